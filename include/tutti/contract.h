@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: The whole card contract in one include. See include/README.md. */
+#ifndef TUTTI_CONTRACT_H
+#define TUTTI_CONTRACT_H
+
+#include "code_object.h"
+#include "control.h"
+#include "counter.h"
+#include "discovery.h"
+#include "fault.h"
+#include "firmware.h"
+#include "message.h"
+#include "mmu.h"
+#include "mover.h"
+#include "packet.h"
+#include "reference.h"
+#include "signal.h"
+#include "softcore.h"
+#include "tensor.h"
+#include "tmd.h"
+#include "types.h"
+#include "wave.h"
+
+#endif

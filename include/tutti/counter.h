@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Counters and trace records in the control window
+ *
+ * Counters are 64-bit, free running since boot. Those of the firmware are
+ * brought up to date when it goes idle and on TUTTI_MSG_COUNTERS; those of the
+ * hardware whenever the card sleeps.
+ */
+#ifndef TUTTI_COUNTER_H
+#define TUTTI_COUNTER_H
+
+#include "types.h"
+
+/** TUTTI_COUNTER_LIST() - X(NAME, "text"), in order of their index. */
+#define TUTTI_COUNTER_LIST(X)                                          \
+	/* firmware */                                                 \
+	X(PACKETS, "packets processed")                                \
+	X(PACKETS_DISPATCH, "kernel dispatch packets")                 \
+	X(PACKETS_REFERENCE, "reference packets")                      \
+	X(PACKETS_CONDENSED, "condensed packets")                      \
+	X(PACKETS_BARRIER, "barrier packets")                          \
+	X(PACKETS_AGENT, "agent dispatch packets")                     \
+	X(KERNELS, "kernels launched")                                 \
+	X(CTAS_ISSUED, "workgroups issued")                            \
+	X(CTAS_COMPLETED, "workgroups completed")                      \
+	X(ACQUIRES, "acquire fences")                                  \
+	X(RELEASES, "release fences")                                  \
+	X(SIGNALS, "completion signals sent")                          \
+	X(FETCHES, "fetch commands")                                   \
+	X(QUEUE_ERRORS, "queues stopped by an error")                  \
+	X(KERNEL_CACHE_MISSES, "kernel descriptors fetched")           \
+	X(REPEATED, "condensed packets equal to the one before")       \
+	X(PLACEMENTS, "placement decisions")                           \
+	X(EVENTS, "events taken")                                      \
+	X(TMD_EVICTIONS, "tasks evicted")                              \
+	X(QUOTA_TURNS, "quota turns")                                  \
+	X(COALESCE_TIMEOUTS, "coalescing timeouts")                    \
+	X(STATE_SYNCS, "task states sent")                             \
+	X(THROTTLE_SWITCHES, "throttle mode switches")                 \
+	X(CGAS, "CGAs launched")                                       \
+	X(TMAU_REQUESTS, "tensor requests")                            \
+	X(TMAU_DESCRIPTOR_HITS, "tensor descriptor cache hits")        \
+	X(TMAU_DESCRIPTOR_MISSES, "tensor descriptor cache misses")    \
+	X(TMAU_INTERIOR, "interior tiles")                             \
+	X(TMAU_EDGE, "edge tiles")                                     \
+	X(TMAU_MOVERS, "mover descriptors written")                    \
+	/* hardware */                                                 \
+	X(CORE_INSTRUCTIONS, "soft-core instructions (if counted)")    \
+	X(CORE_WAKES, "times the soft core woke up")                   \
+	X(DOORBELLS, "doorbells taken")                                \
+	X(BUS_READS, "bus reads by the card")                          \
+	X(BUS_READ_BYTES, "bytes read by the card from the host")      \
+	X(BUS_WRITES, "bus writes by the card")                        \
+	X(BUS_WRITE_BYTES, "bytes written by the card to the host")    \
+	X(INTERRUPTS, "interrupts raised")                             \
+	X(WAVES, "waves run")                                          \
+	X(WAVE_SWITCHES, "wave switches")                              \
+	X(BARRIERS, "workgroup barriers completed")                    \
+	X(FAULTS, "wave faults")                                       \
+	X(MOVER_BYTES, "bytes moved by movers")                        \
+	X(MOVER_LINES, "128-byte lines touched by movers")             \
+	X(MOVER_SECTORS, "32-byte sectors touched by movers")          \
+	X(MOVER_DESCRIPTORS, "mover descriptors executed")
+
+#define TUTTI_COUNTER_ENUM(name, text) TUTTI_COUNTER_##name,
+enum tutti_counter { TUTTI_COUNTER_LIST(TUTTI_COUNTER_ENUM) TUTTI_COUNTERS };
+#undef TUTTI_COUNTER_ENUM
+
+/* Trace kinds: struct tutti_trace.kind, bit numbers of tutti_control.trace_enable */
+enum tutti_trace_kind {
+	TUTTI_TRACE_DOORBELL, TUTTI_TRACE_FETCH, TUTTI_TRACE_EXPAND, TUTTI_TRACE_PLACE,
+	TUTTI_TRACE_RUN, TUTTI_TRACE_CTA_DONE, TUTTI_TRACE_COMPLETE, TUTTI_TRACE_FAULT
+};
+
+/** struct tutti_trace - one trace record. */
+struct tutti_trace {
+	uint64_t time;     /* card timer */
+	uint16_t kind;     /* enum tutti_trace_kind */
+	uint16_t queue;
+	uint16_t sm;       /* 0xffff = none */
+	uint16_t slot;     /* task slot */
+	uint64_t packet;
+	uint32_t cta;
+	uint32_t value;    /* kind-dependent: CTAs placed, bytes fetched ... */
+};
+TUTTI_SIZE(struct tutti_trace, 32);
+TUTTI_AT(struct tutti_trace, time, 0);
+TUTTI_AT(struct tutti_trace, kind, 8);
+TUTTI_AT(struct tutti_trace, queue, 10);
+TUTTI_AT(struct tutti_trace, sm, 12);
+TUTTI_AT(struct tutti_trace, slot, 14);
+TUTTI_AT(struct tutti_trace, packet, 16);
+TUTTI_AT(struct tutti_trace, cta, 24);
+TUTTI_AT(struct tutti_trace, value, 28);
+
+#endif

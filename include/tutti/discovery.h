@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Discovery data
+ *
+ * The first page of the control window. Written by the card before the host may
+ * look, constant afterwards. It tells everything that varies from card to card;
+ * nothing of it is compiled into driver, runtime or firmware. (spec SYS-03)
+ *
+ * A reader checks, in this order: @magic (all ones = no card), @bytes,
+ * @contract range, and that every offset and size lies inside the window.
+ */
+#ifndef TUTTI_DISCOVERY_H
+#define TUTTI_DISCOVERY_H
+
+#include "types.h"
+
+#define TUTTI_DISCOVERY_MAGIC 0x4452434954545554ull /* "TUTTICRD" */
+
+/* Features, struct tutti_discovery.features */
+#define TUTTI_FEATURE_DOORBELL_WAKES (1ull << 0) /* doorbells need no kick, ever */
+#define TUTTI_FEATURE_PCIE_ATOMICS   (1ull << 1) /* card can fetch-add in host memory */
+#define TUTTI_FEATURE_CARD_RINGS     (1ull << 2) /* rings may lie in card memory */
+#define TUTTI_FEATURE_CGA            (1ull << 3) /* cooperative groups, DSMEM, CGA barriers */
+#define TUTTI_FEATURE_TMAU           (1ull << 4) /* tensor requests from kernels */
+#define TUTTI_FEATURE_QUEUE_TASKS    (1ull << 5) /* work-item queues, child tasks */
+#define TUTTI_FEATURE_ENERGY         (1ull << 6) /* energy and instruction-class counters */
+#define TUTTI_FEATURE_EMULATED       (1ull << 7) /* this card is the emulated one */
+#define TUTTI_FEATURE_TRACE          (1ull << 8) /* trace ring is present */
+
+/** struct tutti_gpc - one cluster of SMs; SMs of a GPC have consecutive numbers. */
+struct tutti_gpc {
+	uint16_t first_sm; /* number of its first SM on the card */
+	uint16_t sms;      /* SMs it has */
+	uint16_t cpcs;     /* CPCs its SMs are divided into */
+	uint16_t ugpu;     /* group of GPCs it belongs to */
+};
+TUTTI_SIZE(struct tutti_gpc, 8);
+TUTTI_AT(struct tutti_gpc, first_sm, 0);
+TUTTI_AT(struct tutti_gpc, sms, 2);
+TUTTI_AT(struct tutti_gpc, cpcs, 4);
+TUTTI_AT(struct tutti_gpc, ugpu, 6);
+
+/** struct tutti_sm_place - where one SM sits; table of one per SM at @sm_table. */
+struct tutti_sm_place {
+	uint8_t gpc; /* GPC on the card */
+	uint8_t cpc; /* CPC within the GPC */
+	uint8_t tpc; /* TPC within the GPC */
+	uint8_t sm;  /* SM within the TPC (0 or 1) */
+};
+TUTTI_SIZE(struct tutti_sm_place, 4);
+TUTTI_AT(struct tutti_sm_place, gpc, 0);
+TUTTI_AT(struct tutti_sm_place, cpc, 1);
+TUTTI_AT(struct tutti_sm_place, tpc, 2);
+TUTTI_AT(struct tutti_sm_place, sm, 3);
+
+/**
+ * struct tutti_region - a part of the control window.
+ * @offset: bytes from the start of the window, 64-byte aligned
+ * @bytes: size
+ */
+struct tutti_region {
+	uint32_t offset;
+	uint32_t bytes;
+};
+TUTTI_SIZE(struct tutti_region, 8);
+TUTTI_AT(struct tutti_region, offset, 0);
+TUTTI_AT(struct tutti_region, bytes, 4);
+
+/** struct tutti_discovery - page 0 of the control window. */
+struct tutti_discovery {
+	uint64_t magic;
+	uint32_t bytes;        /* sizeof(struct tutti_discovery) when written */
+	uint32_t contract_min; /* TUTTI_VERSION range the hardware speaks */
+	uint32_t contract_max;
+	uint32_t serial;
+	uint64_t features;     /* TUTTI_FEATURE_* */
+	char name[32];         /* NUL-terminated */
+
+	/* memory */
+	uint64_t window_bytes;   /* control window, from BAR offset 0 */
+	uint64_t aperture;       /* BAR offset at which card memory is visible */
+	uint64_t aperture_bytes; /* how much of it is (from card offset 0) */
+	uint64_t memory_bytes;   /* card memory */
+	uint64_t reserved_bytes; /* first bytes of card memory kept for firmware image and RSBs */
+
+	/* regions of the control window */
+	struct tutti_region control;    /* struct tutti_control, host writes */
+	struct tutti_region status;     /* struct tutti_status, card writes */
+	struct tutti_region host_ring;  /* messages host to card */
+	struct tutti_region card_ring;  /* messages card to host */
+	struct tutti_region log;        /* struct tutti_log */
+	struct tutti_region crash;      /* struct tutti_crash */
+	struct tutti_region counters;   /* uint64_t[TUTTI_COUNTERS] */
+	struct tutti_region trace;      /* struct tutti_trace_ring */
+	struct tutti_region sm_table;   /* struct tutti_sm_place per SM */
+	struct tutti_region doorbells;  /* one page per queue */
+	struct tutti_region rsb_window; /* RSBs in scratch RAM, as read-only mirror, one page each */
+
+	/* limits */
+	uint32_t max_contexts;    /* address space ids 1 .. max_contexts - 1 */
+	uint32_t max_queues;
+	uint32_t max_rsbs;
+	uint32_t task_slots;      /* slots of the task table (spec TSK-03) */
+	uint32_t ring_packets_min; /* ring size limits, packets, powers of two */
+	uint32_t ring_packets_max;
+	uint32_t msix_vectors;
+
+	/* engines */
+	uint32_t soft_cores;
+	uint32_t soft_core_hz;
+	uint32_t local_bytes;     /* local memory of one soft core */
+	uint32_t movers;
+	uint32_t pad0;
+	uint64_t timer_hz;        /* of every time stamp */
+
+	/* compute */
+	uint32_t gpcs;
+	uint32_t sms;
+	uint32_t peus;            /* sub-cores of an SM */
+	uint32_t peu_waves;       /* waves one PEU holds */
+	uint32_t scalar_blocks;   /* class-1 blocks in one PEU */
+	uint32_t vector_blocks;
+	uint32_t shared_blocks;   /* class-1 blocks of shared memory in one SM */
+	uint32_t shared_block_bytes;
+	uint32_t barriers;        /* workgroup barriers of one SM */
+	uint32_t cta_slots;       /* CTAs one SM can hold */
+	uint32_t private_bytes;   /* largest private memory of one wave */
+	uint32_t workgroup_items; /* largest workgroup, work-items */
+	uint32_t cga_ids;         /* gpc_local_cga_ids of one GPC */
+	uint32_t cga_ctas;        /* largest CGA */
+	uint32_t lmem_slots;      /* linear memory slots (spec CGA-28) */
+	uint32_t lmem_slot_bytes;
+	uint32_t tmau_requests;   /* requests one TMAU queue holds */
+	uint32_t pad1;
+
+	struct tutti_gpc gpc[TUTTI_MAX_GPCS];
+};
+TUTTI_SIZE(struct tutti_discovery, 832);
+TUTTI_AT(struct tutti_discovery, magic, 0);
+TUTTI_AT(struct tutti_discovery, bytes, 8);
+TUTTI_AT(struct tutti_discovery, contract_min, 12);
+TUTTI_AT(struct tutti_discovery, contract_max, 16);
+TUTTI_AT(struct tutti_discovery, serial, 20);
+TUTTI_AT(struct tutti_discovery, features, 24);
+TUTTI_AT(struct tutti_discovery, name, 32);
+TUTTI_AT(struct tutti_discovery, window_bytes, 64);
+TUTTI_AT(struct tutti_discovery, aperture, 72);
+TUTTI_AT(struct tutti_discovery, aperture_bytes, 80);
+TUTTI_AT(struct tutti_discovery, memory_bytes, 88);
+TUTTI_AT(struct tutti_discovery, reserved_bytes, 96);
+TUTTI_AT(struct tutti_discovery, control, 104);
+TUTTI_AT(struct tutti_discovery, status, 112);
+TUTTI_AT(struct tutti_discovery, host_ring, 120);
+TUTTI_AT(struct tutti_discovery, card_ring, 128);
+TUTTI_AT(struct tutti_discovery, log, 136);
+TUTTI_AT(struct tutti_discovery, crash, 144);
+TUTTI_AT(struct tutti_discovery, counters, 152);
+TUTTI_AT(struct tutti_discovery, trace, 160);
+TUTTI_AT(struct tutti_discovery, sm_table, 168);
+TUTTI_AT(struct tutti_discovery, doorbells, 176);
+TUTTI_AT(struct tutti_discovery, rsb_window, 184);
+TUTTI_AT(struct tutti_discovery, max_contexts, 192);
+TUTTI_AT(struct tutti_discovery, max_queues, 196);
+TUTTI_AT(struct tutti_discovery, max_rsbs, 200);
+TUTTI_AT(struct tutti_discovery, task_slots, 204);
+TUTTI_AT(struct tutti_discovery, ring_packets_min, 208);
+TUTTI_AT(struct tutti_discovery, ring_packets_max, 212);
+TUTTI_AT(struct tutti_discovery, msix_vectors, 216);
+TUTTI_AT(struct tutti_discovery, soft_cores, 220);
+TUTTI_AT(struct tutti_discovery, soft_core_hz, 224);
+TUTTI_AT(struct tutti_discovery, local_bytes, 228);
+TUTTI_AT(struct tutti_discovery, movers, 232);
+TUTTI_AT(struct tutti_discovery, pad0, 236);
+TUTTI_AT(struct tutti_discovery, timer_hz, 240);
+TUTTI_AT(struct tutti_discovery, gpcs, 248);
+TUTTI_AT(struct tutti_discovery, sms, 252);
+TUTTI_AT(struct tutti_discovery, peus, 256);
+TUTTI_AT(struct tutti_discovery, peu_waves, 260);
+TUTTI_AT(struct tutti_discovery, scalar_blocks, 264);
+TUTTI_AT(struct tutti_discovery, vector_blocks, 268);
+TUTTI_AT(struct tutti_discovery, shared_blocks, 272);
+TUTTI_AT(struct tutti_discovery, shared_block_bytes, 276);
+TUTTI_AT(struct tutti_discovery, barriers, 280);
+TUTTI_AT(struct tutti_discovery, cta_slots, 284);
+TUTTI_AT(struct tutti_discovery, private_bytes, 288);
+TUTTI_AT(struct tutti_discovery, workgroup_items, 292);
+TUTTI_AT(struct tutti_discovery, cga_ids, 296);
+TUTTI_AT(struct tutti_discovery, cga_ctas, 300);
+TUTTI_AT(struct tutti_discovery, lmem_slots, 304);
+TUTTI_AT(struct tutti_discovery, lmem_slot_bytes, 308);
+TUTTI_AT(struct tutti_discovery, tmau_requests, 312);
+TUTTI_AT(struct tutti_discovery, pad1, 316);
+TUTTI_AT(struct tutti_discovery, gpc, 320);
+
+#endif

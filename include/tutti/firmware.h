@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Firmware image file
+ *
+ * Header, then segment table, then segment data, then (optional) symbol table
+ * for people and profilers. Little endian. All offsets are from the file's start.
+ * Checks, in this order, by host and by the card's loader: magic, header size,
+ * file size, CRC-32 (IEEE 802.3, reflected, of every byte after the crc field),
+ * contract range, then each segment: inside the file, inside local memory, no
+ * overlap, memory size at least file size. (spec SYS-05)
+ */
+#ifndef TUTTI_FIRMWARE_H
+#define TUTTI_FIRMWARE_H
+
+#include "types.h"
+
+#define TUTTI_IMAGE_MAGIC 0x57465454u /* "TTFW" */
+#define TUTTI_IMAGE_SEGMENTS 8u
+
+/** struct tutti_image_segment - bytes to put into soft-core local memory. */
+struct tutti_image_segment {
+	uint32_t address;      /* in local memory, 4-byte aligned */
+	uint32_t memory_bytes; /* rest after file_bytes is zeroed */
+	uint32_t file_offset;
+	uint32_t file_bytes;
+};
+TUTTI_SIZE(struct tutti_image_segment, 16);
+TUTTI_AT(struct tutti_image_segment, address, 0);
+TUTTI_AT(struct tutti_image_segment, memory_bytes, 4);
+TUTTI_AT(struct tutti_image_segment, file_offset, 8);
+TUTTI_AT(struct tutti_image_segment, file_bytes, 12);
+
+/** struct tutti_image - header of a firmware image. */
+struct tutti_image {
+	uint32_t magic;
+	uint32_t crc;              /* of everything behind this field */
+	uint32_t header_bytes;     /* sizeof(struct tutti_image) */
+	uint32_t file_bytes;
+	uint32_t firmware_version; /* TUTTI_VERSION */
+	uint32_t contract_min;     /* contract range this firmware speaks */
+	uint32_t contract_max;
+	uint32_t entry;            /* address of the first instruction */
+	uint32_t segments;         /* 1 .. TUTTI_IMAGE_SEGMENTS */
+	uint32_t symbols_offset;   /* struct tutti_image_symbol[], 0 = none */
+	uint32_t symbols;          /* their number */
+	uint32_t pad0;
+	char build[16];            /* free text, NUL-terminated */
+	struct tutti_image_segment segment[TUTTI_IMAGE_SEGMENTS];
+};
+TUTTI_SIZE(struct tutti_image, 192);
+TUTTI_AT(struct tutti_image, magic, 0);
+TUTTI_AT(struct tutti_image, crc, 4);
+TUTTI_AT(struct tutti_image, header_bytes, 8);
+TUTTI_AT(struct tutti_image, file_bytes, 12);
+TUTTI_AT(struct tutti_image, firmware_version, 16);
+TUTTI_AT(struct tutti_image, contract_min, 20);
+TUTTI_AT(struct tutti_image, contract_max, 24);
+TUTTI_AT(struct tutti_image, entry, 28);
+TUTTI_AT(struct tutti_image, segments, 32);
+TUTTI_AT(struct tutti_image, symbols_offset, 36);
+TUTTI_AT(struct tutti_image, symbols, 40);
+TUTTI_AT(struct tutti_image, pad0, 44);
+TUTTI_AT(struct tutti_image, build, 48);
+TUTTI_AT(struct tutti_image, segment, 64);
+
+/** struct tutti_image_symbol - a function, for instruction counts by function. */
+struct tutti_image_symbol {
+	uint32_t address;
+	uint32_t bytes;
+	char name[40];
+};
+TUTTI_SIZE(struct tutti_image_symbol, 48);
+TUTTI_AT(struct tutti_image_symbol, address, 0);
+TUTTI_AT(struct tutti_image_symbol, bytes, 4);
+TUTTI_AT(struct tutti_image_symbol, name, 8);
+
+/* Results of checking an image: struct tutti_status.boot_error */
+#define TUTTI_IMAGE_OK 0u
+#define TUTTI_IMAGE_BAD_MAGIC 1u
+#define TUTTI_IMAGE_BAD_SIZE 2u
+#define TUTTI_IMAGE_BAD_CRC 3u
+#define TUTTI_IMAGE_BAD_VERSION 4u
+#define TUTTI_IMAGE_BAD_SEGMENT 5u
+#define TUTTI_IMAGE_BAD_PLACE 6u /* not inside card memory */
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Reference state buffer (RSB) and its table (RST)
+ *
+ * What the firmware keeps of a processed reference packet: all that a launch
+ * needs, checked and derived, and what the clean-up needs. Written by firmware
+ * only; the host may see it (read-only map, dump). Lies in the soft core's
+ * scratch RAM or in card memory, by choice. (spec PKT-09, PKT-10)
+ */
+#ifndef TUTTI_REFERENCE_H
+#define TUTTI_REFERENCE_H
+
+#include "packet.h"
+
+/* struct tutti_reference.flags */
+#define TUTTI_REFERENCE_VALID 1u
+
+/** struct tutti_reference - one entry of the table, 128 bytes. */
+struct tutti_reference {
+	/* clean-up information */
+	uint64_t signal;
+	/* dispatch information */
+	uint64_t kernarg;
+	uint64_t kernel_object;
+	uint64_t entry;          /* address of the first instruction */
+	uint64_t tmd;
+	uint32_t groups_x;       /* grid in workgroups */
+	uint32_t groups_y;
+	uint32_t groups_z;
+	uint32_t groups;         /* product: CTAs of the grid (below 2^32) */
+	uint32_t grid_x;         /* grid in work-items */
+	uint32_t grid_y;
+	uint32_t grid_z;
+	uint16_t workgroup_x;
+	uint16_t workgroup_y;
+	uint16_t workgroup_z;
+	uint16_t waves;          /* waves of one CTA */
+	uint32_t private_bytes;  /* of one wave, rounded up to 16 */
+	uint32_t shared_bytes;   /* of one CTA, rounded up to whole blocks */
+	uint16_t scalar_blocks;  /* class-1 blocks of one wave */
+	uint16_t vector_blocks;
+	uint16_t shared_blocks;  /* class-1 blocks of one CTA */
+	uint16_t barriers;       /* of one CTA */
+	uint16_t header;         /* as in the packet: barrier bit, scopes */
+	uint16_t setup;
+	uint16_t flags;          /* TUTTI_REFERENCE_* */
+	uint16_t kernel;         /* index in the firmware's kernel cache when stored */
+	uint32_t item_private;   /* private bytes per work-item, as in the packet */
+	uint32_t group_bytes;    /* as in the packet */
+	uint32_t items;          /* work-items of one workgroup */
+	uint32_t pad0[4];
+};
+TUTTI_SIZE(struct tutti_reference, 128);
+TUTTI_AT(struct tutti_reference, signal, 0);
+TUTTI_AT(struct tutti_reference, kernarg, 8);
+TUTTI_AT(struct tutti_reference, kernel_object, 16);
+TUTTI_AT(struct tutti_reference, entry, 24);
+TUTTI_AT(struct tutti_reference, tmd, 32);
+TUTTI_AT(struct tutti_reference, groups_x, 40);
+TUTTI_AT(struct tutti_reference, groups_y, 44);
+TUTTI_AT(struct tutti_reference, groups_z, 48);
+TUTTI_AT(struct tutti_reference, groups, 52);
+TUTTI_AT(struct tutti_reference, grid_x, 56);
+TUTTI_AT(struct tutti_reference, grid_y, 60);
+TUTTI_AT(struct tutti_reference, grid_z, 64);
+TUTTI_AT(struct tutti_reference, workgroup_x, 68);
+TUTTI_AT(struct tutti_reference, workgroup_y, 70);
+TUTTI_AT(struct tutti_reference, workgroup_z, 72);
+TUTTI_AT(struct tutti_reference, waves, 74);
+TUTTI_AT(struct tutti_reference, private_bytes, 76);
+TUTTI_AT(struct tutti_reference, shared_bytes, 80);
+TUTTI_AT(struct tutti_reference, scalar_blocks, 84);
+TUTTI_AT(struct tutti_reference, vector_blocks, 86);
+TUTTI_AT(struct tutti_reference, shared_blocks, 88);
+TUTTI_AT(struct tutti_reference, barriers, 90);
+TUTTI_AT(struct tutti_reference, header, 92);
+TUTTI_AT(struct tutti_reference, setup, 94);
+TUTTI_AT(struct tutti_reference, flags, 96);
+TUTTI_AT(struct tutti_reference, kernel, 98);
+TUTTI_AT(struct tutti_reference, item_private, 100);
+TUTTI_AT(struct tutti_reference, group_bytes, 104);
+TUTTI_AT(struct tutti_reference, items, 108);
+TUTTI_AT(struct tutti_reference, pad0, 112);
+
+/** struct tutti_rsb - a whole buffer: the 8-entry table. */
+struct tutti_rsb {
+	struct tutti_reference reference[TUTTI_REFERENCES];
+};
+TUTTI_SIZE(struct tutti_rsb, 1024);
+TUTTI_AT(struct tutti_rsb, reference, 0);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Fixed-width types and layout checks shared by every side of the contract
+ *
+ * Driver (kernel C), firmware (RV32), device code (RV64), runtime, emulated card
+ * and tests (x86-64) include these headers unchanged. Everything is little
+ * endian. No structure has a hidden hole: pads are named, and every field's
+ * offset is asserted right below its structure, so that two sides that disagree
+ * do not compile. (spec SYS-01)
+ */
+#ifndef TUTTI_TYPES_H
+#define TUTTI_TYPES_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stddef.h>
+#include <stdint.h>
+#endif
+
+/** TUTTI_SIZE() - assert the size of a shared structure, in bytes. */
+#define TUTTI_SIZE(type, bytes) \
+	_Static_assert(sizeof(type) == (bytes), "size of " #type)
+
+/** TUTTI_AT() - assert the offset of one field of a shared structure, in bytes. */
+#define TUTTI_AT(type, field, offset) \
+	_Static_assert(__builtin_offsetof(type, field) == (offset), \
+		       "offset of " #type "." #field)
+
+/**
+ * TUTTI_CONTRACT_VERSION - version of the card contract described by these headers.
+ *
+ * Major in bits 31..16, minor in 15..0. A card or firmware states the range it
+ * speaks; host software works with every card whose range holds its own major
+ * and a minor at least its own. (spec SYS-05)
+ */
+#define TUTTI_VERSION(major, minor) (((uint32_t)(major) << 16) | (uint32_t)(minor))
+#define TUTTI_VERSION_MAJOR(v) ((uint32_t)(v) >> 16)
+#define TUTTI_VERSION_MINOR(v) ((uint32_t)(v) & 0xffffu)
+#define TUTTI_CONTRACT_VERSION TUTTI_VERSION(1, 0)
+
+/* Compile-time ceilings. What a card really has is in its discovery data. */
+#define TUTTI_MAX_SMS 1024u
+#define TUTTI_MAX_GPCS 64u
+#define TUTTI_MAX_QUEUES 256u
+#define TUTTI_MAX_CONTEXTS 256u
+#define TUTTI_MAX_RSBS 256u
+#define TUTTI_WAVE_ITEMS 32u
+#define TUTTI_PAGE_SIZE 4096u
+
+#endif
