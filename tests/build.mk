@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+# Tests. `make check` runs all of them as TAP through prove; see tests/README.md.
+
+T := $(OUT)/tests
+TEST_CFLAGS = $(HOST_CFLAGS) -Itests -Itests/integration -Ifirmware -Iruntime/emulator -D_GNU_SOURCE
+CARD_LIBS := -lunicorn -lelf -lm -ldl -pthread
+
+FW_HOST := $(OUT)/firmware/host/libtutti-fw-host.a
+CARD_LIB := $(OUT)/libtutti-card.a
+RT_LIB := $(OUT)/libtutti.a
+
+# ---- unit tests: tests/unit/test_<unit>.c, libraries by prefix, more by a line "/* link: ... */"
+UNITS := $(basename $(notdir $(wildcard tests/unit/test_*.c)))
+UNIT_FW := $(filter test_fw_%,$(UNITS))
+UNIT_CARD := $(filter test_card_% test_sm_%,$(UNITS))
+UNIT_RT := $(filter test_rt_%,$(UNITS))
+UNIT_OTHER := $(filter-out $(UNIT_FW) $(UNIT_CARD) $(UNIT_RT),$(UNITS))
+UNIT_BINS := $(addprefix $(T)/unit/,$(UNITS))
+unit_link = $(shell sed -n 's|^/\* link: *\(.*\) \*/|\1|p' tests/unit/$(1).c)
+
+$(addprefix $(T)/unit/,$(UNIT_FW)): $(FW_HOST)
+$(addprefix $(T)/unit/,$(UNIT_FW)): LIBS = $(FW_HOST)
+$(addprefix $(T)/unit/,$(UNIT_CARD)): $(CARD_LIB)
+$(addprefix $(T)/unit/,$(UNIT_CARD)): LIBS = $(CARD_LIB) $(CARD_LIBS)
+$(addprefix $(T)/unit/,$(UNIT_RT)): $(RT_LIB) $(CARD_LIB)
+$(addprefix $(T)/unit/,$(UNIT_RT)): LIBS = $(RT_LIB) $(CARD_LIB) $(CARD_LIBS)
+
+$(UNIT_BINS): $(T)/unit/%: tests/unit/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -Wno-missing-prototypes -MMD $< -o $@ $(LDFLAGS) $(call unit_link,$*) $(LIBS) -lcmocka
+
+# ---- integration tests: one binary for each tests/integration/test_*.c and perf_*.c
+INTEGRATION := $(basename $(notdir $(wildcard tests/integration/test_*.c tests/integration/perf_*.c)))
+INTEGRATION_BINS := $(addprefix $(T)/integration/,$(INTEGRATION))
+INTEGRATION_HELP := $(addprefix $(T)/integration/,raw.o rig.o)
+TEST_KERNELS := $(patsubst tests/integration/kernels/%.c,$(T)/integration/kernels/%.tco,$(wildcard tests/integration/kernels/*.c))
+TEST_RAW := $(T)/integration/kernels/raw.bin
+
+$(INTEGRATION_HELP): $(T)/integration/%.o: tests/integration/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -MMD -c $< -o $@
+
+$(INTEGRATION_BINS): $(T)/integration/%: tests/integration/%.c $(INTEGRATION_HELP) $(RT_LIB) $(CARD_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -MMD $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(RT_LIB) $(CARD_LIB) $(CARD_LIBS) -lcmocka
+
+$(T)/integration/kernels/%.tco: tests/integration/kernels/%.c $(OUT)/tuttic
+	@mkdir -p $(@D)
+	$(OUT)/tuttic -O2 -o $@ $<
+
+$(TEST_RAW): tests/integration/kernels/raw.S
+	@mkdir -p $(@D)
+	$(CROSS)gcc -march=rv64imafd -mabi=lp64d -c $< -o $(@:.bin=.o)
+	$(CROSS)objcopy -O binary -j .text $(@:.bin=.o) $@
+
+-include $(wildcard $(T)/unit/*.d $(T)/integration/*.d)
+
+# ---- sanitizers: everything again under $(OUT)/asan with -fsanitize=address,undefined
+ASAN := $(OUT)/asan
+ASAN_CC := gcc -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+ASAN_BINS := $(addprefix $(ASAN)/tests/unit/,$(UNITS))
+.PHONY: check-asan-build
+check-asan-build:
+	@[ -z "$(UNITS)" ] || $(MAKE) --no-print-directory OUT=$(ASAN) CC="$(ASAN_CC)" CFLAGS="-O1 -g" $(ASAN_BINS)
+
+-include tests/target/build.mk
+-include tests/fuzz/build.mk
+
+# ---- running
+PROVE := CMOCKA_MESSAGE_OUTPUT=TAP TUTTI_OUT=$(OUT) \
+	ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	prove --merge --exec tests/tap/run
+SCRIPTS := tests/contract/layout.sh $(wildcard tests/integration/*.sh)
+FUZZ_SECONDS ?= 10
+
+.PHONY: check-build check-unit check-integration check-asan lint check-fuzz
+check-build: all $(UNIT_BINS) $(INTEGRATION_BINS) $(TEST_KERNELS) $(TEST_RAW) $(TARGET_TESTS) $(FUZZ_BINS) check-asan-build
+
+# One prove, so that the closing line counts everything; timing tests run alone.
+check: check-build
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(PROVE) -j2 --rules='seq=**/perf_*' --rules='par=**' \
+		$(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(filter-out %/perf_%,$(INTEGRATION_BINS)) \
+		$(ASAN_BINS) tests/lint.sh tests/fuzz/run.sh $(filter %/perf_%,$(INTEGRATION_BINS))
+
+check-unit: $(UNIT_BINS)
+	@$(PROVE) $(UNIT_BINS)
+check-integration: all $(INTEGRATION_BINS) $(TEST_KERNELS) $(TEST_RAW)
+	@$(PROVE) $(INTEGRATION_BINS)
+check-asan: check-asan-build
+	@$(PROVE) $(ASAN_BINS)
+lint:
+	@$(PROVE) -v tests/lint.sh
