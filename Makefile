@@ -20,7 +20,7 @@ include tests/build.mk
 
 # What a fresh Debian 12 needs; `make packages` installs what is missing.
 PACKAGES := gcc make pkg-config perl libunicorn-dev gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
-	libelf-dev libcmocka-dev dwarves sparse clang libclang-rt-14-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers
+	libelf-dev libcmocka-dev dwarves sparse clang lld libclang-rt-14-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers
 packages:
 	@missing=; for p in $(PACKAGES); do \
 	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
