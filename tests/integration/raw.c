@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The card without libtutti: see raw.h. */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -120,6 +119,11 @@ bool raw_pump(struct raw *raw, bool (*done)(void *), void *context, unsigned ms)
 static bool never(void *context)
 {
 	return false;
+}
+
+void raw_run(struct raw *raw, unsigned ms)
+{
+	raw_pump(raw, never, NULL, ms);
 }
 
 void raw_settle(struct raw *raw)
@@ -353,9 +357,36 @@ void *raw_new(struct raw_space *space, size_t bytes)
 	return memory;
 }
 
+void *raw_small(struct raw_space *space)
+{
+	struct raw *raw = space->raw;
+	void *memory;
+
+	/* a page belongs to the space it was given out for first */
+	if (raw->crumb_bytes < 64 || raw->crumb_asid != space->asid) {
+		raw->crumb = raw_new(space, TUTTI_PAGE_SIZE);
+		raw->crumb_bytes = TUTTI_PAGE_SIZE;
+		raw->crumb_asid = space->asid;
+	}
+	memory = raw->crumb;
+	raw->crumb += 64;
+	raw->crumb_bytes -= 64;
+	return memory;
+}
+
+uint64_t *raw_args(struct raw_space *space, const void *arg0, uint64_t arg1, uint64_t arg2)
+{
+	uint64_t *args = raw_small(space);
+
+	args[0] = (uintptr_t)arg0;
+	args[1] = arg1;
+	args[2] = arg2;
+	return args;
+}
+
 struct tutti_signal *raw_signal(struct raw_space *space, int64_t value)
 {
-	struct tutti_signal *signal = raw_new(space, sizeof(*signal));
+	struct tutti_signal *signal = raw_small(space);
 
 	signal->value = value;
 	return signal;
@@ -468,4 +499,67 @@ void raw_ring(struct raw_queue *queue, uint64_t index)
 void raw_submit(struct raw_queue *queue, const union tutti_packet *packet)
 {
 	raw_ring(queue, raw_put(queue, packet));
+}
+
+void raw_retired(struct raw_queue *queue)
+{
+	if (!raw_until(queue->space->raw, queue->read_index, (int64_t)queue->write, 10000))
+		fail_msg("queue %u: %llu of %llu packets retired", queue->id,
+			 (unsigned long long)*queue->read_index, (unsigned long long)queue->write);
+}
+
+struct tutti_fault raw_fault(struct raw_queue *queue, unsigned code, uint64_t packet)
+{
+	struct tutti_message event;
+
+	if (!raw_event(queue->space->raw, TUTTI_MSG_QUEUE_ERROR, &event, 5000))
+		fail_msg("queue %u: no error reported, expected code %u", queue->id, code);
+	assert_int_equal(event.fault.code, code);
+	assert_int_equal(event.fault.queue, queue->id);
+	assert_int_equal(event.fault.packet, packet);
+	assert_int_equal(event.fault.context, queue->space->asid);
+	return event.fault;
+}
+
+void raw_no_fault(struct raw *raw)
+{
+	struct tutti_message event;
+
+	raw_settle(raw);
+	if (raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, 0))
+		fail_msg("unexpected error %u of queue %u, packet %llu", event.fault.code, event.fault.queue,
+			 (unsigned long long)event.fault.packet);
+}
+
+void raw_reset_queue(struct raw_queue *queue)
+{
+	assert_int_equal(raw_ask(queue->space->raw, TUTTI_MSG_QUEUE_RESET, queue->id, 0, 0), 0);
+}
+
+union tutti_packet raw_step(struct raw_space *space, uint64_t *cell, uint64_t mul, uint64_t add,
+			    struct tutti_signal *signal)
+{
+	return raw_dispatch(space->raw, RAW_STEP, 1, 1, raw_args(space, cell, mul, add), signal);
+}
+
+void raw_condensed(struct raw_condensed *condensed)
+{
+	memset(condensed, 0, sizeof(*condensed));
+	condensed->packet.condensed.type = TUTTI_PACKET_CONDENSED;
+}
+
+void raw_units(struct raw_condensed *condensed, uint64_t value, unsigned units)
+{
+	unsigned i;
+
+	for (i = 0; i < units; i++) {
+		assert_true(condensed->units < TUTTI_CONDENSED_UNITS);
+		condensed->packet.condensed.unit[condensed->units++] = (uint16_t)(value >> (16 * i));
+	}
+}
+
+void raw_diff(struct raw_condensed *condensed, unsigned reference, unsigned vector)
+{
+	condensed->packet.condensed.num_kernels++;
+	raw_units(condensed, reference | vector << TUTTI_DIFF_VECTOR_SHIFT, 1);
 }

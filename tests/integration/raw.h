@@ -46,6 +46,9 @@ struct raw {
 	unsigned interrupts;     /* raised so far */
 	void (*kick)(void *context); /* instead of tutti_card_kick(): client in another process */
 	void *kick_context;
+	uint8_t *crumb;          /* rest of a page for raw_small() */
+	size_t crumb_bytes;
+	uint32_t crumb_asid;
 };
 
 struct raw_space {
@@ -75,6 +78,8 @@ void *raw_read_file(const char *path, size_t *bytes);
 
 /** raw_pump() - let the card run until @done or @ms have passed. Returns what @done says at the end. */
 bool raw_pump(struct raw *raw, bool (*done)(void *), void *context, unsigned ms);
+/** raw_run() - let the card run for @ms. */
+void raw_run(struct raw *raw, unsigned ms);
 /** raw_settle() - let the card run until it has nothing to do. */
 void raw_settle(struct raw *raw);
 /** raw_until() - until *word == value; returns false after @ms. */
@@ -107,6 +112,9 @@ void raw_unmap(struct raw_space *space, uint64_t va, size_t bytes);
 void raw_share(struct raw_space *space, void *memory, size_t bytes);
 /** raw_new() - raw_alloc() and raw_share(). */
 void *raw_new(struct raw_space *space, size_t bytes);
+/** raw_small() - 64 bytes of shared memory; raw_args(): filled with three words. */
+void *raw_small(struct raw_space *space);
+uint64_t *raw_args(struct raw_space *space, const void *arg0, uint64_t arg1, uint64_t arg2);
 struct tutti_signal *raw_signal(struct raw_space *space, int64_t value);
 /** raw_kernel() - kernel_object of a kernel of raw.S. */
 uint64_t raw_kernel(struct raw *raw, enum raw_kernel kernel);
@@ -124,5 +132,25 @@ union tutti_packet raw_dispatch(struct raw *raw, enum raw_kernel kernel, uint32_
 uint64_t raw_put(struct raw_queue *queue, const union tutti_packet *packet);
 void raw_ring(struct raw_queue *queue, uint64_t index);
 void raw_submit(struct raw_queue *queue, const union tutti_packet *packet);
+/** raw_retired() - wait until everything put so far is retired. */
+void raw_retired(struct raw_queue *queue);
+/** raw_fault() - wait for the error of this queue and check code and packet index. */
+struct tutti_fault raw_fault(struct raw_queue *queue, unsigned code, uint64_t packet);
+/** raw_no_fault() - no error message is waiting. */
+void raw_no_fault(struct raw *raw);
+/** raw_reset_queue() - clear the error. */
+void raw_reset_queue(struct raw_queue *queue);
+/** raw_step() - packet of RAW_STEP: *cell = *cell * mul + add. */
+union tutti_packet raw_step(struct raw_space *space, uint64_t *cell, uint64_t mul, uint64_t add,
+			    struct tutti_signal *signal);
+
+/* Condensed packets by hand: raw_condensed() then raw_diff() and raw_unit*() for each kernel. */
+struct raw_condensed {
+	union tutti_packet packet;
+	unsigned units;
+};
+void raw_condensed(struct raw_condensed *condensed);
+void raw_diff(struct raw_condensed *condensed, unsigned reference, unsigned vector);
+void raw_units(struct raw_condensed *condensed, uint64_t value, unsigned units);
 
 #endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: A card through libtutti, for tests
+ *
+ * Functions end the test (cmocka assertion) when they fail.
+ */
+#ifndef TUTTI_TEST_RIG_H
+#define TUTTI_TEST_RIG_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "kernels/test.h"
+#include "tutti.h"
+
+struct rig {
+	struct tutti_device *device;
+	struct tutti_executable *code;
+	struct tutti_queue *queue;
+	struct tutti_fault fault;   /* last error reported to the queue's callback */
+	unsigned faults;            /* errors reported */
+};
+
+#define RIG_SECONDS 20
+#define RIG_WAIT (RIG_SECONDS * 1000000000ull)
+
+/** rig_out() - path below the build directory. */
+const char *rig_out(const char *path);
+/** rig_open() - device (NULL: defaults, emulator), test kernels, an extended queue. */
+struct rig *rig_open(const struct tutti_device_options *options);
+struct rig *rig_topology(const char *text);
+struct rig *rig_deterministic(const char *topology_text);
+void rig_close(struct rig *rig);
+struct tutti_queue *rig_queue(struct rig *rig, uint32_t flags);
+struct tutti_kernel rig_kernel(struct rig *rig, const char *name);
+/** rig_alloc() - system memory; rig_args(): three words of it. */
+void *rig_alloc(struct rig *rig, size_t bytes);
+uint64_t *rig_args(struct rig *rig, const void *arg0, uint64_t arg1, uint64_t arg2);
+tutti_signal_t rig_signal(struct rig *rig, int64_t value);
+/** rig_launch() - one-dimensional launch with barrier and system scopes. */
+void rig_launch(struct rig *rig, struct tutti_queue *queue, const char *kernel, uint32_t items, uint16_t workgroup,
+		void *args, tutti_signal_t signal);
+/** rig_run() - rig_launch() on the rig's queue and wait. */
+void rig_run(struct rig *rig, const char *kernel, uint32_t items, uint16_t workgroup, void *args);
+/** rig_wait() - until the signal is 0. */
+void rig_wait(struct rig *rig, tutti_signal_t signal);
+/** rig_fails() - launch, expect the queue to stop with @code; resets the queue, checks that it works. */
+struct tutti_fault rig_fails(struct rig *rig, const char *kernel, uint32_t items, uint16_t workgroup, void *args,
+			     unsigned code);
+/** rig_fault() - wait until the queue reports an error; returns the record. */
+struct tutti_fault rig_fault(struct rig *rig, struct tutti_queue *queue);
+/** rig_poll_until() - poll the queue until *word == value. */
+bool rig_poll_until(struct tutti_queue *queue, const void *word, int64_t value, unsigned ms);
+void rig_counters(struct rig *rig, uint64_t counters[TUTTI_COUNTERS]);
+uint64_t rig_ns(void);
+
+#endif
