@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# Examples: $(OUT)/examples/<name> and its code object <name>.tco beside it.
+
+EXAMPLES_OUT := $(OUT)/examples
+EXAMPLES := hello vector_add matmul kripke
+EXAMPLE_BINS := $(addprefix $(EXAMPLES_OUT)/,$(EXAMPLES))
+EXAMPLE_TCOS := $(addsuffix .tco,$(EXAMPLE_BINS))
+
+# Sums must round alike on card and CPU: no fused multiply-add on either side.
+EXAMPLE_FLOAT := -ffp-contract=off
+
+.PHONY: examples
+examples: $(EXAMPLE_BINS) $(EXAMPLE_TCOS)
+all: examples
+
+.SECONDEXPANSION:
+$(EXAMPLE_TCOS): $(EXAMPLES_OUT)/%.tco: runtime/examples/%/kernels.c $$(wildcard runtime/examples/$$*/*.h) $(TUTTIC_DEPS)
+	@mkdir -p $(@D)
+	$(TUTTIC) -Wextra -Werror $(EXAMPLE_FLOAT) -o $@ $<
+
+$(EXAMPLE_BINS): $(EXAMPLES_OUT)/%: $$(filter-out %/kernels.c,$$(wildcard runtime/examples/$$*/*.c)) \
+		$$(wildcard runtime/examples/$$*/*.h) runtime/examples/example.h $(OUT)/libtutti.so.0
+	@mkdir -p $(@D)
+	$(CC) $(HOST_CFLAGS) $(EXAMPLE_FLOAT) -Iruntime/examples $(filter %.c,$^) -o $@ $(LDFLAGS) \
+		-L$(OUT) -l:libtutti.so.0 -Wl,-rpath,'$$ORIGIN/..' -lm
+
+demo: examples
+	@echo "== hello"; $(EXAMPLES_OUT)/hello
+	@echo "== vector_add"; $(EXAMPLES_OUT)/vector_add
+	@echo "== matmul"; $(EXAMPLES_OUT)/matmul
+	@echo "== kripke"; $(EXAMPLES_OUT)/kripke --small --check

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: What all examples need: find the code object, stop with a clear message */
+#ifndef EXAMPLE_H
+#define EXAMPLE_H
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tutti.h"
+
+/** example_check() - end the program unless @result is 0 or positive. */
+static inline void example_check(int result, const char *what)
+{
+	if (result >= 0)
+		return;
+	fprintf(stderr, "%s: %s\n", what, tutti_strerror(result));
+	exit(1);
+}
+#define CHECK(call) example_check(call, #call)
+
+/** example_path() - path of file @name beside the running program. */
+static inline const char *example_path(const char *name)
+{
+	static char path[PATH_MAX];
+	ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *slash;
+
+	path[bytes < 0 ? 0 : bytes] = 0;
+	slash = strrchr(path, '/');
+	if (!slash || (size_t)(slash - path) + strlen(name) + 2 > sizeof(path))
+		return name;
+	strcpy(slash + 1, name);
+	return path;
+}
+
+/** example_load() - load the code object beside the program. */
+static inline struct tutti_executable *example_load(struct tutti_device *device, const char *name)
+{
+	struct tutti_executable *executable;
+	const char *message = NULL;
+	int error = tutti_executable_load_file(device, example_path(name), &executable, &message);
+
+	if (!error)
+		return executable;
+	fprintf(stderr, "%s: %s\n", example_path(name), message ? message : tutti_strerror(error));
+	exit(1);
+}
+
+/**
+ * example_wait() - wait until @signal is 0, or until @queue has stopped.
+ * A stopped queue never sets its signals, so waiting for the signal alone could last forever.
+ * Return: 0, -EIO after a message on stderr, or another negative errno.
+ */
+static inline int example_wait(struct tutti_queue *queue, tutti_signal_t signal)
+{
+	struct tutti_fault fault;
+	int error;
+
+	do {
+		error = tutti_signal_wait(tutti_queue_device(queue), signal, TUTTI_EQ, 0, 100000000, NULL);
+		if (error == -ETIMEDOUT && tutti_queue_error(queue, &fault)) {
+			fprintf(stderr, "queue stopped: %s (packet %llu, kernel %u, pc %#llx, address %#llx)\n",
+				tutti_strerror(fault.code), (unsigned long long)fault.packet, fault.kernel,
+				(unsigned long long)fault.pc, (unsigned long long)fault.address);
+			return -EIO;
+		}
+	} while (error == -ETIMEDOUT);
+	return error;
+}
+
+#endif
