@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Topology files (SYS-14). One setting a line, `#` starts a comment:
+ *
+ *   gpc 18 18 16 14    SMs of each GPC, in order; several lines add up
+ *   gpc 18*8           the same, eight GPCs of 18
+ *   memory 1G          card memory, suffix K, M or G
+ *   peus 4             and: peu_waves, scalar_blocks, vector_blocks, shared_blocks,
+ *                      shared_block_bytes, barriers, cta_slots
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "card.h"
+
+#define LINE_BYTES 512
+
+static const struct {
+	const char *name;
+	size_t offset;
+} settings[] = {
+#define SETTING(name) { #name, offsetof(struct tutti_card_config, name) }
+	SETTING(peus),          SETTING(peu_waves),          SETTING(scalar_blocks), SETTING(vector_blocks),
+	SETTING(shared_blocks), SETTING(shared_block_bytes), SETTING(barriers),      SETTING(cta_slots),
+#undef SETTING
+};
+
+/* "64", "256K", "1G": 0 if @text is no positive number. */
+static uint64_t parse_size(const char *text)
+{
+	static const char suffixes[] = "KMG";
+	const char *suffix;
+	char *end;
+	uint64_t value;
+
+	if (!isdigit((unsigned char)*text))
+		return 0;
+	value = strtoull(text, &end, 0);
+	if (*end) {
+		suffix = strchr(suffixes, toupper((unsigned char)*end));
+		if (!suffix || end[1])
+			return 0;
+		value <<= 10 * (suffix - suffixes + 1);
+	}
+	return value;
+}
+
+/* "18" or "18*8" */
+static int parse_gpcs(struct tutti_card_config *config, char *text)
+{
+	char *star = strchr(text, '*');
+	uint64_t sms, times = 1;
+
+	if (star) {
+		*star = 0;
+		times = parse_size(star + 1);
+	}
+	sms = parse_size(text);
+	if (!sms || sms > TUTTI_MAX_SMS || !times || times > TUTTI_MAX_GPCS - config->gpcs)
+		return -EINVAL;
+	while (times--)
+		config->topology[config->gpcs++] = (uint16_t)sms;
+	return 0;
+}
+
+static int parse_setting(struct tutti_card_config *config, const char *name, const char *text)
+{
+	uint64_t value = text ? parse_size(text) : 0;
+	size_t i;
+
+	if (!value)
+		return -EINVAL;
+	if (!strcmp(name, "memory")) {
+		config->memory_bytes = value;
+		return 0;
+	}
+	for (i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (!strcmp(name, settings[i].name) && value <= UINT32_MAX) {
+			*(uint32_t *)((char *)config + settings[i].offset) = (uint32_t)value;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+static int parse_line(struct tutti_card_config *config, char *line)
+{
+	char *save = NULL, *name, *word;
+	int error = 0;
+
+	line[strcspn(line, "#\r\n")] = 0;
+	name = strtok_r(line, " \t", &save);
+	if (!name)
+		return 0;
+	word = strtok_r(NULL, " \t", &save);
+	if (strcmp(name, "gpc")) {
+		error = parse_setting(config, name, word);
+		return error ? error : strtok_r(NULL, " \t", &save) ? -EINVAL : 0;
+	}
+	if (!word)
+		return -EINVAL;
+	for (; word && !error; word = strtok_r(NULL, " \t", &save))
+		error = parse_gpcs(config, word);
+	return error;
+}
+
+int tutti_card_config_read(struct tutti_card_config *config, FILE *file)
+{
+	char line[LINE_BYTES];
+	unsigned i, sms = 0;
+	int error;
+
+	config->gpcs = 0;
+	while (fgets(line, sizeof(line), file)) {
+		if (!strchr(line, '\n') && !feof(file))
+			return -EINVAL;
+		error = parse_line(config, line);
+		if (error)
+			return error;
+	}
+	if (ferror(file))
+		return -EIO;
+	for (i = 0; i < config->gpcs; i++)
+		sms += config->topology[i];
+	return sms > TUTTI_MAX_SMS ? -EINVAL : 0;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+/* Layout of the BAR and the discovery data, from the card's configuration. */
+#include <errno.h>
+#include <string.h>
+
+#include "hardware.h"
+
+#define DEFAULT_GPCS 8u
+#define DEFAULT_GPC_SMS 18u
+#define APERTURE (4u << 20)
+#define CPC_SMS 6u /* SMs of one CPC: three TPCs of two */
+
+static uint32_t pick(uint32_t value, uint32_t fallback)
+{
+	return value ? value : fallback;
+}
+
+static struct tutti_region region(uint32_t *at, uint32_t bytes)
+{
+	struct tutti_region r = { *at, bytes };
+
+	*at += (bytes + TUTTI_PAGE_SIZE - 1) & ~(TUTTI_PAGE_SIZE - 1);
+	return r;
+}
+
+/* Doorbells come last: the soft core sees the window up to there. */
+static void place_regions(struct tutti_discovery *d)
+{
+	uint32_t at = TUTTI_PAGE_SIZE;
+
+	d->control = region(&at, sizeof(struct tutti_control));
+	d->status = region(&at, sizeof(struct tutti_status));
+	d->host_ring = region(&at, 64 * sizeof(struct tutti_message));
+	d->card_ring = region(&at, 128 * sizeof(struct tutti_message));
+	d->log = region(&at, sizeof(struct tutti_log) + (32u << 10));
+	d->crash = region(&at, sizeof(struct tutti_crash));
+	d->counters = region(&at, TUTTI_COUNTERS * sizeof(uint64_t));
+	d->sm_table = region(&at, d->sms * sizeof(struct tutti_sm_place));
+	d->trace = region(&at, 8192 * sizeof(struct tutti_trace));
+	d->rsb_window = region(&at, TUTTI_MAX_RSBS * TUTTI_PAGE_SIZE);
+	d->doorbells = region(&at, TUTTI_MAX_QUEUES * TUTTI_PAGE_SIZE);
+	d->window_bytes = at;
+}
+
+static int place_gpcs(const struct tutti_card_config *config, struct tutti_discovery *d)
+{
+	unsigned i, n = config->gpcs ? config->gpcs : DEFAULT_GPCS;
+
+	if (n > TUTTI_MAX_GPCS)
+		return -EINVAL;
+	for (i = 0; i < n; i++) {
+		uint32_t sms = config->gpcs ? config->topology[i] : DEFAULT_GPC_SMS;
+
+		if (!sms || sms > TUTTI_MAX_SMS - d->sms)
+			return -EINVAL;
+		d->gpc[i].first_sm = (uint16_t)d->sms;
+		d->gpc[i].sms = (uint16_t)sms;
+		d->gpc[i].cpcs = (uint16_t)((sms + CPC_SMS - 1) / CPC_SMS);
+		d->gpc[i].ugpu = n > 1 ? i / ((n + 1) / 2) : 0;
+		d->sms += sms;
+	}
+	d->gpcs = n;
+	return 0;
+}
+
+static void fill_limits(struct tutti_discovery *d)
+{
+	d->max_contexts = TUTTI_MAX_CONTEXTS;
+	d->max_queues = TUTTI_MAX_QUEUES;
+	d->max_rsbs = TUTTI_MAX_RSBS;
+	d->task_slots = 32;
+	d->ring_packets_min = 2;
+	d->ring_packets_max = 1u << 16;
+	d->msix_vectors = CARD_MSIX_VECTORS;
+	d->soft_cores = 1;
+	d->soft_core_hz = CARD_CORE_HZ;
+	d->local_bytes = CARD_LOCAL_BYTES;
+	d->movers = 1;
+	d->timer_hz = CARD_TIMER_HZ;
+	d->cga_ids = 32;
+	d->cga_ctas = 16;
+	d->lmem_slots = 64;
+	d->lmem_slot_bytes = 64u << 10;
+	d->tmau_requests = 16;
+}
+
+static int fill_compute(const struct tutti_card_config *config, struct tutti_discovery *d)
+{
+	d->peus = pick(config->peus, 4);
+	d->peu_waves = pick(config->peu_waves, 8);
+	d->scalar_blocks = pick(config->scalar_blocks, 32);
+	d->vector_blocks = pick(config->vector_blocks, 32);
+	d->shared_blocks = pick(config->shared_blocks, 64);
+	d->shared_block_bytes = pick(config->shared_block_bytes, 2048);
+	d->barriers = pick(config->barriers, 16);
+	d->cta_slots = pick(config->cta_slots, 32);
+	d->private_bytes = 256u << 10;
+	if (d->peus > 8 || d->peu_waves > 64 || d->scalar_blocks > 256 || d->vector_blocks > 256 ||
+	    d->shared_blocks > 256 || d->barriers > 256 || d->cta_slots > 255 ||
+	    d->shared_block_bytes > (1u << 20) || (d->shared_block_bytes & (d->shared_block_bytes - 1)) ||
+	    d->shared_block_bytes < 16)
+		return -EINVAL;
+	d->workgroup_items = d->peus * d->peu_waves * TUTTI_WAVE_ITEMS;
+	if (d->workgroup_items > 1024)
+		d->workgroup_items = 1024;
+	return 0;
+}
+
+int window_layout(const struct tutti_card_config *config, struct tutti_discovery *d)
+{
+	int error;
+
+	memset(d, 0, sizeof(*d));
+	d->magic = TUTTI_DISCOVERY_MAGIC;
+	d->bytes = sizeof(*d);
+	d->contract_min = TUTTI_VERSION(TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION), 0);
+	d->contract_max = TUTTI_CONTRACT_VERSION;
+	d->serial = 1;
+	d->features = TUTTI_FEATURE_EMULATED | TUTTI_FEATURE_PCIE_ATOMICS | TUTTI_FEATURE_CARD_RINGS |
+		      TUTTI_FEATURE_TRACE;
+	strcpy(d->name, "Tutti emulated card");
+	error = place_gpcs(config, d);
+	if (!error)
+		error = fill_compute(config, d);
+	if (error)
+		return error;
+	fill_limits(d);
+	place_regions(d);
+	d->aperture = APERTURE;
+	d->memory_bytes = config->memory_bytes ? config->memory_bytes : 1ull << 30;
+	d->memory_bytes = (d->memory_bytes + TUTTI_PAGE_SIZE - 1) & ~(uint64_t)(TUTTI_PAGE_SIZE - 1);
+	d->aperture_bytes = d->memory_bytes;
+	d->reserved_bytes = 4u << 20;
+	if (d->memory_bytes < 2 * d->reserved_bytes || d->memory_bytes > 1ull << 40 || d->window_bytes > APERTURE)
+		return -EINVAL;
+	return 0;
+}
+
+static void fill_sm_table(struct tutti_card *card, struct tutti_sm_place *table)
+{
+	const struct tutti_discovery *d = &card->discovery;
+	unsigned g, i;
+
+	for (g = 0; g < d->gpcs; g++)
+		for (i = 0; i < d->gpc[g].sms; i++) {
+			struct tutti_sm_place *place = &table[d->gpc[g].first_sm + i];
+
+			place->gpc = (uint8_t)g;
+			place->cpc = (uint8_t)(i / CPC_SMS);
+			place->tpc = (uint8_t)(i / 2);
+			place->sm = (uint8_t)(i % 2);
+		}
+}
+
+void window_fill(struct tutti_card *card)
+{
+	const struct tutti_discovery *d = &card->discovery;
+	unsigned i;
+
+	/* Everything but the RSB mirrors and doorbells, which would only be touched page by page for nothing. */
+	memset(card->bar, 0, d->rsb_window.offset);
+	for (i = 0; i < d->max_queues; i++)
+		card->doorbells[i].doorbell = TUTTI_DOORBELL_EMPTY;
+	((struct tutti_log *)(card->bar + d->log.offset))->bytes = d->log.bytes - sizeof(struct tutti_log);
+	fill_sm_table(card, (struct tutti_sm_place *)(card->bar + d->sm_table.offset));
+	memcpy(card->bar + 8, (const uint8_t *)d + 8, sizeof(*d) - 8);
+	tutti_store_release((uint64_t *)card->bar, d->magic);
+}
