@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Exact pc of a faulting access. Translated code does not keep the pc of every
+ * instruction; what unicorn tells in its memory hooks is the pc of some earlier
+ * block. The translator can compute it from the return address of the access's
+ * slow path, which reaches us by taking the place of the slow-path functions
+ * (libunicorn finds them through dynamic symbols). They are not on the fast path.
+ * The first argument, seen on the way, is the register file of the core.
+ */
+#include <dlfcn.h>
+
+#include "sm.h"
+
+static __thread struct {
+	void *env;
+	uintptr_t ra;
+	void *cpu;
+} last;
+
+static bool (*restore)(void *cpu, uintptr_t ra, bool will_exit);
+
+#define VISIBLE __attribute__((visibility("default")))
+
+#define LOAD(name)                                                                           \
+	uint64_t name(void *env, uint64_t va, uint32_t oi, uintptr_t ra);                    \
+	static uint64_t (*next_##name)(void *, uint64_t, uint32_t, uintptr_t);               \
+	VISIBLE uint64_t name(void *env, uint64_t va, uint32_t oi, uintptr_t ra)             \
+	{                                                                                    \
+		last.env = env;                                                              \
+		last.ra = ra;                                                                \
+		return next_##name(env, va, oi, ra);                                         \
+	}
+
+#define STORE(name, type)                                                                    \
+	void name(void *env, uint64_t va, type value, uint32_t oi, uintptr_t ra);            \
+	static void (*next_##name)(void *, uint64_t, type, uint32_t, uintptr_t);             \
+	VISIBLE void name(void *env, uint64_t va, type value, uint32_t oi, uintptr_t ra)     \
+	{                                                                                    \
+		last.env = env;                                                              \
+		last.ra = ra;                                                                \
+		next_##name(env, va, value, oi, ra);                                         \
+	}
+
+LOAD(helper_ret_ldub_mmu_riscv64)
+LOAD(helper_le_lduw_mmu_riscv64)
+LOAD(helper_le_ldul_mmu_riscv64)
+LOAD(helper_le_ldq_mmu_riscv64)
+STORE(helper_ret_stb_mmu_riscv64, uint8_t)
+STORE(helper_le_stw_mmu_riscv64, uint16_t)
+STORE(helper_le_stl_mmu_riscv64, uint32_t)
+STORE(helper_le_stq_mmu_riscv64, uint64_t)
+
+bool riscv_cpu_tlb_fill_riscv64(void *cpu, uint64_t va, int size, int access, int mode, bool probe, uintptr_t ra);
+static bool (*next_fill)(void *, uint64_t, int, int, int, bool, uintptr_t);
+VISIBLE bool riscv_cpu_tlb_fill_riscv64(void *cpu, uint64_t va, int size, int access, int mode, bool probe,
+					uintptr_t ra)
+{
+	last.cpu = cpu;
+	return next_fill(cpu, va, size, access, mode, probe, ra);
+}
+
+#define FIND(name) (*(void **)&next_##name = dlsym(RTLD_NEXT, #name))
+
+__attribute__((constructor)) static void find_next(void)
+{
+	FIND(helper_ret_ldub_mmu_riscv64);
+	FIND(helper_le_lduw_mmu_riscv64);
+	FIND(helper_le_ldul_mmu_riscv64);
+	FIND(helper_le_ldq_mmu_riscv64);
+	FIND(helper_ret_stb_mmu_riscv64);
+	FIND(helper_le_stw_mmu_riscv64);
+	FIND(helper_le_stl_mmu_riscv64);
+	FIND(helper_le_stq_mmu_riscv64);
+	*(void **)&next_fill = dlsym(RTLD_NEXT, "riscv_cpu_tlb_fill_riscv64");
+	*(void **)&restore = dlsym(RTLD_DEFAULT, "cpu_restore_state_riscv64");
+}
+
+uint64_t *precise_learn(void **cpu)
+{
+	uint64_t *env = last.env;
+
+	*cpu = last.cpu;
+	last.env = last.cpu = NULL;
+	last.ra = 0;
+	return *cpu && restore ? env : NULL;
+}
+
+bool precise_sync(void *cpu)
+{
+	return cpu && last.ra && restore(cpu, last.ra, true);
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Inside of the SM array
+ *
+ *   sm.c         life, commands STATE, LAUNCH, ORDER, reports
+ *   sm_stop.c    KILL, reset, invalidation: whatever stops the engines
+ *   resource.c   what a CTA takes of an SM
+ *   rasteriser.c CTA coordinates
+ *   schedule.c   engines: which wave runs next, workers, time slices
+ *   wave.c       CTAs and waves from start to end, services
+ *   hart.c       unicorn RV64: fiber, hooks
+ *   hart_memory.c  what a wave sees of memory, faults
+ *   amo.c, print.c, precise.c
+ *
+ * Who owns what. The driving thread alone touches SMs, task slots, @pending and
+ * reports. An engine's lists and harts belong to the thread that runs the engine;
+ * others touch them only while the engine is parked (engines_pause()). What goes
+ * between threads (shared CTAs, ended and faulted CTAs) is under array->lock.
+ */
+#ifndef TUTTI_EMULATOR_SM_H
+#define TUTTI_EMULATOR_SM_H
+
+#include <unicorn/unicorn.h>
+
+#include "fiber.h"
+#include "internal.h"
+#include "rasteriser.h"
+#include "tutti/wave.h"
+
+#define SM_PEUS 8u
+#define SM_WAVES 128u /* wave slots of an SM */
+#define SM_BLOCK_WORDS 4u
+#define SM_SLOTS 256u
+#define MASK_WORDS (TUTTI_MAX_SMS / 32)
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/** struct blocks - class-1 resource: bit set = block free. */
+struct blocks {
+	uint64_t free[SM_BLOCK_WORDS];
+};
+
+struct wave_slot {
+	uint32_t cta; /* number in the pool, ~0 = free */
+	uint16_t number;
+	uint16_t scalar, vector; /* first blocks */
+};
+
+struct peu {
+	uint32_t free_waves;
+	struct blocks scalar, vector;
+};
+
+struct sm {
+	uint32_t cta_slots, barriers; /* free */
+	struct blocks shared;
+	uint64_t busy[SM_WAVES / 64];
+	struct peu peu[SM_PEUS];
+	struct wave_slot *wave;
+};
+
+/** struct task - a task state and what is derived from it; lives while a slot or a CTA needs it. */
+struct task {
+	struct tutti_task_state state;
+	struct tutti_wave_info info; /* what is the same for all waves */
+	uint64_t serial;             /* of this filling, never used twice */
+	uint32_t references;
+	uint32_t items;              /* of a full workgroup */
+	uint32_t stack_class;
+	bool edge;                   /* some workgroup is smaller */
+	struct task *next;
+};
+
+/** struct slot - a task slot. @version: of the task; @all: version of the newest STATE to all SMs. */
+struct slot {
+	struct task *task;
+	uint64_t launches; /* ever */
+	uint32_t version;
+	uint32_t epoch;    /* STATEs to all SMs */
+	uint32_t all_version;
+	uint64_t base;     /* launches at the newest one */
+	uint32_t first;
+	uint32_t resident;
+	bool killing;
+	/* completions not yet reported, by position in the priority order */
+	uint32_t dirty_lo, dirty_hi; /* words of @done_mask */
+	uint32_t done_mask[MASK_WORDS];
+	uint32_t *done;
+};
+
+/** struct view - what one SM knows of one slot. */
+struct view {
+	uint32_t epoch;
+	uint32_t version;
+	struct rasteriser raster;
+};
+
+struct hart;
+struct engine;
+struct wave;
+
+struct cta {
+	struct cta *next;
+	struct task *task;
+	struct engine *engine; /* NULL = not started */
+	struct hart *hart;
+	struct wave *live;     /* started and not ended */
+	struct wave *waiting, **waiting_end; /* at the barrier */
+	uint64_t wave_slots[SM_WAVES / 64];
+	uint32_t number;       /* in the pool */
+	uint32_t index, x, y, z;
+	uint16_t sm, shared_first;
+	uint16_t waves, started, left, arrived;
+	uint8_t slot;
+	bool used, frozen;
+	struct {
+		uint64_t pc, address;
+		uint16_t wave;
+		uint8_t cause, access;
+	} fault;
+};
+
+struct wave {
+	struct wave *next;
+	struct wave *live_next, **live_link;
+	struct cta *cta;
+	struct hart *hart;
+	uint16_t number;
+	bool fresh, has_context, spun;
+	int stack; /* slot of the class, -1 = none yet */
+	uint32_t stack_class;
+	void *stack_saved;
+	uint64_t info_va;
+	struct tutti_wave_info *info;
+	uint64_t info_serial; /* task->serial @info was filled from */
+	uc_context *context;
+	uint64_t reserved_va, reserved_value;
+	uint8_t reserved_bytes;
+};
+
+struct wave_list {
+	struct wave *head, **tail;
+};
+
+struct cta_list {
+	struct cta *head, **tail;
+	uint32_t count;
+};
+
+#define HART_REGIONS 64u
+#define STACK_CLASSES 16u
+#define STACK_SLOTS 32u
+
+struct region {
+	uint64_t va, bytes;
+	uint8_t *host;
+	uint32_t prot;
+};
+
+struct stack_class {
+	uint8_t *backing;
+	uint32_t bytes;
+	uint32_t mapped;               /* slots */
+	uint32_t shared_next;
+	uint32_t users[STACK_SLOTS];
+	struct wave *owner[STACK_SLOTS]; /* whose contents are there */
+};
+
+/** struct hart - RV64 core of one context on one engine. */
+struct hart {
+	struct hart *next;
+	struct engine *engine;
+	struct sm_array *array;
+	uint32_t asid;
+	uc_engine *uc;
+	struct fiber *fiber;
+	uint64_t *env;         /* registers x0.. of the core, NULL = through the API only */
+	void *cpu;             /* for precise_pc() */
+	struct wave *current;  /* loaded */
+	struct wave *entering; /* to be loaded */
+	bool booting, in_hook, refresh;
+	bool drop_code, drop_all;
+	uint64_t drop_first, drop_end;
+	struct {
+		uint64_t pc, address;
+		uint8_t cause, access;
+		bool valid;
+	} fault;
+	uc_context *start;
+	uint64_t *start_x, *start_pc; /* inside @start */
+	size_t at_x, at_pc;           /* offsets inside a uc_context */
+	struct region region[HART_REGIONS];
+	uint32_t regions, region_hit;
+	uint8_t *shared;
+	struct tutti_wave_info *infos;
+	uint32_t infos_used, infos_max;
+	struct wave *free_waves;
+	struct wave *all_waves[SM_WAVES * 4]; /* chunks */
+	uint32_t chunks;
+	uint32_t live;
+	uint64_t used; /* for replacement */
+	struct stack_class stack[STACK_CLASSES];
+};
+
+struct engine {
+	struct sm_array *array;
+	unsigned number;
+	pthread_t thread;
+	struct hart *running; /* atomic: for who wants to stop it */
+	uint32_t runs;        /* atomic: bumped whenever a wave is loaded */
+	uint32_t seen_runs;   /* timer's */
+	struct wave *handoff; /* wave of another hart, to be entered next */
+	struct wave_list ready, yielded;
+	struct cta *starting; /* CTA with waves not yet started */
+	struct cta_list batch;
+	uint32_t streak, spins;
+	uint32_t stop_tick;
+	uint64_t blocks, slice_end, run_end;
+	uint32_t taken, flush_tick;
+	uint64_t began;       /* ns */
+	uint64_t time;        /* card timer at the newest CTA's start */
+	bool parked, slice_over;
+	uint64_t stuck_sm;
+	/* worker to driver, under array->lock */
+	struct cta_list ended;  /* thread's own until handed over */
+	struct cta_list handed, faulted;
+	uint64_t waves, switches, barriers, faults;
+	struct hart *hart[TUTTI_MAX_CONTEXTS];
+	struct hart *harts;
+	uint32_t hart_count;
+	uint64_t uses;
+};
+
+struct sm_array {
+	struct tutti_card *card;
+	const struct tutti_discovery *limits;
+	bool deterministic;
+	uint32_t sms, slots, sm_waves;
+	struct sm *sm;
+	struct view *view;   /* [sm][slot] */
+	struct slot *slot;
+	uint16_t order[TUTTI_MAX_SMS], position[TUTTI_MAX_SMS];
+	uint32_t dirty[SM_SLOTS / 32];
+	struct cta *cta;
+	struct cta *free_ctas;
+	struct task *free_tasks;
+	uint64_t serials;
+	uint32_t resident; /* atomic: read by any thread */
+	struct cta_list pending, faults;
+	struct { uint32_t slot, sm_wave; uint64_t pc; bool valid; } *killed;
+	uint32_t killed_count;
+	/* engines */
+	struct engine *engine;
+	unsigned engines;
+	pthread_mutex_t lock;
+	pthread_cond_t work, parked;
+	struct cta_list shared;
+	uint32_t shared_count; /* atomic mirror */
+	uint32_t pausing;      /* atomic */
+	uint32_t handed_count; /* atomic: CTAs handed over, not yet taken */
+	bool quit;
+	/* timer */
+	pthread_t timer;
+	pthread_mutex_t timer_lock;
+	pthread_cond_t timer_wake;
+	uint32_t tick, activity; /* atomic */
+	uint32_t timer_asleep;   /* atomic */
+	uint64_t shared_stride;
+};
+
+/* lists */
+static inline void wave_list_init(struct wave_list *list)
+{
+	list->head = NULL;
+	list->tail = &list->head;
+}
+
+static inline void wave_list_put(struct wave_list *list, struct wave *wave)
+{
+	wave->next = NULL;
+	*list->tail = wave;
+	list->tail = &wave->next;
+}
+
+static inline struct wave *wave_list_take(struct wave_list *list)
+{
+	struct wave *wave = list->head;
+
+	if (wave) {
+		list->head = wave->next;
+		if (!list->head)
+			list->tail = &list->head;
+	}
+	return wave;
+}
+
+static inline void cta_list_init(struct cta_list *list)
+{
+	list->head = NULL;
+	list->tail = &list->head;
+	list->count = 0;
+}
+
+static inline void cta_list_put(struct cta_list *list, struct cta *cta)
+{
+	cta->next = NULL;
+	*list->tail = cta;
+	list->tail = &cta->next;
+	list->count++;
+}
+
+static inline struct cta *cta_list_take(struct cta_list *list)
+{
+	struct cta *cta = list->head;
+
+	if (cta) {
+		list->head = cta->next;
+		if (!list->head)
+			list->tail = &list->head;
+		list->count--;
+	}
+	return cta;
+}
+
+/** cta_list_splice() - move all of @from to the end of @to. */
+static inline void cta_list_splice(struct cta_list *to, struct cta_list *from)
+{
+	if (!from->head)
+		return;
+	*to->tail = from->head;
+	to->tail = from->tail;
+	to->count += from->count;
+	cta_list_init(from);
+}
+
+/* resource.c */
+void sm_init(struct sm *sm, const struct tutti_discovery *limits);
+/** sm_take() - reserve everything @cta needs. Return: false (and nothing taken) if it does not fit. */
+bool sm_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta);
+void sm_give(struct sm *sm, const struct tutti_discovery *limits, const struct cta *cta);
+/** sm_wave_slot() - wave slot of wave @number of @cta. */
+unsigned sm_wave_slot(const struct sm *sm, const struct cta *cta, unsigned number);
+/** blocks_take() - first-fit: lowest start of @need free blocks, or -1. blocks_give() - the reverse. */
+int blocks_take(struct blocks *blocks, unsigned need);
+void blocks_give(struct blocks *blocks, unsigned first, unsigned need);
+void blocks_init(struct blocks *blocks, unsigned n);
+
+/* sm.c */
+/** cta_release() - driving thread: @cta has ended, its resources are free, its completion is to be reported. */
+void cta_release(struct sm_array *array, struct cta *cta);
+void task_put(struct sm_array *array, struct task *task);
+
+/* sm_stop.c */
+void engines_pause(struct sm_array *array);
+void engines_resume(struct sm_array *array);
+
+/* schedule.c */
+int schedule_init(struct sm_array *array);
+void schedule_fini(struct sm_array *array);
+/** engine_pick() - next wave for @engine, NULL = leave now. */
+struct wave *engine_pick(struct engine *engine);
+/** engine_ended() - @cta has no wave left. engine_faulted() - it is frozen. */
+void engine_ended(struct engine *engine, struct cta *cta);
+void engine_faulted(struct engine *engine, struct cta *cta);
+/** sm_array_collect() - driving thread: take what workers have handed over. */
+void sm_array_collect(struct sm_array *array);
+
+/* wave.c */
+struct wave *wave_start(struct engine *engine, struct cta *cta);
+void wave_end(struct wave *wave);
+/** wave_drop() - take @wave out of its CTA and give its parts back, without more ado. */
+void wave_drop(struct wave *wave);
+/** wave_service() - service @number. Return: true = go on with the same wave. */
+bool wave_service(struct hart *hart, uint64_t number);
+/** wave_fault() - freeze the CTA of the running wave. */
+void wave_fault(struct hart *hart, unsigned cause, unsigned access, uint64_t pc, uint64_t address);
+
+/* hart.c */
+struct hart *hart_get(struct engine *engine, uint32_t asid);
+void hart_destroy(struct hart *hart);
+/** hart_enter() - run @wave and, on the same hart, whatever engine_pick() says after it. */
+void hart_enter(struct hart *hart, struct wave *wave);
+uint64_t hart_x(struct hart *hart, unsigned n);
+void hart_x_set(struct hart *hart, unsigned n, uint64_t value);
+uint64_t hart_pc(struct hart *hart);
+/** hart_save() - keep the registers of the running wave. */
+void hart_save(struct hart *hart, struct wave *wave);
+uint64_t hart_saved_pc(const struct wave *wave);
+/** hart_saved_result() - set a0 of a wave that is not loaded. */
+void hart_saved_result(struct wave *wave, uint64_t value);
+
+/* hart_memory.c */
+int hart_memory_init(struct hart *hart);
+void hart_memory_fini(struct hart *hart);
+/** hart_touch() - make @va accessible. Return: false and @cause if it is not. */
+bool hart_touch(struct hart *hart, uint64_t va, unsigned access, uint8_t *cause);
+/** hart_pointer() - host pointer of [va, va + bytes) for @access, which lies in one region; NULL and @cause if not. */
+void *hart_pointer(struct hart *hart, uint64_t va, unsigned bytes, unsigned access, uint8_t *cause);
+/** hart_stale() - unmap what hart->drop_* say. Not inside uc_emu_start(). */
+void hart_stale(struct hart *hart);
+/** hart_forget() - the context is gone: no byte of it may be seen by the next one. */
+void hart_forget(struct hart *hart);
+void hart_stack_load(struct hart *hart, struct wave *wave);
+void hart_stack_release(struct wave *wave);
+uint64_t hart_stack_top(struct hart *hart, struct wave *wave);
+unsigned stack_class(uint32_t bytes);
+
+/* amo.c */
+/** amo_emulate() - do the atomic instruction @insn at @pc. Return: false = it is no atomic. A fault is in hart->fault. */
+bool amo_emulate(struct hart *hart, uint32_t insn, uint64_t pc);
+
+/* print.c */
+int64_t print_text(struct hart *hart, uint64_t text, uint64_t bytes);
+
+/* precise.c */
+/** precise_learn() - call after the core @uc of this thread has loaded from memory. Return: its registers or NULL. */
+uint64_t *precise_learn(void **cpu);
+/** precise_sync() - in a memory hook: make the pc of the core exact. Return: false = cannot. */
+bool precise_sync(void *cpu);
+
+#endif
