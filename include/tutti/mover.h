@@ -7,6 +7,9 @@
  * (shared memory) or walked too (global to global). Firmware writes descriptors
  * into the mover ring in local memory; each names the barrier to update, so
  * responses may come in any order. (spec TMA-20, TMA-21)
+ *
+ * COPY: @global is the source, walked; @other the destination, dense. FILL:
+ * @global is the destination, walked; @fill one element of @type.
  */
 #ifndef TUTTI_MOVER_H
 #define TUTTI_MOVER_H

@@ -52,6 +52,11 @@ static struct tutti_event *event_slot(struct tutti_card *card)
 	return slot->word[0] ? NULL : slot;
 }
 
+bool engines_room(struct tutti_card *card)
+{
+	return event_slot(card);
+}
+
 bool engines_pending(struct tutti_card *card)
 {
 	struct tutti_event *ring = event_ring(card);

@@ -72,6 +72,20 @@ struct core_ops {
 };
 extern const struct core_ops core_unicorn;
 
+/**
+ * struct mover - the descriptor being executed, taken out of the ring.
+ * @index: of the row, dimensions 1..3
+ * @at: bytes of the row done
+ * @done: bytes done in all: position on the dense side
+ */
+struct mover {
+	bool active;
+	struct tutti_mover d;
+	uint32_t index[TUTTI_MOVE_DIMENSIONS - 1];
+	uint32_t at;
+	uint64_t done;
+};
+
 struct profile;
 struct mmu;
 struct inject;
@@ -88,6 +102,7 @@ struct engines {
 	uint32_t mover_base, mover_slots;
 	const struct tutti_mover *movers;
 	uint32_t mover_head;
+	struct mover mover;
 	uint32_t doorbell_pending[TUTTI_MAX_QUEUES / 32];
 	uint32_t doorbell_any; /* bit w: doorbell_pending[w] != 0 */
 	uint32_t message_seen; /* host_ring_tail of the last MESSAGE event */
@@ -185,6 +200,8 @@ bool engines_poll(struct tutti_card *card, bool timer);
 bool engines_commands(struct tutti_card *card);
 /** engines_visible() - the host has rung, written a message or asks for a boot. Any thread may ask. */
 bool engines_visible(struct tutti_card *card);
+/** engines_room() - the event ring has a free slot. */
+bool engines_room(struct tutti_card *card);
 /** engines_timer() - time at which the timer fires, ~0 = off. */
 uint64_t engines_timer(struct tutti_card *card);
 
@@ -195,7 +212,7 @@ void fetch_scrub(struct tutti_card *card, const uint32_t *w);
 void fetch_signal(struct tutti_card *card, const uint32_t *w);
 
 /* mover.c */
-/** mover_run() - execute the descriptor at the mover ring's head, if any. Return: true if one was. */
+/** mover_run() - execute a piece of the mover ring's work. Return: true if something was done. */
 bool mover_run(struct tutti_card *card);
 
 /* mmu.c */

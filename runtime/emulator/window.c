@@ -95,7 +95,7 @@ static int fill_compute(const struct tutti_card_config *config, struct tutti_dis
 	d->barriers = pick(config->barriers, 16);
 	d->cta_slots = pick(config->cta_slots, 32);
 	d->private_bytes = 256u << 10;
-	if (d->peus > 8 || d->peu_waves > 64 || d->scalar_blocks > 256 || d->vector_blocks > 256 ||
+	if (d->peus > 8 || d->peu_waves > 64 || d->peus * d->peu_waves > 128 || d->scalar_blocks > 256 || d->vector_blocks > 256 ||
 	    d->shared_blocks > 256 || d->barriers > 256 || d->cta_slots > 255 ||
 	    d->shared_block_bytes > (1u << 20) || (d->shared_block_bytes & (d->shared_block_bytes - 1)) ||
 	    d->shared_block_bytes < 16)

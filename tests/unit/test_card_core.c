@@ -619,6 +619,60 @@ static void test_full_ring(void **state)
 	assert_int_equal(event_of(TUTTI_EVENT_FETCH)[0], TUTTI_EVENT_FETCH | 159 << 16);
 }
 
+/* ---- movers ---- */
+
+static void move(const struct tutti_mover *d)
+{
+	uint32_t words[33] = { LOCAL_BUFFER + 0x1000 }, tail;
+
+	memcpy(words + 1, d, sizeof(*d));
+	script(OP_POKE, words, 33);
+	script(OP_POKE, (uint32_t[]){ TUTTI_CORE_ENGINES + 32, LOCAL_BUFFER + 0x1000, 1 }, 3);
+	peek(TUTTI_CORE_ENGINES + 44, &tail, 1);
+	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES + 40, tail + 1);
+}
+
+static void test_mover(void **state)
+{
+	struct tutti_mover d = { .op = TUTTI_MOVE_FILL, .type = TUTTI_U32, .tag = 0x77, .flags = 1, .barrier = ~0u,
+				 .global = 0x500004, .count = { 10000 }, .fill = 0x12345678 };
+	const uint32_t *words = (uint32_t *)(memory + 0x500000);
+	unsigned i;
+
+	move(&d);
+	assert_int_equal(event_of(TUTTI_EVENT_MOVER)[0], TUTTI_EVENT_MOVER | 0x77 << 16);
+	assert_int_equal(words[0], 0);
+	assert_int_equal(words[1], 0x12345678);
+	assert_int_equal(words[2500], 0x12345678);
+	assert_int_equal(words[2501], 0);
+	/* 3 x 4 rows of 8 bytes, gathered */
+	for (i = 0; i < 65536; i++)
+		memory[0x600000 + i] = (uint8_t)(i ^ i >> 8);
+	d = (struct tutti_mover){ .op = TUTTI_MOVE_COPY, .flags = 1, .barrier = ~0u, .global = 0x600ffc,
+				  .other = 0x700001, .count = { 8, 3, 4 }, .stride = { 100, 5000 } };
+	move(&d);
+	assert_int_equal(event_of(TUTTI_EVENT_MOVER)[0], TUTTI_EVENT_MOVER);
+	for (i = 0; i < 96; i++)
+		assert_int_equal(memory[0x700001 + i],
+				 memory[0x600ffc + i % 8 + 100 * (i / 8 % 3) + 5000 * (i / 24)]);
+	assert_int_equal(memory[0x700001 + 96], 0);
+	/* elements with a step */
+	d = (struct tutti_mover){ .op = TUTTI_MOVE_COPY, .type = TUTTI_U16, .flags = 1, .barrier = ~0u,
+				  .global = 0x600000, .other = 0x701000, .count = { 20 }, .step = 6 };
+	move(&d);
+	for (i = 0; i < 10; i++)
+		assert_memory_equal(memory + 0x701000 + 2 * i, memory + 0x600000 + 6 * i, 2);
+	d.count[0] = ~0u; /* runs out of card memory */
+	d.step = 0;
+	move(&d);
+	assert_int_equal(event_of(TUTTI_EVENT_MOVER)[0], TUTTI_EVENT_MOVER | TUTTI_CAUSE_BUS << 8);
+	d.op = TUTTI_MOVE_LOAD;
+	move(&d);
+	assert_int_equal(event_of(TUTTI_EVENT_MOVER)[0], TUTTI_EVENT_MOVER | TUTTI_CAUSE_SERVICE << 8);
+	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES + 40, 0x7777);
+	assert_int_equal(status->state, TUTTI_STATE_CRASHED);
+}
+
 /* ---- MMU ---- */
 
 static uint64_t *table(unsigned n)
@@ -954,7 +1008,7 @@ int main(void)
 		cmocka_unit_test(test_discovery),
 		TEST(test_boot), TEST(test_bad_images), TEST(test_traps), TEST(test_doorbell), TEST(test_timer),
 		TEST(test_fetch), TEST(test_fetch_bad), TEST(test_post), TEST(test_commands_bad), TEST(test_launch),
-		TEST(test_full_ring), TEST(test_mmu), TEST(test_mmu_tables), TEST(test_mmu_extent),
+		TEST(test_full_ring), TEST(test_mover), TEST(test_mmu), TEST(test_mmu_tables), TEST(test_mmu_extent),
 		TEST(test_deterministic), TEST(test_marks), TEST(test_inject), TEST(test_spin),
 		TEST_FAST(test_boot), TEST_FAST(test_sleep), TEST_FAST(test_timer_fast), TEST_FAST(test_spin_fast),
 	};
