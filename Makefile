@@ -14,18 +14,31 @@ HOST_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -fPIC -Iinclude -Iruntime -pthread
 
 all:
 
+# What a fresh Debian 12 needs. Root gets what is missing before anything is built; others are told.
+PACKAGES := gcc make pkg-config perl libunicorn-dev gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
+	libelf-dev libcmocka-dev dwarves sparse clang lld libclang-rt-14-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers
+MISSING := $(filter-out $(shell dpkg-query -W -f '$${db:Status-Status} $${Package}\n' 2>/dev/null | \
+	sed -n 's/^installed //p'),$(PACKAGES))
+GOALS := $(or $(MAKECMDGOALS),all)
+ifneq ($(filter-out clean help,$(GOALS)),)
+ifneq ($(MISSING),)
+ifneq ($(shell id -u),0)
+$(error missing packages: $(MISSING) - run "apt-get install $(MISSING)" as root)
+endif
+$(info installing: $(MISSING))
+INSTALL_STATUS := $(shell (apt-get update -q && DEBIAN_FRONTEND=noninteractive \
+	apt-get install -y -q --no-install-recommends $(MISSING)) >&2 2>/dev/null && echo done)
+ifneq ($(INSTALL_STATUS),done)
+$(error apt-get could not install: $(MISSING))
+endif
+endif
+endif
+packages:
+	@echo "all packages are installed"
+
 include firmware/build.mk
 include runtime/build.mk
 include tests/build.mk
-
-# What a fresh Debian 12 needs; `make packages` installs what is missing.
-PACKAGES := gcc make pkg-config perl libunicorn-dev gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
-	libelf-dev libcmocka-dev dwarves sparse clang lld libclang-rt-14-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers
-packages:
-	@missing=; for p in $(PACKAGES); do \
-	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then echo "installing:$$missing"; apt-get update -q >/dev/null && \
-	    DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing >/dev/null; fi
 
 clean:
 	rm -rf $(OUT)
