@@ -30,13 +30,17 @@ struct tutti_queue {
 	bool multi;
 };
 
-/** tutti_queue_wait_room() - slow path of reserving: until packet @last may be written. 0 or -EIO. */
-int tutti_queue_wait_room(struct tutti_queue *queue, uint64_t last);
+/**
+ * tutti_queue_wait_room() - slow path of reserving: until @count packets from @first on may be written.
+ * Return: 0, -EIO (stopped or dead; the reservation is taken back).
+ */
+int tutti_queue_wait_room(struct tutti_queue *queue, uint64_t first, uint32_t count);
 /** tutti_queue_kick() - slow path of ringing: the card was asleep. */
 void tutti_queue_kick(struct tutti_queue *queue);
 
 /**
  * tutti_queue_reserve() - reserve @count consecutive packets, waiting for room.
+ * @count: at most the ring's packets (more: -EINVAL)
  * @index: first packet index
  * Return: 0, or -EIO when the queue has stopped and will not make room.
  */
@@ -61,7 +65,7 @@ static inline int tutti_queue_reserve(struct tutti_queue *queue, uint32_t count,
 		}
 	}
 	*index = first;
-	return tutti_queue_wait_room(queue, last);
+	return tutti_queue_wait_room(queue, first, count);
 }
 
 /** tutti_queue_slot() - slot of packet @index. Write all but its first 32 bits. */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TUTTI_CHANNEL_H
+#define TUTTI_CHANNEL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "tutti/control.h"
+#include "tutti/message.h"
+
+struct tutti_device;
+
+/**
+ * struct channel - the host's end of the kernel channel (spec SYS-08).
+ * @lock: everything else in here
+ * @pending: requests without a reply yet; several may be in flight
+ */
+struct channel {
+	pthread_mutex_t lock;
+	struct tutti_message *host_ring, *card_ring;
+	uint32_t host_slots, card_slots;
+	uint32_t next_id;
+	uint32_t tail, head;
+	struct pending *pending;
+};
+
+void channel_init(struct tutti_device *device);
+void channel_fini(struct tutti_device *device);
+/**
+ * channel_request() - send @message and wait for its reply, which replaces it.
+ * Return: the reply's status, -EIO (the card is dead), -ETIMEDOUT (said on stderr).
+ */
+int channel_request(struct tutti_device *device, struct tutti_message *message);
+/** channel_poll() - take what the card has sent. True if there was something. */
+bool channel_poll(struct tutti_device *device);
+/** channel_waiting() - the card has sent something nobody has taken. Cheap, any thread. */
+bool channel_waiting(const struct tutti_device *device);
+
+#endif

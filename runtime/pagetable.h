@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TUTTI_PAGETABLE_H
+#define TUTTI_PAGETABLE_H
+
+#include <stddef.h>
+
+#include "tutti/mmu.h"
+
+/**
+ * struct pagetable - Sv48 tables in host memory.
+ * @pool: all tables, one page each, table 0 is the root; the card may read all of it
+ * @tables: how many fit
+ * @used: how many are in use; a table once linked stays
+ */
+struct pagetable {
+	uint64_t (*pool)[TUTTI_PTES];
+	size_t tables;
+	size_t used;
+};
+
+int pagetable_init(struct pagetable *pagetable, size_t tables);
+void pagetable_fini(struct pagetable *pagetable);
+/** pagetable_root() - bus address of the root table. */
+uint64_t pagetable_root(const struct pagetable *pagetable);
+/**
+ * pagetable_map() - map @bytes at @va to @bus (both whole pages), largest leaves that fit.
+ * @flags: TUTTI_PTE_R, _W, _X
+ * Return: 0, -EINVAL, -EEXIST if a page is mapped already, -ENOMEM; nothing is mapped on error.
+ */
+int pagetable_map(struct pagetable *pagetable, uint64_t va, uint64_t bus, uint64_t bytes, uint64_t flags);
+/** pagetable_unmap() - pages not mapped are skipped; a larger leaf is split. 0, -EINVAL, -ENOMEM. */
+int pagetable_unmap(struct pagetable *pagetable, uint64_t va, uint64_t bytes);
+/** pagetable_walk() - leaf that maps @va, 0 if none; @level gets its level. */
+uint64_t pagetable_walk(const struct pagetable *pagetable, uint64_t va, unsigned *level);
+
+#endif
