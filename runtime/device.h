@@ -7,7 +7,7 @@
  *   memory.c     pools on arena.c, locked memory    context.c     page tables of the process
  *   signal.c     signals                            wait.c        the one waiting loop
  *   queue.c      queues                             rsb.c         reference state buffers
- *   loader.c     code objects (elf.c checks them)   launch.c      dispatch and copy
+ *   loader.c     code objects (elf_check.c checks them)   launch.c      dispatch and copy
  *   record.c     recordings (condense.c packs)      packet*.c     packet and message tables
  *
  * Locks, outermost first: recording > device->lock > memory->lock; channel->lock

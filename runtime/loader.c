@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Code objects into card memory (spec SYS-07). elf.c has checked all that is used here. */
+/* Code objects into card memory (spec SYS-07). elf_check.c has checked all that is used here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device.h"
-#include "elf.h"
+#include "elf_check.h"
 
 struct loaded_symbol {
 	char *name; /* kernels: without ".kd" */

@@ -4,7 +4,7 @@
  * which knows the file's end; nothing of the file is pointed at before its range
  * is checked; alignment of the file's buffer is not relied on.
  */
-#include "elf.h"
+#include "elf_check.h"
 
 #include <errno.h>
 #include <stdio.h>
