@@ -19,14 +19,6 @@
 
 /* ---- time and counters ---- */
 
-uint64_t card_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 uint64_t card_time(struct tutti_card *card)
 {
 	if (!card->deterministic)

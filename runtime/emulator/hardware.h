@@ -168,8 +168,10 @@ struct tutti_card {
 	uint64_t watch_since;
 };
 
-/* card.c */
+/* clock.c */
 uint64_t card_clock(void); /* host's monotonic clock, ns */
+
+/* card.c */
 /** card_round() - one turn of everything. Return: true if anything was done. Caller holds the lock. */
 bool card_round(struct tutti_card *card);
 /** card_die() - stop the soft core; @cause 0: firmware has written the crash record itself. */

@@ -14,7 +14,7 @@
 #include "hardware.h"
 
 #define GRACE_NS 1000000ull     /* after an inline drive: poll, do not sleep */
-#define POLL_NS 100000ull
+#define POLL_NS 250000ull
 #define FOREVER_NS (3600ull * 1000000000)
 #define RUNAWAY_NS 10000000ull  /* one visit of the core longer than this is broken off */
 
