@@ -3,11 +3,12 @@
 
 T := $(OUT)/tests
 TEST_CFLAGS = $(HOST_CFLAGS) -Itests -Itests/integration -Ifirmware -Iruntime/emulator -D_GNU_SOURCE
-CARD_LIBS := -lunicorn -lelf -lm -ldl -pthread
+TEST_LIBS := -lunicorn -lelf -lm -ldl -pthread
 
 FW_HOST := $(OUT)/firmware/host/libtutti-fw-host.a
-CARD_LIB := $(OUT)/libtutti-card.a
 RT_LIB := $(OUT)/libtutti.a
+# Whole: nothing refers to the emulator's store_speed.o but libunicorn, at run time. (libtutti.a holds the card.)
+whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive
 
 # ---- unit tests: tests/unit/test_<unit>.c, libraries by prefix, more by a line "/* link: ... */"
 UNITS := $(basename $(notdir $(wildcard tests/unit/test_*.c)))
@@ -21,9 +22,9 @@ unit_link = $(shell sed -n 's|^/\* link: *\(.*\) \*/|\1|p' tests/unit/$(1).c)
 $(addprefix $(T)/unit/,$(UNIT_FW)): $(FW_HOST)
 $(addprefix $(T)/unit/,$(UNIT_FW)): LIBS = $(FW_HOST)
 $(addprefix $(T)/unit/,$(UNIT_CARD)): $(CARD_LIB)
-$(addprefix $(T)/unit/,$(UNIT_CARD)): LIBS = $(CARD_LIB) $(CARD_LIBS)
+$(addprefix $(T)/unit/,$(UNIT_CARD)): LIBS = $(call whole,$(CARD_LIB)) $(TEST_LIBS)
 $(addprefix $(T)/unit/,$(UNIT_RT)): $(RT_LIB) $(CARD_LIB)
-$(addprefix $(T)/unit/,$(UNIT_RT)): LIBS = $(RT_LIB) $(CARD_LIB) $(CARD_LIBS)
+$(addprefix $(T)/unit/,$(UNIT_RT)): LIBS = $(call whole,$(RT_LIB)) $(TEST_LIBS)
 
 $(UNIT_BINS): $(T)/unit/%: tests/unit/%.c
 	@mkdir -p $(@D)
@@ -40,9 +41,9 @@ $(INTEGRATION_HELP): $(T)/integration/%.o: tests/integration/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -MMD -c $< -o $@
 
-$(INTEGRATION_BINS): $(T)/integration/%: tests/integration/%.c $(INTEGRATION_HELP) $(RT_LIB) $(CARD_LIB)
+$(INTEGRATION_BINS): $(T)/integration/%: tests/integration/%.c $(INTEGRATION_HELP) $(RT_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) -MMD $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(RT_LIB) $(CARD_LIB) $(CARD_LIBS) -lcmocka
+	$(CC) $(TEST_CFLAGS) -MMD $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(call whole,$(RT_LIB)) $(TEST_LIBS) -lcmocka
 
 $(T)/integration/kernels/%.tco: tests/integration/kernels/%.c $(OUT)/tuttic
 	@mkdir -p $(@D)

@@ -61,6 +61,9 @@ struct raw *raw_create_off(const struct tutti_card_config *config)
 		c.context = raw;
 	}
 	raw->fast = c.mode == TUTTI_CARD_FAST;
+	raw->bar_bytes = tutti_card_bar_bytes(&c);
+	c.bar = mmap(NULL, raw->bar_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	assert_ptr_not_equal(c.bar, MAP_FAILED);
 	assert_int_equal(tutti_card_create(&c, &raw->card), 0);
 	raw->bar = tutti_card_bar(raw->card);
 	raw->discovery = (const void *)raw->bar;
@@ -89,6 +92,7 @@ void raw_destroy(struct raw *raw)
 {
 	tutti_card_destroy(raw->card);
 	munmap(raw->arena, raw->arena_bytes);
+	munmap(raw->bar, raw->bar_bytes);
 	munmap(raw, sizeof(*raw));
 }
 

@@ -31,7 +31,8 @@ enum raw_kernel {
 
 struct raw {
 	struct tutti_card *card;
-	uint8_t *bar;
+	uint8_t *bar;            /* shared over fork() */
+	size_t bar_bytes;
 	const struct tutti_discovery *discovery;
 	struct tutti_control *control;
 	struct tutti_status *status;

@@ -904,6 +904,50 @@ static void test_inject(void **state)
 	tutti_card_reset(card);
 }
 
+static uint64_t random_state = 12345;
+
+static uint32_t random_word(void)
+{
+	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(random_state >> 33) << (random_state >> 29 & 7);
+}
+
+/* Values around which things break, or anything. */
+static uint32_t random_value(void)
+{
+	static const uint32_t odd[] = { 0, 1, 0xffffffff, 0x80000000, TABLES, TABLES + 4096, 0x00800000, 0x3fffc,
+					LOCAL_BUFFER, 0x10000000, 64, 4096, 0x1234 };
+
+	return random_word() & 1 ? odd[random_word() % (sizeof(odd) / 4)] : random_word();
+}
+
+/* Whatever is in the rings, the engine page and the page tables: the emulator lives and boots again. */
+static void test_fuzz(void **state)
+{
+	uint32_t words[64], i, k, n, op;
+
+	for (i = 0; i < 3000; i++) {
+		if (status->state != TUTTI_STATE_RUNNING)
+			boot(image_file, image_bytes);
+		for (k = 0; k < 64; k++)
+			words[k] = random_value();
+		for (k = 0; k < 16; k++)
+			table(0)[random_word() % 2048] = random_value() | (uint64_t)random_value() << 32;
+		if (i % 50 == 49) { /* not the event ring's words: the test firmware would wait for ever */
+			words[0] = TUTTI_CORE_ENGINES + (random_word() & 1 ? 0 : 32 + random_word() % 12 * 4);
+			script(OP_POKE, words, 2 + random_word() % 3);
+			continue;
+		}
+		op = random_word() % 18;
+		n = op == TUTTI_CMD_STATE ? 25 + random_word() % 3 : 1 + random_word() % 6;
+		words[0] = op | n << 8 | random_word() << 16;
+		words[1] &= random_word() & 1 ? 3 : ~0u;
+		script(OP_COMMANDS, words, random_word() % 8 ? n : 1 + random_word() % 60);
+	}
+	boot(image_file, image_bytes);
+	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+}
+
 /* An endless loop in deterministic mode ends by the watchdog. */
 static void test_spin(void **state)
 {
@@ -1009,7 +1053,7 @@ int main(void)
 		TEST(test_boot), TEST(test_bad_images), TEST(test_traps), TEST(test_doorbell), TEST(test_timer),
 		TEST(test_fetch), TEST(test_fetch_bad), TEST(test_post), TEST(test_commands_bad), TEST(test_launch),
 		TEST(test_full_ring), TEST(test_mover), TEST(test_mmu), TEST(test_mmu_tables), TEST(test_mmu_extent),
-		TEST(test_deterministic), TEST(test_marks), TEST(test_inject), TEST(test_spin),
+		TEST(test_deterministic), TEST(test_marks), TEST(test_inject), TEST(test_spin), TEST(test_fuzz),
 		TEST_FAST(test_boot), TEST_FAST(test_sleep), TEST_FAST(test_timer_fast), TEST_FAST(test_spin_fast),
 	};
 

@@ -272,3 +272,15 @@ TUTTI_KERNEL(greedy, struct args_seen, .scalar_blocks = 16, .vector_blocks = 16)
 	if (tutti_first_wave())
 		__atomic_fetch_add(&args->seen[wave->cta_linear].runs, 1, __ATOMIC_RELAXED);
 }
+
+/* says on which SM each workgroup is, stays there until let go */
+TUTTI_KERNEL(park, struct args_park)
+{
+	const struct tutti_wave_info *wave = tutti_wave();
+
+	args->sm_of[wave->cta_linear] = wave->sm;
+	__atomic_fetch_add(&args->runs[wave->cta_linear], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(args->started, 1, __ATOMIC_ACQ_REL);
+	while (!__atomic_load_n(args->go, __ATOMIC_ACQUIRE))
+		tutti_yield();
+}

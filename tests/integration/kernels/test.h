@@ -21,6 +21,7 @@ struct seen {
 };
 struct args_seen { struct seen *seen; uint32_t *items; uint32_t *sm_now, *sm_most; };
 
+struct args_park { uint32_t *sm_of, *runs; uint64_t *started, *go; };
 struct args_math { double *out; const double *in; uint32_t n, pad; };
 
 #endif

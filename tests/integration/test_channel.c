@@ -1,0 +1,654 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Discovery, boot, kernel channel, by the contract alone: SYS-02, SYS-03, SYS-04, SYS-05, SYS-08, SYS-09, SYS-13.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "raw.h"
+
+#define T(name, function) { name, function, setup, teardown, NULL }
+#define TOFF(name, function) { name, function, setup_off, teardown, NULL }
+
+static struct raw *raw;
+static struct raw_space space;
+static const struct tutti_card_config config = { .mode = TUTTI_CARD_DETERMINISTIC, .topology = { 4, 2 }, .gpcs = 2 };
+
+static int setup(void **state)
+{
+	raw = raw_create(&config);
+	raw_space_init(raw, &space, 1);
+	return 0;
+}
+
+static int setup_off(void **state)
+{
+	raw = raw_create_off(&config);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	raw_destroy(raw);
+	return 0;
+}
+
+/* ---- discovery ---- */
+
+static void inside(struct tutti_region region, uint64_t need)
+{
+	assert_int_equal(region.offset % 64, 0);
+	assert_true(region.bytes >= need);
+	assert_true((uint64_t)region.offset + region.bytes <= raw->discovery->window_bytes);
+}
+
+static void discovery(void **state)
+{
+	const struct tutti_discovery *d = raw->discovery;
+	const struct tutti_region *regions = &d->control;
+	unsigned i, k, n = 11, sms = 0;
+
+	assert_true(d->magic == TUTTI_DISCOVERY_MAGIC);
+	assert_int_equal(d->bytes, sizeof(*d));
+	assert_true(d->contract_min <= TUTTI_CONTRACT_VERSION && TUTTI_CONTRACT_VERSION <= d->contract_max);
+	assert_true(memchr(d->name, 0, sizeof(d->name)) && d->name[0]);
+	assert_true(d->features & TUTTI_FEATURE_EMULATED);
+	inside(d->control, sizeof(struct tutti_control));
+	inside(d->status, sizeof(struct tutti_status));
+	inside(d->host_ring, 16 * 64);
+	inside(d->card_ring, 16 * 64);
+	inside(d->log, 4096);
+	inside(d->crash, sizeof(struct tutti_crash));
+	inside(d->counters, TUTTI_COUNTERS * 8);
+	inside(d->sm_table, d->sms * sizeof(struct tutti_sm_place));
+	inside(d->doorbells, d->max_queues * TUTTI_PAGE_SIZE);
+	assert_int_equal(d->doorbells.offset % TUTTI_PAGE_SIZE, 0);
+	for (i = 0; i < n; i++)
+		for (k = 0; k < i; k++)
+			assert_true(regions[i].offset + regions[i].bytes <= regions[k].offset ||
+				    regions[k].offset + regions[k].bytes <= regions[i].offset);
+	assert_true(d->aperture >= d->window_bytes);
+	assert_true(d->aperture_bytes <= d->memory_bytes);
+	assert_true(d->reserved_bytes < d->memory_bytes);
+	assert_int_equal(d->local_bytes, 256 * 1024);
+	assert_int_equal(d->gpcs, 2);
+	assert_int_equal(d->sms, 6);
+	for (i = 0; i < d->gpcs; i++) {
+		assert_int_equal(d->gpc[i].first_sm, sms);
+		sms += d->gpc[i].sms;
+	}
+	assert_int_equal(sms, d->sms);
+	for (i = 0; i < d->sms; i++) {
+		const struct tutti_sm_place *p = (const void *)(raw->bar + d->sm_table.offset);
+
+		assert_int_equal(p[i].gpc, i >= 4);
+		assert_int_equal(p[i].tpc * 2 + p[i].sm, i >= 4 ? i - 4 : i);
+	}
+}
+
+static void discovery_is_constant(void **state)
+{
+	struct tutti_discovery before = *raw->discovery;
+
+	assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
+	raw_settle(raw);
+	assert_memory_equal(&before, raw->discovery, sizeof(before));
+}
+
+/* ---- boot ---- */
+
+static uint8_t *image;
+static size_t image_bytes;
+
+static uint32_t crc32(const uint8_t *data, size_t bytes)
+{
+	uint32_t crc = ~0u;
+	unsigned bit;
+
+	while (bytes--) {
+		crc ^= *data++;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	return ~crc;
+}
+
+static void read_image(void)
+{
+	const char *path = getenv("TUTTI_FIRMWARE");
+
+	free(image);
+	image = raw_read_file(path ? path : "build/firmware/tutti-fw.bin", &image_bytes);
+}
+
+static void sign(void)
+{
+	((struct tutti_image *)image)->crc = crc32(image + 8, image_bytes - 8);
+}
+
+static void boots(void **state)
+{
+	read_image();
+	assert_int_equal(((struct tutti_image *)image)->crc, crc32(image + 8, image_bytes - 8));
+	assert_int_equal(raw->status->state, TUTTI_STATE_OFF);
+	assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
+	assert_int_equal(raw->status->firmware_version, ((struct tutti_image *)image)->firmware_version);
+	assert_true(raw->status->contract_min <= TUTTI_CONTRACT_VERSION);
+	assert_true(raw->status->contract_max >= TUTTI_CONTRACT_VERSION);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 1, 0, 0), 0);
+	/* again: a new boot starts from nothing */
+	assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 1, 0, 0), 0);
+}
+
+static void refused(unsigned error)
+{
+	assert_int_equal(raw_boot_image(raw, image, image_bytes), TUTTI_STATE_FAILED);
+	assert_int_equal(raw->status->boot_error, error);
+}
+
+static void bad_images(void **state)
+{
+	struct tutti_image *header;
+	unsigned i, segment;
+
+	read_image();
+	header = (void *)image;
+	header->magic ^= 1;
+	refused(TUTTI_IMAGE_BAD_MAGIC);
+	read_image();
+	header = (void *)image;
+	header->header_bytes += 4;
+	sign();
+	refused(TUTTI_IMAGE_BAD_SIZE);
+	read_image();
+	header = (void *)image;
+	header->file_bytes += 64;
+	sign();
+	refused(TUTTI_IMAGE_BAD_SIZE);
+	for (i = 0; i < 20; i++) {
+		read_image();
+		image[8 + (i * 7919) % (image_bytes - 8)] ^= (uint8_t)(1u << i % 8);
+		header = (void *)image;
+		if (header->header_bytes == sizeof(*header) && header->file_bytes == image_bytes)
+			refused(TUTTI_IMAGE_BAD_CRC);
+	}
+	for (i = 0; i < 4; i++) {
+		static const uint32_t versions[4][2] = { { TUTTI_VERSION(0, 1), TUTTI_VERSION(0, 9) },
+							 { TUTTI_VERSION(2, 0), TUTTI_VERSION(3, 0) },
+							 { TUTTI_VERSION(9, 0), TUTTI_VERSION(1, 0) },
+							 { TUTTI_VERSION(0xffff, 0), TUTTI_VERSION(0xffff, 9) } };
+
+		read_image();
+		header = (void *)image;
+		header->contract_min = versions[i][0];
+		header->contract_max = versions[i][1];
+		sign();
+		refused(TUTTI_IMAGE_BAD_VERSION);
+	}
+	read_image();
+	segment = ((struct tutti_image *)image)->segments - 1;
+	for (i = 0; i < 9; i++) {
+		struct tutti_image_segment *s;
+
+		read_image();
+		header = (void *)image;
+		s = &header->segment[segment];
+		switch (i) {
+		case 0: header->segments = 0; break;
+		case 1: header->segments = TUTTI_IMAGE_SEGMENTS + 1; break;
+		case 2: s->address = 256 * 1024; break;
+		case 3: s->address = ~3u; break;
+		case 4: s->memory_bytes = ~0u; break;
+		case 5: s->file_offset = (uint32_t)image_bytes; s->file_bytes = 4; break;
+		case 6: s->file_offset = ~3u; s->file_bytes = 8; break;
+		case 7: s->file_bytes = s->memory_bytes + 4; break;
+		case 8: s->address += 1; break;
+		}
+		sign();
+		refused(TUTTI_IMAGE_BAD_SEGMENT);
+	}
+	read_image();
+	header = (void *)image;
+	header->entry = 0x40000000;
+	sign();
+	refused(TUTTI_IMAGE_BAD_SEGMENT);
+	/* place */
+	read_image();
+	raw->control->image_offset = raw->discovery->memory_bytes - 64;
+	raw->control->image_bytes = image_bytes;
+	raw->control->boot_sequence++;
+	tutti_card_kick(raw->card);
+	raw_settle(raw);
+	assert_int_equal(raw->status->state, TUTTI_STATE_FAILED);
+	assert_int_equal(raw->status->boot_error, TUTTI_IMAGE_BAD_PLACE);
+	/* and the card is none the worse for it */
+	assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 1, 0, 0), 0);
+}
+
+static void truncated_images(void **state)
+{
+	size_t bytes;
+
+	read_image();
+	for (bytes = 0; bytes < image_bytes; bytes = bytes * 2 + 13)
+		assert_int_equal(raw_boot_image(raw, image, bytes), TUTTI_STATE_FAILED);
+	assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
+}
+
+static void heartbeat(void **state)
+{
+	uint64_t beat = tutti_load_acquire(&raw->status->heartbeat), time = raw->status->heartbeat_time;
+
+	raw_run(raw, 60);
+	assert_true(tutti_load_acquire(&raw->status->heartbeat) > beat);
+	assert_true(raw->status->heartbeat_time > time);
+}
+
+static void log_ring(void **state)
+{
+	const struct tutti_log *log = (const void *)(raw->bar + raw->discovery->log.offset);
+
+	assert_true(log->head > 0);
+	assert_true(log->bytes && !(log->bytes & (log->bytes - 1)));
+	assert_true(sizeof(*log) + log->bytes <= raw->discovery->log.bytes);
+}
+
+static void crash_record(void **state)
+{
+	const struct tutti_crash *crash = (const void *)(raw->bar + raw->discovery->crash.offset);
+
+	assert_int_equal(crash->cause, TUTTI_CRASH_NONE);
+	assert_int_equal(tutti_card_inject(raw->card, TUTTI_INJECT_FIRMWARE_CRASH, 1), 0);
+	tutti_card_kick(raw->card);
+	raw_run(raw, 60);
+	assert_int_equal(raw->status->state, TUTTI_STATE_CRASHED);
+	assert_int_equal(crash->cause, TUTTI_CRASH_TRAP);
+	assert_true(crash->pc < raw->discovery->local_bytes);
+	assert_true(crash->text[0] && memchr(crash->text, 0, sizeof(crash->text)));
+	assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 1, 0, 0), 0);
+}
+
+/* ---- messages ---- */
+
+static void ping(void **state)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_PING }, reply;
+	uint32_t ids[12];
+	unsigned i, k;
+
+	for (k = 0; k < 100; k++) {
+		for (i = 0; i < 12; i++) {
+			m.arg[0] = 0x123456789abcdef0ull + i + k;
+			ids[i] = raw_send(raw, &m);
+		}
+		for (i = 12; i-- > 0;) {
+			reply = raw_reply(raw, ids[i]);
+			assert_int_equal(reply.status, 0);
+			assert_true(reply.value == 0x123456789abcdef0ull + i + k);
+		}
+	}
+}
+
+static void unknown_messages(void **state)
+{
+	unsigned type;
+
+	for (type = 0; type < 300; type++) {
+		if (type >= TUTTI_MSG_PING && type <= TUTTI_MSG_COUNTERS)
+			continue;
+		assert_true(raw_ask(raw, type, 1, 2, 3) < 0);
+	}
+	assert_true(raw_ask(raw, 0xffff, 0, 0, 0) < 0);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 0, 0, 0), 0);
+}
+
+#define QUEUE_CASES(X)                                                                               \
+	X("id out of range", m.queue.queue = (uint16_t)raw->discovery->max_queues)                   \
+	X("id 65535", m.queue.queue = 65535)                                                         \
+	X("no such context", m.queue.asid = 77)                                                      \
+	X("context 0 (the bus)", m.queue.asid = 0)                                                   \
+	X("context out of range", m.queue.asid = 65535)                                              \
+	X("unknown flag", m.queue.flags = TUTTI_QUEUE_FLAGS + 1)                                     \
+	X("ring misaligned", m.queue.ring += 8)                                                      \
+	X("ring not canonical", m.queue.ring |= 1ull << 60)                                          \
+	X("ring runs out of the address space", m.queue.ring = TUTTI_VA_END - 64)                    \
+	X("ring too small", m.queue.size_log2 = 0)                                                   \
+	X("ring too large", m.queue.size_log2 = 40)                                                  \
+	X("ring absurd", m.queue.size_log2 = 255)                                                    \
+	X("priority 0", m.queue.priority = 0)                                                        \
+	X("priority 11", m.queue.priority = 11)                                                      \
+	X("read index misaligned", m.queue.read_index += 4)                                          \
+	X("no such RSB", m.queue.flags = TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB; m.queue.rsb = 99)   \
+	X("RSB out of range", m.queue.flags = TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB; m.queue.rsb = 65535) \
+	X("RSB without the extended flag", m.queue.flags = TUTTI_QUEUE_RSB; m.queue.rsb = 1)         \
+	X("vector out of range", m.queue.vector = 65535)
+
+static void bad_queue_messages(void **state)
+{
+	struct raw_queue queue;
+	struct tutti_message good = raw_queue_message(&space, &queue, 7, 0, 6), m;
+
+#define TRY(what, code)                                                        \
+	m = good;                                                              \
+	code;                                                                  \
+	if (raw_call(raw, &m).status >= 0)                                     \
+		fail_msg("accepted: %s", what);
+	QUEUE_CASES(TRY)
+	assert_int_equal(raw_call(raw, &good).status, 0);
+	assert_int_equal(raw_call(raw, &good).status, -TUTTI_EEXIST);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_DESTROY, 7, 0, 0), 0);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_DESTROY, 7, 0, 0), -TUTTI_ENOENT);
+	assert_true(raw_ask(raw, TUTTI_MSG_QUEUE_DESTROY, 1u << 20, 0, 0) < 0);
+	assert_true(raw_ask(raw, TUTTI_MSG_QUEUE_RESET, 7, 0, 0) < 0);
+	assert_true(raw_ask(raw, TUTTI_MSG_QUEUE_QUERY, 7, 0, 0) < 0);
+	assert_int_equal(raw_call(raw, &good).status, 0);
+}
+
+static void bad_context_messages(void **state)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_CONTEXT_CREATE };
+	struct raw_queue queue;
+
+	m.context.root = raw_bus(space.root);
+	m.context.asid = 0;
+	assert_true(raw_call(raw, &m).status < 0);
+	m.context.asid = raw->discovery->max_contexts;
+	assert_true(raw_call(raw, &m).status < 0);
+	m.context.asid = ~0u;
+	assert_true(raw_call(raw, &m).status < 0);
+	m.context.asid = 1;
+	assert_int_equal(raw_call(raw, &m).status, -TUTTI_EEXIST);
+	m.context.asid = 2;
+	m.context.root += 8;
+	assert_true(raw_call(raw, &m).status < 0);
+	raw_queue_init(&space, &queue, 3, 0, 6);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_CONTEXT_DESTROY, 1, 0, 0), -TUTTI_EBUSY);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_CONTEXT_DESTROY, 9, 0, 0), -TUTTI_ENOENT);
+	assert_true(raw_ask(raw, TUTTI_MSG_CONTEXT_DESTROY, 0, 0, 0) < 0);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_DESTROY, 3, 0, 0), 0);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_CONTEXT_DESTROY, 1, 0, 0), 0);
+}
+
+static void bad_rsb_messages(void **state)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_RSB_CREATE };
+	unsigned i, made = 0;
+
+	m.rsb.asid = 55;
+	assert_true(raw_call(raw, &m).status < 0);
+	m.rsb.asid = 1;
+	m.rsb.rsb = (uint16_t)raw->discovery->max_rsbs;
+	assert_true(raw_call(raw, &m).status < 0);
+	m.rsb.rsb = 1;
+	m.rsb.placement = 2;
+	assert_true(raw_call(raw, &m).status < 0);
+	m.rsb.placement = TUTTI_RSB_MEMORY;
+	m.rsb.offset = raw->discovery->reserved_bytes - 64; /* runs over the end */
+	assert_true(raw_call(raw, &m).status < 0);
+	m.rsb.offset = ~0ull - 63;
+	assert_true(raw_call(raw, &m).status < 0);
+	m.rsb.offset = 32;
+	assert_true(raw_call(raw, &m).status < 0);
+	assert_true(raw_ask(raw, TUTTI_MSG_RSB_DESTROY, 1, 0, 0) < 0);
+	assert_true(raw_ask(raw, TUTTI_MSG_RSB_INVALIDATE, 1, 1, 0) < 0);
+	assert_true(raw_ask(raw, TUTTI_MSG_RSB_READ, 1, 0, 0) < 0);
+	/* scratch RAM is finite: a clear answer, and all of it comes back */
+	m.rsb.placement = TUTTI_RSB_SCRATCH;
+	m.rsb.offset = 0;
+	for (i = 0; i < raw->discovery->max_rsbs; i++) {
+		int status;
+
+		m.rsb.rsb = (uint16_t)i;
+		status = raw_call(raw, &m).status;
+		if (status == -TUTTI_ENOSPC)
+			break;
+		assert_int_equal(status, 0);
+		made++;
+	}
+	assert_true(made >= 8);
+	for (i = 0; i < made; i++)
+		assert_int_equal(raw_ask(raw, TUTTI_MSG_RSB_DESTROY, i, 0, 0), 0);
+	m.rsb.rsb = 0;
+	assert_int_equal(raw_call(raw, &m).status, 0);
+}
+
+static void destroy_is_acknowledged_when_quiet(void **state)
+{
+	uint64_t *words = raw_small(&space);
+	struct raw_queue queue;
+	union tutti_packet p = raw_dispatch(raw, RAW_GATE, 96, 1,
+					    raw_args(&space, &words[0], (uintptr_t)&words[1], (uintptr_t)&words[2]), NULL);
+
+	raw_queue_init(&space, &queue, 3, 0, 6);
+	raw_submit(&queue, &p);
+	assert_true(raw_until(raw, &words[0], 96, 5000));
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_DESTROY, 3, 0, 0), 0);
+	words[1] = 1; /* nobody is left to see it */
+	raw_run(raw, 20);
+	assert_int_equal(words[2], 0);
+	raw_unmap(&space, (uintptr_t)queue.ring, 4096);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_TLB_INVALIDATE, 1, 0, 0), 0);
+	raw_no_fault(raw);
+}
+
+static void queue_query(void **state)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_QUEUE_QUERY }, reply;
+	struct raw_queue queue;
+	union tutti_packet p = raw_dispatch(raw, RAW_EMPTY, 1, 1, NULL, NULL);
+	unsigned i;
+
+	raw_queue_init(&space, &queue, 3, 0, 6);
+	for (i = 0; i < 5; i++)
+		raw_submit(&queue, &p);
+	raw_retired(&queue);
+	m.arg[0] = 3;
+	reply = raw_call(raw, &m);
+	assert_int_equal(reply.status, 0);
+	assert_int_equal(reply.arg[0], 5);
+	p.dispatch.setup = 0;
+	raw_submit(&queue, &p);
+	raw_fault(&queue, TUTTI_ERROR_DIMENSIONS, 5);
+	reply = raw_call(raw, &m);
+	assert_int_equal(reply.arg[0], 5);
+	assert_int_equal(reply.arg[2], TUTTI_ERROR_DIMENSIONS);
+}
+
+static void queue_starts_where_told(void **state)
+{
+	struct raw_queue queue;
+	struct tutti_message create = raw_queue_message(&space, &queue, 3, 0, 6);
+	uint64_t *word = raw_small(&space);
+	union tutti_packet p = raw_dispatch(raw, RAW_STORE, 1, 1, raw_args(&space, word, 5, 0), NULL);
+
+	create.queue.start = queue.write = (1ull << 32) - 3; /* and over the 32-bit edge */
+	*queue.read_index = queue.write;
+	assert_int_equal(raw_call(raw, &create).status, 0);
+	for (unsigned i = 0; i < 10; i++) {
+		*word = 0;
+		raw_submit(&queue, &p);
+		assert_true(raw_until(raw, word, 5, 5000));
+	}
+	raw_retired(&queue);
+	assert_true(*queue.read_index == (1ull << 32) + 7);
+}
+
+/* ---- SYS-09: what the firmware relies on is its own ---- */
+
+static void host_scribbles_on_mirrors(void **state)
+{
+	struct raw_queue queue;
+	uint64_t *word = raw_small(&space);
+	union tutti_packet p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&space, word, 1, 0), NULL);
+	unsigned i;
+
+	raw_queue_init(&space, &queue, 3, 0, 6);
+	for (i = 1; i <= 200; i++) {
+		*queue.read_index = i * 0x123456789ull; /* only a mirror */
+		raw_submit(&queue, &p);
+		assert_true(raw_until(raw, word, i, 5000));
+		raw_settle(raw);
+		assert_int_equal(*queue.read_index, i);
+	}
+}
+
+static void progress_word(void **state)
+{
+	struct raw_queue queue;
+	struct tutti_message create = raw_queue_message(&space, &queue, 3, 0, 6);
+	uint64_t *progress = raw_alloc(raw, 4096); /* not mapped for the context */
+	union tutti_packet p = raw_dispatch(raw, RAW_EMPTY, 1, 1, NULL, NULL);
+	unsigned i;
+
+	create.queue.progress = raw_bus(progress);
+	assert_int_equal(raw_call(raw, &create).status, 0);
+	for (i = 0; i < 7; i++)
+		raw_submit(&queue, &p);
+	assert_true(raw_until(raw, progress, 7, 5000));
+}
+
+/* completion is written in the order data, signal, read index */
+static void order_of_completion(void **state)
+{
+	struct tutti_card_config fast = { .mode = TUTTI_CARD_FAST, .topology = { 2 }, .gpcs = 1, .workers = 1 };
+	struct raw *deterministic = raw;
+	struct raw_queue queue;
+	uint64_t *word;
+	struct tutti_signal *signal;
+	unsigned i;
+
+	raw = raw_create(&fast);
+	raw_space_init(raw, &space, 1);
+	raw_queue_init(&space, &queue, 3, 0, 6);
+	word = raw_small(&space);
+	signal = raw_signal(&space, 0);
+	for (i = 1; i <= 3000; i++) {
+		union tutti_packet p = raw_dispatch(raw, RAW_STORE, 1, 1, raw_args(&space, word, i, 0), signal);
+
+		tutti_store_release(&signal->value, 1);
+		raw_submit(&queue, &p);
+		if (i % 2) {
+			while (tutti_load_acquire(&signal->value))
+				tutti_card_run(raw->card, NULL, NULL);
+			assert_int_equal(tutti_load_relaxed(word), i);
+		} else {
+			while (tutti_load_acquire(queue.read_index) != i)
+				tutti_card_run(raw->card, NULL, NULL);
+		}
+		raw_until(raw, &signal->value, 0, 1000);
+		if (raw->arena_used > raw->arena_bytes / 2)
+			break;
+	}
+	raw_destroy(raw);
+	raw = deterministic;
+}
+
+/* SYS-02: reading anything, and writing outside the words the card watches, does nothing */
+static void no_side_effects(void **state)
+{
+	uint64_t before[TUTTI_COUNTERS], after[TUTTI_COUNTERS];
+	volatile uint64_t sum = 0;
+	uint64_t i;
+
+	raw_counters(raw, before);
+	for (i = 0; i < raw->discovery->window_bytes; i += 8)
+		sum += *(volatile uint64_t *)(raw->bar + i);
+	raw_counters(raw, after);
+	assert_int_equal(after[TUTTI_COUNTER_DOORBELLS], before[TUTTI_COUNTER_DOORBELLS]);
+	assert_int_equal(after[TUTTI_COUNTER_INTERRUPTS], before[TUTTI_COUNTER_INTERRUPTS]);
+	assert_int_equal(raw->status->state, TUTTI_STATE_RUNNING);
+}
+
+static void doorbells_of_nobody(void **state)
+{
+	unsigned i;
+
+	for (i = 0; i < raw->discovery->max_queues; i++)
+		*(uint64_t *)(raw->bar + raw->discovery->doorbells.offset + i * TUTTI_PAGE_SIZE) = 3;
+	tutti_card_kick(raw->card);
+	raw_settle(raw);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 0, 0, 0), 0);
+	raw_no_fault(raw);
+}
+
+static void sleeps_and_wakes(void **state)
+{
+	struct raw_queue queue;
+	uint64_t *word = raw_small(&space);
+	union tutti_packet p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&space, word, 1, 0), NULL);
+
+	raw_queue_init(&space, &queue, 3, 0, 6);
+	raw_settle(raw);
+	assert_int_equal(raw->status->asleep, 1);
+	raw_submit(&queue, &p);
+	assert_true(raw_until(raw, word, 1, 5000));
+}
+
+static void suspend(void **state)
+{
+	struct raw_queue queue;
+	uint64_t *word = raw_small(&space);
+	union tutti_packet p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&space, word, 1, 0), NULL);
+	int status = raw_ask(raw, TUTTI_MSG_SUSPEND, 0, 0, 0);
+
+	if (status == -TUTTI_ENOTSUP)
+		return;
+	assert_int_equal(status, 0);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_RESUME, 0, 0, 0), 0);
+	raw_queue_init(&space, &queue, 3, 0, 6);
+	raw_submit(&queue, &p);
+	assert_true(raw_until(raw, word, 1, 5000));
+}
+
+static void counts_by_function(void **state)
+{
+	static struct tutti_card_function f[1024];
+	uint64_t sum = 0, all;
+	size_t n, i;
+
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 0, 0, 0), 0);
+	all = tutti_card_instructions(raw->card);
+	n = tutti_card_profile(raw->card, f, 1024);
+	assert_in_range(n, 10, 1024);
+	for (i = 0; i < n; i++) {
+		sum += f[i].instructions;
+		assert_true(f[i].name && f[i].name[0]);
+	}
+	assert_true(all > 1000);
+	assert_in_range(sum, all - all / 50, all); /* start-up code may have no name */
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TOFF("SYS-03: discovery data is sound", discovery),
+		TOFF("SYS-03: discovery data is constant", discovery_is_constant),
+		TOFF("SYS-05: boot, twice", boots),
+		TOFF("SYS-05: bad firmware images are refused with the reason", bad_images),
+		TOFF("SYS-05: truncated firmware images are refused", truncated_images),
+		T("SYS-05: heartbeat", heartbeat),
+		T("SYS-05: log ring", log_ring),
+		T("SYS-05, SYS-15: a crash leaves its record; boot again works", crash_record),
+		T("SYS-08: several messages in flight", ping),
+		T("SYS-08: unknown messages are answered with an error", unknown_messages),
+		T("SYS-08: bad queue messages", bad_queue_messages),
+		T("SYS-08: bad context messages", bad_context_messages),
+		T("SYS-08, PKT-10: bad RSB messages, scratch RAM runs out", bad_rsb_messages),
+		T("SYS-08: destroy is acknowledged when nothing is in flight", destroy_is_acknowledged_when_quiet),
+		T("SYS-08: queue query", queue_query),
+		T("SYS-08: a queue starts at the index told", queue_starts_where_told),
+		T("SYS-09: words the host can see are mirrors", host_scribbles_on_mirrors),
+		T("SYS-09: progress word in kernel-owned memory", progress_word),
+		T("SYS-09, PKT-04: data, signal, read index, in this order", order_of_completion),
+		T("SYS-02: reads have no side effect", no_side_effects),
+		T("SYS-02: doorbells of queues that do not exist", doorbells_of_nobody),
+		T("SYS-02: the card says when it sleeps", sleeps_and_wakes),
+		T("SYS-08: suspend and resume", suspend),
+		T("SYS-13: instruction counts by function", counts_by_function),
+	};
+
+	return cmocka_run_group_tests_name("channel", tests, NULL, NULL);
+}

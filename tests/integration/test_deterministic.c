@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* The same run twice: SYS-12, SYS-13. */
+#include <stdlib.h>
+
+#include "raw.h"
+
+struct run {
+	uint64_t counters[TUTTI_COUNTERS];
+	uint64_t instructions, time;
+	size_t functions;
+	struct tutti_card_function function[1024];
+	uint64_t cell;
+	uint32_t log_bytes;
+	char log[65536];
+	uint64_t traces;
+	uint8_t trace[1 << 18];
+};
+
+static void work(struct run *run, uint64_t seed)
+{
+	struct tutti_card_config config = { .mode = TUTTI_CARD_DETERMINISTIC, .seed = seed, .topology = { 7, 5 }, .gpcs = 2 };
+	struct raw *raw = raw_create(&config);
+	const struct tutti_log *log = (const void *)(raw->bar + raw->discovery->log.offset);
+	struct raw_space space;
+	struct raw_queue queue, other;
+	uint64_t *cell, *counts;
+	struct tutti_signal *signal;
+	struct raw_condensed c;
+	unsigned i, k;
+
+	raw->control->trace_enable = 0xff;
+	raw_space_init(raw, &space, 1);
+	raw_queue_init(&space, &queue, 1, TUTTI_QUEUE_EXTENDED, 6);
+	raw_queue_init(&space, &other, 2, 0, 6);
+	cell = raw_small(&space);
+	counts = raw_new(&space, 65536);
+	signal = raw_signal(&space, 40);
+	for (i = 0; i < 20; i++) {
+		union tutti_packet p = raw_step(&space, cell, 3, i, signal);
+
+		p.dispatch.ref_num = (uint16_t)(TUTTI_REF_STORE | i % 8);
+		raw_submit(&queue, &p);
+		p = raw_dispatch(raw, RAW_COUNT, 300 + 10 * i, 1 + i, raw_args(&space, counts, 0, 0), signal);
+		raw_submit(&other, &p);
+	}
+	assert_true(raw_until(raw, &signal->value, 0, 20000));
+	for (i = 0; i < 10; i++) {
+		raw_condensed(&c);
+		for (k = 0; k < 25; k++)
+			raw_diff(&c, k % 8, 0);
+		raw_submit(&queue, &c.packet);
+	}
+	raw_retired(&queue);
+	raw_counters(raw, run->counters);
+	raw_settle(raw);
+	run->instructions = tutti_card_instructions(raw->card);
+	run->functions = tutti_card_profile(raw->card, run->function, 1024);
+	for (i = 0; i < run->functions; i++)
+		run->function[i].name = NULL;
+	run->cell = *cell;
+	run->log_bytes = (uint32_t)log->head;
+	memcpy(run->log, log->text, log->bytes < sizeof(run->log) ? log->bytes : sizeof(run->log));
+	run->traces = raw->status->trace_tail;
+	if (raw->discovery->trace.bytes)
+		memcpy(run->trace, raw->bar + raw->discovery->trace.offset,
+		       raw->discovery->trace.bytes < sizeof(run->trace) ? raw->discovery->trace.bytes : sizeof(run->trace));
+	raw_destroy(raw);
+}
+
+static void twice(void **state)
+{
+	struct run *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	unsigned i;
+
+	work(a, 1);
+	work(b, 1);
+	for (i = 0; i < TUTTI_COUNTERS; i++)
+		if (a->counters[i] != b->counters[i])
+			fail_msg("counter %u: %llu and %llu", i, (unsigned long long)a->counters[i],
+				 (unsigned long long)b->counters[i]);
+	assert_true(a->instructions == b->instructions);
+	assert_int_equal(a->functions, b->functions);
+	assert_memory_equal(a->function, b->function, sizeof(a->function));
+	assert_int_equal(a->cell, b->cell);
+	assert_int_equal(a->log_bytes, b->log_bytes);
+	assert_memory_equal(a->log, b->log, sizeof(a->log));
+	assert_int_equal(a->traces, b->traces);
+	assert_memory_equal(a->trace, b->trace, sizeof(a->trace));
+	assert_int_equal(a->counters[TUTTI_COUNTER_KERNELS], 40 + 250);
+	assert_true(a->counters[TUTTI_COUNTER_CORE_INSTRUCTIONS] > 0);
+	free(a);
+	free(b);
+}
+
+static void seeds_change_nothing_that_matters(void **state)
+{
+	struct run *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+
+	work(a, 1);
+	work(b, 99);
+	assert_int_equal(a->cell, b->cell);
+	assert_int_equal(a->counters[TUTTI_COUNTER_KERNELS], b->counters[TUTTI_COUNTER_KERNELS]);
+	assert_int_equal(a->counters[TUTTI_COUNTER_CTAS_COMPLETED], b->counters[TUTTI_COUNTER_CTAS_COMPLETED]);
+	free(a);
+	free(b);
+}
+
+static void bus_is_counted(void **state)
+{
+	struct run *a = calloc(1, sizeof(*a));
+
+	work(a, 1);
+	assert_true(a->counters[TUTTI_COUNTER_BUS_READS] > 0);
+	assert_true(a->counters[TUTTI_COUNTER_BUS_READ_BYTES] >= 50 * 64);
+	assert_true(a->counters[TUTTI_COUNTER_BUS_WRITES] > 0);
+	assert_true(a->counters[TUTTI_COUNTER_BUS_WRITE_BYTES] > 0);
+	assert_true(a->counters[TUTTI_COUNTER_DOORBELLS] > 0);
+	free(a);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		{ "SYS-12, SYS-13: the same run twice: counters, instructions, log, trace", twice, NULL, NULL, NULL },
+		{ "SYS-12: another seed, the same results", seeds_change_nothing_that_matters, NULL, NULL, NULL },
+		{ "SYS-13: bus transactions are counted", bus_is_counted, NULL, NULL, NULL },
+	};
+
+	return cmocka_run_group_tests_name("deterministic", tests, NULL, NULL);
+}

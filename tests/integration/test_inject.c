@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults on demand: SYS-15. Each is survived, or reported; other work finishes correctly. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "raw.h"
+
+#define T(name, function) { name, function, deterministic, teardown, NULL }, \
+	{ name ", fast mode", function, fast, teardown, NULL }
+#define TFAST(name, function) { name, function, fast, teardown, NULL }
+
+static struct raw *raw;
+static struct raw_space space;
+static struct raw_queue queue, other;
+static uint64_t *cell;
+
+static int setup(enum tutti_card_mode mode)
+{
+	struct tutti_card_config config = { .mode = mode, .topology = { 4 }, .gpcs = 1, .workers = 1 };
+
+	raw = raw_create(&config);
+	raw_space_init(raw, &space, 1);
+	raw_queue_init(&space, &queue, 0, 0, 6);
+	raw_queue_init(&space, &other, 1, 0, 6);
+	cell = raw_small(&space);
+	return 0;
+}
+
+static int deterministic(void **state)
+{
+	return setup(TUTTI_CARD_DETERMINISTIC);
+}
+
+static int fast(void **state)
+{
+	return setup(TUTTI_CARD_FAST);
+}
+
+static int teardown(void **state)
+{
+	raw_destroy(raw);
+	return 0;
+}
+
+static void inject(enum tutti_card_fault fault, uint64_t arg)
+{
+	assert_int_equal(tutti_card_inject(raw->card, fault, arg), 0);
+}
+
+static void alive(struct raw_queue *q)
+{
+	uint64_t *word = raw_small(&space);
+	union tutti_packet p = raw_dispatch(raw, RAW_STORE, 1, 1, raw_args(&space, word, 77, 0), NULL);
+
+	raw_submit(q, &p);
+	assert_true(raw_until(raw, word, 77, 5000));
+}
+
+static void reboot(void)
+{
+	assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
+	raw_space_init(raw, &space, 1);
+	raw_queue_init(&space, &queue, 0, 0, 6);
+	alive(&queue);
+}
+
+static void firmware_hang(void **state)
+{
+	union tutti_packet p = raw_step(&space, cell, 0, 1, NULL);
+	uint64_t beat;
+
+	inject(TUTTI_INJECT_FIRMWARE_HANG, 1);
+	raw_submit(&queue, &p);
+	raw_run(raw, 50);
+	beat = raw->status->heartbeat;
+	raw_run(raw, 100);
+	assert_int_equal(*cell, 0);
+	assert_int_equal(raw->status->heartbeat, beat); /* that is how one notices */
+	inject(TUTTI_INJECT_FIRMWARE_HANG, 0);
+	reboot();
+}
+
+static void firmware_crash(void **state)
+{
+	const struct tutti_crash *crash = (const void *)(raw->bar + raw->discovery->crash.offset);
+
+	inject(TUTTI_INJECT_FIRMWARE_CRASH, 1);
+	tutti_card_kick(raw->card);
+	raw_run(raw, 60);
+	assert_int_equal(raw->status->state, TUTTI_STATE_CRASHED);
+	assert_int_equal(crash->cause, TUTTI_CRASH_TRAP);
+	reboot();
+	assert_int_equal(crash->cause, TUTTI_CRASH_NONE);
+}
+
+static void lost_doorbell(void **state)
+{
+	union tutti_packet p = raw_step(&space, cell, 10, 1, NULL);
+
+	inject(TUTTI_INJECT_LOST_DOORBELL, 1);
+	raw_submit(&queue, &p);
+	raw_run(raw, 20);
+	assert_int_equal(*cell, 0);
+	alive(&other);
+	raw_submit(&queue, &p); /* the next one wakes it for both */
+	assert_true(raw_until(raw, cell, 11, 5000));
+}
+
+static void lost_interrupt(void **state)
+{
+	struct tutti_signal *signal = raw_signal(&space, 2);
+	union tutti_packet p = raw_step(&space, cell, 10, 1, signal);
+	unsigned before;
+
+	signal->waiters = 1;
+	inject(TUTTI_INJECT_LOST_INTERRUPT, 1);
+	before = raw->interrupts;
+	raw_submit(&queue, &p);
+	assert_true(raw_until(raw, &signal->value, 1, 5000)); /* the data is there all the same */
+	raw_settle(raw);
+	assert_int_equal(raw->interrupts, before);
+	raw_submit(&queue, &p);
+	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	raw_settle(raw);
+	assert_int_equal(raw->interrupts, before + 1);
+}
+
+static void torn_fetch(void **state)
+{
+	uint64_t expect = 0;
+	unsigned i;
+
+	inject(TUTTI_INJECT_TORN_FETCH, 3);
+	for (i = 0; i < 30; i++) {
+		union tutti_packet p = raw_step(&space, cell, 3, i, NULL);
+
+		raw_submit(&queue, &p);
+		expect = expect * 3 + i;
+		if (i % 8 == 0)
+			raw_run(raw, 2);
+	}
+	raw_ring(&queue, queue.write - 1);
+	raw_retired(&queue);
+	raw_settle(raw);
+	assert_true(raw_until(raw, cell, (int64_t)expect, 5000));
+	raw_no_fault(raw);
+}
+
+static void stuck_sm(void **state)
+{
+	struct tutti_message create;
+	struct raw_queue hasty;
+	uint64_t *counts = raw_new(&space, 4096);
+	union tutti_packet p = raw_dispatch(raw, RAW_COUNT, 64, 1, raw_args(&space, counts, 0, 0), NULL);
+	struct tutti_fault fault;
+	unsigned i, ran = 0;
+
+	create = raw_queue_message(&space, &hasty, 5, 0, 6);
+	create.queue.timeout_ms = 60;
+	assert_int_equal(raw_call(raw, &create).status, 0);
+	inject(TUTTI_INJECT_STUCK_SM, 2);
+	raw_submit(&hasty, &p);
+	if (!raw_until(raw, &counts[511], 1, 300)) {
+		struct tutti_message event;
+
+		assert_true(raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, 5000));
+		fault = event.fault;
+		assert_int_equal(fault.queue, 5);
+		assert_true(fault.code == TUTTI_ERROR_TIMEOUT || fault.code == TUTTI_ERROR_SM);
+	}
+	for (i = 0; i < 64; i++)
+		ran += counts[i] == 1;
+	assert_int_equal(ran, 48); /* all but those of SM 2 */
+	inject(TUTTI_INJECT_STUCK_SM, ~0ull);
+	alive(&other);
+	raw_reset_queue(&hasty);
+	alive(&hasty);
+}
+
+static void kernel_trap(void **state)
+{
+	uint64_t *sum = raw_small(&space);
+	union tutti_packet p = raw_dispatch(raw, RAW_ADD, 64, 1, raw_args(&space, sum, 1, 0), NULL);
+
+	inject(TUTTI_INJECT_KERNEL_TRAP, 1);
+	raw_submit(&queue, &p);
+	assert_int_equal(raw_fault(&queue, TUTTI_ERROR_KERNEL_TRAP, 0).engine, TUTTI_ENGINE_WAVE);
+	raw_no_fault(raw);
+	assert_true(*sum < 64);
+	alive(&other);
+	raw_reset_queue(&queue);
+	alive(&queue);
+}
+
+static void page_fault(void **state)
+{
+	union tutti_packet p = raw_step(&space, cell, 10, 1, NULL);
+	struct tutti_message event;
+
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_TLB_INVALIDATE, 1, 0, 0), 0);
+	inject(TUTTI_INJECT_PAGE_FAULT, 1);
+	raw_submit(&queue, &p);
+	assert_true(raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, 5000));
+	assert_int_equal(event.fault.queue, queue.id);
+	assert_true(event.fault.code == TUTTI_ERROR_RING_FAULT || event.fault.code == TUTTI_ERROR_MEMORY_FAULT ||
+		    event.fault.code == TUTTI_ERROR_CODE_OBJECT);
+	raw_no_fault(raw);
+	alive(&other);
+	raw_reset_queue(&queue);
+	alive(&queue);
+}
+
+static void memory_error(void **state)
+{
+	union tutti_packet p = raw_step(&space, cell, 10, 1, NULL);
+	struct tutti_message event;
+
+	inject(TUTTI_INJECT_MEMORY_ERROR, 1);
+	raw_submit(&queue, &p);
+	assert_true(raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, 5000));
+	assert_int_equal(event.fault.queue, queue.id);
+	assert_int_equal(event.fault.code, TUTTI_ERROR_MEMORY);
+	assert_int_equal(event.fault.cause, TUTTI_CAUSE_ECC);
+	assert_int_equal(*cell, 0);
+	alive(&other);
+	raw_reset_queue(&queue);
+	alive(&queue);
+}
+
+static void link_down(void **state)
+{
+	union tutti_packet p = raw_step(&space, cell, 10, 1, NULL);
+
+	inject(TUTTI_INJECT_LINK_DOWN, 1);
+	raw_submit(&queue, &p);
+	raw_run(raw, 30);
+	assert_int_equal(*cell, 0);
+	inject(TUTTI_INJECT_LINK_DOWN, 0);
+	reboot();
+}
+
+static void surprise_removal(void **state)
+{
+	union tutti_packet p = raw_step(&space, cell, 10, 1, NULL);
+
+	inject(TUTTI_INJECT_REMOVED, 1);
+	tutti_card_kick(raw->card);
+	raw_run(raw, 20);
+	assert_true(raw->discovery->magic == ~0ull); /* all ones = no card */
+	queue.ring[0] = p;
+	raw_run(raw, 30);
+	assert_int_equal(*cell, 0);
+}
+
+static void strings(void **state)
+{
+	assert_int_equal(tutti_card_inject_string(raw->card, "lost-doorbell:1,torn-fetch:2"), 0);
+	assert_int_equal(tutti_card_inject_string(raw->card, "stuck-sm:1"), 0);
+	assert_true(tutti_card_inject_string(raw->card, "no-such-fault") < 0);
+	assert_true(tutti_card_inject_string(raw->card, "lost-doorbell:x") < 0);
+	assert_true(tutti_card_inject(raw->card, TUTTI_INJECT_KINDS, 0) < 0);
+}
+
+static void environment(void **state)
+{
+	union tutti_packet p;
+
+	teardown(NULL);
+	setenv("TUTTI_INJECT", "kernel-trap:1", 1);
+	setup(TUTTI_CARD_FAST);
+	unsetenv("TUTTI_INJECT");
+	p = raw_step(&space, cell, 10, 1, NULL);
+	raw_submit(&queue, &p);
+	raw_fault(&queue, TUTTI_ERROR_KERNEL_TRAP, 0);
+	raw_reset_queue(&queue);
+	alive(&queue);
+}
+
+/* a storm of recoverable faults on one queue; the other computes on and is right */
+static void storm(void **state)
+{
+	uint64_t expect = 0;
+	unsigned i, seed = 5;
+	struct tutti_message event;
+
+	for (i = 0; i < 200; i++) {
+		union tutti_packet p = raw_step(&space, cell, 3, i, NULL), bad;
+
+		switch ((unsigned)rand_r(&seed) % 4) {
+		case 0:
+			bad = raw_dispatch(raw, RAW_TRAP, 8, 1, NULL, NULL);
+			break;
+		case 1:
+			bad = raw_dispatch(raw, RAW_LOAD, 8, 1, raw_args(&space, NULL, 0, 0), NULL);
+			break;
+		case 2:
+			bad = raw_dispatch(raw, RAW_EMPTY, 0, 1, NULL, NULL);
+			break;
+		default:
+			bad = raw_dispatch(raw, RAW_EMPTY, 8, 1, NULL, (void *)0x1000);
+		}
+		raw_submit(&queue, &bad);
+		raw_submit(&other, &p);
+		expect = expect * 3 + i;
+		if (!raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, 5000))
+			fail_msg("round %u: no error", i);
+		assert_int_equal(event.fault.queue, queue.id);
+		raw_reset_queue(&queue);
+		if (i % 16 == 15)
+			raw_retired(&other);
+	}
+	raw_retired(&other);
+	assert_true(raw_until(raw, cell, (int64_t)expect, 5000));
+	alive(&queue);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		T("SYS-15: hung firmware", firmware_hang),
+		T("SYS-15: firmware crash", firmware_crash),
+		T("SYS-15, PKT-05: lost doorbell", lost_doorbell),
+		T("SYS-15: lost interrupt", lost_interrupt),
+		T("SYS-15, PKT-07: torn packet fetch", torn_fetch),
+		T("SYS-15: stuck SM", stuck_sm),
+		T("SYS-15: trapping kernel", kernel_trap),
+		T("SYS-15: page fault", page_fault),
+		T("SYS-15: memory error", memory_error),
+		T("SYS-15: link down", link_down),
+		T("SYS-15: surprise removal", surprise_removal),
+		T("SYS-15: faults by name", strings),
+		TFAST("SYS-15: faults by environment", environment),
+		T("SYS-15, PKT-06: a storm of faults beside good work", storm),
+	};
+
+	return cmocka_run_group_tests_name("inject", tests, NULL, NULL);
+}

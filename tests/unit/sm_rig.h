@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* A card around the SM array alone: page tables as a list, events in an array. */
+#ifndef TUTTI_TEST_SM_RIG_H
+#define TUTTI_TEST_SM_RIG_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "sm.h"
+#include "sm_kernels.h"
+#include "tutti/message.h"
+
+void store_speed_init(void);
+
+#define CODE 0x10000000ull
+#define DATA 0x20000000ull
+#define RIG_MAPS 64
+
+struct map {
+	uint32_t asid;
+	uint64_t va, bytes, prot;
+	uint8_t *host;
+};
+
+struct tutti_card {
+	struct tutti_discovery limits;
+	struct tutti_card_config config;
+	struct sm_array *array;
+	struct map map[RIG_MAPS];
+	unsigned maps;
+	struct tutti_event event[65536];
+	unsigned events;
+	uint64_t counter[TUTTI_COUNTERS];
+	uint64_t print_va;
+	uint64_t virtual_time;
+	uint64_t traps, stuck; /* injected */
+	uint64_t translations;
+	unsigned done[256];    /* CTAs reported per slot */
+	unsigned killed[256];
+	struct tutti_event fault;
+	unsigned faults;
+};
+
+const struct tutti_discovery *card_discovery(const struct tutti_card *card) { return &card->limits; }
+const struct tutti_card_config *card_config(const struct tutti_card *card) { return &card->config; }
+void card_count(struct tutti_card *card, enum tutti_counter counter, uint64_t n)
+{
+	__atomic_fetch_add(&card->counter[counter], n, __ATOMIC_RELAXED);
+}
+void card_trace(struct tutti_card *card, unsigned kind, unsigned queue, unsigned sm, unsigned slot, uint64_t packet,
+		uint32_t cta, uint32_t value) { }
+uint64_t card_time(struct tutti_card *card)
+{
+	struct timespec t;
+
+	if (card->config.mode == TUTTI_CARD_DETERMINISTIC)
+		return card->virtual_time;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+uint64_t card_context_print(struct tutti_card *card, uint32_t asid) { return card->print_va; }
+void card_wake(struct tutti_card *card) { }
+bool inject_take(struct tutti_card *card, enum tutti_card_fault fault)
+{
+	return fault == TUTTI_INJECT_KERNEL_TRAP && card->traps && card->traps--;
+}
+bool inject_armed(struct tutti_card *card, enum tutti_card_fault fault, uint64_t *arg)
+{
+	*arg = card->stuck - 1;
+	return fault == TUTTI_INJECT_STUCK_SM && card->stuck;
+}
+
+static struct map *rig_find(struct tutti_card *card, uint32_t asid, uint64_t va)
+{
+	for (unsigned i = 0; i < card->maps; i++)
+		if (card->map[i].asid == asid && va - card->map[i].va < card->map[i].bytes)
+			return &card->map[i];
+	return NULL;
+}
+
+uint64_t mmu_leaf(struct tutti_card *card, uint32_t asid, uint64_t va)
+{
+	struct map *map = rig_find(card, asid, va);
+
+	return map ? map->prot : 0;
+}
+
+void *mmu_translate(struct tutti_card *card, uint32_t asid, uint64_t va, unsigned access, uint64_t *extent,
+		    struct mmu_fault *fault)
+{
+	struct map *map = rig_find(card, asid, va);
+	uint64_t need = access == TUTTI_ACCESS_READ ? TUTTI_PTE_R : access == TUTTI_ACCESS_EXECUTE ? TUTTI_PTE_X
+											       : TUTTI_PTE_W;
+
+	__atomic_fetch_add(&card->translations, 1, __ATOMIC_RELAXED);
+	if (!map || !(map->prot & need)) {
+		fault->cause = map ? TUTTI_CAUSE_PROTECTION : TUTTI_CAUSE_UNMAPPED;
+		fault->address = va;
+		return NULL;
+	}
+	if (extent)
+		*extent = map->va + map->bytes - va;
+	return map->host + (va - map->va);
+}
+
+int mmu_copy_out(struct tutti_card *card, uint32_t asid, uint64_t va, const void *from, size_t bytes,
+		 struct mmu_fault *fault)
+{
+	uint64_t extent;
+	void *to = mmu_translate(card, asid, va, TUTTI_ACCESS_WRITE, &extent, fault);
+
+	if (!to || extent < bytes)
+		return -1;
+	memcpy(to, from, bytes);
+	return 0;
+}
+
+bool engines_event(struct tutti_card *card, const struct tutti_event *event)
+{
+	unsigned type = event->word[0] & 0xff, slot = event->word[0] >> 8 & 0xff;
+
+	card->event[card->events++ % 65536] = *event;
+	if (type == TUTTI_EVENT_CTA) {
+		unsigned n = 0;
+
+		for (unsigned i = 0; i < 5; i++)
+			n += (unsigned)__builtin_popcount(event->word[3 + i]);
+		assert_int_equal(n * event->word[1], event->word[2]);
+		card->done[slot] += event->word[2];
+	} else if (type == TUTTI_EVENT_FAULT) {
+		card->fault = *event;
+		card->faults++;
+	} else if (type == TUTTI_EVENT_KILLED) {
+		card->killed[slot]++;
+	}
+	return true;
+}
+
+static inline void *rig_map(struct tutti_card *card, uint32_t asid, uint64_t va, uint64_t bytes, uint64_t prot)
+{
+	struct map *map = &card->map[card->maps++];
+
+	assert_true(card->maps <= RIG_MAPS);
+	map->asid = asid;
+	map->va = va;
+	map->bytes = bytes;
+	map->prot = prot;
+	map->host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return map->host;
+}
+
+#define RW (TUTTI_PTE_R | TUTTI_PTE_W)
+#define RX (TUTTI_PTE_R | TUTTI_PTE_X)
+
+/* A context with code, a data page run of 64 KiB at DATA (guard behind it). Returns the data. */
+static inline uint64_t *rig_context(struct tutti_card *card, uint32_t asid)
+{
+	memcpy(rig_map(card, asid, CODE, 4096, RX), sm_kernels, sizeof(sm_kernels));
+	return rig_map(card, asid, DATA, 65536, RW);
+}
+
+static inline struct tutti_card *rig_create(enum tutti_card_mode mode, unsigned workers, unsigned sms)
+{
+	struct tutti_card *card = calloc(1, sizeof(*card));
+
+	store_speed_init();
+	card->config.mode = mode;
+	card->config.workers = workers;
+	card->limits.sms = sms;
+	card->limits.task_slots = 32;
+	card->limits.peus = 4;
+	card->limits.peu_waves = 8;
+	card->limits.scalar_blocks = card->limits.vector_blocks = 32;
+	card->limits.shared_blocks = 64;
+	card->limits.shared_block_bytes = 2048;
+	card->limits.barriers = 16;
+	card->limits.cta_slots = 32;
+	assert_int_equal(sm_array_create(card, &card->array), 0);
+	return card;
+}
+
+static inline void rig_destroy(struct tutti_card *card)
+{
+	sm_array_destroy(card->array);
+	for (unsigned i = 0; i < card->maps; i++)
+		munmap(card->map[i].host, card->map[i].bytes);
+	free(card);
+}
+
+/* State of a kernel; data[0] of the context's page is "out": kernarg points at a pointer in its last page. */
+static inline struct tutti_task_state rig_state(uint32_t asid, uint32_t entry, uint32_t ctas, uint32_t waves)
+{
+	struct tutti_task_state state = {
+		.entry = CODE + entry, .kernarg = DATA + 61440, .groups_x = ctas, .groups_y = 1, .groups_z = 1,
+		.grid_x = ctas * waves * 32, .grid_y = 1, .grid_z = 1, .workgroup_x = (uint16_t)(waves * 32),
+		.workgroup_y = 1, .workgroup_z = 1, .waves = (uint16_t)waves, .private_bytes = 8192,
+		.asid = (uint16_t)asid, .queue = 3, .scalar_blocks = 1, .vector_blocks = 1, .dimensions = 1,
+	};
+
+	return state;
+}
+
+/* @repeat CTAs on each of the first @sms SMs. */
+static inline int rig_launch(struct tutti_card *card, unsigned slot, unsigned repeat, unsigned sms)
+{
+	uint32_t words[33] = {repeat | ((sms + 31) / 32) << 24};
+
+	for (unsigned i = 0; i < sms; i++)
+		words[1 + i / 32] |= 1u << (i % 32);
+	return sm_array_launch(card->array, slot, 0, words, 1 + (sms + 31) / 32);
+}
+
+static inline void rig_step(struct tutti_card *card)
+{
+	sm_array_run(card->array);
+	sm_array_report(card->array);
+}
+
+/* Run until @n CTAs of @slot are reported, or 10 s. */
+static inline void rig_until(struct tutti_card *card, unsigned slot, unsigned n)
+{
+	time_t end = time(NULL) + 10;
+
+	while (card->done[slot] < n && time(NULL) < end)
+		rig_step(card);
+	assert_int_equal(card->done[slot], n);
+}
+
+static inline void rig_until_fault(struct tutti_card *card)
+{
+	time_t end = time(NULL) + 10;
+
+	while (!card->faults && time(NULL) < end)
+		rig_step(card);
+	assert_int_equal(card->faults, 1);
+}
+
+static inline double rig_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+#endif
