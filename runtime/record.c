@@ -45,6 +45,8 @@ int tutti_record_begin(struct tutti_queue *public)
 	struct queue *queue = queue_of(public);
 	struct tutti_recording *recording;
 
+	if (!queue->rsb)
+		return -ENOTSUP;
 	if (queue->recording)
 		return -EBUSY;
 	recording = calloc(1, sizeof(*recording));
@@ -54,8 +56,6 @@ int tutti_record_begin(struct tutti_queue *public)
 	recording->queue = queue;
 	recording->rsb = queue->rsb;
 	recording->open = true;
-	/* without an RSB nothing can be stored */
-	recording->form = queue->rsb ? TUTTI_REPLAY_CONDENSED : TUTTI_REPLAY_PLAIN;
 	recording->condense.table = public->flags & TUTTI_QUEUE_TABLE_DIFFS;
 	recording->condense.overlap = public->flags & TUTTI_QUEUE_OVERLAP;
 	recording->condense.shared_block_bytes = queue->device->known.shared_block_bytes;
@@ -190,8 +190,6 @@ int tutti_recording_form(struct tutti_recording *recording, enum tutti_replay_fo
 {
 	if ((unsigned)form > TUTTI_REPLAY_PLAIN)
 		return -EINVAL;
-	if (!recording->rsb)
-		form = TUTTI_REPLAY_PLAIN;
 	if (form == recording->form)
 		return 0;
 	recording->form = form;

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Arena allocator against a list of what should be allocated (SYS-41). */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <sys/mman.h>
+
+#include "arena.h"
+
+#define BYTES (64u << 20)
+#define LIVE 600
+
+static size_t committed;
+static size_t limit = BYTES;
+
+static int commit(void *context, void *start, size_t bytes)
+{
+	if (committed + bytes > limit)
+		return -ENOMEM;
+	assert_ptr_equal(start, (uint8_t *)context + committed);
+	committed += bytes;
+	return 0;
+}
+
+static uint8_t *memory(void)
+{
+	void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	committed = 0;
+	return p;
+}
+
+static void random_use(void **state)
+{
+	struct live { uint8_t *p; size_t bytes; } live[LIVE] = { { 0 } };
+	struct arena arena;
+	uint8_t *base = memory();
+	unsigned seed = 7;
+
+	assert_int_equal(arena_init(&arena, base, BYTES, 1 << 20, commit, base, true), 0);
+	for (int round = 0; round < 60000; round++) {
+		struct live *l = &live[(unsigned)rand_r(&seed) % LIVE];
+		size_t bytes, found;
+		void *start;
+
+		if (l->p) {
+			/* its ends still hold what was written, it is found by any byte */
+			assert_int_equal(l->p[0], (uint8_t)(l->bytes * 3));
+			assert_int_equal(l->p[l->bytes - 1], (uint8_t)(l->bytes * 3));
+			assert_true(arena_find(&arena, l->p + (unsigned)rand_r(&seed) % l->bytes, &start, &found));
+			assert_ptr_equal(start, l->p);
+			assert_true(found >= l->bytes);
+			if (l->bytes > 64)
+				assert_int_equal(arena_free(&arena, l->p + 64), -EINVAL);
+			assert_int_equal(arena_free(&arena, l->p), 0);
+			assert_int_equal(arena_free(&arena, l->p), -EINVAL);
+			assert_false(arena_find(&arena, l->p, &start, &found));
+			l->p = NULL;
+			continue;
+		}
+		bytes = 1 + (unsigned)rand_r(&seed) % (rand_r(&seed) % 4 ? 300 : rand_r(&seed) % 8 ? 20000 : 600000);
+		l->p = arena_alloc(&arena, bytes);
+		if (!l->p)
+			continue;
+		l->bytes = bytes;
+		assert_int_equal((uintptr_t)l->p % (bytes >= 4096 ? 4096 : 64), 0);
+		for (size_t i = 0; i < bytes; i += 1 + bytes / 50)
+			assert_int_equal(l->p[i], 0);
+		assert_int_equal(l->p[bytes - 1], 0);
+		memset(l->p, (uint8_t)(bytes * 3), bytes);
+		for (int i = 0; i < LIVE; i++)
+			if (live[i].p && &live[i] != l)
+				assert_true(live[i].p + live[i].bytes <= l->p || l->p + bytes <= live[i].p);
+	}
+	for (int i = 0; i < LIVE; i++)
+		if (live[i].p)
+			assert_int_equal(arena_free(&arena, live[i].p), 0);
+	assert_int_equal(arena.used_bytes, 0);
+	/* everything has grown together again, but for one slab of each class */
+	assert_non_null(arena_alloc(&arena, BYTES / 2));
+	arena_fini(&arena);
+	munmap(base, BYTES);
+}
+
+static void fills_up(void **state)
+{
+	struct arena arena;
+	uint8_t *base = memory(), *p;
+	unsigned n = 0;
+
+	assert_int_equal(arena_init(&arena, base, BYTES, 1 << 20, commit, base, true), 0);
+	assert_null(arena_alloc(&arena, BYTES + 1));
+	assert_null(arena_alloc(&arena, 0));
+	assert_null(arena_alloc(&arena, SIZE_MAX));
+	p = arena_alloc(&arena, BYTES);
+	assert_non_null(p);
+	assert_null(arena_alloc(&arena, 1));
+	assert_int_equal(arena_free(&arena, p), 0);
+	while (arena_alloc(&arena, 1 << 20))
+		n++;
+	assert_int_equal(n, BYTES >> 20);
+	arena_fini(&arena);
+	munmap(base, BYTES);
+}
+
+static void commit_fails(void **state)
+{
+	struct arena arena;
+	uint8_t *base = memory();
+
+	limit = 2 << 20;
+	assert_int_equal(arena_init(&arena, base, BYTES, 1 << 20, commit, base, true), 0);
+	assert_null(arena_alloc(&arena, 3 << 20));
+	assert_non_null(arena_alloc(&arena, 2 << 20));
+	assert_null(arena_alloc(&arena, 64));
+	limit = BYTES;
+	assert_non_null(arena_alloc(&arena, 64));
+	arena_fini(&arena);
+	munmap(base, BYTES);
+}
+
+static void foreign_pointers(void **state)
+{
+	struct arena arena;
+	uint8_t *base = memory(), *p;
+	int here;
+
+	assert_int_equal(arena_init(&arena, base, BYTES, 1 << 20, commit, base, true), 0);
+	p = arena_alloc(&arena, 128);
+	assert_int_equal(arena_free(&arena, &here), -EINVAL);
+	assert_int_equal(arena_free(&arena, NULL), -EINVAL);
+	assert_int_equal(arena_free(&arena, p + 1), -EINVAL);
+	assert_int_equal(arena_free(&arena, p + 128), -EINVAL);
+	assert_int_equal(arena_free(&arena, base + BYTES - 4096), -EINVAL);
+	assert_int_equal(arena_free(&arena, base + BYTES), -EINVAL);
+	assert_int_equal(arena_free(&arena, p), 0);
+	arena_fini(&arena);
+	munmap(base, BYTES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_use),
+		cmocka_unit_test(fills_up),
+		cmocka_unit_test(commit_fails),
+		cmocka_unit_test(foreign_pointers),
+	};
+
+	return cmocka_run_group_tests_name("SYS-41 arena", tests, NULL, NULL);
+}
