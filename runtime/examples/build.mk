@@ -18,7 +18,7 @@ $(EXAMPLE_TCOS): $(EXAMPLES_OUT)/%.tco: runtime/examples/%/kernels.c $$(wildcard
 	@mkdir -p $(@D)
 	$(TUTTIC) -Wextra -Werror $(EXAMPLE_FLOAT) -o $@ $<
 
-$(EXAMPLE_BINS): $(EXAMPLES_OUT)/%: $$(filter-out %/kernels.c,$$(wildcard runtime/examples/$$*/*.c)) \
+$(EXAMPLE_BINS): $(EXAMPLES_OUT)/%: $$(filter-out runtime/examples/$$*/kernels.c,$$(wildcard runtime/examples/$$*/*.c)) \
 		$$(wildcard runtime/examples/$$*/*.h) runtime/examples/example.h $(OUT)/libtutti.so.0
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) $(EXAMPLE_FLOAT) -Iruntime/examples $(filter %.c,$^) -o $@ $(LDFLAGS) \

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* tutti bench: measure, print a table, write JSON. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+static const struct {
+	const char *id;
+	int (*run)(struct bench *bench);
+	const char *text;
+} groups[] = {
+	{ "PERF-01", bench_firmware, "soft-core instructions from packet to task record" },
+	{ "PERF-02", bench_host, "host time per kernel in a replay" },
+	{ "POCL", bench_opencl, "PoCL in this process, the peer of PERF-03" },
+	{ "PERF-03", bench_launch, "latency of an empty kernel, kernels per second" },
+	{ "PERF-09", bench_card, "boot, empty workgroups per second, copies" },
+};
+#define GROUPS (sizeof(groups) / sizeof(*groups))
+
+static void usage(void)
+{
+	puts("usage: tutti bench [--quick] [--output FILE] [--only ID]\n\n"
+	     "  --quick        fewer repetitions\n"
+	     "  --output FILE  JSON, one object a line (build/bench.json when there is build/, else bench.json)\n"
+	     "  --only ID      one group:\n");
+	for (size_t g = 0; g < GROUPS; g++)
+		printf("                   %-8s %s\n", groups[g].id, groups[g].text);
+	puts("\nTimes on a shared machine are noise; instruction counts are exact. A target missed is\n"
+	     "no failure of the benchmark: the exit status is 0 when everything could be measured.");
+}
+
+static bool met(double value, double target, enum bench_better better)
+{
+	return better == BENCH_LOWER ? value <= target : value >= target;
+}
+
+void bench_report(struct bench *bench, const char *id, const char *name, double value, const char *unit, double target,
+		  enum bench_better better)
+{
+	const char *verdict = isnan(target) ? "" : met(value, target, better) ? "met" : "MISSED";
+	char goal[48] = "";
+	char wanted[32] = "null";
+
+	if (!isnan(target)) {
+		snprintf(goal, sizeof(goal), "%s %.6g", better == BENCH_LOWER ? "<=" : ">=", target);
+		snprintf(wanted, sizeof(wanted), "%.9g", target);
+	}
+	printf("%-8s %-34s %14.6g %-22s %-18s %s\n", id, name, value, unit, goal, verdict);
+	fflush(stdout);
+	if (bench->json)
+		fprintf(bench->json,
+			"{\"id\":\"%s\",\"case\":\"%s\",\"value\":%.9g,\"unit\":\"%s\",\"target\":%s,\"better\":\"%s\"}\n",
+			id, name, value, unit, wanted, better == BENCH_LOWER ? "lower" : "higher");
+	bench->results++;
+	bench->missed += *verdict == 'M';
+}
+
+int bench_failed(struct bench *bench, const char *id, const char *name, const char *why)
+{
+	printf("%-8s %-34s %14s %s\n", id, name, "-", why);
+	fflush(stdout);
+	return -EIO;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+double bench_median(double *values, unsigned count)
+{
+	qsort(values, count, sizeof(*values), compare);
+	return values[count / 2];
+}
+
+static int run(struct bench *bench, const char *only)
+{
+	int failed = 0;
+
+	printf("%-8s %-34s %14s %-22s %-18s\n", "id", "case", "value", "unit", "target");
+	for (size_t g = 0; g < GROUPS; g++)
+		if (!only || !strcmp(only, groups[g].id) ||
+		    (!strcmp(only, "PERF-03") && groups[g].run == bench_opencl))
+			failed |= groups[g].run(bench) < 0;
+	printf("%u results, %u targets missed%s\n", bench->results, bench->missed,
+	       failed ? "; NOT everything could be measured" : "");
+	return failed ? EXIT_FAILS : EXIT_WORKS;
+}
+
+static bool known(const char *id)
+{
+	for (size_t g = 0; g < GROUPS; g++)
+		if (!strcmp(id, groups[g].id))
+			return true;
+	return false;
+}
+
+int command_bench(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "quick", no_argument, NULL, 'q' }, { "output", required_argument, NULL, 'o' },
+		{ "only", required_argument, NULL, 'i' }, { "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 }
+	};
+	const char *output = NULL, *only = NULL;
+	struct bench bench = { 0 };
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		bench.quick |= option == 'q';
+		if (option == 'o')
+			output = optarg;
+		if (option == 'i')
+			only = optarg;
+		if (option == 'h') {
+			usage();
+			return EXIT_WORKS;
+		}
+		if (option == '?')
+			return EXIT_USAGE;
+	}
+	if (optind < argc || (only && !known(only)))
+		return tool_usage_error("bench", "no group \"%s\"", only ? only : argv[optind]);
+	if (output)
+		bench.json = fopen(output, "w");
+	else if (!(bench.json = fopen("build/bench.json", "w")))
+		bench.json = fopen("bench.json", "w");
+	if (!bench.json) {
+		fprintf(stderr, "tutti bench: %s: %s\n", output ? output : "bench.json", strerror(errno));
+		return EXIT_FAILS;
+	}
+	status = run(&bench, only);
+	fclose(bench.json);
+	return status;
+}

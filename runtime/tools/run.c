@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* tutti run: one kernel of a code object with simple arguments, or an example. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "argument.h"
+#include "tool.h"
+
+struct settings {
+	uint32_t grid[3];
+	uint16_t workgroup[3];
+	uint32_t dynamic_bytes;
+	unsigned repeat;
+	unsigned print;
+	double timeout;
+	bool list;
+};
+
+static void usage(void)
+{
+	puts("usage: tutti run FILE.tco KERNEL [options]\n"
+	     "       tutti run FILE.tco --list\n"
+	     "       tutti run EXAMPLE [its options]\n\n"
+	     "  --grid X[,Y[,Z]]       work-items of the grid (1)\n"
+	     "  --workgroup X[,Y[,Z]]  work-items of a workgroup (what the kernel requires, else 64)\n"
+	     "  --arg TYPE=VALUE       the next argument, a number\n"
+	     "  --arg TYPE[COUNT]      the next argument, address of COUNT zeroes\n"
+	     "  --arg TYPE[COUNT]=HOW  the same, filled: a number, iota (0, 1, 2 ...), random, @FILE\n"
+	     "  --shared BYTES         shared memory beyond what the kernel declares\n"
+	     "  --repeat N             launch N times\n"
+	     "  --print N              values shown of each buffer afterwards (8)\n"
+	     "  --timeout SECONDS      give up after this long (60)\n"
+	     "  --list                 kernels of the file, and what they need\n\n"
+	     "TYPE: i8 u8 i16 u16 i32 u32 i64 u64 f32 f64. Arguments follow each other as in a C struct.\n\n"
+	     "examples: hello, vector_add, matmul, kripke\n"
+	     "example:  tutti run scale.tco scale --grid 1000 --arg f32[1000]=iota --arg f32=2.5");
+}
+
+static bool parse_sizes(const char *text, uint32_t sizes[3])
+{
+	char *end;
+
+	for (unsigned d = 0; d < 3; d++) {
+		unsigned long size = strtoul(text, &end, 0);
+
+		if (end == text || size == 0 || size > UINT32_MAX)
+			return false;
+		sizes[d] = (uint32_t)size;
+		if (!*end)
+			return true;
+		if (*end != ',' || d == 2)
+			return false;
+		text = end + 1;
+	}
+	return false;
+}
+
+static bool parse_workgroup(const char *text, uint16_t workgroup[3])
+{
+	uint32_t sizes[3] = { 1, 1, 1 };
+
+	if (!parse_sizes(text, sizes) || sizes[0] > UINT16_MAX || sizes[1] > UINT16_MAX || sizes[2] > UINT16_MAX)
+		return false;
+	for (unsigned d = 0; d < 3; d++)
+		workgroup[d] = (uint16_t)sizes[d];
+	return true;
+}
+
+static int list_one(const char *name, const struct tutti_kernel *kernel, void *context)
+{
+	const struct tutti_kernel_descriptor *kd = kernel->descriptor;
+
+	printf("%-24s arguments %u bytes, shared %u bytes, private %u bytes, barriers %u", name, kernel->kernarg_bytes,
+	       kernel->group_bytes, kernel->private_bytes, kd->barriers);
+	if (kd->workgroup[0])
+		printf(", workgroup %u x %u x %u", kd->workgroup[0], kd->workgroup[1], kd->workgroup[2]);
+	printf("\n");
+	return 0;
+}
+
+static void print_buffers(const struct arguments *arguments, unsigned count)
+{
+	for (unsigned a = 0; a < arguments->count; a++)
+		if (arguments->item[a].buffer)
+			argument_print(&arguments->item[a], a, count);
+}
+
+static int launch(struct tutti_queue *queue, const struct settings *settings, const struct tutti_kernel *kernel,
+		  const struct arguments *arguments)
+{
+	struct tutti_device *device = tutti_queue_device(queue);
+	struct tutti_launch launch = {
+		.kernel = kernel,
+		.dynamic_group_bytes = settings->dynamic_bytes,
+		.kernarg = arguments->kernarg,
+		.barrier = true,
+		.acquire = TUTTI_SCOPE_SYSTEM,
+		.release = TUTTI_SCOPE_SYSTEM,
+	};
+	struct tutti_fault fault = { 0 };
+	int error = tutti_signal_create(device, settings->repeat, &launch.signal);
+
+	if (error)
+		return error;
+	memcpy(launch.grid, settings->grid, sizeof(launch.grid));
+	memcpy(launch.workgroup, settings->workgroup, sizeof(launch.workgroup));
+	if (!launch.workgroup[0])
+		memcpy(launch.workgroup, kernel->descriptor->workgroup, sizeof(launch.workgroup));
+	if (!launch.workgroup[0])
+		launch.workgroup[0] = 64;
+	for (unsigned r = 0; r < settings->repeat && !error; r++)
+		error = tutti_dispatch(queue, &launch);
+	if (!error)
+		error = tool_wait(queue, launch.signal, settings->timeout, &fault);
+	if (fault.code)
+		tool_fault_print(&fault);
+	else if (error)
+		fprintf(stderr, "tutti run: %s\n", tutti_strerror(error));
+	tutti_signal_destroy(device, launch.signal);
+	return error;
+}
+
+static int run_kernel(struct tutti_device *device, const struct settings *settings, const struct tutti_kernel *kernel,
+		      struct arguments *arguments)
+{
+	struct tutti_queue *queue;
+	int error = arguments_place(arguments, device, kernel->kernarg_bytes);
+
+	if (error) {
+		fprintf(stderr, "tutti run: arguments: %s\n", tutti_strerror(error));
+		return error;
+	}
+	if (arguments->bytes != kernel->kernarg_bytes)
+		fprintf(stderr, "tutti run: warning: %u bytes of arguments given, the kernel takes %u\n",
+			arguments->bytes, kernel->kernarg_bytes);
+	error = tutti_queue_create(device, NULL, &queue);
+	if (error) {
+		fprintf(stderr, "tutti run: queue: %s\n", tutti_strerror(error));
+		return error;
+	}
+	error = launch(queue, settings, kernel, arguments);
+	tutti_device_flush_print(device);
+	if (!error)
+		print_buffers(arguments, settings->print);
+	tutti_queue_destroy(queue);
+	return error;
+}
+
+static int run_file(const char *file, const char *name, const struct settings *settings, struct arguments *arguments)
+{
+	struct tutti_device *device = tool_open(NULL);
+	struct tutti_executable *executable;
+	struct tutti_kernel kernel;
+	const char *message = NULL;
+	int error;
+
+	if (!device)
+		return EXIT_FAILS;
+	error = tutti_executable_load_file(device, file, &executable, &message);
+	if (error) {
+		fprintf(stderr, "tutti run: %s: %s\n", file, message ? message : tutti_strerror(error));
+		tutti_device_close(device);
+		return EXIT_FAILS;
+	}
+	if (settings->list)
+		error = tutti_executable_iterate(executable, list_one, NULL);
+	else if ((error = tutti_executable_kernel(executable, name, &kernel)))
+		fprintf(stderr, "tutti run: %s has no kernel %s; see --list\n", file, name);
+	else
+		error = run_kernel(device, settings, &kernel, arguments);
+	arguments_fini(arguments, device);
+	tutti_executable_destroy(executable);
+	tutti_device_close(device);
+	return error ? EXIT_FAILS : EXIT_WORKS;
+}
+
+/* Does not return when there is such an example. */
+static void run_example(const char *name, char **argv)
+{
+	static const char *const folders[] = { "examples/", "../lib/tutti/examples/" };
+	char relative[256];
+
+	if (strchr(name, '/') || strlen(name) > 200)
+		return;
+	for (size_t f = 0; f < sizeof(folders) / sizeof(*folders); f++) {
+		snprintf(relative, sizeof(relative), "%s%s", folders[f], name);
+		execv(tool_sibling(relative), argv);
+	}
+}
+
+static int parse_option(int option, const char *value, struct settings *settings, struct arguments *arguments)
+{
+	switch (option) {
+	case 'g':
+		return parse_sizes(value, settings->grid) ? 0 : -EINVAL;
+	case 'w':
+		return parse_workgroup(value, settings->workgroup) ? 0 : -EINVAL;
+	case 'a':
+		return arguments_add(arguments, value);
+	case 's':
+		settings->dynamic_bytes = (uint32_t)strtoul(value, NULL, 0);
+		return 0;
+	case 'r':
+		settings->repeat = (unsigned)strtoul(value, NULL, 0);
+		return settings->repeat ? 0 : -EINVAL;
+	case 'p':
+		settings->print = (unsigned)strtoul(value, NULL, 0);
+		return 0;
+	case 't':
+		settings->timeout = strtod(value, NULL);
+		return settings->timeout > 0 ? 0 : -EINVAL;
+	case 'l':
+		settings->list = true;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int command_run(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "grid", required_argument, NULL, 'g' },   { "workgroup", required_argument, NULL, 'w' },
+		{ "arg", required_argument, NULL, 'a' },    { "shared", required_argument, NULL, 's' },
+		{ "repeat", required_argument, NULL, 'r' }, { "print", required_argument, NULL, 'p' },
+		{ "list", no_argument, NULL, 'l' },	    { "timeout", required_argument, NULL, 't' },
+		{ "help", no_argument, NULL, 'h' },	    { NULL, 0, NULL, 0 }
+	};
+	struct settings settings = { .grid = { 1, 1, 1 }, .repeat = 1, .print = 8, .timeout = 60 };
+	struct arguments arguments = { 0 };
+	int option, index = 0;
+
+	/* An example takes its own options, so it is looked for first. */
+	if (argc > 1 && argv[1][0] != '-' && access(argv[1], R_OK))
+		run_example(argv[1], argv + 1);
+	while ((option = getopt_long(argc, argv, "h", options, &index)) != -1) {
+		if (option == 'h') {
+			usage();
+			return EXIT_WORKS;
+		}
+		if (option == '?')
+			return EXIT_USAGE;
+		if (parse_option(option, optarg, &settings, &arguments))
+			return tool_usage_error("run", "bad value for --%s: %s", options[index].name, optarg);
+	}
+	if (optind >= argc)
+		return tool_usage_error("run", "which file or example?");
+	if (access(argv[optind], R_OK))
+		return tool_usage_error("run", "%s: no such code object or example", argv[optind]);
+	if (argc - optind != (settings.list ? 1 : 2))
+		return tool_usage_error("run", "name one kernel (--list shows them)");
+	return run_file(argv[optind], argv[optind + 1], &settings, &arguments);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+/* kernels.tco, made part of the program so that the tool needs no file beside it. */
+__asm__(".pushsection .rodata\n"
+	".balign 16\n"
+	"tool_kernels:\n"
+	".incbin \"" TOOL_KERNELS "\"\n"
+	"tool_kernels_end:\n"
+	".popsection\n");
+extern const unsigned char tool_kernels[] __attribute__((visibility("hidden")));
+extern const unsigned char tool_kernels_end[] __attribute__((visibility("hidden")));
+
+struct tutti_device *tool_open(const struct tutti_device_options *options)
+{
+	struct tutti_device *device;
+	int error = tutti_device_open(options, &device);
+
+	if (!error)
+		return device;
+	fprintf(stderr, "tutti: cannot open the card: %s\n", tutti_strerror(error));
+	return NULL;
+}
+
+struct tutti_executable *tool_load(struct tutti_device *device)
+{
+	struct tutti_executable *executable;
+	const char *message = NULL;
+	int error = tutti_executable_load(device, tool_kernels, (size_t)(tool_kernels_end - tool_kernels), &executable,
+					  &message);
+
+	if (!error)
+		return executable;
+	fprintf(stderr, "tutti: cannot load the tool's kernels: %s\n", message ? message : tutti_strerror(error));
+	return NULL;
+}
+
+int tool_wait(struct tutti_queue *queue, tutti_signal_t signal, double seconds, struct tutti_fault *fault)
+{
+	const double end = tool_seconds() + seconds;
+	int error;
+
+	do {
+		error = tutti_signal_wait(tutti_queue_device(queue), signal, TUTTI_EQ, 0, 20000000, NULL);
+		if (error == -ETIMEDOUT && tutti_queue_error(queue, fault))
+			return -EIO;
+	} while (error == -ETIMEDOUT && tool_seconds() < end);
+	return error;
+}
+
+void tool_fault_print(const struct tutti_fault *fault)
+{
+	fprintf(stderr, "tutti: queue stopped: %s: packet %llu, kernel %u, SM %d, wave %u, pc %#llx, address %#llx\n",
+		tutti_strerror(fault->code), (unsigned long long)fault->packet, fault->kernel, (int16_t)fault->sm,
+		fault->wave, (unsigned long long)fault->pc, (unsigned long long)fault->address);
+}
+
+double tool_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+const char *tool_sibling(const char *name)
+{
+	static char path[PATH_MAX];
+	ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *slash;
+
+	path[bytes < 0 ? 0 : bytes] = 0;
+	slash = strrchr(path, '/');
+	if (!slash || (size_t)(slash - path) + strlen(name) + 2 > sizeof(path))
+		return name;
+	strcpy(slash + 1, name);
+	return path;
+}
+
+int tool_usage_error(const char *what, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fprintf(stderr, "tutti %s: ", what);
+	vfprintf(stderr, format, arguments);
+	fprintf(stderr, "; try --help\n");
+	va_end(arguments);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* One command for everything: tutti SUBCOMMAND. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *text;
+} commands[] = {
+	{ "info", command_info, "what the card is: versions, topology, memory, counters" },
+	{ "run", command_run, "run a kernel of a code object, or an example" },
+	{ "validate", command_validate, "does everything work here? one line each" },
+	{ "bench", command_bench, "measure launches, boot, copies; table and JSON" },
+};
+
+static void usage(FILE *file)
+{
+	fprintf(file, "usage: tutti COMMAND [options]\n\n");
+	for (size_t c = 0; c < sizeof(commands) / sizeof(*commands); c++)
+		fprintf(file, "  %-10s %s\n", commands[c].name, commands[c].text);
+	fprintf(file, "\n`tutti COMMAND --help` tells more.\n\n"
+		"exit status: 0 it works, 1 it does not, 2 wrong usage\n"
+		"environment: TUTTI_DEVICE (emulator, drm), TUTTI_FIRMWARE, TUTTI_TOPOLOGY, TUTTI_INJECT\n");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		usage(argc < 2 ? stderr : stdout);
+		return argc < 2 ? EXIT_USAGE : EXIT_WORKS;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("tutti %u.%u\n", TUTTI_VERSION_MAJOR(tutti_version()), TUTTI_VERSION_MINOR(tutti_version()));
+		return EXIT_WORKS;
+	}
+	for (size_t c = 0; c < sizeof(commands) / sizeof(*commands); c++)
+		if (!strcmp(argv[1], commands[c].name))
+			return commands[c].run(argc - 1, argv + 1);
+	fprintf(stderr, "tutti: no command \"%s\"; try --help\n", argv[1]);
+	return EXIT_USAGE;
+}
