@@ -70,7 +70,7 @@ check-asan-build:
 # ---- running
 PROVE := CMOCKA_MESSAGE_OUTPUT=TAP TUTTI_OUT=$(OUT) \
 	ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	prove --merge --exec tests/tap/run
+	prove --exec tests/tap/run
 SCRIPTS := tests/contract/layout.sh $(wildcard tests/integration/*.sh)
 FUZZ_SECONDS ?= 10
 
