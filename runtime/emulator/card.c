@@ -210,7 +210,7 @@ static void run_core(struct tutti_card *card)
 
 bool card_round(struct tutti_card *card)
 {
-	bool timer = !(++card->round % CLOCK_ROUNDS), work = false;
+	bool timer = !(++card->round % CLOCK_ROUNDS), work = false, ran, reported;
 
 	if (unlikely(tutti_load_acquire(&card->control->boot_sequence) != card->boot_seen) &&
 	    !inject_is(card, TUTTI_INJECT_LINK_DOWN)) {
@@ -230,13 +230,12 @@ bool card_round(struct tutti_card *card)
 	work |= mover_run(card);
 	if (engines_pending(card) && work)
 		return true;
-	if (sm_array_run(card->sms)) {
-		work = true;
-		if (card->deterministic)
-			card->virtual_time += CARD_NS_PER_WAVE_SLICE;
-	}
-	work |= sm_array_report(card->sms);
-	if (work)
+	ran = sm_array_run(card->sms);
+	reported = sm_array_report(card->sms);
+	/* Waves that complete nothing have used up their slice. */
+	if (ran && card->deterministic)
+		card->virtual_time += reported ? CARD_NS_PER_WAVE : CARD_NS_PER_WAVE_SLICE;
+	if (work || ran || reported)
 		return true;
 	/* About to idle: what waited for the clock, and the core that waits for commands to be taken. */
 	if (engines_poll(card, true))

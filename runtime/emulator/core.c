@@ -31,6 +31,7 @@ struct core {
 	struct core_trap trap;
 	bool trapped;         /* a second trap kills */
 	bool dead;
+	bool started;
 	bool redirected;      /* a hook has set the pc */
 	uint32_t injected;    /* mcause + 1 of a trap to take at the next instruction */
 	uint32_t interrupted; /* run() is to come back; set by any thread */
@@ -320,6 +321,7 @@ static enum core_stop core_run(struct core *core, struct core_trap *trap)
 	if (core->dead)
 		return CORE_HALTED;
 	core->slice_end = core->instructions + SLICE_INSTRUCTIONS;
+	core->started = true;
 	fiber_enter(core->fiber);
 	if (core->stop == CORE_DEAD)
 		*trap = core->trap;
@@ -431,6 +433,12 @@ static void core_count(struct core *core, bool on)
 	else if (uc_hook_add(core->uc, &core->count_hook, UC_HOOK_BLOCK, (void *)on_block, core, (uint64_t)1, (uint64_t)0))
 		return;
 	core->counted = on;
+	/*
+	 * Blocks call the hook only if it was there when they were translated. Left in
+	 * an idle ecall the core is in none of them, so they can be thrown away.
+	 */
+	if (core->started && core->stop == CORE_IDLE)
+		uc_ctl_remove_cache(core->uc, TUTTI_CORE_LOCAL, TUTTI_CORE_LOCAL + CARD_LOCAL_BYTES);
 }
 
 static int core_reset(struct core *core, uint32_t entry)

@@ -29,7 +29,8 @@
 #define CARD_NS_PER_INSTRUCTION (CARD_TIMER_HZ / CARD_CORE_HZ)
 #define CARD_NS_PER_COMMAND 20u
 #define CARD_NS_PER_FETCH 500u
-#define CARD_NS_PER_WAVE_SLICE 1000u
+#define CARD_NS_PER_WAVE 1000u
+#define CARD_NS_PER_WAVE_SLICE 100000u
 
 /** enum core_stop - why a core came back from run(). */
 enum core_stop {

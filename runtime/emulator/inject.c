@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Faults on demand (SYS-15): by call, by string, by TUTTI_INJECT in the environment. */
+/* Faults on demand (SYS-15): by call or by string. Who attaches the card hands TUTTI_INJECT over once it is up. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,12 +120,8 @@ int tutti_card_inject_string(struct tutti_card *card, const char *text)
 
 int inject_create(struct tutti_card *card)
 {
-	const char *text = getenv("TUTTI_INJECT");
-
 	card->inject = calloc(1, sizeof(*card->inject));
-	if (!card->inject)
-		return -ENOMEM;
-	return text && *text ? tutti_card_inject_string(card, text) : 0;
+	return card->inject ? 0 : -ENOMEM;
 }
 
 void inject_destroy(struct tutti_card *card)

@@ -284,6 +284,47 @@ static void peek(uint32_t local, void *to, uint32_t words)
 	memcpy(to, memory + COPY, 4 * words);
 }
 
+/* ---- configuration ---- */
+
+static int read_text(struct tutti_card_config *config, const char *text)
+{
+	FILE *f = fmemopen((void *)text, strlen(text), "r");
+	int error = tutti_card_config_read(config, f);
+
+	fclose(f);
+	return error;
+}
+
+static void test_config(void **state)
+{
+	static const char *const bad[] = { "gpc\n", "gpc 0\n", "gpc 1025\n", "gpc 18*0\n", "gpc 1*65\n", "gpc 32*33\n",
+					   "memory\n", "memory 1X\n", "memory -1\n", "colour 3\n", "peus 4 4\n" };
+	struct tutti_card_config config = { 0 };
+	struct tutti_card *big;
+	unsigned i;
+
+	assert_int_equal(read_text(&config, "# x\ngpc 18 16 # two\n\ngpc 1*3\npeus 2\nmemory 256M\n"), 0);
+	assert_int_equal(config.gpcs, 5);
+	assert_int_equal(config.topology[1], 16);
+	assert_int_equal(config.topology[4], 1);
+	assert_int_equal(config.peus, 2);
+	assert_int_equal(config.memory_bytes, 256u << 20);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(read_text(&config, bad[i]), -22);
+	/* the smallest and the largest card */
+	for (i = 0; i < 2; i++) {
+		memset(&config, 0, sizeof(config));
+		config.mode = TUTTI_CARD_DETERMINISTIC;
+		assert_int_equal(read_text(&config, i ? "gpc 32*32\nmemory 4G\n" : "gpc 1\nmemory 64M\n"), 0);
+		assert_int_equal(tutti_card_create(&config, &big), 0);
+		assert_int_equal(((struct tutti_discovery *)tutti_card_bar(big))->sms, i ? 1024 : 1);
+		tutti_card_destroy(big);
+	}
+	config.peus = 100;
+	assert_int_equal(tutti_card_create(&config, &big), -22);
+	assert_int_equal(tutti_card_bar_bytes(&config), 0);
+}
+
 /* ---- boot ---- */
 
 static void test_discovery(void **state)
@@ -1043,18 +1084,33 @@ static void test_spin_fast(void **state)
 	/* destroyed while the firmware runs for ever */
 }
 
+static void test_count_fast(void **state)
+{
+	uint64_t n;
+
+	SCRIPT_WORDS(OP_PEEK, 0, 1);
+	assert_int_equal(tutti_card_instructions(card), 0);
+	tutti_card_count(card, true);
+	SCRIPT_WORDS(OP_PEEK, 0, 100);
+	n = tutti_card_instructions(card);
+	assert_in_range(n, 300, 3000);
+	tutti_card_count(card, false);
+	SCRIPT_WORDS(OP_PEEK, 0, 100);
+	assert_int_equal(tutti_card_instructions(card), n);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define TEST_FAST(name) cmocka_unit_test_setup_teardown(name, setup_fast, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_discovery),
+		cmocka_unit_test(test_config), cmocka_unit_test(test_discovery),
 		TEST(test_boot), TEST(test_bad_images), TEST(test_traps), TEST(test_doorbell), TEST(test_timer),
 		TEST(test_fetch), TEST(test_fetch_bad), TEST(test_post), TEST(test_commands_bad), TEST(test_launch),
 		TEST(test_full_ring), TEST(test_mover), TEST(test_mmu), TEST(test_mmu_tables), TEST(test_mmu_extent),
 		TEST(test_deterministic), TEST(test_marks), TEST(test_inject), TEST(test_spin), TEST(test_fuzz),
-		TEST_FAST(test_boot), TEST_FAST(test_sleep), TEST_FAST(test_timer_fast), TEST_FAST(test_spin_fast),
+		TEST_FAST(test_boot), TEST_FAST(test_sleep), TEST_FAST(test_timer_fast), TEST_FAST(test_count_fast), TEST_FAST(test_spin_fast),
 	};
 
 	return cmocka_run_group_tests(tests, make_image, drop_image);
