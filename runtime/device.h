@@ -44,6 +44,11 @@ struct print {
 	uint64_t lost;
 };
 
+/** struct device_time - newest heartbeat's timer value, when the host saw it, newest answer. */
+struct device_time {
+	uint64_t beat_time, host_ns, given;
+};
+
 /** struct tutti_device - an open card. */
 struct tutti_device {
 	const struct transport *transport;
@@ -67,6 +72,7 @@ struct tutti_device {
 	uint64_t queue_ids[ID_WORDS(TUTTI_MAX_QUEUES)];
 	uint64_t rsb_ids[ID_WORDS(TUTTI_MAX_RSBS)];
 	bool said_dead;
+	struct device_time time;
 
 	struct tutti_discovery known; /* as read at open */
 };

@@ -10,8 +10,9 @@ static inline bool workgroup_ok(const struct tutti_kernel_descriptor *descriptor
 {
 	uint64_t items = (uint64_t)x * y * z;
 
-	if (descriptor->workgroup[0] && (descriptor->workgroup[0] != x || descriptor->workgroup[1] != y ||
-					 descriptor->workgroup[2] != z))
+	if ((descriptor->workgroup[0] && descriptor->workgroup[0] != x) ||
+	    (descriptor->workgroup[1] && descriptor->workgroup[1] != y) ||
+	    (descriptor->workgroup[2] && descriptor->workgroup[2] != z))
 		return false;
 	return items <= (descriptor->workgroup_max ? descriptor->workgroup_max : UINT16_MAX);
 }

@@ -24,9 +24,7 @@ static unsigned check_sizes(const struct tutti_dispatch_packet *p, uint32_t *fie
 {
 	unsigned dimensions = p->setup & TUTTI_SETUP_DIMENSIONS;
 
-	if (p->setup & ~TUTTI_SETUP_DIMENSIONS)
-		return refuse(field, AT(setup), TUTTI_ERROR_PACKET);
-	if (!dimensions)
+	if (!dimensions || (p->setup & ~TUTTI_SETUP_DIMENSIONS))
 		return refuse(field, AT(setup), TUTTI_ERROR_DIMENSIONS);
 	if (!p->workgroup_x || !p->workgroup_y || !p->workgroup_z)
 		return refuse(field, AT(workgroup_x), TUTTI_ERROR_DIMENSIONS);

@@ -140,7 +140,7 @@ static void checks(void **state)
 
 	assert_int_equal(packet_check(&fine, 0, NULL), 0);
 	DEFECT(setup, 0, TUTTI_ERROR_DIMENSIONS);
-	DEFECT(setup, 4 | 2, TUTTI_ERROR_PACKET);
+	DEFECT(setup, 4 | 2, TUTTI_ERROR_DIMENSIONS);
 	DEFECT(setup, 1, TUTTI_ERROR_DIMENSIONS);
 	DEFECT(workgroup_x, 0, TUTTI_ERROR_DIMENSIONS);
 	DEFECT(grid_z, 0, TUTTI_ERROR_DIMENSIONS);
