@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * RV64A. Unicorn's own atomics are not atomic between threads, nor against the
- * host; with the A extension switched off they trap and are done here on the
- * host pointer. LR remembers the value it saw, SC is a compare-and-swap of it.
+ * Atomic instructions that trapped: with the A extension switched off unicorn lets
+ * the 32-bit ones trap. Used only where atomic.c cannot do its work. LR remembers
+ * the value it saw, SC is a compare-and-swap of it.
  */
 #include "sm.h"
 
-enum { AMO_ADD = 0, AMO_SWAP = 1, AMO_LR = 2, AMO_SC = 3, AMO_XOR = 4, AMO_OR = 8, AMO_AND = 12,
-       AMO_MIN = 16, AMO_MAX = 20, AMO_MINU = 24, AMO_MAXU = 28 };
-
 #define MIN_MAX(name, type, utype)                                                              \
-	static utype name(utype *p, utype operand, unsigned op)                                 \
+	utype name(utype *p, utype operand, unsigned op)                                 \
 	{                                                                                       \
 		utype old = __atomic_load_n(p, __ATOMIC_RELAXED), new;                          \
 												\
@@ -23,8 +20,8 @@ enum { AMO_ADD = 0, AMO_SWAP = 1, AMO_LR = 2, AMO_SC = 3, AMO_XOR = 4, AMO_OR = 
 		return old;                                                                     \
 	}
 
-MIN_MAX(min_max32, int32_t, uint32_t)
-MIN_MAX(min_max64, int64_t, uint64_t)
+MIN_MAX(amo_min_max32, int32_t, uint32_t)
+MIN_MAX(amo_min_max64, int64_t, uint64_t)
 
 #define DO_AMO(p, v, op, min_max)                                                  \
 	((op) == AMO_ADD    ? __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST)           \
@@ -97,9 +94,9 @@ bool amo_emulate(struct hart *hart, uint32_t insn, uint64_t pc)
 	else if (op == AMO_SC)
 		result = store_conditional(hart->current, p, va, bytes, value);
 	else if (bytes == 4)
-		result = (uint64_t)(int32_t)DO_AMO((uint32_t *)p, (uint32_t)value, op, min_max32);
+		result = (uint64_t)(int32_t)DO_AMO((uint32_t *)p, (uint32_t)value, op, amo_min_max32);
 	else
-		result = DO_AMO((uint64_t *)p, value, op, min_max64);
+		result = DO_AMO((uint64_t *)p, value, op, amo_min_max64);
 	if (rd)
 		hart_x_set(hart, rd, result);
 	return true;

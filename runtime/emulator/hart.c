@@ -130,6 +130,16 @@ static void on_illegal(struct hart *hart)
 	next_in_hook(hart);
 }
 
+static void on_misaligned(struct hart *hart)
+{
+	uint64_t pc = hart_pc(hart) - 4;
+	uint8_t cause;
+	uint32_t *insn = hart_pointer(hart, pc, 4, TUTTI_ACCESS_EXECUTE, &cause);
+
+	wave_fault(hart, TUTTI_CAUSE_ALIGNMENT, TUTTI_ACCESS_ATOMIC, pc, insn ? hart_x(hart, *insn >> 15 & 31) : 0);
+	next_in_hook(hart);
+}
+
 static void on_interrupt(uc_engine *uc, uint32_t number, void *data)
 {
 	struct hart *hart = data;
@@ -143,6 +153,9 @@ static void on_interrupt(uc_engine *uc, uint32_t number, void *data)
 			next_in_hook(hart);
 	} else if (number == 2) {
 		on_illegal(hart);
+	} else if (number == 4 || number == 6) {
+		/* only LR and SC insist on alignment */
+		on_misaligned(hart);
 	} else {
 		wave_fault(hart, TUTTI_CAUSE_ILLEGAL, TUTTI_ACCESS_EXECUTE, hart_pc(hart) - 4, 0);
 		next_in_hook(hart);
@@ -169,6 +182,16 @@ static void memory_fault(struct hart *hart, unsigned cause, unsigned access, uin
 	if (access != TUTTI_ACCESS_EXECUTE)
 		precise_sync(hart->cpu);
 	hart->fault.pc = access == TUTTI_ACCESS_EXECUTE ? va : hart_pc(hart);
+}
+
+void hart_fault_at(struct hart *hart, unsigned cause, unsigned access, uint64_t va, uintptr_t ra)
+{
+	precise_sync_at(hart->cpu, ra);
+	hart->fault.valid = true;
+	hart->fault.cause = (uint8_t)cause;
+	hart->fault.access = (uint8_t)access;
+	hart->fault.address = va;
+	hart->fault.pc = hart_pc(hart);
 }
 
 static bool on_memory(uc_engine *uc, uc_mem_type type, uint64_t va, int size, int64_t value, void *data)
@@ -251,6 +274,7 @@ static void hart_main(void *data)
 void hart_enter(struct hart *hart, struct wave *wave)
 {
 	hart->entering = wave;
+	atomic_enter(hart);
 	tutti_store_release(&hart->engine->running, hart);
 	fiber_enter(hart->fiber);
 	tutti_store_release(&hart->engine->running, NULL);
@@ -259,7 +283,7 @@ void hart_enter(struct hart *hart, struct wave *wave)
 /* ---- life ------------------------------------------------------------- */
 
 /*
- * Atomics must trap (amo.c): clear A in misa, which only a saved context lets us
+ * Make atomics trap (amo.c): clear A in misa, which only a saved context lets us
  * change; it is there twice (misa and its mask).
  */
 static bool no_atomics(uc_engine *uc)
@@ -328,11 +352,16 @@ static bool make_start(struct hart *hart)
 	return true;
 }
 
-/* Into user mode with floating point on; the ecall at the end stops it. */
+/*
+ * Into user mode with floating point on; the ecall at the end stops it. On the
+ * way it loads from a page not touched before, for precise_learn().
+ */
 static bool boot(struct hart *hart)
 {
+	uint64_t a0 = TUTTI_WAVE_INFO;
 	uc_err error;
 
+	uc_reg_write(hart->uc, UC_RISCV_REG_A0, &a0);
 	precise_learn(&hart->cpu);
 	hart->booting = true;
 	error = uc_emu_start(hart->uc, BOOT, ~0ull, 0, 0);
@@ -357,7 +386,7 @@ static bool add_hooks(struct hart *hart)
 static bool hart_init(struct hart *hart)
 {
 	return !uc_open(UC_ARCH_RISCV, UC_MODE_RISCV64, &hart->uc) && !uc_ctl_exits_enable(hart->uc) &&
-	       !hart_memory_init(hart) && add_hooks(hart) && no_atomics(hart->uc) && boot(hart) &&
+	       !hart_memory_init(hart) && add_hooks(hart) && (atomic_ready() || no_atomics(hart->uc)) && boot(hart) &&
 	       !fiber_create(&hart->fiber, hart_main, hart, STACK_BYTES);
 }
 

@@ -85,7 +85,12 @@ uint64_t *precise_learn(void **cpu)
 	return *cpu && restore ? env : NULL;
 }
 
+bool precise_sync_at(void *cpu, uintptr_t ra)
+{
+	return cpu && ra && restore(cpu, ra, true);
+}
+
 bool precise_sync(void *cpu)
 {
-	return cpu && last.ra && restore(cpu, last.ra, true);
+	return precise_sync_at(cpu, last.ra);
 }

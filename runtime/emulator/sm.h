@@ -10,7 +10,7 @@
  *   wave.c       CTAs and waves from start to end, services
  *   hart.c       unicorn RV64: fiber, hooks
  *   hart_memory.c  what a wave sees of memory, faults
- *   amo.c, print.c, precise.c
+ *   atomic.c, amo.c, precise.c, print.c
  *
  * Who owns what. The driving thread alone touches SMs, task slots, @pending and
  * reports. An engine's lists and harts belong to the thread that runs the engine;
@@ -384,6 +384,8 @@ void hart_enter(struct hart *hart, struct wave *wave);
 uint64_t hart_x(struct hart *hart, unsigned n);
 void hart_x_set(struct hart *hart, unsigned n, uint64_t value);
 uint64_t hart_pc(struct hart *hart);
+/** hart_fault_at() - note a fault of translated code that would return to @ra. */
+void hart_fault_at(struct hart *hart, unsigned cause, unsigned access, uint64_t va, uintptr_t ra);
 /** hart_save() - keep the registers of the running wave. */
 void hart_save(struct hart *hart, struct wave *wave);
 uint64_t hart_saved_pc(const struct wave *wave);
@@ -406,7 +408,18 @@ void hart_stack_release(struct wave *wave);
 uint64_t hart_stack_top(struct hart *hart, struct wave *wave);
 unsigned stack_class(uint32_t bytes);
 
+/* atomic.c */
+/** atomic_enter() - this thread is about to run @hart. atomic_ready() - unicorn's atomics are real ones. */
+void atomic_enter(struct hart *hart);
+bool atomic_ready(void);
+
 /* amo.c */
+enum {
+	AMO_ADD = 0, AMO_SWAP = 1, AMO_LR = 2, AMO_SC = 3, AMO_XOR = 4, AMO_OR = 8, AMO_AND = 12,
+	AMO_MIN = 16, AMO_MAX = 20, AMO_MINU = 24, AMO_MAXU = 28
+};
+uint32_t amo_min_max32(uint32_t *p, uint32_t operand, unsigned op);
+uint64_t amo_min_max64(uint64_t *p, uint64_t operand, unsigned op);
 /** amo_emulate() - do the atomic instruction @insn at @pc. Return: false = it is no atomic. A fault is in hart->fault. */
 bool amo_emulate(struct hart *hart, uint32_t insn, uint64_t pc);
 
@@ -418,5 +431,7 @@ int64_t print_text(struct hart *hart, uint64_t text, uint64_t bytes);
 uint64_t *precise_learn(void **cpu);
 /** precise_sync() - in a memory hook: make the pc of the core exact. Return: false = cannot. */
 bool precise_sync(void *cpu);
+/** precise_sync_at() - the same for a function called by translated code that will return to @ra. */
+bool precise_sync_at(void *cpu, uintptr_t ra);
 
 #endif
