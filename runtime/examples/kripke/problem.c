@@ -126,7 +126,7 @@ static bool directions_init(struct kripke_problem *problem, const struct kripke_
 	int32_t *step = take(problem, count * 3ull, sizeof(int32_t));
 	uint32_t *order = take(problem, moments, sizeof(uint32_t));
 
-	if (!set || !order) {
+	if (!set || !ell || !ell_plus || !weight || !cosine || !step || !order) {
 		free(set);
 		return false;
 	}
@@ -183,7 +183,7 @@ static bool zones_init(struct kripke_problem *problem, const struct kripke_optio
 	uint32_t *material = take(problem, (uint64_t)count * KRIPKE_MATERIALS, sizeof(uint32_t));
 	double *fraction = take(problem, (uint64_t)count * KRIPKE_MATERIALS, sizeof(double));
 
-	if (!fraction)
+	if (!sigt || !start || !material || !fraction)
 		return false;
 	for (uint32_t zone = 0; zone < count; zone++) {
 		const uint32_t at[3] = { zone % args->zones[0], zone / args->zones[0] % args->zones[1],
