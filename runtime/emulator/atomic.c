@@ -17,7 +17,6 @@
 
 static __thread struct hart *here;
 static size_t flags_at; /* of tb_cflags in the translator's context, 0 = unknown */
-static void (*leave_core)(void *cpu);
 
 void atomic_enter(struct hart *hart)
 {
@@ -26,7 +25,7 @@ void atomic_enter(struct hart *hart)
 
 bool atomic_ready(void)
 {
-	return flags_at && leave_core;
+	return flags_at != 0;
 }
 
 /* ---- translation ------------------------------------------------------ */
@@ -86,8 +85,7 @@ static void *operand(uint64_t va, unsigned bytes, uintptr_t ra)
 	if (likely(p != NULL))
 		return p;
 	hart_fault_at(hart, cause, TUTTI_ACCESS_ATOMIC, va, ra);
-	uc_emu_stop(hart->uc);
-	leave_core(hart->cpu);
+	hart_abandon(hart);
 	__builtin_unreachable();
 }
 
@@ -154,7 +152,6 @@ __attribute__((constructor)) static void find_next(void)
 	FIND(fetch_umin);
 	FIND(fetch_umax);
 	FIND(cmpxchg);
-	*(void **)&leave_core = dlsym(RTLD_NEXT, "cpu_loop_exit_riscv64");
 	flags_at = find_flags(dlsym(RTLD_NEXT, "tcg_gen_atomic_fetch_add_i64_riscv64"));
 	if (!flags_at)
 		flags_at = find_flags(dlsym(RTLD_NEXT, "tcg_gen_atomic_cmpxchg_i64_riscv64"));

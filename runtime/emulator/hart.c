@@ -173,6 +173,12 @@ static bool on_break(uc_engine *uc, void *data)
 	return false;
 }
 
+void hart_abandon(struct hart *hart)
+{
+	uc_emu_stop(hart->uc);
+	precise_leave(hart->cpu);
+}
+
 static void memory_fault(struct hart *hart, unsigned cause, unsigned access, uint64_t va)
 {
 	hart->fault.valid = true;
@@ -182,6 +188,7 @@ static void memory_fault(struct hart *hart, unsigned cause, unsigned access, uin
 	if (access != TUTTI_ACCESS_EXECUTE)
 		precise_sync(hart->cpu);
 	hart->fault.pc = access == TUTTI_ACCESS_EXECUTE ? va : hart_pc(hart);
+	hart_abandon(hart); /* or the block would go on behind a refused store */
 }
 
 void hart_fault_at(struct hart *hart, unsigned cause, unsigned access, uint64_t va, uintptr_t ra)

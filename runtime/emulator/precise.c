@@ -17,6 +17,7 @@ static __thread struct {
 	void *cpu;
 } last;
 
+static void (*leave_core)(void *cpu);
 static bool (*restore)(void *cpu, uintptr_t ra, bool will_exit);
 
 #define VISIBLE __attribute__((visibility("default")))
@@ -59,6 +60,17 @@ VISIBLE bool riscv_cpu_tlb_fill_riscv64(void *cpu, uint64_t va, int size, int ac
 	return next_fill(cpu, va, size, access, mode, probe, ra);
 }
 
+/*
+ * Unicorn lets a stop take effect after any load or store, in the middle of a
+ * translated block, and then starts the block again from its beginning: what came
+ * before the access is done twice. Without this check a stop takes effect between
+ * blocks. (Faults leave at once, see hart.c.)
+ */
+void check_exit_request_riscv64(void *context);
+VISIBLE void check_exit_request_riscv64(void *context)
+{
+}
+
 #define FIND(name) (*(void **)&next_##name = dlsym(RTLD_NEXT, #name))
 
 __attribute__((constructor)) static void find_next(void)
@@ -72,7 +84,8 @@ __attribute__((constructor)) static void find_next(void)
 	FIND(helper_le_stl_mmu_riscv64);
 	FIND(helper_le_stq_mmu_riscv64);
 	*(void **)&next_fill = dlsym(RTLD_NEXT, "riscv_cpu_tlb_fill_riscv64");
-	*(void **)&restore = dlsym(RTLD_DEFAULT, "cpu_restore_state_riscv64");
+	*(void **)&leave_core = dlsym(RTLD_NEXT, "cpu_loop_exit_riscv64");
+	*(void **)&restore = dlsym(RTLD_NEXT, "cpu_restore_state_riscv64");
 }
 
 uint64_t *precise_learn(void **cpu)
@@ -83,6 +96,12 @@ uint64_t *precise_learn(void **cpu)
 	last.env = last.cpu = NULL;
 	last.ra = 0;
 	return *cpu && restore ? env : NULL;
+}
+
+void precise_leave(void *cpu)
+{
+	if (cpu && leave_core)
+		leave_core(cpu);
 }
 
 bool precise_sync_at(void *cpu, uintptr_t ra)

@@ -386,6 +386,8 @@ void hart_x_set(struct hart *hart, unsigned n, uint64_t value);
 uint64_t hart_pc(struct hart *hart);
 /** hart_fault_at() - note a fault of translated code that would return to @ra. */
 void hart_fault_at(struct hart *hart, unsigned cause, unsigned access, uint64_t va, uintptr_t ra);
+/** hart_abandon() - the running wave has faulted: stop translated code at once. Does not return if it can. */
+void hart_abandon(struct hart *hart);
 /** hart_save() - keep the registers of the running wave. */
 void hart_save(struct hart *hart, struct wave *wave);
 uint64_t hart_saved_pc(const struct wave *wave);
@@ -431,6 +433,8 @@ int64_t print_text(struct hart *hart, uint64_t text, uint64_t bytes);
 uint64_t *precise_learn(void **cpu);
 /** precise_sync() - in a memory hook: make the pc of the core exact. Return: false = cannot. */
 bool precise_sync(void *cpu);
+/** precise_leave() - from a function called by translated code: end the block here. Does not return if it can. */
+void precise_leave(void *cpu);
 /** precise_sync_at() - the same for a function called by translated code that will return to @ra. */
 bool precise_sync_at(void *cpu, uintptr_t ra);
 
