@@ -22,7 +22,7 @@ unit_link = $(shell sed -n 's|^/\* link: *\(.*\) \*/|\1|p' tests/unit/$(1).c)
 $(addprefix $(T)/unit/,$(UNIT_FW)): $(FW_HOST)
 $(addprefix $(T)/unit/,$(UNIT_FW)): LIBS = $(FW_HOST)
 $(addprefix $(T)/unit/,$(UNIT_CARD)): $(CARD_LIB)
-$(addprefix $(T)/unit/,$(UNIT_CARD)): LIBS = $(call whole,$(CARD_LIB)) $(TEST_LIBS)
+$(addprefix $(T)/unit/,$(UNIT_CARD)): LIBS = $(CARD_LIB) $(TEST_LIBS)
 $(addprefix $(T)/unit/,$(UNIT_RT)): $(RT_LIB) $(CARD_LIB)
 $(addprefix $(T)/unit/,$(UNIT_RT)): LIBS = $(call whole,$(RT_LIB)) $(TEST_LIBS)
 

@@ -18,7 +18,44 @@ struct fiber {
 	uint8_t *map;
 	size_t bytes;
 	bool finished;
+	/* for AddressSanitizer, which must know which stack is in use */
+	void *fake;
+	const void *back_stack;
+	size_t back_bytes;
 };
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+
+static void switch_begins(void **fake, const void *stack, size_t bytes)
+{
+	__sanitizer_start_switch_fiber(fake, stack, bytes);
+}
+
+static void switch_ended(void *fake, const void **stack, size_t *bytes)
+{
+	__sanitizer_finish_switch_fiber(fake, stack, bytes);
+}
+
+/* frames that never return leave marks, which the next user of the addresses would meet */
+static void stack_forgotten(void *stack, size_t bytes)
+{
+	__asan_unpoison_memory_region(stack, bytes);
+}
+#else
+static inline void switch_begins(void **fake, const void *stack, size_t bytes)
+{
+}
+
+static inline void switch_ended(void *fake, const void **stack, size_t *bytes)
+{
+}
+
+static inline void stack_forgotten(void *stack, size_t bytes)
+{
+}
+#endif
 
 static __thread struct fiber *current;
 
@@ -59,6 +96,7 @@ static void fiber_main(void *data)
 {
 	struct fiber *fiber = data;
 
+	switch_ended(NULL, &fiber->back_stack, &fiber->back_bytes);
 	fiber->fn(fiber->arg);
 	fiber->finished = true;
 	for (;;)
@@ -112,12 +150,15 @@ int fiber_create(struct fiber **out, void (*fn)(void *), void *arg, size_t stack
 void fiber_enter(struct fiber *fiber)
 {
 	struct fiber *outer = get_current();
+	void *fake = NULL;
 
 	if (fiber->finished)
 		return;
 	fiber->outer = outer;
 	set_current(fiber);
+	switch_begins(&fake, fiber->map, fiber->bytes);
 	fiber_switch(&fiber->back, fiber->sp);
+	switch_ended(fake, NULL, NULL);
 	set_current(outer);
 }
 
@@ -125,13 +166,16 @@ void fiber_leave(void)
 {
 	struct fiber *fiber = get_current();
 
+	switch_begins(&fiber->fake, fiber->back_stack, fiber->back_bytes);
 	fiber_switch(&fiber->sp, fiber->back);
+	switch_ended(fiber->fake, &fiber->back_stack, &fiber->back_bytes);
 }
 
 void fiber_destroy(struct fiber *fiber)
 {
 	if (!fiber)
 		return;
+	stack_forgotten(fiber->map, fiber->bytes);
 	munmap(fiber->map, fiber->bytes);
 	free(fiber);
 }
