@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define NONE UINT32_MAX
+#define NONE	      UINT32_MAX
 #define DISCARD_PAGES 64u /* from here on the kernel zeroes faster than memset */
 
 enum extent_state { SPARE, FREE, USED, SLAB };
@@ -52,13 +52,13 @@ int arena_init(struct arena *arena, void *base, size_t bytes, size_t chunk,
 	       int (*commit)(void *context, void *start, size_t bytes), void *context, bool discard)
 {
 	*arena = (struct arena){
-		.base = base,
-		.pages = bytes / ARENA_PAGE,
-		.chunk = chunk / ARENA_PAGE,
-		.commit = commit,
-		.context = context,
-		.discard = discard,
-		.spare = NONE,
+	    .base = base,
+	    .pages = bytes / ARENA_PAGE,
+	    .chunk = chunk / ARENA_PAGE,
+	    .commit = commit,
+	    .context = context,
+	    .discard = discard,
+	    .spare = NONE,
 	};
 	memset(arena->bin, 0xff, sizeof(arena->bin));
 	memset(arena->partial, 0xff, sizeof(arena->partial));
@@ -98,7 +98,7 @@ static bool descriptors_ensure(struct arena *arena, unsigned need)
 		return false;
 	arena->extent = grown;
 	for (uint32_t i = 0; i < more; i++) {
-		grown[arena->extents + i] = (struct extent){ .next = arena->spare };
+		grown[arena->extents + i] = (struct extent){.next = arena->spare};
 		arena->spare = arena->extents + i;
 	}
 	arena->extents += more;
@@ -110,13 +110,13 @@ static uint32_t extent_new(struct arena *arena, uint32_t first, uint32_t pages, 
 	uint32_t e = arena->spare;
 
 	arena->spare = arena->extent[e].next;
-	arena->extent[e] = (struct extent){ .first = first, .pages = pages, .dirty = dirty };
+	arena->extent[e] = (struct extent){.first = first, .pages = pages, .dirty = dirty};
 	return e;
 }
 
 static void extent_retire(struct arena *arena, uint32_t e)
 {
-	arena->extent[e] = (struct extent){ .next = arena->spare };
+	arena->extent[e] = (struct extent){.next = arena->spare};
 	arena->spare = e;
 }
 
@@ -169,7 +169,8 @@ static bool arena_grow(struct arena *arena, size_t pages)
 		more = arena->pages - start;
 	if (more + tail < pages || !descriptors_ensure(arena, 1))
 		return false;
-	if (arena->commit && arena->commit(arena->context, arena->base + start * ARENA_PAGE, more * ARENA_PAGE))
+	if (arena->commit &&
+	    arena->commit(arena->context, arena->base + start * ARENA_PAGE, more * ARENA_PAGE))
 		return false;
 	arena->committed += more;
 	extent_release(arena, extent_new(arena, start, more, false));
@@ -214,8 +215,8 @@ static uint32_t extent_alloc(struct arena *arena, size_t pages, uint8_t state)
 	extent = &arena->extent[e];
 	list_remove(arena, &arena->bin[bin_of(extent->pages)], e);
 	if (extent->pages > pages) {
-		extent_put_free(arena, extent_new(arena, extent->first + pages, extent->pages - pages,
-						  extent->dirty));
+		extent_put_free(
+		    arena, extent_new(arena, extent->first + pages, extent->pages - pages, extent->dirty));
 		extent->pages = pages;
 	}
 	extent->state = state;
@@ -282,7 +283,8 @@ static uint32_t owner_of(const struct arena *arena, const void *address)
 
 	if (!arena_contains(arena, address) || page >= arena->committed)
 		return NONE;
-	/* inside a free extent the mark may be of an older owner: it is not SPARE-proof, so check the range */
+	/* inside a free extent the mark may be of an older owner: it is not SPARE-proof, so check the range
+	 */
 	if (arena->owner[page] >= arena->extents)
 		return NONE;
 	extent = &arena->extent[arena->owner[page]];
@@ -346,7 +348,8 @@ int arena_free(struct arena *arena, const void *address)
 		slab_free(arena, e, ((const uint8_t *)address - base) >> (6 + arena->extent[e].class));
 		return 0;
 	}
-	if (arena->discard && arena->extent[e].pages >= DISCARD_PAGES && !madvise(start, bytes, MADV_DONTNEED))
+	if (arena->discard && arena->extent[e].pages >= DISCARD_PAGES &&
+	    !madvise(start, bytes, MADV_DONTNEED))
 		arena->extent[e].dirty = false;
 	extent_release(arena, e);
 	return 0;

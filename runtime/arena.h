@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARENA_PAGE 4096u
+#define ARENA_PAGE    4096u
 #define ARENA_CLASSES 6u /* 64, 128 .. 2048 bytes */
-#define ARENA_BINS 33u
+#define ARENA_BINS    33u
 
 /**
  * struct arena - allocator of one address range.

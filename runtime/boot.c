@@ -11,7 +11,7 @@
 #include "wait.h"
 
 #define BOOT_TIMEOUT_NS 5000000000ull
-#define IMAGE_NAME "tutti-fw.bin"
+#define IMAGE_NAME	"tutti-fw.bin"
 
 static bool range_holds(const char *who, uint32_t min, uint32_t max)
 {
@@ -20,15 +20,15 @@ static bool range_holds(const char *who, uint32_t min, uint32_t max)
 	if (own >= min && own <= max)
 		return true;
 	say("%s speaks contract %u.%u to %u.%u, this library %u.%u", who, TUTTI_VERSION_MAJOR(min),
-	    TUTTI_VERSION_MINOR(min), TUTTI_VERSION_MAJOR(max), TUTTI_VERSION_MINOR(max), TUTTI_VERSION_MAJOR(own),
-	    TUTTI_VERSION_MINOR(own));
+	    TUTTI_VERSION_MINOR(min), TUTTI_VERSION_MAJOR(max), TUTTI_VERSION_MINOR(max),
+	    TUTTI_VERSION_MAJOR(own), TUTTI_VERSION_MINOR(own));
 	return false;
 }
 
 static bool region_ok(const struct tutti_region *region, uint64_t window, uint32_t least)
 {
-	return !(region->offset & 63) && region->offset <= window && region->bytes <= window - region->offset &&
-	       region->bytes >= least;
+	return !(region->offset & 63) && region->offset <= window &&
+	       region->bytes <= window - region->offset && region->bytes >= least;
 }
 
 static bool regions_ok(const struct tutti_discovery *d)
@@ -55,8 +55,8 @@ static bool limits_ok(const struct tutti_discovery *d)
 	uint32_t min = d->ring_packets_min, max = d->ring_packets_max;
 
 	return d->max_queues && d->max_queues <= TUTTI_MAX_QUEUES && d->max_contexts >= 2 &&
-	       d->max_rsbs <= TUTTI_MAX_RSBS && d->sms && d->sms <= TUTTI_MAX_SMS && d->shared_block_bytes && min &&
-	       !(min & (min - 1)) && max >= min && !(max & (max - 1));
+	       d->max_rsbs <= TUTTI_MAX_RSBS && d->sms && d->sms <= TUTTI_MAX_SMS && d->shared_block_bytes &&
+	       min && !(min & (min - 1)) && max >= min && !(max & (max - 1));
 }
 
 int device_check_discovery(struct tutti_device *device, size_t bar_bytes)
@@ -65,12 +65,14 @@ int device_check_discovery(struct tutti_device *device, size_t bar_bytes)
 
 	memcpy(known, device->bar, sizeof(*known));
 	if (known->magic != TUTTI_DISCOVERY_MAGIC) {
-		say(known->magic == UINT64_MAX ? "no card: discovery reads all ones" : "no card: wrong magic");
+		say(known->magic == UINT64_MAX ? "no card: discovery reads all ones"
+					       : "no card: wrong magic");
 		return -ENODEV;
 	}
 	if (!range_holds("the card", known->contract_min, known->contract_max))
 		return -EPROTO;
-	if (known->bytes < sizeof(*known) || !regions_ok(known) || !memory_ok(known, bar_bytes) || !limits_ok(known)) {
+	if (known->bytes < sizeof(*known) || !regions_ok(known) || !memory_ok(known, bar_bytes) ||
+	    !limits_ok(known)) {
 		say("the card's discovery data is not consistent");
 		return -EPROTO;
 	}
@@ -83,8 +85,8 @@ int device_check_discovery(struct tutti_device *device, size_t bar_bytes)
 /* In this order: beside the library (a build tree), then installed. */
 static FILE *open_default_image(char *path, size_t bytes)
 {
-	static const char *const beside[] = { "/firmware/", "/../firmware/", "/../../firmware/" };
-	static const char *const installed[] = { "/usr/local/lib/firmware/tutti/", "/lib/firmware/tutti/" };
+	static const char *const beside[] = {"/firmware/", "/../firmware/", "/../../firmware/"};
+	static const char *const installed[] = {"/usr/local/lib/firmware/tutti/", "/lib/firmware/tutti/"};
 	char library[PATH_MAX];
 	char *slash;
 	Dl_info info;
@@ -166,7 +168,7 @@ static bool boot_satisfied(const struct wait *wait)
 /* Not wait_for(): a card that does not run yet is not dead. */
 static int wait_for_boot(struct tutti_device *device)
 {
-	struct wait wait = { .device = device, .satisfied = boot_satisfied };
+	struct wait wait = {.device = device, .satisfied = boot_satisfied};
 	uint64_t deadline = time_ns() + BOOT_TIMEOUT_NS;
 
 	while (!boot_satisfied(&wait)) {

@@ -95,7 +95,7 @@ static bool room_satisfied(const struct wait *wait)
 static int lock_with_room(struct tutti_device *device)
 {
 	struct channel *channel = &device->channel;
-	struct room_wait room = { .wait = { .device = device, .satisfied = room_satisfied } };
+	struct room_wait room = {.wait = {.device = device, .satisfied = room_satisfied}};
 	int error;
 
 	for (;;) {
@@ -131,8 +131,8 @@ int channel_request(struct tutti_device *device, struct tutti_message *message)
 {
 	struct channel *channel = &device->channel;
 	struct pending pending = {
-		.wait = { .device = device, .satisfied = pending_satisfied },
-		.message = message,
+	    .wait = {.device = device, .satisfied = pending_satisfied},
+	    .message = message,
 	};
 	struct tutti_message sent = *message;
 	char text[160];

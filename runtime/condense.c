@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CANDIDATES 256u
+#define CANDIDATES  256u
 #define PLAIN_UNITS 32u /* a packet of its own */
 
-static struct tutti_dispatch_packet canonical(const struct condense *c, const struct tutti_dispatch_packet *launch,
-					      bool opens)
+static struct tutti_dispatch_packet canonical(const struct condense *c,
+					      const struct tutti_dispatch_packet *launch, bool opens)
 {
 	struct tutti_dispatch_packet packet = *launch;
 
@@ -63,7 +63,8 @@ static void table_fields(const struct condense *c, const struct tutti_dispatch_p
 	memset(value, 0, DIFF_FIELDS_MAX * sizeof(*value));
 	value[0] = p->header >> 8;
 	value[1] = p->setup;
-	value[2] = p->workgroup_x | (uint64_t)p->workgroup_y << 16 | (uint64_t)p->workgroup_z << 32 | waves << 48;
+	value[2] =
+	    p->workgroup_x | (uint64_t)p->workgroup_y << 16 | (uint64_t)p->workgroup_z << 32 | waves << 48;
 	value[3] = p->grid_x | (uint64_t)groups(p->grid_x, p->workgroup_x) << 32;
 	value[4] = p->grid_y | (uint64_t)groups(p->grid_y, p->workgroup_y) << 32;
 	value[5] = p->grid_z | (uint64_t)groups(p->grid_z, p->workgroup_z) << 32;
@@ -115,7 +116,7 @@ static unsigned write_diff(const struct condense *c, uint16_t *unit, unsigned re
 struct content {
 	unsigned first; /* launch */
 	uint32_t count;
-	unsigned cost;  /* units with the best reference so far */
+	unsigned cost; /* units with the best reference so far */
 	uint8_t reference;
 	uint64_t tmd;
 	uint64_t value[DIFF_FIELDS_MAX];
@@ -153,14 +154,14 @@ static unsigned content_find(struct contents *all, const struct content *wanted)
 	return all->n++;
 }
 
-static int contents_init(struct contents *all, const struct condense *c, const struct tutti_dispatch_packet *launch,
-			 unsigned launches)
+static int contents_init(struct contents *all, const struct condense *c,
+			 const struct tutti_dispatch_packet *launch, unsigned launches)
 {
 	unsigned buckets = 16;
 
 	while (buckets < 2 * launches)
 		buckets *= 2;
-	*all = (struct contents){ .mask = buckets - 1 };
+	*all = (struct contents){.mask = buckets - 1};
 	all->content = calloc(launches + 1, sizeof(*all->content));
 	all->of = calloc(launches + 1, sizeof(*all->of));
 	all->bucket = malloc(buckets * sizeof(*all->bucket));
@@ -168,8 +169,8 @@ static int contents_init(struct contents *all, const struct condense *c, const s
 		return -ENOMEM;
 	memset(all->bucket, 0xff, buckets * sizeof(*all->bucket));
 	for (unsigned i = 0; i < launches; i++) {
-		struct content wanted = { .first = i, .cost = PLAIN_UNITS, .reference = NO_REFERENCE,
-					  .tmd = launch[i].tmd };
+		struct content wanted = {
+		    .first = i, .cost = PLAIN_UNITS, .reference = NO_REFERENCE, .tmd = launch[i].tmd};
 
 		fields_of(c, &launch[i], !c->overlap, wanted.value);
 		all->of[i] = content_find(all, &wanted);
@@ -185,7 +186,8 @@ static void contents_fini(struct contents *all)
 	free(all->bucket);
 }
 
-static unsigned cost_with(const struct condense *c, const struct content *content, const struct content *reference)
+static unsigned cost_with(const struct condense *c, const struct content *content,
+			  const struct content *reference)
 {
 	/* a TMD has no bit in the vector */
 	if (content->tmd != reference->tmd)
@@ -256,7 +258,7 @@ int condense_choose(struct condense *c, const struct tutti_dispatch_packet *laun
 		add_reference(c, &all, chosen, launch);
 	}
 	for (unsigned i = 0; !error && i < launches; i++) {
-		place[i] = (struct place){ .reference = all.content[all.of[i]].reference };
+		place[i] = (struct place){.reference = all.content[all.of[i]].reference};
 		if (place[i].reference != NO_REFERENCE)
 			weight[place[i].reference]++;
 	}
@@ -291,7 +293,8 @@ static void put_whole(struct packer *packer, const struct tutti_dispatch_packet 
 	packer->open = false;
 }
 
-static void put_condensed(struct packer *packer, const struct tutti_dispatch_packet *launch, struct place *place)
+static void put_condensed(struct packer *packer, const struct tutti_dispatch_packet *launch,
+			  struct place *place)
 {
 	const struct condense *c = packer->condense;
 	const uint64_t *reference = c->value[place->reference];
@@ -320,10 +323,10 @@ static void put_condensed(struct packer *packer, const struct tutti_dispatch_pac
 	packer->unit += write_diff(c, &packet->condensed.unit[packer->unit], place->reference, vector, value);
 }
 
-unsigned condense_pack(const struct condense *c, const struct tutti_dispatch_packet *launch, unsigned launches,
-		       struct place *place, union tutti_packet *image)
+unsigned condense_pack(const struct condense *c, const struct tutti_dispatch_packet *launch,
+		       unsigned launches, struct place *place, union tutti_packet *image)
 {
-	struct packer packer = { .condense = c, .image = image };
+	struct packer packer = {.condense = c, .image = image};
 
 	for (unsigned i = 0; i < launches; i++) {
 		if (place[i].reference != NO_REFERENCE) {
@@ -337,10 +340,11 @@ unsigned condense_pack(const struct condense *c, const struct tutti_dispatch_pac
 	return packer.packets;
 }
 
-unsigned condense_first(const struct condense *c, const struct tutti_dispatch_packet *launch, unsigned launches,
-			const struct place *place, const unsigned *from, union tutti_packet *image)
+unsigned condense_first(const struct condense *c, const struct tutti_dispatch_packet *launch,
+			unsigned launches, const struct place *place, const unsigned *from,
+			union tutti_packet *image)
 {
-	struct packer packer = { .condense = c, .image = image };
+	struct packer packer = {.condense = c, .image = image};
 	uint32_t stored = 0;
 
 	for (unsigned i = 0; i < launches; i++) {
@@ -359,8 +363,8 @@ unsigned condense_first(const struct condense *c, const struct tutti_dispatch_pa
 	return packer.packets;
 }
 
-bool condense_patch(const struct condense *c, const struct tutti_dispatch_packet *launch, const struct place *place,
-		    union tutti_packet *image)
+bool condense_patch(const struct condense *c, const struct tutti_dispatch_packet *launch,
+		    const struct place *place, union tutti_packet *image)
 {
 	uint64_t value[DIFF_FIELDS_MAX];
 	union tutti_packet *packet = &image[place->packet];

@@ -5,7 +5,7 @@
 
 int context_init(struct context *context, uint32_t asid)
 {
-	*context = (struct context){ .asid = asid };
+	*context = (struct context){.asid = asid};
 	pthread_mutex_init(&context->lock, NULL);
 	return pagetable_init(&context->pagetable, TABLES);
 }
@@ -19,11 +19,12 @@ void context_fini(struct context *context)
 int context_create(struct tutti_device *device, struct context *context, const void *print_ring)
 {
 	struct tutti_message message = {
-		.type = TUTTI_MSG_CONTEXT_CREATE,
-		.context = {
-			.asid = context->asid,
-			.root = pagetable_root(&context->pagetable),
-			.print_ring = (uintptr_t)print_ring,
+	    .type = TUTTI_MSG_CONTEXT_CREATE,
+	    .context =
+		{
+		    .asid = context->asid,
+		    .root = pagetable_root(&context->pagetable),
+		    .print_ring = (uintptr_t)print_ring,
 		},
 	};
 	int error = channel_request(device, &message);
@@ -63,7 +64,8 @@ int context_unmap(struct tutti_device *device, struct context *context, const vo
 	pthread_mutex_unlock(&context->lock);
 	if (error || !context->created)
 		return error;
-	return device_request(device, TUTTI_MSG_TLB_INVALIDATE, context->asid, (uintptr_t)address, bytes, NULL);
+	return device_request(device, TUTTI_MSG_TLB_INVALIDATE, context->asid, (uintptr_t)address, bytes,
+			      NULL);
 }
 
 void *context_host_memory(const struct context *context, uint64_t bus, uint64_t bytes)

@@ -4,7 +4,7 @@
 /* Names are the enum's, in lower case: made once from the list, by the preprocessor's spelling. */
 static const char *const counter_spelling[] = {
 #define TUTTI_COUNTER_SPELLING(name, text) #name,
-	TUTTI_COUNTER_LIST(TUTTI_COUNTER_SPELLING)
+    TUTTI_COUNTER_LIST(TUTTI_COUNTER_SPELLING)
 #undef TUTTI_COUNTER_SPELLING
 };
 
@@ -15,9 +15,9 @@ __attribute__((constructor)) static void counter_names_init(void)
 {
 	for (unsigned i = 0; i < TUTTI_COUNTERS; i++)
 		for (unsigned c = 0; c < NAME_BYTES - 1 && counter_spelling[i][c]; c++)
-			counter_name[i][c] = counter_spelling[i][c] >= 'A' && counter_spelling[i][c] <= 'Z' ?
-						     counter_spelling[i][c] | 0x20 :
-						     counter_spelling[i][c];
+			counter_name[i][c] = counter_spelling[i][c] >= 'A' && counter_spelling[i][c] <= 'Z'
+						 ? counter_spelling[i][c] | 0x20
+						 : counter_spelling[i][c];
 }
 
 const char *tutti_counter_name(enum tutti_counter counter)

@@ -7,7 +7,7 @@
 #include "queue.h"
 #include "wait.h"
 
-static const struct transport *const transports[] = { &transport_drm, &transport_xrt, &transport_emulator };
+static const struct transport *const transports[] = {&transport_drm, &transport_xrt, &transport_emulator};
 #define TRANSPORTS (sizeof(transports) / sizeof(transports[0]))
 
 /* The first kind of card that is there; the emulator always is, and that is said once. */
@@ -109,7 +109,7 @@ struct tutti_card *tutti_device_card(struct tutti_device *device)
 
 const char *device_state_name(uint32_t state)
 {
-	static const char *const name[] = { "off", "loading", "running", "crashed", "failed to boot" };
+	static const char *const name[] = {"off", "loading", "running", "crashed", "failed to boot"};
 
 	return state < sizeof(name) / sizeof(name[0]) ? name[state] : "unknown";
 }
@@ -123,8 +123,8 @@ static void say_dead(struct tutti_device *device, const char *why)
 		return;
 	if (tutti_load_relaxed(&device->status->state) == TUTTI_STATE_CRASHED)
 		say("%s: cause %u (%u), pc 0x%x, tval 0x%x, queue %d, packet %llu: %.*s", why, crash->cause,
-		    crash->cause_code, crash->pc, crash->tval, (int)crash->queue, (unsigned long long)crash->packet,
-		    (int)sizeof(crash->text), crash->text);
+		    crash->cause_code, crash->pc, crash->tval, (int)crash->queue,
+		    (unsigned long long)crash->packet, (int)sizeof(crash->text), crash->text);
 	else
 		say("%s (state %s)", why, device_state_name(tutti_load_relaxed(&device->status->state)));
 }
@@ -188,7 +188,7 @@ void id_give(struct tutti_device *device, uint64_t *ids, unsigned id)
 int device_request(struct tutti_device *device, unsigned type, uint64_t arg0, uint64_t arg1, uint64_t arg2,
 		   uint64_t *value)
 {
-	struct tutti_message message = { .type = (uint16_t)type, .arg = { arg0, arg1, arg2 } };
+	struct tutti_message message = {.type = (uint16_t)type, .arg = {arg0, arg1, arg2}};
 	int error = device->transport->request(device, &message);
 
 	if (value)

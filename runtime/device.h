@@ -58,12 +58,12 @@ struct tutti_device {
 	struct tutti_control *control;
 	struct tutti_status *status;
 	bool deterministic;
-	bool dead;            /* set once, never cleared; read by device_dead() */
-	uint32_t errors;      /* queues whose error is not delivered yet */
+	bool dead;	 /* set once, never cleared; read by device_dead() */
+	uint32_t errors; /* queues whose error is not delivered yet */
 	struct channel channel;
 	struct memory memory;
 	struct print print;
-	void *private;        /* the transport's */
+	void *private; /* the transport's */
 	uint32_t asid;
 	uint32_t boot_sequence;
 

@@ -108,11 +108,11 @@ static int add_segment(struct check *check, const Elf64_Phdr *p)
 			return bad(check, "segments overlap or share a page");
 	}
 	elf->segment[elf->segments++] = (struct elf_segment){
-		.address = p->p_vaddr,
-		.memory_bytes = p->p_memsz,
-		.offset = p->p_offset,
-		.file_bytes = p->p_filesz,
-		.flags = p->p_flags,
+	    .address = p->p_vaddr,
+	    .memory_bytes = p->p_memsz,
+	    .offset = p->p_offset,
+	    .file_bytes = p->p_filesz,
+	    .flags = p->p_flags,
 	};
 	if (page_up(p->p_vaddr + p->p_memsz) > elf->image_bytes)
 		elf->image_bytes = page_up(p->p_vaddr + p->p_memsz);
@@ -318,8 +318,8 @@ static int symbol_value(struct check *check, const Elf64_Shdr *rela, uint32_t in
 	if (rela->sh_link >= check->header.e_shnum)
 		return bad(check, "relocations without a symbol table");
 	table = section_at(check, rela->sh_link);
-	if ((table.sh_type != SHT_DYNSYM && table.sh_type != SHT_SYMTAB) || index >= table.sh_size / sizeof(symbol) ||
-	    !inside(check->elf, table.sh_offset, table.sh_size))
+	if ((table.sh_type != SHT_DYNSYM && table.sh_type != SHT_SYMTAB) ||
+	    index >= table.sh_size / sizeof(symbol) || !inside(check->elf, table.sh_offset, table.sh_size))
 		return bad(check, "a relocation names no symbol");
 	read_at(check->elf, table.sh_offset + index * sizeof(symbol), &symbol, sizeof(symbol));
 	if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS)
@@ -355,7 +355,8 @@ static int add_relocation(struct check *check, const Elf64_Shdr *section, const 
 	}
 	if (!segment || (rela->r_offset & 7))
 		return bad(check, "a relocation is outside the image or not aligned");
-	*relocation = (struct elf_relocation){ .address = rela->r_offset, .value = value + (uint64_t)rela->r_addend };
+	*relocation =
+	    (struct elf_relocation){.address = rela->r_offset, .value = value + (uint64_t)rela->r_addend};
 	elf->relocations++;
 	return 0;
 }
@@ -373,7 +374,8 @@ static int check_relocations(struct check *check)
 			return bad(check, "relocations without addends");
 		if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
 			continue;
-		if (section.sh_entsize != sizeof(Elf64_Rela) || !inside(elf, section.sh_offset, section.sh_size))
+		if (section.sh_entsize != sizeof(Elf64_Rela) ||
+		    !inside(elf, section.sh_offset, section.sh_size))
 			return bad(check, "relocations are not inside the file");
 		total += section.sh_size / sizeof(Elf64_Rela);
 	}
@@ -400,12 +402,13 @@ static int check_relocations(struct check *check)
 	return 0;
 }
 
-int elf_open(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max, const char **message)
+int elf_open(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max,
+	     const char **message)
 {
-	struct check check = { .elf = elf, .contract_max = contract_max };
+	struct check check = {.elf = elf, .contract_max = contract_max};
 	int error;
 
-	*elf = (struct elf_object){ .file = file, .bytes = bytes };
+	*elf = (struct elf_object){.file = file, .bytes = bytes};
 	error = check_header(&check);
 	if (!error)
 		error = check_segments(&check);

@@ -9,7 +9,7 @@
 #include "tutti/code_object.h"
 
 #define ELF_SEGMENTS_MAX 16u
-#define ELF_IMAGE_MAX (256u << 20)
+#define ELF_IMAGE_MAX	 (256u << 20)
 
 /** struct elf_segment - a PT_LOAD: checked against file, image and its neighbours. */
 struct elf_segment {
@@ -49,7 +49,8 @@ struct elf_object {
  * @message: what is wrong; static text, or the calling thread's until its next call
  * Return: 0, -ENOEXEC, -ENOMEM.
  */
-int elf_open(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max, const char **message);
+int elf_open(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max,
+	     const char **message);
 void elf_close(struct elf_object *elf);
 /** elf_symbol() - copy of symbol @i; @name gets its name. */
 Elf64_Sym elf_symbol(const struct elf_object *elf, size_t i, const char **name);

@@ -41,7 +41,8 @@ unsigned image_check(const void *data, size_t bytes, uint32_t local_bytes)
 		return TUTTI_IMAGE_BAD_SIZE;
 	if (image->magic != TUTTI_IMAGE_MAGIC)
 		return TUTTI_IMAGE_BAD_MAGIC;
-	if (image->header_bytes < sizeof(*image) || image->file_bytes < image->header_bytes || image->file_bytes > bytes)
+	if (image->header_bytes < sizeof(*image) || image->file_bytes < image->header_bytes ||
+	    image->file_bytes > bytes)
 		return TUTTI_IMAGE_BAD_SIZE;
 	if (crc32((const uint8_t *)data + covered, image->file_bytes - covered) != image->crc)
 		return TUTTI_IMAGE_BAD_CRC;
@@ -58,13 +59,13 @@ unsigned image_check(const void *data, size_t bytes, uint32_t local_bytes)
 const char *image_error(unsigned error)
 {
 	static const char *const text[] = {
-		[TUTTI_IMAGE_OK] = "good",
-		[TUTTI_IMAGE_BAD_MAGIC] = "not a firmware image",
-		[TUTTI_IMAGE_BAD_SIZE] = "truncated, or larger than the room for it",
-		[TUTTI_IMAGE_BAD_CRC] = "checksum does not match",
-		[TUTTI_IMAGE_BAD_VERSION] = "contract versions do not match",
-		[TUTTI_IMAGE_BAD_SEGMENT] = "bad segment",
-		[TUTTI_IMAGE_BAD_PLACE] = "not inside card memory",
+	    [TUTTI_IMAGE_OK] = "good",
+	    [TUTTI_IMAGE_BAD_MAGIC] = "not a firmware image",
+	    [TUTTI_IMAGE_BAD_SIZE] = "truncated, or larger than the room for it",
+	    [TUTTI_IMAGE_BAD_CRC] = "checksum does not match",
+	    [TUTTI_IMAGE_BAD_VERSION] = "contract versions do not match",
+	    [TUTTI_IMAGE_BAD_SEGMENT] = "bad segment",
+	    [TUTTI_IMAGE_BAD_PLACE] = "not inside card memory",
 	};
 
 	return error < sizeof(text) / sizeof(text[0]) ? text[error] : "unknown defect";

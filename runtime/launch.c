@@ -18,22 +18,27 @@ static inline bool workgroup_ok(const struct tutti_kernel_descriptor *descriptor
 }
 
 /* Into a ring slot or a private copy; the first word is returned, to be stored last. */
-static inline int encode(const struct tutti_launch *launch, struct tutti_dispatch_packet *packet, uint32_t *word)
+static inline int encode(const struct tutti_launch *launch, struct tutti_dispatch_packet *packet,
+			 uint32_t *word)
 {
 	const struct tutti_kernel *kernel = launch->kernel;
-	uint32_t grid_y = launch->grid[1] ? launch->grid[1] : 1, grid_z = launch->grid[2] ? launch->grid[2] : 1;
-	uint16_t y = launch->workgroup[1] ? launch->workgroup[1] : 1, z = launch->workgroup[2] ? launch->workgroup[2] : 1;
+	uint32_t grid_y = launch->grid[1] ? launch->grid[1] : 1,
+		 grid_z = launch->grid[2] ? launch->grid[2] : 1;
+	uint16_t y = launch->workgroup[1] ? launch->workgroup[1] : 1,
+		 z = launch->workgroup[2] ? launch->workgroup[2] : 1;
 	uint32_t group_bytes, dimensions;
 
 	if (!kernel || !launch->grid[0] || !launch->workgroup[0] || launch->acquire > TUTTI_SCOPE_SYSTEM ||
-	    launch->release > TUTTI_SCOPE_SYSTEM || ((uintptr_t)launch->tmd & 63) || ((uintptr_t)launch->signal & 63) ||
+	    launch->release > TUTTI_SCOPE_SYSTEM || ((uintptr_t)launch->tmd & 63) ||
+	    ((uintptr_t)launch->signal & 63) ||
 	    __builtin_add_overflow(kernel->group_bytes, launch->dynamic_group_bytes, &group_bytes))
 		return -EINVAL;
 	if (kernel->descriptor && !workgroup_ok(kernel->descriptor, launch->workgroup[0], y, z))
 		return -EINVAL;
 	dimensions = grid_z > 1 || z > 1 ? 3 : grid_y > 1 || y > 1 ? 2 : 1;
-	*word = tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, launch->barrier, launch->acquire, launch->release) |
-		dimensions << 16;
+	*word =
+	    tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, launch->barrier, launch->acquire, launch->release) |
+	    dimensions << 16;
 	packet->workgroup_x = launch->workgroup[0];
 	packet->workgroup_y = y;
 	packet->workgroup_z = z;
@@ -92,15 +97,16 @@ static bool copied(const struct wait *wait)
 int tutti_copy(struct tutti_queue *public, void *to, const void *from, size_t bytes)
 {
 	struct queue *queue = queue_of(public);
-	union tutti_packet packet = { .agent = {
-		.header = tutti_header(TUTTI_PACKET_AGENT_DISPATCH, true, TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM),
-		.type = TUTTI_AGENT_COPY,
-		.arg = { (uintptr_t)to, (uintptr_t)from, bytes },
-		.signal = (uintptr_t)queue->copy_signal,
-	} };
+	union tutti_packet packet = {.agent = {
+					 .header = tutti_header(TUTTI_PACKET_AGENT_DISPATCH, true,
+								TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM),
+					 .type = TUTTI_AGENT_COPY,
+					 .arg = {(uintptr_t)to, (uintptr_t)from, bytes},
+					 .signal = (uintptr_t)queue->copy_signal,
+				     }};
 	struct copy_wait wait = {
-		.wait = { .device = queue->device, .satisfied = copied, .waiters = &queue->copy_signal->waiters },
-		.queue = queue,
+	    .wait = {.device = queue->device, .satisfied = copied, .waiters = &queue->copy_signal->waiters},
+	    .queue = queue,
 	};
 	int error;
 

@@ -44,7 +44,8 @@ static void copy_image(struct tutti_executable *executable, const struct elf_obj
 	}
 }
 
-static void segment_pages(const struct tutti_executable *executable, unsigned i, uint8_t **start, size_t *bytes)
+static void segment_pages(const struct tutti_executable *executable, unsigned i, uint8_t **start,
+			  size_t *bytes)
 {
 	const struct elf_segment *segment = &executable->segment[i];
 	uint64_t first = segment->address & ~(uint64_t)(TUTTI_PAGE_SIZE - 1);
@@ -61,7 +62,8 @@ static int map_segments(struct tutti_executable *executable)
 
 	for (; executable->mapped < executable->segments; executable->mapped++) {
 		uint32_t flags = executable->segment[executable->mapped].flags;
-		unsigned access = MAP_READ | (flags & PF_W ? MAP_WRITE : 0) | (flags & PF_X ? MAP_EXECUTE : 0);
+		unsigned access =
+		    MAP_READ | (flags & PF_W ? MAP_WRITE : 0) | (flags & PF_X ? MAP_EXECUTE : 0);
 		uint8_t *start;
 		size_t bytes;
 		int error;
@@ -76,8 +78,8 @@ static int map_segments(struct tutti_executable *executable)
 
 static bool is_variable(const struct elf_object *elf, const Elf64_Sym *symbol)
 {
-	return ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_shndx != SHN_UNDEF && symbol->st_size &&
-	       elf_segment_of(elf, symbol->st_value, symbol->st_size);
+	return ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_shndx != SHN_UNDEF &&
+	       symbol->st_size && elf_segment_of(elf, symbol->st_value, symbol->st_size);
 }
 
 static int take_symbol(struct tutti_executable *executable, struct loaded_symbol *to, const Elf64_Sym *symbol,
@@ -105,13 +107,13 @@ static int take_symbols(struct tutti_executable *executable, const struct elf_ob
 		size_t length;
 
 		if (elf_is_kernel(&symbol, name, &length)) {
-			memcpy(&executable->descriptor[executable->kernels], executable->base + symbol.st_value,
-			       sizeof(*executable->descriptor));
-			error = take_symbol(executable, &executable->kernel[executable->kernels++], &symbol, name,
-					    length);
+			memcpy(&executable->descriptor[executable->kernels],
+			       executable->base + symbol.st_value, sizeof(*executable->descriptor));
+			error = take_symbol(executable, &executable->kernel[executable->kernels++], &symbol,
+					    name, length);
 		} else if (is_variable(elf, &symbol)) {
-			error = take_symbol(executable, &executable->variable[executable->variables++], &symbol,
-					    name, strlen(name));
+			error = take_symbol(executable, &executable->variable[executable->variables++],
+					    &symbol, name, strlen(name));
 		}
 	}
 	return error;
@@ -144,8 +146,8 @@ int tutti_executable_load(struct tutti_device *device, const void *file, size_t 
 		error = map_segments(executable);
 	/* the pages may have held another code object before */
 	if (!error)
-		error = device_request(device, TUTTI_MSG_CODE_INVALIDATE, device->asid, (uintptr_t)executable->base,
-				       executable->image_bytes, NULL);
+		error = device_request(device, TUTTI_MSG_CODE_INVALIDATE, device->asid,
+				       (uintptr_t)executable->base, executable->image_bytes, NULL);
 	if (error)
 		goto destroy;
 	elf_close(&elf);
@@ -160,8 +162,8 @@ close_elf:
 	return error;
 }
 
-int tutti_executable_load_file(struct tutti_device *device, const char *path, struct tutti_executable **executable,
-			       const char **message)
+int tutti_executable_load_file(struct tutti_device *device, const char *path,
+			       struct tutti_executable **executable, const char **message)
 {
 	FILE *file = fopen(path, "re");
 	size_t bytes = 0, room = 1 << 16;
@@ -230,16 +232,17 @@ static void fill_kernel(const struct tutti_executable *executable, size_t i, str
 	const struct tutti_kernel_descriptor *descriptor = &executable->descriptor[i];
 
 	*kernel = (struct tutti_kernel){
-		.object = executable->kernel[i].address,
-		.kernarg_bytes = descriptor->kernarg_bytes,
-		.kernarg_align = descriptor->kernarg_align,
-		.group_bytes = descriptor->group_bytes,
-		.private_bytes = descriptor->private_bytes,
-		.descriptor = descriptor,
+	    .object = executable->kernel[i].address,
+	    .kernarg_bytes = descriptor->kernarg_bytes,
+	    .kernarg_align = descriptor->kernarg_align,
+	    .group_bytes = descriptor->group_bytes,
+	    .private_bytes = descriptor->private_bytes,
+	    .descriptor = descriptor,
 	};
 }
 
-static const struct loaded_symbol *find(const struct loaded_symbol *symbols, size_t n, const char *name, size_t length)
+static const struct loaded_symbol *find(const struct loaded_symbol *symbols, size_t n, const char *name,
+					size_t length)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!strncmp(symbols[i].name, name, length) && !symbols[i].name[length])
@@ -247,7 +250,8 @@ static const struct loaded_symbol *find(const struct loaded_symbol *symbols, siz
 	return NULL;
 }
 
-int tutti_executable_kernel(struct tutti_executable *executable, const char *name, struct tutti_kernel *kernel)
+int tutti_executable_kernel(struct tutti_executable *executable, const char *name,
+			    struct tutti_kernel *kernel)
 {
 	const struct loaded_symbol *found;
 	size_t length;
@@ -266,9 +270,11 @@ int tutti_executable_kernel(struct tutti_executable *executable, const char *nam
 	return 0;
 }
 
-int tutti_executable_variable(struct tutti_executable *executable, const char *name, void **address, size_t *bytes)
+int tutti_executable_variable(struct tutti_executable *executable, const char *name, void **address,
+			      size_t *bytes)
 {
-	const struct loaded_symbol *found = find(executable->variable, executable->variables, name, strlen(name));
+	const struct loaded_symbol *found =
+	    find(executable->variable, executable->variables, name, strlen(name));
 
 	if (!found)
 		return -ENOENT;

@@ -8,10 +8,10 @@
 
 #include "device.h"
 
-#define SYSTEM_CHUNK (32u << 20)
-#define CARD_CHUNK (64u << 20)
+#define SYSTEM_CHUNK   (32u << 20)
+#define CARD_CHUNK     (64u << 20)
 #define CODE_BYTES_MAX (64u << 20)
-#define PAGE_MASK ((uintptr_t)TUTTI_PAGE_SIZE - 1)
+#define PAGE_MASK      ((uintptr_t)TUTTI_PAGE_SIZE - 1)
 
 /* Host memory made visible by tutti_memory_lock(). Two may share their edge pages. */
 struct locked {
@@ -183,8 +183,8 @@ static int lock_pages(struct tutti_device *device, struct locked *locked)
 	uintptr_t start = first_page(locked), end = end_page(locked), run_end;
 
 	for (; next_uncovered(memory->locked, &start, end, &run_end); start = run_end) {
-		int error = device->transport->map(device, (void *)start, run_end - start, TUTTI_MEMORY_SYSTEM,
-						   MAP_READ | MAP_WRITE);
+		int error = device->transport->map(device, (void *)start, run_end - start,
+						   TUTTI_MEMORY_SYSTEM, MAP_READ | MAP_WRITE);
 		if (error) {
 			unmap_uncovered(device, first_page(locked), start);
 			return error;
@@ -210,7 +210,7 @@ int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes)
 	locked = malloc(sizeof(*locked));
 	if (!locked)
 		return -ENOMEM;
-	*locked = (struct locked){ .start = start, .bytes = bytes };
+	*locked = (struct locked){.start = start, .bytes = bytes};
 	pthread_mutex_lock(&memory->lock);
 	error = lock_pages(device, locked);
 	pthread_mutex_unlock(&memory->lock);

@@ -3,36 +3,48 @@
 
 #include <string.h>
 
-#define FIELD(type, member, ...) \
-	{ #member, offsetof(struct type, member), sizeof(((struct type *)0)->member), __VA_ARGS__ }
+#define FIELD(type, member, ...)                                                                             \
+	{                                                                                                    \
+#member, offsetof(struct type, member), sizeof(((struct type *)0)->member), __VA_ARGS__      \
+	}
 #define DISPATCH(member, ...) FIELD(tutti_dispatch_packet, member, __VA_ARGS__)
-#define BARRIER(member, ...) FIELD(tutti_barrier_packet, member, __VA_ARGS__)
-#define AGENT(member, ...) FIELD(tutti_agent_packet, member, __VA_ARGS__)
-#define ELEMENT(struct_type, member, i) \
-	{ #member #i, offsetof(struct struct_type, member) + 8 * (i), 8, false, false }
+#define BARRIER(member, ...)  FIELD(tutti_barrier_packet, member, __VA_ARGS__)
+#define AGENT(member, ...)    FIELD(tutti_agent_packet, member, __VA_ARGS__)
+#define ELEMENT(struct_type, member, i)                                                                      \
+	{                                                                                                    \
+#member #i, offsetof(struct struct_type, member) + 8 * (i), 8, false, false                  \
+	}
 
 #define BARRIER_FIELDS                                                                                       \
-	{ BARRIER(header, false, false), BARRIER(reserved0, false, true), BARRIER(reserved1, false, true),   \
-	  ELEMENT(tutti_barrier_packet, dependency, 0), ELEMENT(tutti_barrier_packet, dependency, 1),        \
-	  ELEMENT(tutti_barrier_packet, dependency, 2), ELEMENT(tutti_barrier_packet, dependency, 3),        \
-	  ELEMENT(tutti_barrier_packet, dependency, 4), BARRIER(reserved2, false, true),                     \
-	  BARRIER(signal, false, false) }
+	{                                                                                                    \
+		BARRIER(header, false, false), BARRIER(reserved0, false, true),                              \
+		    BARRIER(reserved1, false, true), ELEMENT(tutti_barrier_packet, dependency, 0),           \
+		    ELEMENT(tutti_barrier_packet, dependency, 1),                                            \
+		    ELEMENT(tutti_barrier_packet, dependency, 2),                                            \
+		    ELEMENT(tutti_barrier_packet, dependency, 3),                                            \
+		    ELEMENT(tutti_barrier_packet, dependency, 4), BARRIER(reserved2, false, true),           \
+		    BARRIER(signal, false, false)                                                            \
+	}
 
 static const struct packet_type types[] = {
-	{ TUTTI_PACKET_KERNEL_DISPATCH, "kernel_dispatch", 15,
-	  { DISPATCH(header, false, false), DISPATCH(setup, true, false), DISPATCH(workgroup_x, true, false),
-	    DISPATCH(workgroup_y, true, false), DISPATCH(workgroup_z, true, false), DISPATCH(ref_num, false, false),
-	    DISPATCH(grid_x, true, false), DISPATCH(grid_y, true, false), DISPATCH(grid_z, true, false),
-	    DISPATCH(private_bytes, true, false), DISPATCH(group_bytes, true, false),
-	    DISPATCH(kernel_object, false, false), DISPATCH(kernarg, false, false), DISPATCH(tmd, false, false),
-	    DISPATCH(signal, false, false) } },
-	{ TUTTI_PACKET_BARRIER_AND, "barrier_and", 10, BARRIER_FIELDS },
-	{ TUTTI_PACKET_BARRIER_OR, "barrier_or", 10, BARRIER_FIELDS },
-	{ TUTTI_PACKET_AGENT_DISPATCH, "agent_dispatch", 10,
-	  { AGENT(header, false, false), AGENT(type, true, false), AGENT(reserved0, false, true),
-	    AGENT(return_address, false, false), ELEMENT(tutti_agent_packet, arg, 0),
-	    ELEMENT(tutti_agent_packet, arg, 1), ELEMENT(tutti_agent_packet, arg, 2),
-	    ELEMENT(tutti_agent_packet, arg, 3), AGENT(reserved2, false, true), AGENT(signal, false, false) } },
+    {TUTTI_PACKET_KERNEL_DISPATCH,
+     "kernel_dispatch",
+     15,
+     {DISPATCH(header, false, false), DISPATCH(setup, true, false), DISPATCH(workgroup_x, true, false),
+      DISPATCH(workgroup_y, true, false), DISPATCH(workgroup_z, true, false), DISPATCH(ref_num, false, false),
+      DISPATCH(grid_x, true, false), DISPATCH(grid_y, true, false), DISPATCH(grid_z, true, false),
+      DISPATCH(private_bytes, true, false), DISPATCH(group_bytes, true, false),
+      DISPATCH(kernel_object, false, false), DISPATCH(kernarg, false, false), DISPATCH(tmd, false, false),
+      DISPATCH(signal, false, false)}},
+    {TUTTI_PACKET_BARRIER_AND, "barrier_and", 10, BARRIER_FIELDS},
+    {TUTTI_PACKET_BARRIER_OR, "barrier_or", 10, BARRIER_FIELDS},
+    {TUTTI_PACKET_AGENT_DISPATCH,
+     "agent_dispatch",
+     10,
+     {AGENT(header, false, false), AGENT(type, true, false), AGENT(reserved0, false, true),
+      AGENT(return_address, false, false), ELEMENT(tutti_agent_packet, arg, 0),
+      ELEMENT(tutti_agent_packet, arg, 1), ELEMENT(tutti_agent_packet, arg, 2),
+      ELEMENT(tutti_agent_packet, arg, 3), AGENT(reserved2, false, true), AGENT(signal, false, false)}},
 };
 
 const struct packet_type *packet_type(const union tutti_packet *packet)
@@ -86,10 +98,10 @@ struct diff_field {
 	uint8_t units;
 };
 
-#define DIFF_ROW(bit, name, units) [bit] = { #name, units },
+#define DIFF_ROW(bit, name, units) [bit] = {#name, units},
 static const struct diff_field diff_fields[2][DIFF_FIELDS_MAX] = {
-	{ TUTTI_DIFF_FIELDS(DIFF_ROW) },
-	{ TUTTI_TABLE_FIELDS(DIFF_ROW) },
+    {TUTTI_DIFF_FIELDS(DIFF_ROW)},
+    {TUTTI_TABLE_FIELDS(DIFF_ROW)},
 };
 
 unsigned diff_field_units(bool table, unsigned bit)
@@ -136,9 +148,10 @@ int diff_decode(const struct tutti_condensed_packet *packet, bool table, struct 
 		if (unit >= TUTTI_CONDENSED_UNITS)
 			return -1;
 		header = packet->unit[unit];
-		*diff = (struct diff){ .reference = header & TUTTI_DIFF_REF,
-				       .vector = header >> TUTTI_DIFF_VECTOR_SHIFT };
-		if (!vector_ok(table, diff->vector) || unit + diff_units(table, diff->vector) > TUTTI_CONDENSED_UNITS)
+		*diff = (struct diff){.reference = header & TUTTI_DIFF_REF,
+				      .vector = header >> TUTTI_DIFF_VECTOR_SHIFT};
+		if (!vector_ok(table, diff->vector) ||
+		    unit + diff_units(table, diff->vector) > TUTTI_CONDENSED_UNITS)
 			return -1;
 		unit++;
 		for (unsigned bit = 0; bit < DIFF_FIELDS_MAX; bit++) {
@@ -163,7 +176,8 @@ int diff_encode(struct tutti_condensed_packet *packet, bool table, const struct 
 	for (unsigned k = 0; k < kernels; k++) {
 		const struct diff *diff = &diffs[k];
 
-		if (unit + diff_units(table, diff->vector) > TUTTI_CONDENSED_UNITS || !vector_ok(table, diff->vector))
+		if (unit + diff_units(table, diff->vector) > TUTTI_CONDENSED_UNITS ||
+		    !vector_ok(table, diff->vector))
 			return -1;
 		packet->unit[unit++] = (uint16_t)(diff->reference | diff->vector << TUTTI_DIFF_VECTOR_SHIFT);
 		for (unsigned bit = 0; bit < DIFF_FIELDS_MAX; bit++) {

@@ -15,7 +15,7 @@
 #include "tutti/packet.h"
 
 #define PACKET_FIELDS_MAX 16u
-#define DIFF_FIELDS_MAX 13u
+#define DIFF_FIELDS_MAX	  13u
 
 /** struct packet_field - one field of a packet or message. */
 struct packet_field {
@@ -64,7 +64,8 @@ unsigned diff_units(bool table, uint16_t vector);
  */
 int diff_decode(const struct tutti_condensed_packet *packet, bool table, struct diff *diffs, uint32_t *field);
 /** diff_encode() - the opposite. Units left over are 0. Return: units used, or -1 (does not fit). */
-int diff_encode(struct tutti_condensed_packet *packet, bool table, const struct diff *diffs, unsigned kernels);
+int diff_encode(struct tutti_condensed_packet *packet, bool table, const struct diff *diffs,
+		unsigned kernels);
 
 /**
  * packet_check() - what any card would refuse.

@@ -64,7 +64,8 @@ unsigned packet_check(const union tutti_packet *packet, unsigned queue_flags, ui
 	unsigned error;
 
 	if (!type) {
-		if ((packet->word[0] & 0xff) != TUTTI_PACKET_CONDENSED || !(queue_flags & TUTTI_QUEUE_EXTENDED))
+		if ((packet->word[0] & 0xff) != TUTTI_PACKET_CONDENSED ||
+		    !(queue_flags & TUTTI_QUEUE_EXTENDED))
 			return refuse(field, 0, TUTTI_ERROR_PACKET);
 		if (diff_decode(&packet->condensed, queue_flags & TUTTI_QUEUE_TABLE_DIFFS, diffs, &unit) < 0)
 			return refuse(field, unit, TUTTI_ERROR_PACKET);

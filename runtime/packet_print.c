@@ -29,7 +29,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *text, const c
 
 static void put_header(struct text *text, uint16_t header)
 {
-	static const char *const scope[] = { "none", "agent", "system", "?" };
+	static const char *const scope[] = {"none", "agent", "system", "?"};
 
 	put(text, " barrier %u acquire %s release %s", !!(header & TUTTI_HEADER_BARRIER),
 	    scope[header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE],
@@ -38,7 +38,8 @@ static void put_header(struct text *text, uint16_t header)
 		put(text, " reserved 0x%x", header >> 13);
 }
 
-static void put_fields(struct text *text, const void *packet, const struct packet_field *field, unsigned fields)
+static void put_fields(struct text *text, const void *packet, const struct packet_field *field,
+		       unsigned fields)
 {
 	for (unsigned i = 0; i < fields; i++) {
 		uint64_t value = packet_get(packet, &field[i]);
@@ -74,7 +75,7 @@ static void put_condensed(struct text *text, const struct tutti_condensed_packet
 
 int tutti_packet_print(char *out, size_t bytes, const union tutti_packet *packet, unsigned queue_flags)
 {
-	struct text text = { out, bytes, 0 };
+	struct text text = {out, bytes, 0};
 	const struct packet_type *type = packet_type(packet);
 
 	put(&text, "%s", packet_type_name(packet));
@@ -89,45 +90,59 @@ int tutti_packet_print(char *out, size_t bytes, const union tutti_packet *packet
 	return text.length;
 }
 
-#define ARG(i, label) { label, offsetof(struct tutti_message, arg) + 8 * (i), 8, true, false }
-#define PART(part, member, decimal) \
-	{ #member, offsetof(struct tutti_message, part.member), sizeof(((struct tutti_message *)0)->part.member), decimal, false }
+#define ARG(i, label)                                                                                        \
+	{                                                                                                    \
+		label, offsetof(struct tutti_message, arg) + 8 * (i), 8, true, false                         \
+	}
+#define PART(part, member, decimal)                                                                          \
+	{                                                                                                    \
+#member, offsetof(struct tutti_message, part.member),                                        \
+		    sizeof(((struct tutti_message *)0)->part.member), decimal, false                         \
+	}
 
 static const struct packet_type messages[] = {
-	{ TUTTI_MSG_PING, "PING", 1, { ARG(0, "value") } },
-	{ TUTTI_MSG_CONTEXT_CREATE, "CONTEXT_CREATE", 3,
-	  { PART(context, asid, true), PART(context, root, false), PART(context, print_ring, false) } },
-	{ TUTTI_MSG_CONTEXT_DESTROY, "CONTEXT_DESTROY", 1, { ARG(0, "asid") } },
-	{ TUTTI_MSG_TLB_INVALIDATE, "TLB_INVALIDATE", 3, { ARG(0, "asid"), ARG(1, "address"), ARG(2, "bytes") } },
-	{ TUTTI_MSG_CODE_INVALIDATE, "CODE_INVALIDATE", 3, { ARG(0, "asid"), ARG(1, "address"), ARG(2, "bytes") } },
-	{ TUTTI_MSG_QUEUE_CREATE, "QUEUE_CREATE", 8,
-	  { PART(queue, queue, true), PART(queue, asid, true), PART(queue, flags, false), PART(queue, rsb, true),
-	    PART(queue, ring, false), PART(queue, size_log2, true), PART(queue, priority, true),
-	    PART(queue, timeout_ms, true) } },
-	{ TUTTI_MSG_QUEUE_DESTROY, "QUEUE_DESTROY", 1, { ARG(0, "queue") } },
-	{ TUTTI_MSG_QUEUE_RESET, "QUEUE_RESET", 1, { ARG(0, "queue") } },
-	{ TUTTI_MSG_QUEUE_QUERY, "QUEUE_QUERY", 1, { ARG(0, "queue") } },
-	{ TUTTI_MSG_RSB_CREATE, "RSB_CREATE", 4,
-	  { PART(rsb, rsb, true), PART(rsb, asid, true), PART(rsb, placement, true), PART(rsb, offset, false) } },
-	{ TUTTI_MSG_RSB_DESTROY, "RSB_DESTROY", 1, { ARG(0, "rsb") } },
-	{ TUTTI_MSG_RSB_INVALIDATE, "RSB_INVALIDATE", 2, { ARG(0, "rsb"), ARG(1, "entries") } },
-	{ TUTTI_MSG_RSB_READ, "RSB_READ", 2, { ARG(0, "rsb"), ARG(1, "offset") } },
-	{ TUTTI_MSG_SM_ENABLE, "SM_ENABLE", 3, { ARG(0, "first"), ARG(1, "count"), ARG(2, "enable") } },
-	{ TUTTI_MSG_POLICY, "POLICY", 2, { ARG(0, "policy"), ARG(1, "value") } },
-	{ TUTTI_MSG_SUSPEND, "SUSPEND", 0, { { 0 } } },
-	{ TUTTI_MSG_RESUME, "RESUME", 0, { { 0 } } },
-	{ TUTTI_MSG_TASK_CANCEL, "TASK_CANCEL", 2, { ARG(0, "queue"), ARG(1, "packet") } },
-	{ TUTTI_MSG_COUNTERS, "COUNTERS", 0, { { 0 } } },
-	{ TUTTI_MSG_REPLY, "REPLY", 1, { { "value", offsetof(struct tutti_message, value), 8, false, false } } },
-	{ TUTTI_MSG_QUEUE_ERROR, "QUEUE_ERROR", 8,
-	  { PART(fault, queue, true), PART(fault, code, true), PART(fault, packet, true), PART(fault, kernel, true),
-	    PART(fault, engine, true), PART(fault, cause, true), PART(fault, address, false),
-	    PART(fault, field, true) } },
+    {TUTTI_MSG_PING, "PING", 1, {ARG(0, "value")}},
+    {TUTTI_MSG_CONTEXT_CREATE,
+     "CONTEXT_CREATE",
+     3,
+     {PART(context, asid, true), PART(context, root, false), PART(context, print_ring, false)}},
+    {TUTTI_MSG_CONTEXT_DESTROY, "CONTEXT_DESTROY", 1, {ARG(0, "asid")}},
+    {TUTTI_MSG_TLB_INVALIDATE, "TLB_INVALIDATE", 3, {ARG(0, "asid"), ARG(1, "address"), ARG(2, "bytes")}},
+    {TUTTI_MSG_CODE_INVALIDATE, "CODE_INVALIDATE", 3, {ARG(0, "asid"), ARG(1, "address"), ARG(2, "bytes")}},
+    {TUTTI_MSG_QUEUE_CREATE,
+     "QUEUE_CREATE",
+     8,
+     {PART(queue, queue, true), PART(queue, asid, true), PART(queue, flags, false), PART(queue, rsb, true),
+      PART(queue, ring, false), PART(queue, size_log2, true), PART(queue, priority, true),
+      PART(queue, timeout_ms, true)}},
+    {TUTTI_MSG_QUEUE_DESTROY, "QUEUE_DESTROY", 1, {ARG(0, "queue")}},
+    {TUTTI_MSG_QUEUE_RESET, "QUEUE_RESET", 1, {ARG(0, "queue")}},
+    {TUTTI_MSG_QUEUE_QUERY, "QUEUE_QUERY", 1, {ARG(0, "queue")}},
+    {TUTTI_MSG_RSB_CREATE,
+     "RSB_CREATE",
+     4,
+     {PART(rsb, rsb, true), PART(rsb, asid, true), PART(rsb, placement, true), PART(rsb, offset, false)}},
+    {TUTTI_MSG_RSB_DESTROY, "RSB_DESTROY", 1, {ARG(0, "rsb")}},
+    {TUTTI_MSG_RSB_INVALIDATE, "RSB_INVALIDATE", 2, {ARG(0, "rsb"), ARG(1, "entries")}},
+    {TUTTI_MSG_RSB_READ, "RSB_READ", 2, {ARG(0, "rsb"), ARG(1, "offset")}},
+    {TUTTI_MSG_SM_ENABLE, "SM_ENABLE", 3, {ARG(0, "first"), ARG(1, "count"), ARG(2, "enable")}},
+    {TUTTI_MSG_POLICY, "POLICY", 2, {ARG(0, "policy"), ARG(1, "value")}},
+    {TUTTI_MSG_SUSPEND, "SUSPEND", 0, {{0}}},
+    {TUTTI_MSG_RESUME, "RESUME", 0, {{0}}},
+    {TUTTI_MSG_TASK_CANCEL, "TASK_CANCEL", 2, {ARG(0, "queue"), ARG(1, "packet")}},
+    {TUTTI_MSG_COUNTERS, "COUNTERS", 0, {{0}}},
+    {TUTTI_MSG_REPLY, "REPLY", 1, {{"value", offsetof(struct tutti_message, value), 8, false, false}}},
+    {TUTTI_MSG_QUEUE_ERROR,
+     "QUEUE_ERROR",
+     8,
+     {PART(fault, queue, true), PART(fault, code, true), PART(fault, packet, true), PART(fault, kernel, true),
+      PART(fault, engine, true), PART(fault, cause, true), PART(fault, address, false),
+      PART(fault, field, true)}},
 };
 
 int tutti_message_print(char *out, size_t bytes, const struct tutti_message *message)
 {
-	struct text text = { out, bytes, 0 };
+	struct text text = {out, bytes, 0};
 
 	for (unsigned i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
 		if (messages[i].type != message->type)

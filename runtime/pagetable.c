@@ -15,7 +15,7 @@
 #include "tutti/barrier.h"
 
 #define LEVEL_BYTES(level) (1ull << (12 + 9 * (level)))
-#define LARGEST_LEAF 2u /* 1 GiB */
+#define LARGEST_LEAF	   2u /* 1 GiB */
 
 int pagetable_init(struct pagetable *pagetable, size_t tables)
 {
@@ -24,7 +24,7 @@ int pagetable_init(struct pagetable *pagetable, size_t tables)
 
 	if (pool == MAP_FAILED)
 		return -ENOMEM;
-	*pagetable = (struct pagetable){ .pool = pool, .tables = tables, .used = 1 };
+	*pagetable = (struct pagetable){.pool = pool, .tables = tables, .used = 1};
 	return 0;
 }
 
@@ -132,7 +132,8 @@ static unsigned leaf_level(struct pagetable *pagetable, uint64_t va, uint64_t bu
 	unsigned hole, level = LARGEST_LEAF;
 
 	pagetable_walk(pagetable, va, &hole);
-	while (level && (level > hole || ((va | bus) & (LEVEL_BYTES(level) - 1)) || bytes < LEVEL_BYTES(level)))
+	while (level &&
+	       (level > hole || ((va | bus) & (LEVEL_BYTES(level) - 1)) || bytes < LEVEL_BYTES(level)))
 		level--;
 	return level;
 }

@@ -43,8 +43,9 @@ static void print_lost(struct print *print)
 
 	if (lost == print->lost)
 		return;
-	print_out(print, text, (size_t)snprintf(text, sizeof(text), "[%llu bytes of kernel output lost]\n",
-						(unsigned long long)(lost - print->lost)));
+	print_out(print, text,
+		  (size_t)snprintf(text, sizeof(text), "[%llu bytes of kernel output lost]\n",
+				   (unsigned long long)(lost - print->lost)));
 	print->lost = lost;
 }
 

@@ -7,9 +7,9 @@
 #include "record.h"
 #include "wait.h"
 
-#define PACKETS_DEFAULT 256u
-#define PRIORITY_DEFAULT 5u
-#define PRIORITY_LOWEST 10u
+#define PACKETS_DEFAULT	   256u
+#define PRIORITY_DEFAULT   5u
+#define PRIORITY_LOWEST	   10u
 #define TIMEOUT_DEFAULT_MS 10000u
 
 struct room_wait {
@@ -34,12 +34,14 @@ static int ring_packets(const struct tutti_device *device, uint32_t packets, uin
 	return 0;
 }
 
-static int check_options(struct tutti_device *device, const struct tutti_queue_options *options, uint8_t *log2)
+static int check_options(struct tutti_device *device, const struct tutti_queue_options *options,
+			 uint8_t *log2)
 {
 	if ((options->flags & ~TUTTI_QUEUE_FLAGS) || options->priority > PRIORITY_LOWEST)
 		return -EINVAL;
 	if (!(options->flags & TUTTI_QUEUE_EXTENDED) &&
-	    (options->rsb || (options->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_TABLE_DIFFS | TUTTI_QUEUE_RSB))))
+	    (options->rsb ||
+	     (options->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_TABLE_DIFFS | TUTTI_QUEUE_RSB))))
 		return -EINVAL;
 	if (options->rsb && options->rsb->device != device)
 		return -EINVAL;
@@ -85,7 +87,8 @@ static int queue_memory(struct queue *queue, const struct tutti_queue_options *o
 	size_t packets = (size_t)1 << log2;
 	int error;
 
-	error = tutti_memory_alloc(queue->device, TUTTI_MEMORY_SYSTEM, TUTTI_PAGE_SIZE, (void **)&queue->words);
+	error =
+	    tutti_memory_alloc(queue->device, TUTTI_MEMORY_SYSTEM, TUTTI_PAGE_SIZE, (void **)&queue->words);
 	if (error)
 		return error;
 	error = tutti_memory_alloc(queue->device, options->ring, packets * sizeof(*public->ring),
@@ -93,7 +96,7 @@ static int queue_memory(struct queue *queue, const struct tutti_queue_options *o
 	if (error)
 		return error;
 	for (size_t i = 0; i < packets; i++)
-		public->ring[i].word[0] = TUTTI_PACKET_INVALID;
+	public->ring[i].word[0] = TUTTI_PACKET_INVALID;
 	public->mask = packets - 1;
 	public->room = packets;
 	public->write_index = &queue->words->write_index;
@@ -115,7 +118,7 @@ static void queue_doorbell(struct queue *queue, unsigned id)
 {
 	struct tutti_device *device = queue->device;
 	struct tutti_doorbell_page *page =
-		(void *)(device->bar + device->known.doorbells.offset + (size_t)id * TUTTI_PAGE_SIZE);
+	    (void *)(device->bar + device->known.doorbells.offset + (size_t)id * TUTTI_PAGE_SIZE);
 
 	queue->public.id = id;
 	queue->public.doorbell = &page->doorbell;
@@ -129,20 +132,21 @@ static int queue_tell(struct queue *queue, const struct tutti_queue_options *opt
 	const struct tutti_discovery *known = &queue->device->known;
 	uint32_t timeout = options->timeout_ms ? options->timeout_ms : TIMEOUT_DEFAULT_MS;
 	struct tutti_message message = {
-		.type = TUTTI_MSG_QUEUE_CREATE,
-		.queue = {
-			.queue = (uint16_t)queue->public.id,
-			.asid = (uint16_t)queue->device->asid,
-			.flags = (uint16_t)queue->public.flags,
-			.rsb = queue->rsb ? (uint16_t)queue->rsb->id : 0,
-			.ring = (uintptr_t)queue->public.ring,
-			.read_index = (uintptr_t)queue->public.read_index,
-			.size_log2 = log2,
-			.priority = options->priority ? options->priority : PRIORITY_DEFAULT,
-			.vector = known->msix_vectors > 1 ?
-					  (uint16_t)(1 + queue->public.id % (known->msix_vectors - 1)) :
-					  0,
-			.timeout_ms = timeout == UINT32_MAX ? 0 : timeout,
+	    .type = TUTTI_MSG_QUEUE_CREATE,
+	    .queue =
+		{
+		    .queue = (uint16_t)queue->public.id,
+		    .asid = (uint16_t)queue->device->asid,
+		    .flags = (uint16_t)queue->public.flags,
+		    .rsb = queue->rsb ? (uint16_t)queue->rsb->id : 0,
+		    .ring = (uintptr_t)queue->public.ring,
+		    .read_index = (uintptr_t)queue->public.read_index,
+		    .size_log2 = log2,
+		    .priority = options->priority ? options->priority : PRIORITY_DEFAULT,
+		    .vector = known->msix_vectors > 1
+				  ? (uint16_t)(1 + queue->public.id % (known->msix_vectors - 1))
+				  : 0,
+		    .timeout_ms = timeout == UINT32_MAX ? 0 : timeout,
 		},
 	};
 
@@ -221,7 +225,7 @@ void tutti_queue_destroy(struct tutti_queue *public)
 	pthread_mutex_lock(&device->lock);
 	device->queue[public->id] = NULL;
 	if (queue->undelivered)
-		device->errors--;
+		__atomic_fetch_sub(&device->errors, 1, __ATOMIC_RELAXED);
 	while (queue->busy > (delivering == queue)) {
 		pthread_mutex_unlock(&device->lock);
 		sched_yield();
@@ -247,7 +251,7 @@ void queue_take_error(struct tutti_device *device, const struct tutti_fault *fau
 		queue->fault = *fault;
 		tutti_store_release(&queue->stopped, fault->code ? fault->code : TUTTI_ERROR_PACKET);
 		queue->undelivered = true;
-		device->errors++;
+		__atomic_fetch_add(&device->errors, 1, __ATOMIC_RELAXED);
 		if (queue->rsb)
 			rsb_forget(queue->rsb, 0, 0xff);
 	}
@@ -272,7 +276,7 @@ void queue_deliver_errors(struct tutti_device *device)
 		struct queue *outer = delivering;
 
 		queue->undelivered = false;
-		device->errors--;
+		__atomic_fetch_sub(&device->errors, 1, __ATOMIC_RELAXED);
 		queue->busy++;
 		pthread_mutex_unlock(&device->lock);
 		delivering = queue;
@@ -309,7 +313,7 @@ int tutti_queue_reset(struct tutti_queue *public)
 	device_poll(device); /* an error that has come is delivered before it is cleared */
 	pthread_mutex_lock(&device->lock);
 	if (queue->undelivered)
-		device->errors--;
+		__atomic_fetch_sub(&device->errors, 1, __ATOMIC_RELAXED);
 	queue->undelivered = false;
 	tutti_store_release(&queue->stopped, 0);
 	pthread_mutex_unlock(&device->lock);
@@ -338,7 +342,7 @@ static bool room_satisfied(const struct wait *wait)
 	const struct room_wait *room = (const struct room_wait *)wait;
 	const struct tutti_queue *public = &room->queue->public;
 
-	return (int64_t)(room->last - tutti_load_acquire(public->read_index)) <= (int64_t)public->mask ||
+	return (int64_t)(room->last - tutti_load_acquire(public->read_index)) <= (int64_t) public->mask ||
 	       tutti_load_relaxed(&room->queue->stopped);
 }
 
@@ -354,8 +358,8 @@ static bool give_back(struct queue *queue, uint64_t first, uint32_t count)
 	}
 	for (;;) {
 		expected = first + count;
-		if (__atomic_compare_exchange_n(public->write_index, &expected, first, false, __ATOMIC_RELAXED,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(public->write_index, &expected, first, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return true;
 		if (!tutti_load_acquire(&queue->stopped) && !device_dead(queue->device))
 			return false;
@@ -367,9 +371,9 @@ int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t c
 {
 	struct queue *queue = queue_of(public);
 	struct room_wait room = {
-		.wait = { .device = queue->device, .satisfied = room_satisfied, .deliver = true },
-		.queue = queue,
-		.last = first + count - 1,
+	    .wait = {.device = queue->device, .satisfied = room_satisfied, .deliver = true},
+	    .queue = queue,
+	    .last = first + count - 1,
 	};
 	int error;
 
@@ -382,13 +386,14 @@ int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t c
 		if (first)
 			tutti_queue_ring(public, first - 1);
 		error = wait_for(&room.wait, TUTTI_WAIT_FOREVER);
-		if (!error && (int64_t)(room.last - tutti_load_acquire(public->read_index)) <= (int64_t)public->mask)
+		if (!error &&
+		    (int64_t)(room.last - tutti_load_acquire(public->read_index)) <= (int64_t) public->mask)
 			break;
 		if (give_back(queue, first, count))
 			return -EIO;
 	}
 	if (!public->multi)
-		public->room = tutti_load_relaxed(public->read_index) + public->mask + 1;
+	public->room = tutti_load_relaxed(public->read_index) + public->mask + 1;
 	return 0;
 }
 
@@ -409,9 +414,9 @@ int tutti_queue_drain(struct tutti_queue *public, uint64_t timeout_ns)
 {
 	struct queue *queue = queue_of(public);
 	struct room_wait drain = {
-		.wait = { .device = queue->device, .satisfied = drained, .deliver = true },
-		.queue = queue,
-		.last = tutti_load_relaxed(public->write_index),
+	    .wait = {.device = queue->device, .satisfied = drained, .deliver = true},
+	    .queue = queue,
+	    .last = tutti_load_relaxed(public->write_index),
 	};
 	int error = 0;
 

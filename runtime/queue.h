@@ -31,7 +31,7 @@ struct queue {
 	struct queue_words *words;
 	struct tutti_recording *recording;
 	struct tutti_recording *recordings; /* finished ones; device->lock */
-	tutti_signal_t copy_signal; /* of tutti_copy(), one at a time */
+	tutti_signal_t copy_signal;	    /* of tutti_copy(), one at a time */
 	pthread_mutex_t copy_lock;
 };
 
@@ -61,9 +61,11 @@ struct tutti_rsb_object {
 };
 
 /** rsb_claim() - entries for @n references of recording @owner, least useful ones replaced. */
-void rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint32_t *weight, uint8_t *entry);
+void rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint32_t *weight,
+	       uint8_t *entry);
 /** rsb_holds() - @owner still has all of @entry[]; @epoch is brought up to date. */
-bool rsb_holds(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint8_t *entry, uint64_t *epoch);
+bool rsb_holds(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint8_t *entry,
+	       uint64_t *epoch);
 /** rsb_forget() - @owner's entries (0: everybody's in @entries) are stored no more. */
 void rsb_forget(struct tutti_rsb_object *rsb, uint64_t owner, uint32_t entries);
 

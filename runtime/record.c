@@ -89,7 +89,7 @@ static unsigned build_whole(struct tutti_recording *recording, bool reference)
 
 		packet->dispatch = recording->launch[i];
 		packet->dispatch.ref_num =
-			reference && r != NO_REFERENCE ? (uint16_t)(TUTTI_REF_STORE | condense->entry[r]) : 0;
+		    reference && r != NO_REFERENCE ? (uint16_t)(TUTTI_REF_STORE | condense->entry[r]) : 0;
 	}
 	return recording->launches;
 }
@@ -97,8 +97,8 @@ static unsigned build_whole(struct tutti_recording *recording, bool reference)
 static void build(struct tutti_recording *recording)
 {
 	if (recording->form == TUTTI_REPLAY_CONDENSED)
-		recording->images = condense_pack(&recording->condense, recording->launch, recording->launches,
-						  recording->place, recording->image);
+		recording->images = condense_pack(&recording->condense, recording->launch,
+						  recording->launches, recording->place, recording->image);
 	else
 		recording->images = build_whole(recording, recording->form == TUTTI_REPLAY_REFERENCE);
 	recording->stale = false;
@@ -242,8 +242,9 @@ int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, 
 	launch->grid_x = grid[0];
 	launch->grid_y = grid[1] ? grid[1] : 1;
 	launch->grid_z = grid[2] ? grid[2] : 1;
-	launch->setup = launch->grid_z > 1 || launch->workgroup_z > 1 ? 3 :
-			launch->grid_y > 1 || launch->workgroup_y > 1 ? 2 : 1;
+	launch->setup = launch->grid_z > 1 || launch->workgroup_z > 1	? 3
+			: launch->grid_y > 1 || launch->workgroup_y > 1 ? 2
+									: 1;
 	return changed(recording, index);
 }
 
@@ -338,9 +339,11 @@ static int replay_slowly(struct tutti_recording *recording)
 
 	if (!recording->queue)
 		return -EINVAL;
-	if (recording->form == TUTTI_REPLAY_CONDENSED && (!recording->resident || !references_held(recording)))
+	if (recording->form == TUTTI_REPLAY_CONDENSED &&
+	    (!recording->resident || !references_held(recording)))
 		return replay_first(recording);
-	if (recording->form == TUTTI_REPLAY_REFERENCE && (!recording->resident || !references_held(recording))) {
+	if (recording->form == TUTTI_REPLAY_REFERENCE &&
+	    (!recording->resident || !references_held(recording))) {
 		error = claim(recording);
 		recording->resident = !error;
 		recording->stale = true;

@@ -6,7 +6,7 @@
 
 int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **out)
 {
-	struct tutti_message message = { .type = TUTTI_MSG_RSB_CREATE };
+	struct tutti_message message = {.type = TUTTI_MSG_RSB_CREATE};
 	struct tutti_rsb_object *rsb;
 	int error, id;
 
@@ -20,11 +20,11 @@ int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_r
 	if (!rsb)
 		goto give_id;
 	message.rsb = (struct tutti_msg_rsb){
-		.rsb = (uint16_t)id,
-		.asid = (uint16_t)device->asid,
-		.placement = in_memory ? TUTTI_RSB_MEMORY : TUTTI_RSB_SCRATCH,
-		/* the first part of the reserved memory is for these */
-		.offset = in_memory ? (uint64_t)id * sizeof(struct tutti_rsb) : 0,
+	    .rsb = (uint16_t)id,
+	    .asid = (uint16_t)device->asid,
+	    .placement = in_memory ? TUTTI_RSB_MEMORY : TUTTI_RSB_SCRATCH,
+	    /* the first part of the reserved memory is for these */
+	    .offset = in_memory ? (uint64_t)id * sizeof(struct tutti_rsb) : 0,
 	};
 	error = device->transport->request(device, &message);
 	if (error)
@@ -101,7 +101,8 @@ static unsigned least_useful(const struct tutti_rsb_object *rsb, uint32_t taken)
 	return best;
 }
 
-void rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint32_t *weight, uint8_t *entry)
+void rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint32_t *weight,
+	       uint8_t *entry)
 {
 	uint32_t taken = 0;
 
@@ -119,7 +120,8 @@ void rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const u
 	pthread_mutex_unlock(&rsb->lock);
 }
 
-bool rsb_holds(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint8_t *entry, uint64_t *epoch)
+bool rsb_holds(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint8_t *entry,
+	       uint64_t *epoch)
 {
 	bool all = true;
 

@@ -94,11 +94,13 @@ int tutti_signal_wait(struct tutti_device *device, tutti_signal_t signal, enum t
 		      int64_t value, uint64_t timeout_ns, int64_t *seen)
 {
 	struct signal_wait wait = {
-		.wait = { .device = device, .satisfied = signal_satisfied, .waiters = &signal->waiters,
-			  .deliver = true },
-		.signal = signal,
-		.value = value,
-		.condition = (uint8_t)condition,
+	    .wait = {.device = device,
+		     .satisfied = signal_satisfied,
+		     .waiters = &signal->waiters,
+		     .deliver = true},
+	    .signal = signal,
+	    .value = value,
+	    .condition = (uint8_t)condition,
 	};
 	int error = holds(&wait) ? 0 : wait_slowly(&wait, timeout_ns);
 

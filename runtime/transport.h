@@ -16,8 +16,8 @@
 struct tutti_device;
 
 /* What a mapping allows */
-#define MAP_READ 1u
-#define MAP_WRITE 2u
+#define MAP_READ    1u
+#define MAP_WRITE   2u
 #define MAP_EXECUTE 4u
 
 /**

@@ -19,4 +19,4 @@ static int drm_open(struct tutti_device *device, const struct tutti_device_optio
 	return -ENODEV;
 }
 
-const struct transport transport_drm = { .name = "drm", .present = drm_present, .open = drm_open };
+const struct transport transport_drm = {.name = "drm", .present = drm_present, .open = drm_open};

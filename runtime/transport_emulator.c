@@ -14,8 +14,8 @@
 #include "emulator/card.h"
 #include "wait.h"
 
-#define SYSTEM_RESERVE (64ull << 30)
-#define CARD_ALIGN (1ull << 30)
+#define SYSTEM_RESERVE	   (64ull << 30)
+#define CARD_ALIGN	   (1ull << 30)
 #define CARD_BYTES_DEFAULT (1ull << 30) /* card.h: memory_bytes 0 */
 
 /**
@@ -65,7 +65,7 @@ static uint64_t emulator_interrupts(struct tutti_device *device)
 static void emulator_sleep(struct tutti_device *device, uint64_t seen, uint64_t deadline)
 {
 	struct emulator *emulator = device->private;
-	struct timespec until = { .tv_sec = deadline / 1000000000u, .tv_nsec = deadline % 1000000000u };
+	struct timespec until = {.tv_sec = deadline / 1000000000u, .tv_nsec = deadline % 1000000000u};
 
 	pthread_mutex_lock(&emulator->lock);
 	__atomic_fetch_add(&emulator->sleepers, 1, __ATOMIC_SEQ_CST);
@@ -116,7 +116,8 @@ static int read_config(const struct tutti_device_options *options, struct tutti_
 	if (options->deterministic || (deterministic && *deterministic && strcmp(deterministic, "0")))
 		config->mode = TUTTI_CARD_DETERMINISTIC;
 	config->seed = options->seed || !seed ? options->seed : strtoull(seed, NULL, 0);
-	config->workers = options->workers || !workers ? options->workers : (unsigned)strtoul(workers, NULL, 0);
+	config->workers =
+	    options->workers || !workers ? options->workers : (unsigned)strtoul(workers, NULL, 0);
 	config->count = options->count || (count && *count && strcmp(count, "0"));
 	return 0;
 }
@@ -243,7 +244,7 @@ fini_channel:
 
 static int emulator_open(struct tutti_device *device, const struct tutti_device_options *options)
 {
-	struct tutti_card_config config = { 0 };
+	struct tutti_card_config config = {0};
 	int error = read_config(options, &config);
 
 	if (error)
@@ -275,12 +276,13 @@ static int emulator_reserve(struct tutti_device *device, enum tutti_memory pool,
 
 	if (pool == TUTTI_MEMORY_CARD) {
 		*base = device->bar + known->aperture + known->reserved_bytes;
-		*bytes = (known->aperture_bytes < known->memory_bytes ? known->aperture_bytes :
-									known->memory_bytes) -
+		*bytes = (known->aperture_bytes < known->memory_bytes ? known->aperture_bytes
+								      : known->memory_bytes) -
 			 known->reserved_bytes;
 		return 0;
 	}
-	emulator->system = mmap(NULL, SYSTEM_RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	emulator->system =
+	    mmap(NULL, SYSTEM_RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (emulator->system == MAP_FAILED) {
 		emulator->system = NULL;
 		return -ENOMEM;
@@ -317,17 +319,17 @@ static bool always(void)
 }
 
 const struct transport transport_emulator = {
-	.name = "emulator",
-	.present = always,
-	.open = emulator_open,
-	.close = emulator_close,
-	.kick = emulator_kick,
-	.run = emulator_run,
-	.interrupts = emulator_interrupts,
-	.sleep = emulator_sleep,
-	.request = channel_request,
-	.poll = channel_poll,
-	.reserve = emulator_reserve,
-	.map = emulator_map,
-	.unmap = emulator_unmap,
+    .name = "emulator",
+    .present = always,
+    .open = emulator_open,
+    .close = emulator_close,
+    .kick = emulator_kick,
+    .run = emulator_run,
+    .interrupts = emulator_interrupts,
+    .sleep = emulator_sleep,
+    .request = channel_request,
+    .poll = channel_poll,
+    .reserve = emulator_reserve,
+    .map = emulator_map,
+    .unmap = emulator_unmap,
 };

@@ -15,4 +15,4 @@ static int xrt_open(struct tutti_device *device, const struct tutti_device_optio
 	return -ENODEV;
 }
 
-const struct transport transport_xrt = { .name = "xrt", .present = xrt_present, .open = xrt_open };
+const struct transport transport_xrt = {.name = "xrt", .present = xrt_present, .open = xrt_open};

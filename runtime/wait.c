@@ -13,7 +13,7 @@
 #include <time.h>
 
 #define SLEEP_MAX_NS 1000000ull
-#define HUNG_NS 5000000000ull /* no heartbeat while awake: the firmware hangs */
+#define HUNG_NS	     5000000000ull /* no heartbeat while awake: the firmware hangs */
 
 uint64_t time_ns(void)
 {
@@ -66,7 +66,7 @@ int wait_for(const struct wait *wait, uint64_t timeout_ns)
 {
 	struct tutti_device *device = wait->device;
 	uint64_t start = 0, now, deadline = UINT64_MAX;
-	struct watch watch = { 0 };
+	struct watch watch = {0};
 
 	for (;;) {
 		uint64_t seen = device->transport->interrupts(device);
@@ -88,10 +88,9 @@ int wait_for(const struct wait *wait, uint64_t timeout_ns)
 		if (now >= deadline)
 			return -ETIMEDOUT;
 		watch_heartbeat(device, &watch, now);
-		if (idle) {
-			if (wait->deliver)
-				print_poll(device);
+		if (wait->deliver)
+			print_poll(device); /* before the ring is full */
+		if (idle)
 			wait_sleep(wait, seen, deadline - now < SLEEP_MAX_NS ? deadline : now + SLEEP_MAX_NS);
-		}
 	}
 }

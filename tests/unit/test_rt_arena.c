@@ -15,7 +15,7 @@
 #include "arena.h"
 
 #define BYTES (64u << 20)
-#define LIVE 600
+#define LIVE  600
 
 static size_t committed;
 static size_t limit = BYTES;
@@ -31,7 +31,8 @@ static int commit(void *context, void *start, size_t bytes)
 
 static uint8_t *memory(void)
 {
-	void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p =
+	    mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	committed = 0;
@@ -40,7 +41,10 @@ static uint8_t *memory(void)
 
 static void random_use(void **state)
 {
-	struct live { uint8_t *p; size_t bytes; } live[LIVE] = { { 0 } };
+	struct live {
+		uint8_t *p;
+		size_t bytes;
+	} live[LIVE] = {{0}};
 	struct arena arena;
 	uint8_t *base = memory();
 	unsigned seed = 7;
@@ -55,7 +59,8 @@ static void random_use(void **state)
 			/* its ends still hold what was written, it is found by any byte */
 			assert_int_equal(l->p[0], (uint8_t)(l->bytes * 3));
 			assert_int_equal(l->p[l->bytes - 1], (uint8_t)(l->bytes * 3));
-			assert_true(arena_find(&arena, l->p + (unsigned)rand_r(&seed) % l->bytes, &start, &found));
+			assert_true(
+			    arena_find(&arena, l->p + (unsigned)rand_r(&seed) % l->bytes, &start, &found));
 			assert_ptr_equal(start, l->p);
 			assert_true(found >= l->bytes);
 			if (l->bytes > 64)
@@ -66,7 +71,9 @@ static void random_use(void **state)
 			l->p = NULL;
 			continue;
 		}
-		bytes = 1 + (unsigned)rand_r(&seed) % (rand_r(&seed) % 4 ? 300 : rand_r(&seed) % 8 ? 20000 : 600000);
+		bytes = 1 + (unsigned)rand_r(&seed) % (rand_r(&seed) % 4   ? 300
+						       : rand_r(&seed) % 8 ? 20000
+									   : 600000);
 		l->p = arena_alloc(&arena, bytes);
 		if (!l->p)
 			continue;
@@ -149,10 +156,10 @@ static void foreign_pointers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_use),
-		cmocka_unit_test(fills_up),
-		cmocka_unit_test(commit_fails),
-		cmocka_unit_test(foreign_pointers),
+	    cmocka_unit_test(random_use),
+	    cmocka_unit_test(fills_up),
+	    cmocka_unit_test(commit_fails),
+	    cmocka_unit_test(foreign_pointers),
 	};
 
 	return cmocka_run_group_tests_name("SYS-41 arena", tests, NULL, NULL);

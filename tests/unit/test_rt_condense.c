@@ -24,11 +24,18 @@ static void random_launch(struct tutti_dispatch_packet *p, unsigned kinds, unsig
 	unsigned kind = (unsigned)rand_r(seed) % kinds;
 
 	*p = (struct tutti_dispatch_packet){
-		.header = (uint16_t)tutti_header(2, rand_r(seed) % 2, rand_r(seed) % 3, 2), .setup = 1,
-		.workgroup_x = (uint16_t)(32 << kind % 3), .workgroup_y = 1, .workgroup_z = 1,
-		.grid_x = 1000 * (kind + 1), .grid_y = 1, .grid_z = 1,
-		.group_bytes = kind % 2 ? 2048 : 0, .private_bytes = 16 * (kind % 4),
-		.kernel_object = 0x10000ull + 64 * kind, .kernarg = 0x7f0000000000ull + 4096 * (rand_r(seed) % 3),
+	    .header = (uint16_t)tutti_header(2, rand_r(seed) % 2, rand_r(seed) % 3, 2),
+	    .setup = 1,
+	    .workgroup_x = (uint16_t)(32 << kind % 3),
+	    .workgroup_y = 1,
+	    .workgroup_z = 1,
+	    .grid_x = 1000 * (kind + 1),
+	    .grid_y = 1,
+	    .grid_z = 1,
+	    .group_bytes = kind % 2 ? 2048 : 0,
+	    .private_bytes = 16 * (kind % 4),
+	    .kernel_object = 0x10000ull + 64 * kind,
+	    .kernarg = 0x7f0000000000ull + 4096 * (rand_r(seed) % 3),
 	};
 	if (!(rand_r(seed) % 5))
 		p->signal = (any(seed) & 0x7fffffffffc0ull) | 64;
@@ -47,11 +54,23 @@ struct card {
 
 static void apply(struct tutti_dispatch_packet *p, const struct diff *d)
 {
-#define TAKE(bit, member) if (d->vector >> (bit) & 1) p->member = (__typeof__(p->member))d->value[bit]
+#define TAKE(bit, member)                                                                                    \
+	if (d->vector >> (bit)&1)                                                                            \
+	p->member = (__typeof__(p->member))d->value[bit]
 	if (d->vector & 1)
 		p->header = (uint16_t)((p->header & 0xff) | d->value[0] << 8);
-	TAKE(1, setup); TAKE(2, workgroup_x); TAKE(3, workgroup_y); TAKE(4, workgroup_z); TAKE(5, grid_x); TAKE(6, grid_y);
-	TAKE(7, grid_z); TAKE(8, private_bytes); TAKE(9, group_bytes); TAKE(10, kernel_object); TAKE(11, kernarg); TAKE(12, signal);
+	TAKE(1, setup);
+	TAKE(2, workgroup_x);
+	TAKE(3, workgroup_y);
+	TAKE(4, workgroup_z);
+	TAKE(5, grid_x);
+	TAKE(6, grid_y);
+	TAKE(7, grid_z);
+	TAKE(8, private_bytes);
+	TAKE(9, group_bytes);
+	TAKE(10, kernel_object);
+	TAKE(11, kernarg);
+	TAKE(12, signal);
 }
 
 /* The table form back to packet fields, checking what the firmware checks. */
@@ -68,10 +87,15 @@ static void apply_table(struct tutti_dispatch_packet *p, const struct diff *d)
 		p->workgroup_z = (uint16_t)(v[2] >> 32);
 		assert_int_equal(v[2] >> 48, (p->workgroup_x * p->workgroup_y * p->workgroup_z + 31) / 32);
 	}
-	TAKE(3, grid_x); TAKE(4, grid_y); TAKE(5, grid_z);
+	TAKE(3, grid_x);
+	TAKE(4, grid_y);
+	TAKE(5, grid_z);
 	if (d->vector & TUTTI_TABLE_PRIVATE)
 		p->private_bytes = (uint32_t)(v[6] / 32);
-	TAKE(7, group_bytes); TAKE(8, kernel_object); TAKE(9, kernarg); TAKE(10, signal);
+	TAKE(7, group_bytes);
+	TAKE(8, kernel_object);
+	TAKE(9, kernarg);
+	TAKE(10, signal);
 	if (d->vector & TUTTI_TABLE_GRID_X)
 		assert_int_equal(v[3] >> 32, (p->grid_x + p->workgroup_x - 1) / p->workgroup_x);
 }
@@ -112,7 +136,8 @@ static void run(struct card *card, bool table, const union tutti_packet *image, 
 	}
 }
 
-static void compare(const struct card *card, const struct tutti_dispatch_packet *launch, unsigned n, bool overlap)
+static void compare(const struct card *card, const struct tutti_dispatch_packet *launch, unsigned n,
+		    bool overlap)
 {
 	bool any_barrier = false;
 
@@ -144,7 +169,8 @@ static void random_recordings(void **state)
 	unsigned seed = 3;
 
 	for (int round = 0; round < 600; round++) {
-		struct condense c = { .table = round & 1, .overlap = !!(round & 2), .shared_block_bytes = 2048 };
+		struct condense c = {
+		    .table = round & 1, .overlap = !!(round & 2), .shared_block_bytes = 2048};
 		unsigned n = 1 + (unsigned)rand_r(&seed) % (round % 10 ? 60 : MOST - 1), from[8], packets;
 		unsigned kinds = 1 + (unsigned)rand_r(&seed) % 20;
 		uint32_t weight[8];
@@ -185,7 +211,7 @@ static void few_packets(void **state)
 	struct tutti_dispatch_packet launch[62];
 	struct place place[62];
 	union tutti_packet image[62];
-	struct condense c = { .shared_block_bytes = 2048 };
+	struct condense c = {.shared_block_bytes = 2048};
 	unsigned seed = 1, from[8];
 	uint32_t weight[8];
 
@@ -206,8 +232,8 @@ static void few_packets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_recordings),
-		cmocka_unit_test(few_packets),
+	    cmocka_unit_test(random_recordings),
+	    cmocka_unit_test(few_packets),
 	};
 
 	return cmocka_run_group_tests_name("PKT-22 condense", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues, signals, memory and recordings over a transport that plays the card (SYS-40 .. SYS-42, PKT-06, PKT-22). */
+/* Queues, signals, memory and recordings over a transport that plays the card (SYS-40 .. SYS-42, PKT-06,
+ * PKT-22). */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,9 +17,9 @@
 #include "packet.h"
 #include "queue.h"
 
-#define POOL (64u << 20)
+#define POOL	   (64u << 20)
 #define BAD_KERNEL 0xbad00ull
-#define LOG 4096
+#define LOG	   4096
 
 /* The card: takes packets in the waiting thread, logs launches. */
 static struct fake {
@@ -40,7 +41,8 @@ static void launch(const struct tutti_dispatch_packet *p)
 {
 	fake.ran[fake.n++ % LOG] = *p;
 	if (p->signal)
-		__atomic_fetch_sub(&((struct tutti_signal *)(uintptr_t)p->signal)->value, 1, __ATOMIC_ACQ_REL);
+		__atomic_fetch_sub(&((struct tutti_signal *)(uintptr_t)p->signal)->value, 1,
+				   __ATOMIC_ACQ_REL);
 }
 
 static bool process(unsigned q, union tutti_packet *p)
@@ -82,9 +84,11 @@ static bool process(unsigned q, union tutti_packet *p)
 		return true;
 	}
 	if (p->agent.type == TUTTI_AGENT_COPY)
-		memcpy((void *)(uintptr_t)p->agent.arg[0], (void *)(uintptr_t)p->agent.arg[1], p->agent.arg[2]);
+		memcpy((void *)(uintptr_t)p->agent.arg[0], (void *)(uintptr_t)p->agent.arg[1],
+		       p->agent.arg[2]);
 	if (p->agent.signal)
-		__atomic_fetch_sub(&((struct tutti_signal *)(uintptr_t)p->agent.signal)->value, 1, __ATOMIC_ACQ_REL);
+		__atomic_fetch_sub(&((struct tutti_signal *)(uintptr_t)p->agent.signal)->value, 1,
+				   __ATOMIC_ACQ_REL);
 	return true;
 }
 
@@ -92,7 +96,9 @@ static bool step(unsigned q)
 {
 	struct tutti_msg_queue *m = &fake.queue[q];
 	uint64_t *read = (uint64_t *)(uintptr_t)m->read_index, index = *read;
-	union tutti_packet *slot = (union tutti_packet *)(uintptr_t)m->ring + (index & ((1u << m->size_log2) - 1)), copy;
+	union tutti_packet *slot = (union tutti_packet *)(uintptr_t)m->ring +
+				   (index & ((1u << m->size_log2) - 1)),
+			   copy;
 
 	if (!fake.made[q] || fake.stopped[q] || fake.deaf ||
 	    (tutti_load_acquire(&slot->word[0]) & 0xff) <= TUTTI_PACKET_INVALID)
@@ -100,7 +106,8 @@ static bool step(unsigned q)
 	copy = *slot;
 	if (!process(q, &copy)) {
 		fake.stopped[q] = true;
-		fake.pending = (struct tutti_fault){ .code = TUTTI_ERROR_CODE_OBJECT, .queue = (uint16_t)q, .packet = index };
+		fake.pending = (struct tutti_fault){
+		    .code = TUTTI_ERROR_CODE_OBJECT, .queue = (uint16_t)q, .packet = index};
 		tutti_store_release(&fake.fault, true);
 	}
 	tutti_store_release(&slot->word[0], TUTTI_PACKET_INVALID);
@@ -118,7 +125,7 @@ static bool run(struct tutti_device *device, bool (*done)(void *), void *context
 		idle = true;
 		for (unsigned q = 0; q < 8; q++)
 			idle &= !fake.made[q] || !step(q);
-		if (fake.fault)
+		if (__atomic_load_n(&fake.fault, __ATOMIC_ACQUIRE))
 			break;
 	}
 	pthread_mutex_unlock(&fake.lock);
@@ -181,7 +188,8 @@ static void kick(struct tutti_device *device)
 	fake.kicks++;
 }
 
-static int map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool, unsigned access)
+static int map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool,
+	       unsigned access)
 {
 	assert_int_equal(((uintptr_t)address | bytes) % 4096, 0);
 	fake.maps++;
@@ -210,8 +218,17 @@ static void close_card(struct tutti_device *device)
 }
 
 static const struct transport transport = {
-	.name = "fake", .close = close_card, .kick = kick, .run = run, .interrupts = interrupts, .sleep = sleep_card,
-	.request = request, .poll = poll_card, .reserve = reserve, .map = map, .unmap = unmap,
+    .name = "fake",
+    .close = close_card,
+    .kick = kick,
+    .run = run,
+    .interrupts = interrupts,
+    .sleep = sleep_card,
+    .request = request,
+    .poll = poll_card,
+    .reserve = reserve,
+    .map = map,
+    .unmap = unmap,
 };
 
 static struct tutti_device *device;
@@ -224,9 +241,14 @@ static int open_fake(void **state)
 	memset(&fake, 0, sizeof(fake));
 	pthread_mutex_init(&fake.lock, NULL);
 	fake.pool = mmap(NULL, 2 * POOL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	*d = (struct tutti_discovery){ .magic = TUTTI_DISCOVERY_MAGIC, .max_queues = 8, .max_rsbs = 8,
-				       .ring_packets_min = 64, .ring_packets_max = 4096, .shared_block_bytes = 2048,
-				       .features = TUTTI_FEATURE_PCIE_ATOMICS, .msix_vectors = 4 };
+	*d = (struct tutti_discovery){.magic = TUTTI_DISCOVERY_MAGIC,
+				      .max_queues = 8,
+				      .max_rsbs = 8,
+				      .ring_packets_min = 64,
+				      .ring_packets_max = 4096,
+				      .shared_block_bytes = 2048,
+				      .features = TUTTI_FEATURE_PCIE_ATOMICS,
+				      .msix_vectors = 4};
 	d->doorbells.offset = 0x8000;
 	device = aligned_alloc(64, (sizeof(*device) + 63) & ~63ull);
 	memset(device, 0, sizeof(*device));
@@ -255,9 +277,15 @@ static struct tutti_kernel kernel[20];
 
 static struct tutti_launch a_launch(unsigned k, uint64_t kernarg, tutti_signal_t signal)
 {
-	kernel[k] = (struct tutti_kernel){ .object = 0x10000 + 64 * k, .descriptor = &descriptor };
-	return (struct tutti_launch){ .kernel = &kernel[k], .grid = { 1000 }, .workgroup = { 64 }, .kernarg = (void *)kernarg,
-				      .signal = signal, .barrier = true, .acquire = 2, .release = 2 };
+	kernel[k] = (struct tutti_kernel){.object = 0x10000 + 64 * k, .descriptor = &descriptor};
+	return (struct tutti_launch){.kernel = &kernel[k],
+				     .grid = {1000},
+				     .workgroup = {64},
+				     .kernarg = (void *)kernarg,
+				     .signal = signal,
+				     .barrier = true,
+				     .acquire = 2,
+				     .release = 2};
 }
 
 static unsigned reported;
@@ -277,7 +305,8 @@ static void on_error(struct tutti_queue *queue, const struct tutti_fault *fault,
 
 static struct tutti_queue *a_queue(uint32_t flags, bool multi)
 {
-	struct tutti_queue_options o = { .packets = 64, .flags = flags, .multi = multi, .error = on_error, .context = &report };
+	struct tutti_queue_options o = {
+	    .packets = 64, .flags = flags, .multi = multi, .error = on_error, .context = &report};
 	struct tutti_queue *queue;
 
 	reported = 0;
@@ -312,8 +341,13 @@ static void bad_launches(void **state)
 {
 	struct tutti_dispatch_packet p;
 	struct tutti_launch l;
-#define BAD(change) do { l = a_launch(0, 0, NULL); assert_int_equal(tutti_launch_packet(&l, &p), 0); change; \
-		assert_int_equal(tutti_launch_packet(&l, &p), -EINVAL); } while (0)
+#define BAD(change)                                                                                          \
+	do {                                                                                                 \
+		l = a_launch(0, 0, NULL);                                                                    \
+		assert_int_equal(tutti_launch_packet(&l, &p), 0);                                            \
+		change;                                                                                      \
+		assert_int_equal(tutti_launch_packet(&l, &p), -EINVAL);                                      \
+	} while (0)
 
 	BAD(l.kernel = NULL);
 	BAD(l.grid[0] = 0);
@@ -368,7 +402,7 @@ static unsigned accepted;
 
 static void *producer(void *context)
 {
-	struct tutti_launch l = { 0 };
+	struct tutti_launch l = {0};
 	int error = 0;
 
 	l = *(struct tutti_launch *)context;
@@ -426,8 +460,11 @@ static void card_dies(void **state)
 static void queue_options(void **state)
 {
 	struct tutti_queue *queue;
-#define REFUSED(want, ...) do { struct tutti_queue_options o = { __VA_ARGS__ }; \
-		assert_int_equal(tutti_queue_create(device, &o, &queue), want); } while (0)
+#define REFUSED(want, ...)                                                                                   \
+	do {                                                                                                 \
+		struct tutti_queue_options o = {__VA_ARGS__};                                                \
+		assert_int_equal(tutti_queue_create(device, &o, &queue), want);                              \
+	} while (0)
 
 	REFUSED(-EINVAL, .packets = 100);
 	REFUSED(-EINVAL, .packets = 8192);
@@ -480,7 +517,7 @@ static void memory(void **state)
 static void copies(void **state)
 {
 	struct tutti_queue *queue = a_queue(0, false);
-	uint8_t from[1000], to[1000] = { 0 };
+	uint8_t from[1000], to[1000] = {0};
 
 	memset(from, 0x5a, sizeof(from));
 	assert_int_equal(tutti_copy(queue, to, from, sizeof(to)), 0);
@@ -494,7 +531,7 @@ static void replays(void **state)
 	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
 	struct tutti_recording *r[2];
 	uint64_t want[2][40];
-	unsigned n[2] = { 17, 9 }, seed = 1, total = 0;
+	unsigned n[2] = {17, 9}, seed = 1, total = 0;
 
 	for (unsigned k = 0; k < 2; k++) {
 		assert_int_equal(tutti_record_begin(queue), 0);
@@ -510,10 +547,12 @@ static void replays(void **state)
 	}
 	assert_int_equal(*queue->write_index, 0);
 	for (unsigned round = 0; round < 400; round++) {
-		unsigned k = (unsigned)rand_r(&seed) % 3 ? round / 10 % 2 : round % 2, i = (unsigned)rand_r(&seed) % n[k];
+		unsigned k = (unsigned)rand_r(&seed) % 3 ? round / 10 % 2 : round % 2,
+			 i = (unsigned)rand_r(&seed) % n[k];
 
 		if (rand_r(&seed) % 2)
-			assert_int_equal(tutti_recording_set_kernarg(r[k], i, (void *)(want[k][i] = 1000 + round)), 0);
+			assert_int_equal(
+			    tutti_recording_set_kernarg(r[k], i, (void *)(want[k][i] = 1000 + round)), 0);
 		if (!(round % 31))
 			tutti_recording_form(r[k], (unsigned)rand_r(&seed) % 3);
 		if (!(round % 57))
@@ -564,8 +603,16 @@ static void one_packet_for_six(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(dispatch_and_wait), T(bad_launches), T(error_is_told_once), T(stopped_multi_queue_gives_back),
-		T(card_dies), T(queue_options), T(memory), T(copies), T(replays), T(one_packet_for_six),
+	    T(dispatch_and_wait),
+	    T(bad_launches),
+	    T(error_is_told_once),
+	    T(stopped_multi_queue_gives_back),
+	    T(card_dies),
+	    T(queue_options),
+	    T(memory),
+	    T(copies),
+	    T(replays),
+	    T(one_packet_for_six),
 	};
 
 	return cmocka_run_group_tests_name("SYS-40 runtime over a played card", tests, NULL, NULL);

@@ -42,33 +42,51 @@ static void good(void)
 	bytes = sizeof(o);
 	uint64_t code = AT(code), data = AT(data);
 
-	o.h = (Elf64_Ehdr){ .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT }, .e_type = ET_DYN,
-			    .e_machine = EM_RISCV, .e_version = 1, .e_phoff = AT(p), .e_shoff = AT(s), .e_ehsize = 64,
-			    .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 4, .e_shentsize = sizeof(Elf64_Shdr),
-			    .e_shnum = 4 };
-	o.p[0] = (Elf64_Phdr){ PT_LOAD, PF_R, 0, 0, 0, AT(pad), AT(pad), 4096 };
-	o.p[1] = (Elf64_Phdr){ PT_LOAD, PF_R | PF_X, code, 0x10000, 0, 4096, 4096, 4096 };
-	o.p[2] = (Elf64_Phdr){ PT_LOAD, PF_R | PF_W, data, 0x20000, 0, 32, 5000, 4096 };
-	o.p[3] = (Elf64_Phdr){ PT_NOTE, PF_R, AT(note), AT(note), 0, sizeof(o.note), sizeof(o.note), 4 };
-	o.note.n = (Elf64_Nhdr){ 6, sizeof(o.note.note), TUTTI_CODE_NOTE_TYPE };
+	o.h = (Elf64_Ehdr){.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+			   .e_type = ET_DYN,
+			   .e_machine = EM_RISCV,
+			   .e_version = 1,
+			   .e_phoff = AT(p),
+			   .e_shoff = AT(s),
+			   .e_ehsize = 64,
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 4,
+			   .e_shentsize = sizeof(Elf64_Shdr),
+			   .e_shnum = 4};
+	o.p[0] = (Elf64_Phdr){PT_LOAD, PF_R, 0, 0, 0, AT(pad), AT(pad), 4096};
+	o.p[1] = (Elf64_Phdr){PT_LOAD, PF_R | PF_X, code, 0x10000, 0, 4096, 4096, 4096};
+	o.p[2] = (Elf64_Phdr){PT_LOAD, PF_R | PF_W, data, 0x20000, 0, 32, 5000, 4096};
+	o.p[3] = (Elf64_Phdr){PT_NOTE, PF_R, AT(note), AT(note), 0, sizeof(o.note), sizeof(o.note), 4};
+	o.note.n = (Elf64_Nhdr){6, sizeof(o.note.note), TUTTI_CODE_NOTE_TYPE};
 	memcpy(o.note.owner, "TUTTI", 6);
 	o.note.note.contract = TUTTI_CONTRACT_VERSION;
 	strcpy(o.note.note.isa, TUTTI_CODE_ISA);
 	memcpy(o.names, "\0foo.kd\0var\0weak\0other", 23);
-	o.sym[1] = (Elf64_Sym){ 1, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, 1, AT(kd), 64 };
-	o.sym[2] = (Elf64_Sym){ 8, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, 1, 0x20008, 8 };
-	o.sym[3] = (Elf64_Sym){ 12, ELF64_ST_INFO(STB_WEAK, STT_NOTYPE), 0, SHN_UNDEF, 0, 0 };
-	o.sym[4] = (Elf64_Sym){ 17, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0x10000, 4 };
-	o.rela[0] = (Elf64_Rela){ 0x20000, ELF64_R_INFO(0, R_RISCV_RELATIVE), 0x20010 };
-	o.rela[1] = (Elf64_Rela){ 0x20010, ELF64_R_INFO(2, R_RISCV_64), 4 };
-	o.kd = (struct tutti_kernel_descriptor){ .kernarg_bytes = 16, .kernarg_align = 16,
-						 .entry_offset = 0x10000 - (int64_t)AT(kd), .magic = TUTTI_KERNEL_MAGIC,
-						 .scalar_blocks = 1, .version = 1 };
-	o.s[1] = (Elf64_Shdr){ .sh_type = SHT_DYNSYM, .sh_flags = SHF_ALLOC, .sh_offset = AT(sym), .sh_size = sizeof(o.sym),
-			       .sh_link = 2, .sh_entsize = sizeof(Elf64_Sym) };
-	o.s[2] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = AT(names), .sh_size = sizeof(o.names) };
-	o.s[3] = (Elf64_Shdr){ .sh_type = SHT_RELA, .sh_flags = SHF_ALLOC, .sh_offset = AT(rela), .sh_size = sizeof(o.rela),
-			       .sh_link = 1, .sh_entsize = sizeof(Elf64_Rela) };
+	o.sym[1] = (Elf64_Sym){1, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, 1, AT(kd), 64};
+	o.sym[2] = (Elf64_Sym){8, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, 1, 0x20008, 8};
+	o.sym[3] = (Elf64_Sym){12, ELF64_ST_INFO(STB_WEAK, STT_NOTYPE), 0, SHN_UNDEF, 0, 0};
+	o.sym[4] = (Elf64_Sym){17, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0x10000, 4};
+	o.rela[0] = (Elf64_Rela){0x20000, ELF64_R_INFO(0, R_RISCV_RELATIVE), 0x20010};
+	o.rela[1] = (Elf64_Rela){0x20010, ELF64_R_INFO(2, R_RISCV_64), 4};
+	o.kd = (struct tutti_kernel_descriptor){.kernarg_bytes = 16,
+						.kernarg_align = 16,
+						.entry_offset = 0x10000 - (int64_t)AT(kd),
+						.magic = TUTTI_KERNEL_MAGIC,
+						.scalar_blocks = 1,
+						.version = 1};
+	o.s[1] = (Elf64_Shdr){.sh_type = SHT_DYNSYM,
+			      .sh_flags = SHF_ALLOC,
+			      .sh_offset = AT(sym),
+			      .sh_size = sizeof(o.sym),
+			      .sh_link = 2,
+			      .sh_entsize = sizeof(Elf64_Sym)};
+	o.s[2] = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = AT(names), .sh_size = sizeof(o.names)};
+	o.s[3] = (Elf64_Shdr){.sh_type = SHT_RELA,
+			      .sh_flags = SHF_ALLOC,
+			      .sh_offset = AT(rela),
+			      .sh_size = sizeof(o.rela),
+			      .sh_link = 1,
+			      .sh_entsize = sizeof(Elf64_Rela)};
 }
 
 /* In a block of its own size, so that a sanitizer sees the first byte too many. */
@@ -106,9 +124,16 @@ static void good_one(void **state)
 	assert_null(message);
 }
 
-#define DEFECT(statement, text) do { const char *m = NULL; good(); assert_int_equal(check(&m), 0); statement; \
-		assert_int_equal(check(&m), -ENOEXEC); \
-		if (!strstr(m, text)) fail_msg("%s: said '%s'", #statement, m); } while (0)
+#define DEFECT(statement, text)                                                                              \
+	do {                                                                                                 \
+		const char *m = NULL;                                                                        \
+		good();                                                                                      \
+		assert_int_equal(check(&m), 0);                                                              \
+		statement;                                                                                   \
+		assert_int_equal(check(&m), -ENOEXEC);                                                       \
+		if (!strstr(m, text))                                                                        \
+			fail_msg("%s: said '%s'", #statement, m);                                            \
+	} while (0)
 
 static void one_defect_each(void **state)
 {
@@ -201,9 +226,9 @@ static void random_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_one),
-		cmocka_unit_test(one_defect_each),
-		cmocka_unit_test(random_damage),
+	    cmocka_unit_test(good_one),
+	    cmocka_unit_test(one_defect_each),
+	    cmocka_unit_test(random_damage),
 	};
 
 	return cmocka_run_group_tests_name("SYS-07 code objects are hostile", tests, NULL, NULL);

@@ -19,8 +19,8 @@ static uint64_t any(unsigned *seed)
 
 static void whole_packets_round_trip(void **state)
 {
-	static const uint8_t types[] = { TUTTI_PACKET_KERNEL_DISPATCH, TUTTI_PACKET_BARRIER_AND, TUTTI_PACKET_BARRIER_OR,
-					 TUTTI_PACKET_AGENT_DISPATCH };
+	static const uint8_t types[] = {TUTTI_PACKET_KERNEL_DISPATCH, TUTTI_PACKET_BARRIER_AND,
+					TUTTI_PACKET_BARRIER_OR, TUTTI_PACKET_AGENT_DISPATCH};
 	unsigned seed = 1;
 
 	for (int round = 0; round < 400; round++) {
@@ -65,29 +65,33 @@ static void diffs_round_trip(void **state)
 			units += diff_units(table, d->vector);
 			for (unsigned bit = 0; bit < DIFF_FIELDS_MAX; bit++)
 				if (d->vector >> bit & 1)
-					d->value[bit] = any(&seed) & (~0ull >> (64 - 16 * diff_field_units(table, bit)));
+					d->value[bit] =
+					    any(&seed) & (~0ull >> (64 - 16 * diff_field_units(table, bit)));
 			kernels++;
 		}
 		if (!kernels)
 			continue;
 		if (kernels < TUTTI_CONDENSED_KERNELS)
-			in[kernels] = (struct diff){ 0 };
+			in[kernels] = (struct diff){0};
 		assert_int_equal(diff_encode(&packet, table, in, kernels), units);
 		memset(out, 0, sizeof(out));
 		assert_int_equal(diff_decode(&packet, table, out, NULL), kernels);
 		assert_memory_equal(in, out, kernels * sizeof(in[0]));
 		assert_int_equal(packet_check((union tutti_packet *)&packet,
-					      TUTTI_QUEUE_EXTENDED | (table ? TUTTI_QUEUE_TABLE_DIFFS : 0), NULL), 0);
+					      TUTTI_QUEUE_EXTENDED | (table ? TUTTI_QUEUE_TABLE_DIFFS : 0),
+					      NULL),
+				 0);
 		assert_int_equal(packet_check((union tutti_packet *)&packet, 0, NULL), TUTTI_ERROR_PACKET);
 	}
 }
 
 static void worked_example(void **state)
 {
-	static const uint16_t want[] = { 0x8004, 0xdead, 0xbeef, 0xfeed, 0x0bad, 0x4006, 0x1234, 0x5678, 0xdeed, 0xface };
+	static const uint16_t want[] = {0x8004, 0xdead, 0xbeef, 0xfeed, 0x0bad,
+					0x4006, 0x1234, 0x5678, 0xdeed, 0xface};
 	struct diff diffs[2] = {
-		{ .reference = 4, .vector = TUTTI_DIFF_SIGNAL, .value = { [12] = 0x0badfeedbeefdeadull } },
-		{ .reference = 6, .vector = TUTTI_DIFF_KERNARG, .value = { [11] = 0xfacedeed56781234ull } },
+	    {.reference = 4, .vector = TUTTI_DIFF_SIGNAL, .value = {[12] = 0x0badfeedbeefdeadull}},
+	    {.reference = 6, .vector = TUTTI_DIFF_KERNARG, .value = {[11] = 0xfacedeed56781234ull}},
 	};
 	struct tutti_condensed_packet packet;
 
@@ -105,7 +109,7 @@ static void all_fields_fit(void **state)
 
 static void malformed(void **state)
 {
-	struct tutti_condensed_packet p = { .type = TUTTI_PACKET_CONDENSED };
+	struct tutti_condensed_packet p = {.type = TUTTI_PACKET_CONDENSED};
 	struct diff diffs[TUTTI_CONDENSED_KERNELS];
 	uint32_t field;
 
@@ -127,16 +131,26 @@ static void malformed(void **state)
 
 static struct tutti_dispatch_packet good(void)
 {
-	return (struct tutti_dispatch_packet){ .header = tutti_header(2, 1, 2, 2), .setup = 2, .workgroup_x = 8,
-					       .workgroup_y = 8, .workgroup_z = 1, .grid_x = 100, .grid_y = 100,
-					       .grid_z = 1, .kernel_object = 0x1000 };
+	return (struct tutti_dispatch_packet){.header = tutti_header(2, 1, 2, 2),
+					      .setup = 2,
+					      .workgroup_x = 8,
+					      .workgroup_y = 8,
+					      .workgroup_z = 1,
+					      .grid_x = 100,
+					      .grid_y = 100,
+					      .grid_z = 1,
+					      .kernel_object = 0x1000};
 }
 
 static void checks(void **state)
 {
-#define DEFECT(field, v, want) do { union tutti_packet p = { .dispatch = good() }; p.dispatch.field = (v); \
-		assert_int_equal(packet_check(&p, TUTTI_QUEUE_EXTENDED, NULL), want); } while (0)
-	union tutti_packet fine = { .dispatch = good() };
+#define DEFECT(field, v, want)                                                                               \
+	do {                                                                                                 \
+		union tutti_packet p = {.dispatch = good()};                                                 \
+		p.dispatch.field = (v);                                                                      \
+		assert_int_equal(packet_check(&p, TUTTI_QUEUE_EXTENDED, NULL), want);                        \
+	} while (0)
+	union tutti_packet fine = {.dispatch = good()};
 
 	assert_int_equal(packet_check(&fine, 0, NULL), 0);
 	DEFECT(setup, 0, TUTTI_ERROR_DIMENSIONS);
@@ -160,8 +174,8 @@ static void checks(void **state)
 
 static void prints(void **state)
 {
-	union tutti_packet p = { .dispatch = good() };
-	struct tutti_message m = { .type = TUTTI_MSG_QUEUE_DESTROY, .arg = { 7 } };
+	union tutti_packet p = {.dispatch = good()};
+	struct tutti_message m = {.type = TUTTI_MSG_QUEUE_DESTROY, .arg = {7}};
 	char text[400], small[10];
 	int n = tutti_packet_print(text, sizeof(text), &p, 0);
 
@@ -183,9 +197,13 @@ static void prints(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_packets_round_trip), cmocka_unit_test(diffs_round_trip),
-		cmocka_unit_test(worked_example), cmocka_unit_test(all_fields_fit),
-		cmocka_unit_test(malformed), cmocka_unit_test(checks), cmocka_unit_test(prints),
+	    cmocka_unit_test(whole_packets_round_trip),
+	    cmocka_unit_test(diffs_round_trip),
+	    cmocka_unit_test(worked_example),
+	    cmocka_unit_test(all_fields_fit),
+	    cmocka_unit_test(malformed),
+	    cmocka_unit_test(checks),
+	    cmocka_unit_test(prints),
 	};
 
 	return cmocka_run_group_tests_name("PKT packets by table", tests, NULL, NULL);

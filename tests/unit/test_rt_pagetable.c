@@ -13,8 +13,8 @@
 #include "pagetable.h"
 
 #define PAGE 4096ull
-#define M2 (2ull << 20)
-#define G1 (1ull << 30)
+#define M2   (2ull << 20)
+#define G1   (1ull << 30)
 
 /* The walk of the privileged specification, written from it. */
 static uint64_t translate(const struct pagetable *pt, uint64_t va, uint64_t *flags)
@@ -22,7 +22,8 @@ static uint64_t translate(const struct pagetable *pt, uint64_t va, uint64_t *fla
 	uint64_t table = pagetable_root(pt);
 
 	for (int level = 3; level >= 0; level--) {
-		uint64_t pte = ((uint64_t *)(uintptr_t)(table & ~TUTTI_BUS_HOST))[va >> (12 + 9 * level) & 511];
+		uint64_t pte =
+		    ((uint64_t *)(uintptr_t)(table & ~TUTTI_BUS_HOST))[va >> (12 + 9 * level) & 511];
 		uint64_t bus = (pte >> 10 & ((1ull << 44) - 1)) << 12;
 
 		if (!(pte & 1))
@@ -50,7 +51,9 @@ static void maps_with_large_leaves(void **state)
 	unsigned level;
 
 	assert_int_equal(pagetable_init(&pt, 64), 0);
-	assert_int_equal(pagetable_map(&pt, G1 - M2 - PAGE, 3 * G1 - M2 - PAGE, PAGE + M2 + G1 + PAGE, TUTTI_PTE_R | TUTTI_PTE_W), 0);
+	assert_int_equal(pagetable_map(&pt, G1 - M2 - PAGE, 3 * G1 - M2 - PAGE, PAGE + M2 + G1 + PAGE,
+				       TUTTI_PTE_R | TUTTI_PTE_W),
+			 0);
 	assert_true(pagetable_walk(&pt, G1, &level));
 	assert_int_equal(level, 2);
 	assert_true(pagetable_walk(&pt, G1 - M2, &level));
@@ -110,7 +113,8 @@ static void random_pages(void **state)
 	pagetable_init(&pt, 256);
 	memset(model, 0xff, sizeof(model));
 	for (int round = 0; round < 3000; round++) {
-		unsigned first = (unsigned)rand_r(&seed) % PAGES, n = 1 + (unsigned)rand_r(&seed) % 700, free = 1;
+		unsigned first = (unsigned)rand_r(&seed) % PAGES, n = 1 + (unsigned)rand_r(&seed) % 700,
+			 free = 1;
 
 		if (n > PAGES - first)
 			n = PAGES - first;
@@ -119,7 +123,8 @@ static void random_pages(void **state)
 
 			for (unsigned i = first; i < first + n; i++)
 				free &= model[i] == ~0ull;
-			assert_int_equal(pagetable_map(&pt, base + first * PAGE, bus, n * PAGE, TUTTI_PTE_R), free ? 0 : -EEXIST);
+			assert_int_equal(pagetable_map(&pt, base + first * PAGE, bus, n * PAGE, TUTTI_PTE_R),
+					 free ? 0 : -EEXIST);
 			for (unsigned i = 0; free && i < n; i++)
 				model[first + i] = bus + i * PAGE;
 		} else {
@@ -135,10 +140,10 @@ static void random_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(maps_with_large_leaves),
-		cmocka_unit_test(unmap_splits),
-		cmocka_unit_test(refuses),
-		cmocka_unit_test(random_pages),
+	    cmocka_unit_test(maps_with_large_leaves),
+	    cmocka_unit_test(unmap_splits),
+	    cmocka_unit_test(refuses),
+	    cmocka_unit_test(random_pages),
 	};
 
 	return cmocka_run_group_tests_name("SYS-06 page tables", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inline submit path: several producers against a consumer thread that plays the card (PKT-01, REL-07, SYS-40). */
+/* The inline submit path: several producers against a consumer thread that plays the card (PKT-01, REL-07,
+ * SYS-40). */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,8 +14,8 @@
 
 #include "tutti.h"
 
-#define PACKETS 64
-#define EACH 100000
+#define PACKETS	  64
+#define EACH	  100000
 #define PRODUCERS 3
 
 static union tutti_packet ring[PACKETS] __attribute__((aligned(64)));
@@ -97,9 +98,13 @@ static void run(unsigned producers)
 	write_index = read_index = wrong = 0;
 	for (unsigned i = 0; i < PACKETS; i++)
 		ring[i].word[0] = TUTTI_PACKET_INVALID;
-	queue = (struct tutti_queue){ .ring = ring, .mask = PACKETS - 1, .write_index = &write_index,
-				      .read_index = &read_index, .doorbell = &doorbell, .room = PACKETS,
-				      .multi = producers > 1 };
+	queue = (struct tutti_queue){.ring = ring,
+				     .mask = PACKETS - 1,
+				     .write_index = &write_index,
+				     .read_index = &read_index,
+				     .doorbell = &doorbell,
+				     .room = PACKETS,
+				     .multi = producers > 1};
 	pthread_create(&consumer, NULL, consume, &total);
 	for (unsigned i = 0; i < producers; i++)
 		pthread_create(&producer[i], NULL, produce, (void *)(uintptr_t)i);
@@ -141,9 +146,9 @@ static void reserves_until_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_producer),
-		cmocka_unit_test(several_producers),
-		cmocka_unit_test(reserves_until_full),
+	    cmocka_unit_test(one_producer),
+	    cmocka_unit_test(several_producers),
+	    cmocka_unit_test(reserves_until_full),
 	};
 
 	return cmocka_run_group_tests_name("PKT-01 submit path", tests, NULL, NULL);
