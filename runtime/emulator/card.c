@@ -212,12 +212,14 @@ bool card_round(struct tutti_card *card)
 {
 	bool timer = !(++card->round % CLOCK_ROUNDS), work = false, ran, reported;
 
+	if (unlikely(inject_is(card, TUTTI_INJECT_REMOVED)))
+		return false;
 	if (unlikely(tutti_load_acquire(&card->control->boot_sequence) != card->boot_seen) &&
 	    !inject_is(card, TUTTI_INJECT_LINK_DOWN)) {
 		loader_boot(card);
 		work = true;
 	}
-	if (unlikely(!card->alive || inject_is(card, TUTTI_INJECT_REMOVED)))
+	if (unlikely(!card->alive))
 		return work;
 	work |= engines_poll(card, timer || card->deterministic);
 	if (engines_pending(card) || unlikely(card->stuck_since)) {
@@ -433,6 +435,7 @@ int tutti_card_create(const struct tutti_card_config *config, struct tutti_card 
 	store_speed_init();
 	pthread_mutex_init(&card->lock, NULL);
 	pthread_mutex_init(&card->trace_lock, NULL);
+	pthread_mutex_init(&card->core_lock, NULL);
 	error = build(card);
 	if (error) {
 		tutti_card_destroy(card);
@@ -455,6 +458,7 @@ void tutti_card_destroy(struct tutti_card *card)
 	inject_destroy(card);
 	mmu_destroy(card);
 	free_memory(card);
+	pthread_mutex_destroy(&card->core_lock);
 	pthread_mutex_destroy(&card->trace_lock);
 	pthread_mutex_destroy(&card->lock);
 	free(card);
@@ -474,7 +478,8 @@ void tutti_card_reset(struct tutti_card *card)
 	lock_hard(card);
 	card->boot_seen = 0;
 	card_power_on(card);
-	window_fill(card);
+	if (!inject_is(card, TUTTI_INJECT_REMOVED))
+		window_fill(card);
 	pthread_mutex_unlock(&card->lock);
 }
 

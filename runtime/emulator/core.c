@@ -330,8 +330,12 @@ static enum core_stop core_run(struct core *core, struct core_trap *trap)
 
 static void core_interrupt(struct core *core)
 {
-	tutti_store_release(&core->interrupted, 1);
-	uc_emu_stop(core->uc);
+	pthread_mutex_lock(&core->card->core_lock);
+	if (core->uc) {
+		tutti_store_release(&core->interrupted, 1);
+		uc_emu_stop(core->uc);
+	}
+	pthread_mutex_unlock(&core->card->core_lock);
 }
 
 static void core_trap(struct core *core, uint32_t cause)
@@ -443,15 +447,20 @@ static void core_count(struct core *core, bool on)
 
 static int core_reset(struct core *core, uint32_t entry)
 {
+	uc_err error;
+
+	/* core_interrupt() must not meet an engine that is just being closed. */
+	pthread_mutex_lock(&core->card->core_lock);
 	core_off(core);
-	*core = (struct core){ .card = core->card };
-	if (uc_open(UC_ARCH_RISCV, UC_MODE_RISCV32, &core->uc))
+	*core = (struct core){ .card = core->card, .dead = true };
+	error = uc_open(UC_ARCH_RISCV, UC_MODE_RISCV32, &core->uc);
+	pthread_mutex_unlock(&core->card->core_lock);
+	if (error)
 		return -ENOMEM;
 	if (map_memory(core) || add_hooks(core) || fiber_create(&core->fiber, core_main, core, CORE_STACK)) {
-		core_off(core);
-		core->dead = true;
 		return -ENOMEM;
 	}
+	core->dead = false;
 	core_count(core, core->card->counting);
 	set(core, UC_RISCV_REG_PC, entry);
 	return 0;

@@ -151,6 +151,7 @@ struct tutti_card {
 	/* any thread */
 	uint64_t shared_counts[TUTTI_COUNTERS] __attribute__((aligned(64)));
 	pthread_mutex_t trace_lock;
+	pthread_mutex_t core_lock; /* between core_ops.interrupt and a reset of the core */
 	uint64_t trace_tail;
 	uint32_t armed; /* bit per enum tutti_card_fault, see inject.c */
 	struct inject *inject;
