@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "command.h"
+
+struct command_ring command_ring;
+
+void command_init(void)
+{
+	command_ring.next = command_ring.word;
+	command_ring.end = command_ring.word + COMMAND_WORDS;
+	command_ring.laps = 0;
+	command_ring.published = 0;
+	HAL_ENGINES->command_base = hal_local(command_ring.word);
+	HAL_ENGINES->command_words = COMMAND_WORDS;
+	HAL_ENGINES->command_tail = 0;
+}
+
+/* NOPs of at most the longest record: engines that keep records in a fixed buffer like that. */
+COLD uint32_t *command_wrap(void)
+{
+	uint32_t *p = command_ring.next;
+
+	while (p < command_ring.end) {
+		uint32_t rest = (uint32_t)(command_ring.end - p);
+
+		if (rest > COMMAND_RECORD)
+			rest = COMMAND_RECORD;
+		*p = TUTTI_CMD_NOP | rest << 8;
+		p += rest;
+	}
+	command_ring.laps += COMMAND_WORDS;
+	command_ring.next = command_ring.word;
+	return command_ring.word;
+}
+
+static uint32_t tail(void)
+{
+	return command_ring.laps + (uint32_t)(command_ring.next - command_ring.word);
+}
+
+HOT void command_publish(void)
+{
+	uint32_t now = tail();
+
+	if (now == command_ring.published)
+		return;
+	command_ring.published = now;
+	hal_release();
+	HAL_ENGINES->command_tail = now;
+}
+
+/* A wrap may throw away as many words as the largest request; so twice that must be free. */
+bool command_room(unsigned words)
+{
+	return COMMAND_WORDS - (tail() - HAL_ENGINES->command_head) >= 2 * words;
+}
+
+void command_fence(unsigned sub)
+{
+	uint32_t *p = command_begin(1);
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, sub);
+	command_end(p + 1);
+}
+
+void command_signal(uint32_t asid_queue, uint64_t address, unsigned sub)
+{
+	uint32_t *p = command_begin(4);
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, sub);
+	p[1] = asid_queue;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	command_end(p + 4);
+}
+
+void command_write(uint32_t asid_queue, uint64_t address, uint64_t value, unsigned bytes)
+{
+	uint32_t *p = command_begin(6);
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_WRITE, 6, bytes);
+	p[1] = asid_queue;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	p[4] = (uint32_t)value;
+	p[5] = (uint32_t)(value >> 32);
+	command_end(p + 6);
+}
+
+void command_scrub(uint32_t asid_queue, uint64_t address, unsigned slots, unsigned sub)
+{
+	uint32_t *p = command_begin(5);
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_SCRUB, 5, sub);
+	p[1] = asid_queue;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	p[4] = slots;
+	command_end(p + 5);
+}
+
+void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned bytes, void *local, unsigned tag)
+{
+	uint32_t *p = command_begin(6);
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, tag);
+	p[1] = asid | flags << 16;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	p[4] = bytes;
+	p[5] = hal_local(local);
+	command_end(p + 6);
+}
+
+void command_words(unsigned op, unsigned sub, const uint32_t *words, unsigned n)
+{
+	uint32_t *p = command_begin(n + 1);
+
+	p[0] = TUTTI_COMMAND(op, n + 1, sub);
+	words_copy(p + 1, words, n);
+	command_end(p + 1 + n);
+}

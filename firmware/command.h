@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Command ring: records written in place, published at the end of a visit
+ *
+ * command_begin() gives contiguous room, the caller writes the record there and
+ * command_end() moves on. Whoever starts a piece of work asks command_room()
+ * first; a handler never waits for room.
+ */
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include "hal.h"
+
+#define COMMAND_WORDS 4096u
+#define COMMAND_RECORD 255u /* longest record, words */
+
+struct command_ring {
+	uint32_t *next;     /* where the next record goes */
+	uint32_t *end;
+	uint32_t laps;      /* words written in earlier laps */
+	uint32_t published;
+	uint32_t word[COMMAND_WORDS] __attribute__((aligned(16)));
+};
+extern struct command_ring command_ring;
+
+void command_init(void);
+/** command_wrap() - fill the rest of the ring with a NOP, go on at its start. */
+uint32_t *command_wrap(void);
+/** command_publish() - let the engines see what was written. */
+void command_publish(void);
+/** command_room() - there is room for @words more words, wrap-around included. */
+bool command_room(unsigned words);
+
+static inline uint32_t *command_begin(unsigned words)
+{
+	uint32_t *p = command_ring.next;
+
+	if (unlikely((size_t)((char *)command_ring.end - (char *)p) < words * 4))
+		p = command_wrap();
+	return p;
+}
+
+static inline void command_end(uint32_t *end)
+{
+	command_ring.next = end;
+}
+
+void command_fence(unsigned sub);
+void command_signal(uint32_t asid_queue, uint64_t address, unsigned sub);
+void command_write(uint32_t asid_queue, uint64_t address, uint64_t value, unsigned bytes);
+void command_scrub(uint32_t asid_queue, uint64_t address, unsigned slots, unsigned sub);
+void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned bytes, void *local, unsigned tag);
+void command_words(unsigned op, unsigned sub, const uint32_t *words, unsigned n);
+
+/* Tags of FETCH and mover commands: what the answer belongs to, in bits 15..12, and its number. */
+#define TAG_PACKETS 0x0000u /* queue */
+#define TAG_KERNEL 0x1000u  /* entry of the kernel cache */
+#define TAG_PROBE 0x2000u   /* probe */
+#define TAG_REPLY 0x3000u   /* deferred reply */
+#define TAG_AGENT 0x4000u
+#define TAG_KIND 0xf000u
+#define TAG_NUMBER 0x0fffu
+
+#endif

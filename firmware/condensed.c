@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+#include "condensed.h"
+
+#include "queue.h"
+
+struct block blocks[FW_BLOCKS];
+
+static uint32_t block_clock;
+
+
+
+void condensed_init(void)
+{
+	unsigned i;
+
+	for (i = 0; i < FW_BLOCKS; i++) {
+		blocks[i].owner = 0xffff;
+		blocks[i].busy = blocks[i].complete = blocks[i].at_unit = 0;
+		blocks[i].used = 0;
+	}
+	block_clock = 0;
+}
+
+struct block *condensed_block(struct queue *queue)
+{
+	struct block *b, *oldest = NULL;
+	unsigned id = queue_id(queue);
+
+	for (b = blocks; b < blocks + FW_BLOCKS; b++) {
+		if (b->owner == id)
+			goto found;
+		if (!b->busy && (!oldest || (int32_t)(b->used - oldest->used) < 0))
+			oldest = b;
+	}
+	b = oldest;
+	if (!b)
+		return NULL;
+	b->owner = (uint16_t)id;
+	b->complete = b->at_unit = 0;
+found:
+	b->used = ++block_clock;
+	return b;
+}
+
+void condensed_forget(unsigned queue)
+{
+	struct block *b;
+
+	for (b = blocks; b < blocks + FW_BLOCKS; b++)
+		if (b->owner == queue)
+			b->complete = b->at_unit = 0;
+}
+
+COLD void condensed_resume(struct block *block, const union tutti_packet *packet)
+{
+	unsigned i;
+
+	for (i = 0; i < 16; i++)
+		if (block->packet[i] != packet->word[i])
+			block->at_unit = 0;
+}
+
+uint64_t condensed_value(const uint16_t *at, unsigned units)
+{
+	uint64_t value = 0;
+
+	while (units--)
+		value = value << 16 | at[units];
+	return value;
+}
+
+#define DIFF_UNITS(bit, name, units) if (vector >> (bit) & 1) n += (units);
+
+unsigned diff_units(uint32_t vector)
+{
+	unsigned n = 0;
+
+	TUTTI_DIFF_FIELDS(DIFF_UNITS)
+	return n;
+}
+
+unsigned table_units(uint32_t vector)
+{
+	unsigned n = 0;
+
+	TUTTI_TABLE_FIELDS(DIFF_UNITS)
+	return n;
+}
+
+/* ---- expansion ---- */
+
+static COLD int refuse(const struct block *block, unsigned unit, unsigned kernel)
+{
+	(void)block;
+	packet_error.kernel = kernel;
+	return packet_refuse(TUTTI_ERROR_PACKET, unit);
+}
+
+static inline unsigned widest(const struct rsb *rsb, unsigned seen, unsigned release)
+{
+	if (seen & rsb->release_system || release == TUTTI_SCOPE_SYSTEM)
+		return TUTTI_SCOPE_SYSTEM;
+	return seen & rsb->release_agent || release ? TUTTI_SCOPE_AGENT : TUTTI_SCOPE_NONE;
+}
+
+/* Rare diffs: units are counted, then a patched copy of the entry becomes the record. */
+static COLD int rare(struct queue *queue, struct block *block, const uint16_t *at, const uint16_t *end,
+		     uint32_t head, uint32_t *out)
+{
+	bool table = queue->flags & TUTTI_QUEUE_TABLE_DIFFS;
+	uint32_t vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
+	unsigned units = table ? table_units(vector) : diff_units(vector);
+
+	if (table && vector & ~(uint32_t)TUTTI_TABLE_ALL)
+		return TUTTI_ERROR_PACKET;
+	if (units > (unsigned)(end - at))
+		return TUTTI_ERROR_PACKET;
+	return table ? table_diff(queue, block, at, head, out) : condensed_general(queue, block, at, head, out);
+}
+
+/* In the table form a kernarg and a signal have other bits; the values are the same. */
+static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
+{
+	if (likely(!(queue->flags & TUTTI_QUEUE_TABLE_DIFFS)))
+		return vector;
+	if (vector & ~(uint32_t)(TUTTI_TABLE_KERNARG | TUTTI_TABLE_SIGNAL))
+		return ~0u;
+	return (vector & TUTTI_TABLE_KERNARG ? TUTTI_DIFF_KERNARG : 0u) |
+	       (vector & TUTTI_TABLE_SIGNAL ? TUTTI_DIFF_SIGNAL : 0u);
+}
+
+HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block)
+{
+	const struct rsb *rsb = queue->rsb;
+	const uint16_t *at = packet->condensed.unit, *end = at + TUTTI_CONDENSED_UNITS;
+	uint32_t *out = block->record, kernels = packet->condensed.num_kernels, left = kernels;
+	uint32_t seen = 0, valid = rsb->valid, head, vector;
+
+	block->complete = 0;
+	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS))
+		return refuse(block, 1, 0);
+	if (unlikely(block->at_unit)) {
+		at += block->at_unit;
+		left -= block->at_kernel;
+		out += block->at_record;
+		seen = block->seen;
+	} else {
+		block->release = 0;
+	}
+	for (; left; left--) {
+		if (unlikely(at >= end))
+			return refuse(block, TUTTI_CONDENSED_UNITS, kernels - left);
+		head = *at++;
+		vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
+		if (likely(!vector)) {
+			seen |= 1u << head;
+			*out++ = head << RECORD_ENTRY_SHIFT;
+			continue;
+		}
+		if (unlikely(!(valid >> (head & TUTTI_DIFF_REF) & 1)))
+			return refuse(block, (unsigned)(at - 1 - packet->condensed.unit), kernels - left);
+		vector = simple_vector(queue, vector);
+		if (likely(!(vector & ~(uint32_t)SIMPLE_FIELDS))) {
+			const struct tutti_reference *entry = &rsb->table[head & TUTTI_DIFF_REF];
+			uint32_t *record = out++, bit = 1u << (head & TUTTI_DIFF_REF), what = (head & TUTTI_DIFF_REF) << RECORD_ENTRY_SHIFT;
+
+			seen |= bit;
+			if (vector & TUTTI_DIFF_GRID_X) {
+				uint32_t grid, groups;
+				uint64_t all;
+
+				if (unlikely(at + 2 > end))
+					return refuse(block, TUTTI_CONDENSED_UNITS, kernels - left);
+				grid = at[0] | (uint32_t)at[1] << 16;
+				if (unlikely(!grid)) {
+					packet_error.kernel = kernels - left;
+					return packet_refuse(TUTTI_ERROR_DIMENSIONS,
+							     (unsigned)(at - packet->condensed.unit));
+				}
+				groups = packet_groups(grid, entry->workgroup_x);
+				out[0] = grid;
+				out[1] = groups;
+				if (unlikely((entry->groups_y | entry->groups_z) != 1)) {
+					all = (uint64_t)groups * entry->groups_y;
+					if (!(all >> 32))
+						all *= entry->groups_z;
+					if (all >> 32) {
+						packet_error.kernel = kernels - left;
+						return packet_refuse(TUTTI_ERROR_GRID,
+								     (unsigned)(at - packet->condensed.unit));
+					}
+					groups = (uint32_t)all;
+				}
+				out[2] = groups;
+				out += 3;
+				at += 2;
+				what |= RECORD_GRID;
+			}
+			if (vector & TUTTI_DIFF_KERNARG) {
+				if (unlikely(at + 4 > end || at[3] >> 15 ))
+					return refuse(block, (unsigned)(at - packet->condensed.unit), kernels - left);
+				out[0] = at[0] | (uint32_t)at[1] << 16;
+				out[1] = at[2] | (uint32_t)at[3] << 16;
+				if (unlikely(out[1] >> 15))
+					return refuse(block, (unsigned)(at - packet->condensed.unit), kernels - left);
+				out += 2;
+				at += 4;
+				what |= RECORD_KERNARG;
+			}
+			if (vector & TUTTI_DIFF_SIGNAL) {
+				if (unlikely(at + 4 > end))
+					return refuse(block, (unsigned)(at - packet->condensed.unit), kernels - left);
+				out[0] = at[0] | (uint32_t)at[1] << 16;
+				out[1] = at[2] | (uint32_t)at[3] << 16;
+				if (unlikely(!packet_signal_ok(out[0], out[1])))
+					return refuse(block, (unsigned)(at - packet->condensed.unit), kernels - left);
+				out += 2;
+				at += 4;
+				what |= RECORD_SIGNAL;
+			}
+			*record = what;
+		} else {
+			unsigned unit = (unsigned)(at - packet->condensed.unit);
+			int code = rare(queue, block, at, end, head, out);
+
+			if (code < 0) {
+				/* Park: the whole packet, and how far it is. */
+				words_copy(block->packet, packet, 16);
+				block->at_unit = (uint8_t)(unit - 1);
+				block->at_kernel = (uint8_t)(kernels - left);
+				block->at_record = (uint16_t)(out - block->record);
+				block->seen = (uint8_t)seen;
+				return code;
+			}
+			if (code) {
+				packet_error.kernel = kernels - left;
+				return packet_refuse(code, unit);
+			}
+			at += queue->flags & TUTTI_QUEUE_TABLE_DIFFS ? table_units(head >> TUTTI_DIFF_VECTOR_SHIFT)
+								     : diff_units(head >> TUTTI_DIFF_VECTOR_SHIFT);
+			out += 1 + REFERENCE_WORDS;
+		}
+	}
+	block->at_unit = 0;
+	if (unlikely(seen & ~valid))
+		return refuse(block, 0, 0);
+	block->release = (uint8_t)widest(rsb, seen, block->release);
+	block->kernels = (uint8_t)kernels;
+	block->rsb = rsb;
+	block->generation = rsb->generation;
+	/* what makes the packet the same: its first word and the units used */
+	head = ((unsigned)((const char *)at - (const char *)packet) + 3) / 4;
+	block->compare = (uint8_t)head;
+	words_copy(block->packet, packet, head);
+	block->complete = 1;
+	return 0;
+}
+
+HOT bool condensed_same(const struct queue *queue, const union tutti_packet *packet, const struct block *block)
+{
+	const uint32_t *a = packet->word, *b = block->packet, *end;
+
+	if (!block->complete || block->rsb != queue->rsb || block->generation != queue->rsb->generation)
+		return false;
+	end = b + block->compare;
+	do
+		if (*a++ != *b++)
+			return false;
+	while (b != end);
+	return true;
+}
+
+/* ---- reading a record ---- */
+
+HOT const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
+				     struct launch *launch)
+{
+	uint32_t what = *record++;
+	const uint32_t *e = (const uint32_t *)((const char *)queue->rsb->table + (what & ~127u));
+
+	if (unlikely(what & RECORD_GENERAL)) {
+		e = record;
+		record += REFERENCE_WORDS;
+	}
+	state[STATE_AT(entry)] = e[REFERENCE_AT(entry)];
+	state[STATE_AT(entry) + 1] = e[REFERENCE_AT(entry) + 1];
+	state[STATE_AT(groups_x)] = e[REFERENCE_AT(groups_x)];
+	state[STATE_AT(groups_y)] = e[REFERENCE_AT(groups_y)];
+	state[STATE_AT(groups_z)] = e[REFERENCE_AT(groups_z)];
+	state[STATE_AT(grid_x)] = e[REFERENCE_AT(grid_x)];
+	state[STATE_AT(grid_y)] = e[REFERENCE_AT(grid_y)];
+	state[STATE_AT(grid_z)] = e[REFERENCE_AT(grid_z)];
+	state[STATE_AT(workgroup_x)] = e[REFERENCE_AT(workgroup_x)];
+	state[STATE_AT(workgroup_z)] = e[REFERENCE_AT(workgroup_z)];
+	state[STATE_AT(shared_bytes)] = e[REFERENCE_AT(shared_bytes)];
+	state[STATE_AT(private_bytes)] = e[REFERENCE_AT(private_bytes)];
+	state[STATE_AT(asid)] = queue->asid_queue;
+	state[STATE_AT(scalar_blocks)] = e[REFERENCE_AT(scalar_blocks)];
+	state[STATE_AT(shared_blocks)] = e[REFERENCE_AT(shared_blocks)];
+	state[STATE_AT(cga_x)] = 0;
+	state[STATE_AT(cga_z)] = e[REFERENCE_AT(header)] & 0xffff0000u;
+	state[STATE_AT(first)] = 0;
+	state[STATE_AT(tmd)] = 0;
+	state[STATE_AT(tmd) + 1] = 0;
+	state[STATE_AT(packet)] = (uint32_t)queue->run_packet;
+	state[STATE_AT(packet) + 1] = (uint32_t)(queue->run_packet >> 32);
+	launch->header = e[REFERENCE_AT(header)];
+	launch->groups = e[REFERENCE_AT(groups)];
+	if (unlikely(what & RECORD_GRID)) {
+		state[STATE_AT(grid_x)] = record[0];
+		state[STATE_AT(groups_x)] = record[1];
+		launch->groups = record[2];
+		record += 3;
+	}
+	if (what & RECORD_KERNARG) {
+		state[STATE_AT(kernarg)] = record[0];
+		state[STATE_AT(kernarg) + 1] = record[1];
+		record += 2;
+	} else {
+		state[STATE_AT(kernarg)] = e[REFERENCE_AT(kernarg)];
+		state[STATE_AT(kernarg) + 1] = e[REFERENCE_AT(kernarg) + 1];
+	}
+	if (what & RECORD_SIGNAL) {
+		launch->signal[0] = record[0];
+		launch->signal[1] = record[1];
+		record += 2;
+	} else {
+		launch->signal[0] = e[REFERENCE_AT(signal)];
+		launch->signal[1] = e[REFERENCE_AT(signal) + 1];
+	}
+	return record;
+}

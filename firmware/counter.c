@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "counter.h"
+
+#include "hal.h"
+
+struct counters counters;
+
+#define FLUSH_TICKS 50000u /* of the timer; going idle more often does not flush again */
+
+/* Which counter each word of struct counters is. */
+static const uint8_t place[] = {
+	TUTTI_COUNTER_PACKETS, TUTTI_COUNTER_PACKETS_DISPATCH, TUTTI_COUNTER_PACKETS_REFERENCE,
+	TUTTI_COUNTER_PACKETS_CONDENSED, TUTTI_COUNTER_PACKETS_BARRIER, TUTTI_COUNTER_PACKETS_AGENT,
+	TUTTI_COUNTER_KERNELS, TUTTI_COUNTER_CTAS_ISSUED, TUTTI_COUNTER_CTAS_COMPLETED,
+	TUTTI_COUNTER_ACQUIRES, TUTTI_COUNTER_RELEASES, TUTTI_COUNTER_SIGNALS, TUTTI_COUNTER_FETCHES,
+	TUTTI_COUNTER_QUEUE_ERRORS, TUTTI_COUNTER_KERNEL_CACHE_MISSES, TUTTI_COUNTER_REPEATED,
+	TUTTI_COUNTER_PLACEMENTS, TUTTI_COUNTER_EVENTS,
+};
+#define COUNTED (sizeof(place) / sizeof(place[0]))
+_Static_assert(sizeof(struct counters) == COUNTED * 4, "one place for each counter");
+
+static uint32_t flushed[COUNTED];
+static uint32_t flush_time;
+static uint64_t *region;
+
+void counter_init(void)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	unsigned i;
+
+	counters = (struct counters){ 0 };
+	region = hal_region(discovery->counters);
+	flush_time = 0;
+	for (i = 0; i < COUNTED; i++)
+		flushed[i] = 0;
+}
+
+void counter_flush(void)
+{
+	const uint32_t *now = (const uint32_t *)&counters;
+	unsigned i;
+
+	for (i = 0; i < COUNTED; i++) {
+		if (now[i] == flushed[i])
+			continue;
+		region[place[i]] += now[i] - flushed[i];
+		flushed[i] = now[i];
+	}
+	/* every launched kernel's state is sent once */
+	region[TUTTI_COUNTER_STATE_SYNCS] = region[TUTTI_COUNTER_KERNELS];
+}
+
+void counter_idle(void)
+{
+	uint32_t now = HAL_ENGINES->time_lo;
+
+	if (now - flush_time < FLUSH_TICKS)
+		return;
+	flush_time = now;
+	counter_flush();
+}

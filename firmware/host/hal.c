@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "../hal.h"
+
+#include <string.h>
+
+#include "../command.h"
+#include "../main.h"
+#include "../shape.h"
+
+struct hal_host hal_host;
+
+static uint32_t taken; /* words of the command ring given to the test */
+
+static struct tutti_region region(uint32_t *at, uint32_t bytes)
+{
+	struct tutti_region r = { *at, bytes };
+
+	*at += (bytes + 4095) & ~4095u;
+	return r;
+}
+
+void hal_host_discovery(struct tutti_discovery *d, unsigned sms)
+{
+	uint32_t at = 4096;
+
+	memset(d, 0, sizeof(*d));
+	d->magic = TUTTI_DISCOVERY_MAGIC;
+	d->bytes = sizeof(*d);
+	d->contract_min = d->contract_max = TUTTI_CONTRACT_VERSION;
+	d->control = region(&at, sizeof(struct tutti_control));
+	d->status = region(&at, sizeof(struct tutti_status));
+	d->host_ring = region(&at, 64 * sizeof(struct tutti_message));
+	d->card_ring = region(&at, 64 * sizeof(struct tutti_message));
+	d->log = region(&at, 8192);
+	d->crash = region(&at, sizeof(struct tutti_crash));
+	d->counters = region(&at, TUTTI_COUNTERS * 8);
+	d->rsb_window = region(&at, TUTTI_MAX_RSBS * 4096);
+	d->window_bytes = at;
+	d->memory_bytes = d->aperture_bytes = HAL_HOST_CARD;
+	d->reserved_bytes = HAL_HOST_CARD / 2;
+	d->max_contexts = TUTTI_MAX_CONTEXTS;
+	d->max_queues = TUTTI_MAX_QUEUES;
+	d->max_rsbs = TUTTI_MAX_RSBS;
+	d->task_slots = 32;
+	d->ring_packets_min = 2;
+	d->ring_packets_max = 65536;
+	d->msix_vectors = 32;
+	d->local_bytes = 256 << 10;
+	d->timer_hz = 1000000000;
+	d->sms = sms;
+	d->gpcs = 1;
+	d->peus = 4;
+	d->peu_waves = 8;
+	d->scalar_blocks = d->vector_blocks = 32;
+	d->shared_blocks = 64;
+	d->shared_block_bytes = 2048;
+	d->barriers = 16;
+	d->cta_slots = 32;
+	d->private_bytes = 256 << 10;
+	d->workgroup_items = 1024;
+}
+
+void hal_host_boot(unsigned sms)
+{
+	memset(&hal_host, 0, sizeof(hal_host));
+	taken = 0;
+	hal_host_discovery((struct tutti_discovery *)hal_host.window, sms);
+	main_init();
+}
+
+void hal_host_event(const struct tutti_event *event)
+{
+	struct tutti_event copy = *event;
+
+	hal_host.engines.time_lo = (uint32_t)hal_host.time;
+	hal_host.engines.time_hi = (uint32_t)(hal_host.time >> 32);
+	main_event(&copy);
+	main_settle();
+}
+
+const uint32_t *hal_host_command(unsigned *words)
+{
+	const uint32_t *word;
+
+	while (taken != hal_host.engines.command_tail) {
+		word = &command_ring.word[taken & (COMMAND_WORDS - 1)];
+		*words = *word >> 8 & 0xff;
+		taken += *words;
+		hal_host.engines.command_head = taken;
+		if ((*word & 0xff) != TUTTI_CMD_NOP)
+			return word;
+	}
+	return NULL;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Host side of hal.h: the card's interfaces as plain memory
+ *
+ * A test fills the window (hal_host_window()), calls firmware functions and reads
+ * the commands they wrote from the command ring.
+ */
+#ifndef HAL_HOST_H
+#define HAL_HOST_H
+
+#define HAL_HOST_WINDOW (2u << 20)
+#define HAL_HOST_CARD (1u << 20)
+
+struct hal_host {
+	struct tutti_engines engines;
+	uint8_t window[HAL_HOST_WINDOW] __attribute__((aligned(64)));
+	uint8_t card[HAL_HOST_CARD] __attribute__((aligned(64)));
+	uint64_t time;
+	unsigned halted;
+	void (*idle)(void); /* called by hal_idle() */
+};
+extern struct hal_host hal_host;
+
+#define HAL_ENGINES ((volatile struct tutti_engines *)&hal_host.engines)
+#define HAL_WINDOW (hal_host.window)
+
+/* Local addresses on the host: distance from one static object, 32 bits. */
+static inline uint32_t hal_local(const void *pointer)
+{
+	return (uint32_t)((uintptr_t)pointer - (uintptr_t)&hal_host);
+}
+
+/** hal_host_pointer() - the other way round. */
+static inline void *hal_host_pointer(uint32_t local)
+{
+	return (void *)((uintptr_t)&hal_host + (uintptr_t)(intptr_t)(int32_t)local);
+}
+
+static inline void *hal_card(uint64_t offset, uint32_t bytes)
+{
+	return offset <= HAL_HOST_CARD - bytes ? hal_host.card + offset : NULL;
+}
+
+static inline uint64_t hal_time(void)
+{
+	return hal_host.time;
+}
+
+static inline void hal_idle(void)
+{
+	if (hal_host.idle)
+		hal_host.idle();
+}
+
+static inline void hal_halt(void)
+{
+	hal_host.halted = 1;
+}
+
+static inline void hal_release(void)
+{
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static inline void hal_acquire(void)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+/** hal_host_discovery() - default discovery data: @sms SMs, regions inside the window. */
+void hal_host_discovery(struct tutti_discovery *discovery, unsigned sms);
+/** hal_host_boot() - fill the window, initialise all units as main() does. */
+void hal_host_boot(unsigned sms);
+/** hal_host_event() - handle one event as the main loop does, ready queues included. */
+void hal_host_event(const struct tutti_event *event);
+/** hal_host_command() - next command written since the last call, NULL = none. NOPs are skipped. */
+const uint32_t *hal_host_command(unsigned *words);
+
+#endif

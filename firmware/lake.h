@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Water filling (spec CGA-06 .. CGA-08, PERF-04)
+ *
+ * A lake says how many CTAs of one shape each SM can still take. Row k is the set
+ * of SMs with at least k free slots, so rows are nested and equal counts mean equal
+ * sets. Placing cuts rows off the top; what lies above @top is stale.
+ * Bit b of word w is the SM at position 32 w + b of the SM priority order.
+ */
+#ifndef LAKE_H
+#define LAKE_H
+
+#include "fw.h"
+
+#define LAKE_LEVELS 32u
+#define LAKE_WORDS (TUTTI_MAX_SMS / 32)
+/* Words of launch segments one placement can need: every row its own segment. */
+#define LAKE_MESSAGE(words) ((LAKE_LEVELS + 2) * ((words) + 1))
+
+struct lake_row {
+	uint32_t count;
+	uint32_t mask[LAKE_WORDS];
+};
+
+struct lake {
+	struct lake_row *top;  /* highest row that is not empty; row[0] = lake is dry */
+	uint32_t words;        /* mask words in use */
+	struct lake_row row[LAKE_LEVELS + 2]; /* row[0]: sentinel, has more CTAs than anyone asks for */
+};
+
+/** enum lake_search - how to find the last level (policy TUTTI_POLICY_LEVEL_SEARCH). */
+enum lake_search { LAKE_AUTO, LAKE_SCAN, LAKE_BINARY };
+extern uint32_t lake_search;
+
+/** lake_init() - @levels free slots on every SM of @mask. */
+void lake_init(struct lake *lake, unsigned words, const uint32_t *mask, unsigned levels);
+/**
+ * lake_pour() - place @n CTAs, most free SMs first, ties by position.
+ * @out: gets launch segments (softcore.h, LAUNCH); @end: end of them
+ * Return: CTAs for which there was no slot.
+ */
+uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end);
+/** lake_pour_round() - the same in round-robin order, from position @first on; moves @first. */
+uint32_t lake_pour_round(struct lake *lake, uint32_t n, uint32_t *first, uint32_t *out, uint32_t **end);
+/** lake_raise() - one CTA ended on each SM of @mask in word @word. */
+void lake_raise(struct lake *lake, unsigned word, uint32_t mask);
+/** lake_lower() - one CTA was placed on each SM of @mask in word @word, by other means. */
+void lake_lower(struct lake *lake, unsigned word, uint32_t mask);
+/** lake_level() - free slots of the SM at @position. */
+unsigned lake_level(const struct lake *lake, unsigned position);
+/** lake_exact() - SMs of word @word with exactly @level free slots. */
+uint32_t lake_exact(const struct lake *lake, unsigned level, unsigned word);
+/** lake_add() - SMs of @mask (not in the lake now) have @levels free slots. */
+void lake_add(struct lake *lake, unsigned word, uint32_t mask, unsigned levels);
+
+#endif

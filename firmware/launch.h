@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: From a decoded packet to a running task: fence, STATE, LAUNCH */
+#ifndef LAUNCH_H
+#define LAUNCH_H
+
+#include "queue.h"
+
+/** launch_packet() - start a kernel dispatch packet. 0, TUTTI_ERROR_* or PACKET_PARKED. */
+int launch_packet(struct queue *queue, const union tutti_packet *packet);
+/** launch_condensed() - take a condensed packet; its kernels follow by launch_next(). */
+int launch_condensed(struct queue *queue, const union tutti_packet *packet);
+/** launch_next() - next kernel of the condensed packet. 0 or PACKET_PARKED. */
+int launch_next(struct queue *queue);
+/** launch_block_free() - the records of the packet are not needed any more. */
+void launch_block_free(struct queue *queue);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include "main.h"
+
+#include "agent.h"
+#include "barrier.h"
+#include "channel.h"
+#include "command.h"
+#include "counter.h"
+#include "crash.h"
+#include "kernel.h"
+#include "log.h"
+#include "place.h"
+#include "queue.h"
+#include "timer.h"
+
+#define EVENT_SLOTS 128u
+
+struct fw_limits fw;
+
+static struct tutti_event events[EVENT_SLOTS] __attribute__((aligned(64)));
+
+static uint32_t below(uint32_t value, uint32_t limit)
+{
+	return value < limit ? value : limit;
+}
+
+bool fw_limits_init(const struct tutti_discovery *d)
+{
+	uint32_t shift = 0;
+
+	if (d->magic != TUTTI_DISCOVERY_MAGIC || !d->sms || d->sms > TUTTI_MAX_SMS || !d->peus || !d->peu_waves)
+		return false;
+	while (shift < 31 && 1u << shift < d->shared_block_bytes)
+		shift++;
+	if (1u << shift != d->shared_block_bytes)
+		return false;
+	fw = (struct fw_limits){
+		.sms = d->sms,
+		.words = (d->sms + 31) / 32,
+		.tasks = below(d->task_slots, FW_TASKS),
+		.cta_slots = d->cta_slots,
+		.workgroup_items = below(d->workgroup_items, d->peus * d->peu_waves * TUTTI_WAVE_ITEMS),
+		.private_bytes = d->private_bytes,
+		.shared_blocks = d->shared_blocks,
+		.shared_shift = shift,
+		.scalar_blocks = d->scalar_blocks,
+		.vector_blocks = d->vector_blocks,
+		.barriers = d->barriers,
+		.peus = d->peus,
+		.peu_waves = d->peu_waves,
+		.max_queues = below(d->max_queues, TUTTI_MAX_QUEUES),
+		.max_contexts = below(d->max_contexts, TUTTI_MAX_CONTEXTS),
+		.max_rsbs = below(d->max_rsbs, TUTTI_MAX_RSBS),
+		.ring_min = d->ring_packets_min,
+		.ring_max = d->ring_packets_max,
+		.vectors = d->msix_vectors,
+		.timer_hz = d->timer_hz,
+		.reserved_bytes = d->reserved_bytes,
+	};
+	return true;
+}
+
+void main_init(void)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	volatile struct tutti_status *status = hal_region(discovery->status);
+	volatile struct tutti_control *control = hal_region(discovery->control);
+
+	log_init();
+	CRASH_UNLESS(fw_limits_init(discovery));
+	command_init();
+	counter_init();
+	shape_init();
+	task_init();
+	place_init();
+	kernel_init();
+	reference_init();
+	condensed_init();
+	barrier_init();
+	agent_init();
+	queue_init();
+	channel_init();
+	HAL_ENGINES->event_base = hal_local(events);
+	HAL_ENGINES->event_slots = EVENT_SLOTS;
+	timer_init();
+	status->firmware_version = FW_VERSION;
+	status->contract_min = TUTTI_VERSION(TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION), 0);
+	status->contract_max = TUTTI_CONTRACT_VERSION;
+	status->boot_sequence = control->boot_sequence;
+	log_line("tutti firmware, contract", TUTTI_CONTRACT_VERSION);
+	log_line("SMs", fw.sms);
+	hal_release();
+	status->state = TUTTI_STATE_RUNNING;
+}
+
+static void event_fetch(const struct tutti_event *event)
+{
+	unsigned tag = event->word[0] >> 16;
+
+	switch (tag & TAG_KIND) {
+	case TAG_PACKETS:
+		queue_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_KERNEL:
+		kernel_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_PROBE:
+		barrier_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_REPLY:
+		channel_event_fetch(tag & TAG_NUMBER);
+		break;
+	}
+}
+
+HOT void main_event(const struct tutti_event *event)
+{
+	counters.events++;
+	switch (event->word[0] & 0xff) {
+	case TUTTI_EVENT_CTA:
+		task_event_cta(event);
+		break;
+	case TUTTI_EVENT_FETCH:
+		event_fetch(event);
+		break;
+	case TUTTI_EVENT_DOORBELL:
+		queue_event_doorbell(event);
+		break;
+	case TUTTI_EVENT_MESSAGE:
+		channel_event();
+		break;
+	case TUTTI_EVENT_TIMER:
+		timer_event();
+		break;
+	case TUTTI_EVENT_FAULT:
+		task_event_fault(event);
+		break;
+	case TUTTI_EVENT_KILLED:
+		task_event_killed(event);
+		break;
+	case TUTTI_EVENT_POST_FAULT:
+		queue_event_post_fault(event);
+		break;
+	case TUTTI_EVENT_MOVER:
+		agent_event_mover(event);
+		break;
+	case TUTTI_EVENT_REQUEST: {
+		/* services that need the firmware are not there yet: -ENOTSUP */
+		uint32_t words[3] = { event->word[1], (uint32_t)-TUTTI_ENOTSUP, ~0u };
+
+		command_words(TUTTI_CMD_REPLY, 0, words, 3);
+		break;
+	}
+	default:
+		break;
+	}
+}
+
+/* Work that waited for room in the command ring. */
+static COLD void room(void)
+{
+	if (!command_room(place_state.message_words + 64))
+		return;
+	queue_wake_waiters(WAIT_ROOM);
+	if (place_state.blocked) {
+		place_state.blocked = false;
+		place_hungry();
+	}
+}
+
+HOT void main_settle(void)
+{
+	if (unlikely(queue_table.waiters[WAIT_ROOM] || place_state.blocked))
+		room();
+	if (unlikely(barrier_state.parked && barrier_state.signals != counters.signals))
+		barrier_recheck();
+	if (unlikely(queue_table.any_ready))
+		queue_run_ready();
+	command_publish();
+}
+
+#ifdef __riscv
+int main(void);
+
+/* Everything is done and told: bring mirrors up to date, then sleep. */
+static void idle(void)
+{
+	reference_mirror();
+	counter_idle();
+	channel_event();
+	command_publish();
+	hal_idle();
+}
+
+int main(void)
+{
+	volatile struct tutti_event *event = events;
+
+	main_init();
+	for (;;) {
+		while (event->word[0]) {
+			hal_acquire();
+			main_event((const struct tutti_event *)event);
+			hal_release();
+			event->word[0] = 0;
+			if (++event == events + EVENT_SLOTS)
+				event = events;
+			main_settle();
+		}
+		main_settle();
+		if (!event->word[0])
+			idle();
+	}
+}
+#endif

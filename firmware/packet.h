@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Decoding of packets
+ *
+ * Everything is checked on a private copy of the packet. A kernel dispatch is
+ * decoded straight into the payload of a STATE command (struct tutti_task_state)
+ * and the few words the task keeps; nothing later looks at the packet again.
+ */
+#ifndef FW_PACKET_H
+#define FW_PACKET_H
+
+#include "fw.h"
+
+struct queue;
+struct kernel;
+struct shape;
+
+/* Words of struct tutti_task_state and struct tutti_reference, as 32-bit indexes. */
+#define STATE_WORDS (sizeof(struct tutti_task_state) / 4)
+#define STATE_AT(field) (offsetof(struct tutti_task_state, field) / 4)
+#define REFERENCE_AT(field) (offsetof(struct tutti_reference, field) / 4)
+#define REFERENCE_WORDS REFERENCE_AT(pad0)
+
+/** struct launch - what is known of a kernel beside its task state. */
+struct launch {
+	uint32_t groups;     /* CTAs of the grid */
+	uint32_t header;     /* barrier bit and scopes, as in the packet */
+	uint32_t signal[2];
+	struct shape *shape;
+	const struct kernel *kernel;
+};
+
+/* Outcomes of working on a packet; positive: TUTTI_ERROR_* */
+#define PACKET_DONE 0
+#define PACKET_PARKED (-1)
+
+/** struct packet_error - details of the last refused packet. */
+struct packet_error {
+	uint32_t field;   /* byte or unit */
+	uint32_t kernel;
+	uint32_t cause;
+	uint64_t address;
+	uint8_t engine, access;
+};
+extern struct packet_error packet_error;
+
+/**
+ * packet_dispatch() - decode a kernel dispatch packet.
+ * @state: payload of a STATE command
+ * Return: 0, TUTTI_ERROR_*, or PACKET_PARKED (kernel descriptor on its way, or no shape free)
+ */
+int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+		    struct launch *launch);
+/** packet_refuse() - note where the fault lies; returns @code. */
+int packet_refuse(int code, uint32_t field);
+
+/** packet_groups() - workgroups along one dimension. */
+static inline uint32_t packet_groups(uint32_t grid, uint32_t workgroup)
+{
+	return workgroup == 1 ? grid : (grid - 1) / workgroup + 1;
+}
+
+static inline bool packet_signal_ok(uint32_t low, uint32_t high)
+{
+	return !((low & 63) | high >> 15);
+}
+
+#endif

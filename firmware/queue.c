@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: MIT
+#include "queue.h"
+
+#include "agent.h"
+#include "barrier.h"
+#include "channel.h"
+#include "command.h"
+#include "counter.h"
+#include "crash.h"
+#include "launch.h"
+#include "place.h"
+#include "timer.h"
+
+struct queue queues[TUTTI_MAX_QUEUES];
+struct queue_table queue_table;
+
+static union tutti_packet buffers[FW_BUFFERS][FW_BUFFER_PACKETS] __attribute__((aligned(64)));
+static uint8_t buffer_owner[FW_BUFFERS]; /* valid while the bit in buffer_used is set */
+static uint32_t buffer_used;
+
+#define FIRST_BATCH 4u
+#define POLL_FIRST_US 64u
+#define POLL_STEPS 5u
+
+void queue_init(void)
+{
+	unsigned i;
+
+	queue_table = (struct queue_table){ 0 };
+	for (i = 0; i < TUTTI_MAX_QUEUES; i++)
+		queues[i] = (struct queue){ .state = QUEUE_NONE };
+	buffer_used = 0;
+}
+
+/* ---- waiting and waking ---- */
+
+void queue_ready(struct queue *queue)
+{
+	unsigned id = queue_id(queue);
+
+	queue_set_add(&queue_table.ready, id);
+	queue_table.any_ready |= 1u << (id / 32);
+}
+
+int queue_park(struct queue *queue, enum queue_wait wait)
+{
+	queue->wait = (uint8_t)wait;
+	if (wait >= WAIT_SLOT) {
+		queue_set_add(&queue_table.waiting[wait], queue_id(queue));
+		queue_table.waiters[wait]++;
+	}
+	return PACKET_PARKED;
+}
+
+COLD void queue_wake_waiters(enum queue_wait wait)
+{
+	unsigned i;
+
+	if (!queue_table.waiters[wait])
+		return;
+	queue_table.waiters[wait] = 0;
+	for (i = 0; i < FW_QUEUE_WORDS; i++) {
+		queue_table.ready.word[i] |= queue_table.waiting[wait].word[i];
+		if (queue_table.waiting[wait].word[i])
+			queue_table.any_ready |= 1u << i;
+		queue_table.waiting[wait].word[i] = 0;
+	}
+}
+
+void queue_run_ready(void)
+{
+	unsigned w, b;
+
+	while (queue_table.any_ready) {
+		w = lowest_bit(queue_table.any_ready);
+		while (queue_table.ready.word[w]) {
+			b = lowest_bit(queue_table.ready.word[w]);
+			queue_table.ready.word[w] &= queue_table.ready.word[w] - 1;
+			queue_run(&queues[32 * w + b]);
+		}
+		queue_table.any_ready &= ~(1u << w);
+	}
+}
+
+/* ---- fetching ---- */
+
+void queue_buffer_drop(struct queue *queue)
+{
+	queue->packet = queue->end = NULL;
+	if (!queue->buffer)
+		return;
+	buffer_used &= ~(1u << (queue->buffer - 1));
+	queue->buffer = 0;
+	queue_wake_waiters(WAIT_BUFFER);
+}
+
+/*
+ * A queue that waits for something else than its buffer can fetch again later:
+ * what it had was not taken, and is checked anew.
+ */
+static COLD int buffer_steal(void)
+{
+	unsigned i;
+
+	for (i = 0; i < FW_BUFFERS; i++) {
+		struct queue *owner = &queues[buffer_owner[i]];
+
+		if (owner->fetching || owner->wait == WAIT_NONE)
+			continue;
+		owner->packet = owner->end = NULL;
+		owner->buffer = 0;
+		return (int)i;
+	}
+	return -1;
+}
+
+static bool buffer_take(struct queue *queue)
+{
+	uint32_t free = ~buffer_used & ((1u << FW_BUFFERS) - 1);
+	int i;
+
+	if (queue->buffer)
+		return true;
+	i = free ? (int)lowest_bit(free) : buffer_steal();
+	if (i < 0)
+		return false;
+	buffer_used |= 1u << i;
+	buffer_owner[i] = (uint8_t)queue_id(queue);
+	queue->buffer = (uint8_t)(i + 1);
+	return true;
+}
+
+static void fetch(struct queue *queue)
+{
+	uint32_t at = (uint32_t)queue->head & queue->mask, n = queue->mask + 1 - at;
+	union tutti_packet *to;
+
+	if (queue->fetching)
+		return;
+	if (!buffer_take(queue)) {
+		queue_park(queue, WAIT_BUFFER);
+		return;
+	}
+	if (n > queue->batch)
+		n = queue->batch;
+	to = buffers[queue->buffer - 1];
+	queue->rung = 0;
+	queue->fetching = (uint8_t)n;
+	queue->wait = WAIT_FETCH;
+	queue->packet = queue->end = to;
+	counters.fetches++;
+	command_fetch(queue_asid(queue), TUTTI_FETCH_PACKETS, queue->ring + at * 64ull, n * 64, to,
+		      TAG_PACKETS | queue_id(queue));
+}
+
+/* The next packet is not there. A doorbell may have come early: look a few times more. */
+static void starve(struct queue *queue)
+{
+	queue_buffer_drop(queue);
+	queue->batch = FIRST_BATCH;
+	if (queue->rung) {
+		fetch(queue);
+		return;
+	}
+	queue->wait = WAIT_RING;
+	if (queue->polls < POLL_STEPS)
+		timer_set(queue, POLL_FIRST_US << (2 * queue->polls++));
+}
+
+void queue_event_fetch(unsigned number, const struct tutti_event *event)
+{
+	struct queue *queue = &queues[number & (TUTTI_MAX_QUEUES - 1)];
+	unsigned cause = event->word[0] >> 8 & 0xff, n = queue->fetching;
+
+	if (!n)
+		return;
+	queue->fetching = 0;
+	queue->wait = WAIT_NONE;
+	if (unlikely(cause)) {
+		struct tutti_fault fault = {
+			.code = cause == TUTTI_CAUSE_ECC ? TUTTI_ERROR_MEMORY : TUTTI_ERROR_RING_FAULT,
+			.engine = TUTTI_ENGINE_FETCH,
+			.access = TUTTI_ACCESS_READ,
+			.cause = (uint16_t)cause,
+			.packet = queue->head,
+			.address = event->word[1] | (uint64_t)event->word[2] << 32,
+			.sm = 0xffff,
+		};
+
+		queue_stop(queue, &fault);
+		return;
+	}
+	queue->end = queue->packet + n;
+	queue_run(queue);
+}
+
+/* ---- working through packets ---- */
+
+/* Host may reuse what was taken: slots INVALID first, then the read index (PKT-05). */
+static void retire(struct queue *queue)
+{
+	uint64_t count = queue->head - queue->retired;
+	uint32_t at = (uint32_t)queue->retired & queue->mask, n = queue->mask + 1 - at;
+
+	if (!count)
+		return;
+	if (n > count)
+		n = (uint32_t)count;
+	command_scrub(queue->asid_queue, queue->ring + at * 64ull, n, queue->scrub);
+	if (n < count)
+		command_scrub(queue->asid_queue, queue->ring, (uint32_t)count - n, queue->scrub);
+	queue->scrub = 0;
+	queue->retired = queue->head;
+	command_write(queue->asid_queue, queue->read_index, queue->head, 8);
+}
+
+static void report_progress(struct queue *queue)
+{
+	uint64_t done = queue->head;
+
+	if (queue->run_kernels && queue->run_packet < done)
+		done = queue->run_packet;
+	if (queue->inflight) {
+		done = task_oldest(queue, done);
+		done = agent_oldest(queue, done);
+	}
+	if (done == queue->progressed || queue->state != QUEUE_RUNNING)
+		return;
+	queue->progressed = done;
+	command_write(TUTTI_ASID_BUS | queue_id(queue) << 16, queue->progress, done, 8);
+}
+
+static COLD int refuse(struct queue *queue, int code)
+{
+	struct tutti_fault fault = {
+		.code = (uint16_t)code,
+		.engine = packet_error.engine,
+		.access = packet_error.access,
+		.cause = (uint16_t)packet_error.cause,
+		.packet = queue->head,
+		.kernel = (uint16_t)packet_error.kernel,
+		.sm = 0xffff,
+		.field = packet_error.field,
+		.address = packet_error.address,
+	};
+
+	queue->skip = 1;
+	queue_stop(queue, &fault);
+	return PACKET_PARKED;
+}
+
+/* Decode and start the packet at the head. 0: go on with the next one. */
+static inline int step(struct queue *queue)
+{
+	const union tutti_packet *packet = queue->packet;
+	uint32_t head = packet->word[0], type = head & TUTTI_HEADER_TYPE;
+
+	if (likely(type == TUTTI_PACKET_KERNEL_DISPATCH)) {
+		if (head & TUTTI_HEADER_BARRIER && queue->inflight)
+			return queue_park(queue, WAIT_TASKS);
+		return launch_packet(queue, packet);
+	}
+	if (type == TUTTI_PACKET_CONDENSED && queue->flags & TUTTI_QUEUE_EXTENDED)
+		return launch_condensed(queue, packet);
+	if (type == TUTTI_PACKET_INVALID || (type == TUTTI_PACKET_VENDOR && !(head >> 16 & 0xff))) {
+		starve(queue);
+		return PACKET_PARKED;
+	}
+	if (type != TUTTI_PACKET_BARRIER_AND && type != TUTTI_PACKET_BARRIER_OR && type != TUTTI_PACKET_AGENT_DISPATCH)
+		return packet_refuse(TUTTI_ERROR_PACKET, 0);
+	if (head & TUTTI_HEADER_RESERVED || (head & head >> 1 & 0x0a00))
+		return packet_refuse(TUTTI_ERROR_PACKET, 0);
+	if (head & TUTTI_HEADER_BARRIER && queue->inflight)
+		return queue_park(queue, WAIT_TASKS);
+	return type == TUTTI_PACKET_AGENT_DISPATCH ? agent_dispatch(queue, &packet->agent)
+						   : barrier_packet(queue, &packet->barrier);
+}
+
+HOT void queue_run(struct queue *queue)
+{
+	int code;
+
+	if (unlikely(queue->state != QUEUE_RUNNING || queue->fetching || queue_table.suspended))
+		return;
+	queue->wait = WAIT_NONE;
+	for (;;) {
+		if (unlikely(!command_room(place_state.message_words + 64))) {
+			queue_park(queue, WAIT_ROOM);
+			break;
+		}
+		if (queue->run_kernels) {
+			if (launch_next(queue))
+				break;
+			continue;
+		}
+		if (queue->packet == queue->end) {
+			/* All that was fetched was ready: fetch more at a time. */
+			if (queue->packet)
+				queue->batch = FW_BUFFER_PACKETS;
+			fetch(queue);
+			break;
+		}
+		code = step(queue);
+		if (code) {
+			if (code > 0)
+				refuse(queue, code);
+			break;
+		}
+		queue->packet++;
+		queue->head++;
+		counters.packets++;
+	}
+	if (queue->head != queue->retired)
+		retire(queue);
+	if (unlikely(queue->progress))
+		report_progress(queue);
+}
+
+void queue_event_doorbell(const struct tutti_event *event)
+{
+	unsigned first = (event->word[0] >> 8 & 0xff) * 32;
+	uint32_t mask = event->word[1];
+	struct queue *queue;
+
+	for (; mask; mask &= mask - 1) {
+		queue = &queues[(first + lowest_bit(mask)) & (TUTTI_MAX_QUEUES - 1)];
+		queue->rung = 1;
+		queue->polls = 0;
+		if (queue->wait == WAIT_RING)
+			queue_run(queue);
+	}
+}
+
+void queue_poll(struct queue *queue)
+{
+	if (queue->wait == WAIT_RING || queue->wait == WAIT_SIGNAL)
+		queue_run(queue);
+}
+
+/* ---- ends ---- */
+
+static COLD void gone(struct queue *queue)
+{
+	unsigned id = queue_id(queue);
+
+	queue_buffer_drop(queue);
+	if (queue->rsb)
+		queue->rsb->attached--;
+	queue->state = QUEUE_NONE;
+	channel_queue_gone(queue_asid(queue));
+	channel_reply_after(queue->destroy_id, TUTTI_MSG_QUEUE_DESTROY, id);
+}
+
+static bool quiet(const struct queue *queue)
+{
+	return !queue->inflight && !queue->fetching && !queue->probing;
+}
+
+void queue_finished(struct queue *queue, uint32_t packet)
+{
+	queue->inflight--;
+	if (queue->run_kernels && packet == (uint32_t)queue->run_packet)
+		queue->run_active--;
+	if (likely(queue->wait == WAIT_TASKS)) {
+		queue_run(queue);
+	} else if (unlikely(queue->progress)) {
+		report_progress(queue);
+	}
+	if (unlikely(queue->state == QUEUE_DYING && quiet(queue)))
+		gone(queue);
+	if (unlikely(queue_table.suspended))
+		channel_check_suspend();
+}
+
+static COLD void run_drop(struct queue *queue)
+{
+	if (!queue->run_kernels)
+		return;
+	queue->run_kernels = 0;
+	queue->run_active = 0;
+	launch_block_free(queue);
+	if (queue->group) {
+		queue->group->signal = 0;
+		queue->group->release = 0;
+		task_group_put(queue, queue->group);
+		queue->group = NULL;
+	}
+}
+
+/* Forget what it waits for. */
+static void unpark(struct queue *queue)
+{
+	unsigned i, id = queue_id(queue);
+
+	for (i = WAIT_SLOT; i < QUEUE_WAITS; i++)
+		queue_set_remove(&queue_table.waiting[i], id);
+	barrier_leave(queue);
+	timer_clear(queue);
+	queue->wait = WAIT_NONE;
+}
+
+COLD void queue_stop(struct queue *queue, struct tutti_fault *fault)
+{
+	if (queue->state == QUEUE_DYING) {
+		if (quiet(queue))
+			gone(queue);
+		return;
+	}
+	queue->state = QUEUE_STOPPED;
+	unpark(queue);
+	run_drop(queue);
+	if (!queue->fetching)
+		queue_buffer_drop(queue);
+	if (queue->error)
+		return;
+	queue->error = fault->code;
+	fault->queue = (uint16_t)queue_id(queue);
+	fault->context = (uint16_t)queue_asid(queue);
+	counters.queue_errors++;
+	channel_fault(fault);
+}
+
+COLD void queue_event_post_fault(const struct tutti_event *event)
+{
+	struct queue *queue = &queues[event->word[0] >> 16 & (TUTTI_MAX_QUEUES - 1)];
+	struct tutti_fault fault = {
+		.code = TUTTI_ERROR_RING_FAULT,
+		.engine = TUTTI_ENGINE_POST,
+		.access = TUTTI_ACCESS_WRITE,
+		.cause = event->word[0] >> 8 & 0xff,
+		.packet = queue->head,
+		.sm = 0xffff,
+		.address = event->word[1] | (uint64_t)event->word[2] << 32,
+	};
+
+	if (queue->state == QUEUE_NONE || queue->state == QUEUE_DYING)
+		return;
+	queue_stop(queue, &fault);
+}
+
+/* ---- creation, destruction, reset: from the kernel channel ---- */
+
+static int create_check(const struct tutti_msg_queue *m)
+{
+	uint32_t size = 1u << (m->size_log2 & 31);
+
+	if (m->queue >= fw.max_queues || m->size_log2 > 31 || size < fw.ring_min || size > fw.ring_max ||
+	    m->flags & ~TUTTI_QUEUE_FLAGS || m->priority < 1 || m->priority > 10 || m->vector >= fw.vectors)
+		return -TUTTI_EINVAL;
+	if (m->ring & 63 || !fw_address_ok(m->ring) || m->read_index & 7 || !fw_address_ok(m->read_index) ||
+	    m->progress & 7)
+		return -TUTTI_EINVAL;
+	if (!channel_context(m->asid))
+		return -TUTTI_ENOENT;
+	if (queues[m->queue].state != QUEUE_NONE)
+		return -TUTTI_EEXIST;
+	if (m->flags & TUTTI_QUEUE_RSB) {
+		if (m->rsb >= TUTTI_MAX_RSBS || !rsbs[m->rsb].table)
+			return -TUTTI_ENOENT;
+		if (rsbs[m->rsb].asid != m->asid)
+			return -TUTTI_EPERM;
+	}
+	return 0;
+}
+
+int queue_create(const struct tutti_msg_queue *m)
+{
+	struct queue *queue = &queues[m->queue & (TUTTI_MAX_QUEUES - 1)];
+	volatile uint32_t *enable = &HAL_ENGINES->doorbell_enable[m->queue / 32 & (FW_QUEUE_WORDS - 1)];
+	int status = create_check(m);
+
+	if (status)
+		return status;
+	*queue = (struct queue){
+		.asid_queue = m->asid | (uint32_t)m->queue << 16,
+		.head = m->start,
+		.retired = m->start,
+		.state = QUEUE_RUNNING,
+		.wait = WAIT_RING,
+		.flags = m->flags,
+		.ring = m->ring,
+		.mask = (1u << m->size_log2) - 1,
+		.vector = m->vector,
+		.batch = FIRST_BATCH,
+		.priority = m->priority,
+		.timeout = m->timeout_ms,
+		.read_index = m->read_index,
+		.progress = m->progress,
+		.progressed = m->start,
+		.polls = POLL_STEPS,
+	};
+	if (m->flags & TUTTI_QUEUE_RSB) {
+		queue->rsb = &rsbs[m->rsb];
+		queue->rsb->attached++;
+	}
+	condensed_forget(m->queue);
+	channel_queue_made(m->asid);
+	*enable |= 1u << (m->queue % 32);
+	return 0;
+}
+
+int queue_destroy(uint32_t id_queue, uint32_t id)
+{
+	struct queue *queue = &queues[id_queue & (TUTTI_MAX_QUEUES - 1)];
+
+	if (id_queue >= fw.max_queues || queue->state == QUEUE_NONE)
+		return -TUTTI_ENOENT;
+	if (queue->state == QUEUE_DYING)
+		return -TUTTI_EBUSY;
+	HAL_ENGINES->doorbell_enable[id_queue / 32] &= ~(1u << (id_queue % 32));
+	queue->state = QUEUE_DYING;
+	queue->destroy_id = id;
+	unpark(queue);
+	run_drop(queue);
+	task_kill_queue(queue);
+	if (quiet(queue))
+		gone(queue);
+	return 0;
+}
+
+int queue_reset(uint32_t id_queue)
+{
+	struct queue *queue = &queues[id_queue & (TUTTI_MAX_QUEUES - 1)];
+
+	if (id_queue >= fw.max_queues || queue->state == QUEUE_NONE)
+		return -TUTTI_ENOENT;
+	if (queue->state != QUEUE_STOPPED)
+		return -TUTTI_EINVAL;
+	if (!queue->error || queue->fetching || queue->probing)
+		return -TUTTI_EBUSY;
+	queue->error = 0;
+	queue->state = QUEUE_RUNNING;
+	queue->head += queue->skip;
+	queue->scrub = queue->flags & TUTTI_QUEUE_EXTENDED ? 1 : 0;
+	queue->skip = 0;
+	queue->seen = 0;
+	queue_ready(queue);
+	return 0;
+}
+
+void queue_suspend(void)
+{
+	queue_table.suspended = true;
+}
+
+void queue_resume(void)
+{
+	unsigned i;
+
+	queue_table.suspended = false;
+	for (i = 0; i < fw.max_queues; i++)
+		if (queues[i].state == QUEUE_RUNNING)
+			queue_ready(&queues[i]);
+}

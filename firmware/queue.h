@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Queues: private truth about a user ring
+ *
+ * A queue fetches a batch of slots into a private buffer, works through it until
+ * something stops it (not ready, barrier, no slot ...) and retires what it took.
+ * It never waits: it notes what it waits for and is run again when that comes.
+ */
+#ifndef FW_QUEUE_H
+#define FW_QUEUE_H
+
+#include "condensed.h"
+#include "task.h"
+
+enum queue_state { QUEUE_NONE, QUEUE_RUNNING, QUEUE_STOPPED, QUEUE_DYING };
+
+/* What a parked queue waits for. TASKS: its own kernels in flight. */
+enum queue_wait {
+	WAIT_NONE,
+	WAIT_RING,    /* doorbell or poll */
+	WAIT_FETCH,   /* packets on their way */
+	WAIT_TASKS,
+	WAIT_SIGNAL,  /* barrier packet: probe or poll */
+	/* resources: woken through queue_wake_waiters() */
+	WAIT_SLOT,
+	WAIT_BUFFER,
+	WAIT_KERNEL,
+	WAIT_BLOCK,
+	WAIT_RSB,
+	WAIT_SHAPE,
+	WAIT_AGENT,
+	WAIT_PROBE,
+	WAIT_ROOM,
+	QUEUE_WAITS
+};
+
+struct queue {
+	/* hot */
+	const union tutti_packet *packet; /* next private copy */
+	const union tutti_packet *end;
+	uint32_t asid_queue;   /* asid | queue << 16, as commands want it */
+	uint32_t inflight;     /* kernels, agent dispatches */
+	uint64_t head;         /* next packet to work on */
+	uint8_t state;         /* enum queue_state */
+	uint8_t wait;          /* enum queue_wait */
+	uint16_t flags;        /* TUTTI_QUEUE_* */
+	struct rsb *rsb;
+	/* condensed packet being launched */
+	struct block *block;
+	const uint32_t *record;
+	struct task_group *group;
+	uint64_t run_packet;
+	uint8_t run_kernel;
+	uint8_t run_kernels;   /* 0 = none */
+	uint8_t run_active;    /* its kernels in flight */
+	uint8_t scrub;         /* a reference or condensed packet is among those to retire */
+	/* ring */
+	uint64_t ring;
+	uint64_t retired;      /* read index as the host sees it */
+	uint32_t mask;
+	uint16_t vector;
+	uint8_t buffer;        /* number + 1, 0 = none */
+	uint8_t batch;         /* slots to fetch next time */
+	uint8_t rung;          /* doorbell since the last fetch was sent */
+	uint8_t fetching;
+	uint8_t polls;         /* back-off step */
+	uint8_t seen;          /* barrier: dependencies seen satisfied */
+	uint8_t probing;       /* number + 1 of the probe in flight */
+	uint8_t priority;
+	uint8_t reported;      /* progress word needs a look */
+	uint8_t posting_failed;
+	uint32_t timeout;      /* ticks, 0 = none */
+	uint64_t read_index;
+	uint64_t progress;
+	uint64_t progressed;
+	uint64_t deadline;     /* poll at this time */
+	uint32_t destroy_id;   /* request to answer when it is gone */
+	uint16_t error;        /* TUTTI_ERROR_* it stopped with */
+	uint16_t skip;         /* on reset: go on behind the packet at head */
+};
+
+extern struct queue queues[TUTTI_MAX_QUEUES];
+
+/** struct queue_table - sets of queues. */
+struct queue_table {
+	struct queue_set ready;            /* to be run */
+	struct queue_set waiting[QUEUE_WAITS]; /* resource waits only */
+	uint32_t any_ready;                /* words of @ready that are not 0 */
+	uint32_t waiters[QUEUE_WAITS];     /* queues in each set, may be too high */
+	struct queue_set probes;           /* parked at a barrier packet */
+	uint32_t probe_queues;
+	bool suspended;
+};
+extern struct queue_table queue_table;
+
+static inline unsigned queue_id(const struct queue *queue)
+{
+	return queue->asid_queue >> 16;
+}
+
+static inline unsigned queue_asid(const struct queue *queue)
+{
+	return queue->asid_queue & 0xffff;
+}
+
+void queue_init(void);
+int queue_create(const struct tutti_msg_queue *message);
+/** queue_destroy() - start; the reply to @id follows when it is quiet. 0 or -TUTTI_E*. */
+int queue_destroy(uint32_t id_queue, uint32_t id);
+int queue_reset(uint32_t id_queue);
+/** queue_run() - work on packets until something stops it. */
+void queue_run(struct queue *queue);
+/** queue_ready() - run it soon. */
+void queue_ready(struct queue *queue);
+/** queue_run_ready() - run all queues that became ready. */
+void queue_run_ready(void);
+/** queue_wake_waiters() - something queues wait for has become free. */
+void queue_wake_waiters(enum queue_wait wait);
+/** queue_park() - note what is missing; returns PACKET_PARKED. */
+int queue_park(struct queue *queue, enum queue_wait wait);
+/** queue_stop() - stop because of an error; @fault is sent to the host. Once. */
+void queue_stop(struct queue *queue, struct tutti_fault *fault);
+/** queue_finished() - one of its kernels or agent dispatches has ended; the queue may go on. */
+void queue_finished(struct queue *queue, uint32_t packet);
+void queue_event_doorbell(const struct tutti_event *event);
+void queue_event_fetch(unsigned number, const struct tutti_event *event);
+void queue_event_post_fault(const struct tutti_event *event);
+/** queue_poll() - its deadline has come. */
+void queue_poll(struct queue *queue);
+/** queue_suspend() / queue_resume() */
+void queue_suspend(void);
+void queue_resume(void);
+/** queue_buffer_drop() - give its fetch buffer back. */
+void queue_buffer_drop(struct queue *queue);
+
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "reference.h"
+
+#include "command.h"
+#include "kernel.h"
+
+struct rsb rsbs[TUTTI_MAX_RSBS];
+
+static struct tutti_reference scratch[FW_RSBS_SCRATCH][TUTTI_REFERENCES] __attribute__((aligned(128)));
+static uint32_t scratch_used;
+static bool mirror_dirty;
+
+void reference_init(void)
+{
+	unsigned i;
+
+	for (i = 0; i < TUTTI_MAX_RSBS; i++)
+		rsbs[i] = (struct rsb){ 0 };
+	scratch_used = 0;
+	mirror_dirty = false;
+}
+
+HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatch_packet *packet,
+			 const uint32_t *state, const struct launch *launch)
+{
+	const uint32_t *w = (const uint32_t *)packet;
+	uint32_t *e = (uint32_t *)&rsb->table[index], bit = 1u << index, release;
+
+	e[REFERENCE_AT(signal)] = w[14];
+	e[REFERENCE_AT(signal) + 1] = w[15];
+	e[REFERENCE_AT(kernarg)] = w[10];
+	e[REFERENCE_AT(kernarg) + 1] = w[11];
+	e[REFERENCE_AT(kernel_object)] = w[8];
+	e[REFERENCE_AT(kernel_object) + 1] = w[9];
+	e[REFERENCE_AT(entry)] = state[STATE_AT(entry)];
+	e[REFERENCE_AT(entry) + 1] = state[STATE_AT(entry) + 1];
+	e[REFERENCE_AT(groups_x)] = state[STATE_AT(groups_x)];
+	e[REFERENCE_AT(groups_y)] = state[STATE_AT(groups_y)];
+	e[REFERENCE_AT(groups_z)] = state[STATE_AT(groups_z)];
+	e[REFERENCE_AT(groups)] = launch->groups;
+	e[REFERENCE_AT(grid_x)] = w[3];
+	e[REFERENCE_AT(grid_y)] = w[4];
+	e[REFERENCE_AT(grid_z)] = w[5];
+	e[REFERENCE_AT(workgroup_x)] = w[1];
+	e[REFERENCE_AT(workgroup_z)] = state[STATE_AT(workgroup_z)];
+	e[REFERENCE_AT(private_bytes)] = state[STATE_AT(private_bytes)];
+	e[REFERENCE_AT(shared_bytes)] = state[STATE_AT(shared_bytes)];
+	e[REFERENCE_AT(scalar_blocks)] = state[STATE_AT(scalar_blocks)];
+	e[REFERENCE_AT(shared_blocks)] = state[STATE_AT(shared_blocks)];
+	e[REFERENCE_AT(header)] = w[0];
+	e[REFERENCE_AT(flags)] = TUTTI_REFERENCE_VALID | (uint32_t)(launch->kernel - kernels) << 16;
+	e[REFERENCE_AT(item_private)] = w[6];
+	e[REFERENCE_AT(group_bytes)] = w[7];
+
+	release = w[0] >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
+	rsb->release_agent &= (uint8_t)~bit;
+	rsb->release_system &= (uint8_t)~bit;
+	if (release == TUTTI_SCOPE_SYSTEM)
+		rsb->release_system |= (uint8_t)bit;
+	else if (release)
+		rsb->release_agent |= (uint8_t)bit;
+	rsb->valid |= (uint8_t)bit;
+	rsb->dirty |= (uint8_t)bit;
+	rsb->generation++;
+	mirror_dirty = true;
+}
+
+int reference_create(const struct tutti_msg_rsb *message)
+{
+	struct rsb *rsb = &rsbs[message->rsb & (TUTTI_MAX_RSBS - 1)];
+	struct tutti_reference *table;
+	unsigned i = 0;
+
+	if (message->rsb >= fw.max_rsbs || !message->asid || message->asid >= fw.max_contexts)
+		return -TUTTI_EINVAL;
+	if (rsb->table)
+		return -TUTTI_EEXIST;
+	if (message->placement == TUTTI_RSB_SCRATCH) {
+		while (i < FW_RSBS_SCRATCH && scratch_used >> i & 1)
+			i++;
+		if (i == FW_RSBS_SCRATCH)
+			return -TUTTI_ENOSPC;
+		scratch_used |= 1u << i;
+		table = scratch[i];
+	} else if (message->placement == TUTTI_RSB_MEMORY) {
+		if (message->offset & 63 || message->offset > fw.reserved_bytes ||
+		    fw.reserved_bytes - message->offset < sizeof(struct tutti_rsb))
+			return -TUTTI_EINVAL;
+		table = hal_card(message->offset, sizeof(struct tutti_rsb));
+		if (!table)
+			return -TUTTI_EINVAL;
+	} else {
+		return -TUTTI_EINVAL;
+	}
+	for (uint32_t *w = (uint32_t *)table, *end = w + sizeof(struct tutti_rsb) / 4; w < end; w++)
+		*w = 0;
+	*rsb = (struct rsb){ .table = table,
+			     .placement = (uint8_t)message->placement,
+			     .scratch = (uint8_t)i,
+			     .asid = message->asid,
+			     .dirty = 0xff };
+	mirror_dirty = true;
+	return 0;
+}
+
+static struct rsb *find(uint32_t id)
+{
+	return id < TUTTI_MAX_RSBS && rsbs[id].table ? &rsbs[id] : NULL;
+}
+
+int reference_destroy(uint32_t id)
+{
+	struct rsb *rsb = find(id);
+
+	if (!rsb)
+		return -TUTTI_ENOENT;
+	if (rsb->attached)
+		return -TUTTI_EBUSY;
+	reference_invalidate(id, 0xff);
+	reference_mirror();
+	if (rsb->placement == TUTTI_RSB_SCRATCH)
+		scratch_used &= ~(1u << rsb->scratch);
+	rsb->table = NULL;
+	return 0;
+}
+
+int reference_invalidate(uint32_t id, uint32_t mask)
+{
+	struct rsb *rsb = find(id);
+	unsigned i;
+
+	if (!rsb)
+		return -TUTTI_ENOENT;
+	rsb->valid &= (uint8_t)~mask;
+	rsb->release_agent &= (uint8_t)~mask;
+	rsb->release_system &= (uint8_t)~mask;
+	rsb->dirty |= (uint8_t)mask;
+	rsb->generation++;
+	for (i = 0; i < TUTTI_REFERENCES; i++)
+		if (mask >> i & 1)
+			rsb->table[i].flags = 0;
+	mirror_dirty = true;
+	return 0;
+}
+
+int reference_read(uint32_t id, uint64_t offset)
+{
+	struct rsb *rsb = find(id);
+	void *to;
+
+	if (!rsb)
+		return -TUTTI_ENOENT;
+	to = offset & 3 ? NULL : hal_card(offset, sizeof(struct tutti_rsb));
+	if (!to)
+		return -TUTTI_EINVAL;
+	words_copy(to, rsb->table, sizeof(struct tutti_rsb) / 4);
+	return 0;
+}
+
+COLD static void mirror(unsigned id)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	uint8_t *page = (uint8_t *)hal_region(discovery->rsb_window) + id * TUTTI_PAGE_SIZE;
+	struct rsb *rsb = &rsbs[id];
+	unsigned i;
+
+	for (i = 0; i < TUTTI_REFERENCES; i++)
+		if (rsb->dirty >> i & 1)
+			words_copy(page + i * sizeof(struct tutti_reference), &rsb->table[i],
+				   sizeof(struct tutti_reference) / 4);
+	rsb->dirty = 0;
+}
+
+void reference_mirror(void)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	unsigned i;
+
+	if (likely(!mirror_dirty))
+		return;
+	mirror_dirty = false;
+	for (i = 0; i < TUTTI_MAX_RSBS && (i + 1) * TUTTI_PAGE_SIZE <= discovery->rsb_window.bytes; i++)
+		if (rsbs[i].table && rsbs[i].dirty && rsbs[i].placement == TUTTI_RSB_SCRATCH)
+			mirror(i);
+}

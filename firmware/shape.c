@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+#include "shape.h"
+
+struct shape_state shapes;
+
+static uint32_t min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint32_t fit(uint32_t have, uint32_t need)
+{
+	return need ? have / need : ~0u;
+}
+
+/* Waves of one shape a PEU takes when all its waves need the same. */
+static uint32_t peu_waves(uint32_t registers)
+{
+	return min32(fw.peu_waves,
+		     min32(fit(fw.scalar_blocks, registers & 0xffff), fit(fw.vector_blocks, registers >> 16)));
+}
+
+uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	uint32_t n = min32(shapes.cap, fw.peus * peu_waves(registers) / waves);
+
+	n = min32(n, fit(fw.shared_blocks, shared & 0xffff));
+	return min32(n, fit(fw.barriers, shared >> 16));
+}
+
+static uint32_t cap_limit(uint32_t cap)
+{
+	return min32(cap ? cap : ~0u, min32(fw.cta_slots, LAKE_LEVELS));
+}
+
+void shape_init(void)
+{
+	unsigned i;
+
+	shapes.shapes = shapes.residents = shapes.clock = 0;
+	shapes.pending = false;
+	shapes.cap = shapes.next_cap = cap_limit(0);
+	for (i = 0; i < LAKE_WORDS; i++)
+		shapes.enabled[i] = shapes.included[i] = 0;
+	for (i = 0; i < fw.sms; i++)
+		shapes.enabled[i / 32] = shapes.included[i / 32] |= 1u << (i % 32);
+}
+
+static void shape_fill(struct shape *shape)
+{
+	shape->capacity = shape_capacity(shape->registers, shape->shared, shape->waves);
+	lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
+}
+
+static COLD struct shape *shape_create(uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	struct shape *s, *oldest = NULL;
+
+	for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
+		if (!s->tasks && !s->residents && (!oldest || (int32_t)(s->used - oldest->used) < 0))
+			oldest = s;
+	if (shapes.shapes < FW_SHAPES)
+		oldest = &shapes.shape[shapes.shapes++];
+	if (!oldest)
+		return NULL;
+	oldest->registers = registers;
+	oldest->shared = shared;
+	oldest->waves = waves;
+	oldest->tasks = oldest->residents = 0;
+	oldest->used = ++shapes.clock;
+	shape_fill(oldest);
+	return oldest;
+}
+
+HOT struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	struct shape *s = shapes.shape, *end = s + shapes.shapes;
+
+	for (; s != end; s++)
+		if (s->registers == registers && s->shared == shared && s->waves == waves) {
+			s->used = ++shapes.clock;
+			return s;
+		}
+	return shape_create(registers, shared, waves);
+}
+
+/* ---- several shapes at once ---- */
+
+/* What one kind of SM holds: CTAs of each shape. */
+struct holding {
+	uint32_t ctas;
+	uint32_t waves;
+	uint32_t barriers;
+	uint32_t shared;      /* blocks */
+	uint32_t runs;        /* CTAs with shared memory */
+	bool same_shared;     /* all of them need as much as we do */
+	bool same_scalar, same_vector;
+	uint32_t scalar, vector; /* largest needs of a wave */
+	uint8_t count[FW_SHAPES];
+};
+
+static void hold(struct holding *h, const struct shape *held, uint32_t n, const struct shape *want)
+{
+	uint32_t scalar = held->registers & 0xffff, vector = held->registers >> 16, shared = held->shared & 0xffff;
+
+	if (!n)
+		return;
+	h->ctas += n;
+	h->waves += n * held->waves;
+	h->barriers += n * (held->shared >> 16);
+	h->shared += n * shared;
+	if (shared)
+		h->runs += n;
+	if (shared && shared != (want->shared & 0xffff))
+		h->same_shared = false;
+	if (scalar != (want->registers & 0xffff))
+		h->same_scalar = false;
+	if (vector != want->registers >> 16)
+		h->same_vector = false;
+	if (scalar > h->scalar)
+		h->scalar = scalar;
+	if (vector > h->vector)
+		h->vector = vector;
+}
+
+/*
+ * Waves a PEU is sure to take in all, whoever's: registers are runs of blocks, so
+ * every free run may waste need - 1 of them. With equal needs the count is exact;
+ * else all wave slots when registers cannot run out, else 0 (do not mix).
+ */
+static uint32_t peu_limit(uint32_t blocks, uint32_t need, uint32_t others, bool same)
+{
+	uint32_t last = fw.peu_waves - 1;
+
+	if (!need)
+		return fw.peu_waves;
+	if (same)
+		return min32(fw.peu_waves, blocks / need);
+	if (others < need)
+		others = need;
+	return last * others + fw.peu_waves * (need - 1) + need <= blocks ? fw.peu_waves : 0;
+}
+
+static uint32_t shared_room(const struct holding *h, uint32_t need)
+{
+	uint32_t free = fw.shared_blocks - h->shared, waste;
+
+	if (!need)
+		return ~0u;
+	waste = h->same_shared ? 0 : (h->runs + 1) * (need - 1);
+	return free > waste ? (free - waste) / need : 0;
+}
+
+static uint32_t room(const struct holding *h, const struct shape *want)
+{
+	uint32_t limit = min32(peu_limit(fw.scalar_blocks, want->registers & 0xffff, h->scalar, h->same_scalar),
+			       peu_limit(fw.vector_blocks, want->registers >> 16, h->vector, h->same_vector));
+	uint32_t barriers = want->shared >> 16, cap = shapes.next_cap, n;
+
+	if (h->ctas >= cap || fw.peus * limit <= h->waves)
+		return 0;
+	n = min32(cap - h->ctas, (fw.peus * limit - h->waves) / want->waves);
+	n = min32(n, shared_room(h, want->shared & 0xffff));
+	return barriers ? min32(n, (fw.barriers - h->barriers) / barriers) : n;
+}
+
+/* Free slots for @want on the SM at @position, and what such an SM holds. */
+static uint32_t room_at(const struct shape *want, unsigned position, struct holding *h)
+{
+	unsigned i;
+
+	*h = (struct holding){ .same_shared = true, .same_scalar = true, .same_vector = true };
+	for (i = 0; i < shapes.shapes; i++) {
+		const struct shape *s = &shapes.shape[i];
+
+		if (!s->residents)
+			continue;
+		h->count[i] = (uint8_t)(s->capacity - lake_level(&s->lake, position));
+		hold(h, s, h->count[i], want);
+	}
+	return room(h, want);
+}
+
+/* SMs of word @w that hold the same as @h. */
+static uint32_t alike(const struct holding *h, unsigned w, uint32_t mask)
+{
+	unsigned i;
+
+	for (i = 0; i < shapes.shapes && mask; i++)
+		if (shapes.shape[i].residents)
+			mask &= lake_exact(&shapes.shape[i].lake, shapes.shape[i].capacity - h->count[i], w);
+	return mask;
+}
+
+HOT struct lake *shape_mixed(struct shape *shape)
+{
+	struct lake *lake = &shapes.mixed;
+	uint32_t todo[LAKE_WORDS], w, v, same, levels;
+	struct holding h;
+
+	lake_init(lake, fw.words, shapes.enabled, 0);
+	lake->top = lake->row;
+	for (w = 0; w < fw.words; w++)
+		todo[w] = shapes.enabled[w] & shapes.included[w];
+	for (w = 0; w < fw.words; w++)
+		while (todo[w]) {
+			levels = room_at(shape, 32 * w + lowest_bit(todo[w]), &h);
+			for (v = w; v < fw.words; v++) {
+				same = alike(&h, v, todo[v]);
+				todo[v] ^= same;
+				if (same && levels)
+					lake_add(lake, v, same, levels);
+			}
+		}
+	return lake;
+}
+
+void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t *end)
+{
+	while (segments < end) {
+		uint32_t repeat = *segments & 0xffff, w = *segments >> 16 & 0xff, n = *segments >> 24, i;
+
+		for (segments++; n; n--, w++, segments++)
+			for (i = 0; i < repeat; i++)
+				lake_lower(&shape->lake, w, *segments);
+	}
+}
+
+COLD void shape_empty(void)
+{
+	struct shape *s;
+	unsigned i;
+
+	shapes.pending = false;
+	shapes.cap = shapes.next_cap;
+	for (i = 0; i < fw.words; i++)
+		shapes.included[i] = shapes.enabled[i];
+	for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
+		shape_fill(s);
+}
+
+void shape_enable(unsigned position, bool enable)
+{
+	uint32_t bit = 1u << (position % 32), *word = &shapes.enabled[position / 32];
+
+	*word = enable ? *word | bit : *word & ~bit;
+	shapes.pending = true;
+	if (!shapes.residents)
+		shape_empty();
+	else if (enable && !(shapes.included[position / 32] & bit)) {
+		struct shape *s;
+
+		shapes.included[position / 32] |= bit;
+		for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
+			lake_add(&s->lake, position / 32, bit, s->capacity);
+	}
+}
+
+void shape_cap(uint32_t cap)
+{
+	shapes.next_cap = cap_limit(cap);
+	shapes.pending = true;
+	if (!shapes.residents)
+		shape_empty();
+}

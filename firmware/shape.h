@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Shapes of CTAs and what is free for them
+ *
+ * A shape is what one CTA takes of an SM. Each shape in use has a lake that counts
+ * as if its CTAs were alone on the card (capacity - own residents), so launches
+ * and completions touch one lake only. While CTAs of several shapes are resident,
+ * a placement works on a lake made for it from all of them (shape_mixed()), by
+ * groups of SMs that hold the same.
+ */
+#ifndef SHAPE_H
+#define SHAPE_H
+
+#include "lake.h"
+
+struct shape {
+	/* key */
+	uint32_t registers;  /* class-1 scalar blocks | vector blocks << 16, of one wave */
+	uint32_t shared;     /* shared blocks | barriers << 16, of one CTA */
+	uint32_t waves;
+	/* state */
+	uint32_t capacity;   /* CTAs an idle SM takes, 0 = never fits */
+	uint32_t tasks;      /* that refer to it; 0 = may be replaced */
+	uint32_t residents;  /* CTAs on the card */
+	uint32_t used;       /* for replacement: when it was last asked for */
+	struct lake lake;
+};
+
+/** struct shape_state - the whole card. */
+struct shape_state {
+	uint32_t residents;  /* CTAs of all shapes */
+	uint32_t cap;        /* most CTAs on an SM */
+	uint32_t next_cap;   /* takes effect when the card is empty */
+	bool pending;        /* enable table or cap differ from what the lakes hold */
+	uint32_t clock;
+	uint32_t shapes;     /* in use */
+	uint32_t enabled[LAKE_WORDS];  /* SMs (positions) that get CTAs */
+	uint32_t included[LAKE_WORDS]; /* SMs in the lakes */
+	struct shape shape[FW_SHAPES];
+	struct lake mixed;
+};
+extern struct shape_state shapes;
+
+void shape_init(void);
+/** shape_find() - the shape with this key; NULL: all shapes are in use, try again later. */
+struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves);
+/** shape_capacity() - CTAs of a shape that an idle SM takes. */
+uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves);
+/** shape_alone() - only CTAs of @shape are resident and nothing is pending: its own lake is the truth. */
+static inline bool shape_alone(const struct shape *shape)
+{
+	return shapes.residents == shape->residents && !shapes.pending;
+}
+/** shape_mixed() - lake of what is free for @shape beside all others. */
+struct lake *shape_mixed(struct shape *shape);
+/** shape_placed() - account launch segments placed in the mixed lake. */
+void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t *end);
+/** shape_empty() - the card has become empty: pending changes take effect. */
+void shape_empty(void);
+/** shape_enable() - SM at @position gets CTAs from now on, or no longer. */
+void shape_enable(unsigned position, bool enable);
+/** shape_cap() - most CTAs on one SM, 0 = what fits. */
+void shape_cap(uint32_t cap);
+
+#endif

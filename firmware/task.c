@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include "task.h"
+
+#include "command.h"
+#include "counter.h"
+#include "place.h"
+#include "queue.h"
+
+struct task tasks[FW_TASKS];
+struct task_table task_table;
+struct task_error task_errors[FW_TASKS];
+
+static struct task_group groups[FW_TASKS];
+
+void task_init(void)
+{
+	unsigned i;
+
+	task_table = (struct task_table){ 0 };
+	for (i = FW_TASKS; i--;) {
+		tasks[i] = (struct task){ .slot = (uint8_t)i };
+		groups[i].next = task_table.groups;
+		task_table.groups = &groups[i];
+		if (i < fw.tasks) {
+			tasks[i].next = task_table.free;
+			task_table.free = &tasks[i];
+		}
+	}
+}
+
+struct task_group *task_group_create(void)
+{
+	struct task_group *group = task_table.groups;
+
+	if (!group)
+		return NULL;
+	task_table.groups = group->next;
+	*group = (struct task_group){ .open = 1 };
+	return group;
+}
+
+static void clean_up(struct queue *queue, unsigned release, uint64_t signal)
+{
+	if (release) {
+		command_fence(release | TUTTI_FENCE_RELEASE);
+		counters.releases++;
+	}
+	if (signal) {
+		command_signal(queue->asid_queue, signal,
+			       queue->vector | (queue->flags & TUTTI_QUEUE_PROFILE ? TUTTI_SIGNAL_TIMES : 0));
+		counters.signals++;
+	}
+}
+
+void task_group_put(struct queue *queue, struct task_group *group)
+{
+	if (--group->open)
+		return;
+	clean_up(queue, group->release, group->signal);
+	group->next = task_table.groups;
+	task_table.groups = group;
+}
+
+static inline void task_release(struct task *task)
+{
+	struct queue *queue = task->queue;
+
+	task->state = TASK_FREE;
+	task->shape->tasks--;
+	task->next = task_table.free;
+	task_table.free = task;
+	task_table.running--;
+	queue_finished(queue, (uint32_t)task->packet);
+	if (unlikely(queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE])) {
+		queue_wake_waiters(WAIT_SLOT);
+		queue_wake_waiters(WAIT_SHAPE);
+	}
+}
+
+HOT void task_complete(struct task *task)
+{
+	clean_up(task->queue, task->release, task->signal);
+	if (unlikely(task->group))
+		task_group_put(task->queue, task->group);
+	task_release(task);
+}
+
+/* One word of SMs: @repeat CTAs ended on each of them. */
+static inline void raise(struct lake *lake, const struct tutti_event *event)
+{
+	uint32_t word = event->word[0] >> 16 & 0xff, n = event->word[0] >> 24, repeat = event->word[1], i;
+
+	do
+		for (i = 0; i < n; i++)
+			if (event->word[3 + i])
+				lake_raise(lake, word + i, event->word[3 + i]);
+	while (--repeat);
+}
+
+HOT void task_event_cta(const struct tutti_event *event)
+{
+	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
+	struct shape *shape = task->shape;
+	uint32_t n = event->word[2];
+
+	raise(&shape->lake, event);
+	task->resident -= n;
+	task->progress = 0;
+	shape->residents -= n;
+	shapes.residents -= n;
+	counters.ctas_completed += n;
+	if (unlikely(shapes.pending && !shapes.residents))
+		shape_empty();
+	if (!(task->resident | task->unissued) && likely(task->state == TASK_RUNNING))
+		task_complete(task);
+	if (unlikely(place_state.hungry))
+		place_hungry();
+}
+
+void task_fail(struct task *task, const struct task_error *error)
+{
+	struct queue *queue = task->queue;
+
+	if (task->state != TASK_RUNNING)
+		return;
+	task->state = TASK_KILLED;
+	task->progress = 0;
+	task_errors[task->slot] = *error;
+	if (task->unissued) {
+		place_remove(task);
+		task->unissued = 0;
+	}
+	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_KILL, 1, task->slot);
+	command_end(command_ring.next + 1);
+	if (queue->state == QUEUE_RUNNING)
+		queue->state = QUEUE_STOPPED;
+}
+
+void task_kill_queue(struct queue *queue)
+{
+	static const struct task_error destroyed = { .code = TUTTI_ERROR_CANCELLED, .sm_wave = ~0u };
+	unsigned i;
+
+	for (i = 0; i < fw.tasks; i++)
+		if (tasks[i].queue == queue)
+			task_fail(&tasks[i], &destroyed);
+}
+
+/* What the cause of a wave's fault means for the queue. */
+static uint8_t fault_code(unsigned cause)
+{
+	switch (cause) {
+	case TUTTI_CAUSE_UNMAPPED:
+	case TUTTI_CAUSE_PROTECTION:
+	case TUTTI_CAUSE_ALIGNMENT:
+	case TUTTI_CAUSE_BUS:
+	case TUTTI_CAUSE_STACK:
+		return TUTTI_ERROR_MEMORY_FAULT;
+	case TUTTI_CAUSE_ECC:
+		return TUTTI_ERROR_MEMORY;
+	case TUTTI_CAUSE_WATCHDOG:
+		return TUTTI_ERROR_TIMEOUT;
+	default:
+		return TUTTI_ERROR_KERNEL_TRAP;
+	}
+}
+
+static uint64_t pair(const uint32_t *words)
+{
+	return words[0] | (uint64_t)words[1] << 32;
+}
+
+COLD void task_event_fault(const struct tutti_event *event)
+{
+	const uint32_t *w = event->word;
+	struct task_error error = {
+		.code = fault_code(w[0] >> 16 & 0xff),
+		.engine = w[6] ? (uint8_t)w[6] : TUTTI_ENGINE_WAVE,
+		.access = (uint8_t)(w[0] >> 24),
+		.cause = w[0] >> 16 & 0xff,
+		.sm_wave = w[1],
+		.pc = pair(w + 2),
+		.address = pair(w + 4),
+	};
+
+	task_fail(&tasks[w[0] >> 8 & (FW_TASKS - 1)], &error);
+}
+
+COLD void task_event_killed(const struct tutti_event *event)
+{
+	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
+	struct task_error *error = &task_errors[task->slot];
+	struct queue *queue = task->queue;
+	struct tutti_fault fault;
+
+	if (task->state != TASK_KILLED)
+		return;
+	if (error->code == TUTTI_ERROR_TIMEOUT && event->word[1] != ~0u) {
+		error->sm_wave = event->word[1];
+		error->pc = pair(event->word + 2);
+	}
+	fault = (struct tutti_fault){
+		.code = error->code,
+		.engine = error->engine,
+		.access = error->access,
+		.cause = error->cause,
+		.packet = task->packet,
+		.kernel = task->kernel,
+		.sm = (uint16_t)error->sm_wave,
+		.wave = (uint16_t)(error->sm_wave >> 16),
+		.pc = error->pc,
+		.address = error->address,
+	};
+	/* A failed kernel is fenced as well, but its signal stays. */
+	clean_up(queue, TUTTI_SCOPE_SYSTEM, 0);
+	if (task->group) {
+		task->group->signal = 0;
+		task_group_put(queue, task->group);
+	}
+	queue_stop(queue, &fault);
+	task_release(task);
+}
+
+uint64_t task_oldest(const struct queue *queue, uint64_t none)
+{
+	unsigned i;
+
+	for (i = 0; i < fw.tasks; i++)
+		if (tasks[i].state != TASK_FREE && tasks[i].queue == queue && tasks[i].packet < none)
+			none = tasks[i].packet;
+	return none;
+}
