@@ -37,7 +37,10 @@ static void *reserve(uint64_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return p == MAP_FAILED ? NULL : p;
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, bytes, MADV_NOHUGEPAGE); /* touched here and there: clearing huge pages would be most of the work */
+	return p;
 }
 
 static uint64_t infos_bytes(const struct hart *hart)

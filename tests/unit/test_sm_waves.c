@@ -475,7 +475,7 @@ static void speed(void **unused)
 	rig_destroy(card);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(index_of_every_cta),
@@ -506,5 +506,7 @@ int main(void)
 		cmocka_unit_test(speed),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+/* SM array without waves: coordinates, resources, launches that must be refused, reports. */
+#include <stdio.h>
+
+#include "sm_rig.h"
+
+static uint32_t seed = 12345;
+
+static uint32_t roll(uint32_t n)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (uint32_t)(((uint64_t)seed * n) >> 32);
+}
+
+/* CGA-19, CGA-20, CGA-22: SMs that get CTAs now and then, and late joiners, against plain division. */
+static void coordinates_against_division(void **unused)
+{
+	for (unsigned round = 0; round < 300; round++) {
+		uint32_t groups[3] = {1 + roll(round & 1 ? 5 : 3000), 1 + roll(40), 1 + roll(40)};
+		uint64_t total = (uint64_t)groups[0] * groups[1] * groups[2], launched = roll(1000), base = launched;
+		struct rasteriser sm[6];
+		unsigned joined = 3;
+
+		for (unsigned i = 0; i < joined; i++)
+			rasteriser_start(&sm[i], groups, 0, base);
+		for (unsigned step = 0; step < 200; step++) {
+			uint64_t index = launched - base;
+			unsigned i = roll(joined);
+
+			if (index >= total)
+				break;
+			if (joined < 6 && !roll(20))
+				rasteriser_start(&sm[joined++], groups, (uint32_t)index, launched);
+			rasteriser_advance(&sm[i], groups, launched);
+			assert_int_equal(sm[i].index, index);
+			assert_int_equal(sm[i].x, index % groups[0]);
+			assert_int_equal(sm[i].y, index / groups[0] % groups[1]);
+			assert_int_equal(sm[i].z, index / groups[0] / groups[1]);
+			launched += 1 + (roll(4) ? 0 : roll((uint32_t)(total / 50 + 1)));
+		}
+	}
+}
+
+static void blocks_first_fit(void **unused)
+{
+	for (unsigned round = 0; round < 200; round++) {
+		unsigned n = 1 + roll(256), taken = 0;
+		uint8_t model[256] = {0};
+		struct { int first; unsigned need; } run[64];
+		struct blocks blocks;
+
+		blocks_init(&blocks, n);
+		for (unsigned step = 0; step < 200; step++) {
+			if (taken < 64 && roll(3)) {
+				unsigned need = 1 + roll(n > 70 ? 70 : n), i = 0, length = 0;
+				int first = blocks_take(&blocks, need), want = -1;
+
+				for (; i < n && want < 0; i++) {
+					length = model[i] ? 0 : length + 1;
+					if (length == need)
+						want = (int)(i + 1 - need);
+				}
+				assert_int_equal(first, want);
+				if (first < 0)
+					continue;
+				memset(model + first, 1, need);
+				run[taken].first = first;
+				run[taken++].need = need;
+			} else if (taken) {
+				unsigned i = roll(taken);
+
+				memset(model + run[i].first, 0, run[i].need);
+				blocks_give(&blocks, (unsigned)run[i].first, run[i].need);
+				run[i] = run[--taken];
+			}
+		}
+	}
+}
+
+/* One shape: capacity is the least over the resources. */
+static void capacity_of_one_shape(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 1);
+	const struct tutti_discovery *limits = &card->limits;
+
+	for (unsigned round = 0; round < 300; round++) {
+		struct tutti_task_state state = {.waves = (uint16_t)(1 + roll(12)), .scalar_blocks = (uint16_t)roll(12),
+			.vector_blocks = (uint16_t)roll(12), .shared_blocks = (uint16_t)roll(20),
+			.barriers = (uint16_t)roll(3)};
+		unsigned wave_slots = 8, fits = 0, want;
+		struct task task = {.state = state};
+		struct cta cta[33] = {{0}};
+
+		if (state.scalar_blocks && 32u / state.scalar_blocks < wave_slots)
+			wave_slots = 32u / state.scalar_blocks;
+		if (state.vector_blocks && 32u / state.vector_blocks < wave_slots)
+			wave_slots = 32u / state.vector_blocks;
+		want = 4 * wave_slots / state.waves;
+		if (state.shared_blocks && 64u / state.shared_blocks < want)
+			want = 64u / state.shared_blocks;
+		if (state.barriers && 16u / state.barriers < want)
+			want = 16u / state.barriers;
+		if (want > 32)
+			want = 32;
+		sm_init(&card->array->sm[0], limits);
+		for (; fits < 33; fits++) {
+			cta[fits].task = &task;
+			cta[fits].number = fits;
+			if (!sm_take(&card->array->sm[0], limits, &cta[fits]))
+				break;
+		}
+		assert_int_equal(fits, want);
+		for (unsigned i = 0; i < fits; i++)
+			sm_give(&card->array->sm[0], limits, &cta[i]);
+		assert_int_equal(card->array->sm[0].cta_slots, 32);
+		assert_int_equal(card->array->sm[0].barriers, 16);
+		assert_true(card->array->sm[0].shared.free[0] == ~0ull);
+		for (unsigned p = 0; p < 4; p++) {
+			assert_int_equal(card->array->sm[0].peu[p].free_waves, 8);
+			assert_int_equal(card->array->sm[0].peu[p].scalar.free[0], 0xffffffffu);
+			assert_int_equal(card->array->sm[0].peu[p].vector.free[0], 0xffffffffu);
+		}
+	}
+	rig_destroy(card);
+}
+
+static void overbooking_is_refused(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 2);
+	struct tutti_task_state state;
+
+	rig_context(card, 1);
+	state = rig_state(1, K_EMPTY, 100, 4);
+	sm_array_state(card->array, 0, &state, NULL, 0);
+	assert_int_equal(rig_launch(card, 0, 8, 2), 0); /* 32 of 32 wave slots */
+	assert_int_equal(rig_launch(card, 0, 1, 1), -EINVAL);
+	rig_until(card, 0, 16);
+	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
+	rig_until(card, 0, 17);
+	rig_destroy(card);
+}
+
+static void malformed_launches(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 40);
+	uint32_t words[40] = {0};
+	struct tutti_task_state state;
+
+	rig_context(card, 1);
+	state = rig_state(1, K_EMPTY, 100, 1);
+	words[0] = 1 | 1u << 24;
+	words[1] = 1;
+	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 2), -EINVAL);  /* no state */
+	sm_array_state(card->array, 0, &state, NULL, 0);
+	assert_int_equal(sm_array_launch(card->array, 32, 0, words, 2), -EINVAL); /* no such slot */
+	assert_int_equal(sm_array_launch(card->array, 0, 1, words, 2), -EINVAL);  /* CGA */
+	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 1), -EINVAL);  /* mask missing */
+	words[0] = 1;
+	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 2), -EINVAL);  /* no mask words */
+	words[0] = 1 | 31u << 16 | 2u << 24;
+	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 3), -EINVAL);  /* past the last SM */
+	words[0] = 1 | 1u << 16 | 1u << 24;
+	words[1] = 0x100;
+	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 2), -EINVAL);  /* SM 40 of 40 */
+	state.entry += 4;
+	words[0] = 1 | 1u << 24;
+	words[1] = 2;
+	sm_array_state(card->array, 0, &state, words, 1); /* SM 0 ... */
+	words[1] = 1u << 5;
+	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 2), -EINVAL);  /* ... but SM 5 */
+	assert_false(sm_array_busy(card->array));
+	for (unsigned round = 0; round < 20000; round++) {
+		for (unsigned i = 0; i < 40; i++)
+			words[i] = roll(3) ? seed : seed & 0x03000007;
+		sm_array_launch(card->array, roll(3), 0, words, roll(41));
+		if (!(round % 16))
+			sm_array_reset(card->array);
+	}
+	rig_destroy(card);
+}
+
+/* A late joiner and an order that is not the identity: every CTA number exactly once. */
+static void order_and_late_joiner(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 4);
+	uint64_t *data = rig_context(card, 1);
+	struct tutti_task_state state = rig_state(1, K_INDEX, 12, 1);
+	uint32_t order[2] = {3 | 2 << 16, 1 | 0 << 16}, mask = 7, segment[2] = {2 | 1u << 24, 7};
+
+	data[61440 / 8] = DATA;
+	memset(data, 0xff, 8 * 16);
+	sm_array_order(card->array, 0, order, 2);
+	sm_array_state(card->array, 0, &state, &mask, 1);
+	assert_int_equal(sm_array_launch(card->array, 0, 0, segment, 2), 0);
+	state.first = 6;
+	mask = 8;
+	sm_array_state(card->array, 0, &state, &mask, 1);
+	segment[0] = 1 | 1u << 24;
+	segment[1] = 15;
+	assert_int_equal(sm_array_launch(card->array, 0, 0, segment, 2), 0);
+	segment[1] = 10;
+	assert_int_equal(sm_array_launch(card->array, 0, 0, segment, 2), 0);
+	rig_until(card, 0, 12);
+	for (uint64_t i = 0; i < 12; i++)
+		assert_int_equal(data[i], i);
+	rig_destroy(card);
+}
+
+static void reports_are_few(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 160);
+	struct tutti_task_state state;
+	uint32_t words[3];
+
+	rig_context(card, 1);
+	state = rig_state(1, K_EMPTY, 160 * 32, 1);
+	sm_array_state(card->array, 0, &state, NULL, 0);
+	assert_int_equal(rig_launch(card, 0, 32, 160), 0);
+	while (sm_array_run(card->array))
+		;
+	sm_array_report(card->array);
+	assert_int_equal(card->done[0], 160 * 32);
+	assert_int_equal(card->events, 1);
+	/* SM i gets i % 30 + 1: 30 different counts, 5 binary digits */
+	for (unsigned i = 0; i < 160; i++) {
+		words[0] = (i % 30 + 1) | i / 32 << 16 | 1u << 24;
+		words[1] = 1u << (i % 32);
+		assert_int_equal(sm_array_launch(card->array, 0, 0, words, 2), 0);
+	}
+	while (sm_array_run(card->array))
+		;
+	sm_array_report(card->array);
+	assert_in_range(card->events, 2, 1 + 10);
+	assert_false(sm_array_busy(card->array));
+	rig_destroy(card);
+}
+
+static void largest_card(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 1024);
+	struct tutti_task_state state;
+
+	rig_context(card, 1);
+	state = rig_state(1, K_EMPTY, 1024 * 32, 1);
+	sm_array_state(card->array, 31, &state, NULL, 0);
+	assert_int_equal(rig_launch(card, 31, 32, 1024), 0);
+	rig_until(card, 31, 1024 * 32);
+	rig_destroy(card);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(coordinates_against_division),
+		cmocka_unit_test(blocks_first_fit),
+		cmocka_unit_test(capacity_of_one_shape),
+		cmocka_unit_test(overbooking_is_refused),
+		cmocka_unit_test(malformed_launches),
+		cmocka_unit_test(order_and_late_joiner),
+		cmocka_unit_test(reports_are_few),
+		cmocka_unit_test(largest_card),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
