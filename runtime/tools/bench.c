@@ -22,8 +22,9 @@ static const struct {
 
 static void usage(void)
 {
-	puts("usage: tutti bench [--quick] [--output FILE] [--only ID]\n\n"
+	puts("usage: tutti bench [--quick] [--profile] [--output FILE] [--only ID]\n\n"
 	     "  --quick        fewer repetitions\n"
+	     "  --profile      PERF-01: instructions of every firmware function; * counts, r reads records\n"
 	     "  --output FILE  JSON, one object a line (build/bench.json when there is build/, else bench.json)\n"
 	     "  --only ID      one group:\n");
 	for (size_t g = 0; g < GROUPS; g++)
@@ -103,7 +104,8 @@ static bool known(const char *id)
 int command_bench(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "quick", no_argument, NULL, 'q' }, { "output", required_argument, NULL, 'o' },
+		{ "quick", no_argument, NULL, 'q' },	  { "profile", no_argument, NULL, 'p' },
+		{ "output", required_argument, NULL, 'o' },
 		{ "only", required_argument, NULL, 'i' }, { "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 }
 	};
@@ -113,6 +115,7 @@ int command_bench(int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		bench.quick |= option == 'q';
+		bench.profile |= option == 'p';
 		if (option == 'o')
 			output = optarg;
 		if (option == 'i')

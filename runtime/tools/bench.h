@@ -25,6 +25,7 @@ struct bench_peer {
 struct bench {
 	FILE *json;
 	bool quick;
+	bool profile;    /* PERF-01: every firmware function */
 	unsigned results;
 	unsigned missed; /* targets not met */
 	struct bench_peer basic, pthread;

@@ -15,30 +15,62 @@
 #define WARM_UP 4    /* packets before, so that the kernel descriptor is known */
 #define FUNCTIONS 1024
 
-/*
- * Functions of the firmware between "packet is in local memory" and "record can be
- * read": checking, expanding, storing references, reading records (firmware/README.md).
- */
-static const char *const counted[] = { "packet_", "reference_store", "condensed_", "table_diff", "kernel_find",
-				       "kernel_lookup", "refuse_sizes", "required_ok" };
+/* Functions of the firmware that check a packet and make a task record of it, by prefix (firmware/README.md) ... */
+static const char *const expanding[] = { "packet_", "refuse_sizes", "required_ok", "reference_store", "condensed_block",
+					 "condensed_expand", "condensed_same", "condensed_general", "condensed_value",
+					 "condensed_derive", "table_diff", NULL };
+/* ... and that read a record's launch fields, which a plain packet's does not need */
+static const char *const reading[] = { "condensed_kernel", NULL };
 
 /** struct maker - writes packet number @round of a case. Returns its kernels. */
 typedef unsigned (*maker)(const struct bench_rig *rig, unsigned round, union tutti_packet *packet);
 
-static uint64_t instructions(struct tutti_card *card, uint64_t *all)
+/** struct profile - all functions at one moment. */
+struct profile {
+	struct tutti_card_function function[FUNCTIONS];
+	size_t count;
+	uint64_t all;
+};
+
+static void profile_take(struct tutti_card *card, struct profile *profile)
 {
-	static struct tutti_card_function functions[FUNCTIONS];
-	size_t count = tutti_card_profile(card, functions, FUNCTIONS);
+	profile->count = tutti_card_profile(card, profile->function, FUNCTIONS);
+	if (profile->count > FUNCTIONS)
+		profile->count = FUNCTIONS;
+	profile->all = tutti_card_instructions(card);
+}
+
+static bool is_one_of(const char *name, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (!strncmp(name, *prefixes, strlen(*prefixes)))
+			return true;
+	return false;
+}
+
+/* Instructions of these functions; @after comes from the same card, in the same order. */
+static uint64_t profile_sum(const struct profile *before, const struct profile *after, const char *const *prefixes)
+{
 	uint64_t sum = 0;
 
-	for (size_t f = 0; f < count && f < FUNCTIONS; f++)
-		for (size_t c = 0; c < sizeof(counted) / sizeof(*counted); c++)
-			if (!strncmp(functions[f].name, counted[c], strlen(counted[c]))) {
-				sum += functions[f].instructions;
-				break;
-			}
-	*all = tutti_card_instructions(card);
+	for (size_t f = 0; f < after->count; f++)
+		if (is_one_of(after->function[f].name, prefixes))
+			sum += after->function[f].instructions - before->function[f].instructions;
 	return sum;
+}
+
+/* Every function that ran; * marks those that count. */
+static void profile_print(const struct profile *before, const struct profile *after, unsigned kernels)
+{
+	for (size_t f = 0; f < after->count; f++) {
+		const struct tutti_card_function *function = &after->function[f];
+		uint64_t spent = function->instructions - before->function[f].instructions;
+		char mark = is_one_of(function->name, expanding) ? '*' : is_one_of(function->name, reading) ? 'r' : ' ';
+
+		if (spent)
+			printf("           %c %-30s %10.2f in %8.3f calls\n", mark, function->name,
+			       (double)spent / kernels, (double)(function->calls - before->function[f].calls) / kernels);
+	}
 }
 
 /* A plain dispatch of @dimensions; @ref_num as in the packet. */
@@ -238,27 +270,35 @@ static const struct {
 	{ "condensed_same_31", same_31, 4.5 },
 };
 
+static void report(struct bench *bench, const char *name, const char *suffix, double value, double target)
+{
+	char full[64];
+
+	snprintf(full, sizeof(full), "%s%s", name, suffix);
+	if (value > 0)
+		bench_report(bench, "PERF-01", full, value, "instructions/kernel", target, BENCH_LOWER);
+}
+
 static int measure(struct bench *bench, struct bench_rig *rig, unsigned c)
 {
+	static struct profile before, after;
 	struct tutti_card *card = tutti_device_card(rig->device);
-	uint64_t all_before, all_after, before, after;
-	char name[64];
 	unsigned kernels;
 	int error = references_store(rig);
 
 	if (!error)
 		error = send(rig, cases[c].make, WARM_UP, &kernels);
-	before = instructions(card, &all_before);
+	profile_take(card, &before);
 	if (!error)
 		error = send(rig, cases[c].make, ROUNDS, &kernels);
-	after = instructions(card, &all_after);
+	profile_take(card, &after);
 	if (error)
 		return bench_failed(bench, "PERF-01", cases[c].name, tutti_strerror(error));
-	bench_report(bench, "PERF-01", cases[c].name, (double)(after - before) / kernels, "instructions/kernel",
-		     cases[c].target, BENCH_LOWER);
-	snprintf(name, sizeof(name), "%s_whole", cases[c].name);
-	bench_report(bench, "PERF-01", name, (double)(all_after - all_before) / kernels, "instructions/kernel",
-		     BENCH_NO_TARGET, BENCH_LOWER);
+	report(bench, cases[c].name, "", (double)profile_sum(&before, &after, expanding) / kernels, cases[c].target);
+	report(bench, cases[c].name, "_read", (double)profile_sum(&before, &after, reading) / kernels, BENCH_NO_TARGET);
+	report(bench, cases[c].name, "_whole", (double)(after.all - before.all) / kernels, BENCH_NO_TARGET);
+	if (bench->profile)
+		profile_print(&before, &after, kernels);
 	return 0;
 }
 
