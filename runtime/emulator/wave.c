@@ -72,7 +72,7 @@ struct wave *wave_start(struct engine *engine, struct cta *cta)
 	struct wave *wave;
 	struct hart *hart;
 
-	if (!cta->hart)
+	if (!cta->hart || unlikely(!cta->hart->free_waves))
 		cta->hart = hart_get(engine, cta->task->state.asid);
 	hart = cta->hart;
 	wave = hart ? hart->free_waves : NULL;

@@ -277,7 +277,7 @@ static void contexts_share_nothing(void **unused)
 
 static void private_memory_is_private(void **unused)
 {
-	/* 8 SMs * 32 waves on one engine share 32 stack slots */
+	/* 8 SMs * 32 waves on one engine share 32 stack slots, and are more than allocated at first */
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 8);
 	uint64_t *data = prepare(card, 1);
 	struct tutti_task_state state = rig_state(1, K_PRIVATE, 64, 4);
