@@ -7,24 +7,46 @@
 
 #include "kripke.h"
 
-/* One work-item per (group, zone). */
-TUTTI_KERNEL(ltimes, struct kripke_args)
+#define LANES 8u /* work-items that take a sum together */
+
+/*
+ * out[l] = sum of a[n] b[n * stride + l] over n, for @lanes neighbours at once: they
+ * share a[n], and their b[] lie side by side.
+ */
+static inline __attribute__((always_inline)) void dot(const double *a, const double *b, uint64_t stride,
+						      uint32_t count, unsigned lanes, double *out)
+{
+	double sum[LANES] = { 0 };
+
+	for (uint32_t n = 0; n < count; n++, b += stride) {
+#pragma GCC unroll 8
+		for (unsigned l = 0; l < lanes; l++)
+			sum[l] += a[n] * b[l];
+	}
+#pragma GCC unroll 8
+	for (unsigned l = 0; l < lanes; l++)
+		out[l] = sum[l];
+}
+
+/* out = matrix in, for this wave's work-items: one per (group, zone). @matrix is [rows][columns]. */
+static void multiply(const struct kripke_args *args, const double *matrix, uint32_t rows, uint32_t columns,
+		     const double *in, double *out)
 {
 	const uint64_t stride = (uint64_t)args->groups * args->zone_count;
+	uint64_t at = tutti_global_id(tutti_wave()->first_item, 0);
+	const uint64_t end = at + tutti_wave()->items;
 
-	tutti_for_each_item(item) {
-		uint64_t at = tutti_global_id(item, 0);
+	for (; at + LANES <= end; at += LANES)
+		for (uint32_t r = 0; r < rows; r++)
+			dot(matrix + (uint64_t)r * columns, in + at, stride, columns, LANES, out + r * stride + at);
+	for (; at < end; at++)
+		for (uint32_t r = 0; r < rows; r++)
+			dot(matrix + (uint64_t)r * columns, in + at, stride, columns, 1, out + r * stride + at);
+}
 
-		for (uint32_t m = 0; m < args->moments; m++) {
-			const double *ell = args->ell + (uint64_t)m * args->directions;
-			const double *psi = args->psi + at;
-			double sum = 0.0;
-
-			for (uint32_t d = 0; d < args->directions; d++, psi += stride)
-				sum += ell[d] * *psi;
-			args->phi[m * stride + at] = sum;
-		}
-	}
+TUTTI_KERNEL(ltimes, struct kripke_args)
+{
+	multiply(args, args->ell, args->moments, args->directions, args->psi, args->phi);
 }
 
 /* One work-item per (group scattered to, zone). */
@@ -72,24 +94,9 @@ TUTTI_KERNEL(source, struct kripke_args)
 	}
 }
 
-/* One work-item per (group, zone). */
 TUTTI_KERNEL(lplustimes, struct kripke_args)
 {
-	const uint64_t stride = (uint64_t)args->groups * args->zone_count;
-
-	tutti_for_each_item(item) {
-		uint64_t at = tutti_global_id(item, 0);
-
-		for (uint32_t d = 0; d < args->directions; d++) {
-			const double *ell_plus = args->ell_plus + (uint64_t)d * args->moments;
-			const double *phi = args->phi_out + at;
-			double sum = 0.0;
-
-			for (uint32_t m = 0; m < args->moments; m++, phi += stride)
-				sum += ell_plus[m] * *phi;
-			args->rhs[d * stride + at] = sum;
-		}
-	}
+	multiply(args, args->ell_plus, args->directions, args->moments, args->phi_out, args->rhs);
 }
 
 /* First zone in flight order along one axis. */
