@@ -49,8 +49,9 @@ void channel_init(void)
 	channel.card_ring = hal_region(discovery->card_ring);
 	channel.host_slots = slots(discovery->host_ring);
 	channel.card_slots = slots(discovery->card_ring);
-	channel.head = channel.status->host_ring_head;
-	channel.tail = channel.status->card_ring_tail;
+	/* requests to an earlier firmware get no answer; what it said has been read or is lost */
+	channel.head = channel.status->host_ring_head = channel.control->host_ring_tail;
+	channel.tail = channel.status->card_ring_tail = channel.control->card_ring_head;
 	channel.deferred_used = 0;
 	channel.suspending = false;
 	channel.backlog_head = channel.backlog_tail = 0;

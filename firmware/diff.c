@@ -47,7 +47,9 @@ static int derive_workgroup(struct tutti_reference *e, const struct kernel *kern
 {
 	uint32_t dimensions = e->setup, flat, items;
 
-	if (!dimensions || dimensions > 3 || !e->workgroup_x || !e->workgroup_y || !e->workgroup_z ||
+	if (dimensions & ~TUTTI_SETUP_DIMENSIONS)
+		return TUTTI_ERROR_PACKET;
+	if (!dimensions || !e->workgroup_x || !e->workgroup_y || !e->workgroup_z ||
 	    !e->grid_x || !e->grid_y || !e->grid_z)
 		return TUTTI_ERROR_DIMENSIONS;
 	flat = dimensions < 2 ? (e->workgroup_y ^ 1u) | (e->grid_y ^ 1u) : 0;

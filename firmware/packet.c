@@ -45,8 +45,7 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	struct shape *shape;
 
 	if (unlikely(head & (TUTTI_HEADER_RESERVED | 0xfffc0000u) || (head & head >> 1 & 0x0a00)))
-		return head & 0xfffc0000u ? packet_refuse(TUTTI_ERROR_DIMENSIONS, BYTE(setup))
-					  : packet_refuse(TUTTI_ERROR_PACKET, BYTE(header));
+		return packet_refuse(TUTTI_ERROR_PACKET, head & 0xfffc0000u ? BYTE(setup) : BYTE(header));
 	if (unlikely(kernel->low != low || kernel->high != (high ^ queue->asid_queue << 16) ||
 		     kernel->state != KERNEL_READY)) {
 		if ((!low && !high) || low & 63 || high >> 15)

@@ -428,11 +428,14 @@ COLD void queue_event_post_fault(const struct tutti_event *event)
 		.engine = TUTTI_ENGINE_POST,
 		.access = TUTTI_ACCESS_WRITE,
 		.cause = event->word[0] >> 8 & 0xff,
-		.packet = queue->head,
+		.packet = queue->head - (uint32_t)((uint32_t)queue->head - queue->signalled),
 		.sm = 0xffff,
 		.address = event->word[1] | (uint64_t)event->word[2] << 32,
 	};
 
+	if (fault.address - queue->ring < (queue->mask + 1ull) * TUTTI_PACKET_BYTES ||
+	    fault.address == queue->read_index)
+		fault.packet = queue->head;
 	if (queue->state == QUEUE_NONE || queue->state == QUEUE_DYING)
 		return;
 	queue_stop(queue, &fault);
@@ -449,6 +452,9 @@ static int create_check(const struct tutti_msg_queue *m)
 		return -TUTTI_EINVAL;
 	if (m->ring & 63 || !fw_address_ok(m->ring) || m->read_index & 7 || !fw_address_ok(m->read_index) ||
 	    m->progress & 7)
+		return -TUTTI_EINVAL;
+	if (m->ring + (uint64_t)size * TUTTI_PACKET_BYTES > TUTTI_VA_END ||
+	    (m->flags & TUTTI_QUEUE_RSB && !(m->flags & TUTTI_QUEUE_EXTENDED)))
 		return -TUTTI_EINVAL;
 	if (!channel_context(m->asid))
 		return -TUTTI_ENOENT;

@@ -73,6 +73,7 @@ struct queue {
 	uint64_t read_index;
 	uint64_t progress;
 	uint64_t progressed;
+	uint32_t signalled;    /* packet (low half) whose signal was sent last: for reports */
 	uint64_t deadline;     /* poll at this time */
 	uint32_t destroy_id;   /* request to answer when it is gone */
 	uint16_t error;        /* TUTTI_ERROR_* it stopped with */

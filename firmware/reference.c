@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "reference.h"
 
+#include "channel.h"
 #include "command.h"
 #include "kernel.h"
 
@@ -51,6 +52,7 @@ HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dis
 	e[REFERENCE_AT(flags)] = TUTTI_REFERENCE_VALID | (uint32_t)(launch->kernel - kernels) << 16;
 	e[REFERENCE_AT(item_private)] = w[6];
 	e[REFERENCE_AT(group_bytes)] = w[7];
+	e[REFERENCE_AT(items)] = (w[1] & 0xffff) * (w[1] >> 16) * (w[2] & 0xffff);
 
 	release = w[0] >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 	rsb->release_agent &= (uint8_t)~bit;
@@ -71,8 +73,10 @@ int reference_create(const struct tutti_msg_rsb *message)
 	struct tutti_reference *table;
 	unsigned i = 0;
 
-	if (message->rsb >= fw.max_rsbs || !message->asid || message->asid >= fw.max_contexts)
+	if (message->rsb >= fw.max_rsbs)
 		return -TUTTI_EINVAL;
+	if (!channel_context(message->asid))
+		return -TUTTI_ENOENT;
 	if (rsb->table)
 		return -TUTTI_EEXIST;
 	if (message->placement == TUTTI_RSB_SCRATCH) {

@@ -38,10 +38,10 @@ void shape_init(void)
 	unsigned i;
 
 	shapes.shapes = shapes.residents = shapes.clock = 0;
-	shapes.pending = false;
+	shapes.pending = shapes.any_tainted = false;
 	shapes.cap = shapes.next_cap = cap_limit(0);
 	for (i = 0; i < LAKE_WORDS; i++)
-		shapes.enabled[i] = shapes.included[i] = 0;
+		shapes.enabled[i] = shapes.included[i] = shapes.tainted[i] = 0;
 	for (i = 0; i < fw.sms; i++)
 		shapes.enabled[i / 32] = shapes.included[i / 32] |= 1u << (i % 32);
 }
@@ -93,7 +93,8 @@ struct holding {
 	uint32_t barriers;
 	uint32_t shared;      /* blocks */
 	uint32_t runs;        /* CTAs with shared memory */
-	bool same_shared;     /* all of them need as much as we do */
+	bool tainted;         /* SMs of both kinds are not alike */
+	bool same_shared;     /* all of them need as much as we do, and always have */
 	bool same_scalar, same_vector;
 	uint32_t scalar, vector; /* largest needs of a wave */
 	uint8_t count[FW_SHAPES];
@@ -168,8 +169,11 @@ static uint32_t room(const struct holding *h, const struct shape *want)
 static uint32_t room_at(const struct shape *want, unsigned position, struct holding *h)
 {
 	unsigned i;
+	bool clean = !(shapes.tainted[position / 32] >> (position % 32) & 1);
 
-	*h = (struct holding){ .same_shared = true, .same_scalar = true, .same_vector = true };
+	*h = (struct holding){
+		.tainted = !clean, .same_shared = clean, .same_scalar = clean, .same_vector = clean,
+	};
 	for (i = 0; i < shapes.shapes; i++) {
 		const struct shape *s = &shapes.shape[i];
 
@@ -178,6 +182,8 @@ static uint32_t room_at(const struct shape *want, unsigned position, struct hold
 		h->count[i] = (uint8_t)(s->capacity - lake_level(&s->lake, position));
 		hold(h, s, h->count[i], want);
 	}
+	if (!h->ctas)
+		h->same_shared = h->same_scalar = h->same_vector = true;
 	return room(h, want);
 }
 
@@ -186,6 +192,7 @@ static uint32_t alike(const struct holding *h, unsigned w, uint32_t mask)
 {
 	unsigned i;
 
+	mask &= h->tainted ? shapes.tainted[w] : ~shapes.tainted[w];
 	for (i = 0; i < shapes.shapes && mask; i++)
 		if (shapes.shape[i].residents)
 			mask &= lake_exact(&shapes.shape[i].lake, shapes.shape[i].capacity - h->count[i], w);
@@ -215,14 +222,32 @@ HOT struct lake *shape_mixed(struct shape *shape)
 	return lake;
 }
 
+/* SMs of word @w on which CTAs of @shape, or of any other shape, are resident. */
+static uint32_t holders(const struct shape *shape, unsigned w, bool others)
+{
+	const struct shape *s;
+	uint32_t mask = 0;
+
+	for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
+		if (s->residents && (s != shape) == others)
+			mask |= shapes.included[w] & ~lake_exact(&s->lake, s->capacity, w);
+	return mask;
+}
+
 void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t *end)
 {
 	while (segments < end) {
-		uint32_t repeat = *segments & 0xffff, w = *segments >> 16 & 0xff, n = *segments >> 24, i;
+		uint32_t repeat = *segments & 0xffff, w = *segments >> 16 & 0xff, n = *segments >> 24, i, others;
 
-		for (segments++; n; n--, w++, segments++)
+		for (segments++; n; n--, w++, segments++) {
+			others = holders(shape, w, true);
+			shapes.tainted[w] &= others | holders(shape, w, false);
+			shapes.tainted[w] |= others & *segments;
+			if (shapes.tainted[w])
+				shapes.any_tainted = true;
 			for (i = 0; i < repeat; i++)
 				lake_lower(&shape->lake, w, *segments);
+		}
 	}
 }
 
@@ -231,6 +256,11 @@ COLD void shape_empty(void)
 	struct shape *s;
 	unsigned i;
 
+	shapes.any_tainted = false;
+	for (i = 0; i < fw.words; i++)
+		shapes.tainted[i] = 0;
+	if (!shapes.pending)
+		return;
 	shapes.pending = false;
 	shapes.cap = shapes.next_cap;
 	for (i = 0; i < fw.words; i++)

@@ -36,6 +36,12 @@ struct shape_state {
 	uint32_t shapes;     /* in use */
 	uint32_t enabled[LAKE_WORDS];  /* SMs (positions) that get CTAs */
 	uint32_t included[LAKE_WORDS]; /* SMs in the lakes */
+	/*
+	 * SMs that have held CTAs of several shapes since they were empty: their free
+	 * blocks may lie in pieces, so what fits is only bounded, not counted.
+	 */
+	uint32_t tainted[LAKE_WORDS];
+	bool any_tainted;
 	struct shape shape[FW_SHAPES];
 	struct lake mixed;
 };
@@ -49,13 +55,13 @@ uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves);
 /** shape_alone() - only CTAs of @shape are resident and nothing is pending: its own lake is the truth. */
 static inline bool shape_alone(const struct shape *shape)
 {
-	return shapes.residents == shape->residents && !shapes.pending;
+	return shapes.residents == shape->residents && !shapes.pending && !shapes.any_tainted;
 }
 /** shape_mixed() - lake of what is free for @shape beside all others. */
 struct lake *shape_mixed(struct shape *shape);
 /** shape_placed() - account launch segments placed in the mixed lake. */
 void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t *end);
-/** shape_empty() - the card has become empty: pending changes take effect. */
+/** shape_empty() - the card has become empty: nothing is tainted, pending changes take effect. */
 void shape_empty(void);
 /** shape_enable() - SM at @position gets CTAs from now on, or no longer. */
 void shape_enable(unsigned position, bool enable);

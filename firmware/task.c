@@ -79,6 +79,7 @@ static inline void task_release(struct task *task)
 
 HOT void task_complete(struct task *task)
 {
+	task->queue->signalled = (uint32_t)task->packet;
 	clean_up(task->queue, task->release, task->signal);
 	if (unlikely(task->group))
 		task_group_put(task->queue, task->group);
@@ -109,7 +110,7 @@ HOT void task_event_cta(const struct tutti_event *event)
 	shape->residents -= n;
 	shapes.residents -= n;
 	counters.ctas_completed += n;
-	if (unlikely(shapes.pending && !shapes.residents))
+	if (unlikely((shapes.pending | shapes.any_tainted) && !shapes.residents))
 		shape_empty();
 	if (!(task->resident | task->unissued) && likely(task->state == TASK_RUNNING))
 		task_complete(task);
