@@ -74,6 +74,15 @@ static bool fetch_pieces(struct tutti_card *card, const uint32_t *w, uint8_t *to
 	return true;
 }
 
+/* A fetch that came in the middle of the producer's writes: the header is still the old one, half the body new. */
+static void tear(uint8_t *packet)
+{
+	uint16_t invalid = TUTTI_PACKET_INVALID;
+
+	memcpy(packet, &invalid, sizeof(invalid));
+	memset(packet + SLOT / 2, 0, SLOT / 2);
+}
+
 void fetch_fetch(struct tutti_card *card, const uint32_t *w)
 {
 	uint32_t tag = w[0] >> 16, bytes = w[4];
@@ -92,7 +101,7 @@ void fetch_fetch(struct tutti_card *card, const uint32_t *w)
 	}
 	if (inject_is(card, TUTTI_INJECT_TORN_FETCH) && (w[1] >> 16 & TUTTI_FETCH_PACKETS) &&
 	    inject_take(card, TUTTI_INJECT_TORN_FETCH))
-		memset(to + SLOT / 2, 0, SLOT / 2); /* the second half has not arrived */
+		tear(to);
 	card_trace(card, TUTTI_TRACE_FETCH, 0xffff, 0xffff, 0, 0, 0, bytes);
 	event(card, TUTTI_EVENT_FETCH | tag << 16, 0);
 }

@@ -912,7 +912,8 @@ static void test_inject(void **state)
 		uint32_t got[16];
 
 		peek(LOCAL_BUFFER, got, 16);
-		assert_int_equal(got[0], 0x11111111);
+		assert_int_equal(got[0], 0x11110000 | TUTTI_PACKET_INVALID);
+		assert_int_equal(got[1], 0x11111111);
 		assert_int_equal(got[15], 0);
 	}
 	before = status->heartbeat;
