@@ -214,13 +214,14 @@ void tutti_queue_destroy(struct tutti_queue *public)
 {
 	struct queue *queue;
 	struct tutti_device *device;
+	int error;
 
 	if (!public)
 		return;
 	queue = queue_of(public);
 	device = queue->device;
 	/* the firmware answers when nothing of the queue is in flight */
-	device_request(device, TUTTI_MSG_QUEUE_DESTROY, public->id, 0, 0, NULL);
+	error = device_request(device, TUTTI_MSG_QUEUE_DESTROY, public->id, 0, 0, NULL);
 	device->transport->poll(device);
 	pthread_mutex_lock(&device->lock);
 	device->queue[public->id] = NULL;
@@ -235,6 +236,8 @@ void tutti_queue_destroy(struct tutti_queue *public)
 	if (delivering == queue)
 		delivering = NULL;
 	record_orphan(queue);
+	if (error && !device_dead(device))
+		return; /* the card may still use ring, words and doorbell: never again ours */
 	id_give(device, device->queue_ids, public->id);
 	queue_free(queue);
 }
