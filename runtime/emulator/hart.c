@@ -12,6 +12,7 @@
 
 #define STACK_BYTES (256u << 10)
 #define HARTS 8u     /* kept per engine */
+#define TLB_MOST 65536u
 #define CHUNK 128u   /* waves allocated at once */
 #define BOOT (TUTTI_WAVE_ROM + 0x100)
 #define BOOT_END (TUTTI_WAVE_ROM + 0x120)
@@ -86,6 +87,21 @@ static uint64_t load(struct hart *hart, struct wave *wave)
 
 /* ---- hooks ------------------------------------------------------------ */
 
+/*
+ * Unicorn's TLB starts with 256 entries and grows only when it is flushed while
+ * nearly full; a kernel that walks through much memory would miss at every access.
+ */
+static bool tlb_small(const struct hart *hart)
+{
+	return precise_fills() > 4 * hart->tlb_entries && hart->tlb_entries < TLB_MOST;
+}
+
+static void tlb_grow(struct hart *hart)
+{
+	precise_flush(hart->cpu);
+	hart->tlb_entries *= 2;
+}
+
 /* In a hook, with no wave loaded: go on with the next wave of this hart, now or when entered again. */
 static void next_in_hook(struct hart *hart)
 {
@@ -100,7 +116,7 @@ static void next_in_hook(struct hart *hart)
 			fiber_leave();
 		while (!hart->entering);
 	}
-	if (unlikely(hart->refresh))
+	if (unlikely(hart->refresh || tlb_small(hart)))
 		uc_emu_stop(hart->uc); /* mappings change outside of uc_emu_start() only */
 	else
 		load(hart, hart->entering);
@@ -266,6 +282,8 @@ static void hart_main(void *data)
 			fiber_leave();
 		if (hart->refresh)
 			hart_stale(hart);
+		if (tlb_small(hart))
+			tlb_grow(hart);
 		pc = load(hart, hart->entering);
 		after_run(hart, uc_emu_start(hart->uc, pc, ~0ull, 0, 0));
 		if (hart->entering)
@@ -442,6 +460,7 @@ static struct hart *hart_create(struct engine *engine, uint32_t asid)
 	hart->engine = engine;
 	hart->array = engine->array;
 	hart->asid = asid;
+	hart->tlb_entries = 256;
 	hart->next = engine->harts;
 	engine->harts = hart;
 	engine->hart[asid] = hart;

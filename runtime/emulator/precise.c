@@ -15,9 +15,11 @@ static __thread struct {
 	void *env;
 	uintptr_t ra;
 	void *cpu;
+	uint32_t fills;
 } last;
 
 static void (*leave_core)(void *cpu);
+static void (*flush)(void *cpu);
 static bool (*restore)(void *cpu, uintptr_t ra, bool will_exit);
 
 #define VISIBLE __attribute__((visibility("default")))
@@ -57,6 +59,7 @@ VISIBLE bool riscv_cpu_tlb_fill_riscv64(void *cpu, uint64_t va, int size, int ac
 					uintptr_t ra)
 {
 	last.cpu = cpu;
+	last.fills++;
 	return next_fill(cpu, va, size, access, mode, probe, ra);
 }
 
@@ -90,6 +93,7 @@ __attribute__((constructor)) static void find_next(void)
 	FIND(helper_le_stq_mmu_riscv64);
 	*(void **)&next_fill = dlsym(RTLD_NEXT, "riscv_cpu_tlb_fill_riscv64");
 	*(void **)&leave_core = dlsym(RTLD_NEXT, "cpu_loop_exit_riscv64");
+	*(void **)&flush = dlsym(RTLD_NEXT, "tlb_flush_riscv64");
 	*(void **)&restore = dlsym(RTLD_NEXT, "cpu_restore_state_riscv64");
 }
 
@@ -101,6 +105,18 @@ uint64_t *precise_learn(void **cpu)
 	last.env = last.cpu = NULL;
 	last.ra = 0;
 	return *cpu && restore ? env : NULL;
+}
+
+uint32_t precise_fills(void)
+{
+	return last.fills;
+}
+
+void precise_flush(void *cpu)
+{
+	if (cpu && flush)
+		flush(cpu);
+	last.fills = 0;
 }
 
 void precise_leave(void *cpu)
