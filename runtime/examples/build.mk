@@ -18,6 +18,9 @@ $(EXAMPLE_TCOS): $(EXAMPLES_OUT)/%.tco: runtime/examples/%/kernels.c $$(wildcard
 	@mkdir -p $(@D)
 	$(TUTTIC) -Wextra -Werror $(EXAMPLE_FLOAT) -o $@ $<
 
+# Kripke's table tells what its packets cost the soft core.
+$(EXAMPLES_OUT)/kripke: runtime/tools/packet_cost.c runtime/tools/packet_cost.h
+
 $(EXAMPLE_BINS): $(EXAMPLES_OUT)/%: $$(filter-out runtime/examples/$$*/kernels.c,$$(wildcard runtime/examples/$$*/*.c)) \
 		$$(wildcard runtime/examples/$$*/*.h) runtime/examples/example.h $(OUT)/libtutti.so.0
 	@mkdir -p $(@D)

@@ -9,18 +9,11 @@
 #include <string.h>
 
 #include "bench.h"
-#include "emulator/card.h"
+#include "packet_cost.h"
 
 #define ROUNDS 64    /* packets of one measurement */
 #define WARM_UP 4    /* packets before, so that the kernel descriptor is known */
 #define FUNCTIONS 1024
-
-/* Functions of the firmware that check a packet and make a task record of it, by prefix (firmware/README.md) ... */
-static const char *const expanding[] = { "packet_", "refuse_sizes", "required_ok", "reference_store", "condensed_block",
-					 "condensed_expand", "condensed_same", "condensed_general", "condensed_value",
-					 "condensed_derive", "table_diff", NULL };
-/* ... and that read a record's launch fields, which a plain packet's does not need */
-static const char *const reading[] = { "condensed_kernel", NULL };
 
 /** struct maker - writes packet number @round of a case. Returns its kernels. */
 typedef unsigned (*maker)(const struct bench_rig *rig, unsigned round, union tutti_packet *packet);
@@ -40,21 +33,13 @@ static void profile_take(struct tutti_card *card, struct profile *profile)
 	profile->all = tutti_card_instructions(card);
 }
 
-static bool is_one_of(const char *name, const char *const *prefixes)
-{
-	for (; *prefixes; prefixes++)
-		if (!strncmp(name, *prefixes, strlen(*prefixes)))
-			return true;
-	return false;
-}
-
-/* Instructions of these functions; @after comes from the same card, in the same order. */
-static uint64_t profile_sum(const struct profile *before, const struct profile *after, const char *const *prefixes)
+/* Instructions of one stage; @after comes from the same card, in the same order. */
+static uint64_t profile_sum(const struct profile *before, const struct profile *after, enum packet_stage stage)
 {
 	uint64_t sum = 0;
 
 	for (size_t f = 0; f < after->count; f++)
-		if (is_one_of(after->function[f].name, prefixes))
+		if (packet_stage(after->function[f].name) == stage)
 			sum += after->function[f].instructions - before->function[f].instructions;
 	return sum;
 }
@@ -65,7 +50,7 @@ static void profile_print(const struct profile *before, const struct profile *af
 	for (size_t f = 0; f < after->count; f++) {
 		const struct tutti_card_function *function = &after->function[f];
 		uint64_t spent = function->instructions - before->function[f].instructions;
-		char mark = is_one_of(function->name, expanding) ? '*' : is_one_of(function->name, reading) ? 'r' : ' ';
+		char mark = " *r"[packet_stage(function->name)];
 
 		if (spent)
 			printf("           %c %-30s %10.2f in %8.3f calls\n", mark, function->name,
@@ -294,8 +279,8 @@ static int measure(struct bench *bench, struct bench_rig *rig, unsigned c)
 	profile_take(card, &after);
 	if (error)
 		return bench_failed(bench, "PERF-01", cases[c].name, tutti_strerror(error));
-	report(bench, cases[c].name, "", (double)profile_sum(&before, &after, expanding) / kernels, cases[c].target);
-	report(bench, cases[c].name, "_read", (double)profile_sum(&before, &after, reading) / kernels, BENCH_NO_TARGET);
+	report(bench, cases[c].name, "", (double)profile_sum(&before, &after, PACKET_EXPAND) / kernels, cases[c].target);
+	report(bench, cases[c].name, "_read", (double)profile_sum(&before, &after, PACKET_READ) / kernels, BENCH_NO_TARGET);
 	report(bench, cases[c].name, "_whole", (double)(after.all - before.all) / kernels, BENCH_NO_TARGET);
 	if (bench->profile)
 		profile_print(&before, &after, kernels);

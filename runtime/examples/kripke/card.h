@@ -28,7 +28,8 @@ struct kripke_cost {
 	uint64_t fences;       /* release fences */
 	uint64_t signals;
 	uint64_t instructions; /* of the soft core; 0 = not counted */
-	double enqueue_ns;     /* host time of dispatch and replay calls */
+	uint64_t packet_instructions; /* those of them that turn packets into launches */
+	double enqueue_ns;     /* host time of an iteration's dispatch or replay calls, median */
 };
 
 struct kripke_card;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "packet_cost.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* By prefix: the compiler splits functions and adds suffixes. */
+static const struct {
+	const char *prefix;
+	enum packet_stage stage;
+} functions[] = {
+	{ "packet_", PACKET_EXPAND },
+	{ "refuse_sizes", PACKET_EXPAND },
+	{ "required_ok", PACKET_EXPAND },
+	{ "reference_store", PACKET_EXPAND },
+	{ "condensed_kernel", PACKET_READ },
+	{ "condensed_", PACKET_EXPAND },
+	{ "table_diff", PACKET_EXPAND },
+};
+
+enum packet_stage packet_stage(const char *name)
+{
+	for (size_t f = 0; f < sizeof(functions) / sizeof(*functions); f++)
+		if (!strncmp(name, functions[f].prefix, strlen(functions[f].prefix)))
+			return functions[f].stage;
+	return PACKET_OTHER;
+}
+
+uint64_t packet_cost(struct tutti_card *card, enum packet_stage stage)
+{
+	size_t count = tutti_card_profile(card, NULL, 0);
+	struct tutti_card_function *function = calloc(count, sizeof(*function));
+	uint64_t sum = 0;
+
+	if (!function)
+		return 0;
+	tutti_card_profile(card, function, count);
+	for (size_t f = 0; f < count; f++)
+		if (packet_stage(function[f].name) == stage)
+			sum += function[f].instructions;
+	free(function);
+	return sum;
+}
