@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #define NONE	      UINT32_MAX
+#define RETIRE_PAGES  256u
 #define DISCARD_PAGES 64u /* from here on the kernel zeroes faster than memset */
 
 enum extent_state { SPARE, FREE, USED, SLAB };
@@ -19,6 +20,7 @@ struct extent {
 	uint8_t state;
 	uint8_t class;
 	bool dirty;
+	bool retired;	/* some of its pages are */
 	uint64_t taken; /* slab: bit per object */
 };
 
@@ -143,6 +145,7 @@ static void extent_merge(struct arena *arena, uint32_t e, uint32_t n)
 		extent->first = other->first;
 	extent->pages += other->pages;
 	extent->dirty |= other->dirty;
+	extent->retired |= other->retired;
 	extent_retire(arena, n);
 }
 
@@ -215,9 +218,20 @@ static uint32_t extent_alloc(struct arena *arena, size_t pages, uint8_t state)
 	extent = &arena->extent[e];
 	list_remove(arena, &arena->bin[bin_of(extent->pages)], e);
 	if (extent->pages > pages) {
-		extent_put_free(
-		    arena, extent_new(arena, extent->first + pages, extent->pages - pages, extent->dirty));
+		uint32_t rest =
+		    extent_new(arena, extent->first + pages, extent->pages - pages, extent->dirty);
+
+		arena->extent[rest].retired = extent->retired;
+		extent_put_free(arena, rest);
 		extent->pages = pages;
+	}
+	if (extent->retired) {
+		if (arena->revive(arena->context, arena->base + (size_t)extent->first * ARENA_PAGE,
+				  pages * ARENA_PAGE)) {
+			extent_release(arena, e);
+			return NONE;
+		}
+		extent->retired = false;
 	}
 	extent->state = state;
 	for (size_t i = 0; i < pages; i++)
@@ -351,6 +365,10 @@ int arena_free(struct arena *arena, const void *address)
 	if (arena->discard && arena->extent[e].pages >= DISCARD_PAGES &&
 	    !madvise(start, bytes, MADV_DONTNEED))
 		arena->extent[e].dirty = false;
+	if (arena->retire && arena->extent[e].pages >= RETIRE_PAGES) {
+		arena->retire(arena->context, start, bytes);
+		arena->extent[e].retired = true;
+	}
 	extent_release(arena, e);
 	return 0;
 }

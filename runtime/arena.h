@@ -19,6 +19,8 @@
  * regions. Not locked: the caller does it.
  *
  * @commit: back [start, + bytes) with zeroed memory the card can see; 0 or -errno
+ * @retire: the card is to lose sight of freed [start, + bytes), a megabyte or more; may be NULL
+ * @revive: it sees them again; 0 or -errno. Some pages may never have been retired
  * @discard: freed pages may be dropped and come back zeroed; else they are cleared
  */
 struct arena {
@@ -27,6 +29,8 @@ struct arena {
 	size_t committed;
 	size_t chunk;
 	int (*commit)(void *context, void *start, size_t bytes);
+	void (*retire)(void *context, void *start, size_t bytes);
+	int (*revive)(void *context, void *start, size_t bytes);
 	void *context;
 	bool discard;
 	uint32_t *owner; /* extent that holds each committed page */

@@ -34,6 +34,30 @@ static int commit_card(void *context, void *start, size_t bytes)
 	return device->transport->map(device, start, bytes, TUTTI_MEMORY_CARD, MAP_READ | MAP_WRITE);
 }
 
+/*
+ * Big blocks leave the card's page tables when they are freed, so that a kernel with
+ * a stale pointer faults; small ones do not, so that regions stay few.
+ */
+static void retire(void *context, void *start, size_t bytes)
+{
+	struct tutti_device *device = context;
+
+	device->transport->unmap(device, start, bytes);
+}
+
+/* Unmapped once more first: neighbours that were never retired may have grown into it. */
+static int revive_system(void *context, void *start, size_t bytes)
+{
+	retire(context, start, bytes);
+	return commit_system(context, start, bytes);
+}
+
+static int revive_card(void *context, void *start, size_t bytes)
+{
+	retire(context, start, bytes);
+	return commit_card(context, start, bytes);
+}
+
 int memory_init(struct tutti_device *device)
 {
 	struct memory *memory = &device->memory;
@@ -57,6 +81,9 @@ int memory_init(struct tutti_device *device)
 	error = arena_init(&memory->code, (uint8_t *)base + bytes - code, code, code, NULL, NULL, true);
 	if (error)
 		goto fini_card;
+	memory->system.retire = memory->card.retire = retire;
+	memory->system.revive = revive_system;
+	memory->card.revive = revive_card;
 	pthread_mutex_init(&memory->lock, NULL);
 	return 0;
 fini_card:
