@@ -29,6 +29,20 @@ static int commit(void *context, void *start, size_t bytes)
 	return 0;
 }
 
+static bool visible[BYTES / 4096];
+static uint8_t *visible_base;
+
+static void retire(void *context, void *start, size_t bytes)
+{
+	memset(&visible[((uint8_t *)start - visible_base) / 4096], 0, bytes / 4096);
+}
+
+static int revive(void *context, void *start, size_t bytes)
+{
+	memset(&visible[((uint8_t *)start - visible_base) / 4096], 1, bytes / 4096);
+	return 0;
+}
+
 static uint8_t *memory(void)
 {
 	void *p =
@@ -97,6 +111,38 @@ static void random_use(void **state)
 	munmap(base, BYTES);
 }
 
+/* What is allocated is visible to the card; big blocks are not once they are freed. */
+static void retired_and_revived(void **state)
+{
+	struct arena arena;
+	uint8_t *base = memory(), *live[64] = {0};
+	size_t size[64];
+	unsigned seed = 11;
+
+	visible_base = base;
+	memset(visible, 1, sizeof(visible));
+	assert_int_equal(arena_init(&arena, base, BYTES, 1 << 20, commit, base, true), 0);
+	arena.retire = retire;
+	arena.revive = revive;
+	for (int round = 0; round < 20000; round++) {
+		unsigned i = (unsigned)rand_r(&seed) % 64;
+
+		if (live[i]) {
+			assert_int_equal(arena_free(&arena, live[i]), 0);
+			if (size[i] >= 1 << 20)
+				assert_false(visible[(live[i] - base) / 4096]);
+			live[i] = NULL;
+			continue;
+		}
+		size[i] = 1 + (unsigned)rand_r(&seed) % (rand_r(&seed) % 4 ? 200000 : 3000000);
+		live[i] = arena_alloc(&arena, size[i]);
+		for (size_t at = 0; live[i] && at < size[i]; at += 4096)
+			assert_true(visible[(live[i] - base + at) / 4096]);
+	}
+	arena_fini(&arena);
+	munmap(base, BYTES);
+}
+
 static void fills_up(void **state)
 {
 	struct arena arena;
@@ -156,10 +202,8 @@ static void foreign_pointers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(random_use),
-	    cmocka_unit_test(fills_up),
-	    cmocka_unit_test(commit_fails),
-	    cmocka_unit_test(foreign_pointers),
+	    cmocka_unit_test(random_use),   cmocka_unit_test(retired_and_revived), cmocka_unit_test(fills_up),
+	    cmocka_unit_test(commit_fails), cmocka_unit_test(foreign_pointers),
 	};
 
 	return cmocka_run_group_tests_name("SYS-41 arena", tests, NULL, NULL);
