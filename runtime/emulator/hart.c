@@ -98,7 +98,7 @@ static bool tlb_small(const struct hart *hart)
 
 static void tlb_grow(struct hart *hart)
 {
-	precise_flush(hart->cpu);
+	precise_grow(hart->cpu, hart->tlb_entries);
 	hart->tlb_entries *= 2;
 }
 

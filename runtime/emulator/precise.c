@@ -20,6 +20,7 @@ static __thread struct {
 
 static void (*leave_core)(void *cpu);
 static void (*flush)(void *cpu);
+static void (*set_page)(void *cpu, uint64_t va, uint64_t pa, int prot, int mode, uint64_t bytes);
 static bool (*restore)(void *cpu, uintptr_t ra, bool will_exit);
 
 #define VISIBLE __attribute__((visibility("default")))
@@ -94,6 +95,7 @@ __attribute__((constructor)) static void find_next(void)
 	*(void **)&next_fill = dlsym(RTLD_NEXT, "riscv_cpu_tlb_fill_riscv64");
 	*(void **)&leave_core = dlsym(RTLD_NEXT, "cpu_loop_exit_riscv64");
 	*(void **)&flush = dlsym(RTLD_NEXT, "tlb_flush_riscv64");
+	*(void **)&set_page = dlsym(RTLD_NEXT, "tlb_set_page_riscv64");
 	*(void **)&restore = dlsym(RTLD_NEXT, "cpu_restore_state_riscv64");
 }
 
@@ -112,8 +114,11 @@ uint32_t precise_fills(void)
 	return last.fills;
 }
 
-void precise_flush(void *cpu)
+/* With strides of a power of two a TLB never gets full, so it is filled with anything first. */
+void precise_grow(void *cpu, uint32_t entries)
 {
+	for (uint64_t i = 0; cpu && flush && set_page && i < entries; i++)
+		set_page(cpu, TUTTI_WAVE_DSMEM + (i << 12), TUTTI_WAVE_DSMEM + (i << 12), 1, 0, 4096);
 	if (cpu && flush)
 		flush(cpu);
 	last.fills = 0;

@@ -434,9 +434,9 @@ int64_t print_text(struct hart *hart, uint64_t text, uint64_t bytes);
 uint64_t *precise_learn(void **cpu);
 /** precise_sync() - in a memory hook: make the pc of the core exact. Return: false = cannot. */
 bool precise_sync(void *cpu);
-/** precise_fills() - TLB misses of this thread since its last precise_flush(), which empties the TLB of a core. */
+/** precise_fills() - TLB misses of this thread since its last precise_grow(), which doubles and empties a TLB of @entries. */
 uint32_t precise_fills(void);
-void precise_flush(void *cpu);
+void precise_grow(void *cpu, uint32_t entries);
 /** precise_leave() - from a function called by translated code: end the block here. Does not return if it can. */
 void precise_leave(void *cpu);
 /** precise_sync_at() - the same for a function called by translated code that will return to @ra. */
