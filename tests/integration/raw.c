@@ -132,9 +132,10 @@ void raw_run(struct raw *raw, unsigned ms)
 
 void raw_settle(struct raw *raw)
 {
-	unsigned quiet = 0, rounds;
+	uint64_t end = now_ms() + 1000;
+	unsigned quiet = 0;
 
-	for (rounds = 0; rounds < 100000 && quiet < 3; rounds++)
+	while (quiet < 3 && now_ms() < end)
 		quiet = tutti_card_run(raw->card, never, NULL) ? quiet + 1 : 0;
 }
 
@@ -172,8 +173,12 @@ unsigned raw_boot_image(struct raw *raw, const void *image, size_t bytes)
 	raw->card_used = (bytes + 4095) & ~4095ull;
 	raw->control->image_offset = 0;
 	raw->control->image_bytes = bytes;
+	/* with the card's indices back at 0 the host's must be, too */
+	raw->control->host_ring_tail = 0;
+	raw->control->card_ring_head = 0;
 	raw->next_id = 1;
 	raw->in = 0;
+	raw->crumb_bytes = 0; /* its mapping went with the old contexts */
 	tutti_store_release(&raw->control->boot_sequence, raw->control->boot_sequence + 1);
 	tutti_card_kick(raw->card);
 	raw_pump(raw, booted, raw, 5000);
@@ -367,10 +372,10 @@ void *raw_small(struct raw_space *space)
 	void *memory;
 
 	/* a page belongs to the space it was given out for first */
-	if (raw->crumb_bytes < 64 || raw->crumb_asid != space->asid) {
+	if (raw->crumb_bytes < 64 || raw->crumb_space != space) {
 		raw->crumb = raw_new(space, TUTTI_PAGE_SIZE);
 		raw->crumb_bytes = TUTTI_PAGE_SIZE;
-		raw->crumb_asid = space->asid;
+		raw->crumb_space = space;
 	}
 	memory = raw->crumb;
 	raw->crumb += 64;

@@ -29,6 +29,8 @@ enum raw_kernel {
 };
 #define RAW_KERNEL_BYTES 256u
 
+struct raw_space;
+
 struct raw {
 	struct tutti_card *card;
 	uint8_t *bar;            /* shared over fork() */
@@ -49,7 +51,7 @@ struct raw {
 	void *kick_context;
 	uint8_t *crumb;          /* rest of a page for raw_small() */
 	size_t crumb_bytes;
-	uint32_t crumb_asid;
+	const struct raw_space *crumb_space;
 };
 
 struct raw_space {
@@ -81,7 +83,7 @@ void *raw_read_file(const char *path, size_t *bytes);
 bool raw_pump(struct raw *raw, bool (*done)(void *), void *context, unsigned ms);
 /** raw_run() - let the card run for @ms. */
 void raw_run(struct raw *raw, unsigned ms);
-/** raw_settle() - let the card run until it has nothing to do. */
+/** raw_settle() - let the card run until it has nothing to do, a second at most. */
 void raw_settle(struct raw *raw);
 /** raw_until() - until *word == value; returns false after @ms. */
 bool raw_until(struct raw *raw, const void *word, int64_t value, unsigned ms);

@@ -155,15 +155,6 @@ static void memory(void **state)
 	}
 }
 
-static void freed_memory_is_gone_for_kernels(void **state)
-{
-	uint64_t *word = rig_alloc(rig, 1 << 20), *args = rig_args(rig, word, 5, 0);
-
-	rig_run(rig, "poke", 1, 1, args);
-	assert_int_equal(tutti_memory_free(rig->device, word), 0);
-	rig_fails(rig, "poke", 1, 1, args, TUTTI_ERROR_MEMORY_FAULT);
-}
-
 static void locked_memory(void **state)
 {
 	static uint64_t area[8192] __attribute__((aligned(4096)));
@@ -419,6 +410,18 @@ static void says_emulator_once(void **state)
 	assert_int_equal(said, 1);
 }
 
+static void faults_by_environment(void **state)
+{
+	struct rig *victim;
+
+	setenv("TUTTI_INJECT", "kernel-trap:1", 1);
+	victim = rig_open(NULL);
+	unsetenv("TUTTI_INJECT");
+	rig_fails(victim, "empty", 1, 1, rig_args(victim, NULL, 0, 0), TUTTI_ERROR_KERNEL_TRAP);
+	rig_run(victim, "empty", 1, 1, rig_args(victim, NULL, 0, 0));
+	rig_close(victim);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -428,7 +431,6 @@ int main(void)
 		T("SYS-06, SYS-41: several devices in a process", several_devices),
 		T("SYS-41: open and close", opens_and_closes),
 		T("SYS-41: memory of both pools", memory),
-		T("SYS-06, SYS-41: freed memory is gone for kernels", freed_memory_is_gone_for_kernels),
 		T("SYS-41: locked memory", locked_memory),
 		T("SYS-41: bad queue options", queue_errors),
 		T("SYS-41: queues run out", queues_run_out),
@@ -441,6 +443,7 @@ int main(void)
 		T("SYS-41: texts of errors and counters", error_texts),
 		T("SYS-05, SYS-41: firmware log and time", log_and_time),
 		T("SYS-40: several threads", thread_safe),
+		T("SYS-15: faults by environment", faults_by_environment),
 		T("SYS-42: the emulator as default, said once", says_emulator_once),
 	};
 

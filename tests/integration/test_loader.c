@@ -213,7 +213,6 @@ static void hostile_descriptors(void **state)
 		{ "entry not mapped", offsetof(struct tutti_kernel_descriptor, entry_offset), 8, 1ull << 45 },
 		{ "entry far below", offsetof(struct tutti_kernel_descriptor, entry_offset), 8, 1ull << 63 },
 		{ "CGA kind", offsetof(struct tutti_kernel_descriptor, cga_kind), 1, 77 },
-		{ "CGA of 2^48 CTAs", offsetof(struct tutti_kernel_descriptor, cga), 6, 0xffffffffffff },
 	};
 	struct tutti_kernel kernel = rig_kernel(rig, "empty");
 	uint8_t *copies = rig_alloc(rig, 4096 * 16);

@@ -108,12 +108,13 @@ static void water(const unsigned *used, unsigned sms, const unsigned *order, uns
 	more = park(ctas, 0);
 	started(&more, ctas < total ? ctas : total);
 	pour(free_slots, sms, order, ctas, want);
+	assert_int_equal(*more.args->started, ctas < total ? ctas : total);
 	for (i = 0; i < ctas; i++)
 		if (more.args->runs[i])
 			got[more.args->sm_of[i]]++;
 	for (i = 0; i < sms; i++)
 		if (got[i] != want[i])
-			fail_msg("SM %u (used %u): %u CTAs, should be %u", i, used[i], got[i], want[i]);
+			fail_msg("%u CTAs, SM %u (used %u): %u CTAs, should be %u", ctas, i, used[i], got[i], want[i]);
 	let_go(&more);
 	while (n--)
 		let_go(&load[n]);

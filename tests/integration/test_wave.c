@@ -290,7 +290,7 @@ static void at_entry_of(const struct tutti_fault *fault, const char *name, uint6
 	struct tutti_kernel kernel = rig_kernel(rig, name);
 	uint64_t entry = kernel.object + (uint64_t)kernel.descriptor->entry_offset;
 
-	assert_int_equal(fault->engine, TUTTI_ENGINE_WAVE);
+	assert_int_equal(fault->engine, fault->code == TUTTI_ERROR_TIMEOUT ? TUTTI_ENGINE_FIRMWARE : TUTTI_ENGINE_WAVE);
 	assert_true(fault->sm < tutti_device_discovery(rig->device)->sms);
 	assert_in_range(fault->pc, entry, entry + within);
 }
@@ -345,6 +345,7 @@ static void fault_addresses(void **state)
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct tutti_fault fault;
 
+		print_message("# %llx\n", (unsigned long long)bad[i]);
 		fault = rig_fails(rig, "peek", 1, 1, rig_args(rig, word, bad[i], 0), TUTTI_ERROR_MEMORY_FAULT);
 		assert_int_equal(fault.address, bad[i]);
 		assert_int_equal(fault.access, TUTTI_ACCESS_READ);
