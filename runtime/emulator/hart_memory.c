@@ -350,8 +350,6 @@ bool hart_touch(struct hart *hart, uint64_t va, unsigned access, uint8_t *cause)
 	*cause = TUTTI_CAUSE_UNMAPPED;
 	if (va >= TUTTI_VA_END)
 		return touch_window(hart, va, access, cause);
-	if (unlikely(inject_take(hart->array->card, TUTTI_INJECT_PAGE_FAULT)))
-		return false;
 	return touch_pages(hart, va, access, cause);
 }
 
