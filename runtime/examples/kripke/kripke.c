@@ -265,6 +265,19 @@ static void run_card(const struct settings *settings, struct kripke_card *card, 
 		baseline_set(baseline, kripke_launch_name[run->launch], args, run->counts, run->cost.iterations);
 }
 
+/* A large problem on the emulated card: say so before minutes pass. */
+static void warn_slow(struct tutti_device *device, const struct kripke_options *options)
+{
+	const double zones = (double)options->zones[0] * options->zones[1] * options->zones[2];
+	const double moments = (options->legendre + 1.0) * (options->legendre + 1.0);
+	const double sums = zones * options->groups * (moments * (2.0 * options->directions + 2.0 * options->groups) +
+						       6.0 * options->directions);
+
+	if (tutti_device_discovery(device)->features & TUTTI_FEATURE_EMULATED && sums > 2e8)
+		fprintf(stderr, "kripke: on the emulated card an iteration of this problem takes about %.0f s; "
+			"--small is a problem of its size\n", sums * 2e-8);
+}
+
 static int run_all(const struct settings *settings, struct kripke_card *card, struct baseline *baseline)
 {
 	struct kripke_run runs[KRIPKE_LAUNCHES] = { 0 };
@@ -312,6 +325,7 @@ int main(int argc, char **argv)
 	}
 	if (!settings.json)
 		kripke_report_problem(&settings.problem);
+	warn_slow(device, &settings.problem);
 	card = kripke_card_create(device, &settings.problem);
 	if (!card || (settings.check && !run_cpu(&settings, &baseline)))
 		status = 1;
