@@ -128,9 +128,11 @@ HOT int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 			condensed_resume(block, packet);
 		code = condensed_expand(queue, packet, block);
 		if (unlikely(code)) {
-			if (code > 0)
-				block->at_unit = 0;
-			return code;
+			if (code < 0)
+				return code;
+			/* whatever is wrong with a kernel of it, the packet is what is invalid (PKT-18) */
+			block->at_unit = 0;
+			return TUTTI_ERROR_PACKET;
 		}
 	}
 	if (unlikely(queue->flags & TUTTI_QUEUE_OVERLAP)) {
