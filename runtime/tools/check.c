@@ -82,12 +82,24 @@ static int start(struct checker *checker, struct bench *bench, const char *name,
 	return error ? error : tutti_dispatch(bench->queue, &launch);
 }
 
+/* Wait for the signal; when the queue has stopped instead, say why. */
+static int finish(struct checker *checker, struct bench *bench)
+{
+	struct tutti_fault fault = { 0 };
+	int error = tool_wait(bench->queue, bench->done, PATIENCE, &fault);
+
+	if (fault.code)
+		return says(checker, "queue stopped: %s (SM %d, pc %#llx, address %#llx)", tutti_strerror(fault.code),
+			    (int16_t)fault.sm, (unsigned long long)fault.pc, (unsigned long long)fault.address);
+	return error;
+}
+
 static int launch(struct checker *checker, struct bench *bench, const char *name, const uint32_t grid[3],
 		  const uint16_t workgroup[3])
 {
 	int error = start(checker, bench, name, grid, workgroup, true);
 
-	return error ? error : tool_wait(bench->queue, bench->done, PATIENCE, NULL);
+	return error ? error : finish(checker, bench);
 }
 
 static int launch_1d(struct checker *checker, struct bench *bench, const char *name, uint32_t items,
@@ -244,7 +256,7 @@ static int replay(struct checker *checker, enum tutti_replay_form form, unsigned
 		if (!error)
 			error = tutti_replay(recording);
 		if (!error)
-			error = tool_wait(bench.queue, bench.done, PATIENCE, NULL);
+			error = finish(checker, &bench);
 		expected = (expected * 3 + (change && r >= 2 ? 5 : 1)) * 3 + 1;
 		if (!error && bench.out[63] != expected)
 			error = says(checker, "wrong result in round %u", r);
