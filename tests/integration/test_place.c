@@ -19,6 +19,7 @@ static struct parked park(unsigned ctas, uint32_t shared)
 {
 	struct parked p = { .args = rig_alloc(rig, sizeof(*p.args)), .signal = rig_signal(rig, 1), .ctas = ctas };
 	struct tutti_kernel kernel = rig_kernel(rig, "park");
+	struct tutti_queue_options o = { .packets = 64, .timeout_ms = UINT32_MAX }; /* virtual time flies */
 	struct tutti_launch launch = { .kernel = &kernel, .grid = { ctas }, .workgroup = { 1 }, .signal = p.signal,
 				       .dynamic_group_bytes = shared, .kernarg = p.args };
 
@@ -26,7 +27,7 @@ static struct parked park(unsigned ctas, uint32_t shared)
 	p.args->runs = rig_alloc(rig, ctas * 4);
 	p.args->started = rig_alloc(rig, 64);
 	p.args->go = rig_alloc(rig, 64);
-	p.queue = rig_queue(rig, 0);
+	assert_int_equal(tutti_queue_create(rig->device, &o, &p.queue), 0);
 	assert_int_equal(tutti_dispatch(p.queue, &launch), 0);
 	return p;
 }
@@ -48,11 +49,14 @@ static void let_go(struct parked *p)
 	tutti_queue_destroy(p->queue);
 }
 
+static void disable_all(void)
+{
+	assert_int_equal(tutti_device_enable_sms(rig->device, 0, tutti_device_discovery(rig->device)->sms, false), 0);
+}
+
 static void enable_only(unsigned sm)
 {
-	unsigned sms = tutti_device_discovery(rig->device)->sms;
-
-	assert_int_equal(tutti_device_enable_sms(rig->device, 0, sms, false), 0);
+	disable_all();
 	assert_int_equal(tutti_device_enable_sms(rig->device, sm, 1, true), 0);
 }
 
@@ -92,17 +96,26 @@ static void water(const unsigned *used, unsigned sms, const unsigned *order, uns
 {
 	const struct tutti_discovery *d = tutti_device_discovery(rig->device);
 	unsigned slots = d->peus * d->peu_waves < d->cta_slots ? d->peus * d->peu_waves : d->cta_slots;
-	unsigned free_slots[64], want[64], got[64] = { 0 }, i, total = 0, n = 0;
+	unsigned free_slots[64], want[64], got[64] = { 0 }, i, depth, total = 0, n = 0;
 	struct parked load[64], more;
 
 	for (i = 0; i < sms; i++) {
 		free_slots[i] = slots - used[i];
 		total += free_slots[i];
-		if (!used[i])
+	}
+	for (depth = 1; depth <= slots; depth++) { /* one task for all SMs of the same depth: task slots are few */
+		unsigned same = 0;
+
+		disable_all();
+		for (i = 0; i < sms; i++)
+			if (used[i] == depth) {
+				assert_int_equal(tutti_device_enable_sms(rig->device, i, 1, true), 0);
+				same++;
+			}
+		if (!same)
 			continue;
-		enable_only(i);
-		load[n] = park(used[i], 0);
-		started(&load[n++], used[i]);
+		load[n] = park(depth * same, 0);
+		started(&load[n++], depth * same);
 	}
 	enable_all();
 	more = park(ctas, 0);

@@ -337,7 +337,7 @@ static void fault_assert(void **state)
 
 static void fault_addresses(void **state)
 {
-	static const uint64_t bad[] = { 0, 8, 0x1000, 0x7f0012345678, 1ull << 47, 0x0000900000000000, 1ull << 63,
+	static const uint64_t bad[] = { 0, 8, 0x1000, 0x7f0012345678, 0x0000a00000000000, 0x0000900000000000, 1ull << 63,
 					~0ull - 7 };
 	uint64_t *word = rig_alloc(rig, 64);
 	unsigned i;
