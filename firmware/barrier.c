@@ -20,6 +20,7 @@ struct probe {
 	uint8_t asked;       /* dependencies read */
 	uint8_t number;
 	uint8_t failed;      /* cause, 0 = none */
+	uint8_t orphan;      /* the queue does not wait for it any more */
 	uint64_t address;    /* of the fault */
 	struct glimpse glimpse[DEPENDENCIES];
 };
@@ -43,6 +44,8 @@ void barrier_leave(struct queue *queue)
 	unsigned id = queue_id(queue);
 
 	queue->seen = 0;
+	if (queue->probing)
+		probes[queue->probing - 1].orphan = 1;
 	if (!queue_set_has(&parked, id))
 		return;
 	queue_set_remove(&parked, id);
@@ -91,6 +94,7 @@ static void ask(struct queue *queue, const struct tutti_barrier_packet *packet, 
 	probe->queue = queue;
 	probe->asked = 0;
 	probe->failed = 0;
+	probe->orphan = 0;
 	probe->pending = 0;
 	queue->probing = (uint8_t)(probe->number + 1);
 	for (i = 0; i < DEPENDENCIES; i++) {
@@ -158,7 +162,15 @@ static void answered(struct probe *probe)
 	probe->queue = NULL;
 	queue->probing = 0;
 	queue_wake_waiters(WAIT_PROBE);
-	if (queue->state == QUEUE_RUNNING && probe->failed) {
+	if (queue->state != QUEUE_RUNNING || queue_table.suspended) {
+		queue_answered(queue);
+		return;
+	}
+	if (probe->orphan) {
+		queue_ready(queue);
+		return;
+	}
+	if (probe->failed) {
 		struct tutti_fault fault = {
 			.code = TUTTI_ERROR_RING_FAULT,
 			.engine = TUTTI_ENGINE_FETCH,
@@ -171,10 +183,6 @@ static void answered(struct probe *probe)
 
 		queue->skip = 1;
 		queue_stop(queue, &fault);
-		return;
-	}
-	if (queue->state != QUEUE_RUNNING) {
-		queue_stop(queue, NULL);
 		return;
 	}
 	for (i = 0; i < DEPENDENCIES; i++)

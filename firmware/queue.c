@@ -176,6 +176,13 @@ void queue_event_fetch(unsigned number, const struct tutti_event *event)
 		return;
 	queue->fetching = 0;
 	queue->wait = WAIT_NONE;
+	if (unlikely(queue->stale)) {
+		queue->stale = 0;
+		queue_buffer_drop(queue);
+		queue_answered(queue);
+		queue_run(queue);
+		return;
+	}
 	if (unlikely(cause)) {
 		struct tutti_fault fault = {
 			.code = cause == TUTTI_CAUSE_ECC ? TUTTI_ERROR_MEMORY : TUTTI_ERROR_RING_FAULT,
@@ -191,7 +198,10 @@ void queue_event_fetch(unsigned number, const struct tutti_event *event)
 		return;
 	}
 	queue->end = queue->packet + n;
-	queue_run(queue);
+	if (unlikely(queue->state != QUEUE_RUNNING || queue_table.suspended))
+		queue_answered(queue);
+	else
+		queue_run(queue);
 }
 
 /* ---- working through packets ---- */
@@ -372,6 +382,15 @@ void queue_finished(struct queue *queue, uint32_t packet)
 		channel_check_suspend();
 }
 
+COLD void queue_answered(struct queue *queue)
+{
+	if (queue->state == QUEUE_DYING && quiet(queue))
+		gone(queue);
+	else if (queue->state == QUEUE_STOPPED)
+		queue_buffer_drop(queue);
+	channel_check_suspend();
+}
+
 static COLD void run_drop(struct queue *queue)
 {
 	if (!queue->run_kernels)
@@ -532,8 +551,9 @@ int queue_reset(uint32_t id_queue)
 		return -TUTTI_ENOENT;
 	if (queue->state != QUEUE_STOPPED)
 		return -TUTTI_EINVAL;
-	if (!queue->error || queue->fetching || queue->probing)
+	if (!queue->error)
 		return -TUTTI_EBUSY;
+	queue->stale = !!queue->fetching;
 	queue->error = 0;
 	queue->state = QUEUE_RUNNING;
 	queue->head += queue->skip;

@@ -67,8 +67,7 @@ struct queue {
 	uint8_t seen;          /* barrier: dependencies seen satisfied */
 	uint8_t probing;       /* number + 1 of the probe in flight */
 	uint8_t priority;
-	uint8_t reported;      /* progress word needs a look */
-	uint8_t posting_failed;
+	uint8_t stale;         /* the fetch in flight is from before a reset */
 	uint32_t timeout;      /* ticks, 0 = none */
 	uint64_t read_index;
 	uint64_t progress;
@@ -123,6 +122,8 @@ int queue_park(struct queue *queue, enum queue_wait wait);
 void queue_stop(struct queue *queue, struct tutti_fault *fault);
 /** queue_finished() - one of its kernels or agent dispatches has ended; the queue may go on. */
 void queue_finished(struct queue *queue, uint32_t packet);
+/** queue_answered() - a fetch or probe came back while it does not run. */
+void queue_answered(struct queue *queue);
 void queue_event_doorbell(const struct tutti_event *event);
 void queue_event_fetch(unsigned number, const struct tutti_event *event);
 void queue_event_post_fault(const struct tutti_event *event);
