@@ -71,7 +71,8 @@ check-asan-build:
 PROVE := CMOCKA_MESSAGE_OUTPUT=TAP TUTTI_OUT=$(OUT) \
 	ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	prove --exec tests/tap/run
-SCRIPTS := tests/contract/layout.sh $(wildcard tests/integration/*.sh)
+SCRIPTS := tests/contract/layout.sh $(filter-out %/perf_bench.sh,$(wildcard tests/integration/*.sh))
+PERF_SCRIPTS := $(wildcard tests/integration/perf_*.sh)
 FUZZ_SECONDS ?= 10
 
 .PHONY: check-build check-unit check-integration check-asan lint check-fuzz
@@ -81,7 +82,7 @@ check-build: all $(UNIT_BINS) $(INTEGRATION_BINS) $(TEST_KERNELS) $(TEST_RAW) $(
 check: check-build
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(PROVE) -j2 --rules='seq=**/perf_*' --rules='par=**' \
 		$(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(filter-out %/perf_%,$(INTEGRATION_BINS)) \
-		$(ASAN_BINS) tests/lint.sh tests/fuzz/run.sh $(filter %/perf_%,$(INTEGRATION_BINS))
+		$(ASAN_BINS) tests/lint.sh tests/fuzz/run.sh $(PERF_SCRIPTS) $(filter %/perf_%,$(INTEGRATION_BINS))
 
 check-unit: $(UNIT_BINS)
 	@$(PROVE) $(UNIT_BINS)

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# PERF-01, PERF-02, PERF-03, PERF-09: the benchmark in its short form, with limits so generous that
+# only rot fails. Instruction counts (PERF-01) are exact; times are noise on a shared machine.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+out=${TUTTI_OUT:-build}
+json=$(mktemp)
+trap 'rm -f "$json"' EXIT
+export TUTTI_DEVICE=emulator
+if ! "$out/tutti" bench --quick --output "$json" >"$json.log" 2>&1; then
+	echo "not ok 1 - PERF-01, PERF-02, PERF-03, PERF-09: tutti bench --quick runs"
+	tail -5 "$json.log" | sed 's/^/# /'
+	echo "1..1"
+	exit 1
+fi
+perl -e '
+	use strict;
+	# case => limit; counts: 1.6 x the target of the spec, times: far off
+	my @limits = (
+		[ "PERF-01", "plain_1d", 140 * 1.6 ], [ "PERF-01", "plain_2d", 156 * 1.6 ], [ "PERF-01", "plain_3d", 160 * 1.6 ],
+		[ "PERF-01", "condensed_empty_1", 65 * 2 ], [ "PERF-01", "condensed_empty_6", 20 * 1.6 ],
+		[ "PERF-01", "condensed_empty_31", 13.5 * 1.6 ], [ "PERF-01", "condensed_kernarg_6", 46 * 1.6 ],
+		[ "PERF-01", "condensed_grid_x_6", 53 * 1.6 ], [ "PERF-01", "condensed_same_6", 7 * 1.6 ],
+		[ "PERF-01", "condensed_same_31", 4.5 * 1.6 ],
+		[ "PERF-02", "replay_condensed_31", 50 ], [ "PERF-02", "replay_condensed_6", 50 ],
+		[ "PERF-03", "empty_plain_latency", 200 ], [ "PERF-03", "batch_plain_in_order", -50000 ],
+		[ "PERF-03", "batch_condensed_31", -50000 ],
+		[ "PERF-09", "boot", 500 ], [ "PERF-09", "empty_workgroups", -200000 ], [ "PERF-09", "mover_bulk_of_memcpy", -0.2 ],
+	);
+	my %value;
+	while (<>) {
+		my ($id, $case, $v) = /"id":"([^"]+)","case":"([^"]+)","value":([-0-9.e+]+)/ or next;
+		$value{"$id $case"} = $v;
+	}
+	my $n = 0;
+	for my $l (@limits) {
+		my ($id, $case, $limit) = @$l;
+		my $v = $value{"$id $case"};
+		my $good = defined $v && ($limit < 0 ? $v >= -$limit : $v <= $limit);
+		printf "%sok %d - %s: %s %s, %s %s\n", $good ? "" : "not ", ++$n, $id, $case, $v // "is missing",
+			$limit < 0 ? "at least" : "at most", abs $limit;
+	}
+	print "1..$n\n";' "$json"
+rm -f "$json.log"
