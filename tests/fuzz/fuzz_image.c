@@ -9,12 +9,13 @@ static struct tutti_control control;
 static struct tutti_status status;
 static uint8_t memory[1 << 20], local[CARD_LOCAL_BYTES];
 
-void profile_create(struct tutti_card *c, const struct tutti_image_symbol *symbols, size_t n)
+int profile_create(struct tutti_card *c, const struct tutti_image_symbol *symbols, uint32_t n)
 {
 	volatile uint32_t sum = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		sum += symbols[i].address;
+	return 0;
 }
 
 void card_die(struct tutti_card *c, uint32_t cause, uint32_t code, uint32_t pc, uint32_t tval, const char *text)
