@@ -9,11 +9,26 @@ FUZZ_BINS := $(addprefix $(FUZZ)/,fuzz_code_object fuzz_image fuzz_topology fuzz
 $(FUZZ)/fuzz_code_object: tests/fuzz/fuzz_code_object.c runtime/elf_check.c runtime/elf_check.h
 $(FUZZ)/fuzz_image: tests/fuzz/fuzz_image.c runtime/emulator/loader.c
 $(FUZZ)/fuzz_topology: tests/fuzz/fuzz_topology.c runtime/emulator/config.c
-$(FUZZ)/fuzz_firmware: tests/fuzz/fuzz_firmware.c $(addprefix firmware/,$(addsuffix .c,$(FW_UNITS))) firmware/host/hal.c
+
+# The firmware is one object whose variables lie in sections of their own: the fuzzer puts them back before each
+# input, as a boot does on the card by loading the image.
+FUZZ_FW := $(patsubst %,$(FUZZ)/fw/%.o,$(FW_UNITS) hal)
+$(FUZZ)/fw/%.o: firmware/%.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC:-fsanitize=fuzzer,%=-fsanitize=fuzzer-no-link,%) -MMD -c $< -o $@
+$(FUZZ)/fw/hal.o: firmware/host/hal.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC:-fsanitize=fuzzer,%=-fsanitize=fuzzer-no-link,%) -MMD -c $< -o $@
+$(FUZZ)/firmware.o: $(FUZZ_FW)
+	ld -r $^ -o $@.all
+	objcopy --set-section-flags .bss=alloc,load,contents,data --rename-section .bss=fw_bss --rename-section .data=fw_data \
+		$@.all $@
+$(FUZZ)/fuzz_firmware: tests/fuzz/fuzz_firmware.c $(FUZZ)/firmware.o
+-include $(wildcard $(FUZZ)/fw/*.d)
 
 $(FUZZ_BINS):
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(filter-out %/loader.c,$(filter %.c,$^)) -o $@
+	$(FUZZ_CC) $(filter-out %/loader.c,$(filter %.c %.o,$^)) -o $@
 
 fuzz: FUZZ_SECONDS = 60
 fuzz: $(FUZZ_BINS)
