@@ -142,6 +142,11 @@ HOT uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **
 {
 	struct lake_row *top = lake->top, *row = top, *dry = lake->row;
 
+	/* Only here can n be as large as the count of the sentinel. */
+	if (unlikely(top == dry)) {
+		*end = out;
+		return n;
+	}
 	/* With the 32 levels there are, a scan costs less whenever it is not asked for otherwise. */
 	if (unlikely(lake_search == LAKE_BINARY))
 		row = last_row_binary(lake, &n);
