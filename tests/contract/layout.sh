@@ -89,9 +89,10 @@ fields_asserted() {
 
 # A constant of the contract is defined in one place of the whole tree.
 defined_once() {
-	local twice
-	twice=$(cd "$top" && grep -rhoE --include='*.[chS]' '^[ \t]*#[ \t]*define[ \t]+TUTTI_[A-Z0-9_]+' include firmware runtime \
-		| sed -E 's/.*define[ \t]+//' | sort | uniq -d)
+	local twice names
+	names=$(cd "$top" && grep -rhoE --include='*.h' '^[ \t]*#[ \t]*define[ \t]+TUTTI_[A-Z0-9_]+' include | sed -E 's/.*define[ \t]+//' | sort)
+	twice=$(uniq -d <<<"$names")$(cd "$top" && grep -rhoE --include='*.[chS]' '^[ \t]*#[ \t]*define[ \t]+TUTTI_[A-Z0-9_]+' firmware runtime |
+		sed -E 's/.*define[ \t]+//' | sort -u | comm -12 - <(grep -v '_H$' <<<"$names" | uniq))
 	[ -z "$twice" ] || { echo "defined more than once: $twice"; return 1; }
 }
 
