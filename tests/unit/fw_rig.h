@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hal.h"
+#include "../../firmware/command.h"
+#include "../../firmware/queue.h" /* the runtime has one too */
 
 /* A test with the ids of the requirements it proves. */
 #define RIG_TEST(ids, function) { ids ": " #function, function, NULL, NULL, NULL }
@@ -98,6 +99,77 @@ static inline void rig_boot(unsigned sms, unsigned asid)
 
 	hal_host_boot(sms);
 	assert_int_equal(rig_message(&m), 0);
+}
+
+static inline void rig_rsb(unsigned id, unsigned asid, unsigned placement)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_RSB_CREATE,
+				   .rsb = { .rsb = (uint16_t)id, .asid = (uint16_t)asid, .placement = placement,
+					    .offset = 4096 + id * 1024u } };
+
+	assert_int_equal(rig_message(&m), 0);
+}
+
+#define RIG_RING 0x10000000ull
+
+/* A queue of 64 packets; with TUTTI_QUEUE_RSB it uses the buffer of its own number. */
+static inline struct queue *rig_queue(unsigned id, unsigned asid, unsigned flags)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_QUEUE_CREATE,
+				   .queue = { .queue = (uint16_t)id, .asid = (uint16_t)asid, .flags = (uint16_t)flags,
+					      .rsb = (uint16_t)id, .ring = RIG_RING + id * 4096ull,
+					      .read_index = 0x20000000ull + id * 64, .size_log2 = 6, .priority = 5 } };
+
+	assert_int_equal(rig_message(&m), 0);
+	return &queues[id];
+}
+
+/* A dispatch packet without a fault. */
+static inline struct tutti_dispatch_packet rig_packet(uint64_t kernel)
+{
+	return (struct tutti_dispatch_packet){
+		.header = TUTTI_PACKET_KERNEL_DISPATCH, .setup = 1, .workgroup_x = 64, .workgroup_y = 1, .workgroup_z = 1,
+		.grid_x = 640, .grid_y = 1, .grid_z = 1, .kernel_object = kernel,
+	};
+}
+
+static inline struct tutti_kernel_descriptor rig_descriptor(void)
+{
+	return (struct tutti_kernel_descriptor){
+		.magic = TUTTI_KERNEL_MAGIC, .version = 1, .kernarg_align = 16, .entry_offset = 256,
+	};
+}
+
+/* Answer the fetch of a kernel descriptor, if there is one. Return: fetches answered. */
+static inline unsigned rig_kernel_answer(const struct tutti_kernel_descriptor *descriptor, unsigned cause)
+{
+	const uint32_t *w;
+	unsigned words, n = 0;
+
+	command_publish();
+	while ((w = hal_host_command(&words)))
+		if ((w[0] & 0xff) == TUTTI_CMD_FETCH && (w[0] >> 16 & TAG_KIND) == TAG_KERNEL) {
+			assert_int_equal(w[4], sizeof(*descriptor));
+			if (!cause)
+				memcpy(hal_host_pointer(w[5]), descriptor, sizeof(*descriptor));
+			n++;
+			rig_event(TUTTI_EVENT_FETCH | cause << 8 | (w[0] & 0xffff0000u), cause ? w[2] : 0, cause ? w[3] : 0);
+		}
+	return n;
+}
+
+/* Bring a descriptor into the cache. Return: what a packet that names it gets then. */
+static inline int rig_kernel(struct queue *queue, uint64_t address, const struct tutti_kernel_descriptor *descriptor)
+{
+	struct tutti_dispatch_packet packet = rig_packet(address);
+	uint32_t state[STATE_WORDS];
+	struct launch launch;
+	int code = packet_dispatch(queue, &packet, state, &launch);
+
+	if (code != PACKET_PARKED)
+		return code;
+	rig_kernel_answer(descriptor, 0);
+	return packet_dispatch(queue, &packet, state, &launch);
 }
 
 #endif
