@@ -18,7 +18,7 @@ struct meaning {
 };
 
 static struct queue *queue;
-static struct meaning reference[TUTTI_REFERENCES], kernel[TUTTI_CONDENSED_KERNELS];
+static struct meaning reference[TUTTI_REFERENCES], kernel[TUTTI_CONDENSED_KERNELS + 2];
 static union tutti_packet packet;
 static unsigned units;
 
