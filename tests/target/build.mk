@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+# On-target tests (REL-02): the firmware's own RV32 objects, main() of main.o renamed, a runner in its place.
+
+TARGET := $(T)/target
+TARGET_UNITS := check basic lake decode
+TARGET_TESTS := $(TARGET)/test_target
+TARGET_OBJECTS := $(addprefix $(TARGET)/rv32/,$(addsuffix .o,runner $(TARGET_UNITS)))
+TARGET_HOST_OBJECTS := $(addprefix $(TARGET)/host/,$(addsuffix .o,test_target $(TARGET_UNITS)))
+
+$(TARGET)/rv32/%.o: tests/target/%.c
+	@mkdir -p $(@D)
+	$(CROSS)gcc $(FW_CFLAGS) -Itests/target -MMD -c $< -o $@
+
+$(TARGET)/rv32/firmware.o: $(FW)/main.o
+	@mkdir -p $(@D)
+	$(CROSS)objcopy --redefine-sym main=firmware_main $< $@
+
+$(TARGET)/target.elf: $(FW_OBJECTS) $(TARGET_OBJECTS) $(TARGET)/rv32/firmware.o firmware/link.ld
+	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib -Wl,--gc-sections,-T,firmware/link.ld,--no-warn-rwx-segments \
+		$(filter-out %/main.o firmware/link.ld,$^) -lgcc -o $@
+
+$(TARGET)/target.bin: $(TARGET)/target.elf $(FW)/mkimage
+	$(FW)/mkimage $< $@
+
+$(TARGET)/host/%.o: tests/target/%.c
+	@mkdir -p $(@D)
+	$(CC) -Ifirmware -Itests/target $(TEST_CFLAGS) -fno-strict-aliasing -MMD -c $< -o $@
+
+$(TARGET)/test_target: $(TARGET_HOST_OBJECTS) $(FW_HOST) $(CARD_LIB) $(TARGET)/target.bin
+	$(CC) $(TARGET_HOST_OBJECTS) -o $@ $(LDFLAGS) $(FW_HOST) $(call whole,$(CARD_LIB)) $(TEST_LIBS)
+
+-include $(wildcard $(TARGET)/*/*.d)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+/* main() of the test image: the firmware boots as it always does, then runs tests in place of its event loop. */
+#include "crash.h"
+#include "main.h"
+#include "check.h"
+
+int main(void);
+
+bool target_engines(void)
+{
+	unsigned patience = 1000000;
+
+	while (HAL_ENGINES->command_head != HAL_ENGINES->command_tail)
+		if (!--patience)
+			return false;
+	return true;
+}
+
+int main(void)
+{
+	volatile uint32_t *request = hal_card(TARGET_REQUEST, 4);
+	volatile struct tutti_status *status = hal_region(((const struct tutti_discovery *)HAL_WINDOW)->status);
+
+	main_init();
+	crash_note.queue = 7;
+	crash_note.packet = 0x123456789ull;
+	switch (*request) {
+	case TARGET_ILLEGAL:
+		__asm__ volatile("li s3, 0x5a5a1234\n .globl target_illegal\ntarget_illegal: .word 0xffffffff" ::: "s3");
+		break;
+	case TARGET_UNMAPPED:
+		*(volatile uint32_t *)0x30000000u = 1;
+		break;
+	case TARGET_BREAK:
+		__asm__ volatile("ebreak");
+		break;
+	case TARGET_PANIC:
+		CRASH_UNLESS(*request == TARGET_TESTS);
+		break;
+	default:
+		target_run(*request);
+	}
+	hal_release();
+	status->heartbeat = ~0ull; /* no firmware beats that often: the runs are over */
+	hal_halt();
+	for (;;)
+		;
+}
