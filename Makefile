@@ -20,12 +20,15 @@ PACKAGES := gcc make pkg-config perl libunicorn-dev gcc-riscv64-unknown-elf pico
 MISSING := $(filter-out $(shell dpkg-query -W -f '$${db:Status-Status} $${Package}\n' 2>/dev/null | \
 	sed -n 's/^installed //p'),$(PACKAGES))
 GOALS := $(or $(MAKECMDGOALS),all)
+ifndef V
+MAKEFLAGS += --silent
+endif
 ifneq ($(filter-out clean help,$(GOALS)),)
 ifneq ($(MISSING),)
 ifneq ($(shell id -u),0)
 $(error missing packages: $(MISSING) - run "apt-get install $(MISSING)" as root)
 endif
-$(info installing: $(MISSING))
+$(info installing: $(MISSING) ...)
 INSTALL_STATUS := $(shell (apt-get update -q && DEBIAN_FRONTEND=noninteractive \
 	apt-get install -y -q --no-install-recommends $(MISSING)) >&2 2>/dev/null && echo done)
 ifneq ($(INSTALL_STATUS),done)
@@ -35,6 +38,10 @@ endif
 endif
 packages:
 	@echo "all packages are installed"
+
+ifeq ($(wildcard $(OUT)/tutti)$(filter clean help packages,$(GOALS))$(MAKELEVEL),0)
+$(info building, about half a minute (make V=1 shows the commands) ...)
+endif
 
 include firmware/build.mk
 include runtime/build.mk
