@@ -43,14 +43,14 @@ static void *feed(void *context)
 	return NULL;
 }
 
-static volatile unsigned host_done;
+#define HOST_SUBTRACTS 500000
 
 static void *subtract(void *context)
 {
 	tutti_signal_t signal = context;
 	unsigned i;
 
-	for (i = 0; i < 200000; i++)
+	for (i = 0; i < HOST_SUBTRACTS; i++)
 		tutti_signal_add(signal, -1);
 	return NULL;
 }
@@ -68,8 +68,8 @@ static struct tutti_dispatch_packet empty_packet(tutti_signal_t signal)
 
 static void two_queues_and_host(void **state)
 {
-	enum { EACH = 50000 };
-	tutti_signal_t signal = rig_signal(rig, 2 * EACH + 200000);
+	enum { EACH = 250000 };
+	tutti_signal_t signal = rig_signal(rig, 2 * EACH + HOST_SUBTRACTS);
 	struct feeder feeder[2] = { { 0 } };
 	pthread_t host;
 	unsigned i;
