@@ -603,20 +603,73 @@ static void sleeps_and_wakes(void **state)
 	raw = deterministic;
 }
 
+static bool answered(uint32_t id)
+{
+	unsigned i;
+
+	raw_run(raw, 20);
+	raw_ask(raw, TUTTI_MSG_PING, 0, 0, 0); /* moves what has come to the inbox */
+	for (i = 0; i < raw->in; i++)
+		if (raw->inbox[i].type == TUTTI_MSG_REPLY && raw->inbox[i].id == id)
+			return true;
+	return false;
+}
+
+/* The answer comes when nothing is in flight; what is published until RESUME starts then, and only then. */
 static void suspend(void **state)
 {
-	struct raw_queue queue;
-	uint64_t *word = raw_small(&space);
-	union tutti_packet p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&space, word, 1, 0), NULL);
-	int status = raw_ask(raw, TUTTI_MSG_SUSPEND, 0, 0, 0);
+	struct raw_queue running, waiting, fresh;
+	uint64_t *gate = raw_small(&space), *late = raw_small(&space), *next = raw_small(&space), *third = raw_small(&space);
+	struct tutti_message suspend = { .type = TUTTI_MSG_SUSPEND }, create;
+	union tutti_packet p;
+	unsigned round;
+	uint32_t id;
 
-	if (status == -TUTTI_ENOTSUP)
-		return;
-	assert_int_equal(status, 0);
+	create = raw_queue_message(&space, &running, 3, 0, 6);
+	create.queue.timeout_ms = 0; /* the card's clock is fast */
+	assert_int_equal(raw_call(raw, &create).status, 0);
+	raw_queue_init(&space, &waiting, 4, 0, 6);
+	for (round = 1; round <= 3; round++) {
+		memset(gate, 0, 64);
+		p = raw_dispatch(raw, RAW_GATE, 1, 1, raw_args(&space, gate, (uintptr_t)&gate[1], (uintptr_t)&gate[2]), NULL);
+		raw_submit(&running, &p);
+		p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&space, next, 1, 0), NULL);
+		raw_submit(&running, &p); /* fetched, and has the barrier bit */
+		assert_true(raw_until(raw, gate, 1, 5000));
+		id = raw_send(raw, &suspend);
+		assert_false(answered(id));
+		p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&space, late, 1, 0), NULL);
+		raw_submit(&waiting, &p);
+		assert_false(answered(id));
+		assert_int_equal(gate[2], 0);
+		assert_int_equal(*late, round - 1);
+		gate[1] = 1;
+		assert_true(raw_until(raw, &gate[2], 1, 5000)); /* what ran runs to its end */
+		assert_int_equal(raw_reply(raw, id).status, 0);
+		if (round == 1) /* messages are still taken */
+			raw_queue_init(&space, &fresh, 5, 0, 6);
+		p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&space, third, 1, 0), NULL);
+		raw_submit(&fresh, &p);
+		raw_settle(raw);
+		assert_int_equal(*late, round - 1);
+		assert_int_equal(*next, round - 1);
+		assert_int_equal(*third, round - 1);
+		assert_int_equal(raw_ask(raw, TUTTI_MSG_RESUME, 0, 0, 0), 0);
+		assert_true(raw_until(raw, late, round, 5000));
+		assert_true(raw_until(raw, next, round, 5000));
+		assert_true(raw_until(raw, third, round, 5000));
+		raw_retired(&running);
+		raw_retired(&waiting);
+		raw_no_fault(raw);
+	}
+	/* idle: answered at once; twice is no harm, nor is resuming what runs */
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_SUSPEND, 0, 0, 0), 0);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_SUSPEND, 0, 0, 0), 0);
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_RESUME, 0, 0, 0), 0);
-	raw_queue_init(&space, &queue, 3, 0, 6);
-	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, word, 1, 5000));
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_RESUME, 0, 0, 0), 0);
+	p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&space, late, 1, 0), NULL);
+	raw_submit(&waiting, &p);
+	assert_true(raw_until(raw, late, round, 5000));
 }
 
 static void counts_by_function(void **state)

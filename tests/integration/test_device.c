@@ -89,6 +89,7 @@ static void several_devices(void **state)
 {
 	struct rig *second = rig_open(NULL), *third = rig_topology("gpc 2\n");
 	uint64_t *word = rig_alloc(second, 64), *other = rig_alloc(third, 64);
+	struct tutti_fault fault;
 
 	rig_run(second, "poke", 1, 1, rig_args(second, word, 5, 0));
 	rig_run(third, "poke", 1, 1, rig_args(third, other, 6, 0));
@@ -97,6 +98,15 @@ static void several_devices(void **state)
 	/* memory of one device is nothing to another */
 	rig_fails(third, "poke", 1, 1, rig_args(third, word, 7, 0), TUTTI_ERROR_MEMORY_FAULT);
 	assert_int_equal(*word, 5);
+	rig_fails(second, "poke", 1, 1, rig_args(second, other, 7, 0), TUTTI_ERROR_MEMORY_FAULT);
+	fault = rig_fails(second, "peek", 1, 1, rig_args(second, word, (uintptr_t)other, 0), TUTTI_ERROR_MEMORY_FAULT);
+	assert_int_equal(fault.address, (uintptr_t)other);
+	assert_int_equal(*word, 5);
+	assert_int_equal(*other, 6);
+	/* nor what was freed, though small blocks stay mapped where they were used */
+	assert_int_equal(tutti_memory_free(second->device, word), 0);
+	fault = rig_fails(third, "peek", 1, 1, rig_args(third, other, (uintptr_t)word, 0), TUTTI_ERROR_MEMORY_FAULT);
+	assert_int_equal(fault.address, (uintptr_t)word);
 	rig_close(second);
 	rig_close(third);
 }
@@ -153,6 +163,29 @@ static void memory(void **state)
 		memset(m, 0xff, 4096);
 		tutti_memory_free(rig->device, m);
 	}
+}
+
+/* Small blocks stay mapped until they are given out again; a block of a megabyte leaves the card's page tables. */
+static void freed_blocks_are_gone_for_kernels(void **state)
+{
+	static const size_t sizes[] = { 1 << 20, 5 << 20, 64 << 20 };
+	unsigned i, p;
+
+	for (p = 0; p < 2; p++)
+		for (i = 0; i < 3; i++) {
+			uint64_t *args, *seen = rig_alloc(rig, 64), *last;
+			void *block;
+
+			assert_int_equal(tutti_memory_alloc(rig->device, p, sizes[i], &block), 0);
+			last = (uint64_t *)((char *)block + sizes[i] - 8);
+			args = rig_args(rig, last, 5, (uintptr_t)seen);
+			rig_run(rig, "poke", 1, 1, args);
+			assert_int_equal(*last, 5);
+			assert_int_equal(tutti_memory_free(rig->device, block), 0);
+			assert_int_equal(rig_fails(rig, "poke", 1, 1, args, TUTTI_ERROR_MEMORY_FAULT).address, (uintptr_t)last);
+			args[0] = (uintptr_t)block;
+			assert_int_equal(rig_fails(rig, "poke", 1, 1, args, TUTTI_ERROR_MEMORY_FAULT).address, (uintptr_t)block);
+		}
 }
 
 static void locked_memory(void **state)
@@ -431,6 +464,7 @@ int main(void)
 		T("SYS-06, SYS-41: several devices in a process", several_devices),
 		T("SYS-41: open and close", opens_and_closes),
 		T("SYS-41: memory of both pools", memory),
+		T("SYS-06, SYS-41: freed blocks of a megabyte are gone for kernels", freed_blocks_are_gone_for_kernels),
 		T("SYS-41: locked memory", locked_memory),
 		T("SYS-41: bad queue options", queue_errors),
 		T("SYS-41: queues run out", queues_run_out),
