@@ -22,6 +22,7 @@
 
 #include <unicorn/unicorn.h>
 
+#include "ecall.h"
 #include "fiber.h"
 #include "internal.h"
 #include "rasteriser.h"
@@ -179,6 +180,8 @@ struct hart {
 	void *cpu;             /* for precise_pc() */
 	struct wave *current;  /* loaded */
 	struct wave *entering; /* to be loaded */
+	bool ecalls;           /* are taken without an exception, see ecall.h */
+	struct jump_cache jumps;
 	bool booting, in_hook, refresh;
 	bool drop_code, drop_all;
 	uint64_t drop_first, drop_end;
