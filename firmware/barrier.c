@@ -27,7 +27,7 @@ struct probe {
 
 static struct probe probes[FW_PROBES];
 static struct queue_set parked;
-struct barrier_state barrier_state;
+struct barrier_state barrier_state HOT_DATA;
 
 void barrier_init(void)
 {

@@ -11,13 +11,14 @@
 #define DEFERRED 16u
 #define BACKLOG 16u
 
+struct channel_seen channel_seen HOT_DATA;
+
 static struct {
 	volatile struct tutti_control *control;
 	volatile struct tutti_status *status;
 	const struct tutti_message *host_ring;
 	struct tutti_message *card_ring;
 	uint32_t host_slots, card_slots;
-	uint32_t head;      /* of the host ring */
 	uint32_t tail;      /* of the card ring */
 	uint32_t deferred_used;
 	uint32_t suspend_id;
@@ -50,8 +51,10 @@ void channel_init(void)
 	channel.host_slots = slots(discovery->host_ring);
 	channel.card_slots = slots(discovery->card_ring);
 	/* requests to an earlier firmware get no answer; what it said has been read or is lost */
-	channel.head = channel.status->host_ring_head = channel.control->host_ring_tail;
+	channel_seen.head = channel.status->host_ring_head = channel.control->host_ring_tail;
 	channel.tail = channel.status->card_ring_tail = channel.control->card_ring_head;
+	channel_seen.host_tail = &channel.control->host_ring_tail;
+	channel_seen.backlog = 0;
 	channel.deferred_used = 0;
 	channel.suspending = false;
 	channel.backlog_head = channel.backlog_tail = 0;
@@ -85,6 +88,7 @@ static void send(const struct tutti_message *message)
 		return;
 	}
 	channel.backlog[channel.backlog_tail++ % BACKLOG] = *message;
+	channel_seen.backlog++;
 }
 
 bool channel_flush(void)
@@ -93,6 +97,7 @@ bool channel_flush(void)
 		if (!put(&channel.backlog[channel.backlog_head % BACKLOG]))
 			return true;
 		channel.backlog_head++;
+		channel_seen.backlog--;
 	}
 	return false;
 }
@@ -399,12 +404,12 @@ COLD void channel_event(void)
 	if (channel_flush())
 		return;
 	hal_acquire();
-	while (channel.head != tail && tail - channel.head <= channel.host_slots) {
+	while (channel_seen.head != tail && tail - channel_seen.head <= channel.host_slots) {
 		if (channel.deferred_used == (1u << DEFERRED) - 1 || !command_room(64 + place_state.message_words))
 			return;
-		words_copy(&message, (const void *)&channel.host_ring[channel.head % channel.host_slots],
+		words_copy(&message, (const void *)&channel.host_ring[channel_seen.head % channel.host_slots],
 			   sizeof(message) / 4);
-		channel.status->host_ring_head = ++channel.head;
+		channel.status->host_ring_head = ++channel_seen.head;
 		serve(&message);
 	}
 }

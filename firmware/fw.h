@@ -25,8 +25,18 @@
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-#define HOT __attribute__((noinline))
+/* What runs for every kernel stands together: a jump to another 4 KiB page is dear on an emulated core. */
+#define HOT __attribute__((noinline, section(".text.hot")))
 #define COLD __attribute__((noinline, cold))
+#ifdef __riscv
+#define HOT_DATA __attribute__((section(".bss.hot"))) /* within reach of gp */
+#define HOT_DATA_LONG __attribute__((section(".bss.hot_long"))) /* at least its start */
+#define HOT_DATA_RING __attribute__((section(".bss.hot_ring")))
+#else
+#define HOT_DATA
+#define HOT_DATA_LONG
+#define HOT_DATA_RING
+#endif
 
 /** struct fw_limits - discovery data the checks need, copied once at boot. */
 struct fw_limits {

@@ -12,7 +12,7 @@
 #include "timer.h"
 
 struct queue queues[TUTTI_MAX_QUEUES];
-struct queue_table queue_table;
+struct queue_table queue_table HOT_DATA;
 
 static union tutti_packet buffers[FW_BUFFERS][FW_BUFFER_PACKETS] __attribute__((aligned(64)));
 static uint8_t buffer_owner[FW_BUFFERS]; /* valid while the bit in buffer_used is set */
@@ -204,6 +204,23 @@ void queue_event_fetch(unsigned number, const struct tutti_event *event)
 		queue_run(queue);
 }
 
+static COLD void gone(struct queue *queue)
+{
+	unsigned id = queue_id(queue);
+
+	queue_buffer_drop(queue);
+	if (queue->rsb)
+		queue->rsb->attached--;
+	queue->state = QUEUE_NONE;
+	channel_queue_gone(queue_asid(queue));
+	channel_reply_after(queue->destroy_id, TUTTI_MSG_QUEUE_DESTROY, id);
+}
+
+static bool quiet(const struct queue *queue)
+{
+	return !queue->inflight && !queue->fetching && !queue->probing;
+}
+
 /* ---- working through packets ---- */
 
 /* Host may reuse what was taken: slots INVALID first, then the read index (PKT-05). */
@@ -326,6 +343,33 @@ HOT void queue_run(struct queue *queue)
 		report_progress(queue);
 }
 
+static COLD void finished_general(struct queue *queue)
+{
+	if (queue->wait == WAIT_TASKS)
+		queue_run(queue);
+	else if (queue->progress)
+		report_progress(queue);
+	if (queue->state == QUEUE_DYING && quiet(queue))
+		gone(queue);
+	if (queue_table.suspended)
+		channel_check_suspend();
+}
+
+/* Nearly always its queue waits for just this, to go on with the next kernel of a condensed packet. */
+HOT void queue_finished(struct queue *queue, uint32_t packet)
+{
+	queue->inflight--;
+	if (queue->run_kernels && packet == (uint32_t)queue->run_packet)
+		queue->run_active--;
+	if (unlikely((queue->wait ^ WAIT_TASKS) | (queue->state ^ QUEUE_RUNNING) | queue_table.suspended |
+		     queue->fetching))
+		finished_general(queue);
+	else if (queue->run_kernels > queue->run_kernel + 1u && command_room(place_state.message_words + 64))
+		launch_next(queue); /* and then it waits again */
+	else
+		queue_run(queue);
+}
+
 void queue_event_doorbell(const struct tutti_event *event)
 {
 	unsigned first = (event->word[0] >> 8 & 0xff) * 32;
@@ -348,39 +392,6 @@ void queue_poll(struct queue *queue)
 }
 
 /* ---- ends ---- */
-
-static COLD void gone(struct queue *queue)
-{
-	unsigned id = queue_id(queue);
-
-	queue_buffer_drop(queue);
-	if (queue->rsb)
-		queue->rsb->attached--;
-	queue->state = QUEUE_NONE;
-	channel_queue_gone(queue_asid(queue));
-	channel_reply_after(queue->destroy_id, TUTTI_MSG_QUEUE_DESTROY, id);
-}
-
-static bool quiet(const struct queue *queue)
-{
-	return !queue->inflight && !queue->fetching && !queue->probing;
-}
-
-void queue_finished(struct queue *queue, uint32_t packet)
-{
-	queue->inflight--;
-	if (queue->run_kernels && packet == (uint32_t)queue->run_packet)
-		queue->run_active--;
-	if (likely(queue->wait == WAIT_TASKS)) {
-		queue_run(queue);
-	} else if (unlikely(queue->progress)) {
-		report_progress(queue);
-	}
-	if (unlikely(queue->state == QUEUE_DYING && quiet(queue)))
-		gone(queue);
-	if (unlikely(queue_table.suspended))
-		channel_check_suspend();
-}
 
 COLD void queue_answered(struct queue *queue)
 {

@@ -43,6 +43,7 @@ struct task {
 	uint32_t issued;          /* CTAs placed */
 	uint64_t packet;
 	uint32_t progress;        /* ticks since a CTA completed */
+	uint32_t passed;          /* placements of others while it found no room */
 };
 
 extern struct task tasks[FW_TASKS];
