@@ -85,21 +85,32 @@ static inline __attribute__((always_inline)) void lake_raise_word(struct lake *l
 	} while (row > lake->row);
 }
 
-/** lake_pour_one() - place one CTA: lake_pour() with n = 1 on a lake that is not dry. @out: two words. */
-static inline void lake_pour_one(struct lake *lake, uint32_t *out)
+/**
+ * lake_pour_few() - lake_pour() for a few CTAs that the first word of the top row has SMs for.
+ * @out: two words. Return: false (nothing done) if it is not as simple as that.
+ */
+static inline bool lake_pour_few(struct lake *lake, uint32_t n, uint32_t *out)
 {
 	struct lake_row *row = lake->top;
-	uint32_t *m = row->mask, mask = *m, bit;
+	uint32_t *m = row->mask, mask = *m, rest, left = row->count - n, i = n;
 
+	if (unlikely((int32_t)left < 0 || row == lake->row))
+		return false;
 	while (unlikely(!mask))
 		mask = *++m;
-	bit = mask & -mask;
+	rest = mask & (mask - 1);
+	while (--i) {
+		if (unlikely(!rest))
+			return false;
+		rest &= rest - 1;
+	}
 	out[0] = 1 | (uint32_t)(m - row->mask) << 16 | 1u << 24;
-	out[1] = bit;
-	if (likely(--row->count))
-		*m = mask ^ bit;
-	else
+	out[1] = mask ^ rest;
+	*m = rest;
+	row->count = left;
+	if (unlikely(!left))
 		lake->top = row - 1;
+	return true;
 }
 
 #endif

@@ -23,31 +23,33 @@ struct place_state {
 };
 extern struct place_state place_state;
 
+#define PLACE_FEW 4u
+
 void place_init(void);
 /** place_task() - place what fits now; the task joins the list if some is left. */
 void place_task(struct task *task);
 /**
- * place_launched() - place_task() for a new task, inline for the single CTA on a card that is not full.
+ * place_launched() - place_task() for a new task, inline for a few CTAs on a card that is not full.
  * @p: end of its STATE command; three words behind it are contiguous
  */
 static inline void place_launched(struct task *task, uint32_t *p)
 {
 	struct shape *shape = task->shape;
+	uint32_t n = task->unissued;
 
-	if (unlikely((task->unissued ^ 1) | (shapes.residents ^ shape->residents) | shapes.special |
-		     place_state.round_robin | place_state.drain) ||
-	    unlikely(shape->lake.top == shape->lake.row)) {
+	if (unlikely(n > PLACE_FEW) || unlikely((shapes.residents ^ shape->residents) | shapes.special |
+						place_state.round_robin | place_state.drain) ||
+	    unlikely(!lake_pour_few(&shape->lake, n, p + 1))) {
 		place_task(task);
 		return;
 	}
 	p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3, task->slot);
-	lake_pour_one(&shape->lake, p + 1);
 	command_end(p + 3);
 	task->unissued = 0;
-	task->resident = 1;
-	shape->residents++;
-	shapes.residents++;
-	counters.ctas_issued++;
+	task->resident = n;
+	shape->residents += n;
+	shapes.residents += n;
+	counters.ctas_issued += n;
 	counters.placements++;
 }
 /** place_hungry() - CTAs have ended: serve the list. */

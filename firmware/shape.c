@@ -158,7 +158,7 @@ static uint32_t room(const struct holding *h, const struct shape *want)
 {
 	uint32_t limit = min32(peu_limit(fw.scalar_blocks, want->registers & 0xffff, h->scalar, h->same_scalar),
 			       peu_limit(fw.vector_blocks, want->registers >> 16, h->vector, h->same_vector));
-	uint32_t barriers = want->shared >> 16, cap = shapes.next_cap, n;
+	uint32_t barriers = want->shared >> 16, cap = min32(shapes.cap, shapes.next_cap), n;
 
 	if (h->ctas >= cap || fw.peus * limit <= h->waves)
 		return 0;

@@ -125,29 +125,29 @@ static HOT void event_cta_general(const struct tutti_event *event)
 }
 
 /*
- * The single CTA of a kernel ends and nobody waits for anything but this: straight
+ * The last CTAs of a kernel end and nobody waits for anything but this: straight
  * to the next kernel, by jumps only.
  */
 HOT void task_event_cta(const struct tutti_event *event)
 {
-	uint32_t head = event->word[0], word = head >> 16 & 0xff, mask = event->word[3];
+	uint32_t head = event->word[0], word = head >> 16 & 0xff, mask = event->word[3], n = event->word[2];
 	struct task *task = (struct task *)((char *)tasks + (head >> 8 & (FW_TASKS - 1)) * sizeof(*task));
 	struct shape *shape = task->shape;
 	struct lake_row *row = shape->lake.top, *below = (struct lake_row *)((char *)row - sizeof(*row));
 	struct queue *queue = task->queue;
 
-	if (unlikely((event->word[2] ^ 1) | (head >> 24 ^ 1) | (row->mask[word] & mask) |
+	if (unlikely((event->word[1] ^ 1) | (head >> 24 ^ 1) | (row->mask[word] & mask) |
 		     (mask & ~below->mask[word]) | (uintptr_t)place_state.hungry | shapes.special |
 		     queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE] | (uintptr_t)task->group |
-		     (task->resident ^ 1) | task->unissued) ||
+		     (task->resident ^ n) | task->unissued) ||
 	    unlikely(task->state != TASK_RUNNING)) {
 		event_cta_general(event);
 		return;
 	}
 	row->mask[word] |= mask;
-	row->count++;
-	shape->residents--;
-	shapes.residents--;
+	row->count += n;
+	shape->residents -= n;
+	shapes.residents -= n;
 	task->resident = 0;
 	if (task->release | task->signal)
 		complete_clean_up(task);
