@@ -11,14 +11,13 @@
 #define DEFERRED 16u
 #define BACKLOG 16u
 
-struct channel_seen channel_seen HOT_DATA;
-
 static struct {
 	volatile struct tutti_control *control;
 	volatile struct tutti_status *status;
 	const struct tutti_message *host_ring;
 	struct tutti_message *card_ring;
 	uint32_t host_slots, card_slots;
+	uint32_t head;      /* of the host ring */
 	uint32_t tail;      /* of the card ring */
 	uint32_t deferred_used;
 	uint32_t suspend_id;
@@ -51,10 +50,8 @@ void channel_init(void)
 	channel.host_slots = slots(discovery->host_ring);
 	channel.card_slots = slots(discovery->card_ring);
 	/* requests to an earlier firmware get no answer; what it said has been read or is lost */
-	channel_seen.head = channel.status->host_ring_head = channel.control->host_ring_tail;
+	channel.head = channel.status->host_ring_head = channel.control->host_ring_tail;
 	channel.tail = channel.status->card_ring_tail = channel.control->card_ring_head;
-	channel_seen.host_tail = &channel.control->host_ring_tail;
-	channel_seen.backlog = 0;
 	channel.deferred_used = 0;
 	channel.suspending = false;
 	channel.backlog_head = channel.backlog_tail = 0;
@@ -88,7 +85,7 @@ static void send(const struct tutti_message *message)
 		return;
 	}
 	channel.backlog[channel.backlog_tail++ % BACKLOG] = *message;
-	channel_seen.backlog++;
+	attention.idle |= ATTEND_CHANNEL;
 }
 
 bool channel_flush(void)
@@ -97,7 +94,6 @@ bool channel_flush(void)
 		if (!put(&channel.backlog[channel.backlog_head % BACKLOG]))
 			return true;
 		channel.backlog_head++;
-		channel_seen.backlog--;
 	}
 	return false;
 }
@@ -241,7 +237,7 @@ static int sm_order(uint32_t value)
 
 	if (position >= fw.sms || sm >= fw.sms)
 		return -TUTTI_EINVAL;
-	if (shapes.residents || task_table.running)
+	if (shapes.residents || task_any())
 		return -TUTTI_EBUSY;
 	for (i = 0; channel.order[i] != sm; i++)
 		;
@@ -401,15 +397,19 @@ COLD void channel_event(void)
 	struct tutti_message message;
 	uint32_t tail = channel.control->host_ring_tail;
 
+	/* until all is done it is looked at again whenever the firmware would sleep */
+	attention.idle |= ATTEND_CHANNEL;
 	if (channel_flush())
 		return;
 	hal_acquire();
-	while (channel_seen.head != tail && tail - channel_seen.head <= channel.host_slots) {
+	while (channel.head != tail && tail - channel.head <= channel.host_slots) {
 		if (channel.deferred_used == (1u << DEFERRED) - 1 || !command_room(64 + place_state.message_words))
 			return;
-		words_copy(&message, (const void *)&channel.host_ring[channel_seen.head % channel.host_slots],
+		words_copy(&message, (const void *)&channel.host_ring[channel.head % channel.host_slots],
 			   sizeof(message) / 4);
-		channel.status->host_ring_head = ++channel_seen.head;
+		channel.status->host_ring_head = ++channel.head;
 		serve(&message);
 	}
+	if (channel.backlog_head == channel.backlog_tail)
+		attention.idle &= ~ATTEND_CHANNEL;
 }

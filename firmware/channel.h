@@ -11,18 +11,6 @@
 #include "fw.h"
 
 void channel_init(void);
-/** struct channel_seen - where news from the host shows. */
-struct channel_seen {
-	const volatile uint32_t *host_tail;
-	uint32_t head;      /* of the host ring */
-	uint32_t backlog;   /* messages that did not fit into the card ring */
-};
-extern struct channel_seen channel_seen;
-/** channel_due() - channel_event() has something to do. */
-static inline bool channel_due(void)
-{
-	return *channel_seen.host_tail != channel_seen.head || channel_seen.backlog;
-}
 /** channel_event() - the host ring has messages. */
 void channel_event(void);
 /** channel_event_fetch() - the commands before a deferred reply are done. */

@@ -15,11 +15,11 @@
 #define COMMAND_RECORD 255u /* longest record, words */
 
 struct command_ring {
+	uint32_t word[COMMAND_WORDS]; /* before what is hot: that is near gp */
 	uint32_t *next;     /* where the next record goes */
 	uint32_t *end;
 	uint32_t bias;      /* words written in earlier laps, less the address of @word in words */
 	uint32_t published;
-	uint32_t word[COMMAND_WORDS];
 };
 extern struct command_ring command_ring;
 

@@ -101,6 +101,19 @@ static inline unsigned lowest_bit(uint32_t x)
 	return lowest_bit_table[((x & -x) * 0x077cb531u) >> 27];
 }
 
+/** struct attention - not 0: something is to be done that is not part of every event. */
+struct attention {
+	uint32_t settle;  /* ATTEND_*, after the event */
+	uint32_t idle;    /* before the firmware sleeps */
+};
+extern struct attention attention;
+
+#define ATTEND_READY 1u    /* queues are ready to run */
+#define ATTEND_ROOM 2u     /* something waits for room in the command ring */
+#define ATTEND_BARRIER 4u  /* queues are parked at barrier packets */
+#define ATTEND_MIRROR 1u   /* reference buffers have changed */
+#define ATTEND_CHANNEL 2u  /* requests or messages are left */
+
 /* ---- sets of queues ---- */
 struct queue_set {
 	uint32_t word[FW_QUEUE_WORDS];

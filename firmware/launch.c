@@ -18,7 +18,6 @@ static inline void start(struct queue *queue, struct task *task, uint32_t *state
 			 uint64_t signal, unsigned release)
 {
 	task_table.free = task->next;
-	task_table.running++;
 	task->queue = queue;
 	task->shape = launch->shape;
 	task->unissued = launch->groups;
@@ -241,7 +240,6 @@ HOT int launch_next(struct queue *queue)
 	queue->record = record;
 	queue->inflight++;
 	task_table.free = task->next;
-	task_table.running++;
 	task->queue = queue;
 	task->shape = shape;
 	task->group = NULL;

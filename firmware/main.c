@@ -16,6 +16,7 @@
 #define EVENT_SLOTS 128u
 
 struct fw_limits fw HOT_DATA;
+struct attention attention HOT_DATA;
 
 static struct tutti_event events[EVENT_SLOTS] __attribute__((aligned(64)));
 
@@ -66,6 +67,7 @@ void main_init(void)
 	volatile struct tutti_status *status = hal_region(discovery->status);
 	volatile struct tutti_control *control = hal_region(discovery->control);
 
+	attention = (struct attention){ 0 };
 	log_init();
 	CRASH_UNLESS(fw_limits_init(discovery));
 	command_init();
@@ -168,11 +170,6 @@ static COLD void room(void)
 	}
 }
 
-static inline bool unsettled(void)
-{
-	return queue_table.any_ready | queue_table.waiters[WAIT_ROOM] | place_state.blocked | barrier_state.parked;
-}
-
 static COLD void settle(void)
 {
 	if (queue_table.waiters[WAIT_ROOM] || place_state.blocked)
@@ -181,11 +178,13 @@ static COLD void settle(void)
 		barrier_recheck();
 	if (queue_table.any_ready)
 		queue_run_ready();
+	attention.settle = (queue_table.waiters[WAIT_ROOM] || place_state.blocked ? ATTEND_ROOM : 0) |
+			   (barrier_state.parked ? ATTEND_BARRIER : 0) | (queue_table.any_ready ? ATTEND_READY : 0);
 }
 
 void main_settle(void)
 {
-	if (unsettled())
+	if (attention.settle)
 		settle();
 	command_publish();
 }
@@ -204,10 +203,11 @@ static HOT __attribute__((noreturn)) void loop(void)
 
 	for (;;) {
 		if (unlikely(!event->word[0])) {
-			if (unlikely(reference_mirror_due() || counter_due() || channel_due())) {
+			if (unlikely(attention.idle || counter_due())) {
 				reference_mirror();
 				counter_idle();
-				channel_event();
+				if (attention.idle & ATTEND_CHANNEL)
+					channel_event();
 				main_settle();
 			}
 			hal_idle();
@@ -224,7 +224,7 @@ static HOT __attribute__((noreturn)) void loop(void)
 		event->word[0] = 0;
 		if (++event == events + EVENT_SLOTS)
 			event = events;
-		if (unlikely(unsettled()))
+		if (unlikely(attention.settle))
 			settle();
 		command_publish();
 	}

@@ -126,6 +126,7 @@ void place_hungry(void)
 		}
 		if (unlikely(!command_room(place_state.message_words))) {
 			place_state.blocked = true;
+			attention.settle |= ATTEND_ROOM;
 			break;
 		}
 		before = task->unissued;

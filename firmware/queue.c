@@ -40,6 +40,7 @@ void queue_ready(struct queue *queue)
 
 	queue_set_add(&queue_table.ready, id);
 	queue_table.any_ready |= 1u << (id / 32);
+	attention.settle |= ATTEND_READY;
 }
 
 int queue_park(struct queue *queue, enum queue_wait wait)
@@ -48,6 +49,8 @@ int queue_park(struct queue *queue, enum queue_wait wait)
 	if (wait >= WAIT_SLOT) {
 		queue_set_add(&queue_table.waiting[wait], queue_id(queue));
 		queue_table.waiters[wait]++;
+		if (wait == WAIT_ROOM)
+			attention.settle |= ATTEND_ROOM;
 	}
 	return PACKET_PARKED;
 }
@@ -59,6 +62,7 @@ COLD void queue_wake_waiters(enum queue_wait wait)
 	if (!queue_table.waiters[wait])
 		return;
 	queue_table.waiters[wait] = 0;
+	attention.settle |= ATTEND_READY;
 	for (i = 0; i < FW_QUEUE_WORDS; i++) {
 		queue_table.ready.word[i] |= queue_table.waiting[wait].word[i];
 		if (queue_table.waiting[wait].word[i])

@@ -35,12 +35,6 @@ int reference_create(const struct tutti_msg_rsb *message);
 int reference_destroy(uint32_t id);
 int reference_invalidate(uint32_t id, uint32_t mask);
 int reference_read(uint32_t id, uint64_t offset);
-extern bool reference_dirty;
-/** reference_mirror_due() - there is something for reference_mirror() to do. */
-static inline bool reference_mirror_due(void)
-{
-	return reference_dirty;
-}
 /** reference_mirror() - bring the host's view of scratch buffers up to date. */
 void reference_mirror(void);
 

@@ -6,7 +6,7 @@
 #include "place.h"
 #include "queue.h"
 
-struct task tasks[FW_TASKS] __attribute__((aligned(64)));
+struct task tasks[FW_TASKS];
 struct task_table task_table HOT_DATA;
 struct task_error task_errors[FW_TASKS];
 
@@ -67,7 +67,6 @@ static inline void slot_free(struct task *task)
 	task->shape->tasks--;
 	task->next = task_table.free;
 	task_table.free = task;
-	task_table.running--;
 }
 
 static COLD void task_release(struct task *task)
@@ -257,6 +256,16 @@ COLD void task_event_killed(const struct tutti_event *event)
 	}
 	queue_stop(queue, &fault);
 	task_release(task);
+}
+
+bool task_any(void)
+{
+	unsigned i;
+
+	for (i = 0; i < fw.tasks; i++)
+		if (tasks[i].state != TASK_FREE)
+			return true;
+	return false;
 }
 
 uint64_t task_oldest(const struct queue *queue, uint64_t none)
