@@ -21,6 +21,10 @@ static uint32_t buffer_used;
 #define FIRST_BATCH 4u
 #define POLL_FIRST_US 64u
 #define POLL_STEPS 5u
+#define POLL_LAST_US 10000u
+
+/* Where the hardware leaves the index that was rung (softcore.h). */
+static uint32_t rung_index[TUTTI_MAX_QUEUES];
 
 void queue_init(void)
 {
@@ -30,6 +34,7 @@ void queue_init(void)
 	for (i = 0; i < TUTTI_MAX_QUEUES; i++)
 		queues[i] = (struct queue){ .state = QUEUE_NONE };
 	buffer_used = 0;
+	HAL_ENGINES->doorbell_index = hal_local(rung_index);
 }
 
 /* ---- waiting and waking ---- */
@@ -157,7 +162,11 @@ static void fetch(struct queue *queue)
 		      TAG_PACKETS | queue_id(queue));
 }
 
-/* The next packet is not there. A doorbell may have come early: look a few times more. */
+/*
+ * The next packet is not there. A doorbell may come before its packet (PKT-05): until
+ * the packets up to the highest index rung are here there is a look now and then. A few
+ * times also without that, for a doorbell that was overwritten by a lower one.
+ */
 static void starve(struct queue *queue)
 {
 	queue_buffer_drop(queue);
@@ -169,6 +178,8 @@ static void starve(struct queue *queue)
 	queue->wait = WAIT_RING;
 	if (queue->polls < POLL_STEPS)
 		timer_set(queue, POLL_FIRST_US << (2 * queue->polls++));
+	else if ((int32_t)(queue->promise - (uint32_t)queue->head) >= 0)
+		timer_set(queue, POLL_LAST_US);
 }
 
 void queue_event_fetch(unsigned number, const struct tutti_event *event)
@@ -379,9 +390,13 @@ void queue_event_doorbell(const struct tutti_event *event)
 	unsigned first = (event->word[0] >> 8 & 0xff) * 32;
 	uint32_t mask = event->word[1];
 	struct queue *queue;
+	unsigned id;
 
 	for (; mask; mask &= mask - 1) {
-		queue = &queues[(first + lowest_bit(mask)) & (TUTTI_MAX_QUEUES - 1)];
+		id = (first + lowest_bit(mask)) & (TUTTI_MAX_QUEUES - 1);
+		queue = &queues[id];
+		if ((int32_t)(rung_index[id] - queue->promise) > 0)
+			queue->promise = rung_index[id];
 		queue->rung = 1;
 		queue->polls = 0;
 		if (queue->wait == WAIT_RING)
@@ -515,6 +530,7 @@ int queue_create(const struct tutti_msg_queue *m)
 		.asid_queue = m->asid | (uint32_t)m->queue << 16,
 		.head = m->start,
 		.retired = m->start,
+		.promise = (uint32_t)m->start - 1,
 		.state = QUEUE_RUNNING,
 		.wait = WAIT_RING,
 		.flags = m->flags,

@@ -68,6 +68,7 @@ struct queue {
 	uint8_t probing;       /* number + 1 of the probe in flight */
 	uint8_t priority;
 	uint8_t stale;         /* the fetch in flight is from before a reset */
+	uint32_t promise;      /* highest index rung (low half): packets up to it will come */
 	uint32_t timeout;      /* ticks, 0 = none */
 	uint64_t read_index;
 	uint64_t progress;
