@@ -15,7 +15,8 @@
 #define TLB_MOST 65536u
 #define CHUNK 128u   /* waves allocated at once */
 #define BOOT (TUTTI_WAVE_ROM + 0x100)
-#define BOOT_END (TUTTI_WAVE_ROM + 0x120)
+#define BOOT_END (TUTTI_WAVE_ROM + 0x124)
+#define USER_BYTES (ECALL_PC64 + 4 * 8) /* what user mode can change: x, f, pc, reservation (2 words), rounding mode */
 
 /* ---- registers -------------------------------------------------------- */
 
@@ -81,7 +82,10 @@ static uint64_t load(struct hart *hart, struct wave *wave)
 	hart->start_x[4] = wave->info_va;
 	hart->start_x[10] = wave->info->kernarg;
 	*hart->start_pc = wave->cta->task->state.entry;
-	uc_context_restore(hart->uc, hart->start);
+	if (likely(hart->ecalls))
+		memcpy(hart->env, hart->start_x, USER_BYTES);
+	else
+		uc_context_restore(hart->uc, hart->start);
 	return *hart->start_pc;
 }
 
@@ -388,7 +392,10 @@ static bool make_start(struct hart *hart)
 }
 
 /*
- * Into user mode with floating point on; the ecall at the end stops it. On the
+ * Into user mode with floating point on and its flag "inexact" set: with it unicorn
+ * computes on the host's floating point unit, without it in software, because it
+ * would have to find out whether to set it. (A saved context does not hold the
+ * flags, so that it stays until a kernel clears it.) The ecall at the end stops it. On the
  * way it loads from a page not touched before, for precise_learn().
  */
 static bool boot(struct hart *hart)
