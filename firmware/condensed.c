@@ -7,8 +7,6 @@ struct block blocks[FW_BLOCKS];
 
 static uint32_t block_clock;
 
-
-
 void condensed_init(void)
 {
 	unsigned i;
@@ -21,7 +19,7 @@ void condensed_init(void)
 	block_clock = 0;
 }
 
-struct block *condensed_block(struct queue *queue)
+COLD struct block *condensed_block_find(struct queue *queue)
 {
 	struct block *b, *oldest = NULL;
 	unsigned id = queue_id(queue);
@@ -38,6 +36,7 @@ struct block *condensed_block(struct queue *queue)
 	b->owner = (uint16_t)id;
 	b->complete = b->at_unit = 0;
 found:
+	queue->mine = b;
 	b->used = ++block_clock;
 	return b;
 }
@@ -129,7 +128,7 @@ static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
 	       (vector & TUTTI_TABLE_SIGNAL ? TUTTI_DIFF_SIGNAL : 0u);
 }
 
-HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block)
+static COLD int expand_general(struct queue *queue, const union tutti_packet *packet, struct block *block)
 {
 	const struct rsb *rsb = queue->rsb;
 	const uint16_t *at = packet->condensed.unit, *end = at + TUTTI_CONDENSED_UNITS;
@@ -249,24 +248,129 @@ HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, 
 	block->rsb = rsb;
 	block->generation = rsb->generation;
 	/* what makes the packet the same: its first word and the units used */
-	head = ((unsigned)((const char *)at - (const char *)packet) + 3) / 4;
+	head = ((unsigned)((const char *)at - (const char *)packet) + 7) / 8 * 2;
 	block->compare = (uint8_t)head;
 	words_copy(block->packet, packet, head);
 	block->complete = 1;
 	return 0;
 }
 
+/*
+ * Packets of which every diff is empty or changes a grid x, a kernarg or a signal, in one
+ * pass without calls. Anything else, and whatever is wrong, is left to the general one,
+ * which starts again and finds what it is.
+ */
+HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block)
+{
+	const struct rsb *rsb = queue->rsb;
+	const uint16_t *at = packet->condensed.unit;
+	uint32_t *out = block->record, kernels = packet->condensed.num_kernels, left = kernels;
+	uint32_t seen = 0, head, vector, a, b, what, release;
+	const uint32_t *from;
+
+	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS) || unlikely(block->at_unit) ||
+	    unlikely(queue->flags & TUTTI_QUEUE_TABLE_DIFFS))
+		return expand_general(queue, packet, block);
+	/* Each kernel left has a unit at least: so an empty diff needs no check, others one. */
+	do {
+		head = *at++;
+		vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
+		if (likely(!vector)) {
+			seen |= 1u << head;
+			*out++ = head << RECORD_ENTRY_SHIFT;
+			continue;
+		}
+		if (unlikely(vector & ~(uint32_t)SIMPLE_FIELDS))
+			return expand_general(queue, packet, block);
+		head &= TUTTI_DIFF_REF;
+		seen |= 1u << head;
+		what = head << RECORD_ENTRY_SHIFT;
+		from = out++;
+		if (vector & TUTTI_DIFF_GRID_X) {
+			const struct tutti_reference *entry = &rsb->table[head];
+
+			a = at[0] | (uint32_t)at[1] << 16;
+			at += 2;
+			b = entry->workgroup_x;
+			if (unlikely(!a) || unlikely(!b) || unlikely((entry->groups_y | entry->groups_z) != 1))
+				return expand_general(queue, packet, block);
+			out[0] = a;
+			a = packet_groups(a, b);
+			out[1] = a;
+			out[2] = a;
+			out += 3;
+			what |= RECORD_GRID;
+		}
+		if (vector & TUTTI_DIFF_KERNARG) {
+			a = at[0] | (uint32_t)at[1] << 16;
+			b = at[3];
+			if (unlikely(b >> 15))
+				return expand_general(queue, packet, block);
+			out[0] = a;
+			out[1] = at[2] | b << 16;
+			b = out[1];
+			if (unlikely(b >> 15))
+				return expand_general(queue, packet, block);
+			at += 4;
+			out += 2;
+			what |= RECORD_KERNARG;
+		}
+		if (vector & TUTTI_DIFF_SIGNAL) {
+			a = at[0] | (uint32_t)at[1] << 16;
+			b = at[2] | (uint32_t)at[3] << 16;
+			if (unlikely((a & 63) | b >> 15))
+				return expand_general(queue, packet, block);
+			out[0] = a;
+			out[1] = b;
+			at += 4;
+			out += 2;
+			what |= RECORD_SIGNAL;
+		}
+		*(uint32_t *)from = what;
+		if (unlikely(at + left - 1 > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+			return expand_general(queue, packet, block);
+	} while (--left);
+	if (unlikely(seen & ~rsb->valid))
+		return expand_general(queue, packet, block);
+	release = TUTTI_SCOPE_NONE;
+	if (seen & rsb->release_agent)
+		release = TUTTI_SCOPE_AGENT;
+	if (seen & rsb->release_system)
+		release = TUTTI_SCOPE_SYSTEM;
+	block->release = (uint8_t)release;
+	block->kernels = (uint8_t)kernels;
+	block->rsb = rsb;
+	block->generation = rsb->generation;
+	/* what makes the packet the same: its first word and the units used, by pairs of words */
+	from = packet->word;
+	out = block->packet;
+	do {
+		a = from[0];
+		b = from[1];
+		from += 2;
+		out[0] = a;
+		out[1] = b;
+		out += 2;
+	} while ((const void *)from < (const void *)at);
+	block->compare = (uint8_t)(out - block->packet);
+	block->complete = 1;
+	return 0;
+}
+
+/* Is it the packet of the last time? By pairs of words; the second may hold more than counts. */
 HOT bool condensed_same(const struct queue *queue, const union tutti_packet *packet, const struct block *block)
 {
-	const uint32_t *a = packet->word, *b = block->packet, *end;
+	const uint32_t *a = packet->word, *b = block->packet, *end = b + block->compare;
+	const struct rsb *rsb = queue->rsb;
 
-	if (!block->complete || block->rsb != queue->rsb || block->generation != queue->rsb->generation)
+	if (*a != *b || !block->complete || block->rsb != rsb || block->generation != rsb->generation)
 		return false;
-	end = b + block->compare;
-	do
-		if (*a++ != *b++)
+	do {
+		if (a[0] != b[0] || a[1] != b[1])
 			return false;
-	while (b != end);
+		a += 2;
+		b += 2;
+	} while (b < end);
 	return true;
 }
 

@@ -42,6 +42,7 @@ bool fw_limits_init(const struct tutti_discovery *d)
 		.cta_slots = d->cta_slots,
 		.workgroup_items = below(d->workgroup_items, d->peus * d->peu_waves * TUTTI_WAVE_ITEMS),
 		.private_bytes = d->private_bytes,
+		.item_private = d->private_bytes / TUTTI_WAVE_ITEMS,
 		.shared_blocks = d->shared_blocks,
 		.shared_shift = shift,
 		.scalar_blocks = d->scalar_blocks,
