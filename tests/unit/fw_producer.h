@@ -218,7 +218,7 @@ static void spoil(struct model *q, struct entry *e, union tutti_packet *p)
 	}
 }
 
-static void produce(struct model *q, bool faults)
+static inline void produce(struct model *q, bool faults)
 {
 	struct entry *e = &q->entry[q->write % ENTRIES];
 	union tutti_packet p = { { 0 } }, *slot = &q->ring[q->write % RING];
@@ -252,7 +252,7 @@ static void ring_doorbell(struct model *q)
 }
 
 /* Publishing in any order: several producers (PKT-01). */
-static void publish(struct model *q, bool all)
+static inline void publish(struct model *q, bool all)
 {
 	uint64_t i;
 

@@ -65,10 +65,20 @@ static uint64_t now, fence[2][3]; /* when the last acquire, release of each scop
 static struct { struct tutti_event event; int slot; struct model *queue; struct entry *mover; } pool[POOL];
 static unsigned pooled, seen_movers;
 static uint32_t disabled[TUTTI_MAX_SMS / 32];
-static unsigned cap, lost, failures, replies, messages, launches, refusals, resets, destroys, suspends;
-static uint32_t last_cap, last_enable[TUTTI_MAX_SMS];
-static bool suspended, suspending;
-static struct { unsigned type, a, b; uint32_t id; } asked[64];
+static unsigned cap, lost, failures, launches;
+static bool suspended;
+
+static inline void world_reset(unsigned sms)
+{
+	card_reset(sms);
+	memset(model, 0, sizeof(model));
+	memset(fence, 0, sizeof(fence));
+	memset(disabled, 0, sizeof(disabled));
+	now = 1;
+	signals_used = 1;
+	pooled = seen_movers = cap = 0;
+	suspended = false;
+}
 
 static void later(const struct tutti_event *event, int slot)
 {
@@ -144,7 +154,7 @@ static void pass_movers(struct model *q, uint64_t packet)
 }
 
 /* What is left of a condensed packet that was taken goes with the queue's error (PKT-18 for its own, README for others'). */
-static void drop_rest(struct model *q)
+static inline void drop_rest(struct model *q)
 {
 	while (q->next < q->read) {
 		struct entry *e = &q->entry[q->next % ENTRIES];
@@ -491,7 +501,7 @@ static void deliver(unsigned i)
 	take_movers();
 }
 
-static void fault(unsigned slot)
+static inline void fault(unsigned slot)
 {
 	struct card_slot *s = &card_slot[slot];
 	struct kern *k = s->owner;

@@ -7,6 +7,11 @@
 #include "../../firmware/counter.h"
 #include "fw_producer.h"
 
+static unsigned replies, messages, refusals, resets, destroys, suspends;
+static uint32_t last_cap, last_enable[TUTTI_MAX_SMS];
+static bool suspending;
+static struct { unsigned type, a, b; uint32_t id; } asked[64];
+
 /* ---- the host ---- */
 
 static void ask(struct tutti_message *m, unsigned a, unsigned b)
@@ -179,15 +184,9 @@ static void world(unsigned sms)
 	struct tutti_message m = { .type = TUTTI_MSG_CONTEXT_CREATE, .context = { .asid = ASID, .root = 4096 } };
 	unsigned i;
 
-	card_reset(sms);
-	memset(model, 0, sizeof(model));
-	memset(fence, 0, sizeof(fence));
-	memset(disabled, 0, sizeof(disabled));
+	world_reset(sms);
 	memset(asked, 0, sizeof(asked));
-	now = 1;
-	signals_used = 1;
-	pooled = seen_movers = cap = 0;
-	suspended = suspending = false;
+	suspending = false;
 	messages = replies = 0;
 	rig_load(sms);
 	for (i = 0; i < KERNELS; i++) {
