@@ -5,6 +5,7 @@
  * wave's end, barriers and yields are ecalls, whose hook puts the next wave's
  * registers in place. Only a wave of another context, or none, makes it leave its fiber.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -383,7 +384,8 @@ static bool make_start(struct hart *hart)
 		return false;
 	if (hart->env && hart->env[31] != mark + 31)
 		hart->env = NULL;
-	hart->ecalls = hart->env && hart->at_pc == hart->at_x + ECALL_PC64;
+	/* The ecall at the end of boot() has shown itself if unicorn's functions are replaced. */
+	hart->ecalls = hart->env && ecall_env() == hart->env && hart->at_pc == hart->at_x + ECALL_PC64;
 	hart->start_x = (uint64_t *)(bytes + hart->at_x);
 	hart->start_pc = (uint64_t *)(bytes + hart->at_pc);
 	memset(hart->start_x, 0, 32 * 8);
@@ -410,6 +412,17 @@ static bool boot(struct hart *hart)
 	hart->booting = false;
 	hart->env = precise_learn(&hart->cpu);
 	return !error && hart_pc(hart) == BOOT_END && make_start(hart);
+}
+
+/* Some ways to link a program leave libunicorn with its own functions: all is done, but slowly. */
+static void warn_slow(const struct hart *hart)
+{
+	static uint32_t said;
+
+	if (!hart->ecalls && !__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+		fputs("tutti: the emulated card is slow in this program, and faults name the start of a block: "
+		      "libunicorn does not see the emulator's functions (link with -rdynamic, or with libtutti.so "
+		      "before libunicorn)\n", stderr);
 }
 
 static bool add_hooks(struct hart *hart)
@@ -487,6 +500,7 @@ static struct hart *hart_create(struct engine *engine, uint32_t asid)
 		hart_destroy(hart);
 		return NULL;
 	}
+	warn_slow(hart);
 	return hart;
 }
 
