@@ -255,89 +255,127 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 	return 0;
 }
 
+/* Two units as one word. */
+static inline uint32_t pair(const uint16_t *at)
+{
+	return at[0] | (uint32_t)at[1] << 16;
+}
+
 /*
- * Packets of which every diff is empty or changes a grid x, a kernarg or a signal, in one
- * pass without calls. Anything else, and whatever is wrong, is left to the general one,
- * which starts again and finds what it is.
+ * Packets of which every diff is empty or changes just a kernarg, a grid x, a signal, or
+ * kernarg and signal, in one pass without calls. Anything else, and whatever is wrong, is
+ * left to the general one, which starts again and finds what it is.
  */
 HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block)
 {
 	const struct rsb *rsb = queue->rsb;
-	const uint16_t *at = packet->condensed.unit;
-	uint32_t *out = block->record, kernels = packet->condensed.num_kernels, left = kernels;
-	uint32_t seen = 0, head, vector, a, b, what, release;
+	const uint16_t *at = packet->condensed.unit, *last;
+	uint32_t *out = block->record, kernels = packet->condensed.num_kernels;
+	uint32_t seen = 0, head, next, ref, a, b, masks = rsb->masks;
 	const uint32_t *from;
 
 	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS) || unlikely(block->at_unit) ||
 	    unlikely(queue->flags & TUTTI_QUEUE_TABLE_DIFFS))
 		return expand_general(queue, packet, block);
-	/* Each kernel left has a unit at least: so an empty diff needs no check, others one. */
+	/* @last: where the units end if what is left is empty diffs; never behind those of the packet */
+	last = at + kernels;
 	do {
-		head = *at++;
-		vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
-		if (likely(!vector)) {
+		head = *at;
+		if (likely(head < 8)) {
+			/* runs of empty diffs by two */
+			while (at + 1 < last && likely((next = at[1]) < 8)) {
+				out[0] = head << RECORD_ENTRY_SHIFT;
+				out[1] = next << RECORD_ENTRY_SHIFT;
+				seen |= 1u << head;
+				seen |= 1u << next;
+				at += 2;
+				out += 2;
+				if (at == last)
+					goto expanded;
+				head = *at;
+				if (unlikely(head >= 8))
+					goto changed;
+			}
 			seen |= 1u << head;
 			*out++ = head << RECORD_ENTRY_SHIFT;
+			at++;
 			continue;
 		}
-		if (unlikely(vector & ~(uint32_t)SIMPLE_FIELDS))
-			return expand_general(queue, packet, block);
-		head &= TUTTI_DIFF_REF;
-		seen |= 1u << head;
-		what = head << RECORD_ENTRY_SHIFT;
-		from = out++;
-		if (vector & TUTTI_DIFF_GRID_X) {
-			const struct tutti_reference *entry = &rsb->table[head];
+changed:
+		ref = head & TUTTI_DIFF_REF;
+		head &= ~TUTTI_DIFF_REF;
+		seen |= 1u << ref;
+		ref <<= RECORD_ENTRY_SHIFT;
+		if (head == TUTTI_DIFF_KERNARG << TUTTI_DIFF_VECTOR_SHIFT) {
+			last += 4;
+			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+				return expand_general(queue, packet, block);
+			out[0] = ref | RECORD_KERNARG;
+			a = pair(at + 1);
+			b = pair(at + 3);
+			out[1] = a;
+			out[2] = b;
+			if (unlikely(b >> 15))
+				return expand_general(queue, packet, block);
+			at += 5;
+			out += 3;
+		} else if (head == TUTTI_DIFF_GRID_X << TUTTI_DIFF_VECTOR_SHIFT) {
+			const struct tutti_reference *entry =
+				(const struct tutti_reference *)((const char *)rsb->table + ref);
 
-			a = at[0] | (uint32_t)at[1] << 16;
-			at += 2;
+			last += 2;
+			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+				return expand_general(queue, packet, block);
+			out[0] = ref | RECORD_GRID;
+			a = pair(at + 1);
 			b = entry->workgroup_x;
 			if (unlikely(!a) || unlikely(!b) || unlikely((entry->groups_y | entry->groups_z) != 1))
 				return expand_general(queue, packet, block);
-			out[0] = a;
-			a = packet_groups(a, b);
 			out[1] = a;
+			a = packet_groups(a, b);
 			out[2] = a;
-			out += 3;
-			what |= RECORD_GRID;
-		}
-		if (vector & TUTTI_DIFF_KERNARG) {
-			a = at[0] | (uint32_t)at[1] << 16;
-			b = at[3];
-			if (unlikely(b >> 15))
+			out[3] = a;
+			at += 3;
+			out += 4;
+		} else if (head == (TUTTI_DIFF_KERNARG | TUTTI_DIFF_SIGNAL) << TUTTI_DIFF_VECTOR_SHIFT) {
+			last += 8;
+			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
 				return expand_general(queue, packet, block);
-			out[0] = a;
-			out[1] = at[2] | b << 16;
-			b = out[1];
-			if (unlikely(b >> 15))
+			out[0] = ref | RECORD_KERNARG | RECORD_SIGNAL;
+			a = pair(at + 1);
+			b = pair(at + 3);
+			out[1] = a;
+			out[2] = b;
+			a = pair(at + 5);
+			next = pair(at + 7);
+			out[3] = a;
+			out[4] = next;
+			if (unlikely((a & 63) | (b | next) >> 15))
 				return expand_general(queue, packet, block);
-			at += 4;
-			out += 2;
-			what |= RECORD_KERNARG;
-		}
-		if (vector & TUTTI_DIFF_SIGNAL) {
-			a = at[0] | (uint32_t)at[1] << 16;
-			b = at[2] | (uint32_t)at[3] << 16;
+			at += 9;
+			out += 5;
+		} else if (head == TUTTI_DIFF_SIGNAL << TUTTI_DIFF_VECTOR_SHIFT) {
+			last += 4;
+			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+				return expand_general(queue, packet, block);
+			out[0] = ref | RECORD_SIGNAL;
+			a = pair(at + 1);
+			b = pair(at + 3);
+			out[1] = a;
+			out[2] = b;
 			if (unlikely((a & 63) | b >> 15))
 				return expand_general(queue, packet, block);
-			out[0] = a;
-			out[1] = b;
-			at += 4;
-			out += 2;
-			what |= RECORD_SIGNAL;
-		}
-		*(uint32_t *)from = what;
-		if (unlikely(at + left - 1 > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+			at += 5;
+			out += 3;
+		} else {
 			return expand_general(queue, packet, block);
-	} while (--left);
-	if (unlikely(seen & ~rsb->valid))
+		}
+	} while (at != last);
+expanded:
+	/* seen has 8 bits, as each of the masks */
+	if (unlikely(seen & ~masks))
 		return expand_general(queue, packet, block);
-	release = TUTTI_SCOPE_NONE;
-	if (seen & rsb->release_agent)
-		release = TUTTI_SCOPE_AGENT;
-	if (seen & rsb->release_system)
-		release = TUTTI_SCOPE_SYSTEM;
-	block->release = (uint8_t)release;
+	block->release = seen & masks >> 16 ? TUTTI_SCOPE_SYSTEM : seen & masks >> 8 ? TUTTI_SCOPE_AGENT : TUTTI_SCOPE_NONE;
 	block->kernels = (uint8_t)kernels;
 	block->rsb = rsb;
 	block->generation = rsb->generation;
@@ -352,6 +390,7 @@ HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, 
 		out[1] = b;
 		out += 2;
 	} while ((const void *)from < (const void *)at);
+	__asm__("" : "+r"(out)); /* or gcc finds its end by another way, which is longer */
 	block->compare = (uint8_t)(out - block->packet);
 	block->complete = 1;
 	return 0;
