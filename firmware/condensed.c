@@ -268,10 +268,10 @@ static inline uint32_t pair(const uint16_t *at)
  */
 HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block)
 {
-	const struct rsb *rsb = queue->rsb;
 	const uint16_t *at = packet->condensed.unit, *last;
 	uint32_t *out = block->record, kernels = packet->condensed.num_kernels;
-	uint32_t seen = 0, head, next, ref, a, b, masks = rsb->masks;
+	uint32_t seen = 0, head, next, ref, a, b, masks;
+	const struct rsb *rsb;
 	const uint32_t *from;
 
 	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS) || unlikely(block->at_unit) ||
@@ -321,7 +321,7 @@ changed:
 			out += 3;
 		} else if (head == TUTTI_DIFF_GRID_X << TUTTI_DIFF_VECTOR_SHIFT) {
 			const struct tutti_reference *entry =
-				(const struct tutti_reference *)((const char *)rsb->table + ref);
+				(const struct tutti_reference *)((const char *)queue->rsb->table + ref);
 
 			last += 2;
 			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
@@ -372,6 +372,10 @@ changed:
 		}
 	} while (at != last);
 expanded:
+	/* read only now: few registers are saved that way */
+	rsb = queue->rsb;
+	masks = rsb->masks;
+	kernels = packet->condensed.num_kernels;
 	/* seen has 8 bits, as each of the masks */
 	if (unlikely(seen & ~masks))
 		return expand_general(queue, packet, block);
