@@ -33,13 +33,15 @@ static inline void start(struct queue *queue, struct task *task, uint32_t *state
 	command_end(state + STATE_WORDS);
 	if (unlikely(queue->flags & TUTTI_QUEUE_PROFILE) && signal)
 		start_time(queue, signal);
+	else if (likely(place_few(task, state + STATE_WORDS)))
+		return;
 	place_task(task);
 }
 
 /* Where the STATE payload goes, behind the acquire fence if there is one. */
 static inline uint32_t *begin(uint32_t head)
 {
-	uint32_t *p = command_begin(2 + STATE_WORDS), scope = head >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	uint32_t *p = command_begin(2 + STATE_WORDS + 3), scope = head >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
 
 	if (scope) {
 		*p++ = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, scope | TUTTI_FENCE_ACQUIRE);
