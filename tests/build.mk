@@ -45,7 +45,7 @@ $(INTEGRATION_BINS): $(T)/integration/%: tests/integration/%.c $(INTEGRATION_HEL
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -MMD $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(call whole,$(RT_LIB)) $(TEST_LIBS) -lcmocka
 
-$(T)/integration/kernels/%.tco: tests/integration/kernels/%.c $(OUT)/tuttic
+$(T)/integration/kernels/%.tco: tests/integration/kernels/%.c $(TUTTIC_DEPS)
 	@mkdir -p $(@D)
 	$(OUT)/tuttic -O2 -o $@ $<
 
