@@ -32,5 +32,5 @@ $(OUT)/tutti.pc: runtime/tutti.pc.in
 
 all: $(OUT)/libtutti.so.0 $(OUT)/libtutti.a $(OUT)/tutti.pc
 
--include runtime/device/build.mk runtime/examples/build.mk runtime/tools/build.mk
+-include runtime/card/build.mk runtime/device/build.mk runtime/examples/build.mk runtime/tools/build.mk
 -include $(RUNTIME_OBJ:.o=.d)
