@@ -27,7 +27,7 @@ struct probe {
 
 static struct probe probes[FW_PROBES];
 static struct queue_set parked;
-struct barrier_state barrier_state;
+struct barrier_state barrier_state HOT_DATA;
 
 void barrier_init(void)
 {
@@ -133,6 +133,7 @@ COLD int barrier_packet(struct queue *queue, const struct tutti_barrier_packet *
 	if (!queue_set_has(&parked, queue_id(queue))) {
 		queue_set_add(&parked, queue_id(queue));
 		barrier_state.parked++;
+		attention.settle |= ATTEND_BARRIER;
 		queue->polls = 0;
 	}
 	if (queue->probing)

@@ -85,6 +85,7 @@ static void send(const struct tutti_message *message)
 		return;
 	}
 	channel.backlog[channel.backlog_tail++ % BACKLOG] = *message;
+	attention.idle |= ATTEND_CHANNEL;
 }
 
 bool channel_flush(void)
@@ -236,7 +237,7 @@ static int sm_order(uint32_t value)
 
 	if (position >= fw.sms || sm >= fw.sms)
 		return -TUTTI_EINVAL;
-	if (shapes.residents || task_table.running)
+	if (shapes.residents || task_any())
 		return -TUTTI_EBUSY;
 	for (i = 0; channel.order[i] != sm; i++)
 		;
@@ -396,6 +397,8 @@ COLD void channel_event(void)
 	struct tutti_message message;
 	uint32_t tail = channel.control->host_ring_tail;
 
+	/* until all is done it is looked at again whenever the firmware would sleep */
+	attention.idle |= ATTEND_CHANNEL;
 	if (channel_flush())
 		return;
 	hal_acquire();
@@ -407,4 +410,6 @@ COLD void channel_event(void)
 		channel.status->host_ring_head = ++channel.head;
 		serve(&message);
 	}
+	if (channel.backlog_head == channel.backlog_tail)
+		attention.idle &= ~ATTEND_CHANNEL;
 }

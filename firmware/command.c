@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "command.h"
 
-struct command_ring command_ring;
+struct command_ring command_ring HOT_DATA_RING;
 
 void command_init(void)
 {
 	command_ring.next = command_ring.word;
 	command_ring.end = command_ring.word + COMMAND_WORDS;
-	command_ring.laps = 0;
+	command_ring.bias = -(uint32_t)((uintptr_t)command_ring.word >> 2);
 	command_ring.published = 0;
 	HAL_ENGINES->command_base = hal_local(command_ring.word);
 	HAL_ENGINES->command_words = COMMAND_WORDS;
@@ -27,50 +27,9 @@ COLD uint32_t *command_wrap(void)
 		*p = TUTTI_CMD_NOP | rest << 8;
 		p += rest;
 	}
-	command_ring.laps += COMMAND_WORDS;
+	command_ring.bias += COMMAND_WORDS;
 	command_ring.next = command_ring.word;
 	return command_ring.word;
-}
-
-static uint32_t tail(void)
-{
-	return command_ring.laps + (uint32_t)(command_ring.next - command_ring.word);
-}
-
-HOT void command_publish(void)
-{
-	uint32_t now = tail();
-
-	if (now == command_ring.published)
-		return;
-	command_ring.published = now;
-	hal_release();
-	HAL_ENGINES->command_tail = now;
-}
-
-/* A wrap may throw away as many words as the largest request; so twice that must be free. */
-bool command_room(unsigned words)
-{
-	return COMMAND_WORDS - (tail() - HAL_ENGINES->command_head) >= 2 * words;
-}
-
-void command_fence(unsigned sub)
-{
-	uint32_t *p = command_begin(1);
-
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, sub);
-	command_end(p + 1);
-}
-
-void command_signal(uint32_t asid_queue, uint64_t address, unsigned sub)
-{
-	uint32_t *p = command_begin(4);
-
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, sub);
-	p[1] = asid_queue;
-	p[2] = (uint32_t)address;
-	p[3] = (uint32_t)(address >> 32);
-	command_end(p + 4);
 }
 
 void command_write(uint32_t asid_queue, uint64_t address, uint64_t value, unsigned bytes)

@@ -15,21 +15,45 @@
 #define COMMAND_RECORD 255u /* longest record, words */
 
 struct command_ring {
+	uint32_t word[COMMAND_WORDS]; /* before what is hot: that is near gp */
 	uint32_t *next;     /* where the next record goes */
 	uint32_t *end;
-	uint32_t laps;      /* words written in earlier laps */
+	uint32_t bias;      /* words written in earlier laps, less the address of @word in words */
 	uint32_t published;
-	uint32_t word[COMMAND_WORDS] __attribute__((aligned(16)));
 };
 extern struct command_ring command_ring;
 
 void command_init(void);
 /** command_wrap() - fill the rest of the ring with a NOP, go on at its start. */
 uint32_t *command_wrap(void);
+
+/** command_tail() - words written, free running. */
+static inline uint32_t command_tail(void)
+{
+	return command_ring.bias + (uint32_t)((uintptr_t)command_ring.next >> 2);
+}
+
 /** command_publish() - let the engines see what was written. */
-void command_publish(void);
-/** command_room() - there is room for @words more words, wrap-around included. */
-bool command_room(unsigned words);
+static inline void command_publish(void)
+{
+	uint32_t now = command_tail();
+
+	if (now == command_ring.published)
+		return;
+	command_ring.published = now;
+	hal_release();
+	HAL_ENGINES->command_tail = now;
+}
+
+/**
+ * command_room() - there is room for @words more words, wrap-around included.
+ *
+ * A wrap may throw away as many words as the largest request; so twice that must be free.
+ */
+static inline bool command_room(unsigned words)
+{
+	return COMMAND_WORDS - (command_tail() - HAL_ENGINES->command_head) >= 2 * words;
+}
 
 static inline uint32_t *command_begin(unsigned words)
 {
@@ -45,8 +69,25 @@ static inline void command_end(uint32_t *end)
 	command_ring.next = end;
 }
 
-void command_fence(unsigned sub);
-void command_signal(uint32_t asid_queue, uint64_t address, unsigned sub);
+static inline void command_fence(unsigned sub)
+{
+	uint32_t *p = command_begin(1);
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, sub);
+	command_end(p + 1);
+}
+
+static inline void command_signal(uint32_t asid_queue, uint64_t address, unsigned sub)
+{
+	uint32_t *p = command_begin(4);
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, sub);
+	p[1] = asid_queue;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	command_end(p + 4);
+}
+
 void command_write(uint32_t asid_queue, uint64_t address, uint64_t value, unsigned bytes);
 void command_scrub(uint32_t asid_queue, uint64_t address, unsigned slots, unsigned sub);
 void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned bytes, void *local, unsigned tag);

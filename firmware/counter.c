@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "counter.h"
 
-#include "hal.h"
+#include "shape.h"
 
-struct counters counters;
-
-#define FLUSH_TICKS 50000u /* of the timer; going idle more often does not flush again */
+struct counters counters HOT_DATA;
+uint32_t counter_flush_time HOT_DATA;
 
 /* Which counter each word of struct counters is. */
 static const uint8_t place[] = {
@@ -20,7 +19,6 @@ static const uint8_t place[] = {
 _Static_assert(sizeof(struct counters) == COUNTED * 4, "one place for each counter");
 
 static uint32_t flushed[COUNTED];
-static uint32_t flush_time;
 static uint64_t *region;
 
 void counter_init(void)
@@ -30,7 +28,7 @@ void counter_init(void)
 
 	counters = (struct counters){ 0 };
 	region = hal_region(discovery->counters);
-	flush_time = 0;
+	counter_flush_time = 0;
 	for (i = 0; i < COUNTED; i++)
 		flushed[i] = 0;
 }
@@ -40,6 +38,7 @@ void counter_flush(void)
 	const uint32_t *now = (const uint32_t *)&counters;
 	unsigned i;
 
+	counters.ctas_completed = counters.ctas_issued - shapes.residents;
 	for (i = 0; i < COUNTED; i++) {
 		if (now[i] == flushed[i])
 			continue;
@@ -52,10 +51,8 @@ void counter_flush(void)
 
 void counter_idle(void)
 {
-	uint32_t now = HAL_ENGINES->time_lo;
-
-	if (now - flush_time < FLUSH_TICKS)
+	if (!counter_due())
 		return;
-	flush_time = now;
+	counter_flush_time = HAL_ENGINES->time_lo;
 	counter_flush();
 }

@@ -3,7 +3,7 @@
 #ifndef FW_COUNTER_H
 #define FW_COUNTER_H
 
-#include "fw.h"
+#include "hal.h"
 
 struct counters {
 	uint32_t packets, dispatches, references, condensed, barriers, agents, kernels;
@@ -15,6 +15,13 @@ extern struct counters counters;
 void counter_init(void);
 /** counter_flush() - bring the counter region of the control window up to date. */
 void counter_flush(void);
+#define COUNTER_FLUSH_TICKS 50000u /* of the timer; going idle more often does not flush again */
+extern uint32_t counter_flush_time;
+/** counter_due() - counter_idle() would flush. */
+static inline bool counter_due(void)
+{
+	return HAL_ENGINES->time_lo - counter_flush_time >= COUNTER_FLUSH_TICKS;
+}
 /** counter_idle() - the firmware goes idle: flush now and then. */
 void counter_idle(void);
 

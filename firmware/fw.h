@@ -25,8 +25,18 @@
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-#define HOT __attribute__((noinline))
+/* What runs for every kernel stands together: a jump to another 4 KiB page is dear on an emulated core. */
+#define HOT __attribute__((noinline, section(".text.hot")))
 #define COLD __attribute__((noinline, cold))
+#ifdef __riscv
+#define HOT_DATA __attribute__((section(".bss.hot"))) /* within reach of gp */
+#define HOT_DATA_LONG __attribute__((section(".bss.hot_long"))) /* at least its start */
+#define HOT_DATA_RING __attribute__((section(".bss.hot_ring")))
+#else
+#define HOT_DATA
+#define HOT_DATA_LONG
+#define HOT_DATA_RING
+#endif
 
 /** struct fw_limits - discovery data the checks need, copied once at boot. */
 struct fw_limits {
@@ -90,6 +100,19 @@ static inline unsigned lowest_bit(uint32_t x)
 
 	return lowest_bit_table[((x & -x) * 0x077cb531u) >> 27];
 }
+
+/** struct attention - not 0: something is to be done that is not part of every event. */
+struct attention {
+	uint32_t settle;  /* ATTEND_*, after the event */
+	uint32_t idle;    /* before the firmware sleeps */
+};
+extern struct attention attention;
+
+#define ATTEND_READY 1u    /* queues are ready to run */
+#define ATTEND_ROOM 2u     /* something waits for room in the command ring */
+#define ATTEND_BARRIER 4u  /* queues are parked at barrier packets */
+#define ATTEND_MIRROR 1u   /* reference buffers have changed */
+#define ATTEND_CHANNEL 2u  /* requests or messages are left */
 
 /* ---- sets of queues ---- */
 struct queue_set {

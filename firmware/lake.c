@@ -166,36 +166,24 @@ HOT uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **
 	return n;
 }
 
-/*
- * Each SM of @mask moves up one level. From the top down: those in row k - 1 that
- * are not in row k yet (they would have been taken out of @mask before) join row k.
- */
+/* SMs that were on the highest level make a new one. */
+COLD void lake_raise_top(struct lake *lake, unsigned word, uint32_t add)
+{
+	struct lake_row *above = lake->top + 1;
+	unsigned w;
+
+	if (above > &lake->row[LAKE_LEVELS])
+		return;
+	for (w = 0; w < lake->words; w++)
+		above->mask[w] = 0;
+	above->mask[word] = add;
+	above->count = popcount32(add);
+	lake->top = above;
+}
+
 HOT void lake_raise(struct lake *lake, unsigned word, uint32_t mask)
 {
-	struct lake_row *row = lake->top;
-	uint32_t add = mask & row->mask[word];
-
-	if (add && row - lake->row < (int)LAKE_LEVELS) {
-		struct lake_row *above = row + 1;
-		uint32_t *m = above->mask, *end = m + lake->words;
-
-		do
-			*m++ = 0;
-		while (m != end);
-		above->mask[word] = add;
-		above->count = add & (add - 1) ? popcount32(add) : 1;
-		lake->top = above;
-		mask ^= add;
-	}
-	while (mask && row != lake->row) {
-		add = mask & row[-1].mask[word];
-		if (add) {
-			row->mask[word] |= add;
-			row->count += add & (add - 1) ? popcount32(add) : 1;
-			mask ^= add;
-		}
-		row--;
-	}
+	lake_raise_word(lake, word, mask);
 }
 
 void lake_lower(struct lake *lake, unsigned word, uint32_t mask)

@@ -44,6 +44,8 @@ uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end)
 uint32_t lake_pour_round(struct lake *lake, uint32_t n, uint32_t *first, uint32_t *out, uint32_t **end);
 /** lake_raise() - one CTA ended on each SM of @mask in word @word. */
 void lake_raise(struct lake *lake, unsigned word, uint32_t mask);
+/** lake_raise_top() - SMs @add of the highest level make a new one. */
+void lake_raise_top(struct lake *lake, unsigned word, uint32_t add);
 /** lake_lower() - one CTA was placed on each SM of @mask in word @word, by other means. */
 void lake_lower(struct lake *lake, unsigned word, uint32_t mask);
 /** lake_level() - free slots of the SM at @position. */
@@ -52,5 +54,63 @@ unsigned lake_level(const struct lake *lake, unsigned position);
 uint32_t lake_exact(const struct lake *lake, unsigned level, unsigned word);
 /** lake_add() - SMs of @mask (not in the lake now) have @levels free slots. */
 void lake_add(struct lake *lake, unsigned word, uint32_t mask, unsigned levels);
+
+/*
+ * Each SM of @mask moves up one level. From the top down: those in row k - 1 that
+ * are not in row k yet (they would have been taken out of @mask before) join row k.
+ * Row 0 has them all.
+ */
+static inline __attribute__((always_inline)) void lake_raise_word(struct lake *lake, unsigned word, uint32_t mask)
+{
+	struct lake_row *row = lake->top;
+	uint32_t *m = &row->mask[word], add = mask & *m, below;
+
+	if (unlikely(add)) {
+		lake_raise_top(lake, word, add);
+		mask ^= add;
+		if (!mask)
+			return;
+	}
+	do {
+		below = ((struct lake_row *)((char *)row - sizeof(*row)))->mask[word];
+		add = mask & below;
+		if (add) {
+			row->mask[word] |= add;
+			row->count += likely(!(add & (add - 1))) ? 1 : popcount32(add);
+			mask ^= add;
+			if (!mask)
+				return;
+		}
+		row--;
+	} while (row > lake->row);
+}
+
+/**
+ * lake_pour_few() - lake_pour() for a few CTAs that the first word of the top row has SMs for.
+ * @out: two words. Return: false (nothing done) if it is not as simple as that.
+ */
+static inline bool lake_pour_few(struct lake *lake, uint32_t n, uint32_t *out)
+{
+	struct lake_row *row = lake->top;
+	uint32_t *m = row->mask, mask = *m, rest, left = row->count - n, i = n;
+
+	if (unlikely((int32_t)left < 0 || row == lake->row))
+		return false;
+	while (unlikely(!mask))
+		mask = *++m;
+	rest = mask & (mask - 1);
+	while (--i) {
+		if (unlikely(!rest))
+			return false;
+		rest &= rest - 1;
+	}
+	out[0] = 1 | (uint32_t)(m - row->mask) << 16 | 1u << 24;
+	out[1] = mask ^ rest;
+	*m = rest;
+	row->count = left;
+	if (unlikely(!left))
+		lake->top = row - 1;
+	return true;
+}
 
 #endif

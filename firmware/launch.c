@@ -18,7 +18,6 @@ static inline void start(struct queue *queue, struct task *task, uint32_t *state
 			 uint64_t signal, unsigned release)
 {
 	task_table.free = task->next;
-	task_table.running++;
 	task->queue = queue;
 	task->shape = launch->shape;
 	task->unissued = launch->groups;
@@ -111,7 +110,7 @@ void launch_block_free(struct queue *queue)
 	queue_wake_waiters(WAIT_BLOCK);
 }
 
-HOT int launch_condensed(struct queue *queue, const union tutti_packet *packet)
+int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 {
 	struct block *block;
 	int code;
@@ -154,73 +153,112 @@ HOT int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 	return 0;
 }
 
-/* May kernel i start? One after the other, unless the queue lets them overlap (PKT-16). */
-static inline bool may_start(const struct queue *queue, uint32_t head)
-{
-	if (head & TUTTI_HEADER_BARRIER)
-		return !queue->inflight;
-	return !queue->run_active || queue->flags & TUTTI_QUEUE_OVERLAP;
-}
-
-static COLD void end_overlap(struct queue *queue, struct task *task, uint64_t *signal, unsigned *release, bool last)
+/* What is not so for every kernel: the last one, overlap, profiling. */
+static COLD int launch_end(struct queue *queue, struct task *task, bool last)
 {
 	struct task_group *group = queue->group;
 
-	task->group = group;
-	group->open++;
-	if (last) {
-		group->signal = *signal;
-		*signal = 0;
-		*release = 0;
-	}
-}
-
-HOT int launch_next(struct queue *queue)
-{
-	struct task *task = task_table.free;
-	const uint32_t *record = queue->record;
-	struct launch launch;
-	struct block *block = queue->block;
-	uint32_t *state, head;
-	uint64_t signal;
-	unsigned release;
-	bool last = queue->run_kernel + 1 == queue->run_kernels;
-
-	head = ((const uint32_t *)(*record & RECORD_GENERAL
-					   ? (const void *)(record + 1)
-					   : (const char *)queue->rsb->table + (*record & ~127u)))[REFERENCE_AT(header)];
-	if (!may_start(queue, head))
-		return queue_park(queue, WAIT_TASKS);
-	if (unlikely(!task))
-		return queue_park(queue, WAIT_SLOT);
-	state = begin(head);
-	record = condensed_kernel(queue, record, state, &launch);
-	launch.shape = shape_find(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
-				  state[STATE_AT(workgroup_z)] >> 16);
-	if (unlikely(!launch.shape)) {
-		if (head >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE)
-			counters.acquires--;
-		return queue_park(queue, WAIT_SHAPE);
-	}
-	signal = launch.signal[0] | (uint64_t)launch.signal[1] << 32;
-	release = last ? block->release : signal ? release_scope(launch.header) : 0;
-	task->packet = queue->run_packet;
-	task->kernel = queue->run_kernel;
-	task->group = NULL;
-	if (unlikely(queue->group))
-		end_overlap(queue, task, &signal, &release, last);
-	queue->run_active++;
-	queue->run_kernel++;
-	queue->record = record;
-	if (last) {
-		queue->run_kernels = 0;
-		launch_block_free(queue);
-		if (unlikely(queue->group)) {
+	if (queue->flags & TUTTI_QUEUE_PROFILE && task->signal)
+		start_time(queue, task->signal);
+	if (group) {
+		task->group = group;
+		group->open++;
+		if (last) {
+			group->signal = task->signal;
+			task->signal = 0;
+			task->release = 0;
 			/* its last reference goes with the last kernel in flight */
-			queue->group->open--;
+			group->open--;
 			queue->group = NULL;
 		}
 	}
-	start(queue, task, state, &launch, signal, release);
-	return 0;
+	if (last) {
+		queue->run_kernels = 0;
+		launch_block_free(queue);
+	}
+	place_task(task);
+	if (last || queue->flags & TUTTI_QUEUE_OVERLAP)
+		return 0;
+	return queue_park(queue, WAIT_TASKS);
+}
+
+/* A kernel of another shape than the one before. */
+static COLD int launch_shape(struct queue *queue, const uint32_t *state)
+{
+	if (!shape_find(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
+			state[STATE_AT(workgroup_z)] >> 16))
+		return queue_park(queue, WAIT_SHAPE);
+	return launch_next(queue);
+}
+
+/*
+ * One straight line without calls until its end: what is rare is called in tail
+ * position, so that nothing is saved for it.
+ */
+HOT int launch_next(struct queue *queue)
+{
+	const uint32_t *record = queue->record;
+	uint32_t *state, *p = command_ring.next, number, flags;
+	struct launch launch;
+	struct shape *shape;
+	struct task *task;
+	bool last;
+
+	if (unlikely((size_t)((char *)command_ring.end - (char *)p) < (2 + STATE_WORDS + 3) * 4)) {
+		command_wrap();
+		return launch_next(queue);
+	}
+	/* the first word may be the acquire fence; it is skipped if there is none */
+	state = p + 2;
+	record = condensed_read(queue, record, state, &launch);
+	flags = queue->flags;
+	if (unlikely(launch.header & TUTTI_HEADER_BARRIER ? queue->inflight
+							  : queue->run_active && !(flags & TUTTI_QUEUE_OVERLAP)))
+		return queue_park(queue, WAIT_TASKS);
+	task = task_table.free;
+	if (unlikely(!task))
+		return queue_park(queue, WAIT_SLOT);
+	shape = shapes.last;
+	if (unlikely(shape->registers != state[STATE_AT(scalar_blocks)] ||
+		     shape->shared != state[STATE_AT(shared_blocks)] ||
+		     shape->waves != state[STATE_AT(workgroup_z)] >> 16))
+		return launch_shape(queue, state);
+	if (launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE) {
+		p[0] = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1,
+				     (launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE) |
+					     TUTTI_FENCE_ACQUIRE);
+		counters.acquires++;
+	} else {
+		p[0] = TUTTI_CMD_NOP | 1u << 8;
+	}
+	p[1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
+
+	number = queue->run_kernel;
+	last = number + 1 == queue->run_kernels;
+	queue->run_kernel = (uint8_t)(number + 1);
+	queue->run_active++;
+	queue->record = record;
+	queue->inflight++;
+	task_table.free = task->next;
+	task->queue = queue;
+	task->shape = shape;
+	task->group = NULL;
+	task->unissued = launch.groups;
+	task->resident = 0;
+	task->progress = 0;
+	task->signal = launch.signal[0] | (uint64_t)launch.signal[1] << 32;
+	task->release = (uint8_t)(launch.signal[0] | launch.signal[1] ? release_scope(launch.header) : 0);
+	task->state = TASK_RUNNING;
+	task->kernel = (uint8_t)number;
+	task->packet = queue->run_packet;
+	shape->tasks++;
+	counters.kernels++;
+	command_end(state + STATE_WORDS);
+	if (last)
+		task->release = queue->block->release;
+	if (unlikely(last || flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE)))
+		return launch_end(queue, task, last);
+	queue->wait = WAIT_TASKS;
+	place_launched(task, state + STATE_WORDS);
+	return PACKET_PARKED;
 }

@@ -15,7 +15,8 @@
 
 #define EVENT_SLOTS 128u
 
-struct fw_limits fw;
+struct fw_limits fw HOT_DATA;
+struct attention attention HOT_DATA;
 
 static struct tutti_event events[EVENT_SLOTS] __attribute__((aligned(64)));
 
@@ -66,6 +67,7 @@ void main_init(void)
 	volatile struct tutti_status *status = hal_region(discovery->status);
 	volatile struct tutti_control *control = hal_region(discovery->control);
 
+	attention = (struct attention){ 0 };
 	log_init();
 	CRASH_UNLESS(fw_limits_init(discovery));
 	command_init();
@@ -113,7 +115,7 @@ static void event_fetch(const struct tutti_event *event)
 	}
 }
 
-HOT void main_event(const struct tutti_event *event)
+void main_event(const struct tutti_event *event)
 {
 	counters.events++;
 	switch (event->word[0] & 0xff) {
@@ -168,48 +170,69 @@ static COLD void room(void)
 	}
 }
 
-HOT void main_settle(void)
+static COLD void settle(void)
 {
-	if (unlikely(queue_table.waiters[WAIT_ROOM] || place_state.blocked))
+	if (queue_table.waiters[WAIT_ROOM] || place_state.blocked)
 		room();
-	if (unlikely(barrier_state.parked && barrier_state.signals != counters.signals))
+	if (barrier_state.parked && barrier_state.signals != counters.signals)
 		barrier_recheck();
-	if (unlikely(queue_table.any_ready))
+	if (queue_table.any_ready)
 		queue_run_ready();
+	attention.settle = (queue_table.waiters[WAIT_ROOM] || place_state.blocked ? ATTEND_ROOM : 0) |
+			   (barrier_state.parked ? ATTEND_BARRIER : 0) | (queue_table.any_ready ? ATTEND_READY : 0);
+}
+
+void main_settle(void)
+{
+	if (attention.settle)
+		settle();
 	command_publish();
 }
 
 #ifdef __riscv
 int main(void);
 
-/* Everything is done and told: bring mirrors up to date, then sleep. */
-static void idle(void)
+/*
+ * Take events until there are none, then sleep. What a completed CTA leads to is
+ * one chain of calls from here; commands are published after every event, so that
+ * the engines work while the next one is handled.
+ */
+static HOT __attribute__((noreturn)) void loop(void)
 {
-	reference_mirror();
-	counter_idle();
-	channel_event();
-	command_publish();
-	hal_idle();
+	volatile struct tutti_event *event = events;
+
+	for (;;) {
+		if (unlikely(!event->word[0])) {
+			if (unlikely(attention.idle || counter_due())) {
+				reference_mirror();
+				counter_idle();
+				if (attention.idle & ATTEND_CHANNEL)
+					channel_event();
+				main_settle();
+			}
+			hal_idle();
+			continue;
+		}
+		hal_acquire();
+		if (likely((event->word[0] & 0xff) == TUTTI_EVENT_CTA)) {
+			counters.events++;
+			task_event_cta((const struct tutti_event *)event);
+		} else {
+			main_event((const struct tutti_event *)event);
+		}
+		hal_release();
+		event->word[0] = 0;
+		if (++event == events + EVENT_SLOTS)
+			event = events;
+		if (unlikely(attention.settle))
+			settle();
+		command_publish();
+	}
 }
 
 int main(void)
 {
-	volatile struct tutti_event *event = events;
-
 	main_init();
-	for (;;) {
-		while (event->word[0]) {
-			hal_acquire();
-			main_event((const struct tutti_event *)event);
-			hal_release();
-			event->word[0] = 0;
-			if (++event == events + EVENT_SLOTS)
-				event = events;
-			main_settle();
-		}
-		main_settle();
-		if (!event->word[0])
-			idle();
-	}
+	loop();
 }
 #endif

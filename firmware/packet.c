@@ -154,12 +154,9 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	state[STATE_AT(packet)] = (uint32_t)queue->head;
 	state[STATE_AT(packet) + 1] = (uint32_t)(queue->head >> 32);
 
-	shape = &shapes.shape[0];
-	if (shape->registers != kernel->registers || shape->shared != blocks || shape->waves != items) {
-		shape = shape_find(kernel->registers, blocks, items);
-		if (unlikely(!shape))
-			return queue_park(queue, WAIT_SHAPE);
-	}
+	shape = shape_get(kernel->registers, blocks, items);
+	if (unlikely(!shape))
+		return queue_park(queue, WAIT_SHAPE);
 	if (unlikely(!shape->capacity))
 		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
 	launch->shape = shape;

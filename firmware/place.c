@@ -5,7 +5,9 @@
 #include "counter.h"
 #include "queue.h"
 
-struct place_state place_state;
+#define PATIENCE 64u
+
+struct place_state place_state HOT_DATA;
 
 void place_init(void)
 {
@@ -59,7 +61,7 @@ static COLD uint32_t pour_other(struct task *task, uint32_t *p, uint32_t **end)
 }
 
 /* Place what fits. Return: CTAs left. */
-static inline uint32_t place(struct task *task)
+static HOT uint32_t place(struct task *task)
 {
 	struct shape *shape = task->shape;
 	uint32_t *p = command_begin(place_state.message_words), *end;
@@ -82,6 +84,7 @@ static inline uint32_t place(struct task *task)
 	return left;
 }
 
+/* Behind all others of its priority. */
 static COLD void insert(struct task *task)
 {
 	struct task **at = &place_state.hungry;
@@ -92,16 +95,30 @@ static COLD void insert(struct task *task)
 	*at = task;
 }
 
-void place_task(struct task *task)
+static COLD void place_later(struct task *task)
 {
-	if (unlikely(place(task)))
-		insert(task);
+	task->passed = 0;
+	insert(task);
 }
 
-HOT void place_hungry(void)
+HOT void place_task(struct task *task)
 {
-	struct task **at = &place_state.hungry, *task;
+	if (unlikely(place_state.drain) || unlikely(place(task)))
+		place_later(task);
+}
 
+/*
+ * Tasks share: who got something and wants more goes behind the others of its
+ * priority. Who found no room while others got some of it (a CTA of its shape is larger
+ * than what one end of a CTA leaves) is passed over PATIENCE times; then nobody gets
+ * anything until it does.
+ */
+void place_hungry(void)
+{
+	struct task **at = &place_state.hungry, *task, *again = NULL;
+	uint32_t before;
+
+	place_state.drain = false;
 	while ((task = *at)) {
 		if (task->shape->lake.top == task->shape->lake.row) {
 			at = &task->next;
@@ -109,12 +126,27 @@ HOT void place_hungry(void)
 		}
 		if (unlikely(!command_room(place_state.message_words))) {
 			place_state.blocked = true;
-			return;
+			attention.settle |= ATTEND_ROOM;
+			break;
 		}
-		if (place(task))
-			at = &task->next;
-		else
+		before = task->unissued;
+		if (!place(task)) {
 			*at = task->next;
+		} else if (task->unissued != before) {
+			*at = task->next;
+			task->passed = 0;
+			task->next = again;
+			again = task;
+		} else if (++task->passed > PATIENCE) {
+			place_state.drain = true;
+			break;
+		} else {
+			at = &task->next;
+		}
+	}
+	while ((task = again)) {
+		again = task->next;
+		insert(task);
 	}
 }
 
@@ -125,6 +157,7 @@ void place_remove(struct task *task)
 	for (at = &place_state.hungry; *at; at = &(*at)->next)
 		if (*at == task) {
 			*at = task->next;
+			place_state.drain = false;
 			return;
 		}
 }

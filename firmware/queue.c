@@ -12,7 +12,7 @@
 #include "timer.h"
 
 struct queue queues[TUTTI_MAX_QUEUES];
-struct queue_table queue_table;
+struct queue_table queue_table HOT_DATA;
 
 static union tutti_packet buffers[FW_BUFFERS][FW_BUFFER_PACKETS] __attribute__((aligned(64)));
 static uint8_t buffer_owner[FW_BUFFERS]; /* valid while the bit in buffer_used is set */
@@ -21,6 +21,10 @@ static uint32_t buffer_used;
 #define FIRST_BATCH 4u
 #define POLL_FIRST_US 64u
 #define POLL_STEPS 5u
+#define POLL_LAST_US 10000u
+
+/* Where the hardware leaves the index that was rung (softcore.h). */
+static uint32_t rung_index[TUTTI_MAX_QUEUES];
 
 void queue_init(void)
 {
@@ -30,6 +34,7 @@ void queue_init(void)
 	for (i = 0; i < TUTTI_MAX_QUEUES; i++)
 		queues[i] = (struct queue){ .state = QUEUE_NONE };
 	buffer_used = 0;
+	HAL_ENGINES->doorbell_index = hal_local(rung_index);
 }
 
 /* ---- waiting and waking ---- */
@@ -40,6 +45,7 @@ void queue_ready(struct queue *queue)
 
 	queue_set_add(&queue_table.ready, id);
 	queue_table.any_ready |= 1u << (id / 32);
+	attention.settle |= ATTEND_READY;
 }
 
 int queue_park(struct queue *queue, enum queue_wait wait)
@@ -48,6 +54,8 @@ int queue_park(struct queue *queue, enum queue_wait wait)
 	if (wait >= WAIT_SLOT) {
 		queue_set_add(&queue_table.waiting[wait], queue_id(queue));
 		queue_table.waiters[wait]++;
+		if (wait == WAIT_ROOM)
+			attention.settle |= ATTEND_ROOM;
 	}
 	return PACKET_PARKED;
 }
@@ -59,6 +67,7 @@ COLD void queue_wake_waiters(enum queue_wait wait)
 	if (!queue_table.waiters[wait])
 		return;
 	queue_table.waiters[wait] = 0;
+	attention.settle |= ATTEND_READY;
 	for (i = 0; i < FW_QUEUE_WORDS; i++) {
 		queue_table.ready.word[i] |= queue_table.waiting[wait].word[i];
 		if (queue_table.waiting[wait].word[i])
@@ -153,7 +162,11 @@ static void fetch(struct queue *queue)
 		      TAG_PACKETS | queue_id(queue));
 }
 
-/* The next packet is not there. A doorbell may have come early: look a few times more. */
+/*
+ * The next packet is not there. A doorbell may come before its packet (PKT-05): until
+ * the packets up to the highest index rung are here there is a look now and then. A few
+ * times also without that, for a doorbell that was overwritten by a lower one.
+ */
 static void starve(struct queue *queue)
 {
 	queue_buffer_drop(queue);
@@ -165,6 +178,8 @@ static void starve(struct queue *queue)
 	queue->wait = WAIT_RING;
 	if (queue->polls < POLL_STEPS)
 		timer_set(queue, POLL_FIRST_US << (2 * queue->polls++));
+	else if ((int32_t)(queue->promise - (uint32_t)queue->head) >= 0)
+		timer_set(queue, POLL_LAST_US);
 }
 
 void queue_event_fetch(unsigned number, const struct tutti_event *event)
@@ -202,6 +217,23 @@ void queue_event_fetch(unsigned number, const struct tutti_event *event)
 		queue_answered(queue);
 	else
 		queue_run(queue);
+}
+
+static COLD void gone(struct queue *queue)
+{
+	unsigned id = queue_id(queue);
+
+	queue_buffer_drop(queue);
+	if (queue->rsb)
+		queue->rsb->attached--;
+	queue->state = QUEUE_NONE;
+	channel_queue_gone(queue_asid(queue));
+	channel_reply_after(queue->destroy_id, TUTTI_MSG_QUEUE_DESTROY, id);
+}
+
+static bool quiet(const struct queue *queue)
+{
+	return !queue->inflight && !queue->fetching && !queue->probing;
 }
 
 /* ---- working through packets ---- */
@@ -326,14 +358,45 @@ HOT void queue_run(struct queue *queue)
 		report_progress(queue);
 }
 
+static COLD void finished_general(struct queue *queue)
+{
+	if (queue->wait == WAIT_TASKS)
+		queue_run(queue);
+	else if (queue->progress)
+		report_progress(queue);
+	if (queue->state == QUEUE_DYING && quiet(queue))
+		gone(queue);
+	if (queue_table.suspended)
+		channel_check_suspend();
+}
+
+/* Nearly always its queue waits for just this, to go on with the next kernel of a condensed packet. */
+HOT void queue_finished(struct queue *queue, uint32_t packet)
+{
+	queue->inflight--;
+	if (queue->run_kernels && packet == (uint32_t)queue->run_packet)
+		queue->run_active--;
+	if (unlikely((queue->wait ^ WAIT_TASKS) | (queue->state ^ QUEUE_RUNNING) | queue_table.suspended |
+		     queue->fetching))
+		finished_general(queue);
+	else if (queue->run_kernels > queue->run_kernel + 1u && command_room(place_state.message_words + 64))
+		launch_next(queue); /* and then it waits again */
+	else
+		queue_run(queue);
+}
+
 void queue_event_doorbell(const struct tutti_event *event)
 {
 	unsigned first = (event->word[0] >> 8 & 0xff) * 32;
 	uint32_t mask = event->word[1];
 	struct queue *queue;
+	unsigned id;
 
 	for (; mask; mask &= mask - 1) {
-		queue = &queues[(first + lowest_bit(mask)) & (TUTTI_MAX_QUEUES - 1)];
+		id = (first + lowest_bit(mask)) & (TUTTI_MAX_QUEUES - 1);
+		queue = &queues[id];
+		if ((int32_t)(rung_index[id] - queue->promise) > 0)
+			queue->promise = rung_index[id];
 		queue->rung = 1;
 		queue->polls = 0;
 		if (queue->wait == WAIT_RING)
@@ -348,39 +411,6 @@ void queue_poll(struct queue *queue)
 }
 
 /* ---- ends ---- */
-
-static COLD void gone(struct queue *queue)
-{
-	unsigned id = queue_id(queue);
-
-	queue_buffer_drop(queue);
-	if (queue->rsb)
-		queue->rsb->attached--;
-	queue->state = QUEUE_NONE;
-	channel_queue_gone(queue_asid(queue));
-	channel_reply_after(queue->destroy_id, TUTTI_MSG_QUEUE_DESTROY, id);
-}
-
-static bool quiet(const struct queue *queue)
-{
-	return !queue->inflight && !queue->fetching && !queue->probing;
-}
-
-void queue_finished(struct queue *queue, uint32_t packet)
-{
-	queue->inflight--;
-	if (queue->run_kernels && packet == (uint32_t)queue->run_packet)
-		queue->run_active--;
-	if (likely(queue->wait == WAIT_TASKS)) {
-		queue_run(queue);
-	} else if (unlikely(queue->progress)) {
-		report_progress(queue);
-	}
-	if (unlikely(queue->state == QUEUE_DYING && quiet(queue)))
-		gone(queue);
-	if (unlikely(queue_table.suspended))
-		channel_check_suspend();
-}
 
 COLD void queue_answered(struct queue *queue)
 {
@@ -500,6 +530,7 @@ int queue_create(const struct tutti_msg_queue *m)
 		.asid_queue = m->asid | (uint32_t)m->queue << 16,
 		.head = m->start,
 		.retired = m->start,
+		.promise = (uint32_t)m->start - 1,
 		.state = QUEUE_RUNNING,
 		.wait = WAIT_RING,
 		.flags = m->flags,

@@ -9,7 +9,6 @@ struct rsb rsbs[TUTTI_MAX_RSBS];
 
 static struct tutti_reference scratch[FW_RSBS_SCRATCH][TUTTI_REFERENCES] __attribute__((aligned(128)));
 static uint32_t scratch_used;
-static bool mirror_dirty;
 
 void reference_init(void)
 {
@@ -18,7 +17,6 @@ void reference_init(void)
 	for (i = 0; i < TUTTI_MAX_RSBS; i++)
 		rsbs[i] = (struct rsb){ 0 };
 	scratch_used = 0;
-	mirror_dirty = false;
 }
 
 HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatch_packet *packet,
@@ -64,7 +62,7 @@ HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dis
 	rsb->valid |= (uint8_t)bit;
 	rsb->dirty |= (uint8_t)bit;
 	rsb->generation++;
-	mirror_dirty = true;
+	attention.idle |= ATTEND_MIRROR;
 }
 
 int reference_create(const struct tutti_msg_rsb *message)
@@ -103,7 +101,7 @@ int reference_create(const struct tutti_msg_rsb *message)
 			     .scratch = (uint8_t)i,
 			     .asid = message->asid,
 			     .dirty = 0xff };
-	mirror_dirty = true;
+	attention.idle |= ATTEND_MIRROR;
 	return 0;
 }
 
@@ -143,7 +141,7 @@ int reference_invalidate(uint32_t id, uint32_t mask)
 	for (i = 0; i < TUTTI_REFERENCES; i++)
 		if (mask >> i & 1)
 			rsb->table[i].flags = 0;
-	mirror_dirty = true;
+	attention.idle |= ATTEND_MIRROR;
 	return 0;
 }
 
@@ -180,9 +178,9 @@ void reference_mirror(void)
 	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
 	unsigned i;
 
-	if (likely(!mirror_dirty))
+	if (!(attention.idle & ATTEND_MIRROR))
 		return;
-	mirror_dirty = false;
+	attention.idle &= ~ATTEND_MIRROR;
 	for (i = 0; i < TUTTI_MAX_RSBS && (i + 1) * TUTTI_PAGE_SIZE <= discovery->rsb_window.bytes; i++)
 		if (rsbs[i].table && rsbs[i].dirty && rsbs[i].placement == TUTTI_RSB_SCRATCH)
 			mirror(i);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "shape.h"
 
-struct shape_state shapes;
+struct shape_state shapes HOT_DATA_LONG;
 
 static uint32_t min32(uint32_t a, uint32_t b)
 {
@@ -38,6 +38,8 @@ void shape_init(void)
 	unsigned i;
 
 	shapes.shapes = shapes.residents = shapes.clock = 0;
+	shapes.last = &shapes.shape[0];
+	shapes.last->waves = 0; /* no shape has */
 	shapes.pending = shapes.any_tainted = false;
 	shapes.cap = shapes.next_cap = cap_limit(0);
 	for (i = 0; i < LAKE_WORDS; i++)
@@ -69,17 +71,17 @@ static COLD struct shape *shape_create(uint32_t registers, uint32_t shared, uint
 	oldest->tasks = oldest->residents = 0;
 	oldest->used = ++shapes.clock;
 	shape_fill(oldest);
-	return oldest;
+	return shapes.last = oldest;
 }
 
-HOT struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves)
+struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves)
 {
 	struct shape *s = shapes.shape, *end = s + shapes.shapes;
 
 	for (; s != end; s++)
 		if (s->registers == registers && s->shared == shared && s->waves == waves) {
 			s->used = ++shapes.clock;
-			return s;
+			return shapes.last = s;
 		}
 	return shape_create(registers, shared, waves);
 }
@@ -156,7 +158,7 @@ static uint32_t room(const struct holding *h, const struct shape *want)
 {
 	uint32_t limit = min32(peu_limit(fw.scalar_blocks, want->registers & 0xffff, h->scalar, h->same_scalar),
 			       peu_limit(fw.vector_blocks, want->registers >> 16, h->vector, h->same_vector));
-	uint32_t barriers = want->shared >> 16, cap = shapes.next_cap, n;
+	uint32_t barriers = want->shared >> 16, cap = min32(shapes.cap, shapes.next_cap), n;
 
 	if (h->ctas >= cap || fw.peus * limit <= h->waves)
 		return 0;
@@ -199,7 +201,7 @@ static uint32_t alike(const struct holding *h, unsigned w, uint32_t mask)
 	return mask;
 }
 
-HOT struct lake *shape_mixed(struct shape *shape)
+COLD struct lake *shape_mixed(struct shape *shape)
 {
 	struct lake *lake = &shapes.mixed;
 	uint32_t todo[LAKE_WORDS], w, v, same, levels;

@@ -31,7 +31,15 @@ struct shape_state {
 	uint32_t residents;  /* CTAs of all shapes */
 	uint32_t cap;        /* most CTAs on an SM */
 	uint32_t next_cap;   /* takes effect when the card is empty */
-	bool pending;        /* enable table or cap differ from what the lakes hold */
+	/* not 0: a shape's own lake may not be the truth */
+	union {
+		struct {
+			bool pending;     /* enable table or cap differ from what the lakes hold */
+			bool any_tainted; /* see @tainted */
+		};
+		uint16_t special;
+	};
+	struct shape *last;  /* found last time */
 	uint32_t clock;
 	uint32_t shapes;     /* in use */
 	uint32_t enabled[LAKE_WORDS];  /* SMs (positions) that get CTAs */
@@ -41,7 +49,6 @@ struct shape_state {
 	 * blocks may lie in pieces, so what fits is only bounded, not counted.
 	 */
 	uint32_t tainted[LAKE_WORDS];
-	bool any_tainted;
 	struct shape shape[FW_SHAPES];
 	struct lake mixed;
 };
@@ -50,12 +57,21 @@ extern struct shape_state shapes;
 void shape_init(void);
 /** shape_find() - the shape with this key; NULL: all shapes are in use, try again later. */
 struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves);
+/** shape_get() - shape_find(), quick when the last kernel was of the same shape. */
+static inline struct shape *shape_get(uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	struct shape *s = shapes.last;
+
+	if (likely(s->registers == registers && s->shared == shared && s->waves == waves))
+		return s;
+	return shape_find(registers, shared, waves);
+}
 /** shape_capacity() - CTAs of a shape that an idle SM takes. */
 uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves);
 /** shape_alone() - only CTAs of @shape are resident and nothing is pending: its own lake is the truth. */
 static inline bool shape_alone(const struct shape *shape)
 {
-	return shapes.residents == shape->residents && !shapes.pending && !shapes.any_tainted;
+	return !((shapes.residents ^ shape->residents) | shapes.special);
 }
 /** shape_mixed() - lake of what is free for @shape beside all others. */
 struct lake *shape_mixed(struct shape *shape);

@@ -7,7 +7,7 @@
 #include "queue.h"
 
 struct task tasks[FW_TASKS];
-struct task_table task_table;
+struct task_table task_table HOT_DATA;
 struct task_error task_errors[FW_TASKS];
 
 static struct task_group groups[FW_TASKS];
@@ -39,7 +39,7 @@ struct task_group *task_group_create(void)
 	return group;
 }
 
-static void clean_up(struct queue *queue, unsigned release, uint64_t signal)
+static HOT void clean_up(struct queue *queue, unsigned release, uint64_t signal)
 {
 	if (release) {
 		command_fence(release | TUTTI_FENCE_RELEASE);
@@ -61,61 +61,97 @@ void task_group_put(struct queue *queue, struct task_group *group)
 	task_table.groups = group;
 }
 
-static inline void task_release(struct task *task)
+static inline void slot_free(struct task *task)
 {
-	struct queue *queue = task->queue;
-
 	task->state = TASK_FREE;
 	task->shape->tasks--;
 	task->next = task_table.free;
 	task_table.free = task;
-	task_table.running--;
-	queue_finished(queue, (uint32_t)task->packet);
-	if (unlikely(queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE])) {
-		queue_wake_waiters(WAIT_SLOT);
-		queue_wake_waiters(WAIT_SHAPE);
-	}
 }
 
-HOT void task_complete(struct task *task)
+static COLD void task_release(struct task *task)
+{
+	slot_free(task);
+	queue_wake_waiters(WAIT_SLOT);
+	queue_wake_waiters(WAIT_SHAPE);
+	queue_finished(task->queue, (uint32_t)task->packet);
+}
+
+static HOT void complete_clean_up(struct task *task)
 {
 	task->queue->signalled = (uint32_t)task->packet;
 	clean_up(task->queue, task->release, task->signal);
-	if (unlikely(task->group))
+}
+
+COLD void task_complete(struct task *task)
+{
+	if (task->release | task->signal)
+		complete_clean_up(task);
+	if (task->group)
 		task_group_put(task->queue, task->group);
 	task_release(task);
 }
 
-/* One word of SMs: @repeat CTAs ended on each of them. */
-static inline void raise(struct lake *lake, const struct tutti_event *event)
+/* @n CTAs of @task have ended. */
+static inline void ended(struct task *task, uint32_t n)
 {
-	uint32_t word = event->word[0] >> 16 & 0xff, n = event->word[0] >> 24, repeat = event->word[1], i;
-
-	do
-		for (i = 0; i < n; i++)
-			if (event->word[3 + i])
-				lake_raise(lake, word + i, event->word[3 + i]);
-	while (--repeat);
-}
-
-HOT void task_event_cta(const struct tutti_event *event)
-{
-	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
 	struct shape *shape = task->shape;
-	uint32_t n = event->word[2];
 
-	raise(&shape->lake, event);
 	task->resident -= n;
 	task->progress = 0;
 	shape->residents -= n;
 	shapes.residents -= n;
-	counters.ctas_completed += n;
-	if (unlikely((shapes.pending | shapes.any_tainted) && !shapes.residents))
+	if (unlikely(shapes.special) && !shapes.residents)
 		shape_empty();
-	if (!(task->resident | task->unissued) && likely(task->state == TASK_RUNNING))
-		task_complete(task);
+}
+
+/* Many CTAs at once, tasks that wait for room or slots, several shapes ... */
+static HOT void event_cta_general(const struct tutti_event *event)
+{
+	uint32_t word = event->word[0] >> 16 & 0xff, n = event->word[0] >> 24, repeat = event->word[1], i;
+	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
+
+	do
+		for (i = 0; i < n; i++)
+			if (event->word[3 + i])
+				lake_raise(&task->shape->lake, word + i, event->word[3 + i]);
+	while (--repeat);
+	ended(task, event->word[2]);
 	if (unlikely(place_state.hungry))
 		place_hungry();
+	if (!(task->resident | task->unissued) && likely(task->state == TASK_RUNNING))
+		task_complete(task);
+}
+
+/*
+ * The last CTAs of a kernel end and nobody waits for anything but this: straight
+ * to the next kernel, by jumps only.
+ */
+HOT void task_event_cta(const struct tutti_event *event)
+{
+	uint32_t head = event->word[0], word = head >> 16 & 0xff, mask = event->word[3], n = event->word[2];
+	struct task *task = (struct task *)((char *)tasks + (head >> 8 & (FW_TASKS - 1)) * sizeof(*task));
+	struct shape *shape = task->shape;
+	struct lake_row *row = shape->lake.top, *below = (struct lake_row *)((char *)row - sizeof(*row));
+	struct queue *queue = task->queue;
+
+	if (unlikely((event->word[1] ^ 1) | (head >> 24 ^ 1) | (row->mask[word] & mask) |
+		     (mask & ~below->mask[word]) | (uintptr_t)place_state.hungry | shapes.special |
+		     queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE] | (uintptr_t)task->group |
+		     (task->resident ^ n) | task->unissued) ||
+	    unlikely(task->state != TASK_RUNNING)) {
+		event_cta_general(event);
+		return;
+	}
+	row->mask[word] |= mask;
+	row->count += n;
+	shape->residents -= n;
+	shapes.residents -= n;
+	task->resident = 0;
+	if (task->release | task->signal)
+		complete_clean_up(task);
+	slot_free(task);
+	queue_finished(queue, (uint32_t)task->packet);
 }
 
 void task_fail(struct task *task, const struct task_error *error)
@@ -220,6 +256,16 @@ COLD void task_event_killed(const struct tutti_event *event)
 	}
 	queue_stop(queue, &fault);
 	task_release(task);
+}
+
+bool task_any(void)
+{
+	unsigned i;
+
+	for (i = 0; i < fw.tasks; i++)
+		if (tasks[i].state != TASK_FREE)
+			return true;
+	return false;
 }
 
 uint64_t task_oldest(const struct queue *queue, uint64_t none)

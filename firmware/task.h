@@ -43,7 +43,8 @@ struct task {
 	uint32_t issued;          /* CTAs placed */
 	uint64_t packet;
 	uint32_t progress;        /* ticks since a CTA completed */
-};
+	uint32_t passed;          /* placements of others while it found no room */
+} __attribute__((aligned(64)));
 
 extern struct task tasks[FW_TASKS];
 
@@ -51,7 +52,6 @@ extern struct task tasks[FW_TASKS];
 struct task_table {
 	struct task *free;
 	struct task_group *groups;
-	uint32_t running;
 };
 extern struct task_table task_table;
 
@@ -75,6 +75,8 @@ void task_kill_queue(struct queue *queue);
 void task_event_cta(const struct tutti_event *event);
 void task_event_fault(const struct tutti_event *event);
 void task_event_killed(const struct tutti_event *event);
+/** task_any() - a task is in flight. */
+bool task_any(void);
 /** task_oldest() - oldest packet of @queue with a kernel in flight, or @none. */
 uint64_t task_oldest(const struct queue *queue, uint64_t none);
 /** task_group_create() / task_group_put() - NULL if there is none free; drop one reference. */

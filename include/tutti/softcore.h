@@ -66,7 +66,12 @@ struct tutti_engines {
 	/* request payload area: SM requests too long for an event */
 	uint32_t request_base;   /* (fw) local address of uint8_t[request_slots][128] */
 	uint32_t request_slots;  /* (fw) */
-	uint32_t pad1[2];
+	/*
+	 * Doorbell indexes: before the DOORBELL event is delivered the low half of the index
+	 * that was rung is stored here. The event ring only wakes; this says what was promised.
+	 */
+	uint32_t doorbell_index; /* (fw) local address of uint32_t[TUTTI_MAX_QUEUES], 0 = none */
+	uint32_t pad1;
 	/* timer */
 	uint32_t timer_lo;       /* (fw) event TIMER when the timer reaches this value; write hi last */
 	uint32_t timer_hi;       /* (fw) ~0 = off; hardware sets it to ~0 when it has fired */
@@ -89,7 +94,8 @@ TUTTI_AT(struct tutti_engines, mover_tail, 40);
 TUTTI_AT(struct tutti_engines, mover_head, 44);
 TUTTI_AT(struct tutti_engines, request_base, 48);
 TUTTI_AT(struct tutti_engines, request_slots, 52);
-TUTTI_AT(struct tutti_engines, pad1, 56);
+TUTTI_AT(struct tutti_engines, doorbell_index, 56);
+TUTTI_AT(struct tutti_engines, pad1, 60);
 TUTTI_AT(struct tutti_engines, timer_lo, 64);
 TUTTI_AT(struct tutti_engines, timer_hi, 68);
 TUTTI_AT(struct tutti_engines, time_lo, 72);

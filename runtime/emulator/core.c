@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unicorn/unicorn.h>
 
+#include "ecall.h"
 #include "fiber.h"
 #include "hardware.h"
 
@@ -27,6 +28,8 @@ struct core {
 	struct tutti_card *card;
 	uc_engine *uc;
 	struct fiber *fiber;
+	uint8_t *env;         /* unicorn's register file, once known */
+	struct jump_cache jumps;
 	enum core_stop stop;
 	struct core_trap trap;
 	bool trapped;         /* a second trap kills */
@@ -185,16 +188,33 @@ static void take_injected(struct core *core)
 	vector(core, cause, get(core, UC_RISCV_REG_PC), 0);
 }
 
+static void idle(void *data)
+{
+	struct core *core = data;
+
+	core->stop = CORE_IDLE;
+	fiber_leave();
+	if (unlikely(core->injected))
+		take_injected(core);
+}
+
+/* The first ecall shows where the registers are; those after it need no exception (ecall.h). */
+static void learn_env(struct core *core)
+{
+	uint8_t *env = ecall_env();
+
+	if (env && !core->env && *(uint32_t *)(env + ECALL_PC32) == get(core, UC_RISCV_REG_PC))
+		core->env = env;
+}
+
 static void on_interrupt(uc_engine *uc, uint32_t number, void *data)
 {
 	struct core *core = data;
 	uint32_t pc;
 
 	if (likely(number == INTR_ECALL)) {
-		core->stop = CORE_IDLE;
-		fiber_leave();
-		if (unlikely(core->injected))
-			take_injected(core);
+		learn_env(core);
+		idle(core);
 		return;
 	}
 	pc = get(core, UC_RISCV_REG_PC);
@@ -322,7 +342,9 @@ static enum core_stop core_run(struct core *core, struct core_trap *trap)
 		return CORE_HALTED;
 	core->slice_end = core->instructions + SLICE_INSTRUCTIONS;
 	core->started = true;
+	ecall_take(core->env, idle, core, &core->jumps);
 	fiber_enter(core->fiber);
+	ecall_leave();
 	if (core->stop == CORE_DEAD)
 		*trap = core->trap;
 	return core->stop;
@@ -441,6 +463,7 @@ static void core_count(struct core *core, bool on)
 	 * Blocks call the hook only if it was there when they were translated. Left in
 	 * an idle ecall the core is in none of them, so they can be thrown away.
 	 */
+	jump_cache_clear(&core->jumps);
 	if (core->started && core->stop == CORE_IDLE)
 		uc_ctl_remove_cache(core->uc, TUTTI_CORE_LOCAL, TUTTI_CORE_LOCAL + CARD_LOCAL_BYTES);
 }
@@ -457,6 +480,7 @@ static int core_reset(struct core *core, uint32_t entry)
 	pthread_mutex_unlock(&core->card->core_lock);
 	if (error)
 		return -ENOMEM;
+	jump_cache_clear(&core->jumps);
 	if (map_memory(core) || add_hooks(core) || fiber_create(&core->fiber, core_main, core, CORE_STACK)) {
 		return -ENOMEM;
 	}

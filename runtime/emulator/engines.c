@@ -88,14 +88,21 @@ static void put(struct tutti_card *card, uint32_t word0, uint32_t word1)
 
 static bool doorbell_take(struct tutti_card *card, unsigned queue)
 {
-	uint64_t *doorbell = &card->doorbells[queue].doorbell;
+	uint64_t *doorbell = &card->doorbells[queue].doorbell, index;
+	uint32_t *told;
 
 	if (likely(tutti_load_relaxed(doorbell) == TUTTI_DOORBELL_EMPTY))
 		return false;
-	if (__atomic_exchange_n(doorbell, TUTTI_DOORBELL_EMPTY, __ATOMIC_ACQ_REL) == TUTTI_DOORBELL_EMPTY)
+	index = __atomic_exchange_n(doorbell, TUTTI_DOORBELL_EMPTY, __ATOMIC_ACQ_REL);
+	if (index == TUTTI_DOORBELL_EMPTY)
 		return false;
 	if (inject_is(card, TUTTI_INJECT_LOST_DOORBELL) && inject_take(card, TUTTI_INJECT_LOST_DOORBELL))
 		return false;
+	if (card->page->doorbell_index) {
+		told = card_local(card, card->page->doorbell_index + 4 * queue, sizeof(*told), 4);
+		if (told)
+			*told = (uint32_t)index;
+	}
 	count(card, TUTTI_COUNTER_DOORBELLS, 1);
 	card_trace(card, TUTTI_TRACE_DOORBELL, queue, 0xffff, 0, 0, 0, 0);
 	return true;

@@ -156,6 +156,14 @@ static void on_misaligned(struct hart *hart)
 	next_in_hook(hart);
 }
 
+static void on_ecall(void *data)
+{
+	struct hart *hart = data;
+
+	if (!wave_service(hart, hart_x(hart, 17)))
+		next_in_hook(hart);
+}
+
 static void on_interrupt(uc_engine *uc, uint32_t number, void *data)
 {
 	struct hart *hart = data;
@@ -164,9 +172,8 @@ static void on_interrupt(uc_engine *uc, uint32_t number, void *data)
 		uc_emu_stop(uc);
 		return;
 	}
-	if (likely(number == 8)) {
-		if (!wave_service(hart, hart_x(hart, 17)))
-			next_in_hook(hart);
+	if (number == 8) {
+		on_ecall(hart);
 	} else if (number == 2) {
 		on_illegal(hart);
 	} else if (number == 4 || number == 6) {
@@ -300,8 +307,10 @@ void hart_enter(struct hart *hart, struct wave *wave)
 {
 	hart->entering = wave;
 	atomic_enter(hart);
+	ecall_take(hart->ecalls ? hart->env : NULL, on_ecall, hart, &hart->jumps);
 	tutti_store_release(&hart->engine->running, hart);
 	fiber_enter(hart->fiber);
+	ecall_leave();
 	tutti_store_release(&hart->engine->running, NULL);
 }
 
@@ -370,6 +379,7 @@ static bool make_start(struct hart *hart)
 		return false;
 	if (hart->env && hart->env[31] != mark + 31)
 		hart->env = NULL;
+	hart->ecalls = hart->env && hart->at_pc == hart->at_x + ECALL_PC64;
 	hart->start_x = (uint64_t *)(bytes + hart->at_x);
 	hart->start_pc = (uint64_t *)(bytes + hart->at_pc);
 	memset(hart->start_x, 0, 32 * 8);
@@ -461,6 +471,7 @@ static struct hart *hart_create(struct engine *engine, uint32_t asid)
 	hart->array = engine->array;
 	hart->asid = asid;
 	hart->tlb_entries = 256;
+	jump_cache_clear(&hart->jumps);
 	hart->next = engine->harts;
 	engine->harts = hart;
 	engine->hart[asid] = hart;

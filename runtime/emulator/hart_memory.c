@@ -249,6 +249,7 @@ static struct region *find_region(struct hart *hart, uint64_t va)
 static void unmap_region(struct hart *hart, uint32_t i)
 {
 	uc_mem_unmap(hart->uc, hart->region[i].va, hart->region[i].bytes);
+	jump_cache_clear(&hart->jumps);
 	hart->region[i] = hart->region[--hart->regions];
 	hart->region_hit = 0;
 }
@@ -268,6 +269,7 @@ void hart_stale(struct hart *hart)
 	}
 	if (code)
 		uc_ctl_flush_tlb(hart->uc); /* translated code, in fact */
+	jump_cache_clear(&hart->jumps);
 	hart->refresh = hart->drop_all = hart->drop_code = false;
 	hart->drop_first = hart->drop_end = 0;
 }

@@ -7,6 +7,8 @@ static void step(struct rasteriser *raster, const uint32_t groups[3], uint32_t d
 	uint32_t gx = groups[0], gy = groups[1], gz = groups[2];
 	uint32_t dx = delta, dy = 0, dz = 0, carry;
 
+	if (!delta)
+		return;
 	/* Most steps stay inside one row: no division then. */
 	if (delta >= gx) {
 		uint64_t plane = (uint64_t)gx * gy;

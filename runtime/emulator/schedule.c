@@ -257,15 +257,11 @@ static bool engine_run(struct engine *engine)
 
 	if (!inject_armed(array->card, TUTTI_INJECT_STUCK_SM, &engine->stuck_sm))
 		engine->stuck_sm = ~0ull;
-	for (;;) {
-		wave = engine->handoff;
+	wave = engine->handoff ? engine->handoff : engine_pick(engine);
+	for (; wave; wave = engine->handoff) {
 		engine->handoff = NULL;
-		if (!wave)
-			wave = engine_pick(engine);
-		if (!wave)
-			break;
 		ran = true;
-		hart_enter(wave->hart, wave);
+		hart_enter(wave->hart, wave); /* leaves when engine_pick() has said a wave of another hart, or none */
 	}
 	return ran;
 }

@@ -54,6 +54,7 @@ static void sm_array_empty(struct sm_array *array)
 		slot->dirty_lo = MASK_WORDS;
 	}
 	memset(array->dirty, 0, sizeof(array->dirty));
+	array->dirty_any = 0;
 	cta_list_init(&array->pending);
 	cta_list_init(&array->faults);
 	array->killed_count = 0;
@@ -396,6 +397,7 @@ void cta_release(struct sm_array *array, struct cta *cta)
 	if (w >= slot->dirty_hi)
 		slot->dirty_hi = w + 1;
 	array->dirty[cta->slot / 32] |= 1u << (cta->slot % 32);
+	array->dirty_any |= 1u << (cta->slot / 32);
 	slot->resident--;
 	task_put(array, cta->task);
 	cta->used = false;

@@ -22,6 +22,7 @@
 
 #include <unicorn/unicorn.h>
 
+#include "ecall.h"
 #include "fiber.h"
 #include "internal.h"
 #include "rasteriser.h"
@@ -179,6 +180,8 @@ struct hart {
 	void *cpu;             /* for precise_pc() */
 	struct wave *current;  /* loaded */
 	struct wave *entering; /* to be loaded */
+	bool ecalls;           /* are taken without an exception, see ecall.h */
+	struct jump_cache jumps;
 	bool booting, in_hook, refresh;
 	bool drop_code, drop_all;
 	uint64_t drop_first, drop_end;
@@ -188,6 +191,7 @@ struct hart {
 		bool valid;
 	} fault;
 	uint32_t tlb_entries; /* what its TLB may have grown to */
+	size_t at_flags;     /* of the floating point exception flags in the register file, 0 = unknown */
 	uc_context *start;
 	uint64_t *start_x, *start_pc; /* inside @start */
 	size_t at_x, at_pc;           /* offsets inside a uc_context */
@@ -242,7 +246,8 @@ struct sm_array {
 	struct view *view;   /* [sm][slot] */
 	struct slot *slot;
 	uint16_t order[TUTTI_MAX_SMS], position[TUTTI_MAX_SMS];
-	uint32_t dirty[SM_SLOTS / 32];
+	uint32_t dirty[SM_SLOTS / 32]; /* slots with completions to report */
+	uint32_t dirty_any;            /* bit w: dirty[w] != 0 */
 	struct cta *cta;
 	struct cta *free_ctas;
 	struct task *free_tasks;

@@ -98,10 +98,36 @@ static bool report_window(struct sm_array *array, unsigned number, unsigned firs
 	return true;
 }
 
+/* Most often by far: one SM has completed. */
+static bool report_single(struct sm_array *array, unsigned number, unsigned first)
+{
+	struct slot *slot = &array->slot[number];
+	uint32_t mask = slot->done_mask[first];
+	uint32_t *done = &slot->done[first * 32 + (uint32_t)__builtin_ctz(mask)];
+	struct tutti_event event = {{
+		TUTTI_EVENT_CTA | number << 8 | first << 16 | 1u << 24, *done, *done, mask,
+	}};
+
+	if (!engines_event(array->card, &event))
+		return false;
+	*done = 0;
+	slot->done_mask[first] = 0;
+	return true;
+}
+
 static bool report_slot(struct sm_array *array, unsigned number, bool *any)
 {
 	struct slot *slot = &array->slot[number];
+	uint32_t mask = slot->dirty_lo < MASK_WORDS ? slot->done_mask[slot->dirty_lo] : 0;
 
+	if (likely(slot->dirty_hi == slot->dirty_lo + 1 && mask && !(mask & (mask - 1)))) {
+		if (!report_single(array, number, slot->dirty_lo))
+			return false;
+		*any = true;
+		slot->dirty_lo = MASK_WORDS;
+		slot->dirty_hi = 0;
+		return true;
+	}
 	for (unsigned w = slot->dirty_lo; w < slot->dirty_hi; w++) {
 		/* Every pass empties word w at least; later words mostly go with it. */
 		if (slot->done_mask[w] && !report_window(array, number, w, any))
@@ -152,12 +178,15 @@ bool sm_array_report(struct sm_array *array)
 
 	if (unlikely(tutti_load_relaxed(&array->handed_count)))
 		sm_array_collect(array);
-	for (unsigned i = 0; i < (array->slots + 31) / 32; i++) {
+	while (array->dirty_any) {
+		unsigned i = (unsigned)__builtin_ctz(array->dirty_any);
+
 		for (uint32_t bits = array->dirty[i]; bits; bits &= bits - 1) {
 			if (!report_slot(array, i * 32 + (uint32_t)__builtin_ctz(bits), &any))
 				return any;
 			array->dirty[i] &= ~(bits & -bits);
 		}
+		array->dirty_any &= array->dirty_any - 1;
 	}
 	while (unlikely(array->faults.head)) {
 		if (!report_fault(array, array->faults.head))
@@ -165,6 +194,7 @@ bool sm_array_report(struct sm_array *array)
 		cta_list_take(&array->faults);
 		any = true;
 	}
-	report_killed(array, &any);
+	if (unlikely(array->killed_count))
+		report_killed(array, &any);
 	return any;
 }

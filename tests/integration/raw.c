@@ -6,11 +6,12 @@
 #include <unistd.h>
 
 #include "raw.h"
+#include "rig.h"
 
 #define ARENA_BYTES (64u << 20)
 #define LEAF (TUTTI_PTE_V | TUTTI_PTE_U | TUTTI_PTE_A | TUTTI_PTE_D)
 
-static uint64_t now_ms(void)
+uint64_t raw_ms(void)
 {
 	struct timespec t;
 
@@ -73,7 +74,7 @@ struct raw *raw_create_off(const struct tutti_card_config *config)
 	raw->arena = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(raw->arena, MAP_FAILED);
 	assert_int_equal(tutti_card_host_add(raw->card, raw->arena, ARENA_BYTES), 0);
-	code = raw_read_file(path ? path : "build/tests/integration/kernels/raw.bin", &bytes);
+	code = raw_read_file(path ? path : rig_out("tests/integration/kernels/raw.bin"), &bytes);
 	raw->code = raw_alloc(raw, bytes);
 	memcpy(raw->code, code, bytes);
 	free(code);
@@ -109,10 +110,10 @@ void raw_wake(struct raw *raw)
 
 bool raw_pump(struct raw *raw, bool (*done)(void *), void *context, unsigned ms)
 {
-	uint64_t end = now_ms() + ms;
+	uint64_t end = raw_ms() + ms;
 
 	while (!done(context)) {
-		if (now_ms() > end)
+		if (raw_ms() > end)
 			return done(context);
 		if (raw->kick || tutti_card_run(raw->card, done, context))
 			usleep(50);
@@ -132,10 +133,10 @@ void raw_run(struct raw *raw, unsigned ms)
 
 void raw_settle(struct raw *raw)
 {
-	uint64_t end = now_ms() + 1000;
+	uint64_t end = raw_ms() + 1000;
 	unsigned quiet = 0;
 
-	while (quiet < 3 && now_ms() < end)
+	while (quiet < 3 && raw_ms() < end)
 		quiet = tutti_card_run(raw->card, never, NULL) ? quiet + 1 : 0;
 }
 
@@ -189,7 +190,7 @@ unsigned raw_boot(struct raw *raw, const char *path)
 {
 	const char *firmware = path ? path : getenv("TUTTI_FIRMWARE");
 	size_t bytes;
-	void *image = raw_read_file(firmware ? firmware : "build/firmware/tutti-fw.bin", &bytes);
+	void *image = raw_read_file(firmware ? firmware : rig_out("firmware/tutti-fw.bin"), &bytes);
 	unsigned state = raw_boot_image(raw, image, bytes);
 
 	free(image);

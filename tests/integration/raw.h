@@ -83,6 +83,8 @@ void *raw_read_file(const char *path, size_t *bytes);
 bool raw_pump(struct raw *raw, bool (*done)(void *), void *context, unsigned ms);
 /** raw_run() - let the card run for @ms. */
 void raw_run(struct raw *raw, unsigned ms);
+/** raw_ms() - milliseconds of a clock that only goes on. */
+uint64_t raw_ms(void);
 /** raw_settle() - let the card run until it has nothing to do, a second at most. */
 void raw_settle(struct raw *raw);
 /** raw_until() - until *word == value; returns false after @ms. */

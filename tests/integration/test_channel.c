@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "raw.h"
+#include "rig.h"
 
 #define T(name, function) { name, function, setup, teardown, NULL }
 #define TOFF(name, function) { name, function, setup_off, teardown, NULL }
@@ -118,7 +119,7 @@ static void read_image(void)
 	const char *path = getenv("TUTTI_FIRMWARE");
 
 	free(image);
-	image = raw_read_file(path ? path : "build/firmware/tutti-fw.bin", &image_bytes);
+	image = raw_read_file(path ? path : rig_out("firmware/tutti-fw.bin"), &image_bytes);
 }
 
 static void sign(void)

@@ -323,6 +323,41 @@ static void late_sm(void **state)
 	rig_close(rig);
 }
 
+/* SMs leave and join while a grid runs: every id once, nothing starts on an SM that is off */
+static void sms_come_and_go(void **state)
+{
+	struct parked p;
+	unsigned i, round, seen;
+	uint32_t started_on;
+
+	rig = rig_topology("gpc 5\ngpc 2\n");
+	p = park(6000, 0);
+	started(&p, 7 * 32);
+	/* all slots are taken; with SM 3 and 5 off, what ends there is not replaced */
+	assert_int_equal(tutti_device_enable_sms(rig->device, 3, 1, false), 0);
+	assert_int_equal(tutti_device_enable_sms(rig->device, 5, 1, false), 0);
+	for (i = 0, seen = 0; i < 6000; i++)
+		seen += p.args->runs[i] && (p.args->sm_of[i] == 3 || p.args->sm_of[i] == 5);
+	assert_int_equal(seen, 64);
+	let_go(&p);
+	for (i = 0, started_on = 0; i < 6000; i++)
+		started_on += p.args->sm_of[i] == 3 || p.args->sm_of[i] == 5;
+	assert_int_equal(started_on, 64);
+	assert_int_equal(tutti_device_enable_sms(rig->device, 0, 7, true), 0);
+	/* and while workgroups end as fast as they can */
+	for (round = 0; round < 5; round++) {
+		p = park(MAX_CTAS, 0);
+		tutti_store_release(p.args->go, 1);
+		for (i = 0; tutti_signal_load(p.signal) && i < 10000; i++) {
+			assert_int_equal(tutti_device_enable_sms(rig->device, i % 7, 1, i / 7 % 2), 0);
+			tutti_queue_poll(p.queue);
+		}
+		assert_int_equal(tutti_device_enable_sms(rig->device, 0, 7, true), 0);
+		let_go(&p);
+	}
+	rig_close(rig);
+}
+
 static void late_sm_held_by_another_task(void **state)
 {
 	struct parked holder, p;
@@ -456,6 +491,7 @@ int main(void)
 		T("CGA-06: large workgroups", large_workgroups),
 		T("CGA-06, TSK-14: grids of different shapes mixed", mixed_shapes),
 		T("CGA-22: an SM enabled late", late_sm),
+		T("CGA-22: SMs leave and join in the middle of a grid", sms_come_and_go),
 		T("CGA-22: an SM that another task held", late_sm_held_by_another_task),
 		T("TSK-14: two tasks on one SM", same_sm_different_tasks),
 		T("CGA-04: all SMs disabled, then enabled", no_sm_enabled),

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "../../firmware/command.h"
+#include "../../firmware/shape.h"
 #include "../../firmware/queue.h" /* the runtime has one too */
 
 /* A test with the ids of the requirements it proves. */
@@ -93,11 +94,19 @@ static inline int rig_request(unsigned type, uint64_t a, uint64_t b, uint64_t c)
 	return rig_message(&m);
 }
 
+/* Boot as after a load: what the firmware does not initialise itself is zero. */
+static inline void rig_load(unsigned sms)
+{
+	memset(&shapes, 0, sizeof(shapes));
+	lake_search = LAKE_AUTO;
+	hal_host_boot(sms);
+}
+
 static inline void rig_boot(unsigned sms, unsigned asid)
 {
 	struct tutti_message m = { .type = TUTTI_MSG_CONTEXT_CREATE, .context = { .asid = asid, .root = 4096 } };
 
-	hal_host_boot(sms);
+	rig_load(sms);
 	assert_int_equal(rig_message(&m), 0);
 }
 

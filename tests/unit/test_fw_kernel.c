@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernel descriptors lie in user memory: hostile, cached, evicted, invalidated (SYS-07, PKT-06). */
 #include "fw_rig.h"
-#include "shape.h"
 
 #define AT 0x7000000040ull
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Water filling against placing CTAs one at a time (CGA-06, 07, 08, 13). */
 #include "fw_rig.h"
-#include "shape.h"
 
 #define MOST (TUTTI_MAX_SMS * LAKE_LEVELS)
 
@@ -425,7 +424,7 @@ static void shape_lakes(void **unused)
 
 			choose(card);
 			seed(999 + 1000 * card + round);
-			hal_host_boot(sms);
+			rig_load(sms);
 			scalar = roll(2) ? 0 : roll(33), vector = roll(2) ? 0 : roll(33);
 			shared = roll(2) ? 0 : roll(65), barriers = roll(3), waves = 1 + roll(12), cap = roll(2) ? 0 : 1 + roll(40);
 			assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CTA_CAP, cap, 0), 0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Plain packets against an obvious checker: what is refused, with which code, and what is derived (PKT-06, PKT-09). */
 #include "fw_rig.h"
-#include "shape.h"
 
 #define KERNELS 12u
 #define KERNEL_AT 0x400000ull
@@ -42,7 +41,7 @@ static void set_up(unsigned sms, uint32_t items, uint32_t shared)
 	struct tutti_discovery *d = (void *)hal_host.window;
 	unsigned k;
 
-	hal_host_boot(sms);
+	rig_load(sms);
 	d->workgroup_items = items_limit = items;
 	d->shared_blocks = shared_limit = shared;
 	assert_true(fw_limits_init(d));
