@@ -11,9 +11,12 @@
 #include <drm/drm_accel.h>
 #define TUTTI_DRIVER_NODE DRIVER_COMPUTE_ACCEL
 #define tutti_drm_open accel_open
+/* The DRM core calls debugfs_init() for the other minors only. */
+#define tutti_accel_minor(drm) ((drm)->accel)
 #else
 #define TUTTI_DRIVER_NODE DRIVER_RENDER
 #define tutti_drm_open drm_open
+#define tutti_accel_minor(drm) NULL
 #endif
 
 #ifdef TUTTI_HAVE_UNSIGNED_OFFSET

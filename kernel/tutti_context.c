@@ -2,7 +2,7 @@
 /* Address spaces and what is mapped in them (spec SYS-06, SYS-23). */
 #include <linux/dma-mapping.h>
 
-#include "tutti_context.h"
+#include "tutti_queue.h"
 
 static void mapping_free(struct tutti_mapping *mapping)
 {
@@ -300,21 +300,6 @@ static int enter_leaves(struct tutti_context *context, struct tutti_bo *bo, cons
 			     leaf_flags(args->access));
 }
 
-/* Leaves go first; the memory only when the card has said that it knows. */
-static int remove_mapping(struct tutti_context *context, struct tutti_mapping *mapping)
-{
-	u64 address = mapping->node.start, bytes = mapping->node.size;
-	int error;
-
-	tutti_mmu_unmap(&context->mmu, address, bytes);
-	error = tutti_msg_tlb_invalidate(context->tdev, context->asid, address, bytes);
-	if (error)
-		mapping->dead = true;
-	else
-		mapping_free(mapping);
-	return error;
-}
-
 static int context_map(struct tutti_context *context, struct tutti_bo *bo, const struct drm_tutti_map *args)
 {
 	struct tutti_mapping *mapping;
@@ -340,8 +325,11 @@ static int context_map(struct tutti_context *context, struct tutti_bo *bo, const
 		goto unlock;
 	drm_gem_object_get(&bo->shmem.base);
 	error = enter_leaves(context, bo, args);
-	if (error)
-		remove_mapping(context, mapping);
+	if (error && (tutti_mmu_unmap(&context->mmu, args->address, args->bytes) ||
+		      tutti_msg_tlb_invalidate(context->tdev, context->asid, args->address, args->bytes)))
+		mapping->dead = true;
+	else if (error)
+		mapping_free(mapping);
 	mutex_unlock(&context->lock);
 	return error;
 unlock:
@@ -397,18 +385,78 @@ exit:
 	return error;
 }
 
+/* A mapping that loses its middle becomes two: @tail is the new one, allocated beforehand. */
+static void cut_mapping(struct tutti_mapping *mapping, u64 address, u64 end, struct tutti_mapping **tail)
+{
+	struct drm_mm *space = mapping->node.mm;
+	u64 start = mapping->node.start, stop = start + mapping->node.size;
+
+	drm_mm_remove_node(&mapping->node);
+	if (end < stop) {
+		struct tutti_mapping *part = start < address ? *tail : mapping;
+
+		if (part == *tail) {
+			*tail = NULL;
+			part->bo = mapping->bo;
+			part->access = mapping->access;
+			drm_gem_object_get(&part->bo->shmem.base);
+		}
+		part->node.start = end;
+		part->node.size = stop - end;
+		drm_mm_reserve_node(space, &part->node); /* was ours a moment ago: cannot fail */
+	}
+	if (start < address) {
+		mapping->node.start = start;
+		mapping->node.size = address - start;
+		drm_mm_reserve_node(space, &mapping->node);
+	} else if (end >= stop) {
+		tutti_bo_put(mapping->bo);
+		kfree(mapping);
+	}
+}
+
+static struct tutti_mapping *first_in_range(struct tutti_context *context, u64 address, u64 end)
+{
+	struct drm_mm_node *node;
+
+	drm_mm_for_each_node_in_range(node, &context->space, address, end)
+		return container_of(node, struct tutti_mapping, node);
+	return NULL;
+}
+
+static void mark_dead(struct tutti_context *context, u64 address, u64 end)
+{
+	struct drm_mm_node *node;
+
+	drm_mm_for_each_node_in_range(node, &context->space, address, end)
+		container_of(node, struct tutti_mapping, node)->dead = true;
+}
+
+/* Leaves go first; the memory only when the card has said that it knows. */
 static int context_unmap(struct tutti_context *context, u64 address, u64 bytes)
 {
-	struct tutti_mapping *mapping;
+	struct tutti_mapping *mapping, *tail;
+	u64 end = address + bytes;
+	int error = 0;
 
 	if (!context->on_card)
 		return -EIO;
-	mapping = mapping_at(context, address, bytes);
-	if (!mapping || mapping->node.start != address || mapping->node.size != bytes)
+	if (!first_in_range(context, address, end))
 		return -ENOENT;
-	if (atomic_read(&mapping->users))
+	if (tutti_queue_uses(context, address, bytes))
 		return -EBUSY;
-	return remove_mapping(context, mapping);
+	tail = kzalloc(sizeof(*tail), GFP_KERNEL_ACCOUNT);
+	if (!tail)
+		return -ENOMEM;
+	error = tutti_mmu_unmap(&context->mmu, address, bytes);
+	if (!error)
+		error = tutti_msg_tlb_invalidate(context->tdev, context->asid, address, bytes);
+	if (error && error != -ENOMEM)
+		mark_dead(context, address, end);
+	while (!error && (mapping = first_in_range(context, address, end)))
+		cut_mapping(mapping, address, end, &tail);
+	kfree(tail);
+	return error;
 }
 
 typedef int (*range_fn)(struct tutti_context *context, u64 address, u64 bytes);

@@ -10,8 +10,6 @@ struct tutti_mapping {
 	struct drm_mm_node node;
 	struct tutti_bo *bo;
 	u32 access;
-	/** @users: queues whose ring or read index lies in it */
-	atomic_t users;
 	/** @dead: leaves are cleared, but the card has not said that it knows */
 	bool dead;
 };

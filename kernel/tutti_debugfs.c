@@ -103,5 +103,7 @@ static const struct drm_info_list files[] = {
 
 void tutti_debugfs_init(struct drm_minor *minor)
 {
-	drm_debugfs_create_files(files, ARRAY_SIZE(files), minor->debugfs_root, minor);
+	if (minor)
+		drm_debugfs_create_files(files, ARRAY_SIZE(files), minor->debugfs_root,
+					 minor);
 }

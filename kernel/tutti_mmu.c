@@ -120,12 +120,45 @@ int tutti_mmu_map(struct tutti_mmu *mmu, u64 va, u64 bus, u64 bytes, u64 flags)
 	return 0;
 }
 
-/** tutti_mmu_unmap() - clear the leaves of a range that tutti_mmu_map() was given. */
-void tutti_mmu_unmap(struct tutti_mmu *mmu, u64 va, u64 bytes)
+/* Smaller leaves in the place of a large one, by one store: a walk sees either. */
+static int split_leaf(struct tutti_mmu *mmu, u64 va)
 {
-	u64 end = va + bytes;
+	struct tutti_pagetable *table = table_at(mmu, va, LARGEST_LEAF, false), *below;
+	unsigned int i = tutti_va_index(va, LARGEST_LEAF), j;
+	u64 pte;
 
-	while (va < end) {
+	if (!table || table->child[i] || !table->entry[i])
+		return 0;
+	pte = table->entry[i];
+	below = table_alloc(mmu, 0);
+	if (!below)
+		return -ENOMEM;
+	for (j = 0; j < TUTTI_PTES; j++)
+		below->entry[j] = pte + (tutti_pte((u64)j << 12, 0));
+	table->child[i] = below;
+	dma_wmb();
+	WRITE_ONCE(table->entry[i], tutti_pte(TUTTI_BUS_HOST | below->bus, TUTTI_PTE_V));
+	return 0;
+}
+
+/**
+ * tutti_mmu_unmap() - clear the leaves of a range, mapped or not.
+ * @mmu: address space
+ * @va: start, in whole pages
+ * @bytes: size, in whole pages
+ *
+ * Return: 0, or -ENOMEM with nothing changed: a large leaf at an end could not be split.
+ */
+int tutti_mmu_unmap(struct tutti_mmu *mmu, u64 va, u64 bytes)
+{
+	u64 end = va + bytes, large = LEVEL_BYTES(LARGEST_LEAF) - 1;
+	int error = 0;
+
+	if (va & large)
+		error = split_leaf(mmu, va);
+	if (!error && (end & large))
+		error = split_leaf(mmu, end);
+	while (!error && va < end) {
 		struct tutti_pagetable *table = table_at(mmu, va, 0, false);
 		unsigned int level = table ? 0 : LARGEST_LEAF;
 
@@ -136,4 +169,5 @@ void tutti_mmu_unmap(struct tutti_mmu *mmu, u64 va, u64 bytes)
 		va = (va | (LEVEL_BYTES(level) - 1)) + 1;
 	}
 	dma_wmb();
+	return error;
 }

@@ -24,6 +24,6 @@ int tutti_mmu_init(struct tutti_mmu *mmu, struct device *dev);
 void tutti_mmu_fini(struct tutti_mmu *mmu);
 u64 tutti_mmu_root(const struct tutti_mmu *mmu);
 int tutti_mmu_map(struct tutti_mmu *mmu, u64 va, u64 bus, u64 bytes, u64 flags);
-void tutti_mmu_unmap(struct tutti_mmu *mmu, u64 va, u64 bytes);
+int tutti_mmu_unmap(struct tutti_mmu *mmu, u64 va, u64 bytes);
 
 #endif

@@ -3,6 +3,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
 
+#include "compat.h"
 #include "tutti_device.h"
 #include "tutti_drv.h"
 
@@ -198,6 +199,7 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	error = drm_dev_register(&tdev->drm, 0);
 	if (error)
 		goto free_irqs;
+	tutti_debugfs_init(tutti_accel_minor(&tdev->drm));
 	tutti_recovery_start(tdev);
 	drm_info(&tdev->drm, "%s: %u SMs, %llu MiB, firmware %u.%u, %u vectors\n", tdev->known.name, tdev->known.sms,
 		 tdev->known.memory_bytes >> 20, TUTTI_VERSION_MAJOR(tdev->firmware_version),

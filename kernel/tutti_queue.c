@@ -62,8 +62,6 @@ static void queue_on_card(struct tutti_queue *queue)
 	struct tutti_device *tdev = queue->tdev;
 
 	kref_get(&queue->ref);
-	atomic_inc(&queue->ring->users);
-	atomic_inc(&queue->index->users);
 	atomic_inc(&queue->context->users);
 	if (queue->rsb)
 		atomic_inc(&queue->rsb->users);
@@ -89,13 +87,27 @@ static void queue_off_card(struct tutti_queue *queue)
 	spin_unlock(&tdev->objects_lock);
 	if (!was)
 		return;
-	atomic_dec(&queue->ring->users);
-	atomic_dec(&queue->index->users);
 	atomic_dec(&queue->context->users);
 	if (queue->rsb)
 		atomic_dec(&queue->rsb->users);
 	ida_free(&tdev->queue_ids, queue->id);
 	tutti_queue_put(queue);
+}
+
+/** tutti_queue_uses() - ring or read index of a queue of the context lies in the range. */
+bool tutti_queue_uses(struct tutti_context *context, u64 address, u64 bytes)
+{
+	struct tutti_device *tdev = context->tdev;
+	struct tutti_queue *queue;
+	bool uses = false;
+
+	spin_lock(&tdev->objects_lock);
+	list_for_each_entry(queue, &tdev->queues, link)
+		uses |= queue->context == context &&
+			((queue->ring < address + bytes && address < queue->ring + queue->ring_bytes) ||
+			 (queue->index < address + bytes && address < queue->index + sizeof(u64)));
+	spin_unlock(&tdev->objects_lock);
+	return uses;
 }
 
 static struct tutti_queue *first_queue(struct tutti_device *tdev)
@@ -190,9 +202,13 @@ static int find_memory(struct tutti_queue *queue, const struct drm_tutti_queue_c
 	const u32 access = DRM_TUTTI_ACCESS_READ | DRM_TUTTI_ACCESS_WRITE;
 	u64 bytes = (u64)TUTTI_PACKET_BYTES << args->size_log2;
 
-	queue->ring = tutti_context_find(queue->context, args->ring, bytes, access);
-	queue->index = tutti_context_find(queue->context, args->read_index, 8, access);
-	return queue->ring && queue->index ? 0 : -EFAULT;
+	if (!tutti_context_find(queue->context, args->ring, bytes, access) ||
+	    !tutti_context_find(queue->context, args->read_index, 8, access))
+		return -EFAULT;
+	queue->ring = args->ring;
+	queue->ring_bytes = bytes;
+	queue->index = args->read_index;
+	return 0;
 }
 
 static int find_rsb(struct tutti_queue *queue, struct tutti_file *file, u32 handle)
@@ -294,7 +310,7 @@ stopped:
 	queue->file = NULL;
 	spin_unlock(&tdev->objects_lock);
 	/* -EFAULT and a context that is lost: the number was never given to the card */
-	if (!queue->ring || !queue->index)
+	if (!queue->ring_bytes)
 		ida_free(&tdev->queue_ids, queue->id);
 	goto erase;
 }

@@ -20,8 +20,8 @@ struct tutti_queue {
 	struct mutex lock;
 	/** @view: the doorbell */
 	struct tutti_view *view;
-	/** @ring, @index: mappings that stay while the card has the queue */
-	struct tutti_mapping *ring, *index;
+	/** @ring, @ring_bytes, @index: addresses whose mapping stays while the card has the queue */
+	u64 ring, ring_bytes, index;
 	/* the rest: objects_lock */
 	bool on_card;
 	struct list_head link;
@@ -37,6 +37,7 @@ struct tutti_queue {
 
 struct tutti_queue *tutti_queue_get(struct tutti_file *file, u32 handle);
 void tutti_queue_put(struct tutti_queue *queue);
+bool tutti_queue_uses(struct tutti_context *context, u64 address, u64 bytes);
 void tutti_queue_post_reset(struct tutti_device *tdev);
 void tutti_queue_close(struct tutti_file *file);
 int tutti_queue_cancel(struct tutti_file *file, u64 handle, u64 packet);

@@ -164,8 +164,8 @@ struct drm_tutti_map {
 /**
  * struct drm_tutti_range - UNMAP, CODE_INVALIDATE.
  *
- * UNMAP takes exactly what one MAP made; afterwards the card does not touch it.
- * Errors: -ENOENT context, or no such mapping; -EBUSY ring or index of a queue;
+ * UNMAP takes away whatever is mapped in the range; afterwards the card does not touch it.
+ * Errors: -ENOENT context, or nothing mapped there; -EBUSY ring or index of a queue;
  * -EINVAL zero, unaligned (UNMAP) or too high range.
  */
 struct drm_tutti_range {
