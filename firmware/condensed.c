@@ -7,8 +7,6 @@ struct block blocks[FW_BLOCKS];
 
 static uint32_t block_clock;
 
-
-
 void condensed_init(void)
 {
 	unsigned i;
@@ -21,7 +19,7 @@ void condensed_init(void)
 	block_clock = 0;
 }
 
-struct block *condensed_block(struct queue *queue)
+COLD struct block *condensed_block_find(struct queue *queue)
 {
 	struct block *b, *oldest = NULL;
 	unsigned id = queue_id(queue);
@@ -38,6 +36,7 @@ struct block *condensed_block(struct queue *queue)
 	b->owner = (uint16_t)id;
 	b->complete = b->at_unit = 0;
 found:
+	queue->mine = b;
 	b->used = ++block_clock;
 	return b;
 }
@@ -129,7 +128,7 @@ static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
 	       (vector & TUTTI_TABLE_SIGNAL ? TUTTI_DIFF_SIGNAL : 0u);
 }
 
-HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block)
+static COLD int expand_general(struct queue *queue, const union tutti_packet *packet, struct block *block)
 {
 	const struct rsb *rsb = queue->rsb;
 	const uint16_t *at = packet->condensed.unit, *end = at + TUTTI_CONDENSED_UNITS;
@@ -249,24 +248,172 @@ HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, 
 	block->rsb = rsb;
 	block->generation = rsb->generation;
 	/* what makes the packet the same: its first word and the units used */
-	head = ((unsigned)((const char *)at - (const char *)packet) + 3) / 4;
+	head = ((unsigned)((const char *)at - (const char *)packet) + 7) / 8 * 2;
 	block->compare = (uint8_t)head;
 	words_copy(block->packet, packet, head);
 	block->complete = 1;
 	return 0;
 }
 
+/* Two units as one word. */
+static inline uint32_t pair(const uint16_t *at)
+{
+	return at[0] | (uint32_t)at[1] << 16;
+}
+
+/*
+ * Packets of which every diff is empty or changes just a kernarg, a grid x, a signal, or
+ * kernarg and signal, in one pass without calls. Anything else, and whatever is wrong, is
+ * left to the general one, which starts again and finds what it is.
+ */
+HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block)
+{
+	const uint16_t *at = packet->condensed.unit, *last;
+	uint32_t *out = block->record, kernels = packet->condensed.num_kernels;
+	uint32_t seen = 0, head, next, ref, a, b, masks;
+	const struct rsb *rsb;
+	const uint32_t *from;
+
+	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS) || unlikely(block->at_unit) ||
+	    unlikely(queue->flags & TUTTI_QUEUE_TABLE_DIFFS))
+		return expand_general(queue, packet, block);
+	/* @last: where the units end if what is left is empty diffs; never behind those of the packet */
+	last = at + kernels;
+	do {
+		head = *at;
+		if (likely(head < 8)) {
+			/* runs of empty diffs by two */
+			while (at + 1 < last && likely((next = at[1]) < 8)) {
+				out[0] = head << RECORD_ENTRY_SHIFT;
+				out[1] = next << RECORD_ENTRY_SHIFT;
+				seen |= 1u << head;
+				seen |= 1u << next;
+				at += 2;
+				out += 2;
+				if (at == last)
+					goto expanded;
+				head = *at;
+				if (unlikely(head >= 8))
+					goto changed;
+			}
+			seen |= 1u << head;
+			*out++ = head << RECORD_ENTRY_SHIFT;
+			at++;
+			continue;
+		}
+changed:
+		ref = head & TUTTI_DIFF_REF;
+		head &= ~TUTTI_DIFF_REF;
+		seen |= 1u << ref;
+		ref <<= RECORD_ENTRY_SHIFT;
+		if (head == TUTTI_DIFF_KERNARG << TUTTI_DIFF_VECTOR_SHIFT) {
+			last += 4;
+			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+				return expand_general(queue, packet, block);
+			out[0] = ref | RECORD_KERNARG;
+			a = pair(at + 1);
+			b = pair(at + 3);
+			out[1] = a;
+			out[2] = b;
+			if (unlikely(b >> 15))
+				return expand_general(queue, packet, block);
+			at += 5;
+			out += 3;
+		} else if (head == TUTTI_DIFF_GRID_X << TUTTI_DIFF_VECTOR_SHIFT) {
+			const struct tutti_reference *entry =
+				(const struct tutti_reference *)((const char *)queue->rsb->table + ref);
+
+			last += 2;
+			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+				return expand_general(queue, packet, block);
+			out[0] = ref | RECORD_GRID;
+			a = pair(at + 1);
+			b = entry->workgroup_x;
+			if (unlikely(!a) || unlikely(!b) || unlikely((entry->groups_y | entry->groups_z) != 1))
+				return expand_general(queue, packet, block);
+			out[1] = a;
+			a = packet_groups(a, b);
+			out[2] = a;
+			out[3] = a;
+			at += 3;
+			out += 4;
+		} else if (head == (TUTTI_DIFF_KERNARG | TUTTI_DIFF_SIGNAL) << TUTTI_DIFF_VECTOR_SHIFT) {
+			last += 8;
+			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+				return expand_general(queue, packet, block);
+			out[0] = ref | RECORD_KERNARG | RECORD_SIGNAL;
+			a = pair(at + 1);
+			b = pair(at + 3);
+			out[1] = a;
+			out[2] = b;
+			a = pair(at + 5);
+			next = pair(at + 7);
+			out[3] = a;
+			out[4] = next;
+			if (unlikely((a & 63) | (b | next) >> 15))
+				return expand_general(queue, packet, block);
+			at += 9;
+			out += 5;
+		} else if (head == TUTTI_DIFF_SIGNAL << TUTTI_DIFF_VECTOR_SHIFT) {
+			last += 4;
+			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+				return expand_general(queue, packet, block);
+			out[0] = ref | RECORD_SIGNAL;
+			a = pair(at + 1);
+			b = pair(at + 3);
+			out[1] = a;
+			out[2] = b;
+			if (unlikely((a & 63) | b >> 15))
+				return expand_general(queue, packet, block);
+			at += 5;
+			out += 3;
+		} else {
+			return expand_general(queue, packet, block);
+		}
+	} while (at != last);
+expanded:
+	/* read only now: few registers are saved that way */
+	rsb = queue->rsb;
+	masks = rsb->masks;
+	kernels = packet->condensed.num_kernels;
+	/* seen has 8 bits, as each of the masks */
+	if (unlikely(seen & ~masks))
+		return expand_general(queue, packet, block);
+	block->release = seen & masks >> 16 ? TUTTI_SCOPE_SYSTEM : seen & masks >> 8 ? TUTTI_SCOPE_AGENT : TUTTI_SCOPE_NONE;
+	block->kernels = (uint8_t)kernels;
+	block->rsb = rsb;
+	block->generation = rsb->generation;
+	/* what makes the packet the same: its first word and the units used, by pairs of words */
+	from = packet->word;
+	out = block->packet;
+	do {
+		a = from[0];
+		b = from[1];
+		from += 2;
+		out[0] = a;
+		out[1] = b;
+		out += 2;
+	} while ((const void *)from < (const void *)at);
+	__asm__("" : "+r"(out)); /* or gcc finds its end by another way, which is longer */
+	block->compare = (uint8_t)(out - block->packet);
+	block->complete = 1;
+	return 0;
+}
+
+/* Is it the packet of the last time? By pairs of words; the second may hold more than counts. */
 HOT bool condensed_same(const struct queue *queue, const union tutti_packet *packet, const struct block *block)
 {
-	const uint32_t *a = packet->word, *b = block->packet, *end;
+	const uint32_t *a = packet->word, *b = block->packet, *end = b + block->compare;
+	const struct rsb *rsb = queue->rsb;
 
-	if (!block->complete || block->rsb != queue->rsb || block->generation != queue->rsb->generation)
+	if (*a != *b || !block->complete || block->rsb != rsb || block->generation != rsb->generation)
 		return false;
-	end = b + block->compare;
-	do
-		if (*a++ != *b++)
+	do {
+		if (a[0] != b[0] || a[1] != b[1])
 			return false;
-	while (b != end);
+		a += 2;
+		b += 2;
+	} while (b < end);
 	return true;
 }
 

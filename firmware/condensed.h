@@ -49,8 +49,8 @@ struct block {
 extern struct block blocks[FW_BLOCKS];
 
 void condensed_init(void);
-/** condensed_block() - a block for @queue: its last one, a free one, or NULL. */
-struct block *condensed_block(struct queue *queue);
+/** condensed_block_find() - a block for @queue: its last one, a free one, or NULL. */
+struct block *condensed_block_find(struct queue *queue);
 /** condensed_forget() - the queue is new: nothing is the same as before. */
 void condensed_forget(unsigned queue);
 /** condensed_resume() - go on where @block parked, if @packet still is what it was then. */

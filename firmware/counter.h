@@ -15,7 +15,7 @@ extern struct counters counters;
 void counter_init(void);
 /** counter_flush() - bring the counter region of the control window up to date. */
 void counter_flush(void);
-#define COUNTER_FLUSH_TICKS 50000u /* of the timer; going idle more often does not flush again */
+#define COUNTER_FLUSH_TICKS 500000u /* of the timer; going idle more often does not flush again */
 extern uint32_t counter_flush_time;
 /** counter_due() - counter_idle() would flush. */
 static inline bool counter_due(void)

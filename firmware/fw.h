@@ -46,6 +46,7 @@ struct fw_limits {
 	uint32_t cta_slots;
 	uint32_t workgroup_items;
 	uint32_t private_bytes;
+	uint32_t item_private;   /* of that for one work-item */
 	uint32_t shared_blocks;
 	uint32_t shared_shift;   /* log2 of bytes in a shared block */
 	uint32_t scalar_blocks;

@@ -35,10 +35,11 @@ COLD int kernel_miss(struct queue *queue, uint32_t low, uint32_t high)
 
 	if (kernel->state == KERNEL_FETCHING)
 		return queue_park(queue, WAIT_KERNEL);
-	if (kernel->state == KERNEL_BAD && kernel->low == low && kernel->high == high)
+	if (kernel->state == KERNEL_BAD && kernel->low == low && kernel->asked == high)
 		return refuse(kernel);
 	kernel->low = low;
-	kernel->high = high;
+	kernel->high = ~0u;
+	kernel->asked = high;
 	kernel->state = KERNEL_FETCHING;
 	kernel->stale = 0;
 	counters.kernel_misses++;
@@ -99,8 +100,11 @@ COLD void kernel_event_fetch(unsigned number, const struct tutti_event *event)
 		kernel->state = KERNEL_NONE;
 		kernel->high = ~0u;
 	} else {
+		kernel->high = kernel->asked;
 		kernel->code = kernel->cause ? TUTTI_ERROR_CODE_OBJECT : (uint8_t)kernel_check(kernel);
 		kernel->state = kernel->code ? KERNEL_BAD : KERNEL_READY;
+		if (kernel->code)
+			kernel->high = ~0u;
 	}
 	queue_wake_waiters(WAIT_KERNEL);
 }
@@ -110,9 +114,10 @@ void kernel_invalidate(unsigned asid, uint64_t address, uint64_t bytes)
 	struct kernel *kernel;
 
 	for (kernel = kernels; kernel < kernels + FW_KERNELS; kernel++) {
-		uint64_t at = kernel->low | (uint64_t)(kernel->high & 0xffff) << 32;
+		uint32_t high = kernel->state == KERNEL_READY ? kernel->high : kernel->asked;
+		uint64_t at = kernel->low | (uint64_t)(high & 0xffff) << 32;
 
-		if (kernel->state == KERNEL_NONE || kernel->high >> 16 != asid)
+		if (kernel->state == KERNEL_NONE || high >> 16 != asid)
 			continue;
 		if (bytes && (at >= address ? at - address >= bytes : address - at >= sizeof(kernel->fetched)))
 			continue;

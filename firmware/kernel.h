@@ -16,7 +16,8 @@ struct queue;
 enum kernel_state { KERNEL_NONE, KERNEL_FETCHING, KERNEL_READY, KERNEL_BAD };
 
 struct kernel {
-	uint32_t low, high;     /* key: address; high half with the asid in bits 31..16. high = ~0: none */
+	uint32_t low, high;     /* key: address; high half with the asid in bits 31..16. high = ~0: not READY */
+	uint32_t asked;         /* high half of what is being fetched or is bad */
 	uint32_t entry[2];
 	uint32_t registers;     /* scalar blocks | vector blocks << 16 */
 	uint32_t barriers;      /* << 16 */
@@ -39,7 +40,13 @@ void kernel_init(void);
 /** kernel_slot() - where the descriptor at this address is, if it is in the cache. */
 static inline struct kernel *kernel_slot(uint32_t low)
 {
-	return &kernels[low >> 6 & (FW_KERNELS - 1)];
+	struct kernel *kernel = &kernels[low >> 6 & (FW_KERNELS - 1)];
+
+#ifdef __riscv
+	/* or gcc makes the address anew at every use */
+	__asm__("" : "+r"(kernel));
+#endif
+	return kernel;
 }
 /**
  * kernel_miss() - the slot does not hold the wanted descriptor: fetch it, or say why not.

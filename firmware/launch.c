@@ -191,6 +191,19 @@ static COLD int launch_shape(struct queue *queue, const uint32_t *state)
 	return launch_next(queue);
 }
 
+static HOT int launch_many(struct task *task)
+{
+	place_task(task);
+	return PACKET_PARKED;
+}
+
+/* The record would not lie in one piece: at the start of the ring it will. */
+static COLD int launch_wrapped(struct queue *queue)
+{
+	command_wrap();
+	return launch_next(queue);
+}
+
 /*
  * One straight line without calls until its end: what is rare is called in tail
  * position, so that nothing is saved for it.
@@ -205,8 +218,7 @@ HOT int launch_next(struct queue *queue)
 	bool last;
 
 	if (unlikely((size_t)((char *)command_ring.end - (char *)p) < (2 + STATE_WORDS + 3) * 4)) {
-		command_wrap();
-		return launch_next(queue);
+		return launch_wrapped(queue);
 	}
 	/* the first word may be the acquire fence; it is skipped if there is none */
 	state = p + 2;
@@ -259,6 +271,5 @@ HOT int launch_next(struct queue *queue)
 	if (unlikely(last || flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE)))
 		return launch_end(queue, task, last);
 	queue->wait = WAIT_TASKS;
-	place_launched(task, state + STATE_WORDS);
-	return PACKET_PARKED;
+	return place_few(task, state + STATE_WORDS) ? PACKET_PARKED : launch_many(task);
 }

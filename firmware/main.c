@@ -42,6 +42,7 @@ bool fw_limits_init(const struct tutti_discovery *d)
 		.cta_slots = d->cta_slots,
 		.workgroup_items = below(d->workgroup_items, d->peus * d->peu_waves * TUTTI_WAVE_ITEMS),
 		.private_bytes = d->private_bytes,
+		.item_private = d->private_bytes / TUTTI_WAVE_ITEMS,
 		.shared_blocks = d->shared_blocks,
 		.shared_shift = shift,
 		.scalar_blocks = d->scalar_blocks,
@@ -192,6 +193,17 @@ void main_settle(void)
 #ifdef __riscv
 int main(void);
 
+/* Mirrors of reference buffers are dear: while kernels run they are brought up to date now and then. */
+static COLD void idle(void)
+{
+	if (!shapes.residents || counter_due())
+		reference_mirror();
+	counter_idle();
+	if (attention.idle & ATTEND_CHANNEL)
+		channel_event();
+	main_settle();
+}
+
 /*
  * Take events until there are none, then sleep. What a completed CTA leads to is
  * one chain of calls from here; commands are published after every event, so that
@@ -203,13 +215,8 @@ static HOT __attribute__((noreturn)) void loop(void)
 
 	for (;;) {
 		if (unlikely(!event->word[0])) {
-			if (unlikely(attention.idle || counter_due())) {
-				reference_mirror();
-				counter_idle();
-				if (attention.idle & ATTEND_CHANNEL)
-					channel_event();
-				main_settle();
-			}
+			if (unlikely(attention.idle || counter_due()))
+				idle();
 			hal_idle();
 			continue;
 		}

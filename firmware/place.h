@@ -29,20 +29,19 @@ void place_init(void);
 /** place_task() - place what fits now; the task joins the list if some is left. */
 void place_task(struct task *task);
 /**
- * place_launched() - place_task() for a new task, inline for a few CTAs on a card that is not full.
+ * place_few() - place_task() for a new task of a few CTAs on a card that is not full.
  * @p: end of its STATE command; three words behind it are contiguous
+ * Return: false (nothing done): call place_task()
  */
-static inline void place_launched(struct task *task, uint32_t *p)
+static inline bool place_few(struct task *task, uint32_t *p)
 {
 	struct shape *shape = task->shape;
 	uint32_t n = task->unissued;
 
 	if (unlikely(n > PLACE_FEW) || unlikely((shapes.residents ^ shape->residents) | shapes.special |
 						place_state.round_robin | place_state.drain) ||
-	    unlikely(!lake_pour_few(&shape->lake, n, p + 1))) {
-		place_task(task);
-		return;
-	}
+	    unlikely(!lake_pour_few(&shape->lake, n, p + 1)))
+		return false;
 	p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3, task->slot);
 	command_end(p + 3);
 	task->unissued = 0;
@@ -51,6 +50,7 @@ static inline void place_launched(struct task *task, uint32_t *p)
 	shapes.residents += n;
 	counters.ctas_issued += n;
 	counters.placements++;
+	return true;
 }
 /** place_hungry() - CTAs have ended: serve the list. */
 void place_hungry(void);

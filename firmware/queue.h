@@ -47,6 +47,7 @@ struct queue {
 	struct rsb *rsb;
 	/* condensed packet being launched */
 	struct block *block;
+	struct block *mine;    /* the one it used last; perhaps another's by now */
 	const uint32_t *record;
 	struct task_group *group;
 	uint64_t run_packet;
@@ -104,6 +105,13 @@ static inline unsigned queue_asid(const struct queue *queue)
 	return queue->asid_queue & 0xffff;
 }
 
+/** condensed_block() - condensed_block_find(), quick when the queue still has its last one. */
+static inline struct block *condensed_block(struct queue *queue)
+{
+	struct block *block = queue->mine;
+
+	return likely(block && block->owner == queue_id(queue)) ? block : condensed_block_find(queue);
+}
 /** condensed_read() - condensed_kernel(), inline: launch_next() is the only one that reads records. */
 static inline __attribute__((always_inline)) const uint32_t *condensed_read(const struct queue *queue, const uint32_t *record,
 									      uint32_t *state, struct launch *launch)

@@ -23,7 +23,7 @@ HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dis
 			 const uint32_t *state, const struct launch *launch)
 {
 	const uint32_t *w = (const uint32_t *)packet;
-	uint32_t *e = (uint32_t *)&rsb->table[index], bit = 1u << index, release;
+	uint32_t *e = (uint32_t *)&rsb->table[index], bit = 1u << index, release, masks;
 
 	e[REFERENCE_AT(signal)] = w[14];
 	e[REFERENCE_AT(signal) + 1] = w[15];
@@ -52,15 +52,10 @@ HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dis
 	e[REFERENCE_AT(group_bytes)] = w[7];
 	e[REFERENCE_AT(items)] = (w[1] & 0xffff) * (w[1] >> 16) * (w[2] & 0xffff);
 
+	/* one read and one write for all masks: valid and dirty, and the mask of its release scope */
 	release = w[0] >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
-	rsb->release_agent &= (uint8_t)~bit;
-	rsb->release_system &= (uint8_t)~bit;
-	if (release == TUTTI_SCOPE_SYSTEM)
-		rsb->release_system |= (uint8_t)bit;
-	else if (release)
-		rsb->release_agent |= (uint8_t)bit;
-	rsb->valid |= (uint8_t)bit;
-	rsb->dirty |= (uint8_t)bit;
+	masks = rsb->masks & ~(bit << 8 | bit << 16);
+	rsb->masks = masks | bit | bit << 24 | bit << 8 * release;
 	rsb->generation++;
 	attention.idle |= ATTEND_MIRROR;
 }

@@ -14,15 +14,20 @@
 
 struct rsb {
 	struct tutti_reference *table; /* NULL: not created */
-	uint8_t valid;                 /* mask of entries */
-	uint8_t release_agent;         /* entries with release scope agent */
-	uint8_t release_system;
+	union {
+		uint32_t masks;
+		struct {
+			uint8_t valid;          /* mask of entries */
+			uint8_t release_agent;  /* entries with release scope agent */
+			uint8_t release_system;
+			uint8_t dirty;          /* entries whose mirror is old */
+		};
+	};
 	uint8_t placement;
 	uint32_t generation;           /* changes with every store or invalidation */
 	uint16_t asid;
 	uint16_t attached;             /* queues */
 	uint16_t readers;              /* expanded packets not launched whole */
-	uint8_t dirty;                 /* entries whose mirror is old */
 	uint8_t scratch;               /* which table in local memory */
 };
 extern struct rsb rsbs[TUTTI_MAX_RSBS];

@@ -6,7 +6,7 @@
  * At its start: pc = kernel entry, a0 = kernarg address, sp = top of its
  * private memory (16-byte aligned), tp = address of its struct tutti_wave_info
  * (read-only), ra = an address whose execution ends the wave, other registers 0,
- * floating point enabled, rounding to nearest.
+ * floating point enabled, rounding to nearest, exception flags unspecified (this card sets NX).
  *
  * Address map of a wave: below 2^47 the context's page tables (an address that
  * is not mapped is a memory fault), above it these windows:

@@ -42,7 +42,7 @@ void ecall_take(void *env, void (*fn)(void *arg), void *arg, struct jump_cache *
 
 void ecall_leave(void)
 {
-	taker.env = NULL;
+	taker.env = taker.untaken = NULL;
 }
 
 void *ecall_env(void)

@@ -5,6 +5,7 @@
  * wave's end, barriers and yields are ecalls, whose hook puts the next wave's
  * registers in place. Only a wave of another context, or none, makes it leave its fiber.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,8 @@
 #define TLB_MOST 65536u
 #define CHUNK 128u   /* waves allocated at once */
 #define BOOT (TUTTI_WAVE_ROM + 0x100)
-#define BOOT_END (TUTTI_WAVE_ROM + 0x120)
+#define BOOT_END (TUTTI_WAVE_ROM + 0x124)
+#define USER_BYTES (ECALL_PC64 + 4 * 8) /* what user mode can change: x, f, pc, reservation (2 words), rounding mode */
 
 /* ---- registers -------------------------------------------------------- */
 
@@ -81,7 +83,10 @@ static uint64_t load(struct hart *hart, struct wave *wave)
 	hart->start_x[4] = wave->info_va;
 	hart->start_x[10] = wave->info->kernarg;
 	*hart->start_pc = wave->cta->task->state.entry;
-	uc_context_restore(hart->uc, hart->start);
+	if (likely(hart->ecalls))
+		memcpy(hart->env, hart->start_x, USER_BYTES);
+	else
+		uc_context_restore(hart->uc, hart->start);
 	return *hart->start_pc;
 }
 
@@ -379,7 +384,8 @@ static bool make_start(struct hart *hart)
 		return false;
 	if (hart->env && hart->env[31] != mark + 31)
 		hart->env = NULL;
-	hart->ecalls = hart->env && hart->at_pc == hart->at_x + ECALL_PC64;
+	/* The ecall at the end of boot() has shown itself if unicorn's functions are replaced. */
+	hart->ecalls = hart->env && ecall_env() == hart->env && hart->at_pc == hart->at_x + ECALL_PC64;
 	hart->start_x = (uint64_t *)(bytes + hart->at_x);
 	hart->start_pc = (uint64_t *)(bytes + hart->at_pc);
 	memset(hart->start_x, 0, 32 * 8);
@@ -388,7 +394,10 @@ static bool make_start(struct hart *hart)
 }
 
 /*
- * Into user mode with floating point on; the ecall at the end stops it. On the
+ * Into user mode with floating point on and its flag "inexact" set: with it unicorn
+ * computes on the host's floating point unit, without it in software, because it
+ * would have to find out whether to set it. (A saved context does not hold the
+ * flags, so that it stays until a kernel clears it.) The ecall at the end stops it. On the
  * way it loads from a page not touched before, for precise_learn().
  */
 static bool boot(struct hart *hart)
@@ -403,6 +412,17 @@ static bool boot(struct hart *hart)
 	hart->booting = false;
 	hart->env = precise_learn(&hart->cpu);
 	return !error && hart_pc(hart) == BOOT_END && make_start(hart);
+}
+
+/* Some ways to link a program leave libunicorn with its own functions: all is done, but slowly. */
+static void warn_slow(const struct hart *hart)
+{
+	static uint32_t said;
+
+	if (!hart->ecalls && !__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+		fputs("tutti: the emulated card is slow in this program, and faults name the start of a block: "
+		      "libunicorn does not see the emulator's functions (link with -rdynamic, or with libtutti.so "
+		      "before libunicorn)\n", stderr);
 }
 
 static bool add_hooks(struct hart *hart)
@@ -480,6 +500,7 @@ static struct hart *hart_create(struct engine *engine, uint32_t asid)
 		hart_destroy(hart);
 		return NULL;
 	}
+	warn_slow(hart);
 	return hart;
 }
 

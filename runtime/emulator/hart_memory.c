@@ -19,11 +19,12 @@
 /* Assembled from rv64:
  *	0x000: li a7, 0; ecall; j .
  *	0x100: li t0, 0x6000 (FS on, MPP user); csrw mstatus, t0; la t1, 1f; csrw mepc, t1
- *	       ld t2, 0(a0) (see boot()); mret; 1: ecall; j .
+ *	       ld t2, 0(a0) (see boot()); mret; 1: csrwi fflags, 1; ecall; j .
  */
 static const uint32_t rom_exit[] = {0x00000893, 0x00000073, 0x0000006f};
 static const uint32_t rom_boot[] = {0x000062b7, 0x30029073, 0x00000317, 0x01430313, 0x34131073,
-				    0x00053383, 0x30200073, 0x00000073, 0x0000006f};
+				    0x00053383, 0x30200073, 0x0010d073, 0x00000073, 0x0000006f};
+
 
 static uint8_t rom[4096] __attribute__((aligned(4096)));
 

@@ -191,7 +191,6 @@ struct hart {
 		bool valid;
 	} fault;
 	uint32_t tlb_entries; /* what its TLB may have grown to */
-	size_t at_flags;     /* of the floating point exception flags in the register file, 0 = unknown */
 	uc_context *start;
 	uint64_t *start_x, *start_pc; /* inside @start */
 	size_t at_x, at_pc;           /* offsets inside a uc_context */

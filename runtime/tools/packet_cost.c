@@ -15,7 +15,15 @@ static const struct {
 	{ "reference_store", PACKET_EXPAND },
 	{ "launch_next", PACKET_READ }, /* more than that: it makes the task as well */
 	{ "condensed_", PACKET_EXPAND },
-	{ "table_diff", PACKET_EXPAND },
+	{ "expand_general", PACKET_EXPAND },
+	{ "rare", PACKET_EXPAND },
+	{ "derive_", PACKET_EXPAND },
+	{ "patch", PACKET_EXPAND },
+	{ "groups_ok", PACKET_EXPAND },
+	{ "diff_units", PACKET_EXPAND },
+	{ "table_", PACKET_EXPAND },
+	{ "shape_capacity", PACKET_EXPAND },
+	{ "kernel_slot", PACKET_EXPAND },
 };
 
 enum packet_stage packet_stage(const char *name)

@@ -300,8 +300,10 @@ static void more_than_eight_kernels(void **state)
 	static const char *const names[] = { "step", "count", "poke", "three_by_two", "at_most_64", "globals", "empty",
 					     "fill", "check", "bad_service", "tree", "leavers" };
 	struct tutti_recording *recording;
+	uint64_t before[TUTTI_COUNTERS], after[TUTTI_COUNTERS];
 	unsigned i, k;
 
+	rig_counters(rig, before);
 	assert_int_equal(tutti_record_begin(rig->queue), 0);
 	for (i = 0; i < 12; i++) {
 		const char *name = names[i];
@@ -313,6 +315,9 @@ static void more_than_eight_kernels(void **state)
 		rig_launch(rig, rig->queue, "step", 1, 1, step_args(5, i), NULL);
 	}
 	assert_int_equal(tutti_record_end(rig->queue, &recording), 0);
+	/* 20 kernels, 10 of them different: still condensed, with references replaced on the way */
+	assert_int_equal(tutti_recording_form(recording, TUTTI_REPLAY_CONDENSED), 0);
+	assert_true(tutti_recording_packets(recording) < 20);
 	for (k = 0; k < 10; k++) {
 		assert_int_equal(tutti_replay(recording), 0);
 		for (i = 0; i < 12; i++)
@@ -322,6 +327,10 @@ static void more_than_eight_kernels(void **state)
 	finish();
 	assert_int_equal(*cell, expect);
 	assert_int_equal(tutti_queue_error(rig->queue, NULL), 0);
+	rig_counters(rig, after);
+	assert_int_equal(after[TUTTI_COUNTER_KERNELS] - before[TUTTI_COUNTER_KERNELS], 201); /* and that of finish() */
+	assert_true(after[TUTTI_COUNTER_PACKETS_CONDENSED] > before[TUTTI_COUNTER_PACKETS_CONDENSED]);
+	assert_true(after[TUTTI_COUNTER_PACKETS] - before[TUTTI_COUNTER_PACKETS] < 200);
 	tutti_recording_destroy(recording);
 }
 

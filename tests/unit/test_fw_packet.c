@@ -118,6 +118,9 @@ static uint32_t check(const struct queue *queue, const struct tutti_dispatch_pac
 	group = larger(p->group_bytes, d->group_bytes);
 	if (group > shared_limit * 2048ull)
 		bad |= E(GROUP_MEMORY);
+	if (p->workgroup_x && p->workgroup_y && p->grid_x && p->grid_y && /* whatever z is */
+	    (groups_of(p->grid_x, p->workgroup_x) * groups_of(p->grid_y, p->workgroup_y)) >> 32)
+		bad |= E(GRID);
 	if (!items)
 		return bad;
 	all = groups_of(p->grid_x, p->workgroup_x) * groups_of(p->grid_y, p->workgroup_y);
