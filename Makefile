@@ -16,7 +16,7 @@ all:
 
 # What a fresh Debian 12 needs. Root gets what is missing before anything is built; others are told.
 PACKAGES := gcc make pkg-config perl libunicorn-dev gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
-	libelf-dev libcmocka-dev dwarves sparse clang lld libclang-rt-14-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers
+	libelf-dev libdrm-dev libcmocka-dev dwarves sparse clang lld libclang-rt-14-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers
 MISSING := $(filter-out $(shell dpkg-query -W -f '$${db:Status-Status} $${Package}\n' 2>/dev/null | \
 	sed -n 's/^installed //p'),$(PACKAGES))
 GOALS := $(or $(MAKECMDGOALS),all)
@@ -45,6 +45,7 @@ endif
 
 include firmware/build.mk
 include runtime/build.mk
+-include tests/conformance/build.mk
 include tests/build.mk
 
 clean:

@@ -12,6 +12,8 @@ $(RUNTIME_OBJ): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 
+$(OUT)/runtime/transport_drm.o: private HOST_CFLAGS += -I/usr/include/libdrm
+
 # Whole archive: nothing refers to the emulator's store_speed.o but libunicorn, at run time.
 $(OUT)/libtutti.so.0: $(RUNTIME_OBJ) $(OUT)/libtutti-card.a runtime/libtutti.map
 	$(CC) -shared -Wl,-soname,libtutti.so.0 -Wl,--version-script=runtime/libtutti.map -Wl,-Bsymbolic-functions \
@@ -32,5 +34,5 @@ $(OUT)/tutti.pc: runtime/tutti.pc.in
 
 all: $(OUT)/libtutti.so.0 $(OUT)/libtutti.a $(OUT)/tutti.pc
 
--include runtime/device/build.mk runtime/examples/build.mk runtime/tools/build.mk
+-include runtime/card/build.mk runtime/device/build.mk runtime/examples/build.mk runtime/tools/build.mk
 -include $(RUNTIME_OBJ:.o=.d)

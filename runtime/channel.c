@@ -43,7 +43,8 @@ void channel_fini(struct tutti_device *device)
 
 bool channel_waiting(const struct tutti_device *device)
 {
-	return tutti_load_relaxed(&device->status->card_ring_tail) !=
+	/* no ring: the channel is the kernel driver's */
+	return device->channel.card_slots && tutti_load_relaxed(&device->status->card_ring_tail) !=
 	       tutti_load_relaxed(&device->control->card_ring_head);
 }
 

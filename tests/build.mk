@@ -66,6 +66,7 @@ check-asan-build:
 
 -include tests/target/build.mk
 -include tests/fuzz/build.mk
+-include tests/vm/build.mk
 
 # ---- running
 PROVE := CMOCKA_MESSAGE_OUTPUT=TAP TUTTI_OUT=$(OUT) \

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: uAPI of tutti.ko
+ *
+ * Rules, for this header and for who extends it (spec SYS-30):
+ * - only __u32, __u64 and __s64; naturally aligned; sizes a multiple of 8; pointers
+ *   are __u64; no unions; the same layout for 32- and 64-bit programs.
+ * - pads and fields marked "out" must be zero on entry where they say so; a non-zero
+ *   pad or an unknown flag is -EINVAL, so that they can get a meaning later.
+ * - structures grow at the end only, zero meaning "as before"; an addition raises
+ *   the driver's minor version.
+ * - handles belong to the file that made them, start at 1, and are never valid in
+ *   another file. Everything a file made goes when it is closed.
+ * - timeouts are absolute CLOCK_MONOTONIC nanoseconds, and every call can be repeated
+ *   after -EINTR.
+ *
+ * Errors every call may give, not repeated below: -ENODEV the card is gone; -EIO the
+ * file was opened before a device reset, or the card is wedged: close and reopen;
+ * -EINVAL non-zero pad or unknown flag; -EFAULT bad pointer; -ENOMEM; -EINTR;
+ * -ETIMEDOUT the firmware did not answer (a reset has been started).
+ */
+#ifndef TUTTI_DRM_H
+#define TUTTI_DRM_H
+
+#if defined(__KERNEL__)
+#include <drm/drm.h>
+#else
+#include <drm.h>
+#endif
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+#define DRM_TUTTI_QUERY 0x00
+#define DRM_TUTTI_BO_CREATE 0x01
+#define DRM_TUTTI_BO_INFO 0x02
+#define DRM_TUTTI_CONTEXT_CREATE 0x03
+#define DRM_TUTTI_CONTEXT_DESTROY 0x04
+#define DRM_TUTTI_MAP 0x05
+#define DRM_TUTTI_UNMAP 0x06
+#define DRM_TUTTI_CODE_INVALIDATE 0x07
+#define DRM_TUTTI_QUEUE_CREATE 0x08
+#define DRM_TUTTI_QUEUE_DESTROY 0x09
+#define DRM_TUTTI_QUEUE_RESET 0x0a
+#define DRM_TUTTI_QUEUE_QUERY 0x0b
+#define DRM_TUTTI_RSB_CREATE 0x0c
+#define DRM_TUTTI_RSB_DESTROY 0x0d
+#define DRM_TUTTI_RSB_INVALIDATE 0x0e
+#define DRM_TUTTI_RSB_READ 0x0f
+#define DRM_TUTTI_WAIT 0x10
+#define DRM_TUTTI_EVENT 0x11
+#define DRM_TUTTI_FENCE 0x12
+#define DRM_TUTTI_KICK 0x13
+#define DRM_TUTTI_CONTROL 0x14
+
+/* mmap offsets that are not a buffer's. Pages are mapped shared and whole, one at a time. */
+#define DRM_TUTTI_MMAP_BASE (1ull << 43)
+#define DRM_TUTTI_MMAP_WINDOW 0ull   /* read-only: page of the control window (see QUERY) */
+#define DRM_TUTTI_MMAP_DOORBELL 1ull /* queue handle: its doorbell page */
+#define DRM_TUTTI_MMAP_RSB 2ull      /* read-only: RSB handle (placement scratch) */
+#define DRM_TUTTI_MMAP_OFFSET(kind, index) \
+	(DRM_TUTTI_MMAP_BASE | (kind) << 40 | (__u64)(index) << 12)
+
+/* struct drm_tutti_query.what */
+#define DRM_TUTTI_QUERY_DISCOVERY 0 /* struct tutti_discovery */
+#define DRM_TUTTI_QUERY_STATE 1     /* struct drm_tutti_state */
+
+/** struct drm_tutti_state - how the card is. */
+struct drm_tutti_state {
+	__u64 generation;       /* device resets so far */
+	__u32 firmware_version; /* TUTTI_VERSION */
+	__u32 boot_sequence;    /* of the firmware that runs */
+	__u32 status_offset;    /* control window offsets that MMAP_WINDOW allows: status page, */
+	__u32 counters_offset;  /* counters */
+	__u32 vectors;          /* interrupt vectors in use */
+	__u32 pad;
+};
+
+/**
+ * struct drm_tutti_query - read-only data of the device.
+ *
+ * At most @size bytes are copied to @pointer; @size then tells how many there are.
+ * Errors: -EINVAL unknown @what.
+ */
+struct drm_tutti_query {
+	__u32 what;
+	__u32 size;
+	__u64 pointer;
+};
+
+/* Placement of a buffer */
+#define DRM_TUTTI_PLACE_SYSTEM 0
+#define DRM_TUTTI_PLACE_CARD 1
+
+/**
+ * struct drm_tutti_bo_create - buffer object of @size bytes (rounded up to pages), zeroed.
+ *
+ * Errors: -EINVAL size 0 or beyond any memory, placement; -ENOSPC card memory is full.
+ */
+struct drm_tutti_bo_create {
+	__u64 size;      /* in and out */
+	__u32 placement;
+	__u32 flags;     /* 0 */
+	__u32 handle;    /* out */
+	__u32 pad;
+	__u64 mmap_offset; /* out */
+};
+
+/** struct drm_tutti_bo_info - look a buffer up. Errors: -ENOENT no such handle. */
+struct drm_tutti_bo_info {
+	__u32 handle;
+	__u32 pad;
+	__u64 size;        /* out */
+	__u64 mmap_offset; /* out */
+	__u32 placement;   /* out */
+	__u32 pad1;
+};
+
+/**
+ * struct drm_tutti_context_create - an address space.
+ * @print_ring: address (in the context) of a struct tutti_print_ring, 0 = none
+ *
+ * Errors: -EINVAL print_ring misaligned or too high; -ENOSPC no address space id left.
+ */
+struct drm_tutti_context_create {
+	__u64 print_ring;
+	__u32 flags;  /* 0 */
+	__u32 handle; /* out */
+};
+
+/**
+ * struct drm_tutti_handle - a handle and nothing else: CONTEXT_DESTROY, QUEUE_DESTROY,
+ * QUEUE_RESET, RSB_DESTROY.
+ *
+ * Errors: -ENOENT; CONTEXT_DESTROY and RSB_DESTROY: -EBUSY a queue uses it.
+ */
+struct drm_tutti_handle {
+	__u32 handle;
+	__u32 pad;
+};
+
+/* Access of a mapping; write needs read */
+#define DRM_TUTTI_ACCESS_READ 1
+#define DRM_TUTTI_ACCESS_WRITE 2
+#define DRM_TUTTI_ACCESS_EXECUTE 4
+
+/**
+ * struct drm_tutti_map - make part of a buffer visible to the card.
+ *
+ * Errors: -ENOENT context or buffer; -EINVAL zero or unaligned sizes, outside of the
+ * buffer or of the address space, access; -EEXIST something is mapped there.
+ */
+struct drm_tutti_map {
+	__u32 context;
+	__u32 bo;
+	__u64 address;
+	__u64 offset;
+	__u64 bytes;
+	__u32 access;
+	__u32 pad;
+};
+
+/**
+ * struct drm_tutti_range - UNMAP, CODE_INVALIDATE.
+ *
+ * UNMAP takes away whatever is mapped in the range; afterwards the card does not touch it.
+ * Errors: -ENOENT context, or nothing mapped there; -EBUSY ring or index of a queue;
+ * -EINVAL zero, unaligned (UNMAP) or too high range.
+ */
+struct drm_tutti_range {
+	__u32 context;
+	__u32 pad;
+	__u64 address;
+	__u64 bytes;
+};
+
+/**
+ * struct drm_tutti_queue_create - a user-mode queue.
+ * @flags: TUTTI_QUEUE_* of message.h without TUTTI_QUEUE_RSB
+ * @ring: address of the ring, inside one writable mapping
+ * @read_index: address of the word that mirrors the read index, likewise
+ * @size_log2: packets
+ * @priority: 1 (highest) .. 10
+ * @timeout_ms: no workgroup completed for so long = hung; 0 = never
+ * @rsb: handle, 0 = none (extended queues only)
+ *
+ * The ring's mapping stays while the queue is. mmap @doorbell_offset for the doorbell.
+ * Errors: -ENOENT context or RSB; -EINVAL flags, size, priority, alignment; -EFAULT ring or
+ * index not mapped writable; -EPERM RSB of another context; -ENOSPC no queue left.
+ */
+struct drm_tutti_queue_create {
+	__u32 context;
+	__u32 flags;
+	__u64 ring;
+	__u64 read_index;
+	__u32 size_log2;
+	__u32 priority;
+	__u32 timeout_ms;
+	__u32 rsb;
+	__u32 handle;          /* out */
+	__u32 id;              /* out: number in counters and traces */
+	__u64 doorbell_offset; /* out */
+};
+
+/**
+ * struct drm_tutti_queue_query - state of a queue.
+ *
+ * Errors: -ENOENT; -EIO also when the queue was lost with its context.
+ */
+struct drm_tutti_queue_query {
+	__u32 handle;
+	__u32 pad;
+	__u64 progress; /* out: packets retired */
+	__u64 errors;   /* out: errors so far */
+	__u64 fault[6]; /* out: struct tutti_fault of the last one */
+	__u32 stopped;  /* out: its code, 0 = running */
+	__u32 pad1;
+};
+
+/**
+ * struct drm_tutti_rsb_create - a reference state buffer.
+ *
+ * Errors: -ENOENT context; -EINVAL placement; -ENOSPC no RSB left.
+ */
+struct drm_tutti_rsb_create {
+	__u32 context;
+	__u32 placement;   /* TUTTI_RSB_* */
+	__u32 handle;      /* out */
+	__u32 pad;
+	__u64 mmap_offset; /* out: 0 unless placed in scratch RAM */
+};
+
+/** struct drm_tutti_rsb_invalidate - forget entries. Errors: -ENOENT; -EINVAL mask beyond 8 entries. */
+struct drm_tutti_rsb_invalidate {
+	__u32 handle;
+	__u32 mask;
+};
+
+/** struct drm_tutti_rsb_read - copy the table (1024 bytes) to @pointer. Errors: -ENOENT. */
+struct drm_tutti_rsb_read {
+	__u32 handle;
+	__u32 pad;
+	__u64 pointer;
+};
+
+/* struct drm_tutti_wait.kind */
+#define DRM_TUTTI_WAIT_SIGNAL 0    /* struct tutti_signal at @offset of buffer @handle, against @value */
+#define DRM_TUTTI_WAIT_PROGRESS 1  /* queue @handle has retired @value packets */
+#define DRM_TUTTI_WAIT_INTERRUPT 2 /* interrupts and events of this file are not @value any more */
+
+/* struct drm_tutti_wait.condition, of WAIT_SIGNAL */
+#define DRM_TUTTI_EQ 0
+#define DRM_TUTTI_NE 1
+#define DRM_TUTTI_LT 2
+#define DRM_TUTTI_GE 3
+
+/**
+ * struct drm_tutti_wait - wait for something.
+ * @value: compared with; out: value last seen (signal, progress, interrupt count)
+ * @deadline: absolute CLOCK_MONOTONIC nanoseconds; in the past: only look
+ * @events: out: queue errors told to this file so far
+ *
+ * Errors: -ETIME deadline passed; -ENOENT handle; -EINVAL kind, condition, offset not a
+ * multiple of 64 or outside, imported buffer; -ECANCELED the queue has stopped (PROGRESS).
+ */
+struct drm_tutti_wait {
+	__u32 kind;
+	__u32 handle; /* 0 for INTERRUPT */
+	__u64 offset; /* SIGNAL only */
+	__u32 condition;
+	__u32 pad;
+	__s64 value;
+	__u64 deadline;
+	__u64 events;
+};
+
+/* struct drm_tutti_event.flags */
+#define DRM_TUTTI_EVENT_ERROR 1      /* the queue stops, or is lost */
+#define DRM_TUTTI_EVENT_COMPLETION 2 /* an interrupt that may be for the queue */
+
+/**
+ * struct drm_tutti_event - signal an eventfd; @fd -1 (and flags 0) takes it back.
+ *
+ * Errors: -ENOENT queue; -EBADF or -EINVAL not an eventfd.
+ */
+struct drm_tutti_event {
+	__u32 handle;
+	__u32 flags;
+	__s32 fd;
+	__u32 pad;
+};
+
+/**
+ * struct drm_tutti_fence - timeline point @point of @syncobj follows the queue.
+ * @packet: the point is signalled when so many packets have retired
+ *
+ * A fence never waits for ever: -ETIMEDOUT after the module's fence_timeout_ms, -ECANCELED when
+ * the queue stops or goes, -EIO by a reset. Errors: -ENOENT queue or syncobj; -EINVAL point 0.
+ */
+struct drm_tutti_fence {
+	__u32 handle;
+	__u32 syncobj;
+	__u64 point;
+	__u64 packet;
+};
+
+/** struct drm_tutti_kick - the card said it sleeps: wake it. */
+struct drm_tutti_kick {
+	__u64 pad;
+};
+
+/* struct drm_tutti_control.op */
+#define DRM_TUTTI_CONTROL_COUNTERS 0  /* bring the counters up to date */
+#define DRM_TUTTI_CONTROL_CANCEL 1    /* arg: queue handle, packet: cancel a task */
+#define DRM_TUTTI_CONTROL_SM_ENABLE 2 /* arg: as TUTTI_MSG_SM_ENABLE; CAP_SYS_ADMIN */
+#define DRM_TUTTI_CONTROL_POLICY 3    /* arg: as TUTTI_MSG_POLICY; CAP_SYS_ADMIN */
+#define DRM_TUTTI_CONTROL_RESET 4     /* reload the firmware; CAP_SYS_ADMIN */
+
+/** struct drm_tutti_control - rare things. Errors: -EACCES; -ENOENT; what the firmware answers. */
+struct drm_tutti_control {
+	__u32 op;
+	__u32 pad;
+	__u64 arg[3];
+};
+
+#define DRM_TUTTI_IOWR(nr, type) DRM_IOWR(DRM_COMMAND_BASE + (nr), struct type)
+
+#define DRM_IOCTL_TUTTI_QUERY DRM_TUTTI_IOWR(DRM_TUTTI_QUERY, drm_tutti_query)
+#define DRM_IOCTL_TUTTI_BO_CREATE DRM_TUTTI_IOWR(DRM_TUTTI_BO_CREATE, drm_tutti_bo_create)
+#define DRM_IOCTL_TUTTI_BO_INFO DRM_TUTTI_IOWR(DRM_TUTTI_BO_INFO, drm_tutti_bo_info)
+#define DRM_IOCTL_TUTTI_CONTEXT_CREATE DRM_TUTTI_IOWR(DRM_TUTTI_CONTEXT_CREATE, drm_tutti_context_create)
+#define DRM_IOCTL_TUTTI_CONTEXT_DESTROY DRM_TUTTI_IOWR(DRM_TUTTI_CONTEXT_DESTROY, drm_tutti_handle)
+#define DRM_IOCTL_TUTTI_MAP DRM_TUTTI_IOWR(DRM_TUTTI_MAP, drm_tutti_map)
+#define DRM_IOCTL_TUTTI_UNMAP DRM_TUTTI_IOWR(DRM_TUTTI_UNMAP, drm_tutti_range)
+#define DRM_IOCTL_TUTTI_CODE_INVALIDATE DRM_TUTTI_IOWR(DRM_TUTTI_CODE_INVALIDATE, drm_tutti_range)
+#define DRM_IOCTL_TUTTI_QUEUE_CREATE DRM_TUTTI_IOWR(DRM_TUTTI_QUEUE_CREATE, drm_tutti_queue_create)
+#define DRM_IOCTL_TUTTI_QUEUE_DESTROY DRM_TUTTI_IOWR(DRM_TUTTI_QUEUE_DESTROY, drm_tutti_handle)
+#define DRM_IOCTL_TUTTI_QUEUE_RESET DRM_TUTTI_IOWR(DRM_TUTTI_QUEUE_RESET, drm_tutti_handle)
+#define DRM_IOCTL_TUTTI_QUEUE_QUERY DRM_TUTTI_IOWR(DRM_TUTTI_QUEUE_QUERY, drm_tutti_queue_query)
+#define DRM_IOCTL_TUTTI_RSB_CREATE DRM_TUTTI_IOWR(DRM_TUTTI_RSB_CREATE, drm_tutti_rsb_create)
+#define DRM_IOCTL_TUTTI_RSB_DESTROY DRM_TUTTI_IOWR(DRM_TUTTI_RSB_DESTROY, drm_tutti_handle)
+#define DRM_IOCTL_TUTTI_RSB_INVALIDATE DRM_TUTTI_IOWR(DRM_TUTTI_RSB_INVALIDATE, drm_tutti_rsb_invalidate)
+#define DRM_IOCTL_TUTTI_RSB_READ DRM_TUTTI_IOWR(DRM_TUTTI_RSB_READ, drm_tutti_rsb_read)
+#define DRM_IOCTL_TUTTI_WAIT DRM_TUTTI_IOWR(DRM_TUTTI_WAIT, drm_tutti_wait)
+#define DRM_IOCTL_TUTTI_EVENT DRM_TUTTI_IOWR(DRM_TUTTI_EVENT, drm_tutti_event)
+#define DRM_IOCTL_TUTTI_FENCE DRM_TUTTI_IOWR(DRM_TUTTI_FENCE, drm_tutti_fence)
+#define DRM_IOCTL_TUTTI_KICK DRM_TUTTI_IOWR(DRM_TUTTI_KICK, drm_tutti_kick)
+#define DRM_IOCTL_TUTTI_CONTROL DRM_TUTTI_IOWR(DRM_TUTTI_CONTROL, drm_tutti_control)
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

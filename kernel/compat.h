@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The only file that knows that kernels differ; the conditions come from Kbuild's probes. */
+#ifndef TUTTI_COMPAT_H
+#define TUTTI_COMPAT_H
+
+#include <linux/eventfd.h>
+#include <linux/mm.h>
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
+#ifdef TUTTI_HAVE_ACCEL
+#include <drm/drm_accel.h>
+#define TUTTI_DRIVER_NODE DRIVER_COMPUTE_ACCEL
+#define tutti_drm_open accel_open
+/* The DRM core calls debugfs_init() for the other minors only. */
+#define tutti_accel_minor(drm) ((drm)->accel)
+#else
+#define TUTTI_DRIVER_NODE DRIVER_RENDER
+#define tutti_drm_open drm_open
+#define tutti_accel_minor(drm) NULL
+#endif
+
+#ifdef TUTTI_HAVE_UNSIGNED_OFFSET
+#define TUTTI_FOP_FLAGS .fop_flags = FOP_UNSIGNED_OFFSET,
+#else
+#define TUTTI_FOP_FLAGS
+#endif
+
+static inline void tutti_vm_flags(struct vm_area_struct *vma, unsigned long set, unsigned long clear)
+{
+#ifdef TUTTI_HAVE_VM_FLAGS_SET
+	vm_flags_mod(vma, set, clear);
+#else
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+#endif
+}
+
+static inline void tutti_eventfd_signal(struct eventfd_ctx *eventfd)
+{
+#ifdef TUTTI_HAVE_EVENTFD_SIGNAL1
+	eventfd_signal(eventfd);
+#else
+	eventfd_signal(eventfd, 1);
+#endif
+}
+
+#endif

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Buffer objects (spec SYS-22). */
+#include <linux/dma-buf.h>
+#include <linux/dma-mapping.h>
+#include <linux/sched/signal.h>
+
+#include "compat.h"
+#include "tutti_bo.h"
+
+#define ZERO_CHUNK (1u << 20)
+
+static const struct drm_gem_object_funcs system_funcs;
+
+/* The shmem helper's constructor hook. */
+struct drm_gem_object *tutti_bo_create_object(struct drm_device *drm, size_t size)
+{
+	struct tutti_bo *bo = kzalloc(sizeof(*bo), GFP_KERNEL);
+
+	if (!bo)
+		return ERR_PTR(-ENOMEM);
+	mutex_init(&bo->lock);
+	INIT_LIST_HEAD(&bo->link);
+	bo->placement = DRM_TUTTI_PLACE_SYSTEM;
+	bo->shmem.base.funcs = &system_funcs;
+	return &bo->shmem.base;
+}
+
+/* ---- system memory ---- */
+
+/*
+ * tutti_bo_pin() - give the buffer its DMA addresses, and keep its pages until it is freed.
+ *
+ * Pages of a buffer that the card may know are never given back earlier.
+ */
+int tutti_bo_pin(struct tutti_bo *bo)
+{
+	struct tutti_device *tdev = tutti_bo_device(bo);
+	struct sg_table *sgt;
+	int error = 0;
+
+	if (bo->placement != DRM_TUTTI_PLACE_SYSTEM)
+		return 0;
+	mutex_lock(&bo->lock);
+	if (bo->sgt)
+		goto unlock;
+	if (bo->shmem.base.import_attach) {
+		bo->sgt = bo->shmem.sgt;
+		goto unlock;
+	}
+	error = drm_gem_shmem_pin(&bo->shmem);
+	if (error)
+		goto unlock;
+	sgt = drm_gem_shmem_get_sg_table(&bo->shmem);
+	error = PTR_ERR_OR_ZERO(sgt);
+	if (error)
+		goto unpin;
+	error = dma_map_sgtable(tdev->drm.dev, sgt, DMA_BIDIRECTIONAL, 0);
+	if (error)
+		goto free_table;
+	bo->sgt = sgt;
+	mutex_lock(&tdev->memory_lock);
+	list_add(&bo->link, &tdev->bos);
+	mutex_unlock(&tdev->memory_lock);
+	goto unlock;
+
+free_table:
+	sg_free_table(sgt);
+	kfree(sgt);
+unpin:
+	drm_gem_shmem_unpin(&bo->shmem);
+unlock:
+	mutex_unlock(&bo->lock);
+	return error;
+}
+
+/* Whoever took the buffer off the list does this, once. */
+static void drop_dma(struct tutti_bo *bo)
+{
+	dma_unmap_sgtable(bo->shmem.base.dev->dev, bo->sgt, DMA_BIDIRECTIONAL, 0);
+	sg_free_table(bo->sgt);
+	kfree(bo->sgt);
+	bo->sgt = NULL;
+}
+
+static bool take_off_list(struct tutti_device *tdev, struct tutti_bo *bo)
+{
+	bool mine;
+
+	mutex_lock(&tdev->memory_lock);
+	mine = !list_empty(&bo->link);
+	list_del_init(&bo->link);
+	mutex_unlock(&tdev->memory_lock);
+	return mine;
+}
+
+static void system_free(struct drm_gem_object *obj)
+{
+	struct tutti_bo *bo = to_tutti_bo(obj);
+
+	if (take_off_list(tutti_bo_device(bo), bo)) {
+		drop_dma(bo);
+		drm_gem_shmem_unpin(&bo->shmem);
+	}
+	mutex_destroy(&bo->lock);
+	drm_gem_shmem_free(&bo->shmem);
+}
+
+/** tutti_bo_unplug() - the device goes: its DMA mappings go before it. The card is stopped. */
+void tutti_bo_unplug(struct tutti_device *tdev)
+{
+	struct tutti_bo *bo;
+
+	mutex_lock(&tdev->memory_lock);
+	while ((bo = list_first_entry_or_null(&tdev->bos, struct tutti_bo, link))) {
+		/* a buffer that is just being freed waits in take_off_list() */
+		list_del_init(&bo->link);
+		drop_dma(bo);
+		bo->shmem.pages_mark_dirty_on_put = true;
+		drm_gem_shmem_unpin(&bo->shmem);
+	}
+	mutex_unlock(&tdev->memory_lock);
+}
+
+static const struct drm_gem_object_funcs system_funcs = {
+	.free = system_free,
+	.print_info = drm_gem_shmem_object_print_info,
+	.pin = drm_gem_shmem_object_pin,
+	.unpin = drm_gem_shmem_object_unpin,
+	.get_sg_table = drm_gem_shmem_object_get_sg_table,
+	.vmap = drm_gem_shmem_object_vmap,
+	.vunmap = drm_gem_shmem_object_vunmap,
+	.mmap = drm_gem_shmem_object_mmap,
+	.vm_ops = &drm_gem_shmem_vm_ops,
+};
+
+/* ---- card memory ---- */
+
+static void card_free(struct drm_gem_object *obj)
+{
+	struct tutti_bo *bo = to_tutti_bo(obj);
+	struct tutti_device *tdev = tutti_bo_device(bo);
+
+	mutex_lock(&tdev->memory_lock);
+	drm_mm_remove_node(&bo->node);
+	mutex_unlock(&tdev->memory_lock);
+	drm_gem_object_release(obj);
+	if (bo->dummy)
+		__free_page(bo->dummy);
+	mutex_destroy(&bo->lock);
+	kfree(bo);
+}
+
+/* Zeroed by its first fault, private to the buffer: nothing leaks through it. */
+static vm_fault_t card_fault_dummy(struct vm_area_struct *vma, struct vm_fault *vmf, struct tutti_bo *bo)
+{
+	struct page *page = READ_ONCE(bo->dummy);
+
+	if (!page) {
+		page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		if (!page)
+			return VM_FAULT_OOM;
+		if (cmpxchg(&bo->dummy, NULL, page)) {
+			__free_page(page);
+			page = bo->dummy;
+		}
+	}
+	return vmf_insert_pfn_prot(vma, vmf->address, page_to_pfn(page), vm_get_page_prot(vma->vm_flags));
+}
+
+static vm_fault_t card_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct tutti_bo *bo = to_tutti_bo((struct drm_gem_object *)vma->vm_private_data);
+	struct tutti_device *tdev = tutti_bo_device(bo);
+	u64 at = (u64)(vmf->pgoff - drm_vma_node_start(&bo->shmem.base.vma_node)) << PAGE_SHIFT;
+	vm_fault_t result;
+	int index;
+
+	if (at >= bo->shmem.base.size)
+		return VM_FAULT_SIGBUS;
+	if (!drm_dev_enter(&tdev->drm, &index))
+		return card_fault_dummy(vma, vmf, bo);
+	down_read(&tdev->view_sem);
+	if (bo->generation != (u64)atomic64_read(&tdev->generation))
+		result = card_fault_dummy(vma, vmf, bo);
+	else
+		result = vmf_insert_pfn(vma, vmf->address,
+					(tdev->bar + tdev->known.aperture + bo->node.start + at) >> PAGE_SHIFT);
+	up_read(&tdev->view_sem);
+	drm_dev_exit(index);
+	return result;
+}
+
+static const struct vm_operations_struct card_vm_ops = {
+	.fault = card_fault,
+	.open = drm_gem_vm_open,
+	.close = drm_gem_vm_close,
+};
+
+static int card_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
+{
+	tutti_vm_flags(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP, 0);
+	vma->vm_page_prot = pgprot_writecombine(vm_get_page_prot(vma->vm_flags));
+	return 0;
+}
+
+/* Its mappings could not be revoked in another driver. */
+static struct dma_buf *card_export(struct drm_gem_object *obj, int flags)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static const struct drm_gem_object_funcs card_funcs = {
+	.free = card_free,
+	.mmap = card_mmap,
+	.export = card_export,
+	.vm_ops = &card_vm_ops,
+};
+
+static int card_zero(struct tutti_device *tdev, struct tutti_bo *bo)
+{
+	u64 at, size = bo->shmem.base.size;
+
+	for (at = 0; at < size; at += ZERO_CHUNK) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		memset_io(tdev->aperture + bo->node.start + at, 0, min_t(u64, ZERO_CHUNK, size - at));
+		cond_resched();
+	}
+	wmb(); /* zeroes are there before anybody has the handle */
+	return 0;
+}
+
+static struct tutti_bo *card_create(struct tutti_device *tdev, u64 size)
+{
+	struct drm_gem_object *obj = tutti_bo_create_object(&tdev->drm, size);
+	struct tutti_bo *bo;
+	int error;
+
+	if (IS_ERR(obj))
+		return ERR_CAST(obj);
+	bo = to_tutti_bo(obj);
+	bo->placement = DRM_TUTTI_PLACE_CARD;
+	bo->generation = atomic64_read(&tdev->generation);
+	mutex_lock(&tdev->memory_lock);
+	error = drm_mm_insert_node_generic(&tdev->memory, &bo->node, size,
+					   size >= SZ_2M ? SZ_2M : PAGE_SIZE, 0, DRM_MM_INSERT_BEST);
+	mutex_unlock(&tdev->memory_lock);
+	if (error) {
+		kfree(bo);
+		return ERR_PTR(error);
+	}
+	obj->funcs = &card_funcs;
+	drm_gem_private_object_init(&tdev->drm, obj, size);
+	error = card_zero(tdev, bo);
+	if (error) {
+		tutti_bo_put(bo);
+		return ERR_PTR(error);
+	}
+	return bo;
+}
+
+/* ---- both ---- */
+
+/** tutti_bo_create() - a zeroed buffer; @size in whole pages. Between tutti_enter() and _exit(). */
+struct tutti_bo *tutti_bo_create(struct tutti_device *tdev, u64 size, u32 placement)
+{
+	struct drm_gem_shmem_object *shmem;
+
+	if (placement == DRM_TUTTI_PLACE_CARD)
+		return card_create(tdev, size);
+	shmem = drm_gem_shmem_create(&tdev->drm, size);
+	return IS_ERR(shmem) ? ERR_CAST(shmem) : to_tutti_bo(&shmem->base);
+}
+
+struct tutti_bo *tutti_bo_lookup(struct drm_file *df, u32 handle)
+{
+	struct drm_gem_object *obj = drm_gem_object_lookup(df, handle);
+
+	return obj ? to_tutti_bo(obj) : NULL;
+}
+
+static int bo_publish(struct tutti_bo *bo, struct drm_file *df, struct drm_tutti_bo_create *args)
+{
+	int error = drm_gem_create_mmap_offset(&bo->shmem.base);
+
+	args->size = bo->shmem.base.size;
+	args->mmap_offset = drm_vma_node_offset_addr(&bo->shmem.base.vma_node);
+	return error ? error : drm_gem_handle_create(df, &bo->shmem.base, &args->handle);
+}
+
+int tutti_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct tutti_device *tdev = to_tutti(drm);
+	struct drm_tutti_bo_create *args = data;
+	u64 most = (u64)totalram_pages() << PAGE_SHIFT;
+	struct tutti_bo *bo;
+	int error, index;
+
+	if (args->flags || args->handle || args->pad || args->mmap_offset ||
+	    args->placement > DRM_TUTTI_PLACE_CARD)
+		return -EINVAL;
+	if (args->placement == DRM_TUTTI_PLACE_CARD)
+		most = tdev->known.memory_bytes;
+	if (!args->size || args->size > most)
+		return -EINVAL;
+	error = tutti_enter(df->driver_priv, &index);
+	if (error)
+		return error;
+	bo = tutti_bo_create(tdev, PAGE_ALIGN(args->size), args->placement);
+	tutti_exit(df->driver_priv, index);
+	if (IS_ERR(bo))
+		return PTR_ERR(bo);
+	error = bo_publish(bo, df, args);
+	tutti_bo_put(bo);
+	return error;
+}
+
+int tutti_ioctl_bo_info(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct drm_tutti_bo_info *args = data;
+	struct tutti_bo *bo;
+	int error = tutti_file_check(df->driver_priv);
+
+	if (error)
+		return error;
+	if (args->pad || args->pad1)
+		return -EINVAL;
+	bo = tutti_bo_lookup(df, args->handle);
+	if (!bo)
+		return -ENOENT;
+	error = drm_gem_create_mmap_offset(&bo->shmem.base);
+	args->size = bo->shmem.base.size;
+	args->placement = bo->placement;
+	args->mmap_offset = drm_vma_node_offset_addr(&bo->shmem.base.vma_node);
+	tutti_bo_put(bo);
+	return error;
+}

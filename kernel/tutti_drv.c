@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* drm_driver: open, close, ioctl table, mmap. */
+#include <linux/capability.h>
+#include <linux/uaccess.h>
+#include <drm/drm_ioctl.h>
+#include <drm/drm_prime.h>
+
+#include "compat.h"
+#include "tutti_bo.h"
+#include "tutti_context.h"
+#include "tutti_drv.h"
+#include "tutti_queue.h"
+#include "tutti_rsb.h"
+#include "tutti_view.h"
+
+/* ---- open and close ---- */
+
+/* Vector 0 is the channel's; files share the others. */
+static u32 pick_vector(struct tutti_device *tdev, int id)
+{
+	return tdev->vectors > 1 ? 1 + id % (tdev->vectors - 1) : 0;
+}
+
+/* Never waits: not for a reset, not for the card. */
+static int tutti_open(struct drm_device *drm, struct drm_file *df)
+{
+	struct tutti_device *tdev = to_tutti(drm);
+	struct tutti_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	int id;
+
+	if (!file)
+		return -ENOMEM;
+	id = ida_alloc(&tdev->file_ids, GFP_KERNEL);
+	if (id < 0) {
+		kfree(file);
+		return id;
+	}
+	file->tdev = tdev;
+	file->id = id;
+	file->vector = pick_vector(tdev, id);
+	file->generation = atomic64_read(&tdev->generation);
+	xa_init_flags(&file->contexts, XA_FLAGS_ALLOC1);
+	xa_init_flags(&file->queues, XA_FLAGS_ALLOC1);
+	xa_init_flags(&file->rsbs, XA_FLAGS_ALLOC1);
+	df->driver_priv = file;
+	return 0;
+}
+
+static void tutti_postclose(struct drm_device *drm, struct drm_file *df)
+{
+	struct tutti_file *file = df->driver_priv;
+
+	tutti_queue_close(file);
+	tutti_rsb_close(file);
+	tutti_context_close(file);
+	ida_free(&file->tdev->file_ids, file->id);
+	kfree(file);
+}
+
+/* ---- query, kick, control ---- */
+
+static void fill_state(struct tutti_device *tdev, struct drm_tutti_state *state)
+{
+	state->generation = atomic64_read(&tdev->generation);
+	state->firmware_version = tdev->firmware_version;
+	state->boot_sequence = tdev->boot_sequence;
+	state->status_offset = tdev->known.status.offset;
+	state->counters_offset = tdev->known.counters.offset;
+	state->vectors = tdev->vectors;
+}
+
+static int tutti_ioctl_query(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct tutti_device *tdev = to_tutti(drm);
+	struct drm_tutti_query *args = data;
+	struct drm_tutti_state state = {};
+	const void *from = &tdev->known;
+	u32 size = sizeof(tdev->known);
+	int error = tutti_file_check(df->driver_priv);
+
+	if (error)
+		return error;
+	if (args->what == DRM_TUTTI_QUERY_STATE) {
+		fill_state(tdev, &state);
+		from = &state;
+		size = sizeof(state);
+	} else if (args->what != DRM_TUTTI_QUERY_DISCOVERY) {
+		return -EINVAL;
+	}
+	if (copy_to_user(u64_to_user_ptr(args->pointer), from, min(size, args->size)))
+		return -EFAULT;
+	args->size = size;
+	return 0;
+}
+
+static int tutti_ioctl_kick(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct drm_tutti_kick *args = data;
+	int error, index;
+
+	if (args->pad)
+		return -EINVAL;
+	if (!drm_dev_enter(drm, &index))
+		return -ENODEV;
+	error = tutti_file_check(df->driver_priv);
+	if (!error)
+		tutti_kick(to_tutti(drm));
+	drm_dev_exit(index);
+	return error;
+}
+
+static int control_admin(struct tutti_device *tdev, const struct drm_tutti_control *args)
+{
+	if (!capable(CAP_SYS_ADMIN))
+		return -EACCES;
+	switch (args->op) {
+	case DRM_TUTTI_CONTROL_SM_ENABLE:
+		return tutti_msg_sm_enable(tdev, args->arg[0], args->arg[1], args->arg[2]);
+	case DRM_TUTTI_CONTROL_POLICY:
+		return args->arg[2] ? -EINVAL : tutti_msg_policy(tdev, args->arg[0], args->arg[1]);
+	default:
+		if (args->arg[0] || args->arg[1] || args->arg[2])
+			return -EINVAL;
+		tutti_recovery_trigger(tdev, "reset by request");
+		return 0;
+	}
+}
+
+static int control(struct tutti_file *file, const struct drm_tutti_control *args)
+{
+	switch (args->op) {
+	case DRM_TUTTI_CONTROL_COUNTERS:
+		if (args->arg[0] || args->arg[1] || args->arg[2])
+			return -EINVAL;
+		return tutti_msg_counters(file->tdev);
+	case DRM_TUTTI_CONTROL_CANCEL:
+		return args->arg[2] ? -EINVAL : tutti_queue_cancel(file, args->arg[0], args->arg[1]);
+	default:
+		return control_admin(file->tdev, args);
+	}
+}
+
+static int tutti_ioctl_control(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	const struct drm_tutti_control *args = data;
+	struct tutti_file *file = df->driver_priv;
+	int error, index;
+
+	if (args->pad || args->op > DRM_TUTTI_CONTROL_RESET)
+		return -EINVAL;
+	error = tutti_enter(file, &index);
+	if (error)
+		return error;
+	error = control(file, args);
+	tutti_exit(file, index);
+	return error;
+}
+
+static const struct drm_ioctl_desc ioctls[] = {
+	DRM_IOCTL_DEF_DRV(TUTTI_QUERY, tutti_ioctl_query, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_BO_CREATE, tutti_ioctl_bo_create, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_BO_INFO, tutti_ioctl_bo_info, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_CONTEXT_CREATE, tutti_ioctl_context_create, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_CONTEXT_DESTROY, tutti_ioctl_context_destroy, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_MAP, tutti_ioctl_map, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_UNMAP, tutti_ioctl_unmap, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_CODE_INVALIDATE, tutti_ioctl_code_invalidate, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_QUEUE_CREATE, tutti_ioctl_queue_create, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_QUEUE_DESTROY, tutti_ioctl_queue_destroy, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_QUEUE_RESET, tutti_ioctl_queue_reset, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_QUEUE_QUERY, tutti_ioctl_queue_query, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_RSB_CREATE, tutti_ioctl_rsb_create, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_RSB_DESTROY, tutti_ioctl_rsb_destroy, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_RSB_INVALIDATE, tutti_ioctl_rsb_invalidate, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_RSB_READ, tutti_ioctl_rsb_read, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_WAIT, tutti_ioctl_wait, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_EVENT, tutti_ioctl_event, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_FENCE, tutti_ioctl_fence, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_KICK, tutti_ioctl_kick, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_CONTROL, tutti_ioctl_control, DRM_RENDER_ALLOW),
+};
+
+/* ---- mmap ---- */
+
+/* A private copy of memory that a card writes has no meaning. */
+static int tutti_mmap(struct file *filp, struct vm_area_struct *vma)
+{
+	struct drm_file *df = filp->private_data;
+
+	if (is_cow_mapping(vma->vm_flags))
+		return -EINVAL;
+	if (drm_dev_is_unplugged(df->minor->dev))
+		return -ENODEV;
+	if (vma->vm_pgoff >= DRM_TUTTI_MMAP_BASE >> PAGE_SHIFT)
+		return tutti_view_mmap(df->driver_priv, vma);
+	return drm_gem_mmap(filp, vma);
+}
+
+#ifdef TUTTI_HAVE_SHOW_FDINFO
+static void tutti_show_fdinfo(struct drm_printer *p, struct drm_file *df)
+{
+	struct tutti_file *file = df->driver_priv;
+	struct drm_gem_object *obj;
+	u64 bytes[2] = {}, queues = 0;
+	struct tutti_queue *queue;
+	unsigned long handle;
+	int id;
+
+	spin_lock(&df->table_lock);
+	idr_for_each_entry(&df->object_idr, obj, id)
+		bytes[to_tutti_bo(obj)->placement] += obj->size;
+	spin_unlock(&df->table_lock);
+	xa_lock(&file->queues);
+	xa_for_each(&file->queues, handle, queue)
+		queues++;
+	xa_unlock(&file->queues);
+	drm_printf(p, "drm-total-system:\t%llu KiB\n", bytes[DRM_TUTTI_PLACE_SYSTEM] >> 10);
+	drm_printf(p, "drm-total-card:\t%llu KiB\n", bytes[DRM_TUTTI_PLACE_CARD] >> 10);
+	drm_printf(p, "tutti-queues:\t%llu\n", queues);
+	drm_printf(p, "tutti-errors:\t%lld\n", (s64)atomic64_read(&file->events));
+}
+#endif
+
+static const struct file_operations fops = {
+	.owner = THIS_MODULE,
+	.open = tutti_drm_open,
+	.release = drm_release,
+	.unlocked_ioctl = drm_ioctl,
+	.compat_ioctl = drm_compat_ioctl,
+	.poll = drm_poll,
+	.read = drm_read,
+	.llseek = noop_llseek,
+	.mmap = tutti_mmap,
+#ifdef TUTTI_HAVE_SHOW_FDINFO
+	.show_fdinfo = drm_show_fdinfo,
+#endif
+	TUTTI_FOP_FLAGS
+};
+
+const struct drm_driver tutti_drm_driver = {
+	.driver_features = DRIVER_GEM | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE | TUTTI_DRIVER_NODE,
+	.open = tutti_open,
+	.postclose = tutti_postclose,
+	.fops = &fops,
+	.ioctls = ioctls,
+	.num_ioctls = ARRAY_SIZE(ioctls),
+	.gem_create_object = tutti_bo_create_object,
+	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
+	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
+	.gem_prime_import_sg_table = drm_gem_shmem_prime_import_sg_table,
+#ifdef TUTTI_HAVE_SHOW_FDINFO
+	.show_fdinfo = tutti_show_fdinfo,
+#endif
+	.debugfs_init = tutti_debugfs_init,
+	.name = "tutti",
+	.desc = "Tutti compute accelerator",
+	.major = 1,
+	.minor = 0,
+};

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Attributes of the PCI device: what it is, how it is, its counters; `reset` (spec SYS-29). */
+#include <linux/device.h>
+#include <linux/sysfs.h>
+
+#include "tutti_device.h"
+
+static struct tutti_device *to_device(struct device *dev)
+{
+	return dev_get_drvdata(dev);
+}
+
+static ssize_t card_name_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", to_device(dev)->known.name);
+}
+static DEVICE_ATTR_RO(card_name);
+
+static ssize_t firmware_version_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	u32 version = to_device(dev)->firmware_version;
+
+	return sysfs_emit(buf, "%u.%u\n", TUTTI_VERSION_MAJOR(version), TUTTI_VERSION_MINOR(version));
+}
+static DEVICE_ATTR_RO(firmware_version);
+
+static ssize_t card_state_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	static const char *const names[] = {
+		[TUTTI_DEVICE_RUNNING] = "running",
+		[TUTTI_DEVICE_RESETTING] = "resetting",
+		[TUTTI_DEVICE_WEDGED] = "wedged",
+	};
+
+	return sysfs_emit(buf, "%s\n", names[atomic_read(&to_device(dev)->state)]);
+}
+static DEVICE_ATTR_RO(card_state);
+
+static ssize_t resets_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", to_device(dev)->resets);
+}
+static DEVICE_ATTR_RO(resets);
+
+/* Works on a wedged card too: that is what it is for. */
+static ssize_t card_reset_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)
+{
+	struct tutti_device *tdev = to_device(dev);
+	bool yes;
+	int error = kstrtobool(buf, &yes);
+
+	if (error || !yes)
+		return error ? error : -EINVAL;
+	if (atomic_read(&tdev->state) == TUTTI_DEVICE_WEDGED)
+		tdev->failed_resets = 0;
+	atomic_cmpxchg(&tdev->state, TUTTI_DEVICE_WEDGED, TUTTI_DEVICE_RUNNING);
+	tutti_recovery_trigger(tdev, "reset by hand");
+	flush_work(&tdev->reset_work);
+	return atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING ? count : -EIO;
+}
+static DEVICE_ATTR_WO(card_reset);
+
+static struct attribute *attributes[] = {
+	&dev_attr_card_name.attr,
+	&dev_attr_firmware_version.attr,
+	&dev_attr_card_state.attr,
+	&dev_attr_resets.attr,
+	&dev_attr_card_reset.attr,
+	NULL
+};
+
+static const struct attribute_group group = { .attrs = attributes };
+
+/* One file per counter, `tutti_counters/KERNELS` and so on. */
+struct counter_attribute {
+	struct device_attribute attr;
+	u32 counter;
+};
+
+static ssize_t counter_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct tutti_device *tdev = to_device(dev);
+	u32 counter = container_of(attr, struct counter_attribute, attr)->counter;
+	u64 value;
+	int index;
+
+	if (!drm_dev_enter(&tdev->drm, &index))
+		return -ENODEV;
+	value = readq(tdev->window + tdev->known.counters.offset + counter * sizeof(u64));
+	drm_dev_exit(index);
+	return sysfs_emit(buf, "%llu\n", value);
+}
+
+#define COUNTER_ATTRIBUTE(name, text) \
+	{ { .attr = { #name, 0444 }, .show = counter_show }, TUTTI_COUNTER_##name },
+static struct counter_attribute counters[] = { TUTTI_COUNTER_LIST(COUNTER_ATTRIBUTE) };
+
+#define COUNTER_POINTER(name, text) &counters[TUTTI_COUNTER_##name].attr.attr,
+static struct attribute *counter_attributes[] = { TUTTI_COUNTER_LIST(COUNTER_POINTER) NULL };
+
+static const struct attribute_group counter_group = { .name = "tutti_counters", .attrs = counter_attributes };
+
+const struct attribute_group *tutti_sysfs_groups[] = { &group, &counter_group, NULL };

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Waiting in the kernel, until an absolute time (spec SYS-26). */
+#include <linux/highmem.h>
+#include <linux/hrtimer.h>
+#include <linux/sched/signal.h>
+
+#include "tutti_bo.h"
+#include "tutti_queue.h"
+
+/* An interrupt may be lost, and progress raises none: how long a waiter sleeps at most. */
+#define SLICE_NS (100 * NSEC_PER_MSEC)
+#define SLICE_PROGRESS_NS NSEC_PER_MSEC
+
+/** struct waiter - one wait. */
+struct waiter {
+	struct tutti_file *file;
+	struct drm_tutti_wait *args;
+	struct tutti_queue *queue;
+	struct tutti_bo *bo;
+	/** @value: what is waited for; args->value is what was seen */
+	s64 value;
+	int (*look)(struct waiter *waiter);
+	u64 slice;
+};
+
+/* Each look: 1 = it is so, 0 = not yet, negative = will never be. */
+
+static int look_interrupt(struct waiter *waiter)
+{
+	struct tutti_file *file = waiter->file;
+
+	waiter->args->value = atomic64_read(&file->tdev->vector_count[file->vector]) +
+			      atomic64_read(&file->events);
+	return waiter->args->value != waiter->value;
+}
+
+static int look_progress(struct waiter *waiter)
+{
+	struct tutti_queue *queue = waiter->queue;
+	u64 progress;
+
+	if (!READ_ONCE(queue->on_card))
+		return -ECANCELED;
+	progress = tutti_queue_progress(queue);
+	waiter->args->value = progress;
+	if (progress >= (u64)waiter->value)
+		return 1;
+	return READ_ONCE(queue->stopped) ? -ECANCELED : 0;
+}
+
+static bool signal_holds(const struct drm_tutti_wait *args, s64 wanted)
+{
+	switch (args->condition) {
+	case DRM_TUTTI_EQ:
+		return args->value == wanted;
+	case DRM_TUTTI_NE:
+		return args->value != wanted;
+	case DRM_TUTTI_LT:
+		return args->value < wanted;
+	default:
+		return args->value >= wanted;
+	}
+}
+
+static s64 signal_value(const struct tutti_signal *signal)
+{
+	s64 value = READ_ONCE(signal->value);
+
+	return READ_ONCE(signal->flags) & TUTTI_SIGNAL_SPLIT ? value - READ_ONCE(signal->card_done) : value;
+}
+
+static struct tutti_signal *signal_map(struct waiter *waiter)
+{
+	u64 offset = waiter->args->offset;
+
+	return kmap_local_page(waiter->bo->shmem.pages[offset >> PAGE_SHIFT]) + offset_in_page(offset);
+}
+
+static int look_signal(struct waiter *waiter)
+{
+	struct tutti_signal *signal;
+	int index;
+
+	if (waiter->bo->placement == DRM_TUTTI_PLACE_CARD) {
+		struct tutti_device *tdev = waiter->file->tdev;
+		void __iomem *at = tdev->aperture + waiter->bo->node.start + waiter->args->offset;
+
+		if (!drm_dev_enter(&tdev->drm, &index))
+			return -ENODEV;
+		waiter->args->value = readq(at + offsetof(struct tutti_signal, value));
+		drm_dev_exit(index);
+	} else {
+		signal = signal_map(waiter);
+		waiter->args->value = signal_value(signal);
+		kunmap_local(signal);
+	}
+	return signal_holds(waiter->args, waiter->value);
+}
+
+/* So that the card raises an interrupt. The word is the user's: wrong, it harms its owner only. */
+static void signal_waiters(struct waiter *waiter, int add)
+{
+	struct tutti_signal *signal;
+
+	if (!waiter->bo || waiter->bo->placement == DRM_TUTTI_PLACE_CARD)
+		return;
+	signal = signal_map(waiter);
+	atomic_add(add, (atomic_t *)&signal->waiters);
+	kunmap_local(signal);
+	smp_mb(); /* the card reads @waiters after it has changed the value */
+}
+
+static int wait_loop(struct waiter *waiter)
+{
+	struct tutti_device *tdev = waiter->file->tdev;
+	u64 deadline = min_t(u64, waiter->args->deadline, KTIME_MAX);
+	DEFINE_WAIT(wait);
+	int result;
+
+	for (;;) {
+		ktime_t now, end;
+
+		prepare_to_wait(&tdev->wait, &wait, TASK_INTERRUPTIBLE);
+		result = waiter->look(waiter);
+		if (!result)
+			result = tutti_file_check(waiter->file);
+		if (result)
+			break;
+		result = -ETIME;
+		now = ktime_get();
+		if ((u64)now >= deadline)
+			break;
+		result = -ERESTARTSYS;
+		if (signal_pending(current))
+			break;
+		end = min_t(u64, deadline, now + waiter->slice);
+		schedule_hrtimeout(&end, HRTIMER_MODE_ABS);
+	}
+	finish_wait(&tdev->wait, &wait);
+	return result > 0 ? 0 : result;
+}
+
+static int wait_interrupt(struct waiter *waiter)
+{
+	if (waiter->args->handle || waiter->args->offset || waiter->args->condition)
+		return -EINVAL;
+	waiter->look = look_interrupt;
+	return wait_loop(waiter);
+}
+
+static int wait_progress(struct waiter *waiter)
+{
+	int error;
+
+	if (waiter->args->offset || waiter->args->condition)
+		return -EINVAL;
+	waiter->queue = tutti_queue_get(waiter->file, waiter->args->handle);
+	if (!waiter->queue)
+		return -ENOENT;
+	waiter->look = look_progress;
+	waiter->slice = SLICE_PROGRESS_NS;
+	error = wait_loop(waiter);
+	tutti_queue_put(waiter->queue);
+	return error;
+}
+
+/* Pages stay during the wait, whatever happens to handle, mapping and device. */
+static int wait_signal_pinned(struct waiter *waiter)
+{
+	bool system = waiter->bo->placement == DRM_TUTTI_PLACE_SYSTEM;
+	int error = system ? drm_gem_shmem_pin(&waiter->bo->shmem) : 0;
+
+	if (error)
+		return error;
+	waiter->look = look_signal;
+	error = look_signal(waiter);
+	if (!error) {
+		signal_waiters(waiter, 1);
+		error = wait_loop(waiter);
+		signal_waiters(waiter, -1);
+	}
+	if (system)
+		drm_gem_shmem_unpin(&waiter->bo->shmem);
+	return error > 0 ? 0 : error;
+}
+
+static int wait_signal(struct waiter *waiter, struct drm_file *df)
+{
+	const struct drm_tutti_wait *args = waiter->args;
+	int error = -EINVAL;
+	u64 size;
+
+	if (args->condition > DRM_TUTTI_GE || (args->offset & (sizeof(struct tutti_signal) - 1)))
+		return -EINVAL;
+	waiter->bo = tutti_bo_lookup(df, args->handle);
+	if (!waiter->bo)
+		return -ENOENT;
+	size = waiter->bo->shmem.base.size;
+	if (!waiter->bo->shmem.base.import_attach && args->offset < size)
+		error = wait_signal_pinned(waiter);
+	tutti_bo_put(waiter->bo);
+	return error;
+}
+
+int tutti_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct drm_tutti_wait *args = data;
+	struct waiter waiter = {
+		.file = df->driver_priv, .args = args, .value = args->value, .slice = SLICE_NS,
+	};
+	int error;
+
+	if (args->pad || args->events)
+		return -EINVAL;
+	error = drm_dev_is_unplugged(drm) ? -ENODEV : tutti_file_check(waiter.file);
+	if (error)
+		return error;
+	switch (args->kind) {
+	case DRM_TUTTI_WAIT_SIGNAL:
+		error = wait_signal(&waiter, df);
+		break;
+	case DRM_TUTTI_WAIT_PROGRESS:
+		error = wait_progress(&waiter);
+		break;
+	case DRM_TUTTI_WAIT_INTERRUPT:
+		error = wait_interrupt(&waiter);
+		break;
+	default:
+		return -EINVAL;
+	}
+	/* a restart of the call compares with the same value */
+	if (error == -ERESTARTSYS)
+		args->value = waiter.value;
+	else
+		args->events = atomic64_read(&waiter.file->events);
+	return error;
+}

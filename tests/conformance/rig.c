@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+const char *device_path;
+
+int device_open(void)
+{
+	static const char *const forms[] = {"/dev/accel/accel%u", "/dev/dri/renderD%u"};
+	char text[32], name[16];
+
+	if (device_path)
+		return open(device_path, O_RDWR | O_CLOEXEC);
+	for (unsigned i = 0; i < 128; i++) {
+		struct drm_version version = {.name = name, .name_len = sizeof(name) - 1};
+		int fd;
+
+		memset(name, 0, sizeof(name));
+		snprintf(text, sizeof(text), forms[i / 64], i / 64 ? i % 64 + 128 : i);
+		fd = open(text, O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (!ioctl(fd, DRM_IOCTL_VERSION, &version) && !strcmp(name, "tutti"))
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+int call(int fd, unsigned long request, void *args)
+{
+	int result;
+
+	do {
+		result = ioctl(fd, request, args);
+	} while (result && errno == EINTR);
+	return result ? errno : 0;
+}
+
+uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+int bo_create(int fd, uint64_t size, uint32_t placement, uint32_t *handle, uint64_t *offset)
+{
+	struct drm_tutti_bo_create args = {.size = size, .placement = placement};
+	int error = call(fd, DRM_IOCTL_TUTTI_BO_CREATE, &args);
+
+	*handle = args.handle;
+	if (offset)
+		*offset = args.mmap_offset;
+	return error;
+}
+
+int bo_map(int fd, uint32_t context, uint32_t bo, uint64_t address, uint64_t bytes)
+{
+	struct drm_tutti_map args = {
+		.context = context, .bo = bo, .address = address, .bytes = bytes,
+		.access = DRM_TUTTI_ACCESS_READ | DRM_TUTTI_ACCESS_WRITE,
+	};
+
+	return call(fd, DRM_IOCTL_TUTTI_MAP, &args);
+}
+
+bool rig_open(struct rig *rig)
+{
+	rig->fd = device_open();
+	return rig->fd >= 0;
+}
+
+bool rig_context(struct rig *rig)
+{
+	struct drm_tutti_context_create args = {0};
+
+	if (!rig_open(rig) || call(rig->fd, DRM_IOCTL_TUTTI_CONTEXT_CREATE, &args))
+		return false;
+	rig->context = args.handle;
+	return true;
+}
+
+bool rig_memory(struct rig *rig)
+{
+	uint64_t offset;
+
+	if (!rig_context(rig) || bo_create(rig->fd, RIG_BYTES, DRM_TUTTI_PLACE_SYSTEM, &rig->bo, &offset))
+		return false;
+	rig->memory = mmap(NULL, RIG_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
+	if (rig->memory == MAP_FAILED) {
+		rig->memory = NULL;
+		return false;
+	}
+	return !bo_map(rig->fd, rig->context, rig->bo, BASE, RIG_BYTES);
+}
+
+struct drm_tutti_queue_create queue_args(const struct rig *rig)
+{
+	return (struct drm_tutti_queue_create){
+		.context = rig->context, .ring = BASE + RING_AT, .read_index = BASE + INDEX_AT,
+		.size_log2 = RING_LOG2, .priority = 5, .timeout_ms = 10000,
+	};
+}
+
+static const volatile uint32_t *map_asleep(int fd)
+{
+	struct drm_tutti_state state = {0};
+	struct drm_tutti_query query = {
+		.what = DRM_TUTTI_QUERY_STATE, .size = sizeof(state), .pointer = (uintptr_t)&state,
+	};
+	uint8_t *page;
+
+	if (call(fd, DRM_IOCTL_TUTTI_QUERY, &query))
+		return NULL;
+	page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd,
+		    (off_t)DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_WINDOW, state.status_offset / PAGE));
+	return page == MAP_FAILED ? NULL : (const volatile void *)(page + offsetof(struct tutti_status, asleep));
+}
+
+bool rig_queue(struct rig *rig)
+{
+	struct drm_tutti_queue_create args;
+	union tutti_packet *ring;
+	void *page;
+
+	if (!rig_memory(rig))
+		return false;
+	ring = (void *)(rig->memory + RING_AT);
+	for (unsigned i = 0; i < 1u << RING_LOG2; i++)
+		ring[i].word[0] = TUTTI_PACKET_INVALID;
+	args = queue_args(rig);
+	if (call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args))
+		return false;
+	rig->queue = args.handle;
+	rig->doorbell_offset = args.doorbell_offset;
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)args.doorbell_offset);
+	rig->doorbell = page == MAP_FAILED ? NULL : page;
+	rig->asleep = map_asleep(rig->fd);
+	return rig->doorbell && rig->asleep;
+}
+
+void rig_close(struct rig *rig)
+{
+	if (rig->memory)
+		munmap(rig->memory, RIG_BYTES);
+	if (rig->doorbell)
+		munmap((void *)rig->doorbell, PAGE);
+	if (rig->asleep)
+		munmap((void *)((uintptr_t)rig->asleep & ~(PAGE - 1)), PAGE);
+	if (rig->fd >= 0)
+		close(rig->fd);
+	memset(rig, 0, sizeof(*rig));
+	rig->fd = -1;
+}
+
+struct tutti_signal *rig_signal(struct rig *rig, unsigned number, int64_t value)
+{
+	struct tutti_signal *signal = (struct tutti_signal *)(void *)(rig->memory + SIGNAL_AT) + number;
+
+	memset(signal, 0, sizeof(*signal));
+	signal->value = value;
+	return signal;
+}
+
+/* Body first, header last, as producers must. */
+void rig_fill(struct rig *rig, uint64_t address, uint32_t pattern, uint32_t bytes, unsigned signal)
+{
+	union tutti_packet *slot = (union tutti_packet *)(void *)(rig->memory + RING_AT) +
+				   (rig->write_index++ & ((1u << RING_LOG2) - 1));
+	uint32_t header = tutti_header(TUTTI_PACKET_AGENT_DISPATCH, 1, TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM) |
+			  TUTTI_AGENT_FILL << 16;
+
+	memset((uint8_t *)slot + 4, 0, sizeof(*slot) - 4);
+	slot->agent.arg[0] = address;
+	slot->agent.arg[1] = pattern;
+	slot->agent.arg[2] = bytes;
+	slot->agent.signal = BASE + SIGNAL_AT + signal * sizeof(struct tutti_signal);
+	__atomic_store_n(&slot->word[0], header, __ATOMIC_RELEASE);
+}
+
+void rig_ring(struct rig *rig)
+{
+	struct drm_tutti_kick kick = {0};
+
+	__atomic_store_n(rig->doorbell, rig->write_index - 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (*rig->asleep)
+		call(rig->fd, DRM_IOCTL_TUTTI_KICK, &kick);
+}
+
+int rig_wait(struct rig *rig, unsigned signal, int64_t value, uint64_t timeout_ns)
+{
+	struct drm_tutti_wait wait = {
+		.kind = DRM_TUTTI_WAIT_SIGNAL, .handle = rig->bo,
+		.offset = SIGNAL_AT + signal * sizeof(struct tutti_signal), .condition = DRM_TUTTI_EQ,
+		.value = value, .deadline = now_ns() + timeout_ns,
+	};
+
+	return call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait);
+}
+
+bool rig_works(struct rig *rig)
+{
+	static uint32_t pattern = 0x1234;
+	const uint32_t *data = (const void *)(rig->memory + DATA_AT);
+
+	pattern++;
+	rig_signal(rig, 0, 1);
+	rig_fill(rig, BASE + DATA_AT, pattern, PAGE, 0);
+	rig_ring(rig);
+	if (rig_wait(rig, 0, 0, 10 * SECOND))
+		return false;
+	for (unsigned i = 0; i < PAGE / 4; i++)
+		if (data[i] != pattern)
+			return false;
+	return true;
+}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+# For tests in the guest: results, the card's PCI device, the card's control socket.
+vm_number=0
+vm_failed=0
+
+plan() { # TESTS
+	echo "KTAP version 1"
+	echo "1..$1"
+}
+ok() { # NAME
+	vm_number=$((vm_number + 1))
+	echo "ok $vm_number - $*"
+}
+not_ok() { # NAME
+	vm_number=$((vm_number + 1))
+	vm_failed=1
+	echo "not ok $vm_number - $*"
+}
+skip() { # NAME REASON
+	vm_number=$((vm_number + 1))
+	echo "ok $vm_number - $1 # SKIP $2"
+}
+check() { # NAME COMMAND...
+	local name=$1
+	shift
+	if "$@"; then ok "$name"; else not_ok "$name"; fi
+}
+# Results of a program that prints KTAP itself are taken over as they are, with new numbers.
+take() { # lines on stdin
+	local line
+	while read -r line; do
+		case $line in
+		"ok "*) ok "${line#* - }" ;;
+		"not ok "*) not_ok "${line#* - }" ;;
+		*) echo "# $line" ;;
+		esac
+	done
+}
+
+card_address() {
+	local device
+	for device in /sys/bus/pci/devices/*; do
+		if [ "$(cat "$device/vendor")" = 0x1af4 ] && [ "$(cat "$device/device")" = 0x1110 ]; then
+			basename "$device"
+			return 0
+		fi
+	done
+	return 1
+}
+card_path() { echo "/sys/bus/pci/devices/$(card_address)"; }
+card_bound() { [ "$(basename "$(readlink "$(card_path)/driver" 2>/dev/null)")" = "$1" ]; }
+card_bind() { # DRIVER
+	echo "$1" >"$(card_path)/driver_override"
+	card_address >/sys/bus/pci/drivers_probe
+	card_bound "$1"
+}
+card_unbind() {
+	card_address >"$(card_path)/driver/unbind"
+	echo >"$(card_path)/driver_override"
+}
+
+# control COMMAND...: prints the answer; status 0 if it ended with "ok". /dev/ttyS1 is raw since /init.
+control() {
+	local line
+	exec 8<>/dev/ttyS1
+	echo "$*" >&8
+	while read -r -t 10 line <&8; do
+		case $line in
+		ok) exec 8>&-; return 0 ;;
+		error*) exec 8>&-; echo "$line"; return 1 ;;
+		*) echo "$line" ;;
+		esac
+	done
+	exec 8>&-
+	echo "error no answer"
+	return 2
+}
+control_value() { # NAME: one value of status
+	control status | sed -n "s/^$1 //p"
+}
