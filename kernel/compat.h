@@ -25,6 +25,13 @@
 #define TUTTI_FOP_FLAGS
 #endif
 
+/* Gone from later kernels; where it is, it must be set. */
+#ifdef TUTTI_HAVE_DRIVER_DATE
+#define TUTTI_DRIVER_DATE .date = "20261121",
+#else
+#define TUTTI_DRIVER_DATE
+#endif
+
 static inline void tutti_vm_flags(struct vm_area_struct *vma, unsigned long set, unsigned long clear)
 {
 #ifdef TUTTI_HAVE_VM_FLAGS_SET

@@ -254,6 +254,7 @@ const struct drm_driver tutti_drm_driver = {
 	.debugfs_init = tutti_debugfs_init,
 	.name = "tutti",
 	.desc = "Tutti compute accelerator",
+	TUTTI_DRIVER_DATE
 	.major = 1,
 	.minor = 0,
 };

@@ -11,6 +11,8 @@
 #define SYSTEM_CHUNK   (32u << 20)
 #define CARD_CHUNK     (64u << 20)
 #define CODE_BYTES_MAX (64u << 20)
+#define CARD_SMALL     (512u << 20) /* a card with less is shared out in smaller chunks */
+#define CARD_CHUNK_SMALL (4u << 20)
 #define PAGE_MASK      ((uintptr_t)TUTTI_PAGE_SIZE - 1)
 
 /* Host memory made visible by tutti_memory_lock(). Two may share their edge pages. */
@@ -75,7 +77,8 @@ int memory_init(struct tutti_device *device)
 	if (error)
 		goto fini_system;
 	code = bytes / 16 < CODE_BYTES_MAX ? (bytes / 16) & ~PAGE_MASK : CODE_BYTES_MAX;
-	error = arena_init(&memory->card, base, bytes - code, CARD_CHUNK, commit_card, device, true);
+	error = arena_init(&memory->card, base, bytes - code, bytes < CARD_SMALL ? CARD_CHUNK_SMALL : CARD_CHUNK,
+			   commit_card, device, true);
 	if (error)
 		goto fini_system;
 	error = arena_init(&memory->code, (uint8_t *)base + bytes - code, code, code, NULL, NULL, true);

@@ -120,6 +120,61 @@ static bool reset(struct rig *rig)
 	return true;
 }
 
+static bool tell_driver(const char *what)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/tutti/%s", what);
+	file = fopen(path, "w");
+	if (!file)
+		return false;
+	fputs(pci_address, file);
+	return !fclose(file);
+}
+
+/* With open file, mappings of all kinds and work in flight; then the card comes back. */
+static bool unplug_round(struct rig *rig)
+{
+	struct rig fresh = {.fd = -1};
+	volatile uint32_t *card;
+	uint64_t offset;
+	uint32_t bo;
+
+	CHECK(rig_queue(rig) && rig_works(rig));
+	EXPECT(0, bo_create(rig->fd, 16 * PAGE, DRM_TUTTI_PLACE_CARD, &bo, &offset));
+	card = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
+	CHECK(card != MAP_FAILED);
+	card[0] = 7;
+	for (unsigned i = 0; i < 8; i++)
+		rig_fill(rig, BASE + DATA_AT, i, 8 * PAGE, i);
+	rig_ring(rig);
+	CHECK(tell_driver("unbind"));
+	*rig->doorbell = 5;
+	CHECK(*rig->doorbell == 5 && !*rig->asleep && !card[0]);
+	card[0] = 9;
+	rig->memory[0] = 1;
+	CHECK(card[0] == 9);
+	rig_signal(rig, 0, 1);
+	EXPECT(ENODEV, rig_wait(rig, 0, 0, SECOND));
+	EXPECT(ENODEV, bo_create(rig->fd, PAGE, 0, &bo, NULL));
+	CHECK(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, rig->fd, (off_t)rig->doorbell_offset) == MAP_FAILED);
+	CHECK(tell_driver("bind"));
+	CHECK(rig_queue(&fresh) && rig_works(&fresh));
+	munmap((void *)card, 16 * PAGE);
+	rig_close(rig);
+	CHECK(rig_works(&fresh));
+	rig_close(&fresh);
+	return true;
+}
+
+static bool unplug(struct rig *rig)
+{
+	for (unsigned i = 0; pci_address && i < 10; i++)
+		CHECK(unplug_round(rig));
+	return true;
+}
+
 static bool open_close(struct rig *rig)
 {
 	for (unsigned i = 0; i < 500; i++) {
@@ -140,5 +195,6 @@ const struct subtest life_tests[] = {
 	{"killed clients", killed_clients},
 	{"doorbell after fork", after_fork},
 	{"device reset", reset},
+	{"hot-unplug (with --pci only)", unplug},
 	{0},
 };

@@ -47,10 +47,12 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--device") && i + 1 < argc) {
 			device_path = argv[++i];
+		} else if (!strcmp(argv[i], "--pci") && i + 1 < argc) {
+			pci_address = argv[++i];
 		} else if (!strcmp(argv[i], "--only") && i + 1 < argc) {
 			only = argv[++i];
 		} else {
-			fputs("usage: tutti-conformance [--device NODE] [--only TEXT]\n", stderr);
+			fputs("usage: tutti-conformance [--device NODE] [--pci ADDRESS] [--only TEXT]\n", stderr);
 			return 2;
 		}
 	}

@@ -8,7 +8,7 @@
 
 #include "rig.h"
 
-const char *device_path;
+const char *device_path, *pci_address;
 
 int device_open(void)
 {

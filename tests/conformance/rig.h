@@ -42,6 +42,7 @@ struct rig {
 
 /* rig.c */
 extern const char *device_path;
+extern const char *pci_address; /* may be unbound and bound again; NULL = leave it */
 int device_open(void);
 int call(int fd, unsigned long request, void *args); /* 0 or errno */
 uint64_t now_ns(void);

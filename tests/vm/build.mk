@@ -13,7 +13,7 @@ vm-packages:
 	[ "$$(id -u)" = 0 ] || { echo "missing packages: run \"apt-get install$$missing\" as root"; exit 1; }; \
 	apt-get update -q >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing >&2
 
-vm-build: vm-packages $(OUT)/tutti-card $(OUT)/firmware/tutti-fw.bin $(OUT)/tutti $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(OUT)/libtutti.so.0
+vm-build: vm-packages $(OUT)/tutti-card $(OUT)/firmware/tutti-fw.bin $(OUT)/tutti $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(OUT)/libtutti.so.0 $(OUT)/tutti-conformance
 
 vm-check: vm-build
 	@OUT=$(OUT) tests/vm/run check $(KERNEL)
