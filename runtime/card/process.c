@@ -106,6 +106,18 @@ static int create_bar(struct process *process)
 	return fd;
 }
 
+/* Before the card makes its threads: they inherit the mask, and only the loop sees the signals. */
+static int signals_open(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
 int process_init(struct process *process, const struct process_options *options)
 {
 	int error, fd, i;
@@ -130,6 +142,7 @@ int process_init(struct process *process, const struct process_options *options)
 		say("BAR size must be a power of two that holds control window and card memory");
 		return error;
 	}
+	process->signals = signals_open();
 	fd = create_bar(process);
 	if (fd < 0)
 		return fd;
@@ -167,16 +180,6 @@ static void guest_came(struct process *process)
 		say("guest is peer %u", process->peer.id);
 }
 
-static int signals_open(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC);
-}
 
 enum { SIGNAL, KICK, GUEST, LISTENER, CONTROL, CLIENTS, POLLED = CLIENTS + CONTROL_CLIENTS };
 
@@ -203,13 +206,13 @@ static void serve(struct process *process, const struct pollfd *poll)
 		control_accept(process);
 }
 
-static int loop(struct process *process, int signals)
+static int loop(struct process *process)
 {
 	struct pollfd wanted[POLLED] = {0};
 	int i;
 
 	while (!process->quit) {
-		wanted[SIGNAL].fd = signals;
+		wanted[SIGNAL].fd = process->signals;
 		wanted[KICK].fd = process->peer.kick;
 		wanted[GUEST].fd = process->peer.guest;
 		wanted[LISTENER].fd = process->peer.listener;
@@ -230,7 +233,7 @@ static int loop(struct process *process, int signals)
 
 int process_run(struct process *process, const struct process_options *options)
 {
-	int signals, error = 0;
+	int error = 0;
 
 	if (options->control) {
 		process->control = unix_listen(options->control);
@@ -239,14 +242,12 @@ int process_run(struct process *process, const struct process_options *options)
 			return process->control;
 		}
 	}
-	signals = signals_open();
 	/* Last: who sees the socket may connect. */
 	error = peer_listen(&process->peer, options->socket);
 	if (error)
 		say("%s: %s", options->socket, strerror(-error));
 	else
-		error = loop(process, signals);
-	close(signals);
+		error = loop(process);
 	unlink(options->socket);
 	if (options->control)
 		unlink(options->control);
@@ -268,4 +269,5 @@ void process_fini(struct process *process)
 	if (process->config.bar)
 		munmap(process->config.bar, process->bar_bytes);
 	close(process->peer.shared);
+	close(process->signals);
 }

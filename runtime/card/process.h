@@ -38,6 +38,7 @@ struct process {
 	size_t bar_bytes;
 	uint64_t kicks, interrupts;
 	bool quit;
+	int signals; /* signalfd: SIGTERM, SIGINT */
 	int control;
 	struct control_client client[CONTROL_CLIENTS];
 };
