@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-flags="-std=gnu11 -Iinclude -Iruntime -Iruntime/emulator -Ifirmware -Iruntime/examples -DTOOL_KERNELS=\"LICENSE\""
+flags="-std=gnu11 -Iinclude -I/usr/include/libdrm -Iruntime -Iruntime/emulator -Ifirmware -Iruntime/examples -DTOOL_KERNELS=\"LICENSE\""
 warn="-Wall -Wextra -Werror -Wno-unused-parameter"
 device='kernels\.c$|runtime/device/'
 

@@ -62,10 +62,7 @@ int peer_listen(struct peer *peer, const char *path)
 /* One message: a 64-bit number, perhaps with a file descriptor. */
 static int send_message(int socket, int64_t number, int fd)
 {
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
 	int64_t wire = (int64_t)htole64((uint64_t)number);
 	struct iovec vector = {&wire, sizeof(wire)};
 	struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
@@ -73,7 +70,7 @@ static int send_message(int socket, int64_t number, int fd)
 	ssize_t sent;
 
 	if (fd != NO_FD) {
-		message.msg_control = &control;
+		message.msg_control = control;
 		message.msg_controllen = sizeof(control);
 		header = CMSG_FIRSTHDR(&message);
 		header->cmsg_level = SOL_SOCKET;
