@@ -57,4 +57,5 @@ help:
 	@echo "make check    run all tests (TAP)"
 	@echo "make bench    measure; table on the screen, JSON in $(OUT)/bench.json"
 	@echo "make fuzz     fuzz for longer (FUZZ_SECONDS=600)"
+	@echo "make vm-check run the driver in a Debian guest (KERNEL=6.12 or 6.1); vm-shell: a prompt there"
 	@echo "make packages install what a fresh Debian 12 lacks (apt)"
