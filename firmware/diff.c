@@ -109,6 +109,28 @@ int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
 	return code;
 }
 
+/*
+ * The last three fields of both forms, and the check that no address leaves the context:
+ * bits 0 kernel object, 1 kernarg, 2 signal. @v: their values.
+ */
+static int patch_addresses(struct tutti_reference *e, const uint16_t *v, uint32_t fields)
+{
+	_Static_assert(TUTTI_DIFF_KERNARG == 2 * TUTTI_DIFF_KERNEL_OBJECT &&
+		       TUTTI_DIFF_SIGNAL == 4 * TUTTI_DIFF_KERNEL_OBJECT &&
+		       TUTTI_TABLE_KERNARG == 2 * TUTTI_TABLE_KERNEL_OBJECT &&
+		       TUTTI_TABLE_SIGNAL == 4 * TUTTI_TABLE_KERNEL_OBJECT, "neighbours in both forms");
+
+	if (fields & 1)
+		e->kernel_object = condensed_value(v, 4), v += 4;
+	if (fields & 2)
+		e->kernarg = condensed_value(v, 4), v += 4;
+	if (fields & 4)
+		e->signal = condensed_value(v, 4);
+	if (!fw_address_ok(e->kernarg) || !packet_signal_ok((uint32_t)e->signal, (uint32_t)(e->signal >> 32)))
+		return TUTTI_ERROR_PACKET;
+	return 0;
+}
+
 /* Patch the packet fields; false: a value that no packet may have. */
 static int patch(struct tutti_reference *e, const uint16_t *v, uint32_t vector)
 {
@@ -132,15 +154,7 @@ static int patch(struct tutti_reference *e, const uint16_t *v, uint32_t vector)
 		e->item_private = (uint32_t)condensed_value(v, 2), v += 2;
 	if (vector & TUTTI_DIFF_GROUP_BYTES)
 		e->group_bytes = (uint32_t)condensed_value(v, 2), v += 2;
-	if (vector & TUTTI_DIFF_KERNEL_OBJECT)
-		e->kernel_object = condensed_value(v, 4), v += 4;
-	if (vector & TUTTI_DIFF_KERNARG)
-		e->kernarg = condensed_value(v, 4), v += 4;
-	if (vector & TUTTI_DIFF_SIGNAL)
-		e->signal = condensed_value(v, 4);
-	if (!fw_address_ok(e->kernarg) || !packet_signal_ok((uint32_t)e->signal, (uint32_t)(e->signal >> 32)))
-		return TUTTI_ERROR_PACKET;
-	return 0;
+	return patch_addresses(e, v, vector / TUTTI_DIFF_KERNEL_OBJECT);
 }
 
 COLD int condensed_general(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
@@ -228,15 +242,7 @@ static int table_patch(struct tutti_reference *e, const uint16_t *v, uint32_t ve
 		e->group_bytes = e->shared_bytes;
 		v += 2;
 	}
-	if (vector & TUTTI_TABLE_KERNEL_OBJECT)
-		e->kernel_object = condensed_value(v, 4), v += 4;
-	if (vector & TUTTI_TABLE_KERNARG)
-		e->kernarg = condensed_value(v, 4), v += 4;
-	if (vector & TUTTI_TABLE_SIGNAL)
-		e->signal = condensed_value(v, 4);
-	if (!fw_address_ok(e->kernarg) || !packet_signal_ok((uint32_t)e->signal, (uint32_t)(e->signal >> 32)))
-		return TUTTI_ERROR_PACKET;
-	return 0;
+	return patch_addresses(e, v, vector / TUTTI_TABLE_KERNEL_OBJECT);
 }
 
 COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
