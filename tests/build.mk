@@ -85,6 +85,11 @@ check: check-build
 		$(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(filter-out %/perf_%,$(INTEGRATION_BINS)) \
 		$(ASAN_BINS) tests/lint.sh tests/fuzz/run.sh $(PERF_SCRIPTS) $(filter %/perf_%,$(INTEGRATION_BINS))
 
+# What a change should pass before it is shown to others: all but sanitizers, analysis, fuzzing and timing.
+.PHONY: check-quick
+check-quick: check-build
+	@$(PROVE) -j2 $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(filter-out %/perf_%,$(INTEGRATION_BINS))
+
 check-unit: $(UNIT_BINS)
 	@$(PROVE) $(UNIT_BINS)
 check-integration: all $(INTEGRATION_BINS) $(TEST_KERNELS) $(TEST_RAW)
