@@ -130,7 +130,31 @@ enum tutti_policy {
 	TUTTI_POLICY_CTA_CAP = 1,    /* most CTAs per SM, 0 = what fits */
 	TUTTI_POLICY_LEVEL_SEARCH = 2, /* 0 automatic, 1 scan, 2 binary search (spec CGA-07) */
 	TUTTI_POLICY_SM_ORDER = 3,   /* (position << 16 | SM): one entry of the SM priority order */
+	TUTTI_POLICY_CGA_MODE = 4,   /* default for grids without a TMD: TUTTI_CGA_LOAD_BALANCE or _MULTICAST */
+	TUTTI_POLICY_CGA_PATIENCE = 5, /* failed sessions before a CGA's domains take no new work; 0 = 256 (spec CGA-05) */
+	TUTTI_POLICY_CHOICE = 6,     /* among matching SMs: TUTTI_CHOICE_* (spec RES-13 .. RES-15) */
+	TUTTI_POLICY_SEARCH = 7,     /* largest free run: TUTTI_SEARCH_* (spec RES-08 .. RES-11) */
+	TUTTI_POLICY_SPLIT = 8,      /* waves to PEUs: 0 most free, 1 rotated (spec RES-12) */
+	TUTTI_POLICY_SPLIT_ROUNDS = 9, /* rounds without a match before a CTA is split into waves; 0 = 256 (spec RES-07) */
+	TUTTI_POLICY_WINDOW = 10,    /* (class << 24 | ticks): length of a priority window; class 255: number of windows (spec RES-06) */
+	TUTTI_POLICY_CLASS = 11,     /* (level << 8 | class): class of a priority level */
+	TUTTI_POLICY_SEED = 12,      /* of the fair choice among equals (spec RES-04) */
+	TUTTI_POLICY_REMAINING_WEIGHT = 13, /* (resource << 24 | weight): RES-13's A_h */
+	TUTTI_POLICY_POWER_WEIGHT = 14,     /* (class << 24 | weight): RES-14's B_s */
+	TUTTI_POLICY_POWER_WINDOW = 15,     /* cycles, power of two; 0 = 1024 (spec RES-14) */
+	TUTTI_POLICY_COMBINE = 16,   /* (weight of RES-13 << 16 | weight of RES-14) (spec RES-15) */
+	TUTTI_POLICIES = 17
 };
+
+#define TUTTI_CHOICE_MOST_FREE 0u /* water filling: most free slots */
+#define TUTTI_CHOICE_REMAINING 1u
+#define TUTTI_CHOICE_POWER 2u
+#define TUTTI_CHOICE_COMBINED 3u
+
+#define TUTTI_SEARCH_FULL 0u
+#define TUTTI_SEARCH_GROUPED 1u
+#define TUTTI_SEARCH_SAMPLED 2u
+#define TUTTI_SEARCH_SHARED 3u
 
 /** struct tutti_message - one slot of either ring. */
 struct tutti_message {

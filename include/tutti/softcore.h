@@ -147,18 +147,29 @@ enum tutti_command {
 	TUTTI_CMD_INTERRUPT = 6, /* 1 word */
 	/*
 	 * STATE: task state to SMs (spec TSK-05). words: struct tutti_task_state, then
-	 * (sub bit 0) mask words for the SMs meant, else all. sub bits 15..8: task slot.
-	 * sub bit 1: acknowledge with event STATE.
+	 * (TUTTI_STATE_CGA) struct tutti_cga_shape[TUTTI_CGA_LEVELS], innermost first; then
+	 * (TUTTI_STATE_MASK) mask words for the SMs meant, else all. sub bits 15..8: task slot,
+	 * below: TUTTI_STATE_*. A LAUNCH of the slot starts nothing on an SM that has not
+	 * acknowledged the STATE before it; each SM counts the states it took.
 	 */
 	TUTTI_CMD_STATE = 7,
 	/*
 	 * LAUNCH: starts CTAs (spec CGA-16, CGA-19). sub bits 7..0 = task slot, 15..8 flags
-	 * TUTTI_LAUNCH_*. words: [1] if CGA: sequence | gpc_local_cga_id << 16 | gpc << 24,
-	 * [2] if CGA: lmem_blk_idx; then segments: one word repeat | first mask word << 16 |
+	 * TUTTI_LAUNCH_*. words: if CGA: sequence | gpc_local_cga_id << 16 | gpc << 24, then
+	 * lmem_blk_idx (~0 = none); if WORK: first item's index low, high, items of each CTA;
+	 * then segments: one word repeat | first mask word << 16 |
 	 * mask words << 24, then that many mask words; bit b of mask word w is the SM at
 	 * position 32 w + b of the SM priority order. A segment starts `repeat` CTAs
 	 * on each SM of its mask, mask after mask: in the order of CTA numbers, repeat
 	 * copies of "one CTA on each SM of the mask, in order".
+	 *
+	 * CGA with gpc < TUTTI_GPC_NONE: the CTAs are (part of) the CGA with that id on that
+	 * GPC: the outermost level of kind GPC or CPC, the one that has DSMEM, a barrier and
+	 * ranks ("identity CGA"). Masks are GPC-local: one word, bit b is the b-th SM of the
+	 * GPC in SM priority order; completions come as TUTTI_EVENT_CGA. All launches of
+	 * one outermost CGA carry the same sequence number, the last END_OF_CGA, and none of
+	 * its CTAs starts before that one was taken. gpc = TUTTI_GPC_NONE: a CGA that
+	 * spans GPCs and has no identity CGA inside; masks and completions as for plain grids.
 	 */
 	TUTTI_CMD_LAUNCH = 8,
 	/* KILL: sub = task slot. Stops its CTAs; each is reported in CTA events as usual, then event KILLED. */
@@ -171,9 +182,16 @@ enum tutti_command {
 	TUTTI_CMD_ORDER = 12,
 	/* TRACE: sub = kind. words: [1] queue or SM, [2] argument. Time stamped by the hardware. */
 	TUTTI_CMD_TRACE = 13, /* 3 words */
-	/* FLUSH: DSMEM flush of SMs: sub = gpc; words: [1] cga id, [2..] mask as in LAUNCH segment. Event FLUSHED. */
-	TUTTI_CMD_FLUSH = 14,
-	/* THROTTLE: sub = 1 on, 0 off; words: [1] shared memory blocks per SM, then mask. Event THROTTLE. */
+	/*
+	 * FLUSH: sub = gpc | TUTTI_FLUSH_* << 8. words: [1] cga id or lmem slot, [2] GPC-local
+	 * mask of the SMs meant. Event FLUSHED, one or more.
+	 */
+	TUTTI_CMD_FLUSH = 14, /* 3 words */
+	/*
+	 * THROTTLE: shared memory of SMs (spec TSK-07). sub = 1 on, 0 off. words: [1] shared blocks each
+	 * SM of the mask may use while on, [2..] mask words by position, from word 0. Needs
+	 * SMs without CTAs. Event THROTTLE when all have answered.
+	 */
 	TUTTI_CMD_THROTTLE = 15,
 	/* REPLY to a wave that waits for an SM request: words: [1] sm | wave << 16, [2] low, [3] high of a0. */
 	TUTTI_CMD_REPLY = 16, /* 4 words */
@@ -186,7 +204,15 @@ enum tutti_command {
 
 #define TUTTI_LAUNCH_CGA 1u
 #define TUTTI_LAUNCH_END_OF_CGA 2u
-#define TUTTI_LAUNCH_LMEM 4u
+#define TUTTI_LAUNCH_WORK 4u
+#define TUTTI_GPC_NONE 0xffu
+
+#define TUTTI_STATE_MASK 1u
+#define TUTTI_STATE_ACK 2u /* event STATE when all SMs meant have acknowledged */
+#define TUTTI_STATE_CGA 4u
+
+#define TUTTI_FLUSH_DSMEM 0u
+#define TUTTI_FLUSH_LMEM 1u
 
 /**
  * struct tutti_task_state - what every SM must know of a task before its CTAs.
@@ -215,7 +241,7 @@ struct tutti_task_state {
 	uint16_t vector_blocks;
 	uint16_t shared_blocks;  /* per CTA */
 	uint16_t barriers;
-	uint16_t cga_x;          /* CTAs of the innermost CGA, 0 = none */
+	uint16_t cga_x;          /* CTAs of the identity CGA (see LAUNCH), 0 = none */
 	uint16_t cga_y;
 	uint16_t cga_z;
 	uint16_t dimensions;
@@ -277,9 +303,19 @@ enum tutti_event_type {
 	TUTTI_EVENT_STATE = 9,      /* STATE acknowledged: [0] 15..8: task slot */
 	TUTTI_EVENT_MOVER = 10,     /* [0] 31..16: tag, 15..8: cause; [1..2] address */
 	TUTTI_EVENT_REQUEST = 11,   /* SM request: [0] 15..8: task slot, 31..16: service; [1] sm | wave << 16; [2] payload index; [3..7] a0, a1, a2 (low words) */
-	TUTTI_EVENT_FLUSHED = 12,
-	TUTTI_EVENT_THROTTLE = 13,
+	TUTTI_EVENT_FLUSHED = 12,   /* [0] 15..8: gpc, 23..16: TUTTI_FLUSH_*; [1] id or slot; [2] mask of the SMs that have answered now */
+	TUTTI_EVENT_THROTTLE = 13,  /* [0] 15..8: 1 on, 0 off */
 	TUTTI_EVENT_BARRIER = 14,
+	/*
+	 * CGA: completions of CTAs of one identity CGA. [0] 15..8: task slot, 23..16: gpc,
+	 * 31..24: gpc_local_cga_id; [1] repeat; [2] CTAs in this event; [3] GPC-local mask.
+	 */
+	TUTTI_EVENT_CGA = 15,
+	/*
+	 * CGA_FAULT: access to an exited CTA or past its segment, found by the target (spec CGA-27).
+	 * [0] 15..8: gpc, 23..16: id, 31..24: cause; [1] SM of the target; [2] rank | offset << 8. No pc.
+	 */
+	TUTTI_EVENT_CGA_FAULT = 16,
 };
 /*
  * DOORBELL: [0] 15..8: first 32-queue word; [1]: mask of queues rung in it (bit b =

@@ -97,7 +97,7 @@ enum tutti_service {
 	TUTTI_SERVICE_YIELD = 4,   /* lets other waves run: use it in waiting loops */
 	TUTTI_SERVICE_TIME = 5,    /* card timer */
 	/* through the firmware (TUTTI_EVENT_REQUEST) */
-	TUTTI_SERVICE_TASK = 16,       /* a0 TMD address: create a child task (spec TSK-11) */
+	TUTTI_SERVICE_TASK = 16,       /* a0 TMD address: create a child task (spec TSK-11); it completes by its TMD's signal */
 	TUTTI_SERVICE_QUEUE_NOTIFY = 17, /* a0 TMD address: items were added */
 	TUTTI_SERVICE_TENSOR = 18,     /* a0 address of a struct tutti_tensor_request */
 	TUTTI_SERVICE_WAIT_ALL = 19,   /* all earlier tensor requests of this CTA are done */
