@@ -35,7 +35,7 @@ struct tutti_wave_info {
 	uint32_t groups[3];     /* CTAs of the grid */
 	uint32_t grid[3];       /* work-items of the grid */
 	uint16_t workgroup[3];  /* full workgroup size */
-	uint16_t current[3];    /* this workgroup's size (smaller at the grid's edge) */
+	uint16_t extent[3];     /* this workgroup's size (smaller at the grid's edge) */
 	uint32_t cta_linear;    /* flat CTA number in the grid */
 	uint32_t sm;
 	uint16_t queue;
@@ -66,7 +66,7 @@ TUTTI_AT(struct tutti_wave_info, cta, 36);
 TUTTI_AT(struct tutti_wave_info, groups, 48);
 TUTTI_AT(struct tutti_wave_info, grid, 60);
 TUTTI_AT(struct tutti_wave_info, workgroup, 72);
-TUTTI_AT(struct tutti_wave_info, current, 78);
+TUTTI_AT(struct tutti_wave_info, extent, 78);
 TUTTI_AT(struct tutti_wave_info, cta_linear, 84);
 TUTTI_AT(struct tutti_wave_info, sm, 88);
 TUTTI_AT(struct tutti_wave_info, queue, 92);
