@@ -91,6 +91,10 @@ int sm_array_launch(struct sm_array *array, unsigned slot, unsigned flags, const
 void sm_array_kill(struct sm_array *array, unsigned slot);
 /** sm_array_order() - command ORDER: SM priority order. */
 void sm_array_order(struct sm_array *array, unsigned first, const uint32_t *words, unsigned n);
+/** sm_array_mode() - command SM_MODE: how SMs split waves. */
+void sm_array_mode(struct sm_array *array, unsigned mode);
+/** sm_array_table() - bring the table of SM states up to date. */
+void sm_array_table(struct sm_array *array, struct tutti_sm_state *table);
 /** sm_array_reply() - command REPLY. */
 void sm_array_reply(struct sm_array *array, unsigned sm, unsigned wave, uint64_t value);
 /** sm_array_invalidate() - translations of @asid in [va, va + bytes) are stale (bytes 0 = all); @code: instructions too. */
