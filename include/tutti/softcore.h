@@ -184,7 +184,8 @@ enum tutti_command {
 	TUTTI_CMD_TRACE = 13, /* 3 words */
 	/*
 	 * FLUSH: sub = gpc | TUTTI_FLUSH_* << 8. words: [1] cga id or lmem slot, [2] GPC-local
-	 * mask of the SMs meant. Event FLUSHED, one or more.
+	 * mask of the SMs meant. Event FLUSHED, one or more. DSMEM: all CTAs of the CGA have
+	 * completed; its id is free when every SM that ran one has answered. LMEM: the slot is cleared.
 	 */
 	TUTTI_CMD_FLUSH = 14, /* 3 words */
 	/*
@@ -302,7 +303,7 @@ enum tutti_event_type {
 	TUTTI_EVENT_POST_FAULT = 8, /* WRITE, SCRUB or SIGNAL failed: [0] 15..8: cause, 31..16: queue; [1..2] address */
 	TUTTI_EVENT_STATE = 9,      /* STATE acknowledged: [0] 15..8: task slot */
 	TUTTI_EVENT_MOVER = 10,     /* [0] 31..16: tag, 15..8: cause; [1..2] address */
-	TUTTI_EVENT_REQUEST = 11,   /* SM request: [0] 15..8: task slot, 31..16: service; [1] sm | wave << 16; [2] payload index; [3..7] a0, a1, a2 (low words) */
+	TUTTI_EVENT_REQUEST = 11,   /* SM request: [0] 15..8: task slot, 31..16: service; [1] sm | wave slot << 16; [2] payload index; [3..4] a0, [5..6] a1, low word first; [7] a2, low word. REPLY is due. */
 	TUTTI_EVENT_FLUSHED = 12,   /* [0] 15..8: gpc, 23..16: TUTTI_FLUSH_*; [1] id or slot; [2] mask of the SMs that have answered now */
 	TUTTI_EVENT_THROTTLE = 13,  /* [0] 15..8: 1 on, 0 off */
 	TUTTI_EVENT_BARRIER = 14,
