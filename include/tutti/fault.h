@@ -63,6 +63,7 @@
 #define TUTTI_CAUSE_CGA_OFFSET 13u  /* offset larger than any segment */
 #define TUTTI_CAUSE_CGA_EXITED 14u  /* the CTA has exited */
 #define TUTTI_CAUSE_CGA_SEGMENT 15u /* past the end of the CTA's segment */
+#define TUTTI_CAUSE_TENSOR 64u    /* + enum tutti_tensor_error */
 
 /** struct tutti_fault - an error, as told to the host. */
 struct tutti_fault {
