@@ -88,7 +88,8 @@ struct tutti_sm_state {
 	uint64_t energy;
 	uint64_t instructions[TUTTI_CLASSES];
 	struct tutti_peu_state peu[TUTTI_SM_PEUS];
-	uint64_t pad0[39];
+	uint32_t shared_blocks; /* it has now: another number than the card's while throttled (spec TSK-07) */
+	uint32_t pad0[77];
 };
 TUTTI_SIZE(struct tutti_sm_state, 1024);
 TUTTI_AT(struct tutti_sm_state, cta_slots, 0);
@@ -101,6 +102,7 @@ TUTTI_AT(struct tutti_sm_state, waves, 56);
 TUTTI_AT(struct tutti_sm_state, energy, 64);
 TUTTI_AT(struct tutti_sm_state, instructions, 72);
 TUTTI_AT(struct tutti_sm_state, peu, 136);
-TUTTI_AT(struct tutti_sm_state, pad0, 712);
+TUTTI_AT(struct tutti_sm_state, shared_blocks, 712);
+TUTTI_AT(struct tutti_sm_state, pad0, 716);
 
 #endif

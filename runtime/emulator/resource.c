@@ -90,7 +90,8 @@ void sm_init(struct sm *sm, const struct tutti_discovery *limits)
 	sm->touched = 1;
 	sm->cta_slots = limits->cta_slots;
 	sm->barriers = limits->barriers;
-	blocks_init(&sm->shared, limits->shared_blocks);
+	sm->shared_blocks = limits->shared_blocks;
+	blocks_init(&sm->shared, sm->shared_blocks);
 	for (unsigned p = 0; p < limits->peus; p++) {
 		sm->peu[p].free_waves = limits->peu_waves;
 		blocks_init(&sm->peu[p].scalar, limits->scalar_blocks);

@@ -62,6 +62,7 @@ struct peu {
 
 struct sm {
 	uint32_t cta_slots, barriers; /* free */
+	uint32_t shared_blocks; /* free or not, see throttle.c */
 	struct blocks shared;
 	uint64_t busy[SM_WAVES / 64];
 	struct peu peu[SM_PEUS];

@@ -30,7 +30,8 @@ static void put_sm(struct sm_array *array, const struct sm *sm, struct tutti_sm_
 	state->cta_slots = sm->cta_slots;
 	state->barriers = sm->barriers;
 	state->split = sm->split;
-	state->shared_free = put_map(state->shared, &sm->shared, limits->shared_blocks);
+	state->shared_free = put_map(state->shared, &sm->shared, sm->shared_blocks);
+	state->shared_blocks = sm->shared_blocks;
 	state->ctas = sm->ctas;
 	state->waves = sm->waves;
 	for (unsigned c = 0; c < TUTTI_CLASSES; c++)
