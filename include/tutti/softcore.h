@@ -13,6 +13,7 @@
  *   0x00000000  local memory (code, data, scratch), local_bytes
  *   0x10000000  engine page: struct tutti_engines, plain memory that the engines watch
  *   0x10001000  device registers: reads and writes have effects, ~30 cycles each
+ *   0x20000000  struct tutti_sm_state of each SM (sm_state.h), read-only
  *   0x40000000  control window (discovery, status, rings, ... doorbell pages excluded)
  *   0x80000000  card memory, first 1 GiB of it
  *
@@ -31,6 +32,7 @@
 #define TUTTI_CORE_LOCAL 0x00000000u
 #define TUTTI_CORE_ENGINES 0x10000000u
 #define TUTTI_CORE_REGISTERS 0x10001000u
+#define TUTTI_CORE_SMS 0x20000000u
 #define TUTTI_CORE_CONTROL 0x40000000u
 #define TUTTI_CORE_CARD 0x80000000u
 #define TUTTI_CORE_CARD_BYTES 0x40000000u
@@ -140,6 +142,7 @@ enum tutti_command {
 	/*
 	 * SIGNAL: decrement a signal by 1, atomically; if its waiters word is
 	 * non-zero raise the MSI-X vector. sub = vector | 0x8000: also write end_time.
+	 * sub | 0x4000: instead of the decrement the true value becomes TUTTI_SIGNAL_CANCELLED.
 	 * words: [1] asid | queue << 16, [2] address low, [3] high. Failure: event POST_FAULT.
 	 */
 	TUTTI_CMD_SIGNAL = 5, /* 4 words */
@@ -184,7 +187,8 @@ enum tutti_command {
 	TUTTI_CMD_TRACE = 13, /* 3 words */
 	/*
 	 * FLUSH: sub = gpc | TUTTI_FLUSH_* << 8. words: [1] cga id or lmem slot, [2] GPC-local
-	 * mask of the SMs meant. Event FLUSHED, one or more.
+	 * mask of the SMs meant. Event FLUSHED, one or more. DSMEM: all CTAs of the CGA have
+	 * completed; its id is free when every SM that ran one has answered. LMEM: the slot is cleared.
 	 */
 	TUTTI_CMD_FLUSH = 14, /* 3 words */
 	/*
@@ -195,12 +199,20 @@ enum tutti_command {
 	TUTTI_CMD_THROTTLE = 15,
 	/* REPLY to a wave that waits for an SM request: words: [1] sm | wave << 16, [2] low, [3] high of a0. */
 	TUTTI_CMD_REPLY = 16, /* 4 words */
+	/*
+	 * SM_MODE: sub = TUTTI_SM_*, for all SMs, until the next one. Rotated split: later
+	 * LAUNCHes put wave i of a CTA on PEU (split + 1 + i) % peus, split being the PEU that
+	 * got the SM's last one; else each wave goes to the PEU with most free wave slots
+	 * that has room. (spec RES-12)
+	 */
+	TUTTI_CMD_SM_MODE = 17, /* 1 word */
 };
 
 #define TUTTI_FETCH_PACKETS 1u
 #define TUTTI_FENCE_RELEASE 4u
 #define TUTTI_FENCE_ACQUIRE 8u
 #define TUTTI_SIGNAL_TIMES 0x8000u
+#define TUTTI_SIGNAL_CANCEL 0x4000u
 
 #define TUTTI_LAUNCH_CGA 1u
 #define TUTTI_LAUNCH_END_OF_CGA 2u
@@ -210,6 +222,16 @@ enum tutti_command {
 #define TUTTI_STATE_MASK 1u
 #define TUTTI_STATE_ACK 2u /* event STATE when all SMs meant have acknowledged */
 #define TUTTI_STATE_CGA 4u
+/*
+ * CTAs of this slot are launched wave by wave (spec RES-07): launch number n, counted from
+ * @first, is wave n % waves of CTA n / waves, takes the registers and wave slot of one wave
+ * and a CTA slot, and completes by itself. Not with shared memory, barriers or CGAs.
+ */
+#define TUTTI_STATE_SPLIT 8u
+
+#define TUTTI_SM_TABLE 1u  /* keep the table of SM states (sm_state.h) current */
+#define TUTTI_SM_UPDATE 2u /* bring it and the host's copy up to date once */
+#define TUTTI_SM_ROTATE 4u /* rotated split of waves */
 
 #define TUTTI_FLUSH_DSMEM 0u
 #define TUTTI_FLUSH_LMEM 1u
@@ -302,7 +324,7 @@ enum tutti_event_type {
 	TUTTI_EVENT_POST_FAULT = 8, /* WRITE, SCRUB or SIGNAL failed: [0] 15..8: cause, 31..16: queue; [1..2] address */
 	TUTTI_EVENT_STATE = 9,      /* STATE acknowledged: [0] 15..8: task slot */
 	TUTTI_EVENT_MOVER = 10,     /* descriptor without CALL: [0] 31..16: tag, 15..8: cause; [1..2] address */
-	TUTTI_EVENT_REQUEST = 11,   /* SM request: [0] 15..8: task slot, 31..16: service; [1] sm | wave << 16; [2] slot of the request area (TENSOR); [3..7] a0, a1, a2 (low words) */
+	TUTTI_EVENT_REQUEST = 11,   /* SM request: [0] 15..8: task slot, 31..16: service; [1] sm | wave << 16; [2] slot of the request area (TENSOR); [3] a0 low, [4] high, [5] a1 low, [6] high, [7] a2 low */
 	TUTTI_EVENT_FLUSHED = 12,   /* [0] 15..8: gpc, 23..16: TUTTI_FLUSH_*; [1] id or slot; [2] mask of the SMs that have answered now */
 	TUTTI_EVENT_THROTTLE = 13,  /* [0] 15..8: 1 on, 0 off */
 	TUTTI_EVENT_BARRIER = 14,
