@@ -22,7 +22,7 @@
 
 /* ---- global memory: written or touched bytes */
 
-#define TABLE_SLOTS (1u << 20)
+#define TABLE_SLOTS (1u << 18)
 struct byte_set {
 	struct { uint64_t address; uint32_t epoch; uint8_t value; } *slot;
 	uint32_t *used; /* slots in use, @count of them */
@@ -43,7 +43,8 @@ static inline void byte_set_clear(struct byte_set *set)
 
 static inline uint32_t byte_set_find(const struct byte_set *set, uint64_t address)
 {
-	uint32_t i = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 44);
+	/* neighbours stay neighbours: most of what is looked up next is in the cache */
+	uint32_t i = (uint32_t)((address >> 6) * 0x9e3779b97f4a7c15ull >> 52) << 6 | (uint32_t)(address & 63);
 
 	while (set->slot[i].epoch == set->epoch && set->slot[i].address != address)
 		i = (i + 1) % TABLE_SLOTS;
