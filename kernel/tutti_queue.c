@@ -135,8 +135,8 @@ void tutti_queue_post_reset(struct tutti_device *tdev)
 	struct tutti_queue *queue;
 
 	while ((queue = first_queue(tdev))) {
+		tutti_fence_cancel(queue, drm_dev_is_unplugged(&tdev->drm) ? -ENODEV : -EIO);
 		tell_lost(queue);
-		tutti_fence_cancel(queue, -EIO);
 		queue_off_card(queue);
 		tutti_queue_put(queue);
 	}
