@@ -34,7 +34,6 @@
 #include <drm/drm_mm.h>
 #include <drm/drm_print.h>
 
-/* not the whole contract: wave.h has a field that the kernel defines as a macro */
 #include "tutti/control.h"
 #include "tutti/counter.h"
 #include "tutti/discovery.h"

@@ -138,7 +138,7 @@ enum tutti_policy {
 	TUTTI_POLICY_SPLIT_ROUNDS = 9, /* rounds without a match before a CTA is split into waves; 0 = 256 (spec RES-07) */
 	TUTTI_POLICY_WINDOW = 10,    /* (class << 24 | ticks): length of a priority window; class 255: number of windows (spec RES-06) */
 	TUTTI_POLICY_CLASS = 11,     /* (level << 8 | class): class of a priority level */
-	TUTTI_POLICY_SEED = 12,      /* of the fair choice among equals (spec RES-04) */
+	TUTTI_POLICY_SEED = 12,      /* of the fair choice among equals (spec RES-04); 0 = no draw, the oldest in the table goes (TSK-04) */
 	TUTTI_POLICY_REMAINING_WEIGHT = 13, /* (resource << 24 | weight): RES-13's A_h */
 	TUTTI_POLICY_POWER_WEIGHT = 14,     /* (class << 24 | weight): RES-14's B_s */
 	TUTTI_POLICY_POWER_WINDOW = 15,     /* cycles, power of two; 0 = 1024 (spec RES-14) */

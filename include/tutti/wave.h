@@ -35,7 +35,7 @@ struct tutti_wave_info {
 	uint32_t groups[3];     /* CTAs of the grid */
 	uint32_t grid[3];       /* work-items of the grid */
 	uint16_t workgroup[3];  /* full workgroup size */
-	uint16_t current[3];    /* this workgroup's size (smaller at the grid's edge) */
+	uint16_t extent[3];     /* this workgroup's size (smaller at the grid's edge) */
 	uint32_t cta_linear;    /* flat CTA number in the grid */
 	uint32_t sm;
 	uint16_t queue;
@@ -66,7 +66,7 @@ TUTTI_AT(struct tutti_wave_info, cta, 36);
 TUTTI_AT(struct tutti_wave_info, groups, 48);
 TUTTI_AT(struct tutti_wave_info, grid, 60);
 TUTTI_AT(struct tutti_wave_info, workgroup, 72);
-TUTTI_AT(struct tutti_wave_info, current, 78);
+TUTTI_AT(struct tutti_wave_info, extent, 78);
 TUTTI_AT(struct tutti_wave_info, cta_linear, 84);
 TUTTI_AT(struct tutti_wave_info, sm, 88);
 TUTTI_AT(struct tutti_wave_info, queue, 92);
@@ -99,8 +99,8 @@ enum tutti_service {
 	/* through the firmware (TUTTI_EVENT_REQUEST) */
 	TUTTI_SERVICE_TASK = 16,       /* a0 TMD address: create a child task (spec TSK-11); it completes by its TMD's signal */
 	TUTTI_SERVICE_QUEUE_NOTIFY = 17, /* a0 TMD address: items were added */
-	TUTTI_SERVICE_TENSOR = 18,     /* a0 address of a struct tutti_tensor_request */
-	TUTTI_SERVICE_WAIT_ALL = 19,   /* all earlier tensor requests of this CTA are done */
+	TUTTI_SERVICE_TENSOR = 18,     /* a0 address of a struct tutti_tensor_request, taken at once; waits for room only */
+	TUTTI_SERVICE_WAIT_ALL = 19,   /* all earlier tensor requests of this CTA are done (hardware's, no event) */
 	/* CGA */
 	TUTTI_SERVICE_CGA_BARRIER = 32,
 	TUTTI_SERVICE_MBARRIER_WAIT = 33, /* a0 shared offset, a1 phase parity */

@@ -214,9 +214,9 @@ static void task_fill(struct sm_array *array, struct task *task, const struct tu
 	info->grid[0] = state->grid_x;
 	info->grid[1] = state->grid_y;
 	info->grid[2] = state->grid_z;
-	info->workgroup[0] = info->current[0] = state->workgroup_x;
-	info->workgroup[1] = info->current[1] = state->workgroup_y;
-	info->workgroup[2] = info->current[2] = state->workgroup_z;
+	info->workgroup[0] = info->extent[0] = state->workgroup_x;
+	info->workgroup[1] = info->extent[1] = state->workgroup_y;
+	info->workgroup[2] = info->extent[2] = state->workgroup_z;
 	info->queue = state->queue;
 	info->dimensions = state->dimensions;
 	info->cga_ctas = 1;

@@ -17,10 +17,10 @@ static uint32_t edge_items(const struct cta *cta, struct tutti_wave_info *info)
 {
 	const struct tutti_task_state *state = &cta->task->state;
 
-	info->current[0] = (uint16_t)smaller(state->grid_x, state->workgroup_x, cta->x);
-	info->current[1] = (uint16_t)smaller(state->grid_y, state->workgroup_y, cta->y);
-	info->current[2] = (uint16_t)smaller(state->grid_z, state->workgroup_z, cta->z);
-	return (uint32_t)info->current[0] * info->current[1] * info->current[2];
+	info->extent[0] = (uint16_t)smaller(state->grid_x, state->workgroup_x, cta->x);
+	info->extent[1] = (uint16_t)smaller(state->grid_y, state->workgroup_y, cta->y);
+	info->extent[2] = (uint16_t)smaller(state->grid_z, state->workgroup_z, cta->z);
+	return (uint32_t)info->extent[0] * info->extent[1] * info->extent[2];
 }
 
 static void fill_info(struct engine *engine, struct wave *wave)
