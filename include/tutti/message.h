@@ -39,6 +39,12 @@ enum tutti_message_type {
 	TUTTI_MSG_RESUME = 17,
 	TUTTI_MSG_TASK_CANCEL = 18,      /* arg 0: queue, 1: packet index (spec TSK-12) */
 	TUTTI_MSG_COUNTERS = 19,         /* firmware brings the counter region up to date */
+	/*
+	 * arg 0: queue, 1: packets. One interrupt (the queue's vector), behind the progress word, when so
+	 * many have retired or now if they have; then none until asked again. The smallest number asked
+	 * for counts. Nothing happens for a queue without a progress word.
+	 */
+	TUTTI_MSG_QUEUE_NOTIFY = 20,
 	/* card to host */
 	TUTTI_MSG_REPLY = 64,
 	TUTTI_MSG_QUEUE_ERROR = 65,      /* struct tutti_fault; id = 0 */

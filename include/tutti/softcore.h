@@ -185,7 +185,8 @@ enum tutti_command {
 	TUTTI_CMD_TRACE = 13, /* 3 words */
 	/*
 	 * FLUSH: sub = gpc | TUTTI_FLUSH_* << 8. words: [1] cga id or lmem slot, [2] GPC-local
-	 * mask of the SMs meant. Event FLUSHED, one or more.
+	 * mask of the SMs meant. Event FLUSHED, one or more. DSMEM: all CTAs of the CGA have
+	 * completed; its id is free when every SM that ran one has answered. LMEM: the slot is cleared.
 	 */
 	TUTTI_CMD_FLUSH = 14, /* 3 words */
 	/*
