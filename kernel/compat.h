@@ -7,7 +7,7 @@
 #include <linux/mm.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
-#include <drm/drm_gem.h>
+#include <drm/drm_prime.h>
 #ifdef TUTTI_HAVE_ACCEL
 #include <drm/drm_accel.h>
 #define TUTTI_DRIVER_NODE DRIVER_COMPUTE_ACCEL
