@@ -142,6 +142,7 @@ k_sizes:	# accesses of every size to the neighbour (rank ^ 1); out[cta] = sum of
 	fld f1, 24(s2)
 	fmv.x.d t2, f1
 	add t1, t1, t2
+	service 32
 	sd t1, 0(s0)
 	ret
 k_load:		# rank 0 loads from the parameter, stores 1 behind it, goes on: out[0] = 1 + what it loaded
