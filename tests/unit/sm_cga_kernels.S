@@ -257,6 +257,21 @@ k_ask:		# out[cta] = reply to a request with three arguments
 	service 16
 	sd a0, 0(s0)
 	ret
+k_waves:	# out[cta][wave] = items | first_item << 8 | (cta + 1) << 16
+	own s0
+	lwu t0, 28(tp)
+	slli t0, t0, 3
+	add s0, s0, t0
+	lwu t0, 20(tp)
+	lwu t1, 24(tp)
+	slli t1, t1, 8
+	or t0, t0, t1
+	lwu t1, 84(tp)
+	addi t1, t1, 1
+	slli t1, t1, 16
+	or t0, t0, t1
+	sd t0, 0(s0)
+	ret
 k_bench:	# parameter times load of rank 1
 	lwu t0, 100(tp)
 	bnez t0, 1f

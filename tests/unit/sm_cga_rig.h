@@ -48,7 +48,7 @@ static inline void cga_state(unsigned slot, uint32_t entry, uint32_t ctas, uint3
 	state.shared_blocks = 1;
 	state.cga_x = (uint16_t)size;
 	state.cga_y = state.cga_z = 1;
-	sm_array_state(card->array, slot, &state, NULL, NULL, 0);
+	sm_array_state(card->array, slot, 0, &state, NULL, NULL, 0);
 }
 
 static inline int cga_send(unsigned slot, unsigned flags, unsigned gpc, unsigned id, unsigned repeat, uint32_t mask)

@@ -16,7 +16,7 @@ static void identity(void **unused)
 	state.cga_x = 3;
 	state.cga_y = 2;
 	state.cga_z = 1;
-	sm_array_state(card->array, 4, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 4, 0, &state, NULL, NULL, 0);
 	for (unsigned n = 0; n < 36; n++) {
 		unsigned gpc = n % 2;
 
@@ -148,7 +148,7 @@ static void alone(void **unused)
 {
 	struct tutti_task_state state = rig_state(1, C_SPLIT, 1, 3);
 
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
 	rig_until(card, 0, 1);
 	assert_int_equal(data[0], 1);
@@ -156,7 +156,7 @@ static void alone(void **unused)
 	state.shared_bytes = 16;
 	state.shared_blocks = 1;
 	data[254] = 0;
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
 	rig_until(card, 0, 2);
 	assert_int_equal(data[0], 300);
@@ -264,7 +264,7 @@ static void spanning(void **unused)
 	struct tutti_task_state state = rig_state(1, C_IDS, 8, 1);
 	uint32_t words[] = {5 | (uint32_t)TUTTI_GPC_NONE << 24, 3, 1 | 1u << 24, 0x00ff};
 
-	sm_array_state(card->array, 0, &state, level, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, level, NULL, 0);
 	words[3] = 0x003f;
 	assert_int_equal(sm_array_launch(card->array, 0, TUTTI_LAUNCH_CGA, words, 4), 0);
 	idle();
@@ -289,7 +289,7 @@ static void nested(void **unused)
 	state.grid_y = 2;
 	state.cga_x = 3;
 	state.cga_y = state.cga_z = 1;
-	sm_array_state(card->array, 0, &state, level, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, level, NULL, 0);
 	for (unsigned outer = 0; outer < 2; outer++) {
 		sequence++;
 		for (unsigned i = 0; i < 4; i++) {
