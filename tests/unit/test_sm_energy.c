@@ -98,7 +98,7 @@ static void sms_differ(void **unused)
 		struct tutti_task_state state = rig_state(1, K_EMPTY, 6400, 1);
 
 		rig_context(card[k], 1);
-		sm_array_state(card[k]->array, 0, &state, NULL, NULL, 0);
+		sm_array_state(card[k]->array, 0, 0, &state, NULL, NULL, 0);
 		for (unsigned i = 0; i < 100; i++) {
 			assert_int_equal(rig_launch(card[k], 0, 1, 64), 0);
 			rig_until(card[k], 0, 64 * (i + 1));
