@@ -207,7 +207,7 @@ bool sm_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *ct
 	sm->cta_slots--;
 	sm->barriers -= state->barriers;
 	if (unlikely(sm->rotate))
-		sm->split = (sm->split + state->waves) % limits->peus;
+		sm->split = (sm->split + cta->waves) % limits->peus;
 	sm->ctas++;
 	sm->waves += state->waves;
 	sm->touched = 1;

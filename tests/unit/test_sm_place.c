@@ -142,7 +142,7 @@ static void rotated_split_is_balanced(void **unused)
 		sm->rotate = true;
 		for (;;) {
 			struct task task = {.state = {.waves = (uint16_t)(1 + roll(7)), .scalar_blocks = 1}};
-			struct cta cta = {.task = &task};
+			struct cta cta = {.task = &task, .waves = task.state.waves};
 			unsigned most = 0, least = 8;
 
 			if (!sm_take(sm, &card->limits, &cta))
@@ -189,6 +189,7 @@ static void table_of_sm_states(void **unused)
 				.scalar_blocks = (uint16_t)roll(9), .vector_blocks = (uint16_t)roll(30),
 				.shared_blocks = (uint16_t)roll(60), .barriers = (uint16_t)roll(3)};
 			cta[n].task = &task[n];
+			cta[n].waves = task[n].state.waves;
 			n += sm_take(sm, &limits, &cta[n]);
 		}
 		for (unsigned i = 0; i < n; i += 2)
