@@ -6,62 +6,55 @@
  */
 #include "tmau.h"
 
-#include "counter.h"
-
-#define NEGATIVE 0xf0000000u      /* pixels start at most 2^17 below 0 */
+#define NEGATIVE 0xf0000000u        /* pixels start at most 2^17 below 0 */
 #define FAR_IMAGE ((uint32_t)-8192) /* no column comes up from there */
-#define SINGLE ((struct clip){ 0, 1, 0 })
+#define INLINE static inline __attribute__((always_inline))
 
-/* All of dimension @d of the bounding box; computed once for a request. */
-static struct clip full(struct job *job, unsigned d, uint32_t *first)
+/* All of wheel @d of the bounding box; computed once for a request. */
+static void full(struct job *job, unsigned d)
 {
 	const struct tensor_template *t = job->t;
+	uint32_t step = t->step[d + 1], n = t->range[d] / step + 1, before, after;
+	uint32_t count = clip((uint32_t)job->origin[d], n, (n - 1) * step, step, t->last[d + 1], NEGATIVE, &before, &after);
 
-	if (!(job->full_known >> d & 1)) {
-		uint32_t step = t->step[d + 1], n = t->range[d] / step + 1;
-		struct clip part = clip((uint32_t)job->origin[d], n, step, t->last[d + 1], NEGATIVE);
-
-		job->full_known |= (uint8_t)(1u << d);
-		job->full[d] = part;
-		job->full_first[d] = (uint32_t)job->origin[d] + part.before * step;
-	}
-	*first = job->full_first[d];
-	return job->full[d];
+	job->full_known |= (uint8_t)(1u << d);
+	job->full[d].before = (uint16_t)before;
+	job->full[d].count = (uint16_t)count;
+	job->full[d].after = (uint16_t)after;
+	job->full[d].global = t->stride[d + 1] * ((uint32_t)job->origin[d] + before * step);
 }
 
 /* Behind @n steps of wheel @level. */
-static void advance(struct job *job, unsigned level, uint32_t n)
+INLINE void advance(struct job *job, const struct tensor_template *t, unsigned wheels, unsigned level, uint32_t n)
 {
-	const struct tensor_template *t = job->t;
-	unsigned wheels = t->rank - 2u;
-
 	for (; level < wheels; level++, n = 1) {
-		job->at[level] += n * t->step[level + 1];
-		if (job->at[level] <= t->range[level])
+		uint32_t at = job->at[level] + n * t->step[level + 1];
+
+		if (at <= t->range[level]) {
+			job->at[level] = at;
 			return;
+		}
 		job->at[level] = 0;
 	}
 	job->image += n;
 }
 
 /* The largest wheel that stands at its beginning with enough pixels left for whole turns of those before it. */
-static unsigned largest(const struct job *job)
+INLINE unsigned largest(const struct job *job, const struct tensor_template *t, unsigned wheels, uint32_t left)
 {
-	const struct tensor_template *t = job->t;
-	unsigned level = 0, wheels = t->rank - 2u;
+	unsigned level = 0;
 
-	while (level < wheels && !job->at[level] && (uint32_t)job->left >= t->per[level + 1])
+	while (level < wheels && !job->at[level] && left >= t->per[level + 1])
 		level++;
 	return level;
 }
 
 /* Steps that wheel @level makes now. */
-static uint32_t steps(const struct job *job, unsigned level)
+INLINE uint32_t steps(const struct job *job, const struct tensor_template *t, unsigned wheels, unsigned level, uint32_t left)
 {
-	const struct tensor_template *t = job->t;
-	uint32_t most = level ? (uint32_t)job->left / t->per[level] : (uint32_t)job->left, rest;
+	uint32_t most = level ? left / t->per[level] : left, rest;
 
-	if (level == t->rank - 2u)
+	if (level == wheels)
 		return level == SETUP_SPATIAL ? 1 : most;
 	rest = t->range[level] - job->at[level];
 	if (t->step[level + 1] != 1)
@@ -69,39 +62,83 @@ static uint32_t steps(const struct job *job, unsigned level)
 	return most <= rest ? most : rest + 1;
 }
 
-/* One box: @n steps of wheel @level. */
-static void box(struct job *job, unsigned level, uint32_t n)
+/* A box, @n steps of wheel @level, built in the next descriptor. Return: false = it lies outside. */
+INLINE bool build(struct job *job, const struct tensor_template *t, unsigned wheels, unsigned level, uint32_t n,
+		  uint64_t *address)
+{
+	struct box *box = box_of(mover_begin());
+	uint64_t global = job->global;
+	uint32_t before, count, after;
+	unsigned d;
+
+	for (d = 0; d < level; d++) {
+		if (unlikely(!(job->full_known >> d & 1)))
+			full(job, d);
+		if (!job->full[d].count)
+			return false;
+		global += job->full[d].global;
+		box_set(box, d + 1, job->full[d].before, job->full[d].count, job->full[d].after);
+	}
+	for (; d <= wheels; d++, n = 1) {
+		uint32_t step = d < wheels ? t->step[d + 1] : 1;
+		uint32_t first = d < wheels ? (uint32_t)job->origin[d] + job->at[d] : job->image;
+
+		if (n == 1) {
+			if (first > t->last[d + 1])
+				return false;
+			before = after = 0;
+			count = 1;
+		} else {
+			count = clip(first, n, (n - 1) * step, step, t->last[d + 1], NEGATIVE, &before, &after);
+			if (!count)
+				return false;
+			first += before * step;
+		}
+		if (likely(t->flat))
+			global = ((uint32_t)global + (uint32_t)t->stride[d + 1] * first) | global >> 32 << 32;
+		else
+			global += t->stride[d + 1] * first;
+		if (d + 1 < TUTTI_MOVE_DIMENSIONS)
+			box_set(box, d + 1, before, count, after);
+	}
+	box_set(box, 0, job->box.before[0], job->box.count[0], job->box.after[0]);
+	for (d++; d < TUTTI_MOVE_DIMENSIONS; d++)
+		box_set(box, d, 0, 1, 0);
+	*address = global;
+	return true;
+}
+
+INLINE bool run(struct job *job, int room, unsigned wheels)
 {
 	const struct tensor_template *t = job->t;
-	unsigned wheels = t->rank - 2u, d;
-	uint32_t pixels = n * t->per[level], bytes = pixels * t->pixel_bytes;
-	uint64_t global = job->global;
-	struct clip part;
-	bool inside = job->box.count[0];
+	uint32_t left = (uint32_t)job->left;
 
-	for (d = 0; d <= wheels; d++) {
-		uint32_t first, step = d < wheels ? t->step[d + 1] : 1;
+	while (left && room >= 2) {
+		unsigned level = largest(job, t, wheels, left);
+		uint32_t n = steps(job, t, wheels, level, left), pixels = n * t->per[level], bytes = pixels * t->pixel_bytes;
+		uint64_t global;
 
-		if (d < level) {
-			part = full(job, d, &first);
+		if (job->outside)
+			room -= job_fill(job, 1); /* less than a piece */
+		if (job->box.count[0] && build(job, t, wheels, level, n, &global)) {
+			job_box(job, global, bytes);
+			room--;
 		} else {
-			first = d < wheels ? (uint32_t)job->origin[d] + job->at[d] : job->image;
-			part = clip(first, d == level ? n : 1, step, t->last[d + 1], NEGATIVE);
-			first += part.before * step;
+			job_outside(job, bytes);
 		}
-		inside = inside && part.count;
-		global += t->flat ? (uint32_t)t->stride[d + 1] * first : t->stride[d + 1] * first;
-		if (d + 1 < TUTTI_MOVE_DIMENSIONS)
-			box_set(&job->box, d + 1, part);
+		left -= pixels;
+		advance(job, t, wheels, level, n);
 	}
-	if (inside) {
-		job_fill(job, 1); /* less than a piece */
-		job_box(job, global, &job->box, bytes);
-	} else {
-		job_outside(job, bytes);
-	}
-	job->left = (uint32_t)job->left - pixels;
-	advance(job, level, n);
+	job->left = left;
+	if (left)
+		return false;
+	job_fill(job, room);
+	return !job->outside;
+}
+
+bool column_run(int room)
+{
+	return run(&tmau.job, room, tmau.job.t->rank - 2u);
 }
 
 bool column_start(int room)
@@ -111,8 +148,7 @@ bool column_start(int room)
 	const struct tutti_tensor_request *r = &job->call->request;
 	static const uint8_t offset_bits[SETUP_SPATIAL] = { 16, 8, 5 };
 	unsigned wheels = t->rank - 2u, bits = offset_bits[wheels - 1], d;
-	struct clip part = clip((uint32_t)r->coordinate[0], t->count[0], 1, t->last[0], 0x80000000u);
-	uint32_t offset = r->offset;
+	uint32_t offset = r->offset, before, after;
 
 	job->kind = JOB_COLUMN;
 	job->left = t->pixels;
@@ -122,26 +158,10 @@ bool column_start(int room)
 		job->at[d] = (uint32_t)r->coordinate[d + 1] - (uint32_t)t->lower[d];
 	}
 	job->image = r->coordinate[d + 1] < (int32_t)FAR_IMAGE ? FAR_IMAGE : (uint32_t)r->coordinate[d + 1];
-	box_set(&job->box, 0, part);
-	for (d = t->rank; d < TUTTI_MOVE_DIMENSIONS; d++)
-		box_set(&job->box, d, SINGLE);
-	job->global = t->base + t->stride[0] * ((uint32_t)r->coordinate[0] + part.before);
+	job->box.count[0] = (uint16_t)clip((uint32_t)r->coordinate[0], t->count[0], t->count[0] - 1u, 1, t->last[0],
+					   0x80000000u, &before, &after);
+	job->box.before[0] = (uint16_t)before;
+	job->box.after[0] = (uint16_t)after;
+	job->global = t->base + t->stride[0] * ((uint32_t)r->coordinate[0] + before);
 	return column_run(room);
-}
-
-bool column_run(int room)
-{
-	struct job *job = &tmau.job;
-
-	while (job->left) {
-		uint32_t tail = mover_tail();
-		unsigned level = largest(job);
-
-		if (room < 2)
-			return false;
-		box(job, level, steps(job, level));
-		room -= (int)(mover_tail() - tail);
-	}
-	job_fill(job, room);
-	return !job->outside;
 }

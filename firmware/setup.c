@@ -206,6 +206,7 @@ static unsigned compile_strides(struct tensor_template *t, const struct tutti_te
 
 static void compile_shape(struct tensor_template *t, const struct tutti_tensor *d)
 {
+	static const int8_t paths[TUTTI_TENSOR_RANK + 1] = { 0, 1, 0, -1, 2, 3 };
 	unsigned shift = type_shift[d->type], i;
 	uint32_t low = (uint32_t)d->constant, high = (uint32_t)(d->constant >> 32);
 
@@ -228,6 +229,7 @@ static void compile_shape(struct tensor_template *t, const struct tutti_tensor *
 		.promotion = d->promotion,
 	};
 	t->rank = d->rank;
+	t->path = paths[d->rank];
 	t->pixels = 0;
 	t->origin = (uint8_t)(d->interleave ? 0 : 15u >> shift);
 	t->reductions = (uint16_t)setup_reductions(d->type);
@@ -254,6 +256,7 @@ static void compile_tile(struct tensor_template *t, const struct tutti_tensor *d
 
 		t->step[i] = (uint8_t)step;
 		t->count[i] = (uint16_t)n;
+		t->span[i] = (uint16_t)span;
 		t->limit[i] = span > t->last[i] || !t->flat ? 0 : !limit || limit > COORDINATE_END ? COORDINATE_END : limit;
 		if (i == TUTTI_MOVE_DIMENSIONS)
 			break;

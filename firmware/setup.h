@@ -27,6 +27,7 @@
  * @stride: bytes of a step of the coordinate
  * @last: largest coordinate inside
  * @count: elements a tile loads; im2col: [0] channels per pixel
+ * @span: from the first to the last of them
  * @match: mode and rank, as in word 2 of a request; no request has those of a descriptor with an error
  * @bytes: of the dense side, SETUP_BYTES_MAX if there are more
  * @slice: dense bytes of a step of the fifth dimension
@@ -42,9 +43,11 @@ struct tensor_template {
 	uint64_t total;
 	uint64_t slice;
 	uint16_t count[TUTTI_TENSOR_RANK];
+	uint16_t span[TUTTI_TENSOR_RANK];
 	uint8_t step[TUTTI_TENSOR_RANK];
 	uint8_t error;            /* enum tutti_tensor_error */
 	uint8_t rank;
+	int8_t path;              /* of tile_interior(), by rank: those of 2 and 3 are 0 and below, found by a single branch */
 	uint8_t origin;           /* of coordinate 0: bits that must be 0 for an aligned address */
 	uint16_t reductions;      /* bit = enum tutti_reduce_op */
 	bool flat;                /* no carry out of the low word of an address */
