@@ -292,6 +292,9 @@ static void compile_column(struct tensor_template *t, const struct tutti_tensor 
 		per = per > PIXELS_MAX || t->range[i] / step >= PIXELS_MAX ? PIXELS_MAX + 1 : per * (t->range[i] / step + 1);
 		t->per[i + 1] = (uint16_t)(per > PIXELS_MAX ? PIXELS_MAX + 1 : per);
 	}
+	for (i = 0; i < t->rank; i++)
+		if (t->last[i] > SETUP_LAST_MAX)
+			t->last[i] = SETUP_LAST_MAX;
 	if (n < SETUP_SPATIAL)
 		t->shape.stride[n + 1] = t->stride[n + 1];
 	compile_bytes(t, (uint64_t)t->pixel_bytes * t->pixels, 1);

@@ -62,10 +62,11 @@ struct tensor_template {
 };
 
 /*
- * Longer bounding boxes are cut: coordinates start below 2^31 and no column goes further than 1024
+ * Longer bounding boxes and tensors are cut: coordinates start below 2^31 and no column goes further than 1024
  * steps of 8, so nobody can tell.
  */
 #define SETUP_RANGE_MAX 0xc0000000u
+#define SETUP_LAST_MAX 0xbfffffffu /* im2col: so that what lies before 0, unsigned, lies behind the last one */
 
 /** setup_compile() - check @tensor, fill @t. @t->error says what is wrong. */
 void setup_compile(struct tensor_template *t, const struct tutti_tensor *tensor);
