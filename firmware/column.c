@@ -171,6 +171,8 @@ INLINE uint32_t inside(uint32_t *first, uint32_t n, uint32_t step, uint32_t last
 {
 	uint32_t span = (n - 1) * step;
 
+	if (!n)
+		__builtin_unreachable();
 	*before = *after = 0;
 	if (likely(*first <= last) && likely(*first + span <= last)) /* one below 0 is above @last */
 		return n;
@@ -189,75 +191,92 @@ INLINE uint32_t quotient(uint32_t a, uint32_t step)
 	return step == 1 ? a : a / step;
 }
 
+/* What boxes of a column of rank 4 have in common. */
+struct common {
+	const struct tensor_template *t;
+	uint32_t word, low, shared, channels;
+};
+
+INLINE void put(struct common *c, uint32_t low, uint32_t before_w, uint32_t count_w, uint32_t after_w, uint32_t before_h,
+		uint32_t count_h, uint32_t after_h, uint32_t pixels)
+{
+	uint32_t *m = (uint32_t *)mover_begin();
+
+	m[0] = c->word;
+	m[1] = hal_local(&c->t->shape);
+	m[2] = low;
+	m[3] = (uint32_t)(c->t->base >> 32);
+	m[6] = c->shared;
+	m[8] = before_w << 16;
+	m[9] = before_h;
+	m[10] = c->channels | count_w << 16;
+	m[11] = count_h | 1u << 16;
+	m[12] = after_w << 16;
+	m[13] = after_h;
+	c->shared += pixels * c->t->pixel_bytes;
+	mover_end((struct tutti_mover *)m);
+}
+
 /*
  * The common case by itself: NHWC within 4 GiB, all channels there, shared memory, rows of one image after the other.
- * Goes as far as boxes lie inside; what is left is run()'s. Return: the whole column is written.
+ * Goes as far as boxes lie inside; what is left is run()'s. Return: room that is left, below 0 = the whole column is written.
  */
-static bool rows(struct job *job, const struct tensor_template *t, const struct tutti_tensor_request *r, int room)
+static int rows(struct job *job, const struct tensor_template *t, const struct tutti_tensor_request *r, int room)
 {
-	const uint32_t step_w = t->step[1], step_h = t->step[2], row = t->per[1], channels = t->count[0];
-	const uint32_t origin_w = (uint32_t)t->lower[0] + (r->offset & 0xff), origin_h = (uint32_t)t->lower[1] + (r->offset >> 8);
-	const uint32_t base = (uint32_t)t->base + (uint32_t)r->coordinate[0] * (uint32_t)t->stride[0];
+	const uint32_t step_w = t->step[1], step_h = t->step[2], row = t->per[1];
+	const uint32_t origin_w = (uint32_t)t->lower[0] + (r->offset & 0xff);
+	const uint32_t origin_h = (uint32_t)t->lower[1] + (r->offset >> 8);
 	uint32_t w = (uint32_t)r->coordinate[1] - (uint32_t)t->lower[0], h = (uint32_t)r->coordinate[2] - (uint32_t)t->lower[1];
-	uint32_t left = t->pixels, shared = r->shared, image = (uint32_t)r->coordinate[3];
+	uint32_t left = t->pixels, image = (uint32_t)r->coordinate[3], before_w, after_w, before_h, after_h;
+	struct common c = { t, job->word | TUTTI_MOVER_CLIPPED << 8,
+			    (uint32_t)t->base + (uint32_t)r->coordinate[0] * (uint32_t)t->stride[0] +
+				    image * (uint32_t)t->stride[3], r->shared, t->count[0] };
 
-	while (left && room > 0 && image <= t->last[3]) {
-		uint32_t *m = (uint32_t *)mover_begin(), n, count = 1, x = origin_w + w, y = origin_h + h;
-		uint32_t before_w, after_w, before_h, after_h, pixels, inside_w, next_h;
-		bool whole = !w && left >= row;
+	while (room > 0 && image <= t->last[3]) {
+		uint32_t x = origin_w + w, y = origin_h + h, n, count;
 
-		if (whole) {
+		if (w || left < row) { /* in a row */
+			uint32_t pixels = quotient(t->range[0] - w, step_w) + 1;
+
+			pixels = less(left, pixels);
+			n = inside(&x, pixels, step_w, t->last[1], &before_w, &after_w);
+			if (unlikely(!n) || unlikely(y > t->last[2]))
+				break;
+			put(&c, c.low + x * (uint32_t)t->stride[1] + y * (uint32_t)t->stride[2], before_w, n, after_w, 0, 1, 0,
+			    pixels);
+			left -= pixels;
+			h += step_h;
+		} else {
+			uint32_t lines = less(left / row, quotient(t->range[1] - h, step_h) + 1);
+
 			if (!h && left >= t->per[2])
 				break;
-			n = row;
-			count = less(left / row, quotient(t->range[1] - h, step_h) + 1);
-		} else {
-			n = less(left, quotient(t->range[0] - w, step_w) + 1);
+			n = inside(&x, row, step_w, t->last[1], &before_w, &after_w);
+			count = inside(&y, lines, step_h, t->last[2], &before_h, &after_h);
+			if (unlikely(!n) || unlikely(!count))
+				break;
+			put(&c, c.low + x * (uint32_t)t->stride[1] + y * (uint32_t)t->stride[2], before_w, n, after_w, before_h,
+			    count, after_h, lines * row);
+			left -= lines * row;
+			h += lines * step_h;
 		}
-		pixels = n * count;
-		inside_w = inside(&x, n, step_w, t->last[1], &before_w, &after_w);
-		next_h = h + count * step_h;
-		count = inside(&y, count, step_h, t->last[2], &before_h, &after_h);
-		if (!inside_w || !count)
-			break;
-		m[0] = job->word | TUTTI_MOVER_CLIPPED << 8;
-		m[1] = hal_local(&t->shape);
-		m[2] = base + x * (uint32_t)t->stride[1] + y * (uint32_t)t->stride[2] + image * (uint32_t)t->stride[3];
-		m[3] = (uint32_t)(t->base >> 32);
-		m[6] = shared;
-		m[8] = before_w << 16;
-		m[9] = before_h;
-		m[10] = channels | inside_w << 16;
-		m[11] = count | 1u << 16;
-		m[12] = after_w << 16;
-		m[13] = after_h;
-		mover_end((struct tutti_mover *)m);
 		room--;
-		left -= pixels;
-		shared += pixels * t->pixel_bytes;
-		if (!whole) {
-			w += n * step_w;
-			if (w <= t->range[0])
-				break; /* nothing is left */
-			w = 0;
-		}
-		h = next_h;
+		if (!left)
+			return -1;
+		w = 0;
 		if (h > t->range[1]) {
 			h = 0;
 			image++;
+			c.low += (uint32_t)t->stride[3];
 		}
-	}
-	if (!left) {
-		job->kind = JOB_COLUMN;
-		return true;
 	}
 	begin(job);
 	job->at[0] = w;
 	job->at[1] = h;
 	job->image = image;
 	job->left = left;
-	job->shared = shared;
-	return false;
+	job->shared = c.shared;
+	return room;
 }
 
 bool column_start(int room)
@@ -265,14 +284,13 @@ bool column_start(int room)
 	struct job *job = &tmau.job;
 	const struct tensor_template *t = job->t;
 	const struct tutti_tensor_request *r = &job->call->request;
-	uint32_t tail = mover_tail(), c = (uint32_t)r->coordinate[0];
+	uint32_t c = (uint32_t)r->coordinate[0];
 
-	if (t->rank == 4 && t->flat && !job->linear && c <= t->last[0] && t->last[0] - c >= t->count[0] - 1u) {
-		if (rows(job, t, r, room))
-			return true;
-		room -= (int)(mover_tail() - tail);
-	} else {
-		begin(job);
+	if (t->path == SETUP_PATH_ROWS && !job->linear && c <= t->last[0] && t->last[0] - c >= t->count[0] - 1u) {
+		job->kind = JOB_COLUMN;
+		room = rows(job, t, r, room);
+		return room < 0 || column_run(room);
 	}
+	begin(job);
 	return column_run(room);
 }

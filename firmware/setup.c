@@ -298,6 +298,7 @@ static void compile_column(struct tensor_template *t, const struct tutti_tensor 
 	if (n < SETUP_SPATIAL)
 		t->shape.stride[n + 1] = t->stride[n + 1];
 	compile_bytes(t, (uint64_t)t->pixel_bytes * t->pixels, 1);
+	t->path = t->flat && n == 2 ? SETUP_PATH_ROWS : 0;
 }
 
 static unsigned compile(struct tensor_template *t, const struct tutti_tensor *d)

@@ -47,7 +47,7 @@ struct tensor_template {
 	uint8_t step[TUTTI_TENSOR_RANK];
 	uint8_t error;            /* enum tutti_tensor_error */
 	uint8_t rank;
-	int8_t path;              /* of tile_interior(), by rank: those of 2 and 3 are 0 and below, found by a single branch */
+	int8_t path;              /* of tile_interior(), by rank: 2 and 3 are 0 and below, found by one branch; im2col: SETUP_PATH_ROWS */
 	uint8_t origin;           /* of coordinate 0: bits that must be 0 for an aligned address */
 	uint16_t reductions;      /* bit = enum tutti_reduce_op */
 	bool flat;                /* no carry out of the low word of an address */
@@ -67,6 +67,8 @@ struct tensor_template {
  */
 #define SETUP_RANGE_MAX 0xc0000000u
 #define SETUP_LAST_MAX 0xbfffffffu /* im2col: so that what lies before 0, unsigned, lies behind the last one */
+
+#define SETUP_PATH_ROWS 4 /* NHWC within 4 GiB */
 
 /** setup_compile() - check @tensor, fill @t. @t->error says what is wrong. */
 void setup_compile(struct tensor_template *t, const struct tutti_tensor *tensor);

@@ -159,9 +159,9 @@ static void limits(void)
 		{ TARGET_MARK_EDGE + 3, 180, "edge tile of rank 3" },
 		{ TARGET_MARK_EDGE + 4, 180, "edge tile of rank 4" },
 		{ TARGET_MARK_EDGE + 5, 180 * 8, "edge tile of rank 5, eight slices" },
-		{ TARGET_MARK_COLUMN + 3, 300, "im2col column of rank 3" },
-		{ TARGET_MARK_COLUMN + 4, 300, "im2col column of rank 4" },
-		{ TARGET_MARK_COLUMN + 5, 600, "im2col column of rank 5" },
+		{ TARGET_MARK_COLUMN + 3, 900, "im2col column of rank 3, three boxes" },
+		{ TARGET_MARK_COLUMN + 4, 300, "im2col column of rank 4, three boxes" },
+		{ TARGET_MARK_COLUMN + 5, 1200, "im2col column of rank 5, three boxes" },
 		{ TARGET_MARK_SETUP, 1500, "setup of a descriptor" },
 	};
 	uint64_t marks[64][2], none, none_interior;
