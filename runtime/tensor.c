@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "tutti/mmu.h"
 #include "tutti/tensor_api.h"
 
 #define STRIDE_END (1ull << 40)
@@ -52,7 +53,7 @@ void tutti_tensor_seal(struct tutti_tensor *tensor)
 
 uint32_t tutti_tensor_box_bytes(const struct tutti_tensor *tensor)
 {
-	uint32_t bytes = tutti_tensor_type_bytes(tensor->type);
+	uint32_t bytes = tensor->interleave ? 8u << tensor->interleave : tutti_tensor_type_bytes(tensor->type);
 
 	if (tensor->mode == TUTTI_IM2COL)
 		return bytes * tensor->column.channels * tensor->column.pixels;
@@ -111,6 +112,30 @@ static enum tutti_tensor_error check_rank(const struct tutti_tensor *t)
 	return TUTTI_TENSOR_ERROR_NONE;
 }
 
+/* The address behind the last element is at most TUTTI_VA_END; by division, products of 72 bits come back round. */
+static bool extent_ok(const struct tutti_tensor *t)
+{
+	uint64_t row = (t->size_less_1[0] + 1ull) * type_bytes[t->type], slice = 8u << t->interleave;
+	uint64_t first = t->interleave ? slice : row, left;
+
+	if (t->base > TUTTI_VA_END || first > TUTTI_VA_END - t->base)
+		return false;
+	left = TUTTI_VA_END - t->base - first;
+	for (unsigned d = 1; d < t->rank; d++) {
+		if (t->stride[d - 1] && t->size_less_1[d] > left / t->stride[d - 1])
+			return false;
+		left -= t->stride[d - 1] * t->size_less_1[d];
+	}
+	if (t->interleave && row > slice) {
+		uint64_t size = t->size_less_1[t->rank - 2] + 1ull, stride = t->stride[t->rank - 3];
+		uint64_t more = (row + slice - 1) / slice - 1;
+
+		if (stride && (size > left / stride || more > left / (stride * size)))
+			return false;
+	}
+	return true;
+}
+
 static enum tutti_tensor_error check_tensor(const struct tutti_tensor *t)
 {
 	uint64_t unit = t->interleave == TUTTI_INTERLEAVE_32 ? 32 : 16;
@@ -123,6 +148,8 @@ static enum tutti_tensor_error check_tensor(const struct tutti_tensor *t)
 		if (t->stride[d] >= STRIDE_END)
 			return TUTTI_TENSOR_ERROR_STRIDE_LARGE;
 	}
+	if (!extent_ok(t))
+		return TUTTI_TENSOR_ERROR_EXTENT;
 	for (unsigned d = t->interleave ? 0 : 1; d < t->rank; d++)
 		if (!t->traversal[d] || t->traversal[d] > TRAVERSAL_MAX)
 			return TUTTI_TENSOR_ERROR_TRAVERSAL;
@@ -161,6 +188,9 @@ static enum tutti_tensor_error check_column(const struct tutti_tensor *t)
 		if (t->column.lower[d] < -end || t->column.lower[d] >= end || t->column.upper[d] < -end ||
 		    t->column.upper[d] >= end)
 			return TUTTI_TENSOR_ERROR_CORNER;
+	for (unsigned d = 0; d < n; d++)
+		if ((int64_t)t->size_less_1[d + 1] + t->column.upper[d] < t->column.lower[d])
+			return TUTTI_TENSOR_ERROR_BOUNDING_BOX;
 	if (!t->column.pixels || t->column.pixels > PIXELS_MAX)
 		return TUTTI_TENSOR_ERROR_PIXELS;
 	if (!t->column.channels || t->column.channels > BOX_MAX)

@@ -58,6 +58,7 @@
 #define TUTTI_CAUSE_WATCHDOG 9u
 #define TUTTI_CAUSE_STACK 10u     /* private memory overrun */
 #define TUTTI_CAUSE_ECC 11u
+#define TUTTI_CAUSE_TENSOR 64u    /* + enum tutti_tensor_error */
 
 /** struct tutti_fault - an error, as told to the host. */
 struct tutti_fault {

@@ -72,42 +72,6 @@ struct tutti_im2col {
 	uint32_t pixels;
 };
 
-/* Name, text: what a descriptor can do wrong. */
-#define TUTTI_TENSOR_ERROR_LIST(X)                                                        \
-	X(NONE, "descriptor is good")                                                     \
-	X(PLACE, "descriptor is not 64-byte aligned")                                     \
-	X(VERSION, "unknown descriptor version")                                          \
-	X(CHECK, "check word does not fit: seal a descriptor after changing it")          \
-	X(RESERVED, "a reserved field is not zero")                                       \
-	X(TYPE, "unknown element type")                                                   \
-	X(MODE, "unknown mode")                                                           \
-	X(RANK, "rank is not 1..5")                                                       \
-	X(RANK_IM2COL, "im2col needs rank 3, 4 or 5")                                     \
-	X(RANK_INTERLEAVE, "interleave needs rank 3 or more")                             \
-	X(INTERLEAVE, "unknown interleave")                                               \
-	X(SWIZZLE, "unknown swizzle")                                                     \
-	X(SWIZZLE_INTERLEAVE, "32-byte interleave needs the 32-byte swizzle")             \
-	X(FILL, "unknown fill")                                                           \
-	X(FILL_TYPE, "NaN fill is for floating-point types")                              \
-	X(PROMOTION, "promotion is not 0..3")                                             \
-	X(BASE, "base is not 16-byte aligned (32 with 32-byte interleave)")               \
-	X(SIZE, "a size is not 1..2^32")                                                  \
-	X(STRIDE, "a stride is no multiple of 16 bytes (32 with 32-byte interleave)")     \
-	X(STRIDE_LARGE, "a stride is 2^40 bytes or more")                                 \
-	X(TRAVERSAL, "a traversal stride is not 1..8")                                    \
-	X(BOX, "a box size is not 1..256")                                                \
-	X(BOX_BYTES, "box bytes of dimension 0 are no multiple of 16")                    \
-	X(BOX_SWIZZLE, "box bytes of dimension 0 are more than the swizzle's width")      \
-	X(CORNER, "a corner is too far away for this rank")                               \
-	X(CHANNELS, "channels per pixel are not 1..256")                                  \
-	X(CHANNEL_BYTES, "bytes of a pixel's channels are no multiple of 16")             \
-	X(CHANNEL_SWIZZLE, "bytes of a pixel's channels are more than the swizzle's width") \
-	X(PIXELS, "pixels per column are not 1..1024")
-
-#define TUTTI_TENSOR_ERROR_ENUM(name, text) TUTTI_TENSOR_ERROR_##name,
-enum tutti_tensor_error { TUTTI_TENSOR_ERROR_LIST(TUTTI_TENSOR_ERROR_ENUM) TUTTI_TENSOR_ERRORS };
-#undef TUTTI_TENSOR_ERROR_ENUM
-
 /** tutti_tensor_encode_tiled() - fill @tensor for tile mode. Nothing is written if the result is an error. */
 enum tutti_tensor_error tutti_tensor_encode_tiled(struct tutti_tensor *tensor, const struct tutti_tiled *tiled);
 /** tutti_tensor_encode_im2col() - fill @tensor for im2col mode. Nothing is written if the result is an error. */

@@ -99,8 +99,8 @@ enum tutti_service {
 	/* through the firmware (TUTTI_EVENT_REQUEST) */
 	TUTTI_SERVICE_TASK = 16,       /* a0 TMD address: create a child task (spec TSK-11); it completes by its TMD's signal */
 	TUTTI_SERVICE_QUEUE_NOTIFY = 17, /* a0 TMD address: items were added */
-	TUTTI_SERVICE_TENSOR = 18,     /* a0 address of a struct tutti_tensor_request */
-	TUTTI_SERVICE_WAIT_ALL = 19,   /* all earlier tensor requests of this CTA are done */
+	TUTTI_SERVICE_TENSOR = 18,     /* a0 address of a struct tutti_tensor_request, taken at once; waits for room only */
+	TUTTI_SERVICE_WAIT_ALL = 19,   /* all earlier tensor requests of this CTA are done (hardware's, no event) */
 	/* CGA */
 	TUTTI_SERVICE_CGA_BARRIER = 32,
 	TUTTI_SERVICE_MBARRIER_WAIT = 33, /* a0 shared offset, a1 phase parity */

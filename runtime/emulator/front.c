@@ -55,5 +55,7 @@ bool front_run(struct tutti_card *card)
 		e->request_next = slot + 1 == e->request_slots ? 0 : slot + 1;
 		any = true;
 	}
+	if (any)
+		sm_array_progress(card->sms); /* there is room again */
 	return any;
 }

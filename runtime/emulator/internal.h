@@ -31,7 +31,6 @@ struct core;
 /** struct mmu_fault - why a translation was refused. */
 struct mmu_fault {
 	uint8_t cause; /* TUTTI_CAUSE_* */
-	uint8_t access; /* TUTTI_ACCESS_*, of movers only */
 	uint64_t address;
 };
 

@@ -81,6 +81,7 @@ static bool take_parts(struct tutti_card *card, struct mover *m)
 	return true;
 }
 
+/* Does it make sense? What does not is told like a refused access. */
 static bool sound(struct mover *m)
 {
 	const struct tutti_mover *d = &m->d;
@@ -88,7 +89,7 @@ static bool sound(struct mover *m)
 
 	m->reduce = NULL;
 	if (d->op == TUTTI_MOVE_END)
-		return called;
+		return true;
 	if (!d->op || d->op > TUTTI_MOVE_END || m->shape.swizzle > TUTTI_SWIZZLE_128 ||
 	    m->shape.type >= TUTTI_TENSOR_TYPES)
 		return false;
@@ -119,10 +120,11 @@ static bool take(struct tutti_card *card)
 		return false;
 	}
 	m->d = ring[e->mover_head & (e->mover_slots - 1)];
-	if (!take_parts(card, m) || !sound(m)) {
+	if (!take_parts(card, m)) {
 		broken(card, e->mover_head, "mover descriptor is broken");
 		return false;
 	}
+	m->refused = !sound(m);
 	m->active = true;
 	m->arrived = 0;
 	walk_start(&m->walk, &m->d, &m->shape);
@@ -133,7 +135,7 @@ static bool take(struct tutti_card *card)
 
 /* ---- ending -------------------------------------------------------------- */
 
-static void tell_fault(struct tutti_card *card, const struct mover *m, const struct mmu_fault *fault)
+static void tell_fault(struct tutti_card *card, const struct mover *m, const struct mover_fault *fault)
 {
 	const struct engines_call *call = &m->call;
 	struct tutti_event event = {{
@@ -147,7 +149,7 @@ static void tell_fault(struct tutti_card *card, const struct mover *m, const str
 	engines_event(card, &event);
 }
 
-static void tell_event(struct tutti_card *card, const struct mover *m, const struct mmu_fault *fault)
+static void tell_event(struct tutti_card *card, const struct mover *m, const struct mover_fault *fault)
 {
 	struct tutti_event event = {{
 		TUTTI_EVENT_MOVER | (uint32_t)fault->cause << 8 | (uint32_t)m->d.tag << 16,
@@ -168,7 +170,7 @@ static void tell_barriers(struct mover *m)
 	m->arrived = 0;
 }
 
-static void finish(struct tutti_card *card, struct mover *m, const struct mmu_fault *fault)
+static void finish(struct tutti_card *card, struct mover *m, const struct mover_fault *fault)
 {
 	m->active = false;
 	count(card, TUTTI_COUNTER_MOVER_DESCRIPTORS, 1);
@@ -225,14 +227,14 @@ static void account_run(struct tutti_card *card, const struct mover *m, const st
 /* Bytes until the descriptor is done, refused or has used up @left. Return: what is left, 0 = turn over. */
 static uint32_t go_on(struct tutti_card *card, struct mover *m, uint32_t left)
 {
-	struct mmu_fault fault = { TUTTI_CAUSE_NONE, TUTTI_ACCESS_NONE, 0 };
+	struct mover_fault fault = { TUTTI_CAUSE_NONE, TUTTI_ACCESS_NONE, 0 };
 	struct piece piece;
 	uint32_t n;
 
-	if (!(m->d.flags & TUTTI_MOVER_CALL) || !sm_array_call_dropped(card->sms, m->call.cta))
-		fault.cause = find_shared(card, m);
-	else
+	if (m->d.flags & TUTTI_MOVER_CALL && sm_array_call_dropped(card->sms, m->call.cta))
 		m->walk.done = m->walk.total;
+	else
+		fault.cause = m->refused ? TUTTI_CAUSE_SERVICE : find_shared(card, m);
 	while (m->walk.done < m->walk.total && left && !fault.cause && m->d.op != TUTTI_MOVE_END) {
 		walk_piece(&m->walk, &piece);
 		account_run(card, m, &piece);

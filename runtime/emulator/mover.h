@@ -42,6 +42,9 @@ struct piece {
 	bool filled, fresh;
 };
 
+/** reduce_row - combine @bytes of elements at @from into those at @to, each atomically. */
+typedef void (*reduce_row)(void *to, const void *from, uint32_t bytes);
+
 void walk_start(struct walk *walk, const struct tutti_mover *d, const struct tutti_mover_shape *shape);
 /** walk_piece() - the next bytes; not behind the end (walk->done == walk->total). */
 void walk_piece(const struct walk *walk, struct piece *piece);
@@ -49,7 +52,7 @@ void walk_advance(struct walk *walk, uint64_t bytes);
 
 /** struct mover - the descriptor being executed, taken out of the ring. */
 struct mover {
-	bool active;
+	bool active, refused;
 	struct tutti_mover d;
 	struct tutti_mover_shape shape;
 	struct engines_call call; /* with CALL */
@@ -61,11 +64,17 @@ struct mover {
 	unsigned targets;
 };
 
+/** struct mover_fault - why a mover stops: TUTTI_CAUSE_*, TUTTI_ACCESS_*. */
+struct mover_fault {
+	uint8_t cause, access;
+	uint64_t address;
+};
+
 /**
  * mover_move() - do the first bytes of @piece, as many as lie on one page everywhere.
  * Return: their number, 0 = refused (@fault).
  */
-uint32_t mover_move(struct tutti_card *card, struct mover *m, const struct piece *piece, struct mmu_fault *fault);
+uint32_t mover_move(struct tutti_card *card, struct mover *m, const struct piece *piece, struct mover_fault *fault);
 /** mover_account() - count what moving @bytes at @va touches. */
 void mover_account(struct tutti_card *card, uint64_t va, uint64_t bytes);
 

@@ -127,10 +127,11 @@ static void pattern(uint8_t *to, uint64_t value, uint64_t first, uint32_t n)
 /* ---- pages --------------------------------------------------------------- */
 
 static uint8_t *page(struct tutti_card *card, const struct mover *m, uint64_t va, unsigned access, uint32_t n,
-		     struct mmu_fault *fault)
+		     struct mover_fault *fault)
 {
+	struct mmu_fault refused = { TUTTI_CAUSE_NONE, 0 };
 	bool host = false;
-	uint8_t *p = mmu_page(card, m->call.asid, va, access, &host, fault);
+	uint8_t *p = mmu_page(card, m->call.asid, va, access, &host, &refused);
 
 	if (p && host && access == TUTTI_ACCESS_READ) {
 		count(card, TUTTI_COUNTER_BUS_READS, 1);
@@ -140,15 +141,13 @@ static uint8_t *page(struct tutti_card *card, const struct mover *m, uint64_t va
 		count(card, TUTTI_COUNTER_BUS_WRITE_BYTES, n);
 	}
 	if (!p)
-		fault->access = (uint8_t)access;
+		*fault = (struct mover_fault){ refused.cause, (uint8_t)access, refused.address };
 	return p;
 }
 
-static uint32_t refuse(struct mmu_fault *fault, uint64_t address)
+static uint32_t refuse(struct mover_fault *fault, uint64_t address)
 {
-	fault->cause = TUTTI_CAUSE_SERVICE;
-	fault->access = TUTTI_ACCESS_NONE;
-	fault->address = address;
+	*fault = (struct mover_fault){ TUTTI_CAUSE_SERVICE, TUTTI_ACCESS_NONE, address };
 	return 0;
 }
 
@@ -165,7 +164,7 @@ static uint32_t fill_shared(const struct mover *m, uint64_t bytes)
 }
 
 static uint32_t fill_global(struct tutti_card *card, const struct mover *m, uint64_t va, uint64_t bytes,
-			    struct mmu_fault *fault)
+			    struct mover_fault *fault)
 {
 	uint32_t n = clip(va, bytes);
 	uint8_t *to = page(card, m, va, TUTTI_ACCESS_WRITE, n, fault);
@@ -177,7 +176,7 @@ static uint32_t fill_global(struct tutti_card *card, const struct mover *m, uint
 }
 
 static uint32_t load(struct tutti_card *card, const struct mover *m, const struct piece *piece,
-		     struct mmu_fault *fault)
+		     struct mover_fault *fault)
 {
 	uint32_t buffer[TUTTI_PAGE_SIZE / 4], n = clip(piece->va, piece->bytes);
 	const uint8_t *from = page(card, m, piece->va, TUTTI_ACCESS_READ, n, fault);
@@ -189,7 +188,7 @@ static uint32_t load(struct tutti_card *card, const struct mover *m, const struc
 }
 
 static uint32_t store(struct tutti_card *card, const struct mover *m, const struct piece *piece,
-		      struct mmu_fault *fault)
+		      struct mover_fault *fault)
 {
 	uint32_t at = m->d.shared + (uint32_t)m->walk.done, n = clip(piece->va, piece->bytes);
 	uint32_t buffer[TUTTI_PAGE_SIZE / 4];
@@ -208,7 +207,7 @@ static uint32_t store(struct tutti_card *card, const struct mover *m, const stru
 
 /* COPY and SCATTER: from @from to @to, both in global memory. */
 static uint32_t copy(struct tutti_card *card, const struct mover *m, uint64_t from, uint64_t to, uint64_t bytes,
-		     bool convert, struct mmu_fault *fault)
+		     bool convert, struct mover_fault *fault)
 {
 	uint32_t n = clip(to, clip(from, bytes)), buffer[TUTTI_PAGE_SIZE / 4];
 	const uint8_t *source = page(card, m, from, TUTTI_ACCESS_READ, n, fault);
@@ -271,7 +270,7 @@ static uint32_t skip(uint64_t bytes)
 	return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
-uint32_t mover_move(struct tutti_card *card, struct mover *m, const struct piece *piece, struct mmu_fault *fault)
+uint32_t mover_move(struct tutti_card *card, struct mover *m, const struct piece *piece, struct mover_fault *fault)
 {
 	uint64_t dense = m->d.other + m->walk.done;
 

@@ -58,6 +58,7 @@ static void sm_array_empty(struct sm_array *array)
 	cta_list_init(&array->pending);
 	cta_list_init(&array->faults);
 	array->killed_count = 0;
+	sm_tensor_empty(array);
 	pool_reset(array);
 	tutti_store_relaxed(&array->resident, 0);
 }
@@ -81,6 +82,7 @@ static void sm_array_free(struct sm_array *array)
 	free(array->view);
 	free(array->cta);
 	free(array->killed);
+	sm_tensor_destroy(array);
 	free(array);
 }
 
@@ -99,7 +101,7 @@ static bool sm_array_allocate(struct sm_array *array)
 	for (uint32_t i = 0; i < array->slots; i++)
 		if (!(array->slot[i].done = calloc(array->sms, sizeof(uint32_t))))
 			return false;
-	return true;
+	return !sm_tensor_create(array);
 }
 
 int sm_array_create(struct tutti_card *card, struct sm_array **out)
@@ -153,6 +155,7 @@ void sm_array_reset(struct sm_array *array)
 			hart_destroy(engine->harts);
 		wave_list_init(&engine->ready);
 		wave_list_init(&engine->yielded);
+		wave_list_init(&engine->blocked);
 		cta_list_init(&engine->batch);
 		cta_list_init(&engine->ended);
 		cta_list_init(&engine->handed);
@@ -163,6 +166,7 @@ void sm_array_reset(struct sm_array *array)
 	cta_list_init(&array->shared);
 	tutti_store_relaxed(&array->shared_count, 0);
 	tutti_store_relaxed(&array->handed_count, 0);
+	tutti_store_relaxed(&array->blocked, 0);
 	for (uint32_t i = 0; i < array->sms * array->limits->cta_slots; i++)
 		if (array->cta[i].used)
 			task_put(array, array->cta[i].task);
@@ -330,6 +334,8 @@ static int cta_launch(struct sm_array *array, struct slot *slot, unsigned number
 	cta->sm = (uint16_t)sm;
 	cta->waves = cta->left = task->state.waves;
 	cta->started = cta->arrived = 0;
+	cta->asked = cta->served = 0;
+	cta->failed = cta->draining = cta->killed = false;
 	cta->slot = (uint8_t)number;
 	cta->used = true;
 	cta->frozen = false;
@@ -387,6 +393,12 @@ void cta_release(struct sm_array *array, struct cta *cta)
 	struct slot *slot = &array->slot[cta->slot];
 	uint32_t position = array->position[cta->sm], w = position / 32;
 
+	/* Movers still work for it, or the firmware has yet to hear of a fault. */
+	if (unlikely(tensor_open(cta) || (cta->failed && !cta->killed))) {
+		cta->draining = true;
+		return;
+	}
+	slot->dying -= cta->killed;
 	card_trace(array->card, TUTTI_TRACE_CTA_DONE, cta->task->state.queue, cta->sm, cta->slot,
 		   cta->task->state.packet, cta->index, 1);
 	sm_give(&array->sm[cta->sm], array->limits, cta);

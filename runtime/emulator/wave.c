@@ -210,12 +210,15 @@ bool wave_service(struct hart *hart, uint64_t number)
 	case TUTTI_SERVICE_PRINT:
 		hart_x_set(hart, 10, (uint64_t)print_text(hart, hart_x(hart, 10), hart_x(hart, 11)));
 		return true;
+	case TUTTI_SERVICE_TENSOR:
+		return service_tensor(hart);
+	case TUTTI_SERVICE_WAIT_ALL:
+		return service_wait_all(hart);
+	case TUTTI_SERVICE_MBARRIER_WAIT:
+		return service_mbarrier(hart);
 	case TUTTI_SERVICE_TASK:
 	case TUTTI_SERVICE_QUEUE_NOTIFY:
-	case TUTTI_SERVICE_TENSOR:
-	case TUTTI_SERVICE_WAIT_ALL:
 	case TUTTI_SERVICE_CGA_BARRIER:
-	case TUTTI_SERVICE_MBARRIER_WAIT:
 		hart_x_set(hart, 10, (uint64_t)-TUTTI_ENOTSUP);
 		return true;
 	}

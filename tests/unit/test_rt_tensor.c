@@ -214,7 +214,10 @@ static void corners(void **state)
 	for (unsigned rank = 3; rank <= 5; rank++)
 		for (unsigned d = 0; d < rank - 2; d++) {
 			GOOD_COLUMN(rank, (t.lower[d] = -end[rank], t.upper[d] = end[rank] - 1));
-			GOOD_COLUMN(rank, (t.lower[d] = end[rank] - 1, t.upper[d] = -end[rank]));
+			GOOD_COLUMN(rank, (t.lower[d] = end[rank] - 1, t.upper[d] = -end[rank],
+					   t.tensor.size[d + 1] = 2u * (uint32_t)end[rank]));
+			BAD_COLUMN(BOUNDING_BOX, rank, (t.lower[d] = end[rank] - 1, t.upper[d] = -end[rank],
+							t.tensor.size[d + 1] = 2u * (uint32_t)end[rank] - 1));
 			BAD_COLUMN(CORNER, rank, t.lower[d] = -end[rank] - 1);
 			BAD_COLUMN(CORNER, rank, t.lower[d] = end[rank]);
 			BAD_COLUMN(CORNER, rank, t.upper[d] = -end[rank] - 1);
@@ -260,6 +263,13 @@ static void by_hand(void **state)
 	BY_HAND(MODE, made.mode = 2);
 	BY_HAND(RANK, made.rank = 6);
 	BY_HAND(RANK, made.rank = 0);
+	BY_HAND(NONE, made.base = (1ull << 47) - 64);
+	BY_HAND(EXTENT, made.base = (1ull << 47) - 48);
+	BY_HAND(EXTENT, made.base = ~63ull);
+	BY_HAND(NONE, (made.rank = 2, made.box[1] = made.traversal[1] = 1, made.stride[0] = 1ull << 39,
+		       made.size_less_1[1] = 254));
+	BY_HAND(EXTENT, (made.rank = 2, made.box[1] = made.traversal[1] = 1, made.stride[0] = 1ull << 39,
+			 made.size_less_1[1] = 256));
 	BY_HAND(BOX, made.box[0] = 0);
 	made = good;
 	made.base += 16;
