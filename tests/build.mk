@@ -82,7 +82,7 @@ check-build: all $(UNIT_BINS) $(INTEGRATION_BINS) $(TEST_KERNELS) $(TEST_RAW) $(
 # One prove, so that the closing line counts everything. Timing tests run one after the other, and not beside the guest.
 check: check-build vm-build
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(PROVE) -j2 --rules='seq={**/perf_*,**/vm/check.sh}' --rules='par=**' \
-		tests/vm/check.sh $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(filter-out %/perf_%,$(INTEGRATION_BINS)) \
+		tests/vm/check.sh tests/model/check.sh $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(filter-out %/perf_%,$(INTEGRATION_BINS)) \
 		$(ASAN_BINS) tests/lint.sh tests/fuzz/run.sh $(PERF_SCRIPTS) $(filter %/perf_%,$(INTEGRATION_BINS))
 
 # What a change should pass before it is shown to others: all but sanitizers, analysis, fuzzing and timing.

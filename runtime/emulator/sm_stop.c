@@ -87,6 +87,7 @@ static void strip_engine(struct engine *engine, unsigned slot)
 	strip_ctas(&engine->batch, slot);
 	if (engine->starting && engine->starting->slot == slot)
 		engine->starting = NULL;
+	strip_waves(&engine->replied, slot);
 	if (engine->handoff && engine->handoff->cta->slot == slot)
 		engine->handoff = NULL;
 }
@@ -130,6 +131,8 @@ static void drop_ctas(struct sm_array *array, unsigned slot)
 			wave_drop(cta->live);
 		if (cta->killed)
 			continue;
+		if (cta->cga && cta->left) /* one that waits for movers has left */
+			cga_leave(array, cta);
 		cta->killed = true;
 		array->slot[slot].dying++;
 		cta_release(array, cta);
@@ -148,6 +151,9 @@ void sm_array_kill(struct sm_array *array, unsigned slot)
 	strip_ctas(&array->shared, slot);
 	tutti_store_relaxed(&array->shared_count, array->shared.count);
 	strip_ctas(&array->faults, slot);
+	strip_waves(&array->requests, slot);
+	strip_waves(&array->asked, slot);
+	cga_kill(array, slot);
 	if (array->killed_count == array->slots)
 		array->killed_count--; /* the firmware never has more kills open than slots */
 	array->killed[array->killed_count].slot = slot;

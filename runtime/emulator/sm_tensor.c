@@ -163,6 +163,17 @@ bool service_mbarrier(struct hart *hart)
 
 /* ---- the driving thread ---------------------------------------------------- */
 
+/* Ranks of the CGA that have not exited. */
+static uint16_t ranks_present(struct sm_array *array, const struct cga *cga)
+{
+	uint32_t mask = 0;
+	uint64_t at;
+
+	for (unsigned rank = 0; rank < cga->size && rank < SM_CGA_CTAS; rank++)
+		mask |= (uint32_t)dsmem_segment(array, cga, rank, &at) << rank;
+	return (uint16_t)mask;
+}
+
 /* What the hardware knows of the wave that asked. */
 static void complete_call(struct sm_array *array, struct tutti_tensor_call *call)
 {
@@ -172,9 +183,11 @@ static void complete_call(struct sm_array *array, struct tutti_tensor_call *call
 	call->sm = cta->sm;
 	call->asid = cta->task->state.asid;
 	call->slot = cta->slot;
-	call->rank = 0;
+	call->rank = cta->cga ? (uint8_t)cta->at.rank : 0;
 	call->shared_bytes = cta->task->state.shared_bytes;
 	call->present = 1;
+	if (cta->cga)
+		call->present = ranks_present(array, cta->cga);
 }
 
 bool sm_array_request(struct sm_array *array, struct tutti_tensor_call *call)
@@ -211,11 +224,18 @@ static struct cta *cta_find(struct sm_array *array, uint32_t number)
 uint8_t sm_array_shared(struct sm_array *array, uint32_t number, uint32_t rank, struct sm_shared *shared)
 {
 	const struct cta *cta = cta_find(array, number);
+	uint64_t at;
 
-	if (!cta || !cta->hart || (rank && rank != SM_SELF))
+	if (!cta || !cta->hart)
 		return TUTTI_CAUSE_SERVICE;
 	shared->base = cta_shared(array, cta);
 	shared->bytes = (uint64_t)cta->task->state.shared_blocks * array->limits->shared_block_bytes;
+	if (rank == SM_SELF || (!rank && !cta->cga))
+		return 0;
+	/* All CTAs of a CGA have their shared memory in one hart, whose parts are of the same size. */
+	if (!cta->cga || !dsmem_segment(array, cta->cga, rank, &at))
+		return TUTTI_CAUSE_CGA_EXITED;
+	shared->base = cta->hart->shared + at;
 	return 0;
 }
 

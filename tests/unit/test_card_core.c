@@ -50,8 +50,8 @@ void sm_array_reset(struct sm_array *array)
 {
 	array->resets++;
 }
-void sm_array_state(struct sm_array *array, unsigned slot, const struct tutti_task_state *state, const uint32_t *mask,
-		    unsigned words)
+void sm_array_state(struct sm_array *array, unsigned slot, const struct tutti_task_state *state,
+		    const struct tutti_cga_shape *level, const uint32_t *mask, unsigned words)
 {
 	array->states++;
 	array->slot = slot;
@@ -74,6 +74,18 @@ void sm_array_order(struct sm_array *array, unsigned first, const uint32_t *word
 }
 void sm_array_reply(struct sm_array *array, unsigned sm, unsigned wave, uint64_t value)
 {
+}
+int sm_array_flush(struct sm_array *array, unsigned gpc, unsigned id, uint32_t mask)
+{
+	return array->refuse;
+}
+int sm_array_flush_lmem(struct sm_array *array, unsigned slot)
+{
+	return array->refuse;
+}
+int sm_array_throttle(struct sm_array *array, uint32_t blocks, const uint32_t *mask, unsigned words)
+{
+	return array->refuse;
 }
 void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uint64_t bytes, bool code)
 {
