@@ -40,6 +40,8 @@ void sm_array_state(struct sm_array *array, unsigned slot, const struct tutti_ta
 int sm_array_flush(struct sm_array *array, unsigned gpc, unsigned id, uint32_t mask) { return 0; }
 int sm_array_flush_lmem(struct sm_array *array, unsigned slot) { return 0; }
 int sm_array_throttle(struct sm_array *array, uint32_t blocks, const uint32_t *mask, unsigned words) { return 0; }
+void sm_array_mode(struct sm_array *array, unsigned mode) { }
+void sm_array_table(struct sm_array *array, struct tutti_sm_state *table) { }
 int sm_array_launch(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n)
 {
 	return 0;
