@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The transaction side of a TMAU barrier (tensor.h of the contract, spec TMA-22). */
-#include "mover.h"
+#include "mover_parts.h"
 
 #define COUNT_MASK TUTTI_MBARRIER_ARRIVALS_MAX
 #define TX_MASK ((1ull << TUTTI_MBARRIER_TX_BITS) - 1)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mover.h"
+#include "mover_parts.h"
 
 #define TURN_BYTES (256u << 10) /* of one turn: the rest of the card wants to go on */
 #define TURN_COST 512u          /* of a descriptor, in bytes */

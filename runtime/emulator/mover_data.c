@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "mover.h"
+#include "mover_parts.h"
 
 #define LINE 128u
 #define SECTOR 32u

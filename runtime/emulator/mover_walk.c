@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "mover.h"
+#include "mover_parts.h"
 
 static void add_dimension(struct walk *walk, uint64_t before, uint64_t count, uint64_t after, uint64_t stride)
 {

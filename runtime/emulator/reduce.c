@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "mover.h"
+#include "mover_parts.h"
 
 static uint32_t bits_of(float value)
 {

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "mover.h"
+#include "mover_parts.h"
 
 #define SHARED_BYTES 65536u
 #define CTAS 4u

@@ -11,8 +11,8 @@
  * All of it runs in the driving thread. Descriptor, shape and request are copied
  * when a descriptor is taken; where shared memory lies is asked anew in every turn.
  */
-#ifndef TUTTI_EMULATOR_MOVER_H
-#define TUTTI_EMULATOR_MOVER_H
+#ifndef TUTTI_EMULATOR_MOVER_PARTS_H
+#define TUTTI_EMULATOR_MOVER_PARTS_H
 
 #include "hardware.h"
 
