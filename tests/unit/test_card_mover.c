@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* link: -Wl,-z,muldefs */
 /*
  * Movers alone: random descriptors against a byte-by-byte reading of mover.h,
  * reductions against arithmetic of the compiler. The SM array is four pieces of memory.
@@ -32,24 +33,10 @@ static struct sm_array sms;
 static struct tutti_card *card;
 static unsigned seed;
 
+/* What the card calls of the SM array; the library has the rest, which nobody calls here. */
 int sm_array_create(struct tutti_card *c, struct sm_array **array) { *array = &sms; return 0; }
 void sm_array_destroy(struct sm_array *array) { }
 void sm_array_reset(struct sm_array *array) { }
-void sm_array_state(struct sm_array *array, unsigned slot, const struct tutti_task_state *state,
-		    const struct tutti_cga_shape *level, const uint32_t *mask, unsigned words) { }
-int sm_array_flush(struct sm_array *array, unsigned gpc, unsigned id, uint32_t mask) { return 0; }
-int sm_array_flush_lmem(struct sm_array *array, unsigned slot) { return 0; }
-int sm_array_throttle(struct sm_array *array, uint32_t blocks, const uint32_t *mask, unsigned words) { return 0; }
-void sm_array_mode(struct sm_array *array, unsigned mode) { }
-void sm_array_table(struct sm_array *array, struct tutti_sm_state *table) { }
-int sm_array_launch(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n)
-{
-	return 0;
-}
-void sm_array_kill(struct sm_array *array, unsigned slot) { }
-void sm_array_order(struct sm_array *array, unsigned first, const uint32_t *words, unsigned n) { }
-void sm_array_reply(struct sm_array *array, unsigned sm, unsigned wave, uint64_t value) { }
-void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uint64_t bytes, bool code) { }
 bool sm_array_run(struct sm_array *array) { return false; }
 bool sm_array_report(struct sm_array *array) { return false; }
 bool sm_array_busy(struct sm_array *array) { return false; }
