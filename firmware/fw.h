@@ -13,7 +13,7 @@
 
 /* Sizes of the firmware's tables; all of them live in the 256 KiB of local memory. */
 #define FW_TASKS 32u         /* most task slots used, whatever the card offers */
-#define FW_BUFFERS 20u       /* fetch buffers */
+#define FW_BUFFERS 16u       /* fetch buffers */
 #define FW_BUFFER_PACKETS 16u
 #define FW_BLOCKS 12u        /* expanded condensed packets */
 #define FW_RSBS_SCRATCH 16u  /* reference state buffers in local memory */
