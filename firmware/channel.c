@@ -5,6 +5,7 @@
 #include "counter.h"
 #include "kernel.h"
 #include "log.h"
+#include "match.h"
 #include "place.h"
 #include "queue.h"
 
@@ -229,6 +230,11 @@ static int sm_enable(const uint64_t *arg)
 	return 0;
 }
 
+unsigned channel_sm(unsigned position)
+{
+	return channel.order[position];
+}
+
 /* The order is a permutation always: the SM that was there goes to the place that got free. */
 static int sm_order(uint32_t value)
 {
@@ -275,6 +281,9 @@ static int policy(const uint64_t *arg)
 		return 0;
 	case TUTTI_POLICY_SM_ORDER:
 		return sm_order(value);
+	case TUTTI_POLICY_SEARCH:
+	case TUTTI_POLICY_SPLIT:
+		return match_policy((uint32_t)arg[0], value);
 	}
 	return -TUTTI_EINVAL;
 }

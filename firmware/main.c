@@ -9,6 +9,7 @@
 #include "crash.h"
 #include "kernel.h"
 #include "log.h"
+#include "match.h"
 #include "place.h"
 #include "queue.h"
 #include "timer.h"
@@ -74,6 +75,7 @@ void main_init(void)
 	command_init();
 	counter_init();
 	shape_init();
+	match_init();
 	task_init();
 	place_init();
 	kernel_init();
@@ -112,6 +114,9 @@ static void event_fetch(const struct tutti_event *event)
 		break;
 	case TAG_REPLY:
 		channel_event_fetch(tag & TAG_NUMBER);
+		break;
+	case TAG_TABLE:
+		match_event();
 		break;
 	}
 }
