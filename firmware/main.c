@@ -4,6 +4,7 @@
 #include "agent.h"
 #include "barrier.h"
 #include "channel.h"
+#include "choice.h"
 #include "command.h"
 #include "counter.h"
 #include "crash.h"
@@ -76,6 +77,7 @@ void main_init(void)
 	counter_init();
 	shape_init();
 	match_init();
+	choice_init();
 	task_init();
 	place_init();
 	kernel_init();

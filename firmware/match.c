@@ -2,6 +2,7 @@
 #include "match.h"
 
 #include "channel.h"
+#include "choice.h"
 #include "command.h"
 #include "counter.h"
 #include "freerun.h"
@@ -24,10 +25,10 @@ void match_init(void)
 
 /* ---- when the table is true ---- */
 
-static void mode(bool on)
+void match_mode(bool on)
 {
 	match.on = on;
-	shapes.sm_mode = (on ? TUTTI_SM_TABLE : 0) | (match.rotate ? TUTTI_SM_ROTATE : 0);
+	shapes.sm_mode = (on ? TUTTI_SM_TABLE : 0) | (match.rotate ? TUTTI_SM_ROTATE : 0) | choice_window() << 8;
 	command_words(TUTTI_CMD_SM_MODE, shapes.sm_mode, NULL, 0);
 	match.launches = command_tail();
 }
@@ -51,7 +52,7 @@ bool match_ask(void)
 {
 	match.asked = 1;
 	if (!match.on) {
-		mode(true);
+		match_mode(true);
 	} else if (match.issued != counters.ctas_issued) {
 		match.issued = counters.ctas_issued;
 		match.launches = last_launch();
@@ -78,7 +79,7 @@ void match_event(void)
 void match_beat(void)
 {
 	if (match.on && !match.asked)
-		mode(false);
+		match_mode(false);
 	match.asked = 0;
 }
 
@@ -195,8 +196,8 @@ int match_policy(uint32_t policy, uint32_t value)
 		if (shapes.residents)
 			return -TUTTI_EBUSY;
 		match.rotate = value;
-		mode(match.on);
+		match_mode(match.on);
 	}
-	shape_exact(match_exact());
+	shape_exact(shape_is_exact());
 	return 0;
 }

@@ -28,6 +28,8 @@ extern struct match_state match;
 
 /** match_init() - defaults; the table is off. */
 void match_init(void);
+/** match_mode() - tell the SMs how to split waves, what to keep of the past, and whether to keep the table. */
+void match_mode(bool on);
 /** match_ask() - switch the table on if it is off. Return: it is true now. */
 bool match_ask(void);
 /** match_wait() - what fits was not known exactly: hungry tasks are looked at again when it can be. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "shape.h"
 
+#include "choice.h"
 #include "match.h"
 
 struct shape_state shapes HOT_DATA_LONG;
@@ -303,7 +304,7 @@ COLD void shape_empty(void)
 	struct shape *s;
 	unsigned i;
 
-	shapes.any_tainted = match_exact();
+	shapes.any_tainted = shape_is_exact();
 	for (i = 0; i < fw.words; i++)
 		shapes.tainted[i] = 0;
 	if (!shapes.pending)
@@ -331,6 +332,11 @@ void shape_enable(unsigned position, bool enable)
 		for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
 			lake_add(&s->lake, position / 32, bit, s->capacity);
 	}
+}
+
+bool shape_is_exact(void)
+{
+	return match_exact() || choice.policy;
 }
 
 void shape_exact(bool exact)

@@ -85,6 +85,7 @@ void shape_empty(void);
 void shape_enable(unsigned position, bool enable);
 /** shape_exact() - a policy wants every placement to ask the SMs (match.h), or no longer. */
 void shape_exact(bool exact);
+bool shape_is_exact(void);
 /** shape_cap() - most CTAs on one SM, 0 = what fits. */
 void shape_cap(uint32_t cap);
 

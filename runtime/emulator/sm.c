@@ -86,6 +86,8 @@ static void sm_array_free(struct sm_array *array)
 	free(array->view);
 	free(array->cta);
 	free(array->killed);
+	if (array->window)
+		pthread_mutex_destroy(&array->energy_lock);
 	free(array);
 }
 
