@@ -76,10 +76,15 @@ struct cga {
 	struct cga *fault_next; /* under array->lock */
 };
 
-/** struct gpc - SMs of a GPC in the priority order: @order[position] is a number in the GPC, @position the reverse. */
+/**
+ * struct gpc - SMs of a GPC.
+ * @order: by position in the priority order: number in the GPC; @position: the reverse
+ * @place: by number: TPC << 1 | SM in the TPC; @number: the reverse
+ */
 struct gpc {
 	uint32_t sms;
 	uint8_t order[GPC_SMS], position[GPC_SMS];
+	uint8_t place[GPC_SMS], number[2 * GPC_SMS];
 };
 
 /* launch.c */
@@ -131,6 +136,8 @@ void dsmem_invalidate(struct sm_array *array, const struct cta *cta);
 void dsmem_release(struct sm_array *array, const struct cta *cta);
 /** dsmem_forget() - flush: @sms of the GPC give their sm_cga_slot back. */
 void dsmem_forget(struct sm_array *array, struct cga *cga, uint32_t sms);
+/** dsmem_segment() - the receiver's table: where in all shared memory @rank's begins. Return: false if it is not there. */
+bool dsmem_segment(struct sm_array *array, const struct cga *cga, unsigned rank, uint64_t *at);
 /**
  * dsmem_pointer() - where the running wave of @hart reaches @va of the DSMEM or LMEM window.
  * Return: NULL and @cause for what the source can detect; what the target detects is
