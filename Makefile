@@ -48,6 +48,7 @@ endif
 include firmware/build.mk
 include runtime/build.mk
 -include tests/conformance/build.mk
+-include tests/driver/build.mk
 include tests/build.mk
 
 clean:
