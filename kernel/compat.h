@@ -32,6 +32,15 @@
 #define TUTTI_DRIVER_DATE
 #endif
 
+/* The DRM core prints the head, or we do (tutti_fdinfo.c). */
+#ifdef TUTTI_HAVE_SHOW_FDINFO
+#define tutti_fop_show_fdinfo drm_show_fdinfo
+#define TUTTI_DRIVER_FDINFO .show_fdinfo = tutti_show_fdinfo,
+#else
+#define tutti_fop_show_fdinfo tutti_show_fdinfo_all
+#define TUTTI_DRIVER_FDINFO
+#endif
+
 static inline void tutti_vm_flags(struct vm_area_struct *vma, unsigned long set, unsigned long clear)
 {
 #ifdef TUTTI_HAVE_VM_FLAGS_SET

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <drm.h>
@@ -113,6 +115,30 @@ static bool drm_present(void)
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
+}
+
+/* The node's device in sysfs is a link to the PCI device's directory. */
+static int drm_pci_address(struct tutti_device *device, char *address, size_t bytes)
+{
+	struct drm_card *card = device->private;
+	char path[64], target[256];
+	const char *name;
+	struct stat stat;
+	ssize_t n;
+
+	if (fstat(card->fd, &stat))
+		return -errno;
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device", major(stat.st_rdev), minor(stat.st_rdev));
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0)
+		return -ENOTSUP;
+	target[n] = 0;
+	name = strrchr(target, '/');
+	name = name ? name + 1 : target;
+	if (strlen(name) >= bytes)
+		return -ENOSPC;
+	memcpy(address, name, strlen(name) + 1);
+	return 0;
 }
 
 /* ---- control window ---- */
@@ -583,4 +609,5 @@ const struct transport transport_drm = {
     .reserve = drm_reserve,
     .map = drm_map,
     .unmap = drm_unmap,
+    .pci_address = drm_pci_address,
 };

@@ -35,6 +35,30 @@ card=$(card_path)
 /programs/tutti-driver-test "$(card_address)" >/tmp/driver
 take </tmp/driver
 
+# What people see.
+look() { cat /sys/kernel/debug/*/*/"$1" 2>/dev/null; }
+tracing=/sys/kernel/tracing
+[ -e $tracing/events ] || mount -t tracefs tracing $tracing 2>/dev/null
+if [ -e $tracing/events/tutti ]; then
+	echo 1 >$tracing/events/tutti/enable
+	check "SYS-29: it works while it is traced" works
+	for event in on_card off_card message_send message_reply map; do
+		check "SYS-29: tracepoint tutti_$event" grep -q "tutti_$event:" $tracing/trace
+	done
+	echo 0 >$tracing/events/tutti/enable
+fi
+look tutti_free >/tmp/free
+check "SYS-29: debugfs, queues that are free" grep -q "^queues [1-9]" /tmp/free
+check "SYS-29: debugfs, slots that are free" grep -q "^task slots [1-9]" /tmp/free
+check "SYS-29: debugfs, log of the firmware" sh -c 'cat /sys/kernel/debug/*/*/tutti_log | grep -q .'
+if [ -x /programs/tutti ]; then
+	TUTTI_DEVICE=drm tutti info >/tmp/info 2>&1
+	check "SYS-45: tutti info knows the bus" grep -q "^bus.*$(card_address)" /tmp/info
+	check "SYS-45: and the BARs" grep -q "BAR2: 131072 KiB" /tmp/info
+	check "SYS-45: JSON too" sh -c 'TUTTI_DEVICE=drm tutti info --json | grep -q "\"pci\":{\"address\":"'
+	sed 's/^/# /' /tmp/info
+fi
+
 drop_dumps
 check "SYS-28: no dump is left" no_dumps
 control reset >/dev/null
