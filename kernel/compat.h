@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
+#include <drm/drm_prime.h>
 #ifdef TUTTI_HAVE_ACCEL
 #include <drm/drm_accel.h>
 #define TUTTI_DRIVER_NODE DRIVER_COMPUTE_ACCEL
@@ -39,6 +40,13 @@
 #else
 #define tutti_fop_show_fdinfo tutti_show_fdinfo_all
 #define TUTTI_DRIVER_FDINFO
+#endif
+
+/* Later kernels do it anyway. */
+#ifdef TUTTI_HAVE_PRIME_MMAP
+#define TUTTI_PRIME_MMAP .gem_prime_mmap = drm_gem_prime_mmap,
+#else
+#define TUTTI_PRIME_MMAP
 #endif
 
 static inline void tutti_vm_flags(struct vm_area_struct *vma, unsigned long set, unsigned long clear)

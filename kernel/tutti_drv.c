@@ -232,6 +232,7 @@ const struct drm_driver tutti_drm_driver = {
 	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
 	.gem_prime_import_sg_table = drm_gem_shmem_prime_import_sg_table,
 	TUTTI_DRIVER_FDINFO
+	TUTTI_PRIME_MMAP
 	.debugfs_init = tutti_debugfs_init,
 	.name = "tutti",
 	.desc = "Tutti compute accelerator",

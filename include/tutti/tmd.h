@@ -50,19 +50,6 @@
 #define TUTTI_TMD_CANCELLED 2u /* deallocation was requested */
 #define TUTTI_TMD_FINISHED 4u
 
-/** struct tutti_cga_shape - CTAs (or lower CGAs) of one nesting level along x, y, z. */
-struct tutti_cga_shape {
-	uint16_t x;
-	uint16_t y;
-	uint16_t z;
-	uint16_t kind; /* TUTTI_CGA_*; NONE = level not used */
-};
-TUTTI_SIZE(struct tutti_cga_shape, 8);
-TUTTI_AT(struct tutti_cga_shape, x, 0);
-TUTTI_AT(struct tutti_cga_shape, y, 2);
-TUTTI_AT(struct tutti_cga_shape, z, 4);
-TUTTI_AT(struct tutti_cga_shape, kind, 6);
-
 /** struct tutti_work_queue - circular queue of work items, for queue tasks (spec TSK-10). */
 struct tutti_work_queue {
 	uint64_t write_index; /* items ever written (atomic add to reserve) */

@@ -271,6 +271,7 @@ void hart_stale(struct hart *hart)
 	if (code)
 		uc_ctl_flush_tlb(hart->uc); /* translated code, in fact */
 	jump_cache_clear(&hart->jumps);
+	energy_hart_forget(hart);
 	hart->refresh = hart->drop_all = hart->drop_code = false;
 	hart->drop_first = hart->drop_end = 0;
 }
@@ -361,6 +362,8 @@ static void *window_pointer(struct hart *hart, uint64_t va, unsigned bytes, unsi
 	unsigned class;
 
 	*cause = TUTTI_CAUSE_PROTECTION;
+	if (va >= TUTTI_WAVE_DSMEM)
+		return access == TUTTI_ACCESS_EXECUTE ? NULL : dsmem_pointer(hart, va, bytes, cause);
 	if (hart->shared && va - TUTTI_WAVE_SHARED < shared_bytes(hart))
 		return access == TUTTI_ACCESS_EXECUTE ? NULL : hart->shared + (va - TUTTI_WAVE_SHARED);
 	if (va - TUTTI_WAVE_INFO < infos_bytes(hart))

@@ -5,7 +5,11 @@
  *   sm.c         life, commands STATE, LAUNCH, ORDER, reports
  *   sm_stop.c    KILL, reset, invalidation: whatever stops the engines
  *   resource.c   what a CTA takes of an SM
+ *   sm_table.c   the table of SM states
+ *   energy.c     instruction classes, energy
  *   rasteriser.c CTA coordinates
+ *   launch.c, cga.c, cga_barrier.c, dsmem.c  CGAs, see cga.h; LAUNCH with work items
+ *   request.c    services that the firmware does
  *   schedule.c   engines: which wave runs next, workers, time slices
  *   wave.c       CTAs and waves from start to end, services
  *   hart.c       unicorn RV64: fiber, hooks
@@ -22,7 +26,9 @@
 
 #include <unicorn/unicorn.h>
 
+#include "cga.h"
 #include "ecall.h"
+#include "energy.h"
 #include "fiber.h"
 #include "internal.h"
 #include "rasteriser.h"
@@ -33,6 +39,7 @@
 #define SM_BLOCK_WORDS 4u
 #define SM_SLOTS 256u
 #define MASK_WORDS (TUTTI_MAX_SMS / 32)
+#define WAVE_NO_SLOT 0xffffu
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -55,16 +62,27 @@ struct peu {
 
 struct sm {
 	uint32_t cta_slots, barriers; /* free */
+	uint32_t shared_blocks; /* free or not, see throttle.c */
 	struct blocks shared;
 	uint64_t busy[SM_WAVES / 64];
 	struct peu peu[SM_PEUS];
 	struct wave_slot *wave;
+	uint32_t split;   /* PEU of the last wave of the rotated split */
+	bool rotate;      /* waves are split by rotation */
+	uint32_t touched; /* atomic: the table of SM states may be stale */
+	uint32_t factor;  /* of its energy */
+	uint64_t ctas, waves; /* ever started */
+	uint64_t resource_energy;
+	uint64_t instructions[TUTTI_CLASSES]; /* atomic */
 };
 
 /** struct task - a task state and what is derived from it; lives while a slot or a CTA needs it. */
 struct task {
 	struct tutti_task_state state;
 	struct tutti_wave_info info; /* what is the same for all waves */
+	struct raster_shape shape;
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+	uint32_t cga_ctas;           /* of the CGA that has ranks, 0 = none */
 	uint64_t serial;             /* of this filling, never used twice */
 	uint32_t references;
 	uint32_t items;              /* of a full workgroup */
@@ -103,6 +121,8 @@ struct wave;
 
 struct cta {
 	struct cta *next;
+	struct cta *group;     /* next CTA of the CGA */
+	struct cga *cga;       /* NULL = alone */
 	struct task *task;
 	struct engine *engine; /* NULL = not started */
 	struct hart *hart;
@@ -110,11 +130,13 @@ struct cta {
 	struct wave *waiting, **waiting_end; /* at the barrier */
 	uint64_t wave_slots[SM_WAVES / 64];
 	uint32_t number;       /* in the pool */
-	uint32_t index, x, y, z;
+	struct raster_place at;
+	uint32_t lmem, work_items; /* these three if special */
+	uint64_t work_first;
 	uint16_t sm, shared_first;
 	uint16_t waves, started, left, arrived;
 	uint8_t slot;
-	bool used, frozen;
+	bool used, frozen, special;
 	struct {
 		uint64_t pc, address;
 		uint16_t wave;
@@ -128,7 +150,13 @@ struct wave {
 	struct cta *cta;
 	struct hart *hart;
 	uint16_t number;
+	uint16_t slot; /* in the SM, WAVE_NO_SLOT = not asked for yet */
 	bool fresh, has_context, spun;
+	bool info_special;
+	bool cga_arrived;
+	uint32_t cga_phase; /* in which it arrived */
+	uint16_t service;   /* asked of the firmware */
+	uint64_t argument[3];
 	int stack; /* slot of the class, -1 = none yet */
 	uint32_t stack_class;
 	void *stack_saved;
@@ -197,6 +225,7 @@ struct hart {
 	struct region region[HART_REGIONS];
 	uint32_t regions, region_hit;
 	uint8_t *shared;
+	struct class_block *blocks; /* energy.c */
 	struct tutti_wave_info *infos;
 	uint32_t infos_used, infos_max;
 	struct wave *free_waves;
@@ -225,11 +254,17 @@ struct engine {
 	uint64_t began;       /* ns */
 	uint64_t time;        /* card timer at the newest CTA's start */
 	bool parked, slice_over;
+	uint32_t replies;     /* atomic: @replied, under array->lock, is not empty */
+	struct wave_list replied;
 	uint64_t stuck_sm;
 	/* worker to driver, under array->lock */
 	struct cta_list ended;  /* thread's own until handed over */
 	struct cta_list handed, faulted;
 	uint64_t waves, switches, barriers, faults;
+	/* energy.c: instructions not yet given to their SM */
+	uint32_t counted_sm;
+	bool counted_any;
+	uint64_t counted[TUTTI_CLASSES];
 	struct hart *hart[TUTTI_MAX_CONTEXTS];
 	struct hart *harts;
 	uint32_t hart_count;
@@ -240,6 +275,8 @@ struct sm_array {
 	struct tutti_card *card;
 	const struct tutti_discovery *limits;
 	bool deterministic;
+	bool energy; /* instruction classes are counted */
+	uint32_t class_energy[TUTTI_CLASSES], resource_energy[TUTTI_RESOURCES];
 	uint32_t sms, slots, sm_waves;
 	struct sm *sm;
 	struct view *view;   /* [sm][slot] */
@@ -253,6 +290,19 @@ struct sm_array {
 	uint64_t serials;
 	uint32_t resident; /* atomic: read by any thread */
 	struct cta_list pending, faults;
+	struct wave_list asked;        /* requests told to the firmware */
+	struct wave_list requests;     /* not yet; under array->lock */
+	uint32_t requested;            /* atomic: there are some */
+	/* CGAs */
+	struct gpc gpc[TUTTI_MAX_GPCS];
+	uint8_t gpc_of[TUTTI_MAX_SMS];
+	struct cga *cga;               /* [gpc][id] */
+	struct cga *dirty_cgas;        /* with completions to report */
+	struct cga *faulted_cgas;      /* under array->lock */
+	struct { struct cta_list ctas; bool open; unsigned slot; uint32_t sequence; } stage;
+	struct sm_cga *sm_cga;
+	uint32_t route_bytes;
+	uint8_t *lmem, *lmem_used;
 	struct { uint32_t slot, sm_wave; uint64_t pc; bool valid; } *killed;
 	uint32_t killed_count;
 	/* engines */
@@ -328,6 +378,17 @@ static inline struct cta *cta_list_take(struct cta_list *list)
 	return cta;
 }
 
+/** wave_list_move() - move all of @from to the empty @to. */
+static inline void wave_list_move(struct wave_list *to, struct wave_list *from)
+{
+	wave_list_init(to);
+	if (!from->head)
+		return;
+	to->head = from->head;
+	to->tail = from->tail;
+	wave_list_init(from);
+}
+
 /** cta_list_splice() - move all of @from to the end of @to. */
 static inline void cta_list_splice(struct cta_list *to, struct cta_list *from)
 {
@@ -352,9 +413,15 @@ void blocks_give(struct blocks *blocks, unsigned first, unsigned need);
 void blocks_init(struct blocks *blocks, unsigned n);
 
 /* sm.c */
+/** cta_launch() - a CTA of @slot, which is number @number, on @sm; in no list yet. NULL if that cannot be. */
+struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned number, unsigned sm);
 /** cta_release() - driving thread: @cta has ended, its resources are free, its completion is to be reported. */
 void cta_release(struct sm_array *array, struct cta *cta);
 void task_put(struct sm_array *array, struct task *task);
+
+/* throttle.c */
+/** throttle_most() - shared blocks one SM can be given. */
+uint32_t throttle_most(const struct tutti_discovery *limits);
 
 /* sm_stop.c */
 void engines_pause(struct sm_array *array);
@@ -418,6 +485,8 @@ unsigned stack_class(uint32_t bytes);
 /* atomic.c */
 /** atomic_enter() - this thread is about to run @hart. atomic_ready() - unicorn's atomics are real ones. */
 void atomic_enter(struct hart *hart);
+/** hart_here() - the hart this thread runs. */
+struct hart *hart_here(void);
 bool atomic_ready(void);
 
 /* amo.c */
