@@ -7,9 +7,6 @@
 #include "driver.h"
 
 static char reason[256];
-const char *inject_command;
-unsigned rounds = 1;
-uint64_t seed;
 
 bool fail(const char *file, int line, const char *text, long got, long wanted)
 {
@@ -18,6 +15,16 @@ bool fail(const char *file, int line, const char *text, long got, long wanted)
 		snprintf(reason + strlen(reason), sizeof(reason) - strlen(reason), " gives %ld (%s), wanted %ld", got,
 			 strerror((int)got), wanted);
 	return false;
+}
+
+const char *fail_text(void)
+{
+	return reason;
+}
+
+bool skip(const char *why)
+{
+	return fail(__FILE__, __LINE__, why, 0, 0);
 }
 
 static bool write_text(const char *path, const char *text)
