@@ -46,7 +46,8 @@ static void fill_info(struct engine *engine, struct wave *wave)
 	const struct cta *cta = wave->cta;
 	struct task *task = cta->task;
 	struct sm_array *array = engine->array;
-	uint32_t items = task->items, first = TUTTI_WAVE_ITEMS * wave->number;
+	uint32_t number = cta->first_wave + (uint32_t)wave->number;
+	uint32_t items = task->items, first = TUTTI_WAVE_ITEMS * number;
 
 	if (wave->info_serial != task->serial) {
 		*info = task->info;
@@ -59,7 +60,7 @@ static void fill_info(struct engine *engine, struct wave *wave)
 		       (uint64_t)cta->shared_first * array->limits->shared_block_bytes;
 	info->first_item = first;
 	info->items = first >= items ? 0 : items - first < TUTTI_WAVE_ITEMS ? items - first : TUTTI_WAVE_ITEMS;
-	info->wave = wave->number;
+	info->wave = number;
 	info->cta[0] = cta->at.x;
 	info->cta[1] = cta->at.y;
 	info->cta[2] = cta->at.z;
@@ -242,6 +243,12 @@ bool wave_service(struct hart *hart, uint64_t number)
 	case TUTTI_SERVICE_PRINT:
 		hart_x_set(hart, 10, (uint64_t)print_text(hart, hart_x(hart, 10), hart_x(hart, 11)));
 		return true;
+	case TUTTI_SERVICE_TENSOR:
+		return service_tensor(hart);
+	case TUTTI_SERVICE_WAIT_ALL:
+		return service_wait_all(hart);
+	case TUTTI_SERVICE_MBARRIER_WAIT:
+		return service_mbarrier(hart);
 	case TUTTI_SERVICE_TASK:
 	case TUTTI_SERVICE_QUEUE_NOTIFY:
 		return request_post(hart, number);
@@ -251,11 +258,6 @@ bool wave_service(struct hart *hart, uint64_t number)
 		return cga_arrive(hart);
 	case TUTTI_SERVICE_CGA_WAIT:
 		return cga_wait(hart);
-	case TUTTI_SERVICE_TENSOR:
-	case TUTTI_SERVICE_WAIT_ALL:
-	case TUTTI_SERVICE_MBARRIER_WAIT:
-		hart_x_set(hart, 10, (uint64_t)-TUTTI_ENOTSUP);
-		return true;
 	}
 	pc = hart_pc(hart) - 4;
 	if (number == TUTTI_SERVICE_ABORT)
