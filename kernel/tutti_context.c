@@ -231,7 +231,7 @@ static int enter_system(struct tutti_context *context, struct tutti_bo *bo, cons
 
 static int enter_leaves(struct tutti_context *context, struct tutti_bo *bo, const struct drm_tutti_map *args)
 {
-	if (bo->placement == DRM_TUTTI_PLACE_SYSTEM)
+	if (bo->placement != DRM_TUTTI_PLACE_CARD)
 		return enter_system(context, bo, args);
 	return tutti_mmu_map(&context->mmu, args->address, bo->node.start + args->offset, args->bytes,
 			     leaf_flags(args->access));

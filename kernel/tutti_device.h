@@ -157,7 +157,7 @@ struct tutti_device {
 	struct list_head objects[TUTTI_KINDS];
 	struct ida ids[TUTTI_KINDS], file_ids;
 
-	/** @memory_lock: @memory, @bos */
+	/** @memory_lock: @memory, @bos, @exports */
 	struct mutex memory_lock;
 	/** @memory: card memory in [reserved_bytes, end) */
 	struct drm_mm memory;
@@ -166,6 +166,8 @@ struct tutti_device {
 	struct mutex scratch_lock;
 	/** @bos: all system buffers that may have DMA mappings */
 	struct list_head bos;
+	/** @exports: card buffers that are a dma-buf too */
+	struct list_head exports;
 
 	/** @view_sem: a view or buffer is not revoked while a fault handler reads it */
 	struct rw_semaphore view_sem;

@@ -188,6 +188,7 @@ static const struct drm_ioctl_desc ioctls[] = {
 	DRM_IOCTL_DEF_DRV(TUTTI_FENCE, tutti_ioctl_fence, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(TUTTI_KICK, tutti_ioctl_kick, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(TUTTI_CONTROL, tutti_ioctl_control, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_BO_USERPTR, tutti_ioctl_bo_userptr, DRM_RENDER_ALLOW),
 };
 
 /* ---- mmap ---- */
@@ -230,6 +231,7 @@ const struct drm_driver tutti_drm_driver = {
 	.gem_create_object = tutti_bo_create_object,
 	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
 	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
+	.gem_prime_import = tutti_bo_import,
 	.gem_prime_import_sg_table = drm_gem_shmem_prime_import_sg_table,
 	TUTTI_DRIVER_FDINFO
 	TUTTI_PRIME_MMAP
@@ -238,5 +240,5 @@ const struct drm_driver tutti_drm_driver = {
 	.desc = "Tutti compute accelerator",
 	TUTTI_DRIVER_DATE
 	.major = 1,
-	.minor = 1,
+	.minor = 2,
 };

@@ -9,6 +9,7 @@
 static const char *const places[] = {
 	[DRM_TUTTI_PLACE_SYSTEM] = "system",
 	[DRM_TUTTI_PLACE_CARD] = "card",
+	[DRM_TUTTI_PLACE_USER] = "user",
 };
 
 /** struct usage - of one kind of memory, in bytes. */

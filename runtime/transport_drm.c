@@ -254,7 +254,25 @@ static int map_locked(struct drm_card *card, uint8_t *address, size_t bytes, enu
 	return 0;
 }
 
-/* Memory of others cannot be given to the card: the driver has buffers only. */
+/* Memory the process has already. The mapping keeps the buffer, so its handle is not needed any more. */
+static int map_user(struct drm_card *card, void *address, size_t bytes, unsigned access)
+{
+	struct drm_tutti_bo_userptr user = {.address = (uintptr_t)address, .bytes = bytes};
+	struct drm_tutti_map map = {.context = card->context,
+				    .address = (uintptr_t)address,
+				    .bytes = bytes,
+				    .access = access | DRM_TUTTI_ACCESS_READ};
+	struct drm_gem_close gone = {0};
+	int error = call(card, DRM_IOCTL_TUTTI_BO_USERPTR, &user);
+
+	if (error)
+		return error;
+	map.bo = gone.handle = user.handle;
+	error = call(card, DRM_IOCTL_TUTTI_MAP, &map);
+	call(card, DRM_IOCTL_GEM_CLOSE, &gone);
+	return error;
+}
+
 static int drm_map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool,
 		   unsigned access)
 {
@@ -262,7 +280,7 @@ static int drm_map(struct tutti_device *device, void *address, size_t bytes, enu
 	int error;
 
 	if (!in_pool(card, address))
-		return -ENOTSUP;
+		return card->context ? map_user(card, address, bytes, access) : -ENOTSUP;
 	pthread_mutex_lock(&card->lock);
 	error = map_locked(card, address, bytes, pool, access);
 	pthread_mutex_unlock(&card->lock);

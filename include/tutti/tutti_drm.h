@@ -53,6 +53,7 @@ extern "C" {
 #define DRM_TUTTI_FENCE 0x12
 #define DRM_TUTTI_KICK 0x13
 #define DRM_TUTTI_CONTROL 0x14
+#define DRM_TUTTI_BO_USERPTR 0x15
 
 /* mmap offsets that are not a buffer's. Pages are mapped shared and whole, one at a time. */
 #define DRM_TUTTI_MMAP_BASE (1ull << 43)
@@ -92,6 +93,7 @@ struct drm_tutti_query {
 /* Placement of a buffer */
 #define DRM_TUTTI_PLACE_SYSTEM 0
 #define DRM_TUTTI_PLACE_CARD 1
+#define DRM_TUTTI_PLACE_USER 2 /* memory of a process: BO_USERPTR only */
 
 /**
  * struct drm_tutti_bo_create - buffer object of @size bytes (rounded up to pages), zeroed.
@@ -105,6 +107,21 @@ struct drm_tutti_bo_create {
 	__u32 handle;    /* out */
 	__u32 pad;
 	__u64 mmap_offset; /* out */
+};
+
+/**
+ * struct drm_tutti_bo_userptr - a buffer that is memory the calling process has already.
+ *
+ * Its pages are pinned, and count for RLIMIT_MEMLOCK, until handle and mappings have gone. It can be
+ * mapped on the card, but not by mmap, nor exported, nor waited on. Errors: -EINVAL zero,
+ * unaligned or beyond any memory; -EFAULT not all mapped and writable, or memory that cannot be
+ * pinned; -ENOMEM also more than RLIMIT_MEMLOCK.
+ */
+struct drm_tutti_bo_userptr {
+	__u64 address;
+	__u64 bytes;
+	__u32 flags;  /* 0 */
+	__u32 handle; /* out */
 };
 
 /** struct drm_tutti_bo_info - look a buffer up. Errors: -ENOENT no such handle. */
@@ -352,6 +369,7 @@ struct drm_tutti_control {
 #define DRM_IOCTL_TUTTI_FENCE DRM_TUTTI_IOWR(DRM_TUTTI_FENCE, drm_tutti_fence)
 #define DRM_IOCTL_TUTTI_KICK DRM_TUTTI_IOWR(DRM_TUTTI_KICK, drm_tutti_kick)
 #define DRM_IOCTL_TUTTI_CONTROL DRM_TUTTI_IOWR(DRM_TUTTI_CONTROL, drm_tutti_control)
+#define DRM_IOCTL_TUTTI_BO_USERPTR DRM_TUTTI_IOWR(DRM_TUTTI_BO_USERPTR, drm_tutti_bo_userptr)
 
 #if defined(__cplusplus)
 }
