@@ -17,7 +17,10 @@
 #else
 #define TUTTI_DRIVER_NODE DRIVER_RENDER
 #define tutti_drm_open drm_open
-#define tutti_accel_minor(drm) NULL
+static inline struct drm_minor *tutti_accel_minor(struct drm_device *drm)
+{
+	return NULL;
+}
 #endif
 
 #ifdef TUTTI_HAVE_UNSIGNED_OFFSET

@@ -8,7 +8,7 @@
 #include "compat.h"
 #include "tutti_bo.h"
 
-#define ZERO_CHUNK (1u << 20)
+#define ZERO_CHUNK SZ_1M
 
 static void card_free(struct drm_gem_object *obj)
 {

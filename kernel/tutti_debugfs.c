@@ -68,9 +68,10 @@ static int show_queues(struct seq_file *m, void *unused)
 
 	spin_lock(&tdev->objects_lock);
 	list_for_each_entry(queue, &tdev->objects[TUTTI_QUEUE], base.link)
-		seq_printf(m, "queue %u asid %u vector %u progress %llu stopped %u errors %llu%s\n", queue->base.id,
-			   tutti_queue_context(queue)->base.id, queue->vector, tutti_queue_progress(queue), queue->stopped,
-			   queue->errors, queue->file ? "" : " (closed)");
+		seq_printf(m, "queue %u asid %u vector %u progress %llu stopped %u errors %llu%s\n",
+			   queue->base.id, queue->base.parent[0]->id, queue->vector,
+			   tutti_queue_progress(queue), queue->stopped, queue->errors,
+			   queue->file ? "" : " (closed)");
 	spin_unlock(&tdev->objects_lock);
 	return 0;
 }

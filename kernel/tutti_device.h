@@ -161,8 +161,9 @@ struct tutti_device {
 	struct mutex memory_lock;
 	/** @memory: card memory in [reserved_bytes, end) */
 	struct drm_mm memory;
-	/** @scratch: a page of card memory for what the firmware copies out; @scratch_lock its user */
+	/** @scratch: a page of card memory for what the firmware copies out */
 	struct drm_mm_node scratch;
+	/** @scratch_lock: who uses @scratch */
 	struct mutex scratch_lock;
 	/** @bos: all system buffers that may have DMA mappings */
 	struct list_head bos;

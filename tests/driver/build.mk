@@ -7,3 +7,7 @@ $(OUT)/tutti-driver-test: $(DRIVER_SRC) tests/conformance/rig.h include/tutti/tu
 	$(CC) -std=gnu11 $(CFLAGS) $(WARN) -Iinclude -Itests/conformance -I/usr/include/libdrm -static -pthread -o $@ $(DRIVER_SRC)
 
 all: $(OUT)/tutti-driver-test
+
+.PHONY: kernel-lint
+kernel-lint:
+	tests/driver/lint.sh
