@@ -35,6 +35,14 @@ card=$(card_path)
 /programs/tutti-driver-test "$(card_address)" >/tmp/driver
 take </tmp/driver
 
+if [ -x /programs/tutti-driver-test32 ]; then
+	for test in "one context is killed" "card memory is shared" "memory of the process on"; do
+		/programs/tutti-driver-test32 "$(card_address)" "$test" >/tmp/driver32
+		check "SYS-30: a program of 32 bits: $test" grep -q "^ok" /tmp/driver32
+		grep -v "^ok" /tmp/driver32 | sed 's/^/# /'
+	done
+fi
+
 # What people see.
 look() { cat /sys/kernel/debug/*/*/"$1" 2>/dev/null; }
 tracing=/sys/kernel/tracing
