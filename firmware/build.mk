@@ -2,7 +2,7 @@
 # Firmware: the RV32IMC image, one for large cards, and the same logic as a library for the host.
 
 FW := $(OUT)/firmware
-FW_UNITS := agent barrier channel command condensed counter crash diff freerun kernel lake launch log main packet \
+FW_UNITS := agent barrier channel choice command condensed counter crash diff freerun kernel lake launch log main match packet \
 	place queue reference shape task timer
 FW_UNITS += block column descriptor mover request setup tile tmau
 FW_CFLAGS = -march=rv32imc -mabi=ilp32 -mcmodel=medlow -std=gnu11 -O2 -ffreestanding -fno-builtin -nostdlib \
