@@ -16,14 +16,15 @@
  * an image for cards of up to 256 SMs and a large one, with fewer of what hardly ever
  * is needed at once (spec CGA-04). On the host, one for all.
  */
-#ifndef FW_MAX_SMS
 #ifdef __riscv
+#ifndef FW_MAX_SMS
 #define FW_MAX_SMS TUTTI_SMALL_CARD_SMS
-#else
-#define FW_MAX_SMS TUTTI_MAX_SMS
-#endif
 #endif
 #define FW_LARGE (FW_MAX_SMS > TUTTI_SMALL_CARD_SMS)
+#else
+#define FW_MAX_SMS TUTTI_MAX_SMS
+#define FW_LARGE 0
+#endif
 #define FW_TASKS 32u         /* most task slots used, whatever the card offers */
 #define FW_BUFFERS (FW_LARGE ? 8u : 12u) /* fetch buffers */
 #define FW_BUFFER_PACKETS 16u
