@@ -87,6 +87,11 @@ void mmu_invalidate(struct tutti_card *card)
 		tutti_store_relaxed(&mmu->entry[i].data, 0);
 }
 
+uint32_t mmu_generation(const struct tutti_card *card)
+{
+	return tutti_load_acquire(&card->mmu->generation);
+}
+
 void mmu_reset(struct tutti_card *card)
 {
 	unsigned i;
