@@ -247,7 +247,11 @@ static void unmapped(void **state)
 
 static void another_goes_on(void **state)
 {
-	assert_int_equal(tutti_queue_error(other, NULL), 0);
+	struct tutti_fault f;
+
+	if (tutti_queue_error(other, &f))
+		fail_msg("the other queue: code %u cause %u engine %u sm %u wave %u pc %#llx address %#llx", f.code, f.cause,
+			 f.engine, f.sm, f.wave, (unsigned long long)f.pc, (unsigned long long)f.address);
 	assert_int_equal(gate_words[0], 2);
 	tutti_store_release(&gate_words[1], 1);
 	rig_wait(rig, gate_signal);
