@@ -32,7 +32,7 @@ static struct {
 	} deferred[DEFERRED];
 	uint16_t context_queues[TUTTI_MAX_CONTEXTS]; /* queues + 1, 0 = no such context */
 	uint32_t sink;      /* where the fetch behind a deferred reply goes */
-	uint16_t order[TUTTI_MAX_SMS];               /* SM at each position */
+	uint16_t order[FW_MAX_SMS];               /* SM at each position */
 	struct tutti_message backlog[BACKLOG];
 } channel;
 
@@ -60,7 +60,7 @@ void channel_init(void)
 	channel.backlog_head = channel.backlog_tail = 0;
 	for (i = 0; i < TUTTI_MAX_CONTEXTS; i++)
 		channel.context_queues[i] = 0;
-	for (i = 0; i < TUTTI_MAX_SMS; i++)
+	for (i = 0; i < FW_MAX_SMS; i++)
 		channel.order[i] = (uint16_t)i;
 }
 
@@ -366,6 +366,19 @@ static int query(const uint64_t *arg, struct tutti_message *answer)
 	return 0;
 }
 
+static int load(struct tutti_message *answer)
+{
+	const struct task *task;
+	unsigned i;
+
+	for (task = task_table.free; task; task = task->next)
+		answer->value++;
+	answer->arg[0] = shapes.residents;
+	for (i = 0; i < fw.sms; i++)
+		answer->arg[1] += shapes.enabled[i / 32] >> (i % 32) & 1;
+	return 0;
+}
+
 /* ---- requests ---- */
 
 /* What is answered later, and how. */
@@ -425,6 +438,8 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 	case TUTTI_MSG_RESUME:
 		queue_resume();
 		return 0;
+	case TUTTI_MSG_LOAD:
+		return load(answer);
 	case TUTTI_MSG_QUEUE_NOTIFY:
 		return queue_notify(first, (uint32_t)m->arg[1]);
 	case TUTTI_MSG_COUNTERS:

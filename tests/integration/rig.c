@@ -57,8 +57,6 @@ struct rig *rig_open(const struct tutti_device_options *options)
 		o = *options;
 	if (!o.name)
 		o.name = "emulator";
-	if (!o.firmware && !getenv("TUTTI_FIRMWARE"))
-		o.firmware = rig_out("firmware/tutti-fw.bin");
 	error = tutti_device_open(&o, &rig->device);
 	if (error)
 		fail_msg("open: %s", tutti_strerror(error));
