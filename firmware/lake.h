@@ -13,7 +13,7 @@
 #include "fw.h"
 
 #define LAKE_LEVELS 32u
-#define LAKE_WORDS (TUTTI_MAX_SMS / 32)
+#define LAKE_WORDS (FW_MAX_SMS / 32)
 /* Words of launch segments one placement can need: every row its own segment. */
 #define LAKE_MESSAGE(words) ((LAKE_LEVELS + 2) * ((words) + 1))
 
