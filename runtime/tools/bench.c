@@ -17,6 +17,7 @@ static const struct {
 	{ "POCL", bench_opencl, "PoCL in this process, the peer of PERF-03" },
 	{ "PERF-03", bench_launch, "latency of an empty kernel, kernels per second" },
 	{ "PERF-04", bench_place, "instructions to place workgroups; growth (PERF-06); free runs (PERF-08)" },
+	{ "PERF-07", bench_tmau, "instructions of tensor requests" },
 	{ "PERF-09", bench_card, "boot, empty workgroups per second, copies" },
 };
 #define GROUPS (sizeof(groups) / sizeof(*groups))
@@ -25,7 +26,7 @@ static void usage(void)
 {
 	puts("usage: tutti bench [--quick] [--profile] [--output FILE] [--only ID]\n\n"
 	     "  --quick        fewer repetitions\n"
-	     "  --profile      PERF-01: instructions of every firmware function; * counts, r reads records\n"
+	     "  --profile      PERF-01, PERF-07: instructions of every firmware function; * counts, r reads records\n"
 	     "  --output FILE  JSON, one object a line (build/bench.json when there is build/, else bench.json)\n"
 	     "  --only ID      one group:\n");
 	for (size_t g = 0; g < GROUPS; g++)
