@@ -10,6 +10,8 @@ FW_CFLAGS = -march=rv32imc -mabi=ilp32 -mcmodel=medlow -std=gnu11 -O2 -ffreestan
 # once for a descriptor, or for what goes wrong: small rather than fast
 FW_SMALL := block descriptor request setup
 $(addprefix $(FW)/,$(addsuffix .o,$(FW_SMALL))): FW_CFLAGS += -Os
+# a jump into a common tail is one instruction more on each path
+$(FW)/tile.o: FW_CFLAGS += -fno-crossjumping -fno-tree-tail-merge
 FW_OBJECTS := $(addprefix $(FW)/,start.o memory.o $(addsuffix .o,$(FW_UNITS)))
 FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) hal.o)
 
