@@ -3,15 +3,20 @@
 
 KERNEL ?= 6.12
 
-.PHONY: vm-check vm-shell vm-build debug-kernel-check
-vm-build: $(OUT)/tutti-card $(OUT)/firmware/tutti-fw.bin $(OUT)/tutti $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(OUT)/libtutti.so.0 $(OUT)/tutti-conformance
+.PHONY: vm-check vm-fuzz vm-shell vm-build debug-kernel-check
+vm-build: $(OUT)/tutti-card $(OUT)/firmware/tutti-fw.bin $(OUT)/tutti $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(OUT)/libtutti.so.0 $(OUT)/tutti-conformance $(OUT)/tutti-fuzz
 
 vm-check: vm-build
 	@OUT=$(OUT) tests/vm/run check $(KERNEL)
 
 # KASAN, lockdep, kmemleak, fault injection: the kernel is built once (a quarter of an hour), into the cache of `kernel`.
 debug-kernel-check: vm-build
-	@OUT=$(OUT) VM_TIMEOUT=$${VM_TIMEOUT:-1500} tests/vm/run check debug
+	@OUT=$(OUT) VM_TIMEOUT=$${VM_TIMEOUT:-2400} tests/vm/run check debug
+
+# ioctl fuzzing for longer, under the kernel that sees most unless KERNEL says another: FUZZ_SECONDS, VM_FUZZ_SEED.
+vm-fuzz: vm-build
+	@OUT=$(OUT) VM_ONLY=50 VM_FUZZ_SECONDS=$${FUZZ_SECONDS:-600} VM_TEST_TIMEOUT=100000 VM_TIMEOUT=100000 \
+		tests/vm/run check $(if $(filter command line,$(origin KERNEL)),$(KERNEL),debug)
 
 vm-shell: vm-build
 	@OUT=$(OUT) tests/vm/run shell $(KERNEL)

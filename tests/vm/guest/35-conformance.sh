@@ -7,7 +7,7 @@ if [ ! -e /lib/modules/tutti.ko ] || [ ! -x /programs/tutti-conformance ]; then
 	echo "1..0 # SKIP no tutti.ko or no tutti-conformance"
 	exit 0
 fi
-only=$(sed -n "s/.*tutti.subtests=\([^ ]*\).*/\1/p" /proc/cmdline)
+only=$(vm_option subtests)
 
 check "the module loads" insmod /lib/modules/tutti.ko
 check "it binds by driver_override" card_bind tutti
