@@ -4,7 +4,7 @@
 KERNEL ?= 6.12
 
 .PHONY: vm-check vm-fuzz vm-shell vm-build debug-kernel-check
-vm-build: $(OUT)/tutti-card $(OUT)/firmware/tutti-fw.bin $(OUT)/tutti $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(OUT)/libtutti.so.0 $(OUT)/tutti-conformance $(OUT)/tutti-fuzz
+vm-build: $(addprefix $(T)/integration/,test_device test_signal test_record test_wave test_place test_loader) $(TEST_KERNELS) $(OUT)/tutti-card $(OUT)/firmware/tutti-fw.bin $(OUT)/tutti $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(OUT)/libtutti.so.0 $(OUT)/tutti-conformance $(OUT)/tutti-fuzz
 
 vm-check: vm-build
 	@OUT=$(OUT) tests/vm/run check $(KERNEL)
