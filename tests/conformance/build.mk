@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# tutti-conformance and tutti-fuzz: static, so that they run in any guest.
+# tutti-conformance, tutti-fuzz and tutti-drm-bench: static, so that they run in any guest.
 CONFORMANCE := tests/conformance
 CONFORMANCE_SRC := $(wildcard $(CONFORMANCE)/*.c)
 FUZZ_SRC := $(addprefix $(CONFORMANCE)/,fuzz/fuzz.c rig.c calls.c bus.c)
@@ -14,4 +14,8 @@ $(OUT)/tutti-fuzz: $(FUZZ_SRC) $(CONFORMANCE_HEADERS)
 	@mkdir -p $(@D)
 	$(CONFORMANCE_CC) -o $@ $(FUZZ_SRC)
 
-all: $(OUT)/tutti-conformance $(OUT)/tutti-fuzz
+$(OUT)/tutti-drm-bench: $(CONFORMANCE)/bench/bench.c $(CONFORMANCE)/rig.c $(CONFORMANCE_HEADERS)
+	@mkdir -p $(@D)
+	$(CONFORMANCE_CC) -o $@ $(filter %.c,$^)
+
+all: $(OUT)/tutti-conformance $(OUT)/tutti-fuzz $(OUT)/tutti-drm-bench
