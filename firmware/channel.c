@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "channel.h"
 
+#include "choice.h"
 #include "command.h"
 #include "counter.h"
 #include "descriptor.h"
 #include "kernel.h"
 #include "log.h"
+#include "match.h"
 #include "place.h"
 #include "queue.h"
 
@@ -30,7 +32,7 @@ static struct {
 	} deferred[DEFERRED];
 	uint16_t context_queues[TUTTI_MAX_CONTEXTS]; /* queues + 1, 0 = no such context */
 	uint32_t sink;      /* where the fetch behind a deferred reply goes */
-	uint16_t order[TUTTI_MAX_SMS];               /* SM at each position */
+	uint16_t order[FW_MAX_SMS];               /* SM at each position */
 	struct tutti_message backlog[BACKLOG];
 } channel;
 
@@ -58,7 +60,7 @@ void channel_init(void)
 	channel.backlog_head = channel.backlog_tail = 0;
 	for (i = 0; i < TUTTI_MAX_CONTEXTS; i++)
 		channel.context_queues[i] = 0;
-	for (i = 0; i < TUTTI_MAX_SMS; i++)
+	for (i = 0; i < FW_MAX_SMS; i++)
 		channel.order[i] = (uint16_t)i;
 }
 
@@ -232,6 +234,11 @@ static int sm_enable(const uint64_t *arg)
 	return 0;
 }
 
+unsigned channel_sm(unsigned position)
+{
+	return channel.order[position];
+}
+
 /* The order is a permutation always: the SM that was there goes to the place that got free. */
 static int sm_order(uint32_t value)
 {
@@ -256,12 +263,47 @@ static int sm_order(uint32_t value)
 	return 0;
 }
 
-static int policy(const uint64_t *arg)
+static int policy_ask(uint32_t policy, uint32_t which, uint64_t *answer)
+{
+	uint32_t value = 0;
+
+	switch (policy) {
+	case TUTTI_POLICY_ISSUE:
+		value = place_state.round_robin;
+		break;
+	case TUTTI_POLICY_CTA_CAP:
+		value = shapes.next_cap;
+		break;
+	case TUTTI_POLICY_LEVEL_SEARCH:
+		value = lake_search;
+		break;
+	case TUTTI_POLICY_SM_ORDER:
+		if (which >= fw.sms)
+			return -TUTTI_EINVAL;
+		value = channel.order[which];
+		break;
+	case TUTTI_POLICY_SEARCH:
+		value = match.search;
+		break;
+	case TUTTI_POLICY_SPLIT:
+		value = match.rotate;
+		break;
+	default:
+		if (!choice_ask(policy, which, &value))
+			return -TUTTI_EINVAL;
+	}
+	*answer = value;
+	return 0;
+}
+
+static int policy(const uint64_t *arg, uint64_t *answer)
 {
 	uint32_t value = (uint32_t)arg[1];
 
-	if (arg[1] >> 32)
+	if (arg[0] >> 32 || arg[1] >> 32 || arg[2] > 1)
 		return -TUTTI_EINVAL;
+	if (arg[2])
+		return policy_ask((uint32_t)arg[0], value, answer);
 	switch (arg[0]) {
 	case TUTTI_POLICY_ISSUE:
 		if (value > 1)
@@ -278,6 +320,15 @@ static int policy(const uint64_t *arg)
 		return 0;
 	case TUTTI_POLICY_SM_ORDER:
 		return sm_order(value);
+	case TUTTI_POLICY_SEARCH:
+	case TUTTI_POLICY_SPLIT:
+		return match_policy((uint32_t)arg[0], value);
+	case TUTTI_POLICY_CHOICE:
+	case TUTTI_POLICY_REMAINING_WEIGHT:
+	case TUTTI_POLICY_POWER_WEIGHT:
+	case TUTTI_POLICY_POWER_WINDOW:
+	case TUTTI_POLICY_COMBINE:
+		return choice_policy((uint32_t)arg[0], value);
 	}
 	return -TUTTI_EINVAL;
 }
@@ -312,6 +363,19 @@ static int query(const uint64_t *arg, struct tutti_message *answer)
 	answer->arg[0] = queue->retired;
 	answer->arg[1] = queue->state;
 	answer->arg[2] = queue->error;
+	return 0;
+}
+
+static int load(struct tutti_message *answer)
+{
+	const struct task *task;
+	unsigned i;
+
+	for (task = task_table.free; task; task = task->next)
+		answer->value++;
+	answer->arg[0] = shapes.residents;
+	for (i = 0; i < fw.sms; i++)
+		answer->arg[1] += shapes.enabled[i / 32] >> (i % 32) & 1;
 	return 0;
 }
 
@@ -363,7 +427,7 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 		return sm_enable(m->arg);
 	case TUTTI_MSG_POLICY:
 		*when = AFTER_COMMANDS;
-		return policy(m->arg);
+		return policy(m->arg, &answer->value);
 	case TUTTI_MSG_SUSPEND:
 		queue_suspend();
 		channel.suspending = true;
@@ -374,6 +438,8 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 	case TUTTI_MSG_RESUME:
 		queue_resume();
 		return 0;
+	case TUTTI_MSG_LOAD:
+		return load(answer);
 	case TUTTI_MSG_QUEUE_NOTIFY:
 		return queue_notify(first, (uint32_t)m->arg[1]);
 	case TUTTI_MSG_COUNTERS:

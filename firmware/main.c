@@ -4,11 +4,13 @@
 #include "agent.h"
 #include "barrier.h"
 #include "channel.h"
+#include "choice.h"
 #include "command.h"
 #include "counter.h"
 #include "crash.h"
 #include "kernel.h"
 #include "log.h"
+#include "match.h"
 #include "place.h"
 #include "queue.h"
 #include "timer.h"
@@ -30,7 +32,7 @@ bool fw_limits_init(const struct tutti_discovery *d)
 {
 	uint32_t shift = 0;
 
-	if (d->magic != TUTTI_DISCOVERY_MAGIC || !d->sms || d->sms > TUTTI_MAX_SMS || !d->peus || !d->peu_waves)
+	if (d->magic != TUTTI_DISCOVERY_MAGIC || !d->sms || d->sms > FW_MAX_SMS || !d->peus || !d->peu_waves)
 		return false;
 	while (shift < 31 && 1u << shift < d->shared_block_bytes)
 		shift++;
@@ -75,6 +77,8 @@ void main_init(void)
 	command_init();
 	counter_init();
 	shape_init();
+	match_init();
+	choice_init();
 	task_init();
 	place_init();
 	kernel_init();
@@ -117,6 +121,9 @@ static void event_fetch(const struct tutti_event *event)
 		break;
 	case TAG_REPLY:
 		channel_event_fetch(tag & TAG_NUMBER);
+		break;
+	case TAG_TABLE:
+		match_event();
 		break;
 	}
 }
