@@ -32,6 +32,7 @@ void tmau_init(void)
 	mover_init();
 	descriptor_init();
 	tmau.head = tmau.queued = 0;
+	tmau.missed = false;
 	tmau.job.kind = JOB_NONE;
 	tmau.job.held = false;
 	tmau.built.used = 0;
@@ -247,7 +248,7 @@ static COLD enum progress missing(const struct tutti_tensor_call *call)
 	uint32_t misses = counters.tmau_misses;
 	enum descriptor_state state = descriptor_fetch(call->request.descriptor, call->asid);
 
-	counters.tmau_hits -= counters.tmau_misses - misses;
+	tmau.missed = tmau.missed || counters.tmau_misses != misses;
 	if (state == DESCRIPTOR_BUSY)
 		return drain();
 	return state == DESCRIPTOR_LATER ? MORE : WAITS;
@@ -277,7 +278,8 @@ static enum progress start(struct job *job, int room)
 		descriptor_forget(r->descriptor, call->asid);
 		return refuse(call, d->cause, TUTTI_ENGINE_FETCH, d->fault);
 	}
-	counters.tmau_hits++;
+	counters.tmau_hits += !tmau.missed;
+	tmau.missed = false;
 	return start_tensor(job, call, &d->t, room);
 }
 
