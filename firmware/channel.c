@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "channel.h"
 
+#include "fair.h"
+#include "split.h"
+#include "wdu.h"
+#include "window.h"
+#include "work.h"
+
 #include "command.h"
 #include "counter.h"
 #include "kernel.h"
@@ -225,8 +231,13 @@ static int sm_enable(const uint64_t *arg)
 	for (i = 0; i < fw.sms; i++)
 		if (channel.order[i] >= first && channel.order[i] < first + n)
 			shape_enable(i, arg[2]);
-	place_hungry();
+	wdu_run();
 	return 0;
+}
+
+uint32_t channel_sm_at(uint32_t position)
+{
+	return channel.order[position];
 }
 
 /* The order is a permutation always: the SM that was there goes to the place that got free. */
@@ -275,6 +286,16 @@ static int policy(const uint64_t *arg)
 		return 0;
 	case TUTTI_POLICY_SM_ORDER:
 		return sm_order(value);
+	case TUTTI_POLICY_SPLIT_ROUNDS:
+		split_limit(value);
+		return 0;
+	case TUTTI_POLICY_WINDOW:
+		return window_length(value) ? 0 : -TUTTI_EINVAL;
+	case TUTTI_POLICY_CLASS:
+		return window_class(value) ? 0 : -TUTTI_EINVAL;
+	case TUTTI_POLICY_SEED:
+		fair_seed(value);
+		return 0;
 	}
 	return -TUTTI_EINVAL;
 }
@@ -286,7 +307,7 @@ static bool all_quiet(void)
 	unsigned i;
 
 	for (i = 0; i < fw.max_queues; i++)
-		if (queues[i].state != QUEUE_NONE && (queues[i].inflight || queues[i].fetching || queues[i].probing))
+		if (queues[i].state != QUEUE_NONE && (queues[i].inflight > work_quiet(&queues[i]) || queues[i].fetching || queues[i].probing))
 			return false;
 	return true;
 }
@@ -310,6 +331,15 @@ static int query(const uint64_t *arg, struct tutti_message *answer)
 	answer->arg[1] = queue->state;
 	answer->arg[2] = queue->error;
 	return 0;
+}
+
+static int cancel(const uint64_t *arg)
+{
+	struct queue *queue = &queues[arg[0] & (TUTTI_MAX_QUEUES - 1)];
+
+	if (arg[0] >= fw.max_queues || queue->state == QUEUE_NONE || queue->state == QUEUE_DYING)
+		return -TUTTI_ENOENT;
+	return task_cancel(queue, arg[1]);
 }
 
 /* ---- requests ---- */
@@ -368,6 +398,9 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 		*when = LATER;
 		channel_check_suspend();
 		return 0;
+	case TUTTI_MSG_TASK_CANCEL:
+		*when = AFTER_COMMANDS;
+		return cancel(m->arg);
 	case TUTTI_MSG_RESUME:
 		queue_resume();
 		return 0;

@@ -26,6 +26,8 @@ bool channel_context(uint32_t asid);
 /** channel_queue_made() / channel_queue_gone() - queues of an address space. */
 void channel_queue_made(uint32_t asid);
 void channel_queue_gone(uint32_t asid);
+/** channel_sm_at() - SM at a position of the priority order. */
+uint32_t channel_sm_at(uint32_t position);
 /** channel_check_suspend() - a kernel has ended: is everything quiet now? */
 void channel_check_suspend(void);
 
