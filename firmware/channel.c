@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "counter.h"
+#include "descriptor.h"
 #include "kernel.h"
 #include "log.h"
 #include "place.h"
@@ -203,6 +204,7 @@ static int context_destroy(uint32_t asid)
 			return -TUTTI_EBUSY;
 	channel.context_queues[asid] = 0;
 	kernel_invalidate(asid, 0, 0);
+	descriptor_forget(0, asid);
 	context_command(asid, 0, 0);
 	return 0;
 }
@@ -216,6 +218,7 @@ static int invalidate(const uint64_t *arg, bool code)
 		return -TUTTI_ENOENT;
 	/* a mapping that has changed may hold other code as well */
 	kernel_invalidate(asid, arg[1], arg[2]);
+	descriptor_forget(0, asid);
 	command_words(TUTTI_CMD_TLB, asid | (code ? 0x8000u : 0), words, 4);
 	return 0;
 }
@@ -408,6 +411,8 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 		return queue_notify(first, (uint32_t)m->arg[1]);
 	case TUTTI_MSG_COUNTERS:
 		counter_flush();
+		*when = AFTER_COMMANDS;
+		command_words(TUTTI_CMD_SM_MODE, shapes.sm_mode | TUTTI_SM_UPDATE, NULL, 0);
 		return 0;
 	}
 	return -TUTTI_ENOTSUP;

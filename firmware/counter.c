@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "counter.h"
 
+#include "mover.h"
 #include "shape.h"
 
 struct counters counters HOT_DATA;
@@ -15,6 +16,8 @@ static const uint8_t place[] = {
 	TUTTI_COUNTER_QUEUE_ERRORS, TUTTI_COUNTER_KERNEL_CACHE_MISSES, TUTTI_COUNTER_REPEATED,
 	TUTTI_COUNTER_PLACEMENTS, TUTTI_COUNTER_EVENTS, TUTTI_COUNTER_TMD_EVICTIONS, TUTTI_COUNTER_QUOTA_TURNS,
 	TUTTI_COUNTER_COALESCE_TIMEOUTS, TUTTI_COUNTER_THROTTLE_SWITCHES,
+	TUTTI_COUNTER_TMAU_REQUESTS, TUTTI_COUNTER_TMAU_DESCRIPTOR_HITS, TUTTI_COUNTER_TMAU_DESCRIPTOR_MISSES,
+	TUTTI_COUNTER_TMAU_INTERIOR, TUTTI_COUNTER_TMAU_EDGE, TUTTI_COUNTER_TMAU_MOVERS,
 };
 #define COUNTED (sizeof(place) / sizeof(place[0]))
 _Static_assert(sizeof(struct counters) == (COUNTED + 1) * 4, "one place for each counter");
@@ -40,6 +43,7 @@ void counter_flush(void)
 	unsigned i;
 
 	counters.ctas_completed = counters.ctas_issued - shapes.residents;
+	counters.tmau_movers = mover_tail();
 	for (i = 0; i < COUNTED; i++) {
 		if (now[i] == flushed[i])
 			continue;

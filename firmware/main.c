@@ -16,6 +16,7 @@
 #include "split.h"
 #include "throttle.h"
 #include "timer.h"
+#include "tmau.h"
 #include "tmd.h"
 #include "tmu.h"
 #include "wdu.h"
@@ -96,6 +97,7 @@ void main_init(void)
 	reference_init();
 	condensed_init();
 	barrier_init();
+	tmau_init();
 	agent_init();
 	queue_init();
 	channel_init();
@@ -131,6 +133,9 @@ static void event_fetch(const struct tutti_event *event)
 		break;
 	case TAG_WORK:
 		work_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_TENSOR:
+		tmau_event_fetch(tag & TAG_NUMBER, event);
 		break;
 	case TAG_REPLY:
 		channel_event_fetch(tag & TAG_NUMBER);
@@ -169,8 +174,14 @@ void main_event(const struct tutti_event *event)
 	case TUTTI_EVENT_MOVER:
 		agent_event_mover(event);
 		break;
+	case TUTTI_EVENT_MOVER_ROOM:
+		tmau_run();
+		break;
 	case TUTTI_EVENT_REQUEST:
-		child_request(event);
+		if (event->word[0] >> 16 == TUTTI_SERVICE_TENSOR)
+			tmau_event_request(event);
+		else
+			child_request(event);
 		break;
 	case TUTTI_EVENT_THROTTLE:
 		throttle_event(event);
@@ -206,9 +217,11 @@ static COLD void settle(void)
 		child_left = child_retry();
 	if (queue_table.any_ready)
 		queue_run_ready();
+	if (tmau.more)
+		tmau_run();
 	attention.settle = (queue_table.waiters[WAIT_ROOM] || place_state.blocked ? ATTEND_ROOM : 0) |
 			   (barrier_state.parked ? ATTEND_BARRIER : 0) | (queue_table.any_ready ? ATTEND_READY : 0) |
-			   (child_left ? ATTEND_CHILD : 0);
+			   (tmau.more ? ATTEND_TMAU : 0) | (child_left ? ATTEND_CHILD : 0);
 }
 
 void main_settle(void)
@@ -245,7 +258,10 @@ static HOT __attribute__((noreturn)) void loop(void)
 		if (unlikely(!event->word[0])) {
 			if (unlikely(attention.idle || counter_due()))
 				idle();
-			hal_idle();
+			if (unlikely(attention.settle & ATTEND_TMAU))
+				main_settle();
+			else
+				hal_idle();
 			continue;
 		}
 		hal_acquire();

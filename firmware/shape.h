@@ -43,6 +43,7 @@ struct shape_state {
 	struct shape *last;  /* found last time */
 	uint32_t clock;
 	uint32_t shapes;     /* in use */
+	uint32_t sm_mode;    /* TUTTI_SM_*, what the SMs have been told */
 	uint32_t enabled[LAKE_WORDS];  /* SMs (positions) that get CTAs */
 	uint32_t included[LAKE_WORDS]; /* SMs in the lakes */
 	uint32_t limit[LAKE_WORDS];    /* no other SM may be: all, or those of throttle mode */
