@@ -2,15 +2,15 @@
 # Firmware: the RV32IMC image, and the same logic as a library for the host.
 
 FW := $(OUT)/firmware
-FW_UNITS := agent barrier channel child command condensed counter crash diff fair freerun kernel lake launch log main \
-	packet place queue reference shape split task throttle timer tmd tmu wdu window work
+FW_UNITS := agent barrier channel child choice command condensed counter crash diff fair freerun kernel lake launch \
+	log main match packet place queue reference shape split task throttle timer tmd tmu wdu window work
 FW_UNITS += block column descriptor mover request setup tile tmau
 FW_CFLAGS = -march=rv32imc -mabi=ilp32 -mcmodel=medlow -std=gnu11 -O2 -ffreestanding -fno-builtin -nostdlib \
 	-fno-schedule-insns -fno-strict-aliasing -ffunction-sections -fdata-sections -fomit-frame-pointer -msmall-data-limit=0 $(WARN) -Iinclude -Ifirmware
 # what is not part of every kernel or tile: small rather than fast
 FW_SMALL := agent barrier channel child crash diff kernel log split throttle timer tmd tmu window work
 FW_SMALL += block descriptor request setup
-$(addprefix $(FW)/,$(addsuffix .o,$(FW_SMALL))): FW_CFLAGS += -Os
+$(addprefix $(FW)/,$(addsuffix .o,$(FW_SMALL))): FW_CFLAGS += -Os -msave-restore
 FW_OBJECTS := $(addprefix $(FW)/,start.o memory.o $(addsuffix .o,$(FW_UNITS)))
 FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) hal.o)
 

@@ -15,8 +15,8 @@
 #define FW_TASKS 32u         /* most task slots used, whatever the card offers */
 #define FW_BUFFERS 16u       /* fetch buffers */
 #define FW_BUFFER_PACKETS 16u
-#define FW_BLOCKS 12u        /* expanded condensed packets */
-#define FW_RSBS_SCRATCH 16u  /* reference state buffers in local memory */
+#define FW_BLOCKS 10u        /* expanded condensed packets */
+#define FW_RSBS_SCRATCH 8u   /* reference state buffers in local memory */
 #define FW_SHAPES 6u
 #define FW_KERNELS 16u
 #define FW_AGENTS 8u

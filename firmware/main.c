@@ -5,12 +5,14 @@
 #include "barrier.h"
 #include "channel.h"
 #include "child.h"
+#include "choice.h"
 #include "command.h"
 #include "counter.h"
 #include "crash.h"
 #include "fair.h"
 #include "kernel.h"
 #include "log.h"
+#include "match.h"
 #include "place.h"
 #include "queue.h"
 #include "split.h"
@@ -84,6 +86,8 @@ void main_init(void)
 	command_init();
 	counter_init();
 	shape_init();
+	match_init();
+	choice_init();
 	task_init();
 	tmd_init();
 	tmu_init();
@@ -139,6 +143,9 @@ static void event_fetch(const struct tutti_event *event)
 		break;
 	case TAG_REPLY:
 		channel_event_fetch(tag & TAG_NUMBER);
+		break;
+	case TAG_TABLE:
+		match_event();
 		break;
 	}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "place.h"
 
+#include "choice.h"
 #include "tmd.h"
 #include "tmu.h"
 #include "wdu.h"
@@ -85,6 +86,8 @@ uint32_t place_some(struct task *task, uint32_t n)
 	out = p + 1 + lead;
 	if (place_state.round_robin)
 		left = lake_pour_round(lake, n, &place_state.round_next, out, &end);
+	else if (choice.policy)
+		left = choice_pour(task->shape, lake, n, out, &end);
 	else
 		left = lake_pour(lake, n, out, &end);
 	if (left == n)

@@ -4,6 +4,7 @@
 #include "counter.h"
 #include "hal.h"
 #include "log.h"
+#include "match.h"
 #include "wdu.h"
 #include "work.h"
 
@@ -119,6 +120,7 @@ static void heartbeat(uint64_t time)
 	status->heartbeat_time = time;
 	status->heartbeat++;
 	counter_flush();
+	match_beat();
 	for (i = 0; i < fw.tasks; i++)
 		check_task(&tasks[i], us);
 	work_poll_all();

@@ -100,7 +100,7 @@ static bool affinity_order(uint32_t *mask)
 	for (i = 0; i < fw.words; i++)
 		mask[i] = 0;
 	for (i = 0; i < fw.sms; i++) {
-		uint32_t sm = channel_sm_at(i), bit = by_sm[sm / 32] >> (sm % 32) & 1;
+		uint32_t sm = channel_sm(i), bit = by_sm[sm / 32] >> (sm % 32) & 1;
 
 		mask[i / 32] |= bit << (i % 32);
 		any |= bit;
