@@ -18,6 +18,7 @@
 
 #define DEFERRED 16u
 #define BACKLOG 16u
+#define SUSPENDS 4u
 
 static struct {
 	volatile struct tutti_control *control;
@@ -28,8 +29,8 @@ static struct {
 	uint32_t head;      /* of the host ring */
 	uint32_t tail;      /* of the card ring */
 	uint32_t deferred_used;
-	uint32_t suspend_id;
-	bool suspending;
+	uint32_t suspend_id[SUSPENDS]; /* requests that wait until all is quiet */
+	uint32_t suspending;           /* how many */
 	uint32_t backlog_head, backlog_tail;
 	struct {
 		uint32_t id;
@@ -364,8 +365,8 @@ void channel_check_suspend(void)
 {
 	if (!channel.suspending || !all_quiet())
 		return;
-	channel.suspending = false;
-	channel_reply_after(channel.suspend_id, TUTTI_MSG_SUSPEND, 0);
+	while (channel.suspending)
+		channel_reply_after(channel.suspend_id[--channel.suspending], TUTTI_MSG_SUSPEND, 0);
 }
 
 static int query(const uint64_t *arg, struct tutti_message *answer)
@@ -440,9 +441,10 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 		*when = AFTER_COMMANDS;
 		return policy(m->arg, &answer->value);
 	case TUTTI_MSG_SUSPEND:
+		if (channel.suspending == SUSPENDS)
+			return -TUTTI_EBUSY;
 		queue_suspend();
-		channel.suspending = true;
-		channel.suspend_id = m->id;
+		channel.suspend_id[channel.suspending++] = m->id;
 		*when = LATER;
 		channel_check_suspend();
 		return 0;
