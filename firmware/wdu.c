@@ -217,7 +217,7 @@ static void placed_some(struct task *task)
 }
 
 /* One round on one level. False: nobody of it may and fits. */
-static bool round_level(unsigned level, uint32_t *failed)
+static bool round_level(unsigned level, uint32_t *failed, const struct task **went)
 {
 	struct task *tie[FW_TASKS], *task;
 	unsigned n = candidates(level, *failed, tie);
@@ -230,6 +230,8 @@ static bool round_level(unsigned level, uint32_t *failed)
 			fair_went(level, tie, n, task);
 			account(task, level, placed, n == 1);
 			placed_some(task);
+			if (!*went || level >= level_of(*went))
+				*went = task;
 			return true;
 		}
 		*failed |= 1u << task->slot;
@@ -239,15 +241,17 @@ static bool round_level(unsigned level, uint32_t *failed)
 }
 
 /*
- * Who found no room while others got some of it (a CTA of its shape is larger than what
- * one end of a CTA leaves) is passed over PATIENCE times; then nobody gets anything until it does.
+ * Who found no room while others that do not come before it got some (a CTA of its shape is larger than what one
+ * end of a CTA leaves) is passed over PATIENCE times; then nobody gets anything until it does. @went: of the lowest level.
  */
-static void impatience(uint32_t failed)
+static void impatience(uint32_t failed, const struct task *went)
 {
 	struct task *task;
 
 	for (; failed; failed &= failed - 1) {
 		task = &tasks[lowest_bit(failed)];
+		if (level_of(task) > level_of(went) || task->shape == went->shape)
+			continue;
 		if (++task->passed <= PATIENCE || wdu.drain)
 			continue;
 		wdu.drain = task;
@@ -275,8 +279,9 @@ static bool run_drain(void)
 void wdu_run(void)
 {
 	const uint8_t *level;
+	const struct task *lowest = NULL;
 	uint32_t failed = 0;
-	bool any = false, went;
+	bool went;
 
 	if (!wdu.map)
 		return;
@@ -291,10 +296,9 @@ void wdu_run(void)
 		went = false;
 		for (level = window_order(); *level && !went; level++)
 			if (wdu.map >> *level & 1)
-				went = round_level(*level, &failed);
-		any |= went;
+				went = round_level(*level, &failed, &lowest);
 	} while (went);
-	if (any)
-		impatience(failed);
-	split_round(any, failed);
+	if (lowest)
+		impatience(failed, lowest);
+	split_round(lowest, failed);
 }
