@@ -391,6 +391,21 @@ static int cancel(const uint64_t *arg)
 	return task_cancel(queue, arg[1]);
 }
 
+static int load(struct tutti_message *answer)
+{
+	const struct task *task;
+	unsigned i;
+
+	for (task = task_table.free; task; task = task->next)
+		answer->value++;
+	for (task = task_table.held; task; task = task->next)
+		answer->value++;
+	answer->arg[0] = shapes.residents;
+	for (i = 0; i < fw.sms; i++)
+		answer->arg[1] += shapes.enabled[i / 32] >> (i % 32) & 1;
+	return 0;
+}
+
 /* ---- requests ---- */
 
 /* What is answered later, and how. */
@@ -454,6 +469,8 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 	case TUTTI_MSG_RESUME:
 		queue_resume();
 		return 0;
+	case TUTTI_MSG_LOAD:
+		return load(answer);
 	case TUTTI_MSG_QUEUE_NOTIFY:
 		return queue_notify(first, (uint32_t)m->arg[1]);
 	case TUTTI_MSG_COUNTERS:

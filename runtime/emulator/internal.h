@@ -39,7 +39,7 @@ struct mmu_fault {
  * mmu_translate() - pointer to @va of address space @asid.
  * @access: TUTTI_ACCESS_*
  * @extent: if not NULL, gets how many bytes from @va on are contiguous in emulator memory
- *	with at least the same permissions (whole pages merged, up to a cap of 1 GiB)
+ *	with the same permissions (whole pages merged, up to a cap of 1 GiB)
  * Return: NULL and @fault filled if refused. Thread-safe.
  */
 void *mmu_translate(struct tutti_card *card, uint32_t asid, uint64_t va, unsigned access, uint64_t *extent,
@@ -67,6 +67,8 @@ uint64_t card_context_print(struct tutti_card *card, uint32_t asid);
 void card_wake(struct tutti_card *card);
 const struct tutti_card_config *card_config(const struct tutti_card *card);
 const struct tutti_discovery *card_discovery(const struct tutti_card *card);
+/** card_sm_places() - where each SM sits; @table of one entry per SM. */
+void card_sm_places(const struct tutti_card *card, struct tutti_sm_place *table);
 struct sm_array *card_sms(struct tutti_card *card);
 /** inject_take() - true if fault @fault is armed (uses one up). inject_arg() - its argument. Thread-safe, fast when nothing is armed. */
 bool inject_take(struct tutti_card *card, enum tutti_card_fault fault);
