@@ -38,7 +38,7 @@ static struct {
 	} deferred[DEFERRED];
 	uint16_t context_queues[TUTTI_MAX_CONTEXTS]; /* queues + 1, 0 = no such context */
 	uint32_t sink;      /* where the fetch behind a deferred reply goes */
-	uint16_t order[TUTTI_MAX_SMS];               /* SM at each position */
+	uint16_t order[FW_MAX_SMS];               /* SM at each position */
 	struct tutti_message backlog[BACKLOG];
 } channel;
 
@@ -66,7 +66,7 @@ void channel_init(void)
 	channel.backlog_head = channel.backlog_tail = 0;
 	for (i = 0; i < TUTTI_MAX_CONTEXTS; i++)
 		channel.context_queues[i] = 0;
-	for (i = 0; i < TUTTI_MAX_SMS; i++)
+	for (i = 0; i < FW_MAX_SMS; i++)
 		channel.order[i] = (uint16_t)i;
 }
 

@@ -78,7 +78,7 @@ static uint32_t next_size(void)
 
 static void send(uint32_t sms)
 {
-	uint32_t mask[TUTTI_MAX_SMS / 32], blocks = fw.shared_blocks, *p = command_begin(2 + fw.words), w, got;
+	uint32_t mask[FW_MAX_SMS / 32], blocks = fw.shared_blocks, *p = command_begin(2 + fw.words), w, got;
 
 	for (w = 0; w < fw.words; w++)
 		mask[w] = w + 1 < fw.words || !(fw.sms % 32) ? ~0u : (1u << fw.sms % 32) - 1;
