@@ -21,7 +21,7 @@
 struct job {
 	unsigned queue, priority, groups, quota;
 	bool head, sequence;
-	unsigned issued, running, left; /* left: of the quota */
+	unsigned issued, running;
 	bool done, resident, leaving, cancelled, signalled, evicted;
 };
 
@@ -159,7 +159,8 @@ static void submit(const struct job *what)
 	unsigned n = jobs++, q = what->queue;
 
 	job[n] = *what;
-	job[n].left = what->quota;
+	if (what->sequence)
+		job[n].quota = 0;
 	tmd[n] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION,
 				     .priority = (uint8_t)what->priority, .quota = what->quota,
 				     .flags = (what->head ? TUTTI_TMD_HEAD : 0) | (what->sequence ? TUTTI_TMD_SEQUENCE : 0) |
@@ -401,6 +402,8 @@ static void run(uint64_t number, bool quotas)
 		if (roll(3) == 0 && live() < 8) {
 			struct job j = { .queue = roll(QUEUES), .priority = 1 + roll(roll(2) ? 3 : 10), .groups = 1 + roll(9),
 					 .head = !roll(4), .sequence = !roll(4), .quota = quotas && roll(2) ? 1 + roll(4) : 0 };
+
+			/* a sequence task has no quota test */
 
 			submit(&j);
 			model_arrive((int)jobs - 1);
