@@ -130,7 +130,10 @@ bool service_tensor(struct hart *hart)
 	call->wave = wave->number;
 	call->cta = wave->cta->number;
 	hart_x_set(hart, 10, 0);
-	return tensor_issue(hart->array, wave) || wave_block(hart, WAIT_ROOM, NULL, 0);
+	if (tensor_issue(hart->array, wave))
+		return true;
+	card_count(hart->array->card, TUTTI_COUNTER_TMAU_STALLS, 1);
+	return wave_block(hart, WAIT_ROOM, NULL, 0);
 }
 
 bool service_wait_all(struct hart *hart)
