@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "../examples/gemm/gemm.h"
 #include "tutti/tensor.h"
 
 /** struct tool_args - every kernel of the tool takes this. */
@@ -24,6 +25,19 @@ struct tool_tensor_args {
 	struct tutti_tensor_request request;
 	uint32_t requests, bytes;
 	uint32_t before; /* TOOL_TENSOR_* */
+};
+
+/** struct tool_stream - @times requests of @bytes, one behind the other. */
+struct tool_stream {
+	const struct tutti_tensor *tensor; /* NULL: a block at @from */
+	const void *from;
+	uint32_t times, bytes;
+};
+
+/** struct tool_gemm - arguments of the example's kernels first, so that they take it, too. */
+struct tool_gemm {
+	struct gemm_args tensors;
+	const float *a, *b;
 };
 
 #define TOOL_GROUP 128u /* workgroup of tool_barrier, items */
