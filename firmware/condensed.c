@@ -190,6 +190,11 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 					}
 					groups = (uint32_t)all;
 				}
+				if (unlikely(entry->cga.kind) && out[1] % entry->cga.x) {
+					packet_error.kernel = kernels - left;
+					return packet_refuse(TUTTI_ERROR_GRID,
+							     (unsigned)(at - packet->condensed.unit));
+				}
 				out[2] = groups;
 				out += 3;
 				at += 2;
@@ -275,7 +280,7 @@ HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, 
 	const uint32_t *from;
 
 	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS) || unlikely(block->at_unit) ||
-	    unlikely(queue->flags & TUTTI_QUEUE_TABLE_DIFFS))
+	    unlikely(queue->flags & (TUTTI_QUEUE_TABLE_DIFFS | QUEUE_GROUPED)))
 		return expand_general(queue, packet, block);
 	/* @last: where the units end if what is left is empty diffs; never behind those of the packet */
 	last = at + kernels;
@@ -423,4 +428,20 @@ const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *reco
 				 struct launch *launch)
 {
 	return condensed_read(queue, record, state, launch);
+}
+
+COLD const struct tutti_reference *condensed_entry(const struct queue *queue, unsigned number)
+{
+	const uint32_t *record = queue->block->record;
+
+	for (;;) {
+		uint32_t what = *record++;
+
+		if (!number-- && what & RECORD_GENERAL)
+			return (const struct tutti_reference *)record;
+		if (number == ~0u)
+			return &queue->rsb->table[what >> RECORD_ENTRY_SHIFT];
+		record += (what & RECORD_GENERAL ? REFERENCE_WORDS : 0) + (what & RECORD_GRID ? 3 : 0) +
+			  (what & RECORD_KERNARG ? 2 : 0) + (what & RECORD_SIGNAL ? 2 : 0);
+	}
 }

@@ -74,6 +74,8 @@ int condensed_general(struct queue *queue, struct block *block, const uint16_t *
 /** table_diff() - the same for queues with TUTTI_QUEUE_TABLE_DIFFS (PKT-20). */
 int table_diff(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 	       uint32_t *record);
+/** condensed_entry() - what kernel @number of the packet @queue is launching was made from, patched or not. */
+const struct tutti_reference *condensed_entry(const struct queue *queue, unsigned number);
 /** condensed_value() - @units units at @at, least significant first. */
 uint64_t condensed_value(const uint16_t *at, unsigned units);
 /** condensed_derive() - derive and check everything that depends on sizes and kernel. */

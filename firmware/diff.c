@@ -11,7 +11,7 @@ int condensed_lookup(struct queue *queue, const struct tutti_reference *entry, c
 	if (!entry->kernel_object || low & 63 || high >> 15)
 		return TUTTI_ERROR_CODE_OBJECT;
 	high |= queue_asid(queue) << 16;
-	if (k->low != low || k->high != high || k->state != KERNEL_READY)
+	if (k->low != low || k->asked != high || k->state != KERNEL_READY)
 		return kernel_miss(queue, low, high);
 	*kernel = k;
 	return 0;
@@ -91,6 +91,22 @@ static int derive_memory(struct tutti_reference *e, const struct kernel *kernel)
 	return 0;
 }
 
+static int derive_cga(struct tutti_reference *e, const struct kernel *kernel)
+{
+	const uint32_t groups[3] = { e->groups_x, e->groups_y, e->groups_z };
+	bool lmem = kernel->fetched.flags & TUTTI_KERNEL_LMEM;
+
+	e->cga = (struct tutti_cga_shape){ 0 };
+	e->flags &= (uint16_t)~TUTTI_REFERENCE_LMEM;
+	if (!kernel->grouped)
+		return 0;
+	if (lmem)
+		e->flags |= TUTTI_REFERENCE_LMEM;
+	e->cga = kernel_cga(kernel);
+	return kernel_cga_check(kernel, groups,
+				shape_capacity(kernel->registers, e->shared_blocks | kernel->barriers, e->waves));
+}
+
 int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
 {
 	int code;
@@ -104,6 +120,8 @@ int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
 		code = derive_groups(e);
 	if (!code)
 		code = derive_memory(e, kernel);
+	if (!code)
+		code = derive_cga(e, kernel);
 	if (!code && !shape_capacity(kernel->registers, e->shared_blocks | kernel->barriers, e->waves))
 		code = TUTTI_ERROR_WORKGROUP;
 	return code;

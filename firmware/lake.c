@@ -24,30 +24,6 @@ void lake_init(struct lake *lake, unsigned words, const uint32_t *mask, unsigned
 	lake->top = count ? &lake->row[levels] : lake->row;
 }
 
-/* The @n lowest set bits of @x, by halves: n is below the population of x. */
-static inline uint32_t prefix_bits(uint32_t x, uint32_t n)
-{
-	uint32_t at = 0, c;
-
-	if (n == 1)
-		return x & -x;
-	c = popcount32(x & 0xffff);
-	if (n >= c) {
-		n -= c;
-		at = 16;
-	}
-	c = popcount32(x >> at & 0xff);
-	if (n >= c) {
-		n -= c;
-		at += 8;
-	}
-	while (n) {
-		n -= x >> at & 1;
-		at++;
-	}
-	return x & ((1u << at) - 1);
-}
-
 /* Take the first @n SMs (fewer than the row has) out of @row as one segment. */
 static inline uint32_t *take_prefix(struct lake_row *row, uint32_t n, uint32_t *out)
 {
@@ -70,7 +46,7 @@ static inline uint32_t *take_prefix(struct lake_row *row, uint32_t n, uint32_t *
 			n -= c;
 			row->mask[w] = 0;
 		} else {
-			taken = prefix_bits(taken, n);
+			taken = lake_prefix(taken, n);
 			row->mask[w] ^= taken;
 			n = 0;
 		}
@@ -193,6 +169,8 @@ void lake_lower(struct lake *lake, unsigned word, uint32_t mask)
 
 	for (; mask && row != lake->row; row--) {
 		take = mask & row->mask[word];
+		if (!take)
+			continue;
 		row->mask[word] ^= take;
 		row->count -= popcount32(take);
 		mask ^= take;
@@ -248,7 +226,7 @@ static uint32_t lap(struct lake *lake, uint32_t n, uint32_t *first, uint32_t **o
 		if (!mask)
 			continue;
 		if (popcount32(mask) > n)
-			mask = prefix_bits(mask, n);
+			mask = lake_prefix(mask, n);
 		*(*out)++ = 1 | w << 16 | 1u << 24;
 		*(*out)++ = mask;
 		n -= popcount32(mask);

@@ -55,6 +55,30 @@ uint32_t lake_exact(const struct lake *lake, unsigned level, unsigned word);
 /** lake_add() - SMs of @mask (not in the lake now) have @levels free slots. */
 void lake_add(struct lake *lake, unsigned word, uint32_t mask, unsigned levels);
 
+/** lake_prefix() - the @n lowest set bits of @x, by halves: n is below the population of x. */
+static inline uint32_t lake_prefix(uint32_t x, uint32_t n)
+{
+	uint32_t at = 0, c;
+
+	if (n == 1)
+		return x & -x;
+	c = popcount32(x & 0xffff);
+	if (n >= c) {
+		n -= c;
+		at = 16;
+	}
+	c = popcount32(x >> at & 0xff);
+	if (n >= c) {
+		n -= c;
+		at += 8;
+	}
+	while (n) {
+		n -= x >> at & 1;
+		at++;
+	}
+	return x & ((1u << at) - 1);
+}
+
 /*
  * Each SM of @mask moves up one level. From the top down: those in row k - 1 that
  * are not in row k yet (they would have been taken out of @mask before) join row k.

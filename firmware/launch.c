@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch.h"
 
+#include "cga.h"
 #include "command.h"
 #include "counter.h"
 #include "place.h"
@@ -11,6 +12,14 @@ static COLD void start_time(struct queue *queue, uint64_t signal)
 	uint64_t now = HAL_ENGINES->time_lo | (uint64_t)HAL_ENGINES->time_hi << 32;
 
 	command_write(queue->asid_queue, signal + offsetof(struct tutti_signal, start_time), now, 8);
+}
+
+static COLD void start_rare(struct queue *queue, struct task *task, uint64_t signal)
+{
+	if (queue->flags & QUEUE_GROUPED)
+		cga_begin(queue, task);
+	if (queue->flags & TUTTI_QUEUE_PROFILE && signal)
+		start_time(queue, signal);
 }
 
 /* The STATE record is written at @state: take the slot and place the CTAs. */
@@ -31,8 +40,8 @@ static inline void start(struct queue *queue, struct task *task, uint32_t *state
 	counters.kernels++;
 	state[-1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
 	command_end(state + STATE_WORDS);
-	if (unlikely(queue->flags & TUTTI_QUEUE_PROFILE) && signal)
-		start_time(queue, signal);
+	if (unlikely(queue->flags & (TUTTI_QUEUE_PROFILE | QUEUE_GROUPED)))
+		start_rare(queue, task, signal);
 	else if (likely(place_few(task, state + STATE_WORDS)))
 		return;
 	place_task(task);
@@ -160,6 +169,8 @@ static COLD int launch_end(struct queue *queue, struct task *task, bool last)
 {
 	struct task_group *group = queue->group;
 
+	if (queue->flags & QUEUE_GROUPED)
+		cga_begin_reference(task, condensed_entry(queue, task->kernel));
 	if (queue->flags & TUTTI_QUEUE_PROFILE && task->signal)
 		start_time(queue, task->signal);
 	if (group) {
@@ -270,7 +281,7 @@ HOT int launch_next(struct queue *queue)
 	command_end(state + STATE_WORDS);
 	if (last)
 		task->release = queue->block->release;
-	if (unlikely(last || flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE)))
+	if (unlikely(last || flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE | QUEUE_GROUPED)))
 		return launch_end(queue, task, last);
 	queue->wait = WAIT_TASKS;
 	return place_few(task, state + STATE_WORDS) ? PACKET_PARKED : launch_many(task);

@@ -3,6 +3,7 @@
 
 #include "agent.h"
 #include "barrier.h"
+#include "cga.h"
 #include "channel.h"
 #include "command.h"
 #include "counter.h"
@@ -83,6 +84,7 @@ void main_init(void)
 	agent_init();
 	queue_init();
 	channel_init();
+	cga_init();
 	HAL_ENGINES->event_base = hal_local(events);
 	HAL_ENGINES->event_slots = EVENT_SLOTS;
 	timer_init();
@@ -134,6 +136,15 @@ void main_event(const struct tutti_event *event)
 		break;
 	case TUTTI_EVENT_TIMER:
 		timer_event();
+		break;
+	case TUTTI_EVENT_CGA:
+		cga_event(event);
+		break;
+	case TUTTI_EVENT_FLUSHED:
+		cga_event_flushed(event);
+		break;
+	case TUTTI_EVENT_CGA_FAULT:
+		cga_event_fault(event);
 		break;
 	case TUTTI_EVENT_FAULT:
 		task_event_fault(event);

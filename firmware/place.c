@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "place.h"
 
+#include "cga.h"
 #include "command.h"
 #include "counter.h"
 #include "queue.h"
@@ -47,7 +48,7 @@ static inline uint32_t *finish(uint32_t *p, uint32_t *end, unsigned slot)
 static COLD uint32_t pour_other(struct task *task, uint32_t *p, uint32_t **end)
 {
 	struct shape *shape = task->shape;
-	bool alone = shape_alone(shape);
+	bool alone = shape_truth(shape);
 	struct lake *lake = alone ? &shape->lake : shape_mixed(shape);
 	uint32_t left;
 
@@ -67,6 +68,8 @@ static HOT uint32_t place(struct task *task)
 	uint32_t *p = command_begin(place_state.message_words), *end;
 	uint32_t left, placed;
 
+	if (unlikely(shapes.special) && task->cga)
+		return cga_place(task);
 	if (likely(shape_alone(shape) && !place_state.round_robin))
 		left = lake_pour(&shape->lake, task->unissued, p + 1, &end);
 	else
@@ -120,7 +123,7 @@ void place_hungry(void)
 
 	place_state.drain = false;
 	while ((task = *at)) {
-		if (task->shape->lake.top == task->shape->lake.row) {
+		if (task->shape->lake.top == task->shape->lake.row && !task->cga) {
 			at = &task->next;
 			continue;
 		}
@@ -137,6 +140,9 @@ void place_hungry(void)
 			task->passed = 0;
 			task->next = again;
 			again = task;
+		} else if (task->cga) {
+			cga_passed(task);
+			at = &task->next;
 		} else if (++task->passed > PATIENCE) {
 			place_state.drain = true;
 			break;

@@ -548,6 +548,8 @@ int queue_create(const struct tutti_msg_queue *m)
 	if (m->flags & TUTTI_QUEUE_RSB) {
 		queue->rsb = &rsbs[m->rsb];
 		queue->rsb->attached++;
+		if (queue->rsb->grouped)
+			queue->flags |= QUEUE_GROUPED;
 	}
 	condensed_forget(m->queue);
 	channel_queue_made(m->asid);

@@ -34,6 +34,9 @@ enum queue_wait {
 	QUEUE_WAITS
 };
 
+/* In struct queue.flags beside the host's: a kernel with CGAs was seen, here or in the queue's RSB. */
+#define QUEUE_GROUPED 0x400u
+
 struct queue {
 	/* hot */
 	const union tutti_packet *packet; /* next private copy */
@@ -43,7 +46,7 @@ struct queue {
 	uint64_t head;         /* next packet to work on */
 	uint8_t state;         /* enum queue_state */
 	uint8_t wait;          /* enum queue_wait */
-	uint16_t flags;        /* TUTTI_QUEUE_* */
+	uint16_t flags;        /* TUTTI_QUEUE_*, QUEUE_GROUPED */
 	struct rsb *rsb;
 	/* condensed packet being launched */
 	struct block *block;

@@ -50,6 +50,7 @@ HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dis
 	e[REFERENCE_AT(flags)] = TUTTI_REFERENCE_VALID | (uint32_t)(launch->kernel - kernels) << 16;
 	e[REFERENCE_AT(item_private)] = w[6];
 	e[REFERENCE_AT(group_bytes)] = w[7];
+	e[REFERENCE_AT(cga) + 1] = 0;
 	e[REFERENCE_AT(items)] = (w[1] & 0xffff) * (w[1] >> 16) * (w[2] & 0xffff);
 
 	/* one read and one write for all masks: valid and dirty, and the mask of its release scope */

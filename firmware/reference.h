@@ -24,6 +24,7 @@ struct rsb {
 		};
 	};
 	uint8_t placement;
+	uint8_t grouped;               /* an entry has, or had, CGAs */
 	uint32_t generation;           /* changes with every store or invalidation */
 	uint16_t asid;
 	uint16_t attached;             /* queues */

@@ -40,7 +40,8 @@ void shape_init(void)
 	shapes.shapes = shapes.residents = shapes.clock = 0;
 	shapes.last = &shapes.shape[0];
 	shapes.last->waves = 0; /* no shape has */
-	shapes.pending = shapes.any_tainted = false;
+	shapes.special = 0;
+	shapes.grouped_ctas = shapes.changes = 0;
 	shapes.cap = shapes.next_cap = cap_limit(0);
 	for (i = 0; i < LAKE_WORDS; i++)
 		shapes.enabled[i] = shapes.included[i] = shapes.tainted[i] = 0;
@@ -210,7 +211,7 @@ COLD struct lake *shape_mixed(struct shape *shape)
 	lake_init(lake, fw.words, shapes.enabled, 0);
 	lake->top = lake->row;
 	for (w = 0; w < fw.words; w++)
-		todo[w] = shapes.enabled[w] & shapes.included[w];
+		todo[w] = shapes.enabled[w] & shapes.included[w] & (shapes.holding ? ~shapes.held[w] : ~0u);
 	for (w = 0; w < fw.words; w++)
 		while (todo[w]) {
 			levels = room_at(shape, 32 * w + lowest_bit(todo[w]), &h);
@@ -253,6 +254,19 @@ void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t 
 	}
 }
 
+void shape_hold(const uint32_t *mask)
+{
+	shapes.holding = mask;
+	if (mask)
+		words_copy(shapes.held, mask, LAKE_WORDS);
+	shapes.changes++;
+}
+
+void shape_hold_lift(bool lift)
+{
+	shapes.holding = !lift;
+}
+
 COLD void shape_empty(void)
 {
 	struct shape *s;
@@ -264,6 +278,7 @@ COLD void shape_empty(void)
 	if (!shapes.pending)
 		return;
 	shapes.pending = false;
+	shapes.changes++;
 	shapes.cap = shapes.next_cap;
 	for (i = 0; i < fw.words; i++)
 		shapes.included[i] = shapes.enabled[i];
@@ -276,6 +291,7 @@ void shape_enable(unsigned position, bool enable)
 	uint32_t bit = 1u << (position % 32), *word = &shapes.enabled[position / 32];
 
 	*word = enable ? *word | bit : *word & ~bit;
+	shapes.changes++;
 	shapes.pending = true;
 	if (!shapes.residents)
 		shape_empty();
@@ -291,6 +307,7 @@ void shape_enable(unsigned position, bool enable)
 void shape_cap(uint32_t cap)
 {
 	shapes.next_cap = cap_limit(cap);
+	shapes.changes++;
 	shapes.pending = true;
 	if (!shapes.residents)
 		shape_empty();

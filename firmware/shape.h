@@ -36,10 +36,14 @@ struct shape_state {
 		struct {
 			bool pending;     /* enable table or cap differ from what the lakes hold */
 			bool any_tainted; /* see @tainted */
+			bool holding;     /* see @held */
+			uint8_t grouped;  /* tasks with CGAs: the lakes are the truth, but not for these */
 		};
-		uint16_t special;
+		uint32_t special;
 	};
 	struct shape *last;  /* found last time */
+	uint32_t grouped_ctas; /* residents that are part of a CGA with an identity */
+	uint32_t changes;      /* of enable table and cap */
 	uint32_t clock;
 	uint32_t shapes;     /* in use */
 	uint32_t enabled[LAKE_WORDS];  /* SMs (positions) that get CTAs */
@@ -49,6 +53,7 @@ struct shape_state {
 	 * blocks may lie in pieces, so what fits is only bounded, not counted.
 	 */
 	uint32_t tainted[LAKE_WORDS];
+	uint32_t held[LAKE_WORDS]; /* SMs that take no new work: a CGA waits for them */
 	struct shape shape[FW_SHAPES];
 	struct lake mixed;
 };
@@ -73,6 +78,11 @@ static inline bool shape_alone(const struct shape *shape)
 {
 	return !((shapes.residents ^ shape->residents) | shapes.special);
 }
+/** shape_truth() - the same for placements that do not mind that there are tasks with CGAs. */
+static inline bool shape_truth(const struct shape *shape)
+{
+	return !((shapes.residents ^ shape->residents) | shapes.pending | shapes.any_tainted | shapes.holding);
+}
 /** shape_mixed() - lake of what is free for @shape beside all others. */
 struct lake *shape_mixed(struct shape *shape);
 /** shape_placed() - account launch segments placed in the mixed lake. */
@@ -81,6 +91,10 @@ void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t 
 void shape_empty(void);
 /** shape_enable() - SM at @position gets CTAs from now on, or no longer. */
 void shape_enable(unsigned position, bool enable);
+/** shape_hold() - SMs @mask take no new work; NULL: all do again. */
+void shape_hold(const uint32_t *mask);
+/** shape_hold_lift() - placements that follow may use them all the same. */
+void shape_hold_lift(bool lift);
 /** shape_cap() - most CTAs on one SM, 0 = what fits. */
 void shape_cap(uint32_t cap);
 

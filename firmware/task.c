@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "task.h"
 
+#include "cga.h"
 #include "command.h"
 #include "counter.h"
 #include "place.h"
@@ -71,6 +72,8 @@ static inline void slot_free(struct task *task)
 
 static COLD void task_release(struct task *task)
 {
+	if (task->cga)
+		cga_end(task);
 	slot_free(task);
 	queue_wake_waiters(WAIT_SLOT);
 	queue_wake_waiters(WAIT_SHAPE);
@@ -105,6 +108,15 @@ static inline void ended(struct task *task, uint32_t n)
 		shape_empty();
 }
 
+HOT void task_ended(struct task *task, uint32_t n)
+{
+	ended(task, n);
+	if (unlikely(place_state.hungry))
+		place_hungry();
+	if (!(task->resident | task->unissued) && likely(task->state == TASK_RUNNING))
+		task_complete(task);
+}
+
 /* Many CTAs at once, tasks that wait for room or slots, several shapes ... */
 static HOT void event_cta_general(const struct tutti_event *event)
 {
@@ -116,11 +128,7 @@ static HOT void event_cta_general(const struct tutti_event *event)
 			if (event->word[3 + i])
 				lake_raise(&task->shape->lake, word + i, event->word[3 + i]);
 	while (--repeat);
-	ended(task, event->word[2]);
-	if (unlikely(place_state.hungry))
-		place_hungry();
-	if (!(task->resident | task->unissued) && likely(task->state == TASK_RUNNING))
-		task_complete(task);
+	task_ended(task, event->word[2]);
 }
 
 /*

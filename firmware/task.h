@@ -44,6 +44,7 @@ struct task {
 	uint64_t packet;
 	uint32_t progress;        /* ticks since a CTA completed */
 	uint32_t passed;          /* placements of others while it found no room */
+	struct cga *cga;          /* NULL: plain CTAs */
 } __attribute__((aligned(64)));
 
 extern struct task tasks[FW_TASKS];
@@ -67,6 +68,8 @@ extern struct task_error task_errors[FW_TASKS];
 void task_init(void);
 /** task_complete() - the last CTA has completed. */
 void task_complete(struct task *task);
+/** task_ended() - @n CTAs have ended and are accounted for: serve others, complete the task. */
+void task_ended(struct task *task, uint32_t n);
 /** task_fail() - kill @task because of @error. */
 void task_fail(struct task *task, const struct task_error *error);
 /** task_kill_queue() - kill all tasks of @queue without a report (its destruction). */

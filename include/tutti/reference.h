@@ -10,10 +10,12 @@
 #ifndef TUTTI_REFERENCE_H
 #define TUTTI_REFERENCE_H
 
+#include "code_object.h"
 #include "packet.h"
 
 /* struct tutti_reference.flags */
 #define TUTTI_REFERENCE_VALID 1u
+#define TUTTI_REFERENCE_LMEM 2u /* the kernel's TUTTI_KERNEL_LMEM */
 
 /** struct tutti_reference - one entry of the table, 128 bytes. */
 struct tutti_reference {
@@ -48,7 +50,8 @@ struct tutti_reference {
 	uint32_t item_private;   /* private bytes per work-item, as in the packet */
 	uint32_t group_bytes;    /* as in the packet */
 	uint32_t items;          /* work-items of one workgroup */
-	uint32_t pad0[4];
+	struct tutti_cga_shape cga; /* the kernel's CGAs; kind TUTTI_CGA_NONE: it has none */
+	uint32_t pad0[2];
 };
 TUTTI_SIZE(struct tutti_reference, 128);
 TUTTI_AT(struct tutti_reference, signal, 0);
@@ -80,7 +83,8 @@ TUTTI_AT(struct tutti_reference, kernel, 98);
 TUTTI_AT(struct tutti_reference, item_private, 100);
 TUTTI_AT(struct tutti_reference, group_bytes, 104);
 TUTTI_AT(struct tutti_reference, items, 108);
-TUTTI_AT(struct tutti_reference, pad0, 112);
+TUTTI_AT(struct tutti_reference, cga, 112);
+TUTTI_AT(struct tutti_reference, pad0, 120);
 
 /** struct tutti_rsb - a whole buffer: the 8-entry table. */
 struct tutti_rsb {
