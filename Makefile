@@ -15,11 +15,13 @@ HOST_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -fPIC -Iinclude -Iruntime -pthread
 all:
 
 # What a fresh Debian 12 needs. Root gets what is missing before anything is built; others are told.
+GOALS := $(or $(MAKECMDGOALS),all)
 PACKAGES := gcc make pkg-config perl libunicorn-dev gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
 	libelf-dev libdrm-dev libcmocka-dev dwarves sparse clang lld libclang-rt-14-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers
+# Only who runs all tests or a guest needs these.
+PACKAGES_GUEST := qemu-system-x86 busybox-static cpio kmod xz-utils spin
 MISSING := $(filter-out $(shell dpkg-query -W -f '$${db:Status-Status} $${Package}\n' 2>/dev/null | \
-	sed -n 's/^installed //p'),$(PACKAGES))
-GOALS := $(or $(MAKECMDGOALS),all)
+	sed -n 's/^installed //p'),$(PACKAGES) $(if $(filter check packages vm-% debug-%,$(GOALS)),$(PACKAGES_GUEST)))
 ifndef V
 MAKEFLAGS += --silent
 endif
@@ -58,4 +60,5 @@ help:
 	@echo "make bench    measure; table on the screen, JSON in $(OUT)/bench.json"
 	@echo "make fuzz     fuzz for longer (FUZZ_SECONDS=600)"
 	@echo "make vm-check run the driver in a Debian guest (KERNEL=6.12 or 6.1); vm-shell: a prompt there"
+	@echo "make debug-kernel-check  the same under a kernel with KASAN, lockdep, kmemleak (KERNEL=debug)"
 	@echo "make packages install what a fresh Debian 12 lacks (apt)"

@@ -13,7 +13,7 @@ struct work {
 	uint64_t packet;
 	uint64_t signal;
 	uint64_t to, from, left;
-	uint32_t pattern;
+	struct tutti_mover_shape shape; /* FILL: its value */
 	uint32_t piece;
 	uint8_t op;
 	uint8_t release;
@@ -55,16 +55,13 @@ static void move(struct work *work)
 	work->piece = work->left > PIECE ? PIECE : (uint32_t)work->left;
 	*m = (struct tutti_mover){
 		.op = work->op,
-		.type = TUTTI_U32,
-		.asid = (uint16_t)queue_asid(work->queue),
-		.tag = (uint16_t)(TAG_AGENT | (unsigned)(work - works)),
+		.flags = TUTTI_MOVER_EVENT | TUTTI_MOVER_LINEAR,
+		.shape = hal_local(&work->shape),
 		.global = work->op == TUTTI_MOVE_COPY ? work->from : work->to,
 		.other = work->op == TUTTI_MOVE_COPY ? work->to : 0,
-		.barrier = ~0u,
-		.count = { work->piece, 1, 1, 1 },
-		.fill_kind = TUTTI_FILL_CONSTANT,
-		.fill = work->pattern | (uint64_t)work->pattern << 32,
-		.flags = 1,
+		.bytes = work->piece,
+		.tag = (uint16_t)(TAG_AGENT | (unsigned)(work - works)),
+		.asid = (uint8_t)queue_asid(work->queue),
 	};
 	/* what was written before by commands must be there before the mover starts */
 	command_publish();
@@ -128,7 +125,7 @@ COLD int agent_dispatch(struct queue *queue, const struct tutti_agent_packet *p)
 		.to = p->arg[0],
 		.from = p->arg[1],
 		.left = p->arg[2],
-		.pattern = (uint32_t)p->arg[1],
+		.shape = { .fill = (uint32_t)p->arg[1] | p->arg[1] << 32, .type = TUTTI_U32 },
 		.op = p->type == TUTTI_AGENT_COPY ? TUTTI_MOVE_COPY : TUTTI_MOVE_FILL,
 		.release = (uint8_t)release,
 	};

@@ -386,6 +386,8 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 	case TUTTI_MSG_RESUME:
 		queue_resume();
 		return 0;
+	case TUTTI_MSG_QUEUE_NOTIFY:
+		return queue_notify(first, (uint32_t)m->arg[1]);
 	case TUTTI_MSG_COUNTERS:
 		counter_flush();
 		return 0;

@@ -21,6 +21,9 @@
 #define FW_KERNELS 16u
 #define FW_AGENTS 8u
 #define FW_PROBES 8u         /* barrier packets whose signals are being read */
+#define FW_TMDS 20u          /* tasks with metadata of their own */
+#define FW_PENDING 28u       /* task states kept: pending tasks and those that can be evicted */
+#define FW_AFFINITIES 6u     /* masks of SMs */
 #define FW_QUEUE_WORDS (TUTTI_MAX_QUEUES / 32)
 
 #define likely(x) __builtin_expect(!!(x), 1)

@@ -256,6 +256,15 @@ static void retire(struct queue *queue)
 	command_write(queue->asid_queue, queue->read_index, queue->head, 8);
 }
 
+static COLD void notify(struct queue *queue)
+{
+	if ((int32_t)((uint32_t)queue->progressed - queue->notify) < 0)
+		return;
+	queue->notifying = 0;
+	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, queue->vector);
+	command_end(command_ring.next + 1);
+}
+
 static void report_progress(struct queue *queue)
 {
 	uint64_t done = queue->head;
@@ -270,6 +279,8 @@ static void report_progress(struct queue *queue)
 		return;
 	queue->progressed = done;
 	command_write(TUTTI_ASID_BUS | queue_id(queue) << 16, queue->progress, done, 8);
+	if (unlikely(queue->notifying))
+		notify(queue);
 }
 
 static COLD int refuse(struct queue *queue, int code)
@@ -594,6 +605,20 @@ int queue_reset(uint32_t id_queue)
 	queue->skip = 0;
 	queue->seen = 0;
 	queue_ready(queue);
+	return 0;
+}
+
+int queue_notify(uint32_t id_queue, uint32_t packets)
+{
+	struct queue *queue = &queues[id_queue & (TUTTI_MAX_QUEUES - 1)];
+
+	if (id_queue >= fw.max_queues || queue->state == QUEUE_NONE)
+		return -TUTTI_ENOENT;
+	if (!queue->notifying || (int32_t)(packets - queue->notify) < 0)
+		queue->notify = packets;
+	queue->notifying = !!queue->progress;
+	if (queue->notifying)
+		notify(queue);
 	return 0;
 }
 

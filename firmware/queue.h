@@ -72,12 +72,14 @@ struct queue {
 	uint8_t probing;       /* number + 1 of the probe in flight */
 	uint8_t priority;
 	uint8_t stale;         /* the fetch in flight is from before a reset */
+	uint8_t notifying;     /* somebody sleeps until @notify */
 	uint32_t promise;      /* highest index rung (low half): packets up to it will come */
 	uint32_t timeout;      /* ticks, 0 = none */
 	uint64_t read_index;
 	uint64_t progress;
 	uint64_t progressed;
 	uint32_t signalled;    /* packet (low half) whose signal was sent last: for reports */
+	uint32_t notify;       /* one interrupt when so many (low half) have retired */
 	uint64_t deadline;     /* poll at this time */
 	uint32_t destroy_id;   /* request to answer when it is gone */
 	uint16_t error;        /* TUTTI_ERROR_* it stopped with */
@@ -180,6 +182,7 @@ int queue_create(const struct tutti_msg_queue *message);
 /** queue_destroy() - start; the reply to @id follows when it is quiet. 0 or -TUTTI_E*. */
 int queue_destroy(uint32_t id_queue, uint32_t id);
 int queue_reset(uint32_t id_queue);
+int queue_notify(uint32_t id_queue, uint32_t packets);
 /** queue_run() - work on packets until something stops it. */
 void queue_run(struct queue *queue);
 /** queue_ready() - run it soon. */

@@ -21,6 +21,7 @@
 #include "tutti/fault.h"
 #include "tutti/packet.h"
 #include "tutti/signal.h"
+#include "tutti/tensor_api.h"
 #include "tutti/tmd.h"
 
 #ifdef __cplusplus

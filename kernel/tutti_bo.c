@@ -2,6 +2,7 @@
 /* Buffer objects (spec SYS-22). */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
+#include <linux/highmem.h>
 #include <linux/sched/signal.h>
 
 #include "compat.h"
@@ -181,7 +182,7 @@ static vm_fault_t card_fault(struct vm_fault *vmf)
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return card_fault_dummy(vma, vmf, bo);
 	down_read(&tdev->view_sem);
-	if (bo->generation != (u64)atomic64_read(&tdev->generation))
+	if (bo->generation != (u64)atomic64_read(&tdev->memory_generation))
 		result = card_fault_dummy(vma, vmf, bo);
 	else
 		result = vmf_insert_pfn(vma, vmf->address,
@@ -241,7 +242,7 @@ static struct tutti_bo *card_create(struct tutti_device *tdev, u64 size)
 		return ERR_CAST(obj);
 	bo = to_tutti_bo(obj);
 	bo->placement = DRM_TUTTI_PLACE_CARD;
-	bo->generation = atomic64_read(&tdev->generation);
+	bo->generation = atomic64_read(&tdev->memory_generation);
 	mutex_lock(&tdev->memory_lock);
 	error = drm_mm_insert_node_generic(&tdev->memory, &bo->node, size,
 					   size >= SZ_2M ? SZ_2M : PAGE_SIZE, 0, DRM_MM_INSERT_BEST);
@@ -261,6 +262,23 @@ static struct tutti_bo *card_create(struct tutti_device *tdev, u64 size)
 }
 
 /* ---- both ---- */
+
+/* tutti_bo_peek() - a word of a buffer that is mapped on the card. In any context; all ones = cannot be seen. */
+u32 tutti_bo_peek(struct tutti_bo *bo, u64 offset)
+{
+	struct tutti_device *tdev = tutti_bo_device(bo);
+	u32 word = ~0u;
+	u8 *page;
+
+	if (bo->placement == DRM_TUTTI_PLACE_CARD)
+		return readl(tdev->aperture + bo->node.start + offset);
+	if (bo->shmem.base.import_attach)
+		return word;
+	page = kmap_local_page(bo->shmem.pages[offset >> PAGE_SHIFT]);
+	word = READ_ONCE(*(u32 *)(page + offset_in_page(offset)));
+	kunmap_local(page);
+	return word;
+}
 
 /** tutti_bo_create() - a zeroed buffer; @size in whole pages. Between tutti_enter() and _exit(). */
 struct tutti_bo *tutti_bo_create(struct tutti_device *tdev, u64 size, u32 placement)

@@ -18,7 +18,7 @@ struct tutti_bo {
 	struct list_head link;
 	/** @node: place in card memory */
 	struct drm_mm_node node;
-	/** @generation: card buffer: of the device when it was made */
+	/** @generation: card buffer: tutti_device.memory_generation when it was made */
 	u64 generation;
 	/** @dummy: what mappings of a lost card buffer show; view_sem */
 	struct page *dummy;
@@ -35,6 +35,7 @@ struct drm_gem_object *tutti_bo_create_object(struct drm_device *drm, size_t siz
 struct tutti_bo *tutti_bo_create(struct tutti_device *tdev, u64 size, u32 placement);
 struct tutti_bo *tutti_bo_lookup(struct drm_file *df, u32 handle);
 int tutti_bo_pin(struct tutti_bo *bo);
+u32 tutti_bo_peek(struct tutti_bo *bo, u64 offset);
 void tutti_bo_unplug(struct tutti_device *tdev);
 int tutti_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *df);
 int tutti_ioctl_bo_info(struct drm_device *drm, void *data, struct drm_file *df);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Typed messages to the firmware; several in flight, replies by interrupt (spec SYS-08). */
+#include <linux/delay.h>
 #include <linux/moduleparam.h>
 
 #include "tutti_device.h"
@@ -41,6 +42,7 @@ static const char *message_name(u32 type)
 		[TUTTI_MSG_RESUME] = "RESUME",
 		[TUTTI_MSG_TASK_CANCEL] = "TASK_CANCEL",
 		[TUTTI_MSG_COUNTERS] = "COUNTERS",
+		[TUTTI_MSG_QUEUE_NOTIFY] = "QUEUE_NOTIFY",
 	};
 
 	return type < ARRAY_SIZE(names) && names[type] ? names[type] : "?";
@@ -194,6 +196,7 @@ static int request(struct tutti_device *tdev, struct tutti_message *message)
 	unsigned long end = jiffies + msecs_to_jiffies(request_timeout_ms);
 	struct pending pending = { .message = message };
 	u16 type = message->type;
+	u64 arg = message->arg[0];
 	int error, index;
 
 	if (!drm_dev_enter(&tdev->drm, &index))
@@ -213,7 +216,7 @@ static int request(struct tutti_device *tdev, struct tutti_message *message)
 		drm_err(&tdev->drm, "no answer to %s within %u ms (firmware state %u, asleep %u, heartbeat %u)\n",
 			message_name(type), request_timeout_ms, tutti_status(tdev, state),
 			tutti_status(tdev, asleep), tutti_status(tdev, heartbeat));
-		tutti_recovery_trigger(tdev, "the firmware does not answer");
+		tutti_recovery_unanswered(tdev, type, arg);
 	}
 	drm_dev_exit(index);
 	return error == -TUTTI_ENOTSUP ? -EOPNOTSUPP : error;
@@ -274,6 +277,27 @@ int tutti_msg_queue_destroy(struct tutti_device *tdev, u32 queue)
 int tutti_msg_queue_reset(struct tutti_device *tdev, u32 queue)
 {
 	return request_args(tdev, TUTTI_MSG_QUEUE_RESET, queue, 0, 0);
+}
+
+/** tutti_msg_queue_gone() - wait until the firmware does not know the queue any more. */
+int tutti_msg_queue_gone(struct tutti_device *tdev, u32 queue)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(request_timeout_ms);
+	int error;
+
+	do {
+		error = request_args(tdev, TUTTI_MSG_QUEUE_QUERY, queue, 0, 0);
+		if (error)
+			return error == -ENOENT ? 0 : error;
+		msleep(20);
+	} while (time_before(jiffies, end));
+	return -ETIMEDOUT;
+}
+
+/** tutti_msg_queue_notify() - one interrupt, when so many packets have retired. */
+int tutti_msg_queue_notify(struct tutti_device *tdev, u32 queue, u64 packet)
+{
+	return request_args(tdev, TUTTI_MSG_QUEUE_NOTIFY, queue, packet, 0);
 }
 
 int tutti_msg_rsb_create(struct tutti_device *tdev, const struct tutti_msg_rsb *rsb)

@@ -13,141 +13,58 @@ static void mapping_free(struct tutti_mapping *mapping)
 
 /* ---- life ---- */
 
-static struct tutti_context *context_alloc(struct tutti_device *tdev)
+/* Its page tables are DMA memory: they go while there is a device. */
+static void context_off_card(struct tutti_object *object)
 {
-	struct tutti_context *context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
-	int asid;
-
-	if (!context)
-		return ERR_PTR(-ENOMEM);
-	kref_init(&context->ref);
-	context->tdev = tdev;
-	mutex_init(&context->lock);
-	INIT_LIST_HEAD(&context->link);
-	asid = ida_alloc_range(&tdev->asids, 1, tdev->known.max_contexts - 1, GFP_KERNEL);
-	if (asid < 0)
-		goto free;
-	context->asid = asid;
-	if (tutti_mmu_init(&context->mmu, tdev->drm.dev))
-		goto free_asid;
-	drm_mm_init(&context->space, 0, TUTTI_VA_END);
-	drm_dev_get(&tdev->drm);
-	return context;
-
-free_asid:
-	ida_free(&tdev->asids, context->asid);
-	asid = -ENOMEM;
-free:
-	mutex_destroy(&context->lock);
-	kfree(context);
-	return ERR_PTR(asid);
+	tutti_mmu_fini(&to_context(object)->mmu);
 }
 
 /* Nothing of the card can reach it any more. */
-static void context_release(struct kref *ref)
+static void context_release(struct tutti_object *object)
 {
-	struct tutti_context *context = container_of(ref, struct tutti_context, ref);
-	struct tutti_device *tdev = context->tdev;
+	struct tutti_context *context = to_context(object);
 	struct drm_mm_node *node, *next;
 
 	drm_mm_for_each_node_safe(node, next, &context->space)
 		mapping_free(container_of(node, struct tutti_mapping, node));
 	drm_mm_takedown(&context->space);
 	tutti_mmu_fini(&context->mmu);
-	mutex_destroy(&context->lock);
+	tutti_object_fini(object);
 	kfree(context);
-	drm_dev_put(&tdev->drm);
 }
 
-void tutti_context_put(struct tutti_context *context)
+static int context_destroy(struct tutti_object *object)
 {
-	kref_put(&context->ref, context_release);
+	if (atomic_read(&object->users))
+		return -EBUSY;
+	return tutti_msg_context_destroy(object->tdev, object->id);
 }
 
-struct tutti_context *tutti_context_get(struct tutti_file *file, u32 handle)
+static const struct tutti_object_ops context_ops = {
+	.destroy = context_destroy,
+	.off_card = context_off_card,
+	.release = context_release,
+};
+
+static struct tutti_context *context_alloc(struct tutti_device *tdev)
 {
-	struct tutti_context *context;
+	struct tutti_context *context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
+	int error;
 
-	xa_lock(&file->contexts);
-	context = xa_load(&file->contexts, handle);
-	if (context && !kref_get_unless_zero(&context->ref))
-		context = NULL;
-	xa_unlock(&file->contexts);
-	return context;
-}
-
-static void context_on_card(struct tutti_context *context)
-{
-	kref_get(&context->ref);
-	spin_lock(&context->tdev->objects_lock);
-	context->on_card = true;
-	list_add_tail(&context->link, &context->tdev->contexts);
-	spin_unlock(&context->tdev->objects_lock);
-}
-
-/** tutti_context_off_card() - the card has let go of it, for good. May be called twice. */
-void tutti_context_off_card(struct tutti_context *context)
-{
-	struct tutti_device *tdev = context->tdev;
-	bool was;
-
-	spin_lock(&tdev->objects_lock);
-	was = context->on_card;
-	context->on_card = false;
-	list_del_init(&context->link);
-	spin_unlock(&tdev->objects_lock);
-	if (!was)
-		return;
-	ida_free(&tdev->asids, context->asid);
-	tutti_mmu_fini(&context->mmu);
-	tutti_context_put(context);
-}
-
-static struct tutti_context *first_context(struct tutti_device *tdev)
-{
-	struct tutti_context *context;
-
-	spin_lock(&tdev->objects_lock);
-	context = list_first_entry_or_null(&tdev->contexts, struct tutti_context, link);
-	if (context)
-		kref_get(&context->ref);
-	spin_unlock(&tdev->objects_lock);
-	return context;
-}
-
-/** tutti_context_post_reset() - the card knows no context any more: after a reset, and for ever at unplug. */
-void tutti_context_post_reset(struct tutti_device *tdev)
-{
-	struct tutti_context *context;
-
-	while ((context = first_context(tdev))) {
-		tutti_context_off_card(context);
-		tutti_context_put(context);
+	if (!context)
+		return ERR_PTR(-ENOMEM);
+	drm_mm_init(&context->space, 0, TUTTI_VA_END);
+	error = tutti_object_init(&context->base, tdev, TUTTI_CONTEXT, &context_ops);
+	if (error) {
+		drm_mm_takedown(&context->space);
+		kfree(context);
+		return ERR_PTR(error);
 	}
-}
-
-/* With the lock held; the handle's reference stays. */
-static int context_destroy(struct tutti_context *context)
-{
-	int error = context->on_card ? tutti_msg_context_destroy(context->tdev, context->asid) : 0;
-
-	if (!error)
-		tutti_context_off_card(context);
-	return error;
-}
-
-void tutti_context_close(struct tutti_file *file)
-{
-	struct tutti_context *context;
-	unsigned long handle;
-
-	xa_for_each(&file->contexts, handle, context) {
-		mutex_lock(&context->lock);
-		context_destroy(context);
-		mutex_unlock(&context->lock);
-		tutti_context_put(context);
+	if (tutti_mmu_init(&context->mmu, tdev->drm.dev)) {
+		tutti_object_put(&context->base);
+		return ERR_PTR(-ENOMEM);
 	}
-	xa_destroy(&file->contexts);
+	return context;
 }
 
 static int context_create(struct tutti_file *file, struct drm_tutti_context_create *args)
@@ -159,21 +76,22 @@ static int context_create(struct tutti_file *file, struct drm_tutti_context_crea
 
 	if (IS_ERR(context))
 		return PTR_ERR(context);
-	context_on_card(context);
-	error = tutti_msg_context_create(tdev, context->asid, tutti_mmu_root(&context->mmu), args->print_ring);
-	if (error && error != -ETIMEDOUT && error != -EIO)
-		tutti_context_off_card(context); /* refused: the card has never known it */
+	error = tutti_handle_reserve(file, TUTTI_CONTEXT, &handle);
 	if (error)
 		goto put;
-	error = xa_alloc(&file->contexts, &handle, context, xa_limit_31b, GFP_KERNEL_ACCOUNT);
-	if (error) {
-		context_destroy(context);
-		goto put;
-	}
+	tutti_object_on_card(&context->base);
+	error = tutti_msg_context_create(tdev, context->base.id, tutti_mmu_root(&context->mmu), args->print_ring);
+	if (error)
+		goto cancel;
 	args->handle = handle;
+	tutti_handle_publish(file, handle, &context->base);
 	return 0;
+cancel:
+	if (error != -ETIMEDOUT && error != -EIO)
+		tutti_object_off_card(&context->base); /* refused: the card has never known it */
+	tutti_handle_cancel(file, TUTTI_CONTEXT, handle);
 put:
-	tutti_context_put(context);
+	tutti_object_put(&context->base);
 	return error;
 }
 
@@ -193,43 +111,61 @@ int tutti_ioctl_context_create(struct drm_device *drm, void *data, struct drm_fi
 	return error;
 }
 
-/* The handle goes first, so that nobody else can get at the context. */
-static int context_destroy_handle(struct tutti_file *file, struct tutti_context *context, u32 handle)
+int tutti_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	return tutti_call_destroy(df, TUTTI_CONTEXT, data);
+}
+
+/* ---- the context rung of the recovery ladder ---- */
+
+/* A queue that is being destroyed already answers to whoever began it: here only its end is waited for. */
+static int kill_queue(struct tutti_object *object)
 {
 	int error;
 
-	mutex_lock(&context->lock);
-	if (atomic_read(&context->users)) {
-		error = -EBUSY;
-		goto unlock;
+	mutex_lock(&object->lock);
+	error = object->on_card ? object->ops->destroy(object) : 0;
+	if (error == -EBUSY)
+		error = tutti_msg_queue_gone(object->tdev, object->id);
+	if (!error || error == -ENOENT)
+		tutti_object_lose(object);
+	mutex_unlock(&object->lock);
+	return error == -ENOENT ? 0 : error;
+}
+
+static int kill_all(struct tutti_context *context, enum tutti_kind kind, int (*kill)(struct tutti_object *object))
+{
+	struct tutti_object *object;
+	int error = 0;
+
+	while (!error && (object = tutti_object_child(&context->base, kind))) {
+		error = kill(object);
+		tutti_object_put(object);
 	}
-	error = -ENOENT;
-	if (xa_cmpxchg(&file->contexts, handle, context, NULL, 0) != context)
-		goto unlock;
-	error = context_destroy(context);
-	tutti_context_put(context);
-unlock:
-	mutex_unlock(&context->lock);
 	return error;
 }
 
-int tutti_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_file *df)
+/**
+ * tutti_context_kill() - stop its queues and what they run, for good; nobody else notices.
+ * @context: between drm_dev_enter() and _exit(), with reset_sem read
+ *
+ * Handles stay: calls that name them give -EIO. Return: 0, or what the firmware said.
+ */
+int tutti_context_kill(struct tutti_context *context)
 {
-	struct drm_tutti_handle *args = data;
-	struct tutti_file *file = df->driver_priv;
-	struct tutti_context *context;
-	int error, index;
+	int error;
 
-	if (args->pad)
-		return -EINVAL;
-	error = tutti_enter(file, &index);
-	if (error)
-		return error;
-	context = tutti_context_get(file, args->handle);
-	error = context ? context_destroy_handle(file, context, args->handle) : -ENOENT;
-	if (context)
-		tutti_context_put(context);
-	tutti_exit(file, index);
+	mutex_lock(&context->base.lock);
+	context->lost = true;
+	error = kill_all(context, TUTTI_QUEUE, kill_queue);
+	if (!error)
+		error = kill_all(context, TUTTI_RSB, tutti_object_destroy);
+	if (!error && context->base.on_card)
+		error = tutti_msg_context_destroy(context->base.tdev, context->base.id);
+	if (!error)
+		tutti_object_off_card(&context->base);
+	mutex_unlock(&context->base.lock);
+	wake_up_all(&context->base.tdev->wait);
 	return error;
 }
 
@@ -252,7 +188,7 @@ struct tutti_mapping *tutti_context_find(struct tutti_context *context, u64 addr
 {
 	struct tutti_mapping *mapping;
 
-	lockdep_assert_held(&context->lock);
+	lockdep_assert_held(&context->base.lock);
 	if (!bytes || address >= TUTTI_VA_END || bytes > TUTTI_VA_END - address)
 		return NULL;
 	mapping = mapping_at(context, address, bytes);
@@ -311,12 +247,13 @@ static int context_map(struct tutti_context *context, struct tutti_bo *bo, const
 	if (!mapping)
 		return -ENOMEM;
 	mapping->bo = bo;
+	mapping->offset = args->offset;
 	mapping->access = args->access;
 	mapping->node.start = args->address;
 	mapping->node.size = args->bytes;
-	mutex_lock(&context->lock);
+	mutex_lock(&context->base.lock);
 	error = -EIO;
-	if (!context->on_card)
+	if (!tutti_context_works(context))
 		goto unlock;
 	error = drm_mm_reserve_node(&context->space, &mapping->node);
 	if (error == -ENOSPC)
@@ -326,14 +263,14 @@ static int context_map(struct tutti_context *context, struct tutti_bo *bo, const
 	drm_gem_object_get(&bo->shmem.base);
 	error = enter_leaves(context, bo, args);
 	if (error && (tutti_mmu_unmap(&context->mmu, args->address, args->bytes) ||
-		      tutti_msg_tlb_invalidate(context->tdev, context->asid, args->address, args->bytes)))
+		      tutti_msg_tlb_invalidate(context->base.tdev, context->base.id, args->address, args->bytes)))
 		mapping->dead = true;
 	else if (error)
 		mapping_free(mapping);
-	mutex_unlock(&context->lock);
+	mutex_unlock(&context->base.lock);
 	return error;
 unlock:
-	mutex_unlock(&context->lock);
+	mutex_unlock(&context->base.lock);
 	kfree(mapping);
 	return error;
 }
@@ -357,31 +294,24 @@ static int map_check(const struct drm_tutti_map *args)
 int tutti_ioctl_map(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	const struct drm_tutti_map *args = data;
-	struct tutti_file *file = df->driver_priv;
-	struct tutti_context *context;
-	struct tutti_bo *bo = NULL;
-	int error = map_check(args), index;
+	struct tutti_call call;
+	struct tutti_bo *bo;
+	int error = map_check(args);
 
-	if (error)
-		return error;
-	error = tutti_enter(file, &index);
+	if (!error)
+		error = tutti_call_begin(&call, df, TUTTI_CONTEXT, args->context);
 	if (error)
 		return error;
 	error = -ENOENT;
-	context = tutti_context_get(file, args->context);
-	if (!context)
-		goto exit;
 	bo = tutti_bo_lookup(df, args->bo);
 	if (!bo)
-		goto put_context;
+		goto end;
 	error = -EINVAL;
 	if (args->offset < bo->shmem.base.size && args->bytes <= bo->shmem.base.size - args->offset)
-		error = context_map(context, bo, args);
+		error = context_map(to_context(call.object), bo, args);
 	tutti_bo_put(bo);
-put_context:
-	tutti_context_put(context);
-exit:
-	tutti_exit(file, index);
+end:
+	tutti_call_end(&call);
 	return error;
 }
 
@@ -399,8 +329,10 @@ static void cut_mapping(struct tutti_mapping *mapping, u64 address, u64 end, str
 			*tail = NULL;
 			part->bo = mapping->bo;
 			part->access = mapping->access;
+			part->offset = mapping->offset;
 			drm_gem_object_get(&part->bo->shmem.base);
 		}
+		part->offset += end - start;
 		part->node.start = end;
 		part->node.size = stop - end;
 		drm_mm_reserve_node(space, &part->node); /* was ours a moment ago: cannot fail */
@@ -439,7 +371,7 @@ static int context_unmap(struct tutti_context *context, u64 address, u64 bytes)
 	u64 end = address + bytes;
 	int error = 0;
 
-	if (!context->on_card)
+	if (!tutti_context_works(context))
 		return -EIO;
 	if (!first_in_range(context, address, end))
 		return -ENOENT;
@@ -450,7 +382,7 @@ static int context_unmap(struct tutti_context *context, u64 address, u64 bytes)
 		return -ENOMEM;
 	error = tutti_mmu_unmap(&context->mmu, address, bytes);
 	if (!error)
-		error = tutti_msg_tlb_invalidate(context->tdev, context->asid, address, bytes);
+		error = tutti_msg_tlb_invalidate(context->base.tdev, context->base.id, address, bytes);
 	if (error && error != -ENOMEM)
 		mark_dead(context, address, end);
 	while (!error && (mapping = first_in_range(context, address, end)))
@@ -463,22 +395,15 @@ typedef int (*range_fn)(struct tutti_context *context, u64 address, u64 bytes);
 
 static int range_call(struct drm_file *df, const struct drm_tutti_range *args, range_fn fn)
 {
-	struct tutti_file *file = df->driver_priv;
-	struct tutti_context *context;
-	int error, index;
+	struct tutti_call call;
+	int error = tutti_call_begin(&call, df, TUTTI_CONTEXT, args->context);
 
-	error = tutti_enter(file, &index);
 	if (error)
 		return error;
-	error = -ENOENT;
-	context = tutti_context_get(file, args->context);
-	if (context) {
-		mutex_lock(&context->lock);
-		error = fn(context, args->address, args->bytes);
-		mutex_unlock(&context->lock);
-		tutti_context_put(context);
-	}
-	tutti_exit(file, index);
+	mutex_lock(&call.object->lock);
+	error = fn(to_context(call.object), args->address, args->bytes);
+	mutex_unlock(&call.object->lock);
+	tutti_call_end(&call);
 	return error;
 }
 
@@ -493,9 +418,9 @@ int tutti_ioctl_unmap(struct drm_device *drm, void *data, struct drm_file *df)
 
 static int context_code_invalidate(struct tutti_context *context, u64 address, u64 bytes)
 {
-	if (!context->on_card)
+	if (!tutti_context_works(context))
 		return -EIO;
-	return tutti_msg_code_invalidate(context->tdev, context->asid, address, bytes);
+	return tutti_msg_code_invalidate(context->base.tdev, context->base.id, address, bytes);
 }
 
 int tutti_ioctl_code_invalidate(struct drm_device *drm, void *data, struct drm_file *df)

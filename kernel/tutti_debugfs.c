@@ -38,9 +38,9 @@ static int show_queues(struct seq_file *m, void *unused)
 	struct tutti_queue *queue;
 
 	spin_lock(&tdev->objects_lock);
-	list_for_each_entry(queue, &tdev->queues, link)
-		seq_printf(m, "queue %u asid %u vector %u progress %llu stopped %u errors %llu%s\n", queue->id,
-			   queue->context->asid, queue->vector, tutti_queue_progress(queue), queue->stopped,
+	list_for_each_entry(queue, &tdev->objects[TUTTI_QUEUE], base.link)
+		seq_printf(m, "queue %u asid %u vector %u progress %llu stopped %u errors %llu%s\n", queue->base.id,
+			   tutti_queue_context(queue)->base.id, queue->vector, tutti_queue_progress(queue), queue->stopped,
 			   queue->errors, queue->file ? "" : " (closed)");
 	spin_unlock(&tdev->objects_lock);
 	return 0;

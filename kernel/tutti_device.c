@@ -55,6 +55,8 @@ int tutti_enter(struct tutti_file *file, int *index)
 		return -ENODEV;
 	error = tutti_file_check(file);
 	if (!error)
+		error = tutti_pm_wait(tdev);
+	if (!error)
 		error = down_read_interruptible(&tdev->reset_sem);
 	if (error)
 		goto exit;
@@ -82,33 +84,33 @@ static void free_progress(struct tutti_device *tdev)
 
 static void init_locks(struct tutti_device *tdev)
 {
+	int i;
+
 	init_rwsem(&tdev->reset_sem);
 	init_rwsem(&tdev->view_sem);
 	spin_lock_init(&tdev->objects_lock);
 	mutex_init(&tdev->memory_lock);
 	mutex_init(&tdev->scratch_lock);
-	INIT_LIST_HEAD(&tdev->contexts);
-	INIT_LIST_HEAD(&tdev->queues);
-	INIT_LIST_HEAD(&tdev->rsbs);
+	for (i = 0; i < TUTTI_KINDS; i++) {
+		INIT_LIST_HEAD(&tdev->objects[i]);
+		ida_init(&tdev->ids[i]);
+	}
 	INIT_LIST_HEAD(&tdev->bos);
 	init_waitqueue_head(&tdev->wait);
-	ida_init(&tdev->asids);
-	ida_init(&tdev->queue_ids);
-	ida_init(&tdev->rsb_ids);
 	ida_init(&tdev->file_ids);
 }
 
 static void release_memory(struct drm_device *drm, void *unused)
 {
 	struct tutti_device *tdev = to_tutti(drm);
+	int i;
 
 	if (drm_mm_node_allocated(&tdev->scratch))
 		drm_mm_remove_node(&tdev->scratch);
 	if (drm_mm_initialized(&tdev->memory))
 		drm_mm_takedown(&tdev->memory);
-	ida_destroy(&tdev->asids);
-	ida_destroy(&tdev->queue_ids);
-	ida_destroy(&tdev->rsb_ids);
+	for (i = 0; i < TUTTI_KINDS; i++)
+		ida_destroy(&tdev->ids[i]);
 	ida_destroy(&tdev->file_ids);
 }
 
@@ -140,8 +142,10 @@ int tutti_device_init(struct tutti_device *tdev)
 /** tutti_device_start() - boot, and one message there and back. */
 int tutti_device_start(struct tutti_device *tdev)
 {
-	int error = tutti_fw_boot(tdev);
+	int error = tutti_fw_read(tdev);
 
+	if (!error)
+		error = tutti_fw_boot(tdev);
 	if (error)
 		return error;
 	tutti_channel_post_reset(tdev);
@@ -151,9 +155,9 @@ int tutti_device_start(struct tutti_device *tdev)
 /* Everything the card knew is no more: what it could reach is free now. */
 static void forget_all(struct tutti_device *tdev)
 {
-	tutti_queue_post_reset(tdev);
-	tutti_rsb_post_reset(tdev);
-	tutti_context_post_reset(tdev);
+	tutti_object_lose_all(tdev, TUTTI_QUEUE);
+	tutti_object_lose_all(tdev, TUTTI_RSB);
+	tutti_object_lose_all(tdev, TUTTI_CONTEXT);
 }
 
 /*
@@ -162,14 +166,13 @@ static void forget_all(struct tutti_device *tdev)
  * The generation first: from here on no old file gets anything new. Then whoever waits for
  * the firmware with reset_sem held is set free, then we can have it.
  */
-int tutti_device_pre_reset(struct tutti_device *tdev)
+void tutti_device_pre_reset(struct tutti_device *tdev)
 {
 	atomic64_inc(&tdev->generation);
 	tutti_channel_pre_reset(tdev);
 	wake_up_all(&tdev->wait);
 	down_write(&tdev->reset_sem);
 	tutti_view_revoke_all(tdev);
-	return 0;
 }
 
 /** tutti_device_post_reset() - start again. Nothing is released before the card has been reset. */
@@ -187,12 +190,21 @@ int tutti_device_post_reset(struct tutti_device *tdev)
 	return tutti_msg_ping(tdev, atomic64_read(&tdev->generation));
 }
 
+/** tutti_device_stop() - the card does nothing and knows nothing; nobody has it open, or will again. */
+void tutti_device_stop(struct tutti_device *tdev)
+{
+	tutti_channel_pre_reset(tdev);
+	tutti_fw_stop(tdev);
+	forget_all(tdev);
+}
+
 /** tutti_device_unplug() - the driver lets go of the card, which may be gone already. */
 void tutti_device_unplug(struct tutti_device *tdev)
 {
 	tutti_channel_pre_reset(tdev); /* nobody waits for an answer any more */
 	drm_dev_unplug(&tdev->drm);
 	tutti_recovery_stop(tdev);
+	tutti_pm_stop(tdev);
 	tutti_fence_unplug(tdev);
 	tutti_view_revoke_all(tdev);
 	wake_up_all(&tdev->wait);
@@ -202,6 +214,7 @@ void tutti_device_unplug(struct tutti_device *tdev)
 	forget_all(tdev);
 	tutti_bo_unplug(tdev);
 	free_progress(tdev);
+	tutti_fw_fini(tdev);
 }
 
 /** tutti_device_fini() - undo tutti_device_start() and _init() when probe fails. */
@@ -214,25 +227,5 @@ void tutti_device_fini(struct tutti_device *tdev)
 	pci_clear_master(tdev->pdev);
 	if (tdev->progress)
 		free_progress(tdev);
-}
-
-/** tutti_device_suspend() - work in flight ends, nothing new starts. */
-int tutti_device_suspend(struct tutti_device *tdev)
-{
-	if (atomic_read(&tdev->state) != TUTTI_DEVICE_RUNNING)
-		return 0;
-	cancel_delayed_work_sync(&tdev->watchdog);
-	return tutti_msg_suspend(tdev);
-}
-
-/** tutti_device_resume() - a card that has lost its firmware is reset, and files are told. */
-int tutti_device_resume(struct tutti_device *tdev)
-{
-	if (tutti_status(tdev, state) == TUTTI_STATE_RUNNING &&
-	    tutti_status(tdev, boot_sequence) == tdev->boot_sequence)
-		tutti_msg_resume(tdev);
-	else
-		tutti_recovery_trigger(tdev, "the firmware was lost while suspended");
-	tutti_recovery_start(tdev);
-	return 0;
+	tutti_fw_fini(tdev);
 }

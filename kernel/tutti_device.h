@@ -2,17 +2,18 @@
 /**
  * DOC: Inside of tutti.ko
  *
- * drv (ioctl table) - device (life of all units) - pci (glue) - fw (image, boot) - channel
- * (messages) - mmu (page tables) - context - bo - view (pages user space maps: doorbells) -
- * queue - rsb - wait - event - fence - recovery - debugfs - sysfs.
+ * drv (ioctl table) - device (life of all units) - pci (glue) - pm - fw (image, boot) - channel
+ * (messages) - mmu (page tables) - object (handles, references) - context - bo - view (pages
+ * user space maps: doorbells) - queue - rsb - wait - event - fence - recovery - dump -
+ * debugfs - sysfs.
  *
- * Who keeps what alive. A queue, RSB or context has a reference for its handle and one for the
- * card, which is dropped when the firmware has acknowledged its destruction, or when the
- * card has been reset or is gone: until then the card may touch its memory. A queue and an
- * RSB hold their context, a context holds the buffers mapped in it.
+ * Who keeps what alive. A queue, RSB or context (an object) has a reference for its handle and
+ * one for the card, which is dropped when the firmware has acknowledged its destruction, or
+ * when the card has been reset or is gone: until then the card may touch its memory. A queue
+ * and an RSB hold their context, a context holds the buffers mapped in it.
  *
  * Locks, outermost first: reset_sem (read by every call that changes the card's state) >
- * context->lock > queue->lock / rsb->lock > objects_lock (spin). view_sem stands alone
+ * context's lock > queue's lock > RSB's lock > objects_lock (spin). view_sem stands alone
  * below mmap_lock. No lock but these is held while the firmware is asked, and each of
  * those waits ends by its timeout or at once when a reset begins.
  */
@@ -34,7 +35,6 @@
 #include <drm/drm_mm.h>
 #include <drm/drm_print.h>
 
-/* not the whole contract: wave.h has a field that the kernel defines as a macro */
 #include "tutti/control.h"
 #include "tutti/counter.h"
 #include "tutti/discovery.h"
@@ -47,7 +47,25 @@
 
 #define TUTTI_MAX_VECTORS 32u
 
+struct tutti_context;
 struct tutti_queue;
+
+/** enum tutti_kind - of objects that have handles. */
+enum tutti_kind {
+	TUTTI_CONTEXT,
+	TUTTI_QUEUE,
+	TUTTI_RSB,
+	TUTTI_KINDS
+};
+
+/** enum tutti_rung - of the recovery ladder, above the queue, which its owner resets (spec SYS-28). */
+enum tutti_rung {
+	TUTTI_RUNG_CONTEXT,
+	TUTTI_RUNG_FIRMWARE,
+	TUTTI_RUNG_FUNCTION,
+	TUTTI_RUNG_WEDGED,
+	TUTTI_RUNGS
+};
 
 /** enum tutti_state - of the device. */
 enum tutti_state {
@@ -102,6 +120,8 @@ struct tutti_device {
 	} irq[TUTTI_MAX_VECTORS];
 
 	struct tutti_channel channel;
+	/** @firmware: the image, kept for resume and resets */
+	const struct firmware *firmware;
 	/** @firmware_version, @boot_sequence: of the firmware that runs */
 	u32 firmware_version, boot_sequence;
 
@@ -109,24 +129,33 @@ struct tutti_device {
 	atomic_t state;
 	/** @generation: goes up by every reset; files keep that of their open */
 	atomic64_t generation;
+	/** @memory_generation: goes up when card memory is lost; card buffers keep it */
+	atomic64_t memory_generation;
 	/** @reset_sem: read by calls that change the card's state, written by a reset */
 	struct rw_semaphore reset_sem;
-	/** @reset_work: the only place where a reset is done */
+	/** @reset_work: all rungs above the context; @rung: where it begins */
 	struct work_struct reset_work;
+	enum tutti_rung rung;
+	/** @resetter: whose reset of the PCI function is our own rung */
+	struct task_struct *resetter;
+	/** @context_work: kills doomed contexts */
+	struct work_struct context_work;
 	/** @watchdog: looks at the heartbeat */
 	struct delayed_work watchdog;
 	/** @beat: last heartbeat seen, @beat_seen: when, in jiffies */
 	u64 beat;
 	unsigned long beat_seen;
-	/** @resets: since probe; @failed_resets: in a row */
-	u32 resets, failed_resets;
+	/** @resets: since probe; @rungs: how often each did it */
+	u32 resets, rungs[TUTTI_RUNGS];
+	/** @reloads: of the firmware in short time, the last one at @reload_at (jiffies) */
+	u32 reloads;
+	unsigned long reload_at;
 
-	/** @objects_lock: the lists, the tables and the card's references */
+	/** @objects_lock: the lists and the card's references */
 	spinlock_t objects_lock;
-	struct list_head contexts, queues, rsbs;
-	/** @queue_by_id: queues the card knows */
-	struct tutti_queue *queue_by_id[TUTTI_MAX_QUEUES];
-	struct ida asids, queue_ids, rsb_ids, file_ids;
+	/** @objects: those the card knows, by enum tutti_kind */
+	struct list_head objects[TUTTI_KINDS];
+	struct ida ids[TUTTI_KINDS], file_ids;
 
 	/** @memory_lock: @memory, @bos */
 	struct mutex memory_lock;
@@ -164,7 +193,8 @@ struct tutti_file {
 	/** @vector: interrupt vector of its queues */
 	u32 vector;
 	int id;
-	struct xarray contexts, queues, rsbs;
+	/** @handles: by enum tutti_kind */
+	struct xarray handles[TUTTI_KINDS];
 	/** @events: errors of its queues */
 	atomic64_t events;
 };
@@ -182,9 +212,8 @@ static inline u32 tutti_status_read(struct tutti_device *tdev, size_t field)
 int tutti_device_init(struct tutti_device *tdev);
 int tutti_device_start(struct tutti_device *tdev);
 void tutti_device_unplug(struct tutti_device *tdev);
-int tutti_device_suspend(struct tutti_device *tdev);
-int tutti_device_resume(struct tutti_device *tdev);
-int tutti_device_pre_reset(struct tutti_device *tdev);
+void tutti_device_stop(struct tutti_device *tdev);
+void tutti_device_pre_reset(struct tutti_device *tdev);
 int tutti_device_post_reset(struct tutti_device *tdev);
 void tutti_device_fini(struct tutti_device *tdev);
 int tutti_file_check(struct tutti_file *file);
@@ -194,8 +223,10 @@ void tutti_kick(struct tutti_device *tdev);
 void tutti_kick_if_asleep(struct tutti_device *tdev);
 
 /* fw: tutti_fw_stop() resets the card and leaves it without firmware. */
+int tutti_fw_read(struct tutti_device *tdev);
 void tutti_fw_stop(struct tutti_device *tdev);
 int tutti_fw_boot(struct tutti_device *tdev);
+void tutti_fw_fini(struct tutti_device *tdev);
 bool tutti_fw_range_holds(struct tutti_device *tdev, const char *who, u32 min, u32 max);
 
 /* channel: senders return 0, -errno of the firmware's reply, -ETIMEDOUT or -EIO (reset). */
@@ -211,6 +242,8 @@ int tutti_msg_code_invalidate(struct tutti_device *tdev, u32 asid, u64 address, 
 int tutti_msg_queue_create(struct tutti_device *tdev, const struct tutti_msg_queue *queue);
 int tutti_msg_queue_destroy(struct tutti_device *tdev, u32 queue);
 int tutti_msg_queue_reset(struct tutti_device *tdev, u32 queue);
+int tutti_msg_queue_gone(struct tutti_device *tdev, u32 queue);
+int tutti_msg_queue_notify(struct tutti_device *tdev, u32 queue, u64 packet);
 int tutti_msg_rsb_create(struct tutti_device *tdev, const struct tutti_msg_rsb *rsb);
 int tutti_msg_rsb_destroy(struct tutti_device *tdev, u32 rsb);
 int tutti_msg_rsb_invalidate(struct tutti_device *tdev, u32 rsb, u32 mask);
@@ -225,14 +258,32 @@ int tutti_msg_resume(struct tutti_device *tdev);
 /* recovery */
 void tutti_recovery_init(struct tutti_device *tdev);
 void tutti_recovery_start(struct tutti_device *tdev);
+void tutti_recovery_pause(struct tutti_device *tdev);
 void tutti_recovery_stop(struct tutti_device *tdev);
-void tutti_recovery_trigger(struct tutti_device *tdev, const char *why);
+void tutti_recovery_trigger(struct tutti_device *tdev, enum tutti_rung rung, const char *why);
+int tutti_recovery_by_hand(struct tutti_device *tdev, enum tutti_rung rung);
+void tutti_recovery_context(struct tutti_context *context, const char *why);
+void tutti_recovery_unanswered(struct tutti_device *tdev, u32 type, u64 arg);
+void tutti_recovery_reset_prepare(struct tutti_device *tdev);
+void tutti_recovery_reset_done(struct tutti_device *tdev);
+
+/* dump, pm, pci */
+void tutti_dump(struct tutti_device *tdev);
+int tutti_pci_reset(struct tutti_device *tdev);
+int tutti_pm_wait(struct tutti_device *tdev);
+bool tutti_pm_is_awake(struct tutti_device *tdev);
+int tutti_pm_get(struct tutti_device *tdev);
+void tutti_pm_put(struct tutti_device *tdev);
+void tutti_pm_start(struct tutti_device *tdev);
+void tutti_pm_stop(struct tutti_device *tdev);
+extern const struct dev_pm_ops tutti_pm_ops;
 
 /* fence */
 void tutti_fence_init(struct tutti_device *tdev);
 void tutti_fence_unplug(struct tutti_device *tdev);
 void tutti_fence_cancel(struct tutti_queue *queue, int error);
 void tutti_fence_poll(struct tutti_device *tdev);
+void tutti_fence_interrupt(struct tutti_device *tdev);
 int tutti_ioctl_fence(struct drm_device *drm, void *data, struct drm_file *df);
 
 /* wait, event */

@@ -26,24 +26,30 @@ static int tutti_open(struct drm_device *drm, struct drm_file *df)
 {
 	struct tutti_device *tdev = to_tutti(drm);
 	struct tutti_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
-	int id;
+	int id, kind, error;
 
 	if (!file)
 		return -ENOMEM;
 	id = ida_alloc(&tdev->file_ids, GFP_KERNEL);
-	if (id < 0) {
-		kfree(file);
-		return id;
+	if (id < 0)
+		goto free;
+	error = tutti_pm_get(tdev);
+	if (error) {
+		ida_free(&tdev->file_ids, id);
+		id = error;
+		goto free;
 	}
 	file->tdev = tdev;
 	file->id = id;
 	file->vector = pick_vector(tdev, id);
 	file->generation = atomic64_read(&tdev->generation);
-	xa_init_flags(&file->contexts, XA_FLAGS_ALLOC1);
-	xa_init_flags(&file->queues, XA_FLAGS_ALLOC1);
-	xa_init_flags(&file->rsbs, XA_FLAGS_ALLOC1);
+	for (kind = 0; kind < TUTTI_KINDS; kind++)
+		xa_init_flags(&file->handles[kind], XA_FLAGS_ALLOC1);
 	df->driver_priv = file;
 	return 0;
+free:
+	kfree(file);
+	return id;
 }
 
 static void tutti_postclose(struct drm_device *drm, struct drm_file *df)
@@ -51,8 +57,9 @@ static void tutti_postclose(struct drm_device *drm, struct drm_file *df)
 	struct tutti_file *file = df->driver_priv;
 
 	tutti_queue_close(file);
-	tutti_rsb_close(file);
-	tutti_context_close(file);
+	tutti_handle_close_all(file, TUTTI_RSB);
+	tutti_handle_close_all(file, TUTTI_CONTEXT);
+	tutti_pm_put(file->tdev);
 	ida_free(&file->tdev->file_ids, file->id);
 	kfree(file);
 }
@@ -78,6 +85,8 @@ static int tutti_ioctl_query(struct drm_device *drm, void *data, struct drm_file
 	u32 size = sizeof(tdev->known);
 	int error = tutti_file_check(df->driver_priv);
 
+	if (!error)
+		error = tutti_pm_wait(tdev);
 	if (error)
 		return error;
 	if (args->what == DRM_TUTTI_QUERY_STATE) {
@@ -119,9 +128,10 @@ static int control_admin(struct tutti_device *tdev, const struct drm_tutti_contr
 	case DRM_TUTTI_CONTROL_POLICY:
 		return args->arg[2] ? -EINVAL : tutti_msg_policy(tdev, args->arg[0], args->arg[1]);
 	default:
-		if (args->arg[0] || args->arg[1] || args->arg[2])
+		if (args->arg[0] > DRM_TUTTI_RESET_FUNCTION || args->arg[1] || args->arg[2])
 			return -EINVAL;
-		tutti_recovery_trigger(tdev, "reset by request");
+		tutti_recovery_trigger(tdev, args->arg[0] == DRM_TUTTI_RESET_FUNCTION ?
+				       TUTTI_RUNG_FUNCTION : TUTTI_RUNG_FIRMWARE, "reset by request");
 		return 0;
 	}
 }
@@ -201,22 +211,16 @@ static void tutti_show_fdinfo(struct drm_printer *p, struct drm_file *df)
 {
 	struct tutti_file *file = df->driver_priv;
 	struct drm_gem_object *obj;
-	u64 bytes[2] = {}, queues = 0;
-	struct tutti_queue *queue;
-	unsigned long handle;
+	u64 bytes[2] = {};
 	int id;
 
 	spin_lock(&df->table_lock);
 	idr_for_each_entry(&df->object_idr, obj, id)
 		bytes[to_tutti_bo(obj)->placement] += obj->size;
 	spin_unlock(&df->table_lock);
-	xa_lock(&file->queues);
-	xa_for_each(&file->queues, handle, queue)
-		queues++;
-	xa_unlock(&file->queues);
 	drm_printf(p, "drm-total-system:\t%llu KiB\n", bytes[DRM_TUTTI_PLACE_SYSTEM] >> 10);
 	drm_printf(p, "drm-total-card:\t%llu KiB\n", bytes[DRM_TUTTI_PLACE_CARD] >> 10);
-	drm_printf(p, "tutti-queues:\t%llu\n", queues);
+	drm_printf(p, "tutti-queues:\t%u\n", tutti_handle_count(file, TUTTI_QUEUE));
 	drm_printf(p, "tutti-errors:\t%lld\n", (s64)atomic64_read(&file->events));
 }
 #endif
@@ -256,5 +260,5 @@ const struct drm_driver tutti_drm_driver = {
 	.desc = "Tutti compute accelerator",
 	TUTTI_DRIVER_DATE
 	.major = 1,
-	.minor = 0,
+	.minor = 1,
 };

@@ -49,11 +49,13 @@ static void fence_finish(struct tutti_fence *fence, int error)
 	dma_fence_put(&fence->base);
 }
 
+/* An interrupt may be lost. */
+#define FENCE_JIFFIES max(1, HZ / 10)
+
 /** tutti_fence_poll() - signal what has come about. */
 void tutti_fence_poll(struct tutti_device *tdev)
 {
 	struct tutti_fence *fence, *next;
-	bool more;
 
 	spin_lock(&tdev->fence_lock);
 	list_for_each_entry_safe(fence, next, &tdev->fences, link) {
@@ -62,15 +64,52 @@ void tutti_fence_poll(struct tutti_device *tdev)
 		else if (time_after(jiffies, fence->end))
 			fence_finish(fence, -ETIMEDOUT);
 	}
-	more = !list_empty(&tdev->fences);
 	spin_unlock(&tdev->fence_lock);
-	if (more)
-		queue_delayed_work(system_wq, &tdev->fence_work, 1);
+}
+
+/** tutti_fence_interrupt() - fences may have come about. From any thread. */
+void tutti_fence_interrupt(struct tutti_device *tdev)
+{
+	if (!list_empty(&tdev->fences))
+		mod_delayed_work(system_wq, &tdev->fence_work, 0);
+}
+
+/* The queue, with a reference, of a fence that no interrupt will come for. It outlives its fences. */
+static struct tutti_queue *unarmed(struct tutti_device *tdev, u64 *packet)
+{
+	struct tutti_queue *queue = NULL;
+	struct tutti_fence *fence;
+
+	spin_lock(&tdev->fence_lock);
+	list_for_each_entry(fence, &tdev->fences, link) {
+		u64 armed = READ_ONCE(fence->queue->armed);
+
+		if (armed > tutti_queue_progress(fence->queue) && armed <= fence->packet)
+			continue;
+		queue = fence->queue;
+		*packet = fence->packet;
+		tutti_object_get(&queue->base);
+		break;
+	}
+	spin_unlock(&tdev->fence_lock);
+	return queue;
 }
 
 static void fence_work(struct work_struct *work)
 {
-	tutti_fence_poll(container_of(work, struct tutti_device, fence_work.work));
+	struct tutti_device *tdev = container_of(work, struct tutti_device, fence_work.work);
+	struct tutti_queue *queue;
+	int error = 0;
+	u64 packet;
+
+	tutti_fence_poll(tdev);
+	while (!error && (queue = unarmed(tdev, &packet))) {
+		error = tutti_queue_arm(queue, packet);
+		tutti_object_put(&queue->base);
+		tutti_fence_poll(tdev);
+	}
+	if (!list_empty(&tdev->fences))
+		queue_delayed_work(system_wq, &tdev->fence_work, FENCE_JIFFIES);
 }
 
 void tutti_fence_init(struct tutti_device *tdev)
@@ -88,7 +127,7 @@ void tutti_fence_unplug(struct tutti_device *tdev)
 /** tutti_fence_cancel() - the queue will not get there. */
 void tutti_fence_cancel(struct tutti_queue *queue, int error)
 {
-	struct tutti_device *tdev = queue->tdev;
+	struct tutti_device *tdev = queue->base.tdev;
 	struct tutti_fence *fence, *next;
 
 	spin_lock(&tdev->fence_lock);
@@ -100,7 +139,7 @@ void tutti_fence_cancel(struct tutti_queue *queue, int error)
 
 static int fence_add(struct tutti_queue *queue, struct drm_syncobj *syncobj, const struct drm_tutti_fence *args)
 {
-	struct tutti_device *tdev = queue->tdev;
+	struct tutti_device *tdev = queue->base.tdev;
 	struct dma_fence_chain *chain = dma_fence_chain_alloc();
 	struct tutti_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
 
@@ -127,33 +166,24 @@ static int fence_add(struct tutti_queue *queue, struct drm_syncobj *syncobj, con
 int tutti_ioctl_fence(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	const struct drm_tutti_fence *args = data;
-	struct tutti_file *file = df->driver_priv;
 	struct drm_syncobj *syncobj;
-	struct tutti_queue *queue;
-	int error, index;
+	struct tutti_call call;
+	int error = args->point ? tutti_call_begin(&call, df, TUTTI_QUEUE, args->handle) : -EINVAL;
 
-	if (!args->point)
-		return -EINVAL;
-	error = tutti_enter(file, &index);
 	if (error)
 		return error;
 	error = -ENOENT;
-	queue = tutti_queue_get(file, args->handle);
-	if (!queue)
-		goto exit;
 	syncobj = drm_syncobj_find(df, args->syncobj);
 	if (!syncobj)
-		goto put_queue;
+		goto end;
 	/* the lock keeps a destruction, which cancels, behind the addition */
-	mutex_lock(&queue->lock);
-	error = !queue->on_card ? -EIO : fence_add(queue, syncobj, args);
-	mutex_unlock(&queue->lock);
+	mutex_lock(&call.object->lock);
+	error = call.object->on_card ? fence_add(to_queue(call.object), syncobj, args) : -EIO;
+	mutex_unlock(&call.object->lock);
 	if (!error)
-		tutti_fence_poll(file->tdev);
+		tutti_fence_interrupt(call.file->tdev);
 	drm_syncobj_put(syncobj);
-put_queue:
-	tutti_queue_put(queue);
-exit:
-	tutti_exit(file, index);
+end:
+	tutti_call_end(&call);
 	return error;
 }

@@ -84,8 +84,9 @@ static u32 image_check(const struct tutti_image *image, size_t bytes, u32 local_
 }
 
 /* The image lies behind the RSBs, which take the first part of the reserved memory. */
-static int load_image(struct tutti_device *tdev, const struct firmware *fw)
+static int load_image(struct tutti_device *tdev)
 {
+	const struct firmware *fw = tdev->firmware;
 	const struct tutti_discovery *known = &tdev->known;
 	u64 offset = PAGE_ALIGN((u64)known->max_rsbs * sizeof(struct tutti_rsb));
 	u64 room = known->reserved_bytes > offset ? known->reserved_bytes - offset : 0;
@@ -126,6 +127,15 @@ static int boot_wait(struct tutti_device *tdev)
 	return 0;
 }
 
+static void say_crash(struct tutti_device *tdev)
+{
+	struct tutti_crash crash;
+
+	memcpy_fromio(&crash, tdev->window + tdev->known.crash.offset, sizeof(crash));
+	drm_err(&tdev->drm, "firmware %s died while it started: %.63s (cause %u code %u, pc %#x)\n", IMAGE_NAME,
+		crash.text, crash.cause, crash.cause_code, crash.pc);
+}
+
 static int boot_result(struct tutti_device *tdev, int error)
 {
 	u32 state = tutti_status(tdev, state), why = tutti_status(tdev, boot_error);
@@ -135,6 +145,10 @@ static int boot_result(struct tutti_device *tdev, int error)
 			IMAGE_NAME, tdev->boot_sequence, boot_timeout_ms, state,
 			tutti_status(tdev, boot_sequence));
 		return error;
+	}
+	if (state == TUTTI_STATE_CRASHED) {
+		say_crash(tdev);
+		return -EIO;
 	}
 	if (state != TUTTI_STATE_RUNNING) {
 		drm_err(&tdev->drm, "firmware %s: the card refuses it: %s (state %u)\n", IMAGE_NAME,
@@ -148,8 +162,8 @@ static int boot_result(struct tutti_device *tdev, int error)
 	return 0;
 }
 
-/** tutti_fw_boot() - load and start the firmware; what the card did before is forgotten. */
-int tutti_fw_boot(struct tutti_device *tdev)
+/** tutti_fw_read() - the image as it is on the disk now; an earlier one is kept if there is none. */
+int tutti_fw_read(struct tutti_device *tdev)
 {
 	const struct firmware *fw;
 	int error = request_firmware(&fw, IMAGE_NAME, tdev->drm.dev);
@@ -158,10 +172,19 @@ int tutti_fw_boot(struct tutti_device *tdev)
 		drm_err(&tdev->drm, "firmware %s: not found (%d)\n", IMAGE_NAME, error);
 		return error;
 	}
-	error = load_image(tdev, fw);
-	release_firmware(fw);
-	if (error)
-		return error;
+	tutti_fw_fini(tdev);
+	tdev->firmware = fw;
+	return 0;
+}
+
+void tutti_fw_fini(struct tutti_device *tdev)
+{
+	release_firmware(tdev->firmware);
+	tdev->firmware = NULL;
+}
+
+static void request_boot(struct tutti_device *tdev)
+{
 	tdev->boot_sequence = readl(tutti_control_at(tdev, boot_sequence)) + 1;
 	if (!tdev->boot_sequence)
 		tdev->boot_sequence = 1;
@@ -169,26 +192,27 @@ int tutti_fw_boot(struct tutti_device *tdev)
 	writel(tdev->boot_sequence, tutti_control_at(tdev, boot_sequence));
 	mb(); /* and that before the kick */
 	tutti_kick(tdev);
+}
+
+/** tutti_fw_boot() - load and start the firmware; what the card did before is forgotten. */
+int tutti_fw_boot(struct tutti_device *tdev)
+{
+	int error = load_image(tdev);
+
+	if (error)
+		return error;
+	request_boot(tdev);
 	return boot_result(tdev, boot_wait(tdev));
 }
 
-/*
- * A boot request resets the card before its image is looked at: one without an image
- * stops it. Bounded, as the card may be dead.
- */
+/* A boot request without an image is a stop (control.h). Bounded, as the card may be dead. */
 void tutti_fw_stop(struct tutti_device *tdev)
 {
 	ktime_t end = ktime_add_ms(ktime_get(), 1000);
 
 	writeq(0, tutti_control_at(tdev, image_offset));
 	writeq(0, tutti_control_at(tdev, image_bytes));
-	tdev->boot_sequence = readl(tutti_control_at(tdev, boot_sequence)) + 1;
-	if (!tdev->boot_sequence)
-		tdev->boot_sequence = 1;
-	wmb(); /* no image before the word that starts the boot */
-	writel(tdev->boot_sequence, tutti_control_at(tdev, boot_sequence));
-	mb(); /* and that before the kick */
-	tutti_kick(tdev);
+	request_boot(tdev);
 	while (!boot_answered(tdev) && ktime_before(ktime_get(), end))
 		usleep_range(200, 500);
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* The card on the bus, and the emulated card behind QEMU's ivshmem-doorbell (spec SYS-21). */
+#include <linux/delay.h>
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
 
 #include "compat.h"
 #include "tutti_device.h"
 #include "tutti_drv.h"
+#include "tutti_view.h"
 
 /* Placeholder until there is a card with an id of its own. */
 #define TUTTI_PCI_VENDOR 0x1e57
@@ -201,6 +203,7 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		goto free_irqs;
 	tutti_debugfs_init(tutti_accel_minor(&tdev->drm));
 	tutti_recovery_start(tdev);
+	tutti_pm_start(tdev);
 	drm_info(&tdev->drm, "%s: %u SMs, %llu MiB, firmware %u.%u, %u vectors\n", tdev->known.name, tdev->known.sms,
 		 tdev->known.memory_bytes >> 20, TUTTI_VERSION_MAJOR(tdev->firmware_version),
 		 TUTTI_VERSION_MINOR(tdev->firmware_version), tdev->vectors);
@@ -221,23 +224,68 @@ static void remove(struct pci_dev *pdev)
 	free_irqs(tdev);
 }
 
+/* Processes may still be there, and memory is somebody else's soon: the card stops now. */
 static void shutdown(struct pci_dev *pdev)
 {
-	tutti_fw_stop(pci_get_drvdata(pdev));
+	struct tutti_device *tdev = pci_get_drvdata(pdev);
+
+	tutti_recovery_stop(tdev);
+	tutti_channel_pre_reset(tdev);
+	tutti_fw_stop(tdev);
 	pci_clear_master(pdev);
 }
 
-static int tutti_pm_suspend(struct device *dev)
+/* ---- reset of the function ---- */
+
+/* Not the one that waits for the device's lock: its holder may wait for us. */
+static int try_reset(struct pci_dev *pdev)
 {
-	return tutti_device_suspend(dev_get_drvdata(dev));
+	int error = -EAGAIN, left;
+
+	for (left = 20; error == -EAGAIN && left; left--) {
+		error = pci_try_reset_function(pdev);
+		if (error == -EAGAIN)
+			msleep(100);
+	}
+	return error;
 }
 
-static int tutti_pm_resume(struct device *dev)
+/*
+ * tutti_pci_reset() - function-level reset, by whatever way the bus has.
+ *
+ * With reset_sem written. Card memory is lost. QEMU's ivshmem has no reset of its own: unless
+ * a bridge above it does it, the stop is all there is.
+ */
+int tutti_pci_reset(struct tutti_device *tdev)
 {
-	return tutti_device_resume(dev_get_drvdata(dev));
+	int error;
+
+	atomic64_inc(&tdev->memory_generation);
+	tutti_view_revoke_all(tdev);
+	tutti_fw_stop(tdev);
+	tdev->resetter = current;
+	error = try_reset(tdev->pdev);
+	tdev->resetter = NULL;
+	drm_info(&tdev->drm, "reset of the function: %d\n", error);
+	return error == -ENOTTY && tdev->ivshmem ? 0 : error;
 }
 
-static DEFINE_SIMPLE_DEV_PM_OPS(tutti_pm_ops, tutti_pm_suspend, tutti_pm_resume);
+static void reset_prepare(struct pci_dev *pdev)
+{
+	tutti_recovery_reset_prepare(pci_get_drvdata(pdev));
+}
+
+static void reset_done(struct pci_dev *pdev)
+{
+	tutti_recovery_reset_done(pci_get_drvdata(pdev));
+}
+
+static const struct pci_error_handlers error_handlers = {
+	.reset_prepare = reset_prepare,
+	.reset_done = reset_done,
+};
+
+/* ---- the driver ---- */
 
 /* ivshmem is not ours in general: its id is not here, only driver_override binds it, and the magic decides. */
 static const struct pci_device_id ids[] = {
@@ -253,7 +301,8 @@ static struct pci_driver tutti_pci_driver = {
 	.remove = remove,
 	.shutdown = shutdown,
 	.dev_groups = tutti_sysfs_groups,
-	.driver.pm = pm_sleep_ptr(&tutti_pm_ops),
+	.err_handler = &error_handlers,
+	.driver.pm = pm_ptr(&tutti_pm_ops),
 };
 module_pci_driver(tutti_pci_driver);
 

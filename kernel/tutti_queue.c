@@ -3,177 +3,100 @@
 #include <linux/eventfd.h>
 
 #include "tutti_queue.h"
-#include "tutti_rsb.h"
 
 #define USER_FLAGS (TUTTI_QUEUE_FLAGS & ~TUTTI_QUEUE_RSB)
 
 /* ---- life ---- */
 
-static void queue_release(struct kref *ref)
+static void queue_release(struct tutti_object *object)
 {
-	struct tutti_queue *queue = container_of(ref, struct tutti_queue, ref);
+	struct tutti_queue *queue = to_queue(object);
 
 	if (queue->eventfd)
 		eventfd_ctx_put(queue->eventfd);
 	tutti_view_put(queue->view);
-	if (queue->rsb)
-		tutti_rsb_put(queue->rsb);
-	tutti_context_put(queue->context);
-	mutex_destroy(&queue->lock);
+	tutti_object_fini(object);
 	kfree(queue);
 }
 
-void tutti_queue_put(struct tutti_queue *queue)
+/* Its owner is told. */
+static void queue_lost(struct tutti_object *object)
 {
-	kref_put(&queue->ref, queue_release);
+	struct tutti_fault fault = { .code = TUTTI_ERROR_CANCELLED, .queue = object->id, .sm = 0xffff };
+
+	tutti_event_error(object->tdev, &fault);
+	tutti_fence_cancel(to_queue(object), -EIO);
 }
 
-struct tutti_queue *tutti_queue_get(struct tutti_file *file, u32 handle)
+/* Doorbell first: nothing new is heard of; then the firmware kills what runs and answers. */
+static int queue_destroy(struct tutti_object *object)
 {
-	struct tutti_queue *queue;
+	struct tutti_queue *queue = to_queue(object);
+	int error;
 
-	xa_lock(&file->queues);
-	queue = xa_load(&file->queues, handle);
-	if (queue && !kref_get_unless_zero(&queue->ref))
-		queue = NULL;
-	xa_unlock(&file->queues);
-	return queue;
+	tutti_view_revoke(queue->view);
+	error = tutti_msg_queue_destroy(object->tdev, object->id);
+	tutti_fence_cancel(queue, error ? -EIO : -ECANCELED);
+	wake_up_all(&object->tdev->wait);
+	return error;
 }
+
+static const struct tutti_object_ops queue_ops = {
+	.destroy = queue_destroy,
+	.lost = queue_lost,
+	.release = queue_release,
+};
 
 static struct tutti_queue *queue_alloc(struct tutti_file *file, struct tutti_context *context)
 {
 	struct tutti_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
+	int error;
 
 	if (!queue)
-		return NULL;
-	kref_init(&queue->ref);
-	queue->tdev = file->tdev;
-	queue->file = file;
+		return ERR_PTR(-ENOMEM);
+	error = tutti_object_init(&queue->base, file->tdev, TUTTI_QUEUE, &queue_ops);
+	if (error) {
+		kfree(queue);
+		return ERR_PTR(error);
+	}
 	queue->vector = file->vector;
-	mutex_init(&queue->lock);
-	INIT_LIST_HEAD(&queue->link);
-	kref_get(&context->ref);
-	queue->context = context;
+	tutti_object_get(&context->base);
+	queue->base.parent[0] = &context->base;
 	return queue;
-}
-
-static void queue_on_card(struct tutti_queue *queue)
-{
-	struct tutti_device *tdev = queue->tdev;
-
-	kref_get(&queue->ref);
-	atomic_inc(&queue->context->users);
-	if (queue->rsb)
-		atomic_inc(&queue->rsb->users);
-	spin_lock(&tdev->objects_lock);
-	queue->on_card = true;
-	list_add_tail(&queue->link, &tdev->queues);
-	tdev->queue_by_id[queue->id] = queue;
-	spin_unlock(&tdev->objects_lock);
-}
-
-/* The card has let go of it: its number, ring and doorbell are free. May be called twice. */
-static void queue_off_card(struct tutti_queue *queue)
-{
-	struct tutti_device *tdev = queue->tdev;
-	bool was;
-
-	spin_lock(&tdev->objects_lock);
-	was = queue->on_card;
-	queue->on_card = false;
-	list_del_init(&queue->link);
-	if (was)
-		tdev->queue_by_id[queue->id] = NULL;
-	spin_unlock(&tdev->objects_lock);
-	if (!was)
-		return;
-	atomic_dec(&queue->context->users);
-	if (queue->rsb)
-		atomic_dec(&queue->rsb->users);
-	ida_free(&tdev->queue_ids, queue->id);
-	tutti_queue_put(queue);
 }
 
 /** tutti_queue_uses() - ring or read index of a queue of the context lies in the range. */
 bool tutti_queue_uses(struct tutti_context *context, u64 address, u64 bytes)
 {
-	struct tutti_device *tdev = context->tdev;
+	struct tutti_device *tdev = context->base.tdev;
 	struct tutti_queue *queue;
 	bool uses = false;
 
 	spin_lock(&tdev->objects_lock);
-	list_for_each_entry(queue, &tdev->queues, link)
-		uses |= queue->context == context &&
+	list_for_each_entry(queue, &tdev->objects[TUTTI_QUEUE], base.link)
+		uses |= tutti_queue_context(queue) == context &&
 			((queue->ring < address + bytes && address < queue->ring + queue->ring_bytes) ||
 			 (queue->index < address + bytes && address < queue->index + sizeof(u64)));
 	spin_unlock(&tdev->objects_lock);
 	return uses;
 }
 
-static struct tutti_queue *first_queue(struct tutti_device *tdev)
+static void set_file(struct tutti_queue *queue, struct tutti_file *file)
 {
-	struct tutti_queue *queue;
-
-	spin_lock(&tdev->objects_lock);
-	queue = list_first_entry_or_null(&tdev->queues, struct tutti_queue, link);
-	if (queue)
-		kref_get(&queue->ref);
-	spin_unlock(&tdev->objects_lock);
-	return queue;
+	spin_lock(&queue->base.tdev->objects_lock);
+	queue->file = file;
+	spin_unlock(&queue->base.tdev->objects_lock);
 }
 
-static void tell_lost(struct tutti_queue *queue)
-{
-	struct tutti_fault fault = { .code = TUTTI_ERROR_CANCELLED, .queue = queue->id, .sm = 0xffff };
-
-	tutti_event_error(queue->tdev, &fault);
-}
-
-/** tutti_queue_post_reset() - the card knows no queue any more; their owners are told. */
-void tutti_queue_post_reset(struct tutti_device *tdev)
-{
-	struct tutti_queue *queue;
-
-	while ((queue = first_queue(tdev))) {
-		tell_lost(queue);
-		tutti_fence_cancel(queue, -EIO);
-		queue_off_card(queue);
-		tutti_queue_put(queue);
-	}
-}
-
-/* Doorbell first: nothing new is heard of; then the firmware kills what runs and answers. */
-static int queue_destroy(struct tutti_queue *queue)
-{
-	struct tutti_device *tdev = queue->tdev;
-	int error = 0;
-
-	tutti_view_revoke(queue->view);
-	spin_lock(&tdev->objects_lock);
-	queue->file = NULL;
-	spin_unlock(&tdev->objects_lock);
-	mutex_lock(&queue->lock);
-	if (queue->on_card) {
-		error = tutti_msg_queue_destroy(tdev, queue->id);
-		if (!error)
-			queue_off_card(queue);
-	}
-	mutex_unlock(&queue->lock);
-	tutti_fence_cancel(queue, -ECANCELED);
-	wake_up_all(&tdev->wait);
-	return error;
-}
-
+/** tutti_queue_close() - the file goes; errors have nobody to be told to. */
 void tutti_queue_close(struct tutti_file *file)
 {
-	struct tutti_queue *queue;
+	struct tutti_object *object;
 	unsigned long handle;
 
-	xa_for_each(&file->queues, handle, queue) {
-		queue_destroy(queue);
-		tutti_queue_put(queue);
-	}
-	xa_destroy(&file->queues);
+	xa_for_each(&file->handles[TUTTI_QUEUE], handle, object)
+		set_file(to_queue(object), NULL);
+	tutti_handle_close_all(file, TUTTI_QUEUE);
 }
 
 /* ---- creation ---- */
@@ -200,11 +123,14 @@ static int create_check(struct tutti_device *tdev, const struct drm_tutti_queue_
 static int find_memory(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
 {
 	const u32 access = DRM_TUTTI_ACCESS_READ | DRM_TUTTI_ACCESS_WRITE;
+	struct tutti_context *context = tutti_queue_context(queue);
 	u64 bytes = (u64)TUTTI_PACKET_BYTES << args->size_log2;
+	struct tutti_mapping *mapping = tutti_context_find(context, args->ring, bytes, access);
 
-	if (!tutti_context_find(queue->context, args->ring, bytes, access) ||
-	    !tutti_context_find(queue->context, args->read_index, 8, access))
+	if (!mapping || !tutti_context_find(context, args->read_index, 8, access))
 		return -EFAULT;
+	queue->ring_bo = mapping->bo;
+	queue->ring_at = mapping->offset + args->ring - mapping->node.start;
 	queue->ring = args->ring;
 	queue->ring_bytes = bytes;
 	queue->index = args->read_index;
@@ -213,49 +139,69 @@ static int find_memory(struct tutti_queue *queue, const struct drm_tutti_queue_c
 
 static int find_rsb(struct tutti_queue *queue, struct tutti_file *file, u32 handle)
 {
+	struct tutti_object *rsb;
+
 	if (!handle)
 		return 0;
-	queue->rsb = tutti_rsb_get(file, handle);
-	if (!queue->rsb)
+	rsb = tutti_handle_get(file, TUTTI_RSB, handle);
+	if (!rsb)
 		return -ENOENT;
-	return queue->rsb->context == queue->context ? 0 : -EPERM;
+	queue->base.parent[1] = rsb;
+	return rsb->parent[0] == queue->base.parent[0] ? 0 : -EPERM;
 }
 
 static int tell_card(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
 {
-	struct tutti_device *tdev = queue->tdev;
+	struct tutti_device *tdev = queue->base.tdev;
+	struct tutti_object *rsb = queue->base.parent[1];
 	struct tutti_msg_queue message = {
-		.queue = queue->id,
-		.asid = queue->context->asid,
-		.flags = args->flags | (queue->rsb ? TUTTI_QUEUE_RSB : 0),
-		.rsb = queue->rsb ? queue->rsb->id : 0,
+		.queue = queue->base.id,
+		.asid = tutti_queue_context(queue)->base.id,
+		.flags = args->flags | (rsb ? TUTTI_QUEUE_RSB : 0),
+		.rsb = rsb ? rsb->id : 0,
 		.ring = args->ring,
 		.read_index = args->read_index,
-		.progress = TUTTI_BUS_HOST | (tdev->progress_bus + queue->id * sizeof(u64)),
+		.progress = TUTTI_BUS_HOST | (tdev->progress_bus + queue->base.id * sizeof(u64)),
 		.size_log2 = args->size_log2,
 		.priority = args->priority,
 		.vector = queue->vector,
 		.timeout_ms = args->timeout_ms,
 	};
 
-	WRITE_ONCE(tdev->progress[queue->id], 0);
+	WRITE_ONCE(tdev->progress[queue->base.id], 0);
 	writeq(TUTTI_DOORBELL_EMPTY, tdev->window + queue->view->offset);
 	return tutti_msg_queue_create(tdev, &message);
 }
 
-/* With the context's lock held. */
-static int queue_start(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
+/* With the locks of its context and its RSB: both stay on the card meanwhile. */
+static int queue_start_locked(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
 {
+	struct tutti_object *rsb = queue->base.parent[1];
 	int error = -EIO;
 
-	if (queue->context->on_card && (!queue->rsb || queue->rsb->on_card))
+	if (tutti_context_works(tutti_queue_context(queue)) && (!rsb || rsb->on_card))
 		error = find_memory(queue, args);
 	if (error)
 		return error;
-	queue_on_card(queue);
+	tutti_object_on_card(&queue->base);
 	error = tell_card(queue, args);
 	if (error && error != -ETIMEDOUT && error != -EIO)
-		queue_off_card(queue); /* refused: the card has never known it */
+		tutti_object_off_card(&queue->base); /* refused: the card has never known it */
+	return error;
+}
+
+static int queue_start(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
+{
+	struct tutti_object *context = queue->base.parent[0], *rsb = queue->base.parent[1];
+	int error;
+
+	mutex_lock(&context->lock);
+	if (rsb)
+		mutex_lock(&rsb->lock);
+	error = queue_start_locked(queue, args);
+	if (rsb)
+		mutex_unlock(&rsb->lock);
+	mutex_unlock(&context->lock);
 	return error;
 }
 
@@ -269,71 +215,45 @@ static int queue_create(struct tutti_file *file, struct tutti_context *context,
 	u32 handle;
 	int error;
 
-	if (!queue)
-		return -ENOMEM;
+	if (IS_ERR(queue))
+		return PTR_ERR(queue);
 	error = find_rsb(queue, file, args->rsb);
 	if (error)
 		goto put;
-	error = xa_alloc(&file->queues, &handle, NULL, XA_LIMIT(1, BIT(28) - 1), GFP_KERNEL_ACCOUNT);
+	error = tutti_handle_reserve(file, TUTTI_QUEUE, &handle);
 	if (error)
 		goto put;
-	error = ida_alloc_max(&tdev->queue_ids, tdev->known.max_queues - 1, GFP_KERNEL);
-	if (error < 0)
-		goto erase;
-	queue->id = error;
 	doorbell = DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_DOORBELL, handle);
-	error = -ENOMEM;
-	queue->view = tutti_view_create(tdev, tdev->known.doorbells.offset + queue->id * TUTTI_PAGE_SIZE,
+	queue->view = tutti_view_create(tdev, tdev->known.doorbells.offset + queue->base.id * TUTTI_PAGE_SIZE,
 					doorbell, true);
-	if (!queue->view)
-		goto free_id;
-	mutex_lock(&context->lock);
-	error = queue_start(queue, args);
-	mutex_unlock(&context->lock);
+	error = queue->view ? queue_start(queue, args) : -ENOMEM;
 	if (error)
-		goto stopped;
+		goto cancel;
+	set_file(queue, file);
 	args->handle = handle;
-	args->id = queue->id;
+	args->id = queue->base.id;
 	args->doorbell_offset = doorbell;
-	xa_store(&file->queues, handle, queue, GFP_KERNEL_ACCOUNT); /* the slot is there: cannot fail */
+	tutti_handle_publish(file, handle, &queue->base);
 	return 0;
-
-free_id:
-	ida_free(&tdev->queue_ids, queue->id);
-erase:
-	xa_erase(&file->queues, handle);
+cancel:
+	tutti_handle_cancel(file, TUTTI_QUEUE, handle);
 put:
-	tutti_queue_put(queue);
+	tutti_object_put(&queue->base);
 	return error;
-stopped:
-	spin_lock(&tdev->objects_lock);
-	queue->file = NULL;
-	spin_unlock(&tdev->objects_lock);
-	/* -EFAULT and a context that is lost: the number was never given to the card */
-	if (!queue->ring_bytes)
-		ida_free(&tdev->queue_ids, queue->id);
-	goto erase;
 }
 
 int tutti_ioctl_queue_create(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_queue_create *args = data;
-	struct tutti_file *file = df->driver_priv;
-	struct tutti_context *context;
-	int error = create_check(file->tdev, args), index;
+	struct tutti_call call;
+	int error = create_check(to_tutti(drm), args);
 
+	if (!error)
+		error = tutti_call_begin(&call, df, TUTTI_CONTEXT, args->context);
 	if (error)
 		return error;
-	error = tutti_enter(file, &index);
-	if (error)
-		return error;
-	error = -ENOENT;
-	context = tutti_context_get(file, args->context);
-	if (context) {
-		error = queue_create(file, context, args);
-		tutti_context_put(context);
-	}
-	tutti_exit(file, index);
+	error = queue_create(call.file, to_context(call.object), args);
+	tutti_call_end(&call);
 	return error;
 }
 
@@ -341,116 +261,148 @@ int tutti_ioctl_queue_create(struct drm_device *drm, void *data, struct drm_file
 
 int tutti_ioctl_queue_destroy(struct drm_device *drm, void *data, struct drm_file *df)
 {
-	struct drm_tutti_handle *args = data;
-	struct tutti_file *file = df->driver_priv;
-	struct tutti_queue *queue;
-	int error, index;
-
-	if (args->pad)
-		return -EINVAL;
-	error = tutti_enter(file, &index);
-	if (error)
-		return error;
-	error = -ENOENT;
-	queue = xa_erase(&file->queues, args->handle);
-	if (queue) {
-		error = queue_destroy(queue);
-		tutti_queue_put(queue);
-	}
-	tutti_exit(file, index);
-	return error;
+	return tutti_call_destroy(df, TUTTI_QUEUE, data);
 }
 
 static int queue_reset(struct tutti_queue *queue)
 {
-	struct tutti_device *tdev = queue->tdev;
+	struct tutti_device *tdev = queue->base.tdev;
 	int error = -EIO;
 	u32 stopped;
 
-	mutex_lock(&queue->lock);
-	if (!queue->on_card)
+	mutex_lock(&queue->base.lock);
+	if (!queue->base.on_card)
 		goto unlock;
 	/* an error that comes while the firmware starts the queue again must not be lost */
 	spin_lock(&tdev->objects_lock);
 	stopped = queue->stopped;
 	queue->stopped = 0;
 	spin_unlock(&tdev->objects_lock);
-	error = tutti_msg_queue_reset(tdev, queue->id);
+	error = tutti_msg_queue_reset(tdev, queue->base.id);
 	if (error) {
 		spin_lock(&tdev->objects_lock);
 		queue->stopped = queue->stopped ? queue->stopped : stopped;
 		spin_unlock(&tdev->objects_lock);
 	}
 unlock:
-	mutex_unlock(&queue->lock);
+	mutex_unlock(&queue->base.lock);
 	return error;
 }
 
 int tutti_ioctl_queue_reset(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_handle *args = data;
-	struct tutti_file *file = df->driver_priv;
-	struct tutti_queue *queue;
-	int error, index;
+	struct tutti_call call;
+	int error = args->pad ? -EINVAL : tutti_call_begin(&call, df, TUTTI_QUEUE, args->handle);
 
-	if (args->pad)
-		return -EINVAL;
-	error = tutti_enter(file, &index);
 	if (error)
 		return error;
-	error = -ENOENT;
-	queue = tutti_queue_get(file, args->handle);
-	if (queue) {
-		error = queue_reset(queue);
-		tutti_queue_put(queue);
-	}
-	tutti_exit(file, index);
+	error = queue_reset(to_queue(call.object));
+	tutti_call_end(&call);
+	return error;
+}
+
+static int queue_query(struct tutti_queue *queue, struct drm_tutti_queue_query *args)
+{
+	struct tutti_device *tdev = queue->base.tdev;
+	int error;
+
+	BUILD_BUG_ON(sizeof(args->fault) != sizeof(queue->fault));
+	tutti_channel_poll(tdev);
+	spin_lock(&tdev->objects_lock);
+	error = queue->base.on_card ? 0 : -EIO;
+	args->progress = queue->base.on_card ? tutti_queue_progress(queue) : 0;
+	args->errors = queue->errors;
+	args->stopped = queue->stopped;
+	memcpy(args->fault, &queue->fault, sizeof(args->fault));
+	spin_unlock(&tdev->objects_lock);
 	return error;
 }
 
 int tutti_ioctl_queue_query(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_queue_query *args = data;
-	struct tutti_file *file = df->driver_priv;
-	struct tutti_queue *queue;
-	int error, index;
+	struct tutti_call call;
+	int error;
 
 	if (args->pad || args->pad1)
 		return -EINVAL;
-	error = tutti_enter(file, &index);
+	error = tutti_call_begin(&call, df, TUTTI_QUEUE, args->handle);
 	if (error)
 		return error;
-	error = -ENOENT;
-	queue = tutti_queue_get(file, args->handle);
-	if (!queue)
-		goto exit;
-	BUILD_BUG_ON(sizeof(args->fault) != sizeof(queue->fault));
-	tutti_channel_poll(file->tdev);
-	spin_lock(&file->tdev->objects_lock);
-	error = queue->on_card ? 0 : -EIO;
-	args->progress = queue->on_card ? tutti_queue_progress(queue) : 0;
-	args->errors = queue->errors;
-	args->stopped = queue->stopped;
-	memcpy(args->fault, &queue->fault, sizeof(args->fault));
-	spin_unlock(&file->tdev->objects_lock);
-	tutti_queue_put(queue);
-exit:
-	tutti_exit(file, index);
+	error = queue_query(to_queue(call.object), args);
+	tutti_call_end(&call);
 	return error;
 }
 
-/** tutti_queue_cancel() - ask the firmware to give up a task. */
+/**
+ * tutti_queue_arm() - have an interrupt when so many packets have retired.
+ * @queue: a reference is held
+ * @packet: packets
+ *
+ * Return: 0; an error means that nobody will interrupt.
+ */
+int tutti_queue_arm(struct tutti_queue *queue, u64 packet)
+{
+	int error = 0;
+
+	mutex_lock(&queue->base.lock);
+	/* the firmware keeps the smallest number, and forgets it when it has interrupted */
+	if (!queue->base.on_card) {
+		error = -ECANCELED;
+	} else if (queue->armed <= tutti_queue_progress(queue) || queue->armed > packet) {
+		error = tutti_msg_queue_notify(queue->base.tdev, queue->base.id, packet);
+		queue->armed = error ? 0 : packet;
+	}
+	mutex_unlock(&queue->base.lock);
+	return error;
+}
+
+/* ---- lost doorbells ---- */
+
+/* A hint, no more: users write it. */
+static bool packet_waits(struct tutti_queue *queue, u64 index)
+{
+	u64 at = queue->ring_at + (index * TUTTI_PACKET_BYTES & (queue->ring_bytes - 1));
+
+	return (tutti_bo_peek(queue->ring_bo, at) & TUTTI_HEADER_TYPE) != TUTTI_PACKET_INVALID;
+}
+
+/**
+ * tutti_queue_ring_again() - ring for queues that stand still with a packet at their head.
+ * @tdev: device
+ *
+ * A doorbell only wakes (spec PKT-05): one too many does no harm, one too few would be for ever.
+ */
+void tutti_queue_ring_again(struct tutti_device *tdev)
+{
+	struct tutti_queue *queue;
+
+	spin_lock(&tdev->objects_lock);
+	list_for_each_entry(queue, &tdev->objects[TUTTI_QUEUE], base.link) {
+		u64 progress = tutti_queue_progress(queue);
+
+		/* without ring_bytes it is being made just now */
+		if (progress == queue->watched && !queue->stopped && queue->ring_bytes &&
+		    packet_waits(queue, progress))
+			writeq(progress, tdev->window + queue->view->offset);
+		queue->watched = progress;
+	}
+	spin_unlock(&tdev->objects_lock);
+}
+
+/** tutti_queue_cancel() - ask the firmware to give up a task. Between tutti_enter() and _exit(). */
 int tutti_queue_cancel(struct tutti_file *file, u64 handle, u64 packet)
 {
-	struct tutti_queue *queue = handle <= U32_MAX ? tutti_queue_get(file, handle) : NULL;
+	struct tutti_object *object = handle <= U32_MAX ? tutti_handle_get(file, TUTTI_QUEUE, handle) : NULL;
 	int error = -EIO;
 
-	if (!queue)
+	if (!object)
 		return -ENOENT;
-	mutex_lock(&queue->lock);
-	if (queue->on_card)
-		error = tutti_msg_task_cancel(file->tdev, queue->id, packet);
-	mutex_unlock(&queue->lock);
-	tutti_queue_put(queue);
+	mutex_lock(&object->lock);
+	if (object->on_card)
+		error = tutti_msg_task_cancel(object->tdev, object->id, packet);
+	mutex_unlock(&object->lock);
+	tutti_object_put(object);
 	return error;
 }

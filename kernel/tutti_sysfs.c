@@ -3,7 +3,7 @@
 #include <linux/device.h>
 #include <linux/sysfs.h>
 
-#include "tutti_device.h"
+#include "tutti_context.h"
 
 static struct tutti_device *to_device(struct device *dev)
 {
@@ -42,21 +42,46 @@ static ssize_t resets_show(struct device *dev, struct device_attribute *attr, ch
 }
 static DEVICE_ATTR_RO(resets);
 
-/* Works on a wedged card too: that is what it is for. */
+static int kill_context(struct tutti_device *tdev, u32 asid)
+{
+	struct tutti_object *object = tutti_object_find(tdev, TUTTI_CONTEXT, asid);
+
+	if (!object)
+		return -ENOENT;
+	tutti_recovery_context(to_context(object), "killed by hand");
+	flush_work(&tdev->context_work);
+	tutti_object_put(object);
+	return 0;
+}
+
+static int reset_by_hand(struct tutti_device *tdev, const char *text)
+{
+	u32 asid;
+
+	if (sysfs_streq(text, "1") || sysfs_streq(text, "firmware"))
+		return tutti_recovery_by_hand(tdev, TUTTI_RUNG_FIRMWARE);
+	if (sysfs_streq(text, "function"))
+		return tutti_recovery_by_hand(tdev, TUTTI_RUNG_FUNCTION);
+	if (sysfs_streq(text, "wedge"))
+		return tutti_recovery_by_hand(tdev, TUTTI_RUNG_WEDGED);
+	if (sscanf(text, "context %u", &asid) == 1)
+		return kill_context(tdev, asid);
+	return -EINVAL;
+}
+
+/* The rungs of the recovery ladder. Works on a wedged card too: that is what it is for. */
 static ssize_t card_reset_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)
 {
 	struct tutti_device *tdev = to_device(dev);
-	bool yes;
-	int error = kstrtobool(buf, &yes);
+	int error = tutti_pm_get(tdev);
 
-	if (error || !yes)
-		return error ? error : -EINVAL;
-	if (atomic_read(&tdev->state) == TUTTI_DEVICE_WEDGED)
-		tdev->failed_resets = 0;
-	atomic_cmpxchg(&tdev->state, TUTTI_DEVICE_WEDGED, TUTTI_DEVICE_RUNNING);
-	tutti_recovery_trigger(tdev, "reset by hand");
-	flush_work(&tdev->reset_work);
-	return atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING ? count : -EIO;
+	if (error)
+		return error;
+	error = tutti_pm_wait(tdev);
+	if (!error)
+		error = reset_by_hand(tdev, buf);
+	tutti_pm_put(tdev);
+	return error ? error : count;
 }
 static DEVICE_ATTR_WO(card_reset);
 
@@ -86,7 +111,7 @@ static ssize_t counter_show(struct device *dev, struct device_attribute *attr, c
 
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return -ENODEV;
-	value = readq(tdev->window + tdev->known.counters.offset + counter * sizeof(u64));
+	value = tutti_pm_is_awake(tdev) ? readq(tdev->window + tdev->known.counters.offset + counter * sizeof(u64)) : 0;
 	drm_dev_exit(index);
 	return sysfs_emit(buf, "%llu\n", value);
 }

@@ -122,30 +122,17 @@ static struct tutti_view *view_of_window(struct tutti_device *tdev, u32 page, u6
 	return tutti_view_create(tdev, offset, file_offset, false);
 }
 
-static struct tutti_view *view_of_queue(struct tutti_file *file, u32 handle)
+static struct tutti_view *view_of_object(struct tutti_file *file, enum tutti_kind kind, u32 handle)
 {
-	struct tutti_queue *queue = tutti_queue_get(file, handle);
-	struct tutti_view *view = NULL;
+	struct tutti_object *object = tutti_handle_get(file, kind, handle);
+	struct tutti_view *view;
 
-	if (queue) {
-		view = queue->view;
+	if (!object)
+		return NULL;
+	view = kind == TUTTI_QUEUE ? to_queue(object)->view : to_rsb(object)->view;
+	if (view)
 		kref_get(&view->ref);
-		tutti_queue_put(queue);
-	}
-	return view;
-}
-
-static struct tutti_view *view_of_rsb(struct tutti_file *file, u32 handle)
-{
-	struct tutti_rsb_object *rsb = tutti_rsb_get(file, handle);
-	struct tutti_view *view = NULL;
-
-	if (rsb) {
-		view = rsb->view;
-		if (view)
-			kref_get(&view->ref);
-		tutti_rsb_put(rsb);
-	}
+	tutti_object_put(object);
 	return view;
 }
 
@@ -158,9 +145,9 @@ static struct tutti_view *view_find(struct tutti_file *file, u64 offset)
 	case DRM_TUTTI_MMAP_WINDOW:
 		return view_of_window(file->tdev, number, offset);
 	case DRM_TUTTI_MMAP_DOORBELL:
-		return view_of_queue(file, number);
+		return view_of_object(file, TUTTI_QUEUE, number);
 	case DRM_TUTTI_MMAP_RSB:
-		return view_of_rsb(file, number);
+		return view_of_object(file, TUTTI_RSB, number);
 	}
 	return NULL;
 }
@@ -171,6 +158,8 @@ int tutti_view_mmap(struct tutti_file *file, struct vm_area_struct *vma)
 	struct tutti_view *view;
 	int error = tutti_file_check(file);
 
+	if (!error)
+		error = tutti_pm_wait(file->tdev);
 	if (error)
 		return error;
 	if (vma->vm_end - vma->vm_start != PAGE_SIZE || !(vma->vm_flags & VM_SHARED))

@@ -7,9 +7,8 @@
 #include "tutti_bo.h"
 #include "tutti_queue.h"
 
-/* An interrupt may be lost, and progress raises none: how long a waiter sleeps at most. */
+/* An interrupt may be lost: how long a waiter sleeps at most. */
 #define SLICE_NS (100 * NSEC_PER_MSEC)
-#define SLICE_PROGRESS_NS NSEC_PER_MSEC
 
 /** struct waiter - one wait. */
 struct waiter {
@@ -20,7 +19,8 @@ struct waiter {
 	/** @value: what is waited for; args->value is what was seen */
 	s64 value;
 	int (*look)(struct waiter *waiter);
-	u64 slice;
+	/** @arm: ask for the interrupt, before each sleep; or NULL */
+	void (*arm)(struct waiter *waiter);
 };
 
 /* Each look: 1 = it is so, 0 = not yet, negative = will never be. */
@@ -39,7 +39,7 @@ static int look_progress(struct waiter *waiter)
 	struct tutti_queue *queue = waiter->queue;
 	u64 progress;
 
-	if (!READ_ONCE(queue->on_card))
+	if (!READ_ONCE(queue->base.on_card))
 		return -ECANCELED;
 	progress = tutti_queue_progress(queue);
 	waiter->args->value = progress;
@@ -110,16 +110,25 @@ static void signal_waiters(struct waiter *waiter, int add)
 	smp_mb(); /* the card reads @waiters after it has changed the value */
 }
 
+static void arm_progress(struct waiter *waiter)
+{
+	tutti_queue_arm(waiter->queue, waiter->value);
+}
+
 static int wait_loop(struct waiter *waiter)
 {
 	struct tutti_device *tdev = waiter->file->tdev;
 	u64 deadline = min_t(u64, waiter->args->deadline, KTIME_MAX);
+	int result = waiter->look(waiter);
 	DEFINE_WAIT(wait);
-	int result;
 
+	if (result)
+		return min(result, 0);
 	for (;;) {
 		ktime_t now, end;
 
+		if (waiter->arm && (u64)ktime_get() < deadline)
+			waiter->arm(waiter);
 		prepare_to_wait(&tdev->wait, &wait, TASK_INTERRUPTIBLE);
 		result = waiter->look(waiter);
 		if (!result)
@@ -133,11 +142,11 @@ static int wait_loop(struct waiter *waiter)
 		result = -ERESTARTSYS;
 		if (signal_pending(current))
 			break;
-		end = min_t(u64, deadline, now + waiter->slice);
+		end = min_t(u64, deadline, now + SLICE_NS);
 		schedule_hrtimeout(&end, HRTIMER_MODE_ABS);
 	}
 	finish_wait(&tdev->wait, &wait);
-	return result > 0 ? 0 : result;
+	return min(result, 0);
 }
 
 static int wait_interrupt(struct waiter *waiter)
@@ -150,17 +159,19 @@ static int wait_interrupt(struct waiter *waiter)
 
 static int wait_progress(struct waiter *waiter)
 {
+	struct tutti_object *object;
 	int error;
 
 	if (waiter->args->offset || waiter->args->condition)
 		return -EINVAL;
-	waiter->queue = tutti_queue_get(waiter->file, waiter->args->handle);
-	if (!waiter->queue)
+	object = tutti_handle_get(waiter->file, TUTTI_QUEUE, waiter->args->handle);
+	if (!object)
 		return -ENOENT;
+	waiter->queue = to_queue(object);
 	waiter->look = look_progress;
-	waiter->slice = SLICE_PROGRESS_NS;
+	waiter->arm = arm_progress;
 	error = wait_loop(waiter);
-	tutti_queue_put(waiter->queue);
+	tutti_object_put(object);
 	return error;
 }
 
@@ -172,7 +183,6 @@ static int wait_signal_pinned(struct waiter *waiter)
 
 	if (error)
 		return error;
-	waiter->look = look_signal;
 	error = look_signal(waiter);
 	if (!error) {
 		signal_waiters(waiter, 1);
@@ -181,7 +191,7 @@ static int wait_signal_pinned(struct waiter *waiter)
 	}
 	if (system)
 		drm_gem_shmem_unpin(&waiter->bo->shmem);
-	return error > 0 ? 0 : error;
+	return min(error, 0);
 }
 
 static int wait_signal(struct waiter *waiter, struct drm_file *df)
@@ -192,6 +202,7 @@ static int wait_signal(struct waiter *waiter, struct drm_file *df)
 
 	if (args->condition > DRM_TUTTI_GE || (args->offset & (sizeof(struct tutti_signal) - 1)))
 		return -EINVAL;
+	waiter->look = look_signal;
 	waiter->bo = tutti_bo_lookup(df, args->handle);
 	if (!waiter->bo)
 		return -ENOENT;
@@ -206,7 +217,7 @@ int tutti_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_wait *args = data;
 	struct waiter waiter = {
-		.file = df->driver_priv, .args = args, .value = args->value, .slice = SLICE_NS,
+		.file = df->driver_priv, .args = args, .value = args->value,
 	};
 	int error;
 

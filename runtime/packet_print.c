@@ -131,6 +131,7 @@ static const struct packet_type messages[] = {
     {TUTTI_MSG_RESUME, "RESUME", 0, {{0}}},
     {TUTTI_MSG_TASK_CANCEL, "TASK_CANCEL", 2, {ARG(0, "queue"), ARG(1, "packet")}},
     {TUTTI_MSG_COUNTERS, "COUNTERS", 0, {{0}}},
+    {TUTTI_MSG_QUEUE_NOTIFY, "QUEUE_NOTIFY", 0, {{0}}},
     {TUTTI_MSG_REPLY, "REPLY", 1, {{"value", offsetof(struct tutti_message, value), 8, false, false}}},
     {TUTTI_MSG_QUEUE_ERROR,
      "QUEUE_ERROR",

@@ -79,10 +79,10 @@ FUZZ_SECONDS ?= 10
 .PHONY: check-build check-unit check-integration check-asan lint check-fuzz
 check-build: all $(UNIT_BINS) $(INTEGRATION_BINS) $(TEST_KERNELS) $(TEST_RAW) $(TARGET_TESTS) $(FUZZ_BINS) check-asan-build
 
-# One prove, so that the closing line counts everything; timing tests run alone.
-check: check-build
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(PROVE) -j2 --rules='seq=**/perf_*' --rules='par=**' \
-		$(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(filter-out %/perf_%,$(INTEGRATION_BINS)) \
+# One prove, so that the closing line counts everything. Timing tests run one after the other, and not beside the guest.
+check: check-build vm-build
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(PROVE) -j2 --rules='seq={**/perf_*,**/vm/check.sh}' --rules='par=**' \
+		tests/vm/check.sh tests/model/check.sh $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(filter-out %/perf_%,$(INTEGRATION_BINS)) \
 		$(ASAN_BINS) tests/lint.sh tests/fuzz/run.sh $(PERF_SCRIPTS) $(filter %/perf_%,$(INTEGRATION_BINS))
 
 # What a change should pass before it is shown to others: all but sanitizers, analysis, fuzzing and timing.

@@ -32,6 +32,19 @@
 #define TUTTI_CGA_GPU 4u
 #define TUTTI_CGA_LEVELS 4u
 
+/** struct tutti_cga_shape - CTAs (or lower CGAs) of one nesting level along x, y, z. */
+struct tutti_cga_shape {
+	uint16_t x;
+	uint16_t y;
+	uint16_t z;
+	uint16_t kind; /* TUTTI_CGA_*; NONE = level not used */
+};
+TUTTI_SIZE(struct tutti_cga_shape, 8);
+TUTTI_AT(struct tutti_cga_shape, x, 0);
+TUTTI_AT(struct tutti_cga_shape, y, 2);
+TUTTI_AT(struct tutti_cga_shape, z, 4);
+TUTTI_AT(struct tutti_cga_shape, kind, 6);
+
 /** struct tutti_kernel_descriptor - `foo.kd`, 64-byte aligned. */
 struct tutti_kernel_descriptor {
 	uint32_t group_bytes;       /* static group memory of a workgroup */

@@ -7,6 +7,7 @@
 #include "control.h"
 #include "counter.h"
 #include "discovery.h"
+#include "dump.h"
 #include "fault.h"
 #include "firmware.h"
 #include "message.h"

@@ -18,6 +18,13 @@
  * image (firmware.h), loads its segments, starts it at its entry and sets
  * boot_sequence in the status block to the same number with @state RUNNING
  * (written by the firmware itself) or FAILED and @boot_error.
+ *
+ * Stop. A boot request with @image_bytes 0 is how a driver stops the card (removal, shutdown,
+ * function-level reset where the bus has none). As with every boot request the card first
+ * resets all of itself: soft core, SMs, movers, page table roots, doorbell enables. Then it
+ * finds no image: FAILED, boot_error BAD_SIZE. Once that state is seen no access to host memory
+ * and no interrupt of the card's is in flight. Card memory keeps its contents, a reset
+ * of the PCI function need not.
  */
 #ifndef TUTTI_CONTROL_H
 #define TUTTI_CONTROL_H

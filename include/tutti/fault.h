@@ -58,6 +58,12 @@
 #define TUTTI_CAUSE_WATCHDOG 9u
 #define TUTTI_CAUSE_STACK 10u     /* private memory overrun */
 #define TUTTI_CAUSE_ECC 11u
+/* accesses to another CTA's shared memory: the first two are found by the source, with a pc (spec CGA-27) */
+#define TUTTI_CAUSE_CGA_RANK 12u    /* rank beyond the CGA, or without an SM */
+#define TUTTI_CAUSE_CGA_OFFSET 13u  /* offset larger than any segment */
+#define TUTTI_CAUSE_CGA_EXITED 14u  /* the CTA has exited */
+#define TUTTI_CAUSE_CGA_SEGMENT 15u /* past the end of the CTA's segment */
+#define TUTTI_CAUSE_TENSOR 64u    /* + enum tutti_tensor_error */
 
 /** struct tutti_fault - an error, as told to the host. */
 struct tutti_fault {

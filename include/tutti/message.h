@@ -39,6 +39,12 @@ enum tutti_message_type {
 	TUTTI_MSG_RESUME = 17,
 	TUTTI_MSG_TASK_CANCEL = 18,      /* arg 0: queue, 1: packet index (spec TSK-12) */
 	TUTTI_MSG_COUNTERS = 19,         /* firmware brings the counter region up to date */
+	/*
+	 * arg 0: queue, 1: packets. One interrupt (the queue's vector), behind the progress word, when so
+	 * many have retired or now if they have; then none until asked again. The smallest number asked
+	 * for counts. Nothing happens for a queue without a progress word.
+	 */
+	TUTTI_MSG_QUEUE_NOTIFY = 20,
 	/* card to host */
 	TUTTI_MSG_REPLY = 64,
 	TUTTI_MSG_QUEUE_ERROR = 65,      /* struct tutti_fault; id = 0 */
@@ -138,7 +144,7 @@ enum tutti_policy {
 	TUTTI_POLICY_SPLIT_ROUNDS = 9, /* rounds without a match before a CTA is split into waves; 0 = 256 (spec RES-07) */
 	TUTTI_POLICY_WINDOW = 10,    /* (class << 24 | ticks): length of a priority window; class 255: number of windows (spec RES-06) */
 	TUTTI_POLICY_CLASS = 11,     /* (level << 8 | class): class of a priority level */
-	TUTTI_POLICY_SEED = 12,      /* of the fair choice among equals (spec RES-04) */
+	TUTTI_POLICY_SEED = 12,      /* of the fair choice among equals (spec RES-04); 0 = no draw, the oldest in the table goes (TSK-04) */
 	TUTTI_POLICY_REMAINING_WEIGHT = 13, /* (resource << 24 | weight): RES-13's A_h */
 	TUTTI_POLICY_POWER_WEIGHT = 14,     /* (class << 24 | weight): RES-14's B_s */
 	TUTTI_POLICY_POWER_WINDOW = 15,     /* cycles, power of two; 0 = 1024 (spec RES-14) */

@@ -15,7 +15,8 @@
 
 /* struct tutti_reference.flags */
 #define TUTTI_REFERENCE_VALID 1u
-#define TUTTI_REFERENCE_LMEM 2u /* the kernel's TUTTI_KERNEL_LMEM */
+#define TUTTI_REFERENCE_TMD 2u /* @tmd is valid: not a plain grid */
+#define TUTTI_REFERENCE_LMEM 4u /* the kernel's TUTTI_KERNEL_LMEM */
 
 /** struct tutti_reference - one entry of the table, 128 bytes. */
 struct tutti_reference {
@@ -25,7 +26,7 @@ struct tutti_reference {
 	uint64_t kernarg;
 	uint64_t kernel_object;
 	uint64_t entry;          /* address of the first instruction */
-	uint64_t tmd;
+	uint64_t tmd;            /* if TUTTI_REFERENCE_TMD */
 	uint32_t groups_x;       /* grid in workgroups */
 	uint32_t groups_y;
 	uint32_t groups_z;

@@ -19,6 +19,14 @@
 
 #define TUTTI_SIGNAL_SPLIT 1u /* flags: true value is value - card_done */
 
+/*
+ * What a completion signal is set to when its task was cancelled (spec TSK-12); below every
+ * value of use, so that who waits for "less than 1" wakes up. Later decrements by other
+ * tasks leave it below TUTTI_SIGNAL_FAILED.
+ */
+#define TUTTI_SIGNAL_CANCELLED (-(1ll << 62))
+#define TUTTI_SIGNAL_FAILED (-(1ll << 61)) /* a true value below this: the work did not finish */
+
 /** struct tutti_signal - one signal, one cache line. */
 struct tutti_signal {
 	int64_t value;

@@ -63,15 +63,15 @@ struct tutti_engines {
 	uint32_t mover_slots;    /* (fw) power of two */
 	uint32_t mover_tail;     /* (fw) descriptors written, free running */
 	uint32_t mover_head;     /* (hw) descriptors taken */
-	/* request payload area: SM requests too long for an event */
-	uint32_t request_base;   /* (fw) local address of uint8_t[request_slots][128] */
-	uint32_t request_slots;  /* (fw) */
+	/* request area: tensor requests, see struct tutti_tensor_call */
+	uint32_t request_base;   /* (fw) local address of struct tutti_tensor_call[request_slots], 8-byte aligned */
+	uint32_t request_slots;  /* (fw) 1 .. 256 */
 	/*
 	 * Doorbell indexes: before the DOORBELL event is delivered the low half of the index
 	 * that was rung is stored here. The event ring only wakes; this says what was promised.
 	 */
 	uint32_t doorbell_index; /* (fw) local address of uint32_t[TUTTI_MAX_QUEUES], 0 = none */
-	uint32_t pad1;
+	uint32_t mover_notice;   /* (fw) event MOVER_ROOM when mover_head becomes this */
 	/* timer */
 	uint32_t timer_lo;       /* (fw) event TIMER when the timer reaches this value; write hi last */
 	uint32_t timer_hi;       /* (fw) ~0 = off; hardware sets it to ~0 when it has fired */
@@ -95,7 +95,7 @@ TUTTI_AT(struct tutti_engines, mover_head, 44);
 TUTTI_AT(struct tutti_engines, request_base, 48);
 TUTTI_AT(struct tutti_engines, request_slots, 52);
 TUTTI_AT(struct tutti_engines, doorbell_index, 56);
-TUTTI_AT(struct tutti_engines, pad1, 60);
+TUTTI_AT(struct tutti_engines, mover_notice, 60);
 TUTTI_AT(struct tutti_engines, timer_lo, 64);
 TUTTI_AT(struct tutti_engines, timer_hi, 68);
 TUTTI_AT(struct tutti_engines, time_lo, 72);
@@ -140,6 +140,7 @@ enum tutti_command {
 	/*
 	 * SIGNAL: decrement a signal by 1, atomically; if its waiters word is
 	 * non-zero raise the MSI-X vector. sub = vector | 0x8000: also write end_time.
+	 * sub | 0x4000: instead of the decrement the true value becomes TUTTI_SIGNAL_CANCELLED.
 	 * words: [1] asid | queue << 16, [2] address low, [3] high. Failure: event POST_FAULT.
 	 */
 	TUTTI_CMD_SIGNAL = 5, /* 4 words */
@@ -184,7 +185,8 @@ enum tutti_command {
 	TUTTI_CMD_TRACE = 13, /* 3 words */
 	/*
 	 * FLUSH: sub = gpc | TUTTI_FLUSH_* << 8. words: [1] cga id or lmem slot, [2] GPC-local
-	 * mask of the SMs meant. Event FLUSHED, one or more.
+	 * mask of the SMs meant. Event FLUSHED, one or more. DSMEM: all CTAs of the CGA have
+	 * completed; its id is free when every SM that ran one has answered. LMEM: the slot is cleared.
 	 */
 	TUTTI_CMD_FLUSH = 14, /* 3 words */
 	/*
@@ -201,6 +203,7 @@ enum tutti_command {
 #define TUTTI_FENCE_RELEASE 4u
 #define TUTTI_FENCE_ACQUIRE 8u
 #define TUTTI_SIGNAL_TIMES 0x8000u
+#define TUTTI_SIGNAL_CANCEL 0x4000u
 
 #define TUTTI_LAUNCH_CGA 1u
 #define TUTTI_LAUNCH_END_OF_CGA 2u
@@ -210,6 +213,12 @@ enum tutti_command {
 #define TUTTI_STATE_MASK 1u
 #define TUTTI_STATE_ACK 2u /* event STATE when all SMs meant have acknowledged */
 #define TUTTI_STATE_CGA 4u
+/*
+ * CTAs of this slot are launched wave by wave (spec RES-07): launch number n, counted from
+ * @first, is wave n % waves of CTA n / waves, takes the registers and wave slot of one wave
+ * and a CTA slot, and completes by itself. Not with shared memory, barriers or CGAs.
+ */
+#define TUTTI_STATE_SPLIT 8u
 
 #define TUTTI_FLUSH_DSMEM 0u
 #define TUTTI_FLUSH_LMEM 1u
@@ -301,8 +310,8 @@ enum tutti_event_type {
 	TUTTI_EVENT_KILLED = 7,     /* [0] 15..8: task slot: no CTA of it is left; [1] sm | wave << 16 and [2..3] pc of one wave that was running ([1] = ~0: none) */
 	TUTTI_EVENT_POST_FAULT = 8, /* WRITE, SCRUB or SIGNAL failed: [0] 15..8: cause, 31..16: queue; [1..2] address */
 	TUTTI_EVENT_STATE = 9,      /* STATE acknowledged: [0] 15..8: task slot */
-	TUTTI_EVENT_MOVER = 10,     /* [0] 31..16: tag, 15..8: cause; [1..2] address */
-	TUTTI_EVENT_REQUEST = 11,   /* SM request: [0] 15..8: task slot, 31..16: service; [1] sm | wave << 16; [2] payload index; [3..7] a0, a1, a2 (low words) */
+	TUTTI_EVENT_MOVER = 10,     /* descriptor without CALL: [0] 31..16: tag, 15..8: cause; [1..2] address */
+	TUTTI_EVENT_REQUEST = 11,   /* SM request: [0] 15..8: task slot, 31..16: service; [1] sm | wave << 16; [2] slot of the request area (TENSOR); [3] a0 low, [4] high, [5] a1 low, [6] high, [7] a2 low */
 	TUTTI_EVENT_FLUSHED = 12,   /* [0] 15..8: gpc, 23..16: TUTTI_FLUSH_*; [1] id or slot; [2] mask of the SMs that have answered now */
 	TUTTI_EVENT_THROTTLE = 13,  /* [0] 15..8: 1 on, 0 off */
 	TUTTI_EVENT_BARRIER = 14,
@@ -316,6 +325,7 @@ enum tutti_event_type {
 	 * [0] 15..8: gpc, 23..16: id, 31..24: cause; [1] SM of the target; [2] rank | offset << 8. No pc.
 	 */
 	TUTTI_EVENT_CGA_FAULT = 16,
+	TUTTI_EVENT_MOVER_ROOM = 17, /* mover_head has reached mover_notice */
 };
 /*
  * DOORBELL: [0] 15..8: first 32-queue word; [1]: mask of queues rung in it (bit b =

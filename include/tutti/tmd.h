@@ -6,6 +6,18 @@
  * on an extended queue (offset 48), made by host or by a kernel, 64-byte
  * aligned. Firmware copies and checks the static part; the dynamic part is the
  * firmware's, mirrored here when the task leaves the table or ends. (spec TSK-01)
+ *
+ * Every field is checked; what belongs to something not asked for (a quota without
+ * TUTTI_TMD_QUOTA, coalescing of a grid ...) is 0. The fields of "a grid of its own" are
+ * read for child tasks only; of a queue task only kernel, kernarg, signal and workgroup
+ * count, its grid is endless.
+ *
+ * A work queue's item k lies in slot k % items. Its first 8 bytes say whose turn it is: k = the
+ * writer of item k may write, k + 1 = item k is there, and k + items when its reader has
+ * done with it; before first use slot s holds s. A writer takes number k by a compare-and-swap
+ * of @write_index once the slot says k (else the queue is full), writes, stores k + 1 with
+ * release order and notifies: a kernel by TUTTI_SERVICE_QUEUE_NOTIFY, the host by ringing
+ * the doorbell of the AQL queue. A CTA is told numbers only (wave information block). (TSK-10)
  */
 #ifndef TUTTI_TMD_H
 #define TUTTI_TMD_H
@@ -33,28 +45,20 @@
 #define TUTTI_CGA_LOAD_BALANCE 0u
 #define TUTTI_CGA_MULTICAST 1u
 
-/** struct tutti_cga_shape - CTAs (or lower CGAs) of one nesting level along x, y, z. */
-struct tutti_cga_shape {
-	uint16_t x;
-	uint16_t y;
-	uint16_t z;
-	uint16_t kind; /* TUTTI_CGA_*; NONE = level not used */
-};
-TUTTI_SIZE(struct tutti_cga_shape, 8);
-TUTTI_AT(struct tutti_cga_shape, x, 0);
-TUTTI_AT(struct tutti_cga_shape, y, 2);
-TUTTI_AT(struct tutti_cga_shape, z, 4);
-TUTTI_AT(struct tutti_cga_shape, kind, 6);
+/* struct tutti_tmd.state */
+#define TUTTI_TMD_RESIDENT 1u  /* has a slot of the task table */
+#define TUTTI_TMD_CANCELLED 2u /* deallocation was requested */
+#define TUTTI_TMD_FINISHED 4u
 
 /** struct tutti_work_queue - circular queue of work items, for queue tasks (spec TSK-10). */
 struct tutti_work_queue {
 	uint64_t write_index; /* items ever written (atomic add to reserve) */
 	uint64_t pad0[7];
-	uint64_t read_index;  /* items ever taken; card writes */
+	uint64_t read_index;  /* items ever given to CTAs; card writes */
 	uint64_t pad1[7];
 	uint64_t base;        /* address of the items */
 	uint32_t items;       /* capacity, power of two */
-	uint32_t item_bytes;  /* multiple of 8; first 8 bytes: sequence + 1 when ready */
+	uint32_t item_bytes;  /* multiple of 8, with the first 8 */
 	uint32_t closed;      /* non-zero: no more items will come */
 	uint32_t pad2;
 	uint64_t pad3[5];
@@ -99,7 +103,7 @@ struct tutti_tmd {
 	uint32_t private_bytes;
 	uint32_t pad0;
 	/* dynamic state: written by firmware */
-	uint32_t state;          /* bit 0 slot valid, bit 1 deallocation requested, bit 2 finished */
+	uint32_t state;          /* TUTTI_TMD_RESIDENT, .. */
 	uint32_t error;          /* TUTTI_ERROR_* */
 	uint64_t issued;         /* CTAs issued */
 	uint64_t completed;      /* CTAs completed */

@@ -315,7 +315,11 @@ struct drm_tutti_kick {
 #define DRM_TUTTI_CONTROL_CANCEL 1    /* arg: queue handle, packet: cancel a task */
 #define DRM_TUTTI_CONTROL_SM_ENABLE 2 /* arg: as TUTTI_MSG_SM_ENABLE; CAP_SYS_ADMIN */
 #define DRM_TUTTI_CONTROL_POLICY 3    /* arg: as TUTTI_MSG_POLICY; CAP_SYS_ADMIN */
-#define DRM_TUTTI_CONTROL_RESET 4     /* reload the firmware; CAP_SYS_ADMIN */
+#define DRM_TUTTI_CONTROL_RESET 4     /* arg: DRM_TUTTI_RESET_*; CAP_SYS_ADMIN */
+
+/* arg[0] of DRM_TUTTI_CONTROL_RESET */
+#define DRM_TUTTI_RESET_FIRMWARE 0 /* reload the firmware: no context survives, memory does */
+#define DRM_TUTTI_RESET_FUNCTION 1 /* and reset the PCI function: card memory is lost too */
 
 /** struct drm_tutti_control - rare things. Errors: -EACCES; -ENOENT; what the firmware answers. */
 struct drm_tutti_control {

@@ -37,6 +37,11 @@ $(DEVICE_LIB)/%.o: runtime/device/lib/%.c $(DEVICE_HEADERS)
 	@mkdir -p $(@D)
 	$(CROSS)gcc $(DEVICE_CFLAGS) -c $< -o $@
 
-$(DEVICE_LIB)/libtutti-device.a: $(DEVICE_LIB)/print.o
+# Descriptors are made by the same code on both sides.
+$(DEVICE_LIB)/tensor.o: runtime/tensor.c $(DEVICE_HEADERS)
+	@mkdir -p $(@D)
+	$(CROSS)gcc $(DEVICE_CFLAGS) -c $< -o $@
+
+$(DEVICE_LIB)/libtutti-device.a: $(DEVICE_LIB)/print.o $(DEVICE_LIB)/tensor.o
 	rm -f $@
 	$(CROSS)ar rcs $@ $^

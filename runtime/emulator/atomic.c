@@ -23,6 +23,11 @@ void atomic_enter(struct hart *hart)
 	here = hart;
 }
 
+struct hart *hart_here(void)
+{
+	return here;
+}
+
 bool atomic_ready(void)
 {
 	return flags_at != 0;

@@ -9,6 +9,7 @@
 #include "hardware.h"
 
 #define STATE_WORDS (sizeof(struct tutti_task_state) / 4)
+#define LEVEL_WORDS (TUTTI_CGA_LEVELS * sizeof(struct tutti_cga_shape) / 4)
 
 void *card_local(struct tutti_card *card, uint32_t address, uint64_t bytes, uint32_t align)
 {
@@ -200,6 +201,11 @@ static uint64_t pair(const uint32_t *w)
 	return w[0] | (uint64_t)w[1] << 32;
 }
 
+static void command_broken(struct tutti_card *card, uint32_t word, const char *text)
+{
+	card_die(card, TUTTI_CRASH_TRAP, CARD_CAUSE_COMMAND, card->ops->reg(card->core, 32), word, text);
+}
+
 static void do_nothing(struct tutti_card *card, const uint32_t *w, unsigned n)
 {
 }
@@ -239,14 +245,28 @@ static void do_interrupt(struct tutti_card *card, const uint32_t *w, unsigned n)
 static void do_state(struct tutti_card *card, const uint32_t *w, unsigned n)
 {
 	unsigned sub = w[0] >> 16, slot = sub >> 8;
-	bool masked = sub & 1;
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
 	struct tutti_task_state state;
+	unsigned used = 1 + STATE_WORDS;
+	bool cga = sub & TUTTI_STATE_CGA, masked = sub & TUTTI_STATE_MASK;
 
 	memcpy(&state, w + 1, sizeof(state));
-	sm_array_state(card->sms, slot, &state, masked ? w + 1 + STATE_WORDS : NULL,
-		       masked ? n - 1 - STATE_WORDS : 0);
-	if (sub & 2)
+	if (cga && n >= used + LEVEL_WORDS) {
+		memcpy(level, w + used, sizeof(level));
+		used += LEVEL_WORDS;
+	}
+	if (cga && used == 1 + STATE_WORDS) {
+		command_broken(card, w[0], "STATE without its CGA levels");
+		return;
+	}
+	sm_array_state(card->sms, slot, &state, cga ? level : NULL, masked ? w + used : NULL, masked ? n - used : 0);
+	if (sub & TUTTI_STATE_ACK)
 		put(card, TUTTI_EVENT_STATE | slot << 8, 0);
+}
+
+static void refused(struct tutti_card *card, uint32_t word, const char *text)
+{
+	card_die(card, TUTTI_CRASH_TRAP, CARD_CAUSE_LAUNCH, card->ops->reg(card->core, 32), word, text);
 }
 
 static void do_launch(struct tutti_card *card, const uint32_t *w, unsigned n)
@@ -254,8 +274,7 @@ static void do_launch(struct tutti_card *card, const uint32_t *w, unsigned n)
 	unsigned sub = w[0] >> 16;
 
 	if (unlikely(sm_array_launch(card->sms, sub & 0xff, sub >> 8, w + 1, n - 1)))
-		card_die(card, TUTTI_CRASH_TRAP, CARD_CAUSE_LAUNCH, card->ops->reg(card->core, 32), w[0],
-			 "LAUNCH refused by the SMs");
+		refused(card, w[0], "LAUNCH refused by the SMs");
 }
 
 static void do_kill(struct tutti_card *card, const uint32_t *w, unsigned n)
@@ -297,15 +316,28 @@ static void do_reply(struct tutti_card *card, const uint32_t *w, unsigned n)
 	sm_array_reply(card->sms, w[1] & 0xffff, w[1] >> 16, pair(w + 2));
 }
 
-/* What the card does not have (features in the discovery data): answered so that nobody waits for ever. */
 static void do_flush(struct tutti_card *card, const uint32_t *w, unsigned n)
 {
-	put(card, TUTTI_EVENT_FLUSHED | (w[0] >> 16 & 0xff) << 8, w[1]);
+	uint32_t gpc = w[0] >> 16 & 0xff, kind = w[0] >> 24;
+	struct tutti_event event = {{TUTTI_EVENT_FLUSHED | gpc << 8 | kind << 16, w[1], w[2]}};
+
+	if (kind == TUTTI_FLUSH_LMEM ? sm_array_flush_lmem(card->sms, w[1])
+				     : sm_array_flush(card->sms, gpc, w[1], w[2])) {
+		refused(card, w[0], "FLUSH refused by the SMs");
+		return;
+	}
+	engines_event(card, &event);
 }
 
 static void do_throttle(struct tutti_card *card, const uint32_t *w, unsigned n)
 {
-	put(card, TUTTI_EVENT_THROTTLE | (w[0] >> 16 & 0xff) << 8, 0);
+	bool on = w[0] >> 16 & 1;
+
+	if ((on && !w[1]) || sm_array_throttle(card->sms, on ? w[1] : 0, w + 2, n - 2)) {
+		refused(card, w[0], "THROTTLE refused by the SMs");
+		return;
+	}
+	put(card, TUTTI_EVENT_THROTTLE | (uint32_t)on << 8, 0);
 }
 
 static const struct {
@@ -320,14 +352,14 @@ static const struct {
 	[TUTTI_CMD_SCRUB] = { do_scrub, 5, 5, 1 },
 	[TUTTI_CMD_SIGNAL] = { do_signal, 4, 4, 1 },
 	[TUTTI_CMD_INTERRUPT] = { do_interrupt, 1, 1, 0 },
-	[TUTTI_CMD_STATE] = { do_state, 1 + STATE_WORDS, 1 + STATE_WORDS + TUTTI_MAX_SMS / 32, 1 },
+	[TUTTI_CMD_STATE] = { do_state, 1 + STATE_WORDS, 1 + STATE_WORDS + LEVEL_WORDS + TUTTI_MAX_SMS / 32, 1 },
 	[TUTTI_CMD_LAUNCH] = { do_launch, 2, 255, 0 },
 	[TUTTI_CMD_KILL] = { do_kill, 1, 1, 0 },
 	[TUTTI_CMD_CONTEXT] = { do_context, 5, 5, 0 },
 	[TUTTI_CMD_TLB] = { do_tlb, 5, 5, 0 },
 	[TUTTI_CMD_ORDER] = { do_order, 3, 255, 0 },
 	[TUTTI_CMD_TRACE] = { do_trace, 3, 3, 0 },
-	[TUTTI_CMD_FLUSH] = { do_flush, 2, 255, 1 },
+	[TUTTI_CMD_FLUSH] = { do_flush, 3, 3, 1 },
 	[TUTTI_CMD_THROTTLE] = { do_throttle, 2, 255, 1 },
 	[TUTTI_CMD_REPLY] = { do_reply, 4, 4, 0 },
 };
@@ -345,11 +377,6 @@ static const uint32_t *command_ring(struct tutti_card *card)
 	if (power_of_two(e->command_words))
 		e->commands = card_local(card, e->command_base, (uint64_t)e->command_words * 4, 4);
 	return e->commands;
-}
-
-static void command_broken(struct tutti_card *card, uint32_t word, const char *text)
-{
-	card_die(card, TUTTI_CRASH_TRAP, CARD_CAUSE_COMMAND, card->ops->reg(card->core, 32), word, text);
 }
 
 /* Length of the record at @w if it is sound, else 0. */

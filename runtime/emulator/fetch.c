@@ -170,6 +170,15 @@ void fetch_scrub(struct tutti_card *card, const uint32_t *w)
 	}
 }
 
+static void signal_cancel(struct tutti_signal *signal)
+{
+	if (signal->flags & TUTTI_SIGNAL_SPLIT)
+		tutti_store_release(&signal->card_done, tutti_load_relaxed(&signal->value) - TUTTI_SIGNAL_CANCELLED);
+	else
+		__atomic_store_n(&signal->value, TUTTI_SIGNAL_CANCELLED, __ATOMIC_SEQ_CST);
+	tutti_fence();
+}
+
 void fetch_signal(struct tutti_card *card, const uint32_t *w)
 {
 	bool host;
@@ -179,7 +188,9 @@ void fetch_signal(struct tutti_card *card, const uint32_t *w)
 		return;
 	if (w[0] >> 16 & TUTTI_SIGNAL_TIMES)
 		tutti_store_relaxed(&signal->end_time, card_time(card));
-	if (signal->flags & TUTTI_SIGNAL_SPLIT) {
+	if (unlikely(w[0] >> 16 & TUTTI_SIGNAL_CANCEL)) {
+		signal_cancel(signal);
+	} else if (signal->flags & TUTTI_SIGNAL_SPLIT) {
 		tutti_store_release(&signal->card_done, tutti_load_relaxed(&signal->card_done) + 1);
 		tutti_fence();
 	} else {
@@ -189,6 +200,6 @@ void fetch_signal(struct tutti_card *card, const uint32_t *w)
 	/* Behind the decrement: a waiter announces itself, then looks at the value once more. */
 	if (unlikely(tutti_load_relaxed(&signal->waiters))) {
 		bus_read(card, host, 4);
-		card_interrupt(card, w[0] >> 16 & 0x7fff);
+		card_interrupt(card, w[0] >> 16 & 0x3fff);
 	}
 }

@@ -82,6 +82,7 @@ extern const struct core_ops core_unicorn;
 struct mover {
 	bool active;
 	struct tutti_mover d;
+	struct tutti_mover_shape shape;
 	uint32_t index[TUTTI_MOVE_DIMENSIONS - 1];
 	uint32_t at;
 	uint64_t done;
@@ -104,6 +105,7 @@ struct engines {
 	const struct tutti_mover *movers;
 	uint32_t mover_head;
 	struct mover mover;
+	bool mover_notice; /* MOVER_ROOM is to be sent */
 	uint32_t doorbell_pending[TUTTI_MAX_QUEUES / 32];
 	uint32_t doorbell_any; /* bit w: doorbell_pending[w] != 0 */
 	uint32_t message_seen; /* host_ring_tail of the last MESSAGE event */

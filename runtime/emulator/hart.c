@@ -442,7 +442,7 @@ static bool hart_init(struct hart *hart)
 {
 	return !uc_open(UC_ARCH_RISCV, UC_MODE_RISCV64, &hart->uc) && !uc_ctl_exits_enable(hart->uc) &&
 	       !hart_memory_init(hart) && add_hooks(hart) && (atomic_ready() || no_atomics(hart->uc)) && boot(hart) &&
-	       !fiber_create(&hart->fiber, hart_main, hart, STACK_BYTES);
+	       (hart->env || !dsmem_map(hart)) && !fiber_create(&hart->fiber, hart_main, hart, STACK_BYTES);
 }
 
 static bool more_waves(struct hart *hart)

@@ -361,6 +361,8 @@ static void *window_pointer(struct hart *hart, uint64_t va, unsigned bytes, unsi
 	unsigned class;
 
 	*cause = TUTTI_CAUSE_PROTECTION;
+	if (va >= TUTTI_WAVE_DSMEM)
+		return access == TUTTI_ACCESS_EXECUTE ? NULL : dsmem_pointer(hart, va, bytes, cause);
 	if (hart->shared && va - TUTTI_WAVE_SHARED < shared_bytes(hart))
 		return access == TUTTI_ACCESS_EXECUTE ? NULL : hart->shared + (va - TUTTI_WAVE_SHARED);
 	if (va - TUTTI_WAVE_INFO < infos_bytes(hart))

@@ -24,6 +24,7 @@
 
 #include "card.h"
 #include "tutti/barrier.h"
+#include "tutti/code_object.h"
 
 struct sm_array;
 struct core;
@@ -78,9 +79,13 @@ int sm_array_create(struct tutti_card *card, struct sm_array **array);
 void sm_array_destroy(struct sm_array *array);
 /** sm_array_reset() - drop every CTA, forget every task state and context mapping. */
 void sm_array_reset(struct sm_array *array);
-/** sm_array_state() - command STATE: @mask of 32-bit words, or NULL for all SMs. */
+/**
+ * sm_array_state() - command STATE.
+ * @level: TUTTI_CGA_LEVELS CGA shapes or NULL
+ * @mask: 32-bit words, or NULL for all SMs
+ */
 void sm_array_state(struct sm_array *array, unsigned slot, const struct tutti_task_state *state,
-		    const uint32_t *mask, unsigned words);
+		    const struct tutti_cga_shape *level, const uint32_t *mask, unsigned words);
 /**
  * sm_array_launch() - command LAUNCH: words after word 0.
  * Return: 0, or -EINVAL when the message is malformed or an SM has no room (a
@@ -91,7 +96,12 @@ int sm_array_launch(struct sm_array *array, unsigned slot, unsigned flags, const
 void sm_array_kill(struct sm_array *array, unsigned slot);
 /** sm_array_order() - command ORDER: SM priority order. */
 void sm_array_order(struct sm_array *array, unsigned first, const uint32_t *words, unsigned n);
-/** sm_array_reply() - command REPLY. */
+/** sm_array_flush() - command FLUSH: SMs at positions @mask of @gpc forget CGA @id. -EINVAL: it still runs. */
+int sm_array_flush(struct sm_array *array, unsigned gpc, unsigned id, uint32_t mask);
+int sm_array_flush_lmem(struct sm_array *array, unsigned slot);
+/** sm_array_throttle() - command THROTTLE: @blocks of shared memory for each SM, 0 = as usual. -EINVAL: an SM is in use. */
+int sm_array_throttle(struct sm_array *array, uint32_t blocks, const uint32_t *mask, unsigned words);
+/** sm_array_reply() - command REPLY. @wave: wave slot of the SM */
 void sm_array_reply(struct sm_array *array, unsigned sm, unsigned wave, uint64_t value);
 /** sm_array_invalidate() - translations of @asid in [va, va + bytes) are stale (bytes 0 = all); @code: instructions too. */
 void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uint64_t bytes, bool code);

@@ -12,42 +12,35 @@
 #define PIECE_BYTES (256u << 10) /* of one turn: the rest of the card wants to go on */
 #define LINE 128u
 #define SECTOR 32u
-#define MOVER_EVENT 1u
 #define NS_PER_KIB 64u
 
-static const uint8_t element_bytes[TUTTI_TENSOR_TYPES] = {
-	[TUTTI_U8] = 1,  [TUTTI_U16] = 2, [TUTTI_U32] = 4,  [TUTTI_I32] = 4,     [TUTTI_U64] = 8,
-	[TUTTI_I64] = 8, [TUTTI_F16] = 2, [TUTTI_F32] = 4,  [TUTTI_F64] = 8,     [TUTTI_BF16] = 2,
-	[TUTTI_TF32] = 4, [TUTTI_F32_FTZ] = 4, [TUTTI_TF32_FTZ] = 4,
-};
-
-static uint32_t extent(const struct tutti_mover *d, unsigned dimension)
+static uint32_t extent(const struct mover *m, unsigned dimension)
 {
-	return d->count[dimension] ? d->count[dimension] : 1;
+	if (m->d.flags & TUTTI_MOVER_LINEAR)
+		return dimension ? 1 : m->d.bytes;
+	return dimension ? m->shape.count[dimension] : (uint32_t)m->shape.count[0] * m->shape.unit;
 }
 
-static bool supported(const struct tutti_mover *d)
+static bool supported(const struct mover *m)
 {
-	static const uint16_t none[TUTTI_MOVE_DIMENSIONS];
+	unsigned none = TUTTI_MOVER_CALL | TUTTI_MOVER_CLIPPED | TUTTI_MOVER_OUTSIDE;
 
-	if ((d->op != TUTTI_MOVE_COPY && d->op != TUTTI_MOVE_FILL) || d->type >= TUTTI_TENSOR_TYPES)
+	if ((m->d.op != TUTTI_MOVE_COPY && m->d.op != TUTTI_MOVE_FILL) || m->d.flags & none)
 		return false;
-	return !d->swizzle && !d->reduce && !d->cta_mask && d->barrier == ~0u &&
-	       !memcmp(d->before, none, sizeof(none)) && !memcmp(d->after, none, sizeof(none));
+	return m->shape.unit || m->d.flags & TUTTI_MOVER_LINEAR;
 }
 
 /* Address on the walked side of byte m->at of the row. */
 static uint64_t walked(const struct mover *m)
 {
 	uint64_t va = m->d.global;
-	uint32_t size = element_bytes[m->d.type];
 	unsigned k;
 
-	for (k = 0; k < TUTTI_MOVE_DIMENSIONS - 1; k++)
-		va += m->index[k] * (m->d.stride[k] | (uint64_t)m->d.stride_high[k] << 32);
-	if (!m->d.step)
+	if (m->d.flags & TUTTI_MOVER_LINEAR)
 		return va + m->at;
-	return va + (uint64_t)(m->at / size) * m->d.step + m->at % size;
+	for (k = 0; k < TUTTI_MOVE_DIMENSIONS - 1; k++)
+		va += m->index[k] * m->shape.stride[k + 1];
+	return va + m->at / m->shape.unit * m->shape.stride[0] + m->at % m->shape.unit;
 }
 
 /* Bytes from @va to the end of its page, at most @n. */
@@ -73,42 +66,42 @@ static void account(struct tutti_card *card, uint64_t va, uint32_t n, bool read_
 	}
 }
 
-static void fill(uint8_t *to, uint32_t n, uint64_t pattern, uint32_t size, uint32_t phase)
+static void fill(uint8_t *to, uint32_t n, uint64_t pattern, uint64_t phase)
 {
 	const uint8_t *bytes = (const uint8_t *)&pattern;
 	uint32_t i;
 
 	for (i = 0; i < n && ((uint64_t)(to + i) & 7); i++)
-		to[i] = bytes[(phase + i) % size];
+		to[i] = bytes[(phase + i) & 7];
 	if (n - i >= 8) {
 		uint8_t word[8];
 		unsigned k;
 
 		for (k = 0; k < 8; k++)
-			word[k] = bytes[(phase + i + k) % size];
+			word[k] = bytes[(phase + i + k) & 7];
 		for (; n - i >= 8; i += 8)
 			memcpy(to + i, word, 8);
 	}
 	for (; i < n; i++)
-		to[i] = bytes[(phase + i) % size];
+		to[i] = bytes[(phase + i) & 7];
 }
 
 /* The next contiguous piece, inside one page on either side. Return: its bytes, 0 = refused. */
 static uint32_t step(struct tutti_card *card, struct mover *m, struct mmu_fault *fault)
 {
-	uint32_t size = element_bytes[m->d.type], n = extent(&m->d, 0) - m->at;
+	uint32_t n = extent(m, 0) - m->at;
 	uint64_t va = walked(m), dense = m->d.other + m->done;
 	bool host_from = false, host_to = false;
 	uint8_t *from, *to;
 
-	if (m->d.step && n > size - m->at % size)
-		n = size - m->at % size;
+	if (!(m->d.flags & TUTTI_MOVER_LINEAR) && n > m->shape.unit - m->at % m->shape.unit)
+		n = m->shape.unit - m->at % m->shape.unit;
 	n = clip(va, n);
 	if (m->d.op == TUTTI_MOVE_FILL) {
 		to = mmu_page(card, m->d.asid, va, TUTTI_ACCESS_WRITE, &host_to, fault);
 		if (!to)
 			return 0;
-		fill(to, n, m->d.fill, size, m->at % size);
+		fill(to, n, m->shape.fill, m->done);
 	} else {
 		n = clip(dense, n);
 		from = mmu_page(card, m->d.asid, va, TUTTI_ACCESS_READ, &host_from, fault);
@@ -128,11 +121,11 @@ static bool advance(struct mover *m, uint32_t n)
 
 	m->done += n;
 	m->at += n;
-	if (m->at < extent(&m->d, 0))
+	if (m->at < extent(m, 0))
 		return false;
 	m->at = 0;
 	for (k = 0; k < TUTTI_MOVE_DIMENSIONS - 1; k++) {
-		if (++m->index[k] < extent(&m->d, k + 1))
+		if (++m->index[k] < extent(m, k + 1))
 			return false;
 		m->index[k] = 0;
 	}
@@ -146,7 +139,7 @@ static void finish(struct tutti_card *card, struct mover *m, uint8_t cause, uint
 
 	m->active = false;
 	count(card, TUTTI_COUNTER_MOVER_DESCRIPTORS, 1);
-	if (cause || (m->d.flags & MOVER_EVENT))
+	if (cause || (m->d.flags & TUTTI_MOVER_EVENT))
 		engines_event(card, &event);
 }
 
@@ -165,26 +158,52 @@ static const struct tutti_mover *mover_ring(struct tutti_card *card)
 	return e->movers;
 }
 
+/* Shape of @d, NULL if it does not lie in local memory. */
+static const struct tutti_mover_shape *mover_shape(struct tutti_card *card, const struct tutti_mover *d)
+{
+	static const struct tutti_mover_shape none;
+
+	if (d->flags & TUTTI_MOVER_NO_SHAPE || d->op == TUTTI_MOVE_END)
+		return &none;
+	return card_local(card, d->shape, sizeof(none), 8);
+}
+
 /* Take the next descriptor out of the ring. Return: true if there was one. */
 static bool take(struct tutti_card *card)
 {
 	struct engines *e = &card->engines;
 	uint32_t tail = card->page->mover_tail;
+	const struct tutti_mover_shape *shape = NULL;
 	const struct tutti_mover *ring;
 
 	if (likely(tail == e->mover_head))
 		return false;
 	ring = mover_ring(card);
-	if (!ring || tail - e->mover_head > e->mover_slots) {
+	if (ring && tail - e->mover_head <= e->mover_slots)
+		shape = mover_shape(card, &ring[e->mover_head & (e->mover_slots - 1)]);
+	if (!shape) {
 		card_die(card, TUTTI_CRASH_TRAP, CARD_CAUSE_COMMAND, card->ops->reg(card->core, 32), tail,
 			 "mover ring is broken");
 		return false;
 	}
 	memset(&e->mover, 0, sizeof(e->mover));
 	e->mover.d = ring[e->mover_head & (e->mover_slots - 1)];
+	e->mover.shape = *shape;
 	e->mover.active = true;
 	card->page->mover_head = ++e->mover_head;
+	if (e->mover_head == card->page->mover_notice)
+		e->mover_notice = true;
 	return true;
+}
+
+static void notice(struct tutti_card *card)
+{
+	static const struct tutti_event event = { { TUTTI_EVENT_MOVER_ROOM } };
+
+	if (!engines_room(card))
+		return;
+	engines_event(card, &event);
+	card->engines.mover_notice = false;
 }
 
 bool mover_run(struct tutti_card *card)
@@ -193,11 +212,13 @@ bool mover_run(struct tutti_card *card)
 	struct mmu_fault fault = { TUTTI_CAUSE_NONE, 0 };
 	uint32_t n, left = PIECE_BYTES;
 
+	if (unlikely(card->engines.mover_notice))
+		notice(card);
 	if (likely(!m->active) && likely(!take(card)))
 		return false;
 	if (!engines_room(card))
 		return false;
-	if (!supported(&m->d)) {
+	if (!supported(m)) {
 		finish(card, m, TUTTI_CAUSE_SERVICE, m->d.global);
 		return true;
 	}

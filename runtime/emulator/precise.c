@@ -25,11 +25,13 @@ static bool (*restore)(void *cpu, uintptr_t ra, bool will_exit);
 
 #define VISIBLE __attribute__((visibility("default")))
 
-#define LOAD(name)                                                                           \
+#define LOAD(name, bytes)                                                                      \
 	uint64_t name(void *env, uint64_t va, uint32_t oi, uintptr_t ra);                    \
 	static uint64_t (*next_##name)(void *, uint64_t, uint32_t, uintptr_t);               \
 	VISIBLE uint64_t name(void *env, uint64_t va, uint32_t oi, uintptr_t ra)             \
 	{                                                                                    \
+		if (unlikely(va >= TUTTI_WAVE_DSMEM))                                        \
+			return dsmem_load(va, bytes, ra);                                    \
 		last.env = env;                                                              \
 		last.ra = ra;                                                                \
 		return next_##name(env, va, oi, ra);                                         \
@@ -40,15 +42,19 @@ static bool (*restore)(void *cpu, uintptr_t ra, bool will_exit);
 	static void (*next_##name)(void *, uint64_t, type, uint32_t, uintptr_t);             \
 	VISIBLE void name(void *env, uint64_t va, type value, uint32_t oi, uintptr_t ra)     \
 	{                                                                                    \
+		if (unlikely(va >= TUTTI_WAVE_DSMEM)) {                                      \
+			dsmem_store(va, value, sizeof(value), ra);                           \
+			return;                                                              \
+		}                                                                            \
 		last.env = env;                                                              \
 		last.ra = ra;                                                                \
 		next_##name(env, va, value, oi, ra);                                         \
 	}
 
-LOAD(helper_ret_ldub_mmu_riscv64)
-LOAD(helper_le_lduw_mmu_riscv64)
-LOAD(helper_le_ldul_mmu_riscv64)
-LOAD(helper_le_ldq_mmu_riscv64)
+LOAD(helper_ret_ldub_mmu_riscv64, 1)
+LOAD(helper_le_lduw_mmu_riscv64, 2)
+LOAD(helper_le_ldul_mmu_riscv64, 4)
+LOAD(helper_le_ldq_mmu_riscv64, 8)
 STORE(helper_ret_stb_mmu_riscv64, uint8_t)
 STORE(helper_le_stw_mmu_riscv64, uint16_t)
 STORE(helper_le_stl_mmu_riscv64, uint32_t)

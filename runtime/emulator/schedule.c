@@ -201,12 +201,14 @@ static struct cta *start_cta(struct engine *engine)
 	if (!cta)
 		return NULL;
 	cta->engine = engine;
+	if (unlikely(cta->cga && cta->cga->first == cta))
+		cga_enter(engine, cta);
 	engine->starting = cta;
 	engine->streak++;
 	engine->spins = 0;
 	engine->time = card_time(engine->array->card);
 	card_trace(engine->array->card, TUTTI_TRACE_RUN, cta->task->state.queue, cta->sm, cta->slot,
-		   cta->task->state.packet, cta->index, cta->waves);
+		   cta->task->state.packet, cta->at.index, cta->waves);
 	return cta;
 }
 
@@ -228,6 +230,8 @@ struct wave *engine_pick(struct engine *engine)
 	if (unlikely(must_leave(engine)))
 		return NULL;
 	tutti_store_relaxed(&engine->runs, engine->runs + 1);
+	if (unlikely(tutti_load_relaxed(&engine->replies)))
+		request_take(engine);
 	engine->slice_end = engine->blocks + RUN_BLOCKS;
 	for (;;) {
 		struct cta *cta = engine->starting;
@@ -284,7 +288,8 @@ static void engine_count(struct engine *engine)
 static bool engine_has_work(const struct engine *engine)
 {
 	return engine->ready.head || engine->yielded.head || engine->starting || engine->batch.head ||
-	       engine->handoff || tutti_load_relaxed(&engine->array->shared_count);
+	       engine->handoff || tutti_load_relaxed(&engine->replies) ||
+	       tutti_load_relaxed(&engine->array->shared_count);
 }
 
 static void timer_keep(struct sm_array *array)
@@ -419,6 +424,7 @@ static void engine_init(struct sm_array *array, unsigned number)
 	engine->stuck_sm = ~0ull;
 	wave_list_init(&engine->ready);
 	wave_list_init(&engine->yielded);
+	wave_list_init(&engine->replied);
 	cta_list_init(&engine->batch);
 	cta_list_init(&engine->ended);
 	cta_list_init(&engine->handed);

@@ -57,8 +57,12 @@ static void sm_array_empty(struct sm_array *array)
 	array->dirty_any = 0;
 	cta_list_init(&array->pending);
 	cta_list_init(&array->faults);
+	wave_list_init(&array->asked);
+	wave_list_init(&array->requests);
+	array->requested = 0;
 	array->killed_count = 0;
 	pool_reset(array);
+	cga_empty(array);
 	tutti_store_relaxed(&array->resident, 0);
 }
 
@@ -76,6 +80,7 @@ static void sm_array_free(struct sm_array *array)
 		array->free_tasks = task->next;
 		free(task);
 	}
+	cga_destroy(array);
 	free(array->sm);
 	free(array->slot);
 	free(array->view);
@@ -119,10 +124,11 @@ int sm_array_create(struct tutti_card *card, struct sm_array **out)
 	array->sms = limits->sms;
 	array->slots = limits->task_slots ? limits->task_slots : 1;
 	array->sm_waves = limits->peus * limits->peu_waves;
-	array->shared_stride = ((uint64_t)limits->shared_blocks * limits->shared_block_bytes + 4095) & ~4095ull;
-	if (!sm_array_allocate(array)) {
+	array->shared_stride = ((uint64_t)throttle_most(limits) * limits->shared_block_bytes + 4095) & ~4095ull;
+	error = sm_array_allocate(array) ? cga_create(array) : -ENOMEM;
+	if (error) {
 		sm_array_free(array);
-		return -ENOMEM;
+		return error;
 	}
 	sm_array_empty(array);
 	error = schedule_init(array);
@@ -153,6 +159,8 @@ void sm_array_reset(struct sm_array *array)
 			hart_destroy(engine->harts);
 		wave_list_init(&engine->ready);
 		wave_list_init(&engine->yielded);
+		wave_list_init(&engine->replied);
+		engine->replies = 0;
 		cta_list_init(&engine->batch);
 		cta_list_init(&engine->ended);
 		cta_list_init(&engine->handed);
@@ -193,11 +201,15 @@ static struct task *task_get(struct sm_array *array)
 	return task;
 }
 
-static void task_fill(struct sm_array *array, struct task *task, const struct tutti_task_state *state)
+static void task_fill(struct sm_array *array, struct task *task, const struct tutti_task_state *state,
+		      const struct raster_shape *shape, const struct tutti_cga_shape *level)
 {
 	struct tutti_wave_info *info = &task->info;
 
 	task->state = *state;
+	task->shape = *shape;
+	memcpy(task->level, level, sizeof(task->level));
+	task->cga_ctas = (uint32_t)state->cga_x * state->cga_y * state->cga_z;
 	task->serial = ++array->serials;
 	task->items = (uint32_t)state->workgroup_x * state->workgroup_y * state->workgroup_z;
 	task->stack_class = stack_class(state->private_bytes);
@@ -214,23 +226,52 @@ static void task_fill(struct sm_array *array, struct task *task, const struct tu
 	info->grid[0] = state->grid_x;
 	info->grid[1] = state->grid_y;
 	info->grid[2] = state->grid_z;
-	info->workgroup[0] = info->current[0] = state->workgroup_x;
-	info->workgroup[1] = info->current[1] = state->workgroup_y;
-	info->workgroup[2] = info->current[2] = state->workgroup_z;
+	info->workgroup[0] = info->extent[0] = state->workgroup_x;
+	info->workgroup[1] = info->extent[1] = state->workgroup_y;
+	info->workgroup[2] = info->extent[2] = state->workgroup_z;
 	info->queue = state->queue;
 	info->dimensions = state->dimensions;
-	info->cga_ctas = 1;
+	info->cga_ctas = task->cga_ctas ? task->cga_ctas : 1;
+	info->cga_size[0] = task->cga_ctas ? state->cga_x : 1;
+	info->cga_size[1] = task->cga_ctas ? state->cga_y : 1;
+	info->cga_size[2] = task->cga_ctas ? state->cga_z : 1;
+	memcpy(info->cga_level, level, sizeof(info->cga_level));
 	info->lmem = ~0u;
 	info->tmd = state->tmd;
 	info->packet = state->packet;
 }
 
-static bool same_task(const struct tutti_task_state *a, const struct tutti_task_state *b)
+static bool same_task(const struct task *task, const struct tutti_task_state *state,
+		      const struct tutti_cga_shape *level)
 {
-	struct tutti_task_state c = *b;
+	struct tutti_task_state c = *state;
 
-	c.first = a->first;
-	return !memcmp(a, &c, sizeof(c));
+	c.first = task->state.first;
+	return !memcmp(&task->state, &c, sizeof(c)) && !memcmp(task->level, level, sizeof(task->level));
+}
+
+/* The CGA shapes of a state: given, or one level from its cga_x, y, z, or none. */
+static bool find_levels(struct sm_array *array, const struct tutti_task_state *state,
+			const struct tutti_cga_shape *given, struct tutti_cga_shape level[TUTTI_CGA_LEVELS],
+			struct raster_shape *shape)
+{
+	const uint32_t groups[3] = {state->groups_x, state->groups_y, state->groups_z};
+	uint32_t size[3] = {1, 1, 1};
+
+	memset(level, 0, sizeof(*level) * TUTTI_CGA_LEVELS);
+	if (given)
+		memcpy(level, given, sizeof(*level) * TUTTI_CGA_LEVELS);
+	else if (state->cga_x)
+		level[0] = (struct tutti_cga_shape){state->cga_x, state->cga_y, state->cga_z, TUTTI_CGA_GPC};
+	if (!raster_shape_init(shape, groups, level))
+		return false;
+	for (unsigned i = 0; i < shape->identity; i++)
+		for (unsigned d = 0; d < 3; d++)
+			size[d] *= shape->extent[i][d];
+	if (!shape->identity)
+		return !state->cga_x;
+	return size[0] == state->cga_x && size[1] == state->cga_y && size[2] == state->cga_z &&
+	       (uint64_t)size[0] * size[1] * size[2] <= array->limits->cga_ctas;
 }
 
 static void state_to_mask(struct sm_array *array, unsigned number, uint32_t first, const uint32_t *mask,
@@ -248,20 +289,28 @@ static void state_to_mask(struct sm_array *array, unsigned number, uint32_t firs
 			view = &array->view[array->order[position] * array->slots + number];
 			view->epoch = slot->epoch;
 			view->version = slot->version;
-			rasteriser_start(&view->raster, slot->task->info.groups, first, slot->launches);
+			rasteriser_start(&view->raster, &slot->task->shape, first, slot->launches);
 		}
 	}
 }
 
 void sm_array_state(struct sm_array *array, unsigned number, const struct tutti_task_state *state,
-		    const uint32_t *mask, unsigned words)
+		    const struct tutti_cga_shape *given, const uint32_t *mask, unsigned words)
 {
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+	struct raster_shape shape;
 	struct slot *slot;
 
-	if (number >= array->slots || !state->groups_x || !state->groups_y || !state->groups_z)
+	if (number >= array->slots)
 		return; /* a launch into such a slot is refused */
 	slot = &array->slot[number];
-	if (!slot->task || !same_task(&slot->task->state, state)) {
+	if (!find_levels(array, state, given, level, &shape)) {
+		if (slot->task)
+			task_put(array, slot->task);
+		slot->task = NULL; /* no launch before a better one */
+		return;
+	}
+	if (!slot->task || !same_task(slot->task, state, level)) {
 		struct task *task = slot->task;
 
 		if (!task || task->references > 1) {
@@ -271,7 +320,7 @@ void sm_array_state(struct sm_array *array, unsigned number, const struct tutti_
 			if (!task)
 				return;
 		}
-		task_fill(array, task, state);
+		task_fill(array, task, state, &shape, level);
 		slot->version++;
 	}
 	if (mask) {
@@ -295,11 +344,12 @@ void sm_array_order(struct sm_array *array, unsigned first, const uint32_t *word
 		array->order[first + i] = (uint16_t)sm;
 		array->position[sm] = (uint16_t)(first + i);
 	}
+	cga_order(array);
 }
 
 /* ---- launch ----------------------------------------------------------- */
 
-static int cta_launch(struct sm_array *array, struct slot *slot, unsigned number, unsigned sm)
+struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned number, unsigned sm)
 {
 	struct view *view = &array->view[sm * array->slots + number];
 	struct task *task = slot->task;
@@ -308,14 +358,14 @@ static int cta_launch(struct sm_array *array, struct slot *slot, unsigned number
 	if (unlikely(view->epoch != slot->epoch)) {
 		view->epoch = slot->epoch;
 		view->version = slot->all_version;
-		rasteriser_start(&view->raster, task->info.groups, slot->first, slot->base);
+		rasteriser_start(&view->raster, &task->shape, slot->first, slot->base);
 	}
 	if (unlikely(view->version != slot->version || !cta))
-		return -EINVAL;
-	rasteriser_advance(&view->raster, task->info.groups, slot->launches++);
+		return NULL;
+	rasteriser_advance(&view->raster, &task->shape, slot->launches++);
 	cta->task = task;
 	if (unlikely(!sm_take(&array->sm[sm], array->limits, cta)))
-		return -EINVAL;
+		return NULL;
 	array->free_ctas = cta->next;
 	task->references++;
 	cta->engine = NULL;
@@ -323,19 +373,17 @@ static int cta_launch(struct sm_array *array, struct slot *slot, unsigned number
 	cta->live = NULL;
 	cta->waiting = NULL;
 	cta->waiting_end = &cta->waiting;
-	cta->index = view->raster.index;
-	cta->x = view->raster.x;
-	cta->y = view->raster.y;
-	cta->z = view->raster.z;
+	rasteriser_place(&view->raster, &task->shape, &cta->at);
+	cta->group = NULL;
+	cta->cga = NULL;
 	cta->sm = (uint16_t)sm;
 	cta->waves = cta->left = task->state.waves;
 	cta->started = cta->arrived = 0;
 	cta->slot = (uint8_t)number;
 	cta->used = true;
-	cta->frozen = false;
+	cta->frozen = cta->special = false;
 	slot->resident++;
-	cta_list_put(&array->pending, cta);
-	return 0;
+	return cta;
 }
 
 static int launch_segment(struct sm_array *array, unsigned number, unsigned repeat, unsigned first,
@@ -347,9 +395,13 @@ static int launch_segment(struct sm_array *array, unsigned number, unsigned repe
 		for (unsigned w = 0; w < words; w++) {
 			for (uint32_t bits = mask[w]; bits; bits &= bits - 1) {
 				uint32_t position = (first + w) * 32 + (uint32_t)__builtin_ctz(bits);
+				struct cta *cta = NULL;
 
-				if (position >= array->sms || cta_launch(array, slot, number, array->order[position]))
+				if (position < array->sms)
+					cta = cta_launch(array, slot, number, array->order[position]);
+				if (unlikely(!cta))
 					return -EINVAL;
+				cta_list_put(&array->pending, cta);
 			}
 		}
 	}
@@ -362,11 +414,13 @@ int sm_array_launch(struct sm_array *array, unsigned number, unsigned flags, con
 	unsigned before = array->pending.count;
 	int error = 0;
 
-	if (number >= array->slots || flags || !array->slot[number].task)
+	if (number >= array->slots || !array->slot[number].task)
 		return -EINVAL;
 	task = array->slot[number].task;
 	if (!task->state.waves || task->state.asid >= TUTTI_MAX_CONTEXTS)
 		return -EINVAL;
+	if (unlikely(flags))
+		return launch_special(array, number, flags, words, n);
 	while (n && !error) {
 		unsigned repeat = words[0] & 0xffff, first = words[0] >> 16 & 0xff, count = words[0] >> 24;
 
@@ -382,14 +436,11 @@ int sm_array_launch(struct sm_array *array, unsigned number, unsigned flags, con
 	return error;
 }
 
-void cta_release(struct sm_array *array, struct cta *cta)
+static void note_done(struct sm_array *array, const struct cta *cta)
 {
 	struct slot *slot = &array->slot[cta->slot];
 	uint32_t position = array->position[cta->sm], w = position / 32;
 
-	card_trace(array->card, TUTTI_TRACE_CTA_DONE, cta->task->state.queue, cta->sm, cta->slot,
-		   cta->task->state.packet, cta->index, 1);
-	sm_give(&array->sm[cta->sm], array->limits, cta);
 	slot->done[position]++;
 	slot->done_mask[w] |= 1u << (position % 32);
 	if (w < slot->dirty_lo)
@@ -398,6 +449,19 @@ void cta_release(struct sm_array *array, struct cta *cta)
 		slot->dirty_hi = w + 1;
 	array->dirty[cta->slot / 32] |= 1u << (cta->slot % 32);
 	array->dirty_any |= 1u << (cta->slot / 32);
+}
+
+void cta_release(struct sm_array *array, struct cta *cta)
+{
+	struct slot *slot = &array->slot[cta->slot];
+
+	card_trace(array->card, TUTTI_TRACE_CTA_DONE, cta->task->state.queue, cta->sm, cta->slot,
+		   cta->task->state.packet, cta->at.index, 1);
+	if (unlikely(cta->cga != NULL))
+		cga_complete(array, cta);
+	else
+		note_done(array, cta);
+	sm_give(&array->sm[cta->sm], array->limits, cta);
 	slot->resident--;
 	task_put(array, cta->task);
 	cta->used = false;
@@ -409,9 +473,4 @@ void cta_release(struct sm_array *array, struct cta *cta)
 bool sm_array_busy(struct sm_array *array)
 {
 	return tutti_load_relaxed(&array->resident) != 0;
-}
-
-void sm_array_reply(struct sm_array *array, unsigned sm, unsigned wave, uint64_t value)
-{
-	/* No service of this card asks the firmware: nothing waits for a reply. */
 }

@@ -6,6 +6,8 @@
  *   sm_stop.c    KILL, reset, invalidation: whatever stops the engines
  *   resource.c   what a CTA takes of an SM
  *   rasteriser.c CTA coordinates
+ *   launch.c, cga.c, cga_barrier.c, dsmem.c  CGAs, see cga.h; LAUNCH with work items
+ *   request.c    services that the firmware does
  *   schedule.c   engines: which wave runs next, workers, time slices
  *   wave.c       CTAs and waves from start to end, services
  *   hart.c       unicorn RV64: fiber, hooks
@@ -22,6 +24,7 @@
 
 #include <unicorn/unicorn.h>
 
+#include "cga.h"
 #include "ecall.h"
 #include "fiber.h"
 #include "internal.h"
@@ -33,6 +36,7 @@
 #define SM_BLOCK_WORDS 4u
 #define SM_SLOTS 256u
 #define MASK_WORDS (TUTTI_MAX_SMS / 32)
+#define WAVE_NO_SLOT 0xffffu
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -65,6 +69,9 @@ struct sm {
 struct task {
 	struct tutti_task_state state;
 	struct tutti_wave_info info; /* what is the same for all waves */
+	struct raster_shape shape;
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+	uint32_t cga_ctas;           /* of the CGA that has ranks, 0 = none */
 	uint64_t serial;             /* of this filling, never used twice */
 	uint32_t references;
 	uint32_t items;              /* of a full workgroup */
@@ -103,6 +110,8 @@ struct wave;
 
 struct cta {
 	struct cta *next;
+	struct cta *group;     /* next CTA of the CGA */
+	struct cga *cga;       /* NULL = alone */
 	struct task *task;
 	struct engine *engine; /* NULL = not started */
 	struct hart *hart;
@@ -110,11 +119,13 @@ struct cta {
 	struct wave *waiting, **waiting_end; /* at the barrier */
 	uint64_t wave_slots[SM_WAVES / 64];
 	uint32_t number;       /* in the pool */
-	uint32_t index, x, y, z;
+	struct raster_place at;
+	uint32_t lmem, work_items; /* these three if special */
+	uint64_t work_first;
 	uint16_t sm, shared_first;
 	uint16_t waves, started, left, arrived;
 	uint8_t slot;
-	bool used, frozen;
+	bool used, frozen, special;
 	struct {
 		uint64_t pc, address;
 		uint16_t wave;
@@ -128,7 +139,13 @@ struct wave {
 	struct cta *cta;
 	struct hart *hart;
 	uint16_t number;
+	uint16_t slot; /* in the SM, WAVE_NO_SLOT = not asked for yet */
 	bool fresh, has_context, spun;
+	bool info_special;
+	bool cga_arrived;
+	uint32_t cga_phase; /* in which it arrived */
+	uint16_t service;   /* asked of the firmware */
+	uint64_t argument[3];
 	int stack; /* slot of the class, -1 = none yet */
 	uint32_t stack_class;
 	void *stack_saved;
@@ -225,6 +242,8 @@ struct engine {
 	uint64_t began;       /* ns */
 	uint64_t time;        /* card timer at the newest CTA's start */
 	bool parked, slice_over;
+	uint32_t replies;     /* atomic: @replied, under array->lock, is not empty */
+	struct wave_list replied;
 	uint64_t stuck_sm;
 	/* worker to driver, under array->lock */
 	struct cta_list ended;  /* thread's own until handed over */
@@ -253,6 +272,19 @@ struct sm_array {
 	uint64_t serials;
 	uint32_t resident; /* atomic: read by any thread */
 	struct cta_list pending, faults;
+	struct wave_list asked;        /* requests told to the firmware */
+	struct wave_list requests;     /* not yet; under array->lock */
+	uint32_t requested;            /* atomic: there are some */
+	/* CGAs */
+	struct gpc gpc[TUTTI_MAX_GPCS];
+	uint8_t gpc_of[TUTTI_MAX_SMS];
+	struct cga *cga;               /* [gpc][id] */
+	struct cga *dirty_cgas;        /* with completions to report */
+	struct cga *faulted_cgas;      /* under array->lock */
+	struct { struct cta_list ctas; bool open; unsigned slot; uint32_t sequence; } stage;
+	struct sm_cga *sm_cga;
+	uint32_t route_bytes;
+	uint8_t *lmem, *lmem_used;
 	struct { uint32_t slot, sm_wave; uint64_t pc; bool valid; } *killed;
 	uint32_t killed_count;
 	/* engines */
@@ -328,6 +360,17 @@ static inline struct cta *cta_list_take(struct cta_list *list)
 	return cta;
 }
 
+/** wave_list_move() - move all of @from to the empty @to. */
+static inline void wave_list_move(struct wave_list *to, struct wave_list *from)
+{
+	wave_list_init(to);
+	if (!from->head)
+		return;
+	to->head = from->head;
+	to->tail = from->tail;
+	wave_list_init(from);
+}
+
 /** cta_list_splice() - move all of @from to the end of @to. */
 static inline void cta_list_splice(struct cta_list *to, struct cta_list *from)
 {
@@ -352,9 +395,15 @@ void blocks_give(struct blocks *blocks, unsigned first, unsigned need);
 void blocks_init(struct blocks *blocks, unsigned n);
 
 /* sm.c */
+/** cta_launch() - a CTA of @slot, which is number @number, on @sm; in no list yet. NULL if that cannot be. */
+struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned number, unsigned sm);
 /** cta_release() - driving thread: @cta has ended, its resources are free, its completion is to be reported. */
 void cta_release(struct sm_array *array, struct cta *cta);
 void task_put(struct sm_array *array, struct task *task);
+
+/* throttle.c */
+/** throttle_most() - shared blocks one SM can be given. */
+uint32_t throttle_most(const struct tutti_discovery *limits);
 
 /* sm_stop.c */
 void engines_pause(struct sm_array *array);
@@ -418,6 +467,8 @@ unsigned stack_class(uint32_t bytes);
 /* atomic.c */
 /** atomic_enter() - this thread is about to run @hart. atomic_ready() - unicorn's atomics are real ones. */
 void atomic_enter(struct hart *hart);
+/** hart_here() - the hart this thread runs. */
+struct hart *hart_here(void);
 bool atomic_ready(void);
 
 /* amo.c */

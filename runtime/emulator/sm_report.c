@@ -178,6 +178,13 @@ bool sm_array_report(struct sm_array *array)
 
 	if (unlikely(tutti_load_relaxed(&array->handed_count)))
 		sm_array_collect(array);
+	/* Before the completions: an error comes while its CGA is there. */
+	if (unlikely(tutti_load_acquire(&array->faulted_cgas) != NULL) && !cga_report_faults(array, &any))
+		return any;
+	if (unlikely(array->dirty_cgas != NULL) && !cga_report_done(array, &any))
+		return any;
+	if (unlikely(tutti_load_acquire(&array->requested)) && !request_report(array, &any))
+		return any;
 	while (array->dirty_any) {
 		unsigned i = (unsigned)__builtin_ctz(array->dirty_any);
 

@@ -86,6 +86,7 @@ static void strip_engine(struct engine *engine, unsigned slot)
 	strip_ctas(&engine->batch, slot);
 	if (engine->starting && engine->starting->slot == slot)
 		engine->starting = NULL;
+	strip_waves(&engine->replied, slot);
 	if (engine->handoff && engine->handoff->cta->slot == slot)
 		engine->handoff = NULL;
 }
@@ -127,6 +128,8 @@ static void drop_ctas(struct sm_array *array, unsigned slot)
 		best = name_wave(array, cta, best);
 		while (cta->live)
 			wave_drop(cta->live);
+		if (cta->cga)
+			cga_leave(array, cta);
 		cta_release(array, cta);
 	}
 }
@@ -143,6 +146,9 @@ void sm_array_kill(struct sm_array *array, unsigned slot)
 	strip_ctas(&array->shared, slot);
 	tutti_store_relaxed(&array->shared_count, array->shared.count);
 	strip_ctas(&array->faults, slot);
+	strip_waves(&array->requests, slot);
+	strip_waves(&array->asked, slot);
+	cga_kill(array, slot);
 	if (array->killed_count == array->slots)
 		array->killed_count--; /* the firmware never has more kills open than slots */
 	array->killed[array->killed_count].slot = slot;

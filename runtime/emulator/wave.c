@@ -17,10 +17,27 @@ static uint32_t edge_items(const struct cta *cta, struct tutti_wave_info *info)
 {
 	const struct tutti_task_state *state = &cta->task->state;
 
-	info->current[0] = (uint16_t)smaller(state->grid_x, state->workgroup_x, cta->x);
-	info->current[1] = (uint16_t)smaller(state->grid_y, state->workgroup_y, cta->y);
-	info->current[2] = (uint16_t)smaller(state->grid_z, state->workgroup_z, cta->z);
-	return (uint32_t)info->current[0] * info->current[1] * info->current[2];
+	info->extent[0] = (uint16_t)smaller(state->grid_x, state->workgroup_x, cta->at.x);
+	info->extent[1] = (uint16_t)smaller(state->grid_y, state->workgroup_y, cta->at.y);
+	info->extent[2] = (uint16_t)smaller(state->grid_z, state->workgroup_z, cta->at.z);
+	return (uint32_t)info->extent[0] * info->extent[1] * info->extent[2];
+}
+
+/* What only CTAs of CGAs and of queue tasks have. */
+static void fill_special(struct wave *wave)
+{
+	struct tutti_wave_info *info = wave->info;
+	const struct cta *cta = wave->cta;
+	const uint16_t *size = info->cga_size;
+
+	wave->info_special = cta->special;
+	info->cga_id = cta->cga ? cta->cga->id : 0;
+	info->cga_rank = cta->cga ? cta->at.rank : 0;
+	for (unsigned d = 0; d < 3; d++)
+		info->cga[d] = info->cta[d] / (size[d] ? size[d] : 1u);
+	info->lmem = cta->special ? cta->lmem : ~0u;
+	info->work_first = cta->special ? cta->work_first : 0;
+	info->work_items = cta->special ? cta->work_items : 0;
 }
 
 static void fill_info(struct engine *engine, struct wave *wave)
@@ -34,6 +51,7 @@ static void fill_info(struct engine *engine, struct wave *wave)
 	if (wave->info_serial != task->serial) {
 		*info = task->info;
 		wave->info_serial = task->serial;
+		wave->info_special = false;
 	}
 	if (unlikely(task->edge))
 		items = edge_items(cta, info);
@@ -42,12 +60,15 @@ static void fill_info(struct engine *engine, struct wave *wave)
 	info->first_item = first;
 	info->items = first >= items ? 0 : items - first < TUTTI_WAVE_ITEMS ? items - first : TUTTI_WAVE_ITEMS;
 	info->wave = wave->number;
-	info->cta[0] = cta->x;
-	info->cta[1] = cta->y;
-	info->cta[2] = cta->z;
-	info->cta_linear = cta->index;
+	info->cta[0] = cta->at.x;
+	info->cta[1] = cta->at.y;
+	info->cta[2] = cta->at.z;
+	info->cta_linear = cta->at.index;
 	info->sm = cta->sm;
+	info->gpc = array->gpc_of[cta->sm];
 	info->time = engine->time;
+	if (unlikely(cta->special || wave->info_special))
+		fill_special(wave);
 }
 
 static void cta_freeze(struct engine *engine, struct cta *cta, unsigned wave, unsigned cause, unsigned access,
@@ -63,7 +84,7 @@ static void cta_freeze(struct engine *engine, struct cta *cta, unsigned wave, un
 	cta->fault.address = address;
 	engine->faults++;
 	card_trace(engine->array->card, TUTTI_TRACE_FAULT, cta->task->state.queue, cta->sm, cta->slot,
-		   cta->task->state.packet, cta->index, cause);
+		   cta->task->state.packet, cta->at.index, cause);
 	engine_faulted(engine, cta);
 }
 
@@ -92,6 +113,8 @@ struct wave *wave_start(struct engine *engine, struct cta *cta)
 	wave->fresh = true;
 	wave->has_context = wave->spun = false;
 	wave->reserved_bytes = 0;
+	wave->slot = WAVE_NO_SLOT;
+	wave->cga_arrived = false;
 	wave->stack_class = cta->task->stack_class;
 	wave->stack = -1;
 	wave->live_next = cta->live;
@@ -133,15 +156,24 @@ static void barrier_release(struct engine *engine, struct cta *cta)
 	engine->spins = 0;
 }
 
+static void cta_end(struct engine *engine, struct cta *cta)
+{
+	if (unlikely(cta->cga != NULL))
+		cga_leave(engine->array, cta);
+	engine_ended(engine, cta);
+}
+
 void wave_end(struct wave *wave)
 {
 	struct cta *cta = wave->cta;
 	struct engine *engine = cta->engine;
 
+	if (unlikely(cta->cga != NULL))
+		cga_wave_end(wave);
 	wave_drop(wave);
 	engine->spins = 0;
 	if (!--cta->left)
-		engine_ended(engine, cta);
+		cta_end(engine, cta);
 	else if (cta->arrived && cta->arrived == cta->left)
 		barrier_release(engine, cta);
 }
@@ -212,9 +244,15 @@ bool wave_service(struct hart *hart, uint64_t number)
 		return true;
 	case TUTTI_SERVICE_TASK:
 	case TUTTI_SERVICE_QUEUE_NOTIFY:
+		return request_post(hart, number);
+	case TUTTI_SERVICE_CGA_BARRIER:
+		return cga_arrive(hart) && cga_wait(hart);
+	case TUTTI_SERVICE_CGA_ARRIVE:
+		return cga_arrive(hart);
+	case TUTTI_SERVICE_CGA_WAIT:
+		return cga_wait(hart);
 	case TUTTI_SERVICE_TENSOR:
 	case TUTTI_SERVICE_WAIT_ALL:
-	case TUTTI_SERVICE_CGA_BARRIER:
 	case TUTTI_SERVICE_MBARRIER_WAIT:
 		hart_x_set(hart, 10, (uint64_t)-TUTTI_ENOTSUP);
 		return true;

@@ -511,6 +511,36 @@ static void progress_word(void **state)
 	assert_true(raw_until(raw, progress, 7, 5000));
 }
 
+/* Replies interrupt as well: those of the notification itself are not counted. */
+static void notified_once(void **state)
+{
+	uint64_t *progress = raw_alloc(raw, 4096);
+	struct raw_queue queue;
+	struct tutti_message create = raw_queue_message(&space, &queue, 2, 0, 6);
+	union tutti_packet packet = raw_dispatch(raw, RAW_EMPTY, 1, 1, NULL, NULL);
+	unsigned before, i;
+
+	create.queue.progress = raw_bus(progress);
+	assert_int_equal(raw_call(raw, &create).status, 0);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_NOTIFY, 2, 5, 0), 0);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_NOTIFY, 2, 3, 0), 0);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_NOTIFY, 2, 9, 0), 0);
+	raw_settle(raw);
+	before = raw->interrupts;
+	for (i = 1; i <= 8; i++) {
+		raw_submit(&queue, &packet);
+		assert_true(raw_until(raw, progress, i, 5000));
+		raw_settle(raw);
+		assert_int_equal(raw->interrupts, before + (i >= 3));
+	}
+	/* what has come about already is told at once */
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_NOTIFY, 2, 8, 0), 0);
+	raw_settle(raw);
+	assert_int_equal(raw->interrupts, before + 3);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_NOTIFY, 3, 1, 0), -TUTTI_ENOENT);
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_NOTIFY, ~0ull, 1, 0), -TUTTI_ENOENT);
+}
+
 /* completion is written in the order data, signal, read index */
 static void order_of_completion(void **state)
 {
@@ -712,6 +742,7 @@ int main(void)
 		T("SYS-08: a queue starts at the index told", queue_starts_where_told),
 		T("SYS-09: words the host can see are mirrors", host_scribbles_on_mirrors),
 		T("SYS-09: progress word in kernel-owned memory", progress_word),
+		T("SYS-26: one interrupt when so many packets have retired", notified_once),
 		T("SYS-09, PKT-04: data, signal, read index, in this order", order_of_completion),
 		T("SYS-02: reads have no side effect", no_side_effects),
 		T("SYS-02: doorbells of queues that do not exist", doorbells_of_nobody),

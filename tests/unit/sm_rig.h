@@ -45,8 +45,9 @@ struct tutti_card {
 	uint64_t translations;
 	unsigned done[256];    /* CTAs reported per slot */
 	unsigned killed[256];
-	struct tutti_event fault;
-	unsigned faults;
+	struct tutti_event fault, cga_fault, request;
+	unsigned faults, cga_faults, requests;
+	bool full; /* the event ring takes nothing */
 };
 
 const struct tutti_discovery *card_discovery(const struct tutti_card *card) { return &card->limits; }
@@ -127,6 +128,8 @@ bool engines_event(struct tutti_card *card, const struct tutti_event *event)
 {
 	unsigned type = event->word[0] & 0xff, slot = event->word[0] >> 8 & 0xff;
 
+	if (card->full)
+		return false;
 	card->event[card->events++ % 65536] = *event;
 	if (type == TUTTI_EVENT_CTA) {
 		unsigned n = 0;
@@ -138,6 +141,15 @@ bool engines_event(struct tutti_card *card, const struct tutti_event *event)
 	} else if (type == TUTTI_EVENT_FAULT) {
 		card->fault = *event;
 		card->faults++;
+	} else if (type == TUTTI_EVENT_CGA) {
+		assert_int_equal((unsigned)__builtin_popcount(event->word[3]) * event->word[1], event->word[2]);
+		card->done[slot] += event->word[2];
+	} else if (type == TUTTI_EVENT_CGA_FAULT) {
+		card->cga_fault = *event;
+		card->cga_faults++;
+	} else if (type == TUTTI_EVENT_REQUEST) {
+		card->request = *event;
+		card->requests++;
 	} else if (type == TUTTI_EVENT_KILLED) {
 		card->killed[slot]++;
 	}
@@ -167,6 +179,23 @@ static inline uint64_t *rig_context(struct tutti_card *card, uint32_t asid)
 	return rig_map(card, asid, DATA, 65536, RW);
 }
 
+/* GPCs of 8 SMs, of 32 on the largest cards. */
+static inline void rig_gpcs(struct tutti_discovery *limits)
+{
+	unsigned size = limits->sms > 8 * TUTTI_MAX_GPCS ? 32 : 8;
+
+	for (unsigned first = 0; first < limits->sms; first += size) {
+		struct tutti_gpc *gpc = &limits->gpc[limits->gpcs++];
+
+		gpc->first_sm = (uint16_t)first;
+		gpc->sms = (uint16_t)(limits->sms - first < size ? limits->sms - first : size);
+	}
+	limits->cga_ids = 32;
+	limits->cga_ctas = 16;
+	limits->lmem_slots = 8;
+	limits->lmem_slot_bytes = 4096;
+}
+
 static inline struct tutti_card *rig_create(enum tutti_card_mode mode, unsigned workers, unsigned sms)
 {
 	struct tutti_card *card = calloc(1, sizeof(*card));
@@ -183,6 +212,7 @@ static inline struct tutti_card *rig_create(enum tutti_card_mode mode, unsigned 
 	card->limits.shared_block_bytes = 2048;
 	card->limits.barriers = 16;
 	card->limits.cta_slots = 32;
+	rig_gpcs(&card->limits);
 	assert_int_equal(sm_array_create(card, &card->array), 0);
 	return card;
 }

@@ -50,8 +50,8 @@ void sm_array_reset(struct sm_array *array)
 {
 	array->resets++;
 }
-void sm_array_state(struct sm_array *array, unsigned slot, const struct tutti_task_state *state, const uint32_t *mask,
-		    unsigned words)
+void sm_array_state(struct sm_array *array, unsigned slot, const struct tutti_task_state *state,
+		    const struct tutti_cga_shape *level, const uint32_t *mask, unsigned words)
 {
 	array->states++;
 	array->slot = slot;
@@ -74,6 +74,18 @@ void sm_array_order(struct sm_array *array, unsigned first, const uint32_t *word
 }
 void sm_array_reply(struct sm_array *array, unsigned sm, unsigned wave, uint64_t value)
 {
+}
+int sm_array_flush(struct sm_array *array, unsigned gpc, unsigned id, uint32_t mask)
+{
+	return array->refuse;
+}
+int sm_array_flush_lmem(struct sm_array *array, unsigned slot)
+{
+	return array->refuse;
+}
+int sm_array_throttle(struct sm_array *array, uint32_t blocks, const uint32_t *mask, unsigned words)
+{
+	return array->refuse;
 }
 void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uint64_t bytes, bool code)
 {
@@ -662,25 +674,30 @@ static void test_full_ring(void **state)
 
 /* ---- movers ---- */
 
-static void move(const struct tutti_mover *d)
+static void move(const struct tutti_mover *d, const struct tutti_mover_shape *shape)
 {
 	uint32_t words[33] = { LOCAL_BUFFER + 0x1000 }, tail;
 
 	memcpy(words + 1, d, sizeof(*d));
+	memcpy(words + 17, shape, sizeof(*shape));
+	words[1 + offsetof(struct tutti_mover, shape) / 4] = LOCAL_BUFFER + 0x1040;
 	script(OP_POKE, words, 33);
 	script(OP_POKE, (uint32_t[]){ TUTTI_CORE_ENGINES + 32, LOCAL_BUFFER + 0x1000, 1 }, 3);
 	peek(TUTTI_CORE_ENGINES + 44, &tail, 1);
+	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES + 60, tail + 1);
 	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES + 40, tail + 1);
 }
 
 static void test_mover(void **state)
 {
-	struct tutti_mover d = { .op = TUTTI_MOVE_FILL, .type = TUTTI_U32, .tag = 0x77, .flags = 1, .barrier = ~0u,
-				 .global = 0x500004, .count = { 10000 }, .fill = 0x12345678 };
+	struct tutti_mover d = { .op = TUTTI_MOVE_FILL, .tag = 0x77, .flags = TUTTI_MOVER_EVENT | TUTTI_MOVER_LINEAR,
+				 .global = 0x500004, .bytes = 10000 };
+	struct tutti_mover_shape shape = { .fill = 0x1234567812345678 };
 	const uint32_t *words = (uint32_t *)(memory + 0x500000);
 	unsigned i;
 
-	move(&d);
+	move(&d, &shape);
+	assert_int_equal(event_of(TUTTI_EVENT_MOVER_ROOM)[0], TUTTI_EVENT_MOVER_ROOM);
 	assert_int_equal(event_of(TUTTI_EVENT_MOVER)[0], TUTTI_EVENT_MOVER | 0x77 << 16);
 	assert_int_equal(words[0], 0);
 	assert_int_equal(words[1], 0x12345678);
@@ -689,26 +706,28 @@ static void test_mover(void **state)
 	/* 3 x 4 rows of 8 bytes, gathered */
 	for (i = 0; i < 65536; i++)
 		memory[0x600000 + i] = (uint8_t)(i ^ i >> 8);
-	d = (struct tutti_mover){ .op = TUTTI_MOVE_COPY, .flags = 1, .barrier = ~0u, .global = 0x600ffc,
-				  .other = 0x700001, .count = { 8, 3, 4 }, .stride = { 100, 5000 } };
-	move(&d);
+	d = (struct tutti_mover){ .op = TUTTI_MOVE_COPY, .flags = TUTTI_MOVER_EVENT, .global = 0x600ffc,
+				  .other = 0x700001 };
+	shape = (struct tutti_mover_shape){ .unit = 1, .count = { 8, 3, 4, 1 }, .stride = { 1, 100, 5000 } };
+	move(&d, &shape);
 	assert_int_equal(event_of(TUTTI_EVENT_MOVER)[0], TUTTI_EVENT_MOVER);
 	for (i = 0; i < 96; i++)
 		assert_int_equal(memory[0x700001 + i],
 				 memory[0x600ffc + i % 8 + 100 * (i / 8 % 3) + 5000 * (i / 24)]);
 	assert_int_equal(memory[0x700001 + 96], 0);
-	/* elements with a step */
-	d = (struct tutti_mover){ .op = TUTTI_MOVE_COPY, .type = TUTTI_U16, .flags = 1, .barrier = ~0u,
-				  .global = 0x600000, .other = 0x701000, .count = { 20 }, .step = 6 };
-	move(&d);
+	/* units with a stride */
+	d.global = 0x600000;
+	d.other = 0x701000;
+	shape = (struct tutti_mover_shape){ .unit = 2, .count = { 10, 1, 1, 1 }, .stride = { 6 } };
+	move(&d, &shape);
 	for (i = 0; i < 10; i++)
 		assert_memory_equal(memory + 0x701000 + 2 * i, memory + 0x600000 + 6 * i, 2);
-	d.count[0] = ~0u; /* runs out of card memory */
-	d.step = 0;
-	move(&d);
+	d.flags |= TUTTI_MOVER_LINEAR;
+	d.bytes = ~0u; /* runs out of card memory */
+	move(&d, &shape);
 	assert_int_equal(event_of(TUTTI_EVENT_MOVER)[0], TUTTI_EVENT_MOVER | TUTTI_CAUSE_BUS << 8);
 	d.op = TUTTI_MOVE_LOAD;
-	move(&d);
+	move(&d, &shape);
 	assert_int_equal(event_of(TUTTI_EVENT_MOVER)[0], TUTTI_EVENT_MOVER | TUTTI_CAUSE_SERVICE << 8);
 	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES + 40, 0x7777);
 	assert_int_equal(status->state, TUTTI_STATE_CRASHED);

@@ -78,7 +78,7 @@ static void play(void (*kernel)(const struct kripke_args *), const struct kripke
 				.groups = { (grid + workgroup - 1) / workgroup, 1, 1 },
 				.grid = { grid, 1, 1 },
 				.workgroup = { workgroup, 1, 1 },
-				.current = { (uint16_t)items, 1, 1 },
+				.extent = { (uint16_t)items, 1, 1 },
 				.dimensions = 1,
 			} };
 			assert_int_equal(pthread_create(&thread[w], NULL, wave_run, &job[w]), 0);

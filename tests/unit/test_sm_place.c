@@ -19,23 +19,27 @@ static void coordinates_against_division(void **unused)
 		uint32_t groups[3] = {1 + roll(round & 1 ? 5 : 3000), 1 + roll(40), 1 + roll(40)};
 		uint64_t total = (uint64_t)groups[0] * groups[1] * groups[2], launched = roll(1000), base = launched;
 		struct rasteriser sm[6];
+		struct raster_shape shape;
 		unsigned joined = 3;
 
+		assert_true(raster_shape_init(&shape, groups, NULL));
 		for (unsigned i = 0; i < joined; i++)
-			rasteriser_start(&sm[i], groups, 0, base);
+			rasteriser_start(&sm[i], &shape, 0, base);
 		for (unsigned step = 0; step < 200; step++) {
 			uint64_t index = launched - base;
 			unsigned i = roll(joined);
+			struct raster_place at;
 
 			if (index >= total)
 				break;
 			if (joined < 6 && !roll(20))
-				rasteriser_start(&sm[joined++], groups, (uint32_t)index, launched);
-			rasteriser_advance(&sm[i], groups, launched);
-			assert_int_equal(sm[i].index, index);
-			assert_int_equal(sm[i].x, index % groups[0]);
-			assert_int_equal(sm[i].y, index / groups[0] % groups[1]);
-			assert_int_equal(sm[i].z, index / groups[0] / groups[1]);
+				rasteriser_start(&sm[joined++], &shape, (uint32_t)index, launched);
+			rasteriser_advance(&sm[i], &shape, launched);
+			rasteriser_place(&sm[i], &shape, &at);
+			assert_int_equal(at.index, index);
+			assert_int_equal(at.x, index % groups[0]);
+			assert_int_equal(at.y, index / groups[0] % groups[1]);
+			assert_int_equal(at.z, index / groups[0] / groups[1]);
 			launched += 1 + (roll(4) ? 0 : roll((uint32_t)(total / 50 + 1)));
 		}
 	}
@@ -131,7 +135,7 @@ static void overbooking_is_refused(void **unused)
 
 	rig_context(card, 1);
 	state = rig_state(1, K_EMPTY, 100, 4);
-	sm_array_state(card->array, 0, &state, NULL, 0);
+	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 8, 2), 0); /* 32 of 32 wave slots */
 	assert_int_equal(rig_launch(card, 0, 1, 1), -EINVAL);
 	rig_until(card, 0, 16);
@@ -151,7 +155,7 @@ static void malformed_launches(void **unused)
 	words[0] = 1 | 1u << 24;
 	words[1] = 1;
 	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 2), -EINVAL);  /* no state */
-	sm_array_state(card->array, 0, &state, NULL, 0);
+	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
 	assert_int_equal(sm_array_launch(card->array, 32, 0, words, 2), -EINVAL); /* no such slot */
 	assert_int_equal(sm_array_launch(card->array, 0, 1, words, 2), -EINVAL);  /* CGA */
 	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 1), -EINVAL);  /* mask missing */
@@ -165,7 +169,7 @@ static void malformed_launches(void **unused)
 	state.entry += 4;
 	words[0] = 1 | 1u << 24;
 	words[1] = 2;
-	sm_array_state(card->array, 0, &state, words, 1); /* SM 0 ... */
+	sm_array_state(card->array, 0, &state, NULL, words, 1); /* SM 0 ... */
 	words[1] = 1u << 5;
 	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 2), -EINVAL);  /* ... but SM 5 */
 	assert_false(sm_array_busy(card->array));
@@ -190,11 +194,11 @@ static void order_and_late_joiner(void **unused)
 	data[61440 / 8] = DATA;
 	memset(data, 0xff, 8 * 16);
 	sm_array_order(card->array, 0, order, 2);
-	sm_array_state(card->array, 0, &state, &mask, 1);
+	sm_array_state(card->array, 0, &state, NULL, &mask, 1);
 	assert_int_equal(sm_array_launch(card->array, 0, 0, segment, 2), 0);
 	state.first = 6;
 	mask = 8;
-	sm_array_state(card->array, 0, &state, &mask, 1);
+	sm_array_state(card->array, 0, &state, NULL, &mask, 1);
 	segment[0] = 1 | 1u << 24;
 	segment[1] = 15;
 	assert_int_equal(sm_array_launch(card->array, 0, 0, segment, 2), 0);
@@ -214,7 +218,7 @@ static void reports_are_few(void **unused)
 
 	rig_context(card, 1);
 	state = rig_state(1, K_EMPTY, 160 * 32, 1);
-	sm_array_state(card->array, 0, &state, NULL, 0);
+	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 32, 160), 0);
 	while (sm_array_run(card->array))
 		;
@@ -242,7 +246,7 @@ static void largest_card(void **unused)
 
 	rig_context(card, 1);
 	state = rig_state(1, K_EMPTY, 1024 * 32, 1);
-	sm_array_state(card->array, 31, &state, NULL, 0);
+	sm_array_state(card->array, 31, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 31, 32, 1024), 0);
 	rig_until(card, 31, 1024 * 32);
 	rig_destroy(card);

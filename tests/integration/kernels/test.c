@@ -69,7 +69,7 @@ TUTTI_KERNEL(look, struct args_seen)
 		seen->groups[d] = wave->groups[d];
 		seen->grid[d] = wave->grid[d];
 		seen->workgroup[d] = wave->workgroup[d];
-		seen->current[d] = wave->current[d];
+		seen->current[d] = wave->extent[d];
 	}
 	seen->linear = wave->cta_linear;
 	seen->sm = wave->sm;

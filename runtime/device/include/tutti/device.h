@@ -196,7 +196,7 @@ static inline uint32_t tutti_workgroup_size(unsigned d)
 /** tutti_current_size() - work-items of this workgroup along @d; less at the grid's edge. */
 static inline uint32_t tutti_current_size(unsigned d)
 {
-	return tutti_wave()->current[d];
+	return tutti_wave()->extent[d];
 }
 
 /** tutti_item_count() - work-items of this workgroup. */
@@ -204,22 +204,22 @@ static inline uint32_t tutti_item_count(void)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
 
-	return (uint32_t)wave->current[0] * wave->current[1] * wave->current[2];
+	return (uint32_t)wave->extent[0] * wave->extent[1] * wave->extent[2];
 }
 
 /** tutti_local_id() - place of work-item @item (flat number in the workgroup) along @d. */
 static inline uint32_t tutti_local_id(uint32_t item, unsigned d)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
-	uint32_t row = wave->current[0];
+	uint32_t row = wave->extent[0];
 
 	if (wave->dimensions == 1)
 		return d ? 0 : item;
 	if (d == 0)
 		return item % row;
 	if (d == 1)
-		return item / row % wave->current[1];
-	return item / (row * wave->current[1]);
+		return item / row % wave->extent[1];
+	return item / (row * wave->extent[1]);
 }
 
 /** tutti_global_id() - place of work-item @item in the grid along @d. */

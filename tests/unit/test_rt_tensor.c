@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* Tensor descriptors: every rule at its border, by its own error. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tutti/tensor_api.h"
+
+static struct tutti_tensor made __attribute__((aligned(64)));
+
+static struct tutti_tiled tile(void)
+{
+	return (struct tutti_tiled){
+		.tensor = { .base = (void *)0x10000, .type = TUTTI_F32, .rank = 5, .size = { 64, 32, 16, 8, 4 } },
+		.box = { 16, 4, 3, 2, 1 },
+	};
+}
+
+static struct tutti_im2col column(unsigned rank)
+{
+	return (struct tutti_im2col){
+		.tensor = { .base = (void *)0x10000, .type = TUTTI_F16, .rank = rank, .size = { 64, 9, 14, 6, 4 } },
+		.lower = { -1, -1, -1 }, .upper = { -1, -1, -1 }, .channels = 8, .pixels = 64,
+	};
+}
+
+#define BAD_TILE(expected, change)                                                      \
+	do {                                                                            \
+		struct tutti_tiled t = tile();                                          \
+		memset(&made, 0x55, sizeof(made));                                      \
+		change;                                                                 \
+		assert_string_equal(tutti_tensor_strerror(tutti_tensor_encode_tiled(&made, &t)), \
+				    tutti_tensor_strerror(TUTTI_TENSOR_ERROR_##expected)); \
+		if (TUTTI_TENSOR_ERROR_##expected)                                      \
+			assert_int_equal(made.base, 0x5555555555555555ull);             \
+	} while (0)
+#define GOOD_TILE(change) BAD_TILE(NONE, change)
+
+#define BAD_COLUMN(expected, rank, change)                                              \
+	do {                                                                            \
+		struct tutti_im2col t = column(rank);                                   \
+		change;                                                                 \
+		assert_string_equal(tutti_tensor_strerror(tutti_tensor_encode_im2col(&made, &t)), \
+				    tutti_tensor_strerror(TUTTI_TENSOR_ERROR_##expected)); \
+	} while (0)
+#define GOOD_COLUMN(rank, change) BAD_COLUMN(NONE, rank, change)
+
+static void fields(void **state)
+{
+	struct tutti_tiled t = tile();
+
+	t.tensor.stride[1] = 1 << 20;
+	t.tensor.stride[2] = TUTTI_STRIDE_BROADCAST;
+	t.tensor.traversal[1] = 3;
+	t.tensor.fill = TUTTI_FILL_CONSTANT;
+	t.tensor.constant = 0x3f800000;
+	t.tensor.promotion = 2;
+	assert_int_equal(tutti_tensor_encode_tiled(&made, &t), 0);
+	assert_int_equal(made.base, 0x10000);
+	assert_int_equal(made.rank, 5);
+	assert_int_equal(made.mode, TUTTI_TILE);
+	assert_int_equal(made.stride[0], 256);     /* dense */
+	assert_int_equal(made.stride[1], 1 << 20); /* given */
+	assert_int_equal(made.stride[2], 0);
+	assert_int_equal(made.stride[3], 0);       /* dense on top of a broadcast */
+	assert_int_equal(made.size_less_1[0], 63);
+	assert_int_equal(made.size_less_1[4], 3);
+	assert_int_equal(made.traversal[0], 1);
+	assert_int_equal(made.traversal[1], 3);
+	assert_int_equal(made.constant, 0x3f800000);
+	assert_int_equal(made.promotion, 2);
+	assert_int_equal(tutti_tensor_check(&made), 0);
+	assert_int_equal(tutti_tensor_box_bytes(&made), 16 * 2 * 3 * 2 * 1 * 4);
+}
+
+static void dense_interleaved(void **state)
+{
+	struct tutti_im2col t = column(4);
+
+	t.tensor.interleave = TUTTI_INTERLEAVE_16; /* 8 channels a slice */
+	t.tensor.size[0] = 60;
+	assert_int_equal(tutti_tensor_encode_im2col(&made, &t), 0);
+	assert_int_equal(made.stride[0], 16);
+	assert_int_equal(made.stride[1], 16 * 9);
+	assert_int_equal(made.stride[2], 16 * 9 * 14 * 8);
+}
+
+static void types(void **state)
+{
+	static const uint8_t bytes[TUTTI_TENSOR_TYPES] = { 1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4 };
+
+	for (unsigned type = 0; type < TUTTI_TENSOR_TYPES; type++) {
+		assert_int_equal(tutti_tensor_type_bytes(type), bytes[type]);
+		GOOD_TILE(t.tensor.type = type);
+		if (type < TUTTI_F16)
+			BAD_TILE(FILL_TYPE, (t.tensor.type = type, t.tensor.fill = TUTTI_FILL_NAN));
+		else
+			GOOD_TILE((t.tensor.type = type, t.tensor.fill = TUTTI_FILL_NAN));
+	}
+	assert_int_equal(tutti_tensor_type_bytes(TUTTI_TENSOR_TYPES), 0);
+	BAD_TILE(TYPE, t.tensor.type = TUTTI_TENSOR_TYPES);
+}
+
+static void ranks(void **state)
+{
+	BAD_TILE(RANK, t.tensor.rank = 0);
+	for (unsigned rank = 1; rank <= 5; rank++)
+		GOOD_TILE(t.tensor.rank = rank);
+	BAD_TILE(RANK, t.tensor.rank = 6);
+	BAD_TILE(RANK_INTERLEAVE, (t.tensor.rank = 2, t.tensor.interleave = TUTTI_INTERLEAVE_16));
+	GOOD_TILE((t.tensor.rank = 3, t.tensor.interleave = TUTTI_INTERLEAVE_16));
+}
+
+static void sizes(void **state)
+{
+	for (unsigned d = 0; d < 5; d++) {
+		BAD_TILE(SIZE, t.tensor.size[d] = 0);
+		BAD_TILE(SIZE, t.tensor.size[d] = (1ull << 32) + 1);
+	}
+	GOOD_TILE((t.tensor.rank = 1, t.tensor.size[0] = 1ull << 32));
+	assert_int_equal(made.size_less_1[0], UINT32_MAX);
+	GOOD_TILE(t.tensor.size[4] = 1);
+}
+
+static void strides(void **state)
+{
+	for (unsigned d = 0; d < 4; d++) {
+		BAD_TILE(STRIDE, t.tensor.stride[d] = 8);
+		BAD_TILE(STRIDE_LARGE, t.tensor.stride[d] = 1ull << 40);
+	}
+	GOOD_TILE(t.tensor.stride[3] = (1ull << 40) - 16);
+	BAD_TILE(STRIDE, (t.tensor.rank = 2, t.tensor.size[0] = 63)); /* dense rows of 252 bytes */
+	GOOD_TILE((t.tensor.rank = 1, t.tensor.stride[0] = 8));       /* not used */
+#define INTERLEAVE_32 t.tensor.interleave = TUTTI_INTERLEAVE_32, t.tensor.swizzle = TUTTI_SWIZZLE_32
+	BAD_TILE(STRIDE, (INTERLEAVE_32, t.tensor.stride[1] = 48));
+	GOOD_TILE((INTERLEAVE_32, t.tensor.stride[1] = 64));
+}
+
+static void bases(void **state)
+{
+	BAD_TILE(BASE, t.tensor.base = (void *)0x10008);
+	GOOD_TILE(t.tensor.base = (void *)0x10010);
+	GOOD_TILE((t.tensor.interleave = TUTTI_INTERLEAVE_16, t.tensor.base = (void *)0x10010));
+	BAD_TILE(BASE, (INTERLEAVE_32, t.tensor.base = (void *)0x10010));
+	GOOD_TILE((INTERLEAVE_32, t.tensor.base = (void *)0x10020));
+}
+
+static void boxes(void **state)
+{
+	for (unsigned d = 0; d < 5; d++) {
+		BAD_TILE(BOX, t.box[d] = 0);
+		BAD_TILE(BOX, t.box[d] = 257);
+		BAD_TILE(BOX, t.box[d] = 65536);
+		GOOD_TILE(t.box[d] = 256);
+	}
+	BAD_TILE(BOX_BYTES, t.box[0] = 3);
+	GOOD_TILE((t.tensor.interleave = TUTTI_INTERLEAVE_16, t.box[0] = 3));
+	for (unsigned swizzle = TUTTI_SWIZZLE_32; swizzle <= TUTTI_SWIZZLE_128; swizzle++) {
+		uint32_t most = (16u << swizzle) / 4;
+
+		GOOD_TILE((t.tensor.swizzle = swizzle, t.box[0] = most));
+		BAD_TILE(BOX_SWIZZLE, (t.tensor.swizzle = swizzle, t.box[0] = most + 4));
+	}
+}
+
+static void traversals(void **state)
+{
+	for (unsigned d = 1; d < 5; d++) {
+		GOOD_TILE(t.tensor.traversal[d] = 8);
+		BAD_TILE(TRAVERSAL, t.tensor.traversal[d] = 9);
+	}
+	GOOD_TILE(t.tensor.traversal[0] = 8);
+	assert_int_equal(tutti_tensor_box_bytes(&made), 16 * 4 * 3 * 2 * 4); /* dimension 0's is ignored ... */
+	GOOD_TILE((t.tensor.interleave = TUTTI_INTERLEAVE_16, t.tensor.traversal[0] = 8));
+	BAD_TILE(TRAVERSAL, (t.tensor.interleave = TUTTI_INTERLEAVE_16, t.tensor.traversal[0] = 9)); /* ... or not */
+	/* in a finished descriptor 0 is wrong as well */
+	GOOD_TILE((void)t);
+	made.traversal[2] = 0;
+	tutti_tensor_seal(&made);
+	assert_int_equal(tutti_tensor_check(&made), TUTTI_TENSOR_ERROR_TRAVERSAL);
+}
+
+static void choices(void **state)
+{
+	BAD_TILE(INTERLEAVE, t.tensor.interleave = 3);
+	BAD_TILE(SWIZZLE, t.tensor.swizzle = 4);
+	BAD_TILE(FILL, t.tensor.fill = 3);
+	BAD_TILE(PROMOTION, t.tensor.promotion = 4);
+	for (unsigned swizzle = 0; swizzle < 4; swizzle++) {
+		GOOD_TILE((t.tensor.interleave = TUTTI_INTERLEAVE_16, t.tensor.swizzle = swizzle));
+		if (swizzle == TUTTI_SWIZZLE_32)
+			GOOD_TILE((t.tensor.interleave = TUTTI_INTERLEAVE_32, t.tensor.swizzle = swizzle));
+		else
+			BAD_TILE(SWIZZLE_INTERLEAVE,
+				 (t.tensor.interleave = TUTTI_INTERLEAVE_32, t.tensor.swizzle = swizzle));
+	}
+}
+
+static void column_ranks(void **state)
+{
+	BAD_COLUMN(RANK_IM2COL, 2, (void)t);
+	for (unsigned rank = 3; rank <= 5; rank++)
+		GOOD_COLUMN(rank, (void)t);
+	BAD_COLUMN(RANK, 6, (void)t);
+}
+
+static void corners(void **state)
+{
+	static const int32_t end[] = { 0, 0, 0, 32768, 128, 16 };
+
+	for (unsigned rank = 3; rank <= 5; rank++)
+		for (unsigned d = 0; d < rank - 2; d++) {
+			GOOD_COLUMN(rank, (t.lower[d] = -end[rank], t.upper[d] = end[rank] - 1));
+			GOOD_COLUMN(rank, (t.lower[d] = end[rank] - 1, t.upper[d] = -end[rank],
+					   t.tensor.size[d + 1] = 2u * (uint32_t)end[rank]));
+			BAD_COLUMN(BOUNDING_BOX, rank, (t.lower[d] = end[rank] - 1, t.upper[d] = -end[rank],
+							t.tensor.size[d + 1] = 2u * (uint32_t)end[rank] - 1));
+			BAD_COLUMN(CORNER, rank, t.lower[d] = -end[rank] - 1);
+			BAD_COLUMN(CORNER, rank, t.lower[d] = end[rank]);
+			BAD_COLUMN(CORNER, rank, t.upper[d] = -end[rank] - 1);
+			BAD_COLUMN(CORNER, rank, t.upper[d] = end[rank]);
+		}
+	GOOD_COLUMN(3, t.lower[1] = 1 << 20); /* not used */
+}
+
+static void column_sizes(void **state)
+{
+	BAD_COLUMN(PIXELS, 4, t.pixels = 0);
+	GOOD_COLUMN(4, t.pixels = 1024);
+	assert_int_equal(tutti_tensor_box_bytes(&made), 1024 * 8 * 2);
+	BAD_COLUMN(PIXELS, 4, t.pixels = 1025);
+	BAD_COLUMN(CHANNELS, 4, t.channels = 0);
+	GOOD_COLUMN(4, t.channels = 256);
+	BAD_COLUMN(CHANNELS, 4, t.channels = 257);
+	BAD_COLUMN(CHANNELS, 4, t.channels = 65536 + 8);
+	BAD_COLUMN(CHANNEL_BYTES, 4, t.channels = 4);
+	for (unsigned swizzle = TUTTI_SWIZZLE_32; swizzle <= TUTTI_SWIZZLE_128; swizzle++) {
+		GOOD_COLUMN(4, (t.tensor.swizzle = swizzle, t.channels = 8u << swizzle));
+		BAD_COLUMN(CHANNEL_SWIZZLE, 4, (t.tensor.swizzle = swizzle, t.channels = (8u << swizzle) + 8));
+	}
+}
+
+/* What only a kernel that builds descriptors by hand can do wrong. */
+static void by_hand(void **state)
+{
+	struct tutti_tensor good __attribute__((aligned(64)));
+
+	assert_int_equal(tutti_tensor_encode_tiled(&good, &(struct tutti_tiled){
+		.tensor = { .base = (void *)64, .type = TUTTI_U8, .rank = 1, .size = { 64 } }, .box = { 16 } }), 0);
+#define BY_HAND(expected, change)                                             \
+	do {                                                                  \
+		made = good;                                                  \
+		change;                                                       \
+		tutti_tensor_seal(&made);                                     \
+		assert_int_equal(tutti_tensor_check(&made), TUTTI_TENSOR_ERROR_##expected); \
+	} while (0)
+	BY_HAND(NONE, made.base = 1 << 20);
+	BY_HAND(VERSION, made.version = TUTTI_TENSOR_VERSION + 1);
+	BY_HAND(RESERVED, made.pad2 = 1);
+	BY_HAND(MODE, made.mode = 2);
+	BY_HAND(RANK, made.rank = 6);
+	BY_HAND(RANK, made.rank = 0);
+	BY_HAND(NONE, made.base = (1ull << 47) - 64);
+	BY_HAND(EXTENT, made.base = (1ull << 47) - 48);
+	BY_HAND(EXTENT, made.base = ~63ull);
+	BY_HAND(NONE, (made.rank = 2, made.box[1] = made.traversal[1] = 1, made.stride[0] = 1ull << 39,
+		       made.size_less_1[1] = 254));
+	BY_HAND(EXTENT, (made.rank = 2, made.box[1] = made.traversal[1] = 1, made.stride[0] = 1ull << 39,
+			 made.size_less_1[1] = 256));
+	BY_HAND(BOX, made.box[0] = 0);
+	made = good;
+	made.base += 16;
+	assert_int_equal(tutti_tensor_check(&made), TUTTI_TENSOR_ERROR_CHECK);
+	assert_int_equal(tutti_tensor_check((const struct tutti_tensor *)((const char *)&made + 32)),
+			 TUTTI_TENSOR_ERROR_PLACE);
+	assert_int_equal(tutti_tensor_encode_tiled((struct tutti_tensor *)((char *)&made + 16),
+						   &(struct tutti_tiled){ .tensor = { .type = TUTTI_U8, .rank = 1,
+							   .size = { 64 } }, .box = { 16 } }),
+			 TUTTI_TENSOR_ERROR_PLACE);
+}
+
+static void texts(void **state)
+{
+	for (unsigned a = 0; a < TUTTI_TENSOR_ERRORS; a++)
+		for (unsigned b = 0; b < a; b++)
+			assert_string_not_equal(tutti_tensor_strerror(a), tutti_tensor_strerror(b));
+	assert_string_equal(tutti_tensor_strerror(TUTTI_TENSOR_ERRORS), "unknown error");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{ "TMA-05: fields of a tile descriptor, dense strides", fields, NULL, NULL, NULL },
+		{ "TMA-16: dense strides of an interleaved tensor", dense_interleaved, NULL, NULL, NULL },
+		{ "TMA-06: thirteen types; NaN fill only for float types", types, NULL, NULL, NULL },
+		{ "TMA-06: rank 1..5, interleave from 3", ranks, NULL, NULL, NULL },
+		{ "TMA-06: sizes 1..2^32", sizes, NULL, NULL, NULL },
+		{ "TMA-06: strides", strides, NULL, NULL, NULL },
+		{ "TMA-06 TMA-07: base", bases, NULL, NULL, NULL },
+		{ "TMA-06: box", boxes, NULL, NULL, NULL },
+		{ "TMA-06: traversal strides 1..8", traversals, NULL, NULL, NULL },
+		{ "TMA-06: interleave, swizzle, fill, promotion", choices, NULL, NULL, NULL },
+		{ "TMA-11: im2col has rank 3..5", column_ranks, NULL, NULL, NULL },
+		{ "TMA-11: corners fit 16, 8, 5 bits", corners, NULL, NULL, NULL },
+		{ "TMA-06 TMA-11: channels per pixel, pixels per column", column_sizes, NULL, NULL, NULL },
+		{ "TMA-05: descriptors made by hand: version, check word, place", by_hand, NULL, NULL, NULL },
+		{ "TMA-06: every error has its own text", texts, NULL, NULL, NULL },
+	};
+
+	return cmocka_run_group_tests_name("SYS-41 tensor descriptors", tests, NULL, NULL);
+}

@@ -1,0 +1,7 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# For prove: the guest run of Debian's 6.12 kernel as one test program (spec SYS-20, SYS-31). `make vm-check` is the same.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# Beside other tests on two processors all takes longer; what hangs is stopped all the same.
+OUT=${TUTTI_OUT:-build} VM_TIMEOUT=${VM_TIMEOUT:-500} exec tests/vm/run check "${KERNEL:-6.12}"
