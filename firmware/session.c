@@ -463,17 +463,29 @@ static COLD unsigned step_up(unsigned level, int speed)
 	return 0;
 }
 
+/* CPCs of one GPC share its credits: one of the round may have taken the last. */
+static inline bool still_valid(unsigned domain)
+{
+	return answers.ask.kind != TUTTI_CGA_CPC || !answers.identity ||
+	       domains.gpc[domains.cpc_gpc[domain]].credits;
+}
+
 /* An innermost part. Return: false = no room. */
 static inline bool place_part(struct frame *f)
 {
-	if (set_empty(&f->round)) {
-		refresh();
-		f->speed = fastest(f);
-		if (f->speed < 0)
-			return false;
-	}
+	unsigned domain;
+
+	do {
+		if (set_empty(&f->round)) {
+			refresh();
+			f->speed = fastest(f);
+			if (f->speed < 0)
+				return false;
+		}
+		domain = set_pop(&f->round);
+	} while (unlikely(!still_valid(domain)));
 	f->left--;
-	launch_part(set_pop(&f->round));
+	launch_part(domain);
 	return true;
 }
 
