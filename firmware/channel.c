@@ -390,6 +390,8 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 		return queue_notify(first, (uint32_t)m->arg[1]);
 	case TUTTI_MSG_COUNTERS:
 		counter_flush();
+		*when = AFTER_COMMANDS;
+		command_words(TUTTI_CMD_SM_MODE, shapes.sm_mode | TUTTI_SM_UPDATE, NULL, 0);
 		return 0;
 	}
 	return -TUTTI_ENOTSUP;

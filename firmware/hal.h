@@ -14,6 +14,7 @@
 
 #define HAL_ENGINES ((volatile struct tutti_engines *)TUTTI_CORE_ENGINES)
 #define HAL_WINDOW ((uint8_t *)TUTTI_CORE_CONTROL)
+#define HAL_SMS ((const volatile struct tutti_sm_state *)TUTTI_CORE_SMS)
 #define HAL_REGISTER(offset) (*(volatile uint32_t *)(TUTTI_CORE_REGISTERS + (offset)))
 
 static inline uint32_t hal_local(const void *pointer)

@@ -37,7 +37,7 @@ void shape_init(void)
 {
 	unsigned i;
 
-	shapes.shapes = shapes.residents = shapes.clock = 0;
+	shapes.shapes = shapes.residents = shapes.clock = shapes.sm_mode = 0;
 	shapes.last = &shapes.shape[0];
 	shapes.last->waves = 0; /* no shape has */
 	shapes.special = 0;

@@ -46,6 +46,7 @@ struct shape_state {
 	uint32_t changes;      /* of enable table and cap */
 	uint32_t clock;
 	uint32_t shapes;     /* in use */
+	uint32_t sm_mode;    /* TUTTI_SM_*, what the SMs have been told */
 	uint32_t enabled[LAKE_WORDS];  /* SMs (positions) that get CTAs */
 	uint32_t included[LAKE_WORDS]; /* SMs in the lakes */
 	/*

@@ -15,6 +15,7 @@ struct hal_host {
 	struct tutti_engines engines;
 	uint8_t window[HAL_HOST_WINDOW] __attribute__((aligned(64)));
 	uint8_t card[HAL_HOST_CARD] __attribute__((aligned(64)));
+	struct tutti_sm_state sms[TUTTI_MAX_SMS]; /* a test that needs it keeps it */
 	uint64_t time;
 	unsigned halted;
 	void (*idle)(void); /* called by hal_idle() */
@@ -23,6 +24,7 @@ extern struct hal_host hal_host;
 
 #define HAL_ENGINES ((volatile struct tutti_engines *)&hal_host.engines)
 #define HAL_WINDOW (hal_host.window)
+#define HAL_SMS ((const volatile struct tutti_sm_state *)hal_host.sms)
 
 /* Local addresses on the host: distance from one static object, 32 bits. */
 static inline uint32_t hal_local(const void *pointer)

@@ -16,6 +16,7 @@
 #include "packet.h"
 #include "reference.h"
 #include "signal.h"
+#include "sm_state.h"
 #include "softcore.h"
 #include "tensor.h"
 #include "tmd.h"

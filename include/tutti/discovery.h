@@ -134,8 +134,9 @@ struct tutti_discovery {
 	uint32_t pad1;
 
 	struct tutti_gpc gpc[TUTTI_MAX_GPCS];
+	struct tutti_region sm_states; /* struct tutti_sm_state per SM, the host's copy */
 };
-TUTTI_SIZE(struct tutti_discovery, 832);
+TUTTI_SIZE(struct tutti_discovery, 840);
 TUTTI_AT(struct tutti_discovery, magic, 0);
 TUTTI_AT(struct tutti_discovery, bytes, 8);
 TUTTI_AT(struct tutti_discovery, contract_min, 12);
@@ -191,5 +192,6 @@ TUTTI_AT(struct tutti_discovery, lmem_slot_bytes, 308);
 TUTTI_AT(struct tutti_discovery, tmau_requests, 312);
 TUTTI_AT(struct tutti_discovery, pad1, 316);
 TUTTI_AT(struct tutti_discovery, gpc, 320);
+TUTTI_AT(struct tutti_discovery, sm_states, 832);
 
 #endif

@@ -13,6 +13,7 @@
  *   0x00000000  local memory (code, data, scratch), local_bytes
  *   0x10000000  engine page: struct tutti_engines, plain memory that the engines watch
  *   0x10001000  device registers: reads and writes have effects, ~30 cycles each
+ *   0x20000000  struct tutti_sm_state of each SM (sm_state.h), read-only
  *   0x40000000  control window (discovery, status, rings, ... doorbell pages excluded)
  *   0x80000000  card memory, first 1 GiB of it
  *
@@ -31,6 +32,7 @@
 #define TUTTI_CORE_LOCAL 0x00000000u
 #define TUTTI_CORE_ENGINES 0x10000000u
 #define TUTTI_CORE_REGISTERS 0x10001000u
+#define TUTTI_CORE_SMS 0x20000000u
 #define TUTTI_CORE_CONTROL 0x40000000u
 #define TUTTI_CORE_CARD 0x80000000u
 #define TUTTI_CORE_CARD_BYTES 0x40000000u
@@ -197,6 +199,13 @@ enum tutti_command {
 	TUTTI_CMD_THROTTLE = 15,
 	/* REPLY to a wave that waits for an SM request: words: [1] sm | wave << 16, [2] low, [3] high of a0. */
 	TUTTI_CMD_REPLY = 16, /* 4 words */
+	/*
+	 * SM_MODE: sub = TUTTI_SM_*, for all SMs, until the next one. Rotated split: later
+	 * LAUNCHes put wave i of a CTA on PEU (split + 1 + i) % peus, split being the PEU that
+	 * got the SM's last one; else each wave goes to the PEU with most free wave slots
+	 * that has room. (spec RES-12)
+	 */
+	TUTTI_CMD_SM_MODE = 17, /* 1 word */
 };
 
 #define TUTTI_FETCH_PACKETS 1u
@@ -219,6 +228,10 @@ enum tutti_command {
  * and a CTA slot, and completes by itself. Not with shared memory, barriers or CGAs.
  */
 #define TUTTI_STATE_SPLIT 8u
+
+#define TUTTI_SM_TABLE 1u  /* keep the table of SM states (sm_state.h) current */
+#define TUTTI_SM_UPDATE 2u /* bring it and the host's copy up to date once */
+#define TUTTI_SM_ROTATE 4u /* rotated split of waves */
 
 #define TUTTI_FLUSH_DSMEM 0u
 #define TUTTI_FLUSH_LMEM 1u

@@ -103,6 +103,7 @@ void card_power_on(struct tutti_card *card)
 
 	card->alive = false;
 	card->stuck_since = 0;
+	card->sm_table = false;
 	if (card->sms)
 		sm_array_reset(card->sms);
 	mmu_reset(card);
@@ -181,6 +182,8 @@ static void run_core(struct tutti_card *card)
 	}
 	if (unlikely(inject_is(card, TUTTI_INJECT_FIRMWARE_CRASH)) && inject_take(card, TUTTI_INJECT_FIRMWARE_CRASH))
 		card->ops->trap(card->core, 2);
+	if (unlikely(card->sm_table))
+		sm_array_table(card->sms, card->sm_states);
 	now = card_time(card);
 	card->page->time_lo = (uint32_t)now;
 	card->page->time_hi = (uint32_t)(now >> 32);
@@ -374,7 +377,8 @@ static int build_memory(struct tutti_card *card)
 	card->bar = card->bar_own ? reserve(card->bar_bytes) : card->config.bar;
 	card->local = reserve(CARD_LOCAL_BYTES);
 	card->page = reserve(TUTTI_PAGE_SIZE);
-	if (!card->bar || !card->local || !card->page)
+	card->sm_states = reserve(card_sm_bytes(card));
+	if (!card->bar || !card->local || !card->page || !card->sm_states)
 		return -ENOMEM;
 	card->control = (void *)(card->bar + d->control.offset);
 	card->status = (void *)(card->bar + d->status.offset);
@@ -395,6 +399,8 @@ static void free_memory(struct tutti_card *card)
 		munmap(card->local, CARD_LOCAL_BYTES);
 	if (card->page)
 		munmap(card->page, TUTTI_PAGE_SIZE);
+	if (card->sm_states)
+		munmap(card->sm_states, card_sm_bytes(card));
 }
 
 static int build(struct tutti_card *card)

@@ -57,6 +57,11 @@ enum tutti_card_fault {
  * @interrupt: MSI-X vector raised; called from any thread, must not call back
  * @context: first argument of the callbacks
  *
+ * @energy: count instruction classes and energy of SMs (TUTTI_FEATURE_ENERGY); costs speed
+ * @energy_class: picojoules of an instruction (enum tutti_class), @energy_resource: of a
+ *	wave slot, block ... taken by a CTA (enum tutti_resource)
+ * @energy_variation: how much SMs differ, per mille; drawn from @seed
+ *
  * Limits left 0 take the default card's: 4 PEUs x 8 waves, 64 shared blocks of
  * 2 KiB, 32 CTA slots, 16 barriers, 32 scalar and vector blocks per PEU.
  */
@@ -70,6 +75,8 @@ struct tutti_card_config {
 	bool count;
 	uint32_t peus, peu_waves, scalar_blocks, vector_blocks;
 	uint32_t shared_blocks, shared_block_bytes, barriers, cta_slots;
+	uint32_t energy, energy_variation;
+	uint32_t energy_class[TUTTI_CLASSES], energy_resource[TUTTI_RESOURCES];
 	void *bar;
 	void *(*host_memory)(void *context, uint64_t bus, uint64_t bytes);
 	void (*interrupt)(void *context, unsigned vector);

@@ -7,6 +7,10 @@
  *   memory 1G          card memory, suffix K, M or G
  *   peus 4             and: peu_waves, scalar_blocks, vector_blocks, shared_blocks,
  *                      shared_block_bytes, barriers, cta_slots
+ *   energy 1           count instruction classes and energy; picojoules of each: energy_move,
+ *                      _load, _store, _matrix32, _matrix64, _compare, _jump, _other, and of
+ *                      what a CTA takes: energy_wave, _scalar, _vector, _shared, _barrier, _cta;
+ *                      energy_variation 50: SMs differ by up to 50 per mille
  */
 #include <ctype.h>
 #include <errno.h>
@@ -24,7 +28,16 @@ static const struct {
 #define SETTING(name) { #name, offsetof(struct tutti_card_config, name) }
 	SETTING(peus),          SETTING(peu_waves),          SETTING(scalar_blocks), SETTING(vector_blocks),
 	SETTING(shared_blocks), SETTING(shared_block_bytes), SETTING(barriers),      SETTING(cta_slots),
+	SETTING(energy),        SETTING(energy_variation),
 #undef SETTING
+#define CLASS(name, class) { "energy_" name, offsetof(struct tutti_card_config, energy_class[TUTTI_CLASS_##class]) }
+	CLASS("move", MOVE),         CLASS("load", LOAD),         CLASS("store", STORE), CLASS("matrix32", MATRIX32),
+	CLASS("matrix64", MATRIX64), CLASS("compare", COMPARE),   CLASS("jump", JUMP),   CLASS("other", OTHER),
+#undef CLASS
+#define RESOURCE(name, r) { "energy_" name, offsetof(struct tutti_card_config, energy_resource[TUTTI_RESOURCE_##r]) }
+	RESOURCE("wave", WAVES),    RESOURCE("scalar", SCALAR),    RESOURCE("vector", VECTOR),
+	RESOURCE("shared", SHARED), RESOURCE("barrier", BARRIERS), RESOURCE("cta", CTAS),
+#undef RESOURCE
 };
 
 /* "64", "256K", "1G": 0 if @text is no positive number. */

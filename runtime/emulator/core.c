@@ -423,6 +423,8 @@ static uc_err map_memory(struct core *core)
 		error = uc_mmio_map(core->uc, TUTTI_CORE_REGISTERS, REGISTERS_BYTES, on_register_read, core,
 				    on_register_write, core);
 	if (!error)
+		error = uc_mem_map_ptr(core->uc, TUTTI_CORE_SMS, card_sm_bytes(card), UC_PROT_READ, card->sm_states);
+	if (!error)
 		error = uc_mem_map_ptr(core->uc, TUTTI_CORE_CONTROL, card->discovery.doorbells.offset,
 				       UC_PROT_READ | UC_PROT_WRITE, card->bar);
 	if (!error)

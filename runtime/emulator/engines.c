@@ -316,6 +316,19 @@ static void do_reply(struct tutti_card *card, const uint32_t *w, unsigned n)
 	sm_array_reply(card->sms, w[1] & 0xffff, w[1] >> 16, pair(w + 2));
 }
 
+static void do_sm_mode(struct tutti_card *card, const uint32_t *w, unsigned n)
+{
+	unsigned mode = w[0] >> 16;
+
+	sm_array_mode(card->sms, mode);
+	card->sm_table = mode & TUTTI_SM_TABLE;
+	if (mode & (TUTTI_SM_TABLE | TUTTI_SM_UPDATE))
+		sm_array_table(card->sms, card->sm_states);
+	if (mode & TUTTI_SM_UPDATE)
+		memcpy(card->bar + card->discovery.sm_states.offset, card->sm_states,
+		       card->discovery.sms * sizeof(*card->sm_states));
+}
+
 static void do_flush(struct tutti_card *card, const uint32_t *w, unsigned n)
 {
 	uint32_t gpc = w[0] >> 16 & 0xff, kind = w[0] >> 24;
@@ -362,6 +375,7 @@ static const struct {
 	[TUTTI_CMD_FLUSH] = { do_flush, 3, 3, 1 },
 	[TUTTI_CMD_THROTTLE] = { do_throttle, 2, 255, 1 },
 	[TUTTI_CMD_REPLY] = { do_reply, 4, 4, 0 },
+	[TUTTI_CMD_SM_MODE] = { do_sm_mode, 1, 1, 0 },
 };
 
 static const uint32_t *command_ring(struct tutti_card *card)

@@ -124,6 +124,7 @@ struct tutti_card {
 	struct tutti_status *status;
 	struct tutti_crash *crash;
 	uint64_t *counters;
+	struct tutti_sm_state *sm_states; /* the firmware's; the host has a copy in the window */
 	struct tutti_trace *trace;
 	uint64_t trace_records;
 	struct tutti_doorbell_page *doorbells;
@@ -137,6 +138,7 @@ struct tutti_card {
 	struct core *core;
 	struct engines engines;
 	struct sm_array *sms;
+	bool sm_table; /* @sm_states are kept current for the firmware */
 	struct mmu *mmu;
 	struct profile *profile;
 	uint32_t boot_seen;
@@ -187,6 +189,12 @@ void card_interrupt(struct tutti_card *card, unsigned vector);
 void card_power_on(struct tutti_card *card);
 /** card_local() - @bytes of local memory at @address, aligned to @align; NULL if not inside. */
 void *card_local(struct tutti_card *card, uint32_t address, uint64_t bytes, uint32_t align);
+
+/** card_sm_bytes() - the table of SM states, whole pages. */
+static inline size_t card_sm_bytes(const struct tutti_card *card)
+{
+	return (card->discovery.sms * sizeof(struct tutti_sm_state) + TUTTI_PAGE_SIZE - 1) & ~(TUTTI_PAGE_SIZE - 1ul);
+}
 
 static inline void count(struct tutti_card *card, enum tutti_counter counter, uint64_t n)
 {

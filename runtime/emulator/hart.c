@@ -249,12 +249,15 @@ static bool on_memory(uc_engine *uc, uc_mem_type type, uint64_t va, int size, in
 	return false;
 }
 
-/* Deterministic mode: the clock of waves is the number of basic blocks. */
+/* Deterministic mode: the clock of waves is the number of basic blocks. Energy is counted by them, too. */
 static void on_block(uc_engine *uc, uint64_t va, uint32_t size, void *data)
 {
-	struct engine *engine = ((struct hart *)data)->engine;
+	struct hart *hart = data;
+	struct engine *engine = hart->engine;
 
-	if (unlikely(++engine->blocks >= engine->slice_end))
+	if (hart->blocks)
+		energy_block(hart, va, size);
+	if (engine->array->deterministic && unlikely(++engine->blocks >= engine->slice_end))
 		uc_emu_stop(uc);
 }
 
@@ -434,14 +437,15 @@ static bool add_hooks(struct hart *hart)
 	return !uc_hook_add(uc, &hook, UC_HOOK_INTR, (void *)on_interrupt, hart, 1, 0) &&
 	       !uc_hook_add(uc, &hook, UC_HOOK_INSN_INVALID, (void *)on_break, hart, 1, 0) &&
 	       !uc_hook_add(uc, &hook, memory, (void *)on_memory, hart, 1, 0) &&
-	       (!hart->array->deterministic ||
+	       ((!hart->array->deterministic && !hart->array->energy) ||
 		!uc_hook_add(uc, &hook, UC_HOOK_BLOCK, (void *)on_block, hart, 1, 0));
 }
 
 static bool hart_init(struct hart *hart)
 {
 	return !uc_open(UC_ARCH_RISCV, UC_MODE_RISCV64, &hart->uc) && !uc_ctl_exits_enable(hart->uc) &&
-	       !hart_memory_init(hart) && add_hooks(hart) && (atomic_ready() || no_atomics(hart->uc)) && boot(hart) &&
+	       !hart_memory_init(hart) && !energy_hart_init(hart) && add_hooks(hart) &&
+	       (atomic_ready() || no_atomics(hart->uc)) && boot(hart) &&
 	       (hart->env || !dsmem_map(hart)) && !fiber_create(&hart->fiber, hart_main, hart, STACK_BYTES);
 }
 
@@ -548,5 +552,6 @@ void hart_destroy(struct hart *hart)
 	if (hart->uc)
 		uc_close(hart->uc);
 	hart_memory_fini(hart);
+	energy_hart_fini(hart);
 	free(hart);
 }

@@ -271,6 +271,7 @@ void hart_stale(struct hart *hart)
 	if (code)
 		uc_ctl_flush_tlb(hart->uc); /* translated code, in fact */
 	jump_cache_clear(&hart->jumps);
+	energy_hart_forget(hart);
 	hart->refresh = hart->drop_all = hart->drop_code = false;
 	hart->drop_first = hart->drop_end = 0;
 }

@@ -101,6 +101,10 @@ int sm_array_flush(struct sm_array *array, unsigned gpc, unsigned id, uint32_t m
 int sm_array_flush_lmem(struct sm_array *array, unsigned slot);
 /** sm_array_throttle() - command THROTTLE: @blocks of shared memory for each SM, 0 = as usual. -EINVAL: an SM is in use. */
 int sm_array_throttle(struct sm_array *array, uint32_t blocks, const uint32_t *mask, unsigned words);
+/** sm_array_mode() - command SM_MODE: how SMs split waves. */
+void sm_array_mode(struct sm_array *array, unsigned mode);
+/** sm_array_table() - bring the table of SM states up to date. */
+void sm_array_table(struct sm_array *array, struct tutti_sm_state *table);
 /** sm_array_reply() - command REPLY. @wave: wave slot of the SM */
 void sm_array_reply(struct sm_array *array, unsigned sm, unsigned wave, uint64_t value);
 /** sm_array_invalidate() - translations of @asid in [va, va + bytes) are stale (bytes 0 = all); @code: instructions too. */

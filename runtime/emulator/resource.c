@@ -82,12 +82,16 @@ void blocks_give(struct blocks *blocks, unsigned first, unsigned need)
 void sm_init(struct sm *sm, const struct tutti_discovery *limits)
 {
 	struct wave_slot *wave = sm->wave;
+	uint32_t factor = sm->factor;
 
 	memset(sm, 0, sizeof(*sm));
 	sm->wave = wave;
+	sm->factor = factor;
+	sm->touched = 1;
 	sm->cta_slots = limits->cta_slots;
 	sm->barriers = limits->barriers;
-	blocks_init(&sm->shared, limits->shared_blocks);
+	sm->shared_blocks = limits->shared_blocks;
+	blocks_init(&sm->shared, sm->shared_blocks);
 	for (unsigned p = 0; p < limits->peus; p++) {
 		sm->peu[p].free_waves = limits->peu_waves;
 		blocks_init(&sm->peu[p].scalar, limits->scalar_blocks);
@@ -124,13 +128,30 @@ static unsigned free_wave_slot(const struct sm *sm, const struct tutti_discovery
 	return w;
 }
 
+static bool wave_put(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta, unsigned number, unsigned p)
+{
+	struct wave_slot taken;
+	unsigned w;
+
+	if (!sm->peu[p].free_waves || !peu_take(&sm->peu[p], &cta->task->state, &taken))
+		return false;
+	w = free_wave_slot(sm, limits, p);
+	taken.cta = cta->number;
+	taken.number = (uint16_t)number;
+	sm->wave[w] = taken;
+	sm->busy[w / 64] |= 1ull << (w % 64);
+	cta->wave_slots[w / 64] |= 1ull << (w % 64);
+	return true;
+}
+
 static bool wave_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta, unsigned number)
 {
 	uint32_t tried = 0;
 
+	if (unlikely(sm->rotate))
+		return wave_put(sm, limits, cta, number, (sm->split + 1 + number) % limits->peus);
 	for (;;) {
-		struct wave_slot taken;
-		unsigned best = ~0u, most = 0, w;
+		unsigned best = ~0u, most = 0;
 
 		for (unsigned p = 0; p < limits->peus; p++) {
 			if (!(tried >> p & 1) && sm->peu[p].free_waves > most) {
@@ -140,16 +161,9 @@ static bool wave_take(struct sm *sm, const struct tutti_discovery *limits, struc
 		}
 		if (best == ~0u)
 			return false;
+		if (wave_put(sm, limits, cta, number, best))
+			return true;
 		tried |= 1u << best;
-		if (!peu_take(&sm->peu[best], &cta->task->state, &taken))
-			continue;
-		w = free_wave_slot(sm, limits, best);
-		taken.cta = cta->number;
-		taken.number = (uint16_t)number;
-		sm->wave[w] = taken;
-		sm->busy[w / 64] |= 1ull << (w % 64);
-		cta->wave_slots[w / 64] |= 1ull << (w % 64);
-		return true;
 	}
 }
 
@@ -192,6 +206,11 @@ bool sm_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *ct
 	}
 	sm->cta_slots--;
 	sm->barriers -= state->barriers;
+	if (unlikely(sm->rotate))
+		sm->split = (sm->split + state->waves) % limits->peus;
+	sm->ctas++;
+	sm->waves += state->waves;
+	sm->touched = 1;
 	return true;
 }
 
@@ -203,6 +222,7 @@ void sm_give(struct sm *sm, const struct tutti_discovery *limits, const struct c
 	blocks_give(&sm->shared, cta->shared_first, state->shared_blocks);
 	sm->cta_slots++;
 	sm->barriers += state->barriers;
+	sm->touched = 1;
 }
 
 unsigned sm_wave_slot(const struct sm *sm, const struct cta *cta, unsigned number)

@@ -103,6 +103,7 @@ static void hand_over(struct engine *engine)
 	uint32_t n = engine->ended.count;
 
 	engine->flush_tick = tutti_load_relaxed(&array->tick);
+	energy_flush(engine);
 	if (!n)
 		return;
 	pthread_mutex_lock(&array->lock);
@@ -279,6 +280,7 @@ static void count_up(struct sm_array *array, enum tutti_counter counter, uint64_
 
 static void engine_count(struct engine *engine)
 {
+	energy_flush(engine);
 	count_up(engine->array, TUTTI_COUNTER_WAVES, &engine->waves);
 	count_up(engine->array, TUTTI_COUNTER_WAVE_SWITCHES, &engine->switches);
 	count_up(engine->array, TUTTI_COUNTER_BARRIERS, &engine->barriers);

@@ -130,6 +130,7 @@ int sm_array_create(struct tutti_card *card, struct sm_array **out)
 		sm_array_free(array);
 		return error;
 	}
+	energy_init(array);
 	sm_array_empty(array);
 	error = schedule_init(array);
 	if (error) {
@@ -366,6 +367,8 @@ struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned numbe
 	cta->task = task;
 	if (unlikely(!sm_take(&array->sm[sm], array->limits, cta)))
 		return NULL;
+	if (unlikely(array->energy))
+		array->sm[sm].resource_energy += energy_of_resources(array, &task->state);
 	array->free_ctas = cta->next;
 	task->references++;
 	cta->engine = NULL;

@@ -5,6 +5,8 @@
  *   sm.c         life, commands STATE, LAUNCH, ORDER, reports
  *   sm_stop.c    KILL, reset, invalidation: whatever stops the engines
  *   resource.c   what a CTA takes of an SM
+ *   sm_table.c   the table of SM states
+ *   energy.c     instruction classes, energy
  *   rasteriser.c CTA coordinates
  *   launch.c, cga.c, cga_barrier.c, dsmem.c  CGAs, see cga.h; LAUNCH with work items
  *   request.c    services that the firmware does
@@ -26,6 +28,7 @@
 
 #include "cga.h"
 #include "ecall.h"
+#include "energy.h"
 #include "fiber.h"
 #include "internal.h"
 #include "rasteriser.h"
@@ -59,10 +62,18 @@ struct peu {
 
 struct sm {
 	uint32_t cta_slots, barriers; /* free */
+	uint32_t shared_blocks; /* free or not, see throttle.c */
 	struct blocks shared;
 	uint64_t busy[SM_WAVES / 64];
 	struct peu peu[SM_PEUS];
 	struct wave_slot *wave;
+	uint32_t split;   /* PEU of the last wave of the rotated split */
+	bool rotate;      /* waves are split by rotation */
+	uint32_t touched; /* atomic: the table of SM states may be stale */
+	uint32_t factor;  /* of its energy */
+	uint64_t ctas, waves; /* ever started */
+	uint64_t resource_energy;
+	uint64_t instructions[TUTTI_CLASSES]; /* atomic */
 };
 
 /** struct task - a task state and what is derived from it; lives while a slot or a CTA needs it. */
@@ -214,6 +225,7 @@ struct hart {
 	struct region region[HART_REGIONS];
 	uint32_t regions, region_hit;
 	uint8_t *shared;
+	struct class_block *blocks; /* energy.c */
 	struct tutti_wave_info *infos;
 	uint32_t infos_used, infos_max;
 	struct wave *free_waves;
@@ -249,6 +261,10 @@ struct engine {
 	struct cta_list ended;  /* thread's own until handed over */
 	struct cta_list handed, faulted;
 	uint64_t waves, switches, barriers, faults;
+	/* energy.c: instructions not yet given to their SM */
+	uint32_t counted_sm;
+	bool counted_any;
+	uint64_t counted[TUTTI_CLASSES];
 	struct hart *hart[TUTTI_MAX_CONTEXTS];
 	struct hart *harts;
 	uint32_t hart_count;
@@ -259,6 +275,8 @@ struct sm_array {
 	struct tutti_card *card;
 	const struct tutti_discovery *limits;
 	bool deterministic;
+	bool energy; /* instruction classes are counted */
+	uint32_t class_energy[TUTTI_CLASSES], resource_energy[TUTTI_RESOURCES];
 	uint32_t sms, slots, sm_waves;
 	struct sm *sm;
 	struct view *view;   /* [sm][slot] */

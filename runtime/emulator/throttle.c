@@ -41,7 +41,9 @@ static int check(struct sm_array *array, struct sm *sm, uint32_t blocks)
 
 static int set(struct sm_array *array, struct sm *sm, uint32_t blocks)
 {
-	blocks_init(&sm->shared, blocks ? blocks : array->limits->shared_blocks);
+	sm->shared_blocks = blocks ? blocks : array->limits->shared_blocks;
+	blocks_init(&sm->shared, sm->shared_blocks);
+	sm->touched = 1;
 	return 0;
 }
 

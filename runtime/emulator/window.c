@@ -38,6 +38,7 @@ static void place_regions(struct tutti_discovery *d)
 	d->sm_table = region(&at, d->sms * sizeof(struct tutti_sm_place));
 	d->trace = region(&at, 8192 * sizeof(struct tutti_trace));
 	d->rsb_window = region(&at, TUTTI_MAX_RSBS * TUTTI_PAGE_SIZE);
+	d->sm_states = region(&at, d->sms * sizeof(struct tutti_sm_state));
 	d->doorbells = region(&at, TUTTI_MAX_QUEUES * TUTTI_PAGE_SIZE);
 	d->window_bytes = at;
 }
@@ -118,6 +119,8 @@ int window_layout(const struct tutti_card_config *config, struct tutti_discovery
 	d->serial = 1;
 	d->features = TUTTI_FEATURE_EMULATED | TUTTI_FEATURE_PCIE_ATOMICS | TUTTI_FEATURE_CARD_RINGS |
 		      TUTTI_FEATURE_TRACE;
+	if (config->energy)
+		d->features |= TUTTI_FEATURE_ENERGY;
 	strcpy(d->name, "Tutti emulated card");
 	error = place_gpcs(config, d);
 	if (!error)

@@ -62,6 +62,7 @@ static void discovery(void **state)
 	inside(d->crash, sizeof(struct tutti_crash));
 	inside(d->counters, TUTTI_COUNTERS * 8);
 	inside(d->sm_table, d->sms * sizeof(struct tutti_sm_place));
+	inside(d->sm_states, d->sms * sizeof(struct tutti_sm_state));
 	inside(d->doorbells, d->max_queues * TUTTI_PAGE_SIZE);
 	assert_int_equal(d->doorbells.offset % TUTTI_PAGE_SIZE, 0);
 	for (i = 0; i < n; i++)

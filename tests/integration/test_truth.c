@@ -122,6 +122,7 @@ static void shared_words_are_mirrors(void **state)
 	flip("answers", bar + d->card_ring.offset, d->card_ring.bytes, 10, args);
 	flip("requests", bar + d->host_ring.offset, d->host_ring.bytes, 10, args);
 	flip("SM table", bar + d->sm_table.offset, d->sm_table.bytes, 20, args);
+	flip("SM states", bar + d->sm_states.offset, d->sm_states.bytes, 400, args);
 	flip("trace", bar + d->trace.offset, d->trace.bytes < 65536 ? d->trace.bytes : 65536, 400, args);
 	/* nothing was lost on the way */
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 0, 0, 0), 0);

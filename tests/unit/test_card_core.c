@@ -72,6 +72,12 @@ void sm_array_kill(struct sm_array *array, unsigned slot)
 void sm_array_order(struct sm_array *array, unsigned first, const uint32_t *words, unsigned n)
 {
 }
+void sm_array_mode(struct sm_array *array, unsigned mode)
+{
+}
+void sm_array_table(struct sm_array *array, struct tutti_sm_state *table)
+{
+}
 void sm_array_reply(struct sm_array *array, unsigned sm, unsigned wave, uint64_t value)
 {
 }
@@ -428,8 +434,8 @@ static void test_traps(void **state)
 
 	SCRIPT_WORDS(OP_ILLEGAL, 0);
 	expect_trap(2, 0xffffffff);
-	SCRIPT_WORDS(OP_LOAD, 0x20000000);
-	expect_trap(5, 0x20000000);
+	SCRIPT_WORDS(OP_LOAD, 0x30000000);
+	expect_trap(5, 0x30000000);
 	SCRIPT_WORDS(OP_STORE, 0x70000000);
 	expect_trap(7, 0x70000000);
 	SCRIPT_WORDS(OP_BREAK, 0);

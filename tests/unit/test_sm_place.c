@@ -128,6 +128,93 @@ static void capacity_of_one_shape(void **unused)
 	rig_destroy(card);
 }
 
+/* RES-12: rotation over the PEUs; whatever the CTAs, totals of an SM's PEUs differ by at most one. */
+static void rotated_split_is_balanced(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 1);
+	struct sm *sm = &card->array->sm[0];
+
+	for (unsigned round = 0; round < 200; round++) {
+		unsigned total = 0, split = 0;
+
+		sm_init(sm, &card->limits);
+		sm->rotate = true;
+		for (;;) {
+			struct task task = {.state = {.waves = (uint16_t)(1 + roll(7)), .scalar_blocks = 1}};
+			struct cta cta = {.task = &task};
+			unsigned most = 0, least = 8;
+
+			if (!sm_take(sm, &card->limits, &cta))
+				break;
+			for (unsigned w = 0; w < task.state.waves; w++)
+				assert_int_equal(sm_wave_slot(sm, &cta, w) / 8, (split + 1 + w) % 4);
+			split = (split + task.state.waves) % 4;
+			total += task.state.waves;
+			assert_int_equal(sm->split, split);
+			for (unsigned p = 0; p < 4; p++) {
+				unsigned used = 8 - sm->peu[p].free_waves;
+
+				most = used > most ? used : most;
+				least = used < least ? used : least;
+			}
+			assert_true(most - least <= 1);
+		}
+		assert_true(total > 25); /* refused only where the part of a PEU did not fit */
+		assert_int_equal(sm->split, split);
+	}
+	rig_destroy(card);
+}
+
+/* RES-01, RES-03: the table says what is free, neighbours in neighbouring words. */
+static void table_of_sm_states(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 2);
+	struct tutti_sm_state *table = calloc(2, sizeof(*table));
+	struct sm *sm = &card->array->sm[1];
+	struct tutti_discovery limits = card->limits;
+
+	for (unsigned round = 0; round < 200; round++) {
+		struct task task[8];
+		struct cta cta[8];
+		unsigned n = 0, blocks[3] = {1 + roll(256), 1 + roll(256), 1 + roll(256)};
+
+		limits.scalar_blocks = blocks[0];
+		limits.vector_blocks = blocks[1];
+		limits.shared_blocks = blocks[2];
+		card->limits = limits;
+		sm_init(sm, &limits);
+		for (unsigned i = 0; i < 8; i++) {
+			task[n].state = (struct tutti_task_state){.waves = (uint16_t)(1 + roll(3)),
+				.scalar_blocks = (uint16_t)roll(9), .vector_blocks = (uint16_t)roll(30),
+				.shared_blocks = (uint16_t)roll(60), .barriers = (uint16_t)roll(3)};
+			cta[n].task = &task[n];
+			n += sm_take(sm, &limits, &cta[n]);
+		}
+		for (unsigned i = 0; i < n; i += 2)
+			sm_give(sm, &limits, &cta[i]);
+		sm_array_table(card->array, table);
+		assert_int_equal(table[1].cta_slots, 32 - n / 2);
+		assert_int_equal(table[1].barriers, sm->barriers);
+		for (unsigned kind = 0; kind < 3; kind++) {
+			unsigned words = tutti_map_words(blocks[kind]), set = 0;
+
+			for (unsigned b = 0; b < words * 32; b++) {
+				const struct blocks *have = kind == 2 ? &sm->shared : kind ? &sm->peu[3].vector : &sm->peu[3].scalar;
+				const uint32_t *map = kind == 2 ? table[1].shared : kind ? table[1].peu[3].vector :
+									       table[1].peu[3].scalar;
+
+				assert_int_equal(map[b % words] >> (b / words) & 1, have->free[b / 64] >> (b % 64) & 1);
+				set += map[b % words] >> (b / words) & 1;
+			}
+			assert_int_equal(set, kind == 2 ? table[1].shared_free : kind ? table[1].peu[3].vector_free :
+										   table[1].peu[3].scalar_free);
+		}
+		assert_int_equal(table[1].peu[2].free_waves, sm->peu[2].free_waves);
+	}
+	free(table);
+	rig_destroy(card);
+}
+
 static void overbooking_is_refused(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 2);
@@ -258,6 +345,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(coordinates_against_division),
 		cmocka_unit_test(blocks_first_fit),
 		cmocka_unit_test(capacity_of_one_shape),
+		cmocka_unit_test(rotated_split_is_balanced),
+		cmocka_unit_test(table_of_sm_states),
 		cmocka_unit_test(overbooking_is_refused),
 		cmocka_unit_test(malformed_launches),
 		cmocka_unit_test(order_and_late_joiner),

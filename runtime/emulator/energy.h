@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: Instruction classes and energy of SMs, see energy.c */
+#ifndef TUTTI_EMULATOR_ENERGY_H
+#define TUTTI_EMULATOR_ENERGY_H
+
+#include <stdint.h>
+
+#include "tutti/contract.h"
+
+struct engine;
+struct hart;
+struct sm;
+struct sm_array;
+
+/** energy_init() - energies of the configuration, factors of the SMs. */
+void energy_init(struct sm_array *array);
+int energy_hart_init(struct hart *hart);
+void energy_hart_fini(struct hart *hart);
+/** energy_hart_forget() - code has changed. */
+void energy_hart_forget(struct hart *hart);
+/** energy_block() - the running wave of @hart enters a basic block. */
+void energy_block(struct hart *hart, uint64_t va, uint32_t bytes);
+/** energy_flush() - give what @engine has counted to its SM. */
+void energy_flush(struct engine *engine);
+/** energy_of_resources() - picojoules of one CTA's resources. */
+uint64_t energy_of_resources(const struct sm_array *array, const struct tutti_task_state *state);
+uint64_t energy_of_sm(const struct sm_array *array, const struct sm *sm);
+
+#endif
