@@ -2,7 +2,7 @@
 # Firmware: the RV32IMC image, and the same logic as a library for the host.
 
 FW := $(OUT)/firmware
-FW_UNITS := $(filter-out mkimage,$(basename $(notdir $(wildcard firmware/*.c))))
+FW_UNITS := $(filter-out mkimage memory,$(basename $(notdir $(wildcard firmware/*.c))))
 FW_CFLAGS = -march=rv32imc -mabi=ilp32 -mcmodel=medlow -std=gnu11 -O2 -ffreestanding -fno-builtin -nostdlib \
 	-fno-schedule-insns -fno-strict-aliasing -fomit-frame-pointer -msmall-data-limit=0 $(WARN) -Iinclude -Ifirmware
 FW_OBJECTS := $(addprefix $(FW)/,start.o memory.o $(addsuffix .o,$(FW_UNITS)))
