@@ -91,7 +91,8 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 	}
 	state = begin(packet->word[0]);
 	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
-	if (unlikely(code)) {
+	if (unlikely(code) && (code != PACKET_GROUPED ||
+			       (code = packet_grouped(queue, &packet->dispatch, state, &launch)))) {
 		if (packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE)
 			counters.acquires--;
 		return code;

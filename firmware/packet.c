@@ -43,35 +43,14 @@ static COLD int packet_shape(struct queue *queue, const struct tutti_dispatch_pa
 	return packet_dispatch(queue, packet, state, launch);
 }
 
-static int packet_grouped(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
-			  struct launch *launch)
-{
-	struct tutti_reference *entry = NULL;
-	int code = kernel_cga_check(launch->kernel, state + STATE_AT(groups_x), launch->shape->capacity);
-
-	if (code)
-		return packet_refuse(code, BYTE(grid_x));
-	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->ref_num)
-		entry = &queue->rsb->table[packet->ref_num & TUTTI_REF_INDEX];
-	cga_expect(queue, entry);
-	return 0;
-}
-
 /* Not the descriptor that is in its place in the cache, or one of a kernel with CGAs. */
-static COLD int packet_other_kernel(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
-				    struct launch *launch)
+static COLD int packet_other_kernel(struct queue *queue, uint32_t low, uint32_t high)
 {
-	uint32_t low = (uint32_t)packet->kernel_object;
-	uint32_t high = (uint32_t)(packet->kernel_object >> 32) | queue->asid_queue << 16;
-	struct kernel *kernel = kernel_slot(low);
-	int code;
+	const struct kernel *kernel = kernel_slot(low);
 
 	if (kernel->low != low || kernel->asked != high || kernel->state != KERNEL_READY)
 		return kernel_miss(queue, low, high);
-	kernel->high = high;
-	code = packet_dispatch(queue, packet, state, launch);
-	kernel->high = ~0u;
-	return code ? code : packet_grouped(queue, packet, state, launch);
+	return PACKET_GROUPED;
 }
 
 /*
@@ -92,7 +71,7 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	if (unlikely(kernel->low != low) || unlikely(kernel->high != (high ^ queue->asid_queue << 16))) {
 		if ((!low && !high) || low & 63 || high >> 15)
 			return packet_refuse(TUTTI_ERROR_CODE_OBJECT, BYTE(kernel_object));
-		return packet_other_kernel(queue, packet, state, launch);
+		return packet_other_kernel(queue, low, high | queue->asid_queue << 16);
 	}
 	launch->kernel = kernel;
 	state[STATE_AT(entry)] = kernel->entry[0];
@@ -214,4 +193,30 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
 	launch->shape = shape;
 	return 0;
+}
+
+static int check_grouped(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+			 struct launch *launch)
+{
+	struct tutti_reference *entry = NULL;
+	int code = kernel_cga_check(launch->kernel, state + STATE_AT(groups_x), launch->shape->capacity);
+
+	if (code)
+		return packet_refuse(code, BYTE(grid_x));
+	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->ref_num)
+		entry = &queue->rsb->table[packet->ref_num & TUTTI_REF_INDEX];
+	cga_expect(queue, entry);
+	return 0;
+}
+
+COLD int packet_grouped(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+			struct launch *launch)
+{
+	struct kernel *kernel = kernel_slot((uint32_t)packet->kernel_object);
+	int code;
+
+	kernel->high = kernel->asked;
+	code = packet_dispatch(queue, packet, state, launch);
+	kernel->high = ~0u;
+	return code ? code : check_grouped(queue, packet, state, launch);
 }

@@ -33,6 +33,7 @@ struct launch {
 /* Outcomes of working on a packet; positive: TUTTI_ERROR_* */
 #define PACKET_DONE 0
 #define PACKET_PARKED (-1)
+#define PACKET_GROUPED (-2) /* of packet_dispatch(): the kernel has CGAs, ask packet_grouped() */
 
 /** struct packet_error - details of the last refused packet. */
 struct packet_error {
@@ -47,10 +48,13 @@ extern struct packet_error packet_error;
 /**
  * packet_dispatch() - decode a kernel dispatch packet.
  * @state: payload of a STATE command
- * Return: 0, TUTTI_ERROR_*, or PACKET_PARKED (kernel descriptor on its way, or no shape free)
+ * Return: 0, TUTTI_ERROR_*, PACKET_GROUPED, or PACKET_PARKED (kernel descriptor on its way, or no shape free)
  */
 int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
 		    struct launch *launch);
+/** packet_grouped() - the same for a kernel with CGAs, which are in cga_state afterwards. */
+int packet_grouped(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+		   struct launch *launch);
 /** packet_refuse() - note where the fault lies; returns @code. */
 int packet_refuse(int code, uint32_t field);
 
