@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
+#include <drm/drm_prime.h>
 #ifdef TUTTI_HAVE_ACCEL
 #include <drm/drm_accel.h>
 #define TUTTI_DRIVER_NODE DRIVER_COMPUTE_ACCEL
@@ -30,6 +31,13 @@
 #define TUTTI_DRIVER_DATE .date = "20261121",
 #else
 #define TUTTI_DRIVER_DATE
+#endif
+
+/* Later kernels do it anyway. */
+#ifdef TUTTI_HAVE_PRIME_MMAP
+#define TUTTI_PRIME_MMAP .gem_prime_mmap = drm_gem_prime_mmap,
+#else
+#define TUTTI_PRIME_MMAP
 #endif
 
 static inline void tutti_vm_flags(struct vm_area_struct *vma, unsigned long set, unsigned long clear)

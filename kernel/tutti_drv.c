@@ -252,6 +252,7 @@ const struct drm_driver tutti_drm_driver = {
 	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
 	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
 	.gem_prime_import_sg_table = drm_gem_shmem_prime_import_sg_table,
+	TUTTI_PRIME_MMAP
 #ifdef TUTTI_HAVE_SHOW_FDINFO
 	.show_fdinfo = tutti_show_fdinfo,
 #endif

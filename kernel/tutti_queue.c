@@ -19,13 +19,13 @@ static void queue_release(struct tutti_object *object)
 	kfree(queue);
 }
 
-/* Its owner is told. */
+/* Its owner is told. Fences first, with the true reason: the event ends what is left as cancelled. */
 static void queue_lost(struct tutti_object *object)
 {
 	struct tutti_fault fault = { .code = TUTTI_ERROR_CANCELLED, .queue = object->id, .sm = 0xffff };
 
+	tutti_fence_cancel(to_queue(object), drm_dev_is_unplugged(&object->tdev->drm) ? -ENODEV : -EIO);
 	tutti_event_error(object->tdev, &fault);
-	tutti_fence_cancel(to_queue(object), -EIO);
 }
 
 /* Doorbell first: nothing new is heard of; then the firmware kills what runs and answers. */

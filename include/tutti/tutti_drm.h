@@ -133,7 +133,8 @@ struct drm_tutti_context_create {
  * struct drm_tutti_handle - a handle and nothing else: CONTEXT_DESTROY, QUEUE_DESTROY,
  * QUEUE_RESET, RSB_DESTROY.
  *
- * Errors: -ENOENT; CONTEXT_DESTROY and RSB_DESTROY: -EBUSY a queue uses it.
+ * Errors: -ENOENT; CONTEXT_DESTROY and RSB_DESTROY: -EBUSY a queue uses it; QUEUE_RESET: -EINVAL
+ * the queue has not stopped.
  */
 struct drm_tutti_handle {
 	__u32 handle;
@@ -296,7 +297,7 @@ struct drm_tutti_event {
  * @packet: the point is signalled when so many packets have retired
  *
  * A fence never waits for ever: -ETIMEDOUT after the module's fence_timeout_ms, -ECANCELED when
- * the queue stops or goes, -EIO by a reset. Errors: -ENOENT queue or syncobj; -EINVAL point 0.
+ * the queue stops or goes, -EIO by a reset, -ENODEV when the card goes. Errors: -ENOENT queue or syncobj; -EINVAL point 0.
  */
 struct drm_tutti_fence {
 	__u32 handle;

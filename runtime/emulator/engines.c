@@ -259,7 +259,7 @@ static void do_state(struct tutti_card *card, const uint32_t *w, unsigned n)
 		command_broken(card, w[0], "STATE without its CGA levels");
 		return;
 	}
-	sm_array_state(card->sms, slot, &state, cga ? level : NULL, masked ? w + used : NULL, masked ? n - used : 0);
+	sm_array_state(card->sms, slot, sub & 0xff, &state, cga ? level : NULL, masked ? w + used : NULL, masked ? n - used : 0);
 	if (sub & TUTTI_STATE_ACK)
 		put(card, TUTTI_EVENT_STATE | slot << 8, 0);
 }

@@ -81,10 +81,11 @@ void sm_array_destroy(struct sm_array *array);
 void sm_array_reset(struct sm_array *array);
 /**
  * sm_array_state() - command STATE.
+ * @flags: TUTTI_STATE_*
  * @level: TUTTI_CGA_LEVELS CGA shapes or NULL
  * @mask: 32-bit words, or NULL for all SMs
  */
-void sm_array_state(struct sm_array *array, unsigned slot, const struct tutti_task_state *state,
+void sm_array_state(struct sm_array *array, unsigned slot, unsigned flags, const struct tutti_task_state *state,
 		    const struct tutti_cga_shape *level, const uint32_t *mask, unsigned words);
 /**
  * sm_array_launch() - command LAUNCH: words after word 0.

@@ -197,7 +197,7 @@ bool sm_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *ct
 	if (shared < 0)
 		return false;
 	cta->shared_first = (uint16_t)shared;
-	for (unsigned i = 0; i < state->waves; i++) {
+	for (unsigned i = 0; i < cta->waves; i++) {
 		if (!wave_take(sm, limits, cta, i)) {
 			waves_give(sm, limits, cta);
 			blocks_give(&sm->shared, cta->shared_first, state->shared_blocks);
@@ -207,7 +207,7 @@ bool sm_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *ct
 	sm->cta_slots--;
 	sm->barriers -= state->barriers;
 	if (unlikely(sm->rotate))
-		sm->split = (sm->split + state->waves) % limits->peus;
+		sm->split = (sm->split + cta->waves) % limits->peus;
 	sm->ctas++;
 	sm->waves += state->waves;
 	sm->touched = 1;

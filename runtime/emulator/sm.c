@@ -203,12 +203,13 @@ static struct task *task_get(struct sm_array *array)
 }
 
 static void task_fill(struct sm_array *array, struct task *task, const struct tutti_task_state *state,
-		      const struct raster_shape *shape, const struct tutti_cga_shape *level)
+		      const struct raster_shape *shape, const struct tutti_cga_shape *level, bool split)
 {
 	struct tutti_wave_info *info = &task->info;
 
 	task->state = *state;
 	task->shape = *shape;
+	task->split = split;
 	memcpy(task->level, level, sizeof(task->level));
 	task->cga_ctas = (uint32_t)state->cga_x * state->cga_y * state->cga_z;
 	task->serial = ++array->serials;
@@ -243,12 +244,12 @@ static void task_fill(struct sm_array *array, struct task *task, const struct tu
 }
 
 static bool same_task(const struct task *task, const struct tutti_task_state *state,
-		      const struct tutti_cga_shape *level)
+		      const struct tutti_cga_shape *level, bool split)
 {
 	struct tutti_task_state c = *state;
 
 	c.first = task->state.first;
-	return !memcmp(&task->state, &c, sizeof(c)) && !memcmp(task->level, level, sizeof(task->level));
+	return task->split == split && !memcmp(&task->state, &c, sizeof(c)) && !memcmp(task->level, level, sizeof(task->level));
 }
 
 /* The CGA shapes of a state: given, or one level from its cga_x, y, z, or none. */
@@ -275,6 +276,34 @@ static bool find_levels(struct sm_array *array, const struct tutti_task_state *s
 	       (uint64_t)size[0] * size[1] * size[2] <= array->limits->cga_ctas;
 }
 
+/* A view of a task from its CTA (of a split task: wave) number @first on; @count launches were seen before. */
+static void view_start(struct view *view, const struct task *task, uint32_t first, uint64_t count)
+{
+	uint16_t waves = task->state.waves;
+
+	if (likely(!task->split)) {
+		rasteriser_start(&view->raster, &task->shape, first, count);
+		return;
+	}
+	view->split_base = count - first % waves;
+	rasteriser_start(&view->raster, &task->shape, first / waves, 0);
+}
+
+/* The SM starts launch number @count of the slot: where is it? */
+static void view_place(struct view *view, const struct task *task, uint64_t count, struct cta *cta)
+{
+	cta->waves = task->state.waves;
+	cta->first_wave = 0;
+	if (unlikely(task->split)) {
+		count -= view->split_base;
+		cta->first_wave = (uint16_t)(count % cta->waves);
+		count /= cta->waves;
+		cta->waves = 1;
+	}
+	rasteriser_advance(&view->raster, &task->shape, count);
+	rasteriser_place(&view->raster, &task->shape, &cta->at);
+}
+
 static void state_to_mask(struct sm_array *array, unsigned number, uint32_t first, const uint32_t *mask,
 			  unsigned words)
 {
@@ -290,28 +319,35 @@ static void state_to_mask(struct sm_array *array, unsigned number, uint32_t firs
 			view = &array->view[array->order[position] * array->slots + number];
 			view->epoch = slot->epoch;
 			view->version = slot->version;
-			rasteriser_start(&view->raster, &slot->task->shape, first, slot->launches);
+			view_start(view, slot->task, first, slot->launches);
 		}
 	}
 }
 
-void sm_array_state(struct sm_array *array, unsigned number, const struct tutti_task_state *state,
+/* Waves of a split CTA do not know each other. */
+static bool can_split(const struct tutti_task_state *state, const struct raster_shape *shape)
+{
+	return state->waves && !state->shared_blocks && !state->barriers && !shape->levels;
+}
+
+void sm_array_state(struct sm_array *array, unsigned number, unsigned flags, const struct tutti_task_state *state,
 		    const struct tutti_cga_shape *given, const uint32_t *mask, unsigned words)
 {
 	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
 	struct raster_shape shape;
 	struct slot *slot;
+	bool split = flags & TUTTI_STATE_SPLIT;
 
 	if (number >= array->slots)
 		return; /* a launch into such a slot is refused */
 	slot = &array->slot[number];
-	if (!find_levels(array, state, given, level, &shape)) {
+	if (!find_levels(array, state, given, level, &shape) || (split && !can_split(state, &shape))) {
 		if (slot->task)
 			task_put(array, slot->task);
 		slot->task = NULL; /* no launch before a better one */
 		return;
 	}
-	if (!slot->task || !same_task(slot->task, state, level)) {
+	if (!slot->task || !same_task(slot->task, state, level, split)) {
 		struct task *task = slot->task;
 
 		if (!task || task->references > 1) {
@@ -321,7 +357,7 @@ void sm_array_state(struct sm_array *array, unsigned number, const struct tutti_
 			if (!task)
 				return;
 		}
-		task_fill(array, task, state, &shape, level);
+		task_fill(array, task, state, &shape, level, split);
 		slot->version++;
 	}
 	if (mask) {
@@ -359,11 +395,11 @@ struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned numbe
 	if (unlikely(view->epoch != slot->epoch)) {
 		view->epoch = slot->epoch;
 		view->version = slot->all_version;
-		rasteriser_start(&view->raster, &task->shape, slot->first, slot->base);
+		view_start(view, task, slot->first, slot->base);
 	}
 	if (unlikely(view->version != slot->version || !cta))
 		return NULL;
-	rasteriser_advance(&view->raster, &task->shape, slot->launches++);
+	view_place(view, task, slot->launches++, cta);
 	cta->task = task;
 	if (unlikely(!sm_take(&array->sm[sm], array->limits, cta)))
 		return NULL;
@@ -376,11 +412,10 @@ struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned numbe
 	cta->live = NULL;
 	cta->waiting = NULL;
 	cta->waiting_end = &cta->waiting;
-	rasteriser_place(&view->raster, &task->shape, &cta->at);
 	cta->group = NULL;
 	cta->cga = NULL;
 	cta->sm = (uint16_t)sm;
-	cta->waves = cta->left = task->state.waves;
+	cta->left = cta->waves;
 	cta->started = cta->arrived = 0;
 	cta->slot = (uint8_t)number;
 	cta->used = true;

@@ -88,6 +88,7 @@ struct task {
 	uint32_t items;              /* of a full workgroup */
 	uint32_t stack_class;
 	bool edge;                   /* some workgroup is smaller */
+	bool split;                  /* launched wave by wave */
 	struct task *next;
 };
 
@@ -112,6 +113,7 @@ struct slot {
 struct view {
 	uint32_t epoch;
 	uint32_t version;
+	uint64_t split_base; /* split tasks: launch count at which wave 0 of some CTA was */
 	struct rasteriser raster;
 };
 
@@ -135,6 +137,7 @@ struct cta {
 	uint64_t work_first;
 	uint16_t sm, shared_first;
 	uint16_t waves, started, left, arrived;
+	uint16_t first_wave; /* not 0 in split tasks only */
 	uint8_t slot;
 	bool used, frozen, special;
 	struct {

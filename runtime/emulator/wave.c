@@ -46,7 +46,8 @@ static void fill_info(struct engine *engine, struct wave *wave)
 	const struct cta *cta = wave->cta;
 	struct task *task = cta->task;
 	struct sm_array *array = engine->array;
-	uint32_t items = task->items, first = TUTTI_WAVE_ITEMS * wave->number;
+	uint32_t number = cta->first_wave + (uint32_t)wave->number;
+	uint32_t items = task->items, first = TUTTI_WAVE_ITEMS * number;
 
 	if (wave->info_serial != task->serial) {
 		*info = task->info;
@@ -59,7 +60,7 @@ static void fill_info(struct engine *engine, struct wave *wave)
 		       (uint64_t)cta->shared_first * array->limits->shared_block_bytes;
 	info->first_item = first;
 	info->items = first >= items ? 0 : items - first < TUTTI_WAVE_ITEMS ? items - first : TUTTI_WAVE_ITEMS;
-	info->wave = wave->number;
+	info->wave = number;
 	info->cta[0] = cta->at.x;
 	info->cta[1] = cta->at.y;
 	info->cta[2] = cta->at.z;

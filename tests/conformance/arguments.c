@@ -1,184 +1,190 @@
 // SPDX-License-Identifier: MIT
-/* Flags, pads, handles, pointers, call numbers: everything valid but one. */
+/* Call numbers, and what is behind the pointers and descriptors inside of arguments. */
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "rig.h"
+#include "calls.h"
+#include "tutti/discovery.h"
 
-static bool unknown_call(struct rig *rig)
+static bool unknown_calls(struct rig *rig)
 {
-	struct drm_tutti_kick kick = {0};
+	uint8_t args[256] = {0};
 
 	CHECK(rig_open(rig));
-	EXPECT(EINVAL, call(rig->fd, DRM_TUTTI_IOWR(0x50, drm_tutti_kick), &kick));
+	for (unsigned i = DRM_TUTTI_CONTROL + 1; i < DRM_COMMAND_END - DRM_COMMAND_BASE; i++)
+		EXPECT(EINVAL, call(rig->fd, DRM_IOWR(DRM_COMMAND_BASE + i, struct drm_tutti_kick), args));
+	EXPECT(EINVAL, call(rig->fd, DRM_IOWR(0xff, struct drm_tutti_kick), args));
 	return true;
 }
 
-static bool bad_pointer(struct rig *rig)
+static int query(struct rig *rig, uint32_t what, void *pointer, uint32_t *size)
 {
+	struct drm_tutti_query args = {.what = what, .size = *size, .pointer = (uintptr_t)pointer};
+	int error = call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &args);
+
+	*size = args.size;
+	return error;
+}
+
+/* No byte more than asked for, and the answer says how many there are. */
+static bool query_sizes(struct rig *rig)
+{
+	const uint32_t all = sizeof(struct drm_tutti_state);
+	uint8_t bytes[sizeof(struct drm_tutti_state) + 16];
+
 	CHECK(rig_open(rig));
-	EXPECT(EFAULT, call(rig->fd, DRM_IOCTL_TUTTI_QUERY, NULL));
+	for (uint32_t asked = 0; asked <= all + 8; asked++) {
+		uint32_t size = asked;
+
+		memset(bytes, 0xa5, sizeof(bytes));
+		EXPECT(0, query(rig, DRM_TUTTI_QUERY_STATE, bytes, &size));
+		EXPECT(all, size);
+		for (uint32_t i = asked < all ? asked : all; i < sizeof(bytes); i++)
+			CHECK(bytes[i] == 0xa5);
+	}
 	return true;
 }
 
-/* The structure ends with the page: nothing behind it may be read. */
-static bool page_end(struct rig *rig)
+static bool query_nothing(struct rig *rig)
 {
-	struct drm_tutti_query *query;
+	uint32_t size = 0;
+
+	CHECK(rig_open(rig));
+	EXPECT(0, query(rig, DRM_TUTTI_QUERY_DISCOVERY, NULL, &size));
+	EXPECT(sizeof(struct tutti_discovery), size);
+	return true;
+}
+
+static bool query_pads(struct rig *rig)
+{
 	struct drm_tutti_state state;
-	uint8_t *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct tutti_discovery card;
+	uint32_t size = sizeof(state);
 
-	CHECK(rig_open(rig) && pages != MAP_FAILED && !mprotect(pages + PAGE, PAGE, PROT_NONE));
-	query = (void *)(pages + PAGE - sizeof(*query));
-	*query = (struct drm_tutti_query){
-		.what = DRM_TUTTI_QUERY_STATE, .size = sizeof(state), .pointer = (uintptr_t)&state};
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUERY, query));
-	EXPECT(sizeof(state), query->size);
-	query->pointer = (uintptr_t)pages + PAGE;
-	EXPECT(EFAULT, call(rig->fd, DRM_IOCTL_TUTTI_QUERY, query));
-	munmap(pages, 2 * PAGE);
+	memset(&state, 0xff, sizeof(state));
+	CHECK(rig_open(rig));
+	EXPECT(0, query(rig, DRM_TUTTI_QUERY_STATE, &state, &size));
+	EXPECT(0, state.pad);
+	size = sizeof(card);
+	EXPECT(0, query(rig, DRM_TUTTI_QUERY_DISCOVERY, &card, &size));
+	CHECK(card.magic == TUTTI_DISCOVERY_MAGIC && card.max_queues && card.sms);
+	CHECK(memchr(card.name, 0, sizeof(card.name)));
 	return true;
 }
 
-static bool query_unknown(struct rig *rig)
+/* A buffer that ends with its page, read-only, cut off, at an odd address: QUERY and RSB_READ. */
+static bool nested_pointers(struct rig *rig, bool (*set)(struct rig *rig, void *pointer, int wanted), uint32_t bytes)
 {
-	struct drm_tutti_query query = {.what = 99};
+	uint8_t *pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(pages != MAP_FAILED && !mprotect(pages + PAGE, PAGE, PROT_NONE));
+	CHECK(set(rig, pages + PAGE - bytes, 0));
+	CHECK(set(rig, pages + 1, 0));
+	CHECK(set(rig, pages + PAGE - bytes + 1, EFAULT));
+	CHECK(set(rig, pages + PAGE, EFAULT));
+	CHECK(!mprotect(pages + 2 * PAGE, PAGE, PROT_READ));
+	CHECK(set(rig, pages + 2 * PAGE, EFAULT));
+	munmap(pages, 3 * PAGE);
+	return true;
+}
+
+static bool set_query(struct rig *rig, void *pointer, int wanted)
+{
+	uint32_t size = sizeof(struct drm_tutti_state);
+
+	EXPECT(wanted, query(rig, DRM_TUTTI_QUERY_STATE, pointer, &size));
+	return true;
+}
+
+static bool query_pointers(struct rig *rig)
+{
+	CHECK(rig_open(rig));
+	return nested_pointers(rig, set_query, sizeof(struct drm_tutti_state));
+}
+
+static bool set_read(struct rig *rig, void *pointer, int wanted)
+{
+	struct drm_tutti_rsb_read args;
+
+	CHECK(call_find(DRM_IOCTL_TUTTI_RSB_READ)->fill(rig, &args));
+	args.pointer = (uintptr_t)pointer;
+	EXPECT(wanted, call(rig->fd, DRM_IOCTL_TUTTI_RSB_READ, &args));
+	return true;
+}
+
+static bool rsb_pointers(struct rig *rig)
+{
+	CHECK(rig_queue(rig));
+	return nested_pointers(rig, set_read, sizeof(struct tutti_rsb));
+}
+
+static int event(struct rig *rig, int fd)
+{
+	struct drm_tutti_event args = {.handle = rig->queue, .flags = DRM_TUTTI_EVENT_ERROR, .fd = fd};
+
+	return call(rig->fd, DRM_IOCTL_TUTTI_EVENT, &args);
+}
+
+static bool event_descriptors(struct rig *rig)
+{
+	int fd = eventfd(0, EFD_CLOEXEC), pipes[2];
+
+	CHECK(fd >= 0 && !pipe(pipes) && rig_queue(rig));
+	EXPECT(EINVAL, event(rig, rig->fd));
+	EXPECT(EINVAL, event(rig, pipes[0]));
+	EXPECT(EBADF, event(rig, 999));
+	EXPECT(EBADF, event(rig, -2));
+	EXPECT(0, event(rig, fd));
+	EXPECT(0, event(rig, fd));
+	close(fd);
+	EXPECT(EBADF, event(rig, fd));
+	close(pipes[0]);
+	close(pipes[1]);
+	CHECK(rig_works(rig));
+	return true;
+}
+
+static bool version(struct rig *rig)
+{
+	char name[16] = "";
+	struct drm_version args = {.name = name, .name_len = sizeof(name) - 1};
 
 	CHECK(rig_open(rig));
-	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &query));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_VERSION, &args));
+	CHECK(!strcmp(name, "tutti") && args.version_major == 1);
 	return true;
 }
 
-/* Each word of a valid call's pads and flags set alone: -EINVAL. */
-#define PAD(request, type, setup, field) \
-	do { \
-		struct type args = setup; \
-		args.field = 0x40000000; \
-		EXPECT(EINVAL, call(rig->fd, request, &args)); \
-	} while (0)
-#define ARGS(...) {__VA_ARGS__}
-
-static bool bo_pads(struct rig *rig)
+static bool capabilities(struct rig *rig)
 {
-	CHECK(rig_memory(rig));
-	PAD(DRM_IOCTL_TUTTI_BO_CREATE, drm_tutti_bo_create, ARGS(.size = PAGE), flags);
-	PAD(DRM_IOCTL_TUTTI_BO_CREATE, drm_tutti_bo_create, ARGS(.size = PAGE), pad);
-	PAD(DRM_IOCTL_TUTTI_BO_CREATE, drm_tutti_bo_create, ARGS(.size = PAGE), handle);
-	PAD(DRM_IOCTL_TUTTI_BO_CREATE, drm_tutti_bo_create, ARGS(.size = PAGE), mmap_offset);
-	PAD(DRM_IOCTL_TUTTI_BO_CREATE, drm_tutti_bo_create, ARGS(.size = PAGE), placement);
-	PAD(DRM_IOCTL_TUTTI_BO_INFO, drm_tutti_bo_info, ARGS(.handle = rig->bo), pad);
-	PAD(DRM_IOCTL_TUTTI_BO_INFO, drm_tutti_bo_info, ARGS(.handle = rig->bo), pad1);
+	struct drm_get_cap args = {.capability = DRM_CAP_SYNCOBJ_TIMELINE};
+
+	CHECK(rig_open(rig));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_GET_CAP, &args));
+	EXPECT(1, args.value);
+	args = (struct drm_get_cap){.capability = DRM_CAP_PRIME};
+	EXPECT(0, call(rig->fd, DRM_IOCTL_GET_CAP, &args));
+	EXPECT(DRM_PRIME_CAP_IMPORT | DRM_PRIME_CAP_EXPORT, args.value);
 	return true;
 }
 
-static bool context_pads(struct rig *rig)
-{
-	CHECK(rig_memory(rig));
-	PAD(DRM_IOCTL_TUTTI_CONTEXT_CREATE, drm_tutti_context_create, ARGS(.flags = 0), flags);
-	PAD(DRM_IOCTL_TUTTI_CONTEXT_CREATE, drm_tutti_context_create, ARGS(.flags = 0), handle);
-	PAD(DRM_IOCTL_TUTTI_CONTEXT_DESTROY, drm_tutti_handle, ARGS(.handle = rig->context), pad);
-	PAD(DRM_IOCTL_TUTTI_UNMAP, drm_tutti_range,
-	    ARGS(.context = rig->context, .address = BASE, .bytes = RIG_BYTES), pad);
-	PAD(DRM_IOCTL_TUTTI_CODE_INVALIDATE, drm_tutti_range,
-	    ARGS(.context = rig->context, .address = BASE, .bytes = RIG_BYTES), pad);
-	return true;
-}
-
-static bool queue_pads(struct rig *rig)
-{
-	CHECK(rig_queue(rig));
-	PAD(DRM_IOCTL_TUTTI_QUEUE_CREATE, drm_tutti_queue_create, queue_args(rig), flags);
-	PAD(DRM_IOCTL_TUTTI_QUEUE_CREATE, drm_tutti_queue_create, queue_args(rig), handle);
-	PAD(DRM_IOCTL_TUTTI_QUEUE_CREATE, drm_tutti_queue_create, queue_args(rig), id);
-	PAD(DRM_IOCTL_TUTTI_QUEUE_CREATE, drm_tutti_queue_create, queue_args(rig), doorbell_offset);
-	PAD(DRM_IOCTL_TUTTI_QUEUE_DESTROY, drm_tutti_handle, ARGS(.handle = rig->queue), pad);
-	PAD(DRM_IOCTL_TUTTI_QUEUE_RESET, drm_tutti_handle, ARGS(.handle = rig->queue), pad);
-	PAD(DRM_IOCTL_TUTTI_QUEUE_QUERY, drm_tutti_queue_query, ARGS(.handle = rig->queue), pad);
-	PAD(DRM_IOCTL_TUTTI_QUEUE_QUERY, drm_tutti_queue_query, ARGS(.handle = rig->queue), pad1);
-	PAD(DRM_IOCTL_TUTTI_EVENT, drm_tutti_event, ARGS(.handle = rig->queue, .fd = -1), pad);
-	PAD(DRM_IOCTL_TUTTI_EVENT, drm_tutti_event, ARGS(.handle = rig->queue, .fd = -1), flags);
-	CHECK(rig_works(rig));
-	return true;
-}
-
-static bool other_pads(struct rig *rig)
-{
-	CHECK(rig_context(rig));
-	PAD(DRM_IOCTL_TUTTI_RSB_CREATE, drm_tutti_rsb_create, ARGS(.context = rig->context), pad);
-	PAD(DRM_IOCTL_TUTTI_RSB_CREATE, drm_tutti_rsb_create, ARGS(.context = rig->context), handle);
-	PAD(DRM_IOCTL_TUTTI_RSB_CREATE, drm_tutti_rsb_create, ARGS(.context = rig->context), placement);
-	PAD(DRM_IOCTL_TUTTI_WAIT, drm_tutti_wait, ARGS(.kind = DRM_TUTTI_WAIT_INTERRUPT), pad);
-	PAD(DRM_IOCTL_TUTTI_WAIT, drm_tutti_wait, ARGS(.kind = DRM_TUTTI_WAIT_INTERRUPT), events);
-	PAD(DRM_IOCTL_TUTTI_WAIT, drm_tutti_wait, ARGS(.kind = DRM_TUTTI_WAIT_INTERRUPT), kind);
-	PAD(DRM_IOCTL_TUTTI_KICK, drm_tutti_kick, ARGS(0), pad);
-	PAD(DRM_IOCTL_TUTTI_CONTROL, drm_tutti_control, ARGS(0), pad);
-	PAD(DRM_IOCTL_TUTTI_CONTROL, drm_tutti_control, ARGS(0), op);
-	PAD(DRM_IOCTL_TUTTI_CONTROL, drm_tutti_control, ARGS(0), arg[2]);
-	return true;
-}
-
-static bool no_such_handle(struct rig *rig)
-{
-	struct drm_tutti_handle handle = {.handle = 77};
-	struct drm_tutti_bo_info info = {.handle = 77};
-	struct drm_tutti_queue_query query = {.handle = 77};
-	struct drm_tutti_wait wait = {.kind = DRM_TUTTI_WAIT_SIGNAL, .handle = 77};
-
-	CHECK(rig_memory(rig));
-	EXPECT(ENOENT, call(rig->fd, DRM_IOCTL_TUTTI_CONTEXT_DESTROY, &handle));
-	EXPECT(ENOENT, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_DESTROY, &handle));
-	EXPECT(ENOENT, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_RESET, &handle));
-	EXPECT(ENOENT, call(rig->fd, DRM_IOCTL_TUTTI_RSB_DESTROY, &handle));
-	EXPECT(ENOENT, call(rig->fd, DRM_IOCTL_TUTTI_BO_INFO, &info));
-	EXPECT(ENOENT, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query));
-	EXPECT(ENOENT, call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait));
-	EXPECT(ENOENT, bo_map(rig->fd, 77, rig->bo, BASE + RIG_BYTES, PAGE));
-	EXPECT(ENOENT, bo_map(rig->fd, rig->context, 77, BASE + RIG_BYTES, PAGE));
-	return true;
-}
-
-static bool foreign_handles(struct rig *rig)
-{
-	struct drm_tutti_handle handle = {.handle = 0};
-	int other = device_open();
-	void *page;
-
-	CHECK(other >= 0 && rig_queue(rig));
-	handle.handle = rig->queue;
-	EXPECT(ENOENT, call(other, DRM_IOCTL_TUTTI_QUEUE_DESTROY, &handle));
-	handle.handle = rig->context;
-	EXPECT(ENOENT, call(other, DRM_IOCTL_TUTTI_CONTEXT_DESTROY, &handle));
-	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, other, (off_t)rig->doorbell_offset);
-	CHECK(page == MAP_FAILED && errno == EINVAL);
-	close(other);
-	CHECK(rig_works(rig));
-	return true;
-}
-
-static bool destroyed_handle(struct rig *rig)
-{
-	struct drm_tutti_handle handle = {0};
-
-	CHECK(rig_queue(rig));
-	handle.handle = rig->queue;
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_DESTROY, &handle));
-	EXPECT(ENOENT, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_DESTROY, &handle));
-	return true;
-}
-
-const struct subtest arguments_tests[] = {
-	{"unknown call", unknown_call},
-	{"null structure", bad_pointer},
-	{"structure and buffer at a page's end", page_end},
-	{"unknown query", query_unknown},
-	{"buffer pads", bo_pads},
-	{"context pads", context_pads},
-	{"queue pads", queue_pads},
-	{"other pads", other_pads},
-	{"no such handle", no_such_handle},
-	{"foreign handles", foreign_handles},
-	{"destroyed handle", destroyed_handle},
+static const struct subtest arguments_tests[] = {
+	{"SYS-30: call numbers nobody has", unknown_calls},
+	{"SYS-30: QUERY copies what was asked for", query_sizes},
+	{"SYS-30: QUERY of nothing tells the size", query_nothing},
+	{"SYS-27 SYS-30: QUERY leaks nothing in pads", query_pads},
+	{"SYS-30: QUERY into all kinds of memory", query_pointers},
+	{"SYS-25 SYS-30: RSB_READ into all kinds of memory", rsb_pointers},
+	{"SYS-26: EVENT with descriptors that are no eventfd", event_descriptors},
+	{"SYS-20: name and version", version},
+	{"SYS-22 SYS-26: capabilities", capabilities},
 	{0},
 };
+
+void arguments_group(void)
+{
+	subtests(arguments_tests);
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Close, destroy, kill and reset at bad moments. */
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -71,111 +72,6 @@ static bool killed_clients(struct rig *rig)
 	return true;
 }
 
-static bool after_fork(struct rig *rig)
-{
-	int status;
-	pid_t child;
-
-	CHECK(rig_queue(rig));
-	child = fork();
-	CHECK(child >= 0);
-	if (!child) {
-		*rig->doorbell = 1; /* not mapped here */
-		_exit(0);
-	}
-	CHECK(waitpid(child, &status, 0) == child);
-	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-	CHECK(rig_works(rig));
-	return true;
-}
-
-/* A reset revokes everything of old files; new ones work at once. */
-static bool reset(struct rig *rig)
-{
-	struct drm_tutti_control control = {.op = DRM_TUTTI_CONTROL_RESET};
-	struct drm_tutti_handle handle = {0};
-	struct rig fresh = {.fd = -1};
-	uint64_t end = now_ns() + 20 * SECOND;
-	uint32_t bo;
-
-	CHECK(rig_queue(rig));
-	CHECK(rig_works(rig));
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_CONTROL, &control));
-	rig_signal(rig, 0, 1);
-	EXPECT(EIO, rig_wait(rig, 0, 0, 10 * SECOND));
-	handle.handle = rig->queue;
-	EXPECT(EIO, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_DESTROY, &handle));
-	EXPECT(EIO, bo_create(rig->fd, PAGE, 0, &bo, NULL));
-	*rig->doorbell = 1; /* no SIGBUS, at no moment of the reset */
-	while (!rig_queue(&fresh) && now_ns() < end) {
-		rig_close(&fresh);
-		usleep(20000);
-	}
-	/* The new queue has the old one's page: what is stored through the old mapping stays in a dummy page. */
-	*rig->doorbell = 0x77;
-	CHECK(rig_works(&fresh));
-	CHECK(*rig->doorbell == 0x77);
-	rig_close(rig);
-	CHECK(rig_works(&fresh));
-	rig_close(&fresh);
-	return true;
-}
-
-static bool tell_driver(const char *what)
-{
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/tutti/%s", what);
-	file = fopen(path, "w");
-	if (!file)
-		return false;
-	fputs(pci_address, file);
-	return !fclose(file);
-}
-
-/* With open file, mappings of all kinds and work in flight; then the card comes back. */
-static bool unplug_round(struct rig *rig)
-{
-	struct rig fresh = {.fd = -1};
-	volatile uint32_t *card;
-	uint64_t offset;
-	uint32_t bo;
-
-	CHECK(rig_queue(rig) && rig_works(rig));
-	EXPECT(0, bo_create(rig->fd, 16 * PAGE, DRM_TUTTI_PLACE_CARD, &bo, &offset));
-	card = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
-	CHECK(card != MAP_FAILED);
-	card[0] = 7;
-	for (unsigned i = 0; i < 8; i++)
-		rig_fill(rig, BASE + DATA_AT, i, 8 * PAGE, i);
-	rig_ring(rig);
-	CHECK(tell_driver("unbind"));
-	*rig->doorbell = 5;
-	CHECK(*rig->doorbell == 5 && !*rig->asleep && !card[0]);
-	card[0] = 9;
-	rig->memory[0] = 1;
-	CHECK(card[0] == 9);
-	rig_signal(rig, 0, 1);
-	EXPECT(ENODEV, rig_wait(rig, 0, 0, SECOND));
-	EXPECT(ENODEV, bo_create(rig->fd, PAGE, 0, &bo, NULL));
-	CHECK(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, rig->fd, (off_t)rig->doorbell_offset) == MAP_FAILED);
-	CHECK(tell_driver("bind"));
-	CHECK(rig_queue(&fresh) && rig_works(&fresh));
-	munmap((void *)card, 16 * PAGE);
-	rig_close(rig);
-	CHECK(rig_works(&fresh));
-	rig_close(&fresh);
-	return true;
-}
-
-static bool unplug(struct rig *rig)
-{
-	for (unsigned i = 0; pci_address && i < 10; i++)
-		CHECK(unplug_round(rig));
-	return true;
-}
-
 static bool open_close(struct rig *rig)
 {
 	for (unsigned i = 0; i < 500; i++) {
@@ -189,13 +85,197 @@ static bool open_close(struct rig *rig)
 	return true;
 }
 
-const struct subtest life_tests[] = {
-	{"open and close", open_close},
-	{"close with work in flight", close_with_work},
-	{"stale doorbell", stale_doorbell},
-	{"killed clients", killed_clients},
-	{"doorbell after fork", after_fork},
-	{"device reset", reset},
-	{"hot-unplug (with --pci only)", unplug},
+/* The slot of a destroyed queue is used again: the new queue's first packet has the same doorbell value as the old's. */
+static bool reused_slot(struct rig *rig)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		struct drm_tutti_queue_create args = queue_args(rig);
+
+		if (rig->fd < 0)
+			CHECK(rig_queue(rig));
+		EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY));
+		munmap((void *)rig->doorbell, PAGE);
+		for (unsigned j = 0; j < 1u << RING_LOG2; j++)
+			rig->memory[RING_AT + 64 * j] = TUTTI_PACKET_INVALID;
+		args = queue_args(rig);
+		EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args));
+		rig->queue = args.handle;
+		rig->write_index = 0;
+		rig->doorbell = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd,
+				     (off_t)args.doorbell_offset);
+		CHECK(rig->doorbell != MAP_FAILED && rig_works(rig));
+	}
+	return true;
+}
+
+static const uint32_t endless[] = {0x0000006f}; /* 1: j 1b */
+
+/* Runs as long as it is let. */
+static bool start_endless(struct rig *rig)
+{
+	CHECK(rig_queue(rig));
+	rig_code(rig, endless, sizeof(endless));
+	rig_signal(rig, 0, 1);
+	rig_dispatch(rig, 8, 0, 0);
+	rig_ring(rig);
+	usleep(20000);
+	return true;
+}
+
+/* Neither the close nor anybody else waits for work that never ends. */
+static bool close_endless(struct rig *rig)
+{
+	struct rig other = {.fd = -1};
+	uint64_t start;
+
+	for (unsigned i = 0; i < 5; i++) {
+		CHECK(start_endless(rig) && rig_queue(&other) && rig_works(&other));
+		start = now_ns();
+		rig_close(rig);
+		CHECK(now_ns() - start < 5 * SECOND);
+		CHECK(rig_works(&other));
+		rig_close(&other);
+	}
+	return true;
+}
+
+static bool destroy_endless(struct rig *rig)
+{
+	CHECK(start_endless(rig));
+	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY));
+	EXPECT(1, *(int64_t *)(void *)(rig->memory + SIGNAL_AT));
+	return true;
+}
+
+/** struct sleeper - a thread in a call that does not return by itself. */
+struct sleeper {
+	pthread_t thread;
+	struct rig *rig;
+	uint32_t kind;
+	int error;
+};
+
+static void *sleep_in_call(void *data)
+{
+	struct sleeper *sleeper = data;
+	struct drm_tutti_wait wait = {.kind = sleeper->kind, .deadline = now_ns() + 60 * SECOND, .value = 1 << 20};
+
+	wait.handle = sleeper->kind == DRM_TUTTI_WAIT_SIGNAL ? sleeper->rig->bo : sleeper->rig->queue;
+	if (sleeper->kind == DRM_TUTTI_WAIT_SIGNAL)
+		wait.offset = SIGNAL_AT + 5 * sizeof(struct tutti_signal);
+	sleeper->error = call(sleeper->rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait);
+	return NULL;
+}
+
+static bool start_sleeper(struct sleeper *sleeper)
+{
+	rig_signal(sleeper->rig, 5, 1);
+	CHECK(!pthread_create(&sleeper->thread, NULL, sleep_in_call, sleeper));
+	usleep(50000);
+	return true;
+}
+
+/* While one thread sleeps in a call: open, close, other calls and other waits do not. */
+static bool stuck_call(struct rig *rig)
+{
+	struct sleeper sleeper = {.rig = rig, .kind = DRM_TUTTI_WAIT_SIGNAL};
+	uint64_t start;
+
+	CHECK(rig_queue(rig) && start_sleeper(&sleeper));
+	start = now_ns();
+	for (unsigned i = 0; i < 20; i++) {
+		struct rig other = {.fd = -1};
+
+		CHECK(rig_queue(&other) && rig_works(&other) && rig_works(rig));
+		rig_close(&other);
+	}
+	CHECK(now_ns() - start < 20 * SECOND);
+	rig_signal(rig, 5, 1 << 20);
+	CHECK(!pthread_join(sleeper.thread, NULL));
+	EXPECT(0, sleeper.error);
+	return true;
+}
+
+/* A queue destroyed under a wait for it ends the wait. */
+static bool destroyed_under_wait(struct rig *rig)
+{
+	struct sleeper sleeper = {.rig = rig, .kind = DRM_TUTTI_WAIT_PROGRESS};
+
+	CHECK(rig_queue(rig) && start_sleeper(&sleeper));
+	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY));
+	CHECK(!pthread_join(sleeper.thread, NULL));
+	EXPECT(ECANCELED, sleeper.error);
+	return true;
+}
+
+/* The pages of a wait stay, whatever becomes of the handle. */
+static bool closed_under_wait(struct rig *rig)
+{
+	struct sleeper sleeper = {.rig = rig, .kind = DRM_TUTTI_WAIT_SIGNAL};
+	struct drm_gem_close gone = {0};
+
+	CHECK(rig_queue(rig) && start_sleeper(&sleeper));
+	gone.handle = rig->bo;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_GEM_CLOSE, &gone));
+	usleep(20000);
+	rig_signal(rig, 5, 1 << 20);
+	CHECK(!pthread_join(sleeper.thread, NULL));
+	EXPECT(0, sleeper.error);
+	return true;
+}
+
+/* The file's last descriptor closed under a wait: the wait goes on, and everything ends with it. */
+static bool file_closed_under_wait(struct rig *rig)
+{
+	struct sleeper sleeper = {.rig = rig, .kind = DRM_TUTTI_WAIT_SIGNAL};
+
+	CHECK(rig_queue(rig) && start_sleeper(&sleeper));
+	close(rig->fd);
+	usleep(20000);
+	rig_signal(rig, 5, 1 << 20);
+	CHECK(!pthread_join(sleeper.thread, NULL));
+	EXPECT(0, sleeper.error);
+	rig->fd = -1;
+	return true;
+}
+
+/* All orders of giving things back. */
+static bool destroy_orders(struct rig *rig)
+{
+	for (unsigned order = 0; order < 6; order++) {
+		struct drm_gem_close gone = {0};
+
+		CHECK(rig_queue(rig) && rig_works(rig));
+		gone.handle = rig->bo;
+		if (order & 1)
+			EXPECT(0, call(rig->fd, DRM_IOCTL_GEM_CLOSE, &gone));
+		if (order & 2)
+			munmap((void *)rig->doorbell, PAGE), rig->doorbell = NULL;
+		if (order & 4)
+			munmap(rig->memory, RIG_BYTES), rig->memory = NULL;
+		EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY));
+		rig_close(rig);
+	}
+	return true;
+}
+
+static const struct subtest life_tests[] = {
+	{"SYS-24: open and close", open_close},
+	{"REL-06 SYS-24: close with work in flight", close_with_work},
+	{"REL-06 SYS-28: close with work that never ends", close_endless},
+	{"SYS-24: destroy with work that never ends", destroy_endless},
+	{"SYS-24 SYS-27: stale doorbell", stale_doorbell},
+	{"REL-07 SYS-24: a reused doorbell's first packet", reused_slot},
+	{"REL-05: killed clients", killed_clients},
+	{"SYS-28: one stuck call blocks nobody", stuck_call},
+	{"SYS-26: queue destroyed under a wait", destroyed_under_wait},
+	{"SYS-26: buffer closed under a wait", closed_under_wait},
+	{"SYS-26: file closed under a wait", file_closed_under_wait},
+	{"REL-06: orders of giving things back", destroy_orders},
 	{0},
 };
+
+void life_group(void)
+{
+	subtests(life_tests);
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* tutti-conformance: what the driver's calls promise, one defect per subtest (spec SYS-31). KTAP. */
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,9 +8,16 @@
 #include "rig.h"
 
 static char reason[256];
+static const char *skipped;
+static const char *only = "";
+static const char *group_name;
+static bool list_only;
+static unsigned number, failed;
 
 bool fail(const char *file, int line, const char *text, long got, long wanted)
 {
+	if (reason[0]) /* the innermost says most */
+		return false;
 	snprintf(reason, sizeof(reason), "%s:%d: %s", file, line, text);
 	if (got != wanted)
 		snprintf(reason + strlen(reason), sizeof(reason) - strlen(reason), " gives %ld (%s), wanted %ld (%s)",
@@ -17,65 +25,136 @@ bool fail(const char *file, int line, const char *text, long got, long wanted)
 	return false;
 }
 
-static const struct {
-	const char *name;
-	const struct subtest *tests;
-} groups[] = {
-	{"arguments", arguments_tests},
-	{"memory", memory_tests},
-	{"queue", queue_tests},
-	{"life", life_tests},
-};
+const char *fail_text(void)
+{
+	return reason;
+}
 
-static bool run(const struct subtest *test)
+bool skip(const char *why)
+{
+	skipped = why;
+	return true;
+}
+
+static void report(const char *name, bool good)
+{
+	number++;
+	if (!good) {
+		printf("not ok %u - %s\n# %s\n", number, name, reason);
+		failed++;
+	} else if (skipped) {
+		printf("ok %u - %s # SKIP %s\n", number, name, skipped);
+	} else {
+		printf("ok %u - %s\n", number, name);
+	}
+}
+
+void subtest(const char *name, subtest_fn *run, const void *data)
 {
 	struct rig rig = {.fd = -1};
 	bool good;
 
+	if (!strstr(name, only) && !strstr(group_name, only))
+		return;
+	if (list_only) {
+		printf("%s\t%s\n", group_name, name);
+		return;
+	}
 	reason[0] = 0;
-	good = test->run(&rig);
+	skipped = NULL;
+	good = run(&rig, data);
 	rig_close(&rig);
-	return good;
+	report(name, good);
+}
+
+static bool run_plain(struct rig *rig, const void *data)
+{
+	const struct subtest *test = data;
+
+	return test->run(rig);
+}
+
+void subtests(const struct subtest *tests)
+{
+	for (; tests->name; tests++)
+		subtest(tests->name, run_plain, tests);
+}
+
+static const struct group {
+	const char *name;
+	void (*run)(void);
+} groups[] = {
+	{"arguments", arguments_group}, {"calls", calls_group},	    {"defects", defects_group},
+	{"memory", memory_group},	{"mmap", mmap_group},	    {"queue", queue_group},
+	{"sync", sync_group},		{"trust", trust_group},	    {"process", process_group},
+	{"life", life_group},		{"recover", recover_group}, {"reset", reset_group},
+	{"unplug", unplug_group},	{"power", power_group},	    {"storm", storm_group},
+};
+
+static void usage(FILE *out)
+{
+	fputs("usage: tutti-conformance [options]\n"
+	      "Checks tutti.ko call by call; needs root for resets and what follows them. KTAP on stdout.\n"
+	      "  --device NODE    /dev/accel/accelN or /dev/dri/renderDN (default: the first of tutti's)\n"
+	      "  --pci ADDRESS    may unbind, remove and rescan this card: hot-unplug and power subtests\n"
+	      "  --inject COMMAND COMMAND KIND [ARG] makes a fault happen in the card (emulated cards only)\n"
+	      "  --only TEXT      subtests and groups whose name contains TEXT\n"
+	      "  --rounds N       how often the storms kill, remove and open (default 20)\n"
+	      "  --seed N         of whatever is random (default: the time)\n"
+	      "  --list           print names, run nothing\n",
+	      out);
+}
+
+static int options(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"device", required_argument, NULL, 'd'}, {"pci", required_argument, NULL, 'p'},
+		{"inject", required_argument, NULL, 'i'}, {"only", required_argument, NULL, 'o'},
+		{"rounds", required_argument, NULL, 'r'}, {"seed", required_argument, NULL, 's'},
+		{"list", no_argument, NULL, 'l'},	  {"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", longs, NULL)) >= 0) {
+		switch (option) {
+		case 'd': device_path = optarg; break;
+		case 'p': pci_address = optarg; break;
+		case 'i': inject_command = optarg; break;
+		case 'o': only = optarg; break;
+		case 'r': rounds = (unsigned)atoi(optarg); break;
+		case 's': seed = strtoull(optarg, NULL, 0); break;
+		case 'l': list_only = true; break;
+		case 'h': usage(stdout); exit(0);
+		default: usage(stderr); return 2;
+		}
+	}
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	const char *only = "";
-	unsigned number = 0, failed = 0;
-	int fd;
+	int fd, error;
 
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--device") && i + 1 < argc) {
-			device_path = argv[++i];
-		} else if (!strcmp(argv[i], "--pci") && i + 1 < argc) {
-			pci_address = argv[++i];
-		} else if (!strcmp(argv[i], "--only") && i + 1 < argc) {
-			only = argv[++i];
-		} else {
-			fputs("usage: tutti-conformance [--device NODE] [--pci ADDRESS] [--only TEXT]\n", stderr);
-			return 2;
-		}
-	}
+	seed = now_ns();
+	error = options(argc, argv);
+	if (error)
+		return error;
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	puts("KTAP version 1");
-	fd = device_open();
-	if (fd < 0) {
-		puts("1..0 # SKIP no node of tutti.ko");
-		return 4;
-	}
-	close(fd);
-	for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
-		for (const struct subtest *test = groups[g].tests; test->name; test++) {
-			if (!strstr(test->name, only) && !strstr(groups[g].name, only))
-				continue;
-			if (run(test)) {
-				printf("ok %u - %s: %s\n", ++number, groups[g].name, test->name);
-				continue;
-			}
-			printf("not ok %u - %s: %s\n# %s\n", ++number, groups[g].name, test->name, reason);
-			failed++;
+	if (!list_only) {
+		printf("KTAP version 1\n# seed %llu\n", (unsigned long long)seed);
+		fd = device_open();
+		if (fd < 0) {
+			puts("1..0 # SKIP no node of tutti.ko");
+			return 4;
 		}
+		close(fd);
 	}
-	printf("1..%u\n", number);
+	for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+		group_name = groups[g].name;
+		groups[g].run();
+	}
+	if (!list_only)
+		printf("1..%u\n", number);
 	return failed ? 1 : 0;
 }

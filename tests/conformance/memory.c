@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Buffers, mappings of the process, mappings of the card. */
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,11 +11,17 @@ static bool sizes(struct rig *rig)
 {
 	uint32_t handle;
 
+	struct drm_tutti_bo_info info = {0};
+
 	CHECK(rig_open(rig));
-	EXPECT(EINVAL, bo_create(rig->fd, 0, DRM_TUTTI_PLACE_SYSTEM, &handle, NULL));
-	EXPECT(EINVAL, bo_create(rig->fd, ~0ull, DRM_TUTTI_PLACE_SYSTEM, &handle, NULL));
+	for (unsigned placement = 0; placement < 2; placement++) {
+		EXPECT(0, bo_create(rig->fd, 1, placement, &handle, NULL));
+		info = (struct drm_tutti_bo_info){.handle = handle};
+		EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_BO_INFO, &info));
+		EXPECT(PAGE, info.size);
+		EXPECT(placement, info.placement);
+	}
 	EXPECT(EINVAL, bo_create(rig->fd, 1ull << 60, DRM_TUTTI_PLACE_CARD, &handle, NULL));
-	EXPECT(0, bo_create(rig->fd, 1, DRM_TUTTI_PLACE_CARD, &handle, NULL));
 	return true;
 }
 
@@ -55,78 +62,6 @@ static bool exhaustion(struct rig *rig)
 		rig_close(rig);
 		error = 0;
 	}
-	return true;
-}
-
-static bool bad_mmap(struct rig *rig, uint64_t offset, size_t bytes, int protection, int flags, int wanted)
-{
-	void *page = mmap(NULL, bytes, protection, flags, rig->fd, (off_t)offset);
-
-	CHECK(page == MAP_FAILED);
-	EXPECT(wanted, errno);
-	return true;
-}
-
-static bool mmap_doorbell(struct rig *rig)
-{
-	const int both = PROT_READ | PROT_WRITE;
-
-	CHECK(rig_queue(rig));
-	CHECK(bad_mmap(rig, rig->doorbell_offset, 2 * PAGE, both, MAP_SHARED, EINVAL));
-	CHECK(bad_mmap(rig, rig->doorbell_offset, PAGE, both, MAP_PRIVATE, EINVAL));
-	CHECK(bad_mmap(rig, rig->doorbell_offset + PAGE, PAGE, both, MAP_SHARED, EINVAL));
-	CHECK(bad_mmap(rig, DRM_TUTTI_MMAP_OFFSET(5ull, 0), PAGE, both, MAP_SHARED, EINVAL));
-	return true;
-}
-
-/* Only status and counters, and never to write. */
-static bool mmap_window(struct rig *rig)
-{
-	CHECK(rig_queue(rig));
-	for (unsigned i = 0; i < 8; i++)
-		CHECK(mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd,
-			   (off_t)DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_WINDOW, i)) == MAP_FAILED);
-	CHECK(bad_mmap(rig, DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_WINDOW, 0), PAGE, PROT_READ, MAP_SHARED, EINVAL));
-	CHECK(mprotect((void *)((uintptr_t)rig->asleep & ~(PAGE - 1)), PAGE, PROT_READ | PROT_WRITE));
-	EXPECT(EACCES, errno);
-	return true;
-}
-
-static bool mmap_buffer(struct rig *rig)
-{
-	struct drm_tutti_bo_info info = {0};
-
-	CHECK(rig_memory(rig));
-	info.handle = rig->bo;
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_BO_INFO, &info));
-	EXPECT(RIG_BYTES, info.size);
-	CHECK(bad_mmap(rig, info.mmap_offset, RIG_BYTES + PAGE, PROT_READ, MAP_SHARED, EINVAL));
-	CHECK(bad_mmap(rig, info.mmap_offset, RIG_BYTES, PROT_READ, MAP_PRIVATE, EINVAL));
-	return true;
-}
-
-static bool map_ranges(struct rig *rig)
-{
-	struct drm_tutti_map map;
-
-	CHECK(rig_memory(rig));
-	EXPECT(EINVAL, bo_map(rig->fd, rig->context, rig->bo, 2 * BASE, 0));
-	EXPECT(EINVAL, bo_map(rig->fd, rig->context, rig->bo, 2 * BASE + 1, PAGE));
-	EXPECT(EINVAL, bo_map(rig->fd, rig->context, rig->bo, 2 * BASE, PAGE + 8));
-	EXPECT(EINVAL, bo_map(rig->fd, rig->context, rig->bo, 2 * BASE, RIG_BYTES + PAGE));
-	EXPECT(EINVAL, bo_map(rig->fd, rig->context, rig->bo, 1ull << 47, PAGE));
-	EXPECT(EINVAL, bo_map(rig->fd, rig->context, rig->bo, (1ull << 47) - PAGE, 2 * PAGE));
-	EXPECT(EEXIST, bo_map(rig->fd, rig->context, rig->bo, BASE + PAGE, PAGE));
-	map = (struct drm_tutti_map){.context = rig->context, .bo = rig->bo, .address = 2 * BASE,
-				     .offset = -PAGE, .bytes = 2 * PAGE, .access = 1};
-	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_MAP, &map));
-	map.offset = 0;
-	map.access = 0;
-	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_MAP, &map));
-	map.access = DRM_TUTTI_ACCESS_WRITE;
-	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_MAP, &map));
-	map.access = 9;
-	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_MAP, &map));
 	return true;
 }
 
@@ -200,16 +135,171 @@ static bool card_buffer(struct rig *rig)
 	return true;
 }
 
-const struct subtest memory_tests[] = {
-	{"sizes of a buffer", sizes},
-	{"new buffers are zero", zeroed},
-	{"card memory runs out and comes back", exhaustion},
-	{"mmap of a doorbell", mmap_doorbell},
-	{"mmap of the control window", mmap_window},
-	{"mmap of a buffer", mmap_buffer},
-	{"ranges of a map", map_ranges},
-	{"ranges of an unmap", unmap_ranges},
-	{"hole in a large leaf", unmap_large},
-	{"buffer in card memory", card_buffer},
+/* Every byte of a mapping of the card's goes with the handle, not before: pages stay while the card has them. */
+static bool closed_while_mapped(struct rig *rig)
+{
+	struct drm_gem_close gone = {0};
+	uint64_t offset;
+
+	CHECK(rig_queue(rig));
+	for (unsigned placement = 0; placement < 2; placement++) {
+		volatile uint32_t *words;
+		uint64_t at = (2 + placement) * BASE;
+
+		EXPECT(0, bo_create(rig->fd, 16 * PAGE, placement, &gone.handle, &offset));
+		words = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
+		CHECK(words != MAP_FAILED);
+		EXPECT(0, bo_map(rig->fd, rig->context, gone.handle, at, 16 * PAGE));
+		EXPECT(0, call(rig->fd, DRM_IOCTL_GEM_CLOSE, &gone));
+		rig_signal(rig, 0, 1);
+		rig_fill(rig, at, 0xbeef0000 + placement, 16 * PAGE, 0);
+		rig_ring(rig);
+		EXPECT(0, rig_wait(rig, 0, 0, 10 * SECOND));
+		for (unsigned i = 0; i < 16 * PAGE / 4; i++)
+			CHECK(words[i] == 0xbeef0000 + placement);
+		munmap((void *)words, 16 * PAGE);
+		/* the card has the only reference now: nobody else may be given these pages */
+		for (unsigned i = 0; i < 8; i++)
+			EXPECT(0, bo_create(rig->fd, 16 * PAGE, placement, &gone.handle, &offset));
+		rig_signal(rig, 0, 1);
+		rig_fill(rig, at, 0xdead, 16 * PAGE, 0);
+		rig_ring(rig);
+		EXPECT(0, rig_wait(rig, 0, 0, 10 * SECOND));
+		words = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
+		CHECK(words != MAP_FAILED);
+		for (unsigned i = 0; i < 16 * PAGE / 4; i++)
+			CHECK(!words[i]);
+		munmap((void *)words, 16 * PAGE);
+	}
+	return true;
+}
+
+/* After UNMAP has returned the card does not write there, and says so. */
+static bool unmapped_is_untouched(struct rig *rig)
+{
+	struct tutti_fault fault;
+
+	CHECK(rig_queue(rig));
+	memset(rig->memory + DATA_AT, 0x11, PAGE);
+	EXPECT(0, unmap(rig, BASE + DATA_AT, PAGE));
+	rig_signal(rig, 0, 1);
+	rig_fill(rig, BASE + DATA_AT, 0x22222222, PAGE, 0);
+	rig_ring(rig);
+	EXPECT(0, queue_error(rig, &fault));
+	EXPECT(TUTTI_ERROR_MEMORY_FAULT, fault.code);
+	EXPECT(BASE + DATA_AT, fault.address);
+	for (unsigned i = 0; i < PAGE; i++)
+		CHECK(rig->memory[DATA_AT + i] == 0x11);
+	return true;
+}
+
+/* What may only be read stays as it is. */
+static bool read_only_mapping(struct rig *rig)
+{
+	struct drm_tutti_map map = {.address = 2 * BASE, .offset = DATA_AT, .bytes = PAGE,
+				    .access = DRM_TUTTI_ACCESS_READ};
+	struct tutti_fault fault;
+
+	CHECK(rig_queue(rig));
+	map.context = rig->context;
+	map.bo = rig->bo;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_MAP, &map));
+	memset(rig->memory + DATA_AT, 0x11, PAGE);
+	rig_fill(rig, 2 * BASE, 0x22222222, PAGE, 0);
+	rig_ring(rig);
+	EXPECT(0, queue_error(rig, &fault));
+	EXPECT(TUTTI_ERROR_MEMORY_FAULT, fault.code);
+	EXPECT(TUTTI_CAUSE_PROTECTION, fault.cause);
+	CHECK(rig->memory[DATA_AT] == 0x11);
+	return true;
+}
+
+static bool queue_in_read_only_memory(struct rig *rig)
+{
+	struct drm_tutti_map map = {.address = 2 * BASE, .bytes = RIG_BYTES, .access = DRM_TUTTI_ACCESS_READ};
+	struct drm_tutti_queue_create args;
+
+	CHECK(rig_queue(rig));
+	map.context = rig->context;
+	map.bo = rig->bo;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_MAP, &map));
+	args = queue_args(rig);
+	args.ring = 2 * BASE + SPARE_RING_AT;
+	EXPECT(EFAULT, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args));
+	args = queue_args(rig);
+	args.read_index = 2 * BASE + SPARE_INDEX_AT;
+	EXPECT(EFAULT, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args));
+	CHECK(rig_works(rig));
+	return true;
+}
+
+/* dma-buf out and in again: the same memory, also for the card; wrong descriptors are refused. */
+static bool share(struct rig *rig)
+{
+	struct drm_prime_handle out = {.flags = O_CLOEXEC | O_RDWR}, in = {0};
+	struct rig other = {.fd = -1};
+	uint32_t *words;
+
+	CHECK(rig_queue(rig) && rig_queue(&other));
+	out.handle = rig->bo;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &out));
+	in.fd = out.fd;
+	EXPECT(0, call(other.fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &in));
+	EXPECT(0, bo_map(other.fd, other.context, in.handle, 2 * BASE, RIG_BYTES));
+	rig_signal(&other, 0, 1);
+	rig_fill(&other, 2 * BASE + DATA_AT, 0x5ea, PAGE, 0);
+	rig_ring(&other);
+	EXPECT(0, rig_wait(&other, 0, 0, 10 * SECOND));
+	words = (void *)(rig->memory + DATA_AT);
+	CHECK(words[0] == 0x5ea && words[PAGE / 4 - 1] == 0x5ea);
+	close(out.fd);
+	in.fd = rig->fd;
+	EXPECT(EINVAL, call(other.fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &in));
+	in.fd = 999;
+	EXPECT(EBADF, call(other.fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &in));
+	out.handle = 0x7777;
+	EXPECT(ENOENT, call(rig->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &out));
+	rig_close(&other);
+	CHECK(rig_works(rig));
+	return true;
+}
+
+/* Its descriptor outlives handle and file. */
+static bool share_outlives(struct rig *rig)
+{
+	struct drm_prime_handle out = {.flags = O_CLOEXEC | O_RDWR};
+	uint8_t *bytes;
+
+	CHECK(rig_queue(rig) && rig_works(rig));
+	out.handle = rig->bo;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &out));
+	rig_close(rig);
+	bytes = mmap(NULL, RIG_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, out.fd, 0);
+	CHECK(bytes != MAP_FAILED);
+	CHECK(bytes[DATA_AT] || bytes[DATA_AT + 1]);
+	memset(bytes, 1, RIG_BYTES);
+	munmap(bytes, RIG_BYTES);
+	close(out.fd);
+	return true;
+}
+
+static const struct subtest memory_tests[] = {
+	{"SYS-22: smallest buffers", sizes},
+	{"SYS-22 SYS-27: new buffers are zero", zeroed},
+	{"SYS-22: card memory runs out and comes back", exhaustion},
+	{"SYS-23: a hole in a mapping, and filled again", unmap_ranges},
+	{"SYS-23: a hole in a large leaf", unmap_large},
+	{"SYS-22: a buffer in card memory", card_buffer},
+	{"SYS-23: buffer closed while the card has it mapped", closed_while_mapped},
+	{"SYS-23: after an unmap the card touches nothing", unmapped_is_untouched},
+	{"SYS-23: a mapping that may only be read", read_only_mapping},
+	{"SYS-24: ring and index in memory that may only be read", queue_in_read_only_memory},
+	{"SYS-22: dma-buf out and in again", share},
+	{"SYS-22: a dma-buf outlives its file", share_outlives},
 	{0},
 };
+
+void memory_group(void)
+{
+	subtests(memory_tests);
+}

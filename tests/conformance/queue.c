@@ -12,35 +12,6 @@ static int create(struct rig *rig, struct drm_tutti_queue_create args)
 	return call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args);
 }
 
-#define BAD(wanted, field, value) \
-	do { \
-		struct drm_tutti_queue_create args = queue_args(rig); \
-		args.field = (value); \
-		EXPECT(wanted, create(rig, args)); \
-	} while (0)
-
-static bool create_defects(struct rig *rig)
-{
-	CHECK(rig_queue(rig));
-	BAD(ENOENT, context, 77);
-	BAD(EINVAL, ring, BASE + 8);
-	BAD(EFAULT, ring, 3 * BASE);
-	BAD(EFAULT, ring, BASE + RIG_BYTES - PAGE + 3136);
-	BAD(EINVAL, ring, ~63ull);
-	BAD(EINVAL, read_index, BASE + 4);
-	BAD(EFAULT, read_index, 3 * BASE);
-	BAD(EINVAL, size_log2, 0);
-	BAD(EINVAL, size_log2, 31);
-	BAD(EINVAL, size_log2, 64);
-	BAD(EINVAL, priority, 0);
-	BAD(EINVAL, priority, 11);
-	BAD(EINVAL, flags, TUTTI_QUEUE_RSB);
-	BAD(EINVAL, flags, TUTTI_QUEUE_OVERLAP);
-	BAD(EINVAL, rsb, 1);
-	CHECK(rig_works(rig));
-	return true;
-}
-
 static bool works(struct rig *rig)
 {
 	CHECK(rig_queue(rig));
@@ -64,32 +35,6 @@ static bool progress(struct rig *rig)
 	wait.deadline = now_ns() + 5 * SECOND;
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait));
 	EXPECT(3, wait.value);
-	return true;
-}
-
-static bool wait_defects(struct rig *rig)
-{
-	struct drm_tutti_wait good, wait;
-
-	CHECK(rig_memory(rig));
-	rig_signal(rig, 0, 5);
-	good = (struct drm_tutti_wait){.kind = DRM_TUTTI_WAIT_SIGNAL, .handle = rig->bo, .offset = SIGNAL_AT,
-				       .condition = DRM_TUTTI_EQ, .value = 5};
-	wait = good;
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait));
-	EXPECT(5, wait.value);
-	wait = good;
-	wait.value = 6;
-	EXPECT(ETIME, call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait));
-	wait = good;
-	wait.offset = SIGNAL_AT + 8;
-	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait));
-	wait = good;
-	wait.offset = RIG_BYTES;
-	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait));
-	wait = good;
-	wait.condition = 4;
-	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait));
 	return true;
 }
 
@@ -183,54 +128,6 @@ static bool isolation(struct rig *rig)
 	return true;
 }
 
-static bool events(struct rig *rig)
-{
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-	struct drm_tutti_event event = {.fd = fd, .flags = DRM_TUTTI_EVENT_ERROR};
-
-	CHECK(fd >= 0 && rig_queue(rig));
-	event.handle = rig->queue;
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_EVENT, &event));
-	CHECK(rig_works(rig));
-	EXPECT(0, poll(&poll_fd, 1, 0));
-	bad_packet(rig);
-	EXPECT(1, poll(&poll_fd, 1, 10000));
-	event.fd = rig->fd;
-	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_EVENT, &event));
-	event.fd = 999;
-	EXPECT(EBADF, call(rig->fd, DRM_IOCTL_TUTTI_EVENT, &event));
-	close(fd);
-	return true;
-}
-
-static bool fences(struct rig *rig)
-{
-	struct drm_syncobj_create syncobj = {0};
-	struct drm_tutti_fence fence = {.point = 1, .packet = 2};
-	uint64_t point = 1;
-	struct drm_syncobj_timeline_wait wait = {.points = (uintptr_t)&point, .count_handles = 1};
-
-	CHECK(rig_queue(rig));
-	EXPECT(0, call(rig->fd, DRM_IOCTL_SYNCOBJ_CREATE, &syncobj));
-	fence.handle = rig->queue;
-	fence.syncobj = 99;
-	EXPECT(ENOENT, call(rig->fd, DRM_IOCTL_TUTTI_FENCE, &fence));
-	fence.syncobj = syncobj.handle;
-	fence.point = 0;
-	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_FENCE, &fence));
-	fence.point = 1;
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_FENCE, &fence));
-	wait.handles = (uintptr_t)&syncobj.handle;
-	wait.timeout_nsec = (int64_t)(now_ns() + SECOND / 20);
-	CHECK(rig_works(rig));
-	EXPECT(ETIME, call(rig->fd, DRM_IOCTL_SYNCOBJ_TIMELINE_WAIT, &wait));
-	CHECK(rig_works(rig));
-	wait.timeout_nsec = (int64_t)(now_ns() + 5 * SECOND);
-	EXPECT(0, call(rig->fd, DRM_IOCTL_SYNCOBJ_TIMELINE_WAIT, &wait));
-	return true;
-}
-
 static bool rsbs(struct rig *rig)
 {
 	struct drm_tutti_rsb_create create_args = {0};
@@ -297,19 +194,29 @@ static bool busy_context(struct rig *rig)
 	return true;
 }
 
-const struct subtest queue_tests[] = {
-	{"defects of a creation", create_defects},
-	{"packets run, ring wraps", works},
-	{"wait for progress", progress},
-	{"defects of a wait", wait_defects},
-	{"a wait ends in time", wait_time},
-	{"error stops one queue, reset goes on", error_and_reset},
-	{"unmapped address", unmapped_address},
-	{"isolation of two contexts", isolation},
-	{"eventfd", events},
-	{"timeline fence", fences},
-	{"reference state buffers", rsbs},
-	{"queues run out and come back", exhaustion},
-	{"context in use", busy_context},
+static bool reset_running(struct rig *rig)
+{
+	CHECK(rig_queue(rig) && rig_works(rig));
+	EXPECT(EINVAL, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_RESET));
+	CHECK(rig_works(rig));
+	return true;
+}
+
+static const struct subtest queue_tests[] = {
+	{"SYS-24: packets run, the ring wraps", works},
+	{"SYS-26: progress", progress},
+	{"SYS-26: a wait ends in time", wait_time},
+	{"SYS-24 SYS-28: an error stops one queue, a reset goes on", error_and_reset},
+	{"SYS-24: reset of a queue that runs", reset_running},
+	{"SYS-23 SYS-27: unmapped address", unmapped_address},
+	{"SYS-27: two contexts, the same address", isolation},
+	{"SYS-25 PKT-10: reference state buffers", rsbs},
+	{"SYS-24: queues run out and come back", exhaustion},
+	{"SYS-23: context in use", busy_context},
 	{0},
 };
+
+void queue_group(void)
+{
+	subtests(queue_tests);
+}

@@ -1,14 +1,38 @@
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "rig.h"
+#include "tutti/code_object.h"
 
-const char *device_path, *pci_address;
+const char *device_path, *pci_address, *inject_command;
+unsigned rounds = 20;
+uint64_t seed;
+
+/* xorshift64*, so that a seed gives the same run everywhere */
+uint32_t random32(void)
+{
+	seed = seed ? seed : 1;
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return (uint32_t)((seed * 0x2545f4914f6cdd1dull) >> 32);
+}
+
+bool inject(const char *what)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s %s >/dev/null", inject_command, what);
+	return !system(text);
+}
 
 int device_open(void)
 {
@@ -66,7 +90,7 @@ int bo_map(int fd, uint32_t context, uint32_t bo, uint64_t address, uint64_t byt
 {
 	struct drm_tutti_map args = {
 		.context = context, .bo = bo, .address = address, .bytes = bytes,
-		.access = DRM_TUTTI_ACCESS_READ | DRM_TUTTI_ACCESS_WRITE,
+		.access = DRM_TUTTI_ACCESS_READ | DRM_TUTTI_ACCESS_WRITE | DRM_TUTTI_ACCESS_EXECUTE,
 	};
 
 	return call(fd, DRM_IOCTL_TUTTI_MAP, &args);
@@ -170,20 +194,62 @@ struct tutti_signal *rig_signal(struct rig *rig, unsigned number, int64_t value)
 	return signal;
 }
 
-/* Body first, header last, as producers must. */
+union tutti_packet *rig_slot(struct rig *rig)
+{
+	return (union tutti_packet *)(void *)(rig->memory + RING_AT) + (rig->write_index++ & ((1u << RING_LOG2) - 1));
+}
+
+/* Header last, as producers must. */
+void rig_publish(union tutti_packet *slot, uint32_t header)
+{
+	__atomic_store_n(&slot->word[0], header, __ATOMIC_RELEASE);
+}
+
+static uint64_t signal_address(unsigned number)
+{
+	return BASE + SIGNAL_AT + number * sizeof(struct tutti_signal);
+}
+
 void rig_fill(struct rig *rig, uint64_t address, uint32_t pattern, uint32_t bytes, unsigned signal)
 {
-	union tutti_packet *slot = (union tutti_packet *)(void *)(rig->memory + RING_AT) +
-				   (rig->write_index++ & ((1u << RING_LOG2) - 1));
-	uint32_t header = tutti_header(TUTTI_PACKET_AGENT_DISPATCH, 1, TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM) |
-			  TUTTI_AGENT_FILL << 16;
+	union tutti_packet *slot = rig_slot(rig);
 
 	memset((uint8_t *)slot + 4, 0, sizeof(*slot) - 4);
 	slot->agent.arg[0] = address;
 	slot->agent.arg[1] = pattern;
 	slot->agent.arg[2] = bytes;
-	slot->agent.signal = BASE + SIGNAL_AT + signal * sizeof(struct tutti_signal);
-	__atomic_store_n(&slot->word[0], header, __ATOMIC_RELEASE);
+	slot->agent.signal = signal_address(signal);
+	rig_publish(slot, tutti_header(TUTTI_PACKET_AGENT_DISPATCH, 1, TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM) |
+				  TUTTI_AGENT_FILL << 16);
+}
+
+void rig_code(struct rig *rig, const uint32_t *code, size_t bytes)
+{
+	struct tutti_kernel_descriptor *kernel = (void *)(rig->memory + CODE_AT);
+	struct drm_tutti_range range = {.context = rig->context, .address = BASE + CODE_AT, .bytes = PAGE};
+
+	*kernel = (struct tutti_kernel_descriptor){
+		.kernarg_bytes = 64, .kernarg_align = 16, .entry_offset = sizeof(*kernel),
+		.magic = TUTTI_KERNEL_MAGIC, .scalar_blocks = 1, .vector_blocks = 1, .version = 1,
+	};
+	memcpy(kernel + 1, code, bytes);
+	call(rig->fd, DRM_IOCTL_TUTTI_CODE_INVALIDATE, &range);
+}
+
+void rig_dispatch(struct rig *rig, uint32_t workgroups, uint64_t kernarg, unsigned signal)
+{
+	union tutti_packet *slot = rig_slot(rig);
+
+	memset((uint8_t *)slot + 4, 0, sizeof(*slot) - 4);
+	slot->dispatch.workgroup_x = 32;
+	slot->dispatch.workgroup_y = slot->dispatch.workgroup_z = 1;
+	slot->dispatch.grid_x = 32 * workgroups;
+	slot->dispatch.grid_y = slot->dispatch.grid_z = 1;
+	slot->dispatch.kernel_object = BASE + CODE_AT;
+	slot->dispatch.kernarg = kernarg;
+	slot->dispatch.signal = signal_address(signal);
+	rig_publish(slot, tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, 1, TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM) |
+				  1 << 16);
 }
 
 void rig_ring(struct rig *rig)
@@ -221,5 +287,113 @@ bool rig_works(struct rig *rig)
 	for (unsigned i = 0; i < PAGE / 4; i++)
 		if (data[i] != pattern)
 			return false;
+	return true;
+}
+
+bool rig_fresh(struct rig *rig)
+{
+	uint64_t end = now_ns() + 20 * SECOND;
+
+	while (!rig_queue(rig)) {
+		rig_close(rig);
+		if (now_ns() > end)
+			return false;
+		usleep(20000);
+	}
+	return true;
+}
+
+int rig_progress(struct rig *rig, uint64_t packets, uint64_t timeout_ns)
+{
+	struct drm_tutti_wait wait = {
+		.kind = DRM_TUTTI_WAIT_PROGRESS, .handle = rig->queue, .value = (int64_t)packets,
+		.deadline = now_ns() + timeout_ns,
+	};
+
+	return call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait);
+}
+
+int queue_error(struct rig *rig, struct tutti_fault *fault)
+{
+	struct drm_tutti_queue_query query = {.handle = rig->queue};
+	int error = rig_progress(rig, 1ull << 62, 10 * SECOND);
+
+	if (error != ECANCELED)
+		return error;
+	error = call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query);
+	memcpy(fault, query.fault, sizeof(*fault));
+	return error;
+}
+
+int queue_call(struct rig *rig, unsigned long request)
+{
+	struct drm_tutti_handle handle = {.handle = rig->queue};
+
+	return call(rig->fd, request, &handle);
+}
+
+int device_reset(void)
+{
+	struct drm_tutti_control control = {.op = DRM_TUTTI_CONTROL_RESET};
+	struct rig fresh = {.fd = -1};
+	int fd = device_open(), error = fd < 0 ? errno : call(fd, DRM_IOCTL_TUTTI_CONTROL, &control);
+	/* the generation goes up a moment later: from then on this file is stale */
+	for (unsigned i = 0; !error && i < 500; i++) {
+		struct drm_tutti_bo_info info = {0};
+
+		if (call(fd, DRM_IOCTL_TUTTI_BO_INFO, &info) == EIO)
+			break;
+		usleep(10000);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!error && !rig_fresh(&fresh))
+		error = EIO;
+	rig_close(&fresh);
+	return error;
+}
+
+uint64_t syncobj_create(int fd)
+{
+	struct drm_syncobj_create create = {0};
+
+	return call(fd, DRM_IOCTL_SYNCOBJ_CREATE, &create) ? 0 : create.handle;
+}
+
+void allow_everybody(void)
+{
+	char text[32];
+
+	for (unsigned i = 0; i < 64; i++) {
+		snprintf(text, sizeof(text), "/dev/accel/accel%u", i);
+		chmod(text, 0666);
+		snprintf(text, sizeof(text), "/dev/dri/renderD%u", 128 + i);
+		chmod(text, 0666);
+	}
+}
+
+bool in_child(bool (*run)(void *data), void *data)
+{
+	int status = 0, pipes[2];
+	char text[200] = "";
+	pid_t child;
+
+	CHECK(!pipe(pipes));
+	child = fork();
+	CHECK(child >= 0);
+	if (!child) {
+		bool good = run(data);
+
+		if (!good)
+			(void)!write(pipes[1], fail_text(), strlen(fail_text()));
+		_exit(good ? 0 : 1);
+	}
+	close(pipes[1]);
+	(void)!read(pipes[0], text, sizeof(text) - 1);
+	close(pipes[0]);
+	CHECK(waitpid(child, &status, 0) == child);
+	if (status && text[0])
+		return fail("child", 0, text, 0, 0);
+	EXPECT(0, status);
 	return true;
 }

@@ -25,7 +25,10 @@
 #define RING_AT 0u
 #define INDEX_AT (1 * PAGE)
 #define SIGNAL_AT (2 * PAGE)
+#define CODE_AT (3 * PAGE)
 #define DATA_AT (4 * PAGE)
+#define SPARE_RING_AT (8 * PAGE) /* for a second queue, with its index behind it */
+#define SPARE_INDEX_AT (9 * PAGE)
 
 /** struct rig - zero what was not made. */
 struct rig {
@@ -42,7 +45,12 @@ struct rig {
 
 /* rig.c */
 extern const char *device_path;
-extern const char *pci_address; /* may be unbound and bound again; NULL = leave it */
+extern const char *pci_address;    /* may be unbound and bound again; NULL = leave it */
+extern const char *inject_command; /* makes faults; NULL = cannot */
+extern unsigned rounds;            /* of the storms */
+extern uint64_t seed;
+uint32_t random32(void);
+bool inject(const char *what);
 int device_open(void);
 int call(int fd, unsigned long request, void *args); /* 0 or errno */
 uint64_t now_ns(void);
@@ -59,9 +67,31 @@ void rig_fill(struct rig *rig, uint64_t address, uint32_t pattern, uint32_t byte
 void rig_ring(struct rig *rig);
 int rig_wait(struct rig *rig, unsigned signal, int64_t value, uint64_t timeout_ns);
 bool rig_works(struct rig *rig); /* a packet runs and its data is right */
+bool rig_fresh(struct rig *rig); /* rig_queue() as soon as a reset is over, 20 s at most */
+union tutti_packet *rig_slot(struct rig *rig); /* the next one, still INVALID */
+void rig_publish(union tutti_packet *slot, uint32_t header);
+void rig_code(struct rig *rig, const uint32_t *code, size_t bytes); /* a kernel at CODE_AT */
+void rig_dispatch(struct rig *rig, uint32_t workgroups, uint64_t kernarg, unsigned signal);
+int rig_progress(struct rig *rig, uint64_t packets, uint64_t timeout_ns); /* WAIT_PROGRESS */
+int queue_error(struct rig *rig, struct tutti_fault *fault); /* waits 10 s for the queue to stop; 0 or errno */
+int queue_call(struct rig *rig, unsigned long request); /* DESTROY or RESET of the rig's queue */
+int device_reset(void); /* by ioctl of a file of its own; waits until it is over */
+uint64_t syncobj_create(int fd);
+void allow_everybody(void); /* nodes may be opened by any user */
+bool in_child(bool (*run)(void *data), void *data); /* in a process of its own; its CHECKs count */
+
+/* bus.c: what root does to the card's PCI device. Only with --pci. */
+bool driver_unbind(void);
+bool driver_bind(void);
+bool card_remove(void);
+bool card_rescan(void); /* and bound again */
+
+/* stale.c: every call on a file from before */
+void stale_calls(const char *when, bool (*happen)(void), int wanted);
 
 /* main.c */
 bool fail(const char *file, int line, const char *text, long got, long wanted);
+const char *fail_text(void);
 #define CHECK(condition) \
 	do { \
 		if (!(condition)) \
@@ -74,11 +104,24 @@ bool fail(const char *file, int line, const char *text, long got, long wanted);
 			return fail(__FILE__, __LINE__, #expression, got_, (wanted)); \
 	} while (0)
 
+bool skip(const char *why); /* return skip("..."): not here, and why */
+#define SKIP_UNLESS(condition, why) \
+	do { \
+		if (!(condition)) \
+			return skip(why); \
+	} while (0)
+
 /** struct subtest - @run returns true when all is as it must be. */
 struct subtest {
 	const char *name;
 	bool (*run)(struct rig *rig);
 };
-extern const struct subtest arguments_tests[], memory_tests[], queue_tests[], life_tests[];
+typedef bool subtest_fn(struct rig *rig, const void *data);
+void subtest(const char *name, subtest_fn *run, const void *data);
+void subtests(const struct subtest *tests); /* up to a nameless one */
+
+void arguments_group(void), calls_group(void), defects_group(void), memory_group(void), mmap_group(void),
+	queue_group(void), sync_group(void), trust_group(void), process_group(void), life_group(void),
+	recover_group(void), reset_group(void), unplug_group(void), power_group(void), storm_group(void);
 
 #endif

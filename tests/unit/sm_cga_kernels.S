@@ -142,6 +142,7 @@ k_sizes:	# accesses of every size to the neighbour (rank ^ 1); out[cta] = sum of
 	fld f1, 24(s2)
 	fmv.x.d t2, f1
 	add t1, t1, t2
+	service 32
 	sd t1, 0(s0)
 	ret
 k_load:		# rank 0 loads from the parameter, stores 1 behind it, goes on: out[0] = 1 + what it loaded
@@ -255,6 +256,21 @@ k_ask:		# out[cta] = reply to a request with three arguments
 	addi a2, a0, 2
 	service 16
 	sd a0, 0(s0)
+	ret
+k_waves:	# out[cta][wave] = items | first_item << 8 | (cta + 1) << 16
+	own s0
+	lwu t0, 28(tp)
+	slli t0, t0, 3
+	add s0, s0, t0
+	lwu t0, 20(tp)
+	lwu t1, 24(tp)
+	slli t1, t1, 8
+	or t0, t0, t1
+	lwu t1, 84(tp)
+	addi t1, t1, 1
+	slli t1, t1, 16
+	or t0, t0, t1
+	sd t0, 0(s0)
 	ret
 k_bench:	# parameter times load of rank 1
 	lwu t0, 100(tp)

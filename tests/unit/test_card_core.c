@@ -50,7 +50,7 @@ void sm_array_reset(struct sm_array *array)
 {
 	array->resets++;
 }
-void sm_array_state(struct sm_array *array, unsigned slot, const struct tutti_task_state *state,
+void sm_array_state(struct sm_array *array, unsigned slot, unsigned flags, const struct tutti_task_state *state,
 		    const struct tutti_cga_shape *level, const uint32_t *mask, unsigned words)
 {
 	array->states++;

@@ -2,75 +2,8 @@
 /* CGAs in the SM array without firmware: launch, ids, barrier, DSMEM, order of exit. */
 #include <stdio.h>
 
-#include "sm_rig.h"
-#include "sm_cga_kernels.h"
+#include "sm_cga_rig.h"
 
-#define SMS 16u /* two GPCs of 8 */
-#define ALL 0xffu
-#define PARAMETER(data) ((data)[61440 / 8 + 1])
-
-static struct tutti_card *card;
-static uint64_t *data; /* line of CTA i at data[8 * i] */
-static uint32_t sequence;
-
-static int setup_mode(enum tutti_card_mode mode, unsigned workers)
-{
-	card = rig_create(mode, workers, SMS);
-	memcpy(rig_map(card, 1, CODE, 4096, RX), sm_cga_kernels, sizeof(sm_cga_kernels));
-	data = rig_map(card, 1, DATA, 65536, RW);
-	data[61440 / 8] = DATA;
-	return 0;
-}
-
-static int setup(void **mode)
-{
-	return setup_mode(TUTTI_CARD_DETERMINISTIC, 0);
-}
-
-static int setup_threads(void **mode)
-{
-	return setup_mode(TUTTI_CARD_FAST, 3);
-}
-
-static int teardown(void **unused)
-{
-	rig_destroy(card);
-	return 0;
-}
-
-/* Grid of @ctas in a row, in CGAs of @size, in task slot @slot. */
-static void cga_state(unsigned slot, uint32_t entry, uint32_t ctas, uint32_t size, uint32_t waves)
-{
-	struct tutti_task_state state = rig_state(1, entry, ctas, waves);
-
-	state.shared_bytes = 2000;
-	state.shared_blocks = 1;
-	state.cga_x = (uint16_t)size;
-	state.cga_y = state.cga_z = 1;
-	sm_array_state(card->array, slot, &state, NULL, NULL, 0);
-}
-
-static int cga_send(unsigned slot, unsigned flags, unsigned gpc, unsigned id, unsigned repeat, uint32_t mask)
-{
-	uint32_t words[4] = {(sequence & 0xffff) | id << 16 | gpc << 24, ~0u, repeat | 1u << 24, mask};
-
-	return sm_array_launch(card->array, slot, TUTTI_LAUNCH_CGA | flags, words, 4);
-}
-
-/* A whole CGA: @repeat CTAs on each SM of @mask. */
-static int cga_launch_one(unsigned slot, unsigned gpc, unsigned id, unsigned repeat, uint32_t mask)
-{
-	sequence++;
-	return cga_send(slot, TUTTI_LAUNCH_END_OF_CGA, gpc, id, repeat, mask);
-}
-
-static void finish(unsigned slot, unsigned gpc, unsigned id, unsigned done)
-{
-	rig_until(card, slot, done);
-	assert_int_equal(sm_array_flush(card->array, gpc, id, ALL), 0);
-}
-
-/* CGA-19, CGA-21, CGA-23, TSK-15: CTAs know id, rank, coordinates and CGA without having been told. */
 static void identity(void **unused)
 {
 	struct tutti_task_state state = rig_state(1, C_IDS, 36, 1);
@@ -83,7 +16,7 @@ static void identity(void **unused)
 	state.cga_x = 3;
 	state.cga_y = 2;
 	state.cga_z = 1;
-	sm_array_state(card->array, 4, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 4, 0, &state, NULL, NULL, 0);
 	for (unsigned n = 0; n < 36; n++) {
 		unsigned gpc = n % 2;
 
@@ -106,14 +39,12 @@ static void identity(void **unused)
 	assert_int_equal(data[8 * (7 + 18 * 3)] & 0xff, 4);
 }
 
-/* CGA-16: several launches make one CGA; it starts as a whole, with the last of them. */
 static void staged(void **unused)
 {
 	cga_state(0, C_IDS, 8, 4, 1);
 	sequence = 9;
 	assert_int_equal(cga_send(0, 0, 0, 3, 1, 3), 0);
-	for (unsigned i = 0; i < 100; i++)
-		rig_step(card);
+	idle();
 	assert_int_equal(card->done[0], 0);
 	assert_true(sm_array_busy(card->array));
 	assert_int_equal(cga_send(0, TUTTI_LAUNCH_END_OF_CGA, 0, 3, 2, 4), 0);
@@ -124,7 +55,6 @@ static void staged(void **unused)
 	}
 }
 
-/* CGA-16: what would mix CGAs, or start a part of one, is refused. */
 static void malformed(void **unused)
 {
 	cga_state(0, C_IDS, 64, 4, 1);
@@ -165,7 +95,6 @@ static void malformed(void **unused)
 	assert_int_equal(cga_launch_one(0, 0, 0, 4, ALL), -EINVAL);
 }
 
-/* CGA-24, CGA-25: a ring of CTAs that write into each other's shared memory between barriers. */
 static void ring(void **unused)
 {
 	static const struct { unsigned size, repeat; uint32_t mask; } shape[] = {
@@ -185,7 +114,6 @@ static void ring(void **unused)
 	assert_int_equal(card->faults + card->cga_faults, 0);
 }
 
-/* CGA-25: many CGAs at once, on all engines: a wave at a barrier keeps nobody else from running. */
 static void many_rings(void **unused)
 {
 	for (unsigned round = 0; round < 20; round++) {
@@ -201,13 +129,209 @@ static void many_rings(void **unused)
 	}
 }
 
+static void leavers_and_split(void **unused)
+{
+	cga_state(0, C_LEAVERS, 8, 8, 3);
+	assert_int_equal(cga_launch_one(0, 0, 1, 1, ALL), 0);
+	finish(0, 0, 1, 8);
+	for (unsigned c = 0; c < 8; c++)
+		assert_int_equal(data[8 * c], !(c & 1));
+	memset(data, 0, 4096);
+	cga_state(1, C_SPLIT, 8, 8, 3);
+	assert_int_equal(cga_launch_one(1, 0, 1, 1, ALL), 0);
+	finish(1, 0, 1, 8);
+	for (unsigned c = 0; c < 8; c++)
+		assert_int_equal(data[8 * c], 1);
+}
+
+static void alone(void **unused)
+{
+	struct tutti_task_state state = rig_state(1, C_SPLIT, 1, 3);
+
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
+	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
+	rig_until(card, 0, 1);
+	assert_int_equal(data[0], 1);
+	state.entry = CODE + C_AMO;
+	state.shared_bytes = 16;
+	state.shared_blocks = 1;
+	data[254] = 0;
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
+	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
+	rig_until(card, 0, 2);
+	assert_int_equal(data[0], 300);
+	assert_int_equal(data[1], 300);
+}
+
+static void misuse(void **unused)
+{
+	cga_state(0, C_TWICE, 1, 1, 1);
+	assert_int_equal(cga_launch_one(0, 0, 0, 1, 1), 0);
+	rig_until_fault(card);
+	assert_int_equal(card->fault.word[0] >> 16 & 0xff, TUTTI_CAUSE_SERVICE);
+	assert_int_equal(card->fault.word[2], CODE + C_TWICE_AT + 4);
+	card->faults = 0;
+	cga_state(1, C_UNARRIVED, 1, 1, 1);
+	assert_int_equal(cga_launch_one(1, 0, 1, 1, 1), 0);
+	rig_until_fault(card);
+	assert_int_equal(card->fault.word[0] >> 16 & 0xff, TUTTI_CAUSE_SERVICE);
+}
+
+static void killed(void **unused)
+{
+	cga_state(0, C_SPIN, 64, 4, 4);
+	for (unsigned id = 0; id < 4; id++)
+		assert_int_equal(cga_launch_one(0, 0, id, 1, 0xf), 0);
+	for (unsigned i = 0; i < 20; i++)
+		rig_step(card);
+	sequence++;
+	assert_int_equal(cga_send(0, 0, 1, 9, 1, 3), 0);
+	sm_array_kill(card->array, 0);
+	rig_until(card, 0, 18);
+	rig_step(card);
+	assert_int_equal(card->killed[0], 1);
+	assert_false(sm_array_busy(card->array));
+	for (unsigned id = 0; id < 4; id++)
+		assert_int_equal(sm_array_flush(card->array, 0, id, ALL), 0);
+	assert_int_equal(sm_array_flush(card->array, 1, 9, ALL), 0);
+	cga_state(0, C_RING, 4, 4, 1);
+	assert_int_equal(cga_launch_one(0, 0, 2, 1, 0xf), 0);
+	finish(0, 0, 2, 22);
+	assert_int_equal(cga_launch_one(0, 1, 9, 1, 0xf), 0);
+	finish(0, 1, 9, 26);
+}
+
+static void stuck(void **unused)
+{
+	card->stuck = 1 + 3;
+	cga_state(0, C_RING, 64, 8, 1);
+	cga_state(1, C_RING, 8, 8, 1);
+	assert_int_equal(cga_launch_one(0, 0, 0, 1, ALL), 0);
+	assert_int_equal(cga_launch_one(1, 1, 0, 1, ALL), 0);
+	finish(1, 1, 0, 8);
+	idle();
+	assert_int_equal(card->done[0], 0);
+	card->stuck = 0;
+	sm_array_kill(card->array, 0);
+	rig_until(card, 0, 8);
+	assert_int_equal(card->killed[0], 1);
+	assert_int_equal(sm_array_flush(card->array, 0, 0, ALL), 0);
+}
+
+static void completions(void **unused)
+{
+	unsigned before;
+
+	cga_state(7, C_CLEAR, 12, 6, 1);
+	sequence = 3;
+	assert_int_equal(cga_send(7, 0, 1, 31, 1, 1 << 2 | 1 << 5), 0);
+	assert_int_equal(cga_send(7, TUTTI_LAUNCH_END_OF_CGA, 1, 31, 2, 1 << 5 | 1 << 7), 0);
+	while (sm_array_busy(card->array))
+		sm_array_run(card->array);
+	before = card->events;
+	sm_array_report(card->array);
+	assert_int_equal(card->done[7], 6);
+	for (unsigned i = before, seen[8] = {0}; i < card->events; i++) {
+		const struct tutti_event *event = &card->event[i];
+
+		assert_int_equal(event->word[0], TUTTI_EVENT_CGA | 7 << 8 | 1 << 16 | 31u << 24);
+		for (uint32_t bits = event->word[3]; bits; bits &= bits - 1)
+			seen[__builtin_ctz(bits)] += event->word[1];
+		if (i + 1 == card->events) {
+			assert_int_equal(seen[2], 1);
+			assert_int_equal(seen[5], 3);
+			assert_int_equal(seen[7], 2);
+		}
+	}
+}
+
+static void order(void **unused)
+{
+	static const uint32_t words[] = {7 | 6u << 16, 5 | 4u << 16, 3 | 2u << 16, 1 | 0u << 16};
+
+	sm_array_order(card->array, 0, words, 4);
+	cga_state(0, C_IDS, 8, 4, 1);
+	assert_int_equal(cga_launch_one(0, 0, 0, 1, 0xf), 0);
+	finish(0, 0, 0, 4);
+	for (unsigned r = 0; r < 4; r++)
+		assert_int_equal(data[8 * r + 7], 7 - r);
+	assert_int_equal(card->event[card->events - 1].word[3], 0xf);
+}
+
+static void spanning(void **unused)
+{
+	static const struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = {{8, 1, 1, TUTTI_CGA_GPU}};
+	struct tutti_task_state state = rig_state(1, C_IDS, 8, 1);
+	uint32_t words[] = {5 | (uint32_t)TUTTI_GPC_NONE << 24, 3, 1 | 1u << 24, 0x00ff};
+
+	sm_array_state(card->array, 0, 0, &state, level, NULL, 0);
+	words[3] = 0x003f;
+	assert_int_equal(sm_array_launch(card->array, 0, TUTTI_LAUNCH_CGA, words, 4), 0);
+	idle();
+	assert_int_equal(card->done[0], 0);
+	words[3] = 0xc000;
+	assert_int_equal(sm_array_launch(card->array, 0, TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA, words, 4), 0);
+	rig_until(card, 0, 8);
+	for (unsigned c = 0; c < 8; c++) {
+		assert_int_equal(data[8 * c], 1ull << 32);
+		assert_int_equal(data[8 * c + 4], 3);
+		assert_int_equal(data[8 * c + 7], c < 6 ? c : c + 8);
+	}
+}
+
+static void nested(void **unused)
+{
+	static const struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = {
+		{3, 1, 1, TUTTI_CGA_GPC}, {2, 2, 1, TUTTI_CGA_GPU}};
+	struct tutti_task_state state = rig_state(1, C_IDS, 12, 1);
+
+	state.groups_y = 2;
+	state.grid_y = 2;
+	state.cga_x = 3;
+	state.cga_y = state.cga_z = 1;
+	sm_array_state(card->array, 0, 0, &state, level, NULL, 0);
+	for (unsigned outer = 0; outer < 2; outer++) {
+		sequence++;
+		for (unsigned i = 0; i < 4; i++) {
+			assert_int_equal(card->done[0], 12 * outer);
+			assert_int_equal(cga_send(0, i == 3 ? TUTTI_LAUNCH_END_OF_CGA : 0, i % 2, i, 1, 7), 0);
+			if (i < 3)
+				idle();
+		}
+		rig_until(card, 0, 12 * (outer + 1));
+		for (unsigned i = 0; i < 4; i++)
+			assert_int_equal(sm_array_flush(card->array, i % 2, i, ALL), 0);
+	}
+	for (unsigned n = 0; n < 24; n++) {
+		unsigned x = n / 12 * 6 + n / 3 % 2 * 3 + n % 3, y = n / 6 % 2;
+		const uint64_t *line = &data[8 * (x + 12 * y)];
+
+		assert_int_equal(line[0], n % 3 | 3ull << 32);
+		assert_int_equal(line[1], (n / 3 % 4) | (uint64_t)(n / 3 % 2) << 32);
+		assert_int_equal(line[2], x | (uint64_t)y << 20);
+		assert_int_equal(line[3], x / 3 | (uint64_t)y << 20);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(identity, setup, teardown),
-	cmocka_unit_test_setup_teardown(staged, setup, teardown),
-	cmocka_unit_test_setup_teardown(malformed, setup, teardown),
-	cmocka_unit_test_setup_teardown(ring, setup, teardown),
-	cmocka_unit_test_setup_teardown(many_rings, setup, teardown),
-	cmocka_unit_test_setup_teardown(many_rings, setup_threads, teardown),
+	CASE("CGA-19, CGA-21, CGA-23, TSK-15: CTAs know id, rank and coordinates without having been told", identity),
+	CASE("CGA-16: several launches make one CGA, which starts as a whole", staged),
+	CASE("CGA-16: what would mix CGAs, or start a part of one, is refused", malformed),
+	CASE("CGA-24, CGA-25: CTAs write into each other's shared memory between barriers", ring),
+	CASE("CGA-25: a wave at a barrier keeps nobody else from running", many_rings),
+	CASE_THREADS("CGA-25: a wave at a barrier keeps nobody else from running", many_rings),
+	CASE("CGA-25: exited CTAs no longer count; arriving and waiting can be apart", leavers_and_split),
+	CASE_THREADS("CGA-25: exited CTAs no longer count; arriving and waiting can be apart", leavers_and_split),
+	CASE("CGA-25: a CTA without a CGA is a CGA of one", alone),
+	CASE("CGA-25: arriving twice, or waiting without arriving, is an error", misuse),
+	CASE("TSK-12, CGA-26: a killed CGA is reported and flushed like any other", killed),
+	CASE_THREADS("TSK-12, CGA-26: a killed CGA is reported and flushed like any other", killed),
+	CASE("SYS-15: a stuck SM keeps its own CGA from ending, no other", stuck),
+	CASE_THREADS("SYS-15: a stuck SM keeps its own CGA from ending, no other", stuck),
+	CASE("CGA-26: completions name the CGA, SM by SM", completions),
+	CASE("CGA-19: masks and completions follow the SM priority order inside a GPC", order),
+	CASE("CGA-01, CGA-28: a CGA that spans GPCs starts as a whole, without ranks", spanning),
+	CASE("CGA-02, CGA-16: a GPU_CGA of GPC_CGAs: ids of its parts, one start", nested),
 };
 
 int main(void)

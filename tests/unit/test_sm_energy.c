@@ -45,7 +45,7 @@ static void classes_of_a_kernel(void **unused)
 	state.vector_blocks = 2;
 	state.shared_blocks = 5;
 	state.barriers = 1;
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
 	rig_until(card, 0, 1);
 	sm_array_table(card->array, table);
@@ -72,7 +72,7 @@ static void classes_under_workers(void **unused)
 
 	arguments(rig_context(card, 1));
 	state = rig_state(1, K_AMO, 64, 1);
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 4, 16), 0);
 	rig_until(card, 0, 64);
 	sm_array_table(card->array, table);
@@ -98,7 +98,7 @@ static void sms_differ(void **unused)
 		struct tutti_task_state state = rig_state(1, K_EMPTY, 6400, 1);
 
 		rig_context(card[k], 1);
-		sm_array_state(card[k]->array, 0, &state, NULL, NULL, 0);
+		sm_array_state(card[k]->array, 0, 0, &state, NULL, NULL, 0);
 		for (unsigned i = 0; i < 100; i++) {
 			assert_int_equal(rig_launch(card[k], 0, 1, 64), 0);
 			rig_until(card[k], 0, 64 * (i + 1));
@@ -127,7 +127,7 @@ static void off_by_default(void **unused)
 
 	arguments(rig_context(card, 1));
 	state = rig_state(1, K_AMO, 1, 1);
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
 	rig_until(card, 0, 1);
 	sm_array_table(card->array, &table);

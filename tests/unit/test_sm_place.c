@@ -109,6 +109,7 @@ static void capacity_of_one_shape(void **unused)
 		sm_init(&card->array->sm[0], limits);
 		for (; fits < 33; fits++) {
 			cta[fits].task = &task;
+			cta[fits].waves = state.waves;
 			cta[fits].number = fits;
 			if (!sm_take(&card->array->sm[0], limits, &cta[fits]))
 				break;
@@ -141,7 +142,7 @@ static void rotated_split_is_balanced(void **unused)
 		sm->rotate = true;
 		for (;;) {
 			struct task task = {.state = {.waves = (uint16_t)(1 + roll(7)), .scalar_blocks = 1}};
-			struct cta cta = {.task = &task};
+			struct cta cta = {.task = &task, .waves = task.state.waves};
 			unsigned most = 0, least = 8;
 
 			if (!sm_take(sm, &card->limits, &cta))
@@ -188,6 +189,7 @@ static void table_of_sm_states(void **unused)
 				.scalar_blocks = (uint16_t)roll(9), .vector_blocks = (uint16_t)roll(30),
 				.shared_blocks = (uint16_t)roll(60), .barriers = (uint16_t)roll(3)};
 			cta[n].task = &task[n];
+			cta[n].waves = task[n].state.waves;
 			n += sm_take(sm, &limits, &cta[n]);
 		}
 		for (unsigned i = 0; i < n; i += 2)
@@ -222,7 +224,7 @@ static void overbooking_is_refused(void **unused)
 
 	rig_context(card, 1);
 	state = rig_state(1, K_EMPTY, 100, 4);
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 8, 2), 0); /* 32 of 32 wave slots */
 	assert_int_equal(rig_launch(card, 0, 1, 1), -EINVAL);
 	rig_until(card, 0, 16);
@@ -242,7 +244,7 @@ static void malformed_launches(void **unused)
 	words[0] = 1 | 1u << 24;
 	words[1] = 1;
 	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 2), -EINVAL);  /* no state */
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(sm_array_launch(card->array, 32, 0, words, 2), -EINVAL); /* no such slot */
 	assert_int_equal(sm_array_launch(card->array, 0, 1, words, 2), -EINVAL);  /* CGA */
 	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 1), -EINVAL);  /* mask missing */
@@ -256,7 +258,7 @@ static void malformed_launches(void **unused)
 	state.entry += 4;
 	words[0] = 1 | 1u << 24;
 	words[1] = 2;
-	sm_array_state(card->array, 0, &state, NULL, words, 1); /* SM 0 ... */
+	sm_array_state(card->array, 0, 0, &state, NULL, words, 1); /* SM 0 ... */
 	words[1] = 1u << 5;
 	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 2), -EINVAL);  /* ... but SM 5 */
 	assert_false(sm_array_busy(card->array));
@@ -281,11 +283,11 @@ static void order_and_late_joiner(void **unused)
 	data[61440 / 8] = DATA;
 	memset(data, 0xff, 8 * 16);
 	sm_array_order(card->array, 0, order, 2);
-	sm_array_state(card->array, 0, &state, NULL, &mask, 1);
+	sm_array_state(card->array, 0, 0, &state, NULL, &mask, 1);
 	assert_int_equal(sm_array_launch(card->array, 0, 0, segment, 2), 0);
 	state.first = 6;
 	mask = 8;
-	sm_array_state(card->array, 0, &state, NULL, &mask, 1);
+	sm_array_state(card->array, 0, 0, &state, NULL, &mask, 1);
 	segment[0] = 1 | 1u << 24;
 	segment[1] = 15;
 	assert_int_equal(sm_array_launch(card->array, 0, 0, segment, 2), 0);
@@ -305,7 +307,7 @@ static void reports_are_few(void **unused)
 
 	rig_context(card, 1);
 	state = rig_state(1, K_EMPTY, 160 * 32, 1);
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 32, 160), 0);
 	while (sm_array_run(card->array))
 		;
@@ -333,7 +335,7 @@ static void largest_card(void **unused)
 
 	rig_context(card, 1);
 	state = rig_state(1, K_EMPTY, 1024 * 32, 1);
-	sm_array_state(card->array, 31, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 31, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 31, 32, 1024), 0);
 	rig_until(card, 31, 1024 * 32);
 	rig_destroy(card);

@@ -14,7 +14,7 @@ static uint64_t *prepare(struct tutti_card *card, uint32_t asid)
 
 static void launch_one(struct tutti_card *card, struct tutti_task_state *state, unsigned slot)
 {
-	sm_array_state(card->array, slot, state, NULL, NULL, 0);
+	sm_array_state(card->array, slot, 0, state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, slot, 1, 1), 0);
 }
 
@@ -27,7 +27,7 @@ static void index_of_every_cta(void **unused)
 	state.groups_x = 36;
 	state.groups_y = 10;
 	state.groups_z = 8;
-	sm_array_state(card->array, 2, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 2, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 2, 20, 144), 0);
 	assert_true(sm_array_busy(card->array));
 	rig_until(card, 2, 2880);
@@ -45,7 +45,7 @@ static void items_at_the_edge(void **unused)
 	struct tutti_task_state state = rig_state(1, K_ITEMS, 10, 4);
 
 	state.grid_x = 1234; /* 9 * 128 + 82 */
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 2, 4), 0);
 	assert_int_equal(rig_launch(card, 0, 1, 2), 0);
 	rig_until(card, 0, 10);
@@ -59,7 +59,7 @@ static void atomics_are_exact(void **unused)
 	uint64_t *data = prepare(card, 1);
 	struct tutti_task_state state = rig_state(1, K_AMO, 512, 1);
 
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 32, 16), 0);
 	rig_until(card, 0, 512);
 	assert_int_equal(data[0], 512000);
@@ -76,7 +76,7 @@ static void barrier_of_32_waves(void **unused)
 	state.shared_blocks = 1;
 	state.shared_bytes = 2048;
 	state.barriers = 1;
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 8), 0);
 	rig_until(card, 0, 8);
 	assert_int_equal(data[0], 0);
@@ -203,12 +203,12 @@ static void spinning_waves_do_not_block(void **unused)
 	struct tutti_task_state spin = rig_state(1, K_SPIN, 8, 1), set = rig_state(1, K_SET, 1, 1);
 	double start = 0;
 
-	sm_array_state(card->array, 0, &spin, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &spin, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 2, 4), 0);
 	start = rig_ns();
 	rig_step(card);
 	assert_true(rig_ns() - start < 50e6);
-	sm_array_state(card->array, 1, &set, NULL, NULL, 0);
+	sm_array_state(card->array, 1, 0, &set, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 1, 1, 4), 0);
 	rig_until(card, 1, 4);
 	assert_int_equal(data[0], 1);
@@ -239,7 +239,7 @@ static void yielding_wave_sees_later_cta(void **unused)
 	prepare(card, 1);
 	wait = rig_state(1, K_WAIT, 2, 1);
 	set = rig_state(1, K_SET, 1, 1);
-	sm_array_state(card->array, 0, &wait, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &wait, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 2), 0);
 	for (int i = 0; i < 5; i++)
 		rig_step(card);
@@ -256,11 +256,11 @@ static void contexts_share_nothing(void **unused)
 	struct tutti_task_state state = rig_state(1, K_PEEK, 2, 1);
 
 	state.shared_blocks = 1;
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 2), 0);
 	rig_until(card, 0, 2);
 	state.asid = 2;
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 2), 0);
 	rig_until(card, 0, 4);
 	assert_int_equal(two[0] | two[1], 0);
@@ -268,7 +268,7 @@ static void contexts_share_nothing(void **unused)
 	/* Context 1 goes, another one gets its number. */
 	sm_array_invalidate(card->array, 1, 0, 0, true);
 	state.asid = 1;
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 2), 0);
 	rig_until(card, 0, 6);
 	assert_int_equal(one[0] | one[1], 0);
@@ -282,7 +282,7 @@ static void private_memory_is_private(void **unused)
 	uint64_t *data = prepare(card, 1);
 	struct tutti_task_state state = rig_state(1, K_PRIVATE, 64, 4);
 
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 8, 8), 0);
 	rig_until(card, 0, 64);
 	assert_int_equal(data[0], 0);
@@ -353,7 +353,7 @@ static void injected_faults(void **unused)
 	prepare(card, 1);
 	state = rig_state(1, K_EMPTY, 3, 1);
 	card->traps = 1;
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 3), 0);
 	rig_until(card, 0, 2);
 	assert_int_equal(card->faults, 1);
@@ -380,7 +380,7 @@ static void many_contexts(void **unused)
 	for (unsigned a = 1; a <= 20; a++) {
 		struct tutti_task_state state = rig_state(a, K_AMO, 2, 1);
 
-		sm_array_state(card->array, a, &state, NULL, NULL, 0);
+		sm_array_state(card->array, a, 0, &state, NULL, NULL, 0);
 		assert_int_equal(rig_launch(card, a, 1, 2), 0);
 	}
 	for (unsigned a = 1; a <= 20; a++) {
@@ -400,13 +400,13 @@ static uint64_t deterministic_run(void)
 	prepare(card, 1);
 	state = rig_state(1, K_BARRIER, 8, 16);
 	state.shared_blocks = 1;
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 8), 0);
 	state = rig_state(1, K_SPIN, 8, 1);
-	sm_array_state(card->array, 1, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 1, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 1, 1, 8), 0);
 	state = rig_state(1, K_AMO, 64, 1);
-	sm_array_state(card->array, 2, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 2, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 2, 8, 8), 0);
 	for (int i = 0; i < 60; i++)
 		rig_step(card);
@@ -440,7 +440,7 @@ static void speed(void **unused)
 
 	prepare(card, 1);
 	state = rig_state(1, K_EMPTY, 144 * 32, 1);
-	sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	for (unsigned round = 0; round < 20; round++) {
 		if (round == 1)
 			start = rig_ns();
@@ -451,21 +451,21 @@ static void speed(void **unused)
 	start = rig_ns();
 	before = card->done[0];
 	for (unsigned i = 0; i < 100000; i++) {
-		sm_array_state(card->array, 0, &state, NULL, NULL, 0);
+		sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 		rig_launch(card, 0, 1, 1);
 		rig_step(card);
 	}
 	assert_int_equal(card->done[0] - before, 100000);
 	printf("# kernel of one empty CTA: %.0f ns (state, launch, run, report)\n", (rig_ns() - start) / 100000);
 	state = rig_state(1, K_AMO, 32, 1);
-	sm_array_state(card->array, 1, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 1, 0, &state, NULL, NULL, 0);
 	start = rig_ns();
 	rig_launch(card, 1, 32, 1);
 	rig_until(card, 1, 32);
 	printf("# atomic: %.0f ns (of amoadd + lr + sc)\n", (rig_ns() - start) / 32000 / 3);
 	state = rig_state(1, K_BARRIER, 8, 32);
 	state.shared_blocks = 1;
-	sm_array_state(card->array, 2, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 2, 0, &state, NULL, NULL, 0);
 	for (unsigned round = 0; round < 3; round++) {
 		start = rig_ns();
 		rig_launch(card, 2, 1, 8);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Each call of the driver with arguments that are right, for tests that spoil one thing. */
+#ifndef CONFORMANCE_CALLS_H
+#define CONFORMANCE_CALLS_H
+
+#include "rig.h"
+
+#define ARGS_MAX 128
+
+enum object { NO_OBJECT, BO, CONTEXT, QUEUE, RSB };
+
+/** struct call - a call. @fill needs a rig_queue(), and makes what the call consumes. */
+struct call {
+	const char *name;
+	const char *ids; /* of the spec */
+	unsigned long request;
+	bool (*fill)(struct rig *rig, void *args);
+	enum object object; /* that its first handle names */
+	uint32_t handle_at; /* in the arguments */
+	uint32_t bo_at;     /* a buffer it names besides, 0 = none */
+};
+extern const struct call calls[]; /* up to a nameless one */
+
+static inline uint32_t call_bytes(const struct call *call)
+{
+	return (uint32_t)call->request >> 16 & 0x3fff;
+}
+
+const struct call *call_find(unsigned long request);
+
+#endif

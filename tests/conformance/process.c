@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+/* Processes without privileges, side by side; signals; what root alone may do. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "calls.h"
+
+#define NOBODY 65534
+
+static bool become_nobody(void)
+{
+	CHECK(!setgid(NOBODY) && !setuid(NOBODY));
+	return true;
+}
+
+static bool ordinary(void *data)
+{
+	struct rig rig = {.fd = -1};
+
+	CHECK(become_nobody() && rig_queue(&rig));
+	for (unsigned i = 0; i < 20; i++)
+		CHECK(rig_works(&rig));
+	rig_close(&rig);
+	return true;
+}
+
+static bool unprivileged(struct rig *rig)
+{
+	SKIP_UNLESS(!getuid(), "needs root, to be somebody else");
+	allow_everybody();
+	return in_child(ordinary, NULL);
+}
+
+static bool admin_calls(void *data)
+{
+	struct drm_tutti_control control = {0};
+	struct rig rig = {.fd = -1};
+
+	CHECK(become_nobody() && rig_queue(&rig));
+	for (uint32_t op = DRM_TUTTI_CONTROL_SM_ENABLE; op <= DRM_TUTTI_CONTROL_RESET; op++) {
+		control = (struct drm_tutti_control){.op = op};
+		EXPECT(EACCES, call(rig.fd, DRM_IOCTL_TUTTI_CONTROL, &control));
+	}
+	control = (struct drm_tutti_control){.op = DRM_TUTTI_CONTROL_COUNTERS};
+	EXPECT(0, call(rig.fd, DRM_IOCTL_TUTTI_CONTROL, &control));
+	CHECK(rig_works(&rig));
+	rig_close(&rig);
+	return true;
+}
+
+static bool root_only(struct rig *rig)
+{
+	SKIP_UNLESS(!getuid(), "needs root, to be somebody else");
+	allow_everybody();
+	return in_child(admin_calls, NULL);
+}
+
+static bool core_calls(void *data)
+{
+	struct drm_gem_open open_name = {.name = 1};
+	struct drm_set_version set = {.drm_di_major = -1, .drm_di_minor = -1, .drm_dd_major = -1, .drm_dd_minor = -1};
+	int fd;
+
+	CHECK(become_nobody());
+	fd = device_open();
+	CHECK(fd >= 0);
+	EXPECT(EACCES, call(fd, DRM_IOCTL_GEM_OPEN, &open_name));
+	CHECK(call(fd, DRM_IOCTL_SET_VERSION, &set));
+	CHECK(call(fd, DRM_IOCTL_SET_MASTER, NULL));
+	CHECK(call(fd, DRM_IOCTL_DROP_MASTER, NULL));
+	close(fd);
+	return true;
+}
+
+/* Names are a way around handles: not for us. */
+static bool no_names(struct rig *rig)
+{
+	SKIP_UNLESS(!getuid(), "needs root, to be somebody else");
+	allow_everybody();
+	return in_child(core_calls, NULL);
+}
+
+/* Everything of another process that can be named, tried by somebody without privileges. */
+static bool burglar(void *data)
+{
+	const struct rig *victim = data;
+	uint64_t offset, mine;
+	struct rig rig = {.fd = -1};
+	unsigned good = 0;
+	uint32_t bo;
+
+	CHECK(become_nobody() && rig_queue(&rig));
+	for (uint32_t i = 0; i < 256; i++) {
+		void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig.fd,
+				  (off_t)DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_DOORBELL, i));
+
+		good += page != MAP_FAILED;
+	}
+	EXPECT(1, good);
+	EXPECT(0, bo_create(rig.fd, PAGE, DRM_TUTTI_PLACE_SYSTEM, &bo, &mine));
+	/* offsets of buffers lie side by side, those of all files in one space */
+	for (offset = mine > 4096 * PAGE ? mine - 4096 * PAGE : PAGE; offset < mine + 64 * PAGE; offset += PAGE) {
+		void *page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, rig.fd, (off_t)offset);
+
+		if (page == MAP_FAILED)
+			continue;
+		CHECK(memcmp((uint8_t *)page, "secret", 6));
+		munmap(page, PAGE);
+	}
+	CHECK(!victim->memory || rig_works(&rig));
+	rig_close(&rig);
+	return true;
+}
+
+static bool break_in(struct rig *rig)
+{
+	uint64_t offset;
+	uint32_t bo;
+	uint8_t *page;
+
+	SKIP_UNLESS(!getuid(), "needs root, to be somebody else");
+	allow_everybody();
+	CHECK(rig_queue(rig));
+	for (unsigned placement = 0; placement < 2; placement++) {
+		EXPECT(0, bo_create(rig->fd, PAGE, placement, &bo, &offset));
+		page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
+		CHECK(page != MAP_FAILED);
+		memcpy(page, "secret", 6);
+	}
+	CHECK(in_child(burglar, rig));
+	CHECK(rig_works(rig));
+	return true;
+}
+
+static bool worker(void *data)
+{
+	struct rig rig = {.fd = -1};
+
+	CHECK(become_nobody() && rig_queue(&rig));
+	memset(rig.memory + 12 * PAGE, *(int *)data, PAGE);
+	for (unsigned i = 0; i < 100; i++) {
+		CHECK(rig_works(&rig));
+		for (unsigned j = 0; j < PAGE; j++)
+			EXPECT(*(int *)data, rig.memory[12 * PAGE + j]);
+	}
+	rig_close(&rig);
+	return true;
+}
+
+static bool troublemaker(void *data)
+{
+	CHECK(become_nobody());
+	for (unsigned i = 0; i < 40; i++) {
+		struct rig rig = {.fd = -1};
+
+		CHECK(rig_queue(&rig));
+		rig_fill(&rig, random32() % 2 ? BASE + 12 * PAGE : (uint64_t)random32() << 12, 0, PAGE, 0);
+		rig_ring(&rig);
+		rig_fill(&rig, 7 * BASE, 0, PAGE, 0);
+		rig_ring(&rig);
+		rig_close(&rig);
+	}
+	return true;
+}
+
+/* Same addresses, different data, one of them up to no good all the time. */
+static bool side_by_side(struct rig *rig)
+{
+	int marks[2] = {0x31, 0x32}, status;
+	pid_t children[3];
+
+	SKIP_UNLESS(!getuid(), "needs root, to be somebody else");
+	allow_everybody();
+	for (unsigned i = 0; i < 3; i++) {
+		children[i] = fork();
+		CHECK(children[i] >= 0);
+		if (!children[i])
+			_exit(i < 2 ? !worker(&marks[i]) : !troublemaker(NULL));
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK(waitpid(children[i], &status, 0) == children[i]);
+		EXPECT(0, status);
+	}
+	return true;
+}
+
+static bool no_files(void *data)
+{
+	static const char *const names[] = {"card_reset", "enable", "remove"};
+	char path[96];
+
+	CHECK(become_nobody());
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", pci_address, names[i]);
+		CHECK(open(path, O_WRONLY) < 0 && errno == EACCES);
+	}
+	CHECK(!opendir("/sys/kernel/debug"));
+	return true;
+}
+
+static bool sysfs(struct rig *rig)
+{
+	SKIP_UNLESS(!getuid() && pci_address, "needs root, and the card's address");
+	return in_child(no_files, NULL);
+}
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t heard;
+
+static void hear(int number)
+{
+	heard++;
+}
+
+/* A child that sends SIGUSR1 until it is killed. */
+static pid_t storm(void)
+{
+	struct sigaction action = {.sa_handler = hear};
+	pid_t parent = getpid(), child;
+
+	sigaction(SIGUSR1, &action, NULL); /* no SA_RESTART */
+	child = fork();
+	if (child)
+		return child;
+	for (;;) {
+		if (kill(parent, SIGUSR1))
+			_exit(0);
+		usleep(200);
+	}
+}
+
+static void calm(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+/* Every call, in a storm: repeated after -EINTR each has done its work once. */
+static bool calls_in_storm(struct rig *rig)
+{
+	pid_t child = storm();
+	uint8_t args[ARGS_MAX];
+
+	heard = 0;
+	for (const struct call *it = calls; it->name; it++) {
+		for (unsigned i = 0; i < 5; i++) {
+			struct rig mine = {.fd = -1};
+			int error = !rig_queue(&mine) || !it->fill(&mine, args);
+
+			if (!error)
+				error = call(mine.fd, it->request, args);
+			if (error || !rig_works(&mine)) {
+				calm(child);
+				return fail(__FILE__, __LINE__, it->name, error, 0);
+			}
+			rig_close(&mine);
+		}
+	}
+	calm(child);
+	CHECK(heard > 10);
+	return true;
+}
+
+/* An interrupted wait says so, and repeated as it is it waits for the same thing until the same time. */
+static bool wait_in_storm(struct rig *rig)
+{
+	struct drm_tutti_wait wait;
+	unsigned interrupted = 0;
+	uint64_t start = now_ns();
+	pid_t child;
+	int result;
+
+	CHECK(rig_queue(rig));
+	rig_signal(rig, 1, 1);
+	wait = (struct drm_tutti_wait){
+		.kind = DRM_TUTTI_WAIT_SIGNAL, .handle = rig->bo, .condition = DRM_TUTTI_EQ, .value = 77,
+		.offset = SIGNAL_AT + sizeof(struct tutti_signal), .deadline = start + SECOND / 2};
+	child = storm();
+	while ((result = ioctl(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait)) && errno == EINTR) {
+		interrupted++;
+		if (wait.value != 77 || wait.events)
+			break;
+	}
+	result = result ? errno : 0;
+	calm(child);
+	EXPECT(ETIME, result);
+	CHECK(interrupted > 5);
+	CHECK(now_ns() - start >= SECOND / 2 && now_ns() - start < 10 * SECOND);
+	return true;
+}
+
+static bool wait_for_ever(void *data)
+{
+	struct rig rig = {.fd = -1};
+
+	CHECK(rig_queue(&rig));
+	rig_signal(&rig, 1, 1);
+	rig_wait(&rig, 1, 0, 1000 * SECOND);
+	return true;
+}
+
+static bool killed_in_wait(struct rig *rig)
+{
+	uint64_t start;
+	pid_t child = fork();
+	int status;
+
+	CHECK(child >= 0);
+	if (!child)
+		_exit(!wait_for_ever(NULL));
+	usleep(200000);
+	start = now_ns();
+	kill(child, SIGKILL);
+	CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+	CHECK(now_ns() - start < 5 * SECOND);
+	return true;
+}
+
+/* A child that inherits the descriptor uses the same file; its exit closes nothing. */
+static bool inherited(void *data)
+{
+	struct rig *rig = data;
+	struct drm_tutti_queue_query query = {.handle = rig->queue};
+
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query));
+	return true;
+}
+
+static bool inheritance(struct rig *rig)
+{
+	CHECK(rig_queue(rig) && in_child(inherited, rig));
+	CHECK(rig_works(rig));
+	CHECK(fcntl(rig->fd, F_GETFD) & FD_CLOEXEC);
+	return true;
+}
+
+static const struct subtest process_tests[] = {
+	{"SYS-27: all ordinary work without privileges", unprivileged},
+	{"SYS-27: calls for root only", root_only},
+	{"SYS-27: no names of buffers, no master", no_names},
+	{"SYS-27: a break-in by mmap", break_in},
+	{"SYS-27: two processes and a troublemaker", side_by_side},
+	{"SYS-27 SYS-29: files for root only", sysfs},
+	{"SYS-30: every call in a storm of signals", calls_in_storm},
+	{"SYS-26: a wait in a storm of signals", wait_in_storm},
+	{"SYS-26: killed in a wait", killed_in_wait},
+	{"SYS-27: a child and the descriptor", inheritance},
+	{0},
+};
+
+void process_group(void)
+{
+	subtests(process_tests);
+}

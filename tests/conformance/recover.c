@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+/* Rung by rung: what is wrong is stopped, what is innocent goes on or is told (spec SYS-28, REL-04). */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+static const uint32_t endless[] = {0x0000006f};
+
+/* A queue whose time limit is @ms, instead of the rig's ten seconds. */
+static bool limited_queue(struct rig *rig, uint32_t ms)
+{
+	struct drm_tutti_queue_create args;
+
+	CHECK(rig_queue(rig));
+	args = queue_args(rig);
+	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY));
+	args.timeout_ms = ms;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args));
+	rig->queue = args.handle;
+	rig->doorbell = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)args.doorbell_offset);
+	CHECK(rig->doorbell != MAP_FAILED);
+	return true;
+}
+
+/* Rung 1: a kernel that never ends stops its queue; beside it all goes on, and so does the queue after a reset. */
+static bool hung_kernel(struct rig *rig)
+{
+	struct rig other = {.fd = -1};
+	struct tutti_fault fault;
+
+	CHECK(limited_queue(rig, 300) && rig_queue(&other));
+	rig_code(rig, endless, sizeof(endless));
+	rig_signal(rig, 1, 1);
+	rig_dispatch(rig, 4, 0, 1);
+	rig_ring(rig);
+	for (unsigned i = 0; i < 20; i++)
+		CHECK(rig_works(&other));
+	EXPECT(0, queue_error(rig, &fault));
+	EXPECT(TUTTI_ERROR_TIMEOUT, fault.code);
+	EXPECT(0, fault.packet);
+	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_RESET));
+	CHECK(rig_works(rig) && rig_works(&other));
+	rig_close(&other);
+	return true;
+}
+
+/* Slow, but moving: each workgroup is quick, all of them take many times the limit. */
+static bool slow_kernel(struct rig *rig)
+{
+	static const uint32_t count_down[] = {
+		0x00053283, /* ld   t0, 0(a0) */
+		0xfff28293, /* 1: addi t0, t0, -1 */
+		0xfe029ee3, /* bnez t0, 1b */
+		0x00008067, /* ret */
+	};
+	uint64_t start, *loops, took = 0;
+	struct tutti_fault fault;
+
+	CHECK(limited_queue(rig, 400));
+	rig_code(rig, count_down, sizeof(count_down));
+	loops = (void *)(rig->memory + DATA_AT);
+	for (*loops = 1 << 20; took < SECOND / 10; *loops *= 2) { /* so that a workgroup takes a while on any card */
+		rig_signal(rig, 1, 1);
+		start = now_ns();
+		rig_dispatch(rig, 1, BASE + DATA_AT, 1);
+		rig_ring(rig);
+		EXPECT(0, rig_wait(rig, 1, 0, 10 * SECOND));
+		took = now_ns() - start;
+	}
+	*loops /= 2;
+	rig_signal(rig, 1, 1);
+	start = now_ns();
+	for (unsigned i = 0; i < 12; i++)
+		rig_dispatch(rig, 1, BASE + DATA_AT, 1);
+	rig_signal(rig, 1, 12);
+	rig_ring(rig);
+	if (rig_wait(rig, 1, 0, 60 * SECOND)) {
+		EXPECT(0, queue_error(rig, &fault));
+		EXPECT(0, fault.code);
+	}
+	CHECK(now_ns() - start > 2 * 400000000ull);
+	return true;
+}
+
+/* A fault of the card that one queue has to bear; what else runs is exact. */
+static bool injected_queue_error(struct rig *rig, const char *what, const char *off, unsigned code)
+{
+	static const uint32_t ret[] = {0x00008067};
+	struct rig other = {.fd = -1};
+	struct tutti_fault fault;
+
+	SKIP_UNLESS(inject_command, "needs --inject");
+	CHECK(limited_queue(rig, 500) && rig_queue(&other));
+	rig_code(rig, ret, sizeof(ret));
+	CHECK(inject(what));
+	rig_dispatch(rig, 32, 0, 1);
+	rig_ring(rig);
+	EXPECT(0, queue_error(rig, &fault));
+	if (off)
+		CHECK(inject(off));
+	if (fault.code != TUTTI_ERROR_RING_FAULT) /* the fetch of the packet, if that came first */
+		EXPECT(code, fault.code);
+	CHECK(rig_works(&other));
+	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_RESET));
+	CHECK(rig_works(rig));
+	rig_close(&other);
+	return true;
+}
+
+static bool kernel_trap(struct rig *rig)
+{
+	return injected_queue_error(rig, "kernel-trap", NULL, TUTTI_ERROR_KERNEL_TRAP);
+}
+
+static bool memory_error(struct rig *rig)
+{
+	return injected_queue_error(rig, "memory-error", NULL, TUTTI_ERROR_MEMORY);
+}
+
+static bool page_fault(struct rig *rig)
+{
+	return injected_queue_error(rig, "page-fault", NULL, TUTTI_ERROR_MEMORY_FAULT);
+}
+
+/* What gets lost between host and card is found again by whoever waits for it. */
+static bool lost(struct rig *rig, const char *what)
+{
+	SKIP_UNLESS(inject_command, "needs --inject");
+	CHECK(rig_queue(rig) && rig_works(rig));
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK(inject(what));
+		CHECK(rig_works(rig));
+	}
+	return true;
+}
+
+/* Nobody but its owner can know that it rang: others go on, and ringing again is enough. */
+static bool lost_doorbell(struct rig *rig)
+{
+	struct rig other = {.fd = -1};
+
+	SKIP_UNLESS(inject_command, "needs --inject");
+	CHECK(rig_queue(rig) && rig_queue(&other) && rig_works(rig));
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK(inject("lost-doorbell"));
+		rig_signal(rig, 0, 1);
+		rig_fill(rig, BASE + DATA_AT, i, PAGE, 0);
+		rig_ring(rig);
+		if (rig_wait(rig, 0, 0, SECOND / 2))
+			rig_ring(rig);
+		EXPECT(0, rig_wait(rig, 0, 0, 10 * SECOND));
+		CHECK(rig_works(&other));
+	}
+	rig_close(&other);
+	return true;
+}
+
+static bool lost_interrupt(struct rig *rig)
+{
+	return lost(rig, "lost-interrupt");
+}
+
+static bool torn_fetch(struct rig *rig)
+{
+	return lost(rig, "torn-fetch");
+}
+
+static bool wait_for_reset(struct rig *rig, struct rig *fresh)
+{
+	EXPECT(EIO, rig_wait(rig, 5, 0, 60 * SECOND));
+	CHECK(rig_fresh(fresh));
+	for (unsigned i = 0; i < 5; i++)
+		CHECK(rig_works(fresh));
+	return true;
+}
+
+/* Rung 3: without firmware no context lives on: all are told, all can open again. */
+static bool firmware_crash(struct rig *rig)
+{
+	struct rig fresh = {.fd = -1};
+	bool good;
+
+	SKIP_UNLESS(inject_command, "needs --inject");
+	CHECK(rig_queue(rig) && rig_works(rig));
+	rig_signal(rig, 5, 1);
+	CHECK(inject("firmware-crash"));
+	good = wait_for_reset(rig, &fresh);
+	rig_close(&fresh);
+	return good;
+}
+
+static bool firmware_hang(struct rig *rig)
+{
+	struct rig fresh = {.fd = -1};
+	bool good;
+
+	SKIP_UNLESS(inject_command, "needs --inject");
+	CHECK(rig_queue(rig) && rig_works(rig));
+	rig_signal(rig, 5, 1);
+	CHECK(inject("firmware-hang"));
+	EXPECT(EIO, rig_wait(rig, 5, 0, 60 * SECOND));
+	CHECK(inject("firmware-hang 0"));
+	good = rig_fresh(&fresh) && rig_works(&fresh);
+	rig_close(&fresh);
+	CHECK(good);
+	return true;
+}
+
+/* Calls and closes while nobody answers: they end, and opens do not wait at all. */
+static bool open_while_hung(struct rig *rig)
+{
+	struct rig fresh = {.fd = -1};
+	uint64_t start;
+	bool quick = true;
+
+	SKIP_UNLESS(inject_command, "needs --inject");
+	CHECK(rig_queue(rig) && rig_works(rig));
+	CHECK(inject("firmware-hang"));
+	for (unsigned i = 0; i < 20; i++) {
+		int fd;
+
+		start = now_ns();
+		fd = device_open();
+		close(fd);
+		quick &= fd >= 0 && now_ns() - start < SECOND;
+	}
+	start = now_ns();
+	rig_close(rig); /* has a queue to destroy */
+	CHECK(inject("firmware-hang 0"));
+	CHECK(quick && now_ns() - start < 30 * SECOND);
+	CHECK(rig_fresh(&fresh) && rig_works(&fresh));
+	rig_close(&fresh);
+	return true;
+}
+
+static const struct subtest recover_tests[] = {
+	{"SYS-28 REL-04: a kernel that never ends", hung_kernel},
+	{"SYS-28: slow work that moves is let alone", slow_kernel},
+	{"SYS-28 REL-04: a trapping kernel", kernel_trap},
+	{"SYS-28 REL-04: a memory error", memory_error},
+	{"SYS-28 REL-04: a page fault", page_fault},
+	{"SYS-28 REL-04: lost doorbells", lost_doorbell},
+	{"SYS-28 REL-04: lost interrupts", lost_interrupt},
+	{"SYS-28 REL-04: torn packet fetches", torn_fetch},
+	{"SYS-28 REL-04: firmware crash", firmware_crash},
+	{"SYS-28 REL-04: firmware hang", firmware_hang},
+	{"SYS-28: open and close while the firmware hangs", open_while_hung},
+	{0},
+};
+
+void recover_group(void)
+{
+	subtests(recover_tests);
+}

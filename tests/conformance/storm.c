@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+/* Clients that are killed at random moments, again and again; then everything is there that was there before. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "calls.h"
+
+/** struct census - how many of everything one can still have. */
+struct census {
+	unsigned contexts, queues, rsbs, megabytes;
+};
+
+static unsigned count(int fd, unsigned long request, void *args, size_t bytes)
+{
+	uint8_t copy[ARGS_MAX];
+	unsigned number = 0;
+
+	do {
+		memcpy(copy, args, bytes);
+	} while (++number < 4096 && !call(fd, request, copy));
+	return number;
+}
+
+/* Takes all there is, and gives it back. */
+static bool take_census(struct census *census)
+{
+	struct drm_tutti_context_create context = {0};
+	struct drm_tutti_bo_create bo = {.size = 1 << 20, .placement = DRM_TUTTI_PLACE_CARD};
+	struct drm_tutti_rsb_create rsb = {.placement = TUTTI_RSB_MEMORY};
+	struct rig rig = {.fd = -1};
+	struct drm_tutti_queue_create queue;
+
+	CHECK(rig_queue(&rig));
+	rsb.context = rig.context;
+	call_find(DRM_IOCTL_TUTTI_QUEUE_CREATE)->fill(&rig, &queue);
+	census->queues = count(rig.fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &queue, sizeof(queue));
+	census->contexts = count(rig.fd, DRM_IOCTL_TUTTI_CONTEXT_CREATE, &context, sizeof(context));
+	census->rsbs = count(rig.fd, DRM_IOCTL_TUTTI_RSB_CREATE, &rsb, sizeof(rsb));
+	census->megabytes = count(rig.fd, DRM_IOCTL_TUTTI_BO_CREATE, &bo, sizeof(bo));
+	rig_close(&rig);
+	return true;
+}
+
+static bool same_census(const struct census *before)
+{
+	struct census after;
+
+	CHECK(take_census(&after));
+	EXPECT(before->queues, after.queues);
+	EXPECT(before->contexts, after.contexts);
+	EXPECT(before->rsbs, after.rsbs);
+	EXPECT(before->megabytes, after.megabytes);
+	return true;
+}
+
+static long available_kib(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	char line[80];
+	long kib = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %ld", &kib) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kib;
+}
+
+/* All that a client does, with everything it can own, until it is killed. */
+static void client(void)
+{
+	for (;;) {
+		struct rig rig = {.fd = -1};
+		uint8_t args[ARGS_MAX];
+		uint64_t offset;
+		uint32_t bo;
+
+		if (!rig_queue(&rig))
+			_exit(1);
+		bo_create(rig.fd, 64 * PAGE, DRM_TUTTI_PLACE_CARD, &bo, &offset);
+		bo_map(rig.fd, rig.context, bo, 3 * BASE, 64 * PAGE);
+		for (const struct call *it = calls; it->name; it++)
+			if (it->fill(&rig, args))
+				call(rig.fd, it->request, args);
+		for (unsigned i = 0; i < 4; i++)
+			rig_works(&rig);
+		for (unsigned i = 0; i < 8; i++)
+			rig_fill(&rig, 3 * BASE, i, 64 * PAGE, i);
+		rig_ring(&rig);
+		rig_close(&rig);
+	}
+}
+
+static bool kill_some(unsigned kills)
+{
+	for (unsigned i = 0; i < kills; i++) {
+		pid_t child = fork();
+		int status;
+
+		CHECK(child >= 0);
+		if (!child)
+			client();
+		usleep(random32() % 12000);
+		kill(child, SIGKILL);
+		CHECK(waitpid(child, &status, 0) == child);
+		CHECK(WIFSIGNALED(status)); /* and has not found a card that refuses */
+	}
+	return true;
+}
+
+static bool kill_storm(struct rig *rig)
+{
+	struct census before;
+	long kib;
+
+	CHECK(take_census(&before) && rig_queue(rig));
+	CHECK(kill_some(4)); /* warm: caches and slabs are filled */
+	kib = available_kib();
+	CHECK(kill_some(rounds));
+	CHECK(rig_works(rig));
+	rig_close(rig);
+	CHECK(same_census(&before));
+	CHECK(kib - available_kib() < 24 * 1024);
+	return true;
+}
+
+/* Two at a time, so that one is always inside the driver when the other one dies. */
+static bool kill_pairs(struct rig *rig)
+{
+	struct census before;
+	pid_t busy;
+
+	CHECK(take_census(&before) && rig_queue(rig));
+	busy = fork();
+	if (!busy)
+		client();
+	CHECK(kill_some(rounds / 2));
+	kill(busy, SIGKILL);
+	waitpid(busy, NULL, 0);
+	CHECK(rig_works(rig));
+	rig_close(rig);
+	return same_census(&before);
+}
+
+static bool open_close(struct rig *rig)
+{
+	struct census before;
+
+	CHECK(take_census(&before));
+	for (unsigned i = 0; i < 50 * rounds; i++) {
+		CHECK(rig_open(rig));
+		rig_close(rig);
+	}
+	return same_census(&before);
+}
+
+/* Until nothing is left: the last call says so, nothing else changes, and all comes back. */
+static bool exhaustion(struct rig *rig)
+{
+	struct census first;
+
+	CHECK(rig_queue(rig) && take_census(&first));
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK(same_census(&first));
+		CHECK(rig_works(rig));
+	}
+	CHECK(first.contexts > 4 && first.queues > 4 && first.rsbs > 4 && first.megabytes > 4);
+	return true;
+}
+
+static bool out_of(struct rig *rig, unsigned long request)
+{
+	const struct call *it = call_find(request);
+	uint8_t args[ARGS_MAX], before[ARGS_MAX];
+	int error = 0;
+
+	CHECK(rig_queue(rig));
+	for (unsigned i = 0; !error && i < 4096; i++) {
+		CHECK(it->fill(rig, args));
+		memcpy(before, args, sizeof(before));
+		error = call(rig->fd, request, args);
+	}
+	EXPECT(ENOSPC, error);
+	CHECK(!memcmp(before, args, call_bytes(it)));
+	CHECK(rig_works(rig));
+	return true;
+}
+
+static bool out_of_contexts(struct rig *rig)
+{
+	return out_of(rig, DRM_IOCTL_TUTTI_CONTEXT_CREATE);
+}
+
+static bool out_of_queues(struct rig *rig)
+{
+	return out_of(rig, DRM_IOCTL_TUTTI_QUEUE_CREATE);
+}
+
+static bool out_of_rsbs(struct rig *rig)
+{
+	return out_of(rig, DRM_IOCTL_TUTTI_RSB_CREATE);
+}
+
+/* Every queue a card offers is served, all at once. */
+static bool all_queues(struct rig *rig)
+{
+	struct rig many[64];
+	unsigned n = 0;
+	bool good = true;
+
+	for (; n < 64; n++) {
+		many[n] = (struct rig){.fd = -1};
+		if (!rig_queue(&many[n])) {
+			rig_close(&many[n]);
+			break;
+		}
+	}
+	for (unsigned i = 0; i < n; i++) {
+		rig_signal(&many[i], 0, 1);
+		rig_fill(&many[i], BASE + DATA_AT, i, PAGE, 0);
+		rig_ring(&many[i]);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		good &= !rig_wait(&many[i], 0, 0, 20 * SECOND) && many[i].memory[DATA_AT] == i;
+		rig_close(&many[i]);
+	}
+	CHECK(n > 2 && good);
+	return true;
+}
+
+static const struct subtest storm_tests[] = {
+	{"SYS-24: all queues are served", all_queues},
+	{"SYS-23: contexts run out", out_of_contexts},
+	{"SYS-24: queues run out", out_of_queues},
+	{"SYS-25: RSBs run out", out_of_rsbs},
+	{"SYS-22 SYS-24: all of everything, again and again", exhaustion},
+	{"REL-05: open and close, again and again", open_close},
+	{"REL-05: kill -9 at random moments", kill_storm},
+	{"REL-05: kill -9 beside a client at work", kill_pairs},
+	{0},
+};
+
+void storm_group(void)
+{
+	subtests(storm_tests);
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+/* The card goes, in all orders of close, unbind and remove, with all that a file can have (spec REL-06). */
+#include <fcntl.h>
+#include <linux/sync_file.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+/** struct order - as core_hotunplug of igt-gpu-tools has them. */
+struct order {
+	const char *name;
+	bool remove; /* the device from the bus; else the driver from the device */
+	enum { CLOSED, CLOSE_BEFORE, CLOSE_AFTER, CLOSE_LATE } close;
+};
+
+static const struct order orders[] = {
+	{"REL-06: unbind-rebind", false, CLOSED},
+	{"REL-06: unplug-rescan", true, CLOSED},
+	{"REL-06: hotunbind-rebind", false, CLOSE_BEFORE},
+	{"REL-06: hotunplug-rescan", true, CLOSE_BEFORE},
+	{"REL-06: hotrebind", false, CLOSE_AFTER},
+	{"REL-06: hotreplug", true, CLOSE_AFTER},
+	{"REL-06: hotrebind-lateclose", false, CLOSE_LATE},
+	{"REL-06: hotreplug-lateclose", true, CLOSE_LATE},
+};
+
+/** struct holder - a file with work in flight, mappings, a shared buffer, a fence and a sleeping thread. */
+struct holder {
+	struct rig rig;
+	volatile uint32_t *card;
+	int dma_buf, fence;
+	pthread_t thread;
+	int error;
+};
+
+static void *sleep_in_wait(void *data)
+{
+	struct holder *holder = data;
+
+	holder->error = rig_wait(&holder->rig, 5, 0, 60 * SECOND);
+	return NULL;
+}
+
+static bool hold_fence(struct holder *holder)
+{
+	struct drm_tutti_fence args = {.handle = holder->rig.queue, .point = 1, .packet = 1ull << 40};
+	struct drm_syncobj_transfer transfer = {.src_point = 1};
+	struct drm_syncobj_handle handle = {.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE, .fd = -1};
+
+	args.syncobj = transfer.src_handle = (uint32_t)syncobj_create(holder->rig.fd);
+	handle.handle = transfer.dst_handle = (uint32_t)syncobj_create(holder->rig.fd);
+	EXPECT(0, call(holder->rig.fd, DRM_IOCTL_TUTTI_FENCE, &args));
+	EXPECT(0, call(holder->rig.fd, DRM_IOCTL_SYNCOBJ_TRANSFER, &transfer));
+	EXPECT(0, call(holder->rig.fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &handle));
+	holder->fence = handle.fd;
+	return true;
+}
+
+static bool hold(struct holder *holder)
+{
+	struct drm_prime_handle out = {.flags = O_CLOEXEC | O_RDWR};
+	struct rig *rig = &holder->rig;
+	uint64_t offset;
+	uint32_t bo;
+
+	*holder = (struct holder){.rig.fd = -1};
+	CHECK(rig_queue(rig) && rig_works(rig) && hold_fence(holder));
+	EXPECT(0, bo_create(rig->fd, 16 * PAGE, DRM_TUTTI_PLACE_CARD, &bo, &offset));
+	holder->card = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
+	CHECK(holder->card != MAP_FAILED);
+	holder->card[0] = 7;
+	out.handle = rig->bo;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &out));
+	holder->dma_buf = out.fd;
+	rig_signal(rig, 5, 1);
+	CHECK(!pthread_create(&holder->thread, NULL, sleep_in_wait, holder));
+	usleep(20000);
+	for (unsigned i = 0; i < 8; i++)
+		rig_fill(rig, BASE + DATA_AT, i, 4 * PAGE, 6);
+	rig_ring(rig);
+	return true;
+}
+
+/* Nothing of it reaches a card, nothing is a SIGBUS, whoever sleeps has been woken. */
+static bool check_gone(struct holder *holder)
+{
+	struct sync_fence_info fence = {0};
+	struct sync_file_info info = {.num_fences = 1, .sync_fence_info = (uintptr_t)&fence};
+	struct pollfd poll_fd = {.fd = holder->fence, .events = POLLIN};
+	struct rig *rig = &holder->rig;
+	uint32_t bo;
+	void *page;
+
+	CHECK(!pthread_join(holder->thread, NULL));
+	EXPECT(ENODEV, holder->error);
+	EXPECT(1, poll(&poll_fd, 1, 5000));
+	CHECK(!ioctl(holder->fence, SYNC_IOC_FILE_INFO, &info));
+	EXPECT(-ENODEV, fence.status);
+	*rig->doorbell = 5;
+	CHECK(*rig->doorbell == 5 && !*rig->asleep && !holder->card[0]);
+	holder->card[0] = 9;
+	rig->memory[0] = 1;
+	EXPECT(9, holder->card[0]);
+	EXPECT(ENODEV, rig_wait(rig, 0, 0, SECOND));
+	EXPECT(ENODEV, bo_create(rig->fd, PAGE, 0, &bo, NULL));
+	page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, rig->fd, (off_t)rig->doorbell_offset);
+	CHECK(page == MAP_FAILED);
+	page = mmap(NULL, RIG_BYTES, PROT_READ, MAP_SHARED, holder->dma_buf, 0);
+	CHECK(page != MAP_FAILED && ((uint8_t *)page)[0] == 1);
+	munmap(page, RIG_BYTES);
+	return true;
+}
+
+static void let_go(struct holder *holder)
+{
+	rig_close(&holder->rig);
+	munmap((void *)holder->card, 16 * PAGE);
+	close(holder->dma_buf);
+	close(holder->fence);
+}
+
+static bool try_order(struct rig *rig, const struct order *order)
+{
+	struct holder holder;
+
+	if (order->close != CLOSED)
+		CHECK(hold(&holder));
+	CHECK(order->remove ? card_remove() : driver_unbind());
+	EXPECT(-1, device_open());
+	if (order->close != CLOSED)
+		CHECK(check_gone(&holder));
+	if (order->close == CLOSE_BEFORE)
+		let_go(&holder);
+	CHECK(order->remove ? card_rescan() : driver_bind());
+	if (order->close == CLOSE_AFTER)
+		let_go(&holder);
+	CHECK(rig_queue(rig) && rig_works(rig));
+	if (order->close == CLOSE_LATE) {
+		let_go(&holder);
+		CHECK(rig_works(rig));
+	}
+	return true;
+}
+
+/* What fails in the middle must not leave the others without a card. */
+static bool in_order(struct rig *rig, const void *data)
+{
+	bool good;
+	int fd;
+
+	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
+	good = try_order(rig, data);
+	fd = device_open();
+	if (fd < 0)
+		good = (card_rescan() || driver_bind()) && good;
+	close(fd);
+	return good;
+}
+
+static bool rebind(void)
+{
+	return driver_unbind() && driver_bind();
+}
+
+/* Removed and found again under clients that take it as it comes. */
+static bool storm(struct rig *rig)
+{
+	pid_t children[2];
+	bool good = true;
+
+	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
+	for (unsigned i = 0; i < 2; i++) {
+		children[i] = fork();
+		if (children[i])
+			continue;
+		for (;;) {
+			struct rig mine = {.fd = -1};
+
+			if (rig_queue(&mine))
+				while (rig_works(&mine))
+					;
+			rig_close(&mine);
+		}
+	}
+	for (unsigned i = 0; good && i < rounds; i++)
+		good = i & 1 ? card_remove() && card_rescan() : rebind();
+	for (unsigned i = 0; i < 2; i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+	}
+	CHECK(good);
+	CHECK(rig_queue(rig) && rig_works(rig));
+	return true;
+}
+
+static const struct subtest unplug_tests[] = {
+	{"REL-06: removed and found again, under load", storm},
+	{0},
+};
+
+void unplug_group(void)
+{
+	if (pci_address)
+		stale_calls("from before a removal", rebind, ENODEV);
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
+		subtest(orders[i].name, in_order, &orders[i]);
+	subtests(unplug_tests);
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+/* SM-to-SM access: sizes, atomics, errors by source and target, exit order, reuse of ids, linear memory. */
+#include <stdio.h>
+
+#include "sm_cga_rig.h"
+
+#define DSMEM(rank, offset) (TUTTI_WAVE_DSMEM + ((uint64_t)(rank) << 24) + (offset))
+
+static void atomics(void **unused)
+{
+	cga_state(0, C_AMO, 8, 8, 4);
+	for (unsigned round = 0; round < 5; round++) {
+		/* one launch before it clears the words: same SMs, same segments */
+		cga_state(1, C_CLEAR, 8, 8, 1);
+		assert_int_equal(cga_launch_one(1, 0, 0, 1, ALL), 0);
+		finish(1, 0, 0, 8 * (round + 1));
+		cga_state(0, C_AMO, 8, 8, 4);
+		assert_int_equal(cga_launch_one(0, 0, 0, 1, ALL), 0);
+		finish(0, 0, 0, 8 * (round + 1));
+		for (unsigned c = 0; c < 8; c++) {
+			assert_int_equal(data[8 * c], 8 * 4 * 100);
+			assert_int_equal(data[8 * c + 1], 8 * 4 * 100);
+		}
+	}
+}
+
+static void sizes(void **unused)
+{
+	const uint64_t v = 0x8182838485868788ull;
+	uint64_t want = 0;
+
+	want += (uint64_t)(int8_t)v + (uint8_t)v + (uint64_t)(int16_t)v + (uint16_t)v;
+	want += (uint64_t)(int32_t)v + (uint32_t)v + v + (uint64_t)(int32_t)v + v;
+	cga_state(0, C_SIZES, 4, 4, 1);
+	assert_int_equal(cga_launch_one(0, 1, 5, 2, 0x81), 0);
+	finish(0, 1, 5, 4);
+	for (unsigned c = 0; c < 4; c++)
+		assert_int_equal(data[8 * c], want);
+}
+
+/* A CGA of two whose rank 0 accesses @va; the rank 1 waits at the barrier. */
+static void touch(uint32_t entry, uint64_t va)
+{
+	cga_state(0, entry, 2, 2, 1);
+	PARAMETER(data) = va;
+	assert_int_equal(cga_launch_one(0, 1, 9, 1, 0x12), 0);
+}
+
+/* The source finds it: wave, pc and address. */
+static void source_finds(uint32_t entry, uint32_t pc, unsigned access, uint64_t va, unsigned cause)
+{
+	touch(entry, va);
+	rig_until_fault(card);
+	assert_int_equal(card->fault.word[0] >> 16, cause | access << 8);
+	assert_int_equal(card->fault.word[1] & 0xffff, 9);
+	assert_int_equal(card->fault.word[2] | (uint64_t)card->fault.word[3] << 32, CODE + pc);
+	assert_int_equal(card->fault.word[4] | (uint64_t)card->fault.word[5] << 32, va);
+	assert_int_equal(card->cga_faults, 0);
+	card->faults = 0;
+	sm_array_kill(card->array, 0);
+	sm_array_report(card->array);
+	assert_int_equal(sm_array_flush(card->array, 1, 9, ALL), 0);
+}
+
+static void source_errors(void **unused)
+{
+	static const struct {
+		uint64_t va;
+		unsigned cause;
+	} bad[] = {
+		{DSMEM(2, 0), TUTTI_CAUSE_CGA_RANK}, {DSMEM(16, 8), TUTTI_CAUSE_CGA_RANK},
+		{DSMEM(255, 8), TUTTI_CAUSE_CGA_RANK}, {DSMEM(256, 8), TUTTI_CAUSE_CGA_RANK},
+		{DSMEM(1, 0x800000), TUTTI_CAUSE_CGA_OFFSET}, {DSMEM(1, 0xfffff8), TUTTI_CAUSE_CGA_OFFSET},
+		{TUTTI_WAVE_LMEM, TUTTI_CAUSE_UNMAPPED}, {TUTTI_WAVE_LMEM + 0x100000000ull, TUTTI_CAUSE_UNMAPPED},
+		{0xffffffffffffff00ull, TUTTI_CAUSE_UNMAPPED},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		source_finds(C_LOAD, C_LOAD_AT, TUTTI_ACCESS_READ, bad[i].va, bad[i].cause);
+		source_finds(C_STORE, C_STORE_AT, TUTTI_ACCESS_WRITE, bad[i].va, bad[i].cause);
+	}
+}
+
+/* The target finds it: no pc; the wave goes on with zeros, and one report is enough. */
+static void past_the_segment(void **unused)
+{
+	static const uint32_t offset[] = {2000, 1996, 2048, 65536};
+
+	for (unsigned i = 0; i < sizeof(offset) / sizeof(*offset); i++) {
+		unsigned before = card->events;
+
+		touch(C_LOAD, DSMEM(1, offset[i]));
+		data[0] = 0;
+		finish(0, 1, 9, 2 * (i + 1));
+		assert_int_equal(data[0], 1);
+		assert_int_equal(card->cga_faults, i + 1);
+		assert_int_equal(card->cga_fault.word[0],
+				 TUTTI_EVENT_CGA_FAULT | 1 << 8 | 9 << 16 | TUTTI_CAUSE_CGA_SEGMENT << 24);
+		assert_int_equal(card->cga_fault.word[1], 12);
+		assert_int_equal(card->cga_fault.word[2], 1 | offset[i] << 8);
+		/* before the CGA's completions, or nobody would know whose it was */
+		assert_int_equal(card->event[before].word[0] & 0xff, TUTTI_EVENT_CGA_FAULT);
+	}
+	touch(C_LOAD, DSMEM(1, 1992)); /* the last word */
+	finish(0, 1, 9, 10);
+	assert_int_equal(card->cga_faults, 4);
+}
+
+static void exited(void **unused)
+{
+	cga_state(0, C_EXITED, 4, 4, 2);
+	assert_int_equal(cga_launch_one(0, 0, 3, 1, 0xf), 0);
+	rig_until(card, 0, 3);
+	/* Order of exit: three are complete, their resources free; the id is not. */
+	assert_int_equal(card->array->sm[1].cta_slots, 32);
+	assert_int_equal(sm_array_flush(card->array, 0, 3, ALL), -EINVAL);
+	data[1] = 1;
+	finish(0, 0, 3, 4);
+	assert_int_equal(data[0], 1);
+	assert_int_equal(card->cga_faults, 1);
+	assert_int_equal(card->cga_fault.word[0], TUTTI_EVENT_CGA_FAULT | 3 << 16 | TUTTI_CAUSE_CGA_EXITED << 24);
+	assert_int_equal(card->cga_fault.word[1], 1);
+	assert_int_equal(card->cga_fault.word[2], 1);
+}
+
+/* The place of an exited CTA is taken by another CGA's, which must not notice. */
+static void exited_and_replaced(void **unused)
+{
+	cga_state(0, C_EXITED, 2, 2, 1);
+	assert_int_equal(cga_launch_one(0, 0, 3, 1, 3), 0);
+	rig_until(card, 0, 1);
+	cga_state(1, C_STAY, 2, 2, 1);
+	assert_int_equal(cga_launch_one(1, 0, 4, 1, 3), 0);
+	for (unsigned i = 0; i < 20; i++)
+		rig_step(card);
+	/* same segment: first fit on an SM that was empty */
+	data[1] = 1;
+	finish(0, 0, 3, 2);
+	assert_int_equal(card->cga_faults, 1);
+	assert_int_equal(card->done[1], 0);
+	data[7] = 1;
+	finish(1, 0, 4, 2);
+	for (unsigned e = 0; e < card->array->engines; e++)
+		for (struct hart *hart = card->array->engine[e].harts; hart; hart = hart->next)
+			assert_int_not_equal(*(uint64_t *)(hart->shared + card->array->shared_stride), 7);
+}
+
+static void ids_are_not_reused_early(void **unused)
+{
+	cga_state(0, C_RING, 64, 4, 1);
+	assert_int_equal(cga_launch_one(0, 0, 3, 1, 0x33), 0);
+	rig_until(card, 0, 4);
+	/* flushed in two parts: free after the second */
+	assert_int_equal(sm_array_flush(card->array, 0, 3, 0x03), 0);
+	assert_true(card->array->cga[3].used);
+	assert_int_equal(sm_array_flush(card->array, 0, 3, 0xf0), 0);
+	assert_false(card->array->cga[3].used);
+	assert_int_equal(cga_launch_one(0, 0, 3, 1, 0x0f), 0);
+	rig_until(card, 0, 8);
+	assert_int_equal(sm_array_flush(card->array, 0, 3, 0x07), 0);
+	assert_int_equal(cga_launch_one(0, 0, 3, 1, 0x0f), -EINVAL);
+}
+
+static void flush_of_nothing(void **unused)
+{
+	assert_int_equal(sm_array_flush(card->array, 0, 3, ALL), 0);
+	assert_int_equal(sm_array_flush(card->array, 0, 32, ALL), -EINVAL);
+	assert_int_equal(sm_array_flush(card->array, 2, 0, ALL), -EINVAL);
+	assert_int_equal(sm_array_flush(card->array, 0, 0, 0x100), -EINVAL);
+	assert_int_equal(sm_array_flush_lmem(card->array, 8), -EINVAL);
+}
+
+static void errors_of_the_gone(void **unused)
+{
+	touch(C_LOAD, DSMEM(1, 2000));
+	for (unsigned i = 0; i < 50 && !card->array->faulted_cgas; i++)
+		sm_array_run(card->array);
+	assert_non_null(card->array->faulted_cgas);
+	card->full = true; /* it cannot be told yet ... */
+	assert_false(sm_array_report(card->array));
+	sm_array_kill(card->array, 0);
+	card->full = false; /* ... and now there is nobody to tell it of */
+	rig_until(card, 0, 2);
+	assert_int_equal(sm_array_flush(card->array, 1, 9, ALL), 0);
+	assert_int_equal(card->cga_faults, 0);
+	/* the next CGA with this id has errors of its own */
+	touch(C_LOAD, DSMEM(1, 2000));
+	finish(0, 1, 9, 4);
+	assert_int_equal(card->cga_faults, 1);
+}
+
+/* Ids come and go at random on both GPCs: nobody's ring is ever disturbed, and all tables are empty in the end. */
+static void reuse_at_random(void **unused)
+{
+	struct { bool used; unsigned slot; } id[2][8] = {0};
+	unsigned done[32] = {0}, seed = 1, open = 0;
+
+	for (unsigned step = 0; step < 400; step++) {
+		unsigned g = (seed = seed * 1103515245u + 12345) >> 16 & 1, i = seed >> 18 & 7, slot = g * 8 + i;
+
+		if (!id[g][i].used && open < 8) {
+			cga_state(slot, C_RING, 4, 4, 1);
+			id[g][i].used = true;
+			open++;
+			assert_int_equal(cga_launch_one(slot, g, i, 1 + (seed >> 22 & 1), seed >> 22 & 1 ? 0x11 << (seed >> 24 & 3)
+										: 0x0f << (seed >> 24 & 3)), 0);
+		} else if (id[g][i].used) {
+			finish(slot, g, i, done[slot] += 4);
+			id[g][i].used = false;
+			open--;
+		}
+	}
+	for (unsigned slot = 0; slot < 16; slot++)
+		if (id[slot / 8][slot % 8].used)
+			finish(slot, slot / 8, slot % 8, done[slot] + 4);
+	for (unsigned c = 0; c < 4; c++)
+		assert_int_equal(data[8 * c], 0);
+	assert_int_equal(card->cga_faults + card->faults, 0);
+	for (unsigned sm = 0; sm < SMS; sm++) {
+		const struct sm_cga *tables = &card->array->sm_cga[sm];
+
+		assert_int_equal(tables->busy[0], 0);
+		for (unsigned i = 0; i < 32; i++)
+			assert_int_equal(tables->entry[i].key, 0);
+		for (unsigned i = 0; i < 32; i++)
+			assert_int_equal(tables->bl_table[i], CGA_NO_SLOT);
+	}
+}
+
+static void linear_memory(void **unused)
+{
+	for (unsigned round = 0; round < 3; round++) {
+		cga_state(0, C_LMEM, 8, 4, 1);
+		for (unsigned i = 0; i < 2; i++) {
+			uint32_t words[4] = {++sequence | i << 24, i ? 7 : 2, 1 | 1u << 24, 0xf};
+
+			PARAMETER(data) = 100 + i;
+			assert_int_equal(sm_array_launch(card->array, 0, TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA,
+							 words, 4), 0);
+			rig_until(card, 0, 8 * round + 4 * (i + 1));
+			assert_int_equal(sm_array_flush(card->array, i, 0, ALL), 0);
+			for (unsigned c = 0; c < 4; c++)
+				assert_int_equal(data[8 * (4 * i + c)], 100 + i);
+		}
+		assert_int_equal(sm_array_flush_lmem(card->array, 2), 0);
+		assert_int_equal(sm_array_flush_lmem(card->array, 7), 0);
+	}
+}
+
+static void speed(void **unused)
+{
+	unsigned n = 1000000;
+	double start;
+
+	cga_state(0, C_BENCH, 16, 16, 1);
+	PARAMETER(data) = n;
+	start = rig_ns();
+	assert_int_equal(cga_launch_one(0, 0, 0, 2, ALL), 0);
+	finish(0, 0, 0, 16);
+	printf("# DSMEM: %.0f ns a load\n", (rig_ns() - start) / n);
+}
+
+static const struct CMUnitTest tests[] = {
+	CASE("CGA-24: atomics and LR/SC in another CTA's shared memory are exact", atomics),
+	CASE_THREADS("CGA-24: atomics and LR/SC in another CTA's shared memory are exact", atomics),
+	CASE("CGA-24: loads and stores of every size, misaligned and floating point", sizes),
+	CASE("CGA-27: what the source can detect carries wave, pc and address", source_errors),
+	CASE_THREADS("CGA-27: what the source can detect carries wave, pc and address", source_errors),
+	CASE("CGA-27: past the end of a segment: found by the target, told once, before completions", past_the_segment),
+	CASE("CGA-26, CGA-27: an exited CTA is out of reach, its resources free, its id not", exited),
+	CASE_THREADS("CGA-26, CGA-27: an exited CTA is out of reach, its resources free, its id not", exited),
+	CASE("CGA-26: who gets an exited CTA's memory is not reached by its CGA", exited_and_replaced),
+	CASE("CGA-26: an id is free when every SM has been flushed", ids_are_not_reused_early),
+	CASE("CGA-26: flushes of what does not exist", flush_of_nothing),
+	CASE("CGA-27: an error for a CGA that is gone is dropped", errors_of_the_gone),
+	CASE("CGA-26: ids come and go, no ring is disturbed, all tables are empty in the end", reuse_at_random),
+	CASE_THREADS("CGA-26: ids come and go, no ring is disturbed, all tables are empty in the end", reuse_at_random),
+	CASE("CGA-28: linear memory: one CGA's, empty at its start", linear_memory),
+	CASE("CGA-24: speed", speed),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
