@@ -171,6 +171,8 @@ COLD void cga_mark_queue(struct queue *queue)
 {
 	unsigned i;
 
+	if (queue->flags & QUEUE_GROUPED)
+		return;
 	queue->flags |= QUEUE_GROUPED;
 	if (!queue->rsb)
 		return;

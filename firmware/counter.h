@@ -8,7 +8,7 @@
 struct counters {
 	uint32_t packets, dispatches, references, condensed, barriers, agents, kernels;
 	uint32_t ctas_issued, ctas_completed, acquires, releases, signals, fetches, queue_errors;
-	uint32_t kernel_misses, repeated, placements, events, cgas;
+	uint32_t kernel_misses, repeated, placements, events;
 };
 extern struct counters counters;
 

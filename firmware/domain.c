@@ -102,6 +102,7 @@ static void add_gpc(const struct tutti_gpc *from, unsigned number)
 		.cpc = (uint16_t)domains.cpcs,
 		.cpcs = (uint8_t)(from->cpcs <= DOMAIN_CPCS - domains.cpcs ? from->cpcs : 0),
 		.number = (uint8_t)number,
+		.index = (uint8_t)domains.gpcs,
 	};
 	for (unsigned i = 0; i < gpc->cpcs; i++)
 		domains.cpc_gpc[domains.cpcs++] = (uint8_t)domains.gpcs;
@@ -226,7 +227,7 @@ void domain_sync(struct shape *shape)
 	if (likely(domains.shape == shape && !domains.dirty && domains.issued == counters.ctas_issued &&
 		   domains.changes == shapes.changes))
 		return;
-	if (!shape_alone(shape))
+	if (!shape_truth(shape))
 		lake = shape_mixed(shape);
 	levels = (unsigned)(lake->top - lake->row);
 	domains.clipped = levels > domains.levels;

@@ -26,6 +26,7 @@ struct gpc {
 	uint16_t first;     /* number of its first SM */
 	uint16_t credits;   /* CGAs that can still run at once (spec CGA-17) */
 	uint16_t credits_all;
+	uint16_t id_base;   /* in the table of CGAs */
 	uint16_t cpc;       /* its first CPC */
 	uint8_t cpcs;
 	uint8_t top;        /* highest row that is not empty */
@@ -33,7 +34,8 @@ struct gpc {
 	uint8_t word, shift; /* where its SMs begin in masks by position; shift 32 = they are scattered */
 	uint8_t paired;     /* the SMs of each TPC are neighbours, even one first */
 	uint8_t id_next;    /* free list of gpc_local_cga_ids */
-	uint8_t number;
+	uint8_t number;     /* of the card's GPCs */
+	uint8_t index;      /* in this table */
 };
 
 /** struct domain_table - the card. */

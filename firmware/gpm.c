@@ -5,7 +5,7 @@
 
 struct gpm_state gpm;
 
-static struct gpm_cga cgas[GPM_CGAS];
+struct gpm_cga gpm_cgas[GPM_CGAS];
 
 /* Linear memory slots: whose it is, and who must flush it. */
 static struct {
@@ -14,11 +14,6 @@ static struct {
 	uint8_t used;
 	uint8_t flushing;
 } lmem[GPM_LMEM_SLOTS];
-
-static struct gpm_cga *cga_of(const struct gpc *gpc, unsigned id)
-{
-	return &cgas[(unsigned)(gpc - domains.gpc) * gpm.ids + id];
-}
 
 static uint32_t min32(uint32_t a, uint32_t b)
 {
@@ -39,32 +34,18 @@ void gpm_init(void)
 		gpc->credits = (uint16_t)min32(gpm.ids, popcount32(gpc->all) * min32(fw.cta_slots, LAKE_LEVELS));
 		gpc->credits_all = gpc->credits;
 		gpc->id_next = 0;
+		gpc->id_base = (uint16_t)((unsigned)(gpc - domains.gpc) * gpm.ids);
 		for (i = 0; i < gpm.ids; i++)
-			*cga_of(gpc, i) = (struct gpm_cga){ .next = (uint8_t)(i + 1) };
+			*gpm_cga(gpc, i) = (struct gpm_cga){ .next = (uint8_t)(i + 1) };
 	}
 	gpm.lmem_slots = gpm.lmem_free = min32(d->lmem_slots, GPM_LMEM_SLOTS);
 	for (i = 0; i < GPM_LMEM_SLOTS; i++)
 		lmem[i].used = lmem[i].flushing = 0;
 }
 
-/* There is a free id as long as there is a credit. */
-unsigned gpm_take(struct gpc *gpc, unsigned slot)
-{
-	unsigned id = gpc->id_next;
-	struct gpm_cga *cga = cga_of(gpc, id);
-
-	gpc->id_next = cga->next;
-	gpc->credits--;
-	gpm.cgas++;
-	cga->sms = 0;
-	cga->running = 0;
-	cga->slot = (uint8_t)slot;
-	return id;
-}
-
 static void give(struct gpc *gpc, unsigned id)
 {
-	struct gpm_cga *cga = cga_of(gpc, id);
+	struct gpm_cga *cga = gpm_cga(gpc, id);
 
 	cga->next = gpc->id_next;
 	cga->sms = 0;
@@ -104,14 +85,6 @@ void gpm_undo(struct gpc *gpc, unsigned id, uint32_t slot)
 		lmem_give(slot);
 }
 
-void gpm_started(const struct gpc *gpc, unsigned id, uint32_t sms, unsigned n)
-{
-	struct gpm_cga *cga = cga_of(gpc, id);
-
-	cga->sms |= sms;
-	cga->running = (uint16_t)(cga->running + n);
-}
-
 static void command_flush(const struct gpc *gpc, unsigned what, unsigned which, uint32_t sms)
 {
 	command_words(TUTTI_CMD_FLUSH, gpc->number | what << 8, (uint32_t[2]){ which, sms }, 2);
@@ -132,7 +105,7 @@ static COLD void flush_lmem(const struct gpc *gpc, unsigned id, uint32_t sms)
 
 void gpm_ended(struct gpc *gpc, unsigned id, unsigned n)
 {
-	struct gpm_cga *cga = cga_of(gpc, id);
+	struct gpm_cga *cga = gpm_cga(gpc, id);
 
 	cga->running = (uint16_t)(cga->running - n);
 	if (cga->running)
@@ -148,7 +121,7 @@ bool gpm_event_flushed(const struct tutti_event *event)
 	uint32_t head = event->word[0], which = event->word[1];
 	struct gpc *gpc = &domains.gpc[domains.index[head >> 8 & (TUTTI_MAX_GPCS - 1)]];
 	bool slot = (head >> 16 & 0xff) == TUTTI_FLUSH_LMEM;
-	uint32_t *sms = slot ? &lmem[which & (GPM_LMEM_SLOTS - 1)].sms : &cga_of(gpc, which)->sms;
+	uint32_t *sms = slot ? &lmem[which & (GPM_LMEM_SLOTS - 1)].sms : &gpm_cga(gpc, which)->sms;
 
 	*sms &= ~event->word[2];
 	if (*sms)
@@ -163,7 +136,7 @@ bool gpm_event_flushed(const struct tutti_event *event)
 
 int gpm_task(unsigned number, unsigned id)
 {
-	const struct gpm_cga *cga = cga_of(&domains.gpc[domains.index[number & (TUTTI_MAX_GPCS - 1)]], id);
+	const struct gpm_cga *cga = gpm_cga(&domains.gpc[domains.index[number & (TUTTI_MAX_GPCS - 1)]], id);
 
 	return id < gpm.ids && cga->running ? cga->slot : -1;
 }

@@ -34,14 +34,41 @@ struct gpm_state {
 extern struct gpm_state gpm;
 
 void gpm_init(void);
-/** gpm_take() - identity for a CGA of task @slot; the GPC has a credit. Return: its id. */
-unsigned gpm_take(struct gpc *gpc, unsigned slot);
+extern struct gpm_cga gpm_cgas[GPM_CGAS];
+
+static inline struct gpm_cga *gpm_cga(const struct gpc *gpc, unsigned id)
+{
+	return &gpm_cgas[gpc->id_base + id];
+}
+
+/** gpm_take() - identity for a CGA of task @slot; the GPC has a credit, and so a free id. Return: its id. */
+static inline unsigned gpm_take(struct gpc *gpc, unsigned slot)
+{
+	unsigned id = gpc->id_next;
+	struct gpm_cga *cga = gpm_cga(gpc, id);
+
+	gpc->id_next = cga->next;
+	gpc->credits--;
+	gpm.cgas++;
+	cga->sms = 0;
+	cga->running = 0;
+	cga->slot = (uint8_t)slot;
+	return id;
+}
+
 /** gpm_lmem_take() - a linear memory slot for it; there is one. */
 uint32_t gpm_lmem_take(const struct gpc *gpc, unsigned id);
 /** gpm_undo() - the CGA is not launched after all; once for each identity. */
 void gpm_undo(struct gpc *gpc, unsigned id, uint32_t lmem);
 /** gpm_started() - @n CTAs of it were launched on SMs @sms. */
-void gpm_started(const struct gpc *gpc, unsigned id, uint32_t sms, unsigned n);
+static inline void gpm_started(const struct gpc *gpc, unsigned id, uint32_t sms, unsigned n)
+{
+	struct gpm_cga *cga = gpm_cga(gpc, id);
+
+	cga->sms |= sms;
+	cga->running = (uint16_t)(cga->running + n);
+}
+
 /** gpm_ended() - @n CTAs have ended; the last one: flush. */
 void gpm_ended(struct gpc *gpc, unsigned id, unsigned n);
 /** gpm_event_flushed() - SMs have flushed. Return: an identity or slot came back. */

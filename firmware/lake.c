@@ -164,19 +164,7 @@ HOT void lake_raise(struct lake *lake, unsigned word, uint32_t mask)
 
 void lake_lower(struct lake *lake, unsigned word, uint32_t mask)
 {
-	struct lake_row *row = lake->top;
-	uint32_t take;
-
-	for (; mask && row != lake->row; row--) {
-		take = mask & row->mask[word];
-		if (!take)
-			continue;
-		row->mask[word] ^= take;
-		row->count -= popcount32(take);
-		mask ^= take;
-	}
-	while (lake->top != lake->row && !lake->top->count)
-		lake->top--;
+	lake_lower_word(lake, word, mask);
 }
 
 uint32_t lake_exact(const struct lake *lake, unsigned level, unsigned word)

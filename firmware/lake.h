@@ -55,28 +55,48 @@ uint32_t lake_exact(const struct lake *lake, unsigned level, unsigned word);
 /** lake_add() - SMs of @mask (not in the lake now) have @levels free slots. */
 void lake_add(struct lake *lake, unsigned word, uint32_t mask, unsigned levels);
 
-/** lake_prefix() - the @n lowest set bits of @x, by halves: n is below the population of x. */
-static inline uint32_t lake_prefix(uint32_t x, uint32_t n)
+/**
+ * lake_prefix() - the @n lowest set bits of @x; n is below the population of x.
+ *
+ * Counts of the bytes as they add up from below, in one multiplication; then bit by bit.
+ */
+static inline __attribute__((always_inline)) uint32_t lake_prefix(uint32_t x, uint32_t n)
 {
-	uint32_t at = 0, c;
+	uint32_t m5 = 0x55555555u, m3 = 0x33333333u, mf = 0x0f0f0f0fu, m1 = 0x01010101u, sums, rest, at = 0;
 
-	if (n == 1)
-		return x & -x;
-	c = popcount32(x & 0xffff);
-	if (n >= c) {
-		n -= c;
-		at = 16;
+	__asm__("" : "+r"(m1));
+	sums = x - ((x >> 1) & m5);
+	sums = (sums & m3) + ((sums >> 2) & m3);
+	sums = ((sums + (sums >> 4)) & mf) * m1;
+	if (n >= (sums >> 8 & 0xff))
+		at = n >= (sums >> 16 & 0xff) ? 24 : 16;
+	else if (n >= (sums & 0xff))
+		at = 8;
+	if (at)
+		n -= sums >> (at - 8) & 0xff;
+	rest = x >> at << at;
+	while (n--)
+		rest &= rest - 1;
+	return x ^ rest;
+}
+
+/* One CTA more on each SM of @mask in word @word, from the top down. */
+static inline __attribute__((always_inline)) void lake_lower_word(struct lake *lake, unsigned word, uint32_t mask)
+{
+	struct lake_row *row = lake->top;
+	uint32_t take;
+
+	for (; mask && row != lake->row; row--) {
+		take = mask & row->mask[word];
+		if (!take)
+			continue;
+		row->mask[word] ^= take;
+		row->count -= popcount32(take);
+		mask ^= take;
 	}
-	c = popcount32(x >> at & 0xff);
-	if (n >= c) {
-		n -= c;
-		at += 8;
-	}
-	while (n) {
-		n -= x >> at & 1;
-		at++;
-	}
-	return x & ((1u << at) - 1);
+	for (row = lake->top; row != lake->row && !row->count; row--)
+		;
+	lake->top = row;
 }
 
 /*

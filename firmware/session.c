@@ -54,6 +54,11 @@ static struct {
 
 void session_init(void)
 {
+	unsigned i;
+
+	answers.used = 0;
+	for (i = 0; i < LAKE_LEVELS; i++)
+		answers.speed_of[i] = (struct domain_set){ 0 };
 	session.sequence = 0;
 	answers.ask = (struct mimic_ask){ 0 };
 }
@@ -69,15 +74,14 @@ static void reset(const struct cga *cga)
 	answers.identity = cga->identity == 0;
 	answers.epoch = domains.epoch;
 	answers.words = (all.n + 31u) / 32;
-	answers.used = 0;
+	for (; answers.used; answers.used &= answers.used - 1)
+		answers.speed_of[31 - lowest_bit(answers.used)] = (struct domain_set){ 0 };
 	for (i = 0; i < SET_WORDS; i++)
 		answers.stale.word[i] = 0;
 	for (i = 0; i < all.n; i++) {
 		answers.stale.word[i / 32] |= 1u << (i % 32);
 		answers.speed[i] = MIMIC_INVALID;
 	}
-	for (i = 0; i < LAKE_LEVELS; i++)
-		answers.speed_of[i] = (struct domain_set){ 0 };
 }
 
 static inline bool ask_same(const struct mimic_ask *a, const struct mimic_ask *b)
@@ -90,12 +94,12 @@ static inline void stale(unsigned domain)
 	answers.stale.word[domain / 32] |= 1u << (domain % 32);
 }
 
-HOT void session_stale(const struct gpc *gpc)
+void session_stale(const struct gpc *gpc)
 {
 	unsigned i;
 
 	if (likely(answers.ask.kind == TUTTI_CGA_GPC))
-		stale((unsigned)(gpc - domains.gpc));
+		stale(gpc->index);
 	else if (answers.ask.kind == TUTTI_CGA_CPC)
 		for (i = 0; i < gpc->cpcs; i++)
 			stale(gpc->cpc + i);
@@ -278,14 +282,14 @@ static inline void launch_part(unsigned domain)
 
 /* ---- what is launched is launched ---- */
 
-/* The card-wide lake of the shape, and other shapes' view of it. */
-static inline void place_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask, bool alone)
+/* SMs of several shapes, or scattered ones. */
+static COLD void place_positions_slow(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask, bool alone)
 {
 	uint32_t part[32][2], segment[2], i;
 	unsigned n = domain_scatter(gpc, mask, part);
 
 	while (n--) {
-		if (unlikely(!alone)) {
+		if (!alone) {
 			segment[0] = repeat | part[n][0] << 16 | 1u << 24;
 			segment[1] = part[n][1];
 			shape_placed(shape, segment, segment + 2);
@@ -294,6 +298,26 @@ static inline void place_positions(struct shape *shape, const struct gpc *gpc, u
 		for (i = repeat; i; i--)
 			lake_lower(&shape->lake, part[n][0], part[n][1]);
 	}
+}
+
+/* The card-wide lake of the shape, and other shapes' view of it. */
+static inline __attribute__((always_inline)) void place_positions(struct shape *shape, const struct gpc *gpc,
+								  uint32_t repeat, uint32_t mask, bool alone)
+{
+	uint32_t low, high;
+
+	if (unlikely(!alone || gpc->shift == 32)) {
+		place_positions_slow(shape, gpc, repeat, mask, alone);
+		return;
+	}
+	low = mask << gpc->shift;
+	high = gpc->shift ? mask >> (32 - gpc->shift) : 0;
+	do {
+		if (likely(low))
+			lake_lower_word(&shape->lake, gpc->word, low);
+		if (high)
+			lake_lower_word(&shape->lake, gpc->word + 1u, high);
+	} while (unlikely(--repeat));
 }
 
 /* A CGA without identity: the same once more, by position. */
@@ -322,12 +346,20 @@ static COLD void translate(uint32_t *from, uint32_t *end)
 	}
 }
 
+static inline void account(struct shape *shape, uint32_t n)
+{
+	shape->residents += n;
+	shapes.residents += n;
+	counters.ctas_issued += n;
+	counters.placements++;
+}
+
 static void commit(void)
 {
 	const struct cga *cga = session.cga;
 	struct shape *shape = session.task->shape;
 	uint32_t *p = session.mark.next, *q, *end = command_ring.next, sms, n;
-	bool identity = cga->identity != SESSION_NO_IDENTITY, alone = shape_alone(shape);
+	bool identity = cga->identity != SESSION_NO_IDENTITY, alone = shape_truth(shape);
 
 	for (; p != end; p = record_next(p)) {
 		struct gpc *gpc;
@@ -347,13 +379,9 @@ static void commit(void)
 	*session.last |= (uint32_t)TUTTI_LAUNCH_END_OF_CGA << 24;
 	session.sequence++;
 	n = cga->ctas;
-	shape->residents += n;
-	shapes.residents += n;
+	account(shape, n);
 	if (likely(identity))
 		shapes.grouped_ctas += n;
-	counters.ctas_issued += n;
-	counters.placements++;
-	counters.cgas += cga->identities ? cga->identities : 1;
 	session.mark = mark_here();
 }
 
@@ -498,9 +526,6 @@ static void begin(struct task *task, const struct cga *cga, uint32_t n)
 {
 	struct frame *top = &session.frame[cga->levels];
 
-	if (unlikely(answers.epoch != domains.epoch || !ask_same(&answers.ask, &cga->ask) ||
-		     answers.identity != (cga->identity == 0)))
-		reset(cga);
 	session.cga = cga;
 	session.task = task;
 	session.mark = mark_here();
@@ -510,7 +535,7 @@ static void begin(struct task *task, const struct cga *cga, uint32_t n)
 	top->trial = 0;
 }
 
-HOT enum session_end session_run(struct task *task, const struct cga *cga, uint32_t n, uint32_t *launched)
+static COLD enum session_end run_levels(struct task *task, const struct cga *cga, uint32_t n, uint32_t *launched)
 {
 	unsigned top = cga->levels, level = top;
 	struct frame *f;
@@ -540,6 +565,74 @@ HOT enum session_end session_run(struct task *task, const struct cga *cga, uint3
 		}
 	}
 	return SESSION_FULL;
+}
+
+/*
+ * Grids of GPC_CGAs of CTAs, the usual ones: the machine has one level, a CGA one record.
+ * Answers change between rounds only, so a round reads its domains where they stand.
+ */
+static HOT enum session_end run_gpcs(struct task *task, const struct cga *cga, uint32_t n, uint32_t *launched)
+{
+	const uint32_t *set = answers.speed_of[0].word, *last = set;
+	uint32_t bits = 0, each = 3 + MIMIC_SEGMENTS, sequence = session.sequence, wanted = n, room, *p, *q, *end, sms;
+	unsigned ctas = cga->ask.ctas, slot = task->slot;
+	struct shape *shape = task->shape;
+	bool alone = shape_truth(shape);
+	struct gpc *gpc;
+
+	room = (COMMAND_WORDS - COMMAND_RECORD - (command_tail() - HAL_ENGINES->command_head)) / each;
+	if (unlikely(n > room))
+		n = (int32_t)room > 0 ? room : 0;
+	*launched = n;
+	for (; n; n--) {
+		while (!bits) {
+			if (set < last) {
+				bits = *++set;
+				continue;
+			}
+			refresh();
+			if (unlikely(!answers.used)) {
+				*launched -= n;
+				n = 0;
+				wanted = ~0u;
+				goto out;
+			}
+			set = answers.speed_of[31 - lowest_bit(answers.used)].word;
+			last = set + answers.words - 1;
+			bits = *set;
+		}
+		gpc = &domains.gpc[32 * (answers.words - 1 - (unsigned)(last - set)) + lowest_bit(bits)];
+		bits &= bits - 1;
+		p = command_begin(each);
+		session.id = gpm_take(gpc, slot);
+		p[1] = (sequence++ & 0xffff) | session.id << 16 | (uint32_t)gpc->number << 24;
+		p[2] = unlikely(cga->lmem) ? gpm_lmem_take(gpc, session.id) : GPM_NO_LMEM;
+		end = mimic_take(gpc, gpc->all, ctas, cga->ask.multicast, p + 3);
+		p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, end - p, slot | (TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA) << 8);
+		command_end(end);
+		answers.stale.word[gpc->index / 32] |= 1u << (gpc->index % 32);
+		for (sms = 0, q = p + 3; q != end; q += 2) {
+			place_positions(shape, gpc, *q & 0xffff, q[1], alone);
+			sms |= q[1];
+		}
+		gpm_started(gpc, session.id, sms, ctas);
+	}
+out:
+	session.sequence = (uint16_t)sequence;
+	n = *launched;
+	account(shape, n * ctas);
+	shapes.grouped_ctas += n * ctas;
+	return wanted == ~0u ? SESSION_FULL : n == wanted ? SESSION_DONE : SESSION_ROOM;
+}
+
+HOT enum session_end session_run(struct task *task, const struct cga *cga, uint32_t n, uint32_t *launched)
+{
+	if (unlikely(answers.epoch != domains.epoch || !ask_same(&answers.ask, &cga->ask) ||
+		     answers.identity != (cga->identity == 0)))
+		reset(cga);
+	if (likely(cga->levels == 1 && cga->ask.kind == TUTTI_CGA_GPC))
+		return run_gpcs(task, cga, n, launched);
+	return run_levels(task, cga, n, launched);
 }
 
 /* ---- what would fit ---- */
