@@ -3,8 +3,8 @@
 
 #include "command.h"
 #include "counter.h"
+#include "tmau.h"
 
-#define MOVER_SLOTS 16u
 #define PIECE (1u << 30) /* most bytes of one descriptor */
 
 /* An agent dispatch in flight. */
@@ -20,8 +20,6 @@ struct work {
 };
 
 static struct work works[FW_AGENTS];
-static struct tutti_mover movers[MOVER_SLOTS] __attribute__((aligned(64)));
-static uint32_t mover_tail;
 
 void agent_init(void)
 {
@@ -29,10 +27,6 @@ void agent_init(void)
 
 	for (i = 0; i < FW_AGENTS; i++)
 		works[i].queue = NULL;
-	mover_tail = 0;
-	HAL_ENGINES->mover_base = hal_local(movers);
-	HAL_ENGINES->mover_slots = MOVER_SLOTS;
-	HAL_ENGINES->mover_tail = 0;
 }
 
 static void clean_up(struct queue *queue, unsigned release, uint64_t signal)
@@ -47,10 +41,10 @@ static void clean_up(struct queue *queue, unsigned release, uint64_t signal)
 	}
 }
 
-/* There are fewer works than descriptors in the ring, so there is always room. */
+/* As many descriptors as there are works are left in the ring by tensor requests, so there is always room. */
 static void move(struct work *work)
 {
-	struct tutti_mover *m = &movers[mover_tail % MOVER_SLOTS];
+	struct tutti_mover *m = mover_begin();
 
 	work->piece = work->left > PIECE ? PIECE : (uint32_t)work->left;
 	*m = (struct tutti_mover){
@@ -65,8 +59,9 @@ static void move(struct work *work)
 	};
 	/* what was written before by commands must be there before the mover starts */
 	command_publish();
-	hal_release();
-	HAL_ENGINES->mover_tail = ++mover_tail;
+	mover_end(m);
+	mover_publish(0);
+	tmau_published();
 }
 
 static int check(const struct tutti_agent_packet *p)

@@ -4,6 +4,7 @@
 #include "cga.h"
 #include "command.h"
 #include "counter.h"
+#include "descriptor.h"
 #include "kernel.h"
 #include "log.h"
 #include "place.h"
@@ -198,6 +199,7 @@ static int context_destroy(uint32_t asid)
 			return -TUTTI_EBUSY;
 	channel.context_queues[asid] = 0;
 	kernel_invalidate(asid, 0, 0);
+	descriptor_forget(0, asid);
 	context_command(asid, 0, 0);
 	return 0;
 }
@@ -211,6 +213,7 @@ static int invalidate(const uint64_t *arg, bool code)
 		return -TUTTI_ENOENT;
 	/* a mapping that has changed may hold other code as well */
 	kernel_invalidate(asid, arg[1], arg[2]);
+	descriptor_forget(0, asid);
 	command_words(TUTTI_CMD_TLB, asid | (code ? 0x8000u : 0), words, 4);
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "counter.h"
 
+#include "mover.h"
 #include "shape.h"
 
 struct counters counters HOT_DATA;
@@ -14,6 +15,8 @@ static const uint8_t place[] = {
 	TUTTI_COUNTER_ACQUIRES, TUTTI_COUNTER_RELEASES, TUTTI_COUNTER_SIGNALS, TUTTI_COUNTER_FETCHES,
 	TUTTI_COUNTER_QUEUE_ERRORS, TUTTI_COUNTER_KERNEL_CACHE_MISSES, TUTTI_COUNTER_REPEATED,
 	TUTTI_COUNTER_PLACEMENTS, TUTTI_COUNTER_EVENTS,
+	TUTTI_COUNTER_TMAU_REQUESTS, TUTTI_COUNTER_TMAU_DESCRIPTOR_HITS, TUTTI_COUNTER_TMAU_DESCRIPTOR_MISSES,
+	TUTTI_COUNTER_TMAU_INTERIOR, TUTTI_COUNTER_TMAU_EDGE, TUTTI_COUNTER_TMAU_MOVERS,
 };
 #define COUNTED (sizeof(place) / sizeof(place[0]))
 _Static_assert(sizeof(struct counters) == COUNTED * 4, "one place for each counter");
@@ -39,6 +42,7 @@ void counter_flush(void)
 	unsigned i;
 
 	counters.ctas_completed = counters.ctas_issued - shapes.residents;
+	counters.tmau_movers = mover_tail();
 	for (i = 0; i < COUNTED; i++) {
 		if (now[i] == flushed[i])
 			continue;

@@ -9,6 +9,7 @@ struct counters {
 	uint32_t packets, dispatches, references, condensed, barriers, agents, kernels;
 	uint32_t ctas_issued, ctas_completed, acquires, releases, signals, fetches, queue_errors;
 	uint32_t kernel_misses, repeated, placements, events;
+	uint32_t tmau_requests, tmau_hits, tmau_misses, tmau_interior, tmau_edge, tmau_movers;
 };
 extern struct counters counters;
 

@@ -13,7 +13,7 @@
 
 /* Sizes of the firmware's tables; all of them live in the 256 KiB of local memory. */
 #define FW_TASKS 32u         /* most task slots used, whatever the card offers */
-#define FW_BUFFERS 20u       /* fetch buffers */
+#define FW_BUFFERS 16u       /* fetch buffers */
 #define FW_BUFFER_PACKETS 16u
 #define FW_BLOCKS 12u        /* expanded condensed packets */
 #define FW_RSBS_SCRATCH 16u  /* reference state buffers in local memory */
@@ -115,6 +115,7 @@ extern struct attention attention;
 #define ATTEND_READY 1u    /* queues are ready to run */
 #define ATTEND_ROOM 2u     /* something waits for room in the command ring */
 #define ATTEND_BARRIER 4u  /* queues are parked at barrier packets */
+#define ATTEND_TMAU 8u     /* tensor requests are left */
 #define ATTEND_MIRROR 1u   /* reference buffers have changed */
 #define ATTEND_CHANNEL 2u  /* requests or messages are left */
 

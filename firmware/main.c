@@ -13,6 +13,7 @@
 #include "place.h"
 #include "queue.h"
 #include "timer.h"
+#include "tmau.h"
 
 #define EVENT_SLOTS 128u
 
@@ -81,6 +82,7 @@ void main_init(void)
 	reference_init();
 	condensed_init();
 	barrier_init();
+	tmau_init();
 	agent_init();
 	queue_init();
 	channel_init();
@@ -111,6 +113,9 @@ static void event_fetch(const struct tutti_event *event)
 		break;
 	case TAG_PROBE:
 		barrier_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_TENSOR:
+		tmau_event_fetch(tag & TAG_NUMBER, event);
 		break;
 	case TAG_REPLY:
 		channel_event_fetch(tag & TAG_NUMBER);
@@ -158,7 +163,14 @@ void main_event(const struct tutti_event *event)
 	case TUTTI_EVENT_MOVER:
 		agent_event_mover(event);
 		break;
+	case TUTTI_EVENT_MOVER_ROOM:
+		tmau_run();
+		break;
 	case TUTTI_EVENT_REQUEST: {
+		if (event->word[0] >> 16 == TUTTI_SERVICE_TENSOR) {
+			tmau_event_request(event);
+			break;
+		}
 		/* services that need the firmware are not there yet: -ENOTSUP */
 		uint32_t words[3] = { event->word[1], (uint32_t)-TUTTI_ENOTSUP, ~0u };
 
@@ -190,8 +202,11 @@ static COLD void settle(void)
 		barrier_recheck();
 	if (queue_table.any_ready)
 		queue_run_ready();
+	if (tmau.more)
+		tmau_run();
 	attention.settle = (queue_table.waiters[WAIT_ROOM] || place_state.blocked ? ATTEND_ROOM : 0) |
-			   (barrier_state.parked ? ATTEND_BARRIER : 0) | (queue_table.any_ready ? ATTEND_READY : 0);
+			   (barrier_state.parked ? ATTEND_BARRIER : 0) | (queue_table.any_ready ? ATTEND_READY : 0) |
+			   (tmau.more ? ATTEND_TMAU : 0);
 }
 
 void main_settle(void)
@@ -228,7 +243,10 @@ static HOT __attribute__((noreturn)) void loop(void)
 		if (unlikely(!event->word[0])) {
 			if (unlikely(attention.idle || counter_due()))
 				idle();
-			hal_idle();
+			if (unlikely(attention.settle & ATTEND_TMAU))
+				main_settle();
+			else
+				hal_idle();
 			continue;
 		}
 		hal_acquire();

@@ -194,6 +194,8 @@ void task_kill_queue(struct queue *queue)
 /* What the cause of a wave's fault means for the queue. */
 static uint8_t fault_code(unsigned cause)
 {
+	if (cause >= TUTTI_CAUSE_TENSOR)
+		return TUTTI_ERROR_TENSOR;
 	switch (cause) {
 	case TUTTI_CAUSE_UNMAPPED:
 	case TUTTI_CAUSE_PROTECTION:

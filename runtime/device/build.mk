@@ -4,7 +4,7 @@
 DEVICE_HOME := $(OUT)/device
 DEVICE_LIB := $(DEVICE_HOME)/lib/tutti
 DEVICE_HEADERS := $(patsubst include/%,$(DEVICE_HOME)/include/%,$(wildcard include/tutti/*.h)) \
-	$(DEVICE_HOME)/include/tutti/device.h
+	$(patsubst runtime/device/%,$(DEVICE_HOME)/%,$(wildcard runtime/device/include/tutti/*.h))
 TUTTIC := $(OUT)/tuttic
 # What every code object depends on.
 TUTTIC_DEPS := $(TUTTIC) $(DEVICE_LIB)/tutti.ld $(DEVICE_LIB)/note.o $(DEVICE_LIB)/libtutti-device.a $(DEVICE_HEADERS)
@@ -17,7 +17,7 @@ DEVICE_CFLAGS := --specs=picolibc.specs -march=rv64imafd -mabi=lp64d -mcmodel=me
 device: $(TUTTIC_DEPS)
 all: device
 
-$(DEVICE_HOME)/include/tutti/device.h: runtime/device/include/tutti/device.h
+$(DEVICE_HOME)/include/tutti/%.h: runtime/device/include/tutti/%.h
 	@mkdir -p $(@D)
 	cp $< $@
 

@@ -110,6 +110,7 @@ void card_power_on(struct tutti_card *card)
 	memset(card->print, 0, sizeof(card->print));
 	memset(card->local, 0, card->discovery.local_bytes);
 	engines_reset(card);
+	mover_reset(card);
 	memset(card->status, 0, sizeof(*card->status));
 	memset(card->crash, 0, sizeof(*card->crash));
 	memset(card->counters, 0, TUTTI_COUNTERS * sizeof(uint64_t));
@@ -232,6 +233,7 @@ bool card_round(struct tutti_card *card)
 	work |= engines_commands(card);
 	if (unlikely(!card->alive))
 		return true;
+	work |= front_run(card);
 	work |= mover_run(card);
 	if (engines_pending(card) && work)
 		return true;
@@ -414,6 +416,8 @@ static int build(struct tutti_card *card)
 	if (!error)
 		error = inject_create(card);
 	if (!error)
+		error = mover_create(card);
+	if (!error)
 		error = card->ops->create(card, &card->core);
 	if (error)
 		return error;
@@ -462,6 +466,7 @@ void tutti_card_destroy(struct tutti_card *card)
 		card->ops->destroy(card->core);
 	profile_destroy(card);
 	inject_destroy(card);
+	mover_destroy(card);
 	mmu_destroy(card);
 	free_memory(card);
 	pthread_mutex_destroy(&card->core_lock);

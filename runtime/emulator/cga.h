@@ -131,6 +131,8 @@ void dsmem_invalidate(struct sm_array *array, const struct cta *cta);
 void dsmem_release(struct sm_array *array, const struct cta *cta);
 /** dsmem_forget() - flush: @sms of the GPC give their sm_cga_slot back. */
 void dsmem_forget(struct sm_array *array, struct cga *cga, uint32_t sms);
+/** dsmem_segment() - the receiver's table: where in all shared memory @rank's begins. Return: false if it is not there. */
+bool dsmem_segment(struct sm_array *array, const struct cga *cga, unsigned rank, uint64_t *at);
 /**
  * dsmem_pointer() - where the running wave of @hart reaches @va of the DSMEM or LMEM window.
  * Return: NULL and @cause for what the source can detect; what the target detects is

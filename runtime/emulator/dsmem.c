@@ -118,6 +118,20 @@ static struct cga_entry *find_entry(struct sm_array *array, unsigned sm, uint32_
 	return NULL;
 }
 
+bool dsmem_segment(struct sm_array *array, const struct cga *cga, unsigned rank, uint64_t *at)
+{
+	unsigned sm;
+	const struct cga_entry *entry;
+
+	if (rank >= cga->size || cga->rank_sm[rank] == CGA_NO_SM)
+		return false;
+	sm = array->limits->gpc[cga->gpc].first_sm + cga->rank_sm[rank];
+	entry = find_entry(array, sm, key_of(cga->id, rank));
+	if (entry)
+		*at = sm * array->shared_stride + entry->base;
+	return entry;
+}
+
 static void *refuse(struct hart *hart, unsigned sm, unsigned rank, uint32_t offset, unsigned bytes, uint8_t cause)
 {
 	struct cga_fault fault = {.sm = sm, .rank = rank, .offset = offset, .cause = cause};

@@ -21,6 +21,7 @@
 #define CARD_MSIX_VECTORS 32u
 #define CARD_CORE_HZ 250000000u
 #define CARD_TIMER_HZ 1000000000ull
+#define CARD_REQUEST_SLOTS 256u
 
 /* Custom mcause values of a crash the hardware reports about a broken command */
 #define CARD_CAUSE_COMMAND 24u
@@ -74,19 +75,19 @@ struct core_ops {
 };
 extern const struct core_ops core_unicorn;
 
-/**
- * struct mover - the descriptor being executed, taken out of the ring.
- * @index: of the row, dimensions 1..3
- * @at: bytes of the row done
- * @done: bytes done in all: position on the dense side
- */
-struct mover {
-	bool active;
-	struct tutti_mover d;
-	struct tutti_mover_shape shape;
-	uint32_t index[TUTTI_MOVE_DIMENSIONS - 1];
-	uint32_t at;
-	uint64_t done;
+struct mover;
+
+/** struct engines_call - what movers need to know of a request; the slot's words are the firmware's to read only. */
+struct engines_call {
+	bool busy;
+	uint8_t slot;      /* task slot */
+	uint8_t cta_rank;  /* SHARED: destination */
+	bool multicast;
+	uint16_t mask;
+	uint16_t sm, wave;
+	uint32_t asid, cta;
+	uint32_t barrier;
+	uint64_t pc;
 };
 
 struct profile;
@@ -105,8 +106,11 @@ struct engines {
 	uint32_t mover_base, mover_slots;
 	const struct tutti_mover *movers;
 	uint32_t mover_head;
-	struct mover mover;
-	bool mover_notice; /* MOVER_ROOM is to be sent */
+	bool mover_notify; /* event MOVER_ROOM is due */
+	uint32_t request_base, request_slots;
+	struct tutti_tensor_call *requests;
+	uint32_t request_next; /* slot that is filled next */
+	struct engines_call call[CARD_REQUEST_SLOTS];
 	uint32_t doorbell_pending[TUTTI_MAX_QUEUES / 32];
 	uint32_t doorbell_any; /* bit w: doorbell_pending[w] != 0 */
 	uint32_t message_seen; /* host_ring_tail of the last MESSAGE event */
@@ -141,6 +145,7 @@ struct tutti_card {
 	struct sm_array *sms;
 	bool sm_table; /* @sm_states are kept current for the firmware */
 	struct mmu *mmu;
+	struct mover *mover;
 	struct profile *profile;
 	uint32_t boot_seen;
 	bool alive;   /* a firmware is running */
@@ -227,8 +232,15 @@ void fetch_scrub(struct tutti_card *card, const uint32_t *w);
 void fetch_signal(struct tutti_card *card, const uint32_t *w);
 
 /* mover.c */
+int mover_create(struct tutti_card *card);
+void mover_destroy(struct tutti_card *card);
+void mover_reset(struct tutti_card *card);
 /** mover_run() - execute a piece of the mover ring's work. Return: true if something was done. */
 bool mover_run(struct tutti_card *card);
+
+/* front.c */
+/** front_run() - tensor requests of waves into free slots of the request area. Return: true if an event was put. */
+bool front_run(struct tutti_card *card);
 
 /* mmu.c */
 int mmu_create(struct tutti_card *card);

@@ -479,7 +479,7 @@ static void evict(struct engine *engine)
 	struct hart *oldest = NULL;
 
 	for (struct hart *hart = engine->harts; hart; hart = hart->next)
-		if (!hart->live && hart != engine->running && (!oldest || hart->used < oldest->used))
+		if (!hart->live && !tutti_load_relaxed(&hart->held) && hart != engine->running && (!oldest || hart->used < oldest->used))
 			oldest = hart;
 	if (oldest)
 		hart_destroy(oldest);
@@ -544,6 +544,7 @@ void hart_destroy(struct hart *hart)
 			if (hart->all_waves[i][w].context)
 				uc_context_free(hart->all_waves[i][w].context);
 			free(hart->all_waves[i][w].stack_saved);
+			free(hart->all_waves[i][w].call);
 		}
 		free(hart->all_waves[i]);
 	}

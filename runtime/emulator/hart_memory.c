@@ -54,6 +54,12 @@ static uint64_t shared_bytes(const struct hart *hart)
 	return hart->array->shared_stride * hart->array->sms;
 }
 
+uint8_t *cta_shared(const struct sm_array *array, const struct cta *cta)
+{
+	return cta->hart->shared + cta->sm * array->shared_stride +
+	       (uint64_t)cta->shared_first * array->limits->shared_block_bytes;
+}
+
 int hart_memory_init(struct hart *hart)
 {
 	uint32_t waves = hart->array->sms * hart->array->sm_waves;

@@ -118,6 +118,33 @@ void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uin
 bool sm_array_run(struct sm_array *array);
 /** sm_array_report() - turn what has completed or faulted into events. Return: true if an event was put. */
 bool sm_array_report(struct sm_array *array);
+/**
+ * sm_array_request() - the next tensor request: SMs in turns, those of one SM in order.
+ * @call: all fields are filled; @call->cta names the CTA in what follows
+ * Return: false if no wave has asked.
+ */
+bool sm_array_request(struct sm_array *array, struct tutti_tensor_call *call);
+/** struct sm_shared - shared memory of a CTA. */
+struct sm_shared {
+	uint8_t *base;
+	uint64_t bytes;
+};
+#define SM_SELF (~0u)
+#define SM_CGA_CTAS 16u
+/**
+ * sm_array_shared() - shared memory of the CTA @cta, or of another of its CGA.
+ * @rank: rank in the CGA, or SM_SELF
+ * Return: 0, or TUTTI_CAUSE_* when there is no such CTA any more.
+ */
+uint8_t sm_array_shared(struct sm_array *array, uint32_t cta, uint32_t rank, struct sm_shared *shared);
+/** sm_array_call_dropped() - @cta is being killed: what it asked for is not done. */
+bool sm_array_call_dropped(struct sm_array *array, uint32_t cta);
+/** sm_array_call_failed() - a mover was refused an access for @cta: none of its waves goes on. */
+void sm_array_call_failed(struct sm_array *array, uint32_t cta);
+/** sm_array_call_done() - the oldest request of @cta is done. */
+void sm_array_call_done(struct sm_array *array, uint32_t cta);
+/** sm_array_progress() - memory that waves may wait for has changed. */
+void sm_array_progress(struct sm_array *array);
 /** sm_array_busy() - CTAs are resident (running, waiting or stuck). Any thread. */
 bool sm_array_busy(struct sm_array *array);
 

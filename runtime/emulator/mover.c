@@ -1,147 +1,37 @@
 // SPDX-License-Identifier: MIT
 /*
- * Movers (mover.h of the contract): COPY and FILL of boxes in global memory,
- * through the page tables of the descriptor's context. Shared-memory sides,
- * swizzle, reductions, padding and multicast belong to TUTTI_FEATURE_TMAU, which
- * this card does not claim: such a descriptor is answered with cause SERVICE.
+ * Movers (mover.h of the contract): descriptors out of the ring, in order, a piece
+ * at a time, so that soft core and waves go on meanwhile. What a descriptor means
+ * byte by byte is in mover_walk.c and mover_data.c.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "hardware.h"
+#include "mover_parts.h"
 
-#define PIECE_BYTES (256u << 10) /* of one turn: the rest of the card wants to go on */
-#define LINE 128u
-#define SECTOR 32u
+#define TURN_BYTES (256u << 10) /* of one turn: the rest of the card wants to go on */
+#define TURN_COST 512u          /* of a descriptor, in bytes */
 #define NS_PER_KIB 64u
 
-static uint32_t extent(const struct mover *m, unsigned dimension)
+int mover_create(struct tutti_card *card)
 {
-	if (m->d.flags & TUTTI_MOVER_LINEAR)
-		return dimension ? 1 : m->d.bytes;
-	return dimension ? m->shape.count[dimension] : (uint32_t)m->shape.count[0] * m->shape.unit;
+	card->mover = calloc(1, sizeof(*card->mover));
+	return card->mover ? 0 : -ENOMEM;
 }
 
-static bool supported(const struct mover *m)
+void mover_destroy(struct tutti_card *card)
 {
-	unsigned none = TUTTI_MOVER_CALL | TUTTI_MOVER_CLIPPED | TUTTI_MOVER_OUTSIDE;
-
-	if ((m->d.op != TUTTI_MOVE_COPY && m->d.op != TUTTI_MOVE_FILL) || m->d.flags & none)
-		return false;
-	return m->shape.unit || m->d.flags & TUTTI_MOVER_LINEAR;
+	free(card->mover);
+	card->mover = NULL;
 }
 
-/* Address on the walked side of byte m->at of the row. */
-static uint64_t walked(const struct mover *m)
+void mover_reset(struct tutti_card *card)
 {
-	uint64_t va = m->d.global;
-	unsigned k;
-
-	if (m->d.flags & TUTTI_MOVER_LINEAR)
-		return va + m->at;
-	for (k = 0; k < TUTTI_MOVE_DIMENSIONS - 1; k++)
-		va += m->index[k] * m->shape.stride[k + 1];
-	return va + m->at / m->shape.unit * m->shape.stride[0] + m->at % m->shape.unit;
+	memset(card->mover, 0, sizeof(*card->mover));
 }
 
-/* Bytes from @va to the end of its page, at most @n. */
-static uint32_t clip(uint64_t va, uint32_t n)
-{
-	uint32_t left = TUTTI_PAGE_SIZE - (uint32_t)(va & (TUTTI_PAGE_SIZE - 1));
-
-	return n < left ? n : left;
-}
-
-static void account(struct tutti_card *card, uint64_t va, uint32_t n, bool read_host, bool write_host)
-{
-	count(card, TUTTI_COUNTER_MOVER_BYTES, n);
-	count(card, TUTTI_COUNTER_MOVER_LINES, (va + n - 1) / LINE - va / LINE + 1);
-	count(card, TUTTI_COUNTER_MOVER_SECTORS, (va + n - 1) / SECTOR - va / SECTOR + 1);
-	if (read_host) {
-		count(card, TUTTI_COUNTER_BUS_READS, 1);
-		count(card, TUTTI_COUNTER_BUS_READ_BYTES, n);
-	}
-	if (write_host) {
-		count(card, TUTTI_COUNTER_BUS_WRITES, 1);
-		count(card, TUTTI_COUNTER_BUS_WRITE_BYTES, n);
-	}
-}
-
-static void fill(uint8_t *to, uint32_t n, uint64_t pattern, uint64_t phase)
-{
-	const uint8_t *bytes = (const uint8_t *)&pattern;
-	uint32_t i;
-
-	for (i = 0; i < n && ((uint64_t)(to + i) & 7); i++)
-		to[i] = bytes[(phase + i) & 7];
-	if (n - i >= 8) {
-		uint8_t word[8];
-		unsigned k;
-
-		for (k = 0; k < 8; k++)
-			word[k] = bytes[(phase + i + k) & 7];
-		for (; n - i >= 8; i += 8)
-			memcpy(to + i, word, 8);
-	}
-	for (; i < n; i++)
-		to[i] = bytes[(phase + i) & 7];
-}
-
-/* The next contiguous piece, inside one page on either side. Return: its bytes, 0 = refused. */
-static uint32_t step(struct tutti_card *card, struct mover *m, struct mmu_fault *fault)
-{
-	uint32_t n = extent(m, 0) - m->at;
-	uint64_t va = walked(m), dense = m->d.other + m->done;
-	bool host_from = false, host_to = false;
-	uint8_t *from, *to;
-
-	if (!(m->d.flags & TUTTI_MOVER_LINEAR) && n > m->shape.unit - m->at % m->shape.unit)
-		n = m->shape.unit - m->at % m->shape.unit;
-	n = clip(va, n);
-	if (m->d.op == TUTTI_MOVE_FILL) {
-		to = mmu_page(card, m->d.asid, va, TUTTI_ACCESS_WRITE, &host_to, fault);
-		if (!to)
-			return 0;
-		fill(to, n, m->shape.fill, m->done);
-	} else {
-		n = clip(dense, n);
-		from = mmu_page(card, m->d.asid, va, TUTTI_ACCESS_READ, &host_from, fault);
-		to = from ? mmu_page(card, m->d.asid, dense, TUTTI_ACCESS_WRITE, &host_to, fault) : NULL;
-		if (!to)
-			return 0;
-		memmove(to, from, n);
-	}
-	account(card, va, n, host_from, host_to);
-	return n;
-}
-
-/* Behind @n more bytes. Return: true if the box is complete. */
-static bool advance(struct mover *m, uint32_t n)
-{
-	unsigned k;
-
-	m->done += n;
-	m->at += n;
-	if (m->at < extent(m, 0))
-		return false;
-	m->at = 0;
-	for (k = 0; k < TUTTI_MOVE_DIMENSIONS - 1; k++) {
-		if (++m->index[k] < extent(m, k + 1))
-			return false;
-		m->index[k] = 0;
-	}
-	return true;
-}
-
-static void finish(struct tutti_card *card, struct mover *m, uint8_t cause, uint64_t address)
-{
-	struct tutti_event event = { { TUTTI_EVENT_MOVER | (uint32_t)cause << 8 | (uint32_t)m->d.tag << 16,
-				       (uint32_t)address, (uint32_t)(address >> 32) } };
-
-	m->active = false;
-	count(card, TUTTI_COUNTER_MOVER_DESCRIPTORS, 1);
-	if (cause || (m->d.flags & TUTTI_MOVER_EVENT))
-		engines_event(card, &event);
-}
+/* ---- taking -------------------------------------------------------------- */
 
 static const struct tutti_mover *mover_ring(struct tutti_card *card)
 {
@@ -154,18 +44,64 @@ static const struct tutti_mover *mover_ring(struct tutti_card *card)
 	e->mover_slots = page->mover_slots;
 	e->movers = NULL;
 	if (e->mover_slots && !(e->mover_slots & (e->mover_slots - 1)))
-		e->movers = card_local(card, e->mover_base, (uint64_t)e->mover_slots * sizeof(struct tutti_mover), 4);
+		e->movers = card_local(card, e->mover_base, (uint64_t)e->mover_slots * sizeof(struct tutti_mover), 8);
 	return e->movers;
 }
 
-/* Shape of @d, NULL if it does not lie in local memory. */
-static const struct tutti_mover_shape *mover_shape(struct tutti_card *card, const struct tutti_mover *d)
+static void broken(struct tutti_card *card, uint32_t word, const char *text)
 {
-	static const struct tutti_mover_shape none;
+	card->mover->active = false;
+	card_die(card, TUTTI_CRASH_TRAP, CARD_CAUSE_COMMAND, card->ops->reg(card->core, 32), word, text);
+}
 
-	if (d->flags & TUTTI_MOVER_NO_SHAPE || d->op == TUTTI_MOVE_END)
-		return &none;
-	return card_local(card, d->shape, sizeof(none), 8);
+/* Copy what the descriptor refers to. Return: false if the firmware cannot mean it. */
+static bool take_parts(struct tutti_card *card, struct mover *m)
+{
+	const struct tutti_mover *d = &m->d;
+	const struct tutti_mover_shape *shape;
+	struct engines_call *call = &card->engines.call[d->call];
+
+	memset(&m->shape, 0, sizeof(m->shape));
+	m->shape.type = d->type;
+	if (d->op != TUTTI_MOVE_END && !(d->flags & TUTTI_MOVER_NO_SHAPE)) {
+		shape = card_local(card, d->shape, sizeof(*shape), 8);
+		if (!shape)
+			return false;
+		m->shape = *shape;
+	}
+	if (!(d->flags & TUTTI_MOVER_CALL)) {
+		m->call = (struct engines_call){ .asid = d->asid };
+		return true;
+	}
+	if (!call->busy)
+		return false;
+	m->call = *call;
+	if (d->flags & TUTTI_MOVER_LAST)
+		call->busy = false;
+	return true;
+}
+
+/* Does it make sense? What does not is told like a refused access. */
+static bool sound(struct mover *m)
+{
+	const struct tutti_mover *d = &m->d;
+	bool linear = d->flags & TUTTI_MOVER_LINEAR, called = d->flags & TUTTI_MOVER_CALL;
+
+	m->reduce = NULL;
+	if (d->op == TUTTI_MOVE_END)
+		return true;
+	if (!d->op || d->op > TUTTI_MOVE_END || m->shape.swizzle > TUTTI_SWIZZLE_128 ||
+	    m->shape.type >= TUTTI_TENSOR_TYPES)
+		return false;
+	if ((d->op == TUTTI_MOVE_SHARED || d->op == TUTTI_MOVE_FILL || d->flags & TUTTI_MOVER_NO_SHAPE) && !linear)
+		return false;
+	if ((d->op == TUTTI_MOVE_LOAD || d->op == TUTTI_MOVE_STORE || d->op == TUTTI_MOVE_SHARED) && !called)
+		return false;
+	if (d->reduce && (d->op == TUTTI_MOVE_STORE || d->op == TUTTI_MOVE_SHARED)) {
+		m->reduce = reduce_find(d->reduce, m->shape.type);
+		return m->reduce;
+	}
+	return true;
 }
 
 /* Take the next descriptor out of the ring. Return: true if there was one. */
@@ -173,68 +109,172 @@ static bool take(struct tutti_card *card)
 {
 	struct engines *e = &card->engines;
 	uint32_t tail = card->page->mover_tail;
-	const struct tutti_mover_shape *shape = NULL;
 	const struct tutti_mover *ring;
+	struct mover *m = card->mover;
 
 	if (likely(tail == e->mover_head))
 		return false;
 	ring = mover_ring(card);
-	if (ring && tail - e->mover_head <= e->mover_slots)
-		shape = mover_shape(card, &ring[e->mover_head & (e->mover_slots - 1)]);
-	if (!shape) {
-		card_die(card, TUTTI_CRASH_TRAP, CARD_CAUSE_COMMAND, card->ops->reg(card->core, 32), tail,
-			 "mover ring is broken");
+	if (!ring || tail - e->mover_head > e->mover_slots) {
+		broken(card, tail, "mover ring is broken");
 		return false;
 	}
-	memset(&e->mover, 0, sizeof(e->mover));
-	e->mover.d = ring[e->mover_head & (e->mover_slots - 1)];
-	e->mover.shape = *shape;
-	e->mover.active = true;
+	m->d = ring[e->mover_head & (e->mover_slots - 1)];
+	if (!take_parts(card, m)) {
+		broken(card, e->mover_head, "mover descriptor is broken");
+		return false;
+	}
+	m->refused = !sound(m);
+	m->active = true;
+	m->arrived = 0;
+	walk_start(&m->walk, &m->d, &m->shape);
 	card->page->mover_head = ++e->mover_head;
-	if (e->mover_head == card->page->mover_notice)
-		e->mover_notice = true;
+	e->mover_notify |= e->mover_head == card->page->mover_notice;
 	return true;
 }
 
-static void notice(struct tutti_card *card)
-{
-	static const struct tutti_event event = { { TUTTI_EVENT_MOVER_ROOM } };
+/* ---- ending -------------------------------------------------------------- */
 
-	if (!engines_room(card))
-		return;
+static void tell_fault(struct tutti_card *card, const struct mover *m, const struct mover_fault *fault)
+{
+	const struct engines_call *call = &m->call;
+	struct tutti_event event = {{
+		TUTTI_EVENT_FAULT | (uint32_t)call->slot << 8 | (uint32_t)fault->cause << 16 |
+			(uint32_t)fault->access << 24,
+		call->sm | (uint32_t)call->wave << 16, (uint32_t)call->pc, (uint32_t)(call->pc >> 32),
+		(uint32_t)fault->address, (uint32_t)(fault->address >> 32), TUTTI_ENGINE_MOVER, 0,
+	}};
+
+	sm_array_call_failed(card->sms, call->cta);
 	engines_event(card, &event);
-	card->engines.mover_notice = false;
+}
+
+static void tell_event(struct tutti_card *card, const struct mover *m, const struct mover_fault *fault)
+{
+	struct tutti_event event = {{
+		TUTTI_EVENT_MOVER | (uint32_t)fault->cause << 8 | (uint32_t)m->d.tag << 16,
+		(uint32_t)fault->address, (uint32_t)(fault->address >> 32),
+	}};
+
+	engines_event(card, &event);
+}
+
+/* What has arrived counts on the barrier of each CTA it went to. */
+static void tell_barriers(struct mover *m)
+{
+	if (!m->arrived || m->call.barrier == TUTTI_BARRIER_NONE)
+		return;
+	for (unsigned i = 0; i < m->targets; i++)
+		if (!(m->call.barrier & 7) && m->call.barrier + 8ull <= m->target[i].bytes)
+			mbarrier_complete((uint64_t *)(m->target[i].base + m->call.barrier), m->arrived);
+	m->arrived = 0;
+}
+
+static void finish(struct tutti_card *card, struct mover *m, const struct mover_fault *fault)
+{
+	m->active = false;
+	count(card, TUTTI_COUNTER_MOVER_DESCRIPTORS, 1);
+	if (!(m->d.flags & TUTTI_MOVER_CALL)) {
+		if (fault->cause || (m->d.flags & TUTTI_MOVER_EVENT))
+			tell_event(card, m, fault);
+		return;
+	}
+	if (fault->cause)
+		tell_fault(card, m, fault);
+	else if (m->d.flags & TUTTI_MOVER_EVENT)
+		tell_event(card, m, fault);
+	if (m->d.flags & TUTTI_MOVER_LAST)
+		sm_array_call_done(card->sms, m->call.cta);
+}
+
+/* ---- a turn -------------------------------------------------------------- */
+
+static uint8_t add_target(struct tutti_card *card, struct mover *m, uint32_t rank)
+{
+	uint8_t cause = sm_array_shared(card->sms, m->call.cta, rank, &m->target[m->targets]);
+
+	m->targets += !cause;
+	return cause;
+}
+
+/* Whose memory is it? Asked in each turn, since CTAs end meanwhile. Return: 0 or TUTTI_CAUSE_*. */
+static uint8_t find_shared(struct tutti_card *card, struct mover *m)
+{
+	uint32_t mask = m->call.mask;
+	uint8_t cause = 0;
+
+	m->targets = 0;
+	if (m->d.op == TUTTI_MOVE_STORE || m->d.op == TUTTI_MOVE_SHARED)
+		cause = sm_array_shared(card->sms, m->call.cta, SM_SELF, &m->source);
+	if (m->d.op == TUTTI_MOVE_SHARED && !cause)
+		return add_target(card, m, m->call.cta_rank);
+	if (m->d.op == TUTTI_MOVE_LOAD && !m->call.multicast)
+		return add_target(card, m, SM_SELF);
+	for (; m->d.op == TUTTI_MOVE_LOAD && mask && !cause; mask &= mask - 1)
+		cause = add_target(card, m, (uint32_t)__builtin_ctz(mask));
+	return cause;
+}
+
+static void account_run(struct tutti_card *card, const struct mover *m, const struct piece *piece)
+{
+	if (piece->filled || !piece->fresh)
+		return;
+	mover_account(card, piece->va, piece->bytes);
+	if (m->d.op == TUTTI_MOVE_COPY || m->d.op == TUTTI_MOVE_SCATTER)
+		mover_account(card, m->d.other + m->walk.done, piece->bytes);
+}
+
+/* Bytes until the descriptor is done, refused or has used up @left. Return: what is left, 0 = turn over. */
+static uint32_t go_on(struct tutti_card *card, struct mover *m, uint32_t left)
+{
+	struct mover_fault fault = { TUTTI_CAUSE_NONE, TUTTI_ACCESS_NONE, 0 };
+	struct piece piece;
+	uint32_t n;
+
+	if (m->d.flags & TUTTI_MOVER_CALL && sm_array_call_dropped(card->sms, m->call.cta))
+		m->walk.done = m->walk.total;
+	else
+		fault.cause = m->refused ? TUTTI_CAUSE_SERVICE : find_shared(card, m);
+	while (m->walk.done < m->walk.total && left && !fault.cause && m->d.op != TUTTI_MOVE_END) {
+		walk_piece(&m->walk, &piece);
+		account_run(card, m, &piece);
+		n = mover_move(card, m, &piece, &fault);
+		walk_advance(&m->walk, n);
+		m->arrived += n;
+		if (!piece.filled)
+			count(card, TUTTI_COUNTER_MOVER_BYTES, n);
+		left -= n < left ? n : left;
+	}
+	tell_barriers(m);
+	if (m->walk.done < m->walk.total && !fault.cause && m->d.op != TUTTI_MOVE_END)
+		return 0;
+	finish(card, m, &fault);
+	return left < TURN_COST ? 0 : left - TURN_COST;
 }
 
 bool mover_run(struct tutti_card *card)
 {
-	struct mover *m = &card->engines.mover;
-	struct mmu_fault fault = { TUTTI_CAUSE_NONE, 0 };
-	uint32_t n, left = PIECE_BYTES;
+	struct mover *m = card->mover;
+	struct tutti_event room = {{ TUTTI_EVENT_MOVER_ROOM }};
+	uint32_t left = TURN_BYTES;
+	bool worked = false;
 
-	if (unlikely(card->engines.mover_notice))
-		notice(card);
-	if (likely(!m->active) && likely(!take(card)))
-		return false;
-	if (!engines_room(card))
-		return false;
-	if (!supported(m)) {
-		finish(card, m, TUTTI_CAUSE_SERVICE, m->d.global);
-		return true;
-	}
-	do {
-		n = step(card, m, &fault);
-		if (!n) {
-			finish(card, m, fault.cause, fault.address);
-			return true;
+	for (;;) {
+		if (unlikely(card->engines.mover_notify)) {
+			if (!engines_event(card, &room))
+				break;
+			card->engines.mover_notify = false;
+			worked = true;
 		}
-		if (advance(m, n)) {
-			finish(card, m, TUTTI_CAUSE_NONE, 0);
+		if (!left || !engines_room(card) || (!m->active && !take(card)))
 			break;
-		}
-		left -= n < left ? n : left;
-	} while (left);
+		worked = true;
+		left = go_on(card, m, left);
+	}
+	if (!worked)
+		return false;
+	sm_array_progress(card->sms);
 	if (card->deterministic)
-		card->virtual_time += (uint64_t)(PIECE_BYTES - left) * NS_PER_KIB / 1024;
+		card->virtual_time += (uint64_t)(TURN_BYTES - left) * NS_PER_KIB / 1024;
 	return true;
 }

@@ -24,6 +24,7 @@
 #define BATCH 16u
 #define RUN_BLOCKS 65536u    /* deterministic mode: basic blocks of one sm_array_run() */
 #define FLUSH 64u
+#define BLOCKED_NS 100000u   /* between two looks at what blocked waves wait for */
 
 static uint64_t now_ns(void)
 {
@@ -171,17 +172,12 @@ static bool must_leave(struct engine *engine)
 	return (int32_t)(tutti_load_relaxed(&array->tick) - engine->stop_tick) >= 0 || engine->spins > SPINS;
 }
 
-/* Waves of frozen CTAs and of a stuck SM leave the lists here; KILL finds them through their CTA. */
-static bool can_run(const struct engine *engine, const struct cta *cta)
-{
-	return likely(!cta->frozen && cta->sm != engine->stuck_sm);
-}
-
+/* Waves of CTAs that may not run leave the lists here; KILL finds them through their CTA. */
 static struct wave *take_runnable(struct engine *engine, struct wave_list *list)
 {
 	struct wave *wave;
 
-	while ((wave = wave_list_take(list)) && !can_run(engine, wave->cta))
+	while ((wave = wave_list_take(list)) && !engine_can_run(engine, wave->cta))
 		;
 	return wave;
 }
@@ -217,7 +213,7 @@ static struct wave *start_next(struct engine *engine, struct cta *cta)
 {
 	struct wave *wave = NULL;
 
-	if (can_run(engine, cta))
+	if (engine_can_run(engine, cta))
 		wave = wave_start(engine, cta);
 	if (!wave || cta->started == cta->waves)
 		engine->starting = NULL;
@@ -237,6 +233,8 @@ struct wave *engine_pick(struct engine *engine)
 	for (;;) {
 		struct cta *cta = engine->starting;
 
+		if (unlikely(engine->blocked.head) && !engine->ready.head)
+			engine_unblock(engine);
 		wave = engine->ready.head ? take_runnable(engine, &engine->ready) : NULL;
 		if (wave)
 			return wave;
@@ -287,10 +285,10 @@ static void engine_count(struct engine *engine)
 	count_up(engine->array, TUTTI_COUNTER_FAULTS, &engine->faults);
 }
 
-static bool engine_has_work(const struct engine *engine)
+static bool engine_has_work(struct engine *engine)
 {
-	return engine->ready.head || engine->yielded.head || engine->starting || engine->batch.head ||
-	       engine->handoff || tutti_load_relaxed(&engine->replies) ||
+	return engine->ready.head || (engine->blocked.head && engine_unblock(engine)) || engine->yielded.head ||
+	       engine->starting || engine->batch.head || engine->handoff || tutti_load_relaxed(&engine->replies) ||
 	       tutti_load_relaxed(&engine->array->shared_count);
 }
 
@@ -327,6 +325,24 @@ bool sm_array_run(struct sm_array *array)
 
 /* ---- workers ---------------------------------------------------------- */
 
+/* Other CTAs may change what a blocked wave waits for without anybody telling. */
+static void park(struct engine *engine)
+{
+	struct sm_array *array = engine->array;
+	uint64_t at;
+	struct timespec t;
+
+	engine->parked = true;
+	pthread_cond_broadcast(&array->parked);
+	if (!engine->blocked.head) {
+		pthread_cond_wait(&array->work, &array->lock);
+		return;
+	}
+	at = now_ns() + BLOCKED_NS;
+	t = (struct timespec){(time_t)(at / 1000000000u), (long)(at % 1000000000u)};
+	pthread_cond_timedwait(&array->work, &array->lock, &t);
+}
+
 static void *worker(void *data)
 {
 	struct engine *engine = data;
@@ -335,9 +351,7 @@ static void *worker(void *data)
 	pthread_mutex_lock(&array->lock);
 	while (!array->quit) {
 		if (array->pausing || !engine_has_work(engine)) {
-			engine->parked = true;
-			pthread_cond_broadcast(&array->parked);
-			pthread_cond_wait(&array->work, &array->lock);
+			park(engine);
 			continue;
 		}
 		engine->parked = false;
@@ -426,6 +440,7 @@ static void engine_init(struct sm_array *array, unsigned number)
 	engine->stuck_sm = ~0ull;
 	wave_list_init(&engine->ready);
 	wave_list_init(&engine->yielded);
+	wave_list_init(&engine->blocked);
 	wave_list_init(&engine->replied);
 	cta_list_init(&engine->batch);
 	cta_list_init(&engine->ended);
@@ -471,10 +486,10 @@ int schedule_init(struct sm_array *array)
 		engine_init(array, e);
 	pthread_mutex_init(&array->lock, NULL);
 	pthread_mutex_init(&array->timer_lock, NULL);
-	pthread_cond_init(&array->work, NULL);
 	pthread_cond_init(&array->parked, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&array->work, &monotonic);
 	pthread_cond_init(&array->timer_wake, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	if (array->deterministic || !threads_start(array))

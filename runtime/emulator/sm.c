@@ -61,6 +61,7 @@ static void sm_array_empty(struct sm_array *array)
 	wave_list_init(&array->requests);
 	array->requested = 0;
 	array->killed_count = 0;
+	sm_tensor_empty(array);
 	pool_reset(array);
 	cga_empty(array);
 	tutti_store_relaxed(&array->resident, 0);
@@ -86,6 +87,7 @@ static void sm_array_free(struct sm_array *array)
 	free(array->view);
 	free(array->cta);
 	free(array->killed);
+	sm_tensor_destroy(array);
 	free(array);
 }
 
@@ -104,7 +106,7 @@ static bool sm_array_allocate(struct sm_array *array)
 	for (uint32_t i = 0; i < array->slots; i++)
 		if (!(array->slot[i].done = calloc(array->sms, sizeof(uint32_t))))
 			return false;
-	return true;
+	return !sm_tensor_create(array);
 }
 
 int sm_array_create(struct tutti_card *card, struct sm_array **out)
@@ -160,6 +162,7 @@ void sm_array_reset(struct sm_array *array)
 			hart_destroy(engine->harts);
 		wave_list_init(&engine->ready);
 		wave_list_init(&engine->yielded);
+		wave_list_init(&engine->blocked);
 		wave_list_init(&engine->replied);
 		engine->replies = 0;
 		cta_list_init(&engine->batch);
@@ -172,6 +175,7 @@ void sm_array_reset(struct sm_array *array)
 	cta_list_init(&array->shared);
 	tutti_store_relaxed(&array->shared_count, 0);
 	tutti_store_relaxed(&array->handed_count, 0);
+	tutti_store_relaxed(&array->blocked, 0);
 	for (uint32_t i = 0; i < array->sms * array->limits->cta_slots; i++)
 		if (array->cta[i].used)
 			task_put(array, array->cta[i].task);
@@ -417,6 +421,8 @@ struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned numbe
 	cta->sm = (uint16_t)sm;
 	cta->left = cta->waves;
 	cta->started = cta->arrived = 0;
+	cta->asked = cta->served = 0;
+	cta->failed = cta->draining = cta->killed = false;
 	cta->slot = (uint8_t)number;
 	cta->used = true;
 	cta->frozen = cta->special = false;
@@ -493,6 +499,12 @@ void cta_release(struct sm_array *array, struct cta *cta)
 {
 	struct slot *slot = &array->slot[cta->slot];
 
+	/* Movers still work for it, or the firmware has yet to hear of a fault. */
+	if (unlikely(tensor_open(cta) || (cta->failed && !cta->killed))) {
+		cta->draining = true;
+		return;
+	}
+	slot->dying -= cta->killed;
 	card_trace(array->card, TUTTI_TRACE_CTA_DONE, cta->task->state.queue, cta->sm, cta->slot,
 		   cta->task->state.packet, cta->at.index, 1);
 	if (unlikely(cta->cga != NULL))

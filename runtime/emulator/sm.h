@@ -8,6 +8,7 @@
  *   sm_table.c   the table of SM states
  *   energy.c     instruction classes, energy
  *   rasteriser.c CTA coordinates
+ *   sm_tensor.c, wait.c  tensor requests; waves that wait for memory
  *   launch.c, cga.c, cga_barrier.c, dsmem.c  CGAs, see cga.h; LAUNCH with work items
  *   request.c    services that the firmware does
  *   schedule.c   engines: which wave runs next, workers, time slices
@@ -102,7 +103,7 @@ struct slot {
 	uint64_t base;     /* launches at the newest one */
 	uint32_t first;
 	uint32_t resident;
-	bool killing;
+	uint32_t dying; /* CTAs killed that still have requests */
 	/* completions not yet reported, by position in the priority order */
 	uint32_t dirty_lo, dirty_hi; /* words of @done_mask */
 	uint32_t done_mask[MASK_WORDS];
@@ -140,12 +141,20 @@ struct cta {
 	uint16_t first_wave; /* not 0 in split tasks only */
 	uint8_t slot;
 	bool used, frozen, special;
+	/* tensor requests: asked by its waves, served by movers (atomic) */
+	uint32_t asked, served;
+	bool failed;   /* atomic: a mover was refused an access */
+	bool draining; /* ended or killed, but for its requests */
+	bool killed;
 	struct {
 		uint64_t pc, address;
 		uint16_t wave;
 		uint8_t cause, access;
 	} fault;
 };
+
+/** enum wave_wait - what a blocked wave waits for: room for its request, requests served, the end of a phase. */
+enum wave_wait { WAIT_ROOM, WAIT_SERVED, WAIT_MBARRIER };
 
 struct wave {
 	struct wave *next;
@@ -155,6 +164,10 @@ struct wave {
 	uint16_t number;
 	uint16_t slot; /* in the SM, WAVE_NO_SLOT = not asked for yet */
 	bool fresh, has_context, spun;
+	enum wave_wait wait;
+	uint32_t wait_value;
+	const uint64_t *wait_word;
+	struct tutti_tensor_call *call; /* its newest request; NULL = never made one */
 	bool info_special;
 	bool cga_arrived;
 	uint32_t cga_phase; /* in which it arrived */
@@ -235,6 +248,7 @@ struct hart {
 	struct wave *all_waves[SM_WAVES * 4]; /* chunks */
 	uint32_t chunks;
 	uint32_t live;
+	uint32_t held;  /* atomic: requests that need its shared memory */
 	uint64_t used; /* for replacement */
 	struct stack_class stack[STACK_CLASSES];
 };
@@ -247,7 +261,7 @@ struct engine {
 	uint32_t runs;        /* atomic: bumped whenever a wave is loaded */
 	uint32_t seen_runs;   /* timer's */
 	struct wave *handoff; /* wave of another hart, to be entered next */
-	struct wave_list ready, yielded;
+	struct wave_list ready, yielded, blocked;
 	struct cta *starting; /* CTA with waves not yet started */
 	struct cta_list batch;
 	uint32_t streak, spins;
@@ -317,6 +331,8 @@ struct sm_array {
 	uint32_t shared_count; /* atomic mirror */
 	uint32_t pausing;      /* atomic */
 	uint32_t handed_count; /* atomic: CTAs handed over, not yet taken */
+	uint32_t blocked;      /* atomic: blocked waves of engines other than 0 */
+	struct sm_tensor *tensor;
 	bool quit;
 	/* timer */
 	pthread_t timer;
@@ -441,6 +457,36 @@ void engine_faulted(struct engine *engine, struct cta *cta);
 /** sm_array_collect() - driving thread: take what workers have handed over. */
 void sm_array_collect(struct sm_array *array);
 
+/** engine_can_run() - waves of @cta may run on @engine: no fault, no stuck SM. */
+static inline bool engine_can_run(const struct engine *engine, const struct cta *cta)
+{
+	return likely(!cta->frozen && !tutti_load_relaxed(&cta->failed) && cta->sm != engine->stuck_sm);
+}
+
+/* sm_tensor.c */
+int sm_tensor_create(struct sm_array *array);
+void sm_tensor_destroy(struct sm_array *array);
+void sm_tensor_empty(struct sm_array *array);
+/** service_tensor() and so on - services of waves. Return: true = go on with the same wave. */
+bool service_tensor(struct hart *hart);
+bool service_wait_all(struct hart *hart);
+bool service_mbarrier(struct hart *hart);
+/** tensor_issue() - put @wave->call into its SM's queue. Return: false if that is full. */
+bool tensor_issue(struct sm_array *array, struct wave *wave);
+void tensor_kill(struct sm_array *array, unsigned slot);
+/** tensor_open() - requests of @cta that are not served yet. */
+static inline uint32_t tensor_open(const struct cta *cta)
+{
+	return tutti_load_relaxed(&cta->asked) - tutti_load_acquire(&cta->served);
+}
+
+/* wait.c */
+/** wave_block() - the running wave waits. Return: false. */
+bool wave_block(struct hart *hart, enum wave_wait kind, const uint64_t *word, uint32_t value);
+/** engine_unblock() - blocked waves that may go on become ready. Return: true if a wave is ready. */
+bool engine_unblock(struct engine *engine);
+void engine_strip_blocked(struct engine *engine, unsigned slot);
+
 /* wave.c */
 struct wave *wave_start(struct engine *engine, struct cta *cta);
 void wave_end(struct wave *wave);
@@ -470,6 +516,8 @@ uint64_t hart_saved_pc(const struct wave *wave);
 void hart_saved_result(struct wave *wave, uint64_t value);
 
 /* hart_memory.c */
+/** cta_shared() - shared memory of a CTA that has been started. */
+uint8_t *cta_shared(const struct sm_array *array, const struct cta *cta);
 int hart_memory_init(struct hart *hart);
 void hart_memory_fini(struct hart *hart);
 /** hart_touch() - make @va accessible. Return: false and @cause if it is not. */

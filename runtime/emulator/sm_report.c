@@ -155,8 +155,7 @@ static bool report_fault(struct sm_array *array, const struct cta *cta)
 
 static bool report_killed(struct sm_array *array, bool *any)
 {
-	while (array->killed_count) {
-		uint32_t i = array->killed_count - 1;
+	for (uint32_t i = array->killed_count; i-- > 0;) {
 		uint64_t pc = array->killed[i].pc;
 		struct tutti_event event = {{
 			TUTTI_EVENT_KILLED | array->killed[i].slot << 8,
@@ -164,9 +163,11 @@ static bool report_killed(struct sm_array *array, bool *any)
 			(uint32_t)pc, (uint32_t)(pc >> 32),
 		}};
 
+		if (array->slot[array->killed[i].slot].dying)
+			continue;
 		if (!engines_event(array->card, &event))
 			return false;
-		array->killed_count--;
+		array->killed[i] = array->killed[--array->killed_count];
 		*any = true;
 	}
 	return true;

@@ -83,6 +83,7 @@ static void strip_engine(struct engine *engine, unsigned slot)
 {
 	strip_waves(&engine->ready, slot);
 	strip_waves(&engine->yielded, slot);
+	engine_strip_blocked(engine, slot);
 	strip_ctas(&engine->batch, slot);
 	if (engine->starting && engine->starting->slot == slot)
 		engine->starting = NULL;
@@ -128,8 +129,12 @@ static void drop_ctas(struct sm_array *array, unsigned slot)
 		best = name_wave(array, cta, best);
 		while (cta->live)
 			wave_drop(cta->live);
-		if (cta->cga)
+		if (cta->killed)
+			continue;
+		if (cta->cga && cta->left) /* one that waits for movers has left */
 			cga_leave(array, cta);
+		cta->killed = true;
+		array->slot[slot].dying++;
 		cta_release(array, cta);
 	}
 }
@@ -154,6 +159,7 @@ void sm_array_kill(struct sm_array *array, unsigned slot)
 	array->killed[array->killed_count].slot = slot;
 	array->killed[array->killed_count].valid = false;
 	array->killed[array->killed_count].pc = 0;
+	tensor_kill(array, slot);
 	drop_ctas(array, slot);
 	array->killed_count++;
 	engines_resume(array);
@@ -171,7 +177,7 @@ static void mark_stale(struct hart *hart, uint64_t va, uint64_t bytes, bool code
 	if (!hart->refresh || end > hart->drop_end)
 		hart->drop_end = end;
 	hart->refresh = true;
-	if (!bytes && !hart->live)
+	if (!bytes && !hart->live && !tutti_load_relaxed(&hart->held))
 		hart_forget(hart);
 }
 

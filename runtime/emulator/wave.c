@@ -243,6 +243,12 @@ bool wave_service(struct hart *hart, uint64_t number)
 	case TUTTI_SERVICE_PRINT:
 		hart_x_set(hart, 10, (uint64_t)print_text(hart, hart_x(hart, 10), hart_x(hart, 11)));
 		return true;
+	case TUTTI_SERVICE_TENSOR:
+		return service_tensor(hart);
+	case TUTTI_SERVICE_WAIT_ALL:
+		return service_wait_all(hart);
+	case TUTTI_SERVICE_MBARRIER_WAIT:
+		return service_mbarrier(hart);
 	case TUTTI_SERVICE_TASK:
 	case TUTTI_SERVICE_QUEUE_NOTIFY:
 		return request_post(hart, number);
@@ -252,11 +258,6 @@ bool wave_service(struct hart *hart, uint64_t number)
 		return cga_arrive(hart);
 	case TUTTI_SERVICE_CGA_WAIT:
 		return cga_wait(hart);
-	case TUTTI_SERVICE_TENSOR:
-	case TUTTI_SERVICE_WAIT_ALL:
-	case TUTTI_SERVICE_MBARRIER_WAIT:
-		hart_x_set(hart, 10, (uint64_t)-TUTTI_ENOTSUP);
-		return true;
 	}
 	pc = hart_pc(hart) - 4;
 	if (number == TUTTI_SERVICE_ABORT)

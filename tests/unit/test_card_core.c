@@ -105,6 +105,33 @@ bool sm_array_report(struct sm_array *array)
 {
 	return false;
 }
+bool sm_array_request(struct sm_array *array, struct tutti_tensor_call *call)
+{
+	return false;
+}
+
+uint8_t sm_array_shared(struct sm_array *array, uint32_t cta, uint32_t rank, struct sm_shared *shared)
+{
+	return TUTTI_CAUSE_SERVICE;
+}
+
+bool sm_array_call_dropped(struct sm_array *array, uint32_t cta)
+{
+	return true;
+}
+
+void sm_array_call_failed(struct sm_array *array, uint32_t cta)
+{
+}
+
+void sm_array_call_done(struct sm_array *array, uint32_t cta)
+{
+}
+
+void sm_array_progress(struct sm_array *array)
+{
+}
+
 bool sm_array_busy(struct sm_array *array)
 {
 	return false;

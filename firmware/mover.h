@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Mover ring: descriptors written in place, published at the end of a visit
+ *
+ * Who writes asks mover_room() first, takes mover_begin(), writes the fields its
+ * flags make valid, and mover_end(). The newest descriptor of a request that is not
+ * finished may be held back, so that it can still become the LAST one.
+ */
+#ifndef MOVER_H
+#define MOVER_H
+
+#include "hal.h"
+
+#define MOVER_SLOTS 32u
+#define MOVER_RESERVED FW_AGENTS /* slots that tensor requests leave to agent dispatches */
+
+struct mover_ring {
+	struct tutti_mover slot[MOVER_SLOTS];
+	struct tutti_mover *next;
+	uint32_t laps;      /* descriptors written in earlier laps */
+	uint32_t published;
+};
+extern struct mover_ring mover_ring;
+
+void mover_init(void);
+/** mover_notice() - event MOVER_ROOM when @descriptors of those written are left. Return: false = it is so already. */
+bool mover_notice(uint32_t descriptors);
+
+/** mover_tail() - descriptors written, free running. */
+static inline uint32_t mover_tail(void)
+{
+	return mover_ring.laps + (uint32_t)(mover_ring.next - mover_ring.slot);
+}
+
+/** mover_room() - descriptors a tensor request may write now, 0 or less = none. */
+static inline int mover_room(void)
+{
+	return (int)(MOVER_SLOTS - MOVER_RESERVED - (mover_tail() - HAL_ENGINES->mover_head));
+}
+
+static inline struct tutti_mover *mover_begin(void)
+{
+	return mover_ring.next;
+}
+
+static inline void mover_end(struct tutti_mover *m)
+{
+	if (unlikely(++m == mover_ring.slot + MOVER_SLOTS)) {
+		m = mover_ring.slot;
+		mover_ring.laps += MOVER_SLOTS;
+	}
+	mover_ring.next = m;
+}
+
+/** mover_taken() - movers have taken what had been written when the tail was @tail. */
+static inline bool mover_taken(uint32_t tail)
+{
+	uint32_t head = HAL_ENGINES->mover_head;
+
+	return (int32_t)(head - tail) >= 0 || head == mover_tail();
+}
+
+/** mover_newest() - the descriptor written last. */
+static inline struct tutti_mover *mover_newest(void)
+{
+	return mover_ring.next == mover_ring.slot ? mover_ring.slot + MOVER_SLOTS - 1 : mover_ring.next - 1;
+}
+
+/** mover_publish() - movers may take everything written but the newest @hold. */
+static inline void mover_publish(uint32_t hold)
+{
+	uint32_t tail = mover_tail() - hold;
+
+	mover_ring.published = tail;
+	hal_release();
+	HAL_ENGINES->mover_tail = tail;
+}
+
+#endif

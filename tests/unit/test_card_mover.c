@@ -1,0 +1,719 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,-z,muldefs */
+/*
+ * Movers alone: random descriptors against a byte-by-byte reading of mover.h,
+ * reductions against arithmetic of the compiler. The SM array is four pieces of memory.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "mover_parts.h"
+
+#define SHARED_BYTES 65536u
+#define CTAS 4u
+#define RING 0x1000u
+#define SHAPE 0x8000u
+#define EVENTS 0x9000u
+#define CALL 3u
+#define GLOBAL_BYTES (1u << 20)
+
+struct sm_array {
+	uint8_t shared[CTAS][SHARED_BYTES] __attribute__((aligned(1024)));
+	unsigned done, failed, progress;
+	bool dropped, exited;
+};
+static struct sm_array sms;
+static struct tutti_card *card;
+static unsigned seed;
+
+/* What the card calls of the SM array; the library has the rest, which nobody calls here. */
+int sm_array_create(struct tutti_card *c, struct sm_array **array) { *array = &sms; return 0; }
+void sm_array_destroy(struct sm_array *array) { }
+void sm_array_reset(struct sm_array *array) { }
+bool sm_array_run(struct sm_array *array) { return false; }
+bool sm_array_report(struct sm_array *array) { return false; }
+bool sm_array_busy(struct sm_array *array) { return false; }
+bool sm_array_request(struct sm_array *array, struct tutti_tensor_call *call) { return false; }
+uint8_t sm_array_shared(struct sm_array *array, uint32_t cta, uint32_t rank, struct sm_shared *shared)
+{
+	assert_int_equal(cta, 77);
+	rank = rank == SM_SELF ? 0 : rank;
+	if (rank >= CTAS || array->exited)
+		return TUTTI_CAUSE_SERVICE;
+	*shared = (struct sm_shared){ array->shared[rank], SHARED_BYTES };
+	return 0;
+}
+bool sm_array_call_dropped(struct sm_array *array, uint32_t cta) { return array->dropped; }
+void sm_array_call_failed(struct sm_array *array, uint32_t cta) { array->failed++; }
+void sm_array_call_done(struct sm_array *array, uint32_t cta) { array->done++; }
+void sm_array_progress(struct sm_array *array) { array->progress++; }
+
+/* ---- rig ---------------------------------------------------------------- */
+
+static int setup(void **state)
+{
+	struct tutti_card_config config = { .mode = TUTTI_CARD_DETERMINISTIC, .memory_bytes = 64u << 20 };
+
+	memset(&sms, 0, sizeof(sms));
+	seed = 1;
+	if (tutti_card_create(&config, &card))
+		return -1;
+	card->page->event_base = EVENTS;
+	card->page->event_slots = 16;
+	card->page->mover_base = RING;
+	card->page->mover_slots = 4;
+	card->page->mover_notice = ~0u;
+	card->alive = true;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	card->alive = false;
+	tutti_card_destroy(card);
+	return 0;
+}
+
+static struct tutti_event event(void)
+{
+	static const struct tutti_event none;
+	struct tutti_event *slots = (void *)(card->local + EVENTS), found = none;
+
+	for (unsigned i = 0; i < 16; i++)
+		if (slots[i].word[0]) {
+			found = slots[i];
+			slots[i].word[0] = 0;
+		}
+	return found;
+}
+
+static void start(struct tutti_mover d, const struct tutti_mover_shape *shape)
+{
+	d.shape = SHAPE;
+	d.call = CALL;
+	memcpy(card->local + SHAPE, shape, sizeof(*shape));
+	memcpy(card->local + RING + card->page->mover_tail % 4 * sizeof(d), &d, sizeof(d));
+	card->page->mover_tail++;
+}
+
+static struct tutti_event run(const struct tutti_mover *d, const struct tutti_mover_shape *shape)
+{
+	start(*d, shape);
+	while (mover_run(card))
+		;
+	return event();
+}
+
+static void call(struct engines_call c)
+{
+	c.busy = true;
+	c.cta = 77;
+	card->engines.call[CALL] = c;
+}
+
+static uint32_t any(uint32_t n)
+{
+	return (uint32_t)((rand_r(&seed) ^ (uint32_t)rand_r(&seed) << 15) % n);
+}
+
+static void scramble(uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (uint8_t)rand_r(&seed);
+}
+
+/* ---- the definition ------------------------------------------------------- */
+
+static uint32_t place(unsigned swizzle, uint32_t offset)
+{
+	static const uint32_t mask[] = { 0, 0x10, 0x30, 0x70 };
+
+	return offset ^ (offset >> 3 & mask[swizzle]);
+}
+
+struct byte_map {
+	uint64_t global; /* ~0 = nowhere */
+	uint64_t dense;
+};
+
+/* Every byte of the box in dense order. Return: their number. */
+static size_t all_bytes(const struct tutti_mover *d, const struct tutti_mover_shape *s, struct byte_map *map)
+{
+	uint32_t full[4], before[4], count[4], x[4];
+	size_t n = 0;
+
+	for (unsigned k = 0; k < 4; k++) {
+		before[k] = d->flags & TUTTI_MOVER_CLIPPED ? d->before[k] : 0;
+		count[k] = d->flags & TUTTI_MOVER_CLIPPED ? d->count[k] : s->count[k];
+		full[k] = before[k] + count[k] + (d->flags & TUTTI_MOVER_CLIPPED ? d->after[k] : 0);
+	}
+	for (x[3] = 0; x[3] < full[3]; x[3]++)
+		for (x[2] = 0; x[2] < full[2]; x[2]++)
+			for (x[1] = 0; x[1] < full[1]; x[1]++)
+				for (x[0] = 0; x[0] < full[0]; x[0]++)
+					for (uint32_t b = 0; b < s->unit; b++, n++) {
+						map[n].dense = n;
+						map[n].global = d->global + b;
+						for (unsigned k = 0; k < 4; k++)
+							map[n].global += (x[k] - (uint64_t)before[k]) * s->stride[k];
+						for (unsigned k = 0; k < 4; k++)
+							if (x[k] < before[k] || x[k] >= before[k] + count[k])
+								map[n].global = ~0ull;
+					}
+	return n;
+}
+
+static void random_box(struct tutti_mover *d, struct tutti_mover_shape *s)
+{
+	static const uint16_t units[] = { 1, 2, 4, 8, 16, 32 };
+	bool clipped = any(2);
+	uint64_t dense;
+
+	*s = (struct tutti_mover_shape){ .unit = units[any(6)], .type = TUTTI_U8, .swizzle = (uint8_t)any(4) };
+	for (unsigned i = 0; i < 8; i++)
+		s->fill |= (uint64_t)any(256) << 8 * i;
+	for (unsigned k = 0; k < 4; k++) {
+		s->count[k] = (uint16_t)(1 + any(k ? 5 : 40));
+		d->before[k] = (uint16_t)(clipped ? any(3) : 0);
+		d->after[k] = (uint16_t)(clipped ? any(3) : 0);
+		d->count[k] = clipped ? (uint16_t)(s->count[k] - any(2)) : 0x5555;
+	}
+	dense = s->unit;
+	for (unsigned k = 0; k < 4; k++) {
+		s->stride[k] = any(2) ? dense : any(8) ? dense + any(200) : any(5000);
+		dense = s->stride[k] * (clipped ? d->count[k] : s->count[k]);
+	}
+	d->flags = (uint8_t)((d->flags & ~TUTTI_MOVER_CLIPPED) | (clipped ? TUTTI_MOVER_CLIPPED : 0));
+	d->global = 0x10000 + any(10000);
+	d->shared = 16 * any(256);
+}
+
+static struct byte_map map[1 << 21];
+static uint8_t memory_want[GLOBAL_BYTES], shared_want[CTAS][SHARED_BYTES];
+
+static bool beyond(size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (map[i].global != ~0ull && map[i].global >= GLOBAL_BYTES)
+			return true;
+	return false;
+}
+
+static size_t prepare(struct tutti_mover *d, struct tutti_mover_shape *s)
+{
+	size_t n;
+
+	do {
+		random_box(d, s);
+		n = all_bytes(d, s, map);
+	} while (n > SHARED_BYTES - 8192 || beyond(n));
+	memcpy(memory_want, card->memory, GLOBAL_BYTES);
+	memcpy(shared_want, sms.shared, sizeof(shared_want));
+	return n;
+}
+
+static void compare(unsigned round)
+{
+	if (memcmp(memory_want, card->memory, GLOBAL_BYTES) || memcmp(shared_want, sms.shared, sizeof(shared_want)))
+		fail_msg("round %u differs", round);
+}
+
+static void test_loads(void **state)
+{
+	scramble(card->memory, GLOBAL_BYTES);
+	for (unsigned round = 0; round < 6000; round++) {
+		struct tutti_mover d = { .op = TUTTI_MOVE_LOAD, .flags = TUTTI_MOVER_CALL | TUTTI_MOVER_LAST };
+		struct tutti_mover_shape s;
+		size_t n = prepare(&d, &s);
+		uint16_t mask = any(4) ? 0 : (uint16_t)(1 + any(15));
+		uint32_t barrier = SHARED_BYTES - 64;
+		uint64_t bytes = card->counts[TUTTI_COUNTER_MOVER_BYTES], real = 0;
+
+		for (unsigned c = 0; c < CTAS; c++) /* everything expected has been told, nobody is to arrive */
+			*(uint64_t *)(sms.shared[c] + barrier) = *(uint64_t *)(shared_want[c] + barrier) =
+				5ull << TUTTI_MBARRIER_EXPECTED_SHIFT | (uint64_t)n << TUTTI_MBARRIER_TX_SHIFT;
+		call((struct engines_call){ .barrier = barrier, .multicast = mask, .mask = mask });
+		assert_int_equal(run(&d, &s).word[0], 0);
+		for (unsigned c = 0; c < CTAS; c++) {
+			if (mask ? !(mask >> c & 1) : c)
+				continue;
+			for (size_t i = 0; i < n; i++)
+				shared_want[c][place(s.swizzle, d.shared + (uint32_t)i)] =
+					map[i].global == ~0ull ? (uint8_t)(s.fill >> 8 * (i % 8))
+							       : memory_want[map[i].global];
+			if (n) /* TMA-22: phase over, arrivals loaded again */
+				*(uint64_t *)(shared_want[c] + barrier) =
+					1ull << 63 | 5ull << TUTTI_MBARRIER_EXPECTED_SHIFT | 5;
+		}
+		for (size_t i = 0; i < n; i++)
+			real += map[i].global != ~0ull;
+		compare(round);
+		assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_BYTES] - bytes, real); /* one read serves all */
+		assert_int_equal(sms.done, round + 1);
+		assert_false(card->engines.call[CALL].busy);
+	}
+}
+
+static void test_stores(void **state)
+{
+	scramble(sms.shared[0], SHARED_BYTES);
+	for (unsigned round = 0; round < 4000; round++) {
+		struct tutti_mover d = { .op = TUTTI_MOVE_STORE, .flags = TUTTI_MOVER_CALL };
+		struct tutti_mover_shape s;
+		size_t n = prepare(&d, &s);
+
+		call((struct engines_call){ .barrier = TUTTI_BARRIER_NONE });
+		assert_int_equal(run(&d, &s).word[0], 0);
+		for (size_t i = 0; i < n; i++)
+			if (map[i].global != ~0ull)
+				memory_want[map[i].global] = shared_want[0][place(s.swizzle, d.shared + (uint32_t)i)];
+		compare(round);
+		assert_true(card->engines.call[CALL].busy); /* not the last one of its request */
+	}
+}
+
+static void test_global(void **state)
+{
+	scramble(card->memory, GLOBAL_BYTES);
+	for (unsigned round = 0; round < 4000; round++) {
+		bool scatter = any(2);
+		struct tutti_mover d = { .op = scatter ? TUTTI_MOVE_SCATTER : TUTTI_MOVE_COPY };
+		struct tutti_mover_shape s;
+		size_t n = prepare(&d, &s);
+
+		d.other = 0xe0000 + any(10000);
+		assert_int_equal(run(&d, &s).word[0], 0);
+		for (size_t i = 0; i < n; i++)
+			if (scatter && map[i].global != ~0ull)
+				memory_want[map[i].global] = memory_want[d.other + i];
+			else if (!scatter)
+				memory_want[d.other + i] = map[i].global == ~0ull ? (uint8_t)(s.fill >> 8 * (i % 8))
+										  : memory_want[map[i].global];
+		compare(round);
+	}
+}
+
+static void test_shared(void **state)
+{
+	for (unsigned c = 0; c < CTAS; c++)
+		scramble(sms.shared[c], SHARED_BYTES);
+	for (unsigned round = 0; round < 3000; round++) {
+		struct tutti_mover d = { .op = TUTTI_MOVE_SHARED, .flags = TUTTI_MOVER_CALL | TUTTI_MOVER_LINEAR,
+					 .source = 16 * any(1024), .shared = 16 * any(1024), .bytes = 16 * any(600) };
+		struct tutti_mover_shape s = { .swizzle = (uint8_t)any(4), .type = TUTTI_U32 };
+		uint8_t rank = (uint8_t)(1 + any(3));
+
+		d.reduce = any(2) ? TUTTI_REDUCE_XOR : 0;
+		memcpy(memory_want, card->memory, GLOBAL_BYTES);
+		memcpy(shared_want, sms.shared, sizeof(shared_want));
+		call((struct engines_call){ .barrier = TUTTI_BARRIER_NONE, .cta_rank = rank });
+		assert_int_equal(run(&d, &s).word[0], 0);
+		for (uint32_t i = 0; i < d.bytes; i++) {
+			uint8_t *to = &shared_want[rank][place(s.swizzle, d.shared + i)];
+
+			*to = (uint8_t)(shared_want[0][place(s.swizzle, d.source + i)] ^ (d.reduce ? *to : 0));
+		}
+		compare(round);
+	}
+}
+
+/* ---- conversions and reductions --------------------------------------------- */
+
+static void test_rounding(void **state)
+{
+	static const uint32_t in[] = { 0, 0x80000000, 1, 0x807fffff, 0x00800000, 0x3f800fff, 0x3f801000, 0x3f803000,
+				       0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc12345, 0xff800001, 0x00801000 };
+	static const uint32_t tf32[] = { 0, 0x80000000, 0, 0x80800000, 0x00800000, 0x3f800000, 0x3f802000, 0x3f804000,
+					 0x7f800000, 0x7f800000, 0xff800000, 0x7fffe000, 0x7fffe000, 0x00802000 };
+	static const uint8_t types[] = { TUTTI_F32, TUTTI_F32_FTZ, TUTTI_TF32, TUTTI_TF32_FTZ };
+	struct tutti_mover d = { .op = TUTTI_MOVE_LOAD, .flags = TUTTI_MOVER_CALL | TUTTI_MOVER_LINEAR,
+				 .global = 0x100000, .bytes = sizeof(in) };
+	const uint32_t *out = (const uint32_t *)sms.shared[0];
+
+	memcpy(card->memory + 0x100000, in, sizeof(in));
+	for (unsigned t = 0; t < 4; t++) {
+		struct tutti_mover_shape s = { .type = types[t] };
+
+		call((struct engines_call){ .barrier = TUTTI_BARRIER_NONE });
+		assert_int_equal(run(&d, &s).word[0], 0);
+		for (unsigned i = 0; i < sizeof(in) / 4; i++) {
+			bool tiny = !(in[i] & 0x7f800000), ftz = t & 1;
+
+			assert_int_equal(out[i], ftz && tiny ? in[i] & 0x80000000 : t < 2 ? in[i] : tf32[i]);
+		}
+	}
+}
+
+static double value_of(unsigned type, uint64_t bits)
+{
+	_Float16 half;
+	uint32_t wide = (uint32_t)bits << 16;
+	float f;
+
+	switch (type) {
+	case TUTTI_F16:
+		memcpy(&half, &bits, 2);
+		return (double)half;
+	case TUTTI_BF16:
+		memcpy(&f, &wide, 4);
+		return (double)f;
+	case TUTTI_F32:
+		memcpy(&f, &bits, 4);
+		return (double)f;
+	}
+	return 0;
+}
+
+/* The representable number nearest to @x, even bits on ties, by search: monotonic in the bits for x >= 0. */
+static uint64_t nearest(unsigned type, double x)
+{
+	uint64_t sign = x < 0 || (x == 0 && 1 / x < 0), low = 0, high = type == TUTTI_F16 ? 0x7c00 : 0x7f80;
+	double a = x < 0 ? -x : x, below, above, limit = type == TUTTI_F16 ? 65520.0 : 0x1.ffp127;
+
+	if (a >= limit)
+		return sign << 15 | high;
+	while (high - low > 1) {
+		uint64_t middle = (low + high) / 2;
+
+		if (value_of(type, middle) <= a)
+			low = middle;
+		else
+			high = middle;
+	}
+	below = a - value_of(type, low);
+	above = value_of(type, high) - a;
+	if (high == (type == TUTTI_F16 ? 0x7c00u : 0x7f80u))
+		return sign << 15 | low; /* beyond it the limit decides */
+	return sign << 15 | (below < above || (below == above && !(low & 1)) ? low : high);
+}
+
+static uint32_t flushed(uint32_t bits)
+{
+	return bits & 0x7f800000 ? bits : bits & 0x80000000;
+}
+
+static uint64_t expected_add(unsigned type, uint64_t a, uint64_t b)
+{
+	float x, y;
+	uint32_t bits;
+
+	if (type == TUTTI_F16 || type == TUTTI_BF16)
+		return nearest(type, value_of(type, a) + value_of(type, b));
+	if (type != TUTTI_F32)
+		return a + b;
+	bits = flushed((uint32_t)a);
+	memcpy(&x, &bits, 4);
+	bits = flushed((uint32_t)b);
+	memcpy(&y, &bits, 4);
+	x += y;
+	memcpy(&bits, &x, 4);
+	return flushed(bits);
+}
+
+#define PICK(kind, cast) ((kind) == TUTTI_REDUCE_MIN ? ((cast)a < (cast)b ? a : b) : ((cast)a > (cast)b ? a : b))
+
+static uint64_t expected(unsigned op, unsigned type, uint64_t a, uint64_t b)
+{
+	double x = value_of(type, a), y = value_of(type, b);
+
+	switch (op) {
+	case TUTTI_REDUCE_ADD:
+		return expected_add(type, a, b);
+	case TUTTI_REDUCE_INC:
+		return a >= b ? 0 : a + 1;
+	case TUTTI_REDUCE_DEC:
+		return a == 0 || a > b ? b : a - 1;
+	case TUTTI_REDUCE_AND:
+		return a & b;
+	case TUTTI_REDUCE_OR:
+		return a | b;
+	case TUTTI_REDUCE_XOR:
+		return a ^ b;
+	}
+	switch (type) {
+	case TUTTI_U32:
+	case TUTTI_U64:
+		return PICK(op, uint64_t);
+	case TUTTI_I32:
+		return PICK(op, int32_t);
+	case TUTTI_I64:
+		return PICK(op, int64_t);
+	}
+	if (x == y) /* zeros: the negative one is the smaller */
+		return op == TUTTI_REDUCE_MIN ? a | b : a & b;
+	return (x < y) == (op == TUTTI_REDUCE_MIN) ? a : b;
+}
+
+/* Numbers, no NaN; for 16 bits floating point close enough to each other for sums exact in double. */
+static uint64_t random_element(unsigned type)
+{
+	uint64_t bits = (uint64_t)any(1u << 31) << 33 ^ (uint64_t)any(1u << 31) << 11 ^ any(1u << 31);
+
+	switch (type) {
+	case TUTTI_F16:
+		return (bits & 0x7fff) >= 0x7c00 ? bits & 0x83ff : bits & 0xffff;
+	case TUTTI_BF16:
+		return any(2) ? (bits & 0x81ff) : (bits & 0x83ff) | 0x3e00;
+	case TUTTI_F32:
+		return any(4) ? ((bits & 0x87ffffff) | 0x38000000) : bits & 0x81ffffff;
+	case TUTTI_U32:
+	case TUTTI_I32:
+		return any(8) ? bits & 0xffffffff : bits & 3;
+	}
+	return any(8) ? bits : bits & 3;
+}
+
+static const struct { uint8_t op, types[7]; } offered[] = {
+	{ TUTTI_REDUCE_ADD, { TUTTI_U32, TUTTI_I32, TUTTI_U64, TUTTI_F32, TUTTI_F16, TUTTI_BF16 } },
+	{ TUTTI_REDUCE_MIN, { TUTTI_U32, TUTTI_I32, TUTTI_U64, TUTTI_I64, TUTTI_F16, TUTTI_BF16 } },
+	{ TUTTI_REDUCE_MAX, { TUTTI_U32, TUTTI_I32, TUTTI_U64, TUTTI_I64, TUTTI_F16, TUTTI_BF16 } },
+	{ TUTTI_REDUCE_INC, { TUTTI_U32 } }, { TUTTI_REDUCE_DEC, { TUTTI_U32 } },
+	{ TUTTI_REDUCE_AND, { TUTTI_U32, TUTTI_I32, TUTTI_U64, TUTTI_I64 } },
+	{ TUTTI_REDUCE_OR, { TUTTI_U32, TUTTI_I32, TUTTI_U64, TUTTI_I64 } },
+	{ TUTTI_REDUCE_XOR, { TUTTI_U32, TUTTI_I32, TUTTI_U64, TUTTI_I64 } },
+};
+
+static const uint8_t sizes[TUTTI_TENSOR_TYPES] = { 1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4 };
+
+static void check_reduction(unsigned op, unsigned type)
+{
+	struct tutti_mover d = { .op = TUTTI_MOVE_STORE, .flags = TUTTI_MOVER_CALL | TUTTI_MOVER_LINEAR,
+				 .reduce = (uint8_t)op, .global = 0x1ff000 - 64, .bytes = 8192 };
+	struct tutti_mover_shape s = { .type = (uint8_t)type, .swizzle = (uint8_t)any(4) };
+	uint8_t *to = card->memory + d.global, before[8192];
+
+	for (uint32_t i = 0; i < d.bytes; i += sizes[type]) {
+		uint64_t a = random_element(type), b = random_element(type);
+
+		memcpy(to + i, &a, sizes[type]);
+		memcpy(sms.shared[0] + place(s.swizzle, i), &b, sizes[type]);
+	}
+	memcpy(before, to, sizeof(before));
+	call((struct engines_call){ .barrier = TUTTI_BARRIER_NONE });
+	assert_int_equal(run(&d, &s).word[0], 0);
+	for (uint32_t i = 0; i < d.bytes; i += sizes[type]) {
+		uint64_t a = 0, b = 0, got = 0, want;
+
+		memcpy(&a, before + i, sizes[type]);
+		memcpy(&b, sms.shared[0] + place(s.swizzle, i), sizes[type]);
+		memcpy(&got, to + i, sizes[type]);
+		want = expected(op, type, a, b);
+		if (memcmp(&got, &want, sizes[type]))
+			fail_msg("op %u type %u: %#llx, %#llx: got %#llx, not %#llx", op, type, (unsigned long long)a,
+				 (unsigned long long)b, (unsigned long long)got, (unsigned long long)want);
+	}
+}
+
+static void test_reductions(void **state)
+{
+	for (unsigned o = 0; o < sizeof(offered) / sizeof(offered[0]); o++)
+		for (unsigned t = 0; offered[o].types[t]; t++)
+			for (unsigned round = 0; round < 8; round++)
+				check_reduction(offered[o].op, offered[o].types[t]);
+	/* and no others: refused, nothing written */
+	for (unsigned op = 1; op < 12; op++)
+		for (unsigned type = 0; type < TUTTI_TENSOR_TYPES; type++) {
+			bool known = false;
+
+			for (unsigned o = 0; o < sizeof(offered) / sizeof(offered[0]); o++)
+				known |= offered[o].op == op && type && memchr(offered[o].types, (int)type, 7);
+			assert_int_equal(reduce_find(op, type) != NULL, known);
+		}
+}
+
+static void test_nan(void **state)
+{
+	uint16_t to[] = { 0x7c01, 0x3c00, 0x7e00, 0x8000 }, from[] = { 0x3c00, 0xfe00, 0x7d00, 0x0000 };
+
+	reduce_find(TUTTI_REDUCE_MIN, TUTTI_F16)(to, from, 8);
+	assert_int_equal(to[0], 0x3c00);
+	assert_int_equal(to[1], 0x3c00);
+	assert_int_equal(to[2], 0x7fff);
+	assert_int_equal(to[3], 0x8000);
+	to[0] = from[0] = 0x7c00;
+	from[0] |= 0x8000;
+	reduce_find(TUTTI_REDUCE_ADD, TUTTI_F16)(to, from, 2);
+	assert_int_equal(to[0], 0x7fff); /* infinity - infinity */
+}
+
+/* ---- counters, refusals, order ---------------------------------------------- */
+
+static void test_lines(void **state)
+{
+	/* 3 rows of 40 bytes, 256 bytes apart, from byte 112 of a line on: two lines and sectors 3, 0, 1 each */
+	struct tutti_mover d = { .op = TUTTI_MOVE_PREFETCH, .global = 0x100070, .flags = TUTTI_MOVER_EVENT };
+	struct tutti_mover_shape s = { .unit = 1, .count = { 40, 3, 1, 1 }, .stride = { 1, 256 } };
+	uint64_t *counts = card->counts;
+
+	assert_int_equal(run(&d, &s).word[0], TUTTI_EVENT_MOVER);
+	assert_int_equal(counts[TUTTI_COUNTER_MOVER_LINES], 6);
+	assert_int_equal(counts[TUTTI_COUNTER_MOVER_SECTORS], 6);
+	assert_int_equal(counts[TUTTI_COUNTER_MOVER_BYTES], 120);
+	assert_int_equal(counts[TUTTI_COUNTER_MOVER_DESCRIPTORS], 1);
+	/* rows that touch are one run: no line is counted twice */
+	s.stride[1] = 40;
+	assert_int_equal(run(&d, &s).word[0], TUTTI_EVENT_MOVER);
+	assert_int_equal(counts[TUTTI_COUNTER_MOVER_LINES], 6 + 2);
+	assert_int_equal(counts[TUTTI_COUNTER_MOVER_SECTORS], 6 + 5);
+	/* half of it outside of the tensor */
+	d.flags |= TUTTI_MOVER_CLIPPED;
+	d.count[0] = 16;
+	d.count[1] = d.count[2] = d.count[3] = 1;
+	d.after[0] = 24;
+	d.after[1] = 2;
+	assert_int_equal(run(&d, &s).word[0], TUTTI_EVENT_MOVER);
+	assert_int_equal(counts[TUTTI_COUNTER_MOVER_LINES], 6 + 2 + 1);
+	assert_int_equal(counts[TUTTI_COUNTER_MOVER_SECTORS], 6 + 5 + 1);
+}
+
+static void test_faults(void **state)
+{
+	struct tutti_mover d = { .op = TUTTI_MOVE_LOAD, .global = 63u << 20, .bytes = 48u << 10,
+				 .flags = TUTTI_MOVER_CALL | TUTTI_MOVER_LAST | TUTTI_MOVER_LINEAR };
+	struct tutti_mover_shape s = { 0 };
+	struct engines_call c = { .barrier = 64, .slot = 9, .sm = 4, .wave = 2, .pc = 0x123456789a };
+	struct tutti_event e;
+
+	/* runs out of card memory: told to the wave, the request is over */
+	d.global = (64u << 20) - 4096;
+	call(c);
+	e = run(&d, &s);
+	assert_int_equal(e.word[0], TUTTI_EVENT_FAULT | 9 << 8 | TUTTI_CAUSE_BUS << 16 | TUTTI_ACCESS_READ << 24);
+	assert_int_equal(e.word[1], 4 | 2 << 16);
+	assert_int_equal(e.word[2], 0x3456789a);
+	assert_int_equal(e.word[3], 0x12);
+	assert_int_equal(e.word[4], 64u << 20);
+	assert_int_equal(e.word[6], TUTTI_ENGINE_MOVER);
+	assert_int_equal(sms.failed, 1);
+	assert_int_equal(sms.done, 1);
+	/* outside of shared memory, by a byte and by far */
+	d.global = 0x100000;
+	d.shared = SHARED_BYTES - d.bytes + 16;
+	call(c);
+	assert_int_equal(run(&d, &s).word[0] >> 16 & 0xff, TUTTI_CAUSE_SERVICE);
+	d.shared = ~15u;
+	call(c);
+	assert_int_equal(run(&d, &s).word[0] >> 16 & 0xff, TUTTI_CAUSE_SERVICE);
+	/* the receiving CTA is gone */
+	d.shared = 0;
+	sms.exited = true;
+	call(c);
+	assert_int_equal(run(&d, &s).word[0] >> 16 & 0xff, TUTTI_CAUSE_SERVICE);
+	sms.exited = false;
+	/* a descriptor that makes no sense */
+	d.op = TUTTI_MOVE_SHARED;
+	d.flags &= ~TUTTI_MOVER_LINEAR;
+	call(c);
+	assert_int_equal(run(&d, &s).word[0] >> 16 & 0xff, TUTTI_CAUSE_SERVICE);
+	assert_int_equal(sms.failed, sms.done);
+	assert_true(card->alive);
+}
+
+static void test_dropped(void **state)
+{
+	struct tutti_mover d = { .op = TUTTI_MOVE_LOAD, .global = 0x100000, .bytes = 4096,
+				 .flags = TUTTI_MOVER_CALL | TUTTI_MOVER_LAST | TUTTI_MOVER_LINEAR };
+	struct tutti_mover_shape s = { 0 };
+
+	memset(card->memory + 0x100000, 1, 4096);
+	sms.dropped = true;
+	call((struct engines_call){ .barrier = 8192 });
+	run(&d, &s);
+	assert_int_equal(sms.done, 1);
+	assert_int_equal(sms.shared[0][0], 0);
+	assert_int_equal(*(uint64_t *)(sms.shared[0] + 8192), 0);
+	sms.dropped = false;
+	d.op = TUTTI_MOVE_END;
+	call((struct engines_call){ .barrier = 8192 });
+	run(&d, &s);
+	assert_int_equal(sms.done, 2);
+	assert_int_equal(*(uint64_t *)(sms.shared[0] + 8192), 0);
+}
+
+static void test_ring(void **state)
+{
+	struct tutti_mover d = { .op = TUTTI_MOVE_COPY, .global = 0x100000, .other = 0x200000, .bytes = 1 << 20,
+				 .flags = TUTTI_MOVER_EVENT | TUTTI_MOVER_LINEAR | TUTTI_MOVER_NO_SHAPE };
+	struct tutti_mover_shape s = { 0 };
+	struct tutti_event *events = (void *)(card->local + EVENTS);
+	unsigned turns = 0;
+
+	card->page->mover_notice = 3;
+	for (unsigned i = 0; i < 4; i++) {
+		d.tag = (uint16_t)i;
+		start(d, &s);
+	}
+	while (mover_run(card))
+		turns++;
+	assert_true(turns >= 16); /* a turn is a bounded piece: the rest of the card goes on meanwhile */
+	assert_int_equal(card->page->mover_head, 4);
+	assert_int_equal(events[0].word[0], TUTTI_EVENT_MOVER);
+	assert_int_equal(events[1].word[0], TUTTI_EVENT_MOVER | 1 << 16);
+	assert_int_equal(events[2].word[0], TUTTI_EVENT_MOVER_ROOM);
+	assert_int_equal(events[3].word[0], TUTTI_EVENT_MOVER | 2 << 16);
+	assert_int_equal(events[4].word[0], TUTTI_EVENT_MOVER | 3 << 16);
+}
+
+#define PERF_BYTES (16u << 20)
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Only reported: the limit stands in a benchmark, where nothing else runs. */
+static void test_speed(void **state)
+{
+	struct tutti_mover d = { .op = TUTTI_MOVE_LOAD, .flags = TUTTI_MOVER_CALL };
+	struct tutti_mover_shape s = { .unit = 1, .count = { 256, 128, 1, 1 }, .stride = { 1, 8192 } };
+	double best[2] = { 1e9, 1e9 }, t;
+
+	for (unsigned round = 0; round < 5; round++) {
+		t = seconds();
+		for (uint32_t i = 0; i < PERF_BYTES; i += 32768) {
+			d.global = 0x100000 + i % (1 << 20) / 128;
+			call((struct engines_call){ .barrier = TUTTI_BARRIER_NONE });
+			run(&d, &s);
+		}
+		t = seconds() - t;
+		best[0] = t < best[0] ? t : best[0];
+		t = seconds();
+		for (uint32_t i = 0; i < PERF_BYTES; i += 256)
+			memcpy(sms.shared[0] + i % 32768, card->memory + 0x100000 + i / 256 % 128 * 8192, 256);
+		t = seconds() - t;
+		best[1] = t < best[1] ? t : best[1];
+	}
+	print_message("# tile of 256 x 128 bytes: %.1f GB/s, memcpy of its rows %.1f GB/s\n", PERF_BYTES / best[0] / 1e9,
+		      PERF_BYTES / best[1] / 1e9);
+}
+
+#define TEST(name, function) { name, function, setup, teardown, NULL }
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST("TMA-08 TMA-09 TMA-15 TMA-21 TMA-22 TMA-23: random loads, filled, swizzled, multicast", test_loads),
+		TEST("TMA-09 TMA-15 TMA-17: random stores", test_stores),
+		TEST("TMA-01 TMA-16: random copies between global memories, both ways", test_global),
+		TEST("TMA-25 TMA-26: shared memory to another CTA", test_shared),
+		TEST("TMA-10: TF32 rounds, FTZ flushes", test_rounding),
+		TEST("TMA-25: every reduction of every type, and no others", test_reductions),
+		TEST("TMA-25: NaN in reductions", test_nan),
+		TEST("TMA-24 TMA-27: prefetch touches lines and sectors, counted", test_lines),
+		TEST("TMA-04 TMA-28: refused accesses are told and end the request", test_faults),
+		TEST("TMA-28: requests of killed CTAs move nothing", test_dropped),
+		TEST("TMA-21: ring order, events, notice of room", test_ring),
+		TEST("PERF-09: speed of a tile", test_speed),
+	};
+
+	return cmocka_run_group_tests_name("TMAU movers", tests, NULL, NULL);
+}
