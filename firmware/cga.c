@@ -82,12 +82,15 @@ static bool make(const struct tutti_cga_shape *level, unsigned mode, bool lmem, 
 		cga->ctas *= parts;
 		cga->kind[i] = (uint8_t)level[i].kind;
 		cga->parts[i] = (uint16_t)parts;
-		cga->shape[i] = level[i];
+		cga_state.level[i] = level[i];
 	}
 	for (cga->levels = (uint8_t)i; i < TUTTI_CGA_LEVELS; i++)
 		if (level[i].kind)
 			return false;
-	cga->ask = (struct mimic_ask){ cga->parts[0], cga->kind[0], mode == TUTTI_CGA_MULTICAST };
+		else
+			cga_state.level[i] = level[i];
+	cga->ask = (struct mimic_ask){ .ctas = cga->parts[0], .kind = cga->kind[0],
+				       .multicast = mode == TUTTI_CGA_MULTICAST };
 	find_identity(cga);
 	find_words(cga);
 	return cga->levels;
@@ -205,7 +208,7 @@ static uint32_t *extend(unsigned words)
 
 static COLD void begin(struct task *task, const struct cga *cga)
 {
-	const unsigned words = sizeof(cga->shape) / 4;
+	const unsigned words = sizeof(cga_state.level) / 4;
 	uint32_t *p = extend(words), *state = p + 1, x = 1, y = 1, z = 1;
 	unsigned i;
 
@@ -213,15 +216,15 @@ static COLD void begin(struct task *task, const struct cga *cga)
 	task->cga = &grids[task->slot];
 	shapes.grouped++;
 	for (i = 0; i <= cga->identity && i < cga->levels; i++) {
-		x *= cga->shape[i].x;
-		y *= cga->shape[i].y;
-		z *= cga->shape[i].z;
+		x *= cga_state.level[i].x;
+		y *= cga_state.level[i].y;
+		z *= cga_state.level[i].z;
 	}
 	if (cga->identity != SESSION_NO_IDENTITY) {
 		state[STATE_AT(cga_x)] = x | y << 16;
 		state[STATE_AT(cga_z)] |= z;
 	}
-	words_copy(state + STATE_WORDS, cga->shape, words);
+	words_copy(state + STATE_WORDS, cga_state.level, words);
 	*p = TUTTI_COMMAND(TUTTI_CMD_STATE, 1 + STATE_WORDS + words, (uint32_t)task->slot << 8 | TUTTI_STATE_CGA);
 	command_end(state + STATE_WORDS + words);
 }
@@ -233,7 +236,7 @@ COLD void cga_begin(struct queue *queue, struct task *task)
 	cga_state.queue = NULL;
 	begin(task, &cga_state.next);
 	if (cga_state.reference) {
-		cga_state.reference->cga = cga_state.next.shape[0];
+		cga_state.reference->cga = cga_state.level[0];
 		if (cga_state.next.lmem)
 			cga_state.reference->flags |= TUTTI_REFERENCE_LMEM;
 	}
@@ -256,7 +259,7 @@ COLD void cga_begin_reference(struct task *task, const struct tutti_reference *e
 /* Nothing is on the card or coming back, and still there is no room: SMs were disabled meanwhile. */
 static bool hopeless(void)
 {
-	return !shapes.residents && !gpm.cgas && !gpm.flushing;
+	return !shapes.residents && gpm_idle();
 }
 
 static void give_up(struct task *task)
@@ -304,8 +307,7 @@ HOT uint32_t cga_place(struct task *task)
 		end = session(task, task->unissued / task->cga->ctas, &launched);
 		any |= launched;
 		/* with more free slots than rows the rows are filled again */
-		domains.dirty |= domains.clipped;
-	} while (unlikely(end == SESSION_FULL && launched && domains.clipped));
+	} while (unlikely(end == SESSION_FULL && domains.clipped) && launched && (domains.dirty = true));
 	if (unlikely(held)) {
 		shape_hold_lift(false);
 		if (any)
@@ -370,12 +372,20 @@ COLD void cga_end(struct task *task)
 
 /* ---- events ---- */
 
+static void raise_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask)
+{
+	uint32_t part[32][2], i, parts = domain_scatter(gpc, mask, part);
+
+	while (parts--)
+		for (i = repeat; i; i--)
+			lake_raise(&shape->lake, part[parts][0], part[parts][1]);
+}
+
 HOT void cga_event(const struct tutti_event *event)
 {
 	uint32_t head = event->word[0], repeat = event->word[1], n = event->word[2], mask = event->word[3];
 	struct task *task = &tasks[head >> 8 & (FW_TASKS - 1)];
 	struct gpc *gpc = &domains.gpc[domains.index[head >> 16 & (TUTTI_MAX_GPCS - 1)]];
-	uint32_t part[32][2], i, parts = domain_scatter(gpc, mask, part);
 
 	if (likely(domains.shape == task->shape)) {
 		domain_raise(gpc, repeat, mask);
@@ -383,9 +393,8 @@ HOT void cga_event(const struct tutti_event *event)
 	} else {
 		domains.dirty = true;
 	}
-	while (parts--)
-		for (i = repeat; i; i--)
-			lake_raise(&task->shape->lake, part[parts][0], part[parts][1]);
+	if (!shapes.ahead)
+		raise_positions(task->shape, gpc, repeat, mask);
 	shapes.grouped_ctas -= n;
 	gpm_ended(gpc, head >> 24, n);
 	task_ended(task, n);

@@ -28,6 +28,7 @@ struct cga_state {
 	uint64_t packet;
 	struct tutti_reference *reference; /* entry to be completed, or NULL */
 	struct cga next;
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS]; /* of @next, as given */
 };
 extern struct cga_state cga_state;
 

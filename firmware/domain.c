@@ -90,18 +90,19 @@ static COLD void order(void)
 }
 
 /* GPCs of more than 32 SMs do not fit a GPC-local mask: they have no CGAs. */
-static void add_gpc(const struct tutti_gpc *from, unsigned number)
+static unsigned add_gpc(const struct tutti_gpc *from, unsigned number)
 {
 	struct gpc *gpc = &domains.gpc[domains.gpcs];
 
 	if (!from->sms || from->sms > 32 || from->first_sm + from->sms > fw.sms)
-		return;
+		return 0;
 	*gpc = (struct gpc){
 		.all = ~0u >> (32 - from->sms),
 		.first = from->first_sm,
 		.cpc = (uint16_t)domains.cpcs,
 		.cpcs = (uint8_t)(from->cpcs <= DOMAIN_CPCS - domains.cpcs ? from->cpcs : 0),
 		.number = (uint8_t)number,
+		.tag = number << 24,
 		.index = (uint8_t)domains.gpcs,
 	};
 	for (unsigned i = 0; i < gpc->cpcs; i++)
@@ -112,23 +113,25 @@ static void add_gpc(const struct tutti_gpc *from, unsigned number)
 	gpc->ugpu = (uint8_t)(domains.ugpus - 1);
 	domains.index[number] = (uint8_t)domains.gpcs;
 	domains.ugpu[domains.ugpus] = (uint8_t)++domains.gpcs;
+	return from->sms;
 }
 
 void domain_init(void)
 {
 	const struct tutti_discovery *d = discovery();
-	unsigned i, each;
+	unsigned i, each, all = 0;
 
 	domains.gpcs = domains.cpcs = domains.ugpus = 0;
 	domains.shape = NULL;
 	domains.moved = true;
 	domains.epoch = 0;
 	for (i = 0; i < d->gpcs && i < TUTTI_MAX_GPCS; i++)
-		add_gpc(&d->gpc[i], i);
+		all += add_gpc(&d->gpc[i], i);
 	each = domains.gpcs ? DOMAIN_ROWS / domains.gpcs : 1;
 	if (each > LAKE_LEVELS + 1)
 		each = LAKE_LEVELS + 1;
 	domains.levels = each - 1;
+	domains.whole = all == fw.sms;
 	for (i = 0; i < domains.gpcs; i++) {
 		domains.gpc[i].row = rows + i * each;
 		domains.gpc[i].count = counts + i * each;
@@ -213,20 +216,14 @@ static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 	}
 }
 
-/*
- * The rows stay true while nobody but us places anything and all that is resident is ours or of
- * other shapes and ends by our events. @issued says the first, no other residents the second.
- */
-void domain_sync(struct shape *shape)
+COLD void domain_sync_slow(struct shape *shape)
 {
 	const struct lake *lake = &shape->lake;
 	unsigned i, levels;
 
-	if (unlikely(domains.moved))
+	domain_settle();
+	if (domains.moved)
 		order();
-	if (likely(domains.shape == shape && !domains.dirty && domains.issued == counters.ctas_issued &&
-		   domains.changes == shapes.changes))
-		return;
 	if (!shape_truth(shape))
 		lake = shape_mixed(shape);
 	levels = (unsigned)(lake->top - lake->row);
@@ -243,10 +240,43 @@ void domain_sync(struct shape *shape)
 	domains.dirty = shapes.residents != shapes.grouped_ctas;
 }
 
+/* Other residents there are none, so the rows say how much of it is free. */
+COLD void domain_settle(void)
+{
+	struct shape *shape = domains.settles;
+	uint32_t part[32][2];
+	unsigned i, k, n;
+
+	if (!shapes.ahead)
+		return;
+	shapes.ahead = false;
+	if (!shapes.grouped_ctas)
+		return;
+	for (k = 1; k <= shape->capacity; k++) {
+		shape->lake.row[k].count = 0;
+		for (i = 0; i < shape->lake.words; i++)
+			shape->lake.row[k].mask[i] = 0;
+		for (i = 0; i < domains.gpcs; i++) {
+			const struct gpc *gpc = &domains.gpc[i];
+
+			if (k > gpc->top)
+				continue;
+			for (n = domain_scatter(gpc, gpc->row[k], part); n--;)
+				shape->lake.row[k].mask[part[n][0]] |= part[n][1];
+			shape->lake.row[k].count += gpc->count[k];
+		}
+		if (shape->lake.row[k].count)
+			shape->lake.top = &shape->lake.row[k];
+		else if (shape->lake.top >= &shape->lake.row[k])
+			shape->lake.top = &shape->lake.row[k - 1];
+	}
+}
+
 void domain_idle(uint32_t capacity)
 {
 	unsigned i, k;
 
+	domain_settle();
 	if (domains.moved)
 		order();
 	if (capacity > domains.levels)

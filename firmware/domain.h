@@ -11,6 +11,7 @@
 #ifndef DOMAIN_H
 #define DOMAIN_H
 
+#include "counter.h"
 #include "shape.h"
 
 #define DOMAIN_ROWS 576u /* of all GPCs; a card with many GPCs sees fewer levels of each at once */
@@ -22,6 +23,7 @@ struct gpc {
 	uint32_t *row;      /* [0] is not used */
 	uint8_t *count;     /* SMs in each row; [0] more than is ever asked for */
 	uint32_t all;       /* its SMs */
+	uint32_t tag;       /* its number where launches have it */
 	uint16_t free;      /* slots in all rows */
 	uint16_t first;     /* number of its first SM */
 	uint16_t credits;   /* CGAs that can still run at once (spec CGA-17) */
@@ -51,7 +53,9 @@ struct domain_table {
 	uint32_t issued;        /* counters.ctas_issued when only we had placed something; see domain_sync() */
 	uint32_t changes;       /* shapes.changes then */
 	uint32_t epoch;         /* times they were made anew */
+	struct shape *settles;  /* whose lake does not know, while shapes.ahead */
 	bool dirty;
+	bool whole;             /* every SM is in some GPC */
 	bool clipped;           /* some SM has more free slots than there are rows */
 	uint8_t index[TUTTI_MAX_GPCS]; /* of the card's GPCs in @gpc */
 	struct gpc gpc[TUTTI_MAX_GPCS];
@@ -65,7 +69,9 @@ struct domain_range {
 
 void domain_init(void);
 /** domain_sync() - the rows show what is free for @shape now. */
-void domain_sync(struct shape *shape);
+void domain_sync_slow(struct shape *shape);
+/** domain_settle() - the lake of the shape learns of CGAs that only the rows know of. */
+void domain_settle(void);
 /** domain_idle() - the rows show an idle card on which an SM takes @capacity CTAs. */
 void domain_idle(uint32_t capacity);
 /** domain_inside() - domains of @kind inside domain @number of @outer (DOMAIN_KIND_CARD: 0). */
@@ -80,5 +86,28 @@ uint32_t domain_pairs(const struct gpc *gpc, uint32_t mask);
 void domain_raise(struct gpc *gpc, uint32_t repeat, uint32_t mask);
 /** domain_before() - of the SMs in row @level of @range, how many of the @n first by position each GPC has. */
 void domain_before(struct domain_range range, const uint32_t *masks, uint32_t n, uint16_t *share);
+
+/*
+ * The rows stay true while nobody but us places anything and all that is resident is ours or of
+ * other shapes and ends by our events. @issued says the first, no other residents the second.
+ */
+static inline void domain_sync(struct shape *shape)
+{
+	if (likely(domains.shape == shape && domains.issued == counters.ctas_issued &&
+		   domains.changes == shapes.changes && !domains.dirty))
+		return;
+	domain_sync_slow(shape);
+}
+
+/** domain_lead() - a session begins: may the rows alone learn of what it places? */
+static inline bool domain_lead(struct shape *shape)
+{
+	if (likely(shapes.ahead))
+		return true;
+	if (shapes.residents || domains.clipped || !domains.whole)
+		return false;
+	domains.settles = shape;
+	return shapes.ahead = true;
+}
 
 #endif

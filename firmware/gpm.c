@@ -51,7 +51,6 @@ static void give(struct gpc *gpc, unsigned id)
 	cga->sms = 0;
 	gpc->id_next = (uint8_t)id;
 	gpc->credits++;
-	gpm.cgas--;
 }
 
 static uint16_t owner_of(const struct gpc *gpc, unsigned id)
@@ -132,6 +131,16 @@ bool gpm_event_flushed(const struct tutti_event *event)
 	else
 		give(gpc, which);
 	return true;
+}
+
+bool gpm_idle(void)
+{
+	unsigned i;
+
+	for (i = 0; i < domains.gpcs; i++)
+		if (domains.gpc[i].credits != domains.gpc[i].credits_all)
+			return false;
+	return !gpm.flushing;
 }
 
 int gpm_task(unsigned number, unsigned id)

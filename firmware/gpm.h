@@ -11,16 +11,21 @@
 
 #include "domain.h"
 
-#define GPM_CGAS 512u     /* of all GPCs */
+#define GPM_CGAS 256u     /* of all GPCs */
 #define GPM_LMEM_SLOTS 64u
 #define GPM_NO_LMEM 0xffffffffu
 
 /** struct gpm_cga - one CGA with an identity. */
 struct gpm_cga {
-	uint32_t sms;     /* that run CTAs of it; when it has ended: that have not flushed yet */
-	uint16_t running; /* CTAs */
-	uint8_t slot;     /* task */
-	uint8_t next;     /* free list */
+	uint32_t sms;             /* that run CTAs of it; when it has ended: that have not flushed yet */
+	union {
+		struct {
+			uint16_t running; /* CTAs */
+			uint8_t slot;     /* task */
+			uint8_t next;     /* free list */
+		};
+		uint32_t life;
+	};
 };
 
 /** struct gpm_state - all GPCs. */
@@ -29,7 +34,6 @@ struct gpm_state {
 	uint32_t flushing;    /* identities and slots that wait for their flush */
 	uint32_t lmem_slots, lmem_free;
 	uint32_t lmem_next;   /* where to look for the next free slot */
-	uint32_t cgas;        /* identities in use, flushing or not */
 };
 extern struct gpm_state gpm;
 
@@ -47,12 +51,10 @@ static inline unsigned gpm_take(struct gpc *gpc, unsigned slot)
 	unsigned id = gpc->id_next;
 	struct gpm_cga *cga = gpm_cga(gpc, id);
 
-	gpc->id_next = cga->next;
+	gpc->id_next = (uint8_t)(cga->life >> 24);
 	gpc->credits--;
-	gpm.cgas++;
 	cga->sms = 0;
-	cga->running = 0;
-	cga->slot = (uint8_t)slot;
+	cga->life = slot << 16;
 	return id;
 }
 
@@ -73,6 +75,8 @@ static inline void gpm_started(const struct gpc *gpc, unsigned id, uint32_t sms,
 void gpm_ended(struct gpc *gpc, unsigned id, unsigned n);
 /** gpm_event_flushed() - SMs have flushed. Return: an identity or slot came back. */
 bool gpm_event_flushed(const struct tutti_event *event);
+/** gpm_idle() - no identity is in use, none waits for its flush. */
+bool gpm_idle(void);
 /** gpm_task() - slot of the task a CGA belongs to, or -1 if it is gone. */
 int gpm_task(unsigned gpc_number, unsigned id);
 

@@ -3,18 +3,6 @@
 
 /* ---- load balance ---- */
 
-/* The speed is where the SMs run out: below the row that takes the last CTA. */
-static inline int query_gpc(const struct gpc *gpc, unsigned n)
-{
-	const uint8_t *count = gpc->count + gpc->top;
-
-	if (gpc->free < n)
-		return MIMIC_INVALID;
-	while (n > *count)
-		n -= *count--;
-	return (int)(count - gpc->count) - 1;
-}
-
 static int query_within(const struct gpc *gpc, uint32_t within, unsigned n)
 {
 	unsigned k, c;
@@ -26,39 +14,6 @@ static int query_within(const struct gpc *gpc, uint32_t within, unsigned n)
 		n -= c;
 	}
 	return MIMIC_INVALID;
-}
-
-/* One more CTA on each SM of @mask; equal masks are one segment. */
-static inline uint32_t *put(uint32_t *out, const uint32_t *begin, uint32_t mask)
-{
-	if (out != begin && out[-1] == mask) {
-		out[-2]++;
-		return out;
-	}
-	out[0] = 1 | 1u << 24;
-	out[1] = mask;
-	return out + 2;
-}
-
-static uint32_t *take_gpc(struct gpc *gpc, unsigned n, uint32_t *out)
-{
-	const uint32_t *begin = out;
-	uint32_t *row = gpc->row + gpc->top, mask;
-	uint8_t *count = gpc->count + gpc->top;
-
-	gpc->free = (uint16_t)(gpc->free - n);
-	while (n >= *count) {
-		n -= *count--;
-		out = put(out, begin, *row--);
-	}
-	if (n) {
-		mask = lake_prefix(*row, n);
-		*row ^= mask;
-		*count = (uint8_t)(*count - n);
-		out = put(out, begin, mask);
-	}
-	gpc->top = (uint8_t)(count - gpc->count);
-	return out;
 }
 
 static inline void drop(struct gpc *gpc, unsigned k, uint32_t mask, unsigned n)
@@ -90,7 +45,7 @@ static uint32_t *take_within(struct gpc *gpc, uint32_t within, unsigned n, uint3
 			c = n;
 		}
 		drop(gpc, k, mask, c);
-		out = put(out, begin, mask);
+		out = mimic_put(out, begin, mask);
 		n -= c;
 	}
 	settle_top(gpc);
@@ -178,7 +133,7 @@ HOT int mimic_query(const struct gpc *gpc, uint32_t within, unsigned n, bool mul
 		choose(gpc, within, n, &speed, false);
 		return speed;
 	}
-	return likely(within == gpc->all) ? query_gpc(gpc, n) : query_within(gpc, within, n);
+	return likely(within == gpc->all) ? mimic_query_gpc(gpc, n) : query_within(gpc, within, n);
 }
 
 HOT uint32_t *mimic_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, uint32_t *out)
@@ -191,7 +146,7 @@ HOT uint32_t *mimic_take(struct gpc *gpc, uint32_t within, unsigned n, bool mult
 		lower(gpc, out[1]);
 		return out + 2;
 	}
-	return likely(within == gpc->all) ? take_gpc(gpc, n, out) : take_within(gpc, within, n, out);
+	return likely(within == gpc->all) ? mimic_take_gpc(gpc, n, out) : take_within(gpc, within, n, out);
 }
 
 /* ---- a CGA over several GPCs: as if they were one lake ---- */

@@ -48,7 +48,7 @@ static inline uint32_t *finish(uint32_t *p, uint32_t *end, unsigned slot)
 static COLD uint32_t pour_other(struct task *task, uint32_t *p, uint32_t **end)
 {
 	struct shape *shape = task->shape;
-	bool alone = shape_truth(shape);
+	bool alone = shape_settled(shape);
 	struct lake *lake = alone ? &shape->lake : shape_mixed(shape);
 	uint32_t left;
 

@@ -86,7 +86,7 @@ static void reset(const struct cga *cga)
 
 static inline bool ask_same(const struct mimic_ask *a, const struct mimic_ask *b)
 {
-	return a->ctas == b->ctas && a->kind == b->kind && a->multicast == b->multicast;
+	return a->whole == b->whole;
 }
 
 static inline void stale(unsigned domain)
@@ -118,6 +118,8 @@ static inline int query(unsigned domain)
 	gpc = mimic_gpc(ask->kind, domain, &within);
 	if (unlikely(answers.identity && !gpc->credits))
 		return MIMIC_INVALID;
+	if (likely(within == gpc->all && !ask->multicast))
+		return mimic_query_gpc(gpc, ask->ctas);
 	return mimic_query(gpc, within, ask->ctas, ask->multicast);
 }
 
@@ -144,7 +146,7 @@ static void answer(unsigned domain, int now)
 	}
 }
 
-static inline void refresh(void)
+static inline __attribute__((always_inline)) void refresh(void)
 {
 	unsigned w, domain;
 
@@ -282,14 +284,14 @@ static inline void launch_part(unsigned domain)
 
 /* ---- what is launched is launched ---- */
 
-/* SMs of several shapes, or scattered ones. */
-static COLD void place_positions_slow(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask, bool alone)
+/* The card-wide lake of the shape, and other shapes' view of it. */
+static COLD void place_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask)
 {
 	uint32_t part[32][2], segment[2], i;
 	unsigned n = domain_scatter(gpc, mask, part);
 
 	while (n--) {
-		if (!alone) {
+		if (!shape_truth(shape)) {
 			segment[0] = repeat | part[n][0] << 16 | 1u << 24;
 			segment[1] = part[n][1];
 			shape_placed(shape, segment, segment + 2);
@@ -298,26 +300,6 @@ static COLD void place_positions_slow(struct shape *shape, const struct gpc *gpc
 		for (i = repeat; i; i--)
 			lake_lower(&shape->lake, part[n][0], part[n][1]);
 	}
-}
-
-/* The card-wide lake of the shape, and other shapes' view of it. */
-static inline __attribute__((always_inline)) void place_positions(struct shape *shape, const struct gpc *gpc,
-								  uint32_t repeat, uint32_t mask, bool alone)
-{
-	uint32_t low, high;
-
-	if (unlikely(!alone || gpc->shift == 32)) {
-		place_positions_slow(shape, gpc, repeat, mask, alone);
-		return;
-	}
-	low = mask << gpc->shift;
-	high = gpc->shift ? mask >> (32 - gpc->shift) : 0;
-	do {
-		if (likely(low))
-			lake_lower_word(&shape->lake, gpc->word, low);
-		if (high)
-			lake_lower_word(&shape->lake, gpc->word + 1u, high);
-	} while (unlikely(--repeat));
 }
 
 /* A CGA without identity: the same once more, by position. */
@@ -359,7 +341,10 @@ static void commit(void)
 	const struct cga *cga = session.cga;
 	struct shape *shape = session.task->shape;
 	uint32_t *p = session.mark.next, *q, *end = command_ring.next, sms, n;
-	bool identity = cga->identity != SESSION_NO_IDENTITY, alone = shape_truth(shape);
+	bool identity = cga->identity != SESSION_NO_IDENTITY, lead = identity && domain_lead(shape);
+
+	if (!lead)
+		domain_settle();
 
 	for (; p != end; p = record_next(p)) {
 		struct gpc *gpc;
@@ -368,7 +353,8 @@ static void commit(void)
 			continue;
 		gpc = record_gpc(p);
 		for (sms = 0, q = p + 3; q < p + (*p >> 8 & 0xff); q += 2) {
-			place_positions(shape, gpc, *q & 0xffff, q[1], alone);
+			if (!lead)
+				place_positions(shape, gpc, *q & 0xffff, q[1]);
 			sms |= q[1];
 		}
 		if (likely(identity))
@@ -567,62 +553,93 @@ static COLD enum session_end run_levels(struct task *task, const struct cga *cga
 	return SESSION_FULL;
 }
 
+/* Multicast, a memory slot, or others on the card that look at its lakes. */
+static __attribute__((noinline)) uint32_t *place_rare(struct task *task, const struct cga *cga, struct gpc *gpc, unsigned id,
+						      uint32_t *p)
+{
+	uint32_t *end = mimic_take(gpc, gpc->all, cga->ask.ctas, cga->ask.multicast, p + 3), *q;
+
+	if (cga->lmem)
+		p[2] = gpm_lmem_take(gpc, id);
+	if (!shapes.ahead)
+		for (q = p + 3; q != end; q += 2)
+			place_positions(task->shape, gpc, *q & 0xffff, q[1]);
+	return end;
+}
+
 /*
  * Grids of GPC_CGAs of CTAs, the usual ones: the machine has one level, a CGA one record.
  * Answers change between rounds only, so a round reads its domains where they stand.
  */
-static HOT enum session_end run_gpcs(struct task *task, const struct cga *cga, uint32_t n, uint32_t *launched)
+static inline __attribute__((always_inline)) uint32_t run_gpcs(struct task *task, const struct cga *cga, uint32_t n)
 {
-	const uint32_t *set = answers.speed_of[0].word, *last = set;
-	uint32_t bits = 0, each = 3 + MIMIC_SEGMENTS, sequence = session.sequence, wanted = n, room, *p, *q, *end, sms;
-	unsigned ctas = cga->ask.ctas, slot = task->slot;
-	struct shape *shape = task->shape;
-	bool alone = shape_truth(shape);
+	const uint32_t *set = NULL;
+	uint32_t bits = 0, bit, words = 0, w = 0, sequence = session.sequence, *p, *q, *end, sms, head, life;
+	bool rare = !domain_lead(task->shape) || cga->ask.multicast || cga->lmem;
+	unsigned ctas = cga->ask.ctas, id;
+	struct gpm_cga *me;
 	struct gpc *gpc;
 
-	room = (COMMAND_WORDS - COMMAND_RECORD - (command_tail() - HAL_ENGINES->command_head)) / each;
-	if (unlikely(n > room))
-		n = (int32_t)room > 0 ? room : 0;
-	*launched = n;
+	life = ctas | (uint32_t)task->slot << 16;
+	head = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 0, task->slot | (TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA) << 8);
 	for (; n; n--) {
-		while (!bits) {
-			if (set < last) {
+		while (unlikely(!bits)) {
+			if (words) {
+				words--;
+				w++;
 				bits = *++set;
 				continue;
 			}
 			refresh();
-			if (unlikely(!answers.used)) {
-				*launched -= n;
-				n = 0;
-				wanted = ~0u;
+			if (unlikely(!answers.used))
 				goto out;
-			}
 			set = answers.speed_of[31 - lowest_bit(answers.used)].word;
-			last = set + answers.words - 1;
+			words = answers.words - 1;
+			w = 0;
 			bits = *set;
 		}
-		gpc = &domains.gpc[32 * (answers.words - 1 - (unsigned)(last - set)) + lowest_bit(bits)];
-		bits &= bits - 1;
-		p = command_begin(each);
-		session.id = gpm_take(gpc, slot);
-		p[1] = (sequence++ & 0xffff) | session.id << 16 | (uint32_t)gpc->number << 24;
-		p[2] = unlikely(cga->lmem) ? gpm_lmem_take(gpc, session.id) : GPM_NO_LMEM;
-		end = mimic_take(gpc, gpc->all, ctas, cga->ask.multicast, p + 3);
-		p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, end - p, slot | (TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA) << 8);
+		bit = bits & -bits;
+		bits ^= bit;
+		answers.stale.word[w] |= bit;
+		gpc = &domains.gpc[32 * w + lowest_bit(bit)];
+		p = command_begin(3 + MIMIC_SEGMENTS);
+		id = gpc->id_next;
+		me = &gpm_cgas[gpc->id_base + id];
+		gpc->id_next = (uint8_t)(me->life >> 24);
+		gpc->credits--;
+		me->life = life;
+		p[1] = sequence | id << 16 | gpc->tag;
+		sequence = (sequence + 1) & 0xffff;
+		p[2] = GPM_NO_LMEM;
+		if (unlikely(rare))
+			end = place_rare(task, cga, gpc, id, p);
+		else
+			end = mimic_take_gpc(gpc, ctas, p + 3);
+		p[0] = head | (uint32_t)((char *)end - (char *)p) << 6;
 		command_end(end);
-		answers.stale.word[gpc->index / 32] |= 1u << (gpc->index % 32);
-		for (sms = 0, q = p + 3; q != end; q += 2) {
-			place_positions(shape, gpc, *q & 0xffff, q[1], alone);
-			sms |= q[1];
-		}
-		gpm_started(gpc, session.id, sms, ctas);
+		sms = p[4];
+		for (q = p + 6; unlikely(q < end); q += 2)
+			sms |= *q;
+		me->sms = sms;
 	}
 out:
 	session.sequence = (uint16_t)sequence;
-	n = *launched;
-	account(shape, n * ctas);
-	shapes.grouped_ctas += n * ctas;
-	return wanted == ~0u ? SESSION_FULL : n == wanted ? SESSION_DONE : SESSION_ROOM;
+	return n;
+}
+
+/* As many CGAs as there is certainly room for. */
+static HOT enum session_end run_simple(struct task *task, const struct cga *cga, uint32_t n, uint32_t *launched)
+{
+	uint32_t room = (COMMAND_WORDS - COMMAND_RECORD - (command_tail() - HAL_ENGINES->command_head)) / (3 + MIMIC_SEGMENTS);
+	uint32_t wanted = n, left;
+
+	if (unlikely(n > room))
+		n = (int32_t)room > 0 ? room : 0;
+	left = run_gpcs(task, cga, n);
+	*launched = n - left;
+	account(task->shape, (n - left) * cga->ask.ctas);
+	shapes.grouped_ctas += (n - left) * cga->ask.ctas;
+	return likely(n == wanted && !left) ? SESSION_DONE : left ? SESSION_FULL : SESSION_ROOM;
 }
 
 HOT enum session_end session_run(struct task *task, const struct cga *cga, uint32_t n, uint32_t *launched)
@@ -631,7 +648,7 @@ HOT enum session_end session_run(struct task *task, const struct cga *cga, uint3
 		     answers.identity != (cga->identity == 0)))
 		reset(cga);
 	if (likely(cga->levels == 1 && cga->ask.kind == TUTTI_CGA_GPC))
-		return run_gpcs(task, cga, n, launched);
+		return run_simple(task, cga, n, launched);
 	return run_levels(task, cga, n, launched);
 }
 

@@ -28,7 +28,6 @@ struct cga {
 	uint32_t ctas;          /* of one outermost CGA */
 	uint32_t identities;    /* in one outermost CGA */
 	uint32_t words;         /* most words its launch can take */
-	struct tutti_cga_shape shape[TUTTI_CGA_LEVELS];
 };
 
 struct task;

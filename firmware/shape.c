@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "shape.h"
 
+#include "domain.h"
+
 struct shape_state shapes HOT_DATA_LONG;
 
 static uint32_t min32(uint32_t a, uint32_t b)
@@ -41,6 +43,7 @@ void shape_init(void)
 	shapes.last = &shapes.shape[0];
 	shapes.last->waves = 0; /* no shape has */
 	shapes.special = 0;
+	shapes.ahead = false;
 	shapes.grouped_ctas = shapes.changes = 0;
 	shapes.cap = shapes.next_cap = cap_limit(0);
 	for (i = 0; i < LAKE_WORDS; i++)
@@ -208,6 +211,7 @@ COLD struct lake *shape_mixed(struct shape *shape)
 	uint32_t todo[LAKE_WORDS], w, v, same, levels;
 	struct holding h;
 
+	domain_settle();
 	lake_init(lake, fw.words, shapes.enabled, 0);
 	lake->top = lake->row;
 	for (w = 0; w < fw.words; w++)
@@ -254,6 +258,12 @@ void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t 
 	}
 }
 
+bool shape_settled(const struct shape *shape)
+{
+	domain_settle();
+	return shape_truth(shape);
+}
+
 void shape_hold(const uint32_t *mask)
 {
 	shapes.holding = mask;
@@ -290,6 +300,7 @@ void shape_enable(unsigned position, bool enable)
 {
 	uint32_t bit = 1u << (position % 32), *word = &shapes.enabled[position / 32];
 
+	domain_settle();
 	*word = enable ? *word | bit : *word & ~bit;
 	shapes.changes++;
 	shapes.pending = true;

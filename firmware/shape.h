@@ -43,6 +43,11 @@ struct shape_state {
 	};
 	struct shape *last;  /* found last time */
 	uint32_t grouped_ctas; /* residents that are part of a CGA with an identity */
+	/*
+	 * Only CGAs of one shape are resident, and its lake does not know of them: the rows of
+	 * domain.h do. Who reads lakes for anybody else calls domain_settle() first.
+	 */
+	bool ahead;
 	uint32_t changes;      /* of enable table and cap */
 	uint32_t clock;
 	uint32_t shapes;     /* in use */
@@ -84,6 +89,8 @@ static inline bool shape_truth(const struct shape *shape)
 {
 	return !((shapes.residents ^ shape->residents) | shapes.pending | shapes.any_tainted | shapes.holding);
 }
+/** shape_settled() - the same, and the lake knows of CGAs as well. */
+bool shape_settled(const struct shape *shape);
 /** shape_mixed() - lake of what is free for @shape beside all others. */
 struct lake *shape_mixed(struct shape *shape);
 /** shape_placed() - account launch segments placed in the mixed lake. */

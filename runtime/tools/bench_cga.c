@@ -18,7 +18,7 @@
 /* What belongs to the placement of CGAs; the rest of a kernel's way is PERF-01's. */
 static const char *const counted[] = { "cga_place", "session_", "mimic_", "choose", "gpm_take", "gpm_started", "domain_scatter",
 				       "domain_sync", "domain_pairs", "lake_lower", "place_positions", "commit", "answer",
-				       "query", "take_", "begin", "enter", "step_", "undo", "reset" };
+				       "query", "take_", "enter", "step_", "undo", "reset", "run_", "refresh", "session.constprop" };
 
 static void show(struct tutti_card *card)
 {

@@ -190,6 +190,7 @@ static unsigned compare(const struct cga *cga, unsigned n)
 				fail_msg("part %u of %u of %u CGAs (%u asked for, %u levels): placed differently", i, seen.launches,
 					 launched, n, cga->levels);
 	}
+	domain_settle();
 	for (sm = 0; sm < card.sms; sm++) {
 		unsigned position = 0;
 

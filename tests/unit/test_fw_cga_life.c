@@ -399,7 +399,7 @@ static void check_idle(void)
 	assert_int_equal(shapes.residents, 0);
 	assert_int_equal(shapes.grouped_ctas, 0);
 	assert_int_equal(shapes.special & ~0xffu, 0);
-	assert_int_equal(gpm.cgas, 0);
+	assert_true(gpm_idle());
 	assert_int_equal(gpm.flushing, 0);
 	assert_int_equal(gpm.lmem_free, gpm.lmem_slots);
 	for (g = 0; g < domains.gpcs; g++)
