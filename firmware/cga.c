@@ -257,9 +257,9 @@ COLD void cga_begin_reference(struct task *task, const struct tutti_reference *e
 /* ---- placement ---- */
 
 /* Nothing is on the card or coming back, and still there is no room: SMs were disabled meanwhile. */
-static bool hopeless(void)
+static COLD bool hopeless(const struct task *task)
 {
-	return !shapes.residents && gpm_idle();
+	return !shapes.residents && gpm_idle() && !ever_fits(task->cga, task->shape->capacity);
 }
 
 static void give_up(struct task *task)
@@ -316,7 +316,7 @@ HOT uint32_t cga_place(struct task *task)
 	if (unlikely(end == SESSION_ROOM)) {
 		place_state.blocked = true;
 		attention.settle |= ATTEND_ROOM;
-	} else if (unlikely(!any && task->unissued && hopeless())) {
+	} else if (unlikely(!any && task->unissued && hopeless(task))) {
 		give_up(task);
 	}
 	return task->unissued;

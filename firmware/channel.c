@@ -2,11 +2,13 @@
 #include "channel.h"
 
 #include "cga.h"
+#include "choice.h"
 #include "command.h"
 #include "counter.h"
 #include "descriptor.h"
 #include "kernel.h"
 #include "log.h"
+#include "match.h"
 #include "place.h"
 #include "queue.h"
 
@@ -263,12 +265,47 @@ static int sm_order(uint32_t value)
 	return 0;
 }
 
-static int policy(const uint64_t *arg)
+static int policy_ask(uint32_t policy, uint32_t which, uint64_t *answer)
+{
+	uint32_t value = 0;
+
+	switch (policy) {
+	case TUTTI_POLICY_ISSUE:
+		value = place_state.round_robin;
+		break;
+	case TUTTI_POLICY_CTA_CAP:
+		value = shapes.next_cap;
+		break;
+	case TUTTI_POLICY_LEVEL_SEARCH:
+		value = lake_search;
+		break;
+	case TUTTI_POLICY_SM_ORDER:
+		if (which >= fw.sms)
+			return -TUTTI_EINVAL;
+		value = channel.order[which];
+		break;
+	case TUTTI_POLICY_SEARCH:
+		value = match.search;
+		break;
+	case TUTTI_POLICY_SPLIT:
+		value = match.rotate;
+		break;
+	default:
+		if (!choice_ask(policy, which, &value))
+			return -TUTTI_EINVAL;
+	}
+	*answer = value;
+	return 0;
+}
+
+static int policy(const uint64_t *arg, uint64_t *answer)
 {
 	uint32_t value = (uint32_t)arg[1];
 
-	if (arg[1] >> 32)
+	if (arg[0] >> 32 || arg[1] >> 32 || arg[2] > 1)
 		return -TUTTI_EINVAL;
+	if (arg[2])
+		return policy_ask((uint32_t)arg[0], value, answer);
 	switch (arg[0]) {
 	case TUTTI_POLICY_ISSUE:
 		if (value > 1)
@@ -293,6 +330,15 @@ static int policy(const uint64_t *arg)
 	case TUTTI_POLICY_CGA_PATIENCE:
 		cga_state.patience = value ? value : CGA_PATIENCE;
 		return 0;
+	case TUTTI_POLICY_SEARCH:
+	case TUTTI_POLICY_SPLIT:
+		return match_policy((uint32_t)arg[0], value);
+	case TUTTI_POLICY_CHOICE:
+	case TUTTI_POLICY_REMAINING_WEIGHT:
+	case TUTTI_POLICY_POWER_WEIGHT:
+	case TUTTI_POLICY_POWER_WINDOW:
+	case TUTTI_POLICY_COMBINE:
+		return choice_policy((uint32_t)arg[0], value);
 	}
 	return -TUTTI_EINVAL;
 }
@@ -378,7 +424,7 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 		return sm_enable(m->arg);
 	case TUTTI_MSG_POLICY:
 		*when = AFTER_COMMANDS;
-		return policy(m->arg);
+		return policy(m->arg, &answer->value);
 	case TUTTI_MSG_SUSPEND:
 		queue_suspend();
 		channel.suspending = true;

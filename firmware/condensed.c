@@ -242,7 +242,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 			}
 			at += queue->flags & TUTTI_QUEUE_TABLE_DIFFS ? table_units(head >> TUTTI_DIFF_VECTOR_SHIFT)
 								     : diff_units(head >> TUTTI_DIFF_VECTOR_SHIFT);
-			out += 1 + REFERENCE_WORDS;
+			out += 1 + RECORD_WORDS;
 		}
 	}
 	block->at_unit = 0;
@@ -441,7 +441,7 @@ COLD const struct tutti_reference *condensed_entry(const struct queue *queue, un
 			return (const struct tutti_reference *)record;
 		if (number == ~0u)
 			return &queue->rsb->table[what >> RECORD_ENTRY_SHIFT];
-		record += (what & RECORD_GENERAL ? REFERENCE_WORDS : 0) + (what & RECORD_GRID ? 3 : 0) +
+		record += (what & RECORD_GENERAL ? RECORD_WORDS : 0) + (what & RECORD_GRID ? 3 : 0) +
 			  (what & RECORD_KERNARG ? 2 : 0) + (what & RECORD_SIGNAL ? 2 : 0);
 	}
 }

@@ -18,14 +18,14 @@ struct queue;
 #define SIMPLE_FIELDS (TUTTI_DIFF_GRID_X | TUTTI_DIFF_KERNARG | TUTTI_DIFF_SIGNAL)
 
 /* Record word: bits 9..7 entry, below: values that follow, in this order */
-#define RECORD_GENERAL 1u  /* a whole struct tutti_reference (REFERENCE_WORDS) */
+#define RECORD_GENERAL 1u  /* a struct tutti_reference, as far as a launch needs it (RECORD_WORDS) */
 #define RECORD_GRID 2u     /* grid x, groups x, groups */
 #define RECORD_KERNARG 4u  /* two words */
 #define RECORD_SIGNAL 8u   /* two words */
 #define RECORD_ENTRY_SHIFT 7
 
 /* Worst: 15 general records (2 units each) and one empty. */
-#define BLOCK_WORDS (15 * (1 + REFERENCE_WORDS) + 1)
+#define BLOCK_WORDS (15 * (1 + RECORD_WORDS) + 1)
 
 /** struct block - a packet and its expansion; kept after its launch for "same packet again". */
 struct block {

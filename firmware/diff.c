@@ -197,6 +197,8 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 		if (!e.grid_x)
 			return TUTTI_ERROR_DIMENSIONS;
 		code = derive_groups(&e);
+		if (!code && e.cga.kind && e.groups_x % e.cga.x)
+			code = TUTTI_ERROR_GRID;
 		if (code)
 			return code;
 	}
@@ -204,7 +206,7 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 	if (release > block->release)
 		block->release = (uint8_t)release;
 	record[0] = RECORD_GENERAL | ref << RECORD_ENTRY_SHIFT;
-	words_copy(record + 1, &e, REFERENCE_WORDS);
+	words_copy(record + 1, &e, RECORD_WORDS);
 	return 0;
 }
 
@@ -293,6 +295,6 @@ COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *va
 	if (release > block->release)
 		block->release = (uint8_t)release;
 	record[0] = RECORD_GENERAL | ref << RECORD_ENTRY_SHIFT;
-	words_copy(record + 1, &e, REFERENCE_WORDS);
+	words_copy(record + 1, &e, RECORD_WORDS);
 	return 0;
 }

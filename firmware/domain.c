@@ -236,8 +236,8 @@ COLD void domain_sync_slow(struct shape *shape)
 	domains.changes = shapes.changes;
 	domains.epoch++;
 	domains.issued = counters.ctas_issued;
-	/* others end without telling us */
-	domains.dirty = shapes.residents != shapes.grouped_ctas;
+	/* others end without telling us; what an SM said may count completions that we shall hear of */
+	domains.dirty = shapes.residents != shapes.grouped_ctas || lake != &shape->lake;
 }
 
 /* Other residents there are none, so the rows say how much of it is free. */

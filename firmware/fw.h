@@ -16,8 +16,8 @@
 #define FW_BUFFERS 16u       /* fetch buffers */
 #define FW_BUFFER_PACKETS 16u
 #define FW_BLOCKS 12u        /* expanded condensed packets */
-#define FW_RSBS_SCRATCH 16u  /* reference state buffers in local memory */
-#define FW_SHAPES 6u
+#define FW_RSBS_SCRATCH 8u  /* reference state buffers in local memory */
+#define FW_SHAPES 4u
 #define FW_KERNELS 16u
 #define FW_AGENTS 8u
 #define FW_PROBES 8u         /* barrier packets whose signals are being read */

@@ -5,11 +5,13 @@
 #include "barrier.h"
 #include "cga.h"
 #include "channel.h"
+#include "choice.h"
 #include "command.h"
 #include "counter.h"
 #include "crash.h"
 #include "kernel.h"
 #include "log.h"
+#include "match.h"
 #include "place.h"
 #include "queue.h"
 #include "timer.h"
@@ -76,6 +78,8 @@ void main_init(void)
 	command_init();
 	counter_init();
 	shape_init();
+	match_init();
+	choice_init();
 	task_init();
 	place_init();
 	kernel_init();
@@ -119,6 +123,9 @@ static void event_fetch(const struct tutti_event *event)
 		break;
 	case TAG_REPLY:
 		channel_event_fetch(tag & TAG_NUMBER);
+		break;
+	case TAG_TABLE:
+		match_event();
 		break;
 	}
 }

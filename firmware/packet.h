@@ -20,6 +20,7 @@ struct shape;
 #define STATE_AT(field) (offsetof(struct tutti_task_state, field) / 4)
 #define REFERENCE_AT(field) (offsetof(struct tutti_reference, field) / 4)
 #define REFERENCE_WORDS REFERENCE_AT(pad0)
+#define RECORD_WORDS REFERENCE_AT(item_private) /* what launches read */
 
 /** struct launch - what is known of a kernel beside its task state. */
 struct launch {

@@ -2,6 +2,7 @@
 #include "place.h"
 
 #include "cga.h"
+#include "choice.h"
 #include "command.h"
 #include "counter.h"
 #include "queue.h"
@@ -54,6 +55,8 @@ static COLD uint32_t pour_other(struct task *task, uint32_t *p, uint32_t **end)
 
 	if (place_state.round_robin)
 		left = lake_pour_round(lake, task->unissued, &place_state.round_next, p + 1, end);
+	else if (choice.policy)
+		left = choice_pour(shape, lake, task->unissued, p + 1, end);
 	else
 		left = lake_pour(lake, task->unissued, p + 1, end);
 	if (!alone)

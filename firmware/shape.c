@@ -2,6 +2,8 @@
 #include "shape.h"
 
 #include "domain.h"
+#include "choice.h"
+#include "match.h"
 
 struct shape_state shapes HOT_DATA_LONG;
 
@@ -102,8 +104,14 @@ struct holding {
 	bool tainted;         /* SMs of both kinds are not alike */
 	bool same_shared;     /* all of them need as much as we do, and always have */
 	bool same_scalar, same_vector;
+	bool asked;           /* the SM itself was: no other is like it */
 	uint32_t scalar, vector; /* largest needs of a wave */
 	uint8_t count[FW_SHAPES];
+};
+
+/* What there is room for, by counting: @most if free blocks lie well, @least however they lie. */
+struct room {
+	uint32_t least, most;
 };
 
 static void hold(struct holding *h, const struct shape *held, uint32_t n, const struct shape *want)
@@ -131,51 +139,70 @@ static void hold(struct holding *h, const struct shape *held, uint32_t n, const 
 }
 
 /*
- * Waves a PEU is sure to take in all, whoever's: registers are runs of blocks, so
- * every free run may waste need - 1 of them. With equal needs the count is exact;
- * else all wave slots when registers cannot run out, else 0 (do not mix).
+ * Waves a PEU takes in all, whoever's: registers are runs of blocks, so every free
+ * run may waste need - 1 of them. With equal needs the count is exact; else all wave
+ * slots when registers cannot run out, else at least none.
  */
-static uint32_t peu_limit(uint32_t blocks, uint32_t need, uint32_t others, bool same)
+static void peu_limit(struct room *limit, uint32_t blocks, uint32_t need, uint32_t others, bool same)
 {
 	uint32_t last = fw.peu_waves - 1;
 
 	if (!need)
-		return fw.peu_waves;
-	if (same)
-		return min32(fw.peu_waves, blocks / need);
+		return;
+	if (same) {
+		limit->most = min32(limit->most, blocks / need);
+		limit->least = min32(limit->least, blocks / need);
+		return;
+	}
 	if (others < need)
 		others = need;
-	return last * others + fw.peu_waves * (need - 1) + need <= blocks ? fw.peu_waves : 0;
+	if (last * others + fw.peu_waves * (need - 1) + need > blocks)
+		limit->least = 0;
 }
 
-static uint32_t shared_room(const struct holding *h, uint32_t need)
+static uint32_t shared_room(const struct holding *h, uint32_t need, uint32_t waste)
 {
-	uint32_t free = fw.shared_blocks - h->shared, waste;
+	uint32_t free = fw.shared_blocks - h->shared;
 
 	if (!need)
 		return ~0u;
-	waste = h->same_shared ? 0 : (h->runs + 1) * (need - 1);
 	return free > waste ? (free - waste) / need : 0;
 }
 
-static uint32_t room(const struct holding *h, const struct shape *want)
+static uint32_t waves_room(const struct holding *h, uint32_t limit, uint32_t waves)
 {
-	uint32_t limit = min32(peu_limit(fw.scalar_blocks, want->registers & 0xffff, h->scalar, h->same_scalar),
-			       peu_limit(fw.vector_blocks, want->registers >> 16, h->vector, h->same_vector));
-	uint32_t barriers = want->shared >> 16, cap = min32(shapes.cap, shapes.next_cap), n;
-
-	if (h->ctas >= cap || fw.peus * limit <= h->waves)
-		return 0;
-	n = min32(cap - h->ctas, (fw.peus * limit - h->waves) / want->waves);
-	n = min32(n, shared_room(h, want->shared & 0xffff));
-	return barriers ? min32(n, (fw.barriers - h->barriers) / barriers) : n;
+	return fw.peus * limit > h->waves ? (fw.peus * limit - h->waves) / waves : 0;
 }
 
-/* Free slots for @want on the SM at @position, and what such an SM holds. */
+static struct room room(const struct holding *h, const struct shape *want)
+{
+	struct room n, limit = { fw.peu_waves, fw.peu_waves };
+	uint32_t barriers = want->shared >> 16, shared = want->shared & 0xffff, cap = min32(shapes.cap, shapes.next_cap);
+
+	if (h->ctas >= cap)
+		return (struct room){ 0, 0 };
+	n.most = cap - h->ctas;
+	if (barriers)
+		n.most = min32(n.most, (fw.barriers - h->barriers) / barriers);
+	n.least = n.most;
+	peu_limit(&limit, fw.scalar_blocks, want->registers & 0xffff, h->scalar, h->same_scalar);
+	peu_limit(&limit, fw.vector_blocks, want->registers >> 16, h->vector, h->same_vector);
+	n.most = min32(min32(n.most, waves_room(h, limit.most, want->waves)), shared_room(h, shared, 0));
+	n.least = min32(min32(n.least, waves_room(h, limit.least, want->waves)),
+			shared_room(h, shared, h->same_shared ? 0 : (h->runs + 1) * (shared - 1)));
+	return n;
+}
+
+/*
+ * Free slots for @want on the SM at @position, and what such an SM holds. Counting
+ * says it if the blocks cannot matter; else the SM is asked, whose answer may know of
+ * completions we have not heard of yet.
+ */
 static uint32_t room_at(const struct shape *want, unsigned position, struct holding *h)
 {
 	unsigned i;
 	bool clean = !(shapes.tainted[position / 32] >> (position % 32) & 1);
+	struct room n;
 
 	*h = (struct holding){
 		.tainted = !clean, .same_shared = clean, .same_scalar = clean, .same_vector = clean,
@@ -190,7 +217,18 @@ static uint32_t room_at(const struct shape *want, unsigned position, struct hold
 	}
 	if (!h->ctas)
 		h->same_shared = h->same_scalar = h->same_vector = true;
-	return room(h, want);
+	n = room(h, want);
+	n.most = min32(n.most, lake_level(&want->lake, position));
+	if (n.least >= n.most && !match_exact())
+		return n.most;
+	if (!n.most)
+		return 0;
+	if (match_ask()) {
+		h->asked = true;
+		return min32(n.most, match_room(want->registers, want->shared, want->waves, position));
+	}
+	match_wait();
+	return match.rotate ? 0 : min32(n.least, n.most);
 }
 
 /* SMs of word @w that hold the same as @h. */
@@ -219,6 +257,13 @@ COLD struct lake *shape_mixed(struct shape *shape)
 	for (w = 0; w < fw.words; w++)
 		while (todo[w]) {
 			levels = room_at(shape, 32 * w + lowest_bit(todo[w]), &h);
+			if (h.asked) {
+				same = todo[w] & -todo[w];
+				todo[w] ^= same;
+				if (levels)
+					lake_add(lake, w, same, levels);
+				continue;
+			}
 			for (v = w; v < fw.words; v++) {
 				same = alike(&h, v, todo[v]);
 				todo[v] ^= same;
@@ -282,7 +327,7 @@ COLD void shape_empty(void)
 	struct shape *s;
 	unsigned i;
 
-	shapes.any_tainted = false;
+	shapes.any_tainted = shape_is_exact();
 	for (i = 0; i < fw.words; i++)
 		shapes.tainted[i] = 0;
 	if (!shapes.pending)
@@ -313,6 +358,18 @@ void shape_enable(unsigned position, bool enable)
 		for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
 			lake_add(&s->lake, position / 32, bit, s->capacity);
 	}
+}
+
+bool shape_is_exact(void)
+{
+	return match_exact() || choice.policy;
+}
+
+void shape_exact(bool exact)
+{
+	shapes.any_tainted = true;
+	if (!exact && !shapes.residents)
+		shape_empty();
 }
 
 void shape_cap(uint32_t cap)

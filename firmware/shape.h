@@ -6,7 +6,8 @@
  * as if its CTAs were alone on the card (capacity - own residents), so launches
  * and completions touch one lake only. While CTAs of several shapes are resident,
  * a placement works on a lake made for it from all of them (shape_mixed()), by
- * groups of SMs that hold the same.
+ * groups of SMs that hold the same; where counting does not say what fits, SMs are
+ * asked (match.h).
  */
 #ifndef SHAPE_H
 #define SHAPE_H
@@ -56,7 +57,7 @@ struct shape_state {
 	uint32_t included[LAKE_WORDS]; /* SMs in the lakes */
 	/*
 	 * SMs that have held CTAs of several shapes since they were empty: their free
-	 * blocks may lie in pieces, so what fits is only bounded, not counted.
+	 * blocks may lie in pieces, so what fits cannot always be counted (match.h).
 	 */
 	uint32_t tainted[LAKE_WORDS];
 	uint32_t held[LAKE_WORDS]; /* SMs that take no new work: a CGA waits for them */
@@ -103,6 +104,9 @@ void shape_enable(unsigned position, bool enable);
 void shape_hold(const uint32_t *mask);
 /** shape_hold_lift() - placements that follow may use them all the same. */
 void shape_hold_lift(bool lift);
+/** shape_exact() - a policy wants every placement to ask the SMs (match.h), or no longer. */
+void shape_exact(bool exact);
+bool shape_is_exact(void);
 /** shape_cap() - most CTAs on one SM, 0 = what fits. */
 void shape_cap(uint32_t cap);
 

@@ -4,6 +4,7 @@
 #include "counter.h"
 #include "hal.h"
 #include "log.h"
+#include "match.h"
 
 #define HEARTBEAT_US 10000u
 
@@ -101,6 +102,7 @@ static void heartbeat(uint64_t time)
 	status->heartbeat_time = time;
 	status->heartbeat++;
 	counter_flush();
+	match_beat();
 	for (i = 0; i < fw.tasks; i++)
 		check_task(&tasks[i], us);
 	timer.beat += (uint64_t)us * timer.ticks_per_us;

@@ -257,6 +257,8 @@ static int check_descriptor(struct check *check, const Elf64_Sym *symbol)
 		return bad(check, "a kernel descriptor has a wrong magic or version");
 	if ((d.flags & ~TUTTI_KERNEL_FLAGS) || d.pad0 || d.pad1 || d.cga_kind > TUTTI_CGA_GPU)
 		return bad(check, "a kernel descriptor has unknown flags");
+	if ((d.cga_kind != TUTTI_CGA_NONE) != (d.cga[0] && d.cga[1] && d.cga[2]))
+		return bad(check, "a kernel descriptor has a CGA without extent, or an extent without CGA");
 	if (d.barriers > 16 || !aligned_size(d.kernarg_align))
 		return bad(check, "a kernel descriptor has impossible needs");
 	entry = symbol->st_value + (uint64_t)d.entry_offset;

@@ -34,7 +34,11 @@ enum tutti_message_type {
 	TUTTI_MSG_RSB_INVALIDATE = 12,   /* arg 0: rsb, 1: mask of entries */
 	TUTTI_MSG_RSB_READ = 13,         /* arg 0: rsb, 1: card memory offset to copy it to */
 	TUTTI_MSG_SM_ENABLE = 14,        /* arg 0: first SM, 1: number, 2: 1 = enable, 0 = disable */
-	TUTTI_MSG_POLICY = 15,           /* arg 0: enum tutti_policy, 1: value */
+	/*
+	 * POLICY: arg 0: enum tutti_policy, 1: value. arg 2 = 1: asks, the reply's value is what
+	 * is set; arg 1: which of them, for policies whose value names one in its upper bits.
+	 */
+	TUTTI_MSG_POLICY = 15,
 	TUTTI_MSG_SUSPEND = 16,          /* answers when nothing is in flight */
 	TUTTI_MSG_RESUME = 17,
 	TUTTI_MSG_TASK_CANCEL = 18,      /* arg 0: queue, 1: packet index (spec TSK-12) */
@@ -138,7 +142,7 @@ enum tutti_policy {
 	TUTTI_POLICY_SM_ORDER = 3,   /* (position << 16 | SM): one entry of the SM priority order */
 	TUTTI_POLICY_CGA_MODE = 4,   /* default for grids without a TMD: TUTTI_CGA_LOAD_BALANCE or _MULTICAST */
 	TUTTI_POLICY_CGA_PATIENCE = 5, /* failed sessions before a CGA's domains take no new work; 0 = 256 (spec CGA-05) */
-	TUTTI_POLICY_CHOICE = 6,     /* among matching SMs: TUTTI_CHOICE_* (spec RES-13 .. RES-15) */
+	TUTTI_POLICY_CHOICE = 6,     /* among matching SMs: TUTTI_CHOICE_* (spec RES-13 .. RES-15); -ENOTSUP without the counters */
 	TUTTI_POLICY_SEARCH = 7,     /* largest free run: TUTTI_SEARCH_* (spec RES-08 .. RES-11) */
 	TUTTI_POLICY_SPLIT = 8,      /* waves to PEUs: 0 most free, 1 rotated (spec RES-12) */
 	TUTTI_POLICY_SPLIT_ROUNDS = 9, /* rounds without a match before a CTA is split into waves; 0 = 256 (spec RES-07) */
@@ -147,7 +151,7 @@ enum tutti_policy {
 	TUTTI_POLICY_SEED = 12,      /* of the fair choice among equals (spec RES-04); 0 = no draw, the oldest in the table goes (TSK-04) */
 	TUTTI_POLICY_REMAINING_WEIGHT = 13, /* (resource << 24 | weight): RES-13's A_h */
 	TUTTI_POLICY_POWER_WEIGHT = 14,     /* (class << 24 | weight): RES-14's B_s */
-	TUTTI_POLICY_POWER_WINDOW = 15,     /* cycles, power of two; 0 = 1024 (spec RES-14) */
+	TUTTI_POLICY_POWER_WINDOW = 15,     /* timer ticks, power of two from 8 on; 0 = 1024 (spec RES-14) */
 	TUTTI_POLICY_COMBINE = 16,   /* (weight of RES-13 << 16 | weight of RES-14) (spec RES-15) */
 	TUTTI_POLICIES = 17
 };
@@ -156,6 +160,7 @@ enum tutti_policy {
 #define TUTTI_CHOICE_REMAINING 1u
 #define TUTTI_CHOICE_POWER 2u
 #define TUTTI_CHOICE_COMBINED 3u
+#define TUTTI_CHOICE_LARGEST 4u /* with REMAINING or COMBINED: largest free runs in place of counts of blocks */
 
 #define TUTTI_SEARCH_FULL 0u
 #define TUTTI_SEARCH_GROUPED 1u

@@ -89,7 +89,8 @@ struct tutti_sm_state {
 	uint64_t instructions[TUTTI_CLASSES];
 	struct tutti_peu_state peu[TUTTI_SM_PEUS];
 	uint32_t shared_blocks; /* it has now: another number than the card's while throttled (spec TSK-07) */
-	uint32_t pad0[77];
+	uint32_t recent[TUTTI_CLASSES]; /* instructions of the last window of SM_MODE (spec RES-14) */
+	uint32_t pad0[69];
 };
 TUTTI_SIZE(struct tutti_sm_state, 1024);
 TUTTI_AT(struct tutti_sm_state, cta_slots, 0);
@@ -103,6 +104,7 @@ TUTTI_AT(struct tutti_sm_state, energy, 64);
 TUTTI_AT(struct tutti_sm_state, instructions, 72);
 TUTTI_AT(struct tutti_sm_state, peu, 136);
 TUTTI_AT(struct tutti_sm_state, shared_blocks, 712);
-TUTTI_AT(struct tutti_sm_state, pad0, 716);
+TUTTI_AT(struct tutti_sm_state, recent, 716);
+TUTTI_AT(struct tutti_sm_state, pad0, 748);
 
 #endif

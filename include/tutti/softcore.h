@@ -200,7 +200,8 @@ enum tutti_command {
 	/* REPLY to a wave that waits for an SM request: words: [1] sm | wave << 16, [2] low, [3] high of a0. */
 	TUTTI_CMD_REPLY = 16, /* 4 words */
 	/*
-	 * SM_MODE: sub = TUTTI_SM_*, for all SMs, until the next one. Rotated split: later
+	 * SM_MODE: sub bits 7..0 = TUTTI_SM_*, for all SMs, until the next one; 15..8 = log2 of
+	 * the window of struct tutti_sm_state.recent in timer ticks. Rotated split: later
 	 * LAUNCHes put wave i of a CTA on PEU (split + 1 + i) % peus, split being the PEU that
 	 * got the SM's last one; else each wave goes to the PEU with most free wave slots
 	 * that has room. (spec RES-12)

@@ -151,6 +151,43 @@ void energy_hart_forget(struct hart *hart)
 		memset(hart->blocks, 0, BLOCKS * sizeof(*hart->blocks));
 }
 
+static uint64_t piece_now(struct sm_array *array)
+{
+	return card_time(array->card) >> (array->window - 3);
+}
+
+/* A window of eight pieces that slides by one of them. */
+static void remember(struct sm_array *array, struct sm *sm, const uint64_t *counted)
+{
+	uint64_t now = piece_now(array);
+	unsigned at = now % SM_HISTORY;
+
+	pthread_mutex_lock(&array->energy_lock);
+	if (sm->history[at].piece != now) {
+		memset(&sm->history[at], 0, sizeof(sm->history[at]));
+		sm->history[at].piece = now;
+	}
+	for (unsigned c = 0; c < TUTTI_CLASSES; c++)
+		sm->history[at].count[c] += (uint32_t)counted[c];
+	pthread_mutex_unlock(&array->energy_lock);
+}
+
+bool energy_recent(struct sm_array *array, const struct sm *sm, uint32_t *recent)
+{
+	uint64_t now = piece_now(array);
+	bool any = false;
+
+	memset(recent, 0, TUTTI_CLASSES * sizeof(*recent));
+	pthread_mutex_lock(&array->energy_lock);
+	for (unsigned i = 0; i < SM_HISTORY; i++)
+		for (unsigned c = 0; now - sm->history[i].piece < SM_HISTORY && c < TUTTI_CLASSES; c++) {
+			recent[c] += sm->history[i].count[c];
+			any |= sm->history[i].count[c];
+		}
+	pthread_mutex_unlock(&array->energy_lock);
+	return any;
+}
+
 void energy_flush(struct engine *engine)
 {
 	struct sm *sm = &engine->array->sm[engine->counted_sm];
@@ -158,6 +195,7 @@ void energy_flush(struct engine *engine)
 	if (!engine->counted_any)
 		return;
 	engine->counted_any = false;
+	remember(engine->array, sm, engine->counted);
 	for (unsigned c = 0; c < TUTTI_CLASSES; c++) {
 		if (engine->counted[c])
 			__atomic_fetch_add(&sm->instructions[c], engine->counted[c], __ATOMIC_RELAXED);
@@ -208,6 +246,8 @@ void energy_init(struct sm_array *array)
 	uint64_t range = (uint64_t)config->energy_variation * ONE / 1000;
 
 	array->energy = config->energy != 0;
+	array->window = 10;
+	pthread_mutex_init(&array->energy_lock, NULL);
 	for (unsigned c = 0; c < TUTTI_CLASSES; c++)
 		array->class_energy[c] = pick(config->energy_class[c], class_default[c]);
 	for (unsigned r = 0; r < TUTTI_RESOURCES; r++)

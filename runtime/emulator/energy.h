@@ -3,6 +3,7 @@
 #ifndef TUTTI_EMULATOR_ENERGY_H
 #define TUTTI_EMULATOR_ENERGY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tutti/contract.h"
@@ -22,6 +23,8 @@ void energy_hart_forget(struct hart *hart);
 void energy_block(struct hart *hart, uint64_t va, uint32_t bytes);
 /** energy_flush() - give what @engine has counted to its SM. */
 void energy_flush(struct engine *engine);
+/** energy_recent() - instructions of the last window. Return: there were some. */
+bool energy_recent(struct sm_array *array, const struct sm *sm, uint32_t *recent);
 /** energy_of_resources() - picojoules of one CTA's resources. */
 uint64_t energy_of_resources(const struct sm_array *array, const struct tutti_task_state *state);
 uint64_t energy_of_sm(const struct sm_array *array, const struct sm *sm);

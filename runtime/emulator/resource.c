@@ -209,7 +209,7 @@ bool sm_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *ct
 	if (unlikely(sm->rotate))
 		sm->split = (sm->split + cta->waves) % limits->peus;
 	sm->ctas++;
-	sm->waves += state->waves;
+	sm->waves += cta->waves;
 	sm->touched = 1;
 	return true;
 }

@@ -87,6 +87,8 @@ static void sm_array_free(struct sm_array *array)
 	free(array->view);
 	free(array->cta);
 	free(array->killed);
+	if (array->window)
+		pthread_mutex_destroy(&array->energy_lock);
 	sm_tensor_destroy(array);
 	free(array);
 }

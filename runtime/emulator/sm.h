@@ -39,6 +39,7 @@
 #define SM_WAVES 128u /* wave slots of an SM */
 #define SM_BLOCK_WORDS 4u
 #define SM_SLOTS 256u
+#define SM_HISTORY 8u /* pieces of the window of recent instructions */
 #define MASK_WORDS (TUTTI_MAX_SMS / 32)
 #define WAVE_NO_SLOT 0xffffu
 
@@ -75,6 +76,7 @@ struct sm {
 	uint64_t ctas, waves; /* ever started */
 	uint64_t resource_energy;
 	uint64_t instructions[TUTTI_CLASSES]; /* atomic */
+	struct { uint64_t piece; uint32_t count[TUTTI_CLASSES]; } history[SM_HISTORY]; /* under energy_lock */
 };
 
 /** struct task - a task state and what is derived from it; lives while a slot or a CTA needs it. */
@@ -293,6 +295,8 @@ struct sm_array {
 	const struct tutti_discovery *limits;
 	bool deterministic;
 	bool energy; /* instruction classes are counted */
+	uint32_t window; /* log2 of the window of recent instructions, timer ticks */
+	pthread_mutex_t energy_lock;
 	uint32_t class_energy[TUTTI_CLASSES], resource_energy[TUTTI_RESOURCES];
 	uint32_t sms, slots, sm_waves;
 	struct sm *sm;

@@ -23,7 +23,8 @@ static uint16_t put_map(uint32_t *words, const struct blocks *blocks, unsigned n
 	return (uint16_t)count;
 }
 
-static void put_sm(struct sm_array *array, const struct sm *sm, struct tutti_sm_state *state)
+/* Return: it is stale again as soon as time goes by. */
+static bool put_sm(struct sm_array *array, const struct sm *sm, struct tutti_sm_state *state)
 {
 	const struct tutti_discovery *limits = array->limits;
 
@@ -44,6 +45,7 @@ static void put_sm(struct sm_array *array, const struct sm *sm, struct tutti_sm_
 		state->peu[p].scalar_free = put_map(state->peu[p].scalar, &peu->scalar, limits->scalar_blocks);
 		state->peu[p].vector_free = put_map(state->peu[p].vector, &peu->vector, limits->vector_blocks);
 	}
+	return array->energy && energy_recent(array, sm, state->recent);
 }
 
 void sm_array_table(struct sm_array *array, struct tutti_sm_state *table)
@@ -54,12 +56,16 @@ void sm_array_table(struct sm_array *array, struct tutti_sm_state *table)
 		if (!tutti_load_relaxed(&sm->touched))
 			continue;
 		tutti_store_relaxed(&sm->touched, 0);
-		put_sm(array, sm, &table[i]);
+		if (put_sm(array, sm, &table[i]))
+			tutti_store_relaxed(&sm->touched, 1);
 	}
 }
 
 void sm_array_mode(struct sm_array *array, unsigned mode)
 {
+	unsigned window = mode >> 8;
+
+	array->window = window < 3 ? 3 : window > 40 ? 40 : window;
 	for (uint32_t i = 0; i < array->sms; i++)
 		array->sm[i].rotate = mode & TUTTI_SM_ROTATE;
 }

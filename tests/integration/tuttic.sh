@@ -98,6 +98,27 @@ entry() {
 }
 check "its entry offset leads to the function" entry
 
+cat >cga.c <<-EOF
+	#include "tutti/cga.h"
+	#include "tutti/work.h"
+	struct args { struct tutti_tmd *tmd; struct tutti_work_queue *queue; };
+	TUTTI_KERNEL_DECLARE(first);
+	TUTTI_KERNEL(first, struct args, TUTTI_CGA_OF(TUTTI_CGA_CPC, 4, 2, 1), .group_bytes = 64)
+	{
+		*tutti_map_rank(tutti_shared(uint32_t, 0), tutti_cga_rank_at(1, 0, 0)) = tutti_cga_place(0, 0);
+		tutti_cga_barrier();
+		tutti_task_grid(args->tmd, TUTTI_KERNEL_OBJECT(first), args, 64, 64, NULL);
+		tutti_task_create(args->tmd);
+		tutti_work_put(args->tmd, tutti_work_item(args->queue, 0));
+	}
+EOF
+cga() (
+	mkdir cga && cd cga && "$tuttic" -Wextra -Werror ../cga.c -o k.tco &&
+		[ "$(word 44 2) $(word 46 2) $(word 48 2) $(word 50 1)" = "4 2 1 1" ] &&
+		! $readelf -rW k.tco | awk '/R_RISCV/ { print $3 }' | grep -v RELATIVE
+)
+check "CGA-01, CGA-24, TSK-11: a kernel's CGA shape is in its descriptor; ranks, work items, child tasks compile" cga
+
 check "spaces in paths" bash -c "mkdir 'a b' && cp k.c 'a b/k k.c' && '$tuttic' 'a b/k k.c' -o 'a b/out file.tco' && [ -s 'a b/out file.tco' ]"
 objects() { "$tuttic" -c k.c -o k.o && "$tuttic" k.o -o two.tco && cmp -s k.tco two.tco; }
 check "-c, then linking, gives the same" objects

@@ -23,7 +23,7 @@ for (qx(riscv64-unknown-elf-nm $elf)) {
 }
 
 # Instructions of each function: frame, calls, and whatever is not RV32IMC.
-my ($now, @foreign, @indirect, %called);
+my ($now, @foreign, @indirect, %called, %high);
 my $imc = join '|', qw(lui auipc j jal jalr jr ret call tail beq bne blt bge bltu bgeu beqz bnez blez bgez bltz bgtz bgt ble
 	bgtu bleu lb lh lw lbu lhu sb sh sw addi slti sltiu xori ori andi slli srli srai add sub sll slt sltu xor srl sra or
 	and fence ecall ebreak nop li mv not neg seqz snez sltz sgtz zext.b mul mulh mulhsu mulhu div divu rem remu
@@ -36,6 +36,10 @@ for (qx(riscv64-unknown-elf-objdump -d $elf)) {
 		my ($op, $rest) = ($1, $2);
 		push @foreign, "$now: $op $rest" unless $op =~ /^(?:c\.)?(?:$imc)$/;
 		$function{$now}{frame} += $1 if $op =~ /^(?:c\.)?add/ && $rest =~ /^sp,sp,-(\d+)/;
+		# a frame of more than 2 KiB: its upper part comes from a register
+		$high{$1} = (hex $2) << 12 if $op =~ /^(?:c\.)?lui$/ && $rest =~ /^(\w+),0x(\w+)/;
+		$function{$now}{frame} += (1 << 32) - $high{$1}
+			if $op =~ /^(?:c\.)?add$/ && $rest =~ /^sp,sp,([at]\d)/ && ($high{$1} // 0) >= 1 << 31;
 		push @indirect, $now if $op eq "jalr" && $rest !~ /<\S+>/;
 		$function{$now}{calls}{$1} = 1 if $op =~ /^(?:jal|j|call|tail|jalr)$/ && $rest =~ /<([\w.]+)>/ && $1 ne $now;
 		# a call keeps its frame, a jump at the end of a function has none left

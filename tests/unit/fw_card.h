@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The SMs of a card, as /include says they are: a wave goes to the PEU with the most free wave slots that has the
- * register blocks, blocks are given first-fit, a CTA holds what it took until it ends. Limits: hal_host_discovery().
+ * register blocks (or by rotation), blocks are given first-fit, a CTA holds what it took until it ends. The table of SM
+ * states shows it at once. Limits: hal_host_discovery().
  */
 #ifndef TUTTI_TEST_FW_CARD_H
 #define TUTTI_TEST_FW_CARD_H
@@ -19,7 +20,7 @@ struct card_cta {
 
 struct card_sm {
 	uint64_t shared;
-	unsigned ctas, barriers;
+	unsigned ctas, barriers, split;
 	struct { unsigned waves; uint64_t scalar, vector; } peu[CARD_PEUS];
 	struct card_cta cta[32];
 };
@@ -38,12 +39,56 @@ struct card_slot {
 static struct card_sm card_sm[TUTTI_MAX_SMS];
 static struct card_slot card_slot[CARD_SLOTS];
 static unsigned card_sms;
+static bool card_rotate;
+static uint16_t card_order[TUTTI_MAX_SMS]; /* SM number at each position; the model goes by positions */
 
+/* What the firmware can read of the SM at position @number. */
+static inline void card_show(unsigned number)
+{
+	struct tutti_sm_state *state = &hal_host.sms[card_order[number]];
+	const struct card_sm *sm = &card_sm[number];
+
+	state->cta_slots = 32 - sm->ctas;
+	state->barriers = 16 - sm->barriers;
+	state->split = sm->split;
+	state->shared_blocks = 64;
+	state->shared_free = 64 - (unsigned)__builtin_popcountll(sm->shared);
+	state->shared[0] = state->shared[1] = 0;
+	for (unsigned b = 0; b < 64; b++)
+		state->shared[b % 2] |= (uint32_t)(~sm->shared >> b & 1) << (b / 2);
+	for (unsigned p = 0; p < CARD_PEUS; p++) {
+		state->peu[p].free_waves = (uint16_t)(8 - sm->peu[p].waves);
+		state->peu[p].scalar[0] = (uint32_t)~sm->peu[p].scalar;
+		state->peu[p].vector[0] = (uint32_t)~sm->peu[p].vector;
+		state->peu[p].scalar_free = (uint16_t)__builtin_popcount(state->peu[p].scalar[0]);
+		state->peu[p].vector_free = (uint16_t)__builtin_popcount(state->peu[p].vector[0]);
+	}
+}
+
+/* The table is filled when the firmware switches it on. */
 static inline void card_reset(unsigned sms)
 {
 	memset(card_sm, 0, sizeof(card_sm));
 	memset(card_slot, 0, sizeof(card_slot));
 	card_sms = sms;
+	card_rotate = false;
+	for (unsigned i = 0; i < sms; i++)
+		card_order[i] = (uint16_t)i;
+}
+
+/* Command ORDER. */
+static inline void card_reorder(const uint32_t *w, unsigned words)
+{
+	for (unsigned i = 0; i < 2 * (words - 2) && w[1] + i < card_sms; i++)
+		card_order[w[1] + i] = (uint16_t)(w[2 + i / 2] >> (16 * (i & 1)));
+}
+
+/* Command SM_MODE. */
+static inline void card_mode(unsigned sub)
+{
+	card_rotate = sub & TUTTI_SM_ROTATE;
+	for (unsigned i = 0; i < card_sms; i++)
+		card_show(i);
 }
 
 static inline uint64_t card_run(unsigned n)
@@ -71,6 +116,12 @@ static inline bool card_wave(struct card_sm *sm, const struct tutti_task_state *
 	unsigned tried = 0, p, best;
 	int scalar, vector;
 
+	if (card_rotate) {
+		p = (sm->split + 1 + w) % CARD_PEUS;
+		if (sm->peu[p].waves == 8)
+			return false;
+		tried = ~(1u << p);
+	}
 	for (;;) {
 		for (best = CARD_PEUS, p = 0; p < CARD_PEUS; p++)
 			if (!(tried >> p & 1) && sm->peu[p].waves < 8 &&
@@ -118,11 +169,13 @@ static inline bool card_start(unsigned slot, unsigned number)
 	sm->ctas++;
 	sm->barriers += state->barriers;
 	cta->used = true;
+	sm->split = card_rotate ? (sm->split + state->waves) % CARD_PEUS : sm->split;
 	cta->slot = (uint8_t)slot;
 	cta->shared = (uint8_t)shared;
 	card_slot[slot].running++;
 	card_slot[slot].launched++;
 	card_slot[slot].on[number]++;
+	card_show(number);
 	return true;
 }
 
@@ -151,6 +204,7 @@ static inline void card_end(unsigned slot, unsigned number)
 	sm->barriers -= state->barriers;
 	card_slot[slot].running--;
 	card_slot[slot].on[number]--;
+	card_show(number);
 }
 
 /*

@@ -78,8 +78,10 @@ static inline int rig_message(struct tutti_message *m)
 	for (; control->card_ring_head != status->card_ring_tail; control->card_ring_head++) {
 		const struct tutti_message *answer = &from[control->card_ring_head % (d->card_ring.bytes / 64)];
 
-		if (answer->type == TUTTI_MSG_REPLY && answer->id == m->id)
+		if (answer->type == TUTTI_MSG_REPLY && answer->id == m->id) {
 			result = answer->status;
+			m->value = answer->value;
+		}
 	}
 	return result;
 }

@@ -407,7 +407,9 @@ static bool take_command(void)
 	case TUTTI_CMD_FENCE: take_fence(w[0] >> 16); break;
 	case TUTTI_CMD_SCRUB: take_scrub(w); break;
 	case TUTTI_CMD_WRITE: take_write(w); break;
-	case TUTTI_CMD_INTERRUPT: case TUTTI_CMD_CONTEXT: case TUTTI_CMD_TLB: case TUTTI_CMD_ORDER: break;
+	case TUTTI_CMD_INTERRUPT: case TUTTI_CMD_CONTEXT: case TUTTI_CMD_TLB: break;
+	case TUTTI_CMD_ORDER: card_reorder(w, words); break;
+	case TUTTI_CMD_SM_MODE: card_mode(w[0] >> 16); break;
 	default: fail_msg("command %u", w[0] & 0xff);
 	}
 	now++;

@@ -63,7 +63,8 @@ static void take_fetch(const uint32_t *w)
 {
 	struct tutti_event event = { { TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u) } };
 
-	memcpy(hal_host_pointer(w[5]), user(w[2] | (uint64_t)w[3] << 32), w[4]);
+	if ((w[1] & 0xffff) != TUTTI_ASID_BUS) /* a mark that commands have been taken */
+		memcpy(hal_host_pointer(w[5]), user(w[2] | (uint64_t)w[3] << 32), w[4]);
 	later(&event);
 }
 
@@ -219,6 +220,7 @@ static void take_commands(void)
 		case TUTTI_CMD_FETCH: take_fetch(w); break;
 		case TUTTI_CMD_STATE: take_state(w, words); break;
 		case TUTTI_CMD_LAUNCH: take_launch(w, words); break;
+		case TUTTI_CMD_SM_MODE: card_mode(w[0] >> 16); break;
 		case TUTTI_CMD_FLUSH: take_flush(w); break;
 		case TUTTI_CMD_SIGNAL:
 			assert_int_equal(signalled[((w[2] | (uint64_t)w[3] << 32) - SIGNAL_AT) / 64]++, 0);

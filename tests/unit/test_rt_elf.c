@@ -186,6 +186,8 @@ static void one_defect_each(void **state)
 	DEFECT(o.kd.flags = 0x80, "flags");
 	DEFECT(o.kd.pad1 = 1, "flags");
 	DEFECT(o.kd.barriers = 17, "needs");
+	DEFECT((o.kd.cga_kind = TUTTI_CGA_GPC, o.kd.cga[0] = 2), "CGA");
+	DEFECT(o.kd.cga[0] = o.kd.cga[1] = o.kd.cga[2] = 1, "CGA");
 	DEFECT(o.kd.kernarg_align = 8, "needs");
 	DEFECT(o.kd.kernarg_align = 48, "needs");
 	DEFECT(o.kd.kernarg_align = 8192, "needs");

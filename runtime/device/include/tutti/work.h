@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Kernels that consume work items, and kernels that start others
+ *
+ * A queue task's CTAs each get a few items of a circular queue (struct tutti_work_queue,
+ * whose rules are in tmd.h). Its kernel:
+ *
+ *	TUTTI_KERNEL(consume, struct args)
+ *	{
+ *		for (uint32_t i = tutti_wave()->wave; i < tutti_work_items(); i += tutti_wave()->waves) {
+ *			struct item *item = tutti_work_item(args->queue, i);
+ *
+ *			...item->value...
+ *			tutti_work_done(args->queue, i);
+ *		}
+ *	}
+ *
+ * Any kernel, or the host, adds items with tutti_work_put(); any kernel starts child
+ * tasks with tutti_task_create() and may wait for them with tutti_signal_wait(). What a
+ * task is, is told by its TMD; tutti_task_grid() fills in one for a plain grid. (spec TSK-10, TSK-11)
+ */
+#ifndef TUTTI_WORK_H
+#define TUTTI_WORK_H
+
+#include "tutti/device.h"
+#include "tutti/message.h"
+#include "tutti/signal.h"
+#include "tutti/tmd.h"
+
+/* ---- items: consumer -------------------------------------------------- */
+
+/** tutti_work_items() - items this CTA has been given; 0 in tasks without a queue. */
+static inline uint32_t tutti_work_items(void)
+{
+	return tutti_wave()->work_items;
+}
+
+/** tutti_work_first() - number of the first one, counted over the queue's life. */
+static inline uint64_t tutti_work_first(void)
+{
+	return tutti_wave()->work_first;
+}
+
+static inline uint64_t *tutti_work_slot(const struct tutti_work_queue *queue, uint64_t number)
+{
+	return (uint64_t *)(uintptr_t)(queue->base + (number & (queue->items - 1)) * queue->item_bytes);
+}
+
+/** tutti_work_item() - item @i of those given to this CTA; the bytes behind its first 8 are the writer's. */
+static inline void *tutti_work_item(const struct tutti_work_queue *queue, uint32_t i)
+{
+	return tutti_work_slot(queue, tutti_work_first() + i) + 1;
+}
+
+/** tutti_work_done() - item @i has been read: its slot may be written again. */
+static inline void tutti_work_done(const struct tutti_work_queue *queue, uint32_t i)
+{
+	uint64_t number = tutti_work_first() + i;
+
+	tutti_store_release(tutti_work_slot(queue, number), number + queue->items);
+}
+
+/* ---- items: producer -------------------------------------------------- */
+
+/**
+ * tutti_work_reserve() - take the next slot of @queue for writing.
+ * @number: gets the item's number, for tutti_work_publish()
+ * Return: where to write, NULL if the queue is full: try again later, or give up.
+ */
+static inline void *tutti_work_reserve(struct tutti_work_queue *queue, uint64_t *number)
+{
+	uint64_t at = tutti_load_relaxed(&queue->write_index);
+
+	for (;;) {
+		int64_t ahead = (int64_t)(tutti_load_acquire(tutti_work_slot(queue, at)) - at);
+
+		if (ahead < 0)
+			return NULL;
+		if (ahead > 0) /* somebody else has it */
+			at = tutti_load_relaxed(&queue->write_index);
+		else if (__atomic_compare_exchange_n(&queue->write_index, &at, at + 1, 0, __ATOMIC_ACQ_REL,
+						     __ATOMIC_RELAXED))
+			break;
+	}
+	*number = at;
+	return tutti_work_slot(queue, at) + 1;
+}
+
+/** tutti_work_publish() - item @number is written; tutti_work_notify() tells the card, once for many. */
+static inline void tutti_work_publish(struct tutti_work_queue *queue, uint64_t number)
+{
+	tutti_store_release(tutti_work_slot(queue, number), number + 1);
+}
+
+/** tutti_work_notify() - the queue of the task @tmd has new items. Return: 0 or a negative error. */
+static inline int64_t tutti_work_notify(const struct tutti_tmd *tmd)
+{
+	tutti_fence();
+	return tutti_service(TUTTI_SERVICE_QUEUE_NOTIFY, (uint64_t)(uintptr_t)tmd);
+}
+
+/**
+ * tutti_work_put() - add one item and tell the card.
+ * @item: queue->item_bytes - 8 bytes
+ * Return: 0, -TUTTI_ENOSPC if the queue is full, or what the card says.
+ */
+static inline int64_t tutti_work_put(const struct tutti_tmd *tmd, const void *item)
+{
+	struct tutti_work_queue *queue = (struct tutti_work_queue *)(uintptr_t)tmd->queue;
+	uint64_t number, *slot = (uint64_t *)tutti_work_reserve(queue, &number);
+
+	if (!slot)
+		return -TUTTI_ENOSPC;
+	__builtin_memcpy(slot, item, queue->item_bytes - 8);
+	tutti_work_publish(queue, number);
+	return tutti_work_notify(tmd);
+}
+
+/* ---- child tasks ------------------------------------------------------ */
+
+/** tutti_task_create() - start the task @tmd, 64-byte aligned. Return: 0 or a negative error; it ends by its signal. */
+static inline int64_t tutti_task_create(const struct tutti_tmd *tmd)
+{
+	tutti_fence();
+	return tutti_service(TUTTI_SERVICE_TASK, (uint64_t)(uintptr_t)tmd);
+}
+
+/**
+ * tutti_task_grid() - fill in @tmd for a one-dimensional grid.
+ * @kernel: address of the kernel's descriptor, e.g. (uint64_t)&name_kd of this file: see TUTTI_KERNEL_OBJECT()
+ * @signal: decremented when it is done, or NULL
+ * Fields not named here are 0 and may be set afterwards: more dimensions, CGAs, priority.
+ */
+static inline void tutti_task_grid(struct tutti_tmd *tmd, uint64_t kernel, const void *args, uint32_t items,
+				   uint16_t workgroup, const struct tutti_signal *signal)
+{
+	__builtin_memset(tmd, 0, sizeof(*tmd));
+	tmd->magic = TUTTI_TMD_MAGIC;
+	tmd->version = TUTTI_TMD_VERSION;
+	tmd->type = TUTTI_TASK_GRID;
+	tmd->kernel_object = kernel;
+	tmd->kernarg = (uint64_t)(uintptr_t)args;
+	tmd->signal = (uint64_t)(uintptr_t)signal;
+	tmd->grid[0] = items;
+	tmd->grid[1] = tmd->grid[2] = 1;
+	tmd->workgroup[0] = workgroup;
+	tmd->workgroup[1] = tmd->workgroup[2] = 1;
+	tmd->setup = 1;
+}
+
+/**
+ * TUTTI_KERNEL_OBJECT() - address of the descriptor of kernel @name of the same code object, for a TMD.
+ * Say TUTTI_KERNEL_DECLARE(name) before, at file scope.
+ */
+#define TUTTI_KERNEL_OBJECT(name) ((uint64_t)(uintptr_t)name##_descriptor)
+#define TUTTI_KERNEL_DECLARE(name) \
+	extern const char name##_descriptor[] __asm__(#name ".kd") __attribute__((visibility("hidden")))
+
+/** tutti_signal_load() - value of @signal. */
+static inline int64_t tutti_signal_load(const struct tutti_signal *signal)
+{
+	int64_t value = tutti_load_acquire(&signal->value);
+
+	return signal->flags & TUTTI_SIGNAL_SPLIT ? value - tutti_load_acquire(&signal->card_done) : value;
+}
+
+/** tutti_signal_wait() - until @signal is below @value; other waves run meanwhile. Return: its value then. */
+static inline int64_t tutti_signal_wait(const struct tutti_signal *signal, int64_t value)
+{
+	int64_t now;
+
+	while ((now = tutti_signal_load(signal)) >= value)
+		tutti_yield();
+	return now;
+}
+
+#endif

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+/* Scores of SMs (RES-13 .. RES-15) against choosing for one CTA at a time. */
+#include "fw_rig.h"
+
+#include "../../firmware/choice.h"
+#include "../../firmware/match.h"
+
+static unsigned sms;
+static struct shape shape;
+static struct lake lake;
+static uint8_t room[TUTTI_MAX_SMS];
+static uint32_t weight[TUTTI_RESOURCES], power[TUTTI_CLASSES], combine[2];
+static uint32_t out[LAKE_MESSAGE(LAKE_WORDS)];
+
+static int set(unsigned policy, uint32_t value)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_POLICY, .arg = { policy, value } };
+
+	return rig_message(&m);
+}
+
+static int ask(unsigned policy, unsigned which, uint32_t *value)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_POLICY, .arg = { policy, which, 1 } };
+	int status = rig_message(&m);
+
+	*value = (uint32_t)m.value;
+	return status;
+}
+
+static void begin(unsigned n)
+{
+	struct tutti_discovery *d;
+
+	sms = n;
+	rig_boot(n, 1);
+	d = (void *)hal_host.window;
+	d->features |= TUTTI_FEATURE_ENERGY;
+	match_ask();
+	rig_event(TUTTI_EVENT_NONE, 0, 0);
+	rig_drain();
+	assert_true(match_ask());
+}
+
+/* What the table says, free blocks anywhere, and how many CTAs each SM takes. */
+static void some_card(bool similar)
+{
+	uint32_t mask[LAKE_WORDS] = { 0 };
+	unsigned i, p, c;
+
+	lake_init(&lake, (sms + 31) / 32, mask, 0);
+	lake.top = lake.row;
+	for (i = 0; i < sms; i++) {
+		struct tutti_sm_state *sm = &hal_host.sms[i];
+
+		*sm = (struct tutti_sm_state){ .cta_slots = 1 + roll(32), .barriers = roll(17), .shared_blocks = 64 };
+		sm->shared[0] = roll32();
+		sm->shared[1] = roll32();
+		sm->shared_free = (uint32_t)(__builtin_popcount(sm->shared[0]) + __builtin_popcount(sm->shared[1]));
+		for (p = 0; p < 4; p++) {
+			sm->peu[p].free_waves = (uint16_t)roll(9);
+			sm->peu[p].scalar[0] = roll32();
+			sm->peu[p].vector[0] = roll32();
+			sm->peu[p].scalar_free = (uint16_t)__builtin_popcount(sm->peu[p].scalar[0]);
+			sm->peu[p].vector_free = (uint16_t)__builtin_popcount(sm->peu[p].vector[0]);
+		}
+		for (c = 0; c < TUTTI_CLASSES; c++)
+			sm->recent[c] = roll(3) ? roll(100) : 0;
+		if (similar && i)
+			*sm = hal_host.sms[roll(2) ? 0 : i - 1];
+		room[i] = (uint8_t)(roll(4) ? roll(9) : 0);
+		if (room[i])
+			lake_add(&lake, i / 32, 1u << (i % 32), room[i]);
+	}
+}
+
+static unsigned longest(const uint32_t *map, unsigned words, unsigned blocks)
+{
+	unsigned best = 0, length = 0;
+
+	for (unsigned b = 0; b < blocks; b++) {
+		length = map[b % words] >> (b / words) & 1 ? length + 1 : 0;
+		best = length > best ? length : best;
+	}
+	return best;
+}
+
+/* Sums of the spec, of @sm with @ctas more CTAs of the shape. */
+static int64_t remaining(const struct tutti_sm_state *sm, unsigned ctas, bool runs)
+{
+	int64_t r[TUTTI_RESOURCES] = { 0 }, sum = 0;
+	unsigned p, i;
+
+	for (p = 0; p < 4; p++) {
+		r[TUTTI_RESOURCE_WAVES] += sm->peu[p].free_waves;
+		r[TUTTI_RESOURCE_SCALAR] += runs ? longest(sm->peu[p].scalar, 1, 32) : sm->peu[p].scalar_free;
+		r[TUTTI_RESOURCE_VECTOR] += runs ? longest(sm->peu[p].vector, 1, 32) : sm->peu[p].vector_free;
+	}
+	r[TUTTI_RESOURCE_SHARED] = runs ? longest(sm->shared, 2, 64) : sm->shared_free;
+	r[TUTTI_RESOURCE_BARRIERS] = sm->barriers;
+	r[TUTTI_RESOURCE_CTAS] = sm->cta_slots;
+	r[TUTTI_RESOURCE_WAVES] -= ctas * shape.waves;
+	r[TUTTI_RESOURCE_SCALAR] -= ctas * shape.waves * (shape.registers & 0xffff);
+	r[TUTTI_RESOURCE_VECTOR] -= ctas * shape.waves * (shape.registers >> 16);
+	r[TUTTI_RESOURCE_SHARED] -= ctas * (shape.shared & 0xffff);
+	r[TUTTI_RESOURCE_BARRIERS] -= ctas * (shape.shared >> 16);
+	r[TUTTI_RESOURCE_CTAS] -= ctas;
+	for (i = 0; i < TUTTI_RESOURCES; i++)
+		sum += weight[i] * r[i];
+	return sum;
+}
+
+static int64_t spent(const struct tutti_sm_state *sm)
+{
+	int64_t sum = 0;
+
+	for (unsigned c = 0; c < TUTTI_CLASSES; c++)
+		sum += (int64_t)power[c] * sm->recent[c];
+	return sum;
+}
+
+static int64_t score(unsigned policy, unsigned i, unsigned ctas)
+{
+	const struct tutti_sm_state *sm = &hal_host.sms[i];
+	bool runs = policy & TUTTI_CHOICE_LARGEST;
+
+	switch (policy & 3) {
+	case TUTTI_CHOICE_REMAINING:
+		return remaining(sm, ctas, runs);
+	case TUTTI_CHOICE_POWER:
+		return -spent(sm);
+	}
+	return combine[0] * remaining(sm, ctas, runs) - combine[1] * spent(sm);
+}
+
+/* Best SM for each CTA in turn, into @order. Return: CTAs placed. */
+static unsigned oracle(unsigned policy, unsigned n, uint16_t *order)
+{
+	unsigned got[TUTTI_MAX_SMS] = { 0 }, placed = 0, i, best;
+
+	for (; placed < n; placed++) {
+		for (best = sms, i = 0; i < sms; i++)
+			if (got[i] < room[i] && (best == sms || score(policy, i, got[i]) > score(policy, best, got[best])))
+				best = i;
+		if (best == sms)
+			break;
+		got[best]++;
+		order[placed] = (uint16_t)best;
+	}
+	return placed;
+}
+
+static unsigned read_segments(const uint32_t *p, const uint32_t *end, uint16_t *order)
+{
+	unsigned n = 0;
+
+	while (p < end) {
+		unsigned repeat = *p & 0xffff, first = *p >> 16 & 0xff, words = *p >> 24, r, b;
+
+		for (p++, r = 0; r < repeat; r++)
+			for (b = 0; b < 32 * words; b++)
+				if (p[b / 32] >> (b % 32) & 1)
+					order[n++] = (uint16_t)(32 * first + b);
+		p += words;
+	}
+	return n;
+}
+
+static void compare(unsigned policy, unsigned n)
+{
+	static uint16_t want[TUTTI_MAX_SMS * 9], got[TUTTI_MAX_SMS * 9];
+	uint16_t counts[2][TUTTI_MAX_SMS] = { { 0 } };
+	unsigned placed, left, i;
+	uint32_t *end;
+
+	if (policy & TUTTI_CHOICE_LARGEST)
+		n = n ? 1 : 0;
+	placed = oracle(policy, n, want);
+	left = choice_pour(&shape, &lake, n, out, &end);
+	assert_int_equal(left, n - placed);
+	assert_true(end - out <= (long)LAKE_MESSAGE((sms + 31) / 32));
+	assert_int_equal(read_segments(out, end, got), placed);
+	for (i = 0; i < placed; i++) {
+		counts[0][want[i]]++;
+		counts[1][got[i]]++;
+	}
+	for (i = 0; i < sms; i++)
+		assert_int_equal(counts[0][i], counts[1][i]);
+	if (placed <= 16)
+		assert_memory_equal(want, got, placed * 2);
+}
+
+static void some_weights(void)
+{
+	unsigned i;
+
+	for (i = 0; i < TUTTI_RESOURCES; i++)
+		assert_int_equal(set(TUTTI_POLICY_REMAINING_WEIGHT, i << 24 | (weight[i] = roll(4) ? roll(200) : 0)), 0);
+	for (i = 0; i < TUTTI_CLASSES; i++)
+		assert_int_equal(set(TUTTI_POLICY_POWER_WEIGHT, i << 24 | (power[i] = roll(200))), 0);
+	combine[0] = roll(200);
+	combine[1] = 1 + roll(200);
+	assert_int_equal(set(TUTTI_POLICY_COMBINE, combine[0] << 16 | combine[1]), 0);
+}
+
+static void one_cta_at_a_time(void **unused)
+{
+	static const unsigned sizes[] = { 1, 7, 32, 40, 132, 144, 1024 };
+	static const unsigned policies[] = { TUTTI_CHOICE_REMAINING, TUTTI_CHOICE_POWER, TUTTI_CHOICE_COMBINED,
+					     TUTTI_CHOICE_REMAINING | TUTTI_CHOICE_LARGEST,
+					     TUTTI_CHOICE_COMBINED | TUTTI_CHOICE_LARGEST };
+	unsigned round, p;
+
+	for (round = 0; round < 210; round++) {
+		seed(round);
+		begin(sizes[round % 7]);
+		some_weights();
+		for (p = 0; p < 5; p++) {
+			assert_int_equal(set(TUTTI_POLICY_CHOICE, policies[p]), 0);
+			shape = (struct shape){ .registers = roll(6) | roll(6) << 16, .shared = roll(5) | roll(2) << 16,
+						.waves = 1 + roll(4) };
+			some_card(round & 1);
+			compare(policies[p], roll(8));
+			compare(policies[p], roll(sms < 200 ? sms * 6 : 300));
+			compare(policies[p], sms < 200 ? sms * 10 : 20);
+		}
+	}
+}
+
+/* However large the weights are, the order of two SMs that differ clearly stays. */
+static void large_weights(void **unused)
+{
+	uint16_t order[4];
+	uint32_t *end;
+	unsigned i;
+
+	begin(2);
+	for (i = 0; i < TUTTI_RESOURCES; i++)
+		assert_int_equal(set(TUTTI_POLICY_REMAINING_WEIGHT, i << 24 | 0xffffff), 0);
+	for (i = 0; i < TUTTI_CLASSES; i++)
+		assert_int_equal(set(TUTTI_POLICY_POWER_WEIGHT, i << 24 | 0xffffff), 0);
+	assert_int_equal(set(TUTTI_POLICY_COMBINE, 0xffffffff), 0);
+	for (i = 1; i <= 3; i++) {
+		assert_int_equal(set(TUTTI_POLICY_CHOICE, i), 0);
+		seed(i);
+		some_card(false);
+		lake_init(&lake, 1, (uint32_t[]){ 3 }, 4);
+		for (unsigned p = 0; p < 4; p++) {
+			hal_host.sms[0].peu[p].vector_free = 3;
+			hal_host.sms[1].peu[p].vector_free = 32;
+		}
+		memset(hal_host.sms[0].recent, 0xff, sizeof(hal_host.sms[0].recent));
+		memset(hal_host.sms[1].recent, 0, sizeof(hal_host.sms[1].recent));
+		hal_host.sms[0].cta_slots = hal_host.sms[0].barriers = hal_host.sms[0].shared_free = 0;
+		assert_int_equal(choice_pour(&shape, &lake, 1, out, &end), 0);
+		assert_int_equal(read_segments(out, end, order), 1);
+		assert_int_equal(order[0], 1);
+	}
+}
+
+static void values_are_checked(void **unused)
+{
+	uint32_t value;
+
+	begin(3);
+	assert_int_equal(set(TUTTI_POLICY_CHOICE, 4), -TUTTI_EINVAL);
+	assert_int_equal(set(TUTTI_POLICY_CHOICE, 6), -TUTTI_EINVAL);
+	assert_int_equal(set(TUTTI_POLICY_CHOICE, 8), -TUTTI_EINVAL);
+	assert_int_equal(set(TUTTI_POLICY_REMAINING_WEIGHT, TUTTI_RESOURCES << 24), -TUTTI_EINVAL);
+	assert_int_equal(set(TUTTI_POLICY_POWER_WEIGHT, TUTTI_CLASSES << 24), -TUTTI_EINVAL);
+	assert_int_equal(set(TUTTI_POLICY_POWER_WINDOW, 1000), -TUTTI_EINVAL);
+	assert_int_equal(set(TUTTI_POLICY_POWER_WINDOW, 4), -TUTTI_EINVAL);
+	assert_int_equal(set(TUTTI_POLICY_COMBINE, 0), -TUTTI_EINVAL);
+	assert_int_equal(set(TUTTI_POLICIES, 0), -TUTTI_EINVAL);
+	/* all of it can be asked for */
+	assert_int_equal(set(TUTTI_POLICY_CHOICE, 7), 0);
+	assert_int_equal(ask(TUTTI_POLICY_CHOICE, 0, &value), 0);
+	assert_int_equal(value, 7);
+	assert_int_equal(set(TUTTI_POLICY_REMAINING_WEIGHT, 3u << 24 | 1234), 0);
+	assert_int_equal(ask(TUTTI_POLICY_REMAINING_WEIGHT, 3, &value), 0);
+	assert_int_equal(value, 1234);
+	assert_int_equal(ask(TUTTI_POLICY_REMAINING_WEIGHT, 6, &value), -TUTTI_EINVAL);
+	assert_int_equal(set(TUTTI_POLICY_POWER_WEIGHT, 7u << 24 | 99), 0);
+	assert_int_equal(ask(TUTTI_POLICY_POWER_WEIGHT, 7, &value), 0);
+	assert_int_equal(value, 99);
+	assert_int_equal(set(TUTTI_POLICY_POWER_WINDOW, 1u << 20), 0);
+	assert_int_equal(ask(TUTTI_POLICY_POWER_WINDOW, 0, &value), 0);
+	assert_int_equal(value, 1u << 20);
+	assert_int_equal(shapes.sm_mode >> 8, 20); /* the SMs were told */
+	assert_int_equal(set(TUTTI_POLICY_POWER_WINDOW, 0), 0);
+	assert_int_equal(ask(TUTTI_POLICY_POWER_WINDOW, 0, &value), 0);
+	assert_int_equal(value, 1024);
+	assert_int_equal(set(TUTTI_POLICY_SEARCH, TUTTI_SEARCH_SAMPLED), 0);
+	assert_int_equal(ask(TUTTI_POLICY_SEARCH, 0, &value), 0);
+	assert_int_equal(value, TUTTI_SEARCH_SAMPLED);
+	assert_int_equal(ask(TUTTI_POLICY_SM_ORDER, 2, &value), 0);
+	assert_int_equal(value, 2);
+	assert_int_equal(ask(TUTTI_POLICY_SM_ORDER, 3, &value), -TUTTI_EINVAL);
+	assert_int_equal(ask(TUTTI_POLICIES, 0, &value), -TUTTI_EINVAL);
+	/* a card without instruction counters */
+	((struct tutti_discovery *)hal_host.window)->features &= ~TUTTI_FEATURE_ENERGY;
+	assert_int_equal(set(TUTTI_POLICY_CHOICE, TUTTI_CHOICE_POWER), -TUTTI_ENOTSUP);
+	assert_int_equal(set(TUTTI_POLICY_CHOICE, TUTTI_CHOICE_COMBINED), -TUTTI_ENOTSUP);
+	assert_int_equal(set(TUTTI_POLICY_CHOICE, TUTTI_CHOICE_REMAINING), 0);
+}
+
+/* While commands are on their way the table lies: nothing is placed, and it is asked again. */
+static void only_the_truth(void **unused)
+{
+	uint32_t *end;
+
+	begin(4);
+	assert_int_equal(set(TUTTI_POLICY_CHOICE, TUTTI_CHOICE_REMAINING), 0);
+	seed(5);
+	some_card(false);
+	lake_init(&lake, 1, (uint32_t[]){ 15 }, 2);
+	match_mode(true); /* a command that has not been taken */
+	assert_int_equal(choice_pour(&shape, &lake, 3, out, &end), 3);
+	assert_ptr_equal(end, out);
+	assert_true(match.waiting);
+	rig_event(TUTTI_EVENT_NONE, 0, 0);
+	rig_drain();
+	assert_int_equal(choice_pour(&shape, &lake, 3, out, &end), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("RES-13, RES-14, RES-15", one_cta_at_a_time),
+		RIG_TEST("RES-13, RES-14, RES-15", large_weights),
+		RIG_TEST("RES-15, SYS-08", values_are_checked),
+		RIG_TEST("RES-13", only_the_truth),
+	};
+
+	return cmocka_run_group_tests_name("firmware: choice of SMs", tests, NULL, NULL);
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+/* What fits beside CTAs of other shapes: the firmware's answer against trying it out, one CTA at a time. */
+#include "fw_producer.h"
+
+#include "../../firmware/channel.h"
+#include "../../firmware/match.h"
+
+static unsigned sms;
+
+/* Any kernel the default card can run. */
+static struct tutti_kernel_descriptor some_kernel(void)
+{
+	struct tutti_kernel_descriptor d = rig_descriptor();
+
+	d.scalar_blocks = (uint16_t)(roll(3) ? roll(13) : roll(4));
+	d.vector_blocks = (uint16_t)(roll(3) ? roll(11) : 0);
+	d.group_bytes = roll(2) ? roll(24) * 2048 : 0;
+	d.barriers = (uint16_t)roll(3);
+	return d;
+}
+
+static void begin(unsigned n)
+{
+	unsigned q;
+
+	sms = n;
+	world_reset(n);
+	rig_boot(n, ASID);
+	for (q = 0; q < QUEUES; q++) {
+		struct tutti_message m = { .type = TUTTI_MSG_QUEUE_CREATE,
+					   .queue = { .queue = (uint16_t)q, .asid = ASID, .ring = RING_AT + q * 4096ull,
+						      .read_index = INDEX_AT + q * 64ull, .size_log2 = 6, .priority = 5 } };
+
+		assert_int_equal(rig_message(&m), 0);
+		model[q].id = q;
+		model[q].alive = true;
+	}
+	for (q = 0; q < QUEUES; q++)
+		descriptor[q] = some_kernel();
+	/* the very first question is answered by a bound: let it be this one */
+	assert_false(match_ask());
+	rig_event(TUTTI_EVENT_NONE, 0, 0);
+	while (take_command())
+		;
+}
+
+static int policy(unsigned which, uint32_t value)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_POLICY, .arg = { which, value } };
+
+	int status = rig_message(&m);
+
+	card_mode(shapes.sm_mode); /* rig_message() has dropped the command */
+	return status;
+}
+
+/* CTAs like those of @state that position @sm takes: put there until no more fits, then all undone. */
+static unsigned fits(const struct tutti_task_state *state, unsigned sm)
+{
+	static struct card_sm kept;
+	static struct card_slot slot;
+	unsigned n = 0;
+
+	kept = card_sm[sm];
+	slot = card_slot[CARD_SLOTS - 1];
+	card_slot[CARD_SLOTS - 1].state = *state;
+	while (card_start(CARD_SLOTS - 1, sm))
+		n++;
+	card_sm[sm] = kept;
+	card_slot[CARD_SLOTS - 1] = slot;
+	card_show(sm);
+	return n;
+}
+
+static struct tutti_task_state some_state(void)
+{
+	struct tutti_kernel_descriptor d = some_kernel();
+
+	return (struct tutti_task_state){
+		.waves = (uint16_t)(1 + roll(6)), .scalar_blocks = d.scalar_blocks, .vector_blocks = d.vector_blocks,
+		.shared_blocks = (uint16_t)(d.group_bytes / 2048), .barriers = d.barriers,
+	};
+}
+
+static uint32_t ask(const struct tutti_task_state *s, unsigned sm)
+{
+	return match_room(s->scalar_blocks | (uint32_t)s->vector_blocks << 16,
+			  s->shared_blocks | (uint32_t)s->barriers << 16, s->waves, sm);
+}
+
+/* A SM in the middle of its life: CTAs of six kinds have come and gone. */
+static void some_past(unsigned sm)
+{
+	unsigned i, slot;
+
+	for (slot = 0; slot < 6; slot++)
+		card_slot[slot].state = some_state();
+	for (i = 0; i < 60; i++) {
+		struct card_sm kept = card_sm[sm];
+
+		slot = roll(6);
+		if (roll(5) < 3) {
+			if (!card_start(slot, sm)) {
+				card_sm[sm] = kept; /* the card stops at the first thing that is missing */
+				card_show(sm);
+			}
+		} else if (card_slot[slot].on[sm]) {
+			card_end(slot, sm);
+		}
+	}
+}
+
+static void room_of_an_sm(void **unused)
+{
+	unsigned round, i, rich = 0;
+
+	for (round = 0; round < 4000; round++) {
+		seed(round);
+		if (round % 100 == 0)
+			begin(2);
+		card_reset(2);
+		match.rotate = card_rotate = round & 1;
+		some_past(1);
+		for (i = 0; i < 8; i++) {
+			struct tutti_task_state want = some_state();
+			unsigned n = fits(&want, 1), search;
+
+			match.search = TUTTI_SEARCH_FULL;
+			assert_int_equal(ask(&want, 1), n);
+			rich += n > 1;
+			for (search = 1; search <= TUTTI_SEARCH_SHARED; search++) {
+				match.search = search;
+				assert_true(ask(&want, 1) <= n);
+				if (search == TUTTI_SEARCH_SHARED && n)
+					rich += ask(&want, 1) > 0;
+			}
+			/* exact search: one fits if and only if one is promised */
+			if (!match.rotate && want.waves == 1)
+				assert_int_equal(!!ask(&want, 1), !!n);
+		}
+	}
+	assert_true(rich > 10000);
+	match.rotate = match.search = 0;
+}
+
+/* ---- through packets, completions and launches ---- */
+
+static struct kern *submit(unsigned q, uint32_t groups, unsigned waves)
+{
+	struct model *m = &model[q];
+	struct entry *e = &m->entry[m->write % ENTRIES];
+	union tutti_packet p = { .dispatch = rig_packet(KERNEL_AT + 64 * q) };
+	struct kern *k = &e->k[0];
+
+	memset(e, 0, sizeof(*e));
+	e->n = 1;
+	k->groups = groups;
+	k->kernarg = 16 * (m->write + 1);
+	p.dispatch.workgroup_x = (uint16_t)(32 * waves);
+	p.dispatch.grid_x = k->grid_x = 32 * waves * groups;
+	p.dispatch.kernarg = k->kernarg;
+	e->first_word = p.word[0];
+	m->ring[m->write++ % RING] = p;
+	e->published = true;
+	e->since = ++now;
+	ring_doorbell(m);
+	return k;
+}
+
+static void quiesce(void)
+{
+	do
+		while (take_command())
+			;
+	while (pooled && (deliver(0), true));
+}
+
+static struct card_slot *slot_of(const struct kern *k)
+{
+	unsigned s;
+
+	for (s = 0; s < CARD_SLOTS; s++)
+		if (card_slot[s].busy && card_slot[s].owner == k)
+			return &card_slot[s];
+	return NULL;
+}
+
+/* The most free SM, ties by position, one CTA after another. */
+static void oracle(const struct tutti_task_state *state, uint32_t n, uint16_t *on)
+{
+	unsigned room[TUTTI_MAX_SMS], i, best;
+
+	for (i = 0; i < sms; i++) {
+		room[i] = fits(state, i);
+		on[i] = 0;
+	}
+	for (; n; n--) {
+		for (best = 0, i = 1; i < sms; i++)
+			if (room[i] > room[best])
+				best = i;
+		if (!room[best])
+			return;
+		room[best]--;
+		on[best]++;
+	}
+}
+
+/* Queues that have a kernel in flight, and those whose kernel waits for room. */
+static unsigned look(struct kern *const kern[QUEUES], unsigned *waiting, unsigned *which)
+{
+	unsigned q, busy = 0;
+
+	*waiting = 0;
+	for (q = 0; q < QUEUES; q++) {
+		if (!kern[q] || kern[q]->life != RUNNING)
+			continue;
+		busy |= 1u << q;
+		if (slot_of(kern[q])->launched < kern[q]->groups) {
+			++*waiting;
+			*which = q;
+		}
+	}
+	return busy;
+}
+
+/*
+ * Kernels of up to FW_SHAPES shapes share a card. Whenever all is quiet: a kernel that waits alone
+ * has no SM it would fit on; a new one, when none waits, is placed as the oracle says.
+ */
+static void share(unsigned round, unsigned n, bool rotated, unsigned *exact, unsigned *full)
+{
+	struct kern *kern[QUEUES] = { NULL };
+	uint16_t on[TUTTI_MAX_SMS];
+	unsigned step, waiting, which = 0, busy, q, i, waves[QUEUES];
+
+	seed(1000 + round);
+	begin(n);
+	if (rotated)
+		assert_int_equal(policy(TUTTI_POLICY_SPLIT, 1), 0);
+	quiesce();
+	for (q = 0; q < QUEUES; q++)
+		waves[q] = 1 + roll(5);
+	for (step = 0; step < 120; step++) {
+		busy = look(kern, &waiting, &which);
+		if (waiting == 1) {
+			for (i = 0; i < sms; i++)
+				assert_int_equal(fits(&slot_of(kern[which])->state, i), 0);
+			++*full;
+		}
+		q = roll(FW_SHAPES); /* a kernel of one more shape would wait for one */
+		if (!waiting && !(busy >> q & 1) && roll(2)) {
+			struct tutti_task_state want = {
+				.waves = (uint16_t)waves[q], .scalar_blocks = descriptor[q].scalar_blocks,
+				.vector_blocks = descriptor[q].vector_blocks,
+				.shared_blocks = (uint16_t)(descriptor[q].group_bytes / 2048),
+				.barriers = descriptor[q].barriers,
+			};
+			uint32_t groups = 1 + roll(roll(4) ? 4 : 40);
+
+			oracle(&want, groups, on);
+			kern[q] = submit(q, groups, waves[q]);
+			quiesce();
+			assert_int_equal(kern[q]->life, RUNNING);
+			for (i = 0; i < sms; i++)
+				assert_int_equal(slot_of(kern[q])->on[i], on[i]);
+			*exact += busy != 0;
+		} else {
+			for (i = 0; i < CARD_SLOTS; i++)
+				if (!roll(4))
+					end_ctas(i);
+			quiesce();
+		}
+	}
+}
+
+static void several_shapes(void **unused)
+{
+	static const unsigned sizes[] = { 1, 2, 3, 5, 8, 40 };
+	unsigned round, exact = 0, full = 0;
+
+	for (round = 0; round < 240; round++)
+		share(round, sizes[round % 6], false, &exact, &full);
+	assert_true(exact > 1000);
+	assert_true(full > 100);
+}
+
+static void several_shapes_rotated(void **unused)
+{
+	unsigned round, exact = 0, full = 0;
+
+	for (round = 0; round < 120; round++)
+		share(round, 1 + round % 7, true, &exact, &full);
+	assert_true(exact > 300);
+	assert_true(full > 30);
+}
+
+/* Lower bounds only make it cautious: nothing is over-booked (the world sees that), all ends. */
+static void bounds_are_safe(void **unused)
+{
+	unsigned search, q, i, rounds;
+
+	for (search = 1; search <= TUTTI_SEARCH_SHARED; search++) {
+		struct kern *kern[QUEUES];
+
+		seed(50 + search);
+		begin(3);
+		assert_int_equal(policy(TUTTI_POLICY_SEARCH, search), 0);
+		quiesce();
+		for (q = 0; q < QUEUES; q++)
+			kern[q] = submit(q, 30, 1 + q % 4);
+		quiesce();
+		for (rounds = 0, q = 0; q < QUEUES && rounds < 100000; rounds++) {
+			for (i = 0; i < CARD_SLOTS; i++)
+				if (!roll(3))
+					end_ctas(i);
+			quiesce();
+			while (q < QUEUES && kern[q]->life == DONE)
+				q++;
+		}
+		assert_int_equal(q, QUEUES);
+	}
+}
+
+static void values_are_checked(void **unused)
+{
+	begin(2);
+	assert_int_equal(policy(TUTTI_POLICY_SEARCH, 4), -TUTTI_EINVAL);
+	assert_int_equal(policy(TUTTI_POLICY_SPLIT, 2), -TUTTI_EINVAL);
+	assert_int_equal(policy(TUTTI_POLICY_SEARCH, 3), 0);
+	assert_int_equal(policy(TUTTI_POLICY_SEARCH, 0), 0);
+	quiesce();
+	submit(0, 2, 1);
+	quiesce();
+	assert_int_equal(policy(TUTTI_POLICY_SPLIT, 1), -TUTTI_EBUSY);
+	assert_int_equal(policy(TUTTI_POLICY_SPLIT, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("RES-01, RES-03, RES-12", room_of_an_sm),
+		RIG_TEST("RES-01, RES-03, CGA-06", several_shapes),
+		RIG_TEST("RES-12", several_shapes_rotated),
+		RIG_TEST("RES-09, RES-10, RES-11", bounds_are_safe),
+		RIG_TEST("SYS-08", values_are_checked),
+	};
+
+	return cmocka_run_group_tests_name("firmware: matching", tests, NULL, NULL);
+}
