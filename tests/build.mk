@@ -45,6 +45,10 @@ $(INTEGRATION_BINS): $(T)/integration/%: tests/integration/%.c $(INTEGRATION_HEL
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -MMD $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(call whole,$(RT_LIB)) $(TEST_LIBS) -lcmocka
 
+# Arithmetic of others to compare with.
+$(T)/integration/test_tensor_math: private TEST_CFLAGS += -Iruntime
+$(T)/integration/test_tensor_math: private TEST_LIBS += -ldnnl -lopenblas
+
 $(T)/integration/kernels/%.tco: tests/integration/kernels/%.c $(TUTTIC_DEPS)
 	@mkdir -p $(@D)
 	$(OUT)/tuttic -O2 -o $@ $<

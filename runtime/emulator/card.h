@@ -42,6 +42,8 @@ enum tutti_card_fault {
 	TUTTI_INJECT_KINDS
 };
 
+#define TUTTI_CARD_CPCS 16u /* most CPCs of a GPC */
+
 /**
  * struct tutti_card_config - what card to build.
  * @mode: fast or deterministic
@@ -49,6 +51,9 @@ enum tutti_card_fault {
  * @workers: threads that run waves beside the driving one; 0 = cores - 1
  * @topology: SMs of each GPC
  * @gpcs: entries of @topology; 0 = the default card (8 GPCs x 18 SMs)
+ * @cpc: SMs of each CPC of each GPC, up to the first 0; none = six each. A CPC's SMs are
+ *	paired in TPCs: with an odd number the last TPC has one SM
+ * @ugpu: GPCs of each µGPU, @ugpus of them; 0 = two halves
  * @memory_bytes: card memory; 0 = 1 GiB (allocated when touched)
  * @count: count soft-core instructions by function (always on in deterministic mode)
  * @bar: if not NULL, memory shared with the host side, at least tutti_card_bar_bytes()
@@ -71,6 +76,9 @@ struct tutti_card_config {
 	unsigned workers;
 	uint16_t topology[TUTTI_MAX_GPCS];
 	unsigned gpcs;
+	uint8_t cpc[TUTTI_MAX_GPCS][TUTTI_CARD_CPCS];
+	uint8_t ugpu[TUTTI_MAX_GPCS];
+	unsigned ugpus;
 	uint64_t memory_bytes;
 	bool count;
 	uint32_t peus, peu_waves, scalar_blocks, vector_blocks;

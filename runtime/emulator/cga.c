@@ -289,12 +289,23 @@ void cga_empty(struct sm_array *array)
 
 static void find_gpcs(struct sm_array *array)
 {
-	for (uint32_t g = 0; g < array->limits->gpcs; g++) {
-		const struct tutti_gpc *gpc = &array->limits->gpc[g];
+	struct tutti_sm_place place[TUTTI_MAX_SMS];
 
-		array->gpc[g].sms = gpc->sms;
-		for (uint32_t i = 0; i < gpc->sms && gpc->first_sm + i < array->sms; i++)
-			array->gpc_of[gpc->first_sm + i] = (uint8_t)g;
+	card_sm_places(array->card, place);
+	for (uint32_t g = 0; g < array->limits->gpcs; g++) {
+		const struct tutti_gpc *from = &array->limits->gpc[g];
+		struct gpc *gpc = &array->gpc[g];
+
+		gpc->sms = from->sms;
+		for (uint32_t i = 0; i < from->sms && from->first_sm + i < array->sms; i++) {
+			const struct tutti_sm_place *at = &place[from->first_sm + i];
+
+			array->gpc_of[from->first_sm + i] = (uint8_t)g;
+			if (from->sms > GPC_SMS)
+				continue;
+			gpc->place[i] = (uint8_t)(at->tpc << 1 | at->sm);
+			gpc->number[gpc->place[i]] = (uint8_t)i;
+		}
 	}
 }
 

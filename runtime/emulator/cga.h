@@ -76,10 +76,15 @@ struct cga {
 	struct cga *fault_next; /* under array->lock */
 };
 
-/** struct gpc - SMs of a GPC in the priority order: @order[position] is a number in the GPC, @position the reverse. */
+/**
+ * struct gpc - SMs of a GPC.
+ * @order: by position in the priority order: number in the GPC; @position: the reverse
+ * @place: by number: TPC << 1 | SM in the TPC; @number: the reverse
+ */
 struct gpc {
 	uint32_t sms;
 	uint8_t order[GPC_SMS], position[GPC_SMS];
+	uint8_t place[GPC_SMS], number[2 * GPC_SMS];
 };
 
 /* launch.c */

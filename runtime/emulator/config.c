@@ -4,6 +4,8 @@
  *
  *   gpc 18 18 16 14    SMs of each GPC, in order; several lines add up
  *   gpc 18*8           the same, eight GPCs of 18
+ *   gpc 6+5+4          one GPC, SMs of each of its CPCs; in an odd one the last TPC has one SM
+ *   ugpu 5 3           GPCs of each µGPU; without: two halves
  *   memory 1G          card memory, suffix K, M or G
  *   peus 4             and: peu_waves, scalar_blocks, vector_blocks, shared_blocks,
  *                      shared_block_bytes, barriers, cta_slots, local_bytes (256K; at most 512K)
@@ -60,9 +62,34 @@ static uint64_t parse_size(const char *text)
 	return value;
 }
 
-/* "18" or "18*8" */
+/* "18", or "6+6+6": CPC by CPC. Return: SMs, 0 = nonsense. */
+static uint64_t parse_gpc(char *text, uint8_t cpc[TUTTI_CARD_CPCS])
+{
+	uint64_t sms = 0;
+	unsigned n = 0;
+
+	memset(cpc, 0, TUTTI_CARD_CPCS);
+	if (!strchr(text, '+'))
+		return parse_size(text);
+	for (char *plus = text; plus; text = plus + 1) {
+		uint64_t size;
+
+		plus = strchr(text, '+');
+		if (plus)
+			*plus = 0;
+		size = parse_size(text);
+		if (!size || size > UINT8_MAX || n == TUTTI_CARD_CPCS)
+			return 0;
+		cpc[n++] = (uint8_t)size;
+		sms += size;
+	}
+	return sms;
+}
+
+/* "18", "18*8", "6+5+4", "6+5+4*2" */
 static int parse_gpcs(struct tutti_card_config *config, char *text)
 {
+	uint8_t cpc[TUTTI_CARD_CPCS];
 	char *star = strchr(text, '*');
 	uint64_t sms, times = 1;
 
@@ -70,11 +97,23 @@ static int parse_gpcs(struct tutti_card_config *config, char *text)
 		*star = 0;
 		times = parse_size(star + 1);
 	}
-	sms = parse_size(text);
+	sms = parse_gpc(text, cpc);
 	if (!sms || sms > TUTTI_MAX_SMS || !times || times > TUTTI_MAX_GPCS - config->gpcs)
 		return -EINVAL;
-	while (times--)
+	while (times--) {
+		memcpy(config->cpc[config->gpcs], cpc, sizeof(cpc));
 		config->topology[config->gpcs++] = (uint16_t)sms;
+	}
+	return 0;
+}
+
+static int parse_ugpu(struct tutti_card_config *config, const char *text)
+{
+	uint64_t gpcs = parse_size(text);
+
+	if (!gpcs || gpcs > TUTTI_MAX_GPCS || config->ugpus == TUTTI_MAX_GPCS)
+		return -EINVAL;
+	config->ugpu[config->ugpus++] = (uint8_t)gpcs;
 	return 0;
 }
 
@@ -100,6 +139,7 @@ static int parse_setting(struct tutti_card_config *config, const char *name, con
 static int parse_line(struct tutti_card_config *config, char *line)
 {
 	char *save = NULL, *name, *word;
+	bool gpc;
 	int error = 0;
 
 	line[strcspn(line, "#\r\n")] = 0;
@@ -107,14 +147,15 @@ static int parse_line(struct tutti_card_config *config, char *line)
 	if (!name)
 		return 0;
 	word = strtok_r(NULL, " \t", &save);
-	if (strcmp(name, "gpc")) {
+	gpc = !strcmp(name, "gpc");
+	if (!gpc && strcmp(name, "ugpu")) {
 		error = parse_setting(config, name, word);
 		return error ? error : strtok_r(NULL, " \t", &save) ? -EINVAL : 0;
 	}
 	if (!word)
 		return -EINVAL;
 	for (; word && !error; word = strtok_r(NULL, " \t", &save))
-		error = parse_gpcs(config, word);
+		error = gpc ? parse_gpcs(config, word) : parse_ugpu(config, word);
 	return error;
 }
 
@@ -124,7 +165,7 @@ int tutti_card_config_read(struct tutti_card_config *config, FILE *file)
 	unsigned i, sms = 0;
 	int error;
 
-	config->gpcs = 0;
+	config->gpcs = config->ugpus = 0;
 	while (fgets(line, sizeof(line), file)) {
 		if (!strchr(line, '\n') && !feof(file))
 			return -EINVAL;

@@ -70,7 +70,8 @@ void dsmem_announce(struct sm_array *array, struct cga *cga)
 		route = route_of(array, tables, cga->sm_slot[sm]);
 		route->id = cga->id;
 		route->ranks = (uint16_t)cga->size;
-		memcpy(route->sm, cga->rank_sm, array->limits->cga_ctas);
+		for (unsigned r = 0; r < cga->size; r++)
+			route->sm[r] = array->gpc[cga->gpc].place[cga->rank_sm[r]];
 	}
 	for (const struct cta *cta = cga->first; cta; cta = cta->group)
 		announce_cta(array, cga, cta);
@@ -164,7 +165,7 @@ static void *remote(struct hart *hart, unsigned rank, uint32_t offset, unsigned 
 	struct sm_array *array = hart->array;
 	const struct cta *cta = hart->current->cta;
 	struct sm_cga *tables = &array->sm_cga[cta->sm];
-	unsigned slot = tables->bl_table[wave_slot(array, hart->current)], sm;
+	unsigned slot = tables->bl_table[wave_slot(array, hart->current)], sm, gpc;
 	const struct cga_route *route;
 	const struct cga_entry *entry;
 
@@ -181,7 +182,8 @@ static void *remote(struct hart *hart, unsigned rank, uint32_t offset, unsigned 
 	*cause = TUTTI_CAUSE_CGA_RANK;
 	if (rank >= route->ranks || route->sm[rank] == CGA_NO_SM)
 		return NULL;
-	sm = array->limits->gpc[array->gpc_of[cta->sm]].first_sm + route->sm[rank];
+	gpc = array->gpc_of[cta->sm];
+	sm = array->limits->gpc[gpc].first_sm + array->gpc[gpc].number[route->sm[rank]];
 	entry = find_entry(array, sm, key_of(route->id, rank));
 	if (unlikely(!entry))
 		return refuse(hart, sm, rank, offset, bytes, TUTTI_CAUSE_CGA_EXITED);

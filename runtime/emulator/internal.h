@@ -67,6 +67,8 @@ uint64_t card_context_print(struct tutti_card *card, uint32_t asid);
 void card_wake(struct tutti_card *card);
 const struct tutti_card_config *card_config(const struct tutti_card *card);
 const struct tutti_discovery *card_discovery(const struct tutti_card *card);
+/** card_sm_places() - where each SM sits; @table of one entry per SM. */
+void card_sm_places(const struct tutti_card *card, struct tutti_sm_place *table);
 struct sm_array *card_sms(struct tutti_card *card);
 /** inject_take() - true if fault @fault is armed (uses one up). inject_arg() - its argument. Thread-safe, fast when nothing is armed. */
 bool inject_take(struct tutti_card *card, enum tutti_card_fault fault);

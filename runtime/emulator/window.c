@@ -8,7 +8,7 @@
 #define DEFAULT_GPCS 8u
 #define DEFAULT_GPC_SMS 18u
 #define APERTURE (4u << 20)
-#define CPC_SMS 6u /* SMs of one CPC: three TPCs of two */
+#define CPC_SMS 6u /* SMs of one CPC unless the configuration says it: three TPCs of two */
 
 static uint32_t pick(uint32_t value, uint32_t fallback)
 {
@@ -43,6 +43,41 @@ static void place_regions(struct tutti_discovery *d)
 	d->window_bytes = at;
 }
 
+/* SMs of CPC @c of GPC @g, which has @left SMs beyond the CPCs before it; 0 = there is none. */
+static uint32_t cpc_sms(const struct tutti_card_config *config, unsigned g, unsigned c, uint32_t left)
+{
+	if (config->gpcs && config->cpc[g][0])
+		return c < TUTTI_CARD_CPCS ? config->cpc[g][c] : 0;
+	return left < CPC_SMS ? left : CPC_SMS;
+}
+
+static int place_cpcs(const struct tutti_card_config *config, struct tutti_gpc *gpc, unsigned g)
+{
+	uint32_t left = gpc->sms, size;
+
+	for (gpc->cpcs = 0; (size = cpc_sms(config, g, gpc->cpcs, left)); gpc->cpcs++) {
+		if (size > left)
+			return -EINVAL;
+		left -= size;
+	}
+	return left ? -EINVAL : 0;
+}
+
+static int place_ugpus(const struct tutti_card_config *config, struct tutti_discovery *d)
+{
+	unsigned g = 0;
+
+	for (; !config->ugpus && g < d->gpcs; g++)
+		d->gpc[g].ugpu = d->gpcs > 1 ? (uint16_t)(g / ((d->gpcs + 1) / 2)) : 0;
+	for (unsigned u = 0; u < config->ugpus; u++)
+		for (unsigned i = 0; i < config->ugpu[u]; i++) {
+			if (g == d->gpcs)
+				return -EINVAL;
+			d->gpc[g++].ugpu = (uint16_t)u;
+		}
+	return g == d->gpcs ? 0 : -EINVAL;
+}
+
 static int place_gpcs(const struct tutti_card_config *config, struct tutti_discovery *d)
 {
 	unsigned i, n = config->gpcs ? config->gpcs : DEFAULT_GPCS;
@@ -56,12 +91,12 @@ static int place_gpcs(const struct tutti_card_config *config, struct tutti_disco
 			return -EINVAL;
 		d->gpc[i].first_sm = (uint16_t)d->sms;
 		d->gpc[i].sms = (uint16_t)sms;
-		d->gpc[i].cpcs = (uint16_t)((sms + CPC_SMS - 1) / CPC_SMS);
-		d->gpc[i].ugpu = n > 1 ? i / ((n + 1) / 2) : 0;
+		if (place_cpcs(config, &d->gpc[i], i))
+			return -EINVAL;
 		d->sms += sms;
 	}
 	d->gpcs = n;
-	return 0;
+	return place_ugpus(config, d);
 }
 
 static void fill_limits(struct tutti_discovery *d)
@@ -141,20 +176,23 @@ int window_layout(const struct tutti_card_config *config, struct tutti_discovery
 	return 0;
 }
 
-static void fill_sm_table(struct tutti_card *card, struct tutti_sm_place *table)
+static void gpc_places(const struct tutti_card *card, unsigned g, struct tutti_sm_place *place)
 {
-	const struct tutti_discovery *d = &card->discovery;
-	unsigned g, i;
+	uint32_t left = card->discovery.gpc[g].sms, size;
+	unsigned tpc = 0;
 
-	for (g = 0; g < d->gpcs; g++)
-		for (i = 0; i < d->gpc[g].sms; i++) {
-			struct tutti_sm_place *place = &table[d->gpc[g].first_sm + i];
+	for (unsigned c = 0; (size = cpc_sms(&card->config, g, c, left)); c++) {
+		for (unsigned i = 0; i < size; i++)
+			*place++ = (struct tutti_sm_place){(uint8_t)g, (uint8_t)c, (uint8_t)(tpc + i / 2), i % 2};
+		tpc += (size + 1) / 2; /* a TPC is in one CPC */
+		left -= size;
+	}
+}
 
-			place->gpc = (uint8_t)g;
-			place->cpc = (uint8_t)(i / CPC_SMS);
-			place->tpc = (uint8_t)(i / 2);
-			place->sm = (uint8_t)(i % 2);
-		}
+void card_sm_places(const struct tutti_card *card, struct tutti_sm_place *table)
+{
+	for (unsigned g = 0; g < card->discovery.gpcs; g++)
+		gpc_places(card, g, table + card->discovery.gpc[g].first_sm);
 }
 
 void window_fill(struct tutti_card *card)
@@ -167,7 +205,7 @@ void window_fill(struct tutti_card *card)
 	for (i = 0; i < d->max_queues; i++)
 		card->doorbells[i].doorbell = TUTTI_DOORBELL_EMPTY;
 	((struct tutti_log *)(card->bar + d->log.offset))->bytes = d->log.bytes - sizeof(struct tutti_log);
-	fill_sm_table(card, (struct tutti_sm_place *)(card->bar + d->sm_table.offset));
+	card_sm_places(card, (struct tutti_sm_place *)(card->bar + d->sm_table.offset));
 	memcpy(card->bar + 8, (const uint8_t *)d + 8, sizeof(*d) - 8);
 	tutti_store_release((uint64_t *)card->bar, d->magic);
 }

@@ -2,7 +2,7 @@
 # Examples: $(OUT)/examples/<name> and its code object <name>.tco beside it.
 
 EXAMPLES_OUT := $(OUT)/examples
-EXAMPLES := hello vector_add matmul kripke
+EXAMPLES := hello vector_add matmul gemm conv stencil gradient kripke
 EXAMPLE_BINS := $(addprefix $(EXAMPLES_OUT)/,$(EXAMPLES))
 EXAMPLE_TCOS := $(addsuffix .tco,$(EXAMPLE_BINS))
 
@@ -32,4 +32,8 @@ demo: examples $(OUT)/firmware/tutti-fw.bin
 	@echo "== hello"; $(EXAMPLES_OUT)/hello
 	@echo "== vector_add"; $(EXAMPLES_OUT)/vector_add
 	@echo "== matmul"; $(EXAMPLES_OUT)/matmul
+	@echo "== gemm"; $(EXAMPLES_OUT)/gemm
+	@echo "== conv"; $(EXAMPLES_OUT)/conv
+	@echo "== stencil"; $(EXAMPLES_OUT)/stencil
+	@echo "== gradient"; $(EXAMPLES_OUT)/gradient
 	@echo "== kripke"; $(EXAMPLES_OUT)/kripke --small --check

@@ -3,16 +3,11 @@
  * Tensor requests end to end: kernel, firmware, movers, memory, against the oracle of
  * tensor_oracle.h. Each workgroup of a launch makes one random request.
  */
-#include "rig.h"
-#include "tensor_random.h"
-#include "kernels/tensor.h"
+#include "tensor_jobs.h"
 
 #define BATCH 48u
-#define SHARED (48u << 10)
+#define SHARED JOB_SHARED
 #define ELEMENTS 65536u
-
-static struct rig *rig;
-static struct tutti_executable *code;
 
 /** struct work - what one workgroup of a batch does, and the memory it does it to. */
 struct work {
@@ -30,9 +25,7 @@ static struct tensor_job *jobs;
 
 static int open_rig(void **state)
 {
-	rig = rig_open(NULL);
-	assert_int_equal(tutti_executable_load_file(rig->device, rig_out("tests/integration/kernels/tensor.tco"), &code,
-						    NULL), 0);
+	jobs_open(state);
 	jobs = rig_alloc(rig, BATCH * sizeof(*jobs));
 	for (unsigned i = 0; i < BATCH; i++) {
 		struct work *w = &works[i];
@@ -47,7 +40,6 @@ static int open_rig(void **state)
 		w->want_shared = malloc(SHARED);
 		w->element = malloc(ELEMENTS * sizeof(*w->element));
 	}
-	random_state = 0x7477;
 	return 0;
 }
 
@@ -59,9 +51,7 @@ static int close_rig(void **state)
 		free(works[i].want_shared);
 		free(works[i].element);
 	}
-	tutti_executable_destroy(code);
-	rig_close(rig);
-	return 0;
+	return jobs_close(state);
 }
 
 /* ---- a request and what must come of it ----------------------------------- */
@@ -190,37 +180,6 @@ static void plan(struct work *w, struct tensor_job *job)
 			w->in[oracle_swizzle(w->tensor->swizzle, (uint32_t)r->other + i)];
 }
 
-/* As rig_wait(), but an error of the queue is told. */
-static void wait_done(tutti_signal_t signal)
-{
-	struct tutti_fault f;
-
-	while (tutti_signal_wait(rig->device, signal, TUTTI_EQ, 0, 1000000000, NULL)) {
-		tutti_queue_poll(rig->queue);
-		if (tutti_queue_error(rig->queue, &f))
-			fail_msg("code %u cause %u (%s) address %#llx", f.code, f.cause,
-				 f.cause >= TUTTI_CAUSE_TENSOR ? tutti_tensor_strerror(f.cause - TUTTI_CAUSE_TENSOR) : "",
-				 (unsigned long long)f.address);
-	}
-}
-
-static void launch(struct tensor_job *job, unsigned n)
-{
-	struct tutti_kernel kernel;
-	struct args_tensor *args = rig_alloc(rig, sizeof(*args));
-	tutti_signal_t signal = rig_signal(rig, 1);
-	struct tutti_launch l = { .kernel = &kernel, .grid = { 32 * n }, .workgroup = { 32 }, .kernarg = args,
-				  .dynamic_group_bytes = SHARED, .signal = signal, .barrier = true, .acquire = 2,
-				  .release = 2 };
-
-	assert_int_equal(tutti_executable_kernel(code, "tensor_job", &kernel), 0);
-	args->job = job;
-	assert_int_equal(tutti_dispatch(rig->queue, &l), 0);
-	wait_done(signal);
-	tutti_signal_destroy(rig->device, signal);
-	tutti_memory_free(rig->device, args);
-}
-
 static void explain(const struct work *w, const struct tensor_job *job, unsigned number, const char *what)
 {
 	const struct tutti_tensor_request *r = &job->request;
@@ -243,7 +202,7 @@ static void random_requests(void **state)
 	for (unsigned number = 0; number < 4800; number += BATCH) {
 		for (unsigned i = 0; i < BATCH; i++)
 			plan(&works[i], &jobs[i]);
-		launch(jobs, BATCH);
+		jobs_run(jobs, BATCH);
 		for (unsigned i = 0; i < BATCH; i++) {
 			const struct work *w = &works[i];
 

@@ -67,6 +67,17 @@ uint64_t card_time(struct tutti_card *card)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+/* TPCs of two; the last SM of every GPC has one to itself, so that places are not numbers. */
+void card_sm_places(const struct tutti_card *card, struct tutti_sm_place *table)
+{
+	for (unsigned g = 0; g < card->limits.gpcs; g++) {
+		unsigned n = card->limits.gpc[g].sms;
+
+		for (unsigned i = 0; i < n; i++)
+			table[card->limits.gpc[g].first_sm + i] = (struct tutti_sm_place){
+				(uint8_t)g, 0, (uint8_t)(i == n - 1 ? n / 2 + 5 : i / 2), i == n - 1 ? 0 : i % 2};
+	}
+}
 uint64_t card_context_print(struct tutti_card *card, uint32_t asid) { return card->print_va; }
 void card_wake(struct tutti_card *card) { }
 bool inject_take(struct tutti_card *card, enum tutti_card_fault fault)

@@ -343,7 +343,9 @@ static int read_text(struct tutti_card_config *config, const char *text)
 static void test_config(void **state)
 {
 	static const char *const bad[] = { "gpc\n", "gpc 0\n", "gpc 1025\n", "gpc 18*0\n", "gpc 1*65\n", "gpc 32*33\n",
-					   "memory\n", "memory 1X\n", "memory -1\n", "colour 3\n", "peus 4 4\n" };
+					   "gpc 6+\n", "gpc 6++5\n", "gpc +6\n", "gpc 6+0\n", "gpc 300+1\n", "gpc 6+x*2\n",
+					   "gpc 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1\n", "ugpu\n", "ugpu 0\n",
+					   "ugpu 65\n", "memory\n", "memory 1X\n", "memory -1\n", "colour 3\n", "peus 4 4\n" };
 	struct tutti_card_config config = { 0 };
 	struct tutti_card *big;
 	unsigned i;
@@ -368,6 +370,38 @@ static void test_config(void **state)
 	config.peus = 100;
 	assert_int_equal(tutti_card_create(&config, &big), -22);
 	assert_int_equal(tutti_card_bar_bytes(&config), 0);
+}
+
+/* Places of SMs, CPC by CPC; a TPC is in one CPC. */
+static void test_topology(void **state)
+{
+	static const struct tutti_sm_place want[] = {
+		{0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 1, 0}, {0, 1, 2, 0}, {0, 1, 2, 1}, {0, 2, 3, 0}, /* 3 + 2 + 1 */
+		{1, 0, 0, 0}, {1, 0, 0, 1}, {1, 0, 1, 0}, {1, 0, 1, 1}, {1, 0, 2, 0}, {1, 0, 2, 1}, {1, 1, 3, 0}, /* 7 */
+		{2, 0, 0, 0}, {2, 1, 1, 0}, {3, 0, 0, 0}, {3, 1, 1, 0}, /* 1 + 1, twice */
+	};
+	static const char *const wrong[] = { "gpc 4 4\nugpu 1\n", "gpc 4 4\nugpu 1 2\n", "gpc 4\nugpu 1 1\n" };
+	struct tutti_card_config config = { .mode = TUTTI_CARD_DETERMINISTIC };
+	const struct tutti_discovery *d;
+	struct tutti_card *odd;
+
+	assert_int_equal(read_text(&config, "gpc 3+2+1 7\ngpc 1+1*2\nugpu 1 2\nugpu 1\nmemory 64M\n"), 0);
+	assert_int_equal(tutti_card_create(&config, &odd), 0);
+	d = tutti_card_bar(odd);
+	assert_int_equal(d->sms, 17);
+	assert_int_equal(d->gpc[0].cpcs | d->gpc[1].cpcs << 4 | d->gpc[2].cpcs << 8 | d->gpc[3].cpcs << 12, 0x2223);
+	assert_int_equal(d->gpc[0].ugpu | d->gpc[1].ugpu << 4 | d->gpc[2].ugpu << 8 | d->gpc[3].ugpu << 12, 0x2110);
+	assert_memory_equal((const uint8_t *)d + d->sm_table.offset, want, sizeof(want));
+	tutti_card_destroy(odd);
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		memset(&config, 0, sizeof(config));
+		assert_int_equal(read_text(&config, wrong[i]), 0);
+		assert_int_equal(tutti_card_create(&config, &odd), -22);
+	}
+	memset(&config, 0, sizeof(config));
+	assert_int_equal(read_text(&config, "gpc 3+2+1\n"), 0);
+	config.topology[0] = 5;
+	assert_int_equal(tutti_card_create(&config, &odd), -22);
 }
 
 /* ---- boot ---- */
@@ -1159,6 +1193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_config), cmocka_unit_test(test_discovery),
+		{"CGA-04, SYS-14: topologies with swept parts", test_topology, NULL, NULL, NULL},
 		TEST(test_boot), TEST(test_bad_images), TEST(test_traps), TEST(test_doorbell), TEST(test_timer),
 		TEST(test_fetch), TEST(test_fetch_bad), TEST(test_post), TEST(test_commands_bad), TEST(test_launch),
 		TEST(test_full_ring), TEST(test_mover), TEST(test_mmu), TEST(test_mmu_tables), TEST(test_mmu_extent),

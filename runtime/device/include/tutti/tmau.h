@@ -241,7 +241,8 @@ static inline void tutti_prefetch_block(const void *global, uint32_t blocks)
 static inline void tutti_descriptor_request(enum tutti_tensor_op op, const struct tutti_tensor *tensor)
 {
 	tutti_copy_request(&(struct tutti_tensor_request){
-		.descriptor = (uintptr_t)tensor, .op = (uint8_t)op, .barrier = TUTTI_BARRIER_NONE });
+		.descriptor = (uintptr_t)tensor, .op = (uint8_t)op, .flags = TUTTI_REQUEST_TENSOR,
+		.barrier = TUTTI_BARRIER_NONE });
 }
 
 /** tutti_prefetch_descriptor() - bring a descriptor into the unit's cache: requests on it begin sooner. */
