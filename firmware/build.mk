@@ -5,9 +5,10 @@ FW := $(OUT)/firmware
 FW_UNITS := $(filter-out mkimage memory,$(basename $(notdir $(wildcard firmware/*.c))))
 FW_CFLAGS = -march=rv32imc -mabi=ilp32 -mcmodel=medlow -std=gnu11 -O2 -ffreestanding -fno-builtin -nostdlib \
 	-fno-schedule-insns -fno-strict-aliasing -ffunction-sections -fdata-sections -fomit-frame-pointer -msmall-data-limit=0 $(WARN) -Iinclude -Ifirmware
-# once for a descriptor, or for what goes wrong: small rather than fast
-FW_SMALL := block cga descriptor domain gpm request setup
-$(addprefix $(FW)/,$(addsuffix .o,$(FW_SMALL))): FW_CFLAGS += -Os
+# what is not part of every kernel or tile: small rather than fast
+FW_SMALL := agent barrier channel child crash diff kernel log split throttle timer tmd tmu window work
+FW_SMALL += block descriptor request setup cga domain gpm mimic session
+$(addprefix $(FW)/,$(addsuffix .o,$(FW_SMALL))): FW_CFLAGS += -Os -msave-restore
 FW_OBJECTS := $(addprefix $(FW)/,start.o memory.o $(addsuffix .o,$(FW_UNITS)))
 FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) hal.o)
 

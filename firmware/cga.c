@@ -5,6 +5,9 @@
 #include "counter.h"
 #include "place.h"
 #include "queue.h"
+#include "tmd.h"
+#include "tmu.h"
+#include "wdu.h"
 
 /* Commands of others between two looks at the room in the ring. */
 #define MARGIN 512u
@@ -12,6 +15,11 @@
 struct cga_state cga_state;
 
 static struct cga grids[FW_TASKS];
+
+static struct cga *cga_of(const struct task *task)
+{
+	return &grids[task->slot];
+}
 
 /* The last grid that was found to fit, and on what. */
 static struct {
@@ -82,13 +90,10 @@ static bool make(const struct tutti_cga_shape *level, unsigned mode, bool lmem, 
 		cga->ctas *= parts;
 		cga->kind[i] = (uint8_t)level[i].kind;
 		cga->parts[i] = (uint16_t)parts;
-		cga_state.level[i] = level[i];
 	}
 	for (cga->levels = (uint8_t)i; i < TUTTI_CGA_LEVELS; i++)
 		if (level[i].kind)
 			return false;
-		else
-			cga_state.level[i] = level[i];
 	cga->ask = (struct mimic_ask){ .ctas = cga->parts[0], .kind = cga->kind[0],
 				       .multicast = mode == TUTTI_CGA_MULTICAST };
 	find_identity(cga);
@@ -170,88 +175,66 @@ void cga_levels(const struct tutti_cga_shape *one, struct tutti_cga_shape *level
 
 /* ---- from packet to task ---- */
 
-COLD void cga_mark_queue(struct queue *queue)
+bool cga_pending(const struct pending *p)
 {
-	unsigned i;
+	return p->cga.kind || (p->tmd && tmd_static(p->tmd)->cga[0].kind);
+}
 
-	if (queue->flags & QUEUE_GROUPED)
+COLD void cga_pending_levels(const struct pending *p, struct tutti_cga_shape *level)
+{
+	if (p->tmd && tmd_static(p->tmd)->cga[0].kind)
+		words_copy(level, tmd_static(p->tmd)->cga, 2 * TUTTI_CGA_LEVELS);
+	else
+		cga_levels(&p->cga, level);
+}
+
+static unsigned mode_of(const struct tmd *tmd)
+{
+	return tmd ? tmd_static(tmd)->cga_mode : cga_state.mode;
+}
+
+/* What every SM is told: the size of the identity CGA. */
+static void tell(const struct cga *cga, const struct tutti_cga_shape *level, uint32_t *state)
+{
+	uint32_t x = 1, y = 1, z = 1, i;
+
+	if (cga->identity == SESSION_NO_IDENTITY)
 		return;
-	queue->flags |= QUEUE_GROUPED;
-	if (!queue->rsb)
-		return;
-	queue->rsb->grouped = 1;
-	for (i = 0; i < fw.max_queues; i++)
-		if (queues[i].rsb == queue->rsb)
-			queues[i].flags |= QUEUE_GROUPED;
-}
-
-COLD void cga_expect(struct queue *queue, struct tutti_reference *reference)
-{
-	cga_mark_queue(queue);
-	cga_state.queue = queue;
-	cga_state.packet = queue->head;
-	cga_state.reference = reference;
-}
-
-/* Room behind the STATE record that was written last; it moves to the ring's start if there is none. */
-static uint32_t *extend(unsigned words)
-{
-	uint32_t *state = command_ring.next - STATE_WORDS - 1, *p;
-
-	if ((size_t)((char *)command_ring.end - (char *)command_ring.next) >= words * 4)
-		return state;
-	p = command_wrap();
-	words_copy(p, state, STATE_WORDS + 1);
-	*state = TUTTI_CMD_NOP | (STATE_WORDS + 1u) << 8;
-	return p;
-}
-
-static COLD void begin(struct task *task, const struct cga *cga)
-{
-	const unsigned words = sizeof(cga_state.level) / 4;
-	uint32_t *p = extend(words), *state = p + 1, x = 1, y = 1, z = 1;
-	unsigned i;
-
-	grids[task->slot] = *cga;
-	task->cga = &grids[task->slot];
-	shapes.grouped++;
-	for (i = 0; i <= cga->identity && i < cga->levels; i++) {
-		x *= cga_state.level[i].x;
-		y *= cga_state.level[i].y;
-		z *= cga_state.level[i].z;
+	for (i = 0; i <= cga->identity; i++) {
+		x *= level[i].x;
+		y *= level[i].y;
+		z *= level[i].z;
 	}
-	if (cga->identity != SESSION_NO_IDENTITY) {
-		state[STATE_AT(cga_x)] = x | y << 16;
-		state[STATE_AT(cga_z)] |= z;
-	}
-	words_copy(state + STATE_WORDS, cga_state.level, words);
-	*p = TUTTI_COMMAND(TUTTI_CMD_STATE, 1 + STATE_WORDS + words, (uint32_t)task->slot << 8 | TUTTI_STATE_CGA);
-	command_end(state + STATE_WORDS + words);
+	state[STATE_AT(cga_x)] = x | y << 16;
+	state[STATE_AT(cga_z)] |= z;
 }
 
-COLD void cga_begin(struct queue *queue, struct task *task)
+COLD int cga_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, bool lmem, uint32_t capacity)
 {
-	if (cga_state.queue != queue || cga_state.packet != task->packet)
-		return;
-	cga_state.queue = NULL;
-	begin(task, &cga_state.next);
-	if (cga_state.reference) {
-		cga_state.reference->cga = cga_state.level[0];
-		if (cga_state.next.lmem)
-			cga_state.reference->flags |= TUTTI_REFERENCE_LMEM;
-	}
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+	struct cga cga;
+	int code;
+
+	p->cga = one;
+	p->lmem = lmem;
+	p->tmd = (struct tmd *)tmd;
+	if (!cga_pending(p))
+		return 0;
+	cga_pending_levels(p, level);
+	code = cga_check(level, mode_of(tmd), lmem, p->state + STATE_AT(groups_x), capacity, &cga);
+	if (code)
+		return packet_refuse(code, offsetof(struct tutti_dispatch_packet, grid_x));
+	tell(&cga, level, p->state);
+	return 0;
 }
 
-COLD void cga_begin_reference(struct task *task, const struct tutti_reference *entry)
+COLD void cga_begin(struct task *task, const struct pending *p)
 {
 	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
 
-	if (!entry->cga.kind)
-		return;
-	cga_levels(&entry->cga, level);
-	/* it was checked when it was stored or patched */
-	if (make(level, cga_state.mode, entry->flags & TUTTI_REFERENCE_LMEM, &cga_state.next))
-		begin(task, &cga_state.next);
+	cga_pending_levels(p, level);
+	make(level, mode_of(p->tmd), p->lmem, &grids[task->slot]);
+	task->rare |= TASK_CGA;
 }
 
 /* ---- placement ---- */
@@ -259,26 +242,33 @@ COLD void cga_begin_reference(struct task *task, const struct tutti_reference *e
 /* Nothing is on the card or coming back, and still there is no room: SMs were disabled meanwhile. */
 static COLD bool hopeless(const struct task *task)
 {
-	return !shapes.residents && gpm_idle() && !ever_fits(task->cga, task->shape->capacity);
+	return !shapes.residents && gpm_idle() && !ever_fits(cga_of(task), task->shape->capacity);
 }
 
-static void give_up(struct task *task)
+void cga_settle(void)
 {
 	static const struct task_error never = { .code = TUTTI_ERROR_GRID, .sm_wave = ~0u };
+	uint32_t slots = cga_state.hopeless;
 
-	task_fail(task, &never);
+	for (cga_state.hopeless = 0; slots; slots &= slots - 1)
+		if (tasks[lowest_bit(slots)].rare & TASK_CGA)
+			task_fail(&tasks[lowest_bit(slots)], &never);
 }
 
 /* The card-wide lakes of the shape hold what the rows show while a session runs. */
 static enum session_end session(struct task *task, uint32_t n, uint32_t *launched)
 {
-	const struct cga *cga = task->cga;
+	const struct cga *cga = cga_of(task);
+	const struct tmd *tmd = task_tmd(task);
 	enum session_end end;
 	uint32_t slots = gpm.lmem_free;
 
 	if (cga->lmem && slots < n * cga->identities)
 		n = slots / cga->identities;
-	domain_sync(task->shape);
+	if (unlikely(tmd && tmd->affinity))
+		domain_sync_masked(task->shape, affinities[tmd->affinity - 1].word);
+	else
+		domain_sync(task->shape);
 	end = session_run(task, cga, n, launched);
 	n = *launched * cga->ctas;
 	task->unissued -= n;
@@ -295,17 +285,19 @@ static COLD void release_hold(void)
 	shape_hold(NULL);
 }
 
-HOT uint32_t cga_place(struct task *task)
+uint32_t cga_place(struct task *task, uint32_t n)
 {
+	uint32_t launched, any = 0, ctas = cga_of(task)->ctas;
 	bool held = cga_state.holder == task;
-	uint32_t launched, any = 0;
 	enum session_end end;
 
+	/* a turn of fewer CTAs than a CGA has is one CGA */
+	n = n < ctas ? 1 : n / ctas;
 	if (unlikely(held))
 		shape_hold_lift(true);
 	do {
-		end = session(task, task->unissued / task->cga->ctas, &launched);
-		any |= launched;
+		end = session(task, n - any, &launched);
+		any += launched;
 		/* with more free slots than rows the rows are filled again */
 	} while (unlikely(end == SESSION_FULL && domains.clipped) && launched && (domains.dirty = true));
 	if (unlikely(held)) {
@@ -313,13 +305,16 @@ HOT uint32_t cga_place(struct task *task)
 		if (any)
 			release_hold();
 	}
+	if (any)
+		cga_of(task)->passed = 0;
 	if (unlikely(end == SESSION_ROOM)) {
 		place_state.blocked = true;
 		attention.settle |= ATTEND_ROOM;
-	} else if (unlikely(!any && task->unissued && hopeless(task))) {
-		give_up(task);
+	} else if (unlikely(!any && hopeless(task))) {
+		cga_state.hopeless |= 1u << task->slot;
+		attention.settle |= ATTEND_CGA;
 	}
-	return task->unissued;
+	return any * ctas;
 }
 
 /* ---- CGAs that others keep from starting (spec CGA-05) ---- */
@@ -327,22 +322,22 @@ HOT uint32_t cga_place(struct task *task)
 static void hold_domain(uint32_t *mask, unsigned kind, unsigned number)
 {
 	struct domain_range range = domain_inside(TUTTI_CGA_GPC, kind, number);
-	uint32_t part[32][2], within;
+	uint32_t within;
 	unsigned i, n;
 
 	for (i = 0; i < range.n; i++) {
 		const struct gpc *gpc = &domains.gpc[range.first + i];
 
 		within = kind == TUTTI_CGA_CPC ? domains.cpc[number] : gpc->all;
-		for (n = domain_scatter(gpc, within, part); n--;)
-			mask[part[n][0]] |= part[n][1];
+		for (n = domain_scatter(gpc, within); n--;)
+			mask[domain_part[n][0]] |= domain_part[n][1];
 	}
 }
 
 /* Domains that could take the CGA if they were empty take nothing else until it has found room. */
 static COLD void hold(struct task *task)
 {
-	const struct cga *cga = task->cga;
+	const struct cga *cga = cga_of(task);
 	unsigned kind = cga->kind[cga->levels - 1], d;
 	struct domain_range all = domain_inside(kind, DOMAIN_KIND_CARD, 0);
 	uint32_t mask[LAKE_WORDS] = { 0 };
@@ -358,7 +353,7 @@ static COLD void hold(struct task *task)
 
 COLD void cga_passed(struct task *task)
 {
-	if (++task->passed >= cga_state.patience && !cga_state.holder)
+	if (++cga_of(task)->passed >= cga_state.patience && !cga_state.holder && !wdu.drain)
 		hold(task);
 }
 
@@ -366,19 +361,18 @@ COLD void cga_end(struct task *task)
 {
 	if (cga_state.holder == task)
 		release_hold();
-	task->cga = NULL;
-	shapes.grouped--;
+	task->rare &= (uint16_t)~TASK_CGA;
 }
 
 /* ---- events ---- */
 
 static void raise_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask)
 {
-	uint32_t part[32][2], i, parts = domain_scatter(gpc, mask, part);
+	uint32_t i, parts = domain_scatter(gpc, mask);
 
 	while (parts--)
 		for (i = repeat; i; i--)
-			lake_raise(&shape->lake, part[parts][0], part[parts][1]);
+			lake_raise(&shape->lake, domain_part[parts][0], domain_part[parts][1]);
 }
 
 HOT void cga_event(const struct tutti_event *event)
@@ -405,8 +399,8 @@ void cga_event_flushed(const struct tutti_event *event)
 	if (!gpm_event_flushed(event))
 		return;
 	session_stale(&domains.gpc[domains.index[event->word[0] >> 8 & (TUTTI_MAX_GPCS - 1)]]);
-	if (place_state.hungry)
-		place_hungry();
+	if (place_state.busy & BUSY_ISSUE)
+		wdu_run();
 }
 
 /* Found by the target: no program counter. A CGA that is gone has no errors any more (spec CGA-27). */

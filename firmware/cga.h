@@ -2,19 +2,18 @@
 /**
  * DOC: Kernels with cooperative group arrays (spec CGA-01 .. CGA-05)
  *
- * From the levels in a kernel descriptor or TMD to a checked struct cga, to the task's
- * STATE, to placement and completion. Such kernels leave the quick paths where
- * others with rare attributes do: their descriptors are not found at first sight, and
- * queues that have seen one have QUEUE_GROUPED set.
+ * From the levels in a kernel descriptor or TMD to a checked struct cga, to placement and
+ * completion. Such kernels are not found at first sight in the cache of descriptors, and
+ * take the way of tasks with metadata (tmu.h, wdu.h).
  */
 #ifndef CGA_H
 #define CGA_H
 
 #include "session.h"
 
-struct queue;
+struct pending;
 struct task;
-struct kernel;
+struct tmd;
 
 #define CGA_PATIENCE 256u /* sessions, unless the host says otherwise */
 
@@ -22,13 +21,8 @@ struct kernel;
 struct cga_state {
 	uint32_t mode;       /* TUTTI_POLICY_CGA_MODE */
 	uint32_t patience;   /* TUTTI_POLICY_CGA_PATIENCE */
+	uint32_t hopeless;   /* slots of tasks that nothing can help any more: cga_settle() */
 	struct task *holder; /* its domains take no new work but its own */
-	/* checked and not launched yet */
-	const struct queue *queue;
-	uint64_t packet;
-	struct tutti_reference *reference; /* entry to be completed, or NULL */
-	struct cga next;
-	struct tutti_cga_shape level[TUTTI_CGA_LEVELS]; /* of @next, as given */
 };
 extern struct cga_state cga_state;
 
@@ -46,20 +40,25 @@ int cga_check(const struct tutti_cga_shape *level, unsigned mode, bool lmem, con
 void cga_levels(const struct tutti_cga_shape *one, struct tutti_cga_shape *level);
 /** cga_divides() - the grid consists of whole CGAs. */
 bool cga_divides(const struct tutti_cga_shape *level, const uint32_t *groups);
-/** cga_expect() - the packet of @queue being decoded has @cga_state.next. */
-void cga_expect(struct queue *queue, struct tutti_reference *reference);
-/** cga_begin() - @task, whose STATE was written last, gets its CGAs if it is to have some. */
-void cga_begin(struct queue *queue, struct task *task);
-/** cga_begin_reference() - the same for a kernel of a condensed packet. */
-void cga_begin_reference(struct task *task, const struct tutti_reference *entry);
-/** cga_place() - as place(): place what fits. Return: CTAs left. */
-uint32_t cga_place(struct task *task);
+/**
+ * cga_pend() - CGAs of a task that is about to be accepted: checks them, notes them in @p.
+ * @one, @lmem: what its kernel says; @tmd may say otherwise
+ * Return: 0 or TUTTI_ERROR_GRID
+ */
+int cga_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, bool lmem, uint32_t capacity);
+/** cga_pending() - it has CGAs. cga_pending_levels() - TUTTI_CGA_LEVELS of them. */
+bool cga_pending(const struct pending *p);
+void cga_pending_levels(const struct pending *p, struct tutti_cga_shape *level);
+/** cga_begin() - @task, made of @p, has a slot now. */
+void cga_begin(struct task *task, const struct pending *p);
+/** cga_place() - as place_some(): about @n CTAs, at least one CGA if it fits. Return: CTAs placed. */
+uint32_t cga_place(struct task *task, uint32_t n);
 /** cga_passed() - @task found no room once more. */
 void cga_passed(struct task *task);
+/** cga_settle() - end what is hopeless; not in the middle of a round. */
+void cga_settle(void);
 /** cga_end() - the task is gone. */
 void cga_end(struct task *task);
-/** cga_mark_queue() - kernels of this queue may have CGAs from now on. */
-void cga_mark_queue(struct queue *queue);
 void cga_event(const struct tutti_event *event);
 void cga_event_flushed(const struct tutti_event *event);
 void cga_event_fault(const struct tutti_event *event);

@@ -6,11 +6,16 @@
 #include "command.h"
 #include "counter.h"
 #include "descriptor.h"
+#include "fair.h"
 #include "kernel.h"
 #include "log.h"
 #include "match.h"
 #include "place.h"
 #include "queue.h"
+#include "split.h"
+#include "wdu.h"
+#include "window.h"
+#include "work.h"
 
 #define DEFERRED 16u
 #define BACKLOG 16u
@@ -231,7 +236,7 @@ static int sm_enable(const uint64_t *arg)
 	for (i = 0; i < fw.sms; i++)
 		if (channel.order[i] >= first && channel.order[i] < first + n)
 			shape_enable(i, arg[2]);
-	place_hungry();
+	wdu_run();
 	return 0;
 }
 
@@ -339,6 +344,16 @@ static int policy(const uint64_t *arg, uint64_t *answer)
 	case TUTTI_POLICY_POWER_WINDOW:
 	case TUTTI_POLICY_COMBINE:
 		return choice_policy((uint32_t)arg[0], value);
+	case TUTTI_POLICY_SPLIT_ROUNDS:
+		split_limit(value);
+		return 0;
+	case TUTTI_POLICY_WINDOW:
+		return window_length(value) ? 0 : -TUTTI_EINVAL;
+	case TUTTI_POLICY_CLASS:
+		return window_class(value) ? 0 : -TUTTI_EINVAL;
+	case TUTTI_POLICY_SEED:
+		fair_seed(value);
+		return 0;
 	}
 	return -TUTTI_EINVAL;
 }
@@ -350,7 +365,7 @@ static bool all_quiet(void)
 	unsigned i;
 
 	for (i = 0; i < fw.max_queues; i++)
-		if (queues[i].state != QUEUE_NONE && (queues[i].inflight || queues[i].fetching || queues[i].probing))
+		if (queues[i].state != QUEUE_NONE && (queues[i].inflight > work_quiet(&queues[i]) || queues[i].fetching || queues[i].probing))
 			return false;
 	return true;
 }
@@ -374,6 +389,15 @@ static int query(const uint64_t *arg, struct tutti_message *answer)
 	answer->arg[1] = queue->state;
 	answer->arg[2] = queue->error;
 	return 0;
+}
+
+static int cancel(const uint64_t *arg)
+{
+	struct queue *queue = &queues[arg[0] & (TUTTI_MAX_QUEUES - 1)];
+
+	if (arg[0] >= fw.max_queues || queue->state == QUEUE_NONE || queue->state == QUEUE_DYING)
+		return -TUTTI_ENOENT;
+	return task_cancel(queue, arg[1]);
 }
 
 /* ---- requests ---- */
@@ -432,6 +456,9 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 		*when = LATER;
 		channel_check_suspend();
 		return 0;
+	case TUTTI_MSG_TASK_CANCEL:
+		*when = AFTER_COMMANDS;
+		return cancel(m->arg);
 	case TUTTI_MSG_RESUME:
 		queue_resume();
 		return 0;

@@ -22,6 +22,8 @@ struct queue;
 #define RECORD_GRID 2u     /* grid x, groups x, groups */
 #define RECORD_KERNARG 4u  /* two words */
 #define RECORD_SIGNAL 8u   /* two words */
+#define RECORD_TMD 16u     /* the entry has metadata; launched by way of launch_general() */
+#define RECORD_CGA 32u     /* its kernel has CGAs; the same */
 #define RECORD_ENTRY_SHIFT 7
 
 /* Worst: 15 general records (2 units each) and one empty. */
@@ -68,14 +70,16 @@ bool condensed_same(const struct queue *queue, const union tutti_packet *packet,
  */
 const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
 				 struct launch *launch);
+/** condensed_cga() - CGAs of the record @queue is at, and whether they own linear memory slots. */
+struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem);
+/** condensed_tmd() - address of the metadata of the record @queue is at. */
+uint64_t condensed_tmd(const struct queue *queue);
 /** condensed_general() - any subset of diff fields; @values: units behind the diff header @head. */
 int condensed_general(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 		      uint32_t *record);
 /** table_diff() - the same for queues with TUTTI_QUEUE_TABLE_DIFFS (PKT-20). */
 int table_diff(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 	       uint32_t *record);
-/** condensed_entry() - what kernel @number of the packet @queue is launching was made from, patched or not. */
-const struct tutti_reference *condensed_entry(const struct queue *queue, unsigned number);
 /** condensed_value() - @units units at @at, least significant first. */
 uint64_t condensed_value(const uint16_t *at, unsigned units);
 /** condensed_derive() - derive and check everything that depends on sizes and kernel. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Rare diffs of condensed packets: any subset of the 13 fields, on a private copy of the entry. */
+#include "cga.h"
 #include "condensed.h"
 #include "queue.h"
 
@@ -95,6 +96,8 @@ static int derive_cga(struct tutti_reference *e, const struct kernel *kernel)
 {
 	const uint32_t groups[3] = { e->groups_x, e->groups_y, e->groups_z };
 	bool lmem = kernel->fetched.flags & TUTTI_KERNEL_LMEM;
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+	struct cga cga;
 
 	e->cga = (struct tutti_cga_shape){ 0 };
 	e->flags &= (uint16_t)~TUTTI_REFERENCE_LMEM;
@@ -103,8 +106,9 @@ static int derive_cga(struct tutti_reference *e, const struct kernel *kernel)
 	if (lmem)
 		e->flags |= TUTTI_REFERENCE_LMEM;
 	e->cga = kernel_cga(kernel);
-	return kernel_cga_check(kernel, groups,
-				shape_capacity(kernel->registers, e->shared_blocks | kernel->barriers, e->waves));
+	cga_levels(&e->cga, level);
+	return cga_check(level, cga_state.mode, lmem, groups,
+			 shape_capacity(kernel->registers, e->shared_blocks | kernel->barriers, e->waves), &cga);
 }
 
 int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
@@ -205,7 +209,7 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 	release = e.header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 	if (release > block->release)
 		block->release = (uint8_t)release;
-	record[0] = RECORD_GENERAL | ref << RECORD_ENTRY_SHIFT;
+	record[0] = RECORD_GENERAL | (e.cga.kind ? RECORD_CGA : 0) | ref << RECORD_ENTRY_SHIFT;
 	words_copy(record + 1, &e, RECORD_WORDS);
 	return 0;
 }
@@ -294,7 +298,7 @@ COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *va
 	release = e.header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 	if (release > block->release)
 		block->release = (uint8_t)release;
-	record[0] = RECORD_GENERAL | ref << RECORD_ENTRY_SHIFT;
+	record[0] = RECORD_GENERAL | (e.cga.kind ? RECORD_CGA : 0) | ref << RECORD_ENTRY_SHIFT;
 	words_copy(record + 1, &e, RECORD_WORDS);
 	return 0;
 }

@@ -216,7 +216,7 @@ static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 	}
 }
 
-COLD void domain_sync_slow(struct shape *shape)
+static void sync(struct shape *shape, const uint32_t *only)
 {
 	const struct lake *lake = &shape->lake;
 	unsigned i, levels;
@@ -226,6 +226,8 @@ COLD void domain_sync_slow(struct shape *shape)
 		order();
 	if (!shape_truth(shape))
 		lake = shape_mixed(shape);
+	if (only)
+		lake = shape_masked(lake, only);
 	levels = (unsigned)(lake->top - lake->row);
 	domains.clipped = levels > domains.levels;
 	if (domains.clipped)
@@ -240,11 +242,20 @@ COLD void domain_sync_slow(struct shape *shape)
 	domains.dirty = shapes.residents != shapes.grouped_ctas || lake != &shape->lake;
 }
 
+COLD void domain_sync_slow(struct shape *shape)
+{
+	sync(shape, NULL);
+}
+
+COLD void domain_sync_masked(struct shape *shape, const uint32_t *mask)
+{
+	sync(shape, mask);
+}
+
 /* Other residents there are none, so the rows say how much of it is free. */
 COLD void domain_settle(void)
 {
 	struct shape *shape = domains.settles;
-	uint32_t part[32][2];
 	unsigned i, k, n;
 
 	if (!shapes.ahead)
@@ -261,8 +272,8 @@ COLD void domain_settle(void)
 
 			if (k > gpc->top)
 				continue;
-			for (n = domain_scatter(gpc, gpc->row[k], part); n--;)
-				shape->lake.row[k].mask[part[n][0]] |= part[n][1];
+			for (n = domain_scatter(gpc, gpc->row[k]); n--;)
+				shape->lake.row[k].mask[domain_part[n][0]] |= domain_part[n][1];
 			shape->lake.row[k].count += gpc->count[k];
 		}
 		if (shape->lake.row[k].count)
@@ -321,26 +332,28 @@ void domain_raise(struct gpc *gpc, uint32_t repeat, uint32_t mask)
 	} while (--repeat);
 }
 
-unsigned domain_scatter(const struct gpc *gpc, uint32_t mask, uint32_t (*out)[2])
+uint32_t domain_part[32][2];
+
+unsigned domain_scatter(const struct gpc *gpc, uint32_t mask)
 {
 	unsigned n = 0, at, b;
 
 	if (likely(gpc->shift < SCATTERED)) {
-		out[0][0] = gpc->word;
-		out[0][1] = mask << gpc->shift;
-		n = !!out[0][1];
-		out[n][0] = gpc->word + 1u;
-		out[n][1] = gpc->shift ? mask >> (32 - gpc->shift) : 0;
-		return n + !!out[n][1];
+		domain_part[0][0] = gpc->word;
+		domain_part[0][1] = mask << gpc->shift;
+		n = !!domain_part[0][1];
+		domain_part[n][0] = gpc->word + 1u;
+		domain_part[n][1] = gpc->shift ? mask >> (32 - gpc->shift) : 0;
+		return n + !!domain_part[n][1];
 	}
 	for (; mask; mask &= mask - 1) {
 		b = lowest_bit(mask);
 		at = position[gpc->first + b];
-		if (!n || out[n - 1][0] != at / 32) {
-			out[n][0] = at / 32;
-			out[n++][1] = 0;
+		if (!n || domain_part[n - 1][0] != at / 32) {
+			domain_part[n][0] = at / 32;
+			domain_part[n++][1] = 0;
 		}
-		out[n - 1][1] |= 1u << (at % 32);
+		domain_part[n - 1][1] |= 1u << (at % 32);
 	}
 	return n;
 }

@@ -14,7 +14,7 @@
 #include "counter.h"
 #include "shape.h"
 
-#define DOMAIN_ROWS 576u /* of all GPCs; a card with many GPCs sees fewer levels of each at once */
+#define DOMAIN_ROWS 352u /* of all GPCs; a card with many GPCs sees fewer levels of each at once */
 #define DOMAIN_CPCS 192u
 #define DOMAIN_KIND_CARD (TUTTI_CGA_GPU + 1) /* a grid: has one GPU domain in it */
 
@@ -70,14 +70,17 @@ struct domain_range {
 void domain_init(void);
 /** domain_sync() - the rows show what is free for @shape now. */
 void domain_sync_slow(struct shape *shape);
+/** domain_sync_masked() - the same, of SMs @mask only; not kept. */
+void domain_sync_masked(struct shape *shape, const uint32_t *mask);
 /** domain_settle() - the lake of the shape learns of CGAs that only the rows know of. */
 void domain_settle(void);
 /** domain_idle() - the rows show an idle card on which an SM takes @capacity CTAs. */
 void domain_idle(uint32_t capacity);
 /** domain_inside() - domains of @kind inside domain @number of @outer (DOMAIN_KIND_CARD: 0). */
 struct domain_range domain_inside(unsigned kind, unsigned outer, unsigned number);
-/** domain_scatter() - SMs @mask of a GPC by position: pairs (word, mask) into @out. Return: pairs. */
-unsigned domain_scatter(const struct gpc *gpc, uint32_t mask, uint32_t (*out)[2]);
+/** domain_scatter() - SMs @mask of a GPC by position: pairs (word, mask) in domain_part. Return: pairs. */
+unsigned domain_scatter(const struct gpc *gpc, uint32_t mask);
+extern uint32_t domain_part[32][2];
 /** domain_sm() - number on the card of the SM at @bit of a GPC. */
 unsigned domain_sm(const struct gpc *gpc, unsigned bit);
 /** domain_pairs() - SMs of @mask whose TPC has both in it. */

@@ -15,8 +15,8 @@
 #define FW_TASKS 32u         /* most task slots used, whatever the card offers */
 #define FW_BUFFERS 16u       /* fetch buffers */
 #define FW_BUFFER_PACKETS 16u
-#define FW_BLOCKS 12u        /* expanded condensed packets */
-#define FW_RSBS_SCRATCH 8u  /* reference state buffers in local memory */
+#define FW_BLOCKS 7u        /* expanded condensed packets */
+#define FW_RSBS_SCRATCH 6u   /* reference state buffers in local memory */
 #define FW_SHAPES 4u
 #define FW_KERNELS 16u
 #define FW_AGENTS 8u
@@ -116,6 +116,8 @@ extern struct attention attention;
 #define ATTEND_ROOM 2u     /* something waits for room in the command ring */
 #define ATTEND_BARRIER 4u  /* queues are parked at barrier packets */
 #define ATTEND_TMAU 8u     /* tensor requests are left */
+#define ATTEND_CHILD 16u   /* child tasks wait for a kernel descriptor or a shape */
+#define ATTEND_CGA 32u     /* tasks whose CGAs will never fit */
 #define ATTEND_MIRROR 1u   /* reference buffers have changed */
 #define ATTEND_CHANNEL 2u  /* requests or messages are left */
 

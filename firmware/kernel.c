@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernel.h"
 
-#include "cga.h"
 #include "command.h"
 #include "counter.h"
 #include "queue.h"
@@ -95,15 +94,6 @@ struct tutti_cga_shape kernel_cga(const struct kernel *kernel)
 	const struct tutti_kernel_descriptor *d = &kernel->fetched;
 
 	return (struct tutti_cga_shape){ d->cga[0], d->cga[1], d->cga[2], d->cga_kind };
-}
-
-int kernel_cga_check(const struct kernel *kernel, const uint32_t *groups, uint32_t capacity)
-{
-	struct tutti_cga_shape one = kernel_cga(kernel), level[TUTTI_CGA_LEVELS];
-
-	cga_levels(&one, level);
-	return cga_check(level, cga_state.mode, kernel->fetched.flags & TUTTI_KERNEL_LMEM, groups, capacity,
-			 &cga_state.next);
 }
 
 COLD void kernel_event_fetch(unsigned number, const struct tutti_event *event)

@@ -57,8 +57,6 @@ int kernel_miss(struct queue *queue, uint32_t low, uint32_t high);
 int kernel_check(struct kernel *kernel);
 /** kernel_cga() - the level of CGAs of a kernel that has one. */
 struct tutti_cga_shape kernel_cga(const struct kernel *kernel);
-/** kernel_cga_check() - cga_check() with what the kernel's descriptor says; the answer is in cga_state.next. */
-int kernel_cga_check(const struct kernel *kernel, const uint32_t *groups, uint32_t capacity);
 void kernel_event_fetch(unsigned number, const struct tutti_event *event);
 /** kernel_invalidate() - descriptors of @asid in the range are stale (bytes 0: all). */
 void kernel_invalidate(unsigned asid, uint64_t address, uint64_t bytes);

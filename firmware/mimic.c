@@ -240,7 +240,7 @@ COLD int mimic_share(struct domain_range range, unsigned n, bool multicast, uint
 
 static bool take_shared(struct domain_range range, const struct mimic_ask *ask)
 {
-	uint32_t segments[MIMIC_SEGMENTS];
+	static uint32_t segments[MIMIC_SEGMENTS];
 	static uint16_t share[TUTTI_MAX_GPCS];
 	unsigned i;
 
@@ -257,7 +257,8 @@ static bool take_shared(struct domain_range range, const struct mimic_ask *ask)
 
 COLD unsigned mimic_count(const struct mimic_ask *ask, unsigned number, unsigned enough)
 {
-	uint32_t segments[MIMIC_SEGMENTS], within;
+	static uint32_t segments[MIMIC_SEGMENTS];
+	uint32_t within;
 	struct domain_range range = domain_inside(TUTTI_CGA_GPC, ask->kind, number);
 	struct gpc *gpc;
 	unsigned n;

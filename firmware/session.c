@@ -287,40 +287,40 @@ static inline void launch_part(unsigned domain)
 /* The card-wide lake of the shape, and other shapes' view of it. */
 static COLD void place_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask)
 {
-	uint32_t part[32][2], segment[2], i;
-	unsigned n = domain_scatter(gpc, mask, part);
+	uint32_t segment[2], i;
+	unsigned n = domain_scatter(gpc, mask);
 
 	while (n--) {
 		if (!shape_truth(shape)) {
-			segment[0] = repeat | part[n][0] << 16 | 1u << 24;
-			segment[1] = part[n][1];
+			segment[0] = repeat | domain_part[n][0] << 16 | 1u << 24;
+			segment[1] = domain_part[n][1];
 			shape_placed(shape, segment, segment + 2);
 			continue;
 		}
 		for (i = repeat; i; i--)
-			lake_lower(&shape->lake, part[n][0], part[n][1]);
+			lake_lower(&shape->lake, domain_part[n][0], domain_part[n][1]);
 	}
 }
 
 /* A CGA without identity: the same once more, by position. */
 static COLD void translate(uint32_t *from, uint32_t *end)
 {
-	uint32_t *p, *q, part[32][2], *to;
+	uint32_t *p, *q, *to;
 	unsigned n, i;
 
 	for (p = from; p != end; p = record_next(p)) {
 		if ((*p & 0xff) != TUTTI_CMD_LAUNCH)
 			continue;
 		for (q = p + 3; q < p + (*p >> 8 & 0xff); q += 2) {
-			n = domain_scatter(record_gpc(p), q[1], part);
+			n = domain_scatter(record_gpc(p), q[1]);
 			to = command_begin(3 + 2 * 32);
 			session.last = to;
 			to[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3 + 2 * n, *p >> 16);
 			to[1] = session.sequence | TUTTI_GPC_NONE << 24;
 			to[2] = GPM_NO_LMEM;
 			for (to += 3, i = 0; i < n; i++, to += 2) {
-				to[0] = (*q & 0xffff) | part[i][0] << 16 | 1u << 24;
-				to[1] = part[i][1];
+				to[0] = (*q & 0xffff) | domain_part[i][0] << 16 | 1u << 24;
+				to[1] = domain_part[i][1];
 			}
 			command_end(to);
 		}

@@ -22,11 +22,11 @@ struct cga {
 	uint8_t levels;         /* of nesting, 0 = the task has no CGAs */
 	uint8_t identity;       /* level that has ids, DSMEM and a barrier */
 	uint8_t lmem;           /* identities own a linear memory slot */
-	uint8_t sent;           /* STATE was sent with the levels */
 	uint8_t kind[TUTTI_CGA_LEVELS];
 	uint16_t parts[TUTTI_CGA_LEVELS]; /* of the level below in one of this; [0]: CTAs */
 	uint32_t ctas;          /* of one outermost CGA */
 	uint32_t identities;    /* in one outermost CGA */
+	uint32_t passed;        /* sessions without room, while others went on */
 	uint32_t words;         /* most words its launch can take */
 };
 

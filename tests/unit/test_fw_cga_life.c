@@ -400,7 +400,6 @@ static void check_idle(void)
 
 	assert_int_equal(shapes.residents, 0);
 	assert_int_equal(shapes.grouped_ctas, 0);
-	assert_int_equal(shapes.special & ~0xffu, 0);
 	assert_true(gpm_idle());
 	assert_int_equal(gpm.flushing, 0);
 	assert_int_equal(gpm.lmem_free, gpm.lmem_slots);

@@ -2,6 +2,9 @@
 /* Kernel descriptors lie in user memory: hostile, cached, evicted, invalidated (SYS-07, PKT-06). */
 #include "fw_rig.h"
 
+#include "../../firmware/cga.h"
+#include "../../firmware/tmu.h"
+
 #define AT 0x7000000040ull
 
 static struct queue *queue, *stranger;
@@ -22,11 +25,19 @@ static int dispatch(struct queue *by, uint64_t address)
 {
 	struct tutti_dispatch_packet packet = rig_packet(address);
 
+	struct pending p;
 	int code;
 
 	memset(state, 0, sizeof(state));
 	code = packet_dispatch(by, &packet, state, &launch);
-	return code == PACKET_GROUPED ? packet_grouped(by, &packet, state, &launch) : code;
+	if (code != PACKET_SPECIAL)
+		return code;
+	code = packet_special(by, &packet, state, &launch);
+	if (code)
+		return code;
+	memcpy(p.state, state, sizeof(state));
+	return cga_pend(&p, NULL, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
+			launch.shape->capacity);
 }
 
 static uint64_t entry(void)

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+#include "wdu.h"
+
+#include "cga.h"
+#include "fair.h"
+#include "place.h"
+#include "queue.h"
+#include "split.h"
+#include "throttle.h"
+#include "tmd.h"
+#include "tmu.h"
+#include "window.h"
+#include "work.h"
+
+#define PATIENCE 64u
+
+struct wdu wdu;
+
+void wdu_init(void)
+{
+	wdu = (struct wdu){ 0 };
+}
+
+/* ---- rings ---- */
+
+static unsigned level_of(const struct task *task)
+{
+	return task->rare & TASK_SPLIT ? WDU_SPLIT_LEVEL : task_priority(task);
+}
+
+void wdu_add(struct task *task)
+{
+	unsigned level = level_of(task);
+
+	task->next = NULL;
+	task->prev = wdu.last[level];
+	if (task->prev)
+		task->prev->next = task;
+	else
+		wdu.first[level] = task;
+	wdu.last[level] = task;
+	wdu.map |= 1u << level;
+	task->passed = 0;
+	task->rare |= TASK_ISSUES;
+	place_state.busy |= BUSY_ISSUE;
+}
+
+void wdu_remove(struct task *task)
+{
+	unsigned level = level_of(task);
+
+	if (!(task->rare & TASK_ISSUES))
+		return;
+	task->rare &= (uint16_t)~TASK_ISSUES;
+	if (wdu.turn[level] == task)
+		wdu.turn[level] = task->next ? task->next : wdu.first[level];
+	if (wdu.turn[level] == task)
+		wdu.turn[level] = NULL;
+	if (task->prev)
+		task->prev->next = task->next;
+	else
+		wdu.first[level] = task->next;
+	if (task->next)
+		task->next->prev = task->prev;
+	else
+		wdu.last[level] = task->prev;
+	if (!wdu.first[level])
+		wdu.map &= ~(1u << level);
+	if (!wdu.map)
+		place_state.busy &= ~BUSY_ISSUE;
+	if (wdu.drain == task) {
+		wdu.drain = NULL;
+		place_state.hold &= ~HOLD_DRAIN;
+	}
+}
+
+struct task *wdu_victim(unsigned level)
+{
+	struct task *task;
+	unsigned p;
+
+	for (p = TMU_LEVELS; p > level; p--)
+		for (task = wdu.last[p]; task; task = task->prev)
+			if (task->rare & TASK_KEPT && (task->unissued || task->rare & TASK_WORK) &&
+			    !(task->rare & TASK_SPLITTING))
+				return task;
+	return NULL;
+}
+
+/* ---- who may ---- */
+
+/* TSK-04 in its order: deallocation and eviction take a task out of the rings, the rest is here. */
+uint32_t wdu_limit(const struct task *task)
+{
+	const struct tmd *tmd = task_tmd(task);
+
+	if (!task->unissued || task->state != TASK_RUNNING || !throttle_allows(task))
+		return 0;
+	if (queue_table.suspended && task->rare & TASK_WORK)
+		return 0;
+	if (tmd && tmd_flag(tmd, TUTTI_TMD_SEQUENCE))
+		return !task->resident;
+	return task->unissued;
+}
+
+/* Candidates of one level: for each queue its oldest task that may issue and has not failed to fit. */
+static unsigned candidates(unsigned level, uint32_t failed, struct task **tie)
+{
+	struct queue_set seen = { 0 };
+	struct task *task;
+	unsigned n = 0;
+
+	for (task = wdu.first[level]; task; task = task->next) {
+		if (failed >> task->slot & 1 || !wdu_limit(task))
+			continue;
+		if (queue_set_has(&seen, queue_id(task->queue)) && !(wdu.turn[level]))
+			continue;
+		queue_set_add(&seen, queue_id(task->queue));
+		tie[n++] = task;
+	}
+	return n;
+}
+
+/*
+ * Quotas (TSK-09). Among equals the turn goes round by age in the table; who has issued its
+ * quota is passed over while another of them has work.
+ */
+static struct task *turn_of(unsigned level, struct task **tie, unsigned n)
+{
+	struct task *turn = wdu.turn[level];
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (tie[i] == turn)
+			return turn;
+	return tie[0];
+}
+
+static bool any_quota(struct task **tie, unsigned n)
+{
+	const struct tmd *tmd;
+
+	while (n--) {
+		tmd = task_tmd(tie[n]);
+		if (tmd && tmd_flag(tmd, TUTTI_TMD_QUOTA))
+			return true;
+	}
+	return false;
+}
+
+/* Who goes, and how many CTAs at most before the next choice. */
+static struct task *choose(unsigned level, struct task **tie, unsigned n, uint32_t *most)
+{
+	struct task *task = tie[0];
+	const struct tmd *tmd;
+
+	*most = wdu_limit(task);
+	if (n == 1)
+		return task;
+	if (any_quota(tie, n)) {
+		task = turn_of(level, tie, n);
+		wdu.turn[level] = task;
+		tmd = task_tmd(task);
+		*most = wdu_limit(task);
+		if (tmd && tmd_flag(tmd, TUTTI_TMD_QUOTA)) {
+			if (*most > tmd->quota_left)
+				*most = tmd->quota_left;
+		} else {
+			*most = 1;
+		}
+		return task;
+	}
+	if (!fair_seeded())
+		return task;
+	*most = 1;
+	return fair_choose(level, tie, n);
+}
+
+/* The quota is met: the turn passes to the next of the level, if there is another one. */
+static void account(struct task *task, unsigned level, uint32_t placed, bool alone)
+{
+	struct tmd *tmd = task_tmd(task);
+
+	if (!tmd || !tmd_flag(tmd, TUTTI_TMD_QUOTA)) {
+		if (wdu.turn[level] == task && !alone)
+			wdu.turn[level] = task->next ? task->next : wdu.first[level];
+		return;
+	}
+	if (alone) {
+		/* nobody to pass it to: it goes on, and begins anew when somebody comes */
+		tmd->quota_left = tmd_static(tmd)->quota;
+		return;
+	}
+	tmd->quota_left -= placed < tmd->quota_left ? placed : tmd->quota_left;
+	if (tmd->quota_left)
+		return;
+	tmd->quota_left = tmd_static(tmd)->quota;
+	tmd->turns++;
+	counters.turns++;
+	wdu.turn[level] = task->next ? task->next : wdu.first[level];
+}
+
+/* ---- rounds ---- */
+
+static void placed_some(struct task *task)
+{
+	task->passed = 0;
+	if (wdu.drain == task) {
+		wdu.drain = NULL;
+		place_state.hold &= ~HOLD_DRAIN;
+	}
+	if (task->rare & TASK_WORK) {
+		work_taken(task);
+	} else if (!task->unissued) {
+		wdu_remove(task);
+		task_unkeep(task);
+	}
+}
+
+/* One round on one level. False: nobody of it may and fits. */
+static bool round_level(unsigned level, uint32_t *failed)
+{
+	struct task *tie[FW_TASKS], *task;
+	unsigned n = candidates(level, *failed, tie);
+	uint32_t most, placed;
+
+	while (n) {
+		task = choose(level, tie, n, &most);
+		placed = place_some(task, most);
+		if (placed) {
+			fair_went(level, tie, n, task);
+			account(task, level, placed, n == 1);
+			placed_some(task);
+			return true;
+		}
+		*failed |= 1u << task->slot;
+		n = candidates(level, *failed, tie);
+	}
+	return false;
+}
+
+/*
+ * Who found no room while others got some of it (a CTA of its shape is larger than what
+ * one end of a CTA leaves) is passed over PATIENCE times; then nobody gets anything until it does.
+ */
+static void impatience(uint32_t failed)
+{
+	struct task *task;
+
+	for (; failed; failed &= failed - 1) {
+		task = &tasks[lowest_bit(failed)];
+		if (task->rare & TASK_CGA) {
+			cga_passed(task);
+			continue;
+		}
+		if (++task->passed <= PATIENCE || wdu.drain || cga_state.holder)
+			continue;
+		wdu.drain = task;
+		place_state.hold |= HOLD_DRAIN;
+	}
+}
+
+/* While one task drains the card only it gets anything, and those it may have to wait for. */
+static bool run_drain(void)
+{
+	struct task *task = wdu.drain;
+	uint32_t n = wdu_limit(task);
+
+	if (!n) {
+		wdu.drain = NULL;
+		place_state.hold &= ~HOLD_DRAIN;
+		return true;
+	}
+	if (!place_some(task, n))
+		return false;
+	placed_some(task);
+	return true;
+}
+
+void wdu_run(void)
+{
+	const uint8_t *level;
+	uint32_t failed = 0;
+	bool any = false, went;
+
+	if (!wdu.map)
+		return;
+	do {
+		if (unlikely(!command_room(place_state.message_words + 8))) {
+			place_state.blocked = true;
+			attention.settle |= ATTEND_ROOM;
+			return;
+		}
+		if (wdu.drain && !run_drain())
+			return;
+		went = false;
+		for (level = window_order(); *level && !went; level++)
+			if (wdu.map >> *level & 1)
+				went = round_level(*level, &failed);
+		any |= went;
+	} while (went);
+	if (any)
+		impatience(failed);
+	split_round(any, failed);
+}
