@@ -44,8 +44,10 @@ static void clean_up(struct queue *queue, unsigned release, uint64_t signal)
 /* As many descriptors as there are works are left in the ring by tensor requests, so there is always room. */
 static void move(struct work *work)
 {
-	struct tutti_mover *m = mover_begin();
+	struct tutti_mover *m;
 
+	mover_wrap();
+	m = mover_begin();
 	work->piece = work->left > PIECE ? PIECE : (uint32_t)work->left;
 	*m = (struct tutti_mover){
 		.op = work->op,

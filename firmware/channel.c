@@ -19,6 +19,7 @@
 
 #define DEFERRED 16u
 #define BACKLOG 16u
+#define SUSPENDS 4u
 
 static struct {
 	volatile struct tutti_control *control;
@@ -29,8 +30,8 @@ static struct {
 	uint32_t head;      /* of the host ring */
 	uint32_t tail;      /* of the card ring */
 	uint32_t deferred_used;
-	uint32_t suspend_id;
-	bool suspending;
+	uint32_t suspend_id[SUSPENDS]; /* requests that wait until all is quiet */
+	uint32_t suspending;           /* how many */
 	uint32_t backlog_head, backlog_tail;
 	struct {
 		uint32_t id;
@@ -38,7 +39,7 @@ static struct {
 	} deferred[DEFERRED];
 	uint16_t context_queues[TUTTI_MAX_CONTEXTS]; /* queues + 1, 0 = no such context */
 	uint32_t sink;      /* where the fetch behind a deferred reply goes */
-	uint16_t order[TUTTI_MAX_SMS];               /* SM at each position */
+	uint16_t order[FW_MAX_SMS];               /* SM at each position */
 	struct tutti_message backlog[BACKLOG];
 } channel;
 
@@ -66,7 +67,7 @@ void channel_init(void)
 	channel.backlog_head = channel.backlog_tail = 0;
 	for (i = 0; i < TUTTI_MAX_CONTEXTS; i++)
 		channel.context_queues[i] = 0;
-	for (i = 0; i < TUTTI_MAX_SMS; i++)
+	for (i = 0; i < FW_MAX_SMS; i++)
 		channel.order[i] = (uint16_t)i;
 }
 
@@ -374,8 +375,8 @@ void channel_check_suspend(void)
 {
 	if (!channel.suspending || !all_quiet())
 		return;
-	channel.suspending = false;
-	channel_reply_after(channel.suspend_id, TUTTI_MSG_SUSPEND, 0);
+	while (channel.suspending)
+		channel_reply_after(channel.suspend_id[--channel.suspending], TUTTI_MSG_SUSPEND, 0);
 }
 
 static int query(const uint64_t *arg, struct tutti_message *answer)
@@ -398,6 +399,21 @@ static int cancel(const uint64_t *arg)
 	if (arg[0] >= fw.max_queues || queue->state == QUEUE_NONE || queue->state == QUEUE_DYING)
 		return -TUTTI_ENOENT;
 	return task_cancel(queue, arg[1]);
+}
+
+static int load(struct tutti_message *answer)
+{
+	const struct task *task;
+	unsigned i;
+
+	for (task = task_table.free; task; task = task->next)
+		answer->value++;
+	for (task = task_table.held; task; task = task->next)
+		answer->value++;
+	answer->arg[0] = shapes.residents;
+	for (i = 0; i < fw.sms; i++)
+		answer->arg[1] += shapes.enabled[i / 32] >> (i % 32) & 1;
+	return 0;
 }
 
 /* ---- requests ---- */
@@ -450,9 +466,10 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 		*when = AFTER_COMMANDS;
 		return policy(m->arg, &answer->value);
 	case TUTTI_MSG_SUSPEND:
+		if (channel.suspending == SUSPENDS)
+			return -TUTTI_EBUSY;
 		queue_suspend();
-		channel.suspending = true;
-		channel.suspend_id = m->id;
+		channel.suspend_id[channel.suspending++] = m->id;
 		*when = LATER;
 		channel_check_suspend();
 		return 0;
@@ -462,6 +479,8 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 	case TUTTI_MSG_RESUME:
 		queue_resume();
 		return 0;
+	case TUTTI_MSG_LOAD:
+		return load(answer);
 	case TUTTI_MSG_QUEUE_NOTIFY:
 		return queue_notify(first, (uint32_t)m->arg[1]);
 	case TUTTI_MSG_COUNTERS:

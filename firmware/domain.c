@@ -11,7 +11,7 @@ struct domain_table domains;
 static uint32_t rows[DOMAIN_ROWS];
 static uint8_t counts[DOMAIN_ROWS];
 /* Position of each SM, those of one GPC in priority order from its first SM's number on. */
-static uint16_t position[TUTTI_MAX_SMS];
+static uint16_t position[FW_MAX_SMS];
 
 static const struct tutti_discovery *discovery(void)
 {

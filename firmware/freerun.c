@@ -24,50 +24,90 @@ static inline __attribute__((always_inline)) void copy(uint32_t *to, const uint3
 		to[k] = from[k];
 }
 
-/* For constant @words everything below is straight code in registers. */
-#define DOUBLE(s)                                  \
-	do {                                       \
-		if ((s) > 16 * words)              \
-			return s;                  \
-		if (!erode(t, m, words, s)) {      \
-			n = s;                     \
-			goto halve_##s;            \
-		}                                  \
-		copy(m, t, words);                 \
-	} while (0)
-#define HALVE(s)                                   \
-	do {                                       \
-		if (erode(t, m, words, s)) {       \
-			copy(m, t, words);         \
-			n += s;                    \
-		}                                  \
+/* A step of halving; for constant @words straight code in registers. */
+#define HALVE(s)                             \
+	do {                                 \
+		if (erode(t, m, words, s)) { \
+			copy(m, t, words);   \
+			n += s;              \
+		}                            \
 	} while (0)
 
-static inline __attribute__((always_inline)) uint32_t longest(const uint32_t *map, uint32_t words, uint32_t occupied)
+static uint32_t longest_of_word(uint32_t x)
 {
-	uint32_t m[WORDS], t[WORDS], n, any = 0;
+	const uint32_t words = 1;
+	uint32_t m[1] = { x }, t[1], n = 1;
 
+	if (!x)
+		return 0;
 #pragma GCC unroll 8
-	for (n = 0; n < words; n++) {
-		m[n] = map[n] ^ occupied;
-		any |= m[n];
+	for (; n <= 16; n *= 2) {
+		if (!erode(t, m, words, n))
+			break;
+		m[0] = t[0];
 	}
+	for (uint32_t s = n / 2; s && n < 32; s /= 2)
+		HALVE(s);
+	return n;
+}
+
+/* Ones of four words of at most 17 bits each, no bit 16 but in the first. */
+static inline uint32_t ones(const uint32_t *m)
+{
+	return (m[0] >> 16) + popcount32((m[0] & 0xffff) | m[3] << 16) + popcount32(m[1] | m[2] << 16);
+}
+
+/* No run of 4. */
+static __attribute__((noinline)) uint32_t longest_short(const uint32_t *map)
+{
+	const uint32_t words = 4;
+	uint32_t m[4], t[4], k, any = 0;
+
+#pragma GCC unroll 4
+	for (k = 0; k < words; k++)
+		any |= m[k] = map[k];
 	if (!any)
 		return 0;
-	DOUBLE(1);
-	DOUBLE(2);
-	DOUBLE(4);
-	DOUBLE(8);
-	DOUBLE(16);
-	DOUBLE(32);
-	DOUBLE(64);
-	DOUBLE(128);
-	return 256;
-halve_128:
-	HALVE(64);
-halve_64:
-	HALVE(32);
-halve_32:
+	if (!erode(t, m, words, 1))
+		return 1;
+	return erode(m, t, words, 1) ? 3 : 2;
+}
+
+/*
+ * 65 to 128 blocks, the case that is to be fast whatever the map. Short runs are
+ * doubled without a look at what is left; if it was too far, there is time to go back.
+ * There is one run of 64 at most: its length is a count of bits.
+ */
+static uint32_t longest_of_four(const uint32_t *map)
+{
+	const uint32_t words = 4;
+	uint32_t m[4], t[4], eight[4], sixteen[4], k, n;
+
+#pragma GCC unroll 4
+	for (k = 0; k < words; k++)
+		m[k] = map[k];
+	erode(t, m, words, 1);
+	if (!erode(m, t, words, 2))
+		return longest_short(map);
+	erode(eight, m, words, 4);
+	if (!erode(sixteen, eight, words, 8)) {
+		if (!(eight[0] | eight[1] | eight[2] | eight[3])) {
+			n = 4;
+			goto halve_4;
+		}
+		copy(m, eight, words);
+		n = 8;
+		goto halve_8;
+	}
+	if (!erode(t, sixteen, words, 16)) {
+		copy(m, sixteen, words);
+		n = 16;
+		goto halve_16;
+	}
+	if (erode(m, t, words, 32))
+		return 63 + ones(m);
+	copy(m, t, words);
+	n = 32;
 	HALVE(16);
 halve_16:
 	HALVE(8);
@@ -75,10 +115,7 @@ halve_8:
 	HALVE(4);
 halve_4:
 	HALVE(2);
-halve_2:
-	HALVE(1);
-halve_1:
-	return n;
+	return n + !!erode(t, m, words, 1);
 }
 
 static inline uint32_t log_words(uint32_t words)
@@ -124,15 +161,20 @@ static uint32_t longest_any(uint32_t *m, uint32_t words, uint32_t group)
 	return n;
 }
 
-uint32_t freerun_full(const uint32_t *map, uint32_t words, uint32_t occupied)
+static __attribute__((noinline)) uint32_t full_any(const uint32_t *map, uint32_t words, uint32_t occupied)
 {
 	uint32_t m[WORDS];
 
-	if (words == 1)
-		return longest(map, 1, occupied);
-	if (words == 4)
-		return longest(map, 4, occupied);
 	return load(m, map, words, occupied) ? longest_any(m, words, 1) : 0;
+}
+
+uint32_t freerun_full(const uint32_t *map, uint32_t words, uint32_t occupied)
+{
+	if (words == 4 && likely(!occupied))
+		return longest_of_four(map);
+	if (words == 1)
+		return longest_of_word(map[0] ^ occupied);
+	return full_any(map, words, occupied);
 }
 
 /* Starts of @need free blocks into @m. Return: 0 if there is none. */

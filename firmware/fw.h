@@ -11,13 +11,26 @@
 
 #define FW_VERSION TUTTI_VERSION(1, 0)
 
-/* Sizes of the firmware's tables; all of them live in the 256 KiB of local memory. */
+/*
+ * Sizes of the firmware's tables; all of them live in the 256 KiB of local memory. There is
+ * an image for cards of up to 256 SMs and a large one, with fewer of what hardly ever
+ * is needed at once (spec CGA-04). On the host, one for all.
+ */
+#ifdef __riscv
+#ifndef FW_MAX_SMS
+#define FW_MAX_SMS TUTTI_SMALL_CARD_SMS
+#endif
+#define FW_LARGE (FW_MAX_SMS > TUTTI_SMALL_CARD_SMS)
+#else
+#define FW_MAX_SMS TUTTI_MAX_SMS
+#define FW_LARGE 0
+#endif
 #define FW_TASKS 32u         /* most task slots used, whatever the card offers */
-#define FW_BUFFERS 16u       /* fetch buffers */
+#define FW_BUFFERS (FW_LARGE ? 8u : 12u) /* fetch buffers */
 #define FW_BUFFER_PACKETS 16u
-#define FW_BLOCKS 7u        /* expanded condensed packets */
-#define FW_RSBS_SCRATCH 6u   /* reference state buffers in local memory */
-#define FW_SHAPES 4u
+#define FW_BLOCKS (FW_LARGE ? 6u : 8u)   /* expanded condensed packets */
+#define FW_RSBS_SCRATCH (FW_LARGE ? 8u : 16u) /* reference state buffers in local memory */
+#define FW_SHAPES (FW_LARGE ? 4u : 6u)
 #define FW_KERNELS 16u
 #define FW_AGENTS 8u
 #define FW_PROBES 8u         /* barrier packets whose signals are being read */

@@ -27,32 +27,34 @@ void lake_init(struct lake *lake, unsigned words, const uint32_t *mask, unsigned
 /* Take the first @n SMs (fewer than the row has) out of @row as one segment. */
 static inline uint32_t *take_prefix(struct lake_row *row, uint32_t n, uint32_t *out)
 {
-	uint32_t w = 0, first, c, *head = out++, taken;
+	uint32_t *mask = row->mask, *first, *head = out++, taken, sums;
 
 	row->count -= n;
-	while (!row->mask[w])
-		w++;
-	first = w;
-	for (; n; w++) {
-		taken = row->mask[w];
-		if (n > 1) {
-			c = popcount32(taken);
-			if (n < c)
-				c = 0;
+	while (!*mask)
+		mask++;
+	first = mask;
+	for (;;) {
+		taken = *mask;
+		if (n == 1) {
+			taken &= -taken;
+			if (taken)
+				break;
 		} else {
-			c = taken && !(taken & (taken - 1));
+			sums = lake_sums(taken);
+			if (n <= sums >> 24) {
+				if (n < sums >> 24)
+					taken = lake_prefix_of(taken, n, sums);
+				break;
+			}
+			n -= sums >> 24;
+			*mask = 0;
 		}
-		if (c || !taken) {
-			n -= c;
-			row->mask[w] = 0;
-		} else {
-			taken = lake_prefix(taken, n);
-			row->mask[w] ^= taken;
-			n = 0;
-		}
+		mask++;
 		*out++ = taken;
 	}
-	*head = 1 | first << 16 | (w - first) << 24;
+	*mask ^= taken;
+	*out++ = taken;
+	*head = 1 | (uint32_t)(first - row->mask) << 16 | (uint32_t)(out - head - 1) << 24;
 	return out;
 }
 
@@ -83,20 +85,34 @@ static struct lake_row *last_row_binary(struct lake *lake, uint32_t *n)
 	return high;
 }
 
-static inline uint32_t *put_rows(const struct lake_row *row, unsigned repeat, unsigned words, uint32_t *out)
+/* @words is a constant for the cards there are, else four at a time: the next segment goes over what is too much. */
+static inline __attribute__((always_inline)) uint32_t *put_rows(const struct lake_row *row, unsigned repeat, unsigned words,
+								uint32_t *out)
 {
-	const uint32_t *mask = row->mask, *end = mask + words;
+	const uint32_t *mask = row->mask, *end;
+	unsigned w;
 
 	*out++ = repeat | words << 24;
-	do
-		*out++ = *mask++;
-	while (mask != end);
-	return out;
+	end = out + words;
+	if (__builtin_constant_p(words)) {
+#pragma GCC unroll 8
+		for (w = 0; w < words; w++)
+			out[w] = mask[w];
+		return out + words;
+	}
+	for (;; mask += 4) {
+		out[0] = mask[0];
+		out[1] = mask[1];
+		out[2] = mask[2];
+		out[3] = mask[3];
+		out += 4;
+		if (out >= end)
+			return (uint32_t *)end;
+	}
 }
 
 /* Segments of the full rows @from .. @last + 1: rows with equal counts are equal. */
-static inline uint32_t *put_full_rows(const struct lake_row *from, const struct lake_row *last, unsigned words,
-				      uint32_t *out)
+static uint32_t *put_full_rows(const struct lake_row *from, const struct lake_row *last, unsigned words, uint32_t *out)
 {
 	const struct lake_row *row = from;
 
@@ -114,27 +130,39 @@ static inline uint32_t *put_full_rows(const struct lake_row *from, const struct 
 	return out;
 }
 
-HOT uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end)
+/* Empty rows from the top down while *@n lasts, and say so at once. */
+static inline __attribute__((always_inline)) struct lake_row *take_rows(struct lake *lake, uint32_t *n, uint32_t **out,
+									uint32_t words)
 {
-	struct lake_row *top = lake->top, *row = top, *dry = lake->row;
+	struct lake_row *row = lake->top;
+	const struct lake_row *first = row;
+	uint32_t left = *n, count = row->count, same = count, repeat = 0, *p = *out;
 
-	/* Only here can n be as large as the count of the sentinel. */
-	if (unlikely(top == dry)) {
-		*end = out;
-		return n;
-	}
-	/* With the 32 levels there are, a scan costs less whenever it is not asked for otherwise. */
-	if (unlikely(lake_search == LAKE_BINARY))
-		row = last_row_binary(lake, &n);
-	else
-		while (n >= row->count) {
-			n -= row->count;
-			row--;
+	while (left >= count) {
+		left -= count;
+		if (count != same) {
+			p = put_rows(first, repeat, words, p);
+			first = row;
+			same = count;
+			repeat = 0;
 		}
+		row--;
+		repeat++;
+		count = row->count;
+	}
+	if (repeat)
+		p = put_rows(first, repeat, words, p);
+	*n = left;
+	*out = p;
+	return row;
+}
+
+/* Water up to @row, which keeps what is above @n. Return: what found no room. */
+static inline __attribute__((always_inline)) uint32_t pour_last(struct lake *lake, struct lake_row *row, uint32_t n,
+								uint32_t *out, uint32_t **end)
+{
 	lake->top = row;
-	if (row != top)
-		out = put_full_rows(top, row, lake->words, out);
-	if (row != dry && n) {
+	if (row != lake->row && n) {
 		out = take_prefix(row, n, out);
 		n = 0;
 	}
@@ -142,29 +170,129 @@ HOT uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **
 	return n;
 }
 
+static COLD uint32_t pour_binary(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end)
+{
+	struct lake_row *row = last_row_binary(lake, &n);
+
+	out = put_full_rows(lake->top, row, lake->words, out);
+	return pour_last(lake, row, n, out, end);
+}
+
+/* All rows are one set. */
+static inline __attribute__((always_inline)) struct lake_row *take_flat(struct lake *lake, uint32_t *n, uint32_t **out)
+{
+	struct lake_row *top = lake->top;
+	uint32_t full = *n / top->count, rows = (uint32_t)(top - lake->row);
+
+	if (full > rows)
+		full = rows;
+	if (full)
+		*out = put_rows(top, full, lake->words, *out);
+	*n -= full * top->count;
+	return top - full;
+}
+
+HOT uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end)
+{
+	struct lake_row *row = lake->top, *dry = lake->row;
+
+	/* Only here can n be as large as the count of the sentinel. */
+	if (unlikely(row == dry)) {
+		*end = out;
+		return n;
+	}
+	if (row->count == dry[1].count)
+		row = take_flat(lake, &n, &out);
+	/* With the 32 levels there are, a scan costs less whenever it is not asked for otherwise. */
+	else if (unlikely(lake_search == LAKE_BINARY))
+		return pour_binary(lake, n, out, end);
+	else if (lake->words == 5)
+		row = take_rows(lake, &n, &out, 5);
+	else if (lake->words == 1)
+		row = take_rows(lake, &n, &out, 1);
+	else
+		row = take_rows(lake, &n, &out, lake->words);
+	return pour_last(lake, row, n, out, end);
+}
+
 /* SMs that were on the highest level make a new one. */
-COLD void lake_raise_top(struct lake *lake, unsigned word, uint32_t add)
+void lake_raise_top(struct lake *lake, unsigned word, uint32_t add)
 {
 	struct lake_row *above = lake->top + 1;
 	unsigned w;
 
 	if (above > &lake->row[LAKE_LEVELS])
 		return;
-	for (w = 0; w < lake->words; w++)
-		above->mask[w] = 0;
+	for (w = 0; w < lake->words; w += 4)
+		above->mask[w] = above->mask[w + 1] = above->mask[w + 2] = above->mask[w + 3] = 0;
 	above->mask[word] = add;
-	above->count = popcount32(add);
+	above->count = !(add & (add - 1)) ? 1 : popcount32(add);
 	lake->top = above;
+}
+
+/* @at: a row, plus the offset of the word within its mask. */
+#define word_at(at) (*(uint32_t *)((at) + offsetof(struct lake_row, mask)))
+
+/*
+ * Each SM of @mask moves up one level. From the top down: those in row k - 1 that
+ * are not in row k yet (they would have been taken out of @mask before) join row k.
+ * Row 0 has them all, so it ends there at the latest.
+ */
+static inline __attribute__((always_inline)) void raise_below(char *at, uint32_t offset, uint32_t mask)
+{
+	const int step = sizeof(struct lake_row);
+	uint32_t add;
+
+	for (;; at -= step) {
+		add = mask & word_at(at - step);
+		if (!add) {
+			at -= step;
+			add = mask & word_at(at - step);
+			if (!add)
+				continue;
+		}
+		word_at(at) |= add;
+		((struct lake_row *)(at - offset))->count += likely(!(add & (add - 1))) ? 1 : popcount32(add);
+		if (likely(!(mask ^= add)))
+			return;
+	}
+}
+
+static __attribute__((noinline)) void raise_top(struct lake *lake, unsigned word, uint32_t mask)
+{
+	uint32_t offset = word * 4, add;
+	char *at = (char *)lake->top + offset;
+
+	add = mask & word_at(at);
+	if (mask != add)
+		raise_below(at, offset, mask ^ add);
+	lake_raise_top(lake, word, add);
 }
 
 HOT void lake_raise(struct lake *lake, unsigned word, uint32_t mask)
 {
-	lake_raise_word(lake, word, mask);
+	uint32_t offset = word * 4;
+	char *at = (char *)lake->top + offset;
+
+	if (unlikely(mask & word_at(at)))
+		raise_top(lake, word, mask);
+	else if (likely(mask))
+		raise_below(at, offset, mask);
 }
 
 void lake_lower(struct lake *lake, unsigned word, uint32_t mask)
 {
-	lake_lower_word(lake, word, mask);
+	struct lake_row *row = lake->top;
+	uint32_t take;
+
+	for (; mask && row != lake->row; row--) {
+		take = mask & row->mask[word];
+		row->mask[word] ^= take;
+		row->count -= popcount32(take);
+		mask ^= take;
+	}
+	while (lake->top != lake->row && !lake->top->count)
+		lake->top--;
 }
 
 uint32_t lake_exact(const struct lake *lake, unsigned level, unsigned word)

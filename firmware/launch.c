@@ -183,7 +183,9 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 	if (unlikely(code)) {
 		if (packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE)
 			counters.acquires--;
-		return code == PACKET_SPECIAL ? launch_special(queue, packet) : code;
+		/* what is wrong with it as a plain one may be right with its metadata */
+		return code != PACKET_PARKED && queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd ?
+			       launch_special(queue, packet) : code;
 	}
 	if (number) {
 		reference_store(queue->rsb, number & TUTTI_REF_INDEX, &packet->dispatch, state, &launch);

@@ -42,7 +42,7 @@ bool fw_limits_init(const struct tutti_discovery *d)
 {
 	uint32_t shift = 0;
 
-	if (d->magic != TUTTI_DISCOVERY_MAGIC || !d->sms || d->sms > TUTTI_MAX_SMS || !d->peus || !d->peu_waves)
+	if (d->magic != TUTTI_DISCOVERY_MAGIC || !d->sms || d->sms > FW_MAX_SMS || !d->peus || !d->peu_waves)
 		return false;
 	while (shift < 31 && 1u << shift < d->shared_block_bytes)
 		shift++;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "mover.h"
 
-struct mover_ring mover_ring __attribute__((aligned(64)));
+struct mover_ring mover_ring;
+struct tutti_mover *mover_next HOT_DATA;
+struct tutti_mover mover_slots[MOVER_SLOTS] __attribute__((aligned(64)));
 
 void mover_init(void)
 {
-	mover_ring.next = mover_ring.slot;
+	mover_next = mover_slots;
 	mover_ring.laps = mover_ring.published = 0;
-	HAL_ENGINES->mover_base = hal_local(mover_ring.slot);
+	HAL_ENGINES->mover_base = hal_local(mover_slots);
 	HAL_ENGINES->mover_slots = MOVER_SLOTS;
 	HAL_ENGINES->mover_tail = 0;
 }

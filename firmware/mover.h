@@ -15,12 +15,12 @@
 #define MOVER_RESERVED FW_AGENTS /* slots that tensor requests leave to agent dispatches */
 
 struct mover_ring {
-	struct tutti_mover slot[MOVER_SLOTS];
-	struct tutti_mover *next;
 	uint32_t laps;      /* descriptors written in earlier laps */
 	uint32_t published;
 };
 extern struct mover_ring mover_ring;
+extern struct tutti_mover mover_slots[MOVER_SLOTS];
+extern struct tutti_mover *mover_next; /* a variable of its own: one instruction to read, one to write */
 
 void mover_init(void);
 /** mover_notice() - event MOVER_ROOM when @descriptors of those written are left. Return: false = it is so already. */
@@ -29,7 +29,7 @@ bool mover_notice(uint32_t descriptors);
 /** mover_tail() - descriptors written, free running. */
 static inline uint32_t mover_tail(void)
 {
-	return mover_ring.laps + (uint32_t)(mover_ring.next - mover_ring.slot);
+	return mover_ring.laps + (uint32_t)(mover_next - mover_slots);
 }
 
 /** mover_room() - descriptors a tensor request may write now, 0 or less = none. */
@@ -40,16 +40,22 @@ static inline int mover_room(void)
 
 static inline struct tutti_mover *mover_begin(void)
 {
-	return mover_ring.next;
+	return mover_next;
+}
+
+/** mover_wrap() - begin the next lap, if it is time. */
+static inline void mover_wrap(void)
+{
+	if (unlikely(mover_next == mover_slots + MOVER_SLOTS)) {
+		mover_next = mover_slots;
+		mover_ring.laps += MOVER_SLOTS;
+	}
 }
 
 static inline void mover_end(struct tutti_mover *m)
 {
-	if (unlikely(++m == mover_ring.slot + MOVER_SLOTS)) {
-		m = mover_ring.slot;
-		mover_ring.laps += MOVER_SLOTS;
-	}
-	mover_ring.next = m;
+	mover_next = m + 1;
+	mover_wrap();
 }
 
 /** mover_taken() - movers have taken what had been written when the tail was @tail. */
@@ -63,7 +69,7 @@ static inline bool mover_taken(uint32_t tail)
 /** mover_newest() - the descriptor written last. */
 static inline struct tutti_mover *mover_newest(void)
 {
-	return mover_ring.next == mover_ring.slot ? mover_ring.slot + MOVER_SLOTS - 1 : mover_ring.next - 1;
+	return mover_next == mover_slots ? mover_slots + MOVER_SLOTS - 1 : mover_next - 1;
 }
 
 /** mover_publish() - movers may take everything written but the newest @hold. */

@@ -206,6 +206,7 @@ static unsigned compile_strides(struct tensor_template *t, const struct tutti_te
 
 static void compile_shape(struct tensor_template *t, const struct tutti_tensor *d)
 {
+	static const int8_t paths[TUTTI_TENSOR_RANK + 1] = { 0, 1, 0, -1, 2, 3 };
 	unsigned shift = type_shift[d->type], i;
 	uint32_t low = (uint32_t)d->constant, high = (uint32_t)(d->constant >> 32);
 
@@ -228,6 +229,7 @@ static void compile_shape(struct tensor_template *t, const struct tutti_tensor *
 		.promotion = d->promotion,
 	};
 	t->rank = d->rank;
+	t->path = paths[d->rank];
 	t->pixels = 0;
 	t->origin = (uint8_t)(d->interleave ? 0 : 15u >> shift);
 	t->reductions = (uint16_t)setup_reductions(d->type);
@@ -254,6 +256,7 @@ static void compile_tile(struct tensor_template *t, const struct tutti_tensor *d
 
 		t->step[i] = (uint8_t)step;
 		t->count[i] = (uint16_t)n;
+		t->span[i] = (uint16_t)span;
 		t->limit[i] = span > t->last[i] || !t->flat ? 0 : !limit || limit > COORDINATE_END ? COORDINATE_END : limit;
 		if (i == TUTTI_MOVE_DIMENSIONS)
 			break;
@@ -289,9 +292,13 @@ static void compile_column(struct tensor_template *t, const struct tutti_tensor 
 		per = per > PIXELS_MAX || t->range[i] / step >= PIXELS_MAX ? PIXELS_MAX + 1 : per * (t->range[i] / step + 1);
 		t->per[i + 1] = (uint16_t)(per > PIXELS_MAX ? PIXELS_MAX + 1 : per);
 	}
+	for (i = 0; i < t->rank; i++)
+		if (t->last[i] > SETUP_LAST_MAX)
+			t->last[i] = SETUP_LAST_MAX;
 	if (n < SETUP_SPATIAL)
 		t->shape.stride[n + 1] = t->stride[n + 1];
 	compile_bytes(t, (uint64_t)t->pixel_bytes * t->pixels, 1);
+	t->path = t->flat && n == 2 ? SETUP_PATH_ROWS : 0;
 }
 
 static unsigned compile(struct tensor_template *t, const struct tutti_tensor *d)

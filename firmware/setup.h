@@ -27,6 +27,7 @@
  * @stride: bytes of a step of the coordinate
  * @last: largest coordinate inside
  * @count: elements a tile loads; im2col: [0] channels per pixel
+ * @span: from the first to the last of them
  * @match: mode and rank, as in word 2 of a request; no request has those of a descriptor with an error
  * @bytes: of the dense side, SETUP_BYTES_MAX if there are more
  * @slice: dense bytes of a step of the fifth dimension
@@ -42,9 +43,11 @@ struct tensor_template {
 	uint64_t total;
 	uint64_t slice;
 	uint16_t count[TUTTI_TENSOR_RANK];
+	uint16_t span[TUTTI_TENSOR_RANK];
 	uint8_t step[TUTTI_TENSOR_RANK];
 	uint8_t error;            /* enum tutti_tensor_error */
 	uint8_t rank;
+	int8_t path;              /* of tile_interior(), by rank: 2 and 3 are 0 and below, found by one branch; im2col: SETUP_PATH_ROWS */
 	uint8_t origin;           /* of coordinate 0: bits that must be 0 for an aligned address */
 	uint16_t reductions;      /* bit = enum tutti_reduce_op */
 	bool flat;                /* no carry out of the low word of an address */
@@ -59,10 +62,13 @@ struct tensor_template {
 };
 
 /*
- * Longer bounding boxes are cut: coordinates start below 2^31 and no column goes further than 1024
+ * Longer bounding boxes and tensors are cut: coordinates start below 2^31 and no column goes further than 1024
  * steps of 8, so nobody can tell.
  */
 #define SETUP_RANGE_MAX 0xc0000000u
+#define SETUP_LAST_MAX 0xbfffffffu /* im2col: so that what lies before 0, unsigned, lies behind the last one */
+
+#define SETUP_PATH_ROWS 4 /* NHWC within 4 GiB */
 
 /** setup_compile() - check @tensor, fill @t. @t->error says what is wrong. */
 void setup_compile(struct tensor_template *t, const struct tutti_tensor *tensor);

@@ -416,6 +416,9 @@ static uint8_t fault_code(unsigned cause)
 		return TUTTI_ERROR_MEMORY;
 	case TUTTI_CAUSE_WATCHDOG:
 		return TUTTI_ERROR_TIMEOUT;
+	case TUTTI_CAUSE_CGA_RANK:
+	case TUTTI_CAUSE_CGA_OFFSET:
+		return TUTTI_ERROR_CGA;
 	default:
 		return TUTTI_ERROR_KERNEL_TRAP;
 	}

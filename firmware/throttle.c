@@ -78,13 +78,14 @@ static uint32_t next_size(void)
 
 static void send(uint32_t sms)
 {
-	uint32_t mask[TUTTI_MAX_SMS / 32], blocks = fw.shared_blocks, *p = command_begin(2 + fw.words), w;
+	uint32_t mask[FW_MAX_SMS / 32], blocks = fw.shared_blocks, *p = command_begin(2 + fw.words), w, got;
 
-	if (sms)
-		blocks = throttle_blocks(first_enabled(sms, mask));
-	else
-		for (w = 0; w < fw.words; w++)
-			mask[w] = ~0u;
+	for (w = 0; w < fw.words; w++)
+		mask[w] = w + 1 < fw.words || !(fw.sms % 32) ? ~0u : (1u << fw.sms % 32) - 1;
+	if (sms) {
+		got = first_enabled(sms, mask);
+		blocks = throttle_blocks(got ? got : 1);
+	}
 	p[0] = TUTTI_COMMAND(TUTTI_CMD_THROTTLE, 2 + fw.words, !!sms);
 	p[1] = blocks;
 	words_copy(p + 2, mask, fw.words);

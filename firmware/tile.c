@@ -3,32 +3,31 @@
 
 #include "counter.h"
 
-#define FLAG(flags) ((uint32_t)(flags) << 8) /* in a descriptor's first word */
 #define NEGATIVE 0x80000000u
 #define INLINE static inline __attribute__((always_inline))
 
-/* The first word at once. */
-INLINE void head(struct tutti_mover *m, uint32_t word)
+/* The part of a descriptor that is the same on all paths. */
+INLINE void write(struct tutti_mover *m, uint32_t word, uint32_t shape, uint32_t low, uint32_t high, uint32_t shared)
 {
-	*(uint32_t *)m = word;
-}
+	uint32_t *to = (uint32_t *)m;
 
-INLINE void address(struct tutti_mover *m, uint32_t low, uint32_t high)
-{
-	((uint32_t *)&m->global)[0] = low;
-	((uint32_t *)&m->global)[1] = high;
+	to[0] = word;
+	to[1] = shape;
+	to[offsetof(struct tutti_mover, global) / 4] = low;
+	to[offsetof(struct tutti_mover, global) / 4 + 1] = high;
+	m->shared = shared;
 }
 
 /*
- * A tile that lies inside the tensor: its address is a sum of 32-bit products, all else is in the
- * template. Return: false = it does not, nothing is done.
+ * Low word of a tile's address, a sum of 32-bit products: no product or sum has a carry if the tile
+ * lies inside the tensor, and if the tensor crosses a border of 4 GiB no tile counts as inside.
  */
-INLINE bool interior(const struct job *job, unsigned rank, uint32_t *low)
+INLINE bool inside(const struct tensor_template *t, const int32_t *coordinate, unsigned rank, uint32_t *low)
 {
-	const struct tensor_template *t = job->t;
-	const uint32_t *c = (const uint32_t *)job->call->request.coordinate;
+	const uint32_t *c = (const uint32_t *)coordinate;
 	uint32_t sum = (uint32_t)t->base;
 
+#pragma GCC unroll 5
 	for (unsigned i = 0; i < rank; i++) {
 		if (unlikely(c[i] >= t->limit[i]))
 			return false;
@@ -38,110 +37,127 @@ INLINE bool interior(const struct job *job, unsigned rank, uint32_t *low)
 	return true;
 }
 
-INLINE bool interior_one(const struct job *job, unsigned rank)
+INLINE const void *one(const struct tensor_template *t, const struct tutti_tensor_request *r, uint32_t word, unsigned rank)
 {
-	struct tutti_mover *m = mover_begin();
+	struct tutti_mover *m;
 	uint32_t low;
 
-	if (!interior(job, rank, &low))
-		return false;
-	head(m, job->word | FLAG(TUTTI_MOVER_LAST));
-	m->shape = hal_local(&job->t->shape);
-	address(m, low, (uint32_t)(job->t->base >> 32));
-	m->shared = job->shared;
-	mover_end(m);
-	return true;
+	if (!inside(t, r->coordinate, rank, &low))
+		return NULL;
+	m = mover_begin();
+	write(m, word, hal_local(&t->shape), low, (uint32_t)(t->base >> 32), r->shared);
+	mover_next = m + 1; /* who comes next looks whether a lap is over */
+	return m;
 }
 
-static bool interior_5(struct job *job)
+/* The fewest instructions per rank: see PERF-07 before changing order or arguments. */
+HOT const void *tile_interior(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r)
 {
-	uint32_t low;
+	int path = t->path;
 
-	if (!interior(job, TUTTI_TENSOR_RANK, &low))
-		return false;
-	job->global = low | job->t->base >> 32 << 32;
-	job->left = job->t->count[4];
-	job->kind = JOB_SLICES;
-	return true;
+	if (path == 0)
+		return one(t, r, word, 2);
+	if (path < 0)
+		return one(t, r, word, 3);
+	if (path == 1)
+		return one(t, r, word, 1);
+	return path == 2 ? one(t, r, word, 4) : NULL;
 }
 
-/* Tiles of one descriptor. Return: true = written. */
-static HOT bool tile_interior(const struct job *job)
-{
-	switch (job->t->rank) {
-	case 1:
-		return interior_one(job, 1);
-	case 2:
-		return interior_one(job, 2);
-	case 3:
-		return interior_one(job, 3);
-	case 4:
-		return interior_one(job, 4);
-	}
-	return false;
-}
-
-/* A slice of a tile of rank 5 lies inside: a descriptor each. */
+/* Slices of a tile of rank 5 that lies inside: a descriptor each. */
 bool tile_slices(int room)
 {
 	struct job *job = &tmau.job;
 	const struct tensor_template *t = job->t;
 	uint32_t left = (uint32_t)job->left, n = left < (uint32_t)room ? left : (uint32_t)room;
-	uint32_t shared = job->shared, bytes = (uint32_t)t->slice, shape = hal_local(&t->shape);
-	uint64_t global = job->global, stride = t->stride[4] * t->step[4];
+	uint32_t stride = (uint32_t)t->stride[4] * t->step[4], low = (uint32_t)job->global;
 
 	job->left = left - n;
 	while (n--) {
 		struct tutti_mover *m = mover_begin();
 
-		head(m, job->word);
-		m->shape = shape;
-		address(m, (uint32_t)global, (uint32_t)(global >> 32));
-		m->shared = shared;
+		write(m, job->word, hal_local(&t->shape), low, (uint32_t)(job->global >> 32), job->shared);
 		mover_end(m);
-		global += stride;
-		shared += bytes;
+		low += stride;
+		job->shared += (uint32_t)t->slice;
 	}
-	job->global = global;
-	job->shared = shared;
+	job->global = low | job->global >> 32 << 32;
 	return !job->left;
 }
 
-/* The tensor's edge, or a wide tensor, or a dense side in global memory. */
-static COLD bool tile_start_clipped(int room)
+/* The box is clipped where it will stand. */
+HOT const void *tile_edge(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r)
+{
+	struct tutti_mover *m = mover_begin();
+	struct box *box = box_of(m);
+	uint32_t low = (uint32_t)t->base, rank = t->rank;
+
+	if (!t->flat || rank > TUTTI_MOVE_DIMENSIONS)
+		return NULL;
+	((uint32_t *)box->before)[1] = ((uint32_t *)box->after)[1] = 0;
+	((uint32_t *)box->count)[1] = 0x10001;
+	box_set(box, 1, 0, 1, 0);
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < TUTTI_MOVE_DIMENSIONS; i++) {
+		uint32_t at = (uint32_t)r->coordinate[i], n = t->count[i], step = t->step[i], before, after;
+
+		if (i == rank)
+			break;
+		n = clip(at, n, t->span[i], step, t->last[i], NEGATIVE, &before, &after);
+		if (!n)
+			return NULL;
+		__asm__("" : "+r"(before), "+r"(n), "+r"(after)); /* or they are narrowed twice */
+		low += (at + before * step) * (uint32_t)t->stride[i];
+		box_set(box, i, before, n, after);
+	}
+	write(m, word | TUTTI_MOVER_CLIPPED << 8, hal_local(&t->shape), low, (uint32_t)(t->base >> 32), r->shared);
+	mover_end(m);
+	return m;
+}
+
+/*
+ * The tensor's edge, or a wide tensor, or a dense side in global memory. One box is clipped where it
+ * will stand, in the descriptor; that of slices is kept.
+ */
+static bool start_clipped(int room)
 {
 	struct job *job = &tmau.job;
 	const struct tensor_template *t = job->t;
 	const uint32_t *c = (const uint32_t *)job->call->request.coordinate;
-	unsigned i;
-	struct clip part = { 0, 1, 0 };
+	bool slices = t->rank == TUTTI_TENSOR_RANK;
+	struct box *box = slices ? &job->box : box_of(mover_begin());
 	uint64_t global = t->base;
+	uint32_t before, count = 1, after;
+	unsigned i;
 
 	job->kind = JOB_CLIPPED;
-	job->left = 1;
-	job->after = 0;
 	for (i = 0; i < t->rank; i++) {
-		uint32_t at;
+		uint32_t step = t->step[i], at;
 
-		part = clip(c[i], t->count[i], t->step[i], t->last[i], NEGATIVE);
-		if (!part.count) {
-			job->left = 0;
+		count = clip(c[i], t->count[i], t->span[i], step, t->last[i], NEGATIVE, &before, &after);
+		if (!count) {
+			job->left = job->after = 0;
 			job_outside(job, t->total);
 			return tile_clipped(room);
 		}
-		at = c[i] + part.before * (uint32_t)t->step[i];
-		global += t->flat ? (uint32_t)t->stride[i] * at : t->stride[i] * at;
+		at = c[i] + before * step;
+		if (likely(t->flat))
+			global = ((uint32_t)global + (uint32_t)t->stride[i] * at) | global >> 32 << 32;
+		else
+			global += t->stride[i] * at;
 		if (i < TUTTI_MOVE_DIMENSIONS)
-			box_set(&job->box, i, part);
-	}
-	if (i > TUTTI_MOVE_DIMENSIONS) {
-		job->left = part.count;
-		job->after = part.after;
-		job_outside(job, t->slice * part.before);
+			box_set(box, i, before, count, after);
 	}
 	for (; i < TUTTI_MOVE_DIMENSIONS; i++)
-		box_set(&job->box, i, (struct clip){ 0, 1, 0 });
+		box_set(box, i, 0, 1, 0);
+	if (!slices) {
+		job_box(job, global, 0);
+		return true;
+	}
+	job->left = count;
+	job->after = (uint16_t)after;
 	job->global = global;
+	job_outside(job, t->slice * before);
 	return tile_clipped(room);
 }
 
@@ -154,9 +170,9 @@ bool tile_clipped(int room)
 	if (job->outside)
 		return false;
 	for (; job->left && room > 0; job->left--, room--) {
-		job_box(job, job->global, &job->box, t->slice);
-		if (job->left > 1)
-			job->global += t->stride[4] * t->step[4];
+		words_copy(box_of(mover_begin()), &job->box, sizeof(job->box) / 4);
+		job_box(job, job->global, t->slice);
+		job->global += t->stride[4] * t->step[4];
 	}
 	if (job->left)
 		return false;
@@ -171,17 +187,16 @@ bool tile_clipped(int room)
 bool tile_start(int room)
 {
 	struct job *job = &tmau.job;
+	uint32_t low;
 
-	if (likely(!job->linear)) {
-		if (likely(tile_interior(job))) {
-			counters.tmau_interior++;
-			return true;
-		}
-		if (job->t->rank == TUTTI_TENSOR_RANK && interior_5(job)) {
-			counters.tmau_interior++;
-			return tile_slices(room);
-		}
+	if (job->t->rank == TUTTI_TENSOR_RANK && !job->linear &&
+	    inside(job->t, job->call->request.coordinate, TUTTI_TENSOR_RANK, &low)) {
+		counters.tmau_interior++;
+		job->global = low | job->t->base >> 32 << 32;
+		job->left = job->t->count[4];
+		job->kind = JOB_SLICES;
+		return tile_slices(room);
 	}
 	counters.tmau_edge++;
-	return tile_start_clipped(room);
+	return start_clipped(room);
 }

@@ -72,12 +72,11 @@ int job_fill(struct job *job, int room)
 	return written;
 }
 
-void job_box(struct job *job, uint64_t global, const struct box *box, uint64_t bytes)
+void job_box(struct job *job, uint64_t global, uint64_t bytes)
 {
 	struct tutti_mover *m = part(job, TUTTI_MOVER_CLIPPED, bytes);
 
 	m->global = global;
-	words_copy(m->before, box, sizeof(*box) / 4);
 	mover_end(m);
 }
 
@@ -174,7 +173,21 @@ static enum progress start_tensor(struct job *job, const struct tutti_tensor_cal
 	descriptor_used = t;
 	if ((what & 0xff) == TUTTI_COPY_SHARED)
 		return start_shared(job);
-	return (t->pixels ? column_start(room) : tile_start(room)) ? SERVED : MORE;
+	if (t->pixels)
+		return column_start(room) ? SERVED : MORE;
+	if (likely(!job->linear)) {
+		uint32_t word = job->word | TUTTI_MOVER_LAST << 8;
+
+		if (likely(tile_interior(word, t, r))) {
+			counters.tmau_interior++;
+			return SERVED;
+		}
+		if (tile_edge(word, t, r)) {
+			counters.tmau_edge++;
+			return SERVED;
+		}
+	}
+	return tile_start(room) ? SERVED : MORE;
 }
 
 static COLD enum progress descriptor_op(const struct tutti_tensor_call *call)
@@ -268,8 +281,11 @@ static enum progress go_on(struct job *job, int room)
 
 static bool serve(struct job *job, int room)
 {
-	uint32_t mark = mover_tail();
+	uint32_t mark;
 	enum progress progress;
+
+	mover_wrap();
+	mark = mover_tail();
 
 	do
 		progress = job->kind ? go_on(job, room) : start(job, room);

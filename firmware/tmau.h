@@ -24,11 +24,6 @@
 /* What a request at work is; decides which unit goes on with it. */
 enum job_kind { JOB_NONE, JOB_SLICES, JOB_CLIPPED, JOB_COLUMN, JOB_BLOCK };
 
-/** struct clip - a dimension of a box: elements outside before, inside, outside after. */
-struct clip {
-	uint16_t before, count, after;
-};
-
 /** struct box - the clips of all dimensions, as in a mover descriptor. */
 struct box {
 	uint16_t before[TUTTI_MOVE_DIMENSIONS], count[TUTTI_MOVE_DIMENSIONS], after[TUTTI_MOVE_DIMENSIONS];
@@ -61,8 +56,7 @@ struct job {
 	uint32_t image;
 	int32_t origin[SETUP_SPATIAL]; /* lower corner + offset */
 	uint8_t full_known; /* bit = dimension of @full */
-	struct clip full[SETUP_SPATIAL];
-	uint32_t full_first[SETUP_SPATIAL];
+	struct { uint16_t before, count, after, pad; uint64_t global; } full[SETUP_SPATIAL];
 };
 
 struct tmau {
@@ -90,7 +84,12 @@ static inline void tmau_published(void)
 enum tutti_tensor_error request_check_tensor(const struct tutti_tensor_call *call, const struct tensor_template *t);
 enum tutti_tensor_error request_check_block(const struct tutti_tensor_call *call, uint64_t *bytes);
 
-/* tile.c: each starts or goes on with tmau.job, at most @room descriptors. Return: true = all written. */
+/* tile.c */
+/** tile_interior() - a tile of rank 1 to 4 inside its tensor. Return: NULL = not such, nothing is written. */
+const void *tile_interior(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r);
+/** tile_edge() - a tile of rank 1 to 4 at the edge of a tensor within 4 GiB. Return: NULL = not such, or all outside. */
+const void *tile_edge(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r);
+/* Each starts or goes on with tmau.job, at most @room descriptors. Return: true = all written. */
 bool tile_start(int room);
 bool tile_slices(int room);
 bool tile_clipped(int room);
@@ -106,27 +105,36 @@ bool block_run(int room);
 /**
  * clip() - of @n elements, @step apart, the first at @start, those in 0 .. @last.
  *
- * @negative: starts from here on are negative ones.
+ * @span: from first to last; @negative: starts from here on are negative ones. Return: elements inside; if it is 0,
+ * @before and @after are not set.
  */
-static inline struct clip clip(uint32_t start, uint32_t n, uint32_t step, uint32_t last, uint32_t negative)
+static inline uint32_t clip(uint32_t start, uint32_t n, uint32_t span, uint32_t step, uint32_t last, uint32_t negative,
+			    uint32_t *before, uint32_t *after)
 {
-	uint32_t end = start + (n - 1) * step, before = 0, after = 0;
+	uint32_t end = start + span, left = n;
 
+	*before = *after = 0;
 	if (start >= negative) {
-		before = 0 - start;
+		uint32_t gap = 0 - start;
+
 		if (step != 1)
-			before = (before + step - 1) / step;
-		if (before >= n)
-			return (struct clip){ (uint16_t)n, 0, 0 };
+			gap = (gap + step - 1) / step;
+		if (gap >= left)
+			return 0;
+		*before = gap;
+		left -= gap;
 	}
 	if (end > last) {
-		after = end - last;
+		uint32_t gap = end - last;
+
 		if (step != 1)
-			after = (after + step - 1) / step;
-		if (after > n - before)
-			after = n - before;
+			gap = (gap + step - 1) / step;
+		if (gap >= left)
+			return 0;
+		*after = gap;
+		left -= gap;
 	}
-	return (struct clip){ (uint16_t)before, (uint16_t)(n - before - after), (uint16_t)after };
+	return left;
 }
 
 /** job_outside() - @bytes of the dense side lie outside: filled before the next box, or passed over. */
@@ -142,14 +150,20 @@ static inline void job_outside(struct job *job, uint64_t bytes)
 
 /** job_fill() - write the fill that is pending. Return: descriptors written. */
 int job_fill(struct job *job, int room);
-/** job_box() - write a clipped box of @bytes at @global. */
-void job_box(struct job *job, uint64_t global, const struct box *box, uint64_t bytes);
+/** job_box() - finish the descriptor at mover_begin(), whose box_of() is set: @bytes at @global. */
+void job_box(struct job *job, uint64_t global, uint64_t bytes);
 
-static inline void box_set(struct box *box, unsigned dimension, struct clip clip)
+static inline void box_set(struct box *box, unsigned dimension, uint32_t before, uint32_t count, uint32_t after)
 {
-	box->before[dimension] = clip.before;
-	box->count[dimension] = clip.count;
-	box->after[dimension] = clip.after;
+	box->before[dimension] = (uint16_t)before;
+	box->count[dimension] = (uint16_t)count;
+	box->after[dimension] = (uint16_t)after;
+}
+
+/** box_of() - the place of its clips in a descriptor. */
+static inline struct box *box_of(struct tutti_mover *m)
+{
+	return (struct box *)m->before;
 }
 
 #endif

@@ -94,7 +94,7 @@ static bool sizes_ok(struct work *work)
 /* From SM numbers to positions. False: no SM of this card is among them. */
 static bool affinity_order(uint32_t *mask)
 {
-	uint32_t by_sm[TUTTI_MAX_SMS / 32], i, any = 0;
+	uint32_t by_sm[FW_MAX_SMS / 32], i, any = 0;
 
 	words_copy(by_sm, mask, fw.words);
 	for (i = 0; i < fw.words; i++)

@@ -63,7 +63,7 @@ extern struct tmd tmds[FW_TMDS];
 
 /** struct affinity - SMs a task may run on, by position of the SM priority order. */
 struct affinity {
-	uint32_t word[TUTTI_MAX_SMS / 32];
+	uint32_t word[FW_MAX_SMS / 32];
 };
 extern struct affinity affinities[FW_AFFINITIES];
 

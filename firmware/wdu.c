@@ -103,22 +103,38 @@ uint32_t wdu_limit(const struct task *task)
 	return task->unissued;
 }
 
-/* Candidates of one level: for each queue its oldest task that may issue and has not failed to fit. */
+/* Tasks of one level that may issue and have not failed to fit. */
 static unsigned candidates(unsigned level, uint32_t failed, struct task **tie)
 {
-	struct queue_set seen = { 0 };
 	struct task *task;
 	unsigned n = 0;
 
-	for (task = wdu.first[level]; task; task = task->next) {
-		if (failed >> task->slot & 1 || !wdu_limit(task))
-			continue;
-		if (queue_set_has(&seen, queue_id(task->queue)) && !(wdu.turn[level]))
-			continue;
-		queue_set_add(&seen, queue_id(task->queue));
-		tie[n++] = task;
-	}
+	for (task = wdu.first[level]; task; task = task->next)
+		if (!(failed >> task->slot & 1) && wdu_limit(task))
+			tie[n++] = task;
 	return n;
+}
+
+/* Only the oldest of each queue (RES-01, RES-02). */
+static unsigned heads(struct task **tie, unsigned n)
+{
+	struct queue_set seen = { 0 };
+	unsigned i, left = 0;
+
+	for (i = 0; i < n; i++) {
+		if (queue_set_has(&seen, queue_id(tie[i]->queue)))
+			continue;
+		queue_set_add(&seen, queue_id(tie[i]->queue));
+		tie[left++] = tie[i];
+	}
+	return left;
+}
+
+static uint32_t quota_of(const struct task *task)
+{
+	const struct tmd *tmd = task_tmd(task);
+
+	return tmd && !tmd_flag(tmd, TUTTI_TMD_SEQUENCE) ? tmd_static(tmd)->quota : 0;
 }
 
 /*
@@ -138,66 +154,63 @@ static struct task *turn_of(unsigned level, struct task **tie, unsigned n)
 
 static bool any_quota(struct task **tie, unsigned n)
 {
-	const struct tmd *tmd;
-
-	while (n--) {
-		tmd = task_tmd(tie[n]);
-		if (tmd && tmd_flag(tmd, TUTTI_TMD_QUOTA))
+	while (n--)
+		if (quota_of(tie[n]))
 			return true;
-	}
 	return false;
 }
 
-/* Who goes, and how many CTAs at most before the next choice. */
-static struct task *choose(unsigned level, struct task **tie, unsigned n, uint32_t *most)
+/* Who goes, and how many CTAs at most before the next choice. @n: candidates; of each queue only one is left if lots are drawn. */
+static struct task *choose(unsigned level, struct task **tie, unsigned *n, uint32_t *most)
 {
 	struct task *task = tie[0];
-	const struct tmd *tmd;
 
 	*most = wdu_limit(task);
-	if (n == 1)
+	if (*n == 1)
 		return task;
-	if (any_quota(tie, n)) {
-		task = turn_of(level, tie, n);
+	if (any_quota(tie, *n)) {
+		task = turn_of(level, tie, *n);
 		wdu.turn[level] = task;
-		tmd = task_tmd(task);
 		*most = wdu_limit(task);
-		if (tmd && tmd_flag(tmd, TUTTI_TMD_QUOTA)) {
-			if (*most > tmd->quota_left)
-				*most = tmd->quota_left;
-		} else {
+		if (!quota_of(task))
 			*most = 1;
-		}
+		else if (*most > task->tmd->quota_left)
+			*most = task->tmd->quota_left;
 		return task;
 	}
-	if (!fair_seeded())
+	*n = heads(tie, *n);
+	if (*n == 1 || !fair_seeded())
 		return task;
 	*most = 1;
-	return fair_choose(level, tie, n);
+	return fair_choose(level, tie, *n);
+}
+
+static void pass_turn(const struct task *task, unsigned level)
+{
+	wdu.turn[level] = task->next ? task->next : wdu.first[level];
 }
 
 /* The quota is met: the turn passes to the next of the level, if there is another one. */
 static void account(struct task *task, unsigned level, uint32_t placed, bool alone)
 {
+	uint32_t quota = quota_of(task);
 	struct tmd *tmd = task_tmd(task);
 
-	if (!tmd || !tmd_flag(tmd, TUTTI_TMD_QUOTA)) {
+	if (!quota) {
 		if (wdu.turn[level] == task && !alone)
-			wdu.turn[level] = task->next ? task->next : wdu.first[level];
-		return;
-	}
-	if (alone) {
-		/* nobody to pass it to: it goes on, and begins anew when somebody comes */
-		tmd->quota_left = tmd_static(tmd)->quota;
+			pass_turn(task, level);
 		return;
 	}
 	tmd->quota_left -= placed < tmd->quota_left ? placed : tmd->quota_left;
-	if (tmd->quota_left)
+	/* alone nobody can take the turn: it goes on, and begins anew when somebody comes */
+	if (tmd->quota_left && !alone)
 		return;
-	tmd->quota_left = tmd_static(tmd)->quota;
+	tmd->quota_left = quota;
+	if (alone)
+		return;
 	tmd->turns++;
 	counters.turns++;
-	wdu.turn[level] = task->next ? task->next : wdu.first[level];
+	pass_turn(task, level);
 }
 
 /* ---- rounds ---- */
@@ -218,19 +231,21 @@ static void placed_some(struct task *task)
 }
 
 /* One round on one level. False: nobody of it may and fits. */
-static bool round_level(unsigned level, uint32_t *failed)
+static bool round_level(unsigned level, uint32_t *failed, const struct task **went)
 {
 	struct task *tie[FW_TASKS], *task;
 	unsigned n = candidates(level, *failed, tie);
 	uint32_t most, placed;
 
 	while (n) {
-		task = choose(level, tie, n, &most);
+		task = choose(level, tie, &n, &most);
 		placed = place_some(task, most);
 		if (placed) {
 			fair_went(level, tie, n, task);
 			account(task, level, placed, n == 1);
 			placed_some(task);
+			if (!*went || level >= level_of(*went))
+				*went = task;
 			return true;
 		}
 		*failed |= 1u << task->slot;
@@ -240,10 +255,10 @@ static bool round_level(unsigned level, uint32_t *failed)
 }
 
 /*
- * Who found no room while others got some of it (a CTA of its shape is larger than what
- * one end of a CTA leaves) is passed over PATIENCE times; then nobody gets anything until it does.
+ * Who found no room while others that do not come before it got some (a CTA of its shape is larger than what one
+ * end of a CTA leaves) is passed over PATIENCE times; then nobody gets anything until it does. @went: of the lowest level.
  */
-static void impatience(uint32_t failed)
+static void impatience(uint32_t failed, const struct task *went)
 {
 	struct task *task;
 
@@ -253,6 +268,8 @@ static void impatience(uint32_t failed)
 			cga_passed(task);
 			continue;
 		}
+		if (level_of(task) > level_of(went) || task->shape == went->shape)
+			continue;
 		if (++task->passed <= PATIENCE || wdu.drain || cga_state.holder)
 			continue;
 		wdu.drain = task;
@@ -280,8 +297,9 @@ static bool run_drain(void)
 void wdu_run(void)
 {
 	const uint8_t *level;
+	const struct task *lowest = NULL;
 	uint32_t failed = 0;
-	bool any = false, went;
+	bool went;
 
 	if (!wdu.map)
 		return;
@@ -296,10 +314,9 @@ void wdu_run(void)
 		went = false;
 		for (level = window_order(); *level && !went; level++)
 			if (wdu.map >> *level & 1)
-				went = round_level(*level, &failed);
-		any |= went;
+				went = round_level(*level, &failed, &lowest);
 	} while (went);
-	if (any)
-		impatience(failed);
-	split_round(any, failed);
+	if (lowest)
+		impatience(failed, lowest);
+	split_round(lowest, failed);
 }

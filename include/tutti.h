@@ -67,6 +67,8 @@ void tutti_device_close(struct tutti_device *device);
 const struct tutti_discovery *tutti_device_discovery(const struct tutti_device *device);
 /** tutti_device_transport() - "emulator", "drm", "xrt". */
 const char *tutti_device_transport(const struct tutti_device *device);
+/** tutti_device_pci_address() - "0000:03:00.0"; -ENOTSUP if the card is on no bus of this machine. */
+int tutti_device_pci_address(struct tutti_device *device, char *address, size_t bytes);
 /** tutti_device_firmware_version() - TUTTI_VERSION of the running firmware. */
 uint32_t tutti_device_firmware_version(const struct tutti_device *device);
 /** tutti_device_time() - card timer, in ticks of discovery.timer_hz. */

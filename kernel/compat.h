@@ -17,7 +17,10 @@
 #else
 #define TUTTI_DRIVER_NODE DRIVER_RENDER
 #define tutti_drm_open drm_open
-#define tutti_accel_minor(drm) NULL
+static inline struct drm_minor *tutti_accel_minor(struct drm_device *drm)
+{
+	return NULL;
+}
 #endif
 
 #ifdef TUTTI_HAVE_UNSIGNED_OFFSET
@@ -31,6 +34,15 @@
 #define TUTTI_DRIVER_DATE .date = "20261121",
 #else
 #define TUTTI_DRIVER_DATE
+#endif
+
+/* The DRM core prints the head, or we do (tutti_fdinfo.c). */
+#ifdef TUTTI_HAVE_SHOW_FDINFO
+#define tutti_fop_show_fdinfo drm_show_fdinfo
+#define TUTTI_DRIVER_FDINFO .show_fdinfo = tutti_show_fdinfo,
+#else
+#define tutti_fop_show_fdinfo tutti_show_fdinfo_all
+#define TUTTI_DRIVER_FDINFO
 #endif
 
 /* Later kernels do it anyway. */

@@ -3,12 +3,9 @@
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
 #include <linux/highmem.h>
-#include <linux/sched/signal.h>
 
 #include "compat.h"
 #include "tutti_bo.h"
-
-#define ZERO_CHUNK (1u << 20)
 
 static const struct drm_gem_object_funcs system_funcs;
 
@@ -31,7 +28,8 @@ struct drm_gem_object *tutti_bo_create_object(struct drm_device *drm, size_t siz
 /*
  * tutti_bo_pin() - give the buffer its DMA addresses, and keep its pages until it is freed.
  *
- * Pages of a buffer that the card may know are never given back earlier.
+ * Pages of a buffer that the card may know are never given back earlier. -EIO: card memory
+ * of before a function-level reset.
  */
 int tutti_bo_pin(struct tutti_bo *bo)
 {
@@ -39,7 +37,9 @@ int tutti_bo_pin(struct tutti_bo *bo)
 	struct sg_table *sgt;
 	int error = 0;
 
-	if (bo->placement != DRM_TUTTI_PLACE_SYSTEM)
+	if (bo->placement == DRM_TUTTI_PLACE_CARD)
+		return bo->generation == (u64)atomic64_read(&tdev->memory_generation) ? 0 : -EIO;
+	if (bo->placement == DRM_TUTTI_PLACE_USER)
 		return 0;
 	mutex_lock(&bo->lock);
 	if (bo->sgt)
@@ -75,7 +75,7 @@ unlock:
 }
 
 /* Whoever took the buffer off the list does this, once. */
-static void drop_dma(struct tutti_bo *bo)
+void tutti_bo_drop_dma(struct tutti_bo *bo)
 {
 	dma_unmap_sgtable(bo->shmem.base.dev->dev, bo->sgt, DMA_BIDIRECTIONAL, 0);
 	sg_free_table(bo->sgt);
@@ -83,7 +83,7 @@ static void drop_dma(struct tutti_bo *bo)
 	bo->sgt = NULL;
 }
 
-static bool take_off_list(struct tutti_device *tdev, struct tutti_bo *bo)
+bool tutti_bo_take_off_list(struct tutti_device *tdev, struct tutti_bo *bo)
 {
 	bool mine;
 
@@ -98,8 +98,8 @@ static void system_free(struct drm_gem_object *obj)
 {
 	struct tutti_bo *bo = to_tutti_bo(obj);
 
-	if (take_off_list(tutti_bo_device(bo), bo)) {
-		drop_dma(bo);
+	if (tutti_bo_take_off_list(tutti_bo_device(bo), bo)) {
+		tutti_bo_drop_dma(bo);
 		drm_gem_shmem_unpin(&bo->shmem);
 	}
 	mutex_destroy(&bo->lock);
@@ -113,11 +113,15 @@ void tutti_bo_unplug(struct tutti_device *tdev)
 
 	mutex_lock(&tdev->memory_lock);
 	while ((bo = list_first_entry_or_null(&tdev->bos, struct tutti_bo, link))) {
-		/* a buffer that is just being freed waits in take_off_list() */
+		/* a buffer that is just being freed waits in tutti_bo_take_off_list() */
 		list_del_init(&bo->link);
-		drop_dma(bo);
-		bo->shmem.pages_mark_dirty_on_put = true;
-		drm_gem_shmem_unpin(&bo->shmem);
+		tutti_bo_drop_dma(bo);
+		if (bo->placement == DRM_TUTTI_PLACE_USER) {
+			tutti_user_bo_unpin(bo);
+		} else {
+			bo->shmem.pages_mark_dirty_on_put = true;
+			drm_gem_shmem_unpin(&bo->shmem);
+		}
 	}
 	mutex_unlock(&tdev->memory_lock);
 }
@@ -134,134 +138,7 @@ static const struct drm_gem_object_funcs system_funcs = {
 	.vm_ops = &drm_gem_shmem_vm_ops,
 };
 
-/* ---- card memory ---- */
-
-static void card_free(struct drm_gem_object *obj)
-{
-	struct tutti_bo *bo = to_tutti_bo(obj);
-	struct tutti_device *tdev = tutti_bo_device(bo);
-
-	mutex_lock(&tdev->memory_lock);
-	drm_mm_remove_node(&bo->node);
-	mutex_unlock(&tdev->memory_lock);
-	drm_gem_object_release(obj);
-	if (bo->dummy)
-		__free_page(bo->dummy);
-	mutex_destroy(&bo->lock);
-	kfree(bo);
-}
-
-/* Zeroed by its first fault, private to the buffer: nothing leaks through it. */
-static vm_fault_t card_fault_dummy(struct vm_area_struct *vma, struct vm_fault *vmf, struct tutti_bo *bo)
-{
-	struct page *page = READ_ONCE(bo->dummy);
-
-	if (!page) {
-		page = alloc_page(GFP_KERNEL | __GFP_ZERO);
-		if (!page)
-			return VM_FAULT_OOM;
-		if (cmpxchg(&bo->dummy, NULL, page)) {
-			__free_page(page);
-			page = bo->dummy;
-		}
-	}
-	return vmf_insert_pfn_prot(vma, vmf->address, page_to_pfn(page), vm_get_page_prot(vma->vm_flags));
-}
-
-static vm_fault_t card_fault(struct vm_fault *vmf)
-{
-	struct vm_area_struct *vma = vmf->vma;
-	struct tutti_bo *bo = to_tutti_bo((struct drm_gem_object *)vma->vm_private_data);
-	struct tutti_device *tdev = tutti_bo_device(bo);
-	u64 at = (u64)(vmf->pgoff - drm_vma_node_start(&bo->shmem.base.vma_node)) << PAGE_SHIFT;
-	vm_fault_t result;
-	int index;
-
-	if (at >= bo->shmem.base.size)
-		return VM_FAULT_SIGBUS;
-	if (!drm_dev_enter(&tdev->drm, &index))
-		return card_fault_dummy(vma, vmf, bo);
-	down_read(&tdev->view_sem);
-	if (bo->generation != (u64)atomic64_read(&tdev->memory_generation))
-		result = card_fault_dummy(vma, vmf, bo);
-	else
-		result = vmf_insert_pfn(vma, vmf->address,
-					(tdev->bar + tdev->known.aperture + bo->node.start + at) >> PAGE_SHIFT);
-	up_read(&tdev->view_sem);
-	drm_dev_exit(index);
-	return result;
-}
-
-static const struct vm_operations_struct card_vm_ops = {
-	.fault = card_fault,
-	.open = drm_gem_vm_open,
-	.close = drm_gem_vm_close,
-};
-
-static int card_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
-{
-	tutti_vm_flags(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP, 0);
-	vma->vm_page_prot = pgprot_writecombine(vm_get_page_prot(vma->vm_flags));
-	return 0;
-}
-
-/* Its mappings could not be revoked in another driver. */
-static struct dma_buf *card_export(struct drm_gem_object *obj, int flags)
-{
-	return ERR_PTR(-EOPNOTSUPP);
-}
-
-static const struct drm_gem_object_funcs card_funcs = {
-	.free = card_free,
-	.mmap = card_mmap,
-	.export = card_export,
-	.vm_ops = &card_vm_ops,
-};
-
-static int card_zero(struct tutti_device *tdev, struct tutti_bo *bo)
-{
-	u64 at, size = bo->shmem.base.size;
-
-	for (at = 0; at < size; at += ZERO_CHUNK) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		memset_io(tdev->aperture + bo->node.start + at, 0, min_t(u64, ZERO_CHUNK, size - at));
-		cond_resched();
-	}
-	wmb(); /* zeroes are there before anybody has the handle */
-	return 0;
-}
-
-static struct tutti_bo *card_create(struct tutti_device *tdev, u64 size)
-{
-	struct drm_gem_object *obj = tutti_bo_create_object(&tdev->drm, size);
-	struct tutti_bo *bo;
-	int error;
-
-	if (IS_ERR(obj))
-		return ERR_CAST(obj);
-	bo = to_tutti_bo(obj);
-	bo->placement = DRM_TUTTI_PLACE_CARD;
-	bo->generation = atomic64_read(&tdev->memory_generation);
-	mutex_lock(&tdev->memory_lock);
-	error = drm_mm_insert_node_generic(&tdev->memory, &bo->node, size,
-					   size >= SZ_2M ? SZ_2M : PAGE_SIZE, 0, DRM_MM_INSERT_BEST);
-	mutex_unlock(&tdev->memory_lock);
-	if (error) {
-		kfree(bo);
-		return ERR_PTR(error);
-	}
-	obj->funcs = &card_funcs;
-	drm_gem_private_object_init(&tdev->drm, obj, size);
-	error = card_zero(tdev, bo);
-	if (error) {
-		tutti_bo_put(bo);
-		return ERR_PTR(error);
-	}
-	return bo;
-}
-
-/* ---- both ---- */
+/* ---- all ---- */
 
 /* tutti_bo_peek() - a word of a buffer that is mapped on the card. In any context; all ones = cannot be seen. */
 u32 tutti_bo_peek(struct tutti_bo *bo, u64 offset)
@@ -274,7 +151,7 @@ u32 tutti_bo_peek(struct tutti_bo *bo, u64 offset)
 		return readl(tdev->aperture + bo->node.start + offset);
 	if (bo->shmem.base.import_attach)
 		return word;
-	page = kmap_local_page(bo->shmem.pages[offset >> PAGE_SHIFT]);
+	page = kmap_local_page(tutti_bo_page(bo, offset));
 	word = READ_ONCE(*(u32 *)(page + offset_in_page(offset)));
 	kunmap_local(page);
 	return word;
@@ -286,7 +163,7 @@ struct tutti_bo *tutti_bo_create(struct tutti_device *tdev, u64 size, u32 placem
 	struct drm_gem_shmem_object *shmem;
 
 	if (placement == DRM_TUTTI_PLACE_CARD)
-		return card_create(tdev, size);
+		return tutti_card_bo_create(tdev, size);
 	shmem = drm_gem_shmem_create(&tdev->drm, size);
 	return IS_ERR(shmem) ? ERR_CAST(shmem) : to_tutti_bo(&shmem->base);
 }
@@ -347,10 +224,12 @@ int tutti_ioctl_bo_info(struct drm_device *drm, void *data, struct drm_file *df)
 	bo = tutti_bo_lookup(df, args->handle);
 	if (!bo)
 		return -ENOENT;
-	error = drm_gem_create_mmap_offset(&bo->shmem.base);
 	args->size = bo->shmem.base.size;
 	args->placement = bo->placement;
-	args->mmap_offset = drm_vma_node_offset_addr(&bo->shmem.base.vma_node);
+	if (bo->placement != DRM_TUTTI_PLACE_USER) {
+		error = drm_gem_create_mmap_offset(&bo->shmem.base);
+		args->mmap_offset = drm_vma_node_offset_addr(&bo->shmem.base.vma_node);
+	}
 	tutti_bo_put(bo);
 	return error;
 }

@@ -4,6 +4,7 @@
 #include <linux/moduleparam.h>
 
 #include "tutti_device.h"
+#include "tutti_trace.h"
 
 static uint request_timeout_ms = 5000;
 module_param(request_timeout_ms, uint, 0644);
@@ -43,6 +44,7 @@ static const char *message_name(u32 type)
 		[TUTTI_MSG_TASK_CANCEL] = "TASK_CANCEL",
 		[TUTTI_MSG_COUNTERS] = "COUNTERS",
 		[TUTTI_MSG_QUEUE_NOTIFY] = "QUEUE_NOTIFY",
+		[TUTTI_MSG_LOAD] = "LOAD",
 	};
 
 	return type < ARRAY_SIZE(names) && names[type] ? names[type] : "?";
@@ -131,8 +133,10 @@ void tutti_channel_poll(struct tutti_device *tdev)
 	do {
 		spin_lock(&channel->lock);
 		more = take_message(tdev, &message);
-		if (more && message.type == TUTTI_MSG_REPLY)
+		if (more && message.type == TUTTI_MSG_REPLY) {
+			trace_tutti_message_reply(&message);
 			take_reply(channel, &message);
+		}
 		spin_unlock(&channel->lock);
 		if (more && message.type == TUTTI_MSG_QUEUE_ERROR)
 			tutti_event_error(tdev, &message.fault);
@@ -160,6 +164,7 @@ static int try_send(struct tutti_device *tdev, struct pending *pending)
 	memcpy_toio(tdev->window + tdev->known.host_ring.offset +
 		    (channel->tail % channel->host_slots) * sizeof(*pending->message),
 		    pending->message, sizeof(*pending->message));
+	trace_tutti_message_send(pending->message);
 	wmb(); /* the message before the index that publishes it */
 	writel(++channel->tail, tutti_control_at(tdev, host_ring_tail));
 	error = 0;
@@ -340,6 +345,13 @@ int tutti_msg_task_cancel(struct tutti_device *tdev, u32 queue, u64 packet)
 int tutti_msg_counters(struct tutti_device *tdev)
 {
 	return request_args(tdev, TUTTI_MSG_COUNTERS, 0, 0, 0);
+}
+
+/** tutti_msg_load() - how full the card is; @reply as in message.h. */
+int tutti_msg_load(struct tutti_device *tdev, struct tutti_message *reply)
+{
+	*reply = (struct tutti_message){ .type = TUTTI_MSG_LOAD };
+	return request(tdev, reply);
 }
 
 int tutti_msg_suspend(struct tutti_device *tdev)

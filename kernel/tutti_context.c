@@ -3,6 +3,7 @@
 #include <linux/dma-mapping.h>
 
 #include "tutti_queue.h"
+#include "tutti_trace.h"
 
 static void mapping_free(struct tutti_mapping *mapping)
 {
@@ -230,7 +231,7 @@ static int enter_system(struct tutti_context *context, struct tutti_bo *bo, cons
 
 static int enter_leaves(struct tutti_context *context, struct tutti_bo *bo, const struct drm_tutti_map *args)
 {
-	if (bo->placement == DRM_TUTTI_PLACE_SYSTEM)
+	if (bo->placement != DRM_TUTTI_PLACE_CARD)
 		return enter_system(context, bo, args);
 	return tutti_mmu_map(&context->mmu, args->address, bo->node.start + args->offset, args->bytes,
 			     leaf_flags(args->access));
@@ -309,6 +310,7 @@ int tutti_ioctl_map(struct drm_device *drm, void *data, struct drm_file *df)
 	error = -EINVAL;
 	if (args->offset < bo->shmem.base.size && args->bytes <= bo->shmem.base.size - args->offset)
 		error = context_map(to_context(call.object), bo, args);
+	trace_tutti_map(call.object->id, args->address, args->bytes, error);
 	tutti_bo_put(bo);
 end:
 	tutti_call_end(&call);
@@ -388,6 +390,7 @@ static int context_unmap(struct tutti_context *context, u64 address, u64 bytes)
 	while (!error && (mapping = first_in_range(context, address, end)))
 		cut_mapping(mapping, address, end, &tail);
 	kfree(tail);
+	trace_tutti_unmap(context->base.id, address, bytes, error);
 	return error;
 }
 

@@ -6,6 +6,7 @@
 #include <drm/drm_debugfs.h>
 
 #include "tutti_queue.h"
+#include "tutti_rsb.h"
 
 static struct tutti_device *node_device(struct seq_file *m)
 {
@@ -23,6 +24,9 @@ static int show_status(struct seq_file *m, void *unused)
 		return -ENODEV;
 	seq_printf(m, "device %d generation %lld resets %u\n", atomic_read(&tdev->state),
 		   (s64)atomic64_read(&tdev->generation), tdev->resets);
+	seq_printf(m, "recovered by context %u firmware %u function %u; given up %u\n",
+		   tdev->rungs[TUTTI_RUNG_CONTEXT], tdev->rungs[TUTTI_RUNG_FIRMWARE],
+		   tdev->rungs[TUTTI_RUNG_FUNCTION], tdev->rungs[TUTTI_RUNG_WEDGED]);
 	seq_printf(m, "firmware state %u boot %u asleep %u heartbeat %u\n", tutti_status(tdev, state),
 		   tutti_status(tdev, boot_sequence), tutti_status(tdev, asleep), tutti_status(tdev, heartbeat));
 	seq_printf(m, "host ring %u of %u, card ring %u of %u\n", tutti_status(tdev, host_ring_head),
@@ -32,6 +36,31 @@ static int show_status(struct seq_file *m, void *unused)
 	return 0;
 }
 
+static u32 count(struct tutti_device *tdev, enum tutti_kind kind)
+{
+	struct list_head *link;
+	u32 n = 0;
+
+	spin_lock(&tdev->objects_lock);
+	list_for_each(link, &tdev->objects[kind])
+		n++;
+	spin_unlock(&tdev->objects_lock);
+	return n;
+}
+
+/* A card that sleeps is not woken, one that is being reset not waited for. */
+static int ask_load(struct tutti_device *tdev, struct tutti_message *load)
+{
+	int error = -EAGAIN, index;
+
+	if (!drm_dev_enter(&tdev->drm, &index))
+		return -ENODEV;
+	if (tutti_pm_is_awake(tdev) && atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING)
+		error = tutti_msg_load(tdev, load);
+	drm_dev_exit(index);
+	return error;
+}
+
 static int show_queues(struct seq_file *m, void *unused)
 {
 	struct tutti_device *tdev = node_device(m);
@@ -39,9 +68,10 @@ static int show_queues(struct seq_file *m, void *unused)
 
 	spin_lock(&tdev->objects_lock);
 	list_for_each_entry(queue, &tdev->objects[TUTTI_QUEUE], base.link)
-		seq_printf(m, "queue %u asid %u vector %u progress %llu stopped %u errors %llu%s\n", queue->base.id,
-			   tutti_queue_context(queue)->base.id, queue->vector, tutti_queue_progress(queue), queue->stopped,
-			   queue->errors, queue->file ? "" : " (closed)");
+		seq_printf(m, "queue %u asid %u vector %u progress %llu stopped %u errors %llu%s\n",
+			   queue->base.id, queue->base.parent[0]->id, queue->vector,
+			   tutti_queue_progress(queue), queue->stopped, queue->errors,
+			   queue->file ? "" : " (closed)");
 	spin_unlock(&tdev->objects_lock);
 	return 0;
 }
@@ -60,6 +90,69 @@ static int show_counters(struct seq_file *m, void *unused)
 		seq_printf(m, "%20llu %s\n", readq(tdev->window + tdev->known.counters.offset + i * sizeof(u64)),
 			   texts[i]);
 	drm_dev_exit(index);
+	return 0;
+}
+
+/* What of each kind is left; the firmware knows about its own. */
+static int show_free(struct seq_file *m, void *unused)
+{
+	struct tutti_device *tdev = node_device(m);
+	const struct tutti_discovery *known = &tdev->known;
+	struct tutti_message load;
+	int error = ask_load(tdev, &load);
+
+	seq_printf(m, "contexts %u of %u\n", known->max_contexts - 1 - count(tdev, TUTTI_CONTEXT),
+		   known->max_contexts - 1);
+	seq_printf(m, "queues %u of %u\n", known->max_queues - count(tdev, TUTTI_QUEUE), known->max_queues);
+	seq_printf(m, "rsbs %u of %u\n", known->max_rsbs - count(tdev, TUTTI_RSB), known->max_rsbs);
+	if (error)
+		return 0;
+	seq_printf(m, "task slots %llu of %u\n", load.value, known->task_slots);
+	seq_printf(m, "resident workgroups %llu on %llu of %u SMs, %u fit on one\n", load.arg[0], load.arg[1],
+		   known->sms, known->cta_slots);
+	return 0;
+}
+
+static void show_reference(struct seq_file *m, int i, const struct tutti_reference *r)
+{
+	if (!(r->flags & TUTTI_REFERENCE_VALID))
+		return;
+	seq_printf(m, "  %d: kernel %#llx kernarg %#llx signal %#llx grid %ux%ux%u workgroup %ux%ux%u shared %u%s\n", i,
+		   r->kernel_object, r->kernarg, r->signal, r->grid_x, r->grid_y, r->grid_z, r->workgroup_x,
+		   r->workgroup_y, r->workgroup_z, r->shared_bytes, r->flags & TUTTI_REFERENCE_TMD ? " tmd" : "");
+}
+
+static void show_rsb(struct seq_file *m, struct tutti_object *object, struct tutti_rsb *table)
+{
+	int i;
+
+	mutex_lock(&object->lock);
+	if (object->on_card && !tutti_rsb_table(object->tdev, object->id, table)) {
+		seq_printf(m, "rsb %u context %u queues %d\n", object->id, object->parent[0]->id,
+			   atomic_read(&object->users));
+		for (i = 0; i < TUTTI_REFERENCES; i++)
+			show_reference(m, i, &table->reference[i]);
+	}
+	mutex_unlock(&object->lock);
+}
+
+static int show_rsbs(struct seq_file *m, void *unused)
+{
+	struct tutti_device *tdev = node_device(m);
+	struct tutti_rsb *table = kzalloc(sizeof(*table), GFP_KERNEL);
+	struct tutti_object *object;
+	u32 id;
+
+	if (!table)
+		return -ENOMEM;
+	for (id = 0; id < tdev->known.max_rsbs; id++) {
+		object = tutti_object_find(tdev, TUTTI_RSB, id);
+		if (!object)
+			continue;
+		show_rsb(m, object, table);
+		tutti_object_put(object);
+	}
+	kfree(table);
 	return 0;
 }
 
@@ -97,7 +190,9 @@ static const struct drm_info_list files[] = {
 	{ "tutti_status", show_status },
 	{ "tutti_queues", show_queues },
 	{ "tutti_counters", show_counters },
+	{ "tutti_free", show_free },
 	{ "tutti_memory", show_memory },
+	{ "tutti_rsbs", show_rsbs },
 	{ "tutti_log", show_log },
 };
 

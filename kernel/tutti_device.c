@@ -96,6 +96,7 @@ static void init_locks(struct tutti_device *tdev)
 		ida_init(&tdev->ids[i]);
 	}
 	INIT_LIST_HEAD(&tdev->bos);
+	INIT_LIST_HEAD(&tdev->exports);
 	init_waitqueue_head(&tdev->wait);
 	ida_init(&tdev->file_ids);
 }

@@ -157,15 +157,18 @@ struct tutti_device {
 	struct list_head objects[TUTTI_KINDS];
 	struct ida ids[TUTTI_KINDS], file_ids;
 
-	/** @memory_lock: @memory, @bos */
+	/** @memory_lock: @memory, @bos, @exports */
 	struct mutex memory_lock;
 	/** @memory: card memory in [reserved_bytes, end) */
 	struct drm_mm memory;
-	/** @scratch: a page of card memory for what the firmware copies out; @scratch_lock its user */
+	/** @scratch: a page of card memory for what the firmware copies out */
 	struct drm_mm_node scratch;
+	/** @scratch_lock: who uses @scratch */
 	struct mutex scratch_lock;
 	/** @bos: all system buffers that may have DMA mappings */
 	struct list_head bos;
+	/** @exports: card buffers that are a dma-buf too */
+	struct list_head exports;
 
 	/** @view_sem: a view or buffer is not revoked while a fault handler reads it */
 	struct rw_semaphore view_sem;
@@ -252,6 +255,7 @@ int tutti_msg_sm_enable(struct tutti_device *tdev, u64 first, u64 sms, u64 enabl
 int tutti_msg_policy(struct tutti_device *tdev, u64 policy, u64 value);
 int tutti_msg_task_cancel(struct tutti_device *tdev, u32 queue, u64 packet);
 int tutti_msg_counters(struct tutti_device *tdev);
+int tutti_msg_load(struct tutti_device *tdev, struct tutti_message *reply);
 int tutti_msg_suspend(struct tutti_device *tdev);
 int tutti_msg_resume(struct tutti_device *tdev);
 
@@ -292,7 +296,10 @@ int tutti_ioctl_event(struct drm_device *drm, void *data, struct drm_file *df);
 void tutti_event_vector(struct tutti_device *tdev, u32 vector);
 void tutti_event_error(struct tutti_device *tdev, const struct tutti_fault *fault);
 
-/* debugfs, sysfs */
+/* debugfs, fdinfo, sysfs */
+struct drm_printer;
+void tutti_show_fdinfo(struct drm_printer *p, struct drm_file *df);
+void tutti_show_fdinfo_all(struct seq_file *m, struct file *filp);
 void tutti_debugfs_init(struct drm_minor *minor);
 extern const struct attribute_group *tutti_sysfs_groups[];
 

@@ -188,6 +188,7 @@ static const struct drm_ioctl_desc ioctls[] = {
 	DRM_IOCTL_DEF_DRV(TUTTI_FENCE, tutti_ioctl_fence, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(TUTTI_KICK, tutti_ioctl_kick, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(TUTTI_CONTROL, tutti_ioctl_control, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_BO_USERPTR, tutti_ioctl_bo_userptr, DRM_RENDER_ALLOW),
 };
 
 /* ---- mmap ---- */
@@ -206,25 +207,6 @@ static int tutti_mmap(struct file *filp, struct vm_area_struct *vma)
 	return drm_gem_mmap(filp, vma);
 }
 
-#ifdef TUTTI_HAVE_SHOW_FDINFO
-static void tutti_show_fdinfo(struct drm_printer *p, struct drm_file *df)
-{
-	struct tutti_file *file = df->driver_priv;
-	struct drm_gem_object *obj;
-	u64 bytes[2] = {};
-	int id;
-
-	spin_lock(&df->table_lock);
-	idr_for_each_entry(&df->object_idr, obj, id)
-		bytes[to_tutti_bo(obj)->placement] += obj->size;
-	spin_unlock(&df->table_lock);
-	drm_printf(p, "drm-total-system:\t%llu KiB\n", bytes[DRM_TUTTI_PLACE_SYSTEM] >> 10);
-	drm_printf(p, "drm-total-card:\t%llu KiB\n", bytes[DRM_TUTTI_PLACE_CARD] >> 10);
-	drm_printf(p, "tutti-queues:\t%u\n", tutti_handle_count(file, TUTTI_QUEUE));
-	drm_printf(p, "tutti-errors:\t%lld\n", (s64)atomic64_read(&file->events));
-}
-#endif
-
 static const struct file_operations fops = {
 	.owner = THIS_MODULE,
 	.open = tutti_drm_open,
@@ -235,9 +217,7 @@ static const struct file_operations fops = {
 	.read = drm_read,
 	.llseek = noop_llseek,
 	.mmap = tutti_mmap,
-#ifdef TUTTI_HAVE_SHOW_FDINFO
-	.show_fdinfo = drm_show_fdinfo,
-#endif
+	.show_fdinfo = tutti_fop_show_fdinfo,
 	TUTTI_FOP_FLAGS
 };
 
@@ -251,15 +231,14 @@ const struct drm_driver tutti_drm_driver = {
 	.gem_create_object = tutti_bo_create_object,
 	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
 	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
+	.gem_prime_import = tutti_bo_import,
 	.gem_prime_import_sg_table = drm_gem_shmem_prime_import_sg_table,
+	TUTTI_DRIVER_FDINFO
 	TUTTI_PRIME_MMAP
-#ifdef TUTTI_HAVE_SHOW_FDINFO
-	.show_fdinfo = tutti_show_fdinfo,
-#endif
 	.debugfs_init = tutti_debugfs_init,
 	.name = "tutti",
 	.desc = "Tutti compute accelerator",
 	TUTTI_DRIVER_DATE
 	.major = 1,
-	.minor = 1,
+	.minor = 2,
 };

@@ -44,12 +44,13 @@ static void queues(struct dump *dump)
 	struct tutti_device *tdev = dump->tdev;
 	struct tutti_dump_queue *to = section(dump, TUTTI_DUMP_QUEUES, tdev->known.max_queues * sizeof(*to));
 	struct tutti_queue *queue;
+	u32 i = 0;
 
 	if (!to)
 		return;
 	spin_lock(&tdev->objects_lock);
 	list_for_each_entry(queue, &tdev->objects[TUTTI_QUEUE], base.link)
-		*to++ = (struct tutti_dump_queue){
+		to[i++] = (struct tutti_dump_queue){
 			.queue = queue->base.id,
 			.context = queue->base.parent[0]->id,
 			.ring = queue->ring,

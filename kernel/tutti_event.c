@@ -5,6 +5,7 @@
 
 #include "compat.h"
 #include "tutti_queue.h"
+#include "tutti_trace.h"
 
 static uint context_errors_max = 1000;
 module_param(context_errors_max, uint, 0644);
@@ -43,6 +44,7 @@ void tutti_event_error(struct tutti_device *tdev, const struct tutti_fault *faul
 	struct tutti_object *object = tutti_object_find(tdev, TUTTI_QUEUE, fault->queue);
 	bool enough;
 
+	trace_tutti_fault(fault);
 	if (!object)
 		return;
 	spin_lock(&tdev->objects_lock);

@@ -9,6 +9,7 @@
 #include <drm/drm_syncobj.h>
 
 #include "tutti_queue.h"
+#include "tutti_trace.h"
 
 static uint fence_timeout_ms = 10000;
 module_param(fence_timeout_ms, uint, 0644);
@@ -42,6 +43,7 @@ static const struct dma_fence_ops fence_ops = {
 
 static void fence_finish(struct tutti_fence *fence, int error)
 {
+	trace_tutti_fence_signal(fence->queue->base.id, fence->packet, error);
 	list_del(&fence->link);
 	if (error)
 		dma_fence_set_error(&fence->base, error);

@@ -8,8 +8,13 @@
 
 #include "tutti_device.h"
 
-#define IMAGE_NAME "tutti/tutti-fw.bin"
-MODULE_FIRMWARE(IMAGE_NAME);
+MODULE_FIRMWARE("tutti/" TUTTI_IMAGE_NAME);
+MODULE_FIRMWARE("tutti/" TUTTI_IMAGE_NAME_LARGE);
+
+static const char *image_name(const struct tutti_device *tdev)
+{
+	return tdev->known.sms > TUTTI_SMALL_CARD_SMS ? "tutti/" TUTTI_IMAGE_NAME_LARGE : "tutti/" TUTTI_IMAGE_NAME;
+}
 
 static uint boot_timeout_ms = 10000;
 module_param(boot_timeout_ms, uint, 0644);
@@ -96,9 +101,9 @@ static int load_image(struct tutti_device *tdev)
 	if (!bad && fw->size > room)
 		bad = TUTTI_IMAGE_BAD_PLACE;
 	if (bad) {
-		drm_err(&tdev->drm, "firmware %s: %s\n", IMAGE_NAME, image_error(bad));
+		drm_err(&tdev->drm, "firmware %s: %s\n", image_name(tdev), image_error(bad));
 		if (bad == TUTTI_IMAGE_BAD_VERSION)
-			tutti_fw_range_holds(tdev, IMAGE_NAME, image->contract_min, image->contract_max);
+			tutti_fw_range_holds(tdev, image_name(tdev), image->contract_min, image->contract_max);
 		return bad == TUTTI_IMAGE_BAD_VERSION ? -EPROTO : -EINVAL;
 	}
 	memcpy_toio(tdev->aperture + offset, fw->data, fw->size);
@@ -132,7 +137,7 @@ static void say_crash(struct tutti_device *tdev)
 	struct tutti_crash crash;
 
 	memcpy_fromio(&crash, tdev->window + tdev->known.crash.offset, sizeof(crash));
-	drm_err(&tdev->drm, "firmware %s died while it started: %.63s (cause %u code %u, pc %#x)\n", IMAGE_NAME,
+	drm_err(&tdev->drm, "firmware %s died while it started: %.63s (cause %u code %u, pc %#x)\n", image_name(tdev),
 		crash.text, crash.cause, crash.cause_code, crash.pc);
 }
 
@@ -142,7 +147,7 @@ static int boot_result(struct tutti_device *tdev, int error)
 
 	if (error) {
 		drm_err(&tdev->drm, "firmware %s: no answer to boot %u within %u ms (state %u of boot %u)\n",
-			IMAGE_NAME, tdev->boot_sequence, boot_timeout_ms, state,
+			image_name(tdev), tdev->boot_sequence, boot_timeout_ms, state,
 			tutti_status(tdev, boot_sequence));
 		return error;
 	}
@@ -151,7 +156,7 @@ static int boot_result(struct tutti_device *tdev, int error)
 		return -EIO;
 	}
 	if (state != TUTTI_STATE_RUNNING) {
-		drm_err(&tdev->drm, "firmware %s: the card refuses it: %s (state %u)\n", IMAGE_NAME,
+		drm_err(&tdev->drm, "firmware %s: the card refuses it: %s (state %u)\n", image_name(tdev),
 			image_error(why), state);
 		return why == TUTTI_IMAGE_BAD_VERSION ? -EPROTO : -EIO;
 	}
@@ -166,10 +171,10 @@ static int boot_result(struct tutti_device *tdev, int error)
 int tutti_fw_read(struct tutti_device *tdev)
 {
 	const struct firmware *fw;
-	int error = request_firmware(&fw, IMAGE_NAME, tdev->drm.dev);
+	int error = request_firmware(&fw, image_name(tdev), tdev->drm.dev);
 
 	if (error) {
-		drm_err(&tdev->drm, "firmware %s: not found (%d)\n", IMAGE_NAME, error);
+		drm_err(&tdev->drm, "firmware %s: not found (%d)\n", image_name(tdev), error);
 		return error;
 	}
 	tutti_fw_fini(tdev);

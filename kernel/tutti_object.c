@@ -4,6 +4,7 @@
  * the card may touch stays until the firmware has acknowledged its end, or a reset.
  */
 #include "tutti_object.h"
+#include "tutti_trace.h"
 
 static u32 id_first(enum tutti_kind kind)
 {
@@ -95,6 +96,7 @@ void tutti_object_on_card(struct tutti_object *object)
 	object->on_card = true;
 	list_add_tail(&object->link, &tdev->objects[object->kind]);
 	spin_unlock(&tdev->objects_lock);
+	trace_tutti_on_card(object->kind, object->id);
 }
 
 /** tutti_object_off_card() - the card has let go of it: id and memory are free. May be called twice. */
@@ -111,6 +113,7 @@ void tutti_object_off_card(struct tutti_object *object)
 	spin_unlock(&tdev->objects_lock);
 	if (!was)
 		return;
+	trace_tutti_off_card(object->kind, object->id);
 	for (i = 0; i < ARRAY_SIZE(object->parent); i++)
 		if (object->parent[i])
 			atomic_dec(&object->parent[i]->users);

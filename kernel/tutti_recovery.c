@@ -13,6 +13,7 @@
 
 #include "tutti_context.h"
 #include "tutti_queue.h"
+#include "tutti_trace.h"
 
 #define WATCHDOG_PERIOD msecs_to_jiffies(500)
 #define RELOADS_MAX 3u
@@ -64,6 +65,7 @@ static void kill_doomed(struct tutti_device *tdev, struct tutti_context *context
 
 	if (!error)
 		error = tutti_context_kill(context);
+	trace_tutti_rung(TUTTI_RUNG_CONTEXT, error);
 	if (!error)
 		tdev->rungs[TUTTI_RUNG_CONTEXT]++;
 	else if (error != -EIO && error != -ENODEV)
@@ -154,10 +156,12 @@ static enum tutti_rung climb_from(struct tutti_device *tdev, enum tutti_rung run
 
 	for (; rung < TUTTI_RUNG_WEDGED && error != -ENODEV; rung++) {
 		error = climb(tdev, rung);
+		trace_tutti_rung(rung, error);
 		if (!error)
 			return rung;
 		drm_err(&tdev->drm, "%s does not help (%d)\n", rung_name(rung), error);
 	}
+	trace_tutti_rung(TUTTI_RUNG_WEDGED, error);
 	return TUTTI_RUNG_WEDGED;
 }
 

@@ -182,12 +182,12 @@ int tutti_ioctl_rsb_read(struct drm_device *drm, void *data, struct drm_file *df
 {
 	struct drm_tutti_rsb_read *args = data;
 	struct tutti_call call;
-	void *table;
+	struct tutti_rsb *table;
 	int error;
 
 	if (args->pad)
 		return -EINVAL;
-	table = kzalloc(sizeof(struct tutti_rsb), GFP_KERNEL);
+	table = kzalloc(sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
 	error = tutti_call_begin(&call, df, TUTTI_RSB, args->handle);
@@ -195,7 +195,7 @@ int tutti_ioctl_rsb_read(struct drm_device *drm, void *data, struct drm_file *df
 		goto free;
 	error = rsb_read(call.object, table);
 	tutti_call_end(&call);
-	if (!error && copy_to_user(u64_to_user_ptr(args->pointer), table, sizeof(struct tutti_rsb)))
+	if (!error && copy_to_user(u64_to_user_ptr(args->pointer), table, sizeof(*table)))
 		error = -EFAULT;
 free:
 	kfree(table);

@@ -55,6 +55,7 @@ void tutti_view_revoke_all(struct tutti_device *tdev)
 	down_write(&tdev->view_sem);
 	up_write(&tdev->view_sem);
 	unmap_mapping_range(tdev->drm.anon_inode->i_mapping, 0, 0, 1);
+	tutti_bo_revoke_exports(tdev);
 }
 
 static vm_fault_t view_fault_dummy(struct vm_fault *vmf, struct tutti_view *view)

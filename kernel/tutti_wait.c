@@ -73,7 +73,7 @@ static struct tutti_signal *signal_map(struct waiter *waiter)
 {
 	u64 offset = waiter->args->offset;
 
-	return kmap_local_page(waiter->bo->shmem.pages[offset >> PAGE_SHIFT]) + offset_in_page(offset);
+	return kmap_local_page(tutti_bo_page(waiter->bo, offset)) + offset_in_page(offset);
 }
 
 static int look_signal(struct waiter *waiter)
@@ -207,7 +207,9 @@ static int wait_signal(struct waiter *waiter, struct drm_file *df)
 	if (!waiter->bo)
 		return -ENOENT;
 	size = waiter->bo->shmem.base.size;
-	if (!waiter->bo->shmem.base.import_attach && args->offset < size)
+	/* pages of others may go while we look */
+	if (!waiter->bo->shmem.base.import_attach && waiter->bo->placement != DRM_TUTTI_PLACE_USER &&
+	    args->offset < size)
 		error = wait_signal_pinned(waiter);
 	tutti_bo_put(waiter->bo);
 	return error;

@@ -11,7 +11,6 @@
 #include "wait.h"
 
 #define BOOT_TIMEOUT_NS 5000000000ull
-#define IMAGE_NAME	"tutti-fw.bin"
 
 static bool range_holds(const char *who, uint32_t min, uint32_t max)
 {
@@ -83,7 +82,7 @@ int device_check_discovery(struct tutti_device *device, size_t bar_bytes)
 }
 
 /* In this order: beside the library (a build tree), then installed. */
-static FILE *open_default_image(char *path, size_t bytes)
+static FILE *open_default_image(const char *name, char *path, size_t bytes)
 {
 	static const char *const beside[] = {"/firmware/", "/../firmware/", "/../../firmware/"};
 	static const char *const installed[] = {"/usr/local/lib/firmware/tutti/", "/lib/firmware/tutti/"};
@@ -96,14 +95,14 @@ static FILE *open_default_image(char *path, size_t bytes)
 		slash = strrchr(library, '/');
 		*slash = 0;
 		for (unsigned i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
-			snprintf(path, bytes, "%s%s" IMAGE_NAME, library, beside[i]);
+			snprintf(path, bytes, "%s%s%s", library, beside[i], name);
 			file = fopen(path, "re");
 			if (file)
 				return file;
 		}
 	}
 	for (unsigned i = 0; i < sizeof(installed) / sizeof(installed[0]); i++) {
-		snprintf(path, bytes, "%s" IMAGE_NAME, installed[i]);
+		snprintf(path, bytes, "%s%s", installed[i], name);
 		file = fopen(path, "re");
 		if (file)
 			return file;
@@ -111,7 +110,7 @@ static FILE *open_default_image(char *path, size_t bytes)
 	return NULL;
 }
 
-static FILE *open_image(const char *name, char *path, size_t bytes)
+static FILE *open_image(const char *name, uint32_t sms, char *path, size_t bytes)
 {
 	FILE *file;
 
@@ -121,8 +120,8 @@ static FILE *open_image(const char *name, char *path, size_t bytes)
 		snprintf(path, bytes, "%s", name);
 		file = fopen(path, "re");
 	} else {
-		snprintf(path, bytes, IMAGE_NAME);
-		file = open_default_image(path, bytes);
+		snprintf(path, bytes, "%s", tutti_image_name(sms));
+		file = open_default_image(tutti_image_name(sms), path, bytes);
 	}
 	if (!file)
 		say("firmware %s: not found (TUTTI_FIRMWARE names another)", path);
@@ -202,7 +201,7 @@ static int boot_result(struct tutti_device *device, int error, const char *path)
 int device_boot(struct tutti_device *device, const struct tutti_device_options *options)
 {
 	char path[PATH_MAX + 64];
-	FILE *file = open_image(options->firmware, path, sizeof(path));
+	FILE *file = open_image(options->firmware, device->known.sms, path, sizeof(path));
 	int error;
 
 	if (!file)

@@ -35,6 +35,7 @@ struct tutti_device;
  * @poll: take events off the channel; true if there were any
  * @reserve: address range of @bytes for a pool, backed on map(). 0 or -errno
  * @map: make [address, + bytes) of a reserved range (or locked memory) visible to the card
+ * @pci_address: as in tutti.h; NULL = on no bus
  * @unmap: undo; afterwards the card does not touch it any more
  */
 struct transport {
@@ -52,6 +53,7 @@ struct transport {
 	int (*map)(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool,
 		   unsigned access);
 	int (*unmap)(struct tutti_device *device, void *address, size_t bytes);
+	int (*pci_address)(struct tutti_device *device, char *address, size_t bytes);
 };
 
 extern const struct transport transport_emulator;

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <drm.h>
@@ -113,6 +115,30 @@ static bool drm_present(void)
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
+}
+
+/* The node's device in sysfs is a link to the PCI device's directory. */
+static int drm_pci_address(struct tutti_device *device, char *address, size_t bytes)
+{
+	struct drm_card *card = device->private;
+	char path[64], target[256];
+	const char *name;
+	struct stat stat;
+	ssize_t n;
+
+	if (fstat(card->fd, &stat))
+		return -errno;
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device", major(stat.st_rdev), minor(stat.st_rdev));
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0)
+		return -ENOTSUP;
+	target[n] = 0;
+	name = strrchr(target, '/');
+	name = name ? name + 1 : target;
+	if (strlen(name) >= bytes)
+		return -ENOSPC;
+	memcpy(address, name, strlen(name) + 1);
+	return 0;
 }
 
 /* ---- control window ---- */
@@ -228,7 +254,25 @@ static int map_locked(struct drm_card *card, uint8_t *address, size_t bytes, enu
 	return 0;
 }
 
-/* Memory of others cannot be given to the card: the driver has buffers only. */
+/* Memory the process has already. The mapping keeps the buffer, so its handle is not needed any more. */
+static int map_user(struct drm_card *card, void *address, size_t bytes, unsigned access)
+{
+	struct drm_tutti_bo_userptr user = {.address = (uintptr_t)address, .bytes = bytes};
+	struct drm_tutti_map map = {.context = card->context,
+				    .address = (uintptr_t)address,
+				    .bytes = bytes,
+				    .access = access | DRM_TUTTI_ACCESS_READ};
+	struct drm_gem_close gone = {0};
+	int error = call(card, DRM_IOCTL_TUTTI_BO_USERPTR, &user);
+
+	if (error)
+		return error;
+	map.bo = gone.handle = user.handle;
+	error = call(card, DRM_IOCTL_TUTTI_MAP, &map);
+	call(card, DRM_IOCTL_GEM_CLOSE, &gone);
+	return error;
+}
+
 static int drm_map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool,
 		   unsigned access)
 {
@@ -236,7 +280,7 @@ static int drm_map(struct tutti_device *device, void *address, size_t bytes, enu
 	int error;
 
 	if (!in_pool(card, address))
-		return -ENOTSUP;
+		return card->context ? map_user(card, address, bytes, access) : -ENOTSUP;
 	pthread_mutex_lock(&card->lock);
 	error = map_locked(card, address, bytes, pool, access);
 	pthread_mutex_unlock(&card->lock);
@@ -583,4 +627,5 @@ const struct transport transport_drm = {
     .reserve = drm_reserve,
     .map = drm_map,
     .unmap = drm_unmap,
+    .pci_address = drm_pci_address,
 };

@@ -17,6 +17,11 @@
 #define TUTTI_IMAGE_MAGIC 0x57465454u /* "TTFW" */
 #define TUTTI_IMAGE_SEGMENTS 8u
 
+/** tutti_image_name() - file name of the image for a card with so many SMs. */
+#define TUTTI_IMAGE_NAME "tutti-fw.bin"
+#define TUTTI_IMAGE_NAME_LARGE "tutti-fw-large.bin"
+#define tutti_image_name(sms) ((sms) > TUTTI_SMALL_CARD_SMS ? TUTTI_IMAGE_NAME_LARGE : TUTTI_IMAGE_NAME)
+
 /** struct tutti_image_segment - bytes to put into soft-core local memory. */
 struct tutti_image_segment {
 	uint32_t address;      /* in local memory, 4-byte aligned */

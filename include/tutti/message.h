@@ -49,6 +49,7 @@ enum tutti_message_type {
 	 * for counts. Nothing happens for a queue without a progress word.
 	 */
 	TUTTI_MSG_QUEUE_NOTIFY = 20,
+	TUTTI_MSG_LOAD = 21,             /* reply's value: free task slots; arg 0: resident CTAs, 1: SMs that take CTAs */
 	/* card to host */
 	TUTTI_MSG_REPLY = 64,
 	TUTTI_MSG_QUEUE_ERROR = 65,      /* struct tutti_fault; id = 0 */

@@ -28,6 +28,8 @@
 #include <drm.h>
 #endif
 
+#include "types.h"
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
@@ -53,6 +55,7 @@ extern "C" {
 #define DRM_TUTTI_FENCE 0x12
 #define DRM_TUTTI_KICK 0x13
 #define DRM_TUTTI_CONTROL 0x14
+#define DRM_TUTTI_BO_USERPTR 0x15
 
 /* mmap offsets that are not a buffer's. Pages are mapped shared and whole, one at a time. */
 #define DRM_TUTTI_MMAP_BASE (1ull << 43)
@@ -76,6 +79,14 @@ struct drm_tutti_state {
 	__u32 vectors;          /* interrupt vectors in use */
 	__u32 pad;
 };
+TUTTI_SIZE(struct drm_tutti_state, 32);
+TUTTI_AT(struct drm_tutti_state, generation, 0);
+TUTTI_AT(struct drm_tutti_state, firmware_version, 8);
+TUTTI_AT(struct drm_tutti_state, boot_sequence, 12);
+TUTTI_AT(struct drm_tutti_state, status_offset, 16);
+TUTTI_AT(struct drm_tutti_state, counters_offset, 20);
+TUTTI_AT(struct drm_tutti_state, vectors, 24);
+TUTTI_AT(struct drm_tutti_state, pad, 28);
 
 /**
  * struct drm_tutti_query - read-only data of the device.
@@ -88,10 +99,15 @@ struct drm_tutti_query {
 	__u32 size;
 	__u64 pointer;
 };
+TUTTI_SIZE(struct drm_tutti_query, 16);
+TUTTI_AT(struct drm_tutti_query, what, 0);
+TUTTI_AT(struct drm_tutti_query, size, 4);
+TUTTI_AT(struct drm_tutti_query, pointer, 8);
 
 /* Placement of a buffer */
 #define DRM_TUTTI_PLACE_SYSTEM 0
 #define DRM_TUTTI_PLACE_CARD 1
+#define DRM_TUTTI_PLACE_USER 2 /* memory of a process: BO_USERPTR only */
 
 /**
  * struct drm_tutti_bo_create - buffer object of @size bytes (rounded up to pages), zeroed.
@@ -106,6 +122,33 @@ struct drm_tutti_bo_create {
 	__u32 pad;
 	__u64 mmap_offset; /* out */
 };
+TUTTI_SIZE(struct drm_tutti_bo_create, 32);
+TUTTI_AT(struct drm_tutti_bo_create, size, 0);
+TUTTI_AT(struct drm_tutti_bo_create, placement, 8);
+TUTTI_AT(struct drm_tutti_bo_create, flags, 12);
+TUTTI_AT(struct drm_tutti_bo_create, handle, 16);
+TUTTI_AT(struct drm_tutti_bo_create, pad, 20);
+TUTTI_AT(struct drm_tutti_bo_create, mmap_offset, 24);
+
+/**
+ * struct drm_tutti_bo_userptr - a buffer that is memory the calling process has already.
+ *
+ * Its pages are pinned, and count for RLIMIT_MEMLOCK, until handle and mappings have gone. It can be
+ * mapped on the card, but not by mmap, nor exported, nor waited on. Errors: -EINVAL zero,
+ * unaligned or beyond any memory; -EFAULT not all mapped and writable, or memory that cannot be
+ * pinned; -ENOMEM also more than RLIMIT_MEMLOCK.
+ */
+struct drm_tutti_bo_userptr {
+	__u64 address;
+	__u64 bytes;
+	__u32 flags;  /* 0 */
+	__u32 handle; /* out */
+};
+TUTTI_SIZE(struct drm_tutti_bo_userptr, 24);
+TUTTI_AT(struct drm_tutti_bo_userptr, address, 0);
+TUTTI_AT(struct drm_tutti_bo_userptr, bytes, 8);
+TUTTI_AT(struct drm_tutti_bo_userptr, flags, 16);
+TUTTI_AT(struct drm_tutti_bo_userptr, handle, 20);
 
 /** struct drm_tutti_bo_info - look a buffer up. Errors: -ENOENT no such handle. */
 struct drm_tutti_bo_info {
@@ -116,6 +159,13 @@ struct drm_tutti_bo_info {
 	__u32 placement;   /* out */
 	__u32 pad1;
 };
+TUTTI_SIZE(struct drm_tutti_bo_info, 32);
+TUTTI_AT(struct drm_tutti_bo_info, handle, 0);
+TUTTI_AT(struct drm_tutti_bo_info, pad, 4);
+TUTTI_AT(struct drm_tutti_bo_info, size, 8);
+TUTTI_AT(struct drm_tutti_bo_info, mmap_offset, 16);
+TUTTI_AT(struct drm_tutti_bo_info, placement, 24);
+TUTTI_AT(struct drm_tutti_bo_info, pad1, 28);
 
 /**
  * struct drm_tutti_context_create - an address space.
@@ -128,6 +178,10 @@ struct drm_tutti_context_create {
 	__u32 flags;  /* 0 */
 	__u32 handle; /* out */
 };
+TUTTI_SIZE(struct drm_tutti_context_create, 16);
+TUTTI_AT(struct drm_tutti_context_create, print_ring, 0);
+TUTTI_AT(struct drm_tutti_context_create, flags, 8);
+TUTTI_AT(struct drm_tutti_context_create, handle, 12);
 
 /**
  * struct drm_tutti_handle - a handle and nothing else: CONTEXT_DESTROY, QUEUE_DESTROY,
@@ -140,6 +194,9 @@ struct drm_tutti_handle {
 	__u32 handle;
 	__u32 pad;
 };
+TUTTI_SIZE(struct drm_tutti_handle, 8);
+TUTTI_AT(struct drm_tutti_handle, handle, 0);
+TUTTI_AT(struct drm_tutti_handle, pad, 4);
 
 /* Access of a mapping; write needs read */
 #define DRM_TUTTI_ACCESS_READ 1
@@ -161,6 +218,14 @@ struct drm_tutti_map {
 	__u32 access;
 	__u32 pad;
 };
+TUTTI_SIZE(struct drm_tutti_map, 40);
+TUTTI_AT(struct drm_tutti_map, context, 0);
+TUTTI_AT(struct drm_tutti_map, bo, 4);
+TUTTI_AT(struct drm_tutti_map, address, 8);
+TUTTI_AT(struct drm_tutti_map, offset, 16);
+TUTTI_AT(struct drm_tutti_map, bytes, 24);
+TUTTI_AT(struct drm_tutti_map, access, 32);
+TUTTI_AT(struct drm_tutti_map, pad, 36);
 
 /**
  * struct drm_tutti_range - UNMAP, CODE_INVALIDATE.
@@ -175,6 +240,11 @@ struct drm_tutti_range {
 	__u64 address;
 	__u64 bytes;
 };
+TUTTI_SIZE(struct drm_tutti_range, 24);
+TUTTI_AT(struct drm_tutti_range, context, 0);
+TUTTI_AT(struct drm_tutti_range, pad, 4);
+TUTTI_AT(struct drm_tutti_range, address, 8);
+TUTTI_AT(struct drm_tutti_range, bytes, 16);
 
 /**
  * struct drm_tutti_queue_create - a user-mode queue.
@@ -203,6 +273,18 @@ struct drm_tutti_queue_create {
 	__u32 id;              /* out: number in counters and traces */
 	__u64 doorbell_offset; /* out */
 };
+TUTTI_SIZE(struct drm_tutti_queue_create, 56);
+TUTTI_AT(struct drm_tutti_queue_create, context, 0);
+TUTTI_AT(struct drm_tutti_queue_create, flags, 4);
+TUTTI_AT(struct drm_tutti_queue_create, ring, 8);
+TUTTI_AT(struct drm_tutti_queue_create, read_index, 16);
+TUTTI_AT(struct drm_tutti_queue_create, size_log2, 24);
+TUTTI_AT(struct drm_tutti_queue_create, priority, 28);
+TUTTI_AT(struct drm_tutti_queue_create, timeout_ms, 32);
+TUTTI_AT(struct drm_tutti_queue_create, rsb, 36);
+TUTTI_AT(struct drm_tutti_queue_create, handle, 40);
+TUTTI_AT(struct drm_tutti_queue_create, id, 44);
+TUTTI_AT(struct drm_tutti_queue_create, doorbell_offset, 48);
 
 /**
  * struct drm_tutti_queue_query - state of a queue.
@@ -218,6 +300,14 @@ struct drm_tutti_queue_query {
 	__u32 stopped;  /* out: its code, 0 = running */
 	__u32 pad1;
 };
+TUTTI_SIZE(struct drm_tutti_queue_query, 80);
+TUTTI_AT(struct drm_tutti_queue_query, handle, 0);
+TUTTI_AT(struct drm_tutti_queue_query, pad, 4);
+TUTTI_AT(struct drm_tutti_queue_query, progress, 8);
+TUTTI_AT(struct drm_tutti_queue_query, errors, 16);
+TUTTI_AT(struct drm_tutti_queue_query, fault, 24);
+TUTTI_AT(struct drm_tutti_queue_query, stopped, 72);
+TUTTI_AT(struct drm_tutti_queue_query, pad1, 76);
 
 /**
  * struct drm_tutti_rsb_create - a reference state buffer.
@@ -231,12 +321,21 @@ struct drm_tutti_rsb_create {
 	__u32 pad;
 	__u64 mmap_offset; /* out: 0 unless placed in scratch RAM */
 };
+TUTTI_SIZE(struct drm_tutti_rsb_create, 24);
+TUTTI_AT(struct drm_tutti_rsb_create, context, 0);
+TUTTI_AT(struct drm_tutti_rsb_create, placement, 4);
+TUTTI_AT(struct drm_tutti_rsb_create, handle, 8);
+TUTTI_AT(struct drm_tutti_rsb_create, pad, 12);
+TUTTI_AT(struct drm_tutti_rsb_create, mmap_offset, 16);
 
 /** struct drm_tutti_rsb_invalidate - forget entries. Errors: -ENOENT; -EINVAL mask beyond 8 entries. */
 struct drm_tutti_rsb_invalidate {
 	__u32 handle;
 	__u32 mask;
 };
+TUTTI_SIZE(struct drm_tutti_rsb_invalidate, 8);
+TUTTI_AT(struct drm_tutti_rsb_invalidate, handle, 0);
+TUTTI_AT(struct drm_tutti_rsb_invalidate, mask, 4);
 
 /** struct drm_tutti_rsb_read - copy the table (1024 bytes) to @pointer. Errors: -ENOENT. */
 struct drm_tutti_rsb_read {
@@ -244,6 +343,10 @@ struct drm_tutti_rsb_read {
 	__u32 pad;
 	__u64 pointer;
 };
+TUTTI_SIZE(struct drm_tutti_rsb_read, 16);
+TUTTI_AT(struct drm_tutti_rsb_read, handle, 0);
+TUTTI_AT(struct drm_tutti_rsb_read, pad, 4);
+TUTTI_AT(struct drm_tutti_rsb_read, pointer, 8);
 
 /* struct drm_tutti_wait.kind */
 #define DRM_TUTTI_WAIT_SIGNAL 0    /* struct tutti_signal at @offset of buffer @handle, against @value */
@@ -275,6 +378,15 @@ struct drm_tutti_wait {
 	__u64 deadline;
 	__u64 events;
 };
+TUTTI_SIZE(struct drm_tutti_wait, 48);
+TUTTI_AT(struct drm_tutti_wait, kind, 0);
+TUTTI_AT(struct drm_tutti_wait, handle, 4);
+TUTTI_AT(struct drm_tutti_wait, offset, 8);
+TUTTI_AT(struct drm_tutti_wait, condition, 16);
+TUTTI_AT(struct drm_tutti_wait, pad, 20);
+TUTTI_AT(struct drm_tutti_wait, value, 24);
+TUTTI_AT(struct drm_tutti_wait, deadline, 32);
+TUTTI_AT(struct drm_tutti_wait, events, 40);
 
 /* struct drm_tutti_event.flags */
 #define DRM_TUTTI_EVENT_ERROR 1      /* the queue stops, or is lost */
@@ -291,6 +403,11 @@ struct drm_tutti_event {
 	__s32 fd;
 	__u32 pad;
 };
+TUTTI_SIZE(struct drm_tutti_event, 16);
+TUTTI_AT(struct drm_tutti_event, handle, 0);
+TUTTI_AT(struct drm_tutti_event, flags, 4);
+TUTTI_AT(struct drm_tutti_event, fd, 8);
+TUTTI_AT(struct drm_tutti_event, pad, 12);
 
 /**
  * struct drm_tutti_fence - timeline point @point of @syncobj follows the queue.
@@ -305,11 +422,18 @@ struct drm_tutti_fence {
 	__u64 point;
 	__u64 packet;
 };
+TUTTI_SIZE(struct drm_tutti_fence, 24);
+TUTTI_AT(struct drm_tutti_fence, handle, 0);
+TUTTI_AT(struct drm_tutti_fence, syncobj, 4);
+TUTTI_AT(struct drm_tutti_fence, point, 8);
+TUTTI_AT(struct drm_tutti_fence, packet, 16);
 
 /** struct drm_tutti_kick - the card said it sleeps: wake it. */
 struct drm_tutti_kick {
 	__u64 pad;
 };
+TUTTI_SIZE(struct drm_tutti_kick, 8);
+TUTTI_AT(struct drm_tutti_kick, pad, 0);
 
 /* struct drm_tutti_control.op */
 #define DRM_TUTTI_CONTROL_COUNTERS 0  /* bring the counters up to date */
@@ -328,6 +452,10 @@ struct drm_tutti_control {
 	__u32 pad;
 	__u64 arg[3];
 };
+TUTTI_SIZE(struct drm_tutti_control, 32);
+TUTTI_AT(struct drm_tutti_control, op, 0);
+TUTTI_AT(struct drm_tutti_control, pad, 4);
+TUTTI_AT(struct drm_tutti_control, arg, 8);
 
 #define DRM_TUTTI_IOWR(nr, type) DRM_IOWR(DRM_COMMAND_BASE + (nr), struct type)
 
@@ -352,6 +480,7 @@ struct drm_tutti_control {
 #define DRM_IOCTL_TUTTI_FENCE DRM_TUTTI_IOWR(DRM_TUTTI_FENCE, drm_tutti_fence)
 #define DRM_IOCTL_TUTTI_KICK DRM_TUTTI_IOWR(DRM_TUTTI_KICK, drm_tutti_kick)
 #define DRM_IOCTL_TUTTI_CONTROL DRM_TUTTI_IOWR(DRM_TUTTI_CONTROL, drm_tutti_control)
+#define DRM_IOCTL_TUTTI_BO_USERPTR DRM_TUTTI_IOWR(DRM_TUTTI_BO_USERPTR, drm_tutti_bo_userptr)
 
 #if defined(__cplusplus)
 }

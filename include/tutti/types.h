@@ -41,6 +41,7 @@
 
 /* Compile-time ceilings. What a card really has is in its discovery data. */
 #define TUTTI_MAX_SMS 1024u
+#define TUTTI_SMALL_CARD_SMS 256u /* more: the large firmware image (TUTTI_IMAGE_NAME_LARGE) */
 #define TUTTI_MAX_GPCS 64u
 #define TUTTI_MAX_QUEUES 256u
 #define TUTTI_MAX_CONTEXTS 256u

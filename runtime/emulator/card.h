@@ -39,6 +39,7 @@ enum tutti_card_fault {
 	TUTTI_INJECT_MEMORY_ERROR,   /* arg: fetches that report an ECC error */
 	TUTTI_INJECT_LINK_DOWN,      /* host memory and BAR accesses fail until cleared */
 	TUTTI_INJECT_REMOVED,        /* discovery reads all ones, card stops for good */
+	TUTTI_INJECT_BOOT_FAILURE,   /* arg: how many good images are refused as damaged */
 	TUTTI_INJECT_KINDS
 };
 

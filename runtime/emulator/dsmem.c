@@ -290,11 +290,13 @@ static void *io_access(struct hart *hart, uint64_t va, unsigned bytes, unsigned 
 
 	if (p)
 		return p;
-	hart->fault.valid = true;
-	hart->fault.cause = cause;
-	hart->fault.access = (uint8_t)kind;
-	hart->fault.pc = hart_pc(hart);
-	hart->fault.address = va;
+	if (!hart->fault.valid) { /* eight bytes come as two accesses */
+		hart->fault.valid = true;
+		hart->fault.cause = cause;
+		hart->fault.access = (uint8_t)kind;
+		hart->fault.pc = hart_pc(hart);
+		hart->fault.address = va;
+	}
 	uc_emu_stop(hart->uc);
 	memset(sink, 0, bytes);
 	return sink;

@@ -252,6 +252,8 @@ void mmu_invalidate(struct tutti_card *card);
 /** mmu_page() - like mmu_translate, for accesses inside one page; @host: it lies in host memory. */
 void *mmu_page(struct tutti_card *card, uint32_t asid, uint64_t va, unsigned access, bool *host,
 	       struct mmu_fault *fault);
+/** mmu_generation() - changes with every mmu_invalidate(): what was translated before must be translated again. */
+uint32_t mmu_generation(const struct tutti_card *card);
 int mmu_host_add(struct tutti_card *card, void *start, size_t bytes);
 void mmu_host_remove(struct tutti_card *card, void *start);
 

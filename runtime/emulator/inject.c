@@ -33,6 +33,7 @@ static const struct {
 	[TUTTI_INJECT_MEMORY_ERROR] = { "memory-error", true, 0 },
 	[TUTTI_INJECT_LINK_DOWN] = { "link-down", false, 0 },
 	[TUTTI_INJECT_REMOVED] = { "removed", false, 0 },
+	[TUTTI_INJECT_BOOT_FAILURE] = { "boot-failure", true, 0 },
 };
 
 bool inject_armed(struct tutti_card *card, enum tutti_card_fault fault, uint64_t *arg)

@@ -39,7 +39,7 @@ struct mmu_fault {
  * mmu_translate() - pointer to @va of address space @asid.
  * @access: TUTTI_ACCESS_*
  * @extent: if not NULL, gets how many bytes from @va on are contiguous in emulator memory
- *	with at least the same permissions (whole pages merged, up to a cap of 1 GiB)
+ *	with the same permissions (whole pages merged, up to a cap of 1 GiB)
  * Return: NULL and @fault filled if refused. Thread-safe.
  */
 void *mmu_translate(struct tutti_card *card, uint32_t asid, uint64_t va, unsigned access, uint64_t *extent,

@@ -133,6 +133,8 @@ void loader_boot(struct tutti_card *card)
 	image = copy_image(card, &bytes, &error);
 	if (image)
 		error = check_image(image, bytes, card->discovery.local_bytes);
+	if (!error && inject_take(card, TUTTI_INJECT_BOOT_FAILURE))
+		error = TUTTI_IMAGE_BAD_CRC;
 	if (!error) {
 		start(card, image);
 	} else {

@@ -87,6 +87,11 @@ void mmu_invalidate(struct tutti_card *card)
 		tutti_store_relaxed(&mmu->entry[i].data, 0);
 }
 
+uint32_t mmu_generation(const struct tutti_card *card)
+{
+	return tutti_load_acquire(&card->mmu->generation);
+}
+
 void mmu_reset(struct tutti_card *card)
 {
 	unsigned i;
@@ -283,7 +288,7 @@ static void leaf_grow(struct leaf *leaf)
 	while (leaf->table && ++leaf->index < TUTTI_PTES) {
 		pte = tutti_load_relaxed(&leaf->table[leaf->index]);
 		if (!(pte & TUTTI_PTE_V) || leaf_check(pte, 0) || tutti_pte_bus(pte) != leaf->bus + leaf->bytes ||
-		    (pte & leaf->permissions) != leaf->permissions)
+		    (pte & TUTTI_PTE_LEAF) != leaf->permissions)
 			return;
 		leaf->bytes += TUTTI_PAGE_SIZE;
 	}
@@ -376,7 +381,7 @@ void *mmu_page(struct tutti_card *card, uint32_t asid, uint64_t va, unsigned acc
 	return page_miss(card, asid, va, needed, key, host, fault);
 }
 
-/* Bytes from @page on that are contiguous in emulator memory with at least @permissions. Lock held. */
+/* Bytes from @page on that are contiguous in emulator memory with the same @permissions. Lock held. */
 static uint64_t measure(struct tutti_card *card, uint32_t asid, uint64_t va, const uint8_t *page,
 			uint64_t permissions)
 {
@@ -385,7 +390,7 @@ static uint64_t measure(struct tutti_card *card, uint32_t asid, uint64_t va, con
 	uint64_t bytes = 0, avail;
 
 	while (bytes < MMU_EXTENT_CAP && find_leaf(card, asid, va + bytes, &leaf, &ignored)) {
-		if ((leaf.permissions & permissions) != permissions)
+		if (leaf.permissions != permissions)
 			break;
 		leaf_grow(&leaf);
 		if (bus_pointer(card, leaf.bus, TUTTI_PAGE_SIZE, leaf.bytes, &avail) != page + bytes)

@@ -224,11 +224,24 @@ static void account_run(struct tutti_card *card, const struct mover *m, const st
 		mover_account(card, m->d.other + m->walk.done, piece->bytes);
 }
 
+static uint32_t move_piece(struct tutti_card *card, struct mover *m, struct mover_fault *fault)
+{
+	struct piece piece;
+	uint32_t n;
+
+	walk_piece(&m->walk, &piece);
+	account_run(card, m, &piece);
+	n = mover_move(card, m, &piece, fault);
+	walk_advance(&m->walk, n);
+	if (!piece.filled)
+		count(card, TUTTI_COUNTER_MOVER_BYTES, n);
+	return n;
+}
+
 /* Bytes until the descriptor is done, refused or has used up @left. Return: what is left, 0 = turn over. */
 static uint32_t go_on(struct tutti_card *card, struct mover *m, uint32_t left)
 {
 	struct mover_fault fault = { TUTTI_CAUSE_NONE, TUTTI_ACCESS_NONE, 0 };
-	struct piece piece;
 	uint32_t n;
 
 	if (m->d.flags & TUTTI_MOVER_CALL && sm_array_call_dropped(card->sms, m->call.cta))
@@ -236,13 +249,10 @@ static uint32_t go_on(struct tutti_card *card, struct mover *m, uint32_t left)
 	else
 		fault.cause = m->refused ? TUTTI_CAUSE_SERVICE : find_shared(card, m);
 	while (m->walk.done < m->walk.total && left && !fault.cause && m->d.op != TUTTI_MOVE_END) {
-		walk_piece(&m->walk, &piece);
-		account_run(card, m, &piece);
-		n = mover_move(card, m, &piece, &fault);
-		walk_advance(&m->walk, n);
+		n = mover_rows(card, m, left);
+		if (!n)
+			n = move_piece(card, m, &fault);
 		m->arrived += n;
-		if (!piece.filled)
-			count(card, TUTTI_COUNTER_MOVER_BYTES, n);
 		left -= n < left ? n : left;
 	}
 	tell_barriers(m);

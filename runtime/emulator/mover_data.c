@@ -11,14 +11,8 @@
 #define LINE 128u
 #define SECTOR 32u
 #define ATOM 16u
-
-/* Bytes from @va to the end of its page, at most @n. */
-static uint32_t clip(uint64_t va, uint64_t n)
-{
-	uint64_t left = TUTTI_PAGE_SIZE - (va & (TUTTI_PAGE_SIZE - 1));
-
-	return (uint32_t)(n < left ? n : left);
-}
+#define BUFFER 4096u         /* bytes at a time that pass through a buffer */
+#define MOST (256u << 10)    /* bytes at a time */
 
 void mover_account(struct tutti_card *card, uint64_t va, uint64_t bytes)
 {
@@ -124,25 +118,62 @@ static void pattern(uint8_t *to, uint64_t value, uint64_t first, uint32_t n)
 	memcpy(to, &value, n);
 }
 
-/* ---- pages --------------------------------------------------------------- */
+/* ---- global memory -------------------------------------------------------- */
 
-static uint8_t *page(struct tutti_card *card, const struct mover *m, uint64_t va, unsigned access, uint32_t n,
-		     struct mover_fault *fault)
+static struct mover_extent *find_extent(struct tutti_card *card, uint64_t va, unsigned access)
 {
-	struct mmu_fault refused = { TUTTI_CAUSE_NONE, 0 };
-	bool host = false;
-	uint8_t *p = mmu_page(card, m->call.asid, va, access, &host, &refused);
+	struct mover *m = card->mover;
+	uint32_t generation = mmu_generation(card);
 
-	if (p && host && access == TUTTI_ACCESS_READ) {
-		count(card, TUTTI_COUNTER_BUS_READS, 1);
-		count(card, TUTTI_COUNTER_BUS_READ_BYTES, n);
-	} else if (p && host) {
-		count(card, TUTTI_COUNTER_BUS_WRITES, 1);
-		count(card, TUTTI_COUNTER_BUS_WRITE_BYTES, n);
+	for (unsigned i = 0; i < MOVER_EXTENTS; i++) {
+		struct mover_extent *e = &m->extent[i];
+
+		if (va - e->va < e->bytes && e->asid == m->call.asid && e->access == access &&
+		    e->generation == generation && !inject_is(card, TUTTI_INJECT_PAGE_FAULT))
+			return e;
 	}
-	if (!p)
+	return NULL;
+}
+
+static struct mover_extent *make_extent(struct tutti_card *card, uint64_t va, unsigned access,
+					struct mover_fault *fault)
+{
+	struct mover *m = card->mover;
+	struct mover_extent *e = &m->extent[m->extent_next++ % MOVER_EXTENTS];
+	struct mmu_fault refused = { TUTTI_CAUSE_NONE, 0 };
+
+	e->generation = mmu_generation(card);
+	e->bytes = 0;
+	e->at = mmu_page(card, m->call.asid, va, access, &e->bus, &refused);
+	if (e->at)
+		e->at = mmu_translate(card, m->call.asid, va, access, &e->bytes, &refused);
+	if (!e->at) {
+		e->bytes = 0;
 		*fault = (struct mover_fault){ refused.cause, (uint8_t)access, refused.address };
-	return p;
+		return NULL;
+	}
+	e->va = va;
+	e->asid = m->call.asid;
+	e->access = (uint8_t)access;
+	return e;
+}
+
+/* Where @va lies, with all that lies behind it in one piece; *@n is made smaller if it is more. */
+static uint8_t *reach(struct tutti_card *card, uint64_t va, unsigned access, uint32_t *n, struct mover_fault *fault)
+{
+	struct mover_extent *e = find_extent(card, va, access);
+
+	if (unlikely(!e) && !(e = make_extent(card, va, access, fault)))
+		return NULL;
+	if (*n > e->bytes - (va - e->va))
+		*n = (uint32_t)(e->bytes - (va - e->va));
+	if (e->bus) {
+		bool read = access == TUTTI_ACCESS_READ;
+
+		count(card, read ? TUTTI_COUNTER_BUS_READS : TUTTI_COUNTER_BUS_WRITES, 1);
+		count(card, read ? TUTTI_COUNTER_BUS_READ_BYTES : TUTTI_COUNTER_BUS_WRITE_BYTES, *n);
+	}
+	return e->at + (va - e->va);
 }
 
 static uint32_t refuse(struct mover_fault *fault, uint64_t address)
@@ -153,10 +184,20 @@ static uint32_t refuse(struct mover_fault *fault, uint64_t address)
 
 /* ---- operations ---------------------------------------------------------- */
 
+static uint32_t least(uint64_t a, uint32_t b)
+{
+	return a < b ? (uint32_t)a : b;
+}
+
+static bool converts(const struct mover *m)
+{
+	return m->shape.type == TUTTI_TF32 || m->shape.type == TUTTI_TF32_FTZ || m->shape.type == TUTTI_F32_FTZ;
+}
+
 static uint32_t fill_shared(const struct mover *m, uint64_t bytes)
 {
-	uint8_t buffer[TUTTI_PAGE_SIZE];
-	uint32_t n = bytes < sizeof(buffer) ? (uint32_t)bytes : (uint32_t)sizeof(buffer);
+	uint8_t buffer[BUFFER];
+	uint32_t n = least(bytes, BUFFER);
 
 	pattern(buffer, m->shape.fill, m->walk.done, n);
 	deliver(m, m->d.shared + (uint32_t)m->walk.done, buffer, n);
@@ -166,8 +207,8 @@ static uint32_t fill_shared(const struct mover *m, uint64_t bytes)
 static uint32_t fill_global(struct tutti_card *card, const struct mover *m, uint64_t va, uint64_t bytes,
 			    struct mover_fault *fault)
 {
-	uint32_t n = clip(va, bytes);
-	uint8_t *to = page(card, m, va, TUTTI_ACCESS_WRITE, n, fault);
+	uint32_t n = least(bytes, MOST);
+	uint8_t *to = reach(card, va, TUTTI_ACCESS_WRITE, &n, fault);
 
 	if (!to)
 		return 0;
@@ -178,8 +219,8 @@ static uint32_t fill_global(struct tutti_card *card, const struct mover *m, uint
 static uint32_t load(struct tutti_card *card, const struct mover *m, const struct piece *piece,
 		     struct mover_fault *fault)
 {
-	uint32_t buffer[TUTTI_PAGE_SIZE / 4], n = clip(piece->va, piece->bytes);
-	const uint8_t *from = page(card, m, piece->va, TUTTI_ACCESS_READ, n, fault);
+	uint32_t buffer[BUFFER / 4], n = least(piece->bytes, converts(m) ? BUFFER : MOST);
+	const uint8_t *from = reach(card, piece->va, TUTTI_ACCESS_READ, &n, fault);
 
 	if (!from)
 		return 0;
@@ -190,9 +231,9 @@ static uint32_t load(struct tutti_card *card, const struct mover *m, const struc
 static uint32_t store(struct tutti_card *card, const struct mover *m, const struct piece *piece,
 		      struct mover_fault *fault)
 {
-	uint32_t at = m->d.shared + (uint32_t)m->walk.done, n = clip(piece->va, piece->bytes);
-	uint32_t buffer[TUTTI_PAGE_SIZE / 4];
-	uint8_t *to = page(card, m, piece->va, m->reduce ? TUTTI_ACCESS_ATOMIC : TUTTI_ACCESS_WRITE, n, fault);
+	uint32_t at = m->d.shared + (uint32_t)m->walk.done, n = least(piece->bytes, m->reduce ? BUFFER : MOST);
+	uint32_t buffer[BUFFER / 4];
+	uint8_t *to = reach(card, piece->va, m->reduce ? TUTTI_ACCESS_ATOMIC : TUTTI_ACCESS_WRITE, &n, fault);
 
 	if (!to)
 		return 0;
@@ -209,9 +250,9 @@ static uint32_t store(struct tutti_card *card, const struct mover *m, const stru
 static uint32_t copy(struct tutti_card *card, const struct mover *m, uint64_t from, uint64_t to, uint64_t bytes,
 		     bool convert, struct mover_fault *fault)
 {
-	uint32_t n = clip(to, clip(from, bytes)), buffer[TUTTI_PAGE_SIZE / 4];
-	const uint8_t *source = page(card, m, from, TUTTI_ACCESS_READ, n, fault);
-	uint8_t *target = source ? page(card, m, to, TUTTI_ACCESS_WRITE, n, fault) : NULL;
+	uint32_t n = least(bytes, convert ? BUFFER : MOST), buffer[BUFFER / 4];
+	const uint8_t *source = reach(card, from, TUTTI_ACCESS_READ, &n, fault);
+	uint8_t *target = source ? reach(card, to, TUTTI_ACCESS_WRITE, &n, fault) : NULL;
 
 	if (!target)
 		return 0;
@@ -222,7 +263,7 @@ static uint32_t copy(struct tutti_card *card, const struct mover *m, uint64_t fr
 static uint32_t shared_to_shared(const struct mover *m, uint64_t bytes)
 {
 	uint32_t from = m->d.source + (uint32_t)m->walk.done, to = m->d.shared + (uint32_t)m->walk.done;
-	uint32_t buffer[TUTTI_PAGE_SIZE / 4], n = bytes < sizeof(buffer) ? (uint32_t)bytes : (uint32_t)sizeof(buffer);
+	uint32_t buffer[BUFFER / 4], n = least(bytes, BUFFER);
 	const struct sm_shared *target = &m->target[0];
 
 	shared_read(&m->source, m->shape.swizzle, from, (uint8_t *)buffer, n);
@@ -287,7 +328,7 @@ uint32_t mover_move(struct tutti_card *card, struct mover *m, const struct piece
 		return shared_ok(m, piece->bytes) ? shared_to_shared(m, piece->bytes) : refuse(fault, m->d.shared);
 	case TUTTI_MOVE_COPY:
 		return piece->filled ? fill_global(card, m, dense, piece->bytes, fault) :
-				       copy(card, m, piece->va, dense, piece->bytes, true, fault);
+				       copy(card, m, piece->va, dense, piece->bytes, converts(m), fault);
 	case TUTTI_MOVE_SCATTER:
 		return piece->filled ? skip(piece->bytes) :
 				       copy(card, m, dense, piece->va, piece->bytes, false, fault);
@@ -296,4 +337,60 @@ uint32_t mover_move(struct tutti_card *card, struct mover *m, const struct piece
 	default: /* PREFETCH: memory of this card is as fast as its cache, only the counters see it */
 		return skip(piece->bytes);
 	}
+}
+
+/* ---- rows ------------------------------------------------------------------- */
+
+static void account_rows(struct tutti_card *card, const struct walk *walk, uint64_t va, uint64_t rows)
+{
+	uint64_t stride = walk->outer[0].stride, bytes = walk->run.count;
+
+	count(card, TUTTI_COUNTER_MOVER_BYTES, rows * bytes);
+	if (stride % LINE == 0) { /* all rows lie alike in their lines */
+		count(card, TUTTI_COUNTER_MOVER_LINES, rows * ((va + bytes - 1) / LINE - va / LINE + 1));
+		count(card, TUTTI_COUNTER_MOVER_SECTORS, rows * ((va + bytes - 1) / SECTOR - va / SECTOR + 1));
+		return;
+	}
+	for (; rows; rows--, va += stride)
+		mover_account(card, va, bytes);
+}
+
+static void move_row(const struct mover *m, uint8_t *global, uint32_t at, uint32_t bytes)
+{
+	if (m->d.op == TUTTI_MOVE_LOAD && m->targets == 1 && !m->shape.swizzle)
+		memcpy(m->target[0].base + at, global, bytes);
+	else if (m->d.op == TUTTI_MOVE_LOAD)
+		deliver(m, at, global, bytes);
+	else
+		shared_read(&m->source, m->shape.swizzle, at, global, bytes);
+}
+
+uint32_t mover_rows(struct tutti_card *card, struct mover *m, uint32_t most)
+{
+	struct walk *walk = &m->walk;
+	uint64_t rows = walk_rows(walk), bytes = walk->run.count, stride = walk->outer[0].stride, done = 0;
+	unsigned access = m->d.op == TUTTI_MOVE_LOAD ? TUTTI_ACCESS_READ : TUTTI_ACCESS_WRITE;
+	struct mover_fault refused;
+	struct piece piece;
+	uint32_t reached;
+	uint8_t *global;
+
+	if (rows < 2 || bytes > most || converts(m) || m->reduce ||
+	    (m->d.op != TUTTI_MOVE_LOAD && m->d.op != TUTTI_MOVE_STORE))
+		return 0;
+	if (rows > most / bytes)
+		rows = most / bytes;
+	walk_piece(walk, &piece);
+	if (piece.filled || !shared_ok(m, rows * bytes))
+		return 0;
+	for (; done < rows; done++) {
+		reached = (uint32_t)bytes;
+		global = reach(card, piece.va + done * stride, access, &reached, &refused);
+		if (!global || reached < bytes)
+			break;
+		move_row(m, global, m->d.shared + (uint32_t)(walk->done + done * bytes), (uint32_t)bytes);
+	}
+	account_rows(card, walk, piece.va, done);
+	walk_skip(walk, done);
+	return (uint32_t)(done * bytes);
 }

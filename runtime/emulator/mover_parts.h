@@ -49,6 +49,20 @@ void walk_start(struct walk *walk, const struct tutti_mover *d, const struct tut
 /** walk_piece() - the next bytes; not behind the end (walk->done == walk->total). */
 void walk_piece(const struct walk *walk, struct piece *piece);
 void walk_advance(struct walk *walk, uint64_t bytes);
+/** walk_rows() - rows from here on that are next to each other in the same way; 0 if inside a row or its fill. */
+uint64_t walk_rows(const struct walk *walk);
+/** walk_skip() - behind @rows whole rows of those. */
+void walk_skip(struct walk *walk, uint64_t rows);
+
+/** struct mover_extent - bytes that lie in one piece of the emulator's memory, for one kind of access. */
+struct mover_extent {
+	uint64_t va, bytes;
+	uint8_t *at;
+	uint32_t asid, generation;
+	uint8_t access;
+	bool bus;
+};
+#define MOVER_EXTENTS 4u
 
 /** struct mover - the descriptor being executed, taken out of the ring. */
 struct mover {
@@ -59,6 +73,8 @@ struct mover {
 	struct walk walk;
 	reduce_row reduce;
 	uint64_t arrived;         /* bytes not yet told to the barriers */
+	struct mover_extent extent[MOVER_EXTENTS]; /* newest translations, kept from one descriptor to the next */
+	unsigned extent_next;
 	/* of this turn */
 	struct sm_shared source, target[SM_CGA_CTAS];
 	unsigned targets;
@@ -71,10 +87,15 @@ struct mover_fault {
 };
 
 /**
- * mover_move() - do the first bytes of @piece, as many as lie on one page everywhere.
+ * mover_move() - do the first bytes of @piece, as many as lie together everywhere.
  * Return: their number, 0 = refused (@fault).
  */
 uint32_t mover_move(struct tutti_card *card, struct mover *m, const struct piece *piece, struct mover_fault *fault);
+/**
+ * mover_rows() - whole rows of a load or store, all alike and inside the tensor, up to @most bytes.
+ * Return: bytes done; 0 = not such a case, or the next row is refused: see mover_move().
+ */
+uint32_t mover_rows(struct tutti_card *card, struct mover *m, uint32_t most);
 /** mover_account() - count what moving @bytes at @va touches. */
 void mover_account(struct tutti_card *card, uint64_t va, uint64_t bytes);
 

@@ -75,6 +75,16 @@ void walk_piece(const struct walk *walk, struct piece *piece)
 	}
 }
 
+/* Carry of dimension @k - 1 into @k and those behind it. */
+static void carry(struct walk *walk, unsigned k)
+{
+	for (; k < walk->dimensions; k++) {
+		if (++walk->outer[k].index < walk->outer[k].total)
+			return;
+		walk->outer[k].index = 0;
+	}
+}
+
 void walk_advance(struct walk *walk, uint64_t bytes)
 {
 	walk->done += bytes;
@@ -82,9 +92,25 @@ void walk_advance(struct walk *walk, uint64_t bytes)
 	if (walk->at < walk->run.row)
 		return;
 	walk->at = 0;
-	for (unsigned k = 0; k < walk->dimensions; k++) {
-		if (++walk->outer[k].index < walk->outer[k].total)
-			return;
-		walk->outer[k].index = 0;
-	}
+	carry(walk, 0);
+}
+
+uint64_t walk_rows(const struct walk *walk)
+{
+	uint64_t end = walk->outer[0].before + walk->outer[0].count;
+
+	if (walk->at || walk->run.row != walk->run.count || !walk->dimensions ||
+	    walk->outer[0].index < walk->outer[0].before || walk->outer[0].index >= end)
+		return 0;
+	return end - walk->outer[0].index;
+}
+
+void walk_skip(struct walk *walk, uint64_t rows)
+{
+	walk->done += rows * walk->run.row;
+	walk->outer[0].index += rows;
+	if (walk->outer[0].index < walk->outer[0].total)
+		return;
+	walk->outer[0].index = 0;
+	carry(walk, 1);
 }

@@ -11,7 +11,11 @@ bool raster_shape_init(struct raster_shape *shape, const uint32_t groups[3], con
 	memset(shape, 0, sizeof(*shape));
 	shape->groups_x = groups[0];
 	shape->groups_y = groups[1];
-	for (unsigned i = 0; level && i < TUTTI_CGA_LEVELS; i++) {
+	if (!level) { /* most are plain: no division */
+		memcpy(shape->extent[0], groups, sizeof(shape->extent[0]));
+		return groups[0] && groups[1] && groups[2];
+	}
+	for (unsigned i = 0; i < TUTTI_CGA_LEVELS; i++) {
 		const uint32_t part[3] = {level[i].x, level[i].y, level[i].z};
 
 		if (level[i].kind == TUTTI_CGA_NONE)

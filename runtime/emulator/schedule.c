@@ -62,6 +62,12 @@ static void take_shared(struct engine *engine)
 	pthread_mutex_unlock(&array->lock);
 }
 
+/* A CGA's first CTA stands for all of them. */
+static bool worth_sharing(const struct cta_list *list)
+{
+	return list->count > LOOK || (list->count > 1 && list->head->group);
+}
+
 /* The driving thread has worked long on its own: are there CTAs for the others? */
 static void consider_sharing(struct engine *engine)
 {
@@ -75,7 +81,7 @@ static void consider_sharing(struct engine *engine)
 
 		if (!engine->began)
 			engine->began = now;
-		else if (now - engine->began > LONG_NS && array->pending.count > LOOK)
+		else if (now - engine->began > LONG_NS && worth_sharing(&array->pending))
 			share(array);
 	}
 }

@@ -97,7 +97,7 @@ static bool sm_array_allocate(struct sm_array *array)
 {
 	array->sm = calloc(array->sms, sizeof(*array->sm));
 	array->slot = calloc(array->slots, sizeof(*array->slot));
-	array->view = calloc((size_t)array->sms * array->slots, sizeof(*array->view));
+	array->view = aligned_alloc(64, (size_t)array->sms * array->slots * sizeof(*array->view)); /* cleared later */
 	array->cta = calloc((size_t)array->sms * array->limits->cta_slots, sizeof(*array->cta));
 	array->killed = calloc(array->slots, sizeof(*array->killed));
 	if (!array->sm || !array->slot || !array->view || !array->cta || !array->killed)
@@ -271,6 +271,8 @@ static bool find_levels(struct sm_array *array, const struct tutti_task_state *s
 		memcpy(level, given, sizeof(*level) * TUTTI_CGA_LEVELS);
 	else if (state->cga_x)
 		level[0] = (struct tutti_cga_shape){state->cga_x, state->cga_y, state->cga_z, TUTTI_CGA_GPC};
+	else
+		return raster_shape_init(shape, groups, NULL);
 	if (!raster_shape_init(shape, groups, level))
 		return false;
 	for (unsigned i = 0; i < shape->identity; i++)

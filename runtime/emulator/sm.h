@@ -112,13 +112,14 @@ struct slot {
 	uint32_t *done;
 };
 
-/** struct view - what one SM knows of one slot. */
+/** struct view - what one SM knows of one slot: one cache line. */
 struct view {
 	uint32_t epoch;
 	uint32_t version;
 	uint64_t split_base; /* split tasks: launch count at which wave 0 of some CTA was */
 	struct rasteriser raster;
 };
+_Static_assert(sizeof(struct view) == 64, "a launch touches one line of each SM");
 
 struct hart;
 struct engine;
@@ -126,9 +127,8 @@ struct wave;
 
 struct cta {
 	struct cta *next;
-	struct cta *group;     /* next CTA of the CGA */
-	struct cga *cga;       /* NULL = alone */
 	struct task *task;
+	struct cga *cga;       /* NULL = alone */
 	struct engine *engine; /* NULL = not started */
 	struct hart *hart;
 	struct wave *live;     /* started and not ended */
@@ -136,13 +136,15 @@ struct cta {
 	uint64_t wave_slots[SM_WAVES / 64];
 	uint32_t number;       /* in the pool */
 	struct raster_place at;
-	uint32_t lmem, work_items; /* these three if special */
-	uint64_t work_first;
 	uint16_t sm, shared_first;
 	uint16_t waves, started, left, arrived;
 	uint16_t first_wave; /* not 0 in split tasks only */
 	uint8_t slot;
-	bool used, frozen, special;
+	bool used, frozen;
+	bool special;          /* has the three below, is of a CGA or both */
+	uint32_t lmem, work_items;
+	uint64_t work_first;
+	struct cta *group;     /* next CTA of the CGA */
 	/* tensor requests: asked by its waves, served by movers (atomic) */
 	uint32_t asked, served;
 	bool failed;   /* atomic: a mover was refused an access */
@@ -166,15 +168,12 @@ struct wave {
 	uint16_t number;
 	uint16_t slot; /* in the SM, WAVE_NO_SLOT = not asked for yet */
 	bool fresh, has_context, spun;
+	bool info_special;
+	bool cga_arrived;
 	enum wave_wait wait;
 	uint32_t wait_value;
 	const uint64_t *wait_word;
 	struct tutti_tensor_call *call; /* its newest request; NULL = never made one */
-	bool info_special;
-	bool cga_arrived;
-	uint32_t cga_phase; /* in which it arrived */
-	uint16_t service;   /* asked of the firmware */
-	uint64_t argument[3];
 	int stack; /* slot of the class, -1 = none yet */
 	uint32_t stack_class;
 	void *stack_saved;
@@ -184,6 +183,9 @@ struct wave {
 	uc_context *context;
 	uint64_t reserved_va, reserved_value;
 	uint8_t reserved_bytes;
+	uint32_t cga_phase; /* in which it arrived */
+	uint16_t service;   /* asked of the firmware */
+	uint64_t argument[3];
 };
 
 struct wave_list {

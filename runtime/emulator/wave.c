@@ -65,6 +65,9 @@ static void fill_info(struct engine *engine, struct wave *wave)
 	info->cta[1] = cta->at.y;
 	info->cta[2] = cta->at.z;
 	info->cta_linear = cta->at.index;
+	info->cga[0] = cta->at.x; /* alone: a CGA of one */
+	info->cga[1] = cta->at.y;
+	info->cga[2] = cta->at.z;
 	info->sm = cta->sm;
 	info->gpc = array->gpc_of[cta->sm];
 	info->time = engine->time;

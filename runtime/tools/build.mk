@@ -22,7 +22,7 @@ $(TOOL_OUT)/tool.o: $(TOOL_KERNELS)
 # Whole archive: store_speed.o replaces functions of libunicorn that nothing else refers to.
 $(OUT)/tutti: $(TOOL_OBJECTS) $(OUT)/libtutti.a
 	$(CC) $(HOST_CFLAGS) $(TOOL_OBJECTS) -o $@ $(LDFLAGS) -Wl,--whole-archive $(OUT)/libtutti.a \
-		-Wl,--no-whole-archive $(RUNTIME_LIBS)
+		-Wl,--no-whole-archive $(RUNTIME_LIBS) -lpci
 
 bench: $(OUT)/tutti
 	$(OUT)/tutti bench --output $(OUT)/bench.json

@@ -80,3 +80,38 @@ TUTTI_KERNEL(tool_forever, struct tool_args)
 	while (!__atomic_load_n(args->out, __ATOMIC_RELAXED))
 		tutti_yield();
 }
+
+/* ---- `tutti calibrate`: one class of instructions, @value times sixteen; one resource more than the plain one ---- */
+
+#define CALIBRATE(name, instruction)                                                                 \
+	TUTTI_KERNEL(calibrate_##name, struct tool_args)                                             \
+	{                                                                                            \
+		for (uint64_t i = 0; i < args->value; i++)                                           \
+			__asm__ volatile(".rept 16\n" instruction "\n.endr" ::"r"(args->out)         \
+					 : "t0", "ft0", "memory");                                   \
+	}
+
+CALIBRATE(move, "mv t0, %0")
+CALIBRATE(load, "ld t0, 0(%0)")
+CALIBRATE(store, "sd zero, 0(%0)")
+CALIBRATE(matrix32, "fmul.s ft0, ft1, ft2")
+CALIBRATE(matrix64, "fmul.d ft0, ft1, ft2")
+CALIBRATE(compare, "slt t0, %0, sp")
+CALIBRATE(jump, "beq zero, zero, 1f\n1:")
+CALIBRATE(other, "add t0, %0, sp")
+
+TUTTI_KERNEL(calibrate_plain, struct tool_args)
+{
+}
+TUTTI_KERNEL(calibrate_scalar, struct tool_args, .scalar_blocks = 5)
+{
+}
+TUTTI_KERNEL(calibrate_vector, struct tool_args, .vector_blocks = 5)
+{
+}
+TUTTI_KERNEL(calibrate_shared, struct tool_args, .group_bytes = 8192)
+{
+}
+TUTTI_KERNEL(calibrate_barriers, struct tool_args, .flags = TUTTI_KERNEL_BARRIER, .barriers = 4)
+{
+}

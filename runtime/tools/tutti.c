@@ -13,6 +13,8 @@ static const struct {
 	{ "info", command_info, "what the card is: versions, topology, memory, counters" },
 	{ "run", command_run, "run a kernel of a code object, or an example" },
 	{ "validate", command_validate, "does everything work here? one line each" },
+	{ "dump", command_dump, "read a device core dump" },
+	{ "calibrate", command_calibrate, "weights of the policies that go by energy" },
 	{ "bench", command_bench, "measure launches, boot, copies; table and JSON" },
 };
 

@@ -66,7 +66,7 @@ no_holes() {
 fields_asserted() {
 	perl -0777 -ne '
 		my $file = $_; my $bad = 0;
-		while ($file =~ /\bstruct (tutti_\w+) \{(.*?)\n\};/sg) {
+		while ($file =~ /\bstruct ((?:drm_)?tutti_\w+) \{(.*?)\n\};/sg) {
 			my ($name, $body) = ($1, $2);
 			$body =~ s!/\*.*?\*/!!sg;
 			$body =~ s/\b(?:union|struct)\s*\{//sg; $body =~ s/^\s*\}\s*$//mg; $body =~ s/\}\s*(?=;)//sg;
@@ -112,11 +112,29 @@ for abi in "${abis[@]}"; do
 done
 for header in "$inc"/tutti/*.h; do
 	name=$(basename "$header")
-	[ "$name" = queue.h ] && continue # host only: needs a C library
+	[ "$name" = queue.h ] || [ "$name" = policy.h ] && continue # host only: they need a C library
 	[ "$name" = tensor_api.h ] && continue # API on top of it, no layout between sides
 	[ "$name" = tutti_drm.h ] && continue # the uAPI, Linux only: needs drm.h
 	check "SYS-01: $name stands alone in every ABI" alone "$name"
 	check "SYS-01: $name asserts size and offset of every field" fields_asserted "$header"
 done
 check "SYS-01: each constant is defined once" defined_once
+
+# The uAPI: programs of 64 and of 32 bits talk to one kernel (spec SYS-30).
+drm=$(pkg-config --cflags libdrm | sed "s/-I/-isystem /g")
+uapi_layout() { # ABI
+	local cc
+	cc=$(compiler "$1")
+	echo '#include "tutti/tutti_drm.h"' | ${cc/-ffreestanding/} $drm -g -gdwarf-4 -fno-eliminate-unused-debug-types \
+		-x c -c -o "$work/uapi-$1.o" - &&
+		pahole "$work/uapi-$1.o" 2>/dev/null | grep -v cacheline | sed 's/[ \t]*$//' |
+		sed -n '/^struct drm_tutti_/,/^}/p' >"$work/uapi-$1.txt" && grep -q drm_tutti_wait "$work/uapi-$1.txt"
+}
+check "SYS-30: tutti_drm.h compiles without padding for x86-64" uapi_layout x86-64
+check "SYS-30: no structure of tutti_drm.h has a hole" no_holes uapi-x86-64
+check "SYS-30: tutti_drm.h asserts size and offset of every field" fields_asserted "$inc/tutti/tutti_drm.h"
+if [[ " ${abis[*]} " = *" i386 "* ]] && [ -e /usr/include/asm/types.h -o -e /usr/include/x86_64-linux-gnu/asm/types.h ]; then
+	check "SYS-30: tutti_drm.h compiles without padding for i386" uapi_layout i386
+	check "SYS-30: the same layout for programs of 32 bits" diff -u "$work/uapi-x86-64.txt" "$work/uapi-i386.txt"
+fi
 echo "1..$tests"

@@ -4,7 +4,7 @@
 FUZZ := $(OUT)/tests/fuzz
 FUZZ_CC := clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -std=gnu11 -D_GNU_SOURCE \
 	-fno-strict-aliasing -Wno-address-of-packed-member -Iinclude -Iruntime -Iruntime/emulator -Ifirmware
-FUZZ_BINS := $(addprefix $(FUZZ)/,fuzz_code_object fuzz_image fuzz_topology fuzz_firmware fuzz_fw_packet)
+FUZZ_BINS := $(addprefix $(FUZZ)/,fuzz_code_object fuzz_image fuzz_topology fuzz_firmware fuzz_fw_packet fuzz_fw_tensor)
 
 $(FUZZ)/fuzz_code_object: tests/fuzz/fuzz_code_object.c runtime/elf_check.c runtime/elf_check.h
 $(FUZZ)/fuzz_image: tests/fuzz/fuzz_image.c runtime/emulator/loader.c
@@ -25,6 +25,7 @@ $(FUZZ)/firmware.o: $(FUZZ_FW)
 		$@.all $@
 $(FUZZ)/fuzz_firmware: tests/fuzz/fuzz_firmware.c $(FUZZ)/firmware.o
 $(FUZZ)/fuzz_fw_packet: tests/fuzz/fuzz_fw_packet.c $(FUZZ_FW)
+$(FUZZ)/fuzz_fw_tensor: tests/fuzz/fuzz_fw_tensor.c $(FUZZ_FW)
 -include $(wildcard $(FUZZ)/fw/*.d)
 
 $(FUZZ_BINS):

@@ -21,7 +21,7 @@ seeds() { # TARGET DIRECTORY: seeds from what the build makes
 	return 0
 }
 
-for target in fuzz_code_object fuzz_image fuzz_topology fuzz_firmware fuzz_fw_packet; do
+for target in fuzz_code_object fuzz_image fuzz_topology fuzz_firmware fuzz_fw_packet fuzz_fw_tensor; do
 	number=$((number + 1))
 	seeds "$target" "$out/corpus/$target"
 	if timeout $((seconds + 120)) "$out/$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=65536 \

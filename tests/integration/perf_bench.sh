@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# PERF-01, PERF-02, PERF-03, PERF-09: the benchmark in its short form, with limits so generous that
+# PERF-01, PERF-02, PERF-03, PERF-04, PERF-06, PERF-08, PERF-09: the benchmark in its short form, with limits so generous that
 # only rot fails. Instruction counts (PERF-01) are exact; times are noise on a shared machine.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -23,6 +23,10 @@ perl -e '
 		[ "PERF-01", "condensed_empty_31", 13.5 * 2 ], [ "PERF-01", "condensed_kernarg_6", 46 * 2 ],
 		[ "PERF-01", "condensed_grid_x_6", 53 * 2 ], [ "PERF-01", "condensed_same_6", 7 * 2 ],
 		[ "PERF-01", "condensed_same_31", 4.5 * 2 ],
+		[ "PERF-04", "1024_on_128_x_8", 90 ], [ "PERF-04", "137_on_32_partly_loaded", 165 * 1.5 ],
+		[ "PERF-04", "1000_on_144_random", 565 * 1.5 ], [ "PERF-04", "completion_single", 30 ],
+		[ "PERF-04", "completion_word_one_level", 50 ], [ "PERF-04", "new_shape_128_sms_8_levels_per_sm", 22 ],
+		[ "PERF-06", "decision_growth_32_to_1024", 4 ], [ "PERF-08", "largest_free_run_128_worst", 150 ],
 		[ "PERF-02", "replay_condensed_31", 50 ], [ "PERF-02", "replay_condensed_6", 50 ],
 		[ "PERF-03", "empty_plain_latency", 200 ], [ "PERF-03", "batch_plain_in_order", -50000 ],
 		[ "PERF-03", "batch_condensed_31", -50000 ],

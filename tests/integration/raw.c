@@ -190,9 +190,13 @@ unsigned raw_boot(struct raw *raw, const char *path)
 {
 	const char *firmware = path ? path : getenv("TUTTI_FIRMWARE");
 	size_t bytes;
-	void *image = raw_read_file(firmware ? firmware : rig_out("firmware/tutti-fw.bin"), &bytes);
-	unsigned state = raw_boot_image(raw, image, bytes);
+	char name[64];
+	void *image;
+	unsigned state;
 
+	snprintf(name, sizeof(name), "firmware/%s", tutti_image_name(raw->discovery->sms));
+	image = raw_read_file(firmware ? firmware : rig_out(name), &bytes);
+	state = raw_boot_image(raw, image, bytes);
 	free(image);
 	return state;
 }

@@ -31,26 +31,36 @@ static void note_error(struct tutti_queue *queue, const struct tutti_fault *faul
 	rig->faults++;
 }
 
+static struct tutti_executable *load(struct rig *rig, const char *path)
+{
+	struct tutti_executable *code;
+	const char *message = "";
+	int error = tutti_executable_load_file(rig->device, rig_out(path), &code, &message);
+
+	if (error)
+		fail_msg("load: %s: %s", tutti_strerror(error), message);
+	return code;
+}
+
+void rig_load(struct rig *rig, const char *path)
+{
+	rig->more = load(rig, path);
+}
+
 struct rig *rig_open(const struct tutti_device_options *options)
 {
 	struct tutti_device_options o = { 0 };
 	struct rig *rig = calloc(1, sizeof(*rig));
-	const char *message = "";
 	int error;
 
 	if (options)
 		o = *options;
 	if (!o.name)
 		o.name = "emulator";
-	if (!o.firmware && !getenv("TUTTI_FIRMWARE"))
-		o.firmware = rig_out("firmware/tutti-fw.bin");
 	error = tutti_device_open(&o, &rig->device);
 	if (error)
 		fail_msg("open: %s", tutti_strerror(error));
-	error = tutti_executable_load_file(rig->device, rig_out("tests/integration/kernels/test.tco"), &rig->code,
-					   &message);
-	if (error)
-		fail_msg("load: %s: %s", tutti_strerror(error), message);
+	rig->code = load(rig, "tests/integration/kernels/test.tco");
 	rig->queue = rig_queue(rig, TUTTI_QUEUE_EXTENDED);
 	return rig;
 }
@@ -95,6 +105,8 @@ void rig_close(struct rig *rig)
 	if (rig->queue)
 		tutti_queue_destroy(rig->queue);
 	tutti_executable_destroy(rig->code);
+	if (rig->more)
+		tutti_executable_destroy(rig->more);
 	tutti_device_close(rig->device);
 	free(rig);
 }
@@ -114,6 +126,9 @@ struct tutti_kernel rig_kernel(struct rig *rig, const char *name)
 {
 	struct tutti_kernel kernel;
 	int error = tutti_executable_kernel(rig->code, name, &kernel);
+
+	if (error && rig->more)
+		error = tutti_executable_kernel(rig->more, name, &kernel);
 
 	if (error)
 		fail_msg("kernel %s: %s", name, tutti_strerror(error));

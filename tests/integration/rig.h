@@ -23,7 +23,7 @@
 
 struct rig {
 	struct tutti_device *device;
-	struct tutti_executable *code;
+	struct tutti_executable *code, *more;
 	struct tutti_queue *queue;
 	struct tutti_fault fault;   /* last error reported to the queue's callback */
 	unsigned faults;            /* errors reported */
@@ -38,6 +38,8 @@ const char *rig_out(const char *path);
 struct rig *rig_open(const struct tutti_device_options *options);
 struct rig *rig_topology(const char *text);
 struct rig *rig_deterministic(const char *topology_text);
+/** rig_load() - kernels of one more code object, below the build directory. */
+void rig_load(struct rig *rig, const char *path);
 void rig_close(struct rig *rig);
 struct tutti_queue *rig_queue(struct rig *rig, uint32_t flags);
 struct tutti_kernel rig_kernel(struct rig *rig, const char *name);

@@ -2,7 +2,7 @@
 # On-target tests (REL-02): the firmware's own RV32 objects, main() of main.o renamed, a runner in its place.
 
 TARGET := $(T)/target
-TARGET_UNITS := check basic lake decode
+TARGET_UNITS := check basic lake decode tensor
 TARGET_TESTS := $(TARGET)/test_target
 TARGET_OBJECTS := $(addprefix $(TARGET)/rv32/,$(addsuffix .o,runner $(TARGET_UNITS)))
 TARGET_HOST_OBJECTS := $(addprefix $(TARGET)/host/,$(addsuffix .o,test_target $(TARGET_UNITS)))

@@ -87,11 +87,11 @@ static void fails(void)
 void target_run(enum target_request request)
 {
 	static const struct target_test failing[] = { { "a failing check", fails }, { 0 } }, none[] = { { 0 } };
-	const struct target_test *set[] = { target_basic, target_lake, target_decode,
+	const struct target_test *set[] = { target_basic, target_lake, target_decode, target_tensor,
 					    request == TARGET_FAIL ? failing : none };
 	unsigned i, n = 0;
 
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < sizeof(set) / sizeof(set[0]); i++)
 		for (const struct target_test *t = set[i]; t->name; t++)
 			run(t, ++n);
 	log_text("1..");

@@ -16,7 +16,10 @@ struct target_test {
 	const char *name;
 	void (*run)(void);
 };
-extern const struct target_test target_lake[], target_decode[], target_basic[];
+extern const struct target_test target_lake[], target_decode[], target_basic[], target_tensor[];
+
+/* Marks of target_tensor: + rank; | 0x80 at the end. */
+enum { TARGET_MARK_NOTHING = 1, TARGET_MARK_INTERIOR = 8, TARGET_MARK_EDGE = 16, TARGET_MARK_COLUMN = 24, TARGET_MARK_SETUP = 32 };
 
 /** target_run() - all tests, TAP into the log; with TARGET_FAIL one more, which fails. */
 void target_run(enum target_request request);

@@ -105,6 +105,7 @@ static void adopt(const char *log)
 
 static void tests(const char *path)
 {
+	uint64_t marks[64][2];
 	char *target, *host;
 
 	boot(path, TARGET_TESTS);
@@ -119,12 +120,65 @@ static void tests(const char *path)
 	printf("# %llu instructions\n", (unsigned long long)tutti_card_instructions(card));
 	free(target);
 	free(host);
+	while (tutti_card_marks(card, marks, 64))
+		;
 	/* the same once more: counted to the instruction */
 	uint64_t before = tutti_card_instructions(card);
 
 	boot(path, TARGET_TESTS);
 	printf("# %llu instructions\n", (unsigned long long)tutti_card_instructions(card));
 	ok(before && tutti_card_instructions(card) == before, "REL-02 SYS-12: the same instructions again");
+}
+
+/* Instructions between two marks of the image's last run, less those of a call that does nothing. */
+static uint64_t counted(uint64_t (*marks)[2], size_t n, uint32_t id)
+{
+	uint64_t begun = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (marks[i][0] == id)
+			begun = marks[i][1];
+		if (marks[i][0] == (id | 0x80) && begun)
+			return marks[i][1] - begun;
+	}
+	return 0;
+}
+
+#define RETURN 2u /* instructions of functions that do nothing */
+
+static void limits(void)
+{
+	static const struct { unsigned mark; uint64_t most; const char *name; } limit[] = {
+		{ TARGET_MARK_INTERIOR + 1, 25, "interior tile of rank 1" },
+		{ TARGET_MARK_INTERIOR + 2, 30, "interior tile of rank 2" },
+		{ TARGET_MARK_INTERIOR + 3, 35, "interior tile of rank 3" },
+		{ TARGET_MARK_INTERIOR + 4, 58, "interior tile of rank 4" },
+		{ TARGET_MARK_INTERIOR + 5, 66 * 8, "interior tile of rank 5, eight slices" },
+		{ TARGET_MARK_EDGE + 1, 180, "edge tile of rank 1" },
+		{ TARGET_MARK_EDGE + 2, 180, "edge tile of rank 2" },
+		{ TARGET_MARK_EDGE + 3, 180, "edge tile of rank 3" },
+		{ TARGET_MARK_EDGE + 4, 180, "edge tile of rank 4" },
+		{ TARGET_MARK_EDGE + 5, 180 * 8, "edge tile of rank 5, eight slices" },
+		{ TARGET_MARK_COLUMN + 3, 900, "im2col column of rank 3, three boxes" },
+		{ TARGET_MARK_COLUMN + 4, 300, "im2col column of rank 4, three boxes" },
+		{ TARGET_MARK_COLUMN + 5, 1200, "im2col column of rank 5, three boxes" },
+		{ TARGET_MARK_SETUP, 1500, "setup of a descriptor" },
+	};
+	uint64_t marks[64][2], none, none_interior;
+	size_t n = tutti_card_marks(card, marks, 64);
+
+	none = counted(marks, n, TARGET_MARK_NOTHING) - RETURN;
+	none_interior = counted(marks, n, TARGET_MARK_NOTHING + 1) - RETURN;
+	for (unsigned i = 0; i < sizeof(limit) / sizeof(limit[0]); i++) {
+		uint64_t spent = counted(marks, n, limit[i].mark);
+		char name[128];
+
+		if (spent)
+			spent -= limit[i].mark < TARGET_MARK_COLUMN && limit[i].mark % 8 < 5 ? none_interior : none;
+		snprintf(name, sizeof(name), "PERF-07: %s: %u of %u instructions", limit[i].name, (unsigned)spent,
+			 (unsigned)limit[i].most);
+		ok(spent && spent <= limit[i].most, name);
+	}
 }
 
 static void fails(const char *path)
@@ -186,6 +240,7 @@ int main(int argc, char **argv)
 	status = (void *)(bar + discovery->status.offset);
 	crash = (const void *)(bar + discovery->crash.offset);
 	tests(path);
+	limits();
 	fails(path);
 	crashes(path);
 	printf("1..%u\n", number);

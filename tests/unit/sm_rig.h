@@ -223,6 +223,7 @@ static inline struct tutti_card *rig_create(enum tutti_card_mode mode, unsigned 
 	card->limits.shared_block_bytes = 2048;
 	card->limits.barriers = 16;
 	card->limits.cta_slots = 32;
+	card->limits.tmau_requests = 4;
 	rig_gpcs(&card->limits);
 	assert_int_equal(sm_array_create(card, &card->array), 0);
 	return card;

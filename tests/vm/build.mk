@@ -4,7 +4,7 @@
 KERNEL ?= 6.12
 
 .PHONY: vm-check vm-shell vm-build debug-kernel-check
-vm-build: $(OUT)/tutti-card $(OUT)/firmware/tutti-fw.bin $(OUT)/tutti $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(OUT)/libtutti.so.0 $(OUT)/tutti-conformance
+vm-build: $(OUT)/tutti-card $(OUT)/firmware/tutti-fw.bin $(OUT)/firmware/tutti-fw-large.bin $(OUT)/tutti $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(OUT)/libtutti.so.0 $(OUT)/tutti-conformance
 
 vm-check: vm-build
 	@OUT=$(OUT) tests/vm/run check $(KERNEL)

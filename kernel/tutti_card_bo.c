@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Buffers in card memory: mapped by fault, revocable, exported to other files (spec SYS-22). */
+#include <linux/dma-buf.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <drm/drm_prime.h>
+
+#include "compat.h"
+#include "tutti_bo.h"
+
+#define ZERO_CHUNK SZ_1M
+
+static void card_free(struct drm_gem_object *obj)
+{
+	struct tutti_bo *bo = to_tutti_bo(obj);
+	struct tutti_device *tdev = tutti_bo_device(bo);
+
+	mutex_lock(&tdev->memory_lock);
+	drm_mm_remove_node(&bo->node);
+	mutex_unlock(&tdev->memory_lock);
+	drm_gem_object_release(obj);
+	if (bo->dummy)
+		__free_page(bo->dummy);
+	mutex_destroy(&bo->lock);
+	kfree(bo);
+}
+
+/* Zeroed by its first fault, private to the buffer: nothing leaks through it. */
+static vm_fault_t card_fault_dummy(struct vm_area_struct *vma, struct vm_fault *vmf, struct tutti_bo *bo)
+{
+	struct page *page = READ_ONCE(bo->dummy);
+
+	if (!page) {
+		page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		if (!page)
+			return VM_FAULT_OOM;
+		if (cmpxchg(&bo->dummy, NULL, page)) {
+			__free_page(page);
+			page = bo->dummy;
+		}
+	}
+	return vmf_insert_pfn_prot(vma, vmf->address, page_to_pfn(page), vm_get_page_prot(vma->vm_flags));
+}
+
+static vm_fault_t card_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct tutti_bo *bo = to_tutti_bo((struct drm_gem_object *)vma->vm_private_data);
+	struct tutti_device *tdev = tutti_bo_device(bo);
+	u64 at = (u64)(vmf->pgoff - drm_vma_node_start(&bo->shmem.base.vma_node)) << PAGE_SHIFT;
+	vm_fault_t result;
+	int index;
+
+	if (at >= bo->shmem.base.size)
+		return VM_FAULT_SIGBUS;
+	if (!drm_dev_enter(&tdev->drm, &index))
+		return card_fault_dummy(vma, vmf, bo);
+	down_read(&tdev->view_sem);
+	if (bo->generation != (u64)atomic64_read(&tdev->memory_generation))
+		result = card_fault_dummy(vma, vmf, bo);
+	else
+		result = vmf_insert_pfn(vma, vmf->address,
+					(tdev->bar + tdev->known.aperture + bo->node.start + at) >> PAGE_SHIFT);
+	up_read(&tdev->view_sem);
+	drm_dev_exit(index);
+	return result;
+}
+
+static const struct vm_operations_struct card_vm_ops = {
+	.fault = card_fault,
+	.open = drm_gem_vm_open,
+	.close = drm_gem_vm_close,
+};
+
+static int card_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
+{
+	tutti_vm_flags(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP, 0);
+	vma->vm_page_prot = pgprot_writecombine(vm_get_page_prot(vma->vm_flags));
+	return 0;
+}
+
+/* ---- export ---- */
+
+/*
+ * Other files of this driver import the very buffer. Other drivers may not: they would keep
+ * addresses of card memory through a reset. CPU mappings of the dma-buf are revoked as all are.
+ */
+static int card_attach(struct dma_buf *dma_buf, struct dma_buf_attachment *attachment)
+{
+	return -EOPNOTSUPP;
+}
+
+static struct sg_table *card_map_dma_buf(struct dma_buf_attachment *attachment, enum dma_data_direction direction)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static void card_unmap_dma_buf(struct dma_buf_attachment *attachment, struct sg_table *sgt,
+			       enum dma_data_direction direction)
+{
+}
+
+static int card_dma_buf_mmap(struct dma_buf *dma_buf, struct vm_area_struct *vma)
+{
+	return is_cow_mapping(vma->vm_flags) ? -EINVAL : drm_gem_prime_mmap(dma_buf->priv, vma);
+}
+
+static void card_dma_buf_release(struct dma_buf *dma_buf)
+{
+	struct tutti_bo *bo = to_tutti_bo((struct drm_gem_object *)dma_buf->priv);
+	struct tutti_device *tdev = tutti_bo_device(bo);
+
+	mutex_lock(&tdev->memory_lock);
+	list_del_init(&bo->link);
+	bo->exported = NULL;
+	mutex_unlock(&tdev->memory_lock);
+	tutti_pm_put(tdev);
+	drm_gem_dmabuf_release(dma_buf);
+}
+
+static const struct dma_buf_ops card_dma_buf_ops = {
+	.attach = card_attach,
+	.map_dma_buf = card_map_dma_buf,
+	.unmap_dma_buf = card_unmap_dma_buf,
+	.mmap = card_dma_buf_mmap,
+	.release = card_dma_buf_release,
+};
+
+/* The DRM core calls it once at a time, and again only when the earlier one has gone. */
+static struct dma_buf *card_export(struct drm_gem_object *obj, int flags)
+{
+	struct tutti_bo *bo = to_tutti_bo(obj);
+	struct tutti_device *tdev = tutti_bo_device(bo);
+	struct dma_buf_export_info info = {
+		.exp_name = "tutti",
+		.owner = THIS_MODULE,
+		.ops = &card_dma_buf_ops,
+		.size = obj->size,
+		.flags = flags,
+		.priv = obj,
+		.resv = obj->resv,
+	};
+	struct dma_buf *dma_buf;
+	int error = drm_gem_create_mmap_offset(obj);
+
+	if (!error)
+		error = tutti_pm_get(tdev); /* it may be touched while no file is open */
+	if (error)
+		return ERR_PTR(error);
+	dma_buf = drm_gem_dmabuf_export(obj->dev, &info);
+	if (IS_ERR(dma_buf)) {
+		tutti_pm_put(tdev);
+		return dma_buf;
+	}
+	mutex_lock(&tdev->memory_lock);
+	bo->exported = dma_buf;
+	list_add(&bo->link, &tdev->exports);
+	mutex_unlock(&tdev->memory_lock);
+	return dma_buf;
+}
+
+/** tutti_bo_revoke_exports() - mappings of dma-bufs; faults see the new generation already. */
+void tutti_bo_revoke_exports(struct tutti_device *tdev)
+{
+	struct tutti_bo *bo;
+
+	mutex_lock(&tdev->memory_lock);
+	list_for_each_entry(bo, &tdev->exports, link)
+		unmap_mapping_range(bo->exported->file->f_mapping, 0, 0, 1);
+	mutex_unlock(&tdev->memory_lock);
+}
+
+/* tutti_bo_import() - of a dma-buf; our own card memory is the same buffer again. */
+struct drm_gem_object *tutti_bo_import(struct drm_device *drm, struct dma_buf *dma_buf)
+{
+	struct drm_gem_object *obj = dma_buf->priv;
+
+	if (dma_buf->ops != &card_dma_buf_ops)
+		return drm_gem_prime_import(drm, dma_buf);
+	if (obj->dev != drm)
+		return ERR_PTR(-EOPNOTSUPP);
+	drm_gem_object_get(obj);
+	return obj;
+}
+
+/* ---- life ---- */
+
+static const struct drm_gem_object_funcs card_funcs = {
+	.free = card_free,
+	.mmap = card_mmap,
+	.export = card_export,
+	.vm_ops = &card_vm_ops,
+};
+
+static int card_zero(struct tutti_device *tdev, struct tutti_bo *bo)
+{
+	u64 at, size = bo->shmem.base.size;
+
+	for (at = 0; at < size; at += ZERO_CHUNK) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		memset_io(tdev->aperture + bo->node.start + at, 0, min_t(u64, ZERO_CHUNK, size - at));
+		cond_resched();
+	}
+	wmb(); /* zeroes are there before anybody has the handle */
+	return 0;
+}
+
+/** tutti_card_bo_create() - zeroed; @size in whole pages. -ENOSPC: card memory is full. */
+struct tutti_bo *tutti_card_bo_create(struct tutti_device *tdev, u64 size)
+{
+	struct drm_gem_object *obj = tutti_bo_create_object(&tdev->drm, size);
+	struct tutti_bo *bo;
+	int error;
+
+	if (IS_ERR(obj))
+		return ERR_CAST(obj);
+	bo = to_tutti_bo(obj);
+	bo->placement = DRM_TUTTI_PLACE_CARD;
+	bo->generation = atomic64_read(&tdev->memory_generation);
+	mutex_lock(&tdev->memory_lock);
+	error = drm_mm_insert_node_generic(&tdev->memory, &bo->node, size,
+					   size >= SZ_2M ? SZ_2M : PAGE_SIZE, 0, DRM_MM_INSERT_BEST);
+	mutex_unlock(&tdev->memory_lock);
+	if (error) {
+		kfree(bo);
+		return ERR_PTR(error);
+	}
+	obj->funcs = &card_funcs;
+	drm_gem_private_object_init(&tdev->drm, obj, size);
+	error = card_zero(tdev, bo);
+	if (error) {
+		tutti_bo_put(bo);
+		return ERR_PTR(error);
+	}
+	return bo;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Buffers that are memory of a process (spec SYS-41, tutti_memory_lock). Pages are pinned as
+ * long as the card may reach them: a mapping holds its buffer until the firmware has
+ * acknowledged its end.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+
+#include "tutti_bo.h"
+
+/* At a time: a fatal signal is looked at in between. */
+#define PIN_CHUNK 512ul
+
+/** tutti_user_bo_unpin() - the card does not know the pages any more. */
+void tutti_user_bo_unpin(struct tutti_bo *bo)
+{
+	unpin_user_pages_dirty_lock(bo->user_pages, bo->pinned, true);
+	bo->pinned = 0;
+}
+
+static void user_free(struct drm_gem_object *obj)
+{
+	struct tutti_bo *bo = to_tutti_bo(obj);
+
+	if (bo->sgt && tutti_bo_take_off_list(tutti_bo_device(bo), bo))
+		tutti_bo_drop_dma(bo);
+	tutti_user_bo_unpin(bo);
+	if (bo->user) {
+		account_locked_vm(bo->user, obj->size >> PAGE_SHIFT, false);
+		mmdrop(bo->user);
+	}
+	kvfree(bo->user_pages);
+	drm_gem_object_release(obj);
+	mutex_destroy(&bo->lock);
+	kfree(bo);
+}
+
+/* Whoever has the memory can share it himself. */
+static struct dma_buf *user_export(struct drm_gem_object *obj, int flags)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static const struct drm_gem_object_funcs user_funcs = {
+	.free = user_free,
+	.export = user_export,
+};
+
+static int pin(struct tutti_bo *bo, u64 address)
+{
+	unsigned long pages = bo->shmem.base.size >> PAGE_SHIFT;
+
+	while (bo->pinned < pages) {
+		int got = pin_user_pages_fast(address + (bo->pinned << PAGE_SHIFT),
+					      min(pages - bo->pinned, PIN_CHUNK), FOLL_WRITE | FOLL_LONGTERM,
+					      bo->user_pages + bo->pinned);
+
+		if (got <= 0)
+			return got ? got : -EFAULT;
+		bo->pinned += got;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int give_addresses(struct tutti_bo *bo)
+{
+	struct tutti_device *tdev = tutti_bo_device(bo);
+	struct sg_table *sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
+	int error;
+
+	if (!sgt)
+		return -ENOMEM;
+	error = sg_alloc_table_from_pages(sgt, bo->user_pages, bo->pinned, 0, bo->shmem.base.size, GFP_KERNEL);
+	if (error)
+		goto free;
+	error = dma_map_sgtable(tdev->drm.dev, sgt, DMA_BIDIRECTIONAL, 0);
+	if (error)
+		goto free_table;
+	bo->sgt = sgt;
+	mutex_lock(&tdev->memory_lock);
+	list_add(&bo->link, &tdev->bos);
+	mutex_unlock(&tdev->memory_lock);
+	return 0;
+
+free_table:
+	sg_free_table(sgt);
+free:
+	kfree(sgt);
+	return error;
+}
+
+static int fill(struct tutti_bo *bo, u64 address)
+{
+	unsigned long pages = bo->shmem.base.size >> PAGE_SHIFT;
+	int error;
+
+	bo->user_pages = kvcalloc(pages, sizeof(*bo->user_pages), GFP_KERNEL_ACCOUNT);
+	if (!bo->user_pages)
+		return -ENOMEM;
+	error = account_locked_vm(current->mm, pages, true);
+	if (error)
+		return error;
+	mmgrab(current->mm);
+	bo->user = current->mm;
+	error = pin(bo, address);
+	return error ? error : give_addresses(bo);
+}
+
+/* Between tutti_enter() and _exit(). */
+static struct tutti_bo *user_create(struct tutti_device *tdev, u64 address, u64 bytes)
+{
+	struct drm_gem_object *obj = tutti_bo_create_object(&tdev->drm, bytes);
+	struct tutti_bo *bo;
+	int error;
+
+	if (IS_ERR(obj))
+		return ERR_CAST(obj);
+	bo = to_tutti_bo(obj);
+	bo->placement = DRM_TUTTI_PLACE_USER;
+	obj->funcs = &user_funcs;
+	drm_gem_private_object_init(&tdev->drm, obj, bytes);
+	error = fill(bo, address);
+	if (!error)
+		return bo;
+	tutti_bo_put(bo);
+	return ERR_PTR(error);
+}
+
+int tutti_ioctl_bo_userptr(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct drm_tutti_bo_userptr *args = data;
+	u64 most = (u64)totalram_pages() << PAGE_SHIFT;
+	struct tutti_bo *bo;
+	int error, index;
+
+	if (args->flags || args->handle || !args->bytes || !PAGE_ALIGNED(args->address | args->bytes) ||
+	    args->bytes > most)
+		return -EINVAL;
+	if (!access_ok(u64_to_user_ptr(args->address), args->bytes))
+		return -EFAULT;
+	error = tutti_enter(df->driver_priv, &index);
+	if (error)
+		return error;
+	bo = user_create(to_tutti(drm), args->address, args->bytes);
+	tutti_exit(df->driver_priv, index);
+	if (IS_ERR(bo))
+		return PTR_ERR(bo);
+	error = drm_gem_handle_create(df, &bo->shmem.base, &args->handle);
+	tutti_bo_put(bo);
+	return error;
+}

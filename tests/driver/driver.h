@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What the driver does beyond its calls; built on the rig of the conformance suite. */
+#ifndef DRIVER_TEST_H
+#define DRIVER_TEST_H
+
+#include "rig.h"
+
+/** struct driver_test - a test; like a subtest of the suite. */
+struct driver_test {
+	const char *name;
+	bool (*run)(struct rig *rig);
+};
+extern const struct driver_test ladder_tests[], memory_driver_tests[];
+
+/* main.c; paths below the card's directory in sysfs */
+bool card_write(const char *attribute, const char *text);
+bool card_has(const char *attribute);
+bool card_state(const char *state);
+bool parameter_write(const char *name, const char *text);
+uint64_t generation(int fd);
+uint32_t queue_asid(uint32_t queue_id); /* from debugfs; 0 = not found */
+bool fresh_works(void);                 /* who opens the card now can work; waits for a reset */
+
+#endif

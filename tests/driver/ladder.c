@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/* The recovery ladder, rung by rung: who is hit, who is not, and what is left. */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+static uint32_t queue_number(struct rig *rig)
+{
+	struct drm_tutti_queue_create args = queue_args(rig);
+
+	/* a second queue of the context tells its number, as the first one did not */
+	return call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args) ? ~0u : args.id;
+}
+
+static bool kill_context(struct rig *rig)
+{
+	uint32_t asid = queue_asid(queue_number(rig));
+	char text[32];
+
+	CHECK(asid);
+	snprintf(text, sizeof(text), "context %u", asid);
+	CHECK(card_write("card_reset", text));
+	return true;
+}
+
+/* What is left of a context that was killed: handles that say so, and a file that works. */
+static bool check_killed(struct rig *rig)
+{
+	struct drm_tutti_queue_query query = {.handle = rig->queue};
+	struct drm_tutti_handle queue = {.handle = rig->queue}, context = {.handle = rig->context};
+	struct drm_tutti_wait wait = {.kind = DRM_TUTTI_WAIT_PROGRESS, .handle = rig->queue, .value = 1000,
+				      .deadline = now_ns() + 10 * SECOND};
+	struct drm_tutti_queue_create create = queue_args(rig);
+	struct drm_tutti_context_create other = {0};
+
+	EXPECT(EIO, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query));
+	EXPECT(ECANCELED, call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait));
+	EXPECT(EIO, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_RESET, &queue));
+	EXPECT(EIO, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &create));
+	EXPECT(EIO, bo_map(rig->fd, rig->context, rig->bo, 2 * BASE, PAGE));
+	*rig->doorbell = 77; /* plain memory */
+	CHECK(*rig->doorbell == 77);
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_DESTROY, &queue));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_CONTEXT_CREATE, &other));
+	EXPECT(0, bo_map(rig->fd, other.handle, rig->bo, BASE, RIG_BYTES));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_CONTEXT_DESTROY, &context));
+	return true;
+}
+
+static bool killed(struct rig *rig)
+{
+	struct rig other = {.fd = -1};
+	uint64_t before;
+
+	CHECK(rig_queue(rig) && rig_works(rig) && rig_queue(&other) && rig_works(&other));
+	before = generation(other.fd);
+	for (unsigned i = 0; i < 8; i++)
+		rig_fill(rig, BASE + DATA_AT, i, 8 * PAGE, i);
+	rig_ring(rig);
+	CHECK(kill_context(rig));
+	CHECK(rig_works(&other));
+	CHECK(check_killed(rig));
+	CHECK(rig_works(&other) && generation(other.fd) == before);
+	rig_close(&other);
+	return fresh_works();
+}
+
+static void bad_packet(struct rig *rig)
+{
+	union tutti_packet *slot = (union tutti_packet *)(void *)(rig->memory + RING_AT) +
+				   (rig->write_index++ & ((1u << RING_LOG2) - 1));
+
+	__atomic_store_n(&slot->word[0], 0x77u, __ATOMIC_RELEASE);
+	rig_ring(rig);
+}
+
+static bool errors_until_killed(struct rig *rig)
+{
+	struct drm_tutti_handle queue = {.handle = rig->queue};
+	struct drm_tutti_queue_query query;
+	uint64_t end = now_ns() + 30 * SECOND;
+	int error = 0;
+
+	while (!error && now_ns() < end) {
+		bad_packet(rig);
+		do {
+			query = (struct drm_tutti_queue_query){.handle = rig->queue};
+			error = call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query);
+		} while (!error && !query.stopped && now_ns() < end);
+		if (!error)
+			error = call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_RESET, &queue);
+	}
+	EXPECT(EIO, error);
+	return true;
+}
+
+static bool escalates(struct rig *rig)
+{
+	struct rig other = {.fd = -1};
+	bool good;
+
+	CHECK(rig_queue(rig) && rig_queue(&other) && rig_works(&other));
+	CHECK(parameter_write("context_errors_max", "3"));
+	good = errors_until_killed(rig);
+	CHECK(parameter_write("context_errors_max", "1000"));
+	CHECK(good && check_killed(rig) && rig_works(&other));
+	rig_close(&other);
+	return true;
+}
+
+/* Card and system memory with a mark in it, mapped. */
+static bool marked(struct rig *rig, volatile uint32_t **card)
+{
+	uint64_t offset;
+	uint32_t bo;
+
+	CHECK(rig_queue(rig) && rig_works(rig));
+	EXPECT(0, bo_create(rig->fd, 16 * PAGE, DRM_TUTTI_PLACE_CARD, &bo, &offset));
+	*card = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
+	CHECK(*card != MAP_FAILED);
+	(*card)[1] = 0xcafe;
+	rig->memory[RIG_BYTES - 1] = 0x77;
+	return true;
+}
+
+static bool after_reset(struct rig *rig, volatile uint32_t *card, uint32_t wanted)
+{
+	uint32_t bo;
+
+	EXPECT(EIO, bo_create(rig->fd, PAGE, 0, &bo, NULL));
+	EXPECT(wanted, card[1]);
+	CHECK(rig->memory[RIG_BYTES - 1] == 0x77);
+	CHECK(fresh_works());
+	munmap((void *)card, 16 * PAGE);
+	return true;
+}
+
+static bool reload(struct rig *rig)
+{
+	volatile uint32_t *card;
+
+	CHECK(marked(rig, &card) && card_write("card_reset", "firmware"));
+	return after_reset(rig, card, 0xcafe);
+}
+
+static bool function(struct rig *rig)
+{
+	volatile uint32_t *card;
+
+	CHECK(marked(rig, &card) && card_write("card_reset", "function"));
+	return after_reset(rig, card, 0);
+}
+
+static bool function_by_call(struct rig *rig)
+{
+	struct drm_tutti_control control = {.op = DRM_TUTTI_CONTROL_RESET, .arg = {DRM_TUTTI_RESET_FUNCTION}};
+	volatile uint32_t *card;
+
+	CHECK(marked(rig, &card));
+	control.arg[0] = DRM_TUTTI_RESET_FUNCTION + 1;
+	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_CONTROL, &control));
+	control.arg[0] = DRM_TUTTI_RESET_FUNCTION;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_CONTROL, &control));
+	rig_signal(rig, 0, 1);
+	EXPECT(EIO, rig_wait(rig, 0, 0, 30 * SECOND));
+	CHECK(fresh_works());
+	return after_reset(rig, card, 0);
+}
+
+static bool function_by_others(struct rig *rig)
+{
+	volatile uint32_t *card;
+
+	CHECK(marked(rig, &card) && card_has("reset") && card_write("reset", "1"));
+	return after_reset(rig, card, 0);
+}
+
+static bool wedge(struct rig *rig)
+{
+	uint32_t bo;
+
+	CHECK(rig_queue(rig) && rig_works(rig));
+	CHECK(card_write("card_reset", "wedge") && card_state("wedged"));
+	EXPECT(EIO, bo_create(rig->fd, PAGE, 0, &bo, NULL));
+	rig_close(rig);
+	CHECK(rig_open(rig));
+	EXPECT(EIO, bo_create(rig->fd, PAGE, 0, &bo, NULL));
+	CHECK(!card_write("card_reset", "nonsense") && card_state("wedged"));
+	CHECK(card_write("card_reset", "1") && card_state("running"));
+	return fresh_works();
+}
+
+const struct driver_test ladder_tests[] = {
+	{"SYS-28: one context is killed, others go on", killed},
+	{"SYS-28: errors without end cost one context its life", escalates},
+	{"SYS-28: a reload of the firmware leaves memory as it was", reload},
+	{"SYS-28: a function-level reset by hand", function},
+	{"SYS-28: a function-level reset by call", function_by_call},
+	{"SYS-28: a function-level reset by the bus", function_by_others},
+	{"SYS-28: a wedged card and the way back", wedge},
+	{0},
+};

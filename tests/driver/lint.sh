@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# REL-08: checkpatch --strict, W=1 and sparse over the driver, for each kernel whose headers are installed. TAP.
+set -u
+cd "$(dirname "$(realpath "$0")")/../.."
+number=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+report() { # NAME FILE: good if the file is empty
+	number=$((number + 1))
+	if [ -s "$2" ]; then
+		echo "not ok $number - $1"
+		sed 's/^/# /' "$2" | head -60
+	else
+		echo "ok $number - $1"
+	fi
+}
+
+# What is justified: lists written as X-macros (COMPLEX_MACRO, MACRO_ARG_UNUSED); a macro with offsetof() on its
+# device (MACRO_ARG_REUSE); the strings of a uevent, which the kernel takes as char * (STATIC_CONST_CHAR_ARRAY).
+# The layout of tracepoint headers is the kernel's own, and not checkpatch's.
+justified=COMPLEX_MACRO,MACRO_ARG_UNUSED,MACRO_ARG_REUSE,STATIC_CONST_CHAR_ARRAY
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/tutti
+checkpatch=${CHECKPATCH:-$(ls /usr/src/linux-*/scripts/checkpatch.pl "$cache"/*/scripts/checkpatch.pl \
+	"$cache"/*/*/scripts/checkpatch.pl 2>/dev/null | tail -1)}
+if [ -z "$checkpatch" ]; then
+	number=1
+	echo "ok 1 - REL-08: checkpatch # SKIP no kernel source: unpack Debian's linux-source-6.12 in /usr/src, or set CHECKPATCH"
+fi
+for file in kernel/*.c kernel/*.h kernel/probe/*.c; do
+	[ -n "$checkpatch" ] || break
+	ignore=$justified
+	[ "$file" != kernel/tutti_trace.h ] || ignore+=,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
+	perl "$checkpatch" --strict --no-tree --no-summary --quiet --show-types --max-line-length=120 --ignore "$ignore" \
+		-f "$file" 2>/dev/null >"$work/patch"
+	report "REL-08: checkpatch --strict $file" "$work/patch"
+done
+
+for headers in /lib/modules/*/build /usr/src/linux-headers-*-amd64; do
+	release=$(basename "${headers%/build}")
+	release=${release#linux-headers-}
+	{ [ -e "$headers/Makefile" ] && [ ! -e "$work/$release" ]; } || continue
+	mkdir "$work/$release"
+	cp -a Kbuild kernel include "$work/$release/"
+	make -s -j2 -C "$headers" M="$work/$release" W=1 C=2 CHECK=sparse modules >"$work/log" 2>&1 || echo "does not build" >>"$work/log"
+	grep -E "$work/$release/.*(warning|error)|does not build" "$work/log" | sed "s#$work/$release/##g" >"$work/new"
+	report "REL-08: W=1 and sparse for $release" "$work/new"
+done
+lines=$(cat kernel/*.c kernel/*.h | wc -l)
+: >"$work/lines"
+[ "$lines" -le 8000 ] || echo "$lines lines" >"$work/lines"
+report "REL-08: the driver has $lines lines, 8000 at most" "$work/lines"
+echo "1..$number"

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+/* Card memory in several files, memory of the process on the card. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+#define BYTES (16 * PAGE)
+#define SHARED_AT (4 * BASE)
+
+/* ---- card memory ---- */
+
+static volatile uint32_t *see(int fd, uint64_t offset)
+{
+	void *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* The card fills the second page of what is mapped at SHARED_AT. */
+static bool card_fills(struct rig *rig, uint32_t pattern)
+{
+	rig_signal(rig, 0, 1);
+	rig_fill(rig, SHARED_AT + PAGE, pattern, PAGE, 0);
+	rig_ring(rig);
+	EXPECT(0, rig_wait(rig, 0, 0, 10 * SECOND));
+	return true;
+}
+
+/** struct shared - a card buffer of one file, as a dma-buf. */
+struct shared {
+	volatile uint32_t *words, *exported;
+	int fd;
+};
+
+static bool share(struct rig *rig, struct shared *shared)
+{
+	struct drm_prime_handle prime = {.flags = DRM_CLOEXEC | DRM_RDWR};
+	uint64_t offset;
+
+	EXPECT(0, bo_create(rig->fd, BYTES, DRM_TUTTI_PLACE_CARD, &prime.handle, &offset));
+	shared->words = see(rig->fd, offset);
+	EXPECT(0, call(rig->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime));
+	shared->fd = prime.fd;
+	shared->exported = see(prime.fd, 0);
+	CHECK(shared->words && shared->exported);
+	shared->words[0] = 0xcafe;
+	EXPECT(0xcafe, shared->exported[0]);
+	return true;
+}
+
+static void unshare(struct shared *shared)
+{
+	munmap((void *)shared->words, BYTES);
+	munmap((void *)shared->exported, BYTES);
+	close(shared->fd);
+}
+
+static int import(struct rig *rig, const struct shared *shared, uint32_t *handle)
+{
+	struct drm_prime_handle prime = {.fd = shared->fd};
+	int error = call(rig->fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime);
+
+	*handle = prime.handle;
+	return error;
+}
+
+static bool exported(struct rig *rig)
+{
+	struct drm_tutti_bo_info info = {0};
+	struct rig other = {.fd = -1};
+	struct shared shared;
+	volatile uint32_t *theirs;
+
+	CHECK(rig_queue(rig) && rig_queue(&other) && share(rig, &shared));
+	CHECK(mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE, shared.fd, 0) == MAP_FAILED);
+	EXPECT(0, import(&other, &shared, &info.handle));
+	EXPECT(0, call(other.fd, DRM_IOCTL_TUTTI_BO_INFO, &info));
+	EXPECT(DRM_TUTTI_PLACE_CARD, info.placement);
+	theirs = see(other.fd, info.mmap_offset);
+	CHECK(theirs && theirs[0] == 0xcafe);
+	EXPECT(0, bo_map(other.fd, other.context, info.handle, SHARED_AT, BYTES));
+	/* whoever made it may go */
+	rig_close(rig);
+	CHECK(card_fills(&other, 0x1234));
+	EXPECT(0x1234, shared.words[PAGE / 4]);
+	EXPECT(0x1234, shared.exported[PAGE / 4]);
+	rig_close(&other);
+	shared.exported[7] = 9;
+	EXPECT(9, shared.words[7]);
+	munmap((void *)theirs, BYTES);
+	unshare(&shared);
+	return true;
+}
+
+/* What a reload leaves, goes on in a new file. */
+static bool rescued(struct rig *rig)
+{
+	struct rig fresh = {.fd = -1};
+	struct shared shared;
+	uint32_t handle;
+
+	CHECK(rig_queue(rig) && share(rig, &shared) && card_write("card_reset", "firmware"));
+	EXPECT(0xcafe, shared.exported[0]);
+	rig_close(rig);
+	CHECK(rig_queue(&fresh));
+	EXPECT(0, import(&fresh, &shared, &handle));
+	EXPECT(0, bo_map(fresh.fd, fresh.context, handle, SHARED_AT, BYTES));
+	CHECK(card_fills(&fresh, 0x55));
+	EXPECT(0x55, shared.exported[PAGE / 4]);
+	unshare(&shared);
+	rig_close(&fresh);
+	return true;
+}
+
+/* Every mapping of lost card memory is plain memory, a dma-buf's as well. */
+static bool lost(struct rig *rig)
+{
+	struct rig fresh = {.fd = -1};
+	struct shared shared;
+	uint32_t handle;
+
+	CHECK(rig_queue(rig) && share(rig, &shared) && card_write("card_reset", "function"));
+	EXPECT(0, shared.exported[0]);
+	EXPECT(0, shared.words[0]);
+	shared.exported[0] = 3;
+	CHECK(rig_queue(&fresh));
+	EXPECT(0, import(&fresh, &shared, &handle));
+	EXPECT(EIO, bo_map(fresh.fd, fresh.context, handle, SHARED_AT, BYTES));
+	CHECK(rig_works(&fresh));
+	unshare(&shared);
+	rig_close(&fresh);
+	return true;
+}
+
+/* ---- memory of the process ---- */
+
+static int userptr(int fd, const void *address, uint64_t bytes, uint32_t *handle)
+{
+	struct drm_tutti_bo_userptr args = {.address = (uintptr_t)address, .bytes = bytes};
+	int error = call(fd, DRM_IOCTL_TUTTI_BO_USERPTR, &args);
+
+	if (handle)
+		*handle = args.handle;
+	return error;
+}
+
+static uint32_t *own_memory(void)
+{
+	void *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static long locked_kib(void)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[128];
+	long kib = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "VmLck: %ld", &kib);
+	if (file)
+		fclose(file);
+	return kib;
+}
+
+static void gem_close(int fd, uint32_t handle)
+{
+	struct drm_gem_close gone = {.handle = handle};
+
+	call(fd, DRM_IOCTL_GEM_CLOSE, &gone);
+}
+
+static bool user_memory(struct rig *rig)
+{
+	struct drm_tutti_range range = {.address = SHARED_AT, .bytes = BYTES};
+	uint32_t *words = own_memory(), handle;
+	long before = locked_kib();
+
+	CHECK(words && rig_queue(rig));
+	words[PAGE / 4] = 1;
+	EXPECT(0, userptr(rig->fd, words, BYTES, &handle));
+	EXPECT(before + (long)(BYTES >> 10), locked_kib());
+	EXPECT(0, bo_map(rig->fd, rig->context, handle, SHARED_AT, BYTES));
+	gem_close(rig->fd, handle);
+	CHECK(card_fills(rig, 0x4711));
+	CHECK(words[PAGE / 4] == 0x4711 && words[2 * PAGE / 4 - 1] == 0x4711 && !words[2 * PAGE / 4] && !words[0]);
+	/* the mapping keeps it pinned, not the handle */
+	EXPECT(before + (long)(BYTES >> 10), locked_kib());
+	range.context = rig->context;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_UNMAP, &range));
+	EXPECT(before, locked_kib());
+	munmap(words, BYTES);
+	return true;
+}
+
+/* The card goes on in pages that nobody else gets. */
+static bool user_memory_unmapped(struct rig *rig)
+{
+	uint32_t *words = own_memory(), *later, handle;
+
+	CHECK(words && rig_queue(rig));
+	memset(words, 1, BYTES);
+	EXPECT(0, userptr(rig->fd, words, BYTES, &handle));
+	EXPECT(0, bo_map(rig->fd, rig->context, handle, SHARED_AT, BYTES));
+	munmap(words, BYTES);
+	later = own_memory();
+	CHECK(later);
+	memset(later, 0, BYTES);
+	CHECK(card_fills(rig, 0x99));
+	for (unsigned i = 0; i < BYTES / 4; i++)
+		CHECK(!later[i]);
+	munmap(later, BYTES);
+	return true;
+}
+
+static bool bad_user_memory(struct rig *rig)
+{
+	uint32_t *words = own_memory(), handle;
+	struct drm_prime_handle prime = {0};
+	struct drm_tutti_bo_info info = {0};
+	struct drm_tutti_wait wait = {.condition = DRM_TUTTI_EQ};
+
+	CHECK(words && rig_queue(rig));
+	EXPECT(EINVAL, userptr(rig->fd, words, 0, NULL));
+	EXPECT(EINVAL, userptr(rig->fd, words, PAGE / 2, NULL));
+	EXPECT(EINVAL, userptr(rig->fd, (char *)words + 64, PAGE, NULL));
+	EXPECT(EINVAL, userptr(rig->fd, words, 1ull << 60, NULL));
+	EXPECT(EFAULT, userptr(rig->fd, (void *)(1ull << 63), PAGE, NULL));
+	EXPECT(EFAULT, userptr(rig->fd, (void *)-PAGE, PAGE, NULL));
+	EXPECT(EFAULT, userptr(rig->fd, NULL, PAGE, NULL));
+	EXPECT(EFAULT, userptr(rig->fd, (void *)rig->doorbell, PAGE, NULL));
+	munmap((char *)words + 8 * PAGE, PAGE);
+	EXPECT(EFAULT, userptr(rig->fd, words, BYTES, NULL));
+	mprotect(words, PAGE, PROT_READ);
+	EXPECT(EFAULT, userptr(rig->fd, words, PAGE, NULL));
+	EXPECT(0, userptr(rig->fd, words + PAGE / 4, PAGE, &handle));
+	info.handle = prime.handle = wait.handle = handle;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_BO_INFO, &info));
+	EXPECT(DRM_TUTTI_PLACE_USER, info.placement);
+	EXPECT(0, info.mmap_offset);
+	EXPECT(EOPNOTSUPP, call(rig->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime));
+	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_WAIT, &wait));
+	CHECK(rig_works(rig));
+	return true;
+}
+
+static bool in_limits(void *data)
+{
+	struct rlimit limit = {.rlim_cur = 4 * PAGE, .rlim_max = 4 * PAGE};
+	struct rig *rig = data;
+	uint32_t *words = own_memory();
+
+	CHECK(words && !setrlimit(RLIMIT_MEMLOCK, &limit) && !setuid(65534));
+	EXPECT(ENOMEM, userptr(rig->fd, words, 5 * PAGE, NULL));
+	EXPECT(0, userptr(rig->fd, words, 4 * PAGE, NULL));
+	EXPECT(ENOMEM, userptr(rig->fd, words, PAGE, NULL));
+	return true;
+}
+
+static bool limited(struct rig *rig)
+{
+	CHECK(rig_queue(rig));
+	return in_child(in_limits, rig);
+}
+
+const struct driver_test memory_driver_tests[] = {
+	{"SYS-22: card memory is shared with another file", exported},
+	{"SYS-22 SYS-28: card memory outlives a reload of the firmware", rescued},
+	{"SYS-22 SYS-28: card memory does not outlive a function-level reset", lost},
+	{"SYS-41: memory of the process on the card", user_memory},
+	{"SYS-41: memory that goes while the card has it", user_memory_unmapped},
+	{"SYS-41 SYS-30: memory the card cannot have", bad_user_memory},
+	{"SYS-41: no more than RLIMIT_MEMLOCK", limited},
+	{0},
+};
