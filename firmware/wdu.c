@@ -161,16 +161,16 @@ static bool any_quota(struct task **tie, unsigned n)
 }
 
 /* Who goes, and how many CTAs at most before the next choice. @n: candidates; of each queue only one is left if lots are drawn. */
-static struct task *choose(unsigned level, struct task **tie, unsigned *n, uint32_t *most)
+static struct task *choose(unsigned level, struct task **tie, unsigned *n, uint32_t *most, bool *turn)
 {
 	struct task *task = tie[0];
 
 	*most = wdu_limit(task);
+	*turn = *n > 1 && any_quota(tie, *n);
 	if (*n == 1)
 		return task;
-	if (any_quota(tie, *n)) {
+	if (*turn) {
 		task = turn_of(level, tie, *n);
-		wdu.turn[level] = task;
 		*most = wdu_limit(task);
 		if (!quota_of(task))
 			*most = 1;
@@ -185,32 +185,26 @@ static struct task *choose(unsigned level, struct task **tie, unsigned *n, uint3
 	return fair_choose(level, tie, *n);
 }
 
-static void pass_turn(const struct task *task, unsigned level)
-{
-	wdu.turn[level] = task->next ? task->next : wdu.first[level];
-}
-
-/* The quota is met: the turn passes to the next of the level, if there is another one. */
-static void account(struct task *task, unsigned level, uint32_t placed, bool alone)
+/* The quota is met: the turn passes to the next of the level. Alone nobody can take it: it begins anew when somebody comes. */
+static void account(struct task *task, unsigned level, uint32_t placed, bool turn)
 {
 	uint32_t quota = quota_of(task);
-	struct tmd *tmd = task_tmd(task);
 
-	if (!quota) {
-		if (wdu.turn[level] == task && !alone)
-			pass_turn(task, level);
+	if (!turn) {
+		if (quota)
+			task->tmd->quota_left = quota;
 		return;
 	}
-	tmd->quota_left -= placed < tmd->quota_left ? placed : tmd->quota_left;
-	/* alone nobody can take the turn: it goes on, and begins anew when somebody comes */
-	if (tmd->quota_left && !alone)
-		return;
-	tmd->quota_left = quota;
-	if (alone)
-		return;
-	tmd->turns++;
-	counters.turns++;
-	pass_turn(task, level);
+	wdu.turn[level] = task;
+	if (quota) {
+		task->tmd->quota_left -= placed;
+		if (task->tmd->quota_left)
+			return;
+		task->tmd->quota_left = quota;
+		task->tmd->turns++;
+		counters.turns++;
+	}
+	wdu.turn[level] = task->next ? task->next : wdu.first[level];
 }
 
 /* ---- rounds ---- */
@@ -236,13 +230,14 @@ static bool round_level(unsigned level, uint32_t *failed, const struct task **we
 	struct task *tie[FW_TASKS], *task;
 	unsigned n = candidates(level, *failed, tie);
 	uint32_t most, placed;
+	bool turn;
 
 	while (n) {
-		task = choose(level, tie, &n, &most);
+		task = choose(level, tie, &n, &most, &turn);
 		placed = place_some(task, most);
 		if (placed) {
 			fair_went(level, tie, n, task);
-			account(task, level, placed, n == 1);
+			account(task, level, placed, turn);
 			placed_some(task);
 			if (!*went || level >= level_of(*went))
 				*went = task;

@@ -297,7 +297,7 @@ static void issue(void)
 				model.task[who].left = job[who].quota;
 				passes(who);
 			}
-		} else if (model.turn[level] == who && many > 1) {
+		} else if (many > 1 && quota & 1) {
 			passes(who);
 		}
 		if (model.task[who].issued == job[who].groups && model.turn[level] == who)
