@@ -184,7 +184,8 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 		if (packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE)
 			counters.acquires--;
 		/* what is wrong with it as a plain one may be right with its metadata */
-		return code != PACKET_PARKED && queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd ?
+		return code == PACKET_SPECIAL ||
+			       (code != PACKET_PARKED && queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd) ?
 			       launch_special(queue, packet) : code;
 	}
 	if (number) {
