@@ -128,12 +128,18 @@ static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
 	       (vector & TUTTI_TABLE_SIGNAL ? TUTTI_DIFF_SIGNAL : 0u);
 }
 
+/* An entry that is not valid is found out at the end, from what was seen. */
+static uint32_t record_tmd(const struct rsb *rsb, unsigned entry)
+{
+	return rsb->special >> entry & 1 && rsb->table[entry].flags & TUTTI_REFERENCE_TMD ? RECORD_TMD : 0;
+}
+
 static COLD int expand_general(struct queue *queue, const union tutti_packet *packet, struct block *block)
 {
 	const struct rsb *rsb = queue->rsb;
 	const uint16_t *at = packet->condensed.unit, *end = at + TUTTI_CONDENSED_UNITS;
 	uint32_t *out = block->record, kernels = packet->condensed.num_kernels, left = kernels;
-	uint32_t seen = 0, valid = rsb->valid, head, vector;
+	uint32_t seen = 0, valid = rsb->valid | rsb->special, head, vector;
 
 	block->complete = 0;
 	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS))
@@ -153,7 +159,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 		vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
 		if (likely(!vector)) {
 			seen |= 1u << head;
-			*out++ = head << RECORD_ENTRY_SHIFT;
+			*out++ = head << RECORD_ENTRY_SHIFT | record_tmd(rsb, head);
 			continue;
 		}
 		if (unlikely(!(valid >> (head & TUTTI_DIFF_REF) & 1)))
@@ -163,6 +169,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 			const struct tutti_reference *entry = &rsb->table[head & TUTTI_DIFF_REF];
 			uint32_t *record = out++, bit = 1u << (head & TUTTI_DIFF_REF), what = (head & TUTTI_DIFF_REF) << RECORD_ENTRY_SHIFT;
 
+			what |= record_tmd(rsb, head & TUTTI_DIFF_REF);
 			seen |= bit;
 			if (vector & TUTTI_DIFF_GRID_X) {
 				uint32_t grid, groups;
@@ -419,8 +426,17 @@ HOT bool condensed_same(const struct queue *queue, const union tutti_packet *pac
 
 /* ---- reading a record ---- */
 
+COLD uint64_t condensed_tmd(const struct queue *queue)
+{
+	const uint32_t *record = queue->record;
+
+	if (*record & RECORD_GENERAL) /* a patched copy of the entry */
+		return record[1 + REFERENCE_AT(tmd)] | (uint64_t)record[2 + REFERENCE_AT(tmd)] << 32;
+	return queue->rsb->table[*record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF].tmd;
+}
+
 const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
 				 struct launch *launch)
 {
-	return condensed_read(queue, record, state, launch);
+	return condensed_read(queue, record, state, launch, true);
 }

@@ -22,6 +22,7 @@ struct queue;
 #define RECORD_GRID 2u     /* grid x, groups x, groups */
 #define RECORD_KERNARG 4u  /* two words */
 #define RECORD_SIGNAL 8u   /* two words */
+#define RECORD_TMD 16u     /* the entry has metadata; launched by way of launch_general() */
 #define RECORD_ENTRY_SHIFT 7
 
 /* Worst: 15 general records (2 units each) and one empty. */
@@ -68,6 +69,8 @@ bool condensed_same(const struct queue *queue, const union tutti_packet *packet,
  */
 const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
 				 struct launch *launch);
+/** condensed_tmd() - address of the metadata of the record @queue is at. */
+uint64_t condensed_tmd(const struct queue *queue);
 /** condensed_general() - any subset of diff fields; @values: units behind the diff header @head. */
 int condensed_general(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 		      uint32_t *record);

@@ -3,6 +3,8 @@
 
 #include "kernel.h"
 #include "queue.h"
+#include "throttle.h"
+#include "tmd.h"
 
 struct packet_error packet_error;
 
@@ -40,6 +42,37 @@ static COLD int packet_shape(struct queue *queue, const struct tutti_dispatch_pa
 			state[STATE_AT(workgroup_z)] >> 16))
 		return queue_park(queue, WAIT_SHAPE);
 	return packet_dispatch(queue, packet, state, launch);
+}
+
+/* Shared blocks of an SM for the task decoded now; more than usual in throttle mode. */
+static uint32_t usual_blocks, throttle_limit;
+
+COLD void packet_throttle(const struct tmd *tmd)
+{
+	if (throttle_limit)
+		fw.shared_blocks = usual_blocks;
+	throttle_limit = 0;
+	if (!tmd || !tmd_flag(tmd, TUTTI_TMD_THROTTLE))
+		return;
+	usual_blocks = fw.shared_blocks;
+	throttle_limit = throttle_blocks(tmd_static(tmd)->throttle_sms);
+	fw.shared_blocks = throttle_limit;
+}
+
+/* A task for throttle mode need not fit an SM as it is now. */
+static COLD int packet_no_room(struct shape *shape, struct launch *launch)
+{
+	uint32_t blocks = shapes.shared_blocks, fits;
+
+	if (!throttle_limit)
+		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+	shapes.shared_blocks = throttle_limit;
+	fits = shape_capacity(shape->registers, shape->shared, shape->waves);
+	shapes.shared_blocks = blocks;
+	if (!fits)
+		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+	launch->shape = shape;
+	return 0;
 }
 
 /*
@@ -162,7 +195,7 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	if (unlikely((low & 63) | (high | need) >> 15))
 		return packet_refuse(TUTTI_ERROR_PACKET, high >> 15 ? BYTE(kernarg) : BYTE(signal));
 	if (unlikely(w[12] | w[13]) && queue->flags & TUTTI_QUEUE_EXTENDED)
-		return packet_refuse(TUTTI_ERROR_TMD, BYTE(tmd));
+		return PACKET_SPECIAL;
 
 	launch->header = head;
 	state[STATE_AT(asid)] = queue->asid_queue;
@@ -179,7 +212,7 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	    unlikely(shape->waves != items))
 		return packet_shape(queue, packet, state, launch);
 	if (unlikely(!shape->capacity))
-		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+		return packet_no_room(shape, launch);
 	launch->shape = shape;
 	return 0;
 }

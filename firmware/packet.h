@@ -14,6 +14,7 @@
 struct queue;
 struct kernel;
 struct shape;
+struct tmd;
 
 /* Words of struct tutti_task_state and struct tutti_reference, as 32-bit indexes. */
 #define STATE_WORDS (sizeof(struct tutti_task_state) / 4)
@@ -33,6 +34,7 @@ struct launch {
 /* Outcomes of working on a packet; positive: TUTTI_ERROR_* */
 #define PACKET_DONE 0
 #define PACKET_PARKED (-1)
+#define PACKET_SPECIAL (-2) /* has metadata: launch_special() */
 
 /** struct packet_error - details of the last refused packet. */
 struct packet_error {
@@ -51,6 +53,8 @@ extern struct packet_error packet_error;
  */
 int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
 		    struct launch *launch);
+/** packet_throttle() - packets decoded from now on are of the task of @tmd, NULL: of plain ones. */
+void packet_throttle(const struct tmd *tmd);
 /** packet_refuse() - note where the fault lies; returns @code. */
 int packet_refuse(int code, uint32_t field);
 

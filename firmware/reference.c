@@ -60,6 +60,15 @@ HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dis
 	attention.idle |= ATTEND_MIRROR;
 }
 
+/* A plain entry stored later only sets its bit of @valid: what it is tells its flags. */
+COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd)
+{
+	rsb->valid &= (uint8_t)~(1u << index);
+	rsb->special |= (uint8_t)(1u << index);
+	rsb->table[index].tmd = tmd;
+	rsb->table[index].flags |= TUTTI_REFERENCE_TMD;
+}
+
 int reference_create(const struct tutti_msg_rsb *message)
 {
 	struct rsb *rsb = &rsbs[message->rsb & (TUTTI_MAX_RSBS - 1)];
@@ -129,6 +138,7 @@ int reference_invalidate(uint32_t id, uint32_t mask)
 	if (!rsb)
 		return -TUTTI_ENOENT;
 	rsb->valid &= (uint8_t)~mask;
+	rsb->special &= (uint8_t)~mask;
 	rsb->release_agent &= (uint8_t)~mask;
 	rsb->release_system &= (uint8_t)~mask;
 	rsb->dirty |= (uint8_t)mask;

@@ -27,7 +27,7 @@ uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves)
 {
 	uint32_t n = min32(shapes.cap, fw.peus * peu_waves(registers) / waves);
 
-	n = min32(n, fit(fw.shared_blocks, shared & 0xffff));
+	n = min32(n, fit(shapes.shared_blocks, shared & 0xffff));
 	return min32(n, fit(fw.barriers, shared >> 16));
 }
 
@@ -45,6 +45,9 @@ void shape_init(void)
 	shapes.last->waves = 0; /* no shape has */
 	shapes.pending = shapes.any_tainted = false;
 	shapes.cap = shapes.next_cap = cap_limit(0);
+	shapes.shared_blocks = fw.shared_blocks;
+	for (i = 0; i < LAKE_WORDS; i++)
+		shapes.limit[i] = ~0u;
 	for (i = 0; i < LAKE_WORDS; i++)
 		shapes.enabled[i] = shapes.included[i] = shapes.tainted[i] = 0;
 	for (i = 0; i < fw.sms; i++)
@@ -159,7 +162,7 @@ static void peu_limit(struct room *limit, uint32_t blocks, uint32_t need, uint32
 
 static uint32_t shared_room(const struct holding *h, uint32_t need, uint32_t waste)
 {
-	uint32_t free = fw.shared_blocks - h->shared;
+	uint32_t free = shapes.shared_blocks - h->shared;
 
 	if (!need)
 		return ~0u;
@@ -312,7 +315,7 @@ COLD void shape_empty(void)
 	shapes.pending = false;
 	shapes.cap = shapes.next_cap;
 	for (i = 0; i < fw.words; i++)
-		shapes.included[i] = shapes.enabled[i];
+		shapes.included[i] = shapes.enabled[i] & shapes.limit[i];
 	for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
 		shape_fill(s);
 }
@@ -325,13 +328,44 @@ void shape_enable(unsigned position, bool enable)
 	shapes.pending = true;
 	if (!shapes.residents)
 		shape_empty();
-	else if (enable && !(shapes.included[position / 32] & bit)) {
+	else if (enable && !(shapes.included[position / 32] & bit) && shapes.limit[position / 32] & bit) {
 		struct shape *s;
 
 		shapes.included[position / 32] |= bit;
 		for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
 			lake_add(&s->lake, position / 32, bit, s->capacity);
 	}
+}
+
+COLD void shape_limit(const uint32_t *mask, uint32_t blocks)
+{
+	words_copy(shapes.limit, mask, fw.words);
+	shapes.shared_blocks = blocks;
+	shapes.pending = true;
+	shape_empty();
+}
+
+/* Rows may be cut in place: each is read before it is written. */
+COLD struct lake *shape_masked(const struct lake *from, const uint32_t *mask)
+{
+	struct lake *lake = &shapes.mixed;
+	unsigned k, w, levels = (unsigned)(from->top - from->row);
+
+	lake->words = from->words;
+	lake->top = lake->row;
+	lake->row[0].count = ~0u;
+	for (w = 0; w < LAKE_WORDS; w++)
+		lake->row[0].mask[w] = ~0u;
+	for (k = 1; k <= levels; k++) {
+		lake->row[k].count = 0;
+		for (w = 0; w < from->words; w++) {
+			lake->row[k].mask[w] = from->row[k].mask[w] & mask[w];
+			lake->row[k].count += popcount32(lake->row[k].mask[w]);
+		}
+		if (lake->row[k].count)
+			lake->top = &lake->row[k];
+	}
+	return lake;
 }
 
 bool shape_is_exact(void)

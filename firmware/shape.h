@@ -31,6 +31,7 @@ struct shape {
 struct shape_state {
 	uint32_t residents;  /* CTAs of all shapes */
 	uint32_t cap;        /* most CTAs on an SM */
+	uint32_t shared_blocks; /* of an SM now; more in throttle mode */
 	uint32_t next_cap;   /* takes effect when the card is empty */
 	/* not 0: a shape's own lake may not be the truth */
 	union {
@@ -46,6 +47,7 @@ struct shape_state {
 	uint32_t sm_mode;    /* TUTTI_SM_*, what the SMs have been told */
 	uint32_t enabled[LAKE_WORDS];  /* SMs (positions) that get CTAs */
 	uint32_t included[LAKE_WORDS]; /* SMs in the lakes */
+	uint32_t limit[LAKE_WORDS];    /* no other SM may be: all, or those of throttle mode */
 	/*
 	 * SMs that have held CTAs of several shapes since they were empty: their free
 	 * blocks may lie in pieces, so what fits cannot always be counted (match.h).
@@ -77,6 +79,10 @@ static inline bool shape_alone(const struct shape *shape)
 }
 /** shape_mixed() - lake of what is free for @shape beside all others. */
 struct lake *shape_mixed(struct shape *shape);
+/** shape_masked() - @from cut down to the SMs of @mask, as a lake for one placement. */
+struct lake *shape_masked(const struct lake *from, const uint32_t *mask);
+/** shape_limit() - the card is empty: only SMs of @mask get CTAs from now on, with @blocks of shared memory each. */
+void shape_limit(const uint32_t *mask, uint32_t blocks);
 /** shape_placed() - account launch segments placed in the mixed lake. */
 void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t *end);
 /** shape_empty() - the card has become empty: nothing is tainted, pending changes take effect. */

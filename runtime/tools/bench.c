@@ -18,6 +18,7 @@ static const struct {
 	{ "PERF-03", bench_launch, "latency of an empty kernel, kernels per second" },
 	{ "PERF-04", bench_place, "instructions to place workgroups; growth (PERF-06); free runs (PERF-08)" },
 	{ "PERF-09", bench_card, "boot, empty workgroups per second, copies" },
+	{ "TMAU", bench_tensor, "tiles against memcpy (PERF-09), matrix product with and without TMAU" },
 };
 #define GROUPS (sizeof(groups) / sizeof(*groups))
 

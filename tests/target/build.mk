@@ -9,7 +9,7 @@ TARGET_HOST_OBJECTS := $(addprefix $(TARGET)/host/,$(addsuffix .o,test_target $(
 
 $(TARGET)/rv32/%.o: tests/target/%.c
 	@mkdir -p $(@D)
-	$(CROSS)gcc $(FW_CFLAGS) -Itests/target -MMD -c $< -o $@
+	$(CROSS)gcc $(FW_CFLAGS) -Os -Itests/target -MMD -c $< -o $@
 
 $(TARGET)/rv32/firmware.o: $(FW)/main.o
 	@mkdir -p $(@D)
