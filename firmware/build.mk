@@ -2,23 +2,19 @@
 # Firmware: the RV32IMC image, one for large cards, and the same logic as a library for the host.
 
 FW := $(OUT)/firmware
-FW_UNITS := agent barrier channel choice command condensed counter crash diff freerun kernel lake launch log main match packet \
-	place queue reference shape task timer
-FW_UNITS += block column descriptor mover request setup tile tmau
+FW_UNITS := $(filter-out mkimage memory,$(basename $(notdir $(wildcard firmware/*.c))))
 FW_CFLAGS = -march=rv32imc -mabi=ilp32 -mcmodel=medlow -std=gnu11 -O2 -ffreestanding -fno-builtin -nostdlib \
 	-fno-schedule-insns -fno-strict-aliasing -ffunction-sections -fdata-sections -fomit-frame-pointer -msmall-data-limit=0 $(WARN) -Iinclude -Ifirmware
-# once for a descriptor, or for what goes wrong: small rather than fast
-FW_SMALL := block descriptor request setup
-$(addprefix $(FW)/,$(addsuffix .o,$(FW_SMALL))): FW_CFLAGS += -Os
 # a jump into a common tail is one instruction more on each path
-$(FW)/tile.o: FW_CFLAGS += -fno-crossjumping -fno-tree-tail-merge
+$(FW)/tile.o $(FW)/large/tile.o: FW_CFLAGS += -fno-crossjumping -fno-tree-tail-merge
 FW_OBJECTS := $(addprefix $(FW)/,start.o memory.o $(addsuffix .o,$(FW_UNITS)))
 FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) hal.o)
 
 FW_LARGE_OBJECTS := $(subst $(FW)/,$(FW)/large/,$(FW_OBJECTS))
-# What does not run for every kernel is made small: local memory is dear.
-FW_SMALL := agent barrier channel counter crash log reference timer
-$(foreach unit,$(FW_SMALL),$(FW)/$(unit).o $(FW)/large/$(unit).o): FW_SIZE = -Os
+# What does not run for every kernel or tile is made small: local memory is dear.
+FW_SMALL := agent barrier block cga channel child counter domain gpm mimic crash descriptor diff kernel log reference request setup split \
+	throttle timer tmd tmu window work
+$(foreach unit,$(FW_SMALL),$(FW)/$(unit).o $(FW)/large/$(unit).o): FW_SIZE = -Os -msave-restore
 
 all: $(FW)/tutti-fw.bin $(FW)/tutti-fw-large.bin $(FW)/host/libtutti-fw-host.a
 

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "channel.h"
 
+#include "cga.h"
 #include "choice.h"
 #include "command.h"
 #include "counter.h"
 #include "descriptor.h"
+#include "fair.h"
 #include "kernel.h"
 #include "log.h"
 #include "match.h"
 #include "place.h"
 #include "queue.h"
+#include "split.h"
+#include "wdu.h"
+#include "window.h"
+#include "work.h"
 
 #define DEFERRED 16u
 #define BACKLOG 16u
+#define SUSPENDS 4u
 
 static struct {
 	volatile struct tutti_control *control;
@@ -23,8 +30,8 @@ static struct {
 	uint32_t head;      /* of the host ring */
 	uint32_t tail;      /* of the card ring */
 	uint32_t deferred_used;
-	uint32_t suspend_id;
-	bool suspending;
+	uint32_t suspend_id[SUSPENDS]; /* requests that wait until all is quiet */
+	uint32_t suspending;           /* how many */
 	uint32_t backlog_head, backlog_tail;
 	struct {
 		uint32_t id;
@@ -230,7 +237,7 @@ static int sm_enable(const uint64_t *arg)
 	for (i = 0; i < fw.sms; i++)
 		if (channel.order[i] >= first && channel.order[i] < first + n)
 			shape_enable(i, arg[2]);
-	place_hungry();
+	wdu_run();
 	return 0;
 }
 
@@ -256,6 +263,7 @@ static int sm_order(uint32_t value)
 	enabled[1] = shapes.enabled[position / 32] >> (position % 32) & 1;
 	channel.order[i] = (uint16_t)other;
 	channel.order[position] = (uint16_t)sm;
+	domains.moved = true;
 	shape_enable(i, enabled[1]);
 	shape_enable(position, enabled[0]);
 	command_words(TUTTI_CMD_ORDER, 0, (uint32_t[2]){ i, other }, 2);
@@ -320,6 +328,14 @@ static int policy(const uint64_t *arg, uint64_t *answer)
 		return 0;
 	case TUTTI_POLICY_SM_ORDER:
 		return sm_order(value);
+	case TUTTI_POLICY_CGA_MODE:
+		if (value > TUTTI_CGA_MULTICAST)
+			return -TUTTI_EINVAL;
+		cga_state.mode = value;
+		return 0;
+	case TUTTI_POLICY_CGA_PATIENCE:
+		cga_state.patience = value ? value : CGA_PATIENCE;
+		return 0;
 	case TUTTI_POLICY_SEARCH:
 	case TUTTI_POLICY_SPLIT:
 		return match_policy((uint32_t)arg[0], value);
@@ -329,6 +345,16 @@ static int policy(const uint64_t *arg, uint64_t *answer)
 	case TUTTI_POLICY_POWER_WINDOW:
 	case TUTTI_POLICY_COMBINE:
 		return choice_policy((uint32_t)arg[0], value);
+	case TUTTI_POLICY_SPLIT_ROUNDS:
+		split_limit(value);
+		return 0;
+	case TUTTI_POLICY_WINDOW:
+		return window_length(value) ? 0 : -TUTTI_EINVAL;
+	case TUTTI_POLICY_CLASS:
+		return window_class(value) ? 0 : -TUTTI_EINVAL;
+	case TUTTI_POLICY_SEED:
+		fair_seed(value);
+		return 0;
 	}
 	return -TUTTI_EINVAL;
 }
@@ -340,7 +366,7 @@ static bool all_quiet(void)
 	unsigned i;
 
 	for (i = 0; i < fw.max_queues; i++)
-		if (queues[i].state != QUEUE_NONE && (queues[i].inflight || queues[i].fetching || queues[i].probing))
+		if (queues[i].state != QUEUE_NONE && (queues[i].inflight > work_quiet(&queues[i]) || queues[i].fetching || queues[i].probing))
 			return false;
 	return true;
 }
@@ -349,8 +375,8 @@ void channel_check_suspend(void)
 {
 	if (!channel.suspending || !all_quiet())
 		return;
-	channel.suspending = false;
-	channel_reply_after(channel.suspend_id, TUTTI_MSG_SUSPEND, 0);
+	while (channel.suspending)
+		channel_reply_after(channel.suspend_id[--channel.suspending], TUTTI_MSG_SUSPEND, 0);
 }
 
 static int query(const uint64_t *arg, struct tutti_message *answer)
@@ -366,12 +392,23 @@ static int query(const uint64_t *arg, struct tutti_message *answer)
 	return 0;
 }
 
+static int cancel(const uint64_t *arg)
+{
+	struct queue *queue = &queues[arg[0] & (TUTTI_MAX_QUEUES - 1)];
+
+	if (arg[0] >= fw.max_queues || queue->state == QUEUE_NONE || queue->state == QUEUE_DYING)
+		return -TUTTI_ENOENT;
+	return task_cancel(queue, arg[1]);
+}
+
 static int load(struct tutti_message *answer)
 {
 	const struct task *task;
 	unsigned i;
 
 	for (task = task_table.free; task; task = task->next)
+		answer->value++;
+	for (task = task_table.held; task; task = task->next)
 		answer->value++;
 	answer->arg[0] = shapes.residents;
 	for (i = 0; i < fw.sms; i++)
@@ -429,12 +466,16 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 		*when = AFTER_COMMANDS;
 		return policy(m->arg, &answer->value);
 	case TUTTI_MSG_SUSPEND:
+		if (channel.suspending == SUSPENDS)
+			return -TUTTI_EBUSY;
 		queue_suspend();
-		channel.suspending = true;
-		channel.suspend_id = m->id;
+		channel.suspend_id[channel.suspending++] = m->id;
 		*when = LATER;
 		channel_check_suspend();
 		return 0;
+	case TUTTI_MSG_TASK_CANCEL:
+		*when = AFTER_COMMANDS;
+		return cancel(m->arg);
 	case TUTTI_MSG_RESUME:
 		queue_resume();
 		return 0;

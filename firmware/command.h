@@ -101,6 +101,8 @@ void command_words(unsigned op, unsigned sub, const uint32_t *words, unsigned n)
 #define TAG_AGENT 0x4000u
 #define TAG_TABLE 0x8000u /* commands have been taken: the table of SM states is true */
 #define TAG_TENSOR 0x5000u /* entry of the cache of tensor descriptors */
+#define TAG_TMD 0x6000u     /* metadata record */
+#define TAG_WORK 0x7000u    /* metadata record of a queue task, and which of its words */
 #define TAG_KIND 0xf000u
 #define TAG_NUMBER 0x0fffu
 

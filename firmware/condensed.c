@@ -128,12 +128,22 @@ static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
 	       (vector & TUTTI_TABLE_SIGNAL ? TUTTI_DIFF_SIGNAL : 0u);
 }
 
+/* An entry that is not valid is found out at the end, from what was seen. */
+static uint32_t record_special(const struct rsb *rsb, unsigned entry)
+{
+	const struct tutti_reference *e = &rsb->table[entry];
+
+	if (!(rsb->special >> entry & 1))
+		return 0;
+	return (e->flags & TUTTI_REFERENCE_TMD ? RECORD_TMD : 0) | (e->cga.kind ? RECORD_CGA : 0);
+}
+
 static COLD int expand_general(struct queue *queue, const union tutti_packet *packet, struct block *block)
 {
 	const struct rsb *rsb = queue->rsb;
 	const uint16_t *at = packet->condensed.unit, *end = at + TUTTI_CONDENSED_UNITS;
 	uint32_t *out = block->record, kernels = packet->condensed.num_kernels, left = kernels;
-	uint32_t seen = 0, valid = rsb->valid, head, vector;
+	uint32_t seen = 0, valid = rsb->valid | rsb->special, head, vector;
 
 	block->complete = 0;
 	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS))
@@ -153,7 +163,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 		vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
 		if (likely(!vector)) {
 			seen |= 1u << head;
-			*out++ = head << RECORD_ENTRY_SHIFT;
+			*out++ = head << RECORD_ENTRY_SHIFT | record_special(rsb, head);
 			continue;
 		}
 		if (unlikely(!(valid >> (head & TUTTI_DIFF_REF) & 1)))
@@ -163,6 +173,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 			const struct tutti_reference *entry = &rsb->table[head & TUTTI_DIFF_REF];
 			uint32_t *record = out++, bit = 1u << (head & TUTTI_DIFF_REF), what = (head & TUTTI_DIFF_REF) << RECORD_ENTRY_SHIFT;
 
+			what |= record_special(rsb, head & TUTTI_DIFF_REF);
 			seen |= bit;
 			if (vector & TUTTI_DIFF_GRID_X) {
 				uint32_t grid, groups;
@@ -189,6 +200,11 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 								     (unsigned)(at - packet->condensed.unit));
 					}
 					groups = (uint32_t)all;
+				}
+				if (unlikely(entry->cga.kind) && out[1] % entry->cga.x) {
+					packet_error.kernel = kernels - left;
+					return packet_refuse(TUTTI_ERROR_GRID,
+							     (unsigned)(at - packet->condensed.unit));
 				}
 				out[2] = groups;
 				out += 3;
@@ -237,7 +253,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 			}
 			at += queue->flags & TUTTI_QUEUE_TABLE_DIFFS ? table_units(head >> TUTTI_DIFF_VECTOR_SHIFT)
 								     : diff_units(head >> TUTTI_DIFF_VECTOR_SHIFT);
-			out += 1 + REFERENCE_WORDS;
+			out += 1 + RECORD_WORDS;
 		}
 	}
 	block->at_unit = 0;
@@ -419,8 +435,27 @@ HOT bool condensed_same(const struct queue *queue, const union tutti_packet *pac
 
 /* ---- reading a record ---- */
 
+COLD uint64_t condensed_tmd(const struct queue *queue)
+{
+	const uint32_t *record = queue->record;
+
+	if (*record & RECORD_GENERAL) /* a patched copy of the entry */
+		return record[1 + REFERENCE_AT(tmd)] | (uint64_t)record[2 + REFERENCE_AT(tmd)] << 32;
+	return queue->rsb->table[*record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF].tmd;
+}
+
+COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem)
+{
+	const struct tutti_reference *e = &queue->rsb->table[*queue->record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
+
+	if (*queue->record & RECORD_GENERAL) /* a patched copy, as long as it needs to be */
+		e = (const struct tutti_reference *)(queue->record + 1);
+	*lmem = e->flags & TUTTI_REFERENCE_LMEM;
+	return e->cga;
+}
+
 const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
 				 struct launch *launch)
 {
-	return condensed_read(queue, record, state, launch);
+	return condensed_read(queue, record, state, launch, true);
 }

@@ -14,12 +14,13 @@ static const uint8_t place[] = {
 	TUTTI_COUNTER_KERNELS, TUTTI_COUNTER_CTAS_ISSUED, TUTTI_COUNTER_CTAS_COMPLETED,
 	TUTTI_COUNTER_ACQUIRES, TUTTI_COUNTER_RELEASES, TUTTI_COUNTER_SIGNALS, TUTTI_COUNTER_FETCHES,
 	TUTTI_COUNTER_QUEUE_ERRORS, TUTTI_COUNTER_KERNEL_CACHE_MISSES, TUTTI_COUNTER_REPEATED,
-	TUTTI_COUNTER_PLACEMENTS, TUTTI_COUNTER_EVENTS,
+	TUTTI_COUNTER_PLACEMENTS, TUTTI_COUNTER_EVENTS, TUTTI_COUNTER_TMD_EVICTIONS, TUTTI_COUNTER_QUOTA_TURNS,
+	TUTTI_COUNTER_COALESCE_TIMEOUTS, TUTTI_COUNTER_THROTTLE_SWITCHES,
 	TUTTI_COUNTER_TMAU_REQUESTS, TUTTI_COUNTER_TMAU_DESCRIPTOR_HITS, TUTTI_COUNTER_TMAU_DESCRIPTOR_MISSES,
 	TUTTI_COUNTER_TMAU_INTERIOR, TUTTI_COUNTER_TMAU_EDGE, TUTTI_COUNTER_TMAU_MOVERS,
 };
 #define COUNTED (sizeof(place) / sizeof(place[0]))
-_Static_assert(sizeof(struct counters) == COUNTED * 4, "one place for each counter");
+_Static_assert(sizeof(struct counters) == (COUNTED + 1) * 4, "one place for each counter");
 
 static uint32_t flushed[COUNTED];
 static uint64_t *region;
@@ -49,8 +50,7 @@ void counter_flush(void)
 		region[place[i]] += now[i] - flushed[i];
 		flushed[i] = now[i];
 	}
-	/* every launched kernel's state is sent once */
-	region[TUTTI_COUNTER_STATE_SYNCS] = region[TUTTI_COUNTER_KERNELS];
+	region[TUTTI_COUNTER_STATE_SYNCS] = region[TUTTI_COUNTER_KERNELS] + (uint64_t)(int32_t)counters.state_syncs;
 }
 
 void counter_idle(void)

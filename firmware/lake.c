@@ -27,32 +27,34 @@ void lake_init(struct lake *lake, unsigned words, const uint32_t *mask, unsigned
 /* Take the first @n SMs (fewer than the row has) out of @row as one segment. */
 static inline uint32_t *take_prefix(struct lake_row *row, uint32_t n, uint32_t *out)
 {
-	uint32_t w = 0, first, c, *head = out++, taken;
+	uint32_t *mask = row->mask, *first, *head = out++, taken, sums;
 
 	row->count -= n;
-	while (!row->mask[w])
-		w++;
-	first = w;
-	for (; n; w++) {
-		taken = row->mask[w];
-		if (n > 1) {
-			c = popcount32(taken);
-			if (n < c)
-				c = 0;
+	while (!*mask)
+		mask++;
+	first = mask;
+	for (;;) {
+		taken = *mask;
+		if (n == 1) {
+			taken &= -taken;
+			if (taken)
+				break;
 		} else {
-			c = taken && !(taken & (taken - 1));
+			sums = lake_sums(taken);
+			if (n <= sums >> 24) {
+				if (n < sums >> 24)
+					taken = lake_prefix_of(taken, n, sums);
+				break;
+			}
+			n -= sums >> 24;
+			*mask = 0;
 		}
-		if (c || !taken) {
-			n -= c;
-			row->mask[w] = 0;
-		} else {
-			taken = lake_prefix(taken, n);
-			row->mask[w] ^= taken;
-			n = 0;
-		}
+		mask++;
 		*out++ = taken;
 	}
-	*head = 1 | first << 16 | (w - first) << 24;
+	*mask ^= taken;
+	*out++ = taken;
+	*head = 1 | (uint32_t)(first - row->mask) << 16 | (uint32_t)(out - head - 1) << 24;
 	return out;
 }
 

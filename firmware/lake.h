@@ -55,19 +55,22 @@ uint32_t lake_exact(const struct lake *lake, unsigned level, unsigned word);
 /** lake_add() - SMs of @mask (not in the lake now) have @levels free slots. */
 void lake_add(struct lake *lake, unsigned word, uint32_t mask, unsigned levels);
 
-/**
- * lake_prefix() - the @n lowest set bits of @x; n is below the population of x.
- *
- * Counts of the bytes as they add up from below, in one multiplication; then bit by bit.
- */
-static inline __attribute__((always_inline)) uint32_t lake_prefix(uint32_t x, uint32_t n)
+/** lake_sums() - bits of @x in its lowest byte, its lowest two, three and four bytes; a byte each. */
+static inline __attribute__((always_inline)) uint32_t lake_sums(uint32_t x)
 {
-	uint32_t m5 = 0x55555555u, m3 = 0x33333333u, mf = 0x0f0f0f0fu, m1 = 0x01010101u, sums, rest, at = 0;
+	uint32_t m5 = 0x55555555u, m3 = 0x33333333u, mf = 0x0f0f0f0fu, m1 = 0x01010101u;
 
 	__asm__("" : "+r"(m1));
-	sums = x - ((x >> 1) & m5);
-	sums = (sums & m3) + ((sums >> 2) & m3);
-	sums = ((sums + (sums >> 4)) & mf) * m1;
+	x -= (x >> 1) & m5;
+	x = (x & m3) + ((x >> 2) & m3);
+	return ((x + (x >> 4)) & mf) * m1;
+}
+
+/** lake_prefix_of() - the @n lowest set bits of @x, of which there are more; @sums: lake_sums(x). */
+static inline __attribute__((always_inline)) uint32_t lake_prefix_of(uint32_t x, uint32_t n, uint32_t sums)
+{
+	uint32_t rest, at = 0;
+
 	if (n >= (sums >> 8 & 0xff))
 		at = n >= (sums >> 16 & 0xff) ? 24 : 16;
 	else if (n >= (sums & 0xff))
@@ -78,6 +81,12 @@ static inline __attribute__((always_inline)) uint32_t lake_prefix(uint32_t x, ui
 	while (n--)
 		rest &= rest - 1;
 	return x ^ rest;
+}
+
+/** lake_prefix() - the @n lowest set bits of @x; n is below the population of x. */
+static inline __attribute__((always_inline)) uint32_t lake_prefix(uint32_t x, uint32_t n)
+{
+	return lake_prefix_of(x, n, lake_sums(x));
 }
 
 /**

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "launch.h"
 
+#include "cga.h"
 #include "command.h"
 #include "counter.h"
 #include "place.h"
+#include "tmd.h"
+#include "tmu.h"
 
 /* Profiling: the signal learns when its kernel was launched. */
 static COLD void start_time(struct queue *queue, uint64_t signal)
@@ -26,6 +29,7 @@ static inline void start(struct queue *queue, struct task *task, uint32_t *state
 	task->signal = signal;
 	task->release = (uint8_t)release;
 	task->state = TASK_RUNNING;
+	task->rare = 0;
 	task->shape->tasks++;
 	queue->inflight++;
 	counters.kernels++;
@@ -35,7 +39,7 @@ static inline void start(struct queue *queue, struct task *task, uint32_t *state
 		start_time(queue, signal);
 	else if (likely(place_few(task, state + STATE_WORDS)))
 		return;
-	place_task(task);
+	place_task(task, state);
 }
 
 /* Where the STATE payload goes, behind the acquire fence if there is one. */
@@ -62,6 +66,100 @@ static COLD int reference_check(struct queue *queue, uint32_t number)
 	return queue->rsb->readers ? queue_park(queue, WAIT_RSB) : 0;
 }
 
+/* ---- by way of the lists of tmu.h: tasks of metadata, and when no slot is free ---- */
+
+static unsigned priority_of(const struct queue *queue, const struct tmd *tmd)
+{
+	return tmd && tmd_static(tmd)->priority ? tmd_static(tmd)->priority : queue->priority;
+}
+
+/* A queue task has no grid: CTAs are numbered without end, as far as a grid goes. */
+static void endless(uint32_t *state)
+{
+	uint32_t x = state[STATE_AT(workgroup_x)] & 0xffff, y = state[STATE_AT(workgroup_x)] >> 16;
+
+	state[STATE_AT(groups_x)] = 0xffffffffu / x;
+	state[STATE_AT(grid_x)] = 0xffffffffu / x * x;
+	state[STATE_AT(groups_y)] = state[STATE_AT(groups_z)] = 1;
+	state[STATE_AT(grid_y)] = y;
+	state[STATE_AT(grid_z)] = state[STATE_AT(workgroup_z)] & 0xffff;
+}
+
+COLD void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd, const struct launch *launch)
+{
+	p->queue = queue;
+	p->tmd = tmd;
+	p->groups = launch->groups;
+	p->issued = 0;
+	p->signal = launch->signal[0] | (uint64_t)launch->signal[1] << 32;
+	p->priority = (uint8_t)priority_of(queue, tmd);
+	p->acquire = launch->header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	p->release = (uint8_t)release_scope(launch->header);
+	queue->inflight++;
+	counters.kernels++;
+	counters.state_syncs--; /* counted when it is sent */
+	if (tmd) {
+		p->rare |= TASK_TMD;
+		p->state[STATE_AT(tmd)] = (uint32_t)tmd->address;
+		p->state[STATE_AT(tmd) + 1] = (uint32_t)(tmd->address >> 32);
+		if (tmd_is_queue(tmd)) {
+			p->rare |= TASK_WORK;
+			p->groups = 0;
+			endless(p->state);
+			queue->works++;
+		}
+		tmd_take(queue, tmd);
+	}
+	tmu_push(p);
+}
+
+static COLD int launch_special(struct queue *queue, const union tutti_packet *packet)
+{
+	struct tutti_dispatch_packet copy = packet->dispatch;
+	uint32_t number = queue->flags & TUTTI_QUEUE_EXTENDED ? copy.ref_num : 0;
+	struct tmd *tmd = NULL;
+	struct launch launch;
+	struct pending *p;
+	int code = 0;
+
+	if (number)
+		code = reference_check(queue, number);
+	if (!code && queue->flags & TUTTI_QUEUE_EXTENDED && copy.tmd)
+		code = tmd_get(queue, copy.tmd, &tmd);
+	if (code)
+		return code;
+	p = tmu_get(priority_of(queue, tmd));
+	if (!p)
+		return queue_park(queue, WAIT_SLOT);
+	copy.tmd = 0;
+	packet_throttle(tmd);
+	code = packet_special(queue, &copy, p->state, &launch);
+	packet_throttle(NULL);
+	if (!code)
+		code = cga_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
+				launch.shape->capacity);
+	if (code) {
+		tmu_put(p);
+		if (code > 0)
+			tmd_drop(queue);
+		return code;
+	}
+	if (number) {
+		copy.tmd = packet->dispatch.tmd;
+		reference_store(queue->rsb, number & TUTTI_REF_INDEX, &copy, p->state, &launch);
+		if (tmd || p->cga.kind)
+			reference_special(queue->rsb, number & TUTTI_REF_INDEX, copy.tmd, &p->cga, p->lmem);
+		queue->scrub = 1;
+		counters.references++;
+	}
+	counters.dispatches++;
+	p->packet = queue->head;
+	p->kernel = 0;
+	p->rare = 0;
+	launch_pending(p, queue, tmd, &launch);
+	return 0;
+}
+
 HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 {
 	struct task *task = task_table.free;
@@ -70,7 +168,7 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 	int code;
 
 	if (unlikely(!task))
-		return queue_park(queue, WAIT_SLOT);
+		return launch_special(queue, packet);
 	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num) {
 		number = packet->dispatch.ref_num;
 		if (unlikely(number & ~(TUTTI_REF_STORE | TUTTI_REF_INDEX) || !(number & TUTTI_REF_STORE) ||
@@ -85,7 +183,10 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 	if (unlikely(code)) {
 		if (packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE)
 			counters.acquires--;
-		return code;
+		/* what is wrong with it as a plain one may be right with its metadata */
+		return code == PACKET_SPECIAL ||
+			       (code != PACKET_PARKED && queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd) ?
+			       launch_special(queue, packet) : code;
 	}
 	if (number) {
 		reference_store(queue->rsb, number & TUTTI_REF_INDEX, &packet->dispatch, state, &launch);
@@ -95,7 +196,6 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 	counters.dispatches++;
 	task->packet = queue->head;
 	task->kernel = 0;
-	task->group = NULL;
 	start(queue, task, state, &launch, launch.signal[0] | (uint64_t)launch.signal[1] << 32,
 	      release_scope(launch.header));
 	return 0;
@@ -155,30 +255,129 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 	return 0;
 }
 
+/* The last kernel of a packet is launched; with it goes the last reference to the group. */
+static void run_end(struct queue *queue)
+{
+	queue->run_kernels = 0;
+	launch_block_free(queue);
+	if (queue->group)
+		queue->group->open--;
+	queue->group = NULL;
+}
+
+static bool must_wait(const struct queue *queue, const struct launch *launch)
+{
+	return launch->header & TUTTI_HEADER_BARRIER ? queue->inflight
+						     : queue->run_active && !(queue->flags & TUTTI_QUEUE_OVERLAP);
+}
+
+/* A kernel of its own patched entry that finds a slot, and is not the last. */
+static COLD int launch_patched(struct queue *queue)
+{
+	uint32_t *p = command_begin(2 + STATE_WORDS + 3), *state = p + 2, scope;
+	struct task *task = task_table.free;
+	struct launch launch;
+	const uint32_t *record = condensed_kernel(queue, queue->record, state, &launch);
+
+	if (must_wait(queue, &launch))
+		return queue_park(queue, WAIT_TASKS);
+	launch.shape = shape_get(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
+				 state[STATE_AT(workgroup_z)] >> 16);
+	if (!launch.shape)
+		return queue_park(queue, WAIT_SHAPE);
+	scope = launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	counters.acquires += !!scope;
+	p[0] = scope ? TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, scope | TUTTI_FENCE_ACQUIRE) : TUTTI_CMD_NOP | 1u << 8;
+	task->packet = queue->run_packet;
+	task->kernel = queue->run_kernel++;
+	queue->run_active++;
+	queue->record = record;
+	start(queue, task, state, &launch, launch.signal[0] | (uint64_t)launch.signal[1] << 32,
+	      launch.signal[0] | launch.signal[1] ? release_scope(launch.header) : 0);
+	return queue_park(queue, WAIT_TASKS);
+}
+
+/* A kernel of which not all is in the record of a reference, or for which there is no slot. */
+static COLD int launch_general(struct queue *queue)
+{
+	struct task_group *group = queue->group;
+	struct tmd *tmd = NULL;
+	struct launch launch;
+	struct pending *p;
+	const uint32_t *record;
+	bool last = queue->run_kernel + 1u == queue->run_kernels, lmem = false;
+	struct tutti_cga_shape cga = { 0 };
+	int code = 0;
+
+	if (task_table.free && !(*queue->record & (RECORD_TMD | RECORD_CGA)) && !last && !(queue->flags & TUTTI_QUEUE_OVERLAP))
+		return launch_patched(queue);
+	p = tmu_get(queue->priority);
+	if (!p)
+		return queue_park(queue, WAIT_SLOT);
+	record = condensed_kernel(queue, queue->record, p->state, &launch);
+	if (must_wait(queue, &launch))
+		code = queue_park(queue, WAIT_TASKS);
+	else if (*queue->record & RECORD_TMD)
+		code = tmd_get(queue, condensed_tmd(queue), &tmd);
+	if (!code && !shape_find(p->state[STATE_AT(scalar_blocks)], p->state[STATE_AT(shared_blocks)],
+				 p->state[STATE_AT(workgroup_z)] >> 16))
+		code = queue_park(queue, WAIT_SHAPE);
+	if (*queue->record & RECORD_CGA)
+		cga = condensed_cga(queue, &lmem);
+	if (!code)
+		code = cga_pend(p, tmd, cga, lmem, shapes.last->capacity);
+	if (code) {
+		tmu_put(p);
+		return code > 0 ? queue_refuse_run(queue, code) : code;
+	}
+	p->packet = queue->run_packet;
+	p->kernel = queue->run_kernel++;
+	p->rare = 0;
+	queue->run_active++;
+	queue->record = record;
+	if (last)
+		launch.header = (launch.header & ~((uint32_t)TUTTI_HEADER_SCOPE << TUTTI_HEADER_RELEASE_SHIFT)) |
+				(uint32_t)queue->block->release << TUTTI_HEADER_RELEASE_SHIFT;
+	if (group) {
+		p->rare = TASK_GROUP;
+		p->group = group;
+		group->open++;
+		if (last) {
+			group->signal = launch.signal[0] | (uint64_t)launch.signal[1] << 32;
+			launch.signal[0] = launch.signal[1] = 0;
+			launch.header &= ~((uint32_t)TUTTI_HEADER_SCOPE << TUTTI_HEADER_RELEASE_SHIFT);
+		}
+	} else if (!last && !(launch.signal[0] | launch.signal[1])) {
+		launch.header &= ~((uint32_t)TUTTI_HEADER_SCOPE << TUTTI_HEADER_RELEASE_SHIFT);
+	}
+	if (last)
+		run_end(queue);
+	launch_pending(p, queue, tmd, &launch);
+	if (last || queue->flags & TUTTI_QUEUE_OVERLAP)
+		return 0;
+	return queue_park(queue, WAIT_TASKS);
+}
+
 /* What is not so for every kernel: the last one, overlap, profiling. */
-static COLD int launch_end(struct queue *queue, struct task *task, bool last)
+static COLD int launch_end(struct queue *queue, struct task *task, bool last, const uint32_t *state)
 {
 	struct task_group *group = queue->group;
 
 	if (queue->flags & TUTTI_QUEUE_PROFILE && task->signal)
 		start_time(queue, task->signal);
 	if (group) {
+		task->rare = TASK_GROUP;
 		task->group = group;
 		group->open++;
 		if (last) {
 			group->signal = task->signal;
 			task->signal = 0;
 			task->release = 0;
-			/* its last reference goes with the last kernel in flight */
-			group->open--;
-			queue->group = NULL;
 		}
 	}
-	if (last) {
-		queue->run_kernels = 0;
-		launch_block_free(queue);
-	}
-	place_task(task);
+	if (last)
+		run_end(queue);
+	place_task(task, state);
 	if (last || queue->flags & TUTTI_QUEUE_OVERLAP)
 		return 0;
 	return queue_park(queue, WAIT_TASKS);
@@ -193,9 +392,9 @@ static COLD int launch_shape(struct queue *queue, const uint32_t *state)
 	return launch_next(queue);
 }
 
-static HOT int launch_many(struct task *task)
+static HOT int launch_many(struct task *task, const uint32_t *state)
 {
-	place_task(task);
+	place_task(task, state);
 	return PACKET_PARKED;
 }
 
@@ -222,16 +421,18 @@ HOT int launch_next(struct queue *queue)
 	if (unlikely((size_t)((char *)command_ring.end - (char *)p) < (2 + STATE_WORDS + 3) * 4)) {
 		return launch_wrapped(queue);
 	}
+	if (unlikely(*record & (RECORD_GENERAL | RECORD_TMD | RECORD_CGA)))
+		return launch_general(queue);
 	/* the first word may be the acquire fence; it is skipped if there is none */
 	state = p + 2;
-	record = condensed_read(queue, record, state, &launch);
+	record = condensed_read(queue, record, state, &launch, false);
 	flags = queue->flags;
 	if (unlikely(launch.header & TUTTI_HEADER_BARRIER ? queue->inflight
 							  : queue->run_active && !(flags & TUTTI_QUEUE_OVERLAP)))
 		return queue_park(queue, WAIT_TASKS);
 	task = task_table.free;
 	if (unlikely(!task))
-		return queue_park(queue, WAIT_SLOT);
+		return launch_general(queue);
 	shape = shapes.last;
 	if (unlikely(shape->registers != state[STATE_AT(scalar_blocks)] ||
 		     shape->shared != state[STATE_AT(shared_blocks)] ||
@@ -256,7 +457,7 @@ HOT int launch_next(struct queue *queue)
 	task_table.free = task->next;
 	task->queue = queue;
 	task->shape = shape;
-	task->group = NULL;
+	task->rare = 0;
 	task->unissued = launch.groups;
 	task->resident = 0;
 	task->progress = 0;
@@ -271,7 +472,7 @@ HOT int launch_next(struct queue *queue)
 	if (last)
 		task->release = queue->block->release;
 	if (unlikely(last || flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE)))
-		return launch_end(queue, task, last);
+		return launch_end(queue, task, last, state);
 	queue->wait = WAIT_TASKS;
-	return place_few(task, state + STATE_WORDS) ? PACKET_PARKED : launch_many(task);
+	return place_few(task, state + STATE_WORDS) ? PACKET_PARKED : launch_many(task, state);
 }

@@ -3,18 +3,28 @@
 
 #include "agent.h"
 #include "barrier.h"
+#include "cga.h"
 #include "channel.h"
+#include "child.h"
 #include "choice.h"
 #include "command.h"
 #include "counter.h"
 #include "crash.h"
+#include "fair.h"
 #include "kernel.h"
 #include "log.h"
 #include "match.h"
 #include "place.h"
 #include "queue.h"
+#include "split.h"
+#include "throttle.h"
 #include "timer.h"
 #include "tmau.h"
+#include "tmd.h"
+#include "tmu.h"
+#include "wdu.h"
+#include "window.h"
+#include "work.h"
 
 #define EVENT_SLOTS 128u
 
@@ -80,6 +90,13 @@ void main_init(void)
 	match_init();
 	choice_init();
 	task_init();
+	tmd_init();
+	tmu_init();
+	wdu_init();
+	fair_init();
+	window_init();
+	throttle_init();
+	split_init();
 	place_init();
 	kernel_init();
 	reference_init();
@@ -89,6 +106,7 @@ void main_init(void)
 	agent_init();
 	queue_init();
 	channel_init();
+	cga_init();
 	HAL_ENGINES->event_base = hal_local(events);
 	HAL_ENGINES->event_slots = EVENT_SLOTS;
 	timer_init();
@@ -115,6 +133,12 @@ static void event_fetch(const struct tutti_event *event)
 		break;
 	case TAG_PROBE:
 		barrier_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_TMD:
+		tmd_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_WORK:
+		work_event_fetch(tag & TAG_NUMBER, event);
 		break;
 	case TAG_TENSOR:
 		tmau_event_fetch(tag & TAG_NUMBER, event);
@@ -147,6 +171,15 @@ void main_event(const struct tutti_event *event)
 	case TUTTI_EVENT_TIMER:
 		timer_event();
 		break;
+	case TUTTI_EVENT_CGA:
+		cga_event(event);
+		break;
+	case TUTTI_EVENT_FLUSHED:
+		cga_event_flushed(event);
+		break;
+	case TUTTI_EVENT_CGA_FAULT:
+		cga_event_fault(event);
+		break;
 	case TUTTI_EVENT_FAULT:
 		task_event_fault(event);
 		break;
@@ -162,17 +195,15 @@ void main_event(const struct tutti_event *event)
 	case TUTTI_EVENT_MOVER_ROOM:
 		tmau_run();
 		break;
-	case TUTTI_EVENT_REQUEST: {
-		if (event->word[0] >> 16 == TUTTI_SERVICE_TENSOR) {
+	case TUTTI_EVENT_REQUEST:
+		if (event->word[0] >> 16 == TUTTI_SERVICE_TENSOR)
 			tmau_event_request(event);
-			break;
-		}
-		/* services that need the firmware are not there yet: -ENOTSUP */
-		uint32_t words[3] = { event->word[1], (uint32_t)-TUTTI_ENOTSUP, ~0u };
-
-		command_words(TUTTI_CMD_REPLY, 0, words, 3);
+		else
+			child_request(event);
 		break;
-	}
+	case TUTTI_EVENT_THROTTLE:
+		throttle_event(event);
+		break;
 	default:
 		break;
 	}
@@ -186,23 +217,32 @@ static COLD void room(void)
 	queue_wake_waiters(WAIT_ROOM);
 	if (place_state.blocked) {
 		place_state.blocked = false;
-		place_hungry();
+		task_resume();
+		tmu_run();
+		wdu_run();
 	}
 }
 
 static COLD void settle(void)
 {
+	bool child_left = false;
+
 	if (queue_table.waiters[WAIT_ROOM] || place_state.blocked)
 		room();
 	if (barrier_state.parked && barrier_state.signals != counters.signals)
 		barrier_recheck();
+	if (attention.settle & ATTEND_CHILD)
+		child_left = child_retry();
+	if (cga_state.hopeless)
+		cga_settle();
 	if (queue_table.any_ready)
 		queue_run_ready();
 	if (tmau.more)
 		tmau_run();
 	attention.settle = (queue_table.waiters[WAIT_ROOM] || place_state.blocked ? ATTEND_ROOM : 0) |
 			   (barrier_state.parked ? ATTEND_BARRIER : 0) | (queue_table.any_ready ? ATTEND_READY : 0) |
-			   (tmau.more ? ATTEND_TMAU : 0);
+			   (tmau.more ? ATTEND_TMAU : 0) | (child_left ? ATTEND_CHILD : 0) |
+			   (cga_state.hopeless ? ATTEND_CGA : 0);
 }
 
 void main_settle(void)

@@ -3,6 +3,8 @@
 
 #include "kernel.h"
 #include "queue.h"
+#include "throttle.h"
+#include "tmd.h"
 
 struct packet_error packet_error;
 
@@ -42,6 +44,47 @@ static COLD int packet_shape(struct queue *queue, const struct tutti_dispatch_pa
 	return packet_dispatch(queue, packet, state, launch);
 }
 
+/* Not the descriptor that is in its place in the cache, or one of a kernel with CGAs. */
+static COLD int packet_other_kernel(struct queue *queue, uint32_t low, uint32_t high)
+{
+	const struct kernel *kernel = kernel_slot(low);
+
+	if (kernel->low != low || kernel->asked != high || kernel->state != KERNEL_READY)
+		return kernel_miss(queue, low, high);
+	return PACKET_SPECIAL;
+}
+
+/* Shared blocks of an SM for the task decoded now; more than usual in throttle mode. */
+static uint32_t usual_blocks, throttle_limit;
+
+COLD void packet_throttle(const struct tmd *tmd)
+{
+	if (throttle_limit)
+		fw.shared_blocks = usual_blocks;
+	throttle_limit = 0;
+	if (!tmd || !tmd_flag(tmd, TUTTI_TMD_THROTTLE))
+		return;
+	usual_blocks = fw.shared_blocks;
+	throttle_limit = throttle_blocks(tmd_static(tmd)->throttle_sms);
+	fw.shared_blocks = throttle_limit;
+}
+
+/* A task for throttle mode need not fit an SM as it is now. */
+static COLD int packet_no_room(struct shape *shape, struct launch *launch)
+{
+	uint32_t blocks = shapes.shared_blocks, fits;
+
+	if (!throttle_limit)
+		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+	shapes.shared_blocks = throttle_limit;
+	fits = shape_capacity(shape->registers, shape->shared, shape->waves);
+	shapes.shared_blocks = blocks;
+	if (!fits)
+		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+	launch->shape = shape;
+	return 0;
+}
+
 /*
  * Reads the packet and the cached kernel once and writes each word of the task
  * state as soon as it is known; a refused packet leaves an unpublished record.
@@ -60,7 +103,7 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	if (unlikely(kernel->low != low) || unlikely(kernel->high != (high ^ queue->asid_queue << 16))) {
 		if ((!low && !high) || low & 63 || high >> 15)
 			return packet_refuse(TUTTI_ERROR_CODE_OBJECT, BYTE(kernel_object));
-		return kernel_miss(queue, low, high | queue->asid_queue << 16);
+		return packet_other_kernel(queue, low, high | queue->asid_queue << 16);
 	}
 	launch->kernel = kernel;
 	state[STATE_AT(entry)] = kernel->entry[0];
@@ -162,7 +205,7 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	if (unlikely((low & 63) | (high | need) >> 15))
 		return packet_refuse(TUTTI_ERROR_PACKET, high >> 15 ? BYTE(kernarg) : BYTE(signal));
 	if (unlikely(w[12] | w[13]) && queue->flags & TUTTI_QUEUE_EXTENDED)
-		return packet_refuse(TUTTI_ERROR_TMD, BYTE(tmd));
+		return PACKET_SPECIAL;
 
 	launch->header = head;
 	state[STATE_AT(asid)] = queue->asid_queue;
@@ -179,7 +222,22 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	    unlikely(shape->waves != items))
 		return packet_shape(queue, packet, state, launch);
 	if (unlikely(!shape->capacity))
-		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+		return packet_no_room(shape, launch);
 	launch->shape = shape;
 	return 0;
+}
+
+COLD int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+			struct launch *launch)
+{
+	struct kernel *kernel = kernel_slot((uint32_t)packet->kernel_object);
+	int code = packet_dispatch(queue, packet, state, launch);
+
+	if (code != PACKET_SPECIAL)
+		return code;
+	/* a kernel with CGAs is found when it is said to be in its place */
+	kernel->high = kernel->asked;
+	code = packet_dispatch(queue, packet, state, launch);
+	kernel->high = ~0u;
+	return code;
 }

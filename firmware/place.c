@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "place.h"
 
+#include "cga.h"
 #include "choice.h"
-#include "command.h"
-#include "counter.h"
-#include "queue.h"
+#include "tmd.h"
+#include "tmu.h"
+#include "wdu.h"
+#include "work.h"
 
-#define PATIENCE 64u
+/* A record is full when the next segment does not fit: two are more than one record has. */
+#define SPLIT_RECORDS (2 * LAKE_MESSAGE(LAKE_WORDS) / COMMAND_RECORD + 2)
 
 struct place_state place_state HOT_DATA;
 
@@ -18,19 +21,24 @@ void place_init(void)
 /* Segments that do not fit one record: cut them into several, each with its own first word. */
 static COLD uint32_t *split(uint32_t *p, uint32_t *end, unsigned slot)
 {
-	uint32_t *from = p + 1, *to, segments[LAKE_MESSAGE(LAKE_WORDS)], n = (uint32_t)(end - from), at = 0, used;
+	uint32_t *first[SPLIT_RECORDS], *at, *to, records = 0, words = 0, used = COMMAND_RECORD, i;
 
-	words_copy(segments, from, n);
-	to = p;
-	while (at < n) {
-		used = 1;
-		while (at < n && used + 1 + (segments[at] >> 24) <= COMMAND_RECORD) {
-			words_copy(to + used, segments + at, 1 + (segments[at] >> 24));
-			used += 1 + (segments[at] >> 24);
-			at += 1 + (segments[at] >> 24);
+	for (at = p + 1; at < end; at += words) {
+		words = 1 + (*at >> 24);
+		if (used + words > COMMAND_RECORD) {
+			first[records++] = at;
+			used = 1;
 		}
-		*to = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, used, slot);
-		to += used;
+		used += words;
+	}
+	/* each record moves up by the first words of those before it, the last one first */
+	to = end + records - 1;
+	for (at = end; records--;) {
+		words = (uint32_t)(at - first[records]);
+		at = first[records];
+		for (i = words; i--;)
+			at[records + i] = at[i];
+		at[(int)records - 1] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 1 + words, slot);
 	}
 	return to;
 }
@@ -45,122 +53,95 @@ static inline uint32_t *finish(uint32_t *p, uint32_t *end, unsigned slot)
 	return end;
 }
 
-static COLD uint32_t pour_other(struct task *task, uint32_t *p, uint32_t **end)
+static inline void account(struct task *task, uint32_t placed)
 {
-	struct shape *shape = task->shape;
-	bool alone = shape_alone(shape);
-	struct lake *lake = alone ? &shape->lake : shape_mixed(shape);
-	uint32_t left;
-
-	if (place_state.round_robin)
-		left = lake_pour_round(lake, task->unissued, &place_state.round_next, p + 1, end);
-	else if (choice.policy)
-		left = choice_pour(shape, lake, task->unissued, p + 1, end);
-	else
-		left = lake_pour(lake, task->unissued, p + 1, end);
-	if (!alone)
-		shape_placed(shape, p + 1, *end);
-	return left;
-}
-
-/* Place what fits. Return: CTAs left. */
-static HOT uint32_t place(struct task *task)
-{
-	struct shape *shape = task->shape;
-	uint32_t *p = command_begin(place_state.message_words), *end;
-	uint32_t left, placed;
-
-	if (likely(shape_alone(shape) && !place_state.round_robin))
-		left = lake_pour(&shape->lake, task->unissued, p + 1, &end);
-	else
-		left = pour_other(task, p, &end);
-	placed = task->unissued - left;
-	if (!placed)
-		return left;
-	command_end(finish(p, end, task->slot));
-	task->unissued = left;
+	task->unissued -= placed;
 	task->resident += placed;
-	shape->residents += placed;
+	task->shape->residents += placed;
 	shapes.residents += placed;
 	counters.ctas_issued += placed;
 	counters.placements++;
+}
+
+/* The lake @task may use now; *@own: it is the shape's own one. */
+static struct lake *lake_for(const struct task *task, bool *own)
+{
+	struct shape *shape = task->shape;
+	const struct tmd *tmd = task_tmd(task);
+	struct lake *lake;
+
+	domain_settle();
+	*own = shape_alone(shape);
+	lake = *own ? &shape->lake : shape_mixed(shape);
+	if (!tmd || !tmd->affinity)
+		return lake;
+	*own = false;
+	return shape_masked(lake, affinities[tmd->affinity - 1].word);
+}
+
+uint32_t place_some(struct task *task, uint32_t n)
+{
+	uint32_t lead = task->rare & TASK_WORK ? WORK_WORDS : 0;
+	uint32_t *p, *out, *end, left;
+	struct lake *lake;
+	bool own;
+
+	if (task->rare & TASK_CGA)
+		return cga_place(task, n);
+	/* dry even for CTAs that have the card to themselves */
+	if (task->shape->lake.top == task->shape->lake.row)
+		return 0;
+	if (lead && n > work_most())
+		n = work_most();
+	lake = lake_for(task, &own);
+	p = command_begin(place_state.message_words + lead);
+	out = p + 1 + lead;
+	if (place_state.round_robin)
+		left = lake_pour_round(lake, n, &place_state.round_next, out, &end);
+	else if (choice.policy)
+		left = choice_pour(task->shape, lake, n, out, &end);
+	else
+		left = lake_pour(lake, n, out, &end);
+	if (left == n)
+		return 0;
+	if (!own)
+		shape_placed(task->shape, out, end);
+	n -= left;
+	if (lead)
+		command_end(work_launch(task, p, end, n));
+	else
+		command_end(finish(p, end, task->slot));
+	account(task, n);
+	return n;
+}
+
+/* Place what fits of a new task. Return: CTAs left. */
+static HOT uint32_t place(struct task *task)
+{
+	struct shape *shape = task->shape;
+	uint32_t *p, *end, left, n = task->unissued;
+
+	if (unlikely(!shape_alone(shape) || place_state.round_robin)) {
+		place_some(task, n);
+		return task->unissued;
+	}
+	p = command_begin(place_state.message_words);
+	left = lake_pour(&shape->lake, n, p + 1, &end);
+	if (left == n)
+		return left;
+	command_end(finish(p, end, task->slot));
+	account(task, n - left);
 	return left;
 }
 
-/* Behind all others of its priority. */
-static COLD void insert(struct task *task)
+static COLD void place_later(struct task *task, const uint32_t *state)
 {
-	struct task **at = &place_state.hungry;
-
-	while (*at && (*at)->queue->priority <= task->queue->priority)
-		at = &(*at)->next;
-	task->next = *at;
-	*at = task;
+	tmu_keep(task, state);
+	wdu_add(task);
 }
 
-static COLD void place_later(struct task *task)
+HOT void place_task(struct task *task, const uint32_t *state)
 {
-	task->passed = 0;
-	insert(task);
-}
-
-HOT void place_task(struct task *task)
-{
-	if (unlikely(place_state.drain) || unlikely(place(task)))
-		place_later(task);
-}
-
-/*
- * Tasks share: who got something and wants more goes behind the others of its
- * priority. Who found no room while others got some of it (a CTA of its shape is larger
- * than what one end of a CTA leaves) is passed over PATIENCE times; then nobody gets
- * anything until it does.
- */
-void place_hungry(void)
-{
-	struct task **at = &place_state.hungry, *task, *again = NULL;
-	uint32_t before;
-
-	place_state.drain = false;
-	while ((task = *at)) {
-		if (task->shape->lake.top == task->shape->lake.row) {
-			at = &task->next;
-			continue;
-		}
-		if (unlikely(!command_room(place_state.message_words))) {
-			place_state.blocked = true;
-			attention.settle |= ATTEND_ROOM;
-			break;
-		}
-		before = task->unissued;
-		if (!place(task)) {
-			*at = task->next;
-		} else if (task->unissued != before) {
-			*at = task->next;
-			task->passed = 0;
-			task->next = again;
-			again = task;
-		} else if (++task->passed > PATIENCE) {
-			place_state.drain = true;
-			break;
-		} else {
-			at = &task->next;
-		}
-	}
-	while ((task = again)) {
-		again = task->next;
-		insert(task);
-	}
-}
-
-void place_remove(struct task *task)
-{
-	struct task **at;
-
-	for (at = &place_state.hungry; *at; at = &(*at)->next)
-		if (*at == task) {
-			*at = task->next;
-			place_state.drain = false;
-			return;
-		}
+	if (unlikely(place_state.hold) || unlikely(place(task)))
+		place_later(task, state);
 }

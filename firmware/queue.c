@@ -10,6 +10,8 @@
 #include "launch.h"
 #include "place.h"
 #include "timer.h"
+#include "tmd.h"
+#include "work.h"
 
 struct queue queues[TUTTI_MAX_QUEUES];
 struct queue_table queue_table HOT_DATA;
@@ -354,7 +356,7 @@ HOT void queue_run(struct queue *queue)
 			break;
 		}
 		code = step(queue);
-		if (code) {
+		if (unlikely(code)) {
 			if (code > 0)
 				refuse(queue, code);
 			break;
@@ -367,6 +369,13 @@ HOT void queue_run(struct queue *queue)
 		retire(queue);
 	if (unlikely(queue->progress))
 		report_progress(queue);
+}
+
+void queue_adopt(struct queue *queue, uint32_t packet)
+{
+	queue->inflight++;
+	if (queue->run_kernels && packet == (uint32_t)queue->run_packet)
+		queue->run_active++;
 }
 
 static COLD void finished_general(struct queue *queue)
@@ -410,6 +419,8 @@ void queue_event_doorbell(const struct tutti_event *event)
 			queue->promise = rung_index[id];
 		queue->rung = 1;
 		queue->polls = 0;
+		if (unlikely(queue->works))
+			work_poll_queue(queue);
 		if (queue->wait == WAIT_RING)
 			queue_run(queue);
 	}
@@ -447,6 +458,54 @@ static COLD void run_drop(struct queue *queue)
 	}
 }
 
+/* PKT-18: whatever is wrong with a kernel of it, the packet is what is invalid. Here some of it has run. */
+COLD int queue_refuse_run(struct queue *queue, int code)
+{
+	struct tutti_fault fault = {
+		.code = (uint16_t)code,
+		.engine = packet_error.engine,
+		.access = packet_error.access,
+		.cause = (uint16_t)packet_error.cause,
+		.packet = queue->run_packet,
+		.kernel = queue->run_kernel,
+		.sm = 0xffff,
+		.field = packet_error.field,
+		.address = packet_error.address,
+	};
+
+	queue_stop(queue, &fault);
+	return PACKET_PARKED;
+}
+
+COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
+{
+	uint32_t state[STATE_WORDS];
+	struct launch launch;
+	uint64_t signal = 0;
+
+	if (!queue->run_kernels || queue->run_packet != packet)
+		return false;
+	for (; queue->run_kernel < queue->run_kernels; queue->run_kernel++) {
+		queue->record = condensed_kernel(queue, queue->record, state, &launch);
+		signal = launch.signal[0] | (uint64_t)launch.signal[1] << 32;
+		if (signal && !(queue->group && queue->run_kernel + 1u == queue->run_kernels)) {
+			command_signal(queue->asid_queue, signal, queue->vector | TUTTI_SIGNAL_CANCEL);
+			counters.signals++;
+		}
+	}
+	queue->run_kernels = 0;
+	queue->run_active = 0;
+	launch_block_free(queue);
+	if (queue->group) {
+		queue->group->signal = signal;
+		queue->group->cancelled = 1;
+		task_group_put(queue, queue->group);
+		queue->group = NULL;
+	}
+	queue_ready(queue);
+	return true;
+}
+
 /* Forget what it waits for. */
 static void unpark(struct queue *queue)
 {
@@ -456,6 +515,7 @@ static void unpark(struct queue *queue)
 		queue_set_remove(&queue_table.waiting[i], id);
 	barrier_leave(queue);
 	timer_clear(queue);
+	tmd_drop(queue);
 	queue->wait = WAIT_NONE;
 }
 
@@ -468,7 +528,9 @@ COLD void queue_stop(struct queue *queue, struct tutti_fault *fault)
 	}
 	queue->state = QUEUE_STOPPED;
 	unpark(queue);
-	run_drop(queue);
+	/* a packet behind the one that failed goes on after the reset */
+	if (fault->packet == queue->run_packet)
+		run_drop(queue);
 	if (!queue->fetching)
 		queue_buffer_drop(queue);
 	if (queue->error)
@@ -580,7 +642,7 @@ int queue_destroy(uint32_t id_queue, uint32_t id)
 	unpark(queue);
 	run_drop(queue);
 	task_kill_queue(queue);
-	if (quiet(queue))
+	if (queue->state == QUEUE_DYING && quiet(queue))
 		gone(queue);
 	return 0;
 }
@@ -633,4 +695,5 @@ void queue_resume(void)
 	for (i = 0; i < fw.max_queues; i++)
 		if (queues[i].state == QUEUE_RUNNING)
 			queue_ready(&queues[i]);
+	work_poll_all();
 }

@@ -31,6 +31,7 @@ enum queue_wait {
 	WAIT_AGENT,
 	WAIT_PROBE,
 	WAIT_ROOM,
+	WAIT_TMD,     /* metadata, or a record for them */
 	QUEUE_WAITS
 };
 
@@ -69,6 +70,8 @@ struct queue {
 	uint8_t probing;       /* number + 1 of the probe in flight */
 	uint8_t priority;
 	uint8_t stale;         /* the fetch in flight is from before a reset */
+	uint8_t works;         /* queue tasks that live */
+	uint8_t tmd;           /* number + 1 of the metadata of the packet or kernel at work, until it is a task */
 	uint8_t notifying;     /* somebody sleeps until @notify */
 	uint32_t promise;      /* highest index rung (low half): packets up to it will come */
 	uint32_t timeout;      /* ticks, 0 = none */
@@ -114,16 +117,17 @@ static inline struct block *condensed_block(struct queue *queue)
 
 	return likely(block && block->owner == queue_id(queue)) ? block : condensed_block_find(queue);
 }
-/** condensed_read() - condensed_kernel(), inline: launch_next() is the only one that reads records. */
+/** condensed_read() - condensed_kernel(), inline; records with RECORD_GENERAL only if @general. */
 static inline __attribute__((always_inline)) const uint32_t *condensed_read(const struct queue *queue, const uint32_t *record,
-									      uint32_t *state, struct launch *launch)
+									      uint32_t *state, struct launch *launch,
+									      bool general)
 {
 	uint32_t what = *record++;
 	const uint32_t *e = (const uint32_t *)((const char *)queue->rsb->table + (what & ~127u));
 
-	if (unlikely(what & RECORD_GENERAL)) {
+	if (general && what & RECORD_GENERAL) {
 		e = record;
-		record += REFERENCE_WORDS;
+		record += RECORD_WORDS;
 	}
 	state[STATE_AT(entry)] = e[REFERENCE_AT(entry)];
 	state[STATE_AT(entry) + 1] = e[REFERENCE_AT(entry) + 1];
@@ -194,6 +198,12 @@ int queue_park(struct queue *queue, enum queue_wait wait);
 void queue_stop(struct queue *queue, struct tutti_fault *fault);
 /** queue_finished() - one of its kernels or agent dispatches has ended; the queue may go on. */
 void queue_finished(struct queue *queue, uint32_t packet);
+/** queue_adopt() - one more in flight that belongs to @packet. */
+void queue_adopt(struct queue *queue, uint32_t packet);
+/** queue_refuse_run() - a kernel of the condensed packet at work cannot be launched. Return: PACKET_PARKED */
+int queue_refuse_run(struct queue *queue, int code);
+/** queue_cancel_run() - kernels of condensed packet @packet that are not launched will not be. True: there were some. */
+bool queue_cancel_run(struct queue *queue, uint64_t packet);
 /** queue_answered() - a fetch or probe came back while it does not run. */
 void queue_answered(struct queue *queue);
 void queue_event_doorbell(const struct tutti_event *event);

@@ -50,6 +50,7 @@ HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dis
 	e[REFERENCE_AT(flags)] = TUTTI_REFERENCE_VALID | (uint32_t)(launch->kernel - kernels) << 16;
 	e[REFERENCE_AT(item_private)] = w[6];
 	e[REFERENCE_AT(group_bytes)] = w[7];
+	e[REFERENCE_AT(cga) + 1] = 0;
 	e[REFERENCE_AT(items)] = (w[1] & 0xffff) * (w[1] >> 16) * (w[2] & 0xffff);
 
 	/* one read and one write for all masks: valid and dirty, and the mask of its release scope */
@@ -58,6 +59,19 @@ HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dis
 	rsb->masks = masks | bit | bit << 24 | bit << 8 * release;
 	rsb->generation++;
 	attention.idle |= ATTEND_MIRROR;
+}
+
+/* A plain entry stored later only sets its bit of @valid: what it is tells its flags. */
+COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const struct tutti_cga_shape *cga, bool lmem)
+{
+	rsb->valid &= (uint8_t)~(1u << index);
+	rsb->special |= (uint8_t)(1u << index);
+	rsb->table[index].tmd = tmd;
+	rsb->table[index].cga = *cga;
+	if (tmd)
+		rsb->table[index].flags |= TUTTI_REFERENCE_TMD;
+	if (lmem)
+		rsb->table[index].flags |= TUTTI_REFERENCE_LMEM;
 }
 
 int reference_create(const struct tutti_msg_rsb *message)
@@ -129,6 +143,7 @@ int reference_invalidate(uint32_t id, uint32_t mask)
 	if (!rsb)
 		return -TUTTI_ENOENT;
 	rsb->valid &= (uint8_t)~mask;
+	rsb->special &= (uint8_t)~mask;
 	rsb->release_agent &= (uint8_t)~mask;
 	rsb->release_system &= (uint8_t)~mask;
 	rsb->dirty |= (uint8_t)mask;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "shape.h"
 
+#include "domain.h"
 #include "choice.h"
 #include "match.h"
 
@@ -27,7 +28,7 @@ uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves)
 {
 	uint32_t n = min32(shapes.cap, fw.peus * peu_waves(registers) / waves);
 
-	n = min32(n, fit(fw.shared_blocks, shared & 0xffff));
+	n = min32(n, fit(shapes.shared_blocks, shared & 0xffff));
 	return min32(n, fit(fw.barriers, shared >> 16));
 }
 
@@ -43,8 +44,12 @@ void shape_init(void)
 	shapes.shapes = shapes.residents = shapes.clock = shapes.sm_mode = 0;
 	shapes.last = &shapes.shape[0];
 	shapes.last->waves = 0; /* no shape has */
-	shapes.pending = shapes.any_tainted = false;
+	shapes.special = 0;
+	shapes.grouped_ctas = shapes.changes = 0;
 	shapes.cap = shapes.next_cap = cap_limit(0);
+	shapes.shared_blocks = fw.shared_blocks;
+	for (i = 0; i < LAKE_WORDS; i++)
+		shapes.limit[i] = ~0u;
 	for (i = 0; i < LAKE_WORDS; i++)
 		shapes.enabled[i] = shapes.included[i] = shapes.tainted[i] = 0;
 	for (i = 0; i < fw.sms; i++)
@@ -159,7 +164,7 @@ static void peu_limit(struct room *limit, uint32_t blocks, uint32_t need, uint32
 
 static uint32_t shared_room(const struct holding *h, uint32_t need, uint32_t waste)
 {
-	uint32_t free = fw.shared_blocks - h->shared;
+	uint32_t free = shapes.shared_blocks - h->shared;
 
 	if (!need)
 		return ~0u;
@@ -246,10 +251,11 @@ COLD struct lake *shape_mixed(struct shape *shape)
 	uint32_t todo[LAKE_WORDS], w, v, same, levels;
 	struct holding h;
 
+	domain_settle();
 	lake_init(lake, fw.words, shapes.enabled, 0);
 	lake->top = lake->row;
 	for (w = 0; w < fw.words; w++)
-		todo[w] = shapes.enabled[w] & shapes.included[w];
+		todo[w] = shapes.enabled[w] & shapes.included[w] & (shapes.holding ? ~shapes.held[w] : ~0u);
 	for (w = 0; w < fw.words; w++)
 		while (todo[w]) {
 			levels = room_at(shape, 32 * w + lowest_bit(todo[w]), &h);
@@ -299,20 +305,35 @@ void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t 
 	}
 }
 
+void shape_hold(const uint32_t *mask)
+{
+	shapes.holding = mask;
+	if (mask)
+		words_copy(shapes.held, mask, LAKE_WORDS);
+	shapes.changes++;
+}
+
+void shape_hold_lift(bool lift)
+{
+	shapes.holding = !lift;
+}
+
 COLD void shape_empty(void)
 {
 	struct shape *s;
 	unsigned i;
 
 	shapes.any_tainted = shape_is_exact();
+	shapes.ahead = false;
 	for (i = 0; i < fw.words; i++)
 		shapes.tainted[i] = 0;
 	if (!shapes.pending)
 		return;
 	shapes.pending = false;
+	shapes.changes++;
 	shapes.cap = shapes.next_cap;
 	for (i = 0; i < fw.words; i++)
-		shapes.included[i] = shapes.enabled[i];
+		shapes.included[i] = shapes.enabled[i] & shapes.limit[i];
 	for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
 		shape_fill(s);
 }
@@ -321,17 +342,50 @@ void shape_enable(unsigned position, bool enable)
 {
 	uint32_t bit = 1u << (position % 32), *word = &shapes.enabled[position / 32];
 
+	domain_settle();
 	*word = enable ? *word | bit : *word & ~bit;
+	shapes.changes++;
 	shapes.pending = true;
 	if (!shapes.residents)
 		shape_empty();
-	else if (enable && !(shapes.included[position / 32] & bit)) {
+	else if (enable && !(shapes.included[position / 32] & bit) && shapes.limit[position / 32] & bit) {
 		struct shape *s;
 
 		shapes.included[position / 32] |= bit;
 		for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
 			lake_add(&s->lake, position / 32, bit, s->capacity);
 	}
+}
+
+COLD void shape_limit(const uint32_t *mask, uint32_t blocks)
+{
+	words_copy(shapes.limit, mask, fw.words);
+	shapes.shared_blocks = blocks;
+	shapes.pending = true;
+	shape_empty();
+}
+
+/* Rows may be cut in place: each is read before it is written. */
+COLD struct lake *shape_masked(const struct lake *from, const uint32_t *mask)
+{
+	struct lake *lake = &shapes.mixed;
+	unsigned k, w, levels = (unsigned)(from->top - from->row);
+
+	lake->words = from->words;
+	lake->top = lake->row;
+	lake->row[0].count = ~0u;
+	for (w = 0; w < LAKE_WORDS; w++)
+		lake->row[0].mask[w] = ~0u;
+	for (k = 1; k <= levels; k++) {
+		lake->row[k].count = 0;
+		for (w = 0; w < from->words; w++) {
+			lake->row[k].mask[w] = from->row[k].mask[w] & mask[w];
+			lake->row[k].count += popcount32(lake->row[k].mask[w]);
+		}
+		if (lake->row[k].count)
+			lake->top = &lake->row[k];
+	}
+	return lake;
 }
 
 bool shape_is_exact(void)
@@ -349,6 +403,7 @@ void shape_exact(bool exact)
 void shape_cap(uint32_t cap)
 {
 	shapes.next_cap = cap_limit(cap);
+	shapes.changes++;
 	shapes.pending = true;
 	if (!shapes.residents)
 		shape_empty();

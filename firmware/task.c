@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "task.h"
 
+#include "cga.h"
+#include "child.h"
 #include "command.h"
 #include "counter.h"
 #include "place.h"
 #include "queue.h"
+#include "split.h"
+#include "throttle.h"
+#include "tmd.h"
+#include "tmu.h"
+#include "wdu.h"
+#include "work.h"
 
 struct task tasks[FW_TASKS];
 struct task_table task_table HOT_DATA;
@@ -52,13 +60,45 @@ static HOT void clean_up(struct queue *queue, unsigned release, uint64_t signal)
 	}
 }
 
+static COLD void cancel_signal(struct queue *queue, uint64_t signal)
+{
+	if (!signal)
+		return;
+	command_signal(queue->asid_queue, signal, queue->vector | TUTTI_SIGNAL_CANCEL);
+	counters.signals++;
+}
+
 void task_group_put(struct queue *queue, struct task_group *group)
 {
 	if (--group->open)
 		return;
-	clean_up(queue, group->release, group->signal);
+	clean_up(queue, group->release, group->cancelled ? 0 : group->signal);
+	if (group->cancelled)
+		cancel_signal(queue, group->signal);
 	group->next = task_table.groups;
 	task_table.groups = group;
+}
+
+unsigned task_priority(const struct task *task)
+{
+	unsigned own = task->rare & TASK_TMD ? tmd_static(task->tmd)->priority : 0;
+
+	return own ? own : task->queue->priority;
+}
+
+uint32_t task_issued(const struct task *task)
+{
+	return task->rare & TASK_WORK ? task->tmd->work.issued : task->kept->groups - task->unissued;
+}
+
+/* Metadata tell at the end what was issued. */
+COLD void task_unkeep(struct task *task)
+{
+	if (!(task->rare & TASK_KEPT) || task->rare & (TASK_TMD | TASK_SPLITTING))
+		return;
+	tmu_put(task->kept);
+	task->rare &= (uint16_t)~TASK_KEPT;
+	queue_wake_waiters(WAIT_SLOT);
 }
 
 static inline void slot_free(struct task *task)
@@ -69,12 +109,47 @@ static inline void slot_free(struct task *task)
 	task_table.free = task;
 }
 
+COLD void task_leave(struct task *task)
+{
+	wdu_remove(task);
+	if (task->rare & TASK_CGA)
+		cga_end(task);
+	if (task->rare & TASK_TMD)
+		throttle_leave(task);
+	if (task->rare & TASK_PARENT)
+		child_orphan(task);
+	slot_free(task);
+	queue_wake_waiters(WAIT_SHAPE);
+}
+
+static COLD void release_rare(struct task *task)
+{
+	task_leave(task);
+	if (task->rare & TASK_KEPT)
+		tmu_put(task->kept);
+	if (task->rare & TASK_TMD)
+		tmd_end(task->tmd);
+	if (place_state.busy) {
+		tmu_run();
+		wdu_run();
+	}
+}
+
 static COLD void task_release(struct task *task)
 {
-	slot_free(task);
+	struct queue *queue = task->queue;
+	uint32_t packet = (uint32_t)task->packet;
+
+	/* from here on the slot may be another's */
+	if (task->rare)
+		release_rare(task);
+	else
+		slot_free(task);
+	if (place_state.busy & BUSY_PENDING)
+		tmu_run();
 	queue_wake_waiters(WAIT_SLOT);
 	queue_wake_waiters(WAIT_SHAPE);
-	queue_finished(task->queue, (uint32_t)task->packet);
+	queue_finished(queue, packet);
 }
 
 static HOT void complete_clean_up(struct task *task)
@@ -83,14 +158,109 @@ static HOT void complete_clean_up(struct task *task)
 	clean_up(task->queue, task->release, task->signal);
 }
 
+/* @state: TUTTI_TMD_* it ends with. */
+static COLD void report(struct task *task, uint32_t state, uint32_t error)
+{
+	uint32_t issued = task->rare & TASK_KEPT ? task_issued(task) : 0;
+
+	if (task->rare & TASK_TMD)
+		tmd_write(task->tmd, state, error, issued, issued - task->resident);
+}
+
+static bool room_to_end(struct task *task)
+{
+	if (!(task->rare & TASK_TMD) || command_room(TMD_WRITE_WORDS + 64))
+		return true;
+	place_state.blocked = true;
+	attention.settle |= ATTEND_ROOM;
+	return false;
+}
+
 COLD void task_complete(struct task *task)
 {
+	if (!room_to_end(task)) {
+		task->state = TASK_ENDING;
+		return;
+	}
+	report(task, TUTTI_TMD_FINISHED, 0);
 	if (task->release | task->signal)
 		complete_clean_up(task);
-	if (task->group)
+	if (task->rare & TASK_GROUP)
 		task_group_put(task->queue, task->group);
 	task_release(task);
 }
+
+COLD void task_resume(void)
+{
+	unsigned i;
+
+	for (i = 0; i < fw.tasks; i++)
+		if (tasks[i].state == TASK_ENDING) {
+			tasks[i].state = TASK_RUNNING;
+			task_complete(&tasks[i]);
+		}
+}
+
+/* ---- cancelling (TSK-12) ---- */
+
+static COLD void cancelled(struct task *task)
+{
+	report(task, TUTTI_TMD_FINISHED | TUTTI_TMD_CANCELLED, TUTTI_ERROR_CANCELLED);
+	clean_up(task->queue, task->release, 0);
+	cancel_signal(task->queue, task->signal);
+	if (task->rare & TASK_GROUP) {
+		task->group->cancelled = 1;
+		task_group_put(task->queue, task->group);
+	}
+	task_release(task);
+}
+
+static void cancel(struct task *task)
+{
+	wdu_remove(task);
+	if (task->rare & TASK_KEPT && !(task->rare & TASK_WORK))
+		task->kept->groups -= task->unissued;
+	task->unissued = 0;
+	task->state = TASK_CANCELLED;
+	if (!task->resident)
+		cancelled(task);
+}
+
+COLD int task_cancel(struct queue *queue, uint64_t packet)
+{
+	bool any = queue_cancel_run(queue, packet);
+	struct pending *p;
+	unsigned i;
+
+	for (i = 0; i < fw.tasks; i++)
+		if (tasks[i].queue == queue && tasks[i].packet == packet && !(tasks[i].rare & TASK_SPLIT) &&
+		    (tasks[i].state == TASK_RUNNING || tasks[i].state == TASK_LEAVING)) {
+			cancel(&tasks[i]);
+			any = true;
+		}
+	for (p = pendings; p < pendings + FW_PENDING; p++)
+		if (p->queue == queue && p->packet == packet &&
+		    (p->place == PENDING_LISTED || p->place == PENDING_ASLEEP)) {
+			tmu_drop(p, true);
+			any = true;
+		}
+	return any ? 0 : -TUTTI_ENOENT;
+}
+
+COLD void task_drop(struct queue *queue, struct pending *p, uint64_t signal)
+{
+	cancel_signal(queue, signal);
+	if (p->rare & TASK_GROUP) {
+		p->group->cancelled |= !!signal;
+		task_group_put(queue, p->group);
+	}
+	if (p->rare & TASK_TMD) {
+		tmd_write(p->tmd, TUTTI_TMD_FINISHED | TUTTI_TMD_CANCELLED, TUTTI_ERROR_CANCELLED, p->issued, p->issued);
+		tmd_end(p->tmd);
+	}
+}
+
+/* ---- completions ---- */
 
 /* @n CTAs of @task have ended. */
 static inline void ended(struct task *task, uint32_t n)
@@ -103,6 +273,44 @@ static inline void ended(struct task *task, uint32_t n)
 	shapes.residents -= n;
 	if (unlikely(shapes.special) && !shapes.residents)
 		shape_empty();
+	if (unlikely(place_state.busy & BUSY_THROTTLE) && !shapes.residents)
+		throttle_empty();
+}
+
+/* No CTA of it is left. */
+static COLD void drained(struct task *task)
+{
+	if (task->rare & TASK_SPLIT) {
+		struct task *whole = split_ended(task);
+
+		task_release(task);
+		if (!whole)
+			return;
+		task = whole;
+	}
+	switch (task->state) {
+	case TASK_LEAVING:
+		tmu_left(task);
+		break;
+	case TASK_CANCELLED:
+		cancelled(task);
+		break;
+	case TASK_RUNNING:
+		if (task->rare & TASK_WORK)
+			work_ended(task);
+		else if (!task->unissued && !(task->rare & TASK_SPLITTING))
+			task_complete(task);
+		break;
+	}
+}
+
+void task_ended(struct task *task, uint32_t n)
+{
+	ended(task, n);
+	if (unlikely(place_state.busy & BUSY_ISSUE))
+		wdu_run();
+	if (!task->resident)
+		drained(task);
 }
 
 /* Many CTAs at once, tasks that wait for room or slots, several shapes ... */
@@ -116,11 +324,7 @@ static HOT void event_cta_general(const struct tutti_event *event)
 			if (event->word[3 + i])
 				lake_raise(&task->shape->lake, word + i, event->word[3 + i]);
 	while (--repeat);
-	ended(task, event->word[2]);
-	if (unlikely(place_state.hungry))
-		place_hungry();
-	if (!(task->resident | task->unissued) && likely(task->state == TASK_RUNNING))
-		task_complete(task);
+	task_ended(task, event->word[2]);
 }
 
 /*
@@ -136,8 +340,8 @@ HOT void task_event_cta(const struct tutti_event *event)
 	struct queue *queue = task->queue;
 
 	if (unlikely((event->word[1] ^ 1) | (head >> 24 ^ 1) | (row->mask[word] & mask) |
-		     (mask & ~below->mask[word]) | (uintptr_t)place_state.hungry | shapes.special |
-		     queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE] | (uintptr_t)task->group |
+		     (mask & ~below->mask[word]) | place_state.busy | shapes.special |
+		     queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE] | task->rare |
 		     (task->resident ^ n) | task->unissued) ||
 	    unlikely(task->state != TASK_RUNNING)) {
 		event_cta_general(event);
@@ -154,23 +358,34 @@ HOT void task_event_cta(const struct tutti_event *event)
 	queue_finished(queue, (uint32_t)task->packet);
 }
 
-void task_fail(struct task *task, const struct task_error *error)
+static void fail(struct task *task, const struct task_error *error)
 {
 	struct queue *queue = task->queue;
 
-	if (task->state != TASK_RUNNING)
+	if (task->state != TASK_RUNNING && task->state != TASK_LEAVING && task->state != TASK_CANCELLED)
 		return;
+	wdu_remove(task);
+	if (task->rare & TASK_KEPT && !(task->rare & TASK_WORK))
+		task->kept->groups -= task->unissued;
+	task->unissued = 0;
 	task->state = TASK_KILLED;
 	task->progress = 0;
 	task_errors[task->slot] = *error;
-	if (task->unissued) {
-		place_remove(task);
-		task->unissued = 0;
-	}
 	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_KILL, 1, task->slot);
 	command_end(command_ring.next + 1);
 	if (queue->state == QUEUE_RUNNING)
 		queue->state = QUEUE_STOPPED;
+}
+
+void task_fail(struct task *task, const struct task_error *error)
+{
+	struct task *partner = split_partner(task);
+
+	fail(task, error);
+	if (partner)
+		fail(partner, error);
+	/* what is left of its packet goes with it, children included */
+	tmu_drop_packet(task->queue, task->packet);
 }
 
 void task_kill_queue(struct queue *queue)
@@ -181,6 +396,8 @@ void task_kill_queue(struct queue *queue)
 	for (i = 0; i < fw.tasks; i++)
 		if (tasks[i].queue == queue)
 			task_fail(&tasks[i], &destroyed);
+	child_drop_queue(queue);
+	tmu_drop_queue(queue);
 }
 
 /* What the cause of a wave's fault means for the queue. */
@@ -253,13 +470,17 @@ COLD void task_event_killed(const struct tutti_event *event)
 		.pc = error->pc,
 		.address = error->address,
 	};
+	report(task, TUTTI_TMD_FINISHED, error->code);
 	/* A failed kernel is fenced as well, but its signal stays. */
 	clean_up(queue, TUTTI_SCOPE_SYSTEM, 0);
-	if (task->group) {
+	if (task->rare & TASK_GROUP) {
 		task->group->signal = 0;
 		task_group_put(queue, task->group);
 	}
 	queue_stop(queue, &fault);
+	child_orphan(task);
+	if (task->rare & TASK_SPLIT)
+		split_ended(task);
 	task_release(task);
 }
 
@@ -270,7 +491,7 @@ bool task_any(void)
 	for (i = 0; i < fw.tasks; i++)
 		if (tasks[i].state != TASK_FREE)
 			return true;
-	return false;
+	return tmu_any();
 }
 
 uint64_t task_oldest(const struct queue *queue, uint64_t none)
@@ -280,5 +501,5 @@ uint64_t task_oldest(const struct queue *queue, uint64_t none)
 	for (i = 0; i < fw.tasks; i++)
 		if (tasks[i].state != TASK_FREE && tasks[i].queue == queue && tasks[i].packet < none)
 			none = tasks[i].packet;
-	return none;
+	return tmu_oldest(queue, none);
 }

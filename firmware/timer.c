@@ -5,6 +5,8 @@
 #include "hal.h"
 #include "log.h"
 #include "match.h"
+#include "wdu.h"
+#include "work.h"
 
 #define HEARTBEAT_US 10000u
 
@@ -36,6 +38,22 @@ void timer_init(void)
 	timer.ticks_per_us = fw.timer_hz >= 1000000 ? (uint32_t)fw.timer_hz / 1000000u : 1;
 	timer.beat = hal_time();
 	arm(timer.beat);
+}
+
+uint64_t timer_now(void)
+{
+	return now();
+}
+
+uint32_t timer_ticks_per_us(void)
+{
+	return timer.ticks_per_us;
+}
+
+void timer_at(uint64_t deadline)
+{
+	if (deadline < timer.armed)
+		arm(deadline);
 }
 
 void timer_set(struct queue *queue, uint32_t us)
@@ -71,13 +89,13 @@ static void check_task(struct task *task, uint32_t us)
 	struct queue *queue = task->queue;
 	uint32_t limit;
 
-	if (task->state == TASK_FREE || !queue->timeout || (!task->resident && task->state == TASK_RUNNING))
+	if (task->state == TASK_FREE || !queue->timeout || (!task->resident && task->state != TASK_KILLED))
 		return;
 	limit = queue->timeout > 1000000 ? 1000000000u : queue->timeout * 1000u;
 	task->progress = task->progress + us < task->progress ? ~0u : task->progress + us;
 	if (task->progress <= limit)
 		return;
-	if (task->state == TASK_RUNNING) {
+	if (task->state != TASK_KILLED) {
 		task_fail(task, &timeout);
 	} else {
 		struct tutti_fault fault = {
@@ -105,6 +123,8 @@ static void heartbeat(uint64_t time)
 	match_beat();
 	for (i = 0; i < fw.tasks; i++)
 		check_task(&tasks[i], us);
+	work_poll_all();
+	wdu_run();
 	timer.beat += (uint64_t)us * timer.ticks_per_us;
 	if (timer.beat < time)
 		timer.beat = time + (uint64_t)us * timer.ticks_per_us;
@@ -139,7 +159,7 @@ static uint64_t earliest(void)
 			if (queue->deadline < at)
 				at = queue->deadline;
 		}
-	return at;
+	return work_earliest(at);
 }
 
 void timer_event(void)
@@ -150,6 +170,7 @@ void timer_event(void)
 	if (time < hal_time())
 		time = hal_time();
 	polls(time);
+	work_timeout(time);
 	if (time >= timer.beat)
 		heartbeat(time);
 	arm(earliest());

@@ -207,12 +207,40 @@ static int tutti_mmap(struct file *filp, struct vm_area_struct *vma)
 	return drm_gem_mmap(filp, vma);
 }
 
+/* ---- the node ---- */
+
+/*
+ * DRM's own calls that a render node would refuse. An accel node lets them through, and has no
+ * master: GET_MAGIC dereferences NULL there (found by tests/conformance/fuzz).
+ */
+static bool call_refused(unsigned int cmd)
+{
+	unsigned int nr = DRM_IOCTL_NR(cmd), flags;
+
+	return (nr < DRM_COMMAND_BASE || nr >= DRM_COMMAND_END) && drm_ioctl_flags(nr, &flags) &&
+	       !(flags & DRM_RENDER_ALLOW);
+}
+
+static long tutti_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
+{
+	return call_refused(cmd) ? -EACCES : drm_ioctl(filp, cmd, arg);
+}
+
+#ifdef CONFIG_COMPAT
+static long tutti_compat_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
+{
+	return call_refused(cmd) ? -EACCES : drm_compat_ioctl(filp, cmd, arg);
+}
+#else
+#define tutti_compat_ioctl NULL
+#endif
+
 static const struct file_operations fops = {
 	.owner = THIS_MODULE,
 	.open = tutti_drm_open,
 	.release = drm_release,
-	.unlocked_ioctl = drm_ioctl,
-	.compat_ioctl = drm_compat_ioctl,
+	.unlocked_ioctl = tutti_ioctl,
+	.compat_ioctl = tutti_compat_ioctl,
 	.poll = drm_poll,
 	.read = drm_read,
 	.llseek = noop_llseek,

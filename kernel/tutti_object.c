@@ -27,6 +27,9 @@ static u32 id_last(struct tutti_device *tdev, enum tutti_kind kind)
 
 /* ---- life ---- */
 
+/* A queue is made with its context's lock held, then its RSB's: one class would look like a deadlock. */
+static struct lock_class_key lock_keys[TUTTI_KINDS];
+
 /** tutti_object_init() - with a free id. 0, -ENOMEM or -ENOSPC; then there is nothing to undo. */
 int tutti_object_init(struct tutti_object *object, struct tutti_device *tdev, enum tutti_kind kind,
 		      const struct tutti_object_ops *ops)
@@ -42,6 +45,7 @@ int tutti_object_init(struct tutti_object *object, struct tutti_device *tdev, en
 	object->id = id;
 	object->has_id = true;
 	mutex_init(&object->lock);
+	lockdep_set_class(&object->lock, &lock_keys[kind]);
 	INIT_LIST_HEAD(&object->link);
 	drm_dev_get(&tdev->drm);
 	return 0;

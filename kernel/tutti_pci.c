@@ -167,8 +167,10 @@ static int enable(struct tutti_device *tdev)
 		error = pci_request_region(pdev, CARD_BAR, "tutti");
 	if (!error)
 		error = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(CARD_DMA_BITS));
-	if (!error)
+	if (!error) {
+		dma_set_max_seg_size(&pdev->dev, UINT_MAX); /* page tables have no segments */
 		error = map_card(tdev);
+	}
 	if (error)
 		return error;
 	pci_set_master(pdev);

@@ -162,6 +162,8 @@ static enum tutti_rung climb_from(struct tutti_device *tdev, enum tutti_rung run
 		drm_err(&tdev->drm, "%s does not help (%d)\n", rung_name(rung), error);
 	}
 	trace_tutti_rung(TUTTI_RUNG_WEDGED, error);
+	if (error != -ENODEV)
+		tutti_fw_stop(tdev); /* what it may still do, it shall not */
 	return TUTTI_RUNG_WEDGED;
 }
 

@@ -107,14 +107,30 @@ static int fill(struct tutti_bo *bo, u64 address)
 		return error;
 	mmgrab(current->mm);
 	bo->user = current->mm;
-	error = pin(bo, address);
-	return error ? error : give_addresses(bo);
+	return pin(bo, address);
 }
 
-/* Between tutti_enter() and _exit(). */
-static struct tutti_bo *user_create(struct tutti_device *tdev, u64 address, u64 bytes)
+/*
+ * Pinned before tutti_enter(): a fault may wait as long as a user likes (userfaultfd, FUSE),
+ * and neither a reset nor removal shall wait for that.
+ */
+static int user_fill(struct tutti_bo *bo, struct tutti_file *file, u64 address)
 {
-	struct drm_gem_object *obj = tutti_bo_create_object(&tdev->drm, bytes);
+	int error = fill(bo, address), index;
+
+	if (!error)
+		error = tutti_enter(file, &index);
+	if (error)
+		return error;
+	error = give_addresses(bo);
+	tutti_exit(file, index);
+	return error;
+}
+
+static struct tutti_bo *user_create(struct tutti_file *file, u64 address, u64 bytes)
+{
+	struct drm_device *drm = &file->tdev->drm;
+	struct drm_gem_object *obj = tutti_bo_create_object(drm, bytes);
 	struct tutti_bo *bo;
 	int error;
 
@@ -123,8 +139,8 @@ static struct tutti_bo *user_create(struct tutti_device *tdev, u64 address, u64 
 	bo = to_tutti_bo(obj);
 	bo->placement = DRM_TUTTI_PLACE_USER;
 	obj->funcs = &user_funcs;
-	drm_gem_private_object_init(&tdev->drm, obj, bytes);
-	error = fill(bo, address);
+	drm_gem_private_object_init(drm, obj, bytes);
+	error = user_fill(bo, file, address);
 	if (!error)
 		return bo;
 	tutti_bo_put(bo);
@@ -136,18 +152,16 @@ int tutti_ioctl_bo_userptr(struct drm_device *drm, void *data, struct drm_file *
 	struct drm_tutti_bo_userptr *args = data;
 	u64 most = (u64)totalram_pages() << PAGE_SHIFT;
 	struct tutti_bo *bo;
-	int error, index;
+	int error = tutti_file_check(df->driver_priv);
 
+	if (error)
+		return error;
 	if (args->flags || args->handle || !args->bytes || !PAGE_ALIGNED(args->address | args->bytes) ||
 	    args->bytes > most)
 		return -EINVAL;
 	if (!access_ok(u64_to_user_ptr(args->address), args->bytes))
 		return -EFAULT;
-	error = tutti_enter(df->driver_priv, &index);
-	if (error)
-		return error;
-	bo = user_create(to_tutti(drm), args->address, args->bytes);
-	tutti_exit(df->driver_priv, index);
+	bo = user_create(df->driver_priv, args->address, args->bytes);
 	if (IS_ERR(bo))
 		return PTR_ERR(bo);
 	error = drm_gem_handle_create(df, &bo->shmem.base, &args->handle);

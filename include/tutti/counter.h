@@ -60,7 +60,8 @@
 	X(MOVER_BYTES, "bytes moved by movers")                        \
 	X(MOVER_LINES, "128-byte lines touched by movers")             \
 	X(MOVER_SECTORS, "32-byte sectors touched by movers")          \
-	X(MOVER_DESCRIPTORS, "mover descriptors executed")
+	X(MOVER_DESCRIPTORS, "mover descriptors executed")             \
+	X(TMAU_STALLS, "tensor requests that had to wait for room")
 
 #define TUTTI_COUNTER_ENUM(name, text) TUTTI_COUNTER_##name,
 enum tutti_counter { TUTTI_COUNTER_LIST(TUTTI_COUNTER_ENUM) TUTTI_COUNTERS };

@@ -29,7 +29,8 @@
  * Bytes of a load count on the barrier as they arrive, filled ones too, in each
  * destination CTA. Accesses go in 128-byte lines with 32-byte sectors. An access
  * that is refused ends its descriptor: with CALL it is a fault of the wave that made
- * the request (TUTTI_EVENT_FAULT, engine MOVER), else event MOVER has the cause.
+ * the request (TUTTI_EVENT_FAULT, engine MOVER), else event MOVER has the cause; a
+ * prefetch is never refused.
  * (spec TMA-20, TMA-21)
  */
 #ifndef TUTTI_MOVER_H

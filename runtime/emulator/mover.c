@@ -217,7 +217,7 @@ static uint8_t find_shared(struct tutti_card *card, struct mover *m)
 
 static void account_run(struct tutti_card *card, const struct mover *m, const struct piece *piece)
 {
-	if (piece->filled || !piece->fresh)
+	if (piece->filled || !piece->fresh || m->d.op == TUTTI_MOVE_SHARED)
 		return;
 	mover_account(card, piece->va, piece->bytes);
 	if (m->d.op == TUTTI_MOVE_COPY || m->d.op == TUTTI_MOVE_SCATTER)

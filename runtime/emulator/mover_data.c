@@ -37,11 +37,11 @@ static uint32_t together(unsigned swizzle, uint32_t at, uint32_t n)
 
 static void shared_write(const struct sm_shared *to, unsigned swizzle, uint32_t at, const uint8_t *from, uint32_t n)
 {
-	while (swizzle && at % ATOM == 0 && n >= ATOM) {
-		memcpy(to->base + swizzled(swizzle, at), from, ATOM);
-		at += ATOM;
-		from += ATOM;
-		n -= ATOM;
+	for (; swizzle && at % LINE == 0 && n >= LINE; at += LINE, from += LINE, n -= LINE) {
+		uint32_t turn = swizzled(swizzle, at) ^ at; /* the same for all atoms of a row */
+
+		for (uint32_t k = 0; k < LINE; k += ATOM)
+			memcpy(to->base + at + (k ^ turn), from + k, ATOM);
 	}
 	while (n) {
 		uint32_t some = together(swizzle, at, n);
@@ -55,11 +55,11 @@ static void shared_write(const struct sm_shared *to, unsigned swizzle, uint32_t 
 
 static void shared_read(const struct sm_shared *from, unsigned swizzle, uint32_t at, uint8_t *to, uint32_t n)
 {
-	while (swizzle && at % ATOM == 0 && n >= ATOM) {
-		memcpy(to, from->base + swizzled(swizzle, at), ATOM);
-		at += ATOM;
-		to += ATOM;
-		n -= ATOM;
+	for (; swizzle && at % LINE == 0 && n >= LINE; at += LINE, to += LINE, n -= LINE) {
+		uint32_t turn = swizzled(swizzle, at) ^ at;
+
+		for (uint32_t k = 0; k < LINE; k += ATOM)
+			memcpy(to + k, from->base + at + (k ^ turn), ATOM);
 	}
 	while (n) {
 		uint32_t some = together(swizzle, at, n);

@@ -21,6 +21,7 @@ struct sm_tensor {
 	pthread_mutex_t lock;
 	uint32_t queued;
 	uint32_t turn; /* SM that is asked first */
+	uint32_t waiting[MASK_WORDS]; /* SMs with requests */
 	struct sm_queue queue[];
 };
 
@@ -58,6 +59,7 @@ void sm_tensor_empty(struct sm_array *array)
 		array->tensor->queue[i].head = array->tensor->queue[i].tail = 0;
 	tutti_store_relaxed(&array->tensor->queued, 0);
 	array->tensor->turn = 0;
+	memset(array->tensor->waiting, 0, sizeof(array->tensor->waiting));
 }
 
 /* ---- asking --------------------------------------------------------------- */
@@ -73,6 +75,7 @@ bool tensor_issue(struct sm_array *array, struct wave *wave)
 	room = queue->tail - queue->head < array->limits->tmau_requests;
 	if (room) {
 		queue->ring[queue->tail++ % array->limits->tmau_requests] = *wave->call;
+		tensor->waiting[cta->sm / 32] |= 1u << cta->sm % 32;
 		__atomic_fetch_add(&tensor->queued, 1, __ATOMIC_RELEASE);
 		__atomic_fetch_add(&cta->asked, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&cta->hart->held, 1, __ATOMIC_RELAXED);
@@ -130,7 +133,10 @@ bool service_tensor(struct hart *hart)
 	call->wave = wave->number;
 	call->cta = wave->cta->number;
 	hart_x_set(hart, 10, 0);
-	return tensor_issue(hart->array, wave) || wave_block(hart, WAIT_ROOM, NULL, 0);
+	if (tensor_issue(hart->array, wave))
+		return true;
+	card_count(hart->array->card, TUTTI_COUNTER_TMAU_STALLS, 1);
+	return wave_block(hart, WAIT_ROOM, NULL, 0);
 }
 
 bool service_wait_all(struct hart *hart)
@@ -190,24 +196,39 @@ static void complete_call(struct sm_array *array, struct tutti_tensor_call *call
 		call->present = ranks_present(array, cta->cga);
 }
 
+/* The first SM with requests at or behind the turn, or from the start. */
+static uint32_t next_sm(const struct sm_tensor *tensor)
+{
+	uint32_t first = tensor->turn / 32 % MASK_WORDS;
+	uint32_t bits = tensor->waiting[first] & ~0u << tensor->turn % 32;
+
+	for (uint32_t i = 0; i <= MASK_WORDS; i++) {
+		uint32_t w = (first + i) % MASK_WORDS;
+
+		if (i)
+			bits = tensor->waiting[w];
+		if (bits)
+			return w * 32 + (uint32_t)__builtin_ctz(bits);
+	}
+	return ~0u;
+}
+
 bool sm_array_request(struct sm_array *array, struct tutti_tensor_call *call)
 {
 	struct sm_tensor *tensor = array->tensor;
 	struct sm_queue *queue = NULL;
+	uint32_t sm;
 
 	if (likely(!tutti_load_acquire(&tensor->queued)))
 		return false;
 	pthread_mutex_lock(&tensor->lock);
-	for (uint32_t i = 0; i < array->sms && !queue; i++) {
-		uint32_t sm = (tensor->turn + i) % array->sms;
-
-		if (tensor->queue[sm].head != tensor->queue[sm].tail) {
-			queue = &tensor->queue[sm];
-			tensor->turn = sm + 1;
-		}
-	}
-	if (queue) {
+	sm = next_sm(tensor);
+	if (sm < array->sms) {
+		queue = &tensor->queue[sm];
+		tensor->turn = sm + 1;
 		*call = queue->ring[queue->head++ % array->limits->tmau_requests];
+		if (queue->head == queue->tail)
+			tensor->waiting[sm / 32] &= ~(1u << sm % 32);
 		__atomic_fetch_sub(&tensor->queued, 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&tensor->lock);
@@ -293,6 +314,8 @@ void tensor_kill(struct sm_array *array, unsigned slot)
 			}
 		}
 		queue->tail = to;
+		if (queue->head == to)
+			tensor->waiting[sm / 32] &= ~(1u << sm % 32);
 	}
 	pthread_mutex_unlock(&tensor->lock);
 }

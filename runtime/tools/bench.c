@@ -17,7 +17,9 @@ static const struct {
 	{ "POCL", bench_opencl, "PoCL in this process, the peer of PERF-03" },
 	{ "PERF-03", bench_launch, "latency of an empty kernel, kernels per second" },
 	{ "PERF-04", bench_place, "instructions to place workgroups; growth (PERF-06); free runs (PERF-08)" },
+	{ "PERF-05", bench_cga, "soft-core instructions of placing CGAs (and PERF-06)" },
 	{ "PERF-09", bench_card, "boot, empty workgroups per second, copies" },
+	{ "TMAU", bench_tensor, "tiles against memcpy (PERF-09), matrix product with and without TMAU" },
 };
 #define GROUPS (sizeof(groups) / sizeof(*groups))
 

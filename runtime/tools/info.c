@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tutti info: what the card is. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
+#include "tutti/policy.h"
 
 static const struct {
 	uint64_t bit;
@@ -23,11 +26,12 @@ static const struct {
 
 static void usage(void)
 {
-	puts("usage: tutti info [--json] [--counters] [--log] [--topology]\n\n"
+	puts("usage: tutti info [--json] [--counters] [--log] [--topology] [--sms]\n\n"
 	     "  --json      one JSON object\n"
 	     "  --counters  all counters too\n"
 	     "  --log       newest text of the firmware's log\n"
-	     "  --topology  every GPC's SMs");
+	     "  --topology  every GPC's SMs\n"
+	     "  --sms       what each SM has free and has done");
 }
 
 static void print_features(uint64_t set, const char *between, const char *quote)
@@ -84,6 +88,29 @@ static void text(struct tutti_device *device, bool topology)
 	bus_show(device, false);
 	if (topology)
 		text_topology(card);
+}
+
+/* One line an SM; SMs that have done nothing are left out. */
+static void text_sms(struct tutti_device *device)
+{
+	const struct tutti_discovery *card = tutti_device_discovery(device);
+	struct tutti_sm_state *sm = calloc(card->sms, sizeof(*sm));
+	int error = sm ? tutti_device_sm_states(device, 0, card->sms, sm) : -ENOMEM;
+
+	if (error)
+		printf("SMs            %s\n", tutti_strerror(error));
+	else
+		printf("%6s %10s %10s %10s %12s %14s\n", "SM", "free CTAs", "CTAs", "waves", "energy nJ", "instructions");
+	for (unsigned i = 0; !error && i < card->sms; i++) {
+		uint64_t instructions = 0;
+
+		for (unsigned c = 0; c < TUTTI_CLASSES; c++)
+			instructions += sm[i].instructions[c];
+		if (sm[i].ctas)
+			printf("%6u %10u %10llu %10llu %12.1f %14llu\n", i, sm[i].cta_slots, (unsigned long long)sm[i].ctas,
+			       (unsigned long long)sm[i].waves, (double)sm[i].energy / 1000, (unsigned long long)instructions);
+	}
+	free(sm);
 }
 
 static void json_number(const char *name, uint64_t value)
@@ -143,9 +170,9 @@ int command_info(int argc, char **argv)
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' }, { "counters", no_argument, NULL, 'c' },
 		{ "log", no_argument, NULL, 'l' },  { "topology", no_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
+		{ "sms", no_argument, NULL, 's' },  { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
 	};
-	bool as_json = false, with_counters = false, with_log = false, topology = false;
+	bool as_json = false, with_counters = false, with_log = false, topology = false, sms = false;
 	uint64_t counters[TUTTI_COUNTERS];
 	struct tutti_device *device;
 	int option;
@@ -155,6 +182,7 @@ int command_info(int argc, char **argv)
 		with_counters |= option == 'c';
 		with_log |= option == 'l';
 		topology |= option == 't';
+		sms |= option == 's';
 		if (option == 'h') {
 			usage();
 			return EXIT_WORKS;
@@ -174,6 +202,8 @@ int command_info(int argc, char **argv)
 		text(device, topology);
 	for (unsigned c = 0; with_counters && !as_json && c < TUTTI_COUNTERS; c++)
 		printf("%-28s %llu\n", tutti_counter_name(c), (unsigned long long)counters[c]);
+	if (sms && !as_json)
+		text_sms(device);
 	if (with_log && !as_json) {
 		static char log[65536];
 

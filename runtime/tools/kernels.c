@@ -2,10 +2,20 @@
 /* Kernels of `tutti validate` and `tutti bench`. */
 #include "tutti/device.h"
 
+#include "../examples/gemm/kernels.c" /* measured as they are */
 #include "kernels.h"
 
 /* Nothing: what remains is the launch. */
 TUTTI_KERNEL(tool_empty, struct tool_args)
+{
+}
+
+/* CGAs of 16 and 8 CTAs, for their placement. */
+TUTTI_KERNEL(tool_cga_16, struct tool_args, .cga = { 16, 1, 1 }, .cga_kind = TUTTI_CGA_GPC)
+{
+}
+
+TUTTI_KERNEL(tool_cga_8, struct tool_args, .cga = { 8, 1, 1 }, .cga_kind = TUTTI_CGA_GPC)
 {
 }
 
@@ -70,4 +80,86 @@ TUTTI_KERNEL(tool_forever, struct tool_args)
 {
 	while (!__atomic_load_n(args->out, __ATOMIC_RELAXED))
 		tutti_yield();
+}
+
+/* Loads one behind the other into the same place; some are under way. */
+#define STREAMS 8u
+
+TUTTI_KERNEL(tool_stream, struct tool_stream)
+{
+	uint64_t *barrier = tutti_shared(uint64_t, 0);
+	uint8_t *to = tutti_shared(uint8_t, 1024);
+
+	for (uint32_t i = 0; i < STREAMS; i++)
+		tutti_mbarrier_init(&barrier[i], 1);
+	for (uint32_t i = 0; i < args->times; i++) {
+		uint64_t *mine = &barrier[i % STREAMS];
+
+		tutti_mbarrier_wait(mine, i / STREAMS + 1);
+		tutti_mbarrier_arrive_expect(mine, args->bytes);
+		if (args->tensor)
+			tutti_load_tile(args->tensor, to, mine, 0, 0);
+		else
+			tutti_load_block(args->from, to, mine, args->bytes / 16);
+	}
+	tutti_wait_all();
+}
+
+/* The product of the example, with tiles of a and b brought by the waves themselves. */
+TUTTI_KERNEL(tool_gemm_plain, struct tool_gemm, .group_bytes = GROUP_BYTES, .flags = TUTTI_KERNEL_BARRIER,
+	     .barriers = 1, .workgroup = { WAVES * 32, 1, 1 })
+{
+	uint8_t *a = tutti_shared(uint8_t, 0), *b = tutti_shared(uint8_t, TILE_BYTES);
+	uint32_t n = tutti_cta_id(0) * TILE, m = tutti_cta_id(1) * TILE, size = args->tensors.k;
+	float sum[TILE / WAVES][TILE] = { 0 };
+
+	for (uint32_t k = 0; k < size; k += TILE) {
+		for (uint32_t row = tutti_wave()->wave; row < TILE; row += WAVES) {
+			const float *from_a = args->a + (m + row) * size + k, *from_b = args->b + (k + row) * size + n;
+
+			for (uint32_t i = 0; i < TILE; i++) {
+				atom_at(a, row, i / 4)[i % 4] = from_a[i];
+				atom_at(b, row, i / 4)[i % 4] = from_b[i];
+			}
+		}
+		tutti_barrier();
+		multiply(sum, a, b);
+		tutti_barrier();
+	}
+	store(&args->tensors, sum, n, m);
+}
+
+/* ---- `tutti calibrate`: one class of instructions, @value times sixteen; one resource more than the plain one ---- */
+
+#define CALIBRATE(name, instruction)                                                                 \
+	TUTTI_KERNEL(calibrate_##name, struct tool_args)                                             \
+	{                                                                                            \
+		for (uint64_t i = 0; i < args->value; i++)                                           \
+			__asm__ volatile(".rept 16\n" instruction "\n.endr" ::"r"(args->out)         \
+					 : "t0", "ft0", "memory");                                   \
+	}
+
+CALIBRATE(move, "mv t0, %0")
+CALIBRATE(load, "ld t0, 0(%0)")
+CALIBRATE(store, "sd zero, 0(%0)")
+CALIBRATE(matrix32, "fmul.s ft0, ft1, ft2")
+CALIBRATE(matrix64, "fmul.d ft0, ft1, ft2")
+CALIBRATE(compare, "slt t0, %0, sp")
+CALIBRATE(jump, "beq zero, zero, 1f\n1:")
+CALIBRATE(other, "add t0, %0, sp")
+
+TUTTI_KERNEL(calibrate_plain, struct tool_args)
+{
+}
+TUTTI_KERNEL(calibrate_scalar, struct tool_args, .scalar_blocks = 5)
+{
+}
+TUTTI_KERNEL(calibrate_vector, struct tool_args, .vector_blocks = 5)
+{
+}
+TUTTI_KERNEL(calibrate_shared, struct tool_args, .group_bytes = 8192)
+{
+}
+TUTTI_KERNEL(calibrate_barriers, struct tool_args, .flags = TUTTI_KERNEL_BARRIER, .barriers = 4)
+{
 }

@@ -14,6 +14,7 @@ static const struct {
 	{ "run", command_run, "run a kernel of a code object, or an example" },
 	{ "validate", command_validate, "does everything work here? one line each" },
 	{ "dump", command_dump, "read a device core dump" },
+	{ "calibrate", command_calibrate, "weights of the policies that go by energy" },
 	{ "bench", command_bench, "measure launches, boot, copies; table and JSON" },
 };
 

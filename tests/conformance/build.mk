@@ -1,9 +1,21 @@
 # SPDX-License-Identifier: MIT
-# tutti-conformance: static, so that it runs in any guest.
-CONFORMANCE_SRC := $(wildcard tests/conformance/*.c)
+# tutti-conformance, tutti-fuzz and tutti-drm-bench: static, so that they run in any guest.
+CONFORMANCE := tests/conformance
+CONFORMANCE_SRC := $(wildcard $(CONFORMANCE)/*.c)
+FUZZ_SRC := $(addprefix $(CONFORMANCE)/,fuzz/fuzz.c rig.c calls.c bus.c)
+CONFORMANCE_HEADERS := $(wildcard $(CONFORMANCE)/*.h include/tutti/*.h)
+CONFORMANCE_CC = $(CC) -std=gnu11 $(CFLAGS) $(WARN) -fno-strict-aliasing -D_GNU_SOURCE -Iinclude -I/usr/include/libdrm -static -pthread
 
-$(OUT)/tutti-conformance: $(CONFORMANCE_SRC) $(wildcard tests/conformance/*.h) $(wildcard include/tutti/*.h)
+$(OUT)/tutti-conformance: $(CONFORMANCE_SRC) $(CONFORMANCE_HEADERS)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(CFLAGS) $(WARN) -D_GNU_SOURCE -Iinclude -I/usr/include/libdrm -static -pthread -o $@ $(CONFORMANCE_SRC)
+	$(CONFORMANCE_CC) -o $@ $(CONFORMANCE_SRC)
 
-all: $(OUT)/tutti-conformance
+$(OUT)/tutti-fuzz: $(FUZZ_SRC) $(CONFORMANCE_HEADERS)
+	@mkdir -p $(@D)
+	$(CONFORMANCE_CC) -o $@ $(FUZZ_SRC)
+
+$(OUT)/tutti-drm-bench: $(CONFORMANCE)/bench/bench.c $(CONFORMANCE)/rig.c $(CONFORMANCE_HEADERS)
+	@mkdir -p $(@D)
+	$(CONFORMANCE_CC) -o $@ $(filter %.c,$^)
+
+all: $(OUT)/tutti-conformance $(OUT)/tutti-fuzz $(OUT)/tutti-drm-bench

@@ -87,16 +87,21 @@ static bool slow_kernel(struct rig *rig)
 /* A fault of the card that one queue has to bear; what else runs is exact. */
 static bool injected_queue_error(struct rig *rig, const char *what, const char *off, unsigned code)
 {
-	static const uint32_t ret[] = {0x00008067};
+	static const uint32_t load[] = {0x00053283 /* ld t0, 0(a0) */, 0x00008067 /* ret */};
 	struct rig other = {.fd = -1};
 	struct tutti_fault fault;
 
 	SKIP_UNLESS(inject_command, "needs --inject");
 	CHECK(limited_queue(rig, 500) && rig_queue(&other));
-	rig_code(rig, ret, sizeof(ret));
+	rig_code(rig, load, sizeof(load));
 	CHECK(inject(what));
-	rig_dispatch(rig, 32, 0, 1);
-	rig_ring(rig);
+	for (unsigned i = 0; i < 20; i++) { /* until the access comes that it is waiting for */
+		rig_signal(rig, 1, 1);
+		rig_dispatch(rig, 32, BASE + DATA_AT, 1);
+		rig_ring(rig);
+		if (rig_wait(rig, 1, 0, SECOND))
+			break;
+	}
 	EXPECT(0, queue_error(rig, &fault));
 	if (off)
 		CHECK(inject(off));

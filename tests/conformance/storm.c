@@ -240,8 +240,8 @@ static const struct subtest storm_tests[] = {
 	{"SYS-25: RSBs run out", out_of_rsbs},
 	{"SYS-22 SYS-24: all of everything, again and again", exhaustion},
 	{"REL-05: open and close, again and again", open_close},
-	{"REL-05: kill -9 at random moments", kill_storm},
-	{"REL-05: kill -9 beside a client at work", kill_pairs},
+	{"REL-05: kill -9 at random moments, again and again", kill_storm},
+	{"REL-05: kill -9 beside a client at work, again and again", kill_pairs},
 	{0},
 };
 

@@ -201,7 +201,7 @@ static bool storm(struct rig *rig)
 }
 
 static const struct subtest unplug_tests[] = {
-	{"REL-06: removed and found again, under load", storm},
+	{"REL-06: removed and found again, again and again, under load", storm},
 	{0},
 };
 

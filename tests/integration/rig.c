@@ -23,6 +23,19 @@ const char *rig_out(const char *path)
 	return to;
 }
 
+const char *rig_transport(void)
+{
+	const char *name = getenv("TUTTI_DEVICE");
+
+	return name ? name : "emulator";
+}
+
+void rig_needs_emulator(void)
+{
+	if (strcmp(rig_transport(), "emulator"))
+		skip();
+}
+
 static void note_error(struct tutti_queue *queue, const struct tutti_fault *fault, void *context)
 {
 	struct rig *rig = context;
@@ -55,8 +68,10 @@ struct rig *rig_open(const struct tutti_device_options *options)
 
 	if (options)
 		o = *options;
+	if (o.topology || o.deterministic)
+		rig_needs_emulator();
 	if (!o.name)
-		o.name = "emulator";
+		o.name = rig_transport();
 	error = tutti_device_open(&o, &rig->device);
 	if (error)
 		fail_msg("open: %s", tutti_strerror(error));

@@ -29,12 +29,16 @@ struct rig {
 	unsigned faults;            /* errors reported */
 };
 
-#define RIG_SECONDS 20
+#define RIG_SECONDS 60
 #define RIG_WAIT (RIG_SECONDS * 1000000000ull)
 
 /** rig_out() - path below the build directory. */
 const char *rig_out(const char *path);
-/** rig_open() - device (NULL: defaults, emulator), test kernels, an extended queue. */
+/** rig_transport() - what rig_open() opens when nothing is said. */
+const char *rig_transport(void);
+/** rig_needs_emulator() - skips the test on a card that cannot be made as one likes. */
+void rig_needs_emulator(void);
+/** rig_open() - device (NULL: TUTTI_DEVICE, else the emulator), test kernels, an extended queue. */
 struct rig *rig_open(const struct tutti_device_options *options);
 struct rig *rig_topology(const char *text);
 struct rig *rig_deterministic(const char *topology_text);

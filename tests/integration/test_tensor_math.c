@@ -67,7 +67,7 @@ static void run(const char *file, const char *name, uint32_t x, uint32_t y, void
 
 struct gemm_args { const struct tutti_tensor *a, *b, *c; uint32_t k; };
 
-static void check_gemm(uint32_t m, uint32_t n, uint32_t k)
+static void check_gemm(const char *kernel, uint32_t m, uint32_t n, uint32_t k)
 {
 	unsigned seed = m * 31 + n * 7 + k;
 	float *a = numbers(m * k, &seed), *b = numbers(k * n, &seed), *c = numbers(m * n, NULL);
@@ -78,7 +78,7 @@ static void check_gemm(uint32_t m, uint32_t n, uint32_t k)
 	*args = (struct gemm_args){ tiles(a, 2, (uint64_t[]){ k, m }, box, TUTTI_SWIZZLE_128),
 				    tiles(b, 2, (uint64_t[]){ n, k }, box, TUTTI_SWIZZLE_128),
 				    tiles(c, 2, (uint64_t[]){ n, m }, box, TUTTI_SWIZZLE_128), k };
-	run("examples/gemm.tco", "gemm", (n + GEMM_TILE - 1) / GEMM_TILE, (m + GEMM_TILE - 1) / GEMM_TILE, args);
+	run("examples/gemm.tco", kernel, (n + GEMM_TILE - 1) / GEMM_TILE, (m + GEMM_TILE - 1) / GEMM_TILE, args);
 	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, 1, a, (int)k, b, (int)n, 0, want,
 		    (int)n);
 	assert_memory_equal(c, want, m * n * sizeof(*c));
@@ -87,11 +87,11 @@ static void check_gemm(uint32_t m, uint32_t n, uint32_t k)
 
 static void gemm(void **state)
 {
-	check_gemm(32, 32, 32);
-	check_gemm(64, 96, 160);
-	check_gemm(33, 36, 40);   /* edges on all sides */
-	check_gemm(1, 4, 4);
-	check_gemm(100, 64, 36);
+	check_gemm("gemm", 32, 32, 32);
+	check_gemm("gemm", 64, 96, 160);
+	check_gemm("gemm", 33, 36, 40);   /* edges on all sides */
+	check_gemm("gemm", 1, 4, 4);
+	check_gemm("gemm", 100, 64, 36);
 }
 
 /* ---- convolution ----------------------------------------------------------- */

@@ -29,6 +29,8 @@ struct kern {
 	uint32_t signal, groups, grid_x;
 	uint8_t acquire, release, life, shape;
 	bool barrier, faulted;
+	bool evicted;         /* its slot was taken by another; goes on at CTA @resume */
+	uint32_t resume;
 };
 
 struct entry {
@@ -39,6 +41,7 @@ struct entry {
 	uint8_t n, started, open, widest;
 	uint8_t acquire, release;
 	bool barrier, moved, skipped;
+	bool late;         /* accepted when no slot was free: starts after others behind it */
 	uint32_t signal, dependency[5];
 	uint64_t since, last; /* published, last kernel finished */
 	struct kern k[TUTTI_CONDENSED_KERNELS];
@@ -65,7 +68,7 @@ static uint64_t now, fence[2][3]; /* when the last acquire, release of each scop
 static struct { struct tutti_event event; int slot; struct model *queue; struct entry *mover; } pool[POOL];
 static unsigned pooled, seen_movers;
 static uint32_t disabled[TUTTI_MAX_SMS / 32];
-static unsigned cap, lost, failures, launches;
+static unsigned cap, lost, failures, launches, evictions;
 static bool suspended;
 
 static inline void world_reset(unsigned sms)
@@ -140,32 +143,101 @@ static void taken(struct model *q)
 	q->next++;
 }
 
-/* For a mover's packet no command is taken: it is passed when something behind it comes. */
-static void pass_movers(struct model *q, uint64_t packet)
+static uint64_t full; /* when all slots were in use last */
+
+static inline unsigned late(const struct model *q, uint64_t before)
+{
+	uint64_t i;
+	unsigned n = 0;
+
+	for (i = before > ENTRIES ? before - ENTRIES : 0; i < before; i++)
+		n += q->entry[i % ENTRIES].late;
+	return n;
+}
+
+/* In flight from packets before @packet; a late one may start when others behind it run. */
+static inline unsigned open_before(const struct model *q, uint64_t packet)
+{
+	uint64_t i;
+	unsigned n = 0;
+
+	for (i = packet > ENTRIES ? packet - ENTRIES : 0; i < packet; i++)
+		n += q->entry[i % ENTRIES].open + (q->entry[i % ENTRIES].moved && !q->entry[i % ENTRIES].last);
+	return n;
+}
+
+/*
+ * Packets before @packet have been taken. Of a mover's no command tells; kernels for which there was no slot start
+ * later (TSK-02).
+ */
+static void pass(struct model *q, uint64_t packet)
 {
 	while (q->next < packet) {
-		const struct entry *e = &q->entry[q->next % ENTRIES];
+		struct entry *e = &q->entry[q->next % ENTRIES];
 
-		if (!e->moved)
+		if (e->kind == DISPATCH || e->kind == CONDENSED) {
+			assert_true(!e->bad && e->published && full >= e->since);
+			e->late = e->started < e->n && e->k[e->started].life == WAITING;
+		} else if (!e->moved) {
 			fail_msg("queue %u: packet %lu (%u) before packet %lu (%u)", q->id, packet,
 				 q->entry[packet % ENTRIES].kind, q->next, e->kind);
+		}
 		taken(q);
 	}
 }
 
-/* What is left of a condensed packet that was taken goes with the queue's error (PKT-18 for its own, README for others'). */
-static inline void drop_rest(struct model *q)
+/* A slot that is given to another without having ended: its task was evicted (TSK-03). */
+static void evict(struct card_slot *slot)
 {
-	while (q->next < q->read) {
-		struct entry *e = &q->entry[q->next % ENTRIES];
-		unsigned i;
+	struct kern *k = slot->owner;
 
-		assert_true(e->moved || (e->kind == CONDENSED && !e->bad));
-		for (i = e->started; !e->moved && i < e->n; i++)
-			e->k[i].life = LOST;
-		lost += !e->moved;
-		taken(q);
+	assert_true(!slot->running && !slot->killing && slot->launched < slot->groups);
+	k->evicted = true;
+	k->resume = slot->launched;
+	slot->busy = false;
+	evictions++;
+}
+
+/* The kernel a STATE is for: one that was evicted, or the next of its packet. */
+static struct kern *kern_of(struct entry *e, const struct tutti_task_state *s)
+{
+	unsigned i, j;
+
+	for (i = 0; i < e->started; i++) {
+		struct kern *k = &e->k[i];
+
+		for (j = 0; j < CARD_SLOTS && k->life == RUNNING && !k->evicted && (s->first || e->started == e->n); j++)
+			if (card_slot[j].busy && card_slot[j].owner == k && !card_slot[j].running &&
+			    card_slot[j].launched == s->first && k->kernarg == s->kernarg && k->grid_x == s->grid_x)
+				evict(&card_slot[j]);
+		if (k->evicted && k->resume == s->first && k->kernarg == s->kernarg && k->grid_x == s->grid_x)
+			return k;
 	}
+	assert_true(e->started < e->n);
+	return &e->k[e->started];
+}
+
+static void note_full(void)
+{
+	unsigned i = 0;
+
+	while (i < CARD_SLOTS && card_slot[i].busy)
+		i++;
+	if (i == CARD_SLOTS)
+		full = now;
+}
+
+static void go_on(struct card_slot *slot, const struct tutti_task_state *s, struct kern *k)
+{
+	assert_int_equal(k->life, RUNNING);
+	k->evicted = false;
+	memset(slot, 0, sizeof(*slot));
+	slot->state = *s;
+	slot->busy = true;
+	slot->groups = k->groups;
+	slot->launched = k->resume;
+	slot->owner = k;
+	note_full();
 }
 
 static void take_state(const uint32_t *w)
@@ -178,15 +250,20 @@ static void take_state(const uint32_t *w)
 	uint64_t since;
 
 	assert_true(w[0] >> 24 < CARD_SLOTS);
-	assert_false(slot->busy);
+	if (slot->busy)
+		evict(slot);
 	memcpy(&s, w + 1, sizeof(s));
 	q = &model[s.queue];
 	assert_true(q->alive && s.asid == ASID && !suspended);
-	pass_movers(q, s.packet);
-	assert_int_equal(s.packet, q->next);
-	e = &q->entry[q->next % ENTRIES];
+	pass(q, s.packet);
+	e = &q->entry[s.packet % ENTRIES];
 	assert_true(e->published && !e->bad && (e->kind == DISPATCH || e->kind == CONDENSED));
-	k = &e->k[e->started];
+	k = kern_of(e, &s);
+	if (k->evicted) {
+		go_on(slot, &s, k);
+		return;
+	}
+	assert_true(s.packet == q->next || e->late);
 	assert_int_equal(k->life, WAITING);
 	assert_int_equal(s.kernarg, k->kernarg);
 	assert_int_equal(s.grid_x, k->grid_x);
@@ -194,7 +271,7 @@ static void take_state(const uint32_t *w)
 	assert_int_equal(s.first, 0);
 	since = e->since;
 	if (k->barrier) {
-		assert_int_equal(q->open, 0);
+		assert_int_equal(open_before(q, s.packet) + late(q, s.packet), 0);
 		since = q->last > since ? q->last : since;
 	}
 	if (e->kind == CONDENSED && !(q->flags & TUTTI_QUEUE_OVERLAP)) {
@@ -206,13 +283,17 @@ static void take_state(const uint32_t *w)
 	k->life = RUNNING;
 	q->open++;
 	e->open++;
-	if (++e->started == e->n)
-		taken(q);
+	if (++e->started == e->n) {
+		if (!e->late)
+			taken(q);
+		e->late = false;
+	}
 	memset(slot, 0, sizeof(*slot));
 	slot->state = s;
 	slot->busy = true;
 	slot->groups = k->groups;
 	slot->owner = k;
+	note_full();
 	fence[0][1] = fence[0][2] = fence[0][0]; /* each kernel its own */
 }
 
@@ -252,10 +333,27 @@ static void killed(unsigned slot)
 
 static void finish(struct kern *k, struct entry *e, struct model *q, enum life life)
 {
+	unsigned i;
+
 	k->life = (uint8_t)life;
 	k->finished = e->last = q->last = ++now;
 	q->open--;
 	e->open--;
+	if (life != FAILED)
+		return;
+	/* what is left of its packet goes with it */
+	for (i = 0; i < e->n; i++) {
+		if (e->k[i].life == WAITING) {
+			e->k[i].life = LOST;
+			e->late = false;
+			lost++;
+		} else if (e->k[i].evicted) {
+			e->k[i].evicted = false;
+			e->k[i].life = FAILED;
+			q->open--;
+			e->open--;
+		}
+	}
 }
 
 static void take_kill(const uint32_t *w)
@@ -304,11 +402,11 @@ static void take_signal(const uint32_t *w)
 		unsigned wanted = 0, zero = 0, i;
 
 		if (e->kind != AGENT_FILL) {
-			pass_movers(q, (uint64_t)(e - q->entry)); /* one life has fewer packets than ENTRIES */
+			pass(q, (uint64_t)(e - q->entry)); /* one life has fewer packets than ENTRIES */
 			assert_ptr_equal(e, &q->entry[q->next % ENTRIES]);
 			assert_true(!e->bad && e->published && !suspended);
 			if (e->barrier)
-				assert_int_equal(q->open, 0);
+				assert_int_equal(q->open + late(q, q->next), 0);
 		}
 		for (i = 0; i < 5; i++)
 			if (e->dependency[i]) {
@@ -376,6 +474,8 @@ static void take_write(const uint32_t *w)
 	assert_true(q->alive && value > q->read && value <= q->write);
 	while (q->next < value && q->entry[q->next % ENTRIES].moved)
 		taken(q);
+	/* the last one may be a condensed packet: taken whole, its kernels follow */
+	pass(q, q->entry[(value - 1) % ENTRIES].kind == CONDENSED ? value - 1 : value);
 	for (i = q->read; i < value; i++) {
 		const union tutti_packet *p = &q->ring[i % RING];
 		const struct entry *e = &q->entry[i % ENTRIES];
@@ -459,7 +559,7 @@ static void take_movers(void)
 		assert_true(e->published && e->kind == AGENT_FILL && !e->bad && !e->moved);
 		e->moved = true;
 		if (e->barrier)
-			assert_int_equal(q->open, 0);
+			assert_int_equal(q->open + late(q, index), 0);
 		later(&(struct tutti_event){ { TUTTI_EVENT_MOVER | (uint32_t)m->tag << 16 } }, -1);
 		pool[pooled - 1].mover = e;
 		pool[pooled - 1].queue = q;

@@ -93,6 +93,7 @@ static void room(enum tutti_card_mode mode, unsigned workers)
 	open_card(mode, workers, 10, 0);
 	launch(0, ASK, 1, 1);
 	settle();
+	assert_int_equal(card->counter[TUTTI_COUNTER_TMAU_STALLS], 1);
 	assert_int_equal(data[0], ROOM); /* the one after the last is asked, but has not come back */
 	for (uint32_t i = 0; i < 10; i++) {
 		assert_true(sm_array_request(card->array, &call));

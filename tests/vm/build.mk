@@ -3,15 +3,32 @@
 
 KERNEL ?= 6.12
 
-.PHONY: vm-check vm-shell vm-build debug-kernel-check
-vm-build: $(OUT)/tutti-card $(OUT)/firmware/tutti-fw.bin $(OUT)/firmware/tutti-fw-large.bin $(OUT)/tutti $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(OUT)/libtutti.so.0 $(OUT)/tutti-conformance
+.PHONY: vm-check vm-bench vm-storm vm-fuzz vm-shell vm-build debug-kernel-check
+VM_PROGRAMS := $(addprefix $(T)/integration/,test_device test_signal test_record test_wave test_place test_loader) \
+	$(TEST_KERNELS) $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(addprefix $(OUT)/,tutti-card firmware/tutti-fw.bin tutti libtutti.so.0 tutti-conformance tutti-fuzz tutti-drm-bench \
+	tutti-driver-test firmware/tutti-fw-large.bin)
+vm-build: $(VM_PROGRAMS)
 
 vm-check: vm-build
 	@OUT=$(OUT) tests/vm/run check $(KERNEL)
 
 # KASAN, lockdep, kmemleak, fault injection: the kernel is built once (a quarter of an hour), into the cache of `kernel`.
 debug-kernel-check: vm-build
-	@OUT=$(OUT) VM_TIMEOUT=$${VM_TIMEOUT:-1500} tests/vm/run check debug
+	@OUT=$(OUT) VM_TIMEOUT=$${VM_TIMEOUT:-2400} tests/vm/run check debug
+
+# PERF-10, against vgem in the same guest: table on the screen, $(OUT)/bench-vm.json.
+vm-bench: vm-build
+	@OUT=$(OUT) VM_ONLY=60 tests/vm/run check $(KERNEL)
+
+# REL-05, REL-06 in full: a thousand kills, as many removals.
+vm-storm: vm-build
+	@OUT=$(OUT) VM_ONLY=35 VM_SUBTESTS=$${VM_SUBTESTS:-again} VM_ROUNDS=$${VM_ROUNDS:-1000} VM_TEST_TIMEOUT=3600 \
+		VM_TIMEOUT=4000 tests/vm/run check $(KERNEL)
+
+# ioctl fuzzing for longer, under the kernel that sees most unless KERNEL says another: FUZZ_SECONDS, VM_FUZZ_SEED.
+vm-fuzz: vm-build
+	@OUT=$(OUT) VM_ONLY=50 VM_FUZZ_SECONDS=$${FUZZ_SECONDS:-600} VM_TEST_TIMEOUT=100000 VM_TIMEOUT=100000 \
+		tests/vm/run check $(if $(filter command line,$(origin KERNEL)),$(KERNEL),debug)
 
 vm-shell: vm-build
 	@OUT=$(OUT) tests/vm/run shell $(KERNEL)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 # For tests in the guest: results, the card's PCI device, the card's control socket.
+vm_option() { # NAME: what `run` has put on the kernel's command line
+	sed -n "s/.*tutti\.$1=\([^ ]*\).*/\1/p" /proc/cmdline
+}
 vm_number=0
 vm_failed=0
 

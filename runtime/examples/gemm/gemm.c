@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* c = a b by the tensor memory access unit, checked on the CPU. */
+/* c = a b by the tensor memory access unit, alone and in CGAs with multicast, checked on the CPU. */
 #include "example.h"
 #include "gemm.h"
 
-#define M 96u
-#define N 80u
+#define M 120u
+#define N 100u
 #define K 112u
 
 static float *matrix(struct tutti_device *device, uint32_t rows, uint32_t columns, unsigned seed)
@@ -54,43 +54,62 @@ static unsigned count_wrong(const float *a, const float *b, const float *c)
 	return wrong;
 }
 
-int main(void)
+/* Return: bytes that movers have read and written. */
+static uint64_t run(struct tutti_queue *queue, struct tutti_executable *executable, const char *name,
+		    struct gemm_args *args)
 {
-	struct tutti_device *device;
-	struct tutti_executable *executable;
+	struct tutti_device *device = tutti_queue_device(queue);
+	uint64_t before[TUTTI_COUNTERS], after[TUTTI_COUNTERS];
 	struct tutti_kernel kernel;
-	struct tutti_queue *queue;
-	struct gemm_args *args;
 	tutti_signal_t done;
-	unsigned wrong;
-
-	CHECK(tutti_device_open(NULL, &device));
-	executable = example_load(device, "gemm.tco");
-	CHECK(tutti_executable_kernel(executable, "gemm", &kernel));
-	CHECK(tutti_queue_create(device, NULL, &queue));
-	CHECK(tutti_signal_create(device, 1, &done));
-	CHECK(tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(*args), (void **)&args));
-
-	float *a = matrix(device, M, K, 7), *b = matrix(device, K, N, 5), *c = matrix(device, M, N, 0);
-	const struct tutti_launch launch = {
+	struct tutti_launch launch = {
 		.kernel = &kernel,
 		.grid = { (N + TILE - 1) / TILE * WAVES * 32, (M + TILE - 1) / TILE },
 		.workgroup = { WAVES * 32, 1 },
 		.kernarg = args,
-		.signal = done,
 		.acquire = TUTTI_SCOPE_SYSTEM,
 		.release = TUTTI_SCOPE_SYSTEM,
 	};
 
-	*args = (struct gemm_args){ tiles_of(device, a, M, K), tiles_of(device, b, K, N), tiles_of(device, c, M, N), K };
+	CHECK(tutti_executable_kernel(executable, name, &kernel));
+	CHECK(tutti_signal_create(device, 1, &done));
+	CHECK(tutti_device_counters(device, before));
+	launch.signal = done;
 	CHECK(tutti_dispatch(queue, &launch));
 	CHECK(example_wait(queue, done));
-	wrong = count_wrong(a, b, c);
-	printf("gemm: %u x %u x %u, %u wrong\n", M, N, K, wrong);
-
+	CHECK(tutti_device_counters(device, after));
 	tutti_signal_destroy(device, done);
+	return after[TUTTI_COUNTER_MOVER_BYTES] - before[TUTTI_COUNTER_MOVER_BYTES];
+}
+
+int main(void)
+{
+	static const char *const kernels[] = { "gemm" };
+	struct tutti_device *device;
+	struct tutti_executable *executable;
+	struct tutti_queue *queue;
+	struct gemm_args *args;
+	unsigned wrong, all_wrong = 0;
+
+	CHECK(tutti_device_open(NULL, &device));
+	executable = example_load(device, "gemm.tco");
+	CHECK(tutti_queue_create(device, NULL, &queue));
+	CHECK(tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(*args), (void **)&args));
+
+	float *a = matrix(device, M, K, 7), *b = matrix(device, K, N, 5), *c = matrix(device, M, N, 0);
+
+	*args = (struct gemm_args){ tiles_of(device, a, M, K), tiles_of(device, b, K, N), tiles_of(device, c, M, N), K };
+	for (unsigned i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		memset(c, 0, M * N * sizeof(*c));
+		uint64_t bytes = run(queue, executable, kernels[i], args);
+
+		wrong = count_wrong(a, b, c);
+		all_wrong += wrong;
+		printf("%s: %u x %u x %u, %llu bytes of global memory touched, %u wrong\n", kernels[i], M, N, K,
+		       (unsigned long long)bytes, wrong);
+	}
 	tutti_queue_destroy(queue);
 	tutti_executable_destroy(executable);
 	tutti_device_close(device);
-	return wrong != 0;
+	return all_wrong != 0;
 }

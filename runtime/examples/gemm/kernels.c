@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tutti/cga.h"
 #include "tutti/tmau.h"
 
 #include "gemm.h"
@@ -10,8 +11,8 @@
  */
 #define TILE_BYTES (TILE * TILE * sizeof(float))
 #define C_TILE (STAGES * 2 * TILE_BYTES)
-#define BARRIERS (C_TILE + TILE_BYTES)
-#define GROUP_BYTES (BARRIERS + 2 * TUTTI_PIPELINE_BYTES(STAGES))
+#define BARRIERS (C_TILE + TILE_BYTES) /* full, then empty: of a, of b where they differ */
+#define GROUP_BYTES (BARRIERS + 3 * STAGES * sizeof(uint64_t))
 
 /* Four floats at column 4 @atom of a row: atoms of 16 bytes lie swizzled, so that columns are not all in one bank. */
 static float *atom_at(uint8_t *tile, uint32_t row, uint32_t atom)
@@ -81,4 +82,73 @@ TUTTI_KERNEL(gemm, struct gemm_args, .group_bytes = GROUP_BYTES, .flags = TUTTI_
 		tutti_pipeline_release(&use);
 	}
 	store(args, sum, n, m);
+}
+
+/*
+ * The same by CGAs of 2 x 2: workgroups of a row need the same tile of a, those of a
+ * column the same of b. One of them loads it for both; half as many bytes are read. A
+ * tile's place is empty when the waves of both have told its loader, by a barrier in
+ * the loader's shared memory: one for tiles of a, one for tiles of b, in each stage.
+ */
+struct shares {
+	uint64_t *full, *empty_a, *empty_b; /* [STAGES] */
+	uint32_t rank_a, rank_b;            /* who loads */
+	uint16_t mask_a, mask_b;            /* for whom */
+};
+
+static struct shares share(void)
+{
+	uint32_t x = tutti_cga_cta(0), y = tutti_cga_cta(1);
+	uint64_t *barriers = tutti_shared(uint64_t, BARRIERS);
+
+	return (struct shares){
+		.full = barriers, .empty_a = barriers + STAGES, .empty_b = barriers + 2 * STAGES,
+		.rank_a = tutti_cga_rank_at(0, y, 0), .rank_b = tutti_cga_rank_at(x, 0, 0),
+		.mask_a = (uint16_t)(1u << tutti_cga_rank_at(0, y, 0) | 1u << tutti_cga_rank_at(1, y, 0)),
+		.mask_b = (uint16_t)(1u << tutti_cga_rank_at(x, 0, 0) | 1u << tutti_cga_rank_at(x, 1, 0)),
+	};
+}
+
+static void load_shared(const struct gemm_args *args, const struct shares *s, uint32_t step, uint32_t n, uint32_t m)
+{
+	uint32_t stage = step % STAGES, round = step / STAGES, k = step * TILE;
+	uint8_t *tiles = tutti_shared(uint8_t, stage * 2 * TILE_BYTES);
+
+	tutti_mbarrier_arrive_expect(&s->full[stage], 2 * TILE_BYTES);
+	if (s->rank_a == tutti_cga_rank()) {
+		tutti_mbarrier_wait(&s->empty_a[stage], round + 1); /* the round before; the first is over at once */
+		tutti_multicast_tile(args->a, s->mask_a, tiles, &s->full[stage], (int32_t)k, (int32_t)m);
+	}
+	if (s->rank_b == tutti_cga_rank()) {
+		tutti_mbarrier_wait(&s->empty_b[stage], round + 1);
+		tutti_multicast_tile(args->b, s->mask_b, tiles + TILE_BYTES, &s->full[stage], (int32_t)n, (int32_t)k);
+	}
+}
+
+TUTTI_KERNEL(gemm_cga, struct gemm_args, TUTTI_CGA(2, 2, 1), .group_bytes = GROUP_BYTES,
+	     .flags = TUTTI_KERNEL_BARRIER, .barriers = 1, .workgroup = { WAVES * 32, 1, 1 })
+{
+	const struct shares s = share();
+	uint32_t n = tutti_cta_id(0) * TILE, m = tutti_cta_id(1) * TILE, asked = 0, steps = (args->k + TILE - 1) / TILE;
+	float sum[TILE / WAVES][TILE] = { 0 };
+
+	for (uint32_t i = 0; tutti_first_wave() && i < STAGES; i++) {
+		tutti_mbarrier_init(&s.full[i], 1);
+		tutti_mbarrier_init(&s.empty_a[i], 2 * WAVES);
+		tutti_mbarrier_init(&s.empty_b[i], 2 * WAVES);
+	}
+	tutti_cga_barrier();
+	for (uint32_t step = 0; step < steps; step++) {
+		uint32_t stage = step % STAGES;
+
+		for (; tutti_first_wave() && asked < steps && asked < step + STAGES; asked++)
+			load_shared(args, &s, asked, n, m);
+		tutti_mbarrier_wait(&s.full[stage], step / STAGES);
+		multiply(sum, tutti_shared(uint8_t, stage * 2 * TILE_BYTES),
+			 tutti_shared(uint8_t, (stage * 2 + 1) * TILE_BYTES));
+		tutti_mbarrier_arrive(tutti_map_rank(&s.empty_a[stage], s.rank_a));
+		tutti_mbarrier_arrive(tutti_map_rank(&s.empty_b[stage], s.rank_b));
+	}
+	store(args, sum, n, m);
+	tutti_cga_barrier();
 }

@@ -2,6 +2,7 @@
 /* Kernels of the tensor tests. */
 #include <string.h>
 
+#include "tutti/cga.h"
 #include "tutti/tmau.h"
 #include "tensor.h"
 
@@ -269,7 +270,7 @@ TUTTI_KERNEL(tensor_contend, struct args_contend, .group_bytes = 2048)
 }
 
 /* Each rank of a CGA is sent the same box, and a word by its neighbour. */
-TUTTI_KERNEL(tensor_cast, struct args_cast, .group_bytes = 8192)
+TUTTI_KERNEL(tensor_cast, struct args_cast, TUTTI_CGA(4, 1, 1), .group_bytes = 8192)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
 	uint64_t *barrier = tutti_shared(uint64_t, 0), *data = tutti_shared(uint64_t, 1024), *word = barrier + 2;
@@ -279,7 +280,7 @@ TUTTI_KERNEL(tensor_cast, struct args_cast, .group_bytes = 8192)
 	tutti_mbarrier_init(barrier + 1, 1);
 	word[0] = word[1] = 1000 + wave->cga_rank;
 	memset(data, 0, 4096);
-	tutti_service(TUTTI_SERVICE_CGA_BARRIER, 0);
+	tutti_cga_barrier();
 	if (args->mask >> wave->cga_rank & 1)
 		tutti_mbarrier_arrive_expect(barrier, args->bytes);
 	tutti_mbarrier_arrive_expect(barrier + 1, 16);
@@ -293,5 +294,5 @@ TUTTI_KERNEL(tensor_cast, struct args_cast, .group_bytes = 8192)
 		out[i] = data[i];
 	out[511] = word[2];
 	tutti_wait_all();
-	tutti_service(TUTTI_SERVICE_CGA_BARRIER, 0);
+	tutti_cga_barrier();
 }

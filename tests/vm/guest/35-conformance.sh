@@ -7,12 +7,12 @@ if [ ! -e /lib/modules/tutti.ko ] || [ ! -x /programs/tutti-conformance ]; then
 	echo "1..0 # SKIP no tutti.ko or no tutti-conformance"
 	exit 0
 fi
-only=$(sed -n "s/.*tutti.subtests=\([^ ]*\).*/\1/p" /proc/cmdline)
+only=$(vm_option subtests)
 
 check "the module loads" insmod /lib/modules/tutti.ko
 check "it binds by driver_override" card_bind tutti
 check "debugfs" test -n "$(find /sys/kernel/debug -name tutti_status)"
-/programs/tutti-conformance --pci "$(card_address)" --inject inject --only "$only" >/tmp/conformance
+/programs/tutti-conformance --pci "$(card_address)" --inject inject --only "$only" --rounds "$(vm_option rounds)" >/tmp/conformance
 take </tmp/conformance
 check "it unbinds" card_unbind
 check "the module unloads" rmmod tutti

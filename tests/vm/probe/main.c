@@ -35,18 +35,11 @@ void probe_kick(struct probe *probe)
 
 static irqreturn_t interrupt(int irq, void *data)
 {
-	struct probe *probe = data;
-	int vector = irq - pci_irq_vector(probe->pdev, 0);
+	struct probe_line *line = data;
 
-	/* Vectors of one device need not be consecutive numbers: look it up when they are not. */
-	if (vector < 0 || vector >= probe->vectors || pci_irq_vector(probe->pdev, vector) != irq)
-		for (vector = 0; vector < probe->vectors; vector++)
-			if (pci_irq_vector(probe->pdev, vector) == irq)
-				break;
-	if (vector < probe->vectors)
-		atomic_inc(&probe->count[vector]);
-	if (!vector)
-		complete(&probe->interrupt);
+	atomic_inc(&line->probe->count[line->vector]);
+	if (!line->vector)
+		complete(&line->probe->interrupt);
 	return IRQ_HANDLED;
 }
 
@@ -124,8 +117,11 @@ static int start(struct probe *probe)
 		return error;
 	probe->vectors = pci_alloc_irq_vectors(pdev, 1, PROBE_VECTORS, PCI_IRQ_MSIX);
 	probe_check(probe, probe->vectors == PROBE_VECTORS, "%d MSI-X vectors", probe->vectors);
-	for (i = 0; i < probe->vectors && !error; i++)
-		error = devm_request_irq(&pdev->dev, pci_irq_vector(pdev, i), interrupt, 0, "tutti_probe", probe);
+	for (i = 0; i < probe->vectors && !error; i++) {
+		probe->line[i] = (struct probe_line){ probe, i };
+		error = devm_request_irq(&pdev->dev, pci_irq_vector(pdev, i), interrupt, 0, "tutti_probe",
+					 &probe->line[i]);
+	}
 	return error;
 }
 
@@ -162,7 +158,7 @@ static void unbind(struct pci_dev *pdev)
 	for (i = 0; i < BOOT_MS && probe_status(probe, state) != TUTTI_STATE_FAILED; i++)
 		usleep_range(1000, 1500);
 	for (i = 0; i < probe->vectors; i++)
-		devm_free_irq(&pdev->dev, pci_irq_vector(pdev, i), probe);
+		devm_free_irq(&pdev->dev, pci_irq_vector(pdev, i), &probe->line[i]);
 	pci_free_irq_vectors(pdev);
 	pci_clear_master(pdev);
 }

@@ -29,6 +29,10 @@ struct probe {
 	u8 __iomem *bar;
 	int vectors;
 	atomic_t count[PROBE_VECTORS];
+	struct probe_line { /* what the handler of each vector is given */
+		struct probe *probe;
+		int vector;
+	} line[PROBE_VECTORS];
 	struct completion interrupt; /* vector 0 */
 	u32 tail, head;		     /* of the message rings */
 	int checks;

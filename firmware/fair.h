@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Fairness among tasks of one priority (spec RES-04)
+ *
+ * Each priority has a mark for every queue. Of several candidates one whose queue has no
+ * mark goes, drawn by lot, and marks its queue; if all of them have marks one is drawn, keeps
+ * its mark, and those of the other candidates' queues are taken away. Without a seed there
+ * is no draw: the oldest in the table goes (TSK-04).
+ */
+#ifndef FAIR_H
+#define FAIR_H
+
+#include "task.h"
+
+void fair_init(void);
+/** fair_seed() - start of the random numbers; 0 = no draw. */
+void fair_seed(uint32_t seed);
+bool fair_seeded(void);
+/** fair_choose() - one of @n candidates of @level. */
+struct task *fair_choose(unsigned level, struct task **tie, unsigned n);
+/** fair_went() - @task of the candidates has issued: set and clear marks. */
+void fair_went(unsigned level, struct task **tie, unsigned n, const struct task *task);
+
+#endif

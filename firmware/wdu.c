@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+#include "wdu.h"
+
+#include "cga.h"
+#include "fair.h"
+#include "place.h"
+#include "queue.h"
+#include "split.h"
+#include "throttle.h"
+#include "tmd.h"
+#include "tmu.h"
+#include "window.h"
+#include "work.h"
+
+#define PATIENCE 64u
+
+struct wdu wdu;
+
+void wdu_init(void)
+{
+	wdu = (struct wdu){ 0 };
+}
+
+/* ---- rings ---- */
+
+static unsigned level_of(const struct task *task)
+{
+	return task->rare & TASK_SPLIT ? WDU_SPLIT_LEVEL : task_priority(task);
+}
+
+void wdu_add(struct task *task)
+{
+	unsigned level = level_of(task);
+
+	task->next = NULL;
+	task->prev = wdu.last[level];
+	if (task->prev)
+		task->prev->next = task;
+	else
+		wdu.first[level] = task;
+	wdu.last[level] = task;
+	wdu.map |= 1u << level;
+	task->passed = 0;
+	task->rare |= TASK_ISSUES;
+	place_state.busy |= BUSY_ISSUE;
+}
+
+void wdu_remove(struct task *task)
+{
+	unsigned level = level_of(task);
+
+	if (!(task->rare & TASK_ISSUES))
+		return;
+	task->rare &= (uint16_t)~TASK_ISSUES;
+	if (wdu.turn[level] == task)
+		wdu.turn[level] = task->next ? task->next : wdu.first[level];
+	if (wdu.turn[level] == task)
+		wdu.turn[level] = NULL;
+	if (task->prev)
+		task->prev->next = task->next;
+	else
+		wdu.first[level] = task->next;
+	if (task->next)
+		task->next->prev = task->prev;
+	else
+		wdu.last[level] = task->prev;
+	if (!wdu.first[level])
+		wdu.map &= ~(1u << level);
+	if (!wdu.map)
+		place_state.busy &= ~BUSY_ISSUE;
+	if (wdu.drain == task) {
+		wdu.drain = NULL;
+		place_state.hold &= ~HOLD_DRAIN;
+	}
+}
+
+struct task *wdu_victim(unsigned level)
+{
+	struct task *task;
+	unsigned p;
+
+	for (p = TMU_LEVELS; p > level; p--)
+		for (task = wdu.last[p]; task; task = task->prev)
+			if (task->rare & TASK_KEPT && (task->unissued || task->rare & TASK_WORK) &&
+			    !(task->rare & TASK_SPLITTING))
+				return task;
+	return NULL;
+}
+
+/* ---- who may ---- */
+
+/* TSK-04 in its order: deallocation and eviction take a task out of the rings, the rest is here. */
+uint32_t wdu_limit(const struct task *task)
+{
+	const struct tmd *tmd = task_tmd(task);
+
+	if (!task->unissued || task->state != TASK_RUNNING || !throttle_allows(task))
+		return 0;
+	if (queue_table.suspended && task->rare & TASK_WORK)
+		return 0;
+	if (tmd && tmd_flag(tmd, TUTTI_TMD_SEQUENCE))
+		return !task->resident;
+	return task->unissued;
+}
+
+/* Tasks of one level that may issue and have not failed to fit. */
+static unsigned candidates(unsigned level, uint32_t failed, struct task **tie)
+{
+	struct task *task;
+	unsigned n = 0;
+
+	for (task = wdu.first[level]; task; task = task->next)
+		if (!(failed >> task->slot & 1) && wdu_limit(task))
+			tie[n++] = task;
+	return n;
+}
+
+/* Only the oldest of each queue (RES-01, RES-02). */
+static unsigned heads(struct task **tie, unsigned n)
+{
+	struct queue_set seen = { 0 };
+	unsigned i, left = 0;
+
+	for (i = 0; i < n; i++) {
+		if (queue_set_has(&seen, queue_id(tie[i]->queue)))
+			continue;
+		queue_set_add(&seen, queue_id(tie[i]->queue));
+		tie[left++] = tie[i];
+	}
+	return left;
+}
+
+static uint32_t quota_of(const struct task *task)
+{
+	const struct tmd *tmd = task_tmd(task);
+
+	return tmd && !tmd_flag(tmd, TUTTI_TMD_SEQUENCE) ? tmd_static(tmd)->quota : 0;
+}
+
+/*
+ * Quotas (TSK-09). Among equals the turn goes round by age in the table; who has issued its
+ * quota is passed over while another of them has work.
+ */
+static struct task *turn_of(unsigned level, struct task **tie, unsigned n)
+{
+	struct task *turn = wdu.turn[level];
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (tie[i] == turn)
+			return turn;
+	return tie[0];
+}
+
+static bool any_quota(struct task **tie, unsigned n)
+{
+	while (n--)
+		if (quota_of(tie[n]))
+			return true;
+	return false;
+}
+
+/* Who goes, and how many CTAs at most before the next choice. @n: candidates; of each queue only one is left if lots are drawn. */
+static struct task *choose(unsigned level, struct task **tie, unsigned *n, uint32_t *most, bool *turn)
+{
+	struct task *task = tie[0];
+
+	*most = wdu_limit(task);
+	*turn = *n > 1 && any_quota(tie, *n);
+	if (*n == 1)
+		return task;
+	if (*turn) {
+		task = turn_of(level, tie, *n);
+		*most = wdu_limit(task);
+		if (!quota_of(task))
+			*most = 1;
+		else if (*most > task->tmd->quota_left)
+			*most = task->tmd->quota_left;
+		return task;
+	}
+	*n = heads(tie, *n);
+	if (*n == 1 || !fair_seeded())
+		return task;
+	*most = 1;
+	return fair_choose(level, tie, *n);
+}
+
+/* The quota is met: the turn passes to the next of the level. Alone nobody can take it: it begins anew when somebody comes. */
+static void account(struct task *task, unsigned level, uint32_t placed, bool turn)
+{
+	uint32_t quota = quota_of(task);
+
+	if (!turn) {
+		if (quota)
+			task->tmd->quota_left = quota;
+		return;
+	}
+	wdu.turn[level] = task;
+	if (quota) {
+		task->tmd->quota_left -= placed;
+		if (task->tmd->quota_left)
+			return;
+		task->tmd->quota_left = quota;
+		task->tmd->turns++;
+		counters.turns++;
+	}
+	wdu.turn[level] = task->next ? task->next : wdu.first[level];
+}
+
+/* ---- rounds ---- */
+
+static void placed_some(struct task *task)
+{
+	task->passed = 0;
+	if (wdu.drain == task) {
+		wdu.drain = NULL;
+		place_state.hold &= ~HOLD_DRAIN;
+	}
+	if (task->rare & TASK_WORK) {
+		work_taken(task);
+	} else if (!task->unissued) {
+		wdu_remove(task);
+		task_unkeep(task);
+	}
+}
+
+/* One round on one level. False: nobody of it may and fits. */
+static bool round_level(unsigned level, uint32_t *failed, const struct task **went)
+{
+	struct task *tie[FW_TASKS], *task;
+	unsigned n = candidates(level, *failed, tie);
+	uint32_t most, placed;
+	bool turn;
+
+	while (n) {
+		task = choose(level, tie, &n, &most, &turn);
+		placed = place_some(task, most);
+		if (placed) {
+			fair_went(level, tie, n, task);
+			account(task, level, placed, turn);
+			placed_some(task);
+			if (!*went || level >= level_of(*went))
+				*went = task;
+			return true;
+		}
+		*failed |= 1u << task->slot;
+		n = candidates(level, *failed, tie);
+	}
+	return false;
+}
+
+/*
+ * Who found no room while others that do not come before it got some (a CTA of its shape is larger than what one
+ * end of a CTA leaves) is passed over PATIENCE times; then nobody gets anything until it does. @went: of the lowest level.
+ */
+static void impatience(uint32_t failed, const struct task *went)
+{
+	struct task *task;
+
+	for (; failed; failed &= failed - 1) {
+		task = &tasks[lowest_bit(failed)];
+		if (task->rare & TASK_CGA) {
+			cga_passed(task);
+			continue;
+		}
+		if (level_of(task) > level_of(went) || task->shape == went->shape)
+			continue;
+		if (++task->passed <= PATIENCE || wdu.drain || cga_state.holder)
+			continue;
+		wdu.drain = task;
+		place_state.hold |= HOLD_DRAIN;
+	}
+}
+
+/* While one task drains the card only it gets anything, and those it may have to wait for. */
+static bool run_drain(void)
+{
+	struct task *task = wdu.drain;
+	uint32_t n = wdu_limit(task);
+
+	if (!n) {
+		wdu.drain = NULL;
+		place_state.hold &= ~HOLD_DRAIN;
+		return true;
+	}
+	if (!place_some(task, n))
+		return false;
+	placed_some(task);
+	return true;
+}
+
+void wdu_run(void)
+{
+	const uint8_t *level;
+	const struct task *lowest = NULL;
+	uint32_t failed = 0;
+	bool went;
+
+	if (!wdu.map)
+		return;
+	do {
+		if (unlikely(!command_room(place_state.message_words + 8))) {
+			place_state.blocked = true;
+			attention.settle |= ATTEND_ROOM;
+			return;
+		}
+		if (wdu.drain && !run_drain())
+			return;
+		went = false;
+		for (level = window_order(); *level && !went; level++)
+			if (wdu.map >> *level & 1)
+				went = round_level(*level, &failed, &lowest);
+	} while (went);
+	if (lowest)
+		impatience(failed, lowest);
+	split_round(lowest, failed);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Priority windows (spec RES-06)
+ *
+ * Time runs modulo a period that is split into windows. In window y the levels of class y come
+ * first, the others keep their order; so nobody starves, and shares follow the lengths. The
+ * order counts when CTAs are issued, not for eviction.
+ */
+#ifndef WINDOW_H
+#define WINDOW_H
+
+#include "fw.h"
+
+#define WINDOWS 8u
+
+void window_init(void);
+/** window_order() - levels in the order that counts now, ended by 0. */
+const uint8_t *window_order(void);
+/** window_length() - value of TUTTI_POLICY_WINDOW. False: makes no sense. */
+bool window_length(uint32_t value);
+/** window_class() - value of TUTTI_POLICY_CLASS. False: makes no sense. */
+bool window_class(uint32_t value);
+
+#endif

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who gets the next CTA: the firmware between packets with metadata and a card of one SM, against a slow model of the
+ * lists, the table and the rounds (TSK-02 .. TSK-04, TSK-08, TSK-09, RES-01, RES-02, RES-04, RES-06).
+ */
+#include "../../firmware/counter.h"
+#include "../../firmware/main.h"
+#include "fw_card.h"
+#include "tutti/tmd.h"
+
+#define ASID 4u
+#define QUEUES 6u
+#define RING 64u
+#define RING_AT 0x10000000ull
+#define TMD_AT 0x50000000ull
+#define KERNEL_AT 0x30000000ull
+#define SIGNAL_AT 0x40000000ull
+#define TASKS 400u
+
+/* what a task is, and how far it came */
+struct job {
+	unsigned queue, priority, groups, quota;
+	bool head, sequence;
+	unsigned issued, running;
+	bool done, resident, leaving, cancelled, signalled, evicted;
+};
+
+static union tutti_packet ring[QUEUES][RING];
+static uint64_t written[QUEUES];
+static struct tutti_tmd tmd[TASKS];
+static struct tutti_kernel_descriptor descriptor;
+static struct job job[TASKS];
+static unsigned jobs;
+static int slot_job[CARD_SLOTS];
+/* CTAs in the order of their launch */
+static unsigned launched[100000], launches;
+
+static uint8_t *user(uint64_t address, uint32_t bytes)
+{
+	if (address >= RING_AT && address + bytes <= RING_AT + sizeof(ring))
+		return (uint8_t *)ring + (address - RING_AT);
+	if (address >= TMD_AT && address + bytes <= TMD_AT + sizeof(tmd))
+		return (uint8_t *)tmd + (address - TMD_AT);
+	if (address >= KERNEL_AT && address + bytes <= KERNEL_AT + sizeof(descriptor))
+		return (uint8_t *)&descriptor + (address - KERNEL_AT);
+	return NULL;
+}
+
+static uint64_t pair(const uint32_t *w)
+{
+	return w[0] | (uint64_t)w[1] << 32;
+}
+
+static void take_state(const uint32_t *w)
+{
+	struct card_slot *slot = &card_slot[w[0] >> 24];
+	unsigned n;
+
+	assert_int_equal(slot->running, 0);
+	memset(slot, 0, sizeof(*slot));
+	memcpy(&slot->state, w + 1, sizeof(slot->state));
+	n = (unsigned)(slot->state.kernarg / 16);
+	slot_job[w[0] >> 24] = (int)n;
+	/* it goes on where it stopped (TSK-03) */
+	assert_int_equal(slot->state.first, job[n].issued);
+	slot->busy = true;
+}
+
+static void take_launch(const uint32_t *w, unsigned words)
+{
+	unsigned slot = w[0] >> 16 & 0xff, i = 1, j, b, r;
+	struct job *k = &job[slot_job[slot]];
+
+	while (i < words) {
+		for (r = 0; r < (w[i] & 0xffff); r++)
+			for (j = 0; j < w[i] >> 24; j++)
+				for (b = 0; b < 32; b++)
+					if (w[i + 1 + j] >> b & 1) {
+						assert_true(card_start(slot, 32 * ((w[i] >> 16 & 0xff) + j) + b));
+						launched[launches++] = (unsigned)slot_job[slot];
+						k->issued++;
+						k->running++;
+					}
+		i += 1 + (w[i] >> 24);
+	}
+	assert_true(k->issued <= k->groups);
+}
+
+/* Everything the firmware asks for happens at once. */
+static void pump(void)
+{
+	const uint32_t *w;
+	unsigned words;
+	uint8_t *at;
+
+	command_publish();
+	while ((w = hal_host_command(&words))) {
+		switch (w[0] & 0xff) {
+		case TUTTI_CMD_FETCH:
+			at = (w[1] & 0xffff) == TUTTI_ASID_BUS ? NULL : user(pair(w + 2), w[4]);
+			if (at)
+				memcpy(hal_host_pointer(w[5]), at, w[4]);
+			rig_event(TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u) | (at ? 0 : TUTTI_CAUSE_UNMAPPED << 8), w[2], w[3]);
+			break;
+		case TUTTI_CMD_STATE: take_state(w); break;
+		case TUTTI_CMD_LAUNCH: take_launch(w, words); break;
+		case TUTTI_CMD_WRITE:
+			at = user(pair(w + 2), 8);
+			if (at)
+				memcpy(at, w + 4, 8);
+			break;
+		case TUTTI_CMD_SCRUB:
+			for (unsigned i = 0; i < w[4]; i++)
+				((union tutti_packet *)user(pair(w + 2), 64 * w[4]))[i].dispatch.header = TUTTI_PACKET_INVALID;
+			break;
+		case TUTTI_CMD_SIGNAL:
+			job[(pair(w + 2) - SIGNAL_AT) / 64].signalled = true;
+			job[(pair(w + 2) - SIGNAL_AT) / 64].cancelled = w[0] >> 16 & TUTTI_SIGNAL_CANCEL;
+			break;
+		}
+		command_publish();
+	}
+}
+
+static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_CONTEXT_CREATE, .context = { .asid = ASID, .root = 4096 } };
+	unsigned q;
+
+	seed(number);
+	rig_load(1);
+	((struct tutti_discovery *)hal_host.window)->task_slots = slots;
+	main_init();
+	card_reset(1);
+	memset(ring, 0, sizeof(ring));
+	memset(written, 0, sizeof(written));
+	memset(job, 0, sizeof(job));
+	jobs = launches = 0;
+	descriptor = rig_descriptor();
+	assert_int_equal(rig_message(&m), 0);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CTA_CAP, cap, 0), 0);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SEED, fair, 0), 0);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_WINDOW, 255u << 24, 0), 0);
+	for (q = 0; q < QUEUES; q++) {
+		struct tutti_message c = { .type = TUTTI_MSG_QUEUE_CREATE,
+					   .queue = { .queue = (uint16_t)q, .asid = ASID, .flags = TUTTI_QUEUE_EXTENDED,
+						      .ring = RING_AT + q * sizeof(ring[0]), .read_index = 0x20000000ull + q * 64,
+						      .size_log2 = 6, .priority = 5 } };
+
+		for (unsigned i = 0; i < RING; i++)
+			ring[q][i].dispatch.header = TUTTI_PACKET_INVALID;
+		assert_int_equal(rig_message(&c), 0);
+	}
+}
+
+static void submit(const struct job *what)
+{
+	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT);
+	unsigned n = jobs++, q = what->queue;
+
+	job[n] = *what;
+	if (what->sequence)
+		job[n].quota = 0;
+	tmd[n] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION,
+				     .priority = (uint8_t)what->priority, .quota = what->quota,
+				     .flags = (what->head ? TUTTI_TMD_HEAD : 0) | (what->sequence ? TUTTI_TMD_SEQUENCE : 0) |
+					      (what->quota ? TUTTI_TMD_QUOTA : 0) };
+	p.workgroup_x = 32;
+	p.grid_x = 32 * what->groups;
+	p.kernarg = 16 * n;
+	p.signal = SIGNAL_AT + 64 * n;
+	p.tmd = TMD_AT + n * sizeof(tmd[0]);
+	ring[q][written[q]++ % RING].dispatch = p;
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
+	pump();
+}
+
+static void end_one(unsigned slot)
+{
+	struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | 1u << 24, 1, 1, 1 } };
+
+	card_end(slot, 0);
+	job[slot_job[slot]].running--;
+	hal_host_event(&event);
+	pump();
+}
+
+/* ---- the model: lists, a table in age order, one CTA at a time ---- */
+
+struct model {
+	unsigned slots, room;
+	int list[11][TASKS];
+	unsigned listed[11];
+	int table[CARD_SLOTS]; /* oldest first */
+	unsigned used;
+	int turn[11];
+	struct { unsigned issued, running, left; bool leaving; } task[TASKS];
+	unsigned expected[100000], n;
+};
+static struct model model;
+
+static void list_insert(unsigned level, int n, bool head)
+{
+	unsigned at = head ? 0 : model.listed[level];
+
+	memmove(&model.list[level][at + 1], &model.list[level][at], (model.listed[level] - at) * sizeof(int));
+	model.list[level][at] = n;
+	model.listed[level]++;
+}
+
+static void admit(void)
+{
+	unsigned level;
+
+	for (level = 1; level <= 10; level++)
+		while (model.used < model.slots && model.listed[level]) {
+			model.table[model.used++] = model.list[level][0];
+			memmove(&model.list[level][0], &model.list[level][1], --model.listed[level] * sizeof(int));
+		}
+}
+
+static void table_remove(int n)
+{
+	unsigned i = 0;
+
+	while (model.table[i] != n)
+		i++;
+	memmove(&model.table[i], &model.table[i + 1], (--model.used - i) * sizeof(int));
+}
+
+static void passes(int n)
+{
+	unsigned level = job[n].priority, i, at = 0;
+
+	for (i = 0; i < model.used; i++)
+		if (model.table[i] == n)
+			at = i;
+	/* the next one of its level in the table that has work, or the first */
+	model.turn[level] = -1;
+	for (i = 1; i <= model.used; i++) {
+		int next = model.table[(at + i) % model.used];
+
+		if (job[next].priority == level && !model.task[next].leaving && next != n &&
+		    model.task[next].issued < job[next].groups) {
+			model.turn[level] = next;
+			return;
+		}
+	}
+}
+
+static bool may(int n)
+{
+	return !model.task[n].leaving && model.task[n].issued < job[n].groups &&
+	       !(job[n].sequence && model.task[n].running);
+}
+
+static void issue(void)
+{
+	unsigned level, i, many;
+	int who, quota;
+
+	for (;;) {
+		who = -1;
+		if (!model.room)
+			return;
+		for (level = 1; level <= 10 && who < 0; level++) {
+			many = 0;
+			quota = 0;
+			for (i = 0; i < model.used; i++)
+				if (job[model.table[i]].priority == level && may(model.table[i])) {
+					if (who < 0)
+						who = model.table[i];
+					many++;
+					quota |= !!job[model.table[i]].quota;
+					if (model.table[i] == model.turn[level])
+						quota |= 2;
+				}
+			if (many > 1 && quota & 1 && quota & 2)
+				who = model.turn[level];
+			if (many > 1 && quota & 1)
+				model.turn[level] = who;
+		}
+		if (who < 0)
+			return;
+		level = job[who].priority;
+		many = 0;
+		for (i = 0; i < model.used; i++)
+			many += job[model.table[i]].priority == level && may(model.table[i]);
+		model.expected[model.n++] = (unsigned)who;
+		model.task[who].issued++;
+		model.task[who].running++;
+		model.room--;
+		if (job[who].quota) {
+			if (many == 1)
+				model.task[who].left = job[who].quota;
+			else if (!--model.task[who].left) {
+				model.task[who].left = job[who].quota;
+				passes(who);
+			}
+		} else if (many > 1 && quota & 1) {
+			passes(who);
+		}
+		if (model.task[who].issued == job[who].groups && model.turn[level] == who)
+			passes(who);
+	}
+}
+
+static void model_arrive(int n)
+{
+	unsigned i, level;
+
+	model.task[n].left = job[n].quota;
+	list_insert(job[n].priority, n, job[n].head);
+	/* the youngest of the lowest priority below gives way */
+	for (level = 10; model.used == model.slots && level > job[n].priority; level--) {
+		for (i = model.used; i--;) {
+			int v = model.table[i];
+
+			if (job[v].priority == level && !model.task[v].leaving && model.task[v].issued < job[v].groups) {
+				model.task[v].leaving = true;
+				if (model.turn[level] == v)
+					passes(v);
+				if (!model.task[v].running) {
+					model.task[v].leaving = false;
+					table_remove(v);
+					list_insert(level, v, true);
+				}
+				level = 1;
+				break;
+			}
+		}
+	}
+	admit();
+	issue();
+}
+
+static void model_end(int n)
+{
+	model.room++;
+	model.task[n].running--;
+	/* rounds first, as whoever has ended still has its slot */
+	issue();
+	if (!model.task[n].running && model.task[n].leaving) {
+		model.task[n].leaving = false;
+		table_remove(n);
+		list_insert(job[n].priority, n, true);
+	} else if (!model.task[n].running && model.task[n].issued == job[n].groups) {
+		table_remove(n);
+	}
+	admit();
+	issue();
+}
+
+static void compare(void)
+{
+	unsigned i;
+
+	for (i = 0; i < launches || i < model.n; i++)
+		if (i >= launches || i >= model.n || launched[i] != model.expected[i])
+			fail_msg("CTA %u of task %d, expected %d (%u launched, %u expected)", i,
+				 i < launches ? (int)launched[i] : -1, i < model.n ? (int)model.expected[i] : -1, launches,
+				 model.n);
+}
+
+static unsigned live(void)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < jobs; i++)
+		n += !job[i].signalled;
+	return n;
+}
+
+static void end_random(void)
+{
+	unsigned s = roll(CARD_SLOTS), i;
+	int n;
+
+	for (i = 0; i < CARD_SLOTS && !card_slot[s].running; i++)
+		s = (s + 1) % CARD_SLOTS;
+	if (i == CARD_SLOTS)
+		return;
+	n = slot_job[s];
+	end_one(s);
+	model_end(n);
+	compare();
+}
+
+static void run(uint64_t number, bool quotas)
+{
+	unsigned slots = 1, cap = 1, step, i;
+
+	seed(number);
+	slots = 1 + roll(5);
+	cap = 1 + roll(4);
+	begin(number, slots, cap, 0);
+	memset(&model, 0, sizeof(model));
+	memset(model.turn, 0xff, sizeof(model.turn));
+	model.slots = slots;
+	model.room = cap;
+	for (step = 0; step < 400 && jobs < TASKS; step++) {
+		if (roll(3) == 0 && live() < 8) {
+			struct job j = { .queue = roll(QUEUES), .priority = 1 + roll(roll(2) ? 3 : 10), .groups = 1 + roll(9),
+					 .head = !roll(4), .sequence = !roll(4), .quota = quotas && roll(2) ? 1 + roll(4) : 0 };
+
+			/* a sequence task has no quota test */
+
+			submit(&j);
+			model_arrive((int)jobs - 1);
+			compare();
+		} else {
+			end_random();
+		}
+	}
+	for (i = 0; live() && i < 10000; i++)
+		end_random();
+	for (i = 0; i < jobs; i++) {
+		assert_true(job[i].signalled && !job[i].cancelled);
+		assert_int_equal(job[i].issued, job[i].groups);
+		assert_int_equal(tmd[i].issued, job[i].groups);
+		assert_int_equal(tmd[i].completed, job[i].groups);
+		assert_int_equal(tmd[i].state, TUTTI_TMD_FINISHED);
+	}
+}
+
+static void table_and_rounds(void **unused)
+{
+	uint64_t i, evictions = 0;
+
+	for (i = 0; i < 400; i++) {
+		run(1 + i, false);
+		evictions += counters.evictions;
+	}
+	assert_true(evictions > 100);
+}
+
+static void turns(void **unused)
+{
+	uint64_t i, n = 0;
+
+	for (i = 0; i < 400; i++) {
+		run(5000 + i, true);
+		n += counters.turns;
+	}
+	assert_true(n > 100);
+}
+
+static void end_any(void)
+{
+	unsigned s = 0;
+
+	while (!card_slot[s].running)
+		s++;
+	end_one(s);
+}
+
+/* Orders of the queues in each lap: as many CTAs as there are queues. */
+static void laps(unsigned k, uint32_t fair, uint32_t *order, unsigned n)
+{
+	unsigned i, j, from;
+
+	begin(10 + k, 32, 1, fair);
+	for (i = 0; i < k; i++)
+		submit(&(struct job){ .queue = i, .priority = 4, .groups = 300 });
+	/* the first one went while it was alone */
+	while (launches < 1 + n * k)
+		end_any();
+	for (i = 0; i < n; i++) {
+		uint32_t seen = 0;
+
+		order[i] = 0;
+		from = 1 + i * k;
+		for (j = 0; j < k; j++) {
+			seen |= 1u << job[launched[from + j]].queue;
+			order[i] = order[i] * 8 + job[launched[from + j]].queue;
+		}
+		assert_int_equal(seen, (1u << k) - 1); /* each queue once */
+	}
+}
+
+/* Equal priorities by lot: in every lap each queue goes once, in changing orders that the seed repeats. */
+static void fairness(void **unused)
+{
+	uint32_t order[30], again[30], other[30];
+	unsigned k, i, same;
+
+	for (k = 2; k <= QUEUES; k++) {
+		laps(k, 77, order, 30);
+		laps(k, 77, again, 30);
+		laps(k, 78, other, 30);
+		assert_memory_equal(order, again, sizeof(order));
+		assert_memory_not_equal(order, other, sizeof(order));
+		for (same = 0, i = 1; i < 30; i++)
+			same += order[i] == order[0];
+		assert_true(same < 29);
+	}
+}
+
+/* Two classes that always have work: CTAs follow the lengths of the windows; without windows the lower one starves. */
+static void windows(void **unused)
+{
+	unsigned i, n, high, low;
+
+	for (n = 0; n < 4; n++) {
+		begin(n, 32, 1, 1);
+		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_WINDOW, 0u << 24 | 3000, 0), 0);
+		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_WINDOW, 1u << 24 | 1000, 0), 0);
+		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_WINDOW, 255u << 24 | (n ? 2 : 0), 0), 0);
+		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CLASS, 1u << 8 | 0, 0), 0);
+		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CLASS, 9u << 8 | (n == 3 ? 0 : 1), 0), 0);
+		submit(&(struct job){ .queue = 0, .priority = 1, .groups = 900 });
+		submit(&(struct job){ .queue = 1, .priority = 9, .groups = 900 });
+		for (i = 0; i < 800; i++) {
+			hal_host.time += 100;
+			end_any();
+		}
+		for (high = low = i = 0; i < launches; i++)
+			*(launched[i] ? &low : &high) += 1;
+		if (n == 0 || n == 3) { /* off; or both of the same class: their order is as ever */
+			assert_int_equal(low, 0);
+		} else {
+			assert_in_range(low, 190, 210);
+			assert_in_range(high, 590, 612);
+		}
+	}
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_WINDOW, 255u << 24 | 9, 0), -TUTTI_EINVAL);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_WINDOW, 8u << 24 | 1, 0), -TUTTI_EINVAL);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CLASS, 11u << 8, 0), -TUTTI_EINVAL);
+}
+
+/* Two requests before all is quiet: both are answered. */
+static void two_suspends(void **unused)
+{
+	const struct tutti_discovery *d = (void *)hal_host.window;
+	const struct tutti_status *status = (void *)(hal_host.window + d->status.offset);
+	uint32_t before;
+
+	begin(3, 32, 1, 1);
+	submit(&(struct job){ .queue = 0, .priority = 1, .groups = 1 });
+	assert_int_equal(rig_request(TUTTI_MSG_SUSPEND, 0, 0, 0), 1); /* no answer yet */
+	assert_int_equal(rig_request(TUTTI_MSG_SUSPEND, 0, 0, 0), 1);
+	before = status->card_ring_tail;
+	end_any();
+	assert_int_equal(status->card_ring_tail, before + 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("TSK-02 TSK-03 TSK-04 TSK-08 RES-01 RES-02", table_and_rounds),
+		RIG_TEST("TSK-09", turns),
+		RIG_TEST("RES-04", fairness),
+		RIG_TEST("RES-06", windows),
+		RIG_TEST("SYS-08", two_suspends),
+	};
+
+	return cmocka_run_group_tests_name("firmware: tasks", tests, NULL, NULL);
+}
