@@ -49,7 +49,7 @@ struct pending *tmu_get(unsigned priority)
 void tmu_put(struct pending *p)
 {
 	p->place = PENDING_FREE;
-	p->link.next = &tmu.free->link;
+	p->link.next = (struct pending_link *)tmu.free; /* its first member */
 	tmu.free = p;
 	tmu.free_count++;
 }
