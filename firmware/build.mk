@@ -2,9 +2,7 @@
 # Firmware: the RV32IMC image, one for large cards, and the same logic as a library for the host.
 
 FW := $(OUT)/firmware
-FW_UNITS := agent barrier channel child choice command condensed counter crash diff fair freerun kernel lake launch \
-	log main match packet place queue reference shape split task throttle timer tmd tmu wdu window work
-FW_UNITS += block column descriptor mover request setup tile tmau
+FW_UNITS := $(filter-out mkimage memory,$(basename $(notdir $(wildcard firmware/*.c))))
 FW_CFLAGS = -march=rv32imc -mabi=ilp32 -mcmodel=medlow -std=gnu11 -O2 -ffreestanding -fno-builtin -nostdlib \
 	-fno-schedule-insns -fno-strict-aliasing -ffunction-sections -fdata-sections -fomit-frame-pointer -msmall-data-limit=0 $(WARN) -Iinclude -Ifirmware
 # a jump into a common tail is one instruction more on each path
@@ -14,7 +12,7 @@ FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) hal.o)
 
 FW_LARGE_OBJECTS := $(subst $(FW)/,$(FW)/large/,$(FW_OBJECTS))
 # What does not run for every kernel or tile is made small: local memory is dear.
-FW_SMALL := agent barrier block channel child counter crash descriptor diff kernel log reference request setup split \
+FW_SMALL := agent barrier block cga channel child counter domain gpm mimic crash descriptor diff kernel log reference request setup split \
 	throttle timer tmd tmu window work
 $(foreach unit,$(FW_SMALL),$(FW)/$(unit).o $(FW)/large/$(unit).o): FW_SIZE = -Os -msave-restore
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "channel.h"
 
+#include "cga.h"
 #include "choice.h"
 #include "command.h"
 #include "counter.h"
@@ -262,6 +263,7 @@ static int sm_order(uint32_t value)
 	enabled[1] = shapes.enabled[position / 32] >> (position % 32) & 1;
 	channel.order[i] = (uint16_t)other;
 	channel.order[position] = (uint16_t)sm;
+	domains.moved = true;
 	shape_enable(i, enabled[1]);
 	shape_enable(position, enabled[0]);
 	command_words(TUTTI_CMD_ORDER, 0, (uint32_t[2]){ i, other }, 2);
@@ -326,6 +328,14 @@ static int policy(const uint64_t *arg, uint64_t *answer)
 		return 0;
 	case TUTTI_POLICY_SM_ORDER:
 		return sm_order(value);
+	case TUTTI_POLICY_CGA_MODE:
+		if (value > TUTTI_CGA_MULTICAST)
+			return -TUTTI_EINVAL;
+		cga_state.mode = value;
+		return 0;
+	case TUTTI_POLICY_CGA_PATIENCE:
+		cga_state.patience = value ? value : CGA_PATIENCE;
+		return 0;
 	case TUTTI_POLICY_SEARCH:
 	case TUTTI_POLICY_SPLIT:
 		return match_policy((uint32_t)arg[0], value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "child.h"
 
+#include "cga.h"
 #include "command.h"
 #include "counter.h"
 #include "launch.h"
@@ -103,7 +104,10 @@ static int start(struct tmd *tmd, int *error)
 	if (!p)
 		return 1;
 	queue.head = tmd->parent->packet;
-	code = packet_dispatch(&queue, &packet, p->state, &launch);
+	code = packet_special(&queue, &packet, p->state, &launch);
+	if (!code)
+		code = cga_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
+				launch.shape->capacity);
 	if (code) {
 		*error = TUTTI_EINVAL;
 		tmu_put(p);

@@ -129,9 +129,13 @@ static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
 }
 
 /* An entry that is not valid is found out at the end, from what was seen. */
-static uint32_t record_tmd(const struct rsb *rsb, unsigned entry)
+static uint32_t record_special(const struct rsb *rsb, unsigned entry)
 {
-	return rsb->special >> entry & 1 && rsb->table[entry].flags & TUTTI_REFERENCE_TMD ? RECORD_TMD : 0;
+	const struct tutti_reference *e = &rsb->table[entry];
+
+	if (!(rsb->special >> entry & 1))
+		return 0;
+	return (e->flags & TUTTI_REFERENCE_TMD ? RECORD_TMD : 0) | (e->cga.kind ? RECORD_CGA : 0);
 }
 
 static COLD int expand_general(struct queue *queue, const union tutti_packet *packet, struct block *block)
@@ -159,7 +163,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 		vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
 		if (likely(!vector)) {
 			seen |= 1u << head;
-			*out++ = head << RECORD_ENTRY_SHIFT | record_tmd(rsb, head);
+			*out++ = head << RECORD_ENTRY_SHIFT | record_special(rsb, head);
 			continue;
 		}
 		if (unlikely(!(valid >> (head & TUTTI_DIFF_REF) & 1)))
@@ -169,7 +173,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 			const struct tutti_reference *entry = &rsb->table[head & TUTTI_DIFF_REF];
 			uint32_t *record = out++, bit = 1u << (head & TUTTI_DIFF_REF), what = (head & TUTTI_DIFF_REF) << RECORD_ENTRY_SHIFT;
 
-			what |= record_tmd(rsb, head & TUTTI_DIFF_REF);
+			what |= record_special(rsb, head & TUTTI_DIFF_REF);
 			seen |= bit;
 			if (vector & TUTTI_DIFF_GRID_X) {
 				uint32_t grid, groups;
@@ -196,6 +200,11 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 								     (unsigned)(at - packet->condensed.unit));
 					}
 					groups = (uint32_t)all;
+				}
+				if (unlikely(entry->cga.kind) && out[1] % entry->cga.x) {
+					packet_error.kernel = kernels - left;
+					return packet_refuse(TUTTI_ERROR_GRID,
+							     (unsigned)(at - packet->condensed.unit));
 				}
 				out[2] = groups;
 				out += 3;
@@ -244,7 +253,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 			}
 			at += queue->flags & TUTTI_QUEUE_TABLE_DIFFS ? table_units(head >> TUTTI_DIFF_VECTOR_SHIFT)
 								     : diff_units(head >> TUTTI_DIFF_VECTOR_SHIFT);
-			out += 1 + REFERENCE_WORDS;
+			out += 1 + RECORD_WORDS;
 		}
 	}
 	block->at_unit = 0;
@@ -433,6 +442,16 @@ COLD uint64_t condensed_tmd(const struct queue *queue)
 	if (*record & RECORD_GENERAL) /* a patched copy of the entry */
 		return record[1 + REFERENCE_AT(tmd)] | (uint64_t)record[2 + REFERENCE_AT(tmd)] << 32;
 	return queue->rsb->table[*record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF].tmd;
+}
+
+COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem)
+{
+	const struct tutti_reference *e = &queue->rsb->table[*queue->record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
+
+	if (*queue->record & RECORD_GENERAL) /* a patched copy, as long as it needs to be */
+		e = (const struct tutti_reference *)(queue->record + 1);
+	*lmem = e->flags & TUTTI_REFERENCE_LMEM;
+	return e->cga;
 }
 
 const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,

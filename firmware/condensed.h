@@ -18,15 +18,16 @@ struct queue;
 #define SIMPLE_FIELDS (TUTTI_DIFF_GRID_X | TUTTI_DIFF_KERNARG | TUTTI_DIFF_SIGNAL)
 
 /* Record word: bits 9..7 entry, below: values that follow, in this order */
-#define RECORD_GENERAL 1u  /* a whole struct tutti_reference (REFERENCE_WORDS) */
+#define RECORD_GENERAL 1u  /* a struct tutti_reference, as far as a launch needs it (RECORD_WORDS) */
 #define RECORD_GRID 2u     /* grid x, groups x, groups */
 #define RECORD_KERNARG 4u  /* two words */
 #define RECORD_SIGNAL 8u   /* two words */
 #define RECORD_TMD 16u     /* the entry has metadata; launched by way of launch_general() */
+#define RECORD_CGA 32u     /* its kernel has CGAs; the same */
 #define RECORD_ENTRY_SHIFT 7
 
 /* Worst: 15 general records (2 units each) and one empty. */
-#define BLOCK_WORDS (15 * (1 + REFERENCE_WORDS) + 1)
+#define BLOCK_WORDS (15 * (1 + RECORD_WORDS) + 1)
 
 /** struct block - a packet and its expansion; kept after its launch for "same packet again". */
 struct block {
@@ -69,6 +70,8 @@ bool condensed_same(const struct queue *queue, const union tutti_packet *packet,
  */
 const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
 				 struct launch *launch);
+/** condensed_cga() - CGAs of the record @queue is at, and whether they own linear memory slots. */
+struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem);
 /** condensed_tmd() - address of the metadata of the record @queue is at. */
 uint64_t condensed_tmd(const struct queue *queue);
 /** condensed_general() - any subset of diff fields; @values: units behind the diff header @head. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Rare diffs of condensed packets: any subset of the 13 fields, on a private copy of the entry. */
+#include "cga.h"
 #include "condensed.h"
 #include "queue.h"
 
@@ -11,7 +12,7 @@ int condensed_lookup(struct queue *queue, const struct tutti_reference *entry, c
 	if (!entry->kernel_object || low & 63 || high >> 15)
 		return TUTTI_ERROR_CODE_OBJECT;
 	high |= queue_asid(queue) << 16;
-	if (k->low != low || k->high != high || k->state != KERNEL_READY)
+	if (k->low != low || k->asked != high || k->state != KERNEL_READY)
 		return kernel_miss(queue, low, high);
 	*kernel = k;
 	return 0;
@@ -91,6 +92,25 @@ static int derive_memory(struct tutti_reference *e, const struct kernel *kernel)
 	return 0;
 }
 
+static int derive_cga(struct tutti_reference *e, const struct kernel *kernel)
+{
+	const uint32_t groups[3] = { e->groups_x, e->groups_y, e->groups_z };
+	bool lmem = kernel->fetched.flags & TUTTI_KERNEL_LMEM;
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+	struct cga cga;
+
+	e->cga = (struct tutti_cga_shape){ 0 };
+	e->flags &= (uint16_t)~TUTTI_REFERENCE_LMEM;
+	if (!kernel->grouped)
+		return 0;
+	if (lmem)
+		e->flags |= TUTTI_REFERENCE_LMEM;
+	e->cga = kernel_cga(kernel);
+	cga_levels(&e->cga, level);
+	return cga_check(level, cga_state.mode, lmem, groups,
+			 shape_capacity(kernel->registers, e->shared_blocks | kernel->barriers, e->waves), &cga);
+}
+
 int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
 {
 	int code;
@@ -104,6 +124,8 @@ int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
 		code = derive_groups(e);
 	if (!code)
 		code = derive_memory(e, kernel);
+	if (!code)
+		code = derive_cga(e, kernel);
 	if (!code && !shape_capacity(kernel->registers, e->shared_blocks | kernel->barriers, e->waves))
 		code = TUTTI_ERROR_WORKGROUP;
 	return code;
@@ -179,14 +201,16 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 		if (!e.grid_x)
 			return TUTTI_ERROR_DIMENSIONS;
 		code = derive_groups(&e);
+		if (!code && e.cga.kind && e.groups_x % e.cga.x)
+			code = TUTTI_ERROR_GRID;
 		if (code)
 			return code;
 	}
 	release = e.header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 	if (release > block->release)
 		block->release = (uint8_t)release;
-	record[0] = RECORD_GENERAL | ref << RECORD_ENTRY_SHIFT;
-	words_copy(record + 1, &e, REFERENCE_WORDS);
+	record[0] = RECORD_GENERAL | (e.cga.kind ? RECORD_CGA : 0) | ref << RECORD_ENTRY_SHIFT;
+	words_copy(record + 1, &e, RECORD_WORDS);
 	return 0;
 }
 
@@ -274,7 +298,7 @@ COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *va
 	release = e.header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 	if (release > block->release)
 		block->release = (uint8_t)release;
-	record[0] = RECORD_GENERAL | ref << RECORD_ENTRY_SHIFT;
-	words_copy(record + 1, &e, REFERENCE_WORDS);
+	record[0] = RECORD_GENERAL | (e.cga.kind ? RECORD_CGA : 0) | ref << RECORD_ENTRY_SHIFT;
+	words_copy(record + 1, &e, RECORD_WORDS);
 	return 0;
 }

@@ -259,10 +259,29 @@ int32_t freerun_start(const uint32_t *map, uint32_t words, uint32_t need)
 	return starts(m, map, words, need) ? (int32_t)lowest(m, words) : -1;
 }
 
+/* Most cards have no more than 32 blocks of a kind in a PEU. */
+static uint32_t count_in_word(uint32_t x, uint32_t need, uint32_t most)
+{
+	uint32_t have = 1, step, n = 0;
+
+	if (need > 31)
+		return need == 32 && x == ~0u;
+	for (; have < need && x; have += step) {
+		step = need - have < have ? need - have : have;
+		x &= x >> step;
+	}
+	/* all below the lowest start is clear already: clear up to its run's end */
+	for (; x && n < most; n++)
+		x &= -((x & -x) << need);
+	return n;
+}
+
 uint32_t freerun_count(const uint32_t *map, uint32_t words, uint32_t need, uint32_t most)
 {
 	uint32_t m[WORDS], n = 0;
 
+	if (words == 1)
+		return count_in_word(map[0], need, most);
 	if (!starts(m, map, words, need))
 		return 0;
 	do

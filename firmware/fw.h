@@ -130,6 +130,7 @@ extern struct attention attention;
 #define ATTEND_BARRIER 4u  /* queues are parked at barrier packets */
 #define ATTEND_TMAU 8u     /* tensor requests are left */
 #define ATTEND_CHILD 16u   /* child tasks wait for a kernel descriptor or a shape */
+#define ATTEND_CGA 32u     /* tasks whose CGAs will never fit */
 #define ATTEND_MIRROR 1u   /* reference buffers have changed */
 #define ATTEND_CHANNEL 2u  /* requests or messages are left */
 

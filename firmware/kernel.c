@@ -69,8 +69,9 @@ int kernel_check(struct kernel *kernel)
 		return TUTTI_ERROR_CODE_OBJECT;
 	if (d->barriers > 16 || d->scalar_blocks > fw.scalar_blocks || d->vector_blocks > fw.vector_blocks)
 		return TUTTI_ERROR_CODE_OBJECT;
-	if (d->cga_kind != TUTTI_CGA_NONE)
-		return TUTTI_ERROR_GRID;
+	if (d->cga_kind > TUTTI_CGA_GPU || (d->cga_kind && !(d->cga[0] && d->cga[1] && d->cga[2])))
+		return TUTTI_ERROR_CODE_OBJECT;
+	kernel->grouped = d->cga_kind != TUTTI_CGA_NONE;
 	kernel->entry[0] = (uint32_t)entry;
 	kernel->entry[1] = (uint32_t)(entry >> 32);
 	kernel->registers = d->scalar_blocks | (uint32_t)d->vector_blocks << 16;
@@ -88,6 +89,13 @@ int kernel_check(struct kernel *kernel)
 	return 0;
 }
 
+struct tutti_cga_shape kernel_cga(const struct kernel *kernel)
+{
+	const struct tutti_kernel_descriptor *d = &kernel->fetched;
+
+	return (struct tutti_cga_shape){ d->cga[0], d->cga[1], d->cga[2], d->cga_kind };
+}
+
 COLD void kernel_event_fetch(unsigned number, const struct tutti_event *event)
 {
 	struct kernel *kernel = &kernels[number & (FW_KERNELS - 1)];
@@ -103,7 +111,7 @@ COLD void kernel_event_fetch(unsigned number, const struct tutti_event *event)
 		kernel->high = kernel->asked;
 		kernel->code = kernel->cause ? TUTTI_ERROR_CODE_OBJECT : (uint8_t)kernel_check(kernel);
 		kernel->state = kernel->code ? KERNEL_BAD : KERNEL_READY;
-		if (kernel->code)
+		if (kernel->code || kernel->grouped)
 			kernel->high = ~0u;
 	}
 	queue_wake_waiters(WAIT_KERNEL);
@@ -114,7 +122,7 @@ void kernel_invalidate(unsigned asid, uint64_t address, uint64_t bytes)
 	struct kernel *kernel;
 
 	for (kernel = kernels; kernel < kernels + FW_KERNELS; kernel++) {
-		uint32_t high = kernel->state == KERNEL_READY ? kernel->high : kernel->asked;
+		uint32_t high = kernel->asked;
 		uint64_t at = kernel->low | (uint64_t)(high & 0xffff) << 32;
 
 		if (kernel->state == KERNEL_NONE || high >> 16 != asid)

@@ -30,7 +30,7 @@ struct kernel {
 	/* why it is bad */
 	uint8_t code, cause;
 	uint8_t stale;          /* invalidated while being fetched */
-	uint8_t pad;
+	uint8_t grouped;        /* has CGAs: @high stays ~0, see packet_dispatch() */
 	uint64_t address;
 	struct tutti_kernel_descriptor fetched;
 };
@@ -55,6 +55,8 @@ static inline struct kernel *kernel_slot(uint32_t low)
 int kernel_miss(struct queue *queue, uint32_t low, uint32_t high);
 /** kernel_check() - fill @kernel from its fetched descriptor. 0 or TUTTI_ERROR_*. */
 int kernel_check(struct kernel *kernel);
+/** kernel_cga() - the level of CGAs of a kernel that has one. */
+struct tutti_cga_shape kernel_cga(const struct kernel *kernel);
 void kernel_event_fetch(unsigned number, const struct tutti_event *event);
 /** kernel_invalidate() - descriptors of @asid in the range are stale (bytes 0: all). */
 void kernel_invalidate(unsigned asid, uint64_t address, uint64_t bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch.h"
 
+#include "cga.h"
 #include "command.h"
 #include "counter.h"
 #include "place.h"
@@ -132,8 +133,11 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 		return queue_park(queue, WAIT_SLOT);
 	copy.tmd = 0;
 	packet_throttle(tmd);
-	code = packet_dispatch(queue, &copy, p->state, &launch);
+	code = packet_special(queue, &copy, p->state, &launch);
 	packet_throttle(NULL);
+	if (!code)
+		code = cga_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
+				launch.shape->capacity);
 	if (code) {
 		tmu_put(p);
 		if (code > 0)
@@ -143,8 +147,8 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 	if (number) {
 		copy.tmd = packet->dispatch.tmd;
 		reference_store(queue->rsb, number & TUTTI_REF_INDEX, &copy, p->state, &launch);
-		if (tmd)
-			reference_special(queue->rsb, number & TUTTI_REF_INDEX, copy.tmd);
+		if (tmd || p->cga.kind)
+			reference_special(queue->rsb, number & TUTTI_REF_INDEX, copy.tmd, &p->cga, p->lmem);
 		queue->scrub = 1;
 		counters.references++;
 	}
@@ -180,7 +184,8 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 		if (packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE)
 			counters.acquires--;
 		/* what is wrong with it as a plain one may be right with its metadata */
-		return code != PACKET_PARKED && queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd ?
+		return code == PACKET_SPECIAL ||
+			       (code != PACKET_PARKED && queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd) ?
 			       launch_special(queue, packet) : code;
 	}
 	if (number) {
@@ -300,10 +305,11 @@ static COLD int launch_general(struct queue *queue)
 	struct launch launch;
 	struct pending *p;
 	const uint32_t *record;
-	bool last = queue->run_kernel + 1u == queue->run_kernels;
+	bool last = queue->run_kernel + 1u == queue->run_kernels, lmem = false;
+	struct tutti_cga_shape cga = { 0 };
 	int code = 0;
 
-	if (task_table.free && !(*queue->record & RECORD_TMD) && !last && !(queue->flags & TUTTI_QUEUE_OVERLAP))
+	if (task_table.free && !(*queue->record & (RECORD_TMD | RECORD_CGA)) && !last && !(queue->flags & TUTTI_QUEUE_OVERLAP))
 		return launch_patched(queue);
 	p = tmu_get(queue->priority);
 	if (!p)
@@ -316,6 +322,10 @@ static COLD int launch_general(struct queue *queue)
 	if (!code && !shape_find(p->state[STATE_AT(scalar_blocks)], p->state[STATE_AT(shared_blocks)],
 				 p->state[STATE_AT(workgroup_z)] >> 16))
 		code = queue_park(queue, WAIT_SHAPE);
+	if (*queue->record & RECORD_CGA)
+		cga = condensed_cga(queue, &lmem);
+	if (!code)
+		code = cga_pend(p, tmd, cga, lmem, shapes.last->capacity);
 	if (code) {
 		tmu_put(p);
 		return code > 0 ? queue_refuse_run(queue, code) : code;
@@ -411,7 +421,7 @@ HOT int launch_next(struct queue *queue)
 	if (unlikely((size_t)((char *)command_ring.end - (char *)p) < (2 + STATE_WORDS + 3) * 4)) {
 		return launch_wrapped(queue);
 	}
-	if (unlikely(*record & (RECORD_GENERAL | RECORD_TMD)))
+	if (unlikely(*record & (RECORD_GENERAL | RECORD_TMD | RECORD_CGA)))
 		return launch_general(queue);
 	/* the first word may be the acquire fence; it is skipped if there is none */
 	state = p + 2;

@@ -3,6 +3,7 @@
 
 #include "agent.h"
 #include "barrier.h"
+#include "cga.h"
 #include "channel.h"
 #include "child.h"
 #include "choice.h"
@@ -105,6 +106,7 @@ void main_init(void)
 	agent_init();
 	queue_init();
 	channel_init();
+	cga_init();
 	HAL_ENGINES->event_base = hal_local(events);
 	HAL_ENGINES->event_slots = EVENT_SLOTS;
 	timer_init();
@@ -169,6 +171,15 @@ void main_event(const struct tutti_event *event)
 	case TUTTI_EVENT_TIMER:
 		timer_event();
 		break;
+	case TUTTI_EVENT_CGA:
+		cga_event(event);
+		break;
+	case TUTTI_EVENT_FLUSHED:
+		cga_event_flushed(event);
+		break;
+	case TUTTI_EVENT_CGA_FAULT:
+		cga_event_fault(event);
+		break;
 	case TUTTI_EVENT_FAULT:
 		task_event_fault(event);
 		break;
@@ -222,13 +233,16 @@ static COLD void settle(void)
 		barrier_recheck();
 	if (attention.settle & ATTEND_CHILD)
 		child_left = child_retry();
+	if (cga_state.hopeless)
+		cga_settle();
 	if (queue_table.any_ready)
 		queue_run_ready();
 	if (tmau.more)
 		tmau_run();
 	attention.settle = (queue_table.waiters[WAIT_ROOM] || place_state.blocked ? ATTEND_ROOM : 0) |
 			   (barrier_state.parked ? ATTEND_BARRIER : 0) | (queue_table.any_ready ? ATTEND_READY : 0) |
-			   (tmau.more ? ATTEND_TMAU : 0) | (child_left ? ATTEND_CHILD : 0);
+			   (tmau.more ? ATTEND_TMAU : 0) | (child_left ? ATTEND_CHILD : 0) |
+			   (cga_state.hopeless ? ATTEND_CGA : 0);
 }
 
 void main_settle(void)

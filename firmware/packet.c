@@ -44,6 +44,16 @@ static COLD int packet_shape(struct queue *queue, const struct tutti_dispatch_pa
 	return packet_dispatch(queue, packet, state, launch);
 }
 
+/* Not the descriptor that is in its place in the cache, or one of a kernel with CGAs. */
+static COLD int packet_other_kernel(struct queue *queue, uint32_t low, uint32_t high)
+{
+	const struct kernel *kernel = kernel_slot(low);
+
+	if (kernel->low != low || kernel->asked != high || kernel->state != KERNEL_READY)
+		return kernel_miss(queue, low, high);
+	return PACKET_SPECIAL;
+}
+
 /* Shared blocks of an SM for the task decoded now; more than usual in throttle mode. */
 static uint32_t usual_blocks, throttle_limit;
 
@@ -93,7 +103,7 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	if (unlikely(kernel->low != low) || unlikely(kernel->high != (high ^ queue->asid_queue << 16))) {
 		if ((!low && !high) || low & 63 || high >> 15)
 			return packet_refuse(TUTTI_ERROR_CODE_OBJECT, BYTE(kernel_object));
-		return kernel_miss(queue, low, high | queue->asid_queue << 16);
+		return packet_other_kernel(queue, low, high | queue->asid_queue << 16);
 	}
 	launch->kernel = kernel;
 	state[STATE_AT(entry)] = kernel->entry[0];
@@ -215,4 +225,19 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 		return packet_no_room(shape, launch);
 	launch->shape = shape;
 	return 0;
+}
+
+COLD int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+			struct launch *launch)
+{
+	struct kernel *kernel = kernel_slot((uint32_t)packet->kernel_object);
+	int code = packet_dispatch(queue, packet, state, launch);
+
+	if (code != PACKET_SPECIAL)
+		return code;
+	/* a kernel with CGAs is found when it is said to be in its place */
+	kernel->high = kernel->asked;
+	code = packet_dispatch(queue, packet, state, launch);
+	kernel->high = ~0u;
+	return code;
 }

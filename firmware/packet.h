@@ -21,6 +21,7 @@ struct tmd;
 #define STATE_AT(field) (offsetof(struct tutti_task_state, field) / 4)
 #define REFERENCE_AT(field) (offsetof(struct tutti_reference, field) / 4)
 #define REFERENCE_WORDS REFERENCE_AT(pad0)
+#define RECORD_WORDS REFERENCE_AT(item_private) /* what launches read */
 
 /** struct launch - what is known of a kernel beside its task state. */
 struct launch {
@@ -34,7 +35,7 @@ struct launch {
 /* Outcomes of working on a packet; positive: TUTTI_ERROR_* */
 #define PACKET_DONE 0
 #define PACKET_PARKED (-1)
-#define PACKET_SPECIAL (-2) /* has metadata: launch_special() */
+#define PACKET_SPECIAL (-2) /* has metadata, or its kernel CGAs: launch_special() */
 
 /** struct packet_error - details of the last refused packet. */
 struct packet_error {
@@ -49,10 +50,13 @@ extern struct packet_error packet_error;
 /**
  * packet_dispatch() - decode a kernel dispatch packet.
  * @state: payload of a STATE command
- * Return: 0, TUTTI_ERROR_*, or PACKET_PARKED (kernel descriptor on its way, or no shape free)
+ * Return: 0, TUTTI_ERROR_*, PACKET_SPECIAL, or PACKET_PARKED (kernel descriptor on its way, or no shape free)
  */
 int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
 		    struct launch *launch);
+/** packet_special() - packet_dispatch() for what has no metadata (any more). The kernel may have CGAs. */
+int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+		   struct launch *launch);
 /** packet_throttle() - packets decoded from now on are of the task of @tmd, NULL: of plain ones. */
 void packet_throttle(const struct tmd *tmd);
 /** packet_refuse() - note where the fault lies; returns @code. */

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "place.h"
 
+#include "cga.h"
 #include "choice.h"
 #include "tmd.h"
 #include "tmu.h"
 #include "wdu.h"
 #include "work.h"
+
+/* A record is full when the next segment does not fit: two are more than one record has. */
+#define SPLIT_RECORDS (2 * LAKE_MESSAGE(LAKE_WORDS) / COMMAND_RECORD + 2)
 
 struct place_state place_state HOT_DATA;
 
@@ -17,19 +21,24 @@ void place_init(void)
 /* Segments that do not fit one record: cut them into several, each with its own first word. */
 static COLD uint32_t *split(uint32_t *p, uint32_t *end, unsigned slot)
 {
-	uint32_t *from = p + 1, *to, segments[LAKE_MESSAGE(LAKE_WORDS)], n = (uint32_t)(end - from), at = 0, used;
+	uint32_t *first[SPLIT_RECORDS], *at, *to, records = 0, words = 0, used = COMMAND_RECORD, i;
 
-	words_copy(segments, from, n);
-	to = p;
-	while (at < n) {
-		used = 1;
-		while (at < n && used + 1 + (segments[at] >> 24) <= COMMAND_RECORD) {
-			words_copy(to + used, segments + at, 1 + (segments[at] >> 24));
-			used += 1 + (segments[at] >> 24);
-			at += 1 + (segments[at] >> 24);
+	for (at = p + 1; at < end; at += words) {
+		words = 1 + (*at >> 24);
+		if (used + words > COMMAND_RECORD) {
+			first[records++] = at;
+			used = 1;
 		}
-		*to = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, used, slot);
-		to += used;
+		used += words;
+	}
+	/* each record moves up by the first words of those before it, the last one first */
+	to = end + records - 1;
+	for (at = end; records--;) {
+		words = (uint32_t)(at - first[records]);
+		at = first[records];
+		for (i = words; i--;)
+			at[records + i] = at[i];
+		at[(int)records - 1] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 1 + words, slot);
 	}
 	return to;
 }
@@ -61,6 +70,7 @@ static struct lake *lake_for(const struct task *task, bool *own)
 	const struct tmd *tmd = task_tmd(task);
 	struct lake *lake;
 
+	domain_settle();
 	*own = shape_alone(shape);
 	lake = *own ? &shape->lake : shape_mixed(shape);
 	if (!tmd || !tmd->affinity)
@@ -76,6 +86,8 @@ uint32_t place_some(struct task *task, uint32_t n)
 	struct lake *lake;
 	bool own;
 
+	if (task->rare & TASK_CGA)
+		return cga_place(task, n);
 	/* dry even for CTAs that have the card to themselves */
 	if (task->shape->lake.top == task->shape->lake.row)
 		return 0;

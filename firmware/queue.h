@@ -127,7 +127,7 @@ static inline __attribute__((always_inline)) const uint32_t *condensed_read(cons
 
 	if (general && what & RECORD_GENERAL) {
 		e = record;
-		record += REFERENCE_WORDS;
+		record += RECORD_WORDS;
 	}
 	state[STATE_AT(entry)] = e[REFERENCE_AT(entry)];
 	state[STATE_AT(entry) + 1] = e[REFERENCE_AT(entry) + 1];

@@ -50,6 +50,7 @@ HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dis
 	e[REFERENCE_AT(flags)] = TUTTI_REFERENCE_VALID | (uint32_t)(launch->kernel - kernels) << 16;
 	e[REFERENCE_AT(item_private)] = w[6];
 	e[REFERENCE_AT(group_bytes)] = w[7];
+	e[REFERENCE_AT(cga) + 1] = 0;
 	e[REFERENCE_AT(items)] = (w[1] & 0xffff) * (w[1] >> 16) * (w[2] & 0xffff);
 
 	/* one read and one write for all masks: valid and dirty, and the mask of its release scope */
@@ -61,12 +62,16 @@ HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dis
 }
 
 /* A plain entry stored later only sets its bit of @valid: what it is tells its flags. */
-COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd)
+COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const struct tutti_cga_shape *cga, bool lmem)
 {
 	rsb->valid &= (uint8_t)~(1u << index);
 	rsb->special |= (uint8_t)(1u << index);
 	rsb->table[index].tmd = tmd;
-	rsb->table[index].flags |= TUTTI_REFERENCE_TMD;
+	rsb->table[index].cga = *cga;
+	if (tmd)
+		rsb->table[index].flags |= TUTTI_REFERENCE_TMD;
+	if (lmem)
+		rsb->table[index].flags |= TUTTI_REFERENCE_LMEM;
 }
 
 int reference_create(const struct tutti_msg_rsb *message)

@@ -37,8 +37,12 @@ void reference_init(void);
 /** reference_store() - keep the processed state of @packet as entry @index. */
 void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatch_packet *packet,
 		     const uint32_t *state, const struct launch *launch);
-/** reference_special() - the entry just stored has metadata at @tmd: it is no quick one. */
-void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd);
+/**
+ * reference_special() - the entry just stored is no quick one.
+ * @tmd: address of its metadata, or 0
+ * @cga, @lmem: its kernel's CGAs
+ */
+void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const struct tutti_cga_shape *cga, bool lmem);
 int reference_create(const struct tutti_msg_rsb *message);
 int reference_destroy(uint32_t id);
 int reference_invalidate(uint32_t id, uint32_t mask);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "shape.h"
 
+#include "domain.h"
 #include "choice.h"
 #include "match.h"
 
@@ -43,7 +44,8 @@ void shape_init(void)
 	shapes.shapes = shapes.residents = shapes.clock = shapes.sm_mode = 0;
 	shapes.last = &shapes.shape[0];
 	shapes.last->waves = 0; /* no shape has */
-	shapes.pending = shapes.any_tainted = false;
+	shapes.special = 0;
+	shapes.grouped_ctas = shapes.changes = 0;
 	shapes.cap = shapes.next_cap = cap_limit(0);
 	shapes.shared_blocks = fw.shared_blocks;
 	for (i = 0; i < LAKE_WORDS; i++)
@@ -249,10 +251,11 @@ COLD struct lake *shape_mixed(struct shape *shape)
 	uint32_t todo[LAKE_WORDS], w, v, same, levels;
 	struct holding h;
 
+	domain_settle();
 	lake_init(lake, fw.words, shapes.enabled, 0);
 	lake->top = lake->row;
 	for (w = 0; w < fw.words; w++)
-		todo[w] = shapes.enabled[w] & shapes.included[w];
+		todo[w] = shapes.enabled[w] & shapes.included[w] & (shapes.holding ? ~shapes.held[w] : ~0u);
 	for (w = 0; w < fw.words; w++)
 		while (todo[w]) {
 			levels = room_at(shape, 32 * w + lowest_bit(todo[w]), &h);
@@ -302,17 +305,32 @@ void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t 
 	}
 }
 
+void shape_hold(const uint32_t *mask)
+{
+	shapes.holding = mask;
+	if (mask)
+		words_copy(shapes.held, mask, LAKE_WORDS);
+	shapes.changes++;
+}
+
+void shape_hold_lift(bool lift)
+{
+	shapes.holding = !lift;
+}
+
 COLD void shape_empty(void)
 {
 	struct shape *s;
 	unsigned i;
 
 	shapes.any_tainted = shape_is_exact();
+	shapes.ahead = false;
 	for (i = 0; i < fw.words; i++)
 		shapes.tainted[i] = 0;
 	if (!shapes.pending)
 		return;
 	shapes.pending = false;
+	shapes.changes++;
 	shapes.cap = shapes.next_cap;
 	for (i = 0; i < fw.words; i++)
 		shapes.included[i] = shapes.enabled[i] & shapes.limit[i];
@@ -324,7 +342,9 @@ void shape_enable(unsigned position, bool enable)
 {
 	uint32_t bit = 1u << (position % 32), *word = &shapes.enabled[position / 32];
 
+	domain_settle();
 	*word = enable ? *word | bit : *word & ~bit;
+	shapes.changes++;
 	shapes.pending = true;
 	if (!shapes.residents)
 		shape_empty();
@@ -383,6 +403,7 @@ void shape_exact(bool exact)
 void shape_cap(uint32_t cap)
 {
 	shapes.next_cap = cap_limit(cap);
+	shapes.changes++;
 	shapes.pending = true;
 	if (!shapes.residents)
 		shape_empty();

@@ -38,10 +38,15 @@ struct shape_state {
 		struct {
 			bool pending;     /* enable table or cap differ from what the lakes hold */
 			bool any_tainted; /* see @tainted */
+			bool holding;     /* see @held */
+			bool ahead;       /* CGAs of one shape are all that is resident, and its lake
+					     does not know of them: the rows of domain.h do */
 		};
-		uint16_t special;
+		uint32_t special;
 	};
 	struct shape *last;  /* found last time */
+	uint32_t grouped_ctas; /* residents that are part of a CGA with an identity */
+	uint32_t changes;      /* of enable table and cap */
 	uint32_t clock;
 	uint32_t shapes;     /* in use */
 	uint32_t sm_mode;    /* TUTTI_SM_*, what the SMs have been told */
@@ -53,6 +58,7 @@ struct shape_state {
 	 * blocks may lie in pieces, so what fits cannot always be counted (match.h).
 	 */
 	uint32_t tainted[LAKE_WORDS];
+	uint32_t held[LAKE_WORDS]; /* SMs that take no new work: a CGA waits for them */
 	struct shape shape[FW_SHAPES];
 	struct lake mixed;
 };
@@ -77,6 +83,11 @@ static inline bool shape_alone(const struct shape *shape)
 {
 	return !((shapes.residents ^ shape->residents) | shapes.special);
 }
+/** shape_truth() - the same, but for CGAs that the lake may not know of. */
+static inline bool shape_truth(const struct shape *shape)
+{
+	return !((shapes.residents ^ shape->residents) | shapes.pending | shapes.any_tainted | shapes.holding);
+}
 /** shape_mixed() - lake of what is free for @shape beside all others. */
 struct lake *shape_mixed(struct shape *shape);
 /** shape_masked() - @from cut down to the SMs of @mask, as a lake for one placement. */
@@ -89,6 +100,10 @@ void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t 
 void shape_empty(void);
 /** shape_enable() - SM at @position gets CTAs from now on, or no longer. */
 void shape_enable(unsigned position, bool enable);
+/** shape_hold() - SMs @mask take no new work; NULL: all do again. */
+void shape_hold(const uint32_t *mask);
+/** shape_hold_lift() - placements that follow may use them all the same. */
+void shape_hold_lift(bool lift);
 /** shape_exact() - a policy wants every placement to ask the SMs (match.h), or no longer. */
 void shape_exact(bool exact);
 bool shape_is_exact(void);

@@ -52,7 +52,7 @@ static bool may_split(const struct task *task)
 
 	if (!(task->rare & TASK_KEPT) || task->rare & (TASK_WORK | TASK_SPLIT | TASK_SPLITTING) || task->state != TASK_RUNNING)
 		return false;
-	if (s[STATE_AT(shared_blocks)] || s[STATE_AT(workgroup_z)] >> 16 < 2 || (uint16_t)s[STATE_AT(cga_x)])
+	if (s[STATE_AT(shared_blocks)] || s[STATE_AT(workgroup_z)] >> 16 < 2 || (uint16_t)s[STATE_AT(cga_x)] || task->rare & TASK_CGA)
 		return false;
 	if (tmd && (tmd_static(tmd)->cga[0].kind || tmd_flag(tmd, TUTTI_TMD_DEPENDENT | TUTTI_TMD_THROTTLE)))
 		return false;

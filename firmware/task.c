@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "task.h"
 
+#include "cga.h"
 #include "child.h"
 #include "command.h"
 #include "counter.h"
@@ -111,6 +112,8 @@ static inline void slot_free(struct task *task)
 COLD void task_leave(struct task *task)
 {
 	wdu_remove(task);
+	if (task->rare & TASK_CGA)
+		cga_end(task);
 	if (task->rare & TASK_TMD)
 		throttle_leave(task);
 	if (task->rare & TASK_PARENT)
@@ -301,6 +304,15 @@ static COLD void drained(struct task *task)
 	}
 }
 
+void task_ended(struct task *task, uint32_t n)
+{
+	ended(task, n);
+	if (unlikely(place_state.busy & BUSY_ISSUE))
+		wdu_run();
+	if (!task->resident)
+		drained(task);
+}
+
 /* Many CTAs at once, tasks that wait for room or slots, several shapes ... */
 static HOT void event_cta_general(const struct tutti_event *event)
 {
@@ -312,11 +324,7 @@ static HOT void event_cta_general(const struct tutti_event *event)
 			if (event->word[3 + i])
 				lake_raise(&task->shape->lake, word + i, event->word[3 + i]);
 	while (--repeat);
-	ended(task, event->word[2]);
-	if (unlikely(place_state.busy & BUSY_ISSUE))
-		wdu_run();
-	if (!task->resident)
-		drained(task);
+	task_ended(task, event->word[2]);
 }
 
 /*

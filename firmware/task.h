@@ -43,6 +43,7 @@ enum task_state { TASK_FREE, TASK_RUNNING, TASK_LEAVING, TASK_CANCELLED, TASK_EN
 #define TASK_SPLIT 64u     /* waves of one CTA of another task (split.c) */
 #define TASK_SPLITTING 128u /* the other one */
 #define TASK_ISSUES 256u   /* in the rings of wdu.h */
+#define TASK_CGA 512u      /* its CTAs come in CGAs (cga.h) */
 
 struct task {
 	struct task *next;        /* free list, or the ring of wdu.h */
@@ -100,6 +101,8 @@ uint32_t task_issued(const struct task *task);
 void task_unkeep(struct task *task);
 /** task_complete() - the last CTA has completed. */
 void task_complete(struct task *task);
+/** task_ended() - @n CTAs have ended and lakes know it: serve others, end the task. */
+void task_ended(struct task *task, uint32_t n);
 /** task_fail() - kill @task because of @error. */
 void task_fail(struct task *task, const struct task_error *error);
 /** task_leave() - an evicted task gives its slot back. */

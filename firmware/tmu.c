@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tmu.h"
 
+#include "cga.h"
 #include "command.h"
 #include "counter.h"
 #include "place.h"
@@ -41,6 +42,7 @@ struct pending *tmu_get(unsigned priority)
 	tmu.free = (struct pending *)p->link.next;
 	tmu.free_count--;
 	p->place = PENDING_KEPT;
+	p->cga.kind = TUTTI_CGA_NONE;
 	return p;
 }
 
@@ -86,7 +88,7 @@ static void unlink(struct pending *p)
 
 static inline unsigned state_words(const struct pending *p)
 {
-	return p->tmd && tmd_static(p->tmd)->cga[0].kind ? STATE_WORDS + 2 * TUTTI_CGA_LEVELS : STATE_WORDS;
+	return cga_pending(p) ? STATE_WORDS + 2 * TUTTI_CGA_LEVELS : STATE_WORDS;
 }
 
 void tmu_send_state(struct pending *p, unsigned slot, uint32_t issued)
@@ -105,7 +107,7 @@ void tmu_send_state(struct pending *p, unsigned slot, uint32_t issued)
 	words_copy(c, p->state, STATE_WORDS);
 	c[STATE_AT(first)] += issued;
 	if (words > STATE_WORDS)
-		words_copy(c + STATE_WORDS, tmd_static(p->tmd)->cga, 2 * TUTTI_CGA_LEVELS);
+		cga_pending_levels(p, (struct tutti_cga_shape *)(c + STATE_WORDS));
 	command_end(c + words);
 	counters.state_syncs++;
 }
@@ -145,6 +147,8 @@ COLD struct task *tmu_admit(struct pending *p)
 	task->packet = p->packet;
 	task->children = 0;
 	shape->tasks++;
+	if (cga_pending(p))
+		cga_begin(task, p);
 	tmu_send_state(p, task->slot, p->issued);
 	wdu_add(task);
 	if (p->tmd)
@@ -216,7 +220,7 @@ COLD void tmu_keep(struct task *task, const uint32_t *state)
 	p->acquire = 0;
 	p->release = task->release;
 	p->kernel = task->kernel;
-	p->rare = task->rare;
+	p->rare = (uint8_t)task->rare;
 	words_copy(p->state, state, STATE_WORDS);
 	task->rare |= TASK_KEPT;
 }

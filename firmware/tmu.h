@@ -36,6 +36,8 @@ struct pending {
 	uint8_t acquire, release; /* scopes; acquire is done with the first STATE */
 	uint8_t kernel;           /* number in a condensed packet */
 	uint8_t rare;             /* TASK_* of the task */
+	uint8_t lmem;             /* its CGAs own linear memory slots */
+	struct tutti_cga_shape cga; /* the kernel's, if its metadata has none; kind NONE: neither */
 	uint32_t state[STATE_WORDS] __attribute__((aligned(8)));
 };
 

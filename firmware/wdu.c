@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "wdu.h"
 
+#include "cga.h"
 #include "fair.h"
 #include "place.h"
 #include "queue.h"
@@ -258,9 +259,13 @@ static void impatience(uint32_t failed, const struct task *went)
 
 	for (; failed; failed &= failed - 1) {
 		task = &tasks[lowest_bit(failed)];
+		if (task->rare & TASK_CGA) {
+			cga_passed(task);
+			continue;
+		}
 		if (level_of(task) > level_of(went) || task->shape == went->shape)
 			continue;
-		if (++task->passed <= PATIENCE || wdu.drain)
+		if (++task->passed <= PATIENCE || wdu.drain || cga_state.holder)
 			continue;
 		wdu.drain = task;
 		place_state.hold |= HOLD_DRAIN;

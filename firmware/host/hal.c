@@ -19,6 +19,28 @@ static struct tutti_region region(uint32_t *at, uint32_t bytes)
 	return r;
 }
 
+#define GPC_SMS 18u
+#define CPC_SMS 6u
+
+unsigned hal_host_gpcs;
+uint16_t hal_host_gpc[TUTTI_MAX_GPCS];
+
+static void place_gpcs(struct tutti_discovery *d, unsigned sms)
+{
+	struct tutti_sm_place *place = (void *)((uint8_t *)d + d->sm_table.offset);
+	unsigned g, i, at = 0;
+
+	d->gpcs = hal_host_gpcs ? hal_host_gpcs : (sms + GPC_SMS - 1) / GPC_SMS;
+	for (g = 0; g < d->gpcs; g++) {
+		unsigned n = hal_host_gpcs ? hal_host_gpc[g] : sms - at < GPC_SMS ? sms - at : GPC_SMS;
+
+		d->gpc[g] = (struct tutti_gpc){ (uint16_t)at, (uint16_t)n, (uint16_t)((n + CPC_SMS - 1) / CPC_SMS),
+						(uint16_t)(g >= (d->gpcs + 1) / 2) };
+		for (i = 0; i < n; i++, at++)
+			place[at] = (struct tutti_sm_place){ (uint8_t)g, (uint8_t)(i / CPC_SMS), (uint8_t)(i / 2), i % 2 };
+	}
+}
+
 void hal_host_discovery(struct tutti_discovery *d, unsigned sms)
 {
 	uint32_t at = 4096;
@@ -34,6 +56,7 @@ void hal_host_discovery(struct tutti_discovery *d, unsigned sms)
 	d->log = region(&at, 8192);
 	d->crash = region(&at, sizeof(struct tutti_crash));
 	d->counters = region(&at, TUTTI_COUNTERS * 8);
+	d->sm_table = region(&at, TUTTI_MAX_SMS * sizeof(struct tutti_sm_place));
 	d->rsb_window = region(&at, TUTTI_MAX_RSBS * 4096);
 	d->window_bytes = at;
 	d->memory_bytes = d->aperture_bytes = HAL_HOST_CARD;
@@ -48,7 +71,11 @@ void hal_host_discovery(struct tutti_discovery *d, unsigned sms)
 	d->local_bytes = 256 << 10;
 	d->timer_hz = 1000000000;
 	d->sms = sms;
-	d->gpcs = 1;
+	place_gpcs(d, sms);
+	d->features = TUTTI_FEATURE_CGA;
+	d->cga_ids = 256;
+	d->cga_ctas = 1024;
+	d->lmem_slots = 64;
 	d->peus = 4;
 	d->peu_waves = 8;
 	d->scalar_blocks = d->vector_blocks = 32;

@@ -69,6 +69,10 @@ static inline void hal_acquire(void)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
+/* SMs of each GPC for the next boot; none: GPCs of 18. CPCs of 6 SMs, TPCs of 2, two µGPUs. */
+extern unsigned hal_host_gpcs;
+extern uint16_t hal_host_gpc[TUTTI_MAX_GPCS];
+
 /** hal_host_discovery() - default discovery data: @sms SMs, regions inside the window. */
 void hal_host_discovery(struct tutti_discovery *discovery, unsigned sms);
 /** hal_host_boot() - fill the window, initialise all units as main() does. */

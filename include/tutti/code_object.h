@@ -21,7 +21,8 @@
 /* struct tutti_kernel_descriptor.flags */
 #define TUTTI_KERNEL_BARRIER 1u     /* may use workgroup barriers */
 #define TUTTI_KERNEL_INDEPENDENT 2u /* waves need not run together (spec RES-07) */
-#define TUTTI_KERNEL_FLAGS 3u
+#define TUTTI_KERNEL_LMEM 4u /* each of its CGAs owns a linear memory slot (spec CGA-28) */
+#define TUTTI_KERNEL_FLAGS 7u
 
 /* CGA kinds (spec CGA-01) */
 #define TUTTI_CGA_NONE 0u

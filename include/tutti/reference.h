@@ -10,11 +10,13 @@
 #ifndef TUTTI_REFERENCE_H
 #define TUTTI_REFERENCE_H
 
+#include "code_object.h"
 #include "packet.h"
 
 /* struct tutti_reference.flags */
 #define TUTTI_REFERENCE_VALID 1u
 #define TUTTI_REFERENCE_TMD 2u /* @tmd is valid: not a plain grid */
+#define TUTTI_REFERENCE_LMEM 4u /* the kernel's TUTTI_KERNEL_LMEM */
 
 /** struct tutti_reference - one entry of the table, 128 bytes. */
 struct tutti_reference {
@@ -46,10 +48,11 @@ struct tutti_reference {
 	uint16_t setup;
 	uint16_t flags;          /* TUTTI_REFERENCE_* */
 	uint16_t kernel;         /* index in the firmware's kernel cache when stored */
+	struct tutti_cga_shape cga; /* the kernel's CGAs; kind TUTTI_CGA_NONE: it has none */
 	uint32_t item_private;   /* private bytes per work-item, as in the packet */
 	uint32_t group_bytes;    /* as in the packet */
 	uint32_t items;          /* work-items of one workgroup */
-	uint32_t pad0[4];
+	uint32_t pad0[2];
 };
 TUTTI_SIZE(struct tutti_reference, 128);
 TUTTI_AT(struct tutti_reference, signal, 0);
@@ -78,10 +81,11 @@ TUTTI_AT(struct tutti_reference, header, 92);
 TUTTI_AT(struct tutti_reference, setup, 94);
 TUTTI_AT(struct tutti_reference, flags, 96);
 TUTTI_AT(struct tutti_reference, kernel, 98);
-TUTTI_AT(struct tutti_reference, item_private, 100);
-TUTTI_AT(struct tutti_reference, group_bytes, 104);
-TUTTI_AT(struct tutti_reference, items, 108);
-TUTTI_AT(struct tutti_reference, pad0, 112);
+TUTTI_AT(struct tutti_reference, item_private, 108);
+TUTTI_AT(struct tutti_reference, group_bytes, 112);
+TUTTI_AT(struct tutti_reference, items, 116);
+TUTTI_AT(struct tutti_reference, cga, 100);
+TUTTI_AT(struct tutti_reference, pad0, 120);
 
 /** struct tutti_rsb - a whole buffer: the 8-entry table. */
 struct tutti_rsb {

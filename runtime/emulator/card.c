@@ -108,7 +108,7 @@ void card_power_on(struct tutti_card *card)
 		sm_array_reset(card->sms);
 	mmu_reset(card);
 	memset(card->print, 0, sizeof(card->print));
-	memset(card->local, 0, CARD_LOCAL_BYTES);
+	memset(card->local, 0, card->discovery.local_bytes);
 	engines_reset(card);
 	mover_reset(card);
 	memset(card->status, 0, sizeof(*card->status));
@@ -377,7 +377,7 @@ static int build_memory(struct tutti_card *card)
 	card->bar_bytes = d->aperture + d->memory_bytes;
 	card->bar_own = !card->config.bar;
 	card->bar = card->bar_own ? reserve(card->bar_bytes) : card->config.bar;
-	card->local = reserve(CARD_LOCAL_BYTES);
+	card->local = reserve(card->discovery.local_bytes);
 	card->page = reserve(TUTTI_PAGE_SIZE);
 	card->sm_states = reserve(card_sm_bytes(card));
 	if (!card->bar || !card->local || !card->page || !card->sm_states)
@@ -398,7 +398,7 @@ static void free_memory(struct tutti_card *card)
 	if (card->bar_own && card->bar)
 		munmap(card->bar, card->bar_bytes);
 	if (card->local)
-		munmap(card->local, CARD_LOCAL_BYTES);
+		munmap(card->local, card->discovery.local_bytes);
 	if (card->page)
 		munmap(card->page, TUTTI_PAGE_SIZE);
 	if (card->sm_states)

@@ -68,7 +68,7 @@ enum tutti_card_fault {
  *	wave slot, block ... taken by a CTA (enum tutti_resource)
  * @energy_variation: how much SMs differ, per mille; drawn from @seed
  *
- * Limits left 0 take the default card's: 4 PEUs x 8 waves, 64 shared blocks of
+ * Limits left 0 take the default card's: 256 KiB of local memory (at most 512), 4 PEUs x 8 waves, 64 shared blocks of
  * 2 KiB, 32 CTA slots, 16 barriers, 32 scalar and vector blocks per PEU.
  */
 struct tutti_card_config {
@@ -84,6 +84,7 @@ struct tutti_card_config {
 	bool count;
 	uint32_t peus, peu_waves, scalar_blocks, vector_blocks;
 	uint32_t shared_blocks, shared_block_bytes, barriers, cta_slots;
+	uint32_t local_bytes;
 	uint32_t energy, energy_variation;
 	uint32_t energy_class[TUTTI_CLASSES], energy_resource[TUTTI_RESOURCES];
 	void *bar;

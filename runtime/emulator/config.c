@@ -8,7 +8,7 @@
  *   ugpu 5 3           GPCs of each µGPU; without: two halves
  *   memory 1G          card memory, suffix K, M or G
  *   peus 4             and: peu_waves, scalar_blocks, vector_blocks, shared_blocks,
- *                      shared_block_bytes, barriers, cta_slots
+ *                      shared_block_bytes, barriers, cta_slots, local_bytes (256K; at most 512K)
  *   energy 1           count instruction classes and energy; picojoules of each: energy_move,
  *                      _load, _store, _matrix32, _matrix64, _compare, _jump, _other, and of
  *                      what a CTA takes: energy_wave, _scalar, _vector, _shared, _barrier, _cta;
@@ -30,7 +30,7 @@ static const struct {
 #define SETTING(name) { #name, offsetof(struct tutti_card_config, name) }
 	SETTING(peus),          SETTING(peu_waves),          SETTING(scalar_blocks), SETTING(vector_blocks),
 	SETTING(shared_blocks), SETTING(shared_block_bytes), SETTING(barriers),      SETTING(cta_slots),
-	SETTING(energy),        SETTING(energy_variation),
+	SETTING(local_bytes),   SETTING(energy),        SETTING(energy_variation),
 #undef SETTING
 #define CLASS(name, class) { "energy_" name, offsetof(struct tutti_card_config, energy_class[TUTTI_CLASS_##class]) }
 	CLASS("move", MOVE),         CLASS("load", LOAD),         CLASS("store", STORE), CLASS("matrix32", MATRIX32),

@@ -415,7 +415,7 @@ static uc_err map_memory(struct core *core)
 
 	if (card_bytes > TUTTI_CORE_CARD_BYTES)
 		card_bytes = TUTTI_CORE_CARD_BYTES;
-	error = uc_mem_map_ptr(core->uc, TUTTI_CORE_LOCAL, CARD_LOCAL_BYTES, UC_PROT_ALL, card->local);
+	error = uc_mem_map_ptr(core->uc, TUTTI_CORE_LOCAL, core->card->discovery.local_bytes, UC_PROT_ALL, card->local);
 	if (!error)
 		error = uc_mem_map_ptr(core->uc, TUTTI_CORE_ENGINES, TUTTI_PAGE_SIZE, UC_PROT_READ | UC_PROT_WRITE,
 				       card->page);
@@ -467,7 +467,7 @@ static void core_count(struct core *core, bool on)
 	 */
 	jump_cache_clear(&core->jumps);
 	if (core->started && core->stop == CORE_IDLE)
-		uc_ctl_remove_cache(core->uc, TUTTI_CORE_LOCAL, TUTTI_CORE_LOCAL + CARD_LOCAL_BYTES);
+		uc_ctl_remove_cache(core->uc, TUTTI_CORE_LOCAL, TUTTI_CORE_LOCAL + core->card->discovery.local_bytes);
 }
 
 static int core_reset(struct core *core, uint32_t entry)

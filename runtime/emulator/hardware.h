@@ -16,7 +16,8 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-#define CARD_LOCAL_BYTES 0x40000u
+#define CARD_LOCAL_BYTES 0x40000u /* unless the configuration says otherwise */
+#define CARD_LOCAL_MAX 0x80000u
 #define CARD_MSIX_VECTORS 32u
 #define CARD_CORE_HZ 250000000u
 #define CARD_TIMER_HZ 1000000000ull

@@ -23,13 +23,13 @@ static uint32_t crc32(const uint8_t *p, size_t bytes)
 	return ~crc;
 }
 
-static uint32_t check_segment(const struct tutti_image *image, const struct tutti_image_segment *s)
+static uint32_t check_segment(const struct tutti_image *image, const struct tutti_image_segment *s, uint32_t local)
 {
 	unsigned i;
 
 	if (s->file_offset > image->file_bytes || s->file_bytes > image->file_bytes - s->file_offset)
 		return TUTTI_IMAGE_BAD_SEGMENT;
-	if ((s->address & 3) || s->address > CARD_LOCAL_BYTES || s->memory_bytes > CARD_LOCAL_BYTES - s->address)
+	if ((s->address & 3) || s->address > local || s->memory_bytes > local - s->address)
 		return TUTTI_IMAGE_BAD_SEGMENT;
 	for (i = 0; &image->segment[i] != s; i++)
 		if (s->address < image->segment[i].address + image->segment[i].memory_bytes &&
@@ -39,7 +39,7 @@ static uint32_t check_segment(const struct tutti_image *image, const struct tutt
 }
 
 /* TUTTI_IMAGE_* for the image of @bytes bytes; checks in the order of firmware.h. */
-static uint32_t check_image(const struct tutti_image *image, uint64_t bytes)
+static uint32_t check_image(const struct tutti_image *image, uint64_t bytes, uint32_t local)
 {
 	uint32_t i, error;
 
@@ -54,10 +54,10 @@ static uint32_t check_image(const struct tutti_image *image, uint64_t bytes)
 	if (image->contract_min > TUTTI_CONTRACT_VERSION || image->contract_max < TUTTI_VERSION(TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION), 0))
 		return TUTTI_IMAGE_BAD_VERSION;
 	if (!image->segments || image->segments > TUTTI_IMAGE_SEGMENTS || (image->entry & 1) ||
-	    image->entry >= CARD_LOCAL_BYTES)
+	    image->entry >= local)
 		return TUTTI_IMAGE_BAD_SEGMENT;
 	for (i = 0; i < image->segments; i++) {
-		error = check_segment(image, &image->segment[i]);
+		error = check_segment(image, &image->segment[i], local);
 		if (error)
 			return error;
 	}
@@ -132,7 +132,7 @@ void loader_boot(struct tutti_card *card)
 		return;
 	image = copy_image(card, &bytes, &error);
 	if (image)
-		error = check_image(image, bytes);
+		error = check_image(image, bytes, card->discovery.local_bytes);
 	if (!error && inject_take(card, TUTTI_INJECT_BOOT_FAILURE))
 		error = TUTTI_IMAGE_BAD_CRC;
 	if (!error) {

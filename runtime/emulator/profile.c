@@ -10,7 +10,7 @@
 
 #include "hardware.h"
 
-#define HALVES (CARD_LOCAL_BYTES / 2)
+#define HALVES (CARD_LOCAL_MAX / 2)
 #define MARKS 65536u
 
 struct function {
@@ -51,7 +51,7 @@ static void fill_owners(struct profile *profile, const struct tutti_image_symbol
 		const struct function key = { .address = symbols[i].address };
 		struct function *f = bsearch(&key, profile->functions, n, sizeof(key), by_address);
 
-		if (symbols[i].address >= CARD_LOCAL_BYTES || end > CARD_LOCAL_BYTES)
+		if (symbols[i].address >= CARD_LOCAL_MAX || end > CARD_LOCAL_MAX)
 			continue;
 		for (at = symbols[i].address & ~1u; at < end; at += 2)
 			profile->owner[at / 2] = (uint16_t)(f - profile->functions + 1);

@@ -110,7 +110,6 @@ static void fill_limits(struct tutti_discovery *d)
 	d->msix_vectors = CARD_MSIX_VECTORS;
 	d->soft_cores = 1;
 	d->soft_core_hz = CARD_CORE_HZ;
-	d->local_bytes = CARD_LOCAL_BYTES;
 	d->movers = 1;
 	d->timer_hz = CARD_TIMER_HZ;
 	d->cga_ids = 32;
@@ -157,6 +156,9 @@ int window_layout(const struct tutti_card_config *config, struct tutti_discovery
 	if (config->energy)
 		d->features |= TUTTI_FEATURE_ENERGY;
 	strcpy(d->name, "Tutti emulated card");
+	d->local_bytes = config->local_bytes ? config->local_bytes : CARD_LOCAL_BYTES;
+	if (d->local_bytes > CARD_LOCAL_MAX || d->local_bytes % 65536)
+		return -EINVAL;
 	error = place_gpcs(config, d);
 	if (!error)
 		error = fill_compute(config, d);

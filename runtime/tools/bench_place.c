@@ -10,6 +10,7 @@
 #include "../emulator/card.h"
 #include "bench.h"
 #include "bench_core.h"
+#include "kernels.h"
 
 #define MAX_WORDS (TUTTI_MAX_SMS / 32)
 #define LEVELS 32u
@@ -206,9 +207,21 @@ static void free_runs(struct rig *rig)
 	report(rig, "PERF-08", "largest_free_run_128_mean", (double)sum / 6000, BENCH_NO_TARGET);
 }
 
+/* The image for the largest cards has longer rows; small and large are measured on it. */
+static void growth(struct rig *rig)
+{
+	double small, large;
+
+	report(rig, "PERF-06", "7_an_sm_on_32", scattered(rig, 32, 7 * 32, &small), BENCH_NO_TARGET);
+	report(rig, "PERF-06", "7_an_sm_on_1024", scattered(rig, 1024, 7 * 1024, &large), BENCH_NO_TARGET);
+	report(rig, "PERF-06", "7_an_sm_on_1024_decision", large, BENCH_NO_TARGET);
+	bench_report(rig->bench, "PERF-06", "decision_growth_32_to_1024", small > 0 ? large / small : 0, "times", 4,
+		     BENCH_LOWER);
+}
+
 static void measure(struct rig *rig)
 {
-	double all, decision, small, large;
+	double all, decision;
 	uint64_t n;
 
 	even(rig, 128, 8);
@@ -221,34 +234,133 @@ static void measure(struct rig *rig)
 	report(rig, "PERF-04", "1000_on_144_random", all, 565);
 	completions(rig);
 	shapes(rig);
-	report(rig, "PERF-06", "7_an_sm_on_32", scattered(rig, 32, 7 * 32, &small), BENCH_NO_TARGET);
-	report(rig, "PERF-06", "7_an_sm_on_1024", scattered(rig, 1024, 7 * 1024, &large), BENCH_NO_TARGET);
-	report(rig, "PERF-06", "7_an_sm_on_1024_decision", large, BENCH_NO_TARGET);
-	bench_report(rig->bench, "PERF-06", "decision_growth_32_to_1024", small > 0 ? large / small : 0, "times", 4,
-		     BENCH_LOWER);
 	free_runs(rig);
 }
 
-int bench_place(struct bench *bench)
+/* ---- beside CTAs of another shape, through the whole card ---- */
+
+/* Everything a placement costs that is not a plain one's. */
+static uint64_t mixing(struct tutti_card *card)
+{
+	static const char *const part[] = { "shape_mixed", "room_at", "room", "alike", "hold", "match_", "freerun_", "runs",
+					    "lake_level", "lake_exact", "lake_add", "lake_init", "waves_room", "peu_room",
+					    "starts", "lowest", "clear_below", "load", "erode_any" };
+	static struct tutti_card_function function[2048];
+	size_t n = tutti_card_profile(card, function, 2048);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n && i < 2048; i++)
+		for (size_t p = 0; p < sizeof(part) / sizeof(*part); p++)
+			if (!strncmp(function[i].name, part[p], strlen(part[p]))) {
+				sum += function[i].instructions;
+				break;
+			}
+	return sum;
+}
+
+/* One-CTA kernels of @kernel while every SM holds a CTA of another shape. */
+static int beside(struct bench *bench, struct bench_rig *rig, struct tutti_queue *other, const char *kernel, const char *name)
+{
+	struct tutti_card *card = tutti_device_card(rig->device);
+	uint32_t sms = tutti_device_discovery(rig->device)->sms;
+	struct tutti_launch launch = bench_rig_launch(rig, true), forever = launch;
+	struct tutti_kernel spin, one;
+	tutti_signal_t gone;
+	uint64_t before = 0;
+	int error = tutti_executable_kernel(rig->executable, "tool_forever", &spin);
+
+	if (!error)
+		error = tutti_executable_kernel(rig->executable, kernel, &one);
+	if (!error)
+		error = tutti_signal_create(rig->device, 1, &gone);
+	if (error)
+		return error;
+	rig->out[0] = 0;
+	forever.kernel = &spin;
+	forever.grid[0] = 64 * sms;
+	forever.workgroup[0] = 64;
+	forever.signal = gone;
+	launch.kernel = &one;
+	error = tutti_dispatch(other, &forever);
+	for (unsigned r = 0; r < 32 && !error; r++) {
+		if (r == 16)
+			before = mixing(card);
+		*(struct tool_args *)rig->args = (struct tool_args){ rig->out, 0 };
+		tutti_signal_store(rig->done, 1);
+		error = tutti_dispatch(rig->queue, &launch);
+		if (!error)
+			error = bench_rig_wait(rig);
+	}
+	if (!error)
+		bench_report(bench, "PERF-04", name, (double)(mixing(card) - before) / 16 / sms, "instructions/SM",
+			     BENCH_NO_TARGET, BENCH_LOWER);
+	__atomic_store_n(rig->out, 1, __ATOMIC_RELEASE);
+	tutti_signal_wait(rig->device, gone, TUTTI_EQ, 0, 10000000000ull, NULL);
+	tutti_signal_destroy(rig->device, gone);
+	return error;
+}
+
+static int mixed_shapes(struct bench *bench)
 {
 	const struct tutti_device_options options = { .deterministic = true };
+	struct tutti_queue *other = NULL;
+	struct bench_rig rig;
+	int error = bench_rig_init(&rig, &options, 0, 64);
+
+	if (error)
+		return bench_failed(bench, "PERF-04", "shapes", "no card");
+	error = tutti_queue_create(rig.device, NULL, &other);
+	if (!error)
+		error = beside(bench, &rig, other, "tool_empty", "beside_another_shape_counted");
+	if (!error)
+		error = beside(bench, &rig, other, "calibrate_vector", "beside_another_shape_asked");
+	if (other)
+		tutti_queue_destroy(other);
+	bench_rig_fini(&rig);
+	return error ? bench_failed(bench, "PERF-04", "shapes", tutti_strerror(error)) : 0;
+}
+
+/* @measure on the firmware that a card of this topology boots (NULL: the default one). */
+static int on_card(struct bench *bench, const char *topology, void (*measure)(struct rig *rig))
+{
+	const struct tutti_device_options options = { .deterministic = true, .topology = topology };
 	struct rig rig = { .bench = bench, .random = 1 };
 	struct bench_rig device;
 
 	if (bench_rig_init(&device, &options, 0, 64))
 		return bench_failed(bench, "PERF-04", "all", "no card");
-	if (!tutti_device_card(device.device)) {
-		printf("%-8s needs the emulated card: not measured on this one\n", "PERF-04");
+	rig.core = tutti_device_card(device.device) ? bench_core_create(tutti_device_card(device.device)) : NULL;
+	if (rig.core) {
+		rig.area = bench_core_scratch(rig.core);
+		measure(&rig);
 	} else {
-		rig.core = bench_core_create(tutti_device_card(device.device));
-		if (rig.core) {
-			rig.area = bench_core_scratch(rig.core);
-			measure(&rig);
-		} else {
-			rig.failed = bench_failed(bench, "PERF-04", "all", "no core");
-		}
-		bench_core_destroy(rig.core);
+		printf("%-8s needs the emulated card: not measured on this one\n", "PERF-04");
 	}
+	bench_core_destroy(rig.core);
 	bench_rig_fini(&device);
 	return rig.failed;
+}
+
+static int on_largest_card(struct bench *bench)
+{
+	char name[] = P_tmpdir "/tutti-bench-XXXXXX";
+	int fd = mkstemp(name), error;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!file)
+		return bench_failed(bench, "PERF-06", "all", "no temporary file");
+	fputs("gpc 32*32\nmemory 64M\n", file);
+	fclose(file);
+	error = on_card(bench, name, growth);
+	remove(name);
+	return error;
+}
+
+int bench_place(struct bench *bench)
+{
+	int error = on_card(bench, NULL, measure);
+
+	if (!error)
+		error = on_largest_card(bench);
+	return error ? error : mixed_shapes(bench);
 }

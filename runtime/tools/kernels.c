@@ -10,6 +10,15 @@ TUTTI_KERNEL(tool_empty, struct tool_args)
 {
 }
 
+/* CGAs of 16 and 8 CTAs, for their placement. */
+TUTTI_KERNEL(tool_cga_16, struct tool_args, .cga = { 16, 1, 1 }, .cga_kind = TUTTI_CGA_GPC)
+{
+}
+
+TUTTI_KERNEL(tool_cga_8, struct tool_args, .cga = { 8, 1, 1 }, .cga_kind = TUTTI_CGA_GPC)
+{
+}
+
 /* Every work-item writes where it is, at its flat place in the grid. */
 TUTTI_KERNEL(tool_ids, struct tool_args)
 {

@@ -62,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	card.local = local;
 	card.ops = &ops;
 	card.discovery.memory_bytes = sizeof(memory);
+	card.discovery.local_bytes = sizeof(local);
 	control.boot_sequence++;
 	control.image_offset = 0;
 	control.image_bytes = bytes - 1;

@@ -32,6 +32,7 @@ static struct kernel *kernel(unsigned n)
 	memset(k, 0, sizeof(*k));
 	k->low = (uint32_t)at;
 	k->high = (uint32_t)(at >> 32) | ASID << 16;
+	k->asked = k->high;
 	k->state = KERNEL_READY;
 	descriptor(&k->fetched);
 	k->fetched.scalar_blocks = (uint16_t)(n % 4);

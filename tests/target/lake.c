@@ -7,11 +7,9 @@
 #define MOST 4096u
 
 static struct lake *const lake = &shapes.mixed; /* local memory is short */
-static uint8_t *const level = (uint8_t *)blocks + MOST * 2 + LAKE_MESSAGE(LAKE_WORDS) * 4;
-/* The image is as large as local memory allows: what the firmware needs for packets holds the expectations. */
-static uint16_t *const want = (uint16_t *)blocks;
-static uint32_t *const out = (uint32_t *)((char *)blocks + MOST * sizeof(uint16_t));
-_Static_assert(MOST * 2 + LAKE_MESSAGE(LAKE_WORDS) * 4 + TUTTI_MAX_SMS <= sizeof(blocks), "all fit");
+static uint8_t level[TUTTI_MAX_SMS];
+static uint16_t want[MOST];
+static uint32_t out[LAKE_MESSAGE(LAKE_WORDS)];
 static unsigned sms, words;
 
 static void fill(unsigned n, unsigned top)

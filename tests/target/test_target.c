@@ -221,7 +221,8 @@ static void crashes(const char *path)
 
 int main(int argc, char **argv)
 {
-	struct tutti_card_config config = { .mode = TUTTI_CARD_DETERMINISTIC, .memory_bytes = 64 << 20 };
+	struct tutti_card_config config = { .mode = TUTTI_CARD_DETERMINISTIC, .memory_bytes = 64 << 20,
+					    .local_bytes = 512 << 10 };
 	const char *out = getenv("TUTTI_OUT");
 	char path[4096];
 

@@ -2,6 +2,9 @@
 /* Kernel descriptors lie in user memory: hostile, cached, evicted, invalidated (SYS-07, PKT-06). */
 #include "fw_rig.h"
 
+#include "../../firmware/cga.h"
+#include "../../firmware/tmu.h"
+
 #define AT 0x7000000040ull
 
 static struct queue *queue, *stranger;
@@ -22,8 +25,19 @@ static int dispatch(struct queue *by, uint64_t address)
 {
 	struct tutti_dispatch_packet packet = rig_packet(address);
 
+	struct pending p;
+	int code;
+
 	memset(state, 0, sizeof(state));
-	return packet_dispatch(by, &packet, state, &launch);
+	code = packet_dispatch(by, &packet, state, &launch);
+	if (code != PACKET_SPECIAL)
+		return code;
+	code = packet_special(by, &packet, state, &launch);
+	if (code)
+		return code;
+	memcpy(p.state, state, sizeof(state));
+	return cga_pend(&p, NULL, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
+			launch.shape->capacity);
 }
 
 static uint64_t entry(void)
@@ -43,7 +57,7 @@ static uint32_t wrong(const struct tutti_kernel_descriptor *d, uint64_t address)
 	uint64_t at = address + (uint64_t)d->entry_offset;
 	uint32_t bad = 0;
 
-	if (d->magic != TUTTI_KERNEL_MAGIC || d->version != 1 || d->flags > 3 || d->pad0 || d->pad1)
+	if (d->magic != TUTTI_KERNEL_MAGIC || d->version != 1 || d->flags > 7 || d->pad0 || d->pad1)
 		bad |= 1u << TUTTI_ERROR_CODE_OBJECT;
 	if (d->kernarg_align != 16 && d->kernarg_align != 32 && d->kernarg_align != 64 && d->kernarg_align != 128 &&
 	    d->kernarg_align != 256 && d->kernarg_align != 512 && d->kernarg_align != 1024 && d->kernarg_align != 2048 &&
@@ -53,10 +67,13 @@ static uint32_t wrong(const struct tutti_kernel_descriptor *d, uint64_t address)
 		bad |= 1u << TUTTI_ERROR_CODE_OBJECT;
 	if (d->barriers > 16 || d->scalar_blocks > 32 || d->vector_blocks > 32)
 		bad |= 1u << TUTTI_ERROR_CODE_OBJECT;
-	if (d->cga_kind)
-		bad |= 1u << TUTTI_ERROR_GRID;
+	if (d->cga_kind > 4 || (d->cga_kind && (!d->cga[0] || !d->cga[1] || !d->cga[2])))
+		bad |= 1u << TUTTI_ERROR_CODE_OBJECT;
 	if (bad)
 		return bad;
+	/* the grid has 10 CTAs in a row */
+	if (d->cga_kind && (10 % d->cga[0] || d->cga[1] != 1 || d->cga[2] != 1 || (d->flags & 4 && d->cga_kind > 2)))
+		bad |= 1u << TUTTI_ERROR_GRID;
 	/* a good descriptor may still be more than this packet (64 items) or any packet can have */
 	if (d->workgroup_max && d->workgroup_max < 64)
 		bad |= 1u << TUTTI_ERROR_WORKGROUP;
@@ -85,13 +102,18 @@ static void twist(struct tutti_kernel_descriptor *d)
 	case 5: d->entry_offset = -(int64_t)AT + (int64_t)roll(3); break;
 	case 6: d->entry_offset = (int64_t)((1ull << 47) - AT + roll(8) - 4); break;
 	case 7: d->magic ^= 1u << roll(32); break;
-	case 8: d->flags = (uint16_t)roll(8); break;
+	case 8: d->flags = (uint16_t)roll(16); break;
 	case 9: d->barriers = (uint16_t)(roll(2) ? roll(20) : roll32()); break;
 	case 10: d->scalar_blocks = (uint16_t)(roll(2) ? roll(36) : roll32()); break;
 	case 11: d->vector_blocks = (uint16_t)(roll(2) ? roll(36) : roll32()); break;
 	case 12: d->workgroup[roll(3)] = (uint16_t)(roll(2) ? roll(3) : 63 + roll(3)); break;
 	case 13: d->workgroup_max = (uint16_t)(roll(2) ? 62 + roll(4) : roll32()); break;
-	case 14: d->cga_kind = (uint8_t)roll(256), d->version = (uint8_t)(roll(4) ? 1 : roll(256)); break;
+	case 14:
+		d->cga_kind = (uint8_t)(roll(2) ? roll(6) : roll(256));
+		d->cga[0] = d->cga[1] = d->cga[2] = 1;
+		d->cga[roll(3)] = (uint16_t)(roll(2) ? roll(12) : roll32());
+		d->version = (uint8_t)(roll(4) ? 1 : roll(256));
+		break;
 	default: roll(2) ? (d->pad0 = 1u << roll(32)) : (d->pad1 = 1ull << roll(64));
 	}
 }
@@ -122,6 +144,10 @@ static void hostile_descriptors(void **unused)
 			assert_int_equal(launch.kernel->group_bytes, d.group_bytes);
 			assert_int_equal(launch.kernel->private_bytes, d.private_bytes);
 			accepted++;
+		} else if (!bad && d.cga_kind && code == TUTTI_ERROR_GRID) {
+			/* more CTAs than the smallest of its domains has room for, a CPC of 4 SMs */
+			assert_true(d.cga[0] > 4 * shape_capacity(d.scalar_blocks | (uint32_t)d.vector_blocks << 16,
+								  (d.group_bytes + 2047) / 2048 | (uint32_t)d.barriers << 16, 2));
 		} else if (!bad) {
 			/* its registers or barriers leave no room for two waves: never fits */
 			assert_int_equal(code, TUTTI_ERROR_WORKGROUP);

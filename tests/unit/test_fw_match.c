@@ -224,7 +224,7 @@ static unsigned look(struct kern *const kern[QUEUES], unsigned *waiting, unsigne
 }
 
 /*
- * Kernels of up to six shapes share a card. Whenever all is quiet: a kernel that waits alone
+ * Kernels of up to FW_SHAPES shapes share a card. Whenever all is quiet: a kernel that waits alone
  * has no SM it would fit on; a new one, when none waits, is placed as the oracle says.
  */
 static void share(unsigned round, unsigned n, bool rotated, unsigned *exact, unsigned *full)
@@ -247,7 +247,7 @@ static void share(unsigned round, unsigned n, bool rotated, unsigned *exact, uns
 				assert_int_equal(fits(&slot_of(kern[which])->state, i), 0);
 			++*full;
 		}
-		q = roll(QUEUES);
+		q = roll(FW_SHAPES); /* a kernel of one more shape would wait for one */
 		if (!waiting && !(busy >> q & 1) && roll(2)) {
 			struct tutti_task_state want = {
 				.waves = (uint16_t)waves[q], .scalar_blocks = descriptor[q].scalar_blocks,

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions against an oracle that places one CTA at a time, on random states of random cards. */
+#include "fw_rig.h"
+
+#include "../../firmware/cga.h"
+#include "../../firmware/counter.h"
+#include "cga_oracle.h"
+
+static struct oracle_card card;
+static struct task *task;
+static struct shape *shape;
+static unsigned capacity;
+
+/* Boot a card with these GPCs; CTAs of 64 / capacity shared blocks. */
+static void boot(unsigned gpcs, const unsigned *sms, unsigned ctas)
+{
+	const struct tutti_discovery *d = (const void *)hal_host.window;
+	const struct tutti_sm_place *place;
+	unsigned g, i;
+
+	memset(&card, 0, sizeof(card));
+	hal_host_gpcs = gpcs;
+	for (g = 0; g < gpcs; g++) {
+		hal_host_gpc[g] = (uint16_t)sms[g];
+		card.sms += sms[g];
+	}
+	rig_boot(card.sms, 1);
+	hal_host_gpcs = 0;
+	place = hal_region(d->sm_table);
+	card.gpcs = gpcs;
+	for (i = 0; i < card.sms; i++) {
+		card.gpc[i] = place[i].gpc;
+		card.cpc[i] = place[i].cpc;
+		card.tpc[i] = place[i].tpc;
+		card.order[i] = i;
+	}
+	for (g = 0; g < gpcs; g++) {
+		card.ugpu[g] = d->gpc[g].ugpu;
+		card.ugpus = card.ugpu[g] + 1;
+	}
+	capacity = ctas;
+	shape = shape_find(0, 64 / ctas, 1);
+	assert_int_equal(shape->capacity, ctas);
+	task = &tasks[3];
+	task->shape = shape;
+	for (i = 0; i < card.sms; i++)
+		card.free[i] = (int)ctas;
+	for (g = 0; g < gpcs; g++)
+		card.credits[g] = domains.gpc[g].credits;
+}
+
+/* Others hold @n slots of the SM at @position. */
+static void load(unsigned position, unsigned n)
+{
+	shape->residents += n;
+	shapes.residents += n;
+	card.free[card.order[position]] -= (int)n;
+	while (n--)
+		lake_lower(&shape->lake, position / 32, 1u << (position % 32));
+	domains.dirty = true;
+}
+
+static void swap_order(unsigned a, unsigned b)
+{
+	unsigned sm = card.order[a];
+
+	card.order[a] = card.order[b];
+	card.order[b] = sm;
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SM_ORDER, a << 16 | card.order[a], 0), 0);
+}
+
+struct seen {
+	unsigned launches, sequence, ends;
+	struct oracle_part part[ORACLE_PARTS];
+	unsigned gpc[ORACLE_PARTS], id[ORACLE_PARTS], outer[ORACLE_PARTS];
+};
+static struct seen seen;
+
+static unsigned gpc_sm(unsigned gpc, unsigned bit)
+{
+	unsigned p;
+
+	for (p = 0; p < card.sms; p++)
+		if (card.gpc[card.order[p]] == gpc && !bit--)
+			return card.order[p];
+	fail_msg("GPC %u has no such SM", gpc);
+	return 0;
+}
+
+/* Read the launches that were written, as the card would. */
+static void read_launches(unsigned slot)
+{
+	const uint32_t *w;
+	unsigned words, i, j, b, n = 0, first = ~0u;
+
+	command_publish();
+	seen.launches = 0;
+	while ((w = hal_host_command(&words))) {
+		if ((w[0] & 0xff) != TUTTI_CMD_LAUNCH)
+			continue;
+		assert_int_equal(w[0] >> 16 & 0xff, slot);
+		assert_true(w[0] >> 24 & TUTTI_LAUNCH_CGA);
+		if (first == ~0u)
+			first = w[1] & 0xffff;
+		assert_int_equal(w[1] & 0xffff, (first + n) & 0xffff); /* no two CGAs mix (CGA-16) */
+		memset(&seen.part[seen.launches], 0, sizeof(seen.part[0]));
+		seen.gpc[seen.launches] = w[1] >> 24;
+		seen.id[seen.launches] = w[1] >> 16 & 0xff;
+		seen.outer[seen.launches] = n;
+		for (i = 3; i < words; i += 1 + (w[i] >> 24)) {
+			assert_true((w[i] & 0xffff) && w[i] >> 24 && i + (w[i] >> 24) < words);
+			if (w[1] >> 24 != TUTTI_GPC_NONE)
+				assert_int_equal(w[i] >> 16, 1u << 8);
+			for (j = 0; j < w[i] >> 24; j++)
+				for (b = 0; b < 32; b++) {
+					unsigned position = 32 * ((w[i] >> 16 & 0xff) + j) + b;
+
+					if (!(w[i + 1 + j] >> b & 1))
+						continue;
+					if (w[1] >> 24 == TUTTI_GPC_NONE) {
+						assert_true(position < card.sms);
+						seen.part[seen.launches].ctas[card.order[position]] += w[i] & 0xffff;
+					} else {
+						seen.part[seen.launches].ctas[gpc_sm(w[1] >> 24, b)] += w[i] & 0xffff;
+					}
+				}
+		}
+		/* what spans GPCs may come in several messages */
+		if (w[1] >> 24 == TUTTI_GPC_NONE && seen.launches && seen.outer[seen.launches - 1] == n &&
+		    seen.gpc[seen.launches - 1] == TUTTI_GPC_NONE) {
+			for (i = 0; i < card.sms; i++)
+				seen.part[seen.launches - 1].ctas[i] += seen.part[seen.launches].ctas[i];
+		} else {
+			seen.launches++;
+		}
+		if (w[0] >> 24 & TUTTI_LAUNCH_END_OF_CGA)
+			n++;
+	}
+	seen.ends = n;
+}
+
+static void grid_of(const struct cga *cga, struct oracle_grid *grid)
+{
+	unsigned i;
+
+	*grid = (struct oracle_grid){ .levels = cga->levels, .multicast = cga->ask.multicast, .identity = -1 };
+	for (i = 0; i < cga->levels; i++) {
+		grid->kind[i] = cga->kind[i];
+		grid->parts[i] = cga->parts[i];
+		if (cga->kind[i] <= TUTTI_CGA_GPC)
+			grid->identity = (int)i;
+	}
+}
+
+/* Run a session and the oracle on the same state; both states go on from there. */
+static unsigned compare(const struct cga *cga, unsigned n)
+{
+	struct oracle_grid grid;
+	uint32_t launched, i, wanted, sm;
+	enum session_end end;
+
+	grid_of(cga, &grid);
+	domain_sync(shape);
+	end = session_run(task, cga, n, &launched);
+	if (end == SESSION_ROOM) /* the command ring was full: what was launched is right, the rest comes later */
+		n = launched;
+	wanted = oracle_run(&card, &grid, n);
+	domains.issued = counters.ctas_issued;
+	if (cga->identity == SESSION_NO_IDENTITY)
+		domains.dirty = true;
+	assert_int_equal(launched, wanted);
+	if (end != SESSION_ROOM)
+		assert_int_equal(end, launched == n ? SESSION_DONE : SESSION_FULL);
+	read_launches(task->slot);
+	assert_int_equal(seen.ends, launched);
+	/* all that lies in one outermost CGA without identity comes as one */
+	if (grid.identity < 0 && cga->levels > 1) {
+		for (i = 0; i < seen.launches; i++) {
+			struct oracle_part sum = { { 0 } };
+
+			for (unsigned p = i * oracle_log.parts / launched; p < (i + 1) * oracle_log.parts / launched; p++)
+				for (sm = 0; sm < card.sms; sm++)
+					sum.ctas[sm] += oracle_log.part[p].ctas[sm];
+			assert_memory_equal(&sum, &seen.part[i], sizeof(sum));
+		}
+	} else {
+		assert_int_equal(seen.launches, oracle_log.parts);
+		for (i = 0; i < seen.launches; i++)
+			if (memcmp(&seen.part[i], &oracle_log.part[i], sizeof(seen.part[i])))
+				fail_msg("part %u of %u of %u CGAs (%u asked for, %u levels): placed differently", i, seen.launches,
+					 launched, n, cga->levels);
+	}
+	domain_settle();
+	for (sm = 0; sm < card.sms; sm++) {
+		unsigned position = 0;
+
+		while (card.order[position] != sm)
+			position++;
+		assert_true(card.free[sm] >= 0);
+		assert_int_equal(lake_level(&shape->lake, position), card.free[sm]);
+	}
+	return launched;
+}
+
+/* A struct cga without the checks of dispatch. */
+static bool shaped(struct cga *cga, unsigned mode, const struct tutti_cga_shape *level)
+{
+	uint32_t groups[3] = { 1, 1, 1 };
+	unsigned i;
+
+	for (i = 0; i < TUTTI_CGA_LEVELS && level[i].kind; i++) {
+		groups[0] *= level[i].x;
+		groups[1] *= level[i].y;
+		groups[2] *= level[i].z;
+	}
+	return !cga_check(level, mode, false, groups, capacity, cga);
+}
+
+static void random_card(void)
+{
+	unsigned sms[12], gpcs = 1 + roll(8), g, i, ctas = 1u << roll(6);
+
+	for (g = 0; g < gpcs; g++)
+		sms[g] = roll(4) ? 14 + roll(5) : 1 + roll(32);
+	boot(gpcs, sms, ctas);
+	if (!roll(4))
+		for (i = 0; i < card.sms; i++)
+			swap_order(roll(card.sms), roll(card.sms));
+	i = roll(4);
+	for (g = 0; g < card.sms && i; g++)
+		load(g, i == 1 ? roll(capacity + 1) : i == 2 ? roll(3) ? 0 : capacity : roll(3) < 2 ? 0 : roll(2) < capacity);
+}
+
+static void one_level(unsigned kind)
+{
+	unsigned round, mode, launched = 0;
+
+	for (round = 0; round < 400; round++) {
+		struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = { { 0 } };
+		struct cga cga;
+
+		seed(1000 * kind + round);
+		random_card();
+		mode = roll(2);
+		level[0] = (struct tutti_cga_shape){ (uint16_t)(1 + roll(8)), (uint16_t)(1 + roll(3)), 1, (uint16_t)kind };
+		if (!shaped(&cga, mode, level))
+			continue;
+		launched += compare(&cga, 1 + roll(4));
+		launched += compare(&cga, 1 + roll(30));
+		launched += compare(&cga, 10);
+	}
+	assert_true(launched > 700);
+}
+
+/* CGAs of GPCs and CPCs: which domain, which SMs, in rounds; load balance and multicast. */
+static void gpc_cgas(void **unused)
+{
+	one_level(TUTTI_CGA_GPC);
+}
+
+static void cpc_cgas(void **unused)
+{
+	one_level(TUTTI_CGA_CPC);
+}
+
+/* CGAs that span GPCs: as one lake. */
+static void wide_cgas(void **unused)
+{
+	one_level(TUTTI_CGA_UGPU);
+	one_level(TUTTI_CGA_GPU);
+}
+
+/* Any nesting of two to four levels. */
+static void nested_cgas(void **unused)
+{
+	unsigned round, launched = 0, failed = 0;
+
+	for (round = 0; round < 400; round++) {
+		struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = { { 0 } };
+		unsigned kinds, i = 0, kind;
+		struct cga cga;
+
+		seed(77000 + round);
+		random_card();
+		do
+			kinds = roll(16);
+		while (!(kinds & (kinds - 1)));
+		for (kind = 1; kind <= 4; kind++)
+			if (kinds >> (kind - 1) & 1)
+				level[i++] = (struct tutti_cga_shape){ (uint16_t)(1 + roll(i == 1 ? 8 : 3)), (uint16_t)(1 + roll(2)), 1,
+								       (uint16_t)kind };
+		if (!shaped(&cga, roll(2), level)) {
+			failed++;
+			continue;
+		}
+		launched += compare(&cga, 1 + roll(3));
+		launched += compare(&cga, 40);
+		compare(&cga, 1);
+	}
+	assert_true(launched > 300 && failed < 300);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("CGA-09 CGA-10 CGA-11 CGA-14", gpc_cgas),
+		RIG_TEST("CGA-09 CGA-10 CGA-11", cpc_cgas),
+		RIG_TEST("CGA-01 CGA-09 CGA-10", wide_cgas),
+		RIG_TEST("CGA-02 CGA-12 CGA-15 CGA-16 CGA-18", nested_cgas),
+	};
+
+	return cmocka_run_group_tests_name("firmware: CGA sessions", tests, NULL, NULL);
+}
