@@ -219,9 +219,11 @@ INLINE void put(struct common *c, uint32_t low, uint32_t before_w, uint32_t coun
 
 /*
  * The common case by itself: NHWC within 4 GiB, all channels there, shared memory, rows of one image after the other.
- * Goes as far as boxes lie inside; what is left is run()'s. Return: room that is left, below 0 = the whole column is written.
+ * Goes as far as boxes lie inside; what is left is run()'s. Return: the whole column is written.
  */
-static int rows(struct job *job, const struct tensor_template *t, const struct tutti_tensor_request *r, int room)
+#define ROWS_MOST 5 /* boxes */
+
+static bool rows(struct job *job, const struct tensor_template *t, const struct tutti_tensor_request *r)
 {
 	const uint32_t step_w = t->step[1], step_h = t->step[2], row = t->per[1];
 	const uint32_t origin_w = (uint32_t)t->lower[0] + (r->offset & 0xff);
@@ -232,7 +234,7 @@ static int rows(struct job *job, const struct tensor_template *t, const struct t
 			    (uint32_t)t->base + (uint32_t)r->coordinate[0] * (uint32_t)t->stride[0] +
 				    image * (uint32_t)t->stride[3], r->shared, t->count[0] };
 
-	while (room > 0 && image <= t->last[3]) {
+	while (image <= t->last[3]) {
 		uint32_t x = origin_w + w, y = origin_h + h, n, count;
 
 		if (w || left < row) { /* in a row */
@@ -260,9 +262,8 @@ static int rows(struct job *job, const struct tensor_template *t, const struct t
 			left -= lines * row;
 			h += lines * step_h;
 		}
-		room--;
 		if (!left)
-			return -1;
+			return true;
 		w = 0;
 		if (h > t->range[1]) {
 			h = 0;
@@ -276,7 +277,7 @@ static int rows(struct job *job, const struct tensor_template *t, const struct t
 	job->image = image;
 	job->left = left;
 	job->shared = c.shared;
-	return room;
+	return false;
 }
 
 bool column_start(int room)
@@ -286,10 +287,9 @@ bool column_start(int room)
 	const struct tutti_tensor_request *r = &job->call->request;
 	uint32_t c = (uint32_t)r->coordinate[0];
 
-	if (t->path == SETUP_PATH_ROWS && !job->linear && c <= t->last[0] && t->last[0] - c >= t->count[0] - 1u) {
+	if (t->path == SETUP_PATH_ROWS && !job->linear && room >= ROWS_MOST + 1 && c <= t->last[0] && t->last[0] - c >= t->count[0] - 1u) {
 		job->kind = JOB_COLUMN;
-		room = rows(job, t, r, room);
-		return room < 0 || column_run(room);
+		return rows(job, t, r) || column_run(room - ROWS_MOST + 1);
 	}
 	begin(job);
 	return column_run(room);

@@ -2,7 +2,7 @@
 /**
  * DOC: Mover ring: descriptors written in place, published at the end of a visit
  *
- * Who writes asks mover_room() first, takes mover_begin(), writes the fields its
+ * Who writes sees to it that there is room, takes mover_begin(), writes the fields its
  * flags make valid, and mover_end(). The newest descriptor of a request that is not
  * finished may be held back, so that it can still become the LAST one.
  */
@@ -30,12 +30,6 @@ bool mover_notice(uint32_t descriptors);
 static inline uint32_t mover_tail(void)
 {
 	return mover_ring.laps + (uint32_t)(mover_next - mover_slots);
-}
-
-/** mover_room() - descriptors a tensor request may write now, 0 or less = none. */
-static inline int mover_room(void)
-{
-	return (int)(MOVER_SLOTS - MOVER_RESERVED - (mover_tail() - HAL_ENGINES->mover_head));
 }
 
 static inline struct tutti_mover *mover_begin(void)

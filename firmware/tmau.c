@@ -32,6 +32,7 @@ void tmau_init(void)
 	mover_init();
 	descriptor_init();
 	tmau.head = tmau.queued = 0;
+	tmau.missed = false;
 	tmau.job.kind = JOB_NONE;
 	tmau.job.held = false;
 	tmau.built.used = 0;
@@ -108,9 +109,9 @@ static enum progress reject(const struct tutti_tensor_call *call, unsigned error
 }
 
 /* The newest descriptor becomes the last one, if it is this request's and no mover can have it yet. */
-static void finish(struct job *job, uint32_t mark)
+static void finish(struct job *job, const struct tutti_mover *mark)
 {
-	if (job->held || mover_tail() != mark)
+	if (job->held || mover_begin() != mark)
 		mover_newest()->flags |= TUTTI_MOVER_LAST;
 	else
 		end(tmau.head);
@@ -155,30 +156,24 @@ static enum progress start_shared(struct job *job)
 	return SERVED;
 }
 
-static enum progress start_tensor(struct job *job, const struct tutti_tensor_call *call, struct tensor_template *t,
-				  int room)
+static enum progress start_checked(struct job *job, const struct tutti_tensor_call *call, struct tensor_template *t,
+				   int room)
 {
 	const struct tutti_tensor_request *r = &call->request;
-	uint32_t what = *(const uint32_t *)&r->op;
-	unsigned error;
+	unsigned error = request_check_tensor(call, t);
 
-	if (unlikely((what ^ t->match) & SETUP_MATCH))
-		return reject(call, t->error ? t->error : (what ^ t->match) & 0xff00 ? TUTTI_TENSOR_ERROR_REQUEST_MODE :
-							 TUTTI_TENSOR_ERROR_REQUEST_RANK);
-	error = request_check_tensor(call, t);
 	if (unlikely(error))
 		return reject(call, error);
-	start_job(job, call, tensor_moves[what & 0xff]);
+	start_job(job, call, tensor_moves[r->op]);
 	job->t = t;
-	descriptor_used = t;
-	if ((what & 0xff) == TUTTI_COPY_SHARED)
+	if (r->op == TUTTI_COPY_SHARED)
 		return start_shared(job);
 	if (t->pixels)
 		return column_start(room) ? SERVED : MORE;
 	if (likely(!job->linear)) {
 		uint32_t word = job->word | TUTTI_MOVER_LAST << 8;
 
-		if (likely(tile_interior(word, t, r))) {
+		if (tile_interior(word, t, r)) {
 			counters.tmau_interior++;
 			return SERVED;
 		}
@@ -188,6 +183,37 @@ static enum progress start_tensor(struct job *job, const struct tutti_tensor_cal
 		}
 	}
 	return tile_start(room) ? SERVED : MORE;
+}
+
+/* Loads and stores of tiles by one CTA: the same rules as request_check_tensor()'s, all at once. True: none is broken. */
+static inline bool plain_tile(const struct tutti_tensor_call *call, const struct tensor_template *t, unsigned op)
+{
+	const struct tutti_tensor_request *r = &call->request;
+	uint32_t end = call->shared_bytes;
+
+	if (op == TUTTI_COPY_LOAD ? r->barrier & 7 || end < 8 || r->barrier > end - 8 :
+				    op != TUTTI_COPY_STORE || r->barrier != TUTTI_BARRIER_NONE)
+		return false;
+	return r->flags == TUTTI_REQUEST_TENSOR && !r->reduce && !t->pixels && !(r->shared & 15) && t->bytes <= end &&
+	       r->shared <= end - t->bytes && !((uint32_t)r->coordinate[0] & t->origin);
+}
+
+static enum progress start_tensor(struct job *job, const struct tutti_tensor_call *call, struct tensor_template *t,
+				  int room)
+{
+	const struct tutti_tensor_request *r = &call->request;
+	uint32_t what = *(const uint32_t *)&r->op, op = what & 0xff, word;
+
+	if (unlikely((what ^ t->match) & SETUP_MATCH))
+		return reject(call, t->error ? t->error : (what ^ t->match) & 0xff00 ? TUTTI_TENSOR_ERROR_REQUEST_MODE :
+							 TUTTI_TENSOR_ERROR_REQUEST_RANK);
+	descriptor_used = t;
+	word = tensor_moves[op] | (TUTTI_MOVER_CALL | TUTTI_MOVER_LAST) << 8 | tmau.head << 24;
+	if (likely(plain_tile(call, t, op)) && likely(tile_interior(word, t, r))) {
+		counters.tmau_interior++;
+		return SERVED;
+	}
+	return start_checked(job, call, t, room);
 }
 
 static COLD enum progress descriptor_op(const struct tutti_tensor_call *call)
@@ -222,7 +248,7 @@ static COLD enum progress missing(const struct tutti_tensor_call *call)
 	uint32_t misses = counters.tmau_misses;
 	enum descriptor_state state = descriptor_fetch(call->request.descriptor, call->asid);
 
-	counters.tmau_hits -= counters.tmau_misses - misses;
+	tmau.missed = tmau.missed || counters.tmau_misses != misses;
 	if (state == DESCRIPTOR_BUSY)
 		return drain();
 	return state == DESCRIPTOR_LATER ? MORE : WAITS;
@@ -252,7 +278,8 @@ static enum progress start(struct job *job, int room)
 		descriptor_forget(r->descriptor, call->asid);
 		return refuse(call, d->cause, TUTTI_ENGINE_FETCH, d->fault);
 	}
-	counters.tmau_hits++;
+	counters.tmau_hits += !tmau.missed;
+	tmau.missed = false;
 	return start_tensor(job, call, &d->t, room);
 }
 
@@ -279,26 +306,27 @@ static enum progress go_on(struct job *job, int room)
 
 /* ---- turns */
 
-static bool serve(struct job *job, int room)
+/* Serve the first request, or a part of it. Return: false = that is all for now. @tail: of the ring, is brought forward. */
+static bool serve(struct job *job, int room, uint32_t *tail)
 {
-	uint32_t mark;
+	const struct tutti_mover *mark;
 	enum progress progress;
 
 	mover_wrap();
-	mark = mover_tail();
-
+	mark = mover_begin();
 	do
 		progress = job->kind ? go_on(job, room) : start(job, room);
-	while (progress == AGAIN);
-	if (descriptor_used)
-		descriptor_used->used = mover_tail();
-	if (progress != SERVED) {
-		job->held = job->held || mover_tail() != mark;
+	while (unlikely(progress == AGAIN));
+	if (job->kind && progress == SERVED)
+		finish(job, mark);
+	*tail = mover_tail();
+	if (likely(descriptor_used))
+		descriptor_used->used = *tail;
+	if (unlikely(progress != SERVED)) {
+		job->held = job->held || mover_begin() != mark;
 		tmau.more = progress == MORE;
 		return false;
 	}
-	if (job->kind)
-		finish(job, mark);
 	job->kind = JOB_NONE;
 	descriptor_used = NULL;
 	tmau.head = (tmau.head + 1) % TMAU_SLOTS;
@@ -310,12 +338,13 @@ static bool serve(struct job *job, int room)
 void tmau_run(void)
 {
 	struct job *job = &tmau.job;
-	uint32_t begun = mover_tail();
+	uint32_t tail = mover_tail(), end = tail + TMAU_VISIT;
+	int room, visit;
 
 	tmau.more = false;
 	while (tmau.queued) {
-		int room = mover_room(), visit = TMAU_VISIT - (int)(mover_tail() - begun);
-
+		room = (int)(MOVER_SLOTS - MOVER_RESERVED - (tail - HAL_ENGINES->mover_head));
+		visit = (int)(end - tail);
 		if (unlikely(room < ROOM_LEAST)) {
 			mover_publish(job->held);
 			if (mover_notice(ROOM_AGAIN))
@@ -326,10 +355,10 @@ void tmau_run(void)
 			tmau.more = true;
 			break;
 		}
-		if (!serve(job, room < visit ? room : visit))
+		if (!serve(job, room < visit ? room : visit, &tail))
 			break;
 	}
-	if (mover_tail() - job->held != mover_ring.published)
+	if (tail - job->held != mover_ring.published)
 		mover_publish(job->held);
 	if (unlikely(tmau.more))
 		attention.settle |= ATTEND_TMAU;

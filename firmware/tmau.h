@@ -63,6 +63,7 @@ struct tmau {
 	uint32_t head;      /* slot of the first request */
 	uint32_t queued;    /* requests that are not yet served */
 	bool more;          /* the visit ended, nothing is waited for */
+	bool missed;        /* the first request's descriptor was not in the cache */
 	struct job job;
 	struct tensor_template built; /* of a descriptor that came with its request */
 };

@@ -259,8 +259,7 @@ TUTTI_AT(struct tutti_tensor_call, descriptor, 128);
 	X(CTA, "destination CTA is not there")                                            \
 	X(REDUCE, "no such reduction for this type, or none given, or given to a copy")   \
 	X(ADDRESS, "global address is no multiple of 16, or beyond the end of addresses") \
-	X(BLOCK, "block is larger than 32 KiB")                                           \
-	X(FETCH, "descriptor cannot be read")
+	X(BLOCK, "block is larger than 32 KiB")
 
 #define TUTTI_TENSOR_ERROR_ENUM(name, text) TUTTI_TENSOR_ERROR_##name,
 enum tutti_tensor_error { TUTTI_TENSOR_ERROR_LIST(TUTTI_TENSOR_ERROR_ENUM) TUTTI_TENSOR_ERRORS };

@@ -18,6 +18,7 @@ static const struct {
 	{ "PERF-03", bench_launch, "latency of an empty kernel, kernels per second" },
 	{ "PERF-04", bench_place, "instructions to place workgroups; growth (PERF-06); free runs (PERF-08)" },
 	{ "PERF-05", bench_cga, "soft-core instructions of placing CGAs (and PERF-06)" },
+	{ "PERF-07", bench_tmau, "instructions of tensor requests" },
 	{ "PERF-11", bench_task, "instructions of a replayed kernel of 1024 workgroups, packet to launch message" },
 	{ "PERF-09", bench_card, "boot, empty workgroups per second, copies" },
 	{ "TMAU", bench_tensor, "tiles against memcpy (PERF-09), matrix product with and without TMAU" },
@@ -28,7 +29,7 @@ static void usage(void)
 {
 	puts("usage: tutti bench [--quick] [--profile] [--output FILE] [--only ID]\n\n"
 	     "  --quick        fewer repetitions\n"
-	     "  --profile      PERF-01: instructions of every firmware function; * counts, r reads records\n"
+	     "  --profile      PERF-01, PERF-07: instructions of every firmware function; * counts, r reads records\n"
 	     "  --output FILE  JSON, one object a line (build/bench.json when there is build/, else bench.json)\n"
 	     "  --only ID      one group:\n");
 	for (size_t g = 0; g < GROUPS; g++)

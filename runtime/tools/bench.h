@@ -69,6 +69,7 @@ int bench_task(struct bench *bench);     /* PERF-11 */
 int bench_host(struct bench *bench);     /* PERF-02 */
 int bench_opencl(struct bench *bench);   /* the peer of PERF-03 */
 int bench_launch(struct bench *bench);   /* PERF-03 */
+int bench_tmau(struct bench *bench);     /* PERF-07 */
 int bench_card(struct bench *bench);     /* PERF-09 */
 int bench_tensor(struct bench *bench);   /* PERF-09, tensor requests */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels of `tutti validate` and `tutti bench`. */
 #include "tutti/device.h"
+#include "tutti/tmau.h"
 
 #include "../examples/gemm/kernels.c" /* measured as they are */
 #include "kernels.h"
@@ -80,6 +81,27 @@ TUTTI_KERNEL(tool_forever, struct tool_args)
 {
 	while (!__atomic_load_n(args->out, __ATOMIC_RELAXED))
 		tutti_yield();
+}
+
+TUTTI_KERNEL(tool_tensor, struct tool_tensor_args, .group_bytes = TOOL_TENSOR_SHARED)
+{
+	uint64_t *barrier = tutti_shared(uint64_t, 0);
+	struct tutti_tensor_request other = args->request;
+
+	tutti_mbarrier_init(barrier, 1);
+	for (uint32_t i = 0; i < args->requests; i++) {
+		if (args->before) {
+			other.op = TUTTI_DESCRIPTOR_INVALIDATE;
+			tutti_copy_request(&other);
+		}
+		if (args->before == TOOL_TENSOR_PREFETCH) {
+			other.op = TUTTI_DESCRIPTOR_PREFETCH;
+			tutti_copy_request(&other);
+		}
+		tutti_mbarrier_arrive_expect(barrier, args->bytes);
+		tutti_copy_request(&args->request);
+		tutti_mbarrier_wait(barrier, i & 1);
+	}
 }
 
 /* Loads one behind the other into the same place; some are under way. */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "../examples/gemm/gemm.h"
+#include "tutti/tensor.h"
 
 /** struct tool_args - every kernel of the tool takes this. */
 struct tool_args {
@@ -13,7 +14,18 @@ struct tool_args {
 	uint64_t value;
 };
 
-struct tutti_tensor;
+#define TOOL_TENSOR_DATA 1024u       /* where tool_tensor's bytes go in shared memory, behind the barrier */
+#define TOOL_TENSOR_SHARED (64u << 10)
+#define TOOL_TENSOR_INVALIDATE 1u    /* before each request: its descriptor out of the cache */
+#define TOOL_TENSOR_PREFETCH 2u      /* and into it again */
+
+/** struct tool_tensor_args - so many times the same load of @bytes, one after the other. */
+struct tool_tensor_args {
+	const struct tutti_tensor *tensor;
+	struct tutti_tensor_request request;
+	uint32_t requests, bytes;
+	uint32_t before; /* TOOL_TENSOR_* */
+};
 
 /** struct tool_stream - @times requests of @bytes, one behind the other. */
 struct tool_stream {
