@@ -119,8 +119,8 @@ static int bandwidths(struct bench *bench)
 
 #define N 256u /* all sizes */
 
-static const char *const products[] = { "tool_gemm_plain", "gemm" };
-static const char *const product_names[] = { "gemm_by_waves", "gemm_by_tmau" };
+static const char *const products[] = { "tool_gemm_plain", "gemm", "gemm_cga" };
+static const char *const product_names[] = { "gemm_by_waves", "gemm_by_tmau", "gemm_by_tmau_multicast" };
 
 /* Instructions of all waves so far, as a card with TUTTI_FEATURE_ENERGY counts them. */
 static uint64_t instructions(struct tutti_device *device)

@@ -94,6 +94,15 @@ static void gemm(void **state)
 	check_gemm("gemm", 100, 64, 36);
 }
 
+/* By CGAs of 2 x 2 with multicast: grids of whole CGAs. */
+static void gemm_cga(void **state)
+{
+	check_gemm("gemm_cga", 64, 64, 32);
+	check_gemm("gemm_cga", 128, 192, 160);
+	check_gemm("gemm_cga", 33, 36, 40);
+	check_gemm("gemm_cga", 100, 64, 228);
+}
+
 /* ---- convolution ----------------------------------------------------------- */
 
 /** struct shape - dimensions W, H, D. */
@@ -259,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{ "SYS-48 TMA-08 TMA-15: products equal OpenBLAS's", gemm, NULL, NULL, NULL },
+		{ "SYS-48 TMA-23: products by CGAs with multicast equal OpenBLAS's", gemm_cga, NULL, NULL, NULL },
 		{ "TMA-14: convolutions in two dimensions equal oneDNN's", conv_2d, NULL, NULL, NULL },
 		{ "TMA-14: convolutions in three dimensions equal oneDNN's", conv_3d, NULL, NULL, NULL },
 	};

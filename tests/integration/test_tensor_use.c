@@ -157,6 +157,43 @@ static void contend(void **state)
 	}
 }
 
+/* ---- CGAs --------------------------------------------------------------------- */
+
+static void check_cast(const uint32_t *data, struct args_cast *args, uint32_t mask)
+{
+	uint64_t before[TUTTI_COUNTERS], after[TUTTI_COUNTERS];
+
+	args->mask = mask;
+	memset(args->out, 0xff, 8 * 4096);
+	rig_counters(rig, before);
+	jobs_kernel("tensor_cast", 8, 32, 0, args);
+	rig_counters(rig, after);
+	/* two CGAs read the box once each, however many receive it */
+	assert_int_equal(after[TUTTI_COUNTER_MOVER_LINES] - before[TUTTI_COUNTER_MOVER_LINES], 2 * 1024 / 128);
+	for (uint32_t cta = 0; cta < 8; cta++) {
+		const uint32_t *got = (const uint32_t *)(args->out + 512 * cta);
+
+		for (uint32_t i = 0; i < 256; i++)
+			assert_int_equal(got[i], mask >> cta % 4 & 1 ? data[i] : 0);
+		assert_int_equal(args->out[512 * cta + 511], 1000 + (cta + 3) % 4);
+	}
+}
+
+static void multicast(void **state)
+{
+	struct args_cast *args = alloc(sizeof(*args));
+	uint32_t *data = alloc(1024);
+
+	random_fill(data, 1024);
+	args->tensor = tile(data, TUTTI_U32, 2, (uint64_t[]){ 32, 8 }, (uint32_t[]){ 32, 8 });
+	args->bytes = 1024;
+	args->out = alloc(8 * 4096);
+	check_cast(data, args, 0xf);
+	check_cast(data, args, 0x6); /* the requester is not among them */
+	check_cast(data, args, 0x1);
+	check_cast(data, args, 0x9);
+}
+
 /* ---- fill ---------------------------------------------------------------------- */
 
 static void normalise(void **state)
@@ -336,6 +373,7 @@ int main(void)
 		{ "TMA-02 TMA-03 TMA-22 TMA-29: rings of stages in many workgroups", stream, NULL, NULL, NULL },
 		{ "TMA-29: one_sync runs once, in the same wave, between two meetings", one_sync, NULL, NULL, NULL },
 		{ "TMA-25: reductions and atomics of waves on the same words", contend, NULL, NULL, NULL },
+		{ "TMA-23 TMA-21 TMA-28: multicast and blocks between workgroups of a CGA", multicast, NULL, NULL, NULL },
 		{ "TMA-10: normalisation fused by is_fill equals the unfused one", normalise, NULL, NULL, NULL },
 		{ "TMA-18 TMA-05: a descriptor changed under its fence", change, NULL, NULL, NULL },
 		{ "TMA-05 TMA-29: a descriptor built by the wave goes with the request", built, NULL, NULL, NULL },
