@@ -67,7 +67,7 @@ static void find_words(struct cga *cga)
 		launches *= cga->parts[i];
 	each = 3 + 2 * (rows + 1);
 	if (cga->kind[0] > TUTTI_CGA_GPC)
-		each = domains.gpcs * (each + (rows + 1) * (3 + 2 * (domains.moved ? fw.words : 2)));
+		each = domains.gpcs * (each + (rows + 1) * (3 + 2 * (domain_scattered() ? fw.words : 2)));
 	cga->words = launches * each + COMMAND_RECORD + MARGIN;
 }
 

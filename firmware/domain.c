@@ -139,6 +139,18 @@ void domain_init(void)
 	}
 }
 
+bool domain_scattered(void)
+{
+	unsigned i;
+
+	if (domains.moved)
+		order();
+	for (i = 0; i < domains.gpcs; i++)
+		if (domains.gpc[i].shift == SCATTERED)
+			return true;
+	return false;
+}
+
 struct domain_range domain_inside(unsigned kind, unsigned outer, unsigned number)
 {
 	unsigned first = 0, last = domains.gpcs - 1;

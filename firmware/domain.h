@@ -72,6 +72,8 @@ void domain_init(void);
 void domain_sync_slow(struct shape *shape);
 /** domain_sync_masked() - the same, of SMs @mask only; not kept. */
 void domain_sync_masked(struct shape *shape, const uint32_t *mask);
+/** domain_scattered() - SMs of some GPC do not stand together in the SM priority order. */
+bool domain_scattered(void);
 /** domain_settle() - the lake of the shape learns of CGAs that only the rows know of. */
 void domain_settle(void);
 /** domain_idle() - the rows show an idle card on which an SM takes @capacity CTAs. */

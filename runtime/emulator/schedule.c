@@ -396,15 +396,6 @@ static bool any_running(struct sm_array *array)
 	return false;
 }
 
-static void timer_sleep(struct sm_array *array, uint32_t seen)
-{
-	tutti_store_relaxed(&array->timer_asleep, 1);
-	tutti_fence();
-	while (!array->quit && tutti_load_relaxed(&array->activity) == seen && !any_running(array))
-		pthread_cond_wait(&array->timer_wake, &array->timer_lock);
-	tutti_store_relaxed(&array->timer_asleep, 0);
-}
-
 /* A wait of one tick; the lock is free meanwhile. */
 static void timer_tick(struct sm_array *array)
 {
@@ -414,6 +405,17 @@ static void timer_tick(struct sm_array *array)
 	while (!array->quit && pthread_cond_timedwait(&array->timer_wake, &array->timer_lock, &t) != ETIMEDOUT)
 		;
 	tutti_store_relaxed(&array->tick, array->tick + 1);
+}
+
+static void timer_sleep(struct sm_array *array, uint32_t seen)
+{
+	tutti_store_relaxed(&array->timer_asleep, 1);
+	/* timer_keep() has no fence between its two words: who did not see @timer_asleep is seen a tick later. */
+	tutti_fence();
+	timer_tick(array);
+	while (!array->quit && tutti_load_relaxed(&array->activity) == seen && !any_running(array))
+		pthread_cond_wait(&array->timer_wake, &array->timer_lock);
+	tutti_store_relaxed(&array->timer_asleep, 0);
 }
 
 static void *timer(void *data)

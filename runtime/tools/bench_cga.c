@@ -20,17 +20,6 @@ static const char *const counted[] = { "cga_place", "session_", "mimic_", "choos
 				       "domain_sync", "domain_pairs", "lake_lower", "place_positions", "commit", "answer",
 				       "query", "take_", "enter", "step_", "undo", "reset", "run_", "refresh", "session.constprop" };
 
-static void show(struct tutti_card *card)
-{
-	static struct tutti_card_function function[FUNCTIONS], before[FUNCTIONS];
-	size_t n = tutti_card_profile(card, function, FUNCTIONS), f;
-
-	for (f = 0; f < n && f < FUNCTIONS; f++)
-		if (function[f].instructions != before[f].instructions && getenv("SHOW"))
-			printf("    %-30s %8.1f %6.2f\n", function[f].name, (double)(function[f].instructions - before[f].instructions) / ROUNDS, (double)(function[f].calls - before[f].calls) / ROUNDS);
-	memcpy(before, function, sizeof(before));
-}
-
 static uint64_t spent(struct tutti_card *card)
 {
 	static struct tutti_card_function function[FUNCTIONS];
@@ -79,10 +68,8 @@ static double cost(struct cga_bench *b, const struct tutti_kernel *other, unsign
 	if (run(&b->rig, &b->k16, other, 16, other_ctas, cgas, WARM_UP))
 		return -1;
 	before = spent(card);
-	show(card);
 	if (run(&b->rig, &b->k16, other, 16, other_ctas, cgas, ROUNDS))
 		return -1;
-	show(card);
 	return (double)(spent(card) - before) / ROUNDS;
 }
 

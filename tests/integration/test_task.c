@@ -471,8 +471,8 @@ static void coalescing(void **unused)
 	rig_wait(rig, signal);
 	each_once(a, 11);
 	tutti_task_counters(t, &c);
-	assert_int_equal(c.timeouts, 1);
-	assert_int_equal(counter(TUTTI_COUNTER_COALESCE_TIMEOUTS), 1);
+	assert_in_range(c.timeouts, 1, 3); /* more than one if the three came far apart */
+	assert_int_equal(counter(TUTTI_COUNTER_COALESCE_TIMEOUTS), c.timeouts);
 	end();
 }
 

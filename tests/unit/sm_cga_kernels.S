@@ -215,6 +215,27 @@ k_split:	# arrive; then spin until all have set a word (which they do behind arr
 	li t0, 1
 	sd t0, 0(s0)
 	ret
+k_quit:		# rank 1 arrives and exits; ranks above it come late and count; out[0] = what rank 0 sees of them then
+	lwu t0, 100(tp)
+	ld s0, 0(a0)
+	addi s1, s0, 2032
+	beqz t0, 2f
+	li t1, 1
+	beq t0, t1, 3f
+	li s2, 200
+1:	service 4
+	addi s2, s2, -1
+	bnez s2, 1b
+	li t1, 1
+	amoadd.d zero, t1, (s1)
+	service 32
+	ret
+2:	service 32
+	ld t0, 0(s1)
+	sd t0, 0(s0)
+	ret
+3:	service 34
+	ret
 k_twice:	# misuse: arrives twice
 	service 34
 k_twice_at:

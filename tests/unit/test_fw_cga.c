@@ -300,12 +300,95 @@ static void nested_cgas(void **unused)
 	assert_true(launched > 300 && failed < 300);
 }
 
+/* Figures 28a to 28c: a grid of GPC_CGAs of two CPC_CGAs; the less loaded GPC2 is not faster than GPC3 at first. */
+static void figure_28(void **unused)
+{
+	static const unsigned sms[] = { 8, 8, 8, 8 };
+	static const uint8_t free_slots[4][8] = {
+		{ 4, 1, 1, 0, 0, 0, 0, 0 }, /* invalid */
+		{ 1, 1, 1, 1, 0, 0, 2, 2 }, /* it just fits: speed 0 */
+		{ 4, 4, 4, 4, 4, 4, 4, 4 },
+		{ 3, 3, 3, 3, 3, 3, 4, 4 }, /* its CPC of two SMs decides: as fast as GPC2 */
+	};
+	static const struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = {
+		{ 4, 1, 1, TUTTI_CGA_CPC }, { 2, 1, 1, TUTTI_CGA_GPC },
+	};
+	static const unsigned wanted[] = { 2, 2, 3, 3, 2, 2 };
+	struct cga cga;
+	unsigned i;
+
+	boot(4, sms, 4);
+	for (i = 0; i < 32; i++)
+		load(i, 4u - free_slots[i / 8][i % 8]);
+	assert_true(shaped(&cga, TUTTI_CGA_LOAD_BALANCE, level));
+	assert_int_equal(compare(&cga, 3), 3);
+	for (i = 0; i < 6; i++)
+		assert_int_equal(seen.gpc[i], wanted[i]);
+	/* GPC0 never, GPC1 when nothing else is left */
+	while (compare(&cga, 1))
+		assert_int_not_equal(seen.gpc[0], 0);
+	assert_int_equal(seen.launches, 0);
+	for (i = 8; i < 16; i++)
+		assert_int_equal(card.free[i], 0);
+}
+
+/* Figure 12: the same 18 x 12 CTAs as GPC_CGAs, as GPU_CGAs, and as GPU_CGAs of GPC_CGAs. */
+static void figure_12(void **unused)
+{
+	static const unsigned sms[] = { 18, 18, 18, 18, 18, 18, 18, 18 };
+	static const struct { struct tutti_cga_shape level[TUTTI_CGA_LEVELS]; unsigned cgas, parts; } grid[] = {
+		{ { { 3, 2, 1, TUTTI_CGA_GPC } }, 36, 36 },
+		{ { { 9, 6, 1, TUTTI_CGA_GPU } }, 4, 4 },
+		{ { { 3, 2, 1, TUTTI_CGA_GPC }, { 3, 3, 1, TUTTI_CGA_GPU } }, 4, 36 },
+	};
+	static const uint32_t groups[3] = { 18, 12, 1 }, odd[3] = { 18, 13, 1 };
+	unsigned i, sm, all;
+	struct cga cga;
+
+	for (i = 0; i < 3; i++) {
+		boot(8, sms, 8);
+		assert_int_equal(cga_check(grid[i].level, 0, false, groups, capacity, &cga), 0);
+		assert_int_equal(cga_check(grid[i].level, 0, false, odd, capacity, &cga), TUTTI_ERROR_GRID);
+		assert_int_equal(18 * 12 / cga.ctas, grid[i].cgas);
+		assert_int_equal(compare(&cga, grid[i].cgas), grid[i].cgas);
+		assert_int_equal(seen.launches, grid[i].parts);
+		for (all = sm = 0; sm < card.sms; sm++)
+			all += 8 - (unsigned)card.free[sm];
+		assert_int_equal(all, 18 * 12);
+	}
+}
+
+/* The cards of CGA-04, each filled with CGAs until none fits. */
+static void topologies(void **unused)
+{
+	static const unsigned sms[][64] = { { 1 }, { 7 }, { 32 }, { 18, 16, 16, 18, 16, 16, 16, 16 },
+					    { 18, 18, 18, 18, 18, 18, 18, 18 } };
+	static const unsigned gpcs[] = { 1, 1, 1, 8, 8, 32, 64 };
+	unsigned c, many[64], i, mode;
+
+	for (c = 0; c < 7; c++)
+		for (mode = 0; mode < 2; mode++) {
+			struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = { { (uint16_t)(c ? 4 : 1), 1, 1, TUTTI_CGA_GPC } };
+			struct cga cga;
+
+			for (i = 0; i < 64; i++)
+				many[i] = 1024 / gpcs[c];
+			boot(gpcs[c], c < 5 ? sms[c] : many, 4);
+			assert_true(shaped(&cga, mode, level));
+			while (compare(&cga, 7))
+				;
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("CGA-09 CGA-10 CGA-11 CGA-14", gpc_cgas),
 		RIG_TEST("CGA-09 CGA-10 CGA-11", cpc_cgas),
 		RIG_TEST("CGA-01 CGA-09 CGA-10", wide_cgas),
+		RIG_TEST("CGA-11 CGA-12", figure_28),
+		RIG_TEST("CGA-02 CGA-01", figure_12),
+		RIG_TEST("CGA-04", topologies),
 		RIG_TEST("CGA-02 CGA-12 CGA-15 CGA-16 CGA-18", nested_cgas),
 	};
 

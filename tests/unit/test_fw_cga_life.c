@@ -13,7 +13,7 @@
 #define KERNEL_AT 0x30000000ull
 #define SIGNAL_AT 0x40000000ull
 #define POOL 8192u
-#define GPCS 8u
+#define GPCS 64u
 #define IDS 256u
 
 static union tutti_packet ring[QUEUES][RING];
@@ -412,11 +412,11 @@ static void random_lives(void **unused)
 	unsigned round, i, k, all = 0, lost = 0;
 
 	for (round = 0; round < 40; round++) {
-		uint16_t sms[GPCS];
-		unsigned gpcs = 1 + roll(GPCS);
+		uint16_t sms[8];
+		unsigned gpcs = 1 + roll(8);
 
 		seed(500 + round);
-		gpcs = 1 + roll(GPCS);
+		gpcs = 1 + roll(8);
 		for (i = 0; i < gpcs; i++)
 			sms[i] = (uint16_t)(6 + roll(20));
 		begin(sms, gpcs);
@@ -589,6 +589,26 @@ static void no_starvation(void **unused)
 	assert_true(started && held);
 }
 
+/* The largest card: more free slots than there are rows, few ids for each GPC. */
+static void large_card(void **unused)
+{
+	uint16_t sms[GPCS];
+	unsigned i, round, signal;
+
+	for (i = 0; i < GPCS; i++)
+		sms[i] = 16;
+	seed(4);
+	begin(sms, GPCS);
+	descriptor[0].group_bytes = 0;
+	cga_kernel(0, TUTTI_CGA_GPC, 16, 1, 1);
+	for (round = 0; round < 20; round++) {
+		signal = submit(0, 0, 16 * (round < 10 ? 1 : 200), 1, 1);
+		run_down();
+		assert_int_equal(signalled[signal], 1);
+		check_idle();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -597,6 +617,7 @@ int main(void)
 		RIG_TEST("CGA-05 CGA-04", refused),
 		RIG_TEST("CGA-05 CGA-04", disabled_meanwhile),
 		RIG_TEST("CGA-05 RES-01", no_starvation),
+		RIG_TEST("CGA-04 CGA-23", large_card),
 	};
 
 	return cmocka_run_group_tests_name("firmware: life of CGAs", tests, NULL, NULL);

@@ -78,9 +78,9 @@ static void malformed(void **unused)
 	teardown(NULL);
 	setup(NULL);
 	cga_state(0, C_IDS, 64, 4, 1);
-	assert_int_equal(cga_send(0, 0, 0, 0, 1, 1), 0);
+	assert_int_equal(cga_send(0, 0, 0, 0, 1, 15), 0);
 	sequence++;
-	assert_int_equal(cga_send(0, 0, 0, 1, 1, 1), -EINVAL); /* another one in between */
+	assert_int_equal(cga_send(0, 0, 0, 1, 1, 15), -EINVAL); /* another one before its end */
 	teardown(NULL);
 	setup(NULL);
 	cga_state(0, C_IDS, 64, 0, 1);
@@ -142,6 +142,15 @@ static void leavers_and_split(void **unused)
 	finish(1, 0, 1, 8);
 	for (unsigned c = 0; c < 8; c++)
 		assert_int_equal(data[8 * c], 1);
+}
+
+/* Rank 1 arrives and exits: the others still wait for each other. */
+static void quitter(void **unused)
+{
+	cga_state(0, C_QUIT, 4, 4, 2);
+	assert_int_equal(cga_launch_one(0, 0, 1, 1, 0xf), 0);
+	finish(0, 0, 1, 4);
+	assert_int_equal(data[0], 4); /* waves of ranks 2 and 3 had come before rank 0 went on */
 }
 
 static void alone(void **unused)
@@ -322,6 +331,8 @@ static const struct CMUnitTest tests[] = {
 	CASE_THREADS("CGA-25: a wave at a barrier keeps nobody else from running", many_rings),
 	CASE("CGA-25: exited CTAs no longer count; arriving and waiting can be apart", leavers_and_split),
 	CASE_THREADS("CGA-25: exited CTAs no longer count; arriving and waiting can be apart", leavers_and_split),
+	CASE("CGA-25: who arrives and exits is not counted twice", quitter),
+	CASE_THREADS("CGA-25: who arrives and exits is not counted twice", quitter),
 	CASE("CGA-25: a CTA without a CGA is a CGA of one", alone),
 	CASE("CGA-25: arriving twice, or waiting without arriving, is an error", misuse),
 	CASE("TSK-12, CGA-26: a killed CGA is reported and flushed like any other", killed),

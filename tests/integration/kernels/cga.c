@@ -51,7 +51,7 @@ TUTTI_KERNEL(cga_look_cpc, struct args_cga_seen, TUTTI_CGA_OF(TUTTI_CGA_CPC, 4, 
 	look(args);
 }
 
-TUTTI_KERNEL(cga_look_gpu, struct args_cga_seen, TUTTI_CGA_OF(TUTTI_CGA_GPU, 32, 1, 1))
+TUTTI_KERNEL(cga_look_gpu, struct args_cga_seen, TUTTI_CGA_OF(TUTTI_CGA_GPU, 16, 1, 1))
 {
 	look(args);
 }
@@ -115,7 +115,7 @@ TUTTI_KERNEL(cga_late, struct args_cga_bad, TUTTI_CGA(2, 1, 1), .group_bytes = 1
 }
 
 /* The CGA's linear memory: rank 0 writes, all read; out[cta] = what they saw, ~0 without a slot. */
-TUTTI_KERNEL(cga_linear, struct args_cga_sum, TUTTI_CGA(4, 1, 1))
+TUTTI_KERNEL(cga_linear, struct args_cga_sum, TUTTI_CGA(4, 1, 1), .flags = TUTTI_KERNEL_LMEM)
 {
 	uint64_t *word = tutti_lmem(uint64_t, 64);
 
