@@ -12,6 +12,8 @@ struct affinity affinities[FW_AFFINITIES];
 
 static uint32_t affinity_used;
 
+#define STEP_MASK 2u /* struct tmd.step: waits for a mask to become free */
+
 /* What is fetched of a struct tutti_work_queue at first: its read index; base, sizes, closed. */
 #define WORK_READ offsetof(struct tutti_work_queue, read_index)
 #define WORK_SIZES offsetof(struct tutti_work_queue, base)
@@ -182,16 +184,23 @@ static void fetched_record(struct tmd *tmd)
 	tmd->step = 1;
 	tmd->quota_left = tmd_static(tmd)->quota;
 	if (!fetch_more(tmd)) {
-		/* all masks are in use: as if it had not been asked for yet */
-		if (tmd->child) {
+		if (tmd->child)
 			child_busy(tmd);
-			return;
-		}
-		tmd_drop(tmd->queue);
-		queue_wake_waiters(WAIT_TMD);
+		else
+			tmd->step = STEP_MASK;
 	} else if (!tmd->answers) {
 		settle(tmd, TMD_FETCHED);
 	}
+}
+
+/* A mask has become free: who waits for one goes on. */
+static COLD void mask_freed(void)
+{
+	struct tmd *tmd;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (tmd->stage == TMD_FETCHING && tmd->step == STEP_MASK && fetch_more(tmd))
+			tmd->step = 1;
 }
 
 static void fetched_more(struct tmd *tmd)
@@ -276,10 +285,12 @@ void tmd_take(struct queue *queue, struct tmd *tmd)
 
 COLD void tmd_put(struct tmd *tmd)
 {
-	if (tmd->affinity)
-		affinity_used &= ~(1u << (tmd->affinity - 1));
-	tmd->affinity = 0;
 	tmd->stage = TMD_FREE;
+	if (tmd->affinity) {
+		affinity_used &= ~(1u << (tmd->affinity - 1));
+		tmd->affinity = 0;
+		mask_freed();
+	}
 	queue_wake_waiters(WAIT_TMD);
 }
 

@@ -2,7 +2,7 @@
 # Examples: $(OUT)/examples/<name> and its code object <name>.tco beside it.
 
 EXAMPLES_OUT := $(OUT)/examples
-EXAMPLES := hello vector_add matmul gemm conv stencil gradient kripke
+EXAMPLES := hello vector_add matmul gemm conv stencil gradient kripke pipeline
 EXAMPLE_BINS := $(addprefix $(EXAMPLES_OUT)/,$(EXAMPLES))
 EXAMPLE_TCOS := $(addsuffix .tco,$(EXAMPLE_BINS))
 

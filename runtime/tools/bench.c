@@ -19,6 +19,7 @@ static const struct {
 	{ "PERF-04", bench_place, "instructions to place workgroups; growth (PERF-06); free runs (PERF-08)" },
 	{ "PERF-05", bench_cga, "soft-core instructions of placing CGAs (and PERF-06)" },
 	{ "PERF-07", bench_tmau, "instructions of tensor requests" },
+	{ "PERF-11", bench_task, "instructions of a replayed kernel of 1024 workgroups, packet to launch message" },
 	{ "PERF-09", bench_card, "boot, empty workgroups per second, copies" },
 	{ "TMAU", bench_tensor, "tiles against memcpy (PERF-09), matrix product with and without TMAU" },
 };

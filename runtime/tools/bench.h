@@ -65,6 +65,7 @@ int bench_rig_wait(struct bench_rig *rig);
 int bench_firmware(struct bench *bench); /* PERF-01 */
 int bench_place(struct bench *bench);    /* PERF-04, PERF-06, PERF-08 */
 int bench_cga(struct bench *bench);      /* PERF-05, PERF-06 */
+int bench_task(struct bench *bench);     /* PERF-11 */
 int bench_host(struct bench *bench);     /* PERF-02 */
 int bench_opencl(struct bench *bench);   /* the peer of PERF-03 */
 int bench_launch(struct bench *bench);   /* PERF-03 */

@@ -223,6 +223,30 @@ static void affinity(void **unused)
 	end();
 }
 
+/* More masks than the firmware keeps at once: the others wait for one. */
+static void many_masks(void **unused)
+{
+	tutti_signal_t signal[30];
+	struct args_log *a[30];
+	uint32_t mask;
+	unsigned i, j;
+
+	begin("gpc 8\n");
+	for (i = 0; i < 30; i++) {
+		mask = 1u << i % 8;
+		a[i] = log_args(40, NULL);
+		signal[i] = start(rig->queue, "note", 40, a[i],
+				  task(&(struct tutti_task_attributes){ .affinity = &mask, .affinity_words = 1 }));
+	}
+	for (i = 0; i < 30; i++) {
+		rig_wait(rig, signal[i]);
+		ran_once(a[i], 40);
+		for (j = 0; j < 40; j++)
+			assert_int_equal(a[i]->sm_of[j], i % 8);
+	}
+	end();
+}
+
 /* Low priorities fill the table with grids that take long; high ones come later, are done first, and nothing is lost. */
 static void eviction(void **unused)
 {
@@ -447,8 +471,8 @@ static void coalescing(void **unused)
 	rig_wait(rig, signal);
 	each_once(a, 11);
 	tutti_task_counters(t, &c);
-	assert_int_equal(c.timeouts, 1);
-	assert_int_equal(counter(TUTTI_COUNTER_COALESCE_TIMEOUTS), 1);
+	assert_in_range(c.timeouts, 1, 3); /* more than one if the three came far apart */
+	assert_int_equal(counter(TUTTI_COUNTER_COALESCE_TIMEOUTS), c.timeouts);
 	end();
 }
 
@@ -692,6 +716,7 @@ int main(void)
 		T("TSK-01 PKT-22: metadata in recordings", in_recordings),
 		T("TSK-08: a sequence task", sequence),
 		T("TSK-04: affinity", affinity),
+		T("TSK-04: more masks than there is room for", many_masks),
 		T("TSK-02 TSK-03 TSK-14: many tasks of all priorities", eviction),
 		T("TSK-09: quotas alternate", quota),
 		T("TSK-07: throttle mode", throttle),

@@ -143,6 +143,7 @@ ok "SYS-42: a missing file: not 0" says '[12]' sh -c "$out/tutti run $work/none.
 ok "SYS-42: an unknown device is refused" says '[12]' sh -c "TUTTI_DEVICE=teapot $out/tutti info >/dev/null 2>&1; echo \$?"
 ok "SYS-48: hello" says 'hello|Hello' "$out/examples/hello"
 ok "SYS-48: vector add" "$out/examples/vector_add"
+ok "TSK-10 SYS-41: a pipeline of queue tasks" says right "$out/examples/pipeline"
 ok "SYS-48: matrix multiply" "$out/examples/matmul"
 ok "SYS-48, PKT-23: Kripke in three modes, the same particle counts" kripke_modes
 ok "PKT-23: Kripke equals plain C, bit for bit" "$out/examples/kripke" --small --check

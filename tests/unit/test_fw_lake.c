@@ -469,7 +469,7 @@ int main(void)
 		RIG_TEST("CGA-13", overflow),
 		RIG_TEST("CGA-06 CGA-14", raises),
 		RIG_TEST("CGA-06", lowers),
-		RIG_TEST("CGA-06", round_robin),
+		RIG_TEST("CGA-06 TSK-06", round_robin),
 		RIG_TEST("CGA-06", worked_figure),
 		RIG_TEST("CGA-04", shape_lakes),
 	};

@@ -199,7 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("CGA-13", full_until_the_end),
-		RIG_TEST("CGA-06 CGA-08", even_load),
+		RIG_TEST("CGA-06 CGA-08 TSK-06", even_load),
 		RIG_TEST("RES-01", priority_of_the_hungry),
 		RIG_TEST("CGA-13 PKT-06", largest_grid),
 	};
