@@ -207,7 +207,7 @@ static uint32_t gather(const struct gpc *gpc, const uint32_t *mask)
 			m |= mask[gpc->word + 1] << (32 - gpc->shift);
 		return m & gpc->all;
 	}
-	for (b = 0; gpc->all >> b & 1 && b < 32; b++) {
+	for (b = 0; b < 32 && gpc->all >> b & 1; b++) {
 		at = position[gpc->first + b];
 		m |= (mask[at / 32] >> (at % 32) & 1) << b;
 	}

@@ -145,7 +145,10 @@ bool gpm_idle(void)
 
 int gpm_task(unsigned number, unsigned id)
 {
-	const struct gpm_cga *cga = gpm_cga(&domains.gpc[domains.index[number & (TUTTI_MAX_GPCS - 1)]], id);
+	const struct gpm_cga *cga;
 
-	return id < gpm.ids && cga->running ? cga->slot : -1;
+	if (id >= gpm.ids)
+		return -1;
+	cga = gpm_cga(&domains.gpc[domains.index[number & (TUTTI_MAX_GPCS - 1)]], id);
+	return cga->running ? cga->slot : -1;
 }
