@@ -56,18 +56,25 @@ static void find_identity(struct cga *cga)
 		cga->identities = 0;
 }
 
-/* Worst: every row a segment of its own; see session.c for what CGAs without identity need. */
+/*
+ * Worst: every row a segment of its own, or every CTA; see session.c for what CGAs without
+ * identity need.
+ */
 static void find_words(struct cga *cga)
 {
-	uint32_t rows = cga->ask.multicast ? 1 : domains.levels, launches = 1, each, i;
+	uint32_t rows = cga->ask.multicast ? 1 : domains.levels, launches = 1, each, i, segment;
 
 	if (rows > cga->ask.ctas)
 		rows = cga->ask.ctas;
 	for (i = 1; i < cga->levels; i++)
 		launches *= cga->parts[i];
 	each = 3 + 2 * (rows + 1);
-	if (cga->kind[0] > TUTTI_CGA_GPC)
-		each = domains.gpcs * (each + (rows + 1) * (3 + 2 * (domain_scattered() ? fw.words : 2)));
+	if (cga->kind[0] > TUTTI_CGA_GPC) {
+		segment = 3 + 2 * (domain_scattered() ? fw.words : 2);
+		each = domains.gpcs * (each + (rows + 1) * segment);
+		if (each > (cga->ask.ctas + domains.gpcs) * (segment + 2))
+			each = (cga->ask.ctas + domains.gpcs) * (segment + 2);
+	}
 	cga->words = launches * each + COMMAND_RECORD + MARGIN;
 }
 
@@ -155,7 +162,7 @@ COLD int cga_check(const struct tutti_cga_shape *level, unsigned mode, bool lmem
 	if (!(d->features & TUTTI_FEATURE_CGA) || !domains.gpcs || mode > TUTTI_CGA_MULTICAST ||
 	    !make(level, mode, lmem, cga) || !cga_divides(level, groups))
 		return TUTTI_ERROR_GRID;
-	if (cga->words > COMMAND_WORDS)
+	if (cga->words > COMMAND_WORDS / 2) /* command_room() keeps as much for a wrap */
 		return TUTTI_ERROR_GRID;
 	if (cga->identity != SESSION_NO_IDENTITY && together(cga) > d->cga_ctas)
 		return TUTTI_ERROR_GRID;
