@@ -71,12 +71,12 @@ static uint64_t parse_gpc(char *text, uint8_t cpc[TUTTI_CARD_CPCS])
 	memset(cpc, 0, TUTTI_CARD_CPCS);
 	if (!strchr(text, '+'))
 		return parse_size(text);
-	for (char *plus = text; plus; text = plus + 1) {
+	for (char *next = text; next; text = next) {
 		uint64_t size;
 
-		plus = strchr(text, '+');
-		if (plus)
-			*plus = 0;
+		next = strchr(text, '+');
+		if (next)
+			*next++ = 0;
 		size = parse_size(text);
 		if (!size || size > UINT8_MAX || n == TUTTI_CARD_CPCS)
 			return 0;

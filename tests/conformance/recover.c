@@ -94,8 +94,9 @@ static bool injected_queue_error(struct rig *rig, const char *what, const char *
 	SKIP_UNLESS(inject_command, "needs --inject");
 	CHECK(limited_queue(rig, 500) && rig_queue(&other));
 	rig_code(rig, load, sizeof(load));
-	CHECK(inject(what));
-	for (unsigned i = 0; i < 20; i++) { /* until the access comes that it is waiting for */
+	for (unsigned i = 0; i < 60; i++) { /* until the access comes that it is waiting for */
+		if (i % 20 == 0) /* again: the access it hit may have been one that is simply done anew */
+			CHECK(inject(what));
 		rig_signal(rig, 1, 1);
 		rig_dispatch(rig, 32, BASE + DATA_AT, 1);
 		rig_ring(rig);

@@ -79,6 +79,8 @@ static void scrub(const uint32_t *w)
 	}
 }
 
+static uint32_t shared_blocks = 64; /* of each SM; throttle mode gives some more */
+
 /* room on an SM, by the rule of the contract for the totals */
 static void check_room(unsigned sm)
 {
@@ -91,7 +93,7 @@ static void check_room(unsigned sm)
 		shared += (uint64_t)slot[s].running[sm] * slot[s].state.shared_blocks;
 		barriers += (uint64_t)slot[s].running[sm] * slot[s].state.barriers;
 	}
-	if (ctas > 32 || waves > 32 || shared > 64 || barriers > 16) {
+	if (ctas > 32 || waves > 32 || shared > shared_blocks || barriers > 16) {
 		for (s = 0; s < SLOTS; s++)
 			if (slot[s].running[sm])
 				fprintf(stderr, "slot %u: %u CTAs of %u waves, %u blocks, %u barriers\n", s, slot[s].running[sm],
@@ -104,8 +106,10 @@ static void launch(const uint32_t *w, unsigned words)
 {
 	unsigned s = w[0] >> 16 & 0xff, i = 1, k, sm;
 
-	if (s >= SLOTS || !slot[s].known)
-		abort();
+	if (s >= SLOTS || !slot[s].known || w[0] >> 24 & TUTTI_LAUNCH_CGA)
+		abort(); /* this card has no CGAs */
+	if (w[0] >> 24 & TUTTI_LAUNCH_WORK)
+		i += 3;
 	while (i < words) {
 		unsigned repeat = w[i] & 0xffff, at = w[i] >> 16 & 0xff, n = w[i] >> 24;
 
@@ -172,6 +176,10 @@ static void commands(void)
 		case TUTTI_CMD_LAUNCH:
 			launch(w, words);
 			break;
+		case TUTTI_CMD_THROTTLE:
+			shared_blocks = w[0] >> 16 & 1 ? w[1] : 64;
+			later(&(struct tutti_event){ { TUTTI_EVENT_THROTTLE | (w[0] >> 16 & 1) << 8 } });
+			break;
 		case TUTTI_CMD_KILL:
 			kill_slot(w[0] >> 16 & 0xff);
 			break;
@@ -182,6 +190,7 @@ static void commands(void)
 			break;
 		case TUTTI_CMD_FENCE: case TUTTI_CMD_WRITE: case TUTTI_CMD_INTERRUPT: case TUTTI_CMD_CONTEXT:
 		case TUTTI_CMD_TLB: case TUTTI_CMD_ORDER: case TUTTI_CMD_TRACE: case TUTTI_CMD_NOP:
+		case TUTTI_CMD_REPLY: case TUTTI_CMD_SM_MODE:
 			break;
 		default:
 			abort();
@@ -318,6 +327,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	input = data;
 	input_end = data + bytes;
 	set_up();
+	shared_blocks = 64;
 	while (input < input_end && rounds++ < 2000) {
 		unsigned op = byte();
 
