@@ -8,6 +8,7 @@
 #include "wait.h"
 
 #include "queue.h"
+#include "trace.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -73,6 +74,7 @@ int wait_for(const struct wait *wait, uint64_t timeout_ns)
 		bool idle = !device->run || device->run(device, wait_done, (void *)wait);
 
 		device->transport->poll(device);
+		trace_poll(device);
 		if (wait->deliver && tutti_load_relaxed(&device->errors))
 			queue_deliver_errors(device);
 		if (wait->satisfied(wait))
