@@ -164,7 +164,7 @@ struct tutti_card {
 	pthread_mutex_t core_lock; /* between core_ops.interrupt and a reset of the core */
 	uint64_t trace_tail; /* under trace_lock */
 	uint32_t trace_lost;
-	bool trace_half;     /* atomic: the ring has become half full since trace_leave() last said so */
+	bool trace_half;     /* atomic: records have come to a ring half full since trace_leave() last said so */
 	uint32_t armed; /* bit per enum tutti_card_fault, see inject.c */
 	struct inject *inject;
 

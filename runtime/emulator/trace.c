@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The trace ring (trace.h of the contract). A full ring drops the newest: what the host has
- * not read stays. The driving thread is told once when it gets half full, so that a host that
- * drives the card itself comes round to reading.
+ * not read stays. From half full on the driving thread is told now and then, so that a host
+ * that drives the card itself comes round to reading.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void put(struct tutti_card *card, const struct tutti_trace *record)
 	*to = *record;
 	to->time = card_time(card);
 	tutti_store_release(&card->status->trace_tail, ++card->trace_tail);
-	if (used + 1 == card->trace_records / 2)
+	if (used + 1 >= card->trace_records / 2 && !(card->trace_tail & (card->trace_records / 16 - 1)))
 		__atomic_store_n(&card->trace_half, true, __ATOMIC_RELAXED);
 }
 
