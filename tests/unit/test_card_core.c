@@ -1162,7 +1162,7 @@ static void test_spin_fast(void **state)
 	int i;
 
 	script_begin(OP_SPIN, (uint32_t[]){ 0 }, 1);
-	for (i = 0; i < 3000 && status->state == TUTTI_STATE_RUNNING; i++) {
+	for (i = 0; i < 60000 && status->state == TUTTI_STATE_RUNNING; i++) {
 		tutti_card_run(card, NULL, NULL);
 		wait_ms(1);
 	}
