@@ -253,7 +253,7 @@ int trace_draw_time(const struct trace_model *model, double from, double to, FIL
 	svg_begin(file, LEFT + CHART_WIDTH + RIGHT, bottom + 70 + LEGEND_LINE * (queues_of(model) + 1), "CTAs on SMs by time");
 	svg_text(file, LEFT, 28, 17, SVG_START, SVG_INK, "%u CTAs of %u task%s on %u SMs", model->cta_count, model->task_count,
 		 model->task_count == 1 ? "" : "s", model->card.sms);
-	svg_text(file, LEFT, 48, 11.5, SVG_START, SVG_INK, "%u launch messages in a row each, %u CGAs%s", model->placement_count,
+	svg_text(file, LEFT, 48, 11.5, SVG_START, SVG_INK, "%u placements, %u CGAs%s", model->placement_count,
 		 chart.groups, model->head.lost ? "; RECORDS WERE LOST" : "");
 	draw_rows(&chart);
 	draw_time_axis(&chart);
