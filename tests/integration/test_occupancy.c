@@ -6,8 +6,6 @@
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
 
-static struct rig *rig;
-
 /* What is launched: @waves a workgroup, @shared bytes, CGAs by @attributes. */
 struct job {
 	unsigned waves;
