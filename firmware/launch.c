@@ -164,12 +164,12 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 }
 
 /*
- * A reference packet is decoded into its entry, and launched from there. What is refused or has
- * to wait for a shape leaves no entry behind.
+ * A reference packet is decoded straight into its entry and launched from there. One that replaces
+ * another is decoded beside it: what is refused leaves the old one alone.
  */
 static __attribute__((noinline)) int launch_reference(struct queue *queue, const union tutti_packet *packet)
 {
-	uint32_t number = packet->dispatch.ref_num, index = number & TUTTI_REF_INDEX, scope, *e, *p;
+	uint32_t number = packet->dispatch.ref_num, index = number & TUTTI_REF_INDEX, scope, *e, *p, *state;
 	struct rsb *rsb = queue->rsb;
 	struct task *task = task_table.free;
 	struct launch launch;
@@ -181,22 +181,23 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 		return launch_special(queue, packet);
 	if (unlikely(!reference_taken(rsb, index)))
 		return queue_park(queue, WAIT_ROOM);
-	e = (uint32_t *)&rsb->table[index];
-	code = packet_dispatch(queue, &packet->dispatch, e, &launch);
+	p = command_begin(5 + 3 + STATE_WORDS);
+	state = e = (uint32_t *)&rsb->table[index];
+	if ((rsb->valid | rsb->special) >> index & 1)
+		state = p + 5 + 3;
+	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
 	if (code == PACKET_SPECIAL)
 		return launch_special(queue, packet);
-	if (unlikely(code)) {
-		if (queue->wait != WAIT_KERNEL) /* that comes before anything else */
-			reference_spoil(rsb, index);
+	if (unlikely(code))
 		return code;
-	}
+	if (state != e)
+		reference_copy(e, state);
 	reference_keep(rsb, e, index, packet->word, &launch);
 	queue->scrub = 1;
 	counters.references++;
 	counters.dispatches++;
 	scope = launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
 	counters.acquires += !!scope;
-	p = command_begin(5 + 3);
 	p[0] = TUTTI_COMMAND(TUTTI_CMD_TASK, 5, (uint32_t)task->slot << 8 | scope);
 	p[1] = hal_local(e);
 	p[2] = queue->asid_queue;

@@ -10,7 +10,7 @@ struct rsb rsbs[TUTTI_MAX_RSBS];
 static struct tutti_reference scratch[FW_RSBS_SCRATCH][TUTTI_REFERENCES] __attribute__((aligned(128)));
 static uint32_t scratch_used;
 
-void reference_init(void)
+COLD void reference_init(void)
 {
 	unsigned i;
 
@@ -22,7 +22,7 @@ void reference_init(void)
 /* One word of the entry holds header and flags: two bytes of each. */
 #define HEADER_FLAGS(header) ((header & 0xffff) | TUTTI_REFERENCE_VALID << 16)
 
-HOT void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t *w, const struct launch *launch)
+void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t *w, const struct launch *launch)
 {
 	uint32_t bit = 1u << index, head = w[0], masks;
 
@@ -44,24 +44,22 @@ HOT void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint
 	attention.idle |= ATTEND_MIRROR;
 }
 
+void reference_copy(uint32_t *e, const uint32_t *state)
+{
+	unsigned i;
+
+#pragma GCC unroll 18
+	for (i = 0; i < TUTTI_TASK_WORDS; i++)
+		e[i] = state[i];
+}
+
 COLD void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatch_packet *packet,
 			  const uint32_t *state, const struct launch *launch)
 {
 	uint32_t *e = (uint32_t *)&rsb->table[index];
 
-	words_copy(e, state, TUTTI_TASK_WORDS);
+	reference_copy(e, state);
 	reference_keep(rsb, e, index, (const uint32_t *)packet, launch);
-}
-
-COLD void reference_spoil(struct rsb *rsb, unsigned index)
-{
-	uint32_t bit = 1u << index;
-
-	rsb->masks = (rsb->masks & ~(bit | bit << 8 | bit << 16)) | bit << 24;
-	rsb->special &= (uint8_t)~bit;
-	rsb->table[index].flags = 0;
-	rsb->generation++;
-	attention.idle |= ATTEND_MIRROR;
 }
 
 /* A plain entry stored later only sets its bit of @valid: what it is tells its flags. */
@@ -77,7 +75,7 @@ COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const
 		rsb->table[index].flags |= TUTTI_REFERENCE_LMEM;
 }
 
-int reference_create(const struct tutti_msg_rsb *message)
+COLD int reference_create(const struct tutti_msg_rsb *message)
 {
 	struct rsb *rsb = &rsbs[message->rsb & (TUTTI_MAX_RSBS - 1)];
 	struct tutti_reference *table;
@@ -119,12 +117,12 @@ int reference_create(const struct tutti_msg_rsb *message)
 	return 0;
 }
 
-static struct rsb *find(uint32_t id)
+static COLD struct rsb *find(uint32_t id)
 {
 	return id < TUTTI_MAX_RSBS && rsbs[id].table ? &rsbs[id] : NULL;
 }
 
-int reference_destroy(uint32_t id)
+COLD int reference_destroy(uint32_t id)
 {
 	struct rsb *rsb = find(id);
 
@@ -140,7 +138,7 @@ int reference_destroy(uint32_t id)
 	return 0;
 }
 
-int reference_invalidate(uint32_t id, uint32_t mask)
+COLD int reference_invalidate(uint32_t id, uint32_t mask)
 {
 	struct rsb *rsb = find(id);
 	unsigned i;
@@ -160,7 +158,7 @@ int reference_invalidate(uint32_t id, uint32_t mask)
 	return 0;
 }
 
-int reference_read(uint32_t id, uint64_t offset)
+COLD int reference_read(uint32_t id, uint64_t offset)
 {
 	struct rsb *rsb = find(id);
 	void *to;
@@ -174,7 +172,7 @@ int reference_read(uint32_t id, uint64_t offset)
 	return 0;
 }
 
-COLD static void mirror(unsigned id)
+static COLD void mirror(unsigned id)
 {
 	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
 	uint8_t *page = (uint8_t *)hal_region(discovery->rsb_window) + id * TUTTI_PAGE_SIZE;
@@ -188,7 +186,7 @@ COLD static void mirror(unsigned id)
 	rsb->dirty = 0;
 }
 
-void reference_mirror(void)
+COLD void reference_mirror(void)
 {
 	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
 	unsigned i;

@@ -40,8 +40,8 @@ void reference_init(void);
  * @w: the packet
  */
 void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t *w, const struct launch *launch);
-/** reference_spoil() - something was decoded into entry @index that did not become a reference. */
-void reference_spoil(struct rsb *rsb, unsigned index);
+/** reference_copy() - the task state of an entry. */
+void reference_copy(uint32_t *e, const uint32_t *state);
 /** reference_taken() - no command is left that the engines have not taken and that refers to entry @index. */
 static inline bool reference_taken(const struct rsb *rsb, unsigned index)
 {
