@@ -117,8 +117,8 @@ static void draw_cta(struct chart *chart, const struct trace_cta *cta)
 
 	if (!shown(chart, cta))
 		return;
-	snprintf(tip, sizeof(tip), "SM %u: queue %u, packet %llu, CTA %u, taken at %.2f µs, %.2f µs long", cta->sm, task->queue,
-		 (unsigned long long)task->packet, cta->number, taken, done - taken);
+	snprintf(tip, sizeof(tip), "SM %u: queue %u packet %llu CTA %u, %.1f µs from %.1f on", cta->sm, task->queue,
+		 (unsigned long long)task->packet, cta->number, done - taken, taken);
 	if (cta->group)
 		snprintf(tip + strlen(tip), sizeof(tip) - strlen(tip), ", CGA %u", cta->group - 1);
 	if (start > x + 0.3)
