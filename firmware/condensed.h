@@ -13,16 +13,17 @@
 #include "reference.h"
 
 struct queue;
+struct task_group;
 
 /* Diffs that have records of their own. */
 #define SIMPLE_FIELDS (TUTTI_DIFF_GRID_X | TUTTI_DIFF_KERNARG | TUTTI_DIFF_SIGNAL)
 
 /* Record word: bits 9..7 entry, below: values that follow, in this order */
 #define RECORD_GENERAL 1u  /* a struct tutti_reference, as far as a launch needs it (RECORD_WORDS) */
-#define RECORD_GRID 2u     /* grid x, groups x, groups */
-#define RECORD_KERNARG 4u  /* two words */
-#define RECORD_SIGNAL 8u   /* two words */
-#define RECORD_TMD 16u     /* the entry has metadata; launched by way of launch_general() */
+#define RECORD_GRID TUTTI_TASK_NEW_GRID       /* grid x, groups x, groups */
+#define RECORD_KERNARG TUTTI_TASK_NEW_KERNARG /* two words */
+#define RECORD_SIGNAL 4u   /* two words */
+#define RECORD_TMD 2u      /* the entry has metadata; launched by way of launch_general() */
 #define RECORD_CGA 32u     /* its kernel has CGAs; the same */
 #define RECORD_ENTRY_SHIFT 7
 
@@ -46,6 +47,7 @@ struct block {
 	uint8_t seen;          /* entries referred to so far */
 	uint16_t at_record;
 	uint32_t used;         /* clock of its last use */
+	struct task_group *group; /* its kernels may overlap; NULL: they do not */
 	uint32_t record[BLOCK_WORDS];
 };
 extern struct block blocks[FW_BLOCKS];

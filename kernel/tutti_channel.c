@@ -45,6 +45,7 @@ static const char *message_name(u32 type)
 		[TUTTI_MSG_COUNTERS] = "COUNTERS",
 		[TUTTI_MSG_QUEUE_NOTIFY] = "QUEUE_NOTIFY",
 		[TUTTI_MSG_LOAD] = "LOAD",
+		[TUTTI_MSG_OCCUPANCY] = "OCCUPANCY",
 	};
 
 	return type < ARRAY_SIZE(names) && names[type] ? names[type] : "?";
@@ -335,6 +336,16 @@ int tutti_msg_sm_enable(struct tutti_device *tdev, u64 first, u64 sms, u64 enabl
 int tutti_msg_policy(struct tutti_device *tdev, u64 policy, u64 value)
 {
 	return request_args(tdev, TUTTI_MSG_POLICY, policy, value, 0);
+}
+
+int tutti_msg_policy_ask(struct tutti_device *tdev, u64 policy, u64 which, u64 *value)
+{
+	struct tutti_message message = { .type = TUTTI_MSG_POLICY, .arg = { policy, which, 1 } };
+	int error = request(tdev, &message);
+
+	if (!error)
+		*value = message.value;
+	return error;
 }
 
 int tutti_msg_task_cancel(struct tutti_device *tdev, u32 queue, u64 packet)

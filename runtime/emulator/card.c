@@ -10,9 +10,7 @@
 
 #define SLICE_NS 1000000ull                    /* one tutti_card_run(), fast mode */
 #define SLICE_VIRTUAL ((1ull << 20) * CARD_NS_PER_INSTRUCTION) /* deterministic mode */
-/* Core neither idle nor taking events for so long: it is dead. On a busy host that may just be a starved thread. */
-#define WATCHDOG_NS 1000000000ull
-#define WATCHDOG_FAST_NS (4 * WATCHDOG_NS)
+#define WATCHDOG_NS 1000000000ull              /* core neither idle nor taking events for so long: it is dead */
 #define STUCK_STEP_NS 1000000ull               /* deterministic: what an idle turn of a hung core costs */
 #define CLOCK_ROUNDS 16u                       /* rounds between two looks at the clock */
 #define SPIN_ROUNDS 256u                       /* rounds without work before waiting for the workers */
@@ -42,25 +40,6 @@ void card_publish(struct tutti_card *card)
 	for (i = TUTTI_COUNTER_CORE_INSTRUCTIONS; i < TUTTI_COUNTERS; i++)
 		tutti_store_relaxed(&card->counters[i],
 				    card->counts[i] + tutti_load_relaxed(&card->shared_counts[i]));
-}
-
-void card_trace(struct tutti_card *card, unsigned kind, unsigned queue, unsigned sm, unsigned slot, uint64_t packet,
-		uint32_t cta, uint32_t value)
-{
-	struct tutti_trace *record;
-
-	if (likely(!(tutti_load_relaxed(&card->control->trace_enable) >> (kind & 31) & 1)))
-		return;
-	pthread_mutex_lock(&card->trace_lock);
-	/* A full ring drops the newest: what the host has not read stays. */
-	if (card->trace_tail - tutti_load_acquire(&card->control->trace_head) < card->trace_records) {
-		record = &card->trace[card->trace_tail & (card->trace_records - 1)];
-		*record = (struct tutti_trace){ .time = card_time(card), .kind = (uint16_t)kind,
-						.queue = (uint16_t)queue, .sm = (uint16_t)sm, .slot = (uint16_t)slot,
-						.packet = packet, .cta = cta, .value = value };
-		tutti_store_release(&card->status->trace_tail, ++card->trace_tail);
-	}
-	pthread_mutex_unlock(&card->trace_lock);
 }
 
 /* ---- what the SM array asks ---- */
@@ -104,7 +83,7 @@ void card_power_on(struct tutti_card *card)
 	struct tutti_log *log = (void *)(card->bar + d->log.offset);
 
 	card->alive = false;
-	card->stuck_since = 0;
+	card->stuck_ns = 0;
 	card->sm_table = false;
 	if (card->sms)
 		sm_array_reset(card->sms);
@@ -120,7 +99,8 @@ void card_power_on(struct tutti_card *card)
 	memset(card->shared_counts, 0, sizeof(card->shared_counts));
 	memset(log, 0, d->log.bytes);
 	log->bytes = d->log.bytes - sizeof(*log);
-	card->trace_tail = 0;
+	card->trace_tail = card->trace_lost = 0;
+	card->trace_half = false;
 	card->virtual_instructions = 0;
 }
 
@@ -152,14 +132,25 @@ void card_die(struct tutti_card *card, uint32_t cause, uint32_t code, uint32_t p
 
 /* ---- one round ---- */
 
-/* The core has not idled (or not taken its events): for how long? */
-static void watchdog(struct tutti_card *card)
+/* What the core has had: on a busy host time passes without this thread having any of it. */
+static uint64_t core_clock(struct tutti_card *card)
 {
-	uint64_t now = card_time(card);
+	struct timespec t;
 
-	if (!card->stuck_since)
-		card->stuck_since = now;
-	else if (now - card->stuck_since > (card->deterministic ? WATCHDOG_NS : WATCHDOG_FAST_NS))
+	if (card->deterministic)
+		return card_time(card);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* The core has not idled (or not taken its events), and has had @ns since it was seen so before. */
+static void watchdog(struct tutti_card *card, uint64_t ns)
+{
+	if (!card->stuck_ns)
+		card->stuck_ns = 1;
+	else
+		card->stuck_ns += ns;
+	if (card->stuck_ns > WATCHDOG_NS)
 		card_die(card, TUTTI_CRASH_WATCHDOG, 0, card->ops->reg(card->core, 32), 0, "no event taken");
 }
 
@@ -175,12 +166,14 @@ static void run_core(struct tutti_card *card)
 {
 	struct core_trap trap;
 	enum core_stop stop;
-	uint64_t now;
+	uint64_t now, began;
 
 	if (unlikely(inject_is(card, TUTTI_INJECT_FIRMWARE_HANG))) {
 		if (card->deterministic)
 			card->virtual_time += STUCK_STEP_NS;
-		watchdog(card);
+		now = card_time(card);
+		watchdog(card, now - card->hung_at);
+		card->hung_at = now;
 		return;
 	}
 	if (unlikely(inject_is(card, TUTTI_INJECT_FIRMWARE_CRASH)) && inject_take(card, TUTTI_INJECT_FIRMWARE_CRASH))
@@ -192,6 +185,7 @@ static void run_core(struct tutti_card *card)
 	card->page->time_hi = (uint32_t)(now >> 32);
 	card->engines.taken = false;
 	count(card, TUTTI_COUNTER_CORE_WAKES, 1);
+	began = unlikely(card->stuck_ns) ? core_clock(card) : 0;
 	tutti_store_release(&card->core_turns, card->core_turns + 1);
 	stop = card->ops->run(card->core, &trap);
 	tutti_store_release(&card->core_turns, card->core_turns + 1);
@@ -199,10 +193,10 @@ static void run_core(struct tutti_card *card)
 		account(card);
 	switch (stop) {
 	case CORE_IDLE:
-		card->stuck_since = 0;
+		card->stuck_ns = 0;
 		break;
 	case CORE_PREEMPTED:
-		watchdog(card);
+		watchdog(card, core_clock(card) - began);
 		break;
 	case CORE_HALTED:
 		card_die(card, card->crash->cause ? TUTTI_CRASH_NONE : TUTTI_CRASH_PANIC, 0,
@@ -228,7 +222,7 @@ bool card_round(struct tutti_card *card)
 	if (unlikely(!card->alive))
 		return work;
 	work |= engines_poll(card, timer || card->deterministic);
-	if (engines_pending(card) || unlikely(card->stuck_since)) {
+	if (engines_pending(card) || unlikely(card->stuck_ns)) {
 		run_core(card);
 		work |= !inject_is(card, TUTTI_INJECT_FIRMWARE_HANG);
 	}
@@ -264,7 +258,7 @@ static bool drive_deterministic(struct tutti_card *card, bool (*done)(void *), v
 	bool worked = false, idle = false;
 
 	while (!idle && card_time(card) < end) {
-		if (done && done(context))
+		if ((done && done(context)) || trace_leave(card))
 			break;
 		idle = !card_round(card);
 		worked |= !idle;
@@ -291,7 +285,7 @@ static bool drive_fast(struct tutti_card *card, bool (*done)(void *), void *cont
 	uint32_t seq;
 
 	for (;;) {
-		if (done && done(context))
+		if ((done && done(context)) || trace_leave(card))
 			return false;
 		seq = tutti_load_acquire(&card->wake_seq);
 		if (card_round(card)) {
