@@ -162,7 +162,7 @@ COLD int cga_check(const struct tutti_cga_shape *level, unsigned mode, bool lmem
 	if (!(d->features & TUTTI_FEATURE_CGA) || !domains.gpcs || mode > TUTTI_CGA_MULTICAST ||
 	    !make(level, mode, lmem, cga) || !cga_divides(level, groups))
 		return TUTTI_ERROR_GRID;
-	if (cga->words > COMMAND_WORDS / 2) /* command_room() keeps as much for a wrap */
+	if (cga->words > COMMAND_WORDS) /* what a wrap may throw away is in it */
 		return TUTTI_ERROR_GRID;
 	if (cga->identity != SESSION_NO_IDENTITY && together(cga) > d->cga_ctas)
 		return TUTTI_ERROR_GRID;

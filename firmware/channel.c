@@ -385,8 +385,8 @@ static int query(const uint64_t *arg, struct tutti_message *answer)
 
 	if (arg[0] >= fw.max_queues || queue->state == QUEUE_NONE)
 		return -TUTTI_ENOENT;
-	answer->value = queue->retired;
-	answer->arg[0] = queue->retired;
+	answer->value = queue->head - (uint32_t)((uint32_t)queue->head - queue->retired);
+	answer->arg[0] = answer->value;
 	answer->arg[1] = queue->state;
 	answer->arg[2] = queue->error;
 	return 0;

@@ -11,7 +11,8 @@
 
 #include "hal.h"
 
-#define COMMAND_WORDS 4096u
+/* Twice what the longest placement needs, and more than the CGAs of one launch together (cga.c). */
+#define COMMAND_WORDS (FW_MAX_SMS > TUTTI_SMALL_CARD_SMS ? 4096u : 2048u)
 #define COMMAND_RECORD 255u /* longest record, words */
 
 struct command_ring {

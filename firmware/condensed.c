@@ -36,7 +36,7 @@ COLD struct block *condensed_block_find(struct queue *queue)
 	b->owner = (uint16_t)id;
 	b->complete = b->at_unit = 0;
 found:
-	queue->mine = b;
+	queue->block = b;
 	b->used = ++block_clock;
 	return b;
 }

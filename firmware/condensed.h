@@ -13,6 +13,7 @@
 #include "reference.h"
 
 struct queue;
+struct task_group;
 
 /* Diffs that have records of their own. */
 #define SIMPLE_FIELDS (TUTTI_DIFF_GRID_X | TUTTI_DIFF_KERNARG | TUTTI_DIFF_SIGNAL)
@@ -46,6 +47,7 @@ struct block {
 	uint8_t seen;          /* entries referred to so far */
 	uint16_t at_record;
 	uint32_t used;         /* clock of its last use */
+	struct task_group *group; /* its kernels may overlap; NULL: they do not */
 	uint32_t record[BLOCK_WORDS];
 };
 extern struct block blocks[FW_BLOCKS];

@@ -206,7 +206,6 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 void launch_block_free(struct queue *queue)
 {
 	queue->block->busy = 0;
-	queue->block = NULL;
 	if (!--queue->rsb->readers)
 		queue_wake_waiters(WAIT_RSB);
 	queue_wake_waiters(WAIT_BLOCK);
@@ -236,15 +235,15 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 			return TUTTI_ERROR_PACKET;
 		}
 	}
+	block->group = NULL;
 	if (unlikely(queue->flags & TUTTI_QUEUE_OVERLAP)) {
-		queue->group = task_group_create();
-		if (!queue->group)
+		block->group = task_group_create();
+		if (!block->group)
 			return queue_park(queue, WAIT_SLOT);
-		queue->group->release = block->release;
+		block->group->release = block->release;
 	}
 	block->busy = 1;
 	queue->rsb->readers++;
-	queue->block = block;
 	queue->record = block->record;
 	queue->run_packet = queue->head;
 	queue->run_kernel = 0;
@@ -260,9 +259,8 @@ static void run_end(struct queue *queue)
 {
 	queue->run_kernels = 0;
 	launch_block_free(queue);
-	if (queue->group)
-		queue->group->open--;
-	queue->group = NULL;
+	if (queue->block->group)
+		queue->block->group->open--;
 }
 
 static bool must_wait(const struct queue *queue, const struct launch *launch)
@@ -300,7 +298,7 @@ static COLD int launch_patched(struct queue *queue)
 /* A kernel of which not all is in the record of a reference, or for which there is no slot. */
 static COLD int launch_general(struct queue *queue)
 {
-	struct task_group *group = queue->group;
+	struct task_group *group = queue->block->group;
 	struct tmd *tmd = NULL;
 	struct launch launch;
 	struct pending *p;
@@ -361,7 +359,7 @@ static COLD int launch_general(struct queue *queue)
 /* What is not so for every kernel: the last one, overlap, profiling. */
 static COLD int launch_end(struct queue *queue, struct task *task, bool last, const uint32_t *state)
 {
-	struct task_group *group = queue->group;
+	struct task_group *group = queue->block->group;
 
 	if (queue->flags & TUTTI_QUEUE_PROFILE && task->signal)
 		start_time(queue, task->signal);

@@ -35,6 +35,10 @@ enum queue_wait {
 	QUEUE_WAITS
 };
 
+#define QUEUE_FIRST_BATCH 4u /* slots fetched when a queue wakes */
+#define QUEUE_POLL_STEPS 5u
+
+/* 256 of them are most of the local memory: 128 bytes each. */
 struct queue {
 	/* hot */
 	const union tutti_packet *packet; /* next private copy */
@@ -47,20 +51,16 @@ struct queue {
 	uint16_t flags;        /* TUTTI_QUEUE_* */
 	struct rsb *rsb;
 	/* condensed packet being launched */
-	struct block *block;
-	struct block *mine;    /* the one it used last; perhaps another's by now */
+	struct block *block;   /* the one it used last: unless @run_kernels perhaps another's by now */
 	const uint32_t *record;
-	struct task_group *group;
 	uint64_t run_packet;
 	uint8_t run_kernel;
 	uint8_t run_kernels;   /* 0 = none */
 	uint8_t run_active;    /* its kernels in flight */
 	uint8_t scrub;         /* a reference or condensed packet is among those to retire */
 	/* ring */
-	uint64_t ring;
-	uint64_t retired;      /* read index as the host sees it */
+	uint32_t retired;      /* read index as the host sees it (low half) */
 	uint32_t mask;
-	uint16_t vector;
 	uint8_t buffer;        /* number + 1, 0 = none */
 	uint8_t batch;         /* slots to fetch next time */
 	uint8_t rung;          /* doorbell since the last fetch was sent */
@@ -73,18 +73,25 @@ struct queue {
 	uint8_t works;         /* queue tasks that live */
 	uint8_t tmd;           /* number + 1 of the metadata of the packet or kernel at work, until it is a task */
 	uint8_t notifying;     /* somebody sleeps until @notify */
-	uint32_t promise;      /* highest index rung (low half): packets up to it will come */
-	uint32_t timeout;      /* ticks, 0 = none */
+	uint8_t error;         /* TUTTI_ERROR_* it stopped with */
+	uint8_t skip;          /* on reset: go on behind the packet at head */
+	uint16_t vector;
+	uint64_t ring;
 	uint64_t read_index;
 	uint64_t progress;
-	uint64_t progressed;
+	uint32_t promise;      /* highest index rung (low half): packets up to it will come */
+	uint32_t timeout;      /* ticks, 0 = none */
+	uint32_t progressed;   /* what was written there (low half) */
 	uint32_t signalled;    /* packet (low half) whose signal was sent last: for reports */
 	uint32_t notify;       /* one interrupt when so many (low half) have retired */
-	uint64_t deadline;     /* poll at this time */
-	uint32_t destroy_id;   /* request to answer when it is gone */
-	uint16_t error;        /* TUTTI_ERROR_* it stopped with */
-	uint16_t skip;         /* on reset: go on behind the packet at head */
+	union {
+		uint32_t deadline;   /* poll then: steps of timer.c */
+		uint32_t destroy_id; /* QUEUE_DYING: request to answer when it is gone */
+	};
 };
+#ifdef __riscv
+_Static_assert(sizeof(struct queue) == 128, "queues are found by a shift");
+#endif
 
 extern struct queue queues[TUTTI_MAX_QUEUES];
 
@@ -113,7 +120,7 @@ static inline unsigned queue_asid(const struct queue *queue)
 /** condensed_block() - condensed_block_find(), quick when the queue still has its last one. */
 static inline struct block *condensed_block(struct queue *queue)
 {
-	struct block *block = queue->mine;
+	struct block *block = queue->block;
 
 	return likely(block && block->owner == queue_id(queue)) ? block : condensed_block_find(queue);
 }
@@ -206,6 +213,8 @@ int queue_refuse_run(struct queue *queue, int code);
 bool queue_cancel_run(struct queue *queue, uint64_t packet);
 /** queue_answered() - a fetch or probe came back while it does not run. */
 void queue_answered(struct queue *queue);
+/** queue_settle() - a queue that is being destroyed is gone when it is quiet. */
+void queue_settle(struct queue *queue);
 void queue_event_doorbell(const struct tutti_event *event);
 void queue_event_fetch(unsigned number, const struct tutti_event *event);
 void queue_event_post_fault(const struct tutti_event *event);

@@ -56,12 +56,21 @@ void timer_at(uint64_t deadline)
 		arm(deadline);
 }
 
+/* Deadlines of queues count steps of the timer that wrap in an hour at 1 GHz. */
+#define STEP_SHIFT 10
+
+static int32_t steps_left(const struct queue *queue, uint64_t time)
+{
+	return (int32_t)(queue->deadline - (uint32_t)(time >> STEP_SHIFT));
+}
+
 void timer_set(struct queue *queue, uint32_t us)
 {
-	queue->deadline = now() + (uint64_t)us * timer.ticks_per_us;
+	uint64_t step = ((now() + (uint64_t)us * timer.ticks_per_us) >> STEP_SHIFT) + 1;
+
+	queue->deadline = (uint32_t)step;
 	queue_set_add(&timer.timed, queue_id(queue));
-	if (queue->deadline < timer.armed)
-		arm(queue->deadline);
+	timer_at(step << STEP_SHIFT);
 }
 
 void timer_clear(struct queue *queue)
@@ -139,14 +148,14 @@ static void polls(uint64_t time)
 		for (mask = timer.timed.word[w]; mask; mask &= mask - 1) {
 			unsigned id = 32 * w + lowest_bit(mask);
 
-			if (queues[id].deadline > time)
+			if (steps_left(&queues[id], time) > 0)
 				continue;
 			queue_set_remove(&timer.timed, id);
 			queue_poll(&queues[id]);
 		}
 }
 
-static uint64_t earliest(void)
+static uint64_t earliest(uint64_t time)
 {
 	uint64_t at = timer.beat;
 	unsigned w;
@@ -154,10 +163,11 @@ static uint64_t earliest(void)
 
 	for (w = 0; w < FW_QUEUE_WORDS; w++)
 		for (mask = timer.timed.word[w]; mask; mask &= mask - 1) {
-			const struct queue *queue = &queues[32 * w + lowest_bit(mask)];
+			int32_t left = steps_left(&queues[32 * w + lowest_bit(mask)], time);
+			uint64_t then = ((time >> STEP_SHIFT) + (left > 0 ? (uint32_t)left : 1)) << STEP_SHIFT;
 
-			if (queue->deadline < at)
-				at = queue->deadline;
+			if (then < at)
+				at = then;
 		}
 	return work_earliest(at);
 }
@@ -173,5 +183,5 @@ void timer_event(void)
 	work_timeout(time);
 	if (time >= timer.beat)
 		heartbeat(time);
-	arm(earliest());
+	arm(earliest(time));
 }

@@ -10,9 +10,7 @@
 
 #define SLICE_NS 1000000ull                    /* one tutti_card_run(), fast mode */
 #define SLICE_VIRTUAL ((1ull << 20) * CARD_NS_PER_INSTRUCTION) /* deterministic mode */
-/* Core neither idle nor taking events for so long: it is dead. On a busy host that may just be a starved thread. */
-#define WATCHDOG_NS 1000000000ull
-#define WATCHDOG_FAST_NS (4 * WATCHDOG_NS)
+#define WATCHDOG_NS 1000000000ull              /* core neither idle nor taking events for so long: it is dead */
 #define STUCK_STEP_NS 1000000ull               /* deterministic: what an idle turn of a hung core costs */
 #define CLOCK_ROUNDS 16u                       /* rounds between two looks at the clock */
 #define SPIN_ROUNDS 256u                       /* rounds without work before waiting for the workers */
@@ -104,7 +102,7 @@ void card_power_on(struct tutti_card *card)
 	struct tutti_log *log = (void *)(card->bar + d->log.offset);
 
 	card->alive = false;
-	card->stuck_since = 0;
+	card->stuck_ns = 0;
 	card->sm_table = false;
 	if (card->sms)
 		sm_array_reset(card->sms);
@@ -152,14 +150,25 @@ void card_die(struct tutti_card *card, uint32_t cause, uint32_t code, uint32_t p
 
 /* ---- one round ---- */
 
-/* The core has not idled (or not taken its events): for how long? */
-static void watchdog(struct tutti_card *card)
+/* What the core has had: on a busy host time passes without this thread having any of it. */
+static uint64_t core_clock(struct tutti_card *card)
 {
-	uint64_t now = card_time(card);
+	struct timespec t;
 
-	if (!card->stuck_since)
-		card->stuck_since = now;
-	else if (now - card->stuck_since > (card->deterministic ? WATCHDOG_NS : WATCHDOG_FAST_NS))
+	if (card->deterministic)
+		return card_time(card);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* The core has not idled (or not taken its events), and has had @ns since it was seen so before. */
+static void watchdog(struct tutti_card *card, uint64_t ns)
+{
+	if (!card->stuck_ns)
+		card->stuck_ns = 1;
+	else
+		card->stuck_ns += ns;
+	if (card->stuck_ns > WATCHDOG_NS)
 		card_die(card, TUTTI_CRASH_WATCHDOG, 0, card->ops->reg(card->core, 32), 0, "no event taken");
 }
 
@@ -175,12 +184,14 @@ static void run_core(struct tutti_card *card)
 {
 	struct core_trap trap;
 	enum core_stop stop;
-	uint64_t now;
+	uint64_t now, began;
 
 	if (unlikely(inject_is(card, TUTTI_INJECT_FIRMWARE_HANG))) {
 		if (card->deterministic)
 			card->virtual_time += STUCK_STEP_NS;
-		watchdog(card);
+		now = card_time(card);
+		watchdog(card, now - card->hung_at);
+		card->hung_at = now;
 		return;
 	}
 	if (unlikely(inject_is(card, TUTTI_INJECT_FIRMWARE_CRASH)) && inject_take(card, TUTTI_INJECT_FIRMWARE_CRASH))
@@ -192,6 +203,7 @@ static void run_core(struct tutti_card *card)
 	card->page->time_hi = (uint32_t)(now >> 32);
 	card->engines.taken = false;
 	count(card, TUTTI_COUNTER_CORE_WAKES, 1);
+	began = unlikely(card->stuck_ns) ? core_clock(card) : 0;
 	tutti_store_release(&card->core_turns, card->core_turns + 1);
 	stop = card->ops->run(card->core, &trap);
 	tutti_store_release(&card->core_turns, card->core_turns + 1);
@@ -199,10 +211,10 @@ static void run_core(struct tutti_card *card)
 		account(card);
 	switch (stop) {
 	case CORE_IDLE:
-		card->stuck_since = 0;
+		card->stuck_ns = 0;
 		break;
 	case CORE_PREEMPTED:
-		watchdog(card);
+		watchdog(card, core_clock(card) - began);
 		break;
 	case CORE_HALTED:
 		card_die(card, card->crash->cause ? TUTTI_CRASH_NONE : TUTTI_CRASH_PANIC, 0,
@@ -228,7 +240,7 @@ bool card_round(struct tutti_card *card)
 	if (unlikely(!card->alive))
 		return work;
 	work |= engines_poll(card, timer || card->deterministic);
-	if (engines_pending(card) || unlikely(card->stuck_since)) {
+	if (engines_pending(card) || unlikely(card->stuck_ns)) {
 		run_core(card);
 		work |= !inject_is(card, TUTTI_INJECT_FIRMWARE_HANG);
 	}

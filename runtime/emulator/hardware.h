@@ -151,7 +151,8 @@ struct tutti_card {
 	bool alive;   /* a firmware is running */
 	bool counting;
 	uint32_t round;
-	uint64_t stuck_since; /* watchdog: since when the core has not idled or taken events, 0 = it has */
+	uint64_t stuck_ns;    /* watchdog: what the core has had since it last idled or took events, 0 = it has just now */
+	uint64_t hung_at;     /* newest turn of an injected hang */
 	uint64_t virtual_time;
 	uint64_t virtual_instructions; /* already part of virtual_time */
 	uint64_t start_ns;

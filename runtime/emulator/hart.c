@@ -317,6 +317,9 @@ void hart_enter(struct hart *hart, struct wave *wave)
 	atomic_enter(hart);
 	ecall_take(hart->ecalls ? hart->env : NULL, on_ecall, hart, &hart->jumps);
 	tutti_store_release(&hart->engine->running, hart);
+	/* Here, since only what can be seen to run keeps the timer awake: before, any time may have passed. */
+	if (unlikely(tutti_load_relaxed(&hart->array->timer_asleep)))
+		timer_rouse(hart->array);
 	fiber_enter(hart->fiber);
 	ecall_leave();
 	tutti_store_release(&hart->engine->running, NULL);

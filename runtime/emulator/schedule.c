@@ -298,13 +298,8 @@ static bool engine_has_work(struct engine *engine)
 	       tutti_load_relaxed(&engine->array->shared_count);
 }
 
-static void timer_keep(struct sm_array *array)
+void timer_rouse(struct sm_array *array)
 {
-	if (array->deterministic)
-		return;
-	tutti_store_relaxed(&array->activity, array->activity + 1);
-	if (likely(!tutti_load_relaxed(&array->timer_asleep)))
-		return;
 	pthread_mutex_lock(&array->timer_lock);
 	pthread_cond_signal(&array->timer_wake);
 	pthread_mutex_unlock(&array->timer_lock);
@@ -319,7 +314,6 @@ bool sm_array_run(struct sm_array *array)
 		sm_array_collect(array);
 	if (!array->pending.head && !engine_has_work(engine))
 		return false;
-	timer_keep(array);
 	engine->stop_tick = tutti_load_relaxed(&array->tick) + 2;
 	engine->run_end = engine->blocks + RUN_BLOCKS;
 	engine->spins = engine->taken = 0;
@@ -388,11 +382,15 @@ static void stop_long_waves(struct sm_array *array)
 	}
 }
 
-static bool any_running(struct sm_array *array)
+/* Since stop_long_waves() looked. */
+static bool any_active(struct sm_array *array)
 {
-	for (unsigned e = 0; e < array->engines; e++)
-		if (tutti_load_relaxed(&array->engine[e].running))
+	for (unsigned e = 0; e < array->engines; e++) {
+		struct engine *engine = &array->engine[e];
+
+		if (tutti_load_relaxed(&engine->running) || tutti_load_relaxed(&engine->runs) != engine->seen_runs)
 			return true;
+	}
 	return false;
 }
 
@@ -407,13 +405,13 @@ static void timer_tick(struct sm_array *array)
 	tutti_store_relaxed(&array->tick, array->tick + 1);
 }
 
-static void timer_sleep(struct sm_array *array, uint32_t seen)
+static void timer_sleep(struct sm_array *array)
 {
 	tutti_store_relaxed(&array->timer_asleep, 1);
-	/* timer_keep() has no fence between its two words: who did not see @timer_asleep is seen a tick later. */
+	/* hart_enter() has no fence between its two words: who did not see @timer_asleep is seen a tick later. */
 	tutti_fence();
 	timer_tick(array);
-	while (!array->quit && tutti_load_relaxed(&array->activity) == seen && !any_running(array))
+	while (!array->quit && !any_active(array))
 		pthread_cond_wait(&array->timer_wake, &array->timer_lock);
 	tutti_store_relaxed(&array->timer_asleep, 0);
 }
@@ -421,16 +419,15 @@ static void timer_sleep(struct sm_array *array, uint32_t seen)
 static void *timer(void *data)
 {
 	struct sm_array *array = data;
-	uint32_t idle = 0, seen = 0;
+	uint32_t idle = 0;
 
 	pthread_mutex_lock(&array->timer_lock);
 	while (!array->quit) {
 		timer_tick(array);
+		idle = any_active(array) ? 0 : idle + 1;
 		stop_long_waves(array);
-		idle = tutti_load_relaxed(&array->activity) == seen && !any_running(array) ? idle + 1 : 0;
-		seen = tutti_load_relaxed(&array->activity);
 		if (idle > IDLE_TICKS)
-			timer_sleep(array, seen);
+			timer_sleep(array);
 	}
 	pthread_mutex_unlock(&array->timer_lock);
 	return NULL;

@@ -344,8 +344,8 @@ struct sm_array {
 	pthread_t timer;
 	pthread_mutex_t timer_lock;
 	pthread_cond_t timer_wake;
-	uint32_t tick, activity; /* atomic */
-	uint32_t timer_asleep;   /* atomic */
+	uint32_t tick;         /* atomic */
+	uint32_t timer_asleep; /* atomic */
 	uint64_t shared_stride;
 };
 
@@ -455,6 +455,8 @@ void engines_resume(struct sm_array *array);
 /* schedule.c */
 int schedule_init(struct sm_array *array);
 void schedule_fini(struct sm_array *array);
+/** timer_rouse() - the timer of time slices is asleep and a wave is about to run. */
+void timer_rouse(struct sm_array *array);
 /** engine_pick() - next wave for @engine, NULL = leave now. */
 struct wave *engine_pick(struct engine *engine);
 /** engine_ended() - @cta has no wave left. engine_faulted() - it is frozen. */

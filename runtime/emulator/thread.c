@@ -101,7 +101,7 @@ static void turn(struct tutti_card *card)
 	if (card->status->asleep)
 		tutti_store_release(&card->status->asleep, 0);
 	idle = drive(card);
-	if (idle && !(card->alive && sm_array_busy(card->sms)) && !card->stuck_since &&
+	if (idle && !(card->alive && sm_array_busy(card->sms)) && !card->stuck_ns &&
 	    card_clock() - tutti_load_relaxed(&card->driven) > GRACE_NS) {
 		sleep_deep(card, seq);
 		return;

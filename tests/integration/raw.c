@@ -270,7 +270,7 @@ struct tutti_message raw_reply(struct raw *raw, uint32_t id)
 {
 	struct wanted wanted = { raw, id, TUTTI_MSG_REPLY, 0 };
 
-	if (!raw_pump(raw, arrived, &wanted, 10000))
+	if (!raw_pump(raw, arrived, &wanted, RAW_PATIENCE))
 		fail_msg("no reply to message %u", id);
 	return take(raw, wanted.at);
 }
@@ -517,7 +517,7 @@ void raw_submit(struct raw_queue *queue, const union tutti_packet *packet)
 
 void raw_retired(struct raw_queue *queue)
 {
-	if (!raw_until(queue->space->raw, queue->read_index, (int64_t)queue->write, 10000))
+	if (!raw_until(queue->space->raw, queue->read_index, (int64_t)queue->write, RAW_PATIENCE))
 		fail_msg("queue %u: %llu of %llu packets retired", queue->id,
 			 (unsigned long long)*queue->read_index, (unsigned long long)queue->write);
 }
@@ -526,7 +526,7 @@ struct tutti_fault raw_fault(struct raw_queue *queue, unsigned code, uint64_t pa
 {
 	struct tutti_message event;
 
-	if (!raw_event(queue->space->raw, TUTTI_MSG_QUEUE_ERROR, &event, 5000))
+	if (!raw_event(queue->space->raw, TUTTI_MSG_QUEUE_ERROR, &event, RAW_PATIENCE))
 		fail_msg("queue %u: no error reported, expected code %u", queue->id, code);
 	assert_int_equal(event.fault.code, code);
 	assert_int_equal(event.fault.queue, queue->id);

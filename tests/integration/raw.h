@@ -28,6 +28,7 @@ enum raw_kernel {
 	RAW_EXCHANGE, RAW_SPAWN, RAW_APPEND, RAW_KERNELS
 };
 #define RAW_KERNEL_BYTES 256u
+#define RAW_PATIENCE 60000u /* ms; a busy host takes seconds for what never takes that long */
 
 struct raw_space;
 

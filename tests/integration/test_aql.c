@@ -54,7 +54,7 @@ static void alive(struct raw_queue *q)
 	union tutti_packet p = raw_dispatch(raw, RAW_STORE, 1, 1, raw_args(&space, word, 77, 0), NULL);
 
 	raw_submit(q, &p);
-	assert_true(raw_until(raw, word, 77, 5000));
+	assert_true(raw_until(raw, word, 77, RAW_PATIENCE));
 }
 
 /* ---- PKT-01 ---- */
@@ -69,11 +69,11 @@ static void ring_wraps(void **state)
 	for (i = 0; i < 200; i++) {
 		p = raw_step(&space, cell, 3, i, i == 199 ? signal : NULL);
 		if (queue.write - *queue.read_index > queue.mask)
-			raw_until(raw, queue.read_index, (int64_t)(queue.write - queue.mask + 7), 5000);
+			raw_until(raw, queue.read_index, (int64_t)(queue.write - queue.mask + 7), RAW_PATIENCE);
 		raw_submit(&queue, &p);
 		expect = step(expect, 3, i);
 	}
-	assert_true(raw_until(raw, &signal->value, 0, 10000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	raw_retired(&queue);
 	assert_int_equal(*cell, expect);
 }
@@ -90,7 +90,7 @@ static void publish_16_bits(void **state)
 	tutti_store_release(&slot->dispatch.header, p.dispatch.header);
 	queue.write++;
 	raw_ring(&queue, 0);
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	assert_int_equal(*cell, 5);
 }
 
@@ -110,7 +110,7 @@ static void not_ready(uint32_t first_word)
 	assert_int_equal(*cell, 0);
 	raw_no_fault(raw);
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	assert_int_equal(*cell, 5);
 }
 
@@ -154,7 +154,7 @@ static void agent_dispatch(void **state)
 	p[3] = agent(TUTTI_AGENT_TIME, 0, 0, 0, time, signal);
 	for (i = 0; i < 4; i++)
 		raw_submit(&queue, &p[i]);
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	assert_memory_equal(to + 5, from + 3, 2 * 4096 + 11);
 	assert_int_equal(to[4], 0);
 	assert_int_equal(to[5 + 2 * 4096 + 11], 0);
@@ -210,13 +210,13 @@ static void completion_in_any_order(void **state)
 	union tutti_packet p = raw_step(&space, cell, 0, 9, signal);
 
 	gate(&queue, words, false, NULL);
-	assert_true(raw_until(raw, &words[0], 1, 5000));
+	assert_true(raw_until(raw, &words[0], 1, RAW_PATIENCE));
 	p.dispatch.header &= (uint16_t)~TUTTI_HEADER_BARRIER;
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	assert_int_equal(words[2], 0);
 	words[1] = 1;
-	assert_true(raw_until(raw, &words[2], 1, 5000));
+	assert_true(raw_until(raw, &words[2], 1, RAW_PATIENCE));
 }
 
 static void barrier_bit_waits(void **state)
@@ -228,12 +228,12 @@ static void barrier_bit_waits(void **state)
 
 	gate(&queue, words, false, NULL);
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &words[0], 1, 5000));
+	assert_true(raw_until(raw, &words[0], 1, RAW_PATIENCE));
 	for (i = 0; i < 50; i++)
 		raw_run(raw, 1);
 	assert_int_equal(*cell, 0);
 	words[1] = 1;
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	assert_int_equal(words[2], 1);
 	assert_int_equal(*cell, 9);
 }
@@ -277,13 +277,13 @@ static void truth_table(unsigned type)
 		p = barrier(type, use, done);
 		raw_submit(&queue, &p);
 		if (satisfied) {
-			assert_true(raw_until(raw, &done->value, 0, 5000));
+			assert_true(raw_until(raw, &done->value, 0, RAW_PATIENCE));
 		} else {
 			raw_settle(raw);
 			assert_int_equal(done->value, 1);
 			for (i = 0; i < 5; i++)
 				tutti_store_release(&deps[i]->value, 0);
-			assert_true(raw_until(raw, &done->value, 0, 5000));
+			assert_true(raw_until(raw, &done->value, 0, RAW_PATIENCE));
 		}
 	}
 	raw_retired(&queue);
@@ -309,7 +309,7 @@ static void barrier_and_not_at_once(void **state)
 	raw_settle(raw);
 	tutti_store_release(&a->value, 1); /* was seen at 0 */
 	tutti_store_release(&b->value, 0);
-	assert_true(raw_until(raw, &done->value, 0, 5000));
+	assert_true(raw_until(raw, &done->value, 0, RAW_PATIENCE));
 }
 
 static void barrier_holds_later_packets(void **state)
@@ -325,7 +325,7 @@ static void barrier_holds_later_packets(void **state)
 	assert_int_equal(*cell, 0);
 	alive(&other);
 	tutti_store_release(&a->value, 0);
-	assert_true(raw_until(raw, &done->value, 0, 5000));
+	assert_true(raw_until(raw, &done->value, 0, RAW_PATIENCE));
 }
 
 /* ---- PKT-04 ---- */
@@ -343,7 +343,7 @@ static void fences(unsigned acquire, unsigned release, unsigned expect_acquires,
 		p.dispatch.header = tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, 1, acquire, release);
 		raw_submit(&queue, &p);
 	}
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	raw_counters(raw, after);
 	assert_int_equal(after[TUTTI_COUNTER_KERNELS] - before[TUTTI_COUNTER_KERNELS], 10);
 	assert_int_equal(after[TUTTI_COUNTER_SIGNALS] - before[TUTTI_COUNTER_SIGNALS], 10);
@@ -366,12 +366,12 @@ static void interrupt_only_if_somebody_waits(void **state)
 	unsigned before = raw->interrupts;
 
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &signal->value, 1, 5000));
+	assert_true(raw_until(raw, &signal->value, 1, RAW_PATIENCE));
 	raw_settle(raw);
 	assert_int_equal(raw->interrupts, before);
 	tutti_store_release(&signal->waiters, 1);
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	raw_settle(raw);
 	assert_int_equal(raw->interrupts, before + 1);
 }
@@ -397,7 +397,7 @@ static void doorbell_early_and_past_a_hole(void **state)
 	raw_ring(&queue, 1); /* backwards */
 	queue.write = 3;
 	raw_retired(&queue);
-	assert_true(raw_until(raw, cell, 123, 5000));
+	assert_true(raw_until(raw, cell, 123, RAW_PATIENCE));
 }
 
 static void doorbell_repeated_late_backwards(void **state)
@@ -420,7 +420,7 @@ static void doorbell_repeated_late_backwards(void **state)
 		if (i % 2)
 			raw_settle(raw);
 	}
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	assert_int_equal(*cell, expect);
 	raw_no_fault(raw);
 }
@@ -547,7 +547,7 @@ static void bad_packets_stop_only_their_queue(void **state)
 		assert_int_not_equal(*cell, 500 + i); /* the queue has stopped */
 		alive(&other);
 		raw_reset_queue(&queue); /* goes on behind it */
-		assert_true(raw_until(raw, cell, 500 + i, 5000));
+		assert_true(raw_until(raw, cell, 500 + i, RAW_PATIENCE));
 		raw_retired(&queue);
 	}
 }
@@ -660,11 +660,11 @@ static void timeout_spares_slow_but_live(void **state)
 	struct tutti_signal *signal = raw_signal(&space, 1);
 
 	gate(&queue, words, true, signal); /* limit 10 s, far off */
-	assert_true(raw_until(raw, &words[0], 1, 5000));
+	assert_true(raw_until(raw, &words[0], 1, RAW_PATIENCE));
 	alive(&other);
 	raw_no_fault(raw);
 	words[1] = 1;
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 }
 
 /* ---- PKT-07 ---- */
@@ -685,7 +685,7 @@ static void torn_fetch_is_not_executed(void **state)
 			raw_settle(raw);
 	}
 	/* what was torn looked not ready; no doorbell follows, the firmware looks again by itself */
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	assert_int_equal(*cell, expect);
 	raw_no_fault(raw);
 }
@@ -760,12 +760,12 @@ static void racing_producers(void **state)
 		producer[i].sum = raw_args(&space, cell, 1u << (8 * i / 2), 0);
 		pthread_create(&producer[i].thread, NULL, produce, &producer[i]);
 	}
-	raw_until(raw, queue.read_index, PRODUCERS * PACKETS_EACH, 60000);
+	raw_until(raw, queue.read_index, PRODUCERS * PACKETS_EACH, RAW_PATIENCE);
 	for (i = 0; i < PRODUCERS; i++)
 		pthread_join(producer[i].thread, NULL);
 	raw_retired(&queue);
 	raw_settle(raw);
-	assert_true(raw_until(raw, cell, PACKETS_EACH * (1 + 16 + 256 + 4096), 5000));
+	assert_true(raw_until(raw, cell, PACKETS_EACH * (1 + 16 + 256 + 4096), RAW_PATIENCE));
 	raw_no_fault(raw);
 }
 
@@ -836,7 +836,7 @@ static void checked_copy_is_private(void **state)
 		if (i % 20 == 0) {
 			p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&bystander, word, 1, 0), NULL);
 			raw_submit(&quiet, &p);
-			if (!raw_until(raw, word, ++runs, 5000))
+			if (!raw_until(raw, word, ++runs, RAW_PATIENCE))
 				fail_msg("packet %u: the other context's kernel %u waits for 5 s", i, runs);
 		}
 		while (queue.write - tutti_load_acquire(queue.read_index) > queue.mask - 8) {

@@ -426,7 +426,7 @@ static void destroy_is_acknowledged_when_quiet(void **state)
 
 	raw_queue_init(&space, &queue, 3, 0, 6);
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &words[0], 96, 5000));
+	assert_true(raw_until(raw, &words[0], 96, RAW_PATIENCE));
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_DESTROY, 3, 0, 0), 0);
 	words[1] = 1; /* nobody is left to see it */
 	raw_run(raw, 20);
@@ -472,7 +472,7 @@ static void queue_starts_where_told(void **state)
 	for (unsigned i = 0; i < 10; i++) {
 		*word = 0;
 		raw_submit(&queue, &p);
-		assert_true(raw_until(raw, word, 5, 5000));
+		assert_true(raw_until(raw, word, 5, RAW_PATIENCE));
 	}
 	raw_retired(&queue);
 	assert_true(*queue.read_index == (1ull << 32) + 7);
@@ -491,7 +491,7 @@ static void host_scribbles_on_mirrors(void **state)
 	for (i = 1; i <= 200; i++) {
 		*queue.read_index = i * 0x123456789ull; /* only a mirror */
 		raw_submit(&queue, &p);
-		assert_true(raw_until(raw, word, i, 5000));
+		assert_true(raw_until(raw, word, i, RAW_PATIENCE));
 		raw_settle(raw);
 		assert_int_equal(*queue.read_index, i);
 	}
@@ -509,7 +509,7 @@ static void progress_word(void **state)
 	assert_int_equal(raw_call(raw, &create).status, 0);
 	for (i = 0; i < 7; i++)
 		raw_submit(&queue, &p);
-	assert_true(raw_until(raw, progress, 7, 5000));
+	assert_true(raw_until(raw, progress, 7, RAW_PATIENCE));
 }
 
 /* Replies interrupt as well: those of the notification itself are not counted. */
@@ -530,7 +530,7 @@ static void notified_once(void **state)
 	before = raw->interrupts;
 	for (i = 1; i <= 8; i++) {
 		raw_submit(&queue, &packet);
-		assert_true(raw_until(raw, progress, i, 5000));
+		assert_true(raw_until(raw, progress, i, RAW_PATIENCE));
 		raw_settle(raw);
 		assert_int_equal(raw->interrupts, before + (i >= 3));
 	}
@@ -667,7 +667,7 @@ static void suspend(void **state)
 		raw_submit(&running, &p);
 		p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&space, next, 1, 0), NULL);
 		raw_submit(&running, &p); /* fetched, and has the barrier bit */
-		assert_true(raw_until(raw, gate, 1, 5000));
+		assert_true(raw_until(raw, gate, 1, RAW_PATIENCE));
 		id = raw_send(raw, &suspend);
 		assert_false(answered(id));
 		p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&space, late, 1, 0), NULL);
@@ -676,7 +676,7 @@ static void suspend(void **state)
 		assert_int_equal(gate[2], 0);
 		assert_int_equal(*late, round - 1);
 		gate[1] = 1;
-		assert_true(raw_until(raw, &gate[2], 1, 5000)); /* what ran runs to its end */
+		assert_true(raw_until(raw, &gate[2], 1, RAW_PATIENCE)); /* what ran runs to its end */
 		assert_int_equal(raw_reply(raw, id).status, 0);
 		if (round == 1) /* messages are still taken */
 			raw_queue_init(&space, &fresh, 5, 0, 6);
@@ -687,9 +687,9 @@ static void suspend(void **state)
 		assert_int_equal(*next, round - 1);
 		assert_int_equal(*third, round - 1);
 		assert_int_equal(raw_ask(raw, TUTTI_MSG_RESUME, 0, 0, 0), 0);
-		assert_true(raw_until(raw, late, round, 5000));
-		assert_true(raw_until(raw, next, round, 5000));
-		assert_true(raw_until(raw, third, round, 5000));
+		assert_true(raw_until(raw, late, round, RAW_PATIENCE));
+		assert_true(raw_until(raw, next, round, RAW_PATIENCE));
+		assert_true(raw_until(raw, third, round, RAW_PATIENCE));
 		raw_retired(&running);
 		raw_retired(&waiting);
 		raw_no_fault(raw);
@@ -701,7 +701,7 @@ static void suspend(void **state)
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_RESUME, 0, 0, 0), 0);
 	p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&space, late, 1, 0), NULL);
 	raw_submit(&waiting, &p);
-	assert_true(raw_until(raw, late, round, 5000));
+	assert_true(raw_until(raw, late, round, RAW_PATIENCE));
 }
 
 static void counts_by_function(void **state)

@@ -128,7 +128,7 @@ static void reference_runs_and_stores(void **state)
 	raw_diff(&c, 5, 0);
 	send(&c);
 	raw_retired(&queue);
-	assert_true(raw_until(raw, cell, 77, 5000)); /* and its state is kept */
+	assert_true(raw_until(raw, cell, 77, RAW_PATIENCE)); /* and its state is kept */
 }
 
 static void reference_valid_at_once(void **state)
@@ -146,9 +146,9 @@ static void reference_valid_at_once(void **state)
 	raw_diff(&c, 1, TUTTI_DIFF_SIGNAL);
 	raw_units(&c, (uintptr_t)signal, 4);
 	send(&c);
-	assert_true(raw_until(raw, &words[0], 2, 5000));
+	assert_true(raw_until(raw, &words[0], 2, RAW_PATIENCE));
 	words[1] = 1;
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 }
 
 static void ref_num_reserved_bits(void **state)
@@ -175,7 +175,7 @@ static void field_ignored_on_plain_queues(void **state)
 	p.dispatch.ref_num = 0xffff;
 	raw_submit(&plain, &p);
 	raw_retired(&plain);
-	assert_true(raw_until(raw, cell, 1, 5000));
+	assert_true(raw_until(raw, cell, 1, RAW_PATIENCE));
 	raw_no_fault(raw);
 }
 
@@ -258,7 +258,7 @@ static void invalidated_entry(void **state)
 	raw_condensed(&c);
 	raw_diff(&c, 2, 0);
 	send(&c);
-	assert_true(raw_until(raw, cell, 122, 5000));
+	assert_true(raw_until(raw, cell, 122, RAW_PATIENCE));
 }
 
 static void shared_by_two_queues(void **state)
@@ -271,7 +271,7 @@ static void shared_by_two_queues(void **state)
 	raw_condensed(&c);
 	raw_diff(&c, 6, 0);
 	raw_submit(&second, &c.packet);
-	assert_true(raw_until(raw, cell, 33, 5000));
+	assert_true(raw_until(raw, cell, 33, RAW_PATIENCE));
 	assert_int_not_equal(raw_ask(raw, TUTTI_MSG_RSB_DESTROY, 2, 0, 0), 0); /* attached */
 }
 
@@ -297,15 +297,15 @@ static void replaced_entry(void **state)
 	p.dispatch.header = tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, 0, 0, 0);
 	p.dispatch.ref_num = TUTTI_REF_STORE | 1;
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &words[0], 1, 5000));
+	assert_true(raw_until(raw, &words[0], 1, RAW_PATIENCE));
 	store(&queue, 1, 10, 5, NULL, tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, 0, 0, 0));
-	assert_true(raw_until(raw, cell, 5, 5000));
+	assert_true(raw_until(raw, cell, 5, RAW_PATIENCE));
 	raw_condensed(&c);
 	raw_diff(&c, 1, 0);
 	send(&c);
-	assert_true(raw_until(raw, cell, 55, 5000)); /* later packets see the new one */
+	assert_true(raw_until(raw, cell, 55, RAW_PATIENCE)); /* later packets see the new one */
 	words[1] = 1;
-	assert_true(raw_until(raw, &words[2], 1, 5000)); /* what was launched is not affected */
+	assert_true(raw_until(raw, &words[2], 1, RAW_PATIENCE)); /* what was launched is not affected */
 }
 
 static void bad_reference_stores_nothing(void **state)
@@ -322,7 +322,7 @@ static void bad_reference_stores_nothing(void **state)
 	raw_condensed(&c);
 	raw_diff(&c, 3, 0);
 	send(&c);
-	assert_true(raw_until(raw, cell, 11, 5000));
+	assert_true(raw_until(raw, cell, 11, RAW_PATIENCE));
 }
 
 /* ---- condensed packets ---- */
@@ -362,7 +362,7 @@ static void worked_example_runs(void **state)
 
 	store(&queue, 4, 10, 1, old, NONE);
 	store(&queue, 6, 10, 2, six, NONE);
-	assert_true(raw_until(raw, &six->value, 1, 5000));
+	assert_true(raw_until(raw, &six->value, 1, RAW_PATIENCE));
 	assert_int_equal(*cell, 12);
 	assert_int_equal(old->value, 0);
 	raw_condensed(&c);
@@ -374,7 +374,7 @@ static void worked_example_runs(void **state)
 	assert_int_equal(c.packet.condensed.unit[5], 0x4006);
 	memset(&c.packet.condensed.unit[10], 0xee, 42); /* unused units may hold anything */
 	send(&c);
-	assert_true(raw_until(raw, &six->value, 0, 5000)); /* reference 6's own signal */
+	assert_true(raw_until(raw, &six->value, 0, RAW_PATIENCE)); /* reference 6's own signal */
 	assert_int_equal(*cell, (12 * 10 + 1) * 100 + 9);
 	assert_int_equal(new->value, 0);
 	assert_int_equal(old->value, 0);
@@ -388,7 +388,7 @@ static void one_kernel_unchanged(void **state)
 	raw_condensed(&c);
 	raw_diff(&c, 0, 0);
 	send(&c);
-	assert_true(raw_until(raw, cell, 33, 5000));
+	assert_true(raw_until(raw, cell, 33, RAW_PATIENCE));
 	raw_retired(&queue);
 }
 
@@ -401,11 +401,11 @@ static void one_kernel_changed(void **state)
 	raw_diff(&c, 0, TUTTI_DIFF_KERNARG);
 	raw_units(&c, (uintptr_t)raw_args(&space, cell, 5, 1), 4);
 	send(&c);
-	assert_true(raw_until(raw, cell, 16, 5000));
+	assert_true(raw_until(raw, cell, 16, RAW_PATIENCE));
 	raw_condensed(&c); /* the entry itself has not changed */
 	raw_diff(&c, 0, 0);
 	send(&c);
-	assert_true(raw_until(raw, cell, 163, 5000));
+	assert_true(raw_until(raw, cell, 163, RAW_PATIENCE));
 }
 
 static void two_kernels_unchanged(void **state)
@@ -418,7 +418,7 @@ static void two_kernels_unchanged(void **state)
 	raw_diff(&c, 1, 0);
 	raw_diff(&c, 0, 0);
 	send(&c);
-	assert_true(raw_until(raw, cell, (7 * 2 + 1) * 10 + 3, 5000));
+	assert_true(raw_until(raw, cell, (7 * 2 + 1) * 10 + 3, RAW_PATIENCE));
 }
 
 static void two_kernels_changed(void **state)
@@ -435,7 +435,7 @@ static void two_kernels_changed(void **state)
 	raw_units(&c, 1, 2);
 	raw_units(&c, (uintptr_t)raw_args(&space, cell, 5, 6), 4);
 	send(&c);
-	assert_true(raw_until(raw, cell, (7 * 3 + 4) * 5 + 6, 5000));
+	assert_true(raw_until(raw, cell, (7 * 3 + 4) * 5 + 6, RAW_PATIENCE));
 }
 
 static void thirty_one_empty_diffs(void **state)
@@ -486,7 +486,7 @@ static void everything_changed(void **state)
 	raw_units(&c, (uintptr_t)signal, 4);
 	assert_int_equal(c.units, 28); /* diff header + 27 units */
 	send(&c);
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	assert_int_equal(*cell, 3);
 	for (i = 0; i < 3 * 2 * 3; i++) /* two waves each; at the grid's edge one may have nothing to do */
 		assert_true(counts[i] == 2 || (counts[i] == 1 && (i % 3 == 2 || i / 6 == 2)));
@@ -550,11 +550,11 @@ static void kernels_one_after_the_other(void **state)
 	raw_diff(&c, 1, 0); /* no barrier bit anywhere: still one by one */
 	raw_diff(&c, 2, 0);
 	send(&c);
-	assert_true(raw_until(raw, &words[0], 2, 5000));
+	assert_true(raw_until(raw, &words[0], 2, RAW_PATIENCE));
 	raw_run(raw, 20);
 	assert_int_equal(*cell, 5);
 	words[1] = 1;
-	assert_true(raw_until(raw, cell, 55, 5000));
+	assert_true(raw_until(raw, cell, 55, RAW_PATIENCE));
 }
 
 static void overlap_option(void **state)
@@ -581,12 +581,12 @@ static void overlap_option(void **state)
 	raw_diff(&c, 2, 0); /* may start while the first runs */
 	raw_diff(&c, 3, 0); /* may not */
 	raw_submit(&overlap, &c.packet);
-	assert_true(raw_until(raw, cell, 375, 5000));
+	assert_true(raw_until(raw, cell, 375, RAW_PATIENCE));
 	assert_int_equal(words[2], 1);
 	raw_run(raw, 20);
 	assert_int_equal(*cell, 375);
 	words[1] = 1;
-	assert_true(raw_until(raw, cell, 375 * 7 + 2, 5000));
+	assert_true(raw_until(raw, cell, 375 * 7 + 2, RAW_PATIENCE));
 	assert_int_equal(words[2], 2);
 }
 
@@ -604,18 +604,18 @@ static void ordered_as_its_first_kernel(void **state)
 	*cell = 1;
 	p.dispatch.header = tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, 0, 0, 0);
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &words[0], 1, 5000));
+	assert_true(raw_until(raw, &words[0], 1, RAW_PATIENCE));
 	raw_condensed(&c);
 	raw_diff(&c, 2, 0); /* no barrier bit: does not wait for the gate */
 	send(&c);
-	assert_true(raw_until(raw, cell, 16, 5000));
+	assert_true(raw_until(raw, cell, 16, RAW_PATIENCE));
 	raw_condensed(&c);
 	raw_diff(&c, 1, 0); /* barrier bit of the reference: waits */
 	send(&c);
 	raw_run(raw, 20);
 	assert_int_equal(*cell, 16);
 	words[1] = 1;
-	assert_true(raw_until(raw, cell, 165, 5000));
+	assert_true(raw_until(raw, cell, 165, RAW_PATIENCE));
 }
 
 static void barrier_bit_of_the_diff(void **state)
@@ -628,12 +628,12 @@ static void barrier_bit_of_the_diff(void **state)
 	stored(1, 10, 5);
 	p.dispatch.header = tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, 0, 0, 0);
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &words[0], 1, 5000));
+	assert_true(raw_until(raw, &words[0], 1, RAW_PATIENCE));
 	raw_condensed(&c);
 	raw_diff(&c, 1, TUTTI_DIFF_SCOPES);
 	raw_units(&c, 0, 1);
 	send(&c);
-	assert_true(raw_until(raw, cell, 55, 5000));
+	assert_true(raw_until(raw, cell, 55, RAW_PATIENCE));
 	words[1] = 1;
 	raw_settle(raw);
 }
@@ -658,11 +658,11 @@ static void later_barrier_waits_for_last_kernel(void **state)
 	send(&c);
 	p = raw_step(&space, cell, 10, 7, NULL);
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &words[0], 2, 5000));
+	assert_true(raw_until(raw, &words[0], 2, RAW_PATIENCE));
 	raw_run(raw, 20);
 	assert_int_equal(*cell, 55);
 	words[1] = 1;
-	assert_true(raw_until(raw, cell, 557, 5000));
+	assert_true(raw_until(raw, cell, 557, RAW_PATIENCE));
 }
 
 static void one_clean_up(void **state)
@@ -684,7 +684,7 @@ static void one_clean_up(void **state)
 	raw_units(&c, (uintptr_t)last, 4);
 	count_from_here();
 	send(&c);
-	assert_true(raw_until(raw, &last->value, 3, 5000));
+	assert_true(raw_until(raw, &last->value, 3, RAW_PATIENCE));
 	count_to_here();
 	assert_int_equal(counted(TUTTI_COUNTER_KERNELS), 6);
 	assert_int_equal(counted(TUTTI_COUNTER_PACKETS), 1);
@@ -711,7 +711,7 @@ static void one_clean_up(void **state)
 	}
 	count_from_here();
 	send(&c);
-	assert_true(raw_until(raw, &last->value, 1, 5000));
+	assert_true(raw_until(raw, &last->value, 1, RAW_PATIENCE));
 	count_to_here();
 	assert_int_equal(counted(TUTTI_COUNTER_RELEASES), 2);
 	assert_int_equal(counted(TUTTI_COUNTER_SIGNALS), 2);

@@ -43,7 +43,7 @@ static void work(struct run *run, uint64_t seed)
 		p = raw_dispatch(raw, RAW_COUNT, 300 + 10 * i, 1 + i, raw_args(&space, counts, 0, 0), signal);
 		raw_submit(&other, &p);
 	}
-	assert_true(raw_until(raw, &signal->value, 0, 20000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	for (i = 0; i < 10; i++) {
 		raw_condensed(&c);
 		for (k = 0; k < 25; k++)
@@ -130,7 +130,7 @@ static void bus_of(struct raw *raw, struct raw_queue *queue, struct tutti_signal
 		union tutti_packet p = raw_dispatch(raw, RAW_EMPTY, 1, 1, NULL, signal);
 
 		raw_submit(queue, &p);
-		assert_true(raw_until(raw, &signal->value, signal->value - 1, 5000));
+		assert_true(raw_until(raw, &signal->value, signal->value - 1, RAW_PATIENCE));
 		raw_settle(raw);
 	}
 	raw_counters(raw, cost);

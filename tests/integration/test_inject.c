@@ -52,7 +52,7 @@ static void alive(struct raw_queue *q)
 	union tutti_packet p = raw_dispatch(raw, RAW_STORE, 1, 1, raw_args(&space, word, 77, 0), NULL);
 
 	raw_submit(q, &p);
-	assert_true(raw_until(raw, word, 77, 5000));
+	assert_true(raw_until(raw, word, 77, RAW_PATIENCE));
 }
 
 static void reboot(void)
@@ -102,7 +102,7 @@ static void lost_doorbell(void **state)
 	assert_int_equal(*cell, 0);
 	alive(&other);
 	raw_submit(&queue, &p); /* the next one wakes it for both */
-	assert_true(raw_until(raw, cell, 11, 5000));
+	assert_true(raw_until(raw, cell, 11, RAW_PATIENCE));
 }
 
 static void lost_interrupt(void **state)
@@ -115,11 +115,11 @@ static void lost_interrupt(void **state)
 	inject(TUTTI_INJECT_LOST_INTERRUPT, 1);
 	before = raw->interrupts;
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &signal->value, 1, 5000)); /* the data is there all the same */
+	assert_true(raw_until(raw, &signal->value, 1, RAW_PATIENCE)); /* the data is there all the same */
 	raw_settle(raw);
 	assert_int_equal(raw->interrupts, before);
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	raw_settle(raw);
 	assert_int_equal(raw->interrupts, before + 1);
 }
@@ -141,7 +141,7 @@ static void torn_fetch(void **state)
 	/* what was torn looked not ready; no doorbell follows, the firmware looks again by itself */
 	raw_retired(&queue);
 	raw_settle(raw);
-	assert_true(raw_until(raw, cell, (int64_t)expect, 5000));
+	assert_true(raw_until(raw, cell, (int64_t)expect, RAW_PATIENCE));
 	raw_no_fault(raw);
 }
 
@@ -162,7 +162,7 @@ static void stuck_sm(void **state)
 	if (!raw_until(raw, &counts[511], 1, 300)) {
 		struct tutti_message event;
 
-		assert_true(raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, 5000));
+		assert_true(raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, RAW_PATIENCE));
 		fault = event.fault;
 		assert_int_equal(fault.queue, 5);
 		assert_true(fault.code == TUTTI_ERROR_TIMEOUT || fault.code == TUTTI_ERROR_SM);
@@ -199,7 +199,7 @@ static void page_fault(void **state)
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_TLB_INVALIDATE, 1, 0, 0), 0);
 	inject(TUTTI_INJECT_PAGE_FAULT, 1);
 	raw_submit(&queue, &p);
-	assert_true(raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, 5000));
+	assert_true(raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, RAW_PATIENCE));
 	assert_int_equal(event.fault.queue, queue.id);
 	assert_true(event.fault.code == TUTTI_ERROR_RING_FAULT || event.fault.code == TUTTI_ERROR_MEMORY_FAULT ||
 		    event.fault.code == TUTTI_ERROR_CODE_OBJECT);
@@ -216,7 +216,7 @@ static void memory_error(void **state)
 
 	inject(TUTTI_INJECT_MEMORY_ERROR, 1);
 	raw_submit(&queue, &p);
-	assert_true(raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, 5000));
+	assert_true(raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, RAW_PATIENCE));
 	assert_int_equal(event.fault.queue, queue.id);
 	assert_int_equal(event.fault.code, TUTTI_ERROR_MEMORY);
 	assert_int_equal(event.fault.cause, TUTTI_CAUSE_ECC);
@@ -286,7 +286,7 @@ static void storm(void **state)
 		raw_submit(&queue, &bad);
 		raw_submit(&other, &p);
 		expect = expect * 3 + i;
-		if (!raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, 5000))
+		if (!raw_event(raw, TUTTI_MSG_QUEUE_ERROR, &event, RAW_PATIENCE))
 			fail_msg("round %u: no error", i);
 		assert_int_equal(event.fault.queue, queue.id);
 		raw_reset_queue(&queue);
@@ -294,7 +294,7 @@ static void storm(void **state)
 			raw_retired(&other);
 	}
 	raw_retired(&other);
-	assert_true(raw_until(raw, cell, (int64_t)expect, 5000));
+	assert_true(raw_until(raw, cell, (int64_t)expect, RAW_PATIENCE));
 	alive(&queue);
 }
 

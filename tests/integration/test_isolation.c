@@ -50,7 +50,7 @@ static void run(struct raw_queue *queue, enum raw_kernel kernel, uint64_t *args)
 	union tutti_packet p = raw_dispatch(raw, kernel, 1, 1, args, signal);
 
 	raw_submit(queue, &p);
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 }
 
 /* the same address means another page in each context */
@@ -251,7 +251,7 @@ static void references_are_private(void **state)
 	raw_fault(&qb, TUTTI_ERROR_PACKET, 0);
 	raw_submit(&qa, &c.packet);
 	raw_retired(&qa);
-	assert_true(raw_until(raw, cell, 11, 5000));
+	assert_true(raw_until(raw, cell, 11, RAW_PATIENCE));
 }
 
 /* the same kernel address in both contexts is not the same kernel */

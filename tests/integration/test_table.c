@@ -121,7 +121,7 @@ static void forms_agree(void **state)
 	raw_units(&b, (uintptr_t)signal, 4);
 	raw_submit(&first, &a.packet);
 	raw_submit(&second, &b.packet);
-	assert_true(raw_until(raw, &signal->value, 0, 5000));
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	assert_int_equal(counts[700], 2);
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "sm.h"
 #include "sm_kernels.h"
@@ -48,6 +49,7 @@ struct tutti_card {
 	struct tutti_event fault, cga_fault, request;
 	unsigned faults, cga_faults, requests;
 	bool full; /* the event ring takes nothing */
+	useconds_t slow_start_us; /* before the next CTA's first wave */
 };
 
 const struct tutti_discovery *card_discovery(const struct tutti_card *card) { return &card->limits; }
@@ -57,7 +59,14 @@ void card_count(struct tutti_card *card, enum tutti_counter counter, uint64_t n)
 	__atomic_fetch_add(&card->counter[counter], n, __ATOMIC_RELAXED);
 }
 void card_trace(struct tutti_card *card, unsigned kind, unsigned queue, unsigned sm, unsigned slot, uint64_t packet,
-		uint32_t cta, uint32_t value) { }
+		uint32_t cta, uint32_t value)
+{
+	useconds_t us = card->slow_start_us;
+
+	card->slow_start_us = 0;
+	if (us)
+		usleep(us);
+}
 uint64_t card_time(struct tutti_card *card)
 {
 	struct timespec t;

@@ -231,6 +231,25 @@ static void spinning_waves_do_not_block(void **unused)
 	rig_destroy(card);
 }
 
+/* On a busy host much time may pass between a wave's choice and its first instruction: no time slice is lost by that. */
+static void slow_start_keeps_its_time_slice(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 4);
+	struct tutti_task_state spin = rig_state(1, K_SPIN, 8, 1);
+
+	prepare(card, 1);
+	launch_one(card, &spin, 0);
+	card->slow_start_us = 100000; /* the timer goes to sleep after a fifth of it */
+	alarm(60);
+	rig_step(card); /* would not come back */
+	alarm(0);
+	assert_int_equal(card->done[0], 0);
+	sm_array_kill(card->array, 0);
+	sm_array_report(card->array);
+	assert_int_equal(card->done[0], 1);
+	rig_destroy(card);
+}
+
 static void yielding_wave_sees_later_cta(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 2);
@@ -495,6 +514,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(fault_of_own_information),
 		cmocka_unit_test(floating_point),
 		cmocka_unit_test(spinning_waves_do_not_block),
+		cmocka_unit_test(slow_start_keeps_its_time_slice),
 		cmocka_unit_test(yielding_wave_sees_later_cta),
 		cmocka_unit_test(contexts_share_nothing),
 		cmocka_unit_test(private_memory_is_private),

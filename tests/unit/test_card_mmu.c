@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+/* The MMU: pages of every kind, table defects, extents. */
+#include "card_rig.h"
+
+static void test_mmu(void **state)
+{
+	map_page(tutti_pte(0x500000ull, LEAF));
+	assert_int_equal(write_cause(VA + 8), 0);
+	assert_int_equal(*(uint32_t *)(memory + 0x500008), 1);
+	assert_int_equal(write_cause(VA + 4096), TUTTI_CAUSE_UNMAPPED);
+	assert_int_equal(write_cause(VA | 1ull << 47), TUTTI_CAUSE_UNMAPPED);
+	map_page(tutti_pte(0x500000ull, LEAF & ~(TUTTI_PTE_W | TUTTI_PTE_D)));
+	assert_int_equal(write_cause(VA), TUTTI_CAUSE_PROTECTION);
+	assert_int_equal(read_cause(VA), 0);
+	map_page(tutti_pte(0x500000ull, LEAF & ~TUTTI_PTE_R)); /* W without R */
+	assert_int_equal(write_cause(VA), TUTTI_CAUSE_PROTECTION);
+	map_page(tutti_pte(0x500000ull, LEAF & ~TUTTI_PTE_U));
+	assert_int_equal(read_cause(VA), TUTTI_CAUSE_PROTECTION);
+	map_page(tutti_pte(0x500000ull, LEAF & ~TUTTI_PTE_A));
+	assert_int_equal(read_cause(VA), TUTTI_CAUSE_PROTECTION);
+	map_page(tutti_pte(0x500000ull, LEAF & ~TUTTI_PTE_D));
+	assert_int_equal(write_cause(VA), TUTTI_CAUSE_PROTECTION);
+	map_page(tutti_pte(0x500000ull, LEAF) | 1ull << 63);
+	assert_int_equal(read_cause(VA), TUTTI_CAUSE_PROTECTION);
+	map_page(tutti_pte(64ull << 20, LEAF)); /* behind card memory */
+	assert_int_equal(read_cause(VA), TUTTI_CAUSE_BUS);
+	map_page(tutti_pte(TUTTI_BUS_HOST | 0x1000, LEAF)); /* host memory nobody registered */
+	assert_int_equal(read_cause(VA), TUTTI_CAUSE_BUS);
+	map_page(tutti_pte(0x500000ull, TUTTI_PTE_V)); /* not a leaf, and no level left */
+	assert_int_equal(read_cause(VA), TUTTI_CAUSE_PROTECTION);
+}
+
+static void test_mmu_tables(void **state)
+{
+	map_page(tutti_pte(0x500000ull, LEAF));
+	table(1)[tutti_va_index(VA, 2)] = tutti_pte(64ull << 20, TUTTI_PTE_V); /* table outside card memory */
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_TLB, 5, 1), 0, 0, 0, 0);
+	assert_int_equal(read_cause(VA), TUTTI_CAUSE_BUS);
+	table(1)[tutti_va_index(VA, 2)] = tutti_pte(TUTTI_BUS_HOST | (TUTTI_BUS_HOST - 4096), TUTTI_PTE_V);
+	assert_int_equal(read_cause(VA), TUTTI_CAUSE_BUS);
+	table(1)[tutti_va_index(VA, 2)] = tutti_pte((uint64_t)TABLES + 4096, TUTTI_PTE_V); /* a loop */
+	assert_int_not_equal(read_cause(VA), 0);
+	map_page(0);
+	table(2)[tutti_va_index(VA, 1)] = tutti_pte(0x600000ull, LEAF); /* 2 MiB */
+	assert_int_equal(write_cause(VA), 0);
+	assert_int_equal(*(uint32_t *)(memory + 0x600000 + (VA & 0x1fffff)), 1);
+	table(2)[tutti_va_index(VA, 1)] = tutti_pte(0x601000ull, LEAF);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_TLB, 5, 1), 0, 0, 0, 0);
+	assert_int_equal(write_cause(VA), TUTTI_CAUSE_PROTECTION); /* misaligned */
+	map_page(0);
+	table(0)[tutti_va_index(VA, 3)] = tutti_pte(0ull, LEAF); /* 512 GiB leaf */
+	assert_int_equal(write_cause(VA), TUTTI_CAUSE_PROTECTION);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_CONTEXT, 5, 1), 0, 0, 0, 0);
+	assert_int_equal(read_cause(VA), TUTTI_CAUSE_UNMAPPED);
+}
+
+static void test_mmu_extent(void **state)
+{
+	struct mmu_fault fault;
+	uint64_t extent;
+	unsigned i;
+
+	map_page(0);
+	for (i = 0; i < 8; i++)
+		table(3)[i] = tutti_pte(0x500000ull + 4096 * i, LEAF);
+	table(3)[5] &= ~TUTTI_PTE_W & ~TUTTI_PTE_D;
+	assert_ptr_equal(mmu_translate(card, 1, (VA & ~0x1fffffull) + 100, TUTTI_ACCESS_READ, &extent, &fault),
+			 memory + 0x500000 + 100);
+	assert_int_equal(extent, 5 * 4096 - 100);
+	assert_ptr_equal(mmu_translate(card, 1, (VA & ~0x1fffffull) + 5 * 4096, TUTTI_ACCESS_READ, &extent, &fault),
+			 memory + 0x505000);
+	assert_int_equal(extent, 4096); /* pages with more rights are not part of it: code is not reached as data */
+	assert_ptr_equal(mmu_translate(card, 1, (VA & ~0x1fffffull) + 6 * 4096, TUTTI_ACCESS_READ, &extent, &fault),
+			 memory + 0x506000);
+	assert_int_equal(extent, 2 * 4096);
+	table(3)[7] = tutti_pte(0x400000ull, LEAF);
+	mmu_translate(card, 1, (VA & ~0x1fffffull) + 6 * 4096, TUTTI_ACCESS_READ, &extent, &fault);
+	assert_int_equal(extent, 4096);
+	mmu_translate(card, 0, 0x500000, TUTTI_ACCESS_READ, &extent, &fault);
+	assert_int_equal(extent, (64u << 20) - 0x500000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_mmu), TEST(test_mmu_tables), TEST(test_mmu_extent),
+	};
+
+	return cmocka_run_group_tests(tests, make_image, drop_image);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+/* Determinism, counts, injected faults, random commands; sleep, timers and watchdog in fast mode. */
+#include "card_rig.h"
+
+/* ---- determinism, counts ---- */
+
+static uint64_t work(void)
+{
+	uint64_t n;
+
+	boot(image_file, image_bytes);
+	SCRIPT_WORDS(OP_ENABLE, 0, 1);
+	*doorbell(0) = 1;
+	SCRIPT_WORDS(OP_TIMER, 0, 1);
+	settle();
+	settle();
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, 9), 0, BUS(0), 64, LOCAL_BUFFER);
+	n = tutti_card_instructions(card);
+	return n * 1000003 + ((uint64_t *)(bar + discovery->counters.offset))[TUTTI_COUNTER_CORE_WAKES];
+}
+
+static void test_deterministic(void **state)
+{
+	uint64_t first = work();
+
+	assert_int_equal(work(), first);
+	tutti_card_destroy(card);
+	card_open(TUTTI_CARD_DETERMINISTIC);
+	assert_int_equal(work(), first);
+}
+
+static void test_marks(void **state)
+{
+	struct tutti_card_function functions[4];
+	uint64_t marks[4][2], sum;
+
+	SCRIPT_WORDS(OP_MARK, 0);
+	assert_int_equal(tutti_card_marks(card, marks, 4), 2);
+	assert_int_equal(marks[0][0], 1);
+	assert_int_equal(marks[1][0], 2);
+	/* 5 nops, and what the compiler needs for the second store: li and sw at least */
+	assert_in_range(marks[1][1] - marks[0][1], 6, 9);
+	assert_int_equal(tutti_card_profile(card, functions, 4), 2);
+	assert_string_equal(functions[0].name, "start");
+	sum = functions[0].instructions + functions[1].instructions;
+	assert_int_equal(sum, tutti_card_instructions(card));
+}
+
+/* ---- injection ---- */
+
+static void test_inject(void **state)
+{
+	const uint32_t *event;
+	uint64_t before;
+	int i;
+
+	assert_int_equal(tutti_card_inject_string(card, "no-such-fault"), -22);
+	assert_int_equal(tutti_card_inject_string(card, "lost-doorbell:x"), -22);
+	SCRIPT_WORDS(OP_ENABLE, 0, 1);
+	assert_int_equal(tutti_card_inject_string(card, "lost-doorbell:2,lost-interrupt"), 0);
+	*(uint32_t *)(memory + EVENTS) = 0;
+	for (i = 0; i < 3; i++) {
+		assert_null(event_of(TUTTI_EVENT_DOORBELL));
+		*doorbell(0) = 1;
+		settle();
+	}
+	assert_non_null(event_of(TUTTI_EVENT_DOORBELL));
+	interrupts = 0;
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, 1));
+	assert_int_equal(interrupts, 0);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, 1));
+	assert_int_equal(interrupts, 1);
+
+	map_page(tutti_pte(0x500000ull, LEAF));
+	assert_int_equal(read_cause(VA), 0);
+	tutti_card_inject(card, TUTTI_INJECT_PAGE_FAULT, 1);
+	assert_int_equal(read_cause(VA), TUTTI_CAUSE_UNMAPPED);
+	assert_int_equal(read_cause(VA), 0);
+	tutti_card_inject(card, TUTTI_INJECT_MEMORY_ERROR, 1);
+	assert_int_equal(read_cause(VA), TUTTI_CAUSE_ECC);
+	assert_int_equal(read_cause(VA), 0);
+
+	memset(memory + 0x400000, 0x11, 64);
+	tutti_card_inject(card, TUTTI_INJECT_TORN_FETCH, 1);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, 1), TUTTI_FETCH_PACKETS << 16, BUS(0x400000), 64, LOCAL_BUFFER);
+	event = event_of(TUTTI_EVENT_FETCH);
+	assert_int_equal(event[0], TUTTI_EVENT_FETCH | 1 << 16);
+	{
+		uint32_t got[16];
+
+		peek(LOCAL_BUFFER, got, 16);
+		assert_int_equal(got[0], 0x11110000 | TUTTI_PACKET_INVALID);
+		assert_int_equal(got[1], 0x11111111);
+		assert_int_equal(got[15], 0);
+	}
+	before = status->heartbeat;
+	assert_int_equal(status->heartbeat, before);
+	tutti_card_inject(card, TUTTI_INJECT_FIRMWARE_CRASH, 0);
+	SCRIPT_WORDS(OP_PEEK, 0, 0);
+	assert_int_equal(status->state, TUTTI_STATE_CRASHED);
+	boot(image_file, image_bytes);
+	tutti_card_inject(card, TUTTI_INJECT_FIRMWARE_HANG, 1);
+	script_begin(OP_PEEK, (uint32_t[]){ 0, 0 }, 2);
+	for (i = 0; i < 3000 && status->state == TUTTI_STATE_RUNNING; i++)
+		tutti_card_run(card, NULL, NULL);
+	assert_int_equal(status->state, TUTTI_STATE_CRASHED);
+	assert_int_equal(crash->cause, TUTTI_CRASH_WATCHDOG);
+	tutti_card_inject(card, TUTTI_INJECT_FIRMWARE_HANG, 0);
+	boot(image_file, image_bytes);
+	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+	SCRIPT_WORDS(OP_ENABLE, 0, 1);
+	tutti_card_inject(card, TUTTI_INJECT_LINK_DOWN, 1);
+	*(uint32_t *)(memory + EVENTS) = 0;
+	*doorbell(0) = 1;
+	settle();
+	assert_null(event_of(TUTTI_EVENT_DOORBELL));
+	tutti_card_inject(card, TUTTI_INJECT_LINK_DOWN, 0);
+	settle();
+	assert_non_null(event_of(TUTTI_EVENT_DOORBELL));
+	tutti_card_inject(card, TUTTI_INJECT_REMOVED, 1);
+	assert_true(discovery->magic == ~0ull);
+	boot(image_file, 0);
+	tutti_card_reset(card);
+}
+
+static uint64_t random_state = 12345;
+
+static uint32_t random_word(void)
+{
+	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(random_state >> 33) << (random_state >> 29 & 7);
+}
+
+/* Values around which things break, or anything. */
+static uint32_t random_value(void)
+{
+	static const uint32_t odd[] = { 0, 1, 0xffffffff, 0x80000000, TABLES, TABLES + 4096, 0x00800000, 0x3fffc,
+					LOCAL_BUFFER, 0x10000000, 64, 4096, 0x1234 };
+
+	return random_word() & 1 ? odd[random_word() % (sizeof(odd) / 4)] : random_word();
+}
+
+/* Whatever is in the rings, the engine page and the page tables: the emulator lives and boots again. */
+static void test_fuzz(void **state)
+{
+	uint32_t words[64], i, k, n, op;
+
+	for (i = 0; i < 3000; i++) {
+		if (status->state != TUTTI_STATE_RUNNING)
+			boot(image_file, image_bytes);
+		for (k = 0; k < 64; k++)
+			words[k] = random_value();
+		for (k = 0; k < 16; k++)
+			table(0)[random_word() % 2048] = random_value() | (uint64_t)random_value() << 32;
+		if (i % 50 == 49) { /* not the event ring's words: the test firmware would wait for ever */
+			words[0] = TUTTI_CORE_ENGINES + (random_word() & 1 ? 0 : 32 + random_word() % 12 * 4);
+			script(OP_POKE, words, 2 + random_word() % 3);
+			continue;
+		}
+		op = random_word() % 18;
+		n = op == TUTTI_CMD_STATE ? 25 + random_word() % 3 : 1 + random_word() % 6;
+		words[0] = op | n << 8 | random_word() << 16;
+		words[1] &= random_word() & 1 ? 3 : ~0u;
+		script(OP_COMMANDS, words, random_word() % 8 ? n : 1 + random_word() % 60);
+	}
+	boot(image_file, image_bytes);
+	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+}
+
+/* An endless loop in deterministic mode ends by the watchdog. */
+static void test_spin(void **state)
+{
+	int i;
+
+	script_begin(OP_SPIN, (uint32_t[]){ 0 }, 1);
+	for (i = 0; i < 3000 && status->state == TUTTI_STATE_RUNNING; i++)
+		tutti_card_run(card, NULL, NULL);
+	assert_int_equal(crash->cause, TUTTI_CRASH_WATCHDOG);
+}
+
+/* ---- fast mode ---- */
+
+static void wait_ms(int ms)
+{
+	struct timespec t = { 0, ms * 1000000l };
+
+	nanosleep(&t, NULL);
+}
+
+static bool until(bool (*condition)(void))
+{
+	int i;
+
+	for (i = 0; i < 3000 && !condition(); i++)
+		wait_ms(1);
+	return condition();
+}
+
+static bool is_asleep(void)
+{
+	return __atomic_load_n(&status->asleep, __ATOMIC_SEQ_CST);
+}
+
+static bool has_doorbell(void)
+{
+	return *(volatile uint32_t *)(memory + EVENTS) && event_of(TUTTI_EVENT_DOORBELL);
+}
+
+static void test_sleep(void **state)
+{
+	uint32_t *events = (uint32_t *)(memory + EVENTS);
+	int i;
+
+	SCRIPT_WORDS(OP_ENABLE, 0, 1);
+	for (i = 0; i < 50; i++) {
+		assert_true(until(is_asleep));
+		*(volatile uint32_t *)events = 0;
+		__atomic_store_n(doorbell(0), 1, __ATOMIC_SEQ_CST);
+		if (is_asleep())
+			tutti_card_kick(card);
+		assert_true(until(has_doorbell));
+	}
+	/* with no inline driver at all */
+	for (i = 0; i < 2000; i++) {
+		*(volatile uint32_t *)events = 0;
+		__atomic_store_n(doorbell(0), 1, __ATOMIC_SEQ_CST);
+		if (is_asleep())
+			tutti_card_kick(card);
+		while (*(volatile uint32_t *)events == 0)
+			;
+	}
+}
+
+static bool has_timer(void)
+{
+	return *(volatile uint32_t *)(memory + EVENTS) && event_of(TUTTI_EVENT_TIMER);
+}
+
+static void test_timer_fast(void **state)
+{
+	SCRIPT_WORDS(OP_TIMER, 0, 0); /* in the past */
+	assert_true(until(has_timer));
+	assert_true(until(is_asleep));
+	SCRIPT_WORDS(OP_TIMER, 200000000, 0);
+	assert_true(until(has_timer));
+}
+
+static void test_spin_fast(void **state)
+{
+	int i;
+
+	script_begin(OP_SPIN, (uint32_t[]){ 0 }, 1);
+	for (i = 0; i < 60000 && status->state == TUTTI_STATE_RUNNING; i++) {
+		tutti_card_run(card, NULL, NULL);
+		wait_ms(1);
+	}
+	assert_int_equal(crash->cause, TUTTI_CRASH_WATCHDOG);
+	boot(image_file, image_bytes);
+	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+	script_begin(OP_SPIN, (uint32_t[]){ 0 }, 1);
+	wait_ms(5);
+	/* destroyed while the firmware runs for ever */
+}
+
+static void test_count_fast(void **state)
+{
+	uint64_t n;
+
+	SCRIPT_WORDS(OP_PEEK, 0, 1);
+	assert_int_equal(tutti_card_instructions(card), 0);
+	tutti_card_count(card, true);
+	SCRIPT_WORDS(OP_PEEK, 0, 100);
+	n = tutti_card_instructions(card);
+	assert_in_range(n, 300, 3000);
+	tutti_card_count(card, false);
+	SCRIPT_WORDS(OP_PEEK, 0, 100);
+	assert_int_equal(tutti_card_instructions(card), n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_deterministic), TEST(test_marks), TEST(test_inject), TEST(test_spin), TEST(test_fuzz),
+		TEST_FAST(test_sleep), TEST_FAST(test_timer_fast), TEST_FAST(test_count_fast), TEST_FAST(test_spin_fast),
+	};
+
+	return cmocka_run_group_tests(tests, make_image, drop_image);
+}
