@@ -337,6 +337,16 @@ int tutti_msg_policy(struct tutti_device *tdev, u64 policy, u64 value)
 	return request_args(tdev, TUTTI_MSG_POLICY, policy, value, 0);
 }
 
+int tutti_msg_policy_ask(struct tutti_device *tdev, u64 policy, u64 which, u64 *value)
+{
+	struct tutti_message message = { .type = TUTTI_MSG_POLICY, .arg = { policy, which, 1 } };
+	int error = request(tdev, &message);
+
+	if (!error)
+		*value = message.value;
+	return error;
+}
+
 int tutti_msg_task_cancel(struct tutti_device *tdev, u32 queue, u64 packet)
 {
 	return request_args(tdev, TUTTI_MSG_TASK_CANCEL, queue, packet, 0);

@@ -43,6 +43,7 @@
 #include "tutti/mmu.h"
 #include "tutti/reference.h"
 #include "tutti/signal.h"
+#include "tutti/sm_state.h"
 #include "tutti/tutti_drm.h"
 
 #define TUTTI_MAX_VECTORS 32u
@@ -253,6 +254,7 @@ int tutti_msg_rsb_invalidate(struct tutti_device *tdev, u32 rsb, u32 mask);
 int tutti_msg_rsb_read(struct tutti_device *tdev, u32 rsb, u64 offset);
 int tutti_msg_sm_enable(struct tutti_device *tdev, u64 first, u64 sms, u64 enable);
 int tutti_msg_policy(struct tutti_device *tdev, u64 policy, u64 value);
+int tutti_msg_policy_ask(struct tutti_device *tdev, u64 policy, u64 which, u64 *value);
 int tutti_msg_task_cancel(struct tutti_device *tdev, u32 queue, u64 packet);
 int tutti_msg_counters(struct tutti_device *tdev);
 int tutti_msg_load(struct tutti_device *tdev, struct tutti_message *reply);

@@ -64,7 +64,7 @@ static void tutti_postclose(struct drm_device *drm, struct drm_file *df)
 	kfree(file);
 }
 
-/* ---- query, kick, control ---- */
+/* ---- query ---- */
 
 static void fill_state(struct tutti_device *tdev, struct drm_tutti_state *state)
 {
@@ -76,31 +76,75 @@ static void fill_state(struct tutti_device *tdev, struct drm_tutti_state *state)
 	state->vectors = tdev->vectors;
 }
 
+static int query_answer(struct drm_tutti_query *args, const void *from, u32 size)
+{
+	if (copy_to_user(u64_to_user_ptr(args->pointer), from, min(size, args->size)))
+		return -EFAULT;
+	args->size = size;
+	return 0;
+}
+
+static int read_sm_states(struct tutti_file *file, void *to, u32 size)
+{
+	struct tutti_device *tdev = file->tdev;
+	int index, error = tutti_enter(file, &index);
+
+	if (error)
+		return error;
+	error = tutti_msg_counters(tdev);
+	if (!error)
+		memcpy_fromio(to, tdev->window + tdev->known.sm_states.offset, size);
+	tutti_exit(file, index);
+	return error;
+}
+
+/* By a copy: user memory may take for ever, and a reset does not wait for it. */
+static int query_sm_states(struct tutti_file *file, struct drm_tutti_query *args)
+{
+	const struct tutti_discovery *known = &file->tdev->known;
+	u32 size = known->sms * sizeof(struct tutti_sm_state);
+	void *copy;
+	int error;
+
+	if (!perfmon_capable())
+		return -EACCES;
+	if (known->sm_states.bytes < size)
+		return -EOPNOTSUPP;
+	copy = kvmalloc(size, GFP_KERNEL_ACCOUNT);
+	if (!copy)
+		return -ENOMEM;
+	error = read_sm_states(file, copy, size);
+	if (!error)
+		error = query_answer(args, copy, size);
+	kvfree(copy);
+	return error;
+}
+
 static int tutti_ioctl_query(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct tutti_device *tdev = to_tutti(drm);
 	struct drm_tutti_query *args = data;
 	struct drm_tutti_state state = {};
-	const void *from = &tdev->known;
-	u32 size = sizeof(tdev->known);
 	int error = tutti_file_check(df->driver_priv);
 
 	if (!error)
 		error = tutti_pm_wait(tdev);
 	if (error)
 		return error;
-	if (args->what == DRM_TUTTI_QUERY_STATE) {
+	switch (args->what) {
+	case DRM_TUTTI_QUERY_DISCOVERY:
+		return query_answer(args, &tdev->known, sizeof(tdev->known));
+	case DRM_TUTTI_QUERY_STATE:
 		fill_state(tdev, &state);
-		from = &state;
-		size = sizeof(state);
-	} else if (args->what != DRM_TUTTI_QUERY_DISCOVERY) {
+		return query_answer(args, &state, sizeof(state));
+	case DRM_TUTTI_QUERY_SM_STATES:
+		return query_sm_states(df->driver_priv, args);
+	default:
 		return -EINVAL;
 	}
-	if (copy_to_user(u64_to_user_ptr(args->pointer), from, min(size, args->size)))
-		return -EFAULT;
-	args->size = size;
-	return 0;
 }
+
+/* ---- kick, control ---- */
 
 static int tutti_ioctl_kick(struct drm_device *drm, void *data, struct drm_file *df)
 {
@@ -136,7 +180,7 @@ static int control_admin(struct tutti_device *tdev, const struct drm_tutti_contr
 	}
 }
 
-static int control(struct tutti_file *file, const struct drm_tutti_control *args)
+static int control(struct tutti_file *file, struct drm_tutti_control *args)
 {
 	switch (args->op) {
 	case DRM_TUTTI_CONTROL_COUNTERS:
@@ -145,6 +189,9 @@ static int control(struct tutti_file *file, const struct drm_tutti_control *args
 		return tutti_msg_counters(file->tdev);
 	case DRM_TUTTI_CONTROL_CANCEL:
 		return args->arg[2] ? -EINVAL : tutti_queue_cancel(file, args->arg[0], args->arg[1]);
+	case DRM_TUTTI_CONTROL_POLICY_ASK:
+		return args->arg[2] ? -EINVAL :
+				      tutti_msg_policy_ask(file->tdev, args->arg[0], args->arg[1], &args->arg[2]);
 	default:
 		return control_admin(file->tdev, args);
 	}
@@ -152,11 +199,11 @@ static int control(struct tutti_file *file, const struct drm_tutti_control *args
 
 static int tutti_ioctl_control(struct drm_device *drm, void *data, struct drm_file *df)
 {
-	const struct drm_tutti_control *args = data;
+	struct drm_tutti_control *args = data;
 	struct tutti_file *file = df->driver_priv;
 	int error, index;
 
-	if (args->pad || args->op > DRM_TUTTI_CONTROL_RESET)
+	if (args->pad || args->op > DRM_TUTTI_CONTROL_POLICY_ASK)
 		return -EINVAL;
 	error = tutti_enter(file, &index);
 	if (error)
@@ -268,5 +315,5 @@ const struct drm_driver tutti_drm_driver = {
 	.desc = "Tutti compute accelerator",
 	TUTTI_DRIVER_DATE
 	.major = 1,
-	.minor = 2,
+	.minor = 3,
 };

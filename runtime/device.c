@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "queue.h"
+#include "trace.h"
 #include "wait.h"
 
 static const struct transport *const transports[] = {&transport_drm, &transport_xrt, &transport_emulator};
@@ -65,6 +66,8 @@ int tutti_device_open(const struct tutti_device_options *options, struct tutti_d
 		device->run = device->transport->run;
 		error = device->transport->open(device, options);
 	}
+	if (!error && (error = trace_open(device)))
+		device->transport->close(device);
 	if (error) {
 		pthread_mutex_destroy(&device->lock);
 		free(device);
@@ -82,6 +85,7 @@ void tutti_device_close(struct tutti_device *device)
 		if (device->queue[i])
 			tutti_queue_destroy(&device->queue[i]->public);
 	print_flush(device);
+	trace_close(device);
 	device->transport->close(device);
 	pthread_mutex_destroy(&device->lock);
 	free(device);
@@ -159,6 +163,7 @@ int device_poll(struct tutti_device *device)
 	if (tutti_load_acquire(&device->errors))
 		queue_deliver_errors(device);
 	print_poll(device);
+	trace_poll(device);
 	return device_dead(device) ? -EIO : 0;
 }
 

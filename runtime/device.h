@@ -9,6 +9,7 @@
  *   queue.c      queues                             rsb.c         reference state buffers
  *   loader.c     code objects (elf_check.c checks them)   launch.c      dispatch and copy
  *   record.c     recordings (condense.c packs)      packet*.c     packet and message tables
+ *   trace.c      trace ring, TUTTI_TRACE
  *
  * Locks, outermost first: recording > device->lock > memory->lock; channel->lock
  * is never held while another is taken, except device->lock by an event.
@@ -63,6 +64,8 @@ struct tutti_device {
 	struct channel channel;
 	struct memory memory;
 	struct print print;
+	struct trace *trace;	 /* TUTTI_TRACE, else NULL */
+	uint32_t trace_lost;	 /* status.trace_lost as last read */
 	void *private; /* the transport's */
 	uint32_t asid;
 	uint32_t boot_sequence;

@@ -10,9 +10,7 @@
 int tutti_policy_get(struct tutti_device *device, enum tutti_policy policy, uint32_t which, uint32_t *value)
 {
 	uint64_t answer = 0;
-	int error = device->transport == &transport_drm
-			    ? -ENOTSUP
-			    : device_request(device, TUTTI_MSG_POLICY, policy, which, 1, &answer);
+	int error = device_request(device, TUTTI_MSG_POLICY, policy, which, 1, &answer);
 
 	if (!error)
 		*value = (uint32_t)answer;
@@ -26,10 +24,10 @@ int tutti_device_sm_states(struct tutti_device *device, unsigned first, unsigned
 
 	if (first > device->known.sms || count > device->known.sms - first)
 		return -EINVAL;
-	/* the driver maps single pages of the window, and not these */
-	if (device->transport == &transport_drm || region->bytes < (uint64_t)device->known.sms * sizeof(*states))
+	if (region->bytes < (uint64_t)device->known.sms * sizeof(*states))
 		return -ENOTSUP;
-	error = device_request(device, TUTTI_MSG_COUNTERS, 0, 0, 0, NULL);
+	error = device->transport->sm_states ? device->transport->sm_states(device)
+					     : device_request(device, TUTTI_MSG_COUNTERS, 0, 0, 0, NULL);
 	if (!error)
 		memcpy(states, device->bar + region->offset + first * sizeof(*states), count * sizeof(*states));
 	return error;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <stdlib.h>
 
+#include "trace.h"
 #include "wait.h"
 
 struct signal_wait {
@@ -107,6 +108,7 @@ int tutti_signal_wait(struct tutti_device *device, tutti_signal_t signal, enum t
 	if (__builtin_expect(channel_waiting(device) || tutti_load_relaxed(&device->errors), 0))
 		device_poll(device);
 	print_poll(device);
+	trace_poll(device);
 	if (seen)
 		*seen = wait.seen;
 	return error;

@@ -36,6 +36,7 @@ struct tutti_device;
  * @reserve: address range of @bytes for a pool, backed on map(). 0 or -errno
  * @map: make [address, + bytes) of a reserved range (or locked memory) visible to the card
  * @pci_address: as in tutti.h; NULL = on no bus
+ * @sm_states: bring the window's table of SM states up to date; NULL = the firmware does
  * @unmap: undo; afterwards the card does not touch it any more
  */
 struct transport {
@@ -54,6 +55,7 @@ struct transport {
 		   unsigned access);
 	int (*unmap)(struct tutti_device *device, void *address, size_t bytes);
 	int (*pci_address)(struct tutti_device *device, char *address, size_t bytes);
+	int (*sm_states)(struct tutti_device *device);
 };
 
 extern const struct transport transport_emulator;

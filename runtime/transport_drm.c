@@ -19,6 +19,7 @@
 #include <drm.h>
 
 #include "queue.h"
+#include "tutti/sm_state.h"
 #include "tutti/tutti_drm.h"
 
 #define SYSTEM_RESERVE (64ull << 30)
@@ -426,6 +427,30 @@ static int control(struct drm_card *card, uint32_t op, uint64_t arg0, uint64_t a
 	return call(card, DRM_IOCTL_TUTTI_CONTROL, &args);
 }
 
+/* Set (CAP_SYS_ADMIN), or with a third argument ask. */
+static int policy_request(struct drm_card *card, struct tutti_message *message)
+{
+	struct drm_tutti_control ask = {.op = DRM_TUTTI_CONTROL_POLICY_ASK,
+					.arg = {message->arg[0], message->arg[1]}};
+	int error;
+
+	if (!message->arg[2])
+		return control(card, DRM_TUTTI_CONTROL_POLICY, message->arg[0], message->arg[1], 0);
+	error = call(card, DRM_IOCTL_TUTTI_CONTROL, &ask);
+	message->value = ask.arg[2];
+	return error;
+}
+
+/* The window is plain memory there. */
+static int drm_sm_states(struct tutti_device *device)
+{
+	struct drm_tutti_query query = {.what = DRM_TUTTI_QUERY_SM_STATES,
+					.size = device->known.sms * sizeof(struct tutti_sm_state),
+					.pointer = (uintptr_t)device->bar + device->known.sm_states.offset};
+
+	return call(device->private, DRM_IOCTL_TUTTI_QUERY, &query);
+}
+
 static int drm_request(struct tutti_device *device, struct tutti_message *message)
 {
 	struct drm_card *card = device->private;
@@ -455,7 +480,7 @@ static int drm_request(struct tutti_device *device, struct tutti_message *messag
 	case TUTTI_MSG_SM_ENABLE:
 		return control(card, DRM_TUTTI_CONTROL_SM_ENABLE, arg[0], arg[1], arg[2]);
 	case TUTTI_MSG_POLICY:
-		return control(card, DRM_TUTTI_CONTROL_POLICY, arg[0], arg[1], 0);
+		return policy_request(card, message);
 	}
 	return -ENOTSUP;
 }
@@ -628,4 +653,5 @@ const struct transport transport_drm = {
     .map = drm_map,
     .unmap = drm_unmap,
     .pci_address = drm_pci_address,
+    .sm_states = drm_sm_states,
 };

@@ -8,6 +8,7 @@
 #include "wait.h"
 
 #include "queue.h"
+#include "trace.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -70,8 +71,10 @@ int wait_for(const struct wait *wait, uint64_t timeout_ns)
 
 	for (;;) {
 		uint64_t seen = device->transport->interrupts(device);
-		bool idle = !device->run || device->run(device, wait_done, (void *)wait);
+		bool idle;
 
+		trace_poll(device);
+		idle = !device->run || device->run(device, wait_done, (void *)wait);
 		device->transport->poll(device);
 		if (wait->deliver && tutti_load_relaxed(&device->errors))
 			queue_deliver_errors(device);

@@ -20,6 +20,7 @@
 #include "softcore.h"
 #include "tensor.h"
 #include "tmd.h"
+#include "trace.h"
 #include "types.h"
 #include "wave.h"
 

@@ -40,7 +40,7 @@ struct tutti_control {
 	uint32_t host_ring_tail; /* messages written by the host, free running */
 	uint32_t card_ring_head; /* messages read by the host, free running */
 	uint32_t heartbeat_us;   /* period wanted; 0 = default 10 ms */
-	uint32_t trace_enable;   /* TUTTI_TRACE_* kinds wanted, bit mask */
+	uint32_t trace_enable;   /* kinds wanted: bit TUTTI_TRACE_*, see trace.h */
 	uint64_t trace_head;     /* trace records read by the host, free running */
 	uint64_t pad1;
 };
@@ -74,7 +74,7 @@ struct tutti_status {
 	uint32_t asleep;            /* 1 = kick after doorbells and messages */
 	uint32_t host_ring_head;    /* messages read by the card, free running */
 	uint32_t card_ring_tail;    /* messages written by the card, free running */
-	uint32_t pad0;
+	uint32_t trace_lost;        /* trace records dropped because the ring was full, free running */
 	uint64_t heartbeat;         /* goes up while the firmware is well */
 	uint64_t heartbeat_time;    /* timer value at the last beat */
 	uint64_t trace_tail;        /* trace records written, free running */
@@ -89,7 +89,7 @@ TUTTI_AT(struct tutti_status, contract_max, 20);
 TUTTI_AT(struct tutti_status, asleep, 24);
 TUTTI_AT(struct tutti_status, host_ring_head, 28);
 TUTTI_AT(struct tutti_status, card_ring_tail, 32);
-TUTTI_AT(struct tutti_status, pad0, 36);
+TUTTI_AT(struct tutti_status, trace_lost, 36);
 TUTTI_AT(struct tutti_status, heartbeat, 40);
 TUTTI_AT(struct tutti_status, heartbeat_time, 48);
 TUTTI_AT(struct tutti_status, trace_tail, 56);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Counters and trace records in the control window
+ * DOC: Counters in the control window
  *
  * Counters are 64-bit, free running since boot. Those of the firmware are
  * brought up to date when it goes idle and on TUTTI_MSG_COUNTERS; those of the
@@ -66,32 +66,5 @@
 #define TUTTI_COUNTER_ENUM(name, text) TUTTI_COUNTER_##name,
 enum tutti_counter { TUTTI_COUNTER_LIST(TUTTI_COUNTER_ENUM) TUTTI_COUNTERS };
 #undef TUTTI_COUNTER_ENUM
-
-/* Trace kinds: struct tutti_trace.kind, bit numbers of tutti_control.trace_enable */
-enum tutti_trace_kind {
-	TUTTI_TRACE_DOORBELL, TUTTI_TRACE_FETCH, TUTTI_TRACE_EXPAND, TUTTI_TRACE_PLACE,
-	TUTTI_TRACE_RUN, TUTTI_TRACE_CTA_DONE, TUTTI_TRACE_COMPLETE, TUTTI_TRACE_FAULT
-};
-
-/** struct tutti_trace - one trace record. */
-struct tutti_trace {
-	uint64_t time;     /* card timer */
-	uint16_t kind;     /* enum tutti_trace_kind */
-	uint16_t queue;
-	uint16_t sm;       /* 0xffff = none */
-	uint16_t slot;     /* task slot */
-	uint64_t packet;
-	uint32_t cta;
-	uint32_t value;    /* kind-dependent: CTAs placed, bytes fetched ... */
-};
-TUTTI_SIZE(struct tutti_trace, 32);
-TUTTI_AT(struct tutti_trace, time, 0);
-TUTTI_AT(struct tutti_trace, kind, 8);
-TUTTI_AT(struct tutti_trace, queue, 10);
-TUTTI_AT(struct tutti_trace, sm, 12);
-TUTTI_AT(struct tutti_trace, slot, 14);
-TUTTI_AT(struct tutti_trace, packet, 16);
-TUTTI_AT(struct tutti_trace, cta, 24);
-TUTTI_AT(struct tutti_trace, value, 28);
 
 #endif

@@ -91,7 +91,7 @@ struct tutti_discovery {
 	struct tutti_region log;        /* struct tutti_log */
 	struct tutti_region crash;      /* struct tutti_crash */
 	struct tutti_region counters;   /* uint64_t[TUTTI_COUNTERS] */
-	struct tutti_region trace;      /* struct tutti_trace_ring */
+	struct tutti_region trace;      /* struct tutti_trace[], a power of two of them */
 	struct tutti_region sm_table;   /* struct tutti_sm_place per SM */
 	struct tutti_region doorbells;  /* one page per queue */
 	struct tutti_region rsb_window; /* RSBs in scratch RAM, as read-only mirror, one page each */

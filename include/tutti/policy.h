@@ -19,7 +19,7 @@
 /**
  * tutti_policy_get() - what is set.
  * @which: resource, class or position, for policies that have several values; else 0
- * Return: 0, -EINVAL (no such policy), -ENOTSUP (the transport cannot ask).
+ * Return: 0, -EINVAL (no such policy).
  */
 int tutti_policy_get(struct tutti_device *device, enum tutti_policy policy, uint32_t which, uint32_t *value);
 
@@ -27,7 +27,7 @@ int tutti_policy_get(struct tutti_device *device, enum tutti_policy policy, uint
  * tutti_device_sm_states() - what SMs have free and have done, brought up to date first.
  * @first, @count: SMs
  * Energy and instructions are 0 without TUTTI_FEATURE_ENERGY. Return: 0, -EINVAL,
- * -ENOTSUP (the transport does not show them).
+ * -EACCES (drm: takes CAP_PERFMON), -ENOTSUP (the card does not show them).
  */
 int tutti_device_sm_states(struct tutti_device *device, unsigned first, unsigned count, struct tutti_sm_state *states);
 
@@ -50,7 +50,7 @@ struct tutti_weights {
  * with the others off. The card must be idle and stay so.
  * @executable: has the kernels calibrate_* of runtime/tools/kernels.c
  * @jobs: of each kind; more are steadier on real cards
- * Return: 0, -ENOTSUP (no energy counters, or the transport does not show them), -EIO (a kernel failed).
+ * Return: 0, -ENOTSUP (no energy counters), -EACCES, -EIO (a kernel failed).
  */
 int tutti_calibrate(struct tutti_device *device, struct tutti_executable *executable, unsigned jobs,
 		    struct tutti_weights *weights);

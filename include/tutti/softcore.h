@@ -183,7 +183,7 @@ enum tutti_command {
 	TUTTI_CMD_TLB = 11, /* 5 words */
 	/* ORDER: SM priority order. words: [1] first position, then SM numbers, two per word, low half first. */
 	TUTTI_CMD_ORDER = 12,
-	/* TRACE: sub = kind. words: [1] queue or SM, [2] argument. Time stamped by the hardware. */
+	/* TRACE: a record of the firmware's (trace.h). sub = kind. words: [1] queue, [2] argument. */
 	TUTTI_CMD_TRACE = 13, /* 3 words */
 	/*
 	 * FLUSH: sub = gpc | TUTTI_FLUSH_* << 8. words: [1] cga id or lmem slot, [2] GPC-local

@@ -13,6 +13,9 @@
  *   another file. Everything a file made goes when it is closed.
  * - timeouts are absolute CLOCK_MONOTONIC nanoseconds, and every call can be repeated
  *   after -EINTR.
+ * - what belongs to the card as a whole (policies, which SMs are on, resets) is changed by
+ *   CAP_SYS_ADMIN only, holds for all files, and is as at boot after a device reset. Everybody
+ *   may ask for policies; what single SMs do shows others' work, and takes CAP_PERFMON.
  *
  * Errors every call may give, not repeated below: -ENODEV the card is gone; -EIO the
  * file was opened before a device reset, or the card is wedged: close and reopen;
@@ -68,6 +71,7 @@ extern "C" {
 /* struct drm_tutti_query.what */
 #define DRM_TUTTI_QUERY_DISCOVERY 0 /* struct tutti_discovery */
 #define DRM_TUTTI_QUERY_STATE 1     /* struct drm_tutti_state */
+#define DRM_TUTTI_QUERY_SM_STATES 2 /* struct tutti_sm_state of each SM, up to date; CAP_PERFMON */
 
 /** struct drm_tutti_state - how the card is. */
 struct drm_tutti_state {
@@ -92,7 +96,7 @@ TUTTI_AT(struct drm_tutti_state, pad, 28);
  * struct drm_tutti_query - read-only data of the device.
  *
  * At most @size bytes are copied to @pointer; @size then tells how many there are.
- * Errors: -EINVAL unknown @what.
+ * Errors: -EINVAL unknown @what; SM_STATES: -EACCES, -ENOTSUP the card does not show them.
  */
 struct drm_tutti_query {
 	__u32 what;
@@ -441,6 +445,7 @@ TUTTI_AT(struct drm_tutti_kick, pad, 0);
 #define DRM_TUTTI_CONTROL_SM_ENABLE 2 /* arg: as TUTTI_MSG_SM_ENABLE; CAP_SYS_ADMIN */
 #define DRM_TUTTI_CONTROL_POLICY 3    /* arg: as TUTTI_MSG_POLICY; CAP_SYS_ADMIN */
 #define DRM_TUTTI_CONTROL_RESET 4     /* arg: DRM_TUTTI_RESET_*; CAP_SYS_ADMIN */
+#define DRM_TUTTI_CONTROL_POLICY_ASK 5 /* arg: policy, which (as TUTTI_MSG_POLICY), out: its value */
 
 /* arg[0] of DRM_TUTTI_CONTROL_RESET */
 #define DRM_TUTTI_RESET_FIRMWARE 0 /* reload the firmware: no context survives, memory does */

@@ -42,25 +42,6 @@ void card_publish(struct tutti_card *card)
 				    card->counts[i] + tutti_load_relaxed(&card->shared_counts[i]));
 }
 
-void card_trace(struct tutti_card *card, unsigned kind, unsigned queue, unsigned sm, unsigned slot, uint64_t packet,
-		uint32_t cta, uint32_t value)
-{
-	struct tutti_trace *record;
-
-	if (likely(!(tutti_load_relaxed(&card->control->trace_enable) >> (kind & 31) & 1)))
-		return;
-	pthread_mutex_lock(&card->trace_lock);
-	/* A full ring drops the newest: what the host has not read stays. */
-	if (card->trace_tail - tutti_load_acquire(&card->control->trace_head) < card->trace_records) {
-		record = &card->trace[card->trace_tail & (card->trace_records - 1)];
-		*record = (struct tutti_trace){ .time = card_time(card), .kind = (uint16_t)kind,
-						.queue = (uint16_t)queue, .sm = (uint16_t)sm, .slot = (uint16_t)slot,
-						.packet = packet, .cta = cta, .value = value };
-		tutti_store_release(&card->status->trace_tail, ++card->trace_tail);
-	}
-	pthread_mutex_unlock(&card->trace_lock);
-}
-
 /* ---- what the SM array asks ---- */
 
 const struct tutti_card_config *card_config(const struct tutti_card *card)
@@ -118,7 +99,8 @@ void card_power_on(struct tutti_card *card)
 	memset(card->shared_counts, 0, sizeof(card->shared_counts));
 	memset(log, 0, d->log.bytes);
 	log->bytes = d->log.bytes - sizeof(*log);
-	card->trace_tail = 0;
+	card->trace_tail = card->trace_lost = 0;
+	card->trace_half = false;
 	card->virtual_instructions = 0;
 }
 
@@ -276,7 +258,7 @@ static bool drive_deterministic(struct tutti_card *card, bool (*done)(void *), v
 	bool worked = false, idle = false;
 
 	while (!idle && card_time(card) < end) {
-		if (done && done(context))
+		if ((done && done(context)) || trace_leave(card))
 			break;
 		idle = !card_round(card);
 		worked |= !idle;
@@ -303,7 +285,7 @@ static bool drive_fast(struct tutti_card *card, bool (*done)(void *), void *cont
 	uint32_t seq;
 
 	for (;;) {
-		if (done && done(context))
+		if ((done && done(context)) || trace_leave(card))
 			return false;
 		seq = tutti_load_acquire(&card->wake_seq);
 		if (card_round(card)) {

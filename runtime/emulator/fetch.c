@@ -197,6 +197,7 @@ void fetch_signal(struct tutti_card *card, const uint32_t *w)
 		__atomic_fetch_sub(&signal->value, 1, __ATOMIC_SEQ_CST);
 	}
 	bus_write(card, host, 8);
+	card_trace(card, TUTTI_TRACE_COMPLETE, w[1] >> 16, 0xffff, 0, w[2] | (uint64_t)w[3] << 32, 0, 1);
 	/* Behind the decrement: a waiter announces itself, then looks at the value once more. */
 	if (unlikely(tutti_load_relaxed(&signal->waiters))) {
 		bus_read(card, host, 4);

@@ -163,7 +163,9 @@ struct tutti_card {
 	uint64_t shared_counts[TUTTI_COUNTERS] __attribute__((aligned(64)));
 	pthread_mutex_t trace_lock;
 	pthread_mutex_t core_lock; /* between core_ops.interrupt and a reset of the core */
-	uint64_t trace_tail;
+	uint64_t trace_tail; /* under trace_lock */
+	uint32_t trace_lost;
+	bool trace_half;     /* atomic: records have come to a ring half full since trace_leave() last said so */
 	uint32_t armed; /* bit per enum tutti_card_fault, see inject.c */
 	struct inject *inject;
 
@@ -206,6 +208,14 @@ static inline size_t card_sm_bytes(const struct tutti_card *card)
 static inline void count(struct tutti_card *card, enum tutti_counter counter, uint64_t n)
 {
 	card->counts[counter] += n;
+}
+
+/* trace.c */
+/** trace_leave() - who drives the card had better let the host read the trace ring. */
+static inline bool trace_leave(struct tutti_card *card)
+{
+	return unlikely(__atomic_load_n(&card->trace_half, __ATOMIC_RELAXED)) &&
+	       __atomic_exchange_n(&card->trace_half, false, __ATOMIC_RELAXED);
 }
 
 /* window.c */

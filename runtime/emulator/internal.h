@@ -14,6 +14,7 @@
  *   loader.c   firmware image check and load
  *   inject.c   fault injection
  *   mover.c    movers
+ *   trace.c    trace ring
  *   sm.c       SM array: resources, rasteriser, CTA and wave states
  *   wave.c     running waves: unicorn RV64
  */
@@ -25,6 +26,7 @@
 #include "card.h"
 #include "tutti/barrier.h"
 #include "tutti/code_object.h"
+#include "tutti/trace.h"
 
 struct sm_array;
 struct core;
@@ -56,7 +58,11 @@ int mmu_copy_out(struct tutti_card *card, uint32_t asid, uint64_t va, const void
 bool engines_event(struct tutti_card *card, const struct tutti_event *event);
 /** card_count() - add to a hardware counter. Thread-safe. */
 void card_count(struct tutti_card *card, enum tutti_counter counter, uint64_t n);
-/** card_trace() - append a trace record if its kind is enabled. Thread-safe. */
+/** card_trace_record() - append a record of 32 bytes, whose time is filled in, if its kind is enabled. Thread-safe. */
+void card_trace_record(struct tutti_card *card, const struct tutti_trace *record);
+/** card_trace_kinds() - the word that says which kinds are enabled. */
+const uint32_t *card_trace_kinds(const struct tutti_card *card);
+/** card_trace() - the same from its fields. */
 void card_trace(struct tutti_card *card, unsigned kind, unsigned queue, unsigned sm, unsigned slot,
 		uint64_t packet, uint32_t cta, uint32_t value);
 /** card_time() - the card's timer now. */

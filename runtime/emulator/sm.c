@@ -124,6 +124,7 @@ int sm_array_create(struct tutti_card *card, struct sm_array **out)
 		return -ENOMEM;
 	array->card = card;
 	array->limits = limits;
+	array->trace = card_trace_kinds(card);
 	array->deterministic = card_config(card)->mode == TUTTI_CARD_DETERMINISTIC;
 	array->sms = limits->sms;
 	array->slots = limits->task_slots ? limits->task_slots : 1;
@@ -368,6 +369,8 @@ void sm_array_state(struct sm_array *array, unsigned number, unsigned flags, con
 		task_fill(array, task, state, &shape, level, split);
 		slot->version++;
 	}
+	if (sm_tracing(array))
+		sm_trace_state(array, number);
 	if (mask) {
 		state_to_mask(array, number, state->first, mask, words);
 		return;
@@ -431,6 +434,8 @@ struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned numbe
 	cta->used = true;
 	cta->frozen = cta->special = false;
 	slot->resident++;
+	if (sm_tracing(array))
+		sm_trace_cta(array, cta);
 	return cta;
 }
 
@@ -467,6 +472,8 @@ int sm_array_launch(struct sm_array *array, unsigned number, unsigned flags, con
 	task = array->slot[number].task;
 	if (!task->state.waves || task->state.asid >= TUTTI_MAX_CONTEXTS)
 		return -EINVAL;
+	if (sm_tracing(array))
+		sm_trace_launch(array, number, flags, words, n);
 	if (unlikely(flags))
 		return launch_special(array, number, flags, words, n);
 	while (n && !error) {

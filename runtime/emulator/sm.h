@@ -9,6 +9,7 @@
  *   energy.c     instruction classes, energy
  *   rasteriser.c CTA coordinates
  *   sm_tensor.c, wait.c  tensor requests; waves that wait for memory
+ *   sm_trace.c   what the trace unit hears of launches
  *   launch.c, cga.c, cga_barrier.c, dsmem.c  CGAs, see cga.h; LAUNCH with work items
  *   request.c    services that the firmware does
  *   schedule.c   engines: which wave runs next, workers, time slices
@@ -297,6 +298,7 @@ struct sm_array {
 	const struct tutti_discovery *limits;
 	bool deterministic;
 	bool energy; /* instruction classes are counted */
+	const uint32_t *trace; /* kinds of trace records wanted */
 	uint32_t window; /* log2 of the window of recent instructions, timer ticks */
 	pthread_mutex_t energy_lock;
 	uint32_t class_energy[TUTTI_CLASSES], resource_energy[TUTTI_RESOURCES];
@@ -470,6 +472,18 @@ static inline bool engine_can_run(const struct engine *engine, const struct cta 
 {
 	return likely(!cta->frozen && !tutti_load_relaxed(&cta->failed) && cta->sm != engine->stuck_sm);
 }
+
+/* sm_trace.c */
+/** sm_tracing() - some kind is. */
+static inline bool sm_tracing(const struct sm_array *array)
+{
+	return unlikely(tutti_load_relaxed(array->trace));
+}
+
+void sm_trace_state(struct sm_array *array, unsigned slot);
+/** sm_trace_launch() - before a LAUNCH is done. sm_trace_cta() - @cta has its resources. */
+void sm_trace_launch(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n);
+void sm_trace_cta(struct sm_array *array, const struct cta *cta);
 
 /* sm_tensor.c */
 int sm_tensor_create(struct sm_array *array);

@@ -15,6 +15,7 @@ static const struct {
 	{ "validate", command_validate, "does everything work here? one line each" },
 	{ "dump", command_dump, "read a device core dump" },
 	{ "calibrate", command_calibrate, "weights of the policies that go by energy" },
+	{ "trace", command_trace, "where CTAs were placed and when they ran, as pictures" },
 	{ "bench", command_bench, "measure launches, boot, copies; table and JSON" },
 };
 

@@ -28,7 +28,7 @@ struct defect {
 #define VA_END (1ull << 47)
 
 static const struct defect defects[] = {
-	D(QUERY, query, what, 2, EINVAL, "unknown"),
+	D(QUERY, query, what, DRM_TUTTI_QUERY_SM_STATES + 1, EINVAL, "unknown"),
 	D(QUERY, query, what, ~0u, EINVAL, "unknown"),
 	D(QUERY, query, pointer, 0, EFAULT, "null"),
 	D(QUERY, query, pointer, 0xffff888000000000ull, EFAULT, "kernel address"),
@@ -162,7 +162,7 @@ static const struct defect defects[] = {
 	P(CONTROL, control, pad),
 	P(CONTROL, control, arg[0]), P(CONTROL, control, arg[1]), P(CONTROL, control, arg[2]),
 	D(CONTROL, control, op, 1, ENOENT, "cancel, without a queue"),
-	D(CONTROL, control, op, DRM_TUTTI_CONTROL_RESET + 1, EINVAL, "unknown"),
+	D(CONTROL, control, op, DRM_TUTTI_CONTROL_POLICY_ASK + 1, EINVAL, "unknown"),
 	D(CONTROL, control, op, ~0u, EINVAL, "unknown"),
 };
 

@@ -9,20 +9,6 @@
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
 
-static struct rig *rig;
-
-static int open_rig(void **state)
-{
-	rig = rig_open(NULL);
-	return 0;
-}
-
-static int close_rig(void **state)
-{
-	rig_close(rig);
-	return 0;
-}
-
 struct feeder {
 	pthread_t thread;
 	struct tutti_queue *queue;
@@ -350,5 +336,5 @@ int main(void)
 		T("SYS-08, REL-07: queues come and go, doorbells are used again", queues_come_and_go),
 	};
 
-	return cmocka_run_group_tests_name("signal", tests, open_rig, close_rig);
+	return cmocka_run_group_tests_name("signal", tests, rig_group_open, rig_group_close);
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: Pictures of traces */
+#ifndef TUTTI_TOOL_TRACE_DRAW_H
+#define TUTTI_TOOL_TRACE_DRAW_H
+
+#include <stdio.h>
+
+#include "trace_model.h"
+
+/** trace_draw_lake() - level diagram of one placement. 0, -EIO, -ENODATA: free slots were not recorded. */
+int trace_draw_lake(const struct trace_model *model, const struct trace_placement *placement, FILE *file);
+/** trace_draw_time() - who was on which SM from @from to @to µs after the start. 0 or -EIO. */
+int trace_draw_time(const struct trace_model *model, double from, double to, FILE *file);
+
+#endif

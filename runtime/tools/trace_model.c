@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace_model.h"
+
+#define NONE UINT32_MAX
+#define SLOTS 256u
+
+/* ---- the file ---- */
+
+static int read_records(struct trace_model *model, FILE *file)
+{
+	size_t room = 0, n;
+
+	do {
+		if (model->count == room) {
+			struct tutti_trace *more = realloc(model->records, (room + 65536) * sizeof(*more));
+
+			if (!more)
+				return -ENOMEM;
+			model->records = more;
+			room += 65536;
+		}
+		n = fread(model->records + model->count, sizeof(*model->records), room - model->count, file);
+		model->count += n;
+	} while (n);
+	return ferror(file) ? -EIO : 0;
+}
+
+static int read_file(struct trace_model *model, FILE *file)
+{
+	const struct tutti_trace_file *head = &model->head;
+
+	if (fread(&model->head, sizeof(model->head), 1, file) != 1 || head->magic != TUTTI_TRACE_MAGIC ||
+	    head->version != TUTTI_TRACE_VERSION || head->discovery_bytes != sizeof(model->card) ||
+	    fread(&model->card, sizeof(model->card), 1, file) != 1)
+		return -EINVAL;
+	if (!model->card.sms || model->card.sms > TUTTI_MAX_SMS || model->card.gpcs > TUTTI_MAX_GPCS ||
+	    !model->card.timer_hz || (head->places && head->places != model->card.sms))
+		return -EINVAL;
+	if (head->places) {
+		model->places = calloc(head->places, sizeof(*model->places));
+		if (!model->places)
+			return -ENOMEM;
+		if (fread(model->places, sizeof(*model->places), head->places, file) != head->places)
+			return -EINVAL;
+	}
+	return read_records(model, file);
+}
+
+/* ---- from records to tasks, placements and CTAs ---- */
+
+/* What is going on while the records are gone through. */
+struct replay {
+	struct trace_model *model;
+	uint32_t task[SLOTS];             /* of each slot, NONE = not known */
+	uint32_t resident[TUTTI_MAX_SMS]; /* CTAs on each SM: first of a list */
+	uint8_t free[TUTTI_MAX_SMS];      /* before the next placement */
+	bool free_known, open;            /* open: the last placement can grow */
+};
+
+static void note_state(struct replay *replay, const struct tutti_trace *r)
+{
+	struct trace_model *model = replay->model;
+	uint32_t *task = &replay->task[r->slot % SLOTS];
+	const struct trace_task *old = *task == NONE ? NULL : &model->tasks[*task];
+
+	/* sent again: to SMs that came late, or to go on after an eviction */
+	if (old && old->queue == r->queue && old->packet == r->packet && old->ctas == r->cta &&
+	    !(old->ended == old->ctas && old->taken == old->ctas))
+		return;
+	*task = model->task_count++;
+	model->tasks[*task] = (struct trace_task){
+		.packet = r->packet, .queue = r->queue, .waves = r->sm, .ctas = r->cta,
+		.group = r->value & 0xffffff, .kind = r->value >> 24,
+	};
+}
+
+static void note_free(struct replay *replay, const struct tutti_trace *r)
+{
+	struct tutti_trace_free free;
+	unsigned i;
+
+	memcpy(&free, r, sizeof(free));
+	for (i = 0; i < free.sms && i < TUTTI_TRACE_SMS && free.first + i < replay->model->card.sms; i++)
+		replay->free[free.first + i] = free.free[i];
+	replay->free_known = true;
+}
+
+static int note_place(struct replay *replay, const struct tutti_trace *r)
+{
+	struct trace_model *model = replay->model;
+	uint32_t task = replay->task[r->slot % SLOTS];
+	struct trace_placement *p = &model->placements[model->placement_count];
+	bool free_known = replay->free_known;
+
+	replay->free_known = false;
+	if (task == NONE)
+		return 0;
+	if (replay->open && p[-1].task == task)
+		return 0;
+	*p = (struct trace_placement){ .time = r->time, .task = task, .first = model->cta_count };
+	model->placement_count++;
+	replay->open = true;
+	if (!free_known)
+		return 0;
+	p->free = malloc(model->card.sms);
+	if (!p->free)
+		return -ENOMEM;
+	memcpy(p->free, replay->free, model->card.sms);
+	return 0;
+}
+
+/* The lowest lane of an SM that nobody has. */
+static uint16_t free_lane(const struct replay *replay, unsigned sm)
+{
+	const struct trace_cta *ctas = replay->model->ctas;
+	uint16_t lane = 0;
+	uint32_t i = replay->resident[sm];
+
+	while (i != NONE) {
+		if (ctas[i].lane != lane) {
+			i = ctas[i].next;
+			continue;
+		}
+		lane++;
+		i = replay->resident[sm];
+	}
+	return lane;
+}
+
+static void note_cta(struct replay *replay, const struct tutti_trace *r)
+{
+	struct trace_model *model = replay->model;
+	uint32_t task = replay->task[r->slot % SLOTS];
+
+	if (task == NONE || r->sm >= model->card.sms)
+		return;
+	model->ctas[model->cta_count] = (struct trace_cta){
+		.task = task, .number = r->cta, .group = r->value, .sm = r->sm, .lane = free_lane(replay, r->sm),
+		.taken = r->time, .run = TRACE_NEVER, .done = TRACE_NEVER, .next = replay->resident[r->sm],
+	};
+	replay->resident[r->sm] = model->cta_count++;
+	model->tasks[task].taken++;
+	if (replay->open && model->placements[model->placement_count - 1].task == task)
+		model->placements[model->placement_count - 1].ctas++;
+}
+
+/* Where the CTA of a record is linked from; NULL = it was taken before the trace began. */
+static uint32_t *find_resident(struct replay *replay, const struct tutti_trace *r)
+{
+	struct trace_cta *ctas = replay->model->ctas;
+	uint32_t *at, task = replay->task[r->slot % SLOTS];
+
+	if (r->sm >= replay->model->card.sms)
+		return NULL;
+	for (at = &replay->resident[r->sm]; *at != NONE; at = &ctas[*at].next)
+		if (ctas[*at].task == task && ctas[*at].number == r->cta)
+			return at;
+	return NULL;
+}
+
+static void note_run(struct replay *replay, const struct tutti_trace *r)
+{
+	uint32_t *at = find_resident(replay, r);
+
+	if (at && replay->model->ctas[*at].run == TRACE_NEVER)
+		replay->model->ctas[*at].run = r->time;
+}
+
+static void note_done(struct replay *replay, const struct tutti_trace *r)
+{
+	uint32_t *at = find_resident(replay, r);
+	struct trace_cta *cta;
+
+	replay->open = false;
+	if (!at)
+		return;
+	cta = &replay->model->ctas[*at];
+	cta->done = r->time;
+	replay->model->tasks[cta->task].ended++;
+	*at = cta->next;
+}
+
+static int replay_record(struct replay *replay, const struct tutti_trace *r)
+{
+	switch (r->kind) {
+	case TUTTI_TRACE_STATE:
+		note_state(replay, r);
+		break;
+	case TUTTI_TRACE_FREE:
+		note_free(replay, r);
+		break;
+	case TUTTI_TRACE_PLACE:
+		return note_place(replay, r);
+	case TUTTI_TRACE_CTA:
+		note_cta(replay, r);
+		break;
+	case TUTTI_TRACE_RUN:
+		note_run(replay, r);
+		break;
+	case TUTTI_TRACE_CTA_DONE:
+		note_done(replay, r);
+		break;
+	}
+	return 0;
+}
+
+static int allocate(struct trace_model *model)
+{
+	size_t count[TUTTI_TRACE_KINDS] = { 0 };
+
+	for (size_t i = 0; i < model->count; i++)
+		if (model->records[i].kind < TUTTI_TRACE_KINDS)
+			count[model->records[i].kind]++;
+	model->tasks = calloc(count[TUTTI_TRACE_STATE] + 1, sizeof(*model->tasks));
+	model->ctas = calloc(count[TUTTI_TRACE_CTA] + 1, sizeof(*model->ctas));
+	model->placements = calloc(count[TUTTI_TRACE_PLACE] + 1, sizeof(*model->placements));
+	return model->tasks && model->ctas && model->placements ? 0 : -ENOMEM;
+}
+
+static int build(struct trace_model *model)
+{
+	struct replay *replay = calloc(1, sizeof(*replay));
+	int error = replay ? allocate(model) : -ENOMEM;
+
+	if (!error) {
+		replay->model = model;
+		memset(replay->task, 0xff, sizeof(replay->task));
+		memset(replay->resident, 0xff, sizeof(replay->resident));
+	}
+	for (size_t i = 0; i < model->count && !error; i++)
+		error = replay_record(replay, &model->records[i]);
+	free(replay);
+	if (model->count) {
+		model->first = model->records[0].time;
+		model->last = model->records[model->count - 1].time;
+	}
+	return error;
+}
+
+int trace_load(struct trace_model *model, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	int error;
+
+	memset(model, 0, sizeof(*model));
+	if (!file)
+		return -errno;
+	error = read_file(model, file);
+	fclose(file);
+	if (!error)
+		error = build(model);
+	if (error)
+		trace_unload(model);
+	return error;
+}
+
+void trace_unload(struct trace_model *model)
+{
+	for (uint32_t i = 0; i < model->placement_count; i++)
+		free(model->placements[i].free);
+	free(model->placements);
+	free(model->ctas);
+	free(model->tasks);
+	free(model->records);
+	free(model->places);
+	memset(model, 0, sizeof(*model));
+}
+
+double trace_us(const struct trace_model *model, uint64_t time)
+{
+	return (double)(time - model->first) * 1e6 / (double)model->card.timer_hz;
+}
+
+unsigned trace_gpc(const struct trace_model *model, unsigned sm)
+{
+	unsigned g = 0;
+
+	while (g + 1 < model->card.gpcs && sm >= model->card.gpc[g + 1].first_sm)
+		g++;
+	return g;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: A trace file as tasks, placements and CTAs, for `tutti trace` */
+#ifndef TUTTI_TOOL_TRACE_MODEL_H
+#define TUTTI_TOOL_TRACE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tutti/trace_api.h"
+
+#define TRACE_NEVER UINT64_MAX
+
+/** struct trace_task - one grid or queue task: what a STATE message began. */
+struct trace_task {
+	uint64_t packet;
+	uint16_t queue, waves;
+	uint32_t ctas;         /* of the grid */
+	uint32_t group, kind;  /* CTAs of an outermost CGA, 0 = none, and its TUTTI_CGA_* */
+	uint32_t taken, ended; /* CTAs */
+};
+
+/** struct trace_cta - one CTA; times in ticks, TRACE_NEVER = not seen. */
+struct trace_cta {
+	uint32_t task, number;
+	uint32_t group;  /* 1 + number of its CGA in the grid, 0 = none */
+	uint16_t sm;
+	uint16_t lane;   /* among those on the SM at the same time */
+	uint64_t taken, run, done;
+	uint32_t next;   /* on the SM meanwhile */
+};
+
+/** struct trace_placement - launch messages of one task in a row, nothing having ended in between. */
+struct trace_placement {
+	uint64_t time;
+	uint32_t task;
+	uint32_t first, ctas; /* in the table of CTAs */
+	uint8_t *free;        /* slots of each SM before; NULL = not recorded */
+};
+
+/** struct trace_model - all of a file. */
+struct trace_model {
+	struct tutti_trace_file head;
+	struct tutti_discovery card;
+	struct tutti_sm_place *places; /* NULL = none */
+	struct tutti_trace *records;
+	size_t count;
+	struct trace_task *tasks;
+	struct trace_cta *ctas;
+	struct trace_placement *placements;
+	uint32_t task_count, cta_count, placement_count;
+	uint64_t first, last; /* time */
+};
+
+/** trace_load() - read a file. 0 or -errno: -EINVAL = it is no trace. */
+int trace_load(struct trace_model *model, const char *path);
+void trace_unload(struct trace_model *model);
+/** trace_us() - time since the first record, µs. */
+double trace_us(const struct trace_model *model, uint64_t time);
+/** trace_gpc() - GPC of an SM. */
+unsigned trace_gpc(const struct trace_model *model, unsigned sm);
+
+#endif

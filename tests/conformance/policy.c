@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+/* What belongs to the card as a whole: policies, SMs that are on; who may set them, and who sees what SMs do. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "calls.h"
+#include "tutti/discovery.h"
+#include "tutti/sm_state.h"
+
+static int control(int fd, uint32_t op, uint64_t arg0, uint64_t arg1, uint64_t arg2)
+{
+	struct drm_tutti_control args = {.op = op, .arg = {arg0, arg1, arg2}};
+
+	return call(fd, DRM_IOCTL_TUTTI_CONTROL, &args);
+}
+
+static int policy_set(int fd, uint64_t policy, uint64_t value)
+{
+	return control(fd, DRM_TUTTI_CONTROL_POLICY, policy, value, 0);
+}
+
+static int policy_ask(int fd, uint64_t policy, uint64_t which, uint64_t *value)
+{
+	struct drm_tutti_control args = {.op = DRM_TUTTI_CONTROL_POLICY_ASK, .arg = {policy, which}};
+	int error = call(fd, DRM_IOCTL_TUTTI_CONTROL, &args);
+
+	*value = args.arg[2];
+	return error;
+}
+
+static int query(int fd, uint32_t what, void *to, uint32_t *size)
+{
+	struct drm_tutti_query args = {.what = what, .size = *size, .pointer = (uintptr_t)to};
+	int error = call(fd, DRM_IOCTL_TUTTI_QUERY, &args);
+
+	*size = args.size;
+	return error;
+}
+
+static bool discovery(struct rig *rig, struct tutti_discovery *known)
+{
+	uint32_t size = sizeof(*known);
+
+	EXPECT(0, query(rig->fd, DRM_TUTTI_QUERY_DISCOVERY, known, &size));
+	return true;
+}
+
+/* ---- policies ---- */
+
+static const struct {
+	uint64_t policy, value, which, answer, bad; /* @which: what to ask for then; @bad: a value nobody can set */
+} policies[] = {
+	{TUTTI_POLICY_ISSUE, 1, 0, 1, 2},
+	{TUTTI_POLICY_CTA_CAP, 3, 0, 3, 1ull << 32},
+	{TUTTI_POLICY_LEVEL_SEARCH, 2, 0, 2, 3},
+	{TUTTI_POLICY_SM_ORDER, 0 << 16 | 1, 0, 1, 0xffffffff},
+	{TUTTI_POLICY_CHOICE, TUTTI_CHOICE_REMAINING, 0, TUTTI_CHOICE_REMAINING, 99},
+	{TUTTI_POLICY_SEARCH, TUTTI_SEARCH_GROUPED, 0, TUTTI_SEARCH_GROUPED, 99},
+	{TUTTI_POLICY_SPLIT, 1, 0, 1, 2},
+	{TUTTI_POLICY_REMAINING_WEIGHT, 2 << 24 | 77, 2, 77, 255u << 24},
+	{TUTTI_POLICY_POWER_WINDOW, 64, 0, 64, 65},
+	{TUTTI_POLICY_COMBINE, 3 << 16 | 4, 0, 3 << 16 | 4, 0},
+};
+#define POLICIES (sizeof(policies) / sizeof(policies[0]))
+
+/* Set through one file, seen through another; work goes on under each. */
+static bool set_and_ask(struct rig *rig)
+{
+	struct rig other = {.fd = -1};
+	uint64_t before, now;
+
+	SKIP_UNLESS(!getuid(), "only root sets policies");
+	CHECK(rig_queue(rig) && rig_open(&other));
+	for (unsigned i = 0; i < POLICIES; i++) {
+		EXPECT(0, policy_ask(rig->fd, policies[i].policy, policies[i].which, &before));
+		EXPECT(0, policy_set(rig->fd, policies[i].policy, policies[i].value));
+		EXPECT(0, policy_ask(other.fd, policies[i].policy, policies[i].which, &now));
+		EXPECT((long)policies[i].answer, (long)now);
+		CHECK(rig_works(rig));
+		EXPECT(EINVAL, policy_set(rig->fd, policies[i].policy, policies[i].bad));
+		EXPECT(0, policy_ask(other.fd, policies[i].policy, policies[i].which, &now));
+		EXPECT((long)policies[i].answer, (long)now);
+		if (policies[i].which)
+			before |= policies[i].which << 24; /* which weight it is */
+		EXPECT(0, policy_set(rig->fd, policies[i].policy, before));
+	}
+	rig_close(&other);
+	return true;
+}
+
+static bool unknown(struct rig *rig)
+{
+	uint64_t value;
+
+	CHECK(rig_open(rig));
+	EXPECT(EINVAL, policy_ask(rig->fd, TUTTI_POLICIES, 0, &value));
+	EXPECT(EINVAL, policy_ask(rig->fd, 1ull << 32, 0, &value));
+	EXPECT(EINVAL, policy_ask(rig->fd, TUTTI_POLICY_REMAINING_WEIGHT, TUTTI_RESOURCES, &value));
+	EXPECT(EINVAL, control(rig->fd, DRM_TUTTI_CONTROL_POLICY_ASK, TUTTI_POLICY_ISSUE, 0, 1));
+	SKIP_UNLESS(!getuid(), "only root sets policies");
+	EXPECT(EINVAL, policy_set(rig->fd, TUTTI_POLICIES, 0));
+	EXPECT(EINVAL, control(rig->fd, DRM_TUTTI_CONTROL_POLICY, TUTTI_POLICY_ISSUE, 0, 1));
+	return true;
+}
+
+static bool nobody_asks(void *data)
+{
+	const struct tutti_discovery *known = data;
+	struct rig rig = {.fd = -1};
+	uint64_t value;
+	uint32_t size = 0;
+
+	CHECK(!setgid(65534) && !setuid(65534) && rig_queue(&rig));
+	for (unsigned i = 0; i < POLICIES; i++) {
+		EXPECT(EACCES, policy_set(rig.fd, policies[i].policy, policies[i].value));
+		EXPECT(0, policy_ask(rig.fd, policies[i].policy, policies[i].which, &value));
+		CHECK(value != policies[i].answer);
+	}
+	EXPECT(EACCES, control(rig.fd, DRM_TUTTI_CONTROL_SM_ENABLE, 0, known->sms, 0));
+	EXPECT(EACCES, query(rig.fd, DRM_TUTTI_QUERY_SM_STATES, NULL, &size));
+	CHECK(rig_works(&rig));
+	rig_close(&rig);
+	return true;
+}
+
+static bool nobody(struct rig *rig)
+{
+	struct tutti_discovery known;
+
+	SKIP_UNLESS(!getuid(), "needs root, to be somebody else");
+	CHECK(rig_open(rig) && discovery(rig, &known));
+	allow_everybody();
+	return in_child(nobody_asks, &known);
+}
+
+static bool as_at_boot(struct rig *rig)
+{
+	struct rig after = {.fd = -1};
+	uint64_t before[POLICIES], now;
+
+	SKIP_UNLESS(!getuid(), "only root resets the card");
+	CHECK(rig_open(rig));
+	for (unsigned i = 0; i < POLICIES; i++) {
+		EXPECT(0, policy_ask(rig->fd, policies[i].policy, policies[i].which, &before[i]));
+		EXPECT(0, policy_set(rig->fd, policies[i].policy, policies[i].value));
+	}
+	EXPECT(0, device_reset());
+	EXPECT(EIO, policy_ask(rig->fd, TUTTI_POLICY_ISSUE, 0, &now));
+	CHECK(rig_fresh(&after));
+	for (unsigned i = 0; i < POLICIES; i++) {
+		EXPECT(0, policy_ask(after.fd, policies[i].policy, policies[i].which, &now));
+		EXPECT((long)before[i], (long)now);
+	}
+	CHECK(rig_works(&after));
+	rig_close(&after);
+	return true;
+}
+
+/* ---- SMs ---- */
+
+/* What each SM has run since the last call. */
+static bool sms_run(struct rig *rig, unsigned sms, uint64_t *ran)
+{
+	uint32_t size = sms * sizeof(struct tutti_sm_state);
+	struct tutti_sm_state *states = malloc(size);
+	static uint64_t before[TUTTI_MAX_SMS];
+
+	CHECK(states);
+	EXPECT(0, query(rig->fd, DRM_TUTTI_QUERY_SM_STATES, states, &size));
+	EXPECT((long)(sms * sizeof(*states)), size);
+	for (unsigned i = 0; i < sms; i++) {
+		ran[i] = states[i].ctas - before[i];
+		before[i] = states[i].ctas;
+	}
+	free(states);
+	return true;
+}
+
+/* Workgroups go to the SMs that are on, and the states say where they went. */
+static bool enable(struct rig *rig)
+{
+	static const uint32_t nothing[] = {0x00008067 /* ret */};
+	static uint64_t ran[TUTTI_MAX_SMS];
+	struct tutti_discovery known;
+	uint64_t all = 0;
+
+	SKIP_UNLESS(!getuid(), "only root switches SMs");
+	CHECK(rig_queue(rig) && discovery(rig, &known));
+	SKIP_UNLESS(known.sms > 1, "needs two SMs");
+	rig_code(rig, nothing, sizeof(nothing));
+	CHECK(sms_run(rig, known.sms, ran));
+	EXPECT(0, control(rig->fd, DRM_TUTTI_CONTROL_SM_ENABLE, 1, known.sms - 1, 0));
+	for (unsigned on = 0; on < 2; on++) {
+		rig_signal(rig, 1, 1);
+		rig_dispatch(rig, 64, 0, 1);
+		rig_ring(rig);
+		EXPECT(0, rig_wait(rig, 1, 0, 10 * SECOND));
+		CHECK(sms_run(rig, known.sms, ran));
+		if (!on)
+			EXPECT(64, (long)ran[0]);
+		EXPECT(0, control(rig->fd, DRM_TUTTI_CONTROL_SM_ENABLE, 1, known.sms - 1, 1));
+	}
+	for (unsigned i = 0; i < known.sms; i++)
+		all += ran[i];
+	EXPECT(64, (long)all);
+	CHECK(ran[0] < 64);
+	EXPECT(EINVAL, control(rig->fd, DRM_TUTTI_CONTROL_SM_ENABLE, known.sms, 1, 1));
+	EXPECT(EINVAL, control(rig->fd, DRM_TUTTI_CONTROL_SM_ENABLE, 0, known.sms + 1, 1));
+	EXPECT(EINVAL, control(rig->fd, DRM_TUTTI_CONTROL_SM_ENABLE, 0, 1, 2));
+	return true;
+}
+
+/* Part of the table; no byte more than asked for. */
+static bool part(struct rig *rig)
+{
+	struct tutti_sm_state state[2];
+	struct tutti_discovery known;
+	uint32_t size = sizeof(state[0]);
+
+	SKIP_UNLESS(!getuid(), "takes CAP_PERFMON");
+	CHECK(rig_open(rig) && discovery(rig, &known));
+	memset(state, 0xa5, sizeof(state));
+	EXPECT(0, query(rig->fd, DRM_TUTTI_QUERY_SM_STATES, state, &size));
+	EXPECT((long)(known.sms * sizeof(state[0])), size);
+	CHECK(state[0].cta_slots && state[0].cta_slots < 1000);
+	for (unsigned i = 0; i < sizeof(state[1]); i++)
+		CHECK(((uint8_t *)&state[1])[i] == 0xa5);
+	size = sizeof(state[0]);
+	EXPECT(EFAULT, query(rig->fd, DRM_TUTTI_QUERY_SM_STATES, NULL, &size));
+	return true;
+}
+
+void policy_group(void)
+{
+	static const struct subtest tests[] = {
+		{"SYS-41 RES-15: policies are set and asked for, by whoever", set_and_ask},
+		{"SYS-41: policies and values there are not", unknown},
+		{"SYS-27 SYS-41: nobody sets a policy, switches SMs or sees what they do", nobody},
+		{"SYS-28 SYS-41: policies are as at boot after a reset", as_at_boot},
+		{"SYS-41 CGA-22: SMs that are off get no work, and their states say so", enable},
+		{"SYS-41 RES-13: states of SMs, a part", part},
+		{0},
+	};
+
+	subtests(tests);
+}
