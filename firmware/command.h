@@ -92,6 +92,8 @@ static inline void command_signal(uint32_t asid_queue, uint64_t address, unsigne
 void command_write(uint32_t asid_queue, uint64_t address, uint64_t value, unsigned bytes);
 void command_scrub(uint32_t asid_queue, uint64_t address, unsigned slots, unsigned sub);
 void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned bytes, void *local, unsigned tag);
+/** command_task_state() - the whole task state that the STATE or TASK command @command stands for. */
+void command_task_state(const uint32_t *command, uint32_t *state);
 void command_words(unsigned op, unsigned sub, const uint32_t *words, unsigned n);
 
 /* Tags of FETCH and mover commands: what the answer belongs to, in bits 15..12, and its number. */

@@ -20,10 +20,10 @@ struct task_group;
 
 /* Record word: bits 9..7 entry, below: values that follow, in this order */
 #define RECORD_GENERAL 1u  /* a struct tutti_reference, as far as a launch needs it (RECORD_WORDS) */
-#define RECORD_GRID 2u     /* grid x, groups x, groups */
-#define RECORD_KERNARG 4u  /* two words */
-#define RECORD_SIGNAL 8u   /* two words */
-#define RECORD_TMD 16u     /* the entry has metadata; launched by way of launch_general() */
+#define RECORD_GRID TUTTI_TASK_NEW_GRID       /* grid x, groups x, groups */
+#define RECORD_KERNARG TUTTI_TASK_NEW_KERNARG /* two words */
+#define RECORD_SIGNAL 4u   /* two words */
+#define RECORD_TMD 2u      /* the entry has metadata; launched by way of launch_general() */
 #define RECORD_CGA 32u     /* its kernel has CGAs; the same */
 #define RECORD_ENTRY_SHIFT 7
 

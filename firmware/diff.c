@@ -66,7 +66,6 @@ static int derive_workgroup(struct tutti_reference *e, const struct kernel *kern
 	    (kernel->workgroup[1] && kernel->workgroup[1] != e->workgroup_y) ||
 	    (kernel->workgroup[2] && kernel->workgroup[2] != e->workgroup_z))
 		return TUTTI_ERROR_WORKGROUP;
-	e->items = items;
 	e->waves = (uint16_t)((items + TUTTI_WAVE_ITEMS - 1) / TUTTI_WAVE_ITEMS);
 	return 0;
 }

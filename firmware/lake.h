@@ -91,6 +91,36 @@ static inline __attribute__((always_inline)) uint32_t lake_prefix(uint32_t x, ui
 	return lake_prefix_of(x, n, lake_sums(x));
 }
 
+/* Room for the segment of lake_pour_flat(); masks are copied by fives or more. */
+#define LAKE_FLAT_WORDS (LAKE_WORDS > 8 ? LAKE_WORDS + 4 : 9u)
+
+/**
+ * lake_pour_flat() - lake_pour() for CTAs that empty whole rows of a lake whose rows are all one set.
+ * @out: gets one segment of 1 + @lake->words words; LAKE_FLAT_WORDS are written at most
+ * Return: false (nothing done) if it is not as simple as that.
+ */
+static inline __attribute__((always_inline)) bool lake_pour_flat(struct lake *lake, uint32_t n, uint32_t *out)
+{
+	struct lake_row *top = lake->top, *row;
+	uint32_t count = top->count, words = lake->words, rows = n / count, w;
+
+	/* a dry lake has the count of the sentinel: no row at all */
+	if (unlikely(count != lake->row[1].count) || unlikely(rows * count != n) || unlikely(rows - 1 >= LAKE_LEVELS))
+		return false;
+	row = (struct lake_row *)((char *)top - rows * sizeof(*row));
+	if (unlikely(row < lake->row))
+		return false;
+	lake->top = row;
+	out[0] = rows | words << 24;
+#pragma GCC unroll 5
+	for (w = 0; w < 5; w++)
+		out[1 + w] = top->mask[w];
+	if (unlikely(words > 5))
+		for (w = 5; w < words; w++)
+			out[1 + w] = top->mask[w];
+	return true;
+}
+
 /**
  * lake_pour_few() - lake_pour() for a few CTAs that the first word of the top row has SMs for.
  * @out: two words. Return: false (nothing done) if it is not as simple as that.

@@ -16,10 +16,12 @@ static COLD void start_time(struct queue *queue, uint64_t signal)
 	command_write(queue->asid_queue, signal + offsetof(struct tutti_signal, start_time), now, 8);
 }
 
-/* The STATE record is written at @state: take the slot and place the CTAs. */
-static inline void start(struct queue *queue, struct task *task, uint32_t *state, const struct launch *launch,
-			 uint64_t signal, unsigned release)
+/* Its STATE or TASK record stands at @command and ends at @end: take the slot and place the CTAs. */
+static inline void start(struct queue *queue, struct task *task, uint32_t *command, uint32_t *end,
+			 const struct launch *launch, unsigned release)
 {
+	uint64_t signal = launch->signal[0] | (uint64_t)launch->signal[1] << 32;
+
 	task_table.free = task->next;
 	task->queue = queue;
 	task->shape = launch->shape;
@@ -33,13 +35,12 @@ static inline void start(struct queue *queue, struct task *task, uint32_t *state
 	task->shape->tasks++;
 	queue->inflight++;
 	counters.kernels++;
-	state[-1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
-	command_end(state + STATE_WORDS);
+	command_end(end);
 	if (unlikely(queue->flags & TUTTI_QUEUE_PROFILE) && signal)
 		start_time(queue, signal);
-	else if (likely(place_few(task, state + STATE_WORDS)))
+	else if (likely(place_few(task, end)))
 		return;
-	place_task(task, state);
+	place_task(task, command);
 }
 
 /* Where the STATE payload goes, behind the acquire fence if there is one. */
@@ -124,6 +125,8 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 
 	if (number)
 		code = reference_check(queue, number);
+	if (!code && number && !reference_taken(queue->rsb, number & TUTTI_REF_INDEX))
+		code = queue_park(queue, WAIT_ROOM);
 	if (!code && queue->flags & TUTTI_QUEUE_EXTENDED && copy.tmd)
 		code = tmd_get(queue, copy.tmd, &tmd);
 	if (code)
@@ -160,24 +163,64 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 	return 0;
 }
 
+/*
+ * A reference packet is decoded straight into its entry and launched from there. One that replaces
+ * another is decoded beside it: what is refused leaves the old one alone.
+ */
+static __attribute__((noinline)) int launch_reference(struct queue *queue, const union tutti_packet *packet)
+{
+	uint32_t number = packet->dispatch.ref_num, index = number & TUTTI_REF_INDEX, scope, *e, *p, *state;
+	struct rsb *rsb = queue->rsb;
+	struct task *task = task_table.free;
+	struct launch launch;
+	int code = reference_check(queue, number);
+
+	if (unlikely(code))
+		return code;
+	if (unlikely(packet->dispatch.tmd))
+		return launch_special(queue, packet);
+	if (unlikely(!reference_taken(rsb, index)))
+		return queue_park(queue, WAIT_ROOM);
+	p = command_begin(5 + 3 + STATE_WORDS);
+	state = e = (uint32_t *)&rsb->table[index];
+	if ((rsb->valid | rsb->special) >> index & 1)
+		state = p + 5 + 3;
+	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
+	if (code == PACKET_SPECIAL)
+		return launch_special(queue, packet);
+	if (unlikely(code))
+		return code;
+	if (state != e)
+		reference_copy(e, state);
+	reference_keep(rsb, e, index, packet->word, &launch);
+	queue->scrub = 1;
+	counters.references++;
+	counters.dispatches++;
+	scope = launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	counters.acquires += !!scope;
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_TASK, 5, (uint32_t)task->slot << 8 | scope);
+	p[1] = hal_local(e);
+	p[2] = queue->asid_queue;
+	p[3] = (uint32_t)queue->head;
+	p[4] = (uint32_t)(queue->head >> 32);
+	task->packet = queue->head;
+	task->kernel = 0;
+	start(queue, task, p, p + 5, &launch, release_scope(launch.header));
+	rsb->table[index].used = command_tail();
+	return 0;
+}
+
 HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 {
 	struct task *task = task_table.free;
 	struct launch launch;
-	uint32_t *state, number = 0;
+	uint32_t *state;
 	int code;
 
 	if (unlikely(!task))
 		return launch_special(queue, packet);
-	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num) {
-		number = packet->dispatch.ref_num;
-		if (unlikely(number & ~(TUTTI_REF_STORE | TUTTI_REF_INDEX) || !(number & TUTTI_REF_STORE) ||
-			     !queue->rsb || queue->rsb->readers)) {
-			code = reference_check(queue, number);
-			if (code)
-				return code;
-		}
-	}
+	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num)
+		return launch_reference(queue, packet);
 	state = begin(packet->word[0]);
 	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
 	if (unlikely(code)) {
@@ -188,16 +231,11 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 			       (code != PACKET_PARKED && queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd) ?
 			       launch_special(queue, packet) : code;
 	}
-	if (number) {
-		reference_store(queue->rsb, number & TUTTI_REF_INDEX, &packet->dispatch, state, &launch);
-		queue->scrub = 1;
-		counters.references++;
-	}
 	counters.dispatches++;
 	task->packet = queue->head;
 	task->kernel = 0;
-	start(queue, task, state, &launch, launch.signal[0] | (uint64_t)launch.signal[1] << 32,
-	      release_scope(launch.header));
+	state[-1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
+	start(queue, task, state - 1, state + STATE_WORDS, &launch, release_scope(launch.header));
 	return 0;
 }
 
@@ -257,6 +295,7 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 /* The last kernel of a packet is launched; with it goes the last reference to the group. */
 static void run_end(struct queue *queue)
 {
+	queue->rsb->used = command_tail();
 	queue->run_kernels = 0;
 	launch_block_free(queue);
 	if (queue->block->group)
@@ -290,7 +329,8 @@ static COLD int launch_patched(struct queue *queue)
 	task->kernel = queue->run_kernel++;
 	queue->run_active++;
 	queue->record = record;
-	start(queue, task, state, &launch, launch.signal[0] | (uint64_t)launch.signal[1] << 32,
+	p[1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
+	start(queue, task, p + 1, state + STATE_WORDS, &launch,
 	      launch.signal[0] | launch.signal[1] ? release_scope(launch.header) : 0);
 	return queue_park(queue, WAIT_TASKS);
 }
@@ -357,7 +397,7 @@ static COLD int launch_general(struct queue *queue)
 }
 
 /* What is not so for every kernel: the last one, overlap, profiling. */
-static COLD int launch_end(struct queue *queue, struct task *task, bool last, const uint32_t *state)
+static COLD int launch_end(struct queue *queue, struct task *task, bool last, const uint32_t *command)
 {
 	struct task_group *group = queue->block->group;
 
@@ -375,25 +415,31 @@ static COLD int launch_end(struct queue *queue, struct task *task, bool last, co
 	}
 	if (last)
 		run_end(queue);
-	place_task(task, state);
+	place_task(task, command);
 	if (last || queue->flags & TUTTI_QUEUE_OVERLAP)
 		return 0;
 	return queue_park(queue, WAIT_TASKS);
 }
 
 /* A kernel of another shape than the one before. */
-static COLD int launch_shape(struct queue *queue, const uint32_t *state)
+static COLD int launch_shape(struct queue *queue, const uint32_t *e)
 {
-	if (!shape_find(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
-			state[STATE_AT(workgroup_z)] >> 16))
+	if (!shape_find(e[REFERENCE_AT(scalar_blocks)], e[REFERENCE_AT(shared_blocks)], e[REFERENCE_AT(workgroup_z)] >> 16))
 		return queue_park(queue, WAIT_SHAPE);
 	return launch_next(queue);
 }
 
-static HOT int launch_many(struct task *task, const uint32_t *state)
+static __attribute__((noinline)) int launch_slow(struct task *task, const uint32_t *command)
 {
-	place_task(task, state);
+	place_task(task, command);
 	return PACKET_PARKED;
+}
+
+static HOT int launch_many(struct task *task, const uint32_t *command, uint32_t *end)
+{
+	if (likely(place_flat(task, end)))
+		return PACKET_PARKED;
+	return launch_slow(task, command);
 }
 
 /* The record would not lie in one piece: at the start of the ring it will. */
@@ -403,48 +449,75 @@ static COLD int launch_wrapped(struct queue *queue)
 	return launch_next(queue);
 }
 
+#define NEXT_WORDS (9u + PLACE_FLAT_WORDS) /* TASK and a short LAUNCH */
+
 /*
  * One straight line without calls until its end: what is rare is called in tail
  * position, so that nothing is saved for it.
  */
 HOT int launch_next(struct queue *queue)
 {
-	const uint32_t *record = queue->record;
-	uint32_t *state, *p = command_ring.next, number, flags;
-	struct launch launch;
+	const uint32_t *record = queue->record, *e;
+	uint32_t *p = command_ring.next, *end, what, header, number, flags, command, low, high, groups;
 	struct shape *shape;
 	struct task *task;
 	bool last;
 
-	if (unlikely((size_t)((char *)command_ring.end - (char *)p) < (2 + STATE_WORDS + 3) * 4)) {
+	if (unlikely((size_t)((char *)command_ring.end - (char *)p) < NEXT_WORDS * 4))
 		return launch_wrapped(queue);
-	}
-	if (unlikely(*record & (RECORD_GENERAL | RECORD_TMD | RECORD_CGA)))
+	what = *record++;
+	if (unlikely(what & (RECORD_GENERAL | RECORD_TMD | RECORD_CGA)))
 		return launch_general(queue);
-	/* the first word may be the acquire fence; it is skipped if there is none */
-	state = p + 2;
-	record = condensed_read(queue, record, state, &launch, false);
+	e = (const uint32_t *)((const char *)queue->rsb->table + (what & ~127u));
+	header = e[REFERENCE_AT(header)];
 	flags = queue->flags;
-	if (unlikely(launch.header & TUTTI_HEADER_BARRIER ? queue->inflight
-							  : queue->run_active && !(flags & TUTTI_QUEUE_OVERLAP)))
+	if (unlikely(header & TUTTI_HEADER_BARRIER ? queue->inflight
+						   : queue->run_active && !(flags & TUTTI_QUEUE_OVERLAP)))
 		return queue_park(queue, WAIT_TASKS);
 	task = task_table.free;
 	if (unlikely(!task))
 		return launch_general(queue);
 	shape = shapes.last;
-	if (unlikely(shape->registers != state[STATE_AT(scalar_blocks)] ||
-		     shape->shared != state[STATE_AT(shared_blocks)] ||
-		     shape->waves != state[STATE_AT(workgroup_z)] >> 16))
-		return launch_shape(queue, state);
-	if (launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE) {
-		p[0] = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1,
-				     (launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE) |
-					     TUTTI_FENCE_ACQUIRE);
+	if (unlikely(shape->registers != e[REFERENCE_AT(scalar_blocks)] || shape->shared != e[REFERENCE_AT(shared_blocks)] ||
+		     shape->waves != e[REFERENCE_AT(workgroup_z)] >> 16))
+		return launch_shape(queue, e);
+
+	command = TUTTI_COMMAND(TUTTI_CMD_TASK, 5, (uint32_t)task->slot << 8);
+	if (header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE) {
+		command |= (header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE) << 16;
 		counters.acquires++;
-	} else {
-		p[0] = TUTTI_CMD_NOP | 1u << 8;
 	}
-	p[1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
+	p[1] = hal_local(e);
+	p[2] = queue->asid_queue;
+	p[3] = (uint32_t)queue->run_packet;
+	p[4] = (uint32_t)(queue->run_packet >> 32);
+	end = p + 5;
+	low = e[REFERENCE_AT(signal)];
+	high = e[REFERENCE_AT(signal) + 1];
+	groups = e[REFERENCE_AT(groups)];
+	if (what & (RECORD_GRID | RECORD_KERNARG | RECORD_SIGNAL)) {
+		command |= (what & (RECORD_GRID | RECORD_KERNARG)) << 16;
+		if (what & RECORD_GRID) {
+			end[0] = record[0];
+			end[1] = record[1];
+			groups = record[2];
+			record += 3;
+			end += 2;
+		}
+		if (what & RECORD_KERNARG) {
+			end[0] = record[0];
+			end[1] = record[1];
+			record += 2;
+			end += 2;
+		}
+		if (what & RECORD_SIGNAL) {
+			low = record[0];
+			high = record[1];
+			record += 2;
+		}
+		command += (uint32_t)(end - p - 5) << 8;
+	}
+	p[0] = command;
 
 	number = queue->run_kernel;
 	last = number + 1 == queue->run_kernels;
@@ -456,21 +529,21 @@ HOT int launch_next(struct queue *queue)
 	task->queue = queue;
 	task->shape = shape;
 	task->rare = 0;
-	task->unissued = launch.groups;
+	task->unissued = groups;
 	task->resident = 0;
 	task->progress = 0;
-	task->signal = launch.signal[0] | (uint64_t)launch.signal[1] << 32;
-	task->release = (uint8_t)(launch.signal[0] | launch.signal[1] ? release_scope(launch.header) : 0);
+	task->signal = low | (uint64_t)high << 32;
+	task->release = (uint8_t)(low | high ? release_scope(header) : 0);
 	task->state = TASK_RUNNING;
 	task->kernel = (uint8_t)number;
 	task->packet = queue->run_packet;
 	shape->tasks++;
 	counters.kernels++;
-	command_end(state + STATE_WORDS);
+	command_end(end);
 	if (last)
 		task->release = queue->block->release;
 	if (unlikely(last || flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE)))
-		return launch_end(queue, task, last, state);
+		return launch_end(queue, task, last, p);
 	queue->wait = WAIT_TASKS;
-	return place_few(task, state + STATE_WORDS) ? PACKET_PARKED : launch_many(task, state);
+	return place_few(task, end) ? PACKET_PARKED : launch_many(task, p, end);
 }

@@ -134,14 +134,14 @@ static HOT uint32_t place(struct task *task)
 	return left;
 }
 
-static COLD void place_later(struct task *task, const uint32_t *state)
+static COLD void place_later(struct task *task, const uint32_t *command)
 {
-	tmu_keep(task, state);
+	tmu_keep(task, command);
 	wdu_add(task);
 }
 
-HOT void place_task(struct task *task, const uint32_t *state)
+HOT void place_task(struct task *task, const uint32_t *command)
 {
 	if (unlikely(place_state.hold) || unlikely(place(task)))
-		place_later(task, state);
+		place_later(task, command);
 }

@@ -26,21 +26,48 @@
 /** struct place_state - policies, and what keeps kernels from the short way. */
 struct place_state {
 	uint32_t busy;          /* BUSY_* */
-	uint32_t round_robin;   /* TUTTI_POLICY_ISSUE */
+	union {
+		struct {
+			uint8_t round_robin; /* TUTTI_POLICY_ISSUE */
+			uint8_t hold;        /* HOLD_* */
+		};
+		uint32_t odd;           /* not 0: no short way */
+	};
 	uint32_t round_next;    /* position after the last that received a CTA */
 	uint32_t message_words; /* room a placement may need */
 	bool blocked;           /* the rounds wait for room in the command ring */
-	uint32_t hold;          /* HOLD_* */
 };
 extern struct place_state place_state;
 
 #define PLACE_FEW 4u
+#define PLACE_FLAT_WORDS (2u + LAKE_FLAT_WORDS) /* room place_flat() asks for */
 
 void place_init(void);
-/** place_task() - place what fits now; with CTAs left it joins the rounds. @state: its STATE payload */
-void place_task(struct task *task, const uint32_t *state);
+/** place_task() - place what fits now; with CTAs left it joins the rounds. @command: its STATE or TASK */
+void place_task(struct task *task, const uint32_t *command);
 /** place_some() - place up to @n CTAs. Return: CTAs placed. */
 uint32_t place_some(struct task *task, uint32_t n);
+/* The lake of @shape is the truth and CTAs go where it says. */
+static inline bool place_plain(const struct shape *shape)
+{
+	return likely(!((shapes.residents ^ shape->residents) | shapes.special | place_state.odd));
+}
+
+/* All @n CTAs of a new task are placed, by the LAUNCH of @words words at @p. */
+static inline void place_done(struct task *task, uint32_t n, uint32_t *p, uint32_t words)
+{
+	struct shape *shape = task->shape;
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, words, task->slot);
+	command_end(p + words);
+	task->unissued = 0;
+	task->resident = n;
+	shape->residents += n;
+	shapes.residents += n;
+	counters.ctas_issued += n;
+	counters.placements++;
+}
+
 /**
  * place_few() - place_task() for a new task of a few CTAs on a card that is not full.
  * @p: end of its STATE command; three words behind it are contiguous
@@ -48,21 +75,23 @@ uint32_t place_some(struct task *task, uint32_t n);
  */
 static inline bool place_few(struct task *task, uint32_t *p)
 {
-	struct shape *shape = task->shape;
 	uint32_t n = task->unissued;
 
-	if (unlikely(n > PLACE_FEW) || unlikely((shapes.residents ^ shape->residents) | shapes.special |
-						place_state.round_robin | place_state.hold) ||
-	    unlikely(!lake_pour_few(&shape->lake, n, p + 1)))
+	if (unlikely(n > PLACE_FEW) || unlikely(!place_plain(task->shape)) ||
+	    unlikely(!lake_pour_few(&task->shape->lake, n, p + 1)))
 		return false;
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3, task->slot);
-	command_end(p + 3);
-	task->unissued = 0;
-	task->resident = n;
-	shape->residents += n;
-	shapes.residents += n;
-	counters.ctas_issued += n;
-	counters.placements++;
+	place_done(task, n, p, 3);
+	return true;
+}
+
+/** place_flat() - the same for one that takes whole rows of a flat lake; needs PLACE_FLAT_WORDS. */
+static inline bool place_flat(struct task *task, uint32_t *p)
+{
+	uint32_t n = task->unissued;
+
+	if (unlikely(!place_plain(task->shape)) || !lake_pour_flat(&task->shape->lake, n, p + 1))
+		return false;
+	place_done(task, n, p, 2 + task->shape->lake.words);
 	return true;
 }
 

@@ -124,67 +124,6 @@ static inline struct block *condensed_block(struct queue *queue)
 
 	return likely(block && block->owner == queue_id(queue)) ? block : condensed_block_find(queue);
 }
-/** condensed_read() - condensed_kernel(), inline; records with RECORD_GENERAL only if @general. */
-static inline __attribute__((always_inline)) const uint32_t *condensed_read(const struct queue *queue, const uint32_t *record,
-									      uint32_t *state, struct launch *launch,
-									      bool general)
-{
-	uint32_t what = *record++;
-	const uint32_t *e = (const uint32_t *)((const char *)queue->rsb->table + (what & ~127u));
-
-	if (general && what & RECORD_GENERAL) {
-		e = record;
-		record += RECORD_WORDS;
-	}
-	state[STATE_AT(entry)] = e[REFERENCE_AT(entry)];
-	state[STATE_AT(entry) + 1] = e[REFERENCE_AT(entry) + 1];
-	state[STATE_AT(groups_x)] = e[REFERENCE_AT(groups_x)];
-	state[STATE_AT(groups_y)] = e[REFERENCE_AT(groups_y)];
-	state[STATE_AT(groups_z)] = e[REFERENCE_AT(groups_z)];
-	state[STATE_AT(grid_x)] = e[REFERENCE_AT(grid_x)];
-	state[STATE_AT(grid_y)] = e[REFERENCE_AT(grid_y)];
-	state[STATE_AT(grid_z)] = e[REFERENCE_AT(grid_z)];
-	state[STATE_AT(workgroup_x)] = e[REFERENCE_AT(workgroup_x)];
-	state[STATE_AT(workgroup_z)] = e[REFERENCE_AT(workgroup_z)];
-	state[STATE_AT(shared_bytes)] = e[REFERENCE_AT(shared_bytes)];
-	state[STATE_AT(private_bytes)] = e[REFERENCE_AT(private_bytes)];
-	state[STATE_AT(asid)] = queue->asid_queue;
-	state[STATE_AT(scalar_blocks)] = e[REFERENCE_AT(scalar_blocks)];
-	state[STATE_AT(shared_blocks)] = e[REFERENCE_AT(shared_blocks)];
-	state[STATE_AT(cga_x)] = 0;
-	state[STATE_AT(cga_z)] = e[REFERENCE_AT(header)] & 0xffff0000u;
-	state[STATE_AT(first)] = 0;
-	state[STATE_AT(tmd)] = 0;
-	state[STATE_AT(tmd) + 1] = 0;
-	state[STATE_AT(packet)] = (uint32_t)queue->run_packet;
-	state[STATE_AT(packet) + 1] = (uint32_t)(queue->run_packet >> 32);
-	launch->header = e[REFERENCE_AT(header)];
-	launch->groups = e[REFERENCE_AT(groups)];
-	if (unlikely(what & RECORD_GRID)) {
-		state[STATE_AT(grid_x)] = record[0];
-		state[STATE_AT(groups_x)] = record[1];
-		launch->groups = record[2];
-		record += 3;
-	}
-	if (what & RECORD_KERNARG) {
-		state[STATE_AT(kernarg)] = record[0];
-		state[STATE_AT(kernarg) + 1] = record[1];
-		record += 2;
-	} else {
-		state[STATE_AT(kernarg)] = e[REFERENCE_AT(kernarg)];
-		state[STATE_AT(kernarg) + 1] = e[REFERENCE_AT(kernarg) + 1];
-	}
-	if (what & RECORD_SIGNAL) {
-		launch->signal[0] = record[0];
-		launch->signal[1] = record[1];
-		record += 2;
-	} else {
-		launch->signal[0] = e[REFERENCE_AT(signal)];
-		launch->signal[1] = e[REFERENCE_AT(signal) + 1];
-	}
-	return record;
-}
-
 void queue_init(void);
 int queue_create(const struct tutti_msg_queue *message);
 /** queue_destroy() - start; the reply to @id follows when it is quiet. 0 or -TUTTI_E*. */

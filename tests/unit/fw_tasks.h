@@ -122,7 +122,7 @@ static void pump(void)
 		case TUTTI_CMD_FETCH:
 			at = (w[1] & 0xffff) == TUTTI_ASID_BUS ? NULL : user(pair(w + 2), w[4]);
 			if (at)
-				memcpy(hal_host_pointer(w[5]), at, w[4]);
+				memcpy(hal_pointer(w[5]), at, w[4]);
 			rig_event(TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u) | (at ? 0 : TUTTI_CAUSE_UNMAPPED << 8), w[2], w[3]);
 			break;
 		case TUTTI_CMD_STATE: take_state(w); break;
