@@ -171,7 +171,7 @@ static uint32_t alike(const struct holding *h, unsigned w, uint32_t mask)
  * Look at SMs @todo again and set their levels in @lake, groups of SMs that hold the same together. Those of which
  * it is not known for sure stay in @todo.
  */
-static void look(const struct shape *shape, struct lake *lake, uint32_t *todo)
+static void survey(const struct shape *shape, struct lake *lake, uint32_t *todo)
 {
 	uint32_t w, v, same, levels, unsure;
 	struct holding h;
@@ -259,13 +259,13 @@ COLD struct lake *shape_mixed(struct shape *shape)
 	domain_settle();
 	if (!shapes.holding) {
 		b = find(shape);
-		look(shape, &b->lake, b->dirty);
+		survey(shape, &b->lake, b->dirty);
 		return &b->lake;
 	}
 	/* SMs are held for somebody: for this once */
 	all_open(todo);
 	dry(lake);
-	look(shape, lake, todo);
+	survey(shape, lake, todo);
 	return lake;
 }
 

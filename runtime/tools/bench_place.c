@@ -244,7 +244,7 @@ static uint64_t mixing(struct tutti_card *card)
 {
 	static const char *const part[] = { "shape_mixed", "room_at", "room", "alike", "hold", "match_", "freerun_", "runs",
 					    "lake_level", "lake_exact", "lake_add", "lake_init", "waves_room", "peu_room",
-					    "starts", "lowest", "clear_below", "load", "erode_any", "beside", "look", "lake_set",
+					    "starts", "lowest", "clear_below", "load", "erode_any", "beside", "survey", "lake_set",
 					    "shape_p" };
 	static struct tutti_card_function function[2048];
 	size_t n = tutti_card_profile(card, function, 2048);
