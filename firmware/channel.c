@@ -10,6 +10,7 @@
 #include "kernel.h"
 #include "log.h"
 #include "match.h"
+#include "occupancy.h"
 #include "place.h"
 #include "queue.h"
 #include "split.h"
@@ -481,6 +482,8 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 		return 0;
 	case TUTTI_MSG_LOAD:
 		return load(answer);
+	case TUTTI_MSG_OCCUPANCY:
+		return occupancy_answer(&m->occupancy, answer);
 	case TUTTI_MSG_QUEUE_NOTIFY:
 		return queue_notify(first, (uint32_t)m->arg[1]);
 	case TUTTI_MSG_COUNTERS:

@@ -60,6 +60,8 @@ void shape_init(void)
 
 static void shape_fill(struct shape *shape)
 {
+	if (domains.shape == shape)
+		domain_forget();
 	shape->capacity = shape_capacity(shape->registers, shape->shared, shape->waves);
 	lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
 }
@@ -312,6 +314,7 @@ void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t 
 
 void shape_hold(const uint32_t *mask)
 {
+	domain_settle();
 	shapes.holding = mask;
 	if (mask)
 		words_copy(shapes.held, mask, LAKE_WORDS);
@@ -320,7 +323,9 @@ void shape_hold(const uint32_t *mask)
 
 void shape_hold_lift(bool lift)
 {
+	domain_settle();
 	shapes.holding = !lift;
+	shapes.changes++;
 }
 
 COLD void shape_empty(void)
@@ -329,7 +334,6 @@ COLD void shape_empty(void)
 	unsigned i;
 
 	shapes.any_tainted = shape_is_exact();
-	shapes.ahead = false;
 	for (i = 0; i < fw.words; i++)
 		shapes.tainted[i] = 0;
 	if (!shapes.pending)
@@ -400,6 +404,7 @@ bool shape_is_exact(void)
 
 void shape_exact(bool exact)
 {
+	domain_settle();
 	shapes.any_tainted = true;
 	if (!exact && !shapes.residents)
 		shape_empty();
@@ -407,6 +412,7 @@ void shape_exact(bool exact)
 
 void shape_cap(uint32_t cap)
 {
+	domain_settle();
 	shapes.next_cap = cap_limit(cap);
 	shapes.changes++;
 	shapes.pending = true;
