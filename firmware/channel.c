@@ -384,7 +384,7 @@ static bool all_quiet(void)
 	unsigned i;
 
 	for (i = 0; i < fw.max_queues; i++)
-		if (queues[i].state != QUEUE_NONE && (queues[i].inflight > work_quiet(&queues[i]) || queues[i].fetching || queues[i].probing))
+		if (queues[i].state != QUEUE_NONE && (queue_inflight(&queues[i]) > work_quiet(&queues[i]) || queues[i].fetching || queues[i].probing))
 			return false;
 	return true;
 }

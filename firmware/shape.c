@@ -45,6 +45,8 @@ void shape_init(void)
 	shapes.shapes = shapes.residents = shapes.clock = shapes.sm_mode = 0;
 	shapes.last = &shapes.shape[0];
 	shapes.last->waves = 0; /* no shape has */
+	shapes.last->id = SHAPE_NO_ID;
+	shapes.ids = 0;
 	shapes.special = 0;
 	shapes.grouped_ctas = shapes.changes = 0;
 	shapes.cap = shapes.next_cap = cap_limit(0);
@@ -82,6 +84,9 @@ static COLD struct shape *shape_create(uint32_t registers, uint32_t shared, uint
 	oldest->waves = waves;
 	oldest->tasks = oldest->residents = 0;
 	oldest->used = ++shapes.clock;
+	if (shapes.ids != SHAPE_NO_ID)
+		shapes.ids++;
+	oldest->id = shapes.ids;
 	shape_fill(oldest);
 	beside_replaced(oldest);
 	return shapes.last = oldest;

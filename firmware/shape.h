@@ -24,8 +24,11 @@ struct shape {
 	uint32_t tasks;      /* that refer to it; 0 = may be replaced */
 	uint32_t residents;  /* CTAs on the card */
 	uint32_t used;       /* for replacement: when it was last asked for */
+	uint32_t id;         /* of the key: no other shape ever has it; SHAPE_NO_ID: they have run out */
 	struct lake lake;
 };
+
+#define SHAPE_NO_ID 0xffffffffu
 
 /** struct shape_state - the whole card. */
 struct shape_state {
@@ -48,6 +51,7 @@ struct shape_state {
 	uint32_t grouped_ctas; /* residents that are part of a CGA with an identity */
 	uint32_t changes;      /* of enable table and cap */
 	uint32_t clock;
+	uint32_t ids;        /* given out so far */
 	uint32_t shapes;     /* in use */
 	uint32_t sm_mode;    /* TUTTI_SM_*, what the SMs have been told */
 	uint32_t enabled[LAKE_WORDS];  /* SMs (positions) that get CTAs */
