@@ -297,6 +297,23 @@ static int policy_ask(uint32_t policy, uint32_t which, uint64_t *answer)
 	case TUTTI_POLICY_SPLIT:
 		value = match.rotate;
 		break;
+	case TUTTI_POLICY_CGA_MODE:
+		value = cga_state.mode;
+		break;
+	case TUTTI_POLICY_CGA_PATIENCE:
+		value = cga_state.patience;
+		break;
+	case TUTTI_POLICY_SPLIT_ROUNDS:
+		value = split_limit_now();
+		break;
+	case TUTTI_POLICY_SEED:
+		value = fair_seed_now();
+		break;
+	case TUTTI_POLICY_WINDOW:
+	case TUTTI_POLICY_CLASS:
+		if (!window_ask(policy, which, &value))
+			return -TUTTI_EINVAL;
+		break;
 	default:
 		if (!choice_ask(policy, which, &value))
 			return -TUTTI_EINVAL;

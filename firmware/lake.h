@@ -52,6 +52,8 @@ void lake_lower(struct lake *lake, unsigned word, uint32_t mask);
 unsigned lake_level(const struct lake *lake, unsigned position);
 /** lake_exact() - SMs of word @word with exactly @level free slots. */
 uint32_t lake_exact(const struct lake *lake, unsigned level, unsigned word);
+/** lake_set() - SMs of @mask have @levels free slots, whatever they had. */
+void lake_set(struct lake *lake, unsigned word, uint32_t mask, unsigned levels);
 /** lake_add() - SMs of @mask (not in the lake now) have @levels free slots. */
 void lake_add(struct lake *lake, unsigned word, uint32_t mask, unsigned levels);
 

@@ -105,7 +105,7 @@ uint32_t place_some(struct task *task, uint32_t n)
 	if (left == n)
 		return 0;
 	if (!own)
-		shape_placed(task->shape, out, end);
+		shape_poured(task->shape, choice.policy && !place_state.round_robin ? NULL : lake, out, end);
 	n -= left;
 	if (lead)
 		command_end(work_launch(task, p, end, n));

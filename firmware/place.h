@@ -17,6 +17,7 @@
 #define BUSY_ISSUE 1u    /* tasks have CTAs to issue */
 #define BUSY_PENDING 2u  /* tasks wait for a slot */
 #define BUSY_THROTTLE 4u /* throttle mode, or on the way to it or back */
+#define BUSY_BESIDE 8u   /* what is free beside other shapes is kept (beside.h) */
 
 /* struct place_state.hold: not 0 = nothing is placed but by the rounds. */
 #define HOLD_DRAIN 1u

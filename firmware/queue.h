@@ -69,7 +69,7 @@ struct queue {
 	uint8_t rung;          /* doorbell since the last fetch was sent */
 	uint8_t fetching;
 	uint8_t polls;         /* back-off step */
-	uint8_t seen;          /* barrier: dependencies seen satisfied */
+	uint8_t seen;          /* barrier: dependencies seen satisfied; condensed: kernels whose metadata are sound */
 	uint8_t probing;       /* number + 1 of the probe in flight */
 	uint8_t priority;
 	uint8_t stale;         /* the fetch in flight is from before a reset */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "task.h"
 
+#include "beside.h"
 #include "cga.h"
 #include "child.h"
 #include "command.h"
@@ -348,6 +349,8 @@ static HOT void event_cta_general(const struct tutti_event *event)
 	uint32_t word = event->word[0] >> 16 & 0xff, n = event->word[0] >> 24, repeat = event->word[1], i;
 	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
 
+	if (place_state.busy & BUSY_BESIDE)
+		beside_completed(event);
 	do
 		for (i = 0; i < n; i++)
 			if (event->word[3 + i])
