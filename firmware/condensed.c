@@ -131,11 +131,7 @@ static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
 /* An entry that is not valid is found out at the end, from what was seen. */
 static uint32_t record_special(const struct rsb *rsb, unsigned entry)
 {
-	const struct tutti_reference *e = &rsb->table[entry];
-
-	if (!(rsb->special >> entry & 1))
-		return 0;
-	return (e->flags & TUTTI_REFERENCE_TMD ? RECORD_TMD : 0) | (e->cga.kind ? RECORD_CGA : 0);
+	return rsb->special >> entry & 1 ? condensed_special(&rsb->table[entry]) : 0;
 }
 
 static COLD int expand_general(struct queue *queue, const union tutti_packet *packet, struct block *block)
@@ -267,6 +263,8 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 	head = ((unsigned)((const char *)at - (const char *)packet) + 7) / 8 * 2;
 	block->compare = (uint8_t)head;
 	words_copy(block->packet, packet, head);
+	if (unlikely(rsb->special))
+		return condensed_check_tmds(queue, block);
 	block->complete = 1;
 	return 0;
 }
@@ -434,15 +432,6 @@ HOT bool condensed_same(const struct queue *queue, const union tutti_packet *pac
 }
 
 /* ---- reading a record ---- */
-
-COLD uint64_t condensed_tmd(const struct queue *queue)
-{
-	const uint32_t *record = queue->record;
-
-	if (*record & RECORD_GENERAL) /* a patched copy of the entry */
-		return record[1 + REFERENCE_AT(tmd)] | (uint64_t)record[2 + REFERENCE_AT(tmd)] << 32;
-	return queue->rsb->table[*record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF].tmd;
-}
 
 COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem)
 {

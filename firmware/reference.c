@@ -31,6 +31,7 @@ void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t
 	e[REFERENCE_AT(groups)] = launch->groups;
 	e[REFERENCE_AT(header)] = HEADER_FLAGS(head);
 	e[REFERENCE_AT(cga)] = 0;
+	e[REFERENCE_AT(shape)] = 0;
 	e[REFERENCE_AT(item_private)] = w[6];
 	e[REFERENCE_AT(group_bytes)] = w[7];
 	e[REFERENCE_AT(kernel_object)] = w[8];

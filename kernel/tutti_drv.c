@@ -270,6 +270,8 @@ static bool call_refused(unsigned int cmd)
 
 static long tutti_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 {
+	if (cmd == DRM_IOCTL_TUTTI_WAIT && tutti_wait_at_once(filp->private_data, (void __user *)arg))
+		return 0;
 	return call_refused(cmd) ? -EACCES : drm_ioctl(filp, cmd, arg);
 }
 

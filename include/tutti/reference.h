@@ -52,8 +52,9 @@ struct tutti_reference {
 	uint64_t kernel_object;
 	uint32_t item_private;   /* private bytes per work-item, as in the packet */
 	uint32_t group_bytes;    /* as in the packet */
-	uint32_t used;           /* the firmware's: where the commands end that it was stored with */
-	uint32_t pad0;
+	/* the firmware's */
+	uint32_t used;           /* where the commands end that it was stored with */
+	uint32_t shape;          /* of its CTAs, when it was last launched; 0 = not known */
 };
 TUTTI_SIZE(struct tutti_reference, 128);
 TUTTI_AT(struct tutti_reference, entry, 0);
@@ -86,7 +87,7 @@ TUTTI_AT(struct tutti_reference, kernel_object, 104);
 TUTTI_AT(struct tutti_reference, item_private, 112);
 TUTTI_AT(struct tutti_reference, group_bytes, 116);
 TUTTI_AT(struct tutti_reference, used, 120);
-TUTTI_AT(struct tutti_reference, pad0, 124);
+TUTTI_AT(struct tutti_reference, shape, 124);
 
 /** struct tutti_rsb - a whole buffer: the 8-entry table. */
 struct tutti_rsb {

@@ -15,6 +15,7 @@ static const struct {
 	{ "reference_keep", PACKET_EXPAND },
 	{ "reference_copy", PACKET_EXPAND },
 	{ "launch_next", PACKET_READ }, /* more than that: it makes the task as well */
+	{ "launch_changed", PACKET_READ },
 	{ "condensed_", PACKET_EXPAND },
 	{ "expand_general", PACKET_EXPAND },
 	{ "rare", PACKET_EXPAND },
