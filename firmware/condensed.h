@@ -64,7 +64,11 @@ void condensed_resume(struct block *block, const union tutti_packet *packet);
  * Return: 0, TUTTI_ERROR_PACKET or another error, or PACKET_PARKED
  */
 int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block);
-/** condensed_same() - @packet equals the one @block was made from and no entry has changed. */
+/**
+ * condensed_same() - @packet equals the one @block was made from and no entry has changed.
+ *
+ * A simple packet is kept for this when it comes the second time.
+ */
 bool condensed_same(const struct queue *queue, const union tutti_packet *packet, const struct block *block);
 /**
  * condensed_kernel() - read one record into a task state.
