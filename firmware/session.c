@@ -128,9 +128,10 @@ static HOT uint32_t place_gpcs(const struct cga *cga, const uint32_t *within, ui
 	return rounds(cga, within, left, speed, cga->ask.multicast, false);
 }
 
+/* The image for large cards has the general loop only: its memory is dear. */
 static inline uint32_t place_all(const struct cga *cga, uint32_t left)
 {
-	if (unlikely(answers.end != answers.word + 1))
+	if (FW_LARGE || unlikely(answers.end != answers.word + 1))
 		return place_gpcs(cga, NULL, left, NULL);
 	return unlikely(cga->ask.multicast) ? place_multicast(cga, left) : place_balanced(cga, left);
 }
