@@ -499,6 +499,41 @@ static void items_from_kernels(void **unused)
 	end();
 }
 
+/* A number that is taken counts, though its item comes later: whoever got it waits for the item. */
+static void items_late(void **unused)
+{
+	const uint64_t later = 7, now = 8;
+	struct tutti_work *work;
+	struct tutti_work_queue *shared;
+	struct args_items *a;
+	struct tutti_task *t;
+	tutti_signal_t consumed;
+	uint64_t *slot;
+	unsigned i;
+
+	begin("gpc 1\n");
+	work = work_queue(16);
+	shared = tutti_work_queue(work);
+	t = task(&(struct tutti_task_attributes){ .work = work, .coalesce_min = 2 });
+	a = items_args(16, t);
+	consumed = start(rig->queue, "consume", 1, a, t);
+	slot = (uint64_t *)(uintptr_t)shared->base;
+	shared->write_index = 1;
+	assert_int_equal(tutti_work_try_push(work, &now), 0);
+	for (i = 0; i < 100; i++)
+		tutti_signal_wait(rig->device, consumed, TUTTI_EQ, 0, 100000, NULL);
+	assert_int_equal(*a->ctas, 1); /* it has both */
+	assert_int_equal(*a->items, 0);
+	memcpy(slot + 1, &later, sizeof(later));
+	tutti_store_release(slot, 1);
+	tutti_work_close(work);
+	rig_wait(rig, consumed);
+	assert_int_equal(*a->items, 2);
+	assert_int_equal(a->seen[later], 1);
+	assert_int_equal(a->seen[now], 1);
+	end();
+}
+
 /* More queue tasks than slots, most of them with nothing to do: they are in nobody's way. */
 static void idle_queue_tasks(void **unused)
 {
@@ -722,6 +757,7 @@ int main(void)
 		T("TSK-10: items from the host, many more than fit", items_from_the_host),
 		T("TSK-10 TSK-16: coalescing timeout", coalescing),
 		T("TSK-10: items from kernels, back pressure", items_from_kernels),
+		T("TSK-10: an item that is late is waited for", items_late),
 		T("TSK-10 TSK-03: idle queue tasks give way", idle_queue_tasks),
 		T("TSK-11: children, waited for", children),
 		T("TSK-11: no room for children", no_room_for_children),
