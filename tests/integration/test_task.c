@@ -4,6 +4,7 @@
 
 #include "kernels/task.h"
 #include "rig.h"
+#include "tutti/policy.h"
 #include "tutti/task.h"
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
@@ -108,6 +109,38 @@ static void defaults_and_counters(void **unused)
 	/* once more with the same description */
 	rig_wait(rig, start(rig->queue, "note", 300, log_args(300, NULL), t));
 	assert_true(counter(TUTTI_COUNTER_STATE_SYNCS) >= 2);
+	end();
+}
+
+/* What each SM has counted adds up to what the card has. */
+static void counters_of_sms(void **unused)
+{
+	enum { SMS = 6 };
+	struct tutti_sm_state sm[SMS];
+	uint64_t ctas = 0, completed = 0, before;
+	struct args_log *a;
+	uint32_t on[SMS] = { 0 };
+	unsigned i;
+
+	begin("gpc 4 2\n");
+	before = counter(TUTTI_COUNTER_STATE_SYNCS);
+	a = log_args(300, NULL);
+	rig_wait(rig, start(rig->queue, "note", 300, a, NULL));
+	for (i = 0; i < 300; i++)
+		on[a->sm_of[i]]++;
+	assert_int_equal(tutti_device_sm_states(rig->device, 0, SMS, sm), 0);
+	for (i = 0; i < SMS; i++) {
+		assert_int_equal(sm[i].ctas, on[i]);
+		assert_int_equal(sm[i].completed, on[i]);
+		assert_int_equal(sm[i].states, counter(TUTTI_COUNTER_STATE_SYNCS) - before);
+		assert_int_equal(sm[i].task_assign | sm[i].state_sync, 0);
+		assert_true(sm[i].cta_launch);
+		assert_int_equal(sm[i].throttles, 0);
+		ctas += sm[i].ctas;
+		completed += sm[i].completed;
+	}
+	assert_int_equal(ctas, counter(TUTTI_COUNTER_CTAS_ISSUED));
+	assert_int_equal(completed, counter(TUTTI_COUNTER_CTAS_COMPLETED));
 	end();
 }
 
@@ -344,6 +377,7 @@ static void throttle(void **unused)
 	struct tutti_task *t;
 	struct args_log *a, *b;
 	tutti_signal_t before, after;
+	struct tutti_sm_state sm;
 	uint32_t most;
 
 	begin("gpc 4\n");
@@ -364,6 +398,8 @@ static void throttle(void **unused)
 	ran_once(a, 6);
 	assert_true(*a->most <= 2);
 	assert_int_equal(counter(TUTTI_COUNTER_THROTTLE_SWITCHES), 2);
+	assert_int_equal(tutti_device_sm_states(rig->device, 0, 1, &sm), 0);
+	assert_int_equal(sm.throttles, 2);
 	/* without the flag it is too large for any SM */
 	launch.signal = rig_signal(rig, 1);
 	assert_int_equal(tutti_dispatch(rig->queue, &launch), 0);
@@ -746,6 +782,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T("TSK-01 TSK-16: defaults, counters of a task", defaults_and_counters),
+		T("TSK-16, TSK-05: counters of SMs", counters_of_sms),
 		T("TSK-01: every bad field is refused and named", bad_metadata),
 		T("TSK-01 PKT-22: metadata in recordings", in_recordings),
 		T("TSK-08: a sequence task", sequence),

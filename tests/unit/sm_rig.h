@@ -42,7 +42,7 @@ struct tutti_card {
 	uint64_t counter[TUTTI_COUNTERS];
 	uint64_t print_va;
 	uint64_t virtual_time;
-	uint64_t traps, stuck; /* injected */
+	uint64_t traps, stuck, silent; /* injected */
 	uint64_t translations;
 	unsigned done[256];    /* CTAs reported per slot */
 	unsigned killed[256];
@@ -106,8 +106,8 @@ bool inject_take(struct tutti_card *card, enum tutti_card_fault fault)
 }
 bool inject_armed(struct tutti_card *card, enum tutti_card_fault fault, uint64_t *arg)
 {
-	*arg = card->stuck - 1;
-	return fault == TUTTI_INJECT_STUCK_SM && card->stuck;
+	*arg = (fault == TUTTI_INJECT_STUCK_SM ? card->stuck : card->silent) - 1;
+	return fault == TUTTI_INJECT_STUCK_SM ? card->stuck : fault == TUTTI_INJECT_SILENT_SM && card->silent;
 }
 
 static struct map *rig_find(struct tutti_card *card, uint32_t asid, uint64_t va)
