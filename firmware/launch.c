@@ -196,7 +196,7 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 	if (unlikely(code))
 		return code;
 	if (state != e)
-		reference_copy(e, state);
+		reference_replace(rsb, index, state);
 	reference_keep(rsb, e, index, packet->word, &launch);
 	queue->scrub = 1;
 	counters.references++;
@@ -368,7 +368,7 @@ static COLD int launch_general(struct queue *queue)
 	if (*queue->record & RECORD_CGA)
 		cga = condensed_cga(queue, &lmem);
 	if (!code)
-		code = cga_pend(p, tmd, cga, lmem, shapes.last->capacity);
+		code = cga_pend(p, tmd, cga, lmem, shape_last->capacity);
 	if (code) {
 		tmu_put(p);
 		return code > 0 ? queue_refuse_run(queue, code) : code;
@@ -501,7 +501,7 @@ static inline __attribute__((always_inline)) void launch_one(struct queue *queue
 	task = task_table.free;
 	if (unlikely(!task))
 		return launch_else(queue);
-	shape = shapes.last;
+	shape = shape_last;
 	if (unlikely(shape->id != entry->shape))
 		return launch_shape(queue, entry);
 	task_table.free = task->next;
