@@ -9,6 +9,7 @@ void command_init(void)
 {
 	command_ring.next = command_ring.word;
 	command_ring.end = command_ring.word + COMMAND_WORDS;
+	command_ring.near_end = command_ring.end - COMMAND_SHORT;
 	command_ring.bias = -(uint32_t)((uintptr_t)command_ring.word >> 2);
 	command_ring.published = 0;
 	HAL_ENGINES->command_base = hal_local(command_ring.word);

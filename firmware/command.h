@@ -14,11 +14,13 @@
 /* Twice what the longest placement needs, and more than the CGAs of one launch together (cga.c). */
 #define COMMAND_WORDS (FW_MAX_SMS > TUTTI_SMALL_CARD_SMS ? 4096u : 2048u)
 #define COMMAND_RECORD 255u /* longest record, words */
+#define COMMAND_SHORT 48u   /* words that can be written without a look at the end before @near_end */
 
 struct command_ring {
 	uint32_t word[COMMAND_WORDS]; /* before what is hot: that is near gp */
 	uint32_t *next;     /* where the next record goes */
 	uint32_t *end;
+	uint32_t *near_end; /* from here on COMMAND_SHORT words do not fit */
 	uint32_t bias;      /* words written in earlier laps, less the address of @word in words */
 	uint32_t published;
 };

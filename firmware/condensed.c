@@ -131,11 +131,7 @@ static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
 /* An entry that is not valid is found out at the end, from what was seen. */
 static uint32_t record_special(const struct rsb *rsb, unsigned entry)
 {
-	const struct tutti_reference *e = &rsb->table[entry];
-
-	if (!(rsb->special >> entry & 1))
-		return 0;
-	return (e->flags & TUTTI_REFERENCE_TMD ? RECORD_TMD : 0) | (e->cga.kind ? RECORD_CGA : 0);
+	return rsb->special >> entry & 1 ? condensed_special(&rsb->table[entry]) : 0;
 }
 
 static COLD int expand_general(struct queue *queue, const union tutti_packet *packet, struct block *block)
@@ -267,6 +263,29 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 	head = ((unsigned)((const char *)at - (const char *)packet) + 7) / 8 * 2;
 	block->compare = (uint8_t)head;
 	words_copy(block->packet, packet, head);
+	if (unlikely(rsb->special))
+		return condensed_check_tmds(queue, block);
+	block->complete = 1;
+	return 0;
+}
+
+/* What makes a packet the same: its first word and the units used, up to @at, by pairs of words. */
+static HOT int expand_keep(const union tutti_packet *packet, struct block *block, const struct rsb *rsb, const uint16_t *at)
+{
+	const uint32_t *from = packet->word;
+	uint32_t *out = block->packet, a, b;
+
+	block->rsb = rsb;
+	block->generation = rsb->generation;
+	do {
+		a = from[0];
+		b = from[1];
+		from += 2;
+		out[0] = a;
+		out[1] = b;
+		out += 2;
+	} while ((const void *)from < (const void *)at);
+	block->compare = (uint8_t)(out - block->packet);
 	block->complete = 1;
 	return 0;
 }
@@ -288,7 +307,6 @@ HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, 
 	uint32_t *out = block->record, kernels = packet->condensed.num_kernels;
 	uint32_t seen = 0, head, next, ref, a, b, masks;
 	const struct rsb *rsb;
-	const uint32_t *from;
 
 	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS) || unlikely(block->at_unit) ||
 	    unlikely(queue->flags & TUTTI_QUEUE_TABLE_DIFFS))
@@ -397,23 +415,14 @@ expanded:
 		return expand_general(queue, packet, block);
 	block->release = seen & masks >> 16 ? TUTTI_SCOPE_SYSTEM : seen & masks >> 8 ? TUTTI_SCOPE_AGENT : TUTTI_SCOPE_NONE;
 	block->kernels = (uint8_t)kernels;
-	block->rsb = rsb;
-	block->generation = rsb->generation;
-	/* what makes the packet the same: its first word and the units used, by pairs of words */
-	from = packet->word;
-	out = block->packet;
-	do {
-		a = from[0];
-		b = from[1];
-		from += 2;
-		out[0] = a;
-		out[1] = b;
-		out += 2;
-	} while ((const void *)from < (const void *)at);
-	__asm__("" : "+r"(out)); /* or gcc finds its end by another way, which is longer */
-	block->compare = (uint8_t)(out - block->packet);
-	block->complete = 1;
-	return 0;
+	a = packet->word[0];
+	if (likely(a != block->packet[0])) {
+		/* not like the one before, so nor may the next one be: it is kept when it comes again */
+		block->packet[0] = a;
+		block->complete = 0;
+		return 0;
+	}
+	return expand_keep(packet, block, rsb, at);
 }
 
 /* Is it the packet of the last time? By pairs of words; the second may hold more than counts. */
@@ -434,15 +443,6 @@ HOT bool condensed_same(const struct queue *queue, const union tutti_packet *pac
 }
 
 /* ---- reading a record ---- */
-
-COLD uint64_t condensed_tmd(const struct queue *queue)
-{
-	const uint32_t *record = queue->record;
-
-	if (*record & RECORD_GENERAL) /* a patched copy of the entry */
-		return record[1 + REFERENCE_AT(tmd)] | (uint64_t)record[2 + REFERENCE_AT(tmd)] << 32;
-	return queue->rsb->table[*record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF].tmd;
-}
 
 COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem)
 {

@@ -64,7 +64,11 @@ void condensed_resume(struct block *block, const union tutti_packet *packet);
  * Return: 0, TUTTI_ERROR_PACKET or another error, or PACKET_PARKED
  */
 int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block);
-/** condensed_same() - @packet equals the one @block was made from and no entry has changed. */
+/**
+ * condensed_same() - @packet equals the one @block was made from and no entry has changed.
+ *
+ * A simple packet is kept for this when it comes the second time.
+ */
 bool condensed_same(const struct queue *queue, const union tutti_packet *packet, const struct block *block);
 /**
  * condensed_kernel() - read one record into a task state.
@@ -76,12 +80,22 @@ const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *reco
 struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem);
 /** condensed_tmd() - address of the metadata of the record @queue is at. */
 uint64_t condensed_tmd(const struct queue *queue);
+/**
+ * condensed_check_tmds() - are the metadata that the kernels of @block name sound?
+ * Return: 0, PACKET_PARKED (to be called again), or an error
+ */
+int condensed_check_tmds(struct queue *queue, struct block *block);
 /** condensed_general() - any subset of diff fields; @values: units behind the diff header @head. */
 int condensed_general(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 		      uint32_t *record);
 /** table_diff() - the same for queues with TUTTI_QUEUE_TABLE_DIFFS (PKT-20). */
 int table_diff(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 	       uint32_t *record);
+/** condensed_special() - RECORD_TMD and RECORD_CGA of a kernel of @entry. */
+static inline uint32_t condensed_special(const struct tutti_reference *entry)
+{
+	return (entry->flags & TUTTI_REFERENCE_TMD ? RECORD_TMD : 0) | (entry->cga.kind ? RECORD_CGA : 0);
+}
 /** condensed_value() - @units units at @at, least significant first. */
 uint64_t condensed_value(const uint16_t *at, unsigned units);
 /** condensed_derive() - derive and check everything that depends on sizes and kernel. */

@@ -208,7 +208,7 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 	release = e.header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 	if (release > block->release)
 		block->release = (uint8_t)release;
-	record[0] = RECORD_GENERAL | (e.cga.kind ? RECORD_CGA : 0) | ref << RECORD_ENTRY_SHIFT;
+	record[0] = RECORD_GENERAL | condensed_special(&e) | ref << RECORD_ENTRY_SHIFT;
 	words_copy(record + 1, &e, RECORD_WORDS);
 	return 0;
 }
@@ -297,7 +297,7 @@ COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *va
 	release = e.header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 	if (release > block->release)
 		block->release = (uint8_t)release;
-	record[0] = RECORD_GENERAL | (e.cga.kind ? RECORD_CGA : 0) | ref << RECORD_ENTRY_SHIFT;
+	record[0] = RECORD_GENERAL | condensed_special(&e) | ref << RECORD_ENTRY_SHIFT;
 	words_copy(record + 1, &e, RECORD_WORDS);
 	return 0;
 }

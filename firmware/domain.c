@@ -41,14 +41,14 @@ static void order_gpc(struct gpc *gpc)
 
 	gpc->word = (uint8_t)(p[0] / 32);
 	gpc->shift = p[0] % 32;
-	gpc->even = 0x55555555u;
+	gpc->even = DOMAIN_EVEN;
 	for (b = 0; b < n; b++) {
 		unsigned now = place_of(channel_sm(p[b]), gpc, gpc->cpcs).tpc;
 
 		if (p[b] != p[0] + b)
 			gpc->shift = SCATTERED;
 		if (b & 1 ? now != tpc : b && now == tpc)
-			gpc->even = 0;
+			gpc->even = ~0u;
 		tpc = now;
 	}
 }
@@ -127,6 +127,7 @@ void domain_init(void)
 		each = LAKE_LEVELS + 1;
 	domains.levels = each - 1;
 	domains.whole = all == fw.sms;
+	domains.end = domains.gpc + domains.gpcs;
 	for (i = 0; i < domains.gpcs; i++) {
 		rows[i * each] = (struct domain_row){ ~0u, ~0u };
 		domains.gpc[i].row = rows + i * each + 1;
@@ -404,7 +405,9 @@ static COLD uint32_t pairs_slow(const struct gpc *gpc, uint32_t mask)
 
 uint32_t domain_pairs(const struct gpc *gpc, uint32_t mask)
 {
-	return likely(gpc->even) ? domain_even_pairs(gpc, mask) : pairs_slow(gpc, mask);
+	uint32_t even = mask & mask >> 1 & DOMAIN_EVEN;
+
+	return likely(gpc->even == DOMAIN_EVEN) ? even | even << 1 : pairs_slow(gpc, mask);
 }
 
 /* The next SM by position: that of all GPCs' next ones which stands first. */

@@ -38,13 +38,16 @@ enum queue_wait {
 #define QUEUE_FIRST_BATCH 4u /* slots fetched when a queue wakes */
 #define QUEUE_POLL_STEPS 5u
 
+#define QUEUE_ONE 256u
+#define QUEUE_RUN (QUEUE_ONE - 1) /* the part of @flight that counts kernels of the condensed packet at work */
+
 /* 256 of them are most of the local memory: 128 bytes each. */
 struct queue {
 	/* hot */
 	const union tutti_packet *packet; /* next private copy */
 	const union tutti_packet *end;
 	uint32_t asid_queue;   /* asid | queue << 16, as commands want it */
-	uint32_t inflight;     /* kernels, agent dispatches */
+	uint32_t flight;       /* in flight: QUEUE_ONE for each kernel and agent dispatch, 1 for those of @run_packet */
 	uint64_t head;         /* next packet to work on */
 	uint8_t state;         /* enum queue_state */
 	uint8_t wait;          /* enum queue_wait */
@@ -56,7 +59,7 @@ struct queue {
 	uint64_t run_packet;
 	uint8_t run_kernel;
 	uint8_t run_kernels;   /* 0 = none */
-	uint8_t run_active;    /* its kernels in flight */
+	uint8_t run_stop;      /* from this kernel on launches are not quite as usual */
 	uint8_t scrub;         /* a reference or condensed packet is among those to retire */
 	/* ring */
 	uint32_t retired;      /* read index as the host sees it (low half) */
@@ -66,7 +69,7 @@ struct queue {
 	uint8_t rung;          /* doorbell since the last fetch was sent */
 	uint8_t fetching;
 	uint8_t polls;         /* back-off step */
-	uint8_t seen;          /* barrier: dependencies seen satisfied */
+	uint8_t seen;          /* barrier: dependencies seen satisfied; condensed: kernels whose metadata are sound */
 	uint8_t probing;       /* number + 1 of the probe in flight */
 	uint8_t priority;
 	uint8_t stale;         /* the fetch in flight is from before a reset */
@@ -76,6 +79,7 @@ struct queue {
 	uint8_t error;         /* TUTTI_ERROR_* it stopped with */
 	uint8_t skip;          /* on reset: go on behind the packet at head */
 	uint16_t vector;
+	struct tutti_reference *table; /* of @rsb */
 	uint64_t ring;
 	uint64_t read_index;
 	uint64_t progress;
@@ -110,6 +114,12 @@ extern struct queue_table queue_table;
 static inline unsigned queue_id(const struct queue *queue)
 {
 	return queue->asid_queue >> 16;
+}
+
+/** queue_inflight() - kernels and agent dispatches in flight. */
+static inline uint32_t queue_inflight(const struct queue *queue)
+{
+	return queue->flight / QUEUE_ONE;
 }
 
 static inline unsigned queue_asid(const struct queue *queue)

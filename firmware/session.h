@@ -29,7 +29,7 @@ struct cga {
 	uint32_t ctas;          /* of one outermost CGA */
 	uint32_t identities;    /* in one outermost CGA */
 	uint32_t passed;        /* sessions without room, while others went on */
-	uint32_t head, life;    /* of a record of five words, of an identity: session_bind() */
+	uint32_t head, life;    /* of a record without its length, of an identity: session_bind() */
 	uint32_t words;         /* of commands, most that one outermost CGA can take */
 };
 

@@ -58,7 +58,7 @@ int tutti_bo_pin(struct tutti_bo *bo)
 	error = dma_map_sgtable(tdev->drm.dev, sgt, DMA_BIDIRECTIONAL, 0);
 	if (error)
 		goto free_table;
-	bo->sgt = sgt;
+	smp_store_release(&bo->sgt, sgt); /* who sees it may look at the pages: tutti_wait.c */
 	mutex_lock(&tdev->memory_lock);
 	list_add(&bo->link, &tdev->bos);
 	mutex_unlock(&tdev->memory_lock);
@@ -111,6 +111,7 @@ void tutti_bo_unplug(struct tutti_device *tdev)
 {
 	struct tutti_bo *bo;
 
+	synchronize_rcu(); /* who looks at pages without pinning them, in tutti_wait.c */
 	mutex_lock(&tdev->memory_lock);
 	while ((bo = list_first_entry_or_null(&tdev->bos, struct tutti_bo, link))) {
 		/* a buffer that is just being freed waits in tutti_bo_take_off_list() */

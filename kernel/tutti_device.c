@@ -28,19 +28,6 @@ void tutti_kick_if_asleep(struct tutti_device *tdev)
 
 /* ---- calls ---- */
 
-/** tutti_file_check() - the file belongs to the card as it is now. 0 or -EIO. */
-int tutti_file_check(struct tutti_file *file)
-{
-	struct tutti_device *tdev = file->tdev;
-
-	if (drm_dev_is_unplugged(&tdev->drm))
-		return -ENODEV;
-	if (file->generation != (u64)atomic64_read(&tdev->generation) ||
-	    atomic_read(&tdev->state) == TUTTI_DEVICE_WEDGED)
-		return -EIO;
-	return 0;
-}
-
 /*
  * tutti_enter() - begin what touches the card; no reset and no removal until tutti_exit().
  *

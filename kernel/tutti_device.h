@@ -203,6 +203,20 @@ struct tutti_file {
 	atomic64_t events;
 };
 
+/** tutti_file_check() - the file belongs to the card as it is now. 0, -EIO or -ENODEV. */
+static inline int tutti_file_check(struct tutti_file *file)
+{
+	struct tutti_device *tdev = file->tdev;
+
+	/* drm_dev_is_unplugged() without its barriers: the answer is true for a moment only, either way */
+	if (READ_ONCE(tdev->drm.unplugged))
+		return -ENODEV;
+	if (file->generation != (u64)atomic64_read(&tdev->generation) ||
+	    atomic_read(&tdev->state) == TUTTI_DEVICE_WEDGED)
+		return -EIO;
+	return 0;
+}
+
 static inline u32 tutti_status_read(struct tutti_device *tdev, size_t field)
 {
 	return readl(tdev->window + tdev->known.status.offset + field);
@@ -220,7 +234,6 @@ void tutti_device_stop(struct tutti_device *tdev);
 void tutti_device_pre_reset(struct tutti_device *tdev);
 int tutti_device_post_reset(struct tutti_device *tdev);
 void tutti_device_fini(struct tutti_device *tdev);
-int tutti_file_check(struct tutti_file *file);
 int tutti_enter(struct tutti_file *file, int *index);
 void tutti_exit(struct tutti_file *file, int index);
 void tutti_kick(struct tutti_device *tdev);
@@ -258,6 +271,7 @@ int tutti_msg_policy_ask(struct tutti_device *tdev, u64 policy, u64 which, u64 *
 int tutti_msg_task_cancel(struct tutti_device *tdev, u32 queue, u64 packet);
 int tutti_msg_counters(struct tutti_device *tdev);
 int tutti_msg_load(struct tutti_device *tdev, struct tutti_message *reply);
+int tutti_msg_occupancy(struct tutti_device *tdev, struct tutti_message *message);
 int tutti_msg_suspend(struct tutti_device *tdev);
 int tutti_msg_resume(struct tutti_device *tdev);
 
@@ -293,6 +307,7 @@ void tutti_fence_interrupt(struct tutti_device *tdev);
 int tutti_ioctl_fence(struct drm_device *drm, void *data, struct drm_file *df);
 
 /* wait, event */
+bool tutti_wait_at_once(struct drm_file *df, struct drm_tutti_wait __user *user);
 int tutti_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *df);
 int tutti_ioctl_event(struct drm_device *drm, void *data, struct drm_file *df);
 void tutti_event_vector(struct tutti_device *tdev, u32 vector);

@@ -14,9 +14,10 @@
 #include "packet.h"
 
 /* struct tutti_reference.flags */
-#define TUTTI_REFERENCE_VALID 1u
-#define TUTTI_REFERENCE_TMD 2u /* @tmd is valid: not a plain grid */
-#define TUTTI_REFERENCE_LMEM 4u /* the kernel's TUTTI_KERNEL_LMEM */
+#define TUTTI_REFERENCE_DIMENSIONS 3u /* as in @setup */
+#define TUTTI_REFERENCE_VALID 4u
+#define TUTTI_REFERENCE_TMD 8u   /* @tmd is valid: not a plain grid */
+#define TUTTI_REFERENCE_LMEM 16u /* the kernel's TUTTI_KERNEL_LMEM */
 
 /** struct tutti_reference - one entry of the table, 128 bytes. */
 struct tutti_reference {
@@ -52,8 +53,9 @@ struct tutti_reference {
 	uint64_t kernel_object;
 	uint32_t item_private;   /* private bytes per work-item, as in the packet */
 	uint32_t group_bytes;    /* as in the packet */
-	uint32_t used;           /* the firmware's: where the commands end that it was stored with */
-	uint32_t pad0;
+	/* the firmware's */
+	uint32_t used;           /* where the commands end that it was stored with */
+	uint32_t shape;          /* of its CTAs, when it was last launched; 0 = not known */
 };
 TUTTI_SIZE(struct tutti_reference, 128);
 TUTTI_AT(struct tutti_reference, entry, 0);
@@ -86,7 +88,7 @@ TUTTI_AT(struct tutti_reference, kernel_object, 104);
 TUTTI_AT(struct tutti_reference, item_private, 112);
 TUTTI_AT(struct tutti_reference, group_bytes, 116);
 TUTTI_AT(struct tutti_reference, used, 120);
-TUTTI_AT(struct tutti_reference, pad0, 124);
+TUTTI_AT(struct tutti_reference, shape, 124);
 
 /** struct tutti_rsb - a whole buffer: the 8-entry table. */
 struct tutti_rsb {

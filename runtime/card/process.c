@@ -194,8 +194,8 @@ static void serve(struct process *process, const struct pollfd *poll)
 		process->kicks++;
 		tutti_card_kick(process->card);
 	}
-	/* Before the listener: who restarts QEMU quickly is not refused. */
-	if (poll[GUEST].revents && peer_gone(&process->peer))
+	/* Before the listener: who restarts QEMU quickly, even since poll() looked, is not refused. */
+	if ((poll[GUEST].revents || poll[LISTENER].revents) && process->peer.guest >= 0 && peer_gone(&process->peer))
 		guest_left(process);
 	if (poll[LISTENER].revents)
 		guest_came(process);

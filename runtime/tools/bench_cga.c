@@ -20,8 +20,8 @@
 #define FUNCTIONS 2048
 
 static const char *const decision[] = {
-	"place_usual", "place_others", "place_parts", "place_gpc", "answer_ask", "answer_refresh", "ask_others", "speed_of",
-	"mimic_", "query_", "take_rows", "take_within", "choose_multicast", "classes", "lower", "row_with", "domain_pairs",
+	"place_balanced", "place_gpcs", "place_multicast", "place_others", "place_parts", "answer_ask", "answer_refresh", "ask_others", "ask_multicast", "ask_slowly", "speed_of",
+	"mimic_", "query_", "take_within", "cut_multicast", "classes", "lower", "row_with", "domain_pairs",
 	"domain_inside", "reserve_", "launch_shared", "part", "gpm_take", "gpm_undo",
 	"enter", "take_back", "tried", "fail", "complete", "step_down", "run_levels", NULL
 };
@@ -213,7 +213,7 @@ static int eight_gpcs(struct cga_bench *b)
 	tutti_device_policy(b->rig.device, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST);
 	measure(b, "multicast", 770, 355);
 	tutti_device_policy(b->rig.device, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_LOAD_BALANCE);
-	failed = hold(b, 20);
+	failed = hold(b, 16);
 	measure(b, "load_balance_flat", 370, 215);
 	nested(b, "load_balance_flat");
 	tutti_device_policy(b->rig.device, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST);

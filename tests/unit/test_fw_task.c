@@ -3,187 +3,8 @@
  * Who gets the next CTA: the firmware between packets with metadata and a card of one SM, against a slow model of the
  * lists, the table and the rounds (TSK-02 .. TSK-04, TSK-08, TSK-09, RES-01, RES-02, RES-04, RES-06).
  */
-#include "../../firmware/counter.h"
-#include "../../firmware/main.h"
-#include "fw_card.h"
-#include "tutti/tmd.h"
-
-#define ASID 4u
-#define QUEUES 6u
-#define RING 64u
-#define RING_AT 0x10000000ull
-#define TMD_AT 0x50000000ull
-#define KERNEL_AT 0x30000000ull
-#define SIGNAL_AT 0x40000000ull
-#define TASKS 400u
-
-/* what a task is, and how far it came */
-struct job {
-	unsigned queue, priority, groups, quota;
-	bool head, sequence;
-	unsigned issued, running;
-	bool done, resident, leaving, cancelled, signalled, evicted;
-};
-
-static union tutti_packet ring[QUEUES][RING];
-static uint64_t written[QUEUES];
-static struct tutti_tmd tmd[TASKS];
-static struct tutti_kernel_descriptor descriptor;
-static struct job job[TASKS];
-static unsigned jobs;
-static int slot_job[CARD_SLOTS];
-/* CTAs in the order of their launch */
-static unsigned launched[100000], launches;
-
-static uint8_t *user(uint64_t address, uint32_t bytes)
-{
-	if (address >= RING_AT && address + bytes <= RING_AT + sizeof(ring))
-		return (uint8_t *)ring + (address - RING_AT);
-	if (address >= TMD_AT && address + bytes <= TMD_AT + sizeof(tmd))
-		return (uint8_t *)tmd + (address - TMD_AT);
-	if (address >= KERNEL_AT && address + bytes <= KERNEL_AT + sizeof(descriptor))
-		return (uint8_t *)&descriptor + (address - KERNEL_AT);
-	return NULL;
-}
-
-static uint64_t pair(const uint32_t *w)
-{
-	return w[0] | (uint64_t)w[1] << 32;
-}
-
-static void take_state(const uint32_t *w)
-{
-	struct card_slot *slot = &card_slot[w[0] >> 24];
-	unsigned n;
-
-	assert_int_equal(slot->running, 0);
-	memset(slot, 0, sizeof(*slot));
-	memcpy(&slot->state, w + 1, sizeof(slot->state));
-	n = (unsigned)(slot->state.kernarg / 16);
-	slot_job[w[0] >> 24] = (int)n;
-	/* it goes on where it stopped (TSK-03) */
-	assert_int_equal(slot->state.first, job[n].issued);
-	slot->busy = true;
-}
-
-static void take_launch(const uint32_t *w, unsigned words)
-{
-	unsigned slot = w[0] >> 16 & 0xff, i = 1, j, b, r;
-	struct job *k = &job[slot_job[slot]];
-
-	while (i < words) {
-		for (r = 0; r < (w[i] & 0xffff); r++)
-			for (j = 0; j < w[i] >> 24; j++)
-				for (b = 0; b < 32; b++)
-					if (w[i + 1 + j] >> b & 1) {
-						assert_true(card_start(slot, 32 * ((w[i] >> 16 & 0xff) + j) + b));
-						launched[launches++] = (unsigned)slot_job[slot];
-						k->issued++;
-						k->running++;
-					}
-		i += 1 + (w[i] >> 24);
-	}
-	assert_true(k->issued <= k->groups);
-}
-
-/* Everything the firmware asks for happens at once. */
-static void pump(void)
-{
-	const uint32_t *w;
-	unsigned words;
-	uint8_t *at;
-
-	command_publish();
-	while ((w = hal_host_command(&words))) {
-		switch (w[0] & 0xff) {
-		case TUTTI_CMD_FETCH:
-			at = (w[1] & 0xffff) == TUTTI_ASID_BUS ? NULL : user(pair(w + 2), w[4]);
-			if (at)
-				memcpy(hal_pointer(w[5]), at, w[4]);
-			rig_event(TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u) | (at ? 0 : TUTTI_CAUSE_UNMAPPED << 8), w[2], w[3]);
-			break;
-		case TUTTI_CMD_STATE: take_state(w); break;
-		case TUTTI_CMD_LAUNCH: take_launch(w, words); break;
-		case TUTTI_CMD_WRITE:
-			at = user(pair(w + 2), 8);
-			if (at)
-				memcpy(at, w + 4, 8);
-			break;
-		case TUTTI_CMD_SCRUB:
-			for (unsigned i = 0; i < w[4]; i++)
-				((union tutti_packet *)user(pair(w + 2), 64 * w[4]))[i].dispatch.header = TUTTI_PACKET_INVALID;
-			break;
-		case TUTTI_CMD_SIGNAL:
-			job[(pair(w + 2) - SIGNAL_AT) / 64].signalled = true;
-			job[(pair(w + 2) - SIGNAL_AT) / 64].cancelled = w[0] >> 16 & TUTTI_SIGNAL_CANCEL;
-			break;
-		}
-		command_publish();
-	}
-}
-
-static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
-{
-	struct tutti_message m = { .type = TUTTI_MSG_CONTEXT_CREATE, .context = { .asid = ASID, .root = 4096 } };
-	unsigned q;
-
-	seed(number);
-	rig_load(1);
-	((struct tutti_discovery *)hal_host.window)->task_slots = slots;
-	main_init();
-	card_reset(1);
-	memset(ring, 0, sizeof(ring));
-	memset(written, 0, sizeof(written));
-	memset(job, 0, sizeof(job));
-	jobs = launches = 0;
-	descriptor = rig_descriptor();
-	assert_int_equal(rig_message(&m), 0);
-	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CTA_CAP, cap, 0), 0);
-	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SEED, fair, 0), 0);
-	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_WINDOW, 255u << 24, 0), 0);
-	for (q = 0; q < QUEUES; q++) {
-		struct tutti_message c = { .type = TUTTI_MSG_QUEUE_CREATE,
-					   .queue = { .queue = (uint16_t)q, .asid = ASID, .flags = TUTTI_QUEUE_EXTENDED,
-						      .ring = RING_AT + q * sizeof(ring[0]), .read_index = 0x20000000ull + q * 64,
-						      .size_log2 = 6, .priority = 5 } };
-
-		for (unsigned i = 0; i < RING; i++)
-			ring[q][i].dispatch.header = TUTTI_PACKET_INVALID;
-		assert_int_equal(rig_message(&c), 0);
-	}
-}
-
-static void submit(const struct job *what)
-{
-	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT);
-	unsigned n = jobs++, q = what->queue;
-
-	job[n] = *what;
-	if (what->sequence)
-		job[n].quota = 0;
-	tmd[n] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION,
-				     .priority = (uint8_t)what->priority, .quota = what->quota,
-				     .flags = (what->head ? TUTTI_TMD_HEAD : 0) | (what->sequence ? TUTTI_TMD_SEQUENCE : 0) |
-					      (what->quota ? TUTTI_TMD_QUOTA : 0) };
-	p.workgroup_x = 32;
-	p.grid_x = 32 * what->groups;
-	p.kernarg = 16 * n;
-	p.signal = SIGNAL_AT + 64 * n;
-	p.tmd = TMD_AT + n * sizeof(tmd[0]);
-	ring[q][written[q]++ % RING].dispatch = p;
-	rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
-	pump();
-}
-
-static void end_one(unsigned slot)
-{
-	struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | 1u << 24, 1, 1, 1 } };
-
-	card_end(slot, 0);
-	job[slot_job[slot]].running--;
-	hal_host_event(&event);
-	pump();
-}
+#include "../../firmware/tmd.h"
+#include "fw_tasks.h"
 
 /* ---- the model: lists, a table in age order, one CTA at a time ---- */
 
@@ -528,6 +349,69 @@ static void windows(void **unused)
 	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CLASS, 11u << 8, 0), -TUTTI_EINVAL);
 }
 
+static unsigned accepted(void)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < FW_TMDS; i++)
+		n += tmds[i].stage == TMD_TASK;
+	return n;
+}
+
+/* Far more tasks with metadata than the firmware keeps: the others wait in their rings, in order, and none is lost. */
+static void more_than_records(void **unused)
+{
+	unsigned last[QUEUES] = { 0 }, i, n, most = 0;
+
+	for (n = 0; n < 20; n++) {
+		begin(300 + n, n % 2 ? 32 : 3, 1 + n % 3, n % 4 ? 1 : 0);
+		for (i = 0; i < 90; i++) {
+			submit(&(struct job){ .queue = i % QUEUES, .priority = 1 + roll(10), .groups = 1 + roll(3) });
+			most = accepted() > most ? accepted() : most;
+		}
+		assert_true(accepted() < 90);
+		while (live())
+			end_any();
+		for (i = 0; i < 90; i++) {
+			assert_int_equal(job[i].issued, job[i].groups);
+			assert_int_equal(tmd[i].completed, job[i].groups);
+		}
+		assert_int_equal(accepted(), 0);
+	}
+	assert_in_range(most, FW_TMDS / 2, FW_TMDS - 1); /* some are kept for who comes first */
+	/* in each queue, of one priority, in ring order */
+	begin(400, 32, 1, 1);
+	for (i = 0; i < 90; i++)
+		submit(&(struct job){ .queue = i % QUEUES, .priority = 4, .groups = 1 });
+	while (live())
+		end_any();
+	for (i = 0; i < launches; i++) {
+		assert_true(!last[job[launched[i]].queue] || launched[i] == last[job[launched[i]].queue] + QUEUES);
+		last[job[launched[i]].queue] = launched[i];
+	}
+}
+
+/* All records that low priorities can have are taken: a high one is accepted at once, gets a slot and goes next. */
+static void records_for_high_priorities(void **unused)
+{
+	unsigned i, n;
+
+	for (i = 0; i < QUEUES; i++)
+		queue_priority[i] = i == 5 ? 1 : 9;
+	begin(5, 32, 2, 1);
+	for (i = 0; i < 60; i++)
+		submit(&(struct job){ .queue = i % 5, .priority = 9, .groups = 40 });
+	n = jobs;
+	submit(&(struct job){ .queue = 5, .priority = 1, .groups = 3 });
+	for (i = 0; i < 3; i++) {
+		end_any();
+		assert_int_equal(launched[launches - 1], n);
+	}
+	while (live())
+		end_any();
+	memset(queue_priority, 0, sizeof(queue_priority));
+}
+
 /* Two requests before all is quiet: both are answered. */
 static void two_suspends(void **unused)
 {
@@ -551,6 +435,8 @@ int main(void)
 		RIG_TEST("TSK-09", turns),
 		RIG_TEST("RES-04", fairness),
 		RIG_TEST("RES-06", windows),
+		RIG_TEST("TSK-01 TSK-02 RES-02", more_than_records),
+		RIG_TEST("TSK-02 TSK-03", records_for_high_priorities),
 		RIG_TEST("SYS-08", two_suspends),
 	};
 
