@@ -215,6 +215,17 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 	return 0;
 }
 
+/*
+ * No slot is free. If all of them hold this queue's own kernels a plain one need not go through the
+ * lists of tmu.h: it would evict none of them, and who stands there gets the next slot before it.
+ */
+static COLD int launch_crowded(struct queue *queue, const union tutti_packet *packet)
+{
+	if (queue_inflight(queue) - queue->works < fw.tasks || (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd))
+		return launch_special(queue, packet);
+	return queue_park(queue, WAIT_TASKS);
+}
+
 HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 {
 	struct task *task = task_table.free;
@@ -223,7 +234,7 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 	int code;
 
 	if (unlikely(!task))
-		return launch_special(queue, packet);
+		return launch_crowded(queue, packet);
 	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num)
 		return launch_reference(queue, packet);
 	state = begin(packet->word[0]);
