@@ -91,7 +91,18 @@ static unsigned plain_3d(const struct bench_rig *rig, unsigned round, union tutt
 	return 1;
 }
 
+/* Into an entry that holds nothing: eight at a time. */
 static unsigned store_1d(const struct bench_rig *rig, unsigned round, union tutti_packet *packet)
+{
+	if (round % TUTTI_REFERENCES == 0) {
+		tutti_queue_drain(rig->queue, 1000000000);
+		tutti_rsb_invalidate(tutti_queue_rsb(rig->queue), 0xff);
+	}
+	plain(rig, 1, (uint16_t)(TUTTI_REF_STORE | round % TUTTI_REFERENCES), true, &packet->dispatch);
+	return 1;
+}
+
+static unsigned replace_1d(const struct bench_rig *rig, unsigned round, union tutti_packet *packet)
 {
 	plain(rig, 1, TUTTI_REF_STORE | 6, true, &packet->dispatch);
 	return 1;
@@ -243,6 +254,7 @@ static const struct {
 	{ "plain_2d", plain_2d, 156 },
 	{ "plain_3d", plain_3d, 160 },
 	{ "reference_store_1d", store_1d, 140 + 35 },
+	{ "reference_replace_1d", replace_1d, BENCH_NO_TARGET },
 	{ "condensed_empty_1", empty_1, 65 },
 	{ "condensed_empty_6", empty_6, 20 },
 	{ "condensed_empty_31", empty_31, 13.5 },

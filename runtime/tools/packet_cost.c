@@ -13,7 +13,7 @@ static const struct {
 	{ "refuse_sizes", PACKET_EXPAND },
 	{ "required_ok", PACKET_EXPAND },
 	{ "reference_keep", PACKET_EXPAND },
-	{ "reference_copy", PACKET_EXPAND },
+	{ "reference_replace", PACKET_EXPAND },
 	{ "launch_next", PACKET_READ }, /* more than that: it makes the task as well */
 	{ "launch_changed", PACKET_READ },
 	{ "condensed_", PACKET_EXPAND },
