@@ -192,10 +192,10 @@ static double draw_queue(struct chart *chart, unsigned queue, double y)
 
 		if (task->queue != queue)
 			continue;
-		if (task->group)
-			grouped++, groups += task->ctas / task->group;
-		else
-			plain++, ctas += task->taken;
+		grouped += task->group != 0;
+		groups += task->group ? task->ctas / task->group : 0;
+		plain += !task->group;
+		ctas += task->group ? 0 : task->taken;
 	}
 	if (!plain && !grouped)
 		return y;
