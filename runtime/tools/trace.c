@@ -25,7 +25,7 @@ static void usage(void)
 	     "       PREFIX-time.svg: who was on which SM when (PREFIX: FILE without its ending)\n\n"
 	     "  --deterministic  the emulated card with a clock of its own: the same run gives the same trace\n"
 	     "  --placement N    the N-th placement, from 0 on; else the largest one\n"
-	     "  --from, --to     part of the time chart, µs after the first record");
+	     "  --from, --to     part of the time chart, µs after the first task came");
 }
 
 /* ---- run ---- */

@@ -442,7 +442,8 @@ static inline void run_down(void)
 /* Everything is as it was before the first kernel. */
 static inline void check_idle(void)
 {
-	unsigned g;
+	const struct shape *s;
+	unsigned g, p;
 
 	assert_int_equal(shapes.residents, 0);
 	assert_int_equal(shapes.grouped_ctas, 0);
@@ -451,6 +452,11 @@ static inline void check_idle(void)
 	assert_int_equal(gpm.lmem_free, gpm.lmem_slots);
 	for (g = 0; g < domains.gpcs; g++)
 		assert_int_equal(domains.gpc[g].credits, domains.gpc[g].credits_all);
+	domain_settle();
+	for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
+		for (p = 0; p < fw.sms; p++)
+			if (shapes.included[p / 32] >> (p % 32) & 1)
+				assert_int_equal(lake_level(&s->lake, p), s->capacity);
 }
 
 #endif

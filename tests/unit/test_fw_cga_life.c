@@ -207,6 +207,30 @@ static void large_card(void **unused)
 	}
 }
 
+/* A kernel that is new while CGAs of its shape run: the rows lead once more, from what is free then. */
+static void lead_again(void **unused)
+{
+	static const uint16_t sms[] = { 8, 8 };
+	unsigned signal;
+
+	seed(1);
+	begin(sms, 2);
+	descriptor[0].group_bytes = descriptor[1].group_bytes = 2048 * 8;
+	cga_kernel(0, TUTTI_CGA_GPC, 4, 1, 1);
+	cga_kernel(1, TUTTI_CGA_GPC, 6, 1, 1);
+	submit(0, 0, 20, 1, 1);
+	while (pooled)
+		deliver(0);
+	assert_true(shapes.ahead && shapes.residents == 20);
+	signal = submit(1, 1, 12, 1, 1);
+	while (pooled)
+		deliver(0);
+	assert_true(shapes.ahead && shapes.residents == 32);
+	run_down();
+	assert_int_equal(signalled[signal], 1);
+	check_idle();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +240,7 @@ int main(void)
 		RIG_TEST("CGA-05 CGA-04", disabled_meanwhile),
 		RIG_TEST("CGA-05 RES-01", no_starvation),
 		RIG_TEST("CGA-04 CGA-23", large_card),
+		RIG_TEST("CGA-14", lead_again),
 	};
 
 	return cmocka_run_group_tests_name("firmware: life of CGAs", tests, NULL, NULL);
