@@ -409,6 +409,18 @@ static void records_for_high_priorities(void **unused)
 	}
 	while (live())
 		end_any();
+	/* the same for kernels without metadata that find no slot */
+	begin(6, 2, 2, 1);
+	for (i = 0; i < 100; i++)
+		submit(&(struct job){ .queue = i % 5, .groups = 40, .plain = true, .priority = 9 });
+	n = jobs;
+	submit(&(struct job){ .queue = 5, .groups = 3, .plain = true, .priority = 1 });
+	for (i = 0; launched[launches - 1] != n; i++) {
+		assert_true(i < 4); /* one task has to leave first */
+		end_any();
+	}
+	while (live())
+		end_any();
 	memset(queue_priority, 0, sizeof(queue_priority));
 }
 
