@@ -180,7 +180,7 @@ static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
 	}
 }
 
-static void submit(const struct job *what)
+static inline void submit(const struct job *what)
 {
 	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT);
 	unsigned n = jobs++, q = what->queue;
