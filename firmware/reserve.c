@@ -156,7 +156,7 @@ static uint32_t *translate_segment(const uint32_t *record, const uint32_t *segme
 /* CGAs without identity: the same once more, by position. */
 static void translate(uint32_t *from, uint32_t *end)
 {
-	uint32_t *p, *q, *to = NULL;
+	uint32_t *p, *q, *to = from; /* a record has a segment at least */
 
 	for (p = from; p != end; p = record_next(p)) {
 		if ((*p & 0xff) != TUTTI_CMD_LAUNCH)
