@@ -180,12 +180,6 @@ struct domain_range domain_inside(unsigned kind, unsigned outer, unsigned number
 
 /* ---- the rows ---- */
 
-/* One row more. */
-static void show(struct gpc *gpc, uint32_t mask)
-{
-	*++gpc->top = (struct domain_row){ mask, popcount32(mask) };
-}
-
 /* SMs of a GPC in a mask by position. */
 static uint32_t gather(const struct gpc *gpc, const uint32_t *mask)
 {
@@ -204,18 +198,24 @@ static uint32_t gather(const struct gpc *gpc, const uint32_t *mask)
 	return m;
 }
 
+/* Rows of one count are alike: mostly there are two kinds of them. */
 static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 {
-	uint32_t mask;
-	unsigned k;
+	const struct lake_row *row = lake->row + 1, *end = row + levels;
+	struct domain_row *top = gpc->row - 1, now;
+	uint32_t count;
 
-	gpc->top = gpc->row - 1;
-	for (k = 1; k <= levels; k++) {
-		mask = gather(gpc, lake->row[k].mask);
-		if (!mask)
-			return;
-		show(gpc, mask);
+	while (row < end) {
+		count = row->count;
+		now.mask = gather(gpc, row->mask);
+		if (!now.mask)
+			break;
+		now.count = popcount32(now.mask);
+		do
+			*++top = now;
+		while (++row < end && row->count == count);
 	}
+	gpc->top = top;
 }
 
 static void sync(struct shape *shape, const uint32_t *only)
@@ -256,6 +256,7 @@ COLD void domain_sync_slow(struct shape *shape)
 		sync(shape, NULL);
 	shapes.ahead = shape_truth(shape) && shapes.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
 		       !domains.dirty;
+	domains.behind = shapes.ahead && shapes.residents;
 }
 
 COLD void domain_sync_masked(struct shape *shape, const uint32_t *mask)
@@ -297,7 +298,8 @@ COLD void domain_settle(void)
 	shapes.ahead = false;
 	domains.issued = counters.ctas_issued;
 	if (!shapes.residents) {
-		lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
+		if (domains.behind)
+			lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
 		return;
 	}
 	shape->lake.top = shape->lake.row;
@@ -310,19 +312,21 @@ COLD void domain_settle(void)
 
 void domain_idle(uint32_t capacity)
 {
-	unsigned i, k;
+	struct domain_row row;
+	struct gpc *gpc;
+	unsigned k;
 
 	domain_settle();
 	if (domains.moved)
 		order();
 	if (capacity > domains.levels)
 		capacity = domains.levels;
-	for (i = 0; i < domains.gpcs; i++) {
-		uint32_t mask = gather(&domains.gpc[i], shapes.enabled);
-
-		domains.gpc[i].top = domains.gpc[i].row - 1;
-		for (k = 0; mask && k < capacity; k++)
-			show(&domains.gpc[i], mask);
+	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
+		row.mask = gather(gpc, shapes.enabled);
+		row.count = popcount32(row.mask);
+		gpc->top = gpc->row - 1;
+		for (k = 0; row.mask && k < capacity; k++)
+			*++gpc->top = row;
 	}
 	domains.shape = NULL;
 	domains.asked = 0;

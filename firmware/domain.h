@@ -63,6 +63,7 @@ struct domain_table {
 	uint32_t changes;       /* shapes.changes then */
 	uint32_t asked;         /* what was asked of them (answer.h); 0 = nothing, they were made anew */
 	bool dirty;
+	bool behind;            /* while shapes.ahead: the lake shows CTAs that were there when that began */
 	bool whole;             /* every SM is in some GPC */
 	bool clipped;           /* some SM has more free slots than there are rows */
 	uint8_t index[TUTTI_MAX_GPCS]; /* of the card's GPCs in @gpc */

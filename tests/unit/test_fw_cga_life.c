@@ -396,7 +396,8 @@ static void run_down(void)
 /* Everything is as it was before the first kernel. */
 static void check_idle(void)
 {
-	unsigned g;
+	const struct shape *s;
+	unsigned g, p;
 
 	assert_int_equal(shapes.residents, 0);
 	assert_int_equal(shapes.grouped_ctas, 0);
@@ -405,6 +406,11 @@ static void check_idle(void)
 	assert_int_equal(gpm.lmem_free, gpm.lmem_slots);
 	for (g = 0; g < domains.gpcs; g++)
 		assert_int_equal(domains.gpc[g].credits, domains.gpc[g].credits_all);
+	domain_settle();
+	for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
+		for (p = 0; p < fw.sms; p++)
+			if (shapes.included[p / 32] >> (p % 32) & 1)
+				assert_int_equal(lake_level(&s->lake, p), s->capacity);
 }
 
 static void random_lives(void **unused)
@@ -609,6 +615,30 @@ static void large_card(void **unused)
 	}
 }
 
+/* A kernel that is new while CGAs of its shape run: the rows lead once more, from what is free then. */
+static void lead_again(void **unused)
+{
+	static const uint16_t sms[] = { 8, 8 };
+	unsigned signal;
+
+	seed(1);
+	begin(sms, 2);
+	descriptor[0].group_bytes = descriptor[1].group_bytes = 2048 * 8;
+	cga_kernel(0, TUTTI_CGA_GPC, 4, 1, 1);
+	cga_kernel(1, TUTTI_CGA_GPC, 6, 1, 1);
+	submit(0, 0, 20, 1, 1);
+	while (pooled)
+		deliver(0);
+	assert_true(shapes.ahead && shapes.residents == 20);
+	signal = submit(1, 1, 12, 1, 1);
+	while (pooled)
+		deliver(0);
+	assert_true(shapes.ahead && shapes.residents == 32);
+	run_down();
+	assert_int_equal(signalled[signal], 1);
+	check_idle();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -618,6 +648,7 @@ int main(void)
 		RIG_TEST("CGA-05 CGA-04", disabled_meanwhile),
 		RIG_TEST("CGA-05 RES-01", no_starvation),
 		RIG_TEST("CGA-04 CGA-23", large_card),
+		RIG_TEST("CGA-14", lead_again),
 	};
 
 	return cmocka_run_group_tests_name("firmware: life of CGAs", tests, NULL, NULL);
