@@ -412,6 +412,38 @@ static void records_for_high_priorities(void **unused)
 	memset(queue_priority, 0, sizeof(queue_priority));
 }
 
+/* A CTA that needs the whole SM, beside small ones that never end to come and go: it starts all the same, soon. */
+static void starved(unsigned small, unsigned large, bool plain, uint32_t fair)
+{
+	unsigned i;
+
+	begin(small, 32, 32, fair);
+	submit(&(struct job){ .queue = 0, .priority = small, .groups = 5000 });
+	submit(&(struct job){ .queue = 1, .priority = large, .groups = 3, .waves = 32, .plain = plain });
+	assert_int_equal(job[0].running, 32);
+	for (i = 0; !job[1].issued; i++) {
+		assert_true(i < 150);
+		end_any();
+	}
+	/* and it costs the others no more than that: they fill the SM again */
+	assert_int_equal(job[0].running, 0);
+	while (live())
+		end_any();
+	assert_int_equal(job[0].issued, 5000);
+}
+
+static void nobody_starves(void **unused)
+{
+	uint32_t fair;
+
+	for (fair = 0; fair < 3; fair++) {
+		starved(6, 5, false, fair);
+		starved(5, 5, false, fair);
+		starved(5, 5, true, fair);
+		starved(10, 1, false, fair);
+	}
+}
+
 /* Two requests before all is quiet: both are answered. */
 static void two_suspends(void **unused)
 {
@@ -437,6 +469,7 @@ int main(void)
 		RIG_TEST("RES-06", windows),
 		RIG_TEST("TSK-01 TSK-02 RES-02", more_than_records),
 		RIG_TEST("TSK-02 TSK-03", records_for_high_priorities),
+		RIG_TEST("RES-01 RES-06", nobody_starves),
 		RIG_TEST("SYS-08", two_suspends),
 	};
 
