@@ -59,6 +59,7 @@ help:
 	@echo "make demo     run the Kripke loop in three launch modes and compare"
 	@echo "make check    run all tests (TAP)"
 	@echo "make bench    measure; table on the screen, JSON in $(OUT)/bench.json"
+	@echo "make pictures draw the pictures of the READMEs anew (traces of the emulated card)"
 	@echo "make fuzz     fuzz for longer (FUZZ_SECONDS=600)"
 	@echo "make vm-check run the driver in a Debian guest (KERNEL=6.12 or 6.1); vm-shell: a prompt there"
 	@echo "make debug-kernel-check  the same under a kernel with KASAN, lockdep, kmemleak (KERNEL=debug)"

@@ -126,7 +126,7 @@ COLD int agent_dispatch(struct queue *queue, const struct tutti_agent_packet *p)
 		.op = p->type == TUTTI_AGENT_COPY ? TUTTI_MOVE_COPY : TUTTI_MOVE_FILL,
 		.release = (uint8_t)release,
 	};
-	queue->inflight++;
+	queue->flight += QUEUE_ONE;
 	move(work);
 	return 0;
 }

@@ -12,8 +12,8 @@ FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) hal.o)
 
 FW_LARGE_OBJECTS := $(subst $(FW)/,$(FW)/large/,$(FW_OBJECTS))
 # What does not run for every kernel or tile is made small: local memory is dear.
-FW_SMALL := agent barrier block cga channel child choice command counter crash descriptor diff domain gpm kernel life log \
-	match mimic reference request setup split throttle timer tmd tmu window work
+FW_SMALL := agent barrier beside block cga channel child choice command counter crash descriptor diff domain gpm kernel life log \
+	match metadata mimic occupancy request reserve setup split throttle timer tmd tmu window work
 $(foreach unit,$(FW_SMALL),$(FW)/$(unit).o $(FW)/large/$(unit).o): FW_SIZE = -Os -msave-restore
 
 all: $(FW)/tutti-fw.bin $(FW)/tutti-fw-large.bin $(FW)/host/libtutti-fw-host.a

@@ -9,9 +9,6 @@
 #include "tmu.h"
 #include "wdu.h"
 
-/* Commands of others between two looks at the room in the ring. */
-#define MARGIN 512u
-
 struct cga_state cga_state;
 
 static struct cga grids[FW_TASKS];
@@ -21,16 +18,23 @@ static struct cga *cga_of(const struct task *task)
 	return &grids[task->slot];
 }
 
-/* The last grid that was found to fit, and on what. */
-static struct {
-	struct cga cga;
-	uint32_t capacity, changes;
-} known;
+/* Grids that were found to fit, and on what: each has one place. */
+struct fitting {
+	uint8_t kind[TUTTI_CGA_LEVELS];
+	uint16_t parts[TUTTI_CGA_LEVELS];
+	uint16_t capacity, multicast;
+	uint32_t changes;
+};
+
+#define FITTING 8u
+
+static struct fitting fitting[FITTING];
 
 void cga_init(void)
 {
 	cga_state = (struct cga_state){ .patience = CGA_PATIENCE };
-	known.capacity = 0;
+	for (unsigned i = 0; i < FITTING; i++)
+		fitting[i].capacity = 0;
 	domain_init();
 	gpm_init();
 	session_init();
@@ -75,7 +79,7 @@ static void find_words(struct cga *cga)
 		if (each > (cga->ask.ctas + domains.gpcs) * (segment + 2))
 			each = (cga->ask.ctas + domains.gpcs) * (segment + 2);
 	}
-	cga->words = launches * each + COMMAND_RECORD + MARGIN;
+	cga->words = launches * each;
 }
 
 /* Levels in use, their kinds and parts; false: they make no sense or are too large for any card. */
@@ -104,6 +108,9 @@ static bool make(const struct tutti_cga_shape *level, unsigned mode, bool lmem, 
 	cga->ask = (struct mimic_ask){ .ctas = cga->parts[0], .kind = cga->kind[0],
 				       .multicast = mode == TUTTI_CGA_MULTICAST };
 	find_identity(cga);
+	cga->ask.identity = !cga->identity;
+	cga->usual = cga->ask.kind == TUTTI_CGA_GPC && cga->ask.identity && !lmem;
+	cga->quick = cga->usual && cga->levels == 1;
 	find_words(cga);
 	return cga->levels;
 }
@@ -120,27 +127,36 @@ bool cga_divides(const struct tutti_cga_shape *level, const uint32_t *groups)
 	return !(groups[0] % x || groups[1] % y || groups[2] % z);
 }
 
-static bool same(const struct cga *a, const struct cga *b)
+static bool known(const struct fitting *f, const struct cga *cga, uint32_t capacity)
 {
 	unsigned i;
 
+	if (f->capacity != capacity || f->changes != shapes.changes || f->multicast != cga->ask.multicast)
+		return false;
 	for (i = 0; i < TUTTI_CGA_LEVELS; i++)
-		if (a->kind[i] != b->kind[i] || a->parts[i] != b->parts[i])
+		if (f->kind[i] != cga->kind[i] || f->parts[i] != cga->parts[i])
 			return false;
-	return a->ask.multicast == b->ask.multicast;
+	return true;
 }
 
 /* On an idle card, with the SMs and caps of now. */
 static bool ever_fits(const struct cga *cga, uint32_t capacity)
 {
-	if (known.capacity == capacity && capacity && known.changes == shapes.changes && same(cga, &known.cga))
+	struct fitting *f = &fitting[(cga->ctas ^ cga->ctas >> 3 ^ capacity ^ cga->ask.multicast) % FITTING];
+	unsigned i;
+
+	if (!capacity)
+		return false;
+	if (known(f, cga, capacity))
 		return true;
 	domain_idle(capacity);
 	if (!session_fits(cga, DOMAIN_KIND_CARD, 0, 1))
 		return false;
-	known.cga = *cga;
-	known.capacity = capacity;
-	known.changes = shapes.changes;
+	*f = (struct fitting){ .capacity = (uint16_t)capacity, .multicast = cga->ask.multicast, .changes = shapes.changes };
+	for (i = 0; i < TUTTI_CGA_LEVELS; i++) {
+		f->kind[i] = cga->kind[i];
+		f->parts[i] = cga->parts[i];
+	}
 	return true;
 }
 
@@ -162,7 +178,7 @@ COLD int cga_check(const struct tutti_cga_shape *level, unsigned mode, bool lmem
 	if (!(d->features & TUTTI_FEATURE_CGA) || !domains.gpcs || mode > TUTTI_CGA_MULTICAST ||
 	    !make(level, mode, lmem, cga) || !cga_divides(level, groups))
 		return TUTTI_ERROR_GRID;
-	if (cga->words > COMMAND_WORDS) /* what a wrap may throw away is in it */
+	if (cga->words + SESSION_MARGIN > COMMAND_WORDS) /* what a wrap may throw away is in it */
 		return TUTTI_ERROR_GRID;
 	if (cga->identity != SESSION_NO_IDENTITY && together(cga) > d->cga_ctas)
 		return TUTTI_ERROR_GRID;
@@ -241,6 +257,9 @@ COLD void cga_begin(struct task *task, const struct pending *p)
 
 	cga_pending_levels(p, level);
 	make(level, mode_of(p->tmd), p->lmem, &grids[task->slot]);
+	if (p->tmd && p->tmd->affinity)
+		grids[task->slot].quick = 0;
+	session_bind(&grids[task->slot], task);
 	task->rare |= TASK_CGA;
 }
 
@@ -262,28 +281,23 @@ void cga_settle(void)
 			task_fail(&tasks[lowest_bit(slots)], &never);
 }
 
-/* The card-wide lakes of the shape hold what the rows show while a session runs. */
-static enum session_end session(struct task *task, uint32_t n, uint32_t *launched)
+/* What limits a task: memory slots, an affinity mask. */
+static COLD uint32_t session_limited(struct task *task, struct cga *cga, uint32_t n)
 {
-	const struct cga *cga = cga_of(task);
 	const struct tmd *tmd = task_tmd(task);
-	enum session_end end;
-	uint32_t slots = gpm.lmem_free;
+	uint32_t slots = gpm.lmem_free, placed;
 
-	if (cga->lmem && slots < n * cga->identities)
-		n = slots / cga->identities;
-	if (unlikely(tmd && tmd->affinity))
+	if (cga->lmem && slots < cga->identities)
+		return session_full();
+	if (cga->lmem && n > slots / cga->identities * cga->ctas)
+		n = slots / cga->identities * cga->ctas;
+	if (tmd && tmd->affinity)
 		domain_sync_masked(task->shape, affinities[tmd->affinity - 1].word);
 	else
 		domain_sync(task->shape);
-	end = session_run(task, cga, n, launched);
-	n = *launched * cga->ctas;
-	task->unissued -= n;
-	task->resident += n;
+	placed = session_run(task, cga, n);
 	domains.issued = counters.ctas_issued;
-	if (n && cga->identity == SESSION_NO_IDENTITY)
-		domains.dirty = true;
-	return end;
+	return placed;
 }
 
 static COLD void release_hold(void)
@@ -292,36 +306,56 @@ static COLD void release_hold(void)
 	shape_hold(NULL);
 }
 
-uint32_t cga_place(struct task *task, uint32_t n)
+/* While it is served the domains that are held for it are its own. */
+static COLD uint32_t session_held(struct task *task, struct cga *cga, uint32_t n)
 {
-	uint32_t launched, any = 0, ctas = cga_of(task)->ctas;
-	bool held = cga_state.holder == task;
-	enum session_end end;
+	uint32_t placed;
 
-	/* a turn of fewer CTAs than a CGA has is one CGA */
-	n = n < ctas ? 1 : n / ctas;
-	if (unlikely(held))
-		shape_hold_lift(true);
+	shape_hold_lift(true);
+	placed = session_limited(task, cga, n);
+	shape_hold_lift(false);
+	if (placed)
+		release_hold();
+	return placed;
+}
+
+/* With more free slots than rows the rows are filled again and again. */
+static COLD uint32_t session_any(struct task *task, struct cga *cga, uint32_t n)
+{
+	uint32_t placed = 0, now;
+
 	do {
-		end = session(task, n - any, &launched);
-		any += launched;
-		/* with more free slots than rows the rows are filled again */
-	} while (unlikely(end == SESSION_FULL && domains.clipped) && launched && (domains.dirty = true));
-	if (unlikely(held)) {
-		shape_hold_lift(false);
-		if (any)
-			release_hold();
-	}
-	if (any)
-		cga_of(task)->passed = 0;
-	if (unlikely(end == SESSION_ROOM)) {
-		place_state.blocked = true;
-		attention.settle |= ATTEND_ROOM;
-	} else if (unlikely(!any && hopeless(task))) {
+		now = cga_state.holder == task ? session_held(task, cga, n - placed) : session_limited(task, cga, n - placed);
+		placed += now;
+	} while (now && placed < n && domains.clipped && session_end() == SESSION_FULL && (domains.dirty = true));
+	return placed;
+}
+
+static COLD void none(struct task *task)
+{
+	if (hopeless(task)) {
 		cga_state.hopeless |= 1u << task->slot;
 		attention.settle |= ATTEND_CGA;
 	}
-	return any * ctas;
+}
+
+HOT uint32_t cga_place(struct task *task, uint32_t n)
+{
+	struct cga *cga = cga_of(task);
+	uint32_t placed;
+
+	/* rows that lead are true, and hold nothing back for others */
+	if (likely(shapes.ahead) && likely(domains.shape == task->shape) && likely(cga->quick))
+		placed = session_quick(task, cga, n);
+	else
+		placed = session_any(task, cga, n);
+	if (unlikely(placed < n) && session_end() == SESSION_ROOM) {
+		place_state.blocked = true;
+		attention.settle |= ATTEND_ROOM;
+	} else if (unlikely(!placed)) {
+		none(task);
+	}
+	return placed;
 }
 
 /* ---- CGAs that others keep from starting (spec CGA-05) ---- */
@@ -390,7 +424,7 @@ HOT void cga_event(const struct tutti_event *event)
 
 	if (likely(domains.shape == task->shape)) {
 		domain_raise(gpc, repeat, mask);
-		session_stale(gpc);
+		answer_stale(gpc);
 	} else {
 		domains.dirty = true;
 	}
@@ -405,7 +439,7 @@ void cga_event_flushed(const struct tutti_event *event)
 {
 	if (!gpm_event_flushed(event))
 		return;
-	session_stale(&domains.gpc[domains.index[event->word[0] >> 8 & (TUTTI_MAX_GPCS - 1)]]);
+	answer_stale(&domains.gpc[domains.index[event->word[0] >> 8 & (TUTTI_MAX_GPCS - 1)]]);
 	if (place_state.busy & BUSY_ISSUE)
 		wdu_run();
 }

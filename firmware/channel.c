@@ -10,6 +10,7 @@
 #include "kernel.h"
 #include "log.h"
 #include "match.h"
+#include "occupancy.h"
 #include "place.h"
 #include "queue.h"
 #include "split.h"
@@ -296,6 +297,23 @@ static int policy_ask(uint32_t policy, uint32_t which, uint64_t *answer)
 	case TUTTI_POLICY_SPLIT:
 		value = match.rotate;
 		break;
+	case TUTTI_POLICY_CGA_MODE:
+		value = cga_state.mode;
+		break;
+	case TUTTI_POLICY_CGA_PATIENCE:
+		value = cga_state.patience;
+		break;
+	case TUTTI_POLICY_SPLIT_ROUNDS:
+		value = split_limit_now();
+		break;
+	case TUTTI_POLICY_SEED:
+		value = fair_seed_now();
+		break;
+	case TUTTI_POLICY_WINDOW:
+	case TUTTI_POLICY_CLASS:
+		if (!window_ask(policy, which, &value))
+			return -TUTTI_EINVAL;
+		break;
 	default:
 		if (!choice_ask(policy, which, &value))
 			return -TUTTI_EINVAL;
@@ -366,7 +384,7 @@ static bool all_quiet(void)
 	unsigned i;
 
 	for (i = 0; i < fw.max_queues; i++)
-		if (queues[i].state != QUEUE_NONE && (queues[i].inflight > work_quiet(&queues[i]) || queues[i].fetching || queues[i].probing))
+		if (queues[i].state != QUEUE_NONE && (queue_inflight(&queues[i]) > work_quiet(&queues[i]) || queues[i].fetching || queues[i].probing))
 			return false;
 	return true;
 }
@@ -481,6 +499,8 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 		return 0;
 	case TUTTI_MSG_LOAD:
 		return load(answer);
+	case TUTTI_MSG_OCCUPANCY:
+		return occupancy_answer(&m->occupancy, answer);
 	case TUTTI_MSG_QUEUE_NOTIFY:
 		return queue_notify(first, (uint32_t)m->arg[1]);
 	case TUTTI_MSG_COUNTERS:

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "command.h"
 
+#include "packet.h"
+
 struct command_ring command_ring HOT_DATA_RING;
 
 void command_init(void)
 {
 	command_ring.next = command_ring.word;
 	command_ring.end = command_ring.word + COMMAND_WORDS;
+	command_ring.near_end = command_ring.end - COMMAND_SHORT;
 	command_ring.bias = -(uint32_t)((uintptr_t)command_ring.word >> 2);
 	command_ring.published = 0;
 	HAL_ENGINES->command_base = hal_local(command_ring.word);
@@ -68,6 +71,31 @@ void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned byt
 	p[4] = bytes;
 	p[5] = hal_local(local);
 	command_end(p + 6);
+}
+
+void command_task_state(const uint32_t *command, uint32_t *state)
+{
+	uint32_t head = *command++;
+
+	if ((head & 0xff) == TUTTI_CMD_STATE) {
+		words_copy(state, command, STATE_WORDS);
+		return;
+	}
+	words_copy(state, hal_pointer(command[0]), TUTTI_TASK_WORDS);
+	state[STATE_AT(asid)] = command[1];
+	state[STATE_AT(first)] = 0;
+	state[STATE_AT(tmd)] = state[STATE_AT(tmd) + 1] = 0;
+	state[STATE_AT(packet)] = command[2];
+	state[STATE_AT(packet) + 1] = command[3];
+	command += 4;
+	if (head >> 16 & TUTTI_TASK_NEW_GRID) {
+		state[STATE_AT(grid_x)] = *command++;
+		state[STATE_AT(groups_x)] = *command++;
+	}
+	if (head >> 16 & TUTTI_TASK_NEW_KERNARG) {
+		state[STATE_AT(kernarg)] = *command++;
+		state[STATE_AT(kernarg) + 1] = *command;
+	}
 }
 
 void command_words(unsigned op, unsigned sub, const uint32_t *words, unsigned n)

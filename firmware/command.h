@@ -14,11 +14,13 @@
 /* Twice what the longest placement needs, and more than the CGAs of one launch together (cga.c). */
 #define COMMAND_WORDS (FW_MAX_SMS > TUTTI_SMALL_CARD_SMS ? 4096u : 2048u)
 #define COMMAND_RECORD 255u /* longest record, words */
+#define COMMAND_SHORT 48u   /* words that can be written without a look at the end before @near_end */
 
 struct command_ring {
 	uint32_t word[COMMAND_WORDS]; /* before what is hot: that is near gp */
 	uint32_t *next;     /* where the next record goes */
 	uint32_t *end;
+	uint32_t *near_end; /* from here on COMMAND_SHORT words do not fit */
 	uint32_t bias;      /* words written in earlier laps, less the address of @word in words */
 	uint32_t published;
 };
@@ -92,6 +94,8 @@ static inline void command_signal(uint32_t asid_queue, uint64_t address, unsigne
 void command_write(uint32_t asid_queue, uint64_t address, uint64_t value, unsigned bytes);
 void command_scrub(uint32_t asid_queue, uint64_t address, unsigned slots, unsigned sub);
 void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned bytes, void *local, unsigned tag);
+/** command_task_state() - the whole task state that the STATE or TASK command @command stands for. */
+void command_task_state(const uint32_t *command, uint32_t *state);
 void command_words(unsigned op, unsigned sub, const uint32_t *words, unsigned n);
 
 /* Tags of FETCH and mover commands: what the answer belongs to, in bits 15..12, and its number. */

@@ -131,11 +131,7 @@ static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
 /* An entry that is not valid is found out at the end, from what was seen. */
 static uint32_t record_special(const struct rsb *rsb, unsigned entry)
 {
-	const struct tutti_reference *e = &rsb->table[entry];
-
-	if (!(rsb->special >> entry & 1))
-		return 0;
-	return (e->flags & TUTTI_REFERENCE_TMD ? RECORD_TMD : 0) | (e->cga.kind ? RECORD_CGA : 0);
+	return rsb->special >> entry & 1 ? condensed_special(&rsb->table[entry]) : 0;
 }
 
 static COLD int expand_general(struct queue *queue, const union tutti_packet *packet, struct block *block)
@@ -267,6 +263,8 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 	head = ((unsigned)((const char *)at - (const char *)packet) + 7) / 8 * 2;
 	block->compare = (uint8_t)head;
 	words_copy(block->packet, packet, head);
+	if (unlikely(rsb->special))
+		return condensed_check_tmds(queue, block);
 	block->complete = 1;
 	return 0;
 }
@@ -435,15 +433,6 @@ HOT bool condensed_same(const struct queue *queue, const union tutti_packet *pac
 
 /* ---- reading a record ---- */
 
-COLD uint64_t condensed_tmd(const struct queue *queue)
-{
-	const uint32_t *record = queue->record;
-
-	if (*record & RECORD_GENERAL) /* a patched copy of the entry */
-		return record[1 + REFERENCE_AT(tmd)] | (uint64_t)record[2 + REFERENCE_AT(tmd)] << 32;
-	return queue->rsb->table[*record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF].tmd;
-}
-
 COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem)
 {
 	const struct tutti_reference *e = &queue->rsb->table[*queue->record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
@@ -454,8 +443,37 @@ COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem)
 	return e->cga;
 }
 
-const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
+COLD const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
 				 struct launch *launch)
 {
-	return condensed_read(queue, record, state, launch, true);
+	uint32_t what = *record++;
+	const uint32_t *e = (const uint32_t *)&queue->rsb->table[what >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
+
+	if (what & RECORD_GENERAL) {
+		e = record;
+		record += RECORD_WORDS;
+	}
+	words_copy(state, e, TUTTI_TASK_WORDS);
+	state[STATE_AT(asid)] = queue->asid_queue;
+	state[STATE_AT(first)] = 0;
+	state[STATE_AT(tmd)] = state[STATE_AT(tmd) + 1] = 0;
+	state[STATE_AT(packet)] = (uint32_t)queue->run_packet;
+	state[STATE_AT(packet) + 1] = (uint32_t)(queue->run_packet >> 32);
+	launch->header = e[REFERENCE_AT(header)];
+	launch->groups = e[REFERENCE_AT(groups)];
+	if (what & RECORD_GRID) {
+		state[STATE_AT(grid_x)] = *record++;
+		state[STATE_AT(groups_x)] = *record++;
+		launch->groups = *record++;
+	}
+	if (what & RECORD_KERNARG) {
+		state[STATE_AT(kernarg)] = *record++;
+		state[STATE_AT(kernarg) + 1] = *record++;
+	}
+	words_copy(launch->signal, e + REFERENCE_AT(signal), 2);
+	if (what & RECORD_SIGNAL) {
+		launch->signal[0] = *record++;
+		launch->signal[1] = *record++;
+	}
+	return record;
 }

@@ -20,10 +20,10 @@ struct task_group;
 
 /* Record word: bits 9..7 entry, below: values that follow, in this order */
 #define RECORD_GENERAL 1u  /* a struct tutti_reference, as far as a launch needs it (RECORD_WORDS) */
-#define RECORD_GRID 2u     /* grid x, groups x, groups */
-#define RECORD_KERNARG 4u  /* two words */
-#define RECORD_SIGNAL 8u   /* two words */
-#define RECORD_TMD 16u     /* the entry has metadata; launched by way of launch_general() */
+#define RECORD_GRID TUTTI_TASK_NEW_GRID       /* grid x, groups x, groups */
+#define RECORD_KERNARG TUTTI_TASK_NEW_KERNARG /* two words */
+#define RECORD_SIGNAL 4u   /* two words */
+#define RECORD_TMD 2u      /* the entry has metadata; launched by way of launch_general() */
 #define RECORD_CGA 32u     /* its kernel has CGAs; the same */
 #define RECORD_ENTRY_SHIFT 7
 
@@ -76,12 +76,22 @@ const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *reco
 struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem);
 /** condensed_tmd() - address of the metadata of the record @queue is at. */
 uint64_t condensed_tmd(const struct queue *queue);
+/**
+ * condensed_check_tmds() - are the metadata that the kernels of @block name sound?
+ * Return: 0, PACKET_PARKED (to be called again), or an error
+ */
+int condensed_check_tmds(struct queue *queue, struct block *block);
 /** condensed_general() - any subset of diff fields; @values: units behind the diff header @head. */
 int condensed_general(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 		      uint32_t *record);
 /** table_diff() - the same for queues with TUTTI_QUEUE_TABLE_DIFFS (PKT-20). */
 int table_diff(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 	       uint32_t *record);
+/** condensed_special() - RECORD_TMD and RECORD_CGA of a kernel of @entry. */
+static inline uint32_t condensed_special(const struct tutti_reference *entry)
+{
+	return (entry->flags & TUTTI_REFERENCE_TMD ? RECORD_TMD : 0) | (entry->cga.kind ? RECORD_CGA : 0);
+}
 /** condensed_value() - @units units at @at, least significant first. */
 uint64_t condensed_value(const uint16_t *at, unsigned units);
 /** condensed_derive() - derive and check everything that depends on sizes and kernel. */

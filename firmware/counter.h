@@ -8,10 +8,11 @@
 struct counters {
 	uint32_t packets, dispatches, references, condensed, barriers, agents, kernels;
 	uint32_t ctas_issued, ctas_completed, acquires, releases, signals, fetches, queue_errors;
-	uint32_t kernel_misses, repeated, placements, events;
+	uint32_t kernel_misses, repeated, events;
 	uint32_t evictions, turns, timeouts, throttles;
 	uint32_t tmau_requests, tmau_hits, tmau_misses, tmau_interior, tmau_edge, tmau_movers;
-	uint32_t state_syncs; /* beyond one for each kernel; may be negative */
+	/* beyond one for each kernel; may be negative */
+	uint32_t state_syncs, placements;
 };
 extern struct counters counters;
 

@@ -66,7 +66,6 @@ static int derive_workgroup(struct tutti_reference *e, const struct kernel *kern
 	    (kernel->workgroup[1] && kernel->workgroup[1] != e->workgroup_y) ||
 	    (kernel->workgroup[2] && kernel->workgroup[2] != e->workgroup_z))
 		return TUTTI_ERROR_WORKGROUP;
-	e->items = items;
 	e->waves = (uint16_t)((items + TUTTI_WAVE_ITEMS - 1) / TUTTI_WAVE_ITEMS);
 	return 0;
 }
@@ -209,7 +208,7 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 	release = e.header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 	if (release > block->release)
 		block->release = (uint8_t)release;
-	record[0] = RECORD_GENERAL | (e.cga.kind ? RECORD_CGA : 0) | ref << RECORD_ENTRY_SHIFT;
+	record[0] = RECORD_GENERAL | condensed_special(&e) | ref << RECORD_ENTRY_SHIFT;
 	words_copy(record + 1, &e, RECORD_WORDS);
 	return 0;
 }
@@ -298,7 +297,7 @@ COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *va
 	release = e.header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 	if (release > block->release)
 		block->release = (uint8_t)release;
-	record[0] = RECORD_GENERAL | (e.cga.kind ? RECORD_CGA : 0) | ref << RECORD_ENTRY_SHIFT;
+	record[0] = RECORD_GENERAL | condensed_special(&e) | ref << RECORD_ENTRY_SHIFT;
 	words_copy(record + 1, &e, RECORD_WORDS);
 	return 0;
 }

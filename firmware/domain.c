@@ -8,8 +8,7 @@
 
 struct domain_table domains;
 
-static uint32_t rows[DOMAIN_ROWS];
-static uint8_t counts[DOMAIN_ROWS];
+static struct domain_row rows[DOMAIN_ROWS];
 /* Position of each SM, those of one GPC in priority order from its first SM's number on. */
 static uint16_t position[FW_MAX_SMS];
 
@@ -42,14 +41,14 @@ static void order_gpc(struct gpc *gpc)
 
 	gpc->word = (uint8_t)(p[0] / 32);
 	gpc->shift = p[0] % 32;
-	gpc->paired = 1;
+	gpc->even = 0x55555555u;
 	for (b = 0; b < n; b++) {
 		unsigned now = place_of(channel_sm(p[b]), gpc, gpc->cpcs).tpc;
 
 		if (p[b] != p[0] + b)
 			gpc->shift = SCATTERED;
 		if (b & 1 ? now != tpc : b && now == tpc)
-			gpc->paired = 0;
+			gpc->even = 0;
 		tpc = now;
 	}
 }
@@ -71,17 +70,14 @@ static void order_cpcs(const struct gpc *gpc)
 static COLD void order(void)
 {
 	struct gpc *gpc, *end = domains.gpc + domains.gpcs;
-	unsigned at, sm;
+	unsigned at, sm, n;
 
-	for (gpc = domains.gpc; gpc < end; gpc++)
-		gpc->free = 0;
-	for (at = 0; at < fw.sms; at++) {
-		sm = channel_sm(at);
-		for (gpc = domains.gpc; gpc < end; gpc++)
-			if (sm - gpc->first < 32 && gpc->all >> (sm - gpc->first) & 1)
-				position[gpc->first + gpc->free++] = (uint16_t)at;
-	}
 	for (gpc = domains.gpc; gpc < end; gpc++) {
+		for (n = 0, at = 0; at < fw.sms; at++) {
+			sm = channel_sm(at);
+			if (sm - gpc->first < 32 && gpc->all >> (sm - gpc->first) & 1)
+				position[gpc->first + n++] = (uint16_t)at;
+		}
 		order_gpc(gpc);
 		order_cpcs(gpc);
 	}
@@ -102,7 +98,6 @@ static unsigned add_gpc(const struct tutti_gpc *from, unsigned number)
 		.cpc = (uint16_t)domains.cpcs,
 		.cpcs = (uint8_t)(from->cpcs <= DOMAIN_CPCS - domains.cpcs ? from->cpcs : 0),
 		.number = (uint8_t)number,
-		.tag = number << 24,
 		.index = (uint8_t)domains.gpcs,
 	};
 	for (unsigned i = 0; i < gpc->cpcs; i++)
@@ -124,7 +119,7 @@ void domain_init(void)
 	domains.gpcs = domains.cpcs = domains.ugpus = 0;
 	domains.shape = NULL;
 	domains.moved = true;
-	domains.epoch = 0;
+	domains.asked = 0;
 	for (i = 0; i < d->gpcs && i < TUTTI_MAX_GPCS; i++)
 		all += add_gpc(&d->gpc[i], i);
 	each = domains.gpcs ? DOMAIN_ROWS / domains.gpcs : 1;
@@ -133,9 +128,9 @@ void domain_init(void)
 	domains.levels = each - 1;
 	domains.whole = all == fw.sms;
 	for (i = 0; i < domains.gpcs; i++) {
-		domains.gpc[i].row = rows + i * each;
-		domains.gpc[i].count = counts + i * each;
-		domains.gpc[i].count[0] = 0xff;
+		rows[i * each] = (struct domain_row){ ~0u, ~0u };
+		domains.gpc[i].row = rows + i * each + 1;
+		domains.gpc[i].top = rows + i * each;
 	}
 }
 
@@ -184,16 +179,10 @@ struct domain_range domain_inside(unsigned kind, unsigned outer, unsigned number
 
 /* ---- the rows ---- */
 
-static void show(struct gpc *gpc, unsigned level, uint32_t mask)
+/* One row more. */
+static void show(struct gpc *gpc, uint32_t mask)
 {
-	unsigned n = popcount32(mask);
-
-	if (!n)
-		return;
-	gpc->row[level] = mask;
-	gpc->count[level] = (uint8_t)n;
-	gpc->free = (uint16_t)(gpc->free + n);
-	gpc->top = (uint8_t)level;
+	*++gpc->top = (struct domain_row){ mask, popcount32(mask) };
 }
 
 /* SMs of a GPC in a mask by position. */
@@ -219,12 +208,12 @@ static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 	uint32_t mask;
 	unsigned k;
 
-	gpc->free = gpc->top = 0;
+	gpc->top = gpc->row - 1;
 	for (k = 1; k <= levels; k++) {
 		mask = gather(gpc, lake->row[k].mask);
 		if (!mask)
 			return;
-		show(gpc, k, mask);
+		show(gpc, mask);
 	}
 }
 
@@ -248,15 +237,24 @@ static void sync(struct shape *shape, const uint32_t *only)
 		show_gpc(&domains.gpc[i], lake, levels);
 	domains.shape = shape;
 	domains.changes = shapes.changes;
-	domains.epoch++;
+	domains.asked = 0;
 	domains.issued = counters.ctas_issued;
 	/* others end without telling us; what an SM said may count completions that we shall hear of */
 	domains.dirty = shapes.residents != shapes.grouped_ctas || lake != &shape->lake;
 }
 
+/*
+ * The rows stay true while nobody but us places anything and all that is resident is ours or of
+ * other shapes and ends by our events. @issued says the first, no other residents the second.
+ * While there are none they may lead.
+ */
 COLD void domain_sync_slow(struct shape *shape)
 {
-	sync(shape, NULL);
+	if (domains.shape != shape || domains.issued != counters.ctas_issued || domains.changes != shapes.changes ||
+	    domains.dirty)
+		sync(shape, NULL);
+	shapes.ahead = shape_truth(shape) && shapes.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
+		       !domains.dirty;
 }
 
 COLD void domain_sync_masked(struct shape *shape, const uint32_t *mask)
@@ -264,34 +262,48 @@ COLD void domain_sync_masked(struct shape *shape, const uint32_t *mask)
 	sync(shape, mask);
 }
 
+void domain_forget(void)
+{
+	shapes.ahead = false;
+	domains.shape = NULL;
+}
+
+static void settle_row(struct lake_row *row, unsigned k)
+{
+	const struct gpc *gpc, *end = domains.gpc + domains.gpcs;
+	unsigned i, n;
+
+	row->count = 0;
+	for (i = 0; i < fw.words; i++)
+		row->mask[i] = 0;
+	for (gpc = domains.gpc; gpc < end; gpc++) {
+		if (gpc->row + (k - 1) > gpc->top)
+			continue;
+		for (n = domain_scatter(gpc, gpc->row[k - 1].mask); n--;)
+			row->mask[domain_part[n][0]] |= domain_part[n][1];
+		row->count += gpc->row[k - 1].count;
+	}
+}
+
 /* Other residents there are none, so the rows say how much of it is free. */
 COLD void domain_settle(void)
 {
-	struct shape *shape = domains.settles;
-	unsigned i, k, n;
+	struct shape *shape = domains.shape;
+	unsigned k;
 
 	if (!shapes.ahead)
 		return;
 	shapes.ahead = false;
-	if (!shapes.grouped_ctas)
+	domains.issued = counters.ctas_issued;
+	if (!shapes.residents) {
+		lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
 		return;
+	}
+	shape->lake.top = shape->lake.row;
 	for (k = 1; k <= shape->capacity; k++) {
-		shape->lake.row[k].count = 0;
-		for (i = 0; i < shape->lake.words; i++)
-			shape->lake.row[k].mask[i] = 0;
-		for (i = 0; i < domains.gpcs; i++) {
-			const struct gpc *gpc = &domains.gpc[i];
-
-			if (k > gpc->top)
-				continue;
-			for (n = domain_scatter(gpc, gpc->row[k]); n--;)
-				shape->lake.row[k].mask[domain_part[n][0]] |= domain_part[n][1];
-			shape->lake.row[k].count += gpc->count[k];
-		}
+		settle_row(&shape->lake.row[k], k);
 		if (shape->lake.row[k].count)
 			shape->lake.top = &shape->lake.row[k];
-		else if (shape->lake.top >= &shape->lake.row[k])
-			shape->lake.top = &shape->lake.row[k - 1];
 	}
 }
 
@@ -307,41 +319,44 @@ void domain_idle(uint32_t capacity)
 	for (i = 0; i < domains.gpcs; i++) {
 		uint32_t mask = gather(&domains.gpc[i], shapes.enabled);
 
-		domains.gpc[i].free = domains.gpc[i].top = 0;
-		for (k = 1; k <= capacity; k++)
-			show(&domains.gpc[i], k, mask);
+		domains.gpc[i].top = domains.gpc[i].row - 1;
+		for (k = 0; mask && k < capacity; k++)
+			show(&domains.gpc[i], mask);
 	}
 	domains.shape = NULL;
-	domains.epoch++;
+	domains.asked = 0;
+}
+
+/* SMs @mask of a GPC have one free slot more. */
+static void raise_once(struct gpc *gpc, uint32_t mask)
+{
+	struct domain_row *row;
+	uint32_t add;
+
+	for (row = gpc->top + 1; mask; row--) {
+		/* those in the row below that are not in this one yet join it */
+		add = mask & row[-1].mask;
+		if (!add)
+			continue;
+		mask ^= add;
+		if (row > gpc->top) {
+			if ((unsigned)(row - gpc->row) == domains.levels) {
+				domains.clipped = true;
+				continue;
+			}
+			gpc->top = row;
+			*row = (struct domain_row){ 0, 0 };
+		}
+		row->mask |= add;
+		row->count += popcount32(add);
+	}
 }
 
 void domain_raise(struct gpc *gpc, uint32_t repeat, uint32_t mask)
 {
-	uint32_t add, rest;
-	unsigned k;
-
-	do {
-		rest = mask;
-		for (k = gpc->top + 1u; rest; k--) {
-			/* those in row k - 1 that are not in row k yet join it; row 0 has them all */
-			add = k > 1 ? rest & gpc->row[k - 1] : rest;
-			if (!add)
-				continue;
-			rest ^= add;
-			if (k > gpc->top) {
-				if (k > domains.levels) {
-					domains.clipped = true;
-					continue;
-				}
-				gpc->top = (uint8_t)k;
-				gpc->row[k] = 0;
-				gpc->count[k] = 0;
-			}
-			gpc->row[k] |= add;
-			gpc->count[k] = (uint8_t)(gpc->count[k] + popcount32(add));
-			gpc->free = (uint16_t)(gpc->free + popcount32(add));
-		}
-	} while (--repeat);
+	do
+		raise_once(gpc, mask);
+	while (--repeat);
 }
 
 uint32_t domain_part[32][2];
@@ -389,9 +404,7 @@ static COLD uint32_t pairs_slow(const struct gpc *gpc, uint32_t mask)
 
 uint32_t domain_pairs(const struct gpc *gpc, uint32_t mask)
 {
-	uint32_t even = mask & mask >> 1 & 0x55555555u;
-
-	return likely(gpc->paired) ? even | even << 1 : pairs_slow(gpc, mask);
+	return likely(gpc->even) ? domain_even_pairs(gpc, mask) : pairs_slow(gpc, mask);
 }
 
 /* The next SM by position: that of all GPCs' next ones which stands first. */

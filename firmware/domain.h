@@ -4,9 +4,10 @@
  *
  * The tree card, µGPUs, GPCs, CPCs, from discovery data: domains of one kind stand
  * in one table and those inside a larger domain are consecutive. Each GPC has a lake of
- * one word: row[k] is the set of its SMs with at least k free slots, bit b its b-th
- * SM in SM priority order. Rows are kept for one CTA shape at a time, the live query
- * model; a session changes them and takes back what it does not launch.
+ * one word: row[s] is the set of its SMs with more than s free slots, bit b its b-th SM in
+ * SM priority order. A row's place is the speed of a CGA whose last CTA it takes, and placing
+ * moves the end of the rows and cuts one of them. Rows are kept for one CTA shape at
+ * a time, the live query model; a session changes them and takes back what it does not launch.
  */
 #ifndef DOMAIN_H
 #define DOMAIN_H
@@ -14,30 +15,35 @@
 #include "counter.h"
 #include "shape.h"
 
+struct gpm_cga;
+
 #define DOMAIN_ROWS 352u /* of all GPCs; a card with many GPCs sees fewer levels of each at once */
 #define DOMAIN_CPCS 192u
 #define DOMAIN_KIND_CARD (TUTTI_CGA_GPU + 1) /* a grid: has one GPU domain in it */
 
+/** struct domain_row - SMs of a GPC, and how many they are. */
+struct domain_row {
+	uint32_t mask;
+	uint32_t count;
+};
+
 /** struct gpc - one GPC: its part of the query model and of the identities. */
 struct gpc {
-	uint32_t *row;      /* [0] is not used */
-	uint8_t *count;     /* SMs in each row; [0] more than is ever asked for */
-	uint32_t all;       /* its SMs */
-	uint32_t tag;       /* its number where launches have it */
-	uint16_t free;      /* slots in all rows */
-	uint16_t first;     /* number of its first SM */
-	uint16_t credits;   /* CGAs that can still run at once (spec CGA-17) */
+	struct domain_row *top; /* highest row that is not empty; below @row: none is */
+	struct domain_row *row; /* row[-1] has more SMs than are ever asked for */
+	struct gpm_cga *ids;    /* its CGAs */
+	uint32_t all;           /* its SMs */
+	uint32_t even;          /* the first SMs of TPCs, if the second one always follows it; else 0 */
+	uint16_t credits;       /* CGAs that can still run at once (spec CGA-17) */
 	uint16_t credits_all;
-	uint16_t id_base;   /* in the table of CGAs */
-	uint16_t cpc;       /* its first CPC */
+	uint16_t first;         /* number of its first SM */
+	uint16_t cpc;           /* its first CPC */
 	uint8_t cpcs;
-	uint8_t top;        /* highest row that is not empty */
 	uint8_t ugpu;
-	uint8_t word, shift; /* where its SMs begin in masks by position; shift 32 = they are scattered */
-	uint8_t paired;     /* the SMs of each TPC are neighbours, even one first */
-	uint8_t id_next;    /* free list of gpc_local_cga_ids */
-	uint8_t number;     /* of the card's GPCs */
-	uint8_t index;      /* in this table */
+	uint8_t word, shift;    /* where its SMs begin in masks by position; shift 32 = they are scattered */
+	uint8_t id_next;        /* free list of gpc_local_cga_ids */
+	uint8_t number;         /* of the card's GPCs */
+	uint8_t index;          /* in this table */
 };
 
 /** struct domain_table - the card. */
@@ -49,11 +55,10 @@ struct domain_table {
 	uint8_t ugpu[TUTTI_MAX_GPCS + 1]; /* first GPC of each */
 	bool moved;             /* the SM priority order has changed */
 	/* what the rows show */
-	const struct shape *shape;
+	struct shape *shape;
 	uint32_t issued;        /* counters.ctas_issued when only we had placed something; see domain_sync() */
 	uint32_t changes;       /* shapes.changes then */
-	uint32_t epoch;         /* times they were made anew */
-	struct shape *settles;  /* whose lake does not know, while shapes.ahead */
+	uint32_t asked;         /* what was asked of them (answer.h); 0 = nothing, they were made anew */
 	bool dirty;
 	bool whole;             /* every SM is in some GPC */
 	bool clipped;           /* some SM has more free slots than there are rows */
@@ -67,13 +72,23 @@ struct domain_range {
 	uint16_t first, n;
 };
 
+/* One multiplication, where gcc would make three shifts and sums of it. */
+static inline struct gpc *domain_gpc(struct gpc *first, unsigned number)
+{
+	uint32_t size = sizeof(*first);
+
+	__asm__("" : "+r"(size));
+	return (struct gpc *)((char *)first + number * size);
+}
+
 void domain_init(void);
-/** domain_sync() - the rows show what is free for @shape now. */
 void domain_sync_slow(struct shape *shape);
 /** domain_sync_masked() - the same, of SMs @mask only; not kept. */
 void domain_sync_masked(struct shape *shape, const uint32_t *mask);
 /** domain_scattered() - SMs of some GPC do not stand together in the SM priority order. */
 bool domain_scattered(void);
+/** domain_forget() - the rows show nothing any more that is of use. */
+void domain_forget(void);
 /** domain_settle() - the lake of the shape learns of CGAs that only the rows know of. */
 void domain_settle(void);
 /** domain_idle() - the rows show an idle card on which an SM takes @capacity CTAs. */
@@ -87,32 +102,27 @@ extern uint32_t domain_part[32][2];
 unsigned domain_sm(const struct gpc *gpc, unsigned bit);
 /** domain_pairs() - SMs of @mask whose TPC has both in it. */
 uint32_t domain_pairs(const struct gpc *gpc, uint32_t mask);
+/** domain_even_pairs() - the same where the SMs of each TPC are neighbours; elsewhere none. */
+static inline uint32_t domain_even_pairs(const struct gpc *gpc, uint32_t mask)
+{
+	uint32_t even = mask & mask >> 1 & gpc->even;
+
+	return even | even << 1;
+}
 /** domain_raise() - @repeat CTAs ended on each SM of @mask. */
 void domain_raise(struct gpc *gpc, uint32_t repeat, uint32_t mask);
 /** domain_before() - of the SMs in row @level of @range, how many of the @n first by position each GPC has. */
 void domain_before(struct domain_range range, const uint32_t *masks, uint32_t n, uint16_t *share);
 
-/*
- * The rows stay true while nobody but us places anything and all that is resident is ours or of
- * other shapes and ends by our events. @issued says the first, no other residents the second.
+/**
+ * domain_sync() - the rows show what is free for @shape now.
+ *
+ * While shapes.ahead nobody but us has placed anything, and whoever wants to settles first.
  */
 static inline void domain_sync(struct shape *shape)
 {
-	if (likely(domains.shape == shape && domains.issued == counters.ctas_issued &&
-		   domains.changes == shapes.changes && !domains.dirty))
-		return;
-	domain_sync_slow(shape);
-}
-
-/** domain_lead() - a session begins: may the rows alone learn of what it places? */
-static inline bool domain_lead(struct shape *shape)
-{
-	if (likely(shapes.ahead))
-		return true;
-	if (shapes.residents || domains.clipped || !domains.whole)
-		return false;
-	domains.settles = shape;
-	return shapes.ahead = true;
+	if (unlikely(!shapes.ahead) || unlikely(domains.shape != shape))
+		domain_sync_slow(shape);
 }
 
 #endif

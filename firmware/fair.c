@@ -8,6 +8,7 @@
 
 static struct {
 	uint32_t random; /* 0 = off */
+	uint32_t seed;
 	struct queue_set marked[WDU_LEVELS];
 } fair;
 
@@ -15,7 +16,7 @@ void fair_init(void)
 {
 	unsigned i;
 
-	fair.random = FIRST_SEED;
+	fair.random = fair.seed = FIRST_SEED;
 	for (i = 0; i < WDU_LEVELS; i++)
 		fair.marked[i] = (struct queue_set){ 0 };
 }
@@ -23,7 +24,12 @@ void fair_init(void)
 void fair_seed(uint32_t seed)
 {
 	fair_init();
-	fair.random = seed;
+	fair.random = fair.seed = seed;
+}
+
+uint32_t fair_seed_now(void)
+{
+	return fair.seed;
 }
 
 bool fair_seeded(void)

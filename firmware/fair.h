@@ -16,6 +16,8 @@ void fair_init(void);
 /** fair_seed() - start of the random numbers; 0 = no draw. */
 void fair_seed(uint32_t seed);
 bool fair_seeded(void);
+/** fair_seed_now() - what was set last. */
+uint32_t fair_seed_now(void);
 /** fair_choose() - one of @n candidates of @level. */
 struct task *fair_choose(unsigned level, struct task **tie, unsigned n);
 /** fair_went() - @task of the candidates has issued: set and clear marks. */

@@ -110,12 +110,26 @@ static inline unsigned popcount32(uint32_t x)
 	return (x * m1) >> 24;
 }
 
-/** lowest_bit() - number of the lowest set bit of @x (not 0), without a bit instruction. */
-static inline unsigned lowest_bit(uint32_t x)
+/** bit_number() - of a word with a single bit, without a bit instruction. */
+static inline unsigned bit_number(uint32_t bit)
 {
 	extern const uint8_t lowest_bit_table[32];
 
-	return lowest_bit_table[((x & -x) * 0x077cb531u) >> 27];
+	return lowest_bit_table[(bit * 0x077cb531u) >> 27];
+}
+
+/** single_bit() - the lowest set bit of @x; gcc is not to know that taking it away is x & (x - 1). */
+static inline uint32_t single_bit(uint32_t x)
+{
+	x &= -x;
+	__asm__("" : "+r"(x));
+	return x;
+}
+
+/** lowest_bit() - number of the lowest set bit of @x (not 0). */
+static inline unsigned lowest_bit(uint32_t x)
+{
+	return bit_number(x & -x);
 }
 
 /** struct attention - not 0: something is to be done that is not part of every event. */

@@ -34,7 +34,7 @@ void gpm_init(void)
 		gpc->credits = (uint16_t)min32(gpm.ids, popcount32(gpc->all) * min32(fw.cta_slots, LAKE_LEVELS));
 		gpc->credits_all = gpc->credits;
 		gpc->id_next = 0;
-		gpc->id_base = (uint16_t)((unsigned)(gpc - domains.gpc) * gpm.ids);
+		gpc->ids = gpm_cgas + (unsigned)(gpc - domains.gpc) * gpm.ids;
 		for (i = 0; i < gpm.ids; i++)
 			*gpm_cga(gpc, i) = (struct gpm_cga){ .next = (uint8_t)(i + 1) };
 	}
@@ -47,7 +47,7 @@ static void give(struct gpc *gpc, unsigned id)
 {
 	struct gpm_cga *cga = gpm_cga(gpc, id);
 
-	cga->next = gpc->id_next;
+	cga->life = (uint32_t)gpc->id_next << 24;
 	cga->sms = 0;
 	gpc->id_next = (uint8_t)id;
 	gpc->credits++;

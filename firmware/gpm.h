@@ -42,7 +42,17 @@ extern struct gpm_cga gpm_cgas[GPM_CGAS];
 
 static inline struct gpm_cga *gpm_cga(const struct gpc *gpc, unsigned id)
 {
-	return &gpm_cgas[gpc->id_base + id];
+	return &gpc->ids[id];
+}
+
+/** gpm_head() - identity in a launch record, no memory slot. */
+static inline void gpm_head(uint32_t *record, uint32_t sequence, unsigned id, unsigned gpc)
+{
+	/* word 1: sequence | id << 16 | gpc << 24 */
+	((uint16_t *)record)[2] = (uint16_t)sequence;
+	((uint8_t *)record)[6] = (uint8_t)id;
+	((uint8_t *)record)[7] = (uint8_t)gpc;
+	record[2] = GPM_NO_LMEM;
 }
 
 /** gpm_take() - identity for a CGA of task @slot; the GPC has a credit, and so a free id. Return: its id. */

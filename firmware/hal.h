@@ -22,6 +22,12 @@ static inline uint32_t hal_local(const void *pointer)
 	return (uint32_t)pointer;
 }
 
+/** hal_pointer() - the other way round. */
+static inline void *hal_pointer(uint32_t local)
+{
+	return (void *)local;
+}
+
 /** hal_card() - firmware's view of card memory at @offset, NULL if outside its window. */
 static inline void *hal_card(uint64_t offset, uint32_t bytes)
 {

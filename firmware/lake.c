@@ -330,6 +330,27 @@ void lake_add(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
 	}
 }
 
+void lake_set(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
+{
+	struct lake_row *row;
+	uint32_t change;
+
+	if (lake->top < &lake->row[levels])
+		lake_add(lake, word, 0, levels);
+	for (row = lake->top; row > &lake->row[levels]; row--) {
+		change = row->mask[word] & mask;
+		row->mask[word] ^= change;
+		row->count -= popcount32(change);
+	}
+	for (; row != lake->row; row--) {
+		change = mask & ~row->mask[word];
+		row->mask[word] |= change;
+		row->count += popcount32(change);
+	}
+	while (lake->top != lake->row && !lake->top->count)
+		lake->top--;
+}
+
 /* One lap: a CTA for each SM of row 1 from position *first on, then those before it. */
 static uint32_t lap(struct lake *lake, uint32_t n, uint32_t *first, uint32_t **out)
 {

@@ -52,6 +52,8 @@ void lake_lower(struct lake *lake, unsigned word, uint32_t mask);
 unsigned lake_level(const struct lake *lake, unsigned position);
 /** lake_exact() - SMs of word @word with exactly @level free slots. */
 uint32_t lake_exact(const struct lake *lake, unsigned level, unsigned word);
+/** lake_set() - SMs of @mask have @levels free slots, whatever they had. */
+void lake_set(struct lake *lake, unsigned word, uint32_t mask, unsigned levels);
 /** lake_add() - SMs of @mask (not in the lake now) have @levels free slots. */
 void lake_add(struct lake *lake, unsigned word, uint32_t mask, unsigned levels);
 
@@ -89,6 +91,36 @@ static inline __attribute__((always_inline)) uint32_t lake_prefix(uint32_t x, ui
 	return lake_prefix_of(x, n, lake_sums(x));
 }
 
+/* Room for the segment of lake_pour_flat(); masks are copied by fives or more. */
+#define LAKE_FLAT_WORDS (LAKE_WORDS > 8 ? LAKE_WORDS + 4 : 9u)
+
+/**
+ * lake_pour_flat() - lake_pour() for CTAs that empty whole rows of a lake whose rows are all one set.
+ * @out: gets one segment; LAKE_FLAT_WORDS are written at most
+ * Return: words of the segment, 0 (nothing done) if it is not as simple as that.
+ */
+static inline __attribute__((always_inline)) uint32_t lake_pour_flat(struct lake *lake, uint32_t n, uint32_t *out)
+{
+	struct lake_row *top = lake->top, *row;
+	uint32_t count = top->count, words = lake->words, rows = n / count, w;
+
+	/* a dry lake has the count of the sentinel: no row at all */
+	if (unlikely(count != lake->row[1].count) || unlikely(rows * count != n) || unlikely(rows - 1 >= LAKE_LEVELS))
+		return 0;
+	row = (struct lake_row *)((char *)top - rows * sizeof(*row));
+	if (unlikely(row < lake->row))
+		return 0;
+	lake->top = row;
+	out[0] = rows | words << 24;
+#pragma GCC unroll 5
+	for (w = 0; w < 5; w++)
+		out[1 + w] = top->mask[w];
+	if (unlikely(words > 5))
+		for (w = 5; w < words; w++)
+			out[1 + w] = top->mask[w];
+	return 1 + words;
+}
+
 /**
  * lake_pour_few() - lake_pour() for a few CTAs that the first word of the top row has SMs for.
  * @out: two words. Return: false (nothing done) if it is not as simple as that.
@@ -98,7 +130,7 @@ static inline bool lake_pour_few(struct lake *lake, uint32_t n, uint32_t *out)
 	struct lake_row *row = lake->top;
 	uint32_t *m = row->mask, mask = *m, rest, left = row->count - n, i = n;
 
-	if (unlikely((int32_t)left < 0 || row == lake->row))
+	if (unlikely((int32_t)left < 0)) /* also of a dry lake: the sentinel's count */
 		return false;
 	while (unlikely(!mask))
 		mask = *++m;

@@ -16,36 +16,41 @@ static COLD void start_time(struct queue *queue, uint64_t signal)
 	command_write(queue->asid_queue, signal + offsetof(struct tutti_signal, start_time), now, 8);
 }
 
-/* The STATE record is written at @state: take the slot and place the CTAs. */
-static inline void start(struct queue *queue, struct task *task, uint32_t *state, const struct launch *launch,
-			 uint64_t signal, unsigned release)
+static COLD int start_profiled(struct queue *queue, struct task *task, const uint32_t *command, uint32_t n)
 {
+	start_time(queue, task->signal);
+	task->unissued = n;
+	place_task(task, command);
+	return 0;
+}
+
+/* Its STATE or TASK record stands at @command and ends at @end: take the slot and place the CTAs. */
+static inline int start(struct queue *queue, struct task *task, uint32_t *command, uint32_t *end,
+			const struct launch *launch, unsigned release)
+{
+	uint64_t signal = launch->signal[0] | (uint64_t)launch->signal[1] << 32;
+
 	task_table.free = task->next;
 	task->queue = queue;
 	task->shape = launch->shape;
-	task->unissued = launch->groups;
-	task->resident = 0;
 	task->progress = 0;
 	task->signal = signal;
 	task->release = (uint8_t)release;
 	task->state = TASK_RUNNING;
-	task->rare = 0;
 	task->shape->tasks++;
-	queue->inflight++;
+	queue->flight += QUEUE_ONE;
 	counters.kernels++;
-	state[-1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
-	command_end(state + STATE_WORDS);
+	command_end(end);
 	if (unlikely(queue->flags & TUTTI_QUEUE_PROFILE) && signal)
-		start_time(queue, signal);
-	else if (likely(place_few(task, state + STATE_WORDS)))
-		return;
-	place_task(task, state);
+		return start_profiled(queue, task, command, launch->groups);
+	place_new(task, command, end, launch->shape, launch->groups);
+	return 0;
 }
 
 /* Where the STATE payload goes, behind the acquire fence if there is one. */
 static inline uint32_t *begin(uint32_t head)
 {
-	uint32_t *p = command_begin(2 + STATE_WORDS + 3), scope = head >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	uint32_t *p = command_begin(2 + STATE_WORDS + PLACE_NEW_WORDS), scope = head >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
 
 	if (scope) {
 		*p++ = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, scope | TUTTI_FENCE_ACQUIRE);
@@ -95,9 +100,10 @@ COLD void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd
 	p->priority = (uint8_t)priority_of(queue, tmd);
 	p->acquire = launch->header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
 	p->release = (uint8_t)release_scope(launch->header);
-	queue->inflight++;
+	queue->flight += QUEUE_ONE;
 	counters.kernels++;
 	counters.state_syncs--; /* counted when it is sent */
+	counters.placements--;
 	if (tmd) {
 		p->rare |= TASK_TMD;
 		p->state[STATE_AT(tmd)] = (uint32_t)tmd->address;
@@ -124,6 +130,8 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 
 	if (number)
 		code = reference_check(queue, number);
+	if (!code && number && !reference_taken(queue->rsb, number & TUTTI_REF_INDEX))
+		code = queue_park(queue, WAIT_ROOM);
 	if (!code && queue->flags & TUTTI_QUEUE_EXTENDED && copy.tmd)
 		code = tmd_get(queue, copy.tmd, &tmd);
 	if (code)
@@ -160,24 +168,64 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 	return 0;
 }
 
+/*
+ * A reference packet is decoded straight into its entry and launched from there. One that replaces
+ * another is decoded beside it: what is refused leaves the old one alone.
+ */
+static __attribute__((noinline)) int launch_reference(struct queue *queue, const union tutti_packet *packet)
+{
+	uint32_t number = packet->dispatch.ref_num, index = number & TUTTI_REF_INDEX, scope, *e, *p, *state;
+	struct rsb *rsb = queue->rsb;
+	struct task *task = task_table.free;
+	struct launch launch;
+	int code = reference_check(queue, number);
+
+	if (unlikely(code))
+		return code;
+	if (unlikely(packet->dispatch.tmd))
+		return launch_special(queue, packet);
+	if (unlikely(!reference_taken(rsb, index)))
+		return queue_park(queue, WAIT_ROOM);
+	p = command_begin(5 + PLACE_NEW_WORDS + STATE_WORDS);
+	state = e = (uint32_t *)&rsb->table[index];
+	if ((rsb->valid | rsb->special) >> index & 1)
+		state = p + 5 + PLACE_NEW_WORDS;
+	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
+	if (code == PACKET_SPECIAL)
+		return launch_special(queue, packet);
+	if (unlikely(code))
+		return code;
+	if (state != e)
+		reference_copy(e, state);
+	reference_keep(rsb, e, index, packet->word, &launch);
+	queue->scrub = 1;
+	counters.references++;
+	counters.dispatches++;
+	scope = launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	counters.acquires += !!scope;
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_TASK, 5, (uint32_t)task->slot << 8 | scope);
+	p[1] = hal_local(e);
+	p[2] = queue->asid_queue;
+	p[3] = (uint32_t)queue->head;
+	p[4] = (uint32_t)(queue->head >> 32);
+	task->packet = queue->head;
+	task->kernel = 0;
+	start(queue, task, p, p + 5, &launch, release_scope(launch.header));
+	rsb->table[index].used = command_tail();
+	return 0;
+}
+
 HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 {
 	struct task *task = task_table.free;
 	struct launch launch;
-	uint32_t *state, number = 0;
+	uint32_t *state;
 	int code;
 
 	if (unlikely(!task))
 		return launch_special(queue, packet);
-	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num) {
-		number = packet->dispatch.ref_num;
-		if (unlikely(number & ~(TUTTI_REF_STORE | TUTTI_REF_INDEX) || !(number & TUTTI_REF_STORE) ||
-			     !queue->rsb || queue->rsb->readers)) {
-			code = reference_check(queue, number);
-			if (code)
-				return code;
-		}
-	}
+	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num)
+		return launch_reference(queue, packet);
 	state = begin(packet->word[0]);
 	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
 	if (unlikely(code)) {
@@ -188,17 +236,11 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 			       (code != PACKET_PARKED && queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd) ?
 			       launch_special(queue, packet) : code;
 	}
-	if (number) {
-		reference_store(queue->rsb, number & TUTTI_REF_INDEX, &packet->dispatch, state, &launch);
-		queue->scrub = 1;
-		counters.references++;
-	}
 	counters.dispatches++;
 	task->packet = queue->head;
 	task->kernel = 0;
-	start(queue, task, state, &launch, launch.signal[0] | (uint64_t)launch.signal[1] << 32,
-	      release_scope(launch.header));
-	return 0;
+	state[-1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
+	return start(queue, task, state - 1, state + STATE_WORDS, &launch, release_scope(launch.header));
 }
 
 /* ---- condensed packets ---- */
@@ -247,8 +289,8 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 	queue->record = block->record;
 	queue->run_packet = queue->head;
 	queue->run_kernel = 0;
-	queue->run_active = 0;
 	queue->run_kernels = block->kernels;
+	queue->run_stop = queue->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE) ? 0 : block->kernels;
 	queue->scrub = 1;
 	counters.condensed++;
 	return 0;
@@ -257,7 +299,9 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 /* The last kernel of a packet is launched; with it goes the last reference to the group. */
 static void run_end(struct queue *queue)
 {
+	queue->rsb->used = command_tail();
 	queue->run_kernels = 0;
+	queue->flight &= ~QUEUE_RUN;
 	launch_block_free(queue);
 	if (queue->block->group)
 		queue->block->group->open--;
@@ -265,14 +309,14 @@ static void run_end(struct queue *queue)
 
 static bool must_wait(const struct queue *queue, const struct launch *launch)
 {
-	return launch->header & TUTTI_HEADER_BARRIER ? queue->inflight
-						     : queue->run_active && !(queue->flags & TUTTI_QUEUE_OVERLAP);
+	return launch->header & TUTTI_HEADER_BARRIER ? queue->flight
+						     : queue->flight & QUEUE_RUN && !(queue->flags & TUTTI_QUEUE_OVERLAP);
 }
 
 /* A kernel of its own patched entry that finds a slot, and is not the last. */
 static COLD int launch_patched(struct queue *queue)
 {
-	uint32_t *p = command_begin(2 + STATE_WORDS + 3), *state = p + 2, scope;
+	uint32_t *p = command_begin(2 + STATE_WORDS + PLACE_NEW_WORDS), *state = p + 2, scope;
 	struct task *task = task_table.free;
 	struct launch launch;
 	const uint32_t *record = condensed_kernel(queue, queue->record, state, &launch);
@@ -288,9 +332,10 @@ static COLD int launch_patched(struct queue *queue)
 	p[0] = scope ? TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, scope | TUTTI_FENCE_ACQUIRE) : TUTTI_CMD_NOP | 1u << 8;
 	task->packet = queue->run_packet;
 	task->kernel = queue->run_kernel++;
-	queue->run_active++;
+	queue->flight++;
 	queue->record = record;
-	start(queue, task, state, &launch, launch.signal[0] | (uint64_t)launch.signal[1] << 32,
+	p[1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
+	start(queue, task, p + 1, state + STATE_WORDS, &launch,
 	      launch.signal[0] | launch.signal[1] ? release_scope(launch.header) : 0);
 	return queue_park(queue, WAIT_TASKS);
 }
@@ -331,7 +376,7 @@ static COLD int launch_general(struct queue *queue)
 	p->packet = queue->run_packet;
 	p->kernel = queue->run_kernel++;
 	p->rare = 0;
-	queue->run_active++;
+	queue->flight++;
 	queue->record = record;
 	if (last)
 		launch.header = (launch.header & ~((uint32_t)TUTTI_HEADER_SCOPE << TUTTI_HEADER_RELEASE_SHIFT)) |
@@ -356,8 +401,8 @@ static COLD int launch_general(struct queue *queue)
 	return queue_park(queue, WAIT_TASKS);
 }
 
-/* What is not so for every kernel: the last one, overlap, profiling. */
-static COLD int launch_end(struct queue *queue, struct task *task, bool last, const uint32_t *state)
+/* What is not so for every kernel: overlap, profiling, others that wait for the block. */
+static COLD void launch_end(struct queue *queue, struct task *task, bool last, const uint32_t *command)
 {
 	struct task_group *group = queue->block->group;
 
@@ -375,102 +420,165 @@ static COLD int launch_end(struct queue *queue, struct task *task, bool last, co
 	}
 	if (last)
 		run_end(queue);
-	place_task(task, state);
 	if (last || queue->flags & TUTTI_QUEUE_OVERLAP)
-		return 0;
-	return queue_park(queue, WAIT_TASKS);
+		queue->wait = WAIT_NONE;
+	place_task(task, command);
 }
 
-/* A kernel of another shape than the one before. */
-static COLD int launch_shape(struct queue *queue, const uint32_t *state)
+/* Whatever is not for the straight way. */
+static COLD void launch_else(struct queue *queue)
 {
-	if (!shape_find(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
-			state[STATE_AT(workgroup_z)] >> 16))
-		return queue_park(queue, WAIT_SHAPE);
-	return launch_next(queue);
+	queue->wait = WAIT_NONE;
+	launch_general(queue);
 }
 
-static HOT int launch_many(struct task *task, const uint32_t *state)
+/* A kernel of another shape than the one before, or the first one of its entry. */
+static COLD void launch_shape(struct queue *queue, struct tutti_reference *e)
 {
-	place_task(task, state);
-	return PACKET_PARKED;
+	const uint32_t *w = (const uint32_t *)e;
+	const struct shape *shape = shape_find(w[REFERENCE_AT(scalar_blocks)], w[REFERENCE_AT(shared_blocks)], e->waves);
+
+	if (!shape) {
+		queue_park(queue, WAIT_SHAPE);
+	} else if (unlikely(shape->id == SHAPE_NO_ID)) { /* nothing tells any more that it is the same */
+		launch_else(queue);
+	} else {
+		e->shape = shape->id;
+		launch_next(queue);
+	}
+}
+
+/* The last kernel of a packet: its clean-up is the packet's, and the block is free again. */
+static HOT void launch_last(struct queue *queue, struct task *task, const uint32_t *command, uint32_t *end, uint32_t n)
+{
+	struct block *block = queue->block;
+	struct rsb *rsb = queue->rsb;
+	bool last = queue->run_kernel == queue->run_kernels;
+
+	if (last)
+		task->release = block->release;
+	if (unlikely((queue->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE)) | queue_table.waiters[WAIT_RSB] |
+		     queue_table.waiters[WAIT_BLOCK])) {
+		task->unissued = n;
+		return launch_end(queue, task, last, command);
+	}
+	block->busy = 0;
+	rsb->readers--;
+	rsb->used = command_tail();
+	queue->run_kernels = 0;
+	queue->flight &= ~QUEUE_RUN;
+	queue->wait = WAIT_NONE;
+	place_new(task, command, end, task->shape, n);
 }
 
 /* The record would not lie in one piece: at the start of the ring it will. */
-static COLD int launch_wrapped(struct queue *queue)
+static COLD void launch_wrapped(struct queue *queue)
 {
 	command_wrap();
-	return launch_next(queue);
+	launch_next(queue);
 }
+
+_Static_assert(9 + PLACE_NEW_WORDS <= COMMAND_SHORT, "TASK and a short LAUNCH");
 
 /*
  * One straight line without calls until its end: what is rare is called in tail
- * position, so that nothing is saved for it.
+ * position, so that nothing is saved for it. @changed: the record says more than its reference.
  */
-HOT int launch_next(struct queue *queue)
+static inline __attribute__((always_inline)) void launch_one(struct queue *queue, uint32_t *p, const uint32_t *record,
+							      bool changed)
 {
-	const uint32_t *record = queue->record;
-	uint32_t *state, *p = command_ring.next, number, flags;
-	struct launch launch;
+	uint32_t what = *record++, *end, header, number, command, low, high, groups;
+	struct tutti_reference *entry = (void *)((char *)queue->table + (what & ~127u));
+	const uint32_t *e = (const uint32_t *)entry;
 	struct shape *shape;
 	struct task *task;
-	bool last;
 
-	if (unlikely((size_t)((char *)command_ring.end - (char *)p) < (2 + STATE_WORDS + 3) * 4)) {
-		return launch_wrapped(queue);
-	}
-	if (unlikely(*record & (RECORD_GENERAL | RECORD_TMD | RECORD_CGA)))
-		return launch_general(queue);
-	/* the first word may be the acquire fence; it is skipped if there is none */
-	state = p + 2;
-	record = condensed_read(queue, record, state, &launch, false);
-	flags = queue->flags;
-	if (unlikely(launch.header & TUTTI_HEADER_BARRIER ? queue->inflight
-							  : queue->run_active && !(flags & TUTTI_QUEUE_OVERLAP)))
-		return queue_park(queue, WAIT_TASKS);
+	header = e[REFERENCE_AT(header)];
+	if (unlikely(header & TUTTI_HEADER_BARRIER) && queue->flight)
+		return;
+	if (unlikely(queue->flight & QUEUE_RUN) && !(queue->flags & TUTTI_QUEUE_OVERLAP))
+		return;
 	task = task_table.free;
 	if (unlikely(!task))
-		return launch_general(queue);
+		return launch_else(queue);
 	shape = shapes.last;
-	if (unlikely(shape->registers != state[STATE_AT(scalar_blocks)] ||
-		     shape->shared != state[STATE_AT(shared_blocks)] ||
-		     shape->waves != state[STATE_AT(workgroup_z)] >> 16))
-		return launch_shape(queue, state);
-	if (launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE) {
-		p[0] = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1,
-				     (launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE) |
-					     TUTTI_FENCE_ACQUIRE);
-		counters.acquires++;
-	} else {
-		p[0] = TUTTI_CMD_NOP | 1u << 8;
-	}
-	p[1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
-
-	number = queue->run_kernel;
-	last = number + 1 == queue->run_kernels;
-	queue->run_kernel = (uint8_t)(number + 1);
-	queue->run_active++;
-	queue->record = record;
-	queue->inflight++;
+	if (unlikely(shape->id != entry->shape))
+		return launch_shape(queue, entry);
 	task_table.free = task->next;
+	shape->tasks++;
 	task->queue = queue;
 	task->shape = shape;
-	task->rare = 0;
-	task->unissued = launch.groups;
-	task->resident = 0;
 	task->progress = 0;
-	task->signal = launch.signal[0] | (uint64_t)launch.signal[1] << 32;
-	task->release = (uint8_t)(launch.signal[0] | launch.signal[1] ? release_scope(launch.header) : 0);
+
+	command = TUTTI_COMMAND(TUTTI_CMD_TASK, 5, (uint32_t)task->slot << 8);
+	if (header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE) {
+		command |= (header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE) << 16;
+		counters.acquires++;
+	}
+	p[1] = hal_local(e);
+	p[2] = queue->asid_queue;
+	low = (uint32_t)queue->run_packet;
+	high = (uint32_t)(queue->run_packet >> 32);
+	p[3] = low;
+	p[4] = high;
+	task->packet = low | (uint64_t)high << 32;
+	end = p + 5;
+	low = e[REFERENCE_AT(signal)];
+	high = e[REFERENCE_AT(signal) + 1];
+	groups = e[REFERENCE_AT(groups)];
+	if (changed && what & RECORD_GRID) {
+		end[0] = record[0];
+		end[1] = record[1];
+		groups = record[2];
+		record += 3;
+		end += 2;
+		command += TUTTI_COMMAND(0, 2, TUTTI_TASK_NEW_GRID);
+	}
+	if (changed && what & RECORD_KERNARG) {
+		end[0] = record[0];
+		end[1] = record[1];
+		record += 2;
+		end += 2;
+		command += TUTTI_COMMAND(0, 2, TUTTI_TASK_NEW_KERNARG);
+	}
+	if (changed && what & RECORD_SIGNAL) {
+		low = record[0];
+		high = record[1];
+		record += 2;
+	}
+	p[0] = command;
+	command_end(end);
+	task->signal = low | (uint64_t)high << 32;
+	task->release = (uint8_t)(low | high ? release_scope(header) : 0);
 	task->state = TASK_RUNNING;
-	task->kernel = (uint8_t)number;
-	task->packet = queue->run_packet;
-	shape->tasks++;
 	counters.kernels++;
-	command_end(state + STATE_WORDS);
-	if (last)
-		task->release = queue->block->release;
-	if (unlikely(last || flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE)))
-		return launch_end(queue, task, last, state);
-	queue->wait = WAIT_TASKS;
-	return place_few(task, state + STATE_WORDS) ? PACKET_PARKED : launch_many(task, state);
+
+	queue->record = record;
+	queue->flight += QUEUE_ONE + 1;
+	number = queue->run_kernel;
+	task->kernel = (uint8_t)number++;
+	queue->run_kernel = (uint8_t)number;
+	if (unlikely(number >= queue->run_stop))
+		return launch_last(queue, task, p, end, groups);
+	place_new(task, p, end, shape, groups);
+}
+
+static HOT void launch_changed(struct queue *queue, uint32_t *p, const uint32_t *record)
+{
+	launch_one(queue, p, record, true);
+}
+
+HOT void launch_next(struct queue *queue)
+{
+	const uint32_t *record = queue->record;
+	uint32_t *p = command_ring.next, rest;
+
+	if (unlikely(p > command_ring.near_end))
+		return launch_wrapped(queue);
+	rest = *record & 127;
+	if (likely(!rest))
+		return launch_one(queue, p, record, false);
+	if (unlikely(rest & (RECORD_GENERAL | RECORD_TMD | RECORD_CGA)))
+		return launch_else(queue);
+	launch_changed(queue, p, record);
 }

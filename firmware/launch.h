@@ -12,8 +12,8 @@ struct tmd;
 int launch_packet(struct queue *queue, const union tutti_packet *packet);
 /** launch_condensed() - take a condensed packet; its kernels follow by launch_next(). */
 int launch_condensed(struct queue *queue, const union tutti_packet *packet);
-/** launch_next() - next kernel of the condensed packet. 0 or PACKET_PARKED. */
-int launch_next(struct queue *queue);
+/** launch_next() - next kernel of the condensed packet. @queue->wait is WAIT_TASKS; WAIT_NONE after it: go on. */
+void launch_next(struct queue *queue);
 /** launch_pending() - accept a decoded task: to the lists of tmu.h. @p: its state, packet and kernel are set */
 void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd, const struct launch *launch);
 /** launch_block_free() - the records of the packet are not needed any more. */

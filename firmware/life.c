@@ -24,7 +24,7 @@ static COLD void gone(struct queue *queue)
 
 static bool quiet(const struct queue *queue)
 {
-	return !queue->inflight && !queue->fetching && !queue->probing;
+	return !queue_inflight(queue) && !queue->fetching && !queue->probing;
 }
 
 void queue_settle(struct queue *queue)
@@ -48,7 +48,7 @@ static COLD void run_drop(struct queue *queue)
 	if (!queue->run_kernels)
 		return;
 	queue->run_kernels = 0;
-	queue->run_active = 0;
+	queue->flight &= ~QUEUE_RUN;
 	launch_block_free(queue);
 	if (group) {
 		group->signal = 0;
@@ -95,7 +95,7 @@ COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
 		}
 	}
 	queue->run_kernels = 0;
-	queue->run_active = 0;
+	queue->flight &= ~QUEUE_RUN;
 	launch_block_free(queue);
 	if (group) {
 		group->signal = signal;
@@ -219,6 +219,7 @@ int queue_create(const struct tutti_msg_queue *m)
 	};
 	if (m->flags & TUTTI_QUEUE_RSB) {
 		queue->rsb = &rsbs[m->rsb];
+		queue->table = queue->rsb->table;
 		queue->rsb->attached++;
 	}
 	condensed_forget(m->queue);

@@ -3,40 +3,58 @@
 
 /* ---- load balance ---- */
 
-static int query_within(const struct gpc *gpc, uint32_t within, unsigned n)
+static int query_within(const struct gpc *gpc, uint32_t within, uint32_t n)
 {
-	unsigned k, c;
+	const struct domain_row *row;
+	uint32_t c;
 
-	for (k = gpc->top; k; k--) {
-		c = popcount32(gpc->row[k] & within);
+	for (row = gpc->top; row >= gpc->row; row--) {
+		c = popcount32(row->mask & within);
 		if (n <= c)
-			return (int)k - 1;
+			break;
 		n -= c;
 	}
-	return MIMIC_INVALID;
-}
-
-static inline void drop(struct gpc *gpc, unsigned k, uint32_t mask, unsigned n)
-{
-	gpc->row[k] ^= mask;
-	gpc->count[k] = (uint8_t)(gpc->count[k] - n);
-	gpc->free = (uint16_t)(gpc->free - n);
+	return (int)(row - gpc->row);
 }
 
 static inline void settle_top(struct gpc *gpc)
 {
-	while (gpc->top && !gpc->count[gpc->top])
+	while (!gpc->top->count)
 		gpc->top--;
 }
 
-static uint32_t *take_within(struct gpc *gpc, uint32_t within, unsigned n, uint32_t *out)
+/* Row by row from the highest down, of the last one the first SMs. */
+static inline uint32_t *take_rows(struct gpc *gpc, uint32_t n, uint32_t *out, uint32_t *sms)
 {
 	const uint32_t *begin = out;
-	unsigned k, c;
-	uint32_t mask;
+	struct domain_row *row = gpc->top;
+	uint32_t mask = 0;
 
-	for (k = gpc->top; n; k--) {
-		mask = gpc->row[k] & within;
+	while (n >= row->count) {
+		n -= row->count;
+		mask = row--->mask;
+		out = mimic_put(out, begin, mask);
+	}
+	*sms |= mask;
+	gpc->top = row;
+	if (n) {
+		mask = lake_prefix(row->mask, n);
+		*sms |= mask;
+		row->mask ^= mask;
+		row->count -= n;
+		out = mimic_put(out, begin, mask);
+	}
+	return out;
+}
+
+static uint32_t *take_within(struct gpc *gpc, uint32_t within, uint32_t n, uint32_t *out, uint32_t *sms)
+{
+	const uint32_t *begin = out;
+	struct domain_row *row;
+	uint32_t mask, c;
+
+	for (row = gpc->top; n; row--) {
+		mask = row->mask & within;
 		c = popcount32(mask);
 		if (!c)
 			continue;
@@ -44,7 +62,9 @@ static uint32_t *take_within(struct gpc *gpc, uint32_t within, unsigned n, uint3
 			mask = lake_prefix(mask, n);
 			c = n;
 		}
-		drop(gpc, k, mask, c);
+		row->mask ^= mask;
+		row->count -= c;
+		*sms |= mask;
 		out = mimic_put(out, begin, mask);
 		n -= c;
 	}
@@ -54,99 +74,110 @@ static uint32_t *take_within(struct gpc *gpc, uint32_t within, unsigned n, uint3
 
 /* ---- multicast: an SM at most once, whole pairs first, then most free, then priority ---- */
 
-/* Highest row that has @n SMs of @class; row 1 has. */
-static inline unsigned row_with(const struct gpc *gpc, uint32_t class, unsigned n)
+/* Highest row that has @n SMs of @class; the lowest one has. Loads are level, mostly: it is near the top. */
+static inline const struct domain_row *row_with(const struct gpc *gpc, uint32_t class, uint32_t n)
 {
-	unsigned low = 1, high = gpc->top + 1u, mid;
+	const struct domain_row *low = gpc->row, *high = gpc->top, *mid;
 
-	if (popcount32(gpc->row[gpc->top] & class) >= n)
-		return gpc->top;
-	while (high - low > 1) {
-		mid = (low + high) / 2;
-		if (popcount32(gpc->row[mid] & class) >= n)
+	if (popcount32(high->mask & class) >= n)
+		return high;
+	for (mid = high - 1; high - low > 1; mid = low + (high - low) / 2)
+		if (popcount32(mid->mask & class) >= n)
 			low = mid;
 		else
 			high = mid;
-	}
 	return low;
 }
 
-/* The @n best SMs of @class, more or as many as that. */
-static inline uint32_t best_of(const struct gpc *gpc, uint32_t class, unsigned n, unsigned k)
+/* The pairs that are used, and the SMs for the rest: (class, how many) each; false = too few. */
+struct classes {
+	uint32_t pairs, singles, n_pairs, n_singles;
+};
+
+static inline bool classes(const struct gpc *gpc, uint32_t within, uint32_t n, struct classes *c)
 {
-	uint32_t sure = k < gpc->top ? gpc->row[k + 1] & class : 0, rest = gpc->row[k] & class & ~sure;
+	uint32_t able = gpc->top < gpc->row ? 0 : gpc->row->mask & within;
+
+	c->pairs = domain_pairs(gpc, able);
+	c->singles = able ^ c->pairs;
+	c->n_pairs = popcount32(c->pairs);
+	c->n_singles = 0;
+	if (c->n_pairs >= n) {
+		c->n_pairs = n;
+		return true;
+	}
+	c->n_singles = n - c->n_pairs;
+	return popcount32(c->singles) >= c->n_singles;
+}
+
+static int query_multicast(const struct gpc *gpc, uint32_t within, uint32_t n)
+{
+	const struct domain_row *row = NULL, *other;
+	struct classes c;
+
+	if (!classes(gpc, within, n, &c))
+		return MIMIC_INVALID;
+	if (c.n_pairs)
+		row = row_with(gpc, c.pairs, c.n_pairs);
+	if (c.n_singles) {
+		other = row_with(gpc, c.singles, c.n_singles);
+		if (!row || other < row)
+			row = other;
+	}
+	return (int)(row - gpc->row);
+}
+
+/* The @n best SMs of @class, at least as many as that in row @row. */
+static inline uint32_t best_of(const struct gpc *gpc, uint32_t class, uint32_t n, const struct domain_row *row)
+{
+	uint32_t sure = row < gpc->top ? row[1].mask & class : 0, rest = row->mask & class & ~sure;
 
 	n -= popcount32(sure);
 	return sure | (popcount32(rest) > n ? lake_prefix(rest, n) : rest);
 }
 
-/* Rows at which pairs and singles run out. Return: the SMs' mask; 0 = invalid. */
-static inline uint32_t choose(const struct gpc *gpc, uint32_t within, unsigned n, int *speed, bool take)
-{
-	uint32_t able = gpc->top ? gpc->row[1] & within : 0, pairs, singles, c, mask = 0;
-	unsigned level = LAKE_LEVELS, k;
-
-	*speed = MIMIC_INVALID;
-	if (popcount32(able) < n)
-		return 0;
-	pairs = domain_pairs(gpc, able);
-	c = popcount32(pairs);
-	if (c) {
-		if (c > n)
-			c = n;
-		level = row_with(gpc, pairs, c);
-		if (take)
-			mask = best_of(gpc, pairs, c, level);
-	}
-	if (c < n) {
-		singles = able ^ pairs;
-		k = row_with(gpc, singles, n - c);
-		if (take)
-			mask |= best_of(gpc, singles, n - c, k);
-		if (k < level)
-			level = k;
-	}
-	*speed = (int)level - 1;
-	return mask;
-}
-
 /* Each SM of @mask leaves the highest row it is in. */
 static void lower(struct gpc *gpc, uint32_t mask)
 {
-	unsigned k;
+	struct domain_row *row;
 	uint32_t take;
 
-	for (k = gpc->top; mask; k--) {
-		take = mask & gpc->row[k];
-		if (take)
-			drop(gpc, k, take, popcount32(take));
+	for (row = gpc->top; mask; row--) {
+		take = mask & row->mask;
+		row->mask ^= take;
+		row->count -= popcount32(take);
 		mask ^= take;
 	}
 	settle_top(gpc);
 }
 
+static uint32_t choose_multicast(const struct gpc *gpc, uint32_t within, uint32_t n, int speed)
+{
+	struct classes c;
+
+	classes(gpc, within, n, &c);
+	if (!c.n_singles)
+		return best_of(gpc, c.pairs, n, gpc->row + speed);
+	return c.pairs | best_of(gpc, c.singles, c.n_singles, row_with(gpc, c.singles, c.n_singles));
+}
+
 HOT int mimic_query(const struct gpc *gpc, uint32_t within, unsigned n, bool multicast)
 {
-	int speed;
-
-	if (unlikely(multicast)) {
-		choose(gpc, within, n, &speed, false);
-		return speed;
-	}
+	if (multicast)
+		return query_multicast(gpc, within, n);
 	return likely(within == gpc->all) ? mimic_query_gpc(gpc, n) : query_within(gpc, within, n);
 }
 
-HOT uint32_t *mimic_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, uint32_t *out)
+HOT uint32_t *mimic_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, int speed, uint32_t *out, uint32_t *sms)
 {
-	int speed;
-
-	if (unlikely(multicast)) {
+	if (multicast) {
 		out[0] = 1 | 1u << 24;
-		out[1] = choose(gpc, within, n, &speed, true);
+		out[1] = choose_multicast(gpc, within, n, speed);
+		*sms |= out[1];
 		lower(gpc, out[1]);
 		return out + 2;
 	}
-	return likely(within == gpc->all) ? mimic_take_gpc(gpc, n, out) : take_within(gpc, within, n, out);
+	return likely(within == gpc->all) ? take_rows(gpc, n, out, sms) : take_within(gpc, within, n, out, sms);
 }
 
 /* ---- a CGA over several GPCs: as if they were one lake ---- */
@@ -160,7 +191,7 @@ struct sharing {
 };
 
 /* SMs @mask of all GPCs are next, one CTA each; if they are more than needed, the first by position. */
-static void share_out(struct sharing *s, unsigned level)
+static void share_out(struct sharing *s, int speed)
 {
 	unsigned i, c, sum = 0;
 
@@ -168,7 +199,8 @@ static void share_out(struct sharing *s, unsigned level)
 		sum += popcount32(s->mask[i]);
 	if (!sum || !s->left)
 		return;
-	s->speed = s->speed < 0 || (int)level - 1 < s->speed ? (int)level - 1 : s->speed;
+	if (s->speed < 0 || speed < s->speed)
+		s->speed = speed;
 	if (sum > s->left) {
 		if (s->share)
 			domain_before(s->range, s->mask, s->left, s->share);
@@ -182,40 +214,42 @@ static void share_out(struct sharing *s, unsigned level)
 	}
 }
 
-static inline uint32_t row_of(const struct gpc *gpc, unsigned k)
+static inline uint32_t row_of(const struct gpc *gpc, int speed)
 {
-	return k && k <= gpc->top ? gpc->row[k] : 0;
+	return gpc->row + speed <= gpc->top ? gpc->row[speed].mask : 0;
 }
 
-static unsigned highest(struct domain_range range)
+static int highest(struct domain_range range)
 {
-	unsigned i, k = 0;
+	const struct gpc *gpc = domains.gpc + range.first, *end = gpc + range.n;
+	int speed = MIMIC_INVALID;
 
-	for (i = 0; i < range.n; i++)
-		if (domains.gpc[range.first + i].top > k)
-			k = domains.gpc[range.first + i].top;
-	return k;
+	for (; gpc < end; gpc++)
+		if (gpc->top - gpc->row > speed)
+			speed = (int)(gpc->top - gpc->row);
+	return speed;
 }
 
-static void share_multicast(struct sharing *s, unsigned k, bool pairs)
+static void share_multicast(struct sharing *s, int speed, bool pairs)
 {
 	unsigned i;
 
-	for (; k && s->left; k--) {
+	for (; speed >= 0 && s->left; speed--) {
 		for (i = 0; i < s->range.n; i++) {
 			const struct gpc *gpc = &domains.gpc[s->range.first + i];
-			uint32_t able = row_of(gpc, 1), both = domain_pairs(gpc, able);
+			uint32_t able = row_of(gpc, 0), both = domain_pairs(gpc, able);
 
-			s->mask[i] = row_of(gpc, k) & ~row_of(gpc, k + 1) & (pairs ? both : ~both);
+			s->mask[i] = row_of(gpc, speed) & ~row_of(gpc, speed + 1) & (pairs ? both : ~both);
 		}
-		share_out(s, k);
+		share_out(s, speed);
 	}
 }
 
 COLD int mimic_share(struct domain_range range, unsigned n, bool multicast, uint16_t *share)
 {
 	static struct sharing s;
-	unsigned i, k = highest(range);
+	int speed = highest(range);
+	unsigned i;
 
 	s.range = range;
 	s.left = n;
@@ -224,13 +258,13 @@ COLD int mimic_share(struct domain_range range, unsigned n, bool multicast, uint
 	for (i = 0; share && i < range.n; i++)
 		share[i] = 0;
 	if (multicast) {
-		share_multicast(&s, k, true);
-		share_multicast(&s, k, false);
+		share_multicast(&s, speed, true);
+		share_multicast(&s, speed, false);
 	} else {
-		for (; k && s.left; k--) {
+		for (; speed >= 0 && s.left; speed--) {
 			for (i = 0; i < range.n; i++)
-				s.mask[i] = row_of(&domains.gpc[range.first + i], k);
-			share_out(&s, k);
+				s.mask[i] = row_of(&domains.gpc[range.first + i], speed);
+			share_out(&s, speed);
 		}
 	}
 	return s.left ? MIMIC_INVALID : s.speed;
@@ -238,28 +272,35 @@ COLD int mimic_share(struct domain_range range, unsigned n, bool multicast, uint
 
 /* ---- how many fit ---- */
 
+static uint32_t nowhere[MIMIC_SEGMENTS], nobody;
+
+static bool take_part(struct gpc *gpc, uint32_t within, const struct mimic_ask *ask, unsigned ctas)
+{
+	int speed = mimic_query(gpc, within, ctas, ask->multicast);
+
+	if (speed < 0)
+		return false;
+	mimic_take(gpc, within, ctas, ask->multicast, speed, nowhere, &nobody);
+	return true;
+}
+
 static bool take_shared(struct domain_range range, const struct mimic_ask *ask)
 {
-	static uint32_t segments[MIMIC_SEGMENTS];
 	static uint16_t share[TUTTI_MAX_GPCS];
 	unsigned i;
 
 	if (mimic_share(range, ask->ctas, ask->multicast, share) < 0)
 		return false;
-	for (i = 0; i < range.n; i++) {
-		struct gpc *gpc = &domains.gpc[range.first + i];
-
+	for (i = 0; i < range.n; i++)
 		if (share[i])
-			mimic_take(gpc, gpc->all, share[i], ask->multicast, segments);
-	}
+			take_part(&domains.gpc[range.first + i], domains.gpc[range.first + i].all, ask, share[i]);
 	return true;
 }
 
 COLD unsigned mimic_count(const struct mimic_ask *ask, unsigned number, unsigned enough)
 {
-	static uint32_t segments[MIMIC_SEGMENTS];
-	uint32_t within;
 	struct domain_range range = domain_inside(TUTTI_CGA_GPC, ask->kind, number);
+	uint32_t within;
 	struct gpc *gpc;
 	unsigned n;
 
@@ -271,7 +312,7 @@ COLD unsigned mimic_count(const struct mimic_ask *ask, unsigned number, unsigned
 	gpc = mimic_gpc(ask->kind, number, &within);
 	if (enough > gpc->credits_all)
 		enough = gpc->credits_all;
-	for (n = 0; n < enough && mimic_query(gpc, within, ask->ctas, ask->multicast) >= 0; n++)
-		mimic_take(gpc, within, ask->ctas, ask->multicast, segments);
+	for (n = 0; n < enough && take_part(gpc, within, ask, ask->ctas); n++)
+		;
 	return n;
 }

@@ -18,7 +18,8 @@ struct mimic_ask {
 		struct {
 			uint16_t ctas;
 			uint8_t kind;       /* TUTTI_CGA_* */
-			uint8_t multicast;
+			uint8_t multicast : 1;
+			uint8_t identity : 1; /* they need ids of their own */
 		};
 		uint32_t whole;
 	};
@@ -41,10 +42,11 @@ static inline struct gpc *mimic_gpc(unsigned kind, unsigned number, uint32_t *wi
 /** mimic_query() - speed of one CGA of @n CTAs on SMs @within of @gpc, or MIMIC_INVALID. */
 int mimic_query(const struct gpc *gpc, uint32_t within, unsigned n, bool multicast);
 /**
- * mimic_take() - place it; the query was valid.
- * @out: GPC-local launch segments. Return: end of them
+ * mimic_take() - place it; the query has just said @speed, which is valid.
+ * @out: GPC-local launch segments; @sms: the SMs it got, added
+ * Return: end of them
  */
-uint32_t *mimic_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, uint32_t *out);
+uint32_t *mimic_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, int speed, uint32_t *out, uint32_t *sms);
 /**
  * mimic_share() - one CGA of @n CTAs over several GPCs.
  * @share: CTAs each GPC of @range gets, if not NULL
@@ -54,16 +56,50 @@ int mimic_share(struct domain_range range, unsigned n, bool multicast, uint16_t 
 /** mimic_count() - innermost CGAs, at most @enough, that fit domain @number of their kind now; it takes them. */
 unsigned mimic_count(const struct mimic_ask *ask, unsigned number, unsigned enough);
 
-/* The speed is where the SMs run out: below the row that takes the last CTA. */
-static inline int mimic_query_gpc(const struct gpc *gpc, unsigned n)
+/* The speed is where the SMs run out: the row that takes the last CTA. */
+static inline int mimic_query_gpc(const struct gpc *gpc, uint32_t n)
 {
-	const uint8_t *count = gpc->count + gpc->top;
+	const struct domain_row *row = gpc->top;
 
-	if (gpc->free < n)
-		return MIMIC_INVALID;
-	while (n > *count)
-		n -= *count--;
-	return (int)(count - gpc->count) - 1;
+	while (n > row->count)
+		n -= row--->count;
+	return (int)(row - gpc->row);
+}
+
+/*
+ * SMs of the highest row that are first for a multicast CGA: pairs, if TPCs lie well. If they are
+ * not all of that row they are said to be none.
+ */
+static inline uint32_t mimic_first(const struct gpc *gpc, uint32_t *count)
+{
+	const struct domain_row *row = gpc->top;
+	uint32_t mask = row->mask & domain_even_pairs(gpc, gpc->row->mask);
+
+	*count = likely(mask == row->mask) ? row->count : 0;
+	return mask;
+}
+
+/* The @n first SMs of @x where they stand together, which is usual; else none. */
+static inline uint32_t mimic_run(uint32_t x, uint32_t n)
+{
+	uint32_t low = x & -x, run = (low << n) - low;
+
+	return likely((x & run) == run) ? run : 0;
+}
+
+/* SMs @mask, @n of them, all of the highest row, get a CTA. */
+static inline uint32_t *mimic_cut(struct gpc *gpc, uint32_t mask, uint32_t n, uint32_t *out)
+{
+	struct domain_row *row = gpc->top;
+	uint32_t left = row->count - n;
+
+	row->mask ^= mask;
+	row->count = left;
+	if (!left)
+		gpc->top = row - 1;
+	out[0] = 1 | 1u << 24;
+	out[1] = mask;
+	return out + 2;
 }
 
 /* One more CTA on each SM of @mask; equal masks are one segment. */
@@ -76,27 +112,6 @@ static inline uint32_t *mimic_put(uint32_t *out, const uint32_t *begin, uint32_t
 	out[0] = 1 | 1u << 24;
 	out[1] = mask;
 	return out + 2;
-}
-
-static inline __attribute__((always_inline)) uint32_t *mimic_take_gpc(struct gpc *gpc, unsigned n, uint32_t *out)
-{
-	const uint32_t *begin = out;
-	uint32_t *row = gpc->row + gpc->top, mask;
-	uint8_t *count = gpc->count + gpc->top;
-
-	gpc->free = (uint16_t)(gpc->free - n);
-	while (n >= *count) {
-		n -= *count--;
-		out = mimic_put(out, begin, *row--);
-	}
-	if (n) {
-		mask = lake_prefix(*row, n);
-		*row ^= mask;
-		*count = (uint8_t)(*count - n);
-		out = mimic_put(out, begin, mask);
-	}
-	gpc->top = (uint8_t)(count - gpc->count);
-	return out;
 }
 
 /* Words of the segments one placement can need: every row its own, and a message's head. */

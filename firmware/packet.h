@@ -20,8 +20,15 @@ struct tmd;
 #define STATE_WORDS (sizeof(struct tutti_task_state) / 4)
 #define STATE_AT(field) (offsetof(struct tutti_task_state, field) / 4)
 #define REFERENCE_AT(field) (offsetof(struct tutti_reference, field) / 4)
-#define REFERENCE_WORDS REFERENCE_AT(pad0)
-#define RECORD_WORDS REFERENCE_AT(item_private) /* what launches read */
+#define REFERENCE_WORDS REFERENCE_AT(used)
+#define RECORD_WORDS REFERENCE_AT(kernel_object) /* what launches read */
+
+/* The start of an entry is what the command TASK reads. */
+_Static_assert(STATE_AT(asid) == TUTTI_TASK_WORDS && REFERENCE_AT(signal) == TUTTI_TASK_WORDS &&
+	       offsetof(struct tutti_reference, setup) == offsetof(struct tutti_task_state, dimensions) &&
+	       offsetof(struct tutti_reference, waves) == offsetof(struct tutti_task_state, waves) &&
+	       offsetof(struct tutti_reference, barriers) == offsetof(struct tutti_task_state, barriers),
+	       "a reference starts with a task state");
 
 /** struct launch - what is known of a kernel beside its task state. */
 struct launch {

@@ -105,7 +105,7 @@ uint32_t place_some(struct task *task, uint32_t n)
 	if (left == n)
 		return 0;
 	if (!own)
-		shape_placed(task->shape, out, end);
+		shape_poured(task->shape, choice.policy && !place_state.round_robin ? NULL : lake, out, end);
 	n -= left;
 	if (lead)
 		command_end(work_launch(task, p, end, n));
@@ -134,14 +134,45 @@ static HOT uint32_t place(struct task *task)
 	return left;
 }
 
-static COLD void place_later(struct task *task, const uint32_t *state)
+static COLD void place_later(struct task *task, const uint32_t *command)
 {
-	tmu_keep(task, state);
+	tmu_keep(task, command);
 	wdu_add(task);
 }
 
-HOT void place_task(struct task *task, const uint32_t *state)
+HOT void place_task(struct task *task, const uint32_t *command)
 {
+	counters.placements--;
 	if (unlikely(place_state.hold) || unlikely(place(task)))
-		place_later(task, state);
+		place_later(task, command);
+}
+
+static __attribute__((noinline)) void place_slow(struct task *task, const uint32_t *command, uint32_t n)
+{
+	task->unissued = n;
+	place_task(task, command);
+}
+
+HOT void place_new(struct task *task, const uint32_t *command, uint32_t *end, struct shape *shape, uint32_t n)
+{
+	uint32_t words = 3;
+
+	/* the lake of the shape is the truth, and CTAs go where it says */
+	if (unlikely((shapes.residents ^ shape->residents) | shapes.special | place_state.odd))
+		return place_slow(task, command, n);
+	if (n <= PLACE_FEW) {
+		if (unlikely(!lake_pour_few(&shape->lake, n, end + 1)))
+			return place_slow(task, command, n);
+	} else {
+		words = lake_pour_flat(&shape->lake, n, end + 1) + 1;
+		if (words == 1)
+			return place_slow(task, command, n);
+	}
+	/* account(), for a task that has none yet; the placement is counted with the kernel */
+	end[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, words, task->slot);
+	command_end(end + words);
+	task->resident = n;
+	shape->residents += n;
+	shapes.residents += n;
+	counters.ctas_issued += n;
 }

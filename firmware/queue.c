@@ -254,7 +254,7 @@ static void report_progress(struct queue *queue)
 
 	if (queue->run_kernels && queue->run_packet < done)
 		done = queue->run_packet;
-	if (queue->inflight) {
+	if (queue->flight) {
 		done = task_oldest(queue, done);
 		done = agent_oldest(queue, done);
 	}
@@ -292,7 +292,7 @@ static inline int step(struct queue *queue)
 	uint32_t head = packet->word[0], type = head & TUTTI_HEADER_TYPE;
 
 	if (likely(type == TUTTI_PACKET_KERNEL_DISPATCH)) {
-		if (head & TUTTI_HEADER_BARRIER && queue->inflight)
+		if (head & TUTTI_HEADER_BARRIER && queue->flight)
 			return queue_park(queue, WAIT_TASKS);
 		return launch_packet(queue, packet);
 	}
@@ -306,7 +306,7 @@ static inline int step(struct queue *queue)
 		return packet_refuse(TUTTI_ERROR_PACKET, 0);
 	if (head & TUTTI_HEADER_RESERVED || (head & head >> 1 & 0x0a00))
 		return packet_refuse(TUTTI_ERROR_PACKET, 0);
-	if (head & TUTTI_HEADER_BARRIER && queue->inflight)
+	if (head & TUTTI_HEADER_BARRIER && queue->flight)
 		return queue_park(queue, WAIT_TASKS);
 	return type == TUTTI_PACKET_AGENT_DISPATCH ? agent_dispatch(queue, &packet->agent)
 						   : barrier_packet(queue, &packet->barrier);
@@ -325,7 +325,9 @@ HOT void queue_run(struct queue *queue)
 			break;
 		}
 		if (queue->run_kernels) {
-			if (launch_next(queue))
+			queue->wait = WAIT_TASKS;
+			launch_next(queue);
+			if (queue->wait != WAIT_NONE || queue->state != QUEUE_RUNNING)
 				break;
 			continue;
 		}
@@ -352,11 +354,15 @@ HOT void queue_run(struct queue *queue)
 		report_progress(queue);
 }
 
+/* 1 if @packet is the condensed one at work. */
+static inline uint32_t of_run(const struct queue *queue, uint32_t packet)
+{
+	return queue->run_kernels && packet == (uint32_t)queue->run_packet;
+}
+
 void queue_adopt(struct queue *queue, uint32_t packet)
 {
-	queue->inflight++;
-	if (queue->run_kernels && packet == (uint32_t)queue->run_packet)
-		queue->run_active++;
+	queue->flight += QUEUE_ONE + of_run(queue, packet);
 }
 
 static COLD void finished_general(struct queue *queue)
@@ -373,13 +379,11 @@ static COLD void finished_general(struct queue *queue)
 /* Nearly always its queue waits for just this, to go on with the next kernel of a condensed packet. */
 HOT void queue_finished(struct queue *queue, uint32_t packet)
 {
-	queue->inflight--;
-	if (queue->run_kernels && packet == (uint32_t)queue->run_packet)
-		queue->run_active--;
+	queue->flight -= QUEUE_ONE + of_run(queue, packet);
 	if (unlikely((queue->wait ^ WAIT_TASKS) | (queue->state ^ QUEUE_RUNNING) | queue_table.suspended |
 		     queue->fetching))
 		finished_general(queue);
-	else if (queue->run_kernels > queue->run_kernel + 1u && command_room(place_state.message_words + 64))
+	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && command_room(place_state.message_words + 64))
 		launch_next(queue); /* and then it waits again */
 	else
 		queue_run(queue);

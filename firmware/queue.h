@@ -38,13 +38,16 @@ enum queue_wait {
 #define QUEUE_FIRST_BATCH 4u /* slots fetched when a queue wakes */
 #define QUEUE_POLL_STEPS 5u
 
+#define QUEUE_ONE 256u
+#define QUEUE_RUN (QUEUE_ONE - 1) /* the part of @flight that counts kernels of the condensed packet at work */
+
 /* 256 of them are most of the local memory: 128 bytes each. */
 struct queue {
 	/* hot */
 	const union tutti_packet *packet; /* next private copy */
 	const union tutti_packet *end;
 	uint32_t asid_queue;   /* asid | queue << 16, as commands want it */
-	uint32_t inflight;     /* kernels, agent dispatches */
+	uint32_t flight;       /* in flight: QUEUE_ONE for each kernel and agent dispatch, 1 for those of @run_packet */
 	uint64_t head;         /* next packet to work on */
 	uint8_t state;         /* enum queue_state */
 	uint8_t wait;          /* enum queue_wait */
@@ -56,7 +59,7 @@ struct queue {
 	uint64_t run_packet;
 	uint8_t run_kernel;
 	uint8_t run_kernels;   /* 0 = none */
-	uint8_t run_active;    /* its kernels in flight */
+	uint8_t run_stop;      /* from this kernel on launches are not quite as usual */
 	uint8_t scrub;         /* a reference or condensed packet is among those to retire */
 	/* ring */
 	uint32_t retired;      /* read index as the host sees it (low half) */
@@ -66,7 +69,7 @@ struct queue {
 	uint8_t rung;          /* doorbell since the last fetch was sent */
 	uint8_t fetching;
 	uint8_t polls;         /* back-off step */
-	uint8_t seen;          /* barrier: dependencies seen satisfied */
+	uint8_t seen;          /* barrier: dependencies seen satisfied; condensed: kernels whose metadata are sound */
 	uint8_t probing;       /* number + 1 of the probe in flight */
 	uint8_t priority;
 	uint8_t stale;         /* the fetch in flight is from before a reset */
@@ -76,6 +79,7 @@ struct queue {
 	uint8_t error;         /* TUTTI_ERROR_* it stopped with */
 	uint8_t skip;          /* on reset: go on behind the packet at head */
 	uint16_t vector;
+	struct tutti_reference *table; /* of @rsb */
 	uint64_t ring;
 	uint64_t read_index;
 	uint64_t progress;
@@ -112,6 +116,12 @@ static inline unsigned queue_id(const struct queue *queue)
 	return queue->asid_queue >> 16;
 }
 
+/** queue_inflight() - kernels and agent dispatches in flight. */
+static inline uint32_t queue_inflight(const struct queue *queue)
+{
+	return queue->flight / QUEUE_ONE;
+}
+
 static inline unsigned queue_asid(const struct queue *queue)
 {
 	return queue->asid_queue & 0xffff;
@@ -124,67 +134,6 @@ static inline struct block *condensed_block(struct queue *queue)
 
 	return likely(block && block->owner == queue_id(queue)) ? block : condensed_block_find(queue);
 }
-/** condensed_read() - condensed_kernel(), inline; records with RECORD_GENERAL only if @general. */
-static inline __attribute__((always_inline)) const uint32_t *condensed_read(const struct queue *queue, const uint32_t *record,
-									      uint32_t *state, struct launch *launch,
-									      bool general)
-{
-	uint32_t what = *record++;
-	const uint32_t *e = (const uint32_t *)((const char *)queue->rsb->table + (what & ~127u));
-
-	if (general && what & RECORD_GENERAL) {
-		e = record;
-		record += RECORD_WORDS;
-	}
-	state[STATE_AT(entry)] = e[REFERENCE_AT(entry)];
-	state[STATE_AT(entry) + 1] = e[REFERENCE_AT(entry) + 1];
-	state[STATE_AT(groups_x)] = e[REFERENCE_AT(groups_x)];
-	state[STATE_AT(groups_y)] = e[REFERENCE_AT(groups_y)];
-	state[STATE_AT(groups_z)] = e[REFERENCE_AT(groups_z)];
-	state[STATE_AT(grid_x)] = e[REFERENCE_AT(grid_x)];
-	state[STATE_AT(grid_y)] = e[REFERENCE_AT(grid_y)];
-	state[STATE_AT(grid_z)] = e[REFERENCE_AT(grid_z)];
-	state[STATE_AT(workgroup_x)] = e[REFERENCE_AT(workgroup_x)];
-	state[STATE_AT(workgroup_z)] = e[REFERENCE_AT(workgroup_z)];
-	state[STATE_AT(shared_bytes)] = e[REFERENCE_AT(shared_bytes)];
-	state[STATE_AT(private_bytes)] = e[REFERENCE_AT(private_bytes)];
-	state[STATE_AT(asid)] = queue->asid_queue;
-	state[STATE_AT(scalar_blocks)] = e[REFERENCE_AT(scalar_blocks)];
-	state[STATE_AT(shared_blocks)] = e[REFERENCE_AT(shared_blocks)];
-	state[STATE_AT(cga_x)] = 0;
-	state[STATE_AT(cga_z)] = e[REFERENCE_AT(header)] & 0xffff0000u;
-	state[STATE_AT(first)] = 0;
-	state[STATE_AT(tmd)] = 0;
-	state[STATE_AT(tmd) + 1] = 0;
-	state[STATE_AT(packet)] = (uint32_t)queue->run_packet;
-	state[STATE_AT(packet) + 1] = (uint32_t)(queue->run_packet >> 32);
-	launch->header = e[REFERENCE_AT(header)];
-	launch->groups = e[REFERENCE_AT(groups)];
-	if (unlikely(what & RECORD_GRID)) {
-		state[STATE_AT(grid_x)] = record[0];
-		state[STATE_AT(groups_x)] = record[1];
-		launch->groups = record[2];
-		record += 3;
-	}
-	if (what & RECORD_KERNARG) {
-		state[STATE_AT(kernarg)] = record[0];
-		state[STATE_AT(kernarg) + 1] = record[1];
-		record += 2;
-	} else {
-		state[STATE_AT(kernarg)] = e[REFERENCE_AT(kernarg)];
-		state[STATE_AT(kernarg) + 1] = e[REFERENCE_AT(kernarg) + 1];
-	}
-	if (what & RECORD_SIGNAL) {
-		launch->signal[0] = record[0];
-		launch->signal[1] = record[1];
-		record += 2;
-	} else {
-		launch->signal[0] = e[REFERENCE_AT(signal)];
-		launch->signal[1] = e[REFERENCE_AT(signal) + 1];
-	}
-	return record;
-}
-
 void queue_init(void);
 int queue_create(const struct tutti_msg_queue *message);
 /** queue_destroy() - start; the reply to @id follows when it is quiet. 0 or -TUTTI_E*. */

@@ -10,7 +10,7 @@ struct rsb rsbs[TUTTI_MAX_RSBS];
 static struct tutti_reference scratch[FW_RSBS_SCRATCH][TUTTI_REFERENCES] __attribute__((aligned(128)));
 static uint32_t scratch_used;
 
-void reference_init(void)
+COLD void reference_init(void)
 {
 	unsigned i;
 
@@ -19,46 +19,48 @@ void reference_init(void)
 	scratch_used = 0;
 }
 
-HOT void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatch_packet *packet,
-			 const uint32_t *state, const struct launch *launch)
+/* One word of the entry holds header and flags: two bytes of each. */
+#define HEADER_FLAGS(header) ((header & 0xffff) | TUTTI_REFERENCE_VALID << 16)
+
+void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t *w, const struct launch *launch)
 {
-	const uint32_t *w = (const uint32_t *)packet;
-	uint32_t *e = (uint32_t *)&rsb->table[index], bit = 1u << index, release, masks;
+	uint32_t bit = 1u << index, head = w[0], masks;
 
 	e[REFERENCE_AT(signal)] = w[14];
 	e[REFERENCE_AT(signal) + 1] = w[15];
-	e[REFERENCE_AT(kernarg)] = w[10];
-	e[REFERENCE_AT(kernarg) + 1] = w[11];
-	e[REFERENCE_AT(kernel_object)] = w[8];
-	e[REFERENCE_AT(kernel_object) + 1] = w[9];
-	e[REFERENCE_AT(entry)] = state[STATE_AT(entry)];
-	e[REFERENCE_AT(entry) + 1] = state[STATE_AT(entry) + 1];
-	e[REFERENCE_AT(groups_x)] = state[STATE_AT(groups_x)];
-	e[REFERENCE_AT(groups_y)] = state[STATE_AT(groups_y)];
-	e[REFERENCE_AT(groups_z)] = state[STATE_AT(groups_z)];
 	e[REFERENCE_AT(groups)] = launch->groups;
-	e[REFERENCE_AT(grid_x)] = w[3];
-	e[REFERENCE_AT(grid_y)] = w[4];
-	e[REFERENCE_AT(grid_z)] = w[5];
-	e[REFERENCE_AT(workgroup_x)] = w[1];
-	e[REFERENCE_AT(workgroup_z)] = state[STATE_AT(workgroup_z)];
-	e[REFERENCE_AT(private_bytes)] = state[STATE_AT(private_bytes)];
-	e[REFERENCE_AT(shared_bytes)] = state[STATE_AT(shared_bytes)];
-	e[REFERENCE_AT(scalar_blocks)] = state[STATE_AT(scalar_blocks)];
-	e[REFERENCE_AT(shared_blocks)] = state[STATE_AT(shared_blocks)];
-	e[REFERENCE_AT(header)] = w[0];
-	e[REFERENCE_AT(flags)] = TUTTI_REFERENCE_VALID | (uint32_t)(launch->kernel - kernels) << 16;
+	e[REFERENCE_AT(header)] = HEADER_FLAGS(head);
+	e[REFERENCE_AT(cga)] = 0;
+	e[REFERENCE_AT(shape)] = 0;
 	e[REFERENCE_AT(item_private)] = w[6];
 	e[REFERENCE_AT(group_bytes)] = w[7];
-	e[REFERENCE_AT(cga) + 1] = 0;
-	e[REFERENCE_AT(items)] = (w[1] & 0xffff) * (w[1] >> 16) * (w[2] & 0xffff);
+	e[REFERENCE_AT(kernel_object)] = w[8];
+	e[REFERENCE_AT(kernel_object) + 1] = w[9];
 
 	/* one read and one write for all masks: valid and dirty, and the mask of its release scope */
-	release = w[0] >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
+	head = head >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 	masks = rsb->masks & ~(bit << 8 | bit << 16);
-	rsb->masks = masks | bit | bit << 24 | bit << 8 * release;
+	rsb->masks = masks | bit | bit << 24 | bit << 8 * head;
 	rsb->generation++;
 	attention.idle |= ATTEND_MIRROR;
+}
+
+void reference_copy(uint32_t *e, const uint32_t *state)
+{
+	unsigned i;
+
+#pragma GCC unroll 18
+	for (i = 0; i < TUTTI_TASK_WORDS; i++)
+		e[i] = state[i];
+}
+
+COLD void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatch_packet *packet,
+			  const uint32_t *state, const struct launch *launch)
+{
+	uint32_t *e = (uint32_t *)&rsb->table[index];
+
+	reference_copy(e, state);
+	reference_keep(rsb, e, index, (const uint32_t *)packet, launch);
 }
 
 /* A plain entry stored later only sets its bit of @valid: what it is tells its flags. */
@@ -74,7 +76,7 @@ COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const
 		rsb->table[index].flags |= TUTTI_REFERENCE_LMEM;
 }
 
-int reference_create(const struct tutti_msg_rsb *message)
+COLD int reference_create(const struct tutti_msg_rsb *message)
 {
 	struct rsb *rsb = &rsbs[message->rsb & (TUTTI_MAX_RSBS - 1)];
 	struct tutti_reference *table;
@@ -105,21 +107,23 @@ int reference_create(const struct tutti_msg_rsb *message)
 	}
 	for (uint32_t *w = (uint32_t *)table, *end = w + sizeof(struct tutti_rsb) / 4; w < end; w++)
 		*w = 0;
+	for (unsigned k = 0; k < TUTTI_REFERENCES; k++)
+		table[k].used = HAL_ENGINES->command_head;
 	*rsb = (struct rsb){ .table = table,
-			     .placement = (uint8_t)message->placement,
-			     .scratch = (uint8_t)i,
+			     .scratch = message->placement == TUTTI_RSB_SCRATCH ? (uint8_t)(i + 1) : 0,
+			     .used = HAL_ENGINES->command_head,
 			     .asid = message->asid,
 			     .dirty = 0xff };
 	attention.idle |= ATTEND_MIRROR;
 	return 0;
 }
 
-static struct rsb *find(uint32_t id)
+static COLD struct rsb *find(uint32_t id)
 {
 	return id < TUTTI_MAX_RSBS && rsbs[id].table ? &rsbs[id] : NULL;
 }
 
-int reference_destroy(uint32_t id)
+COLD int reference_destroy(uint32_t id)
 {
 	struct rsb *rsb = find(id);
 
@@ -129,13 +133,13 @@ int reference_destroy(uint32_t id)
 		return -TUTTI_EBUSY;
 	reference_invalidate(id, 0xff);
 	reference_mirror();
-	if (rsb->placement == TUTTI_RSB_SCRATCH)
-		scratch_used &= ~(1u << rsb->scratch);
+	if (rsb->scratch)
+		scratch_used &= ~(1u << (rsb->scratch - 1));
 	rsb->table = NULL;
 	return 0;
 }
 
-int reference_invalidate(uint32_t id, uint32_t mask)
+COLD int reference_invalidate(uint32_t id, uint32_t mask)
 {
 	struct rsb *rsb = find(id);
 	unsigned i;
@@ -155,7 +159,7 @@ int reference_invalidate(uint32_t id, uint32_t mask)
 	return 0;
 }
 
-int reference_read(uint32_t id, uint64_t offset)
+COLD int reference_read(uint32_t id, uint64_t offset)
 {
 	struct rsb *rsb = find(id);
 	void *to;
@@ -169,7 +173,7 @@ int reference_read(uint32_t id, uint64_t offset)
 	return 0;
 }
 
-COLD static void mirror(unsigned id)
+static COLD void mirror(unsigned id)
 {
 	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
 	uint8_t *page = (uint8_t *)hal_region(discovery->rsb_window) + id * TUTTI_PAGE_SIZE;
@@ -183,7 +187,7 @@ COLD static void mirror(unsigned id)
 	rsb->dirty = 0;
 }
 
-void reference_mirror(void)
+COLD void reference_mirror(void)
 {
 	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
 	unsigned i;
@@ -192,6 +196,6 @@ void reference_mirror(void)
 		return;
 	attention.idle &= ~ATTEND_MIRROR;
 	for (i = 0; i < TUTTI_MAX_RSBS && (i + 1) * TUTTI_PAGE_SIZE <= discovery->rsb_window.bytes; i++)
-		if (rsbs[i].table && rsbs[i].dirty && rsbs[i].placement == TUTTI_RSB_SCRATCH)
+		if (rsbs[i].table && rsbs[i].dirty && rsbs[i].scratch)
 			mirror(i);
 }

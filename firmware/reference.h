@@ -9,6 +9,7 @@
 #ifndef FW_REFERENCE_H
 #define FW_REFERENCE_H
 
+#include "hal.h"
 #include "packet.h"
 #include "tutti/reference.h"
 
@@ -23,18 +24,32 @@ struct rsb {
 			uint8_t dirty;          /* entries whose mirror is old */
 		};
 	};
-	uint8_t placement;
-	uint8_t special;               /* mask of valid entries with metadata; not in @valid */
 	uint32_t generation;           /* changes with every store or invalidation */
+	uint32_t used;                 /* end of the last condensed packet's commands (free running words) */
 	uint16_t asid;
 	uint16_t attached;             /* queues */
 	uint16_t readers;              /* expanded packets not launched whole */
-	uint8_t scratch;               /* which table in local memory */
+	uint8_t special;               /* mask of valid entries with metadata; not in @valid */
+	uint8_t scratch;               /* which table in local memory + 1, 0 = in card memory */
 };
 extern struct rsb rsbs[TUTTI_MAX_RSBS];
 
 void reference_init(void);
-/** reference_store() - keep the processed state of @packet as entry @index. */
+/**
+ * reference_keep() - the task state of a packet was decoded into entry @e: the rest of it.
+ * @w: the packet
+ */
+void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t *w, const struct launch *launch);
+/** reference_copy() - the task state of an entry. */
+void reference_copy(uint32_t *e, const uint32_t *state);
+/** reference_taken() - no command is left that the engines have not taken and that refers to entry @index. */
+static inline bool reference_taken(const struct rsb *rsb, unsigned index)
+{
+	uint32_t head = HAL_ENGINES->command_head;
+
+	return (int32_t)(head - rsb->used) >= 0 && (int32_t)(head - rsb->table[index].used) >= 0;
+}
+/** reference_store() - keep the processed state of @packet as entry @index: @state is copied. */
 void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatch_packet *packet,
 		     const uint32_t *state, const struct launch *launch);
 /**

@@ -1,388 +1,186 @@
 // SPDX-License-Identifier: MIT
 #include "session.h"
 
-#include "command.h"
 #include "counter.h"
 #include "task.h"
 
-#define SET_WORDS (DOMAIN_CPCS / 32)
-
-struct domain_set {
-	uint32_t word[SET_WORDS];
-};
-
-/* Answers of the innermost domains, kept until something changes there. Speed s stands at bit 31 - s of @used. */
-static struct {
-	struct mimic_ask ask;
-	bool identity;      /* a credit is needed as well */
-	uint32_t epoch;
-	uint32_t words;     /* of a set of domains */
-	uint32_t used;      /* speeds that some domain has */
-	struct domain_set stale;
-	struct domain_set speed_of[LAKE_LEVELS];
-	int8_t speed[DOMAIN_CPCS];
-} answers;
-
-/* Where the command ring was. */
-struct mark {
-	uint32_t *next;
-	uint32_t bias;
-};
-
 /* A CGA that is being made of parts; the one of the highest level stands for the grid. */
 struct frame {
-	struct domain_range range; /* domains for the parts */
-	struct domain_set round;   /* those of the highest speed that have not got one yet */
-	uint32_t left;             /* parts to place */
-	int speed;                 /* of the last one */
-	unsigned trial;            /* 0, or 1 + the domain that is being tried */
-	struct mark mark;          /* before the trial */
+	struct domain_range range;  /* domains for the parts */
+	const uint32_t *within;     /* innermost domains: the same as a set; NULL = all */
+	struct answer_set set;      /* of them; else domains of the highest speed that have not got a part yet */
+	uint32_t left;              /* parts to place */
+	int speed;                  /* of the last one */
+	unsigned trial;             /* 0, or 1 + the domain that is being tried */
+	struct reserve_mark mark;   /* before the part that is being placed */
 };
 
-static struct {
-	struct frame frame[TUTTI_CGA_LEVELS + 1];
-	const struct cga *cga;
-	struct task *task;
-	struct mark mark;          /* before the outermost CGA */
-	uint32_t *last;            /* its last record */
-	uint16_t sequence;
-	/* identity of the parts being placed */
-	struct gpc *gpc;
-	unsigned id;
-	uint32_t lmem;
-} session;
+static struct frame frames[TUTTI_CGA_LEVELS + 1];
 
 void session_init(void)
 {
-	unsigned i;
-
-	answers.used = 0;
-	for (i = 0; i < LAKE_LEVELS; i++)
-		answers.speed_of[i] = (struct domain_set){ 0 };
-	session.sequence = 0;
-	answers.ask = (struct mimic_ask){ 0 };
+	answer_init();
+	reserve.sequence = 0;
 }
 
-/* ---- answers ---- */
+/* ---- innermost parts: the usual ones, in GPCs and with ids of their own ---- */
 
-static void reset(const struct cga *cga)
+/* Who may answer otherwise is asked again. Return: false = it is not as easily said of one */
+static inline bool refresh_gpcs(uint32_t n, bool multicast)
 {
-	struct domain_range all = domain_inside(cga->ask.kind, DOMAIN_KIND_CARD, 0);
-	unsigned i;
+	struct answer_word *word = answers.word;
+	struct gpc *gpcs = domains.gpc, *gpc;
+	uint32_t stale, bit, count;
+	unsigned number;
+	int now;
 
-	answers.ask = cga->ask;
-	answers.identity = cga->identity == 0;
-	answers.epoch = domains.epoch;
-	answers.words = (all.n + 31u) / 32;
-	for (; answers.used; answers.used &= answers.used - 1)
-		answers.speed_of[31 - lowest_bit(answers.used)] = (struct domain_set){ 0 };
-	for (i = 0; i < SET_WORDS; i++)
-		answers.stale.word[i] = 0;
-	for (i = 0; i < all.n; i++) {
-		answers.stale.word[i / 32] |= 1u << (i % 32);
-		answers.speed[i] = MIMIC_INVALID;
-	}
-}
-
-static inline bool ask_same(const struct mimic_ask *a, const struct mimic_ask *b)
-{
-	return a->whole == b->whole;
-}
-
-static inline void stale(unsigned domain)
-{
-	answers.stale.word[domain / 32] |= 1u << (domain % 32);
-}
-
-void session_stale(const struct gpc *gpc)
-{
-	unsigned i;
-
-	if (likely(answers.ask.kind == TUTTI_CGA_GPC))
-		stale(gpc->index);
-	else if (answers.ask.kind == TUTTI_CGA_CPC)
-		for (i = 0; i < gpc->cpcs; i++)
-			stale(gpc->cpc + i);
-	else
-		stale(answers.ask.kind == TUTTI_CGA_UGPU ? gpc->ugpu : 0);
-}
-
-static inline int query(unsigned domain)
-{
-	const struct mimic_ask *ask = &answers.ask;
-	uint32_t within;
-	const struct gpc *gpc;
-
-	if (unlikely(ask->kind >= TUTTI_CGA_UGPU))
-		return mimic_share(domain_inside(TUTTI_CGA_GPC, ask->kind, domain), ask->ctas, ask->multicast, NULL);
-	gpc = mimic_gpc(ask->kind, domain, &within);
-	if (unlikely(answers.identity && !gpc->credits))
-		return MIMIC_INVALID;
-	if (likely(within == gpc->all && !ask->multicast))
-		return mimic_query_gpc(gpc, ask->ctas);
-	return mimic_query(gpc, within, ask->ctas, ask->multicast);
-}
-
-static void answer(unsigned domain, int now)
-{
-	int old = answers.speed[domain];
-	uint32_t bit = 1u << (domain % 32), *set;
-	unsigned w = domain / 32, i;
-
-	if (old == now)
-		return;
-	answers.speed[domain] = (int8_t)now;
-	if (now >= 0) {
-		answers.speed_of[now].word[w] |= bit;
-		answers.used |= 0x80000000u >> now;
-	}
-	if (old >= 0) {
-		set = answers.speed_of[old].word;
-		set[w] ^= bit;
-		for (i = 0; i < answers.words; i++)
-			if (set[i])
-				return;
-		answers.used ^= 0x80000000u >> old;
-	}
-}
-
-static inline __attribute__((always_inline)) void refresh(void)
-{
-	unsigned w, domain;
-
-	for (w = 0; w < answers.words; w++)
-		while (answers.stale.word[w]) {
-			domain = 32 * w + lowest_bit(answers.stale.word[w]);
-			answers.stale.word[w] &= answers.stale.word[w] - 1;
-			answer(domain, query(domain));
+	do {
+		for (stale = word->stale; stale; stale ^= bit) {
+			bit = single_bit(stale);
+			number = bit_number(bit);
+			gpc = domain_gpc(gpcs, number);
+			now = MIMIC_INVALID;
+			if (likely(gpc->credits)) {
+				if (unlikely(multicast)) {
+					mimic_first(gpc, &count);
+					if (unlikely(count < n)) {
+						word->stale = stale;
+						return false;
+					}
+				}
+				now = mimic_query_gpc(gpc, n);
+			}
+			answer_note(word, number, bit, now);
 		}
+		word->stale = 0;
+		gpcs += 32;
+	} while (unlikely(++word < answers.end));
+	return true;
 }
 
-static inline uint32_t range_mask(struct domain_range range, unsigned w)
-{
-	unsigned first = range.first, end = range.first + range.n, base = 32 * w;
-	uint32_t mask = ~0u;
-
-	if (first >= base + 32 || end <= base)
-		return 0;
-	if (first > base)
-		mask <<= first - base;
-	if (end < base + 32)
-		mask &= ~(~0u << (end - base));
-	return mask;
-}
-
-/* The domains of the highest speed in a range. Return: that speed. */
-static inline int fastest(struct frame *f)
-{
-	uint32_t used = answers.used, any;
-	unsigned w, speed;
-
-	while (used) {
-		speed = 31 - lowest_bit(used);
-		used &= used - 1;
-		for (any = 0, w = 0; w < answers.words; w++) {
-			f->round.word[w] = answers.speed_of[speed].word[w] & range_mask(f->range, w);
-			any |= f->round.word[w];
-		}
-		if (any)
-			return (int)speed;
-	}
-	return MIMIC_INVALID;
-}
-
-/* ---- records ---- */
-
-static inline struct mark mark_here(void)
-{
-	return (struct mark){ command_ring.next, command_ring.bias };
-}
-
-static inline uint32_t *record_next(uint32_t *p)
-{
-	p += (*p & 0xff) == TUTTI_CMD_NOP ? *p >> 8 : *p >> 8 & 0xff;
-	return p == command_ring.end ? command_ring.word : p;
-}
-
-static inline struct gpc *record_gpc(const uint32_t *p)
-{
-	return &domains.gpc[domains.index[p[1] >> 24]];
-}
-
-/* Take back what was placed since @mark, the last first: free lists are as before then. */
-static COLD void undo(struct mark mark)
-{
-	uint32_t *p, *q, id = ~0u;
-
-	for (p = mark.next; p != command_ring.next; p = record_next(p)) {
-		struct gpc *gpc;
-
-		if ((*p & 0xff) != TUTTI_CMD_LAUNCH)
-			continue;
-		gpc = record_gpc(p);
-		for (q = p + 3; q < p + (*p >> 8 & 0xff); q += 2)
-			domain_raise(gpc, *q & 0xffff, q[1]);
-		session_stale(gpc);
-		if (session.cga->identity != SESSION_NO_IDENTITY && p[1] != id) {
-			id = p[1];
-			gpm_undo(gpc, id >> 16 & 0xff, p[2]);
-		}
-	}
-	command_ring.next = mark.next;
-	command_ring.bias = mark.bias;
-}
-
-static inline void identify(struct gpc *gpc)
-{
-	session.gpc = gpc;
-	session.id = gpm_take(gpc, session.task->slot);
-	session.lmem = unlikely(session.cga->lmem) ? gpm_lmem_take(gpc, session.id) : GPM_NO_LMEM;
-}
-
-static inline void launch(struct gpc *gpc, uint32_t within, unsigned n)
+/* A part in more than one step. */
+static COLD void place_gpc_slowly(const struct cga *cga, struct gpc *gpc, int speed)
 {
 	uint32_t *p = command_begin(3 + MIMIC_SEGMENTS), *end;
+	unsigned id = gpm_take(gpc, 0);
+	struct gpm_cga *me = gpm_cga(gpc, id);
 
-	p[1] = session.sequence | session.id << 16 | (uint32_t)gpc->number << 24;
-	p[2] = session.lmem;
-	end = mimic_take(gpc, within, n, session.cga->ask.multicast, p + 3);
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, end - p, session.task->slot | TUTTI_LAUNCH_CGA << 8);
+	me->life = cga->life;
+	gpm_head(p, reserve.sequence, id, gpc->number);
+	end = mimic_take(gpc, gpc->all, cga->ask.ctas, cga->ask.multicast, speed, p + 3, &me->sms);
+	p[0] = cga->head + (uint32_t)(end - p - 5) * 0x100;
 	command_end(end);
-	session.last = p;
-	session_stale(gpc);
+	reserve.last = p;
+	reserve.sequence = (uint16_t)(reserve.sequence + cga->step);
 }
 
-static COLD void launch_shared(unsigned domain)
+/* A part that just cuts the highest row. Return: false = it does not */
+static inline __attribute__((always_inline)) bool place_gpc(const struct cga *cga, struct gpc *gpc)
 {
-	struct domain_range range = domain_inside(TUTTI_CGA_GPC, session.cga->ask.kind, domain);
-	static uint16_t share[TUTTI_MAX_GPCS];
-	unsigned i;
+	uint32_t *p = command_ring.next, n = cga->ask.ctas, id, mask = gpc->top->mask, count = gpc->top->count;
+	uint32_t sequence = reserve.sequence;
+	struct gpm_cga *me;
 
-	mimic_share(range, session.cga->ask.ctas, session.cga->ask.multicast, share);
-	session.id = 0;
-	session.lmem = GPM_NO_LMEM;
-	for (i = 0; i < range.n; i++)
-		if (share[i])
-			launch(&domains.gpc[range.first + i], domains.gpc[range.first + i].all, share[i]);
+	if (unlikely(cga->ask.multicast))
+		mask = mimic_first(gpc, &count);
+	if (n < count)
+		mask = mimic_run(mask, n);
+	if (unlikely(n > count) || unlikely(!mask) ||
+	    unlikely((size_t)((char *)command_ring.end - (char *)p) < 4 * (3 + MIMIC_SEGMENTS)))
+		return false;
+	id = gpc->id_next;
+	me = &gpc->ids[id];
+	gpc->id_next = me->next;
+	gpc->credits--;
+	me->life = cga->life;
+	me->sms = mask;
+	p[0] = cga->head;
+	gpm_head(p, sequence, id, gpc->number);
+	reserve.sequence = (uint16_t)(sequence + cga->step);
+	reserve.last = p;
+	command_end(mimic_cut(gpc, mask, n, p + 3));
+	return true;
 }
 
-/* One innermost CGA. */
-static inline void launch_part(unsigned domain)
+/*
+ * Parts of one frame, in rounds: answers change between rounds only, so a round reads its domains
+ * where they stand.
+ * @within: innermost domains, NULL = all; @speed_of: gets that of the last one
+ * Return: parts left
+ */
+static HOT uint32_t place_usual(const struct cga *cga, const uint32_t *within, uint32_t left, int *speed_of)
 {
-	uint32_t within;
-	struct gpc *gpc;
+	struct answer_word *word;
+	uint32_t now, bits, bit;
+	struct gpc *gpcs, *gpc;
+	int speed = MIMIC_INVALID;
 
-	if (unlikely(session.cga->ask.kind >= TUTTI_CGA_UGPU)) {
-		launch_shared(domain);
-		return;
-	}
-	gpc = mimic_gpc(session.cga->ask.kind, domain, &within);
-	if (likely(session.cga->identity == 0))
-		identify(gpc);
-	launch(gpc, within, session.cga->ask.ctas);
-}
-
-/* ---- what is launched is launched ---- */
-
-/* The card-wide lake of the shape, and other shapes' view of it. */
-static COLD void place_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask)
-{
-	uint32_t segment[2], i;
-	unsigned n = domain_scatter(gpc, mask);
-
-	while (n--) {
-		if (!shape_truth(shape)) {
-			segment[0] = repeat | domain_part[n][0] << 16 | 1u << 24;
-			segment[1] = domain_part[n][1];
-			shape_placed(shape, segment, segment + 2);
-			continue;
-		}
-		for (i = repeat; i; i--)
-			lake_lower(&shape->lake, domain_part[n][0], domain_part[n][1]);
-	}
-}
-
-/* A CGA without identity: the same once more, by position. */
-static COLD void translate(uint32_t *from, uint32_t *end)
-{
-	uint32_t *p, *q, *to;
-	unsigned n, i;
-
-	for (p = from; p != end; p = record_next(p)) {
-		if ((*p & 0xff) != TUTTI_CMD_LAUNCH)
-			continue;
-		for (q = p + 3; q < p + (*p >> 8 & 0xff); q += 2) {
-			n = domain_scatter(record_gpc(p), q[1]);
-			to = command_begin(3 + 2 * 32);
-			session.last = to;
-			to[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3 + 2 * n, *p >> 16);
-			to[1] = session.sequence | TUTTI_GPC_NONE << 24;
-			to[2] = GPM_NO_LMEM;
-			for (to += 3, i = 0; i < n; i++, to += 2) {
-				to[0] = (*q & 0xffff) | domain_part[i][0] << 16 | 1u << 24;
-				to[1] = domain_part[i][1];
+	while (left) {
+		if (unlikely(!refresh_gpcs(cga->ask.ctas, cga->ask.multicast)))
+			answer_refresh();
+		speed = answer_fastest(within);
+		if (unlikely(speed < 0))
+			break;
+		word = answers.word;
+		gpcs = domains.gpc;
+		do {
+			now = word->fast[speed];
+			if (within)
+				now &= within[word - answers.word];
+			for (bits = now; bits && left; bits ^= bit, left--) {
+				bit = single_bit(bits);
+				gpc = domain_gpc(gpcs, bit_number(bit));
+				if (unlikely(!place_gpc(cga, gpc)))
+					place_gpc_slowly(cga, gpc, speed);
 			}
-			command_end(to);
-		}
-		*p = TUTTI_CMD_NOP | (*p >> 8 & 0xff) << 8;
+			word->stale |= now ^ bits;
+			gpcs += 32;
+		} while (unlikely(++word < answers.end) && left);
 	}
+	*speed_of = speed;
+	return left;
 }
 
-static inline void account(struct shape *shape, uint32_t n)
+/* ---- any innermost parts ---- */
+
+static uint32_t place_others(const struct cga *cga, const uint32_t *within, uint32_t left, int *speed)
 {
-	shape->residents += n;
-	shapes.residents += n;
-	counters.ctas_issued += n;
-	counters.placements++;
+	struct answer_word *word;
+	uint32_t bits;
+
+	while (left) {
+		answer_refresh();
+		*speed = answer_fastest(within);
+		if (*speed < 0)
+			break;
+		for (word = answers.word; word < answers.end; word++) {
+			bits = word->fast[*speed] & (within ? within[word - answers.word] : ~0u);
+			for (; bits && left; bits &= bits - 1) {
+				word->stale |= bits & -bits;
+				left -= reserve_part(answer_number(word) + lowest_bit(bits), *speed, cga->step);
+			}
+		}
+	}
+	return left;
 }
 
-static void commit(void)
+static COLD uint32_t place_parts(const struct cga *cga, const uint32_t *within, uint32_t left, int *speed)
 {
-	const struct cga *cga = session.cga;
-	struct shape *shape = session.task->shape;
-	uint32_t *p = session.mark.next, *q, *end = command_ring.next, sms, n;
-	bool identity = cga->identity != SESSION_NO_IDENTITY, lead = identity && domain_lead(shape);
-
-	if (!lead)
-		domain_settle();
-
-	for (; p != end; p = record_next(p)) {
-		struct gpc *gpc;
-
-		if (unlikely((*p & 0xff) != TUTTI_CMD_LAUNCH))
-			continue;
-		gpc = record_gpc(p);
-		for (sms = 0, q = p + 3; q < p + (*p >> 8 & 0xff); q += 2) {
-			if (!lead)
-				place_positions(shape, gpc, *q & 0xffff, q[1]);
-			sms |= q[1];
-		}
-		if (likely(identity))
-			gpm_started(gpc, p[1] >> 16 & 0xff, sms, cga->ask.ctas);
-	}
-	if (unlikely(!identity))
-		translate(session.mark.next, end);
-	*session.last |= (uint32_t)TUTTI_LAUNCH_END_OF_CGA << 24;
-	session.sequence++;
-	n = cga->ctas;
-	account(shape, n);
-	if (likely(identity))
-		shapes.grouped_ctas += n;
-	session.mark = mark_here();
+	return cga->usual ? place_usual(cga, within, left, speed) : place_others(cga, within, left, speed);
 }
 
 /* ---- the machine ---- */
 
-static inline bool set_empty(const struct domain_set *set)
+static inline bool set_empty(const struct answer_set *set)
 {
 	uint32_t any = 0, w;
 
-	for (w = 0; w < SET_WORDS; w++)
+	for (w = 0; w < ANSWER_WORDS; w++)
 		any |= set->word[w];
 	return !any;
 }
 
-static inline unsigned set_pop(struct domain_set *set)
+static inline unsigned set_pop(struct answer_set *set)
 {
 	unsigned w = 0, bit;
 
@@ -393,263 +191,248 @@ static inline unsigned set_pop(struct domain_set *set)
 	return 32 * w + bit;
 }
 
-/* Start a CGA of @level in @domain: its parts come next. */
-static void enter(unsigned level, unsigned domain)
+static void set_range(struct answer_set *set, struct domain_range range)
 {
-	const struct cga *cga = session.cga;
-	struct frame *f = &session.frame[level];
+	unsigned d;
+
+	*set = (struct answer_set){ 0 };
+	for (d = range.first; d < range.first + (unsigned)range.n; d++)
+		set->word[d / 32] |= 1u << (d % 32);
+}
+
+/* Start a CGA of @level in @domain: its parts come next. Return: false = no credit for it */
+static bool enter(unsigned level, unsigned domain)
+{
+	const struct cga *cga = reserve.cga;
+	struct frame *f = &frames[level];
 
 	f->range = domain_inside(cga->kind[level - 1], cga->kind[level], domain);
-	f->round = (struct domain_set){ 0 };
+	f->within = NULL;
+	if (level > 1) {
+		f->set = (struct answer_set){ 0 };
+	} else if (cga->kind[1] != TUTTI_CGA_GPU) {
+		set_range(&f->set, f->range);
+		f->within = f->set.word;
+	}
 	f->left = cga->parts[level];
 	f->trial = 0;
 	f->speed = MIMIC_INVALID;
-	if (cga->identity == level) {
-		if (domains.gpc[domain].credits)
-			identify(&domains.gpc[domain]);
-		else
-			f->range.n = 0;
-	}
+	if (cga->identity != level)
+		return true;
+	if (!domains.gpc[domain].credits)
+		return false;
+	reserve_identify(&domains.gpc[domain]);
+	return true;
 }
 
-/* An identity that was taken for a CGA of which no record was written. */
-static void drop_identity(unsigned level, struct mark mark)
+/* The part of @f being placed, of @level, is taken back; so is an identity of which no record was written. */
+static void take_back(struct frame *f, unsigned level, bool entered)
 {
-	if (session.cga->identity == level && session.frame[level].range.n && mark.next == command_ring.next)
-		gpm_undo(session.gpc, session.id, session.lmem);
+	if (entered && reserve.cga->identity == level && f->mark.next == command_ring.next)
+		gpm_undo(reserve.gpc, reserve.id, reserve.lmem);
+	reserve_undo(f->mark);
 }
 
-/* Parts that have parts: a trial of the domain has ended with @speed. Return: all have been tried. */
-static bool tried(struct frame *f, unsigned level, int speed)
+/* Parts that have parts: a trial of the domain has ended with @speed. Return: all have been tried, and none is left. */
+static bool tried(struct frame *f, int speed)
 {
 	unsigned domain = f->trial - 1;
 
-	drop_identity(level - 1, f->mark);
-	undo(f->mark);
 	if (speed >= 0 && speed >= f->speed) {
 		if (speed > f->speed)
-			f->round = (struct domain_set){ 0 };
+			f->set = (struct answer_set){ 0 };
 		f->speed = speed;
-		f->round.word[domain / 32] |= 1u << (domain % 32);
+		f->set.word[domain / 32] |= 1u << (domain % 32);
 	}
 	f->trial = domain + 1u < f->range.first + (uint32_t)f->range.n ? domain + 2 : 0;
-	return !f->trial;
-}
-
-/* Go on with the CGA at @level, whose parts have parts. Return: the level of the part that comes next. */
-static COLD unsigned step_down(unsigned level)
-{
-	struct frame *f = &session.frame[level];
-
-	if (!f->trial && set_empty(&f->round)) {
-		f->speed = MIMIC_INVALID;
-		f->trial = 1u + f->range.first;
-		f->mark = mark_here();
-	}
-	if (f->trial) {
-		enter(level - 1, f->trial - 1);
-	} else {
-		f->left--;
-		enter(level - 1, set_pop(&f->round));
-	}
-	return level - 1;
+	return !f->trial && set_empty(&f->set);
 }
 
 /*
- * The CGA at @level is complete (its @speed), or there is no room for it. Return: the
- * level to go on with, 0 = no room for an outermost one.
+ * There is no room for the CGA at @level. Return: the level to go on with, 0 = none for an
+ * outermost one.
  */
-static COLD unsigned step_up(unsigned level, int speed)
+static unsigned fail(unsigned level, bool entered)
 {
-	unsigned top = session.cga->levels;
+	for (; level < reserve.cga->levels; level++, entered = true) {
+		struct frame *f = &frames[level + 1];
 
-	for (; level < top; level++, speed = MIMIC_INVALID) {
-		struct frame *f = &session.frame[level + 1];
-
-		if (!f->trial) {
-			f->speed = speed;
-			return level + 1;
-		}
-		if (!tried(f, level + 1, speed) || !set_empty(&f->round))
+		take_back(f, level, entered);
+		if (f->trial && !tried(f, MIMIC_INVALID))
 			return level + 1;
 		/* no domain can take this part: nor is there room for the whole */
 	}
 	return 0;
 }
 
-/* CPCs of one GPC share its credits: one of the round may have taken the last. */
-static inline bool still_valid(unsigned domain)
+/* The CGA at @level is complete. */
+static unsigned complete(unsigned level)
 {
-	return answers.ask.kind != TUTTI_CGA_CPC || !answers.identity ||
-	       domains.gpc[domains.cpc_gpc[domain]].credits;
-}
+	struct frame *f = &frames[level + 1];
+	int speed = frames[level].speed;
 
-/* An innermost part. Return: false = no room. */
-static inline bool place_part(struct frame *f)
-{
-	unsigned domain;
-
-	do {
-		if (set_empty(&f->round)) {
-			refresh();
-			f->speed = fastest(f);
-			if (f->speed < 0)
-				return false;
-		}
-		domain = set_pop(&f->round);
-	} while (unlikely(!still_valid(domain)));
+	if (f->trial) {
+		take_back(f, level, true);
+		tried(f, speed);
+		return level + 1;
+	}
+	f->speed = speed;
 	f->left--;
-	launch_part(domain);
-	return true;
+	if (level + 1 == reserve.cga->levels)
+		reserve_end();
+	return level + 1;
 }
 
-static inline bool room(void)
+/* Go on with the CGA at @level, whose parts have parts. Return: the level to go on with. */
+static unsigned step_down(unsigned level)
 {
-	return COMMAND_WORDS - (command_tail() - HAL_ENGINES->command_head) >= session.cga->words;
+	struct frame *f = &frames[level];
+	unsigned domain = f->range.first;
+
+	f->mark = reserve_mark();
+	if (f->range.n > 1) {
+		if (!f->trial && set_empty(&f->set)) {
+			f->speed = MIMIC_INVALID;
+			f->trial = 1 + domain;
+		}
+		domain = f->trial ? f->trial - 1 : set_pop(&f->set);
+	}
+	return enter(level - 1, domain) ? level - 1 : fail(level - 1, false);
 }
 
-static void begin(struct task *task, const struct cga *cga, uint32_t n)
+static COLD void run_levels(void)
 {
-	struct frame *top = &session.frame[cga->levels];
-
-	session.cga = cga;
-	session.task = task;
-	session.mark = mark_here();
-	top->range = domain_inside(cga->kind[cga->levels - 1], DOMAIN_KIND_CARD, 0);
-	top->round = (struct domain_set){ 0 };
-	top->left = n;
-	top->trial = 0;
-}
-
-static COLD enum session_end run_levels(struct task *task, const struct cga *cga, uint32_t n, uint32_t *launched)
-{
-	unsigned top = cga->levels, level = top;
+	unsigned top = reserve.cga->levels, level = top;
 	struct frame *f;
 
-	*launched = 0;
-	begin(task, cga, n);
 	while (level) {
-		f = &session.frame[level];
-		if (level == top && !f->trial) {
-			if (command_ring.next != session.mark.next) {
-				commit();
-				++*launched;
-			}
-			if (!f->left)
-				return SESSION_DONE;
-			if (!room())
-				return SESSION_ROOM;
-		}
-		if (likely(level == 1)) {
-			if (f->left && likely(place_part(f)))
-				continue;
-			level = step_up(1, f->left ? MIMIC_INVALID : f->speed);
-		} else if (f->left && f->range.n) {
+		f = &frames[level];
+		if (!f->left && level == top)
+			return;
+		if (f->left && level > 1) {
 			level = step_down(level);
-		} else {
-			level = step_up(level, f->left ? MIMIC_INVALID : f->speed);
+			continue;
 		}
+		if (level == 1)
+			f->left = place_parts(reserve.cga, f->within, f->left, &f->speed);
+		level = f->left ? fail(level, true) : complete(level);
 	}
-	return SESSION_FULL;
 }
 
-/* Multicast, a memory slot, or others on the card that look at its lakes. */
-static __attribute__((noinline)) uint32_t *place_rare(struct task *task, const struct cga *cga, struct gpc *gpc, unsigned id,
-						      uint32_t *p)
+void session_bind(struct cga *cga, const struct task *task)
 {
-	uint32_t *end = mimic_take(gpc, gpc->all, cga->ask.ctas, cga->ask.multicast, p + 3), *q;
+	uint32_t flags = TUTTI_LAUNCH_CGA | (cga->levels == 1 ? TUTTI_LAUNCH_END_OF_CGA : 0);
 
-	if (cga->lmem)
-		p[2] = gpm_lmem_take(gpc, id);
-	if (!shapes.ahead)
-		for (q = p + 3; q != end; q += 2)
-			place_positions(task->shape, gpc, *q & 0xffff, q[1]);
-	return end;
+	cga->head = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 5, task->slot | flags << 8);
+	cga->life = cga->ask.ctas | (uint32_t)task->slot << 16;
+	cga->step = cga->levels == 1;
 }
 
-/*
- * Grids of GPC_CGAs of CTAs, the usual ones: the machine has one level, a CGA one record.
- * Answers change between rounds only, so a round reads its domains where they stand.
- */
-static inline __attribute__((always_inline)) uint32_t run_gpcs(struct task *task, const struct cga *cga, uint32_t n)
+enum session_end session_end(void)
 {
-	const uint32_t *set = NULL;
-	uint32_t bits = 0, bit, words = 0, w = 0, sequence = session.sequence, *p, *q, *end, sms, head, life;
-	bool rare = !domain_lead(task->shape) || cga->ask.multicast || cga->lmem;
-	unsigned ctas = cga->ask.ctas, id;
-	struct gpm_cga *me;
-	struct gpc *gpc;
+	if (reserve.left)
+		return SESSION_FULL;
+	return reserve.most == reserve.n ? SESSION_DONE : SESSION_ROOM;
+}
 
-	life = ctas | (uint32_t)task->slot << 16;
-	head = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 0, task->slot | (TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA) << 8);
-	for (; n; n--) {
-		while (unlikely(!bits)) {
-			if (words) {
-				words--;
-				w++;
-				bits = *++set;
-				continue;
-			}
-			refresh();
-			if (unlikely(!answers.used))
-				goto out;
-			set = answers.speed_of[31 - lowest_bit(answers.used)].word;
-			words = answers.words - 1;
-			w = 0;
-			bits = *set;
-		}
-		bit = bits & -bits;
-		bits ^= bit;
-		answers.stale.word[w] |= bit;
-		gpc = &domains.gpc[32 * w + lowest_bit(bit)];
-		p = command_begin(3 + MIMIC_SEGMENTS);
-		id = gpc->id_next;
-		me = &gpm_cgas[gpc->id_base + id];
-		gpc->id_next = (uint8_t)(me->life >> 24);
-		gpc->credits--;
-		me->life = life;
-		p[1] = sequence | id << 16 | gpc->tag;
-		sequence = (sequence + 1) & 0xffff;
-		p[2] = GPM_NO_LMEM;
-		if (unlikely(rare))
-			end = place_rare(task, cga, gpc, id, p);
-		else
-			end = mimic_take_gpc(gpc, ctas, p + 3);
-		p[0] = head | (uint32_t)((char *)end - (char *)p) << 6;
-		command_end(end);
-		sms = p[4];
-		for (q = p + 6; unlikely(q < end); q += 2)
-			sms |= *q;
-		me->sms = sms;
-	}
-out:
-	session.sequence = (uint16_t)sequence;
+uint32_t session_full(void)
+{
+	reserve.left = 1;
+	return 0;
+}
+
+/* Outermost CGAs that there is room for in the command ring, whatever they need. */
+static inline uint32_t room(const struct cga *cga)
+{
+	uint32_t used = command_tail() - HAL_ENGINES->command_head;
+
+	return likely(used < COMMAND_WORDS - SESSION_MARGIN) ? (COMMAND_WORDS - SESSION_MARGIN - used) / cga->words : 0;
+}
+
+static inline uint32_t account(struct task *task, const struct cga *cga, uint32_t n)
+{
+	struct shape *shape = task->shape;
+
+	n *= cga->ctas;
+	task->unissued -= n;
+	task->resident += n;
+	shape->residents += n;
+	shapes.residents += n;
+	shapes.grouped_ctas += n;
+	counters.ctas_issued += n;
+	counters.placements++;
 	return n;
 }
 
-/* As many CGAs as there is certainly room for. */
-static HOT enum session_end run_simple(struct task *task, const struct cga *cga, uint32_t n, uint32_t *launched)
+static COLD void run_grid(void)
 {
-	uint32_t room = (COMMAND_WORDS - COMMAND_RECORD - (command_tail() - HAL_ENGINES->command_head)) / (3 + MIMIC_SEGMENTS);
-	uint32_t wanted = n, left;
+	struct cga *cga = reserve.cga;
+	struct frame *top = &frames[cga->levels];
 
-	if (unlikely(n > room))
-		n = (int32_t)room > 0 ? room : 0;
-	left = run_gpcs(task, cga, n);
-	*launched = n - left;
-	account(task->shape, (n - left) * cga->ask.ctas);
-	shapes.grouped_ctas += (n - left) * cga->ask.ctas;
-	return likely(n == wanted && !left) ? SESSION_DONE : left ? SESSION_FULL : SESSION_ROOM;
+	top->range = domain_inside(cga->kind[cga->levels - 1], DOMAIN_KIND_CARD, 0);
+	top->within = NULL;
+	top->set = (struct answer_set){ 0 };
+	top->left = reserve.left;
+	top->trial = 0;
+	top->speed = MIMIC_INVALID;
+	run_levels();
+	reserve.left = top->left;
 }
 
-HOT enum session_end session_run(struct task *task, const struct cga *cga, uint32_t n, uint32_t *launched)
+static inline uint32_t wanted(const struct cga *cga, uint32_t n)
 {
-	if (unlikely(answers.epoch != domains.epoch || !ask_same(&answers.ask, &cga->ask) ||
-		     answers.identity != (cga->identity == 0)))
-		reset(cga);
-	if (likely(cga->levels == 1 && cga->ask.kind == TUTTI_CGA_GPC))
-		return run_simple(task, cga, n, launched);
-	return run_levels(task, cga, n, launched);
+	return n < cga->ctas ? 1 : n / cga->ctas;
+}
+
+HOT uint32_t session_quick(struct task *task, struct cga *cga, uint32_t n)
+{
+	uint32_t most = room(cga), left;
+	int speed;
+
+	n = wanted(cga, n);
+	if (likely(most > n))
+		most = n;
+	answer_begin(cga->ask);
+	left = place_usual(cga, NULL, most, &speed);
+	if (unlikely(left) || unlikely(most < n)) {
+		reserve.n = n;
+		reserve.most = most;
+		reserve.left = left;
+		if (most == left)
+			return 0;
+	}
+	cga->passed = 0;
+	return account(task, cga, most - left);
+}
+
+uint32_t session_run(struct task *task, struct cga *cga, uint32_t n)
+{
+	uint32_t most = room(cga);
+	int speed;
+
+	if (shapes.ahead && cga->usual && cga->step)
+		return session_quick(task, cga, n);
+	n = wanted(cga, n);
+	if (most > n)
+		most = n;
+	answer_begin(cga->ask);
+	reserve.cga = cga;
+	reserve.task = task;
+	reserve.first = reserve_mark();
+	reserve.n = n;
+	reserve.most = most;
+	reserve.left = most;
+	if (cga->step)
+		reserve.left = place_parts(cga, NULL, most, &speed);
+	else
+		run_grid();
+	n = most - reserve.left;
+	if (!n)
+		return 0;
+	cga->passed = 0;
+	if (!shapes.ahead || !cga->identities)
+		reserve_commit(n * cga->ctas);
+	return account(task, cga, n);
 }
 
 /* ---- what would fit ---- */

@@ -3,18 +3,17 @@
  * DOC: Sessions: which domains get a task's CGAs (spec CGA-11, CGA-12, CGA-14 .. CGA-18)
  *
  * One machine over a table of levels. To place a CGA of one level is to place its parts,
- * CGAs of the level below, in domains inside its own: ask all that have changed, give one
- * part to each domain of the highest speed, ask again. A domain whose parts have parts
- * is asked by placing there and taking it back. Launch records are written where they will
- * be sent and not published: what fails, or was a trial, is taken back by reading them.
+ * CGAs of the level below, in domains inside its own: ask all that have changed (answer.h),
+ * give one part to each domain of the highest speed, ask again. A domain whose parts
+ * have parts is asked by placing there and taking it back (reserve.h), unless it is the only one.
  */
 #ifndef SESSION_H
 #define SESSION_H
 
-#include "gpm.h"
-#include "mimic.h"
+#include "reserve.h"
 
 #define SESSION_NO_IDENTITY 0xffu
+#define SESSION_MARGIN (COMMAND_RECORD + 512u) /* words: end of the ring, commands of others */
 
 /** struct cga - the CGAs of one task's grid. */
 struct cga {
@@ -22,12 +21,16 @@ struct cga {
 	uint8_t levels;         /* of nesting, 0 = the task has no CGAs */
 	uint8_t identity;       /* level that has ids, DSMEM and a barrier */
 	uint8_t lmem;           /* identities own a linear memory slot */
+	uint8_t usual;          /* innermost ones lie in GPCs and have ids, and no such slot */
+	uint8_t quick;          /* that is all there is of it, and it may use all SMs */
+	uint8_t step;           /* 1 = the innermost ones are the outermost ones */
 	uint8_t kind[TUTTI_CGA_LEVELS];
 	uint16_t parts[TUTTI_CGA_LEVELS]; /* of the level below in one of this; [0]: CTAs */
 	uint32_t ctas;          /* of one outermost CGA */
 	uint32_t identities;    /* in one outermost CGA */
 	uint32_t passed;        /* sessions without room, while others went on */
-	uint32_t words;         /* most words its launch can take */
+	uint32_t head, life;    /* of a record of five words, of an identity: session_bind() */
+	uint32_t words;         /* of commands, most that one outermost CGA can take */
 };
 
 struct task;
@@ -39,14 +42,19 @@ void session_init(void);
  * @enough: do not count beyond this
  */
 unsigned session_fits(const struct cga *cga, unsigned kind, unsigned number, unsigned enough);
+/** session_bind() - the CGAs are @task's. */
+void session_bind(struct cga *cga, const struct task *task);
+/**
+ * session_run() - place about @n CTAs of @task, at least one outermost CGA if it fits; the rows are in step.
+ * Return: CTAs placed; of less than was asked for session_end tells why.
+ */
+uint32_t session_run(struct task *task, struct cga *cga, uint32_t n);
+/** session_quick() - the same for usual CGAs of one level while the rows lead. */
+uint32_t session_quick(struct task *task, struct cga *cga, uint32_t n);
 /** enum session_end - why a session ended. */
 enum session_end { SESSION_DONE, SESSION_FULL, SESSION_ROOM };
-/**
- * session_run() - place up to @n outermost CGAs of @task; the rows are in step.
- * @launched: how many were
- */
-enum session_end session_run(struct task *task, const struct cga *cga, uint32_t n, uint32_t *launched);
-/** session_stale() - a GPC has other free slots or credits than when it was asked. */
-void session_stale(const struct gpc *gpc);
+enum session_end session_end(void);
+/** session_full() - one that ends before it begins. Return: 0, the CTAs placed */
+uint32_t session_full(void);
 
 #endif

@@ -24,8 +24,11 @@ struct shape {
 	uint32_t tasks;      /* that refer to it; 0 = may be replaced */
 	uint32_t residents;  /* CTAs on the card */
 	uint32_t used;       /* for replacement: when it was last asked for */
+	uint32_t id;         /* of the key: no other shape ever has it; SHAPE_NO_ID: they have run out */
 	struct lake lake;
 };
+
+#define SHAPE_NO_ID 0xffffffffu
 
 /** struct shape_state - the whole card. */
 struct shape_state {
@@ -48,6 +51,7 @@ struct shape_state {
 	uint32_t grouped_ctas; /* residents that are part of a CGA with an identity */
 	uint32_t changes;      /* of enable table and cap */
 	uint32_t clock;
+	uint32_t ids;        /* given out so far */
 	uint32_t shapes;     /* in use */
 	uint32_t sm_mode;    /* TUTTI_SM_*, what the SMs have been told */
 	uint32_t enabled[LAKE_WORDS];  /* SMs (positions) that get CTAs */
@@ -88,14 +92,18 @@ static inline bool shape_truth(const struct shape *shape)
 {
 	return !((shapes.residents ^ shape->residents) | shapes.pending | shapes.any_tainted | shapes.holding);
 }
-/** shape_mixed() - lake of what is free for @shape beside all others. */
+/** shape_mixed() - lake of what is free for @shape beside all others (beside.h). */
 struct lake *shape_mixed(struct shape *shape);
 /** shape_masked() - @from cut down to the SMs of @mask, as a lake for one placement. */
 struct lake *shape_masked(const struct lake *from, const uint32_t *mask);
 /** shape_limit() - the card is empty: only SMs of @mask get CTAs from now on, with @blocks of shared memory each. */
 void shape_limit(const uint32_t *mask, uint32_t blocks);
-/** shape_placed() - account launch segments placed in the mixed lake. */
+/**
+ * shape_placed() - account launch segments that were not placed in the shape's own lake.
+ * shape_poured(): they were poured out of @from, which knows it
+ */
 void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t *end);
+void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *segments, const uint32_t *end);
 /** shape_empty() - the card has become empty: nothing is tainted, pending changes take effect. */
 void shape_empty(void);
 /** shape_enable() - SM at @position gets CTAs from now on, or no longer. */

@@ -2,18 +2,25 @@
 #include "split.h"
 
 #include "command.h"
+#include "counter.h"
 #include "kernel.h"
 #include "place.h"
 #include "queue.h"
+#include "timer.h"
 #include "tmd.h"
 #include "tmu.h"
 #include "wdu.h"
 
 #define LIMIT 256u
 
+#define NEVER (~0ull)
+
 static struct {
 	uint32_t limit;
-	uint32_t rounds;              /* without a match */
+	uint32_t rounds;              /* without a match, one after another */
+	uint32_t issued;              /* counters.ctas_issued at the last round: more is a match, whoever's */
+	uint64_t failed;              /* when the last round failed, NEVER: it did not, or nobody wanted anything */
+	uint64_t deadline;            /* when there will have been enough, NEVER: is not waited for */
 	struct task *whole[FW_TASKS]; /* by slot of the waves */
 } split;
 
@@ -23,6 +30,8 @@ void split_init(void)
 
 	split.limit = LIMIT;
 	split.rounds = 0;
+	split.issued = 0;
+	split.failed = split.deadline = NEVER;
 	for (i = 0; i < FW_TASKS; i++)
 		split.whole[i] = NULL;
 }
@@ -31,6 +40,12 @@ void split_limit(uint32_t rounds)
 {
 	split.limit = rounds ? rounds : LIMIT;
 	split.rounds = 0;
+	split.failed = split.deadline = NEVER;
+}
+
+uint32_t split_limit_now(void)
+{
+	return split.limit;
 }
 
 /* What its descriptor says; one that is not in the cache any more says nothing. */
@@ -99,23 +114,92 @@ static bool split_one(struct task *task)
 	return true;
 }
 
-COLD void split_round(bool any, uint32_t failed)
+/* The oldest of its queue: another one's place is behind it (RES-02). */
+static bool is_head(const struct task *task)
 {
-	if (any || !failed) {
-		if (any)
-			split.rounds = 0;
-		return;
-	}
-	if (++split.rounds <= split.limit)
-		return;
+	const struct task *other;
+
+	for (other = tasks; other < tasks + fw.tasks; other++)
+		if (other->state != TASK_FREE && other->queue == task->queue && other->rare & TASK_ISSUES &&
+		    !(other->rare & TASK_SPLIT) &&
+		    (other->packet < task->packet || (other->packet == task->packet && other->kernel < task->kernel)))
+			return false;
+	return true;
+}
+
+/*
+ * Rounds follow one another without a pause. One that could only find what the last one has found is
+ * not computed; it is counted all the same: one each microsecond.
+ */
+static uint32_t rounds_until(uint64_t now)
+{
+	uint64_t ticks = split.failed == NEVER ? 0 : now - split.failed;
+
+	/* what is longer than that is looked at by the heartbeat */
+	return 1 + (ticks >> 32 ? ~0u : (uint32_t)ticks) / timer_ticks_per_us();
+}
+
+static void wait_for(uint64_t now)
+{
+	uint32_t left = split.limit - split.rounds;
+
+	split.deadline = now + (uint64_t)(left + 1) * timer_ticks_per_us();
+	timer_at(split.deadline);
+}
+
+static bool split_any(uint32_t failed, uint64_t now)
+{
 	for (; failed; failed &= failed - 1) {
 		struct task *task = &tasks[lowest_bit(failed)];
 
-		if (may_split(task) && split_one(task)) {
+		if (!may_split(task) || !is_head(task))
+			continue;
+		if (split_one(task)) {
 			split.rounds = 0;
-			return;
+			wait_for(now);
+			return true;
 		}
 	}
+	split.deadline = NEVER;
+	return false;
+}
+
+COLD bool split_round(uint32_t failed)
+{
+	uint64_t now;
+	uint32_t more;
+
+	if (split.issued != counters.ctas_issued) {
+		split.issued = counters.ctas_issued;
+		split.rounds = 0;
+		split.failed = split.deadline = NEVER;
+	}
+	if (!failed) {
+		split.failed = split.deadline = NEVER;
+		return false;
+	}
+	now = timer_now();
+	more = rounds_until(now);
+	split.rounds = split.rounds + more < more ? ~0u : split.rounds + more;
+	split.failed = now;
+	if (split.rounds > split.limit)
+		return split_any(failed, now);
+	if (split.deadline == NEVER)
+		wait_for(now);
+	return false;
+}
+
+uint64_t split_earliest(uint64_t at)
+{
+	return split.deadline < at ? split.deadline : at;
+}
+
+COLD bool split_due(uint64_t time)
+{
+	if (split.deadline > time)
+		return false;
+	split.deadline = NEVER;
+	return true;
 }
 
 COLD struct task *split_ended(struct task *waves)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "task.h"
 
+#include "beside.h"
 #include "cga.h"
 #include "child.h"
 #include "command.h"
@@ -101,6 +102,7 @@ COLD void task_unkeep(struct task *task)
 	queue_wake_waiters(WAIT_SLOT);
 }
 
+/* Nothing of a free slot but what a launch sets is anything but 0. */
 static inline void slot_free(struct task *task)
 {
 	task->state = TASK_FREE;
@@ -118,16 +120,20 @@ COLD void task_leave(struct task *task)
 		throttle_leave(task);
 	if (task->rare & TASK_PARENT)
 		child_orphan(task);
+	task->rare = 0;
+	task->unissued = task->resident = 0;
 	slot_free(task);
 	queue_wake_waiters(WAIT_SHAPE);
 }
 
 static COLD void release_rare(struct task *task)
 {
+	uint32_t rare = task->rare;
+
 	task_leave(task);
-	if (task->rare & TASK_KEPT)
+	if (rare & TASK_KEPT)
 		tmu_put(task->kept);
-	if (task->rare & TASK_TMD)
+	if (rare & TASK_TMD)
 		tmd_end(task->tmd);
 	if (place_state.busy) {
 		tmu_run();
@@ -313,18 +319,52 @@ void task_ended(struct task *task, uint32_t n)
 		drained(task);
 }
 
+/* A task of which nothing is out of the ordinary, and for whose slot nobody waits: straight to the next kernel. */
+static HOT void retire_signal(struct task *task, struct queue *queue)
+{
+	complete_clean_up(task);
+	slot_free(task);
+	queue_finished(queue, (uint32_t)task->packet);
+}
+
+static HOT void task_retire(struct task *task, struct queue *queue)
+{
+	if (task->release | task->signal)
+		return retire_signal(task, queue);
+	slot_free(task);
+	queue_finished(queue, (uint32_t)task->packet);
+}
+
+/* Its last CTAs end, and nothing needs more than a look at itself. */
+static inline bool is_plain_end(const struct task *task, uint32_t n)
+{
+	return likely(!(place_state.busy | shapes.special | queue_table.waiters[WAIT_SLOT] |
+			queue_table.waiters[WAIT_SHAPE] | task->rare | (task->resident ^ n) | task->unissued) &&
+		      task->state == TASK_RUNNING);
+}
+
 /* Many CTAs at once, tasks that wait for room or slots, several shapes ... */
 static HOT void event_cta_general(const struct tutti_event *event)
 {
 	uint32_t word = event->word[0] >> 16 & 0xff, n = event->word[0] >> 24, repeat = event->word[1], i;
 	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
 
+	if (place_state.busy & BUSY_BESIDE)
+		beside_completed(event);
 	do
 		for (i = 0; i < n; i++)
 			if (event->word[3 + i])
 				lake_raise(&task->shape->lake, word + i, event->word[3 + i]);
 	while (--repeat);
-	task_ended(task, event->word[2]);
+	n = event->word[2];
+	if (!is_plain_end(task, n)) {
+		task_ended(task, n);
+		return;
+	}
+	task->shape->residents -= n;
+	shapes.residents -= n;
+	task->resident = 0;
+	task_retire(task, task->queue);
 }
 
 /*
@@ -352,10 +392,7 @@ HOT void task_event_cta(const struct tutti_event *event)
 	shape->residents -= n;
 	shapes.residents -= n;
 	task->resident = 0;
-	if (task->release | task->signal)
-		complete_clean_up(task);
-	slot_free(task);
-	queue_finished(queue, (uint32_t)task->packet);
+	task_retire(task, queue);
 }
 
 static void fail(struct task *task, const struct task_error *error)

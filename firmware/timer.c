@@ -5,6 +5,7 @@
 #include "hal.h"
 #include "log.h"
 #include "match.h"
+#include "split.h"
 #include "wdu.h"
 #include "work.h"
 
@@ -169,7 +170,7 @@ static uint64_t earliest(uint64_t time)
 			if (then < at)
 				at = then;
 		}
-	return work_earliest(at);
+	return work_earliest(split_earliest(at));
 }
 
 void timer_event(void)
@@ -181,6 +182,8 @@ void timer_event(void)
 		time = hal_time();
 	polls(time);
 	work_timeout(time);
+	if (split_due(time))
+		wdu_run();
 	if (time >= timer.beat)
 		heartbeat(time);
 	arm(earliest(time));

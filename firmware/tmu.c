@@ -202,7 +202,7 @@ COLD void tmu_run(void)
 		wdu_run();
 }
 
-COLD void tmu_keep(struct task *task, const uint32_t *state)
+COLD void tmu_keep(struct task *task, const uint32_t *command)
 {
 	struct pending *p = tmu_get(task_priority(task));
 
@@ -221,7 +221,7 @@ COLD void tmu_keep(struct task *task, const uint32_t *state)
 	p->release = task->release;
 	p->kernel = task->kernel;
 	p->rare = (uint8_t)task->rare;
-	words_copy(p->state, state, STATE_WORDS);
+	command_task_state(command, p->state);
 	task->rare |= TASK_KEPT;
 }
 

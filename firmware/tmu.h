@@ -58,8 +58,8 @@ void tmu_run(void);
 struct task *tmu_admit(struct pending *pending);
 /** tmu_send_state() - STATE for the CTAs behind the first @issued, behind the acquire fence the first time. */
 void tmu_send_state(struct pending *pending, unsigned slot, uint32_t issued);
-/** tmu_keep() - keep the state of a resident task that has CTAs left. @state: its STATE payload */
-void tmu_keep(struct task *task, const uint32_t *state);
+/** tmu_keep() - keep the state of a resident task that has CTAs left. @command: its STATE or TASK */
+void tmu_keep(struct task *task, const uint32_t *command);
 /** tmu_left() - a task that was evicted has no CTA in flight any more. */
 void tmu_left(struct task *task);
 /** tmu_wake() - a queue task without a slot has items again. */

@@ -289,29 +289,38 @@ static bool run_drain(void)
 	return true;
 }
 
-void wdu_run(void)
+/* Rounds until nobody fits any more. @failed: those who did not. False: there was no room for commands. */
+static bool run_rounds(uint32_t *failed)
 {
 	const uint8_t *level;
 	const struct task *lowest = NULL;
-	uint32_t failed = 0;
 	bool went;
 
-	if (!wdu.map)
-		return;
 	do {
 		if (unlikely(!command_room(place_state.message_words + 8))) {
 			place_state.blocked = true;
 			attention.settle |= ATTEND_ROOM;
-			return;
+			return false;
 		}
 		if (wdu.drain && !run_drain())
-			return;
+			return false;
 		went = false;
 		for (level = window_order(); *level && !went; level++)
 			if (wdu.map >> *level & 1)
-				went = round_level(*level, &failed, &lowest);
+				went = round_level(*level, failed, &lowest);
 	} while (went);
 	if (lowest)
-		impatience(failed, lowest);
-	split_round(lowest, failed);
+		impatience(*failed, lowest);
+	return true;
+}
+
+void wdu_run(void)
+{
+	uint32_t failed;
+
+	if (!wdu.map)
+		return;
+	do
+		failed = 0;
+	while (run_rounds(&failed) && split_round(failed));
 }

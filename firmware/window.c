@@ -104,3 +104,19 @@ bool window_class(uint32_t value)
 	measure();
 	return true;
 }
+
+bool window_ask(uint32_t policy, uint32_t which, uint32_t *value)
+{
+	if (policy == TUTTI_POLICY_CLASS) {
+		if (which < 1 || which > LEVELS)
+			return false;
+		*value = window.class_of[which];
+	} else if (which == COUNT) {
+		*value = window.windows;
+	} else {
+		if (which >= WINDOWS)
+			return false;
+		*value = window.length[which];
+	}
+	return true;
+}

@@ -20,5 +20,7 @@ const uint8_t *window_order(void);
 bool window_length(uint32_t value);
 /** window_class() - value of TUTTI_POLICY_CLASS. False: makes no sense. */
 bool window_class(uint32_t value);
+/** window_ask() - what is set; @which: class, 255 or level. Return: false: there is no such. */
+bool window_ask(uint32_t policy, uint32_t which, uint32_t *value);
 
 #endif

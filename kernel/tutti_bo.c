@@ -166,7 +166,9 @@ struct tutti_bo *tutti_bo_create(struct tutti_device *tdev, u64 size, u32 placem
 	if (placement == DRM_TUTTI_PLACE_CARD)
 		return tutti_card_bo_create(tdev, size);
 	shmem = drm_gem_shmem_create(&tdev->drm, size);
-	return IS_ERR(shmem) ? ERR_CAST(shmem) : to_tutti_bo(&shmem->base);
+	if (IS_ERR(shmem)) /* shmem says -ENOSPC when it has no memory for an inode */
+		return PTR_ERR(shmem) == -ENOSPC ? ERR_PTR(-ENOMEM) : ERR_CAST(shmem);
+	return to_tutti_bo(&shmem->base);
 }
 
 struct tutti_bo *tutti_bo_lookup(struct drm_file *df, u32 handle)

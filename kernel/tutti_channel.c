@@ -45,6 +45,7 @@ static const char *message_name(u32 type)
 		[TUTTI_MSG_COUNTERS] = "COUNTERS",
 		[TUTTI_MSG_QUEUE_NOTIFY] = "QUEUE_NOTIFY",
 		[TUTTI_MSG_LOAD] = "LOAD",
+		[TUTTI_MSG_OCCUPANCY] = "OCCUPANCY",
 	};
 
 	return type < ARRAY_SIZE(names) && names[type] ? names[type] : "?";

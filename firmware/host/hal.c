@@ -11,6 +11,10 @@ struct hal_host hal_host;
 
 static uint32_t taken; /* words of the command ring given to the test */
 
+#define SPELLED_WORDS (1 + sizeof(struct tutti_task_state) / 4)
+static uint32_t spelled[SPELLED_WORDS]; /* the newest TASK as a STATE */
+static bool fenced; /* its fence was given, @spelled comes next */
+
 static struct tutti_region region(uint32_t *at, uint32_t bytes)
 {
 	struct tutti_region r = { *at, bytes };
@@ -91,6 +95,7 @@ void hal_host_boot(unsigned sms)
 {
 	memset(&hal_host, 0, sizeof(hal_host));
 	taken = 0;
+	fenced = false;
 	hal_host_discovery((struct tutti_discovery *)hal_host.window, sms);
 	main_init();
 }
@@ -105,15 +110,39 @@ void hal_host_event(const struct tutti_event *event)
 	main_settle();
 }
 
+/* TASK as what it stands for: STATE, behind an acquire fence if there is a scope. */
+static const uint32_t *spell_out(const uint32_t *word, unsigned *words)
+{
+	static uint32_t fence;
+	uint32_t scope = *word >> 16 & 3;
+
+	command_task_state(word, spelled + 1);
+	spelled[0] = TUTTI_COMMAND(TUTTI_CMD_STATE, SPELLED_WORDS, *word >> 24 << 8);
+	*words = SPELLED_WORDS;
+	if (!scope)
+		return spelled;
+	fence = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, scope | TUTTI_FENCE_ACQUIRE);
+	fenced = true;
+	*words = 1;
+	return &fence;
+}
+
 const uint32_t *hal_host_command(unsigned *words)
 {
 	const uint32_t *word;
 
+	if (fenced) {
+		fenced = false;
+		*words = SPELLED_WORDS;
+		return spelled;
+	}
 	while (taken != hal_host.engines.command_tail) {
 		word = &command_ring.word[taken & (COMMAND_WORDS - 1)];
 		*words = *word >> 8 & 0xff;
 		taken += *words;
 		hal_host.engines.command_head = taken;
+		if ((*word & 0xff) == TUTTI_CMD_TASK)
+			return spell_out(word, words);
 		if ((*word & 0xff) != TUTTI_CMD_NOP)
 			return word;
 	}

@@ -32,8 +32,8 @@ static inline uint32_t hal_local(const void *pointer)
 	return (uint32_t)((uintptr_t)pointer - (uintptr_t)&hal_host);
 }
 
-/** hal_host_pointer() - the other way round. */
-static inline void *hal_host_pointer(uint32_t local)
+/** hal_pointer() - the other way round. */
+static inline void *hal_pointer(uint32_t local)
 {
 	return (void *)((uintptr_t)&hal_host + (uintptr_t)(intptr_t)(int32_t)local);
 }

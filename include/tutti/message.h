@@ -14,6 +14,7 @@
 #ifndef TUTTI_MESSAGE_H
 #define TUTTI_MESSAGE_H
 
+#include "code_object.h"
 #include "fault.h"
 #include "packet.h"
 
@@ -50,6 +51,11 @@ enum tutti_message_type {
 	 */
 	TUTTI_MSG_QUEUE_NOTIFY = 20,
 	TUTTI_MSG_LOAD = 21,             /* reply's value: free task slots; arg 0: resident CTAs, 1: SMs that take CTAs */
+	/*
+	 * struct tutti_msg_occupancy: what an idle card holds at once, with the SMs and caps of now (spec
+	 * CGA-29). Reply's value: CGAs, or CTAs if there are none; arg 0: CTAs of an SM, 1: SMs.
+	 */
+	TUTTI_MSG_OCCUPANCY = 22,
 	/* card to host */
 	TUTTI_MSG_REPLY = 64,
 	TUTTI_MSG_QUEUE_ERROR = 65,      /* struct tutti_fault; id = 0 */
@@ -135,6 +141,31 @@ TUTTI_AT(struct tutti_msg_rsb, placement, 4);
 TUTTI_AT(struct tutti_msg_rsb, offset, 8);
 TUTTI_AT(struct tutti_msg_rsb, pad0, 16);
 
+#define TUTTI_OCCUPANCY_MODE_CARD 2u /* the mode of kernels without a TMD: TUTTI_POLICY_CGA_MODE */
+
+/** struct tutti_msg_occupancy - a kernel's needs; those of the waves are for each of them. */
+struct tutti_msg_occupancy {
+	uint16_t waves;         /* of a workgroup */
+	uint16_t scalar_blocks;
+	uint16_t vector_blocks;
+	uint16_t shared_blocks; /* of a workgroup */
+	uint16_t barriers;
+	uint8_t mode;           /* TUTTI_CGA_LOAD_BALANCE, _MULTICAST, TUTTI_OCCUPANCY_MODE_CARD */
+	uint8_t lmem;           /* 1: CGAs own a linear memory slot */
+	uint32_t pad0;
+	struct tutti_cga_shape cga[TUTTI_CGA_LEVELS]; /* innermost first; kind 0 from the first on: no CGAs */
+};
+TUTTI_SIZE(struct tutti_msg_occupancy, 48);
+TUTTI_AT(struct tutti_msg_occupancy, waves, 0);
+TUTTI_AT(struct tutti_msg_occupancy, scalar_blocks, 2);
+TUTTI_AT(struct tutti_msg_occupancy, vector_blocks, 4);
+TUTTI_AT(struct tutti_msg_occupancy, shared_blocks, 6);
+TUTTI_AT(struct tutti_msg_occupancy, barriers, 8);
+TUTTI_AT(struct tutti_msg_occupancy, mode, 10);
+TUTTI_AT(struct tutti_msg_occupancy, lmem, 11);
+TUTTI_AT(struct tutti_msg_occupancy, pad0, 12);
+TUTTI_AT(struct tutti_msg_occupancy, cga, 16);
+
 /* TUTTI_MSG_POLICY settings */
 enum tutti_policy {
 	TUTTI_POLICY_ISSUE = 0,      /* 0 load balance (water filling), 1 round robin */
@@ -179,6 +210,7 @@ struct tutti_message {
 		struct tutti_msg_context context;
 		struct tutti_msg_queue queue;
 		struct tutti_msg_rsb rsb;
+		struct tutti_msg_occupancy occupancy;
 		struct tutti_fault fault;
 	};
 };
@@ -191,6 +223,7 @@ TUTTI_AT(struct tutti_message, arg, 16);
 TUTTI_AT(struct tutti_message, context, 16);
 TUTTI_AT(struct tutti_message, queue, 16);
 TUTTI_AT(struct tutti_message, rsb, 16);
+TUTTI_AT(struct tutti_message, occupancy, 16);
 TUTTI_AT(struct tutti_message, fault, 16);
 
 /**

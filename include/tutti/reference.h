@@ -20,17 +20,12 @@
 
 /** struct tutti_reference - one entry of the table, 128 bytes. */
 struct tutti_reference {
-	/* clean-up information */
-	uint64_t signal;
-	/* dispatch information */
-	uint64_t kernarg;
-	uint64_t kernel_object;
+	/* dispatch information: as in struct tutti_task_state, for the command TASK */
 	uint64_t entry;          /* address of the first instruction */
-	uint64_t tmd;            /* if TUTTI_REFERENCE_TMD */
+	uint64_t kernarg;
 	uint32_t groups_x;       /* grid in workgroups */
 	uint32_t groups_y;
 	uint32_t groups_z;
-	uint32_t groups;         /* product: CTAs of the grid (below 2^32) */
 	uint32_t grid_x;         /* grid in work-items */
 	uint32_t grid_y;
 	uint32_t grid_z;
@@ -38,54 +33,61 @@ struct tutti_reference {
 	uint16_t workgroup_y;
 	uint16_t workgroup_z;
 	uint16_t waves;          /* waves of one CTA */
-	uint32_t private_bytes;  /* of one wave, rounded up to 16 */
 	uint32_t shared_bytes;   /* of one CTA, rounded up to whole blocks */
+	uint32_t private_bytes;  /* of one wave, rounded up to 16 */
 	uint16_t scalar_blocks;  /* class-1 blocks of one wave */
 	uint16_t vector_blocks;
 	uint16_t shared_blocks;  /* class-1 blocks of one CTA */
 	uint16_t barriers;       /* of one CTA */
-	uint16_t header;         /* as in the packet: barrier bit, scopes */
+	uint16_t no_cga[3];      /* 0: see @cga */
 	uint16_t setup;
+	/* clean-up information */
+	uint64_t signal;
+	/* what the firmware keeps beside it */
+	uint64_t tmd;            /* if TUTTI_REFERENCE_TMD */
+	uint32_t groups;         /* product: CTAs of the grid (below 2^32) */
+	uint16_t header;         /* as in the packet: barrier bit, scopes */
 	uint16_t flags;          /* TUTTI_REFERENCE_* */
-	uint16_t kernel;         /* index in the firmware's kernel cache when stored */
 	struct tutti_cga_shape cga; /* the kernel's CGAs; kind TUTTI_CGA_NONE: it has none */
+	uint64_t kernel_object;
 	uint32_t item_private;   /* private bytes per work-item, as in the packet */
 	uint32_t group_bytes;    /* as in the packet */
-	uint32_t items;          /* work-items of one workgroup */
-	uint32_t pad0[2];
+	/* the firmware's */
+	uint32_t used;           /* where the commands end that it was stored with */
+	uint32_t shape;          /* of its CTAs, when it was last launched; 0 = not known */
 };
 TUTTI_SIZE(struct tutti_reference, 128);
-TUTTI_AT(struct tutti_reference, signal, 0);
+TUTTI_AT(struct tutti_reference, entry, 0);
 TUTTI_AT(struct tutti_reference, kernarg, 8);
-TUTTI_AT(struct tutti_reference, kernel_object, 16);
-TUTTI_AT(struct tutti_reference, entry, 24);
-TUTTI_AT(struct tutti_reference, tmd, 32);
-TUTTI_AT(struct tutti_reference, groups_x, 40);
-TUTTI_AT(struct tutti_reference, groups_y, 44);
-TUTTI_AT(struct tutti_reference, groups_z, 48);
-TUTTI_AT(struct tutti_reference, groups, 52);
-TUTTI_AT(struct tutti_reference, grid_x, 56);
-TUTTI_AT(struct tutti_reference, grid_y, 60);
-TUTTI_AT(struct tutti_reference, grid_z, 64);
-TUTTI_AT(struct tutti_reference, workgroup_x, 68);
-TUTTI_AT(struct tutti_reference, workgroup_y, 70);
-TUTTI_AT(struct tutti_reference, workgroup_z, 72);
-TUTTI_AT(struct tutti_reference, waves, 74);
-TUTTI_AT(struct tutti_reference, private_bytes, 76);
-TUTTI_AT(struct tutti_reference, shared_bytes, 80);
-TUTTI_AT(struct tutti_reference, scalar_blocks, 84);
-TUTTI_AT(struct tutti_reference, vector_blocks, 86);
-TUTTI_AT(struct tutti_reference, shared_blocks, 88);
-TUTTI_AT(struct tutti_reference, barriers, 90);
+TUTTI_AT(struct tutti_reference, groups_x, 16);
+TUTTI_AT(struct tutti_reference, groups_y, 20);
+TUTTI_AT(struct tutti_reference, groups_z, 24);
+TUTTI_AT(struct tutti_reference, grid_x, 28);
+TUTTI_AT(struct tutti_reference, grid_y, 32);
+TUTTI_AT(struct tutti_reference, grid_z, 36);
+TUTTI_AT(struct tutti_reference, workgroup_x, 40);
+TUTTI_AT(struct tutti_reference, workgroup_y, 42);
+TUTTI_AT(struct tutti_reference, workgroup_z, 44);
+TUTTI_AT(struct tutti_reference, waves, 46);
+TUTTI_AT(struct tutti_reference, shared_bytes, 48);
+TUTTI_AT(struct tutti_reference, private_bytes, 52);
+TUTTI_AT(struct tutti_reference, scalar_blocks, 56);
+TUTTI_AT(struct tutti_reference, vector_blocks, 58);
+TUTTI_AT(struct tutti_reference, shared_blocks, 60);
+TUTTI_AT(struct tutti_reference, barriers, 62);
+TUTTI_AT(struct tutti_reference, no_cga, 64);
+TUTTI_AT(struct tutti_reference, setup, 70);
+TUTTI_AT(struct tutti_reference, signal, 72);
+TUTTI_AT(struct tutti_reference, tmd, 80);
+TUTTI_AT(struct tutti_reference, groups, 88);
 TUTTI_AT(struct tutti_reference, header, 92);
-TUTTI_AT(struct tutti_reference, setup, 94);
-TUTTI_AT(struct tutti_reference, flags, 96);
-TUTTI_AT(struct tutti_reference, kernel, 98);
-TUTTI_AT(struct tutti_reference, item_private, 108);
-TUTTI_AT(struct tutti_reference, group_bytes, 112);
-TUTTI_AT(struct tutti_reference, items, 116);
-TUTTI_AT(struct tutti_reference, cga, 100);
-TUTTI_AT(struct tutti_reference, pad0, 120);
+TUTTI_AT(struct tutti_reference, flags, 94);
+TUTTI_AT(struct tutti_reference, cga, 96);
+TUTTI_AT(struct tutti_reference, kernel_object, 104);
+TUTTI_AT(struct tutti_reference, item_private, 112);
+TUTTI_AT(struct tutti_reference, group_bytes, 116);
+TUTTI_AT(struct tutti_reference, used, 120);
+TUTTI_AT(struct tutti_reference, shape, 124);
 
 /** struct tutti_rsb - a whole buffer: the 8-entry table. */
 struct tutti_rsb {

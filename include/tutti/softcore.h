@@ -207,6 +207,15 @@ enum tutti_command {
 	 * that has room. (spec RES-12)
 	 */
 	TUTTI_CMD_SM_MODE = 17, /* 1 word */
+	/*
+	 * TASK: STATE for all SMs of a state that lies in memory, that of a stored reference. sub
+	 * bits 15..8: task slot; 7..0: scope of an acquire fence before it (0 none) |
+	 * TUTTI_TASK_*. words: [1] address, as the soft core sees it (local memory or card memory), of the
+	 * first TUTTI_TASK_WORDS words of a struct tutti_task_state, [2] asid | queue << 16, [3] packet low, [4] high;
+	 * TUTTI_TASK_NEW_GRID: grid_x, groups_x; TUTTI_TASK_NEW_KERNARG: kernarg low, high in place of
+	 * those there. @first and @tmd are 0. The state is read before the record counts as taken.
+	 */
+	TUTTI_CMD_TASK = 18, /* 5, 7 or 9 words */
 };
 
 #define TUTTI_FETCH_PACKETS 1u
@@ -230,6 +239,10 @@ enum tutti_command {
  */
 #define TUTTI_STATE_SPLIT 8u
 
+#define TUTTI_TASK_WORDS 18u /* of struct tutti_task_state: what is the same for every launch of a kernel */
+#define TUTTI_TASK_NEW_GRID 8u
+#define TUTTI_TASK_NEW_KERNARG 16u
+
 #define TUTTI_SM_TABLE 1u  /* keep the table of SM states (sm_state.h) current */
 #define TUTTI_SM_UPDATE 2u /* bring it and the host's copy up to date once */
 #define TUTTI_SM_ROTATE 4u /* rotated split of waves */
@@ -244,6 +257,7 @@ enum tutti_command {
  * launches themselves, starting from @first (spec CGA-19, CGA-22).
  */
 struct tutti_task_state {
+	/* the same for every launch of a kernel: TUTTI_TASK_WORDS, also the start of struct tutti_reference */
 	uint64_t entry;
 	uint64_t kernarg;
 	uint32_t groups_x;
@@ -258,8 +272,6 @@ struct tutti_task_state {
 	uint16_t waves;
 	uint32_t shared_bytes;
 	uint32_t private_bytes;  /* per wave */
-	uint16_t asid;
-	uint16_t queue;
 	uint16_t scalar_blocks;  /* per wave */
 	uint16_t vector_blocks;
 	uint16_t shared_blocks;  /* per CTA */
@@ -268,6 +280,9 @@ struct tutti_task_state {
 	uint16_t cga_y;
 	uint16_t cga_z;
 	uint16_t dimensions;
+	/* of one launch */
+	uint16_t asid;
+	uint16_t queue;
 	uint32_t first;          /* CTAs of this grid launched before, by anyone */
 	uint64_t tmd;
 	uint64_t packet;         /* packet index, for reports */
@@ -287,16 +302,16 @@ TUTTI_AT(struct tutti_task_state, workgroup_z, 44);
 TUTTI_AT(struct tutti_task_state, waves, 46);
 TUTTI_AT(struct tutti_task_state, shared_bytes, 48);
 TUTTI_AT(struct tutti_task_state, private_bytes, 52);
-TUTTI_AT(struct tutti_task_state, asid, 56);
-TUTTI_AT(struct tutti_task_state, queue, 58);
-TUTTI_AT(struct tutti_task_state, scalar_blocks, 60);
-TUTTI_AT(struct tutti_task_state, vector_blocks, 62);
-TUTTI_AT(struct tutti_task_state, shared_blocks, 64);
-TUTTI_AT(struct tutti_task_state, barriers, 66);
-TUTTI_AT(struct tutti_task_state, cga_x, 68);
-TUTTI_AT(struct tutti_task_state, cga_y, 70);
-TUTTI_AT(struct tutti_task_state, cga_z, 72);
-TUTTI_AT(struct tutti_task_state, dimensions, 74);
+TUTTI_AT(struct tutti_task_state, scalar_blocks, 56);
+TUTTI_AT(struct tutti_task_state, vector_blocks, 58);
+TUTTI_AT(struct tutti_task_state, shared_blocks, 60);
+TUTTI_AT(struct tutti_task_state, barriers, 62);
+TUTTI_AT(struct tutti_task_state, cga_x, 64);
+TUTTI_AT(struct tutti_task_state, cga_y, 66);
+TUTTI_AT(struct tutti_task_state, cga_z, 68);
+TUTTI_AT(struct tutti_task_state, dimensions, 70);
+TUTTI_AT(struct tutti_task_state, asid, 72);
+TUTTI_AT(struct tutti_task_state, queue, 74);
 TUTTI_AT(struct tutti_task_state, first, 76);
 TUTTI_AT(struct tutti_task_state, tmd, 80);
 TUTTI_AT(struct tutti_task_state, packet, 88);

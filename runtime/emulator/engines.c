@@ -264,6 +264,42 @@ static void do_state(struct tutti_card *card, const uint32_t *w, unsigned n)
 		put(card, TUTTI_EVENT_STATE | slot << 8, 0);
 }
 
+/* @bytes at @address of the soft core, in local memory or in card memory. */
+static const void *core_view(const struct tutti_card *card, uint32_t address, uint32_t bytes)
+{
+	uint64_t all = card->discovery.memory_bytes < TUTTI_CORE_CARD_BYTES ? card->discovery.memory_bytes : TUTTI_CORE_CARD_BYTES;
+
+	if (address & 3)
+		return NULL;
+	if (address < TUTTI_CORE_CARD)
+		return address <= card->discovery.local_bytes - bytes ? card->local + address : NULL;
+	return address - TUTTI_CORE_CARD <= all - bytes ? card->memory + (address - TUTTI_CORE_CARD) : NULL;
+}
+
+static void do_task(struct tutti_card *card, const uint32_t *w, unsigned n)
+{
+	uint32_t sub = w[0] >> 16;
+	const void *base = core_view(card, w[1], 4 * TUTTI_TASK_WORDS);
+	struct tutti_task_state state = {.asid = (uint16_t)w[2], .queue = (uint16_t)(w[2] >> 16), .packet = pair(w + 3)};
+
+	if (!base || n != 5u + 2 * !!(sub & TUTTI_TASK_NEW_GRID) + 2 * !!(sub & TUTTI_TASK_NEW_KERNARG)) {
+		command_broken(card, w[0], "TASK of no state");
+		return;
+	}
+	memcpy(&state, base, 4 * TUTTI_TASK_WORDS);
+	w += 5;
+	if (sub & TUTTI_TASK_NEW_GRID) {
+		state.grid_x = w[0];
+		state.groups_x = w[1];
+		w += 2;
+	}
+	if (sub & TUTTI_TASK_NEW_KERNARG)
+		state.kernarg = pair(w);
+	if (sub & 3)
+		tutti_fence();
+	sm_array_state(card->sms, sub >> 8, 0, &state, NULL, NULL, 0);
+}
+
 static void refused(struct tutti_card *card, uint32_t word, const char *text)
 {
 	card_die(card, TUTTI_CRASH_TRAP, CARD_CAUSE_LAUNCH, card->ops->reg(card->core, 32), word, text);
@@ -376,6 +412,7 @@ static const struct {
 	[TUTTI_CMD_THROTTLE] = { do_throttle, 2, 255, 1 },
 	[TUTTI_CMD_REPLY] = { do_reply, 4, 4, 0 },
 	[TUTTI_CMD_SM_MODE] = { do_sm_mode, 1, 1, 0 },
+	[TUTTI_CMD_TASK] = { do_task, 5, 9, 0 },
 };
 
 static const uint32_t *command_ring(struct tutti_card *card)

@@ -2,7 +2,7 @@
 # Examples: $(OUT)/examples/<name> and its code object <name>.tco beside it.
 
 EXAMPLES_OUT := $(OUT)/examples
-EXAMPLES := hello vector_add matmul gemm conv stencil gradient kripke pipeline
+EXAMPLES := hello vector_add matmul gemm conv stencil gradient kripke pipeline reduce priorities
 EXAMPLE_BINS := $(addprefix $(EXAMPLES_OUT)/,$(EXAMPLES))
 EXAMPLE_TCOS := $(addsuffix .tco,$(EXAMPLE_BINS))
 
@@ -36,4 +36,6 @@ demo: examples $(OUT)/firmware/tutti-fw.bin
 	@echo "== conv"; $(EXAMPLES_OUT)/conv
 	@echo "== stencil"; $(EXAMPLES_OUT)/stencil
 	@echo "== gradient"; $(EXAMPLES_OUT)/gradient
+	@echo "== reduce"; $(EXAMPLES_OUT)/reduce
+	@echo "== priorities"; $(EXAMPLES_OUT)/priorities
 	@echo "== kripke"; $(EXAMPLES_OUT)/kripke --small --check

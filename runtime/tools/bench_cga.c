@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PERF-05, PERF-06: soft-core instructions of placing CGAs: query, choice, ids, masks,
- * update of the query model and of the card-wide lake. Exact, by firmware function.
+ * PERF-05, PERF-06: soft-core instructions of placing CGAs of 16, by firmware function, exact. The whole card runs;
+ * what counts is the decision with its update, as for a plain grid lake_pour() is: query, choice, ids, masks, query
+ * model, starting from rows that are in step. "_whole" is everything from the turn of a task to the written launch:
+ * room in the command ring, accounts, rows brought into step.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,87 +12,163 @@
 
 #include "../emulator/card.h"
 #include "bench.h"
+#include "kernels.h"
+#include "tutti/task.h"
 
 #define ROUNDS 32
 #define WARM_UP 4
-#define FUNCTIONS 1024
+#define FUNCTIONS 2048
 
-/* What belongs to the placement of CGAs; the rest of a kernel's way is PERF-01's. */
-static const char *const counted[] = { "cga_place", "session_", "mimic_", "choose", "gpm_take", "gpm_started", "domain_scatter",
-				       "domain_sync", "domain_pairs", "lake_lower", "place_positions", "commit", "answer",
-				       "query", "take_", "enter", "step_", "undo", "reset", "run_", "refresh", "session.constprop" };
+static const char *const decision[] = {
+	"place_usual", "place_others", "place_parts", "place_gpc", "answer_ask", "answer_refresh", "ask_others", "speed_of",
+	"mimic_", "query_", "take_rows", "take_within", "choose_multicast", "classes", "lower", "row_with", "domain_pairs",
+	"domain_inside", "reserve_", "launch_shared", "part", "gpm_take", "gpm_undo",
+	"enter", "take_back", "tried", "fail", "complete", "step_down", "run_levels", NULL
+};
+static const char *const whole[] = {
+	"cga_place", "session_any", "session_limited", "session_held", "session_quick", "session_run", "run_grid",
+	"domain_sync", "domain_settle", "settle_row", "sync", "show", "gather", "domain_scatter", "place_positions", "lake_lower",
+	NULL
+};
 
-static uint64_t spent(struct tutti_card *card)
+/* The whole name without a suffix of the compiler's, or the beginning of it if the list's ends in "_". */
+static bool named(const char *name, const char *const *list)
 {
-	static struct tutti_card_function function[FUNCTIONS];
-	size_t n = tutti_card_profile(card, function, FUNCTIONS), f, c;
-	uint64_t sum = 0;
+	for (; *list; list++) {
+		size_t n = strlen(*list);
 
-	for (f = 0; f < n && f < FUNCTIONS; f++)
-		for (c = 0; c < sizeof(counted) / sizeof(*counted); c++)
-			if (!strncmp(function[f].name, counted[c], strlen(counted[c]))) {
-				sum += function[f].instructions;
-				break;
-			}
-	return sum;
-}
-
-/* @kernel and @other by turns, each a grid of @cgas CGAs. */
-static int run(struct bench_rig *rig, const struct tutti_kernel *kernel, const struct tutti_kernel *other, unsigned ctas,
-	       unsigned other_ctas, unsigned cgas, unsigned rounds)
-{
-	int error = 0;
-
-	tutti_signal_store(rig->done, rounds);
-	for (unsigned r = 0; r < rounds && !error; r++) {
-		struct tutti_launch launch = bench_rig_launch(rig, true);
-
-		launch.kernel = r % 2 ? other : kernel;
-		launch.workgroup[0] = 32;
-		launch.grid[0] = 32 * cgas * (r % 2 ? other_ctas : ctas);
-		error = tutti_dispatch(rig->queue, &launch);
+		if (!strncmp(name, *list, n) && (!name[n] || name[n] == '.' || (*list)[n - 1] == '_'))
+			return true;
 	}
-	return error ? error : bench_rig_wait(rig);
+	return false;
 }
+
+struct cost {
+	double decision, whole;
+};
 
 struct cga_bench {
 	struct bench *bench;
 	struct bench_rig rig;
-	struct tutti_kernel k16, k8;
+	struct tutti_kernel k16, k8, hold;
+	struct tutti_queue *other;
+	tutti_signal_t gone;      /* of those that hold slots meanwhile */
 };
 
+/* @before NULL: so far; else since then, and printed if that is wanted. */
+static struct cost spent(struct cga_bench *b, const struct tutti_card_function *before, struct tutti_card_function *now)
+{
+	size_t n = tutti_card_profile(tutti_device_card(b->rig.device), now, FUNCTIONS), f;
+	struct cost cost = { 0 };
+
+	for (f = 0; f < n && f < FUNCTIONS; f++) {
+		bool decides = named(now[f].name, decision), counts = decides || named(now[f].name, whole);
+		double spent = (double)(now[f].instructions - (before ? before[f].instructions : 0)) / ROUNDS;
+
+		if (decides)
+			cost.decision += spent;
+		if (counts)
+			cost.whole += spent;
+		if (before && b->bench->profile && spent > 0)
+			printf("           %c %-30s %10.2f\n", decides ? '*' : counts ? '+' : ' ', now[f].name, spent);
+	}
+	return cost;
+}
+
+/* @kernel and @other by turns, each a grid of @cgas CGAs. */
+static int run(struct bench_rig *rig, const struct tutti_kernel *kernel, const struct tutti_kernel *other, unsigned cgas,
+	       struct tutti_task *task, unsigned rounds)
+{
+	struct tutti_launch launch = bench_rig_launch(rig, true);
+	int error = 0;
+
+	launch.workgroup[0] = 32;
+	for (unsigned r = 0; r < rounds && !error; r++) {
+		tutti_signal_store(rig->done, 1);
+		launch.kernel = r % 2 ? other : kernel;
+		launch.grid[0] = 32 * cgas * launch.kernel->descriptor->cga[0];
+		error = task ? tutti_task_dispatch(rig->queue, &launch, task) : tutti_dispatch(rig->queue, &launch);
+		if (!error)
+			error = bench_rig_wait(rig);
+	}
+	return error;
+}
+
 /* Instructions for one kernel. */
-static double cost(struct cga_bench *b, const struct tutti_kernel *other, unsigned other_ctas, unsigned cgas)
+static struct cost cost(struct cga_bench *b, const struct tutti_kernel *other, unsigned cgas, struct tutti_task *task)
 {
-	struct tutti_card *card = tutti_device_card(b->rig.device);
-	uint64_t before;
+	static struct tutti_card_function before[FUNCTIONS], after[FUNCTIONS];
 
-	if (run(&b->rig, &b->k16, other, 16, other_ctas, cgas, WARM_UP))
-		return -1;
-	before = spent(card);
-	if (run(&b->rig, &b->k16, other, 16, other_ctas, cgas, ROUNDS))
-		return -1;
-	return (double)(spent(card) - before) / ROUNDS;
+	if (run(&b->rig, &b->k16, other, cgas, task, WARM_UP))
+		return (struct cost){ -1, -1 };
+	spent(b, NULL, before);
+	if (run(&b->rig, &b->k16, other, cgas, task, ROUNDS))
+		return (struct cost){ -1, -1 };
+	return spent(b, before, after);
 }
 
-static void report(struct cga_bench *b, const char *id, const char *mode, const char *what, double value, double target)
+static void report(struct cga_bench *b, const char *id, const char *state, const char *what, struct cost cost, double target)
 {
-	char name[64];
+	char name[80];
 
-	snprintf(name, sizeof(name), "%s_%s", mode, what);
-	if (value >= 0)
-		bench_report(b->bench, id, name, value, "instructions", target, BENCH_LOWER);
-	else
+	snprintf(name, sizeof(name), "%s_%s", state, what);
+	if (cost.decision < 0) {
 		bench_failed(b->bench, id, name, "did not run");
+		return;
+	}
+	bench_report(b->bench, id, name, cost.decision, "instructions", target, BENCH_LOWER);
+	snprintf(name, sizeof(name), "%s_%s_whole", state, what);
+	bench_report(b->bench, id, name, cost.whole, "instructions", BENCH_NO_TARGET, BENCH_LOWER);
 }
 
-static void measure(struct cga_bench *b, const char *mode, double scratch, double cached)
+static struct cost each(struct cost all, struct cost one, unsigned n)
 {
-	double one = cost(b, &b->k16, 16, 1), eight = cost(b, &b->k16, 16, 8);
+	return (struct cost){ (all.decision - one.decision) / n, (all.whole - one.whole) / n };
+}
 
-	report(b, "PERF-05", mode, "cga16_cached", one, cached);
-	report(b, "PERF-05", mode, "cga16_from_scratch", cost(b, &b->k8, 8, 1), scratch);
-	report(b, "PERF-05", mode, "further_cga_of_round", (eight - one) / 7, 100);
+static void measure(struct cga_bench *b, const char *state, double scratch, double cached)
+{
+	struct cost one = cost(b, &b->k16, 1, NULL), eight = cost(b, &b->k16, 8, NULL);
+
+	report(b, "PERF-05", state, "cga16_cached", one, cached);
+	report(b, "PERF-05", state, "cga16_from_scratch", cost(b, &b->k8, 1, NULL), scratch);
+	report(b, "PERF-05", state, "further_cga_of_round", each(eight, one, 7), 100);
+}
+
+/* GPU_CGAs of four GPC_CGAs of 16. */
+static void nested(struct cga_bench *b, const char *state)
+{
+	const struct tutti_task_attributes attributes = {
+		.cga = { { 16, 1, 1, TUTTI_CGA_GPC }, { 4, 1, 1, TUTTI_CGA_GPU } },
+	};
+	struct tutti_task *task;
+
+	if (tutti_task_create(b->rig.device, &attributes, &task)) {
+		bench_failed(b->bench, "PERF-05", "nested_4_x_16", "no task");
+		return;
+	}
+	report(b, "PERF-05", state, "nested_4_x_16", cost(b, &b->k16, 4, task), 950);
+	tutti_task_destroy(task);
+}
+
+/* CGAs of eleven that stay: what load balancing leaves behind, levels that differ by one and rows cut in the middle. */
+static int hold(struct cga_bench *b, unsigned cgas)
+{
+	struct tutti_launch launch = bench_rig_launch(&b->rig, true);
+
+	b->rig.out[0] = 0;
+	tutti_signal_store(b->gone, 1);
+	launch.kernel = &b->hold;
+	launch.workgroup[0] = 32;
+	launch.grid[0] = 32 * cgas * b->hold.descriptor->cga[0];
+	launch.signal = b->gone;
+	return tutti_dispatch(b->other, &launch);
+}
+
+static int release(struct cga_bench *b)
+{
+	__atomic_store_n(b->rig.out, 1, __ATOMIC_RELEASE);
+	return tutti_signal_wait(b->rig.device, b->gone, TUTTI_EQ, 0, 10000000000ull, NULL);
 }
 
 static int open_rig(struct cga_bench *b, const char *topology)
@@ -105,7 +183,9 @@ static int open_rig(struct cga_bench *b, const char *topology)
 		return 1;
 	}
 	if (tutti_executable_kernel(b->rig.executable, "tool_cga_16", &b->k16) ||
-	    tutti_executable_kernel(b->rig.executable, "tool_cga_8", &b->k8))
+	    tutti_executable_kernel(b->rig.executable, "tool_cga_8", &b->k8) ||
+	    tutti_executable_kernel(b->rig.executable, "tool_cga_hold", &b->hold) ||
+	    tutti_queue_create(b->rig.device, NULL, &b->other) || tutti_signal_create(b->rig.device, 0, &b->gone))
 		return bench_failed(b->bench, "PERF-05", "all", "no kernels");
 	return 0;
 }
@@ -122,9 +202,39 @@ static int topology(char *path, const char *line)
 	return fclose(file);
 }
 
-static int session(struct bench *bench, const char *gpcs, bool many)
+/* Eight GPCs of 16 to 18 SMs. */
+static int eight_gpcs(struct cga_bench *b)
 {
-	char path[] = "/tmp/tutti-bench-XXXXXX";
+	int failed;
+
+	tutti_device_policy(b->rig.device, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_LOAD_BALANCE);
+	measure(b, "load_balance", 370, 215);
+	nested(b, "load_balance");
+	tutti_device_policy(b->rig.device, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST);
+	measure(b, "multicast", 770, 355);
+	tutti_device_policy(b->rig.device, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_LOAD_BALANCE);
+	failed = hold(b, 20);
+	measure(b, "load_balance_flat", 370, 215);
+	nested(b, "load_balance_flat");
+	tutti_device_policy(b->rig.device, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST);
+	measure(b, "multicast_flat", 770, 355);
+	return release(b) | failed;
+}
+
+/* SMs of four slots: more than that are not seen of so many GPCs (firmware's domain.h). */
+static int many_gpcs(struct cga_bench *b)
+{
+	int failed = tutti_device_policy(b->rig.device, TUTTI_POLICY_CTA_CAP, 4);
+
+	report(b, "PERF-06", "load_balance", "cga16_cached_64_gpcs", cost(b, &b->k16, 1, NULL), 260);
+	tutti_device_policy(b->rig.device, TUTTI_POLICY_CTA_CAP, 0);
+	report(b, "PERF-06", "load_balance", "cga16_cached_64_gpcs_32_slots", cost(b, &b->k16, 1, NULL), BENCH_NO_TARGET);
+	return failed;
+}
+
+static int session(struct bench *bench, const char *gpcs, int (*measure_all)(struct cga_bench *b))
+{
+	char path[] = P_tmpdir "/tutti-bench-XXXXXX";
 	struct cga_bench b = { .bench = bench };
 	int failed = topology(path, gpcs);
 
@@ -134,20 +244,16 @@ static int session(struct bench *bench, const char *gpcs, bool many)
 	unlink(path);
 	if (failed)
 		return failed < 0 ? failed : 0;
-	if (many) {
-		report(&b, "PERF-06", "load_balance", "cga16_cached_64_gpcs", cost(&b, &b.k16, 16, 1), 260);
-	} else {
-		measure(&b, "load_balance", 370, 215);
-		tutti_device_policy(b.rig.device, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST);
-		measure(&b, "multicast", 770, 355);
-	}
+	failed = measure_all(&b);
+	tutti_signal_destroy(b.rig.device, b.gone);
+	tutti_queue_destroy(b.other);
 	bench_rig_fini(&b.rig);
-	return 0;
+	return failed ? bench_failed(bench, "PERF-05", "all", "CTAs that hold slots did not run") : 0;
 }
 
 int bench_cga(struct bench *bench)
 {
-	int failed = session(bench, "gpc 18 16 16 18 16 16 16 16", false);
+	int failed = session(bench, "gpc 18 16 16 18 16 16 16 16", eight_gpcs);
 
-	return failed | session(bench, "gpc 16*64", true);
+	return failed | session(bench, "gpc 16*64", many_gpcs);
 }

@@ -27,4 +27,15 @@ $(OUT)/tutti: $(TOOL_OBJECTS) $(OUT)/libtutti.a
 bench: $(OUT)/tutti
 	$(OUT)/tutti bench --output $(OUT)/bench.json
 
+# The pictures of the READMEs, anew: figures 21 to 23 as the test sets them up, the examples on a card that fits a page.
+PICTURES := runtime/tools/pictures
+PICTURE = $(OUT)/tutti trace run -o $(TOOL_OUT)/$(1).trace --deterministic --topology $(PICTURES)/card.topology -- $(1) && \
+	$(OUT)/tutti trace svg $(TOOL_OUT)/$(1).trace $(2) && cp $(TOOL_OUT)/$(1)-time.svg $(PICTURES)/$(1).svg
+.PHONY: pictures
+pictures: all $(OUT)/tests/integration/test_trace $(TEST_KERNELS)
+	TUTTI_OUT=$(OUT) $(OUT)/tests/integration/test_trace
+	cp $(OUT)/tests/integration/figure21-lake.svg $(PICTURES)/lake.svg
+	$(call PICTURE,reduce,--to 9000)
+	$(call PICTURE,priorities)
+
 -include $(wildcard $(TOOL_OUT)/*.d)

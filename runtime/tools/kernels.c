@@ -20,6 +20,13 @@ TUTTI_KERNEL(tool_cga_8, struct tool_args, .cga = { 8, 1, 1 }, .cga_kind = TUTTI
 {
 }
 
+/* Stays where it was put until it is told to go. */
+TUTTI_KERNEL(tool_cga_hold, struct tool_args, .cga = { 11, 1, 1 }, .cga_kind = TUTTI_CGA_GPC)
+{
+	while (!__atomic_load_n(args->out, __ATOMIC_RELAXED))
+		tutti_yield();
+}
+
 /* Every work-item writes where it is, at its flat place in the grid. */
 TUTTI_KERNEL(tool_ids, struct tool_args)
 {

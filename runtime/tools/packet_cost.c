@@ -12,8 +12,10 @@ static const struct {
 	{ "packet_", PACKET_EXPAND },
 	{ "refuse_sizes", PACKET_EXPAND },
 	{ "required_ok", PACKET_EXPAND },
-	{ "reference_store", PACKET_EXPAND },
+	{ "reference_keep", PACKET_EXPAND },
+	{ "reference_copy", PACKET_EXPAND },
 	{ "launch_next", PACKET_READ }, /* more than that: it makes the task as well */
+	{ "launch_changed", PACKET_READ },
 	{ "condensed_", PACKET_EXPAND },
 	{ "expand_general", PACKET_EXPAND },
 	{ "rare", PACKET_EXPAND },

@@ -51,7 +51,7 @@ static void put_tip(FILE *file, const char *element, const char *tip)
 
 void svg_rect(FILE *file, double x, double y, double w, double h, const char *fill, const char *stroke, const char *tip)
 {
-	fprintf(file, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"", x, y, w, h, fill);
+	fprintf(file, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"", x, y, w, h, fill);
 	if (stroke)
 		fprintf(file, " stroke=\"%s\" stroke-width=\"0.5\"", stroke);
 	put_tip(file, "rect", tip);

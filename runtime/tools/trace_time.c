@@ -117,8 +117,8 @@ static void draw_cta(struct chart *chart, const struct trace_cta *cta)
 
 	if (!shown(chart, cta))
 		return;
-	snprintf(tip, sizeof(tip), "SM %u: queue %u, packet %llu, CTA %u, taken at %.2f µs, %.2f µs long", cta->sm, task->queue,
-		 (unsigned long long)task->packet, cta->number, taken, done - taken);
+	snprintf(tip, sizeof(tip), "SM %u: queue %u packet %llu CTA %u, %.1f µs from %.1f on", cta->sm, task->queue,
+		 (unsigned long long)task->packet, cta->number, done - taken, taken);
 	if (cta->group)
 		snprintf(tip + strlen(tip), sizeof(tip) - strlen(tip), ", CGA %u", cta->group - 1);
 	if (start > x + 0.3)
@@ -159,7 +159,9 @@ static void draw_time_axis(struct chart *chart)
 		svg_line(chart->file, time_x(chart, t), TOP - 4, time_x(chart, t), bottom, SVG_FAINT, 0.7);
 		svg_text(chart->file, time_x(chart, t), bottom + 14, 10, SVG_MIDDLE, SVG_INK, "%g", t);
 	}
-	svg_text(chart->file, LEFT + CHART_WIDTH / 2, bottom + 31, 12, SVG_MIDDLE, SVG_INK, "card time, µs after the first record");
+	svg_text(chart->file, LEFT + CHART_WIDTH / 2, bottom + 31, 12, SVG_MIDDLE, SVG_INK,
+		 "card time, µs after the first record (1 µs = %u cycles of the soft core)",
+		 chart->model->card.soft_core_hz / 1000000);
 	svg_text_up(chart->file, 20, (TOP + bottom) / 2, 12, "SM");
 }
 

@@ -9,6 +9,8 @@
 
 #include "calls.h"
 
+#define CLIENTS 4u /* at once: some are always inside the driver when one dies */
+
 /** struct census - how many of everything one can still have. */
 struct census {
 	unsigned contexts, queues, rsbs, megabytes;
@@ -96,21 +98,37 @@ static void client(void)
 	}
 }
 
-static bool kill_some(unsigned kills)
+/* Of CLIENTS at work at once one is killed, and another one starts. */
+static bool kill_in_turn(pid_t *child, unsigned kills)
 {
-	for (unsigned i = 0; i < kills; i++) {
-		pid_t child = fork();
+	for (unsigned i = 0; i < kills + CLIENTS; i++) {
+		pid_t *victim = &child[i < CLIENTS ? i : random32() % CLIENTS];
 		int status;
 
-		CHECK(child >= 0);
-		if (!child)
+		if (*victim) {
+			usleep(random32() % 8000);
+			kill(*victim, SIGKILL);
+			CHECK(waitpid(*victim, &status, 0) == *victim);
+			CHECK(WIFSIGNALED(status)); /* and has not found a card that refuses */
+		}
+		*victim = fork();
+		CHECK(*victim >= 0);
+		if (!*victim)
 			client();
-		usleep(random32() % 12000);
-		kill(child, SIGKILL);
-		CHECK(waitpid(child, &status, 0) == child);
-		CHECK(WIFSIGNALED(status)); /* and has not found a card that refuses */
 	}
 	return true;
+}
+
+static bool kill_some(unsigned kills)
+{
+	pid_t child[CLIENTS] = {0};
+	bool good = kill_in_turn(child, kills);
+
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		if (child[i] > 0 && !kill(child[i], SIGKILL))
+			waitpid(child[i], NULL, 0);
+	}
+	return good;
 }
 
 static bool kill_storm(struct rig *rig)
@@ -119,7 +137,7 @@ static bool kill_storm(struct rig *rig)
 	long kib;
 
 	CHECK(take_census(&before) && rig_queue(rig));
-	CHECK(kill_some(4)); /* warm: caches and slabs are filled */
+	CHECK(kill_some(2 * CLIENTS)); /* warm: caches and slabs are filled */
 	kib = available_kib();
 	CHECK(kill_some(rounds));
 	CHECK(rig_works(rig));
@@ -129,34 +147,49 @@ static bool kill_storm(struct rig *rig)
 	return true;
 }
 
-/* Two at a time, so that one is always inside the driver when the other one dies. */
-static bool kill_pairs(struct rig *rig)
-{
-	struct census before;
-	pid_t busy;
-
-	CHECK(take_census(&before) && rig_queue(rig));
-	busy = fork();
-	if (!busy)
-		client();
-	CHECK(kill_some(rounds / 2));
-	kill(busy, SIGKILL);
-	waitpid(busy, NULL, 0);
-	CHECK(rig_works(rig));
-	rig_close(rig);
-	return same_census(&before);
-}
-
 static bool open_close(struct rig *rig)
 {
 	struct census before;
+	long kib;
 
 	CHECK(take_census(&before));
-	for (unsigned i = 0; i < 50 * rounds; i++) {
+	kib = available_kib();
+	for (unsigned i = 0; i < 100 * rounds; i++) {
 		CHECK(rig_open(rig));
 		rig_close(rig);
 	}
-	return same_census(&before);
+	CHECK(same_census(&before));
+	CHECK(kib - available_kib() < 24 * 1024);
+	return true;
+}
+
+/* In turns of both memories; some are touched, so that there is something to lose. */
+static bool create_free(struct rig *rig)
+{
+	struct census before;
+	long kib;
+
+	CHECK(take_census(&before) && rig_open(rig));
+	kib = available_kib();
+	for (unsigned i = 0; i < 1000 * rounds; i++) {
+		uint64_t bytes = (1 + i % 16) * PAGE, offset;
+		struct drm_gem_close close = {0};
+		uint8_t *memory;
+
+		EXPECT(0, bo_create(rig->fd, bytes, i & 1, &close.handle, &offset));
+		if (i % 64 < 2) {
+			memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
+			CHECK(memory != MAP_FAILED);
+			CHECK(!memory[0] && !memory[bytes - 1]);
+			memory[0] = memory[bytes - 1] = 1;
+			munmap(memory, bytes);
+		}
+		EXPECT(0, call(rig->fd, DRM_IOCTL_GEM_CLOSE, &close));
+	}
+	rig_close(rig);
+	CHECK(same_census(&before));
+	CHECK(kib - available_kib() < 24 * 1024);
+	return true;
 }
 
 /* Until nothing is left: the last call says so, nothing else changes, and all comes back. */
@@ -240,8 +273,8 @@ static const struct subtest storm_tests[] = {
 	{"SYS-25: RSBs run out", out_of_rsbs},
 	{"SYS-22 SYS-24: all of everything, again and again", exhaustion},
 	{"REL-05: open and close, again and again", open_close},
-	{"REL-05: kill -9 at random moments, again and again", kill_storm},
-	{"REL-05: kill -9 beside a client at work, again and again", kill_pairs},
+	{"REL-05 SYS-22: buffers made and freed, again and again", create_free},
+	{"REL-05: kill -9 at random moments, of several clients at work, again and again", kill_storm},
 	{0},
 };
 

@@ -57,7 +57,7 @@ static void fetch(const uint32_t *w)
 	if (!w[4] || w[4] > 4096 || w[4] % 4)
 		abort();
 	if (from) {
-		memcpy(hal_host_pointer(w[5]), from, w[4]);
+		memcpy(hal_pointer(w[5]), from, w[4]);
 	} else {
 		event.word[0] |= TUTTI_CAUSE_UNMAPPED << 8;
 		event.word[1] = w[2];

@@ -46,7 +46,7 @@ static void answer_fetches(void)
 	while ((w = hal_host_command(&words)))
 		if ((w[0] & 0xff) == TUTTI_CMD_FETCH && (w[0] >> 16 & TAG_KIND) != TAG_PACKETS) {
 			if (w[4] == sizeof(d))
-				memcpy(hal_host_pointer(w[5]), &d, sizeof(d));
+				memcpy(hal_pointer(w[5]), &d, sizeof(d));
 			hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u) } });
 		}
 }

@@ -60,7 +60,7 @@ static void check_walked(const struct tutti_mover *m, const struct tutti_mover_s
 
 static uint64_t check_box(const struct tutti_mover *m)
 {
-	const struct tutti_mover_shape *s = hal_host_pointer(m->shape);
+	const struct tutti_mover_shape *s = hal_pointer(m->shape);
 	const uint16_t *count = m->flags & TUTTI_MOVER_CLIPPED ? m->count : s->count;
 	uint64_t n = s->unit;
 
@@ -101,7 +101,7 @@ static void answer(void)
 
 	while ((w = hal_host_command(&words)))
 		if ((w[0] & 0xff) == TUTTI_CMD_FETCH && (w[0] >> 16 & TAG_KIND) == TAG_TENSOR) {
-			memcpy(hal_host_pointer(w[5]), &tensor, sizeof(tensor));
+			memcpy(hal_pointer(w[5]), &tensor, sizeof(tensor));
 			hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u) } });
 		}
 }
@@ -161,14 +161,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	dense = 0;
 	tasks[1].state = TASK_RUNNING;
 	tasks[1].queue = &queue;
-	call = hal_host_pointer(hal_host.engines.request_base);
+	call = hal_pointer(hal_host.engines.request_base);
 	*call = (struct tutti_tensor_call){ .request = request, .asid = ASID, .slot = 1, .shared_bytes = SHARED_BYTES,
 					    .present = 5, .descriptor = tensor };
 	hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_REQUEST | 1 << 8 | TUTTI_SERVICE_TENSOR << 16 } });
 	while (!ended && patience--) {
 		answer();
 		for (; head != hal_host.engines.mover_tail; head++)
-			take((struct tutti_mover *)hal_host_pointer(hal_host.engines.mover_base) +
+			take((struct tutti_mover *)hal_pointer(hal_host.engines.mover_base) +
 			     head % hal_host.engines.mover_slots);
 		hal_host.engines.mover_head = head;
 		if (!ended)

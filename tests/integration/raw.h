@@ -25,7 +25,7 @@
 /* Kernels of kernels/raw.S */
 enum raw_kernel {
 	RAW_EMPTY, RAW_STORE, RAW_ADD, RAW_STEP, RAW_GATE, RAW_TRAP, RAW_SPIN, RAW_LOAD, RAW_COUNT,
-	RAW_EXCHANGE, RAW_KERNELS
+	RAW_EXCHANGE, RAW_SPAWN, RAW_APPEND, RAW_KERNELS
 };
 #define RAW_KERNEL_BYTES 256u
 #define RAW_PATIENCE 60000u /* ms; a busy host takes seconds for what never takes that long */

@@ -4,6 +4,8 @@
 
 #include "rig.h"
 
+struct rig *rig;
+
 uint64_t rig_ns(void)
 {
 	struct timespec t;
@@ -266,4 +268,16 @@ struct tutti_fault rig_fails(struct rig *rig, const char *kernel, uint32_t items
 void rig_counters(struct rig *rig, uint64_t counters[TUTTI_COUNTERS])
 {
 	assert_int_equal(tutti_device_counters(rig->device, counters), 0);
+}
+
+int rig_group_open(void **state)
+{
+	rig = rig_open(NULL);
+	return 0;
+}
+
+int rig_group_close(void **state)
+{
+	rig_close(rig);
+	return 0;
 }

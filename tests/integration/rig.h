@@ -32,6 +32,11 @@ struct rig {
 #define RIG_SECONDS 60
 #define RIG_WAIT (RIG_SECONDS * 1000000000ull)
 
+/** The card of a whole test program; rig_group_open() and rig_group_close() are its cmocka fixtures. */
+extern struct rig *rig;
+int rig_group_open(void **state);
+int rig_group_close(void **state);
+
 /** rig_out() - path below the build directory. */
 const char *rig_out(const char *path);
 /** rig_transport() - what rig_open() opens when nothing is said. */

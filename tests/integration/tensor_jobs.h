@@ -13,7 +13,6 @@
 
 #define JOB_SHARED (48u << 10)
 
-static struct rig *rig;
 static struct tutti_executable *code;
 
 static inline int jobs_open_on(struct rig *opened)

@@ -4,43 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "raw.h"
+#include "raw_pair.h"
 
-#define T(name, function) { name, function, deterministic, teardown, NULL }
-#define TFAST(name, function) { name, function, fast, teardown, NULL }
-
-static struct raw *raw;
-static struct raw_space space;
-static struct raw_queue queue, other;
-static uint64_t *cell;
-
-static int setup(enum tutti_card_mode mode)
-{
-	struct tutti_card_config config = { .mode = mode, .topology = { 4, 2 }, .gpcs = 2, .workers = 1 };
-
-	raw = raw_create(&config);
-	raw_space_init(raw, &space, 1);
-	raw_queue_init(&space, &queue, 3, 0, 6);
-	raw_queue_init(&space, &other, 40, 0, 6);
-	cell = raw_small(&space);
-	return 0;
-}
-
-static int deterministic(void **state)
-{
-	return setup(TUTTI_CARD_DETERMINISTIC);
-}
-
-static int fast(void **state)
-{
-	return setup(TUTTI_CARD_FAST);
-}
-
-static int teardown(void **state)
-{
-	raw_destroy(raw);
-	return 0;
-}
+#define T(name, function) { name, function, raw_pair_deterministic, raw_pair_close, NULL }
+#define TFAST(name, function) { name, function, raw_pair_fast, raw_pair_close, NULL }
 
 static uint64_t step(uint64_t value, uint64_t mul, uint64_t add)
 {
@@ -797,7 +764,7 @@ static int vandal_teardown(void **state)
 		pthread_join(vandal.thread, NULL);
 	}
 	memset(&vandal, 0, sizeof(vandal));
-	return teardown(state);
+	return raw_pair_close(state);
 }
 
 static void reset_if_stopped(struct raw_queue *q)
@@ -897,7 +864,7 @@ int main(void)
 		TFAST("TSK-14, SYS-09: a grid of 2^32 - 1 workgroups starves nobody, fast mode", huge_grid_starves_nobody),
 		T("PKT-07, SYS-15: a torn fetch is not executed", torn_fetch_is_not_executed),
 		TFAST("PKT-07, REL-07: several producers racing", racing_producers),
-		{ "PKT-07: what was checked is a private copy", checked_copy_is_private, fast, vandal_teardown, NULL },
+		{ "PKT-07: what was checked is a private copy", checked_copy_is_private, raw_pair_fast, vandal_teardown, NULL },
 	};
 
 	return cmocka_run_group_tests_name("aql", tests, NULL, NULL);

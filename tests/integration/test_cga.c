@@ -4,10 +4,8 @@
 #include "rig.h"
 #include "tutti/code_object.h"
 
-#define T(name, function) { name, function, open_rig, close_rig, NULL }
+#define T(name, function) { name, function, open_rig, rig_group_close, NULL }
 #define SWEPT "gpc 6+6+5 6+3+4 5+5+5\nugpu 2 1\nmemory 256M\n"
-
-static struct rig *rig;
 
 static int open_as(struct rig *r)
 {
@@ -34,12 +32,6 @@ static int open_one_sm(void **state)
 static int open_deterministic(void **state)
 {
 	return open_as(rig_deterministic(SWEPT));
-}
-
-static int close_rig(void **state)
-{
-	rig_close(rig);
-	return 0;
 }
 
 /* Grid of @x * @y workgroups of @items. */
@@ -283,11 +275,11 @@ int main(void)
 		T("CGA-27: bad accesses are errors of the queue, with pc if the source found them", bad_access),
 		T("CGA-26, TSK-12: a hung CGA is killed, what it had is given out again", hang),
 		T("CGA-28: each CGA has linear memory of its own, empty at its start", linear_memory),
-		{ "CGA-01, CGA-04: CPC_CGAs on a card with swept parts", cpc, open_swept, close_rig, NULL },
-		{ "CGA-04, CGA-24: exchange on a card with swept parts", exchange, open_swept, close_rig, NULL },
-		{ "CGA-04, CGA-09: a card of one SM runs CGAs of eight", identity, open_one_sm, close_rig, NULL },
-		{ "SYS-14, CGA-25: the same in deterministic mode", exchange, open_deterministic, close_rig, NULL },
-		{ "SYS-14, CGA-27: bad accesses in deterministic mode", bad_access, open_deterministic, close_rig, NULL },
+		{ "CGA-01, CGA-04: CPC_CGAs on a card with swept parts", cpc, open_swept, rig_group_close, NULL },
+		{ "CGA-04, CGA-24: exchange on a card with swept parts", exchange, open_swept, rig_group_close, NULL },
+		{ "CGA-04, CGA-09: a card of one SM runs CGAs of eight", identity, open_one_sm, rig_group_close, NULL },
+		{ "SYS-14, CGA-25: the same in deterministic mode", exchange, open_deterministic, rig_group_close, NULL },
+		{ "SYS-14, CGA-27: bad accesses in deterministic mode", bad_access, open_deterministic, rig_group_close, NULL },
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -230,7 +230,6 @@ static void table_holds_processed_state(void **state)
 	assert_int_equal(r->groups, 22);
 	assert_int_equal(r->grid_x, 1000);
 	assert_int_equal(r->waves, 6);
-	assert_int_equal(r->items, 192);
 	assert_int_equal(r->shared_bytes, 4096);
 	assert_int_equal(r->shared_blocks, 2);
 	assert_int_equal(r->private_bytes, 640);

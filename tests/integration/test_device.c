@@ -7,20 +7,6 @@
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
 
-static struct rig *rig;
-
-static int open_rig(void **state)
-{
-	rig = rig_open(NULL);
-	return 0;
-}
-
-static int close_rig(void **state)
-{
-	rig_close(rig);
-	return 0;
-}
-
 static void versions(void **state)
 {
 	const struct tutti_discovery *d = tutti_device_discovery(rig->device);
@@ -532,5 +518,5 @@ int main(void)
 		T("SYS-42: the emulator as default, said once", says_emulator_once),
 	};
 
-	return cmocka_run_group_tests_name("device", tests, open_rig, close_rig);
+	return cmocka_run_group_tests_name("device", tests, rig_group_open, rig_group_close);
 }

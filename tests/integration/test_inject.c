@@ -3,43 +3,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "raw.h"
+#include "raw_pair.h"
 
-#define T(name, function) { name, function, deterministic, teardown, NULL }, \
-	{ name ", fast mode", function, fast, teardown, NULL }
-
-static struct raw *raw;
-static struct raw_space space;
-static struct raw_queue queue, other;
-static uint64_t *cell;
-
-static int setup(enum tutti_card_mode mode)
-{
-	struct tutti_card_config config = { .mode = mode, .topology = { 4 }, .gpcs = 1, .workers = 1 };
-
-	raw = raw_create(&config);
-	raw_space_init(raw, &space, 1);
-	raw_queue_init(&space, &queue, 0, 0, 6);
-	raw_queue_init(&space, &other, 1, 0, 6);
-	cell = raw_small(&space);
-	return 0;
-}
-
-static int deterministic(void **state)
-{
-	return setup(TUTTI_CARD_DETERMINISTIC);
-}
-
-static int fast(void **state)
-{
-	return setup(TUTTI_CARD_FAST);
-}
-
-static int teardown(void **state)
-{
-	raw_destroy(raw);
-	return 0;
-}
+#define T(name, function) { name, function, raw_pair_deterministic, raw_pair_close, NULL }, \
+	{ name ", fast mode", function, raw_pair_fast, raw_pair_close, NULL }
 
 static void inject(enum tutti_card_fault fault, uint64_t arg)
 {
@@ -150,7 +117,7 @@ static void stuck_sm(void **state)
 	struct tutti_message create;
 	struct raw_queue hasty;
 	uint64_t *counts = raw_new(&space, 4096);
-	union tutti_packet p = raw_dispatch(raw, RAW_COUNT, 64, 1, raw_args(&space, counts, 0, 0), NULL);
+	union tutti_packet p = raw_dispatch(raw, RAW_COUNT, 72, 1, raw_args(&space, counts, 0, 0), NULL);
 	struct tutti_fault fault;
 	unsigned i, ran = 0;
 
@@ -167,9 +134,9 @@ static void stuck_sm(void **state)
 		assert_int_equal(fault.queue, 5);
 		assert_true(fault.code == TUTTI_ERROR_TIMEOUT || fault.code == TUTTI_ERROR_SM);
 	}
-	for (i = 0; i < 64; i++)
+	for (i = 0; i < 72; i++)
 		ran += counts[i] == 1;
-	assert_int_equal(ran, 48); /* all but those of SM 2 */
+	assert_int_equal(ran, 60); /* all but those of SM 2 */
 	inject(TUTTI_INJECT_STUCK_SM, ~0ull);
 	alive(&other);
 	raw_reset_queue(&hasty);

@@ -2,10 +2,12 @@
 /* Two address spaces on one card: SYS-06, SYS-09, PKT-06, PKT-10, TSK-13. */
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "raw.h"
+#include "tutti/tmd.h"
 
 #define T(name, function) { name, function, setup, teardown, NULL }
 #define TFAST(name, function) { name, function, setup_fast, teardown, NULL }
@@ -307,6 +309,8 @@ static void destroyed_context_is_gone(void **state)
 
 /* ---- TSK-13: the client is stopped after its doorbell write ---- */
 
+static int bell[2];
+
 static void kick_through_pipe(void *context)
 {
 	char byte = 1;
@@ -315,13 +319,54 @@ static void kick_through_pipe(void *context)
 		_exit(9);
 }
 
+/* The client: writes packets and a doorbell, nothing else; then it is stopped. The card stays in this process. */
+static pid_t stop_client(const union tutti_packet *packets, unsigned n)
+{
+	pid_t client;
+	int status;
+	unsigned i;
+	char byte;
+
+	assert_int_equal(pipe(bell), 0);
+	client = fork();
+	if (!client) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the test fail */
+		raw->kick = kick_through_pipe;
+		raw->kick_context = &bell[1];
+		for (i = 0; i < n; i++)
+			raw_put(&qa, &packets[i]);
+		raw_ring(&qa, n - 1);
+		kick_through_pipe(&bell[1]);
+		raise(SIGSTOP);
+		_exit(7);
+	}
+	assert_int_equal(read(bell[0], &byte, 1), 1);
+	tutti_card_kick(raw->card);
+	assert_int_equal(waitpid(client, &status, WUNTRACED), client);
+	assert_true(WIFSTOPPED(status));
+	raw->kick = NULL; /* memory shared with the client */
+	qa.write = n;
+	return client;
+}
+
+static void kill_client(pid_t client)
+{
+	int status;
+
+	assert_int_equal(waitpid(client, &status, WUNTRACED | WNOHANG), 0); /* still stopped */
+	kill(client, SIGKILL);
+	waitpid(client, &status, 0);
+	close(bell[0]);
+	close(bell[1]);
+	run(&qb, RAW_EMPTY, NULL); /* and the dead client has harmed nobody */
+}
+
 static void host_stopped(void **state)
 {
-	uint64_t *cell = raw_small(&a), *words = raw_small(&a), expect = 0;
+	uint64_t *cell = raw_small(&a), expect = 0;
 	struct tutti_signal *signal = raw_signal(&a, 1);
 	union tutti_packet packets[48];
 	struct raw_condensed c;
-	int pipes[2], status;
 	unsigned i, k;
 	pid_t client;
 
@@ -340,42 +385,96 @@ static void host_stopped(void **state)
 	packets[40] = c.packet;
 	packets[41] = raw_dispatch(raw, RAW_COUNT, 400, 1, raw_args(&a, raw_new(&a, 4096), 0, 0), NULL);
 	packets[42] = raw_dispatch(raw, RAW_EMPTY, 1, 1, NULL, signal);
-	(void)words;
-	assert_int_equal(pipe(pipes), 0);
-	client = fork();
-	if (!client) {
-		/* the client: writes packets and a doorbell, nothing else; then it is stopped */
-		raw->kick = kick_through_pipe;
-		raw->kick_context = &pipes[1];
-		for (i = 0; i < 43; i++)
-			raw_put(&qa, &packets[i]);
-		raw_ring(&qa, 42);
-		kick_through_pipe(&pipes[1]);
-		raise(SIGSTOP);
-		_exit(7);
-	}
-	{
-		char byte;
-
-		assert_int_equal(read(pipes[0], &byte, 1), 1);
-		tutti_card_kick(raw->card);
-	}
-	assert_int_equal(waitpid(client, &status, WUNTRACED), client);
-	assert_true(WIFSTOPPED(status));
-	raw->kick = NULL;
-	qa.write = 43;
+	client = stop_client(packets, 43);
 	/* the card's own threads do everything: this process only looks */
 	for (i = 0; i < 10000 && tutti_load_acquire(&signal->value); i++)
 		usleep(1000);
 	assert_int_equal(signal->value, 0);
 	assert_int_equal(*cell, expect);
 	assert_int_equal(*qa.read_index, 43);
-	assert_int_equal(waitpid(client, &status, WUNTRACED | WNOHANG), 0); /* still stopped */
-	kill(client, SIGKILL);
-	waitpid(client, &status, 0);
-	close(pipes[0]);
-	close(pipes[1]);
-	run(&qb, RAW_EMPTY, NULL); /* and the dead client has harmed nobody */
+	kill_client(client);
+}
+
+static struct tutti_tmd *grid_task(enum raw_kernel kernel, uint32_t ctas, const void *args, struct tutti_signal *signal)
+{
+	struct tutti_tmd *tmd = raw_new(&a, 4096);
+
+	*tmd = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION,
+				   .kernel_object = raw_kernel(raw, kernel), .kernarg = (uintptr_t)args,
+				   .signal = (uintptr_t)signal, .grid = { ctas, 1, 1 }, .workgroup = { 1, 1, 1 }, .setup = 1 };
+	return tmd;
+}
+
+/* A work queue of 64 items without content, and the task that consumes them one by one. */
+static struct tutti_tmd *items_task(struct tutti_work_queue **work)
+{
+	struct tutti_tmd *tmd = raw_new(&a, 4096);
+	uint64_t *slot = raw_new(&a, 4096), i;
+
+	*work = raw_new(&a, 4096);
+	for (i = 0; i < 64; i++)
+		slot[i] = i;
+	**work = (struct tutti_work_queue){ .base = (uintptr_t)slot, .items = 64, .item_bytes = 8 };
+	*tmd = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .type = TUTTI_TASK_QUEUE,
+				   .queue = (uintptr_t)*work, .coalesce_min = 1, .coalesce_max = 1 };
+	return tmd;
+}
+
+/*
+ * Parents that wait for a child, which makes a grandchild of 300 CTAs and goes; a queue task that
+ * kernels feed and close. All of it is in the ring before the client is stopped, nothing is added after.
+ */
+static void children_without_host(void **state)
+{
+	enum { PARENTS = 6, ITEMS = 5 };
+	struct tutti_signal *done = raw_signal(&a, 1), *child[PARENTS], *grandchild[PARENTS];
+	uint64_t *counts = raw_new(&a, 4096), *result[2 * PARENTS], *items = raw_small(&a);
+	struct tutti_work_queue *work;
+	union tutti_packet packets[PARENTS + 2 * ITEMS + 2];
+	struct tutti_tmd *tmd = items_task(&work);
+	unsigned i, n = 0;
+	pid_t client;
+
+	packets[n] = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&a, items, 1, 0), NULL);
+	packets[n++].dispatch.tmd = (uintptr_t)tmd;
+	for (i = 0; i < PARENTS; i++) {
+		struct tutti_tmd *inner, *outer;
+
+		child[i] = raw_signal(&a, 1);
+		grandchild[i] = raw_signal(&a, 1);
+		result[2 * i] = raw_small(&a);
+		result[2 * i + 1] = raw_small(&a);
+		*result[2 * i] = *result[2 * i + 1] = 1;
+		inner = grid_task(RAW_COUNT, 300, raw_args(&a, counts, 0, 0), grandchild[i]);
+		outer = grid_task(RAW_SPAWN, 1, raw_args(&a, inner, (uintptr_t)result[2 * i], 0), child[i]);
+		packets[n++] = raw_dispatch(raw, RAW_SPAWN, 1, 1,
+					    raw_args(&a, outer, (uintptr_t)result[2 * i + 1], (uintptr_t)&child[i]->value), NULL);
+	}
+	for (i = 0; i < ITEMS; i++) { /* one after another, while the consumer runs */
+		struct tutti_signal *appended = raw_signal(&a, 1);
+
+		packets[n++] = raw_dispatch(raw, RAW_APPEND, 1, 1, raw_args(&a, tmd, (uintptr_t)work, i == ITEMS - 1), appended);
+		packets[n++] = (union tutti_packet){ .barrier = { .header = TUTTI_PACKET_BARRIER_AND,
+								  .dependency = { (uintptr_t)appended } } };
+	}
+	for (i = 0; i < n; i++) /* all of it at once: the consumer ends last */
+		packets[i].dispatch.header &= (uint16_t)~TUTTI_HEADER_BARRIER;
+	packets[n++] = raw_dispatch(raw, RAW_EMPTY, 1, 1, NULL, done);
+	client = stop_client(packets, n);
+	for (i = 0; i < 10000 && tutti_load_acquire(&done->value); i++)
+		usleep(1000);
+	assert_int_equal(done->value, 0);
+	assert_int_equal(*qa.read_index, n);
+	for (i = 0; i < PARENTS; i++) {
+		assert_int_equal(*result[2 * i], 0);
+		assert_int_equal(*result[2 * i + 1], 0);
+		assert_int_equal(child[i]->value, 0);
+		assert_int_equal(grandchild[i]->value, 0);
+	}
+	for (i = 0; i < 300; i++)
+		assert_int_equal(counts[i], PARENTS);
+	assert_int_equal(*items, ITEMS);
+	kill_client(client);
 }
 
 int main(void)
@@ -393,6 +492,7 @@ int main(void)
 		T("SYS-06, SYS-07: kernels are cached by context", kernel_cache_is_per_context),
 		T("SYS-08: a destroyed context is gone", destroyed_context_is_gone),
 		TFAST("TSK-13: the client stopped, the card finishes", host_stopped),
+		TFAST("TSK-13, TSK-11, TSK-10: the client stopped, children and items are done", children_without_host),
 		TFAST("SYS-06: two contexts cannot see each other, fast mode", neither_sees_the_other),
 		TFAST("SYS-06: hostile page tables, fast mode", hostile_page_tables),
 	};

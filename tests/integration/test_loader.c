@@ -6,7 +6,6 @@
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
 
-static struct rig *rig;
 static uint8_t *good;
 static size_t good_bytes;
 

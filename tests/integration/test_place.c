@@ -5,8 +5,6 @@
 #define T(name, function) { name, function, NULL, NULL, NULL }
 #define MAX_CTAS 40000
 
-static struct rig *rig;
-
 struct parked {
 	struct args_park *args;
 	tutti_signal_t signal;

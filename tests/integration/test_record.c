@@ -2,9 +2,8 @@
 /* Recording and replay: PKT-22, PKT-23. */
 #include "rig.h"
 
-#define T(name, function) { name, function, open_rig, close_rig, NULL }
+#define T(name, function) { name, function, open_rig, rig_group_close, NULL }
 
-static struct rig *rig;
 static uint64_t *cell;
 static const char *const many[] = { "step", "count", "fill", "empty", "tree", "poke", "look", "leavers", "gate", "vadd" };
 
@@ -12,12 +11,6 @@ static int open_rig(void **state)
 {
 	rig = rig_open(NULL);
 	cell = rig_alloc(rig, 64);
-	return 0;
-}
-
-static int close_rig(void **state)
-{
-	rig_close(rig);
 	return 0;
 }
 

@@ -9,20 +9,6 @@
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
 
-static struct rig *rig;
-
-static int open_rig(void **state)
-{
-	rig = rig_open(NULL);
-	return 0;
-}
-
-static int close_rig(void **state)
-{
-	rig_close(rig);
-	return 0;
-}
-
 struct feeder {
 	pthread_t thread;
 	struct tutti_queue *queue;
@@ -92,6 +78,61 @@ static void two_queues_and_host(void **state)
 	pthread_join(host, NULL);
 	usleep(10000);
 	assert_int_equal(tutti_signal_load(signal), 0); /* exact: nothing comes later */
+}
+
+/* A packet of another queue has run meanwhile, and still nothing. */
+static bool held_back(tutti_signal_t done, struct tutti_queue *other)
+{
+	tutti_signal_t passed = rig_signal(rig, 1);
+
+	rig_launch(rig, other, "empty", 1, 1, rig_args(rig, NULL, 0, 0), passed);
+	rig_wait(rig, passed);
+	tutti_signal_destroy(rig->device, passed);
+	return tutti_signal_load(done) == 1;
+}
+
+/* All 3^5 combinations of: no signal, signal at 0, signal at 1. */
+static void truth_table(unsigned type)
+{
+	struct tutti_queue *queue = rig_queue(rig, 0), *other = rig_queue(rig, 0);
+	tutti_signal_t deps[5], done = rig_signal(rig, 1);
+
+	for (unsigned i = 0; i < 5; i++)
+		deps[i] = rig_signal(rig, 0);
+	for (unsigned code = 0; code < 243; code++) {
+		union tutti_packet p = { .barrier.header = tutti_header(type, true, TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM),
+					 .barrier.signal = (uintptr_t)done };
+		unsigned zeros = 0, ones = 0, digits = code;
+
+		for (unsigned i = 0; i < 5; i++, digits /= 3) {
+			tutti_signal_store(deps[i], digits % 3 == 2);
+			p.barrier.dependency[i] = digits % 3 ? (uintptr_t)deps[i] : 0;
+			zeros += digits % 3 == 1;
+			ones += digits % 3 == 2;
+		}
+		if (type == TUTTI_PACKET_BARRIER_OR && !zeros && !ones)
+			continue; /* nothing to wait for: not defined by HSA */
+		tutti_signal_store(done, 1);
+		assert_int_equal(tutti_queue_submit(queue, &p), 0);
+		if (type == TUTTI_PACKET_BARRIER_AND ? ones > 0 : zeros == 0) {
+			assert_true(held_back(done, other));
+			for (unsigned i = 0; i < 5; i++)
+				tutti_signal_store(deps[i], 0);
+		}
+		rig_wait(rig, done);
+	}
+	tutti_queue_destroy(queue);
+	tutti_queue_destroy(other);
+}
+
+static void barrier_and(void **state)
+{
+	truth_table(TUTTI_PACKET_BARRIER_AND);
+}
+
+static void barrier_or(void **state)
+{
+	truth_table(TUTTI_PACKET_BARRIER_OR);
 }
 
 static void several_producers(void **state)
@@ -337,6 +378,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		T("PKT-04, REL-07: two queues and the host decrement one signal, exactly", two_queues_and_host),
+		T("PKT-03, REL-07: barrier-AND, truth table 3^5, beside another queue", barrier_and),
+		T("PKT-03, REL-07: barrier-OR, truth table 3^5, beside another queue", barrier_or),
 		T("PKT-01, REL-07: four producers on one queue", several_producers),
 		T("PKT-01, SYS-40: the submit path makes no system call", no_system_call),
 		T("SYS-41: conditions and timeouts of waiting", wait_conditions),
@@ -350,5 +393,5 @@ int main(void)
 		T("SYS-08, REL-07: queues come and go, doorbells are used again", queues_come_and_go),
 	};
 
-	return cmocka_run_group_tests_name("signal", tests, open_rig, close_rig);
+	return cmocka_run_group_tests_name("signal", tests, rig_group_open, rig_group_close);
 }

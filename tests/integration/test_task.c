@@ -9,7 +9,6 @@
 #define T(name, function) { name, function, NULL, NULL, NULL }
 #define CTAS 4000u
 
-static struct rig *rig;
 static struct tutti_executable *code;
 
 static struct tutti_kernel kernel(const char *name)

@@ -9,20 +9,6 @@
 #include "examples/conv/conv.h"
 #include "rig.h"
 
-static struct rig *rig;
-
-static int open_rig(void **state)
-{
-	rig = rig_open(NULL);
-	return 0;
-}
-
-static int close_rig(void **state)
-{
-	rig_close(rig);
-	return 0;
-}
-
 static float *numbers(size_t n, unsigned *seed)
 {
 	float *x = rig_alloc(rig, n * sizeof(*x));
@@ -275,5 +261,5 @@ int main(void)
 
 	setenv("OPENBLAS_NUM_THREADS", "1", 0);
 	setenv("OMP_NUM_THREADS", "1", 0);
-	return cmocka_run_group_tests_name("TMAU arithmetic", tests, open_rig, close_rig);
+	return cmocka_run_group_tests_name("TMAU arithmetic", tests, rig_group_open, rig_group_close);
 }

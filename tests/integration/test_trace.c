@@ -14,7 +14,6 @@
 #define DEPTH 8u
 #define RECORDS 8192u
 
-static struct rig *rig;
 static struct tutti_trace records[RECORDS];
 
 /* Figures 21 to 23: SM3, 4, 6, 8, 31 full; 10, 11, 12, 17, 18 partly loaded; 2, 5, 7 empty. */

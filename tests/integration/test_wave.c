@@ -6,20 +6,6 @@
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
 
-static struct rig *rig;
-
-static int open_rig(void **state)
-{
-	rig = rig_open(NULL);
-	return 0;
-}
-
-static int close_rig(void **state)
-{
-	rig_close(rig);
-	return 0;
-}
-
 static void vector_add(void **state)
 {
 	enum { N = 100003 };
@@ -487,5 +473,5 @@ int main(void)
 		T("SYS-08: destroying a queue kills what it runs", destroy_kills_what_runs),
 	};
 
-	return cmocka_run_group_tests_name("wave", tests, open_rig, close_rig);
+	return cmocka_run_group_tests_name("wave", tests, rig_group_open, rig_group_close);
 }

@@ -144,6 +144,10 @@ ok "SYS-42: an unknown device is refused" says '[12]' sh -c "TUTTI_DEVICE=teapot
 ok "SYS-48: hello" says 'hello|Hello' "$out/examples/hello"
 ok "SYS-48: vector add" "$out/examples/vector_add"
 ok "TSK-10 SYS-41: a pipeline of queue tasks" says right "$out/examples/pipeline"
+ok "CGA-24, CGA-25: groups reduce through shared memory under load" says ' 0 wrong' "$out/examples/reduce"
+ok "CGA-03: without the guarantee groups wait for each other for ever, with it they do not" \
+	says 'as CGAs: done, 2 sums right; as plain workgroups: stuck' env TUTTI_DETERMINISTIC=1 "$out/examples/reduce" --apart
+ok "RES-06, TSK-09: priorities by windows and by quotas" says 'quotas' "$out/examples/priorities"
 ok "SYS-48: matrix multiply" "$out/examples/matmul"
 ok "SYS-48, PKT-23: Kripke in three modes, the same particle counts" kripke_modes
 ok "PKT-23: Kripke equals plain C, bit for bit" "$out/examples/kripke" --small --check

@@ -162,7 +162,7 @@ static inline unsigned rig_kernel_answer(const struct tutti_kernel_descriptor *d
 		if ((w[0] & 0xff) == TUTTI_CMD_FETCH && (w[0] >> 16 & TAG_KIND) == TAG_KERNEL) {
 			assert_int_equal(w[4], sizeof(*descriptor));
 			if (!cause)
-				memcpy(hal_host_pointer(w[5]), descriptor, sizeof(*descriptor));
+				memcpy(hal_pointer(w[5]), descriptor, sizeof(*descriptor));
 			n++;
 			rig_event(TUTTI_EVENT_FETCH | cause << 8 | (w[0] & 0xffff0000u), cause ? w[2] : 0, cause ? w[3] : 0);
 		}

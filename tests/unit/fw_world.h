@@ -119,7 +119,7 @@ static void take_fetch(const uint32_t *w)
 
 	assert_true(w[4] && w[4] <= 4096 && w[4] % 4 == 0);
 	if (from) {
-		memcpy(hal_host_pointer(w[5]), from, w[4]);
+		memcpy(hal_pointer(w[5]), from, w[4]);
 	} else {
 		event.word[0] |= TUTTI_CAUSE_UNMAPPED << 8;
 		event.word[1] = w[2];
@@ -546,7 +546,7 @@ static void end_ctas(unsigned slot)
 /* A mover is not in the order of the commands: the model catches up with those before and behind it. */
 static void take_movers(void)
 {
-	const struct tutti_mover *ring = hal_host_pointer(hal_host.engines.mover_base);
+	const struct tutti_mover *ring = hal_pointer(hal_host.engines.mover_base);
 	unsigned first = seen_movers;
 
 	for (; seen_movers != hal_host.engines.mover_tail; seen_movers++) {

@@ -111,7 +111,7 @@ static struct rig_card {
 
 static inline struct tutti_tensor_call *card_call(uint32_t number)
 {
-	return (struct tutti_tensor_call *)hal_host_pointer(hal_host.engines.request_base) +
+	return (struct tutti_tensor_call *)hal_pointer(hal_host.engines.request_base) +
 	       number % hal_host.engines.request_slots;
 }
 
@@ -204,7 +204,7 @@ static inline void mover_box(const struct tutti_mover *m, const struct tutti_mov
 /* Take one descriptor. */
 static inline void card_move(void)
 {
-	const struct tutti_mover *ring = hal_host_pointer(hal_host.engines.mover_base), *m;
+	const struct tutti_mover *ring = hal_pointer(hal_host.engines.mover_base), *m;
 	static const struct tutti_mover_shape none;
 	const struct tutti_mover_shape *s = &none;
 
@@ -216,7 +216,7 @@ static inline void card_move(void)
 		card.ends++;
 	} else {
 		if (!(m->flags & TUTTI_MOVER_NO_SHAPE))
-			s = hal_host_pointer(m->shape);
+			s = hal_pointer(m->shape);
 		card.reduce = m->reduce;
 		card.type = m->flags & TUTTI_MOVER_NO_SHAPE ? m->type : s->type;
 		card.movers++;
@@ -245,7 +245,7 @@ static inline void card_fetch(const uint32_t *w)
 		event.word[2] = (uint32_t)(address >> 32);
 	} else {
 		assert_in_range(address, RIG_DESCRIPTORS, RIG_DESCRIPTORS + sizeof(card.descriptor) - 128);
-		memcpy(hal_host_pointer(w[5]), (uint8_t *)card.descriptor + (address - RIG_DESCRIPTORS), 128);
+		memcpy(hal_pointer(w[5]), (uint8_t *)card.descriptor + (address - RIG_DESCRIPTORS), 128);
 	}
 	hal_host_event(&event);
 }

@@ -162,6 +162,56 @@ static void test_launch(void **state)
 	assert_int_equal(crash->cause, TUTTI_CRASH_TRAP);
 }
 
+/* Like STATE, from memory: @base is what lies there, @words the record. */
+static void expect_task(const struct tutti_task_state *base, uint32_t sub, uint32_t address, bool grid, bool kernarg)
+{
+	struct tutti_task_state want = *base;
+	uint32_t words[9] = { 0, address, 7 | 5u << 16, 0x89abcdef, 0x1234567 }, n = 5, states = sms.states;
+
+	want.asid = 7;
+	want.queue = 5;
+	want.packet = 0x123456789abcdefull;
+	want.first = 0;
+	want.tmd = 0;
+	if (grid) {
+		words[n++] = want.grid_x = 1001;
+		words[n++] = want.groups_x = 33;
+	}
+	if (kernarg) {
+		words[n++] = 0x1000;
+		words[n++] = 3;
+		want.kernarg = 0x300001000ull;
+	}
+	sub |= (grid ? TUTTI_TASK_NEW_GRID : 0) | (kernarg ? TUTTI_TASK_NEW_KERNARG : 0);
+	words[0] = TUTTI_COMMAND(TUTTI_CMD_TASK, n, sub);
+	script(OP_COMMANDS, words, n);
+	assert_int_equal(sms.states, states + 1);
+	assert_memory_equal(&sms.state, &want, sizeof(want));
+}
+
+static void test_task(void **state)
+{
+	struct tutti_task_state base;
+	unsigned i;
+
+	for (i = 0; i < sizeof(base); i++)
+		((uint8_t *)&base)[i] = (uint8_t)(i * 37 + 11);
+	memcpy(memory + 0x402000, &base, sizeof(base));
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, 1), 0, BUS(0x402000), sizeof(base), LOCAL_BUFFER);
+	for (i = 0; i < 8; i++)
+		expect_task(&base, 9 << 8 | i % 3, i & 1 ? LOCAL_BUFFER : TUTTI_CORE_CARD + 0x402000, i & 2, i & 4);
+	/* nothing there, or another length than the flags say */
+	for (i = 0; i < 6; i++) {
+		static const uint32_t bad[6][2] = { { 0, 0x3ffc0 }, { 0, LOCAL_BUFFER + 2 }, { 0, TUTTI_CORE_CONTROL },
+						    { 0, TUTTI_CORE_CARD + (64u << 20) - 64 }, { 0, 0xfffffffc },
+						    { TUTTI_TASK_NEW_GRID, LOCAL_BUFFER } };
+
+		COMMAND(TUTTI_COMMAND(TUTTI_CMD_TASK, 5, bad[i][0]), bad[i][1], 7, 0, 0);
+		assert_int_equal(status->state, TUTTI_STATE_CRASHED);
+		boot(image_file, image_bytes);
+	}
+}
+
 /* More commands with events than the event ring has slots. */
 static void test_full_ring(void **state)
 {
@@ -240,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_fetch), TEST(test_fetch_bad), TEST(test_post), TEST(test_commands_bad), TEST(test_launch),
+		{ "PKT-09 CGA-19: a task state that lies in memory", test_task, setup, teardown, NULL },
 		TEST(test_full_ring), TEST(test_mover),
 	};
 

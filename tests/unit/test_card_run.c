@@ -157,7 +157,7 @@ static void test_fuzz(void **state)
 			script(OP_POKE, words, 2 + random_word() % 3);
 			continue;
 		}
-		op = random_word() % 18;
+		op = random_word() % 19;
 		n = op == TUTTI_CMD_STATE ? 25 + random_word() % 3 : 1 + random_word() % 6;
 		words[0] = op | n << 8 | random_word() << 16;
 		words[1] &= random_word() & 1 ? 3 : ~0u;

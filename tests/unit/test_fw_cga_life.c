@@ -64,7 +64,7 @@ static void take_fetch(const uint32_t *w)
 	struct tutti_event event = { { TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u) } };
 
 	if ((w[1] & 0xffff) != TUTTI_ASID_BUS) /* a mark that commands have been taken */
-		memcpy(hal_host_pointer(w[5]), user(w[2] | (uint64_t)w[3] << 32), w[4]);
+		memcpy(hal_pointer(w[5]), user(w[2] | (uint64_t)w[3] << 32), w[4]);
 	later(&event);
 }
 

@@ -323,6 +323,50 @@ static void only_the_truth(void **unused)
 	assert_int_equal(choice_pour(&shape, &lake, 3, out, &end), 0);
 }
 
+/* Every policy there is can be asked for, and says what was set; @which: of those with several values. */
+static void all_can_be_asked(void **unused)
+{
+	static const struct { unsigned policy; uint32_t value, which, answer; } some[] = {
+		{ TUTTI_POLICY_ISSUE, 1, 0, 1 },
+		{ TUTTI_POLICY_CTA_CAP, 7, 0, 7 },
+		{ TUTTI_POLICY_LEVEL_SEARCH, 2, 0, 2 },
+		{ TUTTI_POLICY_SM_ORDER, 2u << 16 | 3, 2, 3 },
+		{ TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST, 0, TUTTI_CGA_MULTICAST },
+		{ TUTTI_POLICY_CGA_PATIENCE, 9, 0, 9 },
+		{ TUTTI_POLICY_CGA_PATIENCE, 0, 0, 256 },
+		{ TUTTI_POLICY_CHOICE, TUTTI_CHOICE_POWER, 0, TUTTI_CHOICE_POWER },
+		{ TUTTI_POLICY_SEARCH, TUTTI_SEARCH_SAMPLED, 0, TUTTI_SEARCH_SAMPLED },
+		{ TUTTI_POLICY_SPLIT, 1, 0, 1 },
+		{ TUTTI_POLICY_SPLIT_ROUNDS, 33, 0, 33 },
+		{ TUTTI_POLICY_SPLIT_ROUNDS, 0, 0, 256 },
+		{ TUTTI_POLICY_WINDOW, 3u << 24 | 5000, 3, 5000 },
+		{ TUTTI_POLICY_WINDOW, 255u << 24 | 6, 255, 6 },
+		{ TUTTI_POLICY_CLASS, 8u << 8 | 5, 8, 5 },
+		{ TUTTI_POLICY_SEED, 4711, 0, 4711 },
+		{ TUTTI_POLICY_REMAINING_WEIGHT, 4u << 24 | 77, 4, 77 },
+		{ TUTTI_POLICY_POWER_WEIGHT, 2u << 24 | 78, 2, 78 },
+		{ TUTTI_POLICY_POWER_WINDOW, 64, 0, 64 },
+		{ TUTTI_POLICY_COMBINE, 3u << 16 | 4, 0, 3u << 16 | 4 },
+	};
+	uint32_t value, all = 0;
+	unsigned i;
+
+	begin(5);
+	for (i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		assert_int_equal(set(some[i].policy, some[i].value), 0);
+		assert_int_equal(ask(some[i].policy, some[i].which, &value), 0);
+		if (value != some[i].answer)
+			fail_msg("policy %u: %u", some[i].policy, value);
+		all |= 1u << some[i].policy;
+	}
+	assert_int_equal(all, (1u << TUTTI_POLICIES) - 1);
+	assert_int_equal(ask(TUTTI_POLICIES, 0, &value), -TUTTI_EINVAL);
+	assert_int_equal(ask(TUTTI_POLICY_WINDOW, 8, &value), -TUTTI_EINVAL);
+	assert_int_equal(ask(TUTTI_POLICY_CLASS, 0, &value), -TUTTI_EINVAL);
+	assert_int_equal(ask(TUTTI_POLICY_CLASS, 11, &value), -TUTTI_EINVAL);
+	assert_int_equal(ask(TUTTI_POLICY_SM_ORDER, 5, &value), -TUTTI_EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +374,7 @@ int main(void)
 		RIG_TEST("RES-13, RES-14, RES-15", large_weights),
 		RIG_TEST("RES-15, SYS-08", values_are_checked),
 		RIG_TEST("RES-13", only_the_truth),
+		RIG_TEST("RES-06, RES-08, RES-15, SYS-08, SYS-41", all_can_be_asked),
 	};
 
 	return cmocka_run_group_tests_name("firmware: choice of SMs", tests, NULL, NULL);

@@ -281,7 +281,7 @@ static void invalidated_while_fetching(void **unused)
 		if ((w[0] & 0xff) == TUTTI_CMD_FETCH && (w[0] >> 16 & TAG_KIND) == TAG_KERNEL)
 			memcpy(record, w, sizeof(record)), found++;
 	assert_int_equal(found, 1);
-	memcpy(hal_host_pointer(record[5]), &old, sizeof(old));
+	memcpy(hal_pointer(record[5]), &old, sizeof(old));
 	assert_true(invalidate(3, AT, 64, true));
 	rig_event(TUTTI_EVENT_FETCH | (record[0] & 0xffff0000u), 0, 0);
 	assert_int_equal(dispatch(queue, AT), PACKET_PARKED);

@@ -294,6 +294,99 @@ static void several_shapes_rotated(void **unused)
 	assert_true(full > 30);
 }
 
+/* What the firmware would read of SMs that have not changed is made nonsense: it does not ask them again. */
+static void poison(uint64_t changed)
+{
+	static const struct tutti_sm_state nothing;
+	unsigned i;
+
+	for (i = 0; i < sms; i++)
+		if (!(changed >> i & 1))
+			hal_host.sms[i] = nothing;
+}
+
+static uint64_t where(const struct kern *k)
+{
+	uint64_t mask = 0;
+	unsigned i;
+
+	for (i = 0; i < sms; i++)
+		mask |= (uint64_t)!!slot_of(k)->on[i] << i;
+	return mask;
+}
+
+/* A kernel of queue @q is placed as the oracle says, though only SMs @changed can be asked. */
+static struct kern *placed_right(unsigned q, uint32_t groups, uint64_t changed)
+{
+	struct tutti_task_state want = { .waves = 1, .scalar_blocks = descriptor[q].scalar_blocks,
+					 .vector_blocks = descriptor[q].vector_blocks };
+	uint16_t on[TUTTI_MAX_SMS];
+	struct kern *k;
+	unsigned i;
+
+	oracle(&want, groups, on);
+	poison(changed);
+	k = submit(q, groups, 1);
+	quiesce();
+	assert_int_equal(k->life, RUNNING);
+	for (i = 0; i < sms; i++) {
+		if (slot_of(k)->on[i] != on[i])
+			fail_msg("SM %u of %u: %u CTAs, not %u", i, sms, slot_of(k)->on[i], on[i]);
+		card_show(i);
+	}
+	return k;
+}
+
+static void end_all(struct kern *k)
+{
+	while (k->life == RUNNING) {
+		end_ctas((unsigned)(slot_of(k) - card_slot));
+		quiesce();
+	}
+}
+
+static void only_changes_are_asked(void **unused)
+{
+	uint16_t before[TUTTI_MAX_SMS];
+	struct kern *a, *b, *c;
+	uint64_t changed;
+	unsigned round, i;
+
+	for (round = 0; round < 40; round++) {
+		seed(90 + round);
+		begin(40);
+		descriptor[0].scalar_blocks = 5;
+		descriptor[0].vector_blocks = 7;
+		descriptor[1].scalar_blocks = 3;
+		descriptor[1].vector_blocks = 4;
+		descriptor[2].scalar_blocks = 4;
+		descriptor[2].vector_blocks = 3;
+		for (unsigned q = 0; q < 3; q++) {
+			descriptor[q].group_bytes = 0;
+			descriptor[q].barriers = 0;
+		}
+		a = submit(0, 200 + roll(200), 1);
+		quiesce();
+		b = placed_right(1, 1 + roll(20), ~0ull); /* all are asked once */
+		changed = where(b);
+		end_all(b);
+		b = placed_right(1, 1 + roll(20), changed);
+		/* a third shape beside both: it asks for itself, and the second one hears of what it did */
+		c = placed_right(2, 1 + roll(20), ~0ull);
+		changed = where(c) | where(b);
+		end_all(b);
+		b = placed_right(1, 1 + roll(20), changed);
+		/* some CTAs of the first end, wherever they are */
+		memcpy(before, slot_of(a)->on, sizeof(before));
+		end_ctas((unsigned)(slot_of(a) - card_slot));
+		quiesce();
+		for (changed = where(b), i = 0; i < sms; i++)
+			changed |= (uint64_t)(before[i] != slot_of(a)->on[i]) << i;
+		end_all(b);
+		placed_right(1, 1 + roll(20), changed);
+	}
+}
+
 /* Lower bounds only make it cautious: nothing is over-booked (the world sees that), all ends. */
 static void bounds_are_safe(void **unused)
 {
@@ -340,6 +433,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("RES-01, RES-03, RES-12", room_of_an_sm),
 		RIG_TEST("RES-01, RES-03, CGA-06", several_shapes),
+		RIG_TEST("PERF-04, RES-01", only_changes_are_asked),
 		RIG_TEST("RES-12", several_shapes_rotated),
 		RIG_TEST("RES-09, RES-10, RES-11", bounds_are_safe),
 		RIG_TEST("SYS-08", values_are_checked),

@@ -310,7 +310,7 @@ static void large_blocks(void **state)
 	uint64_t bytes = 0;
 
 	set_up();
-	ring = hal_host_pointer(hal_host.engines.mover_base);
+	ring = hal_pointer(hal_host.engines.mover_base);
 	r.flags = 11u << TUTTI_REQUEST_BLOCK_SHIFT;
 	r.blocks = 100000;
 	r.other = 1ull << 40;

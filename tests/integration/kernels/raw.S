@@ -7,6 +7,8 @@
 #define SERVICE_BARRIER 1
 #define SERVICE_PRINT 2
 #define SERVICE_YIELD 4
+#define SERVICE_TASK 16
+#define SERVICE_QUEUE_NOTIFY 17
 
 	.option norvc
 	.option norelax
@@ -115,5 +117,44 @@
 	addi	t1, t1, 1
 	addi	t2, t2, -1
 	bnez	t2, 1b
+	ret
+
+/* RAW_SPAWN: create task arg0, *arg1 = what the card says; then, if arg2, wait until *arg2 == 0 */
+	kernel
+	ld	t0, 0(a0)
+	ld	t1, 8(a0)
+	ld	t2, 16(a0)
+	mv	a0, t0
+	fence	rw, rw
+	li	a7, SERVICE_TASK
+	ecall
+	sd	a0, 0(t1)
+	beqz	t2, 2f
+1:	ld	t3, 0(t2)
+	beqz	t3, 2f
+	li	a7, SERVICE_YIELD
+	ecall
+	j	1b
+2:	ret
+
+/* RAW_APPEND: one more item for the task arg0, whose work queue is arg1 (64 items of 8 bytes); its closed word = arg2 */
+	kernel
+	ld	t0, 0(a0)
+	ld	t1, 8(a0)
+	ld	t2, 16(a0)
+	ld	t3, 0(t1)	/* its number */
+	ld	t4, 128(t1)
+	andi	t5, t3, 63
+	slli	t5, t5, 3
+	add	t4, t4, t5
+	addi	t3, t3, 1
+	sd	t3, 0(t1)
+	fence	rw, rw
+	sd	t3, 0(t4)
+	sw	t2, 144(t1)
+	fence	rw, rw
+	mv	a0, t0
+	li	a7, SERVICE_QUEUE_NOTIFY
+	ecall
 	ret
 	.balign 256

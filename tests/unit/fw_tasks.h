@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The firmware between packets with metadata and a card of which every command is done at once: who gets the next CTA
+ * is seen in @launched. For tests of tasks and rounds.
+ */
+#ifndef TUTTI_TEST_FW_TASKS_H
+#define TUTTI_TEST_FW_TASKS_H
+
+#include "../../firmware/counter.h"
+#include "../../firmware/main.h"
+#include "fw_card.h"
+#include "tutti/tmd.h"
+
+#define ASID 4u
+#define QUEUES 6u
+#define RING 64u
+#define RING_AT 0x10000000ull
+#define TMD_AT 0x50000000ull
+#define KERNEL_AT 0x30000000ull
+#define SIGNAL_AT 0x40000000ull
+#define TASKS 400u
+
+/* what a task is, and how far it came */
+struct job {
+	unsigned queue, priority, groups, quota;
+	bool head, sequence, independent, plain; /* plain: no metadata */
+	unsigned waves;            /* of a CTA, 0 = 1 */
+	unsigned split, waves_run; /* CTAs launched by waves, and these */
+	unsigned issued, running;
+	bool done, resident, leaving, cancelled, signalled, evicted;
+};
+
+static union tutti_packet ring[QUEUES][RING];
+static uint64_t written[QUEUES];
+static struct tutti_tmd tmd[TASKS];
+static struct tutti_kernel_descriptor descriptor;
+static struct job job[TASKS];
+static unsigned jobs;
+static int slot_job[CARD_SLOTS];
+static bool slot_split[CARD_SLOTS];
+/* CTAs in the order of their launch */
+static unsigned launched[100000], launches;
+
+static uint8_t *user(uint64_t address, uint32_t bytes)
+{
+	if (address >= RING_AT && address + bytes <= RING_AT + sizeof(ring))
+		return (uint8_t *)ring + (address - RING_AT);
+	if (address >= TMD_AT && address + bytes <= TMD_AT + sizeof(tmd))
+		return (uint8_t *)tmd + (address - TMD_AT);
+	if (address >= KERNEL_AT && address + bytes <= KERNEL_AT + sizeof(descriptor))
+		return (uint8_t *)&descriptor + (address - KERNEL_AT);
+	return NULL;
+}
+
+static uint64_t pair(const uint32_t *w)
+{
+	return w[0] | (uint64_t)w[1] << 32;
+}
+
+/* The same slot again while CTAs run: the task goes on behind a CTA that was split. */
+static void take_state(const uint32_t *w)
+{
+	struct card_slot *slot = &card_slot[w[0] >> 24];
+	struct tutti_task_state state;
+	struct job *k;
+
+	memcpy(&state, w + 1, sizeof(state));
+	k = &job[state.kernarg / 16];
+	if (slot->running)
+		assert_ptr_equal(k, &job[slot_job[w[0] >> 24]]);
+	else
+		memset(slot, 0, sizeof(*slot));
+	slot->state = state;
+	slot_job[w[0] >> 24] = (int)(k - job);
+	slot_split[w[0] >> 24] = w[0] >> 16 & TUTTI_STATE_SPLIT;
+	if (slot_split[w[0] >> 24]) {
+		/* one CTA, wave by wave (RES-07) */
+		assert_int_equal(state.first, k->issued * state.waves);
+		assert_true(k->independent);
+		slot->state.waves = 1;
+		k->issued++;
+		k->split++;
+	} else {
+		/* it goes on where it stopped (TSK-03) */
+		assert_int_equal(state.first, k->issued);
+	}
+	slot->busy = true;
+}
+
+static void take_launch(const uint32_t *w, unsigned words)
+{
+	unsigned slot = w[0] >> 16 & 0xff, i = 1, j, b, r;
+	struct job *k = &job[slot_job[slot]];
+
+	while (i < words) {
+		for (r = 0; r < (w[i] & 0xffff); r++)
+			for (j = 0; j < w[i] >> 24; j++)
+				for (b = 0; b < 32; b++)
+					if (w[i + 1 + j] >> b & 1) {
+						assert_true(card_start(slot, 32 * ((w[i] >> 16 & 0xff) + j) + b));
+						launched[launches++] = (unsigned)slot_job[slot];
+						k->issued += !slot_split[slot];
+						k->waves_run += slot_split[slot];
+						k->running++;
+					}
+		i += 1 + (w[i] >> 24);
+	}
+	assert_true(k->issued <= k->groups);
+	assert_true(k->waves_run <= k->split * k->waves);
+}
+
+/* Everything the firmware asks for happens at once. */
+static void pump(void)
+{
+	const uint32_t *w;
+	unsigned words;
+	uint8_t *at;
+
+	command_publish();
+	while ((w = hal_host_command(&words))) {
+		switch (w[0] & 0xff) {
+		case TUTTI_CMD_FETCH:
+			at = (w[1] & 0xffff) == TUTTI_ASID_BUS ? NULL : user(pair(w + 2), w[4]);
+			if (at)
+				memcpy(hal_pointer(w[5]), at, w[4]);
+			rig_event(TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u) | (at ? 0 : TUTTI_CAUSE_UNMAPPED << 8), w[2], w[3]);
+			break;
+		case TUTTI_CMD_STATE: take_state(w); break;
+		case TUTTI_CMD_LAUNCH: take_launch(w, words); break;
+		case TUTTI_CMD_WRITE:
+			at = user(pair(w + 2), 8);
+			if (at)
+				memcpy(at, w + 4, 8);
+			break;
+		case TUTTI_CMD_SCRUB:
+			for (unsigned i = 0; i < w[4]; i++)
+				((union tutti_packet *)user(pair(w + 2), 64 * w[4]))[i].dispatch.header = TUTTI_PACKET_INVALID;
+			break;
+		case TUTTI_CMD_SIGNAL:
+			job[(pair(w + 2) - SIGNAL_AT) / 64].signalled = true;
+			job[(pair(w + 2) - SIGNAL_AT) / 64].cancelled = w[0] >> 16 & TUTTI_SIGNAL_CANCEL;
+			break;
+		}
+		command_publish();
+	}
+}
+
+static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_CONTEXT_CREATE, .context = { .asid = ASID, .root = 4096 } };
+	unsigned q;
+
+	seed(number);
+	rig_load(1);
+	((struct tutti_discovery *)hal_host.window)->task_slots = slots;
+	main_init();
+	card_reset(1);
+	memset(ring, 0, sizeof(ring));
+	memset(written, 0, sizeof(written));
+	memset(job, 0, sizeof(job));
+	jobs = launches = 0;
+	descriptor = rig_descriptor();
+	assert_int_equal(rig_message(&m), 0);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CTA_CAP, cap, 0), 0);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SEED, fair, 0), 0);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_WINDOW, 255u << 24, 0), 0);
+	for (q = 0; q < QUEUES; q++) {
+		struct tutti_message c = { .type = TUTTI_MSG_QUEUE_CREATE,
+					   .queue = { .queue = (uint16_t)q, .asid = ASID, .flags = TUTTI_QUEUE_EXTENDED,
+						      .ring = RING_AT + q * sizeof(ring[0]), .read_index = 0x20000000ull + q * 64,
+						      .size_log2 = 6, .priority = 5 } };
+
+		for (unsigned i = 0; i < RING; i++)
+			ring[q][i].dispatch.header = TUTTI_PACKET_INVALID;
+		assert_int_equal(rig_message(&c), 0);
+	}
+}
+
+static void submit(const struct job *what)
+{
+	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT);
+	unsigned n = jobs++, q = what->queue;
+
+	job[n] = *what;
+	if (what->sequence)
+		job[n].quota = 0;
+	if (!what->waves)
+		job[n].waves = 1;
+	tmd[n] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION,
+				     .priority = (uint8_t)what->priority, .quota = what->quota,
+				     .flags = (what->head ? TUTTI_TMD_HEAD : 0) | (what->sequence ? TUTTI_TMD_SEQUENCE : 0) |
+					      (what->quota ? TUTTI_TMD_QUOTA : 0) |
+					      (what->independent ? TUTTI_TMD_INDEPENDENT : 0) };
+	p.workgroup_x = (uint16_t)(32 * job[n].waves);
+	p.grid_x = 32 * job[n].waves * what->groups;
+	p.kernarg = 16 * n;
+	p.signal = SIGNAL_AT + 64 * n;
+	p.tmd = what->plain ? 0 : TMD_AT + n * sizeof(tmd[0]);
+	ring[q][written[q]++ % RING].dispatch = p;
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
+	pump();
+}
+
+static void end_one(unsigned slot)
+{
+	struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | 1u << 24, 1, 1, 1 } };
+
+	card_end(slot, 0);
+	job[slot_job[slot]].running--;
+	hal_host_event(&event);
+	pump();
+}
+
+#endif

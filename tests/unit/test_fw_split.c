@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When a CTA is split into waves (RES-07): an SM of 32 waves, 16 of them held by CTAs that end when the test
+ * says so, and tasks whose CTAs have 32 waves and never fit beside them.
+ */
+#include "fw_tasks.h"
+
+#define US 1000u /* ticks */
+#define HOLD 16u
+
+static unsigned holder; /* slot of the CTAs that stay */
+
+static void timer(uint64_t after_us)
+{
+	hal_host.time += after_us * US;
+	/* as the hardware does: the event comes when the time has */
+	if ((hal_host.engines.timer_lo | (uint64_t)hal_host.engines.timer_hi << 32) > hal_host.time)
+		return;
+	hal_host.engines.timer_hi = TUTTI_TIMER_OFF;
+	rig_event(TUTTI_EVENT_TIMER, 0, 0);
+	pump();
+}
+
+/* A card without a heartbeat for ten seconds, half of it taken. */
+static void held(unsigned rounds, unsigned slots)
+{
+	struct tutti_control *control;
+
+	begin(1, slots, 32, 1);
+	control = (void *)(hal_host.window + ((struct tutti_discovery *)hal_host.window)->control.offset);
+	control->heartbeat_us = 10000000;
+	hal_host.time += 1000 * US;
+	rig_event(TUTTI_EVENT_TIMER, 0, 0);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SPLIT_ROUNDS, rounds, 0), 0);
+	submit(&(struct job){ .queue = 0, .priority = 3, .groups = HOLD });
+	assert_int_equal(job[0].running, HOLD);
+	for (holder = 0; !card_slot[holder].running; holder++)
+		;
+}
+
+static void large(unsigned queue, unsigned groups, bool independent)
+{
+	submit(&(struct job){ .queue = queue, .priority = 5, .groups = groups, .waves = 32, .independent = independent });
+}
+
+/* Each CTA that ends is a round, as time stands still; the eleventh without a match is one too many. */
+static void rounds_by_events(void **unused)
+{
+	unsigned i;
+
+	held(10, 32);
+	large(1, 1, true); /* the first round */
+	for (i = 1; i < 10; i++) {
+		end_one(holder);
+		assert_int_equal(job[1].split, 0);
+	}
+	end_one(holder);
+	assert_int_equal(job[1].split, 1);
+	/* what is free at once, the rest as room comes, all of it once */
+	assert_int_equal(job[1].waves_run, 32 - HOLD + 10);
+	while (job[0].running)
+		end_one(holder);
+	assert_int_equal(job[1].waves_run, 32);
+	assert_false(job[1].signalled);
+	for (i = 0; job[1].running; i++)
+		for (unsigned slot = 0; slot < CARD_SLOTS; slot++)
+			if (card_slot[slot].running && slot_job[slot] == 1)
+				end_one(slot);
+	assert_true(job[1].signalled);
+	assert_int_equal(tmd[1].completed, 1);
+}
+
+/* Nothing happens: a round each microsecond, and the card wakes up by itself. */
+static void rounds_by_time(void **unused)
+{
+	held(0, 32); /* the default, 256 */
+	large(1, 3, true);
+	timer(250);
+	assert_int_equal(job[1].split, 0);
+	timer(10);
+	assert_int_equal(job[1].split, 1);
+	/* its waves were a match: the count began anew, and one CTA at a time is split */
+	timer(100000);
+	assert_int_equal(job[1].split, 1);
+	assert_int_equal(job[1].waves_run, 32 - HOLD);
+}
+
+/* Whoever gets a place restarts the count, small kernels without metadata too. */
+static void a_match_restarts(void **unused)
+{
+	unsigned i, slot;
+
+	held(10, 32);
+	large(1, 1, true);
+	for (i = 0; i < 40; i++) {
+		unsigned n = jobs;
+
+		hal_host.time += 5 * US;
+		submit(&(struct job){ .queue = 2, .priority = 6, .groups = 1, .plain = true });
+		assert_int_equal(job[n].running, 1);
+		for (slot = 0; !card_slot[slot].running || slot_job[slot] != (int)n; slot++)
+			;
+		end_one(slot);
+		assert_int_equal(job[1].split, 0);
+	}
+	timer(20);
+	assert_int_equal(job[1].split, 1);
+}
+
+static void only_if_flagged(void **unused)
+{
+	unsigned i;
+
+	held(10, 32);
+	large(1, 1, false);
+	for (i = 0; i < 100; i++)
+		timer(1000);
+	assert_int_equal(job[1].split, 0);
+	/* a flagged one behind it in its queue is no head; that of another queue is */
+	large(1, 1, true);
+	for (i = 0; i < 100; i++)
+		timer(1000);
+	assert_int_equal(job[2].split, 0);
+	large(3, 1, true);
+	for (i = 0; i < 100; i++)
+		timer(1000);
+	assert_int_equal(job[1].split + job[2].split, 0);
+	assert_int_equal(job[3].split, 1);
+}
+
+/* Waves have the lowest priority: what fits whole goes first. */
+static void waves_come_last(void **unused)
+{
+	unsigned n;
+
+	held(10, 32);
+	large(1, 1, true);
+	timer(20);
+	assert_int_equal(job[1].waves_run, 32 - HOLD);
+	n = jobs;
+	submit(&(struct job){ .queue = 4, .priority = 10, .groups = 4 });
+	while (job[n].running < 4) {
+		assert_int_equal(job[1].waves_run, 32 - HOLD);
+		end_one(holder);
+	}
+	end_one(holder);
+	assert_int_equal(job[1].waves_run, 32 - HOLD + 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("RES-07", rounds_by_events),
+		RIG_TEST("RES-07", rounds_by_time),
+		RIG_TEST("RES-07", a_match_restarts),
+		RIG_TEST("RES-07", only_if_flagged),
+		RIG_TEST("RES-07", waves_come_last),
+	};
+
+	return cmocka_run_group_tests_name("firmware: waves of a CTA", tests, NULL, NULL);
+}
