@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "rig.h"
+#include "tutti/policy.h"
 #include "tutti/reference.h"
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
@@ -253,6 +254,36 @@ static void locked_ranges(void **state)
 	assert_int_equal(heap[0], 7);
 	assert_int_equal(tutti_memory_unlock(rig->device, heap), 0);
 	free(heap);
+}
+
+static uint64_t ctas_run(const struct tutti_discovery *known)
+{
+	static struct tutti_sm_state sm[TUTTI_MAX_SMS];
+	uint64_t all = 0;
+
+	assert_int_equal(tutti_device_sm_states(rig->device, 0, known->sms, sm), 0);
+	for (unsigned i = 0; i < known->sms; i++)
+		all += sm[i].ctas;
+	return all;
+}
+
+/* Whatever lies between us and the card. */
+static void policies_and_states(void **state)
+{
+	const struct tutti_discovery *known = tutti_device_discovery(rig->device);
+	uint64_t *word = rig_alloc(rig, 64), before = ctas_run(known);
+	struct tutti_sm_state none;
+	uint32_t was, now;
+
+	rig_run(rig, "poke", 64, 1, rig_args(rig, word, 5, 0));
+	assert_int_equal(ctas_run(known) - before, 64);
+	assert_int_equal(tutti_device_sm_states(rig->device, known->sms, 1, &none), -EINVAL);
+	assert_int_equal(tutti_policy_get(rig->device, TUTTI_POLICY_ISSUE, 0, &was), 0);
+	assert_int_equal(tutti_device_policy(rig->device, TUTTI_POLICY_ISSUE, !was), 0);
+	assert_int_equal(tutti_policy_get(rig->device, TUTTI_POLICY_ISSUE, 0, &now), 0);
+	assert_int_equal(now, !was);
+	assert_int_equal(tutti_device_policy(rig->device, TUTTI_POLICY_ISSUE, was), 0);
+	assert_int_equal(tutti_policy_get(rig->device, TUTTI_POLICIES, 0, &now), -EINVAL);
 }
 
 static void queue_errors(void **state)
@@ -523,6 +554,7 @@ int main(void)
 		T("SYS-06, SYS-41: freed blocks of a megabyte are gone for kernels", freed_blocks_are_gone_for_kernels),
 		T("SYS-41: locked memory", locked_memory),
 		T("SYS-41: locked ranges that share pages, and one of many", locked_ranges),
+		T("SYS-41: policies and states of SMs", policies_and_states),
 		T("SYS-41: bad queue options", queue_errors),
 		T("SYS-41: queues run out", queues_run_out),
 		T("PKT-10, SYS-41: RSB objects", rsb_objects),

@@ -8,7 +8,7 @@ if [ ! -e /lib/modules/tutti.ko ] || [ ! -x /programs/kripke ]; then
 	exit 0
 fi
 export TUTTI_DEVICE=drm
-rounds=$(($(vm_option rounds) / 10))
+rounds=$(($(vm_option rounds) / 20))
 [ $rounds -gt 4 ] || rounds=5
 quiet() { "$@" >/tmp/output 2>&1; }
 client() { # NAME COMMAND...: again and again; what comes to no end by itself is noted
