@@ -142,8 +142,7 @@ static bool lost(struct rig *rig, const char *what)
 	return true;
 }
 
-/* Nobody but its owner can know that it rang: others go on, and ringing again is enough. */
-/* Nobody but the driver rings again. */
+/* Who rang does not ring again: the driver does. Others go on. */
 static bool lost_doorbell(struct rig *rig)
 {
 	struct rig other = {.fd = -1};
