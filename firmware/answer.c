@@ -8,6 +8,7 @@ void answer_init(void)
 	struct answer_word *word;
 	unsigned s;
 
+	answers.ask.whole = 0;
 	answers.end = answers.word;
 	for (word = answers.word; word < answers.word + ANSWER_WORDS; word++) {
 		word->stale = word->used = 0;
@@ -16,79 +17,94 @@ void answer_init(void)
 	}
 }
 
-/* @n domains of which nobody has a speed. */
-static inline void reset(unsigned n)
+/* Nobody has a speed. */
+static inline void reset(struct answer_word *word)
 {
-	struct answer_word *word;
 	uint32_t used;
 
-	for (word = answers.word; word < answers.end; word++) {
-		for (used = word->used; used; used &= used - 1)
-			word->fast[31 - lowest_bit(used)] = 0;
-		word->used = word->stale = 0;
-	}
-	answers.end = answers.word + (n + 31) / 32;
+	for (used = word->used; used; used &= used - 1)
+		word->fast[31 - lowest_bit(used)] = 0;
+	word->used = word->stale = 0;
 }
 
-static void all_stale(unsigned n)
+/* Questions about other domains: @n of them. */
+static COLD void ask_others(unsigned n)
 {
+	struct answer_word *word;
 	unsigned i;
 
+	for (word = answers.word; word < answers.end; word++)
+		reset(word);
+	answers.end = answers.word + (n + 31) / 32;
 	for (i = 0; i < n; i++) {
 		answers.word[i / 32].speed[i % 32] = MIMIC_INVALID;
 		answers.word[i / 32].stale |= 1u << (i % 32);
 	}
 }
 
-/* GPCs of one word, one after the other: neighbours are of one speed, mostly. */
-static inline void ask_gpcs(struct answer_word *word, const struct gpc *gpc, const struct gpc *end, unsigned n)
+static inline void put(struct answer_word *word, uint32_t domains, int speed)
 {
-	uint32_t bit = 1, same = 0;
-	int8_t *speed = word->speed;
-	int last = 0, now;
-
-	for (; gpc < end; gpc++, bit <<= 1) {
-		now = likely(gpc->credits) ? mimic_query_gpc(gpc, n) : MIMIC_INVALID;
-		*speed++ = (int8_t)now;
-		if (unlikely(now < 0))
-			continue;
-		if (unlikely(now != last)) {
-			word->fast[last] |= same;
-			if (same)
-				word->used |= 0x80000000u >> last;
-			last = now;
-			same = 0;
-		}
-		same |= bit;
-	}
-	if (!same)
+	if (speed < 0 || !domains)
 		return;
-	word->fast[last] |= same;
-	word->used |= 0x80000000u >> last;
+	word->fast[speed] |= domains;
+	word->used |= 0x80000000u >> speed;
 }
 
-static COLD void ask_others(struct mimic_ask ask)
+/* GPCs of a card that has one word of them, one after the other: neighbours are of one speed, mostly. */
+static inline __attribute__((always_inline)) void ask_gpcs(uint32_t n, bool multicast)
 {
-	unsigned n = domain_inside(ask.kind, DOMAIN_KIND_CARD, 0).n;
+	const struct gpc *gpc = domains.gpc, *end = domains.end;
+	struct answer_word *word = answers.word;
+	uint32_t bit = 1, same = 0;
+	int8_t *speed = word->speed;
+	int last = MIMIC_INVALID, now;
 
-	reset(n);
-	all_stale(n);
+	reset(word);
+	do {
+		now = answer_gpc(gpc, n, multicast);
+		__asm__("" : "+r"(now)); /* not extended once more to be stored */
+		*speed++ = (int8_t)now;
+		if (unlikely(now != last)) {
+			put(word, same, last);
+			same = 0;
+			last = now;
+		}
+		same |= bit;
+		bit <<= 1;
+	} while (++gpc < end);
+	put(word, same, last);
+}
+
+static COLD void ask_multicast(uint32_t n)
+{
+	ask_gpcs(n, true);
+}
+
+static COLD void ask_slowly(struct mimic_ask ask, bool same)
+{
+	if (same && ask.kind == TUTTI_CGA_GPC && ask.identity && ask.multicast && answers.end == answers.word + 1)
+		ask_multicast(ask.ctas);
+	else
+		ask_others(domain_inside(ask.kind, DOMAIN_KIND_CARD, 0).n);
+}
+
+/* What else is asked for than how many CTAs. */
+static inline uint32_t question(struct mimic_ask ask)
+{
+	return ask.whole >> 16;
 }
 
 HOT void answer_ask(struct mimic_ask ask)
 {
-	const struct gpc *gpc = domains.gpc, *end = gpc + domains.gpcs;
-	struct answer_word *word;
+	const struct mimic_ask usual = { .kind = TUTTI_CGA_GPC, .identity = 1 };
+	bool same = question(answers.ask) == question(ask);
 
 	domains.asked = ask.whole;
 	answers.ask = ask;
-	if (ask.kind != TUTTI_CGA_GPC || ask.multicast || !ask.identity) {
-		ask_others(ask);
-		return;
-	}
-	reset(domains.gpcs);
-	for (word = answers.word; word < answers.end; word++, gpc += 32)
-		ask_gpcs(word, gpc, end - gpc > 32 ? gpc + 32 : end, ask.ctas);
+	if (unlikely(!same) || unlikely(question(ask) != question(usual)) || unlikely(answers.end != answers.word + 1))
+		ask_slowly(ask, same);
+	else
+		ask_gpcs(ask.ctas, false);
 }
 
 COLD void answer_stale_slow(const struct gpc *gpc)

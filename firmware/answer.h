@@ -56,6 +56,16 @@ static inline void answer_stale(const struct gpc *gpc)
 		answer_stale_slow(gpc);
 }
 
+/** answer_gpc() - the speed in a GPC, while it has ids, of a CGA of @n CTAs. */
+static inline __attribute__((always_inline)) int answer_gpc(const struct gpc *gpc, uint32_t n, bool multicast)
+{
+	if (unlikely(!gpc->credits))
+		return MIMIC_INVALID;
+	if (!multicast)
+		return mimic_query_gpc(gpc, n);
+	return mimic_paired(gpc) ? mimic_query_paired(gpc, n) : mimic_query(gpc, gpc->all, n, true);
+}
+
 /** answer_number() - of the first domain in a word. */
 static inline unsigned answer_number(const struct answer_word *word)
 {
@@ -84,15 +94,19 @@ static inline void answer_note(struct answer_word *word, unsigned number, uint32
 /** answer_refresh() - ask again whoever may answer otherwise now. */
 void answer_refresh(void);
 
-/** answer_fastest() - highest speed of the domains @within, NULL = all; MIMIC_INVALID = there are none. */
-static inline int answer_fastest(const uint32_t *within)
+/**
+ * answer_fastest() - highest speed of the domains @within, NULL = all; MIMIC_INVALID = there are none.
+ * @single: the card has one word of domains
+ */
+static inline int answer_fastest(const uint32_t *within, bool single)
 {
-	const struct answer_word *word;
+	const struct answer_word *word = answers.word;
 	uint32_t used = 0;
 	int speed;
 
-	for (word = answers.word; word < answers.end; word++)
+	do
 		used |= word->used;
+	while (!single && ++word < answers.end);
 	for (; likely(used); used &= used - 1) {
 		speed = (int)(31 - lowest_bit(used));
 		if (!within)

@@ -327,13 +327,17 @@ static COLD uint32_t session_any(struct task *task, struct cga *cga, uint32_t n)
 	do {
 		now = cga_state.holder == task ? session_held(task, cga, n - placed) : session_limited(task, cga, n - placed);
 		placed += now;
-	} while (now && placed < n && domains.clipped && session_end() == SESSION_FULL && (domains.dirty = true));
+	} while (now && placed + cga->ctas <= n && domains.clipped && session_end() == SESSION_FULL && (domains.dirty = true));
 	return placed;
 }
 
-static COLD void none(struct task *task)
+/* At least one whole CGA of what was asked for has not been placed. */
+static COLD void fell_short(struct task *task, uint32_t placed)
 {
-	if (hopeless(task)) {
+	if (session_end() == SESSION_ROOM) {
+		place_state.blocked = true;
+		attention.settle |= ATTEND_ROOM;
+	} else if (!placed && hopeless(task)) {
 		cga_state.hopeless |= 1u << task->slot;
 		attention.settle |= ATTEND_CGA;
 	}
@@ -349,12 +353,8 @@ HOT uint32_t cga_place(struct task *task, uint32_t n)
 		placed = session_quick(task, cga, n);
 	else
 		placed = session_any(task, cga, n);
-	if (unlikely(placed < n) && session_end() == SESSION_ROOM) {
-		place_state.blocked = true;
-		attention.settle |= ATTEND_ROOM;
-	} else if (unlikely(!placed)) {
-		none(task);
-	}
+	if (unlikely(placed < n) && (!placed || n - placed >= cga->ctas))
+		fell_short(task, placed);
 	return placed;
 }
 

@@ -41,14 +41,14 @@ static void order_gpc(struct gpc *gpc)
 
 	gpc->word = (uint8_t)(p[0] / 32);
 	gpc->shift = p[0] % 32;
-	gpc->even = 0x55555555u;
+	gpc->even = DOMAIN_EVEN;
 	for (b = 0; b < n; b++) {
 		unsigned now = place_of(channel_sm(p[b]), gpc, gpc->cpcs).tpc;
 
 		if (p[b] != p[0] + b)
 			gpc->shift = SCATTERED;
 		if (b & 1 ? now != tpc : b && now == tpc)
-			gpc->even = 0;
+			gpc->even = ~0u;
 		tpc = now;
 	}
 }
@@ -127,6 +127,7 @@ void domain_init(void)
 		each = LAKE_LEVELS + 1;
 	domains.levels = each - 1;
 	domains.whole = all == fw.sms;
+	domains.end = domains.gpc + domains.gpcs;
 	for (i = 0; i < domains.gpcs; i++) {
 		rows[i * each] = (struct domain_row){ ~0u, ~0u };
 		domains.gpc[i].row = rows + i * each + 1;
@@ -179,12 +180,6 @@ struct domain_range domain_inside(unsigned kind, unsigned outer, unsigned number
 
 /* ---- the rows ---- */
 
-/* One row more. */
-static void show(struct gpc *gpc, uint32_t mask)
-{
-	*++gpc->top = (struct domain_row){ mask, popcount32(mask) };
-}
-
 /* SMs of a GPC in a mask by position. */
 static uint32_t gather(const struct gpc *gpc, const uint32_t *mask)
 {
@@ -203,18 +198,24 @@ static uint32_t gather(const struct gpc *gpc, const uint32_t *mask)
 	return m;
 }
 
+/* Rows of one count are alike: mostly there are two kinds of them. */
 static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 {
-	uint32_t mask;
-	unsigned k;
+	const struct lake_row *row = lake->row + 1, *end = row + levels;
+	struct domain_row *top = gpc->row - 1, now;
+	uint32_t count;
 
-	gpc->top = gpc->row - 1;
-	for (k = 1; k <= levels; k++) {
-		mask = gather(gpc, lake->row[k].mask);
-		if (!mask)
-			return;
-		show(gpc, mask);
+	while (row < end) {
+		count = row->count;
+		now.mask = gather(gpc, row->mask);
+		if (!now.mask)
+			break;
+		now.count = popcount32(now.mask);
+		do
+			*++top = now;
+		while (++row < end && row->count == count);
 	}
+	gpc->top = top;
 }
 
 static void sync(struct shape *shape, const uint32_t *only)
@@ -255,6 +256,7 @@ COLD void domain_sync_slow(struct shape *shape)
 		sync(shape, NULL);
 	shapes.ahead = shape_truth(shape) && shapes.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
 		       !domains.dirty;
+	domains.behind = shapes.ahead && shapes.residents;
 }
 
 COLD void domain_sync_masked(struct shape *shape, const uint32_t *mask)
@@ -296,7 +298,8 @@ COLD void domain_settle(void)
 	shapes.ahead = false;
 	domains.issued = counters.ctas_issued;
 	if (!shapes.residents) {
-		lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
+		if (domains.behind)
+			lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
 		return;
 	}
 	shape->lake.top = shape->lake.row;
@@ -309,19 +312,21 @@ COLD void domain_settle(void)
 
 void domain_idle(uint32_t capacity)
 {
-	unsigned i, k;
+	struct domain_row row;
+	struct gpc *gpc;
+	unsigned k;
 
 	domain_settle();
 	if (domains.moved)
 		order();
 	if (capacity > domains.levels)
 		capacity = domains.levels;
-	for (i = 0; i < domains.gpcs; i++) {
-		uint32_t mask = gather(&domains.gpc[i], shapes.enabled);
-
-		domains.gpc[i].top = domains.gpc[i].row - 1;
-		for (k = 0; mask && k < capacity; k++)
-			show(&domains.gpc[i], mask);
+	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
+		row.mask = gather(gpc, shapes.enabled);
+		row.count = popcount32(row.mask);
+		gpc->top = gpc->row - 1;
+		for (k = 0; row.mask && k < capacity; k++)
+			*++gpc->top = row;
 	}
 	domains.shape = NULL;
 	domains.asked = 0;
@@ -404,7 +409,9 @@ static COLD uint32_t pairs_slow(const struct gpc *gpc, uint32_t mask)
 
 uint32_t domain_pairs(const struct gpc *gpc, uint32_t mask)
 {
-	return likely(gpc->even) ? domain_even_pairs(gpc, mask) : pairs_slow(gpc, mask);
+	uint32_t even = mask & mask >> 1 & DOMAIN_EVEN;
+
+	return likely(gpc->even == DOMAIN_EVEN) ? even | even << 1 : pairs_slow(gpc, mask);
 }
 
 /* The next SM by position: that of all GPCs' next ones which stands first. */

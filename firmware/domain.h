@@ -17,6 +17,8 @@
 
 struct gpm_cga;
 
+#define DOMAIN_EVEN 0x55555555u
+
 #define DOMAIN_ROWS 352u /* of all GPCs; a card with many GPCs sees fewer levels of each at once */
 #define DOMAIN_CPCS 192u
 #define DOMAIN_KIND_CARD (TUTTI_CGA_GPU + 1) /* a grid: has one GPU domain in it */
@@ -33,7 +35,7 @@ struct gpc {
 	struct domain_row *row; /* row[-1] has more SMs than are ever asked for */
 	struct gpm_cga *ids;    /* its CGAs */
 	uint32_t all;           /* its SMs */
-	uint32_t even;          /* the first SMs of TPCs, if the second one always follows it; else 0 */
+	uint32_t even;          /* DOMAIN_EVEN: the SMs of each TPC are neighbours, first one even; else all */
 	uint16_t credits;       /* CGAs that can still run at once (spec CGA-17) */
 	uint16_t credits_all;
 	uint16_t first;         /* number of its first SM */
@@ -49,6 +51,7 @@ struct gpc {
 /** struct domain_table - the card. */
 struct domain_table {
 	uint32_t gpcs, cpcs, ugpus;
+	struct gpc *end;        /* behind the last one */
 	uint32_t levels;        /* rows each GPC has */
 	uint32_t cpc[DOMAIN_CPCS]; /* SMs of each CPC */
 	uint8_t cpc_gpc[DOMAIN_CPCS];
@@ -60,6 +63,7 @@ struct domain_table {
 	uint32_t changes;       /* shapes.changes then */
 	uint32_t asked;         /* what was asked of them (answer.h); 0 = nothing, they were made anew */
 	bool dirty;
+	bool behind;            /* while shapes.ahead: the lake shows CTAs that were there when that began */
 	bool whole;             /* every SM is in some GPC */
 	bool clipped;           /* some SM has more free slots than there are rows */
 	uint8_t index[TUTTI_MAX_GPCS]; /* of the card's GPCs in @gpc */
@@ -102,12 +106,10 @@ extern uint32_t domain_part[32][2];
 unsigned domain_sm(const struct gpc *gpc, unsigned bit);
 /** domain_pairs() - SMs of @mask whose TPC has both in it. */
 uint32_t domain_pairs(const struct gpc *gpc, uint32_t mask);
-/** domain_even_pairs() - the same where the SMs of each TPC are neighbours; elsewhere none. */
-static inline uint32_t domain_even_pairs(const struct gpc *gpc, uint32_t mask)
+/** domain_paired() - all SMs of @mask have their TPC's other one in it, and it is easily seen. */
+static inline bool domain_paired(const struct gpc *gpc, uint32_t mask)
 {
-	uint32_t even = mask & mask >> 1 & gpc->even;
-
-	return even | even << 1;
+	return !((mask ^ mask >> 1) & gpc->even);
 }
 /** domain_raise() - @repeat CTAs ended on each SM of @mask. */
 void domain_raise(struct gpc *gpc, uint32_t repeat, uint32_t mask);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lake.h"
 
-uint32_t lake_search;
+uint32_t lake_search HOT_DATA;
 
 const uint8_t lowest_bit_table[32] = {
 	0, 1, 28, 2, 29, 14, 24, 3, 30, 22, 20, 15, 25, 17, 4, 8,
@@ -130,28 +130,32 @@ static uint32_t *put_full_rows(const struct lake_row *from, const struct lake_ro
 	return out;
 }
 
-/* Empty rows from the top down while *@n lasts, and say so at once. */
+/* A segment for one row, or one more repeat of the segment before if the row is the same. */
+static inline __attribute__((always_inline)) uint32_t *put_row(const struct lake_row *row, bool same, unsigned words, uint32_t *out)
+{
+	if (likely(!same))
+		return put_rows(row, 1, words, out);
+	out[-(int)words - 1]++;
+	return out;
+}
+
+/* Empty rows from the top down while *@n lasts, and say so at once. Two at a time: their counts change places. */
 static inline __attribute__((always_inline)) struct lake_row *take_rows(struct lake *lake, uint32_t *n, uint32_t **out,
 									uint32_t words)
 {
 	struct lake_row *row = lake->top;
-	const struct lake_row *first = row;
-	uint32_t left = *n, count = row->count, same = count, repeat = 0, *p = *out;
+	uint32_t left = *n, count = row->count, same = 0, *p = *out;
 
 	while (left >= count) {
 		left -= count;
-		if (count != same) {
-			p = put_rows(first, repeat, words, p);
-			first = row;
-			same = count;
-			repeat = 0;
-		}
-		row--;
-		repeat++;
-		count = row->count;
+		p = put_row(row, count == same, words, p);
+		same = (--row)->count;
+		if (left < same)
+			break;
+		left -= same;
+		p = put_row(row, count == same, words, p);
+		count = (--row)->count;
 	}
-	if (repeat)
-		p = put_rows(first, repeat, words, p);
 	*n = left;
 	*out = p;
 	return row;
@@ -192,6 +196,26 @@ static inline __attribute__((always_inline)) struct lake_row *take_flat(struct l
 	return top - full;
 }
 
+/* A card, or a part of one, of at most 32 SMs that are not all alike. */
+static inline __attribute__((always_inline)) uint32_t pour_word(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end)
+{
+	struct lake_row *row = take_rows(lake, &n, &out, 1);
+	uint32_t mask = row->mask[0], taken;
+
+	lake->top = row;
+	if (row != lake->row && n) {
+		taken = n == 1 ? mask & -mask : lake_prefix(mask, n);
+		row->count -= n;
+		row->mask[0] = mask ^ taken;
+		out[0] = 1 | 1u << 24;
+		out[1] = taken;
+		out += 2;
+		n = 0;
+	}
+	*end = out;
+	return n;
+}
+
 HOT uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end)
 {
 	struct lake_row *row = lake->top, *dry = lake->row;
@@ -206,10 +230,10 @@ HOT uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **
 	/* With the 32 levels there are, a scan costs less whenever it is not asked for otherwise. */
 	else if (unlikely(lake_search == LAKE_BINARY))
 		return pour_binary(lake, n, out, end);
+	else if (lake->words == 1)
+		return pour_word(lake, n, out, end);
 	else if (lake->words == 5)
 		row = take_rows(lake, &n, &out, 5);
-	else if (lake->words == 1)
-		row = take_rows(lake, &n, &out, 1);
 	else
 		row = take_rows(lake, &n, &out, lake->words);
 	return pour_last(lake, row, n, out, end);

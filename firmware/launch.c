@@ -196,7 +196,7 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 	if (unlikely(code))
 		return code;
 	if (state != e)
-		reference_copy(e, state);
+		reference_replace(rsb, index, state);
 	reference_keep(rsb, e, index, packet->word, &launch);
 	queue->scrub = 1;
 	counters.references++;
@@ -215,6 +215,17 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 	return 0;
 }
 
+/*
+ * No slot is free. If all of them hold this queue's own kernels a plain one need not go through the
+ * lists of tmu.h: it would evict none of them, and who stands there gets the next slot before it.
+ */
+static COLD int launch_crowded(struct queue *queue, const union tutti_packet *packet)
+{
+	if (queue_inflight(queue) - queue->works < fw.tasks || (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd))
+		return launch_special(queue, packet);
+	return queue_park(queue, WAIT_TASKS);
+}
+
 HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 {
 	struct task *task = task_table.free;
@@ -223,7 +234,7 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 	int code;
 
 	if (unlikely(!task))
-		return launch_special(queue, packet);
+		return launch_crowded(queue, packet);
 	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num)
 		return launch_reference(queue, packet);
 	state = begin(packet->word[0]);
@@ -316,13 +327,16 @@ static bool must_wait(const struct queue *queue, const struct launch *launch)
 /* A kernel of its own patched entry that finds a slot, and is not the last. */
 static COLD int launch_patched(struct queue *queue)
 {
-	uint32_t *p = command_begin(2 + STATE_WORDS + PLACE_NEW_WORDS), *state = p + 2, scope;
+	uint32_t *p, *state, scope;
 	struct task *task = task_table.free;
-	struct launch launch;
-	const uint32_t *record = condensed_kernel(queue, queue->record, state, &launch);
+	struct launch launch = { .header = condensed_entry(queue)[REFERENCE_AT(header)] };
+	const uint32_t *record;
 
 	if (must_wait(queue, &launch))
 		return queue_park(queue, WAIT_TASKS);
+	p = command_begin(2 + STATE_WORDS + PLACE_NEW_WORDS);
+	state = p + 2;
+	record = condensed_kernel(queue, queue->record, state, &launch);
 	launch.shape = shape_get(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
 				 state[STATE_AT(workgroup_z)] >> 16);
 	if (!launch.shape)
@@ -368,7 +382,7 @@ static COLD int launch_general(struct queue *queue)
 	if (*queue->record & RECORD_CGA)
 		cga = condensed_cga(queue, &lmem);
 	if (!code)
-		code = cga_pend(p, tmd, cga, lmem, shapes.last->capacity);
+		code = cga_pend(p, tmd, cga, lmem, shape_last->capacity);
 	if (code) {
 		tmu_put(p);
 		return code > 0 ? queue_refuse_run(queue, code) : code;
@@ -501,7 +515,7 @@ static inline __attribute__((always_inline)) void launch_one(struct queue *queue
 	task = task_table.free;
 	if (unlikely(!task))
 		return launch_else(queue);
-	shape = shapes.last;
+	shape = shape_last;
 	if (unlikely(shape->id != entry->shape))
 		return launch_shape(queue, entry);
 	task_table.free = task->next;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "mimic.h"
 
+HOT uint32_t mimic_select(uint32_t x, uint32_t n)
+{
+	return lake_prefix(x, n);
+}
+
 /* ---- load balance ---- */
 
 static int query_within(const struct gpc *gpc, uint32_t within, uint32_t n)
@@ -23,36 +28,13 @@ static inline void settle_top(struct gpc *gpc)
 		gpc->top--;
 }
 
-/* Row by row from the highest down, of the last one the first SMs. */
-static inline uint32_t *take_rows(struct gpc *gpc, uint32_t n, uint32_t *out, uint32_t *sms)
-{
-	const uint32_t *begin = out;
-	struct domain_row *row = gpc->top;
-	uint32_t mask = 0;
-
-	while (n >= row->count) {
-		n -= row->count;
-		mask = row--->mask;
-		out = mimic_put(out, begin, mask);
-	}
-	*sms |= mask;
-	gpc->top = row;
-	if (n) {
-		mask = lake_prefix(row->mask, n);
-		*sms |= mask;
-		row->mask ^= mask;
-		row->count -= n;
-		out = mimic_put(out, begin, mask);
-	}
-	return out;
-}
-
 static uint32_t *take_within(struct gpc *gpc, uint32_t within, uint32_t n, uint32_t *out, uint32_t *sms)
 {
 	const uint32_t *begin = out;
 	struct domain_row *row;
 	uint32_t mask, c;
 
+	*sms = 0;
 	for (row = gpc->top; n; row--) {
 		mask = row->mask & within;
 		c = popcount32(mask);
@@ -151,33 +133,35 @@ static void lower(struct gpc *gpc, uint32_t mask)
 	settle_top(gpc);
 }
 
-static uint32_t choose_multicast(const struct gpc *gpc, uint32_t within, uint32_t n, int speed)
+static uint32_t cut_multicast(struct gpc *gpc, uint32_t within, uint32_t n, int speed)
 {
 	struct classes c;
+	uint32_t mask;
 
 	classes(gpc, within, n, &c);
 	if (!c.n_singles)
-		return best_of(gpc, c.pairs, n, gpc->row + speed);
-	return c.pairs | best_of(gpc, c.singles, c.n_singles, row_with(gpc, c.singles, c.n_singles));
+		mask = best_of(gpc, c.pairs, n, gpc->row + speed);
+	else
+		mask = c.pairs | best_of(gpc, c.singles, c.n_singles, row_with(gpc, c.singles, c.n_singles));
+	lower(gpc, mask);
+	return mask;
 }
 
 HOT int mimic_query(const struct gpc *gpc, uint32_t within, unsigned n, bool multicast)
 {
 	if (multicast)
-		return query_multicast(gpc, within, n);
+		return within == gpc->all && mimic_paired(gpc) ? mimic_query_paired(gpc, n) : query_multicast(gpc, within, n);
 	return likely(within == gpc->all) ? mimic_query_gpc(gpc, n) : query_within(gpc, within, n);
 }
 
 HOT uint32_t *mimic_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, int speed, uint32_t *out, uint32_t *sms)
 {
 	if (multicast) {
-		out[0] = 1 | 1u << 24;
-		out[1] = choose_multicast(gpc, within, n, speed);
-		*sms |= out[1];
-		lower(gpc, out[1]);
-		return out + 2;
+		*sms = within == gpc->all && mimic_paired(gpc) ? mimic_cut_paired(gpc, n, speed) :
+								 cut_multicast(gpc, within, n, speed);
+		return mimic_segment(out, *sms);
 	}
-	return likely(within == gpc->all) ? take_rows(gpc, n, out, sms) : take_within(gpc, within, n, out, sms);
+	return likely(within == gpc->all) ? mimic_cut(gpc, n, out, sms) : take_within(gpc, within, n, out, sms);
 }
 
 /* ---- a CGA over several GPCs: as if they were one lake ---- */

@@ -43,7 +43,7 @@ static inline struct gpc *mimic_gpc(unsigned kind, unsigned number, uint32_t *wi
 int mimic_query(const struct gpc *gpc, uint32_t within, unsigned n, bool multicast);
 /**
  * mimic_take() - place it; the query has just said @speed, which is valid.
- * @out: GPC-local launch segments; @sms: the SMs it got, added
+ * @out: GPC-local launch segments; @sms: the SMs it got
  * Return: end of them
  */
 uint32_t *mimic_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, int speed, uint32_t *out, uint32_t *sms);
@@ -67,39 +67,90 @@ static inline int mimic_query_gpc(const struct gpc *gpc, uint32_t n)
 }
 
 /*
- * SMs of the highest row that are first for a multicast CGA: pairs, if TPCs lie well. If they are
- * not all of that row they are said to be none.
+ * A multicast CGA where all SMs that can take a CTA are in pairs, which is usual: the row it
+ * just fits into. What it gets of the rows above is all of them.
  */
-static inline uint32_t mimic_first(const struct gpc *gpc, uint32_t *count)
+static inline bool mimic_paired(const struct gpc *gpc)
 {
-	const struct domain_row *row = gpc->top;
-	uint32_t mask = row->mask & domain_even_pairs(gpc, gpc->row->mask);
-
-	*count = likely(mask == row->mask) ? row->count : 0;
-	return mask;
+	return likely(domain_paired(gpc, gpc->row->mask));
 }
 
-/* The @n first SMs of @x where they stand together, which is usual; else none. */
-static inline uint32_t mimic_run(uint32_t x, uint32_t n)
+static inline int mimic_query_paired(const struct gpc *gpc, uint32_t n)
+{
+	const struct domain_row *row = gpc->top;
+
+	while (n > row->count)
+		row--;
+	return (int)(row - gpc->row);
+}
+
+/** mimic_select() - the @n lowest set bits of @x, which has more. */
+uint32_t mimic_select(uint32_t x, uint32_t n);
+
+/* The same, quickly where they stand together. */
+static inline uint32_t mimic_prefix(uint32_t x, uint32_t n)
 {
 	uint32_t low = x & -x, run = (low << n) - low;
 
-	return likely((x & run) == run) ? run : 0;
+	return likely((x & run) == run) ? run : mimic_select(x, n);
 }
 
-/* SMs @mask, @n of them, all of the highest row, get a CTA. */
-static inline uint32_t *mimic_cut(struct gpc *gpc, uint32_t mask, uint32_t n, uint32_t *out)
+/* A launch segment: one more CTA on each SM of @mask. */
+static inline uint32_t *mimic_segment(uint32_t *out, uint32_t mask)
 {
-	struct domain_row *row = gpc->top;
-	uint32_t left = row->count - n;
-
-	row->mask ^= mask;
-	row->count = left;
-	if (!left)
-		gpc->top = row - 1;
 	out[0] = 1 | 1u << 24;
 	out[1] = mask;
 	return out + 2;
+}
+
+/* Row by row from the highest down, of the last one the first SMs; equal rows are one segment. */
+static inline __attribute__((always_inline)) uint32_t *mimic_cut(struct gpc *gpc, uint32_t n, uint32_t *out, uint32_t *sms)
+{
+	struct domain_row *row = gpc->top;
+	uint32_t full = 0, part;
+
+	while (n >= row->count) {
+		n -= row->count;
+		if (row->mask == full) {
+			out[-2]++;
+		} else {
+			full = row->mask;
+			out = mimic_segment(out, full);
+		}
+		row--;
+	}
+	gpc->top = row;
+	*sms = full;
+	if (!n)
+		return out;
+	part = mimic_prefix(row->mask, n);
+	row->mask ^= part;
+	row->count -= n;
+	*sms = full | part;
+	return mimic_segment(out, part);
+}
+
+/* mimic_query_paired() said @speed: SMs of higher rows sink by one, so do the first of the others in that row. Return: they */
+static inline __attribute__((always_inline)) uint32_t mimic_cut_paired(struct gpc *gpc, uint32_t n, int speed)
+{
+	struct domain_row *row = gpc->row + speed, *above, *top = gpc->top;
+	uint32_t rest = row->mask, sure = 0;
+
+	if (row < top) {
+		sure = row[1].mask;
+		rest ^= sure;
+		n -= row[1].count;
+		for (above = row + 1; unlikely(above < top); above++)
+			*above = above[1];
+		gpc->top = top - 1;
+	} else if (n == row->count) {
+		gpc->top = top - 1;
+		return rest;
+	}
+	rest = mimic_prefix(rest, n);
+	row->mask ^= rest;
+	row->count -= n;
+	return sure | rest;
 }
 
 /* One more CTA on each SM of @mask; equal masks are one segment. */
@@ -109,9 +160,7 @@ static inline uint32_t *mimic_put(uint32_t *out, const uint32_t *begin, uint32_t
 		out[-2]++;
 		return out;
 	}
-	out[0] = 1 | 1u << 24;
-	out[1] = mask;
-	return out + 2;
+	return mimic_segment(out, mask);
 }
 
 /* Words of the segments one placement can need: every row its own, and a message's head. */

@@ -217,7 +217,7 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	state[STATE_AT(packet)] = (uint32_t)queue->head;
 	state[STATE_AT(packet) + 1] = (uint32_t)(queue->head >> 32);
 
-	shape = shapes.last;
+	shape = shape_last;
 	if (unlikely(shape->registers != registers) || unlikely(shape->shared != blocks) ||
 	    unlikely(shape->waves != items))
 		return packet_shape(queue, packet, state, launch);

@@ -19,18 +19,27 @@ COLD void reference_init(void)
 	scratch_used = 0;
 }
 
-/* One word of the entry holds header and flags: two bytes of each. */
-#define HEADER_FLAGS(header) ((header & 0xffff) | TUTTI_REFERENCE_VALID << 16)
+/* What is valid about entry @index is no longer. */
+static inline __attribute__((always_inline)) void forget(struct rsb *rsb, unsigned index)
+{
+	uint32_t bit = 1u << index;
+
+	rsb->masks = (rsb->masks & ~(bit | bit << 8 | bit << 16)) | bit << 24;
+	rsb->special &= (uint8_t)~bit;
+	rsb->table[index].flags = 0;
+	rsb->table[index].cga = (struct tutti_cga_shape){ 0 };
+	rsb->generation++;
+	attention.idle |= ATTEND_MIRROR;
+}
 
 void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t *w, const struct launch *launch)
 {
-	uint32_t bit = 1u << index, head = w[0], masks;
+	uint32_t head = w[0], masks;
 
 	e[REFERENCE_AT(signal)] = w[14];
 	e[REFERENCE_AT(signal) + 1] = w[15];
 	e[REFERENCE_AT(groups)] = launch->groups;
-	e[REFERENCE_AT(header)] = HEADER_FLAGS(head);
-	e[REFERENCE_AT(cga)] = 0;
+	e[REFERENCE_AT(header)] = head | TUTTI_REFERENCE_VALID << 16;
 	e[REFERENCE_AT(shape)] = 0;
 	e[REFERENCE_AT(item_private)] = w[6];
 	e[REFERENCE_AT(group_bytes)] = w[7];
@@ -38,17 +47,18 @@ void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t
 	e[REFERENCE_AT(kernel_object) + 1] = w[9];
 
 	/* one read and one write for all masks: valid and dirty, and the mask of its release scope */
+	masks = rsb->masks | (1u | 1u << 24) << index;
 	head = head >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
-	masks = rsb->masks & ~(bit << 8 | bit << 16);
-	rsb->masks = masks | bit | bit << 24 | bit << 8 * head;
-	rsb->generation++;
+	rsb->masks = masks | 1u << index << 8 * head;
 	attention.idle |= ATTEND_MIRROR;
 }
 
-void reference_copy(uint32_t *e, const uint32_t *state)
+COLD void reference_replace(struct rsb *rsb, unsigned index, const uint32_t *state)
 {
+	uint32_t *e = (uint32_t *)&rsb->table[index];
 	unsigned i;
 
+	forget(rsb, index);
 #pragma GCC unroll 18
 	for (i = 0; i < TUTTI_TASK_WORDS; i++)
 		e[i] = state[i];
@@ -57,10 +67,8 @@ void reference_copy(uint32_t *e, const uint32_t *state)
 COLD void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatch_packet *packet,
 			  const uint32_t *state, const struct launch *launch)
 {
-	uint32_t *e = (uint32_t *)&rsb->table[index];
-
-	reference_copy(e, state);
-	reference_keep(rsb, e, index, (const uint32_t *)packet, launch);
+	reference_replace(rsb, index, state);
+	reference_keep(rsb, (uint32_t *)&rsb->table[index], index, (const uint32_t *)packet, launch);
 }
 
 /* A plain entry stored later only sets its bit of @valid: what it is tells its flags. */
@@ -146,16 +154,9 @@ COLD int reference_invalidate(uint32_t id, uint32_t mask)
 
 	if (!rsb)
 		return -TUTTI_ENOENT;
-	rsb->valid &= (uint8_t)~mask;
-	rsb->special &= (uint8_t)~mask;
-	rsb->release_agent &= (uint8_t)~mask;
-	rsb->release_system &= (uint8_t)~mask;
-	rsb->dirty |= (uint8_t)mask;
-	rsb->generation++;
 	for (i = 0; i < TUTTI_REFERENCES; i++)
 		if (mask >> i & 1)
-			rsb->table[i].flags = 0;
-	attention.idle |= ATTEND_MIRROR;
+			forget(rsb, i);
 	return 0;
 }
 

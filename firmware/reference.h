@@ -36,12 +36,12 @@ extern struct rsb rsbs[TUTTI_MAX_RSBS];
 
 void reference_init(void);
 /**
- * reference_keep() - the task state of a packet was decoded into entry @e: the rest of it.
+ * reference_keep() - the task state of a packet was decoded into entry @e, which was not valid: the rest of it.
  * @w: the packet
  */
 void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t *w, const struct launch *launch);
-/** reference_copy() - the task state of an entry. */
-void reference_copy(uint32_t *e, const uint32_t *state);
+/** reference_replace() - entry @index is valid no longer and has this task state: reference_keep() may follow. */
+void reference_replace(struct rsb *rsb, unsigned index, const uint32_t *state);
 /** reference_taken() - no command is left that the engines have not taken and that refers to entry @index. */
 static inline bool reference_taken(const struct rsb *rsb, unsigned index)
 {

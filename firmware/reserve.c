@@ -156,11 +156,12 @@ static uint32_t *translate_segment(const uint32_t *record, const uint32_t *segme
 /* CGAs without identity: the same once more, by position. */
 static void translate(uint32_t *from, uint32_t *end)
 {
-	uint32_t *p, *q, *to = NULL;
+	uint32_t *p, *q, *to;
 
 	for (p = from; p != end; p = record_next(p)) {
 		if ((*p & 0xff) != TUTTI_CMD_LAUNCH)
 			continue;
+		to = p;
 		for (q = p + 3; q < p + (*p >> 8 & 0xff); q += 2)
 			to = translate_segment(p, q);
 		*to |= *p & (uint32_t)TUTTI_LAUNCH_END_OF_CGA << 24;
@@ -173,7 +174,6 @@ COLD void reserve_commit(uint32_t ctas)
 	struct shape *shape = reserve.task->shape;
 	uint32_t *p, *q, *end = command_ring.next;
 
-	domain_settle();
 	for (p = reserve.first.next; p != end; p = record_next(p))
 		if ((*p & 0xff) == TUTTI_CMD_LAUNCH)
 			for (q = p + 3; q < p + (*p >> 8 & 0xff); q += 2)

@@ -25,100 +25,72 @@ void session_init(void)
 
 /* ---- innermost parts: the usual ones, in GPCs and with ids of their own ---- */
 
-/* Who may answer otherwise is asked again. Return: false = it is not as easily said of one */
-static inline bool refresh_gpcs(uint32_t n, bool multicast)
+/* Who may answer otherwise is asked again. */
+static inline __attribute__((always_inline)) void refresh_gpcs(uint32_t n, bool multicast, bool single)
 {
 	struct answer_word *word = answers.word;
-	struct gpc *gpcs = domains.gpc, *gpc;
-	uint32_t stale, bit, count;
+	struct gpc *gpcs = domains.gpc;
+	uint32_t stale, bit;
 	unsigned number;
-	int now;
 
 	do {
 		for (stale = word->stale; stale; stale ^= bit) {
 			bit = single_bit(stale);
 			number = bit_number(bit);
-			gpc = domain_gpc(gpcs, number);
-			now = MIMIC_INVALID;
-			if (likely(gpc->credits)) {
-				if (unlikely(multicast)) {
-					mimic_first(gpc, &count);
-					if (unlikely(count < n)) {
-						word->stale = stale;
-						return false;
-					}
-				}
-				now = mimic_query_gpc(gpc, n);
-			}
-			answer_note(word, number, bit, now);
+			answer_note(word, number, bit, answer_gpc(domain_gpc(gpcs, number), n, multicast));
 		}
 		word->stale = 0;
 		gpcs += 32;
-	} while (unlikely(++word < answers.end));
-	return true;
+	} while (!single && ++word < answers.end);
 }
 
-/* A part in more than one step. */
-static COLD void place_gpc_slowly(const struct cga *cga, struct gpc *gpc, int speed)
+/* @outermost: the part is all of it. */
+static inline __attribute__((always_inline)) void place_gpc(const struct cga *cga, struct gpc *gpc, int speed, bool multicast,
+							     bool outermost)
 {
-	uint32_t *p = command_begin(3 + MIMIC_SEGMENTS), *end;
-	unsigned id = gpm_take(gpc, 0);
-	struct gpm_cga *me = gpm_cga(gpc, id);
+	uint32_t *p = command_begin(3 + MIMIC_SEGMENTS), *end, n = cga->ask.ctas, id = gpc->id_next, sequence = reserve.sequence;
+	struct gpm_cga *me = &gpc->ids[id];
 
-	me->life = cga->life;
-	gpm_head(p, reserve.sequence, id, gpc->number);
-	end = mimic_take(gpc, gpc->all, cga->ask.ctas, cga->ask.multicast, speed, p + 3, &me->sms);
-	p[0] = cga->head + (uint32_t)(end - p - 5) * 0x100;
-	command_end(end);
-	reserve.last = p;
-	reserve.sequence = (uint16_t)(reserve.sequence + cga->step);
-}
-
-/* A part that just cuts the highest row. Return: false = it does not */
-static inline __attribute__((always_inline)) bool place_gpc(const struct cga *cga, struct gpc *gpc)
-{
-	uint32_t *p = command_ring.next, n = cga->ask.ctas, id, mask = gpc->top->mask, count = gpc->top->count;
-	uint32_t sequence = reserve.sequence;
-	struct gpm_cga *me;
-
-	if (unlikely(cga->ask.multicast))
-		mask = mimic_first(gpc, &count);
-	if (n < count)
-		mask = mimic_run(mask, n);
-	if (unlikely(n > count) || unlikely(!mask) ||
-	    unlikely((size_t)((char *)command_ring.end - (char *)p) < 4 * (3 + MIMIC_SEGMENTS)))
-		return false;
-	id = gpc->id_next;
-	me = &gpc->ids[id];
 	gpc->id_next = me->next;
 	gpc->credits--;
 	me->life = cga->life;
-	me->sms = mask;
-	p[0] = cga->head;
 	gpm_head(p, sequence, id, gpc->number);
-	reserve.sequence = (uint16_t)(sequence + cga->step);
-	reserve.last = p;
-	command_end(mimic_cut(gpc, mask, n, p + 3));
-	return true;
+	if (outermost)
+		reserve.sequence = (uint16_t)(sequence + 1);
+	else
+		reserve.last = p;
+	if (!multicast) {
+		end = mimic_cut(gpc, n, p + 3, &me->sms);
+		p[0] = cga->head + (uint32_t)((char *)end - (char *)p) * (0x100 / 4);
+		command_end(end);
+		return;
+	}
+	if (mimic_paired(gpc))
+		mimic_segment(p + 3, me->sms = mimic_cut_paired(gpc, n, speed));
+	else
+		mimic_take(gpc, gpc->all, n, true, speed, p + 3, &me->sms);
+	p[0] = cga->head + (5 << 8);
+	command_end(p + 5);
 }
 
 /*
  * Parts of one frame, in rounds: answers change between rounds only, so a round reads its domains
  * where they stand.
- * @within: innermost domains, NULL = all; @speed_of: gets that of the last one
+ * @within: innermost domains, NULL = all; @speed_of: gets that of the last one; @single: the card has
+ * one word of domains
  * Return: parts left
  */
-static HOT uint32_t place_usual(const struct cga *cga, const uint32_t *within, uint32_t left, int *speed_of)
+static inline __attribute__((always_inline)) uint32_t rounds(const struct cga *cga, const uint32_t *within, uint32_t left,
+							      int *speed_of, bool multicast, bool single)
 {
 	struct answer_word *word;
 	uint32_t now, bits, bit;
-	struct gpc *gpcs, *gpc;
+	struct gpc *gpcs;
 	int speed = MIMIC_INVALID;
 
 	while (left) {
-		if (unlikely(!refresh_gpcs(cga->ask.ctas, cga->ask.multicast)))
-			answer_refresh();
-		speed = answer_fastest(within);
+		refresh_gpcs(cga->ask.ctas, multicast, single);
+		speed = answer_fastest(within, single);
 		if (unlikely(speed < 0))
 			break;
 		word = answers.word;
@@ -129,16 +101,39 @@ static HOT uint32_t place_usual(const struct cga *cga, const uint32_t *within, u
 				now &= within[word - answers.word];
 			for (bits = now; bits && left; bits ^= bit, left--) {
 				bit = single_bit(bits);
-				gpc = domain_gpc(gpcs, bit_number(bit));
-				if (unlikely(!place_gpc(cga, gpc)))
-					place_gpc_slowly(cga, gpc, speed);
+				place_gpc(cga, domain_gpc(gpcs, bit_number(bit)), speed, multicast, single || cga->step);
 			}
 			word->stale |= now ^ bits;
 			gpcs += 32;
-		} while (unlikely(++word < answers.end) && left);
+		} while (!single && ++word < answers.end && left);
 	}
-	*speed_of = speed;
+	if (speed_of)
+		*speed_of = speed;
 	return left;
+}
+
+static HOT uint32_t place_balanced(const struct cga *cga, uint32_t left)
+{
+	return rounds(cga, NULL, left, NULL, false, true);
+}
+
+static HOT uint32_t place_multicast(const struct cga *cga, uint32_t left)
+{
+	return rounds(cga, NULL, left, NULL, true, true);
+}
+
+/* Parts of larger ones, and large cards. */
+static HOT uint32_t place_gpcs(const struct cga *cga, const uint32_t *within, uint32_t left, int *speed)
+{
+	return rounds(cga, within, left, speed, cga->ask.multicast, false);
+}
+
+/* The image for large cards has the general loop only: its memory is dear. */
+static inline uint32_t place_all(const struct cga *cga, uint32_t left)
+{
+	if (FW_LARGE || unlikely(answers.end != answers.word + 1))
+		return place_gpcs(cga, NULL, left, NULL);
+	return unlikely(cga->ask.multicast) ? place_multicast(cga, left) : place_balanced(cga, left);
 }
 
 /* ---- any innermost parts ---- */
@@ -150,7 +145,7 @@ static uint32_t place_others(const struct cga *cga, const uint32_t *within, uint
 
 	while (left) {
 		answer_refresh();
-		*speed = answer_fastest(within);
+		*speed = answer_fastest(within, false);
 		if (*speed < 0)
 			break;
 		for (word = answers.word; word < answers.end; word++) {
@@ -166,7 +161,7 @@ static uint32_t place_others(const struct cga *cga, const uint32_t *within, uint
 
 static COLD uint32_t place_parts(const struct cga *cga, const uint32_t *within, uint32_t left, int *speed)
 {
-	return cga->usual ? place_usual(cga, within, left, speed) : place_others(cga, within, left, speed);
+	return cga->usual ? place_gpcs(cga, within, left, speed) : place_others(cga, within, left, speed);
 }
 
 /* ---- the machine ---- */
@@ -323,7 +318,7 @@ void session_bind(struct cga *cga, const struct task *task)
 {
 	uint32_t flags = TUTTI_LAUNCH_CGA | (cga->levels == 1 ? TUTTI_LAUNCH_END_OF_CGA : 0);
 
-	cga->head = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 5, task->slot | flags << 8);
+	cga->head = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 0, task->slot | flags << 8);
 	cga->life = cga->ask.ctas | (uint32_t)task->slot << 16;
 	cga->step = cga->levels == 1;
 }
@@ -387,13 +382,12 @@ static inline uint32_t wanted(const struct cga *cga, uint32_t n)
 HOT uint32_t session_quick(struct task *task, struct cga *cga, uint32_t n)
 {
 	uint32_t most = room(cga), left;
-	int speed;
 
 	n = wanted(cga, n);
 	if (likely(most > n))
 		most = n;
 	answer_begin(cga->ask);
-	left = place_usual(cga, NULL, most, &speed);
+	left = place_all(cga, most);
 	if (unlikely(left) || unlikely(most < n)) {
 		reserve.n = n;
 		reserve.most = most;
@@ -412,6 +406,9 @@ uint32_t session_run(struct task *task, struct cga *cga, uint32_t n)
 
 	if (shapes.ahead && cga->usual && cga->step)
 		return session_quick(task, cga, n);
+	/* not when its own places are in the rows already: they would be counted twice */
+	if (!cga->identities)
+		domain_settle();
 	n = wanted(cga, n);
 	if (most > n)
 		most = n;

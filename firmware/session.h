@@ -29,7 +29,7 @@ struct cga {
 	uint32_t ctas;          /* of one outermost CGA */
 	uint32_t identities;    /* in one outermost CGA */
 	uint32_t passed;        /* sessions without room, while others went on */
-	uint32_t head, life;    /* of a record of five words, of an identity: session_bind() */
+	uint32_t head, life;    /* of a record without its length, of an identity: session_bind() */
 	uint32_t words;         /* of commands, most that one outermost CGA can take */
 };
 
@@ -46,12 +46,12 @@ unsigned session_fits(const struct cga *cga, unsigned kind, unsigned number, uns
 void session_bind(struct cga *cga, const struct task *task);
 /**
  * session_run() - place about @n CTAs of @task, at least one outermost CGA if it fits; the rows are in step.
- * Return: CTAs placed; of less than was asked for session_end tells why.
+ * Return: CTAs placed; if a whole CGA was not, session_end() tells why.
  */
 uint32_t session_run(struct task *task, struct cga *cga, uint32_t n);
 /** session_quick() - the same for usual CGAs of one level while the rows lead. */
 uint32_t session_quick(struct task *task, struct cga *cga, uint32_t n);
-/** enum session_end - why a session ended. */
+/** enum session_end - why a session ended: no domain has room, or the command ring has none. */
 enum session_end { SESSION_DONE, SESSION_FULL, SESSION_ROOM };
 enum session_end session_end(void);
 /** session_full() - one that ends before it begins. Return: 0, the CTAs placed */

@@ -7,6 +7,7 @@
 #include "match.h"
 
 struct shape_state shapes HOT_DATA_LONG;
+struct shape *shape_last HOT_DATA;
 
 static uint32_t min32(uint32_t a, uint32_t b)
 {
@@ -43,9 +44,9 @@ void shape_init(void)
 	unsigned i;
 
 	shapes.shapes = shapes.residents = shapes.clock = shapes.sm_mode = 0;
-	shapes.last = &shapes.shape[0];
-	shapes.last->waves = 0; /* no shape has */
-	shapes.last->id = SHAPE_NO_ID;
+	shape_last = &shapes.shape[0];
+	shape_last->waves = 0; /* no shape has */
+	shape_last->id = SHAPE_NO_ID;
 	shapes.ids = 0;
 	shapes.special = 0;
 	shapes.grouped_ctas = shapes.changes = 0;
@@ -89,7 +90,7 @@ static COLD struct shape *shape_create(uint32_t registers, uint32_t shared, uint
 	oldest->id = shapes.ids;
 	shape_fill(oldest);
 	beside_replaced(oldest);
-	return shapes.last = oldest;
+	return shape_last = oldest;
 }
 
 struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves)
@@ -99,7 +100,7 @@ struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves)
 	for (; s != end; s++)
 		if (s->registers == registers && s->shared == shared && s->waves == waves) {
 			s->used = ++shapes.clock;
-			return shapes.last = s;
+			return shape_last = s;
 		}
 	return shape_create(registers, shared, waves);
 }

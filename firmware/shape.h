@@ -47,7 +47,6 @@ struct shape_state {
 		};
 		uint32_t special;
 	};
-	struct shape *last;  /* found last time */
 	uint32_t grouped_ctas; /* residents that are part of a CGA with an identity */
 	uint32_t changes;      /* of enable table and cap */
 	uint32_t clock;
@@ -67,6 +66,7 @@ struct shape_state {
 	struct lake mixed;
 };
 extern struct shape_state shapes;
+extern struct shape *shape_last; /* found last time */
 
 void shape_init(void);
 /** shape_find() - the shape with this key; NULL: all shapes are in use, try again later. */
@@ -74,7 +74,7 @@ struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves);
 /** shape_get() - shape_find(), quick when the last kernel was of the same shape. */
 static inline struct shape *shape_get(uint32_t registers, uint32_t shared, uint32_t waves)
 {
-	struct shape *s = shapes.last;
+	struct shape *s = shape_last;
 
 	if (likely(s->registers == registers && s->shared == shared && s->waves == waves))
 		return s;

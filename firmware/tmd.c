@@ -145,13 +145,25 @@ static bool fetch_more(struct tmd *tmd)
 	return true;
 }
 
+/* The last records are kept for queues of higher priority, so that these are accepted whatever the others queue up. */
+static struct tmd *unused(unsigned priority)
+{
+	struct tmd *tmd, *found = NULL;
+	unsigned free = 0;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (tmd->stage == TMD_FREE) {
+			found = tmd;
+			free++;
+		}
+	return free > priority / 2 ? found : NULL;
+}
+
 COLD struct tmd *tmd_fetch(struct queue *queue, uint64_t address)
 {
-	struct tmd *tmd = tmds;
+	struct tmd *tmd = unused(queue->priority);
 
-	while (tmd < tmds + FW_TMDS && tmd->stage != TMD_FREE)
-		tmd++;
-	if (tmd == tmds + FW_TMDS)
+	if (!tmd)
 		return NULL;
 	*tmd = (struct tmd){ .address = address, .queue = queue, .stage = TMD_FETCHING };
 	fetch(tmd, address, TMD_WORDS * 4, tmd->word);

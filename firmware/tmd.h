@@ -88,7 +88,7 @@ void tmd_init(void);
  * Return: 0, TUTTI_ERROR_TMD, or PACKET_PARKED
  */
 int tmd_get(struct queue *queue, uint64_t address, struct tmd **tmd);
-/** tmd_fetch() - a record for the metadata at @address, being fetched. NULL: none free. */
+/** tmd_fetch() - a record for the metadata at @address, being fetched. NULL: none free for a queue of this priority. */
 struct tmd *tmd_fetch(struct queue *queue, uint64_t address);
 /** tmd_refuse() - note why @tmd is bad for the report. Return: TUTTI_ERROR_TMD */
 int tmd_refuse(struct queue *queue, const struct tmd *tmd);

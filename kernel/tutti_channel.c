@@ -365,6 +365,13 @@ int tutti_msg_load(struct tutti_device *tdev, struct tutti_message *reply)
 	return request(tdev, reply);
 }
 
+/** tutti_msg_occupancy() - @message->occupancy is the question; becomes the reply. */
+int tutti_msg_occupancy(struct tutti_device *tdev, struct tutti_message *message)
+{
+	message->type = TUTTI_MSG_OCCUPANCY;
+	return request(tdev, message);
+}
+
 int tutti_msg_suspend(struct tutti_device *tdev)
 {
 	return request_args(tdev, TUTTI_MSG_SUSPEND, 0, 0, 0);

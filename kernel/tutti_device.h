@@ -271,6 +271,7 @@ int tutti_msg_policy_ask(struct tutti_device *tdev, u64 policy, u64 which, u64 *
 int tutti_msg_task_cancel(struct tutti_device *tdev, u32 queue, u64 packet);
 int tutti_msg_counters(struct tutti_device *tdev);
 int tutti_msg_load(struct tutti_device *tdev, struct tutti_message *reply);
+int tutti_msg_occupancy(struct tutti_device *tdev, struct tutti_message *message);
 int tutti_msg_suspend(struct tutti_device *tdev);
 int tutti_msg_resume(struct tutti_device *tdev);
 

@@ -120,6 +120,31 @@ static int query_sm_states(struct tutti_file *file, struct drm_tutti_query *args
 	return error;
 }
 
+static int query_occupancy(struct tutti_file *file, struct drm_tutti_query *args)
+{
+	struct tutti_message message = {};
+	struct drm_tutti_occupancy occupancy;
+	int index, error;
+
+	BUILD_BUG_ON(sizeof(message.occupancy) != sizeof(occupancy.ask));
+	if (args->size < sizeof(occupancy))
+		return -EINVAL;
+	if (copy_from_user(&occupancy, u64_to_user_ptr(args->pointer), sizeof(occupancy)))
+		return -EFAULT;
+	memcpy(&message.occupancy, occupancy.ask, sizeof(occupancy.ask));
+	error = tutti_enter(file, &index);
+	if (error)
+		return error;
+	error = tutti_msg_occupancy(file->tdev, &message);
+	tutti_exit(file, index);
+	if (error)
+		return error;
+	occupancy.cgas = message.value;
+	occupancy.ctas = message.arg[0];
+	occupancy.sms = message.arg[1];
+	return query_answer(args, &occupancy, sizeof(occupancy));
+}
+
 static int tutti_ioctl_query(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct tutti_device *tdev = to_tutti(drm);
@@ -139,6 +164,8 @@ static int tutti_ioctl_query(struct drm_device *drm, void *data, struct drm_file
 		return query_answer(args, &state, sizeof(state));
 	case DRM_TUTTI_QUERY_SM_STATES:
 		return query_sm_states(df->driver_priv, args);
+	case DRM_TUTTI_QUERY_OCCUPANCY:
+		return query_occupancy(df->driver_priv, args);
 	default:
 		return -EINVAL;
 	}

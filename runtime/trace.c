@@ -109,7 +109,7 @@ static void write_head(const struct tutti_device *device, struct trace *trace)
 	const struct tutti_discovery *known = &device->known;
 
 	trace->head = (struct tutti_trace_file){
-		.magic = TUTTI_TRACE_MAGIC, .version = TUTTI_TRACE_VERSION, .kinds = TUTTI_TRACE_PLACEMENT,
+		.magic = TUTTI_TRACE_MAGIC, .version = TUTTI_TRACE_VERSION, .kinds = TUTTI_TRACE_ALL,
 		.discovery_bytes = sizeof(*known),
 		.places = known->sm_table.bytes / sizeof(struct tutti_sm_place) >= known->sms ? known->sms : 0,
 	};

@@ -451,6 +451,21 @@ static int drm_sm_states(struct tutti_device *device)
 	return call(device->private, DRM_IOCTL_TUTTI_QUERY, &query);
 }
 
+static int drm_occupancy(struct drm_card *card, struct tutti_message *message)
+{
+	struct drm_tutti_occupancy occupancy = {0};
+	struct drm_tutti_query query = {.what = DRM_TUTTI_QUERY_OCCUPANCY,
+					.size = sizeof(occupancy),
+					.pointer = (uintptr_t)&occupancy};
+	int error;
+
+	memcpy(occupancy.ask, &message->occupancy, sizeof(occupancy.ask));
+	error = call(card, DRM_IOCTL_TUTTI_QUERY, &query);
+	*message = (struct tutti_message){
+	    .type = TUTTI_MSG_REPLY, .value = occupancy.cgas, .arg = {occupancy.ctas, occupancy.sms}};
+	return error;
+}
+
 static int drm_request(struct tutti_device *device, struct tutti_message *message)
 {
 	struct drm_card *card = device->private;
@@ -473,6 +488,8 @@ static int drm_request(struct tutti_device *device, struct tutti_message *messag
 	case TUTTI_MSG_RSB_INVALIDATE:
 	case TUTTI_MSG_RSB_READ:
 		return rsb_request(device, message);
+	case TUTTI_MSG_OCCUPANCY:
+		return drm_occupancy(card, message);
 	case TUTTI_MSG_COUNTERS:
 		return control(card, DRM_TUTTI_CONTROL_COUNTERS, 0, 0, 0);
 	case TUTTI_MSG_TASK_CANCEL:

@@ -5,7 +5,7 @@
  * The answers come from the firmware and from the code that will place the kernel: they are what an idle card
  * does, with the SMs and caps that are set now. Of a launch only kernel, workgroup and dynamic shared
  * memory count. @attributes: NULL or a task's, whose CGA levels and multicast mode then count in place
- * of the kernel's. All return 0, -EINVAL (the launch makes no sense) or -ENOTSUP (the transport cannot ask).
+ * of the kernel's. All return 0, -EINVAL (the launch makes no sense) or -ENOTSUP (a driver older than the question).
  *
  * | here | CUDA |
  * |---|---|

@@ -14,9 +14,10 @@
 #include "packet.h"
 
 /* struct tutti_reference.flags */
-#define TUTTI_REFERENCE_VALID 1u
-#define TUTTI_REFERENCE_TMD 2u /* @tmd is valid: not a plain grid */
-#define TUTTI_REFERENCE_LMEM 4u /* the kernel's TUTTI_KERNEL_LMEM */
+#define TUTTI_REFERENCE_DIMENSIONS 3u /* as in @setup */
+#define TUTTI_REFERENCE_VALID 4u
+#define TUTTI_REFERENCE_TMD 8u   /* @tmd is valid: not a plain grid */
+#define TUTTI_REFERENCE_LMEM 16u /* the kernel's TUTTI_KERNEL_LMEM */
 
 /** struct tutti_reference - one entry of the table, 128 bytes. */
 struct tutti_reference {

@@ -90,7 +90,14 @@ struct tutti_sm_state {
 	struct tutti_peu_state peu[TUTTI_SM_PEUS];
 	uint32_t shared_blocks; /* it has now: another number than the card's while throttled (spec TSK-07) */
 	uint32_t recent[TUTTI_CLASSES]; /* instructions of the last window of SM_MODE (spec RES-14) */
-	uint32_t pad0[69];
+	/* from here on in the host's copy only; masks of task slots, the first 32 (spec TSK-05, TSK-16) */
+	uint32_t state_sync;    /* sent to the SM and not acknowledged: their CTAs wait */
+	uint64_t completed;     /* CTAs ever completed */
+	uint64_t states;        /* task states ever sent to it */
+	uint64_t throttles;     /* times its shared memory was divided anew (spec TSK-07) */
+	uint32_t task_assign;   /* tasks that have CTAs on it, started or waiting for the state */
+	uint32_t cta_launch;    /* the SM holds their state and takes their CTAs */
+	uint32_t pad0[60];
 };
 TUTTI_SIZE(struct tutti_sm_state, 1024);
 TUTTI_AT(struct tutti_sm_state, cta_slots, 0);
@@ -105,6 +112,12 @@ TUTTI_AT(struct tutti_sm_state, instructions, 72);
 TUTTI_AT(struct tutti_sm_state, peu, 136);
 TUTTI_AT(struct tutti_sm_state, shared_blocks, 712);
 TUTTI_AT(struct tutti_sm_state, recent, 716);
-TUTTI_AT(struct tutti_sm_state, pad0, 748);
+TUTTI_AT(struct tutti_sm_state, state_sync, 748);
+TUTTI_AT(struct tutti_sm_state, completed, 752);
+TUTTI_AT(struct tutti_sm_state, states, 760);
+TUTTI_AT(struct tutti_sm_state, throttles, 768);
+TUTTI_AT(struct tutti_sm_state, task_assign, 776);
+TUTTI_AT(struct tutti_sm_state, cta_launch, 780);
+TUTTI_AT(struct tutti_sm_state, pad0, 784);
 
 #endif

@@ -153,7 +153,8 @@ enum tutti_command {
 	 * (TUTTI_STATE_CGA) struct tutti_cga_shape[TUTTI_CGA_LEVELS], innermost first; then
 	 * (TUTTI_STATE_MASK) mask words for the SMs meant, else all. sub bits 15..8: task slot,
 	 * below: TUTTI_STATE_*. A LAUNCH of the slot starts nothing on an SM that has not
-	 * acknowledged the STATE before it; each SM counts the states it took.
+	 * acknowledged the STATE before it: CTAs wait there, those of a CGA all together, and
+	 * other tasks go on. sm_state.h shows where each SM is (TASK_ASSIGN, STATE_SYNC, CTA_LAUNCH).
 	 */
 	TUTTI_CMD_STATE = 7,
 	/*

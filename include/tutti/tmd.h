@@ -17,7 +17,8 @@
  * done with it; before first use slot s holds s. A writer takes number k by a compare-and-swap
  * of @write_index once the slot says k (else the queue is full), writes, stores k + 1 with
  * release order and notifies: a kernel by TUTTI_SERVICE_QUEUE_NOTIFY, the host by ringing
- * the doorbell of the AQL queue. A CTA is told numbers only (wave information block). (TSK-10)
+ * the doorbell of the AQL queue. A CTA is told numbers only (wave information block), and may be told
+ * one whose writer is still at it: it reads the item when the slot says k + 1. (TSK-10)
  */
 #ifndef TUTTI_TMD_H
 #define TUTTI_TMD_H

@@ -10,7 +10,8 @@
  * Ring: region trace of the control window. Card: a record is written, then
  * status.trace_tail goes up; with no room it is dropped and status.trace_lost goes up.
  * Host: reads records up to trace_tail, then stores control.trace_head. Only kinds whose bit is set in
- * control.trace_enable are written.
+ * control.trace_enable are written. A boot sets trace_tail and trace_lost to 0, whereupon the host sets
+ * trace_head to 0.
  */
 #ifndef TUTTI_TRACE_H
 #define TUTTI_TRACE_H

@@ -72,6 +72,7 @@ extern "C" {
 #define DRM_TUTTI_QUERY_DISCOVERY 0 /* struct tutti_discovery */
 #define DRM_TUTTI_QUERY_STATE 1     /* struct drm_tutti_state */
 #define DRM_TUTTI_QUERY_SM_STATES 2 /* struct tutti_sm_state of each SM, up to date; CAP_PERFMON */
+#define DRM_TUTTI_QUERY_OCCUPANCY 3 /* struct drm_tutti_occupancy, filled in and answered in place */
 
 /** struct drm_tutti_state - how the card is. */
 struct drm_tutti_state {
@@ -92,11 +93,25 @@ TUTTI_AT(struct drm_tutti_state, counters_offset, 20);
 TUTTI_AT(struct drm_tutti_state, vectors, 24);
 TUTTI_AT(struct drm_tutti_state, pad, 28);
 
+/** struct drm_tutti_occupancy - how much of a kernel an idle card holds at once. */
+struct drm_tutti_occupancy {
+	__u64 ask[6]; /* in: struct tutti_msg_occupancy (message.h) */
+	__u64 cgas;   /* out: CGAs, or CTAs if there are none */
+	__u32 ctas;   /* out: CTAs of an SM */
+	__u32 sms;    /* out: that take CTAs */
+};
+TUTTI_SIZE(struct drm_tutti_occupancy, 64);
+TUTTI_AT(struct drm_tutti_occupancy, ask, 0);
+TUTTI_AT(struct drm_tutti_occupancy, cgas, 48);
+TUTTI_AT(struct drm_tutti_occupancy, ctas, 56);
+TUTTI_AT(struct drm_tutti_occupancy, sms, 60);
+
 /**
  * struct drm_tutti_query - read-only data of the device.
  *
  * At most @size bytes are copied to @pointer; @size then tells how many there are.
- * Errors: -EINVAL unknown @what; SM_STATES: -EACCES, -ENOTSUP the card does not show them.
+ * Errors: -EINVAL unknown @what; SM_STATES: -EACCES, -ENOTSUP the card does not show them;
+ * OCCUPANCY: -EINVAL @size is smaller than its structure, or the question makes no sense.
  */
 struct drm_tutti_query {
 	__u32 what;

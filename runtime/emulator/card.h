@@ -40,6 +40,7 @@ enum tutti_card_fault {
 	TUTTI_INJECT_LINK_DOWN,      /* host memory and BAR accesses fail until cleared */
 	TUTTI_INJECT_REMOVED,        /* discovery reads all ones, card stops for good */
 	TUTTI_INJECT_BOOT_FAILURE,   /* arg: how many good images are refused as damaged */
+	TUTTI_INJECT_SILENT_SM,      /* arg: SM that does not acknowledge task states */
 	TUTTI_INJECT_KINDS
 };
 

@@ -260,8 +260,6 @@ static void do_state(struct tutti_card *card, const uint32_t *w, unsigned n)
 		return;
 	}
 	sm_array_state(card->sms, slot, sub & 0xff, &state, cga ? level : NULL, masked ? w + used : NULL, masked ? n - used : 0);
-	if (sub & TUTTI_STATE_ACK)
-		put(card, TUTTI_EVENT_STATE | slot << 8, 0);
 }
 
 /* @bytes at @address of the soft core, in local memory or in card memory. */
@@ -360,9 +358,11 @@ static void do_sm_mode(struct tutti_card *card, const uint32_t *w, unsigned n)
 	card->sm_table = mode & TUTTI_SM_TABLE;
 	if (mode & (TUTTI_SM_TABLE | TUTTI_SM_UPDATE))
 		sm_array_table(card->sms, card->sm_states);
-	if (mode & TUTTI_SM_UPDATE)
-		memcpy(card->bar + card->discovery.sm_states.offset, card->sm_states,
-		       card->discovery.sms * sizeof(*card->sm_states));
+	if (!(mode & TUTTI_SM_UPDATE))
+		return;
+	sm_array_sync(card->sms, card->sm_states);
+	memcpy(card->bar + card->discovery.sm_states.offset, card->sm_states,
+	       card->discovery.sms * sizeof(*card->sm_states));
 }
 
 static void do_flush(struct tutti_card *card, const uint32_t *w, unsigned n)

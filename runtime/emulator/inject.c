@@ -33,6 +33,7 @@ static const struct {
 	[TUTTI_INJECT_MEMORY_ERROR] = { "memory-error", true, 0 },
 	[TUTTI_INJECT_LINK_DOWN] = { "link-down", false, 0 },
 	[TUTTI_INJECT_REMOVED] = { "removed", false, 0 },
+	[TUTTI_INJECT_SILENT_SM] = { "silent-sm", false, ~0ull },
 	[TUTTI_INJECT_BOOT_FAILURE] = { "boot-failure", true, 0 },
 };
 
@@ -101,7 +102,7 @@ static int inject_one(struct tutti_card *card, char *text)
 	}
 	for (i = 0; i < TUTTI_INJECT_KINDS; i++)
 		if (!strcmp(text, kinds[i].name)) {
-			if (!arg && (int)i == TUTTI_INJECT_STUCK_SM)
+			if (!arg && kinds[i].off)
 				value = 0;
 			return tutti_card_inject(card, (enum tutti_card_fault)i, value);
 		}

@@ -114,6 +114,8 @@ int sm_array_throttle(struct sm_array *array, uint32_t blocks, const uint32_t *m
 void sm_array_mode(struct sm_array *array, unsigned mode);
 /** sm_array_table() - bring the table of SM states up to date. */
 void sm_array_table(struct sm_array *array, struct tutti_sm_state *table);
+/** sm_array_sync() - those of its fields that only the host reads. */
+void sm_array_sync(struct sm_array *array, struct tutti_sm_state *table);
 /** sm_array_reply() - command REPLY. @wave: wave slot of the SM */
 void sm_array_reply(struct sm_array *array, unsigned sm, unsigned wave, uint64_t value);
 /** sm_array_invalidate() - translations of @asid in [va, va + bytes) are stale (bytes 0 = all); @code: instructions too. */

@@ -44,7 +44,7 @@ static int launch_on(struct launch *launch, unsigned sm)
 	if (launch->flags & TUTTI_LAUNCH_CGA)
 		stage(array, cta);
 	else
-		cta_list_put(&array->pending, cta);
+		sync_start(array, cta);
 	return 0;
 }
 
@@ -112,11 +112,14 @@ static bool open_stage(struct launch *launch, uint32_t word)
 
 static int close_stage(struct sm_array *array)
 {
+	struct cta *cta;
+
 	array->stage.open = false;
-	for (struct cta *cta = array->stage.ctas.head; cta; cta = cta->next)
+	for (cta = array->stage.ctas.head; cta; cta = cta->next)
 		if (cta->cga && !cga_close(array, cta->cga))
 			return -EINVAL;
-	cta_list_splice(&array->pending, &array->stage.ctas);
+	while ((cta = cta_list_take(&array->stage.ctas)))
+		sync_start(array, cta);
 	return 0;
 }
 

@@ -57,6 +57,7 @@ static void sm_array_empty(struct sm_array *array)
 	array->dirty_any = 0;
 	cta_list_init(&array->pending);
 	cta_list_init(&array->faults);
+	sync_empty(array);
 	wave_list_init(&array->asked);
 	wave_list_init(&array->requests);
 	array->requested = 0;
@@ -371,6 +372,7 @@ void sm_array_state(struct sm_array *array, unsigned number, unsigned flags, con
 	}
 	if (sm_tracing(array))
 		sm_trace_state(array, number);
+	sync_send(array, number, flags, mask, words);
 	if (mask) {
 		state_to_mask(array, number, state->first, mask, words);
 		return;
@@ -440,7 +442,7 @@ struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned numbe
 }
 
 static int launch_segment(struct sm_array *array, unsigned number, unsigned repeat, unsigned first,
-			  const uint32_t *mask, unsigned words)
+			  const uint32_t *mask, unsigned words, unsigned *launched)
 {
 	struct slot *slot = &array->slot[number];
 
@@ -454,7 +456,8 @@ static int launch_segment(struct sm_array *array, unsigned number, unsigned repe
 					cta = cta_launch(array, slot, number, array->order[position]);
 				if (unlikely(!cta))
 					return -EINVAL;
-				cta_list_put(&array->pending, cta);
+				sync_start(array, cta);
+				++*launched;
 			}
 		}
 	}
@@ -464,7 +467,7 @@ static int launch_segment(struct sm_array *array, unsigned number, unsigned repe
 int sm_array_launch(struct sm_array *array, unsigned number, unsigned flags, const uint32_t *words, unsigned n)
 {
 	const struct task *task;
-	unsigned before = array->pending.count;
+	unsigned launched = 0;
 	int error = 0;
 
 	if (number >= array->slots || !array->slot[number].task)
@@ -483,11 +486,11 @@ int sm_array_launch(struct sm_array *array, unsigned number, unsigned flags, con
 		n--;
 		if (!count || count > n || first + count > MASK_WORDS)
 			return -EINVAL;
-		error = launch_segment(array, number, repeat, first, words, count);
+		error = launch_segment(array, number, repeat, first, words, count, &launched);
 		words += count;
 		n -= count;
 	}
-	tutti_store_relaxed(&array->resident, array->resident + array->pending.count - before);
+	tutti_store_relaxed(&array->resident, array->resident + launched);
 	return error;
 }
 
@@ -523,6 +526,7 @@ void cta_release(struct sm_array *array, struct cta *cta)
 	else
 		note_done(array, cta);
 	sm_give(&array->sm[cta->sm], array->limits, cta);
+	array->sm[cta->sm].completed++;
 	slot->resident--;
 	task_put(array, cta->task);
 	cta->used = false;

@@ -6,6 +6,7 @@
  *   sm_stop.c    KILL, reset, invalidation: whatever stops the engines
  *   resource.c   what a CTA takes of an SM
  *   sm_table.c   the table of SM states
+ *   sync.c       task states on their way to SMs
  *   energy.c     instruction classes, energy
  *   rasteriser.c CTA coordinates
  *   sm_tensor.c, wait.c  tensor requests; waves that wait for memory
@@ -75,6 +76,8 @@ struct sm {
 	uint32_t touched; /* atomic: the table of SM states may be stale */
 	uint32_t factor;  /* of its energy */
 	uint64_t ctas, waves; /* ever started */
+	uint64_t completed, states, throttles; /* states: without those sent to all */
+	uint32_t silent[SM_SLOTS / 32]; /* slots whose state it has not acknowledged, as it was told to */
 	uint64_t resource_energy;
 	uint64_t instructions[TUTTI_CLASSES]; /* atomic */
 	struct { uint64_t piece; uint32_t count[TUTTI_CLASSES]; } history[SM_HISTORY]; /* under energy_lock */
@@ -315,6 +318,12 @@ struct sm_array {
 	uint64_t serials;
 	uint32_t resident; /* atomic: read by any thread */
 	struct cta_list pending, faults;
+	/* sync.c */
+	struct cta_list unsynced;      /* wait for an SM to acknowledge their task's state */
+	uint32_t syncing[SM_SLOTS / 32], ack_asked[SM_SLOTS / 32], acked[SM_SLOTS / 32];
+	uint32_t silent;               /* bits set in the silent masks of all SMs */
+	uint64_t states;               /* sent to all SMs, ever */
+	bool sync_open, ack_ready;
 	struct wave_list asked;        /* requests told to the firmware */
 	struct wave_list requests;     /* not yet; under array->lock */
 	uint32_t requested;            /* atomic: there are some */
@@ -445,6 +454,19 @@ struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned numbe
 /** cta_release() - driving thread: @cta has ended, its resources are free, its completion is to be reported. */
 void cta_release(struct sm_array *array, struct cta *cta);
 void task_put(struct sm_array *array, struct task *task);
+
+/* sync.c */
+/** sync_send() - a state of @slot goes to the SMs of @mask (by position), NULL = all. */
+void sync_send(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *mask, unsigned words);
+/** sync_start() - @cta (or the CGA that it is the first of) may start, if its SM has acknowledged the state. */
+void sync_start(struct sm_array *array, struct cta *cta);
+/** sync_acknowledge() - SMs answer what they have been sent. */
+void sync_acknowledge(struct sm_array *array);
+/** sync_report() - events STATE. Return: false: the ring is full. */
+bool sync_report(struct sm_array *array, bool *any);
+/** sync_forget() - @slot is killed: nobody waits for its acknowledgement. */
+void sync_forget(struct sm_array *array, unsigned slot);
+void sync_empty(struct sm_array *array);
 
 /* throttle.c */
 /** throttle_most() - shared blocks one SM can be given. */

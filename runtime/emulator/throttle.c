@@ -44,6 +44,7 @@ static int set(struct sm_array *array, struct sm *sm, uint32_t blocks)
 	sm->shared_blocks = blocks ? blocks : array->limits->shared_blocks;
 	blocks_init(&sm->shared, sm->shared_blocks);
 	sm->touched = 1;
+	sm->throttles++;
 	return 0;
 }
 

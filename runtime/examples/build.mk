@@ -36,6 +36,7 @@ demo: examples $(OUT)/firmware/tutti-fw.bin
 	@echo "== conv"; $(EXAMPLES_OUT)/conv
 	@echo "== stencil"; $(EXAMPLES_OUT)/stencil
 	@echo "== gradient"; $(EXAMPLES_OUT)/gradient
+	@echo "== pipeline"; $(EXAMPLES_OUT)/pipeline
 	@echo "== reduce"; $(EXAMPLES_OUT)/reduce
 	@echo "== priorities"; $(EXAMPLES_OUT)/priorities
 	@echo "== kripke"; $(EXAMPLES_OUT)/kripke --small --check

@@ -40,6 +40,14 @@ static void load(struct bench_core *core)
 		       image->segment[s].file_bytes);
 }
 
+/* The firmware's first two instructions: gp. */
+static int enter(struct bench_core *core)
+{
+	const struct tutti_image *image = (void *)core->image;
+
+	return uc_emu_start(core->uc, image->entry, ~0ull, 0, 2) ? -EIO : 0;
+}
+
 static int start(struct bench_core *core)
 {
 	uc_hook hook;
@@ -49,7 +57,7 @@ static int start(struct bench_core *core)
 	    uc_mem_map_ptr(core->uc, BENCH_SCRATCH, BENCH_SCRATCH_BYTES, UC_PROT_ALL, core->scratch) ||
 	    uc_hook_add(core->uc, &hook, UC_HOOK_CODE, (void *)on_instruction, core, (uint64_t)1, (uint64_t)0))
 		return -EIO;
-	return 0;
+	return enter(core);
 }
 
 /* The host left it in card memory. */

@@ -103,7 +103,7 @@ static uint64_t message(const struct rig *rig)
 	for (; at < end; at += 1 + words) {
 		words = area->out[at] >> 24;
 		if (words == area->lake.words)
-			sum += 3 + (words == 1 || words == 5 ? 2 * words : 12 * ((words + 3) / 4));
+			sum += words == 1 || words == 5 ? 2 + 2 * words : 3 + 12 * ((words + 3) / 4);
 	}
 	return sum;
 }

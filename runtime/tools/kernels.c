@@ -20,6 +20,11 @@ TUTTI_KERNEL(tool_cga_8, struct tool_args, .cga = { 8, 1, 1 }, .cga_kind = TUTTI
 {
 }
 
+/* The same, but of another shape. */
+TUTTI_KERNEL(tool_cga_other, struct tool_args, .cga = { 16, 1, 1 }, .cga_kind = TUTTI_CGA_GPC, .scalar_blocks = 2)
+{
+}
+
 /* Stays where it was put until it is told to go. */
 TUTTI_KERNEL(tool_cga_hold, struct tool_args, .cga = { 11, 1, 1 }, .cga_kind = TUTTI_CGA_GPC)
 {

@@ -15,15 +15,17 @@ static void usage(void)
 {
 	puts("usage: tutti trace run [-o FILE] [--deterministic] [--topology FILE] -- PROGRAM [ARGUMENTS]\n"
 	     "       tutti trace list FILE\n"
+	     "       tutti trace json FILE\n"
 	     "       tutti trace svg FILE [-o PREFIX] [--placement N] [--from US] [--to US]\n\n"
 	     "run    PROGRAM with TUTTI_TRACE set: where its CTAs were placed and when they ran goes to FILE\n"
 	     "       (tutti.trace). PROGRAM may be the name of an example.\n"
 	     "list   the records, one a line\n"
+	     "json   the same for chrome://tracing and Perfetto, on the standard output\n"
 	     "svg    PREFIX-lake.svg: free slots of each SM and how a placement filled them, level by level;\n"
 	     "       PREFIX-time.svg: who was on which SM when (PREFIX: FILE without its ending)\n\n"
 	     "  --deterministic  the emulated card with a clock of its own: the same run gives the same trace\n"
 	     "  --placement N    the N-th placement, from 0 on; else the largest one\n"
-	     "  --from, --to     part of the time chart, µs after the first record");
+	     "  --from, --to     part of the time chart, µs after the first task came");
 }
 
 /* ---- run ---- */
@@ -121,6 +123,20 @@ static int list(int argc, char **argv)
 		printf("%llu records were dropped\n", (unsigned long long)model.head.lost);
 	trace_unload(&model);
 	return EXIT_WORKS;
+}
+
+static int json(int argc, char **argv)
+{
+	struct trace_model model;
+	int error;
+
+	if (argc != 2)
+		return tool_usage_error("trace json", "name one file");
+	if (load(&model, argv[1]))
+		return EXIT_FAILS;
+	error = trace_write_json(&model, stdout);
+	trace_unload(&model);
+	return error ? EXIT_FAILS : EXIT_WORKS;
 }
 
 /* ---- svg ---- */
@@ -247,7 +263,7 @@ int command_trace(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(int argc, char **argv);
-	} parts[] = { { "run", run }, { "list", list }, { "svg", svg } };
+	} parts[] = { { "run", run }, { "list", list }, { "json", json }, { "svg", svg } };
 
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
 		usage();
@@ -256,5 +272,5 @@ int command_trace(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < sizeof(parts) / sizeof(*parts); i++)
 		if (!strcmp(argv[1], parts[i].name))
 			return parts[i].run(argc - 1, argv + 1);
-	return tool_usage_error("trace", "run, list or svg?");
+	return tool_usage_error("trace", "run, list, json or svg?");
 }

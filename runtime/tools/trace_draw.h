@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: Pictures of traces */
+/** DOC: Traces as pictures and for other programs */
 #ifndef TUTTI_TOOL_TRACE_DRAW_H
 #define TUTTI_TOOL_TRACE_DRAW_H
 
@@ -11,5 +11,7 @@
 int trace_draw_lake(const struct trace_model *model, const struct trace_placement *placement, FILE *file);
 /** trace_draw_time() - who was on which SM from @from to @to µs after the start. 0 or -EIO. */
 int trace_draw_time(const struct trace_model *model, double from, double to, FILE *file);
+/** trace_write_json() - all of it for chrome://tracing and Perfetto. 0 or -EIO. */
+int trace_write_json(const struct trace_model *model, FILE *file);
 
 #endif

@@ -222,6 +222,24 @@ static int allocate(struct trace_model *model)
 	return model->tasks && model->ctas && model->placements ? 0 : -ENOMEM;
 }
 
+static void find_times(struct trace_model *model)
+{
+	bool found = false;
+
+	if (model->count)
+		model->first = model->last = model->records[0].time;
+	for (size_t i = 0; i < model->count; i++) {
+		const struct tutti_trace *r = &model->records[i];
+
+		if (r->kind == TUTTI_TRACE_STATE && !found) {
+			found = true;
+			model->first = r->time;
+		}
+		if (r->time > model->last)
+			model->last = r->time;
+	}
+}
+
 static int build(struct trace_model *model)
 {
 	struct replay *replay = calloc(1, sizeof(*replay));
@@ -235,10 +253,7 @@ static int build(struct trace_model *model)
 	for (size_t i = 0; i < model->count && !error; i++)
 		error = replay_record(replay, &model->records[i]);
 	free(replay);
-	if (model->count) {
-		model->first = model->records[0].time;
-		model->last = model->records[model->count - 1].time;
-	}
+	find_times(model);
 	return error;
 }
 
@@ -273,7 +288,7 @@ void trace_unload(struct trace_model *model)
 
 double trace_us(const struct trace_model *model, uint64_t time)
 {
-	return (double)(time - model->first) * 1e6 / (double)model->card.timer_hz;
+	return (double)(int64_t)(time - model->first) * 1e6 / (double)model->card.timer_hz;
 }
 
 unsigned trace_gpc(const struct trace_model *model, unsigned sm)

@@ -49,13 +49,13 @@ struct trace_model {
 	struct trace_cta *ctas;
 	struct trace_placement *placements;
 	uint32_t task_count, cta_count, placement_count;
-	uint64_t first, last; /* time */
+	uint64_t first, last; /* time of the first task, of the last record */
 };
 
 /** trace_load() - read a file. 0 or -errno: -EINVAL = it is no trace. */
 int trace_load(struct trace_model *model, const char *path);
 void trace_unload(struct trace_model *model);
-/** trace_us() - time since the first record, µs. */
+/** trace_us() - time since the first task's state, µs; what was before it is negative. */
 double trace_us(const struct trace_model *model, uint64_t time);
 /** trace_gpc() - GPC of an SM. */
 unsigned trace_gpc(const struct trace_model *model, unsigned sm);

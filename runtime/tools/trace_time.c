@@ -160,7 +160,7 @@ static void draw_time_axis(struct chart *chart)
 		svg_text(chart->file, time_x(chart, t), bottom + 14, 10, SVG_MIDDLE, SVG_INK, "%g", t);
 	}
 	svg_text(chart->file, LEFT + CHART_WIDTH / 2, bottom + 31, 12, SVG_MIDDLE, SVG_INK,
-		 "card time, µs after the first record (1 µs = %u cycles of the soft core)",
+		 "card time, µs after the first task came (1 µs = %u cycles of the soft core)",
 		 chart->model->card.soft_core_hz / 1000000);
 	svg_text_up(chart->file, 20, (TOP + bottom) / 2, 12, "SM");
 }
@@ -192,10 +192,10 @@ static double draw_queue(struct chart *chart, unsigned queue, double y)
 
 		if (task->queue != queue)
 			continue;
-		if (task->group)
-			grouped++, groups += task->ctas / task->group;
-		else
-			plain++, ctas += task->taken;
+		grouped += task->group != 0;
+		groups += task->group ? task->ctas / task->group : 0;
+		plain += !task->group;
+		ctas += task->group ? 0 : task->taken;
 	}
 	if (!plain && !grouped)
 		return y;

@@ -28,7 +28,7 @@ struct defect {
 #define VA_END (1ull << 47)
 
 static const struct defect defects[] = {
-	D(QUERY, query, what, DRM_TUTTI_QUERY_SM_STATES + 1, EINVAL, "unknown"),
+	D(QUERY, query, what, DRM_TUTTI_QUERY_OCCUPANCY + 1, EINVAL, "unknown"),
 	D(QUERY, query, what, ~0u, EINVAL, "unknown"),
 	D(QUERY, query, pointer, 0, EFAULT, "null"),
 	D(QUERY, query, pointer, 0xffff888000000000ull, EFAULT, "kernel address"),

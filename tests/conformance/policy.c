@@ -231,11 +231,43 @@ static bool part(struct rig *rig)
 	return true;
 }
 
+/* How much of a kernel the card holds: whoever may ask; nonsense is refused, short memory as well. */
+static bool occupancy(struct rig *rig)
+{
+	struct tutti_msg_occupancy ask = {.waves = 1, .cga = {{2, 1, 1, TUTTI_CGA_GPC}}};
+	struct drm_tutti_occupancy answer = {0};
+	struct tutti_discovery known;
+	uint32_t size = sizeof(answer), ctas;
+
+	CHECK(rig_open(rig) && discovery(rig, &known));
+	memcpy(answer.ask, &ask, sizeof(ask));
+	EXPECT(0, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, &answer, &size));
+	EXPECT((long)sizeof(answer), size);
+	CHECK(answer.ctas && answer.sms && answer.sms <= known.sms && answer.cgas);
+	CHECK(answer.cgas <= (uint64_t)answer.ctas * answer.sms / 2);
+	ctas = answer.ctas;
+	ask.cga[0].kind = TUTTI_CGA_NONE;
+	memcpy(answer.ask, &ask, sizeof(ask));
+	EXPECT(0, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, &answer, &size));
+	EXPECT((long)(ctas * answer.sms), (long)answer.cgas);
+	size = sizeof(answer) - 1;
+	EXPECT(EINVAL, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, &answer, &size));
+	size = sizeof(answer);
+	EXPECT(EFAULT, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, NULL, &size));
+	ask.waves = 0;
+	memcpy(answer.ask, &ask, sizeof(ask));
+	EXPECT(EINVAL, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, &answer, &size));
+	memset(answer.ask, 0xff, sizeof(answer.ask));
+	EXPECT(EINVAL, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, &answer, &size));
+	return true;
+}
+
 void policy_group(void)
 {
 	static const struct subtest tests[] = {
 		{"SYS-41 RES-15: policies are set and asked for, by whoever", set_and_ask},
 		{"SYS-41: policies and values there are not", unknown},
+		{"SYS-41 CGA-29: occupancy is asked for, by whoever", occupancy},
 		{"SYS-27 SYS-41: nobody sets a policy, switches SMs or sees what they do", nobody},
 		{"SYS-28 SYS-41: policies are as at boot after a reset", as_at_boot},
 		{"SYS-41 CGA-22: SMs that are off get no work, and their states say so", enable},

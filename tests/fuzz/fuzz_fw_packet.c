@@ -206,7 +206,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 			if (!table)
 				check(!memcmp(&state, &want[i], sizeof(state)) && launch.groups == groups[i]);
 		}
-		check(condensed_same(queue, &packet, block));
+		check(!expand(&packet, block) && condensed_same(queue, &packet, block));
 	}
 	return 0;
 }

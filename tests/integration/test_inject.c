@@ -143,6 +143,42 @@ static void stuck_sm(void **state)
 	alive(&hasty);
 }
 
+/* An SM that does not acknowledge the state of a task: its CTAs wait, everybody else goes on, and nothing is lost. */
+static void silent_sm(void **state)
+{
+	uint64_t *counts = raw_new(&space, 4096);
+	struct tutti_signal *signal = raw_signal(&space, 1);
+	union tutti_packet p = raw_dispatch(raw, RAW_COUNT, 72, 1, raw_args(&space, counts, 0, 0), signal);
+	struct tutti_message create;
+	struct raw_queue hasty;
+	struct tutti_fault fault;
+	unsigned i, ran = 0;
+
+	inject(TUTTI_INJECT_SILENT_SM, 2);
+	raw_submit(&queue, &p);
+	raw_run(raw, 100);
+	for (i = 0; i < 72; i++)
+		ran += counts[i] == 1;
+	assert_int_equal(ran, 60); /* all but those of SM 2 */
+	assert_int_equal(signal->value, 1);
+	inject(TUTTI_INJECT_SILENT_SM, ~0ull);
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
+	for (i = 0; i < 72; i++)
+		assert_int_equal(counts[i], 1);
+	/* for ever: the queue's patience ends, its task goes, the SM is as good as before */
+	create = raw_queue_message(&space, &hasty, 5, 0, 6);
+	create.queue.timeout_ms = 60;
+	assert_int_equal(raw_call(raw, &create).status, 0);
+	inject(TUTTI_INJECT_SILENT_SM, 2);
+	raw_submit(&hasty, &p);
+	fault = raw_fault(&hasty, TUTTI_ERROR_TIMEOUT, 0);
+	assert_int_equal(fault.queue, 5);
+	inject(TUTTI_INJECT_SILENT_SM, ~0ull);
+	alive(&other);
+	raw_reset_queue(&hasty);
+	alive(&hasty);
+}
+
 static void kernel_trap(void **state)
 {
 	uint64_t *sum = raw_small(&space);
@@ -274,6 +310,7 @@ int main(void)
 		T("SYS-15: lost interrupt", lost_interrupt),
 		T("SYS-15, PKT-07: torn packet fetch", torn_fetch),
 		T("SYS-15: stuck SM", stuck_sm),
+		T("SYS-15, TSK-05: an SM that does not acknowledge task states", silent_sm),
 		T("SYS-15: trapping kernel", kernel_trap),
 		T("SYS-15: page fault", page_fault),
 		T("SYS-15: memory error", memory_error),

@@ -4,6 +4,7 @@
 
 #include "kernels/task.h"
 #include "rig.h"
+#include "tutti/policy.h"
 #include "tutti/task.h"
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
@@ -108,6 +109,38 @@ static void defaults_and_counters(void **unused)
 	/* once more with the same description */
 	rig_wait(rig, start(rig->queue, "note", 300, log_args(300, NULL), t));
 	assert_true(counter(TUTTI_COUNTER_STATE_SYNCS) >= 2);
+	end();
+}
+
+/* What each SM has counted adds up to what the card has. */
+static void counters_of_sms(void **unused)
+{
+	enum { SMS = 6 };
+	struct tutti_sm_state sm[SMS];
+	uint64_t ctas = 0, completed = 0, before;
+	struct args_log *a;
+	uint32_t on[SMS] = { 0 };
+	unsigned i;
+
+	begin("gpc 4 2\n");
+	before = counter(TUTTI_COUNTER_STATE_SYNCS);
+	a = log_args(300, NULL);
+	rig_wait(rig, start(rig->queue, "note", 300, a, NULL));
+	for (i = 0; i < 300; i++)
+		on[a->sm_of[i]]++;
+	assert_int_equal(tutti_device_sm_states(rig->device, 0, SMS, sm), 0);
+	for (i = 0; i < SMS; i++) {
+		assert_int_equal(sm[i].ctas, on[i]);
+		assert_int_equal(sm[i].completed, on[i]);
+		assert_int_equal(sm[i].states, counter(TUTTI_COUNTER_STATE_SYNCS) - before);
+		assert_int_equal(sm[i].task_assign | sm[i].state_sync, 0);
+		assert_true(sm[i].cta_launch);
+		assert_int_equal(sm[i].throttles, 0);
+		ctas += sm[i].ctas;
+		completed += sm[i].completed;
+	}
+	assert_int_equal(ctas, counter(TUTTI_COUNTER_CTAS_ISSUED));
+	assert_int_equal(completed, counter(TUTTI_COUNTER_CTAS_COMPLETED));
 	end();
 }
 
@@ -344,6 +377,7 @@ static void throttle(void **unused)
 	struct tutti_task *t;
 	struct args_log *a, *b;
 	tutti_signal_t before, after;
+	struct tutti_sm_state sm;
 	uint32_t most;
 
 	begin("gpc 4\n");
@@ -364,6 +398,8 @@ static void throttle(void **unused)
 	ran_once(a, 6);
 	assert_true(*a->most <= 2);
 	assert_int_equal(counter(TUTTI_COUNTER_THROTTLE_SWITCHES), 2);
+	assert_int_equal(tutti_device_sm_states(rig->device, 0, 1, &sm), 0);
+	assert_int_equal(sm.throttles, 2);
 	/* without the flag it is too large for any SM */
 	launch.signal = rig_signal(rig, 1);
 	assert_int_equal(tutti_dispatch(rig->queue, &launch), 0);
@@ -496,6 +532,41 @@ static void items_from_kernels(void **unused)
 	tutti_work_close(work);
 	rig_wait(rig, consumed);
 	each_once(a, 64 * 25);
+	end();
+}
+
+/* A number that is taken counts, though its item comes later: whoever got it waits for the item. */
+static void items_late(void **unused)
+{
+	const uint64_t later = 7, now = 8;
+	struct tutti_work *work;
+	struct tutti_work_queue *shared;
+	struct args_items *a;
+	struct tutti_task *t;
+	tutti_signal_t consumed;
+	uint64_t *slot;
+	unsigned i;
+
+	begin("gpc 1\n");
+	work = work_queue(16);
+	shared = tutti_work_queue(work);
+	t = task(&(struct tutti_task_attributes){ .work = work, .coalesce_min = 2 });
+	a = items_args(16, t);
+	consumed = start(rig->queue, "consume", 1, a, t);
+	slot = (uint64_t *)(uintptr_t)shared->base;
+	shared->write_index = 1;
+	assert_int_equal(tutti_work_try_push(work, &now), 0);
+	for (i = 0; i < 100; i++)
+		tutti_signal_wait(rig->device, consumed, TUTTI_EQ, 0, 100000, NULL);
+	assert_int_equal(*a->ctas, 1); /* it has both */
+	assert_int_equal(*a->items, 0);
+	memcpy(slot + 1, &later, sizeof(later));
+	tutti_store_release(slot, 1);
+	tutti_work_close(work);
+	rig_wait(rig, consumed);
+	assert_int_equal(*a->items, 2);
+	assert_int_equal(a->seen[later], 1);
+	assert_int_equal(a->seen[now], 1);
 	end();
 }
 
@@ -711,6 +782,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T("TSK-01 TSK-16: defaults, counters of a task", defaults_and_counters),
+		T("TSK-16, TSK-05: counters of SMs", counters_of_sms),
 		T("TSK-01: every bad field is refused and named", bad_metadata),
 		T("TSK-01 PKT-22: metadata in recordings", in_recordings),
 		T("TSK-08: a sequence task", sequence),
@@ -722,6 +794,7 @@ int main(void)
 		T("TSK-10: items from the host, many more than fit", items_from_the_host),
 		T("TSK-10 TSK-16: coalescing timeout", coalescing),
 		T("TSK-10: items from kernels, back pressure", items_from_kernels),
+		T("TSK-10: an item that is late is waited for", items_late),
 		T("TSK-10 TSK-03: idle queue tasks give way", idle_queue_tasks),
 		T("TSK-11: children, waited for", children),
 		T("TSK-11: no room for children", no_room_for_children),

@@ -117,6 +117,18 @@ readme_works() {
 		{ cat "$work/said"; return 1; }
 }
 
+traces() {
+	"$out/tutti" trace run -o "$work/t" --deterministic -- vector_add && "$out/tutti" trace list "$work/t" >"$work/t.list" &&
+		"$out/tutti" trace json "$work/t" >"$work/t.json" || return 1
+	local kind
+	for kind in doorbell fetch state place cta run cta_done complete; do
+		grep -q " $kind " "$work/t.list" || { echo "no record of kind $kind"; return 1; }
+	done
+	perl -MJSON::PP -0777 -ne '
+		my $e = decode_json($_)->{traceEvents}; my %n; $n{$_->{ph}}++ for @$e; my %k; $k{$_->{name}}++ for @$e;
+		exit !($n{X} && $n{i} && $k{doorbell} && $k{fetch} && $k{place} && $k{complete})' "$work/t.json"
+}
+
 kripke_modes() { # the three modes print the same particle counts
 	local mode
 	for mode in plain reference condensed; do
@@ -138,6 +150,7 @@ ok "SYS-07: tuttic fails on bad source and leaves nothing" bad_kernel_source
 ok "SYS-03, SYS-42: tutti info" says 'SM' "$out/tutti" info
 ok "SYS-42: tutti validate" "$out/tutti" validate
 ok "SYS-07: tutti run lists kernels" "$out/tutti" run "$work/twice.tco" --list
+ok "CGA-30, SYS-46: tutti trace run, list, json of an example" traces
 ok "SYS-42: unknown command: exit status 2" fails 2 "$out/tutti" nonsense
 ok "SYS-42: a missing file: not 0" says '[12]' sh -c "$out/tutti run $work/none.tco >/dev/null 2>&1; echo \$?"
 ok "SYS-42: an unknown device is refused" says '[12]' sh -c "TUTTI_DEVICE=teapot $out/tutti info >/dev/null 2>&1; echo \$?"

@@ -191,6 +191,7 @@ static void condensed_random(void)
 		p.condensed.num_kernels = (uint8_t)(n + !target_roll(50));
 		code = (unsigned)condensed_expand(&queue, &p, &block);
 		check_word(code);
+		CHECK((unsigned)condensed_expand(&queue, &p, &block) == code);
 		CHECK(condensed_same(&queue, &p, &block) == !code);
 		if (code)
 			continue;

@@ -34,7 +34,7 @@ enum { OP_COMMANDS = 1, OP_TIMER, OP_ILLEGAL, OP_SPIN, OP_LOAD, OP_STORE, OP_BRE
 
 struct sm_array {
 	unsigned states, launches, kills, resets, invalidates;
-	unsigned slot, flags, words;
+	unsigned slot, flags, state_flags, words;
 	struct tutti_task_state state;
 	int refuse;
 };
@@ -57,6 +57,7 @@ void sm_array_state(struct sm_array *array, unsigned slot, unsigned flags, const
 {
 	array->states++;
 	array->slot = slot;
+	array->state_flags = flags;
 	array->state = *state;
 }
 int sm_array_launch(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n)
@@ -78,6 +79,9 @@ void sm_array_mode(struct sm_array *array, unsigned mode)
 {
 }
 void sm_array_table(struct sm_array *array, struct tutti_sm_state *table)
+{
+}
+void sm_array_sync(struct sm_array *array, struct tutti_sm_state *table)
 {
 }
 void sm_array_reply(struct sm_array *array, unsigned sm, unsigned wave, uint64_t value)

@@ -36,6 +36,7 @@ static struct tutti_tmd tmd[TASKS];
 static struct tutti_kernel_descriptor descriptor;
 static struct job job[TASKS];
 static unsigned jobs;
+static unsigned queue_priority[QUEUES]; /* for the next begin(), 0 = 5 */
 static int slot_job[CARD_SLOTS];
 static bool slot_split[CARD_SLOTS];
 /* CTAs in the order of their launch */
@@ -168,7 +169,8 @@ static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
 		struct tutti_message c = { .type = TUTTI_MSG_QUEUE_CREATE,
 					   .queue = { .queue = (uint16_t)q, .asid = ASID, .flags = TUTTI_QUEUE_EXTENDED,
 						      .ring = RING_AT + q * sizeof(ring[0]), .read_index = 0x20000000ull + q * 64,
-						      .size_log2 = 6, .priority = 5 } };
+						      .size_log2 = 6,
+						      .priority = (uint8_t)(queue_priority[q] ? queue_priority[q] : 5) } };
 
 		for (unsigned i = 0; i < RING; i++)
 			ring[q][i].dispatch.header = TUTTI_PACKET_INVALID;

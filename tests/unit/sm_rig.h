@@ -42,13 +42,16 @@ struct tutti_card {
 	uint64_t counter[TUTTI_COUNTERS];
 	uint64_t print_va;
 	uint64_t virtual_time;
-	uint64_t traps, stuck; /* injected */
+	uint64_t traps, stuck, silent; /* injected */
 	uint64_t translations;
 	unsigned done[256];    /* CTAs reported per slot */
 	unsigned killed[256];
 	struct tutti_event fault, cga_fault, request;
 	unsigned faults, cga_faults, requests;
 	bool full; /* the event ring takes nothing */
+	uint32_t trace_kinds;
+	struct tutti_trace trace[1024]; /* newest records, by number */
+	unsigned traces;
 	useconds_t slow_start_us; /* before the next CTA's first wave */
 };
 
@@ -58,6 +61,12 @@ void card_count(struct tutti_card *card, enum tutti_counter counter, uint64_t n)
 {
 	__atomic_fetch_add(&card->counter[counter], n, __ATOMIC_RELAXED);
 }
+void card_trace_record(struct tutti_card *card, const struct tutti_trace *record)
+{
+	if (card->trace_kinds >> record->kind & 1)
+		card->trace[card->traces++ % 1024] = *record;
+}
+const uint32_t *card_trace_kinds(const struct tutti_card *card) { return &card->trace_kinds; }
 void card_trace(struct tutti_card *card, unsigned kind, unsigned queue, unsigned sm, unsigned slot, uint64_t packet,
 		uint32_t cta, uint32_t value)
 {
@@ -66,13 +75,8 @@ void card_trace(struct tutti_card *card, unsigned kind, unsigned queue, unsigned
 	card->slow_start_us = 0;
 	if (us)
 		usleep(us);
-}
-void card_trace_record(struct tutti_card *card, const struct tutti_trace *record) { }
-const uint32_t *card_trace_kinds(const struct tutti_card *card)
-{
-	static const uint32_t none;
-
-	return &none;
+	card_trace_record(card, &(struct tutti_trace){.kind = (uint16_t)kind, .queue = (uint16_t)queue, .sm = (uint16_t)sm,
+						      .slot = (uint16_t)slot, .packet = packet, .cta = cta, .value = value});
 }
 uint64_t card_time(struct tutti_card *card)
 {
@@ -102,8 +106,8 @@ bool inject_take(struct tutti_card *card, enum tutti_card_fault fault)
 }
 bool inject_armed(struct tutti_card *card, enum tutti_card_fault fault, uint64_t *arg)
 {
-	*arg = card->stuck - 1;
-	return fault == TUTTI_INJECT_STUCK_SM && card->stuck;
+	*arg = (fault == TUTTI_INJECT_STUCK_SM ? card->stuck : card->silent) - 1;
+	return fault == TUTTI_INJECT_STUCK_SM ? card->stuck : fault == TUTTI_INJECT_SILENT_SM && card->silent;
 }
 
 static struct map *rig_find(struct tutti_card *card, uint32_t asid, uint64_t va)

@@ -155,7 +155,7 @@ static void test_launch(void **state)
 	assert_int_equal(sms.launches, 1);
 	assert_int_equal(sms.slot, 9);
 	assert_int_equal(sms.words, 2);
-	assert_int_equal(event_of(TUTTI_EVENT_STATE)[0], TUTTI_EVENT_STATE | 9 << 8);
+	assert_int_equal(sms.state_flags, TUTTI_STATE_ACK); /* it is the SMs that acknowledge */
 	sms.refuse = -22;
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3, 9), 1, 1);
 	assert_int_equal(status->state, TUTTI_STATE_CRASHED);

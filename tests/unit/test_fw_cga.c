@@ -246,6 +246,8 @@ static void one_level(unsigned kind)
 		if (!shaped(&cga, mode, level))
 			continue;
 		launched += compare(&cga, 1 + roll(4));
+		if (!roll(3))
+			domain_idle(capacity); /* another kernel has come: the rows are made anew */
 		launched += compare(&cga, 1 + roll(30));
 		launched += compare(&cga, 10);
 	}
@@ -380,9 +382,77 @@ static void topologies(void **unused)
 		}
 }
 
+/* While only CGAs of one shape are resident the rows lead, whoever made them anew meanwhile; CTAs of others end that. */
+static void who_leads(void **unused)
+{
+	static const unsigned sms[] = { 16, 18 };
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = { { 11, 1, 1, TUTTI_CGA_GPC } };
+	struct cga cga;
+
+	boot(2, sms, 8);
+	assert_true(shaped(&cga, 0, level));
+	assert_int_equal(compare(&cga, 3), 3);
+	assert_false(shapes.ahead); /* compare() looks into the lake */
+	domain_sync(shape);
+	assert_true(shapes.ahead);
+	domain_idle(capacity);
+	assert_false(shapes.ahead);
+	domain_sync(shape);
+	assert_true(shapes.ahead);
+	assert_int_equal(compare(&cga, 5), 5);
+	load(3, 1);
+	domain_sync(shape);
+	assert_false(shapes.ahead);
+	assert_int_equal(compare(&cga, 2), 2);
+}
+
+/* Rows of an affinity mask are not the truth: they never lead, even on an empty card. */
+static void masked(void **unused)
+{
+	static const unsigned sms[] = { 16, 16 };
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = { { 4, 1, 1, TUTTI_CGA_GPC } };
+	const uint32_t mask[LAKE_WORDS] = { 0x00ff0000u };
+	struct cga cga;
+	unsigned sm;
+
+	boot(2, sms, 4);
+	assert_true(shaped(&cga, 0, level));
+	session_bind(&cga, task);
+	domain_sync_masked(shape, mask);
+	assert_int_equal(session_run(task, &cga, 100 * 4), 8 * 4);
+	assert_int_equal(session_end(), SESSION_FULL);
+	assert_false(shapes.ahead);
+	domain_settle();
+	for (sm = 0; sm < 32; sm++)
+		assert_int_equal(lake_level(&shape->lake, sm), mask[0] >> sm & 1 ? 0 : 4);
+}
+
+/* SMs that are held for a CGA are shown to its task only. */
+static void held_back(void **unused)
+{
+	static const unsigned sms[] = { 16, 16 };
+	const uint32_t mask[LAKE_WORDS] = { 0x0000ffffu };
+
+	boot(2, sms, 4);
+	domain_sync(shape);
+	shape_hold(mask);
+	for (unsigned i = 0; i < 2; i++) {
+		domain_sync(shape);
+		assert_true(domains.gpc[0].top < domains.gpc[0].row);
+		assert_int_equal(domains.gpc[1].top - domains.gpc[1].row, 3);
+		shape_hold_lift(true);
+		domain_sync(shape);
+		assert_int_equal(domains.gpc[0].top - domains.gpc[0].row, 3);
+		shape_hold_lift(false);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		RIG_TEST("CGA-14", who_leads),
+		RIG_TEST("CGA-14 TSK-04", masked),
+		RIG_TEST("CGA-05", held_back),
 		RIG_TEST("CGA-09 CGA-10 CGA-11 CGA-14", gpc_cgas),
 		RIG_TEST("CGA-09 CGA-10 CGA-11", cpc_cgas),
 		RIG_TEST("CGA-01 CGA-09 CGA-10", wide_cgas),

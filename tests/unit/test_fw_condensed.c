@@ -205,6 +205,8 @@ static void expand_and_compare(bool good)
 	}
 	assert_int_equal(block->release, widest); /* PKT-17 */
 	assert_true(record <= block->record + BLOCK_WORDS);
+	/* a packet that comes a second time is kept */
+	assert_int_equal(condensed_expand(queue, &packet, block), 0);
 	assert_true(condensed_same(queue, &packet, block));
 }
 

@@ -3,6 +3,7 @@
  * Who gets the next CTA: the firmware between packets with metadata and a card of one SM, against a slow model of the
  * lists, the table and the rounds (TSK-02 .. TSK-04, TSK-08, TSK-09, RES-01, RES-02, RES-04, RES-06).
  */
+#include "../../firmware/tmd.h"
 #include "fw_tasks.h"
 
 /* ---- the model: lists, a table in age order, one CTA at a time ---- */
@@ -348,6 +349,101 @@ static void windows(void **unused)
 	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CLASS, 11u << 8, 0), -TUTTI_EINVAL);
 }
 
+static unsigned accepted(void)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < FW_TMDS; i++)
+		n += tmds[i].stage == TMD_TASK;
+	return n;
+}
+
+/* Far more tasks with metadata than the firmware keeps: the others wait in their rings, in order, and none is lost. */
+static void more_than_records(void **unused)
+{
+	unsigned last[QUEUES] = { 0 }, i, n, most = 0;
+
+	for (n = 0; n < 20; n++) {
+		begin(300 + n, n % 2 ? 32 : 3, 1 + n % 3, n % 4 ? 1 : 0);
+		for (i = 0; i < 90; i++) {
+			submit(&(struct job){ .queue = i % QUEUES, .priority = 1 + roll(10), .groups = 1 + roll(3) });
+			most = accepted() > most ? accepted() : most;
+		}
+		assert_true(accepted() < 90);
+		while (live())
+			end_any();
+		for (i = 0; i < 90; i++) {
+			assert_int_equal(job[i].issued, job[i].groups);
+			assert_int_equal(tmd[i].completed, job[i].groups);
+		}
+		assert_int_equal(accepted(), 0);
+	}
+	assert_in_range(most, FW_TMDS / 2, FW_TMDS - 1); /* some are kept for who comes first */
+	/* in each queue, of one priority, in ring order */
+	begin(400, 32, 1, 1);
+	for (i = 0; i < 90; i++)
+		submit(&(struct job){ .queue = i % QUEUES, .priority = 4, .groups = 1 });
+	while (live())
+		end_any();
+	for (i = 0; i < launches; i++) {
+		assert_true(!last[job[launched[i]].queue] || launched[i] == last[job[launched[i]].queue] + QUEUES);
+		last[job[launched[i]].queue] = launched[i];
+	}
+}
+
+/* All records that low priorities can have are taken: a high one is accepted at once, gets a slot and goes next. */
+static void records_for_high_priorities(void **unused)
+{
+	unsigned i, n;
+
+	for (i = 0; i < QUEUES; i++)
+		queue_priority[i] = i == 5 ? 1 : 9;
+	begin(5, 32, 2, 1);
+	for (i = 0; i < 60; i++)
+		submit(&(struct job){ .queue = i % 5, .priority = 9, .groups = 40 });
+	n = jobs;
+	submit(&(struct job){ .queue = 5, .priority = 1, .groups = 3 });
+	for (i = 0; i < 3; i++) {
+		end_any();
+		assert_int_equal(launched[launches - 1], n);
+	}
+	while (live())
+		end_any();
+	memset(queue_priority, 0, sizeof(queue_priority));
+}
+
+/* A CTA that needs the whole SM, beside small ones that never end to come and go: it starts all the same, soon. */
+static void starved(unsigned small, unsigned large, bool plain, uint32_t fair)
+{
+	unsigned i;
+
+	begin(small, 32, 32, fair);
+	submit(&(struct job){ .queue = 0, .priority = small, .groups = 5000 });
+	submit(&(struct job){ .queue = 1, .priority = large, .groups = 3, .waves = 32, .plain = plain });
+	assert_int_equal(job[0].running, 32);
+	for (i = 0; !job[1].issued; i++) {
+		assert_true(i < 150);
+		end_any();
+	}
+	/* and it costs the others no more than that: they fill the SM again */
+	assert_int_equal(job[0].running, 0);
+	while (live())
+		end_any();
+	assert_int_equal(job[0].issued, 5000);
+}
+
+static void nobody_starves(void **unused)
+{
+	uint32_t fair;
+
+	for (fair = 0; fair < 3; fair++) {
+		starved(6, 5, false, fair);
+		starved(5, 5, false, fair);
+		starved(5, 5, true, fair);
+		starved(10, 1, false, fair);
+	}
+}
+
 /* Two requests before all is quiet: both are answered. */
 static void two_suspends(void **unused)
 {
@@ -371,6 +467,9 @@ int main(void)
 		RIG_TEST("TSK-09", turns),
 		RIG_TEST("RES-04", fairness),
 		RIG_TEST("RES-06", windows),
+		RIG_TEST("TSK-01 TSK-02 RES-02", more_than_records),
+		RIG_TEST("TSK-02 TSK-03", records_for_high_priorities),
+		RIG_TEST("RES-01 RES-06", nobody_starves),
 		RIG_TEST("SYS-08", two_suspends),
 	};
 

@@ -22,9 +22,9 @@ debug-kernel-check: vm-build
 vm-bench: vm-build
 	@OUT=$(OUT) VM_ONLY=60 tests/vm/run check $(KERNEL)
 
-# REL-05, REL-06 in full: a thousand kills, as many removals.
+# REL-05 in full: a thousand kills, 10^5 openings, 10^6 buffers. VM_SUBTESTS=REL-06 removes the card a thousand times.
 vm-storm: vm-build
-	@OUT=$(OUT) VM_ONLY=35 VM_SUBTESTS=$${VM_SUBTESTS:-again} VM_ROUNDS=$${VM_ROUNDS:-1000} VM_TEST_TIMEOUT=3600 \
+	@OUT=$(OUT) VM_ONLY=35 VM_SUBTESTS=$${VM_SUBTESTS:-REL-05} VM_ROUNDS=$${VM_ROUNDS:-1000} VM_TEST_TIMEOUT=3600 \
 		VM_TIMEOUT=4000 tests/vm/run check $(KERNEL)
 
 # ioctl fuzzing for longer, under the kernel that sees most unless KERNEL says another: FUZZ_SECONDS, VM_FUZZ_SEED.

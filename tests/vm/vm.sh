@@ -28,7 +28,8 @@ check() { # NAME COMMAND...
 	shift
 	if "$@"; then ok "$name"; else not_ok "$name"; fi
 }
-# Results of a program that prints KTAP itself are taken over as they are, with new numbers.
+# Results of a program that prints KTAP itself are taken over as they are, with new numbers; on the console, too, so that
+# one sees how far it is and which subtest a report of the kernel belongs to.
 take() { # lines on stdin
 	local line
 	while read -r line; do
@@ -37,7 +38,17 @@ take() { # lines on stdin
 		"not ok "*) not_ok "${line#* - }" ;;
 		*) echo "# $line" ;;
 		esac
+		echo "progress: $line" >/dev/kmsg
 	done
+}
+take_from() { # PROGRAM ARGUMENT...: while it runs; its exit status
+	local program
+	rm -f /tmp/lines
+	mkfifo /tmp/lines
+	"$@" >/tmp/lines &
+	program=$!
+	take </tmp/lines
+	wait $program
 }
 
 soon() { # SECONDS COMMAND...: true within so long

@@ -12,8 +12,7 @@ only=$(vm_option subtests)
 check "the module loads" insmod /lib/modules/tutti.ko
 check "it binds by driver_override" card_bind tutti
 check "debugfs" test -n "$(find /sys/kernel/debug -name tutti_status)"
-/programs/tutti-conformance --pci "$(card_address)" --inject inject --only "$only" --rounds "$(vm_option rounds)" >/tmp/conformance
-take </tmp/conformance
+take_from /programs/tutti-conformance --pci "$(card_address)" --inject inject --only "$only" --rounds "$(vm_option rounds)"
 check "it unbinds" card_unbind
 check "the module unloads" rmmod tutti
 echo "1..$vm_number"

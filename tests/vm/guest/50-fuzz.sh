@@ -11,8 +11,7 @@ seconds=$(vm_option fuzz)
 seed=$(vm_option seed)
 check "the module loads" insmod /lib/modules/tutti.ko
 check "it binds by driver_override" card_bind tutti
-/programs/tutti-fuzz --seconds "${seconds:-10}" ${seed:+--seed "$seed"} --pci "$(card_address)" --inject inject >/tmp/fuzz
-take </tmp/fuzz
+take_from /programs/tutti-fuzz --seconds "${seconds:-10}" ${seed:+--seed "$seed"} --pci "$(card_address)" --inject inject
 check "it unbinds" card_unbind
 check "the module unloads" rmmod tutti
 echo "1..$vm_number"

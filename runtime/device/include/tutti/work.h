@@ -46,10 +46,17 @@ static inline uint64_t *tutti_work_slot(const struct tutti_work_queue *queue, ui
 	return (uint64_t *)(uintptr_t)(queue->base + (number & (queue->items - 1)) * queue->item_bytes);
 }
 
-/** tutti_work_item() - item @i of those given to this CTA; the bytes behind its first 8 are the writer's. */
+/**
+ * tutti_work_item() - item @i of those given to this CTA; the bytes behind its first 8 are the writer's.
+ * A number is given out when it is taken, which is before the item is written: that is waited for.
+ */
 static inline void *tutti_work_item(const struct tutti_work_queue *queue, uint32_t i)
 {
-	return tutti_work_slot(queue, tutti_work_first() + i) + 1;
+	uint64_t number = tutti_work_first() + i, *slot = tutti_work_slot(queue, number);
+
+	while (tutti_load_acquire(slot) != number + 1)
+		tutti_yield();
+	return slot + 1;
 }
 
 /** tutti_work_done() - item @i has been read: its slot may be written again. */

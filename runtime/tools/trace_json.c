@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chrome's trace event format, which chrome://tracing and Perfetto show (spec SYS-46): a process for each GPC, a thread
+ * for each place of an SM, and one process for what the card does on the way there.
+ */
+#include <errno.h>
+
+#include "trace_draw.h"
+
+#define LANES 64u     /* threads of an SM */
+#define CARD_PID 1000u /* process of what happens on no SM */
+
+static void put_names(const struct trace_model *model, FILE *file)
+{
+	fprintf(file, "{\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,\"args\":{\"name\":\"card\"}}", CARD_PID);
+	for (unsigned g = 0; g < model->card.gpcs; g++)
+		fprintf(file, ",\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,\"args\":{\"name\":\"GPC %u\"}}", g, g);
+	for (unsigned sm = 0; sm < model->card.sms; sm++)
+		fprintf(file, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"SM %u\"}}",
+			trace_gpc(model, sm), sm * LANES, sm);
+}
+
+static void put_cta(const struct trace_model *model, const struct trace_cta *cta, FILE *file)
+{
+	const struct trace_task *task = &model->tasks[cta->task];
+	double begin = trace_us(model, cta->run == TRACE_NEVER ? cta->taken : cta->run);
+	double end = trace_us(model, cta->done == TRACE_NEVER ? model->last : cta->done);
+
+	fprintf(file, ",\n{\"name\":\"queue %u packet %llu\",\"cat\":\"run\",\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,"
+		"\"args\":{\"cta\":%u,\"taken\":%.3f", task->queue, (unsigned long long)task->packet, trace_gpc(model, cta->sm),
+		cta->sm * LANES + cta->lane % LANES, begin, end > begin ? end - begin : 0, cta->number, trace_us(model, cta->taken));
+	if (cta->group)
+		fprintf(file, ",\"cga\":%u", cta->group - 1);
+	fprintf(file, "}}");
+}
+
+/* What happens at one moment and is not a CTA's. */
+static void put_moment(const struct trace_model *model, const struct tutti_trace *r, FILE *file)
+{
+	switch (r->kind) {
+	case TUTTI_TRACE_DOORBELL: case TUTTI_TRACE_FETCH: case TUTTI_TRACE_EXPAND: case TUTTI_TRACE_STATE:
+	case TUTTI_TRACE_PLACE: case TUTTI_TRACE_COMPLETE: case TUTTI_TRACE_FAULT:
+		break;
+	default:
+		return;
+	}
+	fprintf(file, ",\n{\"name\":\"%s\",\"cat\":\"card\",\"ph\":\"i\",\"s\":\"t\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"args\":{",
+		tutti_trace_name(r->kind), CARD_PID, r->kind, trace_us(model, r->time));
+	if (r->queue != 0xffff)
+		fprintf(file, "\"queue\":%u,", r->queue);
+	if (r->kind == TUTTI_TRACE_PLACE || r->kind == TUTTI_TRACE_STATE)
+		fprintf(file, "\"packet\":%llu,\"ctas\":%u}}", (unsigned long long)r->packet, r->cta);
+	else
+		fprintf(file, "\"value\":%u}}", r->value);
+}
+
+int trace_write_json(const struct trace_model *model, FILE *file)
+{
+	put_names(model, file);
+	for (uint32_t i = 0; i < model->cta_count; i++)
+		put_cta(model, &model->ctas[i], file);
+	for (size_t i = 0; i < model->count; i++)
+		put_moment(model, &model->records[i], file);
+	fprintf(file, "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"lost\":%llu}}\n", (unsigned long long)model->head.lost);
+	return ferror(file) ? -EIO : 0;
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/* Occupancy against the oracle, which places CGAs one CTA at a time until no more fit, on random cards. */
+#include "fw_rig.h"
+
+#include "../../firmware/gpm.h"
+#include "../../firmware/occupancy.h"
+#include "cga_oracle.h"
+
+#define ENOUGH 100000u
+
+static struct oracle_card card;
+
+static void boot(unsigned gpcs, const unsigned *sms)
+{
+	const struct tutti_discovery *d = (const void *)hal_host.window;
+	const struct tutti_sm_place *place;
+	unsigned g, i;
+
+	memset(&card, 0, sizeof(card));
+	hal_host_gpcs = gpcs;
+	for (g = 0; g < gpcs; g++) {
+		hal_host_gpc[g] = (uint16_t)sms[g];
+		card.sms += sms[g];
+	}
+	rig_boot(card.sms, 1);
+	hal_host_gpcs = 0;
+	place = hal_region(d->sm_table);
+	card.gpcs = gpcs;
+	for (i = 0; i < card.sms; i++) {
+		card.gpc[i] = place[i].gpc;
+		card.cpc[i] = place[i].cpc;
+		card.tpc[i] = place[i].tpc;
+		card.order[i] = i;
+	}
+	for (g = 0; g < gpcs; g++) {
+		card.ugpu[g] = d->gpc[g].ugpu;
+		card.ugpus = card.ugpu[g] + 1;
+	}
+}
+
+/* An idle card whose enabled SMs take @capacity CTAs. */
+static void empty(unsigned capacity)
+{
+	unsigned i;
+
+	for (i = 0; i < card.sms; i++)
+		card.free[i] = shapes.enabled[i / 32] >> (i % 32) & 1 ? (int)capacity : 0;
+	for (i = 0; i < card.gpcs; i++)
+		card.credits[i] = domains.gpc[i].credits_all;
+}
+
+/* CTAs of 64 / capacity shared blocks. */
+static struct tutti_msg_occupancy question(unsigned capacity)
+{
+	return (struct tutti_msg_occupancy){ .waves = 1, .shared_blocks = (uint16_t)(64 / capacity) };
+}
+
+static uint64_t ask(const struct tutti_msg_occupancy *m)
+{
+	struct tutti_message answer = { 0 };
+
+	assert_int_equal(occupancy_answer(m, &answer), 0);
+	return answer.value;
+}
+
+static unsigned place_all(const struct tutti_msg_occupancy *m)
+{
+	struct oracle_grid grid = { .multicast = m->mode == TUTTI_CGA_MULTICAST, .identity = -1 };
+	unsigned i, n, identities = 1;
+
+	for (i = 0; i < TUTTI_CGA_LEVELS && m->cga[i].kind; i++) {
+		grid.kind[i] = m->cga[i].kind;
+		grid.parts[i] = (unsigned)m->cga[i].x * m->cga[i].y * m->cga[i].z;
+		if (grid.kind[i] <= TUTTI_CGA_GPC)
+			grid.identity = (int)i;
+		else if (i)
+			identities *= grid.parts[i];
+	}
+	grid.levels = i;
+	if (m->lmem && grid.identity < 0)
+		return 0;
+	n = oracle_run(&card, &grid, ENOUGH);
+	return m->lmem && n > gpm.lmem_slots / identities ? gpm.lmem_slots / identities : n;
+}
+
+static void random_shape(struct tutti_msg_occupancy *m)
+{
+	unsigned kind = 1 + roll(4), i = 0;
+
+	m->mode = (uint8_t)roll(2);
+	m->cga[0] = (struct tutti_cga_shape){ (uint16_t)(2 + roll(7)), (uint16_t)(1 + roll(3)), 1, (uint16_t)kind };
+	while (kind < TUTTI_CGA_GPU && roll(2)) {
+		kind += 1 + roll(TUTTI_CGA_GPU - kind);
+		m->cga[++i] = (struct tutti_cga_shape){ (uint16_t)(1 + roll(3)), 1, (uint16_t)(1 + roll(2)), (uint16_t)kind };
+	}
+	m->lmem = !roll(8);
+}
+
+static void compare(const struct tutti_msg_occupancy *m, unsigned capacity, unsigned *fitted)
+{
+	uint64_t said = ask(m), n;
+
+	empty(capacity);
+	n = place_all(m);
+	if (said != n)
+		fail_msg("%u SMs, %u GPCs, %u CTAs an SM, kinds %u %u %u, parts %u %u %u, mode %u, lmem %u: %llu said, %llu placed",
+			 card.sms, card.gpcs, capacity, m->cga[0].kind, m->cga[1].kind, m->cga[2].kind,
+			 m->cga[0].x * m->cga[0].y, m->cga[1].x * m->cga[1].z, m->cga[2].x * m->cga[2].z, m->mode, m->lmem,
+			 (unsigned long long)said, (unsigned long long)n);
+	*fitted += n != 0;
+}
+
+static void random_cards(void **unused)
+{
+	unsigned round, i, g, sms[8], fitted = 0;
+
+	for (round = 0; round < 300; round++) {
+		unsigned gpcs = 1 + roll(8), capacity = 1u << roll(5);
+
+		seed(7000 + round);
+		for (g = 0; g < gpcs; g++)
+			sms[g] = roll(3) ? 6 + roll(6) : 1 + roll(18);
+		boot(gpcs, sms);
+		for (i = roll(3) ? 0 : roll(card.sms); i; i--)
+			assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, roll(card.sms), 1, 0), 0);
+		for (i = 0; i < 4; i++) {
+			struct tutti_msg_occupancy m = question(capacity);
+
+			random_shape(&m);
+			compare(&m, capacity, &fitted);
+		}
+	}
+	assert_true(fitted > 500);
+}
+
+/* 1, 7, 32, 132 and 144 SMs, GPCs alike and not; a card of 20 GPCs, whose rows are fewer than an SM has slots. */
+static void known_cards(void **unused)
+{
+	static const unsigned cards[][20] = {
+		{ 1 }, { 7 }, { 8, 8, 8, 8 }, { 18, 16, 18, 16, 16, 16, 16, 16 }, { 18, 18, 18, 18, 18, 18, 18, 18 },
+		{ 2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4 },
+	};
+	unsigned i, gpcs, n, kind, fitted = 0;
+
+	for (i = 0; i < sizeof(cards) / sizeof(cards[0]); i++) {
+		for (gpcs = 0; gpcs < 20 && cards[i][gpcs]; gpcs++)
+			;
+		boot(gpcs, cards[i]);
+		for (kind = TUTTI_CGA_CPC; kind <= TUTTI_CGA_GPC; kind++)
+			for (n = 1; n <= 16; n *= 2) {
+				struct tutti_msg_occupancy m = question(32);
+
+				m.cga[0] = (struct tutti_cga_shape){ (uint16_t)n, 1, 1, (uint16_t)kind };
+				compare(&m, 32, &fitted);
+				m = question(1);
+				m.cga[0] = (struct tutti_cga_shape){ 1, (uint16_t)n, 1, (uint16_t)kind };
+				compare(&m, 1, &fitted);
+			}
+	}
+	assert_true(fitted > 70);
+}
+
+/* Plain workgroups; needs that no SM has; the card as it is set. */
+static void plain(void **unused)
+{
+	static const unsigned sms[] = { 8, 5 };
+	struct tutti_msg_occupancy m = question(8);
+	struct tutti_message answer = { 0 };
+
+	boot(2, sms);
+	assert_int_equal(occupancy_answer(&m, &answer), 0);
+	assert_int_equal(answer.value, 13 * 8);
+	assert_int_equal(answer.arg[0], 8);
+	assert_int_equal(answer.arg[1], 13);
+	assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, 0, 3, 0), 0);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CTA_CAP, 5, 0), 0);
+	assert_int_equal(ask(&m), 10 * 5);
+	m.shared_blocks = 65;
+	assert_int_equal(ask(&m), 0);
+	m.cga[0] = (struct tutti_cga_shape){ 2, 1, 1, TUTTI_CGA_GPC };
+	assert_int_equal(ask(&m), 0);
+	m = question(1);
+	m.waves = 65535;
+	assert_int_equal(ask(&m), 0);
+}
+
+/* Whatever a message holds: an answer or a refusal, and the card goes on. */
+static void nonsense(void **unused)
+{
+	static const unsigned sms[] = { 8, 3, 18 };
+	struct tutti_message m = { .type = TUTTI_MSG_OCCUPANCY };
+	unsigned round, i, refused = 0;
+
+	boot(3, sms);
+	seed(99);
+	for (round = 0; round < 20000; round++) {
+		struct tutti_message answer = { 0 };
+		uint16_t *word = (uint16_t *)&m.occupancy;
+
+		for (i = 0; i < sizeof(m.occupancy) / 2; i++)
+			word[i] = (uint16_t)(roll(3) ? roll(6) : roll(65536));
+		if (roll(2))
+			m.occupancy.pad0 = 0;
+		refused += occupancy_answer(&m.occupancy, &answer) != 0;
+	}
+	assert_in_range(refused, 1, 19999);
+	m.occupancy = question(8);
+	m.occupancy.waves = 0;
+	assert_int_equal(rig_message(&m), -TUTTI_EINVAL);
+	m = (struct tutti_message){ .type = TUTTI_MSG_OCCUPANCY, .occupancy = question(8) };
+	assert_int_equal(rig_message(&m), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("CGA-29", random_cards),
+		RIG_TEST("CGA-29, CGA-04", known_cards),
+		RIG_TEST("CGA-29, CGA-04", plain),
+		RIG_TEST("CGA-29", nonsense),
+	};
+
+	return cmocka_run_group_tests_name("firmware: occupancy", tests, NULL, NULL);
+}
