@@ -174,7 +174,6 @@ COLD void reserve_commit(uint32_t ctas)
 	struct shape *shape = reserve.task->shape;
 	uint32_t *p, *q, *end = command_ring.next;
 
-	domain_settle();
 	for (p = reserve.first.next; p != end; p = record_next(p))
 		if ((*p & 0xff) == TUTTI_CMD_LAUNCH)
 			for (q = p + 3; q < p + (*p >> 8 & 0xff); q += 2)
