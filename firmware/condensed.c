@@ -70,12 +70,15 @@ uint64_t condensed_value(const uint16_t *at, unsigned units)
 
 #define DIFF_UNITS(bit, name, units) if (vector >> (bit) & 1) n += (units);
 
+/* Fields of one size are neighbours: five of one unit, five of two, three of four. */
 unsigned diff_units(uint32_t vector)
 {
-	unsigned n = 0;
+	static const uint8_t ones[32] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+					  1, 2, 2, 3, 2, 3, 3, 4, 2, 3, 3, 4, 3, 4, 4, 5 };
 
-	TUTTI_DIFF_FIELDS(DIFF_UNITS)
-	return n;
+	_Static_assert(TUTTI_DIFF_GRID_X == 1u << 5 && TUTTI_DIFF_KERNEL_OBJECT == 1u << 10 && TUTTI_DIFF_SIGNAL == 1u << 12,
+		       "three groups");
+	return ones[vector & 31] + 2 * ones[vector >> 5 & 31] + 4 * ones[vector >> 10 & 7];
 }
 
 unsigned table_units(uint32_t vector)
@@ -103,18 +106,21 @@ static inline unsigned widest(const struct rsb *rsb, unsigned seen, unsigned rel
 }
 
 /* Rare diffs: units are counted, then a patched copy of the entry becomes the record. */
-static COLD int rare(struct queue *queue, struct block *block, const uint16_t *at, const uint16_t *end,
-		     uint32_t head, uint32_t *out)
+static inline int rare(struct queue *queue, struct block *block, const uint16_t *at, const uint16_t *end,
+		     uint32_t head, uint32_t *out, unsigned *units)
 {
-	bool table = queue->flags & TUTTI_QUEUE_TABLE_DIFFS;
 	uint32_t vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
-	unsigned units = table ? table_units(vector) : diff_units(vector);
 
-	if (table && vector & ~(uint32_t)TUTTI_TABLE_ALL)
+	if (queue->flags & TUTTI_QUEUE_TABLE_DIFFS) {
+		*units = table_units(vector);
+		if (vector & ~(uint32_t)TUTTI_TABLE_ALL || *units > (unsigned)(end - at))
+			return TUTTI_ERROR_PACKET;
+		return table_diff(queue, block, at, head, out);
+	}
+	*units = diff_units(vector);
+	if (*units > (unsigned)(end - at))
 		return TUTTI_ERROR_PACKET;
-	if (units > (unsigned)(end - at))
-		return TUTTI_ERROR_PACKET;
-	return table ? table_diff(queue, block, at, head, out) : condensed_general(queue, block, at, head, out);
+	return condensed_general(queue, block, at, head, out);
 }
 
 /* In the table form a kernarg and a signal have other bits; the values are the same. */
@@ -132,6 +138,27 @@ static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
 static uint32_t record_special(const struct rsb *rsb, unsigned entry)
 {
 	return rsb->special >> entry & 1 ? condensed_special(&rsb->table[entry]) : 0;
+}
+
+/* What makes a packet the same: its first word and the units used, up to @at, by pairs of words. */
+static HOT int expand_keep(const union tutti_packet *packet, struct block *block, const struct rsb *rsb, const uint16_t *at)
+{
+	const uint32_t *from = packet->word;
+	uint32_t *out = block->packet, a, b;
+
+	block->rsb = rsb;
+	block->generation = rsb->generation;
+	do {
+		a = from[0];
+		b = from[1];
+		from += 2;
+		out[0] = a;
+		out[1] = b;
+		out += 2;
+	} while ((const void *)from < (const void *)at);
+	block->compare = (uint8_t)(out - block->packet);
+	block->complete = 1;
+	return 0;
 }
 
 static COLD int expand_general(struct queue *queue, const union tutti_packet *packet, struct block *block)
@@ -231,8 +258,8 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 			}
 			*record = what;
 		} else {
-			unsigned unit = (unsigned)(at - packet->condensed.unit);
-			int code = rare(queue, block, at, end, head, out);
+			unsigned unit = (unsigned)(at - packet->condensed.unit), units;
+			int code = rare(queue, block, at, end, head, out, &units);
 
 			if (code < 0) {
 				/* Park: the whole packet, and how far it is. */
@@ -247,8 +274,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 				packet_error.kernel = kernels - left;
 				return packet_refuse(code, unit);
 			}
-			at += queue->flags & TUTTI_QUEUE_TABLE_DIFFS ? table_units(head >> TUTTI_DIFF_VECTOR_SHIFT)
-								     : diff_units(head >> TUTTI_DIFF_VECTOR_SHIFT);
+			at += units;
 			out += 1 + RECORD_WORDS;
 		}
 	}
@@ -257,37 +283,15 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 		return refuse(block, 0, 0);
 	block->release = (uint8_t)widest(rsb, seen, block->release);
 	block->kernels = (uint8_t)kernels;
-	block->rsb = rsb;
-	block->generation = rsb->generation;
-	/* what makes the packet the same: its first word and the units used */
-	head = ((unsigned)((const char *)at - (const char *)packet) + 7) / 8 * 2;
-	block->compare = (uint8_t)head;
-	words_copy(block->packet, packet, head);
-	if (unlikely(rsb->special))
-		return condensed_check_tmds(queue, block);
-	block->complete = 1;
-	return 0;
-}
-
-/* What makes a packet the same: its first word and the units used, up to @at, by pairs of words. */
-static HOT int expand_keep(const union tutti_packet *packet, struct block *block, const struct rsb *rsb, const uint16_t *at)
-{
-	const uint32_t *from = packet->word;
-	uint32_t *out = block->packet, a, b;
-
-	block->rsb = rsb;
-	block->generation = rsb->generation;
-	do {
-		a = from[0];
-		b = from[1];
-		from += 2;
-		out[0] = a;
-		out[1] = b;
-		out += 2;
-	} while ((const void *)from < (const void *)at);
-	block->compare = (uint8_t)(out - block->packet);
-	block->complete = 1;
-	return 0;
+	if (likely(packet->word[0] != block->packet[0]) && !rsb->special) {
+		block->packet[0] = packet->word[0];
+		return 0;
+	}
+	expand_keep(packet, block, rsb, at);
+	if (likely(!rsb->special))
+		return 0;
+	block->complete = 0;
+	return condensed_check_tmds(queue, block);
 }
 
 /* Two units as one word. */
@@ -428,28 +432,38 @@ expanded:
 /* Is it the packet of the last time? By pairs of words; the second may hold more than counts. */
 HOT bool condensed_same(const struct queue *queue, const union tutti_packet *packet, const struct block *block)
 {
-	const uint32_t *a = packet->word, *b = block->packet, *end = b + block->compare;
+	const uint32_t *a, *b, *first = block->packet;
 	const struct rsb *rsb = queue->rsb;
 
-	if (*a != *b || !block->complete || block->rsb != rsb || block->generation != rsb->generation)
+	if (packet->word[0] != *first || !block->complete || block->rsb != rsb || block->generation != rsb->generation)
 		return false;
+	/* from the end: that is where arguments and signals stand */
+	b = first + block->compare;
+	a = packet->word + block->compare;
 	do {
+		a -= 2;
+		b -= 2;
 		if (a[0] != b[0] || a[1] != b[1])
 			return false;
-		a += 2;
-		b += 2;
-	} while (b < end);
+	} while (b != first);
 	return true;
 }
 
 /* ---- reading a record ---- */
 
+COLD const uint32_t *condensed_entry(const struct queue *queue)
+{
+	const uint32_t *record = queue->record;
+
+	if (*record & RECORD_GENERAL)
+		return record + 1;
+	return (const uint32_t *)&queue->rsb->table[*record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
+}
+
 COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem)
 {
-	const struct tutti_reference *e = &queue->rsb->table[*queue->record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
+	const struct tutti_reference *e = (const struct tutti_reference *)condensed_entry(queue);
 
-	if (*queue->record & RECORD_GENERAL) /* a patched copy, as long as it needs to be */
-		e = (const struct tutti_reference *)(queue->record + 1);
 	*lmem = e->flags & TUTTI_REFERENCE_LMEM;
 	return e->cga;
 }

@@ -96,6 +96,8 @@ static inline uint32_t condensed_special(const struct tutti_reference *entry)
 {
 	return (entry->flags & TUTTI_REFERENCE_TMD ? RECORD_TMD : 0) | (entry->cga.kind ? RECORD_CGA : 0);
 }
+/** condensed_entry() - words of what the record @queue is at launches: its reference, or a copy of RECORD_WORDS. */
+const uint32_t *condensed_entry(const struct queue *queue);
 /** condensed_value() - @units units at @at, least significant first. */
 uint64_t condensed_value(const uint16_t *at, unsigned units);
 /** condensed_derive() - derive and check everything that depends on sizes and kernel. */

@@ -4,6 +4,16 @@
 #include "condensed.h"
 #include "queue.h"
 
+static inline uint32_t two(const uint16_t *v)
+{
+	return v[0] | (uint32_t)v[1] << 16;
+}
+
+static inline uint64_t four(const uint16_t *v)
+{
+	return two(v) | (uint64_t)two(v + 2) << 32;
+}
+
 int condensed_lookup(struct queue *queue, const struct tutti_reference *entry, const struct kernel **kernel)
 {
 	uint32_t low = (uint32_t)entry->kernel_object, high = (uint32_t)(entry->kernel_object >> 32);
@@ -134,7 +144,7 @@ int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
  * The last three fields of both forms, and the check that no address leaves the context:
  * bits 0 kernel object, 1 kernarg, 2 signal. @v: their values.
  */
-static int patch_addresses(struct tutti_reference *e, const uint16_t *v, uint32_t fields)
+static inline int patch_addresses(struct tutti_reference *e, const uint16_t *v, uint32_t fields)
 {
 	_Static_assert(TUTTI_DIFF_KERNARG == 2 * TUTTI_DIFF_KERNEL_OBJECT &&
 		       TUTTI_DIFF_SIGNAL == 4 * TUTTI_DIFF_KERNEL_OBJECT &&
@@ -142,11 +152,11 @@ static int patch_addresses(struct tutti_reference *e, const uint16_t *v, uint32_
 		       TUTTI_TABLE_SIGNAL == 4 * TUTTI_TABLE_KERNEL_OBJECT, "neighbours in both forms");
 
 	if (fields & 1)
-		e->kernel_object = condensed_value(v, 4), v += 4;
+		e->kernel_object = four(v), v += 4;
 	if (fields & 2)
-		e->kernarg = condensed_value(v, 4), v += 4;
+		e->kernarg = four(v), v += 4;
 	if (fields & 4)
-		e->signal = condensed_value(v, 4);
+		e->signal = four(v);
 	if (!fw_address_ok(e->kernarg) || !packet_signal_ok((uint32_t)e->signal, (uint32_t)(e->signal >> 32)))
 		return TUTTI_ERROR_PACKET;
 	return 0;
@@ -166,15 +176,15 @@ static int patch(struct tutti_reference *e, const uint16_t *v, uint32_t vector)
 	if (vector & TUTTI_DIFF_WORKGROUP_Z)
 		e->workgroup_z = *v++;
 	if (vector & TUTTI_DIFF_GRID_X)
-		e->grid_x = (uint32_t)condensed_value(v, 2), v += 2;
+		e->grid_x = two(v), v += 2;
 	if (vector & TUTTI_DIFF_GRID_Y)
-		e->grid_y = (uint32_t)condensed_value(v, 2), v += 2;
+		e->grid_y = two(v), v += 2;
 	if (vector & TUTTI_DIFF_GRID_Z)
-		e->grid_z = (uint32_t)condensed_value(v, 2), v += 2;
+		e->grid_z = two(v), v += 2;
 	if (vector & TUTTI_DIFF_PRIVATE_BYTES)
-		e->item_private = (uint32_t)condensed_value(v, 2), v += 2;
+		e->item_private = two(v), v += 2;
 	if (vector & TUTTI_DIFF_GROUP_BYTES)
-		e->group_bytes = (uint32_t)condensed_value(v, 2), v += 2;
+		e->group_bytes = two(v), v += 2;
 	return patch_addresses(e, v, vector / TUTTI_DIFF_KERNEL_OBJECT);
 }
 
@@ -237,29 +247,29 @@ static int table_patch(struct tutti_reference *e, const uint16_t *v, uint32_t ve
 		v += 4;
 	}
 	if (vector & TUTTI_TABLE_GRID_X) {
-		e->grid_x = (uint32_t)condensed_value(v, 2);
-		e->groups_x = (uint32_t)condensed_value(v + 2, 2);
+		e->grid_x = two(v);
+		e->groups_x = two(v + 2);
 		v += 4;
 	}
 	if (vector & TUTTI_TABLE_GRID_Y) {
-		e->grid_y = (uint32_t)condensed_value(v, 2);
-		e->groups_y = (uint32_t)condensed_value(v + 2, 2);
+		e->grid_y = two(v);
+		e->groups_y = two(v + 2);
 		v += 4;
 	}
 	if (vector & TUTTI_TABLE_GRID_Z) {
-		e->grid_z = (uint32_t)condensed_value(v, 2);
-		e->groups_z = (uint32_t)condensed_value(v + 2, 2);
+		e->grid_z = two(v);
+		e->groups_z = two(v + 2);
 		v += 4;
 	}
 	if (vector & TUTTI_TABLE_PRIVATE) {
-		e->private_bytes = (uint32_t)condensed_value(v, 2);
+		e->private_bytes = two(v);
 		if (e->private_bytes % TUTTI_WAVE_ITEMS)
 			return TUTTI_ERROR_PACKET;
 		e->item_private = e->private_bytes / TUTTI_WAVE_ITEMS;
 		v += 2;
 	}
 	if (vector & TUTTI_TABLE_SHARED) {
-		e->shared_bytes = (uint32_t)condensed_value(v, 2);
+		e->shared_bytes = two(v);
 		if (e->shared_bytes & ((1u << fw.shared_shift) - 1))
 			return TUTTI_ERROR_PACKET;
 		e->group_bytes = e->shared_bytes;

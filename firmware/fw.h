@@ -26,7 +26,7 @@
 #define FW_LARGE 0
 #endif
 #define FW_TASKS 32u         /* most task slots used, whatever the card offers */
-#define FW_BUFFERS (FW_LARGE ? 8u : 12u) /* fetch buffers */
+#define FW_BUFFERS (FW_LARGE ? 6u : 12u) /* fetch buffers */
 #define FW_BUFFER_PACKETS 16u
 #define FW_BLOCKS (FW_LARGE ? 6u : 8u)   /* expanded condensed packets */
 #define FW_RSBS_SCRATCH (FW_LARGE ? 8u : 16u) /* reference state buffers in local memory */

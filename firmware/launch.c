@@ -327,13 +327,16 @@ static bool must_wait(const struct queue *queue, const struct launch *launch)
 /* A kernel of its own patched entry that finds a slot, and is not the last. */
 static COLD int launch_patched(struct queue *queue)
 {
-	uint32_t *p = command_begin(2 + STATE_WORDS + PLACE_NEW_WORDS), *state = p + 2, scope;
+	uint32_t *p, *state, scope;
 	struct task *task = task_table.free;
-	struct launch launch;
-	const uint32_t *record = condensed_kernel(queue, queue->record, state, &launch);
+	struct launch launch = { .header = condensed_entry(queue)[REFERENCE_AT(header)] };
+	const uint32_t *record;
 
 	if (must_wait(queue, &launch))
 		return queue_park(queue, WAIT_TASKS);
+	p = command_begin(2 + STATE_WORDS + PLACE_NEW_WORDS);
+	state = p + 2;
+	record = condensed_kernel(queue, queue->record, state, &launch);
 	launch.shape = shape_get(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
 				 state[STATE_AT(workgroup_z)] >> 16);
 	if (!launch.shape)

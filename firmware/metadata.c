@@ -8,11 +8,9 @@
 
 COLD uint64_t condensed_tmd(const struct queue *queue)
 {
-	const uint32_t *record = queue->record;
+	const uint32_t *e = condensed_entry(queue);
 
-	if (*record & RECORD_GENERAL) /* a patched copy of the entry */
-		return record[1 + REFERENCE_AT(tmd)] | (uint64_t)record[2 + REFERENCE_AT(tmd)] << 32;
-	return queue->rsb->table[*record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF].tmd;
+	return e[REFERENCE_AT(tmd)] | (uint64_t)e[REFERENCE_AT(tmd) + 1] << 32;
 }
 
 /* All that could be wrong with the kernel of the record at work when it is launched, as far as it can be known now. */

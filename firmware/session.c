@@ -406,6 +406,9 @@ uint32_t session_run(struct task *task, struct cga *cga, uint32_t n)
 
 	if (shapes.ahead && cga->usual && cga->step)
 		return session_quick(task, cga, n);
+	/* not when its own places are in the rows already: they would be counted twice */
+	if (!cga->identities)
+		domain_settle();
 	n = wanted(cga, n);
 	if (most > n)
 		most = n;

@@ -26,7 +26,7 @@ static struct tutti_region region(uint32_t *at, uint32_t bytes)
 #define GPC_SMS 18u
 #define CPC_SMS 6u
 
-unsigned hal_host_gpcs;
+unsigned hal_host_gpcs, hal_host_slots;
 uint16_t hal_host_gpc[TUTTI_MAX_GPCS];
 
 static void place_gpcs(struct tutti_discovery *d, unsigned sms)
@@ -68,7 +68,7 @@ void hal_host_discovery(struct tutti_discovery *d, unsigned sms)
 	d->max_contexts = TUTTI_MAX_CONTEXTS;
 	d->max_queues = TUTTI_MAX_QUEUES;
 	d->max_rsbs = TUTTI_MAX_RSBS;
-	d->task_slots = 32;
+	d->task_slots = hal_host_slots ? hal_host_slots : 32;
 	d->ring_packets_min = 2;
 	d->ring_packets_max = 65536;
 	d->msix_vectors = 32;

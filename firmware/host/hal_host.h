@@ -71,6 +71,8 @@ static inline void hal_acquire(void)
 
 /* SMs of each GPC for the next boot; none: GPCs of 18. CPCs of 6 SMs, TPCs of 2, two µGPUs. */
 extern unsigned hal_host_gpcs;
+/* Task slots for the next boot, 0 = 32. */
+extern unsigned hal_host_slots;
 extern uint16_t hal_host_gpc[TUTTI_MAX_GPCS];
 
 /** hal_host_discovery() - default discovery data: @sms SMs, regions inside the window. */

@@ -108,7 +108,7 @@ static unsigned replace_1d(const struct bench_rig *rig, unsigned round, union tu
 	return 1;
 }
 
-/* References 0..5 have no signal, 7 has one: a packet's last kernel names 7. */
+/* References 0..5 have no signal, 6 and 7 have one: a packet's last kernel names one of these. */
 static unsigned condensed(union tutti_packet *packet, unsigned kernels, unsigned vector, unsigned round,
 			  unsigned (*values)(unsigned round, unsigned kernel, uint16_t *unit))
 {
@@ -118,7 +118,7 @@ static unsigned condensed(union tutti_packet *packet, unsigned kernels, unsigned
 	packet->condensed.num_kernels = (uint8_t)kernels;
 	for (unsigned k = 0; k < kernels; k++) {
 		/* odd rounds differ from even ones: a packet equal to the one before is cheaper */
-		unsigned reference = k == kernels - 1 ? 7 : (k + round % 2) % 6;
+		unsigned reference = k == kernels - 1 ? 7 - round % 2 : (k + round % 2) % 6;
 
 		*unit++ = (uint16_t)(vector << TUTTI_DIFF_VECTOR_SHIFT | reference);
 		if (values)
@@ -129,9 +129,7 @@ static unsigned condensed(union tutti_packet *packet, unsigned kernels, unsigned
 
 static unsigned empty_1(const struct bench_rig *rig, unsigned round, union tutti_packet *packet)
 {
-	condensed(packet, 1, 0, 0, NULL);
-	packet->condensed.unit[0] = (uint16_t)(round % 2 ? 7 : 6); /* both have a signal */
-	return 1;
+	return condensed(packet, 1, 0, round, NULL);
 }
 
 static unsigned empty_6(const struct bench_rig *rig, unsigned round, union tutti_packet *packet)

@@ -16,8 +16,9 @@ static const struct {
 	{ "reference_replace", PACKET_EXPAND },
 	{ "launch_next", PACKET_READ }, /* more than that: it makes the task as well */
 	{ "launch_changed", PACKET_READ },
+	{ "condensed_kernel", PACKET_READ },
 	{ "condensed_", PACKET_EXPAND },
-	{ "expand_general", PACKET_EXPAND },
+	{ "expand_", PACKET_EXPAND },
 	{ "rare", PACKET_EXPAND },
 	{ "derive_", PACKET_EXPAND },
 	{ "patch", PACKET_EXPAND },

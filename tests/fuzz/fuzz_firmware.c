@@ -355,7 +355,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 			objects[byte() * 2] = (uint8_t)byte();
 			if (op & 64) {
 				memset(&m, 0, sizeof(m));
-				m.type = (uint16_t)(byte() % 22);
+				m.type = (uint16_t)(byte() % (TUTTI_MSG_OCCUPANCY + 1));
 				for (unsigned i = 0; i < 48; i++)
 					((uint8_t *)m.arg)[i] = (uint8_t)byte();
 				message(&m);

@@ -23,7 +23,7 @@ perl -e '
 		[ "PERF-01", "condensed_empty_31", 13.5 ], [ "PERF-01", "condensed_kernarg_6", 46 ],
 		[ "PERF-01", "condensed_grid_x_6", 53 ], [ "PERF-01", "condensed_same_6", 7 ],
 		[ "PERF-01", "condensed_same_31", 4.5 ], [ "PERF-01", "condensed_kernarg_signal_1", 130 ],
-		[ "PERF-01", "reference_store_1d", 175 ],
+		[ "PERF-01", "reference_store_1d", 175 ], [ "PERF-01", "condensed_all_fields_1", 600 ],
 		[ "PERF-04", "1024_on_128_x_8", 90 ], [ "PERF-04", "1024_on_128_x_8_decision", 55 ],
 		[ "PERF-04", "137_on_32_partly_loaded_decision", 120 ], [ "PERF-04", "1000_on_144_random_decision", 250 ], [ "PERF-04", "137_on_32_partly_loaded", 165 ],
 		[ "PERF-04", "1000_on_144_random", 565 ], [ "PERF-04", "completion_single", 30 ],

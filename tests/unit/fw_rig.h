@@ -123,13 +123,15 @@ static inline void rig_rsb(unsigned id, unsigned asid, unsigned placement)
 
 #define RIG_RING 0x10000000ull
 
+static unsigned rig_priority = 5; /* of the queues made next */
+
 /* A queue of 64 packets; with TUTTI_QUEUE_RSB it uses the buffer of its own number. */
 static inline struct queue *rig_queue(unsigned id, unsigned asid, unsigned flags)
 {
 	struct tutti_message m = { .type = TUTTI_MSG_QUEUE_CREATE,
 				   .queue = { .queue = (uint16_t)id, .asid = (uint16_t)asid, .flags = (uint16_t)flags,
 					      .rsb = (uint16_t)id, .ring = RIG_RING + id * 4096ull,
-					      .read_index = 0x20000000ull + id * 64, .size_log2 = 6, .priority = 5 } };
+					      .read_index = 0x20000000ull + id * 64, .size_log2 = 6, .priority = (uint8_t)rig_priority } };
 
 	assert_int_equal(rig_message(&m), 0);
 	return &queues[id];

@@ -24,7 +24,9 @@
 struct job {
 	unsigned queue, priority, groups, quota;
 	bool head, sequence, independent, plain; /* plain: no metadata */
+	bool dependent;            /* its metadata say so, whatever the kernel says */
 	unsigned waves;            /* of a CTA, 0 = 1 */
+	unsigned shared;           /* bytes */
 	unsigned split, waves_run; /* CTAs launched by waves, and these */
 	unsigned issued, running;
 	bool done, resident, leaving, cancelled, signalled, evicted;
@@ -77,7 +79,7 @@ static void take_state(const uint32_t *w)
 	if (slot_split[w[0] >> 24]) {
 		/* one CTA, wave by wave (RES-07) */
 		assert_int_equal(state.first, k->issued * state.waves);
-		assert_true(k->independent);
+		assert_true((k->independent || descriptor.flags & TUTTI_KERNEL_INDEPENDENT) && !k->dependent && !k->shared);
 		slot->state.waves = 1;
 		k->issued++;
 		k->split++;
@@ -178,7 +180,7 @@ static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
 	}
 }
 
-static void submit(const struct job *what)
+static inline void submit(const struct job *what)
 {
 	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT);
 	unsigned n = jobs++, q = what->queue;
@@ -192,7 +194,9 @@ static void submit(const struct job *what)
 				     .priority = (uint8_t)what->priority, .quota = what->quota,
 				     .flags = (what->head ? TUTTI_TMD_HEAD : 0) | (what->sequence ? TUTTI_TMD_SEQUENCE : 0) |
 					      (what->quota ? TUTTI_TMD_QUOTA : 0) |
-					      (what->independent ? TUTTI_TMD_INDEPENDENT : 0) };
+					      (what->independent ? TUTTI_TMD_INDEPENDENT : 0) |
+					      (what->dependent ? TUTTI_TMD_DEPENDENT : 0) };
+	p.group_bytes = what->shared;
 	p.workgroup_x = (uint16_t)(32 * job[n].waves);
 	p.grid_x = 32 * job[n].waves * what->groups;
 	p.kernarg = 16 * n;

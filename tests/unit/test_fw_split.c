@@ -3,6 +3,7 @@
  * When a CTA is split into waves (RES-07): an SM of 32 waves, 16 of them held by CTAs that end when the test
  * says so, and tasks whose CTAs have 32 waves and never fit beside them.
  */
+#include "../../firmware/kernel.h"
 #include "fw_tasks.h"
 
 #define US 1000u /* ticks */
@@ -128,6 +129,39 @@ static void only_if_flagged(void **unused)
 	assert_int_equal(job[3].split, 1);
 }
 
+static void long_time(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 100; i++)
+		timer(1000);
+}
+
+/* The kernel says it, metadata may say otherwise; and never with shared memory or barriers. */
+static void never_these(void **unused)
+{
+	held(10, 32);
+	descriptor.flags = TUTTI_KERNEL_INDEPENDENT;
+	kernel_invalidate(ASID, 0, 0);
+	submit(&(struct job){ .queue = 1, .priority = 5, .groups = 1, .waves = 32, .dependent = true });
+	submit(&(struct job){ .queue = 2, .priority = 5, .groups = 1, .waves = 32, .independent = true, .shared = 2048 });
+	long_time();
+	assert_int_equal(job[1].split + job[2].split, 0);
+	submit(&(struct job){ .queue = 3, .priority = 5, .groups = 1, .waves = 32 });
+	long_time();
+	assert_int_equal(job[3].split, 1);
+	/* the same kernel with a barrier */
+	held(10, 32);
+	descriptor.flags = TUTTI_KERNEL_INDEPENDENT;
+	descriptor.barriers = 1;
+	kernel_invalidate(ASID, 0, 0);
+	submit(&(struct job){ .queue = 3, .priority = 5, .groups = 1, .waves = 32, .independent = true });
+	long_time();
+	assert_int_equal(job[1].split, 0);
+	descriptor.flags = 0;
+	descriptor.barriers = 0;
+}
+
 /* Waves have the lowest priority: what fits whole goes first. */
 static void waves_come_last(void **unused)
 {
@@ -154,6 +188,7 @@ int main(void)
 		RIG_TEST("RES-07", rounds_by_time),
 		RIG_TEST("RES-07", a_match_restarts),
 		RIG_TEST("RES-07", only_if_flagged),
+		RIG_TEST("RES-07", never_these),
 		RIG_TEST("RES-07", waves_come_last),
 	};
 

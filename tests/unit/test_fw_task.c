@@ -409,7 +409,88 @@ static void records_for_high_priorities(void **unused)
 	}
 	while (live())
 		end_any();
+	/* the same for kernels without metadata that find no slot */
+	begin(6, 2, 2, 1);
+	for (i = 0; i < 100; i++)
+		submit(&(struct job){ .queue = i % 5, .groups = 40, .plain = true, .priority = 9 });
+	n = jobs;
+	submit(&(struct job){ .queue = 5, .groups = 3, .plain = true, .priority = 1 });
+	for (i = 0; launched[launches - 1] != n; i++) {
+		assert_true(i < 4); /* one task has to leave first */
+		end_any();
+	}
+	while (live())
+		end_any();
 	memset(queue_priority, 0, sizeof(queue_priority));
+}
+
+/* As it is when nobody has set anything: four windows, 8 : 4 : 2 : 1, for levels 1-2, 3-5, 6-8 and 9-10. */
+static void default_windows(void **unused)
+{
+	static const unsigned level[2][4] = { { 1, 3, 6, 9 }, { 2, 5, 8, 10 } };
+	unsigned which, i, count[4], order;
+
+	for (which = 0; which < 2; which++) {
+		begin(20 + which, 32, 1, 1);
+		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_WINDOW, 255u << 24 | 4, 0), 0);
+		for (i = 0; i < 4; i++)
+			submit(&(struct job){ .queue = i, .priority = level[which][i], .groups = 5000 });
+		for (i = 0; i < 6000; i++) {
+			hal_host.time += 100000; /* a tenth of a millisecond */
+			end_any();
+		}
+		memset(count, 0, sizeof(count));
+		for (i = 0; i < launches; i++)
+			count[launched[i]]++;
+		assert_in_range(count[0], 3100, 3300);
+		assert_in_range(count[1], 1550, 1650);
+		assert_in_range(count[2], 750, 850);
+		assert_in_range(count[3], 370, 430);
+	}
+	/* in its window a class comes first, the others keep their order: of two levels of a class the upper one */
+	begin(22, 32, 1, 1);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_WINDOW, 255u << 24 | 4, 0), 0);
+	submit(&(struct job){ .queue = 0, .priority = 9, .groups = 500 });
+	submit(&(struct job){ .queue = 1, .priority = 10, .groups = 500 });
+	submit(&(struct job){ .queue = 2, .priority = 4, .groups = 500 });
+	for (order = i = 0; i < 400; i++) {
+		hal_host.time += 100000;
+		end_any();
+		order += launched[launches - 1] == 1;
+	}
+	assert_int_equal(order, 0);
+}
+
+/* A CTA that needs the whole SM, beside small ones that never end to come and go: it starts all the same, soon. */
+static void starved(unsigned small, unsigned large, bool plain, uint32_t fair)
+{
+	unsigned i;
+
+	begin(small, 32, 32, fair);
+	submit(&(struct job){ .queue = 0, .priority = small, .groups = 5000 });
+	submit(&(struct job){ .queue = 1, .priority = large, .groups = 3, .waves = 32, .plain = plain });
+	assert_int_equal(job[0].running, 32);
+	for (i = 0; !job[1].issued; i++) {
+		assert_true(i < 150);
+		end_any();
+	}
+	/* and it costs the others no more than that: they fill the SM again */
+	assert_int_equal(job[0].running, 0);
+	while (live())
+		end_any();
+	assert_int_equal(job[0].issued, 5000);
+}
+
+static void nobody_starves(void **unused)
+{
+	uint32_t fair;
+
+	for (fair = 0; fair < 3; fair++) {
+		starved(6, 5, false, fair);
+		starved(5, 5, false, fair);
+		starved(5, 5, true, fair);
+		starved(10, 1, false, fair);
+	}
 }
 
 /* Two requests before all is quiet: both are answered. */
@@ -437,6 +518,8 @@ int main(void)
 		RIG_TEST("RES-06", windows),
 		RIG_TEST("TSK-01 TSK-02 RES-02", more_than_records),
 		RIG_TEST("TSK-02 TSK-03", records_for_high_priorities),
+		RIG_TEST("RES-06", default_windows),
+		RIG_TEST("RES-01 RES-06", nobody_starves),
 		RIG_TEST("SYS-08", two_suspends),
 	};
 

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tasks of every kind at once on cards of every size: priorities, head insertion, sequences, quotas, affinity, groups at
+ * every level, several shapes, cancelled ones, SMs that are switched off and on. CTAs end in any order. Each CTA is
+ * launched once, in order, where it may be; nothing is over-booked, nothing left behind, everything ends.
+ */
+#include "fw_life.h"
+
+#include "../../firmware/main.h"
+#include "../../firmware/place.h"
+#include "../../firmware/tmd.h"
+#include "../../firmware/tmu.h"
+#include "../../firmware/wdu.h"
+
+#define JOBS 400u
+#define TMD_AT 0x50000000ull
+#define MASK_AT 0x60000000ull
+#define MASK_BYTES 256u
+
+struct job {
+	unsigned queue, kernel, groups, whole; /* @whole: CTAs of an outermost CGA, or 1 */
+	bool sequence, pinned, cancelled, ended;
+	unsigned issued, running;
+	uint64_t packet;
+};
+
+static struct job job[JOBS];
+static unsigned jobs;
+static struct tutti_tmd tmd[JOBS];
+static uint32_t mask[JOBS][MASK_BYTES / 4];
+static struct job *owner[CARD_SLOTS];
+static uint32_t off[TUTTI_MAX_SMS / 32];
+static bool groups_too;
+/* what has happened over all rounds */
+static struct { unsigned jobs, ctas, cgas, evictions, turns, cancelled, pinned; } seen;
+static unsigned sms;
+
+static void *user_memory(uint64_t address)
+{
+	if (address >= TMD_AT && address < TMD_AT + sizeof(tmd))
+		return (uint8_t *)tmd + (address - TMD_AT);
+	if (address >= MASK_AT && address < MASK_AT + sizeof(mask))
+		return (uint8_t *)mask + (address - MASK_AT);
+	return NULL;
+}
+
+/* It goes on where it stopped; whoever had the slot has nothing on the card. */
+static void has_slot(unsigned slot, const struct tutti_task_state *state)
+{
+	struct job *j = &job[state->kernarg / 16];
+
+	assert_true(state->kernarg / 16 < jobs && !j->ended);
+	assert_int_equal(state->first, j->issued);
+	assert_int_equal(state->tmd, TMD_AT + (uint64_t)(j - job) * sizeof(tmd[0]));
+	owner[slot] = j;
+}
+
+static void started(unsigned slot, unsigned sm)
+{
+	struct job *j = owner[slot];
+
+	assert_true(j->issued < j->groups);
+	assert_false(off[sm / 32] >> (sm % 32) & 1);
+	if (j->pinned)
+		assert_true(mask[j - job][sm / 32] >> (sm % 32) & 1);
+	if (j->sequence)
+		assert_int_equal(j->running, 0);
+	j->issued++;
+	j->running++;
+}
+
+static void ended(unsigned slot, unsigned n)
+{
+	assert_true(owner[slot]->running >= n);
+	owner[slot]->running -= n;
+}
+
+/* Once, when all has run, or all that was launched of a cancelled one. */
+static void signal_sent(uint64_t address, bool cancelled)
+{
+	struct job *j = &job[(address - SIGNAL_AT) / 64];
+
+	assert_true((address - SIGNAL_AT) / 64 < jobs && !j->ended);
+	assert_int_equal(j->running, 0);
+	assert_int_equal(j->issued % j->whole, 0); /* groups are whole */
+	if (cancelled)
+		assert_true(j->cancelled);
+	else
+		assert_int_equal(j->issued, j->groups);
+	j->ended = true;
+}
+
+/* Such as fit some domain of this card. */
+static void random_levels(struct tutti_tmd *t, struct job *j)
+{
+	unsigned kind = 0, level, levels = 1 + roll(2), parts;
+
+	for (level = 0; level < levels && kind < TUTTI_CGA_GPU; level++) {
+		kind += 1 + roll(TUTTI_CGA_GPU - kind);
+		parts = 1 + roll(sms < 6 ? 2 - level : level ? 2 : 4);
+		t->cga[level] = (struct tutti_cga_shape){ .kind = (uint16_t)kind, .x = (uint16_t)parts, .y = 1, .z = 1 };
+		j->whole *= parts;
+	}
+	t->cga_mode = (uint8_t)(j->whole <= (sms < 6 ? 1 : 4) && roll(2));
+}
+
+static void random_job(unsigned q)
+{
+	struct tutti_dispatch_packet p;
+	struct tutti_tmd *t = &tmd[jobs];
+	struct job *j = &job[jobs];
+	unsigned i, set = 0;
+
+	*j = (struct job){ .queue = q, .kernel = roll(KERNELS), .whole = 1, .packet = written[q] };
+	*t = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .priority = (uint8_t)roll(11) };
+	t->flags = roll(4) ? 0 : TUTTI_TMD_HEAD;
+	if (groups_too && !roll(3))
+		random_levels(t, j);
+	else if (!roll(5))
+		t->flags |= TUTTI_TMD_SEQUENCE;
+	if (!roll(4)) {
+		t->flags |= TUTTI_TMD_QUOTA;
+		t->quota = 1 + roll(5);
+	}
+	if (!roll(5) && j->whole == 1) {
+		t->flags |= TUTTI_TMD_AFFINITY;
+		t->affinity = MASK_AT + jobs * MASK_BYTES;
+		for (i = 0; i < MASK_BYTES / 4; i++)
+			mask[jobs][i] = roll32() & roll32();
+		for (i = 0; i < sms; i++)
+			set |= mask[jobs][i / 32] >> (i % 32) & 1;
+		mask[jobs][0] |= !set;
+	}
+	j->sequence = t->flags & TUTTI_TMD_SEQUENCE;
+	j->pinned = t->flags & TUTTI_TMD_AFFINITY;
+	j->groups = j->whole * (1 + roll(roll(4) ? 6 : 60));
+	p = rig_packet(KERNEL_AT + 64 * j->kernel);
+	p.setup = 1;
+	p.workgroup_x = 32;
+	p.grid_x = 32 * j->groups;
+	p.kernarg = 16 * jobs;
+	p.signal = SIGNAL_AT + 64 * jobs;
+	p.tmd = TMD_AT + jobs * sizeof(tmd[0]);
+	ring[q][written[q]++ % RING].dispatch = p;
+	jobs++;
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
+	take_commands();
+}
+
+/* As rig_message(), but its commands are for the card, and nobody waits for the reply. */
+static void post(unsigned type, uint64_t a, uint64_t b, uint64_t c)
+{
+	const struct tutti_discovery *d = discovery();
+	struct tutti_control *control = (void *)(hal_host.window + d->control.offset);
+	const struct tutti_status *status = (void *)(hal_host.window + d->status.offset);
+	struct tutti_message *to = (void *)(hal_host.window + d->host_ring.offset);
+
+	to[control->host_ring_tail % (d->host_ring.bytes / 64)] =
+		(struct tutti_message){ .type = (uint16_t)type, .id = control->host_ring_tail + 1, .arg = { a, b, c } };
+	control->host_ring_tail++;
+	rig_event(TUTTI_EVENT_MESSAGE, 0, 0);
+	take_commands();
+	control->card_ring_head = status->card_ring_tail;
+}
+
+/* One that has not ended; whether it was accepted, and so is cancelled, its signal tells. */
+static void cancel_some(void)
+{
+	struct job *j = &job[roll(jobs)];
+
+	if (j->ended)
+		return;
+	j->cancelled = true;
+	post(TUTTI_MSG_TASK_CANCEL, j->queue, j->packet, 0);
+}
+
+static void toggle(unsigned sm)
+{
+	bool enable = off[sm / 32] >> (sm % 32) & 1;
+
+	off[sm / 32] ^= 1u << (sm % 32);
+	post(TUTTI_MSG_SM_ENABLE, sm, 1, enable);
+}
+
+static void toggle_some(void)
+{
+	unsigned sm = roll(sms), left = 0, i;
+
+	for (i = 0; i < sms; i++)
+		left += !(off[i / 32] >> (i % 32) & 1);
+	if (off[sm / 32] >> (sm % 32) & 1 || left > sms / 2 + 1)
+		toggle(sm);
+}
+
+static bool all_ended(void)
+{
+	unsigned i;
+
+	for (i = 0; i < jobs; i++)
+		if (!job[i].ended)
+			return false;
+	return true;
+}
+
+static void step(void)
+{
+	if (pooled && roll(4))
+		deliver(roll(pooled));
+	else
+		end_some();
+}
+
+static bool quiet_card(void)
+{
+	unsigned i;
+
+	for (i = 0; i < CARD_SLOTS; i++)
+		if (card_slot[i].running || card_slot[i].late || card_slot[i].killing)
+			return false;
+	return !pooled;
+}
+
+static unsigned free_slots(void)
+{
+	const struct task *t;
+	unsigned n = 0;
+
+	for (t = task_table.free; t; t = t->next)
+		n++;
+	for (t = task_table.held; t; t = t->next)
+		n++;
+	return n;
+}
+
+/* All is as it was before the first task. */
+static void nothing_left(void)
+{
+	unsigned i;
+
+	check_idle();
+	for (i = 0; i < FW_TMDS; i++)
+		assert_int_equal(tmds[i].stage, TMD_FREE);
+	for (i = 0; i < FW_PENDING; i++)
+		assert_int_equal(pendings[i].place, PENDING_FREE);
+	assert_int_equal(free_slots(), fw.tasks);
+	assert_int_equal(wdu.map, 0);
+	assert_null(wdu.drain);
+	assert_null(cga_state.holder);
+	assert_int_equal(place_state.hold, 0);
+	for (i = 0; i < sms; i++)
+		assert_int_equal(card_sm[i].ctas, 0);
+	for (i = 0; i < jobs; i++) {
+		bool cancelled = tmd[i].state & TUTTI_TMD_CANCELLED;
+
+		assert_true(job[i].ended);
+		seen.ctas += job[i].issued;
+		seen.cancelled += cancelled;
+		seen.pinned += job[i].pinned;
+		if (tmd[i].issued != job[i].issued)
+			fail_msg("task %u: %u CTAs of %u, its metadata say %lu; state %u", i, job[i].issued, job[i].groups,
+				 tmd[i].issued, tmd[i].state);
+		assert_int_equal(tmd[i].completed, job[i].issued);
+		assert_true(tmd[i].state & TUTTI_TMD_FINISHED);
+		assert_int_equal(tmd[i].error, cancelled ? TUTTI_ERROR_CANCELLED : 0);
+	}
+}
+
+static void open_card(const uint16_t *gpc, unsigned gpcs, unsigned slots)
+{
+	unsigned i;
+
+	hook.user = user_memory;
+	hook.state = has_slot;
+	hook.started = started;
+	hook.ended = ended;
+	hook.signal = signal_sent;
+	always_extended = 1;
+	jobs = sms = 0;
+	memset(off, 0, sizeof(off));
+	memset(tmd, 0, sizeof(tmd));
+	memset(mask, 0, sizeof(mask));
+	for (i = 0; i < gpcs; i++)
+		sms += gpc[i];
+	hal_host_slots = slots;
+	begin(gpc, gpcs);
+	hal_host_slots = 0;
+	for (i = 0; i < KERNELS; i++) {
+		unsigned of = i % 4; /* no more shapes than the firmware keeps at once */
+
+		descriptor[i].group_bytes = of * 2048 * 5;
+		descriptor[i].scalar_blocks = (uint16_t)(1 + 2 * of);
+		descriptor[i].vector_blocks = (uint16_t)(7 - of);
+		descriptor[i].barriers = (uint16_t)(of == 2);
+	}
+}
+
+/* What the lakes say is taken is what is on the card, once all events are told. */
+static void lakes_are_true(void)
+{
+	unsigned s, i, c, n;
+
+	if (pooled || shapes.ahead)
+		return;
+	for (s = 0; s < shapes.shapes; s++)
+		for (i = 0; i < sms; i++) {
+			if (!(shapes.included[i / 32] >> (i % 32) & 1))
+				continue;
+			for (n = c = 0; c < 32; c++) {
+				const struct card_cta *cta = &card_sm[i].cta[c];
+				const struct tutti_task_state *t = &card_slot[cta->slot].state;
+
+				n += cta->used && (t->scalar_blocks | (uint32_t)t->vector_blocks << 16) == shapes.shape[s].registers &&
+				     (t->shared_blocks | (uint32_t)t->barriers << 16) == shapes.shape[s].shared &&
+				     t->waves == shapes.shape[s].waves;
+			}
+			if (shapes.shape[s].capacity - lake_level(&shapes.shape[s].lake, i) != n)
+				fail_msg("shape %u, SM %u: %u of %u slots are free beside %u CTAs", s, i,
+					 lake_level(&shapes.shape[s].lake, i), shapes.shape[s].capacity, n);
+		}
+}
+
+static void mixture(const uint16_t *gpc, unsigned gpcs, unsigned number, unsigned steps)
+{
+	unsigned i, q;
+
+	seed(number);
+	open_card(gpc, gpcs, number % 2 ? 2 + roll(6) : 32); /* few slots: eviction */
+	groups_too = number % 3; /* in the others SMs come and go */
+	rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SEED, number % 3, 0);
+	rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CTA_CAP, number % 4 == 1 ? 3 : 0, 0);
+	rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_ISSUE, number % 5 == 2, 0);
+	for (i = 0; i < steps && jobs < JOBS; i++) {
+		q = roll(QUEUES);
+		if (!roll(4) && written[q] - queues[q].head < RING - 2)
+			random_job(q);
+		else if (jobs && !roll(40))
+			cancel_some();
+		else if (number % 3 == 0 && !roll(60))
+			toggle_some();
+		else
+			step();
+		lakes_are_true();
+		hal_host.time += roll(3000);
+	}
+	for (i = 0; i < sms; i++)
+		if (off[i / 32] >> (i % 32) & 1)
+			toggle(i);
+	for (i = 0; i < 100000 && !(all_ended() && quiet_card()); i++) {
+		step();
+		lakes_are_true();
+		hal_host.time += 3000;
+	}
+	for (i = 0; i < jobs; i++)
+		if (!job[i].ended)
+			fail_msg("card %u: task %u of queue %u never ends: %u of %u CTAs, %u running", number, i, job[i].queue,
+				 job[i].issued, job[i].groups, job[i].running);
+	for (i = 0; i < QUEUES; i++)
+		if (queues[i].state != QUEUE_RUNNING)
+			fail_msg("queue %u of card %u: error %u at packet %lu", i, number, queues[i].error, queues[i].head);
+	nothing_left();
+	seen.jobs += jobs;
+	seen.cgas += cgas_started;
+	seen.evictions += counters.evictions;
+	seen.turns += counters.turns;
+}
+
+/* Small, odd, unequal, as sold, and the largest. */
+static void cards_of_all_sizes(void **unused)
+{
+	static const struct { unsigned gpcs, rounds; uint16_t gpc[32]; } card[] = {
+		{ 1, 10, { 1 } },
+		{ 1, 10, { 7 } },
+		{ 1, 6, { 32 } },
+		{ 3, 12, { 6, 11, 9 } },
+		{ 8, 10, { 18, 16, 16, 18, 16, 16, 16, 16 } }, /* 132 */
+		{ 8, 5, { 18, 18, 18, 18, 18, 18, 18, 18 } },
+		{ 32, 2, { 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32,
+			   32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32 } },
+	};
+	unsigned i, n;
+
+	for (i = 0; i < sizeof(card) / sizeof(card[0]); i++)
+		for (n = 0; n < card[i].rounds; n++)
+			mixture(card[i].gpc, card[i].gpcs, 1000 * i + n, 1200);
+	print_message("%u tasks, %u CTAs, %u groups, %u evictions, %u turns, %u cancelled, %u pinned\n", seen.jobs, seen.ctas,
+		      seen.cgas, seen.evictions, seen.turns, seen.cancelled, seen.pinned);
+	assert_true(seen.jobs > 5000 && seen.cgas > 1000 && seen.evictions > 50 && seen.turns > 500 &&
+		    seen.cancelled > 80 && seen.pinned > 300);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("TSK-03 TSK-04 TSK-08 TSK-12 TSK-14 TSK-16 CGA-03 CGA-04 CGA-13 RES-02 RES-05", cards_of_all_sizes),
+	};
+
+	return cmocka_run_group_tests_name("firmware: tasks of every kind at once", tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Metadata of tasks: each rule of TSK-01 by itself, and whatever bytes there may be. */
+#include "../../firmware/tmd.h"
+#include "fw_tasks.h"
+#include "tutti/fault.h"
+
+/* The newest fault told to the host. */
+static struct tutti_fault newest(void)
+{
+	const struct tutti_discovery *d = (void *)hal_host.window;
+	const struct tutti_status *status = (void *)(hal_host.window + d->status.offset);
+	const struct tutti_message *from = (void *)(hal_host.window + d->card_ring.offset);
+	uint32_t at = status->card_ring_tail;
+
+	while (at--)
+		if (from[at % (d->card_ring.bytes / 64)].type == TUTTI_MSG_QUEUE_ERROR)
+			return from[at % (d->card_ring.bytes / 64)].fault;
+	return (struct tutti_fault){ 0 };
+}
+
+static void host_reads(void)
+{
+	const struct tutti_discovery *d = (void *)hal_host.window;
+
+	((struct tutti_control *)(void *)(hal_host.window + d->control.offset))->card_ring_head =
+		((struct tutti_status *)(void *)(hal_host.window + d->status.offset))->card_ring_tail;
+}
+
+/* Dispatch one CTA with exactly these metadata. Return: error of the queue, 0 = it runs */
+static unsigned try_it(const struct tutti_tmd *what)
+{
+	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT);
+	unsigned n = jobs++, q = 1;
+
+	assert_true(n < TASKS);
+	job[n] = (struct job){ .queue = q, .groups = 1, .waves = 1 };
+	tmd[n] = *what;
+	p.workgroup_x = p.grid_x = 32;
+	p.kernarg = 16 * n;
+	p.signal = SIGNAL_AT + 64 * n;
+	p.tmd = TMD_AT + n * sizeof(tmd[0]);
+	ring[q][written[q]++ % RING].dispatch = p;
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
+	pump();
+	return queues[q].state == QUEUE_STOPPED ? queues[q].error : 0;
+}
+
+static void clean_up(void)
+{
+	unsigned slot, i;
+
+	for (slot = 0; slot < CARD_SLOTS; slot++)
+		while (card_slot[slot].running)
+			end_one(slot);
+	host_reads();
+	if (queues[1].state == QUEUE_STOPPED) {
+		/* not rig_request(): what the queue fetches then is to be had */
+		struct tutti_discovery *d = (void *)hal_host.window;
+		struct tutti_control *control = (void *)(hal_host.window + d->control.offset);
+		struct tutti_message *to = (void *)(hal_host.window + d->host_ring.offset);
+
+		to[control->host_ring_tail % (d->host_ring.bytes / 64)] =
+			(struct tutti_message){ .type = TUTTI_MSG_QUEUE_RESET, .id = 77, .arg = { 1 } };
+		control->host_ring_tail++;
+		rig_event(TUTTI_EVENT_MESSAGE, 0, 0);
+		pump();
+		host_reads();
+		assert_int_equal(queues[1].state, QUEUE_RUNNING);
+	}
+	pump();
+	for (i = 0; i < FW_TMDS; i++)
+		assert_int_equal(tmds[i].stage, TMD_FREE);
+}
+
+static const struct tutti_tmd sound = { .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .priority = 3 };
+
+#define AT(field) offsetof(struct tutti_tmd, field)
+#define CASE_OF(member, ...) { AT(member), { .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, __VA_ARGS__ } }
+#define WORK .type = TUTTI_TASK_QUEUE, .queue = 0x70000000, .coalesce_min = 1, .coalesce_max = 1
+
+static void each_rule(void **unused)
+{
+	static const struct { unsigned field; struct tutti_tmd tmd; } bad[] = {
+		{ AT(magic), { .version = TUTTI_TMD_VERSION } },
+		{ AT(version), { .magic = TUTTI_TMD_MAGIC } },
+		CASE_OF(type, .type = 2),
+		CASE_OF(priority, .priority = 11),
+		CASE_OF(cga_mode, .cga_mode = TUTTI_CGA_MULTICAST + 1),
+		CASE_OF(flags, .flags = TUTTI_TMD_FLAGS + 1),
+		CASE_OF(flags, .flags = TUTTI_TMD_INDEPENDENT | TUTTI_TMD_DEPENDENT),
+		CASE_OF(flags, .flags = TUTTI_TMD_SEQUENCE, .cga = { { 1, 1, 1, TUTTI_CGA_GPC } }),
+		CASE_OF(flags, WORK, .cga = { { 1, 1, 1, TUTTI_CGA_GPC } }),
+		CASE_OF(quota, .flags = TUTTI_TMD_QUOTA),
+		CASE_OF(quota, .quota = 1),
+		CASE_OF(affinity, .flags = TUTTI_TMD_AFFINITY),
+		CASE_OF(affinity, .flags = TUTTI_TMD_AFFINITY, .affinity = 0x1002),
+		CASE_OF(affinity, .flags = TUTTI_TMD_AFFINITY, .affinity = 1ull << 47),
+		CASE_OF(affinity, .flags = TUTTI_TMD_AFFINITY, .affinity = 0x7ffff0000000ull), /* not mapped */
+		CASE_OF(affinity, .affinity = 0x1000),
+		CASE_OF(queue, .queue = 0x1000),
+		CASE_OF(queue, .type = TUTTI_TASK_QUEUE, .coalesce_min = 1, .coalesce_max = 1),
+		CASE_OF(queue, .type = TUTTI_TASK_QUEUE, .coalesce_min = 1, .coalesce_max = 1, .queue = 0x1010),
+		CASE_OF(queue, WORK), /* not mapped */
+		CASE_OF(coalesce_max, .coalesce_max = 1),
+		CASE_OF(coalesce_max, .type = TUTTI_TASK_QUEUE, .queue = 0x1000, .coalesce_min = 1),
+		CASE_OF(coalesce_max, .type = TUTTI_TASK_QUEUE, .queue = 0x1000, .coalesce_min = 1, .coalesce_max = 0x10000),
+		CASE_OF(coalesce_min, .coalesce_min = 1),
+		CASE_OF(coalesce_min, .type = TUTTI_TASK_QUEUE, .queue = 0x1000, .coalesce_min = 3, .coalesce_max = 2),
+		CASE_OF(coalesce_min, .type = TUTTI_TASK_QUEUE, .queue = 0x1000, .coalesce_max = 2),
+		CASE_OF(coalesce_us, .coalesce_us = 1),
+		CASE_OF(throttle_sms, .flags = TUTTI_TMD_THROTTLE),
+		CASE_OF(throttle_sms, .flags = TUTTI_TMD_THROTTLE, .throttle_sms = 2), /* the card has one */
+		CASE_OF(throttle_sms, .throttle_sms = 1),
+		CASE_OF(cga, .cga = { { 1, 1, 1, TUTTI_CGA_GPU + 1 } }),
+		CASE_OF(cga, .cga = { { 1, 0, 1, TUTTI_CGA_GPC } }),
+		CASE_OF(cga, .cga = { { 1, 1, 1, TUTTI_CGA_GPC }, { 1, 1, 1, TUTTI_CGA_CPC } }),
+		CASE_OF(cga, .cga = { { 1, 1, 1, TUTTI_CGA_GPC }, { 1, 1, 1, TUTTI_CGA_GPC } }),
+		CASE_OF(cga, .cga = { { 0 }, { 1, 1, 1, TUTTI_CGA_GPC } }),
+		CASE_OF(pad0, .pad0 = 1),
+	};
+	struct tutti_fault fault;
+	unsigned i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (i % 20 == 0)
+			begin(1, 32, 8, 1);
+		if (try_it(&bad[i].tmd) != TUTTI_ERROR_TMD)
+			fail_msg("rule %u: error %u", i, queues[1].error);
+		fault = newest();
+		if (fault.address != TMD_AT + (jobs - 1) * sizeof(tmd[0]) + bad[i].field)
+			fail_msg("rule %u: byte %lu named, not %u", i, fault.address - TMD_AT - (jobs - 1) * sizeof(tmd[0]),
+				 bad[i].field);
+		assert_int_equal(fault.field, offsetof(struct tutti_dispatch_packet, tmd));
+		assert_false(job[jobs - 1].signalled);
+		clean_up();
+		assert_int_equal(try_it(&sound), 0);
+		clean_up();
+		assert_true(job[jobs - 1].signalled);
+	}
+}
+
+/* Sound metadata with a few bytes changed to anything: they are refused or the task runs; the next one runs. */
+static void any_bytes(void **unused)
+{
+	static const uint8_t likely_bytes[] = { 0, 1, 2, 3, 4, 5, 10, 16, 32, 64, 128, 255 };
+	unsigned round, i, n, refused = 0, ran = 0;
+	struct tutti_tmd t;
+
+	for (round = 0; round < 20000; round++) {
+		if (round % 150 == 0) {
+			begin(1 + round, 32, 8, 1);
+			seed(round);
+		}
+		t = sound;
+		for (n = 1 + roll(4), i = 0; i < n; i++)
+			((uint8_t *)&t)[4 + roll(offsetof(struct tutti_tmd, state) - 4)] =
+				roll(2) ? likely_bytes[roll(sizeof(likely_bytes))] : (uint8_t)roll(256);
+		if (try_it(&t))
+			refused++;
+		else
+			ran++;
+		/* a queue task or one for throttle mode does not end by itself */
+		if (!job[jobs - 1].running && queues[1].state != QUEUE_STOPPED && !job[jobs - 1].signalled) {
+			begin(1 + round, 32, 8, 1);
+			continue;
+		}
+		clean_up();
+		assert_int_equal(try_it(&sound), 0);
+		clean_up();
+		assert_true(job[jobs - 1].signalled);
+	}
+	assert_true(refused > 3000 && ran > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("TSK-01", each_rule),
+		RIG_TEST("TSK-01", any_bytes),
+	};
+
+	return cmocka_run_group_tests_name("firmware: metadata of tasks", tests, NULL, NULL);
+}
