@@ -287,10 +287,13 @@ static int tutti_mmap(struct file *filp, struct vm_area_struct *vma)
  * DRM's own calls that a render node would refuse. An accel node lets them through, and has no
  * master: GET_MAGIC dereferences NULL there (found by tests/conformance/fuzz).
  */
-static bool call_refused(unsigned int cmd)
+static bool call_refused(struct file *filp, unsigned int cmd)
 {
 	unsigned int nr = DRM_IOCTL_NR(cmd), flags;
 
+	/* beside a render node there is a primary one, where these calls are at home */
+	if (drm_is_primary_client(filp->private_data))
+		return false;
 	return (nr < DRM_COMMAND_BASE || nr >= DRM_COMMAND_END) && drm_ioctl_flags(nr, &flags) &&
 	       !(flags & DRM_RENDER_ALLOW);
 }
@@ -299,13 +302,13 @@ static long tutti_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 {
 	if (cmd == DRM_IOCTL_TUTTI_WAIT && tutti_wait_at_once(filp->private_data, (void __user *)arg))
 		return 0;
-	return call_refused(cmd) ? -EACCES : drm_ioctl(filp, cmd, arg);
+	return call_refused(filp, cmd) ? -EACCES : drm_ioctl(filp, cmd, arg);
 }
 
 #ifdef CONFIG_COMPAT
 static long tutti_compat_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 {
-	return call_refused(cmd) ? -EACCES : drm_compat_ioctl(filp, cmd, arg);
+	return call_refused(filp, cmd) ? -EACCES : drm_compat_ioctl(filp, cmd, arg);
 }
 #else
 #define tutti_compat_ioctl NULL

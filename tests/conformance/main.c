@@ -89,7 +89,7 @@ static const struct group {
 	{"sync", sync_group},		{"trust", trust_group},	    {"process", process_group},
 	{"life", life_group},		{"recover", recover_group}, {"reset", reset_group},
 	{"unplug", unplug_group},	{"power", power_group},	    {"storm", storm_group},
-	{"faults", faults_group},	{"policy", policy_group},
+	{"faults", faults_group},	{"policy", policy_group}, {"core", core_group},
 };
 
 static void usage(FILE *out)

@@ -3,7 +3,7 @@
 
 KERNEL ?= 6.12
 
-.PHONY: vm-check vm-bench vm-storm vm-fuzz vm-shell vm-build debug-kernel-check
+.PHONY: vm-check vm-bench vm-storm vm-fuzz vm-shell vm-shell-check vm-build debug-kernel-check
 VM_PROGRAMS := $(addprefix $(T)/integration/,test_device test_signal test_record test_wave test_place test_loader) \
 	$(TEST_KERNELS) $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(addprefix $(OUT)/,tutti-card firmware/tutti-fw.bin tutti libtutti.so.0 tutti-conformance tutti-fuzz tutti-drm-bench \
 	tutti-driver-test firmware/tutti-fw-large.bin)
@@ -34,3 +34,6 @@ vm-fuzz: vm-build
 
 vm-shell: vm-build
 	@OUT=$(OUT) tests/vm/run shell $(KERNEL)
+
+vm-shell-check: vm-build
+	@OUT=$(OUT) tests/vm/shell.sh $(KERNEL)

@@ -51,16 +51,33 @@ take_from() { # PROGRAM ARGUMENT...: while it runs; its exit status
 	wait $program
 }
 
-card_address() {
+soon() { # SECONDS COMMAND...: true within so long
+	local left=$(($1 * 5))
+	shift
+	while [ $left -gt 0 ]; do
+		"$@" && return 0
+		sleep 0.2
+		left=$((left - 1))
+	done
+	return 1
+}
+fails() { ! "$@" >/dev/null 2>&1; }
+said() { dmesg | grep -q "$1"; }
+
+ivshmem_devices() {
 	local device
 	for device in /sys/bus/pci/devices/*; do
 		if [ "$(cat "$device/vendor")" = 0x1af4 ] && [ "$(cat "$device/device")" = 0x1110 ]; then
 			basename "$device"
-			return 0
 		fi
 	done
-	return 1
 }
+# The first of them; behind it there is one that is no card (see `run`).
+card_address() { ivshmem_devices | head -1 | grep .; }
+# Accel nodes where the kernel has them, else render nodes.
+node() { ls /dev/accel/accel* /dev/dri/renderD* 2>/dev/null | head -1; }
+# The driver's calls, a queue, packets.
+works() { /programs/tutti-conformance --only "packets run" 2>/dev/null | grep -q "^ok"; }
 card_path() { echo "/sys/bus/pci/devices/$(card_address)"; }
 card_bound() { [ "$(basename "$(readlink "$(card_path)/driver" 2>/dev/null)")" = "$1" ]; }
 card_bind() { # DRIVER
@@ -89,6 +106,7 @@ control() {
 	echo "error no answer"
 	return 2
 }
+state() { [ "$(control_value state)" = "$1" ]; }
 control_value() { # NAME: one value of status
 	control status | sed -n "s/^$1 //p"
 }

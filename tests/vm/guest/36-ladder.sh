@@ -7,20 +7,6 @@ if [ ! -e /lib/modules/tutti.ko ] || [ ! -x /programs/tutti-driver-test ]; then
 	echo "1..0 # SKIP no tutti.ko or no tutti-driver-test"
 	exit 0
 fi
-soon() { # SECONDS COMMAND...
-	local left=$(($1 * 5))
-	shift
-	while [ $left -gt 0 ]; do
-		"$@" && return 0
-		sleep 0.2
-		left=$((left - 1))
-	done
-	return 1
-}
-works() { /programs/tutti-conformance --only "packets run" | grep -q "^ok"; }
-said() { dmesg | grep -q "$1"; }
-state() { [ "$(control_value state)" = "$1" ]; }
-node() { ls /dev/accel/accel* /dev/dri/renderD* 2>/dev/null | head -1; }
 dumps() { ls -d /sys/class/devcoredump/devcd* 2>/dev/null; }
 no_dumps() { [ -z "$(dumps)" ]; }
 drop_dumps() {
