@@ -412,9 +412,6 @@ uint32_t session_run(struct task *task, struct cga *cga, uint32_t n)
 	n = wanted(cga, n);
 	if (most > n)
 		most = n;
-	/* before the rows change: the lakes learn of these by their records */
-	if (!cga->identities)
-		domain_settle();
 	answer_begin(cga->ask);
 	reserve.cga = cga;
 	reserve.task = task;
