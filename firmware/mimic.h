@@ -49,10 +49,11 @@ int mimic_query(const struct gpc *gpc, uint32_t within, unsigned n, bool multica
 uint32_t *mimic_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, int speed, uint32_t *out, uint32_t *sms);
 /**
  * mimic_share() - one CGA of @n CTAs over several GPCs.
- * @share: CTAs each GPC of @range gets, if not NULL
+ * @shares: mimic_shares gets the CTAs of each GPC of @range
  * Return: speed
  */
-int mimic_share(struct domain_range range, unsigned n, bool multicast, uint16_t *share);
+int mimic_share(struct domain_range range, unsigned n, bool multicast, bool shares);
+extern uint16_t mimic_shares[TUTTI_MAX_GPCS];
 /** mimic_count() - innermost CGAs, at most @enough, that fit domain @number of their kind now; it takes them. */
 unsigned mimic_count(const struct mimic_ask *ask, unsigned number, unsigned enough);
 

@@ -412,6 +412,9 @@ uint32_t session_run(struct task *task, struct cga *cga, uint32_t n)
 	n = wanted(cga, n);
 	if (most > n)
 		most = n;
+	/* before the rows change: the lakes learn of these by their records */
+	if (!cga->identities)
+		domain_settle();
 	answer_begin(cga->ask);
 	reserve.cga = cga;
 	reserve.task = task;
@@ -427,7 +430,7 @@ uint32_t session_run(struct task *task, struct cga *cga, uint32_t n)
 	if (!n)
 		return 0;
 	cga->passed = 0;
-	if (!shapes.ahead || !cga->identities)
+	if (!shapes.ahead)
 		reserve_commit(n * cga->ctas);
 	return account(task, cga, n);
 }
