@@ -363,11 +363,16 @@ void lake_set(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
 		lake_add(lake, word, 0, levels);
 	for (row = lake->top; row > &lake->row[levels]; row--) {
 		change = row->mask[word] & mask;
+		if (!change)
+			continue;
 		row->mask[word] ^= change;
 		row->count -= popcount32(change);
 	}
 	for (; row != lake->row; row--) {
 		change = mask & ~row->mask[word];
+		/* rows are nested: those below have them as well */
+		if (!change)
+			break;
 		row->mask[word] |= change;
 		row->count += popcount32(change);
 	}
