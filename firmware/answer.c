@@ -44,7 +44,7 @@ static COLD void ask_others(unsigned n)
 
 static inline void put(struct answer_word *word, uint32_t domains, int speed)
 {
-	if (speed < 0 || !domains)
+	if (speed < 0)
 		return;
 	word->fast[speed] |= domains;
 	word->used |= 0x80000000u >> speed;
@@ -82,7 +82,8 @@ static COLD void ask_multicast(uint32_t n)
 
 static COLD void ask_slowly(struct mimic_ask ask, bool same)
 {
-	if (same && ask.kind == TUTTI_CGA_GPC && ask.identity && ask.multicast && answers.end == answers.word + 1)
+	if (!FW_LARGE && same && ask.kind == TUTTI_CGA_GPC && ask.identity && ask.multicast &&
+	    answers.end == answers.word + 1)
 		ask_multicast(ask.ctas);
 	else
 		ask_others(domain_inside(ask.kind, DOMAIN_KIND_CARD, 0).n);
@@ -128,7 +129,7 @@ static int speed_of(unsigned domain)
 	uint32_t within;
 
 	if (ask->kind >= TUTTI_CGA_UGPU)
-		return mimic_share(domain_inside(TUTTI_CGA_GPC, ask->kind, domain), ask->ctas, ask->multicast, NULL);
+		return mimic_share(domain_inside(TUTTI_CGA_GPC, ask->kind, domain), ask->ctas, ask->multicast, false);
 	gpc = mimic_gpc(ask->kind, domain, &within);
 	if (ask->identity && !gpc->credits)
 		return MIMIC_INVALID;

@@ -160,6 +160,26 @@ static bool ever_fits(const struct cga *cga, uint32_t capacity)
 	return true;
 }
 
+/* The same, where only the SMs of a mask may be used. */
+static COLD bool ever_fits_masked(const struct cga *cga, uint32_t capacity, const uint32_t *mask)
+{
+	uint32_t enabled[LAKE_WORDS], w;
+
+	words_copy(enabled, shapes.enabled, LAKE_WORDS);
+	for (w = 0; w < fw.words; w++)
+		shapes.enabled[w] &= mask[w];
+	domain_idle(capacity);
+	words_copy(shapes.enabled, enabled, LAKE_WORDS);
+	return capacity && session_fits(cga, DOMAIN_KIND_CARD, 0, 1);
+}
+
+static bool ever_fits_for(const struct cga *cga, uint32_t capacity, const struct tmd *tmd)
+{
+	if (tmd && tmd->affinity)
+		return ever_fits_masked(cga, capacity, affinities[tmd->affinity - 1].word);
+	return ever_fits(cga, capacity);
+}
+
 /* CTAs of one identity CGA. */
 static uint32_t together(const struct cga *cga)
 {
@@ -245,6 +265,8 @@ COLD int cga_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_sha
 		return 0;
 	cga_pending_levels(p, level);
 	code = cga_check(level, mode_of(tmd), lmem, p->state + STATE_AT(groups_x), capacity, &cga);
+	if (!code && tmd && tmd->affinity && !ever_fits_for(&cga, capacity, tmd))
+		code = TUTTI_ERROR_GRID;
 	if (code)
 		return packet_refuse(code, offsetof(struct tutti_dispatch_packet, grid_x));
 	tell(&cga, level, p->state);
@@ -268,7 +290,7 @@ COLD void cga_begin(struct task *task, const struct pending *p)
 /* Nothing is on the card or coming back, and still there is no room: SMs were disabled meanwhile. */
 static COLD bool hopeless(const struct task *task)
 {
-	return !shapes.residents && gpm_idle() && !ever_fits(cga_of(task), task->shape->capacity);
+	return !shapes.residents && gpm_idle() && !ever_fits_for(cga_of(task), task->shape->capacity, task_tmd(task));
 }
 
 void cga_settle(void)

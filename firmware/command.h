@@ -48,6 +48,12 @@ static inline void command_publish(void)
 	HAL_ENGINES->command_tail = now;
 }
 
+/** command_free() - words that are free, wrap-around or not. */
+static inline uint32_t command_free(void)
+{
+	return COMMAND_WORDS - (command_tail() - HAL_ENGINES->command_head);
+}
+
 /**
  * command_room() - there is room for @words more words, wrap-around included.
  *
@@ -55,7 +61,7 @@ static inline void command_publish(void)
  */
 static inline bool command_room(unsigned words)
 {
-	return COMMAND_WORDS - (command_tail() - HAL_ENGINES->command_head) >= 2 * words;
+	return command_free() >= 2 * words;
 }
 
 static inline uint32_t *command_begin(unsigned words)

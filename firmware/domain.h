@@ -19,7 +19,7 @@ struct gpm_cga;
 
 #define DOMAIN_EVEN 0x55555555u
 
-#define DOMAIN_ROWS 352u /* of all GPCs; a card with many GPCs sees fewer levels of each at once */
+#define DOMAIN_ROWS (FW_LARGE ? 320u : 352u) /* of all GPCs; of many GPCs fewer levels are seen at once */
 #define DOMAIN_CPCS 192u
 #define DOMAIN_KIND_CARD (TUTTI_CGA_GPU + 1) /* a grid: has one GPU domain in it */
 

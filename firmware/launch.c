@@ -50,7 +50,8 @@ static inline int start(struct queue *queue, struct task *task, uint32_t *comman
 /* Where the STATE payload goes, behind the acquire fence if there is one. */
 static inline uint32_t *begin(uint32_t head)
 {
-	uint32_t *p = command_begin(2 + STATE_WORDS + PLACE_NEW_WORDS), scope = head >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	uint32_t scope = head >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	uint32_t *p = command_begin(2 + STATE_WORDS + PLACE_NEW_WORDS);
 
 	if (scope) {
 		*p++ = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, scope | TUTTI_FENCE_ACQUIRE);

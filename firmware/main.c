@@ -274,6 +274,7 @@ static COLD void idle(void)
 static HOT __attribute__((noreturn)) void loop(void)
 {
 	volatile struct tutti_event *event = events;
+	uint32_t tail;
 
 	for (;;) {
 		if (unlikely(!event->word[0])) {
@@ -292,13 +293,18 @@ static HOT __attribute__((noreturn)) void loop(void)
 		} else {
 			main_event((const struct tutti_event *)event);
 		}
+		if (unlikely(attention.settle))
+			settle();
+		/* one fence for both: what was read of the event, what was written for the engines */
+		tail = command_tail();
 		hal_release();
 		event->word[0] = 0;
 		if (++event == events + EVENT_SLOTS)
 			event = events;
-		if (unlikely(attention.settle))
-			settle();
-		command_publish();
+		if (likely(tail != command_ring.published)) {
+			command_ring.published = tail;
+			HAL_ENGINES->command_tail = tail;
+		}
 	}
 }
 

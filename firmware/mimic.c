@@ -229,7 +229,9 @@ static void share_multicast(struct sharing *s, int speed, bool pairs)
 	}
 }
 
-COLD int mimic_share(struct domain_range range, unsigned n, bool multicast, uint16_t *share)
+uint16_t mimic_shares[TUTTI_MAX_GPCS];
+
+COLD int mimic_share(struct domain_range range, unsigned n, bool multicast, bool shares)
 {
 	static struct sharing s;
 	int speed = highest(range);
@@ -238,9 +240,9 @@ COLD int mimic_share(struct domain_range range, unsigned n, bool multicast, uint
 	s.range = range;
 	s.left = n;
 	s.speed = MIMIC_INVALID;
-	s.share = share;
-	for (i = 0; share && i < range.n; i++)
-		share[i] = 0;
+	s.share = shares ? mimic_shares : NULL;
+	for (i = 0; shares && i < range.n; i++)
+		mimic_shares[i] = 0;
 	if (multicast) {
 		share_multicast(&s, speed, true);
 		share_multicast(&s, speed, false);
@@ -270,14 +272,13 @@ static bool take_part(struct gpc *gpc, uint32_t within, const struct mimic_ask *
 
 static bool take_shared(struct domain_range range, const struct mimic_ask *ask)
 {
-	static uint16_t share[TUTTI_MAX_GPCS];
 	unsigned i;
 
-	if (mimic_share(range, ask->ctas, ask->multicast, share) < 0)
+	if (mimic_share(range, ask->ctas, ask->multicast, true) < 0)
 		return false;
 	for (i = 0; i < range.n; i++)
-		if (share[i])
-			take_part(&domains.gpc[range.first + i], domains.gpc[range.first + i].all, ask, share[i]);
+		if (mimic_shares[i])
+			take_part(&domains.gpc[range.first + i], domains.gpc[range.first + i].all, ask, mimic_shares[i]);
 	return true;
 }
 

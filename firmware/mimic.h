@@ -49,10 +49,11 @@ int mimic_query(const struct gpc *gpc, uint32_t within, unsigned n, bool multica
 uint32_t *mimic_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, int speed, uint32_t *out, uint32_t *sms);
 /**
  * mimic_share() - one CGA of @n CTAs over several GPCs.
- * @share: CTAs each GPC of @range gets, if not NULL
+ * @shares: mimic_shares gets the CTAs of each GPC of @range
  * Return: speed
  */
-int mimic_share(struct domain_range range, unsigned n, bool multicast, uint16_t *share);
+int mimic_share(struct domain_range range, unsigned n, bool multicast, bool shares);
+extern uint16_t mimic_shares[TUTTI_MAX_GPCS];
 /** mimic_count() - innermost CGAs, at most @enough, that fit domain @number of their kind now; it takes them. */
 unsigned mimic_count(const struct mimic_ask *ask, unsigned number, unsigned enough);
 
@@ -107,10 +108,10 @@ static inline uint32_t *mimic_segment(uint32_t *out, uint32_t mask)
 static inline __attribute__((always_inline)) uint32_t *mimic_cut(struct gpc *gpc, uint32_t n, uint32_t *out, uint32_t *sms)
 {
 	struct domain_row *row = gpc->top;
-	uint32_t full = 0, part;
+	uint32_t count = row->count, full = 0, part;
 
-	while (n >= row->count) {
-		n -= row->count;
+	while (n >= count) {
+		n -= count;
 		if (row->mask == full) {
 			out[-2]++;
 		} else {
@@ -118,14 +119,16 @@ static inline __attribute__((always_inline)) uint32_t *mimic_cut(struct gpc *gpc
 			out = mimic_segment(out, full);
 		}
 		row--;
+		count = row->count;
 	}
 	gpc->top = row;
-	*sms = full;
-	if (!n)
+	if (!n) {
+		*sms = full;
 		return out;
+	}
 	part = mimic_prefix(row->mask, n);
 	row->mask ^= part;
-	row->count -= n;
+	row->count = count - n;
 	*sms = full | part;
 	return mimic_segment(out, part);
 }

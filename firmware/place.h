@@ -17,6 +17,7 @@
 #define BUSY_ISSUE 1u    /* tasks have CTAs to issue */
 #define BUSY_PENDING 2u  /* tasks wait for a slot */
 #define BUSY_THROTTLE 4u /* throttle mode, or on the way to it or back */
+#define BUSY_WAITERS 16u /* queues wait for a slot or a shape */
 #define BUSY_BESIDE 8u   /* what is free beside other shapes is kept (beside.h) */
 
 /* struct place_state.hold: not 0 = nothing is placed but by the rounds. */
@@ -35,6 +36,7 @@ struct place_state {
 	};
 	uint32_t round_next;    /* position after the last that received a CTA */
 	uint32_t message_words; /* room a placement may need */
+	uint32_t free_words;    /* free words of the ring that make command_room() true for it and a kernel */
 	bool blocked;           /* the rounds wait for room in the command ring */
 };
 extern struct place_state place_state;

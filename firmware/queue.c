@@ -56,6 +56,8 @@ int queue_park(struct queue *queue, enum queue_wait wait)
 		queue_table.waiters[wait]++;
 		if (wait == WAIT_ROOM)
 			attention.settle |= ATTEND_ROOM;
+		if (wait == WAIT_SLOT || wait == WAIT_SHAPE)
+			place_state.busy |= BUSY_WAITERS;
 	}
 	return PACKET_PARKED;
 }
@@ -67,6 +69,8 @@ COLD void queue_wake_waiters(enum queue_wait wait)
 	if (!queue_table.waiters[wait])
 		return;
 	queue_table.waiters[wait] = 0;
+	if (!(queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE]))
+		place_state.busy &= ~BUSY_WAITERS;
 	attention.settle |= ATTEND_READY;
 	for (i = 0; i < FW_QUEUE_WORDS; i++) {
 		queue_table.ready.word[i] |= queue_table.waiting[wait].word[i];
@@ -380,10 +384,9 @@ static COLD void finished_general(struct queue *queue)
 HOT void queue_finished(struct queue *queue, uint32_t packet)
 {
 	queue->flight -= QUEUE_ONE + of_run(queue, packet);
-	if (unlikely((queue->wait ^ WAIT_TASKS) | (queue->state ^ QUEUE_RUNNING) | queue_table.suspended |
-		     queue->fetching))
+	if (unlikely((queue->stands ^ (QUEUE_RUNNING | WAIT_TASKS << 8)) | queue_table.suspended | queue->fetching))
 		finished_general(queue);
-	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && command_room(place_state.message_words + 64))
+	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && command_free() >= place_state.free_words)
 		launch_next(queue); /* and then it waits again */
 	else
 		queue_run(queue);

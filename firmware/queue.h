@@ -49,8 +49,13 @@ struct queue {
 	uint32_t asid_queue;   /* asid | queue << 16, as commands want it */
 	uint32_t flight;       /* in flight: QUEUE_ONE for each kernel and agent dispatch, 1 for those of @run_packet */
 	uint64_t head;         /* next packet to work on */
-	uint8_t state;         /* enum queue_state */
-	uint8_t wait;          /* enum queue_wait */
+	union {
+		struct {
+			uint8_t state; /* enum queue_state */
+			uint8_t wait;  /* enum queue_wait */
+		};
+		uint16_t stands;       /* both */
+	};
 	uint16_t flags;        /* TUTTI_QUEUE_* */
 	struct rsb *rsb;
 	/* condensed packet being launched */

@@ -44,18 +44,18 @@ static void launch(struct gpc *gpc, uint32_t within, unsigned n, int speed)
 
 static void launch_shared(unsigned domain)
 {
-	static uint16_t share[TUTTI_MAX_GPCS];
 	const struct mimic_ask *ask = &reserve.cga->ask;
 	struct domain_range range = domain_inside(TUTTI_CGA_GPC, ask->kind, domain);
 	struct gpc *gpc = &domains.gpc[range.first];
 	unsigned i;
 
-	mimic_share(range, ask->ctas, ask->multicast, share);
+	mimic_share(range, ask->ctas, ask->multicast, true);
 	reserve.id = 0;
 	reserve.lmem = GPM_NO_LMEM;
 	for (i = 0; i < range.n; i++, gpc++)
-		if (share[i])
-			launch(gpc, gpc->all, share[i], mimic_query(gpc, gpc->all, share[i], ask->multicast));
+		if (mimic_shares[i])
+			launch(gpc, gpc->all, mimic_shares[i],
+			       mimic_query(gpc, gpc->all, mimic_shares[i], ask->multicast));
 }
 
 static bool part(unsigned domain, int speed)

@@ -63,10 +63,11 @@ static bool kernel_independent(const struct pending *p)
 static bool may_split(const struct task *task)
 {
 	const struct tmd *tmd = task_tmd(task);
-	const uint32_t *s = task->kept->state;
+	const uint32_t *s;
 
 	if (!(task->rare & TASK_KEPT) || task->rare & (TASK_WORK | TASK_SPLIT | TASK_SPLITTING) || task->state != TASK_RUNNING)
 		return false;
+	s = task->kept->state;
 	if (s[STATE_AT(shared_blocks)] || s[STATE_AT(workgroup_z)] >> 16 < 2 || (uint16_t)s[STATE_AT(cga_x)] || task->rare & TASK_CGA)
 		return false;
 	if (tmd && (tmd_static(tmd)->cga[0].kind || tmd_flag(tmd, TUTTI_TMD_DEPENDENT | TUTTI_TMD_THROTTLE)))

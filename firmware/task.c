@@ -338,8 +338,7 @@ static HOT void task_retire(struct task *task, struct queue *queue)
 /* Its last CTAs end, and nothing needs more than a look at itself. */
 static inline bool is_plain_end(const struct task *task, uint32_t n)
 {
-	return likely(!(place_state.busy | shapes.special | queue_table.waiters[WAIT_SLOT] |
-			queue_table.waiters[WAIT_SHAPE] | task->rare | (task->resident ^ n) | task->unissued) &&
+	return likely(!(place_state.busy | shapes.special | task->rare | (task->resident ^ n) | task->unissued) &&
 		      task->state == TASK_RUNNING);
 }
 
@@ -380,8 +379,7 @@ HOT void task_event_cta(const struct tutti_event *event)
 	struct queue *queue = task->queue;
 
 	if (unlikely((event->word[1] ^ 1) | (head >> 24 ^ 1) | (row->mask[word] & mask) |
-		     (mask & ~below->mask[word]) | place_state.busy | shapes.special |
-		     queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE] | task->rare |
+		     (mask & ~below->mask[word]) | place_state.busy | shapes.special | task->rare |
 		     (task->resident ^ n) | task->unissued) ||
 	    unlikely(task->state != TASK_RUNNING)) {
 		event_cta_general(event);

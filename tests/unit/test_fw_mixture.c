@@ -388,10 +388,61 @@ static void cards_of_all_sizes(void **unused)
 		    seen.cancelled > 80 && seen.pinned > 300);
 }
 
+/* Four CTAs, each on an SM of its own, inside one GPC. */
+static unsigned group_on(const uint32_t *allowed)
+{
+	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT);
+	unsigned n = jobs++;
+	struct job *j = &job[n];
+
+	*j = (struct job){ .queue = 0, .whole = 4, .groups = 8, .pinned = true };
+	tmd[n] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .flags = TUTTI_TMD_AFFINITY,
+					.affinity = MASK_AT + n * MASK_BYTES, .cga_mode = TUTTI_CGA_MULTICAST,
+					.cga = { { .kind = TUTTI_CGA_GPC, .x = 4, .y = 1, .z = 1 } } };
+	memcpy(mask[n], allowed, 4);
+	p.workgroup_x = 32;
+	p.grid_x = 32 * j->groups;
+	p.kernarg = 16 * n;
+	p.signal = SIGNAL_AT + 64 * n;
+	p.tmd = TMD_AT + n * sizeof(tmd[0]);
+	ring[0][written[0]++ % RING].dispatch = p;
+	rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
+	take_commands();
+	while (pooled)
+		deliver(0);
+	return n;
+}
+
+/* SMs of a mask in which a group can never start: an error, not a wait without end; else it keeps to them. */
+static void groups_and_masks(void **unused)
+{
+	static const uint16_t gpc[] = { 8, 8 };
+	static const struct { uint32_t mask; bool ok; } c[] = {
+		{ 0x000f, true }, { 0x0303, false }, { 0x0707, false }, { 0x5500, true }, { 0x8001, false }, { 0x071b, true },
+	};
+	unsigned i, n, k;
+
+	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		seed(i);
+		open_card(gpc, 2, 32);
+		n = group_on(&c[i].mask);
+		assert_int_equal(queues[0].state, c[i].ok ? QUEUE_RUNNING : QUEUE_STOPPED);
+		if (!c[i].ok) {
+			assert_int_equal(queues[0].error, TUTTI_ERROR_GRID);
+			assert_int_equal(job[n].issued, 0);
+			continue;
+		}
+		for (k = 0; k < 100000 && !job[n].ended; k++)
+			step();
+		assert_true(job[n].ended && job[n].issued == 8);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("TSK-03 TSK-04 TSK-08 TSK-12 TSK-14 TSK-16 CGA-03 CGA-04 CGA-13 RES-02 RES-05", cards_of_all_sizes),
+		RIG_TEST("CGA-05 TSK-04", groups_and_masks),
 	};
 
 	return cmocka_run_group_tests_name("firmware: tasks of every kind at once", tests, NULL, NULL);

@@ -492,7 +492,7 @@ static void with_changes(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RIG_TEST("PKT-03 PKT-04 PKT-05 PKT-16 PKT-17 PKT-21 CGA-14", mixed_queues),
+		RIG_TEST("PKT-03 PKT-04 PKT-05 PKT-11 PKT-16 PKT-17 PKT-21 CGA-14", mixed_queues),
 		RIG_TEST("PKT-06 PKT-18 SYS-06", with_faults),
 		RIG_TEST("SYS-08 CGA-04", with_changes),
 	};
