@@ -28,12 +28,13 @@ struct mimic_ask {
 /** mimic_gpc() - the GPC of domain @number of kind CPC or GPC, and its SMs. */
 static inline struct gpc *mimic_gpc(unsigned kind, unsigned number, uint32_t *within)
 {
-	struct gpc *gpc = &domains.gpc[number];
+	struct gpc *gpc;
 
 	if (unlikely(kind == TUTTI_CGA_CPC)) {
 		gpc = &domains.gpc[domains.cpc_gpc[number]];
 		*within = domains.cpc[number];
 	} else {
+		gpc = &domains.gpc[number];
 		*within = gpc->all;
 	}
 	return gpc;
