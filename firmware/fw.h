@@ -126,6 +126,14 @@ static inline uint32_t single_bit(uint32_t x)
 	return x;
 }
 
+/** without_bit() - @x without its bit @bit; nor is gcc to test that before it is done. */
+static inline uint32_t without_bit(uint32_t x, uint32_t bit)
+{
+	x ^= bit;
+	__asm__("" : "+r"(x));
+	return x;
+}
+
 /** lowest_bit() - number of the lowest set bit of @x (not 0). */
 static inline unsigned lowest_bit(uint32_t x)
 {

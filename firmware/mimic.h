@@ -28,12 +28,13 @@ struct mimic_ask {
 /** mimic_gpc() - the GPC of domain @number of kind CPC or GPC, and its SMs. */
 static inline struct gpc *mimic_gpc(unsigned kind, unsigned number, uint32_t *within)
 {
-	struct gpc *gpc = &domains.gpc[number];
+	struct gpc *gpc;
 
 	if (unlikely(kind == TUTTI_CGA_CPC)) {
 		gpc = &domains.gpc[domains.cpc_gpc[number]];
 		*within = domains.cpc[number];
 	} else {
+		gpc = &domains.gpc[number];
 		*within = gpc->all;
 	}
 	return gpc;
@@ -108,10 +109,10 @@ static inline uint32_t *mimic_segment(uint32_t *out, uint32_t mask)
 static inline __attribute__((always_inline)) uint32_t *mimic_cut(struct gpc *gpc, uint32_t n, uint32_t *out, uint32_t *sms)
 {
 	struct domain_row *row = gpc->top;
-	uint32_t full = 0, part;
+	uint32_t count = row->count, full = 0, part;
 
-	while (n >= row->count) {
-		n -= row->count;
+	while (n >= count) {
+		n -= count;
 		if (row->mask == full) {
 			out[-2]++;
 		} else {
@@ -119,14 +120,16 @@ static inline __attribute__((always_inline)) uint32_t *mimic_cut(struct gpc *gpc
 			out = mimic_segment(out, full);
 		}
 		row--;
+		count = row->count;
 	}
 	gpc->top = row;
-	*sms = full;
-	if (!n)
+	if (!n) {
+		*sms = full;
 		return out;
+	}
 	part = mimic_prefix(row->mask, n);
 	row->mask ^= part;
-	row->count -= n;
+	row->count = count - n;
 	*sms = full | part;
 	return mimic_segment(out, part);
 }

@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) void refresh_gpcs(uint32_t n, bool 
 	unsigned number;
 
 	do {
-		for (stale = word->stale; stale; stale ^= bit) {
+		for (stale = word->stale; stale; stale = without_bit(stale, bit)) {
 			bit = single_bit(stale);
 			number = bit_number(bit);
 			answer_note(word, number, bit, answer_gpc(domain_gpc(gpcs, number), n, multicast));
@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) uint32_t rounds(const struct cga *c
 			now = word->fast[speed];
 			if (within)
 				now &= within[word - answers.word];
-			for (bits = now; bits && left; bits ^= bit, left--) {
+			for (bits = now; bits && left; bits = without_bit(bits, bit), left--) {
 				bit = single_bit(bits);
 				place_gpc(cga, domain_gpc(gpcs, bit_number(bit)), speed, multicast, single || cga->step);
 			}
@@ -412,9 +412,6 @@ uint32_t session_run(struct task *task, struct cga *cga, uint32_t n)
 	n = wanted(cga, n);
 	if (most > n)
 		most = n;
-	/* before the rows change: the lakes learn of these by their records */
-	if (!cga->identities)
-		domain_settle();
 	answer_begin(cga->ask);
 	reserve.cga = cga;
 	reserve.task = task;

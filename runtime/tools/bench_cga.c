@@ -151,18 +151,27 @@ static void nested(struct cga_bench *b, const char *state)
 	tutti_task_destroy(task);
 }
 
-/* CGAs of eleven that stay: what load balancing leaves behind, levels that differ by one and rows cut in the middle. */
+/*
+ * CGAs of eleven that stay: what load balancing leaves behind, levels that differ by one and rows cut in the middle.
+ * Returns when all are there: they were placed on an idle card.
+ */
 static int hold(struct cga_bench *b, unsigned cgas)
 {
 	struct tutti_launch launch = bench_rig_launch(&b->rig, true);
+	unsigned ctas = cgas * b->hold.descriptor->cga[0], tries = 1000;
+	int error;
 
-	b->rig.out[0] = 0;
+	b->rig.out[0] = b->rig.out[1] = 0;
 	tutti_signal_store(b->gone, 1);
 	launch.kernel = &b->hold;
 	launch.workgroup[0] = 32;
-	launch.grid[0] = 32 * cgas * b->hold.descriptor->cga[0];
+	launch.grid[0] = 32 * ctas;
 	launch.signal = b->gone;
-	return tutti_dispatch(b->other, &launch);
+	error = tutti_dispatch(b->other, &launch);
+	while (!error && __atomic_load_n(&b->rig.out[1], __ATOMIC_ACQUIRE) < ctas)
+		if (tutti_signal_wait(b->rig.device, b->gone, TUTTI_EQ, 0, 10000000, NULL) != -ETIMEDOUT || !tries--)
+			error = -EIO;
+	return error;
 }
 
 static int release(struct cga_bench *b)

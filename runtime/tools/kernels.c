@@ -25,9 +25,10 @@ TUTTI_KERNEL(tool_cga_other, struct tool_args, .cga = { 16, 1, 1 }, .cga_kind = 
 {
 }
 
-/* Stays where it was put until it is told to go. */
+/* Says that it is there, and stays until it is told to go. */
 TUTTI_KERNEL(tool_cga_hold, struct tool_args, .cga = { 11, 1, 1 }, .cga_kind = TUTTI_CGA_GPC)
 {
+	__atomic_fetch_add(args->out + 1, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(args->out, __ATOMIC_RELAXED))
 		tutti_yield();
 }

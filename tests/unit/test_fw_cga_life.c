@@ -120,6 +120,25 @@ static void refused(void **unused)
 	}
 }
 
+/* Grids that are not made of whole groups, along each axis. */
+static void not_whole(void **unused)
+{
+	static const uint16_t sms[] = { 8 };
+	static const unsigned groups[][3] = { { 3, 2, 4 }, { 4, 3, 4 }, { 4, 2, 3 }, { 4, 2, 4 } };
+	unsigned i, signal;
+
+	for (i = 0; i < 4; i++) {
+		begin(sms, 1);
+		cga_kernel(0, TUTTI_CGA_GPC, 2, 1, 2);
+		descriptor[0].cga[1] = 2;
+		signal = submit(0, 0, groups[i][0], groups[i][1], groups[i][2]);
+		run_down();
+		assert_int_equal(queues[0].error, i < 3 ? TUTTI_ERROR_GRID : 0);
+		assert_int_equal(signalled[signal], i == 3);
+		check_idle();
+	}
+}
+
 /* SMs taken away while a CGA waits: when nothing can help it any more it ends with an error. */
 static void disabled_meanwhile(void **unused)
 {
@@ -252,6 +271,7 @@ int main(void)
 		RIG_TEST("CGA-03 CGA-17 CGA-23 CGA-26 CGA-28 CGA-31", random_lives),
 		RIG_TEST("CGA-27", faults),
 		RIG_TEST("CGA-05 CGA-04", refused),
+		RIG_TEST("CGA-02 CGA-05", not_whole),
 		RIG_TEST("CGA-05 CGA-04", disabled_meanwhile),
 		RIG_TEST("CGA-05 RES-01", no_starvation),
 		RIG_TEST("CGA-04 CGA-23", large_card),
