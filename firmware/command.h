@@ -11,8 +11,11 @@
 
 #include "hal.h"
 
-/* Twice what the longest placement needs, and more than the CGAs of one launch together (cga.c). */
-#define COMMAND_WORDS (FW_MAX_SMS > TUTTI_SMALL_CARD_SMS ? 4096u : 2048u)
+/*
+ * Completions ask for no room: what they write while the engines stand still - as many events as the ring
+ * of events holds - must fit behind what placements leave (PLACE_ROOM, SESSION_MARGIN).
+ */
+#define COMMAND_WORDS 4096u
 #define COMMAND_RECORD 255u /* longest record, words */
 #define COMMAND_SHORT 48u   /* words that can be written without a look at the end before @near_end */
 

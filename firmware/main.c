@@ -212,7 +212,7 @@ void main_event(const struct tutti_event *event)
 /* Work that waited for room in the command ring. */
 static COLD void room(void)
 {
-	if (!command_room(place_state.message_words + 64))
+	if (!command_room(PLACE_ROOM))
 		return;
 	queue_wake_waiters(WAIT_ROOM);
 	if (place_state.blocked) {

@@ -16,7 +16,7 @@ struct place_state place_state HOT_DATA;
 void place_init(void)
 {
 	place_state = (struct place_state){ .message_words = 1 + LAKE_MESSAGE(fw.words) };
-	place_state.free_words = 2 * (place_state.message_words + 64);
+	place_state.free_words = 2 * PLACE_ROOM;
 }
 
 /* Segments that do not fit one record: cut them into several, each with its own first word. */

@@ -42,6 +42,7 @@ struct place_state {
 extern struct place_state place_state;
 
 #define PLACE_FEW 4u
+#define PLACE_ROOM (place_state.message_words + 128u) /* what is asked of command_room() before one */
 #define PLACE_NEW_WORDS (2u + LAKE_FLAT_WORDS) /* room place_new() asks for */
 
 void place_init(void);

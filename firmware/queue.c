@@ -324,7 +324,7 @@ HOT void queue_run(struct queue *queue)
 		return;
 	queue->wait = WAIT_NONE;
 	for (;;) {
-		if (unlikely(!command_room(place_state.message_words + 64))) {
+		if (unlikely(!command_room(PLACE_ROOM))) {
 			queue_park(queue, WAIT_ROOM);
 			break;
 		}

@@ -13,7 +13,7 @@
 #include "reserve.h"
 
 #define SESSION_NO_IDENTITY 0xffu
-#define SESSION_MARGIN (COMMAND_RECORD + 512u) /* words: end of the ring, commands of others */
+#define SESSION_MARGIN (COMMAND_RECORD + 1024u) /* words: end of the ring, commands of others */
 
 /** struct cga - the CGAs of one task's grid. */
 struct cga {

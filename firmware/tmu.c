@@ -186,7 +186,7 @@ COLD void tmu_run(void)
 	for (level = 1; level <= TMU_LEVELS && task_table.free && tmu.listed; level++) {
 		struct pending_link *end = &tmu.ring[level];
 
-		while (task_table.free && end->next != end && command_room(place_state.message_words + 64)) {
+		while (task_table.free && end->next != end && command_room(PLACE_ROOM)) {
 			if (!tmu_admit((struct pending *)end->next))
 				break;
 			any = true;

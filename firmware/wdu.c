@@ -297,7 +297,7 @@ static bool run_rounds(uint32_t *failed)
 	bool went;
 
 	do {
-		if (unlikely(!command_room(place_state.message_words + 8))) {
+		if (unlikely(!command_room(PLACE_ROOM))) {
 			place_state.blocked = true;
 			attention.settle |= ATTEND_ROOM;
 			return false;

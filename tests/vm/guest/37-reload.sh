@@ -15,10 +15,10 @@ client() { # NAME COMMAND...: again and again; what comes to no end by itself is
 	local name=$1 good=0 bad=0
 	shift
 	while [ ! -e /tmp/enough ]; do
-		timeout -s KILL 60 "$@" >/tmp/client.$name 2>&1
+		timeout -s KILL 200 "$@" >/tmp/client.$name 2>&1
 		case $? in
 		0) good=$((good + 1)) ;;
-		137) echo "$name" >>/tmp/stuck ;;
+		137) echo "$name: $(tail -3 /tmp/client.$name | tr '\n' ' ')" >>/tmp/stuck ;;
 		*) bad=$((bad + 1)) ;;
 		esac
 	done
@@ -68,6 +68,7 @@ sleep 10 # some whole rounds of work
 touch /tmp/enough
 wait $first $second $third
 check "REL-06: no client was stuck" [ ! -e /tmp/stuck ]
+[ ! -e /tmp/stuck ] || sed 's/^/# /' /tmp/stuck
 sed 's/^/# /' /tmp/clients
 check "REL-06: clients were cut off" grep -q "[1-9][0-9]* cut off" /tmp/clients
 check "REL-06: kripke is exact, afterwards" quiet kripke --small --check
