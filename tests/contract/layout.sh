@@ -125,7 +125,9 @@ drm=$(pkg-config --cflags libdrm | sed "s/-I/-isystem /g")
 uapi_layout() { # ABI
 	local cc
 	cc=$(compiler "$1")
-	echo '#include "tutti/tutti_drm.h"' | ${cc/-ffreestanding/} $drm -g -gdwarf-4 -fno-eliminate-unused-debug-types \
+	# Kernel headers of x86 are the same for 32 bits; gcc -m32 without multilib looks for them elsewhere.
+	[ "$1" = i386 ] && cc+=" -idirafter /usr/include/x86_64-linux-gnu"
+	echo '#include "tutti/tutti_drm.h"' | $cc $drm -g -gdwarf-4 -fno-eliminate-unused-debug-types \
 		-x c -c -o "$work/uapi-$1.o" - &&
 		pahole "$work/uapi-$1.o" 2>/dev/null | grep -v cacheline | sed 's/[ \t]*$//' |
 		sed -n '/^struct drm_tutti_/,/^}/p' >"$work/uapi-$1.txt" && grep -q drm_tutti_wait "$work/uapi-$1.txt"
