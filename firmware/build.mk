@@ -2,18 +2,23 @@
 # Firmware: the RV32IMC image, one for large cards, and the same logic as a library for the host.
 
 FW := $(OUT)/firmware
-FW_UNITS := $(filter-out mkimage memory,$(basename $(notdir $(wildcard firmware/*.c))))
+FW_FOLDERS := core tensor place groups tasks packets queues top
+FW_UNITS := $(filter-out core/memory,$(patsubst firmware/%.c,%,$(wildcard $(FW_FOLDERS:%=firmware/%/*.c))))
 FW_CFLAGS = -march=rv32imc -mabi=ilp32 -mcmodel=medlow -std=gnu11 -O2 -ffreestanding -fno-builtin -nostdlib \
 	-fno-schedule-insns -fno-strict-aliasing -ffunction-sections -fdata-sections -fomit-frame-pointer -msmall-data-limit=0 $(WARN) -Iinclude -Ifirmware
 # a jump into a common tail is one instruction more on each path
-$(FW)/tile.o $(FW)/large/tile.o: FW_CFLAGS += -fno-crossjumping -fno-tree-tail-merge
-FW_OBJECTS := $(addprefix $(FW)/,start.o memory.o $(addsuffix .o,$(FW_UNITS)))
-FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) hal.o)
+$(FW)/tensor/tile.o $(FW)/large/tensor/tile.o: FW_CFLAGS += -fno-crossjumping -fno-tree-tail-merge
+FW_OBJECTS := $(addprefix $(FW)/,core/start.o core/memory.o $(addsuffix .o,$(FW_UNITS)))
+FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) core/host/hal.o)
 
 FW_LARGE_OBJECTS := $(subst $(FW)/,$(FW)/large/,$(FW_OBJECTS))
 # What does not run for every kernel or tile is made small: local memory is dear.
-FW_SMALL := agent barrier beside block cga channel child choice command counter crash descriptor diff domain gpm kernel life log \
-	match metadata mimic occupancy request reserve setup split throttle timer tmd tmu window work
+FW_SMALL := core/command_ring core/counters core/crash core/log groups/cga groups/cga_ids groups/cga_query \
+	groups/occupancy groups/trial_launch packets/condensed_fields packets/condensed_metadata packets/kernel_cache \
+	place/gpc_slots place/mixed_shapes place/sm_match place/sm_score queues/agent_packet queues/barrier_packet \
+	queues/child_tasks queues/queue_life tasks/metadata tasks/pending_tasks tasks/priority_windows tasks/throttle \
+	tasks/wave_split tasks/work_queue tensor/bulk_copy tensor/descriptor_cache tensor/descriptor_compile \
+	tensor/request_rules top/heartbeat top/host_channel
 $(foreach unit,$(FW_SMALL),$(FW)/$(unit).o $(FW)/large/$(unit).o): FW_SIZE = -Os -msave-restore
 
 all: $(FW)/tutti-fw.bin $(FW)/tutti-fw-large.bin $(FW)/host/libtutti-fw-host.a
@@ -36,11 +41,11 @@ $(FW)/%.o: firmware/%.S
 
 $(FW)/tutti-fw.elf: $(FW_OBJECTS)
 $(FW)/tutti-fw-large.elf: $(FW_LARGE_OBJECTS)
-$(FW)/tutti-fw.elf $(FW)/tutti-fw-large.elf: firmware/link.ld
-	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib -Wl,--gc-sections,-T,firmware/link.ld,--no-warn-rwx-segments \
+$(FW)/tutti-fw.elf $(FW)/tutti-fw-large.elf: firmware/core/link.ld
+	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib -Wl,--gc-sections,-T,firmware/core/link.ld,--no-warn-rwx-segments \
 		$(filter %.o,$^) -lgcc -o $@
 
-$(FW)/mkimage: firmware/mkimage.c
+$(FW)/mkimage: firmware/tools/mkimage.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) $< -o $@ -lelf
 
@@ -51,12 +56,8 @@ $(FW)/host/%.o: firmware/%.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -fno-strict-aliasing -Ifirmware -MMD -c $< -o $@
 
-$(FW)/host/hal.o: firmware/host/hal.c
-	@mkdir -p $(@D)
-	$(CC) $(HOST_CFLAGS) -fno-strict-aliasing -Ifirmware -MMD -c $< -o $@
-
 $(FW)/host/libtutti-fw-host.a: $(FW_HOST_OBJECTS)
 	@rm -f $@
 	ar rcs $@ $^
 
--include $(wildcard $(FW)/*.d $(FW)/large/*.d $(FW)/host/*.d)
+-include $(wildcard $(FW)/*/*.d $(FW)/large/*/*.d $(FW)/host/*/*.d $(FW)/host/core/host/*.d)

@@ -10,13 +10,13 @@ warn="-Wall -Wextra -Werror -Wno-unused-parameter"
 device='kernels\.c$|runtime/device/'
 
 # Files of the host, then of the firmware (built for its own core).
-host=$(find runtime firmware/mkimage.c -name '*.c' | grep -vE "$device" | sort)
-firmware=$(find firmware -maxdepth 1 -name '*.c' ! -name mkimage.c | sort)
+host=$(find runtime firmware/tools -name '*.c' | grep -vE "$device" | sort)
+firmware=$(find firmware -name '*.c' ! -path '*/tools/*' ! -path '*/host/*' | sort)
 
 analyze() { # FILE RESULT
 	local file=$1 result=$2 cc
 	case $file in
-	firmware/mkimage.c) cc=gcc ;;
+	firmware/tools/*) cc=gcc ;;
 	firmware/*) cc="riscv64-unknown-elf-gcc -march=rv32imc -mabi=ilp32 -ffreestanding -Wno-sign-compare" ;;
 	runtime/emulator/*) cc="gcc -D_GNU_SOURCE" ;;
 	*) cc=gcc ;;

@@ -20,13 +20,13 @@
 #define FUNCTIONS 2048
 
 static const char *const decision[] = {
-	"place_balanced", "place_gpcs", "place_multicast", "place_others", "place_parts", "answer_ask", "answer_refresh", "ask_others", "ask_multicast", "ask_slowly", "speed_of",
-	"mimic_", "query_", "take_within", "cut_multicast", "classes", "lower", "row_with", "domain_pairs",
-	"domain_inside", "reserve_", "launch_shared", "part", "gpm_take", "gpm_undo",
+	"place_balanced", "place_gpcs", "place_multicast", "place_others", "place_parts", "cached_ask", "cached_refresh", "ask_others", "ask_multicast", "ask_slowly", "speed_of",
+	"query_", "take_within", "cut_multicast", "classes", "lower", "row_with", "domain_pairs",
+	"domain_inside", "trial_", "launch_shared", "part", "cga_ids_take", "cga_ids_undo",
 	"enter", "take_back", "tried", "fail", "complete", "step_down", "run_levels", NULL
 };
 static const char *const whole[] = {
-	"cga_place", "session_any", "session_limited", "session_held", "session_quick", "session_run", "run_grid",
+	"cga_place", "search_any", "search_limited", "search_held", "search_quick", "search_run", "run_grid",
 	"domain_sync_slow", "domain_sync_masked", "domain_settle", "settle_row", "sync", "gather", "lake_init", "domain_scatter", "place_positions", "lake_lower",
 	NULL
 };

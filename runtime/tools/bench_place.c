@@ -199,7 +199,7 @@ static void free_runs(struct rig *rig)
 		memset(rig->area->map, 0, sizeof(rig->area->map));
 		for (unsigned b = 0; b < 128; b++)
 			rig->area->map[b % 4] |= (uint32_t)block[b] << (b / 4);
-		n = call(rig, "freerun_full", AT(map), 4, 0, 0, 0);
+		n = call(rig, "free_run_full", AT(map), 4, 0, 0, 0);
 		sum += n;
 		worst = n > worst ? n : worst;
 	}
@@ -242,9 +242,9 @@ static void measure(struct rig *rig)
 /* Everything a placement costs that is not a plain one's. */
 static uint64_t mixing(struct tutti_card *card)
 {
-	static const char *const part[] = { "shape_mixed", "room_at", "room", "alike", "hold", "match_", "freerun_", "runs",
+	static const char *const part[] = { "shape_mixed", "room_at", "room", "alike", "hold", "match_", "free_run_", "runs",
 					    "lake_level", "lake_exact", "lake_add", "lake_init", "waves_room", "peu_room",
-					    "starts", "lowest", "clear_below", "load", "erode_any", "beside", "survey", "lake_set",
+					    "starts", "lowest", "clear_below", "load", "erode_any", "mixed", "survey", "lake_set",
 					    "shape_p" };
 	static struct tutti_card_function function[2048];
 	size_t n = tutti_card_profile(card, function, 2048);

@@ -36,7 +36,7 @@ struct sample {
 /* Functions that turn a request into descriptors; the rest takes, checks and ends it. */
 static bool generates(const char *name)
 {
-	static const char *const names[] = { "tile_", "start_clipped", "column_", "begin", "job_", "block_" };
+	static const char *const names[] = { "tile_", "start_clipped", "im2col_", "begin", "job_", "bulk_" };
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strncmp(name, names[i], strlen(names[i])))

@@ -12,11 +12,8 @@ $(FUZZ)/fuzz_topology: tests/fuzz/fuzz_topology.c runtime/emulator/config.c
 
 # The firmware is one object whose variables lie in sections of their own: the fuzzer puts them back before each
 # input, as a boot does on the card by loading the image.
-FUZZ_FW := $(patsubst %,$(FUZZ)/fw/%.o,$(FW_UNITS) hal)
+FUZZ_FW := $(patsubst %,$(FUZZ)/fw/%.o,$(FW_UNITS) core/host/hal)
 $(FUZZ)/fw/%.o: firmware/%.c
-	@mkdir -p $(@D)
-	$(FUZZ_CC:-fsanitize=fuzzer,%=-fsanitize=fuzzer-no-link,%) -MMD -c $< -o $@
-$(FUZZ)/fw/hal.o: firmware/host/hal.c
 	@mkdir -p $(@D)
 	$(FUZZ_CC:-fsanitize=fuzzer,%=-fsanitize=fuzzer-no-link,%) -MMD -c $< -o $@
 $(FUZZ)/firmware.o: $(FUZZ_FW)
@@ -26,7 +23,7 @@ $(FUZZ)/firmware.o: $(FUZZ_FW)
 $(FUZZ)/fuzz_firmware: tests/fuzz/fuzz_firmware.c $(FUZZ)/firmware.o
 $(FUZZ)/fuzz_fw_packet: tests/fuzz/fuzz_fw_packet.c $(FUZZ_FW)
 $(FUZZ)/fuzz_fw_tensor: tests/fuzz/fuzz_fw_tensor.c $(FUZZ_FW)
--include $(wildcard $(FUZZ)/fw/*.d)
+-include $(wildcard $(FUZZ)/fw/*/*.d $(FUZZ)/fw/*/*/*.d)
 
 $(FUZZ_BINS):
 	@mkdir -p $(@D)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hal.h"
+#include "core/hal.h"
 
 #define SMS 6u
 #define QUEUES 3u

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../firmware/command.h"
-#include "../../firmware/queue.h"
+#include "core/command_ring.h"
+#include "queues/queue.h"
 
 #define KERNEL_AT 0x400000ull
 #define KERNELS 8u

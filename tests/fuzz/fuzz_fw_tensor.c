@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../firmware/command.h"
-#include "../../firmware/queue.h"
-#include "../../firmware/task.h"
-#include "../../firmware/tmau.h"
+#include "core/command_ring.h"
+#include "queues/queue.h"
+#include "tasks/task_table.h"
+#include "tensor/tensor_requests.h"
 
 #define SHARED_BYTES (64u << 10)
 #define ASID 3u

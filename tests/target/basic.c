@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Small helpers against naive ones, log, command ring, memory functions, shapes. */
 #include "check.h"
-#include "command.h"
-#include "log.h"
-#include "packet.h"
-#include "shape.h"
+#include "core/command_ring.h"
+#include "core/log.h"
+#include "packets/dispatch_packet.h"
+#include "place/cta_shape.h"
 
 void *memcpy(void *to, const void *from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);

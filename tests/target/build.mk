@@ -11,18 +11,18 @@ $(TARGET)/rv32/%.o: tests/target/%.c
 	@mkdir -p $(@D)
 	$(CROSS)gcc $(FW_CFLAGS) -Os -Itests/target -MMD -c $< -o $@
 
-$(TARGET)/rv32/firmware.o: $(FW)/main.o
+$(TARGET)/rv32/firmware.o: $(FW)/top/main.o
 	@mkdir -p $(@D)
 	$(CROSS)objcopy --redefine-sym main=firmware_main $< $@
 
 # Tests and firmware together are more than 256 KiB.
-$(TARGET)/link.ld: firmware/link.ld
+$(TARGET)/link.ld: firmware/core/link.ld
 	@mkdir -p $(@D)
 	sed 's/LENGTH = 256K/LENGTH = 512K/' $< > $@
 
 $(TARGET)/target.elf: $(FW_OBJECTS) $(TARGET_OBJECTS) $(TARGET)/rv32/firmware.o $(TARGET)/link.ld
 	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib -Wl,--gc-sections,-T,$(TARGET)/link.ld,--no-warn-rwx-segments \
-		$(filter-out %/main.o %/link.ld,$^) -lgcc -o $@
+		$(filter-out %/top/main.o %/link.ld,$^) -lgcc -o $@
 
 $(TARGET)/target.bin: $(TARGET)/target.elf $(FW)/mkimage
 	$(FW)/mkimage $< $@

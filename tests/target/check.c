@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "check.h"
 
-#include "log.h"
+#include "core/log.h"
 
 static unsigned failed, vector, rolls;
 static uint32_t seed;

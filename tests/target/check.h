@@ -6,7 +6,7 @@
 #ifndef TUTTI_TARGET_CHECK_H
 #define TUTTI_TARGET_CHECK_H
 
-#include "hal.h"
+#include "core/hal.h"
 
 /* What the host asks the image to do: a word of card memory, far behind the image. */
 #define TARGET_REQUEST (16u << 20)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* From packet to task state: plain, reference, condensed; kernel descriptors. Nothing is launched. */
 #include "check.h"
-#include "command.h"
-#include "queue.h"
+#include "core/command_ring.h"
+#include "queues/queue.h"
 
 void *memset(void *to, int value, size_t bytes);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Water filling against placing CTAs one at a time, on the soft core (CGA-06, 07, 08, 13). */
 #include "check.h"
-#include "condensed.h"
-#include "shape.h"
+#include "packets/condensed.h"
+#include "place/cta_shape.h"
 
 #define MOST 4096u
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* main() of the test image: the firmware boots as it always does, then runs tests in place of its event loop. */
-#include "crash.h"
-#include "main.h"
+#include "core/crash.h"
+#include "top/main.h"
 #include "check.h"
 
 int main(void);

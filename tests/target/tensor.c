@@ -4,7 +4,7 @@
  * are compared with the oracle), and marked ones whose instructions are counted (PERF-07).
  */
 #include "check.h"
-#include "tmau.h"
+#include "tensor/tensor_requests.h"
 
 static struct tutti_tensor_call call;
 
@@ -79,7 +79,7 @@ static void any(unsigned mode, unsigned first)
 		bool done;
 
 		tensor(&d, mode, rank);
-		setup_compile(&tmau.built, &d);
+		descriptor_compile(&tmau.built, &d);
 		check_word(tmau.built.error);
 		if (tmau.built.error)
 			continue;
@@ -93,7 +93,7 @@ static void any(unsigned mode, unsigned first)
 		job(target_roll(3) ? TUTTI_MOVE_LOAD : TUTTI_MOVE_STORE);
 		mover_wrap();
 		if (mode == TUTTI_IM2COL)
-			done = column_start(8);
+			done = im2col_start(8);
 		else
 			done = tile_interior(tmau.job.word, &tmau.built, &call.request) ||
 			       tile_edge(tmau.job.word, &tmau.built, &call.request) || tile_start(8);
@@ -101,7 +101,7 @@ static void any(unsigned mode, unsigned first)
 			written(from);
 			from = mover_next;
 			done = mode == TUTTI_TILE ? tmau.job.kind == JOB_SLICES ? tile_slices(8) : tile_clipped(8) :
-						    column_run(8);
+						    im2col_run(8);
 		}
 		CHECK(done);
 		written(from);
@@ -148,7 +148,7 @@ static void dense(struct tutti_tensor *d, unsigned mode, unsigned rank)
 		d->column.pixels = 100;
 	}
 	seal(d);
-	setup_compile(&tmau.built, d);
+	descriptor_compile(&tmau.built, d);
 }
 
 static void count(uint32_t id, bool (*start)(int room), int32_t coordinate)
@@ -204,10 +204,10 @@ static void counted(void)
 	}
 	for (unsigned rank = 3; rank <= 5; rank++) {
 		dense(&d, TUTTI_IM2COL, rank);
-		count(TARGET_MARK_COLUMN + rank, column_start, 7);
+		count(TARGET_MARK_COLUMN + rank, im2col_start, 7);
 	}
 	mark(TARGET_MARK_SETUP);
-	setup_compile(&tmau.built, &d);
+	descriptor_compile(&tmau.built, &d);
 	mark(TARGET_MARK_SETUP | 0x80);
 	CHECK(!tmau.built.error);
 }

@@ -9,8 +9,8 @@
 
 #include "card.h"
 #include "check.h"
-#include "command.h"
-#include "main.h"
+#include "core/command_ring.h"
+#include "top/main.h"
 
 static struct tutti_card *card;
 static uint8_t *bar;

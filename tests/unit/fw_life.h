@@ -8,7 +8,7 @@
 
 #include "fw_card.h"
 
-#include "../../firmware/cga.h"
+#include "groups/cga.h"
 
 #define QUEUES 5u
 #define RING 64u
@@ -33,8 +33,8 @@ static struct identity {
 	uint32_t ran, unflushed, lmem;
 	uint8_t on[32];
 } identity[GPCS][IDS];
-static bool lmem_used[GPM_LMEM_SLOTS];
-static uint32_t lmem_unflushed[GPM_LMEM_SLOTS];
+static bool lmem_used[CGA_IDS_LMEM_SLOTS];
+static uint32_t lmem_unflushed[CGA_IDS_LMEM_SLOTS];
 
 static struct task_model {
 	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
@@ -158,7 +158,7 @@ static void take_launch_cga(const uint32_t *w, unsigned words)
 			fail_msg("id %u of GPC %u given out again before its flush", id, gpc);
 		if (!it->used) {
 			*it = (struct identity){ .used = true, .staged = true, .slot = slot, .lmem = w[2] };
-			if (w[2] != GPM_NO_LMEM) {
+			if (w[2] != CGA_IDS_NO_LMEM) {
 				assert_false(lmem_used[w[2]]);
 				lmem_used[w[2]] = true;
 			}
@@ -447,9 +447,9 @@ static inline void check_idle(void)
 
 	assert_int_equal(shapes.residents, 0);
 	assert_int_equal(shapes.grouped_ctas, 0);
-	assert_true(gpm_idle());
-	assert_int_equal(gpm.flushing, 0);
-	assert_int_equal(gpm.lmem_free, gpm.lmem_slots);
+	assert_true(cga_ids_idle());
+	assert_int_equal(cga_ids.flushing, 0);
+	assert_int_equal(cga_ids.lmem_free, cga_ids.lmem_slots);
 	for (g = 0; g < domains.gpcs; g++)
 		assert_int_equal(domains.gpc[g].credits, domains.gpc[g].credits_all);
 	domain_settle();

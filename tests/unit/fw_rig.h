@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../firmware/command.h"
-#include "../../firmware/shape.h"
-#include "../../firmware/queue.h" /* the runtime has one too */
+#include "core/command_ring.h"
+#include "place/cta_shape.h"
+#include "queues/queue.h" /* the runtime has one too */
 
 /* A test with the ids of the requirements it proves. */
 #define RIG_TEST(ids, function) { ids ": " #function, function, NULL, NULL, NULL }

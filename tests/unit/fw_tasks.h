@@ -6,8 +6,8 @@
 #ifndef TUTTI_TEST_FW_TASKS_H
 #define TUTTI_TEST_FW_TASKS_H
 
-#include "../../firmware/counter.h"
-#include "../../firmware/main.h"
+#include "core/counters.h"
+#include "top/main.h"
 #include "fw_card.h"
 #include "tutti/tmd.h"
 

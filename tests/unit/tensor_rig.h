@@ -9,10 +9,10 @@
 
 #include "fw_rig.h"
 
-#include "../../firmware/descriptor.h"
-#include "../../firmware/main.h"
-#include "../../firmware/task.h"
-#include "../../firmware/tmau.h"
+#include "tensor/descriptor_cache.h"
+#include "top/main.h"
+#include "tasks/task_table.h"
+#include "tensor/tensor_requests.h"
 
 #define RIG_SHARED (40u << 10)
 #define RIG_ASID 5u

@@ -2,8 +2,8 @@
 /* Sessions against an oracle that places one CTA at a time, on random states of random cards. */
 #include "fw_rig.h"
 
-#include "../../firmware/cga.h"
-#include "../../firmware/counter.h"
+#include "groups/cga.h"
+#include "core/counters.h"
 #include "cga_oracle.h"
 
 static struct oracle_card card;
@@ -157,20 +157,20 @@ static unsigned compare(struct cga *cga, unsigned n)
 {
 	struct oracle_grid grid;
 	uint32_t launched, i, wanted, sm;
-	enum session_end end;
+	enum search_end end;
 
 	grid_of(cga, &grid);
 	domain_sync(shape);
-	session_bind(cga, task);
-	launched = session_run(task, cga, n * cga->ctas) / cga->ctas;
-	end = launched == n ? SESSION_DONE : session_end();
-	if (end == SESSION_ROOM) /* the command ring was full: what was launched is right, the rest comes later */
+	search_bind(cga, task);
+	launched = search_run(task, cga, n * cga->ctas) / cga->ctas;
+	end = launched == n ? SEARCH_DONE : search_end();
+	if (end == SEARCH_ROOM) /* the command ring was full: what was launched is right, the rest comes later */
 		n = launched;
 	wanted = oracle_run(&card, &grid, n);
 	domains.issued = counters.ctas_issued;
 	assert_int_equal(launched, wanted);
-	if (end != SESSION_ROOM)
-		assert_int_equal(end, launched == n ? SESSION_DONE : SESSION_FULL);
+	if (end != SEARCH_ROOM)
+		assert_int_equal(end, launched == n ? SEARCH_DONE : SEARCH_FULL);
 	read_launches(task->slot);
 	assert_int_equal(seen.ends, launched);
 	/* all that lies in one outermost CGA without identity comes as one */
@@ -417,10 +417,10 @@ static void masked(void **unused)
 
 	boot(2, sms, 4);
 	assert_true(shaped(&cga, 0, level));
-	session_bind(&cga, task);
+	search_bind(&cga, task);
 	domain_sync_masked(shape, mask);
-	assert_int_equal(session_run(task, &cga, 100 * 4), 8 * 4);
-	assert_int_equal(session_end(), SESSION_FULL);
+	assert_int_equal(search_run(task, &cga, 100 * 4), 8 * 4);
+	assert_int_equal(search_end(), SEARCH_FULL);
 	assert_false(shapes.ahead);
 	domain_settle();
 	for (sm = 0; sm < 32; sm++)

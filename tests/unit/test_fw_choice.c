@@ -2,8 +2,8 @@
 /* Scores of SMs (RES-13 .. RES-15) against choosing for one CTA at a time. */
 #include "fw_rig.h"
 
-#include "../../firmware/choice.h"
-#include "../../firmware/match.h"
+#include "place/sm_score.h"
+#include "place/sm_match.h"
 
 static unsigned sms;
 static struct shape shape;
@@ -176,7 +176,7 @@ static void compare(unsigned policy, unsigned n)
 	if (policy & TUTTI_CHOICE_LARGEST)
 		n = n ? 1 : 0;
 	placed = oracle(policy, n, want);
-	left = choice_pour(&shape, &lake, n, out, &end);
+	left = score_pour(&shape, &lake, n, out, &end);
 	assert_int_equal(left, n - placed);
 	assert_true(end - out <= (long)LAKE_MESSAGE((sms + 31) / 32));
 	assert_int_equal(read_segments(out, end, got), placed);
@@ -252,7 +252,7 @@ static void large_weights(void **unused)
 		memset(hal_host.sms[0].recent, 0xff, sizeof(hal_host.sms[0].recent));
 		memset(hal_host.sms[1].recent, 0, sizeof(hal_host.sms[1].recent));
 		hal_host.sms[0].cta_slots = hal_host.sms[0].barriers = hal_host.sms[0].shared_free = 0;
-		assert_int_equal(choice_pour(&shape, &lake, 1, out, &end), 0);
+		assert_int_equal(score_pour(&shape, &lake, 1, out, &end), 0);
 		assert_int_equal(read_segments(out, end, order), 1);
 		assert_int_equal(order[0], 1);
 	}
@@ -315,12 +315,12 @@ static void only_the_truth(void **unused)
 	some_card(false);
 	lake_init(&lake, 1, (uint32_t[]){ 15 }, 2);
 	match_mode(true); /* a command that has not been taken */
-	assert_int_equal(choice_pour(&shape, &lake, 3, out, &end), 3);
+	assert_int_equal(score_pour(&shape, &lake, 3, out, &end), 3);
 	assert_ptr_equal(end, out);
 	assert_true(match.waiting);
 	rig_event(TUTTI_EVENT_NONE, 0, 0);
 	rig_drain();
-	assert_int_equal(choice_pour(&shape, &lake, 3, out, &end), 0);
+	assert_int_equal(score_pour(&shape, &lake, 3, out, &end), 0);
 }
 
 /* Every policy there is can be asked for, and says what was set; @which: of those with several values. */

@@ -2,8 +2,8 @@
 /* Who goes among equals (RES-04), against the words of the source: marks of queues for each priority. */
 #include "fw_rig.h"
 
-#include "../../firmware/fair.h"
-#include "../../firmware/wdu.h"
+#include "tasks/tie_lots.h"
+#include "tasks/issue_rounds.h"
 
 #define LEVELS 10u
 #define TIES 8u
@@ -14,7 +14,7 @@ static void begin(uint32_t number)
 {
 	rig_load(1);
 	memset(marked, 0, sizeof(marked));
-	fair_seed(number);
+	lots_seed(number);
 	for (unsigned q = 0; q < TUTTI_MAX_QUEUES; q++)
 		queues[q].asid_queue = 1 | q << 16;
 }
@@ -32,11 +32,11 @@ static unsigned draw(unsigned level, const unsigned *queue, unsigned n)
 		tie[i] = &task[i];
 		any_free |= !marked[level][queue[i]];
 	}
-	went = n > 1 ? fair_choose(level, tie, n) : tie[0];
+	went = n > 1 ? lots_choose(level, tie, n) : tie[0];
 	q = queue[went - task];
 	/* one without a mark, if there is one */
 	assert_true(n == 1 || !any_free || !marked[level][q]);
-	fair_went(level, tie, n, went);
+	lots_went(level, tie, n, went);
 	if (n == 1)
 		return q; /* alone: marks stay as they are */
 	if (!any_free)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "../../firmware/freerun.h"
+#include "place/free_runs.h"
 
 #define MOST 256u
 
@@ -102,7 +102,7 @@ static unsigned lower_sample(unsigned n)
 static void every_map_of_16_blocks(void **state)
 {
 	for (unsigned bits = 0; bits < 65536; bits++) {
-		struct freerun_part part = { map, 16 };
+		struct free_run_part part = { map, 16 };
 		uint32_t inverse[1], longest, shared;
 
 		for (unsigned b = 0; b < 16; b++)
@@ -110,16 +110,16 @@ static void every_map_of_16_blocks(void **state)
 		make_map(16);
 		inverse[0] = ~map[0];
 		longest = brute_longest(16);
-		assert_int_equal(freerun_full(map, 1, 0), longest);
-		assert_int_equal(freerun_full(inverse, 1, ~0u), longest);
+		assert_int_equal(free_run_full(map, 1, 0), longest);
+		assert_int_equal(free_run_full(inverse, 1, ~0u), longest);
 		for (unsigned group = 1; group <= 16; group *= 2)
-			assert_int_equal(freerun_grouped(map, 1, group), brute_grouped(16, group));
-		assert_int_equal(freerun_sampled(map, 1), lower_sample(longest));
-		freerun_shared(&part, 1, &shared);
+			assert_int_equal(free_run_grouped(map, 1, group), brute_grouped(16, group));
+		assert_int_equal(free_run_sampled(map, 1), lower_sample(longest));
+		free_run_shared(&part, 1, &shared);
 		assert_int_equal(shared, longest);
 		for (unsigned need = 1; need <= 17; need++) {
-			assert_int_equal(freerun_start(map, 1, need), brute_start(16, need));
-			assert_int_equal(freerun_count(map, 1, need, 99), brute_count(16, need));
+			assert_int_equal(free_run_start(map, 1, need), brute_start(16, need));
+			assert_int_equal(free_run_count(map, 1, need, 99), brute_count(16, need));
 		}
 	}
 }
@@ -137,13 +137,13 @@ static void random_maps(void **state)
 		for (unsigned w = 0; w < words; w++)
 			inverse[w] = ~map[w];
 		longest = brute_longest(n);
-		assert_int_equal(freerun_full(map, words, 0), longest);
-		assert_int_equal(freerun_full(inverse, words, ~0u), longest);
-		assert_int_equal(freerun_grouped(map, words, 4), brute_grouped(n, 4));
-		assert_int_equal(freerun_sampled(map, words), lower_sample(longest));
-		assert_int_equal(freerun_start(map, words, need), brute_start(n, need));
-		assert_int_equal(freerun_count(map, words, need, ~0u), brute_count(n, need));
-		assert_int_equal(freerun_count(map, words, need, 2), brute_count(n, need) < 2 ? brute_count(n, need) : 2);
+		assert_int_equal(free_run_full(map, words, 0), longest);
+		assert_int_equal(free_run_full(inverse, words, ~0u), longest);
+		assert_int_equal(free_run_grouped(map, words, 4), brute_grouped(n, 4));
+		assert_int_equal(free_run_sampled(map, words), lower_sample(longest));
+		assert_int_equal(free_run_start(map, words, need), brute_start(n, need));
+		assert_int_equal(free_run_count(map, words, need, ~0u), brute_count(n, need));
+		assert_int_equal(free_run_count(map, words, need, 2), brute_count(n, need) < 2 ? brute_count(n, need) : 2);
 	}
 }
 
@@ -156,7 +156,7 @@ static void one_run_anywhere(void **state)
 				memset(block, 0, sizeof(block));
 				memset(block + first, 1, length);
 				make_map(n);
-				assert_int_equal(freerun_full(map, words, 0), length);
+				assert_int_equal(free_run_full(map, words, 0), length);
 			}
 }
 
@@ -182,14 +182,14 @@ static void samples_are_well_chosen(void **state)
 			memset(block, 0, sizeof(block));
 			memset(block, 1, sampled[i] - less);
 			make_map(256);
-			assert_int_equal(freerun_sampled(map, words), less ? sampled[i - 1] : sampled[i]);
+			assert_int_equal(free_run_sampled(map, words), less ? sampled[i - 1] : sampled[i]);
 		}
 }
 
 /* The source's example: 128 blocks in the first pass, 64 and 48 in the second; and other mixtures. */
 static void side_by_side(void **state)
 {
-	static const struct { unsigned n, blocks[FREERUN_MAPS]; } pass[] = {
+	static const struct { unsigned n, blocks[FREE_RUN_MAPS]; } pass[] = {
 		{ 1, { 128 } }, { 2, { 64, 48 } }, { 2, { 48, 64 } }, { 3, { 32, 32, 64 } }, { 4, { 32, 16, 48, 32 } },
 		{ 2, { 100, 28 } }, { 4, { 7, 30, 5, 61 } },
 	};
@@ -197,16 +197,16 @@ static void side_by_side(void **state)
 	seed(2);
 	for (unsigned round = 0; round < 20000; round++) {
 		unsigned which = round % (sizeof(pass) / sizeof(*pass)), density = roll(101);
-		uint32_t copies[FREERUN_MAPS][TUTTI_BLOCK_WORDS], length[FREERUN_MAPS], want[FREERUN_MAPS];
-		struct freerun_part part[FREERUN_MAPS];
+		uint32_t copies[FREE_RUN_MAPS][TUTTI_BLOCK_WORDS], length[FREE_RUN_MAPS], want[FREE_RUN_MAPS];
+		struct free_run_part part[FREE_RUN_MAPS];
 
 		for (unsigned i = 0; i < pass[which].n; i++) {
 			fill(pass[which].blocks[i], i ? density : 100 - density / 8);
 			memcpy(copies[i], map, sizeof(map));
 			want[i] = brute_longest(pass[which].blocks[i]);
-			part[i] = (struct freerun_part){ copies[i], pass[which].blocks[i] };
+			part[i] = (struct free_run_part){ copies[i], pass[which].blocks[i] };
 		}
-		freerun_shared(part, pass[which].n, length);
+		free_run_shared(part, pass[which].n, length);
 		for (unsigned i = 0; i < pass[which].n; i++)
 			assert_int_equal(length[i], want[i]);
 	}
@@ -228,7 +228,7 @@ static void grouping_rarely_fails(void **state)
 
 		for (unsigned peu = 0; peu < 4; peu++) {
 			uint32_t random[4] = { roll32(), roll32(), roll32(), roll32() };
-			unsigned no = freerun_grouped(random, 4, 4) < 4;
+			unsigned no = free_run_grouped(random, 4, 4) < 4;
 
 			failed += no;
 			any |= no;

@@ -2,8 +2,8 @@
 /* Kernel descriptors lie in user memory: hostile, cached, evicted, invalidated (SYS-07, PKT-06). */
 #include "fw_rig.h"
 
-#include "../../firmware/cga.h"
-#include "../../firmware/tmu.h"
+#include "groups/cga.h"
+#include "tasks/pending_tasks.h"
 
 #define AT 0x7000000040ull
 

@@ -2,8 +2,8 @@
 /* What fits beside CTAs of other shapes: the firmware's answer against trying it out, one CTA at a time. */
 #include "fw_producer.h"
 
-#include "../../firmware/channel.h"
-#include "../../firmware/match.h"
+#include "top/host_channel.h"
+#include "place/sm_match.h"
 
 static unsigned sms;
 

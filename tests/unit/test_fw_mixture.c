@@ -6,11 +6,11 @@
  */
 #include "fw_life.h"
 
-#include "../../firmware/main.h"
-#include "../../firmware/place.h"
-#include "../../firmware/tmd.h"
-#include "../../firmware/tmu.h"
-#include "../../firmware/wdu.h"
+#include "top/main.h"
+#include "place/plain_grid.h"
+#include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
+#include "tasks/issue_rounds.h"
 
 #define JOBS 400u
 #define TMD_AT 0x50000000ull
@@ -243,8 +243,8 @@ static void nothing_left(void)
 	for (i = 0; i < FW_PENDING; i++)
 		assert_int_equal(pendings[i].place, PENDING_FREE);
 	assert_int_equal(free_slots(), fw.tasks);
-	assert_int_equal(wdu.map, 0);
-	assert_null(wdu.drain);
+	assert_int_equal(rounds.map, 0);
+	assert_null(rounds.drain);
 	assert_null(cga_state.holder);
 	assert_int_equal(place_state.hold, 0);
 	for (i = 0; i < sms; i++)

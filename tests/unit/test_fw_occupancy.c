@@ -2,8 +2,8 @@
 /* Occupancy against the oracle, which places CGAs one CTA at a time until no more fit, on random cards. */
 #include "fw_rig.h"
 
-#include "../../firmware/gpm.h"
-#include "../../firmware/occupancy.h"
+#include "groups/cga_ids.h"
+#include "groups/occupancy.h"
 #include "cga_oracle.h"
 
 #define ENOUGH 100000u
@@ -80,7 +80,7 @@ static unsigned place_all(const struct tutti_msg_occupancy *m)
 	if (m->lmem && grid.identity < 0)
 		return 0;
 	n = oracle_run(&card, &grid, ENOUGH);
-	return m->lmem && n > gpm.lmem_slots / identities ? gpm.lmem_slots / identities : n;
+	return m->lmem && n > cga_ids.lmem_slots / identities ? cga_ids.lmem_slots / identities : n;
 }
 
 static void random_shape(struct tutti_msg_occupancy *m)

@@ -4,7 +4,7 @@
  * commands slowly and answers in any order. The model knows what every packet means; each command is checked when it
  * is taken (PKT-02 .. PKT-21, CGA-06, CGA-13, CGA-14, TSK-05, SYS-06, SYS-08).
  */
-#include "../../firmware/counter.h"
+#include "core/counters.h"
 #include "fw_producer.h"
 
 static unsigned replies, messages, refusals, resets, destroys, suspends;

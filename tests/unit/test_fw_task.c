@@ -3,7 +3,7 @@
  * Who gets the next CTA: the firmware between packets with metadata and a card of one SM, against a slow model of the
  * lists, the table and the rounds (TSK-02 .. TSK-04, TSK-08, TSK-09, RES-01, RES-02, RES-04, RES-06).
  */
-#include "../../firmware/tmd.h"
+#include "tasks/metadata.h"
 #include "fw_tasks.h"
 
 /* ---- the model: lists, a table in age order, one CTA at a time ---- */

@@ -62,7 +62,7 @@ static struct tutti_tensor_request load(const struct tutti_tensor *d, int n, int
 					      .barrier = 0, .shared = 1024 };
 }
 
-struct column {
+struct im2col {
 	const char *figure;
 	unsigned height, width;
 	int lower, upper;
@@ -75,7 +75,7 @@ struct column {
 	int first[3][2], last[3][2]; /* h, w; the last in image 8 */
 };
 
-static const struct column figures[] = {
+static const struct im2col figures[] = {
 	{ "8b", 14, 9, -1, -1, 1, 64, 8, 7, 4, 1, 49, { { 15, 9, 15 }, { 7, 0, 7 }, { 15, 9, 15 } }, { 47872, 63392, 48939 },
 	  { { 7, 4 }, { 8, 5 }, { 9, 6 } }, { { 0, 4 }, { 1, 5 }, { 2, 6 } } },
 	{ "8c", 14, 9, 0, -2, 1, 64, 8, 7, 4, 1, 31, { { 0 } }, { 63940, 64580, 65220 },
@@ -88,7 +88,7 @@ static const struct column figures[] = {
 	  { 37572, 63392, 36308 }, { { 6, 3 }, { 8, 5 }, { 10, 7 } }, { { -1, 3 }, { 1, 5 }, { 3, 7 } } },
 };
 
-static struct found column_at(const struct column *f, struct tutti_tensor *d, unsigned r, unsigned s)
+static struct found column_at(const struct im2col *f, struct tutti_tensor *d, unsigned r, unsigned s)
 {
 	struct tutti_tensor_request q = load(d, 7, f->h, f->w);
 
@@ -99,12 +99,12 @@ static struct found column_at(const struct column *f, struct tutti_tensor *d, un
 }
 
 /* Channel 0 of pixel @i of the column. */
-static unsigned element(const struct column *f, unsigned i)
+static unsigned element(const struct im2col *f, unsigned i)
 {
 	return *(uint16_t *)(card.shared + 1024 + 2 * i * f->channels);
 }
 
-static unsigned expected(const struct column *f, unsigned image, const int *at)
+static unsigned expected(const struct im2col *f, unsigned image, const int *at)
 {
 	if (at[0] < 0 || at[0] >= (int)f->height || at[1] < 0 || at[1] >= (int)f->width)
 		return 0;
@@ -115,7 +115,7 @@ static void columns(void **state)
 {
 	card_boot();
 	card.memory = pixels;
-	for (const struct column *f = figures; f < figures + sizeof(figures) / sizeof(figures[0]); f++) {
+	for (const struct im2col *f = figures; f < figures + sizeof(figures) / sizeof(figures[0]); f++) {
 		struct tutti_tensor d = nhwc(TUTTI_IM2COL, f->height, f->width);
 
 		d.traversal[1] = d.traversal[2] = (uint8_t)f->step;
@@ -146,7 +146,7 @@ static void columns(void **state)
 /* Asymmetric offsets, and the end of the batch. */
 static void more_of_8b(void **state)
 {
-	const struct column *f = figures;
+	const struct im2col *f = figures;
 	struct tutti_tensor d = nhwc(TUTTI_IM2COL, 14, 9);
 	struct tutti_tensor_request q;
 	struct found found;

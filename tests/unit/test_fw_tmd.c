@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Metadata of tasks: each rule of TSK-01 by itself, and whatever bytes there may be. */
-#include "../../firmware/tmd.h"
+#include "tasks/metadata.h"
 #include "fw_tasks.h"
 #include "tutti/fault.h"
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: What every unit of the firmware uses: contract, limits, small helpers */
+#ifndef BASE_H
+#define BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tutti/contract.h"
+
+#define FW_VERSION TUTTI_VERSION(1, 0)
+
+/*
+ * Sizes of the firmware's tables; all of them live in the 256 KiB of local memory. There is
+ * an image for cards of up to 256 SMs and a large one, with fewer of what hardly ever
+ * is needed at once (spec CGA-04). On the host, one for all.
+ */
+#ifdef __riscv
+#ifndef FW_MAX_SMS
+#define FW_MAX_SMS TUTTI_SMALL_CARD_SMS
+#endif
+#define FW_LARGE (FW_MAX_SMS > TUTTI_SMALL_CARD_SMS)
+#else
+#define FW_MAX_SMS TUTTI_MAX_SMS
+#define FW_LARGE 0
+#endif
+#define FW_TASKS 32u         /* most task slots used, whatever the card offers */
+#define FW_BUFFERS (FW_LARGE ? 6u : 12u) /* fetch buffers */
+#define FW_BUFFER_PACKETS 16u
+#define FW_BLOCKS (FW_LARGE ? 6u : 8u)   /* expanded condensed packets */
+#define FW_RSBS_SCRATCH (FW_LARGE ? 8u : 16u) /* reference state buffers in local memory */
+#define FW_SHAPES (FW_LARGE ? 4u : 6u)
+#define FW_KERNELS 16u
+#define FW_AGENTS 8u
+#define FW_PROBES 8u         /* barrier packets whose signals are being read */
+#define FW_TMDS 20u          /* tasks with metadata of their own */
+#define FW_PENDING 28u       /* task states kept: pending tasks and those that can be evicted */
+#define FW_AFFINITIES 6u     /* masks of SMs */
+#define FW_QUEUE_WORDS (TUTTI_MAX_QUEUES / 32)
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+/* What runs for every kernel stands together: a jump to another 4 KiB page is dear on an emulated core. */
+#define HOT __attribute__((noinline, section(".text.hot")))
+#define COLD __attribute__((noinline, cold))
+#ifdef __riscv
+#define HOT_DATA __attribute__((section(".bss.hot"))) /* within reach of gp */
+#define HOT_DATA_LONG __attribute__((section(".bss.hot_long"))) /* at least its start */
+#define HOT_DATA_RING __attribute__((section(".bss.hot_ring")))
+#else
+#define HOT_DATA
+#define HOT_DATA_LONG
+#define HOT_DATA_RING
+#endif
+
+/** struct fw_limits - discovery data the checks need, copied once at boot. */
+struct fw_limits {
+	uint32_t sms;
+	uint32_t words;          /* of a mask of SMs */
+	uint32_t tasks;          /* task slots */
+	uint32_t cta_slots;
+	uint32_t workgroup_items;
+	uint32_t private_bytes;
+	uint32_t item_private;   /* of that for one work-item */
+	uint32_t shared_blocks;
+	uint32_t shared_shift;   /* log2 of bytes in a shared block */
+	uint32_t scalar_blocks;
+	uint32_t vector_blocks;
+	uint32_t barriers;
+	uint32_t peus;
+	uint32_t peu_waves;
+	uint32_t max_queues;
+	uint32_t max_contexts;
+	uint32_t max_rsbs;
+	uint32_t ring_min, ring_max;
+	uint32_t vectors;
+	uint64_t timer_hz;
+	uint64_t reserved_bytes;
+};
+extern struct fw_limits fw;
+
+/** fw_limits_init() - copy what is needed out of the discovery data. False: the card makes no sense. */
+bool fw_limits_init(const struct tutti_discovery *discovery);
+
+/** fw_address_ok() - an address that came from a packet may be used in a context. */
+static inline bool fw_address_ok(uint64_t address)
+{
+	return !((uint32_t)(address >> 32) >> (47 - 32));
+}
+
+static inline void words_copy(void *to, const void *from, unsigned words)
+{
+	uint32_t *t = to;
+	const uint32_t *f = from;
+
+	while (words--)
+		*t++ = *f++;
+}
+
+/* The constants pass through an empty asm, or gcc expands the multiplication. */
+static inline unsigned popcount32(uint32_t x)
+{
+	uint32_t m5 = 0x55555555u, m3 = 0x33333333u, mf = 0x0f0f0f0fu, m1 = 0x01010101u;
+
+	__asm__("" : "+r"(m1));
+	x -= (x >> 1) & m5;
+	x = (x & m3) + ((x >> 2) & m3);
+	x = (x + (x >> 4)) & mf;
+	return (x * m1) >> 24;
+}
+
+/** bit_number() - of a word with a single bit, without a bit instruction. */
+static inline unsigned bit_number(uint32_t bit)
+{
+	extern const uint8_t lowest_bit_table[32];
+
+	return lowest_bit_table[(bit * 0x077cb531u) >> 27];
+}
+
+/** single_bit() - the lowest set bit of @x; gcc is not to know that taking it away is x & (x - 1). */
+static inline uint32_t single_bit(uint32_t x)
+{
+	x &= -x;
+	__asm__("" : "+r"(x));
+	return x;
+}
+
+/** without_bit() - @x without its bit @bit; nor is gcc to test that before it is done. */
+static inline uint32_t without_bit(uint32_t x, uint32_t bit)
+{
+	x ^= bit;
+	__asm__("" : "+r"(x));
+	return x;
+}
+
+/** lowest_bit() - number of the lowest set bit of @x (not 0). */
+static inline unsigned lowest_bit(uint32_t x)
+{
+	return bit_number(x & -x);
+}
+
+/** struct attention - not 0: something is to be done that is not part of every event. */
+struct attention {
+	uint32_t settle;  /* ATTEND_*, after the event */
+	uint32_t idle;    /* before the firmware sleeps */
+};
+extern struct attention attention;
+
+#define ATTEND_READY 1u    /* queues are ready to run */
+#define ATTEND_ROOM 2u     /* something waits for room in the command ring */
+#define ATTEND_BARRIER 4u  /* queues are parked at barrier packets */
+#define ATTEND_TMAU 8u     /* tensor requests are left */
+#define ATTEND_CHILD 16u   /* child tasks wait for a kernel descriptor or a shape */
+#define ATTEND_CGA 32u     /* tasks whose CGAs will never fit */
+#define ATTEND_MIRROR 1u   /* reference buffers have changed */
+#define ATTEND_CHANNEL 2u  /* requests or messages are left */
+
+/* ---- sets of queues ---- */
+struct queue_set {
+	uint32_t word[FW_QUEUE_WORDS];
+};
+
+static inline void queue_set_add(struct queue_set *set, unsigned id)
+{
+	set->word[id / 32] |= 1u << (id % 32);
+}
+
+static inline void queue_set_remove(struct queue_set *set, unsigned id)
+{
+	set->word[id / 32] &= ~(1u << (id % 32));
+}
+
+static inline bool queue_set_has(const struct queue_set *set, unsigned id)
+{
+	return set->word[id / 32] >> (id % 32) & 1;
+}
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "core/command_ring.h"
+
+#include "packets/dispatch_packet.h"
+
+struct command_ring command_ring HOT_DATA_RING;
+
+void command_init(void)
+{
+	command_ring.next = command_ring.word;
+	command_ring.end = command_ring.word + COMMAND_WORDS;
+	command_ring.near_end = command_ring.end - COMMAND_SHORT;
+	command_ring.bias = -(uint32_t)((uintptr_t)command_ring.word >> 2);
+	command_ring.published = 0;
+	HAL_ENGINES->command_base = hal_local(command_ring.word);
+	HAL_ENGINES->command_words = COMMAND_WORDS;
+	HAL_ENGINES->command_tail = 0;
+}
+
+/* NOPs of at most the longest record: engines that keep records in a fixed buffer like that. */
+COLD uint32_t *command_wrap(void)
+{
+	uint32_t *p = command_ring.next;
+
+	while (p < command_ring.end) {
+		uint32_t rest = (uint32_t)(command_ring.end - p);
+
+		if (rest > COMMAND_RECORD)
+			rest = COMMAND_RECORD;
+		*p = TUTTI_CMD_NOP | rest << 8;
+		p += rest;
+	}
+	command_ring.bias += COMMAND_WORDS;
+	command_ring.next = command_ring.word;
+	return command_ring.word;
+}
+
+void command_write(uint32_t asid_queue, uint64_t address, uint64_t value, unsigned bytes)
+{
+	uint32_t *p = command_begin(6);
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_WRITE, 6, bytes);
+	p[1] = asid_queue;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	p[4] = (uint32_t)value;
+	p[5] = (uint32_t)(value >> 32);
+	command_end(p + 6);
+}
+
+void command_scrub(uint32_t asid_queue, uint64_t address, unsigned slots, unsigned sub)
+{
+	uint32_t *p = command_begin(5);
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_SCRUB, 5, sub);
+	p[1] = asid_queue;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	p[4] = slots;
+	command_end(p + 5);
+}
+
+void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned bytes, void *local, unsigned tag)
+{
+	uint32_t *p = command_begin(6);
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, tag);
+	p[1] = asid | flags << 16;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	p[4] = bytes;
+	p[5] = hal_local(local);
+	command_end(p + 6);
+}
+
+void command_task_state(const uint32_t *command, uint32_t *state)
+{
+	uint32_t head = *command++;
+
+	if ((head & 0xff) == TUTTI_CMD_STATE) {
+		words_copy(state, command, STATE_WORDS);
+		return;
+	}
+	words_copy(state, hal_pointer(command[0]), TUTTI_TASK_WORDS);
+	state[STATE_AT(asid)] = command[1];
+	state[STATE_AT(first)] = 0;
+	state[STATE_AT(tmd)] = state[STATE_AT(tmd) + 1] = 0;
+	state[STATE_AT(packet)] = command[2];
+	state[STATE_AT(packet) + 1] = command[3];
+	command += 4;
+	if (head >> 16 & TUTTI_TASK_NEW_GRID) {
+		state[STATE_AT(grid_x)] = *command++;
+		state[STATE_AT(groups_x)] = *command++;
+	}
+	if (head >> 16 & TUTTI_TASK_NEW_KERNARG) {
+		state[STATE_AT(kernarg)] = *command++;
+		state[STATE_AT(kernarg) + 1] = *command;
+	}
+}
+
+void command_words(unsigned op, unsigned sub, const uint32_t *words, unsigned n)
+{
+	uint32_t *p = command_begin(n + 1);
+
+	p[0] = TUTTI_COMMAND(op, n + 1, sub);
+	words_copy(p + 1, words, n);
+	command_end(p + 1 + n);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "core/counters.h"
+
+#include "place/cta_shape.h"
+#include "tensor/mover_ring.h"
+
+struct counters counters HOT_DATA;
+uint32_t counter_flush_time HOT_DATA;
+
+/* Which counter each word of struct counters is. */
+static const uint8_t place[] = {
+	TUTTI_COUNTER_PACKETS, TUTTI_COUNTER_PACKETS_DISPATCH, TUTTI_COUNTER_PACKETS_REFERENCE,
+	TUTTI_COUNTER_PACKETS_CONDENSED, TUTTI_COUNTER_PACKETS_BARRIER, TUTTI_COUNTER_PACKETS_AGENT,
+	TUTTI_COUNTER_KERNELS, TUTTI_COUNTER_CTAS_ISSUED, TUTTI_COUNTER_CTAS_COMPLETED,
+	TUTTI_COUNTER_ACQUIRES, TUTTI_COUNTER_RELEASES, TUTTI_COUNTER_SIGNALS, TUTTI_COUNTER_FETCHES,
+	TUTTI_COUNTER_QUEUE_ERRORS, TUTTI_COUNTER_KERNEL_CACHE_MISSES, TUTTI_COUNTER_REPEATED,
+	TUTTI_COUNTER_EVENTS, TUTTI_COUNTER_TMD_EVICTIONS, TUTTI_COUNTER_QUOTA_TURNS,
+	TUTTI_COUNTER_COALESCE_TIMEOUTS, TUTTI_COUNTER_THROTTLE_SWITCHES,
+	TUTTI_COUNTER_TMAU_REQUESTS, TUTTI_COUNTER_TMAU_DESCRIPTOR_HITS, TUTTI_COUNTER_TMAU_DESCRIPTOR_MISSES,
+	TUTTI_COUNTER_TMAU_INTERIOR, TUTTI_COUNTER_TMAU_EDGE, TUTTI_COUNTER_TMAU_MOVERS,
+};
+#define COUNTED (sizeof(place) / sizeof(place[0]))
+_Static_assert(sizeof(struct counters) == (COUNTED + 2) * 4, "one place for each counter");
+
+static uint32_t flushed[COUNTED];
+static uint64_t *region;
+
+void counter_init(void)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	unsigned i;
+
+	counters = (struct counters){ 0 };
+	region = hal_region(discovery->counters);
+	counter_flush_time = 0;
+	for (i = 0; i < COUNTED; i++)
+		flushed[i] = 0;
+}
+
+void counter_flush(void)
+{
+	const uint32_t *now = (const uint32_t *)&counters;
+	unsigned i;
+
+	counters.ctas_completed = counters.ctas_issued - shapes.residents;
+	counters.tmau_movers = mover_tail();
+	for (i = 0; i < COUNTED; i++) {
+		if (now[i] == flushed[i])
+			continue;
+		region[place[i]] += now[i] - flushed[i];
+		flushed[i] = now[i];
+	}
+	region[TUTTI_COUNTER_PLACEMENTS] = region[TUTTI_COUNTER_KERNELS] + (uint64_t)(int32_t)counters.placements;
+	region[TUTTI_COUNTER_STATE_SYNCS] = region[TUTTI_COUNTER_KERNELS] + (uint64_t)(int32_t)counters.state_syncs;
+}
+
+void counter_idle(void)
+{
+	if (!counter_due())
+		return;
+	counter_flush_time = HAL_ENGINES->time_lo;
+	counter_flush();
+}

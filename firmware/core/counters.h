@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: Event counts of the firmware; 32 bits here, 64 bits in the control window */
+#ifndef COUNTERS_H
+#define COUNTERS_H
+
+#include "core/hal.h"
+
+struct counters {
+	uint32_t packets, dispatches, references, condensed, barriers, agents, kernels;
+	uint32_t ctas_issued, ctas_completed, acquires, releases, signals, fetches, queue_errors;
+	uint32_t kernel_misses, repeated, events;
+	uint32_t evictions, turns, timeouts, throttles;
+	uint32_t tmau_requests, tmau_hits, tmau_misses, tmau_interior, tmau_edge, tmau_movers;
+	/* beyond one for each kernel; may be negative */
+	uint32_t state_syncs, placements;
+};
+extern struct counters counters;
+
+void counter_init(void);
+/** counter_flush() - bring the counter region of the control window up to date. */
+void counter_flush(void);
+#define COUNTER_FLUSH_TICKS 500000u /* of the timer; going idle more often does not flush again */
+extern uint32_t counter_flush_time;
+/** counter_due() - counter_idle() would flush. */
+static inline bool counter_due(void)
+{
+	return HAL_ENGINES->time_lo - counter_flush_time >= COUNTER_FLUSH_TICKS;
+}
+/** counter_idle() - the firmware goes idle: flush now and then. */
+void counter_idle(void);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: The one layer between firmware logic and the card
+ *
+ * On the soft core these are fixed addresses and single instructions; on the
+ * host (unit tests, fuzzers) firmware/host/hal.c puts plain memory in their place.
+ */
+#ifndef HAL_H
+#define HAL_H
+
+#include "core/base.h"
+
+#ifdef __riscv
+
+#define HAL_ENGINES ((volatile struct tutti_engines *)TUTTI_CORE_ENGINES)
+#define HAL_WINDOW ((uint8_t *)TUTTI_CORE_CONTROL)
+#define HAL_SMS ((const volatile struct tutti_sm_state *)TUTTI_CORE_SMS)
+#define HAL_REGISTER(offset) (*(volatile uint32_t *)(TUTTI_CORE_REGISTERS + (offset)))
+
+static inline uint32_t hal_local(const void *pointer)
+{
+	return (uint32_t)pointer;
+}
+
+/** hal_pointer() - the other way round. */
+static inline void *hal_pointer(uint32_t local)
+{
+	return (void *)local;
+}
+
+/** hal_card() - firmware's view of card memory at @offset, NULL if outside its window. */
+static inline void *hal_card(uint64_t offset, uint32_t bytes)
+{
+	return offset <= TUTTI_CORE_CARD_BYTES - bytes ? (void *)(TUTTI_CORE_CARD + (uint32_t)offset) : NULL;
+}
+
+/** hal_time() - card timer now. Two device register reads: not for hot paths. */
+static inline uint64_t hal_time(void)
+{
+	uint32_t low = HAL_REGISTER(TUTTI_REG_TIME_LO);
+
+	return low | (uint64_t)HAL_REGISTER(TUTTI_REG_TIME_HI) << 32;
+}
+
+static inline void hal_idle(void)
+{
+	__asm__ volatile("ecall" ::: "memory");
+}
+
+static inline void hal_halt(void)
+{
+	HAL_REGISTER(TUTTI_REG_HALT) = 1;
+}
+
+/** hal_release() - what was written before is seen before what is written after. */
+static inline void hal_release(void)
+{
+	__asm__ volatile("fence rw, w" ::: "memory");
+}
+
+static inline void hal_acquire(void)
+{
+	__asm__ volatile("fence r, rw" ::: "memory");
+}
+
+#else
+#include "core/host/hal_host.h"
+#endif
+
+/** hal_region() - start of a region of the control window. */
+static inline void *hal_region(struct tutti_region region)
+{
+	return HAL_WINDOW + region.offset;
+}
+
+#endif

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: MIT
+#include "groups/cga.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "place/plain_grid.h"
+#include "queues/queue.h"
+#include "tasks/issue_rounds.h"
+#include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
+
+struct cga_state cga_state;
+
+static struct cga grids[FW_TASKS];
+
+static struct cga *cga_of(const struct task *task)
+{
+	return &grids[task->slot];
+}
+
+/* Grids that were found to fit, and on what: each has one place. */
+struct fitting {
+	uint8_t kind[TUTTI_CGA_LEVELS];
+	uint16_t parts[TUTTI_CGA_LEVELS];
+	uint16_t capacity, multicast;
+	uint32_t changes;
+};
+
+#define FITTING 8u
+
+static struct fitting fitting[FITTING];
+
+void cga_init(void)
+{
+	cga_state = (struct cga_state){ .patience = CGA_PATIENCE };
+	for (unsigned i = 0; i < FITTING; i++)
+		fitting[i].capacity = 0;
+	domain_init();
+	cga_ids_init();
+	search_init();
+}
+
+/* ---- checks ---- */
+
+/* The identity CGA is the outermost that lies in one GPC. */
+static void find_identity(struct cga *cga)
+{
+	unsigned i;
+
+	cga->identity = SEARCH_NO_IDENTITY;
+	cga->identities = 1;
+	for (i = 0; i < cga->levels; i++)
+		if (cga->kind[i] <= TUTTI_CGA_GPC) {
+			cga->identity = (uint8_t)i;
+			cga->identities = 1;
+		} else if (i) {
+			cga->identities *= cga->parts[i];
+		}
+	if (cga->identity == SEARCH_NO_IDENTITY)
+		cga->identities = 0;
+}
+
+/*
+ * Worst: every row a segment of its own, or every CTA; see search.c for what CGAs without
+ * identity need.
+ */
+static void find_words(struct cga *cga)
+{
+	uint32_t rows = cga->ask.multicast ? 1 : domains.levels, launches = 1, each, i, segment;
+
+	if (rows > cga->ask.ctas)
+		rows = cga->ask.ctas;
+	for (i = 1; i < cga->levels; i++)
+		launches *= cga->parts[i];
+	each = 3 + 2 * (rows + 1);
+	if (cga->kind[0] > TUTTI_CGA_GPC) {
+		segment = 3 + 2 * (domain_scattered() ? fw.words : 2);
+		each = domains.gpcs * (each + (rows + 1) * segment);
+		if (each > (cga->ask.ctas + domains.gpcs) * (segment + 2))
+			each = (cga->ask.ctas + domains.gpcs) * (segment + 2);
+	}
+	cga->words = launches * each;
+}
+
+/* Levels in use, their kinds and parts; false: they make no sense or are too large for any card. */
+static bool make(const struct tutti_cga_shape *level, unsigned mode, bool lmem, struct cga *cga)
+{
+	unsigned i;
+	uint32_t parts;
+
+	*cga = (struct cga){ .ctas = 1, .lmem = lmem };
+	for (i = 0; i < TUTTI_CGA_LEVELS && level[i].kind; i++) {
+		if (level[i].kind > TUTTI_CGA_GPU || (i && level[i].kind <= level[i - 1].kind))
+			return false;
+		parts = (uint32_t)level[i].x * level[i].y;
+		if (!parts || !level[i].z || parts > TUTTI_MAX_SMS * LAKE_LEVELS)
+			return false;
+		parts *= level[i].z;
+		if (parts > TUTTI_MAX_SMS * LAKE_LEVELS || cga->ctas * parts > TUTTI_MAX_SMS * LAKE_LEVELS)
+			return false;
+		cga->ctas *= parts;
+		cga->kind[i] = (uint8_t)level[i].kind;
+		cga->parts[i] = (uint16_t)parts;
+	}
+	for (cga->levels = (uint8_t)i; i < TUTTI_CGA_LEVELS; i++)
+		if (level[i].kind)
+			return false;
+	cga->ask = (struct query_ask){ .ctas = cga->parts[0], .kind = cga->kind[0],
+				       .multicast = mode == TUTTI_CGA_MULTICAST };
+	find_identity(cga);
+	cga->ask.identity = !cga->identity;
+	cga->usual = cga->ask.kind == TUTTI_CGA_GPC && cga->ask.identity && !lmem;
+	cga->quick = cga->usual && cga->levels == 1;
+	find_words(cga);
+	return cga->levels;
+}
+
+bool cga_divides(const struct tutti_cga_shape *level, const uint32_t *groups)
+{
+	uint32_t x = 1, y = 1, z = 1, i;
+
+	for (i = 0; i < TUTTI_CGA_LEVELS && level[i].kind; i++) {
+		x *= level[i].x;
+		y *= level[i].y;
+		z *= level[i].z;
+	}
+	return !(groups[0] % x || groups[1] % y || groups[2] % z);
+}
+
+static bool known(const struct fitting *f, const struct cga *cga, uint32_t capacity)
+{
+	unsigned i;
+
+	if (f->capacity != capacity || f->changes != shapes.changes || f->multicast != cga->ask.multicast)
+		return false;
+	for (i = 0; i < TUTTI_CGA_LEVELS; i++)
+		if (f->kind[i] != cga->kind[i] || f->parts[i] != cga->parts[i])
+			return false;
+	return true;
+}
+
+/* On an idle card, with the SMs and caps of now. */
+static bool ever_fits(const struct cga *cga, uint32_t capacity)
+{
+	struct fitting *f = &fitting[(cga->ctas ^ cga->ctas >> 3 ^ capacity ^ cga->ask.multicast) % FITTING];
+	unsigned i;
+
+	if (!capacity)
+		return false;
+	if (known(f, cga, capacity))
+		return true;
+	domain_idle(capacity);
+	if (!search_fits(cga, DOMAIN_KIND_CARD, 0, 1))
+		return false;
+	*f = (struct fitting){ .capacity = (uint16_t)capacity, .multicast = cga->ask.multicast, .changes = shapes.changes };
+	for (i = 0; i < TUTTI_CGA_LEVELS; i++) {
+		f->kind[i] = cga->kind[i];
+		f->parts[i] = cga->parts[i];
+	}
+	return true;
+}
+
+/* The same, where only the SMs of a mask may be used. */
+static COLD bool ever_fits_masked(const struct cga *cga, uint32_t capacity, const uint32_t *mask)
+{
+	uint32_t enabled[LAKE_WORDS], w;
+
+	words_copy(enabled, shapes.enabled, LAKE_WORDS);
+	for (w = 0; w < fw.words; w++)
+		shapes.enabled[w] &= mask[w];
+	domain_idle(capacity);
+	words_copy(shapes.enabled, enabled, LAKE_WORDS);
+	return capacity && search_fits(cga, DOMAIN_KIND_CARD, 0, 1);
+}
+
+static bool ever_fits_for(const struct cga *cga, uint32_t capacity, const struct tmd *tmd)
+{
+	if (tmd && tmd->affinity)
+		return ever_fits_masked(cga, capacity, affinities[tmd->affinity - 1].word);
+	return ever_fits(cga, capacity);
+}
+
+/* CTAs of one identity CGA. */
+static uint32_t together(const struct cga *cga)
+{
+	uint32_t n = 1, i;
+
+	for (i = 0; i <= cga->identity; i++)
+		n *= cga->parts[i];
+	return n;
+}
+
+COLD int cga_check(const struct tutti_cga_shape *level, unsigned mode, bool lmem, const uint32_t *groups,
+		   uint32_t capacity, struct cga *cga)
+{
+	const struct tutti_discovery *d = (const void *)HAL_WINDOW;
+
+	if (!(d->features & TUTTI_FEATURE_CGA) || !domains.gpcs || mode > TUTTI_CGA_MULTICAST ||
+	    !make(level, mode, lmem, cga) || !cga_divides(level, groups))
+		return TUTTI_ERROR_GRID;
+	if (cga->words + SEARCH_MARGIN > COMMAND_WORDS) /* what a wrap may throw away is in it */
+		return TUTTI_ERROR_GRID;
+	if (cga->identity != SEARCH_NO_IDENTITY && together(cga) > d->cga_ctas)
+		return TUTTI_ERROR_GRID;
+	if (lmem && (!cga->identities || cga->identities > cga_ids.lmem_slots))
+		return TUTTI_ERROR_GRID;
+	return ever_fits(cga, capacity) ? 0 : TUTTI_ERROR_GRID;
+}
+
+void cga_levels(const struct tutti_cga_shape *one, struct tutti_cga_shape *level)
+{
+	unsigned i;
+
+	for (i = 1; i < TUTTI_CGA_LEVELS; i++)
+		level[i] = (struct tutti_cga_shape){ 0 };
+	level[0] = *one;
+}
+
+/* ---- from packet to task ---- */
+
+bool cga_pending(const struct pending *p)
+{
+	return p->cga.kind || (p->tmd && tmd_static(p->tmd)->cga[0].kind);
+}
+
+COLD void cga_pending_levels(const struct pending *p, struct tutti_cga_shape *level)
+{
+	if (p->tmd && tmd_static(p->tmd)->cga[0].kind)
+		words_copy(level, tmd_static(p->tmd)->cga, 2 * TUTTI_CGA_LEVELS);
+	else
+		cga_levels(&p->cga, level);
+}
+
+static unsigned mode_of(const struct tmd *tmd)
+{
+	return tmd ? tmd_static(tmd)->cga_mode : cga_state.mode;
+}
+
+/* What every SM is told: the size of the identity CGA. */
+static void tell(const struct cga *cga, const struct tutti_cga_shape *level, uint32_t *state)
+{
+	uint32_t x = 1, y = 1, z = 1, i;
+
+	if (cga->identity == SEARCH_NO_IDENTITY)
+		return;
+	for (i = 0; i <= cga->identity; i++) {
+		x *= level[i].x;
+		y *= level[i].y;
+		z *= level[i].z;
+	}
+	state[STATE_AT(cga_x)] = x | y << 16;
+	state[STATE_AT(cga_z)] |= z;
+}
+
+COLD int cga_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, bool lmem, uint32_t capacity)
+{
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+	struct cga cga;
+	int code;
+
+	p->cga = one;
+	p->lmem = lmem;
+	p->tmd = (struct tmd *)tmd;
+	if (!cga_pending(p))
+		return 0;
+	cga_pending_levels(p, level);
+	code = cga_check(level, mode_of(tmd), lmem, p->state + STATE_AT(groups_x), capacity, &cga);
+	if (!code && tmd && tmd->affinity && !ever_fits_for(&cga, capacity, tmd))
+		code = TUTTI_ERROR_GRID;
+	if (code)
+		return packet_refuse(code, offsetof(struct tutti_dispatch_packet, grid_x));
+	tell(&cga, level, p->state);
+	return 0;
+}
+
+COLD void cga_begin(struct task *task, const struct pending *p)
+{
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+
+	cga_pending_levels(p, level);
+	make(level, mode_of(p->tmd), p->lmem, &grids[task->slot]);
+	if (p->tmd && p->tmd->affinity)
+		grids[task->slot].quick = 0;
+	search_bind(&grids[task->slot], task);
+	task->rare |= TASK_CGA;
+}
+
+/* ---- placement ---- */
+
+/* Nothing is on the card or coming back, and still there is no room: SMs were disabled meanwhile. */
+static COLD bool hopeless(const struct task *task)
+{
+	return !shapes.residents && cga_ids_idle() && !ever_fits_for(cga_of(task), task->shape->capacity, task_tmd(task));
+}
+
+void cga_settle(void)
+{
+	static const struct task_error never = { .code = TUTTI_ERROR_GRID, .sm_wave = ~0u };
+	uint32_t slots = cga_state.hopeless;
+
+	for (cga_state.hopeless = 0; slots; slots &= slots - 1)
+		if (tasks[lowest_bit(slots)].rare & TASK_CGA)
+			task_fail(&tasks[lowest_bit(slots)], &never);
+}
+
+/* What limits a task: memory slots, an affinity mask. */
+static COLD uint32_t search_limited(struct task *task, struct cga *cga, uint32_t n)
+{
+	const struct tmd *tmd = task_tmd(task);
+	uint32_t slots = cga_ids.lmem_free, placed;
+
+	if (cga->lmem && slots < cga->identities)
+		return search_full();
+	if (cga->lmem && n > slots / cga->identities * cga->ctas)
+		n = slots / cga->identities * cga->ctas;
+	if (tmd && tmd->affinity)
+		domain_sync_masked(task->shape, affinities[tmd->affinity - 1].word);
+	else
+		domain_sync(task->shape);
+	placed = search_run(task, cga, n);
+	domains.issued = counters.ctas_issued;
+	return placed;
+}
+
+static COLD void release_hold(void)
+{
+	cga_state.holder = NULL;
+	shape_hold(NULL);
+}
+
+/* While it is served the domains that are held for it are its own. */
+static COLD uint32_t search_held(struct task *task, struct cga *cga, uint32_t n)
+{
+	uint32_t placed;
+
+	shape_hold_lift(true);
+	placed = search_limited(task, cga, n);
+	shape_hold_lift(false);
+	if (placed)
+		release_hold();
+	return placed;
+}
+
+/* With more free slots than rows the rows are filled again and again. */
+static COLD uint32_t search_any(struct task *task, struct cga *cga, uint32_t n)
+{
+	uint32_t placed = 0, now;
+
+	do {
+		now = cga_state.holder == task ? search_held(task, cga, n - placed) : search_limited(task, cga, n - placed);
+		placed += now;
+	} while (now && placed + cga->ctas <= n && domains.clipped && search_end() == SEARCH_FULL && (domains.dirty = true));
+	return placed;
+}
+
+/* At least one whole CGA of what was asked for has not been placed. */
+static COLD void fell_short(struct task *task, uint32_t placed)
+{
+	if (search_end() == SEARCH_ROOM) {
+		place_state.blocked = true;
+		attention.settle |= ATTEND_ROOM;
+	} else if (!placed && hopeless(task)) {
+		cga_state.hopeless |= 1u << task->slot;
+		attention.settle |= ATTEND_CGA;
+	}
+}
+
+HOT uint32_t cga_place(struct task *task, uint32_t n)
+{
+	struct cga *cga = cga_of(task);
+	uint32_t placed;
+
+	/* rows that lead are true, and hold nothing back for others */
+	if (likely(shapes.ahead) && likely(domains.shape == task->shape) && likely(cga->quick))
+		placed = search_quick(task, cga, n);
+	else
+		placed = search_any(task, cga, n);
+	if (unlikely(placed < n) && (!placed || n - placed >= cga->ctas))
+		fell_short(task, placed);
+	return placed;
+}
+
+/* ---- CGAs that others keep from starting (spec CGA-05) ---- */
+
+static void hold_domain(uint32_t *mask, unsigned kind, unsigned number)
+{
+	struct domain_range range = domain_inside(TUTTI_CGA_GPC, kind, number);
+	uint32_t within;
+	unsigned i, n;
+
+	for (i = 0; i < range.n; i++) {
+		const struct gpc *gpc = &domains.gpc[range.first + i];
+
+		within = kind == TUTTI_CGA_CPC ? domains.cpc[number] : gpc->all;
+		for (n = domain_scatter(gpc, within); n--;)
+			mask[domain_part[n][0]] |= domain_part[n][1];
+	}
+}
+
+/* Domains that could take the CGA if they were empty take nothing else until it has found room. */
+static COLD void hold(struct task *task)
+{
+	const struct cga *cga = cga_of(task);
+	unsigned kind = cga->kind[cga->levels - 1], d;
+	struct domain_range all = domain_inside(kind, DOMAIN_KIND_CARD, 0);
+	uint32_t mask[LAKE_WORDS] = { 0 };
+
+	for (d = all.first; d < all.first + (unsigned)all.n; d++) {
+		domain_idle(task->shape->capacity);
+		if (search_fits(cga, kind, d, 1))
+			hold_domain(mask, kind, d);
+	}
+	cga_state.holder = task;
+	shape_hold(mask);
+}
+
+COLD void cga_passed(struct task *task)
+{
+	if (++cga_of(task)->passed >= cga_state.patience && !cga_state.holder && !rounds.drain)
+		hold(task);
+}
+
+COLD void cga_end(struct task *task)
+{
+	if (cga_state.holder == task)
+		release_hold();
+	task->rare &= (uint16_t)~TASK_CGA;
+}
+
+/* ---- events ---- */
+
+static void raise_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask)
+{
+	uint32_t i, parts = domain_scatter(gpc, mask);
+
+	while (parts--)
+		for (i = repeat; i; i--)
+			lake_raise(&shape->lake, domain_part[parts][0], domain_part[parts][1]);
+}
+
+HOT void cga_event(const struct tutti_event *event)
+{
+	uint32_t head = event->word[0], repeat = event->word[1], n = event->word[2], mask = event->word[3];
+	struct task *task = &tasks[head >> 8 & (FW_TASKS - 1)];
+	struct gpc *gpc = &domains.gpc[domains.index[head >> 16 & (TUTTI_MAX_GPCS - 1)]];
+
+	if (likely(domains.shape == task->shape)) {
+		domain_raise(gpc, repeat, mask);
+		cached_stale(gpc);
+	} else {
+		domains.dirty = true;
+	}
+	if (!shapes.ahead)
+		raise_positions(task->shape, gpc, repeat, mask);
+	shapes.grouped_ctas -= n;
+	cga_ids_ended(gpc, head >> 24, n);
+	task_ended(task, n);
+}
+
+void cga_event_flushed(const struct tutti_event *event)
+{
+	if (!cga_ids_event_flushed(event))
+		return;
+	cached_stale(&domains.gpc[domains.index[event->word[0] >> 8 & (TUTTI_MAX_GPCS - 1)]]);
+	if (place_state.busy & BUSY_ISSUE)
+		rounds_run();
+}
+
+/* Found by the target: no program counter. A CGA that is gone has no errors any more (spec CGA-27). */
+COLD void cga_event_fault(const struct tutti_event *event)
+{
+	const uint32_t *w = event->word;
+	int slot = cga_ids_task(w[0] >> 8 & 0xff, w[0] >> 16 & 0xff);
+	struct task_error error = {
+		.code = TUTTI_ERROR_CGA, .engine = TUTTI_ENGINE_WAVE, .cause = (uint8_t)(w[0] >> 24),
+		.sm_wave = w[1], .address = w[2],
+	};
+
+	if (slot >= 0)
+		task_fail(&tasks[slot], &error);
+}

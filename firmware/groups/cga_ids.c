@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "groups/cga_ids.h"
+
+#include "core/command_ring.h"
+
+struct cga_ids_state cga_ids;
+
+struct live_cga live_cgas[CGA_IDS_CGAS];
+
+/* Linear memory slots: whose it is, and who must flush it. */
+static struct {
+	uint32_t sms;
+	uint16_t owner;   /* gpc index << 8 | id */
+	uint8_t used;
+	uint8_t flushing;
+} lmem[CGA_IDS_LMEM_SLOTS];
+
+static uint32_t min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+void cga_ids_init(void)
+{
+	const struct tutti_discovery *d = (const void *)HAL_WINDOW;
+	struct gpc *gpc;
+	unsigned i;
+
+	cga_ids = (struct cga_ids_state){ 0 };
+	if (domains.gpcs)
+		cga_ids.ids = min32(min32(d->cga_ids, 256), CGA_IDS_CGAS / domains.gpcs);
+	for (gpc = domains.gpc; gpc < domains.gpc + domains.gpcs; gpc++) {
+		/* no more can run than its SMs have slots for CTAs */
+		gpc->credits = (uint16_t)min32(cga_ids.ids, popcount32(gpc->all) * min32(fw.cta_slots, LAKE_LEVELS));
+		gpc->credits_all = gpc->credits;
+		gpc->id_next = 0;
+		gpc->ids = live_cgas + (unsigned)(gpc - domains.gpc) * cga_ids.ids;
+		for (i = 0; i < cga_ids.ids; i++)
+			*live_cga(gpc, i) = (struct live_cga){ .next = (uint8_t)(i + 1) };
+	}
+	cga_ids.lmem_slots = cga_ids.lmem_free = min32(d->lmem_slots, CGA_IDS_LMEM_SLOTS);
+	for (i = 0; i < CGA_IDS_LMEM_SLOTS; i++)
+		lmem[i].used = lmem[i].flushing = 0;
+}
+
+static void give(struct gpc *gpc, unsigned id)
+{
+	struct live_cga *cga = live_cga(gpc, id);
+
+	cga->life = (uint32_t)gpc->id_next << 24;
+	cga->sms = 0;
+	gpc->id_next = (uint8_t)id;
+	gpc->credits++;
+}
+
+static uint16_t owner_of(const struct gpc *gpc, unsigned id)
+{
+	return (uint16_t)((unsigned)(gpc - domains.gpc) << 8 | id);
+}
+
+uint32_t cga_ids_lmem_take(const struct gpc *gpc, unsigned id)
+{
+	unsigned slot = cga_ids.lmem_next;
+
+	while (lmem[slot].used)
+		slot = slot + 1 == cga_ids.lmem_slots ? 0 : slot + 1;
+	lmem[slot].used = 1;
+	lmem[slot].owner = owner_of(gpc, id);
+	cga_ids.lmem_free--;
+	cga_ids.lmem_next = slot;
+	return slot;
+}
+
+static void lmem_give(uint32_t slot)
+{
+	lmem[slot].used = lmem[slot].flushing = 0;
+	cga_ids.lmem_free++;
+}
+
+void cga_ids_undo(struct gpc *gpc, unsigned id, uint32_t slot)
+{
+	give(gpc, id);
+	if (slot != CGA_IDS_NO_LMEM)
+		lmem_give(slot);
+}
+
+static void command_flush(const struct gpc *gpc, unsigned what, unsigned which, uint32_t sms)
+{
+	command_words(TUTTI_CMD_FLUSH, gpc->number | what << 8, (uint32_t[2]){ which, sms }, 2);
+	cga_ids.flushing++;
+}
+
+static COLD void flush_lmem(const struct gpc *gpc, unsigned id, uint32_t sms)
+{
+	unsigned i;
+
+	for (i = 0; i < cga_ids.lmem_slots; i++)
+		if (lmem[i].used && !lmem[i].flushing && lmem[i].owner == owner_of(gpc, id)) {
+			lmem[i].sms = sms;
+			lmem[i].flushing = 1;
+			command_flush(gpc, TUTTI_FLUSH_LMEM, i, sms);
+		}
+}
+
+void cga_ids_ended(struct gpc *gpc, unsigned id, unsigned n)
+{
+	struct live_cga *cga = live_cga(gpc, id);
+
+	cga->running = (uint16_t)(cga->running - n);
+	if (cga->running)
+		return;
+	command_flush(gpc, TUTTI_FLUSH_DSMEM, id, cga->sms);
+	if (cga_ids.lmem_free != cga_ids.lmem_slots)
+		flush_lmem(gpc, id, cga->sms);
+}
+
+/* Answers come from each SM on its own or together. */
+bool cga_ids_event_flushed(const struct tutti_event *event)
+{
+	uint32_t head = event->word[0], which = event->word[1];
+	struct gpc *gpc = &domains.gpc[domains.index[head >> 8 & (TUTTI_MAX_GPCS - 1)]];
+	bool slot = (head >> 16 & 0xff) == TUTTI_FLUSH_LMEM;
+	uint32_t *sms = slot ? &lmem[which & (CGA_IDS_LMEM_SLOTS - 1)].sms : &live_cga(gpc, which)->sms;
+
+	*sms &= ~event->word[2];
+	if (*sms)
+		return false;
+	cga_ids.flushing--;
+	if (slot)
+		lmem_give(which);
+	else
+		give(gpc, which);
+	return true;
+}
+
+bool cga_ids_idle(void)
+{
+	unsigned i;
+
+	for (i = 0; i < domains.gpcs; i++)
+		if (domains.gpc[i].credits != domains.gpc[i].credits_all)
+			return false;
+	return !cga_ids.flushing;
+}
+
+int cga_ids_task(unsigned number, unsigned id)
+{
+	const struct live_cga *cga;
+
+	if (id >= cga_ids.ids)
+		return -1;
+	cga = live_cga(&domains.gpc[domains.index[number & (TUTTI_MAX_GPCS - 1)]], id);
+	return cga->running ? cga->slot : -1;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+#include "groups/cga_query.h"
+
+HOT uint32_t query_select(uint32_t x, uint32_t n)
+{
+	return lake_prefix(x, n);
+}
+
+/* ---- load balance ---- */
+
+static int query_within(const struct gpc *gpc, uint32_t within, uint32_t n)
+{
+	const struct domain_row *row;
+	uint32_t c;
+
+	for (row = gpc->top; row >= gpc->row; row--) {
+		c = popcount32(row->mask & within);
+		if (n <= c)
+			break;
+		n -= c;
+	}
+	return (int)(row - gpc->row);
+}
+
+static inline void settle_top(struct gpc *gpc)
+{
+	while (!gpc->top->count)
+		gpc->top--;
+}
+
+static uint32_t *take_within(struct gpc *gpc, uint32_t within, uint32_t n, uint32_t *out, uint32_t *sms)
+{
+	const uint32_t *begin = out;
+	struct domain_row *row;
+	uint32_t mask, c;
+
+	*sms = 0;
+	for (row = gpc->top; n; row--) {
+		mask = row->mask & within;
+		c = popcount32(mask);
+		if (!c)
+			continue;
+		if (c > n) {
+			mask = lake_prefix(mask, n);
+			c = n;
+		}
+		row->mask ^= mask;
+		row->count -= c;
+		*sms |= mask;
+		out = query_put(out, begin, mask);
+		n -= c;
+	}
+	settle_top(gpc);
+	return out;
+}
+
+/* ---- multicast: an SM at most once, whole pairs first, then most free, then priority ---- */
+
+/* Highest row that has @n SMs of @class; the lowest one has. Loads are level, mostly: it is near the top. */
+static inline const struct domain_row *row_with(const struct gpc *gpc, uint32_t class, uint32_t n)
+{
+	const struct domain_row *low = gpc->row, *high = gpc->top, *mid;
+
+	if (popcount32(high->mask & class) >= n)
+		return high;
+	for (mid = high - 1; high - low > 1; mid = low + (high - low) / 2)
+		if (popcount32(mid->mask & class) >= n)
+			low = mid;
+		else
+			high = mid;
+	return low;
+}
+
+/* The pairs that are used, and the SMs for the rest: (class, how many) each; false = too few. */
+struct classes {
+	uint32_t pairs, singles, n_pairs, n_singles;
+};
+
+static inline bool classes(const struct gpc *gpc, uint32_t within, uint32_t n, struct classes *c)
+{
+	uint32_t able = gpc->top < gpc->row ? 0 : gpc->row->mask & within;
+
+	c->pairs = domain_pairs(gpc, able);
+	c->singles = able ^ c->pairs;
+	c->n_pairs = popcount32(c->pairs);
+	c->n_singles = 0;
+	if (c->n_pairs >= n) {
+		c->n_pairs = n;
+		return true;
+	}
+	c->n_singles = n - c->n_pairs;
+	return popcount32(c->singles) >= c->n_singles;
+}
+
+static int query_multicast(const struct gpc *gpc, uint32_t within, uint32_t n)
+{
+	const struct domain_row *row = NULL, *other;
+	struct classes c;
+
+	if (!classes(gpc, within, n, &c))
+		return QUERY_INVALID;
+	if (c.n_pairs)
+		row = row_with(gpc, c.pairs, c.n_pairs);
+	if (c.n_singles) {
+		other = row_with(gpc, c.singles, c.n_singles);
+		if (!row || other < row)
+			row = other;
+	}
+	return (int)(row - gpc->row);
+}
+
+/* The @n best SMs of @class, at least as many as that in row @row. */
+static inline uint32_t best_of(const struct gpc *gpc, uint32_t class, uint32_t n, const struct domain_row *row)
+{
+	uint32_t sure = row < gpc->top ? row[1].mask & class : 0, rest = row->mask & class & ~sure;
+
+	n -= popcount32(sure);
+	return sure | (popcount32(rest) > n ? lake_prefix(rest, n) : rest);
+}
+
+/* Each SM of @mask leaves the highest row it is in. */
+static void lower(struct gpc *gpc, uint32_t mask)
+{
+	struct domain_row *row;
+	uint32_t take;
+
+	for (row = gpc->top; mask; row--) {
+		take = mask & row->mask;
+		row->mask ^= take;
+		row->count -= popcount32(take);
+		mask ^= take;
+	}
+	settle_top(gpc);
+}
+
+static uint32_t cut_multicast(struct gpc *gpc, uint32_t within, uint32_t n, int speed)
+{
+	struct classes c;
+	uint32_t mask;
+
+	classes(gpc, within, n, &c);
+	if (!c.n_singles)
+		mask = best_of(gpc, c.pairs, n, gpc->row + speed);
+	else
+		mask = c.pairs | best_of(gpc, c.singles, c.n_singles, row_with(gpc, c.singles, c.n_singles));
+	lower(gpc, mask);
+	return mask;
+}
+
+HOT int query_query(const struct gpc *gpc, uint32_t within, unsigned n, bool multicast)
+{
+	if (multicast)
+		return within == gpc->all && query_paired(gpc) ? query_query_paired(gpc, n) : query_multicast(gpc, within, n);
+	return likely(within == gpc->all) ? query_query_gpc(gpc, n) : query_within(gpc, within, n);
+}
+
+HOT uint32_t *query_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, int speed, uint32_t *out, uint32_t *sms)
+{
+	if (multicast) {
+		*sms = within == gpc->all && query_paired(gpc) ? query_cut_paired(gpc, n, speed) :
+								 cut_multicast(gpc, within, n, speed);
+		return query_segment(out, *sms);
+	}
+	return likely(within == gpc->all) ? query_cut(gpc, n, out, sms) : take_within(gpc, within, n, out, sms);
+}
+
+/* ---- a CGA over several GPCs: as if they were one lake ---- */
+
+struct sharing {
+	struct domain_range range;
+	unsigned left;      /* CTAs to be given out */
+	int speed;
+	uint16_t *share;
+	uint32_t mask[TUTTI_MAX_GPCS]; /* SMs in question */
+};
+
+/* SMs @mask of all GPCs are next, one CTA each; if they are more than needed, the first by position. */
+static void share_out(struct sharing *s, int speed)
+{
+	unsigned i, c, sum = 0;
+
+	for (i = 0; i < s->range.n; i++)
+		sum += popcount32(s->mask[i]);
+	if (!sum || !s->left)
+		return;
+	if (s->speed < 0 || speed < s->speed)
+		s->speed = speed;
+	if (sum > s->left) {
+		if (s->share)
+			domain_before(s->range, s->mask, s->left, s->share);
+		s->left = 0;
+		return;
+	}
+	s->left -= sum;
+	for (i = 0; s->share && i < s->range.n; i++) {
+		c = popcount32(s->mask[i]);
+		s->share[i] = (uint16_t)(s->share[i] + c);
+	}
+}
+
+static inline uint32_t row_of(const struct gpc *gpc, int speed)
+{
+	return gpc->row + speed <= gpc->top ? gpc->row[speed].mask : 0;
+}
+
+static int highest(struct domain_range range)
+{
+	const struct gpc *gpc = domains.gpc + range.first, *end = gpc + range.n;
+	int speed = QUERY_INVALID;
+
+	for (; gpc < end; gpc++)
+		if (gpc->top - gpc->row > speed)
+			speed = (int)(gpc->top - gpc->row);
+	return speed;
+}
+
+static void share_multicast(struct sharing *s, int speed, bool pairs)
+{
+	unsigned i;
+
+	for (; speed >= 0 && s->left; speed--) {
+		for (i = 0; i < s->range.n; i++) {
+			const struct gpc *gpc = &domains.gpc[s->range.first + i];
+			uint32_t able = row_of(gpc, 0), both = domain_pairs(gpc, able);
+
+			s->mask[i] = row_of(gpc, speed) & ~row_of(gpc, speed + 1) & (pairs ? both : ~both);
+		}
+		share_out(s, speed);
+	}
+}
+
+uint16_t query_shares[TUTTI_MAX_GPCS];
+
+COLD int query_share(struct domain_range range, unsigned n, bool multicast, bool shares)
+{
+	static struct sharing s;
+	int speed = highest(range);
+	unsigned i;
+
+	s.range = range;
+	s.left = n;
+	s.speed = QUERY_INVALID;
+	s.share = shares ? query_shares : NULL;
+	for (i = 0; shares && i < range.n; i++)
+		query_shares[i] = 0;
+	if (multicast) {
+		share_multicast(&s, speed, true);
+		share_multicast(&s, speed, false);
+	} else {
+		for (; speed >= 0 && s.left; speed--) {
+			for (i = 0; i < range.n; i++)
+				s.mask[i] = row_of(&domains.gpc[range.first + i], speed);
+			share_out(&s, speed);
+		}
+	}
+	return s.left ? QUERY_INVALID : s.speed;
+}
+
+/* ---- how many fit ---- */
+
+static uint32_t nowhere[QUERY_SEGMENTS], nobody;
+
+static bool take_part(struct gpc *gpc, uint32_t within, const struct query_ask *ask, unsigned ctas)
+{
+	int speed = query_query(gpc, within, ctas, ask->multicast);
+
+	if (speed < 0)
+		return false;
+	query_take(gpc, within, ctas, ask->multicast, speed, nowhere, &nobody);
+	return true;
+}
+
+static bool take_shared(struct domain_range range, const struct query_ask *ask)
+{
+	unsigned i;
+
+	if (query_share(range, ask->ctas, ask->multicast, true) < 0)
+		return false;
+	for (i = 0; i < range.n; i++)
+		if (query_shares[i])
+			take_part(&domains.gpc[range.first + i], domains.gpc[range.first + i].all, ask, query_shares[i]);
+	return true;
+}
+
+COLD unsigned query_count(const struct query_ask *ask, unsigned number, unsigned enough)
+{
+	struct domain_range range = domain_inside(TUTTI_CGA_GPC, ask->kind, number);
+	uint32_t within;
+	struct gpc *gpc;
+	unsigned n;
+
+	if (ask->kind >= TUTTI_CGA_UGPU) {
+		for (n = 0; n < enough && take_shared(range, ask); n++)
+			;
+		return n;
+	}
+	gpc = query_gpc(ask->kind, number, &within);
+	if (enough > gpc->credits_all)
+		enough = gpc->credits_all;
+	for (n = 0; n < enough && take_part(gpc, within, ask, ask->ctas); n++)
+		;
+	return n;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "groups/occupancy.h"
+
+#include "groups/cga.h"
+
+static uint32_t min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* SMs @within of a GPC that take CTAs. */
+static uint32_t sms_of(const struct gpc *gpc, uint32_t within)
+{
+	unsigned n = domain_scatter(gpc, within);
+	uint32_t sms = 0;
+
+	while (n--)
+		sms += popcount32(domain_part[n][1] & shapes.enabled[domain_part[n][0]]);
+	return sms;
+}
+
+static uint32_t sms_inside(unsigned kind, unsigned domain)
+{
+	struct domain_range range = domain_inside(TUTTI_CGA_GPC, kind, domain);
+	const struct gpc *gpc;
+	uint32_t within, sms = 0;
+
+	if (kind <= TUTTI_CGA_GPC) {
+		gpc = query_gpc(kind, domain, &within);
+		return sms_of(gpc, within);
+	}
+	for (; range.n; range.n--, range.first++)
+		sms += sms_of(&domains.gpc[range.first], domains.gpc[range.first].all);
+	return sms;
+}
+
+/* Innermost CGAs that a domain takes. Balanced ones leave no slot that makes another. */
+static uint32_t inner(const struct query_ask *ask, unsigned domain, uint32_t capacity)
+{
+	uint32_t sms = sms_inside(ask->kind, domain), rows, n = 0;
+
+	if (!ask->multicast)
+		return ask->ctas <= sms * min32(capacity, domains.levels) ? sms * capacity / ask->ctas : 0;
+	/* with more free slots than rows the rows are filled again */
+	for (; capacity; capacity -= rows) {
+		rows = min32(capacity, domains.levels);
+		domain_idle(rows);
+		n += query_count(ask, domain, ~0u);
+	}
+	return n;
+}
+
+/* The domain of kind @outer that domain @number of @kind is in. */
+static unsigned outer_of(unsigned kind, unsigned number, unsigned outer)
+{
+	unsigned gpc = kind == TUTTI_CGA_CPC ? domains.cpc_gpc[number] : number;
+
+	if (outer == TUTTI_CGA_GPU)
+		return 0;
+	return outer == TUTTI_CGA_GPC ? gpc : domains.gpc[gpc].ugpu;
+}
+
+/*
+ * CGAs of each level are made of those of the level below where their domain ends; those
+ * with an id are no more than their GPC has ids for (spec CGA-17).
+ */
+static uint32_t count(const struct cga *cga, uint32_t capacity)
+{
+	unsigned kind = cga->ask.kind, level, d;
+	struct domain_range all = domain_inside(kind, DOMAIN_KIND_CARD, 0);
+	uint32_t have[TUTTI_CGA_LEVELS] = { 0 }, ids = 0, n, within;
+	bool last;
+
+	for (d = 0; d < all.n; d++) {
+		last = d + 1u == all.n;
+		n = inner(&cga->ask, d, capacity);
+		for (level = 0;; level++) {
+			if (level == cga->identity) {
+				n = min32(n, query_gpc(kind, d, &within)->credits_all - ids);
+				ids += n;
+			}
+			have[level] += n;
+			if (level + 1u == cga->levels)
+				break;
+			if (!last && outer_of(kind, d, cga->kind[level + 1]) == outer_of(kind, d + 1, cga->kind[level + 1]))
+				break;
+			n = have[level] / cga->parts[level + 1];
+			have[level] = 0;
+		}
+		if (kind <= TUTTI_CGA_GPC && (last || outer_of(kind, d, TUTTI_CGA_GPC) != outer_of(kind, d + 1, TUTTI_CGA_GPC)))
+			ids = 0;
+	}
+	n = have[cga->levels - 1];
+	return cga->lmem ? min32(n, cga_ids.lmem_slots / cga->identities) : n;
+}
+
+static uint32_t grouped(const struct tutti_msg_occupancy *ask, uint32_t capacity)
+{
+	uint32_t groups[3] = { 1, 1, 1 };
+	struct cga cga;
+	unsigned i;
+
+	for (i = 0; i < TUTTI_CGA_LEVELS && ask->cga[i].kind; i++) {
+		groups[0] *= ask->cga[i].x;
+		groups[1] *= ask->cga[i].y;
+		groups[2] *= ask->cga[i].z;
+	}
+	if (cga_check(ask->cga, ask->mode > TUTTI_CGA_MULTICAST ? cga_state.mode : ask->mode, ask->lmem, groups, capacity, &cga))
+		return 0;
+	domain_idle(capacity);
+	return count(&cga, capacity);
+}
+
+COLD int occupancy_answer(const struct tutti_msg_occupancy *ask, struct tutti_message *answer)
+{
+	uint32_t capacity, sms = 0, i;
+
+	if (!ask->waves || ask->mode > TUTTI_OCCUPANCY_MODE_CARD || ask->lmem > 1 || ask->pad0)
+		return -TUTTI_EINVAL;
+	for (i = 0; i < fw.words; i++)
+		sms += popcount32(shapes.enabled[i]);
+	capacity = shape_capacity(ask->scalar_blocks | (uint32_t)ask->vector_blocks << 16,
+				  ask->shared_blocks | (uint32_t)ask->barriers << 16, ask->waves);
+	answer->arg[0] = capacity;
+	answer->arg[1] = sms;
+	answer->value = ask->cga[0].kind ? (capacity ? grouped(ask, capacity) : 0) : capacity * sms;
+	return 0;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: How much of a kernel an idle card holds at once (spec CGA-29) */
+#ifndef OCCUPANCY_H
+#define OCCUPANCY_H
+
+#include "core/base.h"
+
+/** occupancy_answer() - to TUTTI_MSG_OCCUPANCY: @answer's value and arguments. 0 or -TUTTI_EINVAL. */
+int occupancy_answer(const struct tutti_msg_occupancy *ask, struct tutti_message *answer);
+
+#endif

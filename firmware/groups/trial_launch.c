@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "groups/trial_launch.h"
+
+#include "groups/cga_search.h"
+#include "tasks/task_table.h"
+
+struct trial trial HOT_DATA;
+
+static inline uint32_t *record_next(uint32_t *p)
+{
+	p += (*p & 0xff) == TUTTI_CMD_NOP ? *p >> 8 : *p >> 8 & 0xff;
+	return p == command_ring.end ? command_ring.word : p;
+}
+
+static inline struct gpc *record_gpc(const uint32_t *p)
+{
+	return &domains.gpc[domains.index[p[1] >> 24]];
+}
+
+/* ---- placing ---- */
+
+void trial_identify(struct gpc *gpc)
+{
+	trial.gpc = gpc;
+	trial.id = cga_ids_take(gpc, trial.task->slot);
+	trial.lmem = trial.cga->lmem ? cga_ids_lmem_take(gpc, trial.id) : CGA_IDS_NO_LMEM;
+}
+
+static void launch(struct gpc *gpc, uint32_t within, unsigned n, int speed)
+{
+	uint32_t *p = command_begin(3 + QUERY_SEGMENTS), *end, sms = 0;
+
+	p[1] = trial.sequence | trial.id << 16 | (uint32_t)gpc->number << 24;
+	p[2] = trial.lmem;
+	end = query_take(gpc, within, n, trial.cga->ask.multicast, speed, p + 3, &sms);
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, end - p, trial.task->slot | TUTTI_LAUNCH_CGA << 8);
+	command_end(end);
+	trial.last = p;
+	if (trial.cga->identity != SEARCH_NO_IDENTITY)
+		cga_ids_started(gpc, trial.id, sms, n);
+	if (!gpc->credits)
+		cached_stale(gpc);
+}
+
+static void launch_shared(unsigned domain)
+{
+	const struct query_ask *ask = &trial.cga->ask;
+	struct domain_range range = domain_inside(TUTTI_CGA_GPC, ask->kind, domain);
+	struct gpc *gpc = &domains.gpc[range.first];
+	unsigned i;
+
+	query_share(range, ask->ctas, ask->multicast, true);
+	trial.id = 0;
+	trial.lmem = CGA_IDS_NO_LMEM;
+	for (i = 0; i < range.n; i++, gpc++)
+		if (query_shares[i])
+			launch(gpc, gpc->all, query_shares[i],
+			       query_query(gpc, gpc->all, query_shares[i], ask->multicast));
+}
+
+static bool part(unsigned domain, int speed)
+{
+	const struct cga *cga = trial.cga;
+	uint32_t within;
+	struct gpc *gpc;
+
+	if (cga->ask.kind >= TUTTI_CGA_UGPU) {
+		launch_shared(domain);
+		return true;
+	}
+	gpc = query_gpc(cga->ask.kind, domain, &within);
+	if (!cga->identity) {
+		/* CPCs of one GPC share its credits */
+		if (!gpc->credits)
+			return false;
+		trial_identify(gpc);
+	}
+	launch(gpc, within, cga->ask.ctas, speed);
+	return true;
+}
+
+COLD bool trial_part(unsigned domain, int speed, bool outermost)
+{
+	if (!part(domain, speed))
+		return false;
+	if (outermost)
+		trial_end();
+	return true;
+}
+
+void trial_end(void)
+{
+	*trial.last |= (uint32_t)TUTTI_LAUNCH_END_OF_CGA << 24;
+	trial.sequence++;
+}
+
+COLD void trial_undo(struct trial_mark mark)
+{
+	uint32_t *p, *q, id = ~0u;
+
+	for (p = mark.next; p != command_ring.next; p = record_next(p)) {
+		struct gpc *gpc;
+
+		if ((*p & 0xff) != TUTTI_CMD_LAUNCH)
+			continue;
+		gpc = record_gpc(p);
+		for (q = p + 3; q < p + (*p >> 8 & 0xff); q += 2)
+			domain_raise(gpc, *q & 0xffff, q[1]);
+		cached_stale(gpc);
+		if (trial.cga->identity != SEARCH_NO_IDENTITY && p[1] != id) {
+			id = p[1];
+			cga_ids_undo(gpc, id >> 16 & 0xff, p[2]);
+		}
+	}
+	command_ring.next = mark.next;
+	command_ring.bias = mark.bias;
+}
+
+/* ---- what is launched is launched ---- */
+
+/* The card-wide lake of the shape, and other shapes' view of it. */
+static void place_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask)
+{
+	uint32_t segment[2], i;
+	unsigned n = domain_scatter(gpc, mask);
+
+	while (n--) {
+		if (!shape_truth(shape)) {
+			segment[0] = repeat | domain_part[n][0] << 16 | 1u << 24;
+			segment[1] = domain_part[n][1];
+			shape_placed(shape, segment, segment + 2);
+			continue;
+		}
+		for (i = repeat; i; i--)
+			lake_lower(&shape->lake, domain_part[n][0], domain_part[n][1]);
+	}
+}
+
+/* One segment by position, for all SMs of the card. Return: the record */
+static uint32_t *translate_segment(const uint32_t *record, const uint32_t *segment)
+{
+	unsigned n = domain_scatter(record_gpc(record), segment[1]), i;
+	uint32_t *p = command_begin(3 + 2 * 32), *to = p + 3;
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3 + 2 * n, (*record >> 16 & 0xff) | TUTTI_LAUNCH_CGA << 8);
+	p[1] = (record[1] & 0xffff) | TUTTI_GPC_NONE << 24;
+	p[2] = CGA_IDS_NO_LMEM;
+	for (i = 0; i < n; i++, to += 2) {
+		to[0] = (*segment & 0xffff) | domain_part[i][0] << 16 | 1u << 24;
+		to[1] = domain_part[i][1];
+	}
+	command_end(to);
+	return p;
+}
+
+/* CGAs without identity: the same once more, by position. */
+static void translate(uint32_t *from, uint32_t *end)
+{
+	uint32_t *p, *q, *to;
+
+	for (p = from; p != end; p = record_next(p)) {
+		if ((*p & 0xff) != TUTTI_CMD_LAUNCH)
+			continue;
+		to = p;
+		for (q = p + 3; q < p + (*p >> 8 & 0xff); q += 2)
+			to = translate_segment(p, q);
+		*to |= *p & (uint32_t)TUTTI_LAUNCH_END_OF_CGA << 24;
+		*p = TUTTI_CMD_NOP | (*p >> 8 & 0xff) << 8;
+	}
+}
+
+COLD void trial_commit(uint32_t ctas)
+{
+	struct shape *shape = trial.task->shape;
+	uint32_t *p, *q, *end = command_ring.next;
+
+	for (p = trial.first.next; p != end; p = record_next(p))
+		if ((*p & 0xff) == TUTTI_CMD_LAUNCH)
+			for (q = p + 3; q < p + (*p >> 8 & 0xff); q += 2)
+				place_positions(shape, record_gpc(p), *q & 0xffff, q[1]);
+	if (trial.cga->identities)
+		return;
+	translate(trial.first.next, end);
+	/* their ends are told by position */
+	shapes.grouped_ctas -= ctas;
+	domains.dirty = true;
+}

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: MIT
+#include "packets/condensed.h"
+
+#include "queues/queue.h"
+
+struct block blocks[FW_BLOCKS];
+
+static uint32_t block_clock;
+
+void condensed_init(void)
+{
+	unsigned i;
+
+	for (i = 0; i < FW_BLOCKS; i++) {
+		blocks[i].owner = 0xffff;
+		blocks[i].busy = blocks[i].complete = blocks[i].at_unit = 0;
+		blocks[i].used = 0;
+	}
+	block_clock = 0;
+}
+
+COLD struct block *condensed_block_find(struct queue *queue)
+{
+	struct block *b, *oldest = NULL;
+	unsigned id = queue_id(queue);
+
+	for (b = blocks; b < blocks + FW_BLOCKS; b++) {
+		if (b->owner == id)
+			goto found;
+		if (!b->busy && (!oldest || (int32_t)(b->used - oldest->used) < 0))
+			oldest = b;
+	}
+	b = oldest;
+	if (!b)
+		return NULL;
+	b->owner = (uint16_t)id;
+	b->complete = b->at_unit = 0;
+found:
+	queue->block = b;
+	b->used = ++block_clock;
+	return b;
+}
+
+void condensed_forget(unsigned queue)
+{
+	struct block *b;
+
+	for (b = blocks; b < blocks + FW_BLOCKS; b++)
+		if (b->owner == queue)
+			b->complete = b->at_unit = 0;
+}
+
+COLD void condensed_resume(struct block *block, const union tutti_packet *packet)
+{
+	unsigned i;
+
+	for (i = 0; i < 16; i++)
+		if (block->packet[i] != packet->word[i])
+			block->at_unit = 0;
+}
+
+uint64_t condensed_value(const uint16_t *at, unsigned units)
+{
+	uint64_t value = 0;
+
+	while (units--)
+		value = value << 16 | at[units];
+	return value;
+}
+
+#define DIFF_UNITS(bit, name, units) if (vector >> (bit) & 1) n += (units);
+
+/* Fields of one size are neighbours: five of one unit, five of two, three of four. */
+unsigned diff_units(uint32_t vector)
+{
+	static const uint8_t ones[32] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+					  1, 2, 2, 3, 2, 3, 3, 4, 2, 3, 3, 4, 3, 4, 4, 5 };
+
+	_Static_assert(TUTTI_DIFF_GRID_X == 1u << 5 && TUTTI_DIFF_KERNEL_OBJECT == 1u << 10 && TUTTI_DIFF_SIGNAL == 1u << 12,
+		       "three groups");
+	return ones[vector & 31] + 2 * ones[vector >> 5 & 31] + 4 * ones[vector >> 10 & 7];
+}
+
+unsigned table_units(uint32_t vector)
+{
+	unsigned n = 0;
+
+	TUTTI_TABLE_FIELDS(DIFF_UNITS)
+	return n;
+}
+
+/* ---- expansion ---- */
+
+static COLD int refuse(const struct block *block, unsigned unit, unsigned kernel)
+{
+	(void)block;
+	packet_error.kernel = kernel;
+	return packet_refuse(TUTTI_ERROR_PACKET, unit);
+}
+
+static inline unsigned widest(const struct rsb *rsb, unsigned seen, unsigned release)
+{
+	if (seen & rsb->release_system || release == TUTTI_SCOPE_SYSTEM)
+		return TUTTI_SCOPE_SYSTEM;
+	return seen & rsb->release_agent || release ? TUTTI_SCOPE_AGENT : TUTTI_SCOPE_NONE;
+}
+
+/* Rare diffs: units are counted, then a patched copy of the entry becomes the record. */
+static inline int rare(struct queue *queue, struct block *block, const uint16_t *at, const uint16_t *end,
+		     uint32_t head, uint32_t *out, unsigned *units)
+{
+	uint32_t vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
+
+	if (queue->flags & TUTTI_QUEUE_TABLE_DIFFS) {
+		*units = table_units(vector);
+		if (vector & ~(uint32_t)TUTTI_TABLE_ALL || *units > (unsigned)(end - at))
+			return TUTTI_ERROR_PACKET;
+		return table_diff(queue, block, at, head, out);
+	}
+	*units = diff_units(vector);
+	if (*units > (unsigned)(end - at))
+		return TUTTI_ERROR_PACKET;
+	return condensed_general(queue, block, at, head, out);
+}
+
+/* In the table form a kernarg and a signal have other bits; the values are the same. */
+static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
+{
+	if (likely(!(queue->flags & TUTTI_QUEUE_TABLE_DIFFS)))
+		return vector;
+	if (vector & ~(uint32_t)(TUTTI_TABLE_KERNARG | TUTTI_TABLE_SIGNAL))
+		return ~0u;
+	return (vector & TUTTI_TABLE_KERNARG ? TUTTI_DIFF_KERNARG : 0u) |
+	       (vector & TUTTI_TABLE_SIGNAL ? TUTTI_DIFF_SIGNAL : 0u);
+}
+
+/* An entry that is not valid is found out at the end, from what was seen. */
+static uint32_t record_special(const struct rsb *rsb, unsigned entry)
+{
+	return rsb->special >> entry & 1 ? condensed_special(&rsb->table[entry]) : 0;
+}
+
+/* What makes a packet the same: its first word and the units used, up to @at, by pairs of words. */
+static HOT int expand_keep(const union tutti_packet *packet, struct block *block, const struct rsb *rsb, const uint16_t *at)
+{
+	const uint32_t *from = packet->word;
+	uint32_t *out = block->packet, a, b;
+
+	block->rsb = rsb;
+	block->generation = rsb->generation;
+	do {
+		a = from[0];
+		b = from[1];
+		from += 2;
+		out[0] = a;
+		out[1] = b;
+		out += 2;
+	} while ((const void *)from < (const void *)at);
+	block->compare = (uint8_t)(out - block->packet);
+	block->complete = 1;
+	return 0;
+}
+
+static COLD int expand_general(struct queue *queue, const union tutti_packet *packet, struct block *block)
+{
+	const struct rsb *rsb = queue->rsb;
+	const uint16_t *at = packet->condensed.unit, *end = at + TUTTI_CONDENSED_UNITS;
+	uint32_t *out = block->record, kernels = packet->condensed.num_kernels, left = kernels;
+	uint32_t seen = 0, valid = rsb->valid | rsb->special, head, vector;
+
+	block->complete = 0;
+	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS))
+		return refuse(block, 1, 0);
+	if (unlikely(block->at_unit)) {
+		at += block->at_unit;
+		left -= block->at_kernel;
+		out += block->at_record;
+		seen = block->seen;
+	} else {
+		block->release = 0;
+	}
+	for (; left; left--) {
+		if (unlikely(at >= end))
+			return refuse(block, TUTTI_CONDENSED_UNITS, kernels - left);
+		head = *at++;
+		vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
+		if (likely(!vector)) {
+			seen |= 1u << head;
+			*out++ = head << RECORD_ENTRY_SHIFT | record_special(rsb, head);
+			continue;
+		}
+		if (unlikely(!(valid >> (head & TUTTI_DIFF_REF) & 1)))
+			return refuse(block, (unsigned)(at - 1 - packet->condensed.unit), kernels - left);
+		vector = simple_vector(queue, vector);
+		if (likely(!(vector & ~(uint32_t)SIMPLE_FIELDS))) {
+			const struct tutti_reference *entry = &rsb->table[head & TUTTI_DIFF_REF];
+			uint32_t *record = out++, bit = 1u << (head & TUTTI_DIFF_REF), what = (head & TUTTI_DIFF_REF) << RECORD_ENTRY_SHIFT;
+
+			what |= record_special(rsb, head & TUTTI_DIFF_REF);
+			seen |= bit;
+			if (vector & TUTTI_DIFF_GRID_X) {
+				uint32_t grid, groups;
+				uint64_t all;
+
+				if (unlikely(at + 2 > end))
+					return refuse(block, TUTTI_CONDENSED_UNITS, kernels - left);
+				grid = at[0] | (uint32_t)at[1] << 16;
+				if (unlikely(!grid)) {
+					packet_error.kernel = kernels - left;
+					return packet_refuse(TUTTI_ERROR_DIMENSIONS,
+							     (unsigned)(at - packet->condensed.unit));
+				}
+				groups = packet_groups(grid, entry->workgroup_x);
+				out[0] = grid;
+				out[1] = groups;
+				if (unlikely((entry->groups_y | entry->groups_z) != 1)) {
+					all = (uint64_t)groups * entry->groups_y;
+					if (!(all >> 32))
+						all *= entry->groups_z;
+					if (all >> 32) {
+						packet_error.kernel = kernels - left;
+						return packet_refuse(TUTTI_ERROR_GRID,
+								     (unsigned)(at - packet->condensed.unit));
+					}
+					groups = (uint32_t)all;
+				}
+				if (unlikely(entry->cga.kind) && out[1] % entry->cga.x) {
+					packet_error.kernel = kernels - left;
+					return packet_refuse(TUTTI_ERROR_GRID,
+							     (unsigned)(at - packet->condensed.unit));
+				}
+				out[2] = groups;
+				out += 3;
+				at += 2;
+				what |= RECORD_GRID;
+			}
+			if (vector & TUTTI_DIFF_KERNARG) {
+				if (unlikely(at + 4 > end || at[3] >> 15 ))
+					return refuse(block, (unsigned)(at - packet->condensed.unit), kernels - left);
+				out[0] = at[0] | (uint32_t)at[1] << 16;
+				out[1] = at[2] | (uint32_t)at[3] << 16;
+				if (unlikely(out[1] >> 15))
+					return refuse(block, (unsigned)(at - packet->condensed.unit), kernels - left);
+				out += 2;
+				at += 4;
+				what |= RECORD_KERNARG;
+			}
+			if (vector & TUTTI_DIFF_SIGNAL) {
+				if (unlikely(at + 4 > end))
+					return refuse(block, (unsigned)(at - packet->condensed.unit), kernels - left);
+				out[0] = at[0] | (uint32_t)at[1] << 16;
+				out[1] = at[2] | (uint32_t)at[3] << 16;
+				if (unlikely(!packet_signal_ok(out[0], out[1])))
+					return refuse(block, (unsigned)(at - packet->condensed.unit), kernels - left);
+				out += 2;
+				at += 4;
+				what |= RECORD_SIGNAL;
+			}
+			*record = what;
+		} else {
+			unsigned unit = (unsigned)(at - packet->condensed.unit), units;
+			int code = rare(queue, block, at, end, head, out, &units);
+
+			if (code < 0) {
+				/* Park: the whole packet, and how far it is. */
+				words_copy(block->packet, packet, 16);
+				block->at_unit = (uint8_t)(unit - 1);
+				block->at_kernel = (uint8_t)(kernels - left);
+				block->at_record = (uint16_t)(out - block->record);
+				block->seen = (uint8_t)seen;
+				return code;
+			}
+			if (code) {
+				packet_error.kernel = kernels - left;
+				return packet_refuse(code, unit);
+			}
+			at += units;
+			out += 1 + RECORD_WORDS;
+		}
+	}
+	block->at_unit = 0;
+	if (unlikely(seen & ~valid))
+		return refuse(block, 0, 0);
+	block->release = (uint8_t)widest(rsb, seen, block->release);
+	block->kernels = (uint8_t)kernels;
+	if (likely(packet->word[0] != block->packet[0]) && !rsb->special) {
+		block->packet[0] = packet->word[0];
+		return 0;
+	}
+	expand_keep(packet, block, rsb, at);
+	if (likely(!rsb->special))
+		return 0;
+	block->complete = 0;
+	return condensed_check_tmds(queue, block);
+}
+
+/* Two units as one word. */
+static inline uint32_t pair(const uint16_t *at)
+{
+	return at[0] | (uint32_t)at[1] << 16;
+}
+
+/*
+ * Packets of which every diff is empty or changes just a kernarg, a grid x, a signal, or
+ * kernarg and signal, in one pass without calls. Anything else, and whatever is wrong, is
+ * left to the general one, which starts again and finds what it is.
+ */
+HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block)
+{
+	const uint16_t *at = packet->condensed.unit, *last;
+	uint32_t *out = block->record, kernels = packet->condensed.num_kernels;
+	uint32_t seen = 0, head, next, ref, a, b, masks;
+	const struct rsb *rsb;
+
+	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS) || unlikely(block->at_unit) ||
+	    unlikely(queue->flags & TUTTI_QUEUE_TABLE_DIFFS))
+		return expand_general(queue, packet, block);
+	/* @last: where the units end if what is left is empty diffs; never behind those of the packet */
+	last = at + kernels;
+	do {
+		head = *at;
+		if (likely(head < 8)) {
+			/* runs of empty diffs by two */
+			while (at + 1 < last && likely((next = at[1]) < 8)) {
+				out[0] = head << RECORD_ENTRY_SHIFT;
+				out[1] = next << RECORD_ENTRY_SHIFT;
+				seen |= 1u << head;
+				seen |= 1u << next;
+				at += 2;
+				out += 2;
+				if (at == last)
+					goto expanded;
+				head = *at;
+				if (unlikely(head >= 8))
+					goto changed;
+			}
+			seen |= 1u << head;
+			*out++ = head << RECORD_ENTRY_SHIFT;
+			at++;
+			continue;
+		}
+changed:
+		ref = head & TUTTI_DIFF_REF;
+		head &= ~TUTTI_DIFF_REF;
+		seen |= 1u << ref;
+		ref <<= RECORD_ENTRY_SHIFT;
+		if (head == TUTTI_DIFF_KERNARG << TUTTI_DIFF_VECTOR_SHIFT) {
+			last += 4;
+			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+				return expand_general(queue, packet, block);
+			out[0] = ref | RECORD_KERNARG;
+			a = pair(at + 1);
+			b = pair(at + 3);
+			out[1] = a;
+			out[2] = b;
+			if (unlikely(b >> 15))
+				return expand_general(queue, packet, block);
+			at += 5;
+			out += 3;
+		} else if (head == TUTTI_DIFF_GRID_X << TUTTI_DIFF_VECTOR_SHIFT) {
+			const struct tutti_reference *entry =
+				(const struct tutti_reference *)((const char *)queue->rsb->table + ref);
+
+			last += 2;
+			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+				return expand_general(queue, packet, block);
+			out[0] = ref | RECORD_GRID;
+			a = pair(at + 1);
+			b = entry->workgroup_x;
+			if (unlikely(!a) || unlikely(!b) || unlikely((entry->groups_y | entry->groups_z) != 1))
+				return expand_general(queue, packet, block);
+			out[1] = a;
+			a = packet_groups(a, b);
+			out[2] = a;
+			out[3] = a;
+			at += 3;
+			out += 4;
+		} else if (head == (TUTTI_DIFF_KERNARG | TUTTI_DIFF_SIGNAL) << TUTTI_DIFF_VECTOR_SHIFT) {
+			last += 8;
+			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+				return expand_general(queue, packet, block);
+			out[0] = ref | RECORD_KERNARG | RECORD_SIGNAL;
+			a = pair(at + 1);
+			b = pair(at + 3);
+			out[1] = a;
+			out[2] = b;
+			a = pair(at + 5);
+			next = pair(at + 7);
+			out[3] = a;
+			out[4] = next;
+			if (unlikely((a & 63) | (b | next) >> 15))
+				return expand_general(queue, packet, block);
+			at += 9;
+			out += 5;
+		} else if (head == TUTTI_DIFF_SIGNAL << TUTTI_DIFF_VECTOR_SHIFT) {
+			last += 4;
+			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
+				return expand_general(queue, packet, block);
+			out[0] = ref | RECORD_SIGNAL;
+			a = pair(at + 1);
+			b = pair(at + 3);
+			out[1] = a;
+			out[2] = b;
+			if (unlikely((a & 63) | b >> 15))
+				return expand_general(queue, packet, block);
+			at += 5;
+			out += 3;
+		} else {
+			return expand_general(queue, packet, block);
+		}
+	} while (at != last);
+expanded:
+	/* read only now: few registers are saved that way */
+	rsb = queue->rsb;
+	masks = rsb->masks;
+	kernels = packet->condensed.num_kernels;
+	/* seen has 8 bits, as each of the masks */
+	if (unlikely(seen & ~masks))
+		return expand_general(queue, packet, block);
+	block->release = seen & masks >> 16 ? TUTTI_SCOPE_SYSTEM : seen & masks >> 8 ? TUTTI_SCOPE_AGENT : TUTTI_SCOPE_NONE;
+	block->kernels = (uint8_t)kernels;
+	a = packet->word[0];
+	if (likely(a != block->packet[0])) {
+		/* not like the one before, so nor may the next one be: it is kept when it comes again */
+		block->packet[0] = a;
+		block->complete = 0;
+		return 0;
+	}
+	return expand_keep(packet, block, rsb, at);
+}
+
+/* Is it the packet of the last time? By pairs of words; the second may hold more than counts. */
+HOT bool condensed_same(const struct queue *queue, const union tutti_packet *packet, const struct block *block)
+{
+	const uint32_t *a, *b, *first = block->packet;
+	const struct rsb *rsb = queue->rsb;
+
+	if (packet->word[0] != *first || !block->complete || block->rsb != rsb || block->generation != rsb->generation)
+		return false;
+	/* from the end: that is where arguments and signals stand */
+	b = first + block->compare;
+	a = packet->word + block->compare;
+	do {
+		a -= 2;
+		b -= 2;
+		if (a[0] != b[0] || a[1] != b[1])
+			return false;
+	} while (b != first);
+	return true;
+}
+
+/* ---- reading a record ---- */
+
+COLD const uint32_t *condensed_entry(const struct queue *queue)
+{
+	const uint32_t *record = queue->record;
+
+	if (*record & RECORD_GENERAL)
+		return record + 1;
+	return (const uint32_t *)&queue->rsb->table[*record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
+}
+
+COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem)
+{
+	const struct tutti_reference *e = (const struct tutti_reference *)condensed_entry(queue);
+
+	*lmem = e->flags & TUTTI_REFERENCE_LMEM;
+	return e->cga;
+}
+
+COLD const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
+				 struct launch *launch)
+{
+	uint32_t what = *record++;
+	const uint32_t *e = (const uint32_t *)&queue->rsb->table[what >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
+
+	if (what & RECORD_GENERAL) {
+		e = record;
+		record += RECORD_WORDS;
+	}
+	words_copy(state, e, TUTTI_TASK_WORDS);
+	state[STATE_AT(asid)] = queue->asid_queue;
+	state[STATE_AT(first)] = 0;
+	state[STATE_AT(tmd)] = state[STATE_AT(tmd) + 1] = 0;
+	state[STATE_AT(packet)] = (uint32_t)queue->run_packet;
+	state[STATE_AT(packet) + 1] = (uint32_t)(queue->run_packet >> 32);
+	launch->header = e[REFERENCE_AT(header)];
+	launch->groups = e[REFERENCE_AT(groups)];
+	if (what & RECORD_GRID) {
+		state[STATE_AT(grid_x)] = *record++;
+		state[STATE_AT(groups_x)] = *record++;
+		launch->groups = *record++;
+	}
+	if (what & RECORD_KERNARG) {
+		state[STATE_AT(kernarg)] = *record++;
+		state[STATE_AT(kernarg) + 1] = *record++;
+	}
+	words_copy(launch->signal, e + REFERENCE_AT(signal), 2);
+	if (what & RECORD_SIGNAL) {
+		launch->signal[0] = *record++;
+		launch->signal[1] = *record++;
+	}
+	return record;
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+/* Rare diffs of condensed packets: any subset of the 13 fields, on a private copy of the entry. */
+#include "groups/cga.h"
+#include "packets/condensed.h"
+#include "queues/queue.h"
+
+static inline uint32_t two(const uint16_t *v)
+{
+	return v[0] | (uint32_t)v[1] << 16;
+}
+
+static inline uint64_t four(const uint16_t *v)
+{
+	return two(v) | (uint64_t)two(v + 2) << 32;
+}
+
+int condensed_lookup(struct queue *queue, const struct tutti_reference *entry, const struct kernel **kernel)
+{
+	uint32_t low = (uint32_t)entry->kernel_object, high = (uint32_t)(entry->kernel_object >> 32);
+	const struct kernel *k = kernel_slot(low);
+
+	if (!entry->kernel_object || low & 63 || high >> 15)
+		return TUTTI_ERROR_CODE_OBJECT;
+	high |= queue_asid(queue) << 16;
+	if (k->low != low || k->asked != high || k->state != KERNEL_READY)
+		return kernel_miss(queue, low, high);
+	*kernel = k;
+	return 0;
+}
+
+bool condensed_scopes(struct tutti_reference *entry, uint32_t unit)
+{
+	uint32_t header = unit << 8;
+
+	if (unit >> 8 || header & TUTTI_HEADER_RESERVED || header & header >> 1 & 0x0a00)
+		return false;
+	entry->header = (uint16_t)((entry->header & TUTTI_HEADER_TYPE) | header);
+	return true;
+}
+
+static int derive_groups(struct tutti_reference *e)
+{
+	uint64_t all;
+
+	e->groups_x = packet_groups(e->grid_x, e->workgroup_x);
+	e->groups_y = packet_groups(e->grid_y, e->workgroup_y);
+	e->groups_z = packet_groups(e->grid_z, e->workgroup_z);
+	all = (uint64_t)e->groups_x * e->groups_y;
+	if (!(all >> 32))
+		all *= e->groups_z;
+	if (all >> 32)
+		return TUTTI_ERROR_GRID;
+	e->groups = (uint32_t)all;
+	return 0;
+}
+
+static int derive_workgroup(struct tutti_reference *e, const struct kernel *kernel)
+{
+	uint32_t dimensions = e->setup, flat, items;
+
+	if (dimensions & ~TUTTI_SETUP_DIMENSIONS)
+		return TUTTI_ERROR_PACKET;
+	if (!dimensions || !e->workgroup_x || !e->workgroup_y || !e->workgroup_z ||
+	    !e->grid_x || !e->grid_y || !e->grid_z)
+		return TUTTI_ERROR_DIMENSIONS;
+	flat = dimensions < 2 ? (e->workgroup_y ^ 1u) | (e->grid_y ^ 1u) : 0;
+	if (dimensions < 3)
+		flat |= (e->workgroup_z ^ 1u) | (e->grid_z ^ 1u);
+	if (flat)
+		return TUTTI_ERROR_DIMENSIONS;
+	items = (uint32_t)e->workgroup_x * e->workgroup_y;
+	if (items > kernel->items_max || items * e->workgroup_z > kernel->items_max)
+		return TUTTI_ERROR_WORKGROUP;
+	items *= e->workgroup_z;
+	if ((kernel->workgroup[0] && kernel->workgroup[0] != e->workgroup_x) ||
+	    (kernel->workgroup[1] && kernel->workgroup[1] != e->workgroup_y) ||
+	    (kernel->workgroup[2] && kernel->workgroup[2] != e->workgroup_z))
+		return TUTTI_ERROR_WORKGROUP;
+	e->waves = (uint16_t)((items + TUTTI_WAVE_ITEMS - 1) / TUTTI_WAVE_ITEMS);
+	return 0;
+}
+
+static int derive_memory(struct tutti_reference *e, const struct kernel *kernel)
+{
+	uint32_t need = e->item_private, blocks = 0;
+
+	if (need < kernel->private_bytes)
+		need = kernel->private_bytes;
+	if (need > fw.private_bytes / TUTTI_WAVE_ITEMS)
+		return TUTTI_ERROR_PRIVATE_MEMORY;
+	e->private_bytes = need * TUTTI_WAVE_ITEMS;
+	need = e->group_bytes;
+	if (need < kernel->group_bytes)
+		need = kernel->group_bytes;
+	if (need)
+		blocks = ((need - 1) >> fw.shared_shift) + 1;
+	if (blocks > fw.shared_blocks)
+		return TUTTI_ERROR_GROUP_MEMORY;
+	e->shared_bytes = blocks << fw.shared_shift;
+	e->shared_blocks = (uint16_t)blocks;
+	return 0;
+}
+
+static int derive_cga(struct tutti_reference *e, const struct kernel *kernel)
+{
+	const uint32_t groups[3] = { e->groups_x, e->groups_y, e->groups_z };
+	bool lmem = kernel->fetched.flags & TUTTI_KERNEL_LMEM;
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+	struct cga cga;
+
+	e->cga = (struct tutti_cga_shape){ 0 };
+	e->flags &= (uint16_t)~TUTTI_REFERENCE_LMEM;
+	if (!kernel->grouped)
+		return 0;
+	if (lmem)
+		e->flags |= TUTTI_REFERENCE_LMEM;
+	e->cga = kernel_cga(kernel);
+	cga_levels(&e->cga, level);
+	return cga_check(level, cga_state.mode, lmem, groups,
+			 shape_capacity(kernel->registers, e->shared_blocks | kernel->barriers, e->waves), &cga);
+}
+
+int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
+{
+	int code;
+
+	e->entry = kernel->entry[0] | (uint64_t)kernel->entry[1] << 32;
+	e->scalar_blocks = (uint16_t)kernel->registers;
+	e->vector_blocks = (uint16_t)(kernel->registers >> 16);
+	e->barriers = (uint16_t)(kernel->barriers >> 16);
+	code = derive_workgroup(e, kernel);
+	if (!code)
+		code = derive_groups(e);
+	if (!code)
+		code = derive_memory(e, kernel);
+	if (!code)
+		code = derive_cga(e, kernel);
+	if (!code && !shape_capacity(kernel->registers, e->shared_blocks | kernel->barriers, e->waves))
+		code = TUTTI_ERROR_WORKGROUP;
+	return code;
+}
+
+/*
+ * The last three fields of both forms, and the check that no address leaves the context:
+ * bits 0 kernel object, 1 kernarg, 2 signal. @v: their values.
+ */
+static inline int patch_addresses(struct tutti_reference *e, const uint16_t *v, uint32_t fields)
+{
+	_Static_assert(TUTTI_DIFF_KERNARG == 2 * TUTTI_DIFF_KERNEL_OBJECT &&
+		       TUTTI_DIFF_SIGNAL == 4 * TUTTI_DIFF_KERNEL_OBJECT &&
+		       TUTTI_TABLE_KERNARG == 2 * TUTTI_TABLE_KERNEL_OBJECT &&
+		       TUTTI_TABLE_SIGNAL == 4 * TUTTI_TABLE_KERNEL_OBJECT, "neighbours in both forms");
+
+	if (fields & 1)
+		e->kernel_object = four(v), v += 4;
+	if (fields & 2)
+		e->kernarg = four(v), v += 4;
+	if (fields & 4)
+		e->signal = four(v);
+	if (!fw_address_ok(e->kernarg) || !packet_signal_ok((uint32_t)e->signal, (uint32_t)(e->signal >> 32)))
+		return TUTTI_ERROR_PACKET;
+	return 0;
+}
+
+/* Patch the packet fields; false: a value that no packet may have. */
+static int patch(struct tutti_reference *e, const uint16_t *v, uint32_t vector)
+{
+	if (vector & TUTTI_DIFF_SCOPES && !condensed_scopes(e, *v++))
+		return TUTTI_ERROR_PACKET;
+	if (vector & TUTTI_DIFF_SETUP)
+		e->setup = *v++;
+	if (vector & TUTTI_DIFF_WORKGROUP_X)
+		e->workgroup_x = *v++;
+	if (vector & TUTTI_DIFF_WORKGROUP_Y)
+		e->workgroup_y = *v++;
+	if (vector & TUTTI_DIFF_WORKGROUP_Z)
+		e->workgroup_z = *v++;
+	if (vector & TUTTI_DIFF_GRID_X)
+		e->grid_x = two(v), v += 2;
+	if (vector & TUTTI_DIFF_GRID_Y)
+		e->grid_y = two(v), v += 2;
+	if (vector & TUTTI_DIFF_GRID_Z)
+		e->grid_z = two(v), v += 2;
+	if (vector & TUTTI_DIFF_PRIVATE_BYTES)
+		e->item_private = two(v), v += 2;
+	if (vector & TUTTI_DIFF_GROUP_BYTES)
+		e->group_bytes = two(v), v += 2;
+	return patch_addresses(e, v, vector / TUTTI_DIFF_KERNEL_OBJECT);
+}
+
+COLD int condensed_general(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
+			   uint32_t *record)
+{
+	uint32_t vector = head >> TUTTI_DIFF_VECTOR_SHIFT, ref = head & TUTTI_DIFF_REF, release;
+	const struct kernel *kernel;
+	struct tutti_reference e;
+	int code;
+
+	words_copy(&e, &queue->rsb->table[ref], REFERENCE_WORDS);
+	code = patch(&e, values, vector);
+	if (code)
+		return code;
+	if (vector & ~(uint32_t)(SIMPLE_FIELDS | TUTTI_DIFF_SCOPES)) {
+		code = condensed_lookup(queue, &e, &kernel);
+		if (!code)
+			code = condensed_derive(&e, kernel);
+		if (code)
+			return code;
+	} else if (vector & TUTTI_DIFF_GRID_X) {
+		if (!e.grid_x)
+			return TUTTI_ERROR_DIMENSIONS;
+		code = derive_groups(&e);
+		if (!code && e.cga.kind && e.groups_x % e.cga.x)
+			code = TUTTI_ERROR_GRID;
+		if (code)
+			return code;
+	}
+	release = e.header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
+	if (release > block->release)
+		block->release = (uint8_t)release;
+	record[0] = RECORD_GENERAL | condensed_special(&e) | ref << RECORD_ENTRY_SHIFT;
+	words_copy(record + 1, &e, RECORD_WORDS);
+	return 0;
+}
+
+/* ---- the other form (PKT-20): values of the processed state ---- */
+
+/* @groups workgroups of @size items hold @grid items, and one less would not. */
+static bool groups_ok(uint32_t grid, uint32_t size, uint32_t groups)
+{
+	uint64_t all = (uint64_t)groups * size;
+
+	return grid && size && groups && all >= grid && all - grid < size;
+}
+
+static int table_patch(struct tutti_reference *e, const uint16_t *v, uint32_t vector)
+{
+	if (vector & TUTTI_TABLE_SCOPES && !condensed_scopes(e, *v++))
+		return TUTTI_ERROR_PACKET;
+	if (vector & TUTTI_TABLE_SETUP)
+		e->setup = *v++;
+	if (vector & TUTTI_TABLE_WORKGROUP) {
+		e->workgroup_x = v[0];
+		e->workgroup_y = v[1];
+		e->workgroup_z = v[2];
+		e->waves = v[3];
+		v += 4;
+	}
+	if (vector & TUTTI_TABLE_GRID_X) {
+		e->grid_x = two(v);
+		e->groups_x = two(v + 2);
+		v += 4;
+	}
+	if (vector & TUTTI_TABLE_GRID_Y) {
+		e->grid_y = two(v);
+		e->groups_y = two(v + 2);
+		v += 4;
+	}
+	if (vector & TUTTI_TABLE_GRID_Z) {
+		e->grid_z = two(v);
+		e->groups_z = two(v + 2);
+		v += 4;
+	}
+	if (vector & TUTTI_TABLE_PRIVATE) {
+		e->private_bytes = two(v);
+		if (e->private_bytes % TUTTI_WAVE_ITEMS)
+			return TUTTI_ERROR_PACKET;
+		e->item_private = e->private_bytes / TUTTI_WAVE_ITEMS;
+		v += 2;
+	}
+	if (vector & TUTTI_TABLE_SHARED) {
+		e->shared_bytes = two(v);
+		if (e->shared_bytes & ((1u << fw.shared_shift) - 1))
+			return TUTTI_ERROR_PACKET;
+		e->group_bytes = e->shared_bytes;
+		v += 2;
+	}
+	return patch_addresses(e, v, vector / TUTTI_TABLE_KERNEL_OBJECT);
+}
+
+COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
+		    uint32_t *record)
+{
+	uint32_t vector = head >> TUTTI_DIFF_VECTOR_SHIFT, ref = head & TUTTI_DIFF_REF, release;
+	const struct kernel *kernel;
+	struct tutti_reference e, claimed;
+	int code;
+
+	words_copy(&e, &queue->rsb->table[ref], REFERENCE_WORDS);
+	code = table_patch(&e, values, vector);
+	if (code)
+		return code;
+	claimed = e;
+	code = condensed_lookup(queue, &e, &kernel);
+	if (code)
+		return code;
+	/* Claimed counts are checked by multiplication before they are believed. */
+	if (!groups_ok(e.grid_x, e.workgroup_x, e.groups_x) || !groups_ok(e.grid_y, e.workgroup_y, e.groups_y) ||
+	    !groups_ok(e.grid_z, e.workgroup_z, e.groups_z))
+		return TUTTI_ERROR_PACKET;
+	code = condensed_derive(&e, kernel);
+	if (code)
+		return code;
+	if (claimed.waves != e.waves || claimed.private_bytes != e.private_bytes ||
+	    claimed.shared_bytes != e.shared_bytes)
+		return TUTTI_ERROR_PACKET;
+	release = e.header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
+	if (release > block->release)
+		block->release = (uint8_t)release;
+	record[0] = RECORD_GENERAL | condensed_special(&e) | ref << RECORD_ENTRY_SHIFT;
+	words_copy(record + 1, &e, RECORD_WORDS);
+	return 0;
+}

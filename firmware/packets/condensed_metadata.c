@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/* Metadata of the kernels of a condensed packet: they come from the references, no diff changes them. */
+#include "groups/cga.h"
+#include "packets/condensed.h"
+#include "queues/queue.h"
+#include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
+
+COLD uint64_t condensed_tmd(const struct queue *queue)
+{
+	const uint32_t *e = condensed_entry(queue);
+
+	return e[REFERENCE_AT(tmd)] | (uint64_t)e[REFERENCE_AT(tmd) + 1] << 32;
+}
+
+/* All that could be wrong with the kernel of the record at work when it is launched, as far as it can be known now. */
+static int check(struct queue *queue, struct pending *p)
+{
+	const uint32_t *s = p->state;
+	struct tutti_cga_shape cga = { 0 };
+	struct tmd *tmd = NULL;
+	bool lmem = false;
+	int code = tmd_get(queue, condensed_tmd(queue), &tmd);
+
+	if (code)
+		return code;
+	if (*queue->record & RECORD_CGA)
+		cga = condensed_cga(queue, &lmem);
+	return cga_pend(p, tmd, cga, lmem,
+			shape_capacity(s[STATE_AT(scalar_blocks)], s[STATE_AT(shared_blocks)], s[STATE_AT(workgroup_z)] >> 16));
+}
+
+/*
+ * The whole packet is checked before anything starts (PKT-18): so are its metadata, one after another, as no queue
+ * may hold one while it waits for the next. Each kernel fetches them again and goes by its own copy. queue->seen: kernels
+ * that have passed.
+ */
+COLD int condensed_check_tmds(struct queue *queue, struct block *block)
+{
+	struct pending *p = pending_get(queue->priority);
+	struct launch launch;
+	bool any = false;
+	unsigned i;
+	int code = 0;
+
+	if (!p)
+		return queue_park(queue, WAIT_SLOT);
+	queue->record = block->record;
+	for (i = 0; i < block->kernels && !code; i++) {
+		const uint32_t *next = condensed_kernel(queue, queue->record, p->state, &launch);
+
+		any |= *queue->record & RECORD_TMD;
+		if (i >= queue->seen && *queue->record & RECORD_TMD)
+			code = check(queue, p);
+		if (code == PACKET_PARKED)
+			break;
+		queue->record = next;
+		if (i >= queue->seen)
+			queue->seen++;
+		packet_error.kernel = i;
+	}
+	pending_put(p);
+	if (code == PACKET_PARKED)
+		return code;
+	queue->seen = 0;
+	tmd_drop(queue);
+	/* with metadata it is never the same packet again: they may be others by then */
+	block->complete = !any && !code;
+	return code;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "packets/dispatch_packet.h"
+
+#include "packets/kernel_cache.h"
+#include "queues/queue.h"
+#include "tasks/metadata.h"
+#include "tasks/throttle.h"
+
+struct packet_error packet_error;
+
+/* Byte of a dispatch packet a field starts at. */
+#define BYTE(field) offsetof(struct tutti_dispatch_packet, field)
+
+COLD int packet_refuse(int code, uint32_t field)
+{
+	packet_error.field = field;
+	return code;
+}
+
+/* Which of the size fields is wrong: for the report only. */
+static COLD int refuse_sizes(const struct tutti_dispatch_packet *packet)
+{
+	if (!packet->workgroup_x || !packet->workgroup_y || !packet->workgroup_z)
+		return packet_refuse(TUTTI_ERROR_DIMENSIONS, BYTE(workgroup_x));
+	if (!packet->grid_x || !packet->grid_y || !packet->grid_z)
+		return packet_refuse(TUTTI_ERROR_DIMENSIONS, BYTE(grid_x));
+	return packet_refuse(TUTTI_ERROR_DIMENSIONS, BYTE(setup));
+}
+
+static bool required_ok(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z)
+{
+	const uint16_t *need = kernel->workgroup;
+
+	return (!need[0] || need[0] == x) && (!need[1] || need[1] == y) && (!need[2] || need[2] == z);
+}
+
+/* Another shape than the one before: when that is found the packet is decoded once more. */
+static COLD int packet_shape(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+			     struct launch *launch)
+{
+	if (!shape_find(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
+			state[STATE_AT(workgroup_z)] >> 16))
+		return queue_park(queue, WAIT_SHAPE);
+	return packet_dispatch(queue, packet, state, launch);
+}
+
+/* Not the descriptor that is in its place in the cache, or one of a kernel with CGAs. */
+static COLD int packet_other_kernel(struct queue *queue, uint32_t low, uint32_t high)
+{
+	const struct kernel *kernel = kernel_slot(low);
+
+	if (kernel->low != low || kernel->asked != high || kernel->state != KERNEL_READY)
+		return kernel_miss(queue, low, high);
+	return PACKET_SPECIAL;
+}
+
+/* Shared blocks of an SM for the task decoded now; more than usual in throttle mode. */
+static uint32_t usual_blocks, throttle_limit;
+
+COLD void packet_throttle(const struct tmd *tmd)
+{
+	if (throttle_limit)
+		fw.shared_blocks = usual_blocks;
+	throttle_limit = 0;
+	if (!tmd || !tmd_flag(tmd, TUTTI_TMD_THROTTLE))
+		return;
+	usual_blocks = fw.shared_blocks;
+	throttle_limit = throttle_blocks(tmd_static(tmd)->throttle_sms);
+	fw.shared_blocks = throttle_limit;
+}
+
+/* A task for throttle mode need not fit an SM as it is now. */
+static COLD int packet_no_room(struct shape *shape, struct launch *launch)
+{
+	uint32_t blocks = shapes.shared_blocks, fits;
+
+	if (!throttle_limit)
+		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+	shapes.shared_blocks = throttle_limit;
+	fits = shape_capacity(shape->registers, shape->shared, shape->waves);
+	shapes.shared_blocks = blocks;
+	if (!fits)
+		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+	launch->shape = shape;
+	return 0;
+}
+
+/*
+ * Reads the packet and the cached kernel once and writes each word of the task
+ * state as soon as it is known; a refused packet leaves an unpublished record.
+ */
+HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+			struct launch *launch)
+{
+	const uint32_t *w = (const uint32_t *)packet;
+	uint32_t head = w[0], low = w[8], high = w[9], wx, wy, wz, gx, items, groups, need, blocks;
+	uint32_t workgroup, dimensions, registers;
+	const struct kernel *kernel = kernel_slot(low);
+	struct shape *shape;
+
+	if (unlikely((head & (TUTTI_HEADER_RESERVED | 0xfffc0000u)) | (head >> 9 & head >> 10 & 5)))
+		return packet_refuse(TUTTI_ERROR_PACKET, head & 0xfffc0000u ? BYTE(setup) : BYTE(header));
+	if (unlikely(kernel->low != low) || unlikely(kernel->high != (high ^ queue->asid_queue << 16))) {
+		if ((!low && !high) || low & 63 || high >> 15)
+			return packet_refuse(TUTTI_ERROR_CODE_OBJECT, BYTE(kernel_object));
+		return packet_other_kernel(queue, low, high | queue->asid_queue << 16);
+	}
+	launch->kernel = kernel;
+	state[STATE_AT(entry)] = kernel->entry[0];
+	state[STATE_AT(entry) + 1] = kernel->entry[1];
+
+	/* sizes */
+	workgroup = w[1];
+	wx = workgroup & 0xffff;
+	wy = workgroup >> 16;
+	wz = w[2] & 0xffff;
+	gx = w[3];
+	if (unlikely(!wx) || unlikely(!gx))
+		return refuse_sizes(packet);
+	state[STATE_AT(grid_x)] = gx;
+	groups = packet_groups(gx, wx);
+	state[STATE_AT(groups_x)] = groups;
+	items = wx;
+	dimensions = head >> 16;
+	if (likely(dimensions == 1)) {
+		if (unlikely(wy != 1) || unlikely(wz != 1) || unlikely(w[4] != 1) || unlikely(w[5] != 1))
+			return refuse_sizes(packet);
+		state[STATE_AT(groups_y)] = 1;
+		state[STATE_AT(groups_z)] = 1;
+		state[STATE_AT(grid_y)] = 1;
+		state[STATE_AT(grid_z)] = 1;
+	} else {
+		uint32_t gy = w[4], gz = w[5], along;
+		uint64_t all;
+
+		if (unlikely(!wy) || unlikely(!gy))
+			return refuse_sizes(packet);
+		state[STATE_AT(grid_y)] = gy;
+		state[STATE_AT(grid_z)] = gz;
+		along = packet_groups(gy, wy);
+		state[STATE_AT(groups_y)] = along;
+		all = (uint64_t)groups * along;
+		if (unlikely(all >> 32))
+			return packet_refuse(TUTTI_ERROR_GRID, BYTE(grid_x));
+		groups = (uint32_t)all;
+		items *= wy;
+		along = 1;
+		if (dimensions == 2) {
+			if (unlikely(wz != 1) || unlikely(gz != 1))
+				return refuse_sizes(packet);
+		} else {
+			if (unlikely(!wz) || unlikely(!gz) || unlikely(!dimensions))
+				return refuse_sizes(packet);
+			along = packet_groups(gz, wz);
+			all = (uint64_t)groups * along;
+			if (unlikely(all >> 32))
+				return packet_refuse(TUTTI_ERROR_GRID, BYTE(grid_x));
+			groups = (uint32_t)all;
+			if (unlikely(items > kernel->items_max))
+				return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+			items *= wz;
+		}
+		state[STATE_AT(groups_z)] = along;
+	}
+	if (unlikely(items > kernel->items_max))
+		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+	if (unlikely(kernel->required) && !required_ok(kernel, wx, wy, wz))
+		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+	launch->groups = groups;
+	items = (items + TUTTI_WAVE_ITEMS - 1) / TUTTI_WAVE_ITEMS;
+	state[STATE_AT(workgroup_x)] = workgroup;
+	state[STATE_AT(workgroup_z)] = wz | items << 16;
+
+	/* memory */
+	need = w[6];
+	if (need < kernel->private_bytes)
+		need = kernel->private_bytes;
+	if (unlikely(need > fw.item_private))
+		return packet_refuse(TUTTI_ERROR_PRIVATE_MEMORY, BYTE(private_bytes));
+	state[STATE_AT(private_bytes)] = need * TUTTI_WAVE_ITEMS;
+	need = w[7];
+	if (need < kernel->group_bytes)
+		need = kernel->group_bytes;
+	blocks = 0;
+	if (need) {
+		blocks = ((need - 1) >> fw.shared_shift) + 1;
+		if (unlikely(blocks > fw.shared_blocks))
+			return packet_refuse(TUTTI_ERROR_GROUP_MEMORY, BYTE(group_bytes));
+	}
+	state[STATE_AT(shared_bytes)] = blocks << fw.shared_shift;
+	blocks |= kernel->barriers;
+	registers = kernel->registers;
+	state[STATE_AT(scalar_blocks)] = registers;
+	state[STATE_AT(shared_blocks)] = blocks;
+
+	/* addresses */
+	low = w[10];
+	high = w[11];
+	state[STATE_AT(kernarg)] = low;
+	state[STATE_AT(kernarg) + 1] = high;
+	low = w[14];
+	need = w[15];
+	launch->signal[0] = low;
+	launch->signal[1] = need;
+	if (unlikely((low & 63) | (high | need) >> 15))
+		return packet_refuse(TUTTI_ERROR_PACKET, high >> 15 ? BYTE(kernarg) : BYTE(signal));
+	if (unlikely(w[12] | w[13]) && queue->flags & TUTTI_QUEUE_EXTENDED)
+		return PACKET_SPECIAL;
+
+	launch->header = head;
+	state[STATE_AT(asid)] = queue->asid_queue;
+	state[STATE_AT(cga_x)] = 0;
+	state[STATE_AT(cga_z)] = dimensions << 16;
+	state[STATE_AT(first)] = 0;
+	state[STATE_AT(tmd)] = 0;
+	state[STATE_AT(tmd) + 1] = 0;
+	state[STATE_AT(packet)] = (uint32_t)queue->head;
+	state[STATE_AT(packet) + 1] = (uint32_t)(queue->head >> 32);
+
+	shape = shape_last;
+	if (unlikely(shape->registers != registers) || unlikely(shape->shared != blocks) ||
+	    unlikely(shape->waves != items))
+		return packet_shape(queue, packet, state, launch);
+	if (unlikely(!shape->capacity))
+		return packet_no_room(shape, launch);
+	launch->shape = shape;
+	return 0;
+}
+
+COLD int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+			struct launch *launch)
+{
+	struct kernel *kernel = kernel_slot((uint32_t)packet->kernel_object);
+	int code = packet_dispatch(queue, packet, state, launch);
+
+	if (code != PACKET_SPECIAL)
+		return code;
+	/* a kernel with CGAs is found when it is said to be in its place */
+	kernel->high = kernel->asked;
+	code = packet_dispatch(queue, packet, state, launch);
+	kernel->high = ~0u;
+	return code;
+}

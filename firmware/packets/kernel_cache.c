@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "packets/kernel_cache.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "queues/queue.h"
+
+struct kernel kernels[FW_KERNELS];
+
+void kernel_init(void)
+{
+	unsigned i;
+
+	for (i = 0; i < FW_KERNELS; i++)
+		kernels[i] = (struct kernel){ .high = ~0u };
+}
+
+static int refuse(struct kernel *kernel)
+{
+	packet_error.field = offsetof(struct tutti_dispatch_packet, kernel_object);
+	packet_error.cause = kernel->cause;
+	packet_error.address = kernel->address;
+	packet_error.engine = kernel->cause ? TUTTI_ENGINE_FETCH : TUTTI_ENGINE_FIRMWARE;
+	packet_error.access = kernel->cause ? TUTTI_ACCESS_READ : TUTTI_ACCESS_NONE;
+	/* asked for again it is fetched again */
+	kernel->state = KERNEL_NONE;
+	kernel->high = ~0u;
+	return kernel->code;
+}
+
+COLD int kernel_miss(struct queue *queue, uint32_t low, uint32_t high)
+{
+	struct kernel *kernel = kernel_slot(low);
+	uint64_t address = low | (uint64_t)(high & 0xffff) << 32;
+
+	if (kernel->state == KERNEL_FETCHING)
+		return queue_park(queue, WAIT_KERNEL);
+	if (kernel->state == KERNEL_BAD && kernel->low == low && kernel->asked == high)
+		return refuse(kernel);
+	kernel->low = low;
+	kernel->high = ~0u;
+	kernel->asked = high;
+	kernel->state = KERNEL_FETCHING;
+	kernel->stale = 0;
+	counters.kernel_misses++;
+	counters.fetches++;
+	command_fetch(high >> 16, 0, address, sizeof(kernel->fetched), &kernel->fetched,
+		      TAG_KERNEL | (unsigned)(kernel - kernels));
+	return queue_park(queue, WAIT_KERNEL);
+}
+
+static bool power_of_two(uint32_t x)
+{
+	return x && !(x & (x - 1));
+}
+
+int kernel_check(struct kernel *kernel)
+{
+	const struct tutti_kernel_descriptor *d = &kernel->fetched;
+	uint64_t address = kernel->low | (uint64_t)(kernel->high & 0xffff) << 32, entry;
+	unsigned i;
+
+	if (d->magic != TUTTI_KERNEL_MAGIC || d->version != 1 || d->flags & ~TUTTI_KERNEL_FLAGS || d->pad0 || d->pad1)
+		return TUTTI_ERROR_CODE_OBJECT;
+	if (!power_of_two(d->kernarg_align) || d->kernarg_align < 16 || d->kernarg_align > 4096)
+		return TUTTI_ERROR_CODE_OBJECT;
+	entry = address + (uint64_t)d->entry_offset;
+	if (!entry || entry & 1 || !fw_address_ok(entry))
+		return TUTTI_ERROR_CODE_OBJECT;
+	if (d->barriers > 16 || d->scalar_blocks > fw.scalar_blocks || d->vector_blocks > fw.vector_blocks)
+		return TUTTI_ERROR_CODE_OBJECT;
+	if (d->cga_kind > TUTTI_CGA_GPU || (d->cga_kind && !(d->cga[0] && d->cga[1] && d->cga[2])))
+		return TUTTI_ERROR_CODE_OBJECT;
+	kernel->grouped = d->cga_kind != TUTTI_CGA_NONE;
+	kernel->entry[0] = (uint32_t)entry;
+	kernel->entry[1] = (uint32_t)(entry >> 32);
+	kernel->registers = d->scalar_blocks | (uint32_t)d->vector_blocks << 16;
+	kernel->barriers = (uint32_t)d->barriers << 16;
+	kernel->group_bytes = d->group_bytes;
+	kernel->private_bytes = d->private_bytes;
+	kernel->items_max = fw.workgroup_items;
+	if (d->workgroup_max && d->workgroup_max < kernel->items_max)
+		kernel->items_max = d->workgroup_max;
+	kernel->required = 0;
+	for (i = 0; i < 3; i++) {
+		kernel->workgroup[i] = d->workgroup[i];
+		kernel->required |= !!d->workgroup[i];
+	}
+	return 0;
+}
+
+struct tutti_cga_shape kernel_cga(const struct kernel *kernel)
+{
+	const struct tutti_kernel_descriptor *d = &kernel->fetched;
+
+	return (struct tutti_cga_shape){ d->cga[0], d->cga[1], d->cga[2], d->cga_kind };
+}
+
+COLD void kernel_event_fetch(unsigned number, const struct tutti_event *event)
+{
+	struct kernel *kernel = &kernels[number & (FW_KERNELS - 1)];
+
+	if (kernel->state != KERNEL_FETCHING)
+		return;
+	kernel->cause = event->word[0] >> 8 & 0xff;
+	kernel->address = event->word[1] | (uint64_t)event->word[2] << 32;
+	if (kernel->stale) {
+		kernel->state = KERNEL_NONE;
+		kernel->high = ~0u;
+	} else {
+		kernel->high = kernel->asked;
+		kernel->code = kernel->cause ? TUTTI_ERROR_CODE_OBJECT : (uint8_t)kernel_check(kernel);
+		kernel->state = kernel->code ? KERNEL_BAD : KERNEL_READY;
+		if (kernel->code || kernel->grouped)
+			kernel->high = ~0u;
+	}
+	queue_wake_waiters(WAIT_KERNEL);
+}
+
+void kernel_invalidate(unsigned asid, uint64_t address, uint64_t bytes)
+{
+	struct kernel *kernel;
+
+	for (kernel = kernels; kernel < kernels + FW_KERNELS; kernel++) {
+		uint32_t high = kernel->asked;
+		uint64_t at = kernel->low | (uint64_t)(high & 0xffff) << 32;
+
+		if (kernel->state == KERNEL_NONE || high >> 16 != asid)
+			continue;
+		if (bytes && (at >= address ? at - address >= bytes : address - at >= sizeof(kernel->fetched)))
+			continue;
+		if (kernel->state == KERNEL_FETCHING) {
+			kernel->stale = 1;
+			continue;
+		}
+		kernel->state = KERNEL_NONE;
+		kernel->high = ~0u;
+	}
+}

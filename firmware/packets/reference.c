@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "packets/reference.h"
+
+#include "core/command_ring.h"
+#include "packets/kernel_cache.h"
+#include "top/host_channel.h"
+
+struct rsb rsbs[TUTTI_MAX_RSBS];
+
+static struct tutti_reference scratch[FW_RSBS_SCRATCH][TUTTI_REFERENCES] __attribute__((aligned(128)));
+static uint32_t scratch_used;
+
+COLD void reference_init(void)
+{
+	unsigned i;
+
+	for (i = 0; i < TUTTI_MAX_RSBS; i++)
+		rsbs[i] = (struct rsb){ 0 };
+	scratch_used = 0;
+}
+
+/* What is valid about entry @index is no longer. */
+static inline __attribute__((always_inline)) void forget(struct rsb *rsb, unsigned index)
+{
+	uint32_t bit = 1u << index;
+
+	rsb->masks = (rsb->masks & ~(bit | bit << 8 | bit << 16)) | bit << 24;
+	rsb->special &= (uint8_t)~bit;
+	rsb->table[index].flags = 0;
+	rsb->table[index].cga = (struct tutti_cga_shape){ 0 };
+	rsb->generation++;
+	attention.idle |= ATTEND_MIRROR;
+}
+
+void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t *w, const struct launch *launch)
+{
+	uint32_t head = w[0], masks;
+
+	e[REFERENCE_AT(signal)] = w[14];
+	e[REFERENCE_AT(signal) + 1] = w[15];
+	e[REFERENCE_AT(groups)] = launch->groups;
+	e[REFERENCE_AT(header)] = head | TUTTI_REFERENCE_VALID << 16;
+	e[REFERENCE_AT(shape)] = 0;
+	e[REFERENCE_AT(item_private)] = w[6];
+	e[REFERENCE_AT(group_bytes)] = w[7];
+	e[REFERENCE_AT(kernel_object)] = w[8];
+	e[REFERENCE_AT(kernel_object) + 1] = w[9];
+
+	/* one read and one write for all masks: valid and dirty, and the mask of its release scope */
+	masks = rsb->masks | (1u | 1u << 24) << index;
+	head = head >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
+	rsb->masks = masks | 1u << index << 8 * head;
+	attention.idle |= ATTEND_MIRROR;
+}
+
+COLD void reference_replace(struct rsb *rsb, unsigned index, const uint32_t *state)
+{
+	uint32_t *e = (uint32_t *)&rsb->table[index];
+	unsigned i;
+
+	forget(rsb, index);
+#pragma GCC unroll 18
+	for (i = 0; i < TUTTI_TASK_WORDS; i++)
+		e[i] = state[i];
+}
+
+COLD void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatch_packet *packet,
+			  const uint32_t *state, const struct launch *launch)
+{
+	reference_replace(rsb, index, state);
+	reference_keep(rsb, (uint32_t *)&rsb->table[index], index, (const uint32_t *)packet, launch);
+}
+
+/* A plain entry stored later only sets its bit of @valid: what it is tells its flags. */
+COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const struct tutti_cga_shape *cga, bool lmem)
+{
+	rsb->valid &= (uint8_t)~(1u << index);
+	rsb->special |= (uint8_t)(1u << index);
+	rsb->table[index].tmd = tmd;
+	rsb->table[index].cga = *cga;
+	if (tmd)
+		rsb->table[index].flags |= TUTTI_REFERENCE_TMD;
+	if (lmem)
+		rsb->table[index].flags |= TUTTI_REFERENCE_LMEM;
+}
+
+COLD int reference_create(const struct tutti_msg_rsb *message)
+{
+	struct rsb *rsb = &rsbs[message->rsb & (TUTTI_MAX_RSBS - 1)];
+	struct tutti_reference *table;
+	unsigned i = 0;
+
+	if (message->rsb >= fw.max_rsbs)
+		return -TUTTI_EINVAL;
+	if (!channel_context(message->asid))
+		return -TUTTI_ENOENT;
+	if (rsb->table)
+		return -TUTTI_EEXIST;
+	if (message->placement == TUTTI_RSB_SCRATCH) {
+		while (i < FW_RSBS_SCRATCH && scratch_used >> i & 1)
+			i++;
+		if (i == FW_RSBS_SCRATCH)
+			return -TUTTI_ENOSPC;
+		scratch_used |= 1u << i;
+		table = scratch[i];
+	} else if (message->placement == TUTTI_RSB_MEMORY) {
+		if (message->offset & 63 || message->offset > fw.reserved_bytes ||
+		    fw.reserved_bytes - message->offset < sizeof(struct tutti_rsb))
+			return -TUTTI_EINVAL;
+		table = hal_card(message->offset, sizeof(struct tutti_rsb));
+		if (!table)
+			return -TUTTI_EINVAL;
+	} else {
+		return -TUTTI_EINVAL;
+	}
+	for (uint32_t *w = (uint32_t *)table, *end = w + sizeof(struct tutti_rsb) / 4; w < end; w++)
+		*w = 0;
+	for (unsigned k = 0; k < TUTTI_REFERENCES; k++)
+		table[k].used = HAL_ENGINES->command_head;
+	*rsb = (struct rsb){ .table = table,
+			     .scratch = message->placement == TUTTI_RSB_SCRATCH ? (uint8_t)(i + 1) : 0,
+			     .used = HAL_ENGINES->command_head,
+			     .asid = message->asid,
+			     .dirty = 0xff };
+	attention.idle |= ATTEND_MIRROR;
+	return 0;
+}
+
+static COLD struct rsb *find(uint32_t id)
+{
+	return id < TUTTI_MAX_RSBS && rsbs[id].table ? &rsbs[id] : NULL;
+}
+
+COLD int reference_destroy(uint32_t id)
+{
+	struct rsb *rsb = find(id);
+
+	if (!rsb)
+		return -TUTTI_ENOENT;
+	if (rsb->attached)
+		return -TUTTI_EBUSY;
+	reference_invalidate(id, 0xff);
+	reference_mirror();
+	if (rsb->scratch)
+		scratch_used &= ~(1u << (rsb->scratch - 1));
+	rsb->table = NULL;
+	return 0;
+}
+
+COLD int reference_invalidate(uint32_t id, uint32_t mask)
+{
+	struct rsb *rsb = find(id);
+	unsigned i;
+
+	if (!rsb)
+		return -TUTTI_ENOENT;
+	for (i = 0; i < TUTTI_REFERENCES; i++)
+		if (mask >> i & 1)
+			forget(rsb, i);
+	return 0;
+}
+
+COLD int reference_read(uint32_t id, uint64_t offset)
+{
+	struct rsb *rsb = find(id);
+	void *to;
+
+	if (!rsb)
+		return -TUTTI_ENOENT;
+	to = offset & 3 ? NULL : hal_card(offset, sizeof(struct tutti_rsb));
+	if (!to)
+		return -TUTTI_EINVAL;
+	words_copy(to, rsb->table, sizeof(struct tutti_rsb) / 4);
+	return 0;
+}
+
+static COLD void mirror(unsigned id)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	uint8_t *page = (uint8_t *)hal_region(discovery->rsb_window) + id * TUTTI_PAGE_SIZE;
+	struct rsb *rsb = &rsbs[id];
+	unsigned i;
+
+	for (i = 0; i < TUTTI_REFERENCES; i++)
+		if (rsb->dirty >> i & 1)
+			words_copy(page + i * sizeof(struct tutti_reference), &rsb->table[i],
+				   sizeof(struct tutti_reference) / 4);
+	rsb->dirty = 0;
+}
+
+COLD void reference_mirror(void)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	unsigned i;
+
+	if (!(attention.idle & ATTEND_MIRROR))
+		return;
+	attention.idle &= ~ATTEND_MIRROR;
+	for (i = 0; i < TUTTI_MAX_RSBS && (i + 1) * TUTTI_PAGE_SIZE <= discovery->rsb_window.bytes; i++)
+		if (rsbs[i].table && rsbs[i].dirty && rsbs[i].scratch)
+			mirror(i);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "place/cta_shape.h"
+
+#include "place/gpc_slots.h"
+#include "place/mixed_shapes.h"
+#include "place/sm_match.h"
+#include "place/sm_score.h"
+
+struct shape_state shapes HOT_DATA_LONG;
+struct shape *shape_last HOT_DATA;
+
+static uint32_t min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint32_t fit(uint32_t have, uint32_t need)
+{
+	return need ? have / need : ~0u;
+}
+
+/* Waves of one shape a PEU takes when all its waves need the same. */
+static uint32_t peu_waves(uint32_t registers)
+{
+	return min32(fw.peu_waves,
+		     min32(fit(fw.scalar_blocks, registers & 0xffff), fit(fw.vector_blocks, registers >> 16)));
+}
+
+uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	uint32_t n = min32(shapes.cap, fw.peus * peu_waves(registers) / waves);
+
+	n = min32(n, fit(shapes.shared_blocks, shared & 0xffff));
+	return min32(n, fit(fw.barriers, shared >> 16));
+}
+
+static uint32_t cap_limit(uint32_t cap)
+{
+	return min32(cap ? cap : ~0u, min32(fw.cta_slots, LAKE_LEVELS));
+}
+
+void shape_init(void)
+{
+	unsigned i;
+
+	shapes.shapes = shapes.residents = shapes.clock = shapes.sm_mode = 0;
+	shape_last = &shapes.shape[0];
+	shape_last->waves = 0; /* no shape has */
+	shape_last->id = SHAPE_NO_ID;
+	shapes.ids = 0;
+	shapes.special = 0;
+	shapes.grouped_ctas = shapes.changes = 0;
+	shapes.cap = shapes.next_cap = cap_limit(0);
+	shapes.shared_blocks = fw.shared_blocks;
+	for (i = 0; i < LAKE_WORDS; i++)
+		shapes.limit[i] = ~0u;
+	for (i = 0; i < LAKE_WORDS; i++)
+		shapes.enabled[i] = shapes.included[i] = shapes.tainted[i] = 0;
+	for (i = 0; i < fw.sms; i++)
+		shapes.enabled[i / 32] = shapes.included[i / 32] |= 1u << (i % 32);
+	mixed_init();
+}
+
+static void shape_fill(struct shape *shape)
+{
+	if (domains.shape == shape)
+		domain_forget();
+	shape->capacity = shape_capacity(shape->registers, shape->shared, shape->waves);
+	lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
+}
+
+static COLD struct shape *shape_create(uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	struct shape *s, *oldest = NULL;
+
+	for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
+		if (!s->tasks && !s->residents && (!oldest || (int32_t)(s->used - oldest->used) < 0))
+			oldest = s;
+	if (shapes.shapes < FW_SHAPES)
+		oldest = &shapes.shape[shapes.shapes++];
+	if (!oldest)
+		return NULL;
+	oldest->registers = registers;
+	oldest->shared = shared;
+	oldest->waves = waves;
+	oldest->tasks = oldest->residents = 0;
+	oldest->used = ++shapes.clock;
+	if (shapes.ids != SHAPE_NO_ID)
+		shapes.ids++;
+	oldest->id = shapes.ids;
+	shape_fill(oldest);
+	mixed_replaced(oldest);
+	return shape_last = oldest;
+}
+
+struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	struct shape *s = shapes.shape, *end = s + shapes.shapes;
+
+	for (; s != end; s++)
+		if (s->registers == registers && s->shared == shared && s->waves == waves) {
+			s->used = ++shapes.clock;
+			return shape_last = s;
+		}
+	return shape_create(registers, shared, waves);
+}
+
+/* ---- who gets what ---- */
+
+void shape_hold(const uint32_t *mask)
+{
+	domain_settle();
+	shapes.holding = mask;
+	if (mask)
+		words_copy(shapes.held, mask, LAKE_WORDS);
+	shapes.changes++;
+}
+
+void shape_hold_lift(bool lift)
+{
+	domain_settle();
+	shapes.holding = !lift;
+	shapes.changes++;
+}
+
+COLD void shape_empty(void)
+{
+	struct shape *s;
+	unsigned i;
+
+	shapes.any_tainted = shape_is_exact();
+	for (i = 0; i < fw.words; i++)
+		shapes.tainted[i] = 0;
+	if (!shapes.pending)
+		return;
+	shapes.pending = false;
+	shapes.changes++;
+	shapes.cap = shapes.next_cap;
+	for (i = 0; i < fw.words; i++)
+		shapes.included[i] = shapes.enabled[i] & shapes.limit[i];
+	for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
+		shape_fill(s);
+}
+
+void shape_enable(unsigned position, bool enable)
+{
+	uint32_t bit = 1u << (position % 32), *word = &shapes.enabled[position / 32];
+
+	domain_settle();
+	*word = enable ? *word | bit : *word & ~bit;
+	shapes.changes++;
+	shapes.pending = true;
+	if (!shapes.residents)
+		shape_empty();
+	else if (enable && !(shapes.included[position / 32] & bit) && shapes.limit[position / 32] & bit) {
+		struct shape *s;
+
+		shapes.included[position / 32] |= bit;
+		for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
+			lake_add(&s->lake, position / 32, bit, s->capacity);
+	}
+}
+
+COLD void shape_limit(const uint32_t *mask, uint32_t blocks)
+{
+	words_copy(shapes.limit, mask, fw.words);
+	shapes.shared_blocks = blocks;
+	shapes.pending = true;
+	shape_empty();
+}
+
+/* Rows may be cut in place: each is read before it is written. */
+COLD struct lake *shape_masked(const struct lake *from, const uint32_t *mask)
+{
+	struct lake *lake = &shapes.mixed;
+	unsigned k, w, levels = (unsigned)(from->top - from->row);
+
+	lake->words = from->words;
+	lake->top = lake->row;
+	lake->row[0].count = ~0u;
+	for (w = 0; w < LAKE_WORDS; w++)
+		lake->row[0].mask[w] = ~0u;
+	for (k = 1; k <= levels; k++) {
+		lake->row[k].count = 0;
+		for (w = 0; w < from->words; w++) {
+			lake->row[k].mask[w] = from->row[k].mask[w] & mask[w];
+			lake->row[k].count += popcount32(lake->row[k].mask[w]);
+		}
+		if (lake->row[k].count)
+			lake->top = &lake->row[k];
+	}
+	return lake;
+}
+
+bool shape_is_exact(void)
+{
+	return match_exact() || scoring.policy;
+}
+
+void shape_exact(bool exact)
+{
+	domain_settle();
+	shapes.any_tainted = true;
+	if (!exact && !shapes.residents)
+		shape_empty();
+}
+
+void shape_cap(uint32_t cap)
+{
+	domain_settle();
+	shapes.next_cap = cap_limit(cap);
+	shapes.changes++;
+	shapes.pending = true;
+	if (!shapes.residents)
+		shape_empty();
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+#include "place/free_runs.h"
+
+#define WORDS TUTTI_BLOCK_WORDS
+
+/* @to = @map AND (@map shifted by @s blocks). Return: not 0 if something is left. */
+static inline __attribute__((always_inline)) uint32_t erode(uint32_t *to, const uint32_t *map, uint32_t words,
+							    uint32_t s)
+{
+	uint32_t any = 0, k;
+
+#pragma GCC unroll 8
+	for (k = 0; k < words; k++) {
+		to[k] = map[k] & map[(k + s) & (words - 1)] >> (k + s) / words;
+		any |= to[k];
+	}
+	return any;
+}
+
+static inline __attribute__((always_inline)) void copy(uint32_t *to, const uint32_t *from, uint32_t words)
+{
+#pragma GCC unroll 8
+	for (uint32_t k = 0; k < words; k++)
+		to[k] = from[k];
+}
+
+/* A step of halving; for constant @words straight code in registers. */
+#define HALVE(s)                             \
+	do {                                 \
+		if (erode(t, m, words, s)) { \
+			copy(m, t, words);   \
+			n += s;              \
+		}                            \
+	} while (0)
+
+static uint32_t longest_of_word(uint32_t x)
+{
+	const uint32_t words = 1;
+	uint32_t m[1] = { x }, t[1], n = 1;
+
+	if (!x)
+		return 0;
+#pragma GCC unroll 8
+	for (; n <= 16; n *= 2) {
+		if (!erode(t, m, words, n))
+			break;
+		m[0] = t[0];
+	}
+	for (uint32_t s = n / 2; s && n < 32; s /= 2)
+		HALVE(s);
+	return n;
+}
+
+/* Ones of four words of at most 17 bits each, no bit 16 but in the first. */
+static inline uint32_t ones(const uint32_t *m)
+{
+	return (m[0] >> 16) + popcount32((m[0] & 0xffff) | m[3] << 16) + popcount32(m[1] | m[2] << 16);
+}
+
+/* No run of 4. */
+static __attribute__((noinline)) uint32_t longest_short(const uint32_t *map)
+{
+	const uint32_t words = 4;
+	uint32_t m[4], t[4], k, any = 0;
+
+#pragma GCC unroll 4
+	for (k = 0; k < words; k++)
+		any |= m[k] = map[k];
+	if (!any)
+		return 0;
+	if (!erode(t, m, words, 1))
+		return 1;
+	return erode(m, t, words, 1) ? 3 : 2;
+}
+
+/*
+ * 65 to 128 blocks, the case that is to be fast whatever the map. Short runs are
+ * doubled without a look at what is left; if it was too far, there is time to go back.
+ * There is one run of 64 at most: its length is a count of bits.
+ */
+static uint32_t longest_of_four(const uint32_t *map)
+{
+	const uint32_t words = 4;
+	uint32_t m[4], t[4], eight[4], sixteen[4], k, n;
+
+#pragma GCC unroll 4
+	for (k = 0; k < words; k++)
+		m[k] = map[k];
+	erode(t, m, words, 1);
+	if (!erode(m, t, words, 2))
+		return longest_short(map);
+	erode(eight, m, words, 4);
+	if (!erode(sixteen, eight, words, 8)) {
+		if (!(eight[0] | eight[1] | eight[2] | eight[3])) {
+			n = 4;
+			goto halve_4;
+		}
+		copy(m, eight, words);
+		n = 8;
+		goto halve_8;
+	}
+	if (!erode(t, sixteen, words, 16)) {
+		copy(m, sixteen, words);
+		n = 16;
+		goto halve_16;
+	}
+	if (erode(m, t, words, 32))
+		return 63 + ones(m);
+	copy(m, t, words);
+	n = 32;
+	HALVE(16);
+halve_16:
+	HALVE(8);
+halve_8:
+	HALVE(4);
+halve_4:
+	HALVE(2);
+	return n + !!erode(t, m, words, 1);
+}
+
+static inline uint32_t log_words(uint32_t words)
+{
+	return words == 8 ? 3 : words >> 1;
+}
+
+/* The same for any number of words: smaller, slower. @to must not be @map. */
+static uint32_t erode_any(uint32_t *to, const uint32_t *map, uint32_t words, uint32_t s)
+{
+	uint32_t any = 0, k, log = log_words(words);
+
+#pragma GCC unroll 1
+	for (k = 0; k < words; k++) {
+		to[k] = map[k] & map[(k + s) & (words - 1)] >> ((k + s) >> log);
+		any |= to[k];
+	}
+	return any;
+}
+
+static uint32_t load(uint32_t *to, const uint32_t *map, uint32_t words, uint32_t occupied)
+{
+	uint32_t any = 0, k;
+
+#pragma GCC unroll 1
+	for (k = 0; k < words; k++)
+		any |= to[k] = map[k] ^ occupied;
+	return any;
+}
+
+/* @m: starts of @group free blocks each. Longest chain of them, in blocks. */
+static uint32_t longest_any(uint32_t *m, uint32_t words, uint32_t group)
+{
+	uint32_t t[WORDS], n = group, s;
+
+	for (; n <= 16 * words && erode_any(t, m, words, n); n *= 2)
+		load(m, t, words, 0);
+	for (s = n / 2; s >= group && n < 32 * words; s /= 2)
+		if (erode_any(t, m, words, s)) {
+			load(m, t, words, 0);
+			n += s;
+		}
+	return n;
+}
+
+static __attribute__((noinline)) uint32_t full_any(const uint32_t *map, uint32_t words, uint32_t occupied)
+{
+	uint32_t m[WORDS];
+
+	return load(m, map, words, occupied) ? longest_any(m, words, 1) : 0;
+}
+
+uint32_t free_run_full(const uint32_t *map, uint32_t words, uint32_t occupied)
+{
+	if (words == 4 && likely(!occupied))
+		return longest_of_four(map);
+	if (words == 1)
+		return longest_of_word(map[0] ^ occupied);
+	return full_any(map, words, occupied);
+}
+
+/* Starts of @need free blocks into @m. Return: 0 if there is none. */
+static uint32_t starts(uint32_t *m, const uint32_t *map, uint32_t words, uint32_t need)
+{
+	uint32_t t[WORDS], have = 1, any = load(m, map, words, 0), step;
+
+	if (need > 32 * words)
+		return 0;
+	for (; have < need && any; have += step) {
+		step = need - have < have ? need - have : have;
+		any = erode_any(t, m, words, step);
+		load(m, t, words, 0);
+	}
+	return any;
+}
+
+uint32_t free_run_grouped(const uint32_t *map, uint32_t words, uint32_t group)
+{
+	uint32_t m[WORDS], any = 0, border = 0, k;
+
+	if (!starts(m, map, words, group))
+		return 0;
+	for (k = 0; k < 32; k += group > words ? group / words : 1)
+		border |= 1u << k;
+	for (k = 0; k < words; k++)
+		any |= m[k] &= k & (group - 1) ? 0 : border;
+	return any ? longest_any(m, words, group) : 0;
+}
+
+/*
+ * Lengths that are tested, k + 1 of the spec: steps are powers of two that never
+ * shrink; what kernels hardly ever ask for (odd primes) is left out.
+ */
+static const uint16_t samples[] = { 1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256 };
+
+uint32_t free_run_sampled(const uint32_t *map, uint32_t words)
+{
+	uint32_t m[WORDS], t[WORDS], i;
+
+	if (!load(m, map, words, 0))
+		return 0;
+	for (i = 1; i < sizeof(samples) / sizeof(*samples) && samples[i] <= 32 * words; i++) {
+		if (!erode_any(t, m, words, samples[i] - samples[i - 1]))
+			break;
+		load(m, t, words, 0);
+	}
+	return samples[i - 1];
+}
+
+/* ---- starts and counts ---- */
+
+/* Lowest block of @m, of which some bit is set. */
+static uint32_t lowest(const uint32_t *m, uint32_t words)
+{
+	uint32_t any = 0, k, bit;
+
+	for (k = 0; k < words; k++)
+		any |= m[k];
+	bit = lowest_bit(any);
+	for (k = 0; !(m[k] >> bit & 1); k++)
+		;
+	return (bit << log_words(words)) + k;
+}
+
+/* Clear what lies below block @end. Return: not 0 if something is left. */
+static uint32_t clear_below(uint32_t *m, uint32_t words, uint32_t end)
+{
+	uint32_t any = 0, k, bit, log = log_words(words);
+
+	for (k = 0; k < words; k++) {
+		bit = (end - k + words - 1) >> log;
+		any |= m[k] &= bit < 32 ? ~0u << bit : 0;
+	}
+	return any;
+}
+
+int32_t free_run_start(const uint32_t *map, uint32_t words, uint32_t need)
+{
+	uint32_t m[WORDS];
+
+	return starts(m, map, words, need) ? (int32_t)lowest(m, words) : -1;
+}
+
+/* Most cards have no more than 32 blocks of a kind in a PEU. */
+static uint32_t count_in_word(uint32_t x, uint32_t need, uint32_t most)
+{
+	uint32_t have = 1, step, n = 0;
+
+	if (need > 31)
+		return need == 32 && x == ~0u;
+	for (; have < need && x; have += step) {
+		step = need - have < have ? need - have : have;
+		x &= x >> step;
+	}
+	/* all below the lowest start is clear already: clear up to its run's end */
+	for (; x && n < most; n++)
+		x &= -((x & -x) << need);
+	return n;
+}
+
+uint32_t free_run_count(const uint32_t *map, uint32_t words, uint32_t need, uint32_t most)
+{
+	uint32_t m[WORDS], n = 0;
+
+	if (words == 1)
+		return count_in_word(map[0], need, most);
+	if (!starts(m, map, words, need))
+		return 0;
+	do
+		n++;
+	while (n < most && clear_below(m, words, lowest(m, words) + need));
+	return n;
+}
+
+/* ---- several maps in one pass ---- */
+
+/* Bits of @x with even numbers into the low half, those with odd ones into the high half. */
+static uint32_t unzip(uint32_t x)
+{
+	uint32_t t = (x ^ x >> 1) & 0x22222222u;
+
+	x ^= t ^ t << 1;
+	t = (x ^ x >> 2) & 0x0c0c0c0cu;
+	x ^= t ^ t << 2;
+	t = (x ^ x >> 4) & 0x00f000f0u;
+	x ^= t ^ t << 4;
+	t = (x ^ x >> 8) & 0x0000ff00u;
+	return x ^ t ^ t << 8;
+}
+
+/* A map of 1, 2 or 4 words as one of 4. */
+static void widen(uint32_t *to, const uint32_t *map, uint32_t words)
+{
+	uint32_t even, odd;
+
+	if (words == 4) {
+		load(to, map, 4, 0);
+		return;
+	}
+	even = map[0];
+	odd = map[1];
+	if (words == 1) {
+		odd = unzip(even);
+		even = odd & 0xffff;
+		odd >>= 16;
+	}
+	even = unzip(even);
+	odd = unzip(odd);
+	to[0] = even & 0xffff;
+	to[1] = odd & 0xffff;
+	to[2] = even >> 16;
+	to[3] = odd >> 16;
+}
+
+/* A resource in the engine: bits @mask of each of its four words. */
+struct lane {
+	uint32_t bits, mask;
+	uint32_t length, doubled;
+};
+
+/* Every lane for itself: what a shift brings over a border is occupied. */
+static void erode_lanes(uint32_t *to, const uint32_t *m, const struct lane *lane, uint32_t n, uint32_t s)
+{
+	uint32_t keep[2], k, i;
+
+	for (i = 0; i < 2; i++) {
+		keep[i] = 0;
+		for (k = 0; k < n; k++)
+			if (lane[k].bits > (s >> 2) + i)
+				keep[i] |= lane[k].mask & (lane[k].mask >> ((s >> 2) + i));
+	}
+	for (k = 0; k < 4; k++)
+		to[k] = m[k] & m[(k + s) & 3] >> ((k + s) >> 2) & keep[((k + s) >> 2) - (s >> 2)];
+}
+
+/* The lanes for which a step of @s is due take it if something is left. Return: some did. */
+static bool lanes_step(uint32_t *m, struct lane *lane, uint32_t n, uint32_t s, bool doubling)
+{
+	uint32_t t[4], i, k, mask;
+	bool any = false;
+
+	erode_lanes(t, m, lane, n, s);
+	for (i = 0; i < n; i++) {
+		mask = lane[i].mask;
+		if (doubling ? lane[i].length != s : lane[i].doubled <= s)
+			continue;
+		if (!((t[0] | t[1] | t[2] | t[3]) & mask))
+			continue;
+		for (k = 0; k < 4; k++)
+			m[k] = (m[k] & ~mask) | (t[k] & mask);
+		lane[i].length += s;
+		any = true;
+	}
+	return any;
+}
+
+void free_run_shared(const struct free_run_part *part, uint32_t n, uint32_t *length)
+{
+	uint32_t m[4] = { 0 }, wide[4], at = 0, i, k, s;
+	struct lane lane[FREE_RUN_MAPS];
+
+	for (i = 0; i < n; i++) {
+		uint32_t any = 0;
+
+		lane[i].bits = (part[i].blocks + 3) / 4;
+		lane[i].mask = (~0u >> (32 - lane[i].bits)) << at;
+		widen(wide, part[i].map, tutti_map_words(part[i].blocks));
+		for (k = 0; k < 4; k++) {
+			m[k] |= wide[k] << at;
+			any |= wide[k];
+		}
+		lane[i].length = any ? 1 : 0;
+		at += lane[i].bits;
+	}
+	for (s = 1; s <= FREE_RUN_WIDTH / 2 && lanes_step(m, lane, n, s, true); s *= 2)
+		;
+	for (i = 0; i < n; i++)
+		lane[i].doubled = lane[i].length;
+	for (s = FREE_RUN_WIDTH / 4; s; s /= 2)
+		lanes_step(m, lane, n, s, false);
+	for (i = 0; i < n; i++)
+		length[i] = lane[i].length;
+}

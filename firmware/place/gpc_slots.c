@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+#include "place/gpc_slots.h"
+
+#include "core/counters.h"
+#include "top/host_channel.h"
+
+#define SCATTERED 32u
+
+struct domain_table domains;
+
+static struct domain_row rows[DOMAIN_ROWS];
+/* Position of each SM, those of one GPC in priority order from its first SM's number on. */
+static uint16_t position[FW_MAX_SMS];
+
+static const struct tutti_discovery *discovery(void)
+{
+	return (const void *)HAL_WINDOW;
+}
+
+/* CPC and TPC of an SM; a card without the table has its SMs in order. */
+static struct tutti_sm_place place_of(unsigned sm, const struct gpc *gpc, unsigned cpcs)
+{
+	const struct tutti_discovery *d = discovery();
+	unsigned local = sm - gpc->first, each = cpcs ? (popcount32(gpc->all) + cpcs - 1) / cpcs : 32;
+
+	if (d->sm_table.bytes / sizeof(struct tutti_sm_place) > sm)
+		return ((const struct tutti_sm_place *)hal_region(d->sm_table))[sm];
+	return (struct tutti_sm_place){ .cpc = (uint8_t)(local / each), .tpc = (uint8_t)(local / 2) };
+}
+
+unsigned domain_sm(const struct gpc *gpc, unsigned bit)
+{
+	return channel_sm(position[gpc->first + bit]);
+}
+
+/* How a GPC's SMs lie in the SM priority order. */
+static void order_gpc(struct gpc *gpc)
+{
+	unsigned n = popcount32(gpc->all), b, tpc = 0;
+	const uint16_t *p = position + gpc->first;
+
+	gpc->word = (uint8_t)(p[0] / 32);
+	gpc->shift = p[0] % 32;
+	gpc->even = DOMAIN_EVEN;
+	for (b = 0; b < n; b++) {
+		unsigned now = place_of(channel_sm(p[b]), gpc, gpc->cpcs).tpc;
+
+		if (p[b] != p[0] + b)
+			gpc->shift = SCATTERED;
+		if (b & 1 ? now != tpc : b && now == tpc)
+			gpc->even = ~0u;
+		tpc = now;
+	}
+}
+
+static void order_cpcs(const struct gpc *gpc)
+{
+	unsigned b;
+
+	for (b = 0; b < gpc->cpcs; b++)
+		domains.cpc[gpc->cpc + b] = 0;
+	for (b = 0; b < popcount32(gpc->all); b++) {
+		unsigned cpc = place_of(domain_sm(gpc, b), gpc, gpc->cpcs).cpc;
+
+		if (cpc < gpc->cpcs)
+			domains.cpc[gpc->cpc + cpc] |= 1u << b;
+	}
+}
+
+static COLD void order(void)
+{
+	struct gpc *gpc, *end = domains.gpc + domains.gpcs;
+	unsigned at, sm, n;
+
+	for (gpc = domains.gpc; gpc < end; gpc++) {
+		for (n = 0, at = 0; at < fw.sms; at++) {
+			sm = channel_sm(at);
+			if (sm - gpc->first < 32 && gpc->all >> (sm - gpc->first) & 1)
+				position[gpc->first + n++] = (uint16_t)at;
+		}
+		order_gpc(gpc);
+		order_cpcs(gpc);
+	}
+	domains.moved = false;
+	domains.dirty = true;
+}
+
+/* GPCs of more than 32 SMs do not fit a GPC-local mask: they have no CGAs. */
+static unsigned add_gpc(const struct tutti_gpc *from, unsigned number)
+{
+	struct gpc *gpc = &domains.gpc[domains.gpcs];
+
+	if (!from->sms || from->sms > 32 || from->first_sm + from->sms > fw.sms)
+		return 0;
+	*gpc = (struct gpc){
+		.all = ~0u >> (32 - from->sms),
+		.first = from->first_sm,
+		.cpc = (uint16_t)domains.cpcs,
+		.cpcs = (uint8_t)(from->cpcs <= DOMAIN_CPCS - domains.cpcs ? from->cpcs : 0),
+		.number = (uint8_t)number,
+		.index = (uint8_t)domains.gpcs,
+	};
+	for (unsigned i = 0; i < gpc->cpcs; i++)
+		domains.cpc_gpc[domains.cpcs++] = (uint8_t)domains.gpcs;
+	/* a µGPU is a run of GPCs with one number */
+	if (!domains.gpcs || discovery()->gpc[domains.gpc[domains.gpcs - 1].number].ugpu != from->ugpu)
+		domains.ugpu[domains.ugpus++] = (uint8_t)domains.gpcs;
+	gpc->ugpu = (uint8_t)(domains.ugpus - 1);
+	domains.index[number] = (uint8_t)domains.gpcs;
+	domains.ugpu[domains.ugpus] = (uint8_t)++domains.gpcs;
+	return from->sms;
+}
+
+void domain_init(void)
+{
+	const struct tutti_discovery *d = discovery();
+	unsigned i, each, all = 0;
+
+	domains.gpcs = domains.cpcs = domains.ugpus = 0;
+	domains.shape = NULL;
+	domains.moved = true;
+	domains.asked = 0;
+	for (i = 0; i < d->gpcs && i < TUTTI_MAX_GPCS; i++)
+		all += add_gpc(&d->gpc[i], i);
+	each = domains.gpcs ? DOMAIN_ROWS / domains.gpcs : 1;
+	if (each > LAKE_LEVELS + 1)
+		each = LAKE_LEVELS + 1;
+	domains.levels = each - 1;
+	domains.whole = all == fw.sms;
+	domains.end = domains.gpc + domains.gpcs;
+	for (i = 0; i < domains.gpcs; i++) {
+		rows[i * each] = (struct domain_row){ ~0u, ~0u };
+		domains.gpc[i].row = rows + i * each + 1;
+		domains.gpc[i].top = rows + i * each;
+	}
+}
+
+bool domain_scattered(void)
+{
+	unsigned i;
+
+	if (domains.moved)
+		order();
+	for (i = 0; i < domains.gpcs; i++)
+		if (domains.gpc[i].shift == SCATTERED)
+			return true;
+	return false;
+}
+
+struct domain_range domain_inside(unsigned kind, unsigned outer, unsigned number)
+{
+	unsigned first = 0, last = domains.gpcs - 1;
+
+	if (outer == TUTTI_CGA_UGPU) {
+		first = domains.ugpu[number];
+		last = domains.ugpu[number + 1] - 1u;
+	} else if (outer == TUTTI_CGA_GPC) {
+		first = last = number;
+	} else if (outer == TUTTI_CGA_CPC) {
+		if (kind == TUTTI_CGA_CPC)
+			return (struct domain_range){ (uint16_t)number, 1 };
+		first = last = domains.cpc_gpc[number];
+	}
+	if (!domains.gpcs)
+		return (struct domain_range){ 0 };
+	if (kind == TUTTI_CGA_GPU)
+		return (struct domain_range){ 0, 1 };
+	if (kind == TUTTI_CGA_CPC) {
+		last = domains.gpc[last].cpc + domains.gpc[last].cpcs;
+		first = domains.gpc[first].cpc;
+	} else {
+		if (kind == TUTTI_CGA_UGPU) {
+			first = domains.gpc[first].ugpu;
+			last = domains.gpc[last].ugpu;
+		}
+		last++;
+	}
+	return (struct domain_range){ (uint16_t)first, (uint16_t)(last - first) };
+}
+
+/* ---- the rows ---- */
+
+/* SMs of a GPC in a mask by position. */
+static uint32_t gather(const struct gpc *gpc, const uint32_t *mask)
+{
+	uint32_t at, b, m = 0;
+
+	if (likely(gpc->shift < SCATTERED)) {
+		m = mask[gpc->word] >> gpc->shift;
+		if (gpc->shift && gpc->word + 1u < fw.words)
+			m |= mask[gpc->word + 1] << (32 - gpc->shift);
+		return m & gpc->all;
+	}
+	for (b = 0; b < 32 && gpc->all >> b & 1; b++) {
+		at = position[gpc->first + b];
+		m |= (mask[at / 32] >> (at % 32) & 1) << b;
+	}
+	return m;
+}
+
+/* Rows of one count are alike: mostly there are two kinds of them. */
+static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
+{
+	const struct lake_row *row = lake->row + 1, *end = row + levels;
+	struct domain_row *top = gpc->row - 1, now;
+	uint32_t count;
+
+	while (row < end) {
+		count = row->count;
+		now.mask = gather(gpc, row->mask);
+		if (!now.mask)
+			break;
+		now.count = popcount32(now.mask);
+		do
+			*++top = now;
+		while (++row < end && row->count == count);
+	}
+	gpc->top = top;
+}
+
+static void sync(struct shape *shape, const uint32_t *only)
+{
+	const struct lake *lake = &shape->lake;
+	unsigned i, levels;
+
+	domain_settle();
+	if (domains.moved)
+		order();
+	if (!shape_truth(shape))
+		lake = shape_mixed(shape);
+	if (only)
+		lake = shape_masked(lake, only);
+	levels = (unsigned)(lake->top - lake->row);
+	domains.clipped = levels > domains.levels;
+	if (domains.clipped)
+		levels = domains.levels;
+	for (i = 0; i < domains.gpcs; i++)
+		show_gpc(&domains.gpc[i], lake, levels);
+	domains.shape = shape;
+	domains.changes = shapes.changes;
+	domains.asked = 0;
+	domains.issued = counters.ctas_issued;
+	/* others end without telling us; what an SM said may count completions that we shall hear of */
+	domains.dirty = shapes.residents != shapes.grouped_ctas || lake != &shape->lake;
+}
+
+/*
+ * The rows stay true while nobody but us places anything and all that is resident is ours or of
+ * other shapes and ends by our events. @issued says the first, no other residents the second.
+ * While there are none they may lead.
+ */
+COLD void domain_sync_slow(struct shape *shape)
+{
+	if (domains.shape != shape || domains.issued != counters.ctas_issued || domains.changes != shapes.changes ||
+	    domains.dirty)
+		sync(shape, NULL);
+	shapes.ahead = shape_truth(shape) && shapes.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
+		       !domains.dirty;
+	domains.behind = shapes.ahead && shapes.residents;
+}
+
+COLD void domain_sync_masked(struct shape *shape, const uint32_t *mask)
+{
+	sync(shape, mask);
+}
+
+void domain_forget(void)
+{
+	shapes.ahead = false;
+	domains.shape = NULL;
+}
+
+static void settle_row(struct lake_row *row, unsigned k)
+{
+	const struct gpc *gpc, *end = domains.gpc + domains.gpcs;
+	unsigned i, n;
+
+	row->count = 0;
+	for (i = 0; i < fw.words; i++)
+		row->mask[i] = 0;
+	for (gpc = domains.gpc; gpc < end; gpc++) {
+		if (gpc->row + (k - 1) > gpc->top)
+			continue;
+		for (n = domain_scatter(gpc, gpc->row[k - 1].mask); n--;)
+			row->mask[domain_part[n][0]] |= domain_part[n][1];
+		row->count += gpc->row[k - 1].count;
+	}
+}
+
+/* Other residents there are none, so the rows say how much of it is free. */
+COLD void domain_settle(void)
+{
+	struct shape *shape = domains.shape;
+	unsigned k;
+
+	if (!shapes.ahead)
+		return;
+	shapes.ahead = false;
+	domains.issued = counters.ctas_issued;
+	if (!shapes.residents) {
+		if (domains.behind)
+			lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
+		return;
+	}
+	shape->lake.top = shape->lake.row;
+	for (k = 1; k <= shape->capacity; k++) {
+		settle_row(&shape->lake.row[k], k);
+		if (shape->lake.row[k].count)
+			shape->lake.top = &shape->lake.row[k];
+	}
+}
+
+void domain_idle(uint32_t capacity)
+{
+	struct domain_row row;
+	struct gpc *gpc;
+	unsigned k;
+
+	domain_settle();
+	if (domains.moved)
+		order();
+	if (capacity > domains.levels)
+		capacity = domains.levels;
+	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
+		row.mask = gather(gpc, shapes.enabled);
+		row.count = popcount32(row.mask);
+		gpc->top = gpc->row - 1;
+		for (k = 0; row.mask && k < capacity; k++)
+			*++gpc->top = row;
+	}
+	domains.shape = NULL;
+	domains.asked = 0;
+}
+
+/* SMs @mask of a GPC have one free slot more. */
+static void raise_once(struct gpc *gpc, uint32_t mask)
+{
+	struct domain_row *row;
+	uint32_t add;
+
+	for (row = gpc->top + 1; mask; row--) {
+		/* those in the row below that are not in this one yet join it */
+		add = mask & row[-1].mask;
+		if (!add)
+			continue;
+		mask ^= add;
+		if (row > gpc->top) {
+			if ((unsigned)(row - gpc->row) == domains.levels) {
+				domains.clipped = true;
+				continue;
+			}
+			gpc->top = row;
+			*row = (struct domain_row){ 0, 0 };
+		}
+		row->mask |= add;
+		row->count += popcount32(add);
+	}
+}
+
+void domain_raise(struct gpc *gpc, uint32_t repeat, uint32_t mask)
+{
+	do
+		raise_once(gpc, mask);
+	while (--repeat);
+}
+
+uint32_t domain_part[32][2];
+
+unsigned domain_scatter(const struct gpc *gpc, uint32_t mask)
+{
+	unsigned n = 0, at, b;
+
+	if (likely(gpc->shift < SCATTERED)) {
+		domain_part[0][0] = gpc->word;
+		domain_part[0][1] = mask << gpc->shift;
+		n = !!domain_part[0][1];
+		domain_part[n][0] = gpc->word + 1u;
+		domain_part[n][1] = gpc->shift ? mask >> (32 - gpc->shift) : 0;
+		return n + !!domain_part[n][1];
+	}
+	for (; mask; mask &= mask - 1) {
+		b = lowest_bit(mask);
+		at = position[gpc->first + b];
+		if (!n || domain_part[n - 1][0] != at / 32) {
+			domain_part[n][0] = at / 32;
+			domain_part[n++][1] = 0;
+		}
+		domain_part[n - 1][1] |= 1u << (at % 32);
+	}
+	return n;
+}
+
+static COLD uint32_t pairs_slow(const struct gpc *gpc, uint32_t mask)
+{
+	uint32_t pairs = 0, rest, a, b;
+
+	for (; mask; mask &= mask - 1) {
+		unsigned tpc = place_of(domain_sm(gpc, lowest_bit(mask)), gpc, gpc->cpcs).tpc;
+
+		a = mask & -mask;
+		for (rest = mask & (mask - 1); rest; rest &= rest - 1) {
+			b = rest & -rest;
+			if (place_of(domain_sm(gpc, lowest_bit(rest)), gpc, gpc->cpcs).tpc == tpc)
+				pairs |= a | b;
+		}
+	}
+	return pairs;
+}
+
+uint32_t domain_pairs(const struct gpc *gpc, uint32_t mask)
+{
+	uint32_t even = mask & mask >> 1 & DOMAIN_EVEN;
+
+	return likely(gpc->even == DOMAIN_EVEN) ? even | even << 1 : pairs_slow(gpc, mask);
+}
+
+/* The next SM by position: that of all GPCs' next ones which stands first. */
+void domain_before(struct domain_range range, const uint32_t *masks, uint32_t n, uint16_t *share)
+{
+	uint32_t left[TUTTI_MAX_GPCS];
+	unsigned i, best, at, least;
+
+	for (i = 0; i < range.n; i++)
+		left[i] = masks[i];
+	while (n--) {
+		for (best = 0, least = ~0u, i = 0; i < range.n; i++) {
+			if (!left[i])
+				continue;
+			at = position[domains.gpc[range.first + i].first + lowest_bit(left[i])];
+			if (at < least) {
+				least = at;
+				best = i;
+			}
+		}
+		left[best] &= left[best] - 1;
+		share[best]++;
+	}
+}

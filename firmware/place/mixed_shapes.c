@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+#include "place/mixed_shapes.h"
+
+#include "core/counters.h"
+#include "place/gpc_slots.h"
+#include "place/plain_grid.h"
+#include "place/sm_match.h"
+
+static struct mixture mixtures[BESIDES];
+static uint32_t clock;
+
+static uint32_t min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- what there is room for on one SM ---- */
+
+/* What one kind of SM holds: CTAs of each shape. */
+struct holding {
+	uint32_t ctas;
+	uint32_t waves;
+	uint32_t barriers;
+	uint32_t shared;      /* blocks */
+	uint32_t runs;        /* CTAs with shared memory */
+	bool tainted;         /* SMs of both kinds are not alike */
+	bool same_shared;     /* all of them need as much as we do, and always have */
+	bool same_scalar, same_vector;
+	bool asked;           /* the SM itself was: no other is like it */
+	bool unsure;          /* it could not be: a bound had to do */
+	uint32_t scalar, vector; /* largest needs of a wave */
+	uint8_t count[FW_SHAPES];
+};
+
+/* What there is room for, by counting: @most if free blocks lie well, @least however they lie. */
+struct room {
+	uint32_t least, most;
+};
+
+static void hold(struct holding *h, const struct shape *held, uint32_t n, const struct shape *want)
+{
+	uint32_t scalar = held->registers & 0xffff, vector = held->registers >> 16, shared = held->shared & 0xffff;
+
+	if (!n)
+		return;
+	h->ctas += n;
+	h->waves += n * held->waves;
+	h->barriers += n * (held->shared >> 16);
+	h->shared += n * shared;
+	if (shared)
+		h->runs += n;
+	if (shared && shared != (want->shared & 0xffff))
+		h->same_shared = false;
+	if (scalar != (want->registers & 0xffff))
+		h->same_scalar = false;
+	if (vector != want->registers >> 16)
+		h->same_vector = false;
+	if (scalar > h->scalar)
+		h->scalar = scalar;
+	if (vector > h->vector)
+		h->vector = vector;
+}
+
+/*
+ * Waves a PEU takes in all, whoever's: registers are runs of blocks, so every free
+ * run may waste need - 1 of them. With equal needs the count is exact; else all wave
+ * slots when registers cannot run out, else at least none.
+ */
+static void peu_limit(struct room *limit, uint32_t blocks, uint32_t need, uint32_t others, bool same)
+{
+	uint32_t last = fw.peu_waves - 1;
+
+	if (!need)
+		return;
+	if (same) {
+		limit->most = min32(limit->most, blocks / need);
+		limit->least = min32(limit->least, blocks / need);
+		return;
+	}
+	if (others < need)
+		others = need;
+	if (last * others + fw.peu_waves * (need - 1) + need > blocks)
+		limit->least = 0;
+}
+
+static uint32_t shared_room(const struct holding *h, uint32_t need, uint32_t waste)
+{
+	uint32_t free = shapes.shared_blocks - h->shared;
+
+	if (!need)
+		return ~0u;
+	return free > waste ? (free - waste) / need : 0;
+}
+
+static uint32_t waves_room(const struct holding *h, uint32_t limit, uint32_t waves)
+{
+	return fw.peus * limit > h->waves ? (fw.peus * limit - h->waves) / waves : 0;
+}
+
+static struct room room(const struct holding *h, const struct shape *want)
+{
+	struct room n, limit = { fw.peu_waves, fw.peu_waves };
+	uint32_t barriers = want->shared >> 16, shared = want->shared & 0xffff, cap = min32(shapes.cap, shapes.next_cap);
+
+	if (h->ctas >= cap)
+		return (struct room){ 0, 0 };
+	n.most = cap - h->ctas;
+	if (barriers)
+		n.most = min32(n.most, (fw.barriers - h->barriers) / barriers);
+	n.least = n.most;
+	peu_limit(&limit, fw.scalar_blocks, want->registers & 0xffff, h->scalar, h->same_scalar);
+	peu_limit(&limit, fw.vector_blocks, want->registers >> 16, h->vector, h->same_vector);
+	n.most = min32(min32(n.most, waves_room(h, limit.most, want->waves)), shared_room(h, shared, 0));
+	n.least = min32(min32(n.least, waves_room(h, limit.least, want->waves)),
+			shared_room(h, shared, h->same_shared ? 0 : (h->runs + 1) * (shared - 1)));
+	return n;
+}
+
+/*
+ * Free slots for @want on the SM at @position, and what such an SM holds. Counting
+ * says it if the blocks cannot matter; else the SM is asked, whose answer may know of
+ * completions we have not heard of yet.
+ */
+static uint32_t room_at(const struct shape *want, unsigned position, struct holding *h)
+{
+	unsigned i;
+	bool clean = !(shapes.tainted[position / 32] >> (position % 32) & 1);
+	struct room n;
+
+	*h = (struct holding){
+		.tainted = !clean, .same_shared = clean, .same_scalar = clean, .same_vector = clean,
+	};
+	for (i = 0; i < shapes.shapes; i++) {
+		const struct shape *s = &shapes.shape[i];
+
+		if (!s->residents)
+			continue;
+		h->count[i] = (uint8_t)(s->capacity - lake_level(&s->lake, position));
+		hold(h, s, h->count[i], want);
+	}
+	if (!h->ctas)
+		h->same_shared = h->same_scalar = h->same_vector = true;
+	n = room(h, want);
+	n.most = min32(n.most, lake_level(&want->lake, position));
+	if (n.least >= n.most && !match_exact())
+		return n.most;
+	if (!n.most)
+		return 0;
+	if (match_ask()) {
+		h->asked = true;
+		return min32(n.most, match_room(want->registers, want->shared, want->waves, position));
+	}
+	match_wait();
+	h->unsure = true;
+	return match.rotate ? 0 : min32(n.least, n.most);
+}
+
+/* SMs of word @w that hold the same as @h. */
+static uint32_t alike(const struct holding *h, unsigned w, uint32_t mask)
+{
+	unsigned i;
+
+	mask &= h->tainted ? shapes.tainted[w] : ~shapes.tainted[w];
+	for (i = 0; i < shapes.shapes && mask; i++)
+		if (shapes.shape[i].residents)
+			mask &= lake_exact(&shapes.shape[i].lake, shapes.shape[i].capacity - h->count[i], w);
+	return mask;
+}
+
+/*
+ * Look at SMs @todo again and set their levels in @lake, groups of SMs that hold the same together. Those of which
+ * it is not known for sure stay in @todo.
+ */
+static void survey(const struct shape *shape, struct lake *lake, uint32_t *todo)
+{
+	uint32_t w, v, same, levels, unsure;
+	struct holding h;
+
+	for (w = 0; w < fw.words; w++) {
+		unsure = 0;
+		while (todo[w]) {
+			levels = room_at(shape, 32 * w + lowest_bit(todo[w]), &h);
+			if (h.asked || h.unsure) {
+				same = todo[w] & -todo[w];
+				todo[w] ^= same;
+				lake_set(lake, w, same, levels);
+				unsure |= h.unsure ? same : 0;
+				continue;
+			}
+			for (v = w; v < fw.words; v++) {
+				same = alike(&h, v, todo[v]);
+				todo[v] ^= same;
+				if (same)
+					lake_set(lake, v, same, levels);
+			}
+		}
+		todo[w] = unsure;
+	}
+}
+
+/* SMs that may get CTAs. */
+static uint32_t open(uint32_t w)
+{
+	return shapes.enabled[w] & shapes.included[w];
+}
+
+static void all_open(uint32_t *todo)
+{
+	uint32_t w;
+
+	for (w = 0; w < fw.words; w++)
+		todo[w] = open(w) & (shapes.holding ? ~shapes.held[w] : ~0u);
+}
+
+static void dry(struct lake *lake)
+{
+	lake_init(lake, fw.words, shapes.enabled, 0);
+	lake->top = lake->row;
+}
+
+static bool sound(const struct mixture *b)
+{
+	return b->shape && b->issued == counters.ctas_issued && b->residents == shapes.residents &&
+	       b->changes == shapes.changes;
+}
+
+/* The one of @shape if it is sound, else the one that was not used for longest, for all SMs to be looked at. */
+static struct mixture *find(const struct shape *shape)
+{
+	struct mixture *b, *oldest = mixtures;
+
+	for (b = mixtures; b < mixtures + BESIDES; b++) {
+		if (b->shape == shape)
+			break;
+		if ((int32_t)(b->used - oldest->used) < 0)
+			oldest = b;
+	}
+	if (b == mixtures + BESIDES)
+		b = oldest;
+	b->used = ++clock;
+	if (b->shape == shape && sound(b))
+		return b;
+	b->shape = shape;
+	b->issued = counters.ctas_issued;
+	b->residents = shapes.residents;
+	b->changes = shapes.changes;
+	all_open(b->dirty);
+	dry(&b->lake);
+	place_state.busy |= BUSY_BESIDE;
+	return b;
+}
+
+COLD struct lake *shape_mixed(struct shape *shape)
+{
+	struct lake *lake = &shapes.mixed;
+	uint32_t todo[LAKE_WORDS];
+	struct mixture *b;
+
+	domain_settle();
+	if (!shapes.holding) {
+		b = find(shape);
+		survey(shape, &b->lake, b->dirty);
+		return &b->lake;
+	}
+	/* SMs are held for somebody: for this once */
+	all_open(todo);
+	dry(lake);
+	survey(shape, lake, todo);
+	return lake;
+}
+
+/* ---- what changes ---- */
+
+void mixed_init(void)
+{
+	unsigned i;
+
+	for (i = 0; i < BESIDES; i++) {
+		mixtures[i].shape = NULL;
+		mixtures[i].used = 0;
+	}
+	clock = 0;
+}
+
+COLD void mixed_forget(void)
+{
+	mixed_init();
+	place_state.busy &= ~BUSY_BESIDE;
+}
+
+COLD void mixed_replaced(const struct shape *shape)
+{
+	unsigned i;
+
+	for (i = 0; i < BESIDES; i++)
+		if (mixtures[i].shape == shape)
+			mixtures[i].shape = NULL;
+}
+
+COLD void mixed_completed(const struct tutti_event *event)
+{
+	uint32_t first = event->word[0] >> 16 & 0xff, n = event->word[0] >> 24, i;
+	bool any = false;
+	struct mixture *b;
+
+	for (b = mixtures; b < mixtures + BESIDES; b++) {
+		if (!sound(b))
+			continue;
+		any = true;
+		b->residents -= event->word[2];
+		for (i = 0; i < n; i++)
+			b->dirty[first + i] |= event->word[3 + i] & open(first + i);
+	}
+	if (!any || shapes.residents == event->word[2])
+		mixed_forget();
+}
+
+/* CTAs of a segment as they come to SMs of @mask. A lake that they were poured out of knows them. */
+static void note(const struct lake *from, uint32_t word, uint32_t mask, uint32_t repeat)
+{
+	struct mixture *b;
+
+	for (b = mixtures; b < mixtures + BESIDES; b++) {
+		if (!b->shape)
+			continue;
+		b->issued += repeat * popcount32(mask);
+		b->residents += repeat * popcount32(mask);
+		if (&b->lake != from || match_exact())
+			b->dirty[word] |= mask;
+	}
+}
+
+/* SMs of word @w on which CTAs of @shape, or of any other shape, are resident. */
+static uint32_t holders(const struct shape *shape, unsigned w, bool others)
+{
+	const struct shape *s;
+	uint32_t mask = 0;
+
+	for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
+		if (s->residents && (s != shape) == others)
+			mask |= shapes.included[w] & ~lake_exact(&s->lake, s->capacity, w);
+	return mask;
+}
+
+void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *segments, const uint32_t *end)
+{
+	struct mixture *b;
+
+	for (b = mixtures; b < mixtures + BESIDES; b++)
+		if (!sound(b))
+			b->shape = NULL;
+	while (segments < end) {
+		uint32_t repeat = *segments & 0xffff, w = *segments >> 16 & 0xff, n = *segments >> 24, i, others;
+
+		for (segments++; n; n--, w++, segments++) {
+			others = holders(shape, w, true);
+			shapes.tainted[w] &= others | holders(shape, w, false);
+			shapes.tainted[w] |= others & *segments;
+			if (shapes.tainted[w])
+				shapes.any_tainted = true;
+			for (i = 0; i < repeat; i++)
+				lake_lower(&shape->lake, w, *segments);
+			note(from, w, *segments, repeat);
+		}
+	}
+}
+
+void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t *end)
+{
+	shape_poured(shape, NULL, segments, end);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "place/sm_match.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "place/free_runs.h"
+#include "place/plain_grid.h"
+#include "place/sm_score.h"
+#include "top/host_channel.h"
+
+#define GROUP 4u /* blocks of a group, RES-09 */
+
+struct match_state match;
+
+static uint32_t min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+void match_init(void)
+{
+	match = (struct match_state){ 0 };
+	match.together = ((fw.scalar_blocks + 3) & ~3u) + ((fw.vector_blocks + 3) & ~3u) <= FREE_RUN_WIDTH;
+}
+
+/* ---- when the table is true ---- */
+
+void match_mode(bool on)
+{
+	match.on = on;
+	shapes.sm_mode = (on ? TUTTI_SM_TABLE : 0) | (match.rotate ? TUTTI_SM_ROTATE : 0) | score_window() << 8;
+	command_words(TUTTI_CMD_SM_MODE, shapes.sm_mode, NULL, 0);
+	match.launches = command_tail();
+}
+
+/* Where the last LAUNCH ends that the engines may not have taken yet. */
+static uint32_t last_launch(void)
+{
+	uint32_t at = command_ring.published, end = at, tail = command_tail(), head, n;
+
+	while (at != tail) {
+		head = command_ring.word[at & (COMMAND_WORDS - 1)];
+		n = (head & 0xff) == TUTTI_CMD_NOP ? head >> 8 : head >> 8 & 0xff;
+		at += n;
+		if ((head & 0xff) == TUTTI_CMD_LAUNCH)
+			end = at;
+	}
+	return end;
+}
+
+bool match_ask(void)
+{
+	match.asked = 1;
+	if (!match.on) {
+		match_mode(true);
+	} else if (match.issued != counters.ctas_issued) {
+		match.issued = counters.ctas_issued;
+		match.launches = last_launch();
+	}
+	return (int32_t)(HAL_ENGINES->command_head - match.launches) >= 0;
+}
+
+/* A read behind the commands: its answer comes when they have been taken. */
+void match_wait(void)
+{
+	if (match.waiting)
+		return;
+	match.waiting = 1;
+	command_fetch(TUTTI_ASID_BUS, 0, 0, 4, &match.sink, TAG_TABLE);
+}
+
+void match_event(void)
+{
+	match.waiting = 0;
+	place_state.blocked = true;
+	attention.settle |= ATTEND_ROOM;
+}
+
+void match_beat(void)
+{
+	if (match.on && !match.asked)
+		match_mode(false);
+	match.asked = 0;
+}
+
+/* ---- what fits ---- */
+
+/* Runs of @need blocks the map is sure to have, by the search that is selected. */
+static uint32_t runs(const volatile uint32_t *map, uint32_t blocks, uint32_t need, uint32_t most)
+{
+	uint32_t copy[TUTTI_BLOCK_WORDS], words = tutti_map_words(blocks), k, n;
+	struct free_run_part part = { copy, blocks };
+
+	for (k = 0; k < words; k++)
+		copy[k] = map[k];
+	switch (match.search) {
+	case TUTTI_SEARCH_GROUPED:
+		need = (need + GROUP - 1) & ~(GROUP - 1);
+		n = free_run_grouped(copy, words, GROUP) / need;
+		break;
+	case TUTTI_SEARCH_SAMPLED:
+		n = free_run_sampled(copy, words) / need;
+		break;
+	case TUTTI_SEARCH_SHARED:
+		if (blocks <= FREE_RUN_WIDTH) {
+			free_run_shared(&part, 1, &n);
+			n /= need;
+			break;
+		}
+		/* fall through */
+	default:
+		return free_run_count(copy, words, need, most);
+	}
+	return min32(n, most);
+}
+
+/*
+ * Waves of a PEU are at most so many runs with one more between and around them; if
+ * what each may waste is there, all free wave slots can be used, wherever blocks lie.
+ */
+static bool plenty(uint32_t free, uint32_t need, uint32_t waves)
+{
+	return free >= waves * need + (fw.peu_waves - waves + 1) * (need ? need - 1 : 0);
+}
+
+static uint32_t peu_shared_pass(const volatile struct tutti_peu_state *peu, uint32_t scalar, uint32_t vector,
+				uint32_t waves)
+{
+	uint32_t copy[2][TUTTI_BLOCK_WORDS], length[2], k;
+	struct free_run_part part[2] = { { copy[0], fw.scalar_blocks }, { copy[1], fw.vector_blocks } };
+
+	for (k = 0; k < TUTTI_BLOCK_WORDS; k++) {
+		copy[0][k] = peu->scalar[k];
+		copy[1][k] = peu->vector[k];
+	}
+	free_run_shared(part, 2, length);
+	if (scalar)
+		waves = min32(waves, length[0] / scalar);
+	return vector ? min32(waves, length[1] / vector) : waves;
+}
+
+static uint32_t peu_room(const volatile struct tutti_peu_state *peu, uint32_t scalar, uint32_t vector)
+{
+	uint32_t waves = peu->free_waves;
+
+	if (!waves)
+		return 0;
+	if (match.search == TUTTI_SEARCH_SHARED && match.together)
+		return peu_shared_pass(peu, scalar, vector, waves);
+	if (scalar && (match.search || !plenty(peu->scalar_free, scalar, waves)))
+		waves = runs(peu->scalar, fw.scalar_blocks, scalar, waves);
+	if (vector && waves && (match.search || !plenty(peu->vector_free, vector, waves)))
+		waves = runs(peu->vector, fw.vector_blocks, vector, waves);
+	return waves;
+}
+
+/*
+ * Waves of the whole SM. Rotated: wave number i of all that come goes to PEU
+ * (split + 1 + i) % peus, so the PEU that runs out first ends it.
+ */
+static uint32_t waves_room(const volatile struct tutti_sm_state *sm, uint32_t registers)
+{
+	uint32_t p, room, sum = 0, least = ~0u, turn = sm->split;
+
+	for (p = 0; p < fw.peus; p++) {
+		if (++turn >= fw.peus)
+			turn = 0;
+		room = peu_room(&sm->peu[turn], registers & 0xffff, registers >> 16);
+		sum += room;
+		least = min32(least, p + fw.peus * room);
+	}
+	return match.rotate ? least : sum;
+}
+
+uint32_t match_room(uint32_t registers, uint32_t shared, uint32_t waves, unsigned position)
+{
+	const volatile struct tutti_sm_state *sm = &HAL_SMS[channel_sm(position)];
+	uint32_t n = sm->cta_slots, barriers = shared >> 16;
+
+	shared &= 0xffff;
+	if (barriers)
+		n = min32(n, sm->barriers / barriers);
+	if (n && shared)
+		n = runs(sm->shared, sm->shared_blocks, shared, n);
+	return n ? min32(n, waves_room(sm, registers) / waves) : 0;
+}
+
+int match_policy(uint32_t policy, uint32_t value)
+{
+	if (value > (policy == TUTTI_POLICY_SEARCH ? TUTTI_SEARCH_SHARED : 1))
+		return -TUTTI_EINVAL;
+	if (policy == TUTTI_POLICY_SEARCH) {
+		match.search = value;
+	} else if (match.rotate != value) {
+		/* what is on its way was placed by the other rule */
+		if (shapes.residents)
+			return -TUTTI_EBUSY;
+		match.rotate = value;
+		match_mode(match.on);
+	}
+	shape_exact(shape_is_exact());
+	return 0;
+}

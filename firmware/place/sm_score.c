@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+#include "place/sm_score.h"
+
+#include "core/hal.h"
+#include "place/free_runs.h"
+#include "place/sm_match.h"
+#include "top/host_channel.h"
+
+#define SCORE_BITS 30u
+#define PART_BITS 22u  /* of either part of a combined score */
+#define SHARE_BITS 8u  /* of its weights */
+#define FEW 16u        /* CTAs that are placed one at a time */
+#define WINDOW_LEAST 3u
+#define WINDOW_DEFAULT 10u
+
+struct score_state scoring;
+
+/** struct pool - the SMs of one decision. */
+struct pool {
+	uint32_t delta; /* what a CTA takes from its SM's score */
+	int32_t low, high;
+	uint32_t rooms;
+	int32_t score[TUTTI_MAX_SMS];
+	uint8_t room[TUTTI_MAX_SMS];
+};
+
+static uint32_t mode(void)
+{
+	return scoring.policy & ~TUTTI_CHOICE_LARGEST;
+}
+
+/* ---- weights ---- */
+
+static uint32_t bits_of(uint64_t x)
+{
+	uint32_t n = 0;
+
+	for (; x; x >>= 1)
+		n++;
+	return n;
+}
+
+/* An idle SM's score and the greatest power fit into their bits. */
+static void scale(void)
+{
+	const uint32_t most[TUTTI_RESOURCES] = {
+		fw.peus * fw.peu_waves, fw.peus * fw.scalar_blocks, fw.peus * fw.vector_blocks, fw.shared_blocks, fw.barriers,
+		fw.cta_slots,
+	};
+	uint32_t i, bits = mode() == TUTTI_CHOICE_COMBINED ? PART_BITS : SCORE_BITS, sum, shift, highest = 0;
+	uint64_t all = 0;
+
+	for (i = 0; i < TUTTI_RESOURCES; i++)
+		all += (uint64_t)scoring.remaining[i] * most[i];
+	sum = bits_of(all);
+	shift = sum > bits ? sum - bits : 0;
+	for (i = 0; i < TUTTI_RESOURCES; i++)
+		scoring.weight[i] = scoring.remaining[i] >> shift;
+	for (i = 0; i < TUTTI_CLASSES; i++)
+		highest = scoring.power[i] > highest ? scoring.power[i] : highest;
+	/* an instruction a tick, all of the dearest kind; what is more than that counts as that */
+	sum = bits_of(highest) + scoring.window;
+	scoring.power_shift = sum > bits ? sum - bits : 0;
+	scoring.power_most = (1u << bits) - 1;
+	sum = bits_of(scoring.combine[0] | scoring.combine[1]);
+	shift = sum > SHARE_BITS ? sum - SHARE_BITS : 0;
+	scoring.share[0] = scoring.combine[0] >> shift;
+	scoring.share[1] = scoring.combine[1] >> shift;
+}
+
+void score_init(void)
+{
+	uint32_t i;
+
+	scoring = (struct score_state){ .window = WINDOW_DEFAULT, .combine = { 1, 1 } };
+	for (i = 0; i < TUTTI_RESOURCES; i++)
+		scoring.remaining[i] = 1;
+	for (i = 0; i < TUTTI_CLASSES; i++)
+		scoring.power[i] = 1;
+	scale();
+}
+
+static int set_choice(uint32_t value)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	uint32_t rest = value & ~TUTTI_CHOICE_LARGEST;
+
+	if (rest > TUTTI_CHOICE_COMBINED ||
+	    (value != rest && rest != TUTTI_CHOICE_REMAINING && rest != TUTTI_CHOICE_COMBINED))
+		return -TUTTI_EINVAL;
+	if (rest >= TUTTI_CHOICE_POWER && !(discovery->features & TUTTI_FEATURE_ENERGY))
+		return -TUTTI_ENOTSUP;
+	scoring.policy = value;
+	shape_exact(shape_is_exact());
+	return 0;
+}
+
+static int set_window(uint32_t value)
+{
+	uint32_t log = value ? bits_of(value) - 1 : WINDOW_DEFAULT;
+
+	if (log < WINDOW_LEAST || (value && value != 1u << log))
+		return -TUTTI_EINVAL;
+	scoring.window = log;
+	match_mode(match.on);
+	return 0;
+}
+
+static int set_weight(uint32_t *weights, uint32_t n, uint32_t value)
+{
+	if (value >> 24 >= n)
+		return -TUTTI_EINVAL;
+	weights[value >> 24] = value & 0xffffff;
+	return 0;
+}
+
+int score_policy(uint32_t policy, uint32_t value)
+{
+	int code = -TUTTI_EINVAL;
+
+	switch (policy) {
+	case TUTTI_POLICY_CHOICE:
+		code = set_choice(value);
+		break;
+	case TUTTI_POLICY_REMAINING_WEIGHT:
+		code = set_weight(scoring.remaining, TUTTI_RESOURCES, value);
+		break;
+	case TUTTI_POLICY_POWER_WEIGHT:
+		code = set_weight(scoring.power, TUTTI_CLASSES, value);
+		break;
+	case TUTTI_POLICY_POWER_WINDOW:
+		code = set_window(value);
+		break;
+	case TUTTI_POLICY_COMBINE:
+		if (!value)
+			break;
+		scoring.combine[0] = value >> 16;
+		scoring.combine[1] = value & 0xffff;
+		code = 0;
+		break;
+	}
+	scale();
+	return code;
+}
+
+bool score_ask(uint32_t policy, uint32_t which, uint32_t *value)
+{
+	switch (policy) {
+	case TUTTI_POLICY_CHOICE:
+		*value = scoring.policy;
+		return true;
+	case TUTTI_POLICY_REMAINING_WEIGHT:
+		*value = which < TUTTI_RESOURCES ? scoring.remaining[which] : 0;
+		return which < TUTTI_RESOURCES;
+	case TUTTI_POLICY_POWER_WEIGHT:
+		*value = which < TUTTI_CLASSES ? scoring.power[which] : 0;
+		return which < TUTTI_CLASSES;
+	case TUTTI_POLICY_POWER_WINDOW:
+		*value = 1u << scoring.window;
+		return true;
+	case TUTTI_POLICY_COMBINE:
+		*value = scoring.combine[0] << 16 | scoring.combine[1];
+		return true;
+	}
+	return false;
+}
+
+/* ---- scores ---- */
+
+static uint32_t largest(const volatile uint32_t *map, uint32_t blocks)
+{
+	uint32_t copy[TUTTI_BLOCK_WORDS], words = tutti_map_words(blocks), k;
+
+	for (k = 0; k < words; k++)
+		copy[k] = map[k];
+	return free_run_full(copy, words, 0);
+}
+
+static uint32_t remaining(const volatile struct tutti_sm_state *sm)
+{
+	bool runs = scoring.policy & TUTTI_CHOICE_LARGEST;
+	const uint32_t *w = scoring.weight;
+	uint32_t p, waves = 0, scalar = 0, vector = 0, shared;
+
+	for (p = 0; p < fw.peus; p++) {
+		const volatile struct tutti_peu_state *peu = &sm->peu[p];
+
+		waves += peu->free_waves;
+		scalar += runs ? largest(peu->scalar, fw.scalar_blocks) : peu->scalar_free;
+		vector += runs ? largest(peu->vector, fw.vector_blocks) : peu->vector_free;
+	}
+	shared = runs ? largest(sm->shared, sm->shared_blocks) : sm->shared_free;
+	return w[TUTTI_RESOURCE_WAVES] * waves + w[TUTTI_RESOURCE_SCALAR] * scalar + w[TUTTI_RESOURCE_VECTOR] * vector +
+	       w[TUTTI_RESOURCE_SHARED] * shared + w[TUTTI_RESOURCE_BARRIERS] * sm->barriers +
+	       w[TUTTI_RESOURCE_CTAS] * sm->cta_slots;
+}
+
+static uint32_t power(const volatile struct tutti_sm_state *sm)
+{
+	uint64_t sum = 0;
+	uint32_t c;
+
+	for (c = 0; c < TUTTI_CLASSES; c++)
+		sum += (uint64_t)scoring.power[c] * sm->recent[c];
+	sum >>= scoring.power_shift;
+	return sum > scoring.power_most ? scoring.power_most : (uint32_t)sum;
+}
+
+static int32_t score(const volatile struct tutti_sm_state *sm)
+{
+	switch (mode()) {
+	case TUTTI_CHOICE_REMAINING:
+		return (int32_t)remaining(sm);
+	case TUTTI_CHOICE_POWER:
+		return -(int32_t)power(sm);
+	}
+	return (int32_t)(scoring.share[0] * remaining(sm)) - (int32_t)(scoring.share[1] * power(sm));
+}
+
+static uint32_t cost(const struct shape *shape)
+{
+	const uint32_t *w = scoring.weight;
+	uint32_t sum;
+
+	if (mode() == TUTTI_CHOICE_POWER)
+		return 0;
+	sum = shape->waves * (w[TUTTI_RESOURCE_WAVES] + w[TUTTI_RESOURCE_SCALAR] * (shape->registers & 0xffff) +
+			      w[TUTTI_RESOURCE_VECTOR] * (shape->registers >> 16)) +
+	      w[TUTTI_RESOURCE_SHARED] * (shape->shared & 0xffff) + w[TUTTI_RESOURCE_BARRIERS] * (shape->shared >> 16) +
+	      w[TUTTI_RESOURCE_CTAS];
+	return mode() == TUTTI_CHOICE_COMBINED ? scoring.share[0] * sum : sum;
+}
+
+/* All SMs with room. */
+static void gather(struct pool *pool, const struct shape *shape, const struct lake *lake)
+{
+	uint32_t i, room;
+	int32_t s, last;
+
+	pool->delta = cost(shape);
+	pool->rooms = 0;
+	pool->high = INT32_MIN;
+	pool->low = INT32_MAX;
+	for (i = 0; i < fw.sms; i++) {
+		pool->room[i] = 0;
+		if (lake->top == lake->row || !(lake->row[1].mask[i / 32] >> (i % 32) & 1))
+			continue;
+		pool->room[i] = (uint8_t)(room = lake_level(lake, i));
+		pool->score[i] = s = score(&HAL_SMS[channel_sm(i)]);
+		last = s - (int32_t)(pool->delta * (room - 1));
+		pool->rooms += room;
+		pool->high = s > pool->high ? s : pool->high;
+		pool->low = last < pool->low ? last : pool->low;
+	}
+}
+
+/* ---- decisions ---- */
+
+static uint32_t *one_at_a_time(struct pool *pool, uint32_t n, uint32_t *out)
+{
+	uint32_t i, best;
+
+	while (n--) {
+		for (best = 0; !pool->room[best]; best++)
+			;
+		for (i = best + 1; i < fw.sms; i++)
+			if (pool->room[i] && pool->score[i] > pool->score[best])
+				best = i;
+		pool->room[best]--;
+		pool->score[best] -= (int32_t)pool->delta;
+		*out++ = 1 | best / 32 << 16 | 1u << 24;
+		*out++ = 1u << (best % 32);
+	}
+	return out;
+}
+
+/* CTAs that go to SM @i before its score falls below @height. */
+static uint32_t above(const struct pool *pool, uint32_t i, int32_t height)
+{
+	uint32_t n;
+
+	if (!pool->room[i] || pool->score[i] < height)
+		return 0;
+	if (!pool->delta)
+		return pool->room[i];
+	n = (uint32_t)(pool->score[i] - height) / pool->delta + 1;
+	return n < pool->room[i] ? n : pool->room[i];
+}
+
+/* The lowest score at which a CTA is placed, when there are @n and more than that would fit. */
+static int32_t waterline(const struct pool *pool, uint32_t n)
+{
+	int32_t low = pool->low, high = pool->high, middle;
+	uint32_t i, sum;
+
+	/* at low all fit; the highest line at which n fit is in [low, high] */
+	while (low < high) {
+		middle = low + (int32_t)(((uint32_t)high - (uint32_t)low + 1) / 2);
+		for (sum = 0, i = 0; i < fw.sms; i++)
+			sum += above(pool, i, middle);
+		if (sum >= n)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+/* From rooms to what each SM gets: all above the line, at the line itself in order of position. */
+static void share_out(struct pool *pool, uint32_t n, int32_t line)
+{
+	uint32_t i, sure, at;
+
+	for (i = 0; i < fw.sms; i++)
+		n -= above(pool, i, line + 1);
+	for (i = 0; i < fw.sms; i++) {
+		sure = above(pool, i, line + 1);
+		at = above(pool, i, line) - sure;
+		at = at < n ? at : n;
+		n -= at;
+		pool->room[i] = (uint8_t)(sure + at);
+	}
+}
+
+/* pool->room: CTAs of each SM. SMs that get as many are one segment. */
+static uint32_t *segments(struct pool *pool, uint32_t words, uint32_t *out)
+{
+	uint32_t least, i, k;
+
+	for (;;) {
+		for (least = ~0u, i = 0; i < fw.sms; i++)
+			if (pool->room[i] && pool->room[i] < least)
+				least = pool->room[i];
+		if (least == ~0u)
+			return out;
+		*out++ = least | words << 24;
+		for (k = 0; k < words; k++)
+			out[k] = 0;
+		for (i = 0; i < fw.sms; i++)
+			if (pool->room[i]) {
+				out[i / 32] |= 1u << (i % 32);
+				pool->room[i] = (uint8_t)(pool->room[i] - least);
+			}
+		out += words;
+	}
+}
+
+COLD uint32_t score_pour(const struct shape *shape, const struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end)
+{
+	struct pool pool;
+	uint32_t placed;
+
+	*end = out;
+	if (!match_ask()) {
+		match_wait();
+		return n;
+	}
+	gather(&pool, shape, lake);
+	placed = n < pool.rooms ? n : pool.rooms;
+	/* what a CTA takes of the largest runs is not known before it is there: one, and look again */
+	if (scoring.policy & TUTTI_CHOICE_LARGEST && placed > 1) {
+		match_wait();
+		placed = 1;
+	}
+	if (placed <= FEW) {
+		*end = one_at_a_time(&pool, placed, out);
+		return n - placed;
+	}
+	if (placed < pool.rooms)
+		share_out(&pool, placed, waterline(&pool, placed));
+	*end = segments(&pool, fw.words, out);
+	return n - placed;
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "queues/agent_packet.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "tensor/tensor_requests.h"
+
+#define PIECE (1u << 30) /* most bytes of one descriptor */
+
+/* An agent dispatch in flight. */
+struct work {
+	struct queue *queue; /* NULL = free */
+	uint64_t packet;
+	uint64_t signal;
+	uint64_t to, from, left;
+	struct tutti_mover_shape shape; /* FILL: its value */
+	uint32_t piece;
+	uint8_t op;
+	uint8_t release;
+};
+
+static struct work works[FW_AGENTS];
+
+void agent_init(void)
+{
+	unsigned i;
+
+	for (i = 0; i < FW_AGENTS; i++)
+		works[i].queue = NULL;
+}
+
+static void clean_up(struct queue *queue, unsigned release, uint64_t signal)
+{
+	if (release) {
+		command_fence(release | TUTTI_FENCE_RELEASE);
+		counters.releases++;
+	}
+	if (signal) {
+		command_signal(queue->asid_queue, signal, queue->vector);
+		counters.signals++;
+	}
+}
+
+/* As many descriptors as there are works are left in the ring by tensor requests, so there is always room. */
+static void move(struct work *work)
+{
+	struct tutti_mover *m;
+
+	mover_wrap();
+	m = mover_begin();
+	work->piece = work->left > PIECE ? PIECE : (uint32_t)work->left;
+	*m = (struct tutti_mover){
+		.op = work->op,
+		.flags = TUTTI_MOVER_EVENT | TUTTI_MOVER_LINEAR,
+		.shape = hal_local(&work->shape),
+		.global = work->op == TUTTI_MOVE_COPY ? work->from : work->to,
+		.other = work->op == TUTTI_MOVE_COPY ? work->to : 0,
+		.bytes = work->piece,
+		.tag = (uint16_t)(TAG_AGENT | (unsigned)(work - works)),
+		.asid = (uint8_t)queue_asid(work->queue),
+	};
+	/* what was written before by commands must be there before the mover starts */
+	command_publish();
+	mover_end(m);
+	mover_publish(0);
+	tmau_published();
+}
+
+static int check(const struct tutti_agent_packet *p)
+{
+	bool fill = p->type == TUTTI_AGENT_FILL;
+
+	if (!packet_signal_ok((uint32_t)p->signal, (uint32_t)(p->signal >> 32)))
+		return packet_refuse(TUTTI_ERROR_PACKET, offsetof(struct tutti_agent_packet, signal));
+	switch (p->type) {
+	case TUTTI_AGENT_NOP:
+		return 0;
+	case TUTTI_AGENT_TIME:
+		if (!p->return_address || p->return_address & 7 || !fw_address_ok(p->return_address))
+			return packet_refuse(TUTTI_ERROR_AGENT, offsetof(struct tutti_agent_packet, return_address));
+		return 0;
+	case TUTTI_AGENT_COPY:
+	case TUTTI_AGENT_FILL:
+		if (p->arg[2] > TUTTI_VA_END || !fw_address_ok(p->arg[0]) || !fw_address_ok(p->arg[0] + p->arg[2]) ||
+		    (fill && (p->arg[0] | p->arg[2]) & 3) ||
+		    (!fill && (!fw_address_ok(p->arg[1]) || !fw_address_ok(p->arg[1] + p->arg[2]))))
+			return packet_refuse(TUTTI_ERROR_AGENT, offsetof(struct tutti_agent_packet, arg));
+		return 0;
+	}
+	return packet_refuse(TUTTI_ERROR_AGENT, offsetof(struct tutti_agent_packet, type));
+}
+
+COLD int agent_dispatch(struct queue *queue, const struct tutti_agent_packet *p)
+{
+	unsigned acquire = p->header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	unsigned release = p->header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE, i = 0;
+	struct work *work;
+	int code = check(p);
+
+	if (code)
+		return code;
+	while (i < FW_AGENTS && works[i].queue)
+		i++;
+	if (i == FW_AGENTS)
+		return queue_park(queue, WAIT_AGENT);
+	counters.agents++;
+	if (acquire) {
+		command_fence(acquire | TUTTI_FENCE_ACQUIRE);
+		counters.acquires++;
+	}
+	if (p->type == TUTTI_AGENT_TIME)
+		command_write(queue->asid_queue, p->return_address, hal_time(), 8);
+	if (p->type == TUTTI_AGENT_NOP || p->type == TUTTI_AGENT_TIME || !p->arg[2]) {
+		clean_up(queue, release, p->signal);
+		return 0;
+	}
+	work = &works[i];
+	*work = (struct work){
+		.queue = queue,
+		.packet = queue->head,
+		.signal = p->signal,
+		.to = p->arg[0],
+		.from = p->arg[1],
+		.left = p->arg[2],
+		.shape = { .fill = (uint32_t)p->arg[1] | p->arg[1] << 32, .type = TUTTI_U32 },
+		.op = p->type == TUTTI_AGENT_COPY ? TUTTI_MOVE_COPY : TUTTI_MOVE_FILL,
+		.release = (uint8_t)release,
+	};
+	queue->flight += QUEUE_ONE;
+	move(work);
+	return 0;
+}
+
+COLD void agent_event_mover(const struct tutti_event *event)
+{
+	struct work *work = &works[(event->word[0] >> 16 & TAG_NUMBER) % FW_AGENTS];
+	struct queue *queue = work->queue;
+	unsigned cause = event->word[0] >> 8 & 0xff;
+
+	if (!queue)
+		return;
+	if (cause) {
+		struct tutti_fault fault = {
+			.code = cause == TUTTI_CAUSE_ECC ? TUTTI_ERROR_MEMORY : TUTTI_ERROR_MEMORY_FAULT,
+			.engine = TUTTI_ENGINE_MOVER,
+			.cause = (uint16_t)cause,
+			.packet = work->packet,
+			.address = event->word[1] | (uint64_t)event->word[2] << 32,
+			.sm = 0xffff,
+		};
+
+		queue_stop(queue, &fault);
+	} else {
+		work->left -= work->piece;
+		work->to += work->piece;
+		work->from += work->piece;
+		if (work->left && queue->state != QUEUE_DYING) {
+			move(work);
+			return;
+		}
+		clean_up(queue, work->release, work->left ? 0 : work->signal);
+	}
+	work->queue = NULL;
+	queue_finished(queue, (uint32_t)work->packet);
+	queue_wake_waiters(WAIT_AGENT);
+}
+
+uint64_t agent_oldest(const struct queue *queue, uint64_t none)
+{
+	unsigned i;
+
+	for (i = 0; i < FW_AGENTS; i++)
+		if (works[i].queue == queue && works[i].packet < none)
+			none = works[i].packet;
+	return none;
+}

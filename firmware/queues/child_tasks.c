@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+#include "queues/child_tasks.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "groups/cga.h"
+#include "queues/launch_plain.h"
+#include "queues/queue.h"
+#include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
+#include "tasks/throttle.h"
+#include "tasks/work_queue.h"
+
+static void reply(uint32_t sm_wave, int32_t value)
+{
+	uint32_t words[3] = { sm_wave, (uint32_t)value, (uint32_t)(value >> 31) };
+
+	command_words(TUTTI_CMD_REPLY, 0, words, 3);
+}
+
+/* Whoever waits is told; a parent that is being killed does not wait any more. */
+static void refuse(struct tmd *tmd, int error)
+{
+	if (tmd->parent && tmd->parent->state != TASK_KILLED)
+		reply(tmd->sm_wave, -error);
+	tmd_end(tmd);
+}
+
+void child_busy(struct tmd *tmd)
+{
+	refuse(tmd, TUTTI_EBUSY);
+}
+
+/* ---- room ---- */
+
+/* A task whose CTAs end without a child's help. */
+static bool independent(const struct task *task, const struct task *parent)
+{
+	return task != parent && task->state != TASK_FREE && !task->children && task->resident;
+}
+
+static bool slot_will_come(const struct task *parent)
+{
+	const struct task *task;
+
+	if (task_table.free)
+		return true;
+	for (task = tasks; task < tasks + fw.tasks; task++)
+		if (independent(task, parent) && !task->unissued)
+			return true;
+	return false;
+}
+
+static bool room_will_come(struct shape *shape, const struct task *parent)
+{
+	const struct lake *lake = shape_alone(shape) ? &shape->lake : shape_mixed(shape);
+	const struct task *task;
+
+	if (lake->top != lake->row)
+		return true;
+	for (task = tasks; task < tasks + fw.tasks; task++)
+		if (independent(task, parent))
+			return true;
+	return false;
+}
+
+/* ---- from metadata to a task ---- */
+
+static struct tutti_dispatch_packet packet_of(const struct tutti_tmd *t)
+{
+	unsigned scopes = TUTTI_SCOPE_SYSTEM << TUTTI_HEADER_ACQUIRE_SHIFT | TUTTI_SCOPE_SYSTEM << TUTTI_HEADER_RELEASE_SHIFT;
+
+	return (struct tutti_dispatch_packet){
+		.header = (uint16_t)(TUTTI_PACKET_KERNEL_DISPATCH | scopes),
+		.setup = t->setup,
+		.workgroup_x = t->workgroup[0],
+		.workgroup_y = t->workgroup[1],
+		.workgroup_z = t->workgroup[2],
+		.grid_x = t->grid[0],
+		.grid_y = t->grid[1],
+		.grid_z = t->grid[2],
+		.private_bytes = t->private_bytes,
+		.group_bytes = t->group_bytes,
+		.kernel_object = t->kernel_object,
+		.kernarg = t->kernarg,
+		.signal = t->signal,
+	};
+}
+
+/*
+ * Decoded for a copy of the queue: what parks is this request, not the queue. Return: 0,
+ * -TUTTI_E* or PACKET_PARKED - TUTTI_E* never is that.
+ */
+static int start(struct tmd *tmd, int *error)
+{
+	struct tutti_dispatch_packet packet = packet_of(tmd_static(tmd));
+	struct queue queue = *tmd->queue;
+	unsigned priority = tmd_static(tmd)->priority ? tmd_static(tmd)->priority : queue.priority;
+	struct pending *p = pending_get(priority);
+	struct launch launch;
+	int code;
+
+	*error = TUTTI_EBUSY;
+	if (!p)
+		return 1;
+	queue.head = tmd->parent->packet;
+	code = packet_special(&queue, &packet, p->state, &launch);
+	if (!code)
+		code = cga_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
+				launch.shape->capacity);
+	if (code) {
+		*error = TUTTI_EINVAL;
+		pending_put(p);
+		return code;
+	}
+	if (!slot_will_come(tmd->parent) || !room_will_come(launch.shape, tmd->parent)) {
+		pending_put(p);
+		return 1;
+	}
+	tmd->parent->children++;
+	tmd->parent->rare |= TASK_PARENT;
+	p->packet = queue.head;
+	p->kernel = tmd->parent->kernel;
+	p->rare = TASK_CHILD;
+	launch_pending(p, tmd->queue, tmd, &launch);
+	return 0;
+}
+
+static bool attempt(struct tmd *tmd)
+{
+	int error, code;
+
+	if (!tmd->parent || tmd->parent->state == TASK_KILLED || tmd->queue->state != QUEUE_RUNNING) {
+		tmd_end(tmd);
+		return true;
+	}
+	code = start(tmd, &error);
+	if (code == PACKET_PARKED)
+		return false;
+	if (code)
+		refuse(tmd, error);
+	else
+		reply(tmd->sm_wave, 0);
+	return true;
+}
+
+COLD void child_fetched(struct tmd *tmd)
+{
+	if (tmd->stage == TMD_BAD || tmd_flag(tmd, TUTTI_TMD_THROTTLE)) {
+		refuse(tmd, TUTTI_EINVAL);
+		return;
+	}
+	if (!attempt(tmd))
+		attention.settle |= ATTEND_CHILD;
+}
+
+COLD bool child_retry(void)
+{
+	struct tmd *tmd;
+	bool left = false;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (tmd->stage == TMD_FETCHED && tmd->child)
+			left |= !attempt(tmd);
+	return left;
+}
+
+/* ---- requests ---- */
+
+/* In throttle mode nobody else may issue, so the parent would wait for ever. */
+static int create(struct task *parent, uint64_t address, uint32_t sm_wave)
+{
+	struct tmd *tmd;
+
+	if (address & 63 || !address || !fw_address_ok(address))
+		return -TUTTI_EINVAL;
+	if (throttle.mode == THROTTLE_ON || !(parent->queue->flags & TUTTI_QUEUE_EXTENDED))
+		return -TUTTI_EPERM;
+	if (parent->children == 0xff)
+		return -TUTTI_EBUSY;
+	tmd = tmd_fetch(parent->queue, address);
+	if (!tmd)
+		return -TUTTI_EBUSY;
+	tmd->child = 1;
+	tmd->parent = parent;
+	tmd->sm_wave = sm_wave;
+	return 0;
+}
+
+COLD void child_request(const struct tutti_event *event)
+{
+	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
+	uint64_t address = event->word[3] | (uint64_t)event->word[4] << 32;
+	int error = -TUTTI_ENOTSUP;
+
+	if (task->state == TASK_FREE || task->state == TASK_KILLED)
+		return;
+	switch (event->word[0] >> 16) {
+	case TUTTI_SERVICE_TASK:
+		error = create(task, address, event->word[1]);
+		if (!error)
+			return;
+		break;
+	case TUTTI_SERVICE_QUEUE_NOTIFY:
+		error = work_notify(queue_asid(task->queue), address);
+		break;
+	}
+	reply(event->word[1], error);
+}
+
+/* ---- ends ---- */
+
+COLD void child_ended(struct tmd *tmd)
+{
+	struct task *parent = tmd->parent;
+
+	/* counted from the moment it was accepted */
+	if (!parent || tmd->stage != TMD_TASK)
+		return;
+	if (!--parent->children)
+		parent->rare &= (uint16_t)~TASK_PARENT;
+}
+
+COLD void child_orphan(struct task *parent)
+{
+	struct tmd *tmd;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (tmd->stage != TMD_FREE && tmd->parent == parent)
+			tmd->parent = NULL;
+	parent->children = 0;
+}
+
+COLD void child_drop_queue(struct queue *queue)
+{
+	struct tmd *tmd;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++) {
+		if (!tmd->child || tmd->queue != queue)
+			continue;
+		if (tmd->stage == TMD_FETCHING)
+			tmd->orphan = 1;
+		else if (tmd->stage == TMD_FETCHED)
+			tmd_put(tmd);
+	}
+}

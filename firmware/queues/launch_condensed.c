@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+/* Launching the kernels of condensed packets, one after another. */
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "groups/cga.h"
+#include "place/plain_grid.h"
+#include "queues/launch_plain.h"
+#include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
+
+void launch_block_free(struct queue *queue)
+{
+	queue->block->busy = 0;
+	if (!--queue->rsb->readers)
+		queue_wake_waiters(WAIT_RSB);
+	queue_wake_waiters(WAIT_BLOCK);
+}
+
+int launch_condensed(struct queue *queue, const union tutti_packet *packet)
+{
+	struct block *block;
+	int code;
+
+	if (unlikely(!queue->rsb))
+		return packet_refuse(TUTTI_ERROR_PACKET, 0);
+	block = condensed_block(queue);
+	if (unlikely(!block))
+		return queue_park(queue, WAIT_BLOCK);
+	if (condensed_same(queue, packet, block)) {
+		counters.repeated++;
+	} else {
+		if (unlikely(block->at_unit))
+			condensed_resume(block, packet);
+		code = condensed_expand(queue, packet, block);
+		if (unlikely(code)) {
+			if (code < 0)
+				return code;
+			/* whatever is wrong with a kernel of it, the packet is what is invalid (PKT-18) */
+			block->at_unit = 0;
+			return TUTTI_ERROR_PACKET;
+		}
+	}
+	block->group = NULL;
+	if (unlikely(queue->flags & TUTTI_QUEUE_OVERLAP)) {
+		block->group = task_group_create();
+		if (!block->group)
+			return queue_park(queue, WAIT_SLOT);
+		block->group->release = block->release;
+	}
+	block->busy = 1;
+	queue->rsb->readers++;
+	queue->record = block->record;
+	queue->run_packet = queue->head;
+	queue->run_kernel = 0;
+	queue->run_kernels = block->kernels;
+	queue->run_stop = queue->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE) ? 0 : block->kernels;
+	queue->scrub = 1;
+	counters.condensed++;
+	return 0;
+}
+
+/* The last kernel of a packet is launched; with it goes the last reference to the group. */
+static void run_end(struct queue *queue)
+{
+	queue->rsb->used = command_tail();
+	queue->run_kernels = 0;
+	queue->flight &= ~QUEUE_RUN;
+	launch_block_free(queue);
+	if (queue->block->group)
+		queue->block->group->open--;
+}
+
+static bool must_wait(const struct queue *queue, const struct launch *launch)
+{
+	return launch->header & TUTTI_HEADER_BARRIER ? queue->flight
+						     : queue->flight & QUEUE_RUN && !(queue->flags & TUTTI_QUEUE_OVERLAP);
+}
+
+/* A kernel of its own patched entry that finds a slot, and is not the last. */
+static COLD int launch_patched(struct queue *queue)
+{
+	uint32_t *p, *state, scope;
+	struct task *task = task_table.free;
+	struct launch launch = { .header = condensed_entry(queue)[REFERENCE_AT(header)] };
+	const uint32_t *record;
+
+	if (must_wait(queue, &launch))
+		return queue_park(queue, WAIT_TASKS);
+	p = command_begin(2 + STATE_WORDS + PLACE_NEW_WORDS);
+	state = p + 2;
+	record = condensed_kernel(queue, queue->record, state, &launch);
+	launch.shape = shape_get(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
+				 state[STATE_AT(workgroup_z)] >> 16);
+	if (!launch.shape)
+		return queue_park(queue, WAIT_SHAPE);
+	scope = launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	counters.acquires += !!scope;
+	p[0] = scope ? TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, scope | TUTTI_FENCE_ACQUIRE) : TUTTI_CMD_NOP | 1u << 8;
+	task->packet = queue->run_packet;
+	task->kernel = queue->run_kernel++;
+	queue->flight++;
+	queue->record = record;
+	p[1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
+	launch_start(queue, task, p + 1, state + STATE_WORDS, &launch,
+	      launch.signal[0] | launch.signal[1] ? launch_release(launch.header) : 0);
+	return queue_park(queue, WAIT_TASKS);
+}
+
+/* A kernel of which not all is in the record of a reference, or for which there is no slot. */
+static COLD int launch_general(struct queue *queue)
+{
+	struct task_group *group = queue->block->group;
+	struct tmd *tmd = NULL;
+	struct launch launch;
+	struct pending *p;
+	const uint32_t *record;
+	bool last = queue->run_kernel + 1u == queue->run_kernels, lmem = false;
+	struct tutti_cga_shape cga = { 0 };
+	int code = 0;
+
+	if (task_table.free && !(*queue->record & (RECORD_TMD | RECORD_CGA)) && !last && !(queue->flags & TUTTI_QUEUE_OVERLAP))
+		return launch_patched(queue);
+	p = pending_get(queue->priority);
+	if (!p)
+		return queue_park(queue, WAIT_SLOT);
+	record = condensed_kernel(queue, queue->record, p->state, &launch);
+	if (must_wait(queue, &launch))
+		code = queue_park(queue, WAIT_TASKS);
+	else if (*queue->record & RECORD_TMD)
+		code = tmd_get(queue, condensed_tmd(queue), &tmd);
+	if (!code && !shape_find(p->state[STATE_AT(scalar_blocks)], p->state[STATE_AT(shared_blocks)],
+				 p->state[STATE_AT(workgroup_z)] >> 16))
+		code = queue_park(queue, WAIT_SHAPE);
+	if (*queue->record & RECORD_CGA)
+		cga = condensed_cga(queue, &lmem);
+	if (!code)
+		code = cga_pend(p, tmd, cga, lmem, shape_last->capacity);
+	if (code) {
+		pending_put(p);
+		return code > 0 ? queue_refuse_run(queue, code) : code;
+	}
+	p->packet = queue->run_packet;
+	p->kernel = queue->run_kernel++;
+	p->rare = 0;
+	queue->flight++;
+	queue->record = record;
+	if (last)
+		launch.header = (launch.header & ~((uint32_t)TUTTI_HEADER_SCOPE << TUTTI_HEADER_RELEASE_SHIFT)) |
+				(uint32_t)queue->block->release << TUTTI_HEADER_RELEASE_SHIFT;
+	if (group) {
+		p->rare = TASK_GROUP;
+		p->group = group;
+		group->open++;
+		if (last) {
+			group->signal = launch.signal[0] | (uint64_t)launch.signal[1] << 32;
+			launch.signal[0] = launch.signal[1] = 0;
+			launch.header &= ~((uint32_t)TUTTI_HEADER_SCOPE << TUTTI_HEADER_RELEASE_SHIFT);
+		}
+	} else if (!last && !(launch.signal[0] | launch.signal[1])) {
+		launch.header &= ~((uint32_t)TUTTI_HEADER_SCOPE << TUTTI_HEADER_RELEASE_SHIFT);
+	}
+	if (last)
+		run_end(queue);
+	launch_pending(p, queue, tmd, &launch);
+	if (last || queue->flags & TUTTI_QUEUE_OVERLAP)
+		return 0;
+	return queue_park(queue, WAIT_TASKS);
+}
+
+/* What is not so for every kernel: overlap, profiling, others that wait for the block. */
+static COLD void launch_end(struct queue *queue, struct task *task, bool last, const uint32_t *command)
+{
+	struct task_group *group = queue->block->group;
+
+	if (queue->flags & TUTTI_QUEUE_PROFILE && task->signal)
+		launch_time(queue, task->signal);
+	if (group) {
+		task->rare = TASK_GROUP;
+		task->group = group;
+		group->open++;
+		if (last) {
+			group->signal = task->signal;
+			task->signal = 0;
+			task->release = 0;
+		}
+	}
+	if (last)
+		run_end(queue);
+	if (last || queue->flags & TUTTI_QUEUE_OVERLAP)
+		queue->wait = WAIT_NONE;
+	place_task(task, command);
+}
+
+/* Whatever is not for the straight way. */
+static COLD void launch_else(struct queue *queue)
+{
+	queue->wait = WAIT_NONE;
+	launch_general(queue);
+}
+
+/* A kernel of another shape than the one before, or the first one of its entry. */
+static COLD void launch_shape(struct queue *queue, struct tutti_reference *e)
+{
+	const uint32_t *w = (const uint32_t *)e;
+	const struct shape *shape = shape_find(w[REFERENCE_AT(scalar_blocks)], w[REFERENCE_AT(shared_blocks)], e->waves);
+
+	if (!shape) {
+		queue_park(queue, WAIT_SHAPE);
+	} else if (unlikely(shape->id == SHAPE_NO_ID)) { /* nothing tells any more that it is the same */
+		launch_else(queue);
+	} else {
+		e->shape = shape->id;
+		launch_next(queue);
+	}
+}
+
+/* The last kernel of a packet: its clean-up is the packet's, and the block is free again. */
+static HOT void launch_last(struct queue *queue, struct task *task, const uint32_t *command, uint32_t *end, uint32_t n)
+{
+	struct block *block = queue->block;
+	struct rsb *rsb = queue->rsb;
+	bool last = queue->run_kernel == queue->run_kernels;
+
+	if (last)
+		task->release = block->release;
+	if (unlikely((queue->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE)) | queue_table.waiters[WAIT_RSB] |
+		     queue_table.waiters[WAIT_BLOCK])) {
+		task->unissued = n;
+		return launch_end(queue, task, last, command);
+	}
+	block->busy = 0;
+	rsb->readers--;
+	rsb->used = command_tail();
+	queue->run_kernels = 0;
+	queue->flight &= ~QUEUE_RUN;
+	queue->wait = WAIT_NONE;
+	place_new(task, command, end, task->shape, n);
+}
+
+/* The record would not lie in one piece: at the start of the ring it will. */
+static COLD void launch_wrapped(struct queue *queue)
+{
+	command_wrap();
+	launch_next(queue);
+}
+
+_Static_assert(9 + PLACE_NEW_WORDS <= COMMAND_SHORT, "TASK and a short LAUNCH");
+
+/*
+ * One straight line without calls until its end: what is rare is called in tail
+ * position, so that nothing is saved for it. @changed: the record says more than its reference.
+ */
+static inline __attribute__((always_inline)) void launch_one(struct queue *queue, uint32_t *p, const uint32_t *record,
+							      bool changed)
+{
+	uint32_t what = *record++, *end, header, number, command, low, high, groups;
+	struct tutti_reference *entry = (void *)((char *)queue->table + (what & ~127u));
+	const uint32_t *e = (const uint32_t *)entry;
+	struct shape *shape;
+	struct task *task;
+
+	header = e[REFERENCE_AT(header)];
+	if (unlikely(header & TUTTI_HEADER_BARRIER) && queue->flight)
+		return;
+	if (unlikely(queue->flight & QUEUE_RUN) && !(queue->flags & TUTTI_QUEUE_OVERLAP))
+		return;
+	task = task_table.free;
+	if (unlikely(!task))
+		return launch_else(queue);
+	shape = shape_last;
+	if (unlikely(shape->id != entry->shape))
+		return launch_shape(queue, entry);
+	task_table.free = task->next;
+	shape->tasks++;
+	task->queue = queue;
+	task->shape = shape;
+	task->progress = 0;
+
+	command = TUTTI_COMMAND(TUTTI_CMD_TASK, 5, (uint32_t)task->slot << 8);
+	if (header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE) {
+		command |= (header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE) << 16;
+		counters.acquires++;
+	}
+	p[1] = hal_local(e);
+	p[2] = queue->asid_queue;
+	low = (uint32_t)queue->run_packet;
+	high = (uint32_t)(queue->run_packet >> 32);
+	p[3] = low;
+	p[4] = high;
+	task->packet = low | (uint64_t)high << 32;
+	end = p + 5;
+	low = e[REFERENCE_AT(signal)];
+	high = e[REFERENCE_AT(signal) + 1];
+	groups = e[REFERENCE_AT(groups)];
+	if (changed && what & RECORD_GRID) {
+		end[0] = record[0];
+		end[1] = record[1];
+		groups = record[2];
+		record += 3;
+		end += 2;
+		command += TUTTI_COMMAND(0, 2, TUTTI_TASK_NEW_GRID);
+	}
+	if (changed && what & RECORD_KERNARG) {
+		end[0] = record[0];
+		end[1] = record[1];
+		record += 2;
+		end += 2;
+		command += TUTTI_COMMAND(0, 2, TUTTI_TASK_NEW_KERNARG);
+	}
+	if (changed && what & RECORD_SIGNAL) {
+		low = record[0];
+		high = record[1];
+		record += 2;
+	}
+	p[0] = command;
+	command_end(end);
+	task->signal = low | (uint64_t)high << 32;
+	task->release = (uint8_t)(low | high ? launch_release(header) : 0);
+	task->state = TASK_RUNNING;
+	counters.kernels++;
+
+	queue->record = record;
+	queue->flight += QUEUE_ONE + 1;
+	number = queue->run_kernel;
+	task->kernel = (uint8_t)number++;
+	queue->run_kernel = (uint8_t)number;
+	if (unlikely(number >= queue->run_stop))
+		return launch_last(queue, task, p, end, groups);
+	place_new(task, p, end, shape, groups);
+}
+
+static HOT void launch_changed(struct queue *queue, uint32_t *p, const uint32_t *record)
+{
+	launch_one(queue, p, record, true);
+}
+
+HOT void launch_next(struct queue *queue)
+{
+	const uint32_t *record = queue->record;
+	uint32_t *p = command_ring.next, rest;
+
+	if (unlikely(p > command_ring.near_end))
+		return launch_wrapped(queue);
+	rest = *record & 127;
+	if (likely(!rest))
+		return launch_one(queue, p, record, false);
+	if (unlikely(rest & (RECORD_GENERAL | RECORD_TMD | RECORD_CGA)))
+		return launch_else(queue);
+	launch_changed(queue, p, record);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: From a decoded packet to a running task: fence, STATE, LAUNCH */
+#ifndef LAUNCH_PLAIN_H
+#define LAUNCH_PLAIN_H
+
+#include "queues/queue.h"
+
+struct pending;
+struct tmd;
+
+/** launch_packet() - start a kernel dispatch packet. 0, TUTTI_ERROR_* or PACKET_PARKED. */
+int launch_packet(struct queue *queue, const union tutti_packet *packet);
+/** launch_condensed() - take a condensed packet; its kernels follow by launch_next(). */
+int launch_condensed(struct queue *queue, const union tutti_packet *packet);
+/** launch_next() - next kernel of the condensed packet. @queue->wait is WAIT_TASKS; WAIT_NONE after it: go on. */
+void launch_next(struct queue *queue);
+/**
+ * launch_start() - take the free slot @task for a kernel and place its CTAs.
+ * @command: its STATE or TASK, that ends at @end; PLACE_NEW_WORDS behind it are contiguous
+ * Return: 0
+ */
+int launch_start(struct queue *queue, struct task *task, uint32_t *command, uint32_t *end, const struct launch *launch,
+		 unsigned release);
+/** launch_time() - profiling: the signal learns when its kernel was launched. */
+void launch_time(struct queue *queue, uint64_t signal);
+/** launch_release() - scope of the release fence in a packet's first word. */
+static inline unsigned launch_release(uint32_t head)
+{
+	return head >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
+}
+
+/** launch_pending() - accept a decoded task: to the lists of pending.h. @p: its state, packet and kernel are set */
+void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd, const struct launch *launch);
+/** launch_block_free() - the records of the packet are not needed any more. */
+void launch_block_free(struct queue *queue);
+
+#endif

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: MIT
+#include "queues/queue.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "core/crash.h"
+#include "place/plain_grid.h"
+#include "queues/agent_packet.h"
+#include "queues/barrier_packet.h"
+#include "queues/launch_plain.h"
+#include "tasks/metadata.h"
+#include "tasks/work_queue.h"
+#include "top/heartbeat.h"
+#include "top/host_channel.h"
+
+struct queue queues[TUTTI_MAX_QUEUES];
+struct queue_table queue_table HOT_DATA;
+
+static union tutti_packet buffers[FW_BUFFERS][FW_BUFFER_PACKETS] __attribute__((aligned(64)));
+static uint8_t buffer_owner[FW_BUFFERS]; /* valid while the bit in buffer_used is set */
+static uint32_t buffer_used;
+
+#define POLL_FIRST_US 64u
+#define POLL_LAST_US 10000u
+
+/* Where the hardware leaves the index that was rung (softcore.h). */
+static uint32_t rung_index[TUTTI_MAX_QUEUES];
+
+void queue_init(void)
+{
+	unsigned i;
+
+	queue_table = (struct queue_table){ 0 };
+	for (i = 0; i < TUTTI_MAX_QUEUES; i++)
+		queues[i] = (struct queue){ .state = QUEUE_NONE };
+	buffer_used = 0;
+	HAL_ENGINES->doorbell_index = hal_local(rung_index);
+}
+
+/* ---- waiting and waking ---- */
+
+void queue_ready(struct queue *queue)
+{
+	unsigned id = queue_id(queue);
+
+	queue_set_add(&queue_table.ready, id);
+	queue_table.any_ready |= 1u << (id / 32);
+	attention.settle |= ATTEND_READY;
+}
+
+int queue_park(struct queue *queue, enum queue_wait wait)
+{
+	queue->wait = (uint8_t)wait;
+	if (wait >= WAIT_SLOT) {
+		queue_set_add(&queue_table.waiting[wait], queue_id(queue));
+		queue_table.waiters[wait]++;
+		if (wait == WAIT_ROOM)
+			attention.settle |= ATTEND_ROOM;
+		if (wait == WAIT_SLOT || wait == WAIT_SHAPE)
+			place_state.busy |= BUSY_WAITERS;
+	}
+	return PACKET_PARKED;
+}
+
+COLD void queue_wake_waiters(enum queue_wait wait)
+{
+	unsigned i;
+
+	if (!queue_table.waiters[wait])
+		return;
+	queue_table.waiters[wait] = 0;
+	if (!(queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE]))
+		place_state.busy &= ~BUSY_WAITERS;
+	attention.settle |= ATTEND_READY;
+	for (i = 0; i < FW_QUEUE_WORDS; i++) {
+		queue_table.ready.word[i] |= queue_table.waiting[wait].word[i];
+		if (queue_table.waiting[wait].word[i])
+			queue_table.any_ready |= 1u << i;
+		queue_table.waiting[wait].word[i] = 0;
+	}
+}
+
+void queue_run_ready(void)
+{
+	unsigned w, b;
+
+	while (queue_table.any_ready) {
+		w = lowest_bit(queue_table.any_ready);
+		while (queue_table.ready.word[w]) {
+			b = lowest_bit(queue_table.ready.word[w]);
+			queue_table.ready.word[w] &= queue_table.ready.word[w] - 1;
+			queue_run(&queues[32 * w + b]);
+		}
+		queue_table.any_ready &= ~(1u << w);
+	}
+}
+
+/* ---- fetching ---- */
+
+void queue_buffer_drop(struct queue *queue)
+{
+	queue->packet = queue->end = NULL;
+	if (!queue->buffer)
+		return;
+	buffer_used &= ~(1u << (queue->buffer - 1));
+	queue->buffer = 0;
+	queue_wake_waiters(WAIT_BUFFER);
+}
+
+/*
+ * A queue that waits for something else than its buffer can fetch again later:
+ * what it had was not taken, and is checked anew.
+ */
+static COLD int buffer_steal(void)
+{
+	unsigned i;
+
+	for (i = 0; i < FW_BUFFERS; i++) {
+		struct queue *owner = &queues[buffer_owner[i]];
+
+		if (owner->fetching || owner->wait == WAIT_NONE)
+			continue;
+		owner->packet = owner->end = NULL;
+		owner->buffer = 0;
+		return (int)i;
+	}
+	return -1;
+}
+
+static bool buffer_take(struct queue *queue)
+{
+	uint32_t free = ~buffer_used & ((1u << FW_BUFFERS) - 1);
+	int i;
+
+	if (queue->buffer)
+		return true;
+	i = free ? (int)lowest_bit(free) : buffer_steal();
+	if (i < 0)
+		return false;
+	buffer_used |= 1u << i;
+	buffer_owner[i] = (uint8_t)queue_id(queue);
+	queue->buffer = (uint8_t)(i + 1);
+	return true;
+}
+
+static void fetch(struct queue *queue)
+{
+	uint32_t at = (uint32_t)queue->head & queue->mask, n = queue->mask + 1 - at;
+	union tutti_packet *to;
+
+	if (queue->fetching)
+		return;
+	if (!buffer_take(queue)) {
+		queue_park(queue, WAIT_BUFFER);
+		return;
+	}
+	if (n > queue->batch)
+		n = queue->batch;
+	to = buffers[queue->buffer - 1];
+	queue->rung = 0;
+	queue->fetching = (uint8_t)n;
+	queue->wait = WAIT_FETCH;
+	queue->packet = queue->end = to;
+	counters.fetches++;
+	command_fetch(queue_asid(queue), TUTTI_FETCH_PACKETS, queue->ring + at * 64ull, n * 64, to,
+		      TAG_PACKETS | queue_id(queue));
+}
+
+/*
+ * The next packet is not there. A doorbell may come before its packet (PKT-05): until
+ * the packets up to the highest index rung are here there is a look now and then. A few
+ * times also without that, for a doorbell that was overwritten by a lower one.
+ */
+static void starve(struct queue *queue)
+{
+	queue_buffer_drop(queue);
+	queue->batch = QUEUE_FIRST_BATCH;
+	if (queue->rung) {
+		fetch(queue);
+		return;
+	}
+	queue->wait = WAIT_RING;
+	if (queue->polls < QUEUE_POLL_STEPS)
+		timer_set(queue, POLL_FIRST_US << (2 * queue->polls++));
+	else if ((int32_t)(queue->promise - (uint32_t)queue->head) >= 0)
+		timer_set(queue, POLL_LAST_US);
+}
+
+void queue_event_fetch(unsigned number, const struct tutti_event *event)
+{
+	struct queue *queue = &queues[number & (TUTTI_MAX_QUEUES - 1)];
+	unsigned cause = event->word[0] >> 8 & 0xff, n = queue->fetching;
+
+	if (!n)
+		return;
+	queue->fetching = 0;
+	queue->wait = WAIT_NONE;
+	if (unlikely(queue->stale)) {
+		queue->stale = 0;
+		queue_buffer_drop(queue);
+		queue_answered(queue);
+		queue_run(queue);
+		return;
+	}
+	if (unlikely(cause)) {
+		struct tutti_fault fault = {
+			.code = cause == TUTTI_CAUSE_ECC ? TUTTI_ERROR_MEMORY : TUTTI_ERROR_RING_FAULT,
+			.engine = TUTTI_ENGINE_FETCH,
+			.access = TUTTI_ACCESS_READ,
+			.cause = (uint16_t)cause,
+			.packet = queue->head,
+			.address = event->word[1] | (uint64_t)event->word[2] << 32,
+			.sm = 0xffff,
+		};
+
+		queue_stop(queue, &fault);
+		return;
+	}
+	queue->end = queue->packet + n;
+	if (unlikely(queue->state != QUEUE_RUNNING || queue_table.suspended))
+		queue_answered(queue);
+	else
+		queue_run(queue);
+}
+
+/* ---- working through packets ---- */
+
+/* Host may reuse what was taken: slots INVALID first, then the read index (PKT-05). */
+static void retire(struct queue *queue)
+{
+	uint32_t count = (uint32_t)queue->head - queue->retired;
+	uint32_t at = queue->retired & queue->mask, n = queue->mask + 1 - at;
+
+	if (!count)
+		return;
+	if (n > count)
+		n = count;
+	command_scrub(queue->asid_queue, queue->ring + at * 64ull, n, queue->scrub);
+	if (n < count)
+		command_scrub(queue->asid_queue, queue->ring, count - n, queue->scrub);
+	queue->scrub = 0;
+	queue->retired = (uint32_t)queue->head;
+	command_write(queue->asid_queue, queue->read_index, queue->head, 8);
+}
+
+static COLD void notify(struct queue *queue)
+{
+	if ((int32_t)(queue->progressed - queue->notify) < 0)
+		return;
+	queue->notifying = 0;
+	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, queue->vector);
+	command_end(command_ring.next + 1);
+}
+
+static void report_progress(struct queue *queue)
+{
+	uint64_t done = queue->head;
+
+	if (queue->run_kernels && queue->run_packet < done)
+		done = queue->run_packet;
+	if (queue->flight) {
+		done = task_oldest(queue, done);
+		done = agent_oldest(queue, done);
+	}
+	if ((uint32_t)done == queue->progressed || queue->state != QUEUE_RUNNING)
+		return;
+	queue->progressed = (uint32_t)done;
+	command_write(TUTTI_ASID_BUS | queue_id(queue) << 16, queue->progress, done, 8);
+	if (unlikely(queue->notifying))
+		notify(queue);
+}
+
+static COLD int refuse(struct queue *queue, int code)
+{
+	struct tutti_fault fault = {
+		.code = (uint16_t)code,
+		.engine = packet_error.engine,
+		.access = packet_error.access,
+		.cause = (uint16_t)packet_error.cause,
+		.packet = queue->head,
+		.kernel = (uint16_t)packet_error.kernel,
+		.sm = 0xffff,
+		.field = packet_error.field,
+		.address = packet_error.address,
+	};
+
+	queue->skip = 1;
+	queue_stop(queue, &fault);
+	return PACKET_PARKED;
+}
+
+/* Decode and start the packet at the head. 0: go on with the next one. */
+static inline int step(struct queue *queue)
+{
+	const union tutti_packet *packet = queue->packet;
+	uint32_t head = packet->word[0], type = head & TUTTI_HEADER_TYPE;
+
+	if (likely(type == TUTTI_PACKET_KERNEL_DISPATCH)) {
+		if (head & TUTTI_HEADER_BARRIER && queue->flight)
+			return queue_park(queue, WAIT_TASKS);
+		return launch_packet(queue, packet);
+	}
+	if (type == TUTTI_PACKET_CONDENSED && queue->flags & TUTTI_QUEUE_EXTENDED)
+		return launch_condensed(queue, packet);
+	if (type == TUTTI_PACKET_INVALID || (type == TUTTI_PACKET_VENDOR && !(head >> 16 & 0xff))) {
+		starve(queue);
+		return PACKET_PARKED;
+	}
+	if (type != TUTTI_PACKET_BARRIER_AND && type != TUTTI_PACKET_BARRIER_OR && type != TUTTI_PACKET_AGENT_DISPATCH)
+		return packet_refuse(TUTTI_ERROR_PACKET, 0);
+	if (head & TUTTI_HEADER_RESERVED || (head & head >> 1 & 0x0a00))
+		return packet_refuse(TUTTI_ERROR_PACKET, 0);
+	if (head & TUTTI_HEADER_BARRIER && queue->flight)
+		return queue_park(queue, WAIT_TASKS);
+	return type == TUTTI_PACKET_AGENT_DISPATCH ? agent_dispatch(queue, &packet->agent)
+						   : barrier_packet(queue, &packet->barrier);
+}
+
+HOT void queue_run(struct queue *queue)
+{
+	int code;
+
+	if (unlikely(queue->state != QUEUE_RUNNING || queue->fetching || queue_table.suspended))
+		return;
+	queue->wait = WAIT_NONE;
+	for (;;) {
+		if (unlikely(!command_room(PLACE_ROOM))) {
+			queue_park(queue, WAIT_ROOM);
+			break;
+		}
+		if (queue->run_kernels) {
+			queue->wait = WAIT_TASKS;
+			launch_next(queue);
+			if (queue->wait != WAIT_NONE || queue->state != QUEUE_RUNNING)
+				break;
+			continue;
+		}
+		if (queue->packet == queue->end) {
+			/* All that was fetched was ready: fetch more at a time. */
+			if (queue->packet)
+				queue->batch = FW_BUFFER_PACKETS;
+			fetch(queue);
+			break;
+		}
+		code = step(queue);
+		if (unlikely(code)) {
+			if (code > 0)
+				refuse(queue, code);
+			break;
+		}
+		queue->packet++;
+		queue->head++;
+		counters.packets++;
+	}
+	if ((uint32_t)queue->head != queue->retired)
+		retire(queue);
+	if (unlikely(queue->progress))
+		report_progress(queue);
+}
+
+/* 1 if @packet is the condensed one at work. */
+static inline uint32_t of_run(const struct queue *queue, uint32_t packet)
+{
+	return queue->run_kernels && packet == (uint32_t)queue->run_packet;
+}
+
+void queue_adopt(struct queue *queue, uint32_t packet)
+{
+	queue->flight += QUEUE_ONE + of_run(queue, packet);
+}
+
+static COLD void finished_general(struct queue *queue)
+{
+	if (queue->wait == WAIT_TASKS)
+		queue_run(queue);
+	else if (queue->progress)
+		report_progress(queue);
+	queue_settle(queue);
+	if (queue_table.suspended)
+		channel_check_suspend();
+}
+
+/* Nearly always its queue waits for just this, to go on with the next kernel of a condensed packet. */
+HOT void queue_finished(struct queue *queue, uint32_t packet)
+{
+	queue->flight -= QUEUE_ONE + of_run(queue, packet);
+	if (unlikely((queue->stands ^ (QUEUE_RUNNING | WAIT_TASKS << 8)) | queue_table.suspended | queue->fetching))
+		finished_general(queue);
+	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && command_free() >= place_state.free_words)
+		launch_next(queue); /* and then it waits again */
+	else
+		queue_run(queue);
+}
+
+void queue_event_doorbell(const struct tutti_event *event)
+{
+	unsigned first = (event->word[0] >> 8 & 0xff) * 32;
+	uint32_t mask = event->word[1];
+	struct queue *queue;
+	unsigned id;
+
+	for (; mask; mask &= mask - 1) {
+		id = (first + lowest_bit(mask)) & (TUTTI_MAX_QUEUES - 1);
+		queue = &queues[id];
+		if ((int32_t)(rung_index[id] - queue->promise) > 0)
+			queue->promise = rung_index[id];
+		queue->rung = 1;
+		queue->polls = 0;
+		if (unlikely(queue->works))
+			work_poll_queue(queue);
+		if (queue->wait == WAIT_RING)
+			queue_run(queue);
+	}
+}
+
+void queue_poll(struct queue *queue)
+{
+	if (queue->wait == WAIT_RING || queue->wait == WAIT_SIGNAL)
+		queue_run(queue);
+}
+
+int queue_notify(uint32_t id_queue, uint32_t packets)
+{
+	struct queue *queue = &queues[id_queue & (TUTTI_MAX_QUEUES - 1)];
+
+	if (id_queue >= fw.max_queues || queue->state == QUEUE_NONE)
+		return -TUTTI_ENOENT;
+	if (!queue->notifying || (int32_t)(packets - queue->notify) < 0)
+		queue->notify = packets;
+	queue->notifying = !!queue->progress;
+	if (queue->notifying)
+		notify(queue);
+	return 0;
+}
+
+/* ---- suspending ---- */
+
+void queue_suspend(void)
+{
+	queue_table.suspended = true;
+}
+
+void queue_resume(void)
+{
+	unsigned i;
+
+	queue_table.suspended = false;
+	for (i = 0; i < fw.max_queues; i++)
+		if (queues[i].state == QUEUE_RUNNING)
+			queue_ready(&queues[i]);
+	work_poll_all();
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+/* Life and ends of queues: creation, destruction, errors, reset. */
+#include "queues/queue.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "queues/barrier_packet.h"
+#include "queues/launch_plain.h"
+#include "tasks/metadata.h"
+#include "top/heartbeat.h"
+#include "top/host_channel.h"
+
+static COLD void gone(struct queue *queue)
+{
+	unsigned id = queue_id(queue);
+
+	queue_buffer_drop(queue);
+	if (queue->rsb)
+		queue->rsb->attached--;
+	queue->state = QUEUE_NONE;
+	channel_queue_gone(queue_asid(queue));
+	channel_reply_after(queue->destroy_id, TUTTI_MSG_QUEUE_DESTROY, id);
+}
+
+static bool quiet(const struct queue *queue)
+{
+	return !queue_inflight(queue) && !queue->fetching && !queue->probing;
+}
+
+void queue_settle(struct queue *queue)
+{
+	if (queue->state == QUEUE_DYING && quiet(queue))
+		gone(queue);
+}
+
+COLD void queue_answered(struct queue *queue)
+{
+	if (queue->state == QUEUE_STOPPED)
+		queue_buffer_drop(queue);
+	queue_settle(queue);
+	channel_check_suspend();
+}
+
+static COLD void run_drop(struct queue *queue)
+{
+	struct task_group *group = queue->run_kernels ? queue->block->group : NULL;
+
+	if (!queue->run_kernels)
+		return;
+	queue->run_kernels = 0;
+	queue->flight &= ~QUEUE_RUN;
+	launch_block_free(queue);
+	if (group) {
+		group->signal = 0;
+		group->release = 0;
+		task_group_put(queue, group);
+	}
+}
+
+/* PKT-18: whatever is wrong with a kernel of it, the packet is what is invalid. Here some of it has run. */
+COLD int queue_refuse_run(struct queue *queue, int code)
+{
+	struct tutti_fault fault = {
+		.code = (uint16_t)code,
+		.engine = packet_error.engine,
+		.access = packet_error.access,
+		.cause = (uint16_t)packet_error.cause,
+		.packet = queue->run_packet,
+		.kernel = queue->run_kernel,
+		.sm = 0xffff,
+		.field = packet_error.field,
+		.address = packet_error.address,
+	};
+
+	queue_stop(queue, &fault);
+	return PACKET_PARKED;
+}
+
+COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
+{
+	uint32_t state[STATE_WORDS];
+	struct launch launch;
+	struct task_group *group;
+	uint64_t signal = 0;
+
+	if (!queue->run_kernels || queue->run_packet != packet)
+		return false;
+	group = queue->block->group;
+	for (; queue->run_kernel < queue->run_kernels; queue->run_kernel++) {
+		queue->record = condensed_kernel(queue, queue->record, state, &launch);
+		signal = launch.signal[0] | (uint64_t)launch.signal[1] << 32;
+		if (signal && !(group && queue->run_kernel + 1u == queue->run_kernels)) {
+			command_signal(queue->asid_queue, signal, queue->vector | TUTTI_SIGNAL_CANCEL);
+			counters.signals++;
+		}
+	}
+	queue->run_kernels = 0;
+	queue->flight &= ~QUEUE_RUN;
+	launch_block_free(queue);
+	if (group) {
+		group->signal = signal;
+		group->cancelled = 1;
+		task_group_put(queue, group);
+	}
+	queue_ready(queue);
+	return true;
+}
+
+/* Forget what it waits for. */
+static void unpark(struct queue *queue)
+{
+	unsigned i, id = queue_id(queue);
+
+	for (i = WAIT_SLOT; i < QUEUE_WAITS; i++)
+		queue_set_remove(&queue_table.waiting[i], id);
+	barrier_leave(queue);
+	timer_clear(queue);
+	tmd_drop(queue);
+	queue->wait = WAIT_NONE;
+}
+
+COLD void queue_stop(struct queue *queue, struct tutti_fault *fault)
+{
+	if (queue->state == QUEUE_DYING) {
+		queue_settle(queue);
+		return;
+	}
+	queue->state = QUEUE_STOPPED;
+	unpark(queue);
+	/* a packet behind the one that failed goes on after the reset */
+	if (fault->packet == queue->run_packet)
+		run_drop(queue);
+	if (!queue->fetching)
+		queue_buffer_drop(queue);
+	if (queue->error)
+		return;
+	queue->error = (uint8_t)fault->code;
+	fault->queue = (uint16_t)queue_id(queue);
+	fault->context = (uint16_t)queue_asid(queue);
+	counters.queue_errors++;
+	channel_fault(fault);
+}
+
+COLD void queue_event_post_fault(const struct tutti_event *event)
+{
+	struct queue *queue = &queues[event->word[0] >> 16 & (TUTTI_MAX_QUEUES - 1)];
+	struct tutti_fault fault = {
+		.code = TUTTI_ERROR_RING_FAULT,
+		.engine = TUTTI_ENGINE_POST,
+		.access = TUTTI_ACCESS_WRITE,
+		.cause = event->word[0] >> 8 & 0xff,
+		.packet = queue->head - (uint32_t)((uint32_t)queue->head - queue->signalled),
+		.sm = 0xffff,
+		.address = event->word[1] | (uint64_t)event->word[2] << 32,
+	};
+
+	if (fault.address - queue->ring < (queue->mask + 1ull) * TUTTI_PACKET_BYTES ||
+	    fault.address == queue->read_index)
+		fault.packet = queue->head;
+	if (queue->state == QUEUE_NONE || queue->state == QUEUE_DYING)
+		return;
+	queue_stop(queue, &fault);
+}
+
+/* ---- creation, destruction, reset: from the kernel channel ---- */
+
+static int create_check(const struct tutti_msg_queue *m)
+{
+	uint32_t size = 1u << (m->size_log2 & 31);
+
+	if (m->queue >= fw.max_queues || m->size_log2 > 31 || size < fw.ring_min || size > fw.ring_max ||
+	    m->flags & ~TUTTI_QUEUE_FLAGS || m->priority < 1 || m->priority > 10 || m->vector >= fw.vectors)
+		return -TUTTI_EINVAL;
+	if (m->ring & 63 || !fw_address_ok(m->ring) || m->read_index & 7 || !fw_address_ok(m->read_index) ||
+	    m->progress & 7)
+		return -TUTTI_EINVAL;
+	if (m->ring + (uint64_t)size * TUTTI_PACKET_BYTES > TUTTI_VA_END ||
+	    (m->flags & TUTTI_QUEUE_RSB && !(m->flags & TUTTI_QUEUE_EXTENDED)))
+		return -TUTTI_EINVAL;
+	if (!channel_context(m->asid))
+		return -TUTTI_ENOENT;
+	if (queues[m->queue].state != QUEUE_NONE)
+		return -TUTTI_EEXIST;
+	if (m->flags & TUTTI_QUEUE_RSB) {
+		if (m->rsb >= TUTTI_MAX_RSBS || !rsbs[m->rsb].table)
+			return -TUTTI_ENOENT;
+		if (rsbs[m->rsb].asid != m->asid)
+			return -TUTTI_EPERM;
+	}
+	return 0;
+}
+
+int queue_create(const struct tutti_msg_queue *m)
+{
+	struct queue *queue = &queues[m->queue & (TUTTI_MAX_QUEUES - 1)];
+	volatile uint32_t *enable = &HAL_ENGINES->doorbell_enable[m->queue / 32 & (FW_QUEUE_WORDS - 1)];
+	int status = create_check(m);
+
+	if (status)
+		return status;
+	*queue = (struct queue){
+		.asid_queue = m->asid | (uint32_t)m->queue << 16,
+		.head = m->start,
+		.retired = (uint32_t)m->start,
+		.promise = (uint32_t)m->start - 1,
+		.state = QUEUE_RUNNING,
+		.wait = WAIT_RING,
+		.flags = m->flags,
+		.ring = m->ring,
+		.mask = (1u << m->size_log2) - 1,
+		.vector = m->vector,
+		.batch = QUEUE_FIRST_BATCH,
+		.priority = m->priority,
+		.timeout = m->timeout_ms,
+		.read_index = m->read_index,
+		.progress = m->progress,
+		.progressed = (uint32_t)m->start,
+		.polls = QUEUE_POLL_STEPS,
+	};
+	if (m->flags & TUTTI_QUEUE_RSB) {
+		queue->rsb = &rsbs[m->rsb];
+		queue->table = queue->rsb->table;
+		queue->rsb->attached++;
+	}
+	condensed_forget(m->queue);
+	channel_queue_made(m->asid);
+	*enable |= 1u << (m->queue % 32);
+	return 0;
+}
+
+int queue_destroy(uint32_t id_queue, uint32_t id)
+{
+	struct queue *queue = &queues[id_queue & (TUTTI_MAX_QUEUES - 1)];
+
+	if (id_queue >= fw.max_queues || queue->state == QUEUE_NONE)
+		return -TUTTI_ENOENT;
+	if (queue->state == QUEUE_DYING)
+		return -TUTTI_EBUSY;
+	HAL_ENGINES->doorbell_enable[id_queue / 32] &= ~(1u << (id_queue % 32));
+	queue->state = QUEUE_DYING;
+	queue->destroy_id = id;
+	unpark(queue);
+	run_drop(queue);
+	task_kill_queue(queue);
+	queue_settle(queue);
+	return 0;
+}
+
+int queue_reset(uint32_t id_queue)
+{
+	struct queue *queue = &queues[id_queue & (TUTTI_MAX_QUEUES - 1)];
+
+	if (id_queue >= fw.max_queues || queue->state == QUEUE_NONE)
+		return -TUTTI_ENOENT;
+	if (queue->state != QUEUE_STOPPED)
+		return -TUTTI_EINVAL;
+	if (!queue->error)
+		return -TUTTI_EBUSY;
+	queue->stale = !!queue->fetching;
+	queue->error = 0;
+	queue->state = QUEUE_RUNNING;
+	queue->head += queue->skip;
+	queue->scrub = queue->flags & TUTTI_QUEUE_EXTENDED ? 1 : 0;
+	queue->skip = 0;
+	queue->seen = 0;
+	queue_ready(queue);
+	return 0;
+}

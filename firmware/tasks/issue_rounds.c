@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+#include "tasks/issue_rounds.h"
+
+#include "groups/cga.h"
+#include "place/plain_grid.h"
+#include "queues/queue.h"
+#include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
+#include "tasks/priority_windows.h"
+#include "tasks/throttle.h"
+#include "tasks/tie_lots.h"
+#include "tasks/wave_split.h"
+#include "tasks/work_queue.h"
+
+#define PATIENCE 64u
+
+struct rounds rounds;
+
+void rounds_init(void)
+{
+	rounds = (struct rounds){ 0 };
+}
+
+/* ---- rings ---- */
+
+static unsigned level_of(const struct task *task)
+{
+	return task->rare & TASK_SPLIT ? ROUNDS_SPLIT_LEVEL : task_priority(task);
+}
+
+void rounds_add(struct task *task)
+{
+	unsigned level = level_of(task);
+
+	task->next = NULL;
+	task->prev = rounds.last[level];
+	if (task->prev)
+		task->prev->next = task;
+	else
+		rounds.first[level] = task;
+	rounds.last[level] = task;
+	rounds.map |= 1u << level;
+	task->passed = 0;
+	task->rare |= TASK_ISSUES;
+	place_state.busy |= BUSY_ISSUE;
+}
+
+void rounds_remove(struct task *task)
+{
+	unsigned level = level_of(task);
+
+	if (!(task->rare & TASK_ISSUES))
+		return;
+	task->rare &= (uint16_t)~TASK_ISSUES;
+	if (rounds.turn[level] == task)
+		rounds.turn[level] = task->next ? task->next : rounds.first[level];
+	if (rounds.turn[level] == task)
+		rounds.turn[level] = NULL;
+	if (task->prev)
+		task->prev->next = task->next;
+	else
+		rounds.first[level] = task->next;
+	if (task->next)
+		task->next->prev = task->prev;
+	else
+		rounds.last[level] = task->prev;
+	if (!rounds.first[level])
+		rounds.map &= ~(1u << level);
+	if (!rounds.map)
+		place_state.busy &= ~BUSY_ISSUE;
+	if (rounds.drain == task) {
+		rounds.drain = NULL;
+		place_state.hold &= ~HOLD_DRAIN;
+	}
+}
+
+struct task *rounds_victim(unsigned level)
+{
+	struct task *task;
+	unsigned p;
+
+	for (p = PENDING_LEVELS; p > level; p--)
+		for (task = rounds.last[p]; task; task = task->prev)
+			if (task->rare & TASK_KEPT && (task->unissued || task->rare & TASK_WORK) &&
+			    !(task->rare & TASK_SPLITTING))
+				return task;
+	return NULL;
+}
+
+/* ---- who may ---- */
+
+/* TSK-04 in its order: deallocation and eviction take a task out of the rings, the rest is here. */
+uint32_t rounds_limit(const struct task *task)
+{
+	const struct tmd *tmd = task_tmd(task);
+
+	if (!task->unissued || task->state != TASK_RUNNING || !throttle_allows(task))
+		return 0;
+	if (queue_table.suspended && task->rare & TASK_WORK)
+		return 0;
+	if (tmd && tmd_flag(tmd, TUTTI_TMD_SEQUENCE))
+		return !task->resident;
+	return task->unissued;
+}
+
+/* Tasks of one level that may issue and have not failed to fit. */
+static unsigned candidates(unsigned level, uint32_t failed, struct task **tie)
+{
+	struct task *task;
+	unsigned n = 0;
+
+	for (task = rounds.first[level]; task; task = task->next)
+		if (!(failed >> task->slot & 1) && rounds_limit(task))
+			tie[n++] = task;
+	return n;
+}
+
+/* Only the oldest of each queue (RES-01, RES-02). */
+static unsigned heads(struct task **tie, unsigned n)
+{
+	struct queue_set seen = { 0 };
+	unsigned i, left = 0;
+
+	for (i = 0; i < n; i++) {
+		if (queue_set_has(&seen, queue_id(tie[i]->queue)))
+			continue;
+		queue_set_add(&seen, queue_id(tie[i]->queue));
+		tie[left++] = tie[i];
+	}
+	return left;
+}
+
+static uint32_t quota_of(const struct task *task)
+{
+	const struct tmd *tmd = task_tmd(task);
+
+	return tmd && !tmd_flag(tmd, TUTTI_TMD_SEQUENCE) ? tmd_static(tmd)->quota : 0;
+}
+
+/*
+ * Quotas (TSK-09). Among equals the turn goes round by age in the table; who has issued its
+ * quota is passed over while another of them has work.
+ */
+static struct task *turn_of(unsigned level, struct task **tie, unsigned n)
+{
+	struct task *turn = rounds.turn[level];
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (tie[i] == turn)
+			return turn;
+	return tie[0];
+}
+
+static bool any_quota(struct task **tie, unsigned n)
+{
+	while (n--)
+		if (quota_of(tie[n]))
+			return true;
+	return false;
+}
+
+/* Who goes, and how many CTAs at most before the next choice. @n: candidates; of each queue only one is left if lots are drawn. */
+static struct task *choose(unsigned level, struct task **tie, unsigned *n, uint32_t *most, bool *turn)
+{
+	struct task *task = tie[0];
+
+	*most = rounds_limit(task);
+	*turn = *n > 1 && any_quota(tie, *n);
+	if (*n == 1)
+		return task;
+	if (*turn) {
+		task = turn_of(level, tie, *n);
+		*most = rounds_limit(task);
+		if (!quota_of(task))
+			*most = 1;
+		else if (*most > task->tmd->quota_left)
+			*most = task->tmd->quota_left;
+		return task;
+	}
+	*n = heads(tie, *n);
+	if (*n == 1 || !lots_seeded())
+		return task;
+	*most = 1;
+	return lots_choose(level, tie, *n);
+}
+
+/* The quota is met: the turn passes to the next of the level. Alone nobody can take it: it begins anew when somebody comes. */
+static void account(struct task *task, unsigned level, uint32_t placed, bool turn)
+{
+	uint32_t quota = quota_of(task);
+
+	if (!turn) {
+		if (quota)
+			task->tmd->quota_left = quota;
+		return;
+	}
+	rounds.turn[level] = task;
+	if (quota) {
+		task->tmd->quota_left -= placed;
+		if (task->tmd->quota_left)
+			return;
+		task->tmd->quota_left = quota;
+		task->tmd->turns++;
+		counters.turns++;
+	}
+	rounds.turn[level] = task->next ? task->next : rounds.first[level];
+}
+
+/* ---- rounds ---- */
+
+static void placed_some(struct task *task)
+{
+	task->passed = 0;
+	if (rounds.drain == task) {
+		rounds.drain = NULL;
+		place_state.hold &= ~HOLD_DRAIN;
+	}
+	if (task->rare & TASK_WORK) {
+		work_taken(task);
+	} else if (!task->unissued) {
+		rounds_remove(task);
+		task_unkeep(task);
+	}
+}
+
+/* One round on one level. False: nobody of it may and fits. */
+static bool round_level(unsigned level, uint32_t *failed, const struct task **went)
+{
+	struct task *tie[FW_TASKS], *task;
+	unsigned n = candidates(level, *failed, tie);
+	uint32_t most, placed;
+	bool turn;
+
+	while (n) {
+		task = choose(level, tie, &n, &most, &turn);
+		placed = place_some(task, most);
+		if (placed) {
+			lots_went(level, tie, n, task);
+			account(task, level, placed, turn);
+			placed_some(task);
+			if (!*went || level >= level_of(*went))
+				*went = task;
+			return true;
+		}
+		*failed |= 1u << task->slot;
+		n = candidates(level, *failed, tie);
+	}
+	return false;
+}
+
+/*
+ * Who found no room while others that do not come before it got some (a CTA of its shape is larger than what one
+ * end of a CTA leaves) is passed over PATIENCE times; then nobody gets anything until it does. @went: of the lowest level.
+ */
+static void impatience(uint32_t failed, const struct task *went)
+{
+	struct task *task;
+
+	for (; failed; failed &= failed - 1) {
+		task = &tasks[lowest_bit(failed)];
+		if (task->rare & TASK_CGA) {
+			cga_passed(task);
+			continue;
+		}
+		if (level_of(task) > level_of(went) || task->shape == went->shape)
+			continue;
+		if (++task->passed <= PATIENCE || rounds.drain || cga_state.holder)
+			continue;
+		rounds.drain = task;
+		place_state.hold |= HOLD_DRAIN;
+	}
+}
+
+/* While one task drains the card only it gets anything, and those it may have to wait for. */
+static bool run_drain(void)
+{
+	struct task *task = rounds.drain;
+	uint32_t n = rounds_limit(task);
+
+	if (!n) {
+		rounds.drain = NULL;
+		place_state.hold &= ~HOLD_DRAIN;
+		return true;
+	}
+	if (!place_some(task, n))
+		return false;
+	placed_some(task);
+	return true;
+}
+
+/* Rounds until nobody fits any more. @failed: those who did not. False: there was no room for commands. */
+static bool run_rounds(uint32_t *failed)
+{
+	const uint8_t *level;
+	const struct task *lowest = NULL;
+	bool went;
+
+	do {
+		if (unlikely(!command_room(PLACE_ROOM))) {
+			place_state.blocked = true;
+			attention.settle |= ATTEND_ROOM;
+			return false;
+		}
+		if (rounds.drain && !run_drain())
+			return false;
+		went = false;
+		for (level = window_order(); *level && !went; level++)
+			if (rounds.map >> *level & 1)
+				went = round_level(*level, failed, &lowest);
+	} while (went);
+	if (lowest)
+		impatience(*failed, lowest);
+	return true;
+}
+
+void rounds_run(void)
+{
+	uint32_t failed;
+
+	if (!rounds.map)
+		return;
+	do
+		failed = 0;
+	while (run_rounds(&failed) && split_round(failed));
+}

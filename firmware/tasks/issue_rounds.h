@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Work distribution: who issues CTAs next (spec TSK-04, TSK-06, TSK-08, TSK-09, RES-01)
+ *
+ * Resident tasks with CTAs to issue stand in one ring for each priority level, the oldest
+ * in the table first: the order changes only when a task comes or goes. A round takes the
+ * first level that has a task which is eligible and fits, settles ties (lots.h),
+ * issues, and starts again until nobody fits.
+ */
+#ifndef ISSUE_ROUNDS_H
+#define ISSUE_ROUNDS_H
+
+#include "tasks/task_table.h"
+
+#define ROUNDS_LEVELS 12u /* 1 .. 10, and waves of split CTAs */
+#define ROUNDS_SPLIT_LEVEL 11u
+
+struct rounds {
+	struct task *first[ROUNDS_LEVELS], *last[ROUNDS_LEVELS];
+	uint32_t map;                  /* bit p: level p is not empty */
+	struct task *turn[ROUNDS_LEVELS]; /* task with a quota whose turn it is */
+	struct task *drain;            /* passed over too often: nobody else gets anything */
+};
+extern struct rounds rounds;
+
+void rounds_init(void);
+/** rounds_add() - a task with CTAs to issue, the youngest in the table. */
+void rounds_add(struct task *task);
+/** rounds_remove() - it issues nothing more, for now. */
+void rounds_remove(struct task *task);
+/** rounds_run() - rounds until nobody who may issue fits. */
+void rounds_run(void);
+/**
+ * rounds_victim() - the task that leaves the table for one of @level: among those of the lowest
+ * level below it the youngest that has CTAs to issue. NULL: nobody.
+ */
+struct task *rounds_victim(unsigned level);
+/** rounds_limit() - CTAs @task may issue now, whatever fits. */
+uint32_t rounds_limit(const struct task *task);
+
+#endif

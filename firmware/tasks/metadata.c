@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+#include "tasks/metadata.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "queues/child_tasks.h"
+#include "queues/queue.h"
+#include "top/host_channel.h"
+
+struct tmd tmds[FW_TMDS];
+struct affinity affinities[FW_AFFINITIES];
+
+static uint32_t affinity_used;
+
+#define STEP_MASK 2u /* struct tmd.step: waits for a mask to become free */
+
+/* What is fetched of a struct tutti_work_queue at first: its read index; base, sizes, closed. */
+#define WORK_READ offsetof(struct tutti_work_queue, read_index)
+#define WORK_SIZES offsetof(struct tutti_work_queue, base)
+#define WORK_SIZES_BYTES (offsetof(struct tutti_work_queue, pad3) - WORK_SIZES)
+
+void tmd_init(void)
+{
+	unsigned i;
+
+	for (i = 0; i < FW_TMDS; i++)
+		tmds[i].stage = TMD_FREE;
+	affinity_used = 0;
+}
+
+/* ---- checks ---- */
+
+static bool levels_ok(const struct tutti_cga_shape *level)
+{
+	unsigned i, kind = TUTTI_CGA_NONE;
+
+	for (i = 0; i < TUTTI_CGA_LEVELS && level[i].kind; i++) {
+		if (level[i].kind <= kind || level[i].kind > TUTTI_CGA_GPU || !level[i].x || !level[i].y || !level[i].z)
+			return false;
+		kind = level[i].kind;
+	}
+	for (; i < TUTTI_CGA_LEVELS; i++)
+		if (level[i].kind || level[i].x || level[i].y || level[i].z)
+			return false;
+	return true;
+}
+
+/* A value that counts only with its flag: 0 without. */
+static bool asked(bool flag, uint32_t value, uint32_t most)
+{
+	return flag ? value - 1 < most : !value;
+}
+
+#define CHECK(good, field) do { if (!(good)) return (int)offsetof(struct tutti_tmd, field); } while (0)
+
+/* Return: byte of the first bad field, -1 = sound. */
+static int check(const struct tutti_tmd *t)
+{
+	bool queue = t->type == TUTTI_TASK_QUEUE, cga = t->cga[0].kind;
+	uint32_t f = t->flags;
+
+	CHECK(t->magic == TUTTI_TMD_MAGIC, magic);
+	CHECK(t->version == TUTTI_TMD_VERSION, version);
+	CHECK(t->type <= TUTTI_TASK_QUEUE, type);
+	CHECK(t->priority <= 10, priority);
+	CHECK(t->cga_mode <= TUTTI_CGA_MULTICAST, cga_mode);
+	CHECK(!(f & ~TUTTI_TMD_FLAGS), flags);
+	CHECK(!(f & TUTTI_TMD_INDEPENDENT) || !(f & TUTTI_TMD_DEPENDENT), flags);
+	/* one CTA at a time cannot be a whole CGA; a queue of items has no grid to group */
+	CHECK(!cga || !(f & TUTTI_TMD_SEQUENCE || queue), flags);
+	CHECK(asked(f & TUTTI_TMD_QUOTA, t->quota, ~0u), quota);
+	CHECK(f & TUTTI_TMD_AFFINITY ? t->affinity && !(t->affinity & 3) && fw_address_ok(t->affinity) : !t->affinity,
+	      affinity);
+	CHECK(queue ? t->queue && !(t->queue & 63) && fw_address_ok(t->queue) : !t->queue, queue);
+	CHECK(asked(queue, t->coalesce_max, 0xffff), coalesce_max);
+	CHECK(asked(queue, t->coalesce_min, t->coalesce_max), coalesce_min);
+	CHECK(queue || !t->coalesce_us, coalesce_us);
+	CHECK(asked(f & TUTTI_TMD_THROTTLE, t->throttle_sms, fw.sms), throttle_sms);
+	CHECK(levels_ok(t->cga), cga);
+	CHECK(!t->pad0, pad0);
+	return -1;
+}
+
+static bool sizes_ok(struct work *work)
+{
+	const uint32_t *sizes = (const uint32_t *)&work->fetched[1];
+	uint32_t items = sizes[2], bytes = sizes[3];
+
+	work->read = work->written = work->fetched[0];
+	work->items = items;
+	work->deadline = ~0ull;
+	return items && !(items & (items - 1)) && bytes >= 8 && !(bytes & 7) &&
+	       !((sizes[0] & 7) | sizes[1] >> 15) && (uint64_t)items * bytes <= TUTTI_VA_END;
+}
+
+/* From SM numbers to positions. False: no SM of this card is among them. */
+static bool affinity_order(uint32_t *mask)
+{
+	uint32_t by_sm[FW_MAX_SMS / 32], i, any = 0;
+
+	words_copy(by_sm, mask, fw.words);
+	for (i = 0; i < fw.words; i++)
+		mask[i] = 0;
+	for (i = 0; i < fw.sms; i++) {
+		uint32_t sm = channel_sm(i), bit = by_sm[sm / 32] >> (sm % 32) & 1;
+
+		mask[i / 32] |= bit << (i % 32);
+		any |= bit;
+	}
+	return any;
+}
+
+/* ---- fetching ---- */
+
+static void fetch(struct tmd *tmd, uint64_t address, unsigned bytes, void *to)
+{
+	tmd->answers++;
+	counters.fetches++;
+	command_fetch(queue_asid(tmd->queue), 0, address, bytes, to, TAG_TMD | (unsigned)(tmd - tmds));
+}
+
+static unsigned affinity_take(void)
+{
+	uint32_t free = ~affinity_used & ((1u << FW_AFFINITIES) - 1);
+
+	affinity_used |= free & -free;
+	return free ? lowest_bit(free) + 1 : 0;
+}
+
+/* What a sound record names. False: there is no room for a mask now. */
+static bool fetch_more(struct tmd *tmd)
+{
+	const struct tutti_tmd *t = tmd_static(tmd);
+
+	if (tmd_flag(tmd, TUTTI_TMD_AFFINITY)) {
+		tmd->affinity = (uint8_t)affinity_take();
+		if (!tmd->affinity)
+			return false;
+		fetch(tmd, t->affinity, fw.words * 4, affinities[tmd->affinity - 1].word);
+	}
+	if (tmd_is_queue(tmd)) {
+		fetch(tmd, t->queue + WORK_READ, 8, &tmd->work.fetched[0]);
+		fetch(tmd, t->queue + WORK_SIZES, WORK_SIZES_BYTES, &tmd->work.fetched[1]);
+	}
+	return true;
+}
+
+/* The last records are kept for queues of higher priority, so that these are accepted whatever the others queue up. */
+static struct tmd *unused(unsigned priority)
+{
+	struct tmd *tmd, *found = NULL;
+	unsigned free = 0;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (tmd->stage == TMD_FREE) {
+			found = tmd;
+			free++;
+		}
+	return free > priority / 2 ? found : NULL;
+}
+
+COLD struct tmd *tmd_fetch(struct queue *queue, uint64_t address)
+{
+	struct tmd *tmd = unused(queue->priority);
+
+	if (!tmd)
+		return NULL;
+	*tmd = (struct tmd){ .address = address, .queue = queue, .stage = TMD_FETCHING };
+	fetch(tmd, address, TMD_WORDS * 4, tmd->word);
+	return tmd;
+}
+
+static void settle(struct tmd *tmd, enum tmd_stage stage)
+{
+	tmd->stage = (uint8_t)stage;
+	if (tmd->child)
+		child_fetched(tmd);
+	else
+		queue_wake_waiters(WAIT_TMD);
+}
+
+static void bad(struct tmd *tmd, unsigned field)
+{
+	tmd->field = (uint8_t)field;
+	settle(tmd, TMD_BAD);
+}
+
+static void fetched_record(struct tmd *tmd)
+{
+	int field = check(tmd_static(tmd));
+
+	if (field >= 0) {
+		bad(tmd, (unsigned)field);
+		return;
+	}
+	tmd->step = 1;
+	tmd->quota_left = tmd_static(tmd)->quota;
+	if (!fetch_more(tmd)) {
+		if (tmd->child)
+			child_busy(tmd);
+		else
+			tmd->step = STEP_MASK;
+	} else if (!tmd->answers) {
+		settle(tmd, TMD_FETCHED);
+	}
+}
+
+/* A mask has become free: who waits for one goes on. */
+static COLD void mask_freed(void)
+{
+	struct tmd *tmd;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (tmd->stage == TMD_FETCHING && tmd->step == STEP_MASK && fetch_more(tmd))
+			tmd->step = 1;
+}
+
+static void fetched_more(struct tmd *tmd)
+{
+	if (tmd->affinity && !affinity_order(affinities[tmd->affinity - 1].word))
+		bad(tmd, offsetof(struct tutti_tmd, affinity));
+	else if (tmd_is_queue(tmd) && !sizes_ok(&tmd->work))
+		bad(tmd, offsetof(struct tutti_tmd, queue));
+	else
+		settle(tmd, TMD_FETCHED);
+}
+
+COLD void tmd_event_fetch(unsigned number, const struct tutti_event *event)
+{
+	struct tmd *tmd = &tmds[number % FW_TMDS];
+	unsigned cause = event->word[0] >> 8 & 0xff;
+
+	if (tmd->stage != TMD_FETCHING || !tmd->answers)
+		return;
+	if (cause)
+		tmd->cause = (uint8_t)cause;
+	if (--tmd->answers)
+		return;
+	if (tmd->orphan)
+		tmd_put(tmd);
+	else if (tmd->cause)
+		bad(tmd, !tmd->step ? 0 : tmd->affinity ? offsetof(struct tutti_tmd, affinity)
+							 : offsetof(struct tutti_tmd, queue));
+	else if (!tmd->step)
+		fetched_record(tmd);
+	else
+		fetched_more(tmd);
+}
+
+/* ---- whose it is ---- */
+
+static struct tmd *own(const struct queue *queue)
+{
+	return queue->tmd ? &tmds[queue->tmd - 1] : NULL;
+}
+
+COLD int tmd_refuse(struct queue *queue, const struct tmd *tmd)
+{
+	packet_error.address = tmd->address + tmd->field;
+	packet_error.cause = tmd->cause;
+	packet_error.engine = tmd->cause ? TUTTI_ENGINE_FETCH : TUTTI_ENGINE_FIRMWARE;
+	packet_error.access = tmd->cause ? TUTTI_ACCESS_READ : TUTTI_ACCESS_NONE;
+	tmd_drop(queue);
+	return packet_refuse(TUTTI_ERROR_TMD, offsetof(struct tutti_dispatch_packet, tmd));
+}
+
+COLD int tmd_get(struct queue *queue, uint64_t address, struct tmd **out)
+{
+	struct tmd *tmd = own(queue);
+
+	/* the packet was fetched anew and is another one */
+	if (tmd && tmd->address != address) {
+		tmd_drop(queue);
+		tmd = NULL;
+	}
+	if (!tmd) {
+		if (address & 63 || !fw_address_ok(address))
+			return packet_refuse(TUTTI_ERROR_TMD, offsetof(struct tutti_dispatch_packet, tmd));
+		tmd = tmd_fetch(queue, address);
+		queue->tmd = tmd ? (uint8_t)(tmd - tmds + 1) : 0;
+		return queue_park(queue, WAIT_TMD);
+	}
+	if (tmd->stage == TMD_FETCHING)
+		return queue_park(queue, WAIT_TMD);
+	if (tmd->stage == TMD_BAD)
+		return tmd_refuse(queue, tmd);
+	*out = tmd;
+	return 0;
+}
+
+void tmd_take(struct queue *queue, struct tmd *tmd)
+{
+	tmd->stage = TMD_TASK;
+	if (own(queue) == tmd)
+		queue->tmd = 0;
+}
+
+COLD void tmd_put(struct tmd *tmd)
+{
+	tmd->stage = TMD_FREE;
+	if (tmd->affinity) {
+		affinity_used &= ~(1u << (tmd->affinity - 1));
+		tmd->affinity = 0;
+		mask_freed();
+	}
+	queue_wake_waiters(WAIT_TMD);
+}
+
+COLD void tmd_end(struct tmd *tmd)
+{
+	if (tmd->child)
+		child_ended(tmd);
+	if (tmd->stage == TMD_TASK && tmd_is_queue(tmd))
+		tmd->queue->works--;
+	if (tmd->work.fetching)
+		tmd->stage = TMD_ENDED;
+	else
+		tmd_put(tmd);
+}
+
+COLD void tmd_drop(struct queue *queue)
+{
+	struct tmd *tmd = own(queue);
+
+	queue->tmd = 0;
+	if (!tmd)
+		return;
+	if (tmd->answers)
+		tmd->orphan = 1;
+	else
+		tmd_put(tmd);
+}
+
+/* ---- back to memory ---- */
+
+static void put(const struct tmd *tmd, unsigned offset, uint64_t value)
+{
+	command_write(tmd->queue->asid_queue, tmd->address + offset, value, 8);
+}
+
+COLD void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed)
+{
+	if (!tmd->address)
+		return;
+	put(tmd, offsetof(struct tutti_tmd, issued), issued);
+	put(tmd, offsetof(struct tutti_tmd, completed), completed);
+	put(tmd, offsetof(struct tutti_tmd, resume), issued);
+	put(tmd, offsetof(struct tutti_tmd, outstanding), tmd->work.written - tmd->work.read);
+	put(tmd, offsetof(struct tutti_tmd, evictions), tmd->evictions | (uint64_t)tmd->turns << 32);
+	put(tmd, offsetof(struct tutti_tmd, timeouts), tmd->timeouts);
+	put(tmd, offsetof(struct tutti_tmd, state), state | (uint64_t)error << 32);
+}

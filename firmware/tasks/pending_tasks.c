@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+#include "tasks/pending_tasks.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "groups/cga.h"
+#include "place/plain_grid.h"
+#include "queues/queue.h"
+#include "tasks/issue_rounds.h"
+#include "tasks/throttle.h"
+#include "tasks/work_queue.h"
+
+struct pending pendings[FW_PENDING];
+
+static struct {
+	struct pending_link ring[PENDING_LEVELS + 1]; /* [1 .. 10]; each is its own sentinel */
+	struct pending *free;
+	uint32_t free_count;
+	uint32_t listed;
+} pending;
+
+void pending_init(void)
+{
+	unsigned i;
+
+	pending.free = NULL;
+	pending.free_count = pending.listed = 0;
+	for (i = 0; i <= PENDING_LEVELS; i++)
+		pending.ring[i].next = pending.ring[i].prev = &pending.ring[i];
+	for (i = FW_PENDING; i--;)
+		pending_put(&pendings[i]);
+}
+
+/* ---- records and lists ---- */
+
+struct pending *pending_get(unsigned priority)
+{
+	struct pending *p = pending.free;
+
+	if (pending.free_count < priority)
+		return NULL;
+	pending.free = (struct pending *)p->link.next;
+	pending.free_count--;
+	p->place = PENDING_KEPT;
+	p->cga.kind = TUTTI_CGA_NONE;
+	return p;
+}
+
+void pending_put(struct pending *p)
+{
+	p->place = PENDING_FREE;
+	p->link.next = (struct pending_link *)pending.free; /* its first member */
+	pending.free = p;
+	pending.free_count++;
+}
+
+static void link_before(struct pending *p, struct pending_link *at)
+{
+	p->link.next = at;
+	p->link.prev = at->prev;
+	at->prev->next = &p->link;
+	at->prev = &p->link;
+	p->place = PENDING_LISTED;
+	pending.listed++;
+	place_state.busy |= BUSY_PENDING;
+}
+
+static void put_tail(struct pending *p)
+{
+	link_before(p, &pending.ring[p->priority]);
+}
+
+static void put_head(struct pending *p)
+{
+	link_before(p, pending.ring[p->priority].next);
+}
+
+static void unlink(struct pending *p)
+{
+	p->link.prev->next = p->link.next;
+	p->link.next->prev = p->link.prev;
+	p->place = PENDING_KEPT;
+	if (!--pending.listed)
+		place_state.busy &= ~BUSY_PENDING;
+}
+
+/* ---- into a slot ---- */
+
+static inline unsigned state_words(const struct pending *p)
+{
+	return cga_pending(p) ? STATE_WORDS + 2 * TUTTI_CGA_LEVELS : STATE_WORDS;
+}
+
+void pending_send_state(struct pending *p, unsigned slot, uint32_t issued)
+{
+	unsigned words = state_words(p), flags = words > STATE_WORDS ? TUTTI_STATE_CGA : 0;
+	uint32_t *c = command_begin(2 + words);
+
+	if (p->acquire) {
+		*c++ = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, p->acquire | TUTTI_FENCE_ACQUIRE);
+		counters.acquires++;
+		p->acquire = 0;
+	}
+	if (p->rare & TASK_SPLIT)
+		flags |= TUTTI_STATE_SPLIT;
+	*c++ = TUTTI_COMMAND(TUTTI_CMD_STATE, words + 1, slot << 8 | flags);
+	words_copy(c, p->state, STATE_WORDS);
+	c[STATE_AT(first)] += issued;
+	if (words > STATE_WORDS)
+		cga_pending_levels(p, (struct tutti_cga_shape *)(c + STATE_WORDS));
+	command_end(c + words);
+	counters.state_syncs++;
+}
+
+static struct shape *shape_of(const struct pending *p)
+{
+	const uint32_t *s = p->state;
+
+	if (p->rare & TASK_SPLIT)
+		return shape_find(s[STATE_AT(scalar_blocks)], 0, 1);
+	return shape_find(s[STATE_AT(scalar_blocks)], s[STATE_AT(shared_blocks)], s[STATE_AT(workgroup_z)] >> 16);
+}
+
+COLD struct task *pending_admit(struct pending *p)
+{
+	struct shape *shape = shape_of(p);
+	struct task *task = task_table.free;
+
+	if (!shape)
+		return NULL;
+	if (p->place == PENDING_LISTED)
+		unlink(p);
+	task_table.free = task->next;
+	task->queue = p->queue;
+	task->shape = shape;
+	task->group = p->group;
+	task->tmd = p->tmd;
+	task->kept = p;
+	task->unissued = p->rare & TASK_WORK ? 0 : p->groups - p->issued;
+	task->resident = 0;
+	task->progress = 0;
+	task->signal = p->signal;
+	task->release = p->release;
+	task->state = TASK_RUNNING;
+	task->rare = p->rare | TASK_KEPT;
+	task->kernel = p->kernel;
+	task->packet = p->packet;
+	task->children = 0;
+	shape->tasks++;
+	if (cga_pending(p))
+		cga_begin(task, p);
+	pending_send_state(p, task->slot, p->issued);
+	rounds_add(task);
+	if (p->tmd)
+		throttle_admit(task);
+	if (p->rare & TASK_WORK)
+		work_poll(p->tmd);
+	return task;
+}
+
+/* No room for commands, or no shape: looked at again after the next event. */
+static void pending_later(void)
+{
+	attention.settle |= ATTEND_ROOM;
+	place_state.blocked = true;
+}
+
+/* Slots that were kept from others are free again. */
+static void free_join(void)
+{
+	struct task **at = &task_table.held;
+
+	while (*at)
+		at = &(*at)->next;
+	*at = task_table.free;
+	task_table.free = task_table.held;
+	task_table.held = NULL;
+}
+
+COLD void pending_run(void)
+{
+	unsigned level;
+	bool any = false;
+
+	free_join();
+	for (level = 1; level <= PENDING_LEVELS && task_table.free && pending.listed; level++) {
+		struct pending_link *end = &pending.ring[level];
+
+		while (task_table.free && end->next != end && command_room(PLACE_ROOM)) {
+			if (!pending_admit((struct pending *)end->next))
+				break;
+			any = true;
+		}
+	}
+	if (pending.listed && task_table.free) {
+		/* nobody goes past them */
+		task_table.held = task_table.free;
+		task_table.free = NULL;
+		pending_later();
+	}
+	if (any)
+		rounds_run();
+}
+
+COLD void pending_keep(struct task *task, const uint32_t *command)
+{
+	struct pending *p = pending_get(task_priority(task));
+
+	task->kept = p;
+	if (!p)
+		return;
+	p->queue = task->queue;
+	p->tmd = NULL;
+	p->group = task->rare & TASK_GROUP ? task->group : NULL;
+	p->groups = task->unissued + task->resident;
+	p->issued = 0;
+	p->signal = task->signal;
+	p->packet = task->packet;
+	p->priority = (uint8_t)task_priority(task);
+	p->acquire = 0;
+	p->release = task->release;
+	p->kernel = task->kernel;
+	p->rare = (uint8_t)task->rare;
+	command_task_state(command, p->state);
+	task->rare |= TASK_KEPT;
+}
+
+/* ---- eviction ---- */
+
+/* A queue task that has nothing to do gives its slot to anybody. */
+static struct task *idle_victim(void)
+{
+	struct task *task;
+
+	for (task = tasks; task < tasks + fw.tasks; task++)
+		if (task->state == TASK_RUNNING && task->rare & TASK_WORK && !task->unissued && !task->resident)
+			return task;
+	return NULL;
+}
+
+static COLD void evict_for(unsigned priority)
+{
+	struct task *task = idle_victim();
+
+	if (!task)
+		task = rounds_victim(priority);
+	if (!task)
+		return;
+	rounds_remove(task);
+	task->state = TASK_LEAVING;
+	counters.evictions++;
+	if (task->rare & TASK_TMD)
+		task->tmd->evictions++;
+	if (!task->resident)
+		pending_left(task);
+}
+
+COLD void pending_left(struct task *task)
+{
+	struct pending *p = task->kept;
+	bool asleep = task->rare & TASK_WORK && !task->unissued;
+
+	p->issued = task_issued(task);
+	if (p->tmd)
+		tmd_write(p->tmd, 0, 0, p->issued, p->issued);
+	task_leave(task);
+	if (asleep)
+		p->place = PENDING_ASLEEP;
+	else
+		put_head(p);
+	pending_run();
+}
+
+COLD void pending_wake(struct pending *p)
+{
+	if (p->place != PENDING_ASLEEP)
+		return;
+	put_tail(p);
+	pending_run();
+}
+
+COLD void pending_push(struct pending *p)
+{
+	if (p->tmd && tmd_flag(p->tmd, TUTTI_TMD_HEAD))
+		put_head(p);
+	else
+		put_tail(p);
+	if (!task_table.free && !task_table.held)
+		evict_for(p->priority);
+	pending_run();
+}
+
+/* ---- ends ---- */
+
+COLD void pending_drop(struct pending *p, bool signal)
+{
+	struct queue *queue = p->queue;
+	uint32_t packet = (uint32_t)p->packet;
+
+	if (p->place == PENDING_LISTED)
+		unlink(p);
+	task_drop(queue, p, signal ? p->signal : 0);
+	pending_put(p);
+	queue_wake_waiters(WAIT_SLOT);
+	queue_finished(queue, packet);
+}
+
+static bool waits(const struct pending *p, const struct queue *queue)
+{
+	return (p->place == PENDING_LISTED || p->place == PENDING_ASLEEP) && p->queue == queue;
+}
+
+COLD void pending_drop_queue(struct queue *queue)
+{
+	struct pending *p;
+
+	for (p = pendings; p < pendings + FW_PENDING; p++)
+		if (waits(p, queue))
+			pending_drop(p, false);
+}
+
+COLD void pending_drop_packet(struct queue *queue, uint64_t packet)
+{
+	struct pending *p;
+
+	for (p = pendings; p < pendings + FW_PENDING; p++)
+		if (waits(p, queue) && p->packet == packet)
+			pending_drop(p, false);
+}
+
+uint64_t pending_oldest(const struct queue *queue, uint64_t none)
+{
+	const struct pending *p;
+
+	for (p = pendings; p < pendings + FW_PENDING; p++)
+		if (waits(p, queue) && p->packet < none)
+			none = p->packet;
+	return none;
+}
+
+bool pending_any(void)
+{
+	return pending.listed;
+}

@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: MIT
+#include "tasks/task_table.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "groups/cga.h"
+#include "place/mixed_shapes.h"
+#include "place/plain_grid.h"
+#include "queues/child_tasks.h"
+#include "queues/queue.h"
+#include "tasks/issue_rounds.h"
+#include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
+#include "tasks/throttle.h"
+#include "tasks/wave_split.h"
+#include "tasks/work_queue.h"
+
+struct task tasks[FW_TASKS];
+struct task_table task_table HOT_DATA;
+struct task_error task_errors[FW_TASKS];
+
+static struct task_group groups[FW_TASKS];
+
+void task_init(void)
+{
+	unsigned i;
+
+	task_table = (struct task_table){ 0 };
+	for (i = FW_TASKS; i--;) {
+		tasks[i] = (struct task){ .slot = (uint8_t)i };
+		groups[i].next = task_table.groups;
+		task_table.groups = &groups[i];
+		if (i < fw.tasks) {
+			tasks[i].next = task_table.free;
+			task_table.free = &tasks[i];
+		}
+	}
+}
+
+struct task_group *task_group_create(void)
+{
+	struct task_group *group = task_table.groups;
+
+	if (!group)
+		return NULL;
+	task_table.groups = group->next;
+	*group = (struct task_group){ .open = 1 };
+	return group;
+}
+
+static HOT void clean_up(struct queue *queue, unsigned release, uint64_t signal)
+{
+	if (release) {
+		command_fence(release | TUTTI_FENCE_RELEASE);
+		counters.releases++;
+	}
+	if (signal) {
+		command_signal(queue->asid_queue, signal,
+			       queue->vector | (queue->flags & TUTTI_QUEUE_PROFILE ? TUTTI_SIGNAL_TIMES : 0));
+		counters.signals++;
+	}
+}
+
+static COLD void cancel_signal(struct queue *queue, uint64_t signal)
+{
+	if (!signal)
+		return;
+	command_signal(queue->asid_queue, signal, queue->vector | TUTTI_SIGNAL_CANCEL);
+	counters.signals++;
+}
+
+void task_group_put(struct queue *queue, struct task_group *group)
+{
+	if (--group->open)
+		return;
+	clean_up(queue, group->release, group->cancelled ? 0 : group->signal);
+	if (group->cancelled)
+		cancel_signal(queue, group->signal);
+	group->next = task_table.groups;
+	task_table.groups = group;
+}
+
+unsigned task_priority(const struct task *task)
+{
+	unsigned own = task->rare & TASK_TMD ? tmd_static(task->tmd)->priority : 0;
+
+	return own ? own : task->queue->priority;
+}
+
+uint32_t task_issued(const struct task *task)
+{
+	return task->rare & TASK_WORK ? task->tmd->work.issued : task->kept->groups - task->unissued;
+}
+
+/* Metadata tell at the end what was issued. */
+COLD void task_unkeep(struct task *task)
+{
+	if (!(task->rare & TASK_KEPT) || task->rare & (TASK_TMD | TASK_SPLITTING))
+		return;
+	pending_put(task->kept);
+	task->rare &= (uint16_t)~TASK_KEPT;
+	queue_wake_waiters(WAIT_SLOT);
+}
+
+/* Nothing of a free slot but what a launch sets is anything but 0. */
+static inline void slot_free(struct task *task)
+{
+	task->state = TASK_FREE;
+	task->shape->tasks--;
+	task->next = task_table.free;
+	task_table.free = task;
+}
+
+COLD void task_leave(struct task *task)
+{
+	rounds_remove(task);
+	if (task->rare & TASK_CGA)
+		cga_end(task);
+	if (task->rare & TASK_TMD)
+		throttle_leave(task);
+	if (task->rare & TASK_PARENT)
+		child_orphan(task);
+	task->rare = 0;
+	task->unissued = task->resident = 0;
+	slot_free(task);
+	queue_wake_waiters(WAIT_SHAPE);
+}
+
+static COLD void release_rare(struct task *task)
+{
+	uint32_t rare = task->rare;
+
+	task_leave(task);
+	if (rare & TASK_KEPT)
+		pending_put(task->kept);
+	if (rare & TASK_TMD)
+		tmd_end(task->tmd);
+	if (place_state.busy) {
+		pending_run();
+		rounds_run();
+	}
+}
+
+static COLD void task_release(struct task *task)
+{
+	struct queue *queue = task->queue;
+	uint32_t packet = (uint32_t)task->packet;
+
+	/* from here on the slot may be another's */
+	if (task->rare)
+		release_rare(task);
+	else
+		slot_free(task);
+	if (place_state.busy & BUSY_PENDING)
+		pending_run();
+	queue_wake_waiters(WAIT_SLOT);
+	queue_wake_waiters(WAIT_SHAPE);
+	queue_finished(queue, packet);
+}
+
+static HOT void complete_clean_up(struct task *task)
+{
+	task->queue->signalled = (uint32_t)task->packet;
+	clean_up(task->queue, task->release, task->signal);
+}
+
+/* @state: TUTTI_TMD_* it ends with. */
+static COLD void report(struct task *task, uint32_t state, uint32_t error)
+{
+	uint32_t issued = task->rare & TASK_KEPT ? task_issued(task) : 0;
+
+	if (task->rare & TASK_TMD)
+		tmd_write(task->tmd, state, error, issued, issued - task->resident);
+}
+
+static bool room_to_end(struct task *task)
+{
+	if (!(task->rare & TASK_TMD) || command_room(TMD_WRITE_WORDS + 64))
+		return true;
+	place_state.blocked = true;
+	attention.settle |= ATTEND_ROOM;
+	return false;
+}
+
+COLD void task_complete(struct task *task)
+{
+	if (!room_to_end(task)) {
+		task->state = TASK_ENDING;
+		return;
+	}
+	report(task, TUTTI_TMD_FINISHED, 0);
+	if (task->release | task->signal)
+		complete_clean_up(task);
+	if (task->rare & TASK_GROUP)
+		task_group_put(task->queue, task->group);
+	task_release(task);
+}
+
+COLD void task_resume(void)
+{
+	unsigned i;
+
+	for (i = 0; i < fw.tasks; i++)
+		if (tasks[i].state == TASK_ENDING) {
+			tasks[i].state = TASK_RUNNING;
+			task_complete(&tasks[i]);
+		}
+}
+
+/* ---- cancelling (TSK-12) ---- */
+
+static COLD void cancelled(struct task *task)
+{
+	report(task, TUTTI_TMD_FINISHED | TUTTI_TMD_CANCELLED, TUTTI_ERROR_CANCELLED);
+	clean_up(task->queue, task->release, 0);
+	cancel_signal(task->queue, task->signal);
+	if (task->rare & TASK_GROUP) {
+		task->group->cancelled = 1;
+		task_group_put(task->queue, task->group);
+	}
+	task_release(task);
+}
+
+static void cancel(struct task *task)
+{
+	rounds_remove(task);
+	if (task->rare & TASK_KEPT && !(task->rare & TASK_WORK))
+		task->kept->groups -= task->unissued;
+	task->unissued = 0;
+	task->state = TASK_CANCELLED;
+	if (!task->resident)
+		cancelled(task);
+}
+
+COLD int task_cancel(struct queue *queue, uint64_t packet)
+{
+	bool any = queue_cancel_run(queue, packet);
+	struct pending *p;
+	unsigned i;
+
+	for (i = 0; i < fw.tasks; i++)
+		if (tasks[i].queue == queue && tasks[i].packet == packet && !(tasks[i].rare & TASK_SPLIT) &&
+		    (tasks[i].state == TASK_RUNNING || tasks[i].state == TASK_LEAVING)) {
+			cancel(&tasks[i]);
+			any = true;
+		}
+	for (p = pendings; p < pendings + FW_PENDING; p++)
+		if (p->queue == queue && p->packet == packet &&
+		    (p->place == PENDING_LISTED || p->place == PENDING_ASLEEP)) {
+			pending_drop(p, true);
+			any = true;
+		}
+	return any ? 0 : -TUTTI_ENOENT;
+}
+
+COLD void task_drop(struct queue *queue, struct pending *p, uint64_t signal)
+{
+	cancel_signal(queue, signal);
+	if (p->rare & TASK_GROUP) {
+		p->group->cancelled |= !!signal;
+		task_group_put(queue, p->group);
+	}
+	if (p->rare & TASK_TMD) {
+		tmd_write(p->tmd, TUTTI_TMD_FINISHED | TUTTI_TMD_CANCELLED, TUTTI_ERROR_CANCELLED, p->issued, p->issued);
+		tmd_end(p->tmd);
+	}
+}
+
+/* ---- completions ---- */
+
+/* @n CTAs of @task have ended. */
+static inline void ended(struct task *task, uint32_t n)
+{
+	struct shape *shape = task->shape;
+
+	task->resident -= n;
+	task->progress = 0;
+	shape->residents -= n;
+	shapes.residents -= n;
+	if (unlikely(shapes.special) && !shapes.residents)
+		shape_empty();
+	if (unlikely(place_state.busy & BUSY_THROTTLE) && !shapes.residents)
+		throttle_empty();
+}
+
+/* No CTA of it is left. */
+static COLD void drained(struct task *task)
+{
+	if (task->rare & TASK_SPLIT) {
+		struct task *whole = split_ended(task);
+
+		task_release(task);
+		if (!whole)
+			return;
+		task = whole;
+	}
+	switch (task->state) {
+	case TASK_LEAVING:
+		pending_left(task);
+		break;
+	case TASK_CANCELLED:
+		cancelled(task);
+		break;
+	case TASK_RUNNING:
+		if (task->rare & TASK_WORK)
+			work_ended(task);
+		else if (!task->unissued && !(task->rare & TASK_SPLITTING))
+			task_complete(task);
+		break;
+	}
+}
+
+void task_ended(struct task *task, uint32_t n)
+{
+	ended(task, n);
+	if (unlikely(place_state.busy & BUSY_ISSUE))
+		rounds_run();
+	if (!task->resident)
+		drained(task);
+}
+
+/* A task of which nothing is out of the ordinary, and for whose slot nobody waits: straight to the next kernel. */
+static HOT void retire_signal(struct task *task, struct queue *queue)
+{
+	complete_clean_up(task);
+	slot_free(task);
+	queue_finished(queue, (uint32_t)task->packet);
+}
+
+static HOT void task_retire(struct task *task, struct queue *queue)
+{
+	if (task->release | task->signal)
+		return retire_signal(task, queue);
+	slot_free(task);
+	queue_finished(queue, (uint32_t)task->packet);
+}
+
+/* Its last CTAs end, and nothing needs more than a look at itself. */
+static inline bool is_plain_end(const struct task *task, uint32_t n)
+{
+	return likely(!(place_state.busy | shapes.special | task->rare | (task->resident ^ n) | task->unissued) &&
+		      task->state == TASK_RUNNING);
+}
+
+/* Many CTAs at once, tasks that wait for room or slots, several shapes ... */
+static HOT void event_cta_general(const struct tutti_event *event)
+{
+	uint32_t word = event->word[0] >> 16 & 0xff, n = event->word[0] >> 24, repeat = event->word[1], i;
+	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
+
+	if (place_state.busy & BUSY_BESIDE)
+		mixed_completed(event);
+	do
+		for (i = 0; i < n; i++)
+			if (event->word[3 + i])
+				lake_raise(&task->shape->lake, word + i, event->word[3 + i]);
+	while (--repeat);
+	n = event->word[2];
+	if (!is_plain_end(task, n)) {
+		task_ended(task, n);
+		return;
+	}
+	task->shape->residents -= n;
+	shapes.residents -= n;
+	task->resident = 0;
+	task_retire(task, task->queue);
+}
+
+/*
+ * The last CTAs of a kernel end and nobody waits for anything but this: straight
+ * to the next kernel, by jumps only.
+ */
+HOT void task_event_cta(const struct tutti_event *event)
+{
+	uint32_t head = event->word[0], word = head >> 16 & 0xff, mask = event->word[3], n = event->word[2];
+	struct task *task = (struct task *)((char *)tasks + (head >> 8 & (FW_TASKS - 1)) * sizeof(*task));
+	struct shape *shape = task->shape;
+	struct lake_row *row = shape->lake.top, *below = (struct lake_row *)((char *)row - sizeof(*row));
+	struct queue *queue = task->queue;
+
+	if (unlikely((event->word[1] ^ 1) | (head >> 24 ^ 1) | (row->mask[word] & mask) |
+		     (mask & ~below->mask[word]) | place_state.busy | shapes.special | task->rare |
+		     (task->resident ^ n) | task->unissued) ||
+	    unlikely(task->state != TASK_RUNNING)) {
+		event_cta_general(event);
+		return;
+	}
+	row->mask[word] |= mask;
+	row->count += n;
+	shape->residents -= n;
+	shapes.residents -= n;
+	task->resident = 0;
+	task_retire(task, queue);
+}
+
+static void fail(struct task *task, const struct task_error *error)
+{
+	struct queue *queue = task->queue;
+
+	if (task->state != TASK_RUNNING && task->state != TASK_LEAVING && task->state != TASK_CANCELLED)
+		return;
+	rounds_remove(task);
+	if (task->rare & TASK_KEPT && !(task->rare & TASK_WORK))
+		task->kept->groups -= task->unissued;
+	task->unissued = 0;
+	task->state = TASK_KILLED;
+	task->progress = 0;
+	task_errors[task->slot] = *error;
+	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_KILL, 1, task->slot);
+	command_end(command_ring.next + 1);
+	if (queue->state == QUEUE_RUNNING)
+		queue->state = QUEUE_STOPPED;
+}
+
+void task_fail(struct task *task, const struct task_error *error)
+{
+	struct task *partner = split_partner(task);
+
+	fail(task, error);
+	if (partner)
+		fail(partner, error);
+	/* what is left of its packet goes with it, children included */
+	pending_drop_packet(task->queue, task->packet);
+}
+
+void task_kill_queue(struct queue *queue)
+{
+	static const struct task_error destroyed = { .code = TUTTI_ERROR_CANCELLED, .sm_wave = ~0u };
+	unsigned i;
+
+	for (i = 0; i < fw.tasks; i++)
+		if (tasks[i].queue == queue)
+			task_fail(&tasks[i], &destroyed);
+	child_drop_queue(queue);
+	pending_drop_queue(queue);
+}
+
+/* What the cause of a wave's fault means for the queue. */
+static uint8_t fault_code(unsigned cause)
+{
+	if (cause >= TUTTI_CAUSE_TENSOR)
+		return TUTTI_ERROR_TENSOR;
+	switch (cause) {
+	case TUTTI_CAUSE_UNMAPPED:
+	case TUTTI_CAUSE_PROTECTION:
+	case TUTTI_CAUSE_ALIGNMENT:
+	case TUTTI_CAUSE_BUS:
+	case TUTTI_CAUSE_STACK:
+		return TUTTI_ERROR_MEMORY_FAULT;
+	case TUTTI_CAUSE_ECC:
+		return TUTTI_ERROR_MEMORY;
+	case TUTTI_CAUSE_WATCHDOG:
+		return TUTTI_ERROR_TIMEOUT;
+	case TUTTI_CAUSE_CGA_RANK:
+	case TUTTI_CAUSE_CGA_OFFSET:
+		return TUTTI_ERROR_CGA;
+	default:
+		return TUTTI_ERROR_KERNEL_TRAP;
+	}
+}
+
+static uint64_t pair(const uint32_t *words)
+{
+	return words[0] | (uint64_t)words[1] << 32;
+}
+
+COLD void task_event_fault(const struct tutti_event *event)
+{
+	const uint32_t *w = event->word;
+	struct task_error error = {
+		.code = fault_code(w[0] >> 16 & 0xff),
+		.engine = w[6] ? (uint8_t)w[6] : TUTTI_ENGINE_WAVE,
+		.access = (uint8_t)(w[0] >> 24),
+		.cause = w[0] >> 16 & 0xff,
+		.sm_wave = w[1],
+		.pc = pair(w + 2),
+		.address = pair(w + 4),
+	};
+
+	task_fail(&tasks[w[0] >> 8 & (FW_TASKS - 1)], &error);
+}
+
+COLD void task_event_killed(const struct tutti_event *event)
+{
+	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
+	struct task_error *error = &task_errors[task->slot];
+	struct queue *queue = task->queue;
+	struct tutti_fault fault;
+
+	if (task->state != TASK_KILLED)
+		return;
+	if (error->code == TUTTI_ERROR_TIMEOUT && event->word[1] != ~0u) {
+		error->sm_wave = event->word[1];
+		error->pc = pair(event->word + 2);
+	}
+	fault = (struct tutti_fault){
+		.code = error->code,
+		.engine = error->engine,
+		.access = error->access,
+		.cause = error->cause,
+		.packet = task->packet,
+		.kernel = task->kernel,
+		.sm = (uint16_t)error->sm_wave,
+		.wave = (uint16_t)(error->sm_wave >> 16),
+		.pc = error->pc,
+		.address = error->address,
+	};
+	report(task, TUTTI_TMD_FINISHED, error->code);
+	/* A failed kernel is fenced as well, but its signal stays. */
+	clean_up(queue, TUTTI_SCOPE_SYSTEM, 0);
+	if (task->rare & TASK_GROUP) {
+		task->group->signal = 0;
+		task_group_put(queue, task->group);
+	}
+	queue_stop(queue, &fault);
+	child_orphan(task);
+	if (task->rare & TASK_SPLIT)
+		split_ended(task);
+	task_release(task);
+}
+
+bool task_any(void)
+{
+	unsigned i;
+
+	for (i = 0; i < fw.tasks; i++)
+		if (tasks[i].state != TASK_FREE)
+			return true;
+	return pending_any();
+}
+
+uint64_t task_oldest(const struct queue *queue, uint64_t none)
+{
+	unsigned i;
+
+	for (i = 0; i < fw.tasks; i++)
+		if (tasks[i].state != TASK_FREE && tasks[i].queue == queue && tasks[i].packet < none)
+			none = tasks[i].packet;
+	return pending_oldest(queue, none);
+}

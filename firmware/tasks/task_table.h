@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: The task table: tasks that have a slot
+ *
+ * A plain kernel that finds a free slot is put there straight from its packet; everybody
+ * else comes from the lists of pending.h. While CTAs are unissued the task stands in the rings
+ * of rounds.h; when the last CTA has completed task_complete() does the clean-up (metadata,
+ * release fence, signal). A failing task is killed and ends with EVENT_KILLED, without its
+ * signal; an evicted one goes back to its list, a cancelled one ends, when its CTAs have.
+ */
+#ifndef TASK_TABLE_H
+#define TASK_TABLE_H
+
+#include "packets/dispatch_packet.h"
+#include "place/cta_shape.h"
+
+struct queue;
+struct pending;
+struct tmd;
+
+/**
+ * struct task_group - kernels of a condensed packet that may overlap: one clean-up
+ * when all are complete.
+ */
+struct task_group {
+	struct task_group *next;  /* free list */
+	uint32_t open;            /* kernels in flight, + 1 while more are to come */
+	uint32_t release;         /* widest scope */
+	uint32_t cancelled;       /* one of them was: so is the signal */
+	uint64_t signal;          /* of the last kernel */
+};
+
+/* ENDING: complete, but there was no room for the commands. */
+enum task_state { TASK_FREE, TASK_RUNNING, TASK_LEAVING, TASK_CANCELLED, TASK_ENDING, TASK_KILLED };
+
+/* struct task.rare: 0 = a kernel of which nothing is out of the ordinary */
+#define TASK_KEPT 1u       /* its state is kept in @kept */
+#define TASK_TMD 2u        /* has metadata, @tmd */
+#define TASK_GROUP 4u      /* cleans up with others, @group */
+#define TASK_WORK 8u       /* queue task */
+#define TASK_PARENT 16u    /* has made child tasks that live, @children */
+#define TASK_CHILD 32u     /* made by a kernel */
+#define TASK_SPLIT 64u     /* waves of one CTA of another task (split.c) */
+#define TASK_SPLITTING 128u /* the other one */
+#define TASK_ISSUES 256u   /* in the rings of rounds.h */
+#define TASK_CGA 512u      /* its CTAs come in CGAs (cga.h) */
+
+struct task {
+	struct task *next;        /* free list, or the ring of rounds.h */
+	struct task *prev;
+	struct queue *queue;
+	struct shape *shape;
+	uint32_t unissued;        /* CTAs that may be placed */
+	uint32_t resident;        /* CTAs placed and not complete */
+	uint64_t signal;
+	uint64_t packet;
+	uint8_t release;          /* scope of the release fence */
+	uint8_t state;            /* enum task_state */
+	uint8_t slot;
+	uint8_t kernel;           /* number in a condensed packet */
+	uint16_t rare;            /* TASK_* */
+	uint8_t passed;           /* rounds of others while it found no room */
+	uint8_t children;
+	uint32_t progress;        /* ticks since a CTA completed */
+	/* valid as @rare says */
+	struct pending *kept;
+	struct tmd *tmd;
+	struct task_group *group;
+} __attribute__((aligned(64)));
+
+extern struct task tasks[FW_TASKS];
+
+/** struct task_table - free slots and groups. */
+struct task_table {
+	struct task *free;
+	struct task *held;   /* free, but those that wait in pending.h come first */
+	struct task_group *groups;
+};
+extern struct task_table task_table;
+
+/** struct task_error - why a task was killed; sent when it is gone. */
+struct task_error {
+	uint8_t code, engine, access, cause;
+	uint32_t sm_wave;
+	uint64_t pc;
+	uint64_t address;
+};
+extern struct task_error task_errors[FW_TASKS];
+
+static inline struct tmd *task_tmd(const struct task *task)
+{
+	return task->rare & TASK_TMD ? task->tmd : NULL;
+}
+
+void task_init(void);
+/** task_priority() - of its metadata or its queue. */
+unsigned task_priority(const struct task *task);
+/** task_issued() - CTAs it has issued, of a task with its state kept. */
+uint32_t task_issued(const struct task *task);
+/** task_unkeep() - all CTAs are issued: nobody needs its state any more. */
+void task_unkeep(struct task *task);
+/** task_complete() - the last CTA has completed. */
+void task_complete(struct task *task);
+/** task_ended() - @n CTAs have ended and lakes know it: serve others, end the task. */
+void task_ended(struct task *task, uint32_t n);
+/** task_fail() - kill @task because of @error. */
+void task_fail(struct task *task, const struct task_error *error);
+/** task_leave() - an evicted task gives its slot back. */
+void task_leave(struct task *task);
+/** task_resume() - tasks that could not end for want of room. */
+void task_resume(void);
+/**
+ * task_cancel() - kernels of packet @packet of @queue issue nothing more and end with a
+ * cancelled signal. Return: 0 or -TUTTI_ENOENT
+ */
+int task_cancel(struct queue *queue, uint64_t packet);
+/** task_drop() - clean-up of a task without a slot. @signal: to be cancelled, 0 = none */
+void task_drop(struct queue *queue, struct pending *pending, uint64_t signal);
+/** task_kill_queue() - kill all tasks of @queue without a report (its destruction). */
+void task_kill_queue(struct queue *queue);
+/** task_events: CTA completions, faults, kills. */
+void task_event_cta(const struct tutti_event *event);
+void task_event_fault(const struct tutti_event *event);
+void task_event_killed(const struct tutti_event *event);
+/** task_any() - a task is in flight. */
+bool task_any(void);
+/** task_oldest() - oldest packet of @queue with a kernel in flight, or @none. */
+uint64_t task_oldest(const struct queue *queue, uint64_t none);
+/** task_group_create() / task_group_put() - NULL if there is none free; drop one reference. */
+struct task_group *task_group_create(void);
+void task_group_put(struct queue *queue, struct task_group *group);
+
+#endif

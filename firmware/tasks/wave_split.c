@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include "tasks/wave_split.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "packets/kernel_cache.h"
+#include "place/plain_grid.h"
+#include "queues/queue.h"
+#include "tasks/issue_rounds.h"
+#include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
+#include "top/heartbeat.h"
+
+#define LIMIT 256u
+
+#define NEVER (~0ull)
+
+static struct {
+	uint32_t limit;
+	uint32_t rounds;              /* without a match, one after another */
+	uint32_t issued;              /* counters.ctas_issued at the last round: more is a match, whoever's */
+	uint64_t failed;              /* when the last round failed, NEVER: it did not, or nobody wanted anything */
+	uint64_t deadline;            /* when there will have been enough, NEVER: is not waited for */
+	struct task *whole[FW_TASKS]; /* by slot of the waves */
+} split;
+
+void split_init(void)
+{
+	unsigned i;
+
+	split.limit = LIMIT;
+	split.rounds = 0;
+	split.issued = 0;
+	split.failed = split.deadline = NEVER;
+	for (i = 0; i < FW_TASKS; i++)
+		split.whole[i] = NULL;
+}
+
+void split_limit(uint32_t rounds)
+{
+	split.limit = rounds ? rounds : LIMIT;
+	split.rounds = 0;
+	split.failed = split.deadline = NEVER;
+}
+
+uint32_t split_limit_now(void)
+{
+	return split.limit;
+}
+
+/* What its descriptor says; one that is not in the cache any more says nothing. */
+static bool kernel_independent(const struct pending *p)
+{
+	const struct kernel *k;
+
+	for (k = kernels; k < kernels + FW_KERNELS; k++)
+		if (k->high != ~0u && k->high >> 16 == queue_asid(p->queue) && k->entry[0] == p->state[STATE_AT(entry)] &&
+		    k->entry[1] == p->state[STATE_AT(entry) + 1])
+			return k->fetched.flags & TUTTI_KERNEL_INDEPENDENT;
+	return false;
+}
+
+static bool may_split(const struct task *task)
+{
+	const struct tmd *tmd = task_tmd(task);
+	const uint32_t *s;
+
+	if (!(task->rare & TASK_KEPT) || task->rare & (TASK_WORK | TASK_SPLIT | TASK_SPLITTING) || task->state != TASK_RUNNING)
+		return false;
+	s = task->kept->state;
+	if (s[STATE_AT(shared_blocks)] || s[STATE_AT(workgroup_z)] >> 16 < 2 || (uint16_t)s[STATE_AT(cga_x)] || task->rare & TASK_CGA)
+		return false;
+	if (tmd && (tmd_static(tmd)->cga[0].kind || tmd_flag(tmd, TUTTI_TMD_DEPENDENT | TUTTI_TMD_THROTTLE)))
+		return false;
+	return (tmd && tmd_flag(tmd, TUTTI_TMD_INDEPENDENT)) || kernel_independent(task->kept);
+}
+
+/* The next CTA of @task by waves; the task goes on behind it. */
+static bool split_one(struct task *task)
+{
+	struct pending *from = task->kept, *p;
+	uint32_t waves = from->state[STATE_AT(workgroup_z)] >> 16, number = task_issued(task);
+	struct task *sub;
+
+	if ((uint64_t)(number + 1) * waves >> 32 || !task_table.free)
+		return false;
+	p = pending_get(1);
+	if (!p)
+		return false;
+	p->queue = from->queue;
+	p->tmd = NULL;
+	p->groups = waves;
+	p->issued = 0;
+	p->signal = 0;
+	p->packet = from->packet;
+	p->priority = PENDING_LEVELS;
+	p->acquire = p->release = 0;
+	p->kernel = from->kernel;
+	p->rare = TASK_SPLIT;
+	words_copy(p->state, from->state, STATE_WORDS);
+	p->state[STATE_AT(first)] = number * waves;
+	sub = pending_admit(p);
+	if (!sub) {
+		pending_put(p);
+		return false;
+	}
+	queue_adopt(task->queue, (uint32_t)task->packet);
+	split.whole[sub->slot] = task;
+	task->rare |= TASK_SPLITTING;
+	task->resident++;
+	if (!--task->unissued)
+		rounds_remove(task);
+	else
+		pending_send_state(from, task->slot, task_issued(task));
+	return true;
+}
+
+/* The oldest of its queue: another one's place is behind it (RES-02). */
+static bool is_head(const struct task *task)
+{
+	const struct task *other;
+
+	for (other = tasks; other < tasks + fw.tasks; other++)
+		if (other->state != TASK_FREE && other->queue == task->queue && other->rare & TASK_ISSUES &&
+		    !(other->rare & TASK_SPLIT) &&
+		    (other->packet < task->packet || (other->packet == task->packet && other->kernel < task->kernel)))
+			return false;
+	return true;
+}
+
+/*
+ * Rounds follow one another without a pause. One that could only find what the last one has found is
+ * not computed; it is counted all the same: one each microsecond.
+ */
+static uint32_t rounds_until(uint64_t now)
+{
+	uint64_t ticks = split.failed == NEVER ? 0 : now - split.failed;
+
+	/* what is longer than that is looked at by the heartbeat */
+	return 1 + (ticks >> 32 ? ~0u : (uint32_t)ticks) / timer_ticks_per_us();
+}
+
+static void wait_for(uint64_t now)
+{
+	uint32_t left = split.limit - split.rounds;
+
+	split.deadline = now + (uint64_t)(left + 1) * timer_ticks_per_us();
+	timer_at(split.deadline);
+}
+
+static bool split_any(uint32_t failed, uint64_t now)
+{
+	for (; failed; failed &= failed - 1) {
+		struct task *task = &tasks[lowest_bit(failed)];
+
+		if (!may_split(task) || !is_head(task))
+			continue;
+		if (split_one(task)) {
+			split.rounds = 0;
+			wait_for(now);
+			return true;
+		}
+	}
+	split.deadline = NEVER;
+	return false;
+}
+
+COLD bool split_round(uint32_t failed)
+{
+	uint64_t now;
+	uint32_t more;
+
+	if (split.issued != counters.ctas_issued) {
+		split.issued = counters.ctas_issued;
+		split.rounds = 0;
+		split.failed = split.deadline = NEVER;
+	}
+	if (!failed) {
+		split.failed = split.deadline = NEVER;
+		return false;
+	}
+	now = timer_now();
+	more = rounds_until(now);
+	split.rounds = split.rounds + more < more ? ~0u : split.rounds + more;
+	split.failed = now;
+	if (split.rounds > split.limit)
+		return split_any(failed, now);
+	if (split.deadline == NEVER)
+		wait_for(now);
+	return false;
+}
+
+uint64_t split_earliest(uint64_t at)
+{
+	return split.deadline < at ? split.deadline : at;
+}
+
+COLD bool split_due(uint64_t time)
+{
+	if (split.deadline > time)
+		return false;
+	split.deadline = NEVER;
+	return true;
+}
+
+COLD struct task *split_ended(struct task *waves)
+{
+	struct task *whole = split.whole[waves->slot];
+
+	split.whole[waves->slot] = NULL;
+	if (!whole)
+		return NULL;
+	whole->rare &= (uint16_t)~TASK_SPLITTING;
+	if (--whole->resident)
+		return NULL;
+	return whole;
+}
+
+COLD struct task *split_partner(const struct task *task)
+{
+	unsigned i;
+
+	if (task->rare & TASK_SPLIT)
+		return split.whole[task->slot];
+	for (i = 0; i < FW_TASKS && task->rare & TASK_SPLITTING; i++)
+		if (split.whole[i] == task)
+			return &tasks[i];
+	return NULL;
+}

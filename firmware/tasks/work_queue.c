@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+#include "tasks/work_queue.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "core/hal.h"
+#include "queues/queue.h"
+#include "tasks/issue_rounds.h"
+#include "tasks/pending_tasks.h"
+#include "top/heartbeat.h"
+
+#define WORK_CLOSED offsetof(struct tutti_work_queue, closed)
+#define WORK_READ offsetof(struct tutti_work_queue, read_index)
+#define NO_TIME (~0ull)
+
+/* Two fetches: who closes the queue has written all items before. */
+#define NUMBER_CLOSED 0x100u
+
+static const struct tutti_tmd *at(const struct tmd *tmd)
+{
+	return tmd_static(tmd);
+}
+
+/* The task with a slot, NULL if it has none. */
+static struct task *task_with(const struct tmd *tmd)
+{
+	struct task *task;
+
+	for (task = tasks; task < tasks + fw.tasks; task++)
+		if (task->state != TASK_FREE && task->rare & TASK_WORK && task->tmd == tmd)
+			return task;
+	return NULL;
+}
+
+static struct pending *pending_with(const struct tmd *tmd)
+{
+	struct pending *p;
+
+	for (p = pendings; p < pendings + FW_PENDING; p++)
+		if (p->place != PENDING_FREE && p->tmd == tmd)
+			return p;
+	return NULL;
+}
+
+/* ---- looking ---- */
+
+COLD void work_poll(struct tmd *tmd)
+{
+	struct work *work = &tmd->work;
+	unsigned number = (unsigned)(tmd - tmds), asid = queue_asid(tmd->queue);
+
+	if (queue_table.suspended)
+		return;
+	if (work->fetching) {
+		work->again = 1;
+		return;
+	}
+	work->fetching = 1;
+	work->again = 0;
+	counters.fetches += 2;
+	command_fetch(asid, 0, at(tmd)->queue + WORK_CLOSED, 4, &work->fetched[3], TAG_WORK | NUMBER_CLOSED | number);
+	command_fetch(asid, 0, at(tmd)->queue, 8, &work->fetched[0], TAG_WORK | number);
+}
+
+static bool is_live(const struct tmd *tmd)
+{
+	return tmd->stage == TMD_TASK && tmd_is_queue(tmd);
+}
+
+COLD void work_poll_queue(const struct queue *queue)
+{
+	struct tmd *tmd;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (is_live(tmd) && tmd->queue == queue)
+			work_poll(tmd);
+}
+
+COLD void work_poll_all(void)
+{
+	struct tmd *tmd;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (is_live(tmd))
+			work_poll(tmd);
+}
+
+COLD int work_notify(unsigned asid, uint64_t address)
+{
+	struct tmd *tmd;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (is_live(tmd) && tmd->address == address && queue_asid(tmd->queue) == asid) {
+			work_poll(tmd);
+			return 0;
+		}
+	return -TUTTI_ENOENT;
+}
+
+/* ---- what can be issued ---- */
+
+/* How many CTAs of how many items can go now. */
+static uint32_t ready(struct tmd *tmd)
+{
+	struct work *work = &tmd->work;
+	uint32_t items = (uint32_t)(work->written - work->read), most = at(tmd)->coalesce_max;
+
+	work->each = items < most ? items : most;
+	if (items >= most) {
+		work->expired = 0;
+		work->deadline = NO_TIME;
+		return items / most;
+	}
+	if (items && (items >= at(tmd)->coalesce_min || work->expired || work->closed))
+		return 1;
+	if (!items) {
+		work->deadline = NO_TIME;
+	} else if (work->deadline == NO_TIME) {
+		work->deadline = timer_now() + (uint64_t)at(tmd)->coalesce_us * timer_ticks_per_us();
+		timer_at(work->deadline);
+	}
+	return 0;
+}
+
+static bool is_over(const struct work *work)
+{
+	return work->closed && work->read == work->written;
+}
+
+/* Something has changed: the task issues, wakes up, or ends. */
+static void look(struct tmd *tmd)
+{
+	struct task *task = task_with(tmd);
+	struct pending *p;
+	uint32_t n = ready(tmd);
+
+	if (!task) {
+		p = pending_with(tmd);
+		if (p && (n || is_over(&tmd->work)))
+			pending_wake(p);
+		return;
+	}
+	if (task->state != TASK_RUNNING)
+		return;
+	task->unissued = n;
+	if (n)
+		rounds_run();
+	else if (!task->resident && is_over(&tmd->work))
+		task_complete(task);
+}
+
+static COLD void fetch_failed(struct tmd *tmd, unsigned cause, uint64_t address)
+{
+	struct task_error error = { .code = TUTTI_ERROR_TMD, .engine = TUTTI_ENGINE_FETCH, .access = TUTTI_ACCESS_READ,
+				    .cause = (uint8_t)cause, .sm_wave = ~0u, .address = address };
+	struct tutti_fault fault = { .code = error.code, .engine = error.engine, .access = error.access,
+				     .cause = error.cause, .sm = 0xffff, .address = address };
+	struct task *task = task_with(tmd);
+	struct pending *p = pending_with(tmd);
+
+	if (task) {
+		task_fail(task, &error);
+	} else if (p) {
+		fault.packet = p->packet;
+		queue_stop(p->queue, &fault);
+		pending_drop(p, false);
+	}
+}
+
+COLD void work_event_fetch(unsigned number, const struct tutti_event *event)
+{
+	struct tmd *tmd = &tmds[(number & 0xff) % FW_TMDS];
+	struct work *work = &tmd->work;
+	unsigned cause = event->word[0] >> 8 & 0xff;
+	uint64_t there;
+
+	if (!work->fetching || !tmd_is_queue(tmd))
+		return;
+	if (cause) {
+		work->fetching = 2;
+		tmd->cause = (uint8_t)cause;
+	}
+	if (number & NUMBER_CLOSED)
+		return;
+	cause = work->fetching == 2 ? tmd->cause : 0;
+	work->fetching = 0;
+	if (tmd->stage == TMD_ENDED) {
+		tmd_put(tmd);
+		return;
+	}
+	if (cause) {
+		fetch_failed(tmd, cause, event->word[1] | (uint64_t)event->word[2] << 32);
+		return;
+	}
+	/* No more can be there than the queue holds, whatever the index says. */
+	there = work->fetched[0] - work->read;
+	if (!(there >> 63))
+		work->written = work->read + (there < work->items ? there : work->items);
+	work->closed |= !!(uint32_t)work->fetched[3];
+	if (work->again)
+		work_poll(tmd);
+	look(tmd);
+}
+
+/* ---- issuing ---- */
+
+uint32_t work_most(void)
+{
+	/* so that the segments of @n CTAs fit one record, however many levels they lie on */
+	return fw.words > 8 ? 16 : 64;
+}
+
+uint32_t *work_launch(const struct task *task, uint32_t *p, uint32_t *end, uint32_t n)
+{
+	struct work *work = &task->tmd->work;
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, (uint32_t)(end - p), task->slot | TUTTI_LAUNCH_WORK << 8);
+	p[1] = (uint32_t)work->read;
+	p[2] = (uint32_t)(work->read >> 32);
+	p[3] = work->each;
+	work->read += (uint64_t)n * work->each;
+	work->issued += n;
+	return end;
+}
+
+COLD void work_taken(struct task *task)
+{
+	struct tmd *tmd = task->tmd;
+	struct work *work = &tmd->work;
+
+	if (work->each < at(tmd)->coalesce_max) {
+		work->expired = 0;
+		work->deadline = NO_TIME;
+	}
+	command_write(tmd->queue->asid_queue, at(tmd)->queue + WORK_READ, work->read, 8);
+	task->unissued = ready(tmd);
+}
+
+COLD void work_ended(struct task *task)
+{
+	if (is_over(&task->tmd->work))
+		task_complete(task);
+}
+
+COLD uint32_t work_quiet(const struct queue *queue)
+{
+	const struct tmd *tmd;
+	const struct task *task;
+	uint32_t n = 0;
+
+	if (!queue->works)
+		return 0;
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++) {
+		if (!is_live(tmd) || tmd->queue != queue || tmd->work.fetching)
+			continue;
+		task = task_with(tmd);
+		n += !task || !task->resident;
+	}
+	return n;
+}
+
+/* ---- time ---- */
+
+COLD uint64_t work_earliest(uint64_t none)
+{
+	const struct tmd *tmd;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (is_live(tmd) && tmd->work.deadline < none)
+			none = tmd->work.deadline;
+	return none;
+}
+
+COLD void work_timeout(uint64_t time)
+{
+	struct tmd *tmd;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (is_live(tmd) && tmd->work.deadline <= time) {
+			tmd->work.deadline = NO_TIME;
+			tmd->work.expired = 1;
+			tmd->timeouts++;
+			counters.timeouts++;
+			look(tmd);
+		}
+}

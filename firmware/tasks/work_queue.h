@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Queue tasks: CTAs for work items (spec TSK-10)
+ *
+ * The firmware reads the write index of the work queue when somebody notifies, and
+ * hands out item numbers: CTAs of the TMD's maximum as long as there are so many items, one with
+ * less if the minimum is there, or, when the coalescing timeout has passed or the queue
+ * is closed, with what there is. Items themselves are the kernel's business.
+ */
+#ifndef WORK_QUEUE_H
+#define WORK_QUEUE_H
+
+#include "tasks/metadata.h"
+#include "tasks/task_table.h"
+
+#define WORK_WORDS 3u /* of a LAUNCH with items, before its segments */
+
+/** work_poll() - look at the write index. */
+void work_poll(struct tmd *tmd);
+/** work_poll_queue() - the doorbell of @queue was rung: it may be meant for its queue tasks. */
+void work_poll_queue(const struct queue *queue);
+/** work_poll_all() - in case a notification was lost. */
+void work_poll_all(void);
+/** work_notify() - a kernel of @asid has added items to the task of the TMD at @address. 0 or -TUTTI_ENOENT. */
+int work_notify(unsigned asid, uint64_t address);
+void work_event_fetch(unsigned number, const struct tutti_event *event);
+/** work_most() - CTAs one LAUNCH with items may start. */
+uint32_t work_most(void);
+/** work_launch() - make the LAUNCH of @n CTAs out of the segments before @end. Return: its end. */
+uint32_t *work_launch(const struct task *task, uint32_t *p, uint32_t *end, uint32_t n);
+/** work_taken() - CTAs of @task were placed, as work_launch() was told. */
+void work_taken(struct task *task);
+/** work_ended() - no CTA of @task is left. */
+void work_ended(struct task *task);
+/** work_quiet() - queue tasks of @queue that have nothing on the card: they need not end before a suspend. */
+uint32_t work_quiet(const struct queue *queue);
+/** work_earliest() - the first coalescing timeout, or @none; work_timeout() - those up to @time have passed. */
+uint64_t work_earliest(uint64_t none);
+void work_timeout(uint64_t time);
+
+#endif

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+#include "tensor/tensor_requests.h"
+
+#include "core/command_ring.h"
+#include "tasks/task_table.h"
+#include "tensor/descriptor_cache.h"
+
+#define FILL_PIECE 0x40000000u /* most bytes of one descriptor */
+#define ROOM_LEAST 2           /* a box, and the fill before it */
+#define ROOM_AGAIN 12u         /* descriptors left in a ring that was full when there is enough room again */
+
+_Static_assert(sizeof(struct tensor_template) > sizeof(struct tutti_tensor) &&
+	       offsetof(struct tensor_template, used) >= sizeof(struct tutti_tensor),
+	       "a tensor is fetched into the place of its template");
+
+struct tmau tmau;
+static struct tutti_tensor_call calls[TMAU_SLOTS] __attribute__((aligned(64)));
+
+/* What came of an attempt to serve a request. */
+enum progress { SERVED, MORE, WAITS, AGAIN };
+
+/* What movers do for tensors, by operation. */
+static const uint8_t tensor_moves[TUTTI_TENSOR_OPS] = {
+	[TUTTI_COPY_LOAD] = TUTTI_MOVE_LOAD, [TUTTI_COPY_STORE] = TUTTI_MOVE_STORE,
+	[TUTTI_COPY_REDUCE] = TUTTI_MOVE_STORE, [TUTTI_COPY_GLOBAL] = TUTTI_MOVE_COPY,
+	[TUTTI_COPY_SHARED] = TUTTI_MOVE_SHARED, [TUTTI_COPY_PREFETCH] = TUTTI_MOVE_PREFETCH,
+	[TUTTI_COPY_SCATTER] = TUTTI_MOVE_SCATTER,
+};
+
+void tmau_init(void)
+{
+	mover_init();
+	descriptor_init();
+	tmau.head = tmau.queued = 0;
+	tmau.missed = false;
+	tmau.job.kind = JOB_NONE;
+	tmau.job.held = false;
+	tmau.built.used = 0;
+	HAL_ENGINES->request_base = hal_local(calls);
+	HAL_ENGINES->request_slots = TMAU_SLOTS;
+}
+
+/* ---- what the units write */
+
+static struct tutti_mover *part(struct job *job, uint32_t flags, uint64_t bytes)
+{
+	struct tutti_mover *m = mover_begin();
+
+	*(uint32_t *)m = job->word | flags << 8;
+	m->shape = hal_local(&job->t->shape);
+	m->shared = job->shared;
+	job->shared += (uint32_t)bytes;
+	if (job->linear) {
+		m->other = job->other;
+		job->other += bytes;
+	}
+	return m;
+}
+
+int job_fill(struct job *job, int room)
+{
+	int written = 0;
+
+	while (job->outside && written < room) {
+		uint32_t bytes = job->outside < FILL_PIECE ? (uint32_t)job->outside : FILL_PIECE;
+		struct tutti_mover *m = part(job, TUTTI_MOVER_LINEAR | TUTTI_MOVER_OUTSIDE, bytes);
+
+		m->bytes = bytes;
+		mover_end(m);
+		job->outside -= bytes;
+		written++;
+	}
+	return written;
+}
+
+void job_box(struct job *job, uint64_t global, uint64_t bytes)
+{
+	struct tutti_mover *m = part(job, TUTTI_MOVER_CLIPPED, bytes);
+
+	m->global = global;
+	mover_end(m);
+}
+
+/* ---- ends of requests */
+
+static void end(unsigned slot)
+{
+	struct tutti_mover *m = mover_begin();
+
+	*(uint32_t *)m = TUTTI_MOVE_END | (TUTTI_MOVER_CALL | TUTTI_MOVER_LAST) << 8 | slot << 24;
+	mover_end(m);
+}
+
+static COLD enum progress refuse(const struct tutti_tensor_call *call, unsigned cause, unsigned engine, uint64_t address)
+{
+	const struct tutti_event event = { {
+		TUTTI_EVENT_FAULT | (uint32_t)call->slot << 8 | cause << 16 | TUTTI_ACCESS_READ << 24,
+		call->sm | (uint32_t)call->wave << 16, (uint32_t)call->pc, (uint32_t)(call->pc >> 32),
+		(uint32_t)address, (uint32_t)(address >> 32), engine } };
+
+	end(tmau.head);
+	task_event_fault(&event);
+	return SERVED;
+}
+
+static enum progress reject(const struct tutti_tensor_call *call, unsigned error)
+{
+	return refuse(call, TUTTI_CAUSE_TENSOR + error, TUTTI_ENGINE_WAVE, call->request.descriptor);
+}
+
+/* The newest descriptor becomes the last one, if it is this request's and no mover can have it yet. */
+static void finish(struct job *job, const struct tutti_mover *mark)
+{
+	if (job->held || mover_begin() != mark)
+		mover_newest()->flags |= TUTTI_MOVER_LAST;
+	else
+		end(tmau.head);
+	job->held = false;
+}
+
+/* ---- begins */
+
+static enum progress start_job(struct job *job, const struct tutti_tensor_call *call, unsigned move)
+{
+	const struct tutti_tensor_request *r = &call->request;
+
+	job->call = call;
+	job->word = move | TUTTI_MOVER_CALL << 8 | (uint32_t)r->reduce << 16 | tmau.head << 24;
+	job->shared = r->shared;
+	job->other = r->other;
+	job->outside = 0;
+	job->linear = move == TUTTI_MOVE_COPY || move == TUTTI_MOVE_SCATTER;
+	job->fills = move == TUTTI_MOVE_LOAD || move == TUTTI_MOVE_COPY;
+	return MORE;
+}
+
+static enum progress start_block(struct job *job, const struct tutti_tensor_call *call, int room)
+{
+	unsigned error = request_check_block(call, &job->left);
+
+	if (error)
+		return reject(call, error);
+	start_job(job, call, tensor_moves[call->request.op]);
+	return bulk_start(room) ? SERVED : MORE;
+}
+
+/* Shared to shared: the bytes of the box, whatever is in them. */
+static enum progress start_shared(struct job *job)
+{
+	struct tutti_mover *m = part(job, TUTTI_MOVER_LINEAR, 0);
+
+	m->bytes = job->t->bytes;
+	m->source = (uint32_t)job->call->request.other;
+	mover_end(m);
+	job->kind = JOB_CLIPPED;
+	return SERVED;
+}
+
+static enum progress start_checked(struct job *job, const struct tutti_tensor_call *call, struct tensor_template *t,
+				   int room)
+{
+	const struct tutti_tensor_request *r = &call->request;
+	unsigned error = request_check_tensor(call, t);
+
+	if (unlikely(error))
+		return reject(call, error);
+	start_job(job, call, tensor_moves[r->op]);
+	job->t = t;
+	if (r->op == TUTTI_COPY_SHARED)
+		return start_shared(job);
+	if (t->pixels)
+		return im2col_start(room) ? SERVED : MORE;
+	if (likely(!job->linear)) {
+		uint32_t word = job->word | TUTTI_MOVER_LAST << 8;
+
+		if (tile_interior(word, t, r)) {
+			counters.tmau_interior++;
+			return SERVED;
+		}
+		if (tile_edge(word, t, r)) {
+			counters.tmau_edge++;
+			return SERVED;
+		}
+	}
+	return tile_start(room) ? SERVED : MORE;
+}
+
+/* Loads and stores of tiles by one CTA: the same rules as request_check_tensor()'s, all at once. True: none is broken. */
+static inline bool plain_tile(const struct tutti_tensor_call *call, const struct tensor_template *t, unsigned op)
+{
+	const struct tutti_tensor_request *r = &call->request;
+	uint32_t end = call->shared_bytes;
+
+	if (op == TUTTI_COPY_LOAD ? r->barrier & 7 || end < 8 || r->barrier > end - 8 :
+				    op != TUTTI_COPY_STORE || r->barrier != TUTTI_BARRIER_NONE)
+		return false;
+	return r->flags == TUTTI_REQUEST_TENSOR && !r->reduce && !t->pixels && !(r->shared & 15) && t->bytes <= end &&
+	       r->shared <= end - t->bytes && !((uint32_t)r->coordinate[0] & t->origin);
+}
+
+static enum progress start_tensor(struct job *job, const struct tutti_tensor_call *call, struct tensor_template *t,
+				  int room)
+{
+	const struct tutti_tensor_request *r = &call->request;
+	uint32_t what = *(const uint32_t *)&r->op, op = what & 0xff, word;
+
+	if (unlikely((what ^ t->match) & SETUP_MATCH))
+		return reject(call, t->error ? t->error : (what ^ t->match) & 0xff00 ? TUTTI_TENSOR_ERROR_REQUEST_MODE :
+							 TUTTI_TENSOR_ERROR_REQUEST_RANK);
+	descriptor_used = t;
+	word = tensor_moves[op] | (TUTTI_MOVER_CALL | TUTTI_MOVER_LAST) << 8 | tmau.head << 24;
+	if (likely(plain_tile(call, t, op)) && likely(tile_interior(word, t, r))) {
+		counters.tmau_interior++;
+		return SERVED;
+	}
+	return start_checked(job, call, t, room);
+}
+
+static COLD enum progress descriptor_op(const struct tutti_tensor_call *call)
+{
+	const struct tutti_tensor_request *r = &call->request;
+
+	if (r->op == TUTTI_DESCRIPTOR_INVALIDATE)
+		descriptor_forget(r->descriptor, call->asid);
+	else if (!descriptor_find(r->descriptor, call->asid))
+		descriptor_fetch(r->descriptor, call->asid);
+	end(tmau.head);
+	return SERVED;
+}
+
+/* Wait until movers have taken everything. */
+static enum progress drain(void)
+{
+	mover_publish(0);
+	return mover_notice(0) ? WAITS : AGAIN;
+}
+
+static COLD enum progress start_built(struct job *job, const struct tutti_tensor_call *call, int room)
+{
+	if (!mover_taken(tmau.built.used))
+		return drain();
+	descriptor_compile(&tmau.built, &call->descriptor);
+	return start_tensor(job, call, &tmau.built, room);
+}
+
+static COLD enum progress missing(const struct tutti_tensor_call *call)
+{
+	uint32_t misses = counters.tmau_misses;
+	enum descriptor_state state = descriptor_fetch(call->request.descriptor, call->asid);
+
+	tmau.missed = tmau.missed || counters.tmau_misses != misses;
+	if (state == DESCRIPTOR_BUSY)
+		return drain();
+	return state == DESCRIPTOR_LATER ? MORE : WAITS;
+}
+
+static enum progress start(struct job *job, int room)
+{
+	const struct tutti_tensor_call *call = &calls[tmau.head];
+	const struct tutti_tensor_request *r = &call->request;
+	struct descriptor *d;
+
+	job->kind = JOB_NONE;
+	if (unlikely(!(r->flags & TUTTI_REQUEST_TENSOR)))
+		return start_block(job, call, room);
+	if (unlikely(r->op >= TUTTI_TENSOR_OPS))
+		return reject(call, TUTTI_TENSOR_ERROR_REQUEST_OP);
+	if (unlikely(r->flags & TUTTI_REQUEST_INLINE) && r->op < TUTTI_DESCRIPTOR_PREFETCH)
+		return start_built(job, call, room);
+	if (unlikely((uint32_t)r->descriptor & 63 || !fw_address_ok(r->descriptor)))
+		return reject(call, TUTTI_TENSOR_ERROR_PLACE);
+	if (unlikely(r->op >= TUTTI_DESCRIPTOR_PREFETCH))
+		return descriptor_op(call);
+	d = descriptor_find(r->descriptor, call->asid);
+	if (unlikely(!d))
+		return missing(call);
+	if (unlikely(d->cause)) {
+		descriptor_forget(r->descriptor, call->asid);
+		return refuse(call, d->cause, TUTTI_ENGINE_FETCH, d->fault);
+	}
+	counters.tmau_hits += !tmau.missed;
+	tmau.missed = false;
+	return start_tensor(job, call, &d->t, room);
+}
+
+static enum progress go_on(struct job *job, int room)
+{
+	bool done;
+
+	switch (job->kind) {
+	case JOB_SLICES:
+		done = tile_slices(room);
+		break;
+	case JOB_CLIPPED:
+		done = tile_clipped(room);
+		break;
+	case JOB_COLUMN:
+		done = im2col_run(room);
+		break;
+	default:
+		done = bulk_run(room);
+		break;
+	}
+	return done ? SERVED : MORE;
+}
+
+/* ---- turns */
+
+/* Serve the first request, or a part of it. Return: false = that is all for now. @tail: of the ring, is brought forward. */
+static bool serve(struct job *job, int room, uint32_t *tail)
+{
+	const struct tutti_mover *mark;
+	enum progress progress;
+
+	mover_wrap();
+	mark = mover_begin();
+	do
+		progress = job->kind ? go_on(job, room) : start(job, room);
+	while (unlikely(progress == AGAIN));
+	if (job->kind && progress == SERVED)
+		finish(job, mark);
+	*tail = mover_tail();
+	if (likely(descriptor_used))
+		descriptor_used->used = *tail;
+	if (unlikely(progress != SERVED)) {
+		job->held = job->held || mover_begin() != mark;
+		tmau.more = progress == MORE;
+		return false;
+	}
+	job->kind = JOB_NONE;
+	descriptor_used = NULL;
+	tmau.head = (tmau.head + 1) % TMAU_SLOTS;
+	tmau.queued--;
+	counters.tmau_requests++;
+	return true;
+}
+
+void tmau_run(void)
+{
+	struct job *job = &tmau.job;
+	uint32_t tail = mover_tail(), end = tail + TMAU_VISIT;
+	int room, visit;
+
+	tmau.more = false;
+	while (tmau.queued) {
+		room = (int)(MOVER_SLOTS - MOVER_RESERVED - (tail - HAL_ENGINES->mover_head));
+		visit = (int)(end - tail);
+		if (unlikely(room < ROOM_LEAST)) {
+			mover_publish(job->held);
+			if (mover_notice(ROOM_AGAIN))
+				break;
+			continue;
+		}
+		if (unlikely(visit < ROOM_LEAST)) {
+			tmau.more = true;
+			break;
+		}
+		if (!serve(job, room < visit ? room : visit, &tail))
+			break;
+	}
+	if (tail - job->held != mover_ring.published)
+		mover_publish(job->held);
+	if (unlikely(tmau.more))
+		attention.settle |= ATTEND_TMAU;
+}
+
+static COLD void look_ahead(void)
+{
+	const struct tutti_tensor_call *call = &calls[(tmau.head + tmau.queued - 1) % TMAU_SLOTS];
+	uint64_t address = call->request.descriptor;
+
+	if ((call->request.flags & (TUTTI_REQUEST_TENSOR | TUTTI_REQUEST_INLINE)) == TUTTI_REQUEST_TENSOR &&
+	    call->request.op < TUTTI_DESCRIPTOR_INVALIDATE && !((uint32_t)address & 63) && fw_address_ok(address) &&
+	    !descriptor_find(address, call->asid))
+		descriptor_fetch(address, call->asid);
+}
+
+void tmau_event_request(const struct tutti_event *event)
+{
+	if (tmau.queued++)
+		look_ahead();
+	else
+		tmau_run();
+}
+
+void tmau_event_fetch(unsigned number, const struct tutti_event *event)
+{
+	descriptor_event_fetch(number, event);
+	tmau_run();
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "tensor/tensor_requests.h"
+
+#include "core/counters.h"
+
+#define NEGATIVE 0x80000000u
+#define INLINE static inline __attribute__((always_inline))
+
+/* The part of a descriptor that is the same on all paths. */
+INLINE void write(struct tutti_mover *m, uint32_t word, uint32_t shape, uint32_t low, uint32_t high, uint32_t shared)
+{
+	uint32_t *to = (uint32_t *)m;
+
+	to[0] = word;
+	to[1] = shape;
+	to[offsetof(struct tutti_mover, global) / 4] = low;
+	to[offsetof(struct tutti_mover, global) / 4 + 1] = high;
+	m->shared = shared;
+}
+
+/*
+ * Low word of a tile's address, a sum of 32-bit products: no product or sum has a carry if the tile
+ * lies inside the tensor, and if the tensor crosses a border of 4 GiB no tile counts as inside.
+ */
+INLINE bool inside(const struct tensor_template *t, const int32_t *coordinate, unsigned rank, uint32_t *low)
+{
+	const uint32_t *c = (const uint32_t *)coordinate;
+	uint32_t sum = (uint32_t)t->base;
+
+#pragma GCC unroll 5
+	for (unsigned i = 0; i < rank; i++) {
+		if (unlikely(c[i] >= t->limit[i]))
+			return false;
+		sum += c[i] * (uint32_t)t->stride[i];
+	}
+	*low = sum;
+	return true;
+}
+
+INLINE const void *one(const struct tensor_template *t, const struct tutti_tensor_request *r, uint32_t word, unsigned rank)
+{
+	struct tutti_mover *m;
+	uint32_t low;
+
+	if (!inside(t, r->coordinate, rank, &low))
+		return NULL;
+	m = mover_begin();
+	write(m, word, hal_local(&t->shape), low, (uint32_t)(t->base >> 32), r->shared);
+	mover_next = m + 1; /* who comes next looks whether a lap is over */
+	return m;
+}
+
+/* The fewest instructions per rank: see PERF-07 before changing order or arguments. */
+HOT const void *tile_interior(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r)
+{
+	int path = t->path;
+
+	if (path == 0)
+		return one(t, r, word, 2);
+	if (path < 0)
+		return one(t, r, word, 3);
+	if (path == 1)
+		return one(t, r, word, 1);
+	return path == 2 ? one(t, r, word, 4) : NULL;
+}
+
+/* Slices of a tile of rank 5 that lies inside: a descriptor each. */
+bool tile_slices(int room)
+{
+	struct job *job = &tmau.job;
+	const struct tensor_template *t = job->t;
+	uint32_t left = (uint32_t)job->left, n = left < (uint32_t)room ? left : (uint32_t)room;
+	uint32_t stride = (uint32_t)t->stride[4] * t->step[4], low = (uint32_t)job->global;
+
+	job->left = left - n;
+	while (n--) {
+		struct tutti_mover *m = mover_begin();
+
+		write(m, job->word, hal_local(&t->shape), low, (uint32_t)(job->global >> 32), job->shared);
+		mover_end(m);
+		low += stride;
+		job->shared += (uint32_t)t->slice;
+	}
+	job->global = low | job->global >> 32 << 32;
+	return !job->left;
+}
+
+/* The box is clipped where it will stand. */
+HOT const void *tile_edge(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r)
+{
+	struct tutti_mover *m = mover_begin();
+	struct box *box = box_of(m);
+	uint32_t low = (uint32_t)t->base, rank = t->rank;
+
+	if (!t->flat || rank > TUTTI_MOVE_DIMENSIONS)
+		return NULL;
+	((uint32_t *)box->before)[1] = ((uint32_t *)box->after)[1] = 0;
+	((uint32_t *)box->count)[1] = 0x10001;
+	box_set(box, 1, 0, 1, 0);
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < TUTTI_MOVE_DIMENSIONS; i++) {
+		uint32_t at = (uint32_t)r->coordinate[i], n = t->count[i], step = t->step[i], before, after;
+
+		if (i == rank)
+			break;
+		n = clip(at, n, t->span[i], step, t->last[i], NEGATIVE, &before, &after);
+		if (!n)
+			return NULL;
+		__asm__("" : "+r"(before), "+r"(n), "+r"(after)); /* or they are narrowed twice */
+		low += (at + before * step) * (uint32_t)t->stride[i];
+		box_set(box, i, before, n, after);
+	}
+	write(m, word | TUTTI_MOVER_CLIPPED << 8, hal_local(&t->shape), low, (uint32_t)(t->base >> 32), r->shared);
+	mover_end(m);
+	return m;
+}
+
+/*
+ * The tensor's edge, or a wide tensor, or a dense side in global memory. One box is clipped where it
+ * will stand, in the descriptor; that of slices is kept.
+ */
+static bool start_clipped(int room)
+{
+	struct job *job = &tmau.job;
+	const struct tensor_template *t = job->t;
+	const uint32_t *c = (const uint32_t *)job->call->request.coordinate;
+	bool slices = t->rank == TUTTI_TENSOR_RANK;
+	struct box *box = slices ? &job->box : box_of(mover_begin());
+	uint64_t global = t->base;
+	uint32_t before, count = 1, after;
+	unsigned i;
+
+	job->kind = JOB_CLIPPED;
+	for (i = 0; i < t->rank; i++) {
+		uint32_t step = t->step[i], at;
+
+		count = clip(c[i], t->count[i], t->span[i], step, t->last[i], NEGATIVE, &before, &after);
+		if (!count) {
+			job->left = job->after = 0;
+			job_outside(job, t->total);
+			return tile_clipped(room);
+		}
+		at = c[i] + before * step;
+		if (likely(t->flat))
+			global = ((uint32_t)global + (uint32_t)t->stride[i] * at) | global >> 32 << 32;
+		else
+			global += t->stride[i] * at;
+		if (i < TUTTI_MOVE_DIMENSIONS)
+			box_set(box, i, before, count, after);
+	}
+	for (; i < TUTTI_MOVE_DIMENSIONS; i++)
+		box_set(box, i, 0, 1, 0);
+	if (!slices) {
+		job_box(job, global, 0);
+		return true;
+	}
+	job->left = count;
+	job->after = (uint16_t)after;
+	job->global = global;
+	job_outside(job, t->slice * before);
+	return tile_clipped(room);
+}
+
+bool tile_clipped(int room)
+{
+	struct job *job = &tmau.job;
+	const struct tensor_template *t = job->t;
+
+	room -= job_fill(job, room);
+	if (job->outside)
+		return false;
+	for (; job->left && room > 0; job->left--, room--) {
+		words_copy(box_of(mover_begin()), &job->box, sizeof(job->box) / 4);
+		job_box(job, job->global, t->slice);
+		job->global += t->stride[4] * t->step[4];
+	}
+	if (job->left)
+		return false;
+	if (job->after) {
+		job_outside(job, t->slice * job->after);
+		job->after = 0;
+		job_fill(job, room);
+	}
+	return !job->outside;
+}
+
+bool tile_start(int room)
+{
+	struct job *job = &tmau.job;
+	uint32_t low;
+
+	if (job->t->rank == TUTTI_TENSOR_RANK && !job->linear &&
+	    inside(job->t, job->call->request.coordinate, TUTTI_TENSOR_RANK, &low)) {
+		counters.tmau_interior++;
+		job->global = low | job->t->base >> 32 << 32;
+		job->left = job->t->count[4];
+		job->kind = JOB_SLICES;
+		return tile_slices(room);
+	}
+	counters.tmau_edge++;
+	return start_clipped(room);
+}

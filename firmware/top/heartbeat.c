@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include "top/heartbeat.h"
+
+#include "core/counters.h"
+#include "core/hal.h"
+#include "core/log.h"
+#include "place/sm_match.h"
+#include "tasks/issue_rounds.h"
+#include "tasks/wave_split.h"
+#include "tasks/work_queue.h"
+
+#define HEARTBEAT_US 10000u
+
+static struct {
+	struct queue_set timed;
+	uint64_t armed;        /* what the hardware timer is set to, ~0 = off */
+	uint64_t beat;         /* next heartbeat */
+	uint32_t ticks_per_us;
+} timer;
+
+static uint64_t now(void)
+{
+	return HAL_ENGINES->time_lo | (uint64_t)HAL_ENGINES->time_hi << 32;
+}
+
+/* High word last: it is what switches the timer on. */
+static void arm(uint64_t at)
+{
+	timer.armed = at;
+	HAL_ENGINES->timer_hi = TUTTI_TIMER_OFF;
+	HAL_ENGINES->timer_lo = (uint32_t)at;
+	hal_release();
+	HAL_ENGINES->timer_hi = (uint32_t)(at >> 32);
+}
+
+void timer_init(void)
+{
+	timer.timed = (struct queue_set){ 0 };
+	timer.ticks_per_us = fw.timer_hz >= 1000000 ? (uint32_t)fw.timer_hz / 1000000u : 1;
+	timer.beat = hal_time();
+	arm(timer.beat);
+}
+
+uint64_t timer_now(void)
+{
+	return now();
+}
+
+uint32_t timer_ticks_per_us(void)
+{
+	return timer.ticks_per_us;
+}
+
+void timer_at(uint64_t deadline)
+{
+	if (deadline < timer.armed)
+		arm(deadline);
+}
+
+/* Deadlines of queues count steps of the timer that wrap in an hour at 1 GHz. */
+#define STEP_SHIFT 10
+
+static int32_t steps_left(const struct queue *queue, uint64_t time)
+{
+	return (int32_t)(queue->deadline - (uint32_t)(time >> STEP_SHIFT));
+}
+
+void timer_set(struct queue *queue, uint32_t us)
+{
+	uint64_t step = ((now() + (uint64_t)us * timer.ticks_per_us) >> STEP_SHIFT) + 1;
+
+	queue->deadline = (uint32_t)step;
+	queue_set_add(&timer.timed, queue_id(queue));
+	timer_at(step << STEP_SHIFT);
+}
+
+void timer_clear(struct queue *queue)
+{
+	queue_set_remove(&timer.timed, queue_id(queue));
+}
+
+static uint32_t period_us(void)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	volatile struct tutti_control *control = hal_region(discovery->control);
+	uint32_t us = control->heartbeat_us;
+
+	if (!us)
+		return HEARTBEAT_US;
+	return us < 100 ? 100 : us > 10000000 ? 10000000 : us;
+}
+
+/* A task without a completed CTA for too long is killed; one that does not die is reported. */
+static void check_task(struct task *task, uint32_t us)
+{
+	static const struct task_error timeout = { .code = TUTTI_ERROR_TIMEOUT,
+						   .cause = TUTTI_CAUSE_WATCHDOG,
+						   .sm_wave = ~0u };
+	struct queue *queue = task->queue;
+	uint32_t limit;
+
+	if (task->state == TASK_FREE || !queue->timeout || (!task->resident && task->state != TASK_KILLED))
+		return;
+	limit = queue->timeout > 1000000 ? 1000000000u : queue->timeout * 1000u;
+	task->progress = task->progress + us < task->progress ? ~0u : task->progress + us;
+	if (task->progress <= limit)
+		return;
+	if (task->state != TASK_KILLED) {
+		task_fail(task, &timeout);
+	} else {
+		struct tutti_fault fault = {
+			.code = TUTTI_ERROR_SM,
+			.cause = TUTTI_CAUSE_WATCHDOG,
+			.packet = task->packet,
+			.kernel = task->kernel,
+			.sm = 0xffff,
+		};
+
+		queue_stop(queue, &fault);
+	}
+}
+
+static void heartbeat(uint64_t time)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	struct tutti_status *status = hal_region(discovery->status);
+	uint32_t us = period_us();
+	unsigned i;
+
+	status->heartbeat_time = time;
+	status->heartbeat++;
+	counter_flush();
+	match_beat();
+	for (i = 0; i < fw.tasks; i++)
+		check_task(&tasks[i], us);
+	work_poll_all();
+	rounds_run();
+	timer.beat += (uint64_t)us * timer.ticks_per_us;
+	if (timer.beat < time)
+		timer.beat = time + (uint64_t)us * timer.ticks_per_us;
+}
+
+static void polls(uint64_t time)
+{
+	unsigned w;
+	uint32_t mask;
+
+	for (w = 0; w < FW_QUEUE_WORDS; w++)
+		for (mask = timer.timed.word[w]; mask; mask &= mask - 1) {
+			unsigned id = 32 * w + lowest_bit(mask);
+
+			if (steps_left(&queues[id], time) > 0)
+				continue;
+			queue_set_remove(&timer.timed, id);
+			queue_poll(&queues[id]);
+		}
+}
+
+static uint64_t earliest(uint64_t time)
+{
+	uint64_t at = timer.beat;
+	unsigned w;
+	uint32_t mask;
+
+	for (w = 0; w < FW_QUEUE_WORDS; w++)
+		for (mask = timer.timed.word[w]; mask; mask &= mask - 1) {
+			int32_t left = steps_left(&queues[32 * w + lowest_bit(mask)], time);
+			uint64_t then = ((time >> STEP_SHIFT) + (left > 0 ? (uint32_t)left : 1)) << STEP_SHIFT;
+
+			if (then < at)
+				at = then;
+		}
+	return work_earliest(split_earliest(at));
+}
+
+void timer_event(void)
+{
+	uint64_t time = now();
+
+	timer.armed = ~0ull;
+	if (time < hal_time())
+		time = hal_time();
+	polls(time);
+	work_timeout(time);
+	if (split_due(time))
+		rounds_run();
+	if (time >= timer.beat)
+		heartbeat(time);
+	arm(earliest(time));
+}

@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: MIT
+#include "top/host_channel.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "core/log.h"
+#include "groups/cga.h"
+#include "groups/occupancy.h"
+#include "packets/kernel_cache.h"
+#include "place/plain_grid.h"
+#include "place/sm_match.h"
+#include "place/sm_score.h"
+#include "queues/queue.h"
+#include "tasks/issue_rounds.h"
+#include "tasks/priority_windows.h"
+#include "tasks/tie_lots.h"
+#include "tasks/wave_split.h"
+#include "tasks/work_queue.h"
+#include "tensor/descriptor_cache.h"
+
+#define DEFERRED 16u
+#define BACKLOG 16u
+#define SUSPENDS 4u
+
+static struct {
+	volatile struct tutti_control *control;
+	volatile struct tutti_status *status;
+	const struct tutti_message *host_ring;
+	struct tutti_message *card_ring;
+	uint32_t host_slots, card_slots;
+	uint32_t head;      /* of the host ring */
+	uint32_t tail;      /* of the card ring */
+	uint32_t deferred_used;
+	uint32_t suspend_id[SUSPENDS]; /* requests that wait until all is quiet */
+	uint32_t suspending;           /* how many */
+	uint32_t backlog_head, backlog_tail;
+	struct {
+		uint32_t id;
+		uint64_t value;
+	} deferred[DEFERRED];
+	uint16_t context_queues[TUTTI_MAX_CONTEXTS]; /* queues + 1, 0 = no such context */
+	uint32_t sink;      /* where the fetch behind a deferred reply goes */
+	uint16_t order[FW_MAX_SMS];               /* SM at each position */
+	struct tutti_message backlog[BACKLOG];
+} channel;
+
+static uint32_t slots(struct tutti_region region)
+{
+	return region.bytes / (uint32_t)sizeof(struct tutti_message);
+}
+
+void channel_init(void)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	unsigned i;
+
+	channel.control = hal_region(discovery->control);
+	channel.status = hal_region(discovery->status);
+	channel.host_ring = hal_region(discovery->host_ring);
+	channel.card_ring = hal_region(discovery->card_ring);
+	channel.host_slots = slots(discovery->host_ring);
+	channel.card_slots = slots(discovery->card_ring);
+	/* requests to an earlier firmware get no answer; what it said has been read or is lost */
+	channel.head = channel.status->host_ring_head = channel.control->host_ring_tail;
+	channel.tail = channel.status->card_ring_tail = channel.control->card_ring_head;
+	channel.deferred_used = 0;
+	channel.suspending = false;
+	channel.backlog_head = channel.backlog_tail = 0;
+	for (i = 0; i < TUTTI_MAX_CONTEXTS; i++)
+		channel.context_queues[i] = 0;
+	for (i = 0; i < FW_MAX_SMS; i++)
+		channel.order[i] = (uint16_t)i;
+}
+
+/* ---- to the host ---- */
+
+static bool put(const struct tutti_message *message)
+{
+	if (channel.tail - channel.control->card_ring_head >= channel.card_slots)
+		return false;
+	words_copy(&channel.card_ring[channel.tail % channel.card_slots], message, sizeof(*message) / 4);
+	hal_release();
+	channel.status->card_ring_tail = ++channel.tail;
+	/* a command, so that the interrupt comes after what the message speaks of */
+	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, 0);
+	command_end(command_ring.next + 1);
+	return true;
+}
+
+static void send(const struct tutti_message *message)
+{
+	if (channel.backlog_head == channel.backlog_tail && put(message))
+		return;
+	if (channel.backlog_tail - channel.backlog_head == BACKLOG) {
+		log_line("channel: message lost, type", message->type);
+		return;
+	}
+	channel.backlog[channel.backlog_tail++ % BACKLOG] = *message;
+	attention.idle |= ATTEND_CHANNEL;
+}
+
+bool channel_flush(void)
+{
+	while (channel.backlog_head != channel.backlog_tail) {
+		if (!put(&channel.backlog[channel.backlog_head % BACKLOG]))
+			return true;
+		channel.backlog_head++;
+	}
+	return false;
+}
+
+static void reply(uint32_t id, int status, uint64_t value)
+{
+	struct tutti_message message = {
+		.type = TUTTI_MSG_REPLY, .status = (int16_t)status, .id = id, .value = value,
+	};
+
+	send(&message);
+}
+
+void channel_fault(const struct tutti_fault *fault)
+{
+	struct tutti_message message = { .type = TUTTI_MSG_QUEUE_ERROR };
+
+	message.fault = *fault;
+	send(&message);
+	log_line("queue error: queue", fault->queue);
+	log_line("  code", fault->code);
+}
+
+/* A fence and a read behind it: its answer says that all earlier commands are done. */
+COLD void channel_reply_after(uint32_t id, unsigned type, uint64_t value)
+{
+	uint32_t free = ~channel.deferred_used & ((1u << DEFERRED) - 1);
+	unsigned i;
+
+	(void)type;
+	if (!free) {
+		/* cannot be: channel_event() takes no request while none is free but destroyed queues may pile up */
+		log_line("channel: too many deferred replies, id", id);
+		reply(id, 0, value);
+		return;
+	}
+	i = lowest_bit(free);
+	channel.deferred_used |= 1u << i;
+	channel.deferred[i].id = id;
+	channel.deferred[i].value = value;
+	command_fence(TUTTI_SCOPE_SYSTEM | TUTTI_FENCE_RELEASE);
+	command_fetch(TUTTI_ASID_BUS, 0, 0, 4, &channel.sink, TAG_REPLY | i);
+}
+
+void channel_event_fetch(unsigned number)
+{
+	unsigned i = number % DEFERRED;
+
+	if (!(channel.deferred_used >> i & 1))
+		return;
+	channel.deferred_used &= ~(1u << i);
+	reply(channel.deferred[i].id, 0, channel.deferred[i].value);
+	channel_event();
+}
+
+/* ---- contexts ---- */
+
+bool channel_context(uint32_t asid)
+{
+	return asid && asid < fw.max_contexts && channel.context_queues[asid];
+}
+
+void channel_queue_made(uint32_t asid)
+{
+	channel.context_queues[asid]++;
+}
+
+void channel_queue_gone(uint32_t asid)
+{
+	channel.context_queues[asid]--;
+}
+
+static void context_command(uint32_t asid, uint64_t root, uint64_t print)
+{
+	uint32_t words[4] = { (uint32_t)root, (uint32_t)(root >> 32), (uint32_t)print, (uint32_t)(print >> 32) };
+
+	command_words(TUTTI_CMD_CONTEXT, asid, words, 4);
+}
+
+static int context_create(const struct tutti_msg_context *m)
+{
+	if (!m->asid || m->asid >= fw.max_contexts || !m->root || m->root & (TUTTI_PAGE_SIZE - 1))
+		return -TUTTI_EINVAL;
+	if (channel.context_queues[m->asid])
+		return -TUTTI_EEXIST;
+	channel.context_queues[m->asid] = 1;
+	context_command(m->asid, m->root, m->print_ring);
+	return 0;
+}
+
+static int context_destroy(uint32_t asid)
+{
+	unsigned i;
+
+	if (!channel_context(asid))
+		return -TUTTI_ENOENT;
+	if (channel.context_queues[asid] > 1)
+		return -TUTTI_EBUSY;
+	for (i = 0; i < TUTTI_MAX_RSBS; i++)
+		if (rsbs[i].table && rsbs[i].asid == asid)
+			return -TUTTI_EBUSY;
+	channel.context_queues[asid] = 0;
+	kernel_invalidate(asid, 0, 0);
+	descriptor_forget(0, asid);
+	context_command(asid, 0, 0);
+	return 0;
+}
+
+static int invalidate(const uint64_t *arg, bool code)
+{
+	uint32_t asid = (uint32_t)arg[0];
+	uint32_t words[4] = { (uint32_t)arg[1], (uint32_t)(arg[1] >> 32), (uint32_t)arg[2], (uint32_t)(arg[2] >> 32) };
+
+	if (!channel_context(asid))
+		return -TUTTI_ENOENT;
+	/* a mapping that has changed may hold other code as well */
+	kernel_invalidate(asid, arg[1], arg[2]);
+	descriptor_forget(0, asid);
+	command_words(TUTTI_CMD_TLB, asid | (code ? 0x8000u : 0), words, 4);
+	return 0;
+}
+
+/* ---- SMs and policies ---- */
+
+static int sm_enable(const uint64_t *arg)
+{
+	uint32_t first = (uint32_t)arg[0], n = (uint32_t)arg[1], i;
+
+	if (arg[0] >= fw.sms || arg[1] > fw.sms - first || arg[2] > 1)
+		return -TUTTI_EINVAL;
+	for (i = 0; i < fw.sms; i++)
+		if (channel.order[i] >= first && channel.order[i] < first + n)
+			shape_enable(i, arg[2]);
+	rounds_run();
+	return 0;
+}
+
+unsigned channel_sm(unsigned position)
+{
+	return channel.order[position];
+}
+
+/* The order is a permutation always: the SM that was there goes to the place that got free. */
+static int sm_order(uint32_t value)
+{
+	uint32_t position = value >> 16, sm = value & 0xffff, i, other;
+	bool enabled[2];
+
+	if (position >= fw.sms || sm >= fw.sms)
+		return -TUTTI_EINVAL;
+	if (shapes.residents || task_any())
+		return -TUTTI_EBUSY;
+	for (i = 0; channel.order[i] != sm; i++)
+		;
+	other = channel.order[position];
+	enabled[0] = shapes.enabled[i / 32] >> (i % 32) & 1;
+	enabled[1] = shapes.enabled[position / 32] >> (position % 32) & 1;
+	channel.order[i] = (uint16_t)other;
+	channel.order[position] = (uint16_t)sm;
+	domains.moved = true;
+	shape_enable(i, enabled[1]);
+	shape_enable(position, enabled[0]);
+	command_words(TUTTI_CMD_ORDER, 0, (uint32_t[2]){ i, other }, 2);
+	command_words(TUTTI_CMD_ORDER, 0, (uint32_t[2]){ position, sm }, 2);
+	return 0;
+}
+
+static int policy_ask(uint32_t policy, uint32_t which, uint64_t *answer)
+{
+	uint32_t value = 0;
+
+	switch (policy) {
+	case TUTTI_POLICY_ISSUE:
+		value = place_state.round_robin;
+		break;
+	case TUTTI_POLICY_CTA_CAP:
+		value = shapes.next_cap;
+		break;
+	case TUTTI_POLICY_LEVEL_SEARCH:
+		value = lake_search;
+		break;
+	case TUTTI_POLICY_SM_ORDER:
+		if (which >= fw.sms)
+			return -TUTTI_EINVAL;
+		value = channel.order[which];
+		break;
+	case TUTTI_POLICY_SEARCH:
+		value = match.search;
+		break;
+	case TUTTI_POLICY_SPLIT:
+		value = match.rotate;
+		break;
+	case TUTTI_POLICY_CGA_MODE:
+		value = cga_state.mode;
+		break;
+	case TUTTI_POLICY_CGA_PATIENCE:
+		value = cga_state.patience;
+		break;
+	case TUTTI_POLICY_SPLIT_ROUNDS:
+		value = split_limit_now();
+		break;
+	case TUTTI_POLICY_SEED:
+		value = lots_seed_now();
+		break;
+	case TUTTI_POLICY_WINDOW:
+	case TUTTI_POLICY_CLASS:
+		if (!window_ask(policy, which, &value))
+			return -TUTTI_EINVAL;
+		break;
+	default:
+		if (!score_ask(policy, which, &value))
+			return -TUTTI_EINVAL;
+	}
+	*answer = value;
+	return 0;
+}
+
+static int policy(const uint64_t *arg, uint64_t *answer)
+{
+	uint32_t value = (uint32_t)arg[1];
+
+	if (arg[0] >> 32 || arg[1] >> 32 || arg[2] > 1)
+		return -TUTTI_EINVAL;
+	if (arg[2])
+		return policy_ask((uint32_t)arg[0], value, answer);
+	switch (arg[0]) {
+	case TUTTI_POLICY_ISSUE:
+		if (value > 1)
+			return -TUTTI_EINVAL;
+		place_state.round_robin = value;
+		return 0;
+	case TUTTI_POLICY_CTA_CAP:
+		shape_cap(value);
+		return 0;
+	case TUTTI_POLICY_LEVEL_SEARCH:
+		if (value > 2)
+			return -TUTTI_EINVAL;
+		lake_search = value;
+		return 0;
+	case TUTTI_POLICY_SM_ORDER:
+		return sm_order(value);
+	case TUTTI_POLICY_CGA_MODE:
+		if (value > TUTTI_CGA_MULTICAST)
+			return -TUTTI_EINVAL;
+		cga_state.mode = value;
+		return 0;
+	case TUTTI_POLICY_CGA_PATIENCE:
+		cga_state.patience = value ? value : CGA_PATIENCE;
+		return 0;
+	case TUTTI_POLICY_SEARCH:
+	case TUTTI_POLICY_SPLIT:
+		return match_policy((uint32_t)arg[0], value);
+	case TUTTI_POLICY_CHOICE:
+	case TUTTI_POLICY_REMAINING_WEIGHT:
+	case TUTTI_POLICY_POWER_WEIGHT:
+	case TUTTI_POLICY_POWER_WINDOW:
+	case TUTTI_POLICY_COMBINE:
+		return score_policy((uint32_t)arg[0], value);
+	case TUTTI_POLICY_SPLIT_ROUNDS:
+		split_limit(value);
+		return 0;
+	case TUTTI_POLICY_WINDOW:
+		return window_length(value) ? 0 : -TUTTI_EINVAL;
+	case TUTTI_POLICY_CLASS:
+		return window_class(value) ? 0 : -TUTTI_EINVAL;
+	case TUTTI_POLICY_SEED:
+		lots_seed(value);
+		return 0;
+	}
+	return -TUTTI_EINVAL;
+}
+
+/* ---- suspend ---- */
+
+static bool all_quiet(void)
+{
+	unsigned i;
+
+	for (i = 0; i < fw.max_queues; i++)
+		if (queues[i].state != QUEUE_NONE && (queue_inflight(&queues[i]) > work_quiet(&queues[i]) || queues[i].fetching || queues[i].probing))
+			return false;
+	return true;
+}
+
+void channel_check_suspend(void)
+{
+	if (!channel.suspending || !all_quiet())
+		return;
+	while (channel.suspending)
+		channel_reply_after(channel.suspend_id[--channel.suspending], TUTTI_MSG_SUSPEND, 0);
+}
+
+static int query(const uint64_t *arg, struct tutti_message *answer)
+{
+	const struct queue *queue = &queues[arg[0] & (TUTTI_MAX_QUEUES - 1)];
+
+	if (arg[0] >= fw.max_queues || queue->state == QUEUE_NONE)
+		return -TUTTI_ENOENT;
+	answer->value = queue->head - (uint32_t)((uint32_t)queue->head - queue->retired);
+	answer->arg[0] = answer->value;
+	answer->arg[1] = queue->state;
+	answer->arg[2] = queue->error;
+	return 0;
+}
+
+static int cancel(const uint64_t *arg)
+{
+	struct queue *queue = &queues[arg[0] & (TUTTI_MAX_QUEUES - 1)];
+
+	if (arg[0] >= fw.max_queues || queue->state == QUEUE_NONE || queue->state == QUEUE_DYING)
+		return -TUTTI_ENOENT;
+	return task_cancel(queue, arg[1]);
+}
+
+static int load(struct tutti_message *answer)
+{
+	const struct task *task;
+	unsigned i;
+
+	for (task = task_table.free; task; task = task->next)
+		answer->value++;
+	for (task = task_table.held; task; task = task->next)
+		answer->value++;
+	answer->arg[0] = shapes.residents;
+	for (i = 0; i < fw.sms; i++)
+		answer->arg[1] += shapes.enabled[i / 32] >> (i % 32) & 1;
+	return 0;
+}
+
+/* ---- requests ---- */
+
+/* What is answered later, and how. */
+enum answer { NOW, AFTER_COMMANDS, LATER };
+
+static int request(const struct tutti_message *m, struct tutti_message *answer, enum answer *when)
+{
+	uint32_t first = m->arg[0] >> 32 ? ~0u : (uint32_t)m->arg[0];
+	int status;
+
+	switch (m->type) {
+	case TUTTI_MSG_PING:
+		answer->value = m->arg[0];
+		return 0;
+	case TUTTI_MSG_CONTEXT_CREATE:
+		*when = AFTER_COMMANDS;
+		return context_create(&m->context);
+	case TUTTI_MSG_CONTEXT_DESTROY:
+		*when = AFTER_COMMANDS;
+		return context_destroy(first);
+	case TUTTI_MSG_TLB_INVALIDATE:
+	case TUTTI_MSG_CODE_INVALIDATE:
+		*when = AFTER_COMMANDS;
+		return invalidate(m->arg, m->type == TUTTI_MSG_CODE_INVALIDATE);
+	case TUTTI_MSG_QUEUE_CREATE:
+		return queue_create(&m->queue);
+	case TUTTI_MSG_QUEUE_DESTROY:
+		*when = LATER;
+		return queue_destroy(first, m->id);
+	case TUTTI_MSG_QUEUE_RESET:
+		*when = AFTER_COMMANDS;
+		return queue_reset(first);
+	case TUTTI_MSG_QUEUE_QUERY:
+		return query(m->arg, answer);
+	case TUTTI_MSG_RSB_CREATE:
+		return reference_create(&m->rsb);
+	case TUTTI_MSG_RSB_DESTROY:
+		return reference_destroy(first);
+	case TUTTI_MSG_RSB_INVALIDATE:
+		status = reference_invalidate(first, (uint32_t)m->arg[1]);
+		reference_mirror();
+		return status;
+	case TUTTI_MSG_RSB_READ:
+		return reference_read(first, m->arg[1]);
+	case TUTTI_MSG_SM_ENABLE:
+		return sm_enable(m->arg);
+	case TUTTI_MSG_POLICY:
+		*when = AFTER_COMMANDS;
+		return policy(m->arg, &answer->value);
+	case TUTTI_MSG_SUSPEND:
+		if (channel.suspending == SUSPENDS)
+			return -TUTTI_EBUSY;
+		queue_suspend();
+		channel.suspend_id[channel.suspending++] = m->id;
+		*when = LATER;
+		channel_check_suspend();
+		return 0;
+	case TUTTI_MSG_TASK_CANCEL:
+		*when = AFTER_COMMANDS;
+		return cancel(m->arg);
+	case TUTTI_MSG_RESUME:
+		queue_resume();
+		return 0;
+	case TUTTI_MSG_LOAD:
+		return load(answer);
+	case TUTTI_MSG_OCCUPANCY:
+		return occupancy_answer(&m->occupancy, answer);
+	case TUTTI_MSG_QUEUE_NOTIFY:
+		return queue_notify(first, (uint32_t)m->arg[1]);
+	case TUTTI_MSG_COUNTERS:
+		counter_flush();
+		*when = AFTER_COMMANDS;
+		command_words(TUTTI_CMD_SM_MODE, shapes.sm_mode | TUTTI_SM_UPDATE, NULL, 0);
+		return 0;
+	}
+	return -TUTTI_ENOTSUP;
+}
+
+static void serve(const struct tutti_message *m)
+{
+	struct tutti_message answer = { .type = TUTTI_MSG_REPLY, .id = m->id };
+	enum answer when = NOW;
+	int status = request(m, &answer, &when);
+
+	answer.status = (int16_t)status;
+	if (status || when == NOW)
+		send(&answer);
+	else if (when == AFTER_COMMANDS)
+		channel_reply_after(m->id, m->type, answer.value);
+}
+
+/* The copy is what is checked and used; the host could change its ring. */
+COLD void channel_event(void)
+{
+	struct tutti_message message;
+	uint32_t tail = channel.control->host_ring_tail;
+
+	/* until all is done it is looked at again whenever the firmware would sleep */
+	attention.idle |= ATTEND_CHANNEL;
+	if (channel_flush())
+		return;
+	hal_acquire();
+	while (channel.head != tail && tail - channel.head <= channel.host_slots) {
+		if (channel.deferred_used == (1u << DEFERRED) - 1 || !command_room(64 + place_state.message_words))
+			return;
+		words_copy(&message, (const void *)&channel.host_ring[channel.head % channel.host_slots],
+			   sizeof(message) / 4);
+		channel.status->host_ring_head = ++channel.head;
+		serve(&message);
+	}
+	if (channel.backlog_head == channel.backlog_tail)
+		attention.idle &= ~ATTEND_CHANNEL;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+#include "top/main.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "core/crash.h"
+#include "core/log.h"
+#include "groups/cga.h"
+#include "packets/kernel_cache.h"
+#include "place/plain_grid.h"
+#include "place/sm_match.h"
+#include "place/sm_score.h"
+#include "queues/agent_packet.h"
+#include "queues/barrier_packet.h"
+#include "queues/child_tasks.h"
+#include "queues/queue.h"
+#include "tasks/issue_rounds.h"
+#include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
+#include "tasks/priority_windows.h"
+#include "tasks/throttle.h"
+#include "tasks/tie_lots.h"
+#include "tasks/wave_split.h"
+#include "tasks/work_queue.h"
+#include "tensor/tensor_requests.h"
+#include "top/heartbeat.h"
+#include "top/host_channel.h"
+
+#define EVENT_SLOTS 128u
+
+struct fw_limits fw HOT_DATA;
+struct attention attention HOT_DATA;
+
+static struct tutti_event events[EVENT_SLOTS] __attribute__((aligned(64)));
+
+static uint32_t below(uint32_t value, uint32_t limit)
+{
+	return value < limit ? value : limit;
+}
+
+bool fw_limits_init(const struct tutti_discovery *d)
+{
+	uint32_t shift = 0;
+
+	if (d->magic != TUTTI_DISCOVERY_MAGIC || !d->sms || d->sms > FW_MAX_SMS || !d->peus || !d->peu_waves)
+		return false;
+	while (shift < 31 && 1u << shift < d->shared_block_bytes)
+		shift++;
+	if (1u << shift != d->shared_block_bytes)
+		return false;
+	fw = (struct fw_limits){
+		.sms = d->sms,
+		.words = (d->sms + 31) / 32,
+		.tasks = below(d->task_slots, FW_TASKS),
+		.cta_slots = d->cta_slots,
+		.workgroup_items = below(d->workgroup_items, d->peus * d->peu_waves * TUTTI_WAVE_ITEMS),
+		.private_bytes = d->private_bytes,
+		.item_private = d->private_bytes / TUTTI_WAVE_ITEMS,
+		.shared_blocks = d->shared_blocks,
+		.shared_shift = shift,
+		.scalar_blocks = d->scalar_blocks,
+		.vector_blocks = d->vector_blocks,
+		.barriers = d->barriers,
+		.peus = d->peus,
+		.peu_waves = d->peu_waves,
+		.max_queues = below(d->max_queues, TUTTI_MAX_QUEUES),
+		.max_contexts = below(d->max_contexts, TUTTI_MAX_CONTEXTS),
+		.max_rsbs = below(d->max_rsbs, TUTTI_MAX_RSBS),
+		.ring_min = d->ring_packets_min,
+		.ring_max = d->ring_packets_max,
+		.vectors = d->msix_vectors,
+		.timer_hz = d->timer_hz,
+		.reserved_bytes = d->reserved_bytes,
+	};
+	return true;
+}
+
+void main_init(void)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	volatile struct tutti_status *status = hal_region(discovery->status);
+	volatile struct tutti_control *control = hal_region(discovery->control);
+
+	attention = (struct attention){ 0 };
+	log_init();
+	CRASH_UNLESS(fw_limits_init(discovery));
+	command_init();
+	counter_init();
+	shape_init();
+	match_init();
+	score_init();
+	task_init();
+	tmd_init();
+	pending_init();
+	rounds_init();
+	lots_init();
+	window_init();
+	throttle_init();
+	split_init();
+	place_init();
+	kernel_init();
+	reference_init();
+	condensed_init();
+	barrier_init();
+	tmau_init();
+	agent_init();
+	queue_init();
+	channel_init();
+	cga_init();
+	HAL_ENGINES->event_base = hal_local(events);
+	HAL_ENGINES->event_slots = EVENT_SLOTS;
+	timer_init();
+	status->firmware_version = FW_VERSION;
+	status->contract_min = TUTTI_VERSION(TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION), 0);
+	status->contract_max = TUTTI_CONTRACT_VERSION;
+	status->boot_sequence = control->boot_sequence;
+	log_line("tutti firmware, contract", TUTTI_CONTRACT_VERSION);
+	log_line("SMs", fw.sms);
+	hal_release();
+	status->state = TUTTI_STATE_RUNNING;
+}
+
+static void event_fetch(const struct tutti_event *event)
+{
+	unsigned tag = event->word[0] >> 16;
+
+	switch (tag & TAG_KIND) {
+	case TAG_PACKETS:
+		queue_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_KERNEL:
+		kernel_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_PROBE:
+		barrier_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_TMD:
+		tmd_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_WORK:
+		work_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_TENSOR:
+		tmau_event_fetch(tag & TAG_NUMBER, event);
+		break;
+	case TAG_REPLY:
+		channel_event_fetch(tag & TAG_NUMBER);
+		break;
+	case TAG_TABLE:
+		match_event();
+		break;
+	}
+}
+
+void main_event(const struct tutti_event *event)
+{
+	counters.events++;
+	switch (event->word[0] & 0xff) {
+	case TUTTI_EVENT_CTA:
+		task_event_cta(event);
+		break;
+	case TUTTI_EVENT_FETCH:
+		event_fetch(event);
+		break;
+	case TUTTI_EVENT_DOORBELL:
+		queue_event_doorbell(event);
+		break;
+	case TUTTI_EVENT_MESSAGE:
+		channel_event();
+		break;
+	case TUTTI_EVENT_TIMER:
+		timer_event();
+		break;
+	case TUTTI_EVENT_CGA:
+		cga_event(event);
+		break;
+	case TUTTI_EVENT_FLUSHED:
+		cga_event_flushed(event);
+		break;
+	case TUTTI_EVENT_CGA_FAULT:
+		cga_event_fault(event);
+		break;
+	case TUTTI_EVENT_FAULT:
+		task_event_fault(event);
+		break;
+	case TUTTI_EVENT_KILLED:
+		task_event_killed(event);
+		break;
+	case TUTTI_EVENT_POST_FAULT:
+		queue_event_post_fault(event);
+		break;
+	case TUTTI_EVENT_MOVER:
+		agent_event_mover(event);
+		break;
+	case TUTTI_EVENT_MOVER_ROOM:
+		tmau_run();
+		break;
+	case TUTTI_EVENT_REQUEST:
+		if (event->word[0] >> 16 == TUTTI_SERVICE_TENSOR)
+			tmau_event_request(event);
+		else
+			child_request(event);
+		break;
+	case TUTTI_EVENT_THROTTLE:
+		throttle_event(event);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Work that waited for room in the command ring. */
+static COLD void room(void)
+{
+	if (!command_room(PLACE_ROOM))
+		return;
+	queue_wake_waiters(WAIT_ROOM);
+	if (place_state.blocked) {
+		place_state.blocked = false;
+		task_resume();
+		pending_run();
+		rounds_run();
+	}
+}
+
+static COLD void settle(void)
+{
+	bool child_left = false;
+
+	if (queue_table.waiters[WAIT_ROOM] || place_state.blocked)
+		room();
+	if (barrier_state.parked && barrier_state.signals != counters.signals)
+		barrier_recheck();
+	if (attention.settle & ATTEND_CHILD)
+		child_left = child_retry();
+	if (cga_state.hopeless)
+		cga_settle();
+	if (queue_table.any_ready)
+		queue_run_ready();
+	if (tmau.more)
+		tmau_run();
+	attention.settle = (queue_table.waiters[WAIT_ROOM] || place_state.blocked ? ATTEND_ROOM : 0) |
+			   (barrier_state.parked ? ATTEND_BARRIER : 0) | (queue_table.any_ready ? ATTEND_READY : 0) |
+			   (tmau.more ? ATTEND_TMAU : 0) | (child_left ? ATTEND_CHILD : 0) |
+			   (cga_state.hopeless ? ATTEND_CGA : 0);
+}
+
+void main_settle(void)
+{
+	if (attention.settle)
+		settle();
+	command_publish();
+}
+
+#ifdef __riscv
+int main(void);
+
+/* Mirrors of reference buffers are dear: while kernels run they are brought up to date now and then. */
+static COLD void idle(void)
+{
+	if (!shapes.residents || counter_due())
+		reference_mirror();
+	counter_idle();
+	if (attention.idle & ATTEND_CHANNEL)
+		channel_event();
+	main_settle();
+}
+
+/*
+ * Take events until there are none, then sleep. What a completed CTA leads to is
+ * one chain of calls from here; commands are published after every event, so that
+ * the engines work while the next one is handled.
+ */
+static HOT __attribute__((noreturn)) void loop(void)
+{
+	volatile struct tutti_event *event = events;
+	uint32_t tail;
+
+	for (;;) {
+		if (unlikely(!event->word[0])) {
+			if (unlikely(attention.idle || counter_due()))
+				idle();
+			if (unlikely(attention.settle & ATTEND_TMAU))
+				main_settle();
+			else
+				hal_idle();
+			continue;
+		}
+		hal_acquire();
+		if (likely((event->word[0] & 0xff) == TUTTI_EVENT_CTA)) {
+			counters.events++;
+			task_event_cta((const struct tutti_event *)event);
+		} else {
+			main_event((const struct tutti_event *)event);
+		}
+		if (unlikely(attention.settle))
+			settle();
+		/* one fence for both: what was read of the event, what was written for the engines */
+		tail = command_tail();
+		hal_release();
+		event->word[0] = 0;
+		if (++event == events + EVENT_SLOTS)
+			event = events;
+		if (likely(tail != command_ring.published)) {
+			command_ring.published = tail;
+			HAL_ENGINES->command_tail = tail;
+		}
+	}
+}
+
+int main(void)
+{
+	main_init();
+	loop();
+}
+#endif
