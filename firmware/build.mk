@@ -25,19 +25,19 @@ all: $(FW)/tutti-fw.bin $(FW)/tutti-fw-large.bin $(FW)/host/libtutti-fw-host.a
 
 $(FW)/%.o: firmware/%.c
 	@mkdir -p $(@D)
-	$(CROSS)gcc $(FW_CFLAGS) $(FW_SIZE) -MMD -c $< -o $@
+	$(CROSS)gcc $(FW_CFLAGS) $(FW_SIZE) -MMD -MP -c $< -o $@
 
 $(FW)/large/%.o: firmware/%.c
 	@mkdir -p $(@D)
-	$(CROSS)gcc $(FW_CFLAGS) $(FW_SIZE) -DFW_MAX_SMS=TUTTI_MAX_SMS -MMD -c $< -o $@
+	$(CROSS)gcc $(FW_CFLAGS) $(FW_SIZE) -DFW_MAX_SMS=TUTTI_MAX_SMS -MMD -MP -c $< -o $@
 
 $(FW)/large/%.o: firmware/%.S
 	@mkdir -p $(@D)
-	$(CROSS)gcc -march=rv32imc_zicsr -mabi=ilp32 -MMD -c $< -o $@
+	$(CROSS)gcc -march=rv32imc_zicsr -mabi=ilp32 -MMD -MP -c $< -o $@
 
 $(FW)/%.o: firmware/%.S
 	@mkdir -p $(@D)
-	$(CROSS)gcc -march=rv32imc_zicsr -mabi=ilp32 -MMD -c $< -o $@
+	$(CROSS)gcc -march=rv32imc_zicsr -mabi=ilp32 -MMD -MP -c $< -o $@
 
 $(FW)/tutti-fw.elf: $(FW_OBJECTS)
 $(FW)/tutti-fw-large.elf: $(FW_LARGE_OBJECTS)
@@ -54,7 +54,7 @@ $(FW)/%.bin: $(FW)/%.elf $(FW)/mkimage
 
 $(FW)/host/%.o: firmware/%.c
 	@mkdir -p $(@D)
-	$(CC) $(HOST_CFLAGS) -fno-strict-aliasing -Ifirmware -MMD -c $< -o $@
+	$(CC) $(HOST_CFLAGS) -fno-strict-aliasing -Ifirmware -MMD -MP -c $< -o $@
 
 $(FW)/host/libtutti-fw-host.a: $(FW_HOST_OBJECTS)
 	@rm -f $@

@@ -3,7 +3,8 @@
 
 -include runtime/emulator/build.mk
 
-RUNTIME_SRC := $(sort $(wildcard runtime/*.c))
+RUNTIME_FOLDERS := device memory code queue record packet observe transport transport/bare
+RUNTIME_SRC := $(sort $(wildcard $(RUNTIME_FOLDERS:%=runtime/%/*.c)))
 RUNTIME_OBJ := $(RUNTIME_SRC:%.c=$(OUT)/%.o)
 RUNTIME_LIBS := -lunicorn -ldl -lm -pthread
 LIBTUTTI_VERSION := 0.1
@@ -12,9 +13,9 @@ $(RUNTIME_OBJ): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 
-$(OUT)/runtime/transport_drm.o: private HOST_CFLAGS += -I/usr/include/libdrm
+$(OUT)/runtime/transport/drm.o: private HOST_CFLAGS += -I/usr/include/libdrm
 
-# Whole archive: nothing refers to the emulator's store_speed.o but libunicorn, at run time.
+# Whole archive: nothing refers to the emulator's unicorn/store_speed.o but libunicorn, at run time.
 $(OUT)/libtutti.so.0: $(RUNTIME_OBJ) $(OUT)/libtutti-card.a runtime/libtutti.map
 	$(CC) -shared -Wl,-soname,libtutti.so.0 -Wl,--version-script=runtime/libtutti.map -Wl,-Bsymbolic-functions \
 		-Wl,-z,defs $(LDFLAGS) -o $@ $(RUNTIME_OBJ) -Wl,--whole-archive $(OUT)/libtutti-card.a \
@@ -34,5 +35,5 @@ $(OUT)/tutti.pc: runtime/tutti.pc.in
 
 all: $(OUT)/libtutti.so.0 $(OUT)/libtutti.a $(OUT)/tutti.pc
 
--include runtime/card/build.mk runtime/device/build.mk runtime/examples/build.mk runtime/tools/build.mk
+-include runtime/tutti-card/build.mk runtime/kernel-sdk/build.mk runtime/examples/build.mk runtime/tools/build.mk
 -include $(RUNTIME_OBJ:.o=.d)

@@ -2,12 +2,12 @@
 # Tests. `make check` runs all of them as TAP through prove; see tests/README.md.
 
 T := $(OUT)/tests
-TEST_CFLAGS = $(HOST_CFLAGS) -Itests -Itests/integration -Ifirmware -Iruntime/emulator -D_GNU_SOURCE
+TEST_CFLAGS = $(HOST_CFLAGS) -Itests -Itests/integration -Ifirmware -D_GNU_SOURCE
 TEST_LIBS := -lunicorn -lelf -lm -ldl -pthread
 
 FW_HOST := $(OUT)/firmware/host/libtutti-fw-host.a
 RT_LIB := $(OUT)/libtutti.a
-# Whole: nothing refers to the emulator's store_speed.o but libunicorn, at run time. (libtutti.a holds the card.)
+# Whole: nothing refers to the emulator's unicorn/store_speed.o but libunicorn, at run time. (libtutti.a holds the card.)
 whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive
 
 # ---- unit tests: tests/unit/test_<unit>.c, libraries by prefix, more by a line "/* link: ... */"
@@ -28,7 +28,7 @@ $(addprefix $(T)/unit/,$(UNIT_RT)): LIBS = $(call whole,$(RT_LIB)) $(TEST_LIBS)
 
 $(UNIT_BINS): $(T)/unit/%: tests/unit/%.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) -Wno-missing-prototypes -MMD $< -o $@ $(LDFLAGS) $(call unit_link,$*) $(LIBS) -lcmocka
+	$(CC) $(TEST_CFLAGS) -Wno-missing-prototypes -MMD -MP $< -o $@ $(LDFLAGS) $(call unit_link,$*) $(LIBS) -lcmocka
 
 # ---- integration tests: one binary for each tests/integration/test_*.c and perf_*.c
 INTEGRATION := $(basename $(notdir $(wildcard tests/integration/test_*.c tests/integration/perf_*.c)))
@@ -39,11 +39,11 @@ TEST_RAW := $(T)/integration/kernels/raw.bin
 
 $(INTEGRATION_HELP): $(T)/integration/%.o: tests/integration/%.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) -MMD -c $< -o $@
+	$(CC) $(TEST_CFLAGS) -MMD -MP -c $< -o $@
 
 $(INTEGRATION_BINS): $(T)/integration/%: tests/integration/%.c $(INTEGRATION_HELP) $(RT_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) -MMD $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(call whole,$(RT_LIB)) $(TEST_LIBS) -lcmocka
+	$(CC) $(TEST_CFLAGS) -MMD -MP $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(call whole,$(RT_LIB)) $(TEST_LIBS) -lcmocka
 
 # Arithmetic of others to compare with.
 $(T)/integration/test_tensor_math: private TEST_CFLAGS += -Iruntime

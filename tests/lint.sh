@@ -5,12 +5,12 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-flags="-std=gnu11 -Iinclude -I/usr/include/libdrm -Iruntime -Iruntime/emulator -Ifirmware -Iruntime/examples -DTOOL_KERNELS=\"LICENSE\""
+flags="-std=gnu11 -Iinclude -I/usr/include/libdrm -Iruntime -Ifirmware -Iruntime/examples -Iruntime/tools -DTOOL_KERNELS=\"LICENSE\""
 warn="-Wall -Wextra -Werror -Wno-unused-parameter"
-device='kernels\.c$|runtime/device/'
+device='kernels\.c$|runtime/kernel-sdk/'
 
 # Files of the host, then of the firmware (built for its own core).
-host=$(find runtime firmware/tools -name '*.c' | grep -vE "$device" | sort)
+host=$(find runtime tests/bench firmware/tools -name '*.c' | grep -vE "$device" | sort)
 firmware=$(find firmware -name '*.c' ! -path '*/tools/*' ! -path '*/host/*' | sort)
 
 analyze() { # FILE RESULT
@@ -59,7 +59,7 @@ jobs=$(mktemp -p "$work")
 for file in $host $firmware; do
 	echo "analyze $file $work/$(tr / _ <<<"$file").analyzer" >>"$jobs"
 	case $file in
-	runtime/*) [ "$(command -v sparse)" ] && echo "sparse_one $file $work/$(tr / _ <<<"$file").sparse" >>"$jobs" ;;
+	runtime/*|tests/bench/*) [ "$(command -v sparse)" ] && echo "sparse_one $file $work/$(tr / _ <<<"$file").sparse" >>"$jobs" ;;
 	esac
 done
 xargs -P 2 -d '\n' -n 1 bash -c '$0' <"$jobs"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The emulated card as a library. Users link build/libtutti-card.a with $(CARD_LIBS).
 
-CARD_SRC := $(wildcard runtime/emulator/*.c)
+CARD_FOLDERS := card unicorn engines sm launch cga
+CARD_SRC := $(wildcard $(CARD_FOLDERS:%=runtime/emulator/%/*.c))
 CARD_OBJ := $(CARD_SRC:%.c=$(OUT)/%.o)
 CARD_LIB := $(OUT)/libtutti-card.a
 CARD_LIBS := -lunicorn -pthread -ldl

@@ -3,8 +3,8 @@
 # the benchmark can read the card's instruction counts.
 
 TOOL_OUT := $(OUT)/tools
-TOOL_SOURCES := $(filter-out runtime/tools/kernels.c,$(wildcard runtime/tools/*.c))
-TOOL_OBJECTS := $(patsubst runtime/tools/%.c,$(TOOL_OUT)/%.o,$(TOOL_SOURCES))
+TOOL_SOURCES := $(filter-out runtime/tools/kernels.c,$(wildcard runtime/tools/*.c runtime/tools/trace/*.c tests/bench/*.c))
+TOOL_OBJECTS := $(TOOL_SOURCES:%.c=$(OUT)/%.o)
 TOOL_KERNELS := $(TOOL_OUT)/kernels.tco
 
 all: $(OUT)/tutti
@@ -13,11 +13,11 @@ $(TOOL_KERNELS): runtime/tools/kernels.c runtime/tools/kernels.h $(TUTTIC_DEPS)
 	@mkdir -p $(@D)
 	$(TUTTIC) -Wextra -Werror -o $@ $<
 
-$(TOOL_OUT)/%.o: runtime/tools/%.c
+$(TOOL_OBJECTS): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(HOST_CFLAGS) -DTOOL_KERNELS='"$(TOOL_KERNELS)"' -MMD -c $< -o $@
+	$(CC) $(HOST_CFLAGS) -Iruntime/tools -DTOOL_KERNELS='"$(TOOL_KERNELS)"' -MMD -MP -c $< -o $@
 
-$(TOOL_OUT)/tool.o: $(TOOL_KERNELS)
+$(OUT)/runtime/tools/tool.o: $(TOOL_KERNELS)
 
 # Whole archive: store_speed.o replaces functions of libunicorn that nothing else refers to.
 $(OUT)/tutti: $(TOOL_OBJECTS) $(OUT)/libtutti.a
@@ -38,4 +38,4 @@ pictures: all $(OUT)/tests/integration/test_trace $(TEST_KERNELS)
 	$(call PICTURE,reduce,--to 9000)
 	$(call PICTURE,priorities)
 
--include $(wildcard $(TOOL_OUT)/*.d)
+-include $(TOOL_OBJECTS:.o=.d)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "packet.h"
+#include "packet/packet.h"
 #include "tool.h"
 #include "tutti/control.h"
 #include "tutti/discovery.h"

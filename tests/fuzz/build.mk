@@ -3,19 +3,19 @@
 
 FUZZ := $(OUT)/tests/fuzz
 FUZZ_CC := clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -std=gnu11 -D_GNU_SOURCE \
-	-fno-strict-aliasing -Wno-address-of-packed-member -Iinclude -Iruntime -Iruntime/emulator -Ifirmware
+	-fno-strict-aliasing -Wno-address-of-packed-member -Iinclude -Iruntime -Ifirmware
 FUZZ_BINS := $(addprefix $(FUZZ)/,fuzz_code_object fuzz_image fuzz_topology fuzz_firmware fuzz_fw_packet fuzz_fw_tensor)
 
-$(FUZZ)/fuzz_code_object: tests/fuzz/fuzz_code_object.c runtime/elf_check.c runtime/elf_check.h
-$(FUZZ)/fuzz_image: tests/fuzz/fuzz_image.c runtime/emulator/loader.c
-$(FUZZ)/fuzz_topology: tests/fuzz/fuzz_topology.c runtime/emulator/config.c
+$(FUZZ)/fuzz_code_object: tests/fuzz/fuzz_code_object.c runtime/code/elf_check.c runtime/code/elf_check.h
+$(FUZZ)/fuzz_image: tests/fuzz/fuzz_image.c runtime/emulator/card/firmware_load.c
+$(FUZZ)/fuzz_topology: tests/fuzz/fuzz_topology.c runtime/emulator/card/config.c
 
 # The firmware is one object whose variables lie in sections of their own: the fuzzer puts them back before each
 # input, as a boot does on the card by loading the image.
 FUZZ_FW := $(patsubst %,$(FUZZ)/fw/%.o,$(FW_UNITS) core/host/hal)
 $(FUZZ)/fw/%.o: firmware/%.c
 	@mkdir -p $(@D)
-	$(FUZZ_CC:-fsanitize=fuzzer,%=-fsanitize=fuzzer-no-link,%) -MMD -c $< -o $@
+	$(FUZZ_CC:-fsanitize=fuzzer,%=-fsanitize=fuzzer-no-link,%) -MMD -MP -c $< -o $@
 $(FUZZ)/firmware.o: $(FUZZ_FW)
 	ld -r $^ -o $@.all
 	objcopy --set-section-flags .bss=alloc,load,contents,data --rename-section .bss=fw_bss --rename-section .data=fw_data \
@@ -27,7 +27,7 @@ $(FUZZ)/fuzz_fw_tensor: tests/fuzz/fuzz_fw_tensor.c $(FUZZ_FW)
 
 $(FUZZ_BINS):
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(filter-out %/loader.c,$(filter %.c %.o,$^)) -o $@
+	$(FUZZ_CC) $(filter-out %/firmware_load.c,$(filter %.c %.o,$^)) -o $@
 
 fuzz: FUZZ_SECONDS = 60
 fuzz: $(FUZZ_BINS)

@@ -2,7 +2,7 @@
 /* REL-01, SYS-07: any bytes as a code object. */
 #include <stdlib.h>
 
-#include "elf_check.h"
+#include "code/elf_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* REL-01, SYS-05: any bytes as a firmware image; the CRC is made right now and then, to get behind it. */
-#include "emulator/loader.c"
+#include "emulator/card/firmware_load.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

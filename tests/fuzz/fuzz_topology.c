@@ -2,7 +2,7 @@
 /* REL-01, SYS-14: any text as a topology file. */
 #include <stdlib.h>
 
-#include "emulator/card.h"
+#include "emulator/card/card.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

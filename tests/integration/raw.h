@@ -19,7 +19,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "emulator/card.h"
+#include "emulator/card/card.h"
 #include "tutti/barrier.h"
 
 /* Kernels of kernels/raw.S */

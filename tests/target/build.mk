@@ -9,7 +9,7 @@ TARGET_HOST_OBJECTS := $(addprefix $(TARGET)/host/,$(addsuffix .o,test_target $(
 
 $(TARGET)/rv32/%.o: tests/target/%.c
 	@mkdir -p $(@D)
-	$(CROSS)gcc $(FW_CFLAGS) -Os -Itests/target -MMD -c $< -o $@
+	$(CROSS)gcc $(FW_CFLAGS) -Os -Itests/target -MMD -MP -c $< -o $@
 
 $(TARGET)/rv32/firmware.o: $(FW)/top/main.o
 	@mkdir -p $(@D)
@@ -29,7 +29,7 @@ $(TARGET)/target.bin: $(TARGET)/target.elf $(FW)/mkimage
 
 $(TARGET)/host/%.o: tests/target/%.c
 	@mkdir -p $(@D)
-	$(CC) -Ifirmware -Itests/target $(TEST_CFLAGS) -fno-strict-aliasing -MMD -c $< -o $@
+	$(CC) -Ifirmware -Itests/target $(TEST_CFLAGS) -fno-strict-aliasing -MMD -MP -c $< -o $@
 
 $(TARGET)/test_target: $(TARGET_HOST_OBJECTS) $(FW_HOST) $(CARD_LIB) $(TARGET)/target.bin
 	$(CC) $(TARGET_HOST_OBJECTS) -o $@ $(LDFLAGS) $(FW_HOST) $(call whole,$(CARD_LIB)) $(TEST_LIBS)

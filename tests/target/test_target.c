@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "card.h"
+#include "emulator/card/card.h"
 #include "check.h"
 #include "core/command_ring.h"
 #include "top/main.h"

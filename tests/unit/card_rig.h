@@ -17,8 +17,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "card.h"
-#include "internal.h"
+#include "emulator/card/card.h"
+#include "emulator/card/card_internal.h"
 
 #define SCRIPT 0x200000u
 #define EVENTS 0x210000u

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sm.h"
+#include "emulator/sm/sm.h"
 #include "sm_kernels.h"
 #include "tutti/message.h"
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "mover_parts.h"
+#include "emulator/engines/mover_parts.h"
 
 #define SHARED_BYTES 65536u
 #define CTAS 4u

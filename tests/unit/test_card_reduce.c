@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "mover_parts.h"
+#include "emulator/engines/mover_parts.h"
 
 static unsigned seed = 1;
 

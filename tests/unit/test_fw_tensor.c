@@ -3,7 +3,7 @@
  * The engine against the element-by-element oracle: seeded random descriptors and requests over every type, rank,
  * mode, box, stride, traversal, swizzle, interleave, fill, corner, offset and direction.
  */
-/* link: runtime/tensor.c */
+/* link: runtime/code/tensor.c */
 #include "tensor_oracle.h"
 
 #include "tutti/tensor_api.h"

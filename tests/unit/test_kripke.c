@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link: -ffp-contract=off -DTUTTI_DEVICE_HOST -Iruntime/device/include -Iruntime/examples/kripke runtime/examples/kripke/problem.c runtime/examples/kripke/quadrature.c runtime/examples/kripke/cpu.c -lm */
+/* link: -ffp-contract=off -DTUTTI_DEVICE_HOST -Iruntime/kernel-sdk/include -Iruntime/examples/kripke runtime/examples/kripke/problem.c runtime/examples/kripke/quadrature.c runtime/examples/kripke/cpu.c -lm */
 /*
  * Kripke's physics and kernels without a card: the CPU version against published
  * output of the original, the kernels (compiled for the host, with this test

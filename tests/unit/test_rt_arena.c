@@ -12,7 +12,7 @@
 
 #include <sys/mman.h>
 
-#include "arena.h"
+#include "memory/arena.h"
 
 #define BYTES (64u << 20)
 #define LIVE  600

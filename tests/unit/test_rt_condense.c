@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "condense.h"
+#include "record/condense.h"
 
 #define MOST 300
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "packet.h"
-#include "queue.h"
+#include "packet/packet.h"
+#include "queue/queue.h"
 
 #define POOL	   (64u << 20)
 #define BAD_KERNEL 0xbad00ull

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "elf_check.h"
+#include "code/elf_check.h"
 
 /* A code object by hand: header page (note, symbols, descriptor), code page, data page. */
 struct object {

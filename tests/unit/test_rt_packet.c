@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "packet.h"
+#include "packet/packet.h"
 
 static uint64_t any(unsigned *seed)
 {

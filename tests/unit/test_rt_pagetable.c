@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "pagetable.h"
+#include "transport/bare/pagetable.h"
 
 #define PAGE 4096ull
 #define M2   (2ull << 20)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* link: -DTUTTI_DEVICE_HOST -Iruntime/device/include */
+/* link: -DTUTTI_DEVICE_HOST -Iruntime/kernel-sdk/include */
 /* What the device headers compute from the wave information block, against the rasteriser that fills it. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "rasteriser.h"
+#include "emulator/launch/rasteriser.h"
 #include "tutti/cga.h"
 #include "tutti/work.h"
 

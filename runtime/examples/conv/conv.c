@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* 3 x 3 convolution with stride, dilation and padding, by im2col loads, checked on the CPU. */
-#include "example.h"
 #include "conv.h"
+#include "example.h"
 
 #define IMAGES 3
 #define HEIGHT 14

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "../../../tests/bench/packet_cost.h"
 #include "card.h"
 #include "example.h"
-#include "tools/packet_cost.h"
 
 #define KERNELS 6
 #define WORKGROUP 256 /* of the kernels with one work-item per (group, zone) */

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+/* Code objects into card memory (spec SYS-07). elf_check.c has checked all that is used here. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code/elf_check.h"
+#include "device/device.h"
+
+struct loaded_symbol {
+	char *name; /* kernels: without ".kd" */
+	uint64_t address;
+	uint64_t bytes;
+};
+
+/**
+ * struct tutti_executable - a loaded code object.
+ * @base: where the image lies
+ * @mapped: segments mapped so far
+ * @descriptor: the kernels' descriptors, a host copy: reading card memory over a bus is slow
+ */
+struct tutti_executable {
+	struct tutti_device *device;
+	uint8_t *base;
+	uint64_t image_bytes;
+	unsigned segments, mapped;
+	struct elf_segment segment[ELF_SEGMENTS_MAX];
+	struct loaded_symbol *kernel;
+	struct tutti_kernel_descriptor *descriptor;
+	size_t kernels;
+	struct loaded_symbol *variable;
+	size_t variables;
+};
+
+static void copy_image(struct tutti_executable *executable, const struct elf_object *elf)
+{
+	for (unsigned i = 0; i < elf->segments; i++)
+		memcpy(executable->base + elf->segment[i].address, elf->file + elf->segment[i].offset,
+		       elf->segment[i].file_bytes);
+	for (size_t i = 0; i < elf->relocations; i++) {
+		uint64_t value = (uintptr_t)executable->base + elf->relocation[i].value;
+
+		memcpy(executable->base + elf->relocation[i].address, &value, sizeof(value));
+	}
+}
+
+static void segment_pages(const struct tutti_executable *executable, unsigned i, uint8_t **start,
+			  size_t *bytes)
+{
+	const struct elf_segment *segment = &executable->segment[i];
+	uint64_t first = segment->address & ~(uint64_t)(TUTTI_PAGE_SIZE - 1);
+	uint64_t end = (segment->address + segment->memory_bytes + TUTTI_PAGE_SIZE - 1) &
+		       ~(uint64_t)(TUTTI_PAGE_SIZE - 1);
+
+	*start = executable->base + first;
+	*bytes = end - first;
+}
+
+static int map_segments(struct tutti_executable *executable)
+{
+	struct tutti_device *device = executable->device;
+
+	for (; executable->mapped < executable->segments; executable->mapped++) {
+		uint32_t flags = executable->segment[executable->mapped].flags;
+		unsigned access =
+		    MAP_READ | (flags & PF_W ? MAP_WRITE : 0) | (flags & PF_X ? MAP_EXECUTE : 0);
+		uint8_t *start;
+		size_t bytes;
+		int error;
+
+		segment_pages(executable, executable->mapped, &start, &bytes);
+		error = device->transport->map(device, start, bytes, TUTTI_MEMORY_CARD, access);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static bool is_variable(const struct elf_object *elf, const Elf64_Sym *symbol)
+{
+	return ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_shndx != SHN_UNDEF &&
+	       symbol->st_size && elf_segment_of(elf, symbol->st_value, symbol->st_size);
+}
+
+static int take_symbol(struct tutti_executable *executable, struct loaded_symbol *to, const Elf64_Sym *symbol,
+		       const char *name, size_t length)
+{
+	to->name = strndup(name, length);
+	to->address = (uintptr_t)executable->base + symbol->st_value;
+	to->bytes = symbol->st_size;
+	return to->name ? 0 : -ENOMEM;
+}
+
+static int take_symbols(struct tutti_executable *executable, const struct elf_object *elf)
+{
+	size_t n = elf->symbol_count ? elf->symbol_count : 1;
+	int error = 0;
+
+	executable->kernel = calloc(n, sizeof(*executable->kernel));
+	executable->variable = calloc(n, sizeof(*executable->variable));
+	executable->descriptor = aligned_alloc(64, n * sizeof(*executable->descriptor));
+	if (!executable->kernel || !executable->variable || !executable->descriptor)
+		return -ENOMEM;
+	for (size_t i = 1; i < elf->symbol_count && !error; i++) {
+		const char *name;
+		Elf64_Sym symbol = elf_symbol(elf, i, &name);
+		size_t length;
+
+		if (elf_is_kernel(&symbol, name, &length)) {
+			memcpy(&executable->descriptor[executable->kernels],
+			       executable->base + symbol.st_value, sizeof(*executable->descriptor));
+			error = take_symbol(executable, &executable->kernel[executable->kernels++], &symbol,
+					    name, length);
+		} else if (is_variable(elf, &symbol)) {
+			error = take_symbol(executable, &executable->variable[executable->variables++],
+					    &symbol, name, strlen(name));
+		}
+	}
+	return error;
+}
+
+int tutti_executable_load(struct tutti_device *device, const void *file, size_t bytes,
+			  struct tutti_executable **out, const char **message)
+{
+	struct tutti_executable *executable;
+	struct elf_object elf;
+	int error = elf_open(&elf, file, bytes, device->known.contract_max, message);
+
+	if (error)
+		return error;
+	executable = calloc(1, sizeof(*executable));
+	error = -ENOMEM;
+	if (!executable)
+		goto close_elf;
+	executable->device = device;
+	executable->image_bytes = elf.image_bytes;
+	executable->segments = elf.segments;
+	memcpy(executable->segment, elf.segment, sizeof(elf.segment));
+	executable->base = memory_code_alloc(device, elf.image_bytes);
+	error = -ENOSPC;
+	if (!executable->base)
+		goto destroy;
+	copy_image(executable, &elf);
+	error = take_symbols(executable, &elf);
+	if (!error)
+		error = map_segments(executable);
+	/* the pages may have held another code object before */
+	if (!error)
+		error = device_request(device, TUTTI_MSG_CODE_INVALIDATE, device->asid,
+				       (uintptr_t)executable->base, executable->image_bytes, NULL);
+	if (error)
+		goto destroy;
+	elf_close(&elf);
+	*out = executable;
+	return 0;
+destroy:
+	tutti_executable_destroy(executable);
+close_elf:
+	elf_close(&elf);
+	if (message)
+		*message = error == -ENOSPC ? "no card memory left for code" : tutti_strerror(error);
+	return error;
+}
+
+int tutti_executable_load_file(struct tutti_device *device, const char *path,
+			       struct tutti_executable **executable, const char **message)
+{
+	FILE *file = fopen(path, "re");
+	size_t bytes = 0, room = 1 << 16;
+	uint8_t *data = NULL, *grown;
+	int error = file ? 0 : -errno;
+
+	while (file && !error) {
+		grown = realloc(data, room);
+		if (!grown) {
+			error = -ENOMEM;
+			break;
+		}
+		data = grown;
+		bytes += fread(data + bytes, 1, room - bytes, file);
+		if (bytes < room)
+			break;
+		room *= 2;
+		if (room > 2 * (size_t)ELF_IMAGE_MAX)
+			error = -EFBIG;
+	}
+	if (file && ferror(file))
+		error = -EIO;
+	if (file)
+		fclose(file);
+	if (error && message)
+		*message = tutti_strerror(error);
+	if (!error)
+		error = tutti_executable_load(device, data, bytes, executable, message);
+	free(data);
+	return error;
+}
+
+static void symbols_free(struct loaded_symbol *symbols, size_t n)
+{
+	for (size_t i = 0; symbols && i < n; i++)
+		free(symbols[i].name);
+	free(symbols);
+}
+
+void tutti_executable_destroy(struct tutti_executable *executable)
+{
+	struct tutti_device *device;
+	uint8_t *start;
+	size_t bytes;
+
+	if (!executable)
+		return;
+	device = executable->device;
+	for (unsigned i = 0; i < executable->mapped; i++) {
+		segment_pages(executable, i, &start, &bytes);
+		device->transport->unmap(device, start, bytes);
+	}
+	if (executable->mapped)
+		device_request(device, TUTTI_MSG_CODE_INVALIDATE, device->asid, (uintptr_t)executable->base,
+			       executable->image_bytes, NULL);
+	if (executable->base)
+		memory_code_free(device, executable->base);
+	symbols_free(executable->kernel, executable->kernels);
+	symbols_free(executable->variable, executable->variables);
+	free(executable->descriptor);
+	free(executable);
+}
+
+static void fill_kernel(const struct tutti_executable *executable, size_t i, struct tutti_kernel *kernel)
+{
+	const struct tutti_kernel_descriptor *descriptor = &executable->descriptor[i];
+
+	*kernel = (struct tutti_kernel){
+	    .object = executable->kernel[i].address,
+	    .kernarg_bytes = descriptor->kernarg_bytes,
+	    .kernarg_align = descriptor->kernarg_align,
+	    .group_bytes = descriptor->group_bytes,
+	    .private_bytes = descriptor->private_bytes,
+	    .descriptor = descriptor,
+	};
+}
+
+static const struct loaded_symbol *find(const struct loaded_symbol *symbols, size_t n, const char *name,
+					size_t length)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(symbols[i].name, name, length) && !symbols[i].name[length])
+			return &symbols[i];
+	return NULL;
+}
+
+int tutti_executable_kernel(struct tutti_executable *executable, const char *name,
+			    struct tutti_kernel *kernel)
+{
+	const struct loaded_symbol *found;
+	size_t length;
+
+	if (!name)
+		return -EINVAL;
+	if (*name == '&')
+		name++;
+	length = strlen(name);
+	if (length > 3 && !strcmp(name + length - 3, ".kd"))
+		length -= 3;
+	found = find(executable->kernel, executable->kernels, name, length);
+	if (!found)
+		return -ENOENT;
+	fill_kernel(executable, (size_t)(found - executable->kernel), kernel);
+	return 0;
+}
+
+int tutti_executable_variable(struct tutti_executable *executable, const char *name, void **address,
+			      size_t *bytes)
+{
+	const struct loaded_symbol *found =
+	    find(executable->variable, executable->variables, name, strlen(name));
+
+	if (!found)
+		return -ENOENT;
+	if (address)
+		*address = (void *)(uintptr_t)found->address;
+	if (bytes)
+		*bytes = found->bytes;
+	return 0;
+}
+
+int tutti_executable_iterate(struct tutti_executable *executable,
+			     int (*visit)(const char *name, const struct tutti_kernel *kernel, void *context),
+			     void *context)
+{
+	for (size_t i = 0; i < executable->kernels; i++) {
+		struct tutti_kernel kernel;
+		int result;
+
+		fill_kernel(executable, i, &kernel);
+		result = visit(executable->kernel[i].name, &kernel, context);
+		if (result)
+			return result;
+	}
+	return 0;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The one waiting loop: first as the card itself (in process), then asleep.
+ *
+ * A sleep ends by an interrupt; it is also bounded, because a host thread may
+ * change a signal with a plain inline store, and because an interrupt may be lost.
+ */
+#include "device/wait.h"
+
+#include "observe/trace.h"
+#include "queue/queue.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define SLEEP_MAX_NS 1000000ull
+#define HUNG_NS	     5000000000ull /* no heartbeat while awake: the firmware hangs */
+
+uint64_t time_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* Called by the card while the waiting thread drives it: stop also for an event. */
+static bool wait_done(void *context)
+{
+	const struct wait *wait = context;
+
+	return wait->satisfied(wait) || channel_waiting(wait->device);
+}
+
+struct watch {
+	uint64_t beat;
+	uint64_t since;
+};
+
+static void watch_heartbeat(struct tutti_device *device, struct watch *watch, uint64_t now)
+{
+	uint64_t beat = tutti_load_relaxed(&device->status->heartbeat);
+
+	if (beat != watch->beat || !watch->since || tutti_load_relaxed(&device->status->asleep)) {
+		watch->beat = beat;
+		watch->since = now;
+	} else if (now - watch->since > HUNG_NS) {
+		device_fail(device, "firmware hangs: no heartbeat");
+	}
+}
+
+static void wait_sleep(const struct wait *wait, uint64_t seen, uint64_t deadline)
+{
+	struct tutti_device *device = wait->device;
+
+	if (wait->waiters) {
+		__atomic_fetch_add(wait->waiters, 1, __ATOMIC_SEQ_CST);
+		tutti_fence();
+	}
+	if (!wait_done((void *)wait))
+		device->transport->sleep(device, seen, deadline);
+	if (wait->waiters)
+		__atomic_fetch_sub(wait->waiters, 1, __ATOMIC_SEQ_CST);
+}
+
+int wait_for(const struct wait *wait, uint64_t timeout_ns)
+{
+	struct tutti_device *device = wait->device;
+	uint64_t start = 0, now, deadline = UINT64_MAX;
+	struct watch watch = {0};
+
+	for (;;) {
+		uint64_t seen = device->transport->interrupts(device);
+		bool idle;
+
+		trace_poll(device);
+		idle = !device->run || device->run(device, wait_done, (void *)wait);
+		device->transport->poll(device);
+		if (wait->deliver && tutti_load_relaxed(&device->errors))
+			queue_deliver_errors(device);
+		if (wait->satisfied(wait))
+			return 0;
+		if (device_dead(device))
+			return -EIO;
+		now = time_ns();
+		if (!start) {
+			start = now;
+			if (timeout_ns < UINT64_MAX - now)
+				deadline = now + timeout_ns;
+		}
+		if (now >= deadline)
+			return -ETIMEDOUT;
+		watch_heartbeat(device, &watch, now);
+		if (wait->deliver)
+			print_poll(device); /* before the ring is full */
+		if (idle)
+			wait_sleep(wait, seen, deadline - now < SLEEP_MAX_NS ? deadline : now + SLEEP_MAX_NS);
+	}
+}

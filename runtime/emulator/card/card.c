@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: MIT
+/* The emulated card: life, time, and the loop that drives soft core, engines and SMs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "emulator/card/hardware.h"
+
+#define SLICE_NS 1000000ull                    /* one tutti_card_run(), fast mode */
+#define SLICE_VIRTUAL ((1ull << 20) * CARD_NS_PER_INSTRUCTION) /* deterministic mode */
+#define WATCHDOG_NS 1000000000ull              /* core neither idle nor taking events for so long: it is dead */
+#define STUCK_STEP_NS 1000000ull               /* deterministic: what an idle turn of a hung core costs */
+#define CLOCK_ROUNDS 16u                       /* rounds between two looks at the clock */
+#define SPIN_ROUNDS 256u                       /* rounds without work before waiting for the workers */
+#define WORKER_WAIT_NS 50000u
+#define LOCK_WAIT_NS 100000u
+
+/* ---- time and counters ---- */
+
+uint64_t card_time(struct tutti_card *card)
+{
+	if (!card->deterministic)
+		return card_clock() - card->start_ns;
+	return card->virtual_time +
+	       (card->ops->instructions(card->core) - card->virtual_instructions) * CARD_NS_PER_INSTRUCTION;
+}
+
+void card_count(struct tutti_card *card, enum tutti_counter counter, uint64_t n)
+{
+	__atomic_fetch_add(&card->shared_counts[counter], n, __ATOMIC_RELAXED);
+}
+
+void card_publish(struct tutti_card *card)
+{
+	unsigned i;
+
+	card->counts[TUTTI_COUNTER_CORE_INSTRUCTIONS] = card->ops->instructions(card->core);
+	for (i = TUTTI_COUNTER_CORE_INSTRUCTIONS; i < TUTTI_COUNTERS; i++)
+		tutti_store_relaxed(&card->counters[i],
+				    card->counts[i] + tutti_load_relaxed(&card->shared_counts[i]));
+}
+
+/* ---- what the SM array asks ---- */
+
+const struct tutti_card_config *card_config(const struct tutti_card *card)
+{
+	return &card->config;
+}
+
+const struct tutti_discovery *card_discovery(const struct tutti_card *card)
+{
+	return &card->discovery;
+}
+
+struct sm_array *card_sms(struct tutti_card *card)
+{
+	return card->sms;
+}
+
+uint64_t card_context_print(struct tutti_card *card, uint32_t asid)
+{
+	return asid < TUTTI_MAX_CONTEXTS ? tutti_load_relaxed(&card->print[asid]) : 0;
+}
+
+void card_interrupt(struct tutti_card *card, unsigned vector)
+{
+	if (inject_is(card, TUTTI_INJECT_LOST_INTERRUPT) && inject_take(card, TUTTI_INJECT_LOST_INTERRUPT))
+		return;
+	if (vector >= card->discovery.msix_vectors || inject_is(card, TUTTI_INJECT_LINK_DOWN))
+		return;
+	count(card, TUTTI_COUNTER_INTERRUPTS, 1);
+	if (card->config.interrupt)
+		card->config.interrupt(card->config.context, vector);
+}
+
+/* ---- power, death ---- */
+
+void card_power_on(struct tutti_card *card)
+{
+	const struct tutti_discovery *d = &card->discovery;
+	struct tutti_log *log = (void *)(card->bar + d->log.offset);
+
+	card->alive = false;
+	card->stuck_ns = 0;
+	card->sm_table = false;
+	if (card->sms)
+		sm_array_reset(card->sms);
+	mmu_reset(card);
+	memset(card->print, 0, sizeof(card->print));
+	memset(card->local, 0, card->discovery.local_bytes);
+	engines_reset(card);
+	mover_reset(card);
+	memset(card->status, 0, sizeof(*card->status));
+	memset(card->crash, 0, sizeof(*card->crash));
+	memset(card->counters, 0, TUTTI_COUNTERS * sizeof(uint64_t));
+	memset(card->counts, 0, sizeof(card->counts));
+	memset(card->shared_counts, 0, sizeof(card->shared_counts));
+	memset(log, 0, d->log.bytes);
+	log->bytes = d->log.bytes - sizeof(*log);
+	card->trace_tail = card->trace_lost = 0;
+	card->trace_half = false;
+	card->virtual_instructions = 0;
+}
+
+void card_die(struct tutti_card *card, uint32_t cause, uint32_t code, uint32_t pc, uint32_t tval, const char *text)
+{
+	struct tutti_crash *crash = card->crash;
+	unsigned i;
+
+	card->alive = false;
+	if (cause != TUTTI_CRASH_NONE) {
+		crash->cause_code = code;
+		crash->pc = pc;
+		crash->tval = tval;
+		crash->queue = ~0u;
+		crash->time = card_time(card);
+		for (i = 0; i < 32; i++)
+			crash->x[i] = card->ops->reg(card->core, i);
+		crash->ra = crash->x[1];
+		crash->sp = crash->x[2];
+		strncpy(crash->text, text, sizeof(crash->text) - 1);
+		tutti_store_release(&crash->cause, cause);
+	}
+	sm_array_reset(card->sms);
+	card_publish(card);
+	tutti_store_release(&card->status->state, TUTTI_STATE_CRASHED);
+	/* Somebody may be asleep on any vector; vector 0 is the driver's. */
+	card_interrupt(card, 0);
+}
+
+/* ---- one round ---- */
+
+/* What the core has had: on a busy host time passes without this thread having any of it. */
+static uint64_t core_clock(struct tutti_card *card)
+{
+	struct timespec t;
+
+	if (card->deterministic)
+		return card_time(card);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* The core has not idled (or not taken its events), and has had @ns since it was seen so before. */
+static void watchdog(struct tutti_card *card, uint64_t ns)
+{
+	if (!card->stuck_ns)
+		card->stuck_ns = 1;
+	else
+		card->stuck_ns += ns;
+	if (card->stuck_ns > WATCHDOG_NS)
+		card_die(card, TUTTI_CRASH_WATCHDOG, 0, card->ops->reg(card->core, 32), 0, "no event taken");
+}
+
+static void account(struct tutti_card *card)
+{
+	uint64_t n = card->ops->instructions(card->core);
+
+	card->virtual_time += (n - card->virtual_instructions) * CARD_NS_PER_INSTRUCTION;
+	card->virtual_instructions = n;
+}
+
+static void run_core(struct tutti_card *card)
+{
+	struct core_trap trap;
+	enum core_stop stop;
+	uint64_t now, began;
+
+	if (unlikely(inject_is(card, TUTTI_INJECT_FIRMWARE_HANG))) {
+		if (card->deterministic)
+			card->virtual_time += STUCK_STEP_NS;
+		now = card_time(card);
+		watchdog(card, now - card->hung_at);
+		card->hung_at = now;
+		return;
+	}
+	if (unlikely(inject_is(card, TUTTI_INJECT_FIRMWARE_CRASH)) && inject_take(card, TUTTI_INJECT_FIRMWARE_CRASH))
+		card->ops->trap(card->core, 2);
+	if (unlikely(card->sm_table))
+		sm_array_table(card->sms, card->sm_states);
+	now = card_time(card);
+	card->page->time_lo = (uint32_t)now;
+	card->page->time_hi = (uint32_t)(now >> 32);
+	card->engines.taken = false;
+	count(card, TUTTI_COUNTER_CORE_WAKES, 1);
+	began = unlikely(card->stuck_ns) ? core_clock(card) : 0;
+	tutti_store_release(&card->core_turns, card->core_turns + 1);
+	stop = card->ops->run(card->core, &trap);
+	tutti_store_release(&card->core_turns, card->core_turns + 1);
+	if (card->deterministic)
+		account(card);
+	switch (stop) {
+	case CORE_IDLE:
+		card->stuck_ns = 0;
+		break;
+	case CORE_PREEMPTED:
+		watchdog(card, core_clock(card) - began);
+		break;
+	case CORE_HALTED:
+		card_die(card, card->crash->cause ? TUTTI_CRASH_NONE : TUTTI_CRASH_PANIC, 0,
+			 card->ops->reg(card->core, 32), 0, "firmware halted without a record");
+		break;
+	case CORE_DEAD:
+		card_die(card, TUTTI_CRASH_TRAP, trap.cause, trap.epc, trap.tval, "trap in the trap handler, or no handler");
+		break;
+	}
+}
+
+bool card_round(struct tutti_card *card)
+{
+	bool timer = !(++card->round % CLOCK_ROUNDS), work = false, ran, reported;
+
+	if (unlikely(inject_is(card, TUTTI_INJECT_REMOVED)))
+		return false;
+	if (unlikely(tutti_load_acquire(&card->control->boot_sequence) != card->boot_seen) &&
+	    !inject_is(card, TUTTI_INJECT_LINK_DOWN)) {
+		loader_boot(card);
+		work = true;
+	}
+	if (unlikely(!card->alive))
+		return work;
+	work |= engines_poll(card, timer || card->deterministic);
+	if (engines_pending(card) || unlikely(card->stuck_ns)) {
+		run_core(card);
+		work |= !inject_is(card, TUTTI_INJECT_FIRMWARE_HANG);
+	}
+	work |= engines_commands(card);
+	if (unlikely(!card->alive))
+		return true;
+	work |= front_run(card);
+	work |= mover_run(card);
+	if (engines_pending(card) && work)
+		return true;
+	ran = sm_array_run(card->sms);
+	reported = sm_array_report(card->sms);
+	/* Waves that complete nothing have used up their slice. */
+	if (ran && card->deterministic)
+		card->virtual_time += reported ? CARD_NS_PER_WAVE : CARD_NS_PER_WAVE_SLICE;
+	if (work || ran || reported)
+		return true;
+	/* About to idle: what waited for the clock, and the core that waits for commands to be taken. */
+	if (engines_poll(card, true))
+		return true;
+	if (card->engines.taken) {
+		run_core(card);
+		return true;
+	}
+	return false;
+}
+
+/* ---- driving ---- */
+
+static bool drive_deterministic(struct tutti_card *card, bool (*done)(void *), void *context)
+{
+	uint64_t end = card_time(card) + SLICE_VIRTUAL, timer;
+	bool worked = false, idle = false;
+
+	while (!idle && card_time(card) < end) {
+		if ((done && done(context)) || trace_leave(card))
+			break;
+		idle = !card_round(card);
+		worked |= !idle;
+		if (!idle || worked)
+			continue;
+		/* Idle all the time: nothing will happen before the timer does. */
+		timer = engines_timer(card);
+		if (timer == ~0ull)
+			break;
+		if (card->virtual_time < timer)
+			card->virtual_time = timer;
+		end = timer + SLICE_VIRTUAL;
+		worked = card_round(card);
+		idle = !worked;
+	}
+	card_publish(card);
+	return idle;
+}
+
+static bool drive_fast(struct tutti_card *card, bool (*done)(void *), void *context)
+{
+	uint64_t end = card_clock() + SLICE_NS;
+	unsigned rounds = 0, spins = 0;
+	uint32_t seq;
+
+	for (;;) {
+		if ((done && done(context)) || trace_leave(card))
+			return false;
+		seq = tutti_load_acquire(&card->wake_seq);
+		if (card_round(card)) {
+			spins = 0;
+		} else if (!card->alive || !sm_array_busy(card->sms)) {
+			card_publish(card);
+			return true;
+		} else if (++spins > SPIN_ROUNDS) {
+			thread_wait(card, seq, WORKER_WAIT_NS);
+			rounds = CLOCK_ROUNDS - 1;
+		}
+		if (!(++rounds % CLOCK_ROUNDS) && card_clock() > end)
+			return false;
+	}
+}
+
+/* The lock, unless somebody else keeps it for longer than a moment. */
+static bool lock_soon(struct tutti_card *card)
+{
+	struct timespec t;
+	uint64_t until;
+	bool got;
+
+	if (likely(!pthread_mutex_trylock(&card->lock)))
+		return true;
+	thread_watch(card);
+	__atomic_add_fetch(&card->wanted, 1, __ATOMIC_SEQ_CST);
+	until = card_clock() + LOCK_WAIT_NS;
+	t = (struct timespec){ (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
+	got = !pthread_mutex_clocklock(&card->lock, CLOCK_MONOTONIC, &t);
+	__atomic_sub_fetch(&card->wanted, 1, __ATOMIC_SEQ_CST);
+	return got;
+}
+
+bool tutti_card_run(struct tutti_card *card, bool (*done)(void *), void *context)
+{
+	bool idle;
+
+	if (!lock_soon(card))
+		return false;
+	if (unlikely(card->status->asleep))
+		tutti_store_release(&card->status->asleep, 0);
+	idle = card->deterministic ? drive_deterministic(card, done, context) : drive_fast(card, done, context);
+	tutti_store_relaxed(&card->driven, card->deterministic ? 0 : card_clock());
+	pthread_mutex_unlock(&card->lock);
+	/* It slept with asleep set, which is no longer so: now it has to look after the doorbells. */
+	if (unlikely(tutti_load_relaxed(&card->deep)))
+		thread_wake(card);
+	return idle;
+}
+
+/* ---- public life ---- */
+
+size_t tutti_card_bar_bytes(const struct tutti_card_config *config)
+{
+	struct tutti_discovery discovery;
+
+	if (window_layout(config, &discovery))
+		return 0;
+	return discovery.aperture + discovery.memory_bytes;
+}
+
+void *tutti_card_bar(struct tutti_card *card)
+{
+	return card->bar;
+}
+
+void tutti_card_kick(struct tutti_card *card)
+{
+	if (!card->deterministic)
+		thread_wake(card);
+}
+
+static void *reserve(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int build_memory(struct tutti_card *card)
+{
+	const struct tutti_discovery *d = &card->discovery;
+
+	card->bar_bytes = d->aperture + d->memory_bytes;
+	card->bar_own = !card->config.bar;
+	card->bar = card->bar_own ? reserve(card->bar_bytes) : card->config.bar;
+	card->local = reserve(card->discovery.local_bytes);
+	card->page = reserve(TUTTI_PAGE_SIZE);
+	card->sm_states = reserve(card_sm_bytes(card));
+	if (!card->bar || !card->local || !card->page || !card->sm_states)
+		return -ENOMEM;
+	card->control = (void *)(card->bar + d->control.offset);
+	card->status = (void *)(card->bar + d->status.offset);
+	card->crash = (void *)(card->bar + d->crash.offset);
+	card->counters = (void *)(card->bar + d->counters.offset);
+	card->trace = (void *)(card->bar + d->trace.offset);
+	card->trace_records = d->trace.bytes / sizeof(struct tutti_trace);
+	card->doorbells = (void *)(card->bar + d->doorbells.offset);
+	card->memory = card->bar + d->aperture;
+	return 0;
+}
+
+static void free_memory(struct tutti_card *card)
+{
+	if (card->bar_own && card->bar)
+		munmap(card->bar, card->bar_bytes);
+	if (card->local)
+		munmap(card->local, card->discovery.local_bytes);
+	if (card->page)
+		munmap(card->page, TUTTI_PAGE_SIZE);
+	if (card->sm_states)
+		munmap(card->sm_states, card_sm_bytes(card));
+}
+
+static int build(struct tutti_card *card)
+{
+	int error = window_layout(&card->config, &card->discovery);
+
+	if (!error)
+		error = build_memory(card);
+	if (!error)
+		error = mmu_create(card);
+	if (!error)
+		error = inject_create(card);
+	if (!error)
+		error = mover_create(card);
+	if (!error)
+		error = card->ops->create(card, &card->core);
+	if (error)
+		return error;
+	card_power_on(card);
+	window_fill(card);
+	error = sm_array_create(card, &card->sms);
+	if (!error)
+		error = thread_create(card);
+	return error;
+}
+
+int tutti_card_create(const struct tutti_card_config *config, struct tutti_card **out)
+{
+	struct tutti_card *card = aligned_alloc(64, (sizeof(*card) + 63) & ~63ull);
+	int error;
+
+	if (!card)
+		return -ENOMEM;
+	memset(card, 0, sizeof(*card));
+	card->config = *config;
+	card->deterministic = config->mode == TUTTI_CARD_DETERMINISTIC;
+	card->counting = config->count || card->deterministic;
+	card->ops = &core_unicorn;
+	card->start_ns = card_clock();
+	store_speed_init();
+	pthread_mutex_init(&card->lock, NULL);
+	pthread_mutex_init(&card->trace_lock, NULL);
+	pthread_mutex_init(&card->core_lock, NULL);
+	error = build(card);
+	if (error) {
+		tutti_card_destroy(card);
+		return error;
+	}
+	*out = card;
+	return 0;
+}
+
+void tutti_card_destroy(struct tutti_card *card)
+{
+	if (!card)
+		return;
+	thread_destroy(card);
+	if (card->sms)
+		sm_array_destroy(card->sms);
+	if (card->core)
+		card->ops->destroy(card->core);
+	profile_destroy(card);
+	inject_destroy(card);
+	mover_destroy(card);
+	mmu_destroy(card);
+	free_memory(card);
+	pthread_mutex_destroy(&card->core_lock);
+	pthread_mutex_destroy(&card->trace_lock);
+	pthread_mutex_destroy(&card->lock);
+	free(card);
+}
+
+/* Take the lock even from a core that does not come back by itself. */
+static void lock_hard(struct tutti_card *card)
+{
+	__atomic_add_fetch(&card->wanted, 1, __ATOMIC_SEQ_CST);
+	while (!lock_soon(card))
+		card->ops->interrupt(card->core);
+	__atomic_sub_fetch(&card->wanted, 1, __ATOMIC_SEQ_CST);
+}
+
+void tutti_card_reset(struct tutti_card *card)
+{
+	lock_hard(card);
+	card->boot_seen = 0;
+	card_power_on(card);
+	if (!inject_is(card, TUTTI_INJECT_REMOVED))
+		window_fill(card);
+	pthread_mutex_unlock(&card->lock);
+}
+
+void tutti_card_count(struct tutti_card *card, bool on)
+{
+	lock_hard(card);
+	if (!card->deterministic) {
+		card->counting = on;
+		card->ops->count(card->core, on);
+	}
+	pthread_mutex_unlock(&card->lock);
+}
+
+int tutti_card_host_add(struct tutti_card *card, void *start, size_t bytes)
+{
+	return mmu_host_add(card, start, bytes);
+}
+
+void tutti_card_host_remove(struct tutti_card *card, void *start)
+{
+	mmu_host_remove(card, start);
+}

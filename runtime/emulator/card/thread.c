@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The background thread of fast mode: drives the card when no host thread does,
+ * sleeps when there is nothing to do (the asleep handshake of control.h), and
+ * breaks a firmware that runs for ever out of its loop so that others get a turn.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emulator/card/hardware.h"
+
+#define GRACE_NS 1000000ull     /* after an inline drive: poll, do not sleep */
+#define POLL_NS 250000ull
+#define FOREVER_NS (3600ull * 1000000000)
+#define RUNAWAY_NS 10000000ull  /* one visit of the core longer than this is broken off */
+
+void thread_wait(struct tutti_card *card, uint32_t seq, uint64_t ns)
+{
+	struct timespec t = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+
+	__atomic_add_fetch(&card->sleepers, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &card->wake_seq, FUTEX_WAIT_PRIVATE, seq, &t, NULL, 0);
+	__atomic_sub_fetch(&card->sleepers, 1, __ATOMIC_SEQ_CST);
+}
+
+void thread_wake(struct tutti_card *card)
+{
+	__atomic_add_fetch(&card->wake_seq, 1, __ATOMIC_SEQ_CST);
+	if (tutti_load_relaxed(&card->sleepers))
+		syscall(SYS_futex, &card->wake_seq, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+void card_wake(struct tutti_card *card)
+{
+	thread_wake(card);
+}
+
+void thread_watch(struct tutti_card *card)
+{
+	uint32_t turns = tutti_load_acquire(&card->core_turns);
+	uint64_t now;
+
+	if (!(turns & 1))
+		return;
+	now = card_clock();
+	if (tutti_load_relaxed(&card->watch_turns) != turns) {
+		tutti_store_relaxed(&card->watch_since, now);
+		tutti_store_relaxed(&card->watch_turns, turns);
+	} else if (now - tutti_load_relaxed(&card->watch_since) > RUNAWAY_NS) {
+		tutti_store_relaxed(&card->watch_since, now);
+		card->ops->interrupt(card->core);
+	}
+}
+
+/* Rounds until there is nothing to do or somebody else wants to drive. Return: true if nothing is left. */
+static bool drive(struct tutti_card *card)
+{
+	while (!tutti_load_relaxed(&card->wanted) && !tutti_load_relaxed(&card->stop))
+		if (!card_round(card))
+			return true;
+	return false;
+}
+
+/* Say so, look once more, sleep until kicked or the timer is due. Called with the lock, returns without. */
+static void sleep_deep(struct tutti_card *card, uint32_t seq)
+{
+	uint64_t timer, now, ns = FOREVER_NS;
+
+	card_publish(card);
+	tutti_store_relaxed(&card->status->asleep, 1);
+	tutti_fence();
+	timer = engines_timer(card);
+	now = card_time(card);
+	if (timer <= now || engines_visible(card)) {
+		tutti_store_release(&card->status->asleep, 0);
+		pthread_mutex_unlock(&card->lock);
+		return;
+	}
+	if (timer - now < ns)
+		ns = timer - now;
+	tutti_store_release(&card->deep, 1);
+	pthread_mutex_unlock(&card->lock);
+	thread_wait(card, seq, ns);
+	tutti_store_release(&card->deep, 0);
+}
+
+static void turn(struct tutti_card *card)
+{
+	uint32_t seq = tutti_load_acquire(&card->wake_seq);
+	bool idle;
+
+	if (tutti_load_relaxed(&card->wanted) || pthread_mutex_trylock(&card->lock)) {
+		thread_watch(card);
+		thread_wait(card, seq, POLL_NS);
+		return;
+	}
+	if (card->status->asleep)
+		tutti_store_release(&card->status->asleep, 0);
+	idle = drive(card);
+	if (idle && !(card->alive && sm_array_busy(card->sms)) && !card->stuck_ns &&
+	    card_clock() - tutti_load_relaxed(&card->driven) > GRACE_NS) {
+		sleep_deep(card, seq);
+		return;
+	}
+	pthread_mutex_unlock(&card->lock);
+	if (idle || tutti_load_relaxed(&card->wanted))
+		thread_wait(card, seq, POLL_NS);
+}
+
+static void *background(void *data)
+{
+	struct tutti_card *card = data;
+
+	while (!tutti_load_acquire(&card->stop))
+		turn(card);
+	return NULL;
+}
+
+int thread_create(struct tutti_card *card)
+{
+	if (card->deterministic)
+		return 0;
+	if (pthread_create(&card->thread, NULL, background, card))
+		return -EAGAIN;
+	card->thread_runs = true;
+	return 0;
+}
+
+void thread_destroy(struct tutti_card *card)
+{
+	struct timespec t;
+
+	if (!card->thread_runs)
+		return;
+	tutti_store_release(&card->stop, 1);
+	do {
+		thread_wake(card);
+		clock_gettime(CLOCK_REALTIME, &t);
+		t.tv_nsec += 10000000;
+		if (t.tv_nsec >= 1000000000) {
+			t.tv_sec++;
+			t.tv_nsec -= 1000000000;
+		}
+		if (!pthread_timedjoin_np(card->thread, NULL, &t))
+			break;
+		card->ops->interrupt(card->core); /* the firmware may run for ever */
+	} while (1);
+	card->thread_runs = false;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Throttle state of SMs (spec TSK-07): the shared memory of all SMs is one store that
+ * is divided anew, so that a few of them can have more than usual.
+ */
+#include <errno.h>
+
+#include "emulator/sm/sm.h"
+
+#define SHARED_WINDOW (TUTTI_WAVE_PRIVATE - TUTTI_WAVE_SHARED)
+
+uint32_t throttle_most(const struct tutti_discovery *limits)
+{
+	uint64_t all = (uint64_t)limits->sms * limits->shared_blocks, most = SM_BLOCK_WORDS * 64;
+
+	if (most > all)
+		most = all;
+	while (most > limits->shared_blocks && most * limits->shared_block_bytes * limits->sms > SHARED_WINDOW)
+		most--;
+	return (uint32_t)most;
+}
+
+static int for_each(struct sm_array *array, const uint32_t *mask, unsigned words,
+		    int (*fn)(struct sm_array *array, struct sm *sm, uint32_t blocks), uint32_t blocks)
+{
+	for (unsigned w = 0; w < words && w < MASK_WORDS; w++) {
+		for (uint32_t bits = mask[w]; bits; bits &= bits - 1) {
+			uint32_t position = w * 32 + (uint32_t)__builtin_ctz(bits);
+
+			if (position >= array->sms || fn(array, &array->sm[array->order[position]], blocks))
+				return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int check(struct sm_array *array, struct sm *sm, uint32_t blocks)
+{
+	return sm->cta_slots == array->limits->cta_slots && blocks <= throttle_most(array->limits) ? 0 : -EINVAL;
+}
+
+static int set(struct sm_array *array, struct sm *sm, uint32_t blocks)
+{
+	sm->shared_blocks = blocks ? blocks : array->limits->shared_blocks;
+	blocks_init(&sm->shared, sm->shared_blocks);
+	sm->touched = 1;
+	sm->throttles++;
+	return 0;
+}
+
+int sm_array_throttle(struct sm_array *array, uint32_t blocks, const uint32_t *mask, unsigned words)
+{
+	if (for_each(array, mask, words, check, blocks))
+		return -EINVAL;
+	return for_each(array, mask, words, set, blocks);
+}

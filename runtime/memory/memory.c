@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Pools: system (host memory, coherent), card (seen through the aperture), and
+ * code (the last part of card memory, whose pages get their permissions one by
+ * one, so that the big regions beside it stay whole).
+ */
+#include <stdlib.h>
+
+#include "device/device.h"
+
+#define SYSTEM_CHUNK   (32u << 20)
+#define CARD_CHUNK     (64u << 20)
+#define CODE_BYTES_MAX (64u << 20)
+#define CARD_SMALL     (512u << 20) /* a card with less is shared out in smaller chunks */
+#define CARD_CHUNK_SMALL (4u << 20)
+#define PAGE_MASK      ((uintptr_t)TUTTI_PAGE_SIZE - 1)
+
+/* Host memory made visible by tutti_memory_lock(). Two may share their edge pages. */
+struct locked {
+	struct locked *next;
+	uintptr_t start;
+	size_t bytes;
+};
+
+static int commit_system(void *context, void *start, size_t bytes)
+{
+	struct tutti_device *device = context;
+
+	return device->transport->map(device, start, bytes, TUTTI_MEMORY_SYSTEM, MAP_READ | MAP_WRITE);
+}
+
+static int commit_card(void *context, void *start, size_t bytes)
+{
+	struct tutti_device *device = context;
+
+	return device->transport->map(device, start, bytes, TUTTI_MEMORY_CARD, MAP_READ | MAP_WRITE);
+}
+
+/*
+ * Big blocks leave the card's page tables when they are freed, so that a kernel with
+ * a stale pointer faults; small ones do not, so that regions stay few.
+ */
+static void retire(void *context, void *start, size_t bytes)
+{
+	struct tutti_device *device = context;
+
+	device->transport->unmap(device, start, bytes);
+}
+
+/* Unmapped once more first: neighbours that were never retired may have grown into it. */
+static int revive_system(void *context, void *start, size_t bytes)
+{
+	retire(context, start, bytes);
+	return commit_system(context, start, bytes);
+}
+
+static int revive_card(void *context, void *start, size_t bytes)
+{
+	retire(context, start, bytes);
+	return commit_card(context, start, bytes);
+}
+
+int memory_init(struct tutti_device *device)
+{
+	struct memory *memory = &device->memory;
+	size_t bytes, code;
+	void *base;
+	int error;
+
+	error = device->transport->reserve(device, TUTTI_MEMORY_SYSTEM, &base, &bytes);
+	if (error)
+		return error;
+	error = arena_init(&memory->system, base, bytes, SYSTEM_CHUNK, commit_system, device, true);
+	if (error)
+		return error;
+	error = device->transport->reserve(device, TUTTI_MEMORY_CARD, &base, &bytes);
+	if (error)
+		goto fini_system;
+	code = bytes / 16 < CODE_BYTES_MAX ? (bytes / 16) & ~PAGE_MASK : CODE_BYTES_MAX;
+	error = arena_init(&memory->card, base, bytes - code, bytes < CARD_SMALL ? CARD_CHUNK_SMALL : CARD_CHUNK,
+			   commit_card, device, true);
+	if (error)
+		goto fini_system;
+	error = arena_init(&memory->code, (uint8_t *)base + bytes - code, code, code, NULL, NULL, true);
+	if (error)
+		goto fini_card;
+	memory->system.retire = memory->card.retire = retire;
+	memory->system.revive = revive_system;
+	memory->card.revive = revive_card;
+	pthread_mutex_init(&memory->lock, NULL);
+	return 0;
+fini_card:
+	arena_fini(&memory->card);
+fini_system:
+	arena_fini(&memory->system);
+	return error;
+}
+
+void memory_fini(struct tutti_device *device)
+{
+	struct memory *memory = &device->memory;
+
+	while (memory->locked) {
+		struct locked *locked = memory->locked;
+
+		memory->locked = locked->next;
+		free(locked);
+	}
+	arena_fini(&memory->code);
+	arena_fini(&memory->card);
+	arena_fini(&memory->system);
+	pthread_mutex_destroy(&memory->lock);
+}
+
+int tutti_memory_alloc(struct tutti_device *device, enum tutti_memory pool, size_t bytes, void **address)
+{
+	struct memory *memory = &device->memory;
+
+	if (!bytes || !address || (pool != TUTTI_MEMORY_SYSTEM && pool != TUTTI_MEMORY_CARD))
+		return -EINVAL;
+	pthread_mutex_lock(&memory->lock);
+	*address = arena_alloc(pool == TUTTI_MEMORY_CARD ? &memory->card : &memory->system, bytes);
+	pthread_mutex_unlock(&memory->lock);
+	if (*address)
+		return 0;
+	return pool == TUTTI_MEMORY_CARD ? -ENOSPC : -ENOMEM;
+}
+
+int tutti_memory_free(struct tutti_device *device, void *address)
+{
+	struct memory *memory = &device->memory;
+	int error = -EINVAL;
+
+	if (!address)
+		return 0;
+	pthread_mutex_lock(&memory->lock);
+	if (arena_contains(&memory->system, address))
+		error = arena_free(&memory->system, address);
+	else if (arena_contains(&memory->card, address))
+		error = arena_free(&memory->card, address);
+	pthread_mutex_unlock(&memory->lock);
+	return error;
+}
+
+void *memory_code_alloc(struct tutti_device *device, size_t bytes)
+{
+	void *address;
+
+	if (bytes < TUTTI_PAGE_SIZE)
+		bytes = TUTTI_PAGE_SIZE;
+	pthread_mutex_lock(&device->memory.lock);
+	address = arena_alloc(&device->memory.code, bytes);
+	pthread_mutex_unlock(&device->memory.lock);
+	return address;
+}
+
+void memory_code_free(struct tutti_device *device, void *address)
+{
+	pthread_mutex_lock(&device->memory.lock);
+	arena_free(&device->memory.code, address);
+	pthread_mutex_unlock(&device->memory.lock);
+}
+
+static uintptr_t first_page(const struct locked *locked)
+{
+	return locked->start & ~PAGE_MASK;
+}
+
+static uintptr_t end_page(const struct locked *locked)
+{
+	return (locked->start + locked->bytes + PAGE_MASK) & ~PAGE_MASK;
+}
+
+/* Next run of pages from *@start on, below @end, that no range in the list holds. */
+static bool next_uncovered(const struct locked *list, uintptr_t *start, uintptr_t end, uintptr_t *run_end)
+{
+	const struct locked *locked = list;
+
+	while (locked && *start < end) {
+		if (first_page(locked) <= *start && *start < end_page(locked)) {
+			*start = end_page(locked);
+			locked = list;
+		} else {
+			locked = locked->next;
+		}
+	}
+	if (*start >= end)
+		return false;
+	*run_end = end;
+	for (locked = list; locked; locked = locked->next)
+		if (first_page(locked) > *start && first_page(locked) < *run_end)
+			*run_end = first_page(locked);
+	return true;
+}
+
+/* Unmap the pages of [start, end) that no listed range holds. */
+static int unmap_uncovered(struct tutti_device *device, uintptr_t start, uintptr_t end)
+{
+	uintptr_t run_end;
+	int error = 0;
+
+	for (; next_uncovered(device->memory.locked, &start, end, &run_end); start = run_end) {
+		int e = device->transport->unmap(device, (void *)start, run_end - start);
+
+		error = error ? error : e;
+	}
+	return error;
+}
+
+static int lock_pages(struct tutti_device *device, struct locked *locked)
+{
+	struct memory *memory = &device->memory;
+	uintptr_t start = first_page(locked), end = end_page(locked), run_end;
+
+	for (; next_uncovered(memory->locked, &start, end, &run_end); start = run_end) {
+		int error = device->transport->map(device, (void *)start, run_end - start,
+						   TUTTI_MEMORY_SYSTEM, MAP_READ | MAP_WRITE);
+		if (error) {
+			unmap_uncovered(device, first_page(locked), start);
+			return error;
+		}
+	}
+	locked->next = memory->locked;
+	memory->locked = locked;
+	return 0;
+}
+
+int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes)
+{
+	struct memory *memory = &device->memory;
+	uintptr_t start = (uintptr_t)address;
+	struct locked *locked;
+	int error;
+
+	if (!address || !bytes || start >= TUTTI_VA_END || bytes > TUTTI_VA_END - start)
+		return -EINVAL;
+	if (arena_contains(&memory->system, address) || arena_contains(&memory->card, address) ||
+	    arena_contains(&memory->code, address))
+		return -EEXIST;
+	locked = malloc(sizeof(*locked));
+	if (!locked)
+		return -ENOMEM;
+	*locked = (struct locked){.start = start, .bytes = bytes};
+	pthread_mutex_lock(&memory->lock);
+	error = lock_pages(device, locked);
+	pthread_mutex_unlock(&memory->lock);
+	if (error)
+		free(locked);
+	return error;
+}
+
+/* The card must have let go of the pages before this returns, so the lock is held across the request. */
+int tutti_memory_unlock(struct tutti_device *device, void *address)
+{
+	struct memory *memory = &device->memory;
+	struct locked **p, *locked;
+	int error = -EINVAL;
+
+	pthread_mutex_lock(&memory->lock);
+	for (p = &memory->locked; *p && (*p)->start != (uintptr_t)address;)
+		p = &(*p)->next;
+	locked = *p;
+	if (locked) {
+		*p = locked->next;
+		error = unmap_uncovered(device, first_page(locked), end_page(locked));
+		free(locked);
+	}
+	pthread_mutex_unlock(&memory->lock);
+	return error;
+}
+
+int tutti_memory_info(struct tutti_device *device, const void *address, void **start, size_t *bytes,
+		      enum tutti_memory *pool)
+{
+	struct memory *memory = &device->memory;
+	enum tutti_memory which = TUTTI_MEMORY_SYSTEM;
+	size_t n = 0;
+	void *found = NULL;
+
+	pthread_mutex_lock(&memory->lock);
+	if (arena_find(&memory->card, address, &found, &n)) {
+		which = TUTTI_MEMORY_CARD;
+	} else if (!arena_find(&memory->system, address, &found, &n)) {
+		for (const struct locked *l = memory->locked; l && !found; l = l->next) {
+			if ((uintptr_t)address - l->start < l->bytes) {
+				found = (void *)l->start;
+				n = l->bytes;
+			}
+		}
+	}
+	pthread_mutex_unlock(&memory->lock);
+	if (!found)
+		return -ENOENT;
+	if (start)
+		*start = found;
+	if (bytes)
+		*bytes = n;
+	if (pool)
+		*pool = which;
+	return 0;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/* What a launch needs of an SM, and questions to the firmware that end in how often it fits. */
+#include "tutti/occupancy.h"
+
+#include <string.h>
+
+#include "device/device.h"
+#include "tutti/wave.h"
+
+/* Resources of the launch, as the firmware finds them in its packet and its kernel's descriptor. */
+static int fill(const struct tutti_device *device, const struct tutti_launch *launch, struct tutti_msg_occupancy *ask)
+{
+	const struct tutti_discovery *known = &device->known;
+	const struct tutti_kernel_descriptor *d;
+	uint64_t items = 1, shared;
+
+	if (!launch->kernel || !launch->kernel->descriptor)
+		return -EINVAL;
+	d = launch->kernel->descriptor;
+	for (unsigned i = 0; i < 3; i++) {
+		uint32_t size = launch->workgroup[i] ? launch->workgroup[i] : d->workgroup[i] ? d->workgroup[i] : 1;
+
+		if (d->workgroup[i] && size != d->workgroup[i])
+			return -EINVAL;
+		items *= size;
+	}
+	shared = (uint64_t)launch->kernel->group_bytes + launch->dynamic_group_bytes;
+	if (items > known->workgroup_items || (d->workgroup_max && items > d->workgroup_max) ||
+	    shared > (uint64_t)known->shared_blocks * known->shared_block_bytes)
+		return -EINVAL;
+	*ask = (struct tutti_msg_occupancy){
+		.waves = (uint16_t)((items + TUTTI_WAVE_ITEMS - 1) / TUTTI_WAVE_ITEMS),
+		.scalar_blocks = d->scalar_blocks,
+		.vector_blocks = d->vector_blocks,
+		.shared_blocks = (uint16_t)((shared + known->shared_block_bytes - 1) / known->shared_block_bytes),
+		.barriers = d->barriers,
+		.lmem = !!(d->flags & TUTTI_KERNEL_LMEM),
+		.cga = { { d->cga[0], d->cga[1], d->cga[2], d->cga_kind } },
+	};
+	return 0;
+}
+
+static int question(struct tutti_device *device, const struct tutti_msg_occupancy *ask, struct tutti_message *answer)
+{
+	*answer = (struct tutti_message){ .type = TUTTI_MSG_OCCUPANCY, .occupancy = *ask };
+	return device->transport->request(device, answer);
+}
+
+int tutti_occupancy_max_active_ctas(struct tutti_device *device, const struct tutti_launch *launch, uint32_t *ctas)
+{
+	struct tutti_msg_occupancy ask;
+	struct tutti_message answer;
+	int error = fill(device, launch, &ask);
+
+	memset(ask.cga, 0, sizeof(ask.cga));
+	if (!error)
+		error = question(device, &ask, &answer);
+	if (!error)
+		*ctas = (uint32_t)answer.arg[0];
+	return error;
+}
+
+int tutti_occupancy_max_active_cgas(struct tutti_device *device, const struct tutti_launch *launch,
+				    const struct tutti_task_attributes *attributes, uint32_t *cgas)
+{
+	struct tutti_msg_occupancy ask;
+	struct tutti_message answer;
+	int error = fill(device, launch, &ask);
+
+	if (error)
+		return error;
+	if (attributes) {
+		ask.mode = attributes->multicast;
+		if (attributes->cga[0].kind)
+			memcpy(ask.cga, attributes->cga, sizeof(ask.cga));
+	} else {
+		ask.mode = TUTTI_OCCUPANCY_MODE_CARD;
+	}
+	error = question(device, &ask, &answer);
+	if (!error)
+		*cgas = (uint32_t)answer.value;
+	return error;
+}
+
+/* Who fits is followed by none that fits: a binary search. */
+int tutti_occupancy_max_cga_size(struct tutti_device *device, const struct tutti_launch *launch, unsigned kind,
+				 bool multicast, uint32_t *ctas)
+{
+	struct tutti_msg_occupancy ask;
+	struct tutti_message answer;
+	uint32_t low = 0, high, middle;
+	int error = fill(device, launch, &ask);
+
+	if (!error && (kind < TUTTI_CGA_CPC || kind > TUTTI_CGA_GPU))
+		error = -EINVAL;
+	ask.mode = multicast;
+	memset(ask.cga, 0, sizeof(ask.cga));
+	if (!error)
+		error = question(device, &ask, &answer);
+	if (error)
+		return error;
+	/* as many as all SMs take, one more certainly does not fit */
+	high = (uint32_t)answer.value + 1;
+	if (high > UINT16_MAX)
+		high = UINT16_MAX;
+	while (high - low > 1) {
+		middle = (low + high) / 2;
+		ask.cga[0] = (struct tutti_cga_shape){ (uint16_t)middle, 1, 1, (uint16_t)kind };
+		error = question(device, &ask, &answer);
+		if (error)
+			return error;
+		if (answer.value)
+			low = middle;
+		else
+			high = middle;
+	}
+	*ctas = low;
+	return 0;
+}

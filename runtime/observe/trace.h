@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: The trace file of a device, see trace.c */
+#ifndef TUTTI_RUNTIME_TRACE_H
+#define TUTTI_RUNTIME_TRACE_H
+
+#include "device/device.h"
+
+/** trace_open() - begin to write what TUTTI_TRACE asks for. 0 or -errno. */
+int trace_open(struct tutti_device *device);
+void trace_close(struct tutti_device *device);
+/** trace_drain() - records there are go to the file. Any thread; @device->trace is not NULL. */
+void trace_drain(struct tutti_device *device);
+
+static inline void trace_poll(struct tutti_device *device)
+{
+	if (__builtin_expect(device->trace != NULL, 0))
+		trace_drain(device);
+}
+
+#endif

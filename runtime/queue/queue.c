@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: MIT
+#include "queue/queue.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "device/wait.h"
+#include "record/record.h"
+
+#define PACKETS_DEFAULT	   256u
+#define PRIORITY_DEFAULT   5u
+#define PRIORITY_LOWEST	   10u
+#define TIMEOUT_DEFAULT_MS 10000u
+
+struct room_wait {
+	struct wait wait;
+	struct queue *queue;
+	uint64_t last;
+};
+
+static int ring_packets(const struct tutti_device *device, uint32_t packets, uint8_t *log2)
+{
+	const struct tutti_discovery *known = &device->known;
+
+	if (!packets)
+		packets = PACKETS_DEFAULT;
+	if (packets & (packets - 1))
+		return -EINVAL;
+	if (packets < known->ring_packets_min)
+		packets = known->ring_packets_min;
+	if (packets > known->ring_packets_max)
+		return -EINVAL;
+	*log2 = (uint8_t)__builtin_ctz(packets);
+	return 0;
+}
+
+static int check_options(struct tutti_device *device, const struct tutti_queue_options *options,
+			 uint8_t *log2)
+{
+	if ((options->flags & ~TUTTI_QUEUE_FLAGS) || options->priority > PRIORITY_LOWEST)
+		return -EINVAL;
+	if (!(options->flags & TUTTI_QUEUE_EXTENDED) &&
+	    (options->rsb ||
+	     (options->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_TABLE_DIFFS | TUTTI_QUEUE_RSB))))
+		return -EINVAL;
+	if (options->rsb && options->rsb->device != device)
+		return -EINVAL;
+	if (options->ring == TUTTI_MEMORY_CARD && !(device->known.features & TUTTI_FEATURE_CARD_RINGS))
+		return -ENOTSUP;
+	return ring_packets(device, options->packets, log2);
+}
+
+static int queue_attach_rsb(struct queue *queue, const struct tutti_queue_options *options)
+{
+	int error;
+
+	if (!(options->flags & TUTTI_QUEUE_EXTENDED))
+		return 0;
+	queue->rsb = options->rsb;
+	if (!queue->rsb) {
+		error = tutti_rsb_create(queue->device, options->rsb_in_memory, &queue->rsb);
+		if (error)
+			return error;
+		queue->own_rsb = true;
+	}
+	pthread_mutex_lock(&queue->rsb->lock);
+	queue->rsb->users++;
+	pthread_mutex_unlock(&queue->rsb->lock);
+	return 0;
+}
+
+static void queue_detach_rsb(struct queue *queue)
+{
+	if (!queue->rsb)
+		return;
+	pthread_mutex_lock(&queue->rsb->lock);
+	queue->rsb->users--;
+	pthread_mutex_unlock(&queue->rsb->lock);
+	if (queue->own_rsb)
+		tutti_rsb_destroy(queue->rsb);
+	queue->rsb = NULL;
+}
+
+static int queue_memory(struct queue *queue, const struct tutti_queue_options *options, uint8_t log2)
+{
+	struct tutti_queue *public = &queue->public;
+	size_t packets = (size_t)1 << log2;
+	int error;
+
+	error =
+	    tutti_memory_alloc(queue->device, TUTTI_MEMORY_SYSTEM, TUTTI_PAGE_SIZE, (void **)&queue->words);
+	if (error)
+		return error;
+	error = tutti_memory_alloc(queue->device, options->ring, packets * sizeof(*public->ring),
+				   (void **)&public->ring);
+	if (error)
+		return error;
+	for (size_t i = 0; i < packets; i++)
+	public->ring[i].word[0] = TUTTI_PACKET_INVALID;
+	public->mask = packets - 1;
+	public->room = packets;
+	public->write_index = &queue->words->write_index;
+	public->read_index = &queue->words->read_index;
+	return tutti_signal_create(queue->device, 0, &queue->copy_signal);
+}
+
+static void queue_free(struct queue *queue)
+{
+	queue_detach_rsb(queue);
+	tutti_signal_destroy(queue->device, queue->copy_signal);
+	tutti_memory_free(queue->device, queue->public.ring);
+	tutti_memory_free(queue->device, queue->words);
+	pthread_mutex_destroy(&queue->copy_lock);
+	free(queue);
+}
+
+static void queue_doorbell(struct queue *queue, unsigned id)
+{
+	struct tutti_device *device = queue->device;
+	struct tutti_doorbell_page *page =
+	    (void *)(device->bar + device->known.doorbells.offset + (size_t)id * TUTTI_PAGE_SIZE);
+
+	queue->public.id = id;
+	queue->public.doorbell = &page->doorbell;
+	tutti_store_release(&page->doorbell, TUTTI_DOORBELL_EMPTY);
+	if (!(device->known.features & TUTTI_FEATURE_DOORBELL_WAKES))
+		queue->public.asleep = &device->status->asleep;
+}
+
+static int queue_tell(struct queue *queue, const struct tutti_queue_options *options, uint8_t log2)
+{
+	const struct tutti_discovery *known = &queue->device->known;
+	uint32_t timeout = options->timeout_ms ? options->timeout_ms : TIMEOUT_DEFAULT_MS;
+	struct tutti_message message = {
+	    .type = TUTTI_MSG_QUEUE_CREATE,
+	    .queue =
+		{
+		    .queue = (uint16_t)queue->public.id,
+		    .asid = (uint16_t)queue->device->asid,
+		    .flags = (uint16_t)queue->public.flags,
+		    .rsb = queue->rsb ? (uint16_t)queue->rsb->id : 0,
+		    .ring = (uintptr_t)queue->public.ring,
+		    .read_index = (uintptr_t)queue->public.read_index,
+		    .size_log2 = log2,
+		    .priority = options->priority ? options->priority : PRIORITY_DEFAULT,
+		    .vector = known->msix_vectors > 1
+				  ? (uint16_t)(1 + queue->public.id % (known->msix_vectors - 1))
+				  : 0,
+		    .timeout_ms = timeout == UINT32_MAX ? 0 : timeout,
+		},
+	};
+
+	return queue->device->transport->request(queue->device, &message);
+}
+
+int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_options *options,
+		       struct tutti_queue **out)
+{
+	static const struct tutti_queue_options defaults;
+	struct queue *queue;
+	uint8_t log2;
+	int error, id;
+
+	if (!out)
+		return -EINVAL;
+	if (!options)
+		options = &defaults;
+	error = check_options(device, options, &log2);
+	if (error)
+		return error;
+	queue = calloc(1, sizeof(*queue));
+	if (!queue)
+		return -ENOMEM;
+	pthread_mutex_init(&queue->copy_lock, NULL);
+	queue->device = device;
+	queue->error = options->error;
+	queue->context = options->context;
+	queue->public.multi = options->multi;
+	queue->public.flags = options->flags & ~TUTTI_QUEUE_RSB;
+	error = queue_attach_rsb(queue, options);
+	if (queue->rsb)
+		queue->public.flags |= TUTTI_QUEUE_RSB;
+	if (!error)
+		error = queue_memory(queue, options, log2);
+	if (error)
+		goto free_queue;
+	id = id_take(device, device->queue_ids, device->known.max_queues);
+	if (id < 0) {
+		error = id;
+		goto free_queue;
+	}
+	queue_doorbell(queue, (unsigned)id);
+	pthread_mutex_lock(&device->lock);
+	device->queue[id] = queue;
+	pthread_mutex_unlock(&device->lock);
+	error = queue_tell(queue, options, log2);
+	if (!error) {
+		*out = &queue->public;
+		return 0;
+	}
+	pthread_mutex_lock(&device->lock);
+	device->queue[id] = NULL;
+	pthread_mutex_unlock(&device->lock);
+	id_give(device, device->queue_ids, (unsigned)id);
+free_queue:
+	queue_free(queue);
+	return error;
+}
+
+/* Queue whose error callback this thread is in: it may destroy just that queue. */
+static _Thread_local struct queue *delivering;
+
+void tutti_queue_destroy(struct tutti_queue *public)
+{
+	struct queue *queue;
+	struct tutti_device *device;
+	int error;
+
+	if (!public)
+		return;
+	queue = queue_of(public);
+	device = queue->device;
+	/* the firmware answers when nothing of the queue is in flight */
+	error = device_request(device, TUTTI_MSG_QUEUE_DESTROY, public->id, 0, 0, NULL);
+	device->transport->poll(device);
+	pthread_mutex_lock(&device->lock);
+	device->queue[public->id] = NULL;
+	if (queue->undelivered)
+		__atomic_fetch_sub(&device->errors, 1, __ATOMIC_RELAXED);
+	while (queue->busy > (delivering == queue)) {
+		pthread_mutex_unlock(&device->lock);
+		sched_yield();
+		pthread_mutex_lock(&device->lock);
+	}
+	pthread_mutex_unlock(&device->lock);
+	if (delivering == queue)
+		delivering = NULL;
+	record_orphan(queue);
+	if (error && !device_dead(device))
+		return; /* the card may still use ring, words and doorbell: never again ours */
+	id_give(device, device->queue_ids, public->id);
+	queue_free(queue);
+}
+
+void queue_take_error(struct tutti_device *device, const struct tutti_fault *fault)
+{
+	struct queue *queue;
+
+	if (fault->queue >= TUTTI_MAX_QUEUES)
+		return;
+	pthread_mutex_lock(&device->lock);
+	queue = device->queue[fault->queue];
+	if (queue && !queue->stopped) {
+		queue->fault = *fault;
+		tutti_store_release(&queue->stopped, fault->code ? fault->code : TUTTI_ERROR_PACKET);
+		queue->undelivered = true;
+		__atomic_fetch_add(&device->errors, 1, __ATOMIC_RELAXED);
+		if (queue->rsb)
+			rsb_forget(queue->rsb, 0, 0xff);
+	}
+	pthread_mutex_unlock(&device->lock);
+}
+
+static struct queue *next_undelivered(struct tutti_device *device)
+{
+	for (unsigned i = 0; device->errors && i < TUTTI_MAX_QUEUES; i++)
+		if (device->queue[i] && device->queue[i]->undelivered)
+			return device->queue[i];
+	return NULL;
+}
+
+void queue_deliver_errors(struct tutti_device *device)
+{
+	struct queue *queue;
+
+	pthread_mutex_lock(&device->lock);
+	while ((queue = next_undelivered(device))) {
+		struct tutti_fault fault = queue->fault;
+		struct queue *outer = delivering;
+
+		queue->undelivered = false;
+		__atomic_fetch_sub(&device->errors, 1, __ATOMIC_RELAXED);
+		queue->busy++;
+		pthread_mutex_unlock(&device->lock);
+		delivering = queue;
+		if (queue->error)
+			queue->error(&queue->public, &fault, queue->context);
+		pthread_mutex_lock(&device->lock);
+		if (delivering == queue) /* else the callback has destroyed it */
+			queue->busy--;
+		delivering = outer;
+	}
+	pthread_mutex_unlock(&device->lock);
+}
+
+int tutti_queue_error(struct tutti_queue *public, struct tutti_fault *fault)
+{
+	struct queue *queue = queue_of(public);
+	uint32_t code;
+
+	queue->device->transport->poll(queue->device);
+	pthread_mutex_lock(&queue->device->lock);
+	code = queue->stopped;
+	if (code && fault)
+		*fault = queue->fault;
+	pthread_mutex_unlock(&queue->device->lock);
+	return (int)code;
+}
+
+int tutti_queue_reset(struct tutti_queue *public)
+{
+	struct queue *queue = queue_of(public);
+	struct tutti_device *device = queue->device;
+	int error;
+
+	device_poll(device); /* an error that has come is delivered before it is cleared */
+	pthread_mutex_lock(&device->lock);
+	if (queue->undelivered)
+		__atomic_fetch_sub(&device->errors, 1, __ATOMIC_RELAXED);
+	queue->undelivered = false;
+	tutti_store_release(&queue->stopped, 0);
+	pthread_mutex_unlock(&device->lock);
+	error = device_request(device, TUTTI_MSG_QUEUE_RESET, public->id, 0, 0, NULL);
+	if (!error)
+		tutti_queue_ring(public, tutti_load_relaxed(public->write_index) - 1);
+	return error;
+}
+
+static bool no_more(void *context)
+{
+	return channel_waiting(context);
+}
+
+int tutti_queue_poll(struct tutti_queue *public)
+{
+	struct tutti_device *device = queue_of(public)->device;
+
+	if (device->run)
+		device->run(device, no_more, device);
+	return device_poll(device);
+}
+
+static bool room_satisfied(const struct wait *wait)
+{
+	const struct room_wait *room = (const struct room_wait *)wait;
+	const struct tutti_queue *public = &room->queue->public;
+
+	return (int64_t)(room->last - tutti_load_acquire(public->read_index)) <= (int64_t) public->mask ||
+	       tutti_load_relaxed(&room->queue->stopped);
+}
+
+/* The queue has stopped: take the reservation back, the youngest first. False: it goes again. */
+static bool give_back(struct queue *queue, uint64_t first, uint32_t count)
+{
+	struct tutti_queue *public = &queue->public;
+	uint64_t expected;
+
+	if (!public->multi) {
+		tutti_store_relaxed(public->write_index, first);
+		return true;
+	}
+	for (;;) {
+		expected = first + count;
+		if (__atomic_compare_exchange_n(public->write_index, &expected, first, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return true;
+		if (!tutti_load_acquire(&queue->stopped) && !device_dead(queue->device))
+			return false;
+		sched_yield();
+	}
+}
+
+int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t count)
+{
+	struct queue *queue = queue_of(public);
+	struct room_wait room = {
+	    .wait = {.device = queue->device, .satisfied = room_satisfied, .deliver = true},
+	    .queue = queue,
+	    .last = first + count - 1,
+	};
+	int error;
+
+	if (count > public->mask + 1) {
+		give_back(queue, first, count);
+		return -EINVAL;
+	}
+	for (;;) {
+		/* what was published without a ring yet must be seen, or no room comes */
+		if (first)
+			tutti_queue_ring(public, first - 1);
+		error = wait_for(&room.wait, TUTTI_WAIT_FOREVER);
+		if (!error &&
+		    (int64_t)(room.last - tutti_load_acquire(public->read_index)) <= (int64_t) public->mask)
+			break;
+		if (give_back(queue, first, count))
+			return -EIO;
+	}
+	if (!public->multi)
+	public->room = tutti_load_relaxed(public->read_index) + public->mask + 1;
+	return 0;
+}
+
+void tutti_queue_kick(struct tutti_queue *public)
+{
+	device_kick(queue_of(public)->device);
+}
+
+static bool drained(const struct wait *wait)
+{
+	const struct room_wait *drain = (const struct room_wait *)wait;
+
+	return tutti_load_acquire(drain->queue->public.read_index) >= drain->last ||
+	       tutti_load_relaxed(&drain->queue->stopped);
+}
+
+int tutti_queue_drain(struct tutti_queue *public, uint64_t timeout_ns)
+{
+	struct queue *queue = queue_of(public);
+	struct room_wait drain = {
+	    .wait = {.device = queue->device, .satisfied = drained, .deliver = true},
+	    .queue = queue,
+	    .last = tutti_load_relaxed(public->write_index),
+	};
+	int error = 0;
+
+	if (!drained(&drain.wait))
+		error = wait_for(&drain.wait, timeout_ns);
+	if (!error && tutti_load_acquire(public->read_index) < drain.last)
+		error = -EIO;
+	return error;
+}
+
+struct tutti_device *tutti_queue_device(struct tutti_queue *public)
+{
+	return queue_of(public)->device;
+}
+
+struct tutti_rsb_object *tutti_queue_rsb(struct tutti_queue *public)
+{
+	return queue_of(public)->rsb;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue/queue.h"
+
+int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **out)
+{
+	struct tutti_message message = {.type = TUTTI_MSG_RSB_CREATE};
+	struct tutti_rsb_object *rsb;
+	int error, id;
+
+	if (!out)
+		return -EINVAL;
+	id = id_take(device, device->rsb_ids, device->known.max_rsbs);
+	if (id < 0)
+		return id;
+	error = -ENOMEM;
+	rsb = calloc(1, sizeof(*rsb));
+	if (!rsb)
+		goto give_id;
+	message.rsb = (struct tutti_msg_rsb){
+	    .rsb = (uint16_t)id,
+	    .asid = (uint16_t)device->asid,
+	    .placement = in_memory ? TUTTI_RSB_MEMORY : TUTTI_RSB_SCRATCH,
+	    /* the first part of the reserved memory is for these */
+	    .offset = in_memory ? (uint64_t)id * sizeof(struct tutti_rsb) : 0,
+	};
+	error = device->transport->request(device, &message);
+	if (error)
+		goto free_rsb;
+	rsb->device = device;
+	rsb->id = (uint32_t)id;
+	pthread_mutex_init(&rsb->lock, NULL);
+	*out = rsb;
+	return 0;
+free_rsb:
+	free(rsb);
+give_id:
+	id_give(device, device->rsb_ids, (unsigned)id);
+	return error;
+}
+
+int tutti_rsb_destroy(struct tutti_rsb_object *rsb)
+{
+	struct tutti_device *device;
+	uint32_t users;
+
+	if (!rsb)
+		return 0;
+	device = rsb->device;
+	pthread_mutex_lock(&rsb->lock);
+	users = rsb->users;
+	pthread_mutex_unlock(&rsb->lock);
+	if (users)
+		return -EBUSY;
+	device_request(device, TUTTI_MSG_RSB_DESTROY, rsb->id, 0, 0, NULL);
+	id_give(device, device->rsb_ids, rsb->id);
+	pthread_mutex_destroy(&rsb->lock);
+	free(rsb);
+	return 0;
+}
+
+int tutti_rsb_invalidate(struct tutti_rsb_object *rsb, uint32_t entries)
+{
+	if (entries & ~((1u << TUTTI_REFERENCES) - 1))
+		return -EINVAL;
+	rsb_forget(rsb, 0, entries);
+	return device_request(rsb->device, TUTTI_MSG_RSB_INVALIDATE, rsb->id, entries, 0, NULL);
+}
+
+int tutti_rsb_read(struct tutti_rsb_object *rsb, struct tutti_rsb *table)
+{
+	struct tutti_device *device = rsb->device;
+	uint8_t *copy;
+	int error;
+
+	error = tutti_memory_alloc(device, TUTTI_MEMORY_CARD, sizeof(*table), (void **)&copy);
+	if (error)
+		return error;
+	error = device_request(device, TUTTI_MSG_RSB_READ, rsb->id,
+			       (uint64_t)(copy - device->bar) - device->known.aperture, 0, NULL);
+	if (!error)
+		memcpy(table, copy, sizeof(*table));
+	tutti_memory_free(device, copy);
+	return error;
+}
+
+static unsigned least_useful(const struct tutti_rsb_object *rsb, uint32_t taken)
+{
+	unsigned best = TUTTI_REFERENCES;
+
+	for (unsigned e = 0; e < TUTTI_REFERENCES; e++) {
+		uint32_t weight = rsb->owner[e] ? rsb->weight[e] : 0;
+
+		if (taken >> e & 1)
+			continue;
+		if (best == TUTTI_REFERENCES || weight < (rsb->owner[best] ? rsb->weight[best] : 0))
+			best = e;
+	}
+	return best;
+}
+
+void rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint32_t *weight,
+	       uint8_t *entry)
+{
+	uint32_t taken = 0;
+
+	rsb_forget(rsb, owner, 0);
+	pthread_mutex_lock(&rsb->lock);
+	for (unsigned i = 0; i < n; i++) {
+		unsigned e = least_useful(rsb, taken);
+
+		taken |= 1u << e;
+		rsb->owner[e] = owner;
+		rsb->weight[e] = weight[i] ? weight[i] : 1;
+		entry[i] = (uint8_t)e;
+	}
+	tutti_store_release(&rsb->epoch, rsb->epoch + 1);
+	pthread_mutex_unlock(&rsb->lock);
+}
+
+bool rsb_holds(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint8_t *entry,
+	       uint64_t *epoch)
+{
+	bool all = true;
+
+	pthread_mutex_lock(&rsb->lock);
+	for (unsigned i = 0; i < n; i++)
+		all &= rsb->owner[entry[i]] == owner;
+	*epoch = rsb->epoch;
+	pthread_mutex_unlock(&rsb->lock);
+	return all;
+}
+
+void rsb_forget(struct tutti_rsb_object *rsb, uint64_t owner, uint32_t entries)
+{
+	bool any = false;
+
+	pthread_mutex_lock(&rsb->lock);
+	for (unsigned e = 0; e < TUTTI_REFERENCES; e++) {
+		if (!rsb->owner[e] || (owner ? rsb->owner[e] != owner : !(entries >> e & 1)))
+			continue;
+		rsb->owner[e] = 0;
+		any = true;
+	}
+	if (any)
+		tutti_store_release(&rsb->epoch, rsb->epoch + 1);
+	pthread_mutex_unlock(&rsb->lock);
+}

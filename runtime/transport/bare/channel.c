@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "transport/bare/channel.h"
+
+#include "device/device.h"
+#include "device/wait.h"
+#include "packet/packet.h"
+#include "queue/queue.h"
+
+#define REQUEST_TIMEOUT_NS 10000000000ull
+
+/* A request on its caller's stack, until its reply has come or it is given up. */
+struct pending {
+	struct wait wait;
+	struct tutti_message *message;
+	struct pending *next;
+	uint32_t id;
+	uint32_t done;
+};
+
+struct room_wait {
+	struct wait wait;
+	uint32_t tail;
+};
+
+void channel_init(struct tutti_device *device)
+{
+	struct channel *channel = &device->channel;
+	const struct tutti_discovery *known = &device->known;
+
+	pthread_mutex_init(&channel->lock, NULL);
+	channel->host_ring = (void *)(device->bar + known->host_ring.offset);
+	channel->card_ring = (void *)(device->bar + known->card_ring.offset);
+	channel->host_slots = known->host_ring.bytes / sizeof(struct tutti_message);
+	channel->card_slots = known->card_ring.bytes / sizeof(struct tutti_message);
+	channel->tail = tutti_load_relaxed(&device->control->host_ring_tail);
+	channel->head = tutti_load_relaxed(&device->control->card_ring_head);
+}
+
+void channel_fini(struct tutti_device *device)
+{
+	pthread_mutex_destroy(&device->channel.lock);
+}
+
+bool channel_waiting(const struct tutti_device *device)
+{
+	/* no ring: the channel is the kernel driver's */
+	return device->channel.card_slots && tutti_load_relaxed(&device->status->card_ring_tail) !=
+	       tutti_load_relaxed(&device->control->card_ring_head);
+}
+
+static void take_reply(struct channel *channel, const struct tutti_message *reply)
+{
+	for (struct pending **p = &channel->pending; *p; p = &(*p)->next) {
+		struct pending *pending = *p;
+
+		if (pending->id != reply->id)
+			continue;
+		*p = pending->next;
+		*pending->message = *reply;
+		tutti_store_release(&pending->done, 1);
+		return;
+	}
+}
+
+bool channel_poll(struct tutti_device *device)
+{
+	struct channel *channel = &device->channel;
+	struct tutti_message message;
+	bool any = false;
+
+	if (!channel_waiting(device))
+		return false;
+	pthread_mutex_lock(&channel->lock);
+	while (channel->head != tutti_load_acquire(&device->status->card_ring_tail)) {
+		message = channel->card_ring[channel->head % channel->card_slots];
+		tutti_store_release(&device->control->card_ring_head, ++channel->head);
+		any = true;
+		if (message.type == TUTTI_MSG_REPLY)
+			take_reply(channel, &message);
+		else if (message.type == TUTTI_MSG_QUEUE_ERROR)
+			queue_take_error(device, &message.fault);
+	}
+	pthread_mutex_unlock(&channel->lock);
+	return any;
+}
+
+static bool room_satisfied(const struct wait *wait)
+{
+	const struct room_wait *room = (const struct room_wait *)wait;
+
+	return room->tail - tutti_load_acquire(&wait->device->status->host_ring_head) <
+	       wait->device->channel.host_slots;
+}
+
+/* With the lock held on success. */
+static int lock_with_room(struct tutti_device *device)
+{
+	struct channel *channel = &device->channel;
+	struct room_wait room = {.wait = {.device = device, .satisfied = room_satisfied}};
+	int error;
+
+	for (;;) {
+		pthread_mutex_lock(&channel->lock);
+		room.tail = channel->tail;
+		if (room_satisfied(&room.wait))
+			return 0;
+		pthread_mutex_unlock(&channel->lock);
+		error = wait_for(&room.wait, REQUEST_TIMEOUT_NS);
+		if (error)
+			return error;
+	}
+}
+
+static bool pending_satisfied(const struct wait *wait)
+{
+	return tutti_load_acquire(&((const struct pending *)wait)->done);
+}
+
+static void forget(struct channel *channel, struct pending *pending)
+{
+	pthread_mutex_lock(&channel->lock);
+	for (struct pending **p = &channel->pending; *p; p = &(*p)->next) {
+		if (*p == pending) {
+			*p = pending->next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&channel->lock);
+}
+
+int channel_request(struct tutti_device *device, struct tutti_message *message)
+{
+	struct channel *channel = &device->channel;
+	struct pending pending = {
+	    .wait = {.device = device, .satisfied = pending_satisfied},
+	    .message = message,
+	};
+	struct tutti_message sent = *message;
+	char text[160];
+	int error;
+
+	if (device_dead(device))
+		return -EIO;
+	error = lock_with_room(device);
+	if (error)
+		return error;
+	do {
+		pending.id = ++channel->next_id;
+	} while (!pending.id); /* 0 marks events */
+	sent.id = pending.id;
+	pending.next = channel->pending;
+	channel->pending = &pending;
+	channel->host_ring[channel->tail % channel->host_slots] = sent;
+	tutti_store_release(&device->control->host_ring_tail, ++channel->tail);
+	pthread_mutex_unlock(&channel->lock);
+	tutti_fence();
+	if (tutti_load_relaxed(&device->status->asleep))
+		device_kick(device);
+
+	error = wait_for(&pending.wait, REQUEST_TIMEOUT_NS);
+	if (!error)
+		return message->status;
+	forget(channel, &pending);
+	if (pending_satisfied(&pending.wait))
+		return message->status;
+	if (error == -ETIMEDOUT) {
+		tutti_message_print(text, sizeof(text), &sent);
+		say("no answer to %s within %u s (firmware %s, heartbeat %llu, asleep %u)", text,
+		    (unsigned)(REQUEST_TIMEOUT_NS / 1000000000u),
+		    device_state_name(tutti_load_relaxed(&device->status->state)),
+		    (unsigned long long)tutti_load_relaxed(&device->status->heartbeat),
+		    tutti_load_relaxed(&device->status->asleep));
+	}
+	return error;
+}

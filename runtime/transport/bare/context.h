@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TUTTI_CONTEXT_H
+#define TUTTI_CONTEXT_H
+
+#include "device/device.h"
+
+/**
+ * struct context - an address space whose tables this process keeps, for transports
+ * without a kernel driver.
+ * @lock: tables
+ */
+struct context {
+	pthread_mutex_t lock;
+	struct pagetable pagetable;
+	uint32_t asid;
+	bool created;
+};
+
+int context_init(struct context *context, uint32_t asid);
+void context_fini(struct context *context);
+/** context_create() - tell the firmware. context_destroy() - its queues must be gone. */
+int context_create(struct tutti_device *device, struct context *context, const void *print_ring);
+void context_destroy(struct tutti_device *device, struct context *context);
+int context_map(struct context *context, const void *address, uint64_t bus, size_t bytes, unsigned access);
+/** context_unmap() - returns when the card has dropped its translations. */
+int context_unmap(struct tutti_device *device, struct context *context, const void *address, size_t bytes);
+/** context_host_memory() - pointer for @bytes at host bus address @bus that the tables allow, else NULL. */
+void *context_host_memory(const struct context *context, uint64_t bus, uint64_t bytes);
+
+#endif

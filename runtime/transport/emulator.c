@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The emulated card inside the process. A host bus address is the pointer; the
+ * BAR is placed so that card memory starts at a 1 GiB boundary, and both pools
+ * are mapped 1:1, so that large leaves fit.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "device/wait.h"
+#include "emulator/card/card.h"
+#include "transport/bare/context.h"
+
+#define SYSTEM_RESERVE	   (64ull << 30)
+#define CARD_ALIGN	   (1ull << 30)
+#define CARD_BYTES_DEFAULT (1ull << 30) /* card.h: memory_bytes 0 */
+
+/**
+ * struct emulator - the transport's own state.
+ * @lock, @cond: sleepers; @interrupts and @sleepers are also read without
+ */
+struct emulator {
+	struct tutti_card *card;
+	struct context context;
+	void *bar_mapping;
+	size_t bar_mapping_bytes;
+	void *system;
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	uint64_t interrupts;
+	uint32_t sleepers;
+};
+
+static void *host_memory(void *context, uint64_t bus, uint64_t bytes)
+{
+	struct emulator *emulator = context;
+
+	return context_host_memory(&emulator->context, bus, bytes);
+}
+
+/* From any thread of the card: no lock when nobody sleeps. */
+static void interrupt(void *context, unsigned vector)
+{
+	struct emulator *emulator = context;
+
+	(void)vector;
+	__atomic_fetch_add(&emulator->interrupts, 1, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&emulator->sleepers, __ATOMIC_SEQ_CST))
+		return;
+	pthread_mutex_lock(&emulator->lock);
+	pthread_cond_broadcast(&emulator->cond);
+	pthread_mutex_unlock(&emulator->lock);
+}
+
+static uint64_t emulator_interrupts(struct tutti_device *device)
+{
+	struct emulator *emulator = device->private;
+
+	return __atomic_load_n(&emulator->interrupts, __ATOMIC_SEQ_CST);
+}
+
+static void emulator_sleep(struct tutti_device *device, uint64_t seen, uint64_t deadline)
+{
+	struct emulator *emulator = device->private;
+	struct timespec until = {.tv_sec = deadline / 1000000000u, .tv_nsec = deadline % 1000000000u};
+
+	pthread_mutex_lock(&emulator->lock);
+	__atomic_fetch_add(&emulator->sleepers, 1, __ATOMIC_SEQ_CST);
+	while (emulator_interrupts(device) == seen)
+		if (pthread_cond_timedwait(&emulator->cond, &emulator->lock, &until))
+			break;
+	__atomic_fetch_sub(&emulator->sleepers, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&emulator->lock);
+}
+
+static void emulator_kick(struct tutti_device *device)
+{
+	tutti_card_kick(device->card);
+}
+
+static bool emulator_run(struct tutti_device *device, bool (*done)(void *), void *context)
+{
+	return tutti_card_run(device->card, done, context);
+}
+
+static const char *option(const char *value, const char *variable)
+{
+	return value ? value : getenv(variable);
+}
+
+static int read_config(const struct tutti_device_options *options, struct tutti_card_config *config)
+{
+	const char *topology = option(options->topology, "TUTTI_TOPOLOGY");
+	const char *deterministic = getenv("TUTTI_DETERMINISTIC"), *seed = getenv("TUTTI_SEED");
+	const char *count = getenv("TUTTI_COUNT"), *workers = getenv("TUTTI_WORKERS");
+	FILE *file;
+	int error;
+
+	if (topology && *topology) {
+		file = fopen(topology, "re");
+		if (!file) {
+			error = -errno;
+			say("topology %s: %s", topology, tutti_strerror(error));
+			return error;
+		}
+		error = tutti_card_config_read(config, file);
+		fclose(file);
+		if (error) {
+			say("topology %s: %s", topology, tutti_strerror(error));
+			return error;
+		}
+	}
+	if (options->deterministic || (deterministic && *deterministic && strcmp(deterministic, "0")))
+		config->mode = TUTTI_CARD_DETERMINISTIC;
+	config->seed = options->seed || !seed ? options->seed : strtoull(seed, NULL, 0);
+	config->workers =
+	    options->workers || !workers ? options->workers : (unsigned)strtoul(workers, NULL, 0);
+	config->count = options->count || (count && *count && strcmp(count, "0"));
+	return 0;
+}
+
+/* Address space for the BAR, such that card memory begins at a multiple of CARD_ALIGN. */
+static int bar_reserve(struct emulator *emulator, struct tutti_card_config *config)
+{
+	size_t bytes = tutti_card_bar_bytes(config);
+	size_t memory = config->memory_bytes ? config->memory_bytes : CARD_BYTES_DEFAULT;
+	size_t aperture = bytes > memory ? bytes - memory : 0;
+	uintptr_t start;
+
+	emulator->bar_mapping_bytes = bytes + 2 * CARD_ALIGN;
+	emulator->bar_mapping = mmap(NULL, emulator->bar_mapping_bytes, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (emulator->bar_mapping == MAP_FAILED) {
+		emulator->bar_mapping = NULL;
+		return -ENOMEM;
+	}
+	start = (uintptr_t)emulator->bar_mapping + aperture;
+	start = ((start + CARD_ALIGN - 1) & ~(CARD_ALIGN - 1)) - aperture;
+	config->bar = (void *)start;
+	return 0;
+}
+
+static void emulator_free(struct tutti_device *device)
+{
+	struct emulator *emulator = device->private;
+
+	if (!emulator)
+		return;
+	if (emulator->card)
+		tutti_card_destroy(emulator->card);
+	if (emulator->bar_mapping)
+		munmap(emulator->bar_mapping, emulator->bar_mapping_bytes);
+	if (emulator->system)
+		munmap(emulator->system, SYSTEM_RESERVE);
+	context_fini(&emulator->context);
+	pthread_cond_destroy(&emulator->cond);
+	pthread_mutex_destroy(&emulator->lock);
+	free(emulator);
+	device->private = NULL;
+	device->card = NULL;
+}
+
+static int emulator_create(struct tutti_device *device, struct tutti_card_config *config)
+{
+	struct emulator *emulator = calloc(1, sizeof(*emulator));
+	pthread_condattr_t attribute;
+	int error;
+
+	if (!emulator)
+		return -ENOMEM;
+	device->private = emulator;
+	pthread_mutex_init(&emulator->lock, NULL);
+	pthread_condattr_init(&attribute);
+	pthread_condattr_setclock(&attribute, CLOCK_MONOTONIC);
+	pthread_cond_init(&emulator->cond, &attribute);
+	pthread_condattr_destroy(&attribute);
+	error = context_init(&emulator->context, device->asid);
+	if (error)
+		return error;
+	error = bar_reserve(emulator, config);
+	if (error)
+		return error;
+	config->host_memory = host_memory;
+	config->interrupt = interrupt;
+	config->context = emulator;
+	error = tutti_card_create(config, &emulator->card);
+	if (error)
+		return error;
+	device->card = emulator->card;
+	device->bar = tutti_card_bar(emulator->card);
+	device->deterministic = config->mode == TUTTI_CARD_DETERMINISTIC;
+	return 0;
+}
+
+static int inject_from_environment(struct tutti_device *device)
+{
+	const char *text = getenv("TUTTI_INJECT");
+	int error;
+
+	if (!text || !*text)
+		return 0;
+	error = tutti_card_inject_string(device->card, text);
+	if (error)
+		say("TUTTI_INJECT=%s: not understood", text);
+	return error;
+}
+
+/* Pools and print ring need the tables only; the context is told to the firmware last. */
+static int emulator_start(struct tutti_device *device, const struct tutti_device_options *options,
+			  struct tutti_card_config *config)
+{
+	struct emulator *emulator = device->private;
+	int error = device_check_discovery(device, tutti_card_bar_bytes(config));
+
+	if (error)
+		return error;
+	channel_init(device);
+	error = device_boot(device, options);
+	if (error)
+		goto fini_channel;
+	error = memory_init(device);
+	if (error)
+		goto fini_channel;
+	error = print_init(device);
+	if (error)
+		goto fini_memory;
+	error = context_create(device, &emulator->context, device->print.ring);
+	if (error)
+		goto fini_print;
+	error = inject_from_environment(device);
+	if (!error)
+		return 0;
+fini_print:
+	print_fini(device);
+fini_memory:
+	memory_fini(device);
+fini_channel:
+	channel_fini(device);
+	return error;
+}
+
+static int emulator_open(struct tutti_device *device, const struct tutti_device_options *options)
+{
+	struct tutti_card_config config = {0};
+	int error = read_config(options, &config);
+
+	if (error)
+		return error;
+	device->asid = 1;
+	error = emulator_create(device, &config);
+	if (!error)
+		error = emulator_start(device, options, &config);
+	if (error)
+		emulator_free(device);
+	return error;
+}
+
+static void emulator_close(struct tutti_device *device)
+{
+	struct emulator *emulator = device->private;
+
+	context_destroy(device, &emulator->context);
+	print_fini(device);
+	memory_fini(device);
+	channel_fini(device);
+	emulator_free(device);
+}
+
+static int emulator_reserve(struct tutti_device *device, enum tutti_memory pool, void **base, size_t *bytes)
+{
+	struct emulator *emulator = device->private;
+	const struct tutti_discovery *known = &device->known;
+
+	if (pool == TUTTI_MEMORY_CARD) {
+		*base = device->bar + known->aperture + known->reserved_bytes;
+		*bytes = (known->aperture_bytes < known->memory_bytes ? known->aperture_bytes
+								      : known->memory_bytes) -
+			 known->reserved_bytes;
+		return 0;
+	}
+	emulator->system =
+	    mmap(NULL, SYSTEM_RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (emulator->system == MAP_FAILED) {
+		emulator->system = NULL;
+		return -ENOMEM;
+	}
+	*base = (void *)(((uintptr_t)emulator->system + (2u << 20) - 1) & ~(uintptr_t)((2u << 20) - 1));
+	*bytes = SYSTEM_RESERVE - (2u << 20);
+	return 0;
+}
+
+static int emulator_map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool,
+			unsigned access)
+{
+	struct emulator *emulator = device->private;
+	uint64_t bus = TUTTI_BUS_HOST | (uintptr_t)address;
+
+	if (pool == TUTTI_MEMORY_CARD)
+		bus = (uint64_t)((uint8_t *)address - (device->bar + device->known.aperture));
+	else if ((uintptr_t)address - (uintptr_t)emulator->system < SYSTEM_RESERVE &&
+		 mprotect(address, bytes, PROT_READ | PROT_WRITE))
+		return -ENOMEM;
+	return context_map(&emulator->context, address, bus, bytes, access);
+}
+
+static int emulator_unmap(struct tutti_device *device, void *address, size_t bytes)
+{
+	struct emulator *emulator = device->private;
+
+	return context_unmap(device, &emulator->context, address, bytes);
+}
+
+static bool always(void)
+{
+	return true;
+}
+
+const struct transport transport_emulator = {
+    .name = "emulator",
+    .present = always,
+    .open = emulator_open,
+    .close = emulator_close,
+    .kick = emulator_kick,
+    .run = emulator_run,
+    .interrupts = emulator_interrupts,
+    .sleep = emulator_sleep,
+    .request = channel_request,
+    .poll = channel_poll,
+    .reserve = emulator_reserve,
+    .map = emulator_map,
+    .unmap = emulator_unmap,
+};
