@@ -99,7 +99,10 @@ struct tutti_log {
 	uint64_t head; /* bytes ever written, free running */
 	uint32_t bytes; /* size of text[], a power of two */
 	uint32_t pad0;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic" /* C++ knows flexible arrays as an extension only */
 	char text[]; /* byte i of the stream is at i & (bytes - 1) */
+#pragma GCC diagnostic pop
 };
 TUTTI_SIZE(struct tutti_log, 16);
 TUTTI_AT(struct tutti_log, head, 0);

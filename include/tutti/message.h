@@ -205,7 +205,7 @@ struct tutti_message {
 	int16_t status;  /* replies: 0 or -TUTTI_E* */
 	uint32_t id;     /* chosen by the host, given back; 0 = event */
 	uint64_t value;  /* replies: main result */
-	union {
+	__extension__ union {
 		uint64_t arg[6];
 		struct tutti_msg_context context;
 		struct tutti_msg_queue queue;

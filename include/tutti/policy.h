@@ -16,6 +16,10 @@
 #include "tutti/message.h"
 #include "tutti/sm_state.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /**
  * tutti_policy_get() - what is set.
  * @which: resource, class or position, for policies that have several values; else 0
@@ -59,5 +63,9 @@ int tutti_weights_apply(struct tutti_device *device, const struct tutti_weights 
 /** tutti_weights_write() / tutti_weights_read() - text, one weight a line. -EINVAL: not such a file. */
 int tutti_weights_write(const struct tutti_weights *weights, FILE *file);
 int tutti_weights_read(struct tutti_weights *weights, FILE *file);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: The submit path, inline
+ * DOC: The submit path and the accessors of signals, inline
  *
- * reserve (wait for room) - write the body - publish (first word, release) - ring.
- * A single-producer queue takes no lock and makes no system call; several
- * producers reserve with one atomic add.
+ * A packet is submitted in four steps: reserve an index (waiting for room), write
+ * the body into its slot, publish it by storing its first 32 bits, ring the
+ * doorbell. On a queue with a single producer that takes no lock and no system
+ * call; several producers reserve with one atomic addition.
+ *
+ *	error = tutti_queue_reserve(queue, 1, &index);
+ *	if (error)
+ *		return error;
+ *	slot = tutti_queue_slot(queue, index);
+ *	... write the slot except for slot->word[0] ...
+ *	tutti_queue_publish(queue, index, first_word);
+ *	tutti_queue_ring(queue, index);
+ *
+ * Source: HSA Platform System Architecture 1.2, "User mode queuing"; spec PKT-01, SYS-40.
  */
 #ifndef TUTTI_QUEUE_H
 #define TUTTI_QUEUE_H
 
+#ifndef __cplusplus
+#include <stdbool.h>
+#endif
 #include <string.h>
 
 #include "barrier.h"
@@ -16,33 +30,67 @@
 #include "packet.h"
 #include "signal.h"
 
-/** struct tutti_queue - public part of a queue; the library keeps more behind it. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** TUTTI_QUEUE_WRITE_COMBINED - struct tutti_queue.flags only: the ring lies in memory that is mapped write-combined. */
+#define TUTTI_QUEUE_WRITE_COMBINED 0x80000000u
+
+/**
+ * struct tutti_queue - what the inline functions need of a queue; the library keeps more behind it.
+ * @ring: array of @mask + 1 packets
+ * @mask: number of packets in the ring, a power of two, minus 1
+ * @write_index: number of packets ever reserved
+ * @read_index: number of packets ever retired; the card writes it
+ * @doorbell: doorbell of the queue, see struct tutti_doorbell_page
+ * @asleep: non-zero while the card sleeps and has to be kicked; NULL when doorbells wake it
+ * @room: single producer: packets below this index may be written, as far as is known
+ * @id: number of the queue on the card
+ * @flags: TUTTI_QUEUE_* of message.h and TUTTI_QUEUE_WRITE_COMBINED
+ * @multi: the queue has several producers
+ *
+ * tutti_queue_create() fills it and applications do not change it.
+ */
 struct tutti_queue {
 	union tutti_packet *ring;
-	uint64_t mask;               /* packets - 1 */
-	uint64_t *write_index;       /* packets ever reserved */
-	const uint64_t *read_index;  /* packets ever retired; the card writes it */
+	uint64_t mask;
+	uint64_t *write_index;
+	const uint64_t *read_index;
 	uint64_t *doorbell;
-	const uint32_t *asleep;      /* NULL: doorbells wake the card by themselves */
-	uint64_t room;               /* single producer: read index last seen + packets */
+	const uint32_t *asleep;
+	uint64_t room;
 	uint32_t id;
-	uint32_t flags;              /* TUTTI_QUEUE_* */
+	uint32_t flags;
 	bool multi;
 };
 
 /**
- * tutti_queue_wait_room() - slow path of reserving: until @count packets from @first on may be written.
- * Return: 0, -EIO (stopped or dead; the reservation is taken back).
+ * tutti_queue_wait_room() - slow path of tutti_queue_reserve(); applications do not call it.
+ * @queue: queue
+ * @first: first index of the reservation
+ * @count: packets reserved
+ *
+ * Waits until packets @first to @first + @count - 1 may be written.
+ *
+ * Return: 0; -EINVAL when the ring has fewer than @count packets; -EIO when the queue has
+ * stopped or the device has died. In case of an error the reservation has been taken back.
  */
 int tutti_queue_wait_room(struct tutti_queue *queue, uint64_t first, uint32_t count);
-/** tutti_queue_kick() - slow path of ringing: the card was asleep. */
+
+/** tutti_queue_kick() - slow path of tutti_queue_ring(): wakes a sleeping card; applications do not call it. */
 void tutti_queue_kick(struct tutti_queue *queue);
 
 /**
- * tutti_queue_reserve() - reserve @count consecutive packets, waiting for room.
- * @count: at most the ring's packets (more: -EINVAL)
- * @index: first packet index
- * Return: 0, or -EIO when the queue has stopped and will not make room.
+ * tutti_queue_reserve() - reserve consecutive packets and wait until they may be written.
+ * @queue: queue
+ * @count: number of packets, at least 1 and at most the ring's size
+ * @index: gets the index of the first one
+ *
+ * The slot of every reserved packet must be published in the end: the card stops at the first
+ * packet that is not ready.
+ *
+ * Return: 0, or an error of tutti_queue_wait_room().
  */
 static inline int tutti_queue_reserve(struct tutti_queue *queue, uint32_t count, uint64_t *index)
 {
@@ -68,21 +116,41 @@ static inline int tutti_queue_reserve(struct tutti_queue *queue, uint32_t count,
 	return tutti_queue_wait_room(queue, first, count);
 }
 
-/** tutti_queue_slot() - slot of packet @index. Write all but its first 32 bits. */
+/** tutti_queue_slot() - slot of packet @index, to be written except for its first 32 bits. */
 static inline union tutti_packet *tutti_queue_slot(struct tutti_queue *queue, uint64_t index)
 {
 	return &queue->ring[index & queue->mask];
 }
 
-/** tutti_queue_publish() - make packet @index ready: its first 32 bits, with release order. */
+/** tutti_queue_order() - what was stored into the ring before is seen by the card before what is stored next. */
+static inline void tutti_queue_order(const struct tutti_queue *queue)
+{
+	/* A release store is enough in ordinary memory, and this test costs nothing beside it. */
+	if (__builtin_expect(queue->flags & TUTTI_QUEUE_WRITE_COMBINED, 0))
+		tutti_fence_write_combined();
+}
+
+/**
+ * tutti_queue_publish() - make a packet ready, behind everything that was written before.
+ * @queue: queue
+ * @index: index of the packet, whose body has been written
+ * @first_word: its first 32 bits: the AQL header and what follows it
+ */
 static inline void tutti_queue_publish(struct tutti_queue *queue, uint64_t index, uint32_t first_word)
 {
+	tutti_queue_order(queue);
 	tutti_store_release(&tutti_queue_slot(queue, index)->word[0], first_word);
 }
 
-/** tutti_queue_ring() - tell the card that packets up to @index are there. */
+/**
+ * tutti_queue_ring() - tell the card that there are packets up to @index.
+ *
+ * One ring is enough for any number of packets. The doorbell only wakes the card: rings may come
+ * late, early or more than once.
+ */
 static inline void tutti_queue_ring(struct tutti_queue *queue, uint64_t index)
 {
+	tutti_queue_order(queue);
 	tutti_store_release(queue->doorbell, index);
 	if (queue->asleep) {
 		tutti_fence();
@@ -91,7 +159,13 @@ static inline void tutti_queue_ring(struct tutti_queue *queue, uint64_t index)
 	}
 }
 
-/** tutti_queue_submit() - reserve, write, publish and ring one packet. */
+/**
+ * tutti_queue_submit() - reserve, write, publish and ring one packet.
+ * @queue: queue
+ * @packet: the packet, header included
+ *
+ * Return: 0, or an error of tutti_queue_reserve().
+ */
 static inline int tutti_queue_submit(struct tutti_queue *queue, const union tutti_packet *packet)
 {
 	union tutti_packet *slot;
@@ -107,28 +181,50 @@ static inline int tutti_queue_submit(struct tutti_queue *queue, const union tutt
 	return 0;
 }
 
-/** tutti_signal_load() - true value of a signal (acquire). */
+/**
+ * tutti_signal_load() - value of a signal, with acquire order.
+ *
+ * Of a split signal the host changes one word and the card another. The card's only ever grows, so
+ * when it is the same before and after, their difference was the signal's value when the host's
+ * word was read. Reading each of them once could give a value that the signal never had.
+ */
 static inline int64_t tutti_signal_load(const struct tutti_signal *signal)
 {
-	int64_t value = tutti_load_acquire(&signal->value);
+	int64_t value, done, again;
 
-	if (signal->flags & TUTTI_SIGNAL_SPLIT)
-		value -= tutti_load_acquire(&signal->card_done);
-	return value;
+	if (!(signal->flags & TUTTI_SIGNAL_SPLIT))
+		return tutti_load_acquire(&signal->value);
+	again = tutti_load_acquire(&signal->card_done);
+	do {
+		done = again;
+		value = tutti_load_acquire(&signal->value);
+		again = tutti_load_acquire(&signal->card_done);
+	} while (again != done);
+	return (int64_t)((uint64_t)value - (uint64_t)done);
 }
 
-/** tutti_signal_add() - atomic add (acquire-release); a split signal adds to the host's word. */
+/** tutti_signal_add() - add @delta to the value of a signal, atomically, with acquire and release order. */
 static inline void tutti_signal_add(struct tutti_signal *signal, int64_t delta)
 {
 	__atomic_fetch_add(&signal->value, delta, __ATOMIC_ACQ_REL);
 }
 
-/** tutti_signal_store() - set the value (release). A split signal must not be in use by the card then. */
+/**
+ * tutti_signal_store() - set the value of a signal, with release order.
+ *
+ * When the card decrements a split signal at the same time, that counts against the new value.
+ */
 static inline void tutti_signal_store(struct tutti_signal *signal, int64_t value)
 {
+	uint64_t stored = (uint64_t)value;
+
 	if (signal->flags & TUTTI_SIGNAL_SPLIT)
-		value += tutti_load_relaxed(&signal->card_done);
-	tutti_store_release(&signal->value, value);
+		stored += (uint64_t)tutti_load_relaxed(&signal->card_done);
+	tutti_store_release(&signal->value, (int64_t)stored);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -37,6 +37,19 @@ enum tutti_interleave { TUTTI_INTERLEAVE_NONE, TUTTI_INTERLEAVE_16, TUTTI_INTERL
 enum tutti_swizzle { TUTTI_SWIZZLE_NONE, TUTTI_SWIZZLE_32, TUTTI_SWIZZLE_64, TUTTI_SWIZZLE_128 };
 enum tutti_fill { TUTTI_FILL_ZERO, TUTTI_FILL_NAN, TUTTI_FILL_CONSTANT };
 
+/** struct tutti_column - im2col: the bounding box and what one column covers. */
+struct tutti_column {
+	int16_t lower[3];  /* corners, W H D */
+	int16_t upper[3];
+	uint16_t channels; /* per pixel, 1..256 */
+	uint16_t pixels;   /* per column, 1..1024 */
+};
+TUTTI_SIZE(struct tutti_column, 16);
+TUTTI_AT(struct tutti_column, lower, 0);
+TUTTI_AT(struct tutti_column, upper, 6);
+TUTTI_AT(struct tutti_column, channels, 12);
+TUTTI_AT(struct tutti_column, pixels, 14);
+
 /** struct tutti_tensor - tensor descriptor. */
 struct tutti_tensor {
 	uint64_t base;                  /* address of element 0 */
@@ -52,14 +65,9 @@ struct tutti_tensor {
 	uint32_t size_less_1[TUTTI_TENSOR_RANK]; /* elements - 1 */
 	uint8_t traversal[TUTTI_TENSOR_RANK];    /* 1..8 */
 	uint8_t pad0[3];
-	union {
+	__extension__ union {
 		uint16_t box[TUTTI_TENSOR_RANK];     /* tile: elements, 1..256 */
-		struct {
-			int16_t lower[3];            /* im2col: corners, W H D */
-			int16_t upper[3];
-			uint16_t channels;           /* per pixel, 1..256 */
-			uint16_t pixels;             /* per column, 1..1024 */
-		} column;
+		struct tutti_column column;          /* im2col */
 	};
 	uint32_t pad3;
 	uint64_t constant;              /* fill value, low bytes */
@@ -83,10 +91,6 @@ TUTTI_AT(struct tutti_tensor, traversal, 68);
 TUTTI_AT(struct tutti_tensor, pad0, 73);
 TUTTI_AT(struct tutti_tensor, box, 76);
 TUTTI_AT(struct tutti_tensor, column, 76);
-TUTTI_AT(struct tutti_tensor, column.lower, 76);
-TUTTI_AT(struct tutti_tensor, column.upper, 82);
-TUTTI_AT(struct tutti_tensor, column.channels, 88);
-TUTTI_AT(struct tutti_tensor, column.pixels, 90);
 TUTTI_AT(struct tutti_tensor, pad3, 92);
 TUTTI_AT(struct tutti_tensor, constant, 96);
 TUTTI_AT(struct tutti_tensor, pad1, 104);

@@ -18,14 +18,23 @@
 #include <stdint.h>
 #endif
 
+/**
+ * TUTTI_STATIC_ASSERT() - stop the compiler unless a constant condition holds.
+ *
+ * C++ and C name it differently; C99 has it as an extension only, which is allowed here.
+ */
+#if defined(__cplusplus)
+#define TUTTI_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define TUTTI_STATIC_ASSERT(condition, text) __extension__ _Static_assert(condition, text)
+#endif
+
 /** TUTTI_SIZE() - assert the size of a shared structure, in bytes. */
-#define TUTTI_SIZE(type, bytes) \
-	_Static_assert(sizeof(type) == (bytes), "size of " #type)
+#define TUTTI_SIZE(type, bytes) TUTTI_STATIC_ASSERT(sizeof(type) == (bytes), "size of " #type)
 
 /** TUTTI_AT() - assert the offset of one field of a shared structure, in bytes. */
 #define TUTTI_AT(type, field, offset) \
-	_Static_assert(__builtin_offsetof(type, field) == (offset), \
-		       "offset of " #type "." #field)
+	TUTTI_STATIC_ASSERT(__builtin_offsetof(type, field) == (offset), "offset of " #type "." #field)
 
 /**
  * TUTTI_CONTRACT_VERSION - version of the card contract described by these headers.

@@ -68,7 +68,7 @@ fields_asserted() {
 		my $file = $_; my $bad = 0;
 		while ($file =~ /\bstruct ((?:drm_)?tutti_\w+) \{(.*?)\n\};/sg) {
 			my ($name, $body) = ($1, $2);
-			$body =~ s!/\*.*?\*/!!sg;
+			$body =~ s!/\*.*?\*/!!sg; $body =~ s/^#.*$//mg; $body =~ s/\b__extension__\b//g;
 			$body =~ s/\b(?:union|struct)\s*\{//sg; $body =~ s/^\s*\}\s*$//mg; $body =~ s/\}\s*(?=;)//sg;
 			for my $decl (split /;/, $body) {
 				next unless $decl =~ /\w/;
@@ -87,10 +87,11 @@ fields_asserted() {
 		exit $bad' "$1"
 }
 
-# A constant of the contract is defined in one place of the whole tree.
+# A constant of the contract is defined in one file of the whole tree. (Twice in it is what #if and #else are for; else
+# the compiler says so.)
 defined_once() {
 	local twice names
-	names=$(cd "$top" && grep -rhoE --include='*.h' '^[ \t]*#[ \t]*define[ \t]+TUTTI_[A-Z0-9_]+' include | sed -E 's/.*define[ \t]+//' | sort)
+	names=$(cd "$top" && grep -roE --include='*.h' '^[ \t]*#[ \t]*define[ \t]+TUTTI_[A-Z0-9_]+' include | sort -u | sed -E 's/.*define[ \t]+//' | sort)
 	twice=$(uniq -d <<<"$names")$(cd "$top" && grep -rhoE --include='*.[chS]' '^[ \t]*#[ \t]*define[ \t]+TUTTI_[A-Z0-9_]+' firmware runtime |
 		sed -E 's/.*define[ \t]+//' | sort -u | comm -12 - <(grep -v '_H$' <<<"$names" | uniq))
 	[ -z "$twice" ] || { echo "defined more than once: $twice"; return 1; }
