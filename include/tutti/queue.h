@@ -138,8 +138,10 @@ static inline void tutti_queue_order(const struct tutti_queue *queue)
  */
 static inline void tutti_queue_publish(struct tutti_queue *queue, uint64_t index, uint32_t first_word)
 {
+	uint32_t *word = &tutti_queue_slot(queue, index)->word[0];
+
 	tutti_queue_order(queue);
-	tutti_store_release(&tutti_queue_slot(queue, index)->word[0], first_word);
+	tutti_store_release(word, first_word);
 }
 
 /**
@@ -150,8 +152,10 @@ static inline void tutti_queue_publish(struct tutti_queue *queue, uint64_t index
  */
 static inline void tutti_queue_ring(struct tutti_queue *queue, uint64_t index)
 {
+	uint64_t *doorbell = queue->doorbell;
+
 	tutti_queue_order(queue);
-	tutti_store_release(queue->doorbell, index);
+	tutti_store_release(doorbell, index);
 	if (queue->asleep) {
 		tutti_fence();
 		if (tutti_load_relaxed(queue->asleep))
