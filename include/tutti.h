@@ -2,16 +2,49 @@
 /**
  * DOC: libtutti, the user-space runtime
  *
- * Objects: device (a card), memory, executable (loaded code object), kernel,
- * signal, queue, recording. Functions return 0 or a negative errno, never set
- * errno, and may be called from any thread; what is one thread's at a time says
- * so. The submit path is inline (tutti/queue.h): no lock and no system call for a
- * queue with a single producer. (spec SYS-40, SYS-41)
+ * Everything starts with a device (a card, or the emulated one), from which
+ * memory, executables (loaded code objects) with their kernels, signals and queues
+ * are made. A kernel runs when a packet that names it is put into a queue; the
+ * packet's signal tells when it has finished. Launches that come again and again
+ * can be recorded once and replayed in fewer packets.
+ *
+ *	struct tutti_device *device;
+ *	struct tutti_executable *executable;
+ *	struct tutti_kernel kernel;
+ *	struct tutti_queue *queue;
+ *	tutti_signal_t done;
+ *
+ *	tutti_device_open(NULL, &device);
+ *	tutti_executable_load_file(device, "scale.tco", &executable, NULL);
+ *	tutti_executable_kernel(executable, "scale", &kernel);
+ *	tutti_queue_create(device, NULL, &queue);
+ *	tutti_signal_create(device, 1, &done);
+ *	... allocate and fill what the kernel reads, with its arguments in args ...
+ *	struct tutti_launch launch = {
+ *		.kernel = &kernel, .grid = {1 << 20}, .workgroup = {256}, .kernarg = args, .signal = done,
+ *		.acquire = TUTTI_SCOPE_SYSTEM, .release = TUTTI_SCOPE_SYSTEM,
+ *	};
+ *	tutti_dispatch(queue, &launch);
+ *	tutti_signal_wait(device, done, TUTTI_LT, 1, TUTTI_WAIT_FOREVER, NULL);
+ *
+ * Rules for all functions, unless their comment says otherwise:
+ * - They return 0 or a negative errno value, and do not set errno.
+ * - They may be called from any thread at any time. An object that is destroyed must not be in use.
+ * - A function that needs the firmware's answer may return -EIO when the device has died and
+ *   -ETIMEDOUT when the firmware does not answer; this is not repeated below.
+ * - Output parameters are written only in case of success.
+ * - Sizes are in bytes, grids and workgroups in work-items.
+ *
+ * The submit path and the accessors of signals are inline functions in tutti/queue.h, which
+ * this header includes. Terms are explained in the glossary of include/README.md.
+ * (spec SYS-40, SYS-41)
  */
 #ifndef TUTTI_H
 #define TUTTI_H
 
+#ifndef __cplusplus
 #include <stdbool.h>
+#endif
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,9 +61,15 @@
 extern "C" {
 #endif
 
-/** tutti_version() - version of the library, TUTTI_VERSION(major, minor). */
+/** tutti_version() - version of the library, to be read with TUTTI_VERSION_MAJOR() and TUTTI_VERSION_MINOR(). */
 uint32_t tutti_version(void);
-/** tutti_strerror() - text for a negative result or a TUTTI_ERROR_* code given as positive number. */
+
+/**
+ * tutti_strerror() - text for an error.
+ * @error: negative result of a function, or a TUTTI_ERROR_* code of a queue as it is (positive)
+ *
+ * Return: static text for codes of queues, that of strerror() for others; never NULL.
+ */
 const char *tutti_strerror(int error);
 
 /* ---- devices ---------------------------------------------------------- */
@@ -38,16 +77,18 @@ const char *tutti_strerror(int error);
 struct tutti_device;
 
 /**
- * struct tutti_device_options - how to open a device; zero = defaults.
- * @name: "emulator", "drm", "drm:/dev/accel/accel0", "xrt"; NULL = $TUTTI_DEVICE, else
- *	a card if there is one, else the emulator (said once on stderr)
- * @firmware: path of the firmware image; NULL = $TUTTI_FIRMWARE, else the installed
- *	one or the one of the build tree
- * @topology: path of a topology file (emulator; $TUTTI_TOPOLOGY)
- * @deterministic: emulator in deterministic mode ($TUTTI_DETERMINISTIC=1)
- * @seed: for deterministic mode ($TUTTI_SEED)
- * @workers: emulator threads beside the driving one; 0 = cores - 1
- * @count: count soft-core instructions by function ($TUTTI_COUNT=1)
+ * struct tutti_device_options - how to open a device; what is zero gets its default.
+ * @name: "emulator", "drm" (the first card), "drm:/dev/accel/accel0" or "xrt". NULL: the environment
+ *	variable TUTTI_DEVICE, else a card if there is one, else the emulator, which is then
+ *	said once on stderr.
+ * @firmware: path of a firmware image. NULL: TUTTI_FIRMWARE, else the image of the build tree or the
+ *	installed one. Not used by "drm", where the driver boots the card.
+ * @topology: emulator: path of a topology file. NULL: TUTTI_TOPOLOGY, else 8 GPCs of 18 SMs.
+ * @deterministic: emulator: one thread and a clock of its own, so that the same calls give the same
+ *	counters and times. Also TUTTI_DETERMINISTIC=1.
+ * @count: emulator: count the instructions of the soft core by function. Also TUTTI_COUNT=1.
+ * @workers: emulator: threads that run kernels beside the calling one; 0 = one less than there are cores
+ * @seed: emulator: seed of what is random in the card, such as how much energy each SM needs. Also TUTTI_SEED.
  */
 struct tutti_device_options {
 	const char *name;
@@ -59,215 +100,545 @@ struct tutti_device_options {
 	uint64_t seed;
 };
 
-/** tutti_device_open() - open a card, boot it if it is not running. -ENODEV, -EPROTO (versions), ... */
+/**
+ * tutti_device_open() - open a card, and boot it if it is not running.
+ * @options: NULL = all defaults
+ * @device: gets the device
+ *
+ * Return: 0; -ENODEV: no such card, or an unknown name; -ENOENT: no firmware image; -EPROTO: card,
+ * firmware and library speak different versions of the contract (both are said on stderr);
+ * -EINVAL: a bad image or topology file; -ETIMEDOUT: the firmware did not start; -ENOMEM; or what
+ * the operating system says.
+ */
 int tutti_device_open(const struct tutti_device_options *options, struct tutti_device **device);
-/** tutti_device_close() - everything made from the device must be gone. */
+
+/**
+ * tutti_device_close() - close a device.
+ *
+ * Queues that are left are destroyed. Everything else that was made from the device must be gone,
+ * and no other thread may be using it. NULL is fine.
+ */
 void tutti_device_close(struct tutti_device *device);
-/** tutti_device_discovery() - what the card is. Valid until close. */
+
+/** tutti_device_discovery() - what the card is: topology, limits, features. Valid until the device is closed. */
 const struct tutti_discovery *tutti_device_discovery(const struct tutti_device *device);
-/** tutti_device_transport() - "emulator", "drm", "xrt". */
+
+/** tutti_device_transport() - how the card is reached: "emulator", "drm" or "xrt". */
 const char *tutti_device_transport(const struct tutti_device *device);
-/** tutti_device_pci_address() - "0000:03:00.0"; -ENOTSUP if the card is on no bus of this machine. */
+
+/**
+ * tutti_device_pci_address() - where the card sits on the bus.
+ * @device: device
+ * @address: gets text such as "0000:03:00.0", NUL-terminated
+ * @bytes: size of @address
+ *
+ * Return: 0; -ENOTSUP: the card is on no bus of this machine; -ENOSPC: @address is too small.
+ */
 int tutti_device_pci_address(struct tutti_device *device, char *address, size_t bytes);
+
 /** tutti_device_firmware_version() - TUTTI_VERSION of the running firmware. */
 uint32_t tutti_device_firmware_version(const struct tutti_device *device);
-/** tutti_device_time() - card timer, in ticks of discovery.timer_hz. */
+
+/**
+ * tutti_device_time() - time of the card's timer, in ticks of tutti_discovery.timer_hz.
+ *
+ * An estimate: the firmware's last heartbeat and the time that has passed on the host since. It never goes
+ * backwards. Exact times of kernels are those in signals (TUTTI_QUEUE_PROFILE).
+ */
 uint64_t tutti_device_time(struct tutti_device *device);
-/** tutti_device_counters() - all TUTTI_COUNTERS counters, brought up to date first. */
+
+/**
+ * tutti_device_counters() - all counters of the card, brought up to date first.
+ * @device: device
+ * @counters: gets TUTTI_COUNTERS numbers, by enum tutti_counter, counted since boot
+ *
+ * Return: 0, or -EACCES when the driver does not show them to this user. @counters is
+ * written in any case.
+ */
 int tutti_device_counters(struct tutti_device *device, uint64_t counters[TUTTI_COUNTERS]);
-/** tutti_counter_name() - lower-case name of a counter, as in "packets_condensed". */
+
+/** tutti_counter_name() - lower-case name of a counter, for instance "packets_condensed"; NULL if there is none. */
 const char *tutti_counter_name(enum tutti_counter counter);
-/** tutti_device_log() - newest firmware log text into @text, NUL-terminated. Returns its length. */
+
+/**
+ * tutti_device_log() - newest part of the firmware's log.
+ * @device: device
+ * @text: gets the text, NUL-terminated
+ * @bytes: size of @text
+ *
+ * Return: length of the text without the NUL.
+ */
 size_t tutti_device_log(struct tutti_device *device, char *text, size_t bytes);
-/** tutti_device_policy() - set a policy (enum tutti_policy, message.h). */
+
+/**
+ * tutti_device_policy() - set a scheduling policy of the card, for all its users.
+ * @device: device
+ * @policy: enum tutti_policy (message.h, which says what values mean)
+ * @value: new value
+ *
+ * Return: 0; -EINVAL: no such policy or value; -EACCES: the driver lets the administrator do that
+ * only; -ENOTSUP: the card lacks the counters the policy needs. tutti_policy_get() reads it back.
+ */
 int tutti_device_policy(struct tutti_device *device, unsigned policy, uint32_t value);
-/** tutti_device_enable_sms() - let SMs take part or not (spec CGA-04). */
+
+/**
+ * tutti_device_enable_sms() - let SMs take part in launches or not, for all users of the card.
+ * @device: device
+ * @first: number of the first SM
+ * @count: how many of them
+ * @enable: false: they get no new workgroups; those that run go on
+ *
+ * Return: 0; -EINVAL: no such SMs; -EACCES: as tutti_device_policy(). (spec CGA-04)
+ */
 int tutti_device_enable_sms(struct tutti_device *device, unsigned first, unsigned count, bool enable);
-/** tutti_device_flush_print() - write out what kernels have printed so far. */
+
+/** tutti_device_flush_print() - hand out at once what kernels have printed so far. */
 void tutti_device_flush_print(struct tutti_device *device);
-/** tutti_device_print_handler() - where printf of kernels goes; NULL = stdout. */
+
+/**
+ * tutti_device_print_handler() - where the printf() of kernels goes.
+ * @device: device
+ * @handler: gets text, @bytes long and not NUL-terminated, in whichever thread waits for the device at
+ *	that time; it must not call tutti_device_flush_print(). NULL: text goes to stdout.
+ * @context: given to @handler
+ */
 void tutti_device_print_handler(struct tutti_device *device,
 				void (*handler)(void *context, const char *text, size_t bytes), void *context);
-/** tutti_device_card() - the emulated card behind the emulator transport, else NULL. */
+
+/** tutti_device_card() - the emulated card, for tools that look inside it; NULL for any other card. */
 struct tutti_card *tutti_device_card(struct tutti_device *device);
 
 /* ---- memory ----------------------------------------------------------- */
 
+/**
+ * enum tutti_memory - where memory lies. It has the same address on host and card in any case.
+ * @TUTTI_MEMORY_SYSTEM: host memory; coherent with the card: for signals, arguments and what both change
+ * @TUTTI_MEMORY_CARD: card memory, which the host sees through the PCIe aperture: writing to it is
+ *	fast, reading from it is slow
+ */
 enum tutti_memory {
-	TUTTI_MEMORY_SYSTEM, /* host memory, coherent, fine-grained: signals, rings, arguments */
-	TUTTI_MEMORY_CARD,   /* card memory, visible to the host through the aperture */
+	TUTTI_MEMORY_SYSTEM,
+	TUTTI_MEMORY_CARD,
 };
 
 /**
- * tutti_memory_alloc() - zeroed memory with the same address on host and card.
- * @bytes: rounded up to whole pages of its arena; alignment at least 64 bytes,
- *	4096 from 4096 bytes on
- * Return: 0, -EINVAL (0 bytes), -ENOMEM (system), -ENOSPC (card).
+ * tutti_memory_alloc() - allocate memory that host and card can use.
+ * @device: device
+ * @pool: where it shall lie
+ * @bytes: how much; rounded up to at least 64 bytes
+ * @address: gets the address, a multiple of 64, and of 4096 from 4096 bytes on
+ *
+ * The memory is zeroed.
+ *
+ * Return: 0; -EINVAL: 0 bytes or no such pool; -ENOMEM: no host memory; -ENOSPC: no card memory.
  */
 int tutti_memory_alloc(struct tutti_device *device, enum tutti_memory pool, size_t bytes, void **address);
-/** tutti_memory_free() - NULL is fine. -EINVAL if it is not the start of an allocation. */
+
+/**
+ * tutti_memory_free() - free memory of tutti_memory_alloc().
+ *
+ * No packet that is still to run may use it. NULL is fine.
+ *
+ * Return: 0; -EINVAL: @address is not the start of an allocation.
+ */
 int tutti_memory_free(struct tutti_device *device, void *address);
-/** tutti_memory_lock() - let the card use host memory that is already there, at the same address. */
+
+/**
+ * tutti_memory_lock() - let the card use memory of the program that is already there, at the same address.
+ * @device: device
+ * @address: start, of any alignment; whole pages around it become visible to the card
+ * @bytes: size
+ *
+ * The pages must be readable and writable. Ranges may overlap; each lock needs its own unlock.
+ * Compare cudaHostRegister(), hsa_amd_memory_lock().
+ *
+ * Return: 0; -EINVAL: an empty range or one beyond the addresses of the card; -EEXIST: it is
+ * memory of tutti_memory_alloc() and needs no lock; -ENOMEM; or what the operating system says.
+ */
 int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes);
+
+/**
+ * tutti_memory_unlock() - end what tutti_memory_lock() with the same @address began.
+ *
+ * When it returns the card does not access the pages any more, unless another lock covers them.
+ *
+ * Return: 0; -EINVAL: nothing is locked that starts there.
+ */
 int tutti_memory_unlock(struct tutti_device *device, void *address);
-/** tutti_memory_info() - allocation that holds @address. -ENOENT if none. */
+
+/**
+ * tutti_memory_info() - the allocation or locked range that holds an address.
+ * @device: device
+ * @address: any address in it
+ * @start: gets its first address; may be NULL, as the following
+ * @bytes: gets its size
+ * @pool: gets where it lies
+ *
+ * Return: 0; -ENOENT: there is none.
+ */
 int tutti_memory_info(struct tutti_device *device, const void *address, void **start, size_t *bytes,
 		      enum tutti_memory *pool);
 
 /* ---- signals ---------------------------------------------------------- */
 
-typedef struct tutti_signal *tutti_signal_t; /* also the handle in packets, as uint64_t */
+/** typedef tutti_signal_t - a signal. Its address is also its handle in packets; NULL is no signal. */
+typedef struct tutti_signal *tutti_signal_t;
 
+/** enum tutti_condition - what a wait compares the value of a signal with: ==, !=, <, >= (signed). */
 enum tutti_condition { TUTTI_EQ, TUTTI_NE, TUTTI_LT, TUTTI_GTE };
+
 #define TUTTI_WAIT_FOREVER UINT64_MAX
 
-int tutti_signal_create(struct tutti_device *device, int64_t value, tutti_signal_t *signal);
-void tutti_signal_destroy(struct tutti_device *device, tutti_signal_t signal);
 /**
- * tutti_signal_wait() - wait until the condition holds.
- * @timeout_ns: relative; 0 = look once, TUTTI_WAIT_FOREVER
- * @seen: value that ended the wait; may be NULL
- * Return: 0, -ETIMEDOUT, -EIO (the device has died).
+ * tutti_signal_create() - make a signal, in host memory.
+ * @device: device
+ * @value: its first value. A packet that names the signal decrements it by 1 when it completes.
+ * @signal: gets the signal
+ *
+ * Its value is read and changed by tutti_signal_load(), tutti_signal_store() and tutti_signal_add() of
+ * tutti/queue.h.
+ *
+ * Return: 0, -EINVAL, -ENOMEM.
+ */
+int tutti_signal_create(struct tutti_device *device, int64_t value, tutti_signal_t *signal);
+
+/** tutti_signal_destroy() - destroy a signal that no packet, kernel or thread will use any more. NULL is fine. */
+void tutti_signal_destroy(struct tutti_device *device, tutti_signal_t signal);
+
+/**
+ * tutti_signal_wait() - wait until the value of a signal meets a condition.
+ * @device: device
+ * @signal: signal
+ * @condition: how to compare
+ * @value: what to compare with
+ * @timeout_ns: longest wait in nanoseconds from now; 0 = look once; TUTTI_WAIT_FOREVER
+ * @seen: gets the value that was read last, in case of an error too; may be NULL
+ *
+ * While it waits, error callbacks of queues are called and text of kernels is printed. A queue that
+ * stops does not change signals: ask tutti_queue_error(), or give the queue an error callback.
+ *
+ * Return: 0; -ETIMEDOUT: time is over; -EIO: the device has died.
  */
 int tutti_signal_wait(struct tutti_device *device, tutti_signal_t signal, enum tutti_condition condition,
 		      int64_t value, uint64_t timeout_ns, int64_t *seen);
-/* Value accessors are inline in tutti/queue.h: tutti_signal_load, _store, _add, _exchange, _cas. */
 
 /* ---- code ------------------------------------------------------------- */
 
 struct tutti_executable;
 
-/** struct tutti_kernel - what a dispatch needs to know; filled by tutti_executable_kernel(). */
+/**
+ * struct tutti_kernel - what a launch needs to know of a kernel; tutti_executable_kernel() fills it.
+ * @object: address of the kernel's descriptor, "kernel_object" of packets
+ * @kernarg_bytes: size of its arguments
+ * @kernarg_align: their alignment, a power of two
+ * @group_bytes: shared memory of a workgroup, as far as it is declared in the kernel
+ * @private_bytes: private memory of a work-item
+ * @descriptor: the descriptor as the card sees it; read-only
+ */
 struct tutti_kernel {
-	uint64_t object;         /* kernel_object of packets */
+	uint64_t object;
 	uint32_t kernarg_bytes;
 	uint32_t kernarg_align;
-	uint32_t group_bytes;    /* static */
-	uint32_t private_bytes;  /* per work-item */
-	const struct tutti_kernel_descriptor *descriptor; /* as the card sees it; read-only */
+	uint32_t group_bytes;
+	uint32_t private_bytes;
+	const struct tutti_kernel_descriptor *descriptor;
 };
 
 /**
- * tutti_executable_load() - load a code object from memory (checked as hostile).
- * @message: if not NULL, says what is wrong with it (static text)
- * Return: 0, -ENOEXEC (not a valid code object), -ENOMEM, -ENOSPC, ...
+ * tutti_executable_load() - load a code object, which tuttic has made, from memory.
+ * @device: device
+ * @elf: the code object; not needed any more afterwards
+ * @bytes: its size
+ * @executable: gets the executable
+ * @message: may be NULL; in case of -ENOEXEC gets what is wrong with the code object, as static text
+ *
+ * The code object may come from anywhere: everything about it is checked.
+ *
+ * Return: 0; -ENOEXEC: not a valid code object for this card; -ENOMEM; -ENOSPC: no card memory for code.
  */
 int tutti_executable_load(struct tutti_device *device, const void *elf, size_t bytes,
 			  struct tutti_executable **executable, const char **message);
-/** tutti_executable_load_file() - the same from a file. */
+
+/**
+ * tutti_executable_load_file() - the same, from a file.
+ *
+ * Return: as tutti_executable_load(); -EFBIG: the file is too large; -EIO, or what open() says.
+ */
 int tutti_executable_load_file(struct tutti_device *device, const char *path,
 			       struct tutti_executable **executable, const char **message);
-/** tutti_executable_destroy() - no packet may name its kernels any more. */
+
+/** tutti_executable_destroy() - unload it. No packet that is still to run may name its kernels. NULL is fine. */
 void tutti_executable_destroy(struct tutti_executable *executable);
-/** tutti_executable_kernel() - look up "foo" (or "foo.kd", "&foo"). -ENOENT. */
+
+/**
+ * tutti_executable_kernel() - look up a kernel.
+ * @executable: executable
+ * @name: "foo"; "foo.kd" and "&foo" mean the same
+ * @kernel: gets what launches need
+ *
+ * Return: 0; -ENOENT: there is no such kernel; -EINVAL.
+ */
 int tutti_executable_kernel(struct tutti_executable *executable, const char *name, struct tutti_kernel *kernel);
-/** tutti_executable_variable() - address and size of a global variable. -ENOENT. */
+
+/**
+ * tutti_executable_variable() - look up a global variable of the kernels.
+ * @executable: executable
+ * @name: its name
+ * @address: gets its address, the same on host and card
+ * @bytes: gets its size; may be NULL
+ *
+ * Return: 0; -ENOENT: there is no such variable.
+ */
 int tutti_executable_variable(struct tutti_executable *executable, const char *name, void **address,
 			      size_t *bytes);
-/** tutti_executable_iterate() - calls @visit for each kernel until it returns non-zero, which is returned. */
+
+/**
+ * tutti_executable_iterate() - call @visit for each kernel until it returns something other than 0.
+ *
+ * Return: 0, or what @visit has returned.
+ */
 int tutti_executable_iterate(struct tutti_executable *executable,
 			     int (*visit)(const char *name, const struct tutti_kernel *kernel, void *context),
 			     void *context);
 
 /* ---- queues ----------------------------------------------------------- */
 
-struct tutti_queue; /* public part in tutti/queue.h */
+struct tutti_queue; /* its public part is in tutti/queue.h */
 
-/** struct tutti_queue_options - zero = defaults. */
+/**
+ * struct tutti_queue_options - how to make a queue; what is zero gets its default.
+ * @packets: size of the ring, a power of two, rounded up to the card's minimum; 0 = 256
+ * @flags: TUTTI_QUEUE_* of message.h. TUTTI_QUEUE_EXTENDED is needed for recordings and for tasks.
+ * @priority: 1 (highest) to 10 (lowest); 0 = 5
+ * @multi: several threads submit packets at the same time
+ * @rsb_in_memory: extended queues: keep references in card memory instead of the soft core's local memory,
+ *	which holds few of them
+ * @rsb: extended queues: use this reference state buffer, which other queues may use as well; NULL = one of its own
+ * @timeout_ms: a kernel of which no workgroup completes for so many milliseconds is stopped with
+ *	TUTTI_ERROR_TIMEOUT; 0 = 10 000, UINT32_MAX = never
+ * @ring: where the ring lies. In card memory (with TUTTI_FEATURE_CARD_RINGS) the card reads packets faster
+ *	and the host writes them slower.
+ * @error: called once when the queue stops, in a thread that is inside tutti_signal_wait() or
+ *	tutti_queue_poll() of the device at that time. It may destroy the queue.
+ * @context: given to @error
+ */
 struct tutti_queue_options {
-	uint32_t packets;    /* power of two (rounded up to the card's minimum); 0 = 256 */
-	uint32_t flags;      /* TUTTI_QUEUE_* of message.h */
-	uint8_t priority;    /* 1 (highest) .. 10; 0 = 5 */
-	bool multi;          /* several producers */
-	bool rsb_in_memory;  /* RSB in card memory instead of scratch RAM */
-	struct tutti_rsb_object *rsb; /* share this RSB; NULL = one of its own (extended queues) */
-	uint32_t timeout_ms; /* hang limit; 0 = 10 000, UINT32_MAX = never */
-	enum tutti_memory ring; /* where the ring lies */
-	/* called once, from tutti_signal_wait() or tutti_queue_poll() of any thread, when the queue stops */
+	uint32_t packets;
+	uint32_t flags;
+	uint8_t priority;
+	bool multi;
+	bool rsb_in_memory;
+	struct tutti_rsb_object *rsb;
+	uint32_t timeout_ms;
+	enum tutti_memory ring;
 	void (*error)(struct tutti_queue *queue, const struct tutti_fault *fault, void *context);
 	void *context;
 };
 
-/** tutti_queue_create() - -EINVAL, -ENOSPC (no queue or scratch RAM left), -ENOTSUP. */
+/**
+ * tutti_queue_create() - make a queue.
+ * @device: device
+ * @options: NULL = all defaults
+ * @queue: gets the queue
+ *
+ * Return: 0; -EINVAL: bad options; -ENOTSUP: the card cannot do what @options asks for; -ENOSPC: no
+ * queue is left, or no room for its references; -ENOMEM.
+ */
 int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_options *options,
 		       struct tutti_queue **queue);
-/** tutti_queue_destroy() - stops what runs; packets not yet started are dropped. */
+
+/**
+ * tutti_queue_destroy() - destroy a queue.
+ *
+ * Kernels that run are stopped, and packets that have not started are dropped; use tutti_queue_drain() or
+ * signals to wait for them first. When it returns the card does not touch anything of the queue
+ * any more. NULL is fine.
+ */
 void tutti_queue_destroy(struct tutti_queue *queue);
-/** tutti_queue_error() - 0, or TUTTI_ERROR_* once stopped; @fault (may be NULL) gets the record. */
+
+/**
+ * tutti_queue_error() - why a queue has stopped.
+ * @queue: queue
+ * @fault: gets what is known about it; may be NULL
+ *
+ * Return: 0: it has not; else TUTTI_ERROR_*, a positive number.
+ */
 int tutti_queue_error(struct tutti_queue *queue, struct tutti_fault *fault);
-/** tutti_queue_reset() - clear the error; goes on behind the packet that failed. */
+
+/** tutti_queue_reset() - clear the error of a stopped queue. It goes on behind the packet that failed. Return: 0 or error. */
 int tutti_queue_reset(struct tutti_queue *queue);
-/** tutti_queue_poll() - deliver errors; gives the in-process card a chance to run. Returns 0 or -EIO. */
+
+/** tutti_queue_poll() - deliver errors and printed text without waiting. Return: 0; -EIO: the device has died. */
 int tutti_queue_poll(struct tutti_queue *queue);
-/** tutti_queue_drain() - wait until the card has retired every packet (not: finished it). */
+
+/**
+ * tutti_queue_drain() - wait until the card has taken every packet reserved so far, so that their slots are free.
+ * @queue: queue
+ * @timeout_ns: as for tutti_signal_wait()
+ *
+ * Kernels may still be running afterwards: signals tell when they have finished.
+ *
+ * Return: 0; -ETIMEDOUT; -EIO: the queue has stopped, or the device has died.
+ */
 int tutti_queue_drain(struct tutti_queue *queue, uint64_t timeout_ns);
-/** tutti_queue_device() - the device it belongs to. */
+
+/** tutti_queue_device() - the device it was made from. */
 struct tutti_device *tutti_queue_device(struct tutti_queue *queue);
 
-/* Reference state buffers as objects (spec PKT-10) */
+/**
+ * struct tutti_rsb_object - a reference state buffer, in which the card keeps kernels it has decoded.
+ *
+ * It holds TUTTI_REFERENCES entries, to which condensed packets refer. Every extended queue uses one;
+ * recordings look after it, so that few programs need the functions below. (spec PKT-09, PKT-10)
+ */
 struct tutti_rsb_object;
+
+/**
+ * tutti_rsb_create() - make a reference state buffer.
+ * @device: device
+ * @in_memory: in card memory; else in the soft core's local memory, which has room for few
+ * @rsb: gets it
+ *
+ * Return: 0; -ENOSPC: none is left; -EINVAL; -ENOMEM.
+ */
 int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **rsb);
-/** tutti_rsb_destroy() - -EBUSY while a queue uses it. */
+
+/** tutti_rsb_destroy() - destroy it. NULL is fine. Return: 0; -EBUSY: a queue uses it. */
 int tutti_rsb_destroy(struct tutti_rsb_object *rsb);
-/** tutti_rsb_invalidate() - forget entries (bit mask). */
+
+/** tutti_rsb_invalidate() - forget the entries of a bit mask. Return: 0; -EINVAL: there are no such entries. */
 int tutti_rsb_invalidate(struct tutti_rsb_object *rsb, uint32_t entries);
+
 struct tutti_rsb;
-/** tutti_rsb_read() - copy of the table as the firmware has it. */
+
+/** tutti_rsb_read() - copy the table as the firmware has it (reference.h). Return: 0; -ENOSPC: no card memory. */
 int tutti_rsb_read(struct tutti_rsb_object *rsb, struct tutti_rsb *table);
-/** tutti_queue_rsb() - the RSB of an extended queue, else NULL. */
+
+/** tutti_queue_rsb() - the reference state buffer of an extended queue; NULL for other queues. */
 struct tutti_rsb_object *tutti_queue_rsb(struct tutti_queue *queue);
 
 /* ---- dispatch --------------------------------------------------------- */
 
-/** struct tutti_launch - one kernel launch, in work-items; zero sizes along y, z mean 1. */
+/**
+ * struct tutti_launch - one launch of a kernel.
+ * @kernel: kernel
+ * @grid: work-items along x, y, z; 0 along y and z means 1
+ * @workgroup: work-items of a workgroup along x, y, z; 0 along y and z means 1. The grid need not be a multiple.
+ * @dynamic_group_bytes: shared memory of a workgroup beyond what the kernel declares
+ * @kernarg: arguments, in memory the card can see, unchanged until completion; may be NULL
+ * @signal: decremented by 1 when the kernel has finished; may be NULL
+ * @barrier: do not start before all earlier packets of the queue have finished
+ * @acquire: TUTTI_SCOPE_*: what the kernel sees of others' writes, HSA's acquire fence scope
+ * @release: TUTTI_SCOPE_*: who sees the kernel's writes after @signal, HSA's release fence scope
+ * @tmd: tutti_task_tmd() of a task whose attributes the launch gets, on extended queues; may be NULL
+ */
 struct tutti_launch {
 	const struct tutti_kernel *kernel;
 	uint32_t grid[3];
 	uint16_t workgroup[3];
-	uint32_t dynamic_group_bytes; /* beyond the kernel's static ones */
-	void *kernarg;                /* card-visible, alive until completion; may be NULL */
-	tutti_signal_t signal;        /* may be NULL */
-	bool barrier;                 /* wait for all earlier packets */
-	uint8_t acquire, release;     /* TUTTI_SCOPE_* */
-	void *tmd;                    /* struct tutti_tmd *, extended queues, may be NULL */
+	uint32_t dynamic_group_bytes;
+	void *kernarg;
+	tutti_signal_t signal;
+	bool barrier;
+	uint8_t acquire, release;
+	void *tmd;
 };
 
-/** tutti_launch_packet() - encode a launch (header included). -EINVAL when no card would take it. */
+/**
+ * tutti_launch_packet() - encode a launch as an AQL packet, header included.
+ *
+ * Return: 0; -EINVAL: no card would take it. What depends on the card (too large a
+ * workgroup, too much shared memory) stops the queue instead.
+ */
 int tutti_launch_packet(const struct tutti_launch *launch, struct tutti_dispatch_packet *packet);
-/** tutti_dispatch() - encode, reserve, publish, ring. Waits while the ring is full. */
+
+/**
+ * tutti_dispatch() - launch a kernel: encode, reserve, publish, ring.
+ *
+ * It returns when the packet is in the ring, and waits while the ring is full. While a recording is being
+ * made on the queue the launch is recorded instead.
+ *
+ * Return: 0; -EINVAL: as tutti_launch_packet(); -EIO: the queue has stopped or the device has died;
+ * -ENOMEM: while recording.
+ */
 int tutti_dispatch(struct tutti_queue *queue, const struct tutti_launch *launch);
-/** tutti_copy() - copy by the card, and wait. Any two card-visible addresses. */
+
+/**
+ * tutti_copy() - let the card copy memory, and wait for it.
+ * @queue: queue; the copy starts when all its earlier packets have finished
+ * @to: any address the card can write
+ * @from: any address the card can read
+ * @bytes: size; the areas must not overlap
+ *
+ * Return: 0; -EIO: the queue has stopped (an address may be bad), or the device has died.
+ */
 int tutti_copy(struct tutti_queue *queue, void *to, const void *from, size_t bytes);
 
 /* ---- recording and replay (spec PKT-22) ------------------------------- */
 
+/**
+ * struct tutti_recording - launches that can be sent again and again, compare a CUDA graph.
+ *
+ * The card keeps up to eight kernels of a recording as references; a launch is then sent as its
+ * difference from one of them, up to 31 launches in one packet of 64 bytes.
+ * A recording is used by one thread at a time.
+ */
 struct tutti_recording;
 
-/** enum tutti_replay_form - how a recording is sent. */
+/**
+ * enum tutti_replay_form - how a recording is sent.
+ * @TUTTI_REPLAY_CONDENSED: in as few condensed packets as possible
+ * @TUTTI_REPLAY_REFERENCE: one packet a launch, each of them stored as a reference again
+ * @TUTTI_REPLAY_PLAIN: one plain AQL packet a launch
+ */
 enum tutti_replay_form {
-	TUTTI_REPLAY_CONDENSED, /* as few condensed packets as possible */
-	TUTTI_REPLAY_REFERENCE, /* one reference packet per kernel, each time */
-	TUTTI_REPLAY_PLAIN,     /* plain packets */
+	TUTTI_REPLAY_CONDENSED,
+	TUTTI_REPLAY_REFERENCE,
+	TUTTI_REPLAY_PLAIN,
 };
 
-/** tutti_record_begin() - from now on tutti_dispatch() on @queue is recorded, not run. Extended queues. */
+/**
+ * tutti_record_begin() - from now on tutti_dispatch() on @queue records launches and does not run them.
+ *
+ * Return: 0; -ENOTSUP: not an extended queue; -EBUSY: a recording is being made already; -ENOMEM.
+ */
 int tutti_record_begin(struct tutti_queue *queue);
-/** tutti_record_end() - -EINVAL when nothing is being recorded. */
+
+/** tutti_record_end() - end a recording. Return: 0; -EINVAL: none is being made; -ENOMEM: and it is lost. */
 int tutti_record_end(struct tutti_queue *queue, struct tutti_recording **recording);
+
+/** tutti_recording_destroy() - destroy a recording; replays that were sent still run. NULL is fine. */
 void tutti_recording_destroy(struct tutti_recording *recording);
+
 /** tutti_recording_kernels() - number of launches in it. */
 unsigned tutti_recording_kernels(const struct tutti_recording *recording);
-/** tutti_recording_form() - choose the form; default condensed. Falls back to plain where it must. */
-int tutti_recording_form(struct tutti_recording *recording, enum tutti_replay_form form);
-/** tutti_recording_packets() - packets one replay sends now. */
-unsigned tutti_recording_packets(struct tutti_recording *recording);
-/** tutti_recording_set_kernarg() and friends - change launch @index for the next replays. */
-int tutti_recording_set_kernarg(struct tutti_recording *recording, unsigned index, void *kernarg);
-int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, const uint32_t grid[3]);
-int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index, tutti_signal_t signal);
+
 /**
- * tutti_replay() - run the recording once more on its queue. The first replay sends
- * the references. Waits while the ring is full. One thread at a time per recording.
+ * tutti_recording_form() - choose how it is sent; TUTTI_REPLAY_CONDENSED unless this was called.
+ *
+ * Launches that a form cannot express are sent as plain packets.
+ *
+ * Return: 0; -EINVAL: no such form.
+ */
+int tutti_recording_form(struct tutti_recording *recording, enum tutti_replay_form form);
+
+/** tutti_recording_packets() - packets that one replay sends now. */
+unsigned tutti_recording_packets(struct tutti_recording *recording);
+
+/** tutti_recording_set_kernarg() - change the arguments of launch @index for later replays. Return: 0; -EINVAL. */
+int tutti_recording_set_kernarg(struct tutti_recording *recording, unsigned index, void *kernarg);
+/** tutti_recording_set_grid() - change the grid of launch @index, in work-items, for later replays. Return: 0; -EINVAL. */
+int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, const uint32_t grid[3]);
+/** tutti_recording_set_signal() - change the signal of launch @index for later replays. Return: 0; -EINVAL. */
+int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index, tutti_signal_t signal);
+
+/**
+ * tutti_replay() - run a recording once more, on the queue it was made on.
+ *
+ * Like tutti_dispatch() it returns when the packets are in the ring. The first replay, and one after others have used
+ * the references, sends the references too.
+ *
+ * Return: 0; -EINVAL: its queue has been destroyed; -EIO: the queue has stopped or the device has died.
  */
 int tutti_replay(struct tutti_recording *recording);
 

@@ -1,48 +1,64 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Scheduling policies of a card, what its SMs have done, calibration (spec RES-06 .. RES-15, SYS-41)
+ * DOC: Scheduling policies, the state of SMs, and energy calibration
  *
- * Policies belong to the card, not to a program; whoever may set them is the driver's
- * affair. tutti_device_policy() and tutti_device_enable_sms() of tutti.h set them, here
- * they are read back. Weights for the policies that go by energy are measured once
- * a card (`tutti calibrate`) and kept in a file.
+ * Policies say how the firmware chooses among SMs and among tasks (enum tutti_policy of
+ * message.h). They hold for the whole card and all its users; on a real card the
+ * driver decides who may change them. They are set by tutti_device_policy() and
+ * tutti_device_enable_sms() of tutti.h, and read here.
+ *
+ * Two policies choose SMs by energy and need weights, which are measured once for
+ * each card (`tutti calibrate`) and kept in a file.
+ *
+ * (spec RES-06 .. RES-15, SYS-41)
  */
 #ifndef TUTTI_POLICY_H
 #define TUTTI_POLICY_H
 
 #include <stdio.h>
 
-#include "tutti.h"
-#include "tutti/message.h"
-#include "tutti/sm_state.h"
+#include "../tutti.h"
+#include "message.h"
+#include "sm_state.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /**
- * tutti_policy_get() - what is set.
- * @which: resource, class or position, for policies that have several values; else 0
- * Return: 0, -EINVAL (no such policy).
+ * tutti_policy_get() - value of a policy.
+ * @device: device
+ * @policy: which policy
+ * @which: for policies with several values: the resource, instruction class, priority level or position meant; else 0
+ * @value: gets the value
+ *
+ * Return: 0; -EINVAL: there is no such policy, or no such value of it.
  */
 int tutti_policy_get(struct tutti_device *device, enum tutti_policy policy, uint32_t which, uint32_t *value);
 
 /**
- * tutti_device_sm_states() - what SMs have free and have done, brought up to date first.
- * @first, @count: SMs
- * Energy and instructions are 0 without TUTTI_FEATURE_ENERGY. Return: 0, -EINVAL,
- * -EACCES (drm: takes CAP_PERFMON), -ENOTSUP (the card does not show them).
+ * tutti_device_sm_states() - what SMs have free and what they have done, brought up to date first.
+ * @device: device
+ * @first: number of the first SM
+ * @count: number of SMs
+ * @states: gets @count states; without TUTTI_FEATURE_ENERGY their energy and instructions are 0
+ *
+ * Return: 0; -EINVAL: there are no such SMs; -EACCES: the driver asks for CAP_PERFMON, since this shows what others
+ * do; -ENOTSUP: the card does not show it.
  */
 int tutti_device_sm_states(struct tutti_device *device, unsigned first, unsigned count, struct tutti_sm_state *states);
 
-/** tutti_class_name() / tutti_resource_name() - lower case, as in weight files; NULL if there is none. */
+/** tutti_class_name() - lower-case name of an instruction class (enum tutti_class), as in files; NULL if there is none. */
 const char *tutti_class_name(unsigned tutti_class);
+/** tutti_resource_name() - lower-case name of a resource (enum tutti_resource), as in files; NULL if there is none. */
 const char *tutti_resource_name(unsigned resource);
 
 /**
- * struct tutti_weights - weights of TUTTI_POLICY_REMAINING_WEIGHT and _POWER_WEIGHT.
+ * struct tutti_weights - weights for the policies that choose SMs by energy.
+ * @remaining: TUTTI_POLICY_REMAINING_WEIGHT of each resource, 24 bits
+ * @power: TUTTI_POLICY_POWER_WEIGHT of each instruction class, 24 bits
  *
- * Only their ratios matter; 24 bits each.
+ * Only the ratios within an array matter.
  */
 struct tutti_weights {
 	uint32_t remaining[TUTTI_RESOURCES];
@@ -50,18 +66,26 @@ struct tutti_weights {
 };
 
 /**
- * tutti_calibrate() - measure energies: jobs that use one resource or one class of instructions, on one SM
- * with the others off. The card must be idle and stay so.
- * @executable: has the kernels calibrate_* of runtime/tools/kernels.c
- * @jobs: of each kind; more are steadier on real cards
- * Return: 0, -ENOTSUP (no energy counters), -EACCES, -EIO (a kernel failed).
+ * tutti_calibrate() - measure weights: kernels that use one resource or one class of instructions run on
+ * one SM while the others are off.
+ * @device: device; nobody else may use the card meanwhile
+ * @executable: has the kernels calibrate_* (made from runtime/tools/kernels.c)
+ * @jobs: how often each of them runs; more give steadier weights
+ * @weights: gets the weights
+ *
+ * Return: 0; -ENOTSUP: the card has no energy counters; -EACCES: see tutti_device_policy(); -ENOENT: a kernel is
+ * missing; -EIO: a kernel failed.
  */
 int tutti_calibrate(struct tutti_device *device, struct tutti_executable *executable, unsigned jobs,
 		    struct tutti_weights *weights);
-/** tutti_weights_apply() - give them to the card. */
+
+/** tutti_weights_apply() - set both policies of the card to @weights. Return: 0; as tutti_device_policy(). */
 int tutti_weights_apply(struct tutti_device *device, const struct tutti_weights *weights);
-/** tutti_weights_write() / tutti_weights_read() - text, one weight a line. -EINVAL: not such a file. */
+
+/** tutti_weights_write() - write weights as text, one to a line. Return: 0; -EIO: writing failed. */
 int tutti_weights_write(const struct tutti_weights *weights, FILE *file);
+
+/** tutti_weights_read() - read what tutti_weights_write() has written. Return: 0; -EINVAL: it is not such a file. */
 int tutti_weights_read(struct tutti_weights *weights, FILE *file);
 
 #ifdef __cplusplus

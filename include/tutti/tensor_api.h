@@ -2,18 +2,21 @@
 /**
  * DOC: Making tensor descriptors
  *
- * The same functions on the host (libtutti) and in kernels (libtutti-device). A
- * descriptor is plain memory: 128 bytes, 64-byte aligned, anywhere the card can
- * read. Dimension 0 is the innermost one. Who knows CUDA's cuTensorMapEncodeTiled
- * and cuTensorMapEncodeIm2col finds their parameters and limits here.
+ * A tensor descriptor tells the card's tensor memory access unit how a tensor lies in
+ * memory and which box of it one request moves; it is what CUDA calls a tensor map.
+ * It is plain memory: 128 bytes, 64-byte aligned, anywhere the card can read. The same
+ * functions exist on the host (libtutti) and in kernels. Dimension 0 is the innermost
+ * one. Parameters and limits are those of CUDA's cuTensorMapEncodeTiled() and
+ * cuTensorMapEncodeIm2col().
  *
- *	static const struct tutti_tiled tiles = {
- *		.tensor = { .type = TUTTI_F32, .rank = 2, .size = { 512, 256 } },
+ *	struct tutti_tiled tiled = {
+ *		.tensor = { .base = a, .type = TUTTI_F32, .rank = 2, .size = { 512, 256 } },
  *		.box = { 32, 16 },
  *	};
  *
- *	tiles.tensor.base = a;
- *	error = tutti_tensor_encode_tiled(descriptor, &tiles);
+ *	error = tutti_tensor_encode_tiled(descriptor, &tiled);
+ *
+ * (spec TMA-05, TMA-06, TMA-11)
  */
 #ifndef TUTTI_TENSOR_API_H
 #define TUTTI_TENSOR_API_H
@@ -24,15 +27,23 @@
 extern "C" {
 #endif
 
-#define TUTTI_STRIDE_BROADCAST UINT64_MAX /* a stride of 0 bytes: every step reads the same elements */
+/** TUTTI_STRIDE_BROADCAST - a stride of 0 bytes: every step along the dimension reads the same elements. */
+#define TUTTI_STRIDE_BROADCAST UINT64_MAX
 
 /**
- * struct tutti_tensor_view - what both modes need to know. Zero = default.
- * @base: address of element 0
- * @size: elements of each dimension, 1 .. 2^32
- * @stride: bytes between elements of dimensions 1.. ; 0 = densely packed
- * @traversal: step of each dimension, 1..8; 0 = 1
- * @constant: fill value for TUTTI_FILL_CONSTANT, in the low bytes
+ * struct tutti_tensor_view - the tensor, for both modes; what is zero gets its default.
+ * @base: address of element 0, a multiple of 16 (32 with TUTTI_INTERLEAVE_32)
+ * @type: type of its elements
+ * @rank: number of dimensions, 1 to 5
+ * @size: elements along each dimension, 1 to 2^32
+ * @stride: bytes from one element to the next along dimensions 1 and up, multiples of 16 below 2^40;
+ *	0 = densely packed
+ * @traversal: step along each dimension, 1 to 8; 0 = 1
+ * @interleave: are channels stored in slices of 16 or 32 bytes?
+ * @swizzle: order of 16-byte pieces in shared memory
+ * @fill: what is loaded for elements outside the tensor
+ * @promotion: bytes to bring into the card's cache at once: 0 = as needed, 1 = 64, 2 = 128, 3 = 256
+ * @constant: the fill value for TUTTI_FILL_CONSTANT, in its low bytes
  */
 struct tutti_tensor_view {
 	const void *base;
@@ -44,13 +55,14 @@ struct tutti_tensor_view {
 	enum tutti_interleave interleave;
 	enum tutti_swizzle swizzle;
 	enum tutti_fill fill;
-	unsigned promotion; /* 0, 1 = 64, 2 = 128, 3 = 256 bytes */
+	unsigned promotion;
 	uint64_t constant;
 };
 
 /**
  * struct tutti_tiled - tile mode.
- * @box: elements a request covers, 1..256 each; ceil(box / traversal) are moved
+ * @tensor: the tensor
+ * @box: elements that one request covers along each dimension, 1 to 256; box / traversal of them, rounded up, are moved
  */
 struct tutti_tiled {
 	struct tutti_tensor_view tensor;
@@ -58,11 +70,12 @@ struct tutti_tiled {
 };
 
 /**
- * struct tutti_im2col - im2col mode: NWC, NHWC or NDHWC, dimension 0 = C.
- * @lower: lower corner of the bounding box, W H D: -padding
+ * struct tutti_im2col - im2col mode, for tensors NWC, NHWC or NDHWC, dimension 0 being C.
+ * @tensor: the tensor
+ * @lower: lower corner of the bounding box along W, H, D, from the tensor's first element: -padding
  * @upper: upper corner, from the tensor's last element: padding - (taps - 1) * dilation
- * @channels: per pixel, 1..256
- * @pixels: per column, 1..1024
+ * @channels: channels of each pixel, 1 to 256
+ * @pixels: pixels that one request moves, 1 to 1024
  */
 struct tutti_im2col {
 	struct tutti_tensor_view tensor;
@@ -72,19 +85,31 @@ struct tutti_im2col {
 	uint32_t pixels;
 };
 
-/** tutti_tensor_encode_tiled() - fill @tensor for tile mode. Nothing is written if the result is an error. */
+/**
+ * tutti_tensor_encode_tiled() - make a descriptor for tile mode.
+ * @tensor: gets the descriptor; not written in case of an error
+ * @tiled: tensor and box
+ *
+ * Return: TUTTI_TENSOR_ERROR_NONE (0), or the rule of tensor.h that is broken.
+ */
 enum tutti_tensor_error tutti_tensor_encode_tiled(struct tutti_tensor *tensor, const struct tutti_tiled *tiled);
-/** tutti_tensor_encode_im2col() - fill @tensor for im2col mode. Nothing is written if the result is an error. */
+
+/** tutti_tensor_encode_im2col() - make a descriptor for im2col mode; otherwise as tutti_tensor_encode_tiled(). */
 enum tutti_tensor_error tutti_tensor_encode_im2col(struct tutti_tensor *tensor, const struct tutti_im2col *im2col);
-/** tutti_tensor_check() - every rule the card checks, in a finished descriptor. */
+
+/** tutti_tensor_check() - check a finished descriptor by every rule the card checks. Return: the rule that is broken. */
 enum tutti_tensor_error tutti_tensor_check(const struct tutti_tensor *tensor);
-/** tutti_tensor_seal() - make the check word fit; after every change of a field. */
+
+/** tutti_tensor_seal() - make the check word fit, after fields of a descriptor were changed by hand. */
 void tutti_tensor_seal(struct tutti_tensor *tensor);
-/** tutti_tensor_strerror() - text for an error. */
+
+/** tutti_tensor_strerror() - static text for an error; never NULL. */
 const char *tutti_tensor_strerror(enum tutti_tensor_error error);
-/** tutti_tensor_type_bytes() - size of an element, 0 for an unknown type. */
+
+/** tutti_tensor_type_bytes() - bytes of an element (enum tutti_tensor_type); 0 for an unknown type. */
 uint32_t tutti_tensor_type_bytes(unsigned type);
-/** tutti_tensor_box_bytes() - bytes one request moves: what to expect on its barrier. */
+
+/** tutti_tensor_box_bytes() - bytes that one request moves, which is what its mbarrier has to expect. */
 uint32_t tutti_tensor_box_bytes(const struct tutti_tensor *tensor);
 
 #ifdef __cplusplus
