@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: The whole card contract in one include. See include/README.md. */
+/** DOC: The whole card contract in one include. What it is: include/README.md, for builders of cards include/HARDWARE.md. */
 #ifndef TUTTI_CONTRACT_H
 #define TUTTI_CONTRACT_H
 

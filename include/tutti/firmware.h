@@ -2,12 +2,13 @@
 /**
  * DOC: Firmware image file
  *
- * Header, then segment table, then segment data, then (optional) symbol table
- * for people and profilers. Little endian. All offsets are from the file's start.
- * Checks, in this order, by host and by the card's loader: magic, header size,
- * file size, CRC-32 (IEEE 802.3, reflected, of every byte after the crc field),
- * contract range, then each segment: inside the file, inside local memory, no
- * overlap, memory size at least file size. (spec SYS-05)
+ * A header, a table of segments, the data of the segments, and a table of symbols that is
+ * only for people and profilers. Little endian; all offsets count from the start of
+ * the file. Host and card check an image in this order: magic; header_bytes is
+ * sizeof(struct tutti_image) and file_bytes the size of the file; CRC-32 (IEEE 802.3,
+ * reflected) of every byte behind the field; the contract range; then each segment: inside
+ * the file, inside local memory, 4-byte aligned, overlapping no other, file_bytes not
+ * above memory_bytes. (spec SYS-05)
  */
 #ifndef TUTTI_FIRMWARE_H
 #define TUTTI_FIRMWARE_H
@@ -17,15 +18,21 @@
 #define TUTTI_IMAGE_MAGIC 0x57465454u /* "TTFW" */
 #define TUTTI_IMAGE_SEGMENTS 8u
 
-/** tutti_image_name() - file name of the image for a card with so many SMs. */
+/** tutti_image_name() - file name of the image for a card with @sms SMs. */
 #define TUTTI_IMAGE_NAME "tutti-fw.bin"
 #define TUTTI_IMAGE_NAME_LARGE "tutti-fw-large.bin"
 #define tutti_image_name(sms) ((sms) > TUTTI_SMALL_CARD_SMS ? TUTTI_IMAGE_NAME_LARGE : TUTTI_IMAGE_NAME)
 
-/** struct tutti_image_segment - bytes to put into soft-core local memory. */
+/**
+ * struct tutti_image_segment - a part of the soft core's local memory.
+ * @address: local address, 4-byte aligned
+ * @memory_bytes: room it takes there; what lies behind @file_bytes need not be written: the firmware clears it
+ * @file_offset: where its bytes are in the file
+ * @file_bytes: bytes to copy
+ */
 struct tutti_image_segment {
-	uint32_t address;      /* in local memory, 4-byte aligned */
-	uint32_t memory_bytes; /* rest after file_bytes is zeroed */
+	uint32_t address;
+	uint32_t memory_bytes;
 	uint32_t file_offset;
 	uint32_t file_bytes;
 };
@@ -47,7 +54,7 @@ struct tutti_image {
 	uint32_t entry;            /* address of the first instruction */
 	uint32_t segments;         /* 1 .. TUTTI_IMAGE_SEGMENTS */
 	uint32_t symbols_offset;   /* struct tutti_image_symbol[], 0 = none */
-	uint32_t symbols;          /* their number */
+	uint32_t symbols;          /* number of symbols */
 	uint32_t pad0;
 	char build[16];            /* free text, NUL-terminated */
 	struct tutti_image_segment segment[TUTTI_IMAGE_SEGMENTS];
@@ -79,13 +86,13 @@ TUTTI_AT(struct tutti_image_symbol, address, 0);
 TUTTI_AT(struct tutti_image_symbol, bytes, 4);
 TUTTI_AT(struct tutti_image_symbol, name, 8);
 
-/* Results of checking an image: struct tutti_status.boot_error */
+/* What is wrong with an image: struct tutti_status.boot_error */
 #define TUTTI_IMAGE_OK 0u
 #define TUTTI_IMAGE_BAD_MAGIC 1u
 #define TUTTI_IMAGE_BAD_SIZE 2u
 #define TUTTI_IMAGE_BAD_CRC 3u
 #define TUTTI_IMAGE_BAD_VERSION 4u
 #define TUTTI_IMAGE_BAD_SEGMENT 5u
-#define TUTTI_IMAGE_BAD_PLACE 6u /* not inside card memory */
+#define TUTTI_IMAGE_BAD_PLACE 6u /* it does not lie inside card memory */
 
 #endif

@@ -2,27 +2,40 @@
 /**
  * DOC: What the firmware sees of the card
  *
- * Soft core: RV32IMC, machine mode, little endian, no interrupts: it takes
- * events from a ring and executes `ecall` when there is none. `ecall` is the idle
- * instruction: it returns (to the next instruction, all registers kept) when an
- * event is in the ring or commands have been taken. A core without such a unit
- * traps to the firmware's handler, which executes `wfi`. Any other trap goes to
- * mtvec with mcause, mepc and mtval set as usual. (spec SYS-04, SYS-09)
+ * The firmware runs on a soft core beside the card's engines. It tells the engines what to
+ * do through a ring of commands and hears of what happens through a ring of events;
+ * both rings lie in the core's local memory. It never handles an interrupt.
+ * include/HARDWARE.md says the same from the point of view of who builds the core.
+ * (spec SYS-04, SYS-09)
+ *
+ * Core: RV32IMC with Zicsr, machine mode, little endian. Of the CSRs the firmware uses
+ * mtvec, mscratch, mcause, mepc, mtval and mie, of the privileged instructions mret and
+ * wfi. No atomics (A), no counters, no fence.i, no misaligned access.
+ *
+ * Idle: `ecall` is the idle instruction. On a core that has the idle unit it waits until the
+ * event ring is not empty and then goes on with the next instruction, all registers
+ * kept; it does not wait at all if the ring is not empty. On any other core it traps
+ * (mcause 11) to the firmware's handler, which executes `wfi`. Events wake the core, nothing
+ * else needs to; waking it for no reason is allowed.
  *
  * Memory map
- *   0x00000000  local memory (code, data, scratch), local_bytes
- *   0x10000000  engine page: struct tutti_engines, plain memory that the engines watch
- *   0x10001000  device registers: reads and writes have effects, ~30 cycles each
+ *   0x00000000  local memory: code, data and stack, tutti_discovery.local_bytes
+ *   0x10000000  engine page: struct tutti_engines, memory that the engines watch; words only
+ *   0x10001000  device registers: reads and writes have effects; words only, about 30 cycles each
  *   0x20000000  struct tutti_sm_state of each SM (sm_state.h), read-only
- *   0x40000000  control window (discovery, status, rings, ... doorbell pages excluded)
- *   0x80000000  card memory, first 1 GiB of it
+ *   0x40000000  control window up to the doorbell pages
+ *   0x80000000  card memory, the first 1 GiB of it
+ * An access anywhere else is an access fault (mcause 1, 5 or 7).
  *
- * Commands (firmware to engines) are variable-length records of 32-bit words in
- * a ring in local memory; engines take them in order. Events (engines to
- * firmware) are 32-byte records in a ring in local memory: word 0 is written
- * last and is non-zero; firmware takes the record and writes word 0 back to 0,
- * which frees the slot. When the ring is full the engines wait; nothing is lost.
- * Card memory and host memory are reached only by commands and the window.
+ * Commands (firmware to engines) are records of 32-bit words, of different length. The
+ * engines take them in order, and command_head says how far they are. That they have been taken
+ * is not an event: a firmware that waits for room writes a FETCH and waits for its event.
+ *
+ * Events (engines to firmware) are records of 32 bytes. Word 0 is never 0 and is written
+ * last. The firmware frees a slot by writing 0 to its word 0, once for each event and in their
+ * order. While the ring is full the engines wait; no event is lost.
+ *
+ * Host memory is reached by commands only, card memory by commands and through its window.
  */
 #ifndef TUTTI_SOFTCORE_H
 #define TUTTI_SOFTCORE_H
@@ -38,49 +51,64 @@
 #define TUTTI_CORE_CARD_BYTES 0x40000000u
 
 /* Device registers, offsets from TUTTI_CORE_REGISTERS */
-#define TUTTI_REG_TIME_LO 0x00u /* timer, low half; reading latches the high half */
-#define TUTTI_REG_TIME_HI 0x04u
-#define TUTTI_REG_HALT 0x08u    /* written: firmware gives up (crash record is complete) */
-#define TUTTI_REG_CORE 0x0cu    /* number of this soft core */
-#define TUTTI_REG_MARK 0x10u    /* written: profiling mark (bench and tests only) */
+#define TUTTI_REG_TIME_LO 0x00u /* timer, low half; reading it keeps the high half for TIME_HI */
+#define TUTTI_REG_TIME_HI 0x04u /* timer, high half as of the last read of TIME_LO */
+#define TUTTI_REG_HALT 0x08u    /* written: the firmware gives up; its crash record and status are complete */
+#define TUTTI_REG_CORE 0x0cu    /* number of this soft core, 0 for the first */
+#define TUTTI_REG_MARK 0x10u    /* written: a mark for profilers; hardware ignores it */
 
 /**
  * struct tutti_engines - the engine page.
  *
- * Firmware sets ring bases and sizes once, before its first idle. Words marked
- * (fw) are the firmware's to write, (hw) the hardware's.
+ * Words marked (fw) are written by the firmware, those marked (hw) by the hardware, which leaves all
+ * others alone; only @timer_hi is written by both. When the core starts all words are 0 except for
+ * @timer_hi, which is TUTTI_TIMER_OFF, and the time. The firmware sets the bases and sizes of the rings
+ * once. Rings of size 0 are not there yet: nothing is put into them or taken out of them.
+ *
+ * Head and tail count words (or slots) ever taken and written, modulo 2^32; they are equal when
+ * the ring is empty. The engines may read a ring as soon as the tail says so.
+ *
+ * Timer. When the card's timer has reached @timer_hi:@timer_lo, and @timer_hi is not TUTTI_TIMER_OFF,
+ * the hardware waits for a free event slot, writes TUTTI_TIMER_OFF to @timer_hi and then puts a TIMER
+ * event. To set it, the firmware writes TUTTI_TIMER_OFF to @timer_hi, then @timer_lo, then @timer_hi; a time that
+ * has passed fires at once. When both write @timer_hi in the same cycle either may win, because a
+ * TIMER event follows and the firmware sets the timer anew after each of them.
+ *
+ * Time. @time_lo and @time_hi are the timer, at most as old as the newest event; the hardware may let them
+ * run. They change in the same cycle. As reading them takes two instructions the firmware reads
+ * @time_hi, @time_lo and @time_hi, again if the high words differ; for differences @time_lo is enough.
  */
 struct tutti_engines {
 	/* command ring */
-	uint32_t command_base;   /* (fw) local address of uint32_t[command_words] */
+	uint32_t command_base;   /* (fw) local address of uint32_t[command_words], 4-byte aligned */
 	uint32_t command_words;  /* (fw) power of two */
-	uint32_t command_tail;   /* (fw) words written, free running */
-	uint32_t command_head;   /* (hw) words taken, free running */
+	uint32_t command_tail;   /* (fw) words written */
+	uint32_t command_head;   /* (hw) words taken, whole records */
 	/* event ring */
-	uint32_t event_base;     /* (fw) local address of struct tutti_event[event_slots] */
+	uint32_t event_base;     /* (fw) local address of struct tutti_event[event_slots], 4-byte aligned */
 	uint32_t event_slots;    /* (fw) power of two */
 	uint32_t pad0[2];
 	/* mover ring */
-	uint32_t mover_base;     /* (fw) local address of struct tutti_mover[mover_slots] */
+	uint32_t mover_base;     /* (fw) local address of struct tutti_mover[mover_slots], 8-byte aligned */
 	uint32_t mover_slots;    /* (fw) power of two */
-	uint32_t mover_tail;     /* (fw) descriptors written, free running */
+	uint32_t mover_tail;     /* (fw) descriptors written */
 	uint32_t mover_head;     /* (hw) descriptors taken */
-	/* request area: tensor requests, see struct tutti_tensor_call */
+	/* request area: tensor requests of waves, see struct tutti_tensor_call */
 	uint32_t request_base;   /* (fw) local address of struct tutti_tensor_call[request_slots], 8-byte aligned */
-	uint32_t request_slots;  /* (fw) 1 .. 256 */
+	uint32_t request_slots;  /* (fw) 1 to 256, any number */
 	/*
-	 * Doorbell indexes: before the DOORBELL event is delivered the low half of the index
-	 * that was rung is stored here. The event ring only wakes; this says what was promised.
+	 * Where the low half of the newest index rung on each queue's doorbell is stored, before the DOORBELL
+	 * event is put. The event only wakes; the index says how many packets were promised.
 	 */
-	uint32_t doorbell_index; /* (fw) local address of uint32_t[TUTTI_MAX_QUEUES], 0 = none */
-	uint32_t mover_notice;   /* (fw) event MOVER_ROOM when mover_head becomes this */
-	/* timer */
-	uint32_t timer_lo;       /* (fw) event TIMER when the timer reaches this value; write hi last */
-	uint32_t timer_hi;       /* (fw) ~0 = off; hardware sets it to ~0 when it has fired */
-	uint32_t time_lo;        /* (hw) timer when the newest event was delivered */
-	uint32_t time_hi;
+	uint32_t doorbell_index; /* (fw) local address of uint32_t[TUTTI_MAX_QUEUES], 0 = they are not wanted */
+	uint32_t mover_notice;   /* (fw) a MOVER_ROOM event is put when mover_head becomes this */
+	/* timer, see above */
+	uint32_t timer_lo;       /* (fw) */
+	uint32_t timer_hi;       /* (fw, hw) */
+	uint32_t time_lo;        /* (hw) */
+	uint32_t time_hi;        /* (hw) */
 	/* doorbells */
-	uint32_t doorbell_enable[TUTTI_MAX_QUEUES / 32]; /* (fw) queues whose doorbells are watched */
+	uint32_t doorbell_enable[TUTTI_MAX_QUEUES / 32]; /* (fw) bit mask of the queues whose doorbells are watched */
 };
 TUTTI_SIZE(struct tutti_engines, 112);
 TUTTI_AT(struct tutti_engines, command_base, 0);
@@ -103,118 +131,123 @@ TUTTI_AT(struct tutti_engines, timer_hi, 68);
 TUTTI_AT(struct tutti_engines, time_lo, 72);
 TUTTI_AT(struct tutti_engines, time_hi, 76);
 TUTTI_AT(struct tutti_engines, doorbell_enable, 80);
+/** TUTTI_TIMER_OFF - struct tutti_engines.timer_hi: the timer is off. */
 #define TUTTI_TIMER_OFF 0xffffffffu
 
-/*
- * Commands. Word 0: op in bits 7..0, length of the record in words (with word 0)
- * in bits 15..8, op-dependent bits 31..16 (`sub`). A record never wraps: the
- * firmware fills the rest of the ring with one NOP record.
+/**
+ * TUTTI_COMMAND() - word 0 of a command.
+ *
+ * The operation in bits 7..0, the length of the record in words (word 0 included) in bits 15..8, and
+ * in bits 31..16 what the operation makes of them, called "sub" below. A record does not wrap
+ * around the end of the ring: the firmware fills the rest with NOPs.
  */
 #define TUTTI_COMMAND(op, words, sub) \
 	((uint32_t)(op) | ((uint32_t)(words) << 8) | ((uint32_t)(sub) << 16))
 
+/**
+ * enum tutti_command - operations; [n] is word n of the record, "low, high" are the halves of 64 bits.
+ *
+ * Addresses belong to the address space asid (mmu.h). A "task slot" is one of the task_slots places
+ * for tasks whose state the SMs hold. An SM's "position" is its place in the SM priority order (ORDER).
+ */
 enum tutti_command {
-	TUTTI_CMD_NOP = 0,   /* length in bits 31..8 */
+	/* NOP: skipped. sub = 0; like every record it is at most 255 words long. */
+	TUTTI_CMD_NOP = 0,
 	/*
-	 * FENCE: sub = scope | 4 for release, | 8 for acquire. Done before later
-	 * commands start. Acquire also drops stale lines of SM caches.
+	 * FENCE: sub = TUTTI_SCOPE_* | TUTTI_FENCE_RELEASE | TUTTI_FENCE_ACQUIRE. It is complete before later
+	 * commands start. Acquire also drops stale lines of the SMs' caches.
 	 */
 	TUTTI_CMD_FENCE = 1, /* 1 word */
 	/*
-	 * FETCH: sub = tag (16 bits). words: [1] asid | flags << 16, [2] address low,
-	 * [3] high, [4] bytes (multiple of 4, at most 4096), [5] local address (4-byte aligned).
-	 * Flag PACKETS: the area is packets; of each 64 bytes the first word is read
-	 * first, with acquire order, then the rest. Event FETCH.
+	 * FETCH: read memory into local memory. sub = tag, any 16 bits. [1] asid | flags << 16, [2..3] address low,
+	 * high, [4] bytes (a multiple of 4, at most 4096), [5] local address (4-byte aligned).
+	 * Flag TUTTI_FETCH_PACKETS: the area holds packets; of each 64 bytes the first word is read first,
+	 * with acquire order, then the rest. Ends with an event FETCH.
 	 */
 	TUTTI_CMD_FETCH = 2, /* 6 words */
 	/*
-	 * WRITE: sub = bytes (4 or 8) | flags. words: [1] asid | queue << 16,
-	 * [2] address low, [3] high, [4] value low, [5] high. A release store.
+	 * WRITE: a release store. sub = bytes, 4 or 8. [1] asid | queue << 16, [2..3] address low, high, [4..5]
+	 * value low, high. Failure: event POST_FAULT, which names the queue.
 	 */
 	TUTTI_CMD_WRITE = 3, /* 6 words */
 	/*
-	 * SCRUB: retire packets of a ring: first word of each slot becomes INVALID
-	 * (16-bit store of 1 at offset 0); sub bit 0: bytes 10..11 are cleared too,
-	 * before. words: [1] asid | queue << 16, [2] address of first slot low, [3] high,
-	 * [4] number of slots (contiguous).
+	 * SCRUB: retire packets of a ring: the first 16 bits of each slot become TUTTI_PACKET_INVALID; with sub bit 0
+	 * bytes 10..11 are cleared before. [1] asid | queue << 16, [2..3] address of the first slot low, high, [4]
+	 * number of slots, which follow each other. Failure: event POST_FAULT.
 	 */
 	TUTTI_CMD_SCRUB = 4, /* 5 words */
 	/*
-	 * SIGNAL: decrement a signal by 1, atomically; if its waiters word is
-	 * non-zero raise the MSI-X vector. sub = vector | 0x8000: also write end_time.
-	 * sub | 0x4000: instead of the decrement the true value becomes TUTTI_SIGNAL_CANCELLED.
-	 * words: [1] asid | queue << 16, [2] address low, [3] high. Failure: event POST_FAULT.
+	 * SIGNAL: decrement a signal by 1, atomically, and raise an interrupt if its @waiters is not 0 then.
+	 * sub = MSI-X vector | TUTTI_SIGNAL_TIMES: write end_time before | TUTTI_SIGNAL_CANCEL: the value becomes
+	 * TUTTI_SIGNAL_CANCELLED instead. [1] asid | queue << 16, [2..3] address low, high. Failure: event POST_FAULT.
 	 */
 	TUTTI_CMD_SIGNAL = 5, /* 4 words */
-	/* INTERRUPT: sub = MSI-X vector. */
+	/* INTERRUPT: raise MSI-X vector sub. */
 	TUTTI_CMD_INTERRUPT = 6, /* 1 word */
 	/*
-	 * STATE: task state to SMs (spec TSK-05). words: struct tutti_task_state, then
-	 * (TUTTI_STATE_CGA) struct tutti_cga_shape[TUTTI_CGA_LEVELS], innermost first; then
-	 * (TUTTI_STATE_MASK) mask words for the SMs meant, else all. sub bits 15..8: task slot,
-	 * below: TUTTI_STATE_*. A LAUNCH of the slot starts nothing on an SM that has not
-	 * acknowledged the STATE before it: CTAs wait there, those of a CGA all together, and
-	 * other tasks go on. sm_state.h shows where each SM is (TASK_ASSIGN, STATE_SYNC, CTA_LAUNCH).
+	 * STATE: send the state of a task to SMs (spec TSK-05). sub = task slot << 8 | TUTTI_STATE_*. struct
+	 * tutti_task_state; with TUTTI_STATE_CGA then struct tutti_cga_shape[TUTTI_CGA_LEVELS], innermost first;
+	 * with TUTTI_STATE_MASK then a mask of the positions meant, else all SMs are. An SM starts no CTA of a later
+	 * LAUNCH of the slot before it has acknowledged the state; those of a CGA wait for each other, other tasks go
+	 * on. TASK_ASSIGN, STATE_SYNC and CTA_LAUNCH of each SM can be seen in struct tutti_sm_state.
 	 */
 	TUTTI_CMD_STATE = 7,
 	/*
-	 * LAUNCH: starts CTAs (spec CGA-16, CGA-19). sub bits 7..0 = task slot, 15..8 flags
-	 * TUTTI_LAUNCH_*. words: if CGA: sequence | gpc_local_cga_id << 16 | gpc << 24, then
-	 * lmem_blk_idx (~0 = none); if WORK: first item's index low, high, items of each CTA;
-	 * then segments: one word repeat | first mask word << 16 |
-	 * mask words << 24, then that many mask words; bit b of mask word w is the SM at
-	 * position 32 w + b of the SM priority order. A segment starts `repeat` CTAs
-	 * on each SM of its mask, mask after mask: in the order of CTA numbers, repeat
-	 * copies of "one CTA on each SM of the mask, in order".
+	 * LAUNCH: start CTAs (spec CGA-16, CGA-19). sub = task slot | TUTTI_LAUNCH_* << 8. With TUTTI_LAUNCH_CGA: sequence
+	 * number | gpc_local_cga_id << 16 | GPC << 24, then the index of the linear memory slot (~0 = none). With
+	 * TUTTI_LAUNCH_WORK: index of the first item low, high, then items of each CTA. Then segments up to the end
+	 * of the record: a word repeat | number of the first mask word << 16 | mask words << 24, and the mask words. Bit b
+	 * of mask word w is the SM at position 32 w + b. A segment starts "repeat" CTAs on each SM of its mask; their
+	 * numbers run through the mask, position by position, and then through it again.
 	 *
-	 * CGA with gpc < TUTTI_GPC_NONE: the CTAs are (part of) the CGA with that id on that
-	 * GPC: the outermost level of kind GPC or CPC, the one that has DSMEM, a barrier and
-	 * ranks ("identity CGA"). Masks are GPC-local: one word, bit b is the b-th SM of the
-	 * GPC in SM priority order; completions come as TUTTI_EVENT_CGA. All launches of
-	 * one outermost CGA carry the same sequence number, the last END_OF_CGA, and none of
-	 * its CTAs starts before that one was taken. gpc = TUTTI_GPC_NONE: a CGA that
-	 * spans GPCs and has no identity CGA inside; masks and completions as for plain grids.
+	 * A CGA that has ranks, DSMEM and a barrier lies on one GPC: it is the outermost level of kind GPC or CPC (the
+	 * "identity CGA"). Its launches name the GPC; their masks are one word, whose bit b is the b-th SM of that GPC in
+	 * SM priority order, and its completions are events CGA. All launches of one outermost CGA carry the same
+	 * sequence number and the last one TUTTI_LAUNCH_END_OF_CGA; none of its CTAs starts before that one was taken.
+	 * With GPC TUTTI_GPC_NONE it is a CGA over several GPCs that has no identity CGA in it: masks and completions
+	 * are those of plain grids.
 	 */
 	TUTTI_CMD_LAUNCH = 8,
-	/* KILL: sub = task slot. Stops its CTAs; each is reported in CTA events as usual, then event KILLED. */
+	/*
+	 * KILL: stop the CTAs of task slot sub. Their ends are told in CTA and CGA events as usual, then
+	 * an event KILLED is put.
+	 */
 	TUTTI_CMD_KILL = 9, /* 1 word */
-	/* CONTEXT: sub = asid. words: [1] root low, [2] high (0 = context gone), [3] print ring low, [4] high. */
+	/* CONTEXT: sub = asid. [1..2] root of its page tables low, high (0 = it is gone), [3..4] print ring low, high. */
 	TUTTI_CMD_CONTEXT = 10, /* 5 words */
-	/* TLB: sub = asid; bit 15: code changed as well. words: [1] address low, [2] high, [3] bytes low, [4] high (0 = all). */
+	/* TLB: forget translations. sub = asid | 0x8000 if code has changed too. [1..2] address low, high, [3..4] bytes (0 = all). */
 	TUTTI_CMD_TLB = 11, /* 5 words */
-	/* ORDER: SM priority order. words: [1] first position, then SM numbers, two per word, low half first. */
+	/* ORDER: SM priority order, from position [1] on: numbers of SMs, two in a word, low half first. */
 	TUTTI_CMD_ORDER = 12,
-	/* TRACE: a record of the firmware's (trace.h). sub = kind. words: [1] queue, [2] argument. */
+	/* TRACE: write a trace record of the firmware's own (trace.h). sub = kind, [1] queue, [2] value. */
 	TUTTI_CMD_TRACE = 13, /* 3 words */
 	/*
-	 * FLUSH: sub = gpc | TUTTI_FLUSH_* << 8. words: [1] cga id or lmem slot, [2] GPC-local
-	 * mask of the SMs meant. Event FLUSHED, one or more. DSMEM: all CTAs of the CGA have
-	 * completed; its id is free when every SM that ran one has answered. LMEM: the slot is cleared.
+	 * FLUSH: sub = GPC | TUTTI_FLUSH_* << 8. [1] gpc_local_cga_id, or index of the linear memory slot, [2] GPC-local mask of
+	 * the SMs meant. Answered by one or more events FLUSHED. DSMEM: all CTAs of the CGA have completed; its
+	 * id is free when every SM that ran one of them has answered. LMEM: the slot is cleared.
 	 */
 	TUTTI_CMD_FLUSH = 14, /* 3 words */
 	/*
-	 * THROTTLE: shared memory of SMs (spec TSK-07). sub = 1 on, 0 off. words: [1] shared blocks each
-	 * SM of the mask may use while on, [2..] mask words by position, from word 0. Needs
-	 * SMs without CTAs. Event THROTTLE when all have answered.
+	 * THROTTLE: divide the shared memory of the SMs anew (spec TSK-07). sub = 1 on, 0 off. [1] blocks that each SM of
+	 * the mask has while it is on, [2..] mask of positions from word 0 on. The SMs must not run CTAs.
+	 * Event THROTTLE when all of them have answered.
 	 */
 	TUTTI_CMD_THROTTLE = 15,
-	/* REPLY to a wave that waits for an SM request: words: [1] sm | wave << 16, [2] low, [3] high of a0. */
+	/* REPLY: answer a wave that waits for a service: [1] SM | wave << 16, [2..3] its a0 low, high. */
 	TUTTI_CMD_REPLY = 16, /* 4 words */
 	/*
-	 * SM_MODE: sub bits 7..0 = TUTTI_SM_*, for all SMs, until the next one; 15..8 = log2 of
-	 * the window of struct tutti_sm_state.recent in timer ticks. Rotated split: later
-	 * LAUNCHes put wave i of a CTA on PEU (split + 1 + i) % peus, split being the PEU that
-	 * got the SM's last one; else each wave goes to the PEU with most free wave slots
-	 * that has room. (spec RES-12)
+	 * SM_MODE: how all SMs work from now on. sub = TUTTI_SM_* | log2 of the window of tutti_sm_state.recent, in timer
+	 * ticks, << 8. With TUTTI_SM_ROTATE later LAUNCHes put wave i of a CTA on PEU (split + 1 + i) modulo the PEUs,
+	 * split being the PEU that got the SM's last wave (spec RES-12); without it each wave goes to the PEU with
+	 * most free wave slots that has the registers.
 	 */
 	TUTTI_CMD_SM_MODE = 17, /* 1 word */
 	/*
-	 * TASK: STATE for all SMs of a state that lies in memory, that of a stored reference. sub
-	 * bits 15..8: task slot; 7..0: scope of an acquire fence before it (0 none) |
-	 * TUTTI_TASK_*. words: [1] address, as the soft core sees it (local memory or card memory), of the
-	 * first TUTTI_TASK_WORDS words of a struct tutti_task_state, [2] asid | queue << 16, [3] packet low, [4] high;
-	 * TUTTI_TASK_NEW_GRID: grid_x, groups_x; TUTTI_TASK_NEW_KERNARG: kernarg low, high in place of
-	 * those there. @first and @tmd are 0. The state is read before the record counts as taken.
+	 * TASK: STATE to all SMs, of a state that lies in memory already: that of a stored reference. sub = task slot << 8 |
+	 * scope of an acquire fence before it (0 = none) | TUTTI_TASK_*. [1] address, as the core sees it (local or card
+	 * memory), of the first TUTTI_TASK_WORDS words of a struct tutti_task_state, [2] asid | queue << 16, [3..4] packet
+	 * low, high; then with TUTTI_TASK_NEW_GRID grid_x and groups_x, with TUTTI_TASK_NEW_KERNARG kernarg low, high, in
+	 * place of those there. @first and @tmd are 0. The state has been read when command_head is past the record.
 	 */
 	TUTTI_CMD_TASK = 18, /* 5, 7 or 9 words */
 };
@@ -234,58 +267,59 @@ enum tutti_command {
 #define TUTTI_STATE_ACK 2u /* event STATE when all SMs meant have acknowledged */
 #define TUTTI_STATE_CGA 4u
 /*
- * CTAs of this slot are launched wave by wave (spec RES-07): launch number n, counted from
- * @first, is wave n % waves of CTA n / waves, takes the registers and wave slot of one wave
- * and a CTA slot, and completes by itself. Not with shared memory, barriers or CGAs.
+ * The CTAs of this slot are launched wave by wave (spec RES-07). Launch number n, counted from tutti_task_state.first,
+ * is wave n % waves of CTA n / waves; it takes a CTA slot and the registers and wave slot of one
+ * wave, and completes by itself. Not with shared memory, barriers or CGAs.
  */
 #define TUTTI_STATE_SPLIT 8u
 
-#define TUTTI_TASK_WORDS 18u /* of struct tutti_task_state: what is the same for every launch of a kernel */
+#define TUTTI_TASK_WORDS 18u /* words of struct tutti_task_state that are the same for every launch of a kernel */
 #define TUTTI_TASK_NEW_GRID 8u
 #define TUTTI_TASK_NEW_KERNARG 16u
 
 #define TUTTI_SM_TABLE 1u  /* keep the table of SM states (sm_state.h) current */
 #define TUTTI_SM_UPDATE 2u /* bring it and the host's copy up to date once */
-#define TUTTI_SM_ROTATE 4u /* rotated split of waves */
+#define TUTTI_SM_ROTATE 4u /* rotate the waves of CTAs over the PEUs */
 
 #define TUTTI_FLUSH_DSMEM 0u
 #define TUTTI_FLUSH_LMEM 1u
 
 /**
- * struct tutti_task_state - what every SM must know of a task before its CTAs.
+ * struct tutti_task_state - what every SM must know of a task before it gets CTAs of it.
  *
- * CTA i of the grid has coordinates x = i % groups_x and so on; SMs count
- * launches themselves, starting from @first (spec CGA-19, CGA-22).
+ * LAUNCH carries no coordinates. Every SM counts all CTAs of the task that are launched anywhere, beginning with
+ * @first, and derives those of its own: CTA i has x = i % groups_x, y = i / groups_x % groups_y and so on
+ * (spec CGA-19, CGA-22).
  */
 struct tutti_task_state {
-	/* the same for every launch of a kernel: TUTTI_TASK_WORDS, also the start of struct tutti_reference */
-	uint64_t entry;
-	uint64_t kernarg;
-	uint32_t groups_x;
+	/* the same for every launch of a kernel: TUTTI_TASK_WORDS words, which are also the start of struct tutti_reference */
+	uint64_t entry;          /* address of the first instruction */
+	uint64_t kernarg;        /* address of the arguments */
+	uint32_t groups_x;       /* grid in CTAs */
 	uint32_t groups_y;
 	uint32_t groups_z;
-	uint32_t grid_x;
+	uint32_t grid_x;         /* grid in work-items */
 	uint32_t grid_y;
 	uint32_t grid_z;
-	uint16_t workgroup_x;
+	uint16_t workgroup_x;    /* work-items of a CTA */
 	uint16_t workgroup_y;
 	uint16_t workgroup_z;
-	uint16_t waves;
-	uint32_t shared_bytes;
-	uint32_t private_bytes;  /* per wave */
-	uint16_t scalar_blocks;  /* per wave */
+	uint16_t waves;          /* waves of a CTA */
+	uint32_t shared_bytes;   /* shared memory of a CTA */
+	uint32_t private_bytes;  /* private memory of a wave */
+	uint16_t scalar_blocks;  /* register blocks of a wave */
 	uint16_t vector_blocks;
-	uint16_t shared_blocks;  /* per CTA */
-	uint16_t barriers;
+	uint16_t shared_blocks;  /* shared memory blocks of a CTA */
+	uint16_t barriers;       /* barriers of a CTA */
 	uint16_t cga_x;          /* CTAs of the identity CGA (see LAUNCH), 0 = none */
 	uint16_t cga_y;
 	uint16_t cga_z;
-	uint16_t dimensions;
+	uint16_t dimensions;     /* of the grid, 1 to 3 */
 	/* of one launch */
 	uint16_t asid;
 	uint16_t queue;
-	uint32_t first;          /* CTAs of this grid launched before, by anyone */
-	uint64_t tmd;
+	uint32_t first;          /* CTAs of this grid that were launched before, by anybody */
+	uint64_t tmd;            /* address of its metadata, 0 = none */
 	uint64_t packet;         /* packet index, for reports */
 };
 TUTTI_SIZE(struct tutti_task_state, 96);
@@ -317,52 +351,62 @@ TUTTI_AT(struct tutti_task_state, first, 76);
 TUTTI_AT(struct tutti_task_state, tmd, 80);
 TUTTI_AT(struct tutti_task_state, packet, 88);
 
-/*
- * Events. Word 0: type in bits 7..0 (non-zero), op-dependent bits 31..8.
+/**
+ * enum tutti_event_type - types of events, in bits 7..0 of word 0; [n] is word n, bits 31..8 are the type's own.
  */
 enum tutti_event_type {
-	TUTTI_EVENT_NONE = 0,
-	TUTTI_EVENT_DOORBELL = 1, /* [0] 15..8: number of words; words [1..7]: 32-bit masks pairs: see below */
-	TUTTI_EVENT_MESSAGE = 2,  /* host ring has messages, or the boot word changed */
-	TUTTI_EVENT_TIMER = 3,
-	TUTTI_EVENT_FETCH = 4,    /* [0] 31..16: tag, [0] 15..8: cause (TUTTI_CAUSE_*, 0 = done), [1] address low, [2] high of the fault */
+	TUTTI_EVENT_NONE = 0, /* the slot is free */
 	/*
-	 * CTA: completions. [0] 15..8: task slot, 23..16: first mask word, 31..24: mask words
-	 * (1..5); [1]: repeat: each SM of the mask completed so many CTAs; [2]: CTAs in this
-	 * event in all; [3..7]: mask words (positions of the SM priority order).
+	 * DOORBELL: [0] 15..8: number w of a word of queues; [1] mask: bit b: queue 32 w + b was rung. One event for
+	 * all queues of a word.
+	 */
+	TUTTI_EVENT_DOORBELL = 1,
+	TUTTI_EVENT_MESSAGE = 2, /* the host has written messages */
+	TUTTI_EVENT_TIMER = 3,   /* the timer has fired and is off */
+	/* FETCH: [0] 31..16: tag, 15..8: TUTTI_CAUSE_*, 0 = all bytes are there; [1..2] address of a fault. */
+	TUTTI_EVENT_FETCH = 4,
+	/*
+	 * CTA: completions of plain CTAs. [0] 15..8: task slot, 23..16: number of the first mask word, 31..24: mask words
+	 * (1 to 5); [1] each SM of the mask has completed so many; [2] CTAs in this event; [3..7] mask of positions.
 	 */
 	TUTTI_EVENT_CTA = 5,
 	/*
-	 * FAULT of a wave: [0] 15..8: task slot, 23..16: cause, 31..24: access; [1] sm | wave << 16;
-	 * [2..3] pc, [4..5] address, [6] engine. The wave's CTA stays until killed.
+	 * FAULT of a wave: [0] 15..8: task slot, 23..16: TUTTI_CAUSE_*, 31..24: TUTTI_ACCESS_*; [1] SM | wave << 16; [2..3] pc;
+	 * [4..5] address; [6] TUTTI_ENGINE_*. Its CTA stays until it is killed.
 	 */
 	TUTTI_EVENT_FAULT = 6,
-	TUTTI_EVENT_KILLED = 7,     /* [0] 15..8: task slot: no CTA of it is left; [1] sm | wave << 16 and [2..3] pc of one wave that was running ([1] = ~0: none) */
-	TUTTI_EVENT_POST_FAULT = 8, /* WRITE, SCRUB or SIGNAL failed: [0] 15..8: cause, 31..16: queue; [1..2] address */
-	TUTTI_EVENT_STATE = 9,      /* STATE acknowledged: [0] 15..8: task slot */
-	TUTTI_EVENT_MOVER = 10,     /* descriptor without CALL: [0] 31..16: tag, 15..8: cause; [1..2] address */
-	TUTTI_EVENT_REQUEST = 11,   /* SM request: [0] 15..8: task slot, 31..16: service; [1] sm | wave << 16; [2] slot of the request area (TENSOR); [3] a0 low, [4] high, [5] a1 low, [6] high, [7] a2 low */
-	TUTTI_EVENT_FLUSHED = 12,   /* [0] 15..8: gpc, 23..16: TUTTI_FLUSH_*; [1] id or slot; [2] mask of the SMs that have answered now */
-	TUTTI_EVENT_THROTTLE = 13,  /* [0] 15..8: 1 on, 0 off */
-	TUTTI_EVENT_BARRIER = 14,
 	/*
-	 * CGA: completions of CTAs of one identity CGA. [0] 15..8: task slot, 23..16: gpc,
-	 * 31..24: gpc_local_cga_id; [1] repeat; [2] CTAs in this event; [3] GPC-local mask.
+	 * KILLED: [0] 15..8: task slot, no CTA of which is left; [1] SM | wave << 16 of a wave that was running (~0 = none),
+	 * [2..3] its pc.
+	 */
+	TUTTI_EVENT_KILLED = 7,
+	TUTTI_EVENT_POST_FAULT = 8, /* WRITE, SCRUB or SIGNAL failed: [0] 15..8: TUTTI_CAUSE_*, 31..16: queue; [1..2] address */
+	TUTTI_EVENT_STATE = 9,      /* [0] 15..8: task slot whose STATE all SMs meant have acknowledged */
+	TUTTI_EVENT_MOVER = 10,     /* a descriptor without CALL has ended: [0] 31..16: tag, 15..8: TUTTI_CAUSE_*, 0 = done; [1..2] address */
+	/*
+	 * REQUEST: a wave wants a service of the firmware (enum tutti_service). [0] 15..8: task slot, 31..16: service; [1]
+	 * SM | wave << 16; TENSOR: [2] slot of the request area; others: [3..4] a0, [5..6] a1, [7] low half of a2.
+	 */
+	TUTTI_EVENT_REQUEST = 11,
+	/* FLUSHED: [0] 15..8: GPC, 23..16: TUTTI_FLUSH_*; [1] id or slot; [2] mask of the SMs that have answered now. */
+	TUTTI_EVENT_FLUSHED = 12,
+	TUTTI_EVENT_THROTTLE = 13, /* all SMs have answered: [0] 15..8: 1 on, 0 off */
+	TUTTI_EVENT_BARRIER = 14,  /* not used */
+	/*
+	 * CGA: completions of CTAs of one identity CGA. [0] 15..8: task slot, 23..16: GPC, 31..24:
+	 * gpc_local_cga_id; [1] each SM of the mask has completed so many; [2] CTAs in this event; [3] GPC-local mask.
 	 */
 	TUTTI_EVENT_CGA = 15,
 	/*
-	 * CGA_FAULT: access to an exited CTA or past its segment, found by the target (spec CGA-27).
-	 * [0] 15..8: gpc, 23..16: id, 31..24: cause; [1] SM of the target; [2] rank | offset << 8. No pc.
+	 * CGA_FAULT: an access to a CTA that has exited, or past the end of its segment, found by the target's SM and
+	 * therefore without a pc (spec CGA-27). [0] 15..8: GPC, 23..16: id, 31..24: TUTTI_CAUSE_*; [1] SM of the
+	 * target; [2] rank | offset << 8.
 	 */
 	TUTTI_EVENT_CGA_FAULT = 16,
-	TUTTI_EVENT_MOVER_ROOM = 17, /* mover_head has reached mover_notice */
+	TUTTI_EVENT_MOVER_ROOM = 17, /* mover_head has become mover_notice */
 };
-/*
- * DOORBELL: [0] 15..8: first 32-queue word; [1]: mask of queues rung in it (bit b =
- * queue 32 * word + b). One event per word of queues.
- */
 
-/** struct tutti_event - one slot of the event ring. */
+/** struct tutti_event - one slot of the event ring; see above for @word. */
 struct tutti_event {
 	uint32_t word[8];
 };
