@@ -2,40 +2,53 @@
 /**
  * DOC: Signals
  *
- * A signal handle is the address of a struct tutti_signal, 64-byte aligned, in
- * the context's address space; handle 0 is "no signal". The value is only ever
- * changed by atomic operations, by host, waves and the card's atomic unit alike.
- * Completion decrements it by one (HSA 1.2, "signals"; spec PKT-04).
+ * A signal is a 64-bit value that packets decrement when they complete and that
+ * programs wait for (HSA 1.2, "signals"; CUDA's events serve the same purpose). Its handle
+ * is the address of a struct tutti_signal, 64-byte aligned, in the context's address space;
+ * handle 0 is no signal. Host, kernels and card change the value by atomic operations
+ * only. (spec PKT-04)
  *
- * With TUTTI_FEATURE_PCIE_ATOMICS (or a signal in card memory) the card
- * fetch-adds @value. Without it the card owns @card_done, a count of decrements
- * it has made with plain writes, and the true value is @value - @card_done;
- * accessors in tutti.h know both forms (@flags tells which).
+ * If the card has TUTTI_FEATURE_PCIE_ATOMICS, or the signal lies in card memory, the card
+ * decrements @value. Otherwise the signal is *split*: the card counts its decrements in
+ * @card_done, which only the card writes and which only grows (modulo 2^64), and the true
+ * value is @value - @card_done. @flags tells which of the two it is. Who reads a split signal
+ * reads @card_done, @value and @card_done, again if @card_done has changed; the accessors in
+ * queue.h do so.
  */
 #ifndef TUTTI_SIGNAL_H
 #define TUTTI_SIGNAL_H
 
 #include "types.h"
 
-#define TUTTI_SIGNAL_SPLIT 1u /* flags: true value is value - card_done */
+#define TUTTI_SIGNAL_SPLIT 1u /* flags: the true value is value - card_done */
 
 /*
- * What a completion signal is set to when its task was cancelled (spec TSK-12); below every
- * value of use, so that who waits for "less than 1" wakes up. Later decrements by other
- * tasks leave it below TUTTI_SIGNAL_FAILED.
+ * What the true value of a completion signal becomes when its task is cancelled (spec TSK-12). It is below every value
+ * that programs use, so that a wait for "less than 1" ends. Decrements by other tasks leave it below
+ * TUTTI_SIGNAL_FAILED.
  */
 #define TUTTI_SIGNAL_CANCELLED (-(1ll << 62))
-#define TUTTI_SIGNAL_FAILED (-(1ll << 61)) /* a true value below this: the work did not finish */
+#define TUTTI_SIGNAL_FAILED (-(1ll << 61)) /* a true value below this says that the work did not finish */
 
-/** struct tutti_signal - one signal, one cache line. */
+/**
+ * struct tutti_signal - one signal, which fills a cache line.
+ * @value: the value, or of a split signal the host's part of it
+ * @card_done: split signals: decrements that the card has made
+ * @waiters: threads of the host that sleep until it changes; if it is not 0 after a decrement the card raises the
+ *	queue's interrupt
+ * @flags: TUTTI_SIGNAL_*; constant after creation
+ * @event: for the host's own use
+ * @start_time: the card's timer when the kernel was launched (TUTTI_QUEUE_PROFILE)
+ * @end_time: the card's timer when it completed (TUTTI_QUEUE_PROFILE)
+ */
 struct tutti_signal {
 	int64_t value;
-	int64_t card_done;   /* see above */
-	uint32_t waiters;    /* host threads asleep on it; non-zero = card raises an interrupt */
-	uint32_t flags;      /* TUTTI_SIGNAL_*; constant after creation */
-	uint64_t event;      /* value the host wants back with the interrupt (its own use) */
-	uint64_t start_time; /* card timer when the kernel was launched, if profiling is on */
-	uint64_t end_time;   /* card timer at completion */
+	int64_t card_done;
+	uint32_t waiters;
+	uint32_t flags;
+	uint64_t event;
+	uint64_t start_time;
+	uint64_t end_time;
 	uint64_t pad[2];
 };
 TUTTI_SIZE(struct tutti_signal, 64);

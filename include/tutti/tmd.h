@@ -2,23 +2,26 @@
 /**
  * DOC: Task metadata (TMD)
  *
- * Describes a task: a grid, or a queue of work items. Named by a dispatch packet
- * on an extended queue (offset 48), made by host or by a kernel, 64-byte
- * aligned. Firmware copies and checks the static part; the dynamic part is the
- * firmware's, mirrored here when the task leaves the table or ends. (spec TSK-01)
+ * A TMD describes a task, which is a grid or a queue of work items. A dispatch packet on an
+ * extended queue names it by its address (offset 48 of the packet); a kernel that
+ * creates a child task gives its address. Host or kernels make it in memory, 64-byte aligned.
+ * The firmware copies and checks the static part when it takes the task; the dynamic part
+ * is the firmware's, which writes it when the task leaves the task table and when it
+ * ends. (spec TSK-01)
  *
- * Every field is checked; what belongs to something not asked for (a quota without
- * TUTTI_TMD_QUOTA, coalescing of a grid ...) is 0. The fields of "a grid of its own" are
- * read for child tasks only; of a queue task only kernel, kernarg, signal and workgroup
- * count, its grid is endless.
+ * Every field is checked. Fields of something that is not asked for must be 0: a quota
+ * without TUTTI_TMD_QUOTA, coalescing of a grid, and so on. The fields under "a grid of its own"
+ * are read for child tasks only; of a child task that is a queue only kernel, kernarg,
+ * signal and workgroup count, since its grid has no end.
  *
- * A work queue's item k lies in slot k % items. Its first 8 bytes say whose turn it is: k = the
- * writer of item k may write, k + 1 = item k is there, and k + items when its reader has
- * done with it; before first use slot s holds s. A writer takes number k by a compare-and-swap
- * of @write_index once the slot says k (else the queue is full), writes, stores k + 1 with
- * release order and notifies: a kernel by TUTTI_SERVICE_QUEUE_NOTIFY, the host by ringing
- * the doorbell of the AQL queue. A CTA is told numbers only (wave information block), and may be told
- * one whose writer is still at it: it reads the item when the slot says k + 1. (TSK-10)
+ * Work queues. Item k is in slot k % items. The first 8 bytes of a slot say whose turn it is: k
+ * when the writer of item k may write, k + 1 when item k is there, k + items when its
+ * reader has done with it; at first slot s holds s. To add an item a writer looks at the slot
+ * of @write_index, k: if it does not say k the queue is full; else the writer takes number k by a
+ * compare-and-swap of @write_index, writes the item, stores k + 1 with release order, and notifies:
+ * a kernel by TUTTI_SERVICE_QUEUE_NOTIFY, the host by ringing the doorbell of the AQL queue. A CTA is only
+ * told numbers of items, and may be told one whose writer is not ready: it waits until the
+ * slot says k + 1. (spec TSK-10)
  */
 #ifndef TUTTI_TMD_H
 #define TUTTI_TMD_H
@@ -33,34 +36,34 @@
 #define TUTTI_TASK_QUEUE 1u
 
 /* struct tutti_tmd.flags */
-#define TUTTI_TMD_HEAD 0x0001u        /* insert at the head of its priority list */
-#define TUTTI_TMD_THROTTLE 0x0002u
-#define TUTTI_TMD_SEQUENCE 0x0004u
+#define TUTTI_TMD_HEAD 0x0001u        /* goes first among waiting tasks of its priority, not last */
+#define TUTTI_TMD_THROTTLE 0x0002u    /* runs alone, on throttle_sms SMs that share all shared memory (spec TSK-07) */
+#define TUTTI_TMD_SEQUENCE 0x0004u    /* one CTA at a time, in the order of the grid (spec TSK-08) */
 #define TUTTI_TMD_QUOTA 0x0008u       /* quota is valid */
 #define TUTTI_TMD_AFFINITY 0x0010u    /* affinity address is valid */
-#define TUTTI_TMD_INDEPENDENT 0x0020u /* overrides the kernel's flag ... */
+#define TUTTI_TMD_INDEPENDENT 0x0020u /* overrides TUTTI_KERNEL_INDEPENDENT ... */
 #define TUTTI_TMD_DEPENDENT 0x0040u   /* ... either way */
 #define TUTTI_TMD_FLAGS 0x007fu
 
 /* struct tutti_tmd.cga_mode */
-#define TUTTI_CGA_LOAD_BALANCE 0u
-#define TUTTI_CGA_MULTICAST 1u
+#define TUTTI_CGA_LOAD_BALANCE 0u /* CTAs of a CGA go to the SMs with most room (spec CGA-09) */
+#define TUTTI_CGA_MULTICAST 1u    /* at most one of them on an SM (spec CGA-10) */
 
 /* struct tutti_tmd.state */
-#define TUTTI_TMD_RESIDENT 1u  /* has a slot of the task table */
-#define TUTTI_TMD_CANCELLED 2u /* deallocation was requested */
-#define TUTTI_TMD_FINISHED 4u
+#define TUTTI_TMD_RESIDENT 1u  /* it has a slot of the task table */
+#define TUTTI_TMD_CANCELLED 2u /* it was cancelled */
+#define TUTTI_TMD_FINISHED 4u  /* it has ended */
 
-/** struct tutti_work_queue - circular queue of work items, for queue tasks (spec TSK-10). */
+/** struct tutti_work_queue - ring of work items that a queue task consumes; the rules are above (spec TSK-10). */
 struct tutti_work_queue {
-	uint64_t write_index; /* items ever written (atomic add to reserve) */
+	uint64_t write_index; /* number of the next item to be written */
 	uint64_t pad0[7];
-	uint64_t read_index;  /* items ever given to CTAs; card writes */
+	uint64_t read_index;  /* items ever given to CTAs; the card writes it */
 	uint64_t pad1[7];
-	uint64_t base;        /* address of the items */
-	uint32_t items;       /* capacity, power of two */
-	uint32_t item_bytes;  /* multiple of 8, with the first 8 */
-	uint32_t closed;      /* non-zero: no more items will come */
+	uint64_t base;        /* address of slot 0 */
+	uint32_t items;       /* slots, a power of two */
+	uint32_t item_bytes;  /* bytes of a slot, a multiple of 8, its first 8 included */
+	uint32_t closed;      /* not 0: no more items will come */
 	uint32_t pad2;
 	uint64_t pad3[5];
 };
@@ -78,41 +81,41 @@ TUTTI_AT(struct tutti_work_queue, pad3, 152);
 
 /** struct tutti_tmd - task metadata, 256 bytes. */
 struct tutti_tmd {
-	/* quasi-static state: written by who makes the task */
+	/* static part: written by who makes the task */
 	uint32_t magic;
 	uint8_t version;
 	uint8_t type;            /* TUTTI_TASK_* */
-	uint8_t priority;        /* 1 (highest) .. 10; 0 = queue's */
-	uint8_t cga_mode;
+	uint8_t priority;        /* 1 (highest) to 10 (lowest); 0 = that of the queue */
+	uint8_t cga_mode;        /* TUTTI_CGA_LOAD_BALANCE or _MULTICAST */
 	uint32_t flags;          /* TUTTI_TMD_* */
-	uint32_t quota;          /* CTAs per turn */
+	uint32_t quota;          /* CTAs it may start in its turn */
 	uint64_t affinity;       /* address of a bit mask of SMs, TUTTI_MAX_SMS bits */
 	uint64_t queue;          /* address of a struct tutti_work_queue (queue tasks) */
-	uint32_t coalesce_min;   /* items per CTA, queue tasks */
-	uint32_t coalesce_max;
-	uint32_t coalesce_us;    /* timeout */
-	uint32_t throttle_sms;   /* SMs that share the shared memory in throttle mode */
-	struct tutti_cga_shape cga[TUTTI_CGA_LEVELS]; /* innermost first */
-	/* a grid of its own, for tasks not made by a packet (child tasks) */
+	uint32_t coalesce_min;   /* queue tasks: a CTA is started when there are so many items */
+	uint32_t coalesce_max;   /* most items of a CTA */
+	uint32_t coalesce_us;    /* after so many microseconds fewer are enough */
+	uint32_t throttle_sms;   /* TUTTI_TMD_THROTTLE: number of SMs */
+	struct tutti_cga_shape cga[TUTTI_CGA_LEVELS]; /* innermost level first */
+	/* a grid of its own, for child tasks: fields as in struct tutti_dispatch_packet */
 	uint64_t kernel_object;
 	uint64_t kernarg;
 	uint64_t signal;
-	uint32_t grid[3];
-	uint16_t workgroup[3];
+	uint32_t grid[3];        /* work-items */
+	uint16_t workgroup[3];   /* work-items */
 	uint16_t setup;
 	uint32_t group_bytes;
 	uint32_t private_bytes;
 	uint32_t pad0;
-	/* dynamic state: written by firmware */
-	uint32_t state;          /* TUTTI_TMD_RESIDENT, .. */
+	/* dynamic part: written by the firmware */
+	uint32_t state;          /* TUTTI_TMD_RESIDENT, TUTTI_TMD_CANCELLED, TUTTI_TMD_FINISHED */
 	uint32_t error;          /* TUTTI_ERROR_* */
-	uint64_t issued;         /* CTAs issued */
+	uint64_t issued;         /* CTAs started */
 	uint64_t completed;      /* CTAs completed */
-	uint64_t resume;         /* next CTA to issue */
-	uint64_t outstanding;    /* work items outstanding */
-	uint32_t evictions;
-	uint32_t turns;          /* quota turns */
-	uint32_t timeouts;       /* coalescing timeouts */
+	uint64_t resume;         /* number of the next CTA to start */
+	uint64_t outstanding;    /* queue tasks: items not given to a CTA yet */
+	uint32_t evictions;      /* how often a task of higher priority took its slot */
+	uint32_t turns;          /* turns that its quota ended */
+	uint32_t timeouts;       /* CTAs started by coalesce_us */
 	uint32_t pad1;
 	uint64_t pad2[8];
 };
