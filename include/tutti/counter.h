@@ -2,16 +2,17 @@
 /**
  * DOC: Counters in the control window
  *
- * Counters are 64-bit, free running since boot. Those of the firmware are
- * brought up to date when it goes idle and on TUTTI_MSG_COUNTERS; those of the
- * hardware whenever the card sleeps.
+ * Counters are numbers of 64 bits that count from boot on. The firmware brings its own
+ * up to date when it has nothing to do and when TUTTI_MSG_COUNTERS asks for it, the
+ * hardware its own whenever the card goes to sleep or raises an interrupt for a message.
+ * Each of them sets its own to 0 at boot.
  */
 #ifndef TUTTI_COUNTER_H
 #define TUTTI_COUNTER_H
 
 #include "types.h"
 
-/** TUTTI_COUNTER_LIST() - X(NAME, "text"), in order of their index. */
+/** TUTTI_COUNTER_LIST() - all counters as X(NAME, "text"), in the order of their index. */
 #define TUTTI_COUNTER_LIST(X)                                          \
 	/* firmware */                                                 \
 	X(PACKETS, "packets processed")                                \

@@ -2,12 +2,13 @@
 /**
  * DOC: Discovery data
  *
- * The first page of the control window. Written by the card before the host may
- * look, constant afterwards. It tells everything that varies from card to card;
- * nothing of it is compiled into driver, runtime or firmware. (spec SYS-03)
+ * The first page of the control window says everything that differs from card to
+ * card; driver, runtime and firmware are compiled for none of it. The card writes it
+ * before the host may look, and it is constant afterwards. (spec SYS-03)
  *
- * A reader checks, in this order: @magic (all ones = no card), @bytes,
- * @contract range, and that every offset and size lies inside the window.
+ * A reader checks, in this order: @magic (all ones: there is no card), @bytes, the contract
+ * range, and that every offset and size lies inside the window. Fields that were added
+ * after a card was made lie beyond its @bytes and count as 0.
  */
 #ifndef TUTTI_DISCOVERY_H
 #define TUTTI_DISCOVERY_H
@@ -17,22 +18,22 @@
 #define TUTTI_DISCOVERY_MAGIC 0x4452434954545554ull /* "TUTTICRD" */
 
 /* Features, struct tutti_discovery.features */
-#define TUTTI_FEATURE_DOORBELL_WAKES (1ull << 0) /* doorbells need no kick, ever */
-#define TUTTI_FEATURE_PCIE_ATOMICS   (1ull << 1) /* card can fetch-add in host memory */
+#define TUTTI_FEATURE_DOORBELL_WAKES (1ull << 0) /* doorbells never need a kick */
+#define TUTTI_FEATURE_PCIE_ATOMICS   (1ull << 1) /* the card can do atomic operations in host memory */
 #define TUTTI_FEATURE_CARD_RINGS     (1ull << 2) /* rings may lie in card memory */
-#define TUTTI_FEATURE_CGA            (1ull << 3) /* cooperative groups, DSMEM, CGA barriers */
+#define TUTTI_FEATURE_CGA            (1ull << 3) /* groups of workgroups (clusters), DSMEM, CGA barriers */
 #define TUTTI_FEATURE_TMAU           (1ull << 4) /* tensor requests from kernels */
 #define TUTTI_FEATURE_QUEUE_TASKS    (1ull << 5) /* work-item queues, child tasks */
 #define TUTTI_FEATURE_ENERGY         (1ull << 6) /* energy and instruction-class counters */
-#define TUTTI_FEATURE_EMULATED       (1ull << 7) /* this card is the emulated one */
-#define TUTTI_FEATURE_TRACE          (1ull << 8) /* trace ring is present */
+#define TUTTI_FEATURE_EMULATED       (1ull << 7) /* it is the emulated card */
+#define TUTTI_FEATURE_TRACE          (1ull << 8) /* there is a trace ring */
 
-/** struct tutti_gpc - one cluster of SMs; SMs of a GPC have consecutive numbers. */
+/** struct tutti_gpc - one GPC, a group of SMs with consecutive numbers. */
 struct tutti_gpc {
 	uint16_t first_sm; /* number of its first SM on the card */
 	uint16_t sms;      /* SMs it has */
-	uint16_t cpcs;     /* CPCs its SMs are divided into */
-	uint16_t ugpu;     /* group of GPCs it belongs to */
+	uint16_t cpcs;     /* CPCs that its SMs are divided into */
+	uint16_t ugpu;     /* number of the group of GPCs it belongs to */
 };
 TUTTI_SIZE(struct tutti_gpc, 8);
 TUTTI_AT(struct tutti_gpc, first_sm, 0);
@@ -40,12 +41,12 @@ TUTTI_AT(struct tutti_gpc, sms, 2);
 TUTTI_AT(struct tutti_gpc, cpcs, 4);
 TUTTI_AT(struct tutti_gpc, ugpu, 6);
 
-/** struct tutti_sm_place - where one SM sits; table of one per SM at @sm_table. */
+/** struct tutti_sm_place - where one SM is; the table at tutti_discovery.sm_table has one for each SM. */
 struct tutti_sm_place {
-	uint8_t gpc; /* GPC on the card */
-	uint8_t cpc; /* CPC within the GPC */
-	uint8_t tpc; /* TPC within the GPC */
-	uint8_t sm;  /* SM within the TPC (0 or 1) */
+	uint8_t gpc; /* number of its GPC on the card */
+	uint8_t cpc; /* number of its CPC in the GPC */
+	uint8_t tpc; /* number of its TPC in the GPC */
+	uint8_t sm;  /* its number in the TPC, 0 or 1 */
 };
 TUTTI_SIZE(struct tutti_sm_place, 4);
 TUTTI_AT(struct tutti_sm_place, gpc, 0);
@@ -79,62 +80,62 @@ struct tutti_discovery {
 	/* memory */
 	uint64_t window_bytes;   /* control window, from BAR offset 0 */
 	uint64_t aperture;       /* BAR offset at which card memory is visible */
-	uint64_t aperture_bytes; /* how much of it is (from card offset 0) */
-	uint64_t memory_bytes;   /* card memory */
-	uint64_t reserved_bytes; /* first bytes of card memory kept for firmware image and RSBs */
+	uint64_t aperture_bytes; /* how much of it is visible, from its start */
+	uint64_t memory_bytes;   /* size of card memory */
+	uint64_t reserved_bytes; /* so much at its start is kept for RSBs and the firmware image */
 
 	/* regions of the control window */
-	struct tutti_region control;    /* struct tutti_control, host writes */
-	struct tutti_region status;     /* struct tutti_status, card writes */
-	struct tutti_region host_ring;  /* messages host to card */
-	struct tutti_region card_ring;  /* messages card to host */
+	struct tutti_region control;    /* struct tutti_control, which the host writes */
+	struct tutti_region status;     /* struct tutti_status, which the card writes */
+	struct tutti_region host_ring;  /* struct tutti_message[], host to card */
+	struct tutti_region card_ring;  /* struct tutti_message[], card to host */
 	struct tutti_region log;        /* struct tutti_log */
 	struct tutti_region crash;      /* struct tutti_crash */
 	struct tutti_region counters;   /* uint64_t[TUTTI_COUNTERS] */
 	struct tutti_region trace;      /* struct tutti_trace[], a power of two of them */
-	struct tutti_region sm_table;   /* struct tutti_sm_place per SM */
-	struct tutti_region doorbells;  /* one page per queue */
-	struct tutti_region rsb_window; /* RSBs in scratch RAM, as read-only mirror, one page each */
+	struct tutti_region sm_table;   /* struct tutti_sm_place[sms] */
+	struct tutti_region doorbells;  /* struct tutti_doorbell_page[max_queues]; the last region */
+	struct tutti_region rsb_window; /* copies of the RSBs that lie in local memory, a page each, for the host to read */
 
 	/* limits */
-	uint32_t max_contexts;    /* address space ids 1 .. max_contexts - 1 */
-	uint32_t max_queues;
-	uint32_t max_rsbs;
+	uint32_t max_contexts;    /* address space ids go from 1 to max_contexts - 1 */
+	uint32_t max_queues;      /* queue ids go from 0 to max_queues - 1 */
+	uint32_t max_rsbs;        /* reference state buffers, see reference.h */
 	uint32_t task_slots;      /* slots of the task table (spec TSK-03) */
-	uint32_t ring_packets_min; /* ring size limits, packets, powers of two */
-	uint32_t ring_packets_max;
-	uint32_t msix_vectors;
+	uint32_t ring_packets_min; /* smallest ring, packets, a power of two */
+	uint32_t ring_packets_max; /* largest ring, packets, a power of two */
+	uint32_t msix_vectors;    /* vector 0 is the driver's, the others are shared by the queues */
 
 	/* engines */
-	uint32_t soft_cores;
-	uint32_t soft_core_hz;
+	uint32_t soft_cores;      /* cores that run the firmware */
+	uint32_t soft_core_hz;    /* their clock */
 	uint32_t local_bytes;     /* local memory of one soft core */
-	uint32_t movers;
+	uint32_t movers;          /* copy engines */
 	uint32_t pad0;
-	uint64_t timer_hz;        /* of every time stamp */
+	uint64_t timer_hz;        /* the timer's clock, in which every time stamp is given */
 
 	/* compute */
-	uint32_t gpcs;
-	uint32_t sms;
-	uint32_t peus;            /* sub-cores of an SM */
-	uint32_t peu_waves;       /* waves one PEU holds */
-	uint32_t scalar_blocks;   /* class-1 blocks in one PEU */
-	uint32_t vector_blocks;
-	uint32_t shared_blocks;   /* class-1 blocks of shared memory in one SM */
-	uint32_t shared_block_bytes;
+	uint32_t gpcs;            /* entries of @gpc */
+	uint32_t sms;             /* SMs of the card */
+	uint32_t peus;            /* PEUs (sub-cores) of an SM */
+	uint32_t peu_waves;       /* waves that a PEU holds */
+	uint32_t scalar_blocks;   /* blocks of scalar registers of a PEU */
+	uint32_t vector_blocks;   /* blocks of vector registers of a PEU */
+	uint32_t shared_blocks;   /* blocks of shared memory of an SM */
+	uint32_t shared_block_bytes; /* a power of two */
 	uint32_t barriers;        /* workgroup barriers of one SM */
-	uint32_t cta_slots;       /* CTAs one SM can hold */
+	uint32_t cta_slots;       /* CTAs that an SM holds */
 	uint32_t private_bytes;   /* largest private memory of one wave */
-	uint32_t workgroup_items; /* largest workgroup, work-items */
-	uint32_t cga_ids;         /* gpc_local_cga_ids of one GPC */
-	uint32_t cga_ctas;        /* largest CGA */
-	uint32_t lmem_slots;      /* linear memory slots (spec CGA-28) */
+	uint32_t workgroup_items; /* work-items of the largest workgroup */
+	uint32_t cga_ids;         /* CGAs with ranks that a GPC holds */
+	uint32_t cga_ctas;        /* CTAs of the largest CGA with ranks */
+	uint32_t lmem_slots;      /* linear memory slots of CGAs (spec CGA-28) */
 	uint32_t lmem_slot_bytes;
-	uint32_t tmau_requests;   /* requests one TMAU queue holds */
+	uint32_t tmau_requests;   /* tensor requests that wait in one SM */
 	uint32_t pad1;
 
 	struct tutti_gpc gpc[TUTTI_MAX_GPCS];
-	struct tutti_region sm_states; /* struct tutti_sm_state per SM, the host's copy */
+	struct tutti_region sm_states; /* struct tutti_sm_state[sms], the host's copy */
 };
 TUTTI_SIZE(struct tutti_discovery, 840);
 TUTTI_AT(struct tutti_discovery, magic, 0);

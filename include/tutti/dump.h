@@ -2,10 +2,10 @@
 /**
  * DOC: Device core dump
  *
- * What the driver writes (devcoredump) when it resets a card that is not well, and what
- * `tutti dump` reads: a header with a table of sections, then the sections, each a
- * structure or a region of the control window as it was. Little endian; offsets are
- * from the start of the file, multiples of 8. Unknown kinds are to be skipped.
+ * What the driver writes (devcoredump) before it resets a card that is not well, and what
+ * `tutti dump` reads: a header with a table of sections, then the sections, each of them
+ * a structure or a region of the control window as it was. Little endian. Offsets count
+ * from the start of the file and are multiples of 8. Readers skip kinds they do not know.
  */
 #ifndef TUTTI_DUMP_H
 #define TUTTI_DUMP_H
@@ -27,12 +27,12 @@
 #define TUTTI_DUMP_CARD_RING 8u /* likewise */
 #define TUTTI_DUMP_LOG 9u       /* struct tutti_log and its text */
 
-/** struct tutti_dump_section - where a part is. */
+/** struct tutti_dump_section - one section of the file. */
 struct tutti_dump_section {
 	uint32_t kind; /* TUTTI_DUMP_* */
 	uint32_t pad0;
-	uint64_t offset;
-	uint64_t bytes;
+	uint64_t offset; /* of its contents */
+	uint64_t bytes;  /* size of its contents */
 };
 TUTTI_SIZE(struct tutti_dump_section, 24);
 TUTTI_AT(struct tutti_dump_section, kind, 0);
@@ -40,16 +40,27 @@ TUTTI_AT(struct tutti_dump_section, pad0, 4);
 TUTTI_AT(struct tutti_dump_section, offset, 8);
 TUTTI_AT(struct tutti_dump_section, bytes, 16);
 
-/** struct tutti_dump_header - begin of the file. */
+/**
+ * struct tutti_dump_header - start of the file.
+ * @magic: TUTTI_DUMP_MAGIC
+ * @version: TUTTI_DUMP_VERSION
+ * @sections: entries of @section in use
+ * @bytes: size of the whole file
+ * @time: real time, nanoseconds since 1970
+ * @generation: number of resets before this one
+ * @firmware_version: TUTTI_VERSION of the firmware
+ * @contract: TUTTI_VERSION of the driver's contract
+ * @section: table of the sections
+ */
 struct tutti_dump_header {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t sections;
-	uint64_t bytes;            /* of the whole file */
-	uint64_t time;             /* real time, nanoseconds since 1970 */
-	uint64_t generation;       /* resets before this one */
-	uint32_t firmware_version; /* TUTTI_VERSION */
-	uint32_t contract;         /* TUTTI_VERSION of the driver's contract */
+	uint64_t bytes;
+	uint64_t time;
+	uint64_t generation;
+	uint32_t firmware_version;
+	uint32_t contract;
 	struct tutti_dump_section section[TUTTI_DUMP_SECTIONS];
 };
 TUTTI_SIZE(struct tutti_dump_header, 432);
@@ -63,7 +74,18 @@ TUTTI_AT(struct tutti_dump_header, firmware_version, 40);
 TUTTI_AT(struct tutti_dump_header, contract, 44);
 TUTTI_AT(struct tutti_dump_header, section, 48);
 
-/** struct tutti_dump_queue - a queue the card knew, as the driver saw it. */
+/**
+ * struct tutti_dump_queue - a queue that the card knew, as the driver saw it.
+ * @queue: id
+ * @context: address space id of its owner
+ * @ring: address of the ring
+ * @ring_bytes: size of the ring
+ * @progress: packets retired
+ * @errors: how often it has stopped
+ * @stopped: TUTTI_ERROR_* it has stopped with, 0 = it was running
+ * @present: 1; 0 = there was no queue in this place
+ * @fault: of its last error
+ */
 struct tutti_dump_queue {
 	uint32_t queue;
 	uint32_t context;
@@ -71,9 +93,9 @@ struct tutti_dump_queue {
 	uint64_t ring_bytes;
 	uint64_t progress;
 	uint64_t errors;
-	uint32_t stopped; /* TUTTI_ERROR_* it stopped with, 0 = running */
-	uint32_t present; /* 1; 0 = no queue in this place */
-	struct tutti_fault fault; /* of its last error */
+	uint32_t stopped;
+	uint32_t present;
+	struct tutti_fault fault;
 };
 TUTTI_SIZE(struct tutti_dump_queue, 96);
 TUTTI_AT(struct tutti_dump_queue, queue, 0);

@@ -2,16 +2,15 @@
 /**
  * DOC: Bus addresses and page tables
  *
- * Every access the card makes for a context goes through the context's page
- * tables: RISC-V Sv48, four levels, 4 KiB granule, leaves at 4 KiB, 2 MiB and
- * 1 GiB (RISC-V privileged specification, "Sv48"). The host side builds and
- * changes the tables; the card only reads them (it never sets A or D).
- * A buffer has the same address on host and card, so only the lower canonical
- * half is used: addresses are below 2^47. (spec SYS-06)
+ * Every access that the card makes for a context goes through the context's page
+ * tables: RISC-V Sv48, that is four levels with leaves of 4 KiB, 2 MiB and 1 GiB (RISC-V
+ * privileged specification, "Sv48"). The host builds and changes them; the card only
+ * reads them and never sets A or D. A buffer has the same address on host and card, so
+ * that only the lower half is used: addresses are below 2^47. (spec SYS-06)
  *
- * A *bus address* is what a page table entry holds (PPN << 12), 56 bits:
- * bit 55 clear - byte offset in card memory; bit 55 set - host DMA address in
- * the bits below.
+ * A *bus address* is what a page table entry holds (PPN << 12), 56 bits. With bit 55
+ * clear it is a byte offset in card memory, with bit 55 set the bits below are a DMA
+ * address of the host.
  */
 #ifndef TUTTI_MMU_H
 #define TUTTI_MMU_H
@@ -43,9 +42,10 @@
 #define tutti_va_index(va, level) (((va) >> (12 + 9 * (level))) & (TUTTI_PTES - 1))
 
 /**
- * Address space ids. Id 0 is the bus itself: addresses are bus addresses, not
- * translated. Firmware uses it only for addresses that came over the kernel
- * channel, never for one that came from a packet.
+ * TUTTI_ASID_BUS - address space id of the bus itself, whose addresses are bus addresses.
+ *
+ * The firmware uses it only for addresses that came over the kernel channel, never for one that
+ * came from a packet. Ids from 1 on are contexts.
  */
 #define TUTTI_ASID_BUS 0u
 
