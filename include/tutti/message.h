@@ -2,14 +2,15 @@
 /**
  * DOC: Kernel channel: messages between host driver and firmware
  *
- * Two rings of 64-byte messages in the control window (regions host_ring and
- * card_ring, as many messages as fit; indices free running in struct
- * tutti_control and struct tutti_status). Requests carry an id chosen by the
- * host; the firmware answers each with a TUTTI_MSG_REPLY of the same id, in any
- * order, several in flight. The firmware never answers before the thing is done:
- * after the reply to QUEUE_DESTROY nothing of that queue is in flight. Unasked
- * messages (events) have id 0. Only the driver (or the in-process transport)
- * writes here; none of these messages exists in user rings. (spec SYS-08)
+ * Two rings of 64-byte messages in the control window: host_ring and card_ring, as many
+ * messages as fit each region. Their indexes are in struct tutti_control and struct
+ * tutti_status. A request carries an id that the host has chosen; the firmware answers
+ * it by a TUTTI_MSG_REPLY with the same id. Several requests may be under way, and are
+ * answered in any order. An answer comes when the thing is done, never before: after the answer to
+ * QUEUE_DESTROY nothing of that queue is in flight. Messages that nobody asked for have id 0.
+ *
+ * Only the driver (or the library, for an emulated card in its process) writes here;
+ * nothing of this can be said through the rings of user queues. (spec SYS-08)
  */
 #ifndef TUTTI_MESSAGE_H
 #define TUTTI_MESSAGE_H
@@ -18,50 +19,51 @@
 #include "fault.h"
 #include "packet.h"
 
+/** enum tutti_message_type - requests with their arguments, and what the card sends. */
 enum tutti_message_type {
 	TUTTI_MSG_NONE = 0,
 	/* host to card */
-	TUTTI_MSG_PING = 1,              /* arg 0 comes back in the reply's value */
+	TUTTI_MSG_PING = 1,              /* arg 0 comes back as the reply's value */
 	TUTTI_MSG_CONTEXT_CREATE = 2,    /* struct tutti_msg_context */
-	TUTTI_MSG_CONTEXT_DESTROY = 3,   /* arg 0: asid; its queues must be gone */
-	TUTTI_MSG_TLB_INVALIDATE = 4,    /* arg 0: asid, 1: address, 2: bytes (0 = all) */
-	TUTTI_MSG_CODE_INVALIDATE = 5,   /* arg 0: asid, 1: address, 2: bytes: code changed */
+	TUTTI_MSG_CONTEXT_DESTROY = 3,   /* arg 0: asid, whose queues must be gone */
+	TUTTI_MSG_TLB_INVALIDATE = 4,    /* arg 0: asid, 1: address, 2: bytes (0 = all): page table entries have changed */
+	TUTTI_MSG_CODE_INVALIDATE = 5,   /* arg 0: asid, 1: address, 2: bytes: code has changed */
 	TUTTI_MSG_QUEUE_CREATE = 6,      /* struct tutti_msg_queue */
-	TUTTI_MSG_QUEUE_DESTROY = 7,     /* arg 0: queue; kills what runs, answers when quiet */
-	TUTTI_MSG_QUEUE_RESET = 8,       /* arg 0: queue: error cleared, goes on behind the bad packet */
-	TUTTI_MSG_QUEUE_QUERY = 9,       /* arg 0: queue; reply args: read index, state, error */
+	TUTTI_MSG_QUEUE_DESTROY = 7,     /* arg 0: queue; stops its kernels */
+	TUTTI_MSG_QUEUE_RESET = 8,       /* arg 0: queue: clears its error; it goes on behind the bad packet */
+	TUTTI_MSG_QUEUE_QUERY = 9,       /* arg 0: queue; the reply's args: read index, state, error */
 	TUTTI_MSG_RSB_CREATE = 10,       /* struct tutti_msg_rsb */
-	TUTTI_MSG_RSB_DESTROY = 11,      /* arg 0: rsb; -EBUSY while attached */
-	TUTTI_MSG_RSB_INVALIDATE = 12,   /* arg 0: rsb, 1: mask of entries */
-	TUTTI_MSG_RSB_READ = 13,         /* arg 0: rsb, 1: card memory offset to copy it to */
-	TUTTI_MSG_SM_ENABLE = 14,        /* arg 0: first SM, 1: number, 2: 1 = enable, 0 = disable */
+	TUTTI_MSG_RSB_DESTROY = 11,      /* arg 0: RSB; -EBUSY while a queue uses it */
+	TUTTI_MSG_RSB_INVALIDATE = 12,   /* arg 0: RSB, 1: mask of the entries to forget */
+	TUTTI_MSG_RSB_READ = 13,         /* arg 0: RSB, 1: offset in card memory to copy its table to */
+	TUTTI_MSG_SM_ENABLE = 14,        /* arg 0: first SM, 1: how many, 2: 1 = enable, 0 = disable */
 	/*
-	 * POLICY: arg 0: enum tutti_policy, 1: value. arg 2 = 1: asks, the reply's value is what
-	 * is set; arg 1: which of them, for policies whose value names one in its upper bits.
+	 * POLICY: arg 0: enum tutti_policy, 1: new value. With arg 2 = 1 it asks instead: the reply's value is the
+	 * policy's; arg 1 says which one, for policies whose value names it in its upper bits.
 	 */
 	TUTTI_MSG_POLICY = 15,
-	TUTTI_MSG_SUSPEND = 16,          /* answers when nothing is in flight */
-	TUTTI_MSG_RESUME = 17,
+	TUTTI_MSG_SUSPEND = 16,          /* no new kernels start; answered when nothing is in flight */
+	TUTTI_MSG_RESUME = 17,           /* ends that */
 	TUTTI_MSG_TASK_CANCEL = 18,      /* arg 0: queue, 1: packet index (spec TSK-12) */
-	TUTTI_MSG_COUNTERS = 19,         /* firmware brings the counter region up to date */
+	TUTTI_MSG_COUNTERS = 19,         /* bring the counters and the host's copy of the SM states up to date */
 	/*
-	 * arg 0: queue, 1: packets. One interrupt (the queue's vector), behind the progress word, when so
-	 * many have retired or now if they have; then none until asked again. The smallest number asked
-	 * for counts. Nothing happens for a queue without a progress word.
+	 * QUEUE_NOTIFY: arg 0: queue, 1: packets. Raises the queue's interrupt once, behind its progress word, as soon as
+	 * so many packets have retired. Of several requests the smallest number counts. Nothing happens for a
+	 * queue without a progress word.
 	 */
 	TUTTI_MSG_QUEUE_NOTIFY = 20,
-	TUTTI_MSG_LOAD = 21,             /* reply's value: free task slots; arg 0: resident CTAs, 1: SMs that take CTAs */
+	TUTTI_MSG_LOAD = 21,             /* the reply's value: free task slots; its args 0: CTAs that run, 1: SMs that take CTAs */
 	/*
-	 * struct tutti_msg_occupancy: what an idle card holds at once, with the SMs and caps of now (spec
-	 * CGA-29). Reply's value: CGAs, or CTAs if there are none; arg 0: CTAs of an SM, 1: SMs.
+	 * OCCUPANCY: struct tutti_msg_occupancy: how much an idle card would hold at once, with the SMs and policies of now
+	 * (spec CGA-29). The reply's value: CGAs, or CTAs if it has no CGAs; its args 0: CTAs of an SM, 1: SMs.
 	 */
 	TUTTI_MSG_OCCUPANCY = 22,
 	/* card to host */
-	TUTTI_MSG_REPLY = 64,
-	TUTTI_MSG_QUEUE_ERROR = 65,      /* struct tutti_fault; id = 0 */
+	TUTTI_MSG_REPLY = 64,            /* answer to the request with the same id */
+	TUTTI_MSG_QUEUE_ERROR = 65,      /* struct tutti_fault: a queue has stopped; id = 0 */
 };
 
-/* struct tutti_message.status: 0 or one of these (values of Linux errno) */
+/* struct tutti_message.status is 0 or one of these, negative; the values are those of errno in Linux */
 #define TUTTI_EPERM 1
 #define TUTTI_ENOENT 2
 #define TUTTI_EBUSY 16
@@ -72,9 +74,9 @@ enum tutti_message_type {
 
 /** struct tutti_msg_context - create an address space. */
 struct tutti_msg_context {
-	uint32_t asid;        /* 1 .. max_contexts - 1, not in use */
+	uint32_t asid;        /* id, 1 to max_contexts - 1, not in use */
 	uint32_t pad0;
-	uint64_t root;        /* bus address of the root page table */
+	uint64_t root;        /* bus address of its root page table */
 	uint64_t print_ring;  /* address (in the context) of a struct tutti_print_ring, 0 = none */
 	uint64_t pad1[3];
 };
@@ -86,27 +88,27 @@ TUTTI_AT(struct tutti_msg_context, print_ring, 16);
 TUTTI_AT(struct tutti_msg_context, pad1, 24);
 
 /* struct tutti_msg_queue.flags */
-#define TUTTI_QUEUE_EXTENDED 1u    /* reference and condensed packets, TMDs */
-#define TUTTI_QUEUE_OVERLAP 2u     /* kernels of a condensed packet may overlap (spec PKT-16) */
-#define TUTTI_QUEUE_TABLE_DIFFS 4u /* diffs name table fields (spec PKT-20) */
-#define TUTTI_QUEUE_PROFILE 8u     /* start and end times into signals */
-#define TUTTI_QUEUE_RSB 16u        /* rsb is valid */
+#define TUTTI_QUEUE_EXTENDED 1u    /* reference and condensed packets, task metadata */
+#define TUTTI_QUEUE_OVERLAP 2u     /* kernels of a condensed packet may run at the same time (spec PKT-16) */
+#define TUTTI_QUEUE_TABLE_DIFFS 4u /* condensed packets: TUTTI_TABLE_FIELDS (spec PKT-20) */
+#define TUTTI_QUEUE_PROFILE 8u     /* write start and end times into signals */
+#define TUTTI_QUEUE_RSB 16u        /* the field rsb is valid */
 #define TUTTI_QUEUE_FLAGS 31u
 
-/** struct tutti_msg_queue - create a queue; its doorbell page is the one of its id. */
+/** struct tutti_msg_queue - create a queue, whose doorbell page is that of its id. */
 struct tutti_msg_queue {
-	uint16_t queue;       /* id, 0 .. max_queues - 1, not in use */
-	uint16_t asid;
+	uint16_t queue;       /* id, 0 to max_queues - 1, not in use */
+	uint16_t asid;        /* its context */
 	uint16_t flags;       /* TUTTI_QUEUE_* */
-	uint16_t rsb;         /* RSB it uses (extended queues) */
+	uint16_t rsb;         /* extended queues: reference state buffer it uses */
 	uint64_t ring;        /* address of the ring, 64-byte aligned */
-	uint64_t read_index;  /* address of the word that mirrors the read index */
-	uint64_t progress;    /* bus address of a kernel-owned word that counts retired packets, 0 = none */
-	uint8_t size_log2;    /* packets */
-	uint8_t priority;     /* 1 (highest) .. 10 */
+	uint64_t read_index;  /* address of the 64-bit word that gets the read index */
+	uint64_t progress;    /* bus address of a 64-bit word of the driver's that counts retired packets, 0 = none */
+	uint8_t size_log2;    /* log2 of its packets */
+	uint8_t priority;     /* 1 (highest) to 10 (lowest) */
 	uint16_t vector;      /* MSI-X vector for its signals */
-	uint32_t timeout_ms;  /* no CTA completed for so long = hung; 0 = never */
-	uint64_t start;       /* first packet index */
+	uint32_t timeout_ms;  /* a kernel is stopped when no CTA of it completes for so long; 0 = never */
+	uint64_t start;       /* index of its first packet */
 };
 TUTTI_SIZE(struct tutti_msg_queue, 48);
 TUTTI_AT(struct tutti_msg_queue, queue, 0);
@@ -123,15 +125,15 @@ TUTTI_AT(struct tutti_msg_queue, timeout_ms, 36);
 TUTTI_AT(struct tutti_msg_queue, start, 40);
 
 /* struct tutti_msg_rsb.placement */
-#define TUTTI_RSB_SCRATCH 0u /* soft core's scratch RAM */
+#define TUTTI_RSB_SCRATCH 0u /* the soft core's local memory */
 #define TUTTI_RSB_MEMORY 1u  /* card memory */
 
 /** struct tutti_msg_rsb - create a reference state buffer. */
 struct tutti_msg_rsb {
-	uint16_t rsb;       /* id */
-	uint16_t asid;      /* owner: only its queues may attach */
+	uint16_t rsb;       /* id, 0 to max_rsbs - 1, not in use */
+	uint16_t asid;      /* its context: only queues of that may use it */
 	uint32_t placement; /* TUTTI_RSB_* */
-	uint64_t offset;    /* in card memory, inside reserved_bytes, 64-byte aligned (MEMORY) */
+	uint64_t offset;    /* TUTTI_RSB_MEMORY: in card memory, inside reserved_bytes, 64-byte aligned */
 	uint64_t pad0[4];
 };
 TUTTI_SIZE(struct tutti_msg_rsb, 48);
@@ -141,19 +143,19 @@ TUTTI_AT(struct tutti_msg_rsb, placement, 4);
 TUTTI_AT(struct tutti_msg_rsb, offset, 8);
 TUTTI_AT(struct tutti_msg_rsb, pad0, 16);
 
-#define TUTTI_OCCUPANCY_MODE_CARD 2u /* the mode of kernels without a TMD: TUTTI_POLICY_CGA_MODE */
+#define TUTTI_OCCUPANCY_MODE_CARD 2u /* the card's TUTTI_POLICY_CGA_MODE, as for launches without a TMD */
 
-/** struct tutti_msg_occupancy - a kernel's needs; those of the waves are for each of them. */
+/** struct tutti_msg_occupancy - what a kernel needs. */
 struct tutti_msg_occupancy {
-	uint16_t waves;         /* of a workgroup */
-	uint16_t scalar_blocks;
+	uint16_t waves;         /* waves of a CTA */
+	uint16_t scalar_blocks; /* register blocks of a wave */
 	uint16_t vector_blocks;
-	uint16_t shared_blocks; /* of a workgroup */
-	uint16_t barriers;
+	uint16_t shared_blocks; /* shared memory blocks of a CTA */
+	uint16_t barriers;      /* barriers of a CTA */
 	uint8_t mode;           /* TUTTI_CGA_LOAD_BALANCE, _MULTICAST, TUTTI_OCCUPANCY_MODE_CARD */
-	uint8_t lmem;           /* 1: CGAs own a linear memory slot */
+	uint8_t lmem;           /* 1: each CGA owns a linear memory slot */
 	uint32_t pad0;
-	struct tutti_cga_shape cga[TUTTI_CGA_LEVELS]; /* innermost first; kind 0 from the first on: no CGAs */
+	struct tutti_cga_shape cga[TUTTI_CGA_LEVELS]; /* innermost level first; all of kind 0: no CGAs */
 };
 TUTTI_SIZE(struct tutti_msg_occupancy, 48);
 TUTTI_AT(struct tutti_msg_occupancy, waves, 0);
@@ -166,45 +168,68 @@ TUTTI_AT(struct tutti_msg_occupancy, lmem, 11);
 TUTTI_AT(struct tutti_msg_occupancy, pad0, 12);
 TUTTI_AT(struct tutti_msg_occupancy, cga, 16);
 
-/* TUTTI_MSG_POLICY settings */
+/**
+ * enum tutti_policy - what TUTTI_MSG_POLICY sets: how the firmware chooses among SMs and among tasks.
+ *
+ * @TUTTI_POLICY_ISSUE: 0: CTAs go to the SMs with most room; 1: SM after SM (spec TSK-06)
+ * @TUTTI_POLICY_CTA_CAP: most CTAs on an SM; 0 = as many as fit (spec CGA-04)
+ * @TUTTI_POLICY_LEVEL_SEARCH: how the last level of a launch is found: 0 automatically, 1 by a scan, 2 by a binary search;
+ *	the result is the same (spec CGA-07)
+ * @TUTTI_POLICY_SM_ORDER: position << 16 | SM: one place of the SM priority order
+ * @TUTTI_POLICY_CGA_MODE: TUTTI_CGA_LOAD_BALANCE or _MULTICAST for launches without a TMD
+ * @TUTTI_POLICY_CGA_PATIENCE: how often a CGA may fail to fit before the parts of the card where it could take no new
+ *	work; 0 = 256 (spec CGA-05)
+ * @TUTTI_POLICY_CHOICE: TUTTI_CHOICE_*: among SMs that a CTA fits (spec RES-13 .. RES-15); -ENOTSUP without the counters
+ * @TUTTI_POLICY_SEARCH: TUTTI_SEARCH_*: how runs of free blocks are searched (spec RES-08 .. RES-11)
+ * @TUTTI_POLICY_SPLIT: waves of a CTA go: 0 to the PEUs with most room, 1 round the PEUs (spec RES-12)
+ * @TUTTI_POLICY_SPLIT_ROUNDS: rounds in which nothing fits before a CTA is split into waves; 0 = 256 (spec RES-07)
+ * @TUTTI_POLICY_WINDOW: class << 24 | ticks: length of a class's priority window; class 255: number of windows
+ *	(spec RES-06)
+ * @TUTTI_POLICY_CLASS: level << 8 | class: class of a priority level (spec RES-06)
+ * @TUTTI_POLICY_SEED: seed of the lot drawn among tasks of equal priority; 0 = no lot, the oldest goes (spec RES-04, TSK-04)
+ * @TUTTI_POLICY_REMAINING_WEIGHT: resource << 24 | weight of what is free of it (A_h of RES-13)
+ * @TUTTI_POLICY_POWER_WEIGHT: class << 24 | weight of its instructions (B_s of RES-14)
+ * @TUTTI_POLICY_POWER_WINDOW: timer ticks over which instructions count, a power of two from 8 on; 0 = 1024 (spec RES-14)
+ * @TUTTI_POLICY_COMBINE: weight of RES-13 << 16 | weight of RES-14 (spec RES-15)
+ */
 enum tutti_policy {
-	TUTTI_POLICY_ISSUE = 0,      /* 0 load balance (water filling), 1 round robin */
-	TUTTI_POLICY_CTA_CAP = 1,    /* most CTAs per SM, 0 = what fits */
-	TUTTI_POLICY_LEVEL_SEARCH = 2, /* 0 automatic, 1 scan, 2 binary search (spec CGA-07) */
-	TUTTI_POLICY_SM_ORDER = 3,   /* (position << 16 | SM): one entry of the SM priority order */
-	TUTTI_POLICY_CGA_MODE = 4,   /* default for grids without a TMD: TUTTI_CGA_LOAD_BALANCE or _MULTICAST */
-	TUTTI_POLICY_CGA_PATIENCE = 5, /* failed sessions before a CGA's domains take no new work; 0 = 256 (spec CGA-05) */
-	TUTTI_POLICY_CHOICE = 6,     /* among matching SMs: TUTTI_CHOICE_* (spec RES-13 .. RES-15); -ENOTSUP without the counters */
-	TUTTI_POLICY_SEARCH = 7,     /* largest free run: TUTTI_SEARCH_* (spec RES-08 .. RES-11) */
-	TUTTI_POLICY_SPLIT = 8,      /* waves to PEUs: 0 most free, 1 rotated (spec RES-12) */
-	TUTTI_POLICY_SPLIT_ROUNDS = 9, /* rounds without a match before a CTA is split into waves; 0 = 256 (spec RES-07) */
-	TUTTI_POLICY_WINDOW = 10,    /* (class << 24 | ticks): length of a priority window; class 255: number of windows (spec RES-06) */
-	TUTTI_POLICY_CLASS = 11,     /* (level << 8 | class): class of a priority level */
-	TUTTI_POLICY_SEED = 12,      /* of the fair choice among equals (spec RES-04); 0 = no draw, the oldest in the table goes (TSK-04) */
-	TUTTI_POLICY_REMAINING_WEIGHT = 13, /* (resource << 24 | weight): RES-13's A_h */
-	TUTTI_POLICY_POWER_WEIGHT = 14,     /* (class << 24 | weight): RES-14's B_s */
-	TUTTI_POLICY_POWER_WINDOW = 15,     /* timer ticks, power of two from 8 on; 0 = 1024 (spec RES-14) */
-	TUTTI_POLICY_COMBINE = 16,   /* (weight of RES-13 << 16 | weight of RES-14) (spec RES-15) */
+	TUTTI_POLICY_ISSUE = 0,
+	TUTTI_POLICY_CTA_CAP = 1,
+	TUTTI_POLICY_LEVEL_SEARCH = 2,
+	TUTTI_POLICY_SM_ORDER = 3,
+	TUTTI_POLICY_CGA_MODE = 4,
+	TUTTI_POLICY_CGA_PATIENCE = 5,
+	TUTTI_POLICY_CHOICE = 6,
+	TUTTI_POLICY_SEARCH = 7,
+	TUTTI_POLICY_SPLIT = 8,
+	TUTTI_POLICY_SPLIT_ROUNDS = 9,
+	TUTTI_POLICY_WINDOW = 10,
+	TUTTI_POLICY_CLASS = 11,
+	TUTTI_POLICY_SEED = 12,
+	TUTTI_POLICY_REMAINING_WEIGHT = 13,
+	TUTTI_POLICY_POWER_WEIGHT = 14,
+	TUTTI_POLICY_POWER_WINDOW = 15,
+	TUTTI_POLICY_COMBINE = 16,
 	TUTTI_POLICIES = 17
 };
 
-#define TUTTI_CHOICE_MOST_FREE 0u /* water filling: most free slots */
-#define TUTTI_CHOICE_REMAINING 1u
-#define TUTTI_CHOICE_POWER 2u
-#define TUTTI_CHOICE_COMBINED 3u
-#define TUTTI_CHOICE_LARGEST 4u /* with REMAINING or COMBINED: largest free runs in place of counts of blocks */
+#define TUTTI_CHOICE_MOST_FREE 0u /* the SM that can take most CTAs */
+#define TUTTI_CHOICE_REMAINING 1u /* the largest weighted sum of free resources */
+#define TUTTI_CHOICE_POWER 2u     /* the smallest weighted sum of instructions executed lately */
+#define TUTTI_CHOICE_COMBINED 3u  /* both */
+#define TUTTI_CHOICE_LARGEST 4u   /* or'ed to REMAINING or COMBINED: largest free runs count instead of free blocks */
 
-#define TUTTI_SEARCH_FULL 0u
-#define TUTTI_SEARCH_GROUPED 1u
-#define TUTTI_SEARCH_SAMPLED 2u
-#define TUTTI_SEARCH_SHARED 3u
+#define TUTTI_SEARCH_FULL 0u    /* exact */
+#define TUTTI_SEARCH_GROUPED 1u /* by groups of four blocks */
+#define TUTTI_SEARCH_SAMPLED 2u /* for some lengths only */
+#define TUTTI_SEARCH_SHARED 3u  /* several maps at a time */
 
-/** struct tutti_message - one slot of either ring. */
+/** struct tutti_message - one slot of either ring; replies have their results in @value and @arg. */
 struct tutti_message {
 	uint16_t type;   /* enum tutti_message_type */
 	int16_t status;  /* replies: 0 or -TUTTI_E* */
-	uint32_t id;     /* chosen by the host, given back; 0 = event */
-	uint64_t value;  /* replies: main result */
+	uint32_t id;     /* chosen by the host and given back; 0 = not asked for */
+	uint64_t value;  /* replies: the main result */
 	__extension__ union {
 		uint64_t arg[6];
 		struct tutti_msg_context context;
@@ -227,12 +252,12 @@ TUTTI_AT(struct tutti_message, occupancy, 16);
 TUTTI_AT(struct tutti_message, fault, 16);
 
 /**
- * struct tutti_print_ring - text printed by kernels, in the context's memory.
- * @head: bytes ever reserved by waves (atomic add by the card)
- * @tail: bytes read by the host
+ * struct tutti_print_ring - text printed by kernels, in the context's memory; the text follows the structure.
+ * @head: bytes ever reserved by waves, by atomic additions
+ * @ready: bytes ever written by them; the text is whole up to here whenever it equals @head
  * @lost: bytes dropped because the ring was full
- * @ready: bytes ever completed; text up to here is whole while head == ready
- * @bytes: size of the text that follows, a power of two
+ * @tail: bytes ever read by the host
+ * @bytes: size of the text, a power of two
  */
 struct tutti_print_ring {
 	uint64_t head;

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Packets in user rings
+ * DOC: Packets in the rings of queues
  *
- * HSA 1.2 AQL packets, field for field, and Tutti's condensed packet. A ring is
- * a power-of-two array of 64-byte slots. Producer: reserve an index, write the
- * body, store the first 32 bits last with release order, ring the doorbell.
+ * The packets of HSA 1.2 (AQL, the architected queuing language), field for field, and
+ * Tutti's condensed packet. A ring is an array of 64-byte slots, a power of two of them. A
+ * producer reserves an index, writes the body into the slot, stores the first 32 bits
+ * last with release order, and rings the doorbell; queue.h does that.
+ *
+ * On *extended* queues a kernel dispatch packet can also be kept as a *reference*: the
+ * card stores what it has worked out about the kernel in one of eight entries of the
+ * queue's reference state buffer (reference.h). A condensed packet then launches up to 31
+ * kernels, each of them as an entry and the fields in which it differs.
  * (spec PKT-01 .. PKT-21)
  */
 #ifndef TUTTI_PACKET_H
@@ -15,24 +21,24 @@
 #define TUTTI_PACKET_BYTES 64u
 
 /* Packet types, low byte of the first word */
-#define TUTTI_PACKET_VENDOR 0u    /* with format 0: not ready, like INVALID */
-#define TUTTI_PACKET_INVALID 1u
+#define TUTTI_PACKET_VENDOR 0u    /* with format 0 it counts as not ready, like INVALID */
+#define TUTTI_PACKET_INVALID 1u   /* the slot is free, or its packet not ready */
 #define TUTTI_PACKET_KERNEL_DISPATCH 2u
 #define TUTTI_PACKET_BARRIER_AND 3u
 #define TUTTI_PACKET_AGENT_DISPATCH 4u
 #define TUTTI_PACKET_BARRIER_OR 5u
 #define TUTTI_PACKET_CONDENSED 0x43u /* extended queues only */
 
-/* AQL header, 16 bits */
+/* AQL header, 16 bits: type, barrier bit, scope of the acquire fence (2 bits), scope of the release fence (2 bits) */
 #define TUTTI_HEADER_TYPE 0x00ffu
-#define TUTTI_HEADER_BARRIER 0x0100u
+#define TUTTI_HEADER_BARRIER 0x0100u /* start when all earlier packets of the queue have completed */
 #define TUTTI_HEADER_ACQUIRE_SHIFT 9
 #define TUTTI_HEADER_RELEASE_SHIFT 11
 #define TUTTI_HEADER_SCOPE 3u
 #define TUTTI_HEADER_RESERVED 0xe000u
 #define TUTTI_SCOPE_NONE 0u
-#define TUTTI_SCOPE_AGENT 1u
-#define TUTTI_SCOPE_SYSTEM 2u
+#define TUTTI_SCOPE_AGENT 1u  /* the card */
+#define TUTTI_SCOPE_SYSTEM 2u /* the card and the host */
 
 /** tutti_header() - AQL header from its parts. */
 #define tutti_header(type, barrier, acquire, release)                        \
@@ -40,30 +46,30 @@
 		    ((acquire) << TUTTI_HEADER_ACQUIRE_SHIFT) |              \
 		    ((release) << TUTTI_HEADER_RELEASE_SHIFT)))
 
-/* setup: dimensions 1..3 in bits 1..0, rest 0 */
+/* setup: number of dimensions, 1 to 3, in bits 1..0; the other bits are 0 */
 #define TUTTI_SETUP_DIMENSIONS 3u
 
-/* ref_num of a kernel dispatch packet on an extended queue (spec PKT-08) */
-#define TUTTI_REF_STORE 0x8000u
-#define TUTTI_REF_INDEX 0x0007u
+/* ref_num of a kernel dispatch packet on an extended queue (spec PKT-08); the other bits are 0 */
+#define TUTTI_REF_STORE 0x8000u /* keep the kernel as a reference */
+#define TUTTI_REF_INDEX 0x0007u /* in this entry */
 
-/** struct tutti_dispatch_packet - kernel dispatch (2). Sizes in work-items and bytes. */
+/** struct tutti_dispatch_packet - kernel dispatch (type 2); grid and workgroup in work-items. */
 struct tutti_dispatch_packet {
 	uint16_t header;
 	uint16_t setup;
 	uint16_t workgroup_x;
 	uint16_t workgroup_y;
 	uint16_t workgroup_z;
-	uint16_t ref_num;      /* HSA: reserved0 */
+	uint16_t ref_num;       /* HSA: reserved0. Extended queues: TUTTI_REF_*, else ignored */
 	uint32_t grid_x;
 	uint32_t grid_y;
 	uint32_t grid_z;
-	uint32_t private_bytes; /* per work-item */
-	uint32_t group_bytes;   /* per workgroup, static and dynamic */
+	uint32_t private_bytes; /* private memory of a work-item */
+	uint32_t group_bytes;   /* shared memory of a workgroup, static and dynamic */
 	uint64_t kernel_object; /* address of the kernel descriptor */
-	uint64_t kernarg;
-	uint64_t tmd;           /* HSA: reserved2. Address of a TMD, 0 = defaults */
-	uint64_t signal;
+	uint64_t kernarg;       /* address of the arguments */
+	uint64_t tmd;           /* HSA: reserved2. Extended queues: address of a struct tutti_tmd, 0 = defaults */
+	uint64_t signal;        /* completion signal, 0 = none */
 };
 TUTTI_SIZE(struct tutti_dispatch_packet, 64);
 TUTTI_AT(struct tutti_dispatch_packet, header, 0);
@@ -82,14 +88,14 @@ TUTTI_AT(struct tutti_dispatch_packet, kernarg, 40);
 TUTTI_AT(struct tutti_dispatch_packet, tmd, 48);
 TUTTI_AT(struct tutti_dispatch_packet, signal, 56);
 
-/** struct tutti_barrier_packet - barrier-AND (3) and barrier-OR (5). */
+/** struct tutti_barrier_packet - barrier-AND (type 3): all signals have been 0; barrier-OR (type 5): one of them has. */
 struct tutti_barrier_packet {
 	uint16_t header;
 	uint16_t reserved0;
 	uint32_t reserved1;
-	uint64_t dependency[5]; /* signal handles, 0 = none */
+	uint64_t dependency[5]; /* signals, 0 = none */
 	uint64_t reserved2;
-	uint64_t signal;
+	uint64_t signal;        /* completion signal, 0 = none */
 };
 TUTTI_SIZE(struct tutti_barrier_packet, 64);
 TUTTI_AT(struct tutti_barrier_packet, header, 0);
@@ -99,21 +105,21 @@ TUTTI_AT(struct tutti_barrier_packet, dependency, 8);
 TUTTI_AT(struct tutti_barrier_packet, reserved2, 48);
 TUTTI_AT(struct tutti_barrier_packet, signal, 56);
 
-/* Agent dispatch functions of the card. Others: TUTTI_ERROR_AGENT. */
+/* Agent dispatch: functions of the card. Any other one is TUTTI_ERROR_AGENT. */
 #define TUTTI_AGENT_NOP 0u
 #define TUTTI_AGENT_COPY 1u  /* arg: destination, source, bytes */
-#define TUTTI_AGENT_FILL 2u  /* arg: destination, 32-bit pattern, bytes (both multiples of 4) */
-#define TUTTI_AGENT_TIME 3u  /* writes the card timer, 64 bits, to return_address */
+#define TUTTI_AGENT_FILL 2u  /* arg: destination, 32-bit pattern, bytes; destination and bytes are multiples of 4 */
+#define TUTTI_AGENT_TIME 3u  /* stores the card's timer, 64 bits, at return_address */
 
-/** struct tutti_agent_packet - agent dispatch (4). */
+/** struct tutti_agent_packet - agent dispatch (type 4): something the card does itself. */
 struct tutti_agent_packet {
 	uint16_t header;
-	uint16_t type;
+	uint16_t type;           /* TUTTI_AGENT_* */
 	uint32_t reserved0;
 	uint64_t return_address;
 	uint64_t arg[4];
 	uint64_t reserved2;
-	uint64_t signal;
+	uint64_t signal;         /* completion signal, 0 = none */
 };
 TUTTI_SIZE(struct tutti_agent_packet, 64);
 TUTTI_AT(struct tutti_agent_packet, header, 0);
@@ -125,17 +131,22 @@ TUTTI_AT(struct tutti_agent_packet, reserved2, 48);
 TUTTI_AT(struct tutti_agent_packet, signal, 56);
 
 /* Condensed packets (spec PKT-12 .. PKT-20) */
-#define TUTTI_CONDENSED_UNITS 31u
-#define TUTTI_CONDENSED_KERNELS 31u
-#define TUTTI_REFERENCES 8u
-#define TUTTI_DIFF_REF 0x0007u       /* bits 2..0 of a diff header */
-#define TUTTI_DIFF_VECTOR_SHIFT 3    /* bits 15..3: 13-bit diff vector */
+#define TUTTI_CONDENSED_UNITS 31u    /* 16-bit units of a packet */
+#define TUTTI_CONDENSED_KERNELS 31u  /* most kernels of a packet */
+#define TUTTI_REFERENCES 8u          /* entries of a reference state buffer */
+#define TUTTI_DIFF_REF 0x0007u       /* diff header, bits 2..0: entry */
+#define TUTTI_DIFF_VECTOR_SHIFT 3    /* diff header, bits 15..3: diff vector, a bit for each field that differs */
 
-/** struct tutti_condensed_packet - up to 31 kernels, each a difference from a reference. */
+/**
+ * struct tutti_condensed_packet - up to 31 kernels, each as its difference from a reference.
+ *
+ * For each kernel a diff header, then the values of the fields named in its diff vector. The kernels run one after
+ * another; the packet is checked as a whole before the first of them starts.
+ */
 struct tutti_condensed_packet {
 	uint8_t type;        /* TUTTI_PACKET_CONDENSED */
-	uint8_t num_kernels; /* 1..31 */
-	uint16_t unit[TUTTI_CONDENSED_UNITS]; /* diff header, its values, next diff header ... */
+	uint8_t num_kernels; /* 1 to 31 */
+	uint16_t unit[TUTTI_CONDENSED_UNITS]; /* those behind the last kernel are ignored */
 };
 TUTTI_SIZE(struct tutti_condensed_packet, 64);
 TUTTI_AT(struct tutti_condensed_packet, type, 0);
@@ -143,9 +154,10 @@ TUTTI_AT(struct tutti_condensed_packet, num_kernels, 1);
 TUTTI_AT(struct tutti_condensed_packet, unit, 2);
 
 /**
- * TUTTI_DIFF_FIELDS() - fields of a diff vector: X(bit, name, units).
+ * TUTTI_DIFF_FIELDS() - fields of a diff vector, as X(bit, name, units): bit in the vector, size in 16-bit units.
  *
- * Values follow the diff header in this order, least significant unit first.
+ * Values follow the diff header in this order, least significant unit first. They are those of struct
+ * tutti_dispatch_packet; SCOPES is the upper byte of its header (barrier bit and scopes) in the low byte.
  */
 #define TUTTI_DIFF_FIELDS(X)    \
 	X(0, SCOPES, 1)         \
@@ -163,15 +175,12 @@ TUTTI_AT(struct tutti_condensed_packet, unit, 2);
 	X(12, SIGNAL, 4)
 
 /**
- * TUTTI_TABLE_FIELDS() - fields of the other form (spec PKT-20, queue flag
- * TUTTI_QUEUE_TABLE_DIFFS): bits name fields of the reference state table entry,
- * values are those of the processed state. X(bit, name, units).
+ * TUTTI_TABLE_FIELDS() - the same for queues with TUTTI_QUEUE_TABLE_DIFFS (spec PKT-20).
  *
- * WORKGROUP: x, y, z, then waves per workgroup. GRID_*: size in work-items (32
- * bits), then in workgroups (32 bits). PRIVATE: bytes per wave. SHARED: bytes,
- * rounded up to whole blocks, per workgroup (u32). Firmware checks every value
- * against the others, by multiplication only: a value a plain packet could not
- * lead to is an invalid packet.
+ * There the values are what the card would work out of a packet, and go into the entry as they are. WORKGROUP: x, y
+ * and z, then waves of a workgroup. GRID_*: work-items (32 bits), then workgroups (32 bits). PRIVATE: bytes of a wave.
+ * SHARED: bytes of a workgroup, rounded up to whole blocks. The firmware checks each value against the
+ * others, by multiplications only; what no packet could lead to is an invalid packet.
  */
 #define TUTTI_TABLE_FIELDS(X)  \
 	X(0, SCOPES, 1)        \

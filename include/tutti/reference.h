@@ -2,10 +2,10 @@
 /**
  * DOC: Reference state buffer (RSB) and its table (RST)
  *
- * What the firmware keeps of a processed reference packet: all that a launch
- * needs, checked and derived, and what the clean-up needs. Written by firmware
- * only; the host may see it (read-only map, dump). Lies in the soft core's
- * scratch RAM or in card memory, by choice. (spec PKT-09, PKT-10)
+ * What the firmware keeps of a reference packet: everything that a launch of the kernel
+ * needs, checked and worked out, and what is to be done when the kernel completes. Only
+ * the firmware writes it; the host can look at it (a read-only page, RSB_READ). It lies in the
+ * soft core's local memory or in card memory, as its creator chooses. (spec PKT-09, PKT-10)
  */
 #ifndef TUTTI_REFERENCE_H
 #define TUTTI_REFERENCE_H
@@ -14,48 +14,48 @@
 #include "packet.h"
 
 /* struct tutti_reference.flags */
-#define TUTTI_REFERENCE_DIMENSIONS 3u /* as in @setup */
-#define TUTTI_REFERENCE_VALID 4u
-#define TUTTI_REFERENCE_TMD 8u   /* @tmd is valid: not a plain grid */
-#define TUTTI_REFERENCE_LMEM 16u /* the kernel's TUTTI_KERNEL_LMEM */
+#define TUTTI_REFERENCE_DIMENSIONS 3u /* number of dimensions, as in @setup */
+#define TUTTI_REFERENCE_VALID 4u      /* the entry is in use */
+#define TUTTI_REFERENCE_TMD 8u        /* @tmd is valid: it is not a plain grid */
+#define TUTTI_REFERENCE_LMEM 16u      /* the kernel has TUTTI_KERNEL_LMEM */
 
 /** struct tutti_reference - one entry of the table, 128 bytes. */
 struct tutti_reference {
-	/* dispatch information: as in struct tutti_task_state, for the command TASK */
+	/* dispatch information, laid out as in struct tutti_task_state so that the command TASK can name it */
 	uint64_t entry;          /* address of the first instruction */
-	uint64_t kernarg;
+	uint64_t kernarg;        /* address of the arguments */
 	uint32_t groups_x;       /* grid in workgroups */
 	uint32_t groups_y;
 	uint32_t groups_z;
 	uint32_t grid_x;         /* grid in work-items */
 	uint32_t grid_y;
 	uint32_t grid_z;
-	uint16_t workgroup_x;
+	uint16_t workgroup_x;    /* work-items of a workgroup */
 	uint16_t workgroup_y;
 	uint16_t workgroup_z;
 	uint16_t waves;          /* waves of one CTA */
-	uint32_t shared_bytes;   /* of one CTA, rounded up to whole blocks */
-	uint32_t private_bytes;  /* of one wave, rounded up to 16 */
-	uint16_t scalar_blocks;  /* class-1 blocks of one wave */
+	uint32_t shared_bytes;   /* shared memory of a CTA, rounded up to whole blocks */
+	uint32_t private_bytes;  /* private memory of a wave, rounded up to 16 */
+	uint16_t scalar_blocks;  /* register blocks of a wave */
 	uint16_t vector_blocks;
-	uint16_t shared_blocks;  /* class-1 blocks of one CTA */
-	uint16_t barriers;       /* of one CTA */
-	uint16_t no_cga[3];      /* 0: see @cga */
-	uint16_t setup;
+	uint16_t shared_blocks;  /* shared memory blocks of a CTA */
+	uint16_t barriers;       /* barriers of a CTA */
+	uint16_t no_cga[3];      /* 0; CGAs are in @cga */
+	uint16_t setup;          /* as in the packet */
 	/* clean-up information */
-	uint64_t signal;
+	uint64_t signal;         /* completion signal, 0 = none */
 	/* what the firmware keeps beside it */
-	uint64_t tmd;            /* if TUTTI_REFERENCE_TMD */
-	uint32_t groups;         /* product: CTAs of the grid (below 2^32) */
-	uint16_t header;         /* as in the packet: barrier bit, scopes */
+	uint64_t tmd;            /* TUTTI_REFERENCE_TMD: address of the task metadata */
+	uint32_t groups;         /* CTAs of the grid, below 2^32 */
+	uint16_t header;         /* as in the packet: barrier bit and scopes */
 	uint16_t flags;          /* TUTTI_REFERENCE_* */
-	struct tutti_cga_shape cga; /* the kernel's CGAs; kind TUTTI_CGA_NONE: it has none */
-	uint64_t kernel_object;
-	uint32_t item_private;   /* private bytes per work-item, as in the packet */
+	struct tutti_cga_shape cga; /* the kernel's CGAs; TUTTI_CGA_NONE: it has none */
+	uint64_t kernel_object;  /* as in the packet */
+	uint32_t item_private;   /* private memory of a work-item, as in the packet */
 	uint32_t group_bytes;    /* as in the packet */
-	/* the firmware's */
-	uint32_t used;           /* where the commands end that it was stored with */
-	uint32_t shape;          /* of its CTAs, when it was last launched; 0 = not known */
+	/* of no meaning to others */
+	uint32_t used;           /* command_head from which on the entry may be changed */
+	uint32_t shape;          /* the firmware's name for its resource needs, 0 = not known */
 };
 TUTTI_SIZE(struct tutti_reference, 128);
 TUTTI_AT(struct tutti_reference, entry, 0);
@@ -90,7 +90,7 @@ TUTTI_AT(struct tutti_reference, group_bytes, 116);
 TUTTI_AT(struct tutti_reference, used, 120);
 TUTTI_AT(struct tutti_reference, shape, 124);
 
-/** struct tutti_rsb - a whole buffer: the 8-entry table. */
+/** struct tutti_rsb - a reference state buffer. */
 struct tutti_rsb {
 	struct tutti_reference reference[TUTTI_REFERENCES];
 };

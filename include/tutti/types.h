@@ -5,9 +5,9 @@
  * Driver (kernel C), firmware (RV32), device code (RV64), runtime, emulated card and
  * tests (x86-64) include these headers unchanged; applications do so too, in C99 or
  * newer and in C++11 or newer. Everything is little endian. No structure has a
- * hidden hole: pads are named, are zero, and readers ignore them. Every field's offset
- * is asserted right below its structure, so that two sides that disagree do not
- * compile. (spec SYS-01, SYS-55)
+ * hidden hole: pads are named, and are zero. Every field's offset is asserted right
+ * below its structure, so that two sides that disagree do not compile.
+ * (spec SYS-01, SYS-55)
  */
 #ifndef TUTTI_TYPES_H
 #define TUTTI_TYPES_H
