@@ -465,7 +465,7 @@ void tutti_queue_destroy(struct tutti_queue *queue);
  */
 int tutti_queue_error(struct tutti_queue *queue, struct tutti_fault *fault);
 
-/** tutti_queue_reset() - clear the error of a stopped queue. It goes on behind the packet that failed. Return: 0 or error. */
+/** tutti_queue_reset() - clear the error of a stopped queue, which goes on behind the packet that failed. */
 int tutti_queue_reset(struct tutti_queue *queue);
 
 /** tutti_queue_poll() - deliver errors and printed text without waiting. Return: 0; -EIO: the device has died. */
@@ -625,11 +625,11 @@ int tutti_recording_form(struct tutti_recording *recording, enum tutti_replay_fo
 /** tutti_recording_packets() - packets that one replay sends now. */
 unsigned tutti_recording_packets(struct tutti_recording *recording);
 
-/** tutti_recording_set_kernarg() - change the arguments of launch @index for later replays. Return: 0; -EINVAL. */
+/** tutti_recording_set_kernarg() - change the arguments of launch @index for later replays. Return: 0, -EINVAL. */
 int tutti_recording_set_kernarg(struct tutti_recording *recording, unsigned index, void *kernarg);
-/** tutti_recording_set_grid() - change the grid of launch @index, in work-items, for later replays. Return: 0; -EINVAL. */
+/** tutti_recording_set_grid() - change the grid of launch @index for later replays, in work-items. Return: 0, -EINVAL. */
 int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, const uint32_t grid[3]);
-/** tutti_recording_set_signal() - change the signal of launch @index for later replays. Return: 0; -EINVAL. */
+/** tutti_recording_set_signal() - change the signal of launch @index for later replays. Return: 0, -EINVAL. */
 int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index, tutti_signal_t signal);
 
 /**

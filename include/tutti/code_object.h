@@ -24,7 +24,7 @@
 #define TUTTI_KERNEL_LMEM 4u        /* each of its CGAs owns a linear memory slot (spec CGA-28) */
 #define TUTTI_KERNEL_FLAGS 7u
 
-/* Kinds of CGAs (groups of workgroups that run at the same time): the part of the card that one lies in (spec CGA-01) */
+/* Kinds of CGAs (groups of workgroups that run at the same time): what part of the card one lies in (spec CGA-01) */
 #define TUTTI_CGA_NONE 0u
 #define TUTTI_CGA_CPC 1u
 #define TUTTI_CGA_GPC 2u

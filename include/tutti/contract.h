@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: The whole card contract in one include. What it is: include/README.md, for builders of cards include/HARDWARE.md. */
+/**
+ * DOC: The whole card contract in one include
+ *
+ * include/README.md says what the contract is, include/HARDWARE.md what it asks of a card.
+ */
 #ifndef TUTTI_CONTRACT_H
 #define TUTTI_CONTRACT_H
 

@@ -153,7 +153,7 @@ TUTTI_AT(struct tutti_log, text, 16);
 
 /* struct tutti_crash.cause */
 #define TUTTI_CRASH_NONE 0u
-#define TUTTI_CRASH_TRAP 1u     /* the soft core has trapped: @cause_code is mcause, from 24 on a reason of the engines' */
+#define TUTTI_CRASH_TRAP 1u     /* the soft core has trapped: @cause_code is mcause, from 24 on one of the engines' */
 #define TUTTI_CRASH_PANIC 2u    /* a check in the firmware has failed: @cause_code is its line */
 #define TUTTI_CRASH_WATCHDOG 3u /* the core has neither idled nor taken an event for too long */
 

@@ -95,7 +95,8 @@ struct tutti_discovery {
 	struct tutti_region trace;      /* struct tutti_trace[], a power of two of them */
 	struct tutti_region sm_table;   /* struct tutti_sm_place[sms] */
 	struct tutti_region doorbells;  /* struct tutti_doorbell_page[max_queues]; the last region */
-	struct tutti_region rsb_window; /* copies of the RSBs that lie in local memory, a page each, for the host to read */
+	/* copies of the RSBs that lie in local memory, a page each, for the host to read */
+	struct tutti_region rsb_window;
 
 	/* limits */
 	uint32_t max_contexts;    /* address space ids go from 1 to max_contexts - 1 */

@@ -59,7 +59,10 @@
 #define TUTTI_CAUSE_WATCHDOG 9u   /* no progress within the time limit */
 #define TUTTI_CAUSE_STACK 10u     /* beyond the private memory: the stack is full */
 #define TUTTI_CAUSE_ECC 11u       /* a memory error that could not be corrected */
-/* Accesses to another CTA's shared memory (spec CGA-27). The first two are found where the wave runs, so that the pc is known. */
+/*
+ * Accesses to another CTA's shared memory (spec CGA-27). The first two are found where the wave runs, so that the pc
+ * is known.
+ */
 #define TUTTI_CAUSE_CGA_RANK 12u    /* there is no CTA of that rank */
 #define TUTTI_CAUSE_CGA_OFFSET 13u  /* the offset is larger than any CTA's memory can be */
 #define TUTTI_CAUSE_CGA_EXITED 14u  /* the CTA has exited */

@@ -26,7 +26,8 @@ enum tutti_message_type {
 	TUTTI_MSG_PING = 1,              /* arg 0 comes back as the reply's value */
 	TUTTI_MSG_CONTEXT_CREATE = 2,    /* struct tutti_msg_context */
 	TUTTI_MSG_CONTEXT_DESTROY = 3,   /* arg 0: asid, whose queues must be gone */
-	TUTTI_MSG_TLB_INVALIDATE = 4,    /* arg 0: asid, 1: address, 2: bytes (0 = all): page table entries have changed */
+	/* arg 0: asid, 1: address, 2: bytes (0 = all): page table entries have changed */
+	TUTTI_MSG_TLB_INVALIDATE = 4,
 	TUTTI_MSG_CODE_INVALIDATE = 5,   /* arg 0: asid, 1: address, 2: bytes: code has changed */
 	TUTTI_MSG_QUEUE_CREATE = 6,      /* struct tutti_msg_queue */
 	TUTTI_MSG_QUEUE_DESTROY = 7,     /* arg 0: queue; stops its kernels */
@@ -47,15 +48,17 @@ enum tutti_message_type {
 	TUTTI_MSG_TASK_CANCEL = 18,      /* arg 0: queue, 1: packet index (spec TSK-12) */
 	TUTTI_MSG_COUNTERS = 19,         /* bring the counters and the host's copy of the SM states up to date */
 	/*
-	 * QUEUE_NOTIFY: arg 0: queue, 1: packets. Raises the queue's interrupt once, behind its progress word, as soon as
-	 * so many packets have retired. Of several requests the smallest number counts. Nothing happens for a
+	 * QUEUE_NOTIFY: arg 0: queue, 1: packets. Raises the queue's interrupt once, behind its progress word, as
+	 * soon as so many packets have retired. Of several requests the smallest number counts. Nothing happens for a
 	 * queue without a progress word.
 	 */
 	TUTTI_MSG_QUEUE_NOTIFY = 20,
-	TUTTI_MSG_LOAD = 21,             /* the reply's value: free task slots; its args 0: CTAs that run, 1: SMs that take CTAs */
+	/* the reply's value: free task slots; its args 0: CTAs that run, 1: SMs that take CTAs */
+	TUTTI_MSG_LOAD = 21,
 	/*
-	 * OCCUPANCY: struct tutti_msg_occupancy: how much an idle card would hold at once, with the SMs and policies of now
-	 * (spec CGA-29). The reply's value: CGAs, or CTAs if it has no CGAs; its args 0: CTAs of an SM, 1: SMs.
+	 * OCCUPANCY: struct tutti_msg_occupancy: how much an idle card would hold at once, with the SMs and policies
+	 * of now (spec CGA-29). The reply's value: CGAs, or CTAs if it has no CGAs; its args 0: CTAs of an SM, 1:
+	 * SMs.
 	 */
 	TUTTI_MSG_OCCUPANCY = 22,
 	/* card to host */
@@ -173,23 +176,26 @@ TUTTI_AT(struct tutti_msg_occupancy, cga, 16);
  *
  * @TUTTI_POLICY_ISSUE: 0: CTAs go to the SMs with most room; 1: SM after SM (spec TSK-06)
  * @TUTTI_POLICY_CTA_CAP: most CTAs on an SM; 0 = as many as fit (spec CGA-04)
- * @TUTTI_POLICY_LEVEL_SEARCH: how the last level of a launch is found: 0 automatically, 1 by a scan, 2 by a binary search;
- *	the result is the same (spec CGA-07)
+ * @TUTTI_POLICY_LEVEL_SEARCH: how the last level of a launch is found: 0 automatically, 1 by a scan, 2 by a binary
+ *	search; the result is the same (spec CGA-07)
  * @TUTTI_POLICY_SM_ORDER: position << 16 | SM: one place of the SM priority order
  * @TUTTI_POLICY_CGA_MODE: TUTTI_CGA_LOAD_BALANCE or _MULTICAST for launches without a TMD
  * @TUTTI_POLICY_CGA_PATIENCE: how often a CGA may fail to fit before the parts of the card where it could take no new
  *	work; 0 = 256 (spec CGA-05)
- * @TUTTI_POLICY_CHOICE: TUTTI_CHOICE_*: among SMs that a CTA fits (spec RES-13 .. RES-15); -ENOTSUP without the counters
+ * @TUTTI_POLICY_CHOICE: TUTTI_CHOICE_*: among SMs that a CTA fits (spec RES-13 .. RES-15); -ENOTSUP without the
+ *	counters
  * @TUTTI_POLICY_SEARCH: TUTTI_SEARCH_*: how runs of free blocks are searched (spec RES-08 .. RES-11)
  * @TUTTI_POLICY_SPLIT: waves of a CTA go: 0 to the PEUs with most room, 1 round the PEUs (spec RES-12)
  * @TUTTI_POLICY_SPLIT_ROUNDS: rounds in which nothing fits before a CTA is split into waves; 0 = 256 (spec RES-07)
  * @TUTTI_POLICY_WINDOW: class << 24 | ticks: length of a class's priority window; class 255: number of windows
  *	(spec RES-06)
  * @TUTTI_POLICY_CLASS: level << 8 | class: class of a priority level (spec RES-06)
- * @TUTTI_POLICY_SEED: seed of the lot drawn among tasks of equal priority; 0 = no lot, the oldest goes (spec RES-04, TSK-04)
+ * @TUTTI_POLICY_SEED: seed of the lot drawn among tasks of equal priority; 0 = no lot, the oldest goes (spec RES-04,
+ *	TSK-04)
  * @TUTTI_POLICY_REMAINING_WEIGHT: resource << 24 | weight of what is free of it (A_h of RES-13)
  * @TUTTI_POLICY_POWER_WEIGHT: class << 24 | weight of its instructions (B_s of RES-14)
- * @TUTTI_POLICY_POWER_WINDOW: timer ticks over which instructions count, a power of two from 8 on; 0 = 1024 (spec RES-14)
+ * @TUTTI_POLICY_POWER_WINDOW: timer ticks over which instructions count, a power of two from 8 on; 0 = 1024 (spec
+ *	RES-14)
  * @TUTTI_POLICY_COMBINE: weight of RES-13 << 16 | weight of RES-14 (spec RES-15)
  */
 enum tutti_policy {

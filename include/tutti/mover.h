@@ -50,7 +50,8 @@
 
 /* struct tutti_mover.flags */
 #define TUTTI_MOVER_EVENT 1u     /* put an event MOVER with @tag when done */
-#define TUTTI_MOVER_CALL 2u      /* it belongs to the request in slot @call, which names address space, CTA, mask and barrier */
+/* it belongs to the request in slot @call, which names address space, CTA, mask and barrier */
+#define TUTTI_MOVER_CALL 2u
 #define TUTTI_MOVER_LAST 4u      /* it is the last one of its request */
 #define TUTTI_MOVER_CLIPPED 8u   /* @before, @count and @after are valid */
 #define TUTTI_MOVER_LINEAR 16u   /* both sides are dense, @bytes long; of the shape only swizzle, fill and type count */

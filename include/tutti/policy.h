@@ -48,9 +48,9 @@ int tutti_policy_get(struct tutti_device *device, enum tutti_policy policy, uint
  */
 int tutti_device_sm_states(struct tutti_device *device, unsigned first, unsigned count, struct tutti_sm_state *states);
 
-/** tutti_class_name() - lower-case name of an instruction class (enum tutti_class), as in files; NULL if there is none. */
+/** tutti_class_name() - lower-case name of an instruction class (enum tutti_class); NULL if there is none. */
 const char *tutti_class_name(unsigned tutti_class);
-/** tutti_resource_name() - lower-case name of a resource (enum tutti_resource), as in files; NULL if there is none. */
+/** tutti_resource_name() - lower-case name of a resource (enum tutti_resource); NULL if there is none. */
 const char *tutti_resource_name(unsigned resource);
 
 /**

@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-/** TUTTI_QUEUE_WRITE_COMBINED - struct tutti_queue.flags only: the ring lies in memory that is mapped write-combined. */
+/** TUTTI_QUEUE_WRITE_COMBINED - bit of tutti_queue.flags: the ring lies in memory that is mapped write-combined. */
 #define TUTTI_QUEUE_WRITE_COMBINED 0x80000000u
 
 /**

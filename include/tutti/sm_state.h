@@ -87,7 +87,8 @@ TUTTI_AT(struct tutti_peu_state, pad0, 70);
  * @energy: picojoules; 0 on a card without TUTTI_FEATURE_ENERGY
  * @instructions: instructions executed of each class; 0 without TUTTI_FEATURE_ENERGY
  * @peu: its PEUs
- * @shared_blocks: blocks of shared memory it has now, which is another number than the card's while throttled (spec TSK-07)
+ * @shared_blocks: blocks of shared memory it has now, which is another number than the card's while throttled (spec
+ *	TSK-07)
  * @recent: instructions of each class executed in the last window of SM_MODE (spec RES-14)
  * @state_sync: mask of the first 32 task slots whose state was sent to the SM and not acknowledged: their CTAs wait
  * @completed: CTAs ever completed

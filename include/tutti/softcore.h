@@ -193,19 +193,19 @@ enum tutti_command {
 	 */
 	TUTTI_CMD_STATE = 7,
 	/*
-	 * LAUNCH: start CTAs (spec CGA-16, CGA-19). sub = task slot | TUTTI_LAUNCH_* << 8. With TUTTI_LAUNCH_CGA: sequence
-	 * number | gpc_local_cga_id << 16 | GPC << 24, then the index of the linear memory slot (~0 = none). With
-	 * TUTTI_LAUNCH_WORK: index of the first item low, high, then items of each CTA. Then segments up to the end
-	 * of the record: a word repeat | number of the first mask word << 16 | mask words << 24, and the mask words. Bit b
-	 * of mask word w is the SM at position 32 w + b. A segment starts "repeat" CTAs on each SM of its mask; their
-	 * numbers run through the mask, position by position, and then through it again.
+	 * LAUNCH: start CTAs (spec CGA-16, CGA-19). sub = task slot | TUTTI_LAUNCH_* << 8. With TUTTI_LAUNCH_CGA:
+	 * sequence number | gpc_local_cga_id << 16 | GPC << 24, then the index of the linear memory slot (~0 = none).
+	 * With TUTTI_LAUNCH_WORK: index of the first item low, high, then items of each CTA. Then segments up to the
+	 * end of the record: a word repeat | number of the first mask word << 16 | mask words << 24, and the mask
+	 * words. Bit b of mask word w is the SM at position 32 w + b. A segment starts "repeat" CTAs on each SM of
+	 * its mask; their numbers run through the mask, position by position, and then through it again.
 	 *
-	 * A CGA that has ranks, DSMEM and a barrier lies on one GPC: it is the outermost level of kind GPC or CPC (the
-	 * "identity CGA"). Its launches name the GPC; their masks are one word, whose bit b is the b-th SM of that GPC in
-	 * SM priority order, and its completions are events CGA. All launches of one outermost CGA carry the same
-	 * sequence number and the last one TUTTI_LAUNCH_END_OF_CGA; none of its CTAs starts before that one was taken.
-	 * With GPC TUTTI_GPC_NONE it is a CGA over several GPCs that has no identity CGA in it: masks and completions
-	 * are those of plain grids.
+	 * A CGA that has ranks, DSMEM and a barrier lies on one GPC: it is the outermost level of kind GPC or CPC
+	 * (the "identity CGA"). Its launches name the GPC; their masks are one word, whose bit b is the b-th SM of
+	 * that GPC in SM priority order, and its completions are events CGA. All launches of one outermost CGA carry
+	 * the same sequence number and the last one TUTTI_LAUNCH_END_OF_CGA; none of its CTAs starts before that one
+	 * was taken. With GPC TUTTI_GPC_NONE it is a CGA over several GPCs that has no identity CGA in it: masks and
+	 * completions are those of plain grids.
 	 */
 	TUTTI_CMD_LAUNCH = 8,
 	/*
@@ -213,41 +213,48 @@ enum tutti_command {
 	 * an event KILLED is put.
 	 */
 	TUTTI_CMD_KILL = 9, /* 1 word */
-	/* CONTEXT: sub = asid. [1..2] root of its page tables low, high (0 = it is gone), [3..4] print ring low, high. */
+	/*
+	 * CONTEXT: sub = asid. [1..2] root of its page tables low, high (0 = it is gone), [3..4] print ring low,
+	 * high.
+	 */
 	TUTTI_CMD_CONTEXT = 10, /* 5 words */
-	/* TLB: forget translations. sub = asid | 0x8000 if code has changed too. [1..2] address low, high, [3..4] bytes (0 = all). */
+	/*
+	 * TLB: forget translations. sub = asid | 0x8000 if code has changed too. [1..2] address low, high, [3..4]
+	 * bytes (0 = all).
+	 */
 	TUTTI_CMD_TLB = 11, /* 5 words */
 	/* ORDER: SM priority order, from position [1] on: numbers of SMs, two in a word, low half first. */
 	TUTTI_CMD_ORDER = 12,
 	/* TRACE: write a trace record of the firmware's own (trace.h). sub = kind, [1] queue, [2] value. */
 	TUTTI_CMD_TRACE = 13, /* 3 words */
 	/*
-	 * FLUSH: sub = GPC | TUTTI_FLUSH_* << 8. [1] gpc_local_cga_id, or index of the linear memory slot, [2] GPC-local mask of
-	 * the SMs meant. Answered by one or more events FLUSHED. DSMEM: all CTAs of the CGA have completed; its
-	 * id is free when every SM that ran one of them has answered. LMEM: the slot is cleared.
+	 * FLUSH: sub = GPC | TUTTI_FLUSH_* << 8. [1] gpc_local_cga_id, or index of the linear memory slot, [2]
+	 * GPC-local mask of the SMs meant. Answered by one or more events FLUSHED. DSMEM: all CTAs of the CGA have
+	 * completed; its id is free when every SM that ran one of them has answered. LMEM: the slot is cleared.
 	 */
 	TUTTI_CMD_FLUSH = 14, /* 3 words */
 	/*
-	 * THROTTLE: divide the shared memory of the SMs anew (spec TSK-07). sub = 1 on, 0 off. [1] blocks that each SM of
-	 * the mask has while it is on, [2..] mask of positions from word 0 on. The SMs must not run CTAs.
-	 * Event THROTTLE when all of them have answered.
+	 * THROTTLE: divide the shared memory of the SMs anew (spec TSK-07). sub = 1 on, 0 off. [1] blocks that each
+	 * SM of the mask has while it is on, [2..] mask of positions from word 0 on. The SMs must not run CTAs. Event
+	 * THROTTLE when all of them have answered.
 	 */
 	TUTTI_CMD_THROTTLE = 15,
 	/* REPLY: answer a wave that waits for a service: [1] SM | wave << 16, [2..3] its a0 low, high. */
 	TUTTI_CMD_REPLY = 16, /* 4 words */
 	/*
-	 * SM_MODE: how all SMs work from now on. sub = TUTTI_SM_* | log2 of the window of tutti_sm_state.recent, in timer
-	 * ticks, << 8. With TUTTI_SM_ROTATE later LAUNCHes put wave i of a CTA on PEU (split + 1 + i) modulo the PEUs,
-	 * split being the PEU that got the SM's last wave (spec RES-12); without it each wave goes to the PEU with
-	 * most free wave slots that has the registers.
+	 * SM_MODE: how all SMs work from now on. sub = TUTTI_SM_* | log2 of the window of tutti_sm_state.recent, in
+	 * timer ticks, << 8. With TUTTI_SM_ROTATE later LAUNCHes put wave i of a CTA on PEU (split + 1 + i) modulo
+	 * the PEUs, split being the PEU that got the SM's last wave (spec RES-12); without it each wave goes to the
+	 * PEU with most free wave slots that has the registers.
 	 */
 	TUTTI_CMD_SM_MODE = 17, /* 1 word */
 	/*
-	 * TASK: STATE to all SMs, of a state that lies in memory already: that of a stored reference. sub = task slot << 8 |
-	 * scope of an acquire fence before it (0 = none) | TUTTI_TASK_*. [1] address, as the core sees it (local or card
-	 * memory), of the first TUTTI_TASK_WORDS words of a struct tutti_task_state, [2] asid | queue << 16, [3..4] packet
-	 * low, high; then with TUTTI_TASK_NEW_GRID grid_x and groups_x, with TUTTI_TASK_NEW_KERNARG kernarg low, high, in
-	 * place of those there. @first and @tmd are 0. The state has been read when command_head is past the record.
+	 * TASK: STATE to all SMs, of a state that lies in memory already: that of a stored reference. sub = task slot
+	 * << 8 | scope of an acquire fence before it (0 = none) | TUTTI_TASK_*. [1] address, as the core sees it
+	 * (local or card memory), of the first TUTTI_TASK_WORDS words of a struct tutti_task_state, [2] asid | queue
+	 * << 16, [3..4] packet low, high; then with TUTTI_TASK_NEW_GRID grid_x and groups_x, with
+	 * TUTTI_TASK_NEW_KERNARG kernarg low, high, in place of those there. @first and @tmd are 0. The state has
+	 * been read when command_head is past the record.
 	 */
 	TUTTI_CMD_TASK = 18, /* 5, 7 or 9 words */
 };
@@ -292,7 +299,7 @@ enum tutti_command {
  * (spec CGA-19, CGA-22).
  */
 struct tutti_task_state {
-	/* the same for every launch of a kernel: TUTTI_TASK_WORDS words, which are also the start of struct tutti_reference */
+	/* the same for every launch of a kernel: TUTTI_TASK_WORDS words, also the start of struct tutti_reference */
 	uint64_t entry;          /* address of the first instruction */
 	uint64_t kernarg;        /* address of the arguments */
 	uint32_t groups_x;       /* grid in CTAs */
@@ -366,29 +373,35 @@ enum tutti_event_type {
 	/* FETCH: [0] 31..16: tag, 15..8: TUTTI_CAUSE_*, 0 = all bytes are there; [1..2] address of a fault. */
 	TUTTI_EVENT_FETCH = 4,
 	/*
-	 * CTA: completions of plain CTAs. [0] 15..8: task slot, 23..16: number of the first mask word, 31..24: mask words
-	 * (1 to 5); [1] each SM of the mask has completed so many; [2] CTAs in this event; [3..7] mask of positions.
+	 * CTA: completions of plain CTAs. [0] 15..8: task slot, 23..16: number of the first mask word, 31..24: mask
+	 * words (1 to 5); [1] each SM of the mask has completed so many; [2] CTAs in this event; [3..7] mask of
+	 * positions.
 	 */
 	TUTTI_EVENT_CTA = 5,
 	/*
-	 * FAULT of a wave: [0] 15..8: task slot, 23..16: TUTTI_CAUSE_*, 31..24: TUTTI_ACCESS_*; [1] SM | wave << 16; [2..3] pc;
-	 * [4..5] address; [6] TUTTI_ENGINE_*. Its CTA stays until it is killed.
+	 * FAULT of a wave: [0] 15..8: task slot, 23..16: TUTTI_CAUSE_*, 31..24: TUTTI_ACCESS_*; [1] SM | wave << 16;
+	 * [2..3] pc; [4..5] address; [6] TUTTI_ENGINE_*. Its CTA stays until it is killed.
 	 */
 	TUTTI_EVENT_FAULT = 6,
 	/*
-	 * KILLED: [0] 15..8: task slot, no CTA of which is left; [1] SM | wave << 16 of a wave that was running (~0 = none),
-	 * [2..3] its pc.
+	 * KILLED: [0] 15..8: task slot, no CTA of which is left; [1] SM | wave << 16 of a wave that was running (~0 =
+	 * none), [2..3] its pc.
 	 */
 	TUTTI_EVENT_KILLED = 7,
-	TUTTI_EVENT_POST_FAULT = 8, /* WRITE, SCRUB or SIGNAL failed: [0] 15..8: TUTTI_CAUSE_*, 31..16: queue; [1..2] address */
+	/* WRITE, SCRUB or SIGNAL failed: [0] 15..8: TUTTI_CAUSE_*, 31..16: queue; [1..2] address */
+	TUTTI_EVENT_POST_FAULT = 8,
 	TUTTI_EVENT_STATE = 9,      /* [0] 15..8: task slot whose STATE all SMs meant have acknowledged */
-	TUTTI_EVENT_MOVER = 10,     /* a descriptor without CALL has ended: [0] 31..16: tag, 15..8: TUTTI_CAUSE_*, 0 = done; [1..2] address */
+	/* a descriptor without CALL has ended: [0] 31..16: tag, 15..8: TUTTI_CAUSE_*, 0 = done; [1..2] address */
+	TUTTI_EVENT_MOVER = 10,
 	/*
-	 * REQUEST: a wave wants a service of the firmware (enum tutti_service). [0] 15..8: task slot, 31..16: service; [1]
-	 * SM | wave << 16; TENSOR: [2] slot of the request area; others: [3..4] a0, [5..6] a1, [7] low half of a2.
+	 * REQUEST: a wave wants a service of the firmware (enum tutti_service). [0] 15..8: task slot, 31..16:
+	 * service; [1] SM | wave << 16; TENSOR: [2] slot of the request area; others: [3..4] a0, [5..6] a1, [7] low
+	 * half of a2.
 	 */
 	TUTTI_EVENT_REQUEST = 11,
-	/* FLUSHED: [0] 15..8: GPC, 23..16: TUTTI_FLUSH_*; [1] id or slot; [2] mask of the SMs that have answered now. */
+	/*
+	 * FLUSHED: [0] 15..8: GPC, 23..16: TUTTI_FLUSH_*; [1] id or slot; [2] mask of the SMs that have answered now.
+	 */
 	TUTTI_EVENT_FLUSHED = 12,
 	TUTTI_EVENT_THROTTLE = 13, /* all SMs have answered: [0] 15..8: 1 on, 0 off */
 	TUTTI_EVENT_BARRIER = 14,  /* not used */

@@ -70,7 +70,8 @@ struct tutti_tensor {
 	uint8_t interleave;             /* enum tutti_interleave */
 	uint8_t swizzle;                /* enum tutti_swizzle */
 	uint8_t fill;                   /* enum tutti_fill */
-	uint8_t promotion;              /* into the card's cache at once: 0 = as needed, 1 = 64, 2 = 128, 3 = 256 bytes */
+	/* into the card's cache at once: 0 = as needed, 1 = 64, 2 = 128, 3 = 256 bytes */
+	uint8_t promotion;
 	uint64_t stride[TUTTI_TENSOR_RANK - 1]; /* bytes from element to element along dimensions 1 to 4 */
 	uint32_t size_less_1[TUTTI_TENSOR_RANK]; /* elements - 1 */
 	uint8_t traversal[TUTTI_TENSOR_RANK];    /* step along each dimension, 1 to 8 */
@@ -113,7 +114,8 @@ enum tutti_tensor_op {
 	TUTTI_COPY_STORE,    /* from @shared to global memory at @descriptor */
 	TUTTI_COPY_REDUCE,   /* the same, combined with what is there by @reduce */
 	TUTTI_COPY_GLOBAL,   /* from global memory at @descriptor to linear memory at @other */
-	TUTTI_COPY_SHARED,   /* from own shared memory at @other to @shared of CTA @cta, combined by @reduce; barrier there, if any */
+	/* from own shared memory at @other to @shared of CTA @cta, combined by @reduce; barrier there, if any */
+	TUTTI_COPY_SHARED,
 	TUTTI_COPY_PREFETCH, /* global memory at @descriptor into the card's cache */
 	TUTTI_COPY_SCATTER,  /* from linear memory at @other to global memory at @descriptor; tensors only */
 	TUTTI_DESCRIPTOR_PREFETCH,   /* the descriptor itself into the firmware's cache of descriptors */
@@ -204,11 +206,12 @@ TUTTI_AT(struct tutti_tensor_request, pad0, 60);
  * @present: ranks of the CGA that have not exited; 1 without a CGA
  * @pc: address of its ecall
  * @cta: of no meaning to the firmware
- * @descriptor: TUTTI_REQUEST_INLINE: the descriptor, read from @request.descriptor, which may be any address of the wave
+ * @descriptor: TUTTI_REQUEST_INLINE: the descriptor, read from @request.descriptor, which may be any address of the
+ *	wave
  *
- * The front of the TMAU fills slots in the order 0, 1, 2, ..., and puts an event REQUEST for each. A slot is free again when
- * a mover has taken the request's LAST descriptor. Requests of one SM are taken in their order, SMs in turns; a wave whose
- * request finds no room waits.
+ * The front of the TMAU fills slots in the order 0, 1, 2, ..., and puts an event REQUEST for each. A slot is free
+ * again when a mover has taken the request's LAST descriptor. Requests of one SM are taken in their order, SMs in
+ * turns; a wave whose request finds no room waits.
  *
  * The hardware counts what is in flight for each CTA: 1 more when a request is issued, 1 less when its LAST descriptor
  * is taken, 1 more for each descriptor taken, 1 less when its bytes have arrived (in all CTAs of a multicast).
@@ -250,8 +253,8 @@ TUTTI_AT(struct tutti_tensor_call, descriptor, 128);
 /**
  * TUTTI_TENSOR_ERROR_LIST() - why a descriptor or a request is refused, as X(NAME, "text").
  *
- * The functions that make descriptors return these. A request that the firmware refuses is a fault of its wave with code
- * TUTTI_ERROR_TENSOR and cause TUTTI_CAUSE_TENSOR + the error. (spec TMA-04)
+ * The functions that make descriptors return these. A request that the firmware refuses is a fault of its wave with
+ * code TUTTI_ERROR_TENSOR and cause TUTTI_CAUSE_TENSOR + the error. (spec TMA-04)
  */
 #define TUTTI_TENSOR_ERROR_LIST(X)                                                        \
 	X(NONE, "descriptor is good")                                                     \
@@ -310,14 +313,14 @@ TUTTI_AT(struct tutti_tensor_call, descriptor, 128);
 enum tutti_tensor_error { TUTTI_TENSOR_ERROR_LIST(TUTTI_TENSOR_ERROR_ENUM) TUTTI_TENSOR_ERRORS };
 #undef TUTTI_TENSOR_ERROR_ENUM
 
-/** TUTTI_FILL_NAN_LANE - TUTTI_FILL_NAN: every 16 bits of an element are this, a NaN that arithmetic does not make (spec TMA-10). */
+/** TUTTI_FILL_NAN_LANE - with TUTTI_FILL_NAN every 16 bits of an element are this special NaN (spec TMA-10). */
 #ifndef TUTTI_FILL_NAN_LANE
 #define TUTTI_FILL_NAN_LANE 0x7ff7u
 #endif
 
 /*
- * An mbarrier, 64 bits in shared memory (spec TMA-22): pending arrivals in bits 19..0, expected arrivals in bits 39..20,
- * the transaction count (bytes still to come, signed) in bits 60..40, the phase in bit 63. The phase flips
+ * An mbarrier, 64 bits in shared memory (spec TMA-22): pending arrivals in bits 19..0, expected arrivals in bits
+ * 39..20, the transaction count (bytes still to come, signed) in bits 60..40, the phase in bit 63. The phase flips
  * when pending arrivals and transaction count are 0; the expected arrivals are pending again then.
  */
 #define TUTTI_MBARRIER_ARRIVALS_MAX ((1u << 20) - 1)

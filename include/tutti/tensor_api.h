@@ -97,7 +97,7 @@ enum tutti_tensor_error tutti_tensor_encode_tiled(struct tutti_tensor *tensor, c
 /** tutti_tensor_encode_im2col() - make a descriptor for im2col mode; otherwise as tutti_tensor_encode_tiled(). */
 enum tutti_tensor_error tutti_tensor_encode_im2col(struct tutti_tensor *tensor, const struct tutti_im2col *im2col);
 
-/** tutti_tensor_check() - check a finished descriptor by every rule the card checks. Return: the rule that is broken. */
+/** tutti_tensor_check() - check a finished descriptor as the card does. Return: the rule that is broken, or 0. */
 enum tutti_tensor_error tutti_tensor_check(const struct tutti_tensor *tensor);
 
 /** tutti_tensor_seal() - make the check word fit, after fields of a descriptor were changed by hand. */

@@ -22,7 +22,8 @@
 #define TUTTI_WAVE_SHARED 0x0000801000000000ull /* shared memory; tutti_wave_info.shared says where the CTA's own is */
 #define TUTTI_WAVE_PRIVATE 0x0000802000000000ull /* private memory: the stack */
 #define TUTTI_WAVE_DSMEM 0x0000803000000000ull  /* shared memory of a CTA of the CGA (DSMEM): + rank << 24 | offset */
-#define TUTTI_WAVE_LMEM 0x0000804000000000ull   /* the CGA's linear memory slot, tutti_discovery.lmem_slot_bytes long (spec CGA-28) */
+/* the CGA's linear memory slot, tutti_discovery.lmem_slot_bytes long (spec CGA-28) */
+#define TUTTI_WAVE_LMEM 0x0000804000000000ull
 
 /** struct tutti_wave_info - what a wave can read about itself, its CTA (workgroup) and its CGA (spec TSK-15). */
 struct tutti_wave_info {
@@ -43,7 +44,8 @@ struct tutti_wave_info {
 	uint16_t queue;
 	uint16_t dimensions;    /* of the grid, 1 to 3 */
 	uint32_t cga_id;        /* number of the CGA on its GPC (gpc_local_cga_id) */
-	uint32_t cga_rank;      /* number of the CTA in the CGA, in the order of launch: CTAs of an inner CGA follow each other */
+	/* number of the CTA in the CGA, in the order of launch: CTAs of an inner CGA follow each other */
+	uint32_t cga_rank;
 	uint32_t cga_ctas;      /* CTAs of the CGA; 1 = no CGA */
 	uint32_t gpc;           /* GPC of the SM */
 	uint64_t tmd;           /* address of the task metadata, 0 = none */
@@ -108,10 +110,12 @@ enum tutti_service {
 	TUTTI_SERVICE_TIME = 5,    /* the card's timer */
 	TUTTI_SERVICE_TASK = 16,   /* a0 address of a TMD: create a child task (spec TSK-11); its TMD names a signal */
 	TUTTI_SERVICE_QUEUE_NOTIFY = 17, /* a0 address of the TMD of a queue task: items were added */
-	TUTTI_SERVICE_TENSOR = 18, /* a0 address of a struct tutti_tensor_request; goes on as soon as there is room for it */
+	/* a0 address of a struct tutti_tensor_request; goes on as soon as there is room for it */
+	TUTTI_SERVICE_TENSOR = 18,
 	TUTTI_SERVICE_WAIT_ALL = 19, /* waits until all earlier tensor requests of this CTA are done */
 	TUTTI_SERVICE_CGA_BARRIER = 32, /* CGA_ARRIVE and CGA_WAIT in one */
-	TUTTI_SERVICE_MBARRIER_WAIT = 33, /* a0 offset of an mbarrier in shared memory, a1 parity of the phase to wait for */
+	/* a0 offset of an mbarrier in shared memory, a1 parity of the phase to wait for */
+	TUTTI_SERVICE_MBARRIER_WAIT = 33,
 	TUTTI_SERVICE_CGA_ARRIVE = 34, /* this wave has come to the CGA's barrier; CGA_WAIT must follow */
 	TUTTI_SERVICE_CGA_WAIT = 35,   /* waits until all waves of the CGA that still run have arrived */
 };
