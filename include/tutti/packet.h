@@ -88,7 +88,7 @@ TUTTI_AT(struct tutti_dispatch_packet, kernarg, 40);
 TUTTI_AT(struct tutti_dispatch_packet, tmd, 48);
 TUTTI_AT(struct tutti_dispatch_packet, signal, 56);
 
-/** struct tutti_barrier_packet - barrier-AND (type 3): waits until all signals have been 0; -OR (type 5): one of them. */
+/** struct tutti_barrier_packet - waits until all signals have been 0 (barrier-AND, 3) or one has (barrier-OR, 5). */
 struct tutti_barrier_packet {
 	uint16_t header;
 	uint16_t reserved0;

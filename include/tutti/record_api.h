@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Recording launches and replaying them
+ *
+ * Launches that come again and again are recorded once and then replayed, as a CUDA graph
+ * is. The card keeps up to eight kernels of a recording as references; a launch is then sent as
+ * its difference from one of them, up to 31 launches in one packet of 64 bytes. Between
+ * replays arguments, grids and signals can be changed, and only what has changed is sent.
+ *
+ *	tutti_record_begin(queue);
+ *	tutti_dispatch(queue, &first);
+ *	tutti_dispatch(queue, &second);
+ *	tutti_record_end(queue, &recording);
+ *	for (i = 0; i < 1000; i++)
+ *		tutti_replay(recording);
+ *
+ * Replaying needs an extended queue (TUTTI_QUEUE_EXTENDED). A recording is used by one thread at a
+ * time. tutti.h includes this header. (spec PKT-22)
+ */
+#ifndef TUTTI_RECORD_API_H
+#define TUTTI_RECORD_API_H
+
+#include "../tutti.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tutti_recording;
+
+/**
+ * enum tutti_replay_form - how a recording is sent.
+ * @TUTTI_REPLAY_CONDENSED: in as few condensed packets as possible
+ * @TUTTI_REPLAY_REFERENCE: one packet a launch, each of them stored as a reference again
+ * @TUTTI_REPLAY_PLAIN: one plain AQL packet a launch
+ */
+enum tutti_replay_form {
+	TUTTI_REPLAY_CONDENSED,
+	TUTTI_REPLAY_REFERENCE,
+	TUTTI_REPLAY_PLAIN,
+};
+
+/**
+ * tutti_record_begin() - from now on tutti_dispatch() on @queue records launches and does not run them.
+ *
+ * Return: 0; -ENOTSUP: not an extended queue; -EBUSY: a recording is being made already; -ENOMEM.
+ */
+int tutti_record_begin(struct tutti_queue *queue);
+
+/** tutti_record_end() - end a recording. Return: 0; -EINVAL: none is being made; -ENOMEM: and it is lost. */
+int tutti_record_end(struct tutti_queue *queue, struct tutti_recording **recording);
+
+/** tutti_recording_destroy() - destroy a recording; replays that were sent still run. NULL is fine. */
+void tutti_recording_destroy(struct tutti_recording *recording);
+
+/** tutti_recording_kernels() - number of launches in it. */
+unsigned tutti_recording_kernels(const struct tutti_recording *recording);
+
+/**
+ * tutti_recording_form() - choose how it is sent; TUTTI_REPLAY_CONDENSED unless this was called.
+ *
+ * Launches that a form cannot express are sent as plain packets.
+ *
+ * Return: 0; -EINVAL: no such form.
+ */
+int tutti_recording_form(struct tutti_recording *recording, enum tutti_replay_form form);
+
+/** tutti_recording_packets() - packets that one replay sends now. */
+unsigned tutti_recording_packets(struct tutti_recording *recording);
+
+/** tutti_recording_set_kernarg() - change the arguments of launch @index for later replays. Return: 0, -EINVAL. */
+int tutti_recording_set_kernarg(struct tutti_recording *recording, unsigned index, void *kernarg);
+/** tutti_recording_set_grid() - change the grid (work-items) of launch @index for later replays. Return: 0, -EINVAL. */
+int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, const uint32_t grid[3]);
+/** tutti_recording_set_signal() - change the signal of launch @index for later replays. Return: 0, -EINVAL. */
+int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index, tutti_signal_t signal);
+
+/**
+ * tutti_replay() - run a recording once more, on the queue it was made on.
+ *
+ * Like tutti_dispatch() it returns when the packets are in the ring. The first replay, and one after others have used
+ * the references, sends the references too.
+ *
+ * Return: 0; -EINVAL: its queue has been destroyed; -EIO: the queue has stopped or the device has died.
+ */
+int tutti_replay(struct tutti_recording *recording);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
