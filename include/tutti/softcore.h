@@ -131,6 +131,7 @@ TUTTI_AT(struct tutti_engines, timer_hi, 68);
 TUTTI_AT(struct tutti_engines, time_lo, 72);
 TUTTI_AT(struct tutti_engines, time_hi, 76);
 TUTTI_AT(struct tutti_engines, doorbell_enable, 80);
+
 /** TUTTI_TIMER_OFF - struct tutti_engines.timer_hi: the timer is off. */
 #define TUTTI_TIMER_OFF 0xffffffffu
 
