@@ -205,9 +205,6 @@ void tutti_device_flush_print(struct tutti_device *device);
 void tutti_device_print_handler(struct tutti_device *device,
 				void (*handler)(void *context, const char *text, size_t bytes), void *context);
 
-/** tutti_device_card() - the emulated card, for tools that look inside it; NULL for any other card. */
-struct tutti_card *tutti_device_card(struct tutti_device *device);
-
 /* ---- memory ----------------------------------------------------------- */
 
 /**

@@ -1,37 +1,42 @@
 # SPDX-License-Identifier: MIT
-# libtutti, shared and static, with the emulated card inside.
+# libtutti, shared and static. The emulated card is a plug-in beside it.
 
 -include runtime/emulator/build.mk
 
-RUNTIME_FOLDERS := device memory code queue record packet observe transport transport/bare
+RUNTIME_FOLDERS := base device memory code queue record packet observe transport transport/bare
 RUNTIME_SRC := $(sort $(wildcard $(RUNTIME_FOLDERS:%=runtime/%/*.c)))
 RUNTIME_OBJ := $(RUNTIME_SRC:%.c=$(OUT)/%.o)
-RUNTIME_LIBS := -lunicorn -ldl -lm -pthread
+RUNTIME_LIBS := -ldl -lm -pthread
 LIBTUTTI_VERSION := 0.1
+
+# Where `make install` puts things, and where the library looks for them when they are not beside it.
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+
+# What a program links that holds the emulated card instead of opening the plug-in. Whole archives: libunicorn refers to the
+# card's replacements of its functions only at run time, the library to the card's table only weakly.
+WITH_CARD = -Wl,--whole-archive $(OUT)/libtutti.a $(CARD_LIB) -Wl,--no-whole-archive $(CARD_LIBS) -lm
 
 $(RUNTIME_OBJ): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 
 $(OUT)/runtime/transport/drm.o: private HOST_CFLAGS += -I/usr/include/libdrm
+$(OUT)/runtime/transport/card_plugin.o: private HOST_CFLAGS += -DTUTTI_LIBDIR='"$(LIBDIR)"'
 
-# Whole archive: nothing refers to the emulator's unicorn/store_speed.o but libunicorn, at run time.
-$(OUT)/libtutti.so.0: $(RUNTIME_OBJ) $(OUT)/libtutti-card.a runtime/libtutti.map
+# Exports exactly what libtutti.map lists: tests/load compares the list with the public headers.
+$(OUT)/libtutti.so.0: $(RUNTIME_OBJ) runtime/libtutti.map
 	$(CC) -shared -Wl,-soname,libtutti.so.0 -Wl,--version-script=runtime/libtutti.map -Wl,-Bsymbolic-functions \
-		-Wl,-z,defs $(LDFLAGS) -o $@ $(RUNTIME_OBJ) -Wl,--whole-archive $(OUT)/libtutti-card.a \
-		-Wl,--no-whole-archive $(RUNTIME_LIBS)
+		-Wl,-z,defs $(LDFLAGS) -o $@ $(RUNTIME_OBJ) $(RUNTIME_LIBS)
 	ln -sf libtutti.so.0 $(OUT)/libtutti.so
 
-$(OUT)/libtutti.a: $(RUNTIME_OBJ) $(OUT)/libtutti-card.a
+$(OUT)/libtutti.a: $(RUNTIME_OBJ)
 	rm -f $@
-	printf 'create %s\naddlib %s\n' $@ $(OUT)/libtutti-card.a > $@.mri
-	printf 'addmod %s\n' $(RUNTIME_OBJ) >> $@.mri
-	printf 'save\nend\n' >> $@.mri
-	$(AR) -M < $@.mri
+	$(AR) rcs $@ $^
 
 $(OUT)/tutti.pc: runtime/tutti.pc.in
 	@mkdir -p $(@D)
-	sed -e 's|@PREFIX@|/usr/local|' -e 's|@LIBDIR@|lib|' -e 's|@VERSION@|$(LIBTUTTI_VERSION)|' $< > $@
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=%)|' -e 's|@VERSION@|$(LIBTUTTI_VERSION)|' $< > $@
 
 all: $(OUT)/libtutti.so.0 $(OUT)/libtutti.a $(OUT)/tutti.pc
 

@@ -7,7 +7,6 @@ TEST_LIBS := -lunicorn -lelf -lm -ldl -pthread
 
 FW_HOST := $(OUT)/firmware/host/libtutti-fw-host.a
 RT_LIB := $(OUT)/libtutti.a
-# Whole: nothing refers to the emulator's unicorn/store_speed.o but libunicorn, at run time. (libtutti.a holds the card.)
 whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive
 
 # ---- unit tests: tests/unit/test_<unit>.c, libraries by prefix, more by a line "/* link: ... */"
@@ -24,7 +23,7 @@ $(addprefix $(T)/unit/,$(UNIT_FW)): LIBS = $(FW_HOST)
 $(addprefix $(T)/unit/,$(UNIT_CARD)): $(CARD_LIB)
 $(addprefix $(T)/unit/,$(UNIT_CARD)): LIBS = $(CARD_LIB) $(TEST_LIBS)
 $(addprefix $(T)/unit/,$(UNIT_RT)): $(RT_LIB) $(CARD_LIB)
-$(addprefix $(T)/unit/,$(UNIT_RT)): LIBS = $(call whole,$(RT_LIB)) $(TEST_LIBS)
+$(addprefix $(T)/unit/,$(UNIT_RT)): LIBS = $(WITH_CARD) $(TEST_LIBS)
 
 $(UNIT_BINS): $(T)/unit/%: tests/unit/%.c
 	@mkdir -p $(@D)
@@ -41,9 +40,9 @@ $(INTEGRATION_HELP): $(T)/integration/%.o: tests/integration/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -MMD -MP -c $< -o $@
 
-$(INTEGRATION_BINS): $(T)/integration/%: tests/integration/%.c $(INTEGRATION_HELP) $(RT_LIB)
+$(INTEGRATION_BINS): $(T)/integration/%: tests/integration/%.c $(INTEGRATION_HELP) $(RT_LIB) $(CARD_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) -MMD -MP $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(call whole,$(RT_LIB)) $(TEST_LIBS) -lcmocka
+	$(CC) $(TEST_CFLAGS) -MMD -MP $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(WITH_CARD) $(TEST_LIBS) -lcmocka
 
 # Arithmetic of others to compare with.
 $(T)/integration/test_tensor_math: private TEST_CFLAGS += -Iruntime
@@ -71,17 +70,18 @@ check-asan-build:
 -include tests/target/build.mk
 -include tests/fuzz/build.mk
 -include tests/vm/build.mk
+include tests/load/build.mk
 
 # ---- running
 PROVE := CMOCKA_MESSAGE_OUTPUT=TAP TUTTI_OUT=$(OUT) \
 	ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	prove --exec tests/tap/run
-SCRIPTS := tests/contract/layout.sh tests/contract/headers.sh tests/target/image.sh tests/target/image_large.sh $(filter-out %/perf_bench.sh,$(wildcard tests/integration/*.sh))
+SCRIPTS := tests/contract/layout.sh tests/contract/headers.sh tests/load/check.sh tests/target/image.sh tests/target/image_large.sh $(filter-out %/perf_bench.sh,$(wildcard tests/integration/*.sh))
 PERF_SCRIPTS := $(wildcard tests/integration/perf_*.sh)
 FUZZ_SECONDS ?= 10
 
 .PHONY: check-build check-unit check-integration check-asan lint check-fuzz
-check-build: all $(UNIT_BINS) $(INTEGRATION_BINS) $(TEST_KERNELS) $(TEST_RAW) $(TARGET_TESTS) $(FUZZ_BINS) check-asan-build
+check-build: all $(UNIT_BINS) $(INTEGRATION_BINS) $(TEST_KERNELS) $(TEST_RAW) $(TARGET_TESTS) $(FUZZ_BINS) $(LOAD_FILES) check-asan-build
 
 # One prove, so that the closing line counts everything. Timing tests run one after the other, and not beside the guest.
 check: check-build vm-build

@@ -111,9 +111,9 @@ uint32_t tutti_device_firmware_version(const struct tutti_device *device)
 	return device->status->firmware_version;
 }
 
-struct tutti_card *tutti_device_card(struct tutti_device *device)
+int tutti_profile_each(struct tutti_device *device, tutti_profile_fn each, void *context)
 {
-	return device->card;
+	return device->transport->profile ? device->transport->profile(device, each, context) : -ENOTSUP;
 }
 
 const char *device_state_name(uint32_t state)

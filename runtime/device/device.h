@@ -54,7 +54,6 @@ struct device_time {
 struct tutti_device {
 	const struct transport *transport;
 	bool (*run)(struct tutti_device *device, bool (*done)(void *), void *context);
-	struct tutti_card *card;
 	uint8_t *bar;
 	struct tutti_control *control;
 	struct tutti_status *status;

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
-# The emulated card as a library. Users link build/libtutti-card.a with $(CARD_LIBS).
+# The emulated card: an archive for programs that hold it themselves ($(CARD_LIB), with $(CARD_LIBS)), and the plug-in
+# that libtutti.so.0 opens. Both are the same objects.
 
-CARD_FOLDERS := card unicorn engines sm launch cga
+CARD_FOLDERS := plugin card unicorn engines sm launch cga
 CARD_SRC := $(wildcard $(CARD_FOLDERS:%=runtime/emulator/%/*.c))
 CARD_OBJ := $(CARD_SRC:%.c=$(OUT)/%.o)
 CARD_LIB := $(OUT)/libtutti-card.a
+CARD_PLUGIN := $(OUT)/libtutti-card.so.0
 CARD_LIBS := -lunicorn -pthread -ldl
 
-# The current fiber and the clock's anchor are thread-local and hot: no call to find them, in a shared library either.
+# The current fiber and the clock's anchor are thread-local and hot: no call to find them, in the plug-in either. That takes
+# room in the static TLS block, of which a library that is opened late gets little: keep thread-local variables small.
 CARD_CFLAGS := -D_GNU_SOURCE -ftls-model=initial-exec
 
-all: $(CARD_LIB)
+all: $(CARD_LIB) $(CARD_PLUGIN)
 
 $(CARD_OBJ): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
@@ -19,5 +22,10 @@ $(CARD_OBJ): $(OUT)/%.o: %.c
 $(CARD_LIB): $(CARD_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
+
+# Undefined symbols are errors here, and nothing but the table is exported, see plugin.map.
+$(CARD_PLUGIN): $(CARD_OBJ) runtime/emulator/plugin/plugin.map
+	$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=runtime/emulator/plugin/plugin.map -Wl,-z,defs $(LDFLAGS) \
+		-o $@ $(CARD_OBJ) $(CARD_LIBS)
 
 -include $(CARD_OBJ:.o=.d)

@@ -19,7 +19,7 @@ $(EXAMPLE_TCOS): $(EXAMPLES_OUT)/%.tco: runtime/examples/%/kernels.c $$(wildcard
 	$(TUTTIC) -Wextra -Werror $(EXAMPLE_FLOAT) -o $@ $<
 
 # Kripke's table tells what its packets cost the soft core.
-$(EXAMPLES_OUT)/kripke: tests/bench/packet_cost.c tests/bench/packet_cost.h
+$(EXAMPLES_OUT)/kripke: runtime/examples/packet_cost.c runtime/examples/packet_cost.h
 
 $(EXAMPLE_BINS): $(EXAMPLES_OUT)/%: $$(filter-out runtime/examples/$$*/kernels.c,$$(wildcard runtime/examples/$$*/*.c)) \
 		$$(wildcard runtime/examples/$$*/*.h) runtime/examples/example.h $(OUT)/libtutti.so.0

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# $(OUT)/tutti, the tool. Linked statically with library and emulated card: one file, and
-# the benchmark can read the card's instruction counts.
+# $(OUT)/tutti, the tool. It holds libtutti; the emulated card is opened when it is wanted.
 
 TOOL_OUT := $(OUT)/tools
-TOOL_SOURCES := $(filter-out runtime/tools/kernels.c,$(wildcard runtime/tools/*.c runtime/tools/trace/*.c tests/bench/*.c))
+TOOL_SOURCES := $(filter-out runtime/tools/kernels.c,$(wildcard runtime/tools/*.c runtime/tools/trace/*.c))
 TOOL_OBJECTS := $(TOOL_SOURCES:%.c=$(OUT)/%.o)
 TOOL_KERNELS := $(TOOL_OUT)/kernels.tco
+TOOL_CFLAGS := -Iruntime/tools -DTOOL_KERNELS='"$(TOOL_KERNELS)"' -DTUTTI_LIBEXECDIR='"$(PREFIX)/libexec"'
 
 all: $(OUT)/tutti
 
@@ -15,17 +15,12 @@ $(TOOL_KERNELS): runtime/tools/kernels.c runtime/tools/kernels.h $(TUTTIC_DEPS)
 
 $(TOOL_OBJECTS): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(HOST_CFLAGS) -Iruntime/tools -DTOOL_KERNELS='"$(TOOL_KERNELS)"' -MMD -MP -c $< -o $@
+	$(CC) $(HOST_CFLAGS) $(TOOL_CFLAGS) -MMD -MP -c $< -o $@
 
 $(OUT)/runtime/tools/tool.o: $(TOOL_KERNELS)
 
-# Whole archive: store_speed.o replaces functions of libunicorn that nothing else refers to.
 $(OUT)/tutti: $(TOOL_OBJECTS) $(OUT)/libtutti.a
-	$(CC) $(HOST_CFLAGS) $(TOOL_OBJECTS) -o $@ $(LDFLAGS) -Wl,--whole-archive $(OUT)/libtutti.a \
-		-Wl,--no-whole-archive $(RUNTIME_LIBS) -lpci
-
-bench: $(OUT)/tutti
-	$(OUT)/tutti bench --output $(OUT)/bench.json
+	$(CC) $(HOST_CFLAGS) $(TOOL_OBJECTS) -o $@ $(LDFLAGS) $(OUT)/libtutti.a $(RUNTIME_LIBS) -lpci
 
 # The pictures of the READMEs, anew: figures 21 to 23 as the test sets them up, the examples on a card that fits a page.
 PICTURES := runtime/tools/pictures

@@ -11,8 +11,9 @@
 #include <time.h>
 
 #include "device/wait.h"
-#include "emulator/card/card.h"
 #include "transport/bare/context.h"
+#include "transport/card_plugin.h"
+#include "transport/emulator.h"
 
 #define SYSTEM_RESERVE	   (64ull << 30)
 #define CARD_ALIGN	   (1ull << 30)
@@ -20,9 +21,11 @@
 
 /**
  * struct emulator - the transport's own state.
+ * @plugin: the emulated card's functions
  * @lock, @cond: sleepers; @interrupts and @sleepers are also read without
  */
 struct emulator {
+	const struct tutti_card_plugin *plugin;
 	struct tutti_card *card;
 	struct context context;
 	void *bar_mapping;
@@ -78,12 +81,16 @@ static void emulator_sleep(struct tutti_device *device, uint64_t seen, uint64_t 
 
 static void emulator_kick(struct tutti_device *device)
 {
-	tutti_card_kick(device->card);
+	struct emulator *emulator = device->private;
+
+	emulator->plugin->kick(emulator->card);
 }
 
 static bool emulator_run(struct tutti_device *device, bool (*done)(void *), void *context)
 {
-	return tutti_card_run(device->card, done, context);
+	struct emulator *emulator = device->private;
+
+	return emulator->plugin->run(emulator->card, done, context);
 }
 
 static const char *option(const char *value, const char *variable)
@@ -91,7 +98,8 @@ static const char *option(const char *value, const char *variable)
 	return value ? value : getenv(variable);
 }
 
-static int read_config(const struct tutti_device_options *options, struct tutti_card_config *config)
+static int read_config(const struct tutti_card_plugin *plugin, const struct tutti_device_options *options,
+		       struct tutti_card_config *config)
 {
 	const char *topology = option(options->topology, "TUTTI_TOPOLOGY");
 	const char *deterministic = getenv("TUTTI_DETERMINISTIC"), *seed = getenv("TUTTI_SEED");
@@ -106,7 +114,7 @@ static int read_config(const struct tutti_device_options *options, struct tutti_
 			say("topology %s: %s", topology, tutti_strerror(error));
 			return error;
 		}
-		error = tutti_card_config_read(config, file);
+		error = plugin->config_read(config, file);
 		fclose(file);
 		if (error) {
 			say("topology %s: %s", topology, tutti_strerror(error));
@@ -125,7 +133,7 @@ static int read_config(const struct tutti_device_options *options, struct tutti_
 /* Address space for the BAR, such that card memory begins at a multiple of CARD_ALIGN. */
 static int bar_reserve(struct emulator *emulator, struct tutti_card_config *config)
 {
-	size_t bytes = tutti_card_bar_bytes(config);
+	size_t bytes = emulator->plugin->bar_bytes(config);
 	size_t memory = config->memory_bytes ? config->memory_bytes : CARD_BYTES_DEFAULT;
 	size_t aperture = bytes > memory ? bytes - memory : 0;
 	uintptr_t start;
@@ -150,7 +158,7 @@ static void emulator_free(struct tutti_device *device)
 	if (!emulator)
 		return;
 	if (emulator->card)
-		tutti_card_destroy(emulator->card);
+		emulator->plugin->destroy(emulator->card);
 	if (emulator->bar_mapping)
 		munmap(emulator->bar_mapping, emulator->bar_mapping_bytes);
 	if (emulator->system)
@@ -160,10 +168,10 @@ static void emulator_free(struct tutti_device *device)
 	pthread_mutex_destroy(&emulator->lock);
 	free(emulator);
 	device->private = NULL;
-	device->card = NULL;
 }
 
-static int emulator_create(struct tutti_device *device, struct tutti_card_config *config)
+static int emulator_create(struct tutti_device *device, const struct tutti_card_plugin *plugin,
+			   struct tutti_card_config *config)
 {
 	struct emulator *emulator = calloc(1, sizeof(*emulator));
 	pthread_condattr_t attribute;
@@ -171,6 +179,7 @@ static int emulator_create(struct tutti_device *device, struct tutti_card_config
 
 	if (!emulator)
 		return -ENOMEM;
+	emulator->plugin = plugin;
 	device->private = emulator;
 	pthread_mutex_init(&emulator->lock, NULL);
 	pthread_condattr_init(&attribute);
@@ -186,23 +195,22 @@ static int emulator_create(struct tutti_device *device, struct tutti_card_config
 	config->host_memory = host_memory;
 	config->interrupt = interrupt;
 	config->context = emulator;
-	error = tutti_card_create(config, &emulator->card);
+	error = plugin->create(config, &emulator->card);
 	if (error)
 		return error;
-	device->card = emulator->card;
-	device->bar = tutti_card_bar(emulator->card);
+	device->bar = plugin->bar(emulator->card);
 	device->deterministic = config->mode == TUTTI_CARD_DETERMINISTIC;
 	return 0;
 }
 
-static int inject_from_environment(struct tutti_device *device)
+static int inject_from_environment(const struct emulator *emulator)
 {
 	const char *text = getenv("TUTTI_INJECT");
 	int error;
 
 	if (!text || !*text)
 		return 0;
-	error = tutti_card_inject_string(device->card, text);
+	error = emulator->plugin->inject_string(emulator->card, text);
 	if (error)
 		say("TUTTI_INJECT=%s: not understood", text);
 	return error;
@@ -213,7 +221,7 @@ static int emulator_start(struct tutti_device *device, const struct tutti_device
 			  struct tutti_card_config *config)
 {
 	struct emulator *emulator = device->private;
-	int error = device_check_discovery(device, tutti_card_bar_bytes(config));
+	int error = device_check_discovery(device, emulator->plugin->bar_bytes(config));
 
 	if (error)
 		return error;
@@ -230,7 +238,7 @@ static int emulator_start(struct tutti_device *device, const struct tutti_device
 	error = context_create(device, &emulator->context, device->print.ring);
 	if (error)
 		goto fini_print;
-	error = inject_from_environment(device);
+	error = inject_from_environment(emulator);
 	if (!error)
 		return 0;
 fini_print:
@@ -244,13 +252,17 @@ fini_channel:
 
 static int emulator_open(struct tutti_device *device, const struct tutti_device_options *options)
 {
+	const struct tutti_card_plugin *plugin = card_plugin();
 	struct tutti_card_config config = {0};
-	int error = read_config(options, &config);
+	int error;
 
+	if (!plugin)
+		return -ENODEV;
+	error = read_config(plugin, options, &config);
 	if (error)
 		return error;
 	device->asid = 1;
-	error = emulator_create(device, &config);
+	error = emulator_create(device, plugin, &config);
 	if (!error)
 		error = emulator_start(device, options, &config);
 	if (error)
@@ -313,6 +325,26 @@ static int emulator_unmap(struct tutti_device *device, void *address, size_t byt
 	return context_unmap(device, &emulator->context, address, bytes);
 }
 
+static int emulator_profile(struct tutti_device *device, tutti_profile_fn each, void *context)
+{
+	struct emulator *emulator = device->private;
+	size_t count = emulator->plugin->profile(emulator->card, NULL, 0);
+	struct tutti_card_function *functions = calloc(count, sizeof(*functions));
+
+	if (!functions)
+		return -ENOMEM;
+	emulator->plugin->profile(emulator->card, functions, count);
+	for (size_t i = 0; i < count; i++)
+		each(context, functions[i].name, functions[i].calls, functions[i].instructions);
+	free(functions);
+	return 0;
+}
+
+struct tutti_card *emulator_card(struct tutti_device *device)
+{
+	return device->transport == &transport_emulator ? ((struct emulator *)device->private)->card : NULL;
+}
+
 static bool always(void)
 {
 	return true;
@@ -332,4 +364,5 @@ const struct transport transport_emulator = {
     .reserve = emulator_reserve,
     .map = emulator_map,
     .unmap = emulator_unmap,
+    .profile = emulator_profile,
 };

@@ -12,6 +12,7 @@
 
 #include "tutti.h"
 #include "tutti/message.h"
+#include "tutti/profile.h"
 
 struct tutti_device;
 
@@ -37,6 +38,7 @@ struct tutti_device;
  * @map: make [address, + bytes) of a reserved range (or locked memory) visible to the card
  * @pci_address: as in tutti.h; NULL = on no bus
  * @sm_states: bring the window's table of SM states up to date; NULL = the firmware does
+ * @profile: as tutti_profile_each(); NULL = this card's soft core does not count
  * @unmap: undo; afterwards the card does not touch it any more
  */
 struct transport {
@@ -56,6 +58,7 @@ struct transport {
 	int (*unmap)(struct tutti_device *device, void *address, size_t bytes);
 	int (*pci_address)(struct tutti_device *device, char *address, size_t bytes);
 	int (*sm_states)(struct tutti_device *device);
+	int (*profile)(struct tutti_device *device, tutti_profile_fn each, void *context);
 };
 
 extern const struct transport transport_emulator;

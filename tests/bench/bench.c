@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tutti bench: measure, print a table, write JSON. */
+/* tutti-bench, which `tutti bench` runs: measure, print a table, write JSON. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static bool known(const char *id)
 	return false;
 }
 
-int command_bench(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "quick", no_argument, NULL, 'q' },	  { "profile", no_argument, NULL, 'p' },

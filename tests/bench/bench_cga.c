@@ -13,6 +13,7 @@
 #include "bench.h"
 #include "emulator/card/card.h"
 #include "tools/kernels.h"
+#include "transport/emulator.h"
 #include "tutti/task.h"
 
 #define ROUNDS 32
@@ -58,7 +59,7 @@ struct cga_bench {
 /* @before NULL: so far; else since then, and printed if that is wanted. */
 static struct cost spent(struct cga_bench *b, const struct tutti_card_function *before, struct tutti_card_function *now)
 {
-	size_t n = tutti_card_profile(tutti_device_card(b->rig.device), now, FUNCTIONS), f;
+	size_t n = tutti_card_profile(emulator_card(b->rig.device), now, FUNCTIONS), f;
 	struct cost cost = { 0 };
 
 	for (f = 0; f < n && f < FUNCTIONS; f++) {
@@ -186,7 +187,7 @@ static int open_rig(struct cga_bench *b, const char *topology)
 
 	if (bench_rig_init(&b->rig, &options, TUTTI_QUEUE_EXTENDED, 256))
 		return bench_failed(b->bench, "PERF-05", "all", "no card");
-	if (!tutti_device_card(b->rig.device)) {
+	if (!emulator_card(b->rig.device)) {
 		printf("%-8s needs the emulated card: not measured on this one\n", "PERF-05");
 		bench_rig_fini(&b->rig);
 		return 1;

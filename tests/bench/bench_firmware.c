@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "bench.h"
-#include "packet_cost.h"
+#include "emulator/card/card.h"
+#include "examples/packet_cost.h"
+#include "transport/emulator.h"
 
 #define ROUNDS 64    /* packets of one measurement */
 #define WARM_UP 4    /* packets before, so that the kernel descriptor is known */
@@ -277,7 +279,7 @@ static void report(struct bench *bench, const char *name, const char *suffix, do
 static int measure(struct bench *bench, struct bench_rig *rig, unsigned c)
 {
 	static struct profile before, after;
-	struct tutti_card *card = tutti_device_card(rig->device);
+	struct tutti_card *card = emulator_card(rig->device);
 	unsigned kernels;
 	int error = references_store(rig);
 
@@ -305,9 +307,9 @@ int bench_firmware(struct bench *bench)
 
 	if (bench_rig_init(&rig, &options, TUTTI_QUEUE_EXTENDED, 256))
 		return bench_failed(bench, "PERF-01", "all", "no card");
-	if (!tutti_device_card(rig.device))
+	if (!emulator_card(rig.device))
 		printf("%-8s needs the emulated card: not measured on this one\n", "PERF-01");
-	for (unsigned c = 0; tutti_device_card(rig.device) && c < sizeof(cases) / sizeof(*cases); c++)
+	for (unsigned c = 0; emulator_card(rig.device) && c < sizeof(cases) / sizeof(*cases); c++)
 		failed |= measure(bench, &rig, c);
 	bench_rig_fini(&rig);
 	return failed;

@@ -11,6 +11,7 @@
 #include "bench_core.h"
 #include "emulator/card/card.h"
 #include "tools/kernels.h"
+#include "transport/emulator.h"
 
 #define MAX_WORDS (TUTTI_MAX_SMS / 32)
 #define LEVELS 32u
@@ -262,7 +263,7 @@ static uint64_t mixing(struct tutti_card *card)
 /* One-CTA kernels of @kernel while every SM holds a CTA of another shape. */
 static int beside(struct bench *bench, struct bench_rig *rig, struct tutti_queue *other, const char *kernel, const char *name)
 {
-	struct tutti_card *card = tutti_device_card(rig->device);
+	struct tutti_card *card = emulator_card(rig->device);
 	uint32_t sms = tutti_device_discovery(rig->device)->sms;
 	struct tutti_launch launch = bench_rig_launch(rig, true), forever = launch;
 	struct tutti_kernel spin, one;
@@ -330,7 +331,7 @@ static int on_card(struct bench *bench, const char *topology, void (*measure)(st
 
 	if (bench_rig_init(&device, &options, 0, 64))
 		return bench_failed(bench, "PERF-04", "all", "no card");
-	rig.core = tutti_device_card(device.device) ? bench_core_create(tutti_device_card(device.device)) : NULL;
+	rig.core = emulator_card(device.device) ? bench_core_create(emulator_card(device.device)) : NULL;
 	if (rig.core) {
 		rig.area = bench_core_scratch(rig.core);
 		measure(&rig);

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "packet_cost.h"
+#include "emulator/card/card.h"
+#include "transport/emulator.h"
 
 #define REPLAYS 32
 #define KERNELS 6
@@ -66,7 +67,7 @@ static int replay(struct bench_rig *rig, struct tutti_recording *recording, unsi
 static int measure(struct bench *bench, struct bench_rig *rig)
 {
 	unsigned sms = tutti_device_discovery(rig->device)->sms;
-	struct tutti_card *card = tutti_device_card(rig->device);
+	struct tutti_card *card = emulator_card(rig->device);
 	struct tutti_recording *recording = NULL;
 	uint64_t before = 0, instructions = 0;
 	int error = sms < SMS ? -ENODEV : 0;
@@ -103,7 +104,7 @@ int bench_task(struct bench *bench)
 
 	if (bench_rig_init(&rig, &options, TUTTI_QUEUE_EXTENDED, 256))
 		return bench_failed(bench, "PERF-11", "all", "no card");
-	if (tutti_device_card(rig.device))
+	if (emulator_card(rig.device))
 		failed = measure(bench, &rig);
 	bench_rig_fini(&rig);
 	return failed;

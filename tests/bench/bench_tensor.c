@@ -12,6 +12,7 @@
 #include "emulator/card/card.h"
 #include "examples/gemm/gemm.h"
 #include "tools/kernels.h"
+#include "transport/emulator.h"
 #include "tutti/sm_state.h"
 
 /* ---- bandwidth ------------------------------------------------------------- */
@@ -126,7 +127,7 @@ static const char *const product_names[] = { "gemm_by_waves", "gemm_by_tmau", "g
 static uint64_t instructions(struct tutti_device *device)
 {
 	const struct tutti_discovery *d = tutti_device_discovery(device);
-	const uint8_t *bar = tutti_card_bar(tutti_device_card(device));
+	const uint8_t *bar = tutti_card_bar(emulator_card(device));
 	const struct tutti_sm_state *sm = (const void *)(bar + d->sm_states.offset);
 	uint64_t counters[TUTTI_COUNTERS], sum = 0;
 

@@ -10,6 +10,7 @@
 #include "bench.h"
 #include "emulator/card/card.h"
 #include "tools/kernels.h"
+#include "transport/emulator.h"
 #include "tutti/counter.h"
 #include "tutti/tensor_api.h"
 
@@ -60,7 +61,7 @@ static void print(struct tutti_card *card, const struct tutti_card_function *bef
 static void sample_add(const struct rig *rig, struct sample *sample, int sign)
 {
 	static struct tutti_card_function functions[FUNCTIONS];
-	struct tutti_card *card = tutti_device_card(rig->base.device);
+	struct tutti_card *card = emulator_card(rig->base.device);
 	size_t n = tutti_card_profile(card, functions, FUNCTIONS);
 
 	for (size_t f = 0; f < n && f < FUNCTIONS; f++)
@@ -105,11 +106,11 @@ static int measure(struct rig *rig, struct sample *sample)
 	int error = run(rig, FEW, &sum, 1); /* the descriptor is known from here on */
 
 	sum = (struct sample){ 0 };
-	tutti_card_profile(tutti_device_card(rig->base.device), before, FUNCTIONS);
+	tutti_card_profile(emulator_card(rig->base.device), before, FUNCTIONS);
 	if (!error)
 		error = run(rig, MANY, &sum, 1);
 	if (rig->bench->profile)
-		print(tutti_device_card(rig->base.device), before);
+		print(emulator_card(rig->base.device), before);
 	if (!error)
 		error = run(rig, FEW, &sum, -1);
 	*sample = (struct sample){ sum.generator / (MANY - FEW), sum.all / (MANY - FEW), sum.movers / (MANY - FEW) };
@@ -258,7 +259,7 @@ int bench_tmau(struct bench *bench)
 
 	if (failed)
 		failed = bench_failed(bench, "PERF-07", "all", tutti_strerror(failed));
-	else if (!tutti_device_card(rig.base.device))
+	else if (!emulator_card(rig.base.device))
 		printf("%-8s needs the emulated card: not measured on this one\n", "PERF-07");
 	else
 		failed = tiles(&rig) | columns(&rig) | descriptors(&rig);

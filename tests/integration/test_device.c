@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "rig.h"
+#include "transport/emulator.h"
 #include "tutti/policy.h"
 #include "tutti/reference.h"
 
@@ -17,7 +18,7 @@ static void versions(void **state)
 	assert_string_equal(tutti_device_transport(rig->device), rig_transport());
 	assert_true(d->magic == TUTTI_DISCOVERY_MAGIC);
 	rig_needs_emulator(); /* the rest is the default card */
-	assert_non_null(tutti_device_card(rig->device));
+	assert_non_null(emulator_card(rig->device));
 	assert_int_equal(d->sms, 144); /* the default card: 8 GPCs x 18 SMs */
 	assert_int_equal(d->gpcs, 8);
 }

@@ -14,10 +14,6 @@
 #define WINDOW (TUTTI_WAVE_LMEM - TUTTI_WAVE_DSMEM)
 #define RANK_SHIFT 24
 #define OFFSET_MASK ((1u << RANK_SHIFT) - 1)
-#define SINK_BYTES 4096u
-
-/* Accesses that a target refuses end here: the wave goes on until the firmware stops it. */
-static __thread uint64_t sink[SINK_BYTES / 8];
 
 static uint32_t key_of(unsigned id, unsigned rank)
 {
@@ -138,8 +134,8 @@ static void *refuse(struct hart *hart, unsigned sm, unsigned rank, uint32_t offs
 	struct cga_fault fault = {.sm = sm, .rank = rank, .offset = offset, .cause = cause};
 
 	cga_fault(hart->array, hart->current->cta->cga, &fault);
-	memset(sink, 0, bytes);
-	return sink;
+	memset(hart->sink, 0, bytes);
+	return hart->sink;
 }
 
 static void *segment_pointer(struct hart *hart, const struct cta *cta, uint32_t offset, unsigned bytes)
@@ -298,8 +294,8 @@ static void *io_access(struct hart *hart, uint64_t va, unsigned bytes, unsigned 
 		hart->fault.address = va;
 	}
 	uc_emu_stop(hart->uc);
-	memset(sink, 0, bytes);
-	return sink;
+	memset(hart->sink, 0, bytes);
+	return hart->sink;
 }
 
 static uint64_t io_read(uc_engine *uc, uint64_t offset, unsigned bytes, void *data)

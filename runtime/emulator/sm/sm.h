@@ -220,6 +220,8 @@ struct stack_class {
 	struct wave *owner[STACK_SLOTS]; /* whose contents are there */
 };
 
+#define HART_SINK_BYTES 4096u
+
 /** struct hart - RV64 core of one context on one engine. */
 struct hart {
 	struct hart *next;
@@ -259,6 +261,8 @@ struct hart {
 	uint32_t held;  /* atomic: requests that need its shared memory */
 	uint64_t used; /* for replacement */
 	struct stack_class stack[STACK_CLASSES];
+	/* Where accesses to other CTAs end that their target refuses: the wave goes on until the firmware stops it. */
+	uint64_t sink[HART_SINK_BYTES / 8];
 };
 
 struct engine {

@@ -427,8 +427,8 @@ static void warn_slow(const struct hart *hart)
 
 	if (!hart->ecalls && !__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
 		fputs("tutti: the emulated card is slow in this program, and faults name the start of a block: "
-		      "libunicorn does not see the emulator's functions (link with -rdynamic, or with libtutti.so "
-		      "before libunicorn)\n", stderr);
+		      "libunicorn does not see the emulator's functions, because something else had loaded it before "
+		      "the card\n", stderr);
 }
 
 static bool add_hooks(struct hart *hart)

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../../tests/bench/packet_cost.h"
 #include "card.h"
 #include "example.h"
+#include "packet_cost.h"
 
 #define KERNELS 6
 #define WORKGROUP 256 /* of the kernels with one work-item per (group, zone) */
@@ -130,14 +130,6 @@ static void launch_init(const struct kripke_card *card, unsigned k, struct tutti
 	};
 }
 
-/* Soft-core instructions spent on packets; a real card does not tell. */
-static uint64_t packet_instructions(const struct kripke_card *card)
-{
-	struct tutti_card *emulated = tutti_device_card(card->device);
-
-	return emulated ? packet_cost(emulated, PACKET_EXPAND) + packet_cost(emulated, PACKET_READ) : 0;
-}
-
 static int dispatch_all(struct kripke_card *card)
 {
 	int error = 0;
@@ -182,7 +174,7 @@ static void fields_clear(struct kripke_card *card)
 static int steady_begin(struct kripke_card *card)
 {
 	card->cost.steady = 0;
-	card->packet_before = packet_instructions(card);
+	card->packet_before = packet_cost(card->device);
 	return tutti_device_counters(card->device, card->before);
 }
 
@@ -260,7 +252,7 @@ void kripke_card_stop(struct kripke_card *card, struct kripke_cost *cost)
 		card->cost.signals = now[TUTTI_COUNTER_SIGNALS] - card->before[TUTTI_COUNTER_SIGNALS];
 		card->cost.instructions = now[TUTTI_COUNTER_CORE_INSTRUCTIONS] -
 					  card->before[TUTTI_COUNTER_CORE_INSTRUCTIONS];
-		card->cost.packet_instructions = packet_instructions(card) - card->packet_before;
+		card->cost.packet_instructions = packet_cost(card->device) - card->packet_before;
 	}
 	card->cost.enqueue_ns = enqueue_median(card);
 	*cost = card->cost;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Firmware image, boot handshake, versions (spec SYS-05). */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/folder.h"
 #include "device/wait.h"
 #include "transport/bare/image.h"
 
@@ -87,13 +85,9 @@ static FILE *open_default_image(const char *name, char *path, size_t bytes)
 	static const char *const beside[] = {"/firmware/", "/../firmware/", "/../../firmware/"};
 	static const char *const installed[] = {"/usr/local/lib/firmware/tutti/", "/lib/firmware/tutti/"};
 	char library[PATH_MAX];
-	char *slash;
-	Dl_info info;
 	FILE *file;
 
-	if (dladdr((void *)open_default_image, &info) && realpath(info.dli_fname, library)) {
-		slash = strrchr(library, '/');
-		*slash = 0;
+	if (own_folder(library)) {
 		for (unsigned i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
 			snprintf(path, bytes, "%s%s%s", library, beside[i], name);
 			file = fopen(path, "re");

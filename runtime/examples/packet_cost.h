@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: Which firmware functions belong to a packet: for PERF-01 and for Kripke's table */
-#ifndef TUTTI_TOOL_PACKET_COST_H
-#define TUTTI_TOOL_PACKET_COST_H
+/** DOC: Which firmware functions belong to a packet: for Kripke's table and the benchmark PERF-01 */
+#ifndef EXAMPLE_PACKET_COST_H
+#define EXAMPLE_PACKET_COST_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "emulator/card/card.h"
+#include "tutti.h"
 
 /** enum packet_stage - what a firmware function does for a packet. */
 enum packet_stage {
@@ -17,7 +16,7 @@ enum packet_stage {
 
 /** packet_stage() - stage of the firmware function @name (firmware/README.md). */
 enum packet_stage packet_stage(const char *name);
-/** packet_cost() - soft-core instructions spent in @stage since boot; exact while counting is on. */
-uint64_t packet_cost(struct tutti_card *card, enum packet_stage stage);
+/** packet_cost() - soft-core instructions spent on packets since boot; 0 on a card that does not count. */
+uint64_t packet_cost(struct tutti_device *device);
 
 #endif

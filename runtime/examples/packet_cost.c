@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "packet_cost.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "tutti/profile.h"
 
 /* By prefix: the compiler splits functions and adds suffixes. */
 static const struct {
@@ -37,18 +38,17 @@ enum packet_stage packet_stage(const char *name)
 	return PACKET_OTHER;
 }
 
-uint64_t packet_cost(struct tutti_card *card, enum packet_stage stage)
+static void add(void *sum, const char *name, uint64_t calls, uint64_t instructions)
 {
-	size_t count = tutti_card_profile(card, NULL, 0);
-	struct tutti_card_function *function = calloc(count, sizeof(*function));
+	(void)calls;
+	if (packet_stage(name) != PACKET_OTHER)
+		*(uint64_t *)sum += instructions;
+}
+
+uint64_t packet_cost(struct tutti_device *device)
+{
 	uint64_t sum = 0;
 
-	if (!function)
-		return 0;
-	tutti_card_profile(card, function, count);
-	for (size_t f = 0; f < count; f++)
-		if (packet_stage(function[f].name) == stage)
-			sum += function[f].instructions;
-	free(function);
+	tutti_profile_each(device, add, &sum);
 	return sum;
 }

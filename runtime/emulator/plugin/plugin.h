@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: The emulated card as a plug-in of libtutti
+ *
+ * libtutti does not link against the emulated card: somebody with a real card never loads it. Its emulator transport
+ * opens libtutti-card.so.0, which exports one symbol, the table below. Programs that link libtutti.a and
+ * libtutti-card.a have the same table inside and open no file.
+ */
+#ifndef TUTTI_CARD_PLUGIN_H
+#define TUTTI_CARD_PLUGIN_H
+
+#include "emulator/card/card.h"
+
+/** TUTTI_CARD_PLUGIN_ABI - changes with this table and with struct tutti_card_config. */
+#define TUTTI_CARD_PLUGIN_ABI 1u
+#define TUTTI_CARD_PLUGIN_FILE "libtutti-card.so.0"
+#define TUTTI_CARD_PLUGIN_SYMBOL "tutti_card_plugin"
+
+/**
+ * struct tutti_card_plugin - what the transport calls; card.h describes each function.
+ * @abi: TUTTI_CARD_PLUGIN_ABI of the plug-in; the first member of every version
+ * @config_bytes: sizeof(struct tutti_card_config) in the plug-in
+ */
+struct tutti_card_plugin {
+	uint32_t abi, config_bytes;
+	int (*config_read)(struct tutti_card_config *config, FILE *file);
+	size_t (*bar_bytes)(const struct tutti_card_config *config);
+	int (*create)(const struct tutti_card_config *config, struct tutti_card **card);
+	void (*destroy)(struct tutti_card *card);
+	void *(*bar)(struct tutti_card *card);
+	void (*kick)(struct tutti_card *card);
+	bool (*run)(struct tutti_card *card, bool (*done)(void *), void *context);
+	int (*inject_string)(struct tutti_card *card, const char *text);
+	size_t (*profile)(struct tutti_card *card, struct tutti_card_function *functions, size_t max);
+};
+
+extern const struct tutti_card_plugin tutti_card_plugin;
+
+#endif
