@@ -3,7 +3,7 @@
 
 -include runtime/emulator/build.mk
 
-RUNTIME_FOLDERS := base device memory code queue record packet observe transport transport/bare
+RUNTIME_FOLDERS := base packet device memory code queue record launch observe transport transport/bare transport/drm open
 RUNTIME_SRC := $(sort $(wildcard $(RUNTIME_FOLDERS:%=runtime/%/*.c)))
 RUNTIME_OBJ := $(RUNTIME_SRC:%.c=$(OUT)/%.o)
 RUNTIME_LIBS := -ldl -lm -pthread
@@ -21,7 +21,7 @@ $(RUNTIME_OBJ): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 
-$(OUT)/runtime/transport/drm.o: private HOST_CFLAGS += -I/usr/include/libdrm
+$(OUT)/runtime/transport/drm/%.o: HOST_CFLAGS += -I/usr/include/libdrm
 $(OUT)/runtime/transport/card_plugin.o: private HOST_CFLAGS += -DTUTTI_LIBDIR='"$(LIBDIR)"'
 
 # Exports exactly what libtutti.map lists: tests/load compares the list with the public headers.

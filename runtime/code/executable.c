@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "code/elf_check.h"
-#include "device/device.h"
+#include "memory/memory.h"
 
 struct loaded_symbol {
 	char *name; /* kernels: without ".kd" */
@@ -146,8 +146,7 @@ int tutti_executable_load(struct tutti_device *device, const void *file, size_t 
 		error = map_segments(executable);
 	/* the pages may have held another code object before */
 	if (!error)
-		error = device_request(device, TUTTI_MSG_CODE_INVALIDATE, device->asid,
-				       (uintptr_t)executable->base, executable->image_bytes, NULL);
+		error = device->transport->code_invalidate(device, executable->base, executable->image_bytes);
 	if (error)
 		goto destroy;
 	elf_close(&elf);
@@ -217,8 +216,7 @@ void tutti_executable_destroy(struct tutti_executable *executable)
 		device->transport->unmap(device, start, bytes);
 	}
 	if (executable->mapped)
-		device_request(device, TUTTI_MSG_CODE_INVALIDATE, device->asid, (uintptr_t)executable->base,
-			       executable->image_bytes, NULL);
+		device->transport->code_invalidate(device, executable->base, executable->image_bytes);
 	if (executable->base)
 		memory_code_free(device, executable->base);
 	symbols_free(executable->kernel, executable->kernels);

@@ -28,7 +28,7 @@ const char *tutti_counter_name(enum tutti_counter counter)
 int tutti_device_counters(struct tutti_device *device, uint64_t counters[TUTTI_COUNTERS])
 {
 	const uint64_t *shared = (const void *)(device->bar + device->known.counters.offset);
-	int error = device_request(device, TUTTI_MSG_COUNTERS, 0, 0, 0, NULL);
+	int error = device->transport->counters(device);
 
 	for (unsigned i = 0; i < TUTTI_COUNTERS; i++)
 		counters[i] = tutti_load_relaxed(&shared[i]);

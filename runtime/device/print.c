@@ -1,29 +1,41 @@
 // SPDX-License-Identifier: MIT
+#include "device/print.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "device/device.h"
-
-#define PRINT_BYTES (256u << 10)
-
-int print_init(struct tutti_device *device)
+int print_init(struct tutti_device *device, struct tutti_print_ring *ring)
 {
-	struct tutti_print_ring *ring;
-	int error;
+	struct print *print = calloc(1, sizeof(*print));
 
-	pthread_mutex_init(&device->print.lock, NULL);
-	error = tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(*ring) + PRINT_BYTES, (void **)&ring);
-	if (error)
-		return error;
+	if (!print)
+		return -ENOMEM;
+	pthread_mutex_init(&print->lock, NULL);
+	pthread_cond_init(&print->free, NULL);
 	ring->bytes = PRINT_BYTES;
-	device->print.ring = ring;
+	print->ring = ring;
+	device->print = print;
 	return 0;
 }
 
 void print_fini(struct tutti_device *device)
 {
-	tutti_memory_free(device, device->print.ring);
-	device->print.ring = NULL;
-	pthread_mutex_destroy(&device->print.lock);
+	pthread_cond_destroy(&device->print->free);
+	pthread_mutex_destroy(&device->print->lock);
+	free(device->print);
+	device->print = NULL;
+}
+
+/* What this thread reads: a handler runs in it and may call the library, which may make it read another device's. */
+static _Thread_local struct print *reading;
+
+static bool is_reading(const struct print *print)
+{
+	const struct print *p = reading;
+
+	while (p && p != print)
+		p = p->outer;
+	return p;
 }
 
 static void print_out(struct print *print, const char *text, size_t bytes)
@@ -38,63 +50,107 @@ static void print_out(struct print *print, const char *text, size_t bytes)
 
 static void print_lost(struct print *print)
 {
-	uint64_t lost = tutti_load_relaxed(&print->ring->lost);
+	uint64_t lost = tutti_load_relaxed(&print->ring->lost), more = lost - print->lost;
 	char text[64];
 
-	if (lost == print->lost)
+	if (!more)
 		return;
-	print_out(print, text,
-		  (size_t)snprintf(text, sizeof(text), "[%llu bytes of kernel output lost]\n",
-				   (unsigned long long)(lost - print->lost)));
 	print->lost = lost;
+	print_out(print, text,
+		  (size_t)snprintf(text, sizeof(text), "[%llu bytes of kernel output lost]\n", (unsigned long long)more));
 }
 
 /*
  * Text between tail and head is whole while every reserved byte is completed. Both
  * counters are the card's: a distance that cannot be is clamped to the ring.
  */
-void print_flush(struct tutti_device *device)
+static void print_some(struct print *print)
 {
-	struct print *print = &device->print;
 	struct tutti_print_ring *ring = print->ring;
 	const char *text = (const char *)(ring + 1);
-	uint64_t ready, tail, first, n;
+	uint64_t ready = tutti_load_acquire(&ring->ready), tail = ring->tail, first, n;
 
-	if (!ring)
+	if (tutti_load_acquire(&ring->head) != ready || ready == tail)
 		return;
-	pthread_mutex_lock(&print->lock);
-	ready = tutti_load_acquire(&ring->ready);
-	tail = ring->tail;
-	if (tutti_load_acquire(&ring->head) == ready && ready != tail) {
-		n = ready - tail;
-		if (n > PRINT_BYTES) {
-			tail = ready - PRINT_BYTES;
-			n = PRINT_BYTES;
-		}
-		first = PRINT_BYTES - (tail & (PRINT_BYTES - 1));
-		if (first > n)
-			first = n;
-		print_out(print, text + (tail & (PRINT_BYTES - 1)), first);
-		print_out(print, text, n - first);
-		tutti_store_release(&ring->tail, ready);
+	n = ready - tail;
+	if (n > PRINT_BYTES) {
+		tail = ready - PRINT_BYTES;
+		n = PRINT_BYTES;
 	}
-	print_lost(print);
+	first = PRINT_BYTES - (tail & (PRINT_BYTES - 1));
+	if (first > n)
+		first = n;
+	print_out(print, text + (tail & (PRINT_BYTES - 1)), first);
+	print_out(print, text, n - first);
+	tutti_store_release(&ring->tail, ready);
+}
+
+/* Become the one reader. False: this thread is it already, or, without @wait, another is. */
+static bool reader_begin(struct print *print, bool wait)
+{
+	bool mine;
+
+	if (is_reading(print))
+		return false;
+	pthread_mutex_lock(&print->lock);
+	while (wait && print->busy)
+		pthread_cond_wait(&print->free, &print->lock);
+	mine = !print->busy;
+	print->busy = true;
 	pthread_mutex_unlock(&print->lock);
+	if (mine) {
+		print->outer = reading;
+		reading = print;
+	}
+	return mine;
+}
+
+static void reader_end(struct print *print)
+{
+	reading = print->outer;
+	pthread_mutex_lock(&print->lock);
+	print->busy = false;
+	pthread_cond_signal(&print->free);
+	pthread_mutex_unlock(&print->lock);
+}
+
+static void flush(struct print *print, bool wait)
+{
+	if (!reader_begin(print, wait))
+		return;
+	print_some(print);
+	print_lost(print);
+	reader_end(print);
+}
+
+void print_flush(struct tutti_device *device)
+{
+	if (device->print)
+		flush(device->print, true);
+}
+
+void print_take(struct tutti_device *device)
+{
+	flush(device->print, false);
 }
 
 void tutti_device_flush_print(struct tutti_device *device)
 {
 	print_flush(device);
-	if (!device->print.handler)
+	if (!device->print->handler)
 		fflush(stdout);
 }
 
 void tutti_device_print_handler(struct tutti_device *device,
 				void (*handler)(void *context, const char *text, size_t bytes), void *context)
 {
+	struct print *print = device->print;
+	bool mine;
+
 	print_flush(device);
-	pthread_mutex_lock(&device->print.lock);
-	device->print.handler = handler;
-	device->print.context = context;
-	pthread_mutex_unlock(&device->print.lock);
+	mine = reader_begin(print, true);
+	print->handler = handler;
+	print->context = context;
+	if (mine)
+		reader_end(print);
 }

@@ -7,29 +7,20 @@
  */
 #include "device/wait.h"
 
-#include "observe/trace.h"
-#include "queue/queue.h"
-
-#include <stdlib.h>
-#include <time.h>
+#include "base/clock.h"
+#include "device/print.h"
+#include "device/queue_error.h"
+#include "device/trace.h"
 
 #define SLEEP_MAX_NS 1000000ull
 #define HUNG_NS	     5000000000ull /* no heartbeat while awake: the firmware hangs */
-
-uint64_t time_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 /* Called by the card while the waiting thread drives it: stop also for an event. */
 static bool wait_done(void *context)
 {
 	const struct wait *wait = context;
 
-	return wait->satisfied(wait) || channel_waiting(wait->device);
+	return wait->satisfied(wait) || device_pending(wait->device);
 }
 
 struct watch {
@@ -77,7 +68,7 @@ int wait_for(const struct wait *wait, uint64_t timeout_ns)
 		idle = !device->run || device->run(device, wait_done, (void *)wait);
 		device->transport->poll(device);
 		if (wait->deliver && tutti_load_relaxed(&device->errors))
-			queue_deliver_errors(device);
+			queue_error_deliver(device);
 		if (wait->satisfied(wait))
 			return 0;
 		if (device_dead(device))

@@ -23,7 +23,5 @@ struct wait {
  * Return: 0, -ETIMEDOUT, -EIO when the card has died.
  */
 int wait_for(const struct wait *wait, uint64_t timeout_ns);
-/** time_ns() - CLOCK_MONOTONIC. */
-uint64_t time_ns(void);
 
 #endif

@@ -4,9 +4,11 @@
  * code (the last part of card memory, whose pages get their permissions one by
  * one, so that the big regions beside it stay whole).
  */
+#include "memory/memory.h"
+
 #include <stdlib.h>
 
-#include "device/device.h"
+#include "memory/arena.h"
 
 #define SYSTEM_CHUNK   (32u << 20)
 #define CARD_CHUNK     (64u << 20)
@@ -14,6 +16,16 @@
 #define CARD_SMALL     (512u << 20) /* a card with less is shared out in smaller chunks */
 #define CARD_CHUNK_SMALL (4u << 20)
 #define PAGE_MASK      ((uintptr_t)TUTTI_PAGE_SIZE - 1)
+
+/**
+ * struct memory - the pools.
+ * @lock: everything; the arenas may call map() and unmap() of the transport with it held
+ */
+struct memory {
+	pthread_mutex_t lock;
+	struct arena system, card, code;
+	struct locked *locked;
+};
 
 /* Host memory made visible by tutti_memory_lock(). Two may share their edge pages. */
 struct locked {
@@ -60,45 +72,78 @@ static int revive_card(void *context, void *start, size_t bytes)
 	return commit_card(context, start, bytes);
 }
 
-int memory_init(struct tutti_device *device)
+static int init_system(struct tutti_device *device)
 {
-	struct memory *memory = &device->memory;
+	struct arena *arena = &device->memory->system;
+	size_t bytes;
+	void *base;
+	int error = device->transport->reserve(device, TUTTI_MEMORY_SYSTEM, &base, &bytes);
+
+	if (!error)
+		error = arena_init(arena, base, bytes, SYSTEM_CHUNK, commit_system, device, true);
+	arena->retire = retire;
+	arena->revive = revive_system;
+	return error;
+}
+
+/* Code is written before it is mapped, page by page with the rights of its segments: the last part of card memory. */
+static int init_code(struct tutti_device *device, uint8_t *base, size_t bytes)
+{
+	int error = 0;
+
+	if (device->transport->back)
+		error = device->transport->back(device, base, bytes, TUTTI_MEMORY_CARD);
+	return error ? error : arena_init(&device->memory->code, base, bytes, bytes, NULL, NULL, true);
+}
+
+static int init_card(struct tutti_device *device)
+{
+	struct arena *arena = &device->memory->card;
 	size_t bytes, code;
 	void *base;
+	int error = device->transport->reserve(device, TUTTI_MEMORY_CARD, &base, &bytes);
+
+	if (error)
+		return error;
+	code = bytes / 16 < CODE_BYTES_MAX ? (bytes / 16) & ~PAGE_MASK : CODE_BYTES_MAX;
+	error = arena_init(arena, base, bytes - code, bytes < CARD_SMALL ? CARD_CHUNK_SMALL : CARD_CHUNK, commit_card,
+			   device, true);
+	if (error)
+		return error;
+	arena->retire = retire;
+	arena->revive = revive_card;
+	error = init_code(device, (uint8_t *)base + bytes - code, code);
+	if (error)
+		arena_fini(arena);
+	return error;
+}
+
+int memory_init(struct tutti_device *device)
+{
+	struct memory *memory = calloc(1, sizeof(*memory));
 	int error;
 
-	error = device->transport->reserve(device, TUTTI_MEMORY_SYSTEM, &base, &bytes);
-	if (error)
-		return error;
-	error = arena_init(&memory->system, base, bytes, SYSTEM_CHUNK, commit_system, device, true);
-	if (error)
-		return error;
-	error = device->transport->reserve(device, TUTTI_MEMORY_CARD, &base, &bytes);
-	if (error)
-		goto fini_system;
-	code = bytes / 16 < CODE_BYTES_MAX ? (bytes / 16) & ~PAGE_MASK : CODE_BYTES_MAX;
-	error = arena_init(&memory->card, base, bytes - code, bytes < CARD_SMALL ? CARD_CHUNK_SMALL : CARD_CHUNK,
-			   commit_card, device, true);
-	if (error)
-		goto fini_system;
-	error = arena_init(&memory->code, (uint8_t *)base + bytes - code, code, code, NULL, NULL, true);
-	if (error)
-		goto fini_card;
-	memory->system.retire = memory->card.retire = retire;
-	memory->system.revive = revive_system;
-	memory->card.revive = revive_card;
+	if (!memory)
+		return -ENOMEM;
+	device->memory = memory;
 	pthread_mutex_init(&memory->lock, NULL);
-	return 0;
-fini_card:
-	arena_fini(&memory->card);
-fini_system:
+	error = init_system(device);
+	if (error)
+		goto free_memory;
+	error = init_card(device);
+	if (!error)
+		return 0;
 	arena_fini(&memory->system);
+free_memory:
+	pthread_mutex_destroy(&memory->lock);
+	free(memory);
+	device->memory = NULL;
 	return error;
 }
 
 void memory_fini(struct tutti_device *device)
 {
-	struct memory *memory = &device->memory;
+	struct memory *memory = device->memory;
 
 	while (memory->locked) {
 		struct locked *locked = memory->locked;
@@ -110,11 +155,13 @@ void memory_fini(struct tutti_device *device)
 	arena_fini(&memory->card);
 	arena_fini(&memory->system);
 	pthread_mutex_destroy(&memory->lock);
+	free(memory);
+	device->memory = NULL;
 }
 
 int tutti_memory_alloc(struct tutti_device *device, enum tutti_memory pool, size_t bytes, void **address)
 {
-	struct memory *memory = &device->memory;
+	struct memory *memory = device->memory;
 
 	if (!bytes || !address || (pool != TUTTI_MEMORY_SYSTEM && pool != TUTTI_MEMORY_CARD))
 		return -EINVAL;
@@ -128,7 +175,7 @@ int tutti_memory_alloc(struct tutti_device *device, enum tutti_memory pool, size
 
 int tutti_memory_free(struct tutti_device *device, void *address)
 {
-	struct memory *memory = &device->memory;
+	struct memory *memory = device->memory;
 	int error = -EINVAL;
 
 	if (!address)
@@ -148,17 +195,17 @@ void *memory_code_alloc(struct tutti_device *device, size_t bytes)
 
 	if (bytes < TUTTI_PAGE_SIZE)
 		bytes = TUTTI_PAGE_SIZE;
-	pthread_mutex_lock(&device->memory.lock);
-	address = arena_alloc(&device->memory.code, bytes);
-	pthread_mutex_unlock(&device->memory.lock);
+	pthread_mutex_lock(&device->memory->lock);
+	address = arena_alloc(&device->memory->code, bytes);
+	pthread_mutex_unlock(&device->memory->lock);
 	return address;
 }
 
 void memory_code_free(struct tutti_device *device, void *address)
 {
-	pthread_mutex_lock(&device->memory.lock);
-	arena_free(&device->memory.code, address);
-	pthread_mutex_unlock(&device->memory.lock);
+	pthread_mutex_lock(&device->memory->lock);
+	arena_free(&device->memory->code, address);
+	pthread_mutex_unlock(&device->memory->lock);
 }
 
 static uintptr_t first_page(const struct locked *locked)
@@ -199,7 +246,7 @@ static int unmap_uncovered(struct tutti_device *device, uintptr_t start, uintptr
 	uintptr_t run_end;
 	int error = 0;
 
-	for (; next_uncovered(device->memory.locked, &start, end, &run_end); start = run_end) {
+	for (; next_uncovered(device->memory->locked, &start, end, &run_end); start = run_end) {
 		int e = device->transport->unmap(device, (void *)start, run_end - start);
 
 		error = error ? error : e;
@@ -209,7 +256,7 @@ static int unmap_uncovered(struct tutti_device *device, uintptr_t start, uintptr
 
 static int lock_pages(struct tutti_device *device, struct locked *locked)
 {
-	struct memory *memory = &device->memory;
+	struct memory *memory = device->memory;
 	uintptr_t start = first_page(locked), end = end_page(locked), run_end;
 
 	for (; next_uncovered(memory->locked, &start, end, &run_end); start = run_end) {
@@ -227,7 +274,7 @@ static int lock_pages(struct tutti_device *device, struct locked *locked)
 
 int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes)
 {
-	struct memory *memory = &device->memory;
+	struct memory *memory = device->memory;
 	uintptr_t start = (uintptr_t)address;
 	struct locked *locked;
 	int error;
@@ -252,7 +299,7 @@ int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes)
 /* The card must have let go of the pages before this returns, so the lock is held across the request. */
 int tutti_memory_unlock(struct tutti_device *device, void *address)
 {
-	struct memory *memory = &device->memory;
+	struct memory *memory = device->memory;
 	struct locked **p, *locked;
 	int error = -EINVAL;
 
@@ -272,7 +319,7 @@ int tutti_memory_unlock(struct tutti_device *device, void *address)
 int tutti_memory_info(struct tutti_device *device, const void *address, void **start, size_t *bytes,
 		      enum tutti_memory *pool)
 {
-	struct memory *memory = &device->memory;
+	struct memory *memory = device->memory;
 	enum tutti_memory which = TUTTI_MEMORY_SYSTEM;
 	size_t n = 0;
 	void *found = NULL;

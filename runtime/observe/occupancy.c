@@ -40,23 +40,17 @@ static int fill(const struct tutti_device *device, const struct tutti_launch *la
 	return 0;
 }
 
-static int question(struct tutti_device *device, const struct tutti_msg_occupancy *ask, struct tutti_message *answer)
-{
-	*answer = (struct tutti_message){ .type = TUTTI_MSG_OCCUPANCY, .occupancy = *ask };
-	return device->transport->request(device, answer);
-}
-
 int tutti_occupancy_max_active_ctas(struct tutti_device *device, const struct tutti_launch *launch, uint32_t *ctas)
 {
 	struct tutti_msg_occupancy ask;
-	struct tutti_message answer;
+	struct transport_fit fit;
 	int error = fill(device, launch, &ask);
 
 	memset(ask.cga, 0, sizeof(ask.cga));
 	if (!error)
-		error = question(device, &ask, &answer);
+		error = device->transport->occupancy(device, &ask, &fit);
 	if (!error)
-		*ctas = (uint32_t)answer.arg[0];
+		*ctas = fit.ctas;
 	return error;
 }
 
@@ -64,7 +58,7 @@ int tutti_occupancy_max_active_cgas(struct tutti_device *device, const struct tu
 				    const struct tutti_task_attributes *attributes, uint32_t *cgas)
 {
 	struct tutti_msg_occupancy ask;
-	struct tutti_message answer;
+	struct transport_fit fit;
 	int error = fill(device, launch, &ask);
 
 	if (error)
@@ -76,9 +70,9 @@ int tutti_occupancy_max_active_cgas(struct tutti_device *device, const struct tu
 	} else {
 		ask.mode = TUTTI_OCCUPANCY_MODE_CARD;
 	}
-	error = question(device, &ask, &answer);
+	error = device->transport->occupancy(device, &ask, &fit);
 	if (!error)
-		*cgas = (uint32_t)answer.value;
+		*cgas = fit.cgas;
 	return error;
 }
 
@@ -87,7 +81,7 @@ int tutti_occupancy_max_cga_size(struct tutti_device *device, const struct tutti
 				 bool multicast, uint32_t *ctas)
 {
 	struct tutti_msg_occupancy ask;
-	struct tutti_message answer;
+	struct transport_fit fit;
 	uint32_t low = 0, high, middle;
 	int error = fill(device, launch, &ask);
 
@@ -96,20 +90,20 @@ int tutti_occupancy_max_cga_size(struct tutti_device *device, const struct tutti
 	ask.mode = multicast;
 	memset(ask.cga, 0, sizeof(ask.cga));
 	if (!error)
-		error = question(device, &ask, &answer);
+		error = device->transport->occupancy(device, &ask, &fit);
 	if (error)
 		return error;
 	/* as many as all SMs take, one more certainly does not fit */
-	high = (uint32_t)answer.value + 1;
+	high = fit.cgas + 1;
 	if (high > UINT16_MAX)
 		high = UINT16_MAX;
 	while (high - low > 1) {
 		middle = (low + high) / 2;
 		ask.cga[0] = (struct tutti_cga_shape){ (uint16_t)middle, 1, 1, (uint16_t)kind };
-		error = question(device, &ask, &answer);
+		error = device->transport->occupancy(device, &ask, &fit);
 		if (error)
 			return error;
-		if (answer.value)
+		if (fit.cgas)
 			low = middle;
 		else
 			high = middle;

@@ -9,12 +9,7 @@
 
 int tutti_policy_get(struct tutti_device *device, enum tutti_policy policy, uint32_t which, uint32_t *value)
 {
-	uint64_t answer = 0;
-	int error = device_request(device, TUTTI_MSG_POLICY, policy, which, 1, &answer);
-
-	if (!error)
-		*value = (uint32_t)answer;
-	return error;
+	return device->transport->policy_get(device, policy, which, value);
 }
 
 int tutti_device_sm_states(struct tutti_device *device, unsigned first, unsigned count, struct tutti_sm_state *states)
@@ -26,8 +21,7 @@ int tutti_device_sm_states(struct tutti_device *device, unsigned first, unsigned
 		return -EINVAL;
 	if (region->bytes < (uint64_t)device->known.sms * sizeof(*states))
 		return -ENOTSUP;
-	error = device->transport->sm_states ? device->transport->sm_states(device)
-					     : device_request(device, TUTTI_MSG_COUNTERS, 0, 0, 0, NULL);
+	error = device->transport->sm_states(device);
 	if (!error)
 		memcpy(states, device->bar + region->offset + first * sizeof(*states), count * sizeof(*states));
 	return error;

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 
 #include "device/wait.h"
-#include "record/record.h"
 
 #define PACKETS_DEFAULT	   256u
 #define PRIORITY_DEFAULT   5u
 #define PRIORITY_LOWEST	   10u
 #define TIMEOUT_DEFAULT_MS 10000u
 
-struct room_wait {
+/* Waiting until the card has retired packets; what @last means is the user's. */
+struct progress_wait {
 	struct wait wait;
 	struct queue *queue;
 	uint64_t last;
@@ -96,7 +96,7 @@ static int queue_memory(struct queue *queue, const struct tutti_queue_options *o
 	if (error)
 		return error;
 	for (size_t i = 0; i < packets; i++)
-	public->ring[i].word[0] = TUTTI_PACKET_INVALID;
+		public->ring[i].word[0] = TUTTI_PACKET_INVALID;
 	public->mask = packets - 1;
 	public->room = packets;
 	public->write_index = &queue->words->write_index;
@@ -129,28 +129,47 @@ static void queue_doorbell(struct queue *queue, unsigned id)
 
 static int queue_tell(struct queue *queue, const struct tutti_queue_options *options, uint8_t log2)
 {
-	const struct tutti_discovery *known = &queue->device->known;
 	uint32_t timeout = options->timeout_ms ? options->timeout_ms : TIMEOUT_DEFAULT_MS;
-	struct tutti_message message = {
-	    .type = TUTTI_MSG_QUEUE_CREATE,
-	    .queue =
-		{
-		    .queue = (uint16_t)queue->public.id,
-		    .asid = (uint16_t)queue->device->asid,
-		    .flags = (uint16_t)queue->public.flags,
-		    .rsb = queue->rsb ? (uint16_t)queue->rsb->id : 0,
-		    .ring = (uintptr_t)queue->public.ring,
-		    .read_index = (uintptr_t)queue->public.read_index,
-		    .size_log2 = log2,
-		    .priority = options->priority ? options->priority : PRIORITY_DEFAULT,
-		    .vector = known->msix_vectors > 1
-				  ? (uint16_t)(1 + queue->public.id % (known->msix_vectors - 1))
-				  : 0,
-		    .timeout_ms = timeout == UINT32_MAX ? 0 : timeout,
-		},
+	const struct transport_queue told = {
+	    .id = queue->public.id,
+	    .rsb = queue->rsb ? queue->rsb->id : 0,
+	    .flags = queue->public.flags,
+	    .ring = queue->public.ring,
+	    .read_index = queue->public.read_index,
+	    .size_log2 = log2,
+	    .priority = options->priority ? options->priority : PRIORITY_DEFAULT,
+	    .timeout_ms = timeout == UINT32_MAX ? 0 : timeout,
 	};
 
-	return queue->device->transport->request(queue->device, &message);
+	return queue->device->transport->queue_create(queue->device, &told);
+}
+
+/* Under device->lock: a stopped queue's RSB holds nothing any more. */
+static void forget_references(struct tutti_queue *public)
+{
+	struct queue *queue = queue_of(public);
+
+	if (queue->rsb)
+		rsb_forget(queue->rsb, 0, (1u << TUTTI_REFERENCES) - 1);
+}
+
+static struct queue *queue_new(struct tutti_device *device, const struct tutti_queue_options *options)
+{
+	struct queue *queue = calloc(1, sizeof(*queue));
+
+	if (!queue)
+		return NULL;
+	pthread_mutex_init(&queue->copy_lock, NULL);
+	queue->device = device;
+	queue->error = (struct queue_error){
+	    .queue = &queue->public,
+	    .callback = options->error,
+	    .context = options->context,
+	    .forget = forget_references,
+	};
+	queue->public.multi = options->multi;
+	queue->public.flags = options->flags & ~TUTTI_QUEUE_RSB;
+	return queue;
 }
 
 int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_options *options,
@@ -168,15 +187,9 @@ int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_opt
 	error = check_options(device, options, &log2);
 	if (error)
 		return error;
-	queue = calloc(1, sizeof(*queue));
+	queue = queue_new(device, options);
 	if (!queue)
 		return -ENOMEM;
-	pthread_mutex_init(&queue->copy_lock, NULL);
-	queue->device = device;
-	queue->error = options->error;
-	queue->context = options->context;
-	queue->public.multi = options->multi;
-	queue->public.flags = options->flags & ~TUTTI_QUEUE_RSB;
 	error = queue_attach_rsb(queue, options);
 	if (queue->rsb)
 		queue->public.flags |= TUTTI_QUEUE_RSB;
@@ -190,25 +203,18 @@ int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_opt
 		goto free_queue;
 	}
 	queue_doorbell(queue, (unsigned)id);
-	pthread_mutex_lock(&device->lock);
-	device->queue[id] = queue;
-	pthread_mutex_unlock(&device->lock);
+	queue_error_add(device, (unsigned)id, &queue->error);
 	error = queue_tell(queue, options, log2);
 	if (!error) {
 		*out = &queue->public;
 		return 0;
 	}
-	pthread_mutex_lock(&device->lock);
-	device->queue[id] = NULL;
-	pthread_mutex_unlock(&device->lock);
+	queue_error_remove(device, (unsigned)id, &queue->error);
 	id_give(device, device->queue_ids, (unsigned)id);
 free_queue:
 	queue_free(queue);
 	return error;
 }
-
-/* Queue whose error callback this thread is in: it may destroy just that queue. */
-static _Thread_local struct queue *delivering;
 
 void tutti_queue_destroy(struct tutti_queue *public)
 {
@@ -220,91 +226,24 @@ void tutti_queue_destroy(struct tutti_queue *public)
 		return;
 	queue = queue_of(public);
 	device = queue->device;
-	/* the firmware answers when nothing of the queue is in flight */
-	error = device_request(device, TUTTI_MSG_QUEUE_DESTROY, public->id, 0, 0, NULL);
+	/* the card answers when nothing of the queue is in flight */
+	error = device->transport->queue_destroy(device, public->id);
 	device->transport->poll(device);
-	pthread_mutex_lock(&device->lock);
-	device->queue[public->id] = NULL;
-	if (queue->undelivered)
-		__atomic_fetch_sub(&device->errors, 1, __ATOMIC_RELAXED);
-	while (queue->busy > (delivering == queue)) {
-		pthread_mutex_unlock(&device->lock);
-		sched_yield();
-		pthread_mutex_lock(&device->lock);
-	}
-	pthread_mutex_unlock(&device->lock);
-	if (delivering == queue)
-		delivering = NULL;
-	record_orphan(queue);
+	queue_error_remove(device, public->id, &queue->error);
+	if (queue->forget_recordings)
+		queue->forget_recordings(queue);
 	if (error && !device_dead(device))
 		return; /* the card may still use ring, words and doorbell: never again ours */
 	id_give(device, device->queue_ids, public->id);
 	queue_free(queue);
 }
 
-void queue_take_error(struct tutti_device *device, const struct tutti_fault *fault)
-{
-	struct queue *queue;
-
-	if (fault->queue >= TUTTI_MAX_QUEUES)
-		return;
-	pthread_mutex_lock(&device->lock);
-	queue = device->queue[fault->queue];
-	if (queue && !queue->stopped) {
-		queue->fault = *fault;
-		tutti_store_release(&queue->stopped, fault->code ? fault->code : TUTTI_ERROR_PACKET);
-		queue->undelivered = true;
-		__atomic_fetch_add(&device->errors, 1, __ATOMIC_RELAXED);
-		if (queue->rsb)
-			rsb_forget(queue->rsb, 0, 0xff);
-	}
-	pthread_mutex_unlock(&device->lock);
-}
-
-static struct queue *next_undelivered(struct tutti_device *device)
-{
-	for (unsigned i = 0; device->errors && i < TUTTI_MAX_QUEUES; i++)
-		if (device->queue[i] && device->queue[i]->undelivered)
-			return device->queue[i];
-	return NULL;
-}
-
-void queue_deliver_errors(struct tutti_device *device)
-{
-	struct queue *queue;
-
-	pthread_mutex_lock(&device->lock);
-	while ((queue = next_undelivered(device))) {
-		struct tutti_fault fault = queue->fault;
-		struct queue *outer = delivering;
-
-		queue->undelivered = false;
-		__atomic_fetch_sub(&device->errors, 1, __ATOMIC_RELAXED);
-		queue->busy++;
-		pthread_mutex_unlock(&device->lock);
-		delivering = queue;
-		if (queue->error)
-			queue->error(&queue->public, &fault, queue->context);
-		pthread_mutex_lock(&device->lock);
-		if (delivering == queue) /* else the callback has destroyed it */
-			queue->busy--;
-		delivering = outer;
-	}
-	pthread_mutex_unlock(&device->lock);
-}
-
 int tutti_queue_error(struct tutti_queue *public, struct tutti_fault *fault)
 {
 	struct queue *queue = queue_of(public);
-	uint32_t code;
 
 	queue->device->transport->poll(queue->device);
-	pthread_mutex_lock(&queue->device->lock);
-	code = queue->stopped;
-	if (code && fault)
-		*fault = queue->fault;
-	pthread_mutex_unlock(&queue->device->lock);
-	return (int)code;
+	return (int)queue_error_get(queue->device, &queue->error, fault);
 }
 
 int tutti_queue_reset(struct tutti_queue *public)
@@ -314,13 +253,8 @@ int tutti_queue_reset(struct tutti_queue *public)
 	int error;
 
 	device_poll(device); /* an error that has come is delivered before it is cleared */
-	pthread_mutex_lock(&device->lock);
-	if (queue->undelivered)
-		__atomic_fetch_sub(&device->errors, 1, __ATOMIC_RELAXED);
-	queue->undelivered = false;
-	tutti_store_release(&queue->stopped, 0);
-	pthread_mutex_unlock(&device->lock);
-	error = device_request(device, TUTTI_MSG_QUEUE_RESET, public->id, 0, 0, NULL);
+	queue_error_clear(device, &queue->error);
+	error = device->transport->queue_reset(device, public->id);
 	if (!error)
 		tutti_queue_ring(public, tutti_load_relaxed(public->write_index) - 1);
 	return error;
@@ -328,7 +262,7 @@ int tutti_queue_reset(struct tutti_queue *public)
 
 static bool no_more(void *context)
 {
-	return channel_waiting(context);
+	return device_pending(context);
 }
 
 int tutti_queue_poll(struct tutti_queue *public)
@@ -342,11 +276,11 @@ int tutti_queue_poll(struct tutti_queue *public)
 
 static bool room_satisfied(const struct wait *wait)
 {
-	const struct room_wait *room = (const struct room_wait *)wait;
+	const struct progress_wait *room = (const struct progress_wait *)wait;
 	const struct tutti_queue *public = &room->queue->public;
 
-	return (int64_t)(room->last - tutti_load_acquire(public->read_index)) <= (int64_t) public->mask ||
-	       tutti_load_relaxed(&room->queue->stopped);
+	return (int64_t)(room->last - tutti_load_acquire(public->read_index)) <= (int64_t)public->mask ||
+	       queue_stopped(room->queue);
 }
 
 /* The queue has stopped: take the reservation back, the youngest first. False: it goes again. */
@@ -364,7 +298,7 @@ static bool give_back(struct queue *queue, uint64_t first, uint32_t count)
 		if (__atomic_compare_exchange_n(public->write_index, &expected, first, false,
 						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return true;
-		if (!tutti_load_acquire(&queue->stopped) && !device_dead(queue->device))
+		if (!queue_stopped(queue) && !device_dead(queue->device))
 			return false;
 		sched_yield();
 	}
@@ -373,7 +307,7 @@ static bool give_back(struct queue *queue, uint64_t first, uint32_t count)
 int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t count)
 {
 	struct queue *queue = queue_of(public);
-	struct room_wait room = {
+	struct progress_wait room = {
 	    .wait = {.device = queue->device, .satisfied = room_satisfied, .deliver = true},
 	    .queue = queue,
 	    .last = first + count - 1,
@@ -390,33 +324,35 @@ int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t c
 			tutti_queue_ring(public, first - 1);
 		error = wait_for(&room.wait, TUTTI_WAIT_FOREVER);
 		if (!error &&
-		    (int64_t)(room.last - tutti_load_acquire(public->read_index)) <= (int64_t) public->mask)
+		    (int64_t)(room.last - tutti_load_acquire(public->read_index)) <= (int64_t)public->mask)
 			break;
 		if (give_back(queue, first, count))
 			return -EIO;
 	}
 	if (!public->multi)
-	public->room = tutti_load_relaxed(public->read_index) + public->mask + 1;
+		public->room = tutti_load_relaxed(public->read_index) + public->mask + 1;
 	return 0;
 }
 
 void tutti_queue_kick(struct tutti_queue *public)
 {
-	device_kick(queue_of(public)->device);
+	struct tutti_device *device = queue_of(public)->device;
+
+	device->transport->kick(device);
 }
 
 static bool drained(const struct wait *wait)
 {
-	const struct room_wait *drain = (const struct room_wait *)wait;
+	const struct progress_wait *drain = (const struct progress_wait *)wait;
 
 	return tutti_load_acquire(drain->queue->public.read_index) >= drain->last ||
-	       tutti_load_relaxed(&drain->queue->stopped);
+	       queue_stopped(drain->queue);
 }
 
 int tutti_queue_drain(struct tutti_queue *public, uint64_t timeout_ns)
 {
 	struct queue *queue = queue_of(public);
-	struct room_wait drain = {
+	struct progress_wait drain = {
 	    .wait = {.device = queue->device, .satisfied = drained, .deliver = true},
 	    .queue = queue,
 	    .last = tutti_load_relaxed(public->write_index),

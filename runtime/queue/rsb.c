@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "queue/rsb.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue/queue.h"
-
 int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **out)
 {
-	struct tutti_message message = {.type = TUTTI_MSG_RSB_CREATE};
 	struct tutti_rsb_object *rsb;
 	int error, id;
 
@@ -19,14 +18,7 @@ int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_r
 	rsb = calloc(1, sizeof(*rsb));
 	if (!rsb)
 		goto give_id;
-	message.rsb = (struct tutti_msg_rsb){
-	    .rsb = (uint16_t)id,
-	    .asid = (uint16_t)device->asid,
-	    .placement = in_memory ? TUTTI_RSB_MEMORY : TUTTI_RSB_SCRATCH,
-	    /* the first part of the reserved memory is for these */
-	    .offset = in_memory ? (uint64_t)id * sizeof(struct tutti_rsb) : 0,
-	};
-	error = device->transport->request(device, &message);
+	error = device->transport->rsb_create(device, (unsigned)id, in_memory);
 	if (error)
 		goto free_rsb;
 	rsb->device = device;
@@ -54,7 +46,7 @@ int tutti_rsb_destroy(struct tutti_rsb_object *rsb)
 	pthread_mutex_unlock(&rsb->lock);
 	if (users)
 		return -EBUSY;
-	device_request(device, TUTTI_MSG_RSB_DESTROY, rsb->id, 0, 0, NULL);
+	device->transport->rsb_destroy(device, rsb->id);
 	id_give(device, device->rsb_ids, rsb->id);
 	pthread_mutex_destroy(&rsb->lock);
 	free(rsb);
@@ -66,22 +58,21 @@ int tutti_rsb_invalidate(struct tutti_rsb_object *rsb, uint32_t entries)
 	if (entries & ~((1u << TUTTI_REFERENCES) - 1))
 		return -EINVAL;
 	rsb_forget(rsb, 0, entries);
-	return device_request(rsb->device, TUTTI_MSG_RSB_INVALIDATE, rsb->id, entries, 0, NULL);
+	return rsb->device->transport->rsb_invalidate(rsb->device, rsb->id, entries);
 }
 
 int tutti_rsb_read(struct tutti_rsb_object *rsb, struct tutti_rsb *table)
 {
 	struct tutti_device *device = rsb->device;
-	uint8_t *copy;
+	struct tutti_rsb *copy;
 	int error;
 
-	error = tutti_memory_alloc(device, TUTTI_MEMORY_CARD, sizeof(*table), (void **)&copy);
+	error = tutti_memory_alloc(device, TUTTI_MEMORY_CARD, sizeof(*copy), (void **)&copy);
 	if (error)
 		return error;
-	error = device_request(device, TUTTI_MSG_RSB_READ, rsb->id,
-			       (uint64_t)(copy - device->bar) - device->known.aperture, 0, NULL);
+	error = device->transport->rsb_read(device, rsb->id, copy);
 	if (!error)
-		memcpy(table, copy, sizeof(*table));
+		*table = *copy;
 	tutti_memory_free(device, copy);
 	return error;
 }

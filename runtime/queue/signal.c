@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <stdlib.h>
-
+#include "device/print.h"
+#include "device/trace.h"
 #include "device/wait.h"
-#include "observe/trace.h"
 
 struct signal_wait {
 	struct wait wait;
@@ -61,7 +60,7 @@ static bool signal_done(void *context)
 {
 	struct signal_wait *wait = context;
 
-	return holds(wait) || channel_waiting(wait->wait.device);
+	return holds(wait) || device_pending(wait->wait.device);
 }
 
 static bool look_once(void *context)
@@ -105,7 +104,7 @@ int tutti_signal_wait(struct tutti_device *device, tutti_signal_t signal, enum t
 	};
 	int error = holds(&wait) ? 0 : wait_slowly(&wait, timeout_ns);
 
-	if (__builtin_expect(channel_waiting(device) || tutti_load_relaxed(&device->errors), 0))
+	if (__builtin_expect(device_pending(device) || tutti_load_relaxed(&device->errors), 0))
 		device_poll(device);
 	print_poll(device);
 	trace_poll(device);

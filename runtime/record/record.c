@@ -39,6 +39,52 @@ struct tutti_recording {
 	struct condense condense;
 };
 
+static void unlink_from_queue(struct tutti_recording *recording)
+{
+	struct queue *queue = recording->queue;
+	struct tutti_recording **p = &queue->recordings;
+
+	pthread_mutex_lock(&queue->device->lock);
+	while (*p && *p != recording)
+		p = &(*p)->next;
+	if (*p)
+		*p = recording->next;
+	pthread_mutex_unlock(&queue->device->lock);
+}
+
+void tutti_recording_destroy(struct tutti_recording *recording)
+{
+	if (!recording)
+		return;
+	if (recording->queue && !recording->open)
+		unlink_from_queue(recording);
+	if (recording->queue && recording->rsb)
+		rsb_forget(recording->rsb, recording->number, 0);
+	free(recording->image);
+	free(recording->place);
+	free(recording->launch);
+	free(recording);
+}
+
+/* The queue goes away: its recordings can only be destroyed now. */
+static void orphan(struct queue *queue)
+{
+	if (queue->recording) {
+		tutti_recording_destroy(queue->recording);
+		queue->recording = NULL;
+	}
+	while (queue->recordings) {
+		struct tutti_recording *recording = queue->recordings;
+
+		queue->recordings = recording->next;
+		if (recording->rsb)
+			rsb_forget(recording->rsb, recording->number, 0);
+		recording->queue = NULL;
+		recording->rsb = NULL;
+		recording->stale = true; /* keeps the replay off its fast path */
+	}
+}
+
 int tutti_record_begin(struct tutti_queue *public)
 {
 	static uint64_t numbers;
@@ -60,6 +106,7 @@ int tutti_record_begin(struct tutti_queue *public)
 	recording->condense.overlap = public->flags & TUTTI_QUEUE_OVERLAP;
 	recording->condense.shared_block_bytes = queue->device->known.shared_block_bytes;
 	queue->recording = recording;
+	queue->forget_recordings = orphan;
 	return 0;
 }
 
@@ -134,51 +181,6 @@ int tutti_record_end(struct tutti_queue *public, struct tutti_recording **out)
 	pthread_mutex_unlock(&queue->device->lock);
 	*out = recording;
 	return 0;
-}
-
-static void unlink_from_queue(struct tutti_recording *recording)
-{
-	struct queue *queue = recording->queue;
-	struct tutti_recording **p = &queue->recordings;
-
-	pthread_mutex_lock(&queue->device->lock);
-	while (*p && *p != recording)
-		p = &(*p)->next;
-	if (*p)
-		*p = recording->next;
-	pthread_mutex_unlock(&queue->device->lock);
-}
-
-void tutti_recording_destroy(struct tutti_recording *recording)
-{
-	if (!recording)
-		return;
-	if (recording->queue && !recording->open)
-		unlink_from_queue(recording);
-	if (recording->queue && recording->rsb)
-		rsb_forget(recording->rsb, recording->number, 0);
-	free(recording->image);
-	free(recording->place);
-	free(recording->launch);
-	free(recording);
-}
-
-void record_orphan(struct queue *queue)
-{
-	if (queue->recording) {
-		tutti_recording_destroy(queue->recording);
-		queue->recording = NULL;
-	}
-	while (queue->recordings) {
-		struct tutti_recording *recording = queue->recordings;
-
-		queue->recordings = recording->next;
-		if (recording->rsb)
-			rsb_forget(recording->rsb, recording->number, 0);
-		recording->queue = NULL;
-		recording->rsb = NULL;
-		recording->stale = true; /* keeps the replay off its fast path */
-	}
 }
 
 unsigned tutti_recording_kernels(const struct tutti_recording *recording)

@@ -6,7 +6,5 @@
 
 /** record_launch() - add an encoded launch. 0 or -ENOMEM. */
 int record_launch(struct tutti_recording *recording, const struct tutti_dispatch_packet *packet);
-/** record_orphan() - the queue goes away: its recordings can only be destroyed now. */
-void record_orphan(struct queue *queue);
 
 #endif

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/folder.h"
-#include "device/device.h"
+#include "base/say.h"
 
 /* Only in programs that link the card themselves; hidden, so that a shared libtutti never looks for one outside. */
 extern const struct tutti_card_plugin linked_card __asm__(TUTTI_CARD_PLUGIN_SYMBOL)

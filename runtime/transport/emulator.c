@@ -10,8 +10,9 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "device/wait.h"
-#include "transport/bare/context.h"
+#include "base/say.h"
+#include "transport/bare/bare.h"
+#include "transport/bare/boot.h"
 #include "transport/card_plugin.h"
 #include "transport/emulator.h"
 
@@ -25,9 +26,9 @@
  * @lock, @cond: sleepers; @interrupts and @sleepers are also read without
  */
 struct emulator {
+	struct bare bare;
 	const struct tutti_card_plugin *plugin;
 	struct tutti_card *card;
-	struct context context;
 	void *bar_mapping;
 	size_t bar_mapping_bytes;
 	void *system;
@@ -41,7 +42,7 @@ static void *host_memory(void *context, uint64_t bus, uint64_t bytes)
 {
 	struct emulator *emulator = context;
 
-	return context_host_memory(&emulator->context, bus, bytes);
+	return context_host_memory(&emulator->bare.context, bus, bytes);
 }
 
 /* From any thread of the card: no lock when nobody sleeps. */
@@ -163,7 +164,7 @@ static void emulator_free(struct tutti_device *device)
 		munmap(emulator->bar_mapping, emulator->bar_mapping_bytes);
 	if (emulator->system)
 		munmap(emulator->system, SYSTEM_RESERVE);
-	context_fini(&emulator->context);
+	context_fini(&emulator->bare.context);
 	pthread_cond_destroy(&emulator->cond);
 	pthread_mutex_destroy(&emulator->lock);
 	free(emulator);
@@ -186,7 +187,7 @@ static int emulator_create(struct tutti_device *device, const struct tutti_card_
 	pthread_condattr_setclock(&attribute, CLOCK_MONOTONIC);
 	pthread_cond_init(&emulator->cond, &attribute);
 	pthread_condattr_destroy(&attribute);
-	error = context_init(&emulator->context, device->asid);
+	error = context_init(&emulator->bare.context, 1);
 	if (error)
 		return error;
 	error = bar_reserve(emulator, config);
@@ -216,40 +217,6 @@ static int inject_from_environment(const struct emulator *emulator)
 	return error;
 }
 
-/* Pools and print ring need the tables only; the context is told to the firmware last. */
-static int emulator_start(struct tutti_device *device, const struct tutti_device_options *options,
-			  struct tutti_card_config *config)
-{
-	struct emulator *emulator = device->private;
-	int error = device_check_discovery(device, emulator->plugin->bar_bytes(config));
-
-	if (error)
-		return error;
-	channel_init(device);
-	error = device_boot(device, options);
-	if (error)
-		goto fini_channel;
-	error = memory_init(device);
-	if (error)
-		goto fini_channel;
-	error = print_init(device);
-	if (error)
-		goto fini_memory;
-	error = context_create(device, &emulator->context, device->print.ring);
-	if (error)
-		goto fini_print;
-	error = inject_from_environment(emulator);
-	if (!error)
-		return 0;
-fini_print:
-	print_fini(device);
-fini_memory:
-	memory_fini(device);
-fini_channel:
-	channel_fini(device);
-	return error;
-}
-
 static int emulator_open(struct tutti_device *device, const struct tutti_device_options *options)
 {
 	const struct tutti_card_plugin *plugin = card_plugin();
@@ -261,22 +228,41 @@ static int emulator_open(struct tutti_device *device, const struct tutti_device_
 	error = read_config(plugin, options, &config);
 	if (error)
 		return error;
-	device->asid = 1;
 	error = emulator_create(device, plugin, &config);
 	if (!error)
-		error = emulator_start(device, options, &config);
+		error = boot_check_card(device, plugin->bar_bytes(&config));
 	if (error)
-		emulator_free(device);
+		goto free;
+	channel_init(device);
+	error = boot_card(device, options);
+	if (!error)
+		return 0;
+	channel_fini(device);
+free:
+	emulator_free(device);
 	return error;
+}
+
+static int emulator_start(struct tutti_device *device, const struct tutti_print_ring *print_ring)
+{
+	struct emulator *emulator = device->private;
+	int error = context_create(device, &emulator->bare.context, print_ring);
+
+	if (error)
+		return error;
+	error = inject_from_environment(emulator);
+	if (error)
+		context_destroy(device, &emulator->bare.context);
+	return error;
+}
+
+static void emulator_stop(struct tutti_device *device)
+{
+	context_destroy(device, &bare_of(device)->context);
 }
 
 static void emulator_close(struct tutti_device *device)
 {
-	struct emulator *emulator = device->private;
-
-	context_destroy(device, &emulator->context);
-	print_fini(device);
-	memory_fini(device);
 	channel_fini(device);
 	emulator_free(device);
 }
@@ -315,14 +301,14 @@ static int emulator_map(struct tutti_device *device, void *address, size_t bytes
 	else if ((uintptr_t)address - (uintptr_t)emulator->system < SYSTEM_RESERVE &&
 		 mprotect(address, bytes, PROT_READ | PROT_WRITE))
 		return -ENOMEM;
-	return context_map(&emulator->context, address, bus, bytes, access);
+	return context_map(&emulator->bare.context, address, bus, bytes, access);
 }
 
 static int emulator_unmap(struct tutti_device *device, void *address, size_t bytes)
 {
 	struct emulator *emulator = device->private;
 
-	return context_unmap(device, &emulator->context, address, bytes);
+	return context_unmap(device, &emulator->bare.context, address, bytes);
 }
 
 static int emulator_profile(struct tutti_device *device, tutti_profile_fn each, void *context)
@@ -354,15 +340,16 @@ const struct transport transport_emulator = {
     .name = "emulator",
     .present = always,
     .open = emulator_open,
+    .start = emulator_start,
+    .stop = emulator_stop,
     .close = emulator_close,
     .kick = emulator_kick,
     .run = emulator_run,
     .interrupts = emulator_interrupts,
     .sleep = emulator_sleep,
-    .request = channel_request,
-    .poll = channel_poll,
     .reserve = emulator_reserve,
     .map = emulator_map,
     .unmap = emulator_unmap,
     .profile = emulator_profile,
+    BARE_REQUESTS,
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/say.h"
 #include "device/device.h"
 
 /* A card behind Xilinx XRT; the name is known, this build does not reach it. */

@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 		}
 		if (!take_option(&options, option)) {
 			if (option != '?')
-				say("cannot use \"%s\"", optarg);
+				process_say("cannot use \"%s\"", optarg);
 			fputs("tutti-card --help says more\n", stderr);
 			return 2;
 		}
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 	}
 	error = process_init(&process, &options);
 	if (error) {
-		say("%s", strerror(-error));
+		process_say("%s", strerror(-error));
 		return 1;
 	}
 	error = process_run(&process, &options);

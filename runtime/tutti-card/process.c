@@ -14,7 +14,7 @@
 #define SIZE_DEFAULT (128ull << 20)
 #define GIB	     (1ull << 30)
 
-void say(const char *format, ...)
+void process_say(const char *format, ...)
 {
 	va_list list;
 
@@ -129,7 +129,7 @@ int process_init(struct process *process, const struct process_options *options)
 	if (options->topology) {
 		error = read_topology(&process->config, options->topology);
 		if (error) {
-			say("topology %s: %s", options->topology, strerror(-error));
+			process_say("topology %s: %s", options->topology, strerror(-error));
 			return error;
 		}
 	}
@@ -139,7 +139,7 @@ int process_init(struct process *process, const struct process_options *options)
 	process->config.context = process;
 	error = choose_size(process, options->size);
 	if (error) {
-		say("BAR size must be a power of two that holds control window and card memory");
+		process_say("BAR size must be a power of two that holds control window and card memory");
 		return error;
 	}
 	process->signals = signals_open();
@@ -167,7 +167,7 @@ static void guest_left(struct process *process)
 {
 	tutti_card_reset(process->card);
 	guest_memory_drop(&process->memory);
-	say("guest %u has gone", process->peer.id);
+	process_say("guest %u has gone", process->peer.id);
 }
 
 static void guest_came(struct process *process)
@@ -175,9 +175,9 @@ static void guest_came(struct process *process)
 	int error = peer_accept(&process->peer);
 
 	if (error)
-		say("guest refused: %s", error == -EBUSY ? "there is one already" : strerror(-error));
+		process_say("guest refused: %s", error == -EBUSY ? "there is one already" : strerror(-error));
 	else
-		say("guest is peer %u", process->peer.id);
+		process_say("guest is peer %u", process->peer.id);
 }
 
 
@@ -238,14 +238,14 @@ int process_run(struct process *process, const struct process_options *options)
 	if (options->control) {
 		process->control = unix_listen(options->control);
 		if (process->control < 0) {
-			say("%s: %s", options->control, strerror(-process->control));
+			process_say("%s: %s", options->control, strerror(-process->control));
 			return process->control;
 		}
 	}
 	/* Last: who sees the socket may connect. */
 	error = peer_listen(&process->peer, options->socket);
 	if (error)
-		say("%s: %s", options->socket, strerror(-error));
+		process_say("%s: %s", options->socket, strerror(-error));
 	else
 		error = loop(process);
 	unlink(options->socket);

@@ -65,7 +65,7 @@ int process_replug(struct process *process);
 void control_accept(struct process *process);
 void control_read(struct process *process, struct control_client *client);
 
-/** say() - one line on stderr. */
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** process_say() - one line on stderr. */
+void process_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "memory/memory.h"
 #include "packet/packet.h"
 #include "queue/queue.h"
 
@@ -24,7 +25,7 @@
 /* The card: takes packets in the waiting thread, logs launches. */
 static struct fake {
 	pthread_mutex_t lock;
-	struct tutti_msg_queue queue[8];
+	struct transport_queue queue[8];
 	bool made[8], stopped[8], bad_at[8];
 	struct tutti_dispatch_packet rsb[8][8];
 	bool stored[8][8];
@@ -94,7 +95,7 @@ static bool process(unsigned q, union tutti_packet *p)
 
 static bool step(unsigned q)
 {
-	struct tutti_msg_queue *m = &fake.queue[q];
+	struct transport_queue *m = &fake.queue[q];
 	uint64_t *read = (uint64_t *)(uintptr_t)m->read_index, index = *read;
 	union tutti_packet *slot = (union tutti_packet *)(uintptr_t)m->ring +
 				   (index & ((1u << m->size_log2) - 1)),
@@ -132,44 +133,73 @@ static bool run(struct tutti_device *device, bool (*done)(void *), void *context
 	return idle;
 }
 
-static int request(struct tutti_device *device, struct tutti_message *m)
+static int queue_create(struct tutti_device *device, const struct transport_queue *queue)
 {
-	unsigned q = (unsigned)m->arg[0] & 7;
-
 	if (device_dead(device))
 		return -EIO;
 	pthread_mutex_lock(&fake.lock);
-	switch (m->type) {
-	case TUTTI_MSG_QUEUE_CREATE:
-		fake.queue[m->queue.queue] = m->queue;
-		fake.made[m->queue.queue] = true;
-		fake.stopped[m->queue.queue] = false;
-		break;
-	case TUTTI_MSG_QUEUE_DESTROY:
-		assert_true(fake.made[q]);
-		fake.made[q] = false;
-		break;
-	case TUTTI_MSG_QUEUE_RESET:
-		fake.stopped[q] = false;
-		break;
-	case TUTTI_MSG_RSB_CREATE:
-		memset(fake.stored[m->rsb.rsb], 0, 8);
-		break;
-	case TUTTI_MSG_RSB_INVALIDATE:
-		for (unsigned e = 0; e < 8; e++)
-			if (m->arg[1] >> e & 1)
-				fake.stored[q][e] = false;
-		break;
-	}
+	fake.queue[queue->id] = *queue;
+	fake.made[queue->id] = true;
+	fake.stopped[queue->id] = false;
 	pthread_mutex_unlock(&fake.lock);
 	return 0;
+}
+
+static int queue_destroy(struct tutti_device *device, unsigned queue)
+{
+	if (device_dead(device))
+		return -EIO;
+	pthread_mutex_lock(&fake.lock);
+	assert_true(fake.made[queue]);
+	fake.made[queue] = false;
+	pthread_mutex_unlock(&fake.lock);
+	return 0;
+}
+
+static int queue_reset(struct tutti_device *device, unsigned queue)
+{
+	pthread_mutex_lock(&fake.lock);
+	fake.stopped[queue] = false;
+	pthread_mutex_unlock(&fake.lock);
+	return 0;
+}
+
+static int rsb_create(struct tutti_device *device, unsigned rsb, bool in_memory)
+{
+	memset(fake.stored[rsb], 0, 8);
+	return 0;
+}
+
+static int rsb_destroy(struct tutti_device *device, unsigned rsb)
+{
+	return 0;
+}
+
+static int rsb_invalidate(struct tutti_device *device, unsigned rsb, uint32_t entries)
+{
+	pthread_mutex_lock(&fake.lock);
+	for (unsigned e = 0; e < 8; e++)
+		if (entries >> e & 1)
+			fake.stored[rsb][e] = false;
+	pthread_mutex_unlock(&fake.lock);
+	return 0;
+}
+
+static int policy_set(struct tutti_device *device, unsigned policy, uint32_t value)
+{
+	return device_dead(device) ? -EIO : 0;
+}
+
+static bool pending(const struct tutti_device *device)
+{
+	return tutti_load_relaxed(&fake.fault);
 }
 
 static bool poll_card(struct tutti_device *device)
 {
 	if (!__atomic_exchange_n(&fake.fault, false, __ATOMIC_ACQ_REL))
 		return false;
-	queue_take_error(device, &fake.pending);
+	queue_error_take(device, &fake.pending);
 	return true;
 }
 
@@ -212,23 +242,27 @@ static int reserve(struct tutti_device *device, enum tutti_memory pool, void **b
 
 static void close_card(struct tutti_device *device)
 {
-	memory_fini(device);
-	channel_fini(device);
 	munmap(fake.pool, 2 * POOL);
 }
 
 static const struct transport transport = {
     .name = "fake",
-    .close = close_card,
     .kick = kick,
     .run = run,
     .interrupts = interrupts,
     .sleep = sleep_card,
-    .request = request,
+    .pending = pending,
     .poll = poll_card,
     .reserve = reserve,
     .map = map,
     .unmap = unmap,
+    .queue_create = queue_create,
+    .queue_destroy = queue_destroy,
+    .queue_reset = queue_reset,
+    .rsb_create = rsb_create,
+    .rsb_destroy = rsb_destroy,
+    .rsb_invalidate = rsb_invalidate,
+    .policy_set = policy_set,
 };
 
 static struct tutti_device *device;
@@ -260,15 +294,18 @@ static int open_fake(void **state)
 	device->control = (void *)(bar + 0x1000);
 	device->status = (void *)(bar + 0x2000);
 	device->status->state = TUTTI_STATE_RUNNING;
-	device->known.host_ring.offset = device->known.card_ring.offset = 0x3000;
-	device->known.host_ring.bytes = device->known.card_ring.bytes = 4096;
-	channel_init(device);
 	return memory_init(device);
 }
 
 static int close_fake(void **state)
 {
-	tutti_device_close(device);
+	for (unsigned i = 0; i < TUTTI_MAX_QUEUES; i++)
+		if (device->queue_error[i])
+			tutti_queue_destroy(device->queue_error[i]->queue);
+	memory_fini(device);
+	close_card(device);
+	pthread_mutex_destroy(&device->lock);
+	free(device);
 	return 0;
 }
 

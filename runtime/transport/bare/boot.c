@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 /* Firmware image, boot handshake, versions (spec SYS-05). */
+#include "transport/bare/boot.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/folder.h"
+#include "base/say.h"
 #include "device/wait.h"
 #include "transport/bare/image.h"
+#include "tutti/reference.h"
 
 #define BOOT_TIMEOUT_NS 5000000000ull
 
@@ -56,7 +61,7 @@ static bool limits_ok(const struct tutti_discovery *d)
 	       min && !(min & (min - 1)) && max >= min && !(max & (max - 1));
 }
 
-int device_check_discovery(struct tutti_device *device, size_t bar_bytes)
+int boot_check_card(struct tutti_device *device, size_t bar_bytes)
 {
 	struct tutti_discovery *known = &device->known;
 
@@ -192,7 +197,7 @@ static int boot_result(struct tutti_device *device, int error, const char *path)
 	return range_holds("the firmware", status->contract_min, status->contract_max) ? 0 : -EPROTO;
 }
 
-int device_boot(struct tutti_device *device, const struct tutti_device_options *options)
+int boot_card(struct tutti_device *device, const struct tutti_device_options *options)
 {
 	char path[PATH_MAX + 64];
 	FILE *file = open_image(options->firmware, device->known.sms, path, sizeof(path));
@@ -209,6 +214,6 @@ int device_boot(struct tutti_device *device, const struct tutti_device_options *
 		device->boot_sequence = 1;
 	tutti_store_release(&device->control->boot_sequence, device->boot_sequence);
 	tutti_fence();
-	device_kick(device);
+	device->transport->kick(device);
 	return boot_result(device, wait_for_boot(device), path);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "transport/bare/channel.h"
 
-#include "device/device.h"
+#include "base/say.h"
+#include "device/queue_error.h"
 #include "device/wait.h"
 #include "packet/packet.h"
-#include "queue/queue.h"
+#include "transport/bare/bare.h"
 
 #define REQUEST_TIMEOUT_NS 10000000000ull
 
@@ -17,14 +18,14 @@ struct pending {
 	uint32_t done;
 };
 
-struct room_wait {
+struct slot_wait {
 	struct wait wait;
 	uint32_t tail;
 };
 
 void channel_init(struct tutti_device *device)
 {
-	struct channel *channel = &device->channel;
+	struct channel *channel = &bare_of(device)->channel;
 	const struct tutti_discovery *known = &device->known;
 
 	pthread_mutex_init(&channel->lock, NULL);
@@ -38,14 +39,12 @@ void channel_init(struct tutti_device *device)
 
 void channel_fini(struct tutti_device *device)
 {
-	pthread_mutex_destroy(&device->channel.lock);
+	pthread_mutex_destroy(&bare_of(device)->channel.lock);
 }
 
-bool channel_waiting(const struct tutti_device *device)
+bool channel_pending(const struct tutti_device *device)
 {
-	/* no ring: the channel is the kernel driver's */
-	return device->channel.card_slots && tutti_load_relaxed(&device->status->card_ring_tail) !=
-	       tutti_load_relaxed(&device->control->card_ring_head);
+	return tutti_load_relaxed(&device->status->card_ring_tail) != tutti_load_relaxed(&device->control->card_ring_head);
 }
 
 static void take_reply(struct channel *channel, const struct tutti_message *reply)
@@ -64,11 +63,11 @@ static void take_reply(struct channel *channel, const struct tutti_message *repl
 
 bool channel_poll(struct tutti_device *device)
 {
-	struct channel *channel = &device->channel;
+	struct channel *channel = &bare_of(device)->channel;
 	struct tutti_message message;
 	bool any = false;
 
-	if (!channel_waiting(device))
+	if (!channel_pending(device))
 		return false;
 	pthread_mutex_lock(&channel->lock);
 	while (channel->head != tutti_load_acquire(&device->status->card_ring_tail)) {
@@ -78,31 +77,31 @@ bool channel_poll(struct tutti_device *device)
 		if (message.type == TUTTI_MSG_REPLY)
 			take_reply(channel, &message);
 		else if (message.type == TUTTI_MSG_QUEUE_ERROR)
-			queue_take_error(device, &message.fault);
+			queue_error_take(device, &message.fault);
 	}
 	pthread_mutex_unlock(&channel->lock);
 	return any;
 }
 
-static bool room_satisfied(const struct wait *wait)
+static bool slot_free(const struct wait *wait)
 {
-	const struct room_wait *room = (const struct room_wait *)wait;
+	const struct slot_wait *room = (const struct slot_wait *)wait;
 
 	return room->tail - tutti_load_acquire(&wait->device->status->host_ring_head) <
-	       wait->device->channel.host_slots;
+	       bare_of(wait->device)->channel.host_slots;
 }
 
 /* With the lock held on success. */
 static int lock_with_room(struct tutti_device *device)
 {
-	struct channel *channel = &device->channel;
-	struct room_wait room = {.wait = {.device = device, .satisfied = room_satisfied}};
+	struct channel *channel = &bare_of(device)->channel;
+	struct slot_wait room = {.wait = {.device = device, .satisfied = slot_free}};
 	int error;
 
 	for (;;) {
 		pthread_mutex_lock(&channel->lock);
 		room.tail = channel->tail;
-		if (room_satisfied(&room.wait))
+		if (slot_free(&room.wait))
 			return 0;
 		pthread_mutex_unlock(&channel->lock);
 		error = wait_for(&room.wait, REQUEST_TIMEOUT_NS);
@@ -130,7 +129,7 @@ static void forget(struct channel *channel, struct pending *pending)
 
 int channel_request(struct tutti_device *device, struct tutti_message *message)
 {
-	struct channel *channel = &device->channel;
+	struct channel *channel = &bare_of(device)->channel;
 	struct pending pending = {
 	    .wait = {.device = device, .satisfied = pending_satisfied},
 	    .message = message,
@@ -155,7 +154,7 @@ int channel_request(struct tutti_device *device, struct tutti_message *message)
 	pthread_mutex_unlock(&channel->lock);
 	tutti_fence();
 	if (tutti_load_relaxed(&device->status->asleep))
-		device_kick(device);
+		device->transport->kick(device);
 
 	error = wait_for(&pending.wait, REQUEST_TIMEOUT_NS);
 	if (!error)
@@ -171,5 +170,16 @@ int channel_request(struct tutti_device *device, struct tutti_message *message)
 		    (unsigned long long)tutti_load_relaxed(&device->status->heartbeat),
 		    tutti_load_relaxed(&device->status->asleep));
 	}
+	return error;
+}
+
+int channel_ask(struct tutti_device *device, unsigned type, uint64_t arg0, uint64_t arg1, uint64_t arg2,
+		uint64_t *value)
+{
+	struct tutti_message message = {.type = (uint16_t)type, .arg = {arg0, arg1, arg2}};
+	int error = channel_request(device, &message);
+
+	if (value)
+		*value = message.value;
 	return error;
 }

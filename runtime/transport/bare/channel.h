@@ -2,13 +2,7 @@
 #ifndef TUTTI_CHANNEL_H
 #define TUTTI_CHANNEL_H
 
-#include <pthread.h>
-#include <stdbool.h>
-
-#include "tutti/control.h"
-#include "tutti/message.h"
-
-struct tutti_device;
+#include "device/device.h"
 
 /**
  * struct channel - the host's end of the kernel channel (spec SYS-08).
@@ -31,9 +25,12 @@ void channel_fini(struct tutti_device *device);
  * Return: the reply's status, -EIO (the card is dead), -ETIMEDOUT (said on stderr).
  */
 int channel_request(struct tutti_device *device, struct tutti_message *message);
+/** channel_ask() - the same for a message of up to three arguments; @value, if not NULL, gets the reply's. */
+int channel_ask(struct tutti_device *device, unsigned type, uint64_t arg0, uint64_t arg1, uint64_t arg2,
+		uint64_t *value);
 /** channel_poll() - take what the card has sent. True if there was something. */
 bool channel_poll(struct tutti_device *device);
-/** channel_waiting() - the card has sent something nobody has taken. Cheap, any thread. */
-bool channel_waiting(const struct tutti_device *device);
+/** channel_pending() - the card has sent something nobody has taken. Cheap, any thread. */
+bool channel_pending(const struct tutti_device *device);
 
 #endif

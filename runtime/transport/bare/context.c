@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transport/bare/context.h"
 
+#include "transport/bare/channel.h"
+
 #define TABLES 16384u /* 64 MiB of address space, backed when used */
 
 int context_init(struct context *context, uint32_t asid)
@@ -36,7 +38,7 @@ int context_create(struct tutti_device *device, struct context *context, const v
 void context_destroy(struct tutti_device *device, struct context *context)
 {
 	if (context->created)
-		device_request(device, TUTTI_MSG_CONTEXT_DESTROY, context->asid, 0, 0, NULL);
+		channel_ask(device, TUTTI_MSG_CONTEXT_DESTROY, context->asid, 0, 0, NULL);
 	context->created = false;
 }
 
@@ -64,7 +66,7 @@ int context_unmap(struct tutti_device *device, struct context *context, const vo
 	pthread_mutex_unlock(&context->lock);
 	if (error || !context->created)
 		return error;
-	return device_request(device, TUTTI_MSG_TLB_INVALIDATE, context->asid, (uintptr_t)address, bytes,
+	return channel_ask(device, TUTTI_MSG_TLB_INVALIDATE, context->asid, (uintptr_t)address, bytes,
 			      NULL);
 }
 

@@ -3,6 +3,7 @@
 #define TUTTI_CONTEXT_H
 
 #include "device/device.h"
+#include "transport/bare/pagetable.h"
 
 /**
  * struct context - an address space whose tables this process keeps, for transports

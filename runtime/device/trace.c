@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
-#include "observe/trace.h"
+#include "base/say.h"
+#include "device/trace.h"
 
 #define CHUNK 256u
 
@@ -18,10 +18,9 @@ struct trace {
 	struct tutti_trace_file head;
 };
 
-/* The driver maps single pages of the window, and not these. */
 static bool readable(const struct tutti_device *device)
 {
-	return device->known.features & TUTTI_FEATURE_TRACE && device->transport != &transport_drm &&
+	return device->known.features & TUTTI_FEATURE_TRACE && device->transport->traces &&
 	       device->known.trace.bytes >= sizeof(struct tutti_trace);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** DOC: The trace file of a device, see trace.c */
-#ifndef TUTTI_RUNTIME_TRACE_H
-#define TUTTI_RUNTIME_TRACE_H
+#ifndef TUTTI_DEVICE_TRACE_H
+#define TUTTI_DEVICE_TRACE_H
 
 #include "device/device.h"
 

@@ -1,23 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "device/device.h"
-
-/** say() - one line on stderr, in one write. */
-void say(const char *format, ...)
-{
-	char line[512];
-	va_list list;
-	int n = snprintf(line, sizeof(line), "tutti: ");
-
-	va_start(list, format);
-	vsnprintf(line + n, sizeof(line) - (size_t)n, format, list);
-	va_end(list);
-	fprintf(stderr, "%s\n", line);
-}
+#include "tutti.h"
 
 static const char *const error_text[] = {
     [TUTTI_ERROR_NONE] = "no error",

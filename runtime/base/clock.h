@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TUTTI_BASE_CLOCK_H
+#define TUTTI_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/** time_ns() - CLOCK_MONOTONIC in nanoseconds: what all deadlines of the library are in. */
+static inline uint64_t time_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#endif

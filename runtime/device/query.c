@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/* What a card is, and settings of the whole card. */
+#include "device/device.h"
+
+const struct tutti_discovery *tutti_device_discovery(const struct tutti_device *device)
+{
+	return &device->known;
+}
+
+const char *tutti_device_transport(const struct tutti_device *device)
+{
+	return device->transport->name;
+}
+
+int tutti_device_pci_address(struct tutti_device *device, char *address, size_t bytes)
+{
+	return device->transport->pci_address ? device->transport->pci_address(device, address, bytes) : -ENOTSUP;
+}
+
+uint32_t tutti_device_firmware_version(const struct tutti_device *device)
+{
+	return device->status->firmware_version;
+}
+
+int tutti_profile_each(struct tutti_device *device, tutti_profile_fn each, void *context)
+{
+	return device->transport->profile ? device->transport->profile(device, each, context) : -ENOTSUP;
+}
+
+int tutti_device_policy(struct tutti_device *device, unsigned policy, uint32_t value)
+{
+	return device->transport->policy_set(device, policy, value);
+}
+
+int tutti_device_enable_sms(struct tutti_device *device, unsigned first, unsigned count, bool enable)
+{
+	if (first > device->known.sms || count > device->known.sms - first)
+		return -EINVAL;
+	return device->transport->sm_enable(device, first, count, enable);
+}

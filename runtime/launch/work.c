@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/* Work queues: many producers, consumed by a task on the card (include/tutti/tmd.h). */
+#include "launch/work.h"
+
+#include <stdlib.h>
+
+#include "device/wait.h"
+
+static uint64_t *slot(const struct tutti_work_queue *queue, uint64_t number)
+{
+	return (uint64_t *)(uintptr_t)(queue->base + (number & (queue->items - 1)) * queue->item_bytes);
+}
+
+int tutti_work_create(struct tutti_device *device, uint32_t items, uint32_t bytes, struct tutti_work **out)
+{
+	uint64_t all = ((uint64_t)bytes + 15) & ~7ull;
+	struct tutti_work *work;
+	void *memory;
+	int error;
+
+	if (!items || items & (items - 1) || all > UINT32_MAX)
+		return -EINVAL;
+	work = calloc(1, sizeof(*work));
+	if (!work)
+		return -ENOMEM;
+	error = tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(struct tutti_work_queue) + items * all, &memory);
+	if (error) {
+		free(work);
+		return error;
+	}
+	work->device = device;
+	work->bytes = bytes;
+	work->shared = memory;
+	*work->shared = (struct tutti_work_queue){
+	    .base = (uintptr_t)(work->shared + 1), .items = items, .item_bytes = (uint32_t)all};
+	for (uint32_t i = 0; i < items; i++)
+		*slot(work->shared, i) = i;
+	*out = work;
+	return 0;
+}
+
+void tutti_work_destroy(struct tutti_work *work)
+{
+	if (!work)
+		return;
+	tutti_memory_free(work->device, work->shared);
+	free(work);
+}
+
+struct tutti_work_queue *tutti_work_queue(struct tutti_work *work)
+{
+	return work->shared;
+}
+
+/* The doorbell of its AQL queue, with an index that was rung before: it only wakes. */
+static void notify(struct tutti_work *work)
+{
+	struct tutti_queue *queue = work->queue ? &work->queue->public : NULL;
+	uint64_t written;
+
+	if (!queue)
+		return;
+	tutti_fence();
+	written = tutti_load_relaxed(queue->write_index);
+	tutti_queue_ring(queue, written ? written - 1 : 0);
+}
+
+int tutti_work_try_push(struct tutti_work *work, const void *item)
+{
+	struct tutti_work_queue *queue = work->shared;
+	uint64_t at = tutti_load_relaxed(&queue->write_index);
+	int64_t ahead;
+
+	if (tutti_load_relaxed(&queue->closed))
+		return -EPIPE;
+	for (;;) {
+		ahead = (int64_t)(tutti_load_acquire(slot(queue, at)) - at);
+		if (ahead < 0)
+			return -EAGAIN;
+		if (ahead > 0)
+			at = tutti_load_relaxed(&queue->write_index);
+		else if (__atomic_compare_exchange_n(&queue->write_index, &at, at + 1, 0, __ATOMIC_ACQ_REL,
+						     __ATOMIC_RELAXED))
+			break;
+	}
+	memcpy(slot(queue, at) + 1, item, work->bytes);
+	tutti_store_release(slot(queue, at), at + 1);
+	notify(work);
+	return 0;
+}
+
+struct work_wait {
+	struct wait wait;
+	const struct tutti_work *work;
+};
+
+static bool has_room(const struct wait *wait)
+{
+	const struct tutti_work *work = ((const struct work_wait *)wait)->work;
+	uint64_t at = tutti_load_acquire(&work->shared->write_index);
+
+	return (int64_t)(tutti_load_acquire(slot(work->shared, at)) - at) >= 0 ||
+	       tutti_load_relaxed(&work->shared->closed) || (work->queue && queue_stopped(work->queue));
+}
+
+int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_ns)
+{
+	struct work_wait room = {.wait = {.device = work->device, .satisfied = has_room}, .work = work};
+	int error;
+
+	while ((error = tutti_work_try_push(work, item)) == -EAGAIN) {
+		error = wait_for(&room.wait, timeout_ns);
+		if (!error && work->queue && queue_stopped(work->queue))
+			error = -EIO;
+		if (error)
+			return error;
+	}
+	return error;
+}
+
+void tutti_work_close(struct tutti_work *work)
+{
+	tutti_store_release(&work->shared->closed, 1);
+	notify(work);
+}

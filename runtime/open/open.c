@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/* Opening and closing a card: the one place that knows all units and their order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "device/print.h"
+#include "device/queue_error.h"
+#include "device/trace.h"
+#include "memory/memory.h"
+
+static const struct transport *const transports[] = {&transport_drm, &transport_xrt, &transport_emulator};
+#define TRANSPORTS (sizeof(transports) / sizeof(transports[0]))
+
+/* The first kind of card that is there; the emulator always is, and that is said once. */
+static const struct transport *default_transport(void)
+{
+	static bool said;
+	const struct transport *found = &transport_emulator;
+
+	for (unsigned i = 0; i < TRANSPORTS; i++) {
+		if (transports[i]->present()) {
+			found = transports[i];
+			break;
+		}
+	}
+	if (found == &transport_emulator && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		say("no card found, using the emulated one (TUTTI_DEVICE=emulator says so beforehand)");
+	return found;
+}
+
+static const struct transport *find_transport(const char *name)
+{
+	if (!name || !*name)
+		name = getenv("TUTTI_DEVICE");
+	if (!name || !*name)
+		return default_transport();
+	for (unsigned i = 0; i < TRANSPORTS; i++) {
+		size_t n = strlen(transports[i]->name);
+
+		if (!strncmp(name, transports[i]->name, n) && (!name[n] || name[n] == ':'))
+			return transports[i];
+	}
+	say("unknown device '%s' (emulator, drm, xrt)", name);
+	return NULL;
+}
+
+/* The print ring, and the address space whose kernels write to it. */
+static int start_context(struct tutti_device *device)
+{
+	struct tutti_print_ring *ring;
+	int error = tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(*ring) + PRINT_BYTES, (void **)&ring);
+
+	if (!error)
+		error = print_init(device, ring);
+	if (error)
+		return error;
+	error = device->transport->start(device, ring);
+	if (error)
+		print_fini(device);
+	return error;
+}
+
+static void stop_context(struct tutti_device *device)
+{
+	if (device->transport->stop)
+		device->transport->stop(device);
+	print_fini(device);
+}
+
+static int start(struct tutti_device *device, const struct tutti_device_options *options)
+{
+	int error = device->transport->open(device, options);
+
+	if (error)
+		return error;
+	error = memory_init(device);
+	if (error)
+		goto close;
+	error = start_context(device);
+	if (error)
+		goto fini_memory;
+	error = trace_open(device);
+	if (!error)
+		return 0;
+	stop_context(device);
+fini_memory:
+	memory_fini(device);
+close:
+	device->transport->close(device);
+	return error;
+}
+
+int tutti_device_open(const struct tutti_device_options *options, struct tutti_device **out)
+{
+	static const struct tutti_device_options defaults;
+	struct tutti_device *device;
+	int error = -ENODEV;
+
+	if (!out)
+		return -EINVAL;
+	*out = NULL;
+	if (!options)
+		options = &defaults;
+	device = aligned_alloc(64, (sizeof(*device) + 63) & ~(size_t)63);
+	if (!device)
+		return -ENOMEM;
+	memset(device, 0, sizeof(*device));
+	pthread_mutex_init(&device->lock, NULL);
+	device->transport = find_transport(options->name);
+	if (device->transport) {
+		device->run = device->transport->run;
+		error = start(device, options);
+	}
+	if (error) {
+		pthread_mutex_destroy(&device->lock);
+		free(device);
+		return error;
+	}
+	*out = device;
+	return 0;
+}
+
+void tutti_device_close(struct tutti_device *device)
+{
+	if (!device)
+		return;
+	for (unsigned i = 0; i < TUTTI_MAX_QUEUES; i++)
+		if (device->queue_error[i])
+			tutti_queue_destroy(device->queue_error[i]->queue);
+	print_flush(device);
+	trace_close(device);
+	stop_context(device);
+	memory_fini(device);
+	device->transport->close(device);
+	pthread_mutex_destroy(&device->lock);
+	free(device);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: A card behind tutti.ko
+ *
+ * The driver has contexts, queues and buffers of its own; each operation of struct transport is one of its calls. The
+ * control window is seen only in parts: discovery data is a copy, status and counters are the card's own pages (read-only),
+ * each queue's doorbell is mapped in its place, the rest is empty memory.
+ */
+#ifndef TUTTI_TRANSPORT_DRM_H
+#define TUTTI_TRANSPORT_DRM_H
+
+#include "device/device.h"
+#include "tutti/tutti_drm.h"
+
+#define DRM_EARLY_MAPS 16u
+
+/**
+ * struct drm_card - the transport's own state.
+ * @context: 0 until the print ring is known; maps before that wait in @early
+ * @seen, @events: newest interrupt count and error count the driver has told
+ * @handled: error count up to which queues have been asked
+ * @pool, @pool_bytes: the address ranges of the pools, by enum tutti_memory
+ * @blocks: buffers that back parts of the pools
+ * @queue, @rsb: the driver's handles by the library's numbers, 0 = none
+ * @queue_errors: of each queue, how many the driver has told
+ */
+struct drm_card {
+	int fd;
+	uint32_t context;
+	uint64_t seen, events, handled;
+	void *pool[2];
+	size_t pool_bytes[2];
+	pthread_mutex_t lock; /* what follows */
+	struct drm_backing *blocks;
+	struct drm_tutti_map early[DRM_EARLY_MAPS];
+	unsigned earlies;
+	uint32_t queue[TUTTI_MAX_QUEUES];
+	uint64_t queue_errors[TUTTI_MAX_QUEUES];
+	uint32_t rsb[TUTTI_MAX_RSBS];
+};
+
+static inline struct drm_card *drm_card_of(const struct tutti_device *device)
+{
+	return device->private;
+}
+
+/** drm_call() - a call of the driver, repeated when a signal breaks it off. 0 or -errno. */
+int drm_call(struct drm_card *card, unsigned long request, void *args);
+
+/* node.c */
+/** drm_open_node() - open "drm:PATH", or with any other @name, or NULL, the first node of tutti.ko. -1: none. */
+int drm_open_node(const char *name);
+/** drm_pci_address() - as transport.pci_address. */
+int drm_pci_address(struct tutti_device *device, char *address, size_t bytes);
+
+/* memory.c: as in struct transport */
+int drm_reserve(struct tutti_device *device, enum tutti_memory pool, void **base, size_t *bytes);
+int drm_back(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool);
+int drm_map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool, unsigned access);
+int drm_unmap(struct tutti_device *device, void *address, size_t bytes);
+int drm_code_invalidate(struct tutti_device *device, const void *address, size_t bytes);
+/** drm_memory_start() - tell the driver what was mapped before there was a context. 0 or -errno. */
+int drm_memory_start(struct drm_card *card);
+void drm_memory_fini(struct drm_card *card);
+
+/* queue.c: as in struct transport */
+int drm_queue_create(struct tutti_device *device, const struct transport_queue *queue);
+int drm_queue_destroy(struct tutti_device *device, unsigned queue);
+int drm_queue_reset(struct tutti_device *device, unsigned queue);
+int drm_task_cancel(struct tutti_device *device, unsigned queue, uint64_t packet);
+int drm_rsb_create(struct tutti_device *device, unsigned rsb, bool in_memory);
+int drm_rsb_destroy(struct tutti_device *device, unsigned rsb);
+int drm_rsb_invalidate(struct tutti_device *device, unsigned rsb, uint32_t entries);
+int drm_rsb_read(struct tutti_device *device, unsigned rsb, struct tutti_rsb *copy);
+
+/* control.c: as in struct transport */
+/** drm_control() - DRM_TUTTI_CONTROL_*, which change what the whole card does. */
+int drm_control(struct drm_card *card, uint32_t op, uint64_t arg0, uint64_t arg1, uint64_t arg2);
+int drm_counters(struct tutti_device *device);
+int drm_sm_states(struct tutti_device *device);
+int drm_sm_enable(struct tutti_device *device, unsigned first, unsigned count, bool enable);
+int drm_policy_set(struct tutti_device *device, unsigned policy, uint32_t value);
+int drm_policy_get(struct tutti_device *device, unsigned policy, uint32_t which, uint32_t *value);
+int drm_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *ask, struct transport_fit *fit);
+
+/* event.c: as in struct transport */
+void drm_kick(struct tutti_device *device);
+uint64_t drm_interrupts(struct tutti_device *device);
+void drm_sleep(struct tutti_device *device, uint64_t seen, uint64_t deadline);
+bool drm_pending(const struct tutti_device *device);
+bool drm_poll(struct tutti_device *device);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+/* The pools as address ranges that buffers of the driver are mapped into, and memory the process has already. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <drm.h>
+
+#include "transport/drm/drm.h"
+
+#define SYSTEM_RESERVE (64ull << 30)
+#define ALIGN	       (2ull << 20)
+
+/* A buffer and where it is mapped in the process. */
+struct drm_backing {
+	struct drm_backing *next;
+	uint8_t *address;
+	size_t bytes;
+	uint32_t handle;
+};
+
+static struct drm_backing *find_block(struct drm_card *card, const uint8_t *address, size_t bytes)
+{
+	struct drm_backing *block = card->blocks;
+
+	while (block && !(address >= block->address && address + bytes <= block->address + block->bytes))
+		block = block->next;
+	return block;
+}
+
+/* A new buffer at @address, which lies in a pool that nothing is mapped in there. */
+static int add_block(struct drm_card *card, uint8_t *address, size_t bytes, enum tutti_memory pool)
+{
+	struct drm_tutti_bo_create create = {
+	    .size = bytes,
+	    .placement = pool == TUTTI_MEMORY_CARD ? DRM_TUTTI_PLACE_CARD : DRM_TUTTI_PLACE_SYSTEM};
+	struct drm_backing *block = malloc(sizeof(*block));
+	int error = block ? drm_call(card, DRM_IOCTL_TUTTI_BO_CREATE, &create) : -ENOMEM;
+
+	if (!error && mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, card->fd,
+			   (off_t)create.mmap_offset) == MAP_FAILED) {
+		struct drm_gem_close gone = {.handle = create.handle};
+
+		error = -errno;
+		drm_call(card, DRM_IOCTL_GEM_CLOSE, &gone);
+	}
+	if (error) {
+		free(block);
+		return error;
+	}
+	*block = (struct drm_backing){
+	    .next = card->blocks, .address = address, .bytes = bytes, .handle = create.handle};
+	card->blocks = block;
+	return 0;
+}
+
+static bool in_pool(const struct drm_card *card, const void *address)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if ((size_t)((const uint8_t *)address - (const uint8_t *)card->pool[i]) < card->pool_bytes[i])
+			return true;
+	return false;
+}
+
+static int map_locked(struct drm_card *card, uint8_t *address, size_t bytes, enum tutti_memory pool,
+		      unsigned access)
+{
+	struct drm_backing *block = find_block(card, address, bytes);
+	struct drm_tutti_map map = {.context = card->context,
+				    .address = (uintptr_t)address,
+				    .bytes = bytes,
+				    .access = access | DRM_TUTTI_ACCESS_READ};
+	int error;
+
+	if (!block) {
+		error = add_block(card, address, bytes, pool);
+		if (error)
+			return error;
+		block = card->blocks;
+	}
+	map.bo = block->handle;
+	map.offset = (uint64_t)(address - block->address);
+	if (card->context)
+		return drm_call(card, DRM_IOCTL_TUTTI_MAP, &map);
+	if (card->earlies == DRM_EARLY_MAPS)
+		return -ENOMEM;
+	card->early[card->earlies++] = map;
+	return 0;
+}
+
+/* Memory the process has already. The mapping keeps the buffer, so its handle is not needed any more. */
+static int map_user(struct drm_card *card, void *address, size_t bytes, unsigned access)
+{
+	struct drm_tutti_bo_userptr user = {.address = (uintptr_t)address, .bytes = bytes};
+	struct drm_tutti_map map = {.context = card->context,
+				    .address = (uintptr_t)address,
+				    .bytes = bytes,
+				    .access = access | DRM_TUTTI_ACCESS_READ};
+	struct drm_gem_close gone = {0};
+	int error = drm_call(card, DRM_IOCTL_TUTTI_BO_USERPTR, &user);
+
+	if (error)
+		return error;
+	map.bo = gone.handle = user.handle;
+	error = drm_call(card, DRM_IOCTL_TUTTI_MAP, &map);
+	drm_call(card, DRM_IOCTL_GEM_CLOSE, &gone);
+	return error;
+}
+
+int drm_map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool,
+		   unsigned access)
+{
+	struct drm_card *card = drm_card_of(device);
+	int error;
+
+	if (!in_pool(card, address))
+		return card->context ? map_user(card, address, bytes, access) : -ENOTSUP;
+	pthread_mutex_lock(&card->lock);
+	error = map_locked(card, address, bytes, pool, access);
+	pthread_mutex_unlock(&card->lock);
+	return error;
+}
+
+int drm_unmap(struct tutti_device *device, void *address, size_t bytes)
+{
+	struct drm_card *card = drm_card_of(device);
+	struct drm_tutti_range range = {
+	    .context = card->context, .address = (uintptr_t)address, .bytes = bytes};
+	int error = card->context ? drm_call(card, DRM_IOCTL_TUTTI_UNMAP, &range) : 0;
+
+	return error == -ENOENT ? 0 : error;
+}
+
+/* Aligned address space: what was reserved for the alignment is given back. */
+static int reserve_range(struct drm_card *card, unsigned pool, size_t bytes)
+{
+	uint8_t *all = mmap(NULL, bytes + ALIGN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t before;
+
+	if (all == MAP_FAILED)
+		return -ENOMEM;
+	before = -(uintptr_t)all & (ALIGN - 1);
+	if (before)
+		munmap(all, before);
+	munmap(all + before + bytes, ALIGN - before);
+	card->pool[pool] = all + before;
+	card->pool_bytes[pool] = bytes;
+	return 0;
+}
+
+int drm_reserve(struct tutti_device *device, enum tutti_memory pool, void **base, size_t *bytes)
+{
+	struct drm_card *card = drm_card_of(device);
+	const struct tutti_discovery *known = &device->known;
+	size_t size = SYSTEM_RESERVE;
+	int error;
+
+	if (pool == TUTTI_MEMORY_CARD)
+		size = (known->memory_bytes - known->reserved_bytes) & ~(size_t)(TUTTI_PAGE_SIZE - 1);
+	error = reserve_range(card, pool, size);
+	*base = card->pool[pool];
+	*bytes = size;
+	return error;
+}
+
+int drm_back(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool)
+{
+	struct drm_card *card = drm_card_of(device);
+	int error;
+
+	pthread_mutex_lock(&card->lock);
+	error = add_block(card, address, bytes, pool);
+	pthread_mutex_unlock(&card->lock);
+	return error;
+}
+
+int drm_code_invalidate(struct tutti_device *device, const void *address, size_t bytes)
+{
+	struct drm_card *card = drm_card_of(device);
+	struct drm_tutti_range range = {.context = card->context, .address = (uintptr_t)address, .bytes = bytes};
+
+	return drm_call(card, DRM_IOCTL_TUTTI_CODE_INVALIDATE, &range);
+}
+
+int drm_memory_start(struct drm_card *card)
+{
+	int error = 0;
+
+	for (unsigned i = 0; i < card->earlies && !error; i++) {
+		card->early[i].context = card->context;
+		error = drm_call(card, DRM_IOCTL_TUTTI_MAP, &card->early[i]);
+	}
+	return error;
+}
+
+void drm_memory_fini(struct drm_card *card)
+{
+	while (card->blocks) {
+		struct drm_backing *block = card->blocks;
+
+		card->blocks = block->next;
+		free(block);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		if (card->pool[i])
+			munmap(card->pool[i], card->pool_bytes[i]);
+}

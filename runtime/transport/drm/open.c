@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "transport/drm/drm.h"
+
+int drm_call(struct drm_card *card, unsigned long request, void *args)
+{
+	int result;
+
+	do {
+		result = ioctl(card->fd, request, args);
+	} while (result && (errno == EINTR || errno == EAGAIN));
+	return result ? -errno : 0;
+}
+
+static bool drm_present(void)
+{
+	int fd = drm_open_node(NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void *map_window_page(struct tutti_device *device, uint32_t offset)
+{
+	struct drm_card *card = drm_card_of(device);
+
+	return mmap(device->bar + offset, TUTTI_PAGE_SIZE, PROT_READ, MAP_SHARED | MAP_FIXED, card->fd,
+		    (off_t)DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_WINDOW, offset / TUTTI_PAGE_SIZE));
+}
+
+static int open_window(struct tutti_device *device)
+{
+	struct drm_card *card = drm_card_of(device);
+	struct drm_tutti_state state = {0};
+	struct drm_tutti_query query = {.what = DRM_TUTTI_QUERY_DISCOVERY,
+					.size = sizeof(device->known),
+					.pointer = (uintptr_t)&device->known};
+	int error = drm_call(card, DRM_IOCTL_TUTTI_QUERY, &query);
+
+	if (error)
+		return error;
+	query = (struct drm_tutti_query){
+	    .what = DRM_TUTTI_QUERY_STATE, .size = sizeof(state), .pointer = (uintptr_t)&state};
+	error = drm_call(card, DRM_IOCTL_TUTTI_QUERY, &query);
+	if (error)
+		return error;
+	device->bar = mmap(NULL, device->known.window_bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (device->bar == MAP_FAILED) {
+		device->bar = NULL;
+		return -ENOMEM;
+	}
+	memcpy(device->bar, &device->known, sizeof(device->known));
+	if (map_window_page(device, device->known.status.offset) == MAP_FAILED ||
+	    map_window_page(device, device->known.counters.offset) == MAP_FAILED)
+		return -errno;
+	device->control = (void *)(device->bar + device->known.control.offset);
+	device->status = (void *)(device->bar + device->known.status.offset);
+	device->boot_sequence = state.boot_sequence;
+	return 0;
+}
+
+/* Closing the file destroys everything of it on the card, acknowledged by the firmware. */
+static void drm_close(struct tutti_device *device)
+{
+	struct drm_card *card = drm_card_of(device);
+
+	drm_memory_fini(card);
+	if (device->bar)
+		munmap(device->bar, device->known.window_bytes);
+	close(card->fd);
+	pthread_mutex_destroy(&card->lock);
+	free(card);
+	device->private = NULL;
+}
+
+static int drm_open(struct tutti_device *device, const struct tutti_device_options *options)
+{
+	const char *name = options->name && *options->name ? options->name : getenv("TUTTI_DEVICE");
+	struct drm_card *card = calloc(1, sizeof(*card));
+	int error;
+
+	if (!card)
+		return -ENOMEM;
+	card->fd = drm_open_node(name);
+	if (card->fd < 0) {
+		free(card);
+		say("device drm: no node of tutti.ko in /dev/accel or /dev/dri that can be opened");
+		return -ENODEV;
+	}
+	pthread_mutex_init(&card->lock, NULL);
+	device->private = card;
+	error = open_window(device);
+	if (error)
+		drm_close(device);
+	return error;
+}
+
+static int drm_start(struct tutti_device *device, const struct tutti_print_ring *print_ring)
+{
+	struct drm_card *card = drm_card_of(device);
+	struct drm_tutti_context_create create = {.print_ring = (uintptr_t)print_ring};
+	int error = drm_call(card, DRM_IOCTL_TUTTI_CONTEXT_CREATE, &create);
+
+	if (error)
+		return error;
+	card->context = create.handle;
+	return drm_memory_start(card);
+}
+
+const struct transport transport_drm = {
+    .name = "drm",
+    .traces = false, /* the driver maps single pages of the window, and not these */
+    .present = drm_present,
+    .open = drm_open,
+    .start = drm_start,
+    .close = drm_close,
+    .kick = drm_kick,
+    .interrupts = drm_interrupts,
+    .sleep = drm_sleep,
+    .pending = drm_pending,
+    .poll = drm_poll,
+    .reserve = drm_reserve,
+    .back = drm_back,
+    .map = drm_map,
+    .unmap = drm_unmap,
+    .code_invalidate = drm_code_invalidate,
+    .queue_create = drm_queue_create,
+    .queue_destroy = drm_queue_destroy,
+    .queue_reset = drm_queue_reset,
+    .task_cancel = drm_task_cancel,
+    .rsb_create = drm_rsb_create,
+    .rsb_destroy = drm_rsb_destroy,
+    .rsb_invalidate = drm_rsb_invalidate,
+    .rsb_read = drm_rsb_read,
+    .counters = drm_counters,
+    .sm_states = drm_sm_states,
+    .sm_enable = drm_sm_enable,
+    .policy_set = drm_policy_set,
+    .policy_get = drm_policy_get,
+    .occupancy = drm_occupancy,
+    .pci_address = drm_pci_address,
+};
