@@ -27,6 +27,8 @@
 #define TUTTI_FEATURE_ENERGY         (1ull << 6) /* energy and instruction-class counters */
 #define TUTTI_FEATURE_EMULATED       (1ull << 7) /* it is the emulated card */
 #define TUTTI_FEATURE_TRACE          (1ull << 8) /* there is a trace ring */
+/* SMs take a LAUNCH only behind the STATE before it, see TUTTI_CMD_STATE */
+#define TUTTI_FEATURE_ORDERED_STATES (1ull << 9)
 
 /** struct tutti_gpc - one GPC, a group of SMs with consecutive numbers. */
 struct tutti_gpc {

@@ -22,6 +22,7 @@ static const struct {
 	{ TUTTI_FEATURE_ENERGY, "energy" },
 	{ TUTTI_FEATURE_EMULATED, "emulated" },
 	{ TUTTI_FEATURE_TRACE, "trace" },
+	{ TUTTI_FEATURE_ORDERED_STATES, "ordered-states" },
 };
 
 static void usage(void)
