@@ -6,6 +6,7 @@
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
+#include "tasks/state_sync.h"
 #include "tasks/work_queue.h"
 
 /* A record is full when the next segment does not fit: two are more than one record has. */
@@ -141,10 +142,18 @@ static COLD void place_later(struct task *task, const uint32_t *command)
 	rounds_add(task);
 }
 
+static COLD void place_held(struct task *task, const uint32_t *command)
+{
+	sync_sent(task);
+	place_later(task, command);
+}
+
 HOT void place_task(struct task *task, const uint32_t *command)
 {
 	counters.placements--;
-	if (unlikely(place_state.hold) || unlikely(place(task)))
+	if (unlikely(place_state.hold))
+		place_held(task, command);
+	else if (unlikely(place(task)))
 		place_later(task, command);
 }
 

@@ -23,6 +23,7 @@
 /* struct place_state.hold: not 0 = nothing is placed but by the rounds. */
 #define HOLD_DRAIN 1u
 #define HOLD_THROTTLE 2u
+#define HOLD_STATE 4u /* on cards whose SMs acknowledge task states: always (state_sync.h) */
 
 /** struct place_state - policies, and what keeps kernels from the short way. */
 struct place_state {

@@ -7,6 +7,7 @@
 #include "place/plain_grid.h"
 #include "queues/queue.h"
 #include "tasks/issue_rounds.h"
+#include "tasks/state_sync.h"
 #include "tasks/throttle.h"
 #include "tasks/work_queue.h"
 
@@ -86,14 +87,10 @@ static void unlink(struct pending *p)
 
 /* ---- into a slot ---- */
 
-static inline unsigned state_words(const struct pending *p)
+void pending_send_state(struct pending *p, struct task *task, uint32_t issued)
 {
-	return cga_pending(p) ? STATE_WORDS + 2 * TUTTI_CGA_LEVELS : STATE_WORDS;
-}
-
-void pending_send_state(struct pending *p, unsigned slot, uint32_t issued)
-{
-	unsigned words = state_words(p), flags = words > STATE_WORDS ? TUTTI_STATE_CGA : 0;
+	bool cga = task->rare & TASK_CGA;
+	unsigned words = cga ? STATE_WORDS + 2 * TUTTI_CGA_LEVELS : STATE_WORDS, flags = cga ? TUTTI_STATE_CGA : 0;
 	uint32_t *c = command_begin(2 + words);
 
 	if (p->acquire) {
@@ -103,13 +100,14 @@ void pending_send_state(struct pending *p, unsigned slot, uint32_t issued)
 	}
 	if (p->rare & TASK_SPLIT)
 		flags |= TUTTI_STATE_SPLIT;
-	*c++ = TUTTI_COMMAND(TUTTI_CMD_STATE, words + 1, slot << 8 | flags);
+	*c++ = TUTTI_COMMAND(TUTTI_CMD_STATE, words + 1, (uint32_t)task->slot << 8 | flags);
 	words_copy(c, p->state, STATE_WORDS);
 	c[STATE_AT(first)] += issued;
-	if (words > STATE_WORDS)
+	if (cga)
 		cga_pending_levels(p, (struct tutti_cga_shape *)(c + STATE_WORDS));
 	command_end(c + words);
 	counters.state_syncs++;
+	sync_sent(task);
 }
 
 static struct shape *shape_of(const struct pending *p)
@@ -149,7 +147,7 @@ COLD struct task *pending_admit(struct pending *p)
 	shape->tasks++;
 	if (cga_pending(p))
 		cga_begin(task, p);
-	pending_send_state(p, task->slot, p->issued);
+	pending_send_state(p, task, p->issued);
 	rounds_add(task);
 	if (p->tmd)
 		throttle_admit(task);
@@ -233,7 +231,7 @@ static struct task *idle_victim(void)
 	struct task *task;
 
 	for (task = tasks; task < tasks + fw.tasks; task++)
-		if (task->state == TASK_RUNNING && task->rare & TASK_WORK && !task->unissued && !task->resident)
+		if (task_runs(task) && task->rare & TASK_WORK && !task->unissued && !task->resident)
 			return task;
 	return NULL;
 }

@@ -56,8 +56,8 @@ void pending_push(struct pending *pending);
 void pending_run(void);
 /** pending_admit() - give a record the free slot there is. NULL: all shapes are in use by others. */
 struct task *pending_admit(struct pending *pending);
-/** pending_send_state() - STATE for the CTAs behind the first @issued, behind the acquire fence the first time. */
-void pending_send_state(struct pending *pending, unsigned slot, uint32_t issued);
+/** pending_send_state() - STATE of @task for the CTAs behind the first @issued, behind the acquire fence the first time. */
+void pending_send_state(struct pending *pending, struct task *task, uint32_t issued);
 /** pending_keep() - keep the state of a resident task that has CTAs left. @command: its STATE or TASK */
 void pending_keep(struct task *task, const uint32_t *command);
 /** pending_left() - a task that was evicted has no CTA in flight any more. */

@@ -240,7 +240,7 @@ COLD int task_cancel(struct queue *queue, uint64_t packet)
 
 	for (i = 0; i < fw.tasks; i++)
 		if (tasks[i].queue == queue && tasks[i].packet == packet && !(tasks[i].rare & TASK_SPLIT) &&
-		    (tasks[i].state == TASK_RUNNING || tasks[i].state == TASK_LEAVING)) {
+		    (task_runs(&tasks[i]) || tasks[i].state == TASK_LEAVING)) {
 			cancel(&tasks[i]);
 			any = true;
 		}
@@ -302,6 +302,7 @@ static COLD void drained(struct task *task)
 		cancelled(task);
 		break;
 	case TASK_RUNNING:
+	case TASK_SYNC:
 		if (task->rare & TASK_WORK)
 			work_ended(task);
 		else if (!task->unissued && !(task->rare & TASK_SPLITTING))
@@ -397,7 +398,7 @@ static void fail(struct task *task, const struct task_error *error)
 {
 	struct queue *queue = task->queue;
 
-	if (task->state != TASK_RUNNING && task->state != TASK_LEAVING && task->state != TASK_CANCELLED)
+	if (!task_runs(task) && task->state != TASK_LEAVING && task->state != TASK_CANCELLED)
 		return;
 	rounds_remove(task);
 	if (task->rare & TASK_KEPT && !(task->rare & TASK_WORK))

@@ -30,8 +30,8 @@ struct task_group {
 	uint64_t signal;          /* of the last kernel */
 };
 
-/* ENDING: complete, but there was no room for the commands. */
-enum task_state { TASK_FREE, TASK_RUNNING, TASK_LEAVING, TASK_CANCELLED, TASK_ENDING, TASK_KILLED };
+/* SYNC: like RUNNING, but SMs have yet to acknowledge its state. ENDING: complete, but there was no room for the commands. */
+enum task_state { TASK_FREE, TASK_RUNNING, TASK_SYNC, TASK_LEAVING, TASK_CANCELLED, TASK_ENDING, TASK_KILLED };
 
 /* struct task.rare: 0 = a kernel of which nothing is out of the ordinary */
 #define TASK_KEPT 1u       /* its state is kept in @kept */
@@ -86,6 +86,12 @@ struct task_error {
 	uint64_t address;
 };
 extern struct task_error task_errors[FW_TASKS];
+
+/** task_runs() - @task issues CTAs, or will as soon as SMs have acknowledged its state. */
+static inline bool task_runs(const struct task *task)
+{
+	return task->state == TASK_RUNNING || task->state == TASK_SYNC;
+}
 
 static inline struct tmd *task_tmd(const struct task *task)
 {

@@ -111,7 +111,7 @@ static bool split_one(struct task *task)
 	if (!--task->unissued)
 		rounds_remove(task);
 	else
-		pending_send_state(from, task->slot, task_issued(task));
+		pending_send_state(from, task, task_issued(task));
 	return true;
 }
 

@@ -140,7 +140,7 @@ static void look(struct tmd *tmd)
 			pending_wake(p);
 		return;
 	}
-	if (task->state != TASK_RUNNING)
+	if (!task_runs(task))
 		return;
 	task->unissued = n;
 	if (n)

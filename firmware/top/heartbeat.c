@@ -90,6 +90,12 @@ static uint32_t period_us(void)
 	return us < 100 ? 100 : us > 10000000 ? 10000000 : us;
 }
 
+/* It waits for SMs: for CTAs to end, for an acknowledgement, for its own end. */
+static bool waits_for_sms(const struct task *task)
+{
+	return task->resident || task->state == TASK_KILLED || task->state == TASK_SYNC;
+}
+
 /* A task without a completed CTA for too long is killed; one that does not die is reported. */
 static void check_task(struct task *task, uint32_t us)
 {
@@ -99,7 +105,7 @@ static void check_task(struct task *task, uint32_t us)
 	struct queue *queue = task->queue;
 	uint32_t limit;
 
-	if (task->state == TASK_FREE || !queue->timeout || (!task->resident && task->state != TASK_KILLED))
+	if (task->state == TASK_FREE || !queue->timeout || !waits_for_sms(task))
 		return;
 	limit = queue->timeout > 1000000 ? 1000000000u : queue->timeout * 1000u;
 	task->progress = task->progress + us < task->progress ? ~0u : task->progress + us;

@@ -18,6 +18,7 @@
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/priority_windows.h"
+#include "tasks/state_sync.h"
 #include "tasks/throttle.h"
 #include "tasks/tie_lots.h"
 #include "tasks/wave_split.h"
@@ -98,6 +99,7 @@ void main_init(void)
 	throttle_init();
 	split_init();
 	place_init();
+	sync_init();
 	kernel_init();
 	reference_init();
 	condensed_init();
@@ -200,6 +202,9 @@ void main_event(const struct tutti_event *event)
 			tmau_event_request(event);
 		else
 			child_request(event);
+		break;
+	case TUTTI_EVENT_STATE:
+		sync_event(event);
 		break;
 	case TUTTI_EVENT_THROTTLE:
 		throttle_event(event);

@@ -24,7 +24,7 @@ static const uint8_t *input, *input_end;
 static union tutti_packet ring[QUEUES][RING];
 static uint64_t put[QUEUES];
 static uint8_t objects[4096];
-static struct { struct tutti_task_state state; bool known, faulted; uint32_t running[SMS]; } slot[SLOTS];
+static struct { struct tutti_task_state state; bool known, faulted; uint32_t running[SMS], unacknowledged; } slot[SLOTS];
 static struct tutti_event queue[4096];
 static unsigned first, last;
 
@@ -106,7 +106,7 @@ static void launch(const uint32_t *w, unsigned words)
 {
 	unsigned s = w[0] >> 16 & 0xff, i = 1, k, sm;
 
-	if (s >= SLOTS || !slot[s].known || w[0] >> 24 & TUTTI_LAUNCH_CGA)
+	if (s >= SLOTS || !slot[s].known || slot[s].unacknowledged || w[0] >> 24 & TUTTI_LAUNCH_CGA)
 		abort(); /* this card has no CGAs */
 	if (w[0] >> 24 & TUTTI_LAUNCH_WORK)
 		i += 3;
@@ -170,8 +170,10 @@ static void commands(void)
 					abort(); /* the slot is not free */
 			memcpy(&slot[s].state, w + 1, sizeof(slot[s].state));
 			slot[s].known = true;
-			if (w[0] >> 16 & 2)
-				later(&(struct tutti_event){ { TUTTI_EVENT_STATE | s << 8 } });
+			if (!hal_host_acknowledge)
+				break;
+			slot[s].unacknowledged++;
+			later(&(struct tutti_event){ { TUTTI_EVENT_STATE | s << 8, 1 } });
 			break;
 		case TUTTI_CMD_LAUNCH:
 			launch(w, words);
@@ -202,6 +204,10 @@ static void deliver(unsigned most)
 {
 	commands();
 	while (first != last && most--) {
+		const uint32_t *w = queue[first % 4096].word;
+
+		if ((w[0] & 0xff) == TUTTI_EVENT_STATE)
+			slot[w[0] >> 8 & 0xff].unacknowledged -= w[1];
 		hal_host_event(&queue[first++ % 4096]);
 		hal_host.time += 100;
 		commands();
@@ -326,6 +332,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	input = data;
 	input_end = data + bytes;
+	hal_host_acknowledge = bytes & 1; /* half of all inputs */
 	set_up();
 	shared_blocks = 64;
 	while (input < input_end && rounds++ < 2000) {

@@ -41,6 +41,9 @@ static unsigned jobs;
 static unsigned queue_priority[QUEUES]; /* for the next begin(), 0 = 5 */
 static int slot_job[CARD_SLOTS];
 static bool slot_split[CARD_SLOTS];
+/* SMs that acknowledge (hal_host_acknowledge): states of each slot that were sent and are not acknowledged */
+static unsigned unacknowledged[CARD_SLOTS];
+static bool late; /* only when a test says so */
 /* CTAs in the order of their launch */
 static unsigned launched[100000], launches;
 
@@ -88,6 +91,26 @@ static void take_state(const uint32_t *w)
 		assert_int_equal(state.first, k->issued);
 	}
 	slot->busy = true;
+	unacknowledged[w[0] >> 24] += hal_host_acknowledge;
+}
+
+/* Some of what was sent of @slot is acknowledged. Return: it was any. */
+static bool acknowledge(unsigned slot, unsigned n)
+{
+	if (!n || !unacknowledged[slot])
+		return false;
+	unacknowledged[slot] -= n;
+	rig_event(TUTTI_EVENT_STATE | slot << 8, n, 0);
+	return true;
+}
+
+static bool acknowledge_all(void)
+{
+	bool any = false;
+
+	for (unsigned s = 0; s < CARD_SLOTS; s++)
+		any |= acknowledge(s, unacknowledged[s]);
+	return any;
 }
 
 static void take_launch(const uint32_t *w, unsigned words)
@@ -95,6 +118,7 @@ static void take_launch(const uint32_t *w, unsigned words)
 	unsigned slot = w[0] >> 16 & 0xff, i = 1, j, b, r;
 	struct job *k = &job[slot_job[slot]];
 
+	assert_int_equal(unacknowledged[slot], 0); /* TSK-05 */
 	while (i < words) {
 		for (r = 0; r < (w[i] & 0xffff); r++)
 			for (j = 0; j < w[i] >> 24; j++)
@@ -112,8 +136,7 @@ static void take_launch(const uint32_t *w, unsigned words)
 	assert_true(k->waves_run <= k->split * k->waves);
 }
 
-/* Everything the firmware asks for happens at once. */
-static void pump(void)
+static void take_commands(void)
 {
 	const uint32_t *w;
 	unsigned words;
@@ -148,6 +171,14 @@ static void pump(void)
 	}
 }
 
+/* Everything the firmware asks for happens at once. */
+static void pump(void)
+{
+	do
+		take_commands();
+	while (!late && acknowledge_all());
+}
+
 static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
 {
 	struct tutti_message m = { .type = TUTTI_MSG_CONTEXT_CREATE, .context = { .asid = ASID, .root = 4096 } };
@@ -161,6 +192,8 @@ static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
 	memset(ring, 0, sizeof(ring));
 	memset(written, 0, sizeof(written));
 	memset(job, 0, sizeof(job));
+	memset(unacknowledged, 0, sizeof(unacknowledged));
+	late = false;
 	jobs = launches = 0;
 	descriptor = rig_descriptor();
 	assert_int_equal(rig_message(&m), 0);

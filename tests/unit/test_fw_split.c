@@ -181,6 +181,21 @@ static void waves_come_last(void **unused)
 	assert_int_equal(job[1].waves_run, 32 - HOLD + 1);
 }
 
+static int boot_acknowledging(void **state)
+{
+	hal_host_acknowledge = true;
+	return 0;
+}
+
+static int boot_ordered(void **state)
+{
+	hal_host_acknowledge = false;
+	return 0;
+}
+
+/* On a card whose SMs acknowledge task states: a task's state is sent again behind each CTA that was split. */
+#define ACKNOWLEDGED(ids, function) { ids ": " #function " (acknowledged)", function, boot_acknowledging, boot_ordered, NULL }
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +205,11 @@ int main(void)
 		RIG_TEST("RES-07", only_if_flagged),
 		RIG_TEST("RES-07", never_these),
 		RIG_TEST("RES-07", waves_come_last),
+		ACKNOWLEDGED("RES-07 TSK-05", rounds_by_events),
+		ACKNOWLEDGED("RES-07 TSK-05", rounds_by_time),
+		ACKNOWLEDGED("RES-07 TSK-05", a_match_restarts),
+		ACKNOWLEDGED("RES-07 TSK-05", never_these),
+		ACKNOWLEDGED("RES-07 TSK-05", waves_come_last),
 	};
 
 	return cmocka_run_group_tests_name("firmware: waves of a CTA", tests, NULL, NULL);

@@ -27,6 +27,7 @@ static struct tutti_region region(uint32_t *at, uint32_t bytes)
 #define CPC_SMS 6u
 
 unsigned hal_host_gpcs, hal_host_slots;
+bool hal_host_acknowledge;
 uint16_t hal_host_gpc[TUTTI_MAX_GPCS];
 
 static void place_gpcs(struct tutti_discovery *d, unsigned sms)
@@ -76,7 +77,7 @@ void hal_host_discovery(struct tutti_discovery *d, unsigned sms)
 	d->timer_hz = 1000000000;
 	d->sms = sms;
 	place_gpcs(d, sms);
-	d->features = TUTTI_FEATURE_CGA;
+	d->features = TUTTI_FEATURE_CGA | (hal_host_acknowledge ? 0 : TUTTI_FEATURE_ORDERED_STATES);
 	d->cga_ids = 256;
 	d->cga_ctas = 1024;
 	d->lmem_slots = 64;

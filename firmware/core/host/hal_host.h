@@ -73,6 +73,8 @@ static inline void hal_acquire(void)
 extern unsigned hal_host_gpcs;
 /* Task slots for the next boot, 0 = 32. */
 extern unsigned hal_host_slots;
+/* SMs of the next boot acknowledge task states (no TUTTI_FEATURE_ORDERED_STATES). */
+extern bool hal_host_acknowledge;
 extern uint16_t hal_host_gpc[TUTTI_MAX_GPCS];
 
 /** hal_host_discovery() - default discovery data: @sms SMs, regions inside the window. */
