@@ -188,9 +188,13 @@ enum tutti_command {
 	/*
 	 * STATE: send the state of a task to SMs (spec TSK-05). sub = task slot << 8 | TUTTI_STATE_*. struct
 	 * tutti_task_state; with TUTTI_STATE_CGA then struct tutti_cga_shape[TUTTI_CGA_LEVELS], innermost first;
-	 * with TUTTI_STATE_MASK then a mask of the positions meant, else all SMs are. An SM starts no CTA of a later
-	 * LAUNCH of the slot before it has acknowledged the state; those of a CGA wait for each other, other tasks go
-	 * on. TASK_ASSIGN, STATE_SYNC and CTA_LAUNCH of each SM can be seen in struct tutti_sm_state.
+	 * with TUTTI_STATE_MASK then a mask of the positions meant, else all SMs are. TASK_ASSIGN, STATE_SYNC and
+	 * CTA_LAUNCH of each SM can be seen in struct tutti_sm_state.
+	 *
+	 * With TUTTI_FEATURE_ORDERED_STATES each SM takes what it is sent in order, so that it has the state when a
+	 * LAUNCH behind the STATE reaches it: that order is the acknowledgement, and there is no event STATE. Without
+	 * it SMs acknowledge every STATE and every TASK, and event STATE says when all SMs meant have done so; a
+	 * LAUNCH of the slot before that is an error of the firmware, which the card stops with a crash record.
 	 */
 	TUTTI_CMD_STATE = 7,
 	/*
@@ -272,7 +276,6 @@ enum tutti_command {
 #define TUTTI_GPC_NONE 0xffu
 
 #define TUTTI_STATE_MASK 1u
-#define TUTTI_STATE_ACK 2u /* event STATE when all SMs meant have acknowledged */
 #define TUTTI_STATE_CGA 4u
 /*
  * The CTAs of this slot are launched wave by wave (spec RES-07). Launch number n, counted from tutti_task_state.first,
@@ -391,7 +394,11 @@ enum tutti_event_type {
 	TUTTI_EVENT_KILLED = 7,
 	/* WRITE, SCRUB or SIGNAL failed: [0] 15..8: TUTTI_CAUSE_*, 31..16: queue; [1..2] address */
 	TUTTI_EVENT_POST_FAULT = 8,
-	TUTTI_EVENT_STATE = 9,      /* [0] 15..8: task slot whose STATE all SMs meant have acknowledged */
+	/*
+	 * STATE: [0] 15..8: task slot; [1] how many STATEs and TASKs of it all SMs meant have acknowledged since the
+	 * last such event, whether or not the task was killed meanwhile.
+	 */
+	TUTTI_EVENT_STATE = 9,
 	/* a descriptor without CALL has ended: [0] 31..16: tag, 15..8: TUTTI_CAUSE_*, 0 = done; [1..2] address */
 	TUTTI_EVENT_MOVER = 10,
 	/*

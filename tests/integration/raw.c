@@ -57,6 +57,8 @@ struct raw *raw_create_off(const struct tutti_card_config *config)
 	assert_ptr_not_equal(raw, MAP_FAILED);
 	if (config)
 		c = *config;
+	if (!c.acknowledge)
+		c.acknowledge = rig_acknowledge();
 	if (!c.interrupt) {
 		c.interrupt = count_interrupt;
 		c.context = raw;

@@ -10,10 +10,12 @@ static struct raw_space space;
 static struct raw_queue queue, other;
 static uint64_t *cell;
 
-static int raw_pair_open(enum tutti_card_mode mode)
+static int raw_pair_open(struct tutti_card_config config)
 {
-	struct tutti_card_config config = { .mode = mode, .topology = { 4, 2 }, .gpcs = 2, .workers = 1 };
-
+	config.topology[0] = 4;
+	config.topology[1] = 2;
+	config.gpcs = 2;
+	config.workers = 1;
 	raw = raw_create(&config);
 	raw_space_init(raw, &space, 1);
 	raw_queue_init(&space, &queue, 3, 0, 6);
@@ -24,12 +26,12 @@ static int raw_pair_open(enum tutti_card_mode mode)
 
 static int raw_pair_deterministic(void **state)
 {
-	return raw_pair_open(TUTTI_CARD_DETERMINISTIC);
+	return raw_pair_open((struct tutti_card_config){ .mode = TUTTI_CARD_DETERMINISTIC });
 }
 
 static int raw_pair_fast(void **state)
 {
-	return raw_pair_open(TUTTI_CARD_FAST);
+	return raw_pair_open((struct tutti_card_config){ .mode = TUTTI_CARD_FAST });
 }
 
 static int raw_pair_close(void **state)

@@ -32,6 +32,13 @@ const char *rig_transport(void)
 	return name ? name : "emulator";
 }
 
+uint32_t rig_acknowledge(void)
+{
+	const char *turns = getenv("TUTTI_TEST_ACKNOWLEDGE");
+
+	return turns ? (uint32_t)atoi(turns) : 0;
+}
+
 void rig_needs_emulator(void)
 {
 	if (strcmp(rig_transport(), "emulator"))
@@ -62,6 +69,21 @@ void rig_load(struct rig *rig, const char *path)
 	rig->more = load(rig, path);
 }
 
+static const char *write_topology(const char *text)
+{
+	static char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/tutti-topology-%d", (int)getpid());
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	if (rig_acknowledge())
+		fprintf(file, "\nacknowledge %u\n", rig_acknowledge());
+	fclose(file);
+	return path;
+}
+
 struct rig *rig_open(const struct tutti_device_options *options)
 {
 	struct tutti_device_options o = { 0 };
@@ -74,25 +96,14 @@ struct rig *rig_open(const struct tutti_device_options *options)
 		rig_needs_emulator();
 	if (!o.name)
 		o.name = rig_transport();
+	if (!o.topology && rig_acknowledge())
+		o.topology = write_topology("gpc 18*8\n");
 	error = tutti_device_open(&o, &rig->device);
 	if (error)
 		fail_msg("open: %s", tutti_strerror(error));
 	rig->code = load(rig, "tests/integration/kernels/test.tco");
 	rig->queue = rig_queue(rig, TUTTI_QUEUE_EXTENDED);
 	return rig;
-}
-
-static const char *write_topology(const char *text)
-{
-	static char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/tmp/tutti-topology-%d", (int)getpid());
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-	return path;
 }
 
 struct rig *rig_topology(const char *text)

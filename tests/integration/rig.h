@@ -41,6 +41,8 @@ int rig_group_close(void **state);
 const char *rig_out(const char *path);
 /** rig_transport() - what rig_open() opens when nothing is said. */
 const char *rig_transport(void);
+/** rig_acknowledge() - TUTTI_TEST_ACKNOWLEDGE: turns after which emulated SMs acknowledge task states, 0 = they need not. */
+uint32_t rig_acknowledge(void);
 /** rig_needs_emulator() - skips the test on a card that cannot be made as one likes. */
 void rig_needs_emulator(void);
 /** rig_open() - device (NULL: TUTTI_DEVICE, else the emulator), test kernels, an extended queue. */

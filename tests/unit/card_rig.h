@@ -138,6 +138,10 @@ void sm_array_progress(struct sm_array *array)
 {
 }
 
+bool sm_array_acknowledge(struct sm_array *array)
+{
+	return false;
+}
 bool sm_array_busy(struct sm_array *array)
 {
 	return false;

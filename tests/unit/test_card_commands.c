@@ -136,7 +136,7 @@ static void test_commands_bad(void **state)
 
 static void test_launch(void **state)
 {
-	uint32_t words[25 + 2] = { TUTTI_COMMAND(TUTTI_CMD_STATE, 25, 9 << 8 | 2) };
+	uint32_t words[25 + 2] = { TUTTI_COMMAND(TUTTI_CMD_STATE, 25, 9 << 8 | TUTTI_STATE_SPLIT) };
 	struct tutti_task_state task = { .entry = 0x1234, .waves = 3 };
 
 	memcpy(words + 1, &task, sizeof(task));
@@ -155,7 +155,7 @@ static void test_launch(void **state)
 	assert_int_equal(sms.launches, 1);
 	assert_int_equal(sms.slot, 9);
 	assert_int_equal(sms.words, 2);
-	assert_int_equal(sms.state_flags, TUTTI_STATE_ACK); /* it is the SMs that acknowledge */
+	assert_int_equal(sms.state_flags, TUTTI_STATE_SPLIT);
 	sms.refuse = -22;
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3, 9), 1, 1);
 	assert_int_equal(status->state, TUTTI_STATE_CRASHED);

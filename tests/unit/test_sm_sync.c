@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* States of tasks on their way to SMs: sent, acknowledged, and what an SM counts (TSK-05, TSK-16). */
+/*
+ * States of tasks on their way to SMs (TSK-05, TSK-16): SMs that take everything in order, and SMs that acknowledge
+ * each state, where a launch before the acknowledgement is refused.
+ */
 #include "sm_cga_rig.h"
+
+#define TURNS 3u
 
 static struct tutti_sm_state table[SMS];
 
@@ -10,165 +15,255 @@ static void look(void)
 	sm_array_sync(card->array, table);
 }
 
+/* States of @slot that the events so far have acknowledged. */
 static unsigned acknowledged(unsigned slot)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < card->events; i++)
-		n += (card->event[i].word[0] & 0xffff) == (TUTTI_EVENT_STATE | slot << 8);
+		if ((card->event[i].word[0] & 0xffff) == (TUTTI_EVENT_STATE | slot << 8))
+			n += card->event[i].word[1];
 	return n;
 }
 
-static void plain_state(unsigned slot, uint32_t ctas, unsigned flags, const uint32_t *mask)
-{
-	struct tutti_task_state state = rig_state(1, C_IDS, ctas, 1);
-
-	sm_array_state(card->array, slot, flags, &state, NULL, mask, mask ? 1 : 0);
-}
-
-/* CTAs whose line was written, by SM. */
-static unsigned ran_on(unsigned ctas, unsigned sm)
+static unsigned state_events(void)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < ctas; i++)
-		n += data[8 * i + 4] && data[8 * i + 7] == sm;
+	for (unsigned i = 0; i < card->events; i++)
+		n += (card->event[i].word[0] & 0xff) == TUTTI_EVENT_STATE;
 	return n;
 }
 
-/* Sent, not yet acknowledged; then acknowledged, told once; CTAs only then. */
-static void sent_and_acknowledged(void **unused)
+static void steps(unsigned n)
 {
-	plain_state(5, 2 * SMS, TUTTI_STATE_ACK, NULL);
-	assert_int_equal(rig_launch(card, 5, 2, SMS), 0);
+	while (n--)
+		rig_step(card);
+}
+
+static void plain_state(unsigned slot, uint32_t ctas, const uint32_t *mask)
+{
+	struct tutti_task_state state = rig_state(1, C_IDS, ctas, 1);
+
+	sm_array_state(card->array, slot, 0, &state, NULL, mask, mask ? 1 : 0);
+}
+
+static void all_sms(unsigned slot, bool assigned, bool waiting)
+{
 	look();
 	for (unsigned i = 0; i < SMS; i++) {
-		assert_int_equal(table[i].task_assign, 1u << 5);
-		assert_int_equal(table[i].state_sync, 1u << 5);
-		assert_int_equal(table[i].cta_launch, 0);
+		assert_int_equal(table[i].task_assign, (uint32_t)assigned << slot);
+		assert_int_equal(table[i].state_sync, (uint32_t)waiting << slot);
+		assert_int_equal(table[i].cta_launch, (uint32_t)!waiting << slot);
 	}
-	assert_int_equal(acknowledged(5), 0);
+}
+
+/* Where the order is the acknowledgement, a launch may follow at once and nobody is told anything. */
+static void in_order(void **unused)
+{
+	plain_state(5, 2 * SMS, NULL);
+	all_sms(5, false, false);
+	assert_int_equal(rig_launch(card, 5, 2, SMS), 0);
+	all_sms(5, true, false);
 	rig_until(card, 5, 2 * SMS);
-	assert_int_equal(acknowledged(5), 1);
-	look();
+	assert_int_equal(state_events(), 0);
+	all_sms(5, false, false);
 	for (unsigned i = 0; i < SMS; i++) {
-		assert_int_equal(table[i].task_assign, 0);
-		assert_int_equal(table[i].state_sync, 0);
-		assert_int_equal(table[i].cta_launch, 1u << 5);
 		assert_int_equal(table[i].completed, 2);
 		assert_int_equal(table[i].ctas, 2);
 		assert_int_equal(table[i].states, 1);
 	}
 }
 
-/* One SM says nothing: its CTAs wait, the others run, and nobody is told that all have it. */
+/* A newer state in order: what was launched before it keeps the older one. */
+static void newer_in_order(void **unused)
+{
+	struct tutti_task_state state = rig_state(1, C_IDS, SMS, 1);
+
+	plain_state(5, SMS, NULL);
+	assert_int_equal(rig_launch(card, 5, 1, SMS), 0);
+	state.asid = 2; /* nothing is mapped there */
+	sm_array_state(card->array, 5, 0, &state, NULL, NULL, 0);
+	rig_until(card, 5, SMS);
+	assert_int_equal(card->faults, 0);
+	for (unsigned i = 0; i < SMS; i++)
+		assert_int_not_equal(data[8 * i + 4], 0);
+}
+
+/* Sent, not acknowledged for some turns, and no launch meanwhile; told once; then launches. */
+static void sent_and_acknowledged(void **unused)
+{
+	plain_state(5, 2 * SMS, NULL);
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		all_sms(5, false, true);
+		assert_int_equal(acknowledged(5), 0);
+		assert_int_equal(rig_launch(card, 5, 2, SMS), -EAGAIN);
+		rig_step(card);
+	}
+	assert_int_equal(acknowledged(5), 1);
+	assert_int_equal(state_events(), 1);
+	all_sms(5, false, false);
+	assert_int_equal(rig_launch(card, 5, 2, SMS), 0);
+	all_sms(5, true, false);
+	rig_until(card, 5, 2 * SMS);
+	assert_int_equal(state_events(), 1);
+	for (unsigned i = 0; i < SMS; i++)
+		assert_int_equal(table[i].states, 1);
+}
+
+/* What is acknowledged and not told, because the event ring is full, is not acknowledged for the firmware. */
+static void told_late(void **unused)
+{
+	plain_state(5, SMS, NULL);
+	card->full = true;
+	steps(2 * TURNS);
+	assert_int_equal(rig_launch(card, 5, 1, SMS), -EAGAIN);
+	card->full = false;
+	rig_step(card);
+	assert_int_equal(acknowledged(5), 1);
+	assert_int_equal(rig_launch(card, 5, 1, SMS), 0);
+	rig_until(card, 5, SMS);
+}
+
+/* Every state is acknowledged, one for one, however many follow each other. */
+static void every_one(void **unused)
+{
+	unsigned sent = 0;
+
+	srand(1);
+	for (unsigned round = 0; round < 200; round++) {
+		unsigned slot = (unsigned)rand() % 3;
+
+		card->full = rand() % 2;
+		plain_state(slot, SMS, NULL);
+		sent++;
+		steps((unsigned)rand() % (2 * TURNS));
+		assert_true(acknowledged(0) + acknowledged(1) + acknowledged(2) <= sent);
+	}
+	card->full = false;
+	steps(2 * TURNS);
+	assert_int_equal(acknowledged(0) + acknowledged(1) + acknowledged(2), sent);
+	assert_int_equal(rig_launch(card, 0, 1, SMS), 0);
+	rig_until(card, 0, SMS);
+}
+
+/* One SM says nothing: nobody is told that all have it, and no launch is taken, until it does. */
 static void silent_sm(void **unused)
 {
 	card->silent = 1 + 3;
-	plain_state(2, 3 * SMS, TUTTI_STATE_ACK, NULL);
-	assert_int_equal(rig_launch(card, 2, 3, SMS), 0);
-	rig_until(card, 2, 3 * (SMS - 1));
-	idle();
-	assert_int_equal(card->done[2], 3 * (SMS - 1));
-	assert_int_equal(ran_on(3 * SMS, 3), 0);
+	plain_state(2, SMS, NULL);
+	steps(100);
 	assert_int_equal(acknowledged(2), 0);
-	assert_true(sm_array_busy(card->array));
+	assert_int_equal(rig_launch(card, 2, 1, SMS), -EAGAIN);
 	look();
 	for (unsigned i = 0; i < SMS; i++) {
-		assert_int_equal(table[i].task_assign, i == 3 ? 4 : 0);
 		assert_int_equal(table[i].state_sync, i == 3 ? 4 : 0);
 		assert_int_equal(table[i].cta_launch, i == 3 ? 0 : 4);
 	}
 	card->silent = 0;
-	rig_until(card, 2, 3 * SMS);
+	rig_step(card);
 	assert_int_equal(acknowledged(2), 1);
-	assert_int_equal(ran_on(3 * SMS, 3), 3);
-	/* and they are the CTAs they would have been: of each three rounds over all SMs the fourth */
-	for (unsigned r = 0; r < 3; r++)
-		assert_int_equal(data[8 * (r * SMS + 3) + 7], 3);
+	assert_int_equal(rig_launch(card, 2, 1, SMS), 0);
+	rig_until(card, 2, SMS);
 }
 
-/* Another task's state, which the SM has, is no matter of that. */
+/* Another task's state, which the SMs have acknowledged, is no matter of that. */
 static void other_tasks_go_on(void **unused)
 {
-	plain_state(0, SMS, 0, NULL);
-	idle();
+	plain_state(0, SMS, NULL);
+	steps(TURNS);
 	card->silent = 1 + 3;
-	plain_state(1, SMS, 0, NULL);
-	assert_int_equal(rig_launch(card, 1, 1, SMS), 0);
+	plain_state(1, SMS, NULL);
 	assert_int_equal(rig_launch(card, 0, 1, SMS), 0);
+	assert_int_equal(rig_launch(card, 1, 1, SMS), -EAGAIN);
 	rig_until(card, 0, SMS);
-	assert_int_equal(card->done[1], SMS - 1);
+	steps(TURNS);
+	assert_int_equal(rig_launch(card, 1, 1, SMS), -EAGAIN);
 	card->silent = 0;
+	rig_step(card);
+	assert_int_equal(rig_launch(card, 1, 1, SMS), 0);
 	rig_until(card, 1, SMS);
 }
 
-/* A state for some SMs only is waited for from these only. */
+/* A state for some SMs only is acknowledged by these only. */
 static void masked(void **unused)
 {
 	uint32_t mask = 0xf0;
 
 	card->silent = 1 + 3;
-	plain_state(4, SMS, TUTTI_STATE_ACK, &mask);
-	idle();
+	plain_state(4, SMS, &mask);
+	steps(TURNS);
 	assert_int_equal(acknowledged(4), 1);
 	look();
 	for (unsigned i = 0; i < SMS; i++) {
 		assert_int_equal(table[i].states, mask >> i & 1);
 		assert_int_equal(table[i].cta_launch, (mask >> i & 1) << 4);
 	}
-	assert_int_equal(rig_launch(card, 4, 1, 4), -22); /* SMs that do not hold it */
+	assert_int_equal(rig_launch(card, 4, 1, 4), -EINVAL); /* SMs that do not hold it */
 }
 
-/* Those of a CGA wait together. */
+/* Nothing of a CGA is taken before. */
 static void a_whole_cga(void **unused)
 {
-	card->silent = 1 + 3;
-	cga_state(0, C_IDS, 12, 4, 1);
+	cga_state(0, C_IDS, 8, 4, 1);
+	assert_int_equal(cga_launch_one(0, 0, 1, 1, 0x0f), -EAGAIN);
+	steps(TURNS);
 	assert_int_equal(cga_launch_one(0, 0, 1, 1, 0x0f), 0);
 	assert_int_equal(cga_launch_one(0, 0, 2, 1, 0xf0), 0);
-	rig_until(card, 0, 4);
-	idle();
-	assert_int_equal(card->done[0], 4);
-	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(data[8 * i + 4], 0);
-	card->silent = 0;
 	rig_until(card, 0, 8);
-	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(data[8 * i + 7], i);
 }
 
-/* Whoever waits can be killed. */
+/* A killed task's state is acknowledged like any other, and so is that of the slot's next task. */
 static void killed_meanwhile(void **unused)
 {
-	card->silent = 1 + 3;
-	plain_state(7, 2 * SMS, TUTTI_STATE_ACK, NULL);
-	assert_int_equal(rig_launch(card, 7, 2, SMS), 0);
-	rig_until(card, 7, 2 * (SMS - 1));
+	plain_state(7, SMS, NULL);
 	sm_array_kill(card->array, 7);
-	rig_until(card, 7, 2 * SMS);
+	plain_state(7, SMS, NULL);
+	steps(1);
 	assert_int_equal(card->killed[7], 1);
 	assert_false(sm_array_busy(card->array));
-	card->silent = 0;
-	idle();
-	assert_int_equal(acknowledged(7), 0);
-	assert_int_equal(ran_on(2 * SMS, 3), 0);
-	/* the slot's next task */
-	plain_state(7, SMS, 0, NULL);
+	steps(TURNS);
+	assert_int_equal(acknowledged(7), 2);
 	assert_int_equal(rig_launch(card, 7, 1, SMS), 0);
-	rig_until(card, 7, 3 * SMS);
+	rig_until(card, 7, SMS);
 }
+
+/* A state that makes no sense is acknowledged too; it is the launch that is wrong. */
+static void broken_state(void **unused)
+{
+	struct tutti_task_state state = rig_state(1, C_IDS, 0, 1);
+
+	sm_array_state(card->array, 3, 0, &state, NULL, NULL, 0);
+	steps(TURNS);
+	assert_int_equal(acknowledged(3), 1);
+	assert_int_equal(rig_launch(card, 3, 1, 1), -EINVAL);
+}
+
+static int setup_acknowledge(void **state)
+{
+	rig_acknowledge = TURNS;
+	setup(state);
+	rig_acknowledge = 0;
+	return 0;
+}
+
+#define ACKNOWLEDGE(name, fn) {name, fn, setup_acknowledge, teardown, NULL}
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE("TSK-05, TSK-16: a state is sent, then acknowledged, then CTAs start", sent_and_acknowledged),
-		CASE("TSK-05: no CTA starts on an SM that has not acknowledged its task's state", silent_sm),
-		CASE_THREADS("TSK-05: no CTA starts on an SM that has not acknowledged its task's state", silent_sm),
-		CASE("TSK-05, TSK-14: other tasks on that SM go on", other_tasks_go_on),
-		CASE("TSK-05, CGA-22: a state for some SMs", masked),
-		CASE("TSK-05, CGA-03: a CGA of which one SM has not the state", a_whole_cga),
-		CASE("TSK-05, TSK-12: killed while an SM says nothing", killed_meanwhile),
+		CASE("TSK-05, TSK-16: SMs that take states and launches in order", in_order),
+		CASE_THREADS("TSK-05, TSK-16: SMs that take states and launches in order", in_order),
+		CASE("TSK-05: CTAs keep the state they were launched with", newer_in_order),
+		ACKNOWLEDGE("TSK-05, TSK-16: a state is sent, then acknowledged, and no launch is taken before", sent_and_acknowledged),
+		ACKNOWLEDGE("TSK-05: acknowledged is what the firmware has been told", told_late),
+		ACKNOWLEDGE("TSK-05: every state is acknowledged once", every_one),
+		ACKNOWLEDGE("TSK-05: one SM does not acknowledge", silent_sm),
+		ACKNOWLEDGE("TSK-05, TSK-14: other tasks on that SM go on", other_tasks_go_on),
+		ACKNOWLEDGE("TSK-05, CGA-22: a state for some SMs", masked),
+		ACKNOWLEDGE("TSK-05, CGA-03: CGAs", a_whole_cga),
+		ACKNOWLEDGE("TSK-05, TSK-12: killed before it was acknowledged", killed_meanwhile),
+		ACKNOWLEDGE("TSK-05: a state that makes no sense", broken_state),
 	};
 
 	return cmocka_run_group_tests_name("SM: states of tasks", tests, NULL, NULL);

@@ -233,6 +233,7 @@ bool card_round(struct tutti_card *card)
 	work |= mover_run(card);
 	if (engines_pending(card) && work)
 		return true;
+	work |= sm_array_acknowledge(card->sms);
 	ran = sm_array_run(card->sms);
 	reported = sm_array_report(card->sms);
 	/* Waves that complete nothing have used up their slice. */

@@ -40,7 +40,7 @@ enum tutti_card_fault {
 	TUTTI_INJECT_LINK_DOWN,      /* host memory and BAR accesses fail until cleared */
 	TUTTI_INJECT_REMOVED,        /* discovery reads all ones, card stops for good */
 	TUTTI_INJECT_BOOT_FAILURE,   /* arg: how many good images are refused as damaged */
-	TUTTI_INJECT_SILENT_SM,      /* arg: SM that does not acknowledge task states */
+	TUTTI_INJECT_SILENT_SM,      /* arg: SM that does not acknowledge task states, where SMs do (@acknowledge) */
 	TUTTI_INJECT_KINDS
 };
 
@@ -69,6 +69,9 @@ enum tutti_card_fault {
  *	wave slot, block ... taken by a CTA (enum tutti_resource)
  * @energy_variation: how much SMs differ, per mille; drawn from @seed
  *
+ * @acknowledge: 0: SMs take states and launches in order (TUTTI_FEATURE_ORDERED_STATES); n: they acknowledge each
+ *	task state n turns later, and the firmware has to wait for that
+ *
  * Limits left 0 take the default card's: 256 KiB of local memory (at most 512), 4 PEUs x 8 waves, 64 shared blocks of
  * 2 KiB, 32 CTA slots, 16 barriers, 32 scalar and vector blocks per PEU.
  */
@@ -86,6 +89,7 @@ struct tutti_card_config {
 	uint32_t peus, peu_waves, scalar_blocks, vector_blocks;
 	uint32_t shared_blocks, shared_block_bytes, barriers, cta_slots;
 	uint32_t local_bytes;
+	uint32_t acknowledge;
 	uint32_t energy, energy_variation;
 	uint32_t energy_class[TUTTI_CLASSES], energy_resource[TUTTI_RESOURCES];
 	void *bar;

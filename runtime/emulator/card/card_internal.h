@@ -97,8 +97,8 @@ void sm_array_state(struct sm_array *array, unsigned slot, unsigned flags, const
 		    const struct tutti_cga_shape *level, const uint32_t *mask, unsigned words);
 /**
  * sm_array_launch() - command LAUNCH: words after word 0.
- * Return: 0, or -EINVAL when the message is malformed or an SM has no room (a
- * firmware bug: the card reports it as a crash, TUTTI_CRASH_PANIC is not enough).
+ * Return: 0, or an error of the firmware, which the card reports as a crash: -EINVAL when the message is malformed
+ * or an SM has no room, -EAGAIN when the task's state is not acknowledged yet.
  */
 int sm_array_launch(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n);
 /** sm_array_kill() - command KILL: event KILLED follows when nothing of the slot is left. */
@@ -155,6 +155,8 @@ void sm_array_call_failed(struct sm_array *array, uint32_t cta);
 void sm_array_call_done(struct sm_array *array, uint32_t cta);
 /** sm_array_progress() - memory that waves may wait for has changed. */
 void sm_array_progress(struct sm_array *array);
+/** sm_array_acknowledge() - SMs answer the task states they were sent, if they do so. Return: true if one is on its way. */
+bool sm_array_acknowledge(struct sm_array *array);
 /** sm_array_busy() - CTAs are resident (running, waiting or stuck). Any thread. */
 bool sm_array_busy(struct sm_array *array);
 

@@ -9,6 +9,7 @@
  *   memory 1G          card memory, suffix K, M or G
  *   peus 4             and: peu_waves, scalar_blocks, vector_blocks, shared_blocks,
  *                      shared_block_bytes, barriers, cta_slots, local_bytes (256K; at most 512K)
+ *   acknowledge 3      SMs acknowledge each task state three turns later; without: they take everything in order
  *   energy 1           count instruction classes and energy; picojoules of each: energy_move,
  *                      _load, _store, _matrix32, _matrix64, _compare, _jump, _other, and of
  *                      what a CTA takes: energy_wave, _scalar, _vector, _shared, _barrier, _cta;
@@ -31,6 +32,7 @@ static const struct {
 	SETTING(peus),          SETTING(peu_waves),          SETTING(scalar_blocks), SETTING(vector_blocks),
 	SETTING(shared_blocks), SETTING(shared_block_bytes), SETTING(barriers),      SETTING(cta_slots),
 	SETTING(local_bytes),   SETTING(energy),        SETTING(energy_variation),
+	SETTING(acknowledge),
 #undef SETTING
 #define CLASS(name, class) { "energy_" name, offsetof(struct tutti_card_config, energy_class[TUTTI_CLASS_##class]) }
 	CLASS("move", MOVE),         CLASS("load", LOAD),         CLASS("store", STORE), CLASS("matrix32", MATRIX32),

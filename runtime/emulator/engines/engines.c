@@ -4,6 +4,7 @@
  * timer (softcore.h of the contract). Everything the firmware puts into its rings
  * is checked; what makes no sense stops the core, it never harms the emulator.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "emulator/card/hardware.h"
@@ -307,8 +308,11 @@ static void do_launch(struct tutti_card *card, const uint32_t *w, unsigned n)
 {
 	unsigned sub = w[0] >> 16;
 
-	if (unlikely(sm_array_launch(card->sms, sub & 0xff, sub >> 8, w + 1, n - 1)))
-		refused(card, w[0], "LAUNCH refused by the SMs");
+	int error = sm_array_launch(card->sms, sub & 0xff, sub >> 8, w + 1, n - 1);
+
+	if (unlikely(error))
+		refused(card, w[0], error == -EAGAIN ? "LAUNCH before the task's STATE is acknowledged" :
+							"LAUNCH refused by the SMs");
 }
 
 static void do_kill(struct tutti_card *card, const uint32_t *w, unsigned n)

@@ -44,7 +44,7 @@ static int launch_on(struct launch *launch, unsigned sm)
 	if (launch->flags & TUTTI_LAUNCH_CGA)
 		stage(array, cta);
 	else
-		sync_start(array, cta);
+		cta_list_put(&array->pending, cta);
 	return 0;
 }
 
@@ -118,8 +118,7 @@ static int close_stage(struct sm_array *array)
 	for (cta = array->stage.ctas.head; cta; cta = cta->next)
 		if (cta->cga && !cga_close(array, cta->cga))
 			return -EINVAL;
-	while ((cta = cta_list_take(&array->stage.ctas)))
-		sync_start(array, cta);
+	cta_list_splice(&array->pending, &array->stage.ctas);
 	return 0;
 }
 

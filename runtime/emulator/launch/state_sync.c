@@ -1,140 +1,121 @@
 // SPDX-License-Identifier: MIT
 /*
- * States of tasks on their way to SMs (spec TSK-05): what an SM has been sent it acknowledges when the
- * SMs run next, and a CTA that comes meanwhile waits. An SM may be made to keep silent (TUTTI_INJECT_SILENT_SM).
+ * Acknowledgement of task states (spec TSK-05), and where each SM is with each task.
+ *
+ * A card with TUTTI_FEATURE_ORDERED_STATES needs nothing of this: a LAUNCH finds what the STATE before it has left.
+ * On one without it (topology setting `acknowledge`) the SMs acknowledge a STATE some turns later, the firmware
+ * is told by an event, and a LAUNCH before that event is refused: waiting is the firmware's business.
  */
 #include "emulator/sm/sm.h"
 
-static bool is_silent(const struct sm_array *array, const struct cta *cta)
+#define NO_SM (~0u)
+
+/* The SM that was told to keep silent (TUTTI_INJECT_SILENT_SM), or NO_SM. */
+static uint32_t silent_sm(const struct sm_array *array)
 {
-	return array->sm[cta->sm].silent[cta->slot / 32] >> (cta->slot % 32) & 1;
+	uint64_t sm;
+
+	return inject_armed(array->card, TUTTI_INJECT_SILENT_SM, &sm) && sm < array->sms ? (uint32_t)sm : NO_SM;
 }
 
-static void send_to(struct sm_array *array, unsigned slot, uint32_t sm)
+static bool is_meant(const struct sm_array *array, const uint32_t *mask, unsigned words, uint32_t sm)
 {
-	uint32_t bit = 1u << (slot % 32), *word = &array->sm[sm].silent[slot / 32];
-	uint64_t silent;
+	uint32_t position = array->position[sm];
 
-	if (likely(!inject_armed(array->card, TUTTI_INJECT_SILENT_SM, &silent)) || silent != sm || *word & bit)
-		return;
-	*word |= bit;
-	array->silent++;
+	return !mask || (position / 32 < words && mask[position / 32] >> (position % 32) & 1);
 }
 
-void sync_send(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *mask, unsigned words)
+static void count_states(struct sm_array *array, const uint32_t *mask, unsigned words)
 {
-	uint64_t silent;
-
-	array->syncing[slot / 32] |= 1u << (slot % 32);
-	if (flags & TUTTI_STATE_ACK)
-		array->ack_asked[slot / 32] |= 1u << (slot % 32);
-	array->sync_open = true;
 	if (!mask) {
 		array->states++;
-		if (unlikely(inject_armed(array->card, TUTTI_INJECT_SILENT_SM, &silent)) && silent < array->sms)
-			send_to(array, slot, (uint32_t)silent);
 		return;
 	}
 	for (unsigned w = 0; w < words && w < MASK_WORDS; w++)
 		for (uint32_t bits = mask[w]; bits; bits &= bits - 1) {
 			uint32_t position = w * 32 + (uint32_t)__builtin_ctz(bits);
 
-			if (position >= array->sms)
-				return;
-			array->sm[array->order[position]].states++;
-			send_to(array, slot, array->order[position]);
+			if (position < array->sms)
+				array->sm[array->order[position]].states++;
 		}
 }
 
-void sync_start(struct sm_array *array, struct cta *cta)
+void sync_send(struct sm_array *array, unsigned number, const uint32_t *mask, unsigned words)
 {
-	const struct cta *one = cta;
+	struct slot *slot = &array->slot[number];
+	uint32_t silent;
 
-	/* those of a CGA start together or not at all */
-	if (unlikely(array->silent))
-		for (; one; one = one->group)
-			if (is_silent(array, one)) {
-				cta_list_put(&array->unsynced, cta);
-				return;
-			}
-	cta_list_put(&array->pending, cta);
+	count_states(array, mask, words);
+	if (likely(!array->acknowledge))
+		return;
+	silent = silent_sm(array);
+	slot->unacknowledged++;
+	slot->acknowledge_turn = array->turn + array->acknowledge;
+	if (silent != NO_SM && is_meant(array, mask, words, silent))
+		slot->silent = silent;
+	array->syncing[number / 32] |= 1u << (number % 32);
 }
 
-/* SMs that keep silent no longer; CTAs that were waiting for them. */
-static void wake_silent(struct sm_array *array)
+/* Have all SMs acknowledged what they were sent of @slot? */
+static bool all_have(const struct sm_array *array, const struct slot *slot, uint32_t silent)
 {
-	struct cta_list waiting;
-	struct cta *cta;
-	uint64_t silent;
+	return (int32_t)(array->turn - slot->acknowledge_turn) >= 0 && (silent == NO_SM || slot->silent != silent);
+}
 
-	if (!inject_armed(array->card, TUTTI_INJECT_SILENT_SM, &silent))
-		silent = ~0ull;
-	for (uint32_t i = 0; i < array->sms; i++)
-		for (unsigned w = 0; w < SM_SLOTS / 32 && i != silent; w++) {
-			array->silent -= (uint32_t)__builtin_popcount(array->sm[i].silent[w]);
-			array->sm[i].silent[w] = 0;
+bool sm_array_acknowledge(struct sm_array *array)
+{
+	uint32_t silent;
+	bool coming = false;
+
+	if (likely(!array->acknowledge))
+		return false;
+	array->turn++;
+	silent = silent_sm(array);
+	for (unsigned w = 0; w < SM_SLOTS / 32; w++)
+		for (uint32_t bits = array->syncing[w]; bits; bits &= bits - 1) {
+			struct slot *slot = &array->slot[w * 32 + (unsigned)__builtin_ctz(bits)];
+
+			coming |= silent == NO_SM || slot->silent != silent;
+			if (!all_have(array, slot, silent))
+				continue;
+			slot->silent = NO_SM;
+			array->syncing[w] &= ~(bits & -bits);
+			array->acknowledged[w] |= bits & -bits;
+			array->acknowledged_any = true;
 		}
-	cta_list_init(&waiting);
-	cta_list_splice(&waiting, &array->unsynced);
-	while ((cta = cta_list_take(&waiting)))
-		sync_start(array, cta);
-}
-
-static bool any_silent(const struct sm_array *array, unsigned slot)
-{
-	for (uint32_t i = 0; array->silent && i < array->sms; i++)
-		if (array->sm[i].silent[slot / 32] >> (slot % 32) & 1)
-			return true;
-	return false;
-}
-
-void sync_acknowledge(struct sm_array *array)
-{
-	if (unlikely(array->silent))
-		wake_silent(array);
-	for (unsigned w = 0; w < SM_SLOTS / 32; w++) {
-		array->syncing[w] = 0;
-		for (uint32_t bits = array->ack_asked[w]; bits; bits &= bits - 1)
-			if (!any_silent(array, w * 32 + (unsigned)__builtin_ctz(bits))) {
-				array->ack_asked[w] &= ~(bits & -bits);
-				array->acked[w] |= bits & -bits;
-				array->ack_ready = true;
-			}
-	}
-	array->sync_open = array->silent;
+	return coming;
 }
 
 bool sync_report(struct sm_array *array, bool *any)
 {
 	for (unsigned w = 0; w < SM_SLOTS / 32; w++)
-		for (; array->acked[w]; array->acked[w] &= array->acked[w] - 1) {
-			unsigned slot = w * 32 + (unsigned)__builtin_ctz(array->acked[w]);
-			struct tutti_event event = {{TUTTI_EVENT_STATE | slot << 8}};
+		for (; array->acknowledged[w]; array->acknowledged[w] &= array->acknowledged[w] - 1) {
+			unsigned number = w * 32 + (unsigned)__builtin_ctz(array->acknowledged[w]);
+			struct slot *slot = &array->slot[number];
+			struct tutti_event event = {{TUTTI_EVENT_STATE | number << 8, slot->unacknowledged}};
 
+			/* One more was sent meanwhile: the event tells of all of them, later. */
+			if (array->syncing[w] >> (number % 32) & 1)
+				continue;
 			if (!engines_event(array->card, &event))
 				return false;
+			slot->unacknowledged = 0;
 			*any = true;
 		}
-	array->ack_ready = false;
+	array->acknowledged_any = false;
 	return true;
-}
-
-void sync_forget(struct sm_array *array, unsigned slot)
-{
-	uint32_t bit = 1u << (slot % 32);
-
-	array->ack_asked[slot / 32] &= ~bit;
-	array->acked[slot / 32] &= ~bit;
 }
 
 void sync_empty(struct sm_array *array)
 {
-	cta_list_init(&array->unsynced);
 	for (unsigned w = 0; w < SM_SLOTS / 32; w++)
-		array->syncing[w] = array->ack_asked[w] = array->acked[w] = 0;
-	array->silent = 0;
+		array->syncing[w] = array->acknowledged[w] = 0;
+	for (uint32_t i = 0; i < array->slots; i++) {
+		array->slot[i].unacknowledged = 0;
+		array->slot[i].silent = NO_SM;
+	}
+	array->acknowledged_any = false;
 	array->states = 0;
-	array->sync_open = array->ack_ready = false;
 }
 
 /* Is the newest state of @slot one that @sm was meant to have? */
@@ -148,19 +129,33 @@ static bool holds(const struct sm_array *array, unsigned slot, uint32_t sm)
 	return view->epoch == s->epoch ? view->version == s->version : s->all_version == s->version;
 }
 
+/* Tasks whose newest state @sm was sent; *@sent: of them, those that it has not acknowledged. */
+static uint32_t states_of(const struct sm_array *array, uint32_t sm, uint32_t *sent)
+{
+	uint32_t held = 0, silent = silent_sm(array);
+
+	*sent = 0;
+	for (unsigned i = 0; i < array->slots && i < 32; i++) {
+		const struct slot *slot = &array->slot[i];
+
+		if (!holds(array, i, sm))
+			continue;
+		held |= 1u << i;
+		if (slot->unacknowledged && ((silent == sm && slot->silent == sm) || !all_have(array, slot, NO_SM)))
+			*sent |= 1u << i;
+	}
+	return held;
+}
+
 void sm_array_sync(struct sm_array *array, struct tutti_sm_state *table)
 {
-	unsigned slots = array->slots < 32 ? array->slots : 32;
-
 	for (uint32_t i = 0; i < array->sms; i++) {
 		const struct sm *sm = &array->sm[i];
-		uint32_t held = 0;
+		uint32_t sent, held = states_of(array, i, &sent);
 
-		for (unsigned slot = 0; slot < slots; slot++)
-			held |= (uint32_t)holds(array, slot, i) << slot;
 		table[i].task_assign = 0;
-		table[i].state_sync = held & (array->syncing[0] | sm->silent[0]);
-		table[i].cta_launch = held & ~table[i].state_sync;
+		table[i].state_sync = sent;
+		table[i].cta_launch = held & ~sent;
 		table[i].completed = sm->completed;
 		table[i].states = array->states + sm->states;
 		table[i].throttles = sm->throttles;

@@ -179,7 +179,7 @@ bool sm_array_report(struct sm_array *array)
 
 	if (unlikely(tutti_load_relaxed(&array->handed_count)))
 		sm_array_collect(array);
-	if (unlikely(array->ack_ready) && !sync_report(array, &any))
+	if (unlikely(array->acknowledged_any) && !sync_report(array, &any))
 		return any;
 	/* Before the completions: an error comes while its CGA is there. */
 	if (unlikely(tutti_load_acquire(&array->faulted_cgas) != NULL) && !cga_report_faults(array, &any))

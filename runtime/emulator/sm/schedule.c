@@ -312,8 +312,6 @@ bool sm_array_run(struct sm_array *array)
 
 	if (unlikely(tutti_load_relaxed(&array->handed_count)))
 		sm_array_collect(array);
-	if (unlikely(array->sync_open))
-		sync_acknowledge(array);
 	if (!array->pending.head && !engine_has_work(engine))
 		return false;
 	engine->stop_tick = tutti_load_relaxed(&array->tick) + 2;

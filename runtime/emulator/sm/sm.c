@@ -126,6 +126,7 @@ int sm_array_create(struct tutti_card *card, struct sm_array **out)
 	array->card = card;
 	array->limits = limits;
 	array->trace = card_trace_kinds(card);
+	array->acknowledge = card_config(card)->acknowledge;
 	array->deterministic = card_config(card)->mode == TUTTI_CARD_DETERMINISTIC;
 	array->sms = limits->sms;
 	array->slots = limits->task_slots ? limits->task_slots : 1;
@@ -351,6 +352,7 @@ void sm_array_state(struct sm_array *array, unsigned number, unsigned flags, con
 	if (number >= array->slots)
 		return; /* a launch into such a slot is refused */
 	slot = &array->slot[number];
+	sync_send(array, number, mask, words);
 	if (!find_levels(array, state, given, level, &shape) || (split && !can_split(state, &shape))) {
 		if (slot->task)
 			task_put(array, slot->task);
@@ -372,7 +374,6 @@ void sm_array_state(struct sm_array *array, unsigned number, unsigned flags, con
 	}
 	if (sm_tracing(array))
 		sm_trace_state(array, number);
-	sync_send(array, number, flags, mask, words);
 	if (mask) {
 		state_to_mask(array, number, state->first, mask, words);
 		return;
@@ -456,7 +457,7 @@ static int launch_segment(struct sm_array *array, unsigned number, unsigned repe
 					cta = cta_launch(array, slot, number, array->order[position]);
 				if (unlikely(!cta))
 					return -EINVAL;
-				sync_start(array, cta);
+				cta_list_put(&array->pending, cta);
 				++*launched;
 			}
 		}
@@ -475,6 +476,8 @@ int sm_array_launch(struct sm_array *array, unsigned number, unsigned flags, con
 	task = array->slot[number].task;
 	if (!task->state.waves || task->state.asid >= TUTTI_MAX_CONTEXTS)
 		return -EINVAL;
+	if (unlikely(array->slot[number].unacknowledged))
+		return -EAGAIN;
 	if (sm_tracing(array))
 		sm_trace_launch(array, number, flags, words, n);
 	if (unlikely(flags))

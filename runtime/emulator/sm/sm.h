@@ -77,7 +77,6 @@ struct sm {
 	uint32_t factor;  /* of its energy */
 	uint64_t ctas, waves; /* ever started */
 	uint64_t completed, states, throttles; /* states: without those sent to all */
-	uint32_t silent[SM_SLOTS / 32]; /* slots whose state it has not acknowledged, as it was told to */
 	uint64_t resource_energy;
 	uint64_t instructions[TUTTI_CLASSES]; /* atomic */
 	struct { uint64_t piece; uint32_t count[TUTTI_CLASSES]; } history[SM_HISTORY]; /* under energy_lock */
@@ -110,6 +109,10 @@ struct slot {
 	uint32_t first;
 	uint32_t resident;
 	uint32_t dying; /* CTAs killed that still have requests */
+	/* state_sync.c, on a card whose SMs acknowledge states */
+	uint32_t unacknowledged;   /* states sent that the firmware has not been told of */
+	uint32_t acknowledge_turn; /* when the SMs answer the newest one */
+	uint32_t silent;           /* SM that does not, ~0 = none */
 	/* completions not yet reported, by position in the priority order */
 	uint32_t dirty_lo, dirty_hi; /* words of @done_mask */
 	uint32_t done_mask[MASK_WORDS];
@@ -322,12 +325,13 @@ struct sm_array {
 	uint64_t serials;
 	uint32_t resident; /* atomic: read by any thread */
 	struct cta_list pending, faults;
-	/* sync.c */
-	struct cta_list unsynced;      /* wait for an SM to acknowledge their task's state */
-	uint32_t syncing[SM_SLOTS / 32], ack_asked[SM_SLOTS / 32], acked[SM_SLOTS / 32];
-	uint32_t silent;               /* bits set in the silent masks of all SMs */
+	/* state_sync.c */
 	uint64_t states;               /* sent to all SMs, ever */
-	bool sync_open, ack_ready;
+	uint32_t acknowledge;          /* turns until SMs acknowledge a state; 0: they take everything in order */
+	uint32_t turn;
+	uint32_t syncing[SM_SLOTS / 32];      /* slots with a state that is not acknowledged */
+	uint32_t acknowledged[SM_SLOTS / 32]; /* slots of which the firmware is to be told */
+	bool acknowledged_any;
 	struct wave_list asked;        /* requests told to the firmware */
 	struct wave_list requests;     /* not yet; under array->lock */
 	uint32_t requested;            /* atomic: there are some */
@@ -385,17 +389,11 @@ struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned numbe
 void cta_release(struct sm_array *array, struct cta *cta);
 void task_put(struct sm_array *array, struct task *task);
 
-/* sync.c */
+/* state_sync.c */
 /** sync_send() - a state of @slot goes to the SMs of @mask (by position), NULL = all. */
-void sync_send(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *mask, unsigned words);
-/** sync_start() - @cta (or the CGA that it is the first of) may start, if its SM has acknowledged the state. */
-void sync_start(struct sm_array *array, struct cta *cta);
-/** sync_acknowledge() - SMs answer what they have been sent. */
-void sync_acknowledge(struct sm_array *array);
+void sync_send(struct sm_array *array, unsigned slot, const uint32_t *mask, unsigned words);
 /** sync_report() - events STATE. Return: false: the ring is full. */
 bool sync_report(struct sm_array *array, bool *any);
-/** sync_forget() - @slot is killed: nobody waits for its acknowledgement. */
-void sync_forget(struct sm_array *array, unsigned slot);
 void sync_empty(struct sm_array *array);
 
 /* throttle.c */

@@ -148,8 +148,6 @@ void sm_array_kill(struct sm_array *array, unsigned slot)
 	for (unsigned e = 0; e < array->engines; e++)
 		strip_engine(&array->engine[e], slot);
 	strip_ctas(&array->pending, slot);
-	strip_ctas(&array->unsynced, slot);
-	sync_forget(array, slot);
 	strip_ctas(&array->shared, slot);
 	tutti_store_relaxed(&array->shared_count, array->shared.count);
 	strip_ctas(&array->faults, slot);
