@@ -225,7 +225,7 @@ uint32_t free_run_sampled(const uint32_t *map, uint32_t words)
 	return samples[i - 1];
 }
 
-/* ---- starts and counts ---- */
+/* ---- counts ---- */
 
 /* Lowest block of @m, of which some bit is set. */
 static uint32_t lowest(const uint32_t *m, uint32_t words)
@@ -250,13 +250,6 @@ static uint32_t clear_below(uint32_t *m, uint32_t words, uint32_t end)
 		any |= m[k] &= bit < 32 ? ~0u << bit : 0;
 	}
 	return any;
-}
-
-int32_t free_run_start(const uint32_t *map, uint32_t words, uint32_t need)
-{
-	uint32_t m[WORDS];
-
-	return starts(m, map, words, need) ? (int32_t)lowest(m, words) : -1;
 }
 
 /* Most cards have no more than 32 blocks of a kind in a PEU. */

@@ -37,8 +37,6 @@ struct free_run_part {
  */
 void free_run_shared(const struct free_run_part *part, uint32_t n, uint32_t *length);
 
-/** free_run_start() - lowest start of @need (not 0) free blocks, or -1 (RES-05, RES-08). */
-int32_t free_run_start(const uint32_t *map, uint32_t words, uint32_t need);
 /** free_run_count() - how many runs of @need (not 0) blocks fit, first fit one after another; stops at @most. */
 uint32_t free_run_count(const uint32_t *map, uint32_t words, uint32_t need, uint32_t most);
 
