@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Placement of plain grids: CGA-04, CGA-06, CGA-07, CGA-08, CGA-13, CGA-19, CGA-22, SYS-03, SYS-14, TSK-14. */
 #include "rig.h"
+#include "tutti/policy.h"
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
 #define MAX_CTAS 40000
@@ -475,6 +476,145 @@ static void bad_topologies(void **state)
 	unlink(path);
 }
 
+/* ---- runs of shared memory and registers (RES-05) ---- */
+
+#define KEEPERS 24u
+#define KEEP_SMS 2u
+
+struct keeper {
+	struct args_keep *args;
+	struct tutti_queue *queue;
+	tutti_signal_t signal;
+	bool launched;
+	unsigned waves, blocks; /* of shared memory */
+};
+
+static unsigned keep_seed;
+
+static unsigned keep_roll(unsigned n)
+{
+	keep_seed = keep_seed * 1664525u + 1013904223u;
+	return (unsigned)((uint64_t)keep_seed * n >> 32);
+}
+
+static void keeper_create(struct keeper *k, unsigned number)
+{
+	struct tutti_queue_options o = { .packets = 64, .timeout_ms = UINT32_MAX };
+
+	memset(k, 0, sizeof(*k));
+	k->args = rig_alloc(rig, sizeof(*k->args));
+	*k->args = (struct args_keep){ .started = rig_alloc(rig, 64), .go = rig_alloc(rig, 64), .where = rig_alloc(rig, 64),
+				       .bad = rig_alloc(rig, 64), .tag = 0x55 + number };
+	k->signal = rig_signal(rig, 0);
+	assert_int_equal(tutti_queue_create(rig->device, &o, &k->queue), 0);
+}
+
+static void keeper_launch(struct keeper *k)
+{
+	const struct tutti_discovery *card = tutti_device_discovery(rig->device);
+	struct tutti_kernel kernel = rig_kernel(rig, "keep");
+	struct tutti_launch launch = { .kernel = &kernel, .signal = k->signal, .kernarg = k->args };
+
+	k->waves = 1 + keep_roll(6);
+	k->blocks = keep_roll(20);
+	*k->args->started = *k->args->go = 0;
+	k->args->bytes = k->blocks * card->shared_block_bytes;
+	launch.dynamic_group_bytes = k->args->bytes;
+	launch.grid[0] = launch.workgroup[0] = (uint16_t)(k->waves * 32);
+	tutti_signal_store(k->signal, 1);
+	assert_int_equal(tutti_dispatch(k->queue, &launch), 0);
+	k->launched = true;
+}
+
+static void keeper_let_go(struct keeper *k)
+{
+	tutti_store_release(k->args->go, 1);
+	rig_wait(rig, k->signal);
+	assert_int_equal(*k->args->bad, 0);
+	k->launched = false;
+}
+
+static bool keeper_runs(const struct keeper *k)
+{
+	return k->launched && tutti_load_acquire(k->args->started);
+}
+
+static unsigned bits_set(const uint32_t *map)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < TUTTI_BLOCK_WORDS; i++)
+		n += (unsigned)__builtin_popcount(map[i]);
+	return n;
+}
+
+/* What is free on an SM is what it has less what its CTAs hold, each resource. */
+static void check_sm(const struct keeper *k, unsigned number)
+{
+	const struct tutti_discovery *card = tutti_device_discovery(rig->device);
+	unsigned blocks = 0, waves = 0, ctas = 0, free_waves = 0, scalar = 0;
+	struct tutti_sm_state sm;
+
+	assert_int_equal(tutti_device_sm_states(rig->device, number, 1, &sm), 0);
+	for (unsigned i = 0; i < KEEPERS; i++)
+		if (keeper_runs(&k[i]) && k[i].args->where[0] == number) {
+			blocks += k[i].blocks;
+			waves += k[i].waves;
+			ctas++;
+		}
+	for (unsigned p = 0; p < card->peus; p++) {
+		free_waves += sm.peu[p].free_waves;
+		scalar += card->scalar_blocks - bits_set(sm.peu[p].scalar);
+		assert_int_equal(sm.peu[p].scalar_free, bits_set(sm.peu[p].scalar));
+	}
+	assert_int_equal(bits_set(sm.shared), card->shared_blocks - blocks);
+	assert_int_equal(sm.cta_slots, card->cta_slots - ctas);
+	assert_int_equal(free_waves, card->peus * card->peu_waves - waves);
+	assert_true(waves ? scalar % waves == 0 && scalar >= waves : !scalar); /* all waves have as many */
+}
+
+/* Workgroups of all sizes come and go; those that are there never share a byte, and nothing is lost. */
+static void mixed_sizes_and_gaps(void **state)
+{
+	struct keeper k[KEEPERS];
+	unsigned most = 0;
+
+	rig = rig_deterministic("gpc 2\n");
+	keep_seed = 5;
+	for (unsigned i = 0; i < KEEPERS; i++)
+		keeper_create(&k[i], i);
+	for (unsigned step = 0; step < 400; step++) {
+		struct keeper *one = &k[keep_roll(KEEPERS)];
+		unsigned running = 0;
+
+		if (!one->launched)
+			keeper_launch(one);
+		else if (keeper_runs(one))
+			keeper_let_go(one);
+		rig_poll_until(one->queue, one->args->go, 77, 1); /* whoever has room now has started */
+		for (unsigned i = 0; i < KEEPERS; i++) {
+			running += keeper_runs(&k[i]);
+			for (unsigned j = 0; j < i && keeper_runs(&k[i]); j++)
+				if (keeper_runs(&k[j]) && k[i].args->where[0] == k[j].args->where[0])
+					assert_true(k[i].args->where[1] + k[i].args->bytes <= k[j].args->where[1] ||
+						    k[j].args->where[1] + k[j].args->bytes <= k[i].args->where[1] ||
+						    !k[i].args->bytes || !k[j].args->bytes);
+		}
+		most = running > most ? running : most;
+		for (unsigned sm = 0; sm < KEEP_SMS && step % 4 == 0; sm++)
+			check_sm(k, sm);
+	}
+	assert_true(most >= 8);
+	for (unsigned i = 0; i < KEEPERS; i++) {
+		if (k[i].launched)
+			keeper_let_go(&k[i]);
+		tutti_queue_destroy(k[i].queue);
+	}
+	for (unsigned sm = 0; sm < KEEP_SMS; sm++)
+		check_sm(k, sm);
+	rig_close(rig);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -487,6 +627,7 @@ int main(void)
 		T("CGA-06: limited by shared memory", limited_by_shared_memory),
 		T("CGA-06: limited by registers", limited_by_registers),
 		T("CGA-06: large workgroups", large_workgroups),
+		T("RES-05: workgroups of mixed sizes, with gaps", mixed_sizes_and_gaps),
 		T("CGA-06, TSK-14: grids of different shapes mixed", mixed_shapes),
 		T("CGA-22: an SM enabled late", late_sm),
 		T("CGA-22: SMs leave and join in the middle of a grid", sms_come_and_go),

@@ -50,6 +50,24 @@ TUTTI_KERNEL(gate, struct args_gate)
 		__atomic_fetch_add(args->ended, 1, __ATOMIC_ACQ_REL);
 }
 
+/* one workgroup: writes all of its shared memory, waits to be let go, looks whether it is as it was */
+TUTTI_KERNEL(keep, struct args_keep)
+{
+	uint8_t *shared = tutti_shared(uint8_t, 0);
+
+	if (tutti_first_wave()) {
+		args->where[0] = tutti_wave()->sm;
+		args->where[1] = (uintptr_t)shared;
+		memset(shared, (int)args->tag, args->bytes);
+		__atomic_store_n(args->started, 1, __ATOMIC_RELEASE);
+	}
+	while (!__atomic_load_n(args->go, __ATOMIC_ACQUIRE))
+		tutti_yield();
+	if (tutti_first_wave())
+		for (uint32_t i = 0; i < args->bytes; i++)
+			*args->bad += shared[i] != (uint8_t)args->tag;
+}
+
 TUTTI_KERNEL(look, struct args_seen)
 {
 	const struct tutti_wave_info *wave = tutti_wave();

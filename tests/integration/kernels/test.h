@@ -21,6 +21,8 @@ struct seen {
 };
 struct args_seen { struct seen *seen; uint32_t *items; uint32_t *sm_now, *sm_most; };
 
+/* @where: SM and first shared byte of the workgroup; @bad: bytes of its @bytes that somebody else has written */
+struct args_keep { uint64_t *started, *go; uint64_t *where; uint32_t *bad; uint32_t bytes, tag; };
 struct args_park { uint32_t *sm_of, *runs; uint64_t *started, *go; };
 struct args_math { double *out; const double *in; uint32_t n, pad; };
 
