@@ -54,35 +54,6 @@
 #define HOT_DATA_RING
 #endif
 
-/** struct fw_limits - discovery data the checks need, copied once at boot. */
-struct fw_limits {
-	uint32_t sms;
-	uint32_t words;          /* of a mask of SMs */
-	uint32_t tasks;          /* task slots */
-	uint32_t cta_slots;
-	uint32_t workgroup_items;
-	uint32_t private_bytes;
-	uint32_t item_private;   /* of that for one work-item */
-	uint32_t shared_blocks;
-	uint32_t shared_shift;   /* log2 of bytes in a shared block */
-	uint32_t scalar_blocks;
-	uint32_t vector_blocks;
-	uint32_t barriers;
-	uint32_t peus;
-	uint32_t peu_waves;
-	uint32_t max_queues;
-	uint32_t max_contexts;
-	uint32_t max_rsbs;
-	uint32_t ring_min, ring_max;
-	uint32_t vectors;
-	uint64_t timer_hz;
-	uint64_t reserved_bytes;
-};
-extern struct fw_limits fw;
-
-/** fw_limits_init() - copy what is needed out of the discovery data. False: the card makes no sense. */
-bool fw_limits_init(const struct tutti_discovery *discovery);
-
 /** fw_address_ok() - an address that came from a packet may be used in a context. */
 static inline bool fw_address_ok(uint64_t address)
 {
@@ -139,22 +110,6 @@ static inline unsigned lowest_bit(uint32_t x)
 {
 	return bit_number(x & -x);
 }
-
-/** struct attention - not 0: something is to be done that is not part of every event. */
-struct attention {
-	uint32_t settle;  /* ATTEND_*, after the event */
-	uint32_t idle;    /* before the firmware sleeps */
-};
-extern struct attention attention;
-
-#define ATTEND_READY 1u    /* queues are ready to run */
-#define ATTEND_ROOM 2u     /* something waits for room in the command ring */
-#define ATTEND_BARRIER 4u  /* queues are parked at barrier packets */
-#define ATTEND_TMAU 8u     /* tensor requests are left */
-#define ATTEND_CHILD 16u   /* child tasks wait for a kernel descriptor or a shape */
-#define ATTEND_CGA 32u     /* tasks whose CGAs will never fit */
-#define ATTEND_MIRROR 1u   /* reference buffers have changed */
-#define ATTEND_CHANNEL 2u  /* requests or messages are left */
 
 /* ---- sets of queues ---- */
 struct queue_set {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/command_ring.h"
 
-#include "packets/dispatch_packet.h"
+#include "core/task_state.h"
 
 struct command_ring command_ring HOT_DATA_RING;
 

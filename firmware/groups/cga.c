@@ -3,6 +3,8 @@
 
 #include "core/command_ring.h"
 #include "core/counters.h"
+#include "core/state.h"
+#include "place/affinity.h"
 #include "place/plain_grid.h"
 #include "queues/queue.h"
 #include "tasks/issue_rounds.h"
@@ -176,7 +178,7 @@ static COLD bool ever_fits_masked(const struct cga *cga, uint32_t capacity, cons
 static bool ever_fits_for(const struct cga *cga, uint32_t capacity, const struct tmd *tmd)
 {
 	if (tmd && tmd->affinity)
-		return ever_fits_masked(cga, capacity, affinities[tmd->affinity - 1].word);
+		return ever_fits_masked(cga, capacity, affinity_mask(tmd->affinity));
 	return ever_fits(cga, capacity);
 }
 
@@ -314,7 +316,7 @@ static COLD uint32_t search_limited(struct task *task, struct cga *cga, uint32_t
 	if (cga->lmem && n > slots / cga->identities * cga->ctas)
 		n = slots / cga->identities * cga->ctas;
 	if (tmd && tmd->affinity)
-		domain_sync_masked(task->shape, affinities[tmd->affinity - 1].word);
+		domain_sync_masked(task->shape, affinity_mask(tmd->affinity));
 	else
 		domain_sync(task->shape);
 	placed = search_run(task, cga, n);

@@ -2,6 +2,7 @@
 #include "groups/cga_ids.h"
 
 #include "core/command_ring.h"
+#include "core/state.h"
 
 struct cga_ids_state cga_ids;
 

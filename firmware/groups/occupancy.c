@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "groups/occupancy.h"
 
+#include "core/state.h"
 #include "groups/cga.h"
 
 static uint32_t min32(uint32_t a, uint32_t b)

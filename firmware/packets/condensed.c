@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "packets/condensed.h"
 
+#include "core/state.h"
 #include "queues/queue.h"
 
 struct block blocks[FW_BLOCKS];

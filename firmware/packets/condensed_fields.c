@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Rare diffs of condensed packets: any subset of the 13 fields, on a private copy of the entry. */
+#include "core/state.h"
 #include "groups/cga.h"
 #include "packets/condensed.h"
 #include "queues/queue.h"

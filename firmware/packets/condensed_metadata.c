@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Metadata of the kernels of a condensed packet: they come from the references, no diff changes them. */
+#include "core/state.h"
 #include "groups/cga.h"
 #include "packets/condensed.h"
 #include "queues/queue.h"

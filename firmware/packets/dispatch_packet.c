@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "packets/dispatch_packet.h"
 
+#include "core/state.h"
 #include "packets/kernel_cache.h"
 #include "queues/queue.h"
 #include "tasks/metadata.h"
 #include "tasks/throttle.h"
 
-struct packet_error packet_error;
-
 /* Byte of a dispatch packet a field starts at. */
 #define BYTE(field) offsetof(struct tutti_dispatch_packet, field)
-
-COLD int packet_refuse(int code, uint32_t field)
-{
-	packet_error.field = field;
-	return code;
-}
 
 /* Which of the size fields is wrong: for the report only. */
 static COLD int refuse_sizes(const struct tutti_dispatch_packet *packet)

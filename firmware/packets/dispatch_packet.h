@@ -9,26 +9,13 @@
 #ifndef DISPATCH_PACKET_H
 #define DISPATCH_PACKET_H
 
-#include "core/base.h"
+#include "core/state.h"
+#include "core/task_state.h"
 
 struct queue;
 struct kernel;
 struct shape;
 struct tmd;
-
-/* Words of struct tutti_task_state and struct tutti_reference, as 32-bit indexes. */
-#define STATE_WORDS (sizeof(struct tutti_task_state) / 4)
-#define STATE_AT(field) (offsetof(struct tutti_task_state, field) / 4)
-#define REFERENCE_AT(field) (offsetof(struct tutti_reference, field) / 4)
-#define REFERENCE_WORDS REFERENCE_AT(used)
-#define RECORD_WORDS REFERENCE_AT(kernel_object) /* what launches read */
-
-/* The start of an entry is what the command TASK reads. */
-_Static_assert(STATE_AT(asid) == TUTTI_TASK_WORDS && REFERENCE_AT(signal) == TUTTI_TASK_WORDS &&
-	       offsetof(struct tutti_reference, setup) == offsetof(struct tutti_task_state, dimensions) &&
-	       offsetof(struct tutti_reference, waves) == offsetof(struct tutti_task_state, waves) &&
-	       offsetof(struct tutti_reference, barriers) == offsetof(struct tutti_task_state, barriers),
-	       "a reference starts with a task state");
 
 /** struct launch - what is known of a kernel beside its task state. */
 struct launch {
@@ -38,21 +25,6 @@ struct launch {
 	struct shape *shape;
 	const struct kernel *kernel;
 };
-
-/* Outcomes of working on a packet; positive: TUTTI_ERROR_* */
-#define PACKET_DONE 0
-#define PACKET_PARKED (-1)
-#define PACKET_SPECIAL (-2) /* has metadata, or its kernel CGAs: launch_special() */
-
-/** struct packet_error - details of the last refused packet. */
-struct packet_error {
-	uint32_t field;   /* byte or unit */
-	uint32_t kernel;
-	uint32_t cause;
-	uint64_t address;
-	uint8_t engine, access;
-};
-extern struct packet_error packet_error;
 
 /**
  * packet_dispatch() - decode a kernel dispatch packet.
@@ -66,8 +38,6 @@ int packet_special(struct queue *queue, const struct tutti_dispatch_packet *pack
 		   struct launch *launch);
 /** packet_throttle() - packets decoded from now on are of the task of @tmd, NULL: of plain ones. */
 void packet_throttle(const struct tmd *tmd);
-/** packet_refuse() - note where the fault lies; returns @code. */
-int packet_refuse(int code, uint32_t field);
 
 /** packet_groups() - workgroups along one dimension. */
 static inline uint32_t packet_groups(uint32_t grid, uint32_t workgroup)

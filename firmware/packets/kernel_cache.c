@@ -3,6 +3,7 @@
 
 #include "core/command_ring.h"
 #include "core/counters.h"
+#include "core/state.h"
 #include "queues/queue.h"
 
 struct kernel kernels[FW_KERNELS];

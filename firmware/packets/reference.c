@@ -2,8 +2,9 @@
 #include "packets/reference.h"
 
 #include "core/command_ring.h"
+#include "core/context.h"
+#include "core/state.h"
 #include "packets/kernel_cache.h"
-#include "top/host_channel.h"
 
 struct rsb rsbs[TUTTI_MAX_RSBS];
 
@@ -92,7 +93,7 @@ COLD int reference_create(const struct tutti_msg_rsb *message)
 
 	if (message->rsb >= fw.max_rsbs)
 		return -TUTTI_EINVAL;
-	if (!channel_context(message->asid))
+	if (!context_exists(message->asid))
 		return -TUTTI_ENOENT;
 	if (rsb->table)
 		return -TUTTI_EEXIST;

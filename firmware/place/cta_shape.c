@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "place/cta_shape.h"
 
+#include "core/state.h"
 #include "place/gpc_slots.h"
 #include "place/mixed_shapes.h"
 #include "place/sm_match.h"

@@ -2,7 +2,8 @@
 #include "place/gpc_slots.h"
 
 #include "core/counters.h"
-#include "top/host_channel.h"
+#include "core/state.h"
+#include "place/sm_order.h"
 
 #define SCATTERED 32u
 
@@ -30,7 +31,7 @@ static struct tutti_sm_place place_of(unsigned sm, const struct gpc *gpc, unsign
 
 unsigned domain_sm(const struct gpc *gpc, unsigned bit)
 {
-	return channel_sm(position[gpc->first + bit]);
+	return sm_order_at(position[gpc->first + bit]);
 }
 
 /* How a GPC's SMs lie in the SM priority order. */
@@ -43,7 +44,7 @@ static void order_gpc(struct gpc *gpc)
 	gpc->shift = p[0] % 32;
 	gpc->even = DOMAIN_EVEN;
 	for (b = 0; b < n; b++) {
-		unsigned now = place_of(channel_sm(p[b]), gpc, gpc->cpcs).tpc;
+		unsigned now = place_of(sm_order_at(p[b]), gpc, gpc->cpcs).tpc;
 
 		if (p[b] != p[0] + b)
 			gpc->shift = SCATTERED;
@@ -74,7 +75,7 @@ static COLD void order(void)
 
 	for (gpc = domains.gpc; gpc < end; gpc++) {
 		for (n = 0, at = 0; at < fw.sms; at++) {
-			sm = channel_sm(at);
+			sm = sm_order_at(at);
 			if (sm - gpc->first < 32 && gpc->all >> (sm - gpc->first) & 1)
 				position[gpc->first + n++] = (uint16_t)at;
 		}

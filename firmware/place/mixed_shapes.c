@@ -2,6 +2,7 @@
 #include "place/mixed_shapes.h"
 
 #include "core/counters.h"
+#include "core/state.h"
 #include "place/gpc_slots.h"
 #include "place/plain_grid.h"
 #include "place/sm_match.h"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "place/plain_grid.h"
 
+#include "core/state.h"
 #include "groups/cga.h"
+#include "place/affinity.h"
 #include "place/sm_score.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
@@ -11,8 +13,6 @@
 
 /* A record is full when the next segment does not fit: two are more than one record has. */
 #define SPLIT_RECORDS (2 * LAKE_MESSAGE(LAKE_WORDS) / COMMAND_RECORD + 2)
-
-struct place_state place_state HOT_DATA;
 
 void place_init(void)
 {
@@ -78,7 +78,7 @@ static struct lake *lake_for(const struct task *task, bool *own)
 	if (!tmd || !tmd->affinity)
 		return lake;
 	*own = false;
-	return shape_masked(lake, affinities[tmd->affinity - 1].word);
+	return shape_masked(lake, affinity_mask(tmd->affinity));
 }
 
 uint32_t place_some(struct task *task, uint32_t n)

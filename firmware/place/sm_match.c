@@ -3,10 +3,11 @@
 
 #include "core/command_ring.h"
 #include "core/counters.h"
+#include "core/state.h"
 #include "place/free_runs.h"
 #include "place/plain_grid.h"
+#include "place/sm_order.h"
 #include "place/sm_score.h"
-#include "top/host_channel.h"
 
 #define GROUP 4u /* blocks of a group, RES-09 */
 
@@ -174,7 +175,7 @@ static uint32_t waves_room(const volatile struct tutti_sm_state *sm, uint32_t re
 
 uint32_t match_room(uint32_t registers, uint32_t shared, uint32_t waves, unsigned position)
 {
-	const volatile struct tutti_sm_state *sm = &HAL_SMS[channel_sm(position)];
+	const volatile struct tutti_sm_state *sm = &HAL_SMS[sm_order_at(position)];
 	uint32_t n = sm->cta_slots, barriers = shared >> 16;
 
 	shared &= 0xffff;

@@ -2,9 +2,10 @@
 #include "place/sm_score.h"
 
 #include "core/hal.h"
+#include "core/state.h"
 #include "place/free_runs.h"
 #include "place/sm_match.h"
-#include "top/host_channel.h"
+#include "place/sm_order.h"
 
 #define SCORE_BITS 30u
 #define PART_BITS 22u  /* of either part of a combined score */
@@ -246,7 +247,7 @@ static void gather(struct pool *pool, const struct shape *shape, const struct la
 		if (lake->top == lake->row || !(lake->row[1].mask[i / 32] >> (i % 32) & 1))
 			continue;
 		pool->room[i] = (uint8_t)(room = lake_level(lake, i));
-		pool->score[i] = s = score(&HAL_SMS[channel_sm(i)]);
+		pool->score[i] = s = score(&HAL_SMS[sm_order_at(i)]);
 		last = s - (int32_t)(pool->delta * (room - 1));
 		pool->rooms += room;
 		pool->high = s > pool->high ? s : pool->high;

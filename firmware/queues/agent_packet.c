@@ -3,6 +3,7 @@
 
 #include "core/command_ring.h"
 #include "core/counters.h"
+#include "core/state.h"
 #include "tensor/tensor_requests.h"
 
 #define PIECE (1u << 30) /* most bytes of one descriptor */

@@ -3,6 +3,7 @@
 
 #include "core/command_ring.h"
 #include "core/counters.h"
+#include "core/state.h"
 #include "top/heartbeat.h"
 
 #define DEPENDENCIES 5u

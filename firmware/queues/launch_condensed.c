@@ -2,6 +2,7 @@
 /* Launching the kernels of condensed packets, one after another. */
 #include "core/command_ring.h"
 #include "core/counters.h"
+#include "core/state.h"
 #include "groups/cga.h"
 #include "place/plain_grid.h"
 #include "queues/launch_plain.h"

@@ -4,6 +4,7 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/crash.h"
+#include "core/state.h"
 #include "place/plain_grid.h"
 #include "queues/agent_packet.h"
 #include "queues/barrier_packet.h"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Life and ends of queues: creation, destruction, errors, reset. */
+#include "core/state.h"
 #include "queues/queue.h"
 
 #include "core/command_ring.h"
+#include "core/context.h"
 #include "core/counters.h"
 #include "queues/barrier_packet.h"
 #include "queues/launch_plain.h"
@@ -18,7 +20,7 @@ static COLD void gone(struct queue *queue)
 	if (queue->rsb)
 		queue->rsb->attached--;
 	queue->state = QUEUE_NONE;
-	channel_queue_gone(queue_asid(queue));
+	context_queue_destroyed(queue_asid(queue));
 	channel_reply_after(queue->destroy_id, TUTTI_MSG_QUEUE_DESTROY, id);
 }
 
@@ -177,7 +179,7 @@ static int create_check(const struct tutti_msg_queue *m)
 	if (m->ring + (uint64_t)size * TUTTI_PACKET_BYTES > TUTTI_VA_END ||
 	    (m->flags & TUTTI_QUEUE_RSB && !(m->flags & TUTTI_QUEUE_EXTENDED)))
 		return -TUTTI_EINVAL;
-	if (!channel_context(m->asid))
+	if (!context_exists(m->asid))
 		return -TUTTI_ENOENT;
 	if (queues[m->queue].state != QUEUE_NONE)
 		return -TUTTI_EEXIST;
@@ -223,7 +225,7 @@ int queue_create(const struct tutti_msg_queue *m)
 		queue->rsb->attached++;
 	}
 	condensed_forget(m->queue);
-	channel_queue_made(m->asid);
+	context_queue_created(m->asid);
 	*enable |= 1u << (m->queue % 32);
 	return 0;
 }

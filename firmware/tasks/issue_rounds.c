@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tasks/issue_rounds.h"
 
+#include "core/state.h"
 #include "groups/cga.h"
 #include "place/plain_grid.h"
 #include "queues/queue.h"

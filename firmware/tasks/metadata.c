@@ -3,14 +3,12 @@
 
 #include "core/command_ring.h"
 #include "core/counters.h"
+#include "core/state.h"
+#include "place/affinity.h"
 #include "queues/child_tasks.h"
 #include "queues/queue.h"
-#include "top/host_channel.h"
 
 struct tmd tmds[FW_TMDS];
-struct affinity affinities[FW_AFFINITIES];
-
-static uint32_t affinity_used;
 
 #define STEP_MASK 2u /* struct tmd.step: waits for a mask to become free */
 
@@ -25,7 +23,6 @@ void tmd_init(void)
 
 	for (i = 0; i < FW_TMDS; i++)
 		tmds[i].stage = TMD_FREE;
-	affinity_used = 0;
 }
 
 /* ---- checks ---- */
@@ -93,23 +90,6 @@ static bool sizes_ok(struct work *work)
 	       !((sizes[0] & 7) | sizes[1] >> 15) && (uint64_t)items * bytes <= TUTTI_VA_END;
 }
 
-/* From SM numbers to positions. False: no SM of this card is among them. */
-static bool affinity_order(uint32_t *mask)
-{
-	uint32_t by_sm[FW_MAX_SMS / 32], i, any = 0;
-
-	words_copy(by_sm, mask, fw.words);
-	for (i = 0; i < fw.words; i++)
-		mask[i] = 0;
-	for (i = 0; i < fw.sms; i++) {
-		uint32_t sm = channel_sm(i), bit = by_sm[sm / 32] >> (sm % 32) & 1;
-
-		mask[i / 32] |= bit << (i % 32);
-		any |= bit;
-	}
-	return any;
-}
-
 /* ---- fetching ---- */
 
 static void fetch(struct tmd *tmd, uint64_t address, unsigned bytes, void *to)
@@ -117,14 +97,6 @@ static void fetch(struct tmd *tmd, uint64_t address, unsigned bytes, void *to)
 	tmd->answers++;
 	counters.fetches++;
 	command_fetch(queue_asid(tmd->queue), 0, address, bytes, to, TAG_TMD | (unsigned)(tmd - tmds));
-}
-
-static unsigned affinity_take(void)
-{
-	uint32_t free = ~affinity_used & ((1u << FW_AFFINITIES) - 1);
-
-	affinity_used |= free & -free;
-	return free ? lowest_bit(free) + 1 : 0;
 }
 
 /* What a sound record names. False: there is no room for a mask now. */
@@ -136,7 +108,7 @@ static bool fetch_more(struct tmd *tmd)
 		tmd->affinity = (uint8_t)affinity_take();
 		if (!tmd->affinity)
 			return false;
-		fetch(tmd, t->affinity, fw.words * 4, affinities[tmd->affinity - 1].word);
+		fetch(tmd, t->affinity, fw.words * 4, affinity_mask(tmd->affinity));
 	}
 	if (tmd_is_queue(tmd)) {
 		fetch(tmd, t->queue + WORK_READ, 8, &tmd->work.fetched[0]);
@@ -217,7 +189,7 @@ static COLD void mask_freed(void)
 
 static void fetched_more(struct tmd *tmd)
 {
-	if (tmd->affinity && !affinity_order(affinities[tmd->affinity - 1].word))
+	if (tmd->affinity && !affinity_order(tmd->affinity))
 		bad(tmd, offsetof(struct tutti_tmd, affinity));
 	else if (tmd_is_queue(tmd) && !sizes_ok(&tmd->work))
 		bad(tmd, offsetof(struct tutti_tmd, queue));
@@ -299,7 +271,7 @@ COLD void tmd_put(struct tmd *tmd)
 {
 	tmd->stage = TMD_FREE;
 	if (tmd->affinity) {
-		affinity_used &= ~(1u << (tmd->affinity - 1));
+		affinity_put(tmd->affinity);
 		tmd->affinity = 0;
 		mask_freed();
 	}

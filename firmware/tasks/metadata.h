@@ -61,12 +61,6 @@ struct tmd {
 };
 extern struct tmd tmds[FW_TMDS];
 
-/** struct affinity - SMs a task may run on, by position of the SM priority order. */
-struct affinity {
-	uint32_t word[FW_MAX_SMS / 32];
-};
-extern struct affinity affinities[FW_AFFINITIES];
-
 static inline const struct tutti_tmd *tmd_static(const struct tmd *tmd)
 {
 	return (const struct tutti_tmd *)tmd->word;

@@ -3,6 +3,7 @@
 
 #include "core/command_ring.h"
 #include "core/counters.h"
+#include "core/state.h"
 #include "groups/cga.h"
 #include "place/plain_grid.h"
 #include "queues/queue.h"

@@ -3,6 +3,7 @@
 
 #include "core/command_ring.h"
 #include "core/counters.h"
+#include "core/state.h"
 #include "place/plain_grid.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"

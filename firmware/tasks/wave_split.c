@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "tasks/wave_split.h"
 
+#include "core/clock.h"
 #include "core/command_ring.h"
 #include "core/counters.h"
+#include "core/state.h"
 #include "packets/kernel_cache.h"
 #include "place/plain_grid.h"
 #include "queues/queue.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
-#include "top/heartbeat.h"
 
 #define LIMIT 256u
 
@@ -137,15 +138,15 @@ static uint32_t rounds_until(uint64_t now)
 	uint64_t ticks = split.failed == NEVER ? 0 : now - split.failed;
 
 	/* what is longer than that is looked at by the heartbeat */
-	return 1 + (ticks >> 32 ? ~0u : (uint32_t)ticks) / timer_ticks_per_us();
+	return 1 + (ticks >> 32 ? ~0u : (uint32_t)ticks) / fw.ticks_per_us;
 }
 
 static void wait_for(uint64_t now)
 {
 	uint32_t left = split.limit - split.rounds;
 
-	split.deadline = now + (uint64_t)(left + 1) * timer_ticks_per_us();
-	timer_at(split.deadline);
+	split.deadline = now + (uint64_t)(left + 1) * fw.ticks_per_us;
+	clock_at(split.deadline);
 }
 
 static bool split_any(uint32_t failed, uint64_t now)
@@ -179,7 +180,7 @@ COLD bool split_round(uint32_t failed)
 		split.failed = split.deadline = NEVER;
 		return false;
 	}
-	now = timer_now();
+	now = clock_now();
 	more = rounds_until(now);
 	split.rounds = split.rounds + more < more ? ~0u : split.rounds + more;
 	split.failed = now;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tasks/work_queue.h"
 
+#include "core/clock.h"
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/hal.h"
+#include "core/state.h"
 #include "queues/queue.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/pending_tasks.h"
-#include "top/heartbeat.h"
 
 #define WORK_CLOSED offsetof(struct tutti_work_queue, closed)
 #define WORK_READ offsetof(struct tutti_work_queue, read_index)
@@ -116,8 +117,8 @@ static uint32_t ready(struct tmd *tmd)
 	if (!items) {
 		work->deadline = NO_TIME;
 	} else if (work->deadline == NO_TIME) {
-		work->deadline = timer_now() + (uint64_t)at(tmd)->coalesce_us * timer_ticks_per_us();
-		timer_at(work->deadline);
+		work->deadline = clock_now() + (uint64_t)at(tmd)->coalesce_us * fw.ticks_per_us;
+		clock_at(work->deadline);
 	}
 	return 0;
 }

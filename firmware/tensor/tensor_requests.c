@@ -2,6 +2,7 @@
 #include "tensor/tensor_requests.h"
 
 #include "core/command_ring.h"
+#include "core/state.h"
 #include "tasks/task_table.h"
 #include "tensor/descriptor_cache.h"
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "top/heartbeat.h"
 
+#include "core/clock.h"
 #include "core/counters.h"
 #include "core/hal.h"
 #include "core/log.h"
+#include "core/state.h"
 #include "place/sm_match.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/wave_split.h"
@@ -13,48 +15,14 @@
 
 static struct {
 	struct queue_set timed;
-	uint64_t armed;        /* what the hardware timer is set to, ~0 = off */
 	uint64_t beat;         /* next heartbeat */
-	uint32_t ticks_per_us;
 } timer;
-
-static uint64_t now(void)
-{
-	return HAL_ENGINES->time_lo | (uint64_t)HAL_ENGINES->time_hi << 32;
-}
-
-/* High word last: it is what switches the timer on. */
-static void arm(uint64_t at)
-{
-	timer.armed = at;
-	HAL_ENGINES->timer_hi = TUTTI_TIMER_OFF;
-	HAL_ENGINES->timer_lo = (uint32_t)at;
-	hal_release();
-	HAL_ENGINES->timer_hi = (uint32_t)(at >> 32);
-}
 
 void timer_init(void)
 {
 	timer.timed = (struct queue_set){ 0 };
-	timer.ticks_per_us = fw.timer_hz >= 1000000 ? (uint32_t)fw.timer_hz / 1000000u : 1;
 	timer.beat = hal_time();
-	arm(timer.beat);
-}
-
-uint64_t timer_now(void)
-{
-	return now();
-}
-
-uint32_t timer_ticks_per_us(void)
-{
-	return timer.ticks_per_us;
-}
-
-void timer_at(uint64_t deadline)
-{
-	if (deadline < timer.armed)
-		arm(deadline);
+	clock_set(timer.beat);
 }
 
 /* Deadlines of queues count steps of the timer that wrap in an hour at 1 GHz. */
@@ -67,11 +35,11 @@ static int32_t steps_left(const struct queue *queue, uint64_t time)
 
 void timer_set(struct queue *queue, uint32_t us)
 {
-	uint64_t step = ((now() + (uint64_t)us * timer.ticks_per_us) >> STEP_SHIFT) + 1;
+	uint64_t step = ((clock_now() + (uint64_t)us * fw.ticks_per_us) >> STEP_SHIFT) + 1;
 
 	queue->deadline = (uint32_t)step;
 	queue_set_add(&timer.timed, queue_id(queue));
-	timer_at(step << STEP_SHIFT);
+	clock_at(step << STEP_SHIFT);
 }
 
 void timer_clear(struct queue *queue)
@@ -141,9 +109,9 @@ static void heartbeat(uint64_t time)
 		check_task(&tasks[i], us);
 	work_poll_all();
 	rounds_run();
-	timer.beat += (uint64_t)us * timer.ticks_per_us;
+	timer.beat += (uint64_t)us * fw.ticks_per_us;
 	if (timer.beat < time)
-		timer.beat = time + (uint64_t)us * timer.ticks_per_us;
+		timer.beat = time + (uint64_t)us * fw.ticks_per_us;
 }
 
 static void polls(uint64_t time)
@@ -181,9 +149,8 @@ static uint64_t earliest(uint64_t time)
 
 void timer_event(void)
 {
-	uint64_t time = now();
+	uint64_t time = clock_now();
 
-	timer.armed = ~0ull;
 	if (time < hal_time())
 		time = hal_time();
 	polls(time);
@@ -192,5 +159,5 @@ void timer_event(void)
 		rounds_run();
 	if (time >= timer.beat)
 		heartbeat(time);
-	arm(earliest(time));
+	clock_set(earliest(time));
 }

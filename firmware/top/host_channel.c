@@ -2,13 +2,16 @@
 #include "top/host_channel.h"
 
 #include "core/command_ring.h"
+#include "core/context.h"
 #include "core/counters.h"
 #include "core/log.h"
+#include "core/state.h"
 #include "groups/cga.h"
 #include "groups/occupancy.h"
 #include "packets/kernel_cache.h"
 #include "place/plain_grid.h"
 #include "place/sm_match.h"
+#include "place/sm_order.h"
 #include "place/sm_score.h"
 #include "queues/queue.h"
 #include "tasks/issue_rounds.h"
@@ -38,9 +41,7 @@ static struct {
 		uint32_t id;
 		uint64_t value;
 	} deferred[DEFERRED];
-	uint16_t context_queues[TUTTI_MAX_CONTEXTS]; /* queues + 1, 0 = no such context */
 	uint32_t sink;      /* where the fetch behind a deferred reply goes */
-	uint16_t order[FW_MAX_SMS];               /* SM at each position */
 	struct tutti_message backlog[BACKLOG];
 } channel;
 
@@ -52,7 +53,6 @@ static uint32_t slots(struct tutti_region region)
 void channel_init(void)
 {
 	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
-	unsigned i;
 
 	channel.control = hal_region(discovery->control);
 	channel.status = hal_region(discovery->status);
@@ -66,10 +66,6 @@ void channel_init(void)
 	channel.deferred_used = 0;
 	channel.suspending = false;
 	channel.backlog_head = channel.backlog_tail = 0;
-	for (i = 0; i < TUTTI_MAX_CONTEXTS; i++)
-		channel.context_queues[i] = 0;
-	for (i = 0; i < FW_MAX_SMS; i++)
-		channel.order[i] = (uint16_t)i;
 }
 
 /* ---- to the host ---- */
@@ -162,21 +158,6 @@ void channel_event_fetch(unsigned number)
 
 /* ---- contexts ---- */
 
-bool channel_context(uint32_t asid)
-{
-	return asid && asid < fw.max_contexts && channel.context_queues[asid];
-}
-
-void channel_queue_made(uint32_t asid)
-{
-	channel.context_queues[asid]++;
-}
-
-void channel_queue_gone(uint32_t asid)
-{
-	channel.context_queues[asid]--;
-}
-
 static void context_command(uint32_t asid, uint64_t root, uint64_t print)
 {
 	uint32_t words[4] = { (uint32_t)root, (uint32_t)(root >> 32), (uint32_t)print, (uint32_t)(print >> 32) };
@@ -184,29 +165,27 @@ static void context_command(uint32_t asid, uint64_t root, uint64_t print)
 	command_words(TUTTI_CMD_CONTEXT, asid, words, 4);
 }
 
-static int context_create(const struct tutti_msg_context *m)
+static int create(const struct tutti_msg_context *m)
 {
-	if (!m->asid || m->asid >= fw.max_contexts || !m->root || m->root & (TUTTI_PAGE_SIZE - 1))
-		return -TUTTI_EINVAL;
-	if (channel.context_queues[m->asid])
-		return -TUTTI_EEXIST;
-	channel.context_queues[m->asid] = 1;
+	int status = !m->root || m->root & (TUTTI_PAGE_SIZE - 1) ? -TUTTI_EINVAL : context_create(m->asid);
+
+	if (status)
+		return status;
 	context_command(m->asid, m->root, m->print_ring);
 	return 0;
 }
 
-static int context_destroy(uint32_t asid)
+static int destroy(uint32_t asid)
 {
 	unsigned i;
+	int status;
 
-	if (!channel_context(asid))
-		return -TUTTI_ENOENT;
-	if (channel.context_queues[asid] > 1)
-		return -TUTTI_EBUSY;
-	for (i = 0; i < TUTTI_MAX_RSBS; i++)
+	for (i = 0; context_exists(asid) && i < TUTTI_MAX_RSBS; i++)
 		if (rsbs[i].table && rsbs[i].asid == asid)
 			return -TUTTI_EBUSY;
-	channel.context_queues[asid] = 0;
+	status = context_destroy(asid);
+	if (status)
+		return status;
 	kernel_invalidate(asid, 0, 0);
 	descriptor_forget(0, asid);
 	context_command(asid, 0, 0);
@@ -218,7 +197,7 @@ static int invalidate(const uint64_t *arg, bool code)
 	uint32_t asid = (uint32_t)arg[0];
 	uint32_t words[4] = { (uint32_t)arg[1], (uint32_t)(arg[1] >> 32), (uint32_t)arg[2], (uint32_t)(arg[2] >> 32) };
 
-	if (!channel_context(asid))
+	if (!context_exists(asid))
 		return -TUTTI_ENOENT;
 	/* a mapping that has changed may hold other code as well */
 	kernel_invalidate(asid, arg[1], arg[2]);
@@ -236,18 +215,13 @@ static int sm_enable(const uint64_t *arg)
 	if (arg[0] >= fw.sms || arg[1] > fw.sms - first || arg[2] > 1)
 		return -TUTTI_EINVAL;
 	for (i = 0; i < fw.sms; i++)
-		if (channel.order[i] >= first && channel.order[i] < first + n)
+		if (sm_order_at(i) >= first && sm_order_at(i) < first + n)
 			shape_enable(i, arg[2]);
 	rounds_run();
 	return 0;
 }
 
-unsigned channel_sm(unsigned position)
-{
-	return channel.order[position];
-}
-
-/* The order is a permutation always: the SM that was there goes to the place that got free. */
+/* The SM that was there goes to the place that got free. */
 static int sm_order(uint32_t value)
 {
 	uint32_t position = value >> 16, sm = value & 0xffff, i, other;
@@ -257,13 +231,10 @@ static int sm_order(uint32_t value)
 		return -TUTTI_EINVAL;
 	if (shapes.residents || task_any())
 		return -TUTTI_EBUSY;
-	for (i = 0; channel.order[i] != sm; i++)
-		;
-	other = channel.order[position];
+	other = sm_order_at(position);
+	i = sm_order_swap(position, sm);
 	enabled[0] = shapes.enabled[i / 32] >> (i % 32) & 1;
 	enabled[1] = shapes.enabled[position / 32] >> (position % 32) & 1;
-	channel.order[i] = (uint16_t)other;
-	channel.order[position] = (uint16_t)sm;
 	domains.moved = true;
 	shape_enable(i, enabled[1]);
 	shape_enable(position, enabled[0]);
@@ -289,7 +260,7 @@ static int policy_ask(uint32_t policy, uint32_t which, uint64_t *answer)
 	case TUTTI_POLICY_SM_ORDER:
 		if (which >= fw.sms)
 			return -TUTTI_EINVAL;
-		value = channel.order[which];
+		value = sm_order_at(which);
 		break;
 	case TUTTI_POLICY_SEARCH:
 		value = match.search;
@@ -450,10 +421,10 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 		return 0;
 	case TUTTI_MSG_CONTEXT_CREATE:
 		*when = AFTER_COMMANDS;
-		return context_create(&m->context);
+		return create(&m->context);
 	case TUTTI_MSG_CONTEXT_DESTROY:
 		*when = AFTER_COMMANDS;
-		return context_destroy(first);
+		return destroy(first);
 	case TUTTI_MSG_TLB_INVALIDATE:
 	case TUTTI_MSG_CODE_INVALIDATE:
 		*when = AFTER_COMMANDS;

@@ -21,13 +21,6 @@ void channel_reply_after(uint32_t id, unsigned type, uint64_t value);
 void channel_fault(const struct tutti_fault *fault);
 /** channel_flush() - send what did not fit into the card ring. True: something is left. */
 bool channel_flush(void);
-/** channel_sm() - the SM at a position of the SM priority order. */
-unsigned channel_sm(unsigned position);
-/** channel_context() - the address space exists. */
-bool channel_context(uint32_t asid);
-/** channel_queue_made() / channel_queue_gone() - queues of an address space. */
-void channel_queue_made(uint32_t asid);
-void channel_queue_gone(uint32_t asid);
 /** channel_check_suspend() - a kernel has ended: is everything quiet now? */
 void channel_check_suspend(void);
 

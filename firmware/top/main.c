@@ -4,11 +4,15 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/crash.h"
+#include "core/context.h"
 #include "core/log.h"
+#include "core/state.h"
 #include "groups/cga.h"
 #include "packets/kernel_cache.h"
 #include "place/plain_grid.h"
+#include "place/affinity.h"
 #include "place/sm_match.h"
+#include "place/sm_order.h"
 #include "place/sm_score.h"
 #include "queues/agent_packet.h"
 #include "queues/barrier_packet.h"
@@ -29,52 +33,7 @@
 
 #define EVENT_SLOTS 128u
 
-struct fw_limits fw HOT_DATA;
-struct attention attention HOT_DATA;
-
 static struct tutti_event events[EVENT_SLOTS] __attribute__((aligned(64)));
-
-static uint32_t below(uint32_t value, uint32_t limit)
-{
-	return value < limit ? value : limit;
-}
-
-bool fw_limits_init(const struct tutti_discovery *d)
-{
-	uint32_t shift = 0;
-
-	if (d->magic != TUTTI_DISCOVERY_MAGIC || !d->sms || d->sms > FW_MAX_SMS || !d->peus || !d->peu_waves)
-		return false;
-	while (shift < 31 && 1u << shift < d->shared_block_bytes)
-		shift++;
-	if (1u << shift != d->shared_block_bytes)
-		return false;
-	fw = (struct fw_limits){
-		.sms = d->sms,
-		.words = (d->sms + 31) / 32,
-		.tasks = below(d->task_slots, FW_TASKS),
-		.cta_slots = d->cta_slots,
-		.workgroup_items = below(d->workgroup_items, d->peus * d->peu_waves * TUTTI_WAVE_ITEMS),
-		.private_bytes = d->private_bytes,
-		.item_private = d->private_bytes / TUTTI_WAVE_ITEMS,
-		.shared_blocks = d->shared_blocks,
-		.shared_shift = shift,
-		.scalar_blocks = d->scalar_blocks,
-		.vector_blocks = d->vector_blocks,
-		.barriers = d->barriers,
-		.peus = d->peus,
-		.peu_waves = d->peu_waves,
-		.max_queues = below(d->max_queues, TUTTI_MAX_QUEUES),
-		.max_contexts = below(d->max_contexts, TUTTI_MAX_CONTEXTS),
-		.max_rsbs = below(d->max_rsbs, TUTTI_MAX_RSBS),
-		.ring_min = d->ring_packets_min,
-		.ring_max = d->ring_packets_max,
-		.vectors = d->msix_vectors,
-		.timer_hz = d->timer_hz,
-		.reserved_bytes = d->reserved_bytes,
-	};
-	return true;
-}
 
 void main_init(void)
 {
@@ -87,6 +46,9 @@ void main_init(void)
 	CRASH_UNLESS(fw_limits_init(discovery));
 	command_init();
 	counter_init();
+	context_init();
+	sm_order_init();
+	affinity_init();
 	shape_init();
 	match_init();
 	score_init();

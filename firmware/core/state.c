@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "core/state.h"
+
+struct fw_limits fw HOT_DATA;
+struct attention attention HOT_DATA;
+struct place_state place_state HOT_DATA;
+struct packet_error packet_error;
+
+static uint32_t below(uint32_t value, uint32_t limit)
+{
+	return value < limit ? value : limit;
+}
+
+bool fw_limits_init(const struct tutti_discovery *d)
+{
+	uint32_t shift = 0;
+
+	if (d->magic != TUTTI_DISCOVERY_MAGIC || !d->sms || d->sms > FW_MAX_SMS || !d->peus || !d->peu_waves)
+		return false;
+	while (shift < 31 && 1u << shift < d->shared_block_bytes)
+		shift++;
+	if (1u << shift != d->shared_block_bytes)
+		return false;
+	fw = (struct fw_limits){
+		.sms = d->sms,
+		.words = (d->sms + 31) / 32,
+		.tasks = below(d->task_slots, FW_TASKS),
+		.cta_slots = d->cta_slots,
+		.workgroup_items = below(d->workgroup_items, d->peus * d->peu_waves * TUTTI_WAVE_ITEMS),
+		.private_bytes = d->private_bytes,
+		.item_private = d->private_bytes / TUTTI_WAVE_ITEMS,
+		.shared_blocks = d->shared_blocks,
+		.shared_shift = shift,
+		.scalar_blocks = d->scalar_blocks,
+		.vector_blocks = d->vector_blocks,
+		.barriers = d->barriers,
+		.peus = d->peus,
+		.peu_waves = d->peu_waves,
+		.max_queues = below(d->max_queues, TUTTI_MAX_QUEUES),
+		.max_contexts = below(d->max_contexts, TUTTI_MAX_CONTEXTS),
+		.max_rsbs = below(d->max_rsbs, TUTTI_MAX_RSBS),
+		.ring_min = d->ring_packets_min,
+		.ring_max = d->ring_packets_max,
+		.vectors = d->msix_vectors,
+		.ticks_per_us = d->timer_hz >= 1000000 ? (uint32_t)d->timer_hz / 1000000u : 1,
+		.reserved_bytes = d->reserved_bytes,
+	};
+	return true;
+}
+
+COLD int packet_refuse(int code, uint32_t field)
+{
+	packet_error.field = field;
+	return code;
+}
