@@ -111,24 +111,4 @@ static inline unsigned lowest_bit(uint32_t x)
 	return bit_number(x & -x);
 }
 
-/* ---- sets of queues ---- */
-struct queue_set {
-	uint32_t word[FW_QUEUE_WORDS];
-};
-
-static inline void queue_set_add(struct queue_set *set, unsigned id)
-{
-	set->word[id / 32] |= 1u << (id % 32);
-}
-
-static inline void queue_set_remove(struct queue_set *set, unsigned id)
-{
-	set->word[id / 32] &= ~(1u << (id % 32));
-}
-
-static inline bool queue_set_has(const struct queue_set *set, unsigned id)
-{
-	return set->word[id / 32] >> (id % 32) & 1;
-}
-
 #endif

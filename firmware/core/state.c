@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "core/state.h"
 
+#include "core/task_record.h"
+#include "core/wait.h"
+
 struct fw_limits fw HOT_DATA;
 struct attention attention HOT_DATA;
 struct place_state place_state HOT_DATA;
 struct packet_error packet_error;
+struct queue_table queue_table HOT_DATA_LONG;
+struct queue queues[TUTTI_MAX_QUEUES];
+struct task_table task_table HOT_DATA;
+struct task tasks[FW_TASKS];
 
 static uint32_t below(uint32_t value, uint32_t limit)
 {

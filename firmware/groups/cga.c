@@ -6,7 +6,6 @@
 #include "core/state.h"
 #include "place/affinity.h"
 #include "place/plain_grid.h"
-#include "queues/queue.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"

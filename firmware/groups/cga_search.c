@@ -2,7 +2,7 @@
 #include "groups/cga_search.h"
 
 #include "core/counters.h"
-#include "tasks/task_table.h"
+#include "core/task_record.h"
 
 /* A CGA that is being made of parts; the one of the highest level stands for the grid. */
 struct frame {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "groups/trial_launch.h"
 
+#include "core/task_record.h"
 #include "groups/cga_search.h"
-#include "tasks/task_table.h"
 
 struct trial trial HOT_DATA;
 

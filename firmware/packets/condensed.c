@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "packets/condensed.h"
 
+#include "core/queue_record.h"
 #include "core/state.h"
-#include "queues/queue.h"
 
 struct block blocks[FW_BLOCKS];
 

@@ -9,7 +9,7 @@
 #ifndef CONDENSED_H
 #define CONDENSED_H
 
-#include "packets/kernel_cache.h"
+#include "tasks/kernel_cache.h"
 #include "packets/reference.h"
 
 struct queue;

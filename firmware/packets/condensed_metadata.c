@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Metadata of the kernels of a condensed packet: they come from the references, no diff changes them. */
+#include "core/queue_record.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "groups/cga.h"
 #include "packets/condensed.h"
-#include "queues/queue.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 
@@ -45,7 +46,7 @@ COLD int condensed_check_tmds(struct queue *queue, struct block *block)
 	int code = 0;
 
 	if (!p)
-		return queue_park(queue, WAIT_SLOT);
+		return wait_park(queue, WAIT_SLOT);
 	queue->record = block->record;
 	for (i = 0; i < block->kernels && !code; i++) {
 		const uint32_t *next = condensed_kernel(queue, queue->record, p->state, &launch);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "packets/dispatch_packet.h"
 
+#include "core/queue_record.h"
 #include "core/state.h"
-#include "packets/kernel_cache.h"
-#include "queues/queue.h"
+#include "core/wait.h"
+#include "tasks/kernel_cache.h"
 #include "tasks/metadata.h"
 #include "tasks/throttle.h"
 
@@ -33,7 +34,7 @@ static COLD int packet_shape(struct queue *queue, const struct tutti_dispatch_pa
 {
 	if (!shape_find(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
 			state[STATE_AT(workgroup_z)] >> 16))
-		return queue_park(queue, WAIT_SHAPE);
+		return wait_park(queue, WAIT_SHAPE);
 	return packet_dispatch(queue, packet, state, launch);
 }
 

@@ -4,7 +4,7 @@
 #include "core/command_ring.h"
 #include "core/context.h"
 #include "core/state.h"
-#include "packets/kernel_cache.h"
+#include "tasks/kernel_cache.h"
 
 struct rsb rsbs[TUTTI_MAX_RSBS];
 

@@ -4,6 +4,7 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "tensor/tensor_requests.h"
 
 #define PIECE (1u << 30) /* most bytes of one descriptor */
@@ -103,7 +104,7 @@ COLD int agent_dispatch(struct queue *queue, const struct tutti_agent_packet *p)
 	while (i < FW_AGENTS && works[i].queue)
 		i++;
 	if (i == FW_AGENTS)
-		return queue_park(queue, WAIT_AGENT);
+		return wait_park(queue, WAIT_AGENT);
 	counters.agents++;
 	if (acquire) {
 		command_fence(acquire | TUTTI_FENCE_ACQUIRE);
@@ -163,7 +164,7 @@ COLD void agent_event_mover(const struct tutti_event *event)
 	}
 	work->queue = NULL;
 	queue_finished(queue, (uint32_t)work->packet);
-	queue_wake_waiters(WAIT_AGENT);
+	wait_wake(WAIT_AGENT);
 }
 
 uint64_t agent_oldest(const struct queue *queue, uint64_t none)

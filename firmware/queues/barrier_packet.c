@@ -4,7 +4,8 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
-#include "top/heartbeat.h"
+#include "core/wait.h"
+#include "queues/queue_timer.h"
 
 #define DEPENDENCIES 5u
 #define POLL_FIRST_US 4u
@@ -138,13 +139,13 @@ COLD int barrier_packet(struct queue *queue, const struct tutti_barrier_packet *
 		queue->polls = 0;
 	}
 	if (queue->probing)
-		return queue_park(queue, WAIT_SIGNAL);
+		return wait_park(queue, WAIT_SIGNAL);
 	for (probe = probes; probe < probes + FW_PROBES; probe++)
 		if (!probe->queue) {
 			ask(queue, packet, probe);
-			return queue_park(queue, WAIT_SIGNAL);
+			return wait_park(queue, WAIT_SIGNAL);
 		}
-	return queue_park(queue, WAIT_PROBE);
+	return wait_park(queue, WAIT_PROBE);
 }
 
 static bool zero(const struct glimpse *g)
@@ -163,13 +164,13 @@ static void answered(struct probe *probe)
 
 	probe->queue = NULL;
 	queue->probing = 0;
-	queue_wake_waiters(WAIT_PROBE);
+	wait_wake(WAIT_PROBE);
 	if (queue->state != QUEUE_RUNNING || queue_table.suspended) {
 		queue_answered(queue);
 		return;
 	}
 	if (probe->orphan) {
-		queue_ready(queue);
+		wait_ready(queue);
 		return;
 	}
 	if (probe->failed) {
@@ -196,7 +197,7 @@ static void answered(struct probe *probe)
 		queue_run(queue);
 		return;
 	}
-	timer_set(queue, POLL_FIRST_US << queue->polls);
+	queue_timer_set(queue, POLL_FIRST_US << queue->polls);
 	if (queue->polls < POLL_STEPS)
 		queue->polls++;
 }
@@ -230,6 +231,6 @@ COLD void barrier_recheck(void)
 			if (queue->probing)
 				queue->rung = 2; /* what it reads now may be old: look again */
 			else if (queue->wait == WAIT_SIGNAL)
-				queue_ready(queue);
+				wait_ready(queue);
 		}
 }

@@ -3,6 +3,7 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "groups/cga.h"
 #include "place/plain_grid.h"
 #include "queues/launch_plain.h"
@@ -13,8 +14,8 @@ void launch_block_free(struct queue *queue)
 {
 	queue->block->busy = 0;
 	if (!--queue->rsb->readers)
-		queue_wake_waiters(WAIT_RSB);
-	queue_wake_waiters(WAIT_BLOCK);
+		wait_wake(WAIT_RSB);
+	wait_wake(WAIT_BLOCK);
 }
 
 int launch_condensed(struct queue *queue, const union tutti_packet *packet)
@@ -26,7 +27,7 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 		return packet_refuse(TUTTI_ERROR_PACKET, 0);
 	block = condensed_block(queue);
 	if (unlikely(!block))
-		return queue_park(queue, WAIT_BLOCK);
+		return wait_park(queue, WAIT_BLOCK);
 	if (condensed_same(queue, packet, block)) {
 		counters.repeated++;
 	} else {
@@ -45,7 +46,7 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 	if (unlikely(queue->flags & TUTTI_QUEUE_OVERLAP)) {
 		block->group = task_group_create();
 		if (!block->group)
-			return queue_park(queue, WAIT_SLOT);
+			return wait_park(queue, WAIT_SLOT);
 		block->group->release = block->release;
 	}
 	block->busy = 1;
@@ -86,14 +87,14 @@ static COLD int launch_patched(struct queue *queue)
 	const uint32_t *record;
 
 	if (must_wait(queue, &launch))
-		return queue_park(queue, WAIT_TASKS);
+		return wait_park(queue, WAIT_TASKS);
 	p = command_begin(2 + STATE_WORDS + PLACE_NEW_WORDS);
 	state = p + 2;
 	record = condensed_kernel(queue, queue->record, state, &launch);
 	launch.shape = shape_get(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
 				 state[STATE_AT(workgroup_z)] >> 16);
 	if (!launch.shape)
-		return queue_park(queue, WAIT_SHAPE);
+		return wait_park(queue, WAIT_SHAPE);
 	scope = launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
 	counters.acquires += !!scope;
 	p[0] = scope ? TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, scope | TUTTI_FENCE_ACQUIRE) : TUTTI_CMD_NOP | 1u << 8;
@@ -104,7 +105,7 @@ static COLD int launch_patched(struct queue *queue)
 	p[1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
 	launch_start(queue, task, p + 1, state + STATE_WORDS, &launch,
 	      launch.signal[0] | launch.signal[1] ? launch_release(launch.header) : 0);
-	return queue_park(queue, WAIT_TASKS);
+	return wait_park(queue, WAIT_TASKS);
 }
 
 /* A kernel of which not all is in the record of a reference, or for which there is no slot. */
@@ -123,15 +124,15 @@ static COLD int launch_general(struct queue *queue)
 		return launch_patched(queue);
 	p = pending_get(queue->priority);
 	if (!p)
-		return queue_park(queue, WAIT_SLOT);
+		return wait_park(queue, WAIT_SLOT);
 	record = condensed_kernel(queue, queue->record, p->state, &launch);
 	if (must_wait(queue, &launch))
-		code = queue_park(queue, WAIT_TASKS);
+		code = wait_park(queue, WAIT_TASKS);
 	else if (*queue->record & RECORD_TMD)
 		code = tmd_get(queue, condensed_tmd(queue), &tmd);
 	if (!code && !shape_find(p->state[STATE_AT(scalar_blocks)], p->state[STATE_AT(shared_blocks)],
 				 p->state[STATE_AT(workgroup_z)] >> 16))
-		code = queue_park(queue, WAIT_SHAPE);
+		code = wait_park(queue, WAIT_SHAPE);
 	if (*queue->record & RECORD_CGA)
 		cga = condensed_cga(queue, &lmem);
 	if (!code)
@@ -165,7 +166,7 @@ static COLD int launch_general(struct queue *queue)
 	launch_pending(p, queue, tmd, &launch);
 	if (last || queue->flags & TUTTI_QUEUE_OVERLAP)
 		return 0;
-	return queue_park(queue, WAIT_TASKS);
+	return wait_park(queue, WAIT_TASKS);
 }
 
 /* What is not so for every kernel: overlap, profiling, others that wait for the block. */
@@ -206,7 +207,7 @@ static COLD void launch_shape(struct queue *queue, struct tutti_reference *e)
 	const struct shape *shape = shape_find(w[REFERENCE_AT(scalar_blocks)], w[REFERENCE_AT(shared_blocks)], e->waves);
 
 	if (!shape) {
-		queue_park(queue, WAIT_SHAPE);
+		wait_park(queue, WAIT_SHAPE);
 	} else if (unlikely(shape->id == SHAPE_NO_ID)) { /* nothing tells any more that it is the same */
 		launch_else(queue);
 	} else {

@@ -4,6 +4,7 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "groups/cga.h"
 #include "place/plain_grid.h"
 #include "tasks/metadata.h"
@@ -63,7 +64,7 @@ static COLD int reference_check(struct queue *queue, uint32_t number)
 {
 	if (!queue->rsb || number & ~(TUTTI_REF_STORE | TUTTI_REF_INDEX) || !(number & TUTTI_REF_STORE))
 		return packet_refuse(TUTTI_ERROR_PACKET, offsetof(struct tutti_dispatch_packet, ref_num));
-	return queue->rsb->readers ? queue_park(queue, WAIT_RSB) : 0;
+	return queue->rsb->readers ? wait_park(queue, WAIT_RSB) : 0;
 }
 
 /* ---- by way of the lists of pending.h: tasks of metadata, and when no slot is free ---- */
@@ -126,14 +127,14 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 	if (number)
 		code = reference_check(queue, number);
 	if (!code && number && !reference_taken(queue->rsb, number & TUTTI_REF_INDEX))
-		code = queue_park(queue, WAIT_ROOM);
+		code = wait_park(queue, WAIT_ROOM);
 	if (!code && queue->flags & TUTTI_QUEUE_EXTENDED && copy.tmd)
 		code = tmd_get(queue, copy.tmd, &tmd);
 	if (code)
 		return code;
 	p = pending_get(priority_of(queue, tmd));
 	if (!p)
-		return queue_park(queue, WAIT_SLOT);
+		return wait_park(queue, WAIT_SLOT);
 	copy.tmd = 0;
 	packet_throttle(tmd);
 	code = packet_special(queue, &copy, p->state, &launch);
@@ -180,7 +181,7 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 	if (unlikely(packet->dispatch.tmd))
 		return launch_special(queue, packet);
 	if (unlikely(!reference_taken(rsb, index)))
-		return queue_park(queue, WAIT_ROOM);
+		return wait_park(queue, WAIT_ROOM);
 	p = command_begin(5 + PLACE_NEW_WORDS + STATE_WORDS);
 	state = e = (uint32_t *)&rsb->table[index];
 	if ((rsb->valid | rsb->special) >> index & 1)
@@ -218,7 +219,7 @@ static COLD int launch_crowded(struct queue *queue, const union tutti_packet *pa
 {
 	if (queue_inflight(queue) - queue->works < fw.tasks || (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd))
 		return launch_special(queue, packet);
-	return queue_park(queue, WAIT_TASKS);
+	return wait_park(queue, WAIT_TASKS);
 }
 
 HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)

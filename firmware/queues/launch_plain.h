@@ -6,6 +6,7 @@
 #include "queues/queue.h"
 
 struct pending;
+struct task;
 struct tmd;
 
 /** launch_packet() - start a kernel dispatch packet. 0, TUTTI_ERROR_* or PACKET_PARKED. */

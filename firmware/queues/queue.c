@@ -5,17 +5,15 @@
 #include "core/counters.h"
 #include "core/crash.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "place/plain_grid.h"
 #include "queues/agent_packet.h"
 #include "queues/barrier_packet.h"
 #include "queues/launch_plain.h"
+#include "queues/queue_timer.h"
 #include "tasks/metadata.h"
 #include "tasks/work_queue.h"
-#include "top/heartbeat.h"
 #include "top/host_channel.h"
-
-struct queue queues[TUTTI_MAX_QUEUES];
-struct queue_table queue_table HOT_DATA;
 
 static union tutti_packet buffers[FW_BUFFERS][FW_BUFFER_PACKETS] __attribute__((aligned(64)));
 static uint8_t buffer_owner[FW_BUFFERS]; /* valid while the bit in buffer_used is set */
@@ -36,49 +34,6 @@ void queue_init(void)
 		queues[i] = (struct queue){ .state = QUEUE_NONE };
 	buffer_used = 0;
 	HAL_ENGINES->doorbell_index = hal_local(rung_index);
-}
-
-/* ---- waiting and waking ---- */
-
-void queue_ready(struct queue *queue)
-{
-	unsigned id = queue_id(queue);
-
-	queue_set_add(&queue_table.ready, id);
-	queue_table.any_ready |= 1u << (id / 32);
-	attention.settle |= ATTEND_READY;
-}
-
-int queue_park(struct queue *queue, enum queue_wait wait)
-{
-	queue->wait = (uint8_t)wait;
-	if (wait >= WAIT_SLOT) {
-		queue_set_add(&queue_table.waiting[wait], queue_id(queue));
-		queue_table.waiters[wait]++;
-		if (wait == WAIT_ROOM)
-			attention.settle |= ATTEND_ROOM;
-		if (wait == WAIT_SLOT || wait == WAIT_SHAPE)
-			place_state.busy |= BUSY_WAITERS;
-	}
-	return PACKET_PARKED;
-}
-
-COLD void queue_wake_waiters(enum queue_wait wait)
-{
-	unsigned i;
-
-	if (!queue_table.waiters[wait])
-		return;
-	queue_table.waiters[wait] = 0;
-	if (!(queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE]))
-		place_state.busy &= ~BUSY_WAITERS;
-	attention.settle |= ATTEND_READY;
-	for (i = 0; i < FW_QUEUE_WORDS; i++) {
-		queue_table.ready.word[i] |= queue_table.waiting[wait].word[i];
-		if (queue_table.waiting[wait].word[i])
-			queue_table.any_ready |= 1u << i;
-		queue_table.waiting[wait].word[i] = 0;
-	}
 }
 
 void queue_run_ready(void)
@@ -105,7 +60,7 @@ void queue_buffer_drop(struct queue *queue)
 		return;
 	buffer_used &= ~(1u << (queue->buffer - 1));
 	queue->buffer = 0;
-	queue_wake_waiters(WAIT_BUFFER);
+	wait_wake(WAIT_BUFFER);
 }
 
 /*
@@ -152,7 +107,7 @@ static void fetch(struct queue *queue)
 	if (queue->fetching)
 		return;
 	if (!buffer_take(queue)) {
-		queue_park(queue, WAIT_BUFFER);
+		wait_park(queue, WAIT_BUFFER);
 		return;
 	}
 	if (n > queue->batch)
@@ -182,9 +137,9 @@ static void starve(struct queue *queue)
 	}
 	queue->wait = WAIT_RING;
 	if (queue->polls < QUEUE_POLL_STEPS)
-		timer_set(queue, POLL_FIRST_US << (2 * queue->polls++));
+		queue_timer_set(queue, POLL_FIRST_US << (2 * queue->polls++));
 	else if ((int32_t)(queue->promise - (uint32_t)queue->head) >= 0)
-		timer_set(queue, POLL_LAST_US);
+		queue_timer_set(queue, POLL_LAST_US);
 }
 
 void queue_event_fetch(unsigned number, const struct tutti_event *event)
@@ -298,7 +253,7 @@ static inline int step(struct queue *queue)
 
 	if (likely(type == TUTTI_PACKET_KERNEL_DISPATCH)) {
 		if (head & TUTTI_HEADER_BARRIER && queue->flight)
-			return queue_park(queue, WAIT_TASKS);
+			return wait_park(queue, WAIT_TASKS);
 		return launch_packet(queue, packet);
 	}
 	if (type == TUTTI_PACKET_CONDENSED && queue->flags & TUTTI_QUEUE_EXTENDED)
@@ -312,7 +267,7 @@ static inline int step(struct queue *queue)
 	if (head & TUTTI_HEADER_RESERVED || (head & head >> 1 & 0x0a00))
 		return packet_refuse(TUTTI_ERROR_PACKET, 0);
 	if (head & TUTTI_HEADER_BARRIER && queue->flight)
-		return queue_park(queue, WAIT_TASKS);
+		return wait_park(queue, WAIT_TASKS);
 	return type == TUTTI_PACKET_AGENT_DISPATCH ? agent_dispatch(queue, &packet->agent)
 						   : barrier_packet(queue, &packet->barrier);
 }
@@ -326,7 +281,7 @@ HOT void queue_run(struct queue *queue)
 	queue->wait = WAIT_NONE;
 	for (;;) {
 		if (unlikely(!command_room(PLACE_ROOM))) {
-			queue_park(queue, WAIT_ROOM);
+			wait_park(queue, WAIT_ROOM);
 			break;
 		}
 		if (queue->run_kernels) {
@@ -359,17 +314,6 @@ HOT void queue_run(struct queue *queue)
 		report_progress(queue);
 }
 
-/* 1 if @packet is the condensed one at work. */
-static inline uint32_t of_run(const struct queue *queue, uint32_t packet)
-{
-	return queue->run_kernels && packet == (uint32_t)queue->run_packet;
-}
-
-void queue_adopt(struct queue *queue, uint32_t packet)
-{
-	queue->flight += QUEUE_ONE + of_run(queue, packet);
-}
-
 static COLD void finished_general(struct queue *queue)
 {
 	if (queue->wait == WAIT_TASKS)
@@ -384,7 +328,7 @@ static COLD void finished_general(struct queue *queue)
 /* Nearly always its queue waits for just this, to go on with the next kernel of a condensed packet. */
 HOT void queue_finished(struct queue *queue, uint32_t packet)
 {
-	queue->flight -= QUEUE_ONE + of_run(queue, packet);
+	queue->flight -= QUEUE_ONE + queue_of_run(queue, packet);
 	if (unlikely((queue->stands ^ (QUEUE_RUNNING | WAIT_TASKS << 8)) | queue_table.suspended | queue->fetching))
 		finished_general(queue);
 	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && command_free() >= place_state.free_words)
@@ -448,6 +392,6 @@ void queue_resume(void)
 	queue_table.suspended = false;
 	for (i = 0; i < fw.max_queues; i++)
 		if (queues[i].state == QUEUE_RUNNING)
-			queue_ready(&queues[i]);
+			wait_ready(&queues[i]);
 	work_poll_all();
 }

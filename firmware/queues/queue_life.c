@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Life and ends of queues: creation, destruction, errors, reset. */
 #include "core/state.h"
+#include "core/wait.h"
 #include "queues/queue.h"
 
 #include "core/command_ring.h"
@@ -8,8 +9,9 @@
 #include "core/counters.h"
 #include "queues/barrier_packet.h"
 #include "queues/launch_plain.h"
+#include "queues/queue_timer.h"
 #include "tasks/metadata.h"
-#include "top/heartbeat.h"
+#include "tasks/task_table.h"
 #include "top/host_channel.h"
 
 static COLD void gone(struct queue *queue)
@@ -104,21 +106,17 @@ COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
 		group->cancelled = 1;
 		task_group_put(queue, group);
 	}
-	queue_ready(queue);
+	wait_ready(queue);
 	return true;
 }
 
 /* Forget what it waits for. */
 static void unpark(struct queue *queue)
 {
-	unsigned i, id = queue_id(queue);
-
-	for (i = WAIT_SLOT; i < QUEUE_WAITS; i++)
-		queue_set_remove(&queue_table.waiting[i], id);
+	wait_forget(queue);
 	barrier_leave(queue);
-	timer_clear(queue);
+	queue_timer_clear(queue);
 	tmd_drop(queue);
-	queue->wait = WAIT_NONE;
 }
 
 COLD void queue_stop(struct queue *queue, struct tutti_fault *fault)
@@ -265,6 +263,6 @@ int queue_reset(uint32_t id_queue)
 	queue->scrub = queue->flags & TUTTI_QUEUE_EXTENDED ? 1 : 0;
 	queue->skip = 0;
 	queue->seen = 0;
-	queue_ready(queue);
+	wait_ready(queue);
 	return 0;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tasks/issue_rounds.h"
 
+#include "core/queue_record.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "groups/cga.h"
 #include "place/plain_grid.h"
-#include "queues/queue.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/priority_windows.h"

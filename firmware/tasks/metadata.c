@@ -3,10 +3,11 @@
 
 #include "core/command_ring.h"
 #include "core/counters.h"
+#include "core/queue_record.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "place/affinity.h"
 #include "queues/child_tasks.h"
-#include "queues/queue.h"
 
 struct tmd tmds[FW_TMDS];
 
@@ -148,7 +149,7 @@ static void settle(struct tmd *tmd, enum tmd_stage stage)
 	if (tmd->child)
 		child_fetched(tmd);
 	else
-		queue_wake_waiters(WAIT_TMD);
+		wait_wake(WAIT_TMD);
 }
 
 static void bad(struct tmd *tmd, unsigned field)
@@ -250,10 +251,10 @@ COLD int tmd_get(struct queue *queue, uint64_t address, struct tmd **out)
 			return packet_refuse(TUTTI_ERROR_TMD, offsetof(struct tutti_dispatch_packet, tmd));
 		tmd = tmd_fetch(queue, address);
 		queue->tmd = tmd ? (uint8_t)(tmd - tmds + 1) : 0;
-		return queue_park(queue, WAIT_TMD);
+		return wait_park(queue, WAIT_TMD);
 	}
 	if (tmd->stage == TMD_FETCHING)
-		return queue_park(queue, WAIT_TMD);
+		return wait_park(queue, WAIT_TMD);
 	if (tmd->stage == TMD_BAD)
 		return tmd_refuse(queue, tmd);
 	*out = tmd;
@@ -275,7 +276,7 @@ COLD void tmd_put(struct tmd *tmd)
 		tmd->affinity = 0;
 		mask_freed();
 	}
-	queue_wake_waiters(WAIT_TMD);
+	wait_wake(WAIT_TMD);
 }
 
 COLD void tmd_end(struct tmd *tmd)

@@ -10,7 +10,7 @@
 #ifndef METADATA_H
 #define METADATA_H
 
-#include "packets/dispatch_packet.h"
+#include "core/base.h"
 
 struct queue;
 struct task;

@@ -4,6 +4,7 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "groups/cga.h"
 #include "place/plain_grid.h"
 #include "queues/queue.h"
@@ -300,7 +301,7 @@ COLD void pending_drop(struct pending *p, bool signal)
 		unlink(p);
 	task_drop(queue, p, signal ? p->signal : 0);
 	pending_put(p);
-	queue_wake_waiters(WAIT_SLOT);
+	wait_wake(WAIT_SLOT);
 	queue_finished(queue, packet);
 }
 

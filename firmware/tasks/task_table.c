@@ -4,6 +4,7 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "groups/cga.h"
 #include "place/mixed_shapes.h"
 #include "place/plain_grid.h"
@@ -16,8 +17,6 @@
 #include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
 
-struct task tasks[FW_TASKS];
-struct task_table task_table HOT_DATA;
 struct task_error task_errors[FW_TASKS];
 
 static struct task_group groups[FW_TASKS];
@@ -100,7 +99,7 @@ COLD void task_unkeep(struct task *task)
 		return;
 	pending_put(task->kept);
 	task->rare &= (uint16_t)~TASK_KEPT;
-	queue_wake_waiters(WAIT_SLOT);
+	wait_wake(WAIT_SLOT);
 }
 
 /* Nothing of a free slot but what a launch sets is anything but 0. */
@@ -124,7 +123,7 @@ COLD void task_leave(struct task *task)
 	task->rare = 0;
 	task->unissued = task->resident = 0;
 	slot_free(task);
-	queue_wake_waiters(WAIT_SHAPE);
+	wait_wake(WAIT_SHAPE);
 }
 
 static COLD void release_rare(struct task *task)
@@ -154,8 +153,8 @@ static COLD void task_release(struct task *task)
 		slot_free(task);
 	if (place_state.busy & BUSY_PENDING)
 		pending_run();
-	queue_wake_waiters(WAIT_SLOT);
-	queue_wake_waiters(WAIT_SHAPE);
+	wait_wake(WAIT_SLOT);
+	wait_wake(WAIT_SHAPE);
 	queue_finished(queue, packet);
 }
 

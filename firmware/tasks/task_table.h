@@ -11,72 +11,13 @@
 #ifndef TASK_TABLE_H
 #define TASK_TABLE_H
 
-#include "packets/dispatch_packet.h"
+#include "core/queue_record.h"
+#include "core/task_record.h"
+#include "core/task_state.h"
 #include "place/cta_shape.h"
 
-struct queue;
 struct pending;
 struct tmd;
-
-/**
- * struct task_group - kernels of a condensed packet that may overlap: one clean-up
- * when all are complete.
- */
-struct task_group {
-	struct task_group *next;  /* free list */
-	uint32_t open;            /* kernels in flight, + 1 while more are to come */
-	uint32_t release;         /* widest scope */
-	uint32_t cancelled;       /* one of them was: so is the signal */
-	uint64_t signal;          /* of the last kernel */
-};
-
-/* SYNC: like RUNNING, but SMs have yet to acknowledge its state. ENDING: complete, but there was no room for the commands. */
-enum task_state { TASK_FREE, TASK_RUNNING, TASK_SYNC, TASK_LEAVING, TASK_CANCELLED, TASK_ENDING, TASK_KILLED };
-
-/* struct task.rare: 0 = a kernel of which nothing is out of the ordinary */
-#define TASK_KEPT 1u       /* its state is kept in @kept */
-#define TASK_TMD 2u        /* has metadata, @tmd */
-#define TASK_GROUP 4u      /* cleans up with others, @group */
-#define TASK_WORK 8u       /* queue task */
-#define TASK_PARENT 16u    /* has made child tasks that live, @children */
-#define TASK_CHILD 32u     /* made by a kernel */
-#define TASK_SPLIT 64u     /* waves of one CTA of another task (split.c) */
-#define TASK_SPLITTING 128u /* the other one */
-#define TASK_ISSUES 256u   /* in the rings of rounds.h */
-#define TASK_CGA 512u      /* its CTAs come in CGAs (cga.h) */
-
-struct task {
-	struct task *next;        /* free list, or the ring of rounds.h */
-	struct task *prev;
-	struct queue *queue;
-	struct shape *shape;
-	uint32_t unissued;        /* CTAs that may be placed */
-	uint32_t resident;        /* CTAs placed and not complete */
-	uint64_t signal;
-	uint64_t packet;
-	uint8_t release;          /* scope of the release fence */
-	uint8_t state;            /* enum task_state */
-	uint8_t slot;
-	uint8_t kernel;           /* number in a condensed packet */
-	uint16_t rare;            /* TASK_* */
-	uint8_t passed;           /* rounds of others while it found no room */
-	uint8_t children;
-	uint32_t progress;        /* ticks since a CTA completed */
-	/* valid as @rare says */
-	struct pending *kept;
-	struct tmd *tmd;
-	struct task_group *group;
-} __attribute__((aligned(64)));
-
-extern struct task tasks[FW_TASKS];
-
-/** struct task_table - free slots and groups. */
-struct task_table {
-	struct task *free;
-	struct task *held;   /* free, but those that wait in pending.h come first */
-	struct task_group *groups;
-};
-extern struct task_table task_table;
 
 /** struct task_error - why a task was killed; sent when it is gone. */
 struct task_error {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tasks/tie_lots.h"
 
-#include "queues/queue.h"
+#include "core/queue_record.h"
 #include "tasks/issue_rounds.h"
 
 #define FIRST_SEED 1u

@@ -5,7 +5,7 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
-#include "packets/kernel_cache.h"
+#include "tasks/kernel_cache.h"
 #include "place/plain_grid.h"
 #include "queues/queue.h"
 #include "tasks/issue_rounds.h"

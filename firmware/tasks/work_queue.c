@@ -6,6 +6,7 @@
 #include "core/counters.h"
 #include "core/hal.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "queues/queue.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/pending_tasks.h"

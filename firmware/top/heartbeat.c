@@ -7,44 +7,20 @@
 #include "core/log.h"
 #include "core/state.h"
 #include "place/sm_match.h"
+#include "queues/queue.h"
+#include "queues/queue_timer.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
 
 #define HEARTBEAT_US 10000u
 
-static struct {
-	struct queue_set timed;
-	uint64_t beat;         /* next heartbeat */
-} timer;
+static uint64_t next_beat;
 
-void timer_init(void)
+void heartbeat_init(void)
 {
-	timer.timed = (struct queue_set){ 0 };
-	timer.beat = hal_time();
-	clock_set(timer.beat);
-}
-
-/* Deadlines of queues count steps of the timer that wrap in an hour at 1 GHz. */
-#define STEP_SHIFT 10
-
-static int32_t steps_left(const struct queue *queue, uint64_t time)
-{
-	return (int32_t)(queue->deadline - (uint32_t)(time >> STEP_SHIFT));
-}
-
-void timer_set(struct queue *queue, uint32_t us)
-{
-	uint64_t step = ((clock_now() + (uint64_t)us * fw.ticks_per_us) >> STEP_SHIFT) + 1;
-
-	queue->deadline = (uint32_t)step;
-	queue_set_add(&timer.timed, queue_id(queue));
-	clock_at(step << STEP_SHIFT);
-}
-
-void timer_clear(struct queue *queue)
-{
-	queue_set_remove(&timer.timed, queue_id(queue));
+	next_beat = hal_time();
+	clock_set(next_beat);
 }
 
 static uint32_t period_us(void)
@@ -109,55 +85,22 @@ static void heartbeat(uint64_t time)
 		check_task(&tasks[i], us);
 	work_poll_all();
 	rounds_run();
-	timer.beat += (uint64_t)us * fw.ticks_per_us;
-	if (timer.beat < time)
-		timer.beat = time + (uint64_t)us * fw.ticks_per_us;
+	next_beat += (uint64_t)us * fw.ticks_per_us;
+	if (next_beat < time)
+		next_beat = time + (uint64_t)us * fw.ticks_per_us;
 }
 
-static void polls(uint64_t time)
-{
-	unsigned w;
-	uint32_t mask;
-
-	for (w = 0; w < FW_QUEUE_WORDS; w++)
-		for (mask = timer.timed.word[w]; mask; mask &= mask - 1) {
-			unsigned id = 32 * w + lowest_bit(mask);
-
-			if (steps_left(&queues[id], time) > 0)
-				continue;
-			queue_set_remove(&timer.timed, id);
-			queue_poll(&queues[id]);
-		}
-}
-
-static uint64_t earliest(uint64_t time)
-{
-	uint64_t at = timer.beat;
-	unsigned w;
-	uint32_t mask;
-
-	for (w = 0; w < FW_QUEUE_WORDS; w++)
-		for (mask = timer.timed.word[w]; mask; mask &= mask - 1) {
-			int32_t left = steps_left(&queues[32 * w + lowest_bit(mask)], time);
-			uint64_t then = ((time >> STEP_SHIFT) + (left > 0 ? (uint32_t)left : 1)) << STEP_SHIFT;
-
-			if (then < at)
-				at = then;
-		}
-	return work_earliest(split_earliest(at));
-}
-
-void timer_event(void)
+void heartbeat_event(void)
 {
 	uint64_t time = clock_now();
 
 	if (time < hal_time())
 		time = hal_time();
-	polls(time);
+	queue_timer_run(time);
 	work_timeout(time);
 	if (split_due(time))
 		rounds_run();
-	if (time >= timer.beat)
+	if (time >= next_beat)
 		heartbeat(time);
-	clock_set(earliest(time));
+	clock_set(work_earliest(split_earliest(queue_timer_earliest(time, next_beat))));
 }

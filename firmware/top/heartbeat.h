@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: One hardware timer for all: polls of queues and the heartbeat */
+/** DOC: The timer's event: whoever is due, the heartbeat in the status region, kernels that hang */
 #ifndef HEARTBEAT_H
 #define HEARTBEAT_H
 
-#include "queues/queue.h"
+#include "core/base.h"
 
-void timer_init(void);
-/** timer_set() - poll @queue in @us microseconds. timer_clear() - or not. */
-void timer_set(struct queue *queue, uint32_t us);
-void timer_clear(struct queue *queue);
-/** timer_event() - the timer has fired: polls, heartbeat, hang check. */
-void timer_event(void);
+void heartbeat_init(void);
+/** heartbeat_event() - the timer has fired. */
+void heartbeat_event(void);
 
 #endif

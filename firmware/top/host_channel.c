@@ -8,7 +8,7 @@
 #include "core/state.h"
 #include "groups/cga.h"
 #include "groups/occupancy.h"
-#include "packets/kernel_cache.h"
+#include "tasks/kernel_cache.h"
 #include "place/plain_grid.h"
 #include "place/sm_match.h"
 #include "place/sm_order.h"

@@ -7,8 +7,10 @@
 #include "core/context.h"
 #include "core/log.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "groups/cga.h"
-#include "packets/kernel_cache.h"
+#include "queues/queue_timer.h"
+#include "tasks/kernel_cache.h"
 #include "place/plain_grid.h"
 #include "place/affinity.h"
 #include "place/sm_match.h"
@@ -69,11 +71,12 @@ void main_init(void)
 	tmau_init();
 	agent_init();
 	queue_init();
+	queue_timer_init();
 	channel_init();
 	cga_init();
 	HAL_ENGINES->event_base = hal_local(events);
 	HAL_ENGINES->event_slots = EVENT_SLOTS;
-	timer_init();
+	heartbeat_init();
 	status->firmware_version = FW_VERSION;
 	status->contract_min = TUTTI_VERSION(TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION), 0);
 	status->contract_max = TUTTI_CONTRACT_VERSION;
@@ -133,7 +136,7 @@ void main_event(const struct tutti_event *event)
 		channel_event();
 		break;
 	case TUTTI_EVENT_TIMER:
-		timer_event();
+		heartbeat_event();
 		break;
 	case TUTTI_EVENT_CGA:
 		cga_event(event);
@@ -181,7 +184,7 @@ static COLD void room(void)
 {
 	if (!command_room(PLACE_ROOM))
 		return;
-	queue_wake_waiters(WAIT_ROOM);
+	wait_wake(WAIT_ROOM);
 	if (place_state.blocked) {
 		place_state.blocked = false;
 		task_resume();

@@ -4,6 +4,7 @@
 
 #include "groups/cga.h"
 #include "core/counters.h"
+#include "core/task_record.h"
 #include "cga_oracle.h"
 
 static struct oracle_card card;

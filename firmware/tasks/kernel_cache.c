@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "packets/kernel_cache.h"
+#include "tasks/kernel_cache.h"
 
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
-#include "queues/queue.h"
+#include "core/wait.h"
 
 struct kernel kernels[FW_KERNELS];
 
@@ -35,7 +35,7 @@ COLD int kernel_miss(struct queue *queue, uint32_t low, uint32_t high)
 	uint64_t address = low | (uint64_t)(high & 0xffff) << 32;
 
 	if (kernel->state == KERNEL_FETCHING)
-		return queue_park(queue, WAIT_KERNEL);
+		return wait_park(queue, WAIT_KERNEL);
 	if (kernel->state == KERNEL_BAD && kernel->low == low && kernel->asked == high)
 		return refuse(kernel);
 	kernel->low = low;
@@ -47,7 +47,7 @@ COLD int kernel_miss(struct queue *queue, uint32_t low, uint32_t high)
 	counters.fetches++;
 	command_fetch(high >> 16, 0, address, sizeof(kernel->fetched), &kernel->fetched,
 		      TAG_KERNEL | (unsigned)(kernel - kernels));
-	return queue_park(queue, WAIT_KERNEL);
+	return wait_park(queue, WAIT_KERNEL);
 }
 
 static bool power_of_two(uint32_t x)
@@ -115,7 +115,7 @@ COLD void kernel_event_fetch(unsigned number, const struct tutti_event *event)
 		if (kernel->code || kernel->grouped)
 			kernel->high = ~0u;
 	}
-	queue_wake_waiters(WAIT_KERNEL);
+	wait_wake(WAIT_KERNEL);
 }
 
 void kernel_invalidate(unsigned asid, uint64_t address, uint64_t bytes)

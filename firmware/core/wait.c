@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "core/wait.h"
+
+void wait_ready(struct queue *queue)
+{
+	unsigned id = queue_id(queue);
+
+	queue_set_add(&queue_table.ready, id);
+	queue_table.any_ready |= 1u << (id / 32);
+	attention.settle |= ATTEND_READY;
+}
+
+int wait_join(struct queue *queue, enum queue_wait wait)
+{
+	queue->wait = (uint8_t)wait;
+	queue_set_add(&queue_table.waiting[wait], queue_id(queue));
+	queue_table.waiters[wait]++;
+	if (wait == WAIT_ROOM)
+		attention.settle |= ATTEND_ROOM;
+	if (wait == WAIT_SLOT || wait == WAIT_SHAPE)
+		place_state.busy |= BUSY_WAITERS;
+	return PACKET_PARKED;
+}
+
+COLD void wait_wake(enum queue_wait wait)
+{
+	unsigned i;
+
+	if (!queue_table.waiters[wait])
+		return;
+	queue_table.waiters[wait] = 0;
+	if (!(queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE]))
+		place_state.busy &= ~BUSY_WAITERS;
+	attention.settle |= ATTEND_READY;
+	for (i = 0; i < FW_QUEUE_WORDS; i++) {
+		queue_table.ready.word[i] |= queue_table.waiting[wait].word[i];
+		if (queue_table.waiting[wait].word[i])
+			queue_table.any_ready |= 1u << i;
+		queue_table.waiting[wait].word[i] = 0;
+	}
+}
+
+COLD void wait_forget(struct queue *queue)
+{
+	unsigned i;
+
+	for (i = WAIT_SLOT; i < QUEUE_WAITS; i++)
+		queue_set_remove(&queue_table.waiting[i], queue_id(queue));
+	queue->wait = WAIT_NONE;
+}
