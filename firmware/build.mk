@@ -8,15 +8,15 @@ FW_CFLAGS = -march=rv32imc -mabi=ilp32 -mcmodel=medlow -std=gnu11 -O2 -ffreestan
 	-fno-schedule-insns -fno-strict-aliasing -ffunction-sections -fdata-sections -fomit-frame-pointer -msmall-data-limit=0 $(WARN) -Iinclude -Ifirmware
 # a jump into a common tail is one instruction more on each path
 $(FW)/tensor/tile.o $(FW)/large/tensor/tile.o: FW_CFLAGS += -fno-crossjumping -fno-tree-tail-merge
-FW_OBJECTS := $(addprefix $(FW)/,core/start.o core/memory.o $(addsuffix .o,$(FW_UNITS)))
+FW_OBJECTS := $(addprefix $(FW)/,top/start.o core/memory.o $(addsuffix .o,$(FW_UNITS)))
 FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) core/host/hal.o)
 
 FW_LARGE_OBJECTS := $(subst $(FW)/,$(FW)/large/,$(FW_OBJECTS))
 # What does not run for every kernel or tile is made small: local memory is dear.
 FW_SMALL := core/command_ring core/context core/counters core/crash core/log core/state groups/cga groups/cga_ids groups/cga_query \
-	groups/occupancy groups/trial_launch packets/condensed_fields packets/condensed_metadata tasks/kernel_cache \
+	core/outbox groups/occupancy groups/trial_launch packets/condensed_fields packets/condensed_metadata tasks/kernel_cache \
 	place/affinity place/gpc_slots place/mixed_shapes place/sm_match place/sm_order place/sm_score queues/agent_packet queues/barrier_packet \
-	queues/child_tasks queues/queue_life tasks/metadata tasks/pending_tasks tasks/priority_windows tasks/state_sync tasks/throttle \
+	queues/child_tasks queues/queue_life tasks/grouped_tasks tasks/metadata tasks/pending_tasks tasks/priority_windows tasks/state_sync tasks/throttle \
 	tasks/wave_split tasks/work_queue tensor/bulk_copy tensor/descriptor_cache tensor/descriptor_compile \
 	tensor/request_rules top/heartbeat top/host_channel
 $(foreach unit,$(FW_SMALL),$(FW)/$(unit).o $(FW)/large/$(unit).o): FW_SIZE = -Os -msave-restore

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/counters.h"
 
-#include "place/cta_shape.h"
-#include "tensor/mover_ring.h"
 
 struct counters counters HOT_DATA;
 uint32_t counter_flush_time HOT_DATA;
@@ -37,13 +35,13 @@ void counter_init(void)
 		flushed[i] = 0;
 }
 
-void counter_flush(void)
+void counter_flush(uint32_t residents, uint32_t movers)
 {
 	const uint32_t *now = (const uint32_t *)&counters;
 	unsigned i;
 
-	counters.ctas_completed = counters.ctas_issued - shapes.residents;
-	counters.tmau_movers = mover_tail();
+	counters.ctas_completed = counters.ctas_issued - residents;
+	counters.tmau_movers = movers;
 	for (i = 0; i < COUNTED; i++) {
 		if (now[i] == flushed[i])
 			continue;
@@ -54,10 +52,8 @@ void counter_flush(void)
 	region[TUTTI_COUNTER_STATE_SYNCS] = region[TUTTI_COUNTER_KERNELS] + (uint64_t)(int32_t)counters.state_syncs;
 }
 
-void counter_idle(void)
+void counter_idle(uint32_t residents, uint32_t movers)
 {
-	if (!counter_due())
-		return;
 	counter_flush_time = HAL_ENGINES->time_lo;
-	counter_flush();
+	counter_flush(residents, movers);
 }

@@ -17,16 +17,20 @@ struct counters {
 extern struct counters counters;
 
 void counter_init(void);
-/** counter_flush() - bring the counter region of the control window up to date. */
-void counter_flush(void);
+/**
+ * counter_flush() - bring the counter region of the control window up to date.
+ * @residents: CTAs on the card
+ * @movers: mover descriptors written so far
+ */
+void counter_flush(uint32_t residents, uint32_t movers);
 #define COUNTER_FLUSH_TICKS 500000u /* of the timer; going idle more often does not flush again */
 extern uint32_t counter_flush_time;
-/** counter_due() - counter_idle() would flush. */
+/** counter_due() - it is time for counter_idle(). */
 static inline bool counter_due(void)
 {
 	return HAL_ENGINES->time_lo - counter_flush_time >= COUNTER_FLUSH_TICKS;
 }
-/** counter_idle() - the firmware goes idle: flush now and then. */
-void counter_idle(void);
+/** counter_idle() - counter_flush() by the firmware that goes idle, now and then. */
+void counter_idle(uint32_t residents, uint32_t movers);
 
 #endif

@@ -54,6 +54,9 @@ extern struct attention attention;
 #define ATTEND_TMAU 8u     /* tensor requests are left */
 #define ATTEND_CHILD 16u   /* child tasks wait for a kernel descriptor or a shape */
 #define ATTEND_CGA 32u     /* tasks whose CGAs will never fit */
+#define ATTEND_ENDED 64u   /* kernels of queues have ended */
+#define ATTEND_SUSPEND 128u /* a queue may have become quiet while the card is being suspended */
+#define ATTEND_FAULT 256u  /* a tensor request was refused: its task fails */
 #define ATTEND_MIRROR 1u   /* reference buffers have changed */
 #define ATTEND_CHANNEL 2u  /* requests or messages are left */
 

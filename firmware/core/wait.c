@@ -40,6 +40,16 @@ COLD void wait_wake(enum queue_wait wait)
 	}
 }
 
+void wait_ended(struct queue *queue, uint32_t packet)
+{
+	unsigned id = queue_id(queue);
+
+	queue->flight -= QUEUE_ONE + queue_of_run(queue, packet);
+	queue_set_add(&queue_table.ended, id);
+	queue_table.any_ended |= 1u << (id / 32);
+	attention.settle |= ATTEND_ENDED;
+}
+
 COLD void wait_forget(struct queue *queue)
 {
 	unsigned i;

@@ -37,6 +37,8 @@ struct queue_table {
 	struct queue_set ready;            /* to be run */
 	struct queue_set waiting[QUEUE_WAITS]; /* resource waits only */
 	uint32_t any_ready;                /* words of @ready that are not 0 */
+	struct queue_set ended;            /* to be looked at: a kernel of theirs has ended */
+	uint32_t any_ended;
 	uint32_t waiters[QUEUE_WAITS];     /* queues in each set, may be too high */
 	bool suspended;
 };
@@ -56,6 +58,8 @@ static inline int wait_park(struct queue *queue, enum queue_wait wait)
 void wait_wake(enum queue_wait wait);
 /** wait_ready() - run @queue soon. */
 void wait_ready(struct queue *queue);
+/** wait_ended() - a kernel of @queue that belongs to @packet has ended; the queue goes on when the event has been handled. */
+void wait_ended(struct queue *queue, uint32_t packet);
 /** wait_forget() - @queue waits for nothing any more. */
 void wait_forget(struct queue *queue);
 

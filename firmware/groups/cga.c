@@ -4,11 +4,8 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
-#include "place/affinity.h"
-#include "place/plain_grid.h"
-#include "tasks/issue_rounds.h"
-#include "tasks/metadata.h"
-#include "tasks/pending_tasks.h"
+#include "core/task_record.h"
+#include "core/task_state.h"
 
 struct cga_state cga_state;
 
@@ -174,11 +171,9 @@ static COLD bool ever_fits_masked(const struct cga *cga, uint32_t capacity, cons
 	return capacity && search_fits(cga, DOMAIN_KIND_CARD, 0, 1);
 }
 
-static bool ever_fits_for(const struct cga *cga, uint32_t capacity, const struct tmd *tmd)
+COLD bool cga_fits(const struct cga *cga, uint32_t capacity, const uint32_t *mask)
 {
-	if (tmd && tmd->affinity)
-		return ever_fits_masked(cga, capacity, affinity_mask(tmd->affinity));
-	return ever_fits(cga, capacity);
+	return mask ? ever_fits_masked(cga, capacity, mask) : ever_fits(cga, capacity);
 }
 
 /* CTAs of one identity CGA. */
@@ -219,26 +214,7 @@ void cga_levels(const struct tutti_cga_shape *one, struct tutti_cga_shape *level
 
 /* ---- from packet to task ---- */
 
-bool cga_pending(const struct pending *p)
-{
-	return p->cga.kind || (p->tmd && tmd_static(p->tmd)->cga[0].kind);
-}
-
-COLD void cga_pending_levels(const struct pending *p, struct tutti_cga_shape *level)
-{
-	if (p->tmd && tmd_static(p->tmd)->cga[0].kind)
-		words_copy(level, tmd_static(p->tmd)->cga, 2 * TUTTI_CGA_LEVELS);
-	else
-		cga_levels(&p->cga, level);
-}
-
-static unsigned mode_of(const struct tmd *tmd)
-{
-	return tmd ? tmd_static(tmd)->cga_mode : cga_state.mode;
-}
-
-/* What every SM is told: the size of the identity CGA. */
-static void tell(const struct cga *cga, const struct tutti_cga_shape *level, uint32_t *state)
+COLD void cga_tell(const struct cga *cga, const struct tutti_cga_shape *level, uint32_t *state)
 {
 	uint32_t x = 1, y = 1, z = 1, i;
 
@@ -253,36 +229,15 @@ static void tell(const struct cga *cga, const struct tutti_cga_shape *level, uin
 	state[STATE_AT(cga_z)] |= z;
 }
 
-COLD int cga_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, bool lmem, uint32_t capacity)
+COLD void cga_begin(struct task *task, const struct tutti_cga_shape *level, unsigned mode, bool lmem, const uint32_t *mask)
 {
-	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
-	struct cga cga;
-	int code;
+	struct cga *cga = cga_of(task);
 
-	p->cga = one;
-	p->lmem = lmem;
-	p->tmd = (struct tmd *)tmd;
-	if (!cga_pending(p))
-		return 0;
-	cga_pending_levels(p, level);
-	code = cga_check(level, mode_of(tmd), lmem, p->state + STATE_AT(groups_x), capacity, &cga);
-	if (!code && tmd && tmd->affinity && !ever_fits_for(&cga, capacity, tmd))
-		code = TUTTI_ERROR_GRID;
-	if (code)
-		return packet_refuse(code, offsetof(struct tutti_dispatch_packet, grid_x));
-	tell(&cga, level, p->state);
-	return 0;
-}
-
-COLD void cga_begin(struct task *task, const struct pending *p)
-{
-	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
-
-	cga_pending_levels(p, level);
-	make(level, mode_of(p->tmd), p->lmem, &grids[task->slot]);
-	if (p->tmd && p->tmd->affinity)
-		grids[task->slot].quick = 0;
-	search_bind(&grids[task->slot], task);
+	make(level, mode, lmem, cga);
+	cga->mask = mask;
+	if (mask)
+		cga->quick = 0;
+	search_bind(cga, task);
 	task->rare |= TASK_CGA;
 }
 
@@ -291,31 +246,30 @@ COLD void cga_begin(struct task *task, const struct pending *p)
 /* Nothing is on the card or coming back, and still there is no room: SMs were disabled meanwhile. */
 static COLD bool hopeless(const struct task *task)
 {
-	return !shapes.residents && cga_ids_idle() && !ever_fits_for(cga_of(task), task->shape->capacity, task_tmd(task));
+	const struct cga *cga = cga_of(task);
+
+	return !shapes.residents && cga_ids_idle() && !cga_fits(cga, task->shape->capacity, cga->mask);
 }
 
-void cga_settle(void)
+uint32_t cga_hopeless(void)
 {
-	static const struct task_error never = { .code = TUTTI_ERROR_GRID, .sm_wave = ~0u };
 	uint32_t slots = cga_state.hopeless;
 
-	for (cga_state.hopeless = 0; slots; slots &= slots - 1)
-		if (tasks[lowest_bit(slots)].rare & TASK_CGA)
-			task_fail(&tasks[lowest_bit(slots)], &never);
+	cga_state.hopeless = 0;
+	return slots;
 }
 
 /* What limits a task: memory slots, an affinity mask. */
 static COLD uint32_t search_limited(struct task *task, struct cga *cga, uint32_t n)
 {
-	const struct tmd *tmd = task_tmd(task);
 	uint32_t slots = cga_ids.lmem_free, placed;
 
 	if (cga->lmem && slots < cga->identities)
 		return search_full();
 	if (cga->lmem && n > slots / cga->identities * cga->ctas)
 		n = slots / cga->identities * cga->ctas;
-	if (tmd && tmd->affinity)
-		domain_sync_masked(task->shape, affinity_mask(tmd->affinity));
+	if (cga->mask)
+		domain_sync_masked(task->shape, cga->mask);
 	else
 		domain_sync(task->shape);
 	placed = search_run(task, cga, n);
@@ -358,8 +312,7 @@ static COLD uint32_t search_any(struct task *task, struct cga *cga, uint32_t n)
 static COLD void fell_short(struct task *task, uint32_t placed)
 {
 	if (search_end() == SEARCH_ROOM) {
-		place_state.blocked = true;
-		attention.settle |= ATTEND_ROOM;
+		state_retry();
 	} else if (!placed && hopeless(task)) {
 		cga_state.hopeless |= 1u << task->slot;
 		attention.settle |= ATTEND_CGA;
@@ -417,7 +370,7 @@ static COLD void hold(struct task *task)
 
 COLD void cga_passed(struct task *task)
 {
-	if (++cga_of(task)->passed >= cga_state.patience && !cga_state.holder && !rounds.drain)
+	if (++cga_of(task)->passed >= cga_state.patience && !cga_state.holder && !(place_state.hold & HOLD_DRAIN))
 		hold(task);
 }
 
@@ -439,7 +392,7 @@ static void raise_positions(struct shape *shape, const struct gpc *gpc, uint32_t
 			lake_raise(&shape->lake, domain_part[parts][0], domain_part[parts][1]);
 }
 
-HOT void cga_event(const struct tutti_event *event)
+HOT struct task *cga_event(const struct tutti_event *event)
 {
 	uint32_t head = event->word[0], repeat = event->word[1], n = event->word[2], mask = event->word[3];
 	struct task *task = &tasks[head >> 8 & (FW_TASKS - 1)];
@@ -455,28 +408,13 @@ HOT void cga_event(const struct tutti_event *event)
 		raise_positions(task->shape, gpc, repeat, mask);
 	shapes.grouped_ctas -= n;
 	cga_ids_ended(gpc, head >> 24, n);
-	task_ended(task, n);
+	return task;
 }
 
-void cga_event_flushed(const struct tutti_event *event)
+bool cga_event_flushed(const struct tutti_event *event)
 {
 	if (!cga_ids_event_flushed(event))
-		return;
+		return false;
 	cached_stale(&domains.gpc[domains.index[event->word[0] >> 8 & (TUTTI_MAX_GPCS - 1)]]);
-	if (place_state.busy & BUSY_ISSUE)
-		rounds_run();
-}
-
-/* Found by the target: no program counter. A CGA that is gone has no errors any more (spec CGA-27). */
-COLD void cga_event_fault(const struct tutti_event *event)
-{
-	const uint32_t *w = event->word;
-	int slot = cga_ids_task(w[0] >> 8 & 0xff, w[0] >> 16 & 0xff);
-	struct task_error error = {
-		.code = TUTTI_ERROR_CGA, .engine = TUTTI_ENGINE_WAVE, .cause = (uint8_t)(w[0] >> 24),
-		.sm_wave = w[1], .address = w[2],
-	};
-
-	if (slot >= 0)
-		task_fail(&tasks[slot], &error);
+	return true;
 }

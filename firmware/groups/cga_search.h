@@ -28,6 +28,7 @@ struct cga {
 	uint16_t parts[TUTTI_CGA_LEVELS]; /* of the level below in one of this; [0]: CTAs */
 	uint32_t ctas;          /* of one outermost CGA */
 	uint32_t identities;    /* in one outermost CGA */
+	const uint32_t *mask;   /* SMs it may use; NULL: all */
 	uint32_t passed;        /* sessions without room, while others went on */
 	uint32_t head, life;    /* of a record without its length, of an identity: search_bind() */
 	uint32_t words;         /* of commands, most that one outermost CGA can take */

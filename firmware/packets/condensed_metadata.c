@@ -3,8 +3,8 @@
 #include "core/queue_record.h"
 #include "core/state.h"
 #include "core/wait.h"
-#include "groups/cga.h"
 #include "packets/condensed.h"
+#include "tasks/grouped_tasks.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 
@@ -28,7 +28,7 @@ static int check(struct queue *queue, struct pending *p)
 		return code;
 	if (*queue->record & RECORD_CGA)
 		cga = condensed_cga(queue, &lmem);
-	return cga_pend(p, tmd, cga, lmem,
+	return grouped_pend(p, tmd, cga, lmem,
 			shape_capacity(s[STATE_AT(scalar_blocks)], s[STATE_AT(shared_blocks)], s[STATE_AT(workgroup_z)] >> 16));
 }
 

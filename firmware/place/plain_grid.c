@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "place/plain_grid.h"
 
+#include "core/command_ring.h"
+#include "core/counters.h"
 #include "core/state.h"
-#include "groups/cga.h"
-#include "place/affinity.h"
+#include "place/gpc_slots.h"
 #include "place/sm_score.h"
-#include "tasks/issue_rounds.h"
-#include "tasks/metadata.h"
-#include "tasks/pending_tasks.h"
-#include "tasks/state_sync.h"
-#include "tasks/work_queue.h"
 
 /* A record is full when the next segment does not fit: two are more than one record has. */
 #define SPLIT_RECORDS (2 * LAKE_MESSAGE(LAKE_WORDS) / COMMAND_RECORD + 2)
@@ -66,36 +62,31 @@ static inline void account(struct task *task, uint32_t placed)
 }
 
 /* The lake @task may use now; *@own: it is the shape's own one. */
-static struct lake *lake_for(const struct task *task, bool *own)
+static struct lake *lake_for(const struct task *task, const uint32_t *mask, bool *own)
 {
 	struct shape *shape = task->shape;
-	const struct tmd *tmd = task_tmd(task);
 	struct lake *lake;
 
 	domain_settle();
 	*own = shape_alone(shape);
 	lake = *own ? &shape->lake : shape_mixed(shape);
-	if (!tmd || !tmd->affinity)
+	if (!mask)
 		return lake;
 	*own = false;
-	return shape_masked(lake, affinity_mask(tmd->affinity));
+	return shape_masked(lake, mask);
 }
 
-uint32_t place_some(struct task *task, uint32_t n)
+uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const uint32_t *items)
 {
-	uint32_t lead = task->rare & TASK_WORK ? WORK_WORDS : 0;
+	uint32_t lead = items ? PLACE_ITEM_WORDS : 0;
 	uint32_t *p, *out, *end, left;
 	struct lake *lake;
 	bool own;
 
-	if (task->rare & TASK_CGA)
-		return cga_place(task, n);
 	/* dry even for CTAs that have the card to themselves */
 	if (task->shape->lake.top == task->shape->lake.row)
 		return 0;
-	if (lead && n > work_most())
-		n = work_most();
-	lake = lake_for(task, &own);
+	lake = lake_for(task, mask, &own);
 	p = command_begin(place_state.message_words + lead);
 	out = p + 1 + lead;
 	if (place_state.round_robin)
@@ -109,22 +100,24 @@ uint32_t place_some(struct task *task, uint32_t n)
 	if (!own)
 		shape_poured(task->shape, scoring.policy && !place_state.round_robin ? NULL : lake, out, end);
 	n -= left;
-	if (lead)
-		command_end(work_launch(task, p, end, n));
-	else
-		command_end(finish(p, end, task->slot));
+	if (items) {
+		words_copy(p + 1, items, PLACE_ITEM_WORDS);
+		*p = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, (uint32_t)(end - p), task->slot | TUTTI_LAUNCH_WORK << 8);
+	} else {
+		end = finish(p, end, task->slot);
+	}
+	command_end(end);
 	account(task, n);
 	return n;
 }
 
-/* Place what fits of a new task. Return: CTAs left. */
-static HOT uint32_t place(struct task *task)
+HOT uint32_t place_now(struct task *task)
 {
 	struct shape *shape = task->shape;
 	uint32_t *p, *end, left, n = task->unissued;
 
 	if (unlikely(!shape_alone(shape) || place_state.round_robin)) {
-		place_some(task, n);
+		place_some(task, n, NULL, NULL);
 		return task->unissued;
 	}
 	p = command_begin(place_state.message_words);
@@ -134,55 +127,4 @@ static HOT uint32_t place(struct task *task)
 	command_end(finish(p, end, task->slot));
 	account(task, n - left);
 	return left;
-}
-
-static COLD void place_later(struct task *task, const uint32_t *command)
-{
-	pending_keep(task, command);
-	rounds_add(task);
-}
-
-static COLD void place_held(struct task *task, const uint32_t *command)
-{
-	sync_sent(task);
-	place_later(task, command);
-}
-
-HOT void place_task(struct task *task, const uint32_t *command)
-{
-	counters.placements--;
-	if (unlikely(place_state.hold))
-		place_held(task, command);
-	else if (unlikely(place(task)))
-		place_later(task, command);
-}
-
-static __attribute__((noinline)) void place_slow(struct task *task, const uint32_t *command, uint32_t n)
-{
-	task->unissued = n;
-	place_task(task, command);
-}
-
-HOT void place_new(struct task *task, const uint32_t *command, uint32_t *end, struct shape *shape, uint32_t n)
-{
-	uint32_t words = 3;
-
-	/* the lake of the shape is the truth, and CTAs go where it says */
-	if (unlikely((shapes.residents ^ shape->residents) | shapes.special | place_state.odd))
-		return place_slow(task, command, n);
-	if (n <= PLACE_FEW) {
-		if (unlikely(!lake_pour_few(&shape->lake, n, end + 1)))
-			return place_slow(task, command, n);
-	} else {
-		words = lake_pour_flat(&shape->lake, n, end + 1) + 1;
-		if (words == 1)
-			return place_slow(task, command, n);
-	}
-	/* account(), for a task that has none yet; the placement is counted with the kernel */
-	end[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, words, task->slot);
-	command_end(end + words);
-	task->resident = n;
-	shape->residents += n;
-	shapes.residents += n;
-	counters.ctas_issued += n;
 }

@@ -4,9 +4,9 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
-#include "groups/cga.h"
 #include "queues/launch_plain.h"
 #include "queues/queue.h"
+#include "tasks/grouped_tasks.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/throttle.h"
@@ -25,11 +25,6 @@ static void refuse(struct tmd *tmd, int error)
 	if (tmd->parent && tmd->parent->state != TASK_KILLED)
 		reply(tmd->sm_wave, -error);
 	tmd_end(tmd);
-}
-
-void child_busy(struct tmd *tmd)
-{
-	refuse(tmd, TUTTI_EBUSY);
 }
 
 /* ---- room ---- */
@@ -107,7 +102,7 @@ static int start(struct tmd *tmd, int *error)
 	queue.head = tmd->parent->packet;
 	code = packet_special(&queue, &packet, p->state, &launch);
 	if (!code)
-		code = cga_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
+		code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
 				launch.shape->capacity);
 	if (code) {
 		*error = TUTTI_EINVAL;
@@ -145,24 +140,33 @@ static bool attempt(struct tmd *tmd)
 	return true;
 }
 
-COLD void child_fetched(struct tmd *tmd)
+/* Its metadata are here, or bad. Return: false = it has to wait. */
+static bool look(struct tmd *tmd)
 {
-	if (tmd->stage == TMD_BAD || tmd_flag(tmd, TUTTI_TMD_THROTTLE)) {
+	switch (tmd->stage) {
+	case TMD_BUSY:
+		refuse(tmd, TUTTI_EBUSY);
+		return true;
+	case TMD_BAD:
 		refuse(tmd, TUTTI_EINVAL);
-		return;
+		return true;
+	case TMD_FETCHED:
+		if (!tmd_flag(tmd, TUTTI_TMD_THROTTLE))
+			return attempt(tmd);
+		refuse(tmd, TUTTI_EINVAL);
+		return true;
 	}
-	if (!attempt(tmd))
-		attention.settle |= ATTEND_CHILD;
+	return true;
 }
 
-COLD bool child_retry(void)
+COLD bool child_look(void)
 {
 	struct tmd *tmd;
 	bool left = false;
 
 	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (tmd->stage == TMD_FETCHED && tmd->child)
-			left |= !attempt(tmd);
+		if (tmd->child)
+			left |= !look(tmd);
 	return left;
 }
 
@@ -207,41 +211,4 @@ COLD void child_request(const struct tutti_event *event)
 		break;
 	}
 	reply(event->word[1], error);
-}
-
-/* ---- ends ---- */
-
-COLD void child_ended(struct tmd *tmd)
-{
-	struct task *parent = tmd->parent;
-
-	/* counted from the moment it was accepted */
-	if (!parent || tmd->stage != TMD_TASK)
-		return;
-	if (!--parent->children)
-		parent->rare &= (uint16_t)~TASK_PARENT;
-}
-
-COLD void child_orphan(struct task *parent)
-{
-	struct tmd *tmd;
-
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (tmd->stage != TMD_FREE && tmd->parent == parent)
-			tmd->parent = NULL;
-	parent->children = 0;
-}
-
-COLD void child_drop_queue(struct queue *queue)
-{
-	struct tmd *tmd;
-
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++) {
-		if (!tmd->child || tmd->queue != queue)
-			continue;
-		if (tmd->stage == TMD_FETCHING)
-			tmd->orphan = 1;
-		else if (tmd->stage == TMD_FETCHED)
-			tmd_put(tmd);
-	}
 }

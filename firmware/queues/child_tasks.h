@@ -12,19 +12,9 @@
 
 #include "tasks/task_table.h"
 
-struct tmd;
-
 /** child_request() - SM request TASK or QUEUE_NOTIFY. */
 void child_request(const struct tutti_event *event);
-/** child_fetched() - its metadata are here, or bad. child_busy() - there is no room for all of them. */
-void child_fetched(struct tmd *tmd);
-void child_busy(struct tmd *tmd);
-/** child_retry() - those that wait for a kernel descriptor or a shape. Return: some still do. */
-bool child_retry(void);
-/** child_ended() - a child is no more. child_orphan() - its parent is. */
-void child_ended(struct tmd *tmd);
-void child_orphan(struct task *parent);
-/** child_drop_queue() - those of @queue that are not accepted yet. */
-void child_drop_queue(struct queue *queue);
+/** child_look() - at those whose metadata are here. Return: some wait for a kernel descriptor or a shape */
+bool child_look(void);
 
 #endif

@@ -4,11 +4,12 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
-#include "groups/cga.h"
 #include "place/plain_grid.h"
 #include "queues/launch_plain.h"
+#include "tasks/grouped_tasks.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
+#include "tasks/task_start.h"
 
 void launch_block_free(struct queue *queue)
 {
@@ -88,7 +89,7 @@ static COLD int launch_patched(struct queue *queue)
 
 	if (must_wait(queue, &launch))
 		return wait_park(queue, WAIT_TASKS);
-	p = command_begin(2 + STATE_WORDS + PLACE_NEW_WORDS);
+	p = command_begin(2 + STATE_WORDS + START_WORDS);
 	state = p + 2;
 	record = condensed_kernel(queue, queue->record, state, &launch);
 	launch.shape = shape_get(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
@@ -136,7 +137,7 @@ static COLD int launch_general(struct queue *queue)
 	if (*queue->record & RECORD_CGA)
 		cga = condensed_cga(queue, &lmem);
 	if (!code)
-		code = cga_pend(p, tmd, cga, lmem, shape_last->capacity);
+		code = grouped_pend(p, tmd, cga, lmem, shape_last->capacity);
 	if (code) {
 		pending_put(p);
 		return code > 0 ? queue_refuse_run(queue, code) : code;
@@ -190,7 +191,7 @@ static COLD void launch_end(struct queue *queue, struct task *task, bool last, c
 		run_end(queue);
 	if (last || queue->flags & TUTTI_QUEUE_OVERLAP)
 		queue->wait = WAIT_NONE;
-	place_task(task, command);
+	start_task(task, command);
 }
 
 /* Whatever is not for the straight way. */
@@ -236,7 +237,7 @@ static HOT void launch_last(struct queue *queue, struct task *task, const uint32
 	queue->run_kernels = 0;
 	queue->flight &= ~QUEUE_RUN;
 	queue->wait = WAIT_NONE;
-	place_new(task, command, end, task->shape, n);
+	start_new(task, command, end, task->shape, n);
 }
 
 /* The record would not lie in one piece: at the start of the ring it will. */
@@ -246,7 +247,7 @@ static COLD void launch_wrapped(struct queue *queue)
 	launch_next(queue);
 }
 
-_Static_assert(9 + PLACE_NEW_WORDS <= COMMAND_SHORT, "TASK and a short LAUNCH");
+_Static_assert(9 + START_WORDS <= COMMAND_SHORT, "TASK and a short LAUNCH");
 
 /*
  * One straight line without calls until its end: what is rare is called in tail
@@ -328,7 +329,7 @@ static inline __attribute__((always_inline)) void launch_one(struct queue *queue
 	queue->run_kernel = (uint8_t)number;
 	if (unlikely(number >= queue->run_stop))
 		return launch_last(queue, task, p, end, groups);
-	place_new(task, p, end, shape, groups);
+	start_new(task, p, end, shape, groups);
 }
 
 static HOT void launch_changed(struct queue *queue, uint32_t *p, const uint32_t *record)

@@ -5,10 +5,11 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
-#include "groups/cga.h"
 #include "place/plain_grid.h"
+#include "tasks/grouped_tasks.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
+#include "tasks/task_start.h"
 
 COLD void launch_time(struct queue *queue, uint64_t signal)
 {
@@ -21,7 +22,7 @@ static COLD int start_profiled(struct queue *queue, struct task *task, const uin
 {
 	launch_time(queue, task->signal);
 	task->unissued = n;
-	place_task(task, command);
+	start_task(task, command);
 	return 0;
 }
 
@@ -43,7 +44,7 @@ HOT int launch_start(struct queue *queue, struct task *task, uint32_t *command, 
 	command_end(end);
 	if (unlikely(queue->flags & TUTTI_QUEUE_PROFILE) && signal)
 		return start_profiled(queue, task, command, launch->groups);
-	place_new(task, command, end, launch->shape, launch->groups);
+	start_new(task, command, end, launch->shape, launch->groups);
 	return 0;
 }
 
@@ -51,7 +52,7 @@ HOT int launch_start(struct queue *queue, struct task *task, uint32_t *command, 
 static inline uint32_t *begin(uint32_t head)
 {
 	uint32_t scope = head >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
-	uint32_t *p = command_begin(2 + STATE_WORDS + PLACE_NEW_WORDS);
+	uint32_t *p = command_begin(2 + STATE_WORDS + START_WORDS);
 
 	if (scope) {
 		*p++ = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, scope | TUTTI_FENCE_ACQUIRE);
@@ -140,7 +141,7 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 	code = packet_special(queue, &copy, p->state, &launch);
 	packet_throttle(NULL);
 	if (!code)
-		code = cga_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
+		code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
 				launch.shape->capacity);
 	if (code) {
 		pending_put(p);
@@ -182,10 +183,10 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 		return launch_special(queue, packet);
 	if (unlikely(!reference_taken(rsb, index)))
 		return wait_park(queue, WAIT_ROOM);
-	p = command_begin(5 + PLACE_NEW_WORDS + STATE_WORDS);
+	p = command_begin(5 + START_WORDS + STATE_WORDS);
 	state = e = (uint32_t *)&rsb->table[index];
 	if ((rsb->valid | rsb->special) >> index & 1)
-		state = p + 5 + PLACE_NEW_WORDS;
+		state = p + 5 + START_WORDS;
 	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
 	if (code == PACKET_SPECIAL)
 		return launch_special(queue, packet);

@@ -17,7 +17,7 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet);
 void launch_next(struct queue *queue);
 /**
  * launch_start() - take the free slot @task for a kernel and place its CTAs.
- * @command: its STATE or TASK, that ends at @end; PLACE_NEW_WORDS behind it are contiguous
+ * @command: its STATE or TASK, that ends at @end; START_WORDS behind it are contiguous
  * Return: 0
  */
 int launch_start(struct queue *queue, struct task *task, uint32_t *command, uint32_t *end, const struct launch *launch,

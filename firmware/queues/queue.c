@@ -13,7 +13,6 @@
 #include "queues/queue_timer.h"
 #include "tasks/metadata.h"
 #include "tasks/work_queue.h"
-#include "top/host_channel.h"
 
 static union tutti_packet buffers[FW_BUFFERS][FW_BUFFER_PACKETS] __attribute__((aligned(64)));
 static uint8_t buffer_owner[FW_BUFFERS]; /* valid while the bit in buffer_used is set */
@@ -34,21 +33,6 @@ void queue_init(void)
 		queues[i] = (struct queue){ .state = QUEUE_NONE };
 	buffer_used = 0;
 	HAL_ENGINES->doorbell_index = hal_local(rung_index);
-}
-
-void queue_run_ready(void)
-{
-	unsigned w, b;
-
-	while (queue_table.any_ready) {
-		w = lowest_bit(queue_table.any_ready);
-		while (queue_table.ready.word[w]) {
-			b = lowest_bit(queue_table.ready.word[w]);
-			queue_table.ready.word[w] &= queue_table.ready.word[w] - 1;
-			queue_run(&queues[32 * w + b]);
-		}
-		queue_table.any_ready &= ~(1u << w);
-	}
 }
 
 /* ---- fetching ---- */
@@ -322,7 +306,37 @@ static COLD void finished_general(struct queue *queue)
 		report_progress(queue);
 	queue_settle(queue);
 	if (queue_table.suspended)
-		channel_check_suspend();
+		attention.settle |= ATTEND_SUSPEND;
+}
+
+void queue_run_ended(void)
+{
+	unsigned w, b;
+
+	while (queue_table.any_ended) {
+		w = lowest_bit(queue_table.any_ended);
+		while (queue_table.ended.word[w]) {
+			b = lowest_bit(queue_table.ended.word[w]);
+			queue_table.ended.word[w] &= queue_table.ended.word[w] - 1;
+			finished_general(&queues[32 * w + b]);
+		}
+		queue_table.any_ended &= ~(1u << w);
+	}
+}
+
+void queue_run_ready(void)
+{
+	unsigned w, b;
+
+	while (queue_table.any_ready) {
+		w = lowest_bit(queue_table.any_ready);
+		while (queue_table.ready.word[w]) {
+			b = lowest_bit(queue_table.ready.word[w]);
+			queue_table.ready.word[w] &= queue_table.ready.word[w] - 1;
+			queue_run(&queues[32 * w + b]);
+		}
+		queue_table.any_ready &= ~(1u << w);
+	}
 }
 
 /* Nearly always its queue waits for just this, to go on with the next kernel of a condensed packet. */

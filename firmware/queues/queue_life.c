@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Life and ends of queues: creation, destruction, errors, reset. */
+#include "core/outbox.h"
 #include "core/state.h"
 #include "core/wait.h"
 #include "queues/queue.h"
@@ -12,7 +13,6 @@
 #include "queues/queue_timer.h"
 #include "tasks/metadata.h"
 #include "tasks/task_table.h"
-#include "top/host_channel.h"
 
 static COLD void gone(struct queue *queue)
 {
@@ -23,7 +23,7 @@ static COLD void gone(struct queue *queue)
 		queue->rsb->attached--;
 	queue->state = QUEUE_NONE;
 	context_queue_destroyed(queue_asid(queue));
-	channel_reply_after(queue->destroy_id, TUTTI_MSG_QUEUE_DESTROY, id);
+	outbox_reply_after(queue->destroy_id, id);
 }
 
 static bool quiet(const struct queue *queue)
@@ -42,7 +42,7 @@ COLD void queue_answered(struct queue *queue)
 	if (queue->state == QUEUE_STOPPED)
 		queue_buffer_drop(queue);
 	queue_settle(queue);
-	channel_check_suspend();
+	attention.settle |= ATTEND_SUSPEND;
 }
 
 static COLD void run_drop(struct queue *queue)
@@ -138,7 +138,7 @@ COLD void queue_stop(struct queue *queue, struct tutti_fault *fault)
 	fault->queue = (uint16_t)queue_id(queue);
 	fault->context = (uint16_t)queue_asid(queue);
 	counters.queue_errors++;
-	channel_fault(fault);
+	outbox_fault(fault);
 }
 
 COLD void queue_event_post_fault(const struct tutti_event *event)

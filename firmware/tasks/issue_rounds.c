@@ -226,6 +226,18 @@ static void placed_some(struct task *task)
 	}
 }
 
+/* What a task is decides how its CTAs are placed. Return: CTAs placed */
+static uint32_t place(struct task *task, uint32_t n)
+{
+	const struct tmd *tmd = task_tmd(task);
+
+	if (task->rare & TASK_CGA)
+		return cga_place(task, n);
+	if (task->rare & TASK_WORK)
+		return work_place(task, n);
+	return place_some(task, n, tmd ? tmd_affinity(tmd) : NULL, NULL);
+}
+
 /* One round on one level. False: nobody of it may and fits. */
 static bool round_level(unsigned level, uint32_t *failed, const struct task **went)
 {
@@ -236,7 +248,7 @@ static bool round_level(unsigned level, uint32_t *failed, const struct task **we
 
 	while (n) {
 		task = choose(level, tie, &n, &most, &turn);
-		placed = place_some(task, most);
+		placed = place(task, most);
 		if (placed) {
 			lots_went(level, tie, n, task);
 			account(task, level, placed, turn);
@@ -285,7 +297,7 @@ static bool run_drain(void)
 		place_state.hold &= ~HOLD_DRAIN;
 		return true;
 	}
-	if (!place_some(task, n))
+	if (!place(task, n))
 		return false;
 	placed_some(task);
 	return true;
@@ -300,8 +312,7 @@ static bool run_rounds(uint32_t *failed)
 
 	do {
 		if (unlikely(!command_room(PLACE_ROOM))) {
-			place_state.blocked = true;
-			attention.settle |= ATTEND_ROOM;
+			state_retry();
 			return false;
 		}
 		if (rounds.drain && !run_drain())

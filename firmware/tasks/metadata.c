@@ -5,9 +5,8 @@
 #include "core/counters.h"
 #include "core/queue_record.h"
 #include "core/state.h"
+#include "core/task_record.h"
 #include "core/wait.h"
-#include "place/affinity.h"
-#include "queues/child_tasks.h"
 
 struct tmd tmds[FW_TMDS];
 
@@ -147,7 +146,7 @@ static void settle(struct tmd *tmd, enum tmd_stage stage)
 {
 	tmd->stage = (uint8_t)stage;
 	if (tmd->child)
-		child_fetched(tmd);
+		attention.settle |= ATTEND_CHILD;
 	else
 		wait_wake(WAIT_TMD);
 }
@@ -170,7 +169,7 @@ static void fetched_record(struct tmd *tmd)
 	tmd->quota_left = tmd_static(tmd)->quota;
 	if (!fetch_more(tmd)) {
 		if (tmd->child)
-			child_busy(tmd);
+			settle(tmd, TMD_BUSY);
 		else
 			tmd->step = STEP_MASK;
 	} else if (!tmd->answers) {
@@ -277,6 +276,41 @@ COLD void tmd_put(struct tmd *tmd)
 		mask_freed();
 	}
 	wait_wake(WAIT_TMD);
+}
+
+/* A child is no more; it was counted from the moment it was accepted. */
+static COLD void child_ended(struct tmd *tmd)
+{
+	struct task *parent = tmd->parent;
+
+	if (!parent || tmd->stage != TMD_TASK)
+		return;
+	if (!--parent->children)
+		parent->rare &= (uint16_t)~TASK_PARENT;
+}
+
+COLD void tmd_orphan(struct task *parent)
+{
+	struct tmd *tmd;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (tmd->stage != TMD_FREE && tmd->parent == parent)
+			tmd->parent = NULL;
+	parent->children = 0;
+}
+
+COLD void tmd_drop_children(struct queue *queue)
+{
+	struct tmd *tmd;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++) {
+		if (!tmd->child || tmd->queue != queue)
+			continue;
+		if (tmd->stage == TMD_FETCHING)
+			tmd->orphan = 1;
+		else if (tmd->stage == TMD_FETCHED || tmd->stage == TMD_BAD || tmd->stage == TMD_BUSY)
+			tmd_put(tmd);
+	}
 }
 
 COLD void tmd_end(struct tmd *tmd)

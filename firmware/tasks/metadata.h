@@ -10,7 +10,7 @@
 #ifndef METADATA_H
 #define METADATA_H
 
-#include "core/base.h"
+#include "place/affinity.h"
 
 struct queue;
 struct task;
@@ -22,6 +22,7 @@ enum tmd_stage {
 	TMD_FETCHING, /* answers are on their way */
 	TMD_FETCHED,  /* checked: the packet or request it belongs to goes on */
 	TMD_BAD,
+	TMD_BUSY,     /* of a child task: there is no room for its affinity mask */
 	TMD_TASK,     /* belongs to a task */
 	TMD_ENDED,    /* the task has ended, an answer is still on its way */
 };
@@ -76,6 +77,12 @@ static inline bool tmd_is_queue(const struct tmd *tmd)
 	return tmd_static(tmd)->type == TUTTI_TASK_QUEUE;
 }
 
+/** tmd_affinity() - the SMs its task may run on, NULL: all. */
+static inline const uint32_t *tmd_affinity(const struct tmd *tmd)
+{
+	return tmd->affinity ? affinity_mask(tmd->affinity) : NULL;
+}
+
 void tmd_init(void);
 /**
  * tmd_get() - the checked metadata at @address for what @queue works on.
@@ -94,6 +101,9 @@ void tmd_end(struct tmd *tmd);
 void tmd_put(struct tmd *tmd);
 /** tmd_drop() - the queue does not go on with its packet. */
 void tmd_drop(struct queue *queue);
+/** tmd_orphan() - @parent is gone. tmd_drop_children() - forget children of @queue that are not accepted yet. */
+void tmd_orphan(struct task *parent);
+void tmd_drop_children(struct queue *queue);
 /** tmd_write() - the dynamic part goes back to memory. */
 void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed);
 /** TMD_WRITE_WORDS - commands tmd_write() may need. */

@@ -5,9 +5,8 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
-#include "groups/cga.h"
 #include "place/plain_grid.h"
-#include "queues/queue.h"
+#include "tasks/grouped_tasks.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/state_sync.h"
 #include "tasks/throttle.h"
@@ -106,7 +105,7 @@ void pending_send_state(struct pending *p, struct task *task, uint32_t issued)
 	words_copy(c, p->state, STATE_WORDS);
 	c[STATE_AT(first)] += issued;
 	if (cga)
-		cga_pending_levels(p, (struct tutti_cga_shape *)(c + STATE_WORDS));
+		grouped_levels(p, (struct tutti_cga_shape *)(c + STATE_WORDS));
 	command_end(c + words);
 	counters.state_syncs++;
 	sync_sent(task);
@@ -147,8 +146,8 @@ COLD struct task *pending_admit(struct pending *p)
 	task->packet = p->packet;
 	task->children = 0;
 	shape->tasks++;
-	if (cga_pending(p))
-		cga_begin(task, p);
+	if (grouped_pending(p))
+		grouped_begin(task, p);
 	pending_send_state(p, task, p->issued);
 	rounds_add(task);
 	if (p->tmd)
@@ -302,7 +301,7 @@ COLD void pending_drop(struct pending *p, bool signal)
 	task_drop(queue, p, signal ? p->signal : 0);
 	pending_put(p);
 	wait_wake(WAIT_SLOT);
-	queue_finished(queue, packet);
+	wait_ended(queue, packet);
 }
 
 static bool waits(const struct pending *p, const struct queue *queue)

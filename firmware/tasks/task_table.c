@@ -8,8 +8,6 @@
 #include "groups/cga.h"
 #include "place/mixed_shapes.h"
 #include "place/plain_grid.h"
-#include "queues/child_tasks.h"
-#include "queues/queue.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
@@ -102,15 +100,6 @@ COLD void task_unkeep(struct task *task)
 	wait_wake(WAIT_SLOT);
 }
 
-/* Nothing of a free slot but what a launch sets is anything but 0. */
-static inline void slot_free(struct task *task)
-{
-	task->state = TASK_FREE;
-	task->shape->tasks--;
-	task->next = task_table.free;
-	task_table.free = task;
-}
-
 COLD void task_leave(struct task *task)
 {
 	rounds_remove(task);
@@ -119,10 +108,10 @@ COLD void task_leave(struct task *task)
 	if (task->rare & TASK_TMD)
 		throttle_leave(task);
 	if (task->rare & TASK_PARENT)
-		child_orphan(task);
+		tmd_orphan(task);
 	task->rare = 0;
 	task->unissued = task->resident = 0;
-	slot_free(task);
+	task_slot_free(task);
 	wait_wake(WAIT_SHAPE);
 }
 
@@ -150,15 +139,15 @@ static COLD void task_release(struct task *task)
 	if (task->rare)
 		release_rare(task);
 	else
-		slot_free(task);
+		task_slot_free(task);
 	if (place_state.busy & BUSY_PENDING)
 		pending_run();
 	wait_wake(WAIT_SLOT);
 	wait_wake(WAIT_SHAPE);
-	queue_finished(queue, packet);
+	wait_ended(queue, packet);
 }
 
-static HOT void complete_clean_up(struct task *task)
+HOT void task_clean_up(struct task *task)
 {
 	task->queue->signalled = (uint32_t)task->packet;
 	clean_up(task->queue, task->release, task->signal);
@@ -190,7 +179,7 @@ COLD void task_complete(struct task *task)
 	}
 	report(task, TUTTI_TMD_FINISHED, 0);
 	if (task->release | task->signal)
-		complete_clean_up(task);
+		task_clean_up(task);
 	if (task->rare & TASK_GROUP)
 		task_group_put(task->queue, task->group);
 	task_release(task);
@@ -234,7 +223,7 @@ static void cancel(struct task *task)
 
 COLD int task_cancel(struct queue *queue, uint64_t packet)
 {
-	bool any = queue_cancel_run(queue, packet);
+	bool any = false;
 	struct pending *p;
 	unsigned i;
 
@@ -320,80 +309,6 @@ void task_ended(struct task *task, uint32_t n)
 		drained(task);
 }
 
-/* A task of which nothing is out of the ordinary, and for whose slot nobody waits: straight to the next kernel. */
-static HOT void retire_signal(struct task *task, struct queue *queue)
-{
-	complete_clean_up(task);
-	slot_free(task);
-	queue_finished(queue, (uint32_t)task->packet);
-}
-
-static HOT void task_retire(struct task *task, struct queue *queue)
-{
-	if (task->release | task->signal)
-		return retire_signal(task, queue);
-	slot_free(task);
-	queue_finished(queue, (uint32_t)task->packet);
-}
-
-/* Its last CTAs end, and nothing needs more than a look at itself. */
-static inline bool is_plain_end(const struct task *task, uint32_t n)
-{
-	return likely(!(place_state.busy | shapes.special | task->rare | (task->resident ^ n) | task->unissued) &&
-		      task->state == TASK_RUNNING);
-}
-
-/* Many CTAs at once, tasks that wait for room or slots, several shapes ... */
-static HOT void event_cta_general(const struct tutti_event *event)
-{
-	uint32_t word = event->word[0] >> 16 & 0xff, n = event->word[0] >> 24, repeat = event->word[1], i;
-	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
-
-	if (place_state.busy & BUSY_BESIDE)
-		mixed_completed(event);
-	do
-		for (i = 0; i < n; i++)
-			if (event->word[3 + i])
-				lake_raise(&task->shape->lake, word + i, event->word[3 + i]);
-	while (--repeat);
-	n = event->word[2];
-	if (!is_plain_end(task, n)) {
-		task_ended(task, n);
-		return;
-	}
-	task->shape->residents -= n;
-	shapes.residents -= n;
-	task->resident = 0;
-	task_retire(task, task->queue);
-}
-
-/*
- * The last CTAs of a kernel end and nobody waits for anything but this: straight
- * to the next kernel, by jumps only.
- */
-HOT void task_event_cta(const struct tutti_event *event)
-{
-	uint32_t head = event->word[0], word = head >> 16 & 0xff, mask = event->word[3], n = event->word[2];
-	struct task *task = (struct task *)((char *)tasks + (head >> 8 & (FW_TASKS - 1)) * sizeof(*task));
-	struct shape *shape = task->shape;
-	struct lake_row *row = shape->lake.top, *below = (struct lake_row *)((char *)row - sizeof(*row));
-	struct queue *queue = task->queue;
-
-	if (unlikely((event->word[1] ^ 1) | (head >> 24 ^ 1) | (row->mask[word] & mask) |
-		     (mask & ~below->mask[word]) | place_state.busy | shapes.special | task->rare |
-		     (task->resident ^ n) | task->unissued) ||
-	    unlikely(task->state != TASK_RUNNING)) {
-		event_cta_general(event);
-		return;
-	}
-	row->mask[word] |= mask;
-	row->count += n;
-	shape->residents -= n;
-	shapes.residents -= n;
-	task->resident = 0;
-	task_retire(task, queue);
-}
-
 static void fail(struct task *task, const struct task_error *error)
 {
 	struct queue *queue = task->queue;
@@ -432,7 +347,7 @@ void task_kill_queue(struct queue *queue)
 	for (i = 0; i < fw.tasks; i++)
 		if (tasks[i].queue == queue)
 			task_fail(&tasks[i], &destroyed);
-	child_drop_queue(queue);
+	tmd_drop_children(queue);
 	pending_drop_queue(queue);
 }
 
@@ -481,20 +396,20 @@ COLD void task_event_fault(const struct tutti_event *event)
 	task_fail(&tasks[w[0] >> 8 & (FW_TASKS - 1)], &error);
 }
 
-COLD void task_event_killed(const struct tutti_event *event)
+
+COLD struct queue *task_event_killed(const struct tutti_event *event, struct tutti_fault *fault)
 {
 	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
 	struct task_error *error = &task_errors[task->slot];
 	struct queue *queue = task->queue;
-	struct tutti_fault fault;
 
 	if (task->state != TASK_KILLED)
-		return;
+		return NULL;
 	if (error->code == TUTTI_ERROR_TIMEOUT && event->word[1] != ~0u) {
 		error->sm_wave = event->word[1];
 		error->pc = pair(event->word + 2);
 	}
-	fault = (struct tutti_fault){
+	*fault = (struct tutti_fault){
 		.code = error->code,
 		.engine = error->engine,
 		.access = error->access,
@@ -513,11 +428,11 @@ COLD void task_event_killed(const struct tutti_event *event)
 		task->group->signal = 0;
 		task_group_put(queue, task->group);
 	}
-	queue_stop(queue, &fault);
-	child_orphan(task);
+	tmd_orphan(task);
 	if (task->rare & TASK_SPLIT)
 		split_ended(task);
 	task_release(task);
+	return queue;
 }
 
 bool task_any(void)

@@ -39,9 +39,20 @@ static inline struct tmd *task_tmd(const struct task *task)
 	return task->rare & TASK_TMD ? task->tmd : NULL;
 }
 
+/* Nothing of a free slot but what a launch sets is anything but 0. */
+static inline void task_slot_free(struct task *task)
+{
+	task->state = TASK_FREE;
+	task->shape->tasks--;
+	task->next = task_table.free;
+	task_table.free = task;
+}
+
 void task_init(void);
 /** task_priority() - of its metadata or its queue. */
 unsigned task_priority(const struct task *task);
+/** task_clean_up() - the release fence and the signal of a kernel that is complete. */
+void task_clean_up(struct task *task);
 /** task_issued() - CTAs it has issued, of a task with its state kept. */
 uint32_t task_issued(const struct task *task);
 /** task_unkeep() - all CTAs are issued: nobody needs its state any more. */
@@ -65,10 +76,14 @@ int task_cancel(struct queue *queue, uint64_t packet);
 void task_drop(struct queue *queue, struct pending *pending, uint64_t signal);
 /** task_kill_queue() - kill all tasks of @queue without a report (its destruction). */
 void task_kill_queue(struct queue *queue);
-/** task_events: CTA completions, faults, kills. */
-void task_event_cta(const struct tutti_event *event);
+/** task_event_fault() - a wave of a task has failed. */
 void task_event_fault(const struct tutti_event *event);
-void task_event_killed(const struct tutti_event *event);
+/**
+ * task_event_killed() - the CTAs of a killed task are gone.
+ * @fault: why it was killed
+ * Return: the queue that stops because of it, or NULL
+ */
+struct queue *task_event_killed(const struct tutti_event *event, struct tutti_fault *fault);
 /** task_any() - a task is in flight. */
 bool task_any(void);
 /** task_oldest() - oldest packet of @queue with a kernel in flight, or @none. */

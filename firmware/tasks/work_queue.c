@@ -7,7 +7,7 @@
 #include "core/hal.h"
 #include "core/state.h"
 #include "core/wait.h"
-#include "queues/queue.h"
+#include "place/plain_grid.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/pending_tasks.h"
 
@@ -151,25 +151,29 @@ static void look(struct tmd *tmd)
 		task_complete(task);
 }
 
-static COLD void fetch_failed(struct tmd *tmd, unsigned cause, uint64_t address)
+/* Return: the queue that stops because of it, or NULL if that comes when its task has been killed. */
+static COLD struct queue *fetch_failed(struct tmd *tmd, unsigned cause, uint64_t address, struct tutti_fault *fault)
 {
 	struct task_error error = { .code = TUTTI_ERROR_TMD, .engine = TUTTI_ENGINE_FETCH, .access = TUTTI_ACCESS_READ,
 				    .cause = (uint8_t)cause, .sm_wave = ~0u, .address = address };
-	struct tutti_fault fault = { .code = error.code, .engine = error.engine, .access = error.access,
-				     .cause = error.cause, .sm = 0xffff, .address = address };
 	struct task *task = task_with(tmd);
 	struct pending *p = pending_with(tmd);
+	struct queue *queue;
 
 	if (task) {
 		task_fail(task, &error);
-	} else if (p) {
-		fault.packet = p->packet;
-		queue_stop(p->queue, &fault);
-		pending_drop(p, false);
+		return NULL;
 	}
+	if (!p)
+		return NULL;
+	queue = p->queue;
+	*fault = (struct tutti_fault){ .code = error.code, .engine = error.engine, .access = error.access,
+				       .cause = error.cause, .sm = 0xffff, .address = address, .packet = p->packet };
+	pending_drop(p, false);
+	return queue;
 }
 
-COLD void work_event_fetch(unsigned number, const struct tutti_event *event)
+COLD struct queue *work_event_fetch(unsigned number, const struct tutti_event *event, struct tutti_fault *fault)
 {
 	struct tmd *tmd = &tmds[(number & 0xff) % FW_TMDS];
 	struct work *work = &tmd->work;
@@ -177,23 +181,21 @@ COLD void work_event_fetch(unsigned number, const struct tutti_event *event)
 	uint64_t there;
 
 	if (!work->fetching || !tmd_is_queue(tmd))
-		return;
+		return NULL;
 	if (cause) {
 		work->fetching = 2;
 		tmd->cause = (uint8_t)cause;
 	}
 	if (number & NUMBER_CLOSED)
-		return;
+		return NULL;
 	cause = work->fetching == 2 ? tmd->cause : 0;
 	work->fetching = 0;
 	if (tmd->stage == TMD_ENDED) {
 		tmd_put(tmd);
-		return;
+		return NULL;
 	}
-	if (cause) {
-		fetch_failed(tmd, cause, event->word[1] | (uint64_t)event->word[2] << 32);
-		return;
-	}
+	if (cause)
+		return fetch_failed(tmd, cause, event->word[1] | (uint64_t)event->word[2] << 32, fault);
 	/* No more can be there than the queue holds, whatever the index says. */
 	there = work->fetched[0] - work->read;
 	if (!(there >> 63))
@@ -202,27 +204,26 @@ COLD void work_event_fetch(unsigned number, const struct tutti_event *event)
 	if (work->again)
 		work_poll(tmd);
 	look(tmd);
+	return NULL;
 }
 
 /* ---- issuing ---- */
 
-uint32_t work_most(void)
+static uint32_t most(void)
 {
-	/* so that the segments of @n CTAs fit one record, however many levels they lie on */
+	/* so that the segments of so many CTAs fit one record, however many levels they lie on */
 	return fw.words > 8 ? 16 : 64;
 }
 
-uint32_t *work_launch(const struct task *task, uint32_t *p, uint32_t *end, uint32_t n)
+uint32_t work_place(struct task *task, uint32_t n)
 {
 	struct work *work = &task->tmd->work;
+	const uint32_t items[PLACE_ITEM_WORDS] = { (uint32_t)work->read, (uint32_t)(work->read >> 32), work->each };
 
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, (uint32_t)(end - p), task->slot | TUTTI_LAUNCH_WORK << 8);
-	p[1] = (uint32_t)work->read;
-	p[2] = (uint32_t)(work->read >> 32);
-	p[3] = work->each;
+	n = place_some(task, n < most() ? n : most(), tmd_affinity(task->tmd), items);
 	work->read += (uint64_t)n * work->each;
 	work->issued += n;
-	return end;
+	return n;
 }
 
 COLD void work_taken(struct task *task)

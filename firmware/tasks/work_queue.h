@@ -13,8 +13,6 @@
 #include "tasks/metadata.h"
 #include "tasks/task_table.h"
 
-#define WORK_WORDS 3u /* of a LAUNCH with items, before its segments */
-
 /** work_poll() - look at the write index. */
 void work_poll(struct tmd *tmd);
 /** work_poll_queue() - the doorbell of @queue was rung: it may be meant for its queue tasks. */
@@ -23,12 +21,14 @@ void work_poll_queue(const struct queue *queue);
 void work_poll_all(void);
 /** work_notify() - a kernel of @asid has added items to the task of the TMD at @address. 0 or -TUTTI_ENOENT. */
 int work_notify(unsigned asid, uint64_t address);
-void work_event_fetch(unsigned number, const struct tutti_event *event);
-/** work_most() - CTAs one LAUNCH with items may start. */
-uint32_t work_most(void);
-/** work_launch() - make the LAUNCH of @n CTAs out of the segments before @end. Return: its end. */
-uint32_t *work_launch(const struct task *task, uint32_t *p, uint32_t *end, uint32_t n);
-/** work_taken() - CTAs of @task were placed, as work_launch() was told. */
+/**
+ * work_event_fetch() - an index or the flag "closed" has come.
+ * Return: a queue that stops because it cannot be read, @fault says why; or NULL
+ */
+struct queue *work_event_fetch(unsigned number, const struct tutti_event *event, struct tutti_fault *fault);
+/** work_place() - place up to @n CTAs with the next items, as many as one LAUNCH takes. Return: CTAs placed */
+uint32_t work_place(struct task *task, uint32_t n);
+/** work_taken() - CTAs of @task were placed. */
 void work_taken(struct task *task);
 /** work_ended() - no CTA of @task is left. */
 void work_ended(struct task *task);

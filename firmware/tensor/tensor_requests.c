@@ -3,7 +3,6 @@
 
 #include "core/command_ring.h"
 #include "core/state.h"
-#include "tasks/task_table.h"
 #include "tensor/descriptor_cache.h"
 
 #define FILL_PIECE 0x40000000u /* most bytes of one descriptor */
@@ -18,7 +17,8 @@ struct tmau tmau;
 static struct tutti_tensor_call calls[TMAU_SLOTS] __attribute__((aligned(64)));
 
 /* What came of an attempt to serve a request. */
-enum progress { SERVED, MORE, WAITS, AGAIN };
+/* REFUSED: served as well, and its task fails. */
+enum progress { SERVED, MORE, WAITS, AGAIN, REFUSED };
 
 /* What movers do for tensors, by operation. */
 static const uint8_t tensor_moves[TUTTI_TENSOR_OPS] = {
@@ -33,7 +33,7 @@ void tmau_init(void)
 	mover_init();
 	descriptor_init();
 	tmau.head = tmau.queued = 0;
-	tmau.missed = false;
+	tmau.missed = tmau.refused = false;
 	tmau.job.kind = JOB_NONE;
 	tmau.job.held = false;
 	tmau.built.used = 0;
@@ -94,14 +94,15 @@ static void end(unsigned slot)
 
 static COLD enum progress refuse(const struct tutti_tensor_call *call, unsigned cause, unsigned engine, uint64_t address)
 {
-	const struct tutti_event event = { {
+	tmau.fault = (struct tutti_event){ {
 		TUTTI_EVENT_FAULT | (uint32_t)call->slot << 8 | cause << 16 | TUTTI_ACCESS_READ << 24,
 		call->sm | (uint32_t)call->wave << 16, (uint32_t)call->pc, (uint32_t)(call->pc >> 32),
 		(uint32_t)address, (uint32_t)(address >> 32), engine } };
 
+	tmau.refused = true;
+	attention.settle |= ATTEND_FAULT;
 	end(tmau.head);
-	task_event_fault(&event);
-	return SERVED;
+	return REFUSED;
 }
 
 static enum progress reject(const struct tutti_tensor_call *call, unsigned error)
@@ -307,6 +308,22 @@ static enum progress go_on(struct job *job, int room)
 
 /* ---- turns */
 
+static inline void served(struct job *job)
+{
+	job->kind = JOB_NONE;
+	descriptor_used = NULL;
+	tmau.head = (tmau.head + 1) % TMAU_SLOTS;
+	tmau.queued--;
+	counters.tmau_requests++;
+}
+
+/* The task fails before the next request is looked at: that may be its own as well. */
+static COLD void served_refused(struct job *job)
+{
+	served(job);
+	tmau.more = tmau.queued;
+}
+
 /* Serve the first request, or a part of it. Return: false = that is all for now. @tail: of the ring, is brought forward. */
 static bool serve(struct job *job, int room, uint32_t *tail)
 {
@@ -324,15 +341,15 @@ static bool serve(struct job *job, int room, uint32_t *tail)
 	if (likely(descriptor_used))
 		descriptor_used->used = *tail;
 	if (unlikely(progress != SERVED)) {
+		if (progress == REFUSED) {
+			served_refused(job);
+			return false;
+		}
 		job->held = job->held || mover_begin() != mark;
 		tmau.more = progress == MORE;
 		return false;
 	}
-	job->kind = JOB_NONE;
-	descriptor_used = NULL;
-	tmau.head = (tmau.head + 1) % TMAU_SLOTS;
-	tmau.queued--;
-	counters.tmau_requests++;
+	served(job);
 	return true;
 }
 
@@ -382,6 +399,15 @@ void tmau_event_request(const struct tutti_event *event)
 		look_ahead();
 	else
 		tmau_run();
+}
+
+bool tmau_take_fault(struct tutti_event *fault)
+{
+	if (!tmau.refused)
+		return false;
+	tmau.refused = false;
+	*fault = tmau.fault;
+	return true;
 }
 
 void tmau_event_fetch(unsigned number, const struct tutti_event *event)

@@ -64,7 +64,9 @@ struct tmau {
 	uint32_t queued;    /* requests that are not yet served */
 	bool more;          /* the visit ended, nothing is waited for */
 	bool missed;        /* the first request's descriptor was not in the cache */
+	bool refused;       /* see @fault */
 	struct job job;
+	struct tutti_event fault;     /* as an SM reports one: why a request was refused */
 	struct tensor_template built; /* of a descriptor that came with its request */
 };
 extern struct tmau tmau;
@@ -74,6 +76,8 @@ void tmau_event_request(const struct tutti_event *event);
 void tmau_event_fetch(unsigned number, const struct tutti_event *event);
 /** tmau_run() - serve requests: movers have taken some, a descriptor has come, or some are left. */
 void tmau_run(void);
+/** tmau_take_fault() - has a request been refused? @fault: why, as an event FAULT for its task. */
+bool tmau_take_fault(struct tutti_event *fault);
 /** tmau_published() - others have published what was held. */
 static inline void tmau_published(void)
 {

@@ -6,12 +6,14 @@
 #include "core/hal.h"
 #include "core/log.h"
 #include "core/state.h"
+#include "place/cta_shape.h"
 #include "place/sm_match.h"
 #include "queues/queue.h"
 #include "queues/queue_timer.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
+#include "tensor/mover_ring.h"
 
 #define HEARTBEAT_US 10000u
 
@@ -79,7 +81,7 @@ static void heartbeat(uint64_t time)
 
 	status->heartbeat_time = time;
 	status->heartbeat++;
-	counter_flush();
+	counter_flush(shapes.residents, mover_tail());
 	match_beat();
 	for (i = 0; i < fw.tasks; i++)
 		check_task(&tasks[i], us);

@@ -5,6 +5,7 @@
 #include "core/context.h"
 #include "core/counters.h"
 #include "core/log.h"
+#include "core/outbox.h"
 #include "core/state.h"
 #include "groups/cga.h"
 #include "groups/occupancy.h"
@@ -20,29 +21,18 @@
 #include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
 #include "tensor/descriptor_cache.h"
+#include "tensor/mover_ring.h"
 
-#define DEFERRED 16u
-#define BACKLOG 16u
 #define SUSPENDS 4u
 
 static struct {
 	volatile struct tutti_control *control;
 	volatile struct tutti_status *status;
 	const struct tutti_message *host_ring;
-	struct tutti_message *card_ring;
-	uint32_t host_slots, card_slots;
+	uint32_t host_slots;
 	uint32_t head;      /* of the host ring */
-	uint32_t tail;      /* of the card ring */
-	uint32_t deferred_used;
 	uint32_t suspend_id[SUSPENDS]; /* requests that wait until all is quiet */
 	uint32_t suspending;           /* how many */
-	uint32_t backlog_head, backlog_tail;
-	struct {
-		uint32_t id;
-		uint64_t value;
-	} deferred[DEFERRED];
-	uint32_t sink;      /* where the fetch behind a deferred reply goes */
-	struct tutti_message backlog[BACKLOG];
 } channel;
 
 static uint32_t slots(struct tutti_region region)
@@ -57,102 +47,15 @@ void channel_init(void)
 	channel.control = hal_region(discovery->control);
 	channel.status = hal_region(discovery->status);
 	channel.host_ring = hal_region(discovery->host_ring);
-	channel.card_ring = hal_region(discovery->card_ring);
 	channel.host_slots = slots(discovery->host_ring);
-	channel.card_slots = slots(discovery->card_ring);
-	/* requests to an earlier firmware get no answer; what it said has been read or is lost */
+	/* requests to an earlier firmware get no answer */
 	channel.head = channel.status->host_ring_head = channel.control->host_ring_tail;
-	channel.tail = channel.status->card_ring_tail = channel.control->card_ring_head;
-	channel.deferred_used = 0;
 	channel.suspending = false;
-	channel.backlog_head = channel.backlog_tail = 0;
-}
-
-/* ---- to the host ---- */
-
-static bool put(const struct tutti_message *message)
-{
-	if (channel.tail - channel.control->card_ring_head >= channel.card_slots)
-		return false;
-	words_copy(&channel.card_ring[channel.tail % channel.card_slots], message, sizeof(*message) / 4);
-	hal_release();
-	channel.status->card_ring_tail = ++channel.tail;
-	/* a command, so that the interrupt comes after what the message speaks of */
-	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, 0);
-	command_end(command_ring.next + 1);
-	return true;
-}
-
-static void send(const struct tutti_message *message)
-{
-	if (channel.backlog_head == channel.backlog_tail && put(message))
-		return;
-	if (channel.backlog_tail - channel.backlog_head == BACKLOG) {
-		log_line("channel: message lost, type", message->type);
-		return;
-	}
-	channel.backlog[channel.backlog_tail++ % BACKLOG] = *message;
-	attention.idle |= ATTEND_CHANNEL;
-}
-
-bool channel_flush(void)
-{
-	while (channel.backlog_head != channel.backlog_tail) {
-		if (!put(&channel.backlog[channel.backlog_head % BACKLOG]))
-			return true;
-		channel.backlog_head++;
-	}
-	return false;
-}
-
-static void reply(uint32_t id, int status, uint64_t value)
-{
-	struct tutti_message message = {
-		.type = TUTTI_MSG_REPLY, .status = (int16_t)status, .id = id, .value = value,
-	};
-
-	send(&message);
-}
-
-void channel_fault(const struct tutti_fault *fault)
-{
-	struct tutti_message message = { .type = TUTTI_MSG_QUEUE_ERROR };
-
-	message.fault = *fault;
-	send(&message);
-	log_line("queue error: queue", fault->queue);
-	log_line("  code", fault->code);
-}
-
-/* A fence and a read behind it: its answer says that all earlier commands are done. */
-COLD void channel_reply_after(uint32_t id, unsigned type, uint64_t value)
-{
-	uint32_t free = ~channel.deferred_used & ((1u << DEFERRED) - 1);
-	unsigned i;
-
-	(void)type;
-	if (!free) {
-		/* cannot be: channel_event() takes no request while none is free but destroyed queues may pile up */
-		log_line("channel: too many deferred replies, id", id);
-		reply(id, 0, value);
-		return;
-	}
-	i = lowest_bit(free);
-	channel.deferred_used |= 1u << i;
-	channel.deferred[i].id = id;
-	channel.deferred[i].value = value;
-	command_fence(TUTTI_SCOPE_SYSTEM | TUTTI_FENCE_RELEASE);
-	command_fetch(TUTTI_ASID_BUS, 0, 0, 4, &channel.sink, TAG_REPLY | i);
 }
 
 void channel_event_fetch(unsigned number)
 {
-	unsigned i = number % DEFERRED;
-
-	if (!(channel.deferred_used >> i & 1))
-		return;
-	channel.deferred_used &= ~(1u << i);
-	reply(channel.deferred[i].id, 0, channel.deferred[i].value);
+	outbox_event_fetch(number);
 	channel_event();
 }
 
@@ -365,7 +268,7 @@ void channel_check_suspend(void)
 	if (!channel.suspending || !all_quiet())
 		return;
 	while (channel.suspending)
-		channel_reply_after(channel.suspend_id[--channel.suspending], TUTTI_MSG_SUSPEND, 0);
+		outbox_reply_after(channel.suspend_id[--channel.suspending], 0);
 }
 
 static int query(const uint64_t *arg, struct tutti_message *answer)
@@ -384,10 +287,13 @@ static int query(const uint64_t *arg, struct tutti_message *answer)
 static int cancel(const uint64_t *arg)
 {
 	struct queue *queue = &queues[arg[0] & (TUTTI_MAX_QUEUES - 1)];
+	int status = -TUTTI_ENOENT;
 
 	if (arg[0] >= fw.max_queues || queue->state == QUEUE_NONE || queue->state == QUEUE_DYING)
 		return -TUTTI_ENOENT;
-	return task_cancel(queue, arg[1]);
+	if (queue_cancel_run(queue, arg[1]))
+		status = 0;
+	return task_cancel(queue, arg[1]) ? status : 0;
 }
 
 static int load(struct tutti_message *answer)
@@ -475,7 +381,7 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 	case TUTTI_MSG_QUEUE_NOTIFY:
 		return queue_notify(first, (uint32_t)m->arg[1]);
 	case TUTTI_MSG_COUNTERS:
-		counter_flush();
+		counter_flush(shapes.residents, mover_tail());
 		*when = AFTER_COMMANDS;
 		command_words(TUTTI_CMD_SM_MODE, shapes.sm_mode | TUTTI_SM_UPDATE, NULL, 0);
 		return 0;
@@ -491,9 +397,9 @@ static void serve(const struct tutti_message *m)
 
 	answer.status = (int16_t)status;
 	if (status || when == NOW)
-		send(&answer);
+		outbox_send(&answer);
 	else if (when == AFTER_COMMANDS)
-		channel_reply_after(m->id, m->type, answer.value);
+		outbox_reply_after(m->id, answer.value);
 }
 
 /* The copy is what is checked and used; the host could change its ring. */
@@ -504,17 +410,17 @@ COLD void channel_event(void)
 
 	/* until all is done it is looked at again whenever the firmware would sleep */
 	attention.idle |= ATTEND_CHANNEL;
-	if (channel_flush())
+	if (outbox_flush())
 		return;
 	hal_acquire();
 	while (channel.head != tail && tail - channel.head <= channel.host_slots) {
-		if (channel.deferred_used == (1u << DEFERRED) - 1 || !command_room(64 + place_state.message_words))
+		if (outbox_busy() || !command_room(64 + place_state.message_words))
 			return;
 		words_copy(&message, (const void *)&channel.host_ring[channel.head % channel.host_slots],
 			   sizeof(message) / 4);
 		channel.status->host_ring_head = ++channel.head;
 		serve(&message);
 	}
-	if (channel.backlog_head == channel.backlog_tail)
+	if (!outbox_flush())
 		attention.idle &= ~ATTEND_CHANNEL;
 }

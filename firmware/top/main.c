@@ -6,10 +6,12 @@
 #include "core/crash.h"
 #include "core/context.h"
 #include "core/log.h"
+#include "core/outbox.h"
 #include "core/state.h"
 #include "core/wait.h"
 #include "groups/cga.h"
 #include "queues/queue_timer.h"
+#include "tasks/grouped_tasks.h"
 #include "tasks/kernel_cache.h"
 #include "place/plain_grid.h"
 #include "place/affinity.h"
@@ -29,7 +31,9 @@
 #include "tasks/tie_lots.h"
 #include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
+#include "tensor/mover_ring.h"
 #include "tensor/tensor_requests.h"
+#include "top/express.h"
 #include "top/heartbeat.h"
 #include "top/host_channel.h"
 
@@ -72,6 +76,7 @@ void main_init(void)
 	agent_init();
 	queue_init();
 	queue_timer_init();
+	outbox_init();
 	channel_init();
 	cga_init();
 	HAL_ENGINES->event_base = hal_local(events);
@@ -85,6 +90,31 @@ void main_init(void)
 	log_line("SMs", fw.sms);
 	hal_release();
 	status->state = TUTTI_STATE_RUNNING;
+}
+
+static COLD void task_killed(const struct tutti_event *event)
+{
+	struct tutti_fault fault;
+	struct queue *queue = task_event_killed(event, &fault);
+
+	if (queue)
+		queue_stop(queue, &fault);
+}
+
+static COLD void work_fetched(unsigned number, const struct tutti_event *event)
+{
+	struct tutti_fault fault;
+	struct queue *queue = work_event_fetch(number, event, &fault);
+
+	if (queue)
+		queue_stop(queue, &fault);
+}
+
+/* An identity or a memory slot that came back may be what somebody waits for. */
+static COLD void flushed(const struct tutti_event *event)
+{
+	if (cga_event_flushed(event) && place_state.busy & BUSY_ISSUE)
+		rounds_run();
 }
 
 static void event_fetch(const struct tutti_event *event)
@@ -105,7 +135,7 @@ static void event_fetch(const struct tutti_event *event)
 		tmd_event_fetch(tag & TAG_NUMBER, event);
 		break;
 	case TAG_WORK:
-		work_event_fetch(tag & TAG_NUMBER, event);
+		work_fetched(tag & TAG_NUMBER, event);
 		break;
 	case TAG_TENSOR:
 		tmau_event_fetch(tag & TAG_NUMBER, event);
@@ -124,7 +154,7 @@ void main_event(const struct tutti_event *event)
 	counters.events++;
 	switch (event->word[0] & 0xff) {
 	case TUTTI_EVENT_CTA:
-		task_event_cta(event);
+		express_event_cta(event);
 		break;
 	case TUTTI_EVENT_FETCH:
 		event_fetch(event);
@@ -139,19 +169,19 @@ void main_event(const struct tutti_event *event)
 		heartbeat_event();
 		break;
 	case TUTTI_EVENT_CGA:
-		cga_event(event);
+		express_event_cga(event);
 		break;
 	case TUTTI_EVENT_FLUSHED:
-		cga_event_flushed(event);
+		flushed(event);
 		break;
 	case TUTTI_EVENT_CGA_FAULT:
-		cga_event_fault(event);
+		grouped_event_fault(event);
 		break;
 	case TUTTI_EVENT_FAULT:
 		task_event_fault(event);
 		break;
 	case TUTTI_EVENT_KILLED:
-		task_event_killed(event);
+		task_killed(event);
 		break;
 	case TUTTI_EVENT_POST_FAULT:
 		queue_event_post_fault(event);
@@ -193,26 +223,44 @@ static COLD void room(void)
 	}
 }
 
+/* The task of a tensor request that was refused fails, as if an SM had said so. */
+static COLD void request_refused(void)
+{
+	struct tutti_event fault;
+
+	attention.settle &= ~ATTEND_FAULT;
+	if (tmau_take_fault(&fault))
+		task_event_fault(&fault);
+}
+
 static COLD void settle(void)
 {
 	bool child_left = false;
 
+	if (attention.settle & ATTEND_FAULT)
+		request_refused();
+	if (queue_table.any_ended)
+		queue_run_ended();
 	if (queue_table.waiters[WAIT_ROOM] || place_state.blocked)
 		room();
 	if (barrier_state.parked && barrier_state.signals != counters.signals)
 		barrier_recheck();
 	if (attention.settle & ATTEND_CHILD)
-		child_left = child_retry();
+		child_left = child_look();
 	if (cga_state.hopeless)
-		cga_settle();
-	if (queue_table.any_ready)
+		grouped_settle();
+	while (queue_table.any_ended | queue_table.any_ready) {
+		queue_run_ended();
 		queue_run_ready();
+	}
+	if (attention.settle & ATTEND_SUSPEND)
+		channel_check_suspend();
 	if (tmau.more)
 		tmau_run();
 	attention.settle = (queue_table.waiters[WAIT_ROOM] || place_state.blocked ? ATTEND_ROOM : 0) |
 			   (barrier_state.parked ? ATTEND_BARRIER : 0) | (queue_table.any_ready ? ATTEND_READY : 0) |
 			   (tmau.more ? ATTEND_TMAU : 0) | (child_left ? ATTEND_CHILD : 0) |
-			   (cga_state.hopeless ? ATTEND_CGA : 0);
+			   (cga_state.hopeless ? ATTEND_CGA : 0) | (attention.settle & ATTEND_FAULT);
 }
 
 void main_settle(void)
@@ -228,9 +276,12 @@ int main(void);
 /* Mirrors of reference buffers are dear: while kernels run they are brought up to date now and then. */
 static COLD void idle(void)
 {
-	if (!shapes.residents || counter_due())
+	bool due = counter_due();
+
+	if (!shapes.residents || due)
 		reference_mirror();
-	counter_idle();
+	if (due)
+		counter_idle(shapes.residents, mover_tail());
 	if (attention.idle & ATTEND_CHANNEL)
 		channel_event();
 	main_settle();
@@ -250,7 +301,7 @@ static HOT __attribute__((noreturn)) void loop(void)
 		if (unlikely(!event->word[0])) {
 			if (unlikely(attention.idle || counter_due()))
 				idle();
-			if (unlikely(attention.settle & ATTEND_TMAU))
+			if (unlikely(attention.settle & (ATTEND_TMAU | ATTEND_FAULT)))
 				main_settle();
 			else
 				hal_idle();
@@ -259,7 +310,7 @@ static HOT __attribute__((noreturn)) void loop(void)
 		hal_acquire();
 		if (likely((event->word[0] & 0xff) == TUTTI_EVENT_CTA)) {
 			counters.events++;
-			task_event_cta((const struct tutti_event *)event);
+			express_event_cta((const struct tutti_event *)event);
 		} else {
 			main_event((const struct tutti_event *)event);
 		}

@@ -19,8 +19,8 @@
 /* From the packet to the launch message; the rest is fetching, completions and what idles. */
 static const char *const counted[] = {
 	"condensed_expand", "condensed_same", "condensed_block_find", "launch_condensed", "launch_next", "launch_last",
-	"launch_end", "launch_block_free", "place_new", "place_slow", "place_task", "place", "lake_pour", "task_complete",
-	"task_retire", "retire_signal", "slot_free",
+	"launch_end", "launch_block_free", "start_new", "start_slow", "start_task", "place_now", "lake_pour", "task_complete",
+	"express_retire", "retire_signal",
 };
 
 static uint64_t sum(struct tutti_card *card)

@@ -2,7 +2,7 @@
 /* Kernel descriptors lie in user memory: hostile, cached, evicted, invalidated (SYS-07, PKT-06). */
 #include "fw_rig.h"
 
-#include "groups/cga.h"
+#include "tasks/grouped_tasks.h"
 #include "tasks/pending_tasks.h"
 
 #define AT 0x7000000040ull
@@ -36,7 +36,7 @@ static int dispatch(struct queue *by, uint64_t address)
 	if (code)
 		return code;
 	memcpy(p.state, state, sizeof(state));
-	return cga_pend(&p, NULL, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
+	return grouped_pend(&p, NULL, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
 			launch.shape->capacity);
 }
 

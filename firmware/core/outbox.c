@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "core/outbox.h"
+
+#include "core/command_ring.h"
+#include "core/log.h"
+#include "core/state.h"
+
+#define DEFERRED 16u
+#define BACKLOG 16u
+
+static struct {
+	volatile struct tutti_control *control;
+	volatile struct tutti_status *status;
+	struct tutti_message *ring;
+	uint32_t slots;
+	uint32_t tail;
+	uint32_t deferred_used;
+	uint32_t backlog_head, backlog_tail;
+	struct {
+		uint32_t id;
+		uint64_t value;
+	} deferred[DEFERRED];
+	uint32_t sink;      /* where the fetch behind a deferred reply goes */
+	struct tutti_message backlog[BACKLOG];
+} outbox;
+
+void outbox_init(void)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+
+	outbox.control = hal_region(discovery->control);
+	outbox.status = hal_region(discovery->status);
+	outbox.ring = hal_region(discovery->card_ring);
+	outbox.slots = discovery->card_ring.bytes / (uint32_t)sizeof(struct tutti_message);
+	/* what an earlier firmware said has been read or is lost */
+	outbox.tail = outbox.status->card_ring_tail = outbox.control->card_ring_head;
+	outbox.deferred_used = 0;
+	outbox.backlog_head = outbox.backlog_tail = 0;
+}
+
+static bool put(const struct tutti_message *message)
+{
+	if (outbox.tail - outbox.control->card_ring_head >= outbox.slots)
+		return false;
+	words_copy(&outbox.ring[outbox.tail % outbox.slots], message, sizeof(*message) / 4);
+	hal_release();
+	outbox.status->card_ring_tail = ++outbox.tail;
+	/* a command, so that the interrupt comes after what the message speaks of */
+	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, 0);
+	command_end(command_ring.next + 1);
+	return true;
+}
+
+void outbox_send(const struct tutti_message *message)
+{
+	if (outbox.backlog_head == outbox.backlog_tail && put(message))
+		return;
+	if (outbox.backlog_tail - outbox.backlog_head == BACKLOG) {
+		log_line("channel: message lost, type", message->type);
+		return;
+	}
+	outbox.backlog[outbox.backlog_tail++ % BACKLOG] = *message;
+	attention.idle |= ATTEND_CHANNEL;
+}
+
+bool outbox_flush(void)
+{
+	while (outbox.backlog_head != outbox.backlog_tail) {
+		if (!put(&outbox.backlog[outbox.backlog_head % BACKLOG]))
+			return true;
+		outbox.backlog_head++;
+	}
+	return false;
+}
+
+static void reply(uint32_t id, uint64_t value)
+{
+	struct tutti_message message = { .type = TUTTI_MSG_REPLY, .id = id, .value = value };
+
+	outbox_send(&message);
+}
+
+void outbox_fault(const struct tutti_fault *fault)
+{
+	struct tutti_message message = { .type = TUTTI_MSG_QUEUE_ERROR };
+
+	message.fault = *fault;
+	outbox_send(&message);
+	log_line("queue error: queue", fault->queue);
+	log_line("  code", fault->code);
+}
+
+bool outbox_busy(void)
+{
+	return outbox.deferred_used == (1u << DEFERRED) - 1;
+}
+
+COLD void outbox_reply_after(uint32_t id, uint64_t value)
+{
+	uint32_t free = ~outbox.deferred_used & ((1u << DEFERRED) - 1);
+	unsigned i;
+
+	if (!free) {
+		/* No request is taken while outbox_busy(), but queues that are being destroyed may pile up. */
+		log_line("channel: too many deferred replies, id", id);
+		reply(id, value);
+		return;
+	}
+	i = lowest_bit(free);
+	outbox.deferred_used |= 1u << i;
+	outbox.deferred[i].id = id;
+	outbox.deferred[i].value = value;
+	command_fence(TUTTI_SCOPE_SYSTEM | TUTTI_FENCE_RELEASE);
+	command_fetch(TUTTI_ASID_BUS, 0, 0, 4, &outbox.sink, TAG_REPLY | i);
+}
+
+void outbox_event_fetch(unsigned number)
+{
+	unsigned i = number % DEFERRED;
+
+	if (!(outbox.deferred_used >> i & 1))
+		return;
+	outbox.deferred_used &= ~(1u << i);
+	reply(outbox.deferred[i].id, outbox.deferred[i].value);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "tasks/grouped_tasks.h"
+
+#include "core/state.h"
+#include "tasks/metadata.h"
+#include "tasks/task_table.h"
+
+bool grouped_pending(const struct pending *p)
+{
+	return p->cga.kind || (p->tmd && tmd_static(p->tmd)->cga[0].kind);
+}
+
+COLD void grouped_levels(const struct pending *p, struct tutti_cga_shape *level)
+{
+	if (p->tmd && tmd_static(p->tmd)->cga[0].kind)
+		words_copy(level, tmd_static(p->tmd)->cga, 2 * TUTTI_CGA_LEVELS);
+	else
+		cga_levels(&p->cga, level);
+}
+
+static unsigned mode_of(const struct tmd *tmd)
+{
+	return tmd ? tmd_static(tmd)->cga_mode : cga_state.mode;
+}
+
+COLD int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, bool lmem, uint32_t capacity)
+{
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+	struct cga cga;
+	int code;
+
+	p->cga = one;
+	p->lmem = lmem;
+	p->tmd = (struct tmd *)tmd;
+	if (!grouped_pending(p))
+		return 0;
+	grouped_levels(p, level);
+	code = cga_check(level, mode_of(tmd), lmem, p->state + STATE_AT(groups_x), capacity, &cga);
+	if (!code && tmd && !cga_fits(&cga, capacity, tmd_affinity(tmd)))
+		code = TUTTI_ERROR_GRID;
+	if (code)
+		return packet_refuse(code, offsetof(struct tutti_dispatch_packet, grid_x));
+	cga_tell(&cga, level, p->state);
+	return 0;
+}
+
+COLD void grouped_begin(struct task *task, const struct pending *p)
+{
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+
+	grouped_levels(p, level);
+	cga_begin(task, level, mode_of(p->tmd), p->lmem, p->tmd ? tmd_affinity(p->tmd) : NULL);
+}
+
+COLD void grouped_settle(void)
+{
+	static const struct task_error never = { .code = TUTTI_ERROR_GRID, .sm_wave = ~0u };
+	uint32_t slots = cga_hopeless();
+
+	for (; slots; slots &= slots - 1)
+		if (tasks[lowest_bit(slots)].rare & TASK_CGA)
+			task_fail(&tasks[lowest_bit(slots)], &never);
+}
+
+/* Found by the target: no program counter. A CGA that is gone has no errors any more (spec CGA-27). */
+COLD void grouped_event_fault(const struct tutti_event *event)
+{
+	const uint32_t *w = event->word;
+	int slot = cga_ids_task(w[0] >> 8 & 0xff, w[0] >> 16 & 0xff);
+	struct task_error error = {
+		.code = TUTTI_ERROR_CGA, .engine = TUTTI_ENGINE_WAVE, .cause = (uint8_t)(w[0] >> 24),
+		.sm_wave = w[1], .address = w[2],
+	};
+
+	if (slot >= 0)
+		task_fail(&tasks[slot], &error);
+}
