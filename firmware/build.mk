@@ -9,7 +9,7 @@ FW_CFLAGS = -march=rv32imc -mabi=ilp32 -mcmodel=medlow -std=gnu11 -O2 -ffreestan
 # a jump into a common tail is one instruction more on each path
 $(FW)/tensor/tile.o $(FW)/large/tensor/tile.o: FW_CFLAGS += -fno-crossjumping -fno-tree-tail-merge
 FW_OBJECTS := $(addprefix $(FW)/,top/start.o core/memory.o $(addsuffix .o,$(FW_UNITS)))
-FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) core/host/hal.o)
+FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) core/host/hal.o top/host/drive.o)
 
 FW_LARGE_OBJECTS := $(subst $(FW)/,$(FW)/large/,$(FW_OBJECTS))
 # What does not run for every kernel or tile is made small: local memory is dear.
@@ -60,4 +60,4 @@ $(FW)/host/libtutti-fw-host.a: $(FW_HOST_OBJECTS)
 	@rm -f $@
 	ar rcs $@ $^
 
--include $(wildcard $(FW)/*/*.d $(FW)/large/*/*.d $(FW)/host/*/*.d $(FW)/host/core/host/*.d)
+-include $(wildcard $(FW)/*/*.d $(FW)/large/*/*.d $(FW)/host/*/*.d $(FW)/host/*/host/*.d)

@@ -3,7 +3,6 @@
 
 
 struct counters counters HOT_DATA;
-uint32_t counter_flush_time HOT_DATA;
 
 /* Which counter each word of struct counters is. */
 static const uint8_t place[] = {
@@ -18,7 +17,7 @@ static const uint8_t place[] = {
 	TUTTI_COUNTER_TMAU_INTERIOR, TUTTI_COUNTER_TMAU_EDGE, TUTTI_COUNTER_TMAU_MOVERS,
 };
 #define COUNTED (sizeof(place) / sizeof(place[0]))
-_Static_assert(sizeof(struct counters) == (COUNTED + 2) * 4, "one place for each counter");
+_Static_assert(sizeof(struct counters) == (COUNTED + 3) * 4, "one place for each counter");
 
 static uint32_t flushed[COUNTED];
 static uint64_t *region;
@@ -30,7 +29,6 @@ void counter_init(void)
 
 	counters = (struct counters){ 0 };
 	region = hal_region(discovery->counters);
-	counter_flush_time = 0;
 	for (i = 0; i < COUNTED; i++)
 		flushed[i] = 0;
 }
@@ -54,6 +52,6 @@ void counter_flush(uint32_t residents, uint32_t movers)
 
 void counter_idle(uint32_t residents, uint32_t movers)
 {
-	counter_flush_time = HAL_ENGINES->time_lo;
+	counters.flush_time = HAL_ENGINES->time_lo;
 	counter_flush(residents, movers);
 }

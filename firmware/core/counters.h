@@ -13,6 +13,7 @@ struct counters {
 	uint32_t tmau_requests, tmau_hits, tmau_misses, tmau_interior, tmau_edge, tmau_movers;
 	/* beyond one for each kernel; may be negative */
 	uint32_t state_syncs, placements;
+	uint32_t flush_time; /* of counter_idle() */
 };
 extern struct counters counters;
 
@@ -24,11 +25,10 @@ void counter_init(void);
  */
 void counter_flush(uint32_t residents, uint32_t movers);
 #define COUNTER_FLUSH_TICKS 500000u /* of the timer; going idle more often does not flush again */
-extern uint32_t counter_flush_time;
 /** counter_due() - it is time for counter_idle(). */
 static inline bool counter_due(void)
 {
-	return HAL_ENGINES->time_lo - counter_flush_time >= COUNTER_FLUSH_TICKS;
+	return HAL_ENGINES->time_lo - counters.flush_time >= COUNTER_FLUSH_TICKS;
 }
 /** counter_idle() - counter_flush() by the firmware that goes idle, now and then. */
 void counter_idle(uint32_t residents, uint32_t movers);

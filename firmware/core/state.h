@@ -82,6 +82,8 @@ struct place_state {
 		};
 		uint32_t odd;           /* not 0: no short way */
 	};
+	uint8_t level_search;   /* TUTTI_POLICY_LEVEL_SEARCH: enum lake_search */
+	uint8_t choice;         /* TUTTI_POLICY_CHOICE: TUTTI_CHOICE_*, 0 = water filling */
 	uint32_t round_next;    /* position after the last that received a CTA */
 	uint32_t message_words; /* room a placement may need */
 	uint32_t free_words;    /* free words of the ring that make command_room() true for it and a kernel */

@@ -7,7 +7,13 @@
 #include "core/task_record.h"
 #include "core/task_state.h"
 
-struct cga_state cga_state;
+/* Policies, and who is helped. */
+static struct {
+	uint32_t mode;       /* TUTTI_POLICY_CGA_MODE */
+	uint32_t patience;   /* TUTTI_POLICY_CGA_PATIENCE */
+	uint32_t hopeless;   /* slots of tasks that nothing can help any more */
+	struct task *holder; /* its domains take no new work but its own */
+} cga_state;
 
 static struct cga grids[FW_TASKS];
 
@@ -30,12 +36,36 @@ static struct fitting fitting[FITTING];
 
 void cga_init(void)
 {
-	cga_state = (struct cga_state){ .patience = CGA_PATIENCE };
+	cga_state.mode = cga_state.hopeless = 0;
+	cga_state.holder = NULL;
+	cga_set_patience(0);
 	for (unsigned i = 0; i < FITTING; i++)
 		fitting[i].capacity = 0;
 	domain_init();
 	cga_ids_init();
 	search_init();
+}
+
+/* ---- policies ---- */
+
+uint32_t cga_mode(void)
+{
+	return cga_state.mode;
+}
+
+void cga_set_mode(uint32_t mode)
+{
+	cga_state.mode = mode;
+}
+
+uint32_t cga_patience(void)
+{
+	return cga_state.patience;
+}
+
+void cga_set_patience(uint32_t sessions)
+{
+	cga_state.patience = sessions ? sessions : CGA_PATIENCE;
 }
 
 /* ---- checks ---- */
@@ -198,7 +228,7 @@ COLD int cga_check(const struct tutti_cga_shape *level, unsigned mode, bool lmem
 		return TUTTI_ERROR_GRID;
 	if (cga->identity != SEARCH_NO_IDENTITY && together(cga) > d->cga_ctas)
 		return TUTTI_ERROR_GRID;
-	if (lmem && (!cga->identities || cga->identities > cga_ids.lmem_slots))
+	if (lmem && (!cga->identities || cga->identities > cga_ids_lmem_slots()))
 		return TUTTI_ERROR_GRID;
 	return ever_fits(cga, capacity) ? 0 : TUTTI_ERROR_GRID;
 }
@@ -251,6 +281,11 @@ static COLD bool hopeless(const struct task *task)
 	return !shapes.residents && cga_ids_idle() && !cga_fits(cga, task->shape->capacity, cga->mask);
 }
 
+bool cga_holds(void)
+{
+	return cga_state.holder;
+}
+
 uint32_t cga_hopeless(void)
 {
 	uint32_t slots = cga_state.hopeless;
@@ -262,7 +297,7 @@ uint32_t cga_hopeless(void)
 /* What limits a task: memory slots, an affinity mask. */
 static COLD uint32_t search_limited(struct task *task, struct cga *cga, uint32_t n)
 {
-	uint32_t slots = cga_ids.lmem_free, placed;
+	uint32_t slots = cga_ids_lmem_free(), placed;
 
 	if (cga->lmem && slots < cga->identities)
 		return search_full();

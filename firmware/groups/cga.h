@@ -14,16 +14,15 @@ struct task;
 
 #define CGA_PATIENCE 256u /* sessions, unless the host says otherwise */
 
-/** struct cga_state - policies, and what the packet being launched asks for. */
-struct cga_state {
-	uint32_t mode;       /* TUTTI_POLICY_CGA_MODE */
-	uint32_t patience;   /* TUTTI_POLICY_CGA_PATIENCE */
-	uint32_t hopeless;   /* slots of tasks that nothing can help any more */
-	struct task *holder; /* its domains take no new work but its own */
-};
-extern struct cga_state cga_state;
-
 void cga_init(void);
+/** cga_mode() / cga_set_mode() - TUTTI_CGA_*, for grids whose metadata do not say. */
+uint32_t cga_mode(void);
+void cga_set_mode(uint32_t mode);
+/** cga_patience() / cga_set_patience() - sessions a CGA is passed over before domains are held for it; 0: CGA_PATIENCE */
+uint32_t cga_patience(void);
+void cga_set_patience(uint32_t sessions);
+/** cga_holds() - domains are held for a CGA. */
+bool cga_holds(void);
 /**
  * cga_check() - check the levels of a grid.
  * @level: TUTTI_CGA_LEVELS of them, innermost first, kinds growing

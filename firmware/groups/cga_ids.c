@@ -4,9 +4,15 @@
 #include "core/command_ring.h"
 #include "core/state.h"
 
-struct cga_ids_state cga_ids;
+/* All GPCs. */
+static struct {
+	uint32_t ids;         /* of each GPC */
+	uint32_t flushing;    /* identities and slots that wait for their flush */
+	uint32_t lmem_slots, lmem_free;
+	uint32_t lmem_next;   /* where to look for the next free slot */
+} cga_ids;
 
-struct live_cga live_cgas[CGA_IDS_CGAS];
+static struct live_cga live_cgas[CGA_IDS_CGAS];
 
 /* Linear memory slots: whose it is, and who must flush it. */
 static struct {
@@ -27,7 +33,7 @@ void cga_ids_init(void)
 	struct gpc *gpc;
 	unsigned i;
 
-	cga_ids = (struct cga_ids_state){ 0 };
+	cga_ids.ids = cga_ids.flushing = cga_ids.lmem_next = 0;
 	if (domains.gpcs)
 		cga_ids.ids = min32(min32(d->cga_ids, 256), CGA_IDS_CGAS / domains.gpcs);
 	for (gpc = domains.gpc; gpc < domains.gpc + domains.gpcs; gpc++) {
@@ -42,6 +48,16 @@ void cga_ids_init(void)
 	cga_ids.lmem_slots = cga_ids.lmem_free = min32(d->lmem_slots, CGA_IDS_LMEM_SLOTS);
 	for (i = 0; i < CGA_IDS_LMEM_SLOTS; i++)
 		lmem[i].used = lmem[i].flushing = 0;
+}
+
+uint32_t cga_ids_lmem_slots(void)
+{
+	return cga_ids.lmem_slots;
+}
+
+uint32_t cga_ids_lmem_free(void)
+{
+	return cga_ids.lmem_free;
 }
 
 static void give(struct gpc *gpc, unsigned id)

@@ -28,17 +28,10 @@ struct live_cga {
 	};
 };
 
-/** struct cga_ids_state - all GPCs. */
-struct cga_ids_state {
-	uint32_t ids;         /* of each GPC */
-	uint32_t flushing;    /* identities and slots that wait for their flush */
-	uint32_t lmem_slots, lmem_free;
-	uint32_t lmem_next;   /* where to look for the next free slot */
-};
-extern struct cga_ids_state cga_ids;
-
 void cga_ids_init(void);
-extern struct live_cga live_cgas[CGA_IDS_CGAS];
+/** cga_ids_lmem_slots() - linear memory slots of the card. cga_ids_lmem_free() - those that are free. */
+uint32_t cga_ids_lmem_slots(void);
+uint32_t cga_ids_lmem_free(void);
 
 static inline struct live_cga *live_cga(const struct gpc *gpc, unsigned id)
 {

@@ -229,9 +229,7 @@ static void share_multicast(struct sharing *s, int speed, bool pairs)
 	}
 }
 
-uint16_t query_shares[TUTTI_MAX_GPCS];
-
-COLD int query_share(struct domain_range range, unsigned n, bool multicast, bool shares)
+COLD int query_share(struct domain_range range, unsigned n, bool multicast, uint16_t *shares)
 {
 	static struct sharing s;
 	int speed = highest(range);
@@ -240,9 +238,9 @@ COLD int query_share(struct domain_range range, unsigned n, bool multicast, bool
 	s.range = range;
 	s.left = n;
 	s.speed = QUERY_INVALID;
-	s.share = shares ? query_shares : NULL;
+	s.share = shares;
 	for (i = 0; shares && i < range.n; i++)
-		query_shares[i] = 0;
+		shares[i] = 0;
 	if (multicast) {
 		share_multicast(&s, speed, true);
 		share_multicast(&s, speed, false);
@@ -272,13 +270,14 @@ static bool take_part(struct gpc *gpc, uint32_t within, const struct query_ask *
 
 static bool take_shared(struct domain_range range, const struct query_ask *ask)
 {
+	uint16_t shares[TUTTI_MAX_GPCS];
 	unsigned i;
 
-	if (query_share(range, ask->ctas, ask->multicast, true) < 0)
+	if (query_share(range, ask->ctas, ask->multicast, shares) < 0)
 		return false;
 	for (i = 0; i < range.n; i++)
-		if (query_shares[i])
-			take_part(&domains.gpc[range.first + i], domains.gpc[range.first + i].all, ask, query_shares[i]);
+		if (shares[i])
+			take_part(&domains.gpc[range.first + i], domains.gpc[range.first + i].all, ask, shares[i]);
 	return true;
 }
 

@@ -50,11 +50,10 @@ int query_query(const struct gpc *gpc, uint32_t within, unsigned n, bool multica
 uint32_t *query_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, int speed, uint32_t *out, uint32_t *sms);
 /**
  * query_share() - one CGA of @n CTAs over several GPCs.
- * @shares: query_shares gets the CTAs of each GPC of @range
+ * @shares: gets the CTAs of each GPC of @range, NULL: not wanted
  * Return: speed
  */
-int query_share(struct domain_range range, unsigned n, bool multicast, bool shares);
-extern uint16_t query_shares[TUTTI_MAX_GPCS];
+int query_share(struct domain_range range, unsigned n, bool multicast, uint16_t *shares);
 /** query_count() - innermost CGAs, at most @enough, that fit domain @number of their kind now; it takes them. */
 unsigned query_count(const struct query_ask *ask, unsigned number, unsigned enough);
 

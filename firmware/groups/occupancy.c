@@ -92,7 +92,7 @@ static uint32_t count(const struct cga *cga, uint32_t capacity)
 			ids = 0;
 	}
 	n = have[cga->levels - 1];
-	return cga->lmem ? min32(n, cga_ids.lmem_slots / cga->identities) : n;
+	return cga->lmem ? min32(n, cga_ids_lmem_slots() / cga->identities) : n;
 }
 
 static uint32_t grouped(const struct tutti_msg_occupancy *ask, uint32_t capacity)
@@ -106,7 +106,7 @@ static uint32_t grouped(const struct tutti_msg_occupancy *ask, uint32_t capacity
 		groups[1] *= ask->cga[i].y;
 		groups[2] *= ask->cga[i].z;
 	}
-	if (cga_check(ask->cga, ask->mode > TUTTI_CGA_MULTICAST ? cga_state.mode : ask->mode, ask->lmem, groups, capacity, &cga))
+	if (cga_check(ask->cga, ask->mode > TUTTI_CGA_MULTICAST ? cga_mode() : ask->mode, ask->lmem, groups, capacity, &cga))
 		return 0;
 	domain_idle(capacity);
 	return count(&cga, capacity);

@@ -129,7 +129,7 @@ static int speed_of(unsigned domain)
 	uint32_t within;
 
 	if (ask->kind >= TUTTI_CGA_UGPU)
-		return query_share(domain_inside(TUTTI_CGA_GPC, ask->kind, domain), ask->ctas, ask->multicast, false);
+		return query_share(domain_inside(TUTTI_CGA_GPC, ask->kind, domain), ask->ctas, ask->multicast, NULL);
 	gpc = query_gpc(ask->kind, domain, &within);
 	if (ask->identity && !gpc->credits)
 		return QUERY_INVALID;

@@ -47,15 +47,16 @@ static void launch_shared(unsigned domain)
 	const struct query_ask *ask = &trial.cga->ask;
 	struct domain_range range = domain_inside(TUTTI_CGA_GPC, ask->kind, domain);
 	struct gpc *gpc = &domains.gpc[range.first];
+	uint16_t shares[TUTTI_MAX_GPCS];
 	unsigned i;
 
-	query_share(range, ask->ctas, ask->multicast, true);
+	query_share(range, ask->ctas, ask->multicast, shares);
 	trial.id = 0;
 	trial.lmem = CGA_IDS_NO_LMEM;
 	for (i = 0; i < range.n; i++, gpc++)
-		if (query_shares[i])
-			launch(gpc, gpc->all, query_shares[i],
-			       query_query(gpc, gpc->all, query_shares[i], ask->multicast));
+		if (shares[i])
+			launch(gpc, gpc->all, shares[i],
+			       query_query(gpc, gpc->all, shares[i], ask->multicast));
 }
 
 static bool part(unsigned domain, int speed)

@@ -117,7 +117,7 @@ static int derive_cga(struct tutti_reference *e, const struct kernel *kernel)
 		e->flags |= TUTTI_REFERENCE_LMEM;
 	e->cga = kernel_cga(kernel);
 	cga_levels(&e->cga, level);
-	return cga_check(level, cga_state.mode, lmem, groups,
+	return cga_check(level, cga_mode(), lmem, groups,
 			 shape_capacity(kernel->registers, e->shared_blocks | kernel->barriers, e->waves), &cga);
 }
 

@@ -6,7 +6,7 @@
 #include "core/state.h"
 #include "tasks/kernel_cache.h"
 
-struct rsb rsbs[TUTTI_MAX_RSBS];
+static struct rsb rsbs[TUTTI_MAX_RSBS];
 
 static struct tutti_reference scratch[FW_RSBS_SCRATCH][TUTTI_REFERENCES] __attribute__((aligned(128)));
 static uint32_t scratch_used;
@@ -127,14 +127,14 @@ COLD int reference_create(const struct tutti_msg_rsb *message)
 	return 0;
 }
 
-static COLD struct rsb *find(uint32_t id)
+COLD struct rsb *reference_buffer(uint32_t id)
 {
 	return id < TUTTI_MAX_RSBS && rsbs[id].table ? &rsbs[id] : NULL;
 }
 
 COLD int reference_destroy(uint32_t id)
 {
-	struct rsb *rsb = find(id);
+	struct rsb *rsb = reference_buffer(id);
 
 	if (!rsb)
 		return -TUTTI_ENOENT;
@@ -150,7 +150,7 @@ COLD int reference_destroy(uint32_t id)
 
 COLD int reference_invalidate(uint32_t id, uint32_t mask)
 {
-	struct rsb *rsb = find(id);
+	struct rsb *rsb = reference_buffer(id);
 	unsigned i;
 
 	if (!rsb)
@@ -163,7 +163,7 @@ COLD int reference_invalidate(uint32_t id, uint32_t mask)
 
 COLD int reference_read(uint32_t id, uint64_t offset)
 {
-	struct rsb *rsb = find(id);
+	struct rsb *rsb = reference_buffer(id);
 	void *to;
 
 	if (!rsb)
@@ -192,12 +192,12 @@ static COLD void mirror(unsigned id)
 COLD void reference_mirror(void)
 {
 	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
-	unsigned i;
+	unsigned n = discovery->rsb_window.bytes / TUTTI_PAGE_SIZE, i;
 
 	if (!(attention.idle & ATTEND_MIRROR))
 		return;
 	attention.idle &= ~ATTEND_MIRROR;
-	for (i = 0; i < TUTTI_MAX_RSBS && (i + 1) * TUTTI_PAGE_SIZE <= discovery->rsb_window.bytes; i++)
-		if (rsbs[i].table && rsbs[i].dirty && rsbs[i].scratch)
+	for (i = 0; i < TUTTI_MAX_RSBS && i < n; i++)
+		if (rsbs[i].dirty && rsbs[i].scratch && rsbs[i].table)
 			mirror(i);
 }

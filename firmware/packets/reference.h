@@ -32,7 +32,8 @@ struct rsb {
 	uint8_t special;               /* mask of valid entries with metadata; not in @valid */
 	uint8_t scratch;               /* which table in local memory + 1, 0 = in card memory */
 };
-extern struct rsb rsbs[TUTTI_MAX_RSBS];
+/** reference_buffer() - the buffer with a number, NULL: there is none. */
+struct rsb *reference_buffer(uint32_t id);
 
 void reference_init(void);
 /**

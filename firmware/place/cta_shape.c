@@ -195,7 +195,7 @@ COLD struct lake *shape_masked(const struct lake *from, const uint32_t *mask)
 
 bool shape_is_exact(void)
 {
-	return match_exact() || scoring.policy;
+	return match_exact() || place_state.choice;
 }
 
 void shape_exact(bool exact)

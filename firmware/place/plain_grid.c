@@ -91,14 +91,14 @@ uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const u
 	out = p + 1 + lead;
 	if (place_state.round_robin)
 		left = lake_pour_round(lake, n, &place_state.round_next, out, &end);
-	else if (scoring.policy)
+	else if (place_state.choice)
 		left = score_pour(task->shape, lake, n, out, &end);
 	else
 		left = lake_pour(lake, n, out, &end);
 	if (left == n)
 		return 0;
 	if (!own)
-		shape_poured(task->shape, scoring.policy && !place_state.round_robin ? NULL : lake, out, end);
+		shape_poured(task->shape, place_state.choice && !place_state.round_robin ? NULL : lake, out, end);
 	n -= left;
 	if (items) {
 		words_copy(p + 1, items, PLACE_ITEM_WORDS);

@@ -14,7 +14,17 @@
 #define WINDOW_LEAST 3u
 #define WINDOW_DEFAULT 10u
 
-struct score_state scoring;
+/* Policies as set, and weights made of them. */
+static struct score_state {
+	uint32_t window;     /* log2, timer ticks */
+	uint32_t remaining[TUTTI_RESOURCES];
+	uint32_t power[TUTTI_CLASSES];
+	uint32_t combine[2]; /* weights of RES-13, RES-14 */
+	/* scaled so that no score leaves 30 bits */
+	uint32_t weight[TUTTI_RESOURCES];
+	uint32_t power_shift, power_most;
+	uint32_t share[2];
+} scoring;
 
 /** struct pool - the SMs of one decision. */
 struct pool {
@@ -27,7 +37,12 @@ struct pool {
 
 static uint32_t mode(void)
 {
-	return scoring.policy & ~TUTTI_CHOICE_LARGEST;
+	return place_state.choice & ~TUTTI_CHOICE_LARGEST;
+}
+
+uint32_t score_window(void)
+{
+	return scoring.window;
 }
 
 /* ---- weights ---- */
@@ -73,6 +88,7 @@ void score_init(void)
 {
 	uint32_t i;
 
+	place_state.choice = 0;
 	scoring = (struct score_state){ .window = WINDOW_DEFAULT, .combine = { 1, 1 } };
 	for (i = 0; i < TUTTI_RESOURCES; i++)
 		scoring.remaining[i] = 1;
@@ -91,7 +107,7 @@ static int set_choice(uint32_t value)
 		return -TUTTI_EINVAL;
 	if (rest >= TUTTI_CHOICE_POWER && !(discovery->features & TUTTI_FEATURE_ENERGY))
 		return -TUTTI_ENOTSUP;
-	scoring.policy = value;
+	place_state.choice = (uint8_t)value;
 	shape_exact(shape_is_exact());
 	return 0;
 }
@@ -148,7 +164,7 @@ bool score_ask(uint32_t policy, uint32_t which, uint32_t *value)
 {
 	switch (policy) {
 	case TUTTI_POLICY_CHOICE:
-		*value = scoring.policy;
+		*value = place_state.choice;
 		return true;
 	case TUTTI_POLICY_REMAINING_WEIGHT:
 		*value = which < TUTTI_RESOURCES ? scoring.remaining[which] : 0;
@@ -179,7 +195,7 @@ static uint32_t largest(const volatile uint32_t *map, uint32_t blocks)
 
 static uint32_t remaining(const volatile struct tutti_sm_state *sm)
 {
-	bool runs = scoring.policy & TUTTI_CHOICE_LARGEST;
+	bool runs = place_state.choice & TUTTI_CHOICE_LARGEST;
 	const uint32_t *w = scoring.weight;
 	uint32_t p, waves = 0, scalar = 0, vector = 0, shared;
 
@@ -359,7 +375,7 @@ COLD uint32_t score_pour(const struct shape *shape, const struct lake *lake, uin
 	gather(&pool, shape, lake);
 	placed = n < pool.rooms ? n : pool.rooms;
 	/* what a CTA takes of the largest runs is not known before it is there: one, and look again */
-	if (scoring.policy & TUTTI_CHOICE_LARGEST && placed > 1) {
+	if (place_state.choice & TUTTI_CHOICE_LARGEST && placed > 1) {
 		match_wait();
 		placed = 1;
 	}

@@ -13,30 +13,13 @@
 
 #include "place/cta_shape.h"
 
-/** struct score_state - policies as set, and weights made of them. */
-struct score_state {
-	uint32_t policy;     /* TUTTI_CHOICE_*, 0 = water filling */
-	uint32_t window;     /* log2, timer ticks */
-	uint32_t remaining[TUTTI_RESOURCES];
-	uint32_t power[TUTTI_CLASSES];
-	uint32_t combine[2]; /* weights of RES-13, RES-14 */
-	/* scaled so that no score leaves 30 bits */
-	uint32_t weight[TUTTI_RESOURCES];
-	uint32_t power_shift, power_most;
-	uint32_t share[2];
-};
-extern struct score_state scoring;
-
 void score_init(void);
 /** score_policy() - TUTTI_POLICY_CHOICE, weights, window. Return: 0 or -TUTTI_E*. */
 int score_policy(uint32_t policy, uint32_t value);
 /** score_ask() - what is set; @which: resource or class. Return: false: no such policy or part. */
 bool score_ask(uint32_t policy, uint32_t which, uint32_t *value);
 /** score_window() - log2 of the window of recent instructions. */
-static inline uint32_t score_window(void)
-{
-	return scoring.window;
-}
+uint32_t score_window(void);
 /**
  * score_pour() - place @n CTAs on the SMs of @lake by score; otherwise like lake_pour(), but @lake stays as it is.
  * Nothing is placed while the table is not true: the task is looked at again when it is.

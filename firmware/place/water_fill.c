@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "place/water_fill.h"
 
-uint32_t lake_search HOT_DATA;
+#include "core/state.h"
+
 
 void lake_init(struct lake *lake, unsigned words, const uint32_t *mask, unsigned levels)
 {
@@ -223,7 +224,7 @@ HOT uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **
 	if (row->count == dry[1].count)
 		row = take_flat(lake, &n, &out);
 	/* With the 32 levels there are, a scan costs less whenever it is not asked for otherwise. */
-	else if (unlikely(lake_search == LAKE_BINARY))
+	else if (unlikely(place_state.level_search == LAKE_BINARY))
 		return pour_binary(lake, n, out, end);
 	else if (lake->words == 1)
 		return pour_word(lake, n, out, end);

@@ -30,7 +30,6 @@ struct lake {
 
 /** enum lake_search - how to find the last level (policy TUTTI_POLICY_LEVEL_SEARCH). */
 enum lake_search { LAKE_AUTO, LAKE_SCAN, LAKE_BINARY };
-extern uint32_t lake_search;
 
 /** lake_init() - @levels free slots on every SM of @mask. */
 void lake_init(struct lake *lake, unsigned words, const uint32_t *mask, unsigned levels);

@@ -28,8 +28,9 @@ struct probe {
 };
 
 static struct probe probes[FW_PROBES];
-static struct queue_set parked;
-struct barrier_state barrier_state HOT_DATA;
+static struct queue_set parked; /* queues at a barrier packet */
+static uint32_t parked_count;
+static uint32_t signals_seen;   /* counters.signals when they were last looked at */
 
 void barrier_init(void)
 {
@@ -38,7 +39,7 @@ void barrier_init(void)
 	for (i = 0; i < FW_PROBES; i++)
 		probes[i] = (struct probe){ .number = (uint8_t)i };
 	parked = (struct queue_set){ 0 };
-	barrier_state = (struct barrier_state){ 0 };
+	parked_count = signals_seen = 0;
 }
 
 void barrier_leave(struct queue *queue)
@@ -51,7 +52,7 @@ void barrier_leave(struct queue *queue)
 	if (!queue_set_has(&parked, id))
 		return;
 	queue_set_remove(&parked, id);
-	barrier_state.parked--;
+	parked_count--;
 }
 
 static bool satisfied(const struct tutti_barrier_packet *packet, unsigned seen)
@@ -134,7 +135,7 @@ COLD int barrier_packet(struct queue *queue, const struct tutti_barrier_packet *
 		return complete(queue, packet);
 	if (!queue_set_has(&parked, queue_id(queue))) {
 		queue_set_add(&parked, queue_id(queue));
-		barrier_state.parked++;
+		parked_count++;
 		attention.settle |= ATTEND_BARRIER;
 		queue->polls = 0;
 	}
@@ -217,12 +218,14 @@ void barrier_event_fetch(unsigned number, const struct tutti_event *event)
 		answered(probe);
 }
 
-COLD void barrier_recheck(void)
+COLD bool barrier_recheck(void)
 {
 	unsigned w;
 	uint32_t mask;
 
-	barrier_state.signals = counters.signals;
+	if (!parked_count || signals_seen == counters.signals)
+		return parked_count;
+	signals_seen = counters.signals;
 	for (w = 0; w < FW_QUEUE_WORDS; w++)
 		for (mask = parked.word[w]; mask; mask &= mask - 1) {
 			struct queue *queue = &queues[32 * w + lowest_bit(mask)];
@@ -233,4 +236,5 @@ COLD void barrier_recheck(void)
 			else if (queue->wait == WAIT_SIGNAL)
 				wait_ready(queue);
 		}
+	return true;
 }

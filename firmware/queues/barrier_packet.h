@@ -14,16 +14,9 @@ void barrier_init(void);
 /** barrier_packet() - 0 when it is satisfied and complete. */
 int barrier_packet(struct queue *queue, const struct tutti_barrier_packet *packet);
 void barrier_event_fetch(unsigned number, const struct tutti_event *event);
-/** barrier_recheck() - the firmware has sent signals: look at all parked barriers. */
-void barrier_recheck(void);
+/** barrier_recheck() - if the firmware has sent signals: look at all parked barriers. Return: there are some */
+bool barrier_recheck(void);
 /** barrier_leave() - @queue does not wait at a barrier any more. */
 void barrier_leave(struct queue *queue);
-
-/** struct barrier_state - set by whoever sends a signal. */
-struct barrier_state {
-	uint32_t parked;    /* queues at a barrier packet */
-	uint32_t signals;   /* counters.signals when they were last looked at */
-};
-extern struct barrier_state barrier_state;
 
 #endif

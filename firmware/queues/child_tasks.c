@@ -161,12 +161,12 @@ static bool look(struct tmd *tmd)
 
 COLD bool child_look(void)
 {
-	struct tmd *tmd;
 	bool left = false;
+	unsigned i;
 
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (tmd->child)
-			left |= !look(tmd);
+	for (i = 0; i < FW_TMDS; i++)
+		if (tmd_at(i)->child)
+			left |= !look(tmd_at(i));
 	return left;
 }
 
@@ -179,7 +179,7 @@ static int create(struct task *parent, uint64_t address, uint32_t sm_wave)
 
 	if (address & 63 || !address || !fw_address_ok(address))
 		return -TUTTI_EINVAL;
-	if (throttle.mode == THROTTLE_ON || !(parent->queue->flags & TUTTI_QUEUE_EXTENDED))
+	if (throttle_on() || !(parent->queue->flags & TUTTI_QUEUE_EXTENDED))
 		return -TUTTI_EPERM;
 	if (parent->children == 0xff)
 		return -TUTTI_EBUSY;

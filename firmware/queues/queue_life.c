@@ -167,6 +167,7 @@ COLD void queue_event_post_fault(const struct tutti_event *event)
 static int create_check(const struct tutti_msg_queue *m)
 {
 	uint32_t size = 1u << (m->size_log2 & 31);
+	const struct rsb *rsb;
 
 	if (m->queue >= fw.max_queues || m->size_log2 > 31 || size < fw.ring_min || size > fw.ring_max ||
 	    m->flags & ~TUTTI_QUEUE_FLAGS || m->priority < 1 || m->priority > 10 || m->vector >= fw.vectors)
@@ -182,9 +183,10 @@ static int create_check(const struct tutti_msg_queue *m)
 	if (queues[m->queue].state != QUEUE_NONE)
 		return -TUTTI_EEXIST;
 	if (m->flags & TUTTI_QUEUE_RSB) {
-		if (m->rsb >= TUTTI_MAX_RSBS || !rsbs[m->rsb].table)
+		rsb = reference_buffer(m->rsb);
+		if (!rsb)
 			return -TUTTI_ENOENT;
-		if (rsbs[m->rsb].asid != m->asid)
+		if (rsb->asid != m->asid)
 			return -TUTTI_EPERM;
 	}
 	return 0;
@@ -218,7 +220,7 @@ int queue_create(const struct tutti_msg_queue *m)
 		.polls = QUEUE_POLL_STEPS,
 	};
 	if (m->flags & TUTTI_QUEUE_RSB) {
-		queue->rsb = &rsbs[m->rsb];
+		queue->rsb = reference_buffer(m->rsb);
 		queue->table = queue->rsb->table;
 		queue->rsb->attached++;
 	}

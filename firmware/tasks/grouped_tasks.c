@@ -20,7 +20,7 @@ COLD void grouped_levels(const struct pending *p, struct tutti_cga_shape *level)
 
 static unsigned mode_of(const struct tmd *tmd)
 {
-	return tmd ? tmd_static(tmd)->cga_mode : cga_state.mode;
+	return tmd ? tmd_static(tmd)->cga_mode : cga_mode();
 }
 
 COLD int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, bool lmem, uint32_t capacity)

@@ -16,11 +16,21 @@
 
 #define PATIENCE 64u
 
-struct rounds rounds;
+static struct {
+	struct task *first[ROUNDS_LEVELS], *last[ROUNDS_LEVELS];
+	uint32_t map;                  /* bit p: level p is not empty */
+	struct task *turn[ROUNDS_LEVELS]; /* task with a quota whose turn it is */
+	struct task *drain;            /* passed over too often: nobody else gets anything */
+} rounds;
 
 void rounds_init(void)
 {
-	rounds = (struct rounds){ 0 };
+	unsigned i;
+
+	rounds.map = 0;
+	rounds.drain = NULL;
+	for (i = 0; i < ROUNDS_LEVELS; i++)
+		rounds.first[i] = rounds.last[i] = rounds.turn[i] = NULL;
 }
 
 /* ---- rings ---- */
@@ -74,6 +84,16 @@ void rounds_remove(struct task *task)
 		rounds.drain = NULL;
 		place_state.hold &= ~HOLD_DRAIN;
 	}
+}
+
+bool rounds_idle(void)
+{
+	return !rounds.map && !rounds.drain;
+}
+
+const struct task *rounds_oldest(unsigned level)
+{
+	return rounds.first[level];
 }
 
 struct task *rounds_victim(unsigned level)
@@ -279,7 +299,7 @@ static void impatience(uint32_t failed, const struct task *went)
 		}
 		if (level_of(task) > level_of(went) || task->shape == went->shape)
 			continue;
-		if (++task->passed <= PATIENCE || rounds.drain || cga_state.holder)
+		if (++task->passed <= PATIENCE || rounds.drain || cga_holds())
 			continue;
 		rounds.drain = task;
 		place_state.hold |= HOLD_DRAIN;

@@ -15,19 +15,13 @@
 #define ROUNDS_LEVELS 12u /* 1 .. 10, and waves of split CTAs */
 #define ROUNDS_SPLIT_LEVEL 11u
 
-struct rounds {
-	struct task *first[ROUNDS_LEVELS], *last[ROUNDS_LEVELS];
-	uint32_t map;                  /* bit p: level p is not empty */
-	struct task *turn[ROUNDS_LEVELS]; /* task with a quota whose turn it is */
-	struct task *drain;            /* passed over too often: nobody else gets anything */
-};
-extern struct rounds rounds;
-
 void rounds_init(void);
 /** rounds_add() - a task with CTAs to issue, the youngest in the table. */
 void rounds_add(struct task *task);
 /** rounds_remove() - it issues nothing more, for now. */
 void rounds_remove(struct task *task);
+/** rounds_idle() - no task has CTAs to issue. */
+bool rounds_idle(void);
 /** rounds_run() - rounds until nobody who may issue fits. */
 void rounds_run(void);
 /**
@@ -35,6 +29,8 @@ void rounds_run(void);
  * level below it the youngest that has CTAs to issue. NULL: nobody.
  */
 struct task *rounds_victim(unsigned level);
+/** rounds_oldest() - the oldest task of @level that has CTAs to issue; its ->next is the next one. */
+const struct task *rounds_oldest(unsigned level);
 /** rounds_limit() - CTAs @task may issue now, whatever fits. */
 uint32_t rounds_limit(const struct task *task);
 

@@ -8,7 +8,8 @@
 #include "core/task_record.h"
 #include "core/wait.h"
 
-struct tmd tmds[FW_TMDS];
+static struct tmd tmds[FW_TMDS];
+static unsigned works; /* queue tasks that live */
 
 #define STEP_MASK 2u /* struct tmd.step: waits for a mask to become free */
 
@@ -23,6 +24,27 @@ void tmd_init(void)
 
 	for (i = 0; i < FW_TMDS; i++)
 		tmds[i].stage = TMD_FREE;
+	works = 0;
+}
+
+struct tmd *tmd_at(unsigned number)
+{
+	return &tmds[number];
+}
+
+struct tmd *tmd_next_work(struct tmd *tmd)
+{
+	if (!works)
+		return NULL;
+	for (tmd = tmd ? tmd + 1 : tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (tmd->stage == TMD_TASK && tmd_is_queue(tmd))
+			return tmd;
+	return NULL;
+}
+
+unsigned tmd_number(const struct tmd *tmd)
+{
+	return (unsigned)(tmd - tmds);
 }
 
 /* ---- checks ---- */
@@ -263,6 +285,7 @@ COLD int tmd_get(struct queue *queue, uint64_t address, struct tmd **out)
 void tmd_take(struct queue *queue, struct tmd *tmd)
 {
 	tmd->stage = TMD_TASK;
+	works += tmd_is_queue(tmd);
 	if (own(queue) == tmd)
 		queue->tmd = 0;
 }
@@ -317,8 +340,10 @@ COLD void tmd_end(struct tmd *tmd)
 {
 	if (tmd->child)
 		child_ended(tmd);
-	if (tmd->stage == TMD_TASK && tmd_is_queue(tmd))
+	if (tmd->stage == TMD_TASK && tmd_is_queue(tmd)) {
 		tmd->queue->works--;
+		works--;
+	}
 	if (tmd->work.fetching)
 		tmd->stage = TMD_ENDED;
 	else

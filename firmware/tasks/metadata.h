@@ -60,8 +60,6 @@ struct tmd {
 	uint32_t sm_wave;     /* of the creator that waits for an answer */
 	struct work work;
 };
-extern struct tmd tmds[FW_TMDS];
-
 static inline const struct tutti_tmd *tmd_static(const struct tmd *tmd)
 {
 	return (const struct tutti_tmd *)tmd->word;
@@ -89,6 +87,11 @@ void tmd_init(void);
  * Return: 0, TUTTI_ERROR_TMD, or PACKET_PARKED
  */
 int tmd_get(struct queue *queue, uint64_t address, struct tmd **tmd);
+/** tmd_at() - record @number of FW_TMDS. tmd_number() - the other way round. */
+struct tmd *tmd_at(unsigned number);
+unsigned tmd_number(const struct tmd *tmd);
+/** tmd_next_work() - the next record of a queue task that lives, NULL: there is none. @tmd: the last one, NULL at first */
+struct tmd *tmd_next_work(struct tmd *tmd);
 /** tmd_fetch() - a record for the metadata at @address, being fetched. NULL: none free for a queue of this priority. */
 struct tmd *tmd_fetch(struct queue *queue, uint64_t address);
 /** tmd_refuse() - note why @tmd is bad for the report. Return: TUTTI_ERROR_TMD */

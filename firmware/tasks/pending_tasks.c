@@ -12,7 +12,7 @@
 #include "tasks/throttle.h"
 #include "tasks/work_queue.h"
 
-struct pending pendings[FW_PENDING];
+static struct pending pendings[FW_PENDING];
 
 static struct {
 	struct pending_link ring[PENDING_LEVELS + 1]; /* [1 .. 10]; each is its own sentinel */
@@ -318,6 +318,29 @@ COLD void pending_drop_queue(struct queue *queue)
 			pending_drop(p, false);
 }
 
+COLD bool pending_cancel(struct queue *queue, uint64_t packet)
+{
+	struct pending *p;
+	bool any = false;
+
+	for (p = pendings; p < pendings + FW_PENDING; p++)
+		if (waits(p, queue) && p->packet == packet) {
+			pending_drop(p, true);
+			any = true;
+		}
+	return any;
+}
+
+struct pending *pending_with(const struct tmd *tmd)
+{
+	struct pending *p;
+
+	for (p = pendings; p < pendings + FW_PENDING; p++)
+		if (p->place != PENDING_FREE && p->tmd == tmd)
+			return p;
+	return NULL;
+}
+
 COLD void pending_drop_packet(struct queue *queue, uint64_t packet)
 {
 	struct pending *p;
@@ -340,4 +363,9 @@ uint64_t pending_oldest(const struct queue *queue, uint64_t none)
 bool pending_any(void)
 {
 	return pending.listed;
+}
+
+bool pending_idle(void)
+{
+	return pending.free_count == FW_PENDING;
 }

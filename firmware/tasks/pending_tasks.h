@@ -41,8 +41,6 @@ struct pending {
 	uint32_t state[STATE_WORDS] __attribute__((aligned(8)));
 };
 
-extern struct pending pendings[FW_PENDING];
-
 void pending_init(void);
 /**
  * pending_get() - a free record for a task of @priority. NULL: none.
@@ -69,8 +67,14 @@ void pending_drop_queue(struct queue *queue);
 void pending_drop_packet(struct queue *queue, uint64_t packet);
 /** pending_drop() - @pending ends without having run on; its queue goes on. @signal: its signal is cancelled. */
 void pending_drop(struct pending *pending, bool signal);
+/** pending_cancel() - tasks of a packet end with a cancelled signal. Return: there were some */
+bool pending_cancel(struct queue *queue, uint64_t packet);
+/** pending_with() - the record of the task with this metadata, NULL: there is none. */
+struct pending *pending_with(const struct tmd *tmd);
 /** pending_oldest() - oldest packet of @queue that waits for a slot, or @none. */
 uint64_t pending_oldest(const struct queue *queue, uint64_t none);
+/** pending_idle() - no record is in use. */
+bool pending_idle(void);
 /** pending_any() - a task waits for a slot. */
 bool pending_any(void);
 

@@ -224,7 +224,6 @@ static void cancel(struct task *task)
 COLD int task_cancel(struct queue *queue, uint64_t packet)
 {
 	bool any = false;
-	struct pending *p;
 	unsigned i;
 
 	for (i = 0; i < fw.tasks; i++)
@@ -233,12 +232,7 @@ COLD int task_cancel(struct queue *queue, uint64_t packet)
 			cancel(&tasks[i]);
 			any = true;
 		}
-	for (p = pendings; p < pendings + FW_PENDING; p++)
-		if (p->queue == queue && p->packet == packet &&
-		    (p->place == PENDING_LISTED || p->place == PENDING_ASLEEP)) {
-			pending_drop(p, true);
-			any = true;
-		}
+	any |= pending_cancel(queue, packet);
 	return any ? 0 : -TUTTI_ENOENT;
 }
 

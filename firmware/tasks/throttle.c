@@ -11,11 +11,23 @@
 /* More than this no SM can address (wave.h, shared window). */
 #define BLOCKS_MAX 256u
 
-struct throttle throttle;
+enum throttle_mode {
+	THROTTLE_OFF,
+	THROTTLE_DRAIN,  /* the card is being emptied, to switch on or to another size */
+	THROTTLE_SWITCH, /* THROTTLE was sent */
+	THROTTLE_ON,
+};
+
+static struct {
+	uint8_t mode;     /* enum throttle_mode */
+	uint16_t sms;     /* that share, while on */
+	uint16_t tasks;   /* throttle tasks in the table */
+} throttle;
 
 void throttle_init(void)
 {
-	throttle = (struct throttle){ 0 };
+	throttle.mode = THROTTLE_OFF;
+	throttle.sms = throttle.tasks = 0;
 }
 
 static uint32_t wants(const struct task *task)
@@ -26,6 +38,11 @@ static uint32_t wants(const struct task *task)
 static bool is_throttle(const struct task *task)
 {
 	return task->rare & TASK_TMD && tmd_flag(task->tmd, TUTTI_TMD_THROTTLE);
+}
+
+bool throttle_on(void)
+{
+	return throttle.mode == THROTTLE_ON;
 }
 
 bool throttle_allows(const struct task *task)
@@ -70,7 +87,7 @@ static uint32_t next_size(void)
 	if (!throttle.tasks)
 		return 0;
 	for (level = 1; level < ROUNDS_LEVELS; level++)
-		for (task = rounds.first[level]; task; task = task->next)
+		for (task = rounds_oldest(level); task; task = task->next)
 			if (is_throttle(task))
 				return wants(task);
 	/* what is left has issued everything */

@@ -12,21 +12,9 @@
 
 #include "tasks/task_table.h"
 
-enum throttle_mode {
-	THROTTLE_OFF,
-	THROTTLE_DRAIN,  /* the card is being emptied, to switch on or to another size */
-	THROTTLE_SWITCH, /* THROTTLE was sent */
-	THROTTLE_ON,
-};
-
-struct throttle {
-	uint8_t mode;     /* enum throttle_mode */
-	uint16_t sms;     /* that share, while on */
-	uint16_t tasks;   /* throttle tasks in the table */
-};
-extern struct throttle throttle;
-
 void throttle_init(void);
+/** throttle_on() - only throttle tasks of one size run. */
+bool throttle_on(void);
 /** throttle_allows() - the mode does not keep @task from issuing. */
 bool throttle_allows(const struct task *task);
 /** throttle_admit() / throttle_leave() - a task with metadata got a slot; gives it back. */

@@ -34,22 +34,12 @@ static struct task *task_with(const struct tmd *tmd)
 	return NULL;
 }
 
-static struct pending *pending_with(const struct tmd *tmd)
-{
-	struct pending *p;
-
-	for (p = pendings; p < pendings + FW_PENDING; p++)
-		if (p->place != PENDING_FREE && p->tmd == tmd)
-			return p;
-	return NULL;
-}
-
 /* ---- looking ---- */
 
 COLD void work_poll(struct tmd *tmd)
 {
 	struct work *work = &tmd->work;
-	unsigned number = (unsigned)(tmd - tmds), asid = queue_asid(tmd->queue);
+	unsigned number = tmd_number(tmd), asid = queue_asid(tmd->queue);
 
 	if (queue_table.suspended)
 		return;
@@ -64,17 +54,12 @@ COLD void work_poll(struct tmd *tmd)
 	command_fetch(asid, 0, at(tmd)->queue, 8, &work->fetched[0], TAG_WORK | number);
 }
 
-static bool is_live(const struct tmd *tmd)
-{
-	return tmd->stage == TMD_TASK && tmd_is_queue(tmd);
-}
-
 COLD void work_poll_queue(const struct queue *queue)
 {
 	struct tmd *tmd;
 
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (is_live(tmd) && tmd->queue == queue)
+	for (tmd = tmd_next_work(NULL); tmd; tmd = tmd_next_work(tmd))
+		if (tmd->queue == queue)
 			work_poll(tmd);
 }
 
@@ -82,17 +67,16 @@ COLD void work_poll_all(void)
 {
 	struct tmd *tmd;
 
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (is_live(tmd))
-			work_poll(tmd);
+	for (tmd = tmd_next_work(NULL); tmd; tmd = tmd_next_work(tmd))
+		work_poll(tmd);
 }
 
 COLD int work_notify(unsigned asid, uint64_t address)
 {
 	struct tmd *tmd;
 
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (is_live(tmd) && tmd->address == address && queue_asid(tmd->queue) == asid) {
+	for (tmd = tmd_next_work(NULL); tmd; tmd = tmd_next_work(tmd))
+		if (tmd->address == address && queue_asid(tmd->queue) == asid) {
 			work_poll(tmd);
 			return 0;
 		}
@@ -175,7 +159,7 @@ static COLD struct queue *fetch_failed(struct tmd *tmd, unsigned cause, uint64_t
 
 COLD struct queue *work_event_fetch(unsigned number, const struct tutti_event *event, struct tutti_fault *fault)
 {
-	struct tmd *tmd = &tmds[(number & 0xff) % FW_TMDS];
+	struct tmd *tmd = tmd_at((number & 0xff) % FW_TMDS);
 	struct work *work = &tmd->work;
 	unsigned cause = event->word[0] >> 8 & 0xff;
 	uint64_t there;
@@ -247,14 +231,14 @@ COLD void work_ended(struct task *task)
 
 COLD uint32_t work_quiet(const struct queue *queue)
 {
-	const struct tmd *tmd;
+	struct tmd *tmd;
 	const struct task *task;
 	uint32_t n = 0;
 
 	if (!queue->works)
 		return 0;
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++) {
-		if (!is_live(tmd) || tmd->queue != queue || tmd->work.fetching)
+	for (tmd = tmd_next_work(NULL); tmd; tmd = tmd_next_work(tmd)) {
+		if (tmd->queue != queue || tmd->work.fetching)
 			continue;
 		task = task_with(tmd);
 		n += !task || !task->resident;
@@ -266,10 +250,10 @@ COLD uint32_t work_quiet(const struct queue *queue)
 
 COLD uint64_t work_earliest(uint64_t none)
 {
-	const struct tmd *tmd;
+	struct tmd *tmd;
 
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (is_live(tmd) && tmd->work.deadline < none)
+	for (tmd = tmd_next_work(NULL); tmd; tmd = tmd_next_work(tmd))
+		if (tmd->work.deadline < none)
 			none = tmd->work.deadline;
 	return none;
 }
@@ -278,8 +262,8 @@ COLD void work_timeout(uint64_t time)
 {
 	struct tmd *tmd;
 
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (is_live(tmd) && tmd->work.deadline <= time) {
+	for (tmd = tmd_next_work(NULL); tmd; tmd = tmd_next_work(tmd))
+		if (tmd->work.deadline <= time) {
 			tmd->work.deadline = NO_TIME;
 			tmd->work.expired = 1;
 			tmd->timeouts++;

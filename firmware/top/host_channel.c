@@ -80,12 +80,15 @@ static int create(const struct tutti_msg_context *m)
 
 static int destroy(uint32_t asid)
 {
+	const struct rsb *rsb;
 	unsigned i;
 	int status;
 
-	for (i = 0; context_exists(asid) && i < TUTTI_MAX_RSBS; i++)
-		if (rsbs[i].table && rsbs[i].asid == asid)
+	for (i = 0; context_exists(asid) && i < TUTTI_MAX_RSBS; i++) {
+		rsb = reference_buffer(i);
+		if (rsb && rsb->asid == asid)
 			return -TUTTI_EBUSY;
+	}
 	status = context_destroy(asid);
 	if (status)
 		return status;
@@ -158,7 +161,7 @@ static int policy_ask(uint32_t policy, uint32_t which, uint64_t *answer)
 		value = shapes.next_cap;
 		break;
 	case TUTTI_POLICY_LEVEL_SEARCH:
-		value = lake_search;
+		value = place_state.level_search;
 		break;
 	case TUTTI_POLICY_SM_ORDER:
 		if (which >= fw.sms)
@@ -172,10 +175,10 @@ static int policy_ask(uint32_t policy, uint32_t which, uint64_t *answer)
 		value = match.rotate;
 		break;
 	case TUTTI_POLICY_CGA_MODE:
-		value = cga_state.mode;
+		value = cga_mode();
 		break;
 	case TUTTI_POLICY_CGA_PATIENCE:
-		value = cga_state.patience;
+		value = cga_patience();
 		break;
 	case TUTTI_POLICY_SPLIT_ROUNDS:
 		value = split_limit_now();
@@ -216,17 +219,17 @@ static int policy(const uint64_t *arg, uint64_t *answer)
 	case TUTTI_POLICY_LEVEL_SEARCH:
 		if (value > 2)
 			return -TUTTI_EINVAL;
-		lake_search = value;
+		place_state.level_search = (uint8_t)value;
 		return 0;
 	case TUTTI_POLICY_SM_ORDER:
 		return sm_order(value);
 	case TUTTI_POLICY_CGA_MODE:
 		if (value > TUTTI_CGA_MULTICAST)
 			return -TUTTI_EINVAL;
-		cga_state.mode = value;
+		cga_set_mode(value);
 		return 0;
 	case TUTTI_POLICY_CGA_PATIENCE:
-		cga_state.patience = value ? value : CGA_PATIENCE;
+		cga_set_patience(value);
 		return 0;
 	case TUTTI_POLICY_SEARCH:
 	case TUTTI_POLICY_SPLIT:

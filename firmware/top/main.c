@@ -209,18 +209,19 @@ void main_event(const struct tutti_event *event)
 	}
 }
 
-/* Work that waited for room in the command ring. */
-static COLD void room(void)
+/* Work that waited for room in the command ring. Return: some still does */
+static COLD bool room(void)
 {
-	if (!command_room(PLACE_ROOM))
-		return;
-	wait_wake(WAIT_ROOM);
-	if (place_state.blocked) {
-		place_state.blocked = false;
-		task_resume();
-		pending_run();
-		rounds_run();
+	if (command_room(PLACE_ROOM)) {
+		wait_wake(WAIT_ROOM);
+		if (place_state.blocked) {
+			place_state.blocked = false;
+			task_resume();
+			pending_run();
+			rounds_run();
+		}
 	}
+	return queue_table.waiters[WAIT_ROOM] || place_state.blocked;
 }
 
 /* The task of a tensor request that was refused fails, as if an SM had said so. */
@@ -228,39 +229,37 @@ static COLD void request_refused(void)
 {
 	struct tutti_event fault;
 
-	attention.settle &= ~ATTEND_FAULT;
 	if (tmau_take_fault(&fault))
 		task_event_fault(&fault);
 }
 
+/* What is left over sets its bit again. */
 static COLD void settle(void)
 {
-	bool child_left = false;
+	uint32_t todo = attention.settle;
 
-	if (attention.settle & ATTEND_FAULT)
+	attention.settle = 0;
+	if (todo & ATTEND_FAULT)
 		request_refused();
-	if (queue_table.any_ended)
+	if (todo & ATTEND_ENDED)
 		queue_run_ended();
-	if (queue_table.waiters[WAIT_ROOM] || place_state.blocked)
-		room();
-	if (barrier_state.parked && barrier_state.signals != counters.signals)
-		barrier_recheck();
-	if (attention.settle & ATTEND_CHILD)
-		child_left = child_look();
-	if (cga_state.hopeless)
+	if (todo & ATTEND_ROOM && room())
+		attention.settle |= ATTEND_ROOM;
+	if (todo & ATTEND_BARRIER && barrier_recheck())
+		attention.settle |= ATTEND_BARRIER;
+	if (todo & ATTEND_CHILD && child_look())
+		attention.settle |= ATTEND_CHILD;
+	if (todo & ATTEND_CGA)
 		grouped_settle();
 	while (queue_table.any_ended | queue_table.any_ready) {
 		queue_run_ended();
 		queue_run_ready();
 	}
-	if (attention.settle & ATTEND_SUSPEND)
+	if ((todo | attention.settle) & ATTEND_SUSPEND)
 		channel_check_suspend();
-	if (tmau.more)
+	attention.settle &= ~(ATTEND_READY | ATTEND_ENDED | ATTEND_SUSPEND);
+	if (todo & ATTEND_TMAU)
 		tmau_run();
-	attention.settle = (queue_table.waiters[WAIT_ROOM] || place_state.blocked ? ATTEND_ROOM : 0) |
-			   (barrier_state.parked ? ATTEND_BARRIER : 0) | (queue_table.any_ready ? ATTEND_READY : 0) |
-			   (tmau.more ? ATTEND_TMAU : 0) | (child_left ? ATTEND_CHILD : 0) |
-			   (cga_state.hopeless ? ATTEND_CGA : 0) | (attention.settle & ATTEND_FAULT);
 }
 
 void main_settle(void)
@@ -273,15 +272,19 @@ void main_settle(void)
 #ifdef __riscv
 int main(void);
 
-/* Mirrors of reference buffers are dear: while kernels run they are brought up to date now and then. */
+static COLD __attribute__((noinline)) void show(void)
+{
+	reference_mirror();
+	counter_idle(shapes.residents, mover_tail());
+}
+
+/* Mirrors of reference buffers are dear: while kernels run they are brought up to date now and then, as counters are. */
 static COLD void idle(void)
 {
-	bool due = counter_due();
-
-	if (!shapes.residents || due)
+	if (counter_due())
+		show();
+	else if (!shapes.residents)
 		reference_mirror();
-	if (due)
-		counter_idle(shapes.residents, mover_tail());
 	if (attention.idle & ATTEND_CHANNEL)
 		channel_event();
 	main_settle();

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/hal.h"
+#include "top/host/drive.h"
 
 #define SMS 6u
 #define QUEUES 3u

@@ -10,6 +10,7 @@
 
 #include "core/command_ring.h"
 #include "queues/queue.h"
+#include "top/host/drive.h"
 
 #define KERNEL_AT 0x400000ull
 #define KERNELS 8u

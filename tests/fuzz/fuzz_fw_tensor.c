@@ -12,6 +12,7 @@
 #include "queues/queue.h"
 #include "tasks/task_table.h"
 #include "tensor/tensor_requests.h"
+#include "top/host/drive.h"
 
 #define SHARED_BYTES (64u << 10)
 #define ASID 3u

@@ -85,7 +85,7 @@ static void pours(unsigned n, unsigned top, unsigned rounds)
 	uint32_t *end, want_now, placed;
 
 	while (rounds--) {
-		lake_search = rounds % 3;
+		place_state.level_search = rounds % 3;
 		fill(n, top);
 		for (unsigned k = 0; k < 4 && slots(); k++) {
 			want_now = 1 + target_roll(k == 3 ? 2 * slots() : slots());
@@ -109,7 +109,7 @@ static void pours(unsigned n, unsigned top, unsigned rounds)
 			}
 		}
 	}
-	lake_search = LAKE_SCAN;
+	place_state.level_search = LAKE_SCAN;
 }
 
 static void sms_144(void)

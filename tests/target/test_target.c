@@ -11,6 +11,7 @@
 #include "check.h"
 #include "core/command_ring.h"
 #include "top/main.h"
+#include "top/host/drive.h"
 
 static struct tutti_card *card;
 static uint8_t *bar;

@@ -448,8 +448,8 @@ static inline void check_idle(void)
 	assert_int_equal(shapes.residents, 0);
 	assert_int_equal(shapes.grouped_ctas, 0);
 	assert_true(cga_ids_idle());
-	assert_int_equal(cga_ids.flushing, 0);
-	assert_int_equal(cga_ids.lmem_free, cga_ids.lmem_slots);
+	assert_true(cga_ids_idle());
+	assert_int_equal(cga_ids_lmem_free(), cga_ids_lmem_slots());
 	for (g = 0; g < domains.gpcs; g++)
 		assert_int_equal(domains.gpc[g].credits, domains.gpc[g].credits_all);
 	domain_settle();

@@ -15,6 +15,7 @@
 #include "core/command_ring.h"
 #include "place/cta_shape.h"
 #include "queues/queue.h" /* the runtime has one too */
+#include "top/host/drive.h"
 
 /* A test with the ids of the requirements it proves. */
 #define RIG_TEST(ids, function) { ids ": " #function, function, NULL, NULL, NULL }
@@ -100,7 +101,6 @@ static inline int rig_request(unsigned type, uint64_t a, uint64_t b, uint64_t c)
 static inline void rig_load(unsigned sms)
 {
 	memset(&shapes, 0, sizeof(shapes));
-	lake_search = LAKE_AUTO;
 	hal_host_boot(sms);
 }
 

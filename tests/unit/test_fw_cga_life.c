@@ -193,7 +193,7 @@ static void no_starvation(void **unused)
 			while (pooled)
 				deliver(0);
 			/* GPC 1 is no candidate: it is never idle */
-			if (cga_state.holder) {
+			if (cga_holds()) {
 				held++;
 				for (unsigned sm = 8; sm < 12; sm++)
 					assert_true(card_sm[sm].ctas >= 3);

@@ -137,7 +137,7 @@ static void pours(unsigned search)
 {
 	unsigned card, round, rounds, free, n;
 
-	lake_search = search;
+	place_state.level_search = (uint8_t)search;
 	for (card = 0; card < CARDS; card++) {
 		choose(card);
 		rounds = sms > 200 ? 40 : sms > 100 ? 700 : 4000;
@@ -154,7 +154,7 @@ static void pours(unsigned search)
 			}
 		}
 	}
-	lake_search = LAKE_AUTO;
+	place_state.level_search = LAKE_AUTO;
 }
 
 static void pours_scan(void **unused) { pours(LAKE_SCAN); }
@@ -204,7 +204,7 @@ static void overflow(void **unused)
 	for (search = 0; search < 3; search++)
 		for (card = 0; card < CARDS; card++)
 			for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-				lake_search = search;
+				place_state.level_search = (uint8_t)search;
 				choose(card);
 				/* a dry lake gives nothing and asks for nothing */
 				memset(level, 0, sms);
@@ -227,7 +227,7 @@ static void overflow(void **unused)
 				assert_int_equal(decode(out, end, &segments), 1);
 				assert_int_equal(got[0], sms - 1);
 			}
-	lake_search = LAKE_AUTO;
+	place_state.level_search = LAKE_AUTO;
 }
 
 /* Completions in random order, by words, between pours: nothing lost, nothing twice. */
@@ -363,7 +363,7 @@ static void worked_figure(void **unused)
 	unsigned search, segments;
 
 	for (search = 0; search < 3; search++) {
-		lake_search = search;
+		place_state.level_search = (uint8_t)search;
 		sms = 32;
 		words = 1;
 		memcpy(level, slots, 32);
@@ -376,7 +376,7 @@ static void worked_figure(void **unused)
 		assert_true(segments <= 8);
 		same_levels(&lake);
 	}
-	lake_search = LAKE_AUTO;
+	place_state.level_search = LAKE_AUTO;
 	for (i = 0; i < 137; i++)
 		sum[got[i]]++;
 	for (i = 0; i < 32; i++) {

@@ -239,13 +239,11 @@ static void nothing_left(void)
 
 	check_idle();
 	for (i = 0; i < FW_TMDS; i++)
-		assert_int_equal(tmds[i].stage, TMD_FREE);
-	for (i = 0; i < FW_PENDING; i++)
-		assert_int_equal(pendings[i].place, PENDING_FREE);
+		assert_int_equal(tmd_at(i)->stage, TMD_FREE);
+	assert_true(pending_idle());
 	assert_int_equal(free_slots(), fw.tasks);
-	assert_int_equal(rounds.map, 0);
-	assert_null(rounds.drain);
-	assert_null(cga_state.holder);
+	assert_true(rounds_idle());
+	assert_false(cga_holds());
 	assert_int_equal(place_state.hold, 0);
 	for (i = 0; i < sms; i++)
 		assert_int_equal(card_sm[i].ctas, 0);

@@ -80,7 +80,7 @@ static unsigned place_all(const struct tutti_msg_occupancy *m)
 	if (m->lmem && grid.identity < 0)
 		return 0;
 	n = oracle_run(&card, &grid, ENOUGH);
-	return m->lmem && n > cga_ids.lmem_slots / identities ? cga_ids.lmem_slots / identities : n;
+	return m->lmem && n > cga_ids_lmem_slots() / identities ? cga_ids_lmem_slots() / identities : n;
 }
 
 static void random_shape(struct tutti_msg_occupancy *m)

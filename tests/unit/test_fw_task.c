@@ -354,7 +354,7 @@ static unsigned accepted(void)
 	unsigned i, n = 0;
 
 	for (i = 0; i < FW_TMDS; i++)
-		n += tmds[i].stage == TMD_TASK;
+		n += tmd_at(i)->stage == TMD_TASK;
 	return n;
 }
 

@@ -69,7 +69,7 @@ static void clean_up(void)
 	}
 	pump();
 	for (i = 0; i < FW_TMDS; i++)
-		assert_int_equal(tmds[i].stage, TMD_FREE);
+		assert_int_equal(tmd_at(i)->stage, TMD_FREE);
 }
 
 static const struct tutti_tmd sound = { .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .priority = 3 };

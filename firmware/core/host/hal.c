@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "core/command_ring.h"
-#include "place/cta_shape.h"
-#include "top/main.h"
 
 struct hal_host hal_host;
 
@@ -92,23 +90,12 @@ void hal_host_discovery(struct tutti_discovery *d, unsigned sms)
 	d->workgroup_items = 1024;
 }
 
-void hal_host_boot(unsigned sms)
+void hal_host_reset(unsigned sms)
 {
 	memset(&hal_host, 0, sizeof(hal_host));
 	taken = 0;
 	fenced = false;
 	hal_host_discovery((struct tutti_discovery *)hal_host.window, sms);
-	main_init();
-}
-
-void hal_host_event(const struct tutti_event *event)
-{
-	struct tutti_event copy = *event;
-
-	hal_host.engines.time_lo = (uint32_t)hal_host.time;
-	hal_host.engines.time_hi = (uint32_t)(hal_host.time >> 32);
-	main_event(&copy);
-	main_settle();
 }
 
 /* TASK as what it stands for: STATE, behind an acquire fence if there is a scope. */

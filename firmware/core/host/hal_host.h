@@ -79,10 +79,8 @@ extern uint16_t hal_host_gpc[TUTTI_MAX_GPCS];
 
 /** hal_host_discovery() - default discovery data: @sms SMs, regions inside the window. */
 void hal_host_discovery(struct tutti_discovery *discovery, unsigned sms);
-/** hal_host_boot() - fill the window, initialise all units as main() does. */
-void hal_host_boot(unsigned sms);
-/** hal_host_event() - handle one event as the main loop does, ready queues included. */
-void hal_host_event(const struct tutti_event *event);
+/** hal_host_reset() - memory as before a boot: all zero but for the discovery data. */
+void hal_host_reset(unsigned sms);
 /** hal_host_command() - next command written since the last call, NULL = none. NOPs are skipped. */
 const uint32_t *hal_host_command(unsigned *words);
 
