@@ -2,8 +2,9 @@
 /**
  * DOC: The card's clock and its one hardware timer
  *
- * Whoever waits for a time asks clock_at() for it. The heartbeat (top/heartbeat.h) takes the timer's event, looks at
- * everybody who may be due, and sets the timer to the earliest time that is left: clock_at() need not know that it fired.
+ * Whoever waits for a time asks clock_at() for it. The heartbeat (top/heartbeat.h) takes the timer's event, looks
+ * at everybody who may be due, and sets the timer to the earliest time that is left: clock_at() need not know that
+ * it fired.
  */
 #ifndef CLOCK_H
 #define CLOCK_H

@@ -3,7 +3,7 @@
  * DOC: The one layer between firmware logic and the card
  *
  * On the soft core these are fixed addresses and single instructions; on the
- * host (unit tests, fuzzers) firmware/host/hal.c puts plain memory in their place.
+ * host (unit tests, fuzzers) core/host/hal.c puts plain memory in their place.
  */
 #ifndef HAL_H
 #define HAL_H

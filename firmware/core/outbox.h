@@ -2,8 +2,8 @@
 /**
  * DOC: Messages to the host: the sending half of the kernel channel (spec SYS-08)
  *
- * What does not fit into the card ring is kept and sent when the host has made room. A reply to what went through the
- * command ring follows behind a fence and a fetch: when the fetch is answered all earlier commands are done.
+ * What does not fit into the card ring is kept and sent when the host has made room. A reply to what went through
+ * the command ring follows behind a fence and a fetch: when the fetch is answered all earlier commands are done.
  */
 #ifndef OUTBOX_H
 #define OUTBOX_H

@@ -2,10 +2,10 @@
 /**
  * DOC: Mutable state that units of several floors read and write
  *
- * Everything else belongs to one unit. What stands here is either copied once at boot (fw), a set of bits by which a
- * lower unit tells the event loop that there is more to do (attention), or a word that the short way of a kernel looks
- * at to find out whether it may be taken (place_state). Queues and tasks have headers of their own, queue_record.h and
- * task_record.h; their storage is in state.c as well.
+ * Everything else belongs to one unit. What stands here is either copied once at boot (fw), a set of bits by which
+ * a lower unit tells the event loop that there is more to do (attention), or a word that the short way of a kernel
+ * looks at to find out whether it may be taken (place_state). Queues and tasks have headers of their own,
+ * queue_record.h and task_record.h; their storage is in state.c as well.
  */
 #ifndef STATE_H
 #define STATE_H

@@ -2,8 +2,8 @@
 /**
  * DOC: The state of a task as 32-bit words
  *
- * What a STATE command carries (struct tutti_task_state) and what a reference entry holds (struct tutti_reference) is
- * written word by word as soon as each word is known. These are the indexes of their fields.
+ * What a STATE command carries (struct tutti_task_state) and what a reference entry holds (struct tutti_reference)
+ * is written word by word as soon as each word is known. These are the indexes of their fields.
  */
 #ifndef TASK_STATE_H
 #define TASK_STATE_H

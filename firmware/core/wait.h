@@ -2,8 +2,8 @@
 /**
  * DOC: What parked queues wait for
  *
- * Nobody in the firmware ever waits: a queue that cannot go on notes why and is left. Whoever brings what is missing
- * wakes all queues that wait for it, and the event loop runs them when the event has been handled.
+ * Nobody in the firmware ever waits: a queue that cannot go on notes why and is left. Whoever brings what is
+ * missing wakes all queues that wait for it, and the event loop runs them when the event has been handled.
  */
 #ifndef WAIT_H
 #define WAIT_H

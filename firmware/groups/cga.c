@@ -89,7 +89,7 @@ static void find_identity(struct cga *cga)
 }
 
 /*
- * Worst: every row a segment of its own, or every CTA; see search.c for what CGAs without
+ * Worst: every row a segment of its own, or every CTA; see trial_launch.c for what CGAs without
  * identity need.
  */
 static void find_words(struct cga *cga)

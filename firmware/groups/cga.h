@@ -2,8 +2,8 @@
 /**
  * DOC: Kernels with cooperative group arrays (spec CGA-01 .. CGA-05)
  *
- * From the levels of a grid to a checked struct cga, to placement and completion. Which tasks have CGAs, and what their
- * metadata say about them, is known to tasks/grouped_tasks.h.
+ * From the levels of a grid to a checked struct cga, to placement and completion. Which tasks have CGAs, and what
+ * their metadata say about them, is known to tasks/grouped_tasks.h.
  */
 #ifndef CGA_H
 #define CGA_H

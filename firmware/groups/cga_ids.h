@@ -2,9 +2,9 @@
 /**
  * DOC: Identities of CGAs: one manager per GPC (spec CGA-17, CGA-23, CGA-26, CGA-28, CGA-31)
  *
- * A launched CGA has a gpc_local_cga_id from its first launch message until every
- * SM that ran a CTA of it has flushed: only then nothing of it can be under way.
- * The id, a credit of its GPC and a linear memory slot come and go together.
+ * A launched CGA has a gpc_local_cga_id from its first launch message until every SM that ran a CTA of it has
+ * flushed: only then nothing of it can be under way. The id, a credit of its GPC and a linear memory slot come and
+ * go together.
  */
 #ifndef CGA_IDS_H
 #define CGA_IDS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Query and launch of one CGA in one domain, on the query model (spec CGA-09 .. CGA-11)
+ * DOC: Query and launch of one CGA in one domain, on the rows of gpc_slots.h (spec CGA-09 .. CGA-11)
  *
- * A query says the CGA's speed: the smallest number of free slots left among the SMs
- * that get a CTA. Taking changes the rows; query_give() takes it back, exactly.
+ * A query says the speed of the CGA: the smallest number of free slots left among the SMs that get a CTA. Taking
+ * it changes the rows.
  */
 #ifndef CGA_QUERY_H
 #define CGA_QUERY_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Sessions: which domains get a task's CGAs (spec CGA-11, CGA-12, CGA-14 .. CGA-18)
+ * DOC: Which domains get a task's CGAs (spec CGA-11, CGA-12, CGA-14 .. CGA-18)
  *
- * One machine over a table of levels. To place a CGA of one level is to place its parts,
- * CGAs of the level below, in domains inside its own: ask all that have changed (answer.h),
- * give one part to each domain of the highest speed, ask again. A domain whose parts
- * have parts is asked by placing there and taking it back (trial.h), unless it is the only one.
+ * A CGA of one level consists of CGAs of the level below, so placing one means placing its parts in domains inside
+ * its own domain: ask every domain that has changed how well a part would fit (query_cache.h), give one part to
+ * each domain of the highest speed, and ask again. A domain whose parts have parts themselves is asked by placing
+ * there and taking it back (trial_launch.h), unless it is the only one. One search is called a session.
  */
 #ifndef CGA_SEARCH_H
 #define CGA_SEARCH_H

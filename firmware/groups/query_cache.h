@@ -2,8 +2,8 @@
 /**
  * DOC: Answers of the innermost domains to one question (spec CGA-11, CGA-15)
  *
- * What speed a CGA would have in each domain is kept until something changes there; domains
- * stand in sets by speed, so that the fastest are found whatever the size of the card.
+ * The speed that a CGA would have in each domain is kept until something changes there. Domains stand in sets by
+ * speed, so that the fastest ones are found whatever the size of the card.
  */
 #ifndef QUERY_CACHE_H
 #define QUERY_CACHE_H

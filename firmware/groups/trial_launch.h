@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: What a session reserves: LAUNCH records that are not published yet (spec CGA-15, CGA-16)
+ * DOC: What a search for domains has placed so far (spec CGA-15, CGA-16)
  *
- * Launch records are written where they will be sent: what fails, or was a trial, is taken back
- * by reading them; what remains at the end of the session is committed.
+ * LAUNCH records are written where they will be sent, but are not published yet. What fails, or was only a trial,
+ * is taken back by reading them; what remains at the end of the search is committed.
  */
 #ifndef TRIAL_LAUNCH_H
 #define TRIAL_LAUNCH_H

@@ -2,8 +2,8 @@
 /**
  * DOC: Affinity masks: the SMs a task may run on
  *
- * A mask is user memory by number of SM; it is fetched into a record of this table and turned into one by position in
- * the SM priority order, as all other masks are.
+ * A mask is user memory by number of SM; it is fetched into a record of this table and turned into one by position
+ * in the SM priority order, as all other masks are.
  */
 #ifndef AFFINITY_H
 #define AFFINITY_H

@@ -2,12 +2,11 @@
 /**
  * DOC: Shapes of CTAs and what is free for them
  *
- * A shape is what one CTA takes of an SM. Each shape in use has a lake that counts
- * as if its CTAs were alone on the card (capacity - own residents), so launches
- * and completions touch one lake only. While CTAs of several shapes are resident,
- * a placement works on a lake made for it from all of them (shape_mixed()), by
- * groups of SMs that hold the same; where counting does not say what fits, SMs are
- * asked (match.h).
+ * A shape is what one CTA takes of an SM: registers, shared memory, barriers, waves. Each shape in use has a lake
+ * (water_fill.h) that counts as if its CTAs were alone on the card: capacity less its own residents. So a launch
+ * or a completion touches one lake only. While CTAs of several shapes are resident, a placement works on a lake
+ * that is made from all of them (mixed_shapes.h), by groups of SMs that hold the same; where counting does not say
+ * what fits, the SMs are asked (sm_match.h).
  */
 #ifndef CTA_SHAPE_H
 #define CTA_SHAPE_H
@@ -43,7 +42,7 @@ struct shape_state {
 			bool any_tainted; /* see @tainted */
 			bool holding;     /* see @held */
 			bool ahead;       /* CGAs of one shape are all that is resident, and its lake
-					     does not know of them: the rows of domain.h do */
+					     does not know of them: the rows of gpc_slots.h do */
 		};
 		uint32_t special;
 	};
@@ -58,7 +57,7 @@ struct shape_state {
 	uint32_t limit[LAKE_WORDS];    /* no other SM may be: all, or those of throttle mode */
 	/*
 	 * SMs that have held CTAs of several shapes since they were empty: their free
-	 * blocks may lie in pieces, so what fits cannot always be counted (match.h).
+	 * blocks may lie in pieces, so what fits cannot always be counted (sm_match.h).
 	 */
 	uint32_t tainted[LAKE_WORDS];
 	uint32_t held[LAKE_WORDS]; /* SMs that take no new work: a CGA waits for them */
@@ -92,7 +91,7 @@ static inline bool shape_truth(const struct shape *shape)
 {
 	return !((shapes.residents ^ shape->residents) | shapes.pending | shapes.any_tainted | shapes.holding);
 }
-/** shape_mixed() - lake of what is free for @shape beside all others (beside.h). */
+/** shape_mixed() - lake of what is free for @shape beside all others (mixed_shapes.h). */
 struct lake *shape_mixed(struct shape *shape);
 /** shape_masked() - @from cut down to the SMs of @mask, as a lake for one placement. */
 struct lake *shape_masked(const struct lake *from, const uint32_t *mask);
@@ -112,7 +111,7 @@ void shape_enable(unsigned position, bool enable);
 void shape_hold(const uint32_t *mask);
 /** shape_hold_lift() - placements that follow may use them all the same. */
 void shape_hold_lift(bool lift);
-/** shape_exact() - a policy wants every placement to ask the SMs (match.h), or no longer. */
+/** shape_exact() - a policy wants every placement to ask the SMs (sm_match.h), or no longer. */
 void shape_exact(bool exact);
 bool shape_is_exact(void);
 /** shape_cap() - most CTAs on one SM, 0 = what fits. */

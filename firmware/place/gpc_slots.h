@@ -2,12 +2,14 @@
 /**
  * DOC: Hardware domains and what is free in them (spec CGA-04, CGA-11, CGA-14)
  *
- * The tree card, µGPUs, GPCs, CPCs, from discovery data: domains of one kind stand
- * in one table and those inside a larger domain are consecutive. Each GPC has a lake of
- * one word: row[s] is the set of its SMs with more than s free slots, bit b its b-th SM in
- * SM priority order. A row's place is the speed of a CGA whose last CTA it takes, and placing
- * moves the end of the rows and cuts one of them. Rows are kept for one CTA shape at
- * a time, the live query model; a session changes them and takes back what it does not launch.
+ * The discovery data describe a tree: card, µGPUs, GPCs, CPCs. Domains of one kind stand in one table, and those
+ * inside a larger domain are neighbours there. Each GPC has a lake of one word: row[s] is the set of its SMs with
+ * more than s free slots, bit b being its b-th SM in the SM priority order. The place of a row is the speed of a
+ * CGA whose last CTA it takes: placing moves the end of the rows and cuts one of them. The rows show one CTA shape
+ * at a time; a session changes them and takes back what it does not launch.
+ *
+ * While CGAs of one shape are all that is resident, the rows are ahead of the card-wide lake of that shape, and
+ * domain_settle() brings the lake up to date for anybody else.
  */
 #ifndef GPC_SLOTS_H
 #define GPC_SLOTS_H
@@ -61,7 +63,7 @@ struct domain_table {
 	struct shape *shape;
 	uint32_t issued;        /* counters.ctas_issued when only we had placed something; see domain_sync() */
 	uint32_t changes;       /* shapes.changes then */
-	uint32_t asked;         /* what was asked of them (answer.h); 0 = nothing, they were made anew */
+	uint32_t asked;         /* what was asked of them (query_cache.h); 0 = nothing, they were made anew */
 	bool dirty;
 	bool behind;            /* while shapes.ahead: the lake shows CTAs that were there when that began */
 	bool whole;             /* every SM is in some GPC */

@@ -2,11 +2,11 @@
 /**
  * DOC: What is free for a shape beside CTAs of others (spec RES-01, PERF-04)
  *
- * Made by groups of SMs that hold the same, from the lakes of all shapes; where counting does not
- * say what fits, SMs are asked (match.h), which is dear. So the result is kept for a few
- * shapes, with a mask of the SMs of which something has changed since: only these are looked at
- * again. It is known to be whole by the numbers of CTAs that were ever issued and that are
- * resident: whoever places or ends some without a word here makes it void.
+ * Made by groups of SMs that hold the same, from the lakes of all shapes; where counting does not say what fits,
+ * the SMs are asked (sm_match.h), which is expensive. So the result is kept for a few shapes, with a mask of the
+ * SMs that have changed since, and only these are looked at again. The numbers of CTAs that were ever issued and
+ * that are resident say whether it is complete: whoever places or ends some without telling this unit makes it
+ * void.
  */
 #ifndef MIXED_SHAPES_H
 #define MIXED_SHAPES_H

@@ -2,8 +2,8 @@
 /**
  * DOC: Placing CTAs of one task: from a lake to a LAUNCH command
  *
- * What limits a task - an affinity mask, other shapes on the card - makes a lake for the occasion. Who is placed, and
- * what becomes of a task that still has CTAs, is decided in tasks/.
+ * What limits a task - an affinity mask, other shapes on the card - makes a lake for the occasion. Who is placed,
+ * and what becomes of a task that still has CTAs, is decided in tasks/.
  */
 #ifndef PLAIN_GRID_H
 #define PLAIN_GRID_H

@@ -2,10 +2,10 @@
 /**
  * DOC: What fits where, asked of the SMs themselves (spec RES-01, RES-03, RES-12)
  *
- * CTAs of one shape are counted by their lake. With several shapes, what counts leave
- * open - where the free blocks lie - is read from the table of SM states: each PEU's part,
- * then the shared part. The table is true when the engines have taken the last
- * LAUNCH; until then there is no answer and shape.c's bound has to do.
+ * CTAs of one shape are counted by their lake. With several shapes, counting leaves open where the free blocks
+ * lie; that is read from the table of SM states: each PEU's part first, then the part its PEUs share. The table is
+ * true when the engines have taken the last LAUNCH. Until then there is no answer, and the bound of mixed_shapes.c
+ * has to do.
  */
 #ifndef SM_MATCH_H
 #define SM_MATCH_H

@@ -2,8 +2,8 @@
 /**
  * DOC: The SM priority order (policy TUTTI_POLICY_SM_ORDER)
  *
- * Masks of SMs go by position in this order: the lowest bit is the SM that is preferred. The order is a permutation of
- * the card's SMs at any time.
+ * Masks of SMs go by position in this order: the lowest bit is the SM that is preferred. The order is a
+ * permutation of the card's SMs at any time.
  */
 #ifndef SM_ORDER_H
 #define SM_ORDER_H

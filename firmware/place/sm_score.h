@@ -2,11 +2,10 @@
 /**
  * DOC: Which of the matching SMs (spec RES-13 .. RES-15)
  *
- * Water filling (lake.h) goes by free slots. The other policies go by a score read from
- * the table of SM states: weighted remaining resources, less power spent lately, or
- * both. A CTA goes to the SM with the highest score, ties by position, and takes
- * from it what its resources weigh; so n CTAs are water filling once more, with
- * scores for depths.
+ * Water filling (water_fill.h) goes by free slots. The other policies go by a score that is read from the table of
+ * SM states: weighted remaining resources, less the power spent lately, or both. A CTA goes to the SM with the
+ * highest score, ties by position, and takes from the score what its resources weigh; so placing n CTAs is water
+ * filling once more, with scores for depths.
  */
 #ifndef SM_SCORE_H
 #define SM_SCORE_H

@@ -2,10 +2,10 @@
 /**
  * DOC: Water filling (spec CGA-06 .. CGA-08, PERF-04)
  *
- * A lake says how many CTAs of one shape each SM can still take. Row k is the set
- * of SMs with at least k free slots, so rows are nested and equal counts mean equal
- * sets. Placing cuts rows off the top; what lies above @top is stale.
- * Bit b of word w is the SM at position 32 w + b of the SM priority order.
+ * A lake says how many more CTAs of one shape each SM takes. Row k is the set of SMs with at least k free slots,
+ * so rows are nested, and rows of equal counts are equal sets. Placing cuts rows off the top, as if water filled a
+ * lake from its deepest points; what lies above @top is stale. Bit b of word w is the SM at position 32 w + b of
+ * the SM priority order.
  */
 #ifndef WATER_FILL_H
 #define WATER_FILL_H

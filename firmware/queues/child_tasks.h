@@ -2,10 +2,10 @@
 /**
  * DOC: Child tasks: made by kernels (spec TSK-11)
  *
- * A kernel names a TMD; its metadata is fetched like that of a packet, decoded as if a
- * packet had come, and the wave that asked gets its answer when the task is accepted. A wave may
- * then wait for its child, so one is accepted only if it can start without the end of
- * a task that has children: there is room, or tasks without children are on the card.
+ * A kernel names a TMD. Its metadata are fetched like those of a packet, decoded as if a packet had come, and the
+ * wave that asked gets its answer when the task is accepted. A wave may then wait for its child, so a child is
+ * accepted only if it can start without the end of a task that has children: there is room, or tasks without
+ * children are on the card.
  */
 #ifndef CHILD_TASKS_H
 #define CHILD_TASKS_H

@@ -68,7 +68,7 @@ static COLD int reference_check(struct queue *queue, uint32_t number)
 	return queue->rsb->readers ? wait_park(queue, WAIT_RSB) : 0;
 }
 
-/* ---- by way of the lists of pending.h: tasks of metadata, and when no slot is free ---- */
+/* ---- by way of the lists of pending_tasks.h: tasks of metadata, and when no slot is free ---- */
 
 static unsigned priority_of(const struct queue *queue, const struct tmd *tmd)
 {
@@ -214,7 +214,7 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 
 /*
  * No slot is free. If all of them hold this queue's own kernels a plain one need not go through the
- * lists of pending.h: it would evict none of them, and who stands there gets the next slot before it.
+ * lists of pending_tasks.h: it would evict none of them, and who stands there gets the next slot before it.
  */
 static COLD int launch_crowded(struct queue *queue, const union tutti_packet *packet)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: From a decoded packet to a running task: fence, STATE, LAUNCH */
+/** DOC: From a decoded packet to a running task: acquire fence, STATE, LAUNCH */
 #ifndef LAUNCH_PLAIN_H
 #define LAUNCH_PLAIN_H
 
@@ -30,7 +30,7 @@ static inline unsigned launch_release(uint32_t head)
 	return head >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 }
 
-/** launch_pending() - accept a decoded task: to the lists of pending.h. @p: its state, packet and kernel are set */
+/** launch_pending() - accept a decoded task: to the lists of pending_tasks.h. @p: its state, packet and kernel are set */
 void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd, const struct launch *launch);
 /** launch_block_free() - the records of the packet are not needed any more. */
 void launch_block_free(struct queue *queue);

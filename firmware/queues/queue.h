@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Queues: private truth about a user ring
+ * DOC: Working through a user ring
  *
- * A queue fetches a batch of slots into a private buffer, works through it until
- * something stops it (not ready, barrier, no slot ...) and retires what it took.
- * It never waits: it notes what it waits for and is run again when that comes.
+ * A queue fetches a batch of slots into a private buffer, works through it until something stops it (a packet is
+ * not ready, a barrier, no free slot) and retires what it took. It never waits: it notes what it waits for
+ * (core/wait.h) and is run again when that comes.
  */
 #ifndef QUEUE_H
 #define QUEUE_H

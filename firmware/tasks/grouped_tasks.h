@@ -2,8 +2,8 @@
 /**
  * DOC: Tasks whose CTAs come in CGAs (spec CGA-01 .. CGA-05)
  *
- * Between a task and groups/cga.h: which levels it has, from its kernel or its metadata; which SMs it may use; what
- * becomes of it when its CGAs fail or can never fit.
+ * Between a task and groups/cga.h: which levels it has, from its kernel or its metadata; which SMs it may use;
+ * what becomes of it when its CGAs fail or can never fit.
  */
 #ifndef GROUPED_TASKS_H
 #define GROUPED_TASKS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Work distribution: who issues CTAs next (spec TSK-04, TSK-06, TSK-08, TSK-09, RES-01)
+ * DOC: Who issues CTAs next (spec TSK-04, TSK-06, TSK-08, TSK-09, RES-01)
  *
- * Resident tasks with CTAs to issue stand in one ring for each priority level, the oldest
- * in the table first: the order changes only when a task comes or goes. A round takes the
- * first level that has a task which is eligible and fits, settles ties (lots.h),
- * issues, and starts again until nobody fits.
+ * Resident tasks with CTAs to issue stand in one list for each priority level, the oldest in the table first, so
+ * that the order changes only when a task comes or goes. A round takes the first level that has a task which is
+ * eligible and fits, settles ties (quotas, or tie_lots.h), places CTAs of it, and starts again until nobody fits.
+ * A task that is alone gets all that fits at once, tied ones a CTA at a time.
  */
 #ifndef ISSUE_ROUNDS_H
 #define ISSUE_ROUNDS_H

@@ -2,9 +2,9 @@
 /**
  * DOC: Cache of checked kernel descriptors
  *
- * Direct-mapped by (address space, address). A descriptor lies in user memory: it
- * is fetched once, checked, and the copy is used until CODE_INVALIDATE. On a miss
- * the packet parks and is decoded again when the descriptor is here.
+ * Direct-mapped by address space and address. A descriptor lies in user memory: it is fetched once, checked, and
+ * the copy is used until CODE_INVALIDATE. On a miss the packet parks and is decoded again when the descriptor is
+ * here.
  */
 #ifndef KERNEL_CACHE_H
 #define KERNEL_CACHE_H

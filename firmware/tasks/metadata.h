@@ -27,7 +27,7 @@ enum tmd_stage {
 	TMD_ENDED,    /* the task has ended, an answer is still on its way */
 };
 
-/** struct work - where a queue task stands in its work queue (work.c). */
+/** struct work - where a queue task stands in its work queue (work_queue.c). */
 struct work {
 	uint64_t read;        /* next item to give */
 	uint64_t written;     /* items there, as seen last */

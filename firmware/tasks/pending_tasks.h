@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Task management: accepted tasks that have no slot yet (spec TSK-02, TSK-03)
+ * DOC: Accepted tasks that have no slot yet (spec TSK-02, TSK-03)
  *
- * One ring for each priority level, made of records that keep the task's state: tasks of
- * metadata, tasks for which no slot was free, and evicted ones with the position where they
- * go on. A plain kernel that finds a slot never comes here. A record also stays with a
- * task that holds a slot and has CTAs left to issue: that is what makes it evictable.
+ * One list for each priority level, made of records that keep the state of a task: tasks with metadata, tasks for
+ * which no slot was free, and evicted ones with the position where they go on. A plain kernel that finds a slot
+ * never comes here. A record also stays with a task that holds a slot and has CTAs left to issue: that is what
+ * makes it evictable.
  */
 #ifndef PENDING_TASKS_H
 #define PENDING_TASKS_H

@@ -2,9 +2,9 @@
 /**
  * DOC: Priority windows (spec RES-06)
  *
- * Time runs modulo a period that is split into windows. In window y the levels of class y come
- * first, the others keep their order; so nobody starves, and shares follow the lengths. The
- * order counts when CTAs are issued, not for eviction.
+ * Time runs modulo a period that is split into windows. In window y the levels of class y come first and the
+ * others keep their order; so nobody starves, and shares of the card follow the lengths of the windows. This order
+ * counts when CTAs are issued, not for eviction.
  */
 #ifndef PRIORITY_WINDOWS_H
 #define PRIORITY_WINDOWS_H

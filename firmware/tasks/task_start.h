@@ -2,8 +2,8 @@
 /**
  * DOC: A new task gets its first CTAs
  *
- * What fits is placed at once (spec CGA-13). With CTAs left the task keeps its state, which makes it evictable, and joins
- * the rounds of issue_rounds.h.
+ * What fits is placed at once (spec CGA-13). With CTAs left the task keeps its state, which makes it evictable,
+ * and joins the rounds of issue_rounds.h.
  */
 #ifndef TASK_START_H
 #define TASK_START_H

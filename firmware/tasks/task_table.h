@@ -2,11 +2,11 @@
 /**
  * DOC: The task table: tasks that have a slot
  *
- * A plain kernel that finds a free slot is put there straight from its packet; everybody
- * else comes from the lists of pending.h. While CTAs are unissued the task stands in the rings
- * of rounds.h; when the last CTA has completed task_complete() does the clean-up (metadata,
- * release fence, signal). A failing task is killed and ends with EVENT_KILLED, without its
- * signal; an evicted one goes back to its list, a cancelled one ends, when its CTAs have.
+ * A plain kernel that finds a free slot is put there straight from its packet; everybody else comes from the lists
+ * of pending_tasks.h. While CTAs are unissued the task takes part in the rounds of issue_rounds.h. When the last
+ * CTA has completed, task_complete() does the clean-up: metadata, release fence, signal. A failing task is killed
+ * and ends with EVENT_KILLED, without its signal; an evicted one goes back to its list, and a cancelled one ends,
+ * when its CTAs have.
  */
 #ifndef TASK_TABLE_H
 #define TASK_TABLE_H

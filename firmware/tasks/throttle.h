@@ -2,10 +2,10 @@
 /**
  * DOC: Throttle mode (spec TSK-07)
  *
- * A throttle task runs while a few SMs share the shared memory of all. Switching needs an
- * empty card: nothing is issued, CTAs in flight end, SMs are told their new sizes, then
- * only tasks of that size go until none of them is left in the table. While the card is
- * being emptied child tasks go on: CTAs in flight may wait for them.
+ * A throttle task runs while a few SMs share the shared memory of all. Switching needs an empty card: nothing is
+ * issued, CTAs in flight end, SMs are told their new sizes, and then only tasks of that size are issued until none
+ * of them is left in the table. While the card is being emptied child tasks go on, because CTAs in flight may wait
+ * for them.
  */
 #ifndef THROTTLE_H
 #define THROTTLE_H

@@ -2,10 +2,9 @@
 /**
  * DOC: Fairness among tasks of one priority (spec RES-04)
  *
- * Each priority has a mark for every queue. Of several candidates one whose queue has no
- * mark goes, drawn by lot, and marks its queue; if all of them have marks one is drawn, keeps
- * its mark, and those of the other candidates' queues are taken away. Without a seed there
- * is no draw: the oldest in the table goes (TSK-04).
+ * Each priority has a mark for every queue. Of several candidates one whose queue has no mark is drawn by lot,
+ * issues, and its queue gets a mark. If all of them have marks, one is drawn, keeps its mark, and the marks of the
+ * other candidates' queues are taken away. Without a seed there is no draw: the oldest in the table goes (TSK-04).
  */
 #ifndef TIE_LOTS_H
 #define TIE_LOTS_H

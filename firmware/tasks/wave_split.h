@@ -2,9 +2,9 @@
 /**
  * DOC: Splitting a CTA into waves (spec RES-07)
  *
- * When nothing has fitted anywhere for long, the next CTA of a task whose waves need not run
- * together is launched wave by wave, through a slot of its own of the lowest level. For
- * the task it counts as one resident CTA until the last wave has ended.
+ * When nothing has fitted anywhere for long, the next CTA of a task whose waves need not run together is launched
+ * wave by wave, through a slot of its own on the lowest level. For the task it counts as one resident CTA until
+ * its last wave has ended.
  */
 #ifndef WAVE_SPLIT_H
 #define WAVE_SPLIT_H

@@ -2,10 +2,11 @@
 /**
  * DOC: Queue tasks: CTAs for work items (spec TSK-10)
  *
- * The firmware reads the write index of the work queue when somebody notifies, and
- * hands out item numbers: CTAs of the TMD's maximum as long as there are so many items, one with
- * less if the minimum is there, or, when the coalescing timeout has passed or the queue
- * is closed, with what there is. Items themselves are the kernel's business.
+ * The firmware reads the write index of the work queue when somebody notifies it (a kernel, the doorbell, every
+ * heartbeat) and hands out item numbers: CTAs of the TMD's maximum as long as there are so many items, one with
+ * fewer if the minimum is there, or, when the coalescing timeout has passed or the queue is closed, with what
+ * there is. The items themselves are the kernel's business. A queue task that has nothing to do gives its slot to
+ * anybody.
  */
 #ifndef WORK_QUEUE_H
 #define WORK_QUEUE_H

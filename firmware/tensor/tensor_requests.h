@@ -2,15 +2,14 @@
 /**
  * DOC: Tensor memory access unit: from requests to mover descriptors (spec TMA-01 .. TMA-29)
  *
- * Requests stand in the request area in the order in which they are served; the
- * front has already taken turns between SMs. One is at work, its descriptor that of
- * tmau.job; the descriptors of those behind it are fetched meanwhile. A visit writes
- * at most TMAU_VISIT descriptors and never waits: what is left is gone on with after
- * the next event, or at once if there is none.
+ * Requests stand in the request area in the order in which they are served; the hardware in front of it has
+ * already taken turns between SMs. One is at work, its descriptor that of tmau.job; the descriptors of those
+ * behind it are fetched meanwhile. A visit writes at most TMAU_VISIT descriptors and never waits: what is left is
+ * continued after the next event, or at once if there is none.
  *
- *   tmau.c     requests, turns, their ends
- *   request.c  rules of TMA-04
- *   tile.c, column.c, block.c  what a request becomes
+ *   tensor_requests.c           requests, turns, their ends
+ *   request_rules.c             rules of TMA-04
+ *   tile.c, im2col.c, bulk_copy.c  what a request becomes
  */
 #ifndef TENSOR_REQUESTS_H
 #define TENSOR_REQUESTS_H
@@ -84,7 +83,7 @@ static inline void tmau_published(void)
 	tmau.job.held = false;
 }
 
-/* request.c */
+/* request_rules.c */
 /** request_check_tensor() - @t is that of @call's descriptor, mode and rank fit. */
 enum tutti_tensor_error request_check_tensor(const struct tutti_tensor_call *call, const struct tensor_template *t);
 enum tutti_tensor_error request_check_block(const struct tutti_tensor_call *call, uint64_t *bytes);
@@ -98,10 +97,10 @@ const void *tile_edge(uint32_t word, const struct tensor_template *t, const stru
 bool tile_start(int room);
 bool tile_slices(int room);
 bool tile_clipped(int room);
-/* column.c */
+/* im2col.c */
 bool im2col_start(int room);
 bool im2col_run(int room);
-/* block.c */
+/* bulk_copy.c */
 bool bulk_start(int room);
 bool bulk_run(int room);
 
