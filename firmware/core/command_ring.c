@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#define COMMAND_RING_ITSELF
 #include "core/command_ring.h"
 
 #include "core/task_state.h"
@@ -12,6 +13,7 @@ void command_init(void)
 	command_ring.near_end = command_ring.end - COMMAND_SHORT;
 	command_ring.bias = -(uint32_t)((uintptr_t)command_ring.word >> 2);
 	command_ring.published = 0;
+	command_ring.asked = false;
 	HAL_ENGINES->command_base = hal_local(command_ring.word);
 	HAL_ENGINES->command_words = COMMAND_WORDS;
 	HAL_ENGINES->command_tail = 0;

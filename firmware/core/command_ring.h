@@ -3,21 +3,62 @@
  * DOC: Command ring: records written in place, published at the end of a visit
  *
  * command_begin() gives contiguous room, the caller writes the record there and
- * command_end() moves on. Whoever starts a piece of work asks command_room()
- * first; a handler never waits for room.
+ * command_end() moves on. A handler never waits for room.
+ *
+ * Why the ring cannot overrun. Whoever starts something - a kernel, a fetch, an answer - asks
+ * command_room() first, which says yes only if COMMAND_OWED words would still be free
+ * afterwards. Whoever ends something that was started does not ask: the terms of
+ * COMMAND_OWED are all the ends there can be, each as often as it can be open at once. So
+ * free words never fall below what is still owed, however long the engines stand still.
+ * Who asks in vain keeps what is to be done and calls command_ask(), or parks its queue
+ * (WAIT_ROOM): it is called again when there is room. The host build checks every command_end().
  */
 #ifndef COMMAND_RING_H
 #define COMMAND_RING_H
 
 #include "core/hal.h"
+#include "core/state.h"
 
-/*
- * Completions ask for no room: what they write while the engines stand still - as many events as the ring
- * of events holds - must fit behind what placements leave (PLACE_ROOM, SEARCH_MARGIN).
- */
 #define COMMAND_WORDS 4096u
 #define COMMAND_RECORD 255u /* longest record, words */
 #define COMMAND_SHORT 48u   /* words that can be written without a look at the end before @near_end */
+
+/* Words of records (softcore.h) */
+#define COMMAND_FENCE_WORDS 1u
+#define COMMAND_FETCH_WORDS 6u
+#define COMMAND_WRITE_WORDS 6u
+#define COMMAND_SCRUB_WORDS 5u
+#define COMMAND_SIGNAL_WORDS 4u
+#define COMMAND_INTERRUPT_WORDS 1u
+#define COMMAND_KILL_WORDS 1u
+#define COMMAND_CONTEXT_WORDS 5u
+#define COMMAND_FLUSH_WORDS 3u
+#define COMMAND_THROTTLE_WORDS (2u + FW_MAX_SMS / 32)
+#define COMMAND_REPLY_WORDS 4u
+#define COMMAND_SM_MODE_WORDS 1u
+#define COMMAND_CLEAN_UP_WORDS (COMMAND_FENCE_WORDS + COMMAND_SIGNAL_WORDS)
+
+/* What is written without asking, in words. */
+/* task_table.c: the end of every task with a slot - fence and signal, or the cancelled signal - and KILL before it */
+#define COMMAND_OWED_TASKS (FW_TASKS * (COMMAND_CLEAN_UP_WORDS + COMMAND_KILL_WORDS))
+/* task_table.c: the end of every packet whose kernels overlap, task_group_put() */
+#define COMMAND_OWED_GROUPS (FW_TASKS * COMMAND_CLEAN_UP_WORDS)
+/* agent_packet.c: the end of every copy or fill in flight */
+#define COMMAND_OWED_AGENTS (FW_AGENTS * COMMAND_CLEAN_UP_WORDS)
+/* throttle.c: the switch of mode that follows when the card is empty */
+#define COMMAND_OWED_THROTTLE COMMAND_THROTTLE_WORDS
+/* sm_match.c: the heartbeat that stops the table of SM states */
+#define COMMAND_OWED_MODE COMMAND_SM_MODE_WORDS
+/* queue.c: a queue's visit ends by retiring what it took, in two pieces where its ring wraps */
+#define COMMAND_OWED_RETIRE (2 * COMMAND_SCRUB_WORDS + COMMAND_WRITE_WORDS)
+/* host_channel.c: the answer to the one request being served, behind all its commands */
+#define COMMAND_OWED_ANSWER (COMMAND_FENCE_WORDS + COMMAND_FETCH_WORDS)
+/* command_wrap(): one of these records does not fit before the end of the ring */
+#define COMMAND_OWED_WRAP COMMAND_THROTTLE_WORDS
+
+#define COMMAND_OWED                                                                                          \
+	(COMMAND_OWED_TASKS + COMMAND_OWED_GROUPS + COMMAND_OWED_AGENTS + COMMAND_OWED_THROTTLE + COMMAND_OWED_MODE + \
+	 COMMAND_OWED_RETIRE + COMMAND_OWED_ANSWER + COMMAND_OWED_WRAP)
 
 struct command_ring {
 	uint32_t word[COMMAND_WORDS]; /* before what is hot: that is near gp */
@@ -26,6 +67,7 @@ struct command_ring {
 	uint32_t *near_end; /* from here on COMMAND_SHORT words do not fit */
 	uint32_t bias;      /* words written in earlier laps, less the address of @word in words */
 	uint32_t published;
+	bool asked;         /* somebody has asked for room in vain and must be called again */
 };
 extern struct command_ring command_ring;
 
@@ -34,7 +76,7 @@ void command_init(void);
 uint32_t *command_wrap(void);
 
 /** command_tail() - words written, free running. */
-static inline uint32_t command_tail(void)
+static inline __attribute__((always_inline)) uint32_t command_tail(void)
 {
 	return command_ring.bias + (uint32_t)((uintptr_t)command_ring.next >> 2);
 }
@@ -52,34 +94,61 @@ static inline void command_publish(void)
 }
 
 /** command_free() - words that are free, wrap-around or not. */
-static inline uint32_t command_free(void)
+static inline __attribute__((always_inline)) uint32_t command_free(void)
 {
 	return COMMAND_WORDS - (command_tail() - HAL_ENGINES->command_head);
 }
 
 /**
- * command_room() - there is room for @words more words, wrap-around included.
+ * COMMAND_ASK() - free words that make room for @words more.
  *
- * A wrap may throw away as many words as the largest request; so twice that must be free.
+ * A wrap may throw away as many words as the largest request; so twice that must be free,
+ * and what is owed to others.
  */
+#define COMMAND_ASK(words) (2 * (words) + COMMAND_OWED)
+
+/** command_room() - there is room for @words more words, wrap-around and what is owed included. */
 static inline bool command_room(unsigned words)
 {
-	return command_free() >= 2 * words;
+	return command_free() >= COMMAND_ASK(words);
 }
 
+/** command_later() - main_settle() calls all who have asked in vain again, when there is room. */
+static inline void command_later(void)
+{
+	command_ring.asked = true;
+	attention.settle |= ATTEND_ROOM;
+}
+
+/** command_ask() - command_room(), or command_later(). */
+static inline bool command_ask(unsigned words)
+{
+	if (command_room(words))
+		return true;
+	command_later();
+	return false;
+}
+
+/* A record never ends where the ring does: so @next is always a place in it, which trial_launch.c relies on. */
 static inline uint32_t *command_begin(unsigned words)
 {
 	uint32_t *p = command_ring.next;
 
-	if (unlikely((size_t)((char *)command_ring.end - (char *)p) < words * 4))
+	if (unlikely((size_t)((char *)command_ring.end - (char *)p) <= words * 4))
 		p = command_wrap();
 	return p;
 }
 
+#ifdef __riscv
+/** command_end() - the record ends at @end. */
 static inline void command_end(uint32_t *end)
 {
 	command_ring.next = end;
 }
+#else
+/* The host stops a test in which the ring overruns and says who wrote last. */
+#define command_end(end) hal_host_written(end, __func__)
+#endif
 
 static inline void command_fence(unsigned sub)
 {
@@ -106,6 +175,16 @@ void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned byt
 /** command_task_state() - the whole task state that the STATE or TASK command @command stands for. */
 void command_task_state(const uint32_t *command, uint32_t *state);
 void command_words(unsigned op, unsigned sub, const uint32_t *words, unsigned n);
+
+#if !defined(__riscv) && !defined(COMMAND_RING_ITSELF)
+/* So that hal_host_written() names who called them. */
+#define command_fence(...) (hal_host_writer = __func__, command_fence(__VA_ARGS__))
+#define command_signal(...) (hal_host_writer = __func__, command_signal(__VA_ARGS__))
+#define command_write(...) (hal_host_writer = __func__, command_write(__VA_ARGS__))
+#define command_scrub(...) (hal_host_writer = __func__, command_scrub(__VA_ARGS__))
+#define command_fetch(...) (hal_host_writer = __func__, command_fetch(__VA_ARGS__))
+#define command_words(...) (hal_host_writer = __func__, command_words(__VA_ARGS__))
+#endif
 
 /* Tags of FETCH and mover commands: what the answer belongs to, in bits 15..12, and its number. */
 #define TAG_PACKETS 0x0000u /* queue */

@@ -16,6 +16,7 @@ static struct {
 	uint32_t tail;
 	uint32_t deferred_used;
 	uint32_t backlog_head, backlog_tail;
+	bool silent;        /* the host has not been interrupted for the newest message */
 	struct {
 		uint32_t id;
 		uint64_t value;
@@ -35,7 +36,20 @@ void outbox_init(void)
 	/* what an earlier firmware said has been read or is lost */
 	outbox.tail = outbox.status->card_ring_tail = outbox.control->card_ring_head;
 	outbox.deferred_used = 0;
+	outbox.silent = false;
 	outbox.backlog_head = outbox.backlog_tail = 0;
+}
+
+/* A command, so that the interrupt comes after what the messages speak of; one is enough for many. */
+static void interrupt(void)
+{
+	outbox.silent = !command_room(COMMAND_INTERRUPT_WORDS);
+	if (outbox.silent) {
+		attention.idle |= ATTEND_CHANNEL;
+		return;
+	}
+	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, 0);
+	command_end(command_ring.next + 1);
 }
 
 static bool put(const struct tutti_message *message)
@@ -45,9 +59,7 @@ static bool put(const struct tutti_message *message)
 	words_copy(&outbox.ring[outbox.tail % outbox.slots], message, sizeof(*message) / 4);
 	hal_release();
 	outbox.status->card_ring_tail = ++outbox.tail;
-	/* a command, so that the interrupt comes after what the message speaks of */
-	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, 0);
-	command_end(command_ring.next + 1);
+	interrupt();
 	return true;
 }
 
@@ -65,12 +77,14 @@ void outbox_send(const struct tutti_message *message)
 
 bool outbox_flush(void)
 {
+	if (outbox.silent)
+		interrupt();
 	while (outbox.backlog_head != outbox.backlog_tail) {
 		if (!put(&outbox.backlog[outbox.backlog_head % BACKLOG]))
 			return true;
 		outbox.backlog_head++;
 	}
-	return false;
+	return outbox.silent;
 }
 
 static void reply(uint32_t id, uint64_t value)
@@ -90,23 +104,25 @@ void outbox_fault(const struct tutti_fault *fault)
 	log_line("  code", fault->code);
 }
 
+static uint32_t deferred_free(void)
+{
+	return ~outbox.deferred_used & ((1u << DEFERRED) - 1);
+}
+
 bool outbox_busy(void)
 {
-	return outbox.deferred_used == (1u << DEFERRED) - 1;
+	return !deferred_free();
+}
+
+COLD bool outbox_can_reply(void)
+{
+	return deferred_free() && command_ask(COMMAND_OWED_ANSWER);
 }
 
 COLD void outbox_reply_after(uint32_t id, uint64_t value)
 {
-	uint32_t free = ~outbox.deferred_used & ((1u << DEFERRED) - 1);
-	unsigned i;
+	unsigned i = lowest_bit(deferred_free());
 
-	if (!free) {
-		/* No request is taken while outbox_busy(), but queues that are being destroyed may pile up. */
-		log_line("channel: too many deferred replies, id", id);
-		reply(id, value);
-		return;
-	}
-	i = lowest_bit(free);
 	outbox.deferred_used |= 1u << i;
 	outbox.deferred[i].id = id;
 	outbox.deferred[i].value = value;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/state.h"
 
+#include "core/card_memory.h"
 #include "core/task_record.h"
 #include "core/wait.h"
 
@@ -26,7 +27,7 @@ bool fw_limits_init(const struct tutti_discovery *d)
 		return false;
 	while (shift < 31 && 1u << shift < d->shared_block_bytes)
 		shift++;
-	if (1u << shift != d->shared_block_bytes)
+	if (1u << shift != d->shared_block_bytes || !card_memory_fits(d))
 		return false;
 	fw = (struct fw_limits){
 		.sms = d->sms,

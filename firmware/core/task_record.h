@@ -28,7 +28,7 @@ struct task_group {
 
 /*
  * SYNC: as RUNNING, but SMs have yet to acknowledge the task's state.
- * ENDING: complete, but there was no room for the commands.
+ * ENDING: complete, but there was no room for what its metadata get.
  */
 enum task_state { TASK_FREE, TASK_RUNNING, TASK_SYNC, TASK_LEAVING, TASK_CANCELLED, TASK_ENDING, TASK_KILLED };
 
@@ -73,6 +73,7 @@ extern struct task tasks[FW_TASKS];
 struct task_table {
 	struct task *free;
 	struct task *held;   /* free, but those in the lists of tasks/pending_tasks.h come first */
+	uint32_t ending;     /* slots of tasks that end when there is room in the command ring */
 	struct task_group *groups;
 };
 extern struct task_table task_table;

@@ -22,6 +22,8 @@ static struct {
 	uint8_t flushing;
 } lmem[CGA_IDS_LMEM_SLOTS];
 
+static uint32_t flush_late[CGA_IDS_CGAS / 32]; /* identities that have ended, and no room to flush them yet */
+
 static uint32_t min32(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
@@ -48,6 +50,8 @@ void cga_ids_init(void)
 	cga_ids.lmem_slots = cga_ids.lmem_free = min32(d->lmem_slots, CGA_IDS_LMEM_SLOTS);
 	for (i = 0; i < CGA_IDS_LMEM_SLOTS; i++)
 		lmem[i].used = lmem[i].flushing = 0;
+	for (i = 0; i < CGA_IDS_CGAS / 32; i++)
+		flush_late[i] = 0;
 }
 
 uint32_t cga_ids_lmem_slots(void)
@@ -101,6 +105,7 @@ void cga_ids_undo(struct gpc *gpc, unsigned id, uint32_t slot)
 		lmem_give(slot);
 }
 
+/* There is room for it. */
 static void command_flush(const struct gpc *gpc, unsigned what, unsigned which, uint32_t sms)
 {
 	command_words(TUTTI_CMD_FLUSH, gpc->number | what << 8, (uint32_t[2]){ which, sms }, 2);
@@ -119,6 +124,18 @@ static COLD void flush_lmem(const struct gpc *gpc, unsigned id, uint32_t sms)
 		}
 }
 
+/* An identity owns one memory slot at most. */
+#define IDENTITY_WORDS (2 * COMMAND_FLUSH_WORDS)
+
+static void flush(const struct gpc *gpc, unsigned id)
+{
+	uint32_t sms = live_cga(gpc, id)->sms;
+
+	command_flush(gpc, TUTTI_FLUSH_DSMEM, id, sms);
+	if (cga_ids.lmem_free != cga_ids.lmem_slots)
+		flush_lmem(gpc, id, sms);
+}
+
 void cga_ids_ended(struct gpc *gpc, unsigned id, unsigned n)
 {
 	struct live_cga *cga = live_cga(gpc, id);
@@ -126,9 +143,28 @@ void cga_ids_ended(struct gpc *gpc, unsigned id, unsigned n)
 	cga->running = (uint16_t)(cga->running - n);
 	if (cga->running)
 		return;
-	command_flush(gpc, TUTTI_FLUSH_DSMEM, id, cga->sms);
-	if (cga_ids.lmem_free != cga_ids.lmem_slots)
-		flush_lmem(gpc, id, cga->sms);
+	if (unlikely(!command_ask(IDENTITY_WORDS))) {
+		unsigned index = (unsigned)(cga - live_cgas);
+
+		flush_late[index / 32] |= 1u << (index % 32);
+		return;
+	}
+	flush(gpc, id);
+}
+
+COLD void cga_ids_resume(void)
+{
+	unsigned w, index;
+
+	if (!cga_ids.ids)
+		return;
+	for (w = 0; w < CGA_IDS_CGAS / 32; w++)
+		for (; flush_late[w]; flush_late[w] &= flush_late[w] - 1) {
+			if (!command_ask(IDENTITY_WORDS))
+				return;
+			index = 32 * w + lowest_bit(flush_late[w]);
+			flush(&domains.gpc[index / cga_ids.ids], index % cga_ids.ids);
+		}
 }
 
 /* Answers come from each SM on its own or together. */

@@ -76,6 +76,8 @@ static inline void cga_ids_started(const struct gpc *gpc, unsigned id, uint32_t 
 
 /** cga_ids_ended() - @n CTAs have ended; the last one: flush. */
 void cga_ids_ended(struct gpc *gpc, unsigned id, unsigned n);
+/** cga_ids_resume() - there is room in the command ring again for flushes that found none. */
+void cga_ids_resume(void);
 /** cga_ids_event_flushed() - SMs have flushed. Return: an identity or slot came back. */
 bool cga_ids_event_flushed(const struct tutti_event *event);
 /** cga_ids_idle() - no identity is in use, none waits for its flush. */

@@ -336,7 +336,7 @@ uint32_t search_full(void)
 	return 0;
 }
 
-/* Outermost CGAs that there is room for in the command ring, whatever they need. */
+/* Outermost CGAs that there is room for in the command ring, whatever they need: all that a session writes. */
 static inline uint32_t room(const struct cga *cga)
 {
 	uint32_t used = command_tail() - HAL_ENGINES->command_head;

@@ -13,7 +13,8 @@
 #include "groups/trial_launch.h"
 
 #define SEARCH_NO_IDENTITY 0xffu
-#define SEARCH_MARGIN (COMMAND_RECORD + 1024u) /* words: end of the ring, commands of others */
+#define SEARCH_MARGIN (COMMAND_RECORD + COMMAND_OWED) /* words: end of the ring, what is owed to others */
+_Static_assert(SEARCH_MARGIN < COMMAND_WORDS, "there is room for a CGA");
 
 /** struct cga - the CGAs of one task's grid. */
 struct cga {

@@ -9,8 +9,8 @@
 #ifndef CONDENSED_H
 #define CONDENSED_H
 
-#include "tasks/kernel_cache.h"
 #include "packets/reference.h"
+#include "tasks/kernel_cache.h"
 
 struct queue;
 struct task_group;

@@ -20,6 +20,11 @@ unsigned affinity_take(void)
 	return free ? lowest_bit(free) + 1 : 0;
 }
 
+bool affinity_left(void)
+{
+	return used != (1u << FW_AFFINITIES) - 1;
+}
+
 void affinity_put(unsigned number)
 {
 	used &= ~(1u << (number - 1));

@@ -13,7 +13,7 @@
 void place_init(void)
 {
 	place_state = (struct place_state){ .message_words = 1 + LAKE_MESSAGE(fw.words) };
-	place_state.free_words = 2 * PLACE_ROOM;
+	place_state.free_words = COMMAND_ASK(PLACE_ROOM);
 }
 
 /* Segments that do not fit one record: cut them into several, each with its own first word. */

@@ -15,8 +15,17 @@
 #include "place/cta_shape.h"
 
 #define PLACE_FEW 4u
-#define PLACE_ROOM (place_state.message_words + 128u) /* what is asked of command_room() before one */
+#define PLACE_OTHERS 128u /* words of what goes with a placement: STATE, fetches, a work queue's read index */
+#define PLACE_ROOM (place_state.message_words + PLACE_OTHERS) /* what is asked of command_room() before one */
 #define PLACE_ITEM_WORDS 3u /* of a LAUNCH with work items, before its segments */
+_Static_assert(COMMAND_ASK(1 + LAKE_MESSAGE(LAKE_WORDS) + PLACE_OTHERS) <= COMMAND_WORDS,
+	       "an empty ring has room for the largest placement and for all that may be owed");
+
+/** place_room() - command_room(PLACE_ROOM). */
+static inline bool place_room(void)
+{
+	return command_free() >= place_state.free_words;
+}
 
 void place_init(void);
 /** place_now() - place what fits of the CTAs of a new task. Return: CTAs left */

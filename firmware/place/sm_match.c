@@ -26,6 +26,7 @@ void match_init(void)
 
 /* ---- when the table is true ---- */
 
+/* To switch it on is asked for with a placement or by the channel, to switch it off is COMMAND_OWED_MODE. */
 void match_mode(bool on)
 {
 	match.on = on;
@@ -61,7 +62,7 @@ bool match_ask(void)
 	return (int32_t)(HAL_ENGINES->command_head - match.launches) >= 0;
 }
 
-/* A read behind the commands: its answer comes when they have been taken. */
+/* A read behind the commands: its answer comes when they have been taken. Asked for with a placement. */
 void match_wait(void)
 {
 	if (match.waiting)

@@ -31,6 +31,7 @@ void agent_init(void)
 		works[i].queue = NULL;
 }
 
+/* COMMAND_OWED_AGENTS, or asked for by queue_run() */
 static void clean_up(struct queue *queue, unsigned release, uint64_t signal)
 {
 	if (release) {
@@ -106,6 +107,7 @@ COLD int agent_dispatch(struct queue *queue, const struct tutti_agent_packet *p)
 	if (i == FW_AGENTS)
 		return wait_park(queue, WAIT_AGENT);
 	counters.agents++;
+	/* asked for by queue_run(), in PLACE_OTHERS */
 	if (acquire) {
 		command_fence(acquire | TUTTI_FENCE_ACQUIRE);
 		counters.acquires++;

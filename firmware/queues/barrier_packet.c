@@ -68,6 +68,7 @@ static bool satisfied(const struct tutti_barrier_packet *packet, unsigned seen)
 	return wanted & seen;
 }
 
+/* Asked for by queue_run(), in PLACE_OTHERS; so is what ask() writes. */
 static int complete(struct queue *queue, const struct tutti_barrier_packet *packet)
 {
 	unsigned acquire = packet->header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "queues/child_tasks.h"
 
+#include "core/card_memory.h"
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
@@ -12,11 +13,79 @@
 #include "tasks/throttle.h"
 #include "tasks/work_queue.h"
 
+/* SMs with waves whose answers wait for room in the command ring; which and what: card_memory()->answer. */
+static uint32_t late[FW_MAX_SMS / 32];
+static bool any_late;
+
+#define ANSWER_OK 0xffu /* card_memory()->answer: 0 is the answer, else minus this */
+
+COLD void child_init(void)
+{
+	unsigned i;
+
+	any_late = false;
+	for (i = 0; i < FW_MAX_SMS / 32; i++)
+		late[i] = 0;
+}
+
+/* There is room for it. */
 static void reply(uint32_t sm_wave, int32_t value)
 {
 	uint32_t words[3] = { sm_wave, (uint32_t)value, (uint32_t)(value >> 31) };
 
 	command_words(TUTTI_CMD_REPLY, 0, words, 3);
+}
+
+/* As many waves as the card holds may ask while the engines stand still. */
+static void reply_late(uint32_t sm_wave, int32_t value)
+{
+	uint32_t sm = sm_wave & (FW_MAX_SMS - 1), bit = 1u << (sm % 32), i;
+	uint8_t *answer = card_memory()->answer[sm];
+
+	for (i = 0; i < CARD_WAVES && !(late[sm / 32] & bit); i++)
+		answer[i] = 0;
+	late[sm / 32] |= bit;
+	answer[sm_wave >> 16 & (CARD_WAVES - 1)] = value ? (uint8_t)-value : ANSWER_OK;
+	any_late = true;
+}
+
+/* A wave that asks has no other answer to come: one before it in its place was killed. */
+static void forget_late(uint32_t sm_wave)
+{
+	uint32_t sm = sm_wave & (FW_MAX_SMS - 1);
+
+	if (late[sm / 32] >> (sm % 32) & 1)
+		card_memory()->answer[sm][sm_wave >> 16 & (CARD_WAVES - 1)] = 0;
+}
+
+/* False: there is no room for all of them. */
+static bool reply_sm(uint32_t sm)
+{
+	uint8_t *answer = card_memory()->answer[sm];
+	uint32_t i;
+
+	for (i = 0; i < CARD_WAVES; i++) {
+		if (!answer[i])
+			continue;
+		if (!command_ask(COMMAND_REPLY_WORDS))
+			return false;
+		reply(sm | i << 16, answer[i] == ANSWER_OK ? 0 : -(int32_t)answer[i]);
+		answer[i] = 0;
+	}
+	return true;
+}
+
+COLD void child_resume(void)
+{
+	uint32_t w;
+
+	if (!any_late)
+		return;
+	for (w = 0; w < FW_MAX_SMS / 32; w++)
+		for (; late[w]; late[w] &= late[w] - 1)
+			if (!reply_sm(32 * w + lowest_bit(late[w])))
+				return;
+	any_late = false;
 }
 
 /* Whoever waits is told; a parent that is being killed does not wait any more. */
@@ -122,12 +191,26 @@ static int start(struct tmd *tmd, int *error)
 	return 0;
 }
 
+/* An answer, and a kernel descriptor that is fetched first. */
+#define ATTEMPT_WORDS (COMMAND_REPLY_WORDS + COMMAND_FETCH_WORDS)
+
+/* False: it has to wait. */
 static bool attempt(struct tmd *tmd)
 {
 	int error, code;
 
-	if (!tmd->parent || tmd->parent->state == TASK_KILLED || tmd->queue->state != QUEUE_RUNNING) {
+	if (!tmd->parent || tmd->parent->state == TASK_KILLED) {
 		tmd_end(tmd);
+		return true;
+	}
+	if (!command_ask(ATTEMPT_WORDS))
+		return false;
+	if (tmd->stage == TMD_BUSY || tmd->queue->state != QUEUE_RUNNING) {
+		refuse(tmd, TUTTI_EBUSY);
+		return true;
+	}
+	if (tmd->stage == TMD_BAD || tmd_flag(tmd, TUTTI_TMD_THROTTLE)) {
+		refuse(tmd, TUTTI_EINVAL);
 		return true;
 	}
 	code = start(tmd, &error);
@@ -140,23 +223,10 @@ static bool attempt(struct tmd *tmd)
 	return true;
 }
 
-/* Its metadata are here, or bad. Return: false = it has to wait. */
-static bool look(struct tmd *tmd)
+/* Its metadata are here, or it is known that they cannot be used. */
+static bool waits(const struct tmd *tmd)
 {
-	switch (tmd->stage) {
-	case TMD_BUSY:
-		refuse(tmd, TUTTI_EBUSY);
-		return true;
-	case TMD_BAD:
-		refuse(tmd, TUTTI_EINVAL);
-		return true;
-	case TMD_FETCHED:
-		if (!tmd_flag(tmd, TUTTI_TMD_THROTTLE))
-			return attempt(tmd);
-		refuse(tmd, TUTTI_EINVAL);
-		return true;
-	}
-	return true;
+	return tmd->child && (tmd->stage == TMD_FETCHED || tmd->stage == TMD_BAD || tmd->stage == TMD_BUSY);
 }
 
 COLD bool child_look(void)
@@ -165,8 +235,8 @@ COLD bool child_look(void)
 	unsigned i;
 
 	for (i = 0; i < FW_TMDS; i++)
-		if (tmd_at(i)->child)
-			left |= !look(tmd_at(i));
+		if (waits(tmd_at(i)))
+			left |= !attempt(tmd_at(i));
 	return left;
 }
 
@@ -181,7 +251,7 @@ static int create(struct task *parent, uint64_t address, uint32_t sm_wave)
 		return -TUTTI_EINVAL;
 	if (throttle_on() || !(parent->queue->flags & TUTTI_QUEUE_EXTENDED))
 		return -TUTTI_EPERM;
-	if (parent->children == 0xff)
+	if (parent->children == 0xff || !command_room(COMMAND_FETCH_WORDS))
 		return -TUTTI_EBUSY;
 	tmd = tmd_fetch(parent->queue, address);
 	if (!tmd)
@@ -198,6 +268,7 @@ COLD void child_request(const struct tutti_event *event)
 	uint64_t address = event->word[3] | (uint64_t)event->word[4] << 32;
 	int error = -TUTTI_ENOTSUP;
 
+	forget_late(event->word[1]);
 	if (task->state == TASK_FREE || task->state == TASK_KILLED)
 		return;
 	switch (event->word[0] >> 16) {
@@ -210,5 +281,8 @@ COLD void child_request(const struct tutti_event *event)
 		error = work_notify(queue_asid(task->queue), address);
 		break;
 	}
-	reply(event->word[1], error);
+	if (command_ask(COMMAND_REPLY_WORDS))
+		reply(event->word[1], error);
+	else
+		reply_late(event->word[1], error);
 }

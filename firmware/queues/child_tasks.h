@@ -12,6 +12,9 @@
 
 #include "tasks/task_table.h"
 
+void child_init(void);
+/** child_resume() - answers to waves that found no room in the command ring. */
+void child_resume(void);
 /** child_request() - SM request TASK or QUEUE_NOTIFY. */
 void child_request(const struct tutti_event *event);
 /** child_look() - at those whose metadata are here. Return: some wait for a kernel descriptor or a shape */

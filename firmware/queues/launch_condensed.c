@@ -247,7 +247,7 @@ static COLD void launch_wrapped(struct queue *queue)
 	launch_next(queue);
 }
 
-_Static_assert(9 + START_WORDS <= COMMAND_SHORT, "TASK and a short LAUNCH");
+_Static_assert(9 + START_WORDS < COMMAND_SHORT, "TASK and a short LAUNCH");
 
 /*
  * One straight line without calls until its end: what is rare is called in tail

@@ -11,6 +11,7 @@
 #include "tasks/pending_tasks.h"
 #include "tasks/task_start.h"
 
+/* Asked for by queue_run(), in PLACE_OTHERS; so are the commands of launches. */
 COLD void launch_time(struct queue *queue, uint64_t signal)
 {
 	uint64_t now = HAL_ENGINES->time_lo | (uint64_t)HAL_ENGINES->time_hi << 32;

@@ -165,8 +165,8 @@ void queue_event_fetch(unsigned number, const struct tutti_event *event)
 
 /* ---- working through packets ---- */
 
-/* Host may reuse what was taken: slots INVALID first, then the read index (PKT-05). */
-static void retire(struct queue *queue)
+/* Host may reuse what was taken: slots INVALID first, then the read index (PKT-05). COMMAND_OWED_RETIRE */
+static inline __attribute__((always_inline)) void retire(struct queue *queue)
 {
 	uint32_t count = (uint32_t)queue->head - queue->retired;
 	uint32_t at = queue->retired & queue->mask, n = queue->mask + 1 - at;
@@ -183,6 +183,12 @@ static void retire(struct queue *queue)
 	command_write(queue->asid_queue, queue->read_index, queue->head, 8);
 }
 
+COLD void queue_retire(struct queue *queue)
+{
+	retire(queue);
+}
+
+/* There is room for it. */
 static COLD void notify(struct queue *queue)
 {
 	if ((int32_t)(queue->progressed - queue->notify) < 0)
@@ -204,6 +210,10 @@ static void report_progress(struct queue *queue)
 	}
 	if ((uint32_t)done == queue->progressed || queue->state != QUEUE_RUNNING)
 		return;
+	if (unlikely(!command_room(COMMAND_WRITE_WORDS + COMMAND_INTERRUPT_WORDS))) {
+		wait_park(queue, WAIT_ROOM); /* and then it reports */
+		return;
+	}
 	queue->progressed = (uint32_t)done;
 	command_write(TUTTI_ASID_BUS | queue_id(queue) << 16, queue->progress, done, 8);
 	if (unlikely(queue->notifying))
@@ -260,11 +270,13 @@ HOT void queue_run(struct queue *queue)
 {
 	int code;
 
-	if (unlikely(queue->state != QUEUE_RUNNING || queue->fetching || queue_table.suspended))
+	if (unlikely(queue->state != QUEUE_RUNNING || queue->fetching || queue_table.suspended)) {
+		queue_settle(queue);
 		return;
+	}
 	queue->wait = WAIT_NONE;
 	for (;;) {
-		if (unlikely(!command_room(PLACE_ROOM))) {
+		if (unlikely(!place_room())) {
 			wait_park(queue, WAIT_ROOM);
 			break;
 		}
@@ -345,7 +357,7 @@ HOT void queue_finished(struct queue *queue, uint32_t packet)
 	queue->flight -= QUEUE_ONE + queue_of_run(queue, packet);
 	if (unlikely((queue->stands ^ (QUEUE_RUNNING | WAIT_TASKS << 8)) | queue_table.suspended | queue->fetching))
 		finished_general(queue);
-	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && command_free() >= place_state.free_words)
+	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && place_room())
 		launch_next(queue); /* and then it waits again */
 	else
 		queue_run(queue);

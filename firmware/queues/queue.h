@@ -32,6 +32,8 @@ int queue_notify(uint32_t id_queue, uint32_t packets);
 void queue_run(struct queue *queue);
 /** queue_run_ended() - look at all queues of which kernels have ended. */
 void queue_run_ended(void);
+/** queue_retire() - hand the slots of what was taken back to the host. */
+void queue_retire(struct queue *queue);
 /** queue_run_ready() - run all queues that became ready. */
 void queue_run_ready(void);
 /** queue_stop() - stop because of an error; @fault is sent to the host. Once. */

@@ -33,8 +33,12 @@ static bool quiet(const struct queue *queue)
 
 void queue_settle(struct queue *queue)
 {
-	if (queue->state == QUEUE_DYING && quiet(queue))
+	if (queue->state != QUEUE_DYING || !quiet(queue))
+		return;
+	if (outbox_can_reply())
 		gone(queue);
+	else
+		wait_park(queue, WAIT_ROOM);
 }
 
 COLD void queue_answered(struct queue *queue)
@@ -80,6 +84,7 @@ COLD int queue_refuse_run(struct queue *queue, int code)
 	return PACKET_PARKED;
 }
 
+/* At most a signal for each kernel of a packet: channel_event() has asked for that. */
 COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
 {
 	uint32_t state[STATE_WORDS];
@@ -265,6 +270,7 @@ int queue_reset(uint32_t id_queue)
 	queue->scrub = queue->flags & TUTTI_QUEUE_EXTENDED ? 1 : 0;
 	queue->skip = 0;
 	queue->seen = 0;
+	queue_retire(queue);
 	wait_ready(queue);
 	return 0;
 }

@@ -331,13 +331,17 @@ static bool run_rounds(uint32_t *failed)
 	bool went;
 
 	do {
-		if (unlikely(!command_room(PLACE_ROOM))) {
+		if (unlikely(!place_room())) {
 			state_retry();
 			return false;
 		}
-		if (rounds.drain && !run_drain())
-			return false;
 		went = false;
+		if (unlikely(rounds.drain)) {
+			went = run_drain();
+			if (!went)
+				return false;
+			continue; /* its placement has used the room that was asked for */
+		}
 		for (level = window_order(); *level && !went; level++)
 			if (rounds.map >> *level & 1)
 				went = round_level(*level, failed, &lowest);

@@ -29,6 +29,7 @@ static int refuse(struct kernel *kernel)
 	return kernel->code;
 }
 
+/* Its fetch is asked for by queue_run(), in PLACE_OTHERS, or with a child task's answer. */
 COLD int kernel_miss(struct queue *queue, uint32_t low, uint32_t high)
 {
 	struct kernel *kernel = kernel_slot(low);

@@ -11,7 +11,9 @@
 static struct tmd tmds[FW_TMDS];
 static unsigned works; /* queue tasks that live */
 
-#define STEP_MASK 2u /* struct tmd.step: waits for a mask to become free */
+#define STEP_MORE 1u /* struct tmd.step */
+#define STEP_WAIT 2u /* waits for a mask to become free, or for room in the command ring */
+#define MORE_WORDS (3 * COMMAND_FETCH_WORDS) /* a mask, and two parts of a work queue */
 
 /* What is fetched of a struct tutti_work_queue at first: its read index; base, sizes, closed. */
 #define WORK_READ offsetof(struct tutti_work_queue, read_index)
@@ -114,6 +116,7 @@ static bool sizes_ok(struct work *work)
 
 /* ---- fetching ---- */
 
+/* Asked for by queue_run() in PLACE_OTHERS, by child tasks, or by fetch_more(). */
 static void fetch(struct tmd *tmd, uint64_t address, unsigned bytes, void *to)
 {
 	tmd->answers++;
@@ -121,11 +124,15 @@ static void fetch(struct tmd *tmd, uint64_t address, unsigned bytes, void *to)
 	command_fetch(queue_asid(tmd->queue), 0, address, bytes, to, TAG_TMD | (unsigned)(tmd - tmds));
 }
 
-/* What a sound record names. False: there is no room for a mask now. */
+/* What a sound record names. False: there is no mask now, or no room to ask for it. */
 static bool fetch_more(struct tmd *tmd)
 {
 	const struct tutti_tmd *t = tmd_static(tmd);
 
+	if (!tmd_flag(tmd, TUTTI_TMD_AFFINITY) && !tmd_is_queue(tmd))
+		return true;
+	if (!command_ask(MORE_WORDS))
+		return false;
 	if (tmd_flag(tmd, TUTTI_TMD_AFFINITY)) {
 		tmd->affinity = (uint8_t)affinity_take();
 		if (!tmd->affinity)
@@ -164,7 +171,7 @@ COLD struct tmd *tmd_fetch(struct queue *queue, uint64_t address)
 	return tmd;
 }
 
-static void settle(struct tmd *tmd, enum tmd_stage stage)
+static void answered(struct tmd *tmd, enum tmd_stage stage)
 {
 	tmd->stage = (uint8_t)stage;
 	if (tmd->child)
@@ -176,7 +183,19 @@ static void settle(struct tmd *tmd, enum tmd_stage stage)
 static void bad(struct tmd *tmd, unsigned field)
 {
 	tmd->field = (uint8_t)field;
-	settle(tmd, TMD_BAD);
+	answered(tmd, TMD_BAD);
+}
+
+/* The record itself is here and sound. A kernel's request does not wait for a mask, others may wait for the kernel. */
+static void go_on(struct tmd *tmd)
+{
+	tmd->step = STEP_MORE;
+	if (tmd->child && tmd_flag(tmd, TUTTI_TMD_AFFINITY) && !affinity_left())
+		answered(tmd, TMD_BUSY);
+	else if (!fetch_more(tmd))
+		tmd->step = STEP_WAIT;
+	else if (!tmd->answers)
+		answered(tmd, TMD_FETCHED);
 }
 
 static void fetched_record(struct tmd *tmd)
@@ -187,26 +206,17 @@ static void fetched_record(struct tmd *tmd)
 		bad(tmd, (unsigned)field);
 		return;
 	}
-	tmd->step = 1;
 	tmd->quota_left = tmd_static(tmd)->quota;
-	if (!fetch_more(tmd)) {
-		if (tmd->child)
-			settle(tmd, TMD_BUSY);
-		else
-			tmd->step = STEP_MASK;
-	} else if (!tmd->answers) {
-		settle(tmd, TMD_FETCHED);
-	}
+	go_on(tmd);
 }
 
-/* A mask has become free: who waits for one goes on. */
-static COLD void mask_freed(void)
+COLD void tmd_resume(void)
 {
 	struct tmd *tmd;
 
 	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (tmd->stage == TMD_FETCHING && tmd->step == STEP_MASK && fetch_more(tmd))
-			tmd->step = 1;
+		if (tmd->stage == TMD_FETCHING && tmd->step == STEP_WAIT)
+			go_on(tmd);
 }
 
 static void fetched_more(struct tmd *tmd)
@@ -216,7 +226,7 @@ static void fetched_more(struct tmd *tmd)
 	else if (tmd_is_queue(tmd) && !sizes_ok(&tmd->work))
 		bad(tmd, offsetof(struct tutti_tmd, queue));
 	else
-		settle(tmd, TMD_FETCHED);
+		answered(tmd, TMD_FETCHED);
 }
 
 COLD void tmd_event_fetch(unsigned number, const struct tutti_event *event)
@@ -296,7 +306,7 @@ COLD void tmd_put(struct tmd *tmd)
 	if (tmd->affinity) {
 		affinity_put(tmd->affinity);
 		tmd->affinity = 0;
-		mask_freed();
+		command_later(); /* who waits for a mask: tmd_resume() */
 	}
 	wait_wake(WAIT_TMD);
 }
@@ -329,9 +339,9 @@ COLD void tmd_drop_children(struct queue *queue)
 	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++) {
 		if (!tmd->child || tmd->queue != queue)
 			continue;
-		if (tmd->stage == TMD_FETCHING)
+		if (tmd->answers)
 			tmd->orphan = 1;
-		else if (tmd->stage == TMD_FETCHED || tmd->stage == TMD_BAD || tmd->stage == TMD_BUSY)
+		else if (tmd->stage != TMD_FREE && tmd->stage < TMD_TASK)
 			tmd_put(tmd);
 	}
 }

@@ -37,7 +37,7 @@ struct work {
 	uint32_t each;        /* items of each CTA that can be issued now */
 	uint32_t issued;      /* CTAs */
 	uint8_t fetching;
-	uint8_t again;        /* notified while fetching */
+	uint8_t again;        /* notified while fetching, or while the command ring had no room */
 	uint8_t closed;
 	uint8_t expired;      /* the timeout has passed: fewer than the minimum will do */
 };
@@ -47,7 +47,7 @@ struct tmd {
 	uint64_t address;
 	struct queue *queue;
 	uint8_t stage;        /* enum tmd_stage */
-	uint8_t step;         /* fetching: 0 the record itself, 1 what it names */
+	uint8_t step;         /* fetching: 0 the record itself, 1 what it names, 2 the same, when there is room */
 	uint8_t answers;      /* fetches in flight */
 	uint8_t orphan;       /* nobody waits for them any more */
 	uint8_t cause;        /* of a failed fetch */
@@ -109,8 +109,10 @@ void tmd_orphan(struct task *parent);
 void tmd_drop_children(struct queue *queue);
 /** tmd_write() - the dynamic part goes back to memory. */
 void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed);
-/** TMD_WRITE_WORDS - commands tmd_write() may need. */
+/** TMD_WRITE_WORDS - commands tmd_write() may need; who calls it has asked for them. */
 #define TMD_WRITE_WORDS (7 * 6)
+/** tmd_resume() - a mask has become free, or there is room in the command ring again: who waits for it goes on. */
+void tmd_resume(void);
 void tmd_event_fetch(unsigned number, const struct tutti_event *event);
 
 #endif

@@ -19,6 +19,7 @@ static struct {
 	struct pending *free;
 	uint32_t free_count;
 	uint32_t listed;
+	uint32_t dropped; /* records that are PENDING_DROPPED */
 } pending;
 
 void pending_init(void)
@@ -26,7 +27,7 @@ void pending_init(void)
 	unsigned i;
 
 	pending.free = NULL;
-	pending.free_count = pending.listed = 0;
+	pending.free_count = pending.listed = pending.dropped = 0;
 	for (i = 0; i <= PENDING_LEVELS; i++)
 		pending.ring[i].next = pending.ring[i].prev = &pending.ring[i];
 	for (i = FW_PENDING; i--;)
@@ -88,6 +89,7 @@ static void unlink(struct pending *p)
 
 /* ---- into a slot ---- */
 
+/* Asked for by pending_run(), or with the round that splits a CTA; in PLACE_OTHERS. */
 void pending_send_state(struct pending *p, struct task *task, uint32_t issued)
 {
 	bool cga = task->rare & TASK_CGA;
@@ -185,7 +187,7 @@ COLD void pending_run(void)
 	for (level = 1; level <= PENDING_LEVELS && task_table.free && pending.listed; level++) {
 		struct pending_link *end = &pending.ring[level];
 
-		while (task_table.free && end->next != end && command_room(PLACE_ROOM)) {
+		while (task_table.free && end->next != end && place_room()) {
 			if (!pending_admit((struct pending *)end->next))
 				break;
 			any = true;
@@ -259,6 +261,8 @@ COLD void pending_left(struct task *task)
 	struct pending *p = task->kept;
 	bool asleep = task->rare & TASK_WORK && !task->unissued;
 
+	if (!task_may_end(task))
+		return;
 	p->issued = task_issued(task);
 	if (p->tmd)
 		tmd_write(p->tmd, 0, 0, p->issued, p->issued);
@@ -291,17 +295,42 @@ COLD void pending_push(struct pending *p)
 
 /* ---- ends ---- */
 
-COLD void pending_drop(struct pending *p, bool signal)
+/* Words of the end of a record: task_drop() */
+#define DROP_WORDS (TMD_WRITE_WORDS + COMMAND_SIGNAL_WORDS + COMMAND_CLEAN_UP_WORDS)
+
+static void drop_now(struct pending *p)
 {
 	struct queue *queue = p->queue;
 	uint32_t packet = (uint32_t)p->packet;
 
-	if (p->place == PENDING_LISTED)
-		unlink(p);
-	task_drop(queue, p, signal ? p->signal : 0);
+	pending.dropped--;
+	task_drop(queue, p);
 	pending_put(p);
 	wait_wake(WAIT_SLOT);
 	wait_ended(queue, packet);
+}
+
+COLD void pending_drop(struct pending *p, bool signal)
+{
+	if (p->place == PENDING_LISTED)
+		unlink(p);
+	if (p->place == PENDING_DROPPED)
+		return;
+	p->place = PENDING_DROPPED;
+	pending.dropped++;
+	if (!signal)
+		p->signal = 0;
+	if (command_ask(DROP_WORDS))
+		drop_now(p);
+}
+
+COLD void pending_resume(void)
+{
+	struct pending *p;
+
+	for (p = pendings; p < pendings + FW_PENDING && pending.dropped && command_ask(DROP_WORDS); p++)
+		if (p->place == PENDING_DROPPED)
+			drop_now(p);
 }
 
 static bool waits(const struct pending *p, const struct queue *queue)
@@ -355,7 +384,7 @@ uint64_t pending_oldest(const struct queue *queue, uint64_t none)
 	const struct pending *p;
 
 	for (p = pendings; p < pendings + FW_PENDING; p++)
-		if (waits(p, queue) && p->packet < none)
+		if ((waits(p, queue) || (p->place == PENDING_DROPPED && p->queue == queue)) && p->packet < none)
 			none = p->packet;
 	return none;
 }
@@ -363,6 +392,11 @@ uint64_t pending_oldest(const struct queue *queue, uint64_t none)
 bool pending_any(void)
 {
 	return pending.listed;
+}
+
+const struct pending *pending_at(unsigned number)
+{
+	return &pendings[number];
 }
 
 bool pending_idle(void)

@@ -15,8 +15,8 @@
 
 #define PENDING_LEVELS 10u
 
-/* Where a record is. */
-enum pending_place { PENDING_FREE, PENDING_LISTED, PENDING_KEPT, PENDING_ASLEEP };
+/* Where a record is. DROPPED: its task ends without having run, as soon as there is room for the commands. */
+enum pending_place { PENDING_FREE, PENDING_LISTED, PENDING_KEPT, PENDING_ASLEEP, PENDING_DROPPED };
 
 struct pending_link {
 	struct pending_link *next, *prev;
@@ -71,8 +71,12 @@ void pending_drop(struct pending *pending, bool signal);
 bool pending_cancel(struct queue *queue, uint64_t packet);
 /** pending_with() - the record of the task with this metadata, NULL: there is none. */
 struct pending *pending_with(const struct tmd *tmd);
+/** pending_resume() - there is room in the command ring again for those that were dropped without. */
+void pending_resume(void);
 /** pending_oldest() - oldest packet of @queue that waits for a slot, or @none. */
 uint64_t pending_oldest(const struct queue *queue, uint64_t none);
+/** pending_at() - record @number, below FW_PENDING. */
+const struct pending *pending_at(unsigned number);
 /** pending_idle() - no record is in use. */
 bool pending_idle(void);
 /** pending_any() - a task waits for a slot. */

@@ -46,6 +46,7 @@ struct task_group *task_group_create(void)
 	return group;
 }
 
+/* COMMAND_OWED_TASKS, COMMAND_OWED_GROUPS */
 static HOT void clean_up(struct queue *queue, unsigned release, uint64_t signal)
 {
 	if (release) {
@@ -59,6 +60,7 @@ static HOT void clean_up(struct queue *queue, unsigned release, uint64_t signal)
 	}
 }
 
+/* In place of the signal of clean_up(), or asked for by pending_drop(). */
 static COLD void cancel_signal(struct queue *queue, uint64_t signal)
 {
 	if (!signal)
@@ -162,18 +164,18 @@ static COLD void report(struct task *task, uint32_t state, uint32_t error)
 		tmd_write(task->tmd, state, error, issued, issued - task->resident);
 }
 
-static bool room_to_end(struct task *task)
+/* The end of a task is owed room (COMMAND_OWED_TASKS), what its metadata say then is not. */
+COLD bool task_may_end(const struct task *task)
 {
-	if (!(task->rare & TASK_TMD) || command_room(TMD_WRITE_WORDS + 64))
+	if (!(task->rare & TASK_TMD) || command_ask(TMD_WRITE_WORDS))
 		return true;
-	place_state.blocked = true;
-	attention.settle |= ATTEND_ROOM;
+	task_table.ending |= 1u << task->slot;
 	return false;
 }
 
 COLD void task_complete(struct task *task)
 {
-	if (!room_to_end(task)) {
+	if (!task_may_end(task)) {
 		task->state = TASK_ENDING;
 		return;
 	}
@@ -185,21 +187,12 @@ COLD void task_complete(struct task *task)
 	task_release(task);
 }
 
-COLD void task_resume(void)
-{
-	unsigned i;
-
-	for (i = 0; i < fw.tasks; i++)
-		if (tasks[i].state == TASK_ENDING) {
-			tasks[i].state = TASK_RUNNING;
-			task_complete(&tasks[i]);
-		}
-}
-
 /* ---- cancelling (TSK-12) ---- */
 
 static COLD void cancelled(struct task *task)
 {
+	if (!task_may_end(task))
+		return;
 	report(task, TUTTI_TMD_FINISHED | TUTTI_TMD_CANCELLED, TUTTI_ERROR_CANCELLED);
 	clean_up(task->queue, task->release, 0);
 	cancel_signal(task->queue, task->signal);
@@ -223,24 +216,25 @@ static void cancel(struct task *task)
 
 COLD int task_cancel(struct queue *queue, uint64_t packet)
 {
-	bool any = false;
+	bool any;
 	unsigned i;
 
+	/* first those without a slot: the end of another one would give them its slot */
+	any = pending_cancel(queue, packet);
 	for (i = 0; i < fw.tasks; i++)
 		if (tasks[i].queue == queue && tasks[i].packet == packet && !(tasks[i].rare & TASK_SPLIT) &&
 		    (task_runs(&tasks[i]) || tasks[i].state == TASK_LEAVING)) {
 			cancel(&tasks[i]);
 			any = true;
 		}
-	any |= pending_cancel(queue, packet);
 	return any ? 0 : -TUTTI_ENOENT;
 }
 
-COLD void task_drop(struct queue *queue, struct pending *p, uint64_t signal)
+COLD void task_drop(struct queue *queue, struct pending *p)
 {
-	cancel_signal(queue, signal);
+	cancel_signal(queue, p->signal);
 	if (p->rare & TASK_GROUP) {
-		p->group->cancelled |= !!signal;
+		p->group->cancelled |= !!p->signal;
 		task_group_put(queue, p->group);
 	}
 	if (p->rare & TASK_TMD) {
@@ -316,6 +310,8 @@ static void fail(struct task *task, const struct task_error *error)
 	task->state = TASK_KILLED;
 	task->progress = 0;
 	task_errors[task->slot] = *error;
+	task_table.ending &= ~(1u << task->slot); /* EVENT_KILLED ends it now */
+	/* COMMAND_OWED_TASKS */
 	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_KILL, 1, task->slot);
 	command_end(command_ring.next + 1);
 	if (queue->state == QUEUE_RUNNING)
@@ -390,19 +386,14 @@ COLD void task_event_fault(const struct tutti_event *event)
 	task_fail(&tasks[w[0] >> 8 & (FW_TASKS - 1)], &error);
 }
 
-
-COLD struct queue *task_event_killed(const struct tutti_event *event, struct tutti_fault *fault)
+/* No CTA of a killed task is left. Return: its queue, or NULL if there is no room for its end now. */
+static COLD struct queue *killed(struct task *task, struct tutti_fault *fault)
 {
-	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
-	struct task_error *error = &task_errors[task->slot];
+	const struct task_error *error = &task_errors[task->slot];
 	struct queue *queue = task->queue;
 
-	if (task->state != TASK_KILLED)
+	if (!task_may_end(task))
 		return NULL;
-	if (error->code == TUTTI_ERROR_TIMEOUT && event->word[1] != ~0u) {
-		error->sm_wave = event->word[1];
-		error->pc = pair(event->word + 2);
-	}
 	*fault = (struct tutti_fault){
 		.code = error->code,
 		.engine = error->engine,
@@ -427,6 +418,54 @@ COLD struct queue *task_event_killed(const struct tutti_event *event, struct tut
 		split_ended(task);
 	task_release(task);
 	return queue;
+}
+
+COLD struct queue *task_event_killed(const struct tutti_event *event, struct tutti_fault *fault)
+{
+	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
+	struct task_error *error = &task_errors[task->slot];
+
+	if (task->state != TASK_KILLED)
+		return NULL;
+	if (error->code == TUTTI_ERROR_TIMEOUT && event->word[1] != ~0u) {
+		error->sm_wave = event->word[1];
+		error->pc = pair(event->word + 2);
+	}
+	return killed(task, fault);
+}
+
+static struct queue *end_now(struct task *task, struct tutti_fault *fault)
+{
+	switch (task->state) {
+	case TASK_ENDING:
+		task->state = TASK_RUNNING;
+		task_complete(task);
+		break;
+	case TASK_LEAVING:
+		pending_left(task);
+		break;
+	case TASK_CANCELLED:
+		cancelled(task);
+		break;
+	case TASK_KILLED:
+		return killed(task, fault);
+	}
+	return NULL;
+}
+
+COLD struct queue *task_resume(struct tutti_fault *fault)
+{
+	struct queue *queue;
+	struct task *task;
+
+	while (task_table.ending && command_ask(TMD_WRITE_WORDS)) {
+		task = &tasks[lowest_bit(task_table.ending)];
+		task_table.ending &= task_table.ending - 1;
+		queue = end_now(task, fault);
+		if (queue)
+			return queue;
+	}
+	return NULL;
 }
 
 bool task_any(void)

@@ -65,15 +65,21 @@ void task_ended(struct task *task, uint32_t n);
 void task_fail(struct task *task, const struct task_error *error);
 /** task_leave() - an evicted task gives its slot back. */
 void task_leave(struct task *task);
-/** task_resume() - tasks that could not end for want of room. */
-void task_resume(void);
+/** task_may_end() - there is room for what is written to @task's metadata. If not task_resume() ends it later. */
+bool task_may_end(const struct task *task);
+/**
+ * task_resume() - end tasks that could not end for want of room in the command ring.
+ * @fault: why the task of the queue that is returned was killed
+ * Return: a queue that stops because its task was killed (call again), or NULL: all that was possible is done
+ */
+struct queue *task_resume(struct tutti_fault *fault);
 /**
  * task_cancel() - kernels of packet @packet of @queue issue nothing more and end with a
  * cancelled signal. Return: 0 or -TUTTI_ENOENT
  */
 int task_cancel(struct queue *queue, uint64_t packet);
-/** task_drop() - clean-up of a task without a slot. @signal: to be cancelled, 0 = none */
-void task_drop(struct queue *queue, struct pending *pending, uint64_t signal);
+/** task_drop() - clean-up of a task without a slot; its signal, if it has one, is cancelled. */
+void task_drop(struct queue *queue, struct pending *pending);
 /** task_kill_queue() - kill all tasks of @queue without a report (its destruction). */
 void task_kill_queue(struct queue *queue);
 /** task_event_fault() - a wave of a task has failed. */

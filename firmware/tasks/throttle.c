@@ -94,6 +94,7 @@ static uint32_t next_size(void)
 	return throttle.sms;
 }
 
+/* COMMAND_OWED_THROTTLE: one is under way at most, and its event comes after it was taken. */
 static void send(uint32_t sms)
 {
 	uint32_t mask[FW_MAX_SMS / 32], blocks = fw.shared_blocks, *p = command_begin(2 + fw.words), w, got;

@@ -43,7 +43,7 @@ COLD void work_poll(struct tmd *tmd)
 
 	if (queue_table.suspended)
 		return;
-	if (work->fetching) {
+	if (work->fetching || !command_ask(2 * COMMAND_FETCH_WORDS)) {
 		work->again = 1;
 		return;
 	}
@@ -69,6 +69,15 @@ COLD void work_poll_all(void)
 
 	for (tmd = tmd_next_work(NULL); tmd; tmd = tmd_next_work(tmd))
 		work_poll(tmd);
+}
+
+COLD void work_resume(void)
+{
+	struct tmd *tmd;
+
+	for (tmd = tmd_next_work(NULL); tmd; tmd = tmd_next_work(tmd))
+		if (tmd->work.again && !tmd->work.fetching)
+			work_poll(tmd);
 }
 
 COLD int work_notify(unsigned asid, uint64_t address)
@@ -210,6 +219,7 @@ uint32_t work_place(struct task *task, uint32_t n)
 	return n;
 }
 
+/* Asked for with the placement, in PLACE_OTHERS. */
 COLD void work_taken(struct task *task)
 {
 	struct tmd *tmd = task->tmd;

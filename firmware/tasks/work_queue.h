@@ -20,6 +20,8 @@ void work_poll(struct tmd *tmd);
 void work_poll_queue(const struct queue *queue);
 /** work_poll_all() - in case a notification was lost. */
 void work_poll_all(void);
+/** work_resume() - there is room in the command ring again for looks that found none. */
+void work_resume(void);
 /** work_notify() - a kernel of @asid has added items to the task of the TMD at @address. 0 or -TUTTI_ENOENT. */
 int work_notify(unsigned asid, uint64_t address);
 /**

@@ -4,7 +4,7 @@
 #include "core/command_ring.h"
 #include "tensor/mover_ring.h"
 
-#define FETCH_ROOM 8u /* words of commands */
+#define FETCH_ROOM COMMAND_FETCH_WORDS
 
 struct descriptor_cache descriptor_cache;
 struct tensor_template *descriptor_used;

@@ -9,13 +9,13 @@
 #include "core/state.h"
 #include "groups/cga.h"
 #include "groups/occupancy.h"
-#include "tasks/kernel_cache.h"
 #include "place/plain_grid.h"
 #include "place/sm_match.h"
 #include "place/sm_order.h"
 #include "place/sm_score.h"
 #include "queues/queue.h"
 #include "tasks/issue_rounds.h"
+#include "tasks/kernel_cache.h"
 #include "tasks/priority_windows.h"
 #include "tasks/tie_lots.h"
 #include "tasks/wave_split.h"
@@ -50,17 +50,19 @@ void channel_init(void)
 	channel.host_slots = slots(discovery->host_ring);
 	/* requests to an earlier firmware get no answer */
 	channel.head = channel.status->host_ring_head = channel.control->host_ring_tail;
-	channel.suspending = false;
+	channel.suspending = 0;
 }
 
 void channel_event_fetch(unsigned number)
 {
 	outbox_event_fetch(number);
+	wait_wake(WAIT_ROOM); /* queues that are gone but for their reply */
 	channel_event();
 }
 
 /* ---- contexts ---- */
 
+/* These and all other commands of requests: REQUEST_WORDS. */
 static void context_command(uint32_t asid, uint64_t root, uint64_t print)
 {
 	uint32_t words[4] = { (uint32_t)root, (uint32_t)(root >> 32), (uint32_t)print, (uint32_t)(print >> 32) };
@@ -270,7 +272,7 @@ void channel_check_suspend(void)
 {
 	if (!channel.suspending || !all_quiet())
 		return;
-	while (channel.suspending)
+	while (channel.suspending && outbox_can_reply())
 		outbox_reply_after(channel.suspend_id[--channel.suspending], 0);
 }
 
@@ -405,6 +407,12 @@ static void serve(const struct tutti_message *m)
 		outbox_reply_after(m->id, answer.value);
 }
 
+/*
+ * Most that one request writes without asking: the signals of a cancelled condensed packet, or a queue's slots that
+ * a reset retires. Its answer is owed (COMMAND_OWED_ANSWER): it comes behind what the request has led to.
+ */
+#define REQUEST_WORDS (TUTTI_CONDENSED_KERNELS * COMMAND_SIGNAL_WORDS + COMMAND_OWED_RETIRE)
+
 /* The copy is what is checked and used; the host could change its ring. */
 COLD void channel_event(void)
 {
@@ -413,17 +421,19 @@ COLD void channel_event(void)
 
 	/* until all is done it is looked at again whenever the firmware would sleep */
 	attention.idle |= ATTEND_CHANNEL;
+	if (channel.suspending)
+		channel_check_suspend();
 	if (outbox_flush())
 		return;
 	hal_acquire();
 	while (channel.head != tail && tail - channel.head <= channel.host_slots) {
-		if (outbox_busy() || !command_room(64 + place_state.message_words))
+		if (outbox_busy() || !command_ask(REQUEST_WORDS))
 			return;
 		words_copy(&message, (const void *)&channel.host_ring[channel.head % channel.host_slots],
 			   sizeof(message) / 4);
 		channel.status->host_ring_head = ++channel.head;
 		serve(&message);
 	}
-	if (!outbox_flush())
+	if (!outbox_flush() && !channel.suspending)
 		attention.idle &= ~ATTEND_CHANNEL;
 }

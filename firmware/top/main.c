@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "top/main.h"
 
+#include "core/card_memory.h"
 #include "core/command_ring.h"
+#include "core/context.h"
 #include "core/counters.h"
 #include "core/crash.h"
-#include "core/context.h"
 #include "core/log.h"
 #include "core/outbox.h"
 #include "core/state.h"
 #include "core/wait.h"
 #include "groups/cga.h"
-#include "queues/queue_timer.h"
-#include "tasks/grouped_tasks.h"
-#include "tasks/kernel_cache.h"
-#include "place/plain_grid.h"
 #include "place/affinity.h"
+#include "place/plain_grid.h"
 #include "place/sm_match.h"
 #include "place/sm_order.h"
 #include "place/sm_score.h"
@@ -22,7 +20,10 @@
 #include "queues/barrier_packet.h"
 #include "queues/child_tasks.h"
 #include "queues/queue.h"
+#include "queues/queue_timer.h"
+#include "tasks/grouped_tasks.h"
 #include "tasks/issue_rounds.h"
+#include "tasks/kernel_cache.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/priority_windows.h"
@@ -74,6 +75,7 @@ void main_init(void)
 	barrier_init();
 	tmau_init();
 	agent_init();
+	child_init();
 	queue_init();
 	queue_timer_init();
 	outbox_init();
@@ -212,16 +214,28 @@ void main_event(const struct tutti_event *event)
 /* Work that waited for room in the command ring. Return: some still does */
 static COLD bool room(void)
 {
-	if (command_room(PLACE_ROOM)) {
+	struct tutti_fault fault;
+	struct queue *queue;
+
+	if (place_room()) {
 		wait_wake(WAIT_ROOM);
+		if (command_ring.asked) {
+			command_ring.asked = false;
+			while ((queue = task_resume(&fault)))
+				queue_stop(queue, &fault);
+			pending_resume();
+			tmd_resume();
+			work_resume();
+			cga_ids_resume();
+			child_resume();
+		}
 		if (place_state.blocked) {
 			place_state.blocked = false;
-			task_resume();
 			pending_run();
 			rounds_run();
 		}
 	}
-	return queue_table.waiters[WAIT_ROOM] || place_state.blocked;
+	return queue_table.waiters[WAIT_ROOM] || place_state.blocked || command_ring.asked;
 }
 
 /* The task of a tensor request that was refused fails, as if an SM had said so. */
@@ -304,9 +318,10 @@ static HOT __attribute__((noreturn)) void loop(void)
 		if (unlikely(!event->word[0])) {
 			if (unlikely(attention.idle || counter_due()))
 				idle();
-			if (unlikely(attention.settle & (ATTEND_TMAU | ATTEND_FAULT)))
+			/* the engines have perhaps made room since the last event */
+			if (unlikely(attention.settle))
 				main_settle();
-			else
+			if (likely(!(attention.settle & ATTEND_TMAU)))
 				hal_idle();
 			continue;
 		}

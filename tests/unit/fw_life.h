@@ -9,6 +9,8 @@
 #include "fw_card.h"
 
 #include "groups/cga.h"
+#include "top/host_channel.h"
+#include "top/main.h"
 
 #define QUEUES 5u
 #define RING 64u
@@ -243,7 +245,7 @@ static void killed_if_empty(unsigned slot)
 	}
 }
 
-static void take_commands(void)
+static void take_all(void)
 {
 	unsigned words;
 	const uint32_t *w;
@@ -280,6 +282,27 @@ static void take_commands(void)
 		}
 }
 
+static bool all_taken(void)
+{
+	return hal_host.engines.command_head == hal_host.engines.command_tail;
+}
+
+/* At once; while the ring is tight now and then, and then the firmware is woken because there is room. */
+static void take_commands(void)
+{
+	unsigned i;
+
+	if (hal_host_tight && roll(6))
+		return;
+	take_all();
+	for (i = 0; hal_host_tight && (i < 4 || !all_taken()); i++) {
+		if (attention.idle & ATTEND_CHANNEL)
+			channel_event();
+		main_settle();
+		take_all();
+	}
+}
+
 /* Some CTAs of one CGA end. */
 static bool end_cga(unsigned gpc, unsigned id)
 {
@@ -310,6 +333,8 @@ static void end_some(void)
 	unsigned gpc = roll(discovery()->gpcs), id = roll(IDS), i, slot = roll(CARD_SLOTS);
 	struct tutti_event event;
 
+	if (hal_host_tight)
+		take_commands();
 	for (i = 0; i < IDS && !end_cga(gpc, (id + i) % IDS); i++)
 		;
 	for (i = 0; i < CARD_SLOTS; i++, slot = (slot + 1) % CARD_SLOTS)

@@ -160,6 +160,16 @@ static void post(unsigned type, uint64_t a, uint64_t b, uint64_t c)
 	control->host_ring_tail++;
 	rig_event(TUTTI_EVENT_MESSAGE, 0, 0);
 	take_commands();
+	if (control->card_ring_head == status->card_ring_tail) {
+		bool tight = hal_host_tight;
+
+		/* what the host has asked for is done before it goes on */
+		hal_host_tight = false;
+		take_commands();
+		rig_event(TUTTI_EVENT_MESSAGE, 0, 0);
+		take_commands();
+		hal_host_tight = tight;
+	}
 	control->card_ring_head = status->card_ring_tail;
 }
 
@@ -297,7 +307,7 @@ static void lakes_are_true(void)
 {
 	unsigned s, i, c, n;
 
-	if (pooled || shapes.ahead)
+	if (pooled || shapes.ahead || !all_taken())
 		return;
 	for (s = 0; s < shapes.shapes; s++)
 		for (i = 0; i < sms; i++) {
@@ -327,6 +337,7 @@ static void mixture(const uint16_t *gpc, unsigned gpcs, unsigned number, unsigne
 	rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SEED, number % 3, 0);
 	rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CTA_CAP, number % 4 == 1 ? 3 : 0, 0);
 	rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_ISSUE, number % 5 == 2, 0);
+	hal_host_tight = number / 2 % 2;
 	for (i = 0; i < steps && jobs < JOBS; i++) {
 		q = roll(QUEUES);
 		if (!roll(4) && written[q] - queues[q].head < RING - 2)

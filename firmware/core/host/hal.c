@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/hal.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/command_ring.h"
@@ -8,6 +10,9 @@
 struct hal_host hal_host;
 
 static uint32_t taken; /* words of the command ring given to the test */
+uint32_t hal_host_most;
+const char *hal_host_writer;
+bool hal_host_tight;
 
 #define SPELLED_WORDS (1 + sizeof(struct tutti_task_state) / 4)
 static uint32_t spelled[SPELLED_WORDS]; /* the newest TASK as a STATE */
@@ -93,9 +98,23 @@ void hal_host_discovery(struct tutti_discovery *d, unsigned sms)
 void hal_host_reset(unsigned sms)
 {
 	memset(&hal_host, 0, sizeof(hal_host));
-	taken = 0;
-	fenced = false;
+	taken = hal_host_most = 0;
+	fenced = hal_host_tight = false;
 	hal_host_discovery((struct tutti_discovery *)hal_host.window, sms);
+}
+
+void hal_host_fill(uint32_t left)
+{
+	uint32_t words, *p;
+
+	while (command_free() > left) {
+		p = command_ring.end - command_ring.next == 1 ? command_wrap() : command_ring.next;
+		words = command_free() - left < COMMAND_RECORD ? command_free() - left : COMMAND_RECORD;
+		if (words >= (uint32_t)(command_ring.end - p))
+			words = (uint32_t)(command_ring.end - p) - 1;
+		*p = TUTTI_CMD_NOP | words << 8;
+		command_end(p + words);
+	}
 }
 
 /* TASK as what it stands for: STATE, behind an acquire fence if there is a scope. */
@@ -113,6 +132,23 @@ static const uint32_t *spell_out(const uint32_t *word, unsigned *words)
 	fenced = true;
 	*words = 1;
 	return &fence;
+}
+
+void hal_host_written(uint32_t *end, const char *writer)
+{
+	uint32_t used;
+
+	command_ring.next = end;
+	used = command_tail() - hal_host.engines.command_head;
+	if (used > hal_host_most)
+		hal_host_most = used;
+	if (used <= COMMAND_WORDS && end < command_ring.end) {
+		hal_host_writer = NULL;
+		return;
+	}
+	fprintf(stderr, "command ring overrun by %s(): %u of %u words in use\n", hal_host_writer ? hal_host_writer : writer,
+		used, COMMAND_WORDS);
+	abort();
 }
 
 const uint32_t *hal_host_command(unsigned *words)

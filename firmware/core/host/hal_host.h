@@ -83,5 +83,17 @@ void hal_host_discovery(struct tutti_discovery *discovery, unsigned sms);
 void hal_host_reset(unsigned sms);
 /** hal_host_command() - next command written since the last call, NULL = none. NOPs are skipped. */
 const uint32_t *hal_host_command(unsigned *words);
+/**
+ * hal_host_tight - the engines are slow: before each event the ring is filled as far as whoever asks for room could have
+ * filled it. The next boot switches it off.
+ */
+extern bool hal_host_tight;
+/** hal_host_fill() - NOPs, until @left words are free. */
+void hal_host_fill(uint32_t left);
+/** hal_host_written() - command_end() of @writer: aborts if words were overwritten that are not taken yet. */
+void hal_host_written(uint32_t *end, const char *writer);
+extern const char *hal_host_writer; /* who called one of command_ring.c's functions; NULL: command_end() itself knows */
+/** hal_host_most - most words of the ring that were in use at once since boot. */
+extern uint32_t hal_host_most;
 
 #endif
