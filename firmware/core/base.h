@@ -26,10 +26,12 @@
 #define FW_LARGE 0
 #endif
 #define FW_TASKS 32u         /* most task slots used, whatever the card offers */
-#define FW_BUFFERS (FW_LARGE ? 6u : 12u) /* fetch buffers */
+#define FW_BUFFERS 6u        /* fetch buffers */
 #define FW_BUFFER_PACKETS 16u
 #define FW_BLOCKS (FW_LARGE ? 6u : 8u)   /* expanded condensed packets */
-#define FW_RSBS_SCRATCH (FW_LARGE ? 8u : 16u) /* reference state buffers in local memory */
+#define FW_RSBS_SCRATCH 4u   /* reference state buffers in scratch RAM that lie in local memory; likewise */
+#define FW_QUEUES (FW_LARGE ? 64u : 128u) /* queues in local memory; the others work as well, but slower */
+#define FW_RSBS 64u          /* reference state buffers whose records lie in local memory; likewise */
 #define FW_SHAPES (FW_LARGE ? 4u : 6u)
 #define FW_KERNELS 16u
 #define FW_AGENTS 8u

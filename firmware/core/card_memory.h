@@ -2,29 +2,36 @@
 /**
  * DOC: What the firmware keeps in card memory
  *
- * Local memory is dear. What is needed rarely lies at the end of the part of card memory that is reserved for
- * the firmware: no page table of an address space leads there, so it is as private as local memory. A read takes
- * as long as some fifty instructions.
+ * Local memory is dear. What is needed rarely, or by few, lies at the end of the part of card memory that is reserved
+ * for the firmware: no address space has pages there, so it is as private as local memory, but a read of it takes
+ * many times as long.
  */
 #ifndef CARD_MEMORY_H
 #define CARD_MEMORY_H
 
 #include "core/hal.h"
 #include "core/state.h"
-#include "tutti/reference.h"
 
 #define CARD_WAVES 128u /* most waves of an SM */
 
-struct card_memory {
-	uint8_t answer[TUTTI_MAX_SMS][CARD_WAVES]; /* child_tasks.c: answers that waves wait for, 0 = none */
-};
+/* Where each part starts; who owns it asserts that it fits. */
+#define CARD_ANSWERS 0u           /* child_tasks.c: a byte for each wave of each SM */
+#define CARD_ANSWERS_BYTES (TUTTI_MAX_SMS * CARD_WAVES)
+#define CARD_TABLES (CARD_ANSWERS + CARD_ANSWERS_BYTES) /* reference.c: buffers that found no room in scratch RAM */
+#define CARD_TABLES_BYTES (TUTTI_MAX_RSBS * 1024u)
+#define CARD_QUEUES (CARD_TABLES + CARD_TABLES_BYTES)   /* queue.c: queues beyond the first FW_QUEUES */
+#define CARD_QUEUES_BYTES (64u << 10)
+#define CARD_RSBS (CARD_QUEUES + CARD_QUEUES_BYTES)     /* reference.c: buffers beyond the first FW_RSBS */
+#define CARD_RSBS_BYTES (16u << 10)
+#define CARD_MEMORY_BYTES (CARD_RSBS + CARD_RSBS_BYTES)
 
-/** card_memory_fits() - there is room for it behind RSBs and firmware image. */
+/** card_memory_fits() - there is room for all of it behind RSBs and firmware image. */
 bool card_memory_fits(const struct tutti_discovery *discovery);
 
-static inline struct card_memory *card_memory(void)
+/** card_memory() - where @part of it starts. */
+static inline void *card_memory(uint32_t part)
 {
-	return hal_card(fw.reserved_bytes - sizeof(struct card_memory), sizeof(struct card_memory));
+	return hal_card(fw.reserved_bytes - CARD_MEMORY_BYTES + part, 1);
 }
 
 #endif

@@ -38,7 +38,7 @@ enum queue_state { QUEUE_NONE, QUEUE_RUNNING, QUEUE_STOPPED, QUEUE_DYING };
 #define QUEUE_ONE 256u
 #define QUEUE_RUN (QUEUE_ONE - 1) /* the part of @flight that counts kernels of the condensed packet at work */
 
-/* 256 of them are most of the local memory: 128 bytes each. */
+/* 128 bytes each: the first FW_QUEUES lie in local memory, the others in card memory. */
 struct queue {
 	/* hot */
 	const union tutti_packet *packet; /* next private copy */
@@ -99,7 +99,15 @@ struct queue {
 _Static_assert(sizeof(struct queue) == 128, "queues are found by a shift");
 #endif
 
-extern struct queue queues[TUTTI_MAX_QUEUES];
+extern struct queue queues[FW_QUEUES];
+
+/** queue_far() - a queue beyond those in local memory. */
+struct queue *queue_far(unsigned id);
+
+static inline struct queue *queue_at(unsigned id)
+{
+	return likely(id < FW_QUEUES) ? &queues[id] : queue_far(id);
+}
 
 static inline unsigned queue_id(const struct queue *queue)
 {

@@ -10,7 +10,7 @@ struct attention attention HOT_DATA;
 struct place_state place_state HOT_DATA;
 struct packet_error packet_error;
 struct queue_table queue_table HOT_DATA_LONG;
-struct queue queues[TUTTI_MAX_QUEUES];
+struct queue queues[FW_QUEUES];
 struct task_table task_table HOT_DATA;
 struct task tasks[FW_TASKS];
 

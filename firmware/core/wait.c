@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "core/wait.h"
 
+#include "core/card_memory.h"
+
+_Static_assert((TUTTI_MAX_QUEUES - FW_QUEUES) * sizeof(struct queue) <= CARD_QUEUES_BYTES,
+	       "queues beyond those in local memory lie in card memory");
+
+COLD struct queue *queue_far(unsigned id)
+{
+	return (struct queue *)card_memory(CARD_QUEUES) + (id - FW_QUEUES);
+}
+
 void wait_ready(struct queue *queue)
 {
 	unsigned id = queue_id(queue);

@@ -1,23 +1,48 @@
 // SPDX-License-Identifier: MIT
 #include "packets/reference.h"
 
+#include "core/card_memory.h"
 #include "core/command_ring.h"
 #include "core/context.h"
 #include "core/state.h"
 #include "tasks/kernel_cache.h"
 
-static struct rsb rsbs[TUTTI_MAX_RSBS];
+static struct rsb rsbs[FW_RSBS];
 
 static struct tutti_reference scratch[FW_RSBS_SCRATCH][TUTTI_REFERENCES] __attribute__((aligned(128)));
 static uint32_t scratch_used;
+static uint32_t far_rsbs; /* that exist */
+
+_Static_assert((TUTTI_MAX_RSBS - FW_RSBS) * sizeof(struct rsb) <= CARD_RSBS_BYTES, "the others lie in card memory");
+
+static COLD struct rsb *rsb_at(unsigned id)
+{
+	return id < FW_RSBS ? &rsbs[id] : (struct rsb *)card_memory(CARD_RSBS) + (id - FW_RSBS);
+}
+
+/* A table in scratch RAM; without room there, in the firmware's part of card memory. */
+static COLD struct tutti_reference *scratch_take(unsigned id, uint8_t *which)
+{
+	unsigned i = 0;
+
+	while (i < FW_RSBS_SCRATCH && scratch_used >> i & 1)
+		i++;
+	if (i == FW_RSBS_SCRATCH) {
+		*which = RSB_FAR;
+		return ((struct tutti_rsb *)card_memory(CARD_TABLES) + id)->reference;
+	}
+	scratch_used |= 1u << i;
+	*which = (uint8_t)(i + 1);
+	return scratch[i];
+}
 
 COLD void reference_init(void)
 {
 	unsigned i;
 
 	for (i = 0; i < TUTTI_MAX_RSBS; i++)
-		rsbs[i] = (struct rsb){ 0 };
-	scratch_used = 0;
+		*rsb_at(i) = (struct rsb){ 0 };
+	scratch_used = far_rsbs = 0;
 }
 
 /* What is valid about entry @index is no longer. */
@@ -87,9 +112,9 @@ COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const
 
 COLD int reference_create(const struct tutti_msg_rsb *message)
 {
-	struct rsb *rsb = &rsbs[message->rsb & (TUTTI_MAX_RSBS - 1)];
+	struct rsb *rsb = rsb_at(message->rsb & (TUTTI_MAX_RSBS - 1));
 	struct tutti_reference *table;
-	unsigned i = 0;
+	uint8_t which = 0;
 
 	if (message->rsb >= fw.max_rsbs)
 		return -TUTTI_EINVAL;
@@ -98,12 +123,7 @@ COLD int reference_create(const struct tutti_msg_rsb *message)
 	if (rsb->table)
 		return -TUTTI_EEXIST;
 	if (message->placement == TUTTI_RSB_SCRATCH) {
-		while (i < FW_RSBS_SCRATCH && scratch_used >> i & 1)
-			i++;
-		if (i == FW_RSBS_SCRATCH)
-			return -TUTTI_ENOSPC;
-		scratch_used |= 1u << i;
-		table = scratch[i];
+		table = scratch_take(message->rsb, &which);
 	} else if (message->placement == TUTTI_RSB_MEMORY) {
 		if (message->offset & 63 || message->offset > fw.reserved_bytes ||
 		    fw.reserved_bytes - message->offset < sizeof(struct tutti_rsb))
@@ -119,17 +139,18 @@ COLD int reference_create(const struct tutti_msg_rsb *message)
 	for (unsigned k = 0; k < TUTTI_REFERENCES; k++)
 		table[k].used = HAL_ENGINES->command_head;
 	*rsb = (struct rsb){ .table = table,
-			     .scratch = message->placement == TUTTI_RSB_SCRATCH ? (uint8_t)(i + 1) : 0,
+			     .scratch = which,
 			     .used = HAL_ENGINES->command_head,
 			     .asid = message->asid,
 			     .dirty = 0xff };
+	far_rsbs += message->rsb >= FW_RSBS;
 	attention.idle |= ATTEND_MIRROR;
 	return 0;
 }
 
 COLD struct rsb *reference_buffer(uint32_t id)
 {
-	return id < TUTTI_MAX_RSBS && rsbs[id].table ? &rsbs[id] : NULL;
+	return id < TUTTI_MAX_RSBS && rsb_at(id)->table ? rsb_at(id) : NULL;
 }
 
 COLD int reference_destroy(uint32_t id)
@@ -142,9 +163,10 @@ COLD int reference_destroy(uint32_t id)
 		return -TUTTI_EBUSY;
 	reference_invalidate(id, 0xff);
 	reference_mirror();
-	if (rsb->scratch)
+	if (rsb->scratch && rsb->scratch != RSB_FAR)
 		scratch_used &= ~(1u << (rsb->scratch - 1));
 	rsb->table = NULL;
+	far_rsbs -= id >= FW_RSBS;
 	return 0;
 }
 
@@ -175,11 +197,10 @@ COLD int reference_read(uint32_t id, uint64_t offset)
 	return 0;
 }
 
-static COLD void mirror(unsigned id)
+static COLD void mirror(struct rsb *rsb, unsigned id)
 {
 	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
 	uint8_t *page = (uint8_t *)hal_region(discovery->rsb_window) + id * TUTTI_PAGE_SIZE;
-	struct rsb *rsb = &rsbs[id];
 	unsigned i;
 
 	for (i = 0; i < TUTTI_REFERENCES; i++)
@@ -192,12 +213,16 @@ static COLD void mirror(unsigned id)
 COLD void reference_mirror(void)
 {
 	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
-	unsigned n = discovery->rsb_window.bytes / TUTTI_PAGE_SIZE, i;
+	unsigned i, pages;
 
 	if (!(attention.idle & ATTEND_MIRROR))
 		return;
 	attention.idle &= ~ATTEND_MIRROR;
-	for (i = 0; i < TUTTI_MAX_RSBS && i < n; i++)
-		if (rsbs[i].dirty && rsbs[i].scratch && rsbs[i].table)
-			mirror(i);
+	pages = discovery->rsb_window.bytes / TUTTI_PAGE_SIZE;
+	for (i = 0; i < FW_RSBS && i < pages; i++)
+		if (rsbs[i].table && rsbs[i].dirty && rsbs[i].scratch)
+			mirror(&rsbs[i], i);
+	for (; far_rsbs && i < TUTTI_MAX_RSBS && i < pages; i++)
+		if (rsb_at(i)->table && rsb_at(i)->dirty && rsb_at(i)->scratch)
+			mirror(rsb_at(i), i);
 }

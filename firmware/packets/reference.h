@@ -13,6 +13,8 @@
 #include "packets/dispatch_packet.h"
 #include "tutti/reference.h"
 
+#define RSB_FAR 0xffu /* local memory is full: the table lies in the firmware's part of card memory */
+
 struct rsb {
 	struct tutti_reference *table; /* NULL: not created */
 	union {
@@ -30,7 +32,7 @@ struct rsb {
 	uint16_t attached;             /* queues */
 	uint16_t readers;              /* expanded packets not launched whole */
 	uint8_t special;               /* mask of valid entries with metadata; not in @valid */
-	uint8_t scratch;               /* which table in local memory + 1, 0 = in card memory */
+	uint8_t scratch;               /* placement SCRATCH: which table in local memory + 1, or RSB_FAR */
 };
 /** reference_buffer() - the buffer with a number, NULL: there is none. */
 struct rsb *reference_buffer(uint32_t id);

@@ -229,7 +229,7 @@ COLD bool barrier_recheck(void)
 	signals_seen = counters.signals;
 	for (w = 0; w < FW_QUEUE_WORDS; w++)
 		for (mask = parked.word[w]; mask; mask &= mask - 1) {
-			struct queue *queue = &queues[32 * w + lowest_bit(mask)];
+			struct queue *queue = queue_at(32 * w + lowest_bit(mask));
 
 			queue->polls = 0;
 			if (queue->probing)

@@ -13,11 +13,17 @@
 #include "tasks/throttle.h"
 #include "tasks/work_queue.h"
 
-/* SMs with waves whose answers wait for room in the command ring; which and what: card_memory()->answer. */
+/* SMs with waves whose answers wait for room in the command ring; which and what: answers_of(). */
 static uint32_t late[FW_MAX_SMS / 32];
 static bool any_late;
 
-#define ANSWER_OK 0xffu /* card_memory()->answer: 0 is the answer, else minus this */
+#define ANSWER_OK 0xffu /* the answer is 0; others are -TUTTI_E*, without their sign; 0 = none */
+
+/* A byte for each wave of an SM. */
+static uint8_t *answers_of(uint32_t sm)
+{
+	return (uint8_t *)card_memory(CARD_ANSWERS) + sm * CARD_WAVES;
+}
 
 COLD void child_init(void)
 {
@@ -40,7 +46,7 @@ static void reply(uint32_t sm_wave, int32_t value)
 static void reply_late(uint32_t sm_wave, int32_t value)
 {
 	uint32_t sm = sm_wave & (FW_MAX_SMS - 1), bit = 1u << (sm % 32), i;
-	uint8_t *answer = card_memory()->answer[sm];
+	uint8_t *answer = answers_of(sm);
 
 	for (i = 0; i < CARD_WAVES && !(late[sm / 32] & bit); i++)
 		answer[i] = 0;
@@ -55,13 +61,13 @@ static void forget_late(uint32_t sm_wave)
 	uint32_t sm = sm_wave & (FW_MAX_SMS - 1);
 
 	if (late[sm / 32] >> (sm % 32) & 1)
-		card_memory()->answer[sm][sm_wave >> 16 & (CARD_WAVES - 1)] = 0;
+		answers_of(sm)[sm_wave >> 16 & (CARD_WAVES - 1)] = 0;
 }
 
 /* False: there is no room for all of them. */
 static bool reply_sm(uint32_t sm)
 {
-	uint8_t *answer = card_memory()->answer[sm];
+	uint8_t *answer = answers_of(sm);
 	uint32_t i;
 
 	for (i = 0; i < CARD_WAVES; i++) {

@@ -30,7 +30,7 @@ void queue_init(void)
 
 	queue_table = (struct queue_table){ 0 };
 	for (i = 0; i < TUTTI_MAX_QUEUES; i++)
-		queues[i] = (struct queue){ .state = QUEUE_NONE };
+		*queue_at(i) = (struct queue){ .state = QUEUE_NONE };
 	buffer_used = 0;
 	HAL_ENGINES->doorbell_index = hal_local(rung_index);
 }
@@ -56,7 +56,7 @@ static COLD int buffer_steal(void)
 	unsigned i;
 
 	for (i = 0; i < FW_BUFFERS; i++) {
-		struct queue *owner = &queues[buffer_owner[i]];
+		struct queue *owner = queue_at(buffer_owner[i]);
 
 		if (owner->fetching || owner->wait == WAIT_NONE)
 			continue;
@@ -128,7 +128,7 @@ static void starve(struct queue *queue)
 
 void queue_event_fetch(unsigned number, const struct tutti_event *event)
 {
-	struct queue *queue = &queues[number & (TUTTI_MAX_QUEUES - 1)];
+	struct queue *queue = queue_at(number & (TUTTI_MAX_QUEUES - 1));
 	unsigned cause = event->word[0] >> 8 & 0xff, n = queue->fetching;
 
 	if (!n)
@@ -330,7 +330,7 @@ void queue_run_ended(void)
 		while (queue_table.ended.word[w]) {
 			b = lowest_bit(queue_table.ended.word[w]);
 			queue_table.ended.word[w] &= queue_table.ended.word[w] - 1;
-			finished_general(&queues[32 * w + b]);
+			finished_general(queue_at(32 * w + b));
 		}
 		queue_table.any_ended &= ~(1u << w);
 	}
@@ -345,7 +345,7 @@ void queue_run_ready(void)
 		while (queue_table.ready.word[w]) {
 			b = lowest_bit(queue_table.ready.word[w]);
 			queue_table.ready.word[w] &= queue_table.ready.word[w] - 1;
-			queue_run(&queues[32 * w + b]);
+			queue_run(queue_at(32 * w + b));
 		}
 		queue_table.any_ready &= ~(1u << w);
 	}
@@ -372,7 +372,7 @@ void queue_event_doorbell(const struct tutti_event *event)
 
 	for (; mask; mask &= mask - 1) {
 		id = (first + lowest_bit(mask)) & (TUTTI_MAX_QUEUES - 1);
-		queue = &queues[id];
+		queue = queue_at(id);
 		if ((int32_t)(rung_index[id] - queue->promise) > 0)
 			queue->promise = rung_index[id];
 		queue->rung = 1;
@@ -392,7 +392,7 @@ void queue_poll(struct queue *queue)
 
 int queue_notify(uint32_t id_queue, uint32_t packets)
 {
-	struct queue *queue = &queues[id_queue & (TUTTI_MAX_QUEUES - 1)];
+	struct queue *queue = queue_at(id_queue & (TUTTI_MAX_QUEUES - 1));
 
 	if (id_queue >= fw.max_queues || queue->state == QUEUE_NONE)
 		return -TUTTI_ENOENT;
@@ -417,7 +417,7 @@ void queue_resume(void)
 
 	queue_table.suspended = false;
 	for (i = 0; i < fw.max_queues; i++)
-		if (queues[i].state == QUEUE_RUNNING)
-			wait_ready(&queues[i]);
+		if (queue_at(i)->state == QUEUE_RUNNING)
+			wait_ready(queue_at(i));
 	work_poll_all();
 }

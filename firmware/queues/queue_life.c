@@ -148,7 +148,7 @@ COLD void queue_stop(struct queue *queue, struct tutti_fault *fault)
 
 COLD void queue_event_post_fault(const struct tutti_event *event)
 {
-	struct queue *queue = &queues[event->word[0] >> 16 & (TUTTI_MAX_QUEUES - 1)];
+	struct queue *queue = queue_at(event->word[0] >> 16 & (TUTTI_MAX_QUEUES - 1));
 	struct tutti_fault fault = {
 		.code = TUTTI_ERROR_RING_FAULT,
 		.engine = TUTTI_ENGINE_POST,
@@ -185,7 +185,7 @@ static int create_check(const struct tutti_msg_queue *m)
 		return -TUTTI_EINVAL;
 	if (!context_exists(m->asid))
 		return -TUTTI_ENOENT;
-	if (queues[m->queue].state != QUEUE_NONE)
+	if (queue_at(m->queue)->state != QUEUE_NONE)
 		return -TUTTI_EEXIST;
 	if (m->flags & TUTTI_QUEUE_RSB) {
 		rsb = reference_buffer(m->rsb);
@@ -199,7 +199,7 @@ static int create_check(const struct tutti_msg_queue *m)
 
 int queue_create(const struct tutti_msg_queue *m)
 {
-	struct queue *queue = &queues[m->queue & (TUTTI_MAX_QUEUES - 1)];
+	struct queue *queue = queue_at(m->queue & (TUTTI_MAX_QUEUES - 1));
 	volatile uint32_t *enable = &HAL_ENGINES->doorbell_enable[m->queue / 32 & (FW_QUEUE_WORDS - 1)];
 	int status = create_check(m);
 
@@ -237,7 +237,7 @@ int queue_create(const struct tutti_msg_queue *m)
 
 int queue_destroy(uint32_t id_queue, uint32_t id)
 {
-	struct queue *queue = &queues[id_queue & (TUTTI_MAX_QUEUES - 1)];
+	struct queue *queue = queue_at(id_queue & (TUTTI_MAX_QUEUES - 1));
 
 	if (id_queue >= fw.max_queues || queue->state == QUEUE_NONE)
 		return -TUTTI_ENOENT;
@@ -255,7 +255,7 @@ int queue_destroy(uint32_t id_queue, uint32_t id)
 
 int queue_reset(uint32_t id_queue)
 {
-	struct queue *queue = &queues[id_queue & (TUTTI_MAX_QUEUES - 1)];
+	struct queue *queue = queue_at(id_queue & (TUTTI_MAX_QUEUES - 1));
 
 	if (id_queue >= fw.max_queues || queue->state == QUEUE_NONE)
 		return -TUTTI_ENOENT;

@@ -47,10 +47,10 @@ void queue_timer_run(uint64_t time)
 		for (mask = timed.word[w]; mask; mask &= mask - 1) {
 			unsigned id = 32 * w + lowest_bit(mask);
 
-			if (steps_left(&queues[id], time) > 0)
+			if (steps_left(queue_at(id), time) > 0)
 				continue;
 			queue_set_remove(&timed, id);
-			queue_poll(&queues[id]);
+			queue_poll(queue_at(id));
 		}
 		if (!timed.word[w])
 			timed_words ^= 1u << w;
@@ -65,7 +65,7 @@ uint64_t queue_timer_earliest(uint64_t time, uint64_t at)
 		unsigned w = lowest_bit(words);
 
 		for (mask = timed.word[w]; mask; mask &= mask - 1) {
-			int32_t left = steps_left(&queues[32 * w + lowest_bit(mask)], time);
+			int32_t left = steps_left(queue_at(32 * w + lowest_bit(mask)), time);
 			uint64_t then = ((time >> STEP_SHIFT) + (left > 0 ? (uint32_t)left : 1)) << STEP_SHIFT;
 
 			if (then < at)

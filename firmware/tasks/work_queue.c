@@ -18,6 +18,8 @@
 /* Two fetches: who closes the queue has written all items before. */
 #define NUMBER_CLOSED 0x100u
 
+uint32_t work_tasks;
+
 static const struct tutti_tmd *at(const struct tmd *tmd)
 {
 	return tmd_static(tmd);

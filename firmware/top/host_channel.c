@@ -263,7 +263,7 @@ static bool all_quiet(void)
 	unsigned i;
 
 	for (i = 0; i < fw.max_queues; i++)
-		if (queues[i].state != QUEUE_NONE && (queue_inflight(&queues[i]) > work_quiet(&queues[i]) || queues[i].fetching || queues[i].probing))
+		if (queue_at(i)->state != QUEUE_NONE && (queue_inflight(queue_at(i)) > work_quiet(queue_at(i)) || queue_at(i)->fetching || queue_at(i)->probing))
 			return false;
 	return true;
 }
@@ -278,7 +278,7 @@ void channel_check_suspend(void)
 
 static int query(const uint64_t *arg, struct tutti_message *answer)
 {
-	const struct queue *queue = &queues[arg[0] & (TUTTI_MAX_QUEUES - 1)];
+	const struct queue *queue = queue_at(arg[0] & (TUTTI_MAX_QUEUES - 1));
 
 	if (arg[0] >= fw.max_queues || queue->state == QUEUE_NONE)
 		return -TUTTI_ENOENT;
@@ -291,7 +291,7 @@ static int query(const uint64_t *arg, struct tutti_message *answer)
 
 static int cancel(const uint64_t *arg)
 {
-	struct queue *queue = &queues[arg[0] & (TUTTI_MAX_QUEUES - 1)];
+	struct queue *queue = queue_at(arg[0] & (TUTTI_MAX_QUEUES - 1));
 	int status = -TUTTI_ENOENT;
 
 	if (arg[0] >= fw.max_queues || queue->state == QUEUE_NONE || queue->state == QUEUE_DYING)

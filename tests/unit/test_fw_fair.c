@@ -16,7 +16,7 @@ static void begin(uint32_t number)
 	memset(marked, 0, sizeof(marked));
 	lots_seed(number);
 	for (unsigned q = 0; q < TUTTI_MAX_QUEUES; q++)
-		queues[q].asid_queue = 1 | q << 16;
+		queue_at(q)->asid_queue = 1 | q << 16;
 }
 
 /* One tie of @n tasks of different queues. Return: the queue that goes */
@@ -28,7 +28,7 @@ static unsigned draw(unsigned level, const unsigned *queue, unsigned n)
 	unsigned i, q;
 
 	for (i = 0; i < n; i++) {
-		task[i] = (struct task){ .queue = &queues[queue[i]] };
+		task[i] = (struct task){ .queue = queue_at(queue[i]) };
 		tie[i] = &task[i];
 		any_free |= !marked[level][queue[i]];
 	}
