@@ -29,6 +29,7 @@
 #define FW_BUFFERS 6u        /* fetch buffers */
 #define FW_BUFFER_PACKETS 16u
 #define FW_BLOCKS (FW_LARGE ? 6u : 8u)   /* expanded condensed packets */
+#define FW_GENERAL_BLOCKS 2u /* of them with diffs of rare fields */
 #define FW_RSBS_SCRATCH 4u   /* reference state buffers in scratch RAM that lie in local memory; likewise */
 #define FW_QUEUES (FW_LARGE ? 64u : 128u) /* queues in local memory; the others work as well, but slower */
 #define FW_RSBS 64u          /* reference state buffers whose records lie in local memory; likewise */

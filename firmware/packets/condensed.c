@@ -3,8 +3,15 @@
 
 #include "core/queue_record.h"
 #include "core/state.h"
+#include "core/wait.h"
 
 struct block blocks[FW_BLOCKS];
+
+/* Room for general records, and which block has it. */
+static struct {
+	struct block *block;
+	uint32_t record[BLOCK_GENERAL_WORDS];
+} general[FW_GENERAL_BLOCKS];
 
 static uint32_t block_clock;
 
@@ -16,7 +23,10 @@ void condensed_init(void)
 		blocks[i].owner = 0xffff;
 		blocks[i].busy = blocks[i].complete = blocks[i].at_unit = 0;
 		blocks[i].used = 0;
+		blocks[i].record = blocks[i].simple;
 	}
+	for (i = 0; i < FW_GENERAL_BLOCKS; i++)
+		general[i].block = NULL;
 	block_clock = 0;
 }
 
@@ -40,6 +50,39 @@ found:
 	queue->block = b;
 	b->used = ++block_clock;
 	return b;
+}
+
+/* Whose packet is launched keeps it; who is parked in the middle of one starts again, and goes last. */
+static unsigned general_find(void)
+{
+	unsigned i, parked = FW_GENERAL_BLOCKS;
+
+	for (i = 0; i < FW_GENERAL_BLOCKS; i++) {
+		if (!general[i].block || !(general[i].block->busy | general[i].block->at_unit))
+			return i;
+		if (!general[i].block->busy)
+			parked = i;
+	}
+	return parked;
+}
+
+/* @block gets room for general records, what it has so far included, up to @out. Return: the same there; NULL = none now */
+static COLD uint32_t *general_take(struct block *block, uint32_t *out)
+{
+	unsigned i = general_find();
+	struct block *other;
+
+	if (i == FW_GENERAL_BLOCKS)
+		return NULL;
+	other = general[i].block;
+	if (other) {
+		other->record = other->simple;
+		other->complete = other->at_unit = 0;
+	}
+	words_copy(general[i].record, block->record, BLOCK_WORDS);
+	general[i].block = block;
+	block->record = general[i].record;
+	return block->record + (out - block->simple);
 }
 
 void condensed_forget(unsigned queue)
@@ -259,21 +302,27 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 			}
 			*record = what;
 		} else {
-			unsigned unit = (unsigned)(at - packet->condensed.unit), units;
-			int code = rare(queue, block, at, end, head, out, &units);
+			unsigned units;
+			int code;
 
-			if (code < 0) {
+			if (unlikely(block->record == block->simple)) {
+				out = general_take(block, out);
+				if (!out)
+					return wait_park(queue, WAIT_BLOCK);
+			}
+			code = rare(queue, block, at, end, head, out, &units);
+			if (unlikely(code < 0)) {
 				/* Park: the whole packet, and how far it is. */
 				words_copy(block->packet, packet, 16);
-				block->at_unit = (uint8_t)(unit - 1);
+				block->at_unit = (uint8_t)(at - packet->condensed.unit - 1);
 				block->at_kernel = (uint8_t)(kernels - left);
 				block->at_record = (uint16_t)(out - block->record);
 				block->seen = (uint8_t)seen;
 				return code;
 			}
-			if (code) {
+			if (unlikely(code)) {
 				packet_error.kernel = kernels - left;
-				return packet_refuse(code, unit);
+				return packet_refuse(code, (unsigned)(at - packet->condensed.unit));
 			}
 			at += units;
 			out += 1 + RECORD_WORDS;
@@ -284,15 +333,15 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 		return refuse(block, 0, 0);
 	block->release = (uint8_t)widest(rsb, seen, block->release);
 	block->kernels = (uint8_t)kernels;
-	if (likely(packet->word[0] != block->packet[0]) && !rsb->special) {
-		block->packet[0] = packet->word[0];
-		return 0;
+	if (unlikely(rsb->special)) {
+		expand_keep(packet, block, rsb, at);
+		block->complete = 0;
+		return condensed_check_tmds(queue, block);
 	}
-	expand_keep(packet, block, rsb, at);
-	if (likely(!rsb->special))
-		return 0;
-	block->complete = 0;
-	return condensed_check_tmds(queue, block);
+	if (unlikely(packet->word[0] == block->packet[0]))
+		return expand_keep(packet, block, rsb, at);
+	block->packet[0] = packet->word[0];
+	return 0;
 }
 
 /* Two units as one word. */

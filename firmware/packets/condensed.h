@@ -27,8 +27,10 @@ struct task_group;
 #define RECORD_CGA 32u     /* its kernel has CGAs; the same */
 #define RECORD_ENTRY_SHIFT 7
 
+/* Simple records: a word for each kernel, and two units of values make at most three words (grid x). */
+#define BLOCK_WORDS (TUTTI_CONDENSED_UNITS * 3 / 2 + 2)
 /* Worst: 15 general records (2 units each) and one empty. */
-#define BLOCK_WORDS (15 * (1 + RECORD_WORDS) + 1)
+#define BLOCK_GENERAL_WORDS (15 * (1 + RECORD_WORDS) + 1)
 
 /** struct block - a packet and its expansion; kept after its launch for "same packet again". */
 struct block {
@@ -48,7 +50,8 @@ struct block {
 	uint16_t at_record;
 	uint32_t used;         /* clock of its last use */
 	struct task_group *group; /* its kernels may overlap; NULL: they do not */
-	uint32_t record[BLOCK_WORDS];
+	uint32_t *record;      /* @simple, or room for general records, of which there is little */
+	uint32_t simple[BLOCK_WORDS];
 };
 extern struct block blocks[FW_BLOCKS];
 
@@ -94,7 +97,9 @@ int table_diff(struct queue *queue, struct block *block, const uint16_t *values,
 /** condensed_special() - RECORD_TMD and RECORD_CGA of a kernel of @entry. */
 static inline uint32_t condensed_special(const struct tutti_reference *entry)
 {
-	return (entry->flags & TUTTI_REFERENCE_TMD ? RECORD_TMD : 0) | (entry->cga.kind ? RECORD_CGA : 0);
+	uint32_t what = entry->flags / TUTTI_REFERENCE_TMD * RECORD_TMD & RECORD_TMD;
+
+	return unlikely(entry->cga.kind) ? what | RECORD_CGA : what;
 }
 /** condensed_entry() - words of what the record @queue is at launches: its reference, or a copy of RECORD_WORDS. */
 const uint32_t *condensed_entry(const struct queue *queue);

@@ -204,7 +204,7 @@ static void expand_and_compare(bool good)
 			widest = kernel[i].packet.header >> TUTTI_HEADER_RELEASE_SHIFT & 3;
 	}
 	assert_int_equal(block->release, widest); /* PKT-17 */
-	assert_true(record <= block->record + BLOCK_WORDS);
+	assert_true(record <= block->record + BLOCK_GENERAL_WORDS);
 	/* a packet that comes a second time is kept */
 	assert_int_equal(condensed_expand(queue, &packet, block), 0);
 	assert_true(condensed_same(queue, &packet, block));

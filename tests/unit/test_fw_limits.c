@@ -14,6 +14,9 @@ static union tutti_packet ring[TUTTI_MAX_QUEUES][64];
 /* What was launched: kernargs in order, and by which queue. */
 static struct { uint64_t kernarg; unsigned queue, slot; } launched[4096];
 static unsigned launches;
+static struct tutti_event held[4096]; /* CTAs that run until end_some() */
+static unsigned holds;
+static bool hold;
 
 static bool in_card_memory(const void *p)
 {
@@ -48,7 +51,10 @@ static void pump(void)
 		case TUTTI_CMD_LAUNCH: {
 			struct tutti_event event = { { TUTTI_EVENT_CTA | (w[0] >> 16 & 0xff) << 8 | 1u << 24, 1, 1, w[2] } };
 
-			hal_host_event(&event);
+			if (hold)
+				held[holds++ % 4096] = event;
+			else
+				hal_host_event(&event);
 			break;
 		}
 		case TUTTI_CMD_SCRUB:
@@ -125,6 +131,60 @@ static void every_queue(void **unused)
 	assert_false(in_card_memory(reference_buffer(255)->table));
 }
 
+/*
+ * Forty queues at once, each with packets that change rare fields: six fetch buffers and two blocks for such packets
+ * go round, a task slot at a time is given back, and every kernel runs once, in the order of its queue.
+ */
+static void rare_fields(void **unused)
+{
+	static unsigned next[40];
+	unsigned q, i, k, busy = 0;
+
+	rig_boot(32, ASID);
+	for (i = 0; i < TUTTI_MAX_QUEUES * 64; i++)
+		ring[i / 64][i % 64].dispatch.header = TUTTI_PACKET_INVALID;
+	launches = holds = 0;
+	for (q = 0; q < 40; q++) {
+		struct tutti_dispatch_packet p = rig_packet(KERNEL_AT);
+
+		rig_rsb(q, ASID, TUTTI_RSB_SCRATCH);
+		rig_queue(q, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+		p.workgroup_x = p.grid_x = 32;
+		p.ref_num = TUTTI_REF_STORE;
+		submit(q, 0, &p);
+	}
+	launches = 0;
+	hold = true;
+	for (i = 1; i <= 4; i++)
+		for (q = 0; q < 40; q++) {
+			struct tutti_condensed_packet p = { .type = TUTTI_PACKET_CONDENSED, .num_kernels = 3 };
+
+			for (k = 0; k < 3; k++) {
+				uint16_t *unit = &p.unit[7 * k];
+
+				unit[0] = (TUTTI_DIFF_GROUP_BYTES | TUTTI_DIFF_KERNARG) << TUTTI_DIFF_VECTOR_SHIFT;
+				unit[1] = 256;
+				unit[3] = (uint16_t)(16 * (3 * i + k));
+				unit[4] = (uint16_t)q;
+			}
+			submit(q, i, &p);
+		}
+	for (i = 0; i < FW_BLOCKS; i++)
+		busy += blocks[i].busy && blocks[i].record != blocks[i].simple;
+	assert_int_equal(busy, FW_GENERAL_BLOCKS); /* the others wait for theirs */
+	for (i = 0; i < holds; i++) {
+		hal_host_event(&held[i]);
+		pump();
+	}
+	hold = false;
+	assert_int_equal(launches, 40 * 12);
+	memset(next, 0, sizeof(next));
+	for (i = 0; i < launches; i++) {
+		q = launched[i].queue;
+		assert_int_equal(launched[i].kernarg, 16 * (3 + next[q]++) | (uint64_t)q << 16);
+	}
+}
+
 /* A card without room for all that, or with an image in its way, does not boot: nothing would be written over. */
 static void no_room_in_card_memory(void **unused)
 {
@@ -154,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("SYS-04 SYS-09 PKT-10", every_queue),
+		RIG_TEST("SYS-04 PKT-12 PKT-14", rare_fields),
 		RIG_TEST("SYS-04 SYS-09", no_room_in_card_memory),
 	};
 
