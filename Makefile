@@ -10,7 +10,7 @@ CFLAGS ?= -O2 -g
 HOST_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -fPIC -Iinclude -Iruntime -pthread
 
 .DEFAULT_GOAL := all
-.PHONY: all demo check bench fuzz clean help packages
+.PHONY: all demo check bench fuzz clean help packages image-report
 
 all:
 
@@ -60,6 +60,7 @@ help:
 	@echo "make demo     run the Kripke loop in three launch modes and compare"
 	@echo "make check    run all tests (TAP)"
 	@echo "make bench    measure; table on the screen, JSON in $(OUT)/bench.json"
+	@echo "make image-report  local memory, stack and command ring of both firmware images"
 	@echo "make pictures draw the pictures of the READMEs anew (traces of the emulated card)"
 	@echo "make fuzz     fuzz for longer (FUZZ_SECONDS=600)"
 	@echo "make vm-check run the driver in a Debian guest (KERNEL=6.12 or 6.1); vm-shell: a prompt there"

@@ -31,8 +31,8 @@ struct pool {
 	uint32_t delta; /* what a CTA takes from its SM's score */
 	int32_t low, high;
 	uint32_t rooms;
-	int32_t score[TUTTI_MAX_SMS];
-	uint8_t room[TUTTI_MAX_SMS];
+	int32_t score[FW_MAX_SMS];
+	uint8_t room[FW_MAX_SMS];
 };
 
 static uint32_t mode(void)

@@ -25,7 +25,8 @@
  *   0x20000000  struct tutti_sm_state of each SM (sm_state.h), read-only
  *   0x40000000  control window up to the doorbell pages
  *   0x80000000  card memory, the first 1 GiB of it
- * An access anywhere else is an access fault (mcause 1, 5 or 7).
+ * An access anywhere else is an access fault (mcause 1, 5 or 7): between these areas, and above the last one, where a
+ * stack that grows below address 0 ends up.
  *
  * Commands (firmware to engines) are records of 32-bit words, of different length. The
  * engines take them in order, and command_head says how far they are. That they have been taken

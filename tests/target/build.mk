@@ -21,7 +21,7 @@ $(TARGET)/link.ld: firmware/core/link.ld
 	sed 's/LENGTH = 256K/LENGTH = 512K/' $< > $@
 
 $(TARGET)/target.elf: $(FW_OBJECTS) $(TARGET_OBJECTS) $(TARGET)/rv32/firmware.o $(TARGET)/link.ld
-	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib -Wl,--gc-sections,-T,$(TARGET)/link.ld,--no-warn-rwx-segments \
+	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib -Wl,--defsym=stack_bytes=16K-256,--gc-sections,-T,$(TARGET)/link.ld,--no-warn-rwx-segments \
 		$(filter-out %/top/main.o %/link.ld,$^) -lgcc -o $@
 
 $(TARGET)/target.bin: $(TARGET)/target.elf $(FW)/mkimage

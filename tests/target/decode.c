@@ -68,6 +68,7 @@ static void references(void)
 	memset(&rsb, 0, sizeof(rsb));
 	memset(table, 0, sizeof(table));
 	memset(&block, 0, sizeof(block));
+	block.record = block.simple;
 	memset(&queue, 0, sizeof(queue));
 	queue.asid_queue = ASID | 5u << 16;
 	queue.flags = TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB;

@@ -22,6 +22,23 @@ static __attribute__((noinline)) void store(volatile uint32_t *to)
 	*to = 1;
 }
 
+/* Stacks that grow without end: frame by frame, and by one that is larger than the whole stack. */
+static __attribute__((noinline)) uint32_t deep(uint32_t n)
+{
+	volatile uint32_t frame[20];
+
+	frame[n % 20] = n;
+	return n ? deep(n + 1) + frame[n % 20] : 0;
+}
+
+static __attribute__((noinline)) uint32_t large(uint32_t n)
+{
+	volatile uint32_t frame[8192];
+
+	frame[n] = n;
+	return frame[n];
+}
+
 int main(void)
 {
 	volatile uint32_t *request = hal_card(TARGET_REQUEST, 4);
@@ -39,6 +56,12 @@ int main(void)
 		break;
 	case TARGET_BREAK:
 		__asm__ volatile("ebreak");
+		break;
+	case TARGET_DEEP:
+		deep(1);
+		break;
+	case TARGET_LARGE:
+		large(5);
 		break;
 	case TARGET_PANIC:
 		CRASH_UNLESS(*request == TARGET_TESTS);

@@ -210,6 +210,15 @@ static void crashes(const char *path)
 	boot(path, TARGET_UNMAPPED);
 	ok(status->state == TUTTI_STATE_CRASHED && crash->cause == TUTTI_CRASH_TRAP && crash->cause_code == 7 &&
 		   crash->tval == 0x30000000, "REL-02 SYS-05: store to nowhere: crash record with the address");
+	/* nothing is overwritten: it traps at the first word below address 0 */
+	boot(path, TARGET_DEEP);
+	ok(status->state == TUTTI_STATE_CRASHED && crash->cause == TUTTI_CRASH_TRAP && crash->cause_code == 7 &&
+		   crash->tval >= 0xffffff00 && crash->sp >= 0xffffff00 && crash->pc < 512 << 10,
+	   "REL-11 SYS-05: the stack overflows: crash record");
+	boot(path, TARGET_LARGE);
+	ok(status->state == TUTTI_STATE_CRASHED && crash->cause == TUTTI_CRASH_TRAP && crash->cause_code == 7 &&
+		   crash->tval >= 0xffff0000 && crash->pc < 512 << 10,
+	   "REL-11 SYS-05: a frame larger than the stack: crash record");
 	boot(path, TARGET_BREAK);
 	ok(status->state == TUTTI_STATE_CRASHED && crash->cause == TUTTI_CRASH_TRAP && crash->cause_code == 3,
 	   "REL-02 SYS-05: ebreak: crash record");
