@@ -11,6 +11,8 @@
 
 #include "core/hal.h"
 #include "top/host/drive.h"
+#include "top/host_channel.h"
+#include "top/main.h"
 
 #define SMS 6u
 #define QUEUES 3u
@@ -148,11 +150,17 @@ static void kill_slot(unsigned s)
 	later(&event);
 }
 
+static bool slow; /* the engines take commands now and then, and the ring is full as soon as it may be */
+
 static void commands(void)
 {
+	static unsigned calls;
 	const uint32_t *w;
 	unsigned words;
 
+	hal_host_tight = slow;
+	if (slow && ++calls % 5)
+		return;
 	while ((w = hal_host_command(&words))) {
 		unsigned s = w[0] >> 24;
 
@@ -199,6 +207,21 @@ static void commands(void)
 			abort();
 		}
 	}
+}
+
+/* Commands have been taken: the firmware wakes, and perhaps writes more. */
+static void wake(void)
+{
+	unsigned i;
+
+	slow = hal_host_tight = false;
+	for (i = 0; i < 4; i++) {
+		commands();
+		if (attention.idle & ATTEND_CHANNEL)
+			channel_event();
+		main_settle();
+	}
+	commands();
 }
 
 static void deliver(unsigned most)
@@ -334,8 +357,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	input = data;
 	input_end = data + bytes;
 	hal_host_acknowledge = bytes & 1; /* half of all inputs */
+	slow = false;
 	set_up();
 	shared_blocks = 64;
+	slow = bytes && data[bytes - 1] & 1;
 	while (input < input_end && rounds++ < 2000) {
 		unsigned op = byte();
 
@@ -371,6 +396,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		}
 		deliver(op >> 5);
 	}
-	deliver(5000);
+	for (q = 0; q < 8; q++) {
+		wake();
+		deliver(5000);
+	}
 	return 0;
 }
