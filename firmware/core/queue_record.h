@@ -35,8 +35,7 @@ static inline bool queue_set_has(const struct queue_set *set, unsigned id)
 
 enum queue_state { QUEUE_NONE, QUEUE_RUNNING, QUEUE_STOPPED, QUEUE_DYING };
 
-#define QUEUE_ONE 256u
-#define QUEUE_RUN (QUEUE_ONE - 1) /* the part of @flight that counts kernels of the condensed packet at work */
+#define QUEUE_ONE 256u /* one in flight, in struct queue.flight */
 
 /* 128 bytes each: the first FW_QUEUES lie in local memory, the others in card memory. */
 struct queue {
@@ -44,14 +43,20 @@ struct queue {
 	const union tutti_packet *packet; /* next private copy */
 	const union tutti_packet *end;
 	uint32_t asid_queue;   /* asid | queue << 16, as commands want it */
-	uint32_t flight;       /* in flight: QUEUE_ONE for each kernel and agent dispatch, 1 for those of @run_packet */
+	/* kernels and agent dispatches in flight: all, and those of @run_packet */
+	union {
+		struct {
+			uint32_t run_in_flight : 8, in_flight : 24;
+		};
+		uint32_t flight;       /* both: QUEUE_ONE for each, 1 more for those of @run_packet */
+	};
 	uint64_t head;         /* next packet to work on */
 	union {
 		struct {
 			uint8_t state; /* enum queue_state */
 			uint8_t wait;  /* enum queue_wait, wait.h */
 		};
-		uint16_t stands;       /* both */
+		uint16_t state_and_wait;
 	};
 	uint16_t flags;        /* TUTTI_QUEUE_* */
 	struct rsb *rsb;
@@ -112,12 +117,6 @@ static inline struct queue *queue_at(unsigned id)
 static inline unsigned queue_id(const struct queue *queue)
 {
 	return queue->asid_queue >> 16;
-}
-
-/** queue_inflight() - kernels and agent dispatches in flight. */
-static inline uint32_t queue_inflight(const struct queue *queue)
-{
-	return queue->flight / QUEUE_ONE;
 }
 
 static inline unsigned queue_asid(const struct queue *queue)

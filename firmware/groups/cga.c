@@ -177,7 +177,7 @@ static bool ever_fits(const struct cga *cga, uint32_t capacity)
 		return false;
 	if (known(f, cga, capacity))
 		return true;
-	domain_idle(capacity);
+	domain_idle(capacity, NULL);
 	if (!search_fits(cga, DOMAIN_KIND_CARD, 0, 1))
 		return false;
 	*f = (struct fitting){ .capacity = (uint16_t)capacity, .multicast = cga->ask.multicast, .changes = shapes.changes };
@@ -191,13 +191,7 @@ static bool ever_fits(const struct cga *cga, uint32_t capacity)
 /* The same, where only the SMs of a mask may be used. */
 static COLD bool ever_fits_masked(const struct cga *cga, uint32_t capacity, const uint32_t *mask)
 {
-	uint32_t enabled[LAKE_WORDS], w;
-
-	words_copy(enabled, shapes.enabled, LAKE_WORDS);
-	for (w = 0; w < fw.words; w++)
-		shapes.enabled[w] &= mask[w];
-	domain_idle(capacity);
-	words_copy(shapes.enabled, enabled, LAKE_WORDS);
+	domain_idle(capacity, mask);
 	return capacity && search_fits(cga, DOMAIN_KIND_CARD, 0, 1);
 }
 
@@ -360,7 +354,7 @@ HOT uint32_t cga_place(struct task *task, uint32_t n)
 	uint32_t placed;
 
 	/* rows that lead are true, and hold nothing back for others */
-	if (likely(shapes.ahead) && likely(domains.shape == task->shape) && likely(cga->quick))
+	if (likely(shapes.gpc_rows_lead) && likely(domains.shape == task->shape) && likely(cga->quick))
 		placed = search_quick(task, cga, n);
 	else
 		placed = search_any(task, cga, n);
@@ -395,7 +389,7 @@ static COLD void hold(struct task *task)
 	uint32_t mask[LAKE_WORDS] = { 0 };
 
 	for (d = all.first; d < all.first + (unsigned)all.n; d++) {
-		domain_idle(task->shape->capacity);
+		domain_idle(task->shape->capacity, NULL);
 		if (search_fits(cga, kind, d, 1))
 			hold_domain(mask, kind, d);
 	}
@@ -439,7 +433,7 @@ HOT struct task *cga_event(const struct tutti_event *event)
 	} else {
 		domains.dirty = true;
 	}
-	if (!shapes.ahead)
+	if (!shapes.gpc_rows_lead)
 		raise_positions(task->shape, gpc, repeat, mask);
 	shapes.grouped_ctas -= n;
 	cga_ids_ended(gpc, head >> 24, n);

@@ -45,7 +45,7 @@ static uint32_t inner(const struct query_ask *ask, unsigned domain, uint32_t cap
 	/* with more free slots than rows the rows are filled again */
 	for (; capacity; capacity -= rows) {
 		rows = min32(capacity, domains.levels);
-		domain_idle(rows);
+		domain_idle(rows, NULL);
 		n += query_count(ask, domain, ~0u);
 	}
 	return n;
@@ -108,7 +108,7 @@ static uint32_t grouped(const struct tutti_msg_occupancy *ask, uint32_t capacity
 	}
 	if (cga_check(ask->cga, ask->mode > TUTTI_CGA_MULTICAST ? cga_mode() : ask->mode, ask->lmem, groups, capacity, &cga))
 		return 0;
-	domain_idle(capacity);
+	domain_idle(capacity, NULL);
 	return count(&cga, capacity);
 }
 

@@ -4,6 +4,8 @@
 #include "core/queue_record.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "packets/condensed_fields.h"
+#include "packets/condensed_metadata.h"
 
 struct block blocks[FW_BLOCKS];
 

@@ -81,19 +81,6 @@ const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *reco
 				 struct launch *launch);
 /** condensed_cga() - CGAs of the record @queue is at, and whether they own linear memory slots. */
 struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem);
-/** condensed_tmd() - address of the metadata of the record @queue is at. */
-uint64_t condensed_tmd(const struct queue *queue);
-/**
- * condensed_check_tmds() - are the metadata that the kernels of @block name sound?
- * Return: 0, PACKET_PARKED (to be called again), or an error
- */
-int condensed_check_tmds(struct queue *queue, struct block *block);
-/** condensed_general() - any subset of diff fields; @values: units behind the diff header @head. */
-int condensed_general(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
-		      uint32_t *record);
-/** table_diff() - the same for queues with TUTTI_QUEUE_TABLE_DIFFS (PKT-20). */
-int table_diff(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
-	       uint32_t *record);
 /** condensed_special() - RECORD_TMD and RECORD_CGA of a kernel of @entry. */
 static inline uint32_t condensed_special(const struct tutti_reference *entry)
 {
@@ -105,12 +92,6 @@ static inline uint32_t condensed_special(const struct tutti_reference *entry)
 const uint32_t *condensed_entry(const struct queue *queue);
 /** condensed_value() - @units units at @at, least significant first. */
 uint64_t condensed_value(const uint16_t *at, unsigned units);
-/** condensed_derive() - derive and check everything that depends on sizes and kernel. */
-int condensed_derive(struct tutti_reference *entry, const struct kernel *kernel);
-/** condensed_lookup() - the checked kernel of @entry; @kernel is set when 0 is returned. */
-int condensed_lookup(struct queue *queue, const struct tutti_reference *entry, const struct kernel **kernel);
-/** condensed_scopes() - patch header bits 15..8 of @entry; false: reserved bits or bad scopes. */
-bool condensed_scopes(struct tutti_reference *entry, uint32_t unit);
 /** diff_units() / table_units() - units of the values that follow a diff header, from its 13-bit vector. */
 unsigned diff_units(uint32_t vector);
 unsigned table_units(uint32_t vector);

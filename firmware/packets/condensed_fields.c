@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* Rare diffs of condensed packets: any subset of the 13 fields, on a private copy of the entry. */
+#include "packets/condensed_fields.h"
+
 #include "core/queue_record.h"
 #include "core/state.h"
 #include "groups/cga.h"
-#include "packets/condensed.h"
 
 static inline uint32_t two(const uint16_t *v)
 {

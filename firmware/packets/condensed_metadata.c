@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* Metadata of the kernels of a condensed packet: they come from the references, no diff changes them. */
+#include "packets/condensed_metadata.h"
+
 #include "core/queue_record.h"
 #include "core/state.h"
 #include "core/wait.h"
-#include "packets/condensed.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"

@@ -4,9 +4,8 @@
 #include "core/queue_record.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "place/cta_shape.h"
 #include "tasks/kernel_cache.h"
-#include "tasks/metadata.h"
-#include "tasks/throttle.h"
 
 /* Byte of a dispatch packet a field starts at. */
 #define BYTE(field) offsetof(struct tutti_dispatch_packet, field)
@@ -28,77 +27,62 @@ static bool required_ok(const struct kernel *kernel, uint32_t x, uint32_t y, uin
 	return (!need[0] || need[0] == x) && (!need[1] || need[1] == y) && (!need[2] || need[2] == z);
 }
 
-/* Another shape than the one before: when that is found the packet is decoded once more. */
-static COLD int packet_shape(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
-			     struct launch *launch)
+static inline bool header_ok(uint32_t head)
 {
-	if (!shape_find(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
-			state[STATE_AT(workgroup_z)] >> 16))
-		return wait_park(queue, WAIT_SHAPE);
-	return packet_dispatch(queue, packet, state, launch);
+	return !((head & (TUTTI_HEADER_RESERVED | 0xfffc0000u)) | (head >> 9 & head >> 10 & 5));
 }
 
-/* Not the descriptor that is in its place in the cache, or one of a kernel with CGAs. */
-static COLD int packet_other_kernel(struct queue *queue, uint32_t low, uint32_t high)
+static int refuse_header(uint32_t head)
 {
+	return packet_refuse(TUTTI_ERROR_PACKET, head & 0xfffc0000u ? BYTE(setup) : BYTE(header));
+}
+
+/* Not a plain kernel whose descriptor is in the cache. Return: PACKET_SPECIAL if it is there, but has CGAs */
+static COLD int find_kernel(struct queue *queue, const struct tutti_dispatch_packet *packet)
+{
+	uint32_t low = (uint32_t)packet->kernel_object, high = (uint32_t)(packet->kernel_object >> 32);
 	const struct kernel *kernel = kernel_slot(low);
 
+	if ((!low && !high) || low & 63 || high >> 15)
+		return packet_refuse(TUTTI_ERROR_CODE_OBJECT, BYTE(kernel_object));
+	high |= queue->asid_queue << 16;
 	if (kernel->low != low || kernel->asked != high || kernel->state != KERNEL_READY)
 		return kernel_miss(queue, low, high);
 	return PACKET_SPECIAL;
 }
 
-/* Shared blocks of an SM for the task decoded now; more than usual in throttle mode. */
-static uint32_t usual_blocks, throttle_limit;
-
-COLD void packet_throttle(const struct tmd *tmd)
+static struct shape *find_shape(const uint32_t *state)
 {
-	if (throttle_limit)
-		fw.shared_blocks = usual_blocks;
-	throttle_limit = 0;
-	if (!tmd || !tmd_flag(tmd, TUTTI_TMD_THROTTLE))
-		return;
-	usual_blocks = fw.shared_blocks;
-	throttle_limit = throttle_blocks(tmd_static(tmd)->throttle_sms);
-	fw.shared_blocks = throttle_limit;
+	return shape_find(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)], state[STATE_AT(workgroup_z)] >> 16);
 }
 
-/* A task for throttle mode need not fit an SM as it is now. */
-static COLD int packet_no_room(struct shape *shape, struct launch *launch)
+/* When its shape is the last one that was looked for, the packet is decoded once more. */
+static COLD int other_shape(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+			    struct launch *launch)
 {
-	uint32_t blocks = shapes.shared_blocks, fits;
-
-	if (!throttle_limit)
-		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
-	shapes.shared_blocks = throttle_limit;
-	fits = shape_capacity(shape->registers, shape->shared, shape->waves);
-	shapes.shared_blocks = blocks;
-	if (!fits)
-		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
-	launch->shape = shape;
-	return 0;
+	if (!find_shape(state))
+		return wait_park(queue, WAIT_SHAPE);
+	return packet_dispatch(queue, packet, state, launch);
 }
+
+/* What decode() leaves to packet_special(): another shape than that of the packet before, no room on an idle SM. */
+#define DECODE_SHAPE (-3)
+#define DECODE_ROOM (-4)
 
 /*
- * Reads the packet and the cached kernel once and writes each word of the task
- * state as soon as it is known; a refused packet leaves an unpublished record.
+ * Reads the packet and its kernel once and writes each word of the task state as soon as it is known; a refused packet
+ * leaves an unpublished record. What is rare is called last, so that the hot copy saves no register for it.
+ * @limit: shared blocks a CTA may have; @special: this is the copy of packet_special()
  */
-HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
-			struct launch *launch)
+static inline __attribute__((always_inline)) int decode(struct queue *queue, const struct kernel *kernel,
+							 const struct tutti_dispatch_packet *packet, const uint32_t *limit,
+							 uint32_t *state, struct launch *launch, bool special)
 {
 	const uint32_t *w = (const uint32_t *)packet;
-	uint32_t head = w[0], low = w[8], high = w[9], wx, wy, wz, gx, items, groups, need, blocks;
+	uint32_t head = w[0], low, high, wx, wy, wz, gx, items, groups, need, blocks;
 	uint32_t workgroup, dimensions, registers;
-	const struct kernel *kernel = kernel_slot(low);
 	struct shape *shape;
 
-	if (unlikely((head & (TUTTI_HEADER_RESERVED | 0xfffc0000u)) | (head >> 9 & head >> 10 & 5)))
-		return packet_refuse(TUTTI_ERROR_PACKET, head & 0xfffc0000u ? BYTE(setup) : BYTE(header));
-	if (unlikely(kernel->low != low) || unlikely(kernel->high != (high ^ queue->asid_queue << 16))) {
-		if ((!low && !high) || low & 63 || high >> 15)
-			return packet_refuse(TUTTI_ERROR_CODE_OBJECT, BYTE(kernel_object));
-		return packet_other_kernel(queue, low, high | queue->asid_queue << 16);
-	}
 	launch->kernel = kernel;
 	state[STATE_AT(entry)] = kernel->entry[0];
 	state[STATE_AT(entry) + 1] = kernel->entry[1];
@@ -178,7 +162,7 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	blocks = 0;
 	if (need) {
 		blocks = ((need - 1) >> fw.shared_shift) + 1;
-		if (unlikely(blocks > fw.shared_blocks))
+		if (unlikely(blocks > *limit))
 			return packet_refuse(TUTTI_ERROR_GROUP_MEMORY, BYTE(group_bytes));
 	}
 	state[STATE_AT(shared_bytes)] = blocks << fw.shared_shift;
@@ -214,24 +198,49 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	shape = shape_last;
 	if (unlikely(shape->registers != registers) || unlikely(shape->shared != blocks) ||
 	    unlikely(shape->waves != items))
-		return packet_shape(queue, packet, state, launch);
-	if (unlikely(!shape->capacity))
-		return packet_no_room(shape, launch);
+		return special ? DECODE_SHAPE : other_shape(queue, packet, state, launch);
 	launch->shape = shape;
+	if (unlikely(!shape->capacity))
+		return special ? DECODE_ROOM : packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
 	return 0;
 }
 
-COLD int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
 			struct launch *launch)
 {
-	struct kernel *kernel = kernel_slot((uint32_t)packet->kernel_object);
-	int code = packet_dispatch(queue, packet, state, launch);
+	const uint32_t *w = (const uint32_t *)packet;
+	uint32_t head = w[0], low = w[8], high = w[9];
+	const struct kernel *kernel = kernel_slot(low);
 
+	if (unlikely(!header_ok(head)))
+		return refuse_header(head);
+	if (unlikely(kernel->low != low) || unlikely(kernel->high != (high ^ queue->asid_queue << 16)))
+		return find_kernel(queue, packet);
+	return decode(queue, kernel, packet, &fw.shared_blocks, state, launch, false);
+}
+
+COLD int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t shared_limit,
+			uint32_t *state, struct launch *launch)
+{
+	const uint32_t limit = shared_limit ? shared_limit : fw.shared_blocks;
+	const struct kernel *kernel = kernel_slot((uint32_t)packet->kernel_object);
+	const struct shape *shape;
+	uint32_t head = *(const uint32_t *)packet;
+	int code;
+
+	if (!header_ok(head))
+		return refuse_header(head);
+	code = find_kernel(queue, packet);
 	if (code != PACKET_SPECIAL)
 		return code;
-	/* a kernel with CGAs is found when it is said to be in its place */
-	kernel->high = kernel->asked;
-	code = packet_dispatch(queue, packet, state, launch);
-	kernel->high = ~0u;
-	return code;
+	while ((code = decode(queue, kernel, packet, &limit, state, launch, true)) == DECODE_SHAPE)
+		if (!find_shape(state))
+			return wait_park(queue, WAIT_SHAPE);
+	if (code != DECODE_ROOM)
+		return code;
+	/* a task for throttle mode need not fit an SM as it is now */
+	shape = launch->shape;
+	if (shared_limit && shape_capacity_with(shape->registers, shape->shared, shape->waves, shared_limit))
+		return 0;
+	return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
 }

@@ -15,7 +15,6 @@
 struct queue;
 struct kernel;
 struct shape;
-struct tmd;
 
 /** struct launch - what is known of a kernel beside its task state. */
 struct launch {
@@ -33,11 +32,12 @@ struct launch {
  */
 int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
 		    struct launch *launch);
-/** packet_special() - packet_dispatch() for what has no metadata (any more). The kernel may have CGAs. */
-int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
-		   struct launch *launch);
-/** packet_throttle() - packets decoded from now on are of the task of @tmd, NULL: of plain ones. */
-void packet_throttle(const struct tmd *tmd);
+/**
+ * packet_special() - packet_dispatch() for what has no metadata (any more). The kernel may have CGAs.
+ * @shared_limit: shared blocks of an SM in the throttle mode of its task, 0: as an SM has now
+ */
+int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t shared_limit,
+		   uint32_t *state, struct launch *launch);
 
 /** packet_groups() - workgroups along one dimension. */
 static inline uint32_t packet_groups(uint32_t grid, uint32_t workgroup)

@@ -27,12 +27,22 @@ static uint32_t peu_waves(uint32_t registers)
 		     min32(fit(fw.scalar_blocks, registers & 0xffff), fit(fw.vector_blocks, registers >> 16)));
 }
 
-uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves)
+static inline __attribute__((always_inline)) uint32_t capacity_of(uint32_t registers, uint32_t shared, uint32_t waves, uint32_t shared_blocks)
 {
 	uint32_t n = min32(shapes.cap, fw.peus * peu_waves(registers) / waves);
 
-	n = min32(n, fit(shapes.shared_blocks, shared & 0xffff));
+	n = min32(n, fit(shared_blocks, shared & 0xffff));
 	return min32(n, fit(fw.barriers, shared >> 16));
+}
+
+uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	return capacity_of(registers, shared, waves, shapes.shared_blocks);
+}
+
+COLD uint32_t shape_capacity_with(uint32_t registers, uint32_t shared, uint32_t waves, uint32_t shared_blocks)
+{
+	return capacity_of(registers, shared, waves, shared_blocks);
 }
 
 static uint32_t cap_limit(uint32_t cap)

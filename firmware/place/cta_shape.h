@@ -41,8 +41,8 @@ struct shape_state {
 			bool pending;     /* enable table or cap differ from what the lakes hold */
 			bool any_tainted; /* see @tainted */
 			bool holding;     /* see @held */
-			bool ahead;       /* CGAs of one shape are all that is resident, and its lake
-					     does not know of them: the rows of gpc_slots.h do */
+			bool gpc_rows_lead; /* CGAs of one shape are all that is resident, and its lake
+					       does not know of them: the rows of gpc_slots.h do */
 		};
 		uint32_t special;
 	};
@@ -81,6 +81,8 @@ static inline struct shape *shape_get(uint32_t registers, uint32_t shared, uint3
 }
 /** shape_capacity() - CTAs of a shape that an idle SM takes. */
 uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves);
+/** shape_capacity_with() - the same, of an SM with @shared_blocks of shared memory. */
+uint32_t shape_capacity_with(uint32_t registers, uint32_t shared, uint32_t waves, uint32_t shared_blocks);
 /** shape_alone() - only CTAs of @shape are resident and nothing is pending: its own lake is the truth. */
 static inline bool shape_alone(const struct shape *shape)
 {

@@ -255,9 +255,9 @@ COLD void domain_sync_slow(struct shape *shape)
 	if (domains.shape != shape || domains.issued != counters.ctas_issued || domains.changes != shapes.changes ||
 	    domains.dirty)
 		sync(shape, NULL);
-	shapes.ahead = shape_truth(shape) && shapes.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
+	shapes.gpc_rows_lead = shape_truth(shape) && shapes.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
 		       !domains.dirty;
-	domains.behind = shapes.ahead && shapes.residents;
+	domains.lake_is_behind = shapes.gpc_rows_lead && shapes.residents;
 }
 
 COLD void domain_sync_masked(struct shape *shape, const uint32_t *mask)
@@ -267,7 +267,7 @@ COLD void domain_sync_masked(struct shape *shape, const uint32_t *mask)
 
 void domain_forget(void)
 {
-	shapes.ahead = false;
+	shapes.gpc_rows_lead = false;
 	domains.shape = NULL;
 }
 
@@ -294,12 +294,12 @@ COLD void domain_settle(void)
 	struct shape *shape = domains.shape;
 	unsigned k;
 
-	if (!shapes.ahead)
+	if (!shapes.gpc_rows_lead)
 		return;
-	shapes.ahead = false;
+	shapes.gpc_rows_lead = false;
 	domains.issued = counters.ctas_issued;
 	if (!shapes.residents) {
-		if (domains.behind)
+		if (domains.lake_is_behind)
 			lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
 		return;
 	}
@@ -311,7 +311,7 @@ COLD void domain_settle(void)
 	}
 }
 
-void domain_idle(uint32_t capacity)
+void domain_idle(uint32_t capacity, const uint32_t *mask)
 {
 	struct domain_row row;
 	struct gpc *gpc;
@@ -324,6 +324,8 @@ void domain_idle(uint32_t capacity)
 		capacity = domains.levels;
 	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
 		row.mask = gather(gpc, shapes.enabled);
+		if (mask)
+			row.mask &= gather(gpc, mask);
 		row.count = popcount32(row.mask);
 		gpc->top = gpc->row - 1;
 		for (k = 0; row.mask && k < capacity; k++)

@@ -5,6 +5,7 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "queues/queue_life.h"
 #include "tensor/tensor_requests.h"
 
 #define PIECE (1u << 30) /* most bytes of one descriptor */

@@ -5,6 +5,7 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "queues/queue_life.h"
 #include "queues/queue_timer.h"
 
 #define DEPENDENCIES 5u
@@ -23,6 +24,7 @@ struct probe {
 	uint8_t number;
 	uint8_t failed;      /* cause, 0 = none */
 	uint8_t orphan;      /* the queue does not wait for it any more */
+	uint8_t again;       /* what it reads may be old: look again */
 	uint64_t address;    /* of the fault */
 	struct glimpse glimpse[DEPENDENCIES];
 };
@@ -98,7 +100,7 @@ static void ask(struct queue *queue, const struct tutti_barrier_packet *packet, 
 	probe->queue = queue;
 	probe->asked = 0;
 	probe->failed = 0;
-	probe->orphan = 0;
+	probe->orphan = probe->again = 0;
 	probe->pending = 0;
 	queue->probing = (uint8_t)(probe->number + 1);
 	for (i = 0; i < DEPENDENCIES; i++) {
@@ -194,8 +196,7 @@ static void answered(struct probe *probe)
 		if (probe->asked >> i & 1 && zero(&probe->glimpse[i]))
 			seen |= 1u << i;
 	queue->seen |= (uint8_t)seen;
-	if (seen || queue->rung == 2) {
-		queue->rung = 1;
+	if (seen || probe->again) {
 		queue_run(queue);
 		return;
 	}
@@ -233,7 +234,7 @@ COLD bool barrier_recheck(void)
 
 			queue->polls = 0;
 			if (queue->probing)
-				queue->rung = 2; /* what it reads now may be old: look again */
+				probes[queue->probing - 1].again = 1;
 			else if (queue->wait == WAIT_SIGNAL)
 				wait_ready(queue);
 		}

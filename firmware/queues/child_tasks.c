@@ -175,7 +175,7 @@ static int start(struct tmd *tmd, int *error)
 	if (!p)
 		return 1;
 	queue.head = tmd->parent->packet;
-	code = packet_special(&queue, &packet, p->state, &launch);
+	code = packet_special(&queue, &packet, 0, p->state, &launch);
 	if (!code)
 		code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
 				launch.shape->capacity);

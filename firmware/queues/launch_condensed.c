@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* Launching the kernels of condensed packets, one after another. */
+#include "queues/launch_condensed.h"
+
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "packets/condensed_metadata.h"
 #include "place/plain_grid.h"
 #include "queues/launch_plain.h"
+#include "queues/queue_life.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
@@ -67,7 +70,7 @@ static void run_end(struct queue *queue)
 {
 	queue->rsb->used = command_tail();
 	queue->run_kernels = 0;
-	queue->flight &= ~QUEUE_RUN;
+	queue->run_in_flight = 0;
 	launch_block_free(queue);
 	if (queue->block->group)
 		queue->block->group->open--;
@@ -76,7 +79,7 @@ static void run_end(struct queue *queue)
 static bool must_wait(const struct queue *queue, const struct launch *launch)
 {
 	return launch->header & TUTTI_HEADER_BARRIER ? queue->flight
-						     : queue->flight & QUEUE_RUN && !(queue->flags & TUTTI_QUEUE_OVERLAP);
+						     : queue->run_in_flight && !(queue->flags & TUTTI_QUEUE_OVERLAP);
 }
 
 /* A kernel of its own patched entry that finds a slot, and is not the last. */
@@ -235,7 +238,7 @@ static HOT void launch_last(struct queue *queue, struct task *task, const uint32
 	rsb->readers--;
 	rsb->used = command_tail();
 	queue->run_kernels = 0;
-	queue->flight &= ~QUEUE_RUN;
+	queue->run_in_flight = 0;
 	queue->wait = WAIT_NONE;
 	start_new(task, command, end, task->shape, n);
 }
@@ -265,7 +268,7 @@ static inline __attribute__((always_inline)) void launch_one(struct queue *queue
 	header = e[REFERENCE_AT(header)];
 	if (unlikely(header & TUTTI_HEADER_BARRIER) && queue->flight)
 		return;
-	if (unlikely(queue->flight & QUEUE_RUN) && !(queue->flags & TUTTI_QUEUE_OVERLAP))
+	if (unlikely(queue->flight % QUEUE_ONE) && !(queue->flags & TUTTI_QUEUE_OVERLAP)) /* run_in_flight */
 		return;
 	task = task_table.free;
 	if (unlikely(!task))

@@ -10,6 +10,7 @@
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/task_start.h"
+#include "tasks/throttle.h"
 
 /* Asked for by queue_run(), in PLACE_OTHERS; so are the commands of launches. */
 COLD void launch_time(struct queue *queue, uint64_t signal)
@@ -138,9 +139,7 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 	if (!p)
 		return wait_park(queue, WAIT_SLOT);
 	copy.tmd = 0;
-	packet_throttle(tmd);
-	code = packet_special(queue, &copy, p->state, &launch);
-	packet_throttle(NULL);
+	code = packet_special(queue, &copy, tmd ? throttle_limit(tmd) : 0, p->state, &launch);
 	if (!code)
 		code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
 				launch.shape->capacity);
@@ -219,7 +218,7 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
  */
 static COLD int launch_crowded(struct queue *queue, const union tutti_packet *packet)
 {
-	if (queue_inflight(queue) - queue->works < fw.tasks || (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd))
+	if (queue->in_flight - queue->works < (int)fw.tasks || (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd))
 		return launch_special(queue, packet);
 	return wait_park(queue, WAIT_TASKS);
 }

@@ -11,10 +11,6 @@ struct tmd;
 
 /** launch_packet() - start a kernel dispatch packet. 0, TUTTI_ERROR_* or PACKET_PARKED. */
 int launch_packet(struct queue *queue, const union tutti_packet *packet);
-/** launch_condensed() - take a condensed packet; its kernels follow by launch_next(). */
-int launch_condensed(struct queue *queue, const union tutti_packet *packet);
-/** launch_next() - next kernel of the condensed packet. @queue->wait is WAIT_TASKS; WAIT_NONE after it: go on. */
-void launch_next(struct queue *queue);
 /**
  * launch_start() - take the free slot @task for a kernel and place its CTAs.
  * @command: its STATE or TASK, that ends at @end; START_WORDS behind it are contiguous
@@ -32,7 +28,5 @@ static inline unsigned launch_release(uint32_t head)
 
 /** launch_pending() - accept a decoded task: to the lists of pending_tasks.h. @p: its state, packet and kernel are set */
 void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd, const struct launch *launch);
-/** launch_block_free() - the records of the packet are not needed any more. */
-void launch_block_free(struct queue *queue);
 
 #endif

@@ -9,7 +9,9 @@
 #include "place/plain_grid.h"
 #include "queues/agent_packet.h"
 #include "queues/barrier_packet.h"
+#include "queues/launch_condensed.h"
 #include "queues/launch_plain.h"
+#include "queues/queue_life.h"
 #include "queues/queue_timer.h"
 #include "tasks/metadata.h"
 #include "tasks/work_queue.h"
@@ -281,9 +283,7 @@ HOT void queue_run(struct queue *queue)
 			break;
 		}
 		if (queue->run_kernels) {
-			queue->wait = WAIT_TASKS;
-			launch_next(queue);
-			if (queue->wait != WAIT_NONE || queue->state != QUEUE_RUNNING)
+			if (launch_more(queue) == LAUNCH_PARKED)
 				break;
 			continue;
 		}
@@ -355,7 +355,7 @@ void queue_run_ready(void)
 HOT void queue_finished(struct queue *queue, uint32_t packet)
 {
 	queue->flight -= QUEUE_ONE + queue_of_run(queue, packet);
-	if (unlikely((queue->stands ^ (QUEUE_RUNNING | WAIT_TASKS << 8)) | queue_table.suspended | queue->fetching))
+	if (unlikely((queue->state_and_wait ^ (QUEUE_RUNNING | WAIT_TASKS << 8)) | queue_table.suspended | queue->fetching))
 		finished_general(queue);
 	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && place_room())
 		launch_next(queue); /* and then it waits again */

@@ -23,10 +23,6 @@ static inline struct block *condensed_block(struct queue *queue)
 #define QUEUE_POLL_STEPS 5u
 
 void queue_init(void);
-int queue_create(const struct tutti_msg_queue *message);
-/** queue_destroy() - start; the reply to @id follows when it is quiet. 0 or -TUTTI_E*. */
-int queue_destroy(uint32_t id_queue, uint32_t id);
-int queue_reset(uint32_t id_queue);
 int queue_notify(uint32_t id_queue, uint32_t packets);
 /** queue_run() - work on packets until something stops it. */
 void queue_run(struct queue *queue);
@@ -36,21 +32,10 @@ void queue_run_ended(void);
 void queue_retire(struct queue *queue);
 /** queue_run_ready() - run all queues that became ready. */
 void queue_run_ready(void);
-/** queue_stop() - stop because of an error; @fault is sent to the host. Once. */
-void queue_stop(struct queue *queue, struct tutti_fault *fault);
 /** queue_finished() - one of its kernels or agent dispatches has ended; the queue may go on. */
 void queue_finished(struct queue *queue, uint32_t packet);
-/** queue_refuse_run() - a kernel of the condensed packet at work cannot be launched. Return: PACKET_PARKED */
-int queue_refuse_run(struct queue *queue, int code);
-/** queue_cancel_run() - kernels of condensed packet @packet that are not launched will not be. True: there were some. */
-bool queue_cancel_run(struct queue *queue, uint64_t packet);
-/** queue_answered() - a fetch or probe came back while it does not run. */
-void queue_answered(struct queue *queue);
-/** queue_settle() - a queue that is being destroyed is gone when it is quiet. */
-void queue_settle(struct queue *queue);
 void queue_event_doorbell(const struct tutti_event *event);
 void queue_event_fetch(unsigned number, const struct tutti_event *event);
-void queue_event_post_fault(const struct tutti_event *event);
 /** queue_poll() - its deadline has come. */
 void queue_poll(struct queue *queue);
 /** queue_suspend() / queue_resume() */

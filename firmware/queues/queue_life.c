@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* Life and ends of queues: creation, destruction, errors, reset. */
-#include "core/outbox.h"
-#include "core/state.h"
-#include "core/wait.h"
-#include "queues/queue.h"
+#include "queues/queue_life.h"
 
 #include "core/command_ring.h"
 #include "core/context.h"
 #include "core/counters.h"
+#include "core/outbox.h"
+#include "core/state.h"
+#include "core/wait.h"
 #include "queues/barrier_packet.h"
+#include "queues/launch_condensed.h"
 #include "queues/launch_plain.h"
+#include "queues/queue.h"
 #include "queues/queue_timer.h"
 #include "tasks/metadata.h"
 #include "tasks/task_table.h"
@@ -28,7 +29,7 @@ static COLD void gone(struct queue *queue)
 
 static bool quiet(const struct queue *queue)
 {
-	return !queue_inflight(queue) && !queue->fetching && !queue->probing;
+	return !queue->in_flight && !queue->fetching && !queue->probing;
 }
 
 void queue_settle(struct queue *queue)
@@ -56,7 +57,7 @@ static COLD void run_drop(struct queue *queue)
 	if (!queue->run_kernels)
 		return;
 	queue->run_kernels = 0;
-	queue->flight &= ~QUEUE_RUN;
+	queue->run_in_flight = 0;
 	launch_block_free(queue);
 	if (group) {
 		group->signal = 0;
@@ -104,7 +105,7 @@ COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
 		}
 	}
 	queue->run_kernels = 0;
-	queue->flight &= ~QUEUE_RUN;
+	queue->run_in_flight = 0;
 	launch_block_free(queue);
 	if (group) {
 		group->signal = signal;

@@ -284,8 +284,8 @@ static bool round_level(unsigned level, uint32_t *failed, const struct task **we
 }
 
 /*
- * Who found no room while others that do not come before it got some (a CTA of its shape is larger than what one
- * end of a CTA leaves) is passed over PATIENCE times; then nobody gets anything until it does. @went: of the lowest level.
+ * Starvation guard: a task that failed to fit PATIENCE times while other shapes of no higher level were placed - a CTA of
+ * its shape may be larger than what the end of one CTA leaves - gets the card to itself. @went: who was placed, of the lowest level.
  */
 static void impatience(uint32_t failed, const struct task *went)
 {

@@ -30,7 +30,7 @@ struct kernel {
 	/* why it is bad */
 	uint8_t code, cause;
 	uint8_t stale;          /* invalidated while being fetched */
-	uint8_t grouped;        /* has CGAs: @high stays ~0, see packet_dispatch() */
+	uint8_t grouped;        /* has CGAs: @high stays ~0, see packet_special() */
 	uint64_t address;
 	struct tutti_kernel_descriptor fetched;
 };

@@ -194,7 +194,7 @@ COLD void pending_run(void)
 		}
 	}
 	if (pending.listed && task_table.free) {
-		/* nobody goes past them */
+		/* Keep free slots back: new kernels queue behind the listed tasks. */
 		task_table.held = task_table.free;
 		task_table.free = NULL;
 		pending_later();

@@ -58,11 +58,17 @@ bool throttle_allows(const struct task *task)
 	return false;
 }
 
-uint32_t throttle_blocks(uint32_t sms)
+/* Shared blocks of an SM when @sms share. */
+static uint32_t blocks_of(uint32_t sms)
 {
 	uint32_t blocks = fw.sms * fw.shared_blocks / sms;
 
 	return blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX;
+}
+
+uint32_t throttle_limit(const struct tmd *tmd)
+{
+	return tmd_flag(tmd, TUTTI_TMD_THROTTLE) ? blocks_of(tmd_static(tmd)->throttle_sms) : 0;
 }
 
 /* The first @n enabled SMs. Return: how many there are. */
@@ -103,7 +109,7 @@ static void send(uint32_t sms)
 		mask[w] = w + 1 < fw.words || !(fw.sms % 32) ? ~0u : (1u << fw.sms % 32) - 1;
 	if (sms) {
 		got = first_enabled(sms, mask);
-		blocks = throttle_blocks(got ? got : 1);
+		blocks = blocks_of(got ? got : 1);
 	}
 	p[0] = TUTTI_COMMAND(TUTTI_CMD_THROTTLE, 2 + fw.words, !!sms);
 	p[1] = blocks;

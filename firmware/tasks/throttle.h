@@ -22,8 +22,8 @@ void throttle_admit(const struct task *task);
 void throttle_leave(const struct task *task);
 /** throttle_empty() - no CTA is left on the card. */
 void throttle_empty(void);
-/** throttle_blocks() - shared blocks of an SM when @sms share. */
-uint32_t throttle_blocks(uint32_t sms);
+/** throttle_limit() - shared blocks of an SM while the task with metadata @tmd runs; 0: as usual, it is no throttle task. */
+uint32_t throttle_limit(const struct tmd *tmd);
 void throttle_event(const struct tutti_event *event);
 
 #endif

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "tensor/bulk_copy.h"
+
 #include "tensor/tensor_requests.h"
 
 #define PIECE 0x40000000u /* most bytes of one descriptor */

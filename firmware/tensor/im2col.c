@@ -4,6 +4,8 @@
  * It falls into boxes: the rest of a row, rows to the end of a plane, planes, images, and the same down again:
  * at most 2 k - 1 for k wheels. Movers have four dimensions, C and three wheels, so of rank 5 each image is a box.
  */
+#include "tensor/im2col.h"
+
 #include "tensor/tensor_requests.h"
 
 #define NEGATIVE 0xf0000000u        /* pixels start at most 2^17 below 0 */

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "tensor/request_rules.h"
+
 #include "tensor/tensor_requests.h"
 
 #define BIT(n) (1u << (n))

@@ -3,7 +3,11 @@
 
 #include "core/command_ring.h"
 #include "core/state.h"
+#include "tensor/bulk_copy.h"
 #include "tensor/descriptor_cache.h"
+#include "tensor/im2col.h"
+#include "tensor/request_rules.h"
+#include "tensor/tile.h"
 
 #define FILL_PIECE 0x40000000u /* most bytes of one descriptor */
 #define ROOM_LEAST 2           /* a box, and the fill before it */

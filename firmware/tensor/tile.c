@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "tensor/tensor_requests.h"
+#include "tensor/tile.h"
 
 #include "core/counters.h"
+#include "tensor/tensor_requests.h"
 
 #define NEGATIVE 0x80000000u
 #define INLINE static inline __attribute__((always_inline))

@@ -9,6 +9,7 @@
 #include "place/cta_shape.h"
 #include "place/sm_match.h"
 #include "queues/queue.h"
+#include "queues/queue_life.h"
 #include "queues/queue_timer.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/wave_split.h"

@@ -14,6 +14,7 @@
 #include "place/sm_order.h"
 #include "place/sm_score.h"
 #include "queues/queue.h"
+#include "queues/queue_life.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/kernel_cache.h"
 #include "tasks/priority_windows.h"
@@ -263,7 +264,8 @@ static bool all_quiet(void)
 	unsigned i;
 
 	for (i = 0; i < fw.max_queues; i++)
-		if (queue_at(i)->state != QUEUE_NONE && (queue_inflight(queue_at(i)) > work_quiet(queue_at(i)) || queue_at(i)->fetching || queue_at(i)->probing))
+		if (queue_at(i)->state != QUEUE_NONE && (queue_at(i)->in_flight > work_quiet(queue_at(i)) ||
+							 queue_at(i)->fetching || queue_at(i)->probing))
 			return false;
 	return true;
 }

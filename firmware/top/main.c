@@ -20,6 +20,7 @@
 #include "queues/barrier_packet.h"
 #include "queues/child_tasks.h"
 #include "queues/queue.h"
+#include "queues/queue_life.h"
 #include "queues/queue_timer.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/issue_rounds.h"

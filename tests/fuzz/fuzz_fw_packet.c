@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/command_ring.h"
+#include "place/cta_shape.h"
 #include "queues/queue.h"
 #include "top/host/drive.h"
 

@@ -4,7 +4,9 @@
  * are compared with the oracle), and marked ones whose instructions are counted (PERF-07).
  */
 #include "check.h"
+#include "tensor/im2col.h"
 #include "tensor/tensor_requests.h"
+#include "tensor/tile.h"
 
 static struct tutti_tensor_call call;
 

@@ -32,7 +32,7 @@ static int dispatch(struct queue *by, uint64_t address)
 	code = packet_dispatch(by, &packet, state, &launch);
 	if (code != PACKET_SPECIAL)
 		return code;
-	code = packet_special(by, &packet, state, &launch);
+	code = packet_special(by, &packet, 0, state, &launch);
 	if (code)
 		return code;
 	memcpy(p.state, state, sizeof(state));

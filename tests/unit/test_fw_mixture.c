@@ -307,7 +307,7 @@ static void lakes_are_true(void)
 {
 	unsigned s, i, c, n;
 
-	if (pooled || shapes.ahead || !all_taken())
+	if (pooled || shapes.gpc_rows_lead || !all_taken())
 		return;
 	for (s = 0; s < shapes.shapes; s++)
 		for (i = 0; i < sms; i++) {

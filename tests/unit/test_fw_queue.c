@@ -347,7 +347,7 @@ static void dump(void)
 		print_error("queue %u: write %lu next %lu read %lu open %u%s%s%s; firmware: state %u wait %u head %lu inflight %u\n", i,
 			    model[i].write, model[i].next, model[i].read, model[i].open, model[i].alive ? "" : " dead",
 			    model[i].stopped ? " stopped" : "", model[i].asked ? " asked" : "", queues[i].state, queues[i].wait,
-			    queues[i].head, queue_inflight(&queues[i]));
+			    queues[i].head, queues[i].in_flight);
 }
 
 /* Everything that was written runs; nothing is left behind. */
