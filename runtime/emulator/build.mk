@@ -2,7 +2,7 @@
 # The emulated card: an archive for programs that hold it themselves ($(CARD_LIB), with $(CARD_LIBS)), and the plug-in
 # that libtutti.so.0 opens. Both are the same objects.
 
-CARD_FOLDERS := plugin card unicorn engines sm launch cga
+CARD_FOLDERS := base memory sm unicorn waves launch engines card plugin
 CARD_SRC := $(wildcard $(CARD_FOLDERS:%=runtime/emulator/%/*.c))
 CARD_OBJ := $(CARD_SRC:%.c=$(OUT)/%.o)
 CARD_LIB := $(OUT)/libtutti-card.a

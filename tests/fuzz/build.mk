@@ -8,7 +8,7 @@ FUZZ_BINS := $(addprefix $(FUZZ)/,fuzz_code_object fuzz_image fuzz_topology fuzz
 
 $(FUZZ)/fuzz_code_object: tests/fuzz/fuzz_code_object.c runtime/code/elf_check.c runtime/code/elf_check.h
 $(FUZZ)/fuzz_image: tests/fuzz/fuzz_image.c runtime/emulator/card/firmware_load.c
-$(FUZZ)/fuzz_topology: tests/fuzz/fuzz_topology.c runtime/emulator/card/config.c
+$(FUZZ)/fuzz_topology: tests/fuzz/fuzz_topology.c runtime/emulator/base/config.c
 
 # The firmware is one object whose variables lie in sections of their own: the fuzzer puts them back before each
 # input, as a boot does on the card by loading the image.

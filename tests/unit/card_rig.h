@@ -18,7 +18,8 @@
 #include <cmocka.h>
 
 #include "emulator/card/card.h"
-#include "emulator/card/card_internal.h"
+#include "emulator/memory/mmu.h"
+#include "emulator/waves/tensor_port.h"
 
 #define SCRIPT 0x200000u
 #define EVENTS 0x210000u

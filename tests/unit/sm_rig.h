@@ -15,11 +15,29 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "emulator/sm/sm.h"
+#include "emulator/base/window.h"
+#include "emulator/launch/array.h"
+#include "emulator/launch/cga.h"
+#include "emulator/launch/launch.h"
+#include "emulator/launch/report.h"
+#include "emulator/launch/state_sync.h"
+#include "emulator/launch/state_table.h"
+#include "emulator/launch/stop.h"
+#include "emulator/launch/task_state.h"
+#include "emulator/launch/throttle.h"
+#include "emulator/memory/mmu.h"
+#include "emulator/unicorn/atomic.h"
+#include "emulator/unicorn/dsmem.h"
+#include "emulator/unicorn/energy.h"
+#include "emulator/unicorn/precise.h"
+#include "emulator/unicorn/store_speed.h"
+#include "emulator/waves/blocked.h"
+#include "emulator/waves/schedule.h"
+#include "emulator/waves/service_request.h"
+#include "emulator/waves/tensor_port.h"
+#include "emulator/waves/wave.h"
 #include "sm_kernels.h"
 #include "tutti/message.h"
-
-void store_speed_init(void);
 
 #define CODE 0x10000000ull
 #define DATA 0x20000000ull

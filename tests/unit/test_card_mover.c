@@ -14,6 +14,8 @@
 #include <time.h>
 #include <cmocka.h>
 
+#include "emulator/card/card.h"
+#include "emulator/engines/mover.h"
 #include "emulator/engines/mover_parts.h"
 
 #define SHARED_BYTES 65536u

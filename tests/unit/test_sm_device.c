@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "emulator/launch/rasteriser.h"
+#include "emulator/sm/rasteriser.h"
 #include "tutti/cga.h"
 #include "tutti/work.h"
 

@@ -6,7 +6,29 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "emulator/card/hardware.h"
+#include "emulator/base/clock.h"
+#include "emulator/base/counters.h"
+#include "emulator/base/crash.h"
+#include "emulator/base/inject.h"
+#include "emulator/base/interrupt.h"
+#include "emulator/base/profile.h"
+#include "emulator/base/trace.h"
+#include "emulator/base/wake.h"
+#include "emulator/base/window.h"
+#include "emulator/card/card.h"
+#include "emulator/card/firmware_load.h"
+#include "emulator/card/round.h"
+#include "emulator/card/thread.h"
+#include "emulator/engines/engines.h"
+#include "emulator/engines/mover.h"
+#include "emulator/launch/array.h"
+#include "emulator/launch/report.h"
+#include "emulator/launch/state_sync.h"
+#include "emulator/launch/state_table.h"
+#include "emulator/memory/event_ring.h"
+#include "emulator/memory/mmu.h"
+#include "emulator/unicorn/store_speed.h"
+#include "emulator/waves/schedule.h"
 
 #define SLICE_NS 1000000ull                    /* one tutti_card_run(), fast mode */
 #define SLICE_VIRTUAL ((1ull << 20) * CARD_NS_PER_INSTRUCTION) /* deterministic mode */
@@ -17,64 +39,6 @@
 #define WORKER_WAIT_NS 50000u
 #define LOCK_WAIT_NS 100000u
 
-/* ---- time and counters ---- */
-
-uint64_t card_time(struct tutti_card *card)
-{
-	if (!card->deterministic)
-		return card_clock() - card->start_ns;
-	return card->virtual_time +
-	       (card->ops->instructions(card->core) - card->virtual_instructions) * CARD_NS_PER_INSTRUCTION;
-}
-
-void card_count(struct tutti_card *card, enum tutti_counter counter, uint64_t n)
-{
-	__atomic_fetch_add(&card->shared_counts[counter], n, __ATOMIC_RELAXED);
-}
-
-void card_publish(struct tutti_card *card)
-{
-	unsigned i;
-
-	card->counts[TUTTI_COUNTER_CORE_INSTRUCTIONS] = card->ops->instructions(card->core);
-	for (i = TUTTI_COUNTER_CORE_INSTRUCTIONS; i < TUTTI_COUNTERS; i++)
-		tutti_store_relaxed(&card->counters[i],
-				    card->counts[i] + tutti_load_relaxed(&card->shared_counts[i]));
-}
-
-/* ---- what the SM array asks ---- */
-
-const struct tutti_card_config *card_config(const struct tutti_card *card)
-{
-	return &card->config;
-}
-
-const struct tutti_discovery *card_discovery(const struct tutti_card *card)
-{
-	return &card->discovery;
-}
-
-struct sm_array *card_sms(struct tutti_card *card)
-{
-	return card->sms;
-}
-
-uint64_t card_context_print(struct tutti_card *card, uint32_t asid)
-{
-	return asid < TUTTI_MAX_CONTEXTS ? tutti_load_relaxed(&card->print[asid]) : 0;
-}
-
-void card_interrupt(struct tutti_card *card, unsigned vector)
-{
-	if (inject_is(card, TUTTI_INJECT_LOST_INTERRUPT) && inject_take(card, TUTTI_INJECT_LOST_INTERRUPT))
-		return;
-	if (vector >= card->discovery.msix_vectors || inject_is(card, TUTTI_INJECT_LINK_DOWN))
-		return;
-	count(card, TUTTI_COUNTER_INTERRUPTS, 1);
-	if (card->config.interrupt)
-		card->config.interrupt(card->config.context, vector);
-}
-
 /* ---- power, death ---- */
 
 void card_power_on(struct tutti_card *card)
@@ -82,7 +46,7 @@ void card_power_on(struct tutti_card *card)
 	const struct tutti_discovery *d = &card->discovery;
 	struct tutti_log *log = (void *)(card->bar + d->log.offset);
 
-	card->alive = false;
+	card->alive = card->died = false;
 	card->stuck_ns = 0;
 	card->sm_table = false;
 	if (card->sms)
@@ -104,25 +68,10 @@ void card_power_on(struct tutti_card *card)
 	card->virtual_instructions = 0;
 }
 
-void card_die(struct tutti_card *card, uint32_t cause, uint32_t code, uint32_t pc, uint32_t tval, const char *text)
+/* The soft core has been stopped: nobody runs any more, and whoever waits is told. */
+static void bury(struct tutti_card *card)
 {
-	struct tutti_crash *crash = card->crash;
-	unsigned i;
-
-	card->alive = false;
-	if (cause != TUTTI_CRASH_NONE) {
-		crash->cause_code = code;
-		crash->pc = pc;
-		crash->tval = tval;
-		crash->queue = ~0u;
-		crash->time = card_time(card);
-		for (i = 0; i < 32; i++)
-			crash->x[i] = card->ops->reg(card->core, i);
-		crash->ra = crash->x[1];
-		crash->sp = crash->x[2];
-		strncpy(crash->text, text, sizeof(crash->text) - 1);
-		tutti_store_release(&crash->cause, cause);
-	}
+	card->died = false;
 	sm_array_reset(card->sms);
 	card_publish(card);
 	tutti_store_release(&card->status->state, TUTTI_STATE_CRASHED);
@@ -208,7 +157,7 @@ static void run_core(struct tutti_card *card)
 	}
 }
 
-bool card_round(struct tutti_card *card)
+static bool live_round(struct tutti_card *card)
 {
 	bool timer = !(++card->round % CLOCK_ROUNDS), work = false, ran, reported;
 
@@ -249,6 +198,15 @@ bool card_round(struct tutti_card *card)
 		return true;
 	}
 	return false;
+}
+
+bool card_round(struct tutti_card *card)
+{
+	bool work = live_round(card);
+
+	if (unlikely(card->died))
+		bury(card);
+	return work;
 }
 
 /* ---- driving ---- */
@@ -295,7 +253,7 @@ static bool drive_fast(struct tutti_card *card, bool (*done)(void *), void *cont
 			card_publish(card);
 			return true;
 		} else if (++spins > SPIN_ROUNDS) {
-			thread_wait(card, seq, WORKER_WAIT_NS);
+			wake_wait(card, seq, WORKER_WAIT_NS);
 			rounds = CLOCK_ROUNDS - 1;
 		}
 		if (!(++rounds % CLOCK_ROUNDS) && card_clock() > end)
@@ -334,7 +292,7 @@ bool tutti_card_run(struct tutti_card *card, bool (*done)(void *), void *context
 	pthread_mutex_unlock(&card->lock);
 	/* It slept with asleep set, which is no longer so: now it has to look after the doorbells. */
 	if (unlikely(tutti_load_relaxed(&card->deep)))
-		thread_wake(card);
+		card_wake(card);
 	return idle;
 }
 
@@ -357,7 +315,7 @@ void *tutti_card_bar(struct tutti_card *card)
 void tutti_card_kick(struct tutti_card *card)
 {
 	if (!card->deterministic)
-		thread_wake(card);
+		card_wake(card);
 }
 
 static void *reserve(size_t bytes)

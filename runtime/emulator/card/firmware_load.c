@@ -3,7 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/card/hardware.h"
+#include "emulator/base/crash.h"
+#include "emulator/base/inject.h"
+#include "emulator/base/profile.h"
+#include "emulator/card/firmware_load.h"
+#include "emulator/card/round.h"
 
 #define IMAGE_BYTES_MAX (4u << 20)
 

@@ -5,39 +5,20 @@
  * breaks a firmware that runs for ever out of its loop so that others get a turn.
  */
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "emulator/card/hardware.h"
+#include "emulator/base/clock.h"
+#include "emulator/base/counters.h"
+#include "emulator/base/wake.h"
+#include "emulator/card/round.h"
+#include "emulator/card/thread.h"
+#include "emulator/engines/engines.h"
+#include "emulator/launch/array.h"
 
 #define GRACE_NS 1000000ull     /* after an inline drive: poll, do not sleep */
 #define POLL_NS 250000ull
 #define FOREVER_NS (3600ull * 1000000000)
 #define RUNAWAY_NS 10000000ull  /* one visit of the core longer than this is broken off */
-
-void thread_wait(struct tutti_card *card, uint32_t seq, uint64_t ns)
-{
-	struct timespec t = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
-
-	__atomic_add_fetch(&card->sleepers, 1, __ATOMIC_SEQ_CST);
-	syscall(SYS_futex, &card->wake_seq, FUTEX_WAIT_PRIVATE, seq, &t, NULL, 0);
-	__atomic_sub_fetch(&card->sleepers, 1, __ATOMIC_SEQ_CST);
-}
-
-void thread_wake(struct tutti_card *card)
-{
-	__atomic_add_fetch(&card->wake_seq, 1, __ATOMIC_SEQ_CST);
-	if (tutti_load_relaxed(&card->sleepers))
-		syscall(SYS_futex, &card->wake_seq, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-}
-
-void card_wake(struct tutti_card *card)
-{
-	thread_wake(card);
-}
 
 void thread_watch(struct tutti_card *card)
 {
@@ -84,7 +65,7 @@ static void sleep_deep(struct tutti_card *card, uint32_t seq)
 		ns = timer - now;
 	tutti_store_release(&card->deep, 1);
 	pthread_mutex_unlock(&card->lock);
-	thread_wait(card, seq, ns);
+	wake_wait(card, seq, ns);
 	tutti_store_release(&card->deep, 0);
 }
 
@@ -95,7 +76,7 @@ static void turn(struct tutti_card *card)
 
 	if (tutti_load_relaxed(&card->wanted) || pthread_mutex_trylock(&card->lock)) {
 		thread_watch(card);
-		thread_wait(card, seq, POLL_NS);
+		wake_wait(card, seq, POLL_NS);
 		return;
 	}
 	if (card->status->asleep)
@@ -108,7 +89,7 @@ static void turn(struct tutti_card *card)
 	}
 	pthread_mutex_unlock(&card->lock);
 	if (idle || tutti_load_relaxed(&card->wanted))
-		thread_wait(card, seq, POLL_NS);
+		wake_wait(card, seq, POLL_NS);
 }
 
 static void *background(void *data)
@@ -138,7 +119,7 @@ void thread_destroy(struct tutti_card *card)
 		return;
 	tutti_store_release(&card->stop, 1);
 	do {
-		thread_wake(card);
+		card_wake(card);
 		clock_gettime(CLOCK_REALTIME, &t);
 		t.tv_nsec += 10000000;
 		if (t.tv_nsec >= 1000000000) {

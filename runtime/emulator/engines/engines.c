@@ -7,76 +7,36 @@
 #include <errno.h>
 #include <string.h>
 
-#include "emulator/card/hardware.h"
+#include "emulator/base/clock.h"
+#include "emulator/base/counters.h"
+#include "emulator/base/crash.h"
+#include "emulator/base/inject.h"
+#include "emulator/base/interrupt.h"
+#include "emulator/base/local.h"
+#include "emulator/base/trace.h"
+#include "emulator/engines/engines.h"
+#include "emulator/engines/fetch.h"
+#include "emulator/launch/array.h"
+#include "emulator/launch/cga.h"
+#include "emulator/launch/launch.h"
+#include "emulator/launch/state_sync.h"
+#include "emulator/launch/state_table.h"
+#include "emulator/launch/stop.h"
+#include "emulator/launch/task_state.h"
+#include "emulator/launch/throttle.h"
+#include "emulator/memory/event_ring.h"
+#include "emulator/memory/mmu.h"
+#include "emulator/waves/service_request.h"
 
 #define STATE_WORDS (sizeof(struct tutti_task_state) / 4)
 #define LEVEL_WORDS (TUTTI_CGA_LEVELS * sizeof(struct tutti_cga_shape) / 4)
-
-void *card_local(struct tutti_card *card, uint32_t address, uint64_t bytes, uint32_t align)
-{
-	if ((address & (align - 1)) || address > card->discovery.local_bytes || bytes > card->discovery.local_bytes - address)
-		return NULL;
-	return card->local + address;
-}
 
 static bool power_of_two(uint32_t n)
 {
 	return n && !(n & (n - 1));
 }
 
-/* ---- events ---- */
-
-/* The event ring as the firmware has set it up, or NULL. Looked at again only when its words change. */
-static struct tutti_event *event_ring(struct tutti_card *card)
-{
-	const struct tutti_engines *page = card->page;
-	struct engines *e = &card->engines;
-
-	if (likely(page->event_base == e->event_base && page->event_slots == e->event_slots))
-		return e->events;
-	e->event_base = page->event_base;
-	e->event_slots = page->event_slots;
-	e->event_tail = 0;
-	e->events = NULL;
-	if (power_of_two(e->event_slots))
-		e->events = card_local(card, e->event_base, (uint64_t)e->event_slots * sizeof(struct tutti_event), 4);
-	return e->events;
-}
-
-/* The slot the next event goes to, or NULL if there is none free. */
-static struct tutti_event *event_slot(struct tutti_card *card)
-{
-	struct tutti_event *ring = event_ring(card), *slot;
-
-	if (unlikely(!ring))
-		return NULL;
-	slot = &ring[card->engines.event_tail & (card->engines.event_slots - 1)];
-	return slot->word[0] ? NULL : slot;
-}
-
-bool engines_room(struct tutti_card *card)
-{
-	return event_slot(card);
-}
-
-bool engines_pending(struct tutti_card *card)
-{
-	struct tutti_event *ring = event_ring(card);
-
-	return ring && ring[(card->engines.event_tail - 1) & (card->engines.event_slots - 1)].word[0];
-}
-
-bool engines_event(struct tutti_card *card, const struct tutti_event *event)
-{
-	struct tutti_event *slot = event_slot(card);
-
-	if (unlikely(!slot))
-		return false;
-	memcpy(&slot->word[1], &event->word[1], sizeof(*event) - sizeof(event->word[0]));
-	tutti_store_release(&slot->word[0], event->word[0]);
-	card->engines.event_tail++;
-	return true;
-}
+/* ---- doorbells, messages, timer ---- */
 
 /* Put an event for which the caller has seen that there is room. */
 static void put(struct tutti_card *card, uint32_t word0, uint32_t word1)
@@ -85,8 +45,6 @@ static void put(struct tutti_card *card, uint32_t word0, uint32_t word1)
 
 	engines_event(card, &event);
 }
-
-/* ---- doorbells, messages, timer ---- */
 
 static bool doorbell_take(struct tutti_card *card, unsigned queue)
 {
@@ -131,7 +89,7 @@ static bool doorbells_deliver(struct tutti_card *card)
 	struct engines *e = &card->engines;
 	bool any = false;
 
-	while (e->doorbell_any && event_slot(card)) {
+	while (e->doorbell_any && engines_room(card)) {
 		unsigned w = (unsigned)__builtin_ctz(e->doorbell_any);
 
 		put(card, TUTTI_EVENT_DOORBELL | w << 8, e->doorbell_pending[w]);
@@ -163,12 +121,12 @@ bool engines_poll(struct tutti_card *card, bool timer)
 	if (unlikely(e->doorbell_any))
 		any = doorbells_deliver(card);
 	tail = tutti_load_acquire(&card->control->host_ring_tail);
-	if (unlikely(tail != e->message_seen) && event_slot(card)) {
+	if (unlikely(tail != e->message_seen) && engines_room(card)) {
 		e->message_seen = tail;
 		put(card, TUTTI_EVENT_MESSAGE, 0);
 		any = true;
 	}
-	if (timer && engines_timer(card) <= card_time(card) && event_slot(card)) {
+	if (timer && engines_timer(card) <= card_time(card) && engines_room(card)) {
 		card->page->timer_hi = TUTTI_TIMER_OFF;
 		put(card, TUTTI_EVENT_TIMER, 0);
 		any = true;
@@ -467,7 +425,7 @@ bool engines_commands(struct tutti_card *card)
 			command_broken(card, w[0], "bad command");
 			return true;
 		}
-		if (unlikely(commands[w[0] & 0xff].events && !event_slot(card)))
+		if (unlikely(commands[w[0] & 0xff].events && !engines_room(card)))
 			break;
 		e->command_head += n;
 		commands[w[0] & 0xff].fn(card, w, n);

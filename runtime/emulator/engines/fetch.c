@@ -2,7 +2,15 @@
 /* Fetch engine and post unit: FETCH, WRITE, SCRUB, SIGNAL (softcore.h of the contract). */
 #include <string.h>
 
-#include "emulator/card/hardware.h"
+#include "emulator/base/clock.h"
+#include "emulator/base/counters.h"
+#include "emulator/base/inject.h"
+#include "emulator/base/interrupt.h"
+#include "emulator/base/local.h"
+#include "emulator/base/trace.h"
+#include "emulator/engines/fetch.h"
+#include "emulator/memory/event_ring.h"
+#include "emulator/memory/mmu.h"
 
 #define FETCH_BYTES_MAX 4096u
 #define SLOT 64u

@@ -4,7 +4,11 @@
  * slots, each told by an event. What movers will rely on is kept here, since the
  * area is memory of the soft core.
  */
-#include "emulator/card/hardware.h"
+#include "emulator/base/local.h"
+#include "emulator/engines/mover.h"
+#include "emulator/memory/event_ring.h"
+#include "emulator/waves/blocked.h"
+#include "emulator/waves/tensor_port.h"
 
 static struct tutti_tensor_call *request_area(struct tutti_card *card)
 {

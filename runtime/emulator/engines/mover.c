@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/base/counters.h"
+#include "emulator/base/crash.h"
+#include "emulator/base/local.h"
+#include "emulator/engines/mover.h"
 #include "emulator/engines/mover_parts.h"
+#include "emulator/memory/event_ring.h"
+#include "emulator/waves/blocked.h"
 
 #define TURN_BYTES (256u << 10) /* of one turn: the rest of the card wants to go on */
 #define TURN_COST 512u          /* of a descriptor, in bytes */

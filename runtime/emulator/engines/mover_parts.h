@@ -14,7 +14,9 @@
 #ifndef TUTTI_EMULATOR_MOVER_PARTS_H
 #define TUTTI_EMULATOR_MOVER_PARTS_H
 
-#include "emulator/card/hardware.h"
+#include "emulator/base/state.h"
+#include "emulator/memory/mmu.h"
+#include "emulator/waves/tensor_port.h"
 
 #define WALK_DIMENSIONS TUTTI_MOVE_DIMENSIONS
 

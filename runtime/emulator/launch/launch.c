@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * LAUNCH with flags: CGAs and work items. CTAs of a CGA are staged until END_OF_CGA;
- * until then nothing of it can run, so that it starts as a whole or not at all (spec CGA-03).
+ * LAUNCH. CTAs of a CGA are staged until END_OF_CGA; until then nothing of it can run, so that it starts as a whole or
+ * not at all (spec CGA-03).
  */
 #include <errno.h>
 
-#include "emulator/sm/sm.h"
+#include "emulator/launch/array.h"
+#include "emulator/launch/cga.h"
+#include "emulator/launch/cta_trace.h"
+#include "emulator/launch/launch.h"
+
+/* ---- with flags: CGAs and work items ---- */
 
 #define CGA_WORDS 2u
 #define WORK_WORDS 3u
@@ -122,7 +127,7 @@ static int close_stage(struct sm_array *array)
 	return 0;
 }
 
-int launch_special(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n)
+static int launch_special(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n)
 {
 	struct launch launch = {.array = array, .slot = slot, .flags = flags, .gpc = TUTTI_GPC_NONE, .lmem = ~0u};
 	unsigned head = (flags & TUTTI_LAUNCH_CGA ? CGA_WORDS : 0) + (flags & TUTTI_LAUNCH_WORK ? WORK_WORDS : 0);
@@ -144,4 +149,74 @@ int launch_special(struct sm_array *array, unsigned slot, unsigned flags, const 
 	if (launch_segments(&launch, words + head, n - head))
 		return -EINVAL;
 	return flags & TUTTI_LAUNCH_END_OF_CGA ? close_stage(array) : 0;
+}
+
+/* ---- plain ---- */
+
+static int launch_segment(struct sm_array *array, unsigned number, unsigned repeat, unsigned first,
+			  const uint32_t *mask, unsigned words, unsigned *launched)
+{
+	struct slot *slot = &array->slot[number];
+
+	while (repeat--) {
+		for (unsigned w = 0; w < words; w++) {
+			for (uint32_t bits = mask[w]; bits; bits &= bits - 1) {
+				uint32_t position = (first + w) * 32 + (uint32_t)__builtin_ctz(bits);
+				struct cta *cta = NULL;
+
+				if (position < array->sms)
+					cta = cta_launch(array, slot, number, array->order[position]);
+				if (unlikely(!cta))
+					return -EINVAL;
+				cta_list_put(&array->pending, cta);
+				++*launched;
+			}
+		}
+	}
+	return 0;
+}
+
+int sm_array_launch(struct sm_array *array, unsigned number, unsigned flags, const uint32_t *words, unsigned n)
+{
+	const struct task *task;
+	unsigned launched = 0;
+	int error = 0;
+
+	if (number >= array->slots || !array->slot[number].task)
+		return -EINVAL;
+	task = array->slot[number].task;
+	if (!task->state.waves || task->state.asid >= TUTTI_MAX_CONTEXTS)
+		return -EINVAL;
+	if (unlikely(array->slot[number].unacknowledged))
+		return -EAGAIN;
+	if (sm_tracing(array))
+		sm_trace_launch(array, number, flags, words, n);
+	if (unlikely(flags))
+		return launch_special(array, number, flags, words, n);
+	while (n && !error) {
+		unsigned repeat = words[0] & 0xffff, first = words[0] >> 16 & 0xff, count = words[0] >> 24;
+
+		words++;
+		n--;
+		if (!count || count > n || first + count > MASK_WORDS)
+			return -EINVAL;
+		error = launch_segment(array, number, repeat, first, words, count, &launched);
+		words += count;
+		n -= count;
+	}
+	tutti_store_relaxed(&array->resident, array->resident + launched);
+	return error;
+}
+
+void sm_array_order(struct sm_array *array, unsigned first, const uint32_t *words, unsigned n)
+{
+	for (unsigned i = 0; i < 2 * n && first + i < array->sms; i++) {
+		uint32_t sm = words[i / 2] >> (16 * (i & 1)) & 0xffff;
+
+		if (sm >= array->sms)
+			continue;
+		array->order[first + i] = (uint16_t)sm;
+		array->position[sm] = (uint16_t)(first + i);
+	}
+	cga_order(array);
 }

@@ -6,7 +6,9 @@
  * On one without it (topology setting `acknowledge`) the SMs acknowledge a STATE some turns later, the firmware
  * is told by an event, and a LAUNCH before that event is refused: waiting is the firmware's business.
  */
-#include "emulator/sm/sm.h"
+#include "emulator/base/inject.h"
+#include "emulator/launch/state_sync.h"
+#include "emulator/memory/event_ring.h"
 
 #define NO_SM (~0u)
 

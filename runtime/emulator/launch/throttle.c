@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "emulator/sm/sm.h"
+#include "emulator/launch/throttle.h"
 
 #define SHARED_WINDOW (TUTTI_WAVE_PRIVATE - TUTTI_WAVE_SHARED)
 

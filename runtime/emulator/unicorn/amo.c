@@ -4,7 +4,7 @@
  * the 32-bit ones trap. Used only where atomic.c cannot do its work. LR remembers
  * the value it saw, SC is a compare-and-swap of it.
  */
-#include "emulator/sm/sm.h"
+#include "emulator/unicorn/atomic.h"
 
 #define MIN_MAX(name, type, utype)                                                              \
 	utype name(utype *p, utype operand, unsigned op)                                 \

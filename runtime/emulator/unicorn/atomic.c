@@ -10,7 +10,9 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "emulator/sm/sm.h"
+#include "emulator/unicorn/atomic.h"
+#include "emulator/unicorn/dsmem.h"
+#include "emulator/unicorn/precise.h"
 
 #define PARALLEL 0x00080000u /* CF_PARALLEL */
 #define VISIBLE __attribute__((visibility("default")))

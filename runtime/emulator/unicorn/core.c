@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <unicorn/unicorn.h>
 
-#include "emulator/card/hardware.h"
+#include "emulator/base/clock.h"
+#include "emulator/base/local.h"
+#include "emulator/base/profile.h"
+#include "emulator/base/state.h"
 #include "emulator/unicorn/ecall.h"
 #include "emulator/unicorn/fiber.h"
 

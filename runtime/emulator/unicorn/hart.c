@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/sm/sm.h"
+#include "emulator/unicorn/atomic.h"
+#include "emulator/unicorn/dsmem.h"
+#include "emulator/unicorn/energy.h"
+#include "emulator/unicorn/precise.h"
 
 #define STACK_BYTES (256u << 10)
 #define HARTS 8u     /* kept per engine */
@@ -111,7 +114,7 @@ static void tlb_grow(struct hart *hart)
 static void next_in_hook(struct hart *hart)
 {
 	struct engine *engine = hart->engine;
-	struct wave *wave = engine_pick(engine);
+	struct wave *wave = engine->array->host->next(engine);
 
 	if (likely(wave && wave->hart == hart)) {
 		hart->entering = wave;
@@ -142,12 +145,12 @@ static void on_illegal(struct hart *hart)
 			if (likely(!hart->fault.valid))
 				return;
 			hart->fault.valid = false;
-			wave_fault(hart, hart->fault.cause, hart->fault.access, pc, hart->fault.address);
+			hart->array->host->fault(hart, hart->fault.cause, hart->fault.access, pc, hart->fault.address);
 			next_in_hook(hart);
 			return;
 		}
 	}
-	wave_fault(hart, TUTTI_CAUSE_ILLEGAL, TUTTI_ACCESS_EXECUTE, pc, pc);
+	hart->array->host->fault(hart, TUTTI_CAUSE_ILLEGAL, TUTTI_ACCESS_EXECUTE, pc, pc);
 	next_in_hook(hart);
 }
 
@@ -157,7 +160,8 @@ static void on_misaligned(struct hart *hart)
 	uint8_t cause;
 	uint32_t *insn = hart_pointer(hart, pc, 4, TUTTI_ACCESS_EXECUTE, &cause);
 
-	wave_fault(hart, TUTTI_CAUSE_ALIGNMENT, TUTTI_ACCESS_ATOMIC, pc, insn ? hart_x(hart, *insn >> 15 & 31) : 0);
+	hart->array->host->fault(hart, TUTTI_CAUSE_ALIGNMENT, TUTTI_ACCESS_ATOMIC, pc,
+				 insn ? hart_x(hart, *insn >> 15 & 31) : 0);
 	next_in_hook(hart);
 }
 
@@ -165,7 +169,7 @@ static void on_ecall(void *data)
 {
 	struct hart *hart = data;
 
-	if (!wave_service(hart, hart_x(hart, 17)))
+	if (!hart->array->host->service(hart, hart_x(hart, 17)))
 		next_in_hook(hart);
 }
 
@@ -185,7 +189,7 @@ static void on_interrupt(uc_engine *uc, uint32_t number, void *data)
 		/* only LR and SC insist on alignment */
 		on_misaligned(hart);
 	} else {
-		wave_fault(hart, TUTTI_CAUSE_ILLEGAL, TUTTI_ACCESS_EXECUTE, hart_pc(hart) - 4, 0);
+		hart->array->host->fault(hart, TUTTI_CAUSE_ILLEGAL, TUTTI_ACCESS_EXECUTE, hart_pc(hart) - 4, 0);
 		next_in_hook(hart);
 	}
 }
@@ -272,9 +276,9 @@ static void after_run(struct hart *hart, uc_err error)
 		return;
 	if (hart->fault.valid) {
 		hart->fault.valid = false;
-		wave_fault(hart, hart->fault.cause, hart->fault.access, hart->fault.pc, hart->fault.address);
+		hart->array->host->fault(hart, hart->fault.cause, hart->fault.access, hart->fault.pc, hart->fault.address);
 	} else if (error) {
-		wave_fault(hart, TUTTI_CAUSE_ILLEGAL, TUTTI_ACCESS_EXECUTE, hart_pc(hart), 0);
+		hart->array->host->fault(hart, TUTTI_CAUSE_ILLEGAL, TUTTI_ACCESS_EXECUTE, hart_pc(hart), 0);
 	} else {
 		hart_save(hart, wave);
 		wave->spun = true;
@@ -303,7 +307,7 @@ static void hart_main(void *data)
 		after_run(hart, uc_emu_start(hart->uc, pc, ~0ull, 0, 0));
 		if (hart->entering)
 			continue;
-		wave = engine_pick(engine);
+		wave = engine->array->host->next(engine);
 		if (wave && wave->hart == hart)
 			hart->entering = wave;
 		else
@@ -319,7 +323,7 @@ void hart_enter(struct hart *hart, struct wave *wave)
 	tutti_store_release(&hart->engine->running, hart);
 	/* Here, since only what can be seen to run keeps the timer awake: before, any time may have passed. */
 	if (unlikely(tutti_load_relaxed(&hart->array->timer_asleep)))
-		timer_rouse(hart->array);
+		hart->array->host->rouse(hart->array);
 	fiber_enter(hart->fiber);
 	ecall_leave();
 	tutti_store_release(&hart->engine->running, NULL);

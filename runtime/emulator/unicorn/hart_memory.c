@@ -9,7 +9,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "emulator/sm/sm.h"
+#include "emulator/memory/mmu.h"
+#include "emulator/unicorn/atomic.h"
+#include "emulator/unicorn/dsmem.h"
+#include "emulator/unicorn/energy.h"
+#include "emulator/unicorn/precise.h"
 
 #define PAGE 4096ull
 #define BLOCK (64ull << 20)

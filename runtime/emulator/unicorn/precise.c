@@ -9,7 +9,8 @@
  */
 #include <dlfcn.h>
 
-#include "emulator/sm/sm.h"
+#include "emulator/unicorn/dsmem.h"
+#include "emulator/unicorn/precise.h"
 
 static __thread struct {
 	void *env;

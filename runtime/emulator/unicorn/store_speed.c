@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <stdint.h>
 
-#include "emulator/card/hardware.h"
+#include "emulator/unicorn/store_speed.h"
 
 void tlb_set_dirty_riscv32(void *cpu, uint32_t va);
 void tlb_set_dirty_riscv64(void *cpu, uint64_t va);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The host's monotonic clock, read several times per kernel: between two true
+ * readings at most a millisecond apart the time stamp counter is followed. Each
+ * thread has its own anchor, so nothing is shared but the rate.
+ */
+#include <time.h>
+
+#include "emulator/base/clock.h"
+#include "emulator/base/state.h"
+
+static uint64_t clock_true(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <x86intrin.h>
+
+#define ANCHOR_NS 1000000u
+#define RATE_SHIFT 32
+#define RATE_NONE 0ull
+#define RATE_UNUSABLE 1ull
+
+/* ns per tick << RATE_SHIFT, of the whole process */
+static uint64_t rate;
+
+static __thread struct {
+	uint64_t tsc, ns, newest;
+} anchor;
+
+static bool tsc_is_steady(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
+}
+
+/* A true reading; also measures the rate over the time since the last one, if that was long enough. */
+static uint64_t settle(uint64_t tsc)
+{
+	uint64_t ns = clock_true();
+
+	if (anchor.tsc && tsc > anchor.tsc && ns - anchor.ns > ANCHOR_NS / 2) {
+		uint64_t ticks = tsc - anchor.tsc;
+
+		if (ns - anchor.ns < 1000u * ANCHOR_NS && ticks)
+			tutti_store_relaxed(&rate, (uint64_t)(((unsigned __int128)(ns - anchor.ns) << RATE_SHIFT) /
+							      ticks) | 2);
+	} else if (anchor.tsc && tutti_load_relaxed(&rate) == RATE_NONE) {
+		return ns; /* too soon to know the rate */
+	}
+	anchor.tsc = tsc;
+	anchor.ns = ns;
+	return ns;
+}
+
+uint64_t card_clock(void)
+{
+	uint64_t now = tutti_load_relaxed(&rate), tsc, ns;
+
+	if (unlikely(now == RATE_UNUSABLE))
+		return clock_true();
+	if (unlikely(now == RATE_NONE && !anchor.tsc && !tsc_is_steady())) {
+		tutti_store_relaxed(&rate, RATE_UNUSABLE);
+		return clock_true();
+	}
+	tsc = __rdtsc();
+	ns = (uint64_t)(((unsigned __int128)(tsc - anchor.tsc) * now) >> RATE_SHIFT);
+	if (unlikely(now == RATE_NONE || !anchor.tsc || ns > ANCHOR_NS))
+		ns = settle(tsc);
+	else
+		ns += anchor.ns;
+	/* A new anchor may lie a little behind the old one's extrapolation. */
+	if (ns < anchor.newest)
+		return anchor.newest;
+	anchor.newest = ns;
+	return ns;
+}
+
+#else
+
+uint64_t card_clock(void)
+{
+	return clock_true();
+}
+
+#endif
+
+uint64_t card_time(struct tutti_card *card)
+{
+	if (!card->deterministic)
+		return card_clock() - card->start_ns;
+	return card->virtual_time +
+	       (card->ops->instructions(card->core) - card->virtual_instructions) * CARD_NS_PER_INSTRUCTION;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: Hints for the compiler */
+#ifndef TUTTI_EMULATOR_BASE_HINTS_H
+#define TUTTI_EMULATOR_BASE_HINTS_H
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#endif

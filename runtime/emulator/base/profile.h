@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: Instruction counts by function (spec SYS-13) */
+#ifndef TUTTI_EMULATOR_BASE_PROFILE_H
+#define TUTTI_EMULATOR_BASE_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tutti/contract.h"
+
+struct tutti_card;
+
+int profile_create(struct tutti_card *card, const struct tutti_image_symbol *symbols, uint32_t n);
+void profile_destroy(struct tutti_card *card);
+/** profile_block() - instructions of the block, accounted to its function. */
+uint32_t profile_block(struct tutti_card *card, uint32_t address, uint32_t bytes);
+/** profile_undo() - @n instructions of the block that holds @address were not executed after all. */
+void profile_undo(struct tutti_card *card, uint32_t address, uint32_t n);
+void profile_mark(struct tutti_card *card, uint32_t value, uint64_t instructions);
+
+/** struct tutti_card_function - soft-core instructions of one firmware function, callees not included. */
+struct tutti_card_function {
+	const char *name;
+	uint32_t address;
+	uint64_t calls;
+	uint64_t instructions;
+};
+/**
+ * tutti_card_profile() - instruction counts by function (SYS-13), from the image's symbols.
+ * Returns the number of functions; fills at most @max of @functions.
+ */
+size_t tutti_card_profile(struct tutti_card *card, struct tutti_card_function *functions, size_t max);
+/** tutti_card_marks() - instruction count at each write to TUTTI_REG_MARK since the last call; see softcore.h. */
+size_t tutti_card_marks(struct tutti_card *card, uint64_t (*marks)[2], size_t max);
+/** tutti_card_instructions() - all soft-core instructions since reset, exact. */
+uint64_t tutti_card_instructions(struct tutti_card *card);
+
+#endif

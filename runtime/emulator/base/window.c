@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+/* Layout of the BAR and the discovery data, from the card's configuration. */
+#include <errno.h>
+#include <string.h>
+
+#include "emulator/base/state.h"
+#include "emulator/base/window.h"
+
+#define DEFAULT_GPCS 8u
+#define DEFAULT_GPC_SMS 18u
+#define APERTURE (4u << 20)
+#define CPC_SMS 6u /* SMs of one CPC unless the configuration says it: three TPCs of two */
+
+static uint32_t pick(uint32_t value, uint32_t fallback)
+{
+	return value ? value : fallback;
+}
+
+static struct tutti_region region(uint32_t *at, uint32_t bytes)
+{
+	struct tutti_region r = { *at, bytes };
+
+	*at += (bytes + TUTTI_PAGE_SIZE - 1) & ~(TUTTI_PAGE_SIZE - 1);
+	return r;
+}
+
+/* Doorbells come last: the soft core sees the window up to there. */
+static void place_regions(struct tutti_discovery *d)
+{
+	uint32_t at = TUTTI_PAGE_SIZE;
+
+	d->control = region(&at, sizeof(struct tutti_control));
+	d->status = region(&at, sizeof(struct tutti_status));
+	d->host_ring = region(&at, 64 * sizeof(struct tutti_message));
+	d->card_ring = region(&at, 128 * sizeof(struct tutti_message));
+	d->log = region(&at, sizeof(struct tutti_log) + (32u << 10));
+	d->crash = region(&at, sizeof(struct tutti_crash));
+	d->counters = region(&at, TUTTI_COUNTERS * sizeof(uint64_t));
+	d->sm_table = region(&at, d->sms * sizeof(struct tutti_sm_place));
+	d->trace = region(&at, 8192 * sizeof(struct tutti_trace));
+	d->rsb_window = region(&at, TUTTI_MAX_RSBS * TUTTI_PAGE_SIZE);
+	d->sm_states = region(&at, d->sms * sizeof(struct tutti_sm_state));
+	d->doorbells = region(&at, TUTTI_MAX_QUEUES * TUTTI_PAGE_SIZE);
+	d->window_bytes = at;
+}
+
+/* SMs of CPC @c of GPC @g, which has @left SMs beyond the CPCs before it; 0 = there is none. */
+static uint32_t cpc_sms(const struct tutti_card_config *config, unsigned g, unsigned c, uint32_t left)
+{
+	if (config->gpcs && config->cpc[g][0])
+		return c < TUTTI_CARD_CPCS ? config->cpc[g][c] : 0;
+	return left < CPC_SMS ? left : CPC_SMS;
+}
+
+static int place_cpcs(const struct tutti_card_config *config, struct tutti_gpc *gpc, unsigned g)
+{
+	uint32_t left = gpc->sms, size;
+
+	for (gpc->cpcs = 0; (size = cpc_sms(config, g, gpc->cpcs, left)); gpc->cpcs++) {
+		if (size > left)
+			return -EINVAL;
+		left -= size;
+	}
+	return left ? -EINVAL : 0;
+}
+
+static int place_ugpus(const struct tutti_card_config *config, struct tutti_discovery *d)
+{
+	unsigned g = 0;
+
+	for (; !config->ugpus && g < d->gpcs; g++)
+		d->gpc[g].ugpu = d->gpcs > 1 ? (uint16_t)(g / ((d->gpcs + 1) / 2)) : 0;
+	for (unsigned u = 0; u < config->ugpus; u++)
+		for (unsigned i = 0; i < config->ugpu[u]; i++) {
+			if (g == d->gpcs)
+				return -EINVAL;
+			d->gpc[g++].ugpu = (uint16_t)u;
+		}
+	return g == d->gpcs ? 0 : -EINVAL;
+}
+
+static int place_gpcs(const struct tutti_card_config *config, struct tutti_discovery *d)
+{
+	unsigned i, n = config->gpcs ? config->gpcs : DEFAULT_GPCS;
+
+	if (n > TUTTI_MAX_GPCS)
+		return -EINVAL;
+	for (i = 0; i < n; i++) {
+		uint32_t sms = config->gpcs ? config->topology[i] : DEFAULT_GPC_SMS;
+
+		if (!sms || sms > TUTTI_MAX_SMS - d->sms)
+			return -EINVAL;
+		d->gpc[i].first_sm = (uint16_t)d->sms;
+		d->gpc[i].sms = (uint16_t)sms;
+		if (place_cpcs(config, &d->gpc[i], i))
+			return -EINVAL;
+		d->sms += sms;
+	}
+	d->gpcs = n;
+	return place_ugpus(config, d);
+}
+
+static void fill_limits(struct tutti_discovery *d)
+{
+	d->max_contexts = TUTTI_MAX_CONTEXTS;
+	d->max_queues = TUTTI_MAX_QUEUES;
+	d->max_rsbs = TUTTI_MAX_RSBS;
+	d->task_slots = 32;
+	d->ring_packets_min = 2;
+	d->ring_packets_max = 1u << 16;
+	d->msix_vectors = CARD_MSIX_VECTORS;
+	d->soft_cores = 1;
+	d->soft_core_hz = CARD_CORE_HZ;
+	d->movers = 1;
+	d->timer_hz = CARD_TIMER_HZ;
+	d->cga_ids = 32;
+	d->cga_ctas = 16;
+	d->lmem_slots = 64;
+	d->lmem_slot_bytes = 64u << 10;
+	d->tmau_requests = 16;
+}
+
+static int fill_compute(const struct tutti_card_config *config, struct tutti_discovery *d)
+{
+	d->peus = pick(config->peus, 4);
+	d->peu_waves = pick(config->peu_waves, 8);
+	d->scalar_blocks = pick(config->scalar_blocks, 32);
+	d->vector_blocks = pick(config->vector_blocks, 32);
+	d->shared_blocks = pick(config->shared_blocks, 64);
+	d->shared_block_bytes = pick(config->shared_block_bytes, 2048);
+	d->barriers = pick(config->barriers, 16);
+	d->cta_slots = pick(config->cta_slots, 32);
+	d->private_bytes = 256u << 10;
+	if (d->peus > 8 || d->peu_waves > 64 || d->peus * d->peu_waves > 128 || d->scalar_blocks > 256 || d->vector_blocks > 256 ||
+	    d->shared_blocks > 256 || d->barriers > 256 || d->cta_slots > 255 ||
+	    d->shared_block_bytes > (1u << 20) || (d->shared_block_bytes & (d->shared_block_bytes - 1)) ||
+	    d->shared_block_bytes < 16)
+		return -EINVAL;
+	d->workgroup_items = d->peus * d->peu_waves * TUTTI_WAVE_ITEMS;
+	if (d->workgroup_items > 1024)
+		d->workgroup_items = 1024;
+	return 0;
+}
+
+int window_layout(const struct tutti_card_config *config, struct tutti_discovery *d)
+{
+	int error;
+
+	memset(d, 0, sizeof(*d));
+	d->magic = TUTTI_DISCOVERY_MAGIC;
+	d->bytes = sizeof(*d);
+	d->contract_min = TUTTI_VERSION(TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION), 0);
+	d->contract_max = TUTTI_CONTRACT_VERSION;
+	d->serial = 1;
+	d->features = TUTTI_FEATURE_EMULATED | TUTTI_FEATURE_PCIE_ATOMICS | TUTTI_FEATURE_CARD_RINGS |
+		      TUTTI_FEATURE_TRACE | TUTTI_FEATURE_CGA | TUTTI_FEATURE_TMAU;
+	if (!config->acknowledge)
+		d->features |= TUTTI_FEATURE_ORDERED_STATES;
+	if (config->energy)
+		d->features |= TUTTI_FEATURE_ENERGY;
+	strcpy(d->name, "Tutti emulated card");
+	d->local_bytes = config->local_bytes ? config->local_bytes : CARD_LOCAL_BYTES;
+	if (d->local_bytes > CARD_LOCAL_MAX || d->local_bytes % 65536)
+		return -EINVAL;
+	error = place_gpcs(config, d);
+	if (!error)
+		error = fill_compute(config, d);
+	if (error)
+		return error;
+	fill_limits(d);
+	place_regions(d);
+	d->aperture = APERTURE;
+	d->memory_bytes = config->memory_bytes ? config->memory_bytes : 1ull << 30;
+	d->memory_bytes = (d->memory_bytes + TUTTI_PAGE_SIZE - 1) & ~(uint64_t)(TUTTI_PAGE_SIZE - 1);
+	d->aperture_bytes = d->memory_bytes;
+	d->reserved_bytes = 4u << 20;
+	if (d->memory_bytes < 2 * d->reserved_bytes || d->memory_bytes > 1ull << 40 || d->window_bytes > APERTURE)
+		return -EINVAL;
+	return 0;
+}
+
+static void gpc_places(const struct tutti_card *card, unsigned g, struct tutti_sm_place *place)
+{
+	uint32_t left = card->discovery.gpc[g].sms, size;
+	unsigned tpc = 0;
+
+	for (unsigned c = 0; (size = cpc_sms(&card->config, g, c, left)); c++) {
+		for (unsigned i = 0; i < size; i++)
+			*place++ = (struct tutti_sm_place){(uint8_t)g, (uint8_t)c, (uint8_t)(tpc + i / 2), i % 2};
+		tpc += (size + 1) / 2; /* a TPC is in one CPC */
+		left -= size;
+	}
+}
+
+void card_sm_places(const struct tutti_card *card, struct tutti_sm_place *table)
+{
+	for (unsigned g = 0; g < card->discovery.gpcs; g++)
+		gpc_places(card, g, table + card->discovery.gpc[g].first_sm);
+}
+
+void window_fill(struct tutti_card *card)
+{
+	const struct tutti_discovery *d = &card->discovery;
+	unsigned i;
+
+	/* Everything but the RSB mirrors and doorbells, which would only be touched page by page for nothing. */
+	memset(card->bar, 0, d->rsb_window.offset);
+	for (i = 0; i < d->max_queues; i++)
+		card->doorbells[i].doorbell = TUTTI_DOORBELL_EMPTY;
+	((struct tutti_log *)(card->bar + d->log.offset))->bytes = d->log.bytes - sizeof(struct tutti_log);
+	card_sm_places(card, (struct tutti_sm_place *)(card->bar + d->sm_table.offset));
+	memcpy(card->bar + 8, (const uint8_t *)d + 8, sizeof(*d) - 8);
+	tutti_store_release((uint64_t *)card->bar, d->magic);
+}
+
+const struct tutti_discovery *card_discovery(const struct tutti_card *card)
+{
+	return &card->discovery;
+}

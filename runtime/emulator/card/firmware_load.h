@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: Check and load a firmware image */
+#ifndef TUTTI_EMULATOR_CARD_FIRMWARE_LOAD_H
+#define TUTTI_EMULATOR_CARD_FIRMWARE_LOAD_H
+
+#include "emulator/base/state.h"
+
+/** loader_boot() - the host has asked for a boot. */
+void loader_boot(struct tutti_card *card);
+
+#endif

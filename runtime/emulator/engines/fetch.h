@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: Commands that touch memory */
+#ifndef TUTTI_EMULATOR_ENGINES_FETCH_H
+#define TUTTI_EMULATOR_ENGINES_FETCH_H
+
+#include "emulator/base/state.h"
+
+/* @w: the words of the record */
+void fetch_fetch(struct tutti_card *card, const uint32_t *w);
+void fetch_write(struct tutti_card *card, const uint32_t *w);
+void fetch_scrub(struct tutti_card *card, const uint32_t *w);
+void fetch_signal(struct tutti_card *card, const uint32_t *w);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: What the trace unit hears of launches */
+#ifndef TUTTI_EMULATOR_LAUNCH_CTA_TRACE_H
+#define TUTTI_EMULATOR_LAUNCH_CTA_TRACE_H
+
+#include "emulator/base/trace.h"
+#include "emulator/sm/array.h"
+#include "tutti/barrier.h"
+
+/** sm_tracing() - some kind is. */
+static inline bool sm_tracing(const struct sm_array *array)
+{
+	return unlikely(tutti_load_relaxed(array->trace));
+}
+
+void sm_trace_state(struct sm_array *array, unsigned slot);
+/** sm_trace_launch() - before a LAUNCH is done. sm_trace_cta() - @cta has its resources. */
+void sm_trace_launch(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n);
+void sm_trace_cta(struct sm_array *array, const struct cta *cta);
+
+#endif

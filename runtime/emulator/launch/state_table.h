@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: The table of SM states */
+#ifndef TUTTI_EMULATOR_LAUNCH_STATE_TABLE_H
+#define TUTTI_EMULATOR_LAUNCH_STATE_TABLE_H
+
+#include "emulator/sm/array.h"
+
+/** sm_array_table() - bring the table of SM states up to date. */
+void sm_array_table(struct sm_array *array, struct tutti_sm_state *table);
+/** sm_array_mode() - command SM_MODE: how SMs split waves. */
+void sm_array_mode(struct sm_array *array, unsigned mode);
+
+#endif

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a CTA takes of an SM (spec RES-03, RES-05): a CTA slot, barriers, a
+ * contiguous run of shared memory blocks, and for each wave a wave slot with runs of
+ * register blocks on the PEU with the most free wave slots.
+ */
+#include <string.h>
+
+#include "emulator/base/hints.h"
+#include "emulator/sm/cta.h"
+#include "emulator/sm/resource.h"
+#include "emulator/sm/task.h"
+
+void blocks_init(struct blocks *blocks, unsigned n)
+{
+	memset(blocks, 0, sizeof(*blocks));
+	for (unsigned i = 0; i < n; i++)
+		blocks->free[i / 64] |= 1ull << (i % 64);
+}
+
+/* Bit i of the result: blocks i .. i + need - 1 of the word are free. */
+static uint64_t runs_in_word(uint64_t word, unsigned need)
+{
+	unsigned have = 1;
+
+	while (have < need && word) {
+		unsigned step = need - have < have ? need - have : have;
+
+		word &= word >> step;
+		have += step;
+	}
+	return word;
+}
+
+static bool block_free(const struct blocks *blocks, unsigned i)
+{
+	return blocks->free[i / 64] >> (i % 64) & 1;
+}
+
+static int run_across_words(const struct blocks *blocks, unsigned need)
+{
+	unsigned length = 0;
+
+	for (unsigned i = 0; i < SM_BLOCK_WORDS * 64; i++) {
+		length = block_free(blocks, i) ? length + 1 : 0;
+		if (length == need)
+			return (int)(i + 1 - need);
+	}
+	return -1;
+}
+
+int blocks_take(struct blocks *blocks, unsigned need)
+{
+	int first;
+
+	if (!need)
+		return 0;
+	if (need <= 64) {
+		uint64_t runs = runs_in_word(blocks->free[0], need);
+
+		if (runs) {
+			first = __builtin_ctzll(runs);
+			blocks->free[0] &= ~((need == 64 ? ~0ull : (1ull << need) - 1) << first);
+			return first;
+		}
+		if (!(blocks->free[1] | blocks->free[2] | blocks->free[3]))
+			return -1;
+	}
+	first = run_across_words(blocks, need);
+	for (unsigned i = 0; first >= 0 && i < need; i++)
+		blocks->free[(first + i) / 64] &= ~(1ull << ((first + i) % 64));
+	return first;
+}
+
+void blocks_give(struct blocks *blocks, unsigned first, unsigned need)
+{
+	if (need && first + need <= 64) {
+		blocks->free[0] |= (need == 64 ? ~0ull : (1ull << need) - 1) << first;
+		return;
+	}
+	for (unsigned i = first; i < first + need; i++)
+		blocks->free[i / 64] |= 1ull << (i % 64);
+}
+
+void sm_init(struct sm *sm, const struct tutti_discovery *limits)
+{
+	struct wave_slot *wave = sm->wave;
+	uint32_t factor = sm->factor;
+
+	memset(sm, 0, sizeof(*sm));
+	sm->wave = wave;
+	sm->factor = factor;
+	sm->touched = 1;
+	sm->cta_slots = limits->cta_slots;
+	sm->barriers = limits->barriers;
+	sm->shared_blocks = limits->shared_blocks;
+	blocks_init(&sm->shared, sm->shared_blocks);
+	for (unsigned p = 0; p < limits->peus; p++) {
+		sm->peu[p].free_waves = limits->peu_waves;
+		blocks_init(&sm->peu[p].scalar, limits->scalar_blocks);
+		blocks_init(&sm->peu[p].vector, limits->vector_blocks);
+	}
+	for (unsigned w = 0; w < limits->peus * limits->peu_waves; w++)
+		wave[w].cta = ~0u;
+}
+
+static bool peu_take(struct peu *peu, const struct tutti_task_state *state, struct wave_slot *slot)
+{
+	int scalar, vector;
+
+	scalar = blocks_take(&peu->scalar, state->scalar_blocks);
+	if (scalar < 0)
+		return false;
+	vector = blocks_take(&peu->vector, state->vector_blocks);
+	if (vector < 0) {
+		blocks_give(&peu->scalar, (unsigned)scalar, state->scalar_blocks);
+		return false;
+	}
+	peu->free_waves--;
+	slot->scalar = (uint16_t)scalar;
+	slot->vector = (uint16_t)vector;
+	return true;
+}
+
+static unsigned free_wave_slot(const struct sm *sm, const struct tutti_discovery *limits, unsigned p)
+{
+	unsigned first = p * limits->peu_waves, w = first;
+
+	while (sm->busy[w / 64] >> (w % 64) & 1)
+		w++;
+	return w;
+}
+
+static bool wave_put(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta, unsigned number, unsigned p)
+{
+	struct wave_slot taken;
+	unsigned w;
+
+	if (!sm->peu[p].free_waves || !peu_take(&sm->peu[p], &cta->task->state, &taken))
+		return false;
+	w = free_wave_slot(sm, limits, p);
+	taken.cta = cta->number;
+	taken.number = (uint16_t)number;
+	sm->wave[w] = taken;
+	sm->busy[w / 64] |= 1ull << (w % 64);
+	cta->wave_slots[w / 64] |= 1ull << (w % 64);
+	return true;
+}
+
+static bool wave_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta, unsigned number)
+{
+	uint32_t tried = 0;
+
+	if (unlikely(sm->rotate))
+		return wave_put(sm, limits, cta, number, (sm->split + 1 + number) % limits->peus);
+	for (;;) {
+		unsigned best = ~0u, most = 0;
+
+		for (unsigned p = 0; p < limits->peus; p++) {
+			if (!(tried >> p & 1) && sm->peu[p].free_waves > most) {
+				most = sm->peu[p].free_waves;
+				best = p;
+			}
+		}
+		if (best == ~0u)
+			return false;
+		if (wave_put(sm, limits, cta, number, best))
+			return true;
+		tried |= 1u << best;
+	}
+}
+
+static void waves_give(struct sm *sm, const struct tutti_discovery *limits, const struct cta *cta)
+{
+	for (unsigned i = 0; i < SM_WAVES / 64; i++) {
+		uint64_t left = cta->wave_slots[i];
+
+		for (; left; left &= left - 1) {
+			unsigned w = i * 64 + (unsigned)__builtin_ctzll(left);
+			struct peu *peu = &sm->peu[w / limits->peu_waves];
+
+			blocks_give(&peu->scalar, sm->wave[w].scalar, cta->task->state.scalar_blocks);
+			blocks_give(&peu->vector, sm->wave[w].vector, cta->task->state.vector_blocks);
+			peu->free_waves++;
+			sm->wave[w].cta = ~0u;
+		}
+		sm->busy[i] &= ~cta->wave_slots[i];
+	}
+}
+
+bool sm_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta)
+{
+	const struct tutti_task_state *state = &cta->task->state;
+	int shared;
+
+	memset(cta->wave_slots, 0, sizeof(cta->wave_slots));
+	if (!sm->cta_slots || sm->barriers < state->barriers)
+		return false;
+	shared = blocks_take(&sm->shared, state->shared_blocks);
+	if (shared < 0)
+		return false;
+	cta->shared_first = (uint16_t)shared;
+	for (unsigned i = 0; i < cta->waves; i++) {
+		if (!wave_take(sm, limits, cta, i)) {
+			waves_give(sm, limits, cta);
+			blocks_give(&sm->shared, cta->shared_first, state->shared_blocks);
+			return false;
+		}
+	}
+	sm->cta_slots--;
+	sm->barriers -= state->barriers;
+	if (unlikely(sm->rotate))
+		sm->split = (sm->split + cta->waves) % limits->peus;
+	sm->ctas++;
+	sm->waves += cta->waves;
+	sm->touched = 1;
+	return true;
+}
+
+void sm_give(struct sm *sm, const struct tutti_discovery *limits, const struct cta *cta)
+{
+	const struct tutti_task_state *state = &cta->task->state;
+
+	waves_give(sm, limits, cta);
+	blocks_give(&sm->shared, cta->shared_first, state->shared_blocks);
+	sm->cta_slots++;
+	sm->barriers += state->barriers;
+	sm->touched = 1;
+}
+
+unsigned sm_wave_slot(const struct sm *sm, const struct cta *cta, unsigned number)
+{
+	for (unsigned i = 0; i < SM_WAVES / 64; i++) {
+		for (uint64_t left = cta->wave_slots[i]; left; left &= left - 1) {
+			unsigned w = i * 64 + (unsigned)__builtin_ctzll(left);
+
+			if (sm->wave[w].number == number)
+				return w;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/* Service PRINT: text into the context's print ring, whole or counted as lost. */
+#include <string.h>
+
+#include "emulator/memory/mmu.h"
+#include "emulator/waves/print.h"
+#include "tutti/message.h"
+
+#define PRINT_MAX 4096u
+
+static bool read_text(struct hart *hart, char *to, uint64_t va, uint64_t bytes)
+{
+	while (bytes) {
+		uint64_t part = 4096 - (va & 4095);
+		uint8_t cause;
+		void *from;
+
+		if (part > bytes)
+			part = bytes;
+		from = hart_pointer(hart, va, (unsigned)part, TUTTI_ACCESS_READ, &cause);
+		if (!from)
+			return false;
+		memcpy(to, from, part);
+		to += part;
+		va += part;
+		bytes -= part;
+	}
+	return true;
+}
+
+/* Place for @bytes: its position, or ~0 if the ring has no room. */
+static uint64_t reserve(struct tutti_print_ring *ring, uint64_t bytes, uint64_t size)
+{
+	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+
+	do {
+		if (head + bytes - tutti_load_acquire(&ring->tail) > size) {
+			__atomic_fetch_add(&ring->lost, bytes, __ATOMIC_RELAXED);
+			return ~0ull;
+		}
+	} while (!__atomic_compare_exchange_n(&ring->head, &head, head + bytes, true, __ATOMIC_ACQ_REL,
+					      __ATOMIC_RELAXED));
+	return head;
+}
+
+int64_t print_text(struct hart *hart, uint64_t text, uint64_t bytes)
+{
+	struct tutti_card *card = hart->array->card;
+	uint64_t va = card_context_print(card, hart->asid), extent, size, at, first;
+	struct tutti_print_ring *ring;
+	struct mmu_fault fault;
+	char copy[PRINT_MAX];
+
+	if (bytes > PRINT_MAX || !read_text(hart, copy, text, bytes))
+		return -TUTTI_EINVAL;
+	if (!va || va & 63)
+		return -TUTTI_ENOENT;
+	ring = mmu_translate(card, hart->asid, va, TUTTI_ACCESS_WRITE, &extent, &fault);
+	if (!ring || extent < sizeof(*ring))
+		return -TUTTI_EINVAL;
+	size = ring->bytes; /* the host's word: used as a bound only together with the page tables */
+	if (!size || size & (size - 1) || size < bytes)
+		return -TUTTI_EINVAL;
+	at = reserve(ring, bytes, size);
+	if (at == ~0ull)
+		return -TUTTI_ENOSPC;
+	first = size - (at & (size - 1));
+	if (first > bytes)
+		first = bytes;
+	va += sizeof(*ring);
+	mmu_copy_out(card, hart->asid, va + (at & (size - 1)), copy, first, &fault);
+	mmu_copy_out(card, hart->asid, va, copy + first, bytes - first, &fault);
+	__atomic_fetch_add(&ring->ready, bytes, __ATOMIC_RELEASE);
+	return 0;
+}
