@@ -66,6 +66,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	control.boot_sequence++;
 	control.image_offset = 0;
 	control.image_bytes = bytes - 1;
-	loader_boot(&card);
+	firmware_boot(&card);
 	return 0;
 }

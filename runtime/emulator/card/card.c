@@ -165,7 +165,7 @@ static bool live_round(struct tutti_card *card)
 		return false;
 	if (unlikely(tutti_load_acquire(&card->control->boot_sequence) != card->boot_seen) &&
 	    !inject_is(card, TUTTI_INJECT_LINK_DOWN)) {
-		loader_boot(card);
+		firmware_boot(card);
 		work = true;
 	}
 	if (unlikely(!card->alive))

@@ -124,7 +124,7 @@ static void start(struct tutti_card *card, const struct tutti_image *image)
 	card->engines.taken = true; /* run it once */
 }
 
-void loader_boot(struct tutti_card *card)
+void firmware_boot(struct tutti_card *card)
 {
 	uint32_t sequence = tutti_load_acquire(&card->control->boot_sequence), error;
 	struct tutti_image *image;

@@ -5,7 +5,7 @@
 
 #include "emulator/base/state.h"
 
-/** loader_boot() - the host has asked for a boot. */
-void loader_boot(struct tutti_card *card);
+/** firmware_boot() - the host has asked for a boot. */
+void firmware_boot(struct tutti_card *card);
 
 #endif

@@ -72,7 +72,7 @@ static void sm_array_empty(struct sm_array *array)
 	wave_list_init(&array->requests);
 	array->requested = 0;
 	array->killed_count = 0;
-	sm_tensor_empty(array);
+	tensor_port_empty(array);
 	pool_reset(array);
 	cga_empty(array);
 	tutti_store_relaxed(&array->resident, 0);
@@ -100,7 +100,7 @@ static void sm_array_free(struct sm_array *array)
 	free(array->killed);
 	if (array->window)
 		pthread_mutex_destroy(&array->energy_lock);
-	sm_tensor_destroy(array);
+	tensor_port_destroy(array);
 	free(array);
 }
 
@@ -119,7 +119,7 @@ static bool sm_array_allocate(struct sm_array *array)
 	for (uint32_t i = 0; i < array->slots; i++)
 		if (!(array->slot[i].done = calloc(array->sms, sizeof(uint32_t))))
 			return false;
-	return !sm_tensor_create(array);
+	return !tensor_port_create(array);
 }
 
 int sm_array_create(struct tutti_card *card, struct sm_array **out)
@@ -235,8 +235,8 @@ struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned numbe
 	cta->used = true;
 	cta->frozen = cta->special = false;
 	slot->resident++;
-	if (sm_tracing(array))
-		sm_trace_cta(array, cta);
+	if (cta_tracing(array))
+		cta_trace_cta(array, cta);
 	return cta;
 }
 

@@ -42,7 +42,7 @@ static uint32_t group_number(const struct cta *cta)
 	return 1 + at[0] + n[0] * (at[1] + n[1] * at[2]);
 }
 
-void sm_trace_state(struct sm_array *array, unsigned slot)
+void cta_trace_state(struct sm_array *array, unsigned slot)
 {
 	const struct task *task = array->slot[slot].task;
 	const struct tutti_task_state *state = &task->state;
@@ -101,7 +101,7 @@ static uint32_t ctas_of(const uint32_t *words, unsigned n)
 	return ctas;
 }
 
-void sm_trace_launch(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n)
+void cta_trace_launch(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n)
 {
 	const struct task *task = array->slot[slot].task;
 	unsigned head = (flags & TUTTI_LAUNCH_CGA ? 2 : 0) + (flags & TUTTI_LAUNCH_WORK ? 3 : 0);
@@ -119,7 +119,7 @@ void sm_trace_launch(struct sm_array *array, unsigned slot, unsigned flags, cons
 		   ctas_of(words + head, n - head), value);
 }
 
-void sm_trace_cta(struct sm_array *array, const struct cta *cta)
+void cta_trace_cta(struct sm_array *array, const struct cta *cta)
 {
 	card_trace(array->card, TUTTI_TRACE_CTA, cta->task->state.queue, cta->sm, cta->slot, cta->task->state.packet,
 		   cta->at.index, wants(array, TUTTI_TRACE_CTA) ? group_number(cta) : 0);

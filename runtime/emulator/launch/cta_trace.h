@@ -7,15 +7,15 @@
 #include "emulator/sm/array.h"
 #include "tutti/barrier.h"
 
-/** sm_tracing() - some kind is. */
-static inline bool sm_tracing(const struct sm_array *array)
+/** cta_tracing() - some kind is. */
+static inline bool cta_tracing(const struct sm_array *array)
 {
 	return unlikely(tutti_load_relaxed(array->trace));
 }
 
-void sm_trace_state(struct sm_array *array, unsigned slot);
-/** sm_trace_launch() - before a LAUNCH is done. sm_trace_cta() - @cta has its resources. */
-void sm_trace_launch(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n);
-void sm_trace_cta(struct sm_array *array, const struct cta *cta);
+void cta_trace_state(struct sm_array *array, unsigned slot);
+/** cta_trace_launch() - before a LAUNCH is done. cta_trace_cta() - @cta has its resources. */
+void cta_trace_launch(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n);
+void cta_trace_cta(struct sm_array *array, const struct cta *cta);
 
 #endif

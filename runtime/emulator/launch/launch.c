@@ -189,8 +189,8 @@ int sm_array_launch(struct sm_array *array, unsigned number, unsigned flags, con
 		return -EINVAL;
 	if (unlikely(array->slot[number].unacknowledged))
 		return -EAGAIN;
-	if (sm_tracing(array))
-		sm_trace_launch(array, number, flags, words, n);
+	if (cta_tracing(array))
+		cta_trace_launch(array, number, flags, words, n);
 	if (unlikely(flags))
 		return launch_special(array, number, flags, words, n);
 	while (n && !error) {

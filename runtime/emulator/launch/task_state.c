@@ -197,8 +197,8 @@ void sm_array_state(struct sm_array *array, unsigned number, unsigned flags, con
 		task_fill(array, task, state, &shape, level, split);
 		slot->version++;
 	}
-	if (sm_tracing(array))
-		sm_trace_state(array, number);
+	if (cta_tracing(array))
+		cta_trace_state(array, number);
 	if (mask) {
 		state_to_mask(array, number, state->first, mask, words);
 		return;

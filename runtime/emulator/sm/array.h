@@ -23,7 +23,7 @@
 struct hart;
 struct hart_host;
 struct sm_array;
-struct sm_tensor;
+struct tensor_port;
 struct tutti_card;
 
 /** struct engine - a host thread that runs waves; the first one is whoever drives the card. */
@@ -117,7 +117,7 @@ struct sm_array {
 	uint32_t pausing;      /* atomic */
 	uint32_t handed_count; /* atomic: CTAs handed over, not yet taken */
 	uint32_t blocked;      /* atomic: blocked waves of engines other than 0 */
-	struct sm_tensor *tensor;
+	struct tensor_port *tensor;
 	bool quit;
 	/* what the floors above do for those below */
 	const struct hart_host *host;                              /* the waves' part, for harts */

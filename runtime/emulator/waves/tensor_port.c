@@ -21,8 +21,8 @@ struct sm_queue {
 	uint32_t head, tail;
 };
 
-/** struct sm_tensor - the front. @lock: everything but @queued, which is atomic. */
-struct sm_tensor {
+/** struct tensor_port - the front. @lock: everything but @queued, which is atomic. */
+struct tensor_port {
 	pthread_mutex_t lock;
 	uint32_t queued;
 	uint32_t turn; /* SM that is asked first */
@@ -30,9 +30,9 @@ struct sm_tensor {
 	struct sm_queue queue[];
 };
 
-int sm_tensor_create(struct sm_array *array)
+int tensor_port_create(struct sm_array *array)
 {
-	struct sm_tensor *tensor = calloc(1, sizeof(*tensor) + array->sms * sizeof(tensor->queue[0]));
+	struct tensor_port *tensor = calloc(1, sizeof(*tensor) + array->sms * sizeof(tensor->queue[0]));
 	size_t bytes = array->limits->tmau_requests * sizeof(struct tutti_tensor_call);
 
 	if (!tensor)
@@ -45,9 +45,9 @@ int sm_tensor_create(struct sm_array *array)
 	return 0;
 }
 
-void sm_tensor_destroy(struct sm_array *array)
+void tensor_port_destroy(struct sm_array *array)
 {
-	struct sm_tensor *tensor = array->tensor;
+	struct tensor_port *tensor = array->tensor;
 
 	if (!tensor)
 		return;
@@ -58,7 +58,7 @@ void sm_tensor_destroy(struct sm_array *array)
 	array->tensor = NULL;
 }
 
-void sm_tensor_empty(struct sm_array *array)
+void tensor_port_empty(struct sm_array *array)
 {
 	for (uint32_t i = 0; i < array->sms; i++)
 		array->tensor->queue[i].head = array->tensor->queue[i].tail = 0;
@@ -71,7 +71,7 @@ void sm_tensor_empty(struct sm_array *array)
 
 bool tensor_issue(struct sm_array *array, struct wave *wave)
 {
-	struct sm_tensor *tensor = array->tensor;
+	struct tensor_port *tensor = array->tensor;
 	struct cta *cta = wave->cta;
 	struct sm_queue *queue = &tensor->queue[cta->sm];
 	bool room;
@@ -202,7 +202,7 @@ static void complete_call(struct sm_array *array, struct tutti_tensor_call *call
 }
 
 /* The first SM with requests at or behind the turn, or from the start. */
-static uint32_t next_sm(const struct sm_tensor *tensor)
+static uint32_t next_sm(const struct tensor_port *tensor)
 {
 	uint32_t first = tensor->turn / 32 % MASK_WORDS;
 	uint32_t bits = tensor->waiting[first] & ~0u << tensor->turn % 32;
@@ -220,7 +220,7 @@ static uint32_t next_sm(const struct sm_tensor *tensor)
 
 bool sm_array_request(struct sm_array *array, struct tutti_tensor_call *call)
 {
-	struct sm_tensor *tensor = array->tensor;
+	struct tensor_port *tensor = array->tensor;
 	struct sm_queue *queue = NULL;
 	uint32_t sm;
 
@@ -300,7 +300,7 @@ void sm_array_call_done(struct sm_array *array, uint32_t number)
 /* Requests of @slot that have not been handed on are taken back. Engines are paused. */
 void tensor_kill(struct sm_array *array, unsigned slot)
 {
-	struct sm_tensor *tensor = array->tensor;
+	struct tensor_port *tensor = array->tensor;
 	uint32_t size = array->limits->tmau_requests;
 
 	pthread_mutex_lock(&tensor->lock);

@@ -14,9 +14,9 @@ struct hart;
 struct sm_array;
 struct wave;
 
-int sm_tensor_create(struct sm_array *array);
-void sm_tensor_destroy(struct sm_array *array);
-void sm_tensor_empty(struct sm_array *array);
+int tensor_port_create(struct sm_array *array);
+void tensor_port_destroy(struct sm_array *array);
+void tensor_port_empty(struct sm_array *array);
 /** service_tensor() and so on - services of waves. Return: true = go on with the same wave. */
 bool service_tensor(struct hart *hart);
 bool service_wait_all(struct hart *hart);
