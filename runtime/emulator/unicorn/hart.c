@@ -50,10 +50,13 @@ uint64_t hart_pc(struct hart *hart)
 	return pc;
 }
 
+bool hart_can_save(struct hart *hart, struct wave *wave)
+{
+	return likely(wave->context != NULL) || !uc_context_alloc(hart->uc, &wave->context);
+}
+
 void hart_save(struct hart *hart, struct wave *wave)
 {
-	if (unlikely(!wave->context) && uc_context_alloc(hart->uc, &wave->context))
-		abort(); /* out of memory: there is nowhere to put a wave that runs */
 	uc_context_save(hart->uc, wave->context);
 	wave->has_context = true;
 	wave->fresh = false;

@@ -105,6 +105,8 @@ uint64_t hart_pc(struct hart *hart);
 void hart_fault_at(struct hart *hart, unsigned cause, unsigned access, uint64_t va, uintptr_t ra);
 /** hart_abandon() - the running wave has faulted: stop translated code at once. Does not return if it can. */
 void hart_abandon(struct hart *hart);
+/** hart_can_save() - @wave, which is about to start, has a place for its registers. Return: false: there is no memory. */
+bool hart_can_save(struct hart *hart, struct wave *wave);
 /** hart_save() - keep the registers of the running wave. */
 void hart_save(struct hart *hart, struct wave *wave);
 uint64_t hart_saved_pc(const struct wave *wave);

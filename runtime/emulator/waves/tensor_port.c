@@ -126,8 +126,10 @@ bool service_tensor(struct hart *hart)
 	}
 	if (!call)
 		call = wave->call = calloc(1, sizeof(*call));
-	if (!call)
-		abort(); /* as for registers: nowhere to keep what a wave has asked */
+	if (!call) { /* out of memory */
+		wave_fault(hart, TUTTI_CAUSE_BUS, TUTTI_ACCESS_NONE, hart_pc(hart) - 4, hart_x(hart, 10));
+		return false;
+	}
 	if (!copy_in(hart, &call->request, hart_x(hart, 10), sizeof(call->request)))
 		return false;
 	if ((call->request.flags & (TUTTI_REQUEST_INLINE | TUTTI_REQUEST_TENSOR)) ==

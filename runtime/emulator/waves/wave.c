@@ -109,7 +109,8 @@ struct wave *wave_start(struct engine *engine, struct cta *cta)
 		cta->hart = hart_get(engine, cta->task->state.asid);
 	hart = cta->hart;
 	wave = hart ? hart->free_waves : NULL;
-	if (unlikely(!wave)) {
+	/* A wave that runs must be able to make room for others at any time. */
+	if (unlikely(!wave) || !hart_can_save(hart, wave)) {
 		cta_freeze(engine, cta, cta->started, TUTTI_CAUSE_BUS, TUTTI_ACCESS_NONE, 0, 0);
 		return NULL;
 	}
