@@ -3,10 +3,10 @@
 
 -include runtime/emulator/build.mk
 
-RUNTIME_FOLDERS := base packet device memory code queue record launch observe transport transport/bare transport/drm open
+RUNTIME_FOLDERS := base image packet device memory code queue record launch observe transport transport/bare transport/drm open
 RUNTIME_SRC := $(sort $(wildcard $(RUNTIME_FOLDERS:%=runtime/%/*.c)))
 RUNTIME_OBJ := $(RUNTIME_SRC:%.c=$(OUT)/%.o)
-RUNTIME_LIBS := -ldl -lm -pthread
+RUNTIME_LIBS := -lz -ldl -lm -pthread
 LIBTUTTI_VERSION := 0.1
 
 # Where `make install` puts things, and where the library looks for them when they are not beside it.

@@ -3,7 +3,7 @@
 
 T := $(OUT)/tests
 TEST_CFLAGS = $(HOST_CFLAGS) -Itests -Itests/integration -Ifirmware -D_GNU_SOURCE
-TEST_LIBS := -lunicorn -lelf -lm -ldl -pthread
+TEST_LIBS = $(CARD_LIBS) -lelf -lm
 
 FW_HOST := $(OUT)/firmware/host/libtutti-fw-host.a
 RT_LIB := $(OUT)/libtutti.a

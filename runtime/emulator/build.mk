@@ -7,7 +7,7 @@ CARD_SRC := $(wildcard $(CARD_FOLDERS:%=runtime/emulator/%/*.c))
 CARD_OBJ := $(CARD_SRC:%.c=$(OUT)/%.o)
 CARD_LIB := $(OUT)/libtutti-card.a
 CARD_PLUGIN := $(OUT)/libtutti-card.so.0
-CARD_LIBS := -lunicorn -pthread -ldl
+CARD_LIBS := $(OUT)/libtutti-image.a -lunicorn -lz -pthread -ldl
 
 # The current fiber and the clock's anchor are thread-local and hot: no call to find them, in the plug-in either. That takes
 # room in the static TLS block, of which a library that is opened late gets little: keep thread-local variables small.
@@ -19,12 +19,18 @@ $(CARD_OBJ): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) $(CARD_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(CARD_LIB): $(CARD_OBJ)
+# The check of firmware images, which libtutti has inside as well: an archive of its own, so that it is taken only where
+# it is missing.
+$(OUT)/libtutti-image.a: $(OUT)/runtime/image/image.o
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(CARD_LIB): $(CARD_OBJ) | $(OUT)/libtutti-image.a
 	@rm -f $@
 	$(AR) rcs $@ $^
 
 # Undefined symbols are errors here, and nothing but the table is exported, see plugin.map.
-$(CARD_PLUGIN): $(CARD_OBJ) runtime/emulator/plugin/plugin.map
+$(CARD_PLUGIN): $(CARD_OBJ) $(OUT)/libtutti-image.a runtime/emulator/plugin/plugin.map
 	$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=runtime/emulator/plugin/plugin.map -Wl,-z,defs $(LDFLAGS) \
 		-o $@ $(CARD_OBJ) $(CARD_LIBS)
 

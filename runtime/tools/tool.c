@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "tool.h"
 
 /* kernels.tco, made part of the program so that the tool needs no file beside it. */
@@ -65,10 +65,7 @@ void tool_fault_print(const struct tutti_fault *fault)
 
 double tool_seconds(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+	return 1e-9 * (double)time_ns();
 }
 
 const char *tool_sibling(const char *name)

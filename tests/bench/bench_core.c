@@ -8,7 +8,7 @@
 #include <unicorn/unicorn.h>
 
 #include "emulator/card/card.h"
-#include "transport/bare/image.h"
+#include "image/image.h"
 
 #define LOCAL_BYTES (256u << 10)
 #define RETURN (BENCH_SCRATCH + BENCH_SCRATCH_BYTES - 4096) /* where a function returns to */
@@ -85,7 +85,7 @@ struct bench_core *bench_core_create(struct tutti_card *card)
 	core->scratch = aligned_alloc(4096, BENCH_SCRATCH_BYTES);
 	core->image = image_of(card, &bytes);
 	if (!core->local || !core->scratch || !core->image ||
-	    image_check(core->image, bytes, LOCAL_BYTES) != TUTTI_IMAGE_OK) {
+	    image_check(core->image, bytes, LOCAL_BYTES, TUTTI_CONTRACT_VERSION, TUTTI_CONTRACT_VERSION) != TUTTI_IMAGE_OK) {
 		bench_core_destroy(core);
 		return NULL;
 	}

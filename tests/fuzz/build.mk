@@ -7,7 +7,7 @@ FUZZ_CC := clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recove
 FUZZ_BINS := $(addprefix $(FUZZ)/,fuzz_code_object fuzz_image fuzz_topology fuzz_firmware fuzz_fw_packet fuzz_fw_tensor)
 
 $(FUZZ)/fuzz_code_object: tests/fuzz/fuzz_code_object.c runtime/code/elf_check.c runtime/code/elf_check.h
-$(FUZZ)/fuzz_image: tests/fuzz/fuzz_image.c runtime/emulator/card/firmware_load.c
+$(FUZZ)/fuzz_image: tests/fuzz/fuzz_image.c runtime/image/image.c runtime/emulator/card/firmware_load.c
 $(FUZZ)/fuzz_topology: tests/fuzz/fuzz_topology.c runtime/emulator/base/config.c
 
 # The firmware is one object whose variables lie in sections of their own: the fuzzer puts them back before each
@@ -27,7 +27,7 @@ $(FUZZ)/fuzz_fw_tensor: tests/fuzz/fuzz_fw_tensor.c $(FUZZ_FW)
 
 $(FUZZ_BINS):
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(filter-out %/firmware_load.c,$(filter %.c %.o,$^)) -o $@
+	$(FUZZ_CC) $(filter-out %/firmware_load.c,$(filter %.c %.o,$^)) -o $@ -lz
 
 fuzz: FUZZ_SECONDS = 60
 fuzz: $(FUZZ_BINS)

@@ -10,7 +10,7 @@
 #include "base/folder.h"
 #include "base/say.h"
 #include "device/wait.h"
-#include "transport/bare/image.h"
+#include "image/image.h"
 #include "tutti/reference.h"
 
 #define BOOT_TIMEOUT_NS 5000000000ull
@@ -141,7 +141,7 @@ static int load_image(struct tutti_device *device, FILE *file, const char *path)
 		say("firmware %s: cannot be read", path);
 		return -EIO;
 	}
-	bad = image_check(image, bytes, known->local_bytes);
+	bad = image_check(image, bytes, known->local_bytes, TUTTI_CONTRACT_VERSION, TUTTI_CONTRACT_VERSION);
 	if (bad) {
 		say("firmware %s: %s", path, image_error(bad));
 		if (bad == TUTTI_IMAGE_BAD_VERSION)
