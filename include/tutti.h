@@ -199,7 +199,7 @@ void tutti_device_flush_print(struct tutti_device *device);
  * tutti_device_print_handler() - where the printf() of kernels goes.
  * @device: device
  * @handler: gets text, @bytes long and not NUL-terminated, in whichever thread waits for the device at
- *	that time; it must not call tutti_device_flush_print(). NULL: text goes to stdout.
+ *	that time, with no lock held. NULL: text goes to stdout.
  * @context: given to @handler
  */
 void tutti_device_print_handler(struct tutti_device *device,

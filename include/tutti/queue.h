@@ -96,6 +96,9 @@ static inline int tutti_queue_reserve(struct tutti_queue *queue, uint32_t count,
 {
 	uint64_t first, last;
 
+	*index = 0;
+	if (count > 1 && count > queue->mask + 1)
+		return tutti_queue_wait_room(queue, 0, count); /* there will never be room: nothing is reserved */
 	if (queue->multi) {
 		first = __atomic_fetch_add(queue->write_index, count, __ATOMIC_RELAXED);
 		last = first + count - 1;
@@ -164,25 +167,33 @@ static inline void tutti_queue_ring(struct tutti_queue *queue, uint64_t index)
 }
 
 /**
- * tutti_queue_submit() - reserve, write, publish and ring one packet.
+ * tutti_queue_put() - reserve, write, publish and ring one packet.
  * @queue: queue
  * @packet: the packet, header included
+ * @index: gets the packet's index
  *
  * Return: 0, or an error of tutti_queue_reserve().
  */
-static inline int tutti_queue_submit(struct tutti_queue *queue, const union tutti_packet *packet)
+static inline int tutti_queue_put(struct tutti_queue *queue, const union tutti_packet *packet, uint64_t *index)
 {
 	union tutti_packet *slot;
-	uint64_t index;
-	int error = tutti_queue_reserve(queue, 1, &index);
+	int error = tutti_queue_reserve(queue, 1, index);
 
 	if (error)
 		return error;
-	slot = tutti_queue_slot(queue, index);
+	slot = tutti_queue_slot(queue, *index);
 	memcpy(&slot->word[1], &packet->word[1], sizeof(*packet) - sizeof(packet->word[0]));
-	tutti_queue_publish(queue, index, packet->word[0]);
-	tutti_queue_ring(queue, index);
+	tutti_queue_publish(queue, *index, packet->word[0]);
+	tutti_queue_ring(queue, *index);
 	return 0;
+}
+
+/** tutti_queue_submit() - tutti_queue_put() for who does not need the packet's index. */
+static inline int tutti_queue_submit(struct tutti_queue *queue, const union tutti_packet *packet)
+{
+	uint64_t index;
+
+	return tutti_queue_put(queue, packet, &index);
 }
 
 /**

@@ -43,6 +43,7 @@ struct transport_fit {
  * struct transport - one kind of card.
  * @name: as in struct tutti_device_options, before a ':'
  * @traces: the window's trace ring and its controls can be reached (tutti/trace_api.h)
+ * @write_combined: the host's stores to card memory may arrive in another order than they were made
  *
  * Life, in this order:
  * @present: is there such a card? Decides the default device
@@ -86,7 +87,7 @@ struct transport_fit {
  */
 struct transport {
 	const char *name;
-	bool traces;
+	bool traces, write_combined;
 
 	bool (*present)(void);
 	int (*open)(struct tutti_device *device, const struct tutti_device_options *options);

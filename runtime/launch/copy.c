@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <stdlib.h>
+
 #include "device/wait.h"
 #include "queue/queue.h"
 
@@ -14,10 +16,44 @@ static bool copied(const struct wait *wait)
 	return tutti_signal_load(queue->copy_signal) <= 0 || queue_stopped(queue);
 }
 
-/* One copy of a queue at a time: they share the queue's own signal. */
-int tutti_copy(struct tutti_queue *public, void *to, const void *from, size_t bytes)
+/*
+ * The queue has stopped at a packet before the copy, which would run after a reset, when nobody expects it any more:
+ * it becomes a packet that does nothing. The card has not taken it, because it waits for all earlier ones, and looks at
+ * it again only after a reset, which clears the error under the same lock first.
+ */
+static void withdraw(struct queue *queue, uint64_t index)
 {
-	struct queue *queue = queue_of(public);
+	union tutti_packet *slot = tutti_queue_slot(&queue->public, index);
+
+	pthread_mutex_lock(&queue->device->lock);
+	if (queue->error.stopped && queue->error.fault.packet < index) {
+		memset(&slot->word[1], 0, sizeof(*slot) - sizeof(slot->word[0]));
+		tutti_queue_publish(&queue->public, index,
+				    tutti_header(TUTTI_PACKET_BARRIER_AND, true, TUTTI_SCOPE_NONE, TUTTI_SCOPE_NONE));
+	}
+	pthread_mutex_unlock(&queue->device->lock);
+}
+
+/* The card may still count this signal down, so the next copy gets another one. */
+static int replace_signal(struct queue *queue)
+{
+	struct lost_signal *lost = malloc(sizeof(*lost));
+	tutti_signal_t fresh;
+	int error = lost ? tutti_signal_create(queue->device, 0, &fresh) : -ENOMEM;
+
+	if (error) {
+		free(lost);
+		return error;
+	}
+	*lost = (struct lost_signal){.next = queue->lost_signals, .signal = queue->copy_signal};
+	queue->lost_signals = lost;
+	queue->copy_signal = fresh;
+	return 0;
+}
+
+/* With copy_lock held. */
+static int copy(struct queue *queue, void *to, const void *from, size_t bytes)
+{
 	union tutti_packet packet = {.agent = {
 					 .header = tutti_header(TUTTI_PACKET_AGENT_DISPATCH, true,
 								TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM),
@@ -29,17 +65,38 @@ int tutti_copy(struct tutti_queue *public, void *to, const void *from, size_t by
 	    .wait = {.device = queue->device, .satisfied = copied, .waiters = &queue->copy_signal->waiters},
 	    .queue = queue,
 	};
+	uint64_t index;
 	int error;
+
+	tutti_signal_store(queue->copy_signal, 1);
+	error = tutti_queue_put(&queue->public, &packet, &index);
+	if (error)
+		return error;
+	error = wait_for(&wait.wait, TUTTI_WAIT_FOREVER);
+	if (!error && tutti_signal_load(queue->copy_signal) > 0)
+		error = -EIO;
+	if (error) {
+		withdraw(queue, index);
+		queue->copy_signal_lost = true;
+	}
+	return error;
+}
+
+/* One copy of a queue at a time: they share the queue's own signal. */
+int tutti_copy(struct tutti_queue *public, void *to, const void *from, size_t bytes)
+{
+	struct queue *queue = queue_of(public);
+	int error = 0;
 
 	if (!bytes)
 		return 0;
 	pthread_mutex_lock(&queue->copy_lock);
-	tutti_signal_store(queue->copy_signal, 1);
-	error = tutti_queue_submit(public, &packet);
-	if (!error)
-		error = wait_for(&wait.wait, TUTTI_WAIT_FOREVER);
-	if (!error && tutti_signal_load(queue->copy_signal) > 0)
-		error = -EIO;
+	if (queue->copy_signal_lost)
+		error = replace_signal(queue);
+	if (!error) {
+		queue->copy_signal_lost = false;
+		error = copy(queue, to, from, bytes);
+	}
 	pthread_mutex_unlock(&queue->copy_lock);
 	if (error)
 		device_poll(queue->device); /* callbacks only without the lock */

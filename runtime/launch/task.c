@@ -9,7 +9,7 @@ struct tutti_task {
 	struct tutti_tmd *tmd;
 	uint32_t *affinity;
 	struct tutti_work *work;
-	struct queue *queue;   /* of the newest dispatch, NULL = recorded or none */
+	struct queue_user user; /* queue of the newest dispatch; none if it was recorded */
 	uint64_t packet;
 };
 
@@ -110,6 +110,7 @@ void tutti_task_destroy(struct tutti_task *task)
 {
 	if (!task)
 		return;
+	queue_use(task->device, &task->user, NULL);
 	tutti_memory_free(task->device, task->tmd);
 	free(task);
 }
@@ -126,35 +127,31 @@ int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *l
 	struct queue *queue = queue_of(public);
 	struct tutti_launch with = *launch;
 	union tutti_packet packet;
-	uint64_t index;
 	int error;
 
 	with.tmd = task->tmd;
 	if (!(public->flags & TUTTI_QUEUE_EXTENDED))
 		return -EINVAL;
 	if (task->work)
-		task->work->queue = queue;
-	task->queue = NULL;
+		queue_use(task->device, &task->work->user, queue);
+	queue_use(task->device, &task->user, NULL);
 	if (queue->recording)
 		return tutti_dispatch(public, &with);
 	error = tutti_launch_packet(&with, &packet.dispatch);
 	if (!error)
-		error = tutti_queue_reserve(public, 1, &index);
-	if (error)
-		return error;
-	memcpy(&tutti_queue_slot(public, index)->word[1], &packet.word[1], sizeof(packet) - sizeof(packet.word[0]));
-	tutti_queue_publish(public, index, packet.word[0]);
-	tutti_queue_ring(public, index);
-	task->queue = queue;
-	task->packet = index;
-	return 0;
+		error = tutti_queue_put(public, &packet, &task->packet);
+	if (!error)
+		queue_use(task->device, &task->user, queue);
+	return error;
 }
 
 int tutti_task_cancel(struct tutti_task *task)
 {
-	if (!task->queue)
+	struct queue *queue = task->user.queue;
+
+	if (!queue)
 		return -ENOENT;
-	return task->device->transport->task_cancel(task->device, task->queue->public.id, task->packet);
+	return task->device->transport->task_cancel(task->device, queue->public.id, task->packet);
 }
 
 void tutti_task_counters(const struct tutti_task *task, struct tutti_task_counters *counters)

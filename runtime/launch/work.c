@@ -43,6 +43,7 @@ void tutti_work_destroy(struct tutti_work *work)
 {
 	if (!work)
 		return;
+	queue_use(work->device, &work->user, NULL);
 	tutti_memory_free(work->device, work->shared);
 	free(work);
 }
@@ -55,7 +56,7 @@ struct tutti_work_queue *tutti_work_queue(struct tutti_work *work)
 /* The doorbell of its AQL queue, with an index that was rung before: it only wakes. */
 static void notify(struct tutti_work *work)
 {
-	struct tutti_queue *queue = work->queue ? &work->queue->public : NULL;
+	struct tutti_queue *queue = work->user.queue ? &work->user.queue->public : NULL;
 	uint64_t written;
 
 	if (!queue)
@@ -100,7 +101,7 @@ static bool has_room(const struct wait *wait)
 	uint64_t at = tutti_load_acquire(&work->shared->write_index);
 
 	return (int64_t)(tutti_load_acquire(slot(work->shared, at)) - at) >= 0 ||
-	       tutti_load_relaxed(&work->shared->closed) || (work->queue && queue_stopped(work->queue));
+	       tutti_load_relaxed(&work->shared->closed) || (work->user.queue && queue_stopped(work->user.queue));
 }
 
 int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_ns)
@@ -110,7 +111,7 @@ int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_
 
 	while ((error = tutti_work_try_push(work, item)) == -EAGAIN) {
 		error = wait_for(&room.wait, timeout_ns);
-		if (!error && work->queue && queue_stopped(work->queue))
+		if (!error && work->user.queue && queue_stopped(work->user.queue))
 			error = -EIO;
 		if (error)
 			return error;

@@ -7,12 +7,12 @@
 
 /**
  * struct tutti_work - a work queue.
- * @queue: of the task that consumes it, whose doorbell tells the card
+ * @user: the queue of the task that consumes it, whose doorbell tells the card
  */
 struct tutti_work {
 	struct tutti_device *device;
 	struct tutti_work_queue *shared;
-	struct queue *queue;
+	struct queue_user user;
 	uint32_t bytes; /* of an item as the host sees it */
 };
 

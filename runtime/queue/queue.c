@@ -97,6 +97,8 @@ static int queue_memory(struct queue *queue, const struct tutti_queue_options *o
 		return error;
 	for (size_t i = 0; i < packets; i++)
 		public->ring[i].word[0] = TUTTI_PACKET_INVALID;
+	if (options->ring == TUTTI_MEMORY_CARD && queue->device->transport->write_combined)
+		public->flags |= TUTTI_QUEUE_WRITE_COMBINED;
 	public->mask = packets - 1;
 	public->room = packets;
 	public->write_index = &queue->words->write_index;
@@ -104,14 +106,30 @@ static int queue_memory(struct queue *queue, const struct tutti_queue_options *o
 	return tutti_signal_create(queue->device, 0, &queue->copy_signal);
 }
 
-static void queue_free(struct queue *queue)
+/* What only the host knows of. */
+static void queue_abandon(struct queue *queue)
 {
-	queue_detach_rsb(queue);
-	tutti_signal_destroy(queue->device, queue->copy_signal);
-	tutti_memory_free(queue->device, queue->public.ring);
-	tutti_memory_free(queue->device, queue->words);
+	while (queue->lost_signals) {
+		struct lost_signal *lost = queue->lost_signals;
+
+		queue->lost_signals = lost->next;
+		free(lost);
+	}
 	pthread_mutex_destroy(&queue->copy_lock);
 	free(queue);
+}
+
+static void queue_free(struct queue *queue)
+{
+	struct tutti_device *device = queue->device;
+
+	for (struct lost_signal *lost = queue->lost_signals; lost; lost = lost->next)
+		tutti_signal_destroy(device, lost->signal);
+	queue_detach_rsb(queue);
+	tutti_signal_destroy(device, queue->copy_signal);
+	tutti_memory_free(device, queue->public.ring);
+	tutti_memory_free(device, queue->words);
+	queue_abandon(queue);
 }
 
 static void queue_doorbell(struct queue *queue, unsigned id)
@@ -133,7 +151,7 @@ static int queue_tell(struct queue *queue, const struct tutti_queue_options *opt
 	const struct transport_queue told = {
 	    .id = queue->public.id,
 	    .rsb = queue->rsb ? queue->rsb->id : 0,
-	    .flags = queue->public.flags,
+	    .flags = queue->public.flags & TUTTI_QUEUE_FLAGS,
 	    .ring = queue->public.ring,
 	    .read_index = queue->public.read_index,
 	    .size_log2 = log2,
@@ -210,10 +228,41 @@ int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_opt
 		return 0;
 	}
 	queue_error_remove(device, (unsigned)id, &queue->error);
+	if (error == -ETIMEDOUT) { /* the card may still make it, so its memory and its number stay taken */
+		queue_abandon(queue);
+		return error;
+	}
 	id_give(device, device->queue_ids, (unsigned)id);
 free_queue:
 	queue_free(queue);
 	return error;
+}
+
+void queue_use(struct tutti_device *device, struct queue_user *user, struct queue *queue)
+{
+	struct queue_user **at;
+
+	pthread_mutex_lock(&device->lock);
+	if (user->queue) {
+		for (at = &user->queue->users; *at != user;)
+			at = &(*at)->next;
+		*at = user->next;
+	}
+	user->queue = queue;
+	if (queue) {
+		user->next = queue->users;
+		queue->users = user;
+	}
+	pthread_mutex_unlock(&device->lock);
+}
+
+/* Whoever still names the queue finds none from now on. */
+static void lose_users(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->device->lock);
+	for (; queue->users; queue->users = queue->users->next)
+		queue->users->queue = NULL;
+	pthread_mutex_unlock(&queue->device->lock);
 }
 
 void tutti_queue_destroy(struct tutti_queue *public)
@@ -230,10 +279,13 @@ void tutti_queue_destroy(struct tutti_queue *public)
 	error = device->transport->queue_destroy(device, public->id);
 	device->transport->poll(device);
 	queue_error_remove(device, public->id, &queue->error);
+	lose_users(queue);
 	if (queue->forget_recordings)
 		queue->forget_recordings(queue);
-	if (error && !device_dead(device))
-		return; /* the card may still use ring, words and doorbell: never again ours */
+	if (error && !device_dead(device)) { /* the card may still use ring, words and doorbell: never again ours */
+		queue_abandon(queue);
+		return;
+	}
 	id_give(device, device->queue_ids, public->id);
 	queue_free(queue);
 }
@@ -314,10 +366,8 @@ int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t c
 	};
 	int error;
 
-	if (count > public->mask + 1) {
-		give_back(queue, first, count);
-		return -EINVAL;
-	}
+	if (count > public->mask + 1)
+		return -EINVAL; /* tutti_queue_reserve() has not reserved anything */
 	for (;;) {
 		/* what was published without a ring yet must be seen, or no room comes */
 		if (first)

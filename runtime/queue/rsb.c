@@ -92,9 +92,10 @@ static unsigned least_useful(const struct tutti_rsb_object *rsb, uint32_t taken)
 	return best;
 }
 
-void rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint32_t *weight,
-	       uint8_t *entry)
+uint64_t rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint32_t *weight,
+		   uint8_t *entry)
 {
+	uint64_t epoch;
 	uint32_t taken = 0;
 
 	rsb_forget(rsb, owner, 0);
@@ -107,8 +108,10 @@ void rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const u
 		rsb->weight[e] = weight[i] ? weight[i] : 1;
 		entry[i] = (uint8_t)e;
 	}
-	tutti_store_release(&rsb->epoch, rsb->epoch + 1);
+	epoch = rsb->epoch + 1;
+	tutti_store_release(&rsb->epoch, epoch);
 	pthread_mutex_unlock(&rsb->lock);
+	return epoch;
 }
 
 bool rsb_holds(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint8_t *entry,

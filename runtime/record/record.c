@@ -263,10 +263,11 @@ int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index
 typedef uint64_t __attribute__((may_alias)) first_words;
 
 /* The first 64 bits are stored last and at once: publication of the first 32 is part of it. */
-static inline void put_packet(union tutti_packet *slot, const union tutti_packet *image)
+static inline void put_packet(struct tutti_queue *queue, union tutti_packet *slot, const union tutti_packet *image)
 {
 	memcpy(&slot->word[4], &image->word[4], 48);
 	memcpy(&slot->word[2], &image->word[2], 8);
+	tutti_queue_order(queue);
 	tutti_store_release((first_words *)slot, *(const first_words *)image);
 }
 
@@ -278,7 +279,7 @@ static inline int send_part(struct tutti_queue *queue, const union tutti_packet 
 	if (__builtin_expect(error, 0))
 		return error;
 	for (unsigned i = 0; i < n; i++)
-		put_packet(tutti_queue_slot(queue, index + i), &image[i]);
+		put_packet(queue, tutti_queue_slot(queue, index + i), &image[i]);
 	tutti_queue_ring(queue, index + n - 1);
 	return 0;
 }
@@ -308,9 +309,8 @@ static int claim(struct tutti_recording *recording)
 
 	if (error)
 		return error;
-	rsb_claim(recording->rsb, recording->number, recording->condense.references, recording->weight,
-		  recording->condense.entry);
-	recording->epoch = tutti_load_acquire(&recording->rsb->epoch);
+	recording->epoch = rsb_claim(recording->rsb, recording->number, recording->condense.references,
+				     recording->weight, recording->condense.entry);
 	return 0;
 }
 

@@ -374,6 +374,23 @@ static void copies(void **state)
 	assert_int_equal(tutti_copy(rig->queue, back, host, 0), 0);
 }
 
+/* A copy behind a kernel that fails is not made, neither then nor after the reset; the next one is. */
+static void copy_behind_a_fault(void **state)
+{
+	uint64_t *from = rig_alloc(rig, 8), *to = rig_alloc(rig, 8), *other = rig_alloc(rig, 8);
+
+	*from = 42;
+	for (unsigned round = 1; round < 4; round++) {
+		*to = *other = 0;
+		rig_launch(rig, rig->queue, "trap", 64, 64, rig_args(rig, NULL, 0, 0), NULL);
+		assert_int_equal(tutti_copy(rig->queue, to, from, 8), -EIO);
+		assert_int_equal(tutti_queue_reset(rig->queue), 0);
+		assert_int_equal(tutti_copy(rig->queue, other, from, 8), 0);
+		assert_int_equal(*other, 42);
+		assert_int_equal(*to, 0);
+	}
+}
+
 static void launch_errors(void **state)
 {
 	struct tutti_kernel kernel = rig_kernel(rig, "empty");
@@ -560,6 +577,7 @@ int main(void)
 		T("SYS-41: queues run out", queues_run_out),
 		T("PKT-10, SYS-41: RSB objects", rsb_objects),
 		T("SYS-41: copies by the card", copies),
+		T("SYS-40, PKT-07: a copy behind a kernel that fails is never made", copy_behind_a_fault),
 		T("SYS-41: bad launches", launch_errors),
 		T("PKT-01, SYS-41: a full ring makes the producer wait", full_ring_waits),
 		T("PKT-06, SYS-41: a stopped queue gives -EIO", stopped_queue_does_not_wait_for_ever),

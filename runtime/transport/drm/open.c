@@ -118,6 +118,7 @@ static int drm_start(struct tutti_device *device, const struct tutti_print_ring 
 
 const struct transport transport_drm = {
     .name = "drm",
+    .write_combined = true,
     .traces = false, /* the driver maps single pages of the window, and not these */
     .present = drm_present,
     .open = drm_open,

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* What happens when queues stop or go away while something still names them, over a transport that plays the card. */
+#include "device/print.h"
+#include "rt_rig.h"
+
+/* A copy behind a kernel that fails is never made, and the next one is. */
+static void copy_behind_a_fault(void **state)
+{
+	struct tutti_queue *queue = a_queue(0, false);
+	struct tutti_launch bad = a_launch(0, 0, NULL);
+	uint8_t from[1000], to[1000] = {0}, other[1000] = {0};
+	tutti_signal_t first = queue_of(queue)->copy_signal;
+
+	memset(from, 0x5a, sizeof(from));
+	kernel[0].object = BAD_KERNEL;
+	assert_int_equal(tutti_dispatch(queue, &bad), 0);
+	assert_int_equal(tutti_copy(queue, to, from, sizeof(to)), -EIO);
+	assert_int_equal(tutti_queue_reset(queue), 0);
+	assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), 0);
+	assert_int_equal(to[0], 0);
+	/* what the card may still do to the signal of the first copy does not end the second one */
+	tutti_signal_store(first, 0);
+	assert_int_equal(tutti_copy(queue, other, from, sizeof(other)), 0);
+	assert_memory_equal(other, from, sizeof(other));
+	assert_ptr_not_equal(queue_of(queue)->copy_signal, first);
+	assert_int_equal(to[0], 0);
+	tutti_queue_destroy(queue);
+}
+
+/* A copy that the card has taken before the queue stopped is left alone. */
+static void copy_before_a_fault(void **state)
+{
+	struct tutti_queue *queue = a_queue(0, false);
+	uint8_t from[64] = {1}, to[64] = {0};
+
+	fake.deaf = true;
+	fake.pending = (struct tutti_fault){.code = TUTTI_ERROR_PACKET, .queue = (uint16_t)queue->id, .packet = 1};
+	fake.fault = true;
+	assert_int_equal(tutti_copy(queue, to, from, sizeof(to)), -EIO);
+	assert_int_equal(queue->ring[0].word[0] & 0xff, TUTTI_PACKET_AGENT_DISPATCH);
+	fake.deaf = false;
+	tutti_queue_destroy(queue);
+}
+
+static struct tutti_queue *shared;
+static bool over;
+
+static void *one_at_a_time(void *context)
+{
+	struct tutti_launch launch = a_launch(1 + (unsigned)(uintptr_t)context, 1, NULL);
+	uintptr_t sent = 0;
+
+	while (!tutti_load_relaxed(&over) && sent < 20000)
+		sent += !tutti_dispatch(shared, &launch);
+	return (void *)sent;
+}
+
+/* A reservation that can never succeed leaves no hole between those of others. */
+static void too_many_packets(void **state)
+{
+	pthread_t thread[2];
+	uint64_t index, written;
+	void *sent;
+
+	shared = a_queue(0, true);
+	over = false;
+	for (unsigned i = 0; i < 2; i++)
+		pthread_create(&thread[i], NULL, one_at_a_time, (void *)(uintptr_t)i);
+	for (unsigned i = 0; i < 20000; i++)
+		assert_int_equal(tutti_queue_reserve(shared, 65, &index), -EINVAL);
+	tutti_store_relaxed(&over, true);
+	written = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		pthread_join(thread[i], &sent);
+		written += (uintptr_t)sent;
+	}
+	assert_int_equal(*shared->write_index, written);
+	assert_int_equal(tutti_queue_drain(shared, 10000000000ull), 0);
+	tutti_queue_destroy(shared);
+	shared = a_queue(0, false);
+	assert_int_equal(tutti_queue_reserve(shared, 65, &index), -EINVAL);
+	assert_int_equal(*shared->write_index, 0);
+	tutti_queue_destroy(shared);
+}
+
+/* Work queues and tasks may outlive the queue they were dispatched to. */
+static void queue_goes_first(void **state)
+{
+	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false), *again;
+	struct tutti_task_attributes attributes = {0};
+	struct tutti_launch launch = a_launch(1, 1, NULL);
+	struct tutti_work *work, *other;
+	struct tutti_task *task, *plain;
+	uint64_t item = 1;
+
+	assert_int_equal(tutti_work_create(device, 2, sizeof(item), &work), 0);
+	assert_int_equal(tutti_work_create(device, 2, sizeof(item), &other), 0);
+	assert_int_equal(tutti_task_create(device, &attributes, &plain), 0);
+	attributes.work = work;
+	assert_int_equal(tutti_task_create(device, &attributes, &task), 0);
+	assert_int_equal(tutti_task_dispatch(queue, &launch, task), 0);
+	assert_int_equal(tutti_task_dispatch(queue, &launch, plain), 0);
+	tutti_work_destroy(other); /* was never with a queue */
+	tutti_queue_destroy(queue);
+	assert_int_equal(tutti_work_try_push(work, &item), 0);
+	assert_int_equal(tutti_work_try_push(work, &item), 0);
+	assert_int_equal(tutti_work_push(work, &item, 1000000), -ETIMEDOUT);
+	tutti_work_close(work);
+	assert_int_equal(tutti_task_cancel(task), -ENOENT);
+	/* with another queue, which they leave before it goes */
+	again = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	assert_int_equal(tutti_task_dispatch(again, &launch, task), 0);
+	assert_int_equal(tutti_task_dispatch(again, &launch, plain), 0);
+	tutti_task_destroy(task);
+	tutti_work_destroy(work);
+	assert_null(queue_of(again)->users->next); /* the plain task alone is left */
+	tutti_task_destroy(plain);
+	assert_null(queue_of(again)->users);
+	tutti_queue_destroy(again);
+}
+
+/* A queue whose creation got no answer in time may still come to be: its number and its memory stay taken. */
+static void late_queue(void **state)
+{
+	struct tutti_queue_options options = {.packets = 64};
+	struct tutti_queue *queue;
+
+	fake.late = true;
+	assert_int_equal(tutti_queue_create(device, &options, &queue), -ETIMEDOUT);
+	fake.late = false;
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
+	assert_int_equal(queue->id, 1);
+	assert_ptr_not_equal(queue->ring, fake.queue[0].ring);
+	tutti_queue_destroy(queue);
+}
+
+/* Rings that the host writes to through write-combining say so to the inline functions, not to the card. */
+static void write_combined_ring(void **state)
+{
+	struct tutti_queue_options options = {.packets = 64, .ring = TUTTI_MEMORY_CARD};
+	struct tutti_queue *queue;
+
+	device->known.features |= TUTTI_FEATURE_CARD_RINGS;
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
+	assert_int_equal(queue->flags & TUTTI_QUEUE_WRITE_COMBINED, 0);
+	tutti_queue_destroy(queue);
+	transport.write_combined = true;
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
+	assert_true(queue->flags & TUTTI_QUEUE_WRITE_COMBINED);
+	assert_int_equal(fake.queue[queue->id].flags, 0);
+	tutti_queue_destroy(queue);
+	options.ring = TUTTI_MEMORY_SYSTEM;
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
+	assert_int_equal(queue->flags & TUTTI_QUEUE_WRITE_COMBINED, 0);
+	tutti_queue_destroy(queue);
+}
+
+static char printed[64];
+
+static void on_print(void *context, const char *text, size_t bytes)
+{
+	strncat(printed, text, bytes);
+	tutti_device_flush_print(device);
+	tutti_device_print_handler(device, on_print, context);
+}
+
+/* A print handler may call the library: it is not waited for, and nothing is printed twice. */
+static void print_handler_prints(void **state)
+{
+	struct tutti_print_ring *ring;
+
+	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(*ring) + PRINT_BYTES, (void **)&ring), 0);
+	assert_int_equal(print_init(device, ring), 0);
+	tutti_device_print_handler(device, on_print, NULL);
+	memcpy(ring + 1, "once", 4);
+	ring->head = ring->ready = 4;
+	printed[0] = 0;
+	tutti_device_flush_print(device);
+	assert_string_equal(printed, "once");
+	memcpy((char *)(ring + 1) + 4, " more", 5);
+	ring->head = ring->ready = 9;
+	print_poll(device);
+	assert_string_equal(printed, "once more");
+	print_fini(device);
+	tutti_memory_free(device, ring);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    T(copy_behind_a_fault), T(copy_before_a_fault), T(too_many_packets),     T(queue_goes_first),
+	    T(late_queue),	    T(write_combined_ring), T(print_handler_prints),
+	};
+
+	return cmocka_run_group_tests_name("SYS-40, SYS-41, PKT-07 failures and lifetimes over a played card", tests, NULL,
+					   NULL);
+}
