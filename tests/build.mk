@@ -25,6 +25,8 @@ $(addprefix $(T)/unit/,$(UNIT_CARD)): LIBS = $(CARD_LIB) $(TEST_LIBS)
 $(addprefix $(T)/unit/,$(UNIT_RT)): $(RT_LIB) $(CARD_LIB)
 $(addprefix $(T)/unit/,$(UNIT_RT)): LIBS = $(WITH_CARD) $(TEST_LIBS)
 
+$(T)/unit/test_rt_drm: private TEST_CFLAGS += -I/usr/include/libdrm
+
 $(UNIT_BINS): $(T)/unit/%: tests/unit/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -Wno-missing-prototypes -MMD -MP $< -o $@ $(LDFLAGS) $(call unit_link,$*) $(LIBS) -lcmocka

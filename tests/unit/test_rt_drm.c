@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=ioctl */
+/*
+ * The drm transport over a driver that is played: a memfd is the device file, ioctl() is ours. What the library asks of
+ * the driver, and what it does when the driver refuses (SYS-40, SYS-42, PKT-07, PKT-10).
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <drm.h>
+
+#include "queue/queue.h"
+#include "tutti/tutti_drm.h"
+
+#define MEMORY	     (64u << 20)
+#define STATUS	     0x2000u
+#define COUNTERS     0x3000u
+#define DOORBELLS    0x10000u
+#define WINDOW	     0x40000u
+#define CONTEXT	     7u
+#define BUFFER_FIRST 100u
+#define QUEUE_FIRST  500u
+#define RSB_FIRST    900u
+#define MAPS	     64u
+
+/* What the driver has been told. */
+static struct driver {
+	int fd;
+	struct tutti_status *status;
+	unsigned buffers, queues, queues_gone, rsbs;
+	uint64_t end; /* of the offsets given to buffers */
+	bool has_context;
+	struct drm_tutti_map map[MAPS];
+	unsigned maps;
+	struct drm_tutti_queue_create queue;
+	uint64_t events, errors;
+	int query_fails;
+	struct tutti_fault fault;
+} driver;
+
+static int take_query(struct drm_tutti_query *query)
+{
+	struct tutti_discovery discovery = {
+		.magic = TUTTI_DISCOVERY_MAGIC, .bytes = sizeof(discovery), .window_bytes = WINDOW,
+		.memory_bytes = MEMORY, .aperture_bytes = MEMORY, .max_queues = 8, .max_rsbs = 8, .sms = 4,
+		.ring_packets_min = 64, .ring_packets_max = 4096, .shared_block_bytes = 2048, .msix_vectors = 4,
+		.features = TUTTI_FEATURE_PCIE_ATOMICS | TUTTI_FEATURE_CARD_RINGS | TUTTI_FEATURE_DOORBELL_WAKES,
+	};
+	struct drm_tutti_state state = {.boot_sequence = 1};
+
+	discovery.status.offset = STATUS;
+	discovery.counters.offset = COUNTERS;
+	discovery.doorbells.offset = DOORBELLS;
+	if (query->what == DRM_TUTTI_QUERY_DISCOVERY)
+		memcpy((void *)(uintptr_t)query->pointer, &discovery, sizeof(discovery));
+	else
+		memcpy((void *)(uintptr_t)query->pointer, &state, sizeof(state));
+	return 0;
+}
+
+static int take_map(const struct drm_tutti_map *map)
+{
+	if (!driver.has_context || map->context != CONTEXT)
+		return -ENOENT;
+	assert_true(driver.maps < MAPS);
+	driver.map[driver.maps++] = *map;
+	return 0;
+}
+
+static int take_queue_query(struct drm_tutti_queue_query *query)
+{
+	if (driver.query_fails)
+		return driver.query_fails;
+	query->errors = driver.errors;
+	memcpy(query->fault, &driver.fault, sizeof(driver.fault));
+	return 0;
+}
+
+static int take(unsigned long request, void *args)
+{
+	struct drm_tutti_bo_create *bo = args;
+	struct drm_tutti_context_create *context = args;
+	struct drm_tutti_queue_create *queue = args;
+	struct drm_tutti_rsb_create *rsb = args;
+	struct drm_tutti_rsb_read *read = args;
+	struct drm_tutti_wait *wait = args;
+	struct drm_version *version = args;
+
+	switch (request) {
+	case DRM_IOCTL_VERSION:
+		snprintf(version->name, version->name_len, "tutti");
+		return 0;
+	case DRM_IOCTL_TUTTI_QUERY:
+		return take_query(args);
+	case DRM_IOCTL_TUTTI_BO_CREATE:
+		bo->handle = BUFFER_FIRST + driver.buffers++;
+		bo->mmap_offset = driver.end;
+		driver.end += bo->size;
+		return 0;
+	case DRM_IOCTL_TUTTI_CONTEXT_CREATE:
+		driver.has_context = true;
+		context->handle = CONTEXT;
+		return context->print_ring ? 0 : -EINVAL;
+	case DRM_IOCTL_TUTTI_MAP:
+		return take_map(args);
+	case DRM_IOCTL_TUTTI_QUEUE_CREATE:
+		driver.queue = *queue;
+		queue->handle = QUEUE_FIRST + driver.queues++;
+		queue->doorbell_offset = DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_DOORBELL, queue->handle);
+		return 0;
+	case DRM_IOCTL_TUTTI_QUEUE_DESTROY:
+		assert_int_equal(((struct drm_tutti_handle *)args)->handle, QUEUE_FIRST + driver.queues_gone++);
+		return 0;
+	case DRM_IOCTL_TUTTI_QUEUE_QUERY:
+		return take_queue_query(args);
+	case DRM_IOCTL_TUTTI_RSB_CREATE:
+		rsb->handle = RSB_FIRST + driver.rsbs++;
+		return 0;
+	case DRM_IOCTL_TUTTI_RSB_READ:
+		assert_int_equal(read->handle, RSB_FIRST);
+		memset((void *)(uintptr_t)read->pointer, 0x5a, sizeof(struct tutti_rsb));
+		return 0;
+	case DRM_IOCTL_TUTTI_WAIT:
+		wait->events = driver.events;
+		return -ETIME;
+	}
+	return 0;
+}
+
+int __wrap_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+	va_list list;
+	int error;
+
+	va_start(list, request);
+	error = take(request, va_arg(list, void *));
+	va_end(list);
+	if (error)
+		errno = -error;
+	return error ? -1 : 0;
+}
+
+static int open_driver(void **state)
+{
+	driver = (struct driver){.fd = memfd_create("driver", 0)};
+	assert_true(driver.fd >= 0);
+	assert_int_equal(ftruncate(driver.fd, 1ll << 44), 0);
+	driver.status = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, driver.fd,
+			     (off_t)DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_WINDOW, STATUS / 4096));
+	assert_true(driver.status != MAP_FAILED);
+	driver.status->state = TUTTI_STATE_RUNNING;
+	driver.status->boot_sequence = 1;
+	return 0;
+}
+
+static int close_driver(void **state)
+{
+	munmap(driver.status, 4096);
+	return close(driver.fd);
+}
+
+static struct tutti_device *open_device(void)
+{
+	char name[64];
+	struct tutti_device_options options = {.name = name};
+	struct tutti_device *device;
+
+	snprintf(name, sizeof(name), "drm:/proc/self/fd/%d", driver.fd);
+	assert_int_equal(tutti_device_open(&options, &device), 0);
+	return device;
+}
+
+/* Bytes of address space. */
+static uint64_t address_space(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long pages = 0;
+
+	assert_int_equal(fscanf(file, "%lu", &pages), 1);
+	fclose(file);
+	return pages * 4096ull;
+}
+
+static void opens_again_and_again(void **state)
+{
+	uint64_t before = 0;
+
+	for (unsigned i = 0; i < 50; i++) {
+		if (i == 2)
+			before = address_space();
+		driver.has_context = false;
+		driver.maps = 0;
+		tutti_device_close(open_device());
+	}
+	assert_in_range(address_space(), 0, before + (1u << 20));
+}
+
+static void early_maps_wait_for_the_context(void **state)
+{
+	struct tutti_device *device = open_device();
+	unsigned before = driver.maps;
+	void *big;
+
+	/* the print ring's pool; the part of card memory for code has a buffer, but is not visible to the card */
+	assert_true(before > 0);
+	assert_true(driver.buffers > before);
+	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_CARD, 16 << 20, &big), 0);
+	assert_true(driver.maps > before);
+	assert_in_range((uintptr_t)big, driver.map[before].address,
+			driver.map[before].address + driver.map[before].bytes - 1);
+	tutti_device_close(device);
+}
+
+static void queues_by_their_handles(void **state)
+{
+	struct tutti_device *device = open_device();
+	struct tutti_queue_options options = {.flags = TUTTI_QUEUE_EXTENDED, .timeout_ms = UINT32_MAX};
+	struct tutti_queue *queue, *other;
+
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
+	assert_int_equal(driver.queue.context, CONTEXT);
+	assert_int_equal(driver.queue.flags, TUTTI_QUEUE_EXTENDED);
+	assert_int_equal(driver.queue.rsb, RSB_FIRST);
+	assert_int_equal(driver.queue.ring, (uintptr_t)queue->ring);
+	assert_int_equal(driver.queue.size_log2, 8);
+	assert_int_equal(driver.queue.priority, 5);
+	assert_int_equal(driver.queue.timeout_ms, 0);
+	options = (struct tutti_queue_options){.ring = TUTTI_MEMORY_CARD};
+	assert_int_equal(tutti_queue_create(device, &options, &other), 0);
+	assert_true(other->flags & TUTTI_QUEUE_WRITE_COMBINED);
+	assert_int_equal(driver.queue.flags, 0);
+	assert_int_equal(driver.queue.rsb, 0);
+	assert_int_equal(driver.queue.timeout_ms, 10000);
+	tutti_queue_destroy(queue);
+	tutti_queue_destroy(other);
+	assert_int_equal(driver.queues_gone, 2);
+	tutti_device_close(device);
+}
+
+static unsigned reported;
+
+static void on_error(struct tutti_queue *queue, const struct tutti_fault *fault, void *context)
+{
+	reported++;
+}
+
+/* An error is told once; neither a driver that cannot be asked nor a reset is taken for another one. */
+static void errors_are_told_once(void **state)
+{
+	struct tutti_device *device = open_device();
+	struct tutti_queue_options options = {.error = on_error};
+	struct tutti_queue *queue;
+
+	reported = 0;
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
+	driver.fault = (struct tutti_fault){.code = TUTTI_ERROR_MEMORY_FAULT};
+	driver.errors = 1;
+	driver.events = 1;
+	assert_int_equal(tutti_queue_poll(queue), 0);
+	assert_int_equal(tutti_queue_error(queue, NULL), TUTTI_ERROR_MEMORY_FAULT);
+	assert_int_equal(reported, 1);
+	assert_int_equal(tutti_queue_reset(queue), 0);
+	driver.query_fails = -ENOENT;
+	driver.events = 2; /* another queue's */
+	assert_int_equal(tutti_queue_poll(queue), 0);
+	assert_int_equal(tutti_queue_error(queue, NULL), 0);
+	driver.query_fails = 0;
+	driver.events = 3;
+	assert_int_equal(tutti_queue_poll(queue), 0);
+	assert_int_equal(reported, 1);
+	driver.errors = 2;
+	driver.events = 4;
+	assert_int_equal(tutti_queue_poll(queue), 0);
+	assert_int_equal(reported, 2);
+	tutti_queue_destroy(queue);
+	tutti_device_close(device);
+}
+
+static void rsb_is_read_to_an_address(void **state)
+{
+	struct tutti_device *device = open_device();
+	struct tutti_rsb_object *rsb;
+	struct tutti_rsb table;
+	uint8_t want[sizeof(table)];
+
+	assert_int_equal(tutti_rsb_create(device, false, &rsb), 0);
+	assert_int_equal(tutti_rsb_read(rsb, &table), 0);
+	memset(want, 0x5a, sizeof(want));
+	assert_memory_equal(&table, want, sizeof(want));
+	assert_int_equal(tutti_rsb_destroy(rsb), 0);
+	tutti_device_close(device);
+}
+
+#define T(name, function) {name, function, open_driver, close_driver, NULL}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T("SYS-42: opening and closing leaves no address space taken", opens_again_and_again),
+		T("SYS-42: what is mapped before the context exists is mapped with it", early_maps_wait_for_the_context),
+		T("SYS-42, PKT-07: queues by their handles; rings in write-combined memory", queues_by_their_handles),
+		T("SYS-42: an error of a queue is told once", errors_are_told_once),
+		T("PKT-10: an RSB is read to an address", rsb_is_read_to_an_address),
+	};
+
+	return cmocka_run_group_tests_name("drm transport", tests, NULL, NULL);
+}
