@@ -2,9 +2,9 @@
 /**
  * DOC: An open card, as every unit of the library sees it
  *
- * Locks, outermost first: a recording's or queue's own lock, device->lock, rsb->lock. The memory pools' lock and the
- * kernel channel's lock may be taken under any of them. While the channel's lock is held device->lock may be taken, by an
- * event that tells of a stopped queue; nobody sends a request with device->lock held.
+ * Locks, outermost first: a recording's or queue's own lock, device->lock, rsb->lock. The memory pools' lock
+ * and the kernel channel's lock may be taken under any of them. While the channel's lock is held device->lock
+ * may be taken, by an event that tells of a stopped queue; nobody sends a request with device->lock held.
  */
 #ifndef TUTTI_DEVICE_H
 #define TUTTI_DEVICE_H
@@ -28,7 +28,8 @@ struct device_time {
  * @run: transport->run, at hand for the launch path
  * @bar, @control, @status: the control window, or what the transport shows of it
  * @known: discovery data as read at open
- * @boot_sequence: of the firmware this process talks to; another one means that somebody has booted the card anew
+ * @boot_sequence: of the firmware this process talks to; another one means that somebody has booted the card
+ * anew
  * @private: the transport's own state
  * @memory, @print, @trace: of the units of that name; NULL while they are not in use
  * @dead: set once, never cleared; read by device_dead()

@@ -26,7 +26,8 @@ void print_fini(struct tutti_device *device)
 	device->print = NULL;
 }
 
-/* What this thread reads: a handler runs in it and may call the library, which may make it read another device's. */
+/* What this thread reads: a handler runs in it and may call the library, which may make it read another
+ * device's. */
 static _Thread_local struct print *reading;
 
 static bool is_reading(const struct print *print)
@@ -57,7 +58,8 @@ static void print_lost(struct print *print)
 		return;
 	print->lost = lost;
 	print_out(print, text,
-		  (size_t)snprintf(text, sizeof(text), "[%llu bytes of kernel output lost]\n", (unsigned long long)more));
+		  (size_t)snprintf(text, sizeof(text), "[%llu bytes of kernel output lost]\n",
+				   (unsigned long long)more));
 }
 
 /*

@@ -8,8 +8,8 @@
 
 /**
  * struct print - what kernels print: a ring in host memory that the card fills.
- * @busy: a thread reads the ring and calls the handler; no lock is held meanwhile, so that the handler may call the
- *	library. Everything below is the reader's
+ * @busy: a thread reads the ring and calls the handler; no lock is held meanwhile, so that the handler may
+ *call the library. Everything below is the reader's
  */
 struct print {
 	pthread_mutex_t lock;
@@ -25,7 +25,8 @@ struct print {
 /** print_init() - read from @ring, which has PRINT_BYTES of room behind it. 0 or -ENOMEM. */
 int print_init(struct tutti_device *device, struct tutti_print_ring *ring);
 void print_fini(struct tutti_device *device);
-/** print_flush() - hand on all text that is complete, or wait for who does it. Nothing without print_init(). */
+/** print_flush() - hand on all text that is complete, or wait for who does it. Nothing without print_init().
+ */
 void print_flush(struct tutti_device *device);
 /** print_take() - the same, but another thread that is at it is left alone. */
 void print_take(struct tutti_device *device);

@@ -14,7 +14,8 @@ const char *tutti_device_transport(const struct tutti_device *device)
 
 int tutti_device_pci_address(struct tutti_device *device, char *address, size_t bytes)
 {
-	return device->transport->pci_address ? device->transport->pci_address(device, address, bytes) : -ENOTSUP;
+	return device->transport->pci_address ? device->transport->pci_address(device, address, bytes)
+					      : -ENOTSUP;
 }
 
 uint32_t tutti_device_firmware_version(const struct tutti_device *device)

@@ -91,7 +91,8 @@ void queue_error_deliver(struct tutti_device *device)
 	pthread_mutex_unlock(&device->lock);
 }
 
-uint32_t queue_error_get(struct tutti_device *device, const struct queue_error *error, struct tutti_fault *fault)
+uint32_t queue_error_get(struct tutti_device *device, const struct queue_error *error,
+			 struct tutti_fault *fault)
 {
 	uint32_t code;
 

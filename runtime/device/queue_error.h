@@ -10,7 +10,8 @@
  * @fault, @undelivered: the record, and whether the callback has still to be called. device->lock
  * @busy: threads inside the callback. device->lock
  * @callback: the application's, called once for each stop, with no lock held; may be NULL
- * @forget: what the queue's owner holds of the card's state is void now; called under device->lock; may be NULL
+ * @forget: what the queue's owner holds of the card's state is void now; called under device->lock; may be
+ * NULL
  */
 struct queue_error {
 	struct tutti_queue *queue;
@@ -32,7 +33,8 @@ void queue_error_take(struct tutti_device *device, const struct tutti_fault *fau
 /** queue_error_deliver() - call the callbacks that are due. No lock may be held. */
 void queue_error_deliver(struct tutti_device *device);
 /** queue_error_get() - TUTTI_ERROR_* and, if @fault is not NULL, the record; 0 while the queue runs. */
-uint32_t queue_error_get(struct tutti_device *device, const struct queue_error *error, struct tutti_fault *fault);
+uint32_t queue_error_get(struct tutti_device *device, const struct queue_error *error,
+			 struct tutti_fault *fault);
 /** queue_error_clear() - the queue goes on. */
 void queue_error_clear(struct tutti_device *device, struct queue_error *error);
 

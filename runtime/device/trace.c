@@ -80,7 +80,7 @@ int tutti_trace_read(struct tutti_device *device, struct tutti_trace *records, u
 }
 
 static const char *const names[TUTTI_TRACE_KINDS] = {
-	"doorbell", "fetch", "expand", "place", "run", "cta_done", "complete", "fault", "state", "cta", "free",
+    "doorbell", "fetch", "expand", "place", "run", "cta_done", "complete", "fault", "state", "cta", "free",
 };
 
 const char *tutti_trace_name(unsigned kind)
@@ -108,13 +108,16 @@ static void write_head(const struct tutti_device *device, struct trace *trace)
 	const struct tutti_discovery *known = &device->known;
 
 	trace->head = (struct tutti_trace_file){
-		.magic = TUTTI_TRACE_MAGIC, .version = TUTTI_TRACE_VERSION, .kinds = TUTTI_TRACE_ALL,
-		.discovery_bytes = sizeof(*known),
-		.places = known->sm_table.bytes / sizeof(struct tutti_sm_place) >= known->sms ? known->sms : 0,
+	    .magic = TUTTI_TRACE_MAGIC,
+	    .version = TUTTI_TRACE_VERSION,
+	    .kinds = TUTTI_TRACE_ALL,
+	    .discovery_bytes = sizeof(*known),
+	    .places = known->sm_table.bytes / sizeof(struct tutti_sm_place) >= known->sms ? known->sms : 0,
 	};
 	fwrite(&trace->head, sizeof(trace->head), 1, trace->file);
 	fwrite(known, sizeof(*known), 1, trace->file);
-	fwrite(device->bar + known->sm_table.offset, sizeof(struct tutti_sm_place), trace->head.places, trace->file);
+	fwrite(device->bar + known->sm_table.offset, sizeof(struct tutti_sm_place), trace->head.places,
+	       trace->file);
 }
 
 int trace_open(struct tutti_device *device)

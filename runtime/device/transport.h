@@ -48,7 +48,8 @@ struct transport_fit {
  * Life, in this order:
  * @present: is there such a card? Decides the default device
  * @open: fill device->bar, ->known (discovery), ->control, ->status; boot the card
- * @start: make the address space; what was mapped before becomes visible to the card. @print_ring: of the process's kernels
+ * @start: make the address space; what was mapped before becomes visible to the card. @print_ring: of the
+ *process's kernels
  * @stop: take the address space from the card; its queues are gone. NULL: @close does it
  * @close: undo @open; nothing of the device is in use any more
  *
@@ -63,7 +64,8 @@ struct transport_fit {
  *
  * Memory:
  * @reserve: address range for a pool, whose parts map() backs
- * @back: let the host write to [address, + bytes) of a reserved range before it is mapped; NULL = it can already
+ * @back: let the host write to [address, + bytes) of a reserved range before it is mapped; NULL = it can
+ *already
  * @map: make [address, + bytes) of a reserved range, or of host memory to be locked, visible to the card
  * @unmap: undo; when it returns the card does not touch it any more
  * @code_invalidate: new code lies at [address, + bytes): forget what was translated or cached of it
@@ -104,7 +106,8 @@ struct transport {
 
 	int (*reserve)(struct tutti_device *device, enum tutti_memory pool, void **base, size_t *bytes);
 	int (*back)(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool);
-	int (*map)(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool, unsigned access);
+	int (*map)(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool,
+		   unsigned access);
 	int (*unmap)(struct tutti_device *device, void *address, size_t bytes);
 	int (*code_invalidate)(struct tutti_device *device, const void *address, size_t bytes);
 
@@ -122,7 +125,8 @@ struct transport {
 	int (*sm_enable)(struct tutti_device *device, unsigned first, unsigned count, bool enable);
 	int (*policy_set)(struct tutti_device *device, unsigned policy, uint32_t value);
 	int (*policy_get)(struct tutti_device *device, unsigned policy, uint32_t which, uint32_t *value);
-	int (*occupancy)(struct tutti_device *device, const struct tutti_msg_occupancy *ask, struct transport_fit *fit);
+	int (*occupancy)(struct tutti_device *device, const struct tutti_msg_occupancy *ask,
+			 struct transport_fit *fit);
 	int (*pci_address)(struct tutti_device *device, char *address, size_t bytes);
 	int (*profile)(struct tutti_device *device, tutti_profile_fn each, void *context);
 };

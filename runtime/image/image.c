@@ -25,7 +25,8 @@ static bool segment_ok(const struct tutti_image *image, uint32_t s, uint32_t loc
 
 static bool segments_ok(const struct tutti_image *image, uint32_t local_bytes)
 {
-	if (!image->segments || image->segments > TUTTI_IMAGE_SEGMENTS || image->entry & 1 || image->entry >= local_bytes)
+	if (!image->segments || image->segments > TUTTI_IMAGE_SEGMENTS || image->entry & 1 ||
+	    image->entry >= local_bytes)
 		return false;
 	for (uint32_t s = 0; s < image->segments; s++)
 		if (!segment_ok(image, s, local_bytes))
@@ -33,7 +34,8 @@ static bool segments_ok(const struct tutti_image *image, uint32_t local_bytes)
 	return true;
 }
 
-unsigned image_check(const void *data, size_t bytes, uint32_t local_bytes, uint32_t contract_min, uint32_t contract_max)
+unsigned image_check(const void *data, size_t bytes, uint32_t local_bytes, uint32_t contract_min,
+		     uint32_t contract_max)
 {
 	const struct tutti_image *image = data;
 	const size_t covered = offsetof(struct tutti_image, header_bytes);

@@ -17,9 +17,9 @@ static bool copied(const struct wait *wait)
 }
 
 /*
- * The queue has stopped at a packet before the copy, which would run after a reset, when nobody expects it any more:
- * it becomes a packet that does nothing. The card has not taken it, because it waits for all earlier ones, and looks at
- * it again only after a reset, which clears the error under the same lock first.
+ * The queue has stopped at a packet before the copy, which would run after a reset, when nobody expects it
+ * any more: it becomes a packet that does nothing. The card has not taken it, because it waits for all
+ * earlier ones, and looks at it again only after a reset, which clears the error under the same lock first.
  */
 static void withdraw(struct queue *queue, uint64_t index)
 {
@@ -28,8 +28,9 @@ static void withdraw(struct queue *queue, uint64_t index)
 	pthread_mutex_lock(&queue->device->lock);
 	if (queue->error.stopped && queue->error.fault.packet < index) {
 		memset(&slot->word[1], 0, sizeof(*slot) - sizeof(slot->word[0]));
-		tutti_queue_publish(&queue->public, index,
-				    tutti_header(TUTTI_PACKET_BARRIER_AND, true, TUTTI_SCOPE_NONE, TUTTI_SCOPE_NONE));
+		tutti_queue_publish(
+		    &queue->public, index,
+		    tutti_header(TUTTI_PACKET_BARRIER_AND, true, TUTTI_SCOPE_NONE, TUTTI_SCOPE_NONE));
 	}
 	pthread_mutex_unlock(&queue->device->lock);
 }

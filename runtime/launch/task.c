@@ -29,7 +29,8 @@ static bool levels_ok(const struct tutti_cga_shape *level)
 	unsigned kind = TUTTI_CGA_NONE, i;
 
 	for (i = 0; i < TUTTI_CGA_LEVELS && level[i].kind; kind = level[i++].kind)
-		if (level[i].kind <= kind || level[i].kind > TUTTI_CGA_GPU || !level[i].x || !level[i].y || !level[i].z)
+		if (level[i].kind <= kind || level[i].kind > TUTTI_CGA_GPU || !level[i].x || !level[i].y ||
+		    !level[i].z)
 			return false;
 	for (; i < TUTTI_CGA_LEVELS; i++)
 		if (level[i].kind || level[i].x || level[i].y || level[i].z)
@@ -92,7 +93,8 @@ int tutti_task_create(struct tutti_device *device, const struct tutti_task_attri
 	if (!task)
 		return -ENOMEM;
 	error = tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM,
-				   sizeof(struct tutti_tmd) + (attributes->affinity ? TUTTI_MAX_SMS / 8 : 0), &memory);
+				   sizeof(struct tutti_tmd) + (attributes->affinity ? TUTTI_MAX_SMS / 8 : 0),
+				   &memory);
 	if (error) {
 		free(task);
 		return error;
@@ -122,7 +124,8 @@ void *tutti_task_tmd(struct tutti_task *task)
 
 /* ---- dispatch, cancel, counters ---- */
 
-int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *launch, struct tutti_task *task)
+int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *launch,
+			struct tutti_task *task)
 {
 	struct queue *queue = queue_of(public);
 	struct tutti_launch with = *launch;

@@ -23,7 +23,8 @@ int tutti_work_create(struct tutti_device *device, uint32_t items, uint32_t byte
 	work = calloc(1, sizeof(*work));
 	if (!work)
 		return -ENOMEM;
-	error = tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(struct tutti_work_queue) + items * all, &memory);
+	error = tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(struct tutti_work_queue) + items * all,
+				   &memory);
 	if (error) {
 		free(work);
 		return error;
@@ -101,7 +102,8 @@ static bool has_room(const struct wait *wait)
 	uint64_t at = tutti_load_acquire(&work->shared->write_index);
 
 	return (int64_t)(tutti_load_acquire(slot(work->shared, at)) - at) >= 0 ||
-	       tutti_load_relaxed(&work->shared->closed) || (work->user.queue && queue_stopped(work->user.queue));
+	       tutti_load_relaxed(&work->shared->closed) ||
+	       (work->user.queue && queue_stopped(work->user.queue));
 }
 
 int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_ns)

@@ -10,12 +10,12 @@
 
 #include "memory/arena.h"
 
-#define SYSTEM_CHUNK   (32u << 20)
-#define CARD_CHUNK     (64u << 20)
-#define CODE_BYTES_MAX (64u << 20)
-#define CARD_SMALL     (512u << 20) /* a card with less is shared out in smaller chunks */
+#define SYSTEM_CHUNK	 (32u << 20)
+#define CARD_CHUNK	 (64u << 20)
+#define CODE_BYTES_MAX	 (64u << 20)
+#define CARD_SMALL	 (512u << 20) /* a card with less is shared out in smaller chunks */
 #define CARD_CHUNK_SMALL (4u << 20)
-#define PAGE_MASK      ((uintptr_t)TUTTI_PAGE_SIZE - 1)
+#define PAGE_MASK	 ((uintptr_t)TUTTI_PAGE_SIZE - 1)
 
 /**
  * struct memory - the pools.
@@ -86,7 +86,8 @@ static int init_system(struct tutti_device *device)
 	return error;
 }
 
-/* Code is written before it is mapped, page by page with the rights of its segments: the last part of card memory. */
+/* Code is written before it is mapped, page by page with the rights of its segments: the last part of card
+ * memory. */
 static int init_code(struct tutti_device *device, uint8_t *base, size_t bytes)
 {
 	int error = 0;
@@ -106,8 +107,8 @@ static int init_card(struct tutti_device *device)
 	if (error)
 		return error;
 	code = bytes / 16 < CODE_BYTES_MAX ? (bytes / 16) & ~PAGE_MASK : CODE_BYTES_MAX;
-	error = arena_init(arena, base, bytes - code, bytes < CARD_SMALL ? CARD_CHUNK_SMALL : CARD_CHUNK, commit_card,
-			   device, true);
+	error = arena_init(arena, base, bytes - code, bytes < CARD_SMALL ? CARD_CHUNK_SMALL : CARD_CHUNK,
+			   commit_card, device, true);
 	if (error)
 		return error;
 	arena->retire = retire;

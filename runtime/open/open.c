@@ -49,7 +49,8 @@ static const struct transport *find_transport(const char *name)
 static int start_context(struct tutti_device *device)
 {
 	struct tutti_print_ring *ring;
-	int error = tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(*ring) + PRINT_BYTES, (void **)&ring);
+	int error =
+	    tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(*ring) + PRINT_BYTES, (void **)&ring);
 
 	if (!error)
 		error = print_init(device, ring);

@@ -96,9 +96,9 @@ static int queue_memory(struct queue *queue, const struct tutti_queue_options *o
 	if (error)
 		return error;
 	for (size_t i = 0; i < packets; i++)
-		public->ring[i].word[0] = TUTTI_PACKET_INVALID;
+	public->ring[i].word[0] = TUTTI_PACKET_INVALID;
 	if (options->ring == TUTTI_MEMORY_CARD && queue->device->transport->write_combined)
-		public->flags |= TUTTI_QUEUE_WRITE_COMBINED;
+	public->flags |= TUTTI_QUEUE_WRITE_COMBINED;
 	public->mask = packets - 1;
 	public->room = packets;
 	public->write_index = &queue->words->write_index;
@@ -190,13 +190,42 @@ static struct queue *queue_new(struct tutti_device *device, const struct tutti_q
 	return queue;
 }
 
+/* Memory of the queue and what it needs on the card, but for the queue itself. */
+static int queue_prepare(struct queue *queue, const struct tutti_queue_options *options, uint8_t log2)
+{
+	int error = queue_attach_rsb(queue, options);
+
+	if (queue->rsb)
+		queue->public.flags |= TUTTI_QUEUE_RSB;
+	return error ? error : queue_memory(queue, options, log2);
+}
+
+/* After -ETIMEDOUT the card may still make the queue: its number and its memory stay taken. */
+static int queue_start(struct queue *queue, const struct tutti_queue_options *options, uint8_t log2)
+{
+	struct tutti_device *device = queue->device;
+	int error, id = id_take(device, device->queue_ids, device->known.max_queues);
+
+	if (id < 0)
+		return id;
+	queue_doorbell(queue, (unsigned)id);
+	queue_error_add(device, (unsigned)id, &queue->error);
+	error = queue_tell(queue, options, log2);
+	if (!error)
+		return 0;
+	queue_error_remove(device, (unsigned)id, &queue->error);
+	if (error != -ETIMEDOUT)
+		id_give(device, device->queue_ids, (unsigned)id);
+	return error;
+}
+
 int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_options *options,
 		       struct tutti_queue **out)
 {
 	static const struct tutti_queue_options defaults;
 	struct queue *queue;
 	uint8_t log2;
-	int error, id;
+	int error;
 
 	if (!out)
 		return -EINVAL;
@@ -208,33 +237,18 @@ int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_opt
 	queue = queue_new(device, options);
 	if (!queue)
 		return -ENOMEM;
-	error = queue_attach_rsb(queue, options);
-	if (queue->rsb)
-		queue->public.flags |= TUTTI_QUEUE_RSB;
-	if (!error)
-		error = queue_memory(queue, options, log2);
-	if (error)
-		goto free_queue;
-	id = id_take(device, device->queue_ids, device->known.max_queues);
-	if (id < 0) {
-		error = id;
-		goto free_queue;
-	}
-	queue_doorbell(queue, (unsigned)id);
-	queue_error_add(device, (unsigned)id, &queue->error);
-	error = queue_tell(queue, options, log2);
-	if (!error) {
-		*out = &queue->public;
-		return 0;
-	}
-	queue_error_remove(device, (unsigned)id, &queue->error);
-	if (error == -ETIMEDOUT) { /* the card may still make it, so its memory and its number stay taken */
-		queue_abandon(queue);
+	error = queue_prepare(queue, options, log2);
+	if (error) {
+		queue_free(queue);
 		return error;
 	}
-	id_give(device, device->queue_ids, (unsigned)id);
-free_queue:
-	queue_free(queue);
+	error = queue_start(queue, options, log2);
+	if (error == -ETIMEDOUT)
+		queue_abandon(queue);
+	else if (error)
+		queue_free(queue);
+	else
+		*out = &queue->public;
 	return error;
 }
 
@@ -282,7 +296,8 @@ void tutti_queue_destroy(struct tutti_queue *public)
 	lose_users(queue);
 	if (queue->forget_recordings)
 		queue->forget_recordings(queue);
-	if (error && !device_dead(device)) { /* the card may still use ring, words and doorbell: never again ours */
+	if (error &&
+	    !device_dead(device)) { /* the card may still use ring, words and doorbell: never again ours */
 		queue_abandon(queue);
 		return;
 	}
@@ -331,7 +346,7 @@ static bool room_satisfied(const struct wait *wait)
 	const struct progress_wait *room = (const struct progress_wait *)wait;
 	const struct tutti_queue *public = &room->queue->public;
 
-	return (int64_t)(room->last - tutti_load_acquire(public->read_index)) <= (int64_t)public->mask ||
+	return (int64_t)(room->last - tutti_load_acquire(public->read_index)) <= (int64_t) public->mask ||
 	       queue_stopped(room->queue);
 }
 
@@ -374,13 +389,13 @@ int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t c
 			tutti_queue_ring(public, first - 1);
 		error = wait_for(&room.wait, TUTTI_WAIT_FOREVER);
 		if (!error &&
-		    (int64_t)(room.last - tutti_load_acquire(public->read_index)) <= (int64_t)public->mask)
+		    (int64_t)(room.last - tutti_load_acquire(public->read_index)) <= (int64_t) public->mask)
 			break;
 		if (give_back(queue, first, count))
 			return -EIO;
 	}
 	if (!public->multi)
-		public->room = tutti_load_relaxed(public->read_index) + public->mask + 1;
+	public->room = tutti_load_relaxed(public->read_index) + public->mask + 1;
 	return 0;
 }
 

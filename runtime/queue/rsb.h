@@ -21,7 +21,8 @@ struct tutti_rsb_object {
 	uint32_t weight[TUTTI_REFERENCES];
 };
 
-/** rsb_claim() - entries for @n references of recording @owner, least useful ones replaced. Returns the epoch of that. */
+/** rsb_claim() - entries for @n references of recording @owner, least useful ones replaced. Returns the epoch
+ * of that. */
 uint64_t rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint32_t *weight,
 		   uint8_t *entry);
 /** rsb_holds() - @owner still has all of @entry[]; @epoch is brought up to date. */

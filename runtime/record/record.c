@@ -263,7 +263,8 @@ int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index
 typedef uint64_t __attribute__((may_alias)) first_words;
 
 /* The first 64 bits are stored last and at once: publication of the first 32 is part of it. */
-static inline void put_packet(struct tutti_queue *queue, union tutti_packet *slot, const union tutti_packet *image)
+static inline void put_packet(struct tutti_queue *queue, union tutti_packet *slot,
+			      const union tutti_packet *image)
 {
 	memcpy(&slot->word[4], &image->word[4], 48);
 	memcpy(&slot->word[2], &image->word[2], 8);

@@ -18,7 +18,9 @@ int command_bench(int argc, char **argv)
 	snprintf(beside, sizeof(beside), "%s", tool_sibling("tutti-bench"));
 	execv(beside, argv);
 	execv(TUTTI_LIBEXECDIR "/tutti/tutti-bench", argv);
-	fprintf(stderr, "tutti bench: the benchmarks are not installed: tutti-bench is neither beside this program nor in %s\n",
+	fprintf(stderr,
+		"tutti bench: the benchmarks are not installed: tutti-bench is neither beside this program "
+		"nor in %s\n",
 		TUTTI_LIBEXECDIR "/tutti");
 	return EXIT_FAILS;
 }

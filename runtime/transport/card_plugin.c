@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Finding the emulated card's plug-in: beside the library, in its folder `tutti`, or where it was installed. */
+/* Finding the emulated card's plug-in: beside the library, in its folder `tutti`, or where it was installed.
+ */
 #include "transport/card_plugin.h"
 
 #include <dlfcn.h>
@@ -9,16 +10,17 @@
 #include "base/folder.h"
 #include "base/say.h"
 
-/* Only in programs that link the card themselves; hidden, so that a shared libtutti never looks for one outside. */
+/* Only in programs that link the card themselves; hidden, so that a shared libtutti never looks for one
+ * outside. */
 extern const struct tutti_card_plugin linked_card __asm__(TUTTI_CARD_PLUGIN_SYMBOL)
-	__attribute__((weak, visibility("hidden")));
+    __attribute__((weak, visibility("hidden")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* opened */
 static const struct tutti_card_plugin *opened;
 
 static bool find_file(char *path, size_t bytes)
 {
-	static const char *const beside[] = { "/", "/tutti/", "/../lib/tutti/" };
+	static const char *const beside[] = {"/", "/tutti/", "/../lib/tutti/"};
 	char folder[PATH_MAX];
 
 	if (own_folder(folder)) {
@@ -42,8 +44,10 @@ static const struct tutti_card_plugin *open_file(const char *path)
 		say("the emulated card cannot be loaded: %s", dlerror());
 		return NULL;
 	}
-	if (plugin->abi != TUTTI_CARD_PLUGIN_ABI || plugin->config_bytes != sizeof(struct tutti_card_config)) {
-		say("the emulated card %s belongs to another version of libtutti (interface %u, this library wants %u)",
+	if (plugin->abi != TUTTI_CARD_PLUGIN_ABI ||
+	    plugin->config_bytes != sizeof(struct tutti_card_config)) {
+		say("the emulated card %s belongs to another version of libtutti (interface %u, this library "
+		    "wants %u)",
 		    path, plugin->abi, TUTTI_CARD_PLUGIN_ABI);
 		return NULL;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * SYS-55: opens LIBRARY as a plug-in of a program that knows nothing of it, runs kernel vector_add of FILE on the
- * emulated card, and makes sure that nothing of library or card can be seen from outside.
+ * SYS-55: opens LIBRARY as a plug-in of a program that knows nothing of it, runs kernel vector_add of FILE on
+ * the emulated card, and makes sure that nothing of library or card can be seen from outside.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -44,7 +44,8 @@ static struct args *make_args(struct tutti_device *device)
 	check(!CALL(tutti_memory_alloc, device, TUTTI_MEMORY_SYSTEM, sizeof(*args), (void **)&args), "args");
 	check(!CALL(tutti_memory_alloc, device, TUTTI_MEMORY_CARD, COUNT * sizeof(*a), (void **)&a), "a");
 	check(!CALL(tutti_memory_alloc, device, TUTTI_MEMORY_CARD, COUNT * sizeof(*b), (void **)&b), "b");
-	check(!CALL(tutti_memory_alloc, device, TUTTI_MEMORY_CARD, COUNT * sizeof(*b), (void **)&args->sum), "sum");
+	check(!CALL(tutti_memory_alloc, device, TUTTI_MEMORY_CARD, COUNT * sizeof(*b), (void **)&args->sum),
+	      "sum");
 	for (unsigned i = 0; i < COUNT; i++) {
 		a[i] = (float)i;
 		b[i] = 0.5f;
@@ -63,14 +64,16 @@ static void run_kernel(struct tutti_device *device, const char *file)
 	tutti_signal_t done;
 	struct tutti_launch launch = {.kernel = &kernel, .grid = {COUNT}, .workgroup = {64}, .kernarg = args};
 
-	check(!CALL(tutti_executable_load_file, device, file, &executable, NULL), "cannot load the code object");
+	check(!CALL(tutti_executable_load_file, device, file, &executable, NULL),
+	      "cannot load the code object");
 	check(!CALL(tutti_executable_kernel, executable, "vector_add", &kernel), "no kernel");
 	check(!CALL(tutti_queue_create, device, NULL, &queue), "no queue");
 	check(!CALL(tutti_signal_create, device, 1, &done), "no signal");
 	launch.signal = done;
 	launch.release = launch.acquire = TUTTI_SCOPE_SYSTEM;
 	check(!CALL(tutti_dispatch, queue, &launch), "cannot dispatch");
-	check(!CALL(tutti_signal_wait, device, done, TUTTI_EQ, 0, 10000000000ull, NULL), "the kernel did not end");
+	check(!CALL(tutti_signal_wait, device, done, TUTTI_EQ, 0, 10000000000ull, NULL),
+	      "the kernel did not end");
 	for (unsigned i = 0; i < COUNT; i++)
 		check(args->sum[i] == (float)i + 0.5f, "wrong sum");
 	CALL(tutti_signal_destroy, device, done);
@@ -80,8 +83,8 @@ static void run_kernel(struct tutti_device *device, const char *file)
 
 int main(int argc, char **argv)
 {
-	static const char *const private[] = {"tutti_device_open", "tutti_card_plugin", "tutti_card_create", "uc_open",
-					      "tlb_set_page_riscv64"};
+	static const char *const private[] = {"tutti_device_open", "tutti_card_plugin", "tutti_card_create",
+					      "uc_open", "tlb_set_page_riscv64"};
 	struct tutti_device *device;
 
 	check(argc == 3, "usage: opens LIBRARY FILE");

@@ -2,8 +2,8 @@
 /**
  * DOC: A card that no kernel driver stands before
  *
- * The process boots the card, keeps the page tables and speaks the kernel channel itself. A transport of this kind begins
- * its private state with struct bare and puts the functions below into its table.
+ * The process boots the card, keeps the page tables and speaks the kernel channel itself. A transport of this
+ * kind begins its private state with struct bare and puts the functions below into its table.
  */
 #ifndef TUTTI_BARE_H
 #define TUTTI_BARE_H
@@ -36,16 +36,17 @@ int bare_counters(struct tutti_device *device);
 int bare_sm_enable(struct tutti_device *device, unsigned first, unsigned count, bool enable);
 int bare_policy_set(struct tutti_device *device, unsigned policy, uint32_t value);
 int bare_policy_get(struct tutti_device *device, unsigned policy, uint32_t which, uint32_t *value);
-int bare_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *ask, struct transport_fit *fit);
+int bare_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *ask,
+		   struct transport_fit *fit);
 
 /** BARE_REQUESTS - those members of a struct transport. */
-#define BARE_REQUESTS                                                                                      \
-	.pending = channel_pending, .poll = channel_poll, .queue_create = bare_queue_create,               \
-	.queue_destroy = bare_queue_destroy, .queue_reset = bare_queue_reset,                              \
-	.task_cancel = bare_task_cancel, .rsb_create = bare_rsb_create, .rsb_destroy = bare_rsb_destroy,   \
-	.rsb_invalidate = bare_rsb_invalidate, .rsb_read = bare_rsb_read,                                  \
-	.code_invalidate = bare_code_invalidate, .counters = bare_counters, .sm_states = bare_counters,    \
-	.sm_enable = bare_sm_enable, .policy_set = bare_policy_set, .policy_get = bare_policy_get,         \
+#define BARE_REQUESTS                                                                                        \
+	.pending = channel_pending, .poll = channel_poll, .queue_create = bare_queue_create,                 \
+	.queue_destroy = bare_queue_destroy, .queue_reset = bare_queue_reset,                                \
+	.task_cancel = bare_task_cancel, .rsb_create = bare_rsb_create, .rsb_destroy = bare_rsb_destroy,     \
+	.rsb_invalidate = bare_rsb_invalidate, .rsb_read = bare_rsb_read,                                    \
+	.code_invalidate = bare_code_invalidate, .counters = bare_counters, .sm_states = bare_counters,      \
+	.sm_enable = bare_sm_enable, .policy_set = bare_policy_set, .policy_get = bare_policy_get,           \
 	.occupancy = bare_occupancy, .traces = true
 
 #endif

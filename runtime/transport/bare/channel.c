@@ -44,7 +44,8 @@ void channel_fini(struct tutti_device *device)
 
 bool channel_pending(const struct tutti_device *device)
 {
-	return tutti_load_relaxed(&device->status->card_ring_tail) != tutti_load_relaxed(&device->control->card_ring_head);
+	return tutti_load_relaxed(&device->status->card_ring_tail) !=
+	       tutti_load_relaxed(&device->control->card_ring_head);
 }
 
 static void take_reply(struct channel *channel, const struct tutti_message *reply)
@@ -127,6 +128,18 @@ static void forget(struct channel *channel, struct pending *pending)
 	pthread_mutex_unlock(&channel->lock);
 }
 
+static void say_no_answer(struct tutti_device *device, const struct tutti_message *sent)
+{
+	const struct tutti_status *status = device->status;
+	char text[160];
+
+	tutti_message_print(text, sizeof(text), sent);
+	say("no answer to %s within %u s (firmware %s, heartbeat %llu, asleep %u)", text,
+	    (unsigned)(REQUEST_TIMEOUT_NS / 1000000000u),
+	    device_state_name(tutti_load_relaxed(&status->state)),
+	    (unsigned long long)tutti_load_relaxed(&status->heartbeat), tutti_load_relaxed(&status->asleep));
+}
+
 int channel_request(struct tutti_device *device, struct tutti_message *message)
 {
 	struct channel *channel = &bare_of(device)->channel;
@@ -135,7 +148,6 @@ int channel_request(struct tutti_device *device, struct tutti_message *message)
 	    .message = message,
 	};
 	struct tutti_message sent = *message;
-	char text[160];
 	int error;
 
 	if (device_dead(device))
@@ -162,14 +174,8 @@ int channel_request(struct tutti_device *device, struct tutti_message *message)
 	forget(channel, &pending);
 	if (pending_satisfied(&pending.wait))
 		return message->status;
-	if (error == -ETIMEDOUT) {
-		tutti_message_print(text, sizeof(text), &sent);
-		say("no answer to %s within %u s (firmware %s, heartbeat %llu, asleep %u)", text,
-		    (unsigned)(REQUEST_TIMEOUT_NS / 1000000000u),
-		    device_state_name(tutti_load_relaxed(&device->status->state)),
-		    (unsigned long long)tutti_load_relaxed(&device->status->heartbeat),
-		    tutti_load_relaxed(&device->status->asleep));
-	}
+	if (error == -ETIMEDOUT)
+		say_no_answer(device, &sent);
 	return error;
 }
 

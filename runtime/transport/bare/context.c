@@ -66,8 +66,7 @@ int context_unmap(struct tutti_device *device, struct context *context, const vo
 	pthread_mutex_unlock(&context->lock);
 	if (error || !context->created)
 		return error;
-	return channel_ask(device, TUTTI_MSG_TLB_INVALIDATE, context->asid, (uintptr_t)address, bytes,
-			      NULL);
+	return channel_ask(device, TUTTI_MSG_TLB_INVALIDATE, context->asid, (uintptr_t)address, bytes, NULL);
 }
 
 void *context_host_memory(const struct context *context, uint64_t bus, uint64_t bytes)

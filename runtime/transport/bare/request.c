@@ -87,7 +87,8 @@ int bare_rsb_invalidate(struct tutti_device *device, unsigned rsb, uint32_t entr
 
 int bare_rsb_read(struct tutti_device *device, unsigned rsb, struct tutti_rsb *copy)
 {
-	return ask(device, TUTTI_MSG_RSB_READ, rsb, (uint64_t)((uint8_t *)copy - device->bar) - device->known.aperture, 0);
+	return ask(device, TUTTI_MSG_RSB_READ, rsb,
+		   (uint64_t)((uint8_t *)copy - device->bar) - device->known.aperture, 0);
 }
 
 int bare_code_invalidate(struct tutti_device *device, const void *address, size_t bytes)
@@ -121,7 +122,8 @@ int bare_policy_get(struct tutti_device *device, unsigned policy, uint32_t which
 	return error;
 }
 
-int bare_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *needs, struct transport_fit *fit)
+int bare_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *needs,
+		   struct transport_fit *fit)
 {
 	struct tutti_message message = {.type = TUTTI_MSG_OCCUPANCY, .occupancy = *needs};
 	int error = channel_request(device, &message);

@@ -47,12 +47,12 @@ int drm_policy_get(struct tutti_device *device, unsigned policy, uint32_t which,
 	return error;
 }
 
-int drm_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *ask, struct transport_fit *fit)
+int drm_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *ask,
+		  struct transport_fit *fit)
 {
 	struct drm_tutti_occupancy occupancy = {0};
-	struct drm_tutti_query query = {.what = DRM_TUTTI_QUERY_OCCUPANCY,
-					.size = sizeof(occupancy),
-					.pointer = (uintptr_t)&occupancy};
+	struct drm_tutti_query query = {
+	    .what = DRM_TUTTI_QUERY_OCCUPANCY, .size = sizeof(occupancy), .pointer = (uintptr_t)&occupancy};
 	int error;
 
 	_Static_assert(sizeof(occupancy.ask) == sizeof(*ask), "the driver takes the message as it is");

@@ -2,9 +2,9 @@
 /**
  * DOC: A card behind tutti.ko
  *
- * The driver has contexts, queues and buffers of its own; each operation of struct transport is one of its calls. The
- * control window is seen only in parts: discovery data is a copy, status and counters are the card's own pages (read-only),
- * each queue's doorbell is mapped in its place, the rest is empty memory.
+ * The driver has contexts, queues and buffers of its own; each operation of struct transport is one of its
+ * calls. The control window is seen only in parts: discovery data is a copy, status and counters are the
+ * card's own pages (read-only), each queue's doorbell is mapped in its place, the rest is empty memory.
  */
 #ifndef TUTTI_TRANSPORT_DRM_H
 #define TUTTI_TRANSPORT_DRM_H
@@ -48,7 +48,8 @@ static inline struct drm_card *drm_card_of(const struct tutti_device *device)
 int drm_call(struct drm_card *card, unsigned long request, void *args);
 
 /* node.c */
-/** drm_open_node() - open "drm:PATH", or with any other @name, or NULL, the first node of tutti.ko. -1: none. */
+/** drm_open_node() - open "drm:PATH", or with any other @name, or NULL, the first node of tutti.ko. -1: none.
+ */
 int drm_open_node(const char *name);
 /** drm_pci_address() - as transport.pci_address. */
 int drm_pci_address(struct tutti_device *device, char *address, size_t bytes);
@@ -56,7 +57,8 @@ int drm_pci_address(struct tutti_device *device, char *address, size_t bytes);
 /* memory.c: as in struct transport */
 int drm_reserve(struct tutti_device *device, enum tutti_memory pool, void **base, size_t *bytes);
 int drm_back(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool);
-int drm_map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool, unsigned access);
+int drm_map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool,
+	    unsigned access);
 int drm_unmap(struct tutti_device *device, void *address, size_t bytes);
 int drm_code_invalidate(struct tutti_device *device, const void *address, size_t bytes);
 /** drm_memory_start() - tell the driver what was mapped before there was a context. 0 or -errno. */
@@ -81,7 +83,8 @@ int drm_sm_states(struct tutti_device *device);
 int drm_sm_enable(struct tutti_device *device, unsigned first, unsigned count, bool enable);
 int drm_policy_set(struct tutti_device *device, unsigned policy, uint32_t value);
 int drm_policy_get(struct tutti_device *device, unsigned policy, uint32_t which, uint32_t *value);
-int drm_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *ask, struct transport_fit *fit);
+int drm_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *ask,
+		  struct transport_fit *fit);
 
 /* event.c: as in struct transport */
 void drm_kick(struct tutti_device *device);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The pools as address ranges that buffers of the driver are mapped into, and memory the process has already. */
+/* The pools as address ranges that buffers of the driver are mapped into, and memory the process has already.
+ */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -31,9 +32,9 @@ static struct drm_backing *find_block(struct drm_card *card, const uint8_t *addr
 /* A new buffer at @address, which lies in a pool that nothing is mapped in there. */
 static int add_block(struct drm_card *card, uint8_t *address, size_t bytes, enum tutti_memory pool)
 {
-	struct drm_tutti_bo_create create = {
-	    .size = bytes,
-	    .placement = pool == TUTTI_MEMORY_CARD ? DRM_TUTTI_PLACE_CARD : DRM_TUTTI_PLACE_SYSTEM};
+	struct drm_tutti_bo_create create = {.size = bytes,
+					     .placement = pool == TUTTI_MEMORY_CARD ? DRM_TUTTI_PLACE_CARD
+										    : DRM_TUTTI_PLACE_SYSTEM};
 	struct drm_backing *block = malloc(sizeof(*block));
 	int error = block ? drm_call(card, DRM_IOCTL_TUTTI_BO_CREATE, &create) : -ENOMEM;
 
@@ -107,8 +108,7 @@ static int map_user(struct drm_card *card, void *address, size_t bytes, unsigned
 	return error;
 }
 
-int drm_map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool,
-		   unsigned access)
+int drm_map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool, unsigned access)
 {
 	struct drm_card *card = drm_card_of(device);
 	int error;
@@ -134,7 +134,8 @@ int drm_unmap(struct tutti_device *device, void *address, size_t bytes)
 /* Aligned address space: what was reserved for the alignment is given back. */
 static int reserve_range(struct drm_card *card, unsigned pool, size_t bytes)
 {
-	uint8_t *all = mmap(NULL, bytes + ALIGN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t *all =
+	    mmap(NULL, bytes + ALIGN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	size_t before;
 
 	if (all == MAP_FAILED)
@@ -177,7 +178,8 @@ int drm_back(struct tutti_device *device, void *address, size_t bytes, enum tutt
 int drm_code_invalidate(struct tutti_device *device, const void *address, size_t bytes)
 {
 	struct drm_card *card = drm_card_of(device);
-	struct drm_tutti_range range = {.context = card->context, .address = (uintptr_t)address, .bytes = bytes};
+	struct drm_tutti_range range = {
+	    .context = card->context, .address = (uintptr_t)address, .bytes = bytes};
 
 	return drm_call(card, DRM_IOCTL_TUTTI_CODE_INVALIDATE, &range);
 }
