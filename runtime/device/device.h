@@ -2,9 +2,16 @@
 /**
  * DOC: An open card, as every unit of the library sees it
  *
- * Locks, outermost first: a recording's or queue's own lock, device->lock, rsb->lock. The memory pools' lock
- * and the kernel channel's lock may be taken under any of them. While the channel's lock is held device->lock
- * may be taken, by an event that tells of a stopped queue; nobody sends a request with device->lock held.
+ * Locks, outermost first; whoever holds one takes only those behind it:
+ *
+ *   queue.copy_lock         one tutti_copy() of a queue at a time
+ *   memory.lock             pools and locked memory; held while the transport maps and unmaps
+ *   channel.lock            the kernel channel, in transports without a driver; events are taken with it held
+ *   tutti_device.lock       queues, their errors, ids
+ *   tutti_rsb_object.lock   who owns the entries of a reference state buffer
+ *
+ * All other locks (print, trace, page tables, the drm transport's) are taken last and alone. No lock but copy_lock
+ * and memory.lock is held while somebody waits for the card, none while the application is called back.
  */
 #ifndef TUTTI_DEVICE_H
 #define TUTTI_DEVICE_H
