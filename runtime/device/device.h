@@ -11,7 +11,9 @@
  *   tutti_rsb_object.lock   who owns the entries of a reference state buffer
  *
  * All other locks (print, trace, page tables, the drm transport's) are taken last and alone. No lock but copy_lock
- * and memory.lock is held while somebody waits for the card, none while the application is called back.
+ * and memory.lock is held while somebody waits for the card. No lock is held while the application is called back,
+ * with one exception: a copy that waits for room in its ring delivers errors with copy_lock held, so a callback must
+ * not copy on the queue that has failed.
  */
 #ifndef TUTTI_DEVICE_H
 #define TUTTI_DEVICE_H
