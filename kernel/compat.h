@@ -39,9 +39,9 @@ static inline struct drm_minor *tutti_accel_minor(struct drm_device *drm)
 /* The DRM core prints the head, or we do (tutti_fdinfo.c). */
 #ifdef TUTTI_HAVE_SHOW_FDINFO
 #define tutti_fop_show_fdinfo drm_show_fdinfo
-#define TUTTI_DRIVER_FDINFO .show_fdinfo = tutti_show_fdinfo,
+#define TUTTI_DRIVER_FDINFO .show_fdinfo = tutti_fdinfo_show,
 #else
-#define tutti_fop_show_fdinfo tutti_show_fdinfo_all
+#define tutti_fop_show_fdinfo tutti_fdinfo_show_all
 #define TUTTI_DRIVER_FDINFO
 #endif
 

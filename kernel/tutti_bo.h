@@ -4,22 +4,35 @@
 
 #include "tutti_device.h"
 
-/** struct tutti_bo - a buffer object, in system memory (shmem) or in card memory. */
+struct tutti_bo;
+
+/**
+ * struct tutti_bo_ops - what differs between the kinds of memory.
+ * @pin: the buffer gets its DMA addresses, and keeps its pages until it is freed; 0, -EIO (card memory was lost), -ENOMEM
+ * @unpin: the pages may go, their DMA addresses are gone; with memory_lock held, may sleep. NULL: there is nothing to do
+ */
+struct tutti_bo_ops {
+	int (*pin)(struct tutti_bo *bo);
+	void (*unpin)(struct tutti_bo *bo);
+};
+
+/** struct tutti_bo - a buffer object: system memory (shmem or imported), card memory, or memory of a process. */
 struct tutti_bo {
-	/** @shmem: base; of a card buffer only its GEM object is used */
+	/** @shmem: base; only of a buffer in system memory more than its GEM object is used */
 	struct drm_gem_shmem_object shmem;
+	const struct tutti_bo_ops *ops;
 	/** @placement: DRM_TUTTI_PLACE_* */
 	u32 placement;
-	/** @lock: @sgt */
+	/** @lock: who makes @sgt */
 	struct mutex lock;
 	/** @sgt: DMA addresses, made by the first map and kept */
 	struct sg_table *sgt;
-	/** @link: in tutti_device.bos while @sgt is ours; a card buffer's: in tutti_device.exports */
+	/** @link: in tutti_device.bos while @sgt is ours; a card buffer's: in tutti_device.exports. memory_lock */
 	struct list_head link;
 	/** @node: place in card memory */
 	struct drm_mm_node node;
-	/** @generation: card buffer: tutti_device.memory_generation when it was made */
-	u64 generation;
+	/** @memory_losses: of a card buffer: tutti_device.memory_losses when it was made */
+	u64 memory_losses;
 	/** @exported: the dma-buf of a card buffer, no reference; memory_lock */
 	struct dma_buf *exported;
 	/** @user_pages, @pinned, @user: memory of a process, how many pages are pinned, whose it is */
@@ -44,25 +57,21 @@ static inline struct page *tutti_bo_page(struct tutti_bo *bo, u64 offset)
 	return pages[offset >> PAGE_SHIFT];
 }
 
-struct drm_gem_object *tutti_bo_create_object(struct drm_device *drm, size_t size);
-struct tutti_bo *tutti_bo_create(struct tutti_device *tdev, u64 size, u32 placement);
-struct tutti_bo *tutti_bo_lookup(struct drm_file *df, u32 handle);
-struct tutti_bo *tutti_card_bo_create(struct tutti_device *tdev, u64 size);
-struct drm_gem_object *tutti_bo_import(struct drm_device *drm, struct dma_buf *dma_buf);
-void tutti_bo_revoke_exports(struct tutti_device *tdev);
-void tutti_user_bo_unpin(struct tutti_bo *bo);
-void tutti_bo_drop_dma(struct tutti_bo *bo);
-bool tutti_bo_take_off_list(struct tutti_device *tdev, struct tutti_bo *bo);
-int tutti_bo_pin(struct tutti_bo *bo);
-u32 tutti_bo_peek(struct tutti_bo *bo, u64 offset);
-void tutti_bo_unplug(struct tutti_device *tdev);
-int tutti_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *df);
-int tutti_ioctl_bo_userptr(struct drm_device *drm, void *data, struct drm_file *df);
-int tutti_ioctl_bo_info(struct drm_device *drm, void *data, struct drm_file *df);
+static inline int tutti_bo_pin(struct tutti_bo *bo)
+{
+	return bo->ops->pin(bo);
+}
 
 static inline void tutti_bo_put(struct tutti_bo *bo)
 {
 	drm_gem_object_put(&bo->shmem.base);
 }
+
+struct tutti_bo *tutti_bo_alloc(const struct tutti_bo_ops *ops, u32 placement);
+struct tutti_bo *tutti_bo_lookup(struct drm_file *df, u32 handle);
+int tutti_bo_map_dma(struct tutti_bo *bo, struct sg_table *sgt);
+bool tutti_bo_unmap_dma(struct tutti_bo *bo);
+u32 tutti_bo_peek(struct tutti_bo *bo, u64 offset);
+void tutti_bo_unplug(struct tutti_device *tdev);
 
 #endif

@@ -6,11 +6,13 @@
 #include <drm/drm_prime.h>
 
 #include "compat.h"
-#include "tutti_bo.h"
+#include "tutti_card_bo.h"
+#include "tutti_dummy.h"
+#include "tutti_power.h"
 
 #define ZERO_CHUNK SZ_1M
 
-static void card_free(struct drm_gem_object *obj)
+static void tutti_card_bo_free(struct drm_gem_object *obj)
 {
 	struct tutti_bo *bo = to_tutti_bo(obj);
 	struct tutti_device *tdev = tutti_bo_device(bo);
@@ -25,24 +27,7 @@ static void card_free(struct drm_gem_object *obj)
 	kfree(bo);
 }
 
-/* Zeroed by its first fault, private to the buffer: nothing leaks through it. */
-static vm_fault_t card_fault_dummy(struct vm_area_struct *vma, struct vm_fault *vmf, struct tutti_bo *bo)
-{
-	struct page *page = READ_ONCE(bo->dummy);
-
-	if (!page) {
-		page = alloc_page(GFP_KERNEL | __GFP_ZERO);
-		if (!page)
-			return VM_FAULT_OOM;
-		if (cmpxchg(&bo->dummy, NULL, page)) {
-			__free_page(page);
-			page = bo->dummy;
-		}
-	}
-	return vmf_insert_pfn_prot(vma, vmf->address, page_to_pfn(page), vm_get_page_prot(vma->vm_flags));
-}
-
-static vm_fault_t card_fault(struct vm_fault *vmf)
+static vm_fault_t tutti_card_bo_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct tutti_bo *bo = to_tutti_bo((struct drm_gem_object *)vma->vm_private_data);
@@ -54,10 +39,10 @@ static vm_fault_t card_fault(struct vm_fault *vmf)
 	if (at >= bo->shmem.base.size)
 		return VM_FAULT_SIGBUS;
 	if (!drm_dev_enter(&tdev->drm, &index))
-		return card_fault_dummy(vma, vmf, bo);
+		return tutti_dummy_fault(vmf, &bo->dummy);
 	down_read(&tdev->view_sem);
-	if (bo->generation != (u64)atomic64_read(&tdev->memory_generation))
-		result = card_fault_dummy(vma, vmf, bo);
+	if (bo->memory_losses != (u64)atomic64_read(&tdev->memory_losses))
+		result = tutti_dummy_fault(vmf, &bo->dummy);
 	else
 		result = vmf_insert_pfn(vma, vmf->address,
 					(tdev->bar + tdev->known.aperture + bo->node.start + at) >> PAGE_SHIFT);
@@ -67,12 +52,12 @@ static vm_fault_t card_fault(struct vm_fault *vmf)
 }
 
 static const struct vm_operations_struct card_vm_ops = {
-	.fault = card_fault,
+	.fault = tutti_card_bo_fault,
 	.open = drm_gem_vm_open,
 	.close = drm_gem_vm_close,
 };
 
-static int card_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
+static int tutti_card_bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 {
 	tutti_vm_flags(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP, 0);
 	vma->vm_page_prot = pgprot_writecombine(vm_get_page_prot(vma->vm_flags));
@@ -85,27 +70,28 @@ static int card_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
  * Other files of this driver import the very buffer. Other drivers may not: they would keep
  * addresses of card memory through a reset. CPU mappings of the dma-buf are revoked as all are.
  */
-static int card_attach(struct dma_buf *dma_buf, struct dma_buf_attachment *attachment)
+static int tutti_card_bo_attach(struct dma_buf *dma_buf, struct dma_buf_attachment *attachment)
 {
 	return -EOPNOTSUPP;
 }
 
-static struct sg_table *card_map_dma_buf(struct dma_buf_attachment *attachment, enum dma_data_direction direction)
+static struct sg_table *tutti_card_bo_map_dma_buf(struct dma_buf_attachment *attachment,
+						  enum dma_data_direction direction)
 {
 	return ERR_PTR(-EOPNOTSUPP);
 }
 
-static void card_unmap_dma_buf(struct dma_buf_attachment *attachment, struct sg_table *sgt,
-			       enum dma_data_direction direction)
+static void tutti_card_bo_unmap_dma_buf(struct dma_buf_attachment *attachment, struct sg_table *sgt,
+					enum dma_data_direction direction)
 {
 }
 
-static int card_dma_buf_mmap(struct dma_buf *dma_buf, struct vm_area_struct *vma)
+static int tutti_card_bo_dma_buf_mmap(struct dma_buf *dma_buf, struct vm_area_struct *vma)
 {
 	return is_cow_mapping(vma->vm_flags) ? -EINVAL : drm_gem_prime_mmap(dma_buf->priv, vma);
 }
 
-static void card_dma_buf_release(struct dma_buf *dma_buf)
+static void tutti_card_bo_dma_buf_release(struct dma_buf *dma_buf)
 {
 	struct tutti_bo *bo = to_tutti_bo((struct drm_gem_object *)dma_buf->priv);
 	struct tutti_device *tdev = tutti_bo_device(bo);
@@ -114,20 +100,20 @@ static void card_dma_buf_release(struct dma_buf *dma_buf)
 	list_del_init(&bo->link);
 	bo->exported = NULL;
 	mutex_unlock(&tdev->memory_lock);
-	tutti_pm_put(tdev);
+	tutti_power_put(tdev);
 	drm_gem_dmabuf_release(dma_buf);
 }
 
 static const struct dma_buf_ops card_dma_buf_ops = {
-	.attach = card_attach,
-	.map_dma_buf = card_map_dma_buf,
-	.unmap_dma_buf = card_unmap_dma_buf,
-	.mmap = card_dma_buf_mmap,
-	.release = card_dma_buf_release,
+	.attach = tutti_card_bo_attach,
+	.map_dma_buf = tutti_card_bo_map_dma_buf,
+	.unmap_dma_buf = tutti_card_bo_unmap_dma_buf,
+	.mmap = tutti_card_bo_dma_buf_mmap,
+	.release = tutti_card_bo_dma_buf_release,
 };
 
 /* The DRM core calls it once at a time, and again only when the earlier one has gone. */
-static struct dma_buf *card_export(struct drm_gem_object *obj, int flags)
+static struct dma_buf *tutti_card_bo_export(struct drm_gem_object *obj, int flags)
 {
 	struct tutti_bo *bo = to_tutti_bo(obj);
 	struct tutti_device *tdev = tutti_bo_device(bo);
@@ -144,12 +130,12 @@ static struct dma_buf *card_export(struct drm_gem_object *obj, int flags)
 	int error = drm_gem_create_mmap_offset(obj);
 
 	if (!error)
-		error = tutti_pm_get(tdev); /* it may be touched while no file is open */
+		error = tutti_power_get(tdev); /* it may be touched while no file is open */
 	if (error)
 		return ERR_PTR(error);
 	dma_buf = drm_gem_dmabuf_export(obj->dev, &info);
 	if (IS_ERR(dma_buf)) {
-		tutti_pm_put(tdev);
+		tutti_power_put(tdev);
 		return dma_buf;
 	}
 	mutex_lock(&tdev->memory_lock);
@@ -159,8 +145,8 @@ static struct dma_buf *card_export(struct drm_gem_object *obj, int flags)
 	return dma_buf;
 }
 
-/** tutti_bo_revoke_exports() - mappings of dma-bufs; faults see the new generation already. */
-void tutti_bo_revoke_exports(struct tutti_device *tdev)
+/** tutti_card_bo_revoke_exports() - mappings of dma-bufs; faults see already that the memory is lost. */
+void tutti_card_bo_revoke_exports(struct tutti_device *tdev)
 {
 	struct tutti_bo *bo;
 
@@ -170,8 +156,8 @@ void tutti_bo_revoke_exports(struct tutti_device *tdev)
 	mutex_unlock(&tdev->memory_lock);
 }
 
-/* tutti_bo_import() - of a dma-buf; our own card memory is the same buffer again. */
-struct drm_gem_object *tutti_bo_import(struct drm_device *drm, struct dma_buf *dma_buf)
+/* tutti_card_bo_import() - of a dma-buf; our own card memory is the same buffer again. */
+struct drm_gem_object *tutti_card_bo_import(struct drm_device *drm, struct dma_buf *dma_buf)
 {
 	struct drm_gem_object *obj = dma_buf->priv;
 
@@ -185,14 +171,21 @@ struct drm_gem_object *tutti_bo_import(struct drm_device *drm, struct dma_buf *d
 
 /* ---- life ---- */
 
+static int tutti_card_bo_pin(struct tutti_bo *bo)
+{
+	return bo->memory_losses == (u64)atomic64_read(&tutti_bo_device(bo)->memory_losses) ? 0 : -EIO;
+}
+
+static const struct tutti_bo_ops card_ops = { .pin = tutti_card_bo_pin };
+
 static const struct drm_gem_object_funcs card_funcs = {
-	.free = card_free,
-	.mmap = card_mmap,
-	.export = card_export,
+	.free = tutti_card_bo_free,
+	.mmap = tutti_card_bo_mmap,
+	.export = tutti_card_bo_export,
 	.vm_ops = &card_vm_ops,
 };
 
-static int card_zero(struct tutti_device *tdev, struct tutti_bo *bo)
+static int tutti_card_bo_zero(struct tutti_device *tdev, struct tutti_bo *bo)
 {
 	u64 at, size = bo->shmem.base.size;
 
@@ -209,15 +202,13 @@ static int card_zero(struct tutti_device *tdev, struct tutti_bo *bo)
 /** tutti_card_bo_create() - zeroed; @size in whole pages. -ENOSPC: card memory is full. */
 struct tutti_bo *tutti_card_bo_create(struct tutti_device *tdev, u64 size)
 {
-	struct drm_gem_object *obj = tutti_bo_create_object(&tdev->drm, size);
-	struct tutti_bo *bo;
+	struct tutti_bo *bo = tutti_bo_alloc(&card_ops, DRM_TUTTI_PLACE_CARD);
+	struct drm_gem_object *obj;
 	int error;
 
-	if (IS_ERR(obj))
-		return ERR_CAST(obj);
-	bo = to_tutti_bo(obj);
-	bo->placement = DRM_TUTTI_PLACE_CARD;
-	bo->generation = atomic64_read(&tdev->memory_generation);
+	if (!bo)
+		return ERR_PTR(-ENOMEM);
+	bo->memory_losses = atomic64_read(&tdev->memory_losses);
 	mutex_lock(&tdev->memory_lock);
 	error = drm_mm_insert_node_generic(&tdev->memory, &bo->node, size,
 					   size >= SZ_2M ? SZ_2M : PAGE_SIZE, 0, DRM_MM_INSERT_BEST);
@@ -226,9 +217,10 @@ struct tutti_bo *tutti_card_bo_create(struct tutti_device *tdev, u64 size)
 		kfree(bo);
 		return ERR_PTR(error);
 	}
+	obj = &bo->shmem.base;
 	obj->funcs = &card_funcs;
 	drm_gem_private_object_init(&tdev->drm, obj, size);
-	error = card_zero(tdev, bo);
+	error = tutti_card_bo_zero(tdev, bo);
 	if (error) {
 		tutti_bo_put(bo);
 		return ERR_PTR(error);

@@ -1,77 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Address spaces and what is mapped in them (spec SYS-06, SYS-23). */
-#include <linux/dma-mapping.h>
+/* Contexts: an address space, and the queues and RSBs that live in it (spec SYS-06, SYS-23, SYS-28). */
+#include <linux/moduleparam.h>
 
-#include "tutti_queue.h"
+#include "tutti_call.h"
+#include "tutti_context.h"
+#include "tutti_gate.h"
+#include "tutti_message.h"
 #include "tutti_trace.h"
 
-static void mapping_free(struct tutti_mapping *mapping)
-{
-	drm_mm_remove_node(&mapping->node);
-	tutti_bo_put(mapping->bo);
-	kfree(mapping);
-}
+static uint context_errors_max = 1000;
+module_param(context_errors_max, uint, 0644);
+MODULE_PARM_DESC(context_errors_max,
+		 "more queue errors than this in a second cost a context its life; 0 = never (1000)");
 
 /* ---- life ---- */
 
 /* Its page tables are DMA memory: they go while there is a device. */
-static void context_off_card(struct tutti_object *object)
+static void tutti_context_off_card(struct tutti_object *object)
 {
-	tutti_mmu_fini(&to_context(object)->mmu);
+	tutti_mmu_fini(&to_context(object)->space.mmu);
 }
 
-/* Nothing of the card can reach it any more. */
-static void context_release(struct tutti_object *object)
+static void tutti_context_release(struct tutti_object *object)
 {
 	struct tutti_context *context = to_context(object);
-	struct drm_mm_node *node, *next;
 
-	drm_mm_for_each_node_safe(node, next, &context->space)
-		mapping_free(container_of(node, struct tutti_mapping, node));
-	drm_mm_takedown(&context->space);
-	tutti_mmu_fini(&context->mmu);
+	tutti_mapping_fini(&context->space);
 	tutti_object_fini(object);
 	kfree(context);
 }
 
-static int context_destroy(struct tutti_object *object)
+static int tutti_context_destroy(struct tutti_object *object)
 {
 	if (atomic_read(&object->users))
 		return -EBUSY;
-	return tutti_msg_context_destroy(object->tdev, object->id);
+	return tutti_message_context_destroy(object->tdev, object->id);
 }
 
 static const struct tutti_object_ops context_ops = {
-	.destroy = context_destroy,
-	.off_card = context_off_card,
-	.release = context_release,
+	.destroy = tutti_context_destroy,
+	.off_card = tutti_context_off_card,
+	.release = tutti_context_release,
 };
 
-static struct tutti_context *context_alloc(struct tutti_device *tdev)
+static struct tutti_context *tutti_context_alloc(struct tutti_device *tdev)
 {
 	struct tutti_context *context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
 	int error;
 
 	if (!context)
 		return ERR_PTR(-ENOMEM);
-	drm_mm_init(&context->space, 0, TUTTI_VA_END);
 	error = tutti_object_init(&context->base, tdev, TUTTI_CONTEXT, &context_ops);
-	if (error) {
-		drm_mm_takedown(&context->space);
-		kfree(context);
-		return ERR_PTR(error);
-	}
-	if (tutti_mmu_init(&context->mmu, tdev->drm.dev)) {
-		tutti_object_put(&context->base);
-		return ERR_PTR(-ENOMEM);
-	}
-	return context;
+	if (error)
+		goto free;
+	error = tutti_mapping_init(&context->space, tdev, context->base.id);
+	if (!error)
+		return context;
+	tutti_object_fini(&context->base);
+free:
+	kfree(context);
+	return ERR_PTR(error);
 }
 
-static int context_create(struct tutti_file *file, struct drm_tutti_context_create *args)
+static int tutti_context_create(struct tutti_file *file, struct drm_tutti_context_create *args)
 {
 	struct tutti_device *tdev = file->tdev;
-	struct tutti_context *context = context_alloc(tdev);
+	struct tutti_context *context = tutti_context_alloc(tdev);
 	u32 handle;
 	int error;
 
@@ -81,7 +75,8 @@ static int context_create(struct tutti_file *file, struct drm_tutti_context_crea
 	if (error)
 		goto put;
 	tutti_object_on_card(&context->base);
-	error = tutti_msg_context_create(tdev, context->base.id, tutti_mmu_root(&context->mmu), args->print_ring);
+	error = tutti_message_context_create(tdev, context->base.id, tutti_mmu_root(&context->space.mmu),
+					     args->print_ring);
 	if (error)
 		goto cancel;
 	args->handle = handle;
@@ -96,7 +91,7 @@ put:
 	return error;
 }
 
-int tutti_ioctl_context_create(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_context_create *args = data;
 	struct tutti_file *file = df->driver_priv;
@@ -104,37 +99,66 @@ int tutti_ioctl_context_create(struct drm_device *drm, void *data, struct drm_fi
 
 	if (args->flags || args->handle || (args->print_ring & 63) || args->print_ring >= TUTTI_VA_END)
 		return -EINVAL;
-	error = tutti_enter(file, &index);
+	error = tutti_gate_enter(file, &index);
 	if (error)
 		return error;
-	error = context_create(file, args);
-	tutti_exit(file, index);
+	error = tutti_context_create(file, args);
+	tutti_gate_exit(file, index);
 	return error;
 }
 
-int tutti_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	return tutti_call_destroy(df, TUTTI_CONTEXT, data);
 }
 
 /* ---- the context rung of the recovery ladder ---- */
 
+/** tutti_context_condemn() - it shall be killed. From any context, with any lock but objects_lock held. */
+void tutti_context_condemn(struct tutti_context *context, const char *why)
+{
+	struct tutti_device *tdev = context->base.tdev;
+	bool news;
+
+	spin_lock(&tdev->objects_lock);
+	news = !context->condemned;
+	context->condemned = true;
+	spin_unlock(&tdev->objects_lock);
+	if (!news)
+		return;
+	drm_err(&tdev->drm, "context %u: %s: killing it\n", context->base.id, why);
+	schedule_work(&tdev->context_work);
+}
+
+/** tutti_context_count_error() - of one of its queues; objects_lock is held. True: it has had its share of errors. */
+bool tutti_context_count_error(struct tutti_context *context)
+{
+	u32 most = READ_ONCE(context_errors_max);
+
+	if (time_after(jiffies, context->errors_since + HZ)) {
+		context->errors_since = jiffies;
+		context->errors = 0;
+	}
+	return ++context->errors > most && most;
+}
+
 /* A queue that is being destroyed already answers to whoever began it: here only its end is waited for. */
-static int kill_queue(struct tutti_object *object)
+static int tutti_context_kill_queue(struct tutti_object *object)
 {
 	int error;
 
 	mutex_lock(&object->lock);
 	error = object->on_card ? object->ops->destroy(object) : 0;
 	if (error == -EBUSY)
-		error = tutti_msg_queue_gone(object->tdev, object->id);
+		error = tutti_message_queue_gone(object->tdev, object->id);
 	if (!error || error == -ENOENT)
 		tutti_object_lose(object);
 	mutex_unlock(&object->lock);
 	return error == -ENOENT ? 0 : error;
 }
 
-static int kill_all(struct tutti_context *context, enum tutti_kind kind, int (*kill)(struct tutti_object *object))
+static int tutti_context_kill_all(struct tutti_context *context, enum tutti_kind kind,
+				  int (*kill)(struct tutti_object *object))
 {
 	struct tutti_object *object;
 	int error = 0;
@@ -157,12 +181,12 @@ int tutti_context_kill(struct tutti_context *context)
 	int error;
 
 	mutex_lock(&context->base.lock);
-	context->lost = true;
-	error = kill_all(context, TUTTI_QUEUE, kill_queue);
+	context->killed = true;
+	error = tutti_context_kill_all(context, TUTTI_QUEUE, tutti_context_kill_queue);
 	if (!error)
-		error = kill_all(context, TUTTI_RSB, tutti_object_destroy);
+		error = tutti_context_kill_all(context, TUTTI_RSB, tutti_object_destroy);
 	if (!error && context->base.on_card)
-		error = tutti_msg_context_destroy(context->base.tdev, context->base.id);
+		error = tutti_message_context_destroy(context->base.tdev, context->base.id);
 	if (!error)
 		tutti_object_off_card(&context->base);
 	mutex_unlock(&context->base.lock);
@@ -172,132 +196,34 @@ int tutti_context_kill(struct tutti_context *context)
 
 /* ---- mappings ---- */
 
-static struct tutti_mapping *mapping_at(struct tutti_context *context, u64 address, u64 bytes)
+static int tutti_context_map(struct tutti_context *context, struct tutti_bo *bo, const struct drm_tutti_map *args)
 {
-	struct drm_mm_node *node;
-
-	drm_mm_for_each_node_in_range(node, &context->space, address, address + bytes) {
-		if (node->start <= address && address + bytes <= node->start + node->size)
-			return container_of(node, struct tutti_mapping, node);
-		break;
-	}
-	return NULL;
-}
-
-/** tutti_context_find() - mapping that holds the whole range with @access, or NULL. Lock held. */
-struct tutti_mapping *tutti_context_find(struct tutti_context *context, u64 address, u64 bytes, u32 access)
-{
-	struct tutti_mapping *mapping;
-
-	lockdep_assert_held(&context->base.lock);
-	if (!bytes || address >= TUTTI_VA_END || bytes > TUTTI_VA_END - address)
-		return NULL;
-	mapping = mapping_at(context, address, bytes);
-	if (!mapping || mapping->dead || (mapping->access & access) != access)
-		return NULL;
-	return mapping;
-}
-
-static u64 leaf_flags(u32 access)
-{
-	return TUTTI_PTE_R | (access & DRM_TUTTI_ACCESS_WRITE ? TUTTI_PTE_W : 0) |
-	       (access & DRM_TUTTI_ACCESS_EXECUTE ? TUTTI_PTE_X : 0);
-}
-
-static int enter_system(struct tutti_context *context, struct tutti_bo *bo, const struct drm_tutti_map *args)
-{
-	u64 skip = args->offset, done = 0;
-	struct scatterlist *sg;
-	int i, error;
-
-	for_each_sgtable_dma_sg(bo->sgt, sg, i) {
-		u64 bytes = sg_dma_len(sg), from = min(skip, bytes);
-
-		skip -= from;
-		bytes = min(bytes - from, args->bytes - done);
-		if (!bytes)
-			continue;
-		error = tutti_mmu_map(&context->mmu, args->address + done,
-				      TUTTI_BUS_HOST | (sg_dma_address(sg) + from), bytes,
-				      leaf_flags(args->access));
-		if (error)
-			return error;
-		done += bytes;
-		if (done == args->bytes)
-			break;
-	}
-	return 0;
-}
-
-static int enter_leaves(struct tutti_context *context, struct tutti_bo *bo, const struct drm_tutti_map *args)
-{
-	if (bo->placement != DRM_TUTTI_PLACE_CARD)
-		return enter_system(context, bo, args);
-	return tutti_mmu_map(&context->mmu, args->address, bo->node.start + args->offset, args->bytes,
-			     leaf_flags(args->access));
-}
-
-static int context_map(struct tutti_context *context, struct tutti_bo *bo, const struct drm_tutti_map *args)
-{
-	struct tutti_mapping *mapping;
 	int error = tutti_bo_pin(bo);
 
 	if (error)
 		return error;
-	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
-	if (!mapping)
-		return -ENOMEM;
-	mapping->bo = bo;
-	mapping->offset = args->offset;
-	mapping->access = args->access;
-	mapping->node.start = args->address;
-	mapping->node.size = args->bytes;
 	mutex_lock(&context->base.lock);
-	error = -EIO;
-	if (!tutti_context_works(context))
-		goto unlock;
-	error = drm_mm_reserve_node(&context->space, &mapping->node);
-	if (error == -ENOSPC)
-		error = -EEXIST;
-	if (error)
-		goto unlock;
-	drm_gem_object_get(&bo->shmem.base);
-	error = enter_leaves(context, bo, args);
-	if (error && (tutti_mmu_unmap(&context->mmu, args->address, args->bytes) ||
-		      tutti_msg_tlb_invalidate(context->base.tdev, context->base.id, args->address, args->bytes)))
-		mapping->dead = true;
-	else if (error)
-		mapping_free(mapping);
+	error = tutti_context_works(context) ? tutti_mapping_create(&context->space, bo, args) : -EIO;
 	mutex_unlock(&context->base.lock);
-	return error;
-unlock:
-	mutex_unlock(&context->base.lock);
-	kfree(mapping);
 	return error;
 }
 
-static bool range_ok(u64 address, u64 bytes)
-{
-	return bytes && !((address | bytes) & (TUTTI_PAGE_SIZE - 1)) && address < TUTTI_VA_END &&
-	       bytes <= TUTTI_VA_END - address;
-}
-
-static int map_check(const struct drm_tutti_map *args)
+static int tutti_context_map_check(const struct drm_tutti_map *args)
 {
 	const u32 all = DRM_TUTTI_ACCESS_READ | DRM_TUTTI_ACCESS_WRITE | DRM_TUTTI_ACCESS_EXECUTE;
 
 	if (args->pad || (args->access & ~all) || !(args->access & DRM_TUTTI_ACCESS_READ) ||
-	    !range_ok(args->address, args->bytes) || (args->offset & (TUTTI_PAGE_SIZE - 1)))
+	    !tutti_mapping_range_ok(args->address, args->bytes) || (args->offset & (TUTTI_PAGE_SIZE - 1)))
 		return -EINVAL;
 	return 0;
 }
 
-int tutti_ioctl_map(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_context_map_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	const struct drm_tutti_map *args = data;
 	struct tutti_call call;
 	struct tutti_bo *bo;
-	int error = map_check(args);
+	int error = tutti_context_map_check(args);
 
 	if (!error)
 		error = tutti_call_begin(&call, df, TUTTI_CONTEXT, args->context);
@@ -309,7 +235,7 @@ int tutti_ioctl_map(struct drm_device *drm, void *data, struct drm_file *df)
 		goto end;
 	error = -EINVAL;
 	if (args->offset < bo->shmem.base.size && args->bytes <= bo->shmem.base.size - args->offset)
-		error = context_map(to_context(call.object), bo, args);
+		error = tutti_context_map(to_context(call.object), bo, args);
 	trace_tutti_map(call.object->id, args->address, args->bytes, error);
 	tutti_bo_put(bo);
 end:
@@ -317,86 +243,24 @@ end:
 	return error;
 }
 
-/* A mapping that loses its middle becomes two: @tail is the new one, allocated beforehand. */
-static void cut_mapping(struct tutti_mapping *mapping, u64 address, u64 end, struct tutti_mapping **tail)
+static int tutti_context_unmap(struct tutti_context *context, u64 address, u64 bytes)
 {
-	struct drm_mm *space = mapping->node.mm;
-	u64 start = mapping->node.start, stop = start + mapping->node.size;
-
-	drm_mm_remove_node(&mapping->node);
-	if (end < stop) {
-		struct tutti_mapping *part = start < address ? *tail : mapping;
-
-		if (part == *tail) {
-			*tail = NULL;
-			part->bo = mapping->bo;
-			part->access = mapping->access;
-			part->offset = mapping->offset;
-			drm_gem_object_get(&part->bo->shmem.base);
-		}
-		part->offset += end - start;
-		part->node.start = end;
-		part->node.size = stop - end;
-		drm_mm_reserve_node(space, &part->node); /* was ours a moment ago: cannot fail */
-	}
-	if (start < address) {
-		mapping->node.start = start;
-		mapping->node.size = address - start;
-		drm_mm_reserve_node(space, &mapping->node);
-	} else if (end >= stop) {
-		tutti_bo_put(mapping->bo);
-		kfree(mapping);
-	}
-}
-
-static struct tutti_mapping *first_in_range(struct tutti_context *context, u64 address, u64 end)
-{
-	struct drm_mm_node *node;
-
-	drm_mm_for_each_node_in_range(node, &context->space, address, end)
-		return container_of(node, struct tutti_mapping, node);
-	return NULL;
-}
-
-static void mark_dead(struct tutti_context *context, u64 address, u64 end)
-{
-	struct drm_mm_node *node;
-
-	drm_mm_for_each_node_in_range(node, &context->space, address, end)
-		container_of(node, struct tutti_mapping, node)->dead = true;
-}
-
-/* Leaves go first; the memory only when the card has said that it knows. */
-static int context_unmap(struct tutti_context *context, u64 address, u64 bytes)
-{
-	struct tutti_mapping *mapping, *tail;
-	u64 end = address + bytes;
-	int error = 0;
+	int error;
 
 	if (!tutti_context_works(context))
 		return -EIO;
-	if (!first_in_range(context, address, end))
+	if (!tutti_mapping_any(&context->space, address, bytes))
 		return -ENOENT;
-	if (tutti_queue_uses(context, address, bytes))
+	if (tutti_object_child_uses(&context->base, address, bytes))
 		return -EBUSY;
-	tail = kzalloc(sizeof(*tail), GFP_KERNEL_ACCOUNT);
-	if (!tail)
-		return -ENOMEM;
-	error = tutti_mmu_unmap(&context->mmu, address, bytes);
-	if (!error)
-		error = tutti_msg_tlb_invalidate(context->base.tdev, context->base.id, address, bytes);
-	if (error && error != -ENOMEM)
-		mark_dead(context, address, end);
-	while (!error && (mapping = first_in_range(context, address, end)))
-		cut_mapping(mapping, address, end, &tail);
-	kfree(tail);
+	error = tutti_mapping_destroy(&context->space, address, bytes);
 	trace_tutti_unmap(context->base.id, address, bytes, error);
 	return error;
 }
 
 typedef int (*range_fn)(struct tutti_context *context, u64 address, u64 bytes);
 
-static int range_call(struct drm_file *df, const struct drm_tutti_range *args, range_fn fn)
+static int tutti_context_range_call(struct drm_file *df, const struct drm_tutti_range *args, range_fn fn)
 {
 	struct tutti_call call;
 	int error = tutti_call_begin(&call, df, TUTTI_CONTEXT, args->context);
@@ -410,28 +274,28 @@ static int range_call(struct drm_file *df, const struct drm_tutti_range *args, r
 	return error;
 }
 
-int tutti_ioctl_unmap(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_context_unmap_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	const struct drm_tutti_range *args = data;
 
-	if (args->pad || !range_ok(args->address, args->bytes))
+	if (args->pad || !tutti_mapping_range_ok(args->address, args->bytes))
 		return -EINVAL;
-	return range_call(df, args, context_unmap);
+	return tutti_context_range_call(df, args, tutti_context_unmap);
 }
 
-static int context_code_invalidate(struct tutti_context *context, u64 address, u64 bytes)
+static int tutti_context_code_invalidate(struct tutti_context *context, u64 address, u64 bytes)
 {
 	if (!tutti_context_works(context))
 		return -EIO;
-	return tutti_msg_code_invalidate(context->base.tdev, context->base.id, address, bytes);
+	return tutti_message_code_invalidate(context->base.tdev, context->base.id, address, bytes);
 }
 
-int tutti_ioctl_code_invalidate(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_context_code_invalidate_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	const struct drm_tutti_range *args = data;
 
 	if (args->pad || !args->bytes || args->address >= TUTTI_VA_END ||
 	    args->bytes > TUTTI_VA_END - args->address)
 		return -EINVAL;
-	return range_call(df, args, context_code_invalidate);
+	return tutti_context_range_call(df, args, tutti_context_code_invalidate);
 }

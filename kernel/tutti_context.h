@@ -2,32 +2,18 @@
 #ifndef TUTTI_KERNEL_CONTEXT_H
 #define TUTTI_KERNEL_CONTEXT_H
 
-#include "tutti_bo.h"
-#include "tutti_mmu.h"
+#include "tutti_mapping.h"
 #include "tutti_object.h"
 
-/** struct tutti_mapping - part of a buffer at an address. */
-struct tutti_mapping {
-	struct drm_mm_node node;
-	struct tutti_bo *bo;
-	/** @offset: of its first byte in the buffer */
-	u64 offset;
-	u32 access;
-	/** @dead: leaves are cleared, but the card has not said that it knows */
-	bool dead;
-};
-
-/** struct tutti_context - an address space; base.id is its address space id. */
+/** struct tutti_context - an address space and what lives in it; base.id is its address space id. */
 struct tutti_context {
-	/** @base: its lock also protects @mmu and @space */
+	/** @base: its lock also protects @space */
 	struct tutti_object base;
-	struct tutti_mmu mmu;
-	/** @space: mappings by address, in pages' bytes */
-	struct drm_mm space;
-	/** @doomed: shall be killed; objects_lock */
-	bool doomed;
-	/** @lost: killed with all its queues: nothing new is made in it. base.lock */
-	bool lost;
+	struct tutti_space space;
+	/** @condemned: shall be killed; objects_lock */
+	bool condemned;
+	/** @killed: its queues have been lost, and nothing new is made in it; base.lock */
+	bool killed;
 	/** @errors: of its queues since @errors_since (jiffies); objects_lock */
 	u32 errors;
 	unsigned long errors_since;
@@ -38,18 +24,19 @@ static inline struct tutti_context *to_context(struct tutti_object *object)
 	return container_of(object, struct tutti_context, base);
 }
 
-/* With the lock held: may something be made in it? */
+/** tutti_context_works() - may something be made in it? Its lock is held. */
 static inline bool tutti_context_works(const struct tutti_context *context)
 {
-	return context->base.on_card && !context->lost;
+	return context->base.on_card && !context->killed;
 }
 
+void tutti_context_condemn(struct tutti_context *context, const char *why);
+bool tutti_context_count_error(struct tutti_context *context);
 int tutti_context_kill(struct tutti_context *context);
-struct tutti_mapping *tutti_context_find(struct tutti_context *context, u64 address, u64 bytes, u32 access);
-int tutti_ioctl_context_create(struct drm_device *drm, void *data, struct drm_file *df);
-int tutti_ioctl_context_destroy(struct drm_device *drm, void *data, struct drm_file *df);
-int tutti_ioctl_map(struct drm_device *drm, void *data, struct drm_file *df);
-int tutti_ioctl_unmap(struct drm_device *drm, void *data, struct drm_file *df);
-int tutti_ioctl_code_invalidate(struct drm_device *drm, void *data, struct drm_file *df);
+int tutti_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *df);
+int tutti_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *df);
+int tutti_context_map_ioctl(struct drm_device *drm, void *data, struct drm_file *df);
+int tutti_context_unmap_ioctl(struct drm_device *drm, void *data, struct drm_file *df);
+int tutti_context_code_invalidate_ioctl(struct drm_device *drm, void *data, struct drm_file *df);
 
 #endif

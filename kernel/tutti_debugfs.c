@@ -5,19 +5,22 @@
 #include <linux/vmalloc.h>
 #include <drm/drm_debugfs.h>
 
+#include "tutti_debugfs.h"
+#include "tutti_message.h"
+#include "tutti_power.h"
 #include "tutti_queue.h"
 #include "tutti_rsb.h"
 
-static struct tutti_device *node_device(struct seq_file *m)
+static struct tutti_device *tutti_debugfs_node_device(struct seq_file *m)
 {
 	struct drm_info_node *node = m->private;
 
 	return to_tutti(node->minor->dev);
 }
 
-static int show_status(struct seq_file *m, void *unused)
+static int tutti_debugfs_show_status(struct seq_file *m, void *unused)
 {
-	struct tutti_device *tdev = node_device(m);
+	struct tutti_device *tdev = tutti_debugfs_node_device(m);
 	int index;
 
 	if (!drm_dev_enter(&tdev->drm, &index))
@@ -36,34 +39,22 @@ static int show_status(struct seq_file *m, void *unused)
 	return 0;
 }
 
-static u32 count(struct tutti_device *tdev, enum tutti_kind kind)
-{
-	struct list_head *link;
-	u32 n = 0;
-
-	spin_lock(&tdev->objects_lock);
-	list_for_each(link, &tdev->objects[kind])
-		n++;
-	spin_unlock(&tdev->objects_lock);
-	return n;
-}
-
 /* A card that sleeps is not woken, one that is being reset not waited for. */
-static int ask_load(struct tutti_device *tdev, struct tutti_message *load)
+static int tutti_debugfs_ask_load(struct tutti_device *tdev, struct tutti_message *load)
 {
 	int error = -EAGAIN, index;
 
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return -ENODEV;
-	if (tutti_pm_is_awake(tdev) && atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING)
-		error = tutti_msg_load(tdev, load);
+	if (tutti_power_is_on(tdev) && atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING)
+		error = tutti_message_load(tdev, load);
 	drm_dev_exit(index);
 	return error;
 }
 
-static int show_queues(struct seq_file *m, void *unused)
+static int tutti_debugfs_show_queues(struct seq_file *m, void *unused)
 {
-	struct tutti_device *tdev = node_device(m);
+	struct tutti_device *tdev = tutti_debugfs_node_device(m);
 	struct tutti_queue *queue;
 
 	spin_lock(&tdev->objects_lock);
@@ -76,12 +67,12 @@ static int show_queues(struct seq_file *m, void *unused)
 	return 0;
 }
 
-static int show_counters(struct seq_file *m, void *unused)
+static int tutti_debugfs_show_counters(struct seq_file *m, void *unused)
 {
 #define TEXT(name, text) text,
 	static const char *const texts[] = { TUTTI_COUNTER_LIST(TEXT) };
 #undef TEXT
-	struct tutti_device *tdev = node_device(m);
+	struct tutti_device *tdev = tutti_debugfs_node_device(m);
 	int index, i;
 
 	if (!drm_dev_enter(&tdev->drm, &index))
@@ -94,17 +85,18 @@ static int show_counters(struct seq_file *m, void *unused)
 }
 
 /* What of each kind is left; the firmware knows about its own. */
-static int show_free(struct seq_file *m, void *unused)
+static int tutti_debugfs_show_free(struct seq_file *m, void *unused)
 {
-	struct tutti_device *tdev = node_device(m);
+	struct tutti_device *tdev = tutti_debugfs_node_device(m);
 	const struct tutti_discovery *known = &tdev->known;
 	struct tutti_message load;
-	int error = ask_load(tdev, &load);
+	int error = tutti_debugfs_ask_load(tdev, &load);
 
-	seq_printf(m, "contexts %u of %u\n", known->max_contexts - 1 - count(tdev, TUTTI_CONTEXT),
+	seq_printf(m, "contexts %u of %u\n", known->max_contexts - 1 - tutti_object_count(tdev, TUTTI_CONTEXT),
 		   known->max_contexts - 1);
-	seq_printf(m, "queues %u of %u\n", known->max_queues - count(tdev, TUTTI_QUEUE), known->max_queues);
-	seq_printf(m, "rsbs %u of %u\n", known->max_rsbs - count(tdev, TUTTI_RSB), known->max_rsbs);
+	seq_printf(m, "queues %u of %u\n", known->max_queues - tutti_object_count(tdev, TUTTI_QUEUE),
+		   known->max_queues);
+	seq_printf(m, "rsbs %u of %u\n", known->max_rsbs - tutti_object_count(tdev, TUTTI_RSB), known->max_rsbs);
 	if (error)
 		return 0;
 	seq_printf(m, "task slots %llu of %u\n", load.value, known->task_slots);
@@ -113,7 +105,7 @@ static int show_free(struct seq_file *m, void *unused)
 	return 0;
 }
 
-static void show_reference(struct seq_file *m, int i, const struct tutti_reference *r)
+static void tutti_debugfs_show_reference(struct seq_file *m, int i, const struct tutti_reference *r)
 {
 	if (!(r->flags & TUTTI_REFERENCE_VALID))
 		return;
@@ -122,7 +114,7 @@ static void show_reference(struct seq_file *m, int i, const struct tutti_referen
 		   r->workgroup_y, r->workgroup_z, r->shared_bytes, r->flags & TUTTI_REFERENCE_TMD ? " tmd" : "");
 }
 
-static void show_rsb(struct seq_file *m, struct tutti_object *object, struct tutti_rsb *table)
+static void tutti_debugfs_show_rsb(struct seq_file *m, struct tutti_object *object, struct tutti_rsb *table)
 {
 	int i;
 
@@ -131,14 +123,14 @@ static void show_rsb(struct seq_file *m, struct tutti_object *object, struct tut
 		seq_printf(m, "rsb %u context %u queues %d\n", object->id, object->parent[0]->id,
 			   atomic_read(&object->users));
 		for (i = 0; i < TUTTI_REFERENCES; i++)
-			show_reference(m, i, &table->reference[i]);
+			tutti_debugfs_show_reference(m, i, &table->reference[i]);
 	}
 	mutex_unlock(&object->lock);
 }
 
-static int show_rsbs(struct seq_file *m, void *unused)
+static int tutti_debugfs_show_rsbs(struct seq_file *m, void *unused)
 {
-	struct tutti_device *tdev = node_device(m);
+	struct tutti_device *tdev = tutti_debugfs_node_device(m);
 	struct tutti_rsb *table = kzalloc(sizeof(*table), GFP_KERNEL);
 	struct tutti_object *object;
 	u32 id;
@@ -149,16 +141,16 @@ static int show_rsbs(struct seq_file *m, void *unused)
 		object = tutti_object_find(tdev, TUTTI_RSB, id);
 		if (!object)
 			continue;
-		show_rsb(m, object, table);
+		tutti_debugfs_show_rsb(m, object, table);
 		tutti_object_put(object);
 	}
 	kfree(table);
 	return 0;
 }
 
-static int show_memory(struct seq_file *m, void *unused)
+static int tutti_debugfs_show_memory(struct seq_file *m, void *unused)
 {
-	struct tutti_device *tdev = node_device(m);
+	struct tutti_device *tdev = tutti_debugfs_node_device(m);
 	struct drm_printer p = drm_seq_file_printer(m);
 
 	mutex_lock(&tdev->memory_lock);
@@ -168,9 +160,9 @@ static int show_memory(struct seq_file *m, void *unused)
 }
 
 /* The firmware may write meanwhile: what it overwrites is lost, as in any such log. */
-static int show_log(struct seq_file *m, void *unused)
+static int tutti_debugfs_show_log(struct seq_file *m, void *unused)
 {
-	struct tutti_device *tdev = node_device(m);
+	struct tutti_device *tdev = tutti_debugfs_node_device(m);
 	u64 base = tdev->known.log.offset, head, at;
 	u32 bytes;
 	int index;
@@ -187,13 +179,13 @@ static int show_log(struct seq_file *m, void *unused)
 }
 
 static const struct drm_info_list files[] = {
-	{ "tutti_status", show_status },
-	{ "tutti_queues", show_queues },
-	{ "tutti_counters", show_counters },
-	{ "tutti_free", show_free },
-	{ "tutti_memory", show_memory },
-	{ "tutti_rsbs", show_rsbs },
-	{ "tutti_log", show_log },
+	{ "tutti_status", tutti_debugfs_show_status },
+	{ "tutti_queues", tutti_debugfs_show_queues },
+	{ "tutti_counters", tutti_debugfs_show_counters },
+	{ "tutti_free", tutti_debugfs_show_free },
+	{ "tutti_memory", tutti_debugfs_show_memory },
+	{ "tutti_rsbs", tutti_debugfs_show_rsbs },
+	{ "tutti_log", tutti_debugfs_show_log },
 };
 
 void tutti_debugfs_init(struct drm_minor *minor)

@@ -1,24 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /**
- * DOC: Inside of tutti.ko
+ * DOC: The device: its state, who keeps what alive, what is over, and in which order locks are taken
  *
- * drv (ioctl table) - device (life of all units) - pci (glue) - pm - fw (image, boot) - channel
- * (messages) - mmu (page tables) - object (handles, references) - context - bo - view (pages
- * user space maps: doorbells) - queue - rsb - wait - event - fence - recovery - dump -
- * debugfs - sysfs.
+ * This header holds data and rules that all units share; functions are in the header of their unit. Which unit may use
+ * which is in the file `floors`.
  *
- * Who keeps what alive. A queue, RSB or context (an object) has a reference for its handle and
- * one for the card, which is dropped when the firmware has acknowledged its destruction, or
- * when the card has been reset or is gone: until then the card may touch its memory. A queue
- * and an RSB hold their context, a context holds the buffers mapped in it.
+ * Who keeps what alive
  *
- * Locks, outermost first: reset_sem (read by every call that changes the card's state) >
- * context's lock > queue's lock > RSB's lock > objects_lock (spin). view_sem stands alone
- * below mmap_lock. No lock but these is held while the firmware is asked, and each of
- * those waits ends by its timeout or at once when a reset begins.
+ * A context, queue or RSB (an *object*) has one reference for its handle and one for the card. The card's is dropped
+ * when the firmware has acknowledged the object's destruction, or when the card has been reset or is gone: until then
+ * the card may touch its memory. A queue and an RSB hold their context; a context holds the buffers mapped in it.
+ *
+ * Words for what is over
+ *
+ * =============  ==========================================================================================
+ * unplugged      device: the driver has let go of it (drm_dev_unplug()). Calls give -ENODEV.
+ * wedged         device: no rung of the recovery ladder helped; it is stopped. Calls give -EIO.
+ * generation     number of device resets. A file keeps that of its open: after a reset its calls give -EIO.
+ * memory loss    number of resets that lost card memory (@memory_losses). A buffer in card memory keeps that of its
+ *                creation; afterwards it cannot be mapped any more, and existing mappings are revoked.
+ * closed         channel: no message passes, and nobody waits for an answer.
+ * revoked        mapping of a doorbell, RSB, or card memory: it shows a page of plain memory instead.
+ * off card       object: the card does not know it, because it was destroyed or lost.
+ * lost           object: taken off the card without its owner's asking, by a reset or a kill; the owner is told.
+ * condemned      context: it shall be killed. killed: its queues have been lost; nothing new is made in it.
+ * stale          range of an address space: its leaves are cleared, but the card has not said that it knows. The
+ *                memory behind it stays until the context is off the card.
+ * =============  ==========================================================================================
+ *
+ * Lock order, outermost first
+ *
+ * ====================  =====================================================================================
+ * pm, device lock       of the PCI core: suspend, function-level reset, unbind
+ * drm_dev_enter()       SRCU: the device is not unplugged. Nothing that a user can stall may be waited for inside.
+ * @reset_sem            read: calls that change the card's state; written: a reset
+ * object->lock          context, then queue, then RSB: the object stays on the card. A context's: its mappings too
+ * @scratch_lock         who uses @scratch
+ * bo->lock              who makes the DMA addresses of a buffer in system memory
+ * dma_resv, shmem       of the GEM helpers
+ * @memory_lock          @memory, @bos, @exports; unmapping of exported dma-bufs below it
+ * mmap_lock             of a process: a fault takes the next one below it
+ * @view_sem             read: fault handlers, which may allocate a page; written: revocation, empty inside
+ * channel.lock          both rings, requests in flight
+ * @objects_lock         the tables of objects, errors of queues
+ * @fence_lock           all fences; the lock of each dma_fence below it
+ * drm_file.table_lock   looks at a buffer without pinning it (tutti_wait.c): nothing of ours is taken below it
+ * ====================  =====================================================================================
+ *
+ * While the firmware is asked, none but reset_sem, object locks and scratch_lock are held. Each of those waits ends by
+ * its timeout, or at once when the channel is closed.
  */
-#ifndef TUTTI_DEVICE_H
-#define TUTTI_DEVICE_H
+#ifndef TUTTI_KERNEL_DEVICE_H
+#define TUTTI_KERNEL_DEVICE_H
 
 #include <linux/io.h>
 #include <linux/idr.h>
@@ -48,8 +81,7 @@
 
 #define TUTTI_MAX_VECTORS 32u
 
-struct tutti_context;
-struct tutti_queue;
+struct tutti_device;
 
 /** enum tutti_kind - of objects that have handles. */
 enum tutti_kind {
@@ -75,6 +107,9 @@ enum tutti_state {
 	TUTTI_DEVICE_WEDGED,
 };
 
+/** typedef tutti_channel_event - something that the firmware says unasked. */
+typedef void (*tutti_channel_event)(struct tutti_device *tdev, const struct tutti_message *message);
+
 /** struct tutti_channel - messages to and from the firmware. */
 struct tutti_channel {
 	/** @lock: all below, and both rings */
@@ -91,6 +126,8 @@ struct tutti_channel {
 	struct list_head pending;
 	/** @room: senders that found the host ring full */
 	wait_queue_head_t room;
+	/** @event: is told what the firmware says unasked */
+	tutti_channel_event event;
 };
 
 /** struct tutti_device - one card. */
@@ -130,8 +167,8 @@ struct tutti_device {
 	atomic_t state;
 	/** @generation: goes up by every reset; files keep that of their open */
 	atomic64_t generation;
-	/** @memory_generation: goes up when card memory is lost; card buffers keep it */
-	atomic64_t memory_generation;
+	/** @memory_losses: goes up when card memory is lost; buffers in card memory keep that of their creation */
+	atomic64_t memory_losses;
 	/** @reset_sem: read by calls that change the card's state, written by a reset */
 	struct rw_semaphore reset_sem;
 	/** @reset_work: all rungs above the context; @rung: where it begins */
@@ -139,7 +176,7 @@ struct tutti_device {
 	enum tutti_rung rung;
 	/** @resetter: whose reset of the PCI function is our own rung */
 	struct task_struct *resetter;
-	/** @context_work: kills doomed contexts */
+	/** @context_work: kills condemned contexts */
 	struct work_struct context_work;
 	/** @watchdog: looks at the heartbeat */
 	struct delayed_work watchdog;
@@ -181,10 +218,13 @@ struct tutti_device {
 	u64 *progress;
 	dma_addr_t progress_bus;
 
-	/** @fence_lock: list of all fences and their state */
+	/** @fence_lock: @timelines, @fences, and all that is in them */
 	spinlock_t fence_lock;
-	struct list_head fences;
+	/** @timelines: those that have fences; @fences: all, the oldest first */
+	struct list_head timelines, fences;
+	/** @fence_work: signals fences whose interrupt was lost or that are too old; @arm_work: asks for interrupts */
 	struct delayed_work fence_work;
+	struct work_struct arm_work;
 };
 
 #define to_tutti(d) container_of(d, struct tutti_device, drm)
@@ -202,122 +242,5 @@ struct tutti_file {
 	/** @events: errors of its queues */
 	atomic64_t events;
 };
-
-/** tutti_file_check() - the file belongs to the card as it is now. 0, -EIO or -ENODEV. */
-static inline int tutti_file_check(struct tutti_file *file)
-{
-	struct tutti_device *tdev = file->tdev;
-
-	/* drm_dev_is_unplugged() without its barriers: the answer is true for a moment only, either way */
-	if (READ_ONCE(tdev->drm.unplugged))
-		return -ENODEV;
-	if (file->generation != (u64)atomic64_read(&tdev->generation) ||
-	    atomic_read(&tdev->state) == TUTTI_DEVICE_WEDGED)
-		return -EIO;
-	return 0;
-}
-
-static inline u32 tutti_status_read(struct tutti_device *tdev, size_t field)
-{
-	return readl(tdev->window + tdev->known.status.offset + field);
-}
-
-#define tutti_status(tdev, field) tutti_status_read(tdev, offsetof(struct tutti_status, field))
-#define tutti_control_at(tdev, field) \
-	((tdev)->window + (tdev)->known.control.offset + offsetof(struct tutti_control, field))
-
-/* device: tutti_enter() and tutti_exit() bracket every call that touches the card. */
-int tutti_device_init(struct tutti_device *tdev);
-int tutti_device_start(struct tutti_device *tdev);
-void tutti_device_unplug(struct tutti_device *tdev);
-void tutti_device_stop(struct tutti_device *tdev);
-void tutti_device_pre_reset(struct tutti_device *tdev);
-int tutti_device_post_reset(struct tutti_device *tdev);
-void tutti_device_fini(struct tutti_device *tdev);
-int tutti_enter(struct tutti_file *file, int *index);
-void tutti_exit(struct tutti_file *file, int index);
-void tutti_kick(struct tutti_device *tdev);
-void tutti_kick_if_asleep(struct tutti_device *tdev);
-
-/* fw: tutti_fw_stop() resets the card and leaves it without firmware. */
-int tutti_fw_read(struct tutti_device *tdev);
-void tutti_fw_stop(struct tutti_device *tdev);
-int tutti_fw_boot(struct tutti_device *tdev);
-void tutti_fw_fini(struct tutti_device *tdev);
-bool tutti_fw_range_holds(struct tutti_device *tdev, const char *who, u32 min, u32 max);
-
-/* channel: senders return 0, -errno of the firmware's reply, -ETIMEDOUT or -EIO (reset). */
-void tutti_channel_init(struct tutti_device *tdev);
-void tutti_channel_pre_reset(struct tutti_device *tdev);
-void tutti_channel_post_reset(struct tutti_device *tdev);
-void tutti_channel_poll(struct tutti_device *tdev);
-int tutti_msg_ping(struct tutti_device *tdev, u64 value);
-int tutti_msg_context_create(struct tutti_device *tdev, u32 asid, u64 root, u64 print_ring);
-int tutti_msg_context_destroy(struct tutti_device *tdev, u32 asid);
-int tutti_msg_tlb_invalidate(struct tutti_device *tdev, u32 asid, u64 address, u64 bytes);
-int tutti_msg_code_invalidate(struct tutti_device *tdev, u32 asid, u64 address, u64 bytes);
-int tutti_msg_queue_create(struct tutti_device *tdev, const struct tutti_msg_queue *queue);
-int tutti_msg_queue_destroy(struct tutti_device *tdev, u32 queue);
-int tutti_msg_queue_reset(struct tutti_device *tdev, u32 queue);
-int tutti_msg_queue_gone(struct tutti_device *tdev, u32 queue);
-int tutti_msg_queue_notify(struct tutti_device *tdev, u32 queue, u64 packet);
-int tutti_msg_rsb_create(struct tutti_device *tdev, const struct tutti_msg_rsb *rsb);
-int tutti_msg_rsb_destroy(struct tutti_device *tdev, u32 rsb);
-int tutti_msg_rsb_invalidate(struct tutti_device *tdev, u32 rsb, u32 mask);
-int tutti_msg_rsb_read(struct tutti_device *tdev, u32 rsb, u64 offset);
-int tutti_msg_sm_enable(struct tutti_device *tdev, u64 first, u64 sms, u64 enable);
-int tutti_msg_policy(struct tutti_device *tdev, u64 policy, u64 value);
-int tutti_msg_policy_ask(struct tutti_device *tdev, u64 policy, u64 which, u64 *value);
-int tutti_msg_task_cancel(struct tutti_device *tdev, u32 queue, u64 packet);
-int tutti_msg_counters(struct tutti_device *tdev);
-int tutti_msg_load(struct tutti_device *tdev, struct tutti_message *reply);
-int tutti_msg_occupancy(struct tutti_device *tdev, struct tutti_message *message);
-int tutti_msg_suspend(struct tutti_device *tdev);
-int tutti_msg_resume(struct tutti_device *tdev);
-
-/* recovery */
-void tutti_recovery_init(struct tutti_device *tdev);
-void tutti_recovery_start(struct tutti_device *tdev);
-void tutti_recovery_pause(struct tutti_device *tdev);
-void tutti_recovery_stop(struct tutti_device *tdev);
-void tutti_recovery_trigger(struct tutti_device *tdev, enum tutti_rung rung, const char *why);
-int tutti_recovery_by_hand(struct tutti_device *tdev, enum tutti_rung rung);
-void tutti_recovery_context(struct tutti_context *context, const char *why);
-void tutti_recovery_unanswered(struct tutti_device *tdev, u32 type, u64 arg);
-void tutti_recovery_reset_prepare(struct tutti_device *tdev);
-void tutti_recovery_reset_done(struct tutti_device *tdev);
-
-/* dump, pm, pci */
-void tutti_dump(struct tutti_device *tdev);
-int tutti_pci_reset(struct tutti_device *tdev);
-int tutti_pm_wait(struct tutti_device *tdev);
-bool tutti_pm_is_awake(struct tutti_device *tdev);
-int tutti_pm_get(struct tutti_device *tdev);
-void tutti_pm_put(struct tutti_device *tdev);
-void tutti_pm_start(struct tutti_device *tdev);
-void tutti_pm_stop(struct tutti_device *tdev);
-extern const struct dev_pm_ops tutti_pm_ops;
-
-/* fence */
-void tutti_fence_init(struct tutti_device *tdev);
-void tutti_fence_unplug(struct tutti_device *tdev);
-void tutti_fence_cancel(struct tutti_queue *queue, int error);
-void tutti_fence_poll(struct tutti_device *tdev);
-void tutti_fence_interrupt(struct tutti_device *tdev);
-int tutti_ioctl_fence(struct drm_device *drm, void *data, struct drm_file *df);
-
-/* wait, event */
-bool tutti_wait_at_once(struct drm_file *df, struct drm_tutti_wait __user *user);
-int tutti_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *df);
-int tutti_ioctl_event(struct drm_device *drm, void *data, struct drm_file *df);
-void tutti_event_vector(struct tutti_device *tdev, u32 vector);
-void tutti_event_error(struct tutti_device *tdev, const struct tutti_fault *fault);
-
-/* debugfs, fdinfo, sysfs */
-struct drm_printer;
-void tutti_show_fdinfo(struct drm_printer *p, struct drm_file *df);
-void tutti_show_fdinfo_all(struct seq_file *m, struct file *filp);
-void tutti_debugfs_init(struct drm_minor *minor);
-extern const struct attribute_group *tutti_sysfs_groups[];
 
 #endif

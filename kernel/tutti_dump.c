@@ -5,6 +5,8 @@
 #include <linux/vmalloc.h>
 
 #include "tutti/dump.h"
+#include "tutti_card.h"
+#include "tutti_dump.h"
 #include "tutti_queue.h"
 
 /** struct dump - the file that is being written. */
@@ -16,7 +18,7 @@ struct dump {
 };
 
 /* Room for a section, zeroed, or NULL. */
-static void *section(struct dump *dump, u32 kind, size_t bytes)
+static void *tutti_dump_reserve(struct dump *dump, u32 kind, size_t bytes)
 {
 	struct tutti_dump_section *s;
 	void *at = dump->data + dump->used;
@@ -31,18 +33,18 @@ static void *section(struct dump *dump, u32 kind, size_t bytes)
 	return at;
 }
 
-static void region(struct dump *dump, u32 kind, u32 offset, size_t bytes)
+static void tutti_dump_region(struct dump *dump, u32 kind, u32 offset, size_t bytes)
 {
-	void *to = section(dump, kind, bytes);
+	void *to = tutti_dump_reserve(dump, kind, bytes);
 
 	if (to)
 		memcpy_fromio(to, dump->tdev->window + offset, bytes);
 }
 
-static void queues(struct dump *dump)
+static void tutti_dump_queues(struct dump *dump)
 {
 	struct tutti_device *tdev = dump->tdev;
-	struct tutti_dump_queue *to = section(dump, TUTTI_DUMP_QUEUES, tdev->known.max_queues * sizeof(*to));
+	struct tutti_dump_queue *to = tutti_dump_reserve(dump, TUTTI_DUMP_QUEUES, tdev->known.max_queues * sizeof(*to));
 	struct tutti_queue *queue;
 	u32 i = 0;
 
@@ -64,24 +66,24 @@ static void queues(struct dump *dump)
 	spin_unlock(&tdev->objects_lock);
 }
 
-static void fill(struct dump *dump)
+static void tutti_dump_fill(struct dump *dump)
 {
 	const struct tutti_discovery *known = &dump->tdev->known;
-	void *to = section(dump, TUTTI_DUMP_DISCOVERY, sizeof(*known));
+	void *to = tutti_dump_reserve(dump, TUTTI_DUMP_DISCOVERY, sizeof(*known));
 
 	if (to)
 		memcpy(to, known, sizeof(*known));
-	region(dump, TUTTI_DUMP_STATUS, known->status.offset, sizeof(struct tutti_status));
-	region(dump, TUTTI_DUMP_CONTROL, known->control.offset, sizeof(struct tutti_control));
-	region(dump, TUTTI_DUMP_CRASH, known->crash.offset, sizeof(struct tutti_crash));
-	region(dump, TUTTI_DUMP_COUNTERS, known->counters.offset, TUTTI_COUNTERS * sizeof(u64));
-	queues(dump);
-	region(dump, TUTTI_DUMP_HOST_RING, known->host_ring.offset, known->host_ring.bytes);
-	region(dump, TUTTI_DUMP_CARD_RING, known->card_ring.offset, known->card_ring.bytes);
-	region(dump, TUTTI_DUMP_LOG, known->log.offset, known->log.bytes);
+	tutti_dump_region(dump, TUTTI_DUMP_STATUS, known->status.offset, sizeof(struct tutti_status));
+	tutti_dump_region(dump, TUTTI_DUMP_CONTROL, known->control.offset, sizeof(struct tutti_control));
+	tutti_dump_region(dump, TUTTI_DUMP_CRASH, known->crash.offset, sizeof(struct tutti_crash));
+	tutti_dump_region(dump, TUTTI_DUMP_COUNTERS, known->counters.offset, TUTTI_COUNTERS * sizeof(u64));
+	tutti_dump_queues(dump);
+	tutti_dump_region(dump, TUTTI_DUMP_HOST_RING, known->host_ring.offset, known->host_ring.bytes);
+	tutti_dump_region(dump, TUTTI_DUMP_CARD_RING, known->card_ring.offset, known->card_ring.bytes);
+	tutti_dump_region(dump, TUTTI_DUMP_LOG, known->log.offset, known->log.bytes);
 }
 
-static size_t room(const struct tutti_discovery *known)
+static size_t tutti_dump_room(const struct tutti_discovery *known)
 {
 	return sizeof(struct tutti_dump_header) + sizeof(*known) + known->max_queues * sizeof(struct tutti_dump_queue) +
 	       known->host_ring.bytes + known->card_ring.bytes + known->log.bytes +
@@ -91,7 +93,9 @@ static size_t room(const struct tutti_discovery *known)
 /** tutti_dump() - write a core dump. A card that is merely off has nothing to say. */
 void tutti_dump(struct tutti_device *tdev)
 {
-	struct dump dump = { .tdev = tdev, .room = room(&tdev->known), .used = sizeof(struct tutti_dump_header) };
+	struct dump dump = {
+		.tdev = tdev, .room = tutti_dump_room(&tdev->known), .used = sizeof(struct tutti_dump_header),
+	};
 
 	if (tutti_status(tdev, state) == TUTTI_STATE_OFF || tutti_status(tdev, state) > TUTTI_STATE_FAILED)
 		return;
@@ -107,7 +111,7 @@ void tutti_dump(struct tutti_device *tdev)
 		.firmware_version = tdev->firmware_version,
 		.contract = TUTTI_CONTRACT_VERSION,
 	};
-	fill(&dump);
+	tutti_dump_fill(&dump);
 	dump.header->bytes = dump.used;
 	dev_coredumpv(tdev->drm.dev, dump.data, dump.used, GFP_KERNEL);
 }

@@ -4,7 +4,8 @@
 #include <linux/seq_file.h>
 
 #include "tutti_bo.h"
-#include "tutti_object.h"
+#include "tutti_fdinfo.h"
+#include "tutti_handle.h"
 
 static const char *const places[] = {
 	[DRM_TUTTI_PLACE_SYSTEM] = "system",
@@ -17,7 +18,7 @@ struct usage {
 	u64 total, shared, resident;
 };
 
-static void add(struct usage *usage, struct tutti_bo *bo)
+static void tutti_fdinfo_add_usage(struct usage *usage, struct tutti_bo *bo)
 {
 	u64 size = bo->shmem.base.size;
 
@@ -28,8 +29,8 @@ static void add(struct usage *usage, struct tutti_bo *bo)
 		usage->resident += size;
 }
 
-/** tutti_show_fdinfo() - the driver's keys. */
-void tutti_show_fdinfo(struct drm_printer *p, struct drm_file *df)
+/** tutti_fdinfo_show() - the driver's keys. */
+void tutti_fdinfo_show(struct drm_printer *p, struct drm_file *df)
 {
 	struct tutti_file *file = df->driver_priv;
 	struct usage usage[ARRAY_SIZE(places)] = {};
@@ -38,7 +39,7 @@ void tutti_show_fdinfo(struct drm_printer *p, struct drm_file *df)
 
 	spin_lock(&df->table_lock);
 	idr_for_each_entry(&df->object_idr, obj, id)
-		add(&usage[to_tutti_bo(obj)->placement], to_tutti_bo(obj));
+		tutti_fdinfo_add_usage(&usage[to_tutti_bo(obj)->placement], to_tutti_bo(obj));
 	spin_unlock(&df->table_lock);
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
 		drm_printf(p, "drm-total-%s:\t%llu KiB\n", places[i], usage[i].total >> 10);
@@ -51,8 +52,8 @@ void tutti_show_fdinfo(struct drm_printer *p, struct drm_file *df)
 	drm_printf(p, "tutti-errors:\t%lld\n", (s64)atomic64_read(&file->events));
 }
 
-/** tutti_show_fdinfo_all() - for kernels whose DRM core does not print the common keys. */
-void tutti_show_fdinfo_all(struct seq_file *m, struct file *filp)
+/** tutti_fdinfo_show_all() - for kernels whose DRM core does not print the common keys. */
+void tutti_fdinfo_show_all(struct seq_file *m, struct file *filp)
 {
 	struct drm_file *df = filp->private_data;
 	struct tutti_file *file = df->driver_priv;
@@ -64,6 +65,6 @@ void tutti_show_fdinfo_all(struct seq_file *m, struct file *filp)
 	drm_printf(&p, "drm-driver:\t%s\n", df->minor->dev->driver->name);
 	drm_printf(&p, "drm-client-id:\t%d\n", file->id);
 	drm_printf(&p, "drm-pdev:\t%s\n", pci_name(file->tdev->pdev));
-	tutti_show_fdinfo(&p, df);
+	tutti_fdinfo_show(&p, df);
 	drm_dev_exit(index);
 }

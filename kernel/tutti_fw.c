@@ -6,12 +6,14 @@
 #include <linux/ktime.h>
 #include <linux/module.h>
 
-#include "tutti_device.h"
+#include "tutti_card.h"
+#include "tutti_discovery.h"
+#include "tutti_fw.h"
 
 MODULE_FIRMWARE("tutti/" TUTTI_IMAGE_NAME);
 MODULE_FIRMWARE("tutti/" TUTTI_IMAGE_NAME_LARGE);
 
-static const char *image_name(const struct tutti_device *tdev)
+static const char *tutti_fw_image_name(const struct tutti_device *tdev)
 {
 	return tdev->known.sms > TUTTI_SMALL_CARD_SMS ? "tutti/" TUTTI_IMAGE_NAME_LARGE : "tutti/" TUTTI_IMAGE_NAME;
 }
@@ -20,7 +22,7 @@ static uint boot_timeout_ms = 10000;
 module_param(boot_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(boot_timeout_ms, "longest wait for the firmware to start (10000)");
 
-static const char *image_error(u32 error)
+static const char *tutti_fw_image_error(u32 error)
 {
 	static const char *const text[] = {
 		[TUTTI_IMAGE_OK] = "fine",
@@ -35,20 +37,7 @@ static const char *image_error(u32 error)
 	return error < ARRAY_SIZE(text) ? text[error] : "unknown error";
 }
 
-/** tutti_fw_range_holds() - the driver's contract version is in the range; says both if not. */
-bool tutti_fw_range_holds(struct tutti_device *tdev, const char *who, u32 min, u32 max)
-{
-	const u32 own = TUTTI_CONTRACT_VERSION;
-
-	if (own >= min && own <= max)
-		return true;
-	drm_err(&tdev->drm, "%s speaks contract %u.%u to %u.%u, this driver %u.%u\n", who,
-		TUTTI_VERSION_MAJOR(min), TUTTI_VERSION_MINOR(min), TUTTI_VERSION_MAJOR(max),
-		TUTTI_VERSION_MINOR(max), TUTTI_VERSION_MAJOR(own), TUTTI_VERSION_MINOR(own));
-	return false;
-}
-
-static bool segment_ok(const struct tutti_image *image, u32 i, u32 local_bytes)
+static bool tutti_fw_segment_ok(const struct tutti_image *image, u32 i, u32 local_bytes)
 {
 	const struct tutti_image_segment *s = &image->segment[i];
 	u32 j;
@@ -67,7 +56,7 @@ static bool segment_ok(const struct tutti_image *image, u32 i, u32 local_bytes)
 }
 
 /* In the order firmware.h gives. */
-static u32 image_check(const struct tutti_image *image, size_t bytes, u32 local_bytes)
+static u32 tutti_fw_image_check(const struct tutti_image *image, size_t bytes, u32 local_bytes)
 {
 	const size_t behind_crc = offsetofend(struct tutti_image, crc);
 	u32 i;
@@ -83,27 +72,28 @@ static u32 image_check(const struct tutti_image *image, size_t bytes, u32 local_
 	if (!image->segments || image->segments > TUTTI_IMAGE_SEGMENTS)
 		return TUTTI_IMAGE_BAD_SEGMENT;
 	for (i = 0; i < image->segments; i++)
-		if (!segment_ok(image, i, local_bytes))
+		if (!tutti_fw_segment_ok(image, i, local_bytes))
 			return TUTTI_IMAGE_BAD_SEGMENT;
 	return TUTTI_IMAGE_OK;
 }
 
 /* The image lies behind the RSBs, which take the first part of the reserved memory. */
-static int load_image(struct tutti_device *tdev)
+static int tutti_fw_load_image(struct tutti_device *tdev)
 {
 	const struct firmware *fw = tdev->firmware;
 	const struct tutti_discovery *known = &tdev->known;
 	u64 offset = PAGE_ALIGN((u64)known->max_rsbs * sizeof(struct tutti_rsb));
 	u64 room = known->reserved_bytes > offset ? known->reserved_bytes - offset : 0;
 	const struct tutti_image *image = (const void *)fw->data;
-	u32 bad = image_check(image, fw->size, known->local_bytes);
+	u32 bad = tutti_fw_image_check(image, fw->size, known->local_bytes);
 
 	if (!bad && fw->size > room)
 		bad = TUTTI_IMAGE_BAD_PLACE;
 	if (bad) {
-		drm_err(&tdev->drm, "firmware %s: %s\n", image_name(tdev), image_error(bad));
+		drm_err(&tdev->drm, "firmware %s: %s\n", tutti_fw_image_name(tdev), tutti_fw_image_error(bad));
 		if (bad == TUTTI_IMAGE_BAD_VERSION)
-			tutti_fw_range_holds(tdev, image_name(tdev), image->contract_min, image->contract_max);
+			tutti_discovery_range_holds(tdev, tutti_fw_image_name(tdev), image->contract_min,
+						    image->contract_max);
 		return bad == TUTTI_IMAGE_BAD_VERSION ? -EPROTO : -EINVAL;
 	}
 	memcpy_toio(tdev->aperture + offset, fw->data, fw->size);
@@ -112,7 +102,7 @@ static int load_image(struct tutti_device *tdev)
 	return 0;
 }
 
-static bool boot_answered(struct tutti_device *tdev)
+static bool tutti_fw_boot_answered(struct tutti_device *tdev)
 {
 	u32 state = tutti_status(tdev, state);
 
@@ -120,11 +110,11 @@ static bool boot_answered(struct tutti_device *tdev)
 	       state != TUTTI_STATE_LOADING && state != TUTTI_STATE_OFF;
 }
 
-static int boot_wait(struct tutti_device *tdev)
+static int tutti_fw_boot_wait(struct tutti_device *tdev)
 {
 	ktime_t end = ktime_add_ms(ktime_get(), boot_timeout_ms);
 
-	while (!boot_answered(tdev)) {
+	while (!tutti_fw_boot_answered(tdev)) {
 		if (ktime_after(ktime_get(), end))
 			return -ETIMEDOUT;
 		usleep_range(200, 500);
@@ -132,36 +122,36 @@ static int boot_wait(struct tutti_device *tdev)
 	return 0;
 }
 
-static void say_crash(struct tutti_device *tdev)
+static void tutti_fw_say_crash(struct tutti_device *tdev)
 {
 	struct tutti_crash crash;
 
 	memcpy_fromio(&crash, tdev->window + tdev->known.crash.offset, sizeof(crash));
-	drm_err(&tdev->drm, "firmware %s died while it started: %.63s (cause %u code %u, pc %#x)\n", image_name(tdev),
-		crash.text, crash.cause, crash.cause_code, crash.pc);
+	drm_err(&tdev->drm, "firmware %s died while it started: %.63s (cause %u code %u, pc %#x)\n",
+		tutti_fw_image_name(tdev), crash.text, crash.cause, crash.cause_code, crash.pc);
 }
 
-static int boot_result(struct tutti_device *tdev, int error)
+static int tutti_fw_boot_result(struct tutti_device *tdev, int error)
 {
 	u32 state = tutti_status(tdev, state), why = tutti_status(tdev, boot_error);
 
 	if (error) {
 		drm_err(&tdev->drm, "firmware %s: no answer to boot %u within %u ms (state %u of boot %u)\n",
-			image_name(tdev), tdev->boot_sequence, boot_timeout_ms, state,
+			tutti_fw_image_name(tdev), tdev->boot_sequence, boot_timeout_ms, state,
 			tutti_status(tdev, boot_sequence));
 		return error;
 	}
 	if (state == TUTTI_STATE_CRASHED) {
-		say_crash(tdev);
+		tutti_fw_say_crash(tdev);
 		return -EIO;
 	}
 	if (state != TUTTI_STATE_RUNNING) {
-		drm_err(&tdev->drm, "firmware %s: the card refuses it: %s (state %u)\n", image_name(tdev),
-			image_error(why), state);
+		drm_err(&tdev->drm, "firmware %s: the card refuses it: %s (state %u)\n", tutti_fw_image_name(tdev),
+			tutti_fw_image_error(why), state);
 		return why == TUTTI_IMAGE_BAD_VERSION ? -EPROTO : -EIO;
 	}
-	if (!tutti_fw_range_holds(tdev, "the firmware", tutti_status(tdev, contract_min),
-				  tutti_status(tdev, contract_max)))
+	if (!tutti_discovery_range_holds(tdev, "the firmware", tutti_status(tdev, contract_min),
+					 tutti_status(tdev, contract_max)))
 		return -EPROTO;
 	tdev->firmware_version = tutti_status(tdev, firmware_version);
 	return 0;
@@ -171,10 +161,10 @@ static int boot_result(struct tutti_device *tdev, int error)
 int tutti_fw_read(struct tutti_device *tdev)
 {
 	const struct firmware *fw;
-	int error = request_firmware(&fw, image_name(tdev), tdev->drm.dev);
+	int error = request_firmware(&fw, tutti_fw_image_name(tdev), tdev->drm.dev);
 
 	if (error) {
-		drm_err(&tdev->drm, "firmware %s: not found (%d)\n", image_name(tdev), error);
+		drm_err(&tdev->drm, "firmware %s: not found (%d)\n", tutti_fw_image_name(tdev), error);
 		return error;
 	}
 	tutti_fw_fini(tdev);
@@ -188,7 +178,7 @@ void tutti_fw_fini(struct tutti_device *tdev)
 	tdev->firmware = NULL;
 }
 
-static void request_boot(struct tutti_device *tdev)
+static void tutti_fw_request_boot(struct tutti_device *tdev)
 {
 	tdev->boot_sequence = readl(tutti_control_at(tdev, boot_sequence)) + 1;
 	if (!tdev->boot_sequence)
@@ -196,18 +186,18 @@ static void request_boot(struct tutti_device *tdev)
 	wmb(); /* image (write-combined) and its place before the word that starts the boot */
 	writel(tdev->boot_sequence, tutti_control_at(tdev, boot_sequence));
 	mb(); /* and that before the kick */
-	tutti_kick(tdev);
+	tutti_card_kick(tdev);
 }
 
 /** tutti_fw_boot() - load and start the firmware; what the card did before is forgotten. */
 int tutti_fw_boot(struct tutti_device *tdev)
 {
-	int error = load_image(tdev);
+	int error = tutti_fw_load_image(tdev);
 
 	if (error)
 		return error;
-	request_boot(tdev);
-	return boot_result(tdev, boot_wait(tdev));
+	tutti_fw_request_boot(tdev);
+	return tutti_fw_boot_result(tdev, tutti_fw_boot_wait(tdev));
 }
 
 /* A boot request without an image is a stop (control.h). Bounded, as the card may be dead. */
@@ -217,7 +207,7 @@ void tutti_fw_stop(struct tutti_device *tdev)
 
 	writeq(0, tutti_control_at(tdev, image_offset));
 	writeq(0, tutti_control_at(tdev, image_bytes));
-	request_boot(tdev);
-	while (!boot_answered(tdev) && ktime_before(ktime_get(), end))
+	tutti_fw_request_boot(tdev);
+	while (!tutti_fw_boot_answered(tdev) && ktime_before(ktime_get(), end))
 		usleep_range(200, 500);
 }

@@ -13,21 +13,21 @@
 #define LEVEL_BYTES(level) (1ull << (12 + 9 * (level)))
 #define LARGEST_LEAF 1u /* 2 MiB */
 
-static void table_free(struct tutti_mmu *mmu, struct tutti_pagetable *table)
+static void tutti_mmu_table_free(struct tutti_mmu *mmu, struct tutti_pagetable *table)
 {
 	unsigned int i;
 
 	if (!table)
 		return;
 	for (i = 0; table->child && i < TUTTI_PTES; i++)
-		table_free(mmu, table->child[i]);
+		tutti_mmu_table_free(mmu, table->child[i]);
 	if (table->entry)
 		dma_free_coherent(mmu->dev, TUTTI_PAGE_SIZE, table->entry, table->bus);
 	kfree(table->child);
 	kfree(table);
 }
 
-static struct tutti_pagetable *table_alloc(struct tutti_mmu *mmu, unsigned int level)
+static struct tutti_pagetable *tutti_mmu_table_alloc(struct tutti_mmu *mmu, unsigned int level)
 {
 	struct tutti_pagetable *table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
 
@@ -37,7 +37,7 @@ static struct tutti_pagetable *table_alloc(struct tutti_mmu *mmu, unsigned int l
 	if (level)
 		table->child = kcalloc(TUTTI_PTES, sizeof(*table->child), GFP_KERNEL_ACCOUNT);
 	if (!table->entry || (level && !table->child)) {
-		table_free(mmu, table);
+		tutti_mmu_table_free(mmu, table);
 		return NULL;
 	}
 	return table;
@@ -46,13 +46,13 @@ static struct tutti_pagetable *table_alloc(struct tutti_mmu *mmu, unsigned int l
 int tutti_mmu_init(struct tutti_mmu *mmu, struct device *dev)
 {
 	mmu->dev = dev;
-	mmu->root = table_alloc(mmu, TUTTI_MMU_LEVELS - 1);
+	mmu->root = tutti_mmu_table_alloc(mmu, TUTTI_MMU_LEVELS - 1);
 	return mmu->root ? 0 : -ENOMEM;
 }
 
 void tutti_mmu_fini(struct tutti_mmu *mmu)
 {
-	table_free(mmu, mmu->root);
+	tutti_mmu_table_free(mmu, mmu->root);
 	mmu->root = NULL;
 }
 
@@ -62,7 +62,7 @@ u64 tutti_mmu_root(const struct tutti_mmu *mmu)
 }
 
 /* Table of @va at @level, made on the way if @make. */
-static struct tutti_pagetable *table_at(struct tutti_mmu *mmu, u64 va, unsigned int level, bool make)
+static struct tutti_pagetable *tutti_mmu_table_at(struct tutti_mmu *mmu, u64 va, unsigned int level, bool make)
 {
 	struct tutti_pagetable *table = mmu->root;
 	unsigned int l;
@@ -71,7 +71,7 @@ static struct tutti_pagetable *table_at(struct tutti_mmu *mmu, u64 va, unsigned 
 		unsigned int i = tutti_va_index(va, l);
 
 		if (!table->child[i]) {
-			struct tutti_pagetable *below = make ? table_alloc(mmu, l - 1) : NULL;
+			struct tutti_pagetable *below = make ? tutti_mmu_table_alloc(mmu, l - 1) : NULL;
 
 			if (!below)
 				return NULL;
@@ -85,13 +85,13 @@ static struct tutti_pagetable *table_at(struct tutti_mmu *mmu, u64 va, unsigned 
 }
 
 /* A large leaf stands only where no table is: tables stay. */
-static unsigned int leaf_level(struct tutti_mmu *mmu, u64 va, u64 bus, u64 bytes)
+static unsigned int tutti_mmu_leaf_level(struct tutti_mmu *mmu, u64 va, u64 bus, u64 bytes)
 {
 	unsigned int level = LARGEST_LEAF;
 
 	if (((va | bus) & (LEVEL_BYTES(level) - 1)) || bytes < LEVEL_BYTES(level))
 		return 0;
-	return table_at(mmu, va, 0, false) ? 0 : level;
+	return tutti_mmu_table_at(mmu, va, 0, false) ? 0 : level;
 }
 
 /*
@@ -106,8 +106,8 @@ int tutti_mmu_map(struct tutti_mmu *mmu, u64 va, u64 bus, u64 bytes, u64 flags)
 	if (flags & TUTTI_PTE_W)
 		flags |= TUTTI_PTE_D;
 	while (bytes) {
-		unsigned int level = leaf_level(mmu, va, bus, bytes);
-		struct tutti_pagetable *table = table_at(mmu, va, level, true);
+		unsigned int level = tutti_mmu_leaf_level(mmu, va, bus, bytes);
+		struct tutti_pagetable *table = tutti_mmu_table_at(mmu, va, level, true);
 
 		if (!table)
 			return -ENOMEM;
@@ -121,16 +121,16 @@ int tutti_mmu_map(struct tutti_mmu *mmu, u64 va, u64 bus, u64 bytes, u64 flags)
 }
 
 /* Smaller leaves in the place of a large one, by one store: a walk sees either. */
-static int split_leaf(struct tutti_mmu *mmu, u64 va)
+static int tutti_mmu_split_leaf(struct tutti_mmu *mmu, u64 va)
 {
-	struct tutti_pagetable *table = table_at(mmu, va, LARGEST_LEAF, false), *below;
+	struct tutti_pagetable *table = tutti_mmu_table_at(mmu, va, LARGEST_LEAF, false), *below;
 	unsigned int i = tutti_va_index(va, LARGEST_LEAF), j;
 	u64 pte;
 
 	if (!table || table->child[i] || !table->entry[i])
 		return 0;
 	pte = table->entry[i];
-	below = table_alloc(mmu, 0);
+	below = tutti_mmu_table_alloc(mmu, 0);
 	if (!below)
 		return -ENOMEM;
 	for (j = 0; j < TUTTI_PTES; j++)
@@ -155,15 +155,15 @@ int tutti_mmu_unmap(struct tutti_mmu *mmu, u64 va, u64 bytes)
 	int error = 0;
 
 	if (va & large)
-		error = split_leaf(mmu, va);
+		error = tutti_mmu_split_leaf(mmu, va);
 	if (!error && (end & large))
-		error = split_leaf(mmu, end);
+		error = tutti_mmu_split_leaf(mmu, end);
 	while (!error && va < end) {
-		struct tutti_pagetable *table = table_at(mmu, va, 0, false);
+		struct tutti_pagetable *table = tutti_mmu_table_at(mmu, va, 0, false);
 		unsigned int level = table ? 0 : LARGEST_LEAF;
 
 		if (!table)
-			table = table_at(mmu, va, level, false);
+			table = tutti_mmu_table_at(mmu, va, level, false);
 		if (table)
 			WRITE_ONCE(table->entry[tutti_va_index(va, level)], 0);
 		va = (va | (LEVEL_BYTES(level) - 1)) + 1;

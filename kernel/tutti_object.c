@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Objects of the card and their handles. One reference is the handle's, one the card's: what
- * the card may touch stays until the firmware has acknowledged its end, or a reset.
+ * What the card knows by a number: contexts, queues, RSBs. One reference is the handle's, one the card's: what the card
+ * may touch stays until the firmware has acknowledged its end, or until a reset.
  */
 #include "tutti_object.h"
 #include "tutti_trace.h"
+#include "tutti_view.h"
 
-static u32 id_first(enum tutti_kind kind)
+static u32 tutti_object_id_first(enum tutti_kind kind)
 {
 	return kind == TUTTI_CONTEXT; /* address space 0 is the bus */
 }
 
-static u32 id_last(struct tutti_device *tdev, enum tutti_kind kind)
+static u32 tutti_object_id_last(struct tutti_device *tdev, enum tutti_kind kind)
 {
 	const struct tutti_discovery *known = &tdev->known;
 
@@ -34,7 +35,8 @@ static struct lock_class_key lock_keys[TUTTI_KINDS];
 int tutti_object_init(struct tutti_object *object, struct tutti_device *tdev, enum tutti_kind kind,
 		      const struct tutti_object_ops *ops)
 {
-	int id = ida_alloc_range(&tdev->ids[kind], id_first(kind), id_last(tdev, kind), GFP_KERNEL);
+	int id = ida_alloc_range(&tdev->ids[kind], tutti_object_id_first(kind), tutti_object_id_last(tdev, kind),
+				 GFP_KERNEL);
 
 	if (id < 0)
 		return id;
@@ -51,7 +53,7 @@ int tutti_object_init(struct tutti_object *object, struct tutti_device *tdev, en
 	return 0;
 }
 
-static void free_id(struct tutti_object *object)
+static void tutti_object_free_id(struct tutti_object *object)
 {
 	if (object->has_id)
 		ida_free(&object->tdev->ids[object->kind], object->id);
@@ -64,15 +66,16 @@ void tutti_object_fini(struct tutti_object *object)
 	struct tutti_device *tdev = object->tdev;
 	int i;
 
-	free_id(object);
+	tutti_object_free_id(object);
 	for (i = 0; i < ARRAY_SIZE(object->parent); i++)
 		if (object->parent[i])
 			tutti_object_put(object->parent[i]);
+	tutti_view_put(object->view);
 	mutex_destroy(&object->lock);
 	drm_dev_put(&tdev->drm);
 }
 
-static void object_release(struct kref *ref)
+static void tutti_object_release(struct kref *ref)
 {
 	struct tutti_object *object = container_of(ref, struct tutti_object, ref);
 
@@ -81,7 +84,7 @@ static void object_release(struct kref *ref)
 
 void tutti_object_put(struct tutti_object *object)
 {
-	kref_put(&object->ref, object_release);
+	kref_put(&object->ref, tutti_object_release);
 }
 
 /* ---- on the card ---- */
@@ -123,7 +126,7 @@ void tutti_object_off_card(struct tutti_object *object)
 			atomic_dec(&object->parent[i]->users);
 	if (object->ops->off_card)
 		object->ops->off_card(object);
-	free_id(object);
+	tutti_object_free_id(object);
 	tutti_object_put(object);
 }
 
@@ -167,17 +170,17 @@ struct tutti_object *tutti_object_first(struct tutti_device *tdev, enum tutti_ki
 	return found;
 }
 
-static bool fits_any(struct tutti_object *object, const void *with)
+static bool tutti_object_fits_any(struct tutti_object *object, const void *with)
 {
 	return true;
 }
 
-static bool fits_id(struct tutti_object *object, const void *with)
+static bool tutti_object_fits_id(struct tutti_object *object, const void *with)
 {
 	return object->id == *(const u32 *)with;
 }
 
-static bool fits_parent(struct tutti_object *object, const void *with)
+static bool tutti_object_fits_parent(struct tutti_object *object, const void *with)
 {
 	return object->parent[0] == with;
 }
@@ -187,7 +190,7 @@ void tutti_object_lose_all(struct tutti_device *tdev, enum tutti_kind kind)
 {
 	struct tutti_object *object;
 
-	while ((object = tutti_object_first(tdev, kind, fits_any, NULL))) {
+	while ((object = tutti_object_first(tdev, kind, tutti_object_fits_any, NULL))) {
 		tutti_object_lose(object);
 		tutti_object_put(object);
 	}
@@ -196,114 +199,41 @@ void tutti_object_lose_all(struct tutti_device *tdev, enum tutti_kind kind)
 /** tutti_object_find() - by its number on the card; with a reference, or NULL. */
 struct tutti_object *tutti_object_find(struct tutti_device *tdev, enum tutti_kind kind, u32 id)
 {
-	return tutti_object_first(tdev, kind, fits_id, &id);
+	return tutti_object_first(tdev, kind, tutti_object_fits_id, &id);
 }
 
 /** tutti_object_child() - any object of the kind that lives in @parent; with a reference, or NULL. */
 struct tutti_object *tutti_object_child(struct tutti_object *parent, enum tutti_kind kind)
 {
-	return tutti_object_first(parent->tdev, kind, fits_parent, parent);
+	return tutti_object_first(parent->tdev, kind, tutti_object_fits_parent, parent);
 }
 
-/* ---- handles ---- */
-
-/** tutti_handle_get() - what the handle names, with a reference, or NULL. */
-struct tutti_object *tutti_handle_get(struct tutti_file *file, enum tutti_kind kind, u32 handle)
+/** tutti_object_child_uses() - does the card use this memory of @parent for an object that lives in it? */
+bool tutti_object_child_uses(struct tutti_object *parent, u64 address, u64 bytes)
 {
-	struct xarray *table = &file->handles[kind];
+	struct tutti_device *tdev = parent->tdev;
 	struct tutti_object *object;
+	bool uses = false;
+	int kind;
 
-	xa_lock(table);
-	object = xa_load(table, handle);
-	if (object && !kref_get_unless_zero(&object->ref))
-		object = NULL;
-	xa_unlock(table);
-	return object;
+	spin_lock(&tdev->objects_lock);
+	for (kind = 0; kind < TUTTI_KINDS; kind++)
+		list_for_each_entry(object, &tdev->objects[kind], link)
+			uses |= object->parent[0] == parent && object->ops->uses &&
+				object->ops->uses(object, address, bytes);
+	spin_unlock(&tdev->objects_lock);
+	return uses;
 }
 
-/** tutti_handle_reserve() - a handle that names nothing yet. */
-int tutti_handle_reserve(struct tutti_file *file, enum tutti_kind kind, u32 *handle)
+/** tutti_object_count() - how many of the kind the card knows. */
+u32 tutti_object_count(struct tutti_device *tdev, enum tutti_kind kind)
 {
-	return xa_alloc(&file->handles[kind], handle, NULL, XA_LIMIT(1, BIT(28) - 1), GFP_KERNEL_ACCOUNT);
-}
-
-/** tutti_handle_publish() - a reserved handle names the object; takes over the caller's reference. */
-void tutti_handle_publish(struct tutti_file *file, u32 handle, struct tutti_object *object)
-{
-	xa_store(&file->handles[object->kind], handle, object, GFP_KERNEL_ACCOUNT); /* the slot is there */
-}
-
-/** tutti_handle_cancel() - give a reserved handle back. */
-void tutti_handle_cancel(struct tutti_file *file, enum tutti_kind kind, u32 handle)
-{
-	xa_erase(&file->handles[kind], handle);
-}
-
-/* Whatever the firmware says here: what it did not acknowledge, the next reset frees. */
-void tutti_handle_close_all(struct tutti_file *file, enum tutti_kind kind)
-{
-	struct tutti_object *object;
-	unsigned long handle;
-
-	xa_for_each(&file->handles[kind], handle, object) {
-		tutti_object_destroy(object);
-		tutti_object_put(object);
-	}
-	xa_destroy(&file->handles[kind]);
-}
-
-u32 tutti_handle_count(struct tutti_file *file, enum tutti_kind kind)
-{
-	struct tutti_object *object;
-	unsigned long handle;
+	struct list_head *link;
 	u32 count = 0;
 
-	xa_for_each(&file->handles[kind], handle, object)
+	spin_lock(&tdev->objects_lock);
+	list_for_each(link, &tdev->objects[kind])
 		count++;
+	spin_unlock(&tdev->objects_lock);
 	return count;
-}
-
-/* ---- calls ---- */
-
-/** tutti_call_begin() - tutti_enter(), and look the handle up. 0, -ENOENT or what tutti_enter() says. */
-int tutti_call_begin(struct tutti_call *call, struct drm_file *df, enum tutti_kind kind, u32 handle)
-{
-	int error;
-
-	call->file = df->driver_priv;
-	error = tutti_enter(call->file, &call->index);
-	if (error)
-		return error;
-	call->object = tutti_handle_get(call->file, kind, handle);
-	if (call->object)
-		return 0;
-	tutti_exit(call->file, call->index);
-	return -ENOENT;
-}
-
-void tutti_call_end(struct tutti_call *call)
-{
-	tutti_object_put(call->object);
-	tutti_exit(call->file, call->index);
-}
-
-/** tutti_call_destroy() - *_DESTROY: the handle stays if the card keeps the object. */
-int tutti_call_destroy(struct drm_file *df, enum tutti_kind kind, const struct drm_tutti_handle *args)
-{
-	struct tutti_call call;
-	int error;
-
-	if (args->pad)
-		return -EINVAL;
-	error = tutti_call_begin(&call, df, kind, args->handle);
-	if (error)
-		return error;
-	error = tutti_object_destroy(call.object);
-	/* of several who destroy it at once, one gets the handle */
-	if (!error && xa_cmpxchg(&call.file->handles[kind], args->handle, call.object, NULL, 0) != call.object)
-		error = -ENOENT;
-	else if (!error)
-		tutti_object_put(call.object);
-	tutti_call_end(&call);
-	return error;
 }

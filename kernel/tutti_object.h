@@ -5,18 +5,21 @@
 #include "tutti_device.h"
 
 struct tutti_object;
+struct tutti_view;
 
 /**
  * struct tutti_object_ops - what differs between the kinds.
  * @destroy: ask the firmware; only then the handle goes. @lock is held, the object is on the card
  * @lost: the card has lost it (reset, context killed): tell whoever waits
  * @off_card: the card does not know it any more; once, may sleep
+ * @uses: does the card use memory at these addresses of its parent for it? With objects_lock held; NULL: no
  * @release: the last reference has gone
  */
 struct tutti_object_ops {
 	int (*destroy)(struct tutti_object *object);
 	void (*lost)(struct tutti_object *object);
 	void (*off_card)(struct tutti_object *object);
+	bool (*uses)(struct tutti_object *object, u64 address, u64 bytes);
 	void (*release)(struct tutti_object *object);
 };
 
@@ -34,6 +37,8 @@ struct tutti_object {
 	atomic_t users;
 	/** @lock: that the object stays on the card; a context's: its mappings too */
 	struct mutex lock;
+	/** @view: the page of the control window that shows it to user space, or NULL */
+	struct tutti_view *view;
 	/** @on_card: the card has a reference; @link: in tutti_device.objects. objects_lock */
 	bool on_card, has_id;
 	struct list_head link;
@@ -55,24 +60,8 @@ struct tutti_object *tutti_object_first(struct tutti_device *tdev, enum tutti_ki
 					const void *with);
 struct tutti_object *tutti_object_find(struct tutti_device *tdev, enum tutti_kind kind, u32 id);
 struct tutti_object *tutti_object_child(struct tutti_object *parent, enum tutti_kind kind);
-
-struct tutti_object *tutti_handle_get(struct tutti_file *file, enum tutti_kind kind, u32 handle);
-int tutti_handle_reserve(struct tutti_file *file, enum tutti_kind kind, u32 *handle);
-void tutti_handle_publish(struct tutti_file *file, u32 handle, struct tutti_object *object);
-void tutti_handle_cancel(struct tutti_file *file, enum tutti_kind kind, u32 handle);
-void tutti_handle_close_all(struct tutti_file *file, enum tutti_kind kind);
-u32 tutti_handle_count(struct tutti_file *file, enum tutti_kind kind);
-
-/** struct tutti_call - a call that names an object: between tutti_call_begin() and _end(). */
-struct tutti_call {
-	struct tutti_file *file;
-	struct tutti_object *object;
-	int index;
-};
-
-int tutti_call_begin(struct tutti_call *call, struct drm_file *df, enum tutti_kind kind, u32 handle);
-void tutti_call_end(struct tutti_call *call);
-int tutti_call_destroy(struct drm_file *df, enum tutti_kind kind, const struct drm_tutti_handle *args);
+bool tutti_object_child_uses(struct tutti_object *parent, u64 address, u64 bytes);
+u32 tutti_object_count(struct tutti_device *tdev, enum tutti_kind kind);
 
 static inline void tutti_object_get(struct tutti_object *object)
 {

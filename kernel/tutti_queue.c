@@ -2,52 +2,108 @@
 /* User-mode queues (spec SYS-24). */
 #include <linux/eventfd.h>
 
+#include "compat.h"
+#include "tutti_call.h"
+#include "tutti_channel.h"
+#include "tutti_gate.h"
+#include "tutti_message.h"
 #include "tutti_queue.h"
+#include "tutti_trace.h"
+#include "tutti_view.h"
 
 #define USER_FLAGS (TUTTI_QUEUE_FLAGS & ~TUTTI_QUEUE_RSB)
 
 /* ---- life ---- */
 
-static void queue_release(struct tutti_object *object)
+static void tutti_queue_release(struct tutti_object *object)
 {
 	struct tutti_queue *queue = to_queue(object);
 
 	if (queue->eventfd)
 		eventfd_ctx_put(queue->eventfd);
-	tutti_view_put(queue->view);
 	tutti_object_fini(object);
 	kfree(queue);
 }
 
-/* Its owner is told. Fences first, with the true reason: the event ends what is left as cancelled. */
-static void queue_lost(struct tutti_object *object)
+/* With objects_lock held. True: the context has had its share of errors. */
+static bool tutti_queue_note_fault(struct tutti_queue *queue, const struct tutti_fault *fault)
 {
-	struct tutti_fault fault = { .code = TUTTI_ERROR_CANCELLED, .queue = object->id, .sm = 0xffff };
-
-	tutti_fence_cancel(to_queue(object), drm_dev_is_unplugged(&object->tdev->drm) ? -ENODEV : -EIO);
-	tutti_event_error(object->tdev, &fault);
+	queue->fault = *fault;
+	queue->stopped = fault->code ? fault->code : TUTTI_ERROR_PACKET;
+	queue->errors++;
+	if (queue->file)
+		atomic64_inc(&queue->file->events);
+	if (queue->eventfd && (queue->event_flags & DRM_TUTTI_EVENT_ERROR))
+		tutti_eventfd_signal(queue->eventfd);
+	return tutti_context_count_error(tutti_queue_context(queue));
 }
 
-/* Doorbell first: nothing new is heard of; then the firmware kills what runs and answers. */
-static int queue_destroy(struct tutti_object *object)
+/** tutti_queue_fault() - the firmware has stopped the queue, or the card has lost it: its owner is told. */
+void tutti_queue_fault(struct tutti_queue *queue, const struct tutti_fault *fault)
+{
+	struct tutti_device *tdev = queue->base.tdev;
+	bool enough;
+
+	trace_tutti_fault(fault);
+	spin_lock(&tdev->objects_lock);
+	enough = tutti_queue_note_fault(queue, fault);
+	spin_unlock(&tdev->objects_lock);
+	wake_up_all(&tdev->wait);
+	drm_dbg_driver(&tdev->drm, "queue %u stopped: code %u cause %u packet %llu address %#llx\n", fault->queue,
+		       fault->code, fault->cause, fault->packet, fault->address);
+	tutti_timeline_cancel(&queue->timeline, -ECANCELED);
+	if (enough)
+		tutti_context_condemn(tutti_queue_context(queue), "errors without end");
+}
+
+/* Fences first, with the true reason: the fault ends what is left as cancelled. */
+static void tutti_queue_lost(struct tutti_object *object)
+{
+	struct tutti_fault fault = { .code = TUTTI_ERROR_CANCELLED, .queue = object->id, .sm = 0xffff };
+	struct tutti_queue *queue = to_queue(object);
+
+	tutti_timeline_cancel(&queue->timeline, drm_dev_is_unplugged(&object->tdev->drm) ? -ENODEV : -EIO);
+	tutti_queue_fault(queue, &fault);
+}
+
+/* A queue that does not come to an end costs its context its life: nobody else shall notice. */
+static int tutti_queue_answered(struct tutti_queue *queue, int error)
+{
+	if (error == -ETIMEDOUT)
+		tutti_context_condemn(tutti_queue_context(queue), "a queue does not come to an end");
+	return error;
+}
+
+/* The doorbell first, so that nothing new is heard of; then the firmware kills what runs, and answers. */
+static int tutti_queue_destroy(struct tutti_object *object)
 {
 	struct tutti_queue *queue = to_queue(object);
 	int error;
 
-	tutti_view_revoke(queue->view);
-	error = tutti_msg_queue_destroy(object->tdev, object->id);
-	tutti_fence_cancel(queue, error ? -EIO : -ECANCELED);
+	tutti_view_revoke(object->view);
+	error = tutti_queue_answered(queue, tutti_message_queue_destroy(object->tdev, object->id));
+	tutti_timeline_cancel(&queue->timeline, error ? -EIO : -ECANCELED);
 	wake_up_all(&object->tdev->wait);
 	return error;
 }
 
+/* The ring or the read index lies in the range. */
+static bool tutti_queue_uses(struct tutti_object *object, u64 address, u64 bytes)
+{
+	struct tutti_queue *queue = to_queue(object);
+
+	return (queue->ring < address + bytes && address < queue->ring + queue->ring_bytes) ||
+	       (queue->index < address + bytes && address < queue->index + sizeof(u64));
+}
+
 static const struct tutti_object_ops queue_ops = {
-	.destroy = queue_destroy,
-	.lost = queue_lost,
-	.release = queue_release,
+	.destroy = tutti_queue_destroy,
+	.lost = tutti_queue_lost,
+	.uses = tutti_queue_uses,
+	.release = tutti_queue_release,
 };
 
-static struct tutti_queue *queue_alloc(struct tutti_file *file, struct tutti_context *context)
+static struct tutti_queue *tutti_queue_alloc(struct tutti_file *file, struct tutti_context *context)
 {
 	struct tutti_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
 	int error;
@@ -59,29 +115,14 @@ static struct tutti_queue *queue_alloc(struct tutti_file *file, struct tutti_con
 		kfree(queue);
 		return ERR_PTR(error);
 	}
+	tutti_timeline_init(&queue->timeline, file->tdev, queue->base.id);
 	queue->vector = file->vector;
 	tutti_object_get(&context->base);
 	queue->base.parent[0] = &context->base;
 	return queue;
 }
 
-/** tutti_queue_uses() - ring or read index of a queue of the context lies in the range. */
-bool tutti_queue_uses(struct tutti_context *context, u64 address, u64 bytes)
-{
-	struct tutti_device *tdev = context->base.tdev;
-	struct tutti_queue *queue;
-	bool uses = false;
-
-	spin_lock(&tdev->objects_lock);
-	list_for_each_entry(queue, &tdev->objects[TUTTI_QUEUE], base.link)
-		uses |= tutti_queue_context(queue) == context &&
-			((queue->ring < address + bytes && address < queue->ring + queue->ring_bytes) ||
-			 (queue->index < address + bytes && address < queue->index + sizeof(u64)));
-	spin_unlock(&tdev->objects_lock);
-	return uses;
-}
-
-static void set_file(struct tutti_queue *queue, struct tutti_file *file)
+static void tutti_queue_set_file(struct tutti_queue *queue, struct tutti_file *file)
 {
 	spin_lock(&queue->base.tdev->objects_lock);
 	queue->file = file;
@@ -95,13 +136,13 @@ void tutti_queue_close(struct tutti_file *file)
 	unsigned long handle;
 
 	xa_for_each(&file->handles[TUTTI_QUEUE], handle, object)
-		set_file(to_queue(object), NULL);
+		tutti_queue_set_file(to_queue(object), NULL);
 	tutti_handle_close_all(file, TUTTI_QUEUE);
 }
 
 /* ---- creation ---- */
 
-static int create_check(struct tutti_device *tdev, const struct drm_tutti_queue_create *args)
+static int tutti_queue_create_check(struct tutti_device *tdev, const struct drm_tutti_queue_create *args)
 {
 	const struct tutti_discovery *known = &tdev->known;
 	u64 packets = args->size_log2 < 32 ? 1ull << args->size_log2 : 0;
@@ -120,14 +161,14 @@ static int create_check(struct tutti_device *tdev, const struct drm_tutti_queue_
 	return 0;
 }
 
-static int find_memory(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
+static int tutti_queue_find_memory(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
 {
 	const u32 access = DRM_TUTTI_ACCESS_READ | DRM_TUTTI_ACCESS_WRITE;
 	struct tutti_context *context = tutti_queue_context(queue);
 	u64 bytes = (u64)TUTTI_PACKET_BYTES << args->size_log2;
-	struct tutti_mapping *mapping = tutti_context_find(context, args->ring, bytes, access);
+	struct tutti_mapping *mapping = tutti_mapping_find(&context->space, args->ring, bytes, access);
 
-	if (!mapping || !tutti_context_find(context, args->read_index, 8, access))
+	if (!mapping || !tutti_mapping_find(&context->space, args->read_index, 8, access))
 		return -EFAULT;
 	queue->ring_bo = mapping->bo;
 	queue->ring_at = mapping->offset + args->ring - mapping->node.start;
@@ -137,7 +178,7 @@ static int find_memory(struct tutti_queue *queue, const struct drm_tutti_queue_c
 	return 0;
 }
 
-static int find_rsb(struct tutti_queue *queue, struct tutti_file *file, u32 handle)
+static int tutti_queue_find_rsb(struct tutti_queue *queue, struct tutti_file *file, u32 handle)
 {
 	struct tutti_object *rsb;
 
@@ -150,7 +191,7 @@ static int find_rsb(struct tutti_queue *queue, struct tutti_file *file, u32 hand
 	return rsb->parent[0] == queue->base.parent[0] ? 0 : -EPERM;
 }
 
-static int tell_card(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
+static int tutti_queue_tell_card(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
 {
 	struct tutti_device *tdev = queue->base.tdev;
 	struct tutti_object *rsb = queue->base.parent[1];
@@ -169,28 +210,28 @@ static int tell_card(struct tutti_queue *queue, const struct drm_tutti_queue_cre
 	};
 
 	WRITE_ONCE(tdev->progress[queue->base.id], 0);
-	writeq(TUTTI_DOORBELL_EMPTY, tdev->window + queue->view->offset);
-	return tutti_msg_queue_create(tdev, &message);
+	writeq(TUTTI_DOORBELL_EMPTY, tdev->window + queue->base.view->offset);
+	return tutti_message_queue_create(tdev, &message);
 }
 
 /* With the locks of its context and its RSB: both stay on the card meanwhile. */
-static int queue_start_locked(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
+static int tutti_queue_start_locked(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
 {
 	struct tutti_object *rsb = queue->base.parent[1];
 	int error = -EIO;
 
 	if (tutti_context_works(tutti_queue_context(queue)) && (!rsb || rsb->on_card))
-		error = find_memory(queue, args);
+		error = tutti_queue_find_memory(queue, args);
 	if (error)
 		return error;
 	tutti_object_on_card(&queue->base);
-	error = tell_card(queue, args);
+	error = tutti_queue_tell_card(queue, args);
 	if (error && error != -ETIMEDOUT && error != -EIO)
 		tutti_object_off_card(&queue->base); /* refused: the card has never known it */
 	return error;
 }
 
-static int queue_start(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
+static int tutti_queue_start(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
 {
 	struct tutti_object *context = queue->base.parent[0], *rsb = queue->base.parent[1];
 	int error;
@@ -198,7 +239,7 @@ static int queue_start(struct tutti_queue *queue, const struct drm_tutti_queue_c
 	mutex_lock(&context->lock);
 	if (rsb)
 		mutex_lock(&rsb->lock);
-	error = queue_start_locked(queue, args);
+	error = tutti_queue_start_locked(queue, args);
 	if (rsb)
 		mutex_unlock(&rsb->lock);
 	mutex_unlock(&context->lock);
@@ -206,30 +247,30 @@ static int queue_start(struct tutti_queue *queue, const struct drm_tutti_queue_c
 }
 
 /* The handle is known before the queue: its doorbell's place in the file comes from it. */
-static int queue_create(struct tutti_file *file, struct tutti_context *context,
-			struct drm_tutti_queue_create *args)
+static int tutti_queue_create(struct tutti_file *file, struct tutti_context *context,
+			      struct drm_tutti_queue_create *args)
 {
 	struct tutti_device *tdev = file->tdev;
-	struct tutti_queue *queue = queue_alloc(file, context);
+	struct tutti_queue *queue = tutti_queue_alloc(file, context);
 	u64 doorbell;
 	u32 handle;
 	int error;
 
 	if (IS_ERR(queue))
 		return PTR_ERR(queue);
-	error = find_rsb(queue, file, args->rsb);
+	error = tutti_queue_find_rsb(queue, file, args->rsb);
 	if (error)
 		goto put;
 	error = tutti_handle_reserve(file, TUTTI_QUEUE, &handle);
 	if (error)
 		goto put;
 	doorbell = DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_DOORBELL, handle);
-	queue->view = tutti_view_create(tdev, tdev->known.doorbells.offset + queue->base.id * TUTTI_PAGE_SIZE,
-					doorbell, true);
-	error = queue->view ? queue_start(queue, args) : -ENOMEM;
+	queue->base.view = tutti_view_create(tdev, tdev->known.doorbells.offset + queue->base.id * TUTTI_PAGE_SIZE,
+					     doorbell, true);
+	error = queue->base.view ? tutti_queue_start(queue, args) : -ENOMEM;
 	if (error)
 		goto cancel;
-	set_file(queue, file);
+	tutti_queue_set_file(queue, file);
 	args->handle = handle;
 	args->id = queue->base.id;
 	args->doorbell_offset = doorbell;
@@ -242,29 +283,29 @@ put:
 	return error;
 }
 
-int tutti_ioctl_queue_create(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_queue_create *args = data;
 	struct tutti_call call;
-	int error = create_check(to_tutti(drm), args);
+	int error = tutti_queue_create_check(to_tutti(drm), args);
 
 	if (!error)
 		error = tutti_call_begin(&call, df, TUTTI_CONTEXT, args->context);
 	if (error)
 		return error;
-	error = queue_create(call.file, to_context(call.object), args);
+	error = tutti_queue_create(call.file, to_context(call.object), args);
 	tutti_call_end(&call);
 	return error;
 }
 
 /* ---- the other calls ---- */
 
-int tutti_ioctl_queue_destroy(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	return tutti_call_destroy(df, TUTTI_QUEUE, data);
 }
 
-static int queue_reset(struct tutti_queue *queue)
+static int tutti_queue_reset(struct tutti_queue *queue)
 {
 	struct tutti_device *tdev = queue->base.tdev;
 	int error = -EIO;
@@ -278,7 +319,7 @@ static int queue_reset(struct tutti_queue *queue)
 	stopped = queue->stopped;
 	queue->stopped = 0;
 	spin_unlock(&tdev->objects_lock);
-	error = tutti_msg_queue_reset(tdev, queue->base.id);
+	error = tutti_queue_answered(queue, tutti_message_queue_reset(tdev, queue->base.id));
 	if (error) {
 		spin_lock(&tdev->objects_lock);
 		queue->stopped = queue->stopped ? queue->stopped : stopped;
@@ -289,7 +330,7 @@ unlock:
 	return error;
 }
 
-int tutti_ioctl_queue_reset(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_queue_reset_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_handle *args = data;
 	struct tutti_call call;
@@ -297,12 +338,12 @@ int tutti_ioctl_queue_reset(struct drm_device *drm, void *data, struct drm_file 
 
 	if (error)
 		return error;
-	error = queue_reset(to_queue(call.object));
+	error = tutti_queue_reset(to_queue(call.object));
 	tutti_call_end(&call);
 	return error;
 }
 
-static int queue_query(struct tutti_queue *queue, struct drm_tutti_queue_query *args)
+static int tutti_queue_query(struct tutti_queue *queue, struct drm_tutti_queue_query *args)
 {
 	struct tutti_device *tdev = queue->base.tdev;
 	int error;
@@ -319,7 +360,7 @@ static int queue_query(struct tutti_queue *queue, struct drm_tutti_queue_query *
 	return error;
 }
 
-int tutti_ioctl_queue_query(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_queue_query *args = data;
 	struct tutti_call call;
@@ -330,7 +371,7 @@ int tutti_ioctl_queue_query(struct drm_device *drm, void *data, struct drm_file 
 	error = tutti_call_begin(&call, df, TUTTI_QUEUE, args->handle);
 	if (error)
 		return error;
-	error = queue_query(to_queue(call.object), args);
+	error = tutti_queue_query(to_queue(call.object), args);
 	tutti_call_end(&call);
 	return error;
 }
@@ -345,53 +386,22 @@ int tutti_ioctl_queue_query(struct drm_device *drm, void *data, struct drm_file 
 int tutti_queue_arm(struct tutti_queue *queue, u64 packet)
 {
 	int error = 0;
+	u64 armed;
 
 	mutex_lock(&queue->base.lock);
+	armed = queue->timeline.armed;
 	/* the firmware keeps the smallest number, and forgets it when it has interrupted */
 	if (!queue->base.on_card) {
 		error = -ECANCELED;
-	} else if (queue->armed <= tutti_queue_progress(queue) || queue->armed > packet) {
-		error = tutti_msg_queue_notify(queue->base.tdev, queue->base.id, packet);
-		queue->armed = error ? 0 : packet;
+	} else if (armed <= tutti_queue_progress(queue) || armed > packet) {
+		error = tutti_message_queue_notify(queue->base.tdev, queue->base.id, packet);
+		WRITE_ONCE(queue->timeline.armed, error ? 0 : packet);
 	}
 	mutex_unlock(&queue->base.lock);
 	return error;
 }
 
-/* ---- lost doorbells ---- */
-
-/* A hint, no more: users write it. */
-static bool packet_waits(struct tutti_queue *queue, u64 index)
-{
-	u64 at = queue->ring_at + (index * TUTTI_PACKET_BYTES & (queue->ring_bytes - 1));
-
-	return (tutti_bo_peek(queue->ring_bo, at) & TUTTI_HEADER_TYPE) != TUTTI_PACKET_INVALID;
-}
-
-/**
- * tutti_queue_ring_again() - ring for queues that stand still with a packet at their head.
- * @tdev: device
- *
- * A doorbell only wakes (spec PKT-05): one too many does no harm, one too few would be for ever.
- */
-void tutti_queue_ring_again(struct tutti_device *tdev)
-{
-	struct tutti_queue *queue;
-
-	spin_lock(&tdev->objects_lock);
-	list_for_each_entry(queue, &tdev->objects[TUTTI_QUEUE], base.link) {
-		u64 progress = tutti_queue_progress(queue);
-
-		/* without ring_bytes it is being made just now */
-		if (progress == queue->watched && !queue->stopped && queue->ring_bytes &&
-		    packet_waits(queue, progress))
-			writeq(progress, tdev->window + queue->view->offset);
-		queue->watched = progress;
-	}
-	spin_unlock(&tdev->objects_lock);
-}
-
-/** tutti_queue_cancel() - ask the firmware to give up a task. Between tutti_enter() and _exit(). */
+/** tutti_queue_cancel() - ask the firmware to give up a task. Between tutti_gate_enter() and _exit(). */
 int tutti_queue_cancel(struct tutti_file *file, u64 handle, u64 packet)
 {
 	struct tutti_object *object = handle <= U32_MAX ? tutti_handle_get(file, TUTTI_QUEUE, handle) : NULL;
@@ -401,7 +411,8 @@ int tutti_queue_cancel(struct tutti_file *file, u64 handle, u64 packet)
 		return -ENOENT;
 	mutex_lock(&object->lock);
 	if (object->on_card)
-		error = tutti_msg_task_cancel(object->tdev, object->id, packet);
+		error = tutti_queue_answered(to_queue(object),
+					     tutti_message_task_cancel(object->tdev, object->id, packet));
 	mutex_unlock(&object->lock);
 	tutti_object_put(object);
 	return error;

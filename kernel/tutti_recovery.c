@@ -9,21 +9,22 @@
  * A rung that does not hold leads to the next; so do queue errors without end (context) and
  * reloads without end (function). By hand each is reached through the attribute card_reset.
  */
-#include <linux/moduleparam.h>
+#include <linux/delay.h>
+#include <linux/pci.h>
 
 #include "tutti_context.h"
-#include "tutti_queue.h"
+#include "tutti_dump.h"
+#include "tutti_fw.h"
+#include "tutti_gate.h"
+#include "tutti_message.h"
+#include "tutti_recovery.h"
+#include "tutti_reset.h"
 #include "tutti_trace.h"
 
-#define WATCHDOG_PERIOD msecs_to_jiffies(500)
 #define RELOADS_MAX 3u
 #define RELOADS_JIFFIES (10 * HZ)
 
-static uint heartbeat_timeout_ms = 5000;
-module_param(heartbeat_timeout_ms, uint, 0644);
-MODULE_PARM_DESC(heartbeat_timeout_ms, "no heartbeat for so long while awake = hung (5000)");
-
-static const char *rung_name(enum tutti_rung rung)
+static const char *tutti_recovery_rung_name(enum tutti_rung rung)
 {
 	static const char *const names[] = {
 		[TUTTI_RUNG_CONTEXT] = "context kill",
@@ -37,31 +38,15 @@ static const char *rung_name(enum tutti_rung rung)
 
 /* ---- the context rung ---- */
 
-/** tutti_recovery_context() - the context shall be killed. From any thread, with any lock held. */
-void tutti_recovery_context(struct tutti_context *context, const char *why)
+static bool tutti_recovery_fits_condemned(struct tutti_object *object, const void *with)
 {
-	struct tutti_device *tdev = context->base.tdev;
-	bool news;
-
-	spin_lock(&tdev->objects_lock);
-	news = !context->doomed;
-	context->doomed = true;
-	spin_unlock(&tdev->objects_lock);
-	if (!news)
-		return;
-	drm_err(&tdev->drm, "context %u: %s: killing it\n", context->base.id, why);
-	schedule_work(&tdev->context_work);
+	return to_context(object)->condemned && !to_context(object)->killed;
 }
 
-static bool fits_doomed(struct tutti_object *object, const void *with)
-{
-	return to_context(object)->doomed && !to_context(object)->lost;
-}
-
-static void kill_doomed(struct tutti_device *tdev, struct tutti_context *context)
+static void tutti_recovery_kill_condemned(struct tutti_device *tdev, struct tutti_context *context)
 {
 	/* a firmware that is dead needs more than this */
-	int error = tutti_msg_ping(tdev, context->base.id);
+	int error = tutti_message_ping(tdev, context->base.id);
 
 	if (!error)
 		error = tutti_context_kill(context);
@@ -69,10 +54,10 @@ static void kill_doomed(struct tutti_device *tdev, struct tutti_context *context
 	if (!error)
 		tdev->rungs[TUTTI_RUNG_CONTEXT]++;
 	else if (error != -EIO && error != -ENODEV)
-		tutti_recovery_trigger(tdev, TUTTI_RUNG_FIRMWARE, "a context cannot be killed");
+		tutti_gate_trigger(tdev, TUTTI_RUNG_FIRMWARE, "a context cannot be killed");
 }
 
-static void context_work(struct work_struct *work)
+static void tutti_recovery_context_work(struct work_struct *work)
 {
 	struct tutti_device *tdev = container_of(work, struct tutti_device, context_work);
 	struct tutti_object *object;
@@ -82,44 +67,18 @@ static void context_work(struct work_struct *work)
 		return;
 	down_read(&tdev->reset_sem);
 	while (atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING &&
-	       (object = tutti_object_first(tdev, TUTTI_CONTEXT, fits_doomed, NULL))) {
-		kill_doomed(tdev, to_context(object));
+	       (object = tutti_object_first(tdev, TUTTI_CONTEXT, tutti_recovery_fits_condemned, NULL))) {
+		tutti_recovery_kill_condemned(tdev, to_context(object));
 		tutti_object_put(object);
 	}
 	up_read(&tdev->reset_sem);
 	drm_dev_exit(index);
 }
 
-/** tutti_recovery_unanswered() - the firmware has not answered a message. */
-void tutti_recovery_unanswered(struct tutti_device *tdev, u32 type, u64 arg)
-{
-	struct tutti_object *queue;
-
-	switch (type) {
-	case TUTTI_MSG_SUSPEND: /* who asks knows what to do */
-		return;
-	case TUTTI_MSG_QUEUE_DESTROY:
-	case TUTTI_MSG_QUEUE_RESET:
-	case TUTTI_MSG_TASK_CANCEL:
-		queue = tutti_object_find(tdev, TUTTI_QUEUE, arg);
-		if (!queue)
-			break;
-		tutti_recovery_context(tutti_queue_context(to_queue(queue)), "a queue does not come to an end");
-		tutti_object_put(queue);
-		return;
-	}
-	tutti_recovery_trigger(tdev, TUTTI_RUNG_FIRMWARE, "the firmware does not answer");
-}
-
 /* ---- the rungs above ---- */
 
-static bool begin(struct tutti_device *tdev, enum tutti_state from)
-{
-	return atomic_cmpxchg(&tdev->state, from, TUTTI_DEVICE_RESETTING) == from;
-}
-
 /* A card whose firmware dies again and again may need more than a reload. */
-static enum tutti_rung first_rung(struct tutti_device *tdev)
+static enum tutti_rung tutti_recovery_first_rung(struct tutti_device *tdev)
 {
 	if (tdev->rung != TUTTI_RUNG_FIRMWARE)
 		return tdev->rung;
@@ -129,37 +88,57 @@ static enum tutti_rung first_rung(struct tutti_device *tdev)
 	return ++tdev->reloads > RELOADS_MAX ? TUTTI_RUNG_FUNCTION : TUTTI_RUNG_FIRMWARE;
 }
 
-/** tutti_recovery_trigger() - the only door to a reset; from anywhere, any number of times. */
-void tutti_recovery_trigger(struct tutti_device *tdev, enum tutti_rung rung, const char *why)
+/* Not the one that waits for the device's lock: its holder may wait for us. */
+static int tutti_recovery_try_reset(struct pci_dev *pdev)
 {
-	if (!begin(tdev, TUTTI_DEVICE_RUNNING))
-		return;
-	tdev->rung = rung;
-	drm_err(&tdev->drm, "%s: resetting the card\n", why);
-	schedule_work(&tdev->reset_work);
+	int error = -EAGAIN, left;
+
+	for (left = 20; error == -EAGAIN && left; left--) {
+		error = pci_try_reset_function(pdev);
+		if (error == -EAGAIN)
+			msleep(100);
+	}
+	return error;
 }
 
-static int climb(struct tutti_device *tdev, enum tutti_rung rung)
+/*
+ * The function rung: a function-level reset, or whatever reset the bus has. Card memory is lost. QEMU's ivshmem has no
+ * reset of its own: unless a bridge above it does it, the stop of the card is all there is.
+ */
+static int tutti_recovery_reset_function(struct tutti_device *tdev)
+{
+	int error;
+
+	tutti_reset_lose_memory(tdev);
+	tutti_fw_stop(tdev);
+	tdev->resetter = current;
+	error = tutti_recovery_try_reset(tdev->pdev);
+	tdev->resetter = NULL;
+	drm_info(&tdev->drm, "reset of the function: %d\n", error);
+	return error == -ENOTTY && tdev->ivshmem ? 0 : error;
+}
+
+static int tutti_recovery_climb(struct tutti_device *tdev, enum tutti_rung rung)
 {
 	int error = 0;
 
-	drm_info(&tdev->drm, "recovery: %s\n", rung_name(rung));
+	drm_info(&tdev->drm, "recovery: %s\n", tutti_recovery_rung_name(rung));
 	if (rung == TUTTI_RUNG_FUNCTION)
-		error = tutti_pci_reset(tdev);
-	return error ? error : tutti_device_post_reset(tdev);
+		error = tutti_recovery_reset_function(tdev);
+	return error ? error : tutti_reset_restart(tdev);
 }
 
 /* The rung that did it. */
-static enum tutti_rung climb_from(struct tutti_device *tdev, enum tutti_rung rung)
+static enum tutti_rung tutti_recovery_climb_from(struct tutti_device *tdev, enum tutti_rung rung)
 {
 	int error = 0;
 
 	for (; rung < TUTTI_RUNG_WEDGED && error != -ENODEV; rung++) {
-		error = climb(tdev, rung);
+		error = tutti_recovery_climb(tdev, rung);
 		trace_tutti_rung(rung, error);
 		if (!error)
 			return rung;
-		drm_err(&tdev->drm, "%s does not help (%d)\n", rung_name(rung), error);
+		drm_err(&tdev->drm, "%s does not help (%d)\n", tutti_recovery_rung_name(rung), error);
 	}
 	trace_tutti_rung(TUTTI_RUNG_WEDGED, error);
 	if (error != -ENODEV)
@@ -167,15 +146,15 @@ static enum tutti_rung climb_from(struct tutti_device *tdev, enum tutti_rung run
 	return TUTTI_RUNG_WEDGED;
 }
 
-static void notify_wedged(struct tutti_device *tdev)
+static void tutti_recovery_notify_wedged(struct tutti_device *tdev)
 {
 	char *event[] = { "WEDGED=reset", NULL };
 
 	kobject_uevent_env(&tdev->drm.dev->kobj, KOBJ_CHANGE, event);
 }
 
-/* Gives back what tutti_device_pre_reset() took. */
-static void finish(struct tutti_device *tdev, enum tutti_rung rung)
+/* Gives back what tutti_reset_begin() took. */
+static void tutti_recovery_finish(struct tutti_device *tdev, enum tutti_rung rung)
 {
 	bool wedged = rung == TUTTI_RUNG_WEDGED;
 
@@ -189,11 +168,11 @@ static void finish(struct tutti_device *tdev, enum tutti_rung rung)
 	atomic_set(&tdev->state, wedged ? TUTTI_DEVICE_WEDGED : TUTTI_DEVICE_RUNNING);
 	up_write(&tdev->reset_sem);
 	if (wedged)
-		notify_wedged(tdev);
+		tutti_recovery_notify_wedged(tdev);
 	wake_up_all(&tdev->wait);
 }
 
-static void reset_work(struct work_struct *work)
+static void tutti_recovery_reset_work(struct work_struct *work)
 {
 	struct tutti_device *tdev = container_of(work, struct tutti_device, reset_work);
 	int index;
@@ -201,8 +180,8 @@ static void reset_work(struct work_struct *work)
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return;
 	tutti_dump(tdev);
-	tutti_device_pre_reset(tdev);
-	finish(tdev, climb_from(tdev, first_rung(tdev)));
+	tutti_reset_begin(tdev);
+	tutti_recovery_finish(tdev, tutti_recovery_climb_from(tdev, tutti_recovery_first_rung(tdev)));
 	drm_dev_exit(index);
 }
 
@@ -217,7 +196,7 @@ int tutti_recovery_by_hand(struct tutti_device *tdev, enum tutti_rung rung)
 {
 	enum tutti_state wished = rung == TUTTI_RUNG_WEDGED ? TUTTI_DEVICE_WEDGED : TUTTI_DEVICE_RUNNING;
 
-	if (begin(tdev, TUTTI_DEVICE_RUNNING) || begin(tdev, TUTTI_DEVICE_WEDGED)) {
+	if (tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING) || tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED)) {
 		tdev->rung = rung;
 		tdev->reloads = 0;
 		drm_info(&tdev->drm, "reset by hand\n");
@@ -235,95 +214,37 @@ void tutti_recovery_reset_prepare(struct tutti_device *tdev)
 {
 	if (tdev->resetter == current)
 		return;
-	while (!begin(tdev, TUTTI_DEVICE_RUNNING) && !begin(tdev, TUTTI_DEVICE_WEDGED))
+	while (!tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING) && !tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED))
 		flush_work(&tdev->reset_work);
 	drm_info(&tdev->drm, "the function is being reset\n");
-	atomic64_inc(&tdev->memory_generation);
-	tutti_device_pre_reset(tdev);
+	tutti_reset_begin(tdev);
+	tutti_reset_lose_memory(tdev);
 	tutti_fw_stop(tdev);
 }
 
 void tutti_recovery_reset_done(struct tutti_device *tdev)
 {
 	if (tdev->resetter != current)
-		finish(tdev, tutti_device_post_reset(tdev) ? TUTTI_RUNG_WEDGED : TUTTI_RUNG_FUNCTION);
-}
-
-/* ---- watchdog ---- */
-
-static bool has_doorbell(struct tutti_device *tdev)
-{
-	struct tutti_object *object;
-	bool any = false;
-
-	spin_lock(&tdev->objects_lock);
-	list_for_each_entry(object, &tdev->objects[TUTTI_QUEUE], link)
-		any |= readq(tdev->window + to_queue(object)->view->offset) != TUTTI_DOORBELL_EMPTY;
-	spin_unlock(&tdev->objects_lock);
-	return any;
-}
-
-static void watch(struct tutti_device *tdev)
-{
-	u64 beat = readq(tdev->window + tdev->known.status.offset + offsetof(struct tutti_status, heartbeat));
-	u32 state = tutti_status(tdev, state);
-
-	tutti_channel_poll(tdev); /* an interrupt may be lost */
-	tutti_queue_ring_again(tdev); /* a doorbell as well */
-	if (state != TUTTI_STATE_RUNNING) {
-		tutti_recovery_trigger(tdev, TUTTI_RUNG_FIRMWARE,
-				       state == TUTTI_STATE_CRASHED ? "the firmware has crashed" :
-								      "the card does not run");
-	} else if (beat != tdev->beat || tutti_status(tdev, asleep)) {
-		tdev->beat = beat;
-		tdev->beat_seen = jiffies;
-		/* as may be a kick */
-		if (tutti_status(tdev, asleep) && has_doorbell(tdev))
-			tutti_kick(tdev);
-	} else if (time_after(jiffies, tdev->beat_seen + msecs_to_jiffies(heartbeat_timeout_ms))) {
-		tutti_recovery_trigger(tdev, TUTTI_RUNG_FIRMWARE, "no heartbeat");
-	}
-}
-
-static void watchdog(struct work_struct *work)
-{
-	struct tutti_device *tdev = container_of(work, struct tutti_device, watchdog.work);
-	int index;
-
-	if (!drm_dev_enter(&tdev->drm, &index))
-		return;
-	if (atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING)
-		watch(tdev);
-	queue_delayed_work(system_wq, &tdev->watchdog, WATCHDOG_PERIOD);
-	drm_dev_exit(index);
+		tutti_recovery_finish(tdev, tutti_reset_restart(tdev) ? TUTTI_RUNG_WEDGED : TUTTI_RUNG_FUNCTION);
 }
 
 /* ---- life ---- */
 
 void tutti_recovery_init(struct tutti_device *tdev)
 {
-	INIT_WORK(&tdev->reset_work, reset_work);
-	INIT_WORK(&tdev->context_work, context_work);
-	INIT_DELAYED_WORK(&tdev->watchdog, watchdog);
+	INIT_WORK(&tdev->reset_work, tutti_recovery_reset_work);
+	INIT_WORK(&tdev->context_work, tutti_recovery_context_work);
 }
 
-void tutti_recovery_start(struct tutti_device *tdev)
+/** tutti_recovery_flush() - what has begun comes to its end. */
+void tutti_recovery_flush(struct tutti_device *tdev)
 {
-	tdev->beat_seen = jiffies;
-	queue_delayed_work(system_wq, &tdev->watchdog, WATCHDOG_PERIOD);
-}
-
-/** tutti_recovery_pause() - no watchdog; a reset that has begun comes to its end. */
-void tutti_recovery_pause(struct tutti_device *tdev)
-{
-	cancel_delayed_work_sync(&tdev->watchdog);
 	flush_work(&tdev->context_work);
 	flush_work(&tdev->reset_work);
 }
 
 void tutti_recovery_stop(struct tutti_device *tdev)
 {
-	cancel_delayed_work_sync(&tdev->watchdog);
 	cancel_work_sync(&tdev->context_work);
 	cancel_work_sync(&tdev->reset_work);
 }

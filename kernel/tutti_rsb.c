@@ -1,87 +1,92 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Reference state buffers (spec SYS-25, PKT-10). */
+/* Reference state buffers (spec SYS-25, PKT-10): objects whose parent is their context. */
 #include <linux/uaccess.h>
 
+#include "tutti_call.h"
+#include "tutti_context.h"
+#include "tutti_message.h"
 #include "tutti_rsb.h"
+#include "tutti_view.h"
 
 /* ---- life ---- */
 
-static void rsb_release(struct tutti_object *object)
+static void tutti_rsb_release(struct tutti_object *object)
 {
-	struct tutti_rsb_object *rsb = to_rsb(object);
-
-	tutti_view_put(rsb->view);
 	tutti_object_fini(object);
-	kfree(rsb);
+	kfree(object);
 }
 
 /* Queues attach with its lock held: what the firmware says of them is true here, too. */
-static int rsb_destroy(struct tutti_object *object)
+static int tutti_rsb_destroy(struct tutti_object *object)
 {
-	struct tutti_rsb_object *rsb = to_rsb(object);
 	int error = -EBUSY;
 
 	if (!atomic_read(&object->users))
-		error = tutti_msg_rsb_destroy(object->tdev, object->id);
-	if (!error && rsb->view)
-		tutti_view_revoke(rsb->view);
+		error = tutti_message_rsb_destroy(object->tdev, object->id);
+	if (!error && object->view)
+		tutti_view_revoke(object->view);
 	return error;
 }
 
 static const struct tutti_object_ops rsb_ops = {
-	.destroy = rsb_destroy,
-	.release = rsb_release,
+	.destroy = tutti_rsb_destroy,
+	.release = tutti_rsb_release,
 };
 
-static struct tutti_rsb_object *rsb_alloc(struct tutti_device *tdev, struct tutti_object *context)
+static struct tutti_object *tutti_rsb_alloc(struct tutti_device *tdev, struct tutti_object *context)
 {
-	struct tutti_rsb_object *rsb = kzalloc(sizeof(*rsb), GFP_KERNEL_ACCOUNT);
+	struct tutti_object *rsb = kzalloc(sizeof(*rsb), GFP_KERNEL_ACCOUNT);
 	int error;
 
 	if (!rsb)
 		return ERR_PTR(-ENOMEM);
-	error = tutti_object_init(&rsb->base, tdev, TUTTI_RSB, &rsb_ops);
+	error = tutti_object_init(rsb, tdev, TUTTI_RSB, &rsb_ops);
 	if (error) {
 		kfree(rsb);
 		return ERR_PTR(error);
 	}
 	tutti_object_get(context);
-	rsb->base.parent[0] = context;
+	rsb->parent[0] = context;
 	return rsb;
 }
 
-static int tell_card(struct tutti_rsb_object *rsb, u32 placement)
+static int tutti_rsb_tell_card(struct tutti_object *rsb, u32 placement)
 {
-	struct tutti_object *context = rsb->base.parent[0];
+	struct tutti_object *context = rsb->parent[0];
 	struct tutti_msg_rsb message = {
-		.rsb = rsb->base.id,
+		.rsb = rsb->id,
 		.asid = context->id,
 		.placement = placement,
 		/* the first part of the reserved memory is for these */
-		.offset = placement == TUTTI_RSB_MEMORY ? rsb->base.id * sizeof(struct tutti_rsb) : 0,
+		.offset = placement == TUTTI_RSB_MEMORY ? rsb->id * sizeof(struct tutti_rsb) : 0,
 	};
 	int error = -EIO;
 
 	mutex_lock(&context->lock);
 	if (tutti_context_works(to_context(context))) {
-		tutti_object_on_card(&rsb->base);
-		error = tutti_msg_rsb_create(rsb->base.tdev, &message);
+		tutti_object_on_card(rsb);
+		error = tutti_message_rsb_create(rsb->tdev, &message);
 		if (error && error != -ETIMEDOUT && error != -EIO)
-			tutti_object_off_card(&rsb->base);
+			tutti_object_off_card(rsb);
 	}
 	mutex_unlock(&context->lock);
 	return error;
 }
 
-static bool has_mirror(struct tutti_device *tdev, u32 id)
+/* Only of a table in the soft core's memory there is a mirror, and only of so many. Before the card knows the RSB. */
+static int tutti_rsb_make_view(struct tutti_object *rsb, u32 placement, u64 file_offset)
 {
-	return (id + 1) * TUTTI_PAGE_SIZE <= tdev->known.rsb_window.bytes;
+	const struct tutti_region *mirrors = &rsb->tdev->known.rsb_window;
+
+	if (placement != TUTTI_RSB_SCRATCH || (rsb->id + 1) * TUTTI_PAGE_SIZE > mirrors->bytes)
+		return 0;
+	rsb->view = tutti_view_create(rsb->tdev, mirrors->offset + rsb->id * TUTTI_PAGE_SIZE, file_offset, false);
+	return rsb->view ? 0 : -ENOMEM;
 }
 
-static int rsb_create(struct tutti_file *file, struct tutti_object *context, struct drm_tutti_rsb_create *args)
+static int tutti_rsb_create(struct tutti_file *file, struct tutti_object *context, struct drm_tutti_rsb_create *args)
 {
-	struct tutti_device *tdev = file->tdev;
-	struct tutti_rsb_object *rsb = rsb_alloc(tdev, context);
+	struct tutti_object *rsb = tutti_rsb_alloc(file->tdev, context);
 	u64 offset;
 	u32 handle;
 	int error;
@@ -92,26 +97,25 @@ static int rsb_create(struct tutti_file *file, struct tutti_object *context, str
 	if (error)
 		goto put;
 	offset = DRM_TUTTI_MMAP_OFFSET(DRM_TUTTI_MMAP_RSB, handle);
-	error = tell_card(rsb, args->placement);
+	error = tutti_rsb_make_view(rsb, args->placement, offset);
+	if (!error)
+		error = tutti_rsb_tell_card(rsb, args->placement);
 	if (error)
 		goto cancel;
-	if (args->placement == TUTTI_RSB_SCRATCH && has_mirror(tdev, rsb->base.id))
-		rsb->view = tutti_view_create(tdev, tdev->known.rsb_window.offset + rsb->base.id * TUTTI_PAGE_SIZE,
-					      offset, false);
 	args->handle = handle;
 	args->mmap_offset = rsb->view ? offset : 0;
-	tutti_handle_publish(file, handle, &rsb->base);
+	tutti_handle_publish(file, handle, rsb);
 	return 0;
 cancel:
 	tutti_handle_cancel(file, TUTTI_RSB, handle);
 put:
-	tutti_object_put(&rsb->base);
+	tutti_object_put(rsb);
 	return error;
 }
 
 /* ---- calls ---- */
 
-int tutti_ioctl_rsb_create(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_rsb_create_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_rsb_create *args = data;
 	struct tutti_call call;
@@ -122,17 +126,17 @@ int tutti_ioctl_rsb_create(struct drm_device *drm, void *data, struct drm_file *
 	error = tutti_call_begin(&call, df, TUTTI_CONTEXT, args->context);
 	if (error)
 		return error;
-	error = rsb_create(call.file, call.object, args);
+	error = tutti_rsb_create(call.file, call.object, args);
 	tutti_call_end(&call);
 	return error;
 }
 
-int tutti_ioctl_rsb_destroy(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_rsb_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	return tutti_call_destroy(df, TUTTI_RSB, data);
 }
 
-int tutti_ioctl_rsb_invalidate(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_rsb_invalidate_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_rsb_invalidate *args = data;
 	struct tutti_call call;
@@ -144,14 +148,17 @@ int tutti_ioctl_rsb_invalidate(struct drm_device *drm, void *data, struct drm_fi
 	mutex_lock(&call.object->lock);
 	error = -EIO;
 	if (call.object->on_card)
-		error = tutti_msg_rsb_invalidate(call.object->tdev, call.object->id, args->mask);
+		error = tutti_message_rsb_invalidate(call.object->tdev, call.object->id, args->mask);
 	mutex_unlock(&call.object->lock);
 	tutti_call_end(&call);
 	return error;
 }
 
-/*
- * tutti_rsb_table() - copy of a table as the firmware has it, 1024 bytes.
+/**
+ * tutti_rsb_table() - copy of a table as the firmware has it.
+ * @tdev: device, between drm_dev_enter() and drm_dev_exit()
+ * @id: of an RSB that stays on the card meanwhile
+ * @table: gets struct tutti_rsb
  *
  * The firmware copies into a page of the kernel's own: no user memory is named.
  */
@@ -160,14 +167,14 @@ int tutti_rsb_table(struct tutti_device *tdev, u32 id, void *table)
 	int error;
 
 	mutex_lock(&tdev->scratch_lock);
-	error = tutti_msg_rsb_read(tdev, id, tdev->scratch.start);
+	error = tutti_message_rsb_read(tdev, id, tdev->scratch.start);
 	if (!error)
 		memcpy_fromio(table, tdev->aperture + tdev->scratch.start, sizeof(struct tutti_rsb));
 	mutex_unlock(&tdev->scratch_lock);
 	return error;
 }
 
-static int rsb_read(struct tutti_object *object, void *table)
+static int tutti_rsb_read(struct tutti_object *object, void *table)
 {
 	int error = -EIO;
 
@@ -178,7 +185,7 @@ static int rsb_read(struct tutti_object *object, void *table)
 	return error;
 }
 
-int tutti_ioctl_rsb_read(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_rsb_read_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_rsb_read *args = data;
 	struct tutti_call call;
@@ -193,7 +200,7 @@ int tutti_ioctl_rsb_read(struct drm_device *drm, void *data, struct drm_file *df
 	error = tutti_call_begin(&call, df, TUTTI_RSB, args->handle);
 	if (error)
 		goto free;
-	error = rsb_read(call.object, table);
+	error = tutti_rsb_read(call.object, table);
 	tutti_call_end(&call);
 	if (!error && copy_to_user(u64_to_user_ptr(args->pointer), table, sizeof(*table)))
 		error = -EFAULT;

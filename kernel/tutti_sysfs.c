@@ -4,21 +4,24 @@
 #include <linux/sysfs.h>
 
 #include "tutti_context.h"
+#include "tutti_power.h"
+#include "tutti_recovery.h"
+#include "tutti_sysfs.h"
 
-static struct tutti_device *to_device(struct device *dev)
+static struct tutti_device *tutti_sysfs_to_device(struct device *dev)
 {
 	return dev_get_drvdata(dev);
 }
 
 static ssize_t card_name_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%s\n", to_device(dev)->known.name);
+	return sysfs_emit(buf, "%s\n", tutti_sysfs_to_device(dev)->known.name);
 }
 static DEVICE_ATTR_RO(card_name);
 
 static ssize_t firmware_version_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	u32 version = to_device(dev)->firmware_version;
+	u32 version = tutti_sysfs_to_device(dev)->firmware_version;
 
 	return sysfs_emit(buf, "%u.%u\n", TUTTI_VERSION_MAJOR(version), TUTTI_VERSION_MINOR(version));
 }
@@ -32,29 +35,29 @@ static ssize_t card_state_show(struct device *dev, struct device_attribute *attr
 		[TUTTI_DEVICE_WEDGED] = "wedged",
 	};
 
-	return sysfs_emit(buf, "%s\n", names[atomic_read(&to_device(dev)->state)]);
+	return sysfs_emit(buf, "%s\n", names[atomic_read(&tutti_sysfs_to_device(dev)->state)]);
 }
 static DEVICE_ATTR_RO(card_state);
 
 static ssize_t resets_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", to_device(dev)->resets);
+	return sysfs_emit(buf, "%u\n", tutti_sysfs_to_device(dev)->resets);
 }
 static DEVICE_ATTR_RO(resets);
 
-static int kill_context(struct tutti_device *tdev, u32 asid)
+static int tutti_sysfs_kill_context(struct tutti_device *tdev, u32 asid)
 {
 	struct tutti_object *object = tutti_object_find(tdev, TUTTI_CONTEXT, asid);
 
 	if (!object)
 		return -ENOENT;
-	tutti_recovery_context(to_context(object), "killed by hand");
+	tutti_context_condemn(to_context(object), "killed by hand");
 	flush_work(&tdev->context_work);
 	tutti_object_put(object);
 	return 0;
 }
 
-static int reset_by_hand(struct tutti_device *tdev, const char *text)
+static int tutti_sysfs_reset_by_hand(struct tutti_device *tdev, const char *text)
 {
 	u32 asid;
 
@@ -65,22 +68,22 @@ static int reset_by_hand(struct tutti_device *tdev, const char *text)
 	if (sysfs_streq(text, "wedge"))
 		return tutti_recovery_by_hand(tdev, TUTTI_RUNG_WEDGED);
 	if (sscanf(text, "context %u", &asid) == 1)
-		return kill_context(tdev, asid);
+		return tutti_sysfs_kill_context(tdev, asid);
 	return -EINVAL;
 }
 
 /* The rungs of the recovery ladder. Works on a wedged card too: that is what it is for. */
 static ssize_t card_reset_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)
 {
-	struct tutti_device *tdev = to_device(dev);
-	int error = tutti_pm_get(tdev);
+	struct tutti_device *tdev = tutti_sysfs_to_device(dev);
+	int error = tutti_power_get(tdev);
 
 	if (error)
 		return error;
-	error = tutti_pm_wait(tdev);
+	error = tutti_power_wait(tdev);
 	if (!error)
-		error = reset_by_hand(tdev, buf);
-	tutti_pm_put(tdev);
+		error = tutti_sysfs_reset_by_hand(tdev, buf);
+	tutti_power_put(tdev);
 	return error ? error : count;
 }
 static DEVICE_ATTR_WO(card_reset);
@@ -102,22 +105,22 @@ struct counter_attribute {
 	u32 counter;
 };
 
-static ssize_t counter_show(struct device *dev, struct device_attribute *attr, char *buf)
+static ssize_t tutti_sysfs_counter_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	struct tutti_device *tdev = to_device(dev);
+	struct tutti_device *tdev = tutti_sysfs_to_device(dev);
 	u32 counter = container_of(attr, struct counter_attribute, attr)->counter;
 	u64 value;
 	int index;
 
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return -ENODEV;
-	value = tutti_pm_is_awake(tdev) ? readq(tdev->window + tdev->known.counters.offset + counter * sizeof(u64)) : 0;
+	value = tutti_power_is_on(tdev) ? readq(tdev->window + tdev->known.counters.offset + counter * sizeof(u64)) : 0;
 	drm_dev_exit(index);
 	return sysfs_emit(buf, "%llu\n", value);
 }
 
 #define COUNTER_ATTRIBUTE(name, text) \
-	{ { .attr = { #name, 0444 }, .show = counter_show }, TUTTI_COUNTER_##name },
+	{ { .attr = { #name, 0444 }, .show = tutti_sysfs_counter_show }, TUTTI_COUNTER_##name },
 static struct counter_attribute counters[] = { TUTTI_COUNTER_LIST(COUNTER_ATTRIBUTE) };
 
 #define COUNTER_POINTER(name, text) &counters[TUTTI_COUNTER_##name].attr.attr,

@@ -8,24 +8,24 @@
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 
-#include "tutti_bo.h"
+#include "tutti_gate.h"
+#include "tutti_user_bo.h"
 
 /* At a time: a fatal signal is looked at in between. */
 #define PIN_CHUNK 512ul
 
-/** tutti_user_bo_unpin() - the card does not know the pages any more. */
-void tutti_user_bo_unpin(struct tutti_bo *bo)
+static void tutti_user_bo_unpin(struct tutti_bo *bo)
 {
 	unpin_user_pages_dirty_lock(bo->user_pages, bo->pinned, true);
 	bo->pinned = 0;
 }
 
-static void user_free(struct drm_gem_object *obj)
+static void tutti_user_bo_free(struct drm_gem_object *obj)
 {
 	struct tutti_bo *bo = to_tutti_bo(obj);
 
-	if (bo->sgt && tutti_bo_take_off_list(tutti_bo_device(bo), bo))
-		tutti_bo_drop_dma(bo);
+	if (bo->sgt)
+		tutti_bo_unmap_dma(bo);
 	tutti_user_bo_unpin(bo);
 	if (bo->user) {
 		account_locked_vm(bo->user, obj->size >> PAGE_SHIFT, false);
@@ -38,17 +38,17 @@ static void user_free(struct drm_gem_object *obj)
 }
 
 /* Whoever has the memory can share it himself. */
-static struct dma_buf *user_export(struct drm_gem_object *obj, int flags)
+static struct dma_buf *tutti_user_bo_export(struct drm_gem_object *obj, int flags)
 {
 	return ERR_PTR(-EOPNOTSUPP);
 }
 
 static const struct drm_gem_object_funcs user_funcs = {
-	.free = user_free,
-	.export = user_export,
+	.free = tutti_user_bo_free,
+	.export = tutti_user_bo_export,
 };
 
-static int pin(struct tutti_bo *bo, u64 address)
+static int tutti_user_bo_pin_pages(struct tutti_bo *bo, u64 address)
 {
 	unsigned long pages = bo->shmem.base.size >> PAGE_SHIFT;
 
@@ -67,34 +67,24 @@ static int pin(struct tutti_bo *bo, u64 address)
 	return 0;
 }
 
-static int give_addresses(struct tutti_bo *bo)
+static int tutti_user_bo_map(struct tutti_bo *bo)
 {
-	struct tutti_device *tdev = tutti_bo_device(bo);
 	struct sg_table *sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
 	int error;
 
 	if (!sgt)
 		return -ENOMEM;
 	error = sg_alloc_table_from_pages(sgt, bo->user_pages, bo->pinned, 0, bo->shmem.base.size, GFP_KERNEL);
-	if (error)
-		goto free;
-	error = dma_map_sgtable(tdev->drm.dev, sgt, DMA_BIDIRECTIONAL, 0);
-	if (error)
-		goto free_table;
-	bo->sgt = sgt;
-	mutex_lock(&tdev->memory_lock);
-	list_add(&bo->link, &tdev->bos);
-	mutex_unlock(&tdev->memory_lock);
-	return 0;
-
-free_table:
+	if (!error)
+		error = tutti_bo_map_dma(bo, sgt);
+	if (!error)
+		return 0;
 	sg_free_table(sgt);
-free:
 	kfree(sgt);
 	return error;
 }
 
-static int fill(struct tutti_bo *bo, u64 address)
+static int tutti_user_bo_fill(struct tutti_bo *bo, u64 address)
 {
 	unsigned long pages = bo->shmem.base.size >> PAGE_SHIFT;
 	int error;
@@ -107,52 +97,60 @@ static int fill(struct tutti_bo *bo, u64 address)
 		return error;
 	mmgrab(current->mm);
 	bo->user = current->mm;
-	return pin(bo, address);
+	return tutti_user_bo_pin_pages(bo, address);
 }
 
 /*
- * Pinned before tutti_enter(): a fault may wait as long as a user likes (userfaultfd, FUSE),
+ * Pinned before tutti_gate_enter(): a fault may wait as long as a user likes (userfaultfd, FUSE),
  * and neither a reset nor removal shall wait for that.
  */
-static int user_fill(struct tutti_bo *bo, struct tutti_file *file, u64 address)
+static int tutti_user_bo_prepare(struct tutti_bo *bo, struct tutti_file *file, u64 address)
 {
-	int error = fill(bo, address), index;
+	int error = tutti_user_bo_fill(bo, address), index;
 
 	if (!error)
-		error = tutti_enter(file, &index);
+		error = tutti_gate_enter(file, &index);
 	if (error)
 		return error;
-	error = give_addresses(bo);
-	tutti_exit(file, index);
+	error = tutti_user_bo_map(bo);
+	tutti_gate_exit(file, index);
 	return error;
 }
 
-static struct tutti_bo *user_create(struct tutti_file *file, u64 address, u64 bytes)
+/* Its DMA addresses are there from the beginning. */
+static int tutti_user_bo_pin(struct tutti_bo *bo)
+{
+	return 0;
+}
+
+static const struct tutti_bo_ops user_ops = {
+	.pin = tutti_user_bo_pin,
+	.unpin = tutti_user_bo_unpin,
+};
+
+static struct tutti_bo *tutti_user_bo_create(struct tutti_file *file, u64 address, u64 bytes)
 {
 	struct drm_device *drm = &file->tdev->drm;
-	struct drm_gem_object *obj = tutti_bo_create_object(drm, bytes);
-	struct tutti_bo *bo;
+	struct tutti_bo *bo = tutti_bo_alloc(&user_ops, DRM_TUTTI_PLACE_USER);
 	int error;
 
-	if (IS_ERR(obj))
-		return ERR_CAST(obj);
-	bo = to_tutti_bo(obj);
-	bo->placement = DRM_TUTTI_PLACE_USER;
-	obj->funcs = &user_funcs;
-	drm_gem_private_object_init(drm, obj, bytes);
-	error = user_fill(bo, file, address);
+	if (!bo)
+		return ERR_PTR(-ENOMEM);
+	bo->shmem.base.funcs = &user_funcs;
+	drm_gem_private_object_init(drm, &bo->shmem.base, bytes);
+	error = tutti_user_bo_prepare(bo, file, address);
 	if (!error)
 		return bo;
 	tutti_bo_put(bo);
 	return ERR_PTR(error);
 }
 
-int tutti_ioctl_bo_userptr(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_user_bo_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_bo_userptr *args = data;
 	u64 most = (u64)totalram_pages() << PAGE_SHIFT;
 	struct tutti_bo *bo;
-	int error = tutti_file_check(df->driver_priv);
+	int error = tutti_gate_check(df->driver_priv);
 
 	if (error)
 		return error;
@@ -161,7 +159,7 @@ int tutti_ioctl_bo_userptr(struct drm_device *drm, void *data, struct drm_file *
 		return -EINVAL;
 	if (!access_ok(u64_to_user_ptr(args->address), args->bytes))
 		return -EFAULT;
-	bo = user_create(df->driver_priv, args->address, args->bytes);
+	bo = tutti_user_bo_create(df->driver_priv, args->address, args->bytes);
 	if (IS_ERR(bo))
 		return PTR_ERR(bo);
 	error = drm_gem_handle_create(df, &bo->shmem.base, &args->handle);

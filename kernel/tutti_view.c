@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Pages of the control window in user space: doorbells, status, counters, RSBs (spec SYS-24, 25). */
 #include "compat.h"
-#include "tutti_queue.h"
-#include "tutti_rsb.h"
+#include "tutti_dummy.h"
 #include "tutti_view.h"
 
 struct tutti_view *tutti_view_create(struct tutti_device *tdev, u64 offset, u64 file_offset, bool writable)
@@ -21,7 +20,7 @@ struct tutti_view *tutti_view_create(struct tutti_device *tdev, u64 offset, u64 
 	return view;
 }
 
-static void view_release(struct kref *ref)
+static void tutti_view_release(struct kref *ref)
 {
 	struct tutti_view *view = container_of(ref, struct tutti_view, ref);
 
@@ -31,10 +30,15 @@ static void view_release(struct kref *ref)
 	kfree(view);
 }
 
+void tutti_view_get(struct tutti_view *view)
+{
+	kref_get(&view->ref);
+}
+
 void tutti_view_put(struct tutti_view *view)
 {
 	if (view)
-		kref_put(&view->ref, view_release);
+		kref_put(&view->ref, tutti_view_release);
 }
 
 /** tutti_view_revoke() - afterwards no store through any mapping of it reaches the card. */
@@ -43,39 +47,21 @@ void tutti_view_revoke(struct tutti_view *view)
 	struct tutti_device *tdev = view->tdev;
 
 	down_write(&tdev->view_sem);
-	view->dead = true;
+	view->revoked = true;
 	up_write(&tdev->view_sem);
-	/* faults see @dead from here on; what earlier ones have put in goes now */
+	/* faults see @revoked from here on; what earlier ones have put in goes now */
 	unmap_mapping_range(tdev->drm.anon_inode->i_mapping, view->file_offset, PAGE_SIZE, 1);
 }
 
-/** tutti_view_revoke_all() - of all files; the generation has gone up already. */
+/** tutti_view_revoke_all() - and mappings of buffers, of all files; the generation has gone up already. */
 void tutti_view_revoke_all(struct tutti_device *tdev)
 {
 	down_write(&tdev->view_sem);
 	up_write(&tdev->view_sem);
 	unmap_mapping_range(tdev->drm.anon_inode->i_mapping, 0, 0, 1);
-	tutti_bo_revoke_exports(tdev);
 }
 
-static vm_fault_t view_fault_dummy(struct vm_fault *vmf, struct tutti_view *view)
-{
-	struct vm_area_struct *vma = vmf->vma;
-	struct page *page = READ_ONCE(view->dummy);
-
-	if (!page) {
-		page = alloc_page(GFP_KERNEL | __GFP_ZERO);
-		if (!page)
-			return VM_FAULT_OOM;
-		if (cmpxchg(&view->dummy, NULL, page)) {
-			__free_page(page);
-			page = view->dummy;
-		}
-	}
-	return vmf_insert_pfn_prot(vma, vmf->address, page_to_pfn(page), vm_get_page_prot(vma->vm_flags));
-}
-
-static vm_fault_t view_fault(struct vm_fault *vmf)
+static vm_fault_t tutti_view_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct tutti_view *view = vma->vm_private_data;
@@ -84,10 +70,10 @@ static vm_fault_t view_fault(struct vm_fault *vmf)
 	int index;
 
 	if (!drm_dev_enter(&tdev->drm, &index))
-		return view_fault_dummy(vmf, view);
+		return tutti_dummy_fault(vmf, &view->dummy);
 	down_read(&tdev->view_sem);
-	if (view->dead || view->generation != (u64)atomic64_read(&tdev->generation))
-		result = view_fault_dummy(vmf, view);
+	if (view->revoked || view->generation != (u64)atomic64_read(&tdev->generation))
+		result = tutti_dummy_fault(vmf, &view->dummy);
 	else
 		result = vmf_insert_pfn(vma, vmf->address, (tdev->bar + view->offset) >> PAGE_SHIFT);
 	up_read(&tdev->view_sem);
@@ -95,88 +81,29 @@ static vm_fault_t view_fault(struct vm_fault *vmf)
 	return result;
 }
 
-static void view_open(struct vm_area_struct *vma)
+static void tutti_view_open(struct vm_area_struct *vma)
 {
-	struct tutti_view *view = vma->vm_private_data;
-
-	kref_get(&view->ref);
+	tutti_view_get(vma->vm_private_data);
 }
 
-static void view_close(struct vm_area_struct *vma)
+static void tutti_view_close(struct vm_area_struct *vma)
 {
 	tutti_view_put(vma->vm_private_data);
 }
 
 static const struct vm_operations_struct view_vm_ops = {
-	.fault = view_fault,
-	.open = view_open,
-	.close = view_close,
+	.fault = tutti_view_fault,
+	.open = tutti_view_open,
+	.close = tutti_view_close,
 };
 
-/* Only pages that hold nothing of other processes. */
-static struct tutti_view *view_of_window(struct tutti_device *tdev, u32 page, u64 file_offset)
+/** tutti_view_attach() - the area shows the view; takes over the caller's reference. */
+void tutti_view_attach(struct tutti_view *view, struct vm_area_struct *vma)
 {
-	u64 offset = (u64)page << PAGE_SHIFT;
-
-	if (offset != tdev->known.status.offset && offset != tdev->known.counters.offset)
-		return NULL;
-	return tutti_view_create(tdev, offset, file_offset, false);
-}
-
-static struct tutti_view *view_of_object(struct tutti_file *file, enum tutti_kind kind, u32 handle)
-{
-	struct tutti_object *object = tutti_handle_get(file, kind, handle);
-	struct tutti_view *view;
-
-	if (!object)
-		return NULL;
-	view = kind == TUTTI_QUEUE ? to_queue(object)->view : to_rsb(object)->view;
-	if (view)
-		kref_get(&view->ref);
-	tutti_object_put(object);
-	return view;
-}
-
-static struct tutti_view *view_find(struct tutti_file *file, u64 offset)
-{
-	u64 index = (offset - DRM_TUTTI_MMAP_BASE) >> PAGE_SHIFT;
-	u32 kind = index >> 28, number = index & (BIT(28) - 1);
-
-	switch (kind) {
-	case DRM_TUTTI_MMAP_WINDOW:
-		return view_of_window(file->tdev, number, offset);
-	case DRM_TUTTI_MMAP_DOORBELL:
-		return view_of_object(file, TUTTI_QUEUE, number);
-	case DRM_TUTTI_MMAP_RSB:
-		return view_of_object(file, TUTTI_RSB, number);
-	}
-	return NULL;
-}
-
-/** tutti_view_mmap() - mmap at an offset that is not a buffer's. */
-int tutti_view_mmap(struct tutti_file *file, struct vm_area_struct *vma)
-{
-	struct tutti_view *view;
-	int error = tutti_file_check(file);
-
-	if (!error)
-		error = tutti_pm_wait(file->tdev);
-	if (error)
-		return error;
-	if (vma->vm_end - vma->vm_start != PAGE_SIZE || !(vma->vm_flags & VM_SHARED))
-		return -EINVAL;
-	view = view_find(file, (u64)vma->vm_pgoff << PAGE_SHIFT);
-	if (!view)
-		return -EINVAL;
-	if (!view->writable && (vma->vm_flags & VM_WRITE)) {
-		tutti_view_put(view);
-		return -EACCES;
-	}
 	/* not copied by fork: a child has no queue of its own in it */
 	tutti_vm_flags(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY,
 		       view->writable ? VM_MAYEXEC : VM_MAYWRITE | VM_MAYEXEC);
 	vma->vm_page_prot = pgprot_noncached(vm_get_page_prot(vma->vm_flags));
 	vma->vm_private_data = view;
 	vma->vm_ops = &view_vm_ops;
-	return 0;
 }

@@ -19,17 +19,19 @@ struct tutti_view {
 	u64 file_offset;
 	/** @writable: doorbells are */
 	bool writable;
-	/** @dead: revoked; view_sem */
-	bool dead;
+	/** @revoked: shows its dummy page for good; view_sem */
+	bool revoked;
 	/** @generation: of the device when it was made */
 	u64 generation;
+	/** @dummy: what it shows when it has been revoked */
 	struct page *dummy;
 };
 
 struct tutti_view *tutti_view_create(struct tutti_device *tdev, u64 offset, u64 file_offset, bool writable);
+void tutti_view_get(struct tutti_view *view);
 void tutti_view_put(struct tutti_view *view);
 void tutti_view_revoke(struct tutti_view *view);
 void tutti_view_revoke_all(struct tutti_device *tdev);
-int tutti_view_mmap(struct tutti_file *file, struct vm_area_struct *vma);
+void tutti_view_attach(struct tutti_view *view, struct vm_area_struct *vma);
 
 #endif

@@ -6,7 +6,11 @@
 #include <linux/uaccess.h>
 
 #include "tutti_bo.h"
+#include "tutti_gate.h"
+#include "tutti_handle.h"
+#include "tutti_power.h"
 #include "tutti_queue.h"
+#include "tutti_wait.h"
 
 /* An interrupt may be lost: how long a waiter sleeps at most. */
 #define SLICE_NS (100 * NSEC_PER_MSEC)
@@ -26,7 +30,7 @@ struct waiter {
 
 /* Each look: 1 = it is so, 0 = not yet, negative = will never be. */
 
-static int look_interrupt(struct waiter *waiter)
+static int tutti_wait_look_interrupt(struct waiter *waiter)
 {
 	struct tutti_file *file = waiter->file;
 
@@ -35,7 +39,7 @@ static int look_interrupt(struct waiter *waiter)
 	return waiter->args->value != waiter->value;
 }
 
-static int look_progress(struct waiter *waiter)
+static int tutti_wait_look_progress(struct waiter *waiter)
 {
 	struct tutti_queue *queue = waiter->queue;
 	u64 progress;
@@ -49,7 +53,7 @@ static int look_progress(struct waiter *waiter)
 	return READ_ONCE(queue->stopped) ? -ECANCELED : 0;
 }
 
-static bool signal_holds(const struct drm_tutti_wait *args, s64 wanted)
+static bool tutti_wait_signal_holds(const struct drm_tutti_wait *args, s64 wanted)
 {
 	switch (args->condition) {
 	case DRM_TUTTI_EQ:
@@ -63,21 +67,21 @@ static bool signal_holds(const struct drm_tutti_wait *args, s64 wanted)
 	}
 }
 
-static s64 signal_value(const struct tutti_signal *signal)
+static s64 tutti_wait_signal_value(const struct tutti_signal *signal)
 {
 	s64 value = READ_ONCE(signal->value);
 
 	return READ_ONCE(signal->flags) & TUTTI_SIGNAL_SPLIT ? value - READ_ONCE(signal->card_done) : value;
 }
 
-static struct tutti_signal *signal_map(struct waiter *waiter)
+static struct tutti_signal *tutti_wait_signal_map(struct waiter *waiter)
 {
 	u64 offset = waiter->args->offset;
 
 	return kmap_local_page(tutti_bo_page(waiter->bo, offset)) + offset_in_page(offset);
 }
 
-static int look_signal(struct waiter *waiter)
+static int tutti_wait_look_signal(struct waiter *waiter)
 {
 	struct tutti_signal *signal;
 	int index;
@@ -91,32 +95,32 @@ static int look_signal(struct waiter *waiter)
 		waiter->args->value = readq(at + offsetof(struct tutti_signal, value));
 		drm_dev_exit(index);
 	} else {
-		signal = signal_map(waiter);
-		waiter->args->value = signal_value(signal);
+		signal = tutti_wait_signal_map(waiter);
+		waiter->args->value = tutti_wait_signal_value(signal);
 		kunmap_local(signal);
 	}
-	return signal_holds(waiter->args, waiter->value);
+	return tutti_wait_signal_holds(waiter->args, waiter->value);
 }
 
 /* So that the card raises an interrupt. The word is the user's: wrong, it harms its owner only. */
-static void signal_waiters(struct waiter *waiter, int add)
+static void tutti_wait_signal_waiters(struct waiter *waiter, int add)
 {
 	struct tutti_signal *signal;
 
 	if (!waiter->bo || waiter->bo->placement == DRM_TUTTI_PLACE_CARD)
 		return;
-	signal = signal_map(waiter);
+	signal = tutti_wait_signal_map(waiter);
 	atomic_add(add, (atomic_t *)&signal->waiters);
 	kunmap_local(signal);
 	smp_mb(); /* the card reads @waiters after it has changed the value */
 }
 
-static void arm_progress(struct waiter *waiter)
+static void tutti_wait_arm_progress(struct waiter *waiter)
 {
 	tutti_queue_arm(waiter->queue, waiter->value);
 }
 
-static int wait_loop(struct waiter *waiter)
+static int tutti_wait_loop(struct waiter *waiter)
 {
 	struct tutti_device *tdev = waiter->file->tdev;
 	u64 deadline = min_t(u64, waiter->args->deadline, KTIME_MAX);
@@ -133,7 +137,7 @@ static int wait_loop(struct waiter *waiter)
 		prepare_to_wait(&tdev->wait, &wait, TASK_INTERRUPTIBLE);
 		result = waiter->look(waiter);
 		if (!result)
-			result = tutti_file_check(waiter->file);
+			result = tutti_gate_check(waiter->file);
 		if (result)
 			break;
 		result = -ETIME;
@@ -150,15 +154,15 @@ static int wait_loop(struct waiter *waiter)
 	return min(result, 0);
 }
 
-static int wait_interrupt(struct waiter *waiter)
+static int tutti_wait_interrupt(struct waiter *waiter)
 {
 	if (waiter->args->handle || waiter->args->offset || waiter->args->condition)
 		return -EINVAL;
-	waiter->look = look_interrupt;
-	return wait_loop(waiter);
+	waiter->look = tutti_wait_look_interrupt;
+	return tutti_wait_loop(waiter);
 }
 
-static int wait_progress(struct waiter *waiter)
+static int tutti_wait_progress(struct waiter *waiter)
 {
 	struct tutti_object *object;
 	int error;
@@ -169,62 +173,62 @@ static int wait_progress(struct waiter *waiter)
 	if (!object)
 		return -ENOENT;
 	waiter->queue = to_queue(object);
-	waiter->look = look_progress;
-	waiter->arm = arm_progress;
-	error = wait_loop(waiter);
+	waiter->look = tutti_wait_look_progress;
+	waiter->arm = tutti_wait_arm_progress;
+	error = tutti_wait_loop(waiter);
 	tutti_object_put(object);
 	return error;
 }
 
 /* Pages stay during the wait, whatever happens to handle, mapping and device. */
-static int wait_signal_pinned(struct waiter *waiter)
+static int tutti_wait_signal_pinned(struct waiter *waiter)
 {
 	bool system = waiter->bo->placement == DRM_TUTTI_PLACE_SYSTEM;
 	int error = system ? drm_gem_shmem_pin(&waiter->bo->shmem) : 0;
 
 	if (error)
 		return error;
-	error = look_signal(waiter);
+	error = tutti_wait_look_signal(waiter);
 	if (!error) {
-		signal_waiters(waiter, 1);
-		error = wait_loop(waiter);
-		signal_waiters(waiter, -1);
+		tutti_wait_signal_waiters(waiter, 1);
+		error = tutti_wait_loop(waiter);
+		tutti_wait_signal_waiters(waiter, -1);
 	}
 	if (system)
 		drm_gem_shmem_unpin(&waiter->bo->shmem);
 	return min(error, 0);
 }
 
-static bool signal_place_ok(const struct drm_tutti_wait *args)
+static bool tutti_wait_signal_place_ok(const struct drm_tutti_wait *args)
 {
 	return args->condition <= DRM_TUTTI_GE && !(args->offset & (sizeof(struct tutti_signal) - 1));
 }
 
 /* Not others' memory: its pages may go while we look. */
-static bool signal_in(const struct tutti_bo *bo, const struct drm_tutti_wait *args)
+static bool tutti_wait_signal_in(const struct tutti_bo *bo, const struct drm_tutti_wait *args)
 {
 	return !bo->shmem.base.import_attach && bo->placement != DRM_TUTTI_PLACE_USER &&
 	       args->offset < bo->shmem.base.size;
 }
 
-static int wait_signal(struct waiter *waiter, struct drm_file *df)
+static int tutti_wait_signal(struct waiter *waiter, struct drm_file *df)
 {
 	int error = -EINVAL;
 
-	if (!signal_place_ok(waiter->args))
+	if (!tutti_wait_signal_place_ok(waiter->args))
 		return -EINVAL;
-	waiter->look = look_signal;
+	waiter->look = tutti_wait_look_signal;
 	waiter->bo = tutti_bo_lookup(df, waiter->args->handle);
 	if (!waiter->bo)
 		return -ENOENT;
-	if (signal_in(waiter->bo, waiter->args))
-		error = wait_signal_pinned(waiter);
+	if (tutti_wait_signal_in(waiter->bo, waiter->args))
+		error = tutti_wait_signal_pinned(waiter);
 	tutti_bo_put(waiter->bo);
 	return error;
 }
 
 /* Field by field, once: a copy as a whole is checked as one of any size is. */
-static bool wait_read(struct drm_tutti_wait *args, const struct drm_tutti_wait __user *user)
+static bool tutti_wait_read(struct drm_tutti_wait *args, const struct drm_tutti_wait __user *user)
 {
 	if (!user_read_access_begin(user, sizeof(*user)))
 		return false;
@@ -246,7 +250,7 @@ fault:
  * No pinning, no reference, no barrier: the handle keeps the buffer while the table is locked; the pages of a buffer
  * that the card knows stay until it is freed or the device goes, which waits for RCU, and so for who has a spinlock.
  */
-static bool signal_is_there(struct waiter *waiter, struct drm_file *df)
+static bool tutti_wait_signal_is_there(struct waiter *waiter, struct drm_file *df)
 {
 	struct drm_gem_object *obj;
 	bool there = false;
@@ -255,19 +259,22 @@ static bool signal_is_there(struct waiter *waiter, struct drm_file *df)
 	obj = idr_find(&df->object_idr, waiter->args->handle);
 	if (obj && !READ_ONCE(obj->dev->unplugged)) {
 		waiter->bo = to_tutti_bo(obj);
-		if (waiter->bo->placement == DRM_TUTTI_PLACE_SYSTEM && signal_in(waiter->bo, waiter->args) &&
+		if (waiter->bo->placement == DRM_TUTTI_PLACE_SYSTEM && tutti_wait_signal_in(waiter->bo, waiter->args) &&
 		    smp_load_acquire(&waiter->bo->sgt))
-			there = look_signal(waiter);
+			there = tutti_wait_look_signal(waiter);
 	}
 	spin_unlock(&df->table_lock);
 	return there;
 }
 
 /**
- * tutti_wait_at_once() - a wait for a signal that is satisfied already: the call programs make most often.
+ * tutti_wait_at_once() - a wait for a signal that is satisfied already, which is what programs ask most often.
+ * @df: who asks
+ * @user: the call's arguments, not checked
  *
- * It goes past DRM's table, which costs more than the look. Return: false = not so, or anything is wrong:
- * tutti_ioctl_wait() says what.
+ * It goes past DRM's table of calls, which costs more than the look.
+ *
+ * Return: false if it is not so, or if anything is wrong: tutti_wait_ioctl() says what.
  */
 bool tutti_wait_at_once(struct drm_file *df, struct drm_tutti_wait __user *user)
 {
@@ -275,17 +282,17 @@ bool tutti_wait_at_once(struct drm_file *df, struct drm_tutti_wait __user *user)
 	struct waiter waiter = { .file = df->driver_priv, .args = &args };
 	u64 events;
 
-	if (!wait_read(&args, user) || args.kind != DRM_TUTTI_WAIT_SIGNAL || args.pad || args.events ||
-	    !signal_place_ok(&args) || tutti_file_check(waiter.file))
+	if (!tutti_wait_read(&args, user) || args.kind != DRM_TUTTI_WAIT_SIGNAL || args.pad || args.events ||
+	    !tutti_wait_signal_place_ok(&args) || tutti_gate_check(waiter.file))
 		return false;
 	waiter.value = args.value;
-	if (!signal_is_there(&waiter, df) || put_user(args.value, &user->value))
+	if (!tutti_wait_signal_is_there(&waiter, df) || put_user(args.value, &user->value))
 		return false;
 	events = atomic64_read(&waiter.file->events);
 	return !events || !put_user(events, &user->events);
 }
 
-int tutti_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	struct drm_tutti_wait *args = data;
 	struct waiter waiter = {
@@ -295,18 +302,18 @@ int tutti_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *df)
 
 	if (args->pad || args->events)
 		return -EINVAL;
-	error = tutti_file_check(waiter.file);
+	error = tutti_gate_check(waiter.file);
 	if (error)
 		return error;
 	switch (args->kind) {
 	case DRM_TUTTI_WAIT_SIGNAL:
-		error = wait_signal(&waiter, df);
+		error = tutti_wait_signal(&waiter, df);
 		break;
 	case DRM_TUTTI_WAIT_PROGRESS:
-		error = wait_progress(&waiter);
+		error = tutti_wait_progress(&waiter);
 		break;
 	case DRM_TUTTI_WAIT_INTERRUPT:
-		error = wait_interrupt(&waiter);
+		error = tutti_wait_interrupt(&waiter);
 		break;
 	default:
 		return -EINVAL;

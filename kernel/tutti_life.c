@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Life of the device: each step is the list of the units that take part, in order. */
+#include <linux/dma-mapping.h>
+#include <drm/drm_managed.h>
+
+#include "tutti_bo.h"
+#include "tutti_card_bo.h"
+#include "tutti_channel.h"
+#include "tutti_event.h"
+#include "tutti_fence.h"
+#include "tutti_fw.h"
+#include "tutti_life.h"
+#include "tutti_message.h"
+#include "tutti_power.h"
+#include "tutti_recovery.h"
+#include "tutti_reset.h"
+#include "tutti_timeline.h"
+#include "tutti_view.h"
+#include "tutti_watchdog.h"
+
+static void tutti_life_free_progress(struct tutti_device *tdev)
+{
+	dma_free_coherent(tdev->drm.dev, PAGE_SIZE, tdev->progress, tdev->progress_bus);
+}
+
+static void tutti_life_init_locks(struct tutti_device *tdev)
+{
+	int i;
+
+	init_rwsem(&tdev->reset_sem);
+	init_rwsem(&tdev->view_sem);
+	spin_lock_init(&tdev->objects_lock);
+	mutex_init(&tdev->memory_lock);
+	mutex_init(&tdev->scratch_lock);
+	for (i = 0; i < TUTTI_KINDS; i++) {
+		INIT_LIST_HEAD(&tdev->objects[i]);
+		ida_init(&tdev->ids[i]);
+	}
+	INIT_LIST_HEAD(&tdev->bos);
+	INIT_LIST_HEAD(&tdev->exports);
+	init_waitqueue_head(&tdev->wait);
+	ida_init(&tdev->file_ids);
+}
+
+static void tutti_life_release_memory(struct drm_device *drm, void *unused)
+{
+	struct tutti_device *tdev = to_tutti(drm);
+	int i;
+
+	if (drm_mm_node_allocated(&tdev->scratch))
+		drm_mm_remove_node(&tdev->scratch);
+	if (drm_mm_initialized(&tdev->memory))
+		drm_mm_takedown(&tdev->memory);
+	for (i = 0; i < TUTTI_KINDS; i++)
+		ida_destroy(&tdev->ids[i]);
+	ida_destroy(&tdev->file_ids);
+}
+
+/** tutti_life_init() - what needs neither card nor firmware; discovery data is known. */
+int tutti_life_init(struct tutti_device *tdev)
+{
+	const struct tutti_discovery *known = &tdev->known;
+	u64 visible = min(known->memory_bytes, known->aperture_bytes);
+	int error;
+
+	tutti_life_init_locks(tdev);
+	tutti_channel_init(tdev, tutti_event_message);
+	tutti_timeline_setup(tdev);
+	tutti_fence_init(tdev);
+	tutti_watchdog_init(tdev);
+	tutti_recovery_init(tdev);
+	error = drmm_add_action_or_reset(&tdev->drm, tutti_life_release_memory, NULL);
+	if (error)
+		return error;
+	if (visible <= known->reserved_bytes)
+		return -ENODEV;
+	drm_mm_init(&tdev->memory, known->reserved_bytes, visible - known->reserved_bytes);
+	error = drm_mm_insert_node(&tdev->memory, &tdev->scratch, PAGE_SIZE);
+	if (error)
+		return error;
+	BUILD_BUG_ON(TUTTI_MAX_QUEUES * sizeof(u64) > PAGE_SIZE);
+	tdev->progress = dma_alloc_coherent(tdev->drm.dev, PAGE_SIZE, &tdev->progress_bus, GFP_KERNEL);
+	return tdev->progress ? 0 : -ENOMEM;
+}
+
+/** tutti_life_start() - boot, and one message there and back. */
+int tutti_life_start(struct tutti_device *tdev)
+{
+	int error = tutti_fw_read(tdev);
+
+	if (!error)
+		error = tutti_fw_boot(tdev);
+	if (error)
+		return error;
+	tutti_channel_open(tdev);
+	return tutti_message_ping(tdev, 0x7475747469ull);
+}
+
+/** tutti_life_unplug() - the driver lets go of the card, which may be gone already. */
+void tutti_life_unplug(struct tutti_device *tdev)
+{
+	tutti_channel_close(tdev); /* nobody waits for an answer any more */
+	drm_dev_unplug(&tdev->drm);
+	tutti_watchdog_stop(tdev);
+	tutti_recovery_stop(tdev);
+	tutti_power_stop(tdev);
+	tutti_timeline_unplug(tdev);
+	tutti_fence_unplug(tdev);
+	tutti_view_revoke_all(tdev);
+	tutti_card_bo_revoke_exports(tdev);
+	wake_up_all(&tdev->wait);
+	if (readq(tdev->window) == TUTTI_DISCOVERY_MAGIC)
+		tutti_fw_stop(tdev);
+	pci_clear_master(tdev->pdev);
+	tutti_reset_forget(tdev);
+	tutti_bo_unplug(tdev);
+	tutti_life_free_progress(tdev);
+	tutti_fw_fini(tdev);
+}
+
+/** tutti_life_fini() - undo tutti_life_start() and _init() when probe fails. */
+void tutti_life_fini(struct tutti_device *tdev)
+{
+	tutti_channel_close(tdev);
+	tutti_watchdog_stop(tdev);
+	tutti_recovery_stop(tdev);
+	if (tdev->boot_sequence)
+		tutti_fw_stop(tdev);
+	pci_clear_master(tdev->pdev);
+	if (tdev->progress)
+		tutti_life_free_progress(tdev);
+	tutti_fw_fini(tdev);
+}

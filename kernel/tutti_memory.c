@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* The calls that make buffers and ask about them, whatever kind of memory they are in (spec SYS-22). */
+#include "tutti_card_bo.h"
+#include "tutti_gate.h"
+#include "tutti_memory.h"
+#include "tutti_system_bo.h"
+
+/* A zeroed buffer; @size in whole pages. Between tutti_gate_enter() and tutti_gate_exit(). */
+static struct tutti_bo *tutti_memory_create(struct tutti_device *tdev, u64 size, u32 placement)
+{
+	return placement == DRM_TUTTI_PLACE_CARD ? tutti_card_bo_create(tdev, size)
+						 : tutti_system_bo_create(tdev, size);
+}
+
+static int tutti_memory_publish(struct tutti_bo *bo, struct drm_file *df, struct drm_tutti_bo_create *args)
+{
+	int error = drm_gem_create_mmap_offset(&bo->shmem.base);
+
+	args->size = bo->shmem.base.size;
+	args->mmap_offset = drm_vma_node_offset_addr(&bo->shmem.base.vma_node);
+	return error ? error : drm_gem_handle_create(df, &bo->shmem.base, &args->handle);
+}
+
+int tutti_memory_create_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct tutti_device *tdev = to_tutti(drm);
+	struct drm_tutti_bo_create *args = data;
+	u64 most = (u64)totalram_pages() << PAGE_SHIFT;
+	struct tutti_bo *bo;
+	int error, index;
+
+	if (args->flags || args->handle || args->pad || args->mmap_offset || args->placement > DRM_TUTTI_PLACE_CARD)
+		return -EINVAL;
+	if (args->placement == DRM_TUTTI_PLACE_CARD)
+		most = tdev->known.memory_bytes;
+	if (!args->size || args->size > most)
+		return -EINVAL;
+	error = tutti_gate_enter(df->driver_priv, &index);
+	if (error)
+		return error;
+	bo = tutti_memory_create(tdev, PAGE_ALIGN(args->size), args->placement);
+	tutti_gate_exit(df->driver_priv, index);
+	if (IS_ERR(bo))
+		return PTR_ERR(bo);
+	error = tutti_memory_publish(bo, df, args);
+	tutti_bo_put(bo);
+	return error;
+}
+
+int tutti_memory_info_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct drm_tutti_bo_info *args = data;
+	struct tutti_bo *bo;
+	int error = tutti_gate_check(df->driver_priv);
+
+	if (error)
+		return error;
+	if (args->pad || args->pad1)
+		return -EINVAL;
+	bo = tutti_bo_lookup(df, args->handle);
+	if (!bo)
+		return -ENOENT;
+	args->size = bo->shmem.base.size;
+	args->placement = bo->placement;
+	if (bo->placement != DRM_TUTTI_PLACE_USER) {
+		error = drm_gem_create_mmap_offset(&bo->shmem.base);
+		args->mmap_offset = drm_vma_node_offset_addr(&bo->shmem.base.vma_node);
+	}
+	tutti_bo_put(bo);
+	return error;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Fences that follow a queue's progress (spec SYS-26). What is compared lies in kernel-owned memory that only the card
+ * writes. A fence ends by itself after a time, so that nobody waits for ever for what a user does not submit.
+ */
+#include <linux/moduleparam.h>
+
+#include "tutti_card.h"
+#include "tutti_timeline.h"
+#include "tutti_trace.h"
+
+static uint fence_timeout_ms = 10000;
+module_param(fence_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(fence_timeout_ms, "longest life of a fence (10000)");
+
+/* An interrupt may be lost: how often progress is looked at while there are fences. */
+#define POLL_JIFFIES max(1, HZ / 10)
+
+static const char *tutti_timeline_driver_name(struct dma_fence *fence)
+{
+	return "tutti";
+}
+
+static const char *tutti_timeline_name(struct dma_fence *fence)
+{
+	return "queue";
+}
+
+static const struct dma_fence_ops fence_ops = {
+	.get_driver_name = tutti_timeline_driver_name,
+	.get_timeline_name = tutti_timeline_name,
+};
+
+/** tutti_timeline_fence_alloc() - a fence of no timeline yet, or NULL. */
+struct tutti_fence *tutti_timeline_fence_alloc(u64 packet)
+{
+	struct tutti_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
+
+	if (!fence)
+		return NULL;
+	spin_lock_init(&fence->lock);
+	/* points of a queue may be asked for in any order: each is a timeline of its own */
+	dma_fence_init(&fence->base, &fence_ops, &fence->lock, dma_fence_context_alloc(1), 1);
+	fence->packet = packet;
+	return fence;
+}
+
+void tutti_timeline_init(struct tutti_timeline *timeline, struct tutti_device *tdev, u32 queue)
+{
+	timeline->tdev = tdev;
+	timeline->queue = queue;
+	INIT_LIST_HEAD(&timeline->link);
+	INIT_LIST_HEAD(&timeline->fences);
+}
+
+/**
+ * tutti_timeline_add() - the fence is signalled when the queue gets there.
+ * @timeline: of a queue that is on the card, and cannot leave it meanwhile
+ * @fence: gets a reference of the timeline's
+ */
+void tutti_timeline_add(struct tutti_timeline *timeline, struct tutti_fence *fence)
+{
+	struct tutti_device *tdev = timeline->tdev;
+	struct tutti_fence *before;
+
+	dma_fence_get(&fence->base);
+	fence->timeline = timeline;
+	fence->end = jiffies + msecs_to_jiffies(fence_timeout_ms);
+	spin_lock(&tdev->fence_lock);
+	list_for_each_entry_reverse(before, &timeline->fences, link)
+		if (before->packet <= fence->packet)
+			break;
+	list_add(&fence->link, &before->link);
+	list_add_tail(&fence->age, &tdev->fences);
+	if (list_empty(&timeline->link))
+		list_add_tail(&timeline->link, &tdev->timelines);
+	spin_unlock(&tdev->fence_lock);
+	mod_delayed_work(system_wq, &tdev->fence_work, 0);
+}
+
+static void tutti_timeline_finish(struct tutti_fence *fence, int error)
+{
+	struct tutti_timeline *timeline = fence->timeline;
+
+	trace_tutti_fence_signal(timeline->queue, fence->packet, error);
+	list_del(&fence->link);
+	list_del(&fence->age);
+	if (list_empty(&timeline->fences))
+		list_del_init(&timeline->link);
+	if (error)
+		dma_fence_set_error(&fence->base, error);
+	dma_fence_signal(&fence->base);
+	dma_fence_put(&fence->base);
+}
+
+static void tutti_timeline_advance(struct tutti_timeline *timeline)
+{
+	u64 progress = tutti_card_progress(timeline->tdev, timeline->queue);
+	struct tutti_fence *fence, *next;
+
+	list_for_each_entry_safe(fence, next, &timeline->fences, link) {
+		if (fence->packet > progress)
+			break;
+		tutti_timeline_finish(fence, 0);
+	}
+}
+
+/** tutti_timeline_poll() - signal what has come about, and end what is too old. */
+void tutti_timeline_poll(struct tutti_device *tdev)
+{
+	struct tutti_timeline *timeline, *next_timeline;
+	struct tutti_fence *fence, *next;
+
+	spin_lock(&tdev->fence_lock);
+	list_for_each_entry_safe(timeline, next_timeline, &tdev->timelines, link)
+		tutti_timeline_advance(timeline);
+	list_for_each_entry_safe(fence, next, &tdev->fences, age) {
+		if (!time_after(jiffies, fence->end))
+			break;
+		tutti_timeline_finish(fence, -ETIMEDOUT);
+	}
+	spin_unlock(&tdev->fence_lock);
+}
+
+/** tutti_timeline_interrupt() - queues may have got on. From the thread of an interrupt. */
+void tutti_timeline_interrupt(struct tutti_device *tdev)
+{
+	if (list_empty(&tdev->fences))
+		return;
+	tutti_timeline_poll(tdev);
+	queue_work(system_wq, &tdev->arm_work);
+}
+
+static void tutti_timeline_work(struct work_struct *work)
+{
+	struct tutti_device *tdev = container_of(work, struct tutti_device, fence_work.work);
+
+	tutti_timeline_poll(tdev);
+	if (list_empty(&tdev->fences))
+		return;
+	queue_work(system_wq, &tdev->arm_work);
+	queue_delayed_work(system_wq, &tdev->fence_work, POLL_JIFFIES);
+}
+
+/** tutti_timeline_cancel() - the queue will not get there. */
+void tutti_timeline_cancel(struct tutti_timeline *timeline, int error)
+{
+	struct tutti_device *tdev = timeline->tdev;
+	struct tutti_fence *fence, *next;
+
+	spin_lock(&tdev->fence_lock);
+	list_for_each_entry_safe(fence, next, &timeline->fences, link)
+		tutti_timeline_finish(fence, error);
+	spin_unlock(&tdev->fence_lock);
+}
+
+void tutti_timeline_setup(struct tutti_device *tdev)
+{
+	spin_lock_init(&tdev->fence_lock);
+	INIT_LIST_HEAD(&tdev->timelines);
+	INIT_LIST_HEAD(&tdev->fences);
+	INIT_DELAYED_WORK(&tdev->fence_work, tutti_timeline_work);
+}
+
+/** tutti_timeline_unplug() - nobody looks at progress any more; queues that are lost end their fences. */
+void tutti_timeline_unplug(struct tutti_device *tdev)
+{
+	cancel_delayed_work_sync(&tdev->fence_work);
+}

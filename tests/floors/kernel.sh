@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# STY-06: no unit of the driver uses a unit of a higher floor, or of its own, by symbol or by include; and every function
+# bears the name of its unit, so that an oops says where it was. kernel/floors is the table. TAP.
+# kernel.sh [DIRECTORY]: folder with the objects (tutti_*.o). Default: those that a guest run has built; if there are
+# none, they are built here when kernel headers are installed, else the checks of objects are skipped.
+set -euo pipefail
+cd "$(dirname "$(realpath "$0")")/../.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+number=0
+
+report() { # NAME FILE: good if the file is empty
+	number=$((number + 1))
+	if [ -s "$2" ]; then
+		echo "not ok $number - $1"
+		sed 's/^/# /' "$2"
+	else
+		echo "ok $number - $1"
+	fi
+}
+skip() { # NAME REASON
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2"
+}
+
+units() { for file in kernel/tutti_*.c; do basename "$file" .c; done | sed 's/^tutti_//'; }
+grep -v '^#' kernel/floors | awk '{ for (i = 1; i <= NF; i++) print $i, NR }' >"$work/floors"
+diff <(units | sort) <(cut -d' ' -f1 "$work/floors" | sort) >"$work/result" || true
+report "STY-06: kernel/floors names every unit of the driver once" "$work/result"
+
+# Lines "USER USED WHAT" on stdin; prints those that do not lead downward.
+upward() {
+	awk -v floors="$work/floors" '
+		BEGIN { while ((getline line < floors) > 0) { split(line, f, " "); floor[f[1]] = f[2] } }
+		$1 != $2 && ($1 in floor) && ($2 in floor) && floor[$2] >= floor[$1] {
+			printf "%s (floor %d) uses %s of %s (floor %d)\n", $1, floor[$1], $3, $2, floor[$2] }'
+}
+
+for file in kernel/tutti_*.c kernel/tutti_*.h; do
+	user=$(basename "${file%.[ch]}")
+	sed -n 's/^#include "\(tutti_[a-z_]*\)\.h".*/\1/p' "$file" | sed "s/^tutti_/${user#tutti_} /; s/\$/ its-header/"
+done >"$work/includes"
+upward <"$work/includes" >"$work/result"
+report "STY-06: no unit includes upward" "$work/result"
+
+objects=${1:-}
+if [ -z "$objects" ]; then
+	for folder in build/tests/vm/*/module/kernel; do
+		[ ! -e "$folder/tutti_pci.o" ] || [ kernel -nt "$folder/tutti_pci.o" ] || objects=$folder
+	done
+fi
+if [ -z "$objects" ]; then
+	for headers in /lib/modules/*/build /usr/src/linux-headers-*-amd64; do
+		[ -e "$headers/Makefile" ] || continue
+		mkdir "$work/module"
+		cp -a Kbuild kernel include "$work/module/"
+		make -s -j2 -C "$headers" M="$work/module" modules >"$work/log" 2>&1 || sed 's/^/# /' "$work/log"
+		objects=$work/module/kernel
+		break
+	done
+fi
+if [ -z "$objects" ]; then
+	skip "STY-06: no unit uses a symbol of a higher floor" "no objects and no kernel headers"
+	skip "STY-06: functions bear the name of their unit" "no objects and no kernel headers"
+	echo "1..$number"
+	exit
+fi
+
+units | while read -r unit; do
+	if [ ! -e "$objects/tutti_$unit.o" ]; then
+		echo "missing $unit.o" >>"$work/missing"
+		continue
+	fi
+	nm "$objects/tutti_$unit.o" | awk -v unit="$unit" -v defined="$work/defined" -v used="$work/used" '
+		$1 == "U" { print unit, $2 >> used; next }
+		$2 ~ /[A-Z]/ { print $3, unit >> defined }'
+done
+awk -v defined="$work/defined" '
+	BEGIN { while ((getline line < defined) > 0) { split(line, f, " "); owner[f[1]] = f[2] } }
+	($2 in owner) { print $1, owner[$2], $2 }' "$work/used" >"$work/edges"
+# Tracepoints are called through symbols that the kernel names.
+upward <"$work/edges" >"$work/result"
+cat "$work/missing" >>"$work/result" 2>/dev/null || true
+[ -s "$work/edges" ] || echo "no edges found" >>"$work/result"
+report "STY-06: no unit uses a symbol of a higher floor ($(wc -l <"$work/edges") edges)" "$work/result"
+
+# Exceptions: what macros and inline functions of the kernel name (attributes, entry and exit of the module, helpers).
+for unit in $(units); do
+	[ "$unit" != tracepoints ] || continue
+	nm "$objects/tutti_$unit.o" 2>/dev/null | awk -v unit="$unit" '
+		$2 ~ /^[tT]$/ && $3 !~ "^(__pfx_)?tutti_" unit "(_|$)" && $3 !~ /\.(cold|part|isra|constprop)/ &&
+		!(unit == "sysfs" && $3 ~ /_(show|store)$/) &&
+		$3 !~ /^(__pfx_)?(tutti_pci_driver_init|tutti_pci_driver_exit|init_module|cleanup_module|__export_|drm_gem_shmem_object_)/ {
+			print "tutti_" unit ".c: " $3 }'
+done >"$work/result"
+report "STY-06: functions bear the name of their unit" "$work/result"
+echo "1..$number"
