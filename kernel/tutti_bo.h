@@ -8,8 +8,8 @@ struct tutti_bo;
 
 /**
  * struct tutti_bo_ops - what differs between the kinds of memory.
- * @pin: the buffer gets its DMA addresses, and keeps its pages until it is freed; 0, -EIO (card memory was lost), -ENOMEM
- * @unpin: the pages may go, their DMA addresses are gone; with memory_lock held, may sleep. NULL: there is nothing to do
+ * @pin: the buffer gets its DMA addresses, and keeps its pages until it is freed; 0, -ENOMEM, -EIO (lost card memory)
+ * @unpin: the pages may go, their DMA addresses are gone; with memory_lock held, may sleep. NULL: nothing to do
  */
 struct tutti_bo_ops {
 	int (*pin)(struct tutti_bo *bo);
@@ -64,6 +64,7 @@ static inline int tutti_bo_pin(struct tutti_bo *bo)
 
 static inline void tutti_bo_put(struct tutti_bo *bo)
 {
+	might_lock(&tutti_bo_device(bo)->memory_lock); /* it may be the last */
 	drm_gem_object_put(&bo->shmem.base);
 }
 

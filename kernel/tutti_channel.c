@@ -63,6 +63,7 @@ static void tutti_channel_take_reply(struct tutti_channel *channel, const struct
 {
 	struct tutti_request *request;
 
+	lockdep_assert_held(&channel->lock);
 	list_for_each_entry(request, &channel->pending, link) {
 		if (request->id != reply->id)
 			continue;
@@ -80,6 +81,7 @@ static bool tutti_channel_take_message(struct tutti_device *tdev, struct tutti_m
 	struct tutti_channel *channel = &tdev->channel;
 	u32 tail = tutti_status(tdev, card_ring_tail);
 
+	lockdep_assert_held(&channel->lock);
 	if (!channel->open || tail == channel->head)
 		return false;
 	if (tail - channel->head > channel->card_slots) { /* all ones, or nonsense */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Transport of messages: two rings in the control window, replies matched to requests. The messages: tutti_message.h. */
+/* Transport of messages (tutti_message.h): two rings in the control window, and replies matched to requests. */
 #ifndef TUTTI_KERNEL_CHANNEL_H
 #define TUTTI_KERNEL_CHANNEL_H
 

@@ -32,6 +32,7 @@ static void tutti_context_release(struct tutti_object *object)
 
 static int tutti_context_destroy(struct tutti_object *object)
 {
+	lockdep_assert_held(&object->lock);
 	if (atomic_read(&object->users))
 		return -EBUSY;
 	return tutti_message_context_destroy(object->tdev, object->id);
@@ -130,11 +131,12 @@ void tutti_context_condemn(struct tutti_context *context, const char *why)
 	schedule_work(&tdev->context_work);
 }
 
-/** tutti_context_count_error() - of one of its queues; objects_lock is held. True: it has had its share of errors. */
+/** tutti_context_count_error() - of one of its queues; True: it has had its share of errors. */
 bool tutti_context_count_error(struct tutti_context *context)
 {
 	u32 most = READ_ONCE(context_errors_max);
 
+	lockdep_assert_held(&context->base.tdev->objects_lock);
 	if (time_after(jiffies, context->errors_since + HZ)) {
 		context->errors_since = jiffies;
 		context->errors = 0;

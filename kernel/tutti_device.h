@@ -30,25 +30,28 @@
  *
  * Lock order, outermost first
  *
- * ====================  =====================================================================================
- * pm, device lock       of the PCI core: suspend, function-level reset, unbind
- * drm_dev_enter()       SRCU: the device is not unplugged. Nothing that a user can stall may be waited for inside.
- * @reset_sem            read: calls that change the card's state; written: a reset
- * object->lock          context, then queue, then RSB: the object stays on the card. A context's: its mappings too
- * @scratch_lock         who uses @scratch
- * bo->lock              who makes the DMA addresses of a buffer in system memory
- * dma_resv, shmem       of the GEM helpers
- * @memory_lock          @memory, @bos, @exports; unmapping of exported dma-bufs below it
- * mmap_lock             of a process: a fault takes the next one below it
- * @view_sem             read: fault handlers, which may allocate a page; written: revocation, empty inside
- * channel.lock          both rings, requests in flight
- * @objects_lock         the tables of objects, errors of queues
- * @fence_lock           all fences; the lock of each dma_fence below it
- * drm_file.table_lock   looks at a buffer without pinning it (tutti_wait.c): nothing of ours is taken below it
- * ====================  =====================================================================================
+ * =====================  ====================================================================================
+ * device lock, pm        of the driver core: unbinding, reset of the function, sleep and wake
+ * drm_dev_enter()        SRCU: the device is not unplugged meanwhile
+ * @reset_sem             read: calls that change the card's state; written: a reset
+ * object lock, context   it stays on the card; its mappings
+ * object lock, others    a queue or an RSB stays on the card; never two of these
+ * @scratch_lock          who uses @scratch
+ * lock of a buffer       who makes the DMA addresses of a buffer in system memory
+ * mmap_lock              of a process: faults, and munmap, which may free a buffer
+ * @memory_lock           @memory, @bos, @exports
+ * dma_resv, i_mmap       of the GEM helpers and of mappings that are being revoked
+ * @view_sem              read: a fault handler looks whether it may map, and may allocate; written: revocation
+ * lock of the channel    both rings, requests in flight
+ * @objects_lock          which objects the card knows, their errors and eventfds
+ * @fence_lock            all fences; the lock of each fence below it
+ * =====================  ====================================================================================
  *
- * While the firmware is asked, none but reset_sem, object locks and scratch_lock are held. Each of those waits ends by
- * its timeout, or at once when the channel is closed.
+ * Below all of these, and with nothing below them: locks of handle tables, of wait queues and of syncobjs, and
+ * drm_file.table_lock, under which tutti_wait.c looks into a buffer without pinning it.
+ *
+ * While the firmware is asked, none but reset_sem, object locks and scratch_lock may be held. Each of those waits ends
+ * by its timeout, or at once when the channel is closed. tutti_life_teach_lockdep() says the same to lockdep.
  */
 #ifndef TUTTI_KERNEL_DEVICE_H
 #define TUTTI_KERNEL_DEVICE_H

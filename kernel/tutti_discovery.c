@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* What the card says of itself is checked once, before anything is believed (spec SYS-03; include/tutti/discovery.h). */
+/* What the card says of itself is checked once, before it is believed (spec SYS-03; include/tutti/discovery.h). */
 #include "tutti_discovery.h"
 
 /** tutti_discovery_range_holds() - the driver's contract version is in the range; says both if not. */

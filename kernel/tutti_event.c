@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* What the card tells the host: errors of queues and interrupts, passed on to their owners only (spec SYS-26, SYS-27). */
+/* What the card tells the host: errors of queues and interrupts; passed on to their owners (spec SYS-26, SYS-27). */
 #include <linux/eventfd.h>
 
 #include "compat.h"

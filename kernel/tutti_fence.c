@@ -74,6 +74,7 @@ static int tutti_fence_add(struct tutti_queue *queue, struct drm_syncobj *syncob
 	struct dma_fence_chain *chain = dma_fence_chain_alloc();
 	struct tutti_fence *fence = tutti_timeline_fence_alloc(args->packet);
 
+	lockdep_assert_held(&queue->base.lock);
 	if (!chain || !fence) {
 		dma_fence_chain_free(chain);
 		if (fence)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Life of the device: each step is the list of the units that take part, in order. */
 #include <linux/dma-mapping.h>
+#include <linux/sched/mm.h>
 #include <drm/drm_managed.h>
 
 #include "tutti_bo.h"
@@ -42,6 +43,29 @@ static void tutti_life_init_locks(struct tutti_device *tdev)
 	ida_init(&tdev->file_ids);
 }
 
+/* The lock order of tutti_device.h, once: lockdep then reports the first step of a violation, not only the last. */
+static void tutti_life_teach_lockdep(struct tutti_device *tdev)
+{
+	if (!IS_ENABLED(CONFIG_LOCKDEP))
+		return;
+	down_read(&tdev->reset_sem);
+	mutex_lock(&tdev->scratch_lock);
+	mutex_lock(&tdev->memory_lock);
+	down_read(&tdev->view_sem);
+	fs_reclaim_acquire(GFP_KERNEL);
+	fs_reclaim_release(GFP_KERNEL);
+	spin_lock(&tdev->channel.lock);
+	spin_lock(&tdev->objects_lock);
+	spin_lock(&tdev->fence_lock);
+	spin_unlock(&tdev->fence_lock);
+	spin_unlock(&tdev->objects_lock);
+	spin_unlock(&tdev->channel.lock);
+	up_read(&tdev->view_sem);
+	mutex_unlock(&tdev->memory_lock);
+	mutex_unlock(&tdev->scratch_lock);
+	up_read(&tdev->reset_sem);
+}
+
 static void tutti_life_release_memory(struct drm_device *drm, void *unused)
 {
 	struct tutti_device *tdev = to_tutti(drm);
@@ -69,6 +93,7 @@ int tutti_life_init(struct tutti_device *tdev)
 	tutti_fence_init(tdev);
 	tutti_watchdog_init(tdev);
 	tutti_recovery_init(tdev);
+	tutti_life_teach_lockdep(tdev);
 	error = drmm_add_action_or_reset(&tdev->drm, tutti_life_release_memory, NULL);
 	if (error)
 		return error;

@@ -63,6 +63,8 @@ static int tutti_message_send(struct tutti_device *tdev, struct tutti_message *m
 	u16 type = message->type;
 	int error, index;
 
+	lockdep_assert_not_held(&tdev->memory_lock);
+	lockdep_assert_not_held(&tdev->view_sem);
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return -ENODEV;
 	error = tutti_channel_request(tdev, message, request_timeout_ms);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * One sender for each message to the firmware. Each waits for the answer and returns 0, -errno as the firmware answered,
- * -EOPNOTSUPP for a message that it does not know, -ENODEV, -EIO when a reset begins, or -ETIMEDOUT, which has
- * triggered a reset of the card already; but after SUSPEND, QUEUE_DESTROY, QUEUE_RESET and TASK_CANCEL the caller decides.
+ * One sender for each message to the firmware. Each waits for the answer, and returns 0, -errno as the firmware answered,
+ * -EOPNOTSUPP for a message that it does not know, -ENODEV, -EIO when a reset begins, or -ETIMEDOUT. The last has
+ * triggered a reset of the card; only after SUSPEND, QUEUE_DESTROY, QUEUE_RESET and TASK_CANCEL the caller decides.
  */
 #ifndef TUTTI_KERNEL_MESSAGE_H
 #define TUTTI_KERNEL_MESSAGE_H

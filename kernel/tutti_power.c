@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Who needs the card awake (spec SYS-29). An unused card is switched off by runtime PM, if power/control says "auto"; as
- * with any PCI device it says "on" at first. What is done when it sleeps and wakes is in tutti_sleep.c.
+ * Who needs the card awake (spec SYS-29). An unused card is switched off by runtime PM, if power/control says "auto";
+ * as with any PCI device it says "on" at first. What is done when it sleeps and wakes is in tutti_sleep.c.
  */
 #include <linux/moduleparam.h>
 #include <linux/pm_runtime.h>

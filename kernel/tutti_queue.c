@@ -25,9 +25,10 @@ static void tutti_queue_release(struct tutti_object *object)
 	kfree(queue);
 }
 
-/* With objects_lock held. True: the context has had its share of errors. */
+/* True: the context has had its share of errors. */
 static bool tutti_queue_note_fault(struct tutti_queue *queue, const struct tutti_fault *fault)
 {
+	lockdep_assert_held(&queue->base.tdev->objects_lock);
 	queue->fault = *fault;
 	queue->stopped = fault->code ? fault->code : TUTTI_ERROR_PACKET;
 	queue->errors++;
@@ -80,6 +81,7 @@ static int tutti_queue_destroy(struct tutti_object *object)
 	struct tutti_queue *queue = to_queue(object);
 	int error;
 
+	lockdep_assert_held(&object->lock);
 	tutti_view_revoke(object->view);
 	error = tutti_queue_answered(queue, tutti_message_queue_destroy(object->tdev, object->id));
 	tutti_timeline_cancel(&queue->timeline, error ? -EIO : -ECANCELED);

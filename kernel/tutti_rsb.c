@@ -21,6 +21,7 @@ static int tutti_rsb_destroy(struct tutti_object *object)
 {
 	int error = -EBUSY;
 
+	lockdep_assert_held(&object->lock);
 	if (!atomic_read(&object->users))
 		error = tutti_message_rsb_destroy(object->tdev, object->id);
 	if (!error && object->view)

@@ -82,6 +82,7 @@ static void tutti_timeline_finish(struct tutti_fence *fence, int error)
 {
 	struct tutti_timeline *timeline = fence->timeline;
 
+	lockdep_assert_held(&timeline->tdev->fence_lock);
 	trace_tutti_fence_signal(timeline->queue, fence->packet, error);
 	list_del(&fence->link);
 	list_del(&fence->age);

@@ -260,7 +260,7 @@ static bool tutti_wait_signal_is_there(struct waiter *waiter, struct drm_file *d
 	if (obj && !READ_ONCE(obj->dev->unplugged)) {
 		waiter->bo = to_tutti_bo(obj);
 		if (waiter->bo->placement == DRM_TUTTI_PLACE_SYSTEM && tutti_wait_signal_in(waiter->bo, waiter->args) &&
-		    smp_load_acquire(&waiter->bo->sgt))
+		    smp_load_acquire(&waiter->bo->sgt)) /* pairs with tutti_bo_map_dma() */
 			there = tutti_wait_look_signal(waiter);
 	}
 	spin_unlock(&df->table_lock);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Looks at the card twice a second: whether its firmware lives, and what an interrupt or a doorbell has lost (spec SYS-28). */
+/* Looks at the card twice a second: does its firmware live, has an interrupt or a doorbell been lost (spec SYS-28)? */
 #include <linux/moduleparam.h>
 
 #include "tutti_card.h"
