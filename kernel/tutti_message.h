@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * One sender for each message to the firmware. Each waits for the answer, and returns 0, -errno as the firmware answered,
+ * One sender for each message to the firmware. Each waits for the answer and returns 0, -errno as the firmware said,
  * -EOPNOTSUPP for a message that it does not know, -ENODEV, -EIO when a reset begins, or -ETIMEDOUT. The last has
  * triggered a reset of the card; only after SUSPEND, QUEUE_DESTROY, QUEUE_RESET and TASK_CANCEL the caller decides.
  */
