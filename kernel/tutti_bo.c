@@ -4,6 +4,7 @@
 #include <linux/highmem.h>
 
 #include "tutti_bo.h"
+#include "tutti_delay.h"
 
 /** tutti_bo_alloc() - zeroed memory for a buffer; NULL if there is none. */
 struct tutti_bo *tutti_bo_alloc(const struct tutti_bo_ops *ops, u32 placement)
@@ -98,6 +99,7 @@ void tutti_bo_unplug(struct tutti_device *tdev)
 		/* a buffer that is being freed just now waits for memory_lock in tutti_bo_unmap_dma() */
 		list_del_init(&bo->link);
 		tutti_bo_drop_dma(bo);
+		tutti_delay(TUTTI_DELAY_unplug_unpin);
 		bo->ops->unpin(bo);
 	}
 	mutex_unlock(&tdev->memory_lock);

@@ -7,6 +7,7 @@
 
 #include "compat.h"
 #include "tutti_card_bo.h"
+#include "tutti_delay.h"
 #include "tutti_dummy.h"
 #include "tutti_power.h"
 
@@ -192,6 +193,7 @@ static int tutti_card_bo_zero(struct tutti_device *tdev, struct tutti_bo *bo)
 	for (at = 0; at < size; at += ZERO_CHUNK) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
+		tutti_delay(TUTTI_DELAY_card_zero);
 		memset_io(tdev->aperture + bo->node.start + at, 0, min_t(u64, ZERO_CHUNK, size - at));
 		cond_resched();
 	}

@@ -2,6 +2,7 @@
 /* Requests to the firmware, several in flight, replies by interrupt; and its events (spec SYS-08). */
 #include "tutti_card.h"
 #include "tutti_channel.h"
+#include "tutti_delay.h"
 #include "tutti_trace.h"
 
 /* An interrupt may be lost: a waiter looks by itself now and then. */
@@ -109,8 +110,10 @@ void tutti_channel_poll(struct tutti_device *tdev)
 			tutti_channel_take_reply(channel, &message);
 		}
 		spin_unlock(&channel->lock);
-		if (more && message.type != TUTTI_MSG_REPLY)
+		if (more && message.type != TUTTI_MSG_REPLY) {
+			tutti_delay(TUTTI_DELAY_event);
 			channel->event(tdev, &message);
+		}
 	} while (more);
 	wake_up_all(&channel->room);
 }

@@ -3,6 +3,7 @@
  * What the card knows by a number: contexts, queues, RSBs. One reference is the handle's, one the card's: what the card
  * may touch stays until the firmware has acknowledged its end, or until a reset.
  */
+#include "tutti_delay.h"
 #include "tutti_object.h"
 #include "tutti_trace.h"
 #include "tutti_view.h"
@@ -136,8 +137,10 @@ int tutti_object_destroy(struct tutti_object *object)
 	int error = 0;
 
 	mutex_lock(&object->lock);
-	if (object->on_card)
+	if (object->on_card) {
+		tutti_delay(TUTTI_DELAY_object_destroy);
 		error = object->ops->destroy(object);
+	}
 	if (!error)
 		tutti_object_off_card(object);
 	mutex_unlock(&object->lock);

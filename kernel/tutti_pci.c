@@ -6,6 +6,7 @@
 #include "compat.h"
 #include "tutti_channel.h"
 #include "tutti_debugfs.h"
+#include "tutti_delay.h"
 #include "tutti_discovery.h"
 #include "tutti_drv.h"
 #include "tutti_event.h"
@@ -219,7 +220,25 @@ static struct pci_driver tutti_pci_driver = {
 	.err_handler = &error_handlers,
 	.driver.pm = pm_ptr(&tutti_sleep_ops),
 };
-module_pci_driver(tutti_pci_driver);
+
+static int __init tutti_pci_init(void)
+{
+	int error;
+
+	tutti_delay_init();
+	error = pci_register_driver(&tutti_pci_driver);
+	if (error)
+		tutti_delay_fini();
+	return error;
+}
+module_init(tutti_pci_init);
+
+static void __exit tutti_pci_exit(void)
+{
+	pci_unregister_driver(&tutti_pci_driver);
+	tutti_delay_fini();
+}
+module_exit(tutti_pci_exit);
 
 MODULE_DESCRIPTION("Tutti PCIe FPGA compute accelerator");
 MODULE_AUTHOR("The Tutti authors");

@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "tutti_call.h"
 #include "tutti_channel.h"
+#include "tutti_delay.h"
 #include "tutti_gate.h"
 #include "tutti_message.h"
 #include "tutti_queue.h"
@@ -83,6 +84,7 @@ static int tutti_queue_destroy(struct tutti_object *object)
 
 	lockdep_assert_held(&object->lock);
 	tutti_view_revoke(object->view);
+	tutti_delay(TUTTI_DELAY_queue_destroy);
 	error = tutti_queue_answered(queue, tutti_message_queue_destroy(object->tdev, object->id));
 	tutti_timeline_cancel(&queue->timeline, error ? -EIO : -ECANCELED);
 	wake_up_all(&object->tdev->wait);

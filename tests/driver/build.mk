@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # tutti-driver-test: what the driver does beyond its calls; run by tests/vm. Static, so that it runs in any guest.
-DRIVER_SRC := $(wildcard tests/driver/*.c) tests/conformance/rig.c
+DRIVER_SRC := $(wildcard tests/driver/*.c) tests/conformance/rig.c tests/conformance/bus.c
 
 $(OUT)/tutti-driver-test: $(DRIVER_SRC) tests/conformance/rig.h include/tutti/tutti_drm.h
 	@mkdir -p $(@D)

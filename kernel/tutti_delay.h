@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Points where a test can make a race certain: whoever comes by waits for so many milliseconds as debugfs says. They are
+ * compiled in by TUTTI_TEST=1 only. /sys/kernel/debug/tutti_delay/NAME holds the milliseconds, NAME_reached how often
+ * somebody has begun to wait there.
+ */
+#ifndef TUTTI_KERNEL_DELAY_H
+#define TUTTI_KERNEL_DELAY_H
+
+#define TUTTI_DELAY_LIST(X) \
+	X(event)          /* a message of the firmware has been taken off its ring, but not looked at */ \
+	X(object_destroy) /* an object is about to be destroyed; its lock is held */ \
+	X(queue_destroy)  /* the firmware is about to be asked to destroy a queue; the queue's lock is held */ \
+	X(unplug_unpin)   /* the device is being removed: a buffer's DMA addresses are gone, its pages pinned yet */ \
+	X(card_zero)      /* a piece of card memory is about to be zeroed */
+
+enum tutti_delay_point {
+#define TUTTI_DELAY_POINT(name) TUTTI_DELAY_##name,
+	TUTTI_DELAY_LIST(TUTTI_DELAY_POINT)
+#undef TUTTI_DELAY_POINT
+	TUTTI_DELAYS
+};
+
+#ifdef TUTTI_TEST
+void tutti_delay_init(void);
+void tutti_delay_fini(void);
+void tutti_delay(enum tutti_delay_point point);
+void tutti_delay_busy(enum tutti_delay_point point);
+#else
+static inline void tutti_delay_init(void)
+{
+}
+
+static inline void tutti_delay_fini(void)
+{
+}
+
+static inline void tutti_delay(enum tutti_delay_point point)
+{
+}
+
+static inline void tutti_delay_busy(enum tutti_delay_point point)
+{
+}
+#endif
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/* Races that a point of delay in the driver makes certain (kernel/tutti_delay.h). */
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+#define BYTES (16 * PAGE)
+#define NEED_DELAYS "the driver was built without TUTTI_TEST=1"
+
+/* ---- points of delay ---- */
+
+static bool have_delays(void)
+{
+	return !access("/sys/kernel/debug/tutti_delay", F_OK);
+}
+
+static void delay_path(char path[96], const char *point, const char *what)
+{
+	snprintf(path, 96, "/sys/kernel/debug/tutti_delay/%s%s", point, what);
+}
+
+static unsigned reached(const char *point)
+{
+	unsigned times = 0;
+	char path[96];
+	FILE *file;
+
+	delay_path(path, point, "_reached");
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%u", &times) != 1)
+		times = 0;
+	if (file)
+		fclose(file);
+	return times;
+}
+
+/* Whoever comes by the point waits. How often that has happened so far. */
+static unsigned delay(const char *point, unsigned ms)
+{
+	char path[96];
+	FILE *file;
+
+	delay_path(path, point, "");
+	file = fopen(path, "we");
+	if (file) {
+		fprintf(file, "%u\n", ms);
+		fclose(file);
+	}
+	return reached(point);
+}
+
+static bool soon_reached(const char *point, unsigned before)
+{
+	for (unsigned i = 0; i < 2000 && reached(point) == before; i++)
+		usleep(10000);
+	return reached(point) != before;
+}
+
+/* ---- removal ---- */
+
+static void *unbind(void *data)
+{
+	*(bool *)data = driver_unbind();
+	return NULL;
+}
+
+/* A buffer of the process' memory is closed while the removal of the device is about to unpin its pages. */
+static bool close_in_unplug(struct rig *rig)
+{
+	struct drm_tutti_bo_userptr args = {.bytes = BYTES};
+	uint32_t *words = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned before;
+	pthread_t thread;
+	bool unbound = false, there;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(words != MAP_FAILED && rig_queue(rig));
+	args.address = (uintptr_t)words;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_BO_USERPTR, &args));
+	before = delay("unplug_unpin", 1500);
+	CHECK(!pthread_create(&thread, NULL, unbind, &unbound));
+	there = soon_reached("unplug_unpin", before);
+	rig_close(rig);
+	pthread_join(thread, NULL);
+	delay("unplug_unpin", 0);
+	memset(words, 1, BYTES); /* the pages are still ours, and nobody else's */
+	munmap(words, BYTES);
+	CHECK(driver_bind() && there && unbound);
+	return fresh_works();
+}
+
+const struct driver_test race_tests[] = {
+	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
+	{0},
+};
