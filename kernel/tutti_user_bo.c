@@ -24,8 +24,7 @@ static void tutti_user_bo_free(struct drm_gem_object *obj)
 {
 	struct tutti_bo *bo = to_tutti_bo(obj);
 
-	if (bo->sgt)
-		tutti_bo_unmap_dma(bo);
+	tutti_bo_unmap_dma(bo); /* waits for removal of the device, which may be unpinning it */
 	tutti_user_bo_unpin(bo);
 	if (bo->user) {
 		account_locked_vm(bo->user, obj->size >> PAGE_SHIFT, false);
