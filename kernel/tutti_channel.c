@@ -95,6 +95,21 @@ static bool tutti_channel_take_message(struct tutti_device *tdev, struct tutti_m
 	return true;
 }
 
+/*
+ * In the order of the ring, which several threads may read: when the destruction of a queue is answered, all events of
+ * the queue have been looked at, and so none meets a later queue of the same number.
+ */
+static void tutti_channel_deliver(struct tutti_device *tdev, const struct tutti_message *message)
+{
+	if (message->type == TUTTI_MSG_REPLY) {
+		trace_tutti_message_reply(message);
+		tutti_channel_take_reply(&tdev->channel, message);
+	} else {
+		tutti_delay_busy(TUTTI_DELAY_event);
+		tdev->channel.event(tdev, message);
+	}
+}
+
 /** tutti_channel_poll() - take what the firmware has said. From threads only. */
 void tutti_channel_poll(struct tutti_device *tdev)
 {
@@ -105,15 +120,9 @@ void tutti_channel_poll(struct tutti_device *tdev)
 	do {
 		spin_lock(&channel->lock);
 		more = tutti_channel_take_message(tdev, &message);
-		if (more && message.type == TUTTI_MSG_REPLY) {
-			trace_tutti_message_reply(&message);
-			tutti_channel_take_reply(channel, &message);
-		}
+		if (more)
+			tutti_channel_deliver(tdev, &message);
 		spin_unlock(&channel->lock);
-		if (more && message.type != TUTTI_MSG_REPLY) {
-			tutti_delay(TUTTI_DELAY_event);
-			channel->event(tdev, &message);
-		}
 	} while (more);
 	wake_up_all(&channel->room);
 }

@@ -115,20 +115,25 @@ int tutti_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_f
 
 /* ---- the context rung of the recovery ladder ---- */
 
-/** tutti_context_condemn() - it shall be killed. From any context, with any lock but objects_lock held. */
-void tutti_context_condemn(struct tutti_context *context, const char *why)
+/** tutti_context_condemn_locked() - it shall be killed. objects_lock is held. */
+void tutti_context_condemn_locked(struct tutti_context *context, const char *why)
 {
 	struct tutti_device *tdev = context->base.tdev;
-	bool news;
 
-	spin_lock(&tdev->objects_lock);
-	news = !context->condemned;
-	context->condemned = true;
-	spin_unlock(&tdev->objects_lock);
-	if (!news)
+	lockdep_assert_held(&tdev->objects_lock);
+	if (context->condemned)
 		return;
+	context->condemned = true;
 	drm_err(&tdev->drm, "context %u: %s: killing it\n", context->base.id, why);
 	schedule_work(&tdev->context_work);
+}
+
+/** tutti_context_condemn() - the same without the lock. */
+void tutti_context_condemn(struct tutti_context *context, const char *why)
+{
+	spin_lock(&context->base.tdev->objects_lock);
+	tutti_context_condemn_locked(context, why);
+	spin_unlock(&context->base.tdev->objects_lock);
 }
 
 /** tutti_context_count_error() - of one of its queues; True: it has had its share of errors. */

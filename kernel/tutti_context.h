@@ -30,6 +30,7 @@ static inline bool tutti_context_works(const struct tutti_context *context)
 	return context->base.on_card && !context->killed;
 }
 
+void tutti_context_condemn_locked(struct tutti_context *context, const char *why);
 void tutti_context_condemn(struct tutti_context *context, const char *why);
 bool tutti_context_count_error(struct tutti_context *context);
 int tutti_context_kill(struct tutti_context *context);

@@ -110,7 +110,7 @@ enum tutti_state {
 	TUTTI_DEVICE_WEDGED,
 };
 
-/** typedef tutti_channel_event - something that the firmware says unasked. */
+/** typedef tutti_channel_event - something that the firmware says unasked. With channel.lock held, in the ring's order. */
 typedef void (*tutti_channel_event)(struct tutti_device *tdev, const struct tutti_message *message);
 
 /** struct tutti_channel - messages to and from the firmware. */

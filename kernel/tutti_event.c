@@ -13,15 +13,15 @@
 /** tutti_event_message() - what the firmware says unasked; a tutti_channel_event. */
 void tutti_event_message(struct tutti_device *tdev, const struct tutti_message *message)
 {
-	struct tutti_object *object;
+	struct tutti_queue *queue;
 
 	if (message->type != TUTTI_MSG_QUEUE_ERROR)
 		return;
-	object = tutti_object_find(tdev, TUTTI_QUEUE, message->fault.queue);
-	if (!object)
-		return;
-	tutti_queue_fault(to_queue(object), &message->fault);
-	tutti_object_put(object);
+	spin_lock(&tdev->objects_lock);
+	list_for_each_entry(queue, &tdev->objects[TUTTI_QUEUE], base.link)
+		if (queue->base.id == message->fault.queue)
+			tutti_queue_fault(queue, &message->fault);
+	spin_unlock(&tdev->objects_lock);
 }
 
 /** tutti_event_vector() - an interrupt has come; from the interrupt's thread. */

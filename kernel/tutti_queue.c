@@ -26,10 +26,19 @@ static void tutti_queue_release(struct tutti_object *object)
 	kfree(queue);
 }
 
-/* True: the context has had its share of errors. */
-static bool tutti_queue_note_fault(struct tutti_queue *queue, const struct tutti_fault *fault)
+/**
+ * tutti_queue_fault() - the firmware has stopped the queue, or the card has lost it: its owner is told.
+ * @queue: on the card; objects_lock is held
+ * @fault: what happened
+ */
+void tutti_queue_fault(struct tutti_queue *queue, const struct tutti_fault *fault)
 {
-	lockdep_assert_held(&queue->base.tdev->objects_lock);
+	struct tutti_device *tdev = queue->base.tdev;
+
+	lockdep_assert_held(&tdev->objects_lock);
+	trace_tutti_fault(fault);
+	drm_dbg_driver(&tdev->drm, "queue %u stopped: code %u cause %u packet %llu address %#llx\n", fault->queue,
+		       fault->code, fault->cause, fault->packet, fault->address);
 	queue->fault = *fault;
 	queue->stopped = fault->code ? fault->code : TUTTI_ERROR_PACKET;
 	queue->errors++;
@@ -37,25 +46,10 @@ static bool tutti_queue_note_fault(struct tutti_queue *queue, const struct tutti
 		atomic64_inc(&queue->file->events);
 	if (queue->eventfd && (queue->event_flags & DRM_TUTTI_EVENT_ERROR))
 		tutti_eventfd_signal(queue->eventfd);
-	return tutti_context_count_error(tutti_queue_context(queue));
-}
-
-/** tutti_queue_fault() - the firmware has stopped the queue, or the card has lost it: its owner is told. */
-void tutti_queue_fault(struct tutti_queue *queue, const struct tutti_fault *fault)
-{
-	struct tutti_device *tdev = queue->base.tdev;
-	bool enough;
-
-	trace_tutti_fault(fault);
-	spin_lock(&tdev->objects_lock);
-	enough = tutti_queue_note_fault(queue, fault);
-	spin_unlock(&tdev->objects_lock);
 	wake_up_all(&tdev->wait);
-	drm_dbg_driver(&tdev->drm, "queue %u stopped: code %u cause %u packet %llu address %#llx\n", fault->queue,
-		       fault->code, fault->cause, fault->packet, fault->address);
 	tutti_timeline_cancel(&queue->timeline, -ECANCELED);
-	if (enough)
-		tutti_context_condemn(tutti_queue_context(queue), "errors without end");
+	if (tutti_context_count_error(tutti_queue_context(queue)))
+		tutti_context_condemn_locked(tutti_queue_context(queue), "errors without end");
 }
 
 /* Fences first, with the true reason: the fault ends what is left as cancelled. */
@@ -65,7 +59,17 @@ static void tutti_queue_lost(struct tutti_object *object)
 	struct tutti_queue *queue = to_queue(object);
 
 	tutti_timeline_cancel(&queue->timeline, drm_dev_is_unplugged(&object->tdev->drm) ? -ENODEV : -EIO);
+	spin_lock(&object->tdev->objects_lock);
 	tutti_queue_fault(queue, &fault);
+	spin_unlock(&object->tdev->objects_lock);
+}
+
+/* Whoever destroys it may close the file next: from now on there is nobody to be told. */
+static void tutti_queue_off_card(struct tutti_object *object)
+{
+	spin_lock(&object->tdev->objects_lock);
+	to_queue(object)->file = NULL;
+	spin_unlock(&object->tdev->objects_lock);
 }
 
 /* A queue that does not come to an end costs its context its life: nobody else shall notice. */
@@ -103,6 +107,7 @@ static bool tutti_queue_uses(struct tutti_object *object, u64 address, u64 bytes
 static const struct tutti_object_ops queue_ops = {
 	.destroy = tutti_queue_destroy,
 	.lost = tutti_queue_lost,
+	.off_card = tutti_queue_off_card,
 	.uses = tutti_queue_uses,
 	.release = tutti_queue_release,
 };
@@ -129,7 +134,7 @@ static struct tutti_queue *tutti_queue_alloc(struct tutti_file *file, struct tut
 static void tutti_queue_set_file(struct tutti_queue *queue, struct tutti_file *file)
 {
 	spin_lock(&queue->base.tdev->objects_lock);
-	queue->file = file;
+	queue->file = queue->base.on_card ? file : NULL;
 	spin_unlock(&queue->base.tdev->objects_lock);
 }
 

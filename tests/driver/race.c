@@ -95,7 +95,46 @@ static bool close_in_unplug(struct rig *rig)
 	return fresh_works();
 }
 
+/* ---- events ---- */
+
+static void bad_packet(struct rig *rig)
+{
+	rig_publish(rig_slot(rig), 0x77u);
+	rig_ring(rig);
+}
+
+/*
+ * The error of a queue is on its way while the queue is destroyed. The next queue gets the number, the lowest that is
+ * free, and must not get the error.
+ */
+static bool late_error(struct rig *rig)
+{
+	struct drm_tutti_queue_query query = {0};
+	struct rig other = {.fd = -1};
+	unsigned before;
+	bool there;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_queue(rig));
+	before = delay("event", 2000);
+	bad_packet(rig);
+	there = soon_reached("event", before);
+	delay("event", 0);
+	CHECK(there);
+	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY));
+	CHECK(rig_queue(&other));
+	sleep(3);
+	query.handle = other.queue;
+	EXPECT(0, call(other.fd, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query));
+	EXPECT(0, (long)query.errors);
+	EXPECT(0, query.stopped);
+	CHECK(rig_works(&other));
+	rig_close(&other);
+	return true;
+}
+
 const struct driver_test race_tests[] = {
 	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
+	{"SYS-08 SYS-27: the error of a destroyed queue does not meet the next one", late_error},
 	{0},
 };
