@@ -4,9 +4,11 @@
  * long as the card may reach them: a mapping holds its buffer until the firmware has
  * acknowledged its end.
  */
+#include <linux/capability.h>
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 
 #include "tutti_gate.h"
 #include "tutti_user_bo.h"
@@ -27,7 +29,7 @@ static void tutti_user_bo_free(struct drm_gem_object *obj)
 	tutti_bo_unmap_dma(bo); /* waits for removal of the device, which may be unpinning it */
 	tutti_user_bo_unpin(bo);
 	if (bo->user) {
-		account_locked_vm(bo->user, obj->size >> PAGE_SHIFT, false);
+		atomic64_sub(obj->size >> PAGE_SHIFT, &bo->user->pinned_vm);
 		mmdrop(bo->user);
 	}
 	kvfree(bo->user_pages);
@@ -83,6 +85,20 @@ static int tutti_user_bo_map(struct tutti_bo *bo)
 	return error;
 }
 
+/*
+ * Pinned pages count for their process (VmPin), within RLIMIT_MEMLOCK. By a counter, not under mmap_lock: a buffer is
+ * freed with a context's lock held, or by somebody else's thread, and a process can hold its mmap_lock as long as it likes.
+ */
+static int tutti_user_bo_account(struct mm_struct *mm, unsigned long pages)
+{
+	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+
+	if ((u64)atomic64_add_return(pages, &mm->pinned_vm) <= limit || capable(CAP_IPC_LOCK))
+		return 0;
+	atomic64_sub(pages, &mm->pinned_vm);
+	return -ENOMEM;
+}
+
 static int tutti_user_bo_fill(struct tutti_bo *bo, u64 address)
 {
 	unsigned long pages = bo->shmem.base.size >> PAGE_SHIFT;
@@ -91,7 +107,7 @@ static int tutti_user_bo_fill(struct tutti_bo *bo, u64 address)
 	bo->user_pages = kvcalloc(pages, sizeof(*bo->user_pages), GFP_KERNEL_ACCOUNT);
 	if (!bo->user_pages)
 		return -ENOMEM;
-	error = account_locked_vm(current->mm, pages, true);
+	error = tutti_user_bo_account(current->mm, pages);
 	if (error)
 		return error;
 	mmgrab(current->mm);

@@ -155,14 +155,14 @@ static uint32_t *own_memory(void)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-static long locked_kib(void)
+static long pinned_kib(void)
 {
 	FILE *file = fopen("/proc/self/status", "re");
 	char line[128];
 	long kib = -1;
 
 	while (file && fgets(line, sizeof(line), file))
-		sscanf(line, "VmLck: %ld", &kib);
+		sscanf(line, "VmPin: %ld", &kib);
 	if (file)
 		fclose(file);
 	return kib;
@@ -179,21 +179,21 @@ static bool user_memory(struct rig *rig)
 {
 	struct drm_tutti_range range = {.address = SHARED_AT, .bytes = BYTES};
 	uint32_t *words = own_memory(), handle;
-	long before = locked_kib();
+	long before = pinned_kib();
 
 	CHECK(words && rig_queue(rig));
 	words[PAGE / 4] = 1;
 	EXPECT(0, userptr(rig->fd, words, BYTES, &handle));
-	EXPECT(before + (long)(BYTES >> 10), locked_kib());
+	EXPECT(before + (long)(BYTES >> 10), pinned_kib());
 	EXPECT(0, bo_map(rig->fd, rig->context, handle, SHARED_AT, BYTES));
 	gem_close(rig->fd, handle);
 	CHECK(card_fills(rig, 0x4711));
 	CHECK(words[PAGE / 4] == 0x4711 && words[2 * PAGE / 4 - 1] == 0x4711 && !words[2 * PAGE / 4] && !words[0]);
 	/* the mapping keeps it pinned, not the handle */
-	EXPECT(before + (long)(BYTES >> 10), locked_kib());
+	EXPECT(before + (long)(BYTES >> 10), pinned_kib());
 	range.context = rig->context;
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_UNMAP, &range));
-	EXPECT(before, locked_kib());
+	EXPECT(before, pinned_kib());
 	munmap(words, BYTES);
 	return true;
 }
