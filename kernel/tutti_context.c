@@ -125,7 +125,7 @@ void tutti_context_condemn_locked(struct tutti_context *context, const char *why
 		return;
 	context->condemned = true;
 	drm_err(&tdev->drm, "context %u: %s: killing it\n", context->base.id, why);
-	schedule_work(&tdev->context_work);
+	queue_work(tdev->work_queue, &tdev->context_work);
 }
 
 /** tutti_context_condemn() - the same without the lock. */

@@ -225,9 +225,13 @@ struct tutti_device {
 	spinlock_t fence_lock;
 	/** @timelines: those that have fences; @fences: all, the oldest first */
 	struct list_head timelines, fences;
-	/** @fence_work: signals fences whose interrupt was lost or that are too old; @arm_work: asks for interrupts */
+	/** @fence_work: signals fences whose interrupt was lost or that are too old; alone on @fence_queue */
 	struct delayed_work fence_work;
+	struct workqueue_struct *fence_queue;
+	/** @arm_work: asks the firmware for interrupts, without which fences are late; not while the system sleeps */
 	struct work_struct arm_work;
+	/** @work_queue: all other work; may wait for the firmware */
+	struct workqueue_struct *work_queue;
 };
 
 #define to_tutti(d) container_of(d, struct tutti_device, drm)

@@ -51,7 +51,7 @@ static void tutti_fence_arm_work(struct work_struct *work)
 
 	while ((queue = tutti_fence_next_unarmed(tdev, from, &packet))) {
 		from = queue->base.id + 1;
-		tutti_queue_arm(queue, packet);
+		tutti_queue_try_arm(queue, packet);
 		tutti_object_put(&queue->base);
 	}
 	tutti_timeline_poll(tdev); /* what came about before its interrupt was asked for */
@@ -69,27 +69,47 @@ void tutti_fence_unplug(struct tutti_device *tdev)
 
 /* ---- the call ---- */
 
-static int tutti_fence_add(struct tutti_queue *queue, struct drm_syncobj *syncobj, const struct drm_tutti_fence *args)
-{
-	struct dma_fence_chain *chain = dma_fence_chain_alloc();
-	struct tutti_fence *fence = tutti_timeline_fence_alloc(args->packet);
+/* Allocated before the queue is locked: its lock is taken by whoever arms interrupts for fences. */
+struct tutti_new_fence {
+	struct dma_fence_chain *chain;
+	struct tutti_fence *fence;
+};
 
-	lockdep_assert_held(&queue->base.lock);
-	if (!chain || !fence) {
-		dma_fence_chain_free(chain);
-		if (fence)
-			dma_fence_put(&fence->base);
-		return -ENOMEM;
+static int tutti_fence_alloc(struct tutti_new_fence *new, u64 packet)
+{
+	new->chain = dma_fence_chain_alloc();
+	new->fence = tutti_timeline_fence_alloc(packet);
+	return new->chain && new->fence ? 0 : -ENOMEM;
+}
+
+/* What has not been added; the timeline has its own reference to the fence. */
+static void tutti_fence_free(struct tutti_new_fence *new)
+{
+	dma_fence_chain_free(new->chain);
+	if (new->fence)
+		dma_fence_put(&new->fence->base);
+}
+
+/* With its lock a queue that is on the card stays there: its destruction, which cancels fences, comes behind. */
+static int tutti_fence_add(struct tutti_queue *queue, struct drm_syncobj *syncobj, struct tutti_new_fence *new, u64 point)
+{
+	int error = -EIO;
+
+	mutex_lock(&queue->base.lock);
+	if (queue->base.on_card) {
+		drm_syncobj_add_point(syncobj, new->chain, &new->fence->base, point);
+		new->chain = NULL;
+		tutti_timeline_add(&queue->timeline, new->fence);
+		error = 0;
 	}
-	drm_syncobj_add_point(syncobj, chain, &fence->base, args->point);
-	tutti_timeline_add(&queue->timeline, fence);
-	dma_fence_put(&fence->base);
-	return 0;
+	mutex_unlock(&queue->base.lock);
+	return error;
 }
 
 int tutti_fence_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
 	const struct drm_tutti_fence *args = data;
+	struct tutti_new_fence new;
 	struct drm_syncobj *syncobj;
 	struct tutti_call call;
 	int error = args->point ? tutti_call_begin(&call, df, TUTTI_QUEUE, args->handle) : -EINVAL;
@@ -100,10 +120,10 @@ int tutti_fence_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 	syncobj = drm_syncobj_find(df, args->syncobj);
 	if (!syncobj)
 		goto end;
-	/* the lock keeps a destruction, which cancels, behind the addition */
-	mutex_lock(&call.object->lock);
-	error = call.object->on_card ? tutti_fence_add(to_queue(call.object), syncobj, args) : -EIO;
-	mutex_unlock(&call.object->lock);
+	error = tutti_fence_alloc(&new, args->packet);
+	if (!error)
+		error = tutti_fence_add(to_queue(call.object), syncobj, &new, args->point);
+	tutti_fence_free(&new);
 	drm_syncobj_put(syncobj);
 end:
 	tutti_call_end(&call);

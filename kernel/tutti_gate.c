@@ -58,5 +58,5 @@ void tutti_gate_trigger(struct tutti_device *tdev, enum tutti_rung rung, const c
 		return;
 	tdev->rung = rung;
 	drm_err(&tdev->drm, "%s: resetting the card\n", why);
-	schedule_work(&tdev->reset_work);
+	queue_work(tdev->work_queue, &tdev->reset_work);
 }

@@ -80,6 +80,24 @@ static void tutti_life_release_memory(struct drm_device *drm, void *unused)
 	ida_destroy(&tdev->file_ids);
 }
 
+static void tutti_life_release_queues(struct drm_device *drm, void *unused)
+{
+	struct tutti_device *tdev = to_tutti(drm);
+
+	if (tdev->fence_queue)
+		destroy_workqueue(tdev->fence_queue);
+	if (tdev->work_queue)
+		destroy_workqueue(tdev->work_queue);
+}
+
+/* Fences and resets must get on when there is no memory: whoever frees some may wait for them. */
+static int tutti_life_make_queues(struct tutti_device *tdev)
+{
+	tdev->fence_queue = alloc_ordered_workqueue("tutti-fence", WQ_MEM_RECLAIM);
+	tdev->work_queue = alloc_workqueue("tutti", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	return tdev->fence_queue && tdev->work_queue ? 0 : -ENOMEM;
+}
+
 /** tutti_life_init() - what needs neither card nor firmware; discovery data is known. */
 int tutti_life_init(struct tutti_device *tdev)
 {
@@ -95,6 +113,10 @@ int tutti_life_init(struct tutti_device *tdev)
 	tutti_recovery_init(tdev);
 	tutti_life_teach_lockdep(tdev);
 	error = drmm_add_action_or_reset(&tdev->drm, tutti_life_release_memory, NULL);
+	if (!error)
+		error = drmm_add_action_or_reset(&tdev->drm, tutti_life_release_queues, NULL);
+	if (!error)
+		error = tutti_life_make_queues(tdev);
 	if (error)
 		return error;
 	if (visible <= known->reserved_bytes)
@@ -138,6 +160,7 @@ void tutti_life_unplug(struct tutti_device *tdev)
 		tutti_fw_stop(tdev);
 	pci_clear_master(tdev->pdev);
 	tutti_reset_forget(tdev);
+	tutti_recovery_stop(tdev); /* what was lost just now may have condemned its context */
 	tutti_bo_unplug(tdev);
 	tutti_life_free_progress(tdev);
 	tutti_fw_fini(tdev);

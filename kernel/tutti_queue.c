@@ -385,6 +385,22 @@ int tutti_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	return error;
 }
 
+/* The firmware keeps the smallest number of packets, and forgets it when it has interrupted. */
+static int tutti_queue_arm_locked(struct tutti_queue *queue, u64 packet)
+{
+	u64 armed = queue->timeline.armed;
+	int error;
+
+	lockdep_assert_held(&queue->base.lock);
+	if (!queue->base.on_card)
+		return -ECANCELED;
+	if (armed > tutti_queue_progress(queue) && armed <= packet)
+		return 0;
+	error = tutti_message_queue_notify(queue->base.tdev, queue->base.id, packet);
+	WRITE_ONCE(queue->timeline.armed, error ? 0 : packet);
+	return error;
+}
+
 /**
  * tutti_queue_arm() - have an interrupt when so many packets have retired.
  * @queue: a reference is held
@@ -394,18 +410,22 @@ int tutti_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file 
  */
 int tutti_queue_arm(struct tutti_queue *queue, u64 packet)
 {
-	int error = 0;
-	u64 armed;
+	int error;
 
 	mutex_lock(&queue->base.lock);
-	armed = queue->timeline.armed;
-	/* the firmware keeps the smallest number, and forgets it when it has interrupted */
-	if (!queue->base.on_card) {
-		error = -ECANCELED;
-	} else if (armed <= tutti_queue_progress(queue) || armed > packet) {
-		error = tutti_message_queue_notify(queue->base.tdev, queue->base.id, packet);
-		WRITE_ONCE(queue->timeline.armed, error ? 0 : packet);
-	}
+	error = tutti_queue_arm_locked(queue, packet);
+	mutex_unlock(&queue->base.lock);
+	return error;
+}
+
+/** tutti_queue_try_arm() - the same, but -EBUSY while somebody has the queue locked, who may wait for the firmware. */
+int tutti_queue_try_arm(struct tutti_queue *queue, u64 packet)
+{
+	int error;
+
+	if (!mutex_trylock(&queue->base.lock))
+		return -EBUSY;
+	error = tutti_queue_arm_locked(queue, packet);
 	mutex_unlock(&queue->base.lock);
 	return error;
 }

@@ -201,7 +201,7 @@ int tutti_recovery_by_hand(struct tutti_device *tdev, enum tutti_rung rung)
 		tdev->reloads = 0;
 		drm_info(&tdev->drm, "reset by hand\n");
 		tutti_fw_read(tdev); /* there may be a new one */
-		schedule_work(&tdev->reset_work);
+		queue_work(tdev->work_queue, &tdev->reset_work);
 	}
 	flush_work(&tdev->reset_work);
 	return atomic_read(&tdev->state) == wished ? 0 : -EIO;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Fences that follow a queue's progress (spec SYS-26). What is compared lies in kernel-owned memory that only the card
- * writes. A fence ends by itself after a time, so that nobody waits for ever for what a user does not submit.
+ * writes.
+ *
+ * By the rules of dma_fence: a fence may be for a packet that its user never submits, and so it ends by itself, with
+ * -ETIMEDOUT after fence_timeout_ms at the latest. What signals needs tutti_timeline_poll() only, from the interrupt's
+ * thread and from fence_work, which is alone on its work queue: no memory, no wait for the firmware, no lock but
+ * fence_lock, under which nobody waits. A tenant that stalls, or has many fences, delays nobody else's.
  */
 #include <linux/moduleparam.h>
 
@@ -75,7 +80,7 @@ void tutti_timeline_add(struct tutti_timeline *timeline, struct tutti_fence *fen
 	if (list_empty(&timeline->link))
 		list_add_tail(&timeline->link, &tdev->timelines);
 	spin_unlock(&tdev->fence_lock);
-	mod_delayed_work(system_wq, &tdev->fence_work, 0);
+	mod_delayed_work(tdev->fence_queue, &tdev->fence_work, 0);
 }
 
 static void tutti_timeline_finish(struct tutti_fence *fence, int error)
@@ -111,6 +116,7 @@ void tutti_timeline_poll(struct tutti_device *tdev)
 {
 	struct tutti_timeline *timeline, *next_timeline;
 	struct tutti_fence *fence, *next;
+	bool cookie = dma_fence_begin_signalling();
 
 	spin_lock(&tdev->fence_lock);
 	list_for_each_entry_safe(timeline, next_timeline, &tdev->timelines, link)
@@ -121,6 +127,7 @@ void tutti_timeline_poll(struct tutti_device *tdev)
 		tutti_timeline_finish(fence, -ETIMEDOUT);
 	}
 	spin_unlock(&tdev->fence_lock);
+	dma_fence_end_signalling(cookie);
 }
 
 /** tutti_timeline_interrupt() - queues may have got on. From the thread of an interrupt. */
@@ -129,7 +136,7 @@ void tutti_timeline_interrupt(struct tutti_device *tdev)
 	if (list_empty(&tdev->fences))
 		return;
 	tutti_timeline_poll(tdev);
-	queue_work(system_wq, &tdev->arm_work);
+	queue_work(system_freezable_wq, &tdev->arm_work);
 }
 
 static void tutti_timeline_work(struct work_struct *work)
@@ -139,8 +146,8 @@ static void tutti_timeline_work(struct work_struct *work)
 	tutti_timeline_poll(tdev);
 	if (list_empty(&tdev->fences))
 		return;
-	queue_work(system_wq, &tdev->arm_work);
-	queue_delayed_work(system_wq, &tdev->fence_work, POLL_JIFFIES);
+	queue_work(system_freezable_wq, &tdev->arm_work);
+	queue_delayed_work(tdev->fence_queue, &tdev->fence_work, POLL_JIFFIES);
 }
 
 /** tutti_timeline_cancel() - the queue will not get there. */

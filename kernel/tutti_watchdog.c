@@ -86,7 +86,7 @@ static void tutti_watchdog_work(struct work_struct *work)
 		return;
 	if (atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING)
 		tutti_watchdog_look(tdev);
-	queue_delayed_work(system_wq, &tdev->watchdog, PERIOD_JIFFIES);
+	queue_delayed_work(tdev->work_queue, &tdev->watchdog, PERIOD_JIFFIES);
 	drm_dev_exit(index);
 }
 
@@ -98,7 +98,7 @@ void tutti_watchdog_init(struct tutti_device *tdev)
 void tutti_watchdog_start(struct tutti_device *tdev)
 {
 	tdev->beat_seen = jiffies;
-	queue_delayed_work(system_wq, &tdev->watchdog, PERIOD_JIFFIES);
+	queue_delayed_work(tdev->work_queue, &tdev->watchdog, PERIOD_JIFFIES);
 }
 
 void tutti_watchdog_stop(struct tutti_device *tdev)

@@ -133,8 +133,71 @@ static bool late_error(struct rig *rig)
 	return true;
 }
 
+/* ---- fences ---- */
+
+static bool fence(struct rig *rig, uint32_t syncobj, uint64_t point, uint64_t packet)
+{
+	struct drm_tutti_fence args = {.handle = rig->queue, .syncobj = syncobj, .point = point, .packet = packet};
+
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_FENCE, &args));
+	return true;
+}
+
+static int wait_point(struct rig *rig, uint32_t syncobj, uint64_t point, uint64_t ns)
+{
+	struct drm_syncobj_timeline_wait args = {
+		.handles = (uintptr_t)&syncobj, .points = (uintptr_t)&point, .count_handles = 1,
+		.timeout_nsec = (int64_t)(now_ns() + ns),
+	};
+
+	return call(rig->fd, DRM_IOCTL_SYNCOBJ_TIMELINE_WAIT, &args);
+}
+
+static void *destroy_queue(void *data)
+{
+	queue_call(data, DRM_IOCTL_TUTTI_QUEUE_DESTROY);
+	return NULL;
+}
+
+/*
+ * A queue is locked for six seconds, and has a fence that no interrupt has been asked for: the first packet has used the
+ * interrupt up. The fence of another process must not wait for that.
+ */
+static bool stalled_tenant(struct rig *rig)
+{
+	struct rig other = {.fd = -1};
+	uint32_t stalled, prompt;
+	unsigned before;
+	pthread_t thread;
+	int error;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_queue(rig) && rig_queue(&other));
+	stalled = (uint32_t)syncobj_create(rig->fd);
+	prompt = (uint32_t)syncobj_create(other.fd);
+	CHECK(fence(rig, stalled, 1, 1) && fence(rig, stalled, 2, 1ull << 40));
+	usleep(300000); /* the interrupt for the first packet has been asked for */
+	before = delay("object_destroy", 6000);
+	CHECK(!pthread_create(&thread, NULL, destroy_queue, rig));
+	CHECK(soon_reached("object_destroy", before));
+	delay("object_destroy", 0);
+	rig_fill(rig, BASE + DATA_AT, 1, 64, 0);
+	rig_ring(rig);
+	EXPECT(0, wait_point(rig, stalled, 1, 2 * SECOND));
+	CHECK(fence(&other, prompt, 1, 1));
+	usleep(300000);
+	rig_fill(&other, BASE + DATA_AT, 1, 64, 0);
+	rig_ring(&other);
+	error = wait_point(&other, prompt, 1, 2 * SECOND);
+	pthread_join(thread, NULL);
+	EXPECT(0, error);
+	rig_close(&other);
+	return true;
+}
+
 const struct driver_test race_tests[] = {
 	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
 	{"SYS-08 SYS-27: the error of a destroyed queue does not meet the next one", late_error},
+	{"SYS-26: a stalled tenant does not delay another's fences", stalled_tenant},
 	{0},
 };
