@@ -12,6 +12,7 @@
 #include <linux/delay.h>
 #include <linux/pci.h>
 
+#include "tutti_channel.h"
 #include "tutti_context.h"
 #include "tutti_dump.h"
 #include "tutti_fw.h"
@@ -128,6 +129,17 @@ static int tutti_recovery_climb(struct tutti_device *tdev, enum tutti_rung rung)
 	return error ? error : tutti_reset_restart(tdev);
 }
 
+/* What the card may still do it shall not; then, as after any reset, everybody is told and all that it knew is free. */
+static void tutti_recovery_give_up(struct tutti_device *tdev, int error)
+{
+	trace_tutti_rung(TUTTI_RUNG_WEDGED, error);
+	tutti_channel_close(tdev);
+	if (error != -ENODEV)
+		tutti_fw_stop(tdev);
+	pci_clear_master(tdev->pdev);
+	tutti_reset_forget(tdev);
+}
+
 /* The rung that did it. */
 static enum tutti_rung tutti_recovery_climb_from(struct tutti_device *tdev, enum tutti_rung rung)
 {
@@ -140,9 +152,7 @@ static enum tutti_rung tutti_recovery_climb_from(struct tutti_device *tdev, enum
 			return rung;
 		drm_err(&tdev->drm, "%s does not help (%d)\n", tutti_recovery_rung_name(rung), error);
 	}
-	trace_tutti_rung(TUTTI_RUNG_WEDGED, error);
-	if (error != -ENODEV)
-		tutti_fw_stop(tdev); /* what it may still do, it shall not */
+	tutti_recovery_give_up(tdev, error);
 	return TUTTI_RUNG_WEDGED;
 }
 
@@ -224,8 +234,14 @@ void tutti_recovery_reset_prepare(struct tutti_device *tdev)
 
 void tutti_recovery_reset_done(struct tutti_device *tdev)
 {
-	if (tdev->resetter != current)
-		tutti_recovery_finish(tdev, tutti_reset_restart(tdev) ? TUTTI_RUNG_WEDGED : TUTTI_RUNG_FUNCTION);
+	int error;
+
+	if (tdev->resetter == current)
+		return;
+	error = tutti_reset_restart(tdev);
+	if (error)
+		tutti_recovery_give_up(tdev, error);
+	tutti_recovery_finish(tdev, error ? TUTTI_RUNG_WEDGED : TUTTI_RUNG_FUNCTION);
 }
 
 /* ---- life ---- */

@@ -53,6 +53,7 @@ int tutti_reset_restart(struct tutti_device *tdev)
 
 	if (readq(tdev->window) != TUTTI_DISCOVERY_MAGIC)
 		return -ENODEV;
+	pci_set_master(tdev->pdev); /* a card that had been given up has lost it */
 	error = tutti_fw_boot(tdev);
 	if (error)
 		return error;

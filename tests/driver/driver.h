@@ -19,6 +19,7 @@ bool card_state(const char *state);
 bool parameter_write(const char *name, const char *text);
 uint64_t generation(int fd);
 uint32_t queue_asid(uint32_t queue_id); /* from debugfs; 0 = not found */
+long pinned_kib(void);                  /* VmPin of this process */
 bool fresh_works(void);                 /* who opens the card now can work; waits for a reset */
 
 #endif

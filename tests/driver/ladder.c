@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* The recovery ladder, rung by rung: who is hit, who is not, and what is left. */
+#include <linux/sync_file.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -192,6 +196,71 @@ static bool wedge(struct rig *rig)
 	return fresh_works();
 }
 
+/** struct told - what a process has outside of the driver when the card is given up. */
+struct told {
+	int eventfd, sync_file;
+	uint32_t *words;
+};
+
+static bool wait_to_be_told(struct rig *rig, struct told *told)
+{
+	struct drm_tutti_event event = {.handle = rig->queue, .flags = DRM_TUTTI_EVENT_ERROR};
+	struct drm_tutti_fence fence = {.handle = rig->queue, .point = 1, .packet = 1ull << 40};
+	struct drm_syncobj_transfer transfer = {.src_point = 1};
+	struct drm_syncobj_handle file = {.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE, .fd = -1};
+	struct drm_tutti_bo_userptr memory = {.bytes = 16 * PAGE};
+	struct drm_gem_close close_it = {0};
+
+	event.fd = told->eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_EVENT, &event));
+	fence.syncobj = transfer.src_handle = (uint32_t)syncobj_create(rig->fd);
+	file.handle = transfer.dst_handle = (uint32_t)syncobj_create(rig->fd);
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_FENCE, &fence));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_SYNCOBJ_TRANSFER, &transfer));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &file));
+	told->sync_file = file.fd;
+	told->words = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(told->words != MAP_FAILED);
+	memory.address = (uintptr_t)told->words;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_BO_USERPTR, &memory));
+	EXPECT(0, bo_map(rig->fd, rig->context, memory.handle, 4 * BASE, 16 * PAGE));
+	close_it.handle = memory.handle;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_GEM_CLOSE, &close_it));
+	return true;
+}
+
+static bool has_been_told(const struct told *told, long pinned_before)
+{
+	struct sync_fence_info fence = {0};
+	struct sync_file_info info = {.num_fences = 1, .sync_fence_info = (uintptr_t)&fence};
+	struct pollfd ready[] = {{.fd = told->eventfd, .events = POLLIN}, {.fd = told->sync_file, .events = POLLIN}};
+
+	EXPECT(1, poll(&ready[0], 1, 2000));
+	EXPECT(1, poll(&ready[1], 1, 2000));
+	CHECK(!ioctl(told->sync_file, SYNC_IOC_FILE_INFO, &info));
+	EXPECT(-EIO, fence.status);
+	EXPECT(pinned_before, pinned_kib());
+	return true;
+}
+
+/* Nobody calls the driver: eventfd, fence and pinned memory tell by themselves that the card is lost. */
+static bool wedge_tells(struct rig *rig)
+{
+	long pinned = pinned_kib();
+	struct told told = {.eventfd = -1, .sync_file = -1};
+	bool good;
+
+	CHECK(rig_queue(rig) && rig_works(rig) && wait_to_be_told(rig, &told));
+	EXPECT(pinned + 64, pinned_kib());
+	good = card_write("card_reset", "wedge") && card_state("wedged") && has_been_told(&told, pinned);
+	CHECK(card_write("card_reset", "firmware"));
+	close(told.eventfd);
+	close(told.sync_file);
+	munmap(told.words, 16 * PAGE);
+	CHECK(good);
+	return fresh_works();
+}
+
 const struct driver_test ladder_tests[] = {
 	{"SYS-28: one context is killed, others go on", killed},
 	{"SYS-28: errors without end cost one context its life", escalates},
@@ -200,5 +269,6 @@ const struct driver_test ladder_tests[] = {
 	{"SYS-28: a function-level reset by call", function_by_call},
 	{"SYS-28: a function-level reset by the bus", function_by_others},
 	{"SYS-28: a wedged card and the way back", wedge},
+	{"SYS-28 SYS-26: a card that is given up tells who sleeps", wedge_tells},
 	{0},
 };

@@ -107,6 +107,19 @@ uint32_t queue_asid(uint32_t queue_id)
 	return found;
 }
 
+long pinned_kib(void)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[128];
+	long kib = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "VmPin: %ld", &kib);
+	if (file)
+		fclose(file);
+	return kib;
+}
+
 bool fresh_works(void)
 {
 	uint64_t end = now_ns() + 60 * SECOND;

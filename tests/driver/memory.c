@@ -155,19 +155,6 @@ static uint32_t *own_memory(void)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-static long pinned_kib(void)
-{
-	FILE *file = fopen("/proc/self/status", "re");
-	char line[128];
-	long kib = -1;
-
-	while (file && fgets(line, sizeof(line), file))
-		sscanf(line, "VmPin: %ld", &kib);
-	if (file)
-		fclose(file);
-	return kib;
-}
-
 static void gem_close(int fd, uint32_t handle)
 {
 	struct drm_gem_close gone = {.handle = handle};
