@@ -36,9 +36,8 @@ static int tutti_control_dispatch_admin(struct tutti_device *tdev, const struct 
 	default:
 		if (args->arg[0] > DRM_TUTTI_RESET_FUNCTION || args->arg[1] || args->arg[2])
 			return -EINVAL;
-		tutti_gate_trigger(tdev,
-				   args->arg[0] == DRM_TUTTI_RESET_FUNCTION ? TUTTI_RUNG_FUNCTION : TUTTI_RUNG_FIRMWARE,
-				   "reset by request");
+		tutti_gate_request(tdev, args->arg[0] == DRM_TUTTI_RESET_FUNCTION ? TUTTI_RUNG_FUNCTION :
+										    TUTTI_RUNG_FIRMWARE);
 		return 0;
 	}
 }

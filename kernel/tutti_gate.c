@@ -60,3 +60,20 @@ void tutti_gate_trigger(struct tutti_device *tdev, enum tutti_rung rung, const c
 	drm_err(&tdev->drm, "%s: resetting the card\n", why);
 	queue_work(tdev->work_queue, &tdev->reset_work);
 }
+
+/**
+ * tutti_gate_request() - somebody who may do so asks for a reset.
+ * @tdev: device
+ * @rung: to begin with
+ *
+ * It is no sign of a sick card: however often it is asked for, a reload of the firmware stays one.
+ */
+void tutti_gate_request(struct tutti_device *tdev, enum tutti_rung rung)
+{
+	if (!tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING))
+		return;
+	tdev->rung = rung;
+	tdev->reloads = 0;
+	drm_info(&tdev->drm, "reset by request\n");
+	queue_work(tdev->work_queue, &tdev->reset_work);
+}
