@@ -15,6 +15,8 @@ struct tutti_request {
 	/** @message: the request, then the reply */
 	struct tutti_message *message;
 	u32 id;
+	/** @epoch: of the channel when the firmware learned what the request names; 0: it names nothing */
+	u32 epoch;
 	int error;
 };
 
@@ -39,6 +41,7 @@ void tutti_channel_open(struct tutti_device *tdev)
 	channel->card_slots = tdev->known.card_ring.bytes / sizeof(struct tutti_message);
 	channel->tail = readl(tutti_control_at(tdev, host_ring_tail));
 	channel->head = readl(tutti_control_at(tdev, card_ring_head));
+	channel->epoch++;
 	channel->open = true;
 	spin_unlock(&channel->lock);
 }
@@ -127,14 +130,14 @@ void tutti_channel_poll(struct tutti_device *tdev)
 	wake_up_all(&channel->room);
 }
 
-/* 0: sent; -EAGAIN: the ring is full; -EIO: no firmware. */
+/* 0: sent; -EAGAIN: the ring is full; -EIO: no firmware, or not the one that was meant. */
 static int tutti_channel_try_send(struct tutti_device *tdev, struct tutti_request *request)
 {
 	struct tutti_channel *channel = &tdev->channel;
 	int error = -EIO;
 
 	spin_lock(&channel->lock);
-	if (!channel->open)
+	if (!channel->open || (request->epoch && request->epoch != channel->epoch))
 		goto unlock;
 	error = -EAGAIN;
 	if (channel->tail - tutti_status(tdev, host_ring_head) >= channel->host_slots)
@@ -179,17 +182,18 @@ static void tutti_channel_forget(struct tutti_channel *channel, struct tutti_req
  * tutti_channel_request() - send a request and wait for its reply.
  * @tdev: device, between drm_dev_enter() and drm_dev_exit()
  * @message: the request; becomes the reply
+ * @epoch: of the channel when the firmware learned what the request names; 0: it names nothing that a reset takes away
  * @timeout_ms: the longest wait
  *
  * The wait cannot be interrupted, since the firmware acts on the request anyway and the caller must know the outcome.
  * It ends by its timeout, or at once when the channel is closed.
  *
- * Return: 0, the status of the reply, -ETIMEDOUT, or -EIO when the channel is closed.
+ * Return: 0, the status of the reply, -ETIMEDOUT, or -EIO when the channel is closed or the epoch is over.
  */
-int tutti_channel_request(struct tutti_device *tdev, struct tutti_message *message, u32 timeout_ms)
+int tutti_channel_request(struct tutti_device *tdev, struct tutti_message *message, u32 epoch, u32 timeout_ms)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
-	struct tutti_request request = { .message = message };
+	struct tutti_request request = { .message = message, .epoch = epoch };
 	int error;
 
 	init_completion(&request.done);

@@ -35,7 +35,7 @@ static int tutti_context_destroy(struct tutti_object *object)
 	lockdep_assert_held(&object->lock);
 	if (atomic_read(&object->users))
 		return -EBUSY;
-	return tutti_message_context_destroy(object->tdev, object->id);
+	return tutti_message_context_destroy(object->tdev, object->epoch, object->id);
 }
 
 static const struct tutti_object_ops context_ops = {
@@ -193,7 +193,7 @@ int tutti_context_kill(struct tutti_context *context)
 	if (!error)
 		error = tutti_context_kill_all(context, TUTTI_RSB, tutti_object_destroy);
 	if (!error && context->base.on_card)
-		error = tutti_message_context_destroy(context->base.tdev, context->base.id);
+		error = tutti_message_context_destroy(context->base.tdev, context->base.epoch, context->base.id);
 	if (!error)
 		tutti_object_off_card(&context->base);
 	mutex_unlock(&context->base.lock);

@@ -19,7 +19,8 @@
  * generation     number of device resets. A file keeps that of its open: after a reset its calls give -EIO.
  * memory loss    number of resets that lost card memory (@memory_losses). A buffer in card memory keeps that of its
  *                creation; afterwards it cannot be mapped any more, and existing mappings are revoked.
- * closed         channel: no message passes, and nobody waits for an answer.
+ * closed         channel: no message passes, and nobody waits for an answer. Each opening begins an epoch: a message
+ *                about an object of an earlier one is not sent, since its number may be another's by now.
  * revoked        mapping of a doorbell, RSB, or card memory: it shows a page of plain memory instead.
  * off card       object: the card does not know it, because it was destroyed or lost.
  * lost           object: taken off the card without its owner's asking, by a reset or a kill; the owner is told.
@@ -110,7 +111,7 @@ enum tutti_state {
 	TUTTI_DEVICE_WEDGED,
 };
 
-/** typedef tutti_channel_event - something that the firmware says unasked. With channel.lock held, in the ring's order. */
+/** typedef tutti_channel_event - told what the firmware says unasked, in its order; channel.lock is held. */
 typedef void (*tutti_channel_event)(struct tutti_device *tdev, const struct tutti_message *message);
 
 /** struct tutti_channel - messages to and from the firmware. */
@@ -125,6 +126,8 @@ struct tutti_channel {
 	u32 host_slots, card_slots;
 	/** @next_id: of the next request; 0 marks events */
 	u32 next_id;
+	/** @epoch: how often it has been opened: numbers of objects are the firmware's of one epoch */
+	u32 epoch;
 	/** @pending: requests that wait for their reply */
 	struct list_head pending;
 	/** @room: senders that found the host ring full */

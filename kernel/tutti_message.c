@@ -58,7 +58,7 @@ static void tutti_message_unanswered(struct tutti_device *tdev, u32 type)
 		tutti_gate_trigger(tdev, TUTTI_RUNG_FIRMWARE, "the firmware does not answer");
 }
 
-static int tutti_message_send(struct tutti_device *tdev, struct tutti_message *message)
+static int tutti_message_send_in(struct tutti_device *tdev, u32 epoch, struct tutti_message *message)
 {
 	u16 type = message->type;
 	int error, index;
@@ -67,11 +67,24 @@ static int tutti_message_send(struct tutti_device *tdev, struct tutti_message *m
 	lockdep_assert_not_held(&tdev->view_sem);
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return -ENODEV;
-	error = tutti_channel_request(tdev, message, request_timeout_ms);
+	error = tutti_channel_request(tdev, message, epoch, request_timeout_ms);
 	if (error == -ETIMEDOUT)
 		tutti_message_unanswered(tdev, type);
 	drm_dev_exit(index);
 	return error == -TUTTI_ENOTSUP ? -EOPNOTSUPP : error;
+}
+
+static int tutti_message_send(struct tutti_device *tdev, struct tutti_message *message)
+{
+	return tutti_message_send_in(tdev, 0, message);
+}
+
+/* About an object of that epoch. */
+static int tutti_message_send_about(struct tutti_device *tdev, u32 epoch, u16 type, u32 id, u64 arg)
+{
+	struct tutti_message message = { .type = type, .arg = { id, arg } };
+
+	return tutti_message_send_in(tdev, epoch, &message);
 }
 
 static int tutti_message_send_args(struct tutti_device *tdev, u16 type, u64 arg0, u64 arg1, u64 arg2)
@@ -99,9 +112,9 @@ int tutti_message_context_create(struct tutti_device *tdev, u32 asid, u64 root, 
 	return tutti_message_send(tdev, &message);
 }
 
-int tutti_message_context_destroy(struct tutti_device *tdev, u32 asid)
+int tutti_message_context_destroy(struct tutti_device *tdev, u32 epoch, u32 asid)
 {
-	return tutti_message_send_args(tdev, TUTTI_MSG_CONTEXT_DESTROY, asid, 0, 0);
+	return tutti_message_send_about(tdev, epoch, TUTTI_MSG_CONTEXT_DESTROY, asid, 0);
 }
 
 int tutti_message_tlb_invalidate(struct tutti_device *tdev, u32 asid, u64 address, u64 bytes)
@@ -121,9 +134,9 @@ int tutti_message_queue_create(struct tutti_device *tdev, const struct tutti_msg
 	return tutti_message_send(tdev, &message);
 }
 
-int tutti_message_queue_destroy(struct tutti_device *tdev, u32 queue)
+int tutti_message_queue_destroy(struct tutti_device *tdev, u32 epoch, u32 queue)
 {
-	return tutti_message_send_args(tdev, TUTTI_MSG_QUEUE_DESTROY, queue, 0, 0);
+	return tutti_message_send_about(tdev, epoch, TUTTI_MSG_QUEUE_DESTROY, queue, 0);
 }
 
 int tutti_message_queue_reset(struct tutti_device *tdev, u32 queue)
@@ -147,9 +160,9 @@ int tutti_message_queue_gone(struct tutti_device *tdev, u32 queue)
 }
 
 /** tutti_message_queue_notify() - one interrupt, when so many packets have retired. */
-int tutti_message_queue_notify(struct tutti_device *tdev, u32 queue, u64 packet)
+int tutti_message_queue_notify(struct tutti_device *tdev, u32 epoch, u32 queue, u64 packet)
 {
-	return tutti_message_send_args(tdev, TUTTI_MSG_QUEUE_NOTIFY, queue, packet, 0);
+	return tutti_message_send_about(tdev, epoch, TUTTI_MSG_QUEUE_NOTIFY, queue, packet);
 }
 
 int tutti_message_rsb_create(struct tutti_device *tdev, const struct tutti_msg_rsb *rsb)
@@ -159,9 +172,9 @@ int tutti_message_rsb_create(struct tutti_device *tdev, const struct tutti_msg_r
 	return tutti_message_send(tdev, &message);
 }
 
-int tutti_message_rsb_destroy(struct tutti_device *tdev, u32 rsb)
+int tutti_message_rsb_destroy(struct tutti_device *tdev, u32 epoch, u32 rsb)
 {
-	return tutti_message_send_args(tdev, TUTTI_MSG_RSB_DESTROY, rsb, 0, 0);
+	return tutti_message_send_about(tdev, epoch, TUTTI_MSG_RSB_DESTROY, rsb, 0);
 }
 
 int tutti_message_rsb_invalidate(struct tutti_device *tdev, u32 rsb, u32 mask)

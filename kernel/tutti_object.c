@@ -102,6 +102,7 @@ void tutti_object_on_card(struct tutti_object *object)
 			atomic_inc(&object->parent[i]->users);
 	spin_lock(&tdev->objects_lock);
 	object->on_card = true;
+	object->epoch = READ_ONCE(tdev->channel.epoch);
 	list_add_tail(&object->link, &tdev->objects[object->kind]);
 	spin_unlock(&tdev->objects_lock);
 	trace_tutti_on_card(object->kind, object->id);

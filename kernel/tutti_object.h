@@ -39,6 +39,8 @@ struct tutti_object {
 	struct mutex lock;
 	/** @view: the page of the control window that shows it to user space, or NULL */
 	struct tutti_view *view;
+	/** @epoch: of the channel in which the card has learned of it */
+	u32 epoch;
 	/** @on_card: the card has a reference; @link: in tutti_device.objects. objects_lock */
 	bool on_card, has_id;
 	struct list_head link;

@@ -89,7 +89,7 @@ static int tutti_queue_destroy(struct tutti_object *object)
 	lockdep_assert_held(&object->lock);
 	tutti_view_revoke(object->view);
 	tutti_delay(TUTTI_DELAY_queue_destroy);
-	error = tutti_queue_answered(queue, tutti_message_queue_destroy(object->tdev, object->id));
+	error = tutti_queue_answered(queue, tutti_message_queue_destroy(object->tdev, object->epoch, object->id));
 	tutti_timeline_cancel(&queue->timeline, error ? -EIO : -ECANCELED);
 	wake_up_all(&object->tdev->wait);
 	return error;
@@ -396,7 +396,7 @@ static int tutti_queue_arm_locked(struct tutti_queue *queue, u64 packet)
 		return -ECANCELED;
 	if (armed > tutti_queue_progress(queue) && armed <= packet)
 		return 0;
-	error = tutti_message_queue_notify(queue->base.tdev, queue->base.id, packet);
+	error = tutti_message_queue_notify(queue->base.tdev, queue->base.epoch, queue->base.id, packet);
 	WRITE_ONCE(queue->timeline.armed, error ? 0 : packet);
 	return error;
 }

@@ -23,7 +23,7 @@ static int tutti_rsb_destroy(struct tutti_object *object)
 
 	lockdep_assert_held(&object->lock);
 	if (!atomic_read(&object->users))
-		error = tutti_message_rsb_destroy(object->tdev, object->id);
+		error = tutti_message_rsb_destroy(object->tdev, object->epoch, object->id);
 	if (!error && object->view)
 		tutti_view_revoke(object->view);
 	return error;

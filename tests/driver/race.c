@@ -133,6 +133,38 @@ static bool late_error(struct rig *rig)
 	return true;
 }
 
+/* ---- close ---- */
+
+static void *close_rig(void *data)
+{
+	rig_close(data);
+	return NULL;
+}
+
+/*
+ * A file is being closed when the firmware is reloaded. By the time its queue is destroyed, the number of the queue is
+ * that of a queue of somebody else, which must not notice.
+ */
+static bool late_close(struct rig *rig)
+{
+	struct rig other = {.fd = -1};
+	unsigned before;
+	pthread_t thread;
+	bool there;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_queue(rig));
+	before = delay("object_destroy", 4000);
+	CHECK(!pthread_create(&thread, NULL, close_rig, rig));
+	there = soon_reached("object_destroy", before);
+	delay("object_destroy", 0);
+	CHECK(card_write("card_reset", "firmware") && rig_queue(&other) && rig_works(&other));
+	pthread_join(thread, NULL);
+	CHECK(there && rig_works(&other));
+	rig_close(&other);
+	return true;
+}
+
 /* ---- fences ---- */
 
 static bool fence(struct rig *rig, uint32_t syncobj, uint64_t point, uint64_t packet)
@@ -198,6 +230,7 @@ static bool stalled_tenant(struct rig *rig)
 const struct driver_test race_tests[] = {
 	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
 	{"SYS-08 SYS-27: the error of a destroyed queue does not meet the next one", late_error},
+	{"SYS-27 SYS-28: a close that a reset overtakes does not meet the next queue", late_close},
 	{"SYS-26: a stalled tenant does not delay another's fences", stalled_tenant},
 	{0},
 };
