@@ -8,7 +8,7 @@
  * thread and from fence_work, which is alone on its work queue: no memory, no wait for the firmware, no lock but
  * fence_lock, under which nobody waits. A tenant that stalls, or has many fences, delays nobody else's.
  */
-#include <linux/moduleparam.h>
+#include <linux/module.h>
 
 #include "tutti_card.h"
 #include "tutti_timeline.h"
@@ -31,9 +31,17 @@ static const char *tutti_timeline_name(struct dma_fence *fence)
 	return "queue";
 }
 
+static void tutti_timeline_release(struct dma_fence *fence)
+{
+	dma_fence_free(fence);
+	module_put(THIS_MODULE);
+}
+
+/* A fence may outlive file and device, in a sync file: the module stays with it. */
 static const struct dma_fence_ops fence_ops = {
 	.get_driver_name = tutti_timeline_driver_name,
 	.get_timeline_name = tutti_timeline_name,
+	.release = tutti_timeline_release,
 };
 
 /** tutti_timeline_fence_alloc() - a fence of no timeline yet, or NULL. */
@@ -43,6 +51,7 @@ struct tutti_fence *tutti_timeline_fence_alloc(u64 packet)
 
 	if (!fence)
 		return NULL;
+	__module_get(THIS_MODULE);
 	spin_lock_init(&fence->lock);
 	/* points of a queue may be asked for in any order: each is a timeline of its own */
 	dma_fence_init(&fence->base, &fence_ops, &fence->lock, dma_fence_context_alloc(1), 1);

@@ -167,6 +167,38 @@ static bool late_close(struct rig *rig)
 
 /* ---- fences ---- */
 
+static int sync_file_of(struct rig *rig)
+{
+	struct drm_tutti_fence fence = {.handle = rig->queue, .point = 1, .packet = 1ull << 40};
+	struct drm_syncobj_transfer transfer = {.src_point = 1};
+	struct drm_syncobj_handle file = {.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE, .fd = -1};
+
+	fence.syncobj = transfer.src_handle = (uint32_t)syncobj_create(rig->fd);
+	file.handle = transfer.dst_handle = (uint32_t)syncobj_create(rig->fd);
+	call(rig->fd, DRM_IOCTL_TUTTI_FENCE, &fence);
+	call(rig->fd, DRM_IOCTL_SYNCOBJ_TRANSFER, &transfer);
+	call(rig->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &file);
+	return file.fd;
+}
+
+/* What a sync file calls is in the module. */
+static bool fence_holds_module(struct rig *rig)
+{
+	bool unbound, unloaded;
+	int file;
+
+	CHECK(rig_queue(rig));
+	file = sync_file_of(rig);
+	CHECK(file >= 0);
+	rig_close(rig);
+	unbound = driver_unbind();
+	unloaded = !syscall(SYS_delete_module, "tutti", O_NONBLOCK);
+	close(file);
+	CHECK(unbound && !unloaded && driver_bind());
+	return fresh_works();
+}
+
+
 static bool fence(struct rig *rig, uint32_t syncobj, uint64_t point, uint64_t packet)
 {
 	struct drm_tutti_fence args = {.handle = rig->queue, .syncobj = syncobj, .point = point, .packet = packet};
@@ -231,6 +263,7 @@ const struct driver_test race_tests[] = {
 	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
 	{"SYS-08 SYS-27: the error of a destroyed queue does not meet the next one", late_error},
 	{"SYS-27 SYS-28: a close that a reset overtakes does not meet the next queue", late_close},
+	{"REL-06: the module stays while there is a fence", fence_holds_module},
 	{"SYS-26: a stalled tenant does not delay another's fences", stalled_tenant},
 	{0},
 };
