@@ -3,6 +3,7 @@
 #include "tutti_card.h"
 #include "tutti_channel.h"
 #include "tutti_delay.h"
+#include "tutti_gate.h"
 #include "tutti_trace.h"
 
 /* An interrupt may be lost: a waiter looks by itself now and then. */
@@ -90,6 +91,7 @@ static bool tutti_channel_take_message(struct tutti_device *tdev, struct tutti_m
 		return false;
 	if (tail - channel->head > channel->card_slots) { /* all ones, or nonsense */
 		channel->open = false;
+		tutti_gate_trigger(tdev, TUTTI_RUNG_FIRMWARE, "the firmware's messages make no sense");
 		return false;
 	}
 	memcpy_fromio(message, tdev->window + tdev->known.card_ring.offset +

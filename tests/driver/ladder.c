@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The recovery ladder, rung by rung: who is hit, who is not, and what is left. */
+#include <fcntl.h>
 #include <linux/sync_file.h>
 #include <poll.h>
 #include <string.h>
@@ -196,6 +197,46 @@ static bool wedge(struct rig *rig)
 	return fresh_works();
 }
 
+/* The card's status page, through its BAR: only root can write there, or a firmware that has gone mad. */
+static struct tutti_status *status_page(struct rig *rig)
+{
+	struct drm_tutti_state state = {0};
+	struct drm_tutti_query query = {
+		.what = DRM_TUTTI_QUERY_STATE, .size = sizeof(state), .pointer = (uintptr_t)&state,
+	};
+	char path[96];
+	void *page;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource2", pci_address);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &query))
+		return NULL;
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)state.status_offset);
+	close(fd);
+	return page == MAP_FAILED ? NULL : page;
+}
+
+static bool nonsense(struct rig *rig)
+{
+	struct tutti_status *status;
+	uint64_t before, end = now_ns() + 20 * SECOND;
+	uint32_t bo;
+
+	CHECK(rig_queue(rig) && rig_works(rig));
+	before = generation(rig->fd);
+	status = status_page(rig);
+	SKIP_UNLESS(status, "the BAR cannot be mapped");
+	*(volatile uint32_t *)&status->card_ring_tail += 0x100000;
+	munmap(status, PAGE);
+	while (bo_create(rig->fd, PAGE, 0, &bo, NULL) != EIO && now_ns() < end)
+		usleep(50000);
+	rig_close(rig);
+	CHECK(fresh_works() && rig_open(rig));
+	CHECK(generation(rig->fd) > before);
+	return true;
+}
+
 /** struct told - what a process has outside of the driver when the card is given up. */
 struct told {
 	int eventfd, sync_file;
@@ -268,6 +309,7 @@ const struct driver_test ladder_tests[] = {
 	{"SYS-28: a function-level reset by hand", function},
 	{"SYS-28: a function-level reset by call", function_by_call},
 	{"SYS-28: a function-level reset by the bus", function_by_others},
+	{"SYS-28: a card whose messages make no sense is reset", nonsense},
 	{"SYS-28: a wedged card and the way back", wedge},
 	{"SYS-28 SYS-26: a card that is given up tells who sleeps", wedge_tells},
 	{0},
