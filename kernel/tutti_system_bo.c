@@ -60,6 +60,49 @@ static const struct tutti_bo_ops system_ops = {
 	.unpin = tutti_system_bo_unpin,
 };
 
+/* ---- mmap ---- */
+
+/*
+ * By the place in the buffer. The helper's own handler counts from the start of the area, which is another page once
+ * the area has been split by munmap() or mprotect(). The area keeps the pages.
+ */
+static vm_fault_t tutti_system_bo_fault(struct vm_fault *vmf)
+{
+	struct drm_gem_object *obj = vmf->vma->vm_private_data;
+	struct page **pages = READ_ONCE(to_tutti_bo(obj)->shmem.pages);
+	pgoff_t page = vmf->pgoff - drm_vma_node_start(&obj->vma_node);
+
+	if (!pages || page >= obj->size >> PAGE_SHIFT)
+		return VM_FAULT_SIGBUS;
+	return vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(pages[page]));
+}
+
+static void tutti_system_bo_vm_open(struct vm_area_struct *vma)
+{
+	drm_gem_shmem_vm_ops.open(vma);
+}
+
+static void tutti_system_bo_vm_close(struct vm_area_struct *vma)
+{
+	drm_gem_shmem_vm_ops.close(vma);
+}
+
+static const struct vm_operations_struct system_vm_ops = {
+	.fault = tutti_system_bo_fault,
+	.open = tutti_system_bo_vm_open,
+	.close = tutti_system_bo_vm_close,
+};
+
+/* An imported buffer is mapped by who made it. */
+static int tutti_system_bo_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
+{
+	int error = drm_gem_shmem_object_mmap(obj, vma);
+
+	if (!error && !obj->import_attach)
+		vma->vm_ops = &system_vm_ops;
+	return error;
+}
+
 static const struct drm_gem_object_funcs system_funcs = {
 	.free = tutti_system_bo_free,
 	.print_info = drm_gem_shmem_object_print_info,
@@ -68,8 +111,8 @@ static const struct drm_gem_object_funcs system_funcs = {
 	.get_sg_table = drm_gem_shmem_object_get_sg_table,
 	.vmap = drm_gem_shmem_object_vmap,
 	.vunmap = drm_gem_shmem_object_vunmap,
-	.mmap = drm_gem_shmem_object_mmap,
-	.vm_ops = &drm_gem_shmem_vm_ops,
+	.mmap = tutti_system_bo_mmap,
+	.vm_ops = &system_vm_ops,
 };
 
 /** tutti_system_bo_alloc() - the constructor of shmem buffers, of imported ones too (drm_driver.gem_create_object). */

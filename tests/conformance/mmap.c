@@ -189,6 +189,32 @@ static bool partial(struct rig *rig)
 	return true;
 }
 
+/* An area that has been split shows the pages that it showed before, in parts that nobody had touched as well. */
+static bool split(struct rig *rig)
+{
+	for (unsigned placement = 0; placement < 2; placement++) {
+		volatile uint32_t *whole, *parts;
+		uint64_t offset;
+		uint32_t bo;
+
+		CHECK(rig->fd >= 0 || rig_open(rig));
+		EXPECT(0, bo_create(rig->fd, 16 * PAGE, placement, &bo, &offset));
+		whole = mmap(NULL, 16 * PAGE, RW, MAP_SHARED, rig->fd, (off_t)offset);
+		parts = mmap(NULL, 16 * PAGE, RW, MAP_SHARED, rig->fd, (off_t)offset);
+		CHECK(whole != MAP_FAILED && parts != MAP_FAILED);
+		for (unsigned i = 0; i < 16; i++)
+			whole[i * PAGE / 4] = 100 + i;
+		CHECK(!munmap((void *)(parts + 4 * PAGE / 4), PAGE));
+		CHECK(!mprotect((void *)(parts + 8 * PAGE / 4), 2 * PAGE, PROT_READ));
+		for (unsigned i = 0; i < 16; i++)
+			if (i != 4)
+				EXPECT(100 + i, parts[i * PAGE / 4]);
+		munmap((void *)whole, 16 * PAGE);
+		munmap((void *)parts, 16 * PAGE);
+	}
+	return true;
+}
+
 /* A mapping is as good as a handle; a new one needs the handle. */
 static bool closed_handle(struct rig *rig)
 {
@@ -314,6 +340,7 @@ static const struct subtest mmap_tests[] = {
 	{"SYS-24: a moved doorbell rings, and is revoked", moved},
 	{"SYS-24: a doorbell mapped twice", twice},
 	{"SYS-22: parts of a buffer", partial},
+		{"SYS-22: an area that has been split shows the same pages", split},
 	{"SYS-22: a mapping outlives its handle", closed_handle},
 	{"SYS-22 SYS-27: buffer of another file", foreign_buffer},
 	{"SYS-24 SYS-27: doorbell of another file", foreign_doorbell},

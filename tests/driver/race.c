@@ -260,10 +260,10 @@ static bool stalled_tenant(struct rig *rig)
 }
 
 const struct driver_test race_tests[] = {
-	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
 	{"SYS-08 SYS-27: the error of a destroyed queue does not meet the next one", late_error},
 	{"SYS-27 SYS-28: a close that a reset overtakes does not meet the next queue", late_close},
-	{"REL-06: the module stays while there is a fence", fence_holds_module},
 	{"SYS-26: a stalled tenant does not delay another's fences", stalled_tenant},
+	{"REL-06: the module stays while there is a fence", fence_holds_module},
+	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
 	{0},
 };
