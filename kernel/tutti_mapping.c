@@ -78,6 +78,9 @@ static int tutti_mapping_enter_system(struct tutti_space *space, struct tutti_bo
 	for_each_sgtable_dma_sg(bo->sgt, sg, i) {
 		u64 bytes = sg_dma_len(sg), from = min(skip, bytes);
 
+		/* of another driver's dma-buf: a page table has whole pages only */
+		if ((sg_dma_address(sg) | bytes) & (TUTTI_PAGE_SIZE - 1))
+			return -EINVAL;
 		skip -= from;
 		bytes = min(bytes - from, args->bytes - done);
 		if (!bytes)
@@ -135,7 +138,7 @@ static int tutti_mapping_enter(struct tutti_space *space, struct tutti_mapping *
  * @bo: buffer that is pinned; gets a reference
  * @args: where, what and how; checked
  *
- * Return: 0, -EEXIST if something is mapped there, or -ENOMEM.
+ * Return: 0, -EEXIST if something is mapped there, -ENOMEM, or -EINVAL for a dma-buf that is not made of whole pages.
  */
 int tutti_mapping_create(struct tutti_space *space, struct tutti_bo *bo, const struct drm_tutti_map *args)
 {

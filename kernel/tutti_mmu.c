@@ -5,6 +5,7 @@
  * a walk in progress could still be in them.
  */
 #include <linux/dma-mapping.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "tutti/mmu.h"
@@ -84,6 +85,16 @@ static struct tutti_pagetable *tutti_mmu_table_at(struct tutti_mmu *mmu, u64 va,
 	return table;
 }
 
+/* The lowest table on the way to @va: below its entry there is no other, so that a step may be as long as the entry. */
+static struct tutti_pagetable *tutti_mmu_lowest(struct tutti_mmu *mmu, u64 va, unsigned int *level)
+{
+	struct tutti_pagetable *table = mmu->root;
+
+	for (*level = TUTTI_MMU_LEVELS - 1; *level && table->child[tutti_va_index(va, *level)]; (*level)--)
+		table = table->child[tutti_va_index(va, *level)];
+	return table;
+}
+
 /* A large leaf stands only where no table is: tables stay. */
 static unsigned int tutti_mmu_leaf_level(struct tutti_mmu *mmu, u64 va, u64 bus, u64 bytes)
 {
@@ -159,14 +170,13 @@ int tutti_mmu_unmap(struct tutti_mmu *mmu, u64 va, u64 bytes)
 	if (!error && (end & large))
 		error = tutti_mmu_split_leaf(mmu, end);
 	while (!error && va < end) {
-		struct tutti_pagetable *table = tutti_mmu_table_at(mmu, va, 0, false);
-		unsigned int level = table ? 0 : LARGEST_LEAF;
+		unsigned int level;
+		struct tutti_pagetable *table = tutti_mmu_lowest(mmu, va, &level);
 
-		if (!table)
-			table = tutti_mmu_table_at(mmu, va, level, false);
-		if (table)
+		if (level <= LARGEST_LEAF)
 			WRITE_ONCE(table->entry[tutti_va_index(va, level)], 0);
 		va = (va | (LEVEL_BYTES(level) - 1)) + 1;
+		cond_resched();
 	}
 	dma_wmb();
 	return error;

@@ -4,6 +4,9 @@
 #include "tutti_dummy.h"
 #include "tutti_view.h"
 
+/* A page of the kernel's must not show more than one of the card's: the next doorbell is somebody else's. */
+static_assert(PAGE_SIZE == TUTTI_PAGE_SIZE, "the driver needs pages of 4 KiB");
+
 struct tutti_view *tutti_view_create(struct tutti_device *tdev, u64 offset, u64 file_offset, bool writable)
 {
 	struct tutti_view *view = kzalloc(sizeof(*view), GFP_KERNEL_ACCOUNT);

@@ -340,7 +340,7 @@ static const struct subtest mmap_tests[] = {
 	{"SYS-24: a moved doorbell rings, and is revoked", moved},
 	{"SYS-24: a doorbell mapped twice", twice},
 	{"SYS-22: parts of a buffer", partial},
-		{"SYS-22: an area that has been split shows the same pages", split},
+	{"SYS-22: an area that has been split shows the same pages", split},
 	{"SYS-22: a mapping outlives its handle", closed_handle},
 	{"SYS-22 SYS-27: buffer of another file", foreign_buffer},
 	{"SYS-24 SYS-27: doorbell of another file", foreign_doorbell},
