@@ -37,9 +37,8 @@ int tutti_call_destroy(struct drm_file *df, enum tutti_kind kind, const struct d
 	if (error)
 		return error;
 	error = tutti_object_destroy(call.object);
-	/* of several who destroy it at once, one gets the handle */
-	if (!error && xa_cmpxchg(&call.file->handles[kind], args->handle, call.object, NULL, 0) != call.object)
-		error = -ENOENT;
+	if (!error && !tutti_handle_take(call.file, args->handle, call.object))
+		error = -ENOENT; /* somebody else has destroyed it meanwhile */
 	else if (!error)
 		tutti_object_put(call.object);
 	tutti_call_end(&call);

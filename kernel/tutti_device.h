@@ -247,8 +247,9 @@ struct tutti_file {
 	/** @vector: interrupt vector of its queues */
 	u32 vector;
 	int id;
-	/** @handles: by enum tutti_kind */
+	/** @handles: by enum tutti_kind, @handle_count: how many of each */
 	struct xarray handles[TUTTI_KINDS];
+	atomic_t handle_count[TUTTI_KINDS];
 	/** @events: errors of its queues */
 	atomic64_t events;
 };

@@ -13,6 +13,12 @@ static const char *const places[] = {
 	[DRM_TUTTI_PLACE_USER] = "user",
 };
 
+static const char *const kinds[] = {
+	[TUTTI_CONTEXT] = "contexts",
+	[TUTTI_QUEUE] = "queues",
+	[TUTTI_RSB] = "rsbs",
+};
+
 /** struct usage - of one kind of memory, in bytes. */
 struct usage {
 	u64 total, shared, resident;
@@ -46,9 +52,8 @@ void tutti_fdinfo_show(struct drm_printer *p, struct drm_file *df)
 		drm_printf(p, "drm-shared-%s:\t%llu KiB\n", places[i], usage[i].shared >> 10);
 		drm_printf(p, "drm-resident-%s:\t%llu KiB\n", places[i], usage[i].resident >> 10);
 	}
-	drm_printf(p, "tutti-contexts:\t%u\n", tutti_handle_count(file, TUTTI_CONTEXT));
-	drm_printf(p, "tutti-queues:\t%u\n", tutti_handle_count(file, TUTTI_QUEUE));
-	drm_printf(p, "tutti-rsbs:\t%u\n", tutti_handle_count(file, TUTTI_RSB));
+	for (i = 0; i < TUTTI_KINDS; i++)
+		drm_printf(p, "tutti-%s:\t%u of %u\n", kinds[i], atomic_read(&file->handle_count[i]), tutti_handle_limit(i));
 	drm_printf(p, "tutti-errors:\t%lld\n", (s64)atomic64_read(&file->events));
 }
 

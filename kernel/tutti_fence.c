@@ -96,11 +96,11 @@ static int tutti_fence_add(struct tutti_queue *queue, struct drm_syncobj *syncob
 	int error = -EIO;
 
 	mutex_lock(&queue->base.lock);
-	if (queue->base.on_card) {
+	if (queue->base.on_card)
+		error = tutti_timeline_add(&queue->timeline, new->fence);
+	if (!error) {
 		drm_syncobj_add_point(syncobj, new->chain, &new->fence->base, point);
 		new->chain = NULL;
-		tutti_timeline_add(&queue->timeline, new->fence);
-		error = 0;
 	}
 	mutex_unlock(&queue->base.lock);
 	return error;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* User-mode queues (spec SYS-24). */
+#include <linux/capability.h>
 #include <linux/eventfd.h>
 
 #include "compat.h"
@@ -12,6 +13,8 @@
 #include "tutti_trace.h"
 #include "tutti_view.h"
 
+/* Above it others have to wait: that takes CAP_SYS_NICE. */
+#define DEFAULT_PRIORITY 5u
 #define USER_FLAGS (TUTTI_QUEUE_FLAGS & ~TUTTI_QUEUE_RSB)
 
 /* ---- life ---- */
@@ -167,7 +170,7 @@ static int tutti_queue_create_check(struct tutti_device *tdev, const struct drm_
 	if (!(args->flags & TUTTI_QUEUE_EXTENDED) &&
 	    (args->rsb || (args->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_TABLE_DIFFS))))
 		return -EINVAL;
-	return 0;
+	return args->priority < DEFAULT_PRIORITY && !capable(CAP_SYS_NICE) ? -EACCES : 0;
 }
 
 static int tutti_queue_find_memory(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)

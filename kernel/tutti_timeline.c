@@ -18,6 +18,10 @@ static uint fence_timeout_ms = 10000;
 module_param(fence_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(fence_timeout_ms, "longest life of a fence (10000)");
 
+static uint queue_fences_max = 1024;
+module_param(queue_fences_max, uint, 0644);
+MODULE_PARM_DESC(queue_fences_max, "fences of a queue that are still to come (1024)");
+
 /* An interrupt may be lost: how often progress is looked at while there are fences. */
 #define POLL_JIFFIES max(1, HZ / 10)
 
@@ -67,29 +71,43 @@ void tutti_timeline_init(struct tutti_timeline *timeline, struct tutti_device *t
 	INIT_LIST_HEAD(&timeline->fences);
 }
 
-/**
- * tutti_timeline_add() - the fence is signalled when the queue gets there.
- * @timeline: of a queue that is on the card, and cannot leave it meanwhile
- * @fence: gets a reference of the timeline's
- */
-void tutti_timeline_add(struct tutti_timeline *timeline, struct tutti_fence *fence)
+static void tutti_timeline_insert(struct tutti_timeline *timeline, struct tutti_fence *fence)
 {
-	struct tutti_device *tdev = timeline->tdev;
 	struct tutti_fence *before;
 
-	dma_fence_get(&fence->base);
-	fence->timeline = timeline;
-	fence->end = jiffies + msecs_to_jiffies(fence_timeout_ms);
-	spin_lock(&tdev->fence_lock);
 	list_for_each_entry_reverse(before, &timeline->fences, link)
 		if (before->packet <= fence->packet)
 			break;
 	list_add(&fence->link, &before->link);
-	list_add_tail(&fence->age, &tdev->fences);
-	if (list_empty(&timeline->link))
-		list_add_tail(&timeline->link, &tdev->timelines);
+	list_add_tail(&fence->age, &timeline->tdev->fences);
+	if (!timeline->count++)
+		list_add_tail(&timeline->link, &timeline->tdev->timelines);
+}
+
+/**
+ * tutti_timeline_add() - the fence is signalled when the queue gets there.
+ * @timeline: of a queue that is on the card, and cannot leave it meanwhile
+ * @fence: gets a reference of the timeline's
+ *
+ * Return: 0, or -EDQUOT: the queue has as many fences as it may have.
+ */
+int tutti_timeline_add(struct tutti_timeline *timeline, struct tutti_fence *fence)
+{
+	struct tutti_device *tdev = timeline->tdev;
+	int error = -EDQUOT;
+
+	fence->timeline = timeline;
+	fence->end = jiffies + msecs_to_jiffies(fence_timeout_ms);
+	spin_lock(&tdev->fence_lock);
+	if (timeline->count < READ_ONCE(queue_fences_max)) {
+		dma_fence_get(&fence->base);
+		tutti_timeline_insert(timeline, fence);
+		error = 0;
+	}
 	spin_unlock(&tdev->fence_lock);
-	mod_delayed_work(tdev->fence_queue, &tdev->fence_work, 0);
+	if (!error)
+		mod_delayed_work(tdev->fence_queue, &tdev->fence_work, 0);
+	return error;
 }
 
 static void tutti_timeline_finish(struct tutti_fence *fence, int error)
@@ -100,7 +118,7 @@ static void tutti_timeline_finish(struct tutti_fence *fence, int error)
 	trace_tutti_fence_signal(timeline->queue, fence->packet, error);
 	list_del(&fence->link);
 	list_del(&fence->age);
-	if (list_empty(&timeline->fences))
+	if (!--timeline->count)
 		list_del_init(&timeline->link);
 	if (error)
 		dma_fence_set_error(&fence->base, error);

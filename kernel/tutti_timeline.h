@@ -13,8 +13,9 @@ struct tutti_timeline {
 	u32 queue;
 	/** @link: in tutti_device.timelines while there are fences */
 	struct list_head link;
-	/** @fences: by packet, the smallest first */
+	/** @fences: by packet, the smallest first; @count: how many */
 	struct list_head fences;
+	u32 count;
 	/** @armed: an interrupt comes when so many packets have retired; the lock of the queue */
 	u64 armed;
 };
@@ -36,7 +37,7 @@ void tutti_timeline_setup(struct tutti_device *tdev);
 void tutti_timeline_unplug(struct tutti_device *tdev);
 void tutti_timeline_init(struct tutti_timeline *timeline, struct tutti_device *tdev, u32 queue);
 struct tutti_fence *tutti_timeline_fence_alloc(u64 packet);
-void tutti_timeline_add(struct tutti_timeline *timeline, struct tutti_fence *fence);
+int tutti_timeline_add(struct tutti_timeline *timeline, struct tutti_fence *fence);
 void tutti_timeline_cancel(struct tutti_timeline *timeline, int error);
 void tutti_timeline_interrupt(struct tutti_device *tdev);
 void tutti_timeline_poll(struct tutti_device *tdev);

@@ -16,6 +16,8 @@
  * - what belongs to the card as a whole (policies, which SMs are on, resets) is changed by
  *   CAP_SYS_ADMIN only, holds for all files, and is as at boot after a device reset. Everybody
  *   may ask for policies; what single SMs do shows others' work, and takes CAP_PERFMON.
+ * - a file may have so many contexts, queues and RSBs as the module's file_contexts_max,
+ *   file_queues_max and file_rsbs_max say: -EDQUOT, but not with CAP_SYS_RESOURCE.
  *
  * Errors every call may give, not repeated below: -ENODEV the card is gone; -EIO the
  * file was opened before a device reset, or the card is wedged: close and reopen;
@@ -226,7 +228,8 @@ TUTTI_AT(struct drm_tutti_handle, pad, 4);
  * struct drm_tutti_map - make part of a buffer visible to the card.
  *
  * Errors: -ENOENT context or buffer; -EINVAL zero or unaligned sizes, outside of the
- * buffer or of the address space, access; -EEXIST something is mapped there.
+ * buffer or of the address space, access, or an imported buffer that is not made of whole
+ * pages; -EEXIST something is mapped there.
  */
 struct drm_tutti_map {
 	__u32 context;
@@ -277,7 +280,8 @@ TUTTI_AT(struct drm_tutti_range, bytes, 16);
  *
  * The ring's mapping stays while the queue is. mmap @doorbell_offset for the doorbell.
  * Errors: -ENOENT context or RSB; -EINVAL flags, size, priority, alignment; -EFAULT ring or
- * index not mapped writable; -EPERM RSB of another context; -ENOSPC no queue left.
+ * index not mapped writable; -EPERM RSB of another context; -ENOSPC no queue left; -EACCES a
+ * priority above 5 without CAP_SYS_NICE.
  */
 struct drm_tutti_queue_create {
 	__u32 context;
@@ -433,7 +437,8 @@ TUTTI_AT(struct drm_tutti_event, pad, 12);
  * @packet: the point is signalled when so many packets have retired
  *
  * A fence never waits for ever: -ETIMEDOUT after the module's fence_timeout_ms, -ECANCELED when
- * the queue stops or goes, -EIO by a reset, -ENODEV when the card goes. Errors: -ENOENT queue or syncobj; -EINVAL point 0.
+ * the queue stops or goes, -EIO by a reset, -ENODEV when the card goes. Errors: -ENOENT queue or
+ * syncobj; -EINVAL point 0; -EDQUOT the queue has as many fences to come as the module's queue_fences_max.
  */
 struct drm_tutti_fence {
 	__u32 handle;

@@ -130,6 +130,114 @@ static bool break_in(struct rig *rig)
 	return true;
 }
 
+static unsigned parameter(const char *name)
+{
+	char path[96];
+	unsigned value = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/module/tutti/parameters/%s", name);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%u", &value) != 1)
+		value = 0;
+	if (file)
+		fclose(file);
+	return value;
+}
+
+/* Contexts up to the limit; a place that is given back can be had again. */
+static bool limited_contexts(struct rig *rig)
+{
+	unsigned limit = parameter("file_contexts_max");
+	struct drm_tutti_context_create args = {0};
+	struct drm_tutti_handle one = {0};
+
+	for (unsigned i = 1; i < limit; i++) { /* the rig has one */
+		args = (struct drm_tutti_context_create){0};
+		EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_CONTEXT_CREATE, &args));
+	}
+	one.handle = args.handle;
+	args = (struct drm_tutti_context_create){0};
+	EXPECT(EDQUOT, call(rig->fd, DRM_IOCTL_TUTTI_CONTEXT_CREATE, &args));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_CONTEXT_DESTROY, &one));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_CONTEXT_CREATE, &args));
+	return true;
+}
+
+static bool limited_queues(struct rig *rig)
+{
+	unsigned limit = parameter("file_queues_max");
+	struct drm_tutti_queue_create args;
+
+	for (unsigned i = 1; i < limit; i++) {
+		args = queue_args(rig);
+		EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args));
+	}
+	args = queue_args(rig);
+	EXPECT(EDQUOT, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args));
+	return true;
+}
+
+static bool limited_fences(struct rig *rig)
+{
+	unsigned limit = parameter("queue_fences_max");
+	struct drm_tutti_fence args = {.handle = rig->queue, .packet = 1ull << 40};
+
+	args.syncobj = (uint32_t)syncobj_create(rig->fd);
+	for (args.point = 1; args.point <= limit; args.point++)
+		EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_FENCE, &args));
+	EXPECT(EDQUOT, call(rig->fd, DRM_IOCTL_TUTTI_FENCE, &args));
+	return true;
+}
+
+static bool tenant(void *data)
+{
+	struct rig rig = {.fd = -1};
+
+	CHECK(become_nobody() && rig_queue(&rig));
+	CHECK(limited_contexts(&rig) && limited_queues(&rig) && limited_fences(&rig));
+	CHECK(rig_works(&rig));
+	rig_close(&rig);
+	return true;
+}
+
+static bool limits(struct rig *rig)
+{
+	SKIP_UNLESS(!getuid(), "needs root, to be somebody else");
+	SKIP_UNLESS(parameter("file_contexts_max"), "the parameters cannot be read");
+	allow_everybody();
+	return in_child(tenant, NULL);
+}
+
+static bool hasty(void *data)
+{
+	struct drm_tutti_queue_create args;
+	struct rig rig = {.fd = -1};
+
+	CHECK(become_nobody() && rig_queue(&rig));
+	for (uint32_t priority = 1; priority <= 10; priority++) {
+		args = queue_args(&rig);
+		args.priority = priority;
+		EXPECT(priority < 5 ? EACCES : 0, call(rig.fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args));
+	}
+	rig_close(&rig);
+	return true;
+}
+
+/* Who wants to be served before others needs CAP_SYS_NICE. */
+static bool priorities(struct rig *rig)
+{
+	struct drm_tutti_queue_create args;
+
+	SKIP_UNLESS(!getuid(), "needs root, to be somebody else");
+	allow_everybody();
+	CHECK(rig_queue(rig));
+	args = queue_args(rig);
+	args.priority = 1;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args));
+	return in_child(hasty, NULL);
+}
+
 static bool worker(void *data)
 {
 	struct rig rig = {.fd = -1};
@@ -339,6 +447,8 @@ static const struct subtest process_tests[] = {
 	{"SYS-27: calls for root only", root_only},
 	{"SYS-27: no names of buffers, no master, no displays", core_calls},
 	{"SYS-27: a break-in by mmap", break_in},
+	{"REL-12: limits of a tenant", limits},
+	{"REL-12 SYS-24: priorities above the default", priorities},
 	{"SYS-27: two processes and a troublemaker", side_by_side},
 	{"SYS-27 SYS-29: files for root only", sysfs},
 	{"SYS-30: every call in a storm of signals", calls_in_storm},
