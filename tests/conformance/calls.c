@@ -27,6 +27,15 @@ static bool fill_bo_create(struct rig *rig, void *args)
 	return true;
 }
 
+static bool fill_bo_userptr(struct rig *rig, void *args)
+{
+	static uint8_t memory[2 * PAGE] __attribute__((aligned(PAGE)));
+
+	*(struct drm_tutti_bo_userptr *)args = (struct drm_tutti_bo_userptr){
+		.address = (uintptr_t)memory, .bytes = sizeof(memory)};
+	return true;
+}
+
 static bool fill_bo_info(struct rig *rig, void *args)
 {
 	*(struct drm_tutti_bo_info *)args = (struct drm_tutti_bo_info){.handle = rig->bo};
@@ -207,6 +216,7 @@ const struct call calls[] = {
 	{"FENCE", "SYS-26", DRM_IOCTL_TUTTI_FENCE, fill_fence, QUEUE, AT(fence, handle), 0},
 	{"KICK", "SYS-30", DRM_IOCTL_TUTTI_KICK, fill_kick, NO_OBJECT, 0, 0},
 	{"CONTROL", "SYS-30", DRM_IOCTL_TUTTI_CONTROL, fill_control, NO_OBJECT, 0, 0},
+	{"BO_USERPTR", "SYS-22 SYS-41", DRM_IOCTL_TUTTI_BO_USERPTR, fill_bo_userptr, NO_OBJECT, 0, 0},
 	{0},
 };
 

@@ -33,6 +33,13 @@ static const struct defect defects[] = {
 	D(QUERY, query, pointer, 0, EFAULT, "null"),
 	D(QUERY, query, pointer, 0xffff888000000000ull, EFAULT, "kernel address"),
 
+	P(BO_USERPTR, bo_userptr, flags), P(BO_USERPTR, bo_userptr, handle),
+	D(BO_USERPTR, bo_userptr, bytes, 0, EINVAL, "zero"),
+	D(BO_USERPTR, bo_userptr, bytes, PAGE / 2, EINVAL, "part of a page"),
+	D(BO_USERPTR, bo_userptr, bytes, 1ull << 60, EINVAL, "beyond all memory"),
+	D(BO_USERPTR, bo_userptr, address, 64, EINVAL, "inside of a page"),
+	D(BO_USERPTR, bo_userptr, address, 0, EFAULT, "nothing is there"),
+	D(BO_USERPTR, bo_userptr, address, 1ull << 63, EFAULT, "the kernel's"),
 	P(BO_CREATE, bo_create, flags), P(BO_CREATE, bo_create, handle), P(BO_CREATE, bo_create, pad),
 	P(BO_CREATE, bo_create, mmap_offset),
 	D(BO_CREATE, bo_create, placement, 2, EINVAL, "unknown"),

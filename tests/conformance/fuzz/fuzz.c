@@ -110,10 +110,19 @@ static void mutate(uint8_t *args, uint32_t bytes)
 	}
 }
 
+static uint32_t call_count(void)
+{
+	uint32_t count = 0;
+
+	while (calls[count].name)
+		count++;
+	return count;
+}
+
 /* A wait of a thread ends at the latest when the alarm thread pokes it; but a file may have few of them. */
 static void mutated_call(struct rig *rig)
 {
-	const struct call *it = &calls[below(21)];
+	const struct call *it = &calls[below(call_count())];
 	uint64_t args[ARGS_MAX / 8];
 	unsigned long request = it->request;
 
