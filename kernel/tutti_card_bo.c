@@ -9,6 +9,7 @@
 #include "tutti_card_bo.h"
 #include "tutti_delay.h"
 #include "tutti_dummy.h"
+#include "tutti_gate.h"
 #include "tutti_power.h"
 
 #define ZERO_CHUNK SZ_1M
@@ -19,7 +20,8 @@ static void tutti_card_bo_free(struct drm_gem_object *obj)
 	struct tutti_device *tdev = tutti_bo_device(bo);
 
 	mutex_lock(&tdev->memory_lock);
-	drm_mm_remove_node(&bo->node);
+	if (drm_mm_node_allocated(&bo->node))
+		drm_mm_remove_node(&bo->node);
 	mutex_unlock(&tdev->memory_lock);
 	drm_gem_object_release(obj);
 	if (bo->dummy)
@@ -186,46 +188,68 @@ static const struct drm_gem_object_funcs card_funcs = {
 	.vm_ops = &card_vm_ops,
 };
 
-static int tutti_card_bo_zero(struct tutti_device *tdev, struct tutti_bo *bo)
+/* In a chunk's time a reset can come in between. */
+static int tutti_card_bo_zero_chunk(struct tutti_bo *bo, struct tutti_file *file, u64 at)
 {
-	u64 at, size = bo->shmem.base.size;
+	struct tutti_device *tdev = tutti_bo_device(bo);
+	u64 bytes = min_t(u64, ZERO_CHUNK, bo->shmem.base.size - at);
+	int index, error = tutti_gate_enter(file, &index);
 
-	for (at = 0; at < size; at += ZERO_CHUNK) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		tutti_delay(TUTTI_DELAY_card_zero);
-		memset_io(tdev->aperture + bo->node.start + at, 0, min_t(u64, ZERO_CHUNK, size - at));
+	if (error)
+		return error;
+	tutti_delay(TUTTI_DELAY_card_zero);
+	memset_io(tdev->aperture + bo->node.start + at, 0, bytes);
+	tutti_gate_exit(file, index);
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
+
+static int tutti_card_bo_zero(struct tutti_bo *bo, struct tutti_file *file)
+{
+	int error = 0;
+	u64 at;
+
+	for (at = 0; !error && at < bo->shmem.base.size; at += ZERO_CHUNK) {
+		error = tutti_card_bo_zero_chunk(bo, file, at);
 		cond_resched();
 	}
 	wmb(); /* zeroes are there before anybody has the handle */
-	return 0;
+	return error;
 }
 
-/** tutti_card_bo_create() - zeroed; @size in whole pages. -ENOSPC: card memory is full. */
-struct tutti_bo *tutti_card_bo_create(struct tutti_device *tdev, u64 size)
+static int tutti_card_bo_reserve(struct tutti_bo *bo, u64 size)
+{
+	struct tutti_device *tdev = tutti_bo_device(bo);
+	int error;
+
+	bo->memory_losses = atomic64_read(&tdev->memory_losses);
+	mutex_lock(&tdev->memory_lock);
+	error = drm_mm_insert_node_generic(&tdev->memory, &bo->node, size, size >= SZ_2M ? SZ_2M : PAGE_SIZE, 0,
+					   DRM_MM_INSERT_BEST);
+	mutex_unlock(&tdev->memory_lock);
+	return error;
+}
+
+/**
+ * tutti_card_bo_create() - a zeroed buffer in card memory.
+ * @file: for whom; not between tutti_gate_enter() and tutti_gate_exit(), since zeroing takes its time
+ * @size: in whole pages
+ *
+ * Return: the buffer, or an error: -ENOSPC card memory is full, -ENOMEM, or what tutti_gate_enter() says.
+ */
+struct tutti_bo *tutti_card_bo_create(struct tutti_file *file, u64 size)
 {
 	struct tutti_bo *bo = tutti_bo_alloc(&card_ops, DRM_TUTTI_PLACE_CARD);
-	struct drm_gem_object *obj;
 	int error;
 
 	if (!bo)
 		return ERR_PTR(-ENOMEM);
-	bo->memory_losses = atomic64_read(&tdev->memory_losses);
-	mutex_lock(&tdev->memory_lock);
-	error = drm_mm_insert_node_generic(&tdev->memory, &bo->node, size,
-					   size >= SZ_2M ? SZ_2M : PAGE_SIZE, 0, DRM_MM_INSERT_BEST);
-	mutex_unlock(&tdev->memory_lock);
-	if (error) {
-		kfree(bo);
-		return ERR_PTR(error);
-	}
-	obj = &bo->shmem.base;
-	obj->funcs = &card_funcs;
-	drm_gem_private_object_init(&tdev->drm, obj, size);
-	error = tutti_card_bo_zero(tdev, bo);
-	if (error) {
-		tutti_bo_put(bo);
-		return ERR_PTR(error);
-	}
-	return bo;
+	bo->shmem.base.funcs = &card_funcs;
+	drm_gem_private_object_init(&file->tdev->drm, &bo->shmem.base, size);
+	error = tutti_card_bo_reserve(bo, size);
+	if (!error)
+		error = tutti_card_bo_zero(bo, file);
+	if (!error)
+		return bo;
+	tutti_bo_put(bo);
+	return ERR_PTR(error);
 }

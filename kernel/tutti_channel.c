@@ -163,6 +163,33 @@ unlock:
 	return error;
 }
 
+static bool tutti_channel_may_send(struct tutti_device *tdev)
+{
+	struct tutti_channel *channel = &tdev->channel;
+
+	return !READ_ONCE(channel->open) ||
+	       READ_ONCE(channel->tail) - tutti_status(tdev, host_ring_head) < channel->host_slots;
+}
+
+/* While the firmware takes messages off a full ring it is busy, and not dead: the time begins anew. */
+static int tutti_channel_send(struct tutti_device *tdev, struct tutti_request *request, unsigned long patience)
+{
+	unsigned long end = jiffies + patience;
+	u32 head = tutti_status(tdev, host_ring_head);
+	int error;
+
+	while ((error = tutti_channel_try_send(tdev, request)) == -EAGAIN) {
+		if (head != tutti_status(tdev, host_ring_head))
+			end = jiffies + patience;
+		else if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		head = tutti_status(tdev, host_ring_head);
+		wait_event_timeout(tdev->channel.room, tutti_channel_may_send(tdev), POLL_JIFFIES);
+		tutti_channel_poll(tdev);
+	}
+	return error;
+}
+
 static int tutti_channel_wait_reply(struct tutti_device *tdev, struct tutti_request *request, unsigned long end)
 {
 	while (!wait_for_completion_timeout(&request->done, POLL_JIFFIES)) {
@@ -194,20 +221,14 @@ static void tutti_channel_forget(struct tutti_channel *channel, struct tutti_req
  */
 int tutti_channel_request(struct tutti_device *tdev, struct tutti_message *message, u32 epoch, u32 timeout_ms)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
 	struct tutti_request request = { .message = message, .epoch = epoch };
 	int error;
 
 	init_completion(&request.done);
 	INIT_LIST_HEAD(&request.link);
-	while ((error = tutti_channel_try_send(tdev, &request)) == -EAGAIN && time_before(jiffies, end)) {
-		wait_event_timeout(tdev->channel.room, !READ_ONCE(tdev->channel.open), POLL_JIFFIES);
-		tutti_channel_poll(tdev);
-	}
+	error = tutti_channel_send(tdev, &request, msecs_to_jiffies(timeout_ms));
 	if (!error)
-		error = tutti_channel_wait_reply(tdev, &request, end);
-	else if (error == -EAGAIN)
-		error = -ETIMEDOUT;
+		error = tutti_channel_wait_reply(tdev, &request, jiffies + msecs_to_jiffies(timeout_ms));
 	tutti_channel_forget(&tdev->channel, &request);
 	return error;
 }

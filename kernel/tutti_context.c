@@ -225,28 +225,53 @@ static int tutti_context_map_check(const struct drm_tutti_map *args)
 	return 0;
 }
 
-int tutti_context_map_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
+/*
+ * The pages of a buffer that was never mapped are allocated now, which may take long when it is large: before the call
+ * gets in the way of a reset. Inside it is looked at once more, and is there.
+ */
+static int tutti_context_map_prepare(struct tutti_bo *bo)
 {
-	const struct drm_tutti_map *args = data;
+	int index, error = -ENODEV;
+
+	if (!drm_dev_enter(bo->shmem.base.dev, &index))
+		return error;
+	error = tutti_bo_pin(bo);
+	drm_dev_exit(index);
+	return error;
+}
+
+static int tutti_context_map_bo(struct drm_file *df, struct tutti_bo *bo, const struct drm_tutti_map *args)
+{
 	struct tutti_call call;
-	struct tutti_bo *bo;
-	int error = tutti_context_map_check(args);
+	int error = tutti_context_map_prepare(bo);
 
 	if (!error)
 		error = tutti_call_begin(&call, df, TUTTI_CONTEXT, args->context);
 	if (error)
 		return error;
-	error = -ENOENT;
-	bo = tutti_bo_lookup(df, args->bo);
-	if (!bo)
-		goto end;
 	error = -EINVAL;
 	if (args->offset < bo->shmem.base.size && args->bytes <= bo->shmem.base.size - args->offset)
 		error = tutti_context_map(to_context(call.object), bo, args);
 	trace_tutti_map(call.object->id, args->address, args->bytes, error);
-	tutti_bo_put(bo);
-end:
 	tutti_call_end(&call);
+	return error;
+}
+
+int tutti_context_map_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	const struct drm_tutti_map *args = data;
+	struct tutti_bo *bo;
+	int error = tutti_context_map_check(args);
+
+	if (!error)
+		error = tutti_gate_check(df->driver_priv);
+	if (error)
+		return error;
+	bo = tutti_bo_lookup(df, args->bo);
+	if (!bo)
+		return -ENOENT;
+	error = tutti_context_map_bo(df, bo, args);
+	tutti_bo_put(bo);
 	return error;
 }
 

@@ -5,11 +5,17 @@
 #include "tutti_memory.h"
 #include "tutti_system_bo.h"
 
-/* A zeroed buffer; @size in whole pages. Between tutti_gate_enter() and tutti_gate_exit(). */
-static struct tutti_bo *tutti_memory_create(struct tutti_device *tdev, u64 size, u32 placement)
+/* A zeroed buffer in system memory; @size in whole pages. */
+static struct tutti_bo *tutti_memory_create_system(struct tutti_file *file, u64 size)
 {
-	return placement == DRM_TUTTI_PLACE_CARD ? tutti_card_bo_create(tdev, size)
-						 : tutti_system_bo_create(tdev, size);
+	struct tutti_bo *bo;
+	int index, error = tutti_gate_enter(file, &index);
+
+	if (error)
+		return ERR_PTR(error);
+	bo = tutti_system_bo_create(file->tdev, size);
+	tutti_gate_exit(file, index);
+	return bo;
 }
 
 static int tutti_memory_publish(struct tutti_bo *bo, struct drm_file *df, struct drm_tutti_bo_create *args)
@@ -25,9 +31,9 @@ int tutti_memory_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 {
 	struct tutti_device *tdev = to_tutti(drm);
 	struct drm_tutti_bo_create *args = data;
-	u64 most = (u64)totalram_pages() << PAGE_SHIFT;
+	u64 most = (u64)totalram_pages() << PAGE_SHIFT, size;
 	struct tutti_bo *bo;
-	int error, index;
+	int error;
 
 	if (args->flags || args->handle || args->pad || args->mmap_offset || args->placement > DRM_TUTTI_PLACE_CARD)
 		return -EINVAL;
@@ -35,11 +41,9 @@ int tutti_memory_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 		most = tdev->known.memory_bytes;
 	if (!args->size || args->size > most)
 		return -EINVAL;
-	error = tutti_gate_enter(df->driver_priv, &index);
-	if (error)
-		return error;
-	bo = tutti_memory_create(tdev, PAGE_ALIGN(args->size), args->placement);
-	tutti_gate_exit(df->driver_priv, index);
+	size = PAGE_ALIGN(args->size);
+	bo = args->placement == DRM_TUTTI_PLACE_CARD ? tutti_card_bo_create(df->driver_priv, size) :
+						       tutti_memory_create_system(df->driver_priv, size);
 	if (IS_ERR(bo))
 		return PTR_ERR(bo);
 	error = tutti_memory_publish(bo, df, args);

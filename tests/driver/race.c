@@ -165,6 +165,47 @@ static bool late_close(struct rig *rig)
 	return true;
 }
 
+/* ---- resets ---- */
+
+/** struct creation - of a buffer that takes long to zero. */
+struct creation {
+	struct rig *rig;
+	int error;
+};
+
+static void *create_large(void *data)
+{
+	struct creation *creation = data;
+	uint32_t bo;
+
+	creation->error = bo_create(creation->rig->fd, 64 << 20, DRM_TUTTI_PLACE_CARD, &bo, NULL);
+	return NULL;
+}
+
+/* Sixty-four pieces of a third of a second: a reset waits for one of them. */
+static bool reset_while_zeroing(struct rig *rig)
+{
+	struct creation creation = {.rig = rig};
+	uint64_t start, took;
+	unsigned before;
+	pthread_t thread;
+	bool good;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_open(rig));
+	before = delay("card_zero", 300);
+	CHECK(!pthread_create(&thread, NULL, create_large, &creation));
+	good = soon_reached("card_zero", before);
+	start = now_ns();
+	good &= card_write("card_reset", "firmware");
+	took = now_ns() - start;
+	delay("card_zero", 0);
+	pthread_join(thread, NULL);
+	CHECK(good && took < 10 * SECOND);
+	EXPECT(EIO, creation.error);
+	return fresh_works();
+}
+
 /* ---- fences ---- */
 
 static int sync_file_of(struct rig *rig)
@@ -263,6 +304,7 @@ const struct driver_test race_tests[] = {
 	{"SYS-08 SYS-27: the error of a destroyed queue does not meet the next one", late_error},
 	{"SYS-27 SYS-28: a close that a reset overtakes does not meet the next queue", late_close},
 	{"SYS-26: a stalled tenant does not delay another's fences", stalled_tenant},
+	{"SYS-28: a reset does not wait until a large buffer has been zeroed", reset_while_zeroing},
 	{"REL-06: the module stays while there is a fence", fence_holds_module},
 	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
 	{0},
