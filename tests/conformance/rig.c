@@ -164,6 +164,7 @@ bool rig_queue(struct rig *rig)
 	if (call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args))
 		return false;
 	rig->queue = args.handle;
+	rig->queue_number = args.id;
 	rig->doorbell_offset = args.doorbell_offset;
 	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)args.doorbell_offset);
 	rig->doorbell = page == MAP_FAILED ? NULL : page;

@@ -36,7 +36,7 @@ struct rig {
 	uint32_t context;
 	uint32_t bo;
 	uint8_t *memory;
-	uint32_t queue;
+	uint32_t queue, queue_number; /* handle, and number on the card */
 	uint64_t doorbell_offset;
 	volatile uint64_t *doorbell;
 	const volatile uint32_t *asleep;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Races that a point of delay in the driver makes certain (kernel/tutti_delay.h). */
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -122,7 +123,7 @@ static bool late_error(struct rig *rig)
 	delay("event", 0);
 	CHECK(there);
 	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY));
-	CHECK(rig_queue(&other));
+	CHECK(rig_queue(&other) && other.queue_number == rig->queue_number);
 	sleep(3);
 	query.handle = other.queue;
 	EXPECT(0, call(other.fd, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query));
@@ -148,18 +149,21 @@ static void *close_rig(void *data)
 static bool late_close(struct rig *rig)
 {
 	struct rig other = {.fd = -1};
+	uint32_t number;
 	unsigned before;
 	pthread_t thread;
 	bool there;
 
 	SKIP_UNLESS(have_delays(), NEED_DELAYS);
 	CHECK(rig_queue(rig));
+	number = rig->queue_number;
 	before = delay("object_destroy", 4000);
 	CHECK(!pthread_create(&thread, NULL, close_rig, rig));
 	there = soon_reached("object_destroy", before);
 	delay("object_destroy", 0);
 	CHECK(card_write("card_reset", "firmware") && rig_queue(&other) && rig_works(&other));
 	pthread_join(thread, NULL);
+	EXPECT(number, other.queue_number);
 	CHECK(there && rig_works(&other));
 	rig_close(&other);
 	return true;
@@ -222,12 +226,31 @@ static int sync_file_of(struct rig *rig)
 	return file.fd;
 }
 
+/* Core dumps hold the module as well, until somebody has read them. */
+static void drop_dumps(void)
+{
+	glob_t paths = {0};
+	FILE *file;
+
+	glob("/sys/class/devcoredump/devcd*/data", 0, NULL, &paths);
+	for (size_t i = 0; i < paths.gl_pathc; i++) {
+		file = fopen(paths.gl_pathv[i], "we");
+		if (file) {
+			fputc('1', file);
+			fclose(file);
+		}
+	}
+	globfree(&paths);
+	usleep(200000);
+}
+
 /* What a sync file calls is in the module. */
 static bool fence_holds_module(struct rig *rig)
 {
 	bool unbound, unloaded;
 	int file;
 
+	drop_dumps();
 	CHECK(rig_queue(rig));
 	file = sync_file_of(rig);
 	CHECK(file >= 0);
