@@ -182,6 +182,8 @@ struct tutti_device {
 	enum tutti_rung rung;
 	/** @resetter: whose reset of the PCI function is our own rung */
 	struct task_struct *resetter;
+	/** @bus_frozen: the reset that goes on is for an error of the bus; its error handlers only */
+	bool bus_frozen;
 	/** @context_work: kills condemned contexts */
 	struct work_struct context_work;
 	/** @watchdog: looks at the heartbeat */

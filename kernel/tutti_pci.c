@@ -149,6 +149,7 @@ static int tutti_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	error = drm_dev_register(&tdev->drm, 0);
 	if (error)
 		goto free_irqs;
+	pci_save_state(pdev); /* what an error of the bus takes away */
 	tutti_debugfs_init(tutti_accel_minor(&tdev->drm));
 	tutti_watchdog_start(tdev);
 	tutti_power_start(tdev);
@@ -184,7 +185,7 @@ static void tutti_pci_shutdown(struct pci_dev *pdev)
 	pci_clear_master(pdev);
 }
 
-/* ---- reset of the function ---- */
+/* ---- reset of the function, errors of the bus ---- */
 
 static void tutti_pci_reset_prepare(struct pci_dev *pdev)
 {
@@ -196,7 +197,41 @@ static void tutti_pci_reset_done(struct pci_dev *pdev)
 	tutti_recovery_reset_done(pci_get_drvdata(pdev));
 }
 
+/* What the link itself repairs costs nothing. */
+static pci_ers_result_t tutti_pci_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
+{
+	struct tutti_device *tdev = pci_get_drvdata(pdev);
+
+	if (state == pci_channel_io_normal)
+		return PCI_ERS_RESULT_CAN_RECOVER;
+	tutti_recovery_bus_frozen(tdev);
+	if (state == pci_channel_io_frozen)
+		return PCI_ERS_RESULT_NEED_RESET;
+	tutti_recovery_bus_back(tdev, -ENODEV);
+	return PCI_ERS_RESULT_DISCONNECT;
+}
+
+static pci_ers_result_t tutti_pci_slot_reset(struct pci_dev *pdev)
+{
+	struct tutti_device *tdev = pci_get_drvdata(pdev);
+
+	pci_restore_state(pdev);
+	pci_save_state(pdev); /* for the next time */
+	if (readq(tdev->window) == TUTTI_DISCOVERY_MAGIC)
+		return PCI_ERS_RESULT_RECOVERED;
+	tutti_recovery_bus_back(tdev, -ENODEV);
+	return PCI_ERS_RESULT_DISCONNECT;
+}
+
+static void tutti_pci_resume(struct pci_dev *pdev)
+{
+	tutti_recovery_bus_back(pci_get_drvdata(pdev), 0);
+}
+
 static const struct pci_error_handlers error_handlers = {
+	.error_detected = tutti_pci_error_detected,
+	.slot_reset = tutti_pci_slot_reset,
+	.resume = tutti_pci_resume,
 	.reset_prepare = tutti_pci_reset_prepare,
 	.reset_done = tutti_pci_reset_done,
 };

@@ -217,31 +217,55 @@ int tutti_recovery_by_hand(struct tutti_device *tdev, enum tutti_rung rung)
 	return atomic_read(&tdev->state) == wished ? 0 : -EIO;
 }
 
-/* ---- a reset of the PCI function ---- */
+/* ---- resets that others make ---- */
+
+/* The card is ours alone, after a reset of our own that has begun; tutti_recovery_end() gives it back. */
+static void tutti_recovery_begin(struct tutti_device *tdev)
+{
+	while (!tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING) && !tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED))
+		flush_work(&tdev->reset_work);
+	tutti_reset_begin(tdev);
+	tutti_reset_lose_memory(tdev);
+}
+
+static void tutti_recovery_end(struct tutti_device *tdev, int error)
+{
+	if (error)
+		tutti_recovery_give_up(tdev, error);
+	tutti_recovery_finish(tdev, error ? TUTTI_RUNG_WEDGED : TUTTI_RUNG_FUNCTION);
+}
 
 /** tutti_recovery_reset_prepare() - somebody else resets the function (sysfs); or we do. */
 void tutti_recovery_reset_prepare(struct tutti_device *tdev)
 {
 	if (tdev->resetter == current)
 		return;
-	while (!tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING) && !tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED))
-		flush_work(&tdev->reset_work);
 	drm_info(&tdev->drm, "the function is being reset\n");
-	tutti_reset_begin(tdev);
-	tutti_reset_lose_memory(tdev);
+	tutti_recovery_begin(tdev);
 	tutti_fw_stop(tdev);
 }
 
 void tutti_recovery_reset_done(struct tutti_device *tdev)
 {
-	int error;
+	if (tdev->resetter != current)
+		tutti_recovery_end(tdev, tutti_reset_restart(tdev));
+}
 
-	if (tdev->resetter == current)
+/** tutti_recovery_bus_frozen() - the link does not work: nothing reaches the card until the bus has been reset. */
+void tutti_recovery_bus_frozen(struct tutti_device *tdev)
+{
+	drm_err(&tdev->drm, "the bus has an error: waiting for its reset\n");
+	tutti_recovery_begin(tdev);
+	tdev->bus_frozen = true;
+}
+
+/** tutti_recovery_bus_back() - the bus works again; @error: or it does not, for good. */
+void tutti_recovery_bus_back(struct tutti_device *tdev, int error)
+{
+	if (!tdev->bus_frozen)
 		return;
-	error = tutti_reset_restart(tdev);
-	if (error)
-		tutti_recovery_give_up(tdev, error);
-	tutti_recovery_finish(tdev, error ? TUTTI_RUNG_WEDGED : TUTTI_RUNG_FUNCTION);
+	tdev->bus_frozen = false;
+	tutti_recovery_end(tdev, error ? error : tutti_reset_restart(tdev));
 }
 
 /* ---- life ---- */

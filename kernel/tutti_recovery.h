@@ -10,5 +10,7 @@ void tutti_recovery_stop(struct tutti_device *tdev);
 int tutti_recovery_by_hand(struct tutti_device *tdev, enum tutti_rung rung);
 void tutti_recovery_reset_prepare(struct tutti_device *tdev);
 void tutti_recovery_reset_done(struct tutti_device *tdev);
+void tutti_recovery_bus_frozen(struct tutti_device *tdev);
+void tutti_recovery_bus_back(struct tutti_device *tdev, int error);
 
 #endif
