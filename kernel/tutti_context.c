@@ -15,10 +15,14 @@ MODULE_PARM_DESC(context_errors_max,
 
 /* ---- life ---- */
 
-/* Its page tables are DMA memory: they go while there is a device. */
+/*
+ * What is mapped in it is given back now, although its owner may keep the handle for long: memory of a process is
+ * unpinned, and page tables, which are DMA memory, go while there is a device. Nobody else looks at its mappings: those
+ * who do have reset_sem or its lock, and find it off the card.
+ */
 static void tutti_context_off_card(struct tutti_object *object)
 {
-	tutti_mmu_fini(&to_context(object)->space.mmu);
+	tutti_mapping_fini(&to_context(object)->space);
 }
 
 static void tutti_context_release(struct tutti_object *object)

@@ -25,11 +25,13 @@ int tutti_mapping_init(struct tutti_space *space, struct tutti_device *tdev, u32
 	return 0;
 }
 
-/** tutti_mapping_fini() - the card cannot reach anything through it any more. */
+/** tutti_mapping_fini() - the card cannot reach anything through it any more. May be called twice. */
 void tutti_mapping_fini(struct tutti_space *space)
 {
 	struct drm_mm_node *node, *next;
 
+	if (!space->mmu.root)
+		return;
 	drm_mm_for_each_node_safe(node, next, &space->mappings)
 		tutti_mapping_free(container_of(node, struct tutti_mapping, node));
 	drm_mm_takedown(&space->mappings);
