@@ -167,5 +167,5 @@ const struct drm_driver tutti_drm_driver = {
 	.desc = "Tutti compute accelerator",
 	TUTTI_DRIVER_DATE
 	.major = 1,
-	.minor = 3,
+	.minor = 4,
 };

@@ -23,6 +23,14 @@
  * file was opened before a device reset, or the card is wedged: close and reopen;
  * -EINVAL non-zero pad or unknown flag; -EFAULT bad pointer; -ENOMEM; -EINTR;
  * -ETIMEDOUT the firmware did not answer (a reset has been started).
+ *
+ * What each minor version of the driver (DRM_IOCTL_VERSION, major 1) added:
+ * 0  what is not named below
+ * 1  CONTROL: RESET by rung (DRM_TUTTI_RESET_*)
+ * 2  BO_USERPTR; card memory as a dma-buf for other files
+ * 3  CONTROL: POLICY_ASK; QUERY: SM_STATES, OCCUPANCY
+ * 4  limits of a file (-EDQUOT), priorities above 5 take CAP_SYS_NICE (-EACCES); pinned memory
+ *    counts as VmPin instead of VmLck
  */
 #ifndef TUTTI_DRM_H
 #define TUTTI_DRM_H
