@@ -6,6 +6,7 @@
 #include "tutti_control.h"
 #include "tutti_gate.h"
 #include "tutti_message.h"
+#include "tutti_power.h"
 #include "tutti_queue.h"
 
 int tutti_control_kick_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
@@ -18,6 +19,8 @@ int tutti_control_kick_ioctl(struct drm_device *drm, void *data, struct drm_file
 	if (!drm_dev_enter(drm, &index))
 		return -ENODEV;
 	error = tutti_gate_check(df->driver_priv);
+	if (!error)
+		error = tutti_power_wait(to_tutti(drm));
 	if (!error)
 		tutti_card_kick(to_tutti(drm));
 	drm_dev_exit(index);

@@ -94,7 +94,7 @@ static int tutti_recovery_try_reset(struct pci_dev *pdev)
 {
 	int error = -EAGAIN, left;
 
-	for (left = 20; error == -EAGAIN && left; left--) {
+	for (left = 100; error == -EAGAIN && left; left--) {
 		error = pci_try_reset_function(pdev);
 		if (error == -EAGAIN)
 			msleep(100);

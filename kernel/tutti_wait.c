@@ -42,11 +42,18 @@ static int tutti_wait_look_interrupt(struct waiter *waiter)
 static int tutti_wait_look_progress(struct waiter *waiter)
 {
 	struct tutti_queue *queue = waiter->queue;
-	u64 progress;
+	u64 progress = 0;
+	bool on_card;
+	int index;
 
-	if (!READ_ONCE(queue->base.on_card))
+	if (!drm_dev_enter(&waiter->file->tdev->drm, &index)) /* the word goes with the device */
+		return -ENODEV;
+	on_card = READ_ONCE(queue->base.on_card);
+	if (on_card)
+		progress = tutti_queue_progress(queue);
+	drm_dev_exit(index);
+	if (!on_card)
 		return -ECANCELED;
-	progress = tutti_queue_progress(queue);
 	waiter->args->value = progress;
 	if (progress >= (u64)waiter->value)
 		return 1;
@@ -319,7 +326,7 @@ int tutti_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 		return -EINVAL;
 	}
 	/* a restart of the call compares with the same value */
-	if (error == -ERESTARTSYS)
+	if (error == -ERESTARTSYS || error == -EINTR)
 		args->value = waiter.value;
 	else
 		args->events = atomic64_read(&waiter.file->events);
