@@ -29,6 +29,7 @@ static bool prepare(void)
 	for (unsigned i = 0; calls[i].name; i++) {
 		stale->rig[i].fd = -1;
 		CHECK(rig_queue(&stale->rig[i]) && calls[i].fill(&stale->rig[i], stale->args[i]));
+		CHECK(*stale->rig[i].doorbell); /* from now on there is a page to be taken away */
 	}
 	CHECK(stale->happen());
 	stale->failed = false;
@@ -62,6 +63,8 @@ static bool old_doorbells(struct rig *rig, const void *data)
 {
 	SKIP_UNLESS(!getuid(), "only root makes it happen");
 	CHECK(prepare() && rig_queue(rig) && rig_works(rig));
+	for (unsigned i = 0; calls[i].name; i++)
+		EXPECT(0, (long)*stale->rig[i].doorbell);
 	for (unsigned i = 0; calls[i].name; i++)
 		*stale->rig[i].doorbell = 0x5000 + i;
 	CHECK(rig_works(rig));
