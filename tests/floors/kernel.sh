@@ -47,7 +47,8 @@ report "STY-06: no unit includes upward" "$work/result"
 objects=${1:-}
 if [ -z "$objects" ]; then
 	for folder in build/tests/vm/*/module/kernel; do
-		[ ! -e "$folder/tutti_pci.o" ] || [ kernel -nt "$folder/tutti_pci.o" ] || objects=$folder
+		# only if they are of these sources
+		[ -e "$folder/tutti_pci.o" ] && [ -z "$(find kernel -name '*.[ch]' -newer "$folder/tutti_pci.o")" ] && objects=$folder
 	done
 fi
 if [ -z "$objects" ]; then
