@@ -53,7 +53,8 @@ void tutti_fdinfo_show(struct drm_printer *p, struct drm_file *df)
 		drm_printf(p, "drm-resident-%s:\t%llu KiB\n", places[i], usage[i].resident >> 10);
 	}
 	for (i = 0; i < TUTTI_KINDS; i++)
-		drm_printf(p, "tutti-%s:\t%u of %u\n", kinds[i], atomic_read(&file->handle_count[i]), tutti_handle_limit(i));
+		drm_printf(p, "tutti-%s:\t%u of %u\n", kinds[i], atomic_read(&file->handle_count[i]),
+			   tutti_handle_limit(i));
 	drm_printf(p, "tutti-errors:\t%lld\n", (s64)atomic64_read(&file->events));
 }
 

@@ -91,7 +91,8 @@ static void tutti_fence_free(struct tutti_new_fence *new)
 }
 
 /* With its lock a queue that is on the card stays there: its destruction, which cancels fences, comes behind. */
-static int tutti_fence_add(struct tutti_queue *queue, struct drm_syncobj *syncobj, struct tutti_new_fence *new, u64 point)
+static int tutti_fence_add(struct tutti_queue *queue, struct drm_syncobj *syncobj, struct tutti_new_fence *new,
+			   u64 point)
 {
 	int error = -EIO;
 

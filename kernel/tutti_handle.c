@@ -75,7 +75,7 @@ void tutti_handle_cancel(struct tutti_file *file, enum tutti_kind kind, u32 hand
 	atomic_dec(&file->handle_count[kind]);
 }
 
-/** tutti_handle_take() - the handle names the object no more. True for one of several who do that; it puts the object. */
+/** tutti_handle_take() - the handle names the object no more. True for one of several callers, who puts the object. */
 bool tutti_handle_take(struct tutti_file *file, u32 handle, struct tutti_object *object)
 {
 	if (xa_cmpxchg(&file->handles[object->kind], handle, object, NULL, 0) != object)

@@ -87,7 +87,7 @@ static int tutti_user_bo_map(struct tutti_bo *bo)
 
 /*
  * Pinned pages count for their process (VmPin), within RLIMIT_MEMLOCK. By a counter, not under mmap_lock: a buffer is
- * freed with a context's lock held, or by somebody else's thread, and a process can hold its mmap_lock as long as it likes.
+ * freed with a context's lock held, or by somebody else's thread, and a process can hold its mmap_lock for any time.
  */
 static int tutti_user_bo_account(struct mm_struct *mm, unsigned long pages)
 {
