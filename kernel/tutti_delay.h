@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Points where a test can make a race certain: whoever comes by waits for as many milliseconds as debugfs says. They
- * are compiled in by TUTTI_TEST=1 only. /sys/kernel/debug/tutti_delay/NAME holds the milliseconds, NAME_reached how often
- * somebody has begun to wait there.
+ * are compiled in by TUTTI_TEST=1 only. /sys/kernel/debug/tutti_delay/NAME holds the milliseconds, NAME_reached says how
+ * often somebody has begun to wait there.
  */
 #ifndef TUTTI_KERNEL_DELAY_H
 #define TUTTI_KERNEL_DELAY_H
