@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/* Life of a processor, and its runs: what stops them, and what is done between two pieces of one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+
+int cpu_create(const struct cpu_config *config, struct cpu **out)
+{
+	struct cpu *cpu = calloc(1, sizeof(*cpu));
+
+	if (!cpu)
+		return -ENOMEM;
+	cpu->xlen = config->xlen;
+	cpu->bus = config->bus;
+	cpu->user = config->user;
+	cpu->flat = config->flat;
+	cpu->flat_bytes = config->flat ? config->flat_bytes : 0;
+	cpu->flat_top = cpu->flat_bytes > 7 ? cpu->flat_bytes - 7 : 0;
+	pthread_mutex_init(&cpu->lock, NULL);
+	*out = cpu;
+	return 0;
+}
+
+void cpu_destroy(struct cpu *cpu)
+{
+	if (!cpu)
+		return;
+	cpu_drop_code(cpu, 0, ~0ull);
+	pthread_mutex_destroy(&cpu->lock);
+	free(cpu->breakpoints);
+	free(cpu);
+}
+
+const struct cpu_fault *cpu_fault(const struct cpu *cpu)
+{
+	return &cpu->fault;
+}
+
+uint64_t cpu_instructions(const struct cpu *cpu)
+{
+	return cpu->instructions;
+}
+
+struct cpu_machine *cpu_machine(struct cpu *cpu)
+{
+	return &cpu->machine;
+}
+
+/* ---- attention: what other threads and the bus ask for ---- */
+
+/*
+ * The runner stores @limit and then loads @attention; here it is the other way round. So either it sees what is
+ * asked for, or the zero stays.
+ */
+static void attend(struct cpu *cpu, uint32_t what)
+{
+	__atomic_fetch_or(&cpu->attention, what, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&cpu->limit, 0, __ATOMIC_SEQ_CST);
+}
+
+void cpu_interrupt(struct cpu *cpu)
+{
+	attend(cpu, CPU_ATTEND_STOP);
+}
+
+void cpu_invalidate(struct cpu *cpu, uint64_t first, uint64_t bytes, bool code)
+{
+	struct cpu_pending *pending = &cpu->pending;
+	uint64_t end = first + bytes;
+
+	pthread_mutex_lock(&cpu->lock);
+	if (!bytes || end < first)
+		pending->all = true;
+	if (!pending->any || first < pending->first)
+		pending->first = first;
+	if (!pending->any || end > pending->end)
+		pending->end = end;
+	pending->any = true;
+	pending->code |= code;
+	pthread_mutex_unlock(&cpu->lock);
+	attend(cpu, CPU_ATTEND_INVALIDATE);
+}
+
+bool cpu_invalidate_pending(struct cpu *cpu)
+{
+	bool pending;
+
+	pthread_mutex_lock(&cpu->lock);
+	pending = cpu->pending.any && __atomic_load_n(&cpu->running, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&cpu->lock);
+	return pending;
+}
+
+static void invalidate(struct cpu *cpu)
+{
+	struct cpu_pending *pending = &cpu->pending;
+
+	pthread_mutex_lock(&cpu->lock);
+	if (pending->any && pending->all)
+		cpu_forget_spans(cpu);
+	else if (pending->any)
+		cpu_drop_spans(cpu, pending->first, pending->end);
+	if (pending->any && pending->code)
+		cpu_drop_code(cpu, pending->all ? 0 : pending->first, pending->all ? ~0ull : pending->end);
+	*pending = (struct cpu_pending){ 0 };
+	pthread_mutex_unlock(&cpu->lock);
+}
+
+/* Return: true if the run is to end. */
+static bool attended(struct cpu *cpu)
+{
+	uint32_t what = __atomic_exchange_n(&cpu->attention, 0, __ATOMIC_SEQ_CST);
+
+	if (what & CPU_ATTEND_INVALIDATE)
+		invalidate(cpu);
+	return what & CPU_ATTEND_STOP;
+}
+
+/* ---- runs ---- */
+
+static enum cpu_stop interpret(struct cpu *cpu, struct cpu_regs *regs)
+{
+	return cpu->xlen == 32 ? cpu_interpret32(cpu, regs) : cpu_interpret64(cpu, regs);
+}
+
+/* The first instruction of a run is executed even if there is a breakpoint. */
+static enum cpu_stop step_over(struct cpu *cpu, struct cpu_regs *regs)
+{
+	uint64_t pc = regs->pc, end = cpu->end;
+	enum cpu_stop stop;
+
+	cpu_breakpoint(cpu, pc, false);
+	cpu->end = cpu->instructions + 1;
+	__atomic_store_n(&cpu->limit, 0, __ATOMIC_SEQ_CST);
+	stop = interpret(cpu, regs);
+	cpu->end = end;
+	cpu_breakpoint(cpu, pc, true); /* there is room: it was there before */
+	return stop == CPU_STOP_SLICE ? CPU_STOP_INTERRUPT : stop;
+}
+
+/* Until there is a reason other than something to attend to. */
+static enum cpu_stop pieces(struct cpu *cpu, struct cpu_regs *regs)
+{
+	enum cpu_stop stop = CPU_STOP_INTERRUPT;
+	uint64_t start = cpu->instructions;
+
+	while (stop == CPU_STOP_INTERRUPT) {
+		__atomic_store_n(&cpu->limit, cpu->end, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&cpu->attention, __ATOMIC_SEQ_CST) && attended(cpu))
+			return CPU_STOP_INTERRUPT;
+		if (cpu->instructions >= cpu->end)
+			return CPU_STOP_SLICE;
+		if (cpu_unlikely(cpu->breakpoint_count) && cpu->instructions == start && cpu_breakpoint_at(cpu, regs->pc))
+			stop = step_over(cpu, regs);
+		else
+			stop = interpret(cpu, regs);
+	}
+	return stop;
+}
+
+enum cpu_stop cpu_run(struct cpu *cpu, struct cpu_regs *regs, uint64_t instructions)
+{
+	uint64_t end = cpu->instructions + instructions;
+	enum cpu_stop stop;
+	uint32_t kept = 0;
+
+	cpu->regs = regs;
+	cpu->end = end < cpu->instructions ? ~0ull : end;
+	__atomic_store_n(&cpu->running, true, __ATOMIC_SEQ_CST);
+	if (cpu->xlen == 64) {
+		kept = cpu_float_enter();
+		cpu_float_mode(cpu);
+	}
+	stop = pieces(cpu, regs);
+	if (cpu->xlen == 64)
+		cpu_float_leave(kept);
+	__atomic_store_n(&cpu->running, false, __ATOMIC_RELEASE);
+	return stop;
+}
+
+/* ---- counts by function ---- */
+
+void cpu_count(struct cpu *cpu, uint64_t first, uint32_t halves, const uint16_t *owner, const uint64_t *starts,
+	       struct cpu_function *functions)
+{
+	cpu->count_first = first;
+	cpu->count_halves = halves;
+	cpu->count_owner = owner;
+	cpu->count_starts = starts;
+	cpu->functions = functions;
+}
+
+void cpu_count_one(struct cpu *cpu, uint64_t pc)
+{
+	uint64_t half = (pc - cpu->count_first) / 2;
+	unsigned owner = half < cpu->count_halves ? cpu->count_owner[half] : 0;
+
+	if (!owner)
+		return;
+	cpu->functions[owner - 1].instructions++;
+	cpu->functions[owner - 1].calls += cpu->count_starts[owner - 1] == pc;
+}

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# The emulated card's processor: unit tests, guest programs that they run, and a bench.
+
+CPU_TEST := $(T)/cpu
+CPU_UNITS := $(addprefix $(T)/unit/,$(filter test_cpu_%,$(UNITS)))
+CPU_GUESTS := $(patsubst tests/cpu/guest/%.c,$(CPU_TEST)/%.bin,$(wildcard tests/cpu/guest/*.c))
+
+$(CPU_UNITS): $(CPU_LIB) $(CPU_GUESTS)
+$(CPU_UNITS): LIBS = $(CPU_LIB) -lm -pthread
+$(CPU_UNITS): private TEST_CFLAGS += -Iruntime/emulator/cpu -Itests/cpu -ffp-contract=off -DCPU_GUESTS='"$(CPU_TEST)"'
+
+# Guest programs are plain images that start at their first byte.
+$(CPU_TEST)/%.bin: tests/cpu/guest/%.c tests/cpu/guest.ld
+	@mkdir -p $(@D)
+	$(CROSS)gcc -march=rv64imafdc -mabi=lp64d -mcmodel=medany -O2 -ffreestanding -fno-builtin -ffp-contract=off -nostdlib -Wl,-T,tests/cpu/guest.ld,--no-warn-rwx-segments \
+		$< -lgcc -o $(@:.bin=.elf)
+	$(CROSS)objcopy -O binary $(@:.bin=.elf) $@
+
+$(CPU_TEST)/bench: tests/cpu/bench.c $(CPU_LIB) $(CPU_TEST)/loops.bin
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< -o $@ $(CPU_LIB) -lunicorn -lm -pthread
+
+.PHONY: bench-cpu
+bench-cpu: $(CPU_TEST)/bench
+	$<
