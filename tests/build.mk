@@ -69,8 +69,8 @@ ASAN_BINS := $(addprefix $(ASAN)/tests/unit/,$(UNITS))
 check-asan-build:
 	@[ -z "$(UNITS)" ] || $(MAKE) --no-print-directory OUT=$(ASAN) CC="$(ASAN_CC)" CFLAGS="-O1 -g" $(ASAN_BINS)
 
--include tests/cpu/build.mk
 -include tests/target/build.mk
+-include tests/cpu/build.mk
 -include tests/fuzz/build.mk
 -include tests/vm/build.mk
 include tests/load/build.mk

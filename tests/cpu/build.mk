@@ -23,3 +23,14 @@ $(CPU_TEST)/bench: tests/cpu/bench.c $(CPU_LIB) $(CPU_TEST)/loops.bin
 .PHONY: bench-cpu
 bench-cpu: $(CPU_TEST)/bench
 	$<
+
+# The test of the firmware's image on its target (tests/target) once more, on our processor: core_cpu.o takes the place
+# of the emulator's core.o.
+CPU_CORE_CFLAGS = $(TEST_CFLAGS) -Iruntime/emulator/cpu
+$(CPU_TEST)/core_%.o: tests/cpu/core_cpu.c
+	@mkdir -p $(@D)
+	$(CC) $(CPU_CORE_CFLAGS) $(if $(filter interpreted,$*),,-DCPU_TRANSLATION=$*) -c $< -o $@
+
+$(CPU_TEST)/test_target_interpreted: $(CPU_TEST)/core_interpreted.o $(TARGET_HOST_OBJECTS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TARGET)/target.bin
+	$(CC) $< $(TARGET_HOST_OBJECTS) -o $@ $(LDFLAGS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TEST_LIBS)
+TARGET_TESTS += $(CPU_TEST)/test_target_interpreted
