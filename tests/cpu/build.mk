@@ -34,3 +34,16 @@ $(CPU_TEST)/core_%.o: tests/cpu/core_cpu.c
 $(CPU_TEST)/test_target_interpreted: $(CPU_TEST)/core_interpreted.o $(TARGET_HOST_OBJECTS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TARGET)/target.bin
 	$(CC) $< $(TARGET_HOST_OBJECTS) -o $@ $(LDFLAGS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TEST_LIBS)
 TARGET_TESTS += $(CPU_TEST)/test_target_interpreted
+
+# And once more, translated.
+RV2C := $(OUT)/rv2c
+$(CPU_TEST)/target_translation_%.c: $(TARGET)/target.elf $(RV2C)
+	@mkdir -p $(@D)
+	$(RV2C) --files 4 $< $(CPU_TEST)/target_translation target_translation
+
+$(CPU_TEST)/test_target_translated: $(CPU_TEST)/core_target_translation.o $(addprefix $(CPU_TEST)/target_translation_,0.o 1.o 2.o 3.o) \
+		$(TARGET_HOST_OBJECTS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TARGET)/target.bin
+	$(CC) $(filter %.o,$^) -o $@ $(LDFLAGS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TEST_LIBS)
+
+$(CPU_TEST)/target_translation_%.o: $(CPU_TEST)/target_translation_%.c runtime/emulator/cpu/generated.h
+	$(CC) $(TRANSLATED_CFLAGS) -c $< -o $@

@@ -17,3 +17,18 @@ $(CPU_OBJ): $(OUT)/%.o: %.c
 	$(CC) $(HOST_CFLAGS) -ffp-contract=off $(if $(findstring clang,$(CC)),,$(CPU_EXTRA)) -MMD -MP -c -o $@ $<
 
 -include $(CPU_OBJ:.o=.d)
+
+# rv2c, and how what it writes is compiled
+RV2C := $(OUT)/rv2c
+RV2C_SRC := $(wildcard runtime/emulator/cpu/translate/*.c)
+RV2C_OBJ := $(RV2C_SRC:%.c=$(OUT)/%.o)
+TRANSLATED_CFLAGS = -O2 -w -fPIC -fno-strict-aliasing -Iruntime/emulator/cpu
+
+$(RV2C): $(RV2C_OBJ) $(addprefix $(OUT)/runtime/emulator/cpu/,decode.o decode_short.o)
+	$(CC) $^ -o $@ $(LDFLAGS) -lelf
+
+$(RV2C_OBJ): $(OUT)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(HOST_CFLAGS) -D_GNU_SOURCE -MMD -MP -c -o $@ $<
+
+-include $(RV2C_OBJ:.o=.d)

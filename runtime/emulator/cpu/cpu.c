@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine.h"
+#include "translation.h"
 
 int cpu_create(const struct cpu_config *config, struct cpu **out)
 {
@@ -30,6 +30,7 @@ void cpu_destroy(struct cpu *cpu)
 	cpu_drop_code(cpu, 0, ~0ull);
 	pthread_mutex_destroy(&cpu->lock);
 	free(cpu->breakpoints);
+	free(cpu->entry_at);
 	free(cpu);
 }
 
@@ -122,6 +123,9 @@ static bool attended(struct cpu *cpu)
 
 static enum cpu_stop interpret(struct cpu *cpu, struct cpu_regs *regs)
 {
+	/* Who counts by function or looks for breakpoints wants to see each instruction. */
+	if (cpu->translation && !cpu->count_owner && !cpu->breakpoint_count)
+		return cpu_translated(cpu, regs);
 	return cpu->xlen == 32 ? cpu_interpret32(cpu, regs) : cpu_interpret64(cpu, regs);
 }
 

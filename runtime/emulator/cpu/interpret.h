@@ -137,8 +137,13 @@ enum cpu_stop INTERPRET(struct cpu *cpu, struct cpu_regs *regs)
 	uint32_t raw;
 	ux pc = (ux)regs->pc;
 
-	/* On to @pc with count @n. */
+	/* On to @pc with count @n, or back to translated code. */
 jump:
+	if (cpu->translation && page && cpu_translated_room(cpu, pc, n) && !cpu->count_owner && !cpu->breakpoint_count) {
+		regs->pc = pc;
+		cpu->instructions = n;
+		return CPU_STOP_INTERRUPT;
+	}
 	if (cpu_unlikely(!page || (pc ^ page->va) >= CPU_PAGE)) {
 		regs->pc = pc;
 		cpu->instructions = n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The interpreter of RV32IMC. */
-#include "machine.h"
+#include "translation.h"
 
 #define XLEN 32
 #define SET_F(v) (regs->f[op->rd] = (v)) /* not reached: there is no floating point */

@@ -2,7 +2,7 @@
 /* The interpreter of RV64IMAFDC. */
 #include <string.h>
 
-#include "machine.h"
+#include "translation.h"
 
 #define XLEN 64
 #define SET_F(v) (regs->f[op->rd] = (v))

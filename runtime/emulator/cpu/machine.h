@@ -10,6 +10,7 @@
  *   float.c                    floating-point instructions off the fast path
  *   softfloat.c                IEEE 754 arithmetic in integers: exact in every rounding mode
  *   cpu.c                      life, runs, interrupts, breakpoints
+ *   translation.c              running code that was translated ahead of time (by translate/)
  */
 #ifndef CPU_MACHINE_H
 #define CPU_MACHINE_H
@@ -105,6 +106,7 @@ struct cpu {
 	void *user;
 	uint64_t flat_bytes;
 	const struct cpu_translation *translation;
+	uint32_t *entry_at; /* per halfword of the translated code: see cpu_translated_at() */
 	struct cpu_fault fault;
 	struct cpu_machine machine;
 	struct cpu_page *pages[CPU_PAGES];

@@ -433,8 +433,11 @@ static bool is_nan(const struct format *format, uint64_t a, bool *signaling)
 /* Either is a NaN. */
 static bool unordered(const struct format *format, uint64_t a, uint64_t b, bool *signaling)
 {
+	bool nan;
+
 	*signaling = false;
-	return is_nan(format, a, signaling) | is_nan(format, b, signaling);
+	nan = is_nan(format, a, signaling);
+	return is_nan(format, b, signaling) || nan;
 }
 
 bool soft_equal(enum soft_format which, uint64_t a, uint64_t b, uint8_t *flags)

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the C text that the translator writes is made of. XLEN is defined before. In each function: c the processor,
+ * r its registers, n the instructions executed up to the last branch, out where to go on, x1 ... x31 registers.
+ * A label S_<mask> stores the registers of the mask and returns out.
+ */
+#ifndef CPU_GENERATED_H
+#define CPU_GENERATED_H
+
+#include "translation.h"
+
+#if XLEN == 32
+typedef uint32_t ux;
+typedef int32_t sx;
+#else
+typedef uint64_t ux;
+typedef int64_t sx;
+#endif
+
+#define WORD(v)        ((ux)(sx)(int32_t)(uint32_t)(v))
+#define LIMIT          __atomic_load_n(&c->limit, __ATOMIC_RELAXED)
+#define FULL(margin)   cpu_unlikely(n + (margin) > LIMIT)
+#define GET(i)         x##i = (ux)r->x[i]
+#define PUT(i)         r->x[i] = x##i
+#define GO(to, store)  do { c->instructions = n; out = (to); goto store; } while (0)
+
+#if XLEN == 32
+#define REACH(va, base, kind) (cpu_likely((va) < c->flat_top) ? m + (va) : NULL)
+#else
+#define REACH(va, base, kind)                                                               \
+	(cpu_likely((va) - c->near[base].first < c->near[base].kind) ? (uint8_t *)((va) + c->near[base].delta) : NULL)
+#endif
+
+/* @i: instructions of the block before this one; @fault, @stop: labels that store what is dirty before and behind it */
+#define LOAD(to, type, convert, address, base, at, next, i, fault, stop)                    \
+	do {                                                                                \
+		const ux va = (address);                                                    \
+		const uint8_t *host = REACH(va, base, load);                                \
+		if (cpu_likely(host)) {                                                     \
+			to = convert(*(const volatile cpu_##type *)host);                   \
+			break;                                                              \
+		}                                                                           \
+		r->pc = (at);                                                               \
+		c->instructions = n + (i);                                                  \
+		if (!cpu_load(c, va, sizeof(cpu_##type), base, &value)) {                   \
+			out = CPU_OUT_FAULT;                                                \
+			goto fault;                                                         \
+		}                                                                           \
+		to = convert((cpu_##type)value);                                            \
+		if (cpu_unlikely(!LIMIT)) {                                                 \
+			c->instructions = n + (i) + 1;                                      \
+			out = (next);                                                       \
+			goto stop;                                                          \
+		}                                                                           \
+	} while (0)
+
+#define STORE(what, type, address, base, at, next, i, fault)                                \
+	do {                                                                                \
+		const ux va = (address);                                                    \
+		uint8_t *host = REACH(va, base, store);                                     \
+		if (cpu_likely(host)) {                                                     \
+			*(volatile cpu_##type *)host = (cpu_##type)(what);                  \
+			break;                                                              \
+		}                                                                           \
+		r->pc = (at);                                                               \
+		c->instructions = n + (i);                                                  \
+		if (!cpu_store(c, va, sizeof(cpu_##type), base, (cpu_##type)(what))) {      \
+			out = CPU_OUT_FAULT;                                                \
+			goto fault;                                                         \
+		}                                                                           \
+		if (cpu_unlikely(!LIMIT)) {                                                 \
+			c->instructions = n + (i) + 1;                                      \
+			out = (next);                                                       \
+			goto fault;                                                         \
+		}                                                                           \
+	} while (0)
+
+/* ---- arithmetic ---- */
+
+#if XLEN == 32
+#define MULH(a, b)   ((ux)((int64_t)(sx)(a) * (sx)(b) >> 32))
+#define MULHU(a, b)  ((ux)((uint64_t)(a) * (b) >> 32))
+#define MULHSU(a, b) ((ux)((uint64_t)((int64_t)(sx)(a) * (int64_t)(uint64_t)(b)) >> 32))
+#define DIV(a, b)    ((b) ? (ux)((int64_t)(sx)(a) / (sx)(b)) : ~(ux)0)
+#define REM(a, b)    ((b) ? (ux)((int64_t)(sx)(a) % (sx)(b)) : (a))
+#else
+#define MULH(a, b)   ((ux)((__int128)(sx)(a) * (sx)(b) >> 64))
+#define MULHU(a, b)  ((ux)((unsigned __int128)(a) * (b) >> 64))
+#define MULHSU(a, b) (MULHU(a, b) - ((sx)(a) < 0 ? (b) : 0))
+#define DIV(a, b)    (!(b) ? ~(ux)0 : (b) == ~(ux)0 ? -(a) : (ux)((sx)(a) / (sx)(b)))
+#define REM(a, b)    (!(b) ? (a) : (b) == ~(ux)0 ? 0 : (ux)((sx)(a) % (sx)(b)))
+#endif
+#define DIVU(a, b)   ((b) ? (a) / (b) : ~(ux)0)
+#define REMU(a, b)   ((b) ? (a) % (b) : (a))
+#define DIVW(a, b)   WORD((int32_t)(b) ? (int64_t)(int32_t)(a) / (int32_t)(b) : -1)
+#define REMW(a, b)   WORD((int32_t)(b) ? (int64_t)(int32_t)(a) % (int32_t)(b) : (int32_t)(a))
+#define DIVUW(a, b)  WORD((uint32_t)(b) ? (uint32_t)(a) / (uint32_t)(b) : ~0u)
+#define REMUW(a, b)  WORD((uint32_t)(b) ? (uint32_t)(a) % (uint32_t)(b) : (uint32_t)(a))
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: The translator's view of a program
+ *
+ *   program.c   functions and their instructions, from an ELF file
+ *   flow.c      where control goes; which registers are in local variables, and which of them have to be
+ *   emit.c      C text of one function
+ *   output.c    files, prototypes, tables
+ *   rv2c.c      the tool
+ */
+#ifndef TRANSLATE_PROGRAM_H
+#define TRANSLATE_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../insn.h"
+
+#define NOWHERE (-1)
+
+/* What an instruction does to the flow of control, as far as its function can follow it. */
+enum flow {
+	FLOW_ON,     /* nothing */
+	FLOW_MEMORY, /* nothing, unless it faults */
+	FLOW_BRANCH, /* on, or to @target */
+	FLOW_GOTO,   /* to @target */
+	FLOW_CALL,   /* through function @callee and on */
+	FLOW_TAIL,   /* into function @callee, for good */
+	FLOW_SWITCH, /* to a register's value: one of the function's labels that data points to, or anywhere */
+	FLOW_RETURN, /* to a register's value, anywhere */
+	FLOW_ECALL,
+	FLOW_LEAVE,  /* the interpreter executes it */
+};
+
+/**
+ * struct step - one instruction of a function.
+ * @target: index of the step it may go to, NOWHERE = another function
+ * @callee: number of the function it goes to, NOWHERE = unknown; @far: not by a call in C, since that would recurse
+ * @leader: something goes to it by a jump; @entry: the function can be entered here
+ * @dirty: registers whose value is only in local variables before it (bit 0 to 31: x; bit 32 on: f)
+ * @live: those whose local variables matter before it
+ */
+struct step {
+	struct cpu_insn insn;
+	uint64_t pc;
+	enum flow flow;
+	int target;
+	int callee;
+	uint64_t to; /* address of a direct jump */
+	bool far, leader, entry, reached;
+	uint64_t uses, sets;
+	uint64_t dirty, live;
+};
+
+/**
+ * struct function - one function of the guest, from its symbol to the next one.
+ * @sets: registers that a call of it may change, its callees included
+ * @pointed: it has labels that words of data point to
+ */
+struct function {
+	char name[64];
+	uint64_t start, end;
+	struct step *step;
+	int steps;
+	uint64_t sets;
+	bool pointed;
+	int mark; /* of the search for recursion */
+};
+
+struct program {
+	unsigned xlen;
+	uint64_t first; /* addresses of its code */
+	uint64_t bytes;
+	uint8_t *code;
+	struct function *function; /* by address */
+	int functions;
+	uint64_t *pointer; /* words of data that are addresses of code */
+	size_t pointers;
+	uint64_t hash;
+};
+
+/** program_load() - read an ELF file. Return: false after a message. */
+bool program_load(struct program *program, const char *path);
+void program_fini(struct program *program);
+/** program_find() - number of the function that holds @pc, or NOWHERE. */
+int program_find(const struct program *program, uint64_t pc);
+/** function_step() - index of the step at @pc, or NOWHERE. */
+int function_step(const struct function *function, uint64_t pc);
+
+/** flow_analyse() - all of what struct step and struct function say beyond the instructions. */
+void flow_analyse(struct program *program);
+/** flow_reload() - registers to load again after the call that @step is. */
+uint64_t flow_reload(const struct program *program, const struct function *function, int step);
+
+/** emit_function() - write the C text of function @number. */
+void emit_function(FILE *out, const struct program *program, int number);
+
+/** output_write() - @files C files "<prefix>_<i>.c"; the translation is called @symbol. Return: false after a message. */
+bool output_write(const struct program *program, const char *prefix, const char *symbol, int files);
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/* rv2c: translate a RISC-V program to C. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+
+static int usage(FILE *out)
+{
+	fputs("usage: rv2c [--files N] PROGRAM.elf PREFIX SYMBOL\n"
+	      "Translates the code of PROGRAM to the C files PREFIX_0.c ... PREFIX_<N-1>.c (N is 1 unless given),\n"
+	      "to be compiled with -fno-strict-aliasing; SYMBOL becomes their struct cpu_translation.\n",
+	      out);
+	return out == stdout ? 0 : 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct program program;
+	int files = 1;
+	bool good;
+
+	if (argc > 1 && !strcmp(argv[1], "--help"))
+		return usage(stdout);
+	if (argc > 2 && !strcmp(argv[1], "--files")) {
+		files = atoi(argv[2]);
+		argc -= 2;
+		argv += 2;
+	}
+	if (argc != 4 || files < 1 || files > 64)
+		return usage(stderr);
+	if (!program_load(&program, argv[1]))
+		return 1;
+	flow_analyse(&program);
+	good = output_write(&program, argv[2], argv[3], files);
+	program_fini(&program);
+	return good ? 0 : 1;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: What translated code is made of
+ *
+ * The translator (translate/) makes one C function of each function of the guest. It is entered with the whole state in
+ * struct cpu and leaves it so, with the address to go on at as its result; in between registers are local variables. A
+ * function that is called returns the address that its guest returns to: if that is what the caller expects, it
+ * goes on, else it returns the same to its own caller, down to cpu_translated(), which finds the
+ * function for any address and lets the interpreter go on where there is none.
+ */
+#ifndef CPU_TRANSLATION_H
+#define CPU_TRANSLATION_H
+
+#include "machine.h"
+
+/* Results that are no address: the state says where to go on. */
+#define CPU_OUT_FAULT (1ull << 63)
+#define CPU_OUT_ECALL (1ull << 62)
+
+typedef uint64_t (*cpu_translated_function)(struct cpu *cpu, uint64_t pc);
+
+/** struct cpu_translated_entry - an address at which a function can be entered. @function: its number */
+struct cpu_translated_entry {
+	uint32_t offset; /* from the translation's first address */
+	uint32_t function;
+};
+
+/**
+ * struct cpu_translation - what the translator has made of an image.
+ * @first, @bytes: its code; @hash: of those bytes, as cpu_translation_hash() computes it
+ * @margin: per function: most instructions from one look at the limit to the next
+ */
+struct cpu_translation {
+	unsigned xlen;
+	uint64_t first;
+	uint64_t bytes;
+	uint64_t hash;
+	uint32_t entries;
+	uint32_t functions;
+	const struct cpu_translated_entry *entry;
+	const cpu_translated_function *function;
+	const uint32_t *margin;
+};
+
+uint64_t cpu_translation_hash(const void *code, uint64_t bytes);
+
+/** cpu_translated() - run as long as there is translated code to run. */
+enum cpu_stop cpu_translated(struct cpu *cpu, struct cpu_regs *regs);
+
+/* Number of the function that can be entered at @pc, plus 1; 0 = none. */
+static inline uint32_t cpu_translated_at(const struct cpu *cpu, uint64_t pc)
+{
+	uint64_t half = (pc - cpu->translation->first) / 2;
+
+	return pc - cpu->translation->first < cpu->translation->bytes ? cpu->entry_at[half] : 0;
+}
+
+/* There is a function for @pc and room for it before the run ends. */
+static inline bool cpu_translated_room(const struct cpu *cpu, uint64_t pc, uint64_t count)
+{
+	uint32_t at = cpu_translated_at(cpu, pc);
+
+	return at && count + cpu->translation->margin[at - 1] <= __atomic_load_n(&cpu->limit, __ATOMIC_RELAXED);
+}
+
+#endif
