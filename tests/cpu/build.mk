@@ -47,3 +47,21 @@ $(CPU_TEST)/test_target_translated: $(CPU_TEST)/core_target_translation.o $(addp
 
 $(CPU_TEST)/target_translation_%.o: $(CPU_TEST)/target_translation_%.c runtime/emulator/cpu/generated.h
 	$(CC) $(TRANSLATED_CFLAGS) -c $< -o $@
+
+# A random program, interpreted and translated in lock step.
+CPU_SEED ?= 1
+$(CPU_TEST)/generate: tests/cpu/generate.c tests/cpu/stream.h
+	@mkdir -p $(@D)
+	$(CC) $(HOST_CFLAGS) -Itests/cpu $< -o $@
+
+$(CPU_TEST)/random.elf: $(CPU_TEST)/generate tests/cpu/random.ld
+	$< $(CPU_SEED) > $(@:.elf=.s)
+	$(CROSS)gcc -march=rv32imc_zicsr -mabi=ilp32 -nostdlib -Wl,-T,tests/cpu/random.ld,--no-warn-rwx-segments $(@:.elf=.s) -o $@
+	$(CROSS)objcopy -O binary $@ $(@:.elf=.image)
+
+$(CPU_TEST)/random_translation_0.c: $(CPU_TEST)/random.elf $(RV2C)
+	$(RV2C) $< $(CPU_TEST)/random_translation random_translation
+
+$(CPU_TEST)/lockstep: tests/cpu/lockstep.c $(CPU_TEST)/random_translation_0.c $(CPU_LIB)
+	$(CC) $(TRANSLATED_CFLAGS) -c $(CPU_TEST)/random_translation_0.c -o $(CPU_TEST)/random_translation_0.o
+	$(CC) $(TEST_CFLAGS) -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< $(CPU_TEST)/random_translation_0.o -o $@ $(LDFLAGS) $(CPU_LIB) -lm -pthread

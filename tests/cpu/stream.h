@@ -209,7 +209,7 @@ static inline uint32_t stream_insn(struct stream *s)
 		return stream_float(s);
 	if (s->atomics && kind == 8)
 		return stream_atomic(s);
-	if (kind < 11)
+	if (kind < (s->floats ? 11u : 5u))
 		return stream_memory(s);
 	return stream_below(s, 2) ? stream_short(s) : stream_alu(s);
 }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SYS-51: a random program interpreted and translated, in slices of random lengths: registers, memory, counts, faults
+ * and reasons to stop are equal after each.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream.h"
+#include "translation.h"
+
+#define FLAT  0x40000u
+#define DATA  0x20000u
+#define STEPS 60000
+
+extern const struct cpu_translation random_translation;
+
+struct side {
+	struct cpu *cpu;
+	struct cpu_regs regs;
+	uint8_t *memory;
+	uint64_t device; /* what has been stored to the device, and how often */
+};
+
+/* Above flat memory: a page, a device, nothing. */
+static int side_span(void *user, uint64_t va, enum cpu_access access, struct cpu_span *span)
+{
+	struct side *side = user;
+
+	if (va < FLAT || va >= FLAT + 0x3000)
+		return 3;
+	span->first = va < FLAT + 0x1000 ? FLAT : FLAT + 0x1000;
+	span->bytes = va < FLAT + 0x1000 ? 0x1000 : 0x2000;
+	span->host = va < FLAT + 0x1000 ? side->memory + FLAT : NULL;
+	span->rights = CPU_MAY_LOAD | CPU_MAY_STORE;
+	return 0;
+}
+
+static int side_load(void *user, uint64_t va, unsigned bytes, uint64_t *value)
+{
+	struct side *side = user;
+
+	*value = va * 77 + cpu_instructions(side->cpu) + side->regs.pc;
+	return 0;
+}
+
+static int side_store(void *user, uint64_t va, unsigned bytes, uint64_t value)
+{
+	struct side *side = user;
+
+	side->device = side->device * 31 + value + va + side->regs.pc;
+	if (value & 8)
+		cpu_interrupt(side->cpu);
+	return value & 16 ? 4 : 0;
+}
+
+static const struct cpu_bus bus = { side_span, side_load, side_store };
+
+static void side_init(struct side *side, FILE *image, bool translated)
+{
+	struct cpu_config config = { .xlen = 32, .bus = &bus, .user = side, .flat_bytes = FLAT };
+
+	memset(side, 0, sizeof(*side));
+	side->memory = calloc(1, FLAT + 0x1000);
+	config.flat = side->memory;
+	rewind(image);
+	if (!side->memory || !fread(side->memory + 0x1000, 1, FLAT - 0x1000, image) || cpu_create(&config, &side->cpu))
+		abort();
+	if (translated && (cpu_translation_hash(side->memory + 0x1000, random_translation.bytes) != random_translation.hash ||
+			   cpu_translate(side->cpu, &random_translation)))
+		abort();
+	side->regs.pc = 0x1000;
+	cpu_machine(side->cpu)->mtvec = 0x1000;
+}
+
+static void side_fini(struct side *side)
+{
+	cpu_destroy(side->cpu);
+	free(side->memory);
+}
+
+/* Past what cannot be executed, and home if lost. */
+static void go_on(struct side *side, enum cpu_stop stop, uint64_t seed)
+{
+	const uint8_t *code = side->memory + side->regs.pc;
+
+	if (stop != CPU_STOP_FAULT)
+		return;
+	if (side->regs.pc < FLAT - 8 && cpu_fault(side->cpu)->access != CPU_FETCH)
+		side->regs.pc += (code[0] & 3) == 3 ? 4 : 2;
+	else if (side->regs.pc < random_translation.first + random_translation.bytes && side->regs.pc >= 0x1000)
+		side->regs.pc += 2;
+	else
+		side->regs.pc = 0x1000 + seed % random_translation.bytes / 2 * 2;
+}
+
+static bool equal(const struct side *a, const struct side *b, enum cpu_stop sa, enum cpu_stop sb)
+{
+	const struct cpu_fault *fa = cpu_fault(a->cpu), *fb = cpu_fault(b->cpu);
+
+	if (sa != sb || cpu_instructions(a->cpu) != cpu_instructions(b->cpu) || a->regs.pc != b->regs.pc ||
+	    memcmp(a->regs.x, b->regs.x, 32 * 8) || a->device != b->device)
+		return false;
+	if (sa == CPU_STOP_FAULT && (fa->kind != fb->kind || fa->access != fb->access || fa->reason != fb->reason ||
+				     fa->value != fb->value || fa->pc != fb->pc || fa->address != fb->address))
+		return false;
+	return memcmp(cpu_machine(a->cpu), cpu_machine(b->cpu), sizeof(struct cpu_machine)) == 0;
+}
+
+static void complain(const struct side *a, const struct side *b, enum cpu_stop sa, enum cpu_stop sb)
+{
+	printf("# stop %d %d count %llu %llu pc %llx %llx\n", sa, sb, (unsigned long long)cpu_instructions(a->cpu),
+	       (unsigned long long)cpu_instructions(b->cpu), (unsigned long long)a->regs.pc, (unsigned long long)b->regs.pc);
+	for (unsigned i = 0; i < 32; i++)
+		if (a->regs.x[i] != b->regs.x[i])
+			printf("# x%u interpreted %llx translated %llx\n", i, (unsigned long long)a->regs.x[i],
+			       (unsigned long long)b->regs.x[i]);
+}
+
+static uint64_t slice_of(struct stream *s)
+{
+	switch (stream_below(s, 4)) {
+	case 0:
+		return 1 + stream_below(s, 8);
+	case 1:
+		return 1 + stream_below(s, 200);
+	}
+	return 1 + stream_below(s, 5000);
+}
+
+/* New values now and then: they wear out. Sometimes the base registers point to the page and to the device. */
+static void refresh(struct stream *s, struct side *a, struct side *b)
+{
+	for (unsigned n = 1; n < 32; n++)
+		a->regs.x[n] = stream_below(s, 4) ? (uint32_t)stream_value(s) : FLAT - 0x800 + stream_below(s, 0x2000);
+	a->regs.x[2] = DATA;
+	a->regs.x[8] = stream_below(s, 4) ? DATA : FLAT + stream_below(s, 0x1000);
+	a->regs.x[9] = stream_below(s, 4) ? DATA : FLAT + 0x2000;
+	memcpy(b->regs.x, a->regs.x, sizeof(b->regs.x));
+}
+
+static bool run(FILE *image, uint64_t seed)
+{
+	struct stream s = { .seed = seed };
+	unsigned stops[8] = { 0 };
+	enum cpu_stop sa, sb;
+	struct side a, b;
+	bool good = true;
+
+	side_init(&a, image, false);
+	side_init(&b, image, true);
+	for (unsigned i = 0; good && i < STEPS; i++) {
+		uint64_t slice = slice_of(&s), where = stream_random(&s);
+
+		if (i % 64 == 0)
+			refresh(&s, &a, &b);
+		sa = cpu_run(a.cpu, &a.regs, slice);
+		sb = cpu_run(b.cpu, &b.regs, slice);
+		good = equal(&a, &b, sa, sb) && (i % 64 || !memcmp(a.memory, b.memory, FLAT + 0x1000));
+		if (!good)
+			complain(&a, &b, sa, sb);
+		stops[sa]++;
+		go_on(&a, sa, where);
+		go_on(&b, sb, where);
+	}
+	good = good && !memcmp(a.memory, b.memory, FLAT + 0x1000);
+	/* that the program does what it is for */
+	for (enum cpu_stop stop = CPU_STOP_SLICE; stop <= CPU_STOP_FAULT; stop++)
+		good = good && (stop == CPU_STOP_WFI || stops[stop] > 10);
+	printf("# %llu instructions; %u slices, %u interrupts, %u ecalls, %u faults\n",
+	       (unsigned long long)cpu_instructions(a.cpu), stops[CPU_STOP_SLICE], stops[CPU_STOP_INTERRUPT],
+	       stops[CPU_STOP_ECALL], stops[CPU_STOP_FAULT]);
+	side_fini(&a);
+	side_fini(&b);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	FILE *image = fopen(argc > 1 ? argv[1] : CPU_GUESTS "/random.image", "rb");
+	unsigned failures = 0;
+
+	if (!image) {
+		perror("random.image");
+		return 2;
+	}
+	for (unsigned i = 1; i <= 5; i++) {
+		bool good = run(image, i * 0x9e3779b97f4a7c15ull);
+
+		failures += !good;
+		printf("%sok %u - SYS-51: a random program interpreted and translated, run %u\n", good ? "" : "not ", i, i);
+	}
+	printf("1..5\n");
+	fclose(image);
+	return failures != 0;
+}
