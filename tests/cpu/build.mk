@@ -12,7 +12,7 @@ $(CPU_UNITS): private TEST_CFLAGS += -Iruntime/emulator/cpu -Itests/cpu -ffp-con
 # Guest programs are plain images that start at their first byte.
 $(CPU_TEST)/%.bin: tests/cpu/guest/%.c tests/cpu/guest.ld
 	@mkdir -p $(@D)
-	$(CROSS)gcc -march=rv64imafdc -mabi=lp64d -mcmodel=medany -O2 -ffreestanding -fno-builtin -ffp-contract=off -nostdlib -Wl,-T,tests/cpu/guest.ld,--no-warn-rwx-segments \
+	$(CROSS)gcc -march=rv64imafdc -mabi=lp64d -mcmodel=medany -O2 -ffreestanding -fno-builtin -fno-math-errno -ffp-contract=off -nostdlib -Wl,-T,tests/cpu/guest.ld,--no-warn-rwx-segments \
 		$< -lgcc -o $(@:.bin=.elf)
 	$(CROSS)objcopy -O binary $(@:.bin=.elf) $@
 
@@ -27,26 +27,27 @@ bench-cpu: $(CPU_TEST)/bench
 # The test of the firmware's image on its target (tests/target) once more, on our processor: core_cpu.o takes the place
 # of the emulator's core.o.
 CPU_CORE_CFLAGS = $(TEST_CFLAGS) -Iruntime/emulator/cpu
-$(CPU_TEST)/core_%.o: tests/cpu/core_cpu.c
+CPU_CORE_translated := -DCPU_TRANSLATION=target_translation
+CPU_CORE_lockstep := $(CPU_CORE_translated) -DCPU_LOCKSTEP
+$(CPU_TEST)/core_%.o: tests/cpu/core_cpu.c tests/cpu/core_lockstep.h $(wildcard runtime/emulator/cpu/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(CPU_CORE_CFLAGS) $(if $(filter interpreted,$*),,-DCPU_TRANSLATION=$*) -c $< -o $@
+	$(CC) $(CPU_CORE_CFLAGS) $(CPU_CORE_$*) -c $< -o $@
 
 $(CPU_TEST)/test_target_interpreted: $(CPU_TEST)/core_interpreted.o $(TARGET_HOST_OBJECTS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TARGET)/target.bin
 	$(CC) $< $(TARGET_HOST_OBJECTS) -o $@ $(LDFLAGS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TEST_LIBS)
-TARGET_TESTS += $(CPU_TEST)/test_target_interpreted
 
-# And once more, translated.
-RV2C := $(OUT)/rv2c
-$(CPU_TEST)/target_translation_%.c: $(TARGET)/target.elf $(RV2C)
-	@mkdir -p $(@D)
+# And twice more: translated, and interpreted and translated in lock step.
+TARGET_TRANSLATION := $(addprefix $(CPU_TEST)/target_translation_,0 1 2 3)
+$(addsuffix .c,$(TARGET_TRANSLATION)) &: $(TARGET)/target.elf $(RV2C)
+	@mkdir -p $(CPU_TEST)
 	$(RV2C) --files 4 $< $(CPU_TEST)/target_translation target_translation
 
-$(CPU_TEST)/test_target_translated: $(CPU_TEST)/core_target_translation.o $(addprefix $(CPU_TEST)/target_translation_,0.o 1.o 2.o 3.o) \
-		$(TARGET_HOST_OBJECTS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TARGET)/target.bin
-	$(CC) $(filter %.o,$^) -o $@ $(LDFLAGS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TEST_LIBS)
-
-$(CPU_TEST)/target_translation_%.o: $(CPU_TEST)/target_translation_%.c runtime/emulator/cpu/generated.h
+$(addsuffix .o,$(TARGET_TRANSLATION)): %.o: %.c $(wildcard runtime/emulator/cpu/*.h)
 	$(CC) $(TRANSLATED_CFLAGS) -c $< -o $@
+
+$(CPU_TEST)/test_target_translated $(CPU_TEST)/test_target_lockstep: $(CPU_TEST)/test_target_%: $(CPU_TEST)/core_%.o \
+		$(addsuffix .o,$(TARGET_TRANSLATION)) $(TARGET_HOST_OBJECTS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TARGET)/target.bin
+	$(CC) $(filter %.o,$^) -o $@ $(LDFLAGS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TEST_LIBS)
 
 # A random program, interpreted and translated in lock step.
 CPU_SEED ?= 1
@@ -65,3 +66,5 @@ $(CPU_TEST)/random_translation_0.c: $(CPU_TEST)/random.elf $(RV2C)
 $(CPU_TEST)/lockstep: tests/cpu/lockstep.c $(CPU_TEST)/random_translation_0.c $(CPU_LIB)
 	$(CC) $(TRANSLATED_CFLAGS) -c $(CPU_TEST)/random_translation_0.c -o $(CPU_TEST)/random_translation_0.o
 	$(CC) $(TEST_CFLAGS) -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< $(CPU_TEST)/random_translation_0.o -o $@ $(LDFLAGS) $(CPU_LIB) -lm -pthread
+
+TARGET_TESTS += $(addprefix $(CPU_TEST)/,test_target_interpreted test_target_translated test_target_lockstep lockstep)

@@ -12,6 +12,10 @@
 #define REGISTERS_BYTES 0x1000u
 #define SLICE_INSTRUCTIONS (1u << 20)
 
+#ifndef CPU_LOCKSTEP
+#define core_execute(core) cpu_run((core)->cpu, &(core)->regs, SLICE_INSTRUCTIONS)
+#endif
+
 #define MCAUSE_FETCH 1u
 #define MCAUSE_ILLEGAL 2u
 #define MCAUSE_BREAK 3u
@@ -27,6 +31,7 @@ struct core {
 	bool halted;
 	uint32_t injected; /* mcause + 1 of a trap to take at the next run */
 	uint64_t latched;
+	struct shadow *shadow;
 };
 
 /* ---- memory ---- */
@@ -89,7 +94,11 @@ static int register_store(void *user, uint64_t va, unsigned bytes, uint64_t valu
 	return 0;
 }
 
-static const struct cpu_bus bus = { core_span, register_load, register_store };
+#ifdef CPU_LOCKSTEP
+#include "core_lockstep.h"
+#else
+static const struct cpu_bus core_bus = { core_span, register_load, register_store };
+#endif
 
 /* ---- running ---- */
 
@@ -128,7 +137,7 @@ static enum core_stop core_run(struct core *core, struct core_trap *trap)
 	if (injected && !vector(core, trap, injected - 1, 0))
 		goto dead;
 	for (;;) {
-		stop = cpu_run(core->cpu, &core->regs, SLICE_INSTRUCTIONS);
+		stop = core_execute(core);
 		if (stop != CPU_STOP_FAULT)
 			break;
 		if (!take_fault(core, trap))
@@ -188,13 +197,13 @@ static void core_destroy(struct core *core)
 
 static int core_reset(struct core *core, uint32_t entry)
 {
-	const struct cpu_config config = { .xlen = 32, .bus = &bus, .user = core, .flat = core->card->local,
+	const struct cpu_config config = { .xlen = 32, .bus = &core_bus, .user = core, .flat = core->card->local,
 					   .flat_bytes = core->card->discovery.local_bytes };
 	int error;
 
 	pthread_mutex_lock(&core->card->core_lock);
 	cpu_destroy(core->cpu);
-	*core = (struct core){ .card = core->card };
+	*core = (struct core){ .card = core->card, .shadow = core->shadow };
 	error = cpu_create(&config, &core->cpu);
 	pthread_mutex_unlock(&core->card->core_lock);
 	core->dead = error;

@@ -22,7 +22,8 @@ $(CPU_OBJ): $(OUT)/%.o: %.c
 RV2C := $(OUT)/rv2c
 RV2C_SRC := $(wildcard runtime/emulator/cpu/translate/*.c)
 RV2C_OBJ := $(RV2C_SRC:%.c=$(OUT)/%.o)
-TRANSLATED_CFLAGS = -O2 -w -fPIC -fno-strict-aliasing -Iruntime/emulator/cpu
+# -O1 takes half the time of -O2 and what it makes is as fast
+TRANSLATED_CFLAGS = -O1 -w -fPIC -fno-strict-aliasing -Iruntime/emulator/cpu
 
 $(RV2C): $(RV2C_OBJ) $(addprefix $(OUT)/runtime/emulator/cpu/,decode.o decode_short.o)
 	$(CC) $^ -o $@ $(LDFLAGS) -lelf
