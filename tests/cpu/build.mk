@@ -16,9 +16,20 @@ $(CPU_TEST)/%.bin: tests/cpu/guest/%.c tests/cpu/guest.ld
 		$< -lgcc -o $(@:.bin=.elf)
 	$(CROSS)objcopy -O binary $(@:.bin=.elf) $@
 
-$(CPU_TEST)/bench: tests/cpu/bench.c $(CPU_LIB) $(CPU_TEST)/loops.bin
+$(CPU_TEST)/loops32.elf: tests/cpu/guest/loops.c tests/cpu/guest.ld
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< -o $@ $(CPU_LIB) -lunicorn -lm -pthread
+	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -O2 -ffreestanding -fno-builtin -nostdlib -Wl,-T,tests/cpu/guest.ld,--no-warn-rwx-segments \
+		$< -lgcc -o $@
+	$(CROSS)objcopy -O binary $@ $(@:.elf=.bin)
+
+$(CPU_TEST)/loops32_translation_0.c: $(CPU_TEST)/loops32.elf $(RV2C)
+	$(RV2C) $< $(CPU_TEST)/loops32_translation loops32_translation
+
+$(CPU_TEST)/bench: tests/cpu/bench.c $(CPU_LIB) $(CPU_TEST)/loops.bin $(CPU_TEST)/loops32_translation_0.c
+	@mkdir -p $(@D)
+	$(CC) $(TRANSLATED_CFLAGS) -c $(CPU_TEST)/loops32_translation_0.c -o $(CPU_TEST)/loops32_translation_0.o
+	$(CC) $(TEST_CFLAGS) -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< $(CPU_TEST)/loops32_translation_0.o \
+		-o $@ $(CPU_LIB) -lunicorn -lm -pthread
 
 .PHONY: bench-cpu
 bench-cpu: $(CPU_TEST)/bench

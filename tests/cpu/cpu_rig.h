@@ -21,6 +21,7 @@ struct rig {
 	uint8_t *memory;
 	uint8_t rights;
 	unsigned asked; /* calls of rig_span() */
+	unsigned xlen;
 };
 
 static inline int rig_span(void *user, uint64_t va, enum cpu_access access, struct cpu_span *span)
@@ -41,6 +42,7 @@ static inline void rig_init(struct rig *rig, unsigned xlen)
 	const struct cpu_config config = { .xlen = xlen, .bus = &rig_bus, .user = rig };
 
 	memset(rig, 0, sizeof(*rig));
+	rig->xlen = xlen;
 	rig->memory = calloc(1, RIG_BYTES);
 	rig->rights = CPU_MAY_LOAD | CPU_MAY_STORE | CPU_MAY_FETCH;
 	if (!rig->memory || cpu_create(&config, &rig->cpu))

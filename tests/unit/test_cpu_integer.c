@@ -219,7 +219,7 @@ static void jumps(void **state)
 	}
 	/* the target comes from the register before the link is written to it */
 	{
-		const uint32_t same[] = { E_JALR(6, 6, 0), E_NOP, E_ECALL };
+		const uint32_t same[] = { E_JALR(6, 6, 0), E_EBREAK, E_ECALL };
 
 		rig_code(&rig, RIG_BASE, same, 3);
 		cpu_invalidate(rig.cpu, 0, 0, true);

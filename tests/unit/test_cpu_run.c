@@ -137,13 +137,17 @@ static void precise(void **state)
 				const uint32_t touch[] = { E_LB(9, 6, 0), E_ECALL };
 
 				world.rig.regs.x[6] = (refusal->address & ~15ull) + (refusal->address == ODD_BASE - 1 ? 16 : 0);
-				run(&world, touch, 2, 10);
+				world.rig.regs.pc = RIG_BASE + 0x8000;
+				rig_code(&world.rig, RIG_BASE + 0x8000, touch, 2);
+				cpu_run(world.rig.cpu, &world.rig.regs, 10);
 				world.rig.regs.x[6] = refusal->address;
 			}
 			memcpy(before, world.rig.memory + RIG_BYTES - 8, 8);
 			fault = cpu_fault(world.rig.cpu);
 			world.device_count = cpu_instructions(world.rig.cpu);
-			if (run(&world, code, 6, 1000) != CPU_STOP_FAULT || fault->kind != refusal->kind ||
+			rig_code(&world.rig, RIG_BASE, code, 6);
+			world.rig.regs.pc = RIG_BASE;
+			if (cpu_run(world.rig.cpu, &world.rig.regs, 1000) != CPU_STOP_FAULT || fault->kind != refusal->kind ||
 			    fault->access != refusal->access || fault->reason != refusal->reason ||
 			    fault->address != refusal->at || fault->pc != RIG_BASE + 12)
 				fail_msg("%s: kind %d access %d reason %d address %llx pc %llx", refusal->name, fault->kind,
@@ -376,7 +380,11 @@ static void spans(void **state)
 	world.rig.regs.pc = RIG_BASE;
 	cpu_run(world.rig.cpu, &world.rig.regs, ~0ull);
 	assert_int_equal(world.rig.asked, asked + 1);
-	cpu_forget_spans(world.rig.cpu);
+	cpu_forget_spans(world.rig.cpu, DEV_BASE, 8192);
+	world.rig.regs.pc = RIG_BASE;
+	cpu_run(world.rig.cpu, &world.rig.regs, ~0ull);
+	assert_int_equal(world.rig.asked, asked + 1);
+	cpu_forget_spans(world.rig.cpu, RO_BASE - 8192, 8192 + 16);
 	world.rig.regs.pc = RIG_BASE;
 	cpu_run(world.rig.cpu, &world.rig.regs, ~0ull);
 	assert_int_equal(world.rig.asked, asked + 2);
@@ -389,7 +397,7 @@ static void spans(void **state)
 	assert_int_equal(world.rig.asked, asked + 3);
 	/* one that is good once only */
 	world.once = true;
-	cpu_forget_spans(world.rig.cpu);
+	cpu_forget_spans(world.rig.cpu, 0, 0);
 	world.rig.regs.x[6] = RO_BASE;
 	world.rig.regs.pc = RIG_BASE;
 	cpu_run(world.rig.cpu, &world.rig.regs, ~0ull);

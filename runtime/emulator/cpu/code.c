@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pages of decoded instructions. A page is made at the first fetch from it: its halfwords are copied, and the number
- * of instructions to its end is known for each halfword from the lengths alone. A slot is decoded when it is
- * first executed, so that a large image costs what is run of it.
+ * Pages of decoded instructions. A page is made at the first fetch from it: its halfwords are copied, and the
+ * number of instructions to its end is known for each halfword from the lengths alone. A slot is decoded when
+ * it is first executed, so that a large image costs what is run of it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,15 +17,16 @@ static uint64_t wrap(const struct cpu *cpu, uint64_t va)
 	return cpu->xlen == 32 ? (uint32_t)va : va;
 }
 
-/* The bytes of [va, va + bytes) that can be executed from @va on, copied. Return: how many; 0 and cpu->fault if none. */
+/* The bytes of [va, va + bytes) that can be executed from @va on, copied. Return: how many; 0 and cpu->fault
+ * if none. */
 static uint64_t fetch_bytes(struct cpu *cpu, uint64_t va, uint64_t bytes, void *to)
 {
-	struct cpu_span span = { 0 };
+	struct cpu_span span = {0};
 	uint64_t room;
 	int reason;
 
 	if (cpu->flat && va < cpu->flat_bytes) {
-		span = (struct cpu_span){ 0, cpu->flat_bytes, cpu->flat, CPU_MAY_FETCH, false };
+		span = (struct cpu_span){0, cpu->flat_bytes, cpu->flat, CPU_MAY_FETCH, false};
 	} else {
 		reason = cpu->bus->span(cpu->user, va, CPU_FETCH, &span);
 		if (reason || !span.host) {
@@ -46,7 +47,7 @@ static uint64_t fetch_bytes(struct cpu *cpu, uint64_t va, uint64_t bytes, void *
 
 bool cpu_fetch(struct cpu *cpu, uint64_t pc, uint32_t *raw)
 {
-	uint16_t half[2] = { 0, 0 };
+	uint16_t half[2] = {0, 0};
 
 	if (fetch_bytes(cpu, pc, 2, &half[0]) < 2)
 		return false;
@@ -59,7 +60,7 @@ bool cpu_fetch(struct cpu *cpu, uint64_t pc, uint32_t *raw)
 /* ---- decoding ---- */
 
 /* Branches by their condition, for those to another page */
-static const uint16_t conditions[] = { CPU_BEQ, CPU_BNE, CPU_BLT, CPU_BGE, CPU_BLTU, CPU_BGEU };
+static const uint16_t conditions[] = {CPU_BEQ, CPU_BNE, CPU_BLT, CPU_BGE, CPU_BLTU, CPU_BGEU};
 
 static unsigned condition_of(unsigned op)
 {
@@ -70,7 +71,8 @@ static unsigned condition_of(unsigned op)
 	return i;
 }
 
-/* Branches and jal know where they go: the slot of this page and what to count, or that it is another page. */
+/* Branches and jal know where they go: the slot of this page and what to count, or that it is another page.
+ */
 static void aim(struct cpu_page *page, struct cpu_op *op, const struct cpu_insn *insn)
 {
 	int64_t slot = op - page->op + insn->imm / 2;

@@ -52,8 +52,8 @@ struct cpu_machine *cpu_machine(struct cpu *cpu)
 /* ---- attention: what other threads and the bus ask for ---- */
 
 /*
- * The runner stores @limit and then loads @attention; here it is the other way round. So either it sees what is
- * asked for, or the zero stays.
+ * The runner stores @limit and then loads @attention; here it is the other way round. So either it sees what
+ * is asked for, or the zero stays.
  */
 static void attend(struct cpu *cpu, uint32_t what)
 {
@@ -100,12 +100,12 @@ static void invalidate(struct cpu *cpu)
 
 	pthread_mutex_lock(&cpu->lock);
 	if (pending->any && pending->all)
-		cpu_forget_spans(cpu);
+		cpu_forget_spans(cpu, 0, 0);
 	else if (pending->any)
 		cpu_drop_spans(cpu, pending->first, pending->end);
 	if (pending->any && pending->code)
 		cpu_drop_code(cpu, pending->all ? 0 : pending->first, pending->all ? ~0ull : pending->end);
-	*pending = (struct cpu_pending){ 0 };
+	*pending = (struct cpu_pending){0};
 	pthread_mutex_unlock(&cpu->lock);
 }
 
@@ -156,7 +156,8 @@ static enum cpu_stop pieces(struct cpu *cpu, struct cpu_regs *regs)
 			return CPU_STOP_INTERRUPT;
 		if (cpu->instructions >= cpu->end)
 			return CPU_STOP_SLICE;
-		if (cpu_unlikely(cpu->breakpoint_count) && cpu->instructions == start && cpu_breakpoint_at(cpu, regs->pc))
+		if (cpu_unlikely(cpu->breakpoint_count) && cpu->instructions == start &&
+		    cpu_breakpoint_at(cpu, regs->pc))
 			stop = step_over(cpu, regs);
 		else
 			stop = interpret(cpu, regs);
@@ -186,8 +187,8 @@ enum cpu_stop cpu_run(struct cpu *cpu, struct cpu_regs *regs, uint64_t instructi
 
 /* ---- counts by function ---- */
 
-void cpu_count(struct cpu *cpu, uint64_t first, uint32_t halves, const uint16_t *owner, const uint64_t *starts,
-	       struct cpu_function *functions)
+void cpu_count(struct cpu *cpu, uint64_t first, uint32_t halves, const uint16_t *owner,
+	       const uint64_t *starts, struct cpu_function *functions)
 {
 	cpu->count_first = first;
 	cpu->count_halves = halves;

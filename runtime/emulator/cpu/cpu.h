@@ -3,15 +3,16 @@
  * DOC: A RISC-V processor in portable C
  *
  * struct cpu is one processor: RV32IMC with the machine's CSRs (the card's soft core) or RV64IMAFDC in user
- * mode (a hart that runs waves). It executes on behalf of a struct cpu_regs, so that an embedder with many waves
- * changes between them by passing another one. All memory is reached through struct cpu_bus.
+ * mode (a hart that runs waves). It executes on behalf of a struct cpu_regs, so that an embedder with many
+ * waves changes between them by passing another one. All memory is reached through struct cpu_bus.
  *
- * One thread at a time runs a processor. cpu_interrupt(), cpu_invalidate() and cpu_invalidate_pending() may be
- * called by any thread, also from the functions of the bus; everything else by the thread that runs it,
+ * One thread at a time runs a processor. cpu_interrupt(), cpu_invalidate() and cpu_invalidate_pending() may
+ * be called by any thread, also from the functions of the bus; everything else by the thread that runs it,
  * between runs.
  *
- * Loads and stores may be misaligned; atomics must be aligned. An aligned access is one access of the host, an atomic
- * is one of C11's, so that processors and host threads that share memory see each other as harts do.
+ * Loads and stores may be misaligned; atomics must be aligned. An aligned access is one access of the host,
+ * an atomic is one of C11's, so that processors and host threads that share memory see each other as harts
+ * do.
  */
 #ifndef CPU_CPU_H
 #define CPU_CPU_H
@@ -76,8 +77,8 @@ struct cpu_span {
 /**
  * struct cpu_bus - how a processor reaches memory. Called by the thread that runs it; regs->pc and
  * cpu->instructions are those of the instruction that makes the access, which does not count itself.
- * @span: find the span that holds @va. It is filled with zeroes before. The rights it gives are checked by the
- *	processor. Return: 0, or the embedder's reason why there is none, which becomes the fault's @reason.
+ * @span: find the span that holds @va. It is filled with zeroes before. The rights it gives are checked by
+ *the processor. Return: 0, or the embedder's reason why there is none, which becomes the fault's @reason.
  * @load, @store: access spans without @host. Return: 0 or a reason.
  */
 struct cpu_bus {
@@ -87,20 +88,21 @@ struct cpu_bus {
 };
 
 enum cpu_stop {
-	CPU_STOP_SLICE,      /* the instructions asked for have been executed */
-	CPU_STOP_INTERRUPT,  /* cpu_interrupt() */
-	CPU_STOP_ECALL,      /* an ecall: it counts, pc is behind it */
-	CPU_STOP_WFI,        /* a wfi: likewise */
-	CPU_STOP_FAULT,      /* see cpu->fault; pc is the instruction, which does not count and has changed nothing */
+	CPU_STOP_SLICE,	    /* the instructions asked for have been executed */
+	CPU_STOP_INTERRUPT, /* cpu_interrupt() */
+	CPU_STOP_ECALL,	    /* an ecall: it counts, pc is behind it */
+	CPU_STOP_WFI,	    /* a wfi: likewise */
+	CPU_STOP_FAULT, /* see cpu->fault; pc is the instruction, which does not count and has changed nothing
+			 */
 	CPU_STOP_BREAKPOINT, /* pc is the breakpoint, its instruction not executed */
 };
 
 enum cpu_fault_kind {
 	CPU_FAULT_ILLEGAL = 1, /* instruction in @value */
 	CPU_FAULT_EBREAK,
-	CPU_FAULT_MISALIGNED,  /* an atomic */
-	CPU_FAULT_RIGHTS,      /* the span forbids it */
-	CPU_FAULT_MEMORY,      /* refused by the bus with @reason, or an atomic on a span without memory */
+	CPU_FAULT_MISALIGNED, /* an atomic */
+	CPU_FAULT_RIGHTS,     /* the span forbids it */
+	CPU_FAULT_MEMORY,     /* refused by the bus with @reason, or an atomic on a span without memory */
 };
 
 /**
@@ -123,7 +125,8 @@ struct cpu_machine {
 
 struct cpu;
 
-/** struct cpu_function - counts of one function of the program: how often its first instruction was executed, and all. */
+/** struct cpu_function - counts of one function of the program: how often its first instruction was executed,
+ * and all. */
 struct cpu_function {
 	uint64_t calls;
 	uint64_t instructions;
@@ -156,28 +159,35 @@ enum cpu_stop cpu_run(struct cpu *cpu, struct cpu_regs *regs, uint64_t instructi
 const struct cpu_fault *cpu_fault(const struct cpu *cpu);
 /** cpu_instructions() - executed since the processor was made. */
 uint64_t cpu_instructions(const struct cpu *cpu);
-/** cpu_machine() - the machine's CSRs. cpu_trap() - enter the handler at mtvec as hardware does. @regs->pc becomes mepc. */
+/** cpu_machine() - the machine's CSRs. cpu_trap() - enter the handler at mtvec as hardware does. @regs->pc
+ * becomes mepc. */
 struct cpu_machine *cpu_machine(struct cpu *cpu);
 void cpu_trap(struct cpu *cpu, struct cpu_regs *regs, uint32_t cause, uint32_t value);
 
 /**
- * cpu_interrupt() - end the present run, or the next one if there is none, as soon as the instruction that is being
- * executed is done (called by the bus) or the straight run of code is (called by another thread).
+ * cpu_interrupt() - end the present run, or the next one if there is none, as soon as the instruction that is
+ * being executed is done (called by the bus) or the straight run of code is (called by another thread).
  */
 void cpu_interrupt(struct cpu *cpu);
 
 /**
- * cpu_invalidate() - what is remembered of [@first, @first + @bytes) is not true any more; @bytes 0 = of all memory.
+ * cpu_invalidate() - what is remembered of [@first, @first + @bytes) is not true any more; @bytes 0 = of all
+ * memory.
  * @code: decoded instructions too
  * Without @code spans are forgotten (and code of pages whose right to be executed may have changed is kept).
  * A run of another thread goes on using what it remembers until cpu_invalidate_pending() is false.
  */
 void cpu_invalidate(struct cpu *cpu, uint64_t first, uint64_t bytes, bool code);
 bool cpu_invalidate_pending(struct cpu *cpu);
-/** cpu_forget_spans() - forget them at once: for an embedder whose memory looks different to the next wave. */
-void cpu_forget_spans(struct cpu *cpu);
+/**
+ * cpu_forget_spans() - forget at once the spans that lie in the window [@first, @first + @bytes), all if @bytes is 0.
+ * For an embedder with a window that looks different to the next wave; no span may reach out of such a window.
+ * Takes about a nanosecond for each page of it.
+ */
+void cpu_forget_spans(struct cpu *cpu, uint64_t first, uint64_t bytes);
 
-/** cpu_breakpoint() - set or clear a breakpoint at @pc. A run that starts there goes past it. Return: 0 or -ENOMEM. */
+/** cpu_breakpoint() - set or clear a breakpoint at @pc. A run that starts there goes past it. Return: 0 or
+ * -ENOMEM. */
 int cpu_breakpoint(struct cpu *cpu, uint64_t pc, bool set);
 
 /**
@@ -186,8 +196,8 @@ int cpu_breakpoint(struct cpu *cpu, uint64_t pc, bool set);
  * @starts: per function: address of its first instruction
  * Both stay the embedder's and must outlive the counting.
  */
-void cpu_count(struct cpu *cpu, uint64_t first, uint32_t halves, const uint16_t *owner, const uint64_t *starts,
-	       struct cpu_function *functions);
+void cpu_count(struct cpu *cpu, uint64_t first, uint32_t halves, const uint16_t *owner,
+	       const uint64_t *starts, struct cpu_function *functions);
 
 struct cpu_translation;
 /**

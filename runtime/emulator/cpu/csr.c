@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Control and status registers. A hart has those of floating point and the counters, a soft core those of machine
- * mode. Both cycle and instret count instructions, so that they are the same in each run.
+ * Control and status registers. A hart has those of floating point and the counters, a soft core those of
+ * machine mode. Both cycle and instret count instructions, so that they are the same in each run.
  */
 #include "machine.h"
 
-#define CSR_FFLAGS 0x001u
-#define CSR_FRM    0x002u
-#define CSR_FCSR   0x003u
+#define CSR_FFLAGS   0x001u
+#define CSR_FRM	     0x002u
+#define CSR_FCSR     0x003u
 #define MSTATUS_MIE  0x0008u
 #define MSTATUS_MPIE 0x0080u
 #define MSTATUS_MPP  0x1800u /* always machine mode */

@@ -4,13 +4,11 @@
 
 static const uint32_t operands[CPU_OPS] = {
 #define OPERANDS(name, operands) [CPU_##name] = (operands),
-	CPU_INSNS(OPERANDS)
-};
+    CPU_INSNS(OPERANDS)};
 
 static const char *const texts[CPU_OPS] = {
 #define TEXT(name, operands) [CPU_##name] = #name,
-	CPU_INSNS(TEXT)
-};
+    CPU_INSNS(TEXT)};
 
 uint32_t cpu_op_operands(unsigned op)
 {
@@ -24,22 +22,23 @@ const char *cpu_op_text(unsigned op)
 
 static unsigned decode_load(unsigned width, bool wide)
 {
-	static const uint16_t ops[8] = { CPU_LB, CPU_LH, CPU_LW, CPU_LD, CPU_LBU, CPU_LHU, CPU_LWU, CPU_ILLEGAL };
+	static const uint16_t ops[8] = {CPU_LB,	 CPU_LH,  CPU_LW,  CPU_LD,
+					CPU_LBU, CPU_LHU, CPU_LWU, CPU_ILLEGAL};
 
 	return !wide && (width == 3 || width == 6) ? CPU_ILLEGAL : ops[width];
 }
 
 static unsigned decode_store(unsigned width, bool wide)
 {
-	static const uint16_t ops[4] = { CPU_SB, CPU_SH, CPU_SW, CPU_SD };
+	static const uint16_t ops[4] = {CPU_SB, CPU_SH, CPU_SW, CPU_SD};
 
 	return width > (wide ? 3u : 2u) ? CPU_ILLEGAL : ops[width];
 }
 
 static unsigned decode_branch(unsigned kind)
 {
-	static const uint16_t ops[8] = { CPU_BEQ, CPU_BNE, CPU_ILLEGAL, CPU_ILLEGAL,
-					 CPU_BLT, CPU_BGE, CPU_BLTU,	CPU_BGEU };
+	static const uint16_t ops[8] = {CPU_BEQ, CPU_BNE, CPU_ILLEGAL, CPU_ILLEGAL,
+					CPU_BLT, CPU_BGE, CPU_BLTU,    CPU_BGEU};
 
 	return ops[kind];
 }
@@ -47,8 +46,8 @@ static unsigned decode_branch(unsigned kind)
 /* OP-IMM; shifts have their amount and kind in the immediate, @bits is the largest amount's width. */
 static unsigned decode_immediate(struct cpu_insn *insn, unsigned kind, unsigned bits)
 {
-	static const uint16_t ops[8] = { CPU_ADDI, CPU_SLLI, CPU_SLTI, CPU_SLTIU,
-					 CPU_XORI, CPU_SRLI, CPU_ORI,  CPU_ANDI };
+	static const uint16_t ops[8] = {CPU_ADDI, CPU_SLLI, CPU_SLTI, CPU_SLTIU,
+					CPU_XORI, CPU_SRLI, CPU_ORI,  CPU_ANDI};
 	unsigned high = (unsigned)insn->imm >> bits & (0xfffu >> bits);
 
 	if (kind != 1 && kind != 5)
@@ -75,9 +74,10 @@ static unsigned decode_immediate_word(struct cpu_insn *insn, unsigned kind)
 
 static unsigned decode_register(unsigned kind, unsigned high)
 {
-	static const uint16_t base[8] = { CPU_ADD, CPU_SLL, CPU_SLT, CPU_SLTU, CPU_XOR, CPU_SRL, CPU_OR, CPU_AND };
-	static const uint16_t multiply[8] = { CPU_MUL, CPU_MULH, CPU_MULHSU, CPU_MULHU,
-					      CPU_DIV, CPU_DIVU, CPU_REM,    CPU_REMU };
+	static const uint16_t base[8] = {CPU_ADD, CPU_SLL, CPU_SLT, CPU_SLTU,
+					 CPU_XOR, CPU_SRL, CPU_OR,  CPU_AND};
+	static const uint16_t multiply[8] = {CPU_MUL, CPU_MULH, CPU_MULHSU, CPU_MULHU,
+					     CPU_DIV, CPU_DIVU, CPU_REM,    CPU_REMU};
 
 	switch (high) {
 	case 0:
@@ -92,10 +92,10 @@ static unsigned decode_register(unsigned kind, unsigned high)
 
 static unsigned decode_register_word(unsigned kind, unsigned high)
 {
-	static const uint16_t base[8] = { CPU_ADDW,    CPU_SLLW, CPU_ILLEGAL, CPU_ILLEGAL,
-					  CPU_ILLEGAL, CPU_SRLW, CPU_ILLEGAL, CPU_ILLEGAL };
-	static const uint16_t multiply[8] = { CPU_MULW, CPU_ILLEGAL, CPU_ILLEGAL, CPU_ILLEGAL,
-					      CPU_DIVW, CPU_DIVUW,   CPU_REMW,	  CPU_REMUW };
+	static const uint16_t base[8] = {CPU_ADDW,    CPU_SLLW, CPU_ILLEGAL, CPU_ILLEGAL,
+					 CPU_ILLEGAL, CPU_SRLW, CPU_ILLEGAL, CPU_ILLEGAL};
+	static const uint16_t multiply[8] = {CPU_MULW, CPU_ILLEGAL, CPU_ILLEGAL, CPU_ILLEGAL,
+					     CPU_DIVW, CPU_DIVUW,   CPU_REMW,	 CPU_REMUW};
 
 	switch (high) {
 	case 0:
@@ -111,9 +111,9 @@ static unsigned decode_register_word(unsigned kind, unsigned high)
 static unsigned decode_atomic(const struct cpu_insn *insn, unsigned width)
 {
 	static const uint16_t ops[32] = {
-		[0] = CPU_AMOADD_W,  [1] = CPU_AMOSWAP_W, [2] = CPU_LR_W,      [3] = CPU_SC_W,
-		[4] = CPU_AMOXOR_W,  [8] = CPU_AMOOR_W,	  [12] = CPU_AMOAND_W, [16] = CPU_AMOMIN_W,
-		[20] = CPU_AMOMAX_W, [24] = CPU_AMOMINU_W, [28] = CPU_AMOMAXU_W,
+	    [0] = CPU_AMOADD_W,	 [1] = CPU_AMOSWAP_W,  [2] = CPU_LR_W,	     [3] = CPU_SC_W,
+	    [4] = CPU_AMOXOR_W,	 [8] = CPU_AMOOR_W,    [12] = CPU_AMOAND_W,  [16] = CPU_AMOMIN_W,
+	    [20] = CPU_AMOMAX_W, [24] = CPU_AMOMINU_W, [28] = CPU_AMOMAXU_W,
 	};
 	unsigned op = ops[insn->raw >> 27];
 
@@ -125,8 +125,8 @@ static unsigned decode_atomic(const struct cpu_insn *insn, unsigned width)
 
 static unsigned decode_system(struct cpu_insn *insn, unsigned kind, bool wide)
 {
-	static const uint16_t csr[8] = { CPU_ILLEGAL, CPU_CSRRW,  CPU_CSRRS,  CPU_CSRRC,
-					 CPU_ILLEGAL, CPU_CSRRWI, CPU_CSRRSI, CPU_CSRRCI };
+	static const uint16_t csr[8] = {CPU_ILLEGAL, CPU_CSRRW,	 CPU_CSRRS,  CPU_CSRRC,
+					CPU_ILLEGAL, CPU_CSRRWI, CPU_CSRRSI, CPU_CSRRCI};
 
 	if (kind) {
 		insn->imm &= 0xfff;
@@ -159,8 +159,8 @@ static unsigned decode_fence(struct cpu_insn *insn, unsigned kind)
 /* Single and double precision differ by one in the list of names; bit 25 of the instruction says which. */
 static unsigned decode_convert(const struct cpu_insn *insn, unsigned high)
 {
-	static const uint16_t to[4] = { CPU_FCVT_W_S, CPU_FCVT_WU_S, CPU_FCVT_L_S, CPU_FCVT_LU_S };
-	static const uint16_t from[4] = { CPU_FCVT_S_W, CPU_FCVT_S_WU, CPU_FCVT_S_L, CPU_FCVT_S_LU };
+	static const uint16_t to[4] = {CPU_FCVT_W_S, CPU_FCVT_WU_S, CPU_FCVT_L_S, CPU_FCVT_LU_S};
+	static const uint16_t from[4] = {CPU_FCVT_S_W, CPU_FCVT_S_WU, CPU_FCVT_S_L, CPU_FCVT_S_LU};
 
 	if (high == 0x20)
 		return insn->rs2 == 1 ? CPU_FCVT_S_D : CPU_ILLEGAL;
@@ -181,7 +181,11 @@ static unsigned decode_float_kind(const struct cpu_insn *insn, unsigned high)
 	case 0x14:
 		return kind > 1 ? CPU_ILLEGAL : CPU_FMIN_S + 2 * kind + d;
 	case 0x50:
-		return kind > 2 ? CPU_ILLEGAL : (kind == 0 ? CPU_FLE_S : kind == 1 ? CPU_FLT_S : CPU_FEQ_S) + d;
+		return kind > 2 ? CPU_ILLEGAL
+				: (kind == 0   ? CPU_FLE_S
+				   : kind == 1 ? CPU_FLT_S
+					       : CPU_FEQ_S) +
+				      d;
 	case 0x70:
 		return insn->rs2 || kind > 1 ? CPU_ILLEGAL : (kind ? CPU_FCLASS_S : CPU_FMV_X_W) + d;
 	case 0x78:
@@ -215,7 +219,7 @@ static unsigned decode_float(const struct cpu_insn *insn)
 
 static unsigned decode_fused(const struct cpu_insn *insn, unsigned opcode)
 {
-	static const uint16_t ops[4] = { CPU_FMADD_S, CPU_FMSUB_S, CPU_FNMSUB_S, CPU_FNMADD_S };
+	static const uint16_t ops[4] = {CPU_FMADD_S, CPU_FMSUB_S, CPU_FNMSUB_S, CPU_FNMADD_S};
 	unsigned format = insn->raw >> 25 & 3;
 
 	return format > 1 ? CPU_ILLEGAL : ops[opcode >> 2 & 3] + format;
@@ -248,12 +252,14 @@ static unsigned decode_wide(struct cpu_insn *insn, unsigned opcode, unsigned kin
 
 static int32_t offset_branch(uint32_t raw)
 {
-	return (int32_t)((raw >> 31 ? 0xfffff000u : 0) | (raw << 4 & 0x800) | (raw >> 20 & 0x7e0) | (raw >> 7 & 0x1e));
+	return (int32_t)((raw >> 31 ? 0xfffff000u : 0) | (raw << 4 & 0x800) | (raw >> 20 & 0x7e0) |
+			 (raw >> 7 & 0x1e));
 }
 
 static int32_t offset_jump(uint32_t raw)
 {
-	return (int32_t)((raw >> 31 ? 0xfff00000u : 0) | (raw & 0xff000) | (raw >> 9 & 0x800) | (raw >> 20 & 0x7fe));
+	return (int32_t)((raw >> 31 ? 0xfff00000u : 0) | (raw & 0xff000) | (raw >> 9 & 0x800) |
+			 (raw >> 20 & 0x7fe));
 }
 
 static int32_t offset_store(uint32_t raw)
@@ -305,14 +311,14 @@ void cpu_decode(uint32_t raw, unsigned xlen, struct cpu_insn *insn)
 		return;
 	}
 	*insn = (struct cpu_insn){
-		.rd = raw >> 7 & 31,
-		.rs1 = raw >> 15 & 31,
-		.rs2 = raw >> 20 & 31,
-		.rs3 = raw >> 27,
-		.rm = raw >> 12 & 7,
-		.bytes = 4,
-		.imm = (int32_t)raw >> 20,
-		.raw = raw,
+	    .rd = raw >> 7 & 31,
+	    .rs1 = raw >> 15 & 31,
+	    .rs2 = raw >> 20 & 31,
+	    .rs3 = raw >> 27,
+	    .rm = raw >> 12 & 7,
+	    .bytes = 4,
+	    .imm = (int32_t)raw >> 20,
+	    .raw = raw,
 	};
 	insn->op = (uint16_t)decode_long(insn, xlen);
 	if ((operands[insn->op] & CPU_RM) && (insn->rm == 5 || insn->rm == 6))

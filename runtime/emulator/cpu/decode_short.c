@@ -3,7 +3,7 @@
 #include "insn.h"
 
 #define BITS(raw, high, low) ((raw) >> (low) & ((1u << ((high) - (low) + 1)) - 1))
-#define SP 2
+#define SP		     2
 
 /* Registers 8 to 15 in a field of three bits */
 static uint8_t near_register(uint32_t field)
@@ -34,15 +34,16 @@ static uint32_t offset_double(uint32_t raw)
 
 static int32_t offset_jump(uint32_t raw)
 {
-	return sign(BITS(raw, 12, 12) << 11 | BITS(raw, 11, 11) << 4 | BITS(raw, 10, 9) << 8 | BITS(raw, 8, 8) << 10 |
-			    BITS(raw, 7, 7) << 6 | BITS(raw, 6, 6) << 7 | BITS(raw, 5, 3) << 1 | BITS(raw, 2, 2) << 5,
+	return sign(BITS(raw, 12, 12) << 11 | BITS(raw, 11, 11) << 4 | BITS(raw, 10, 9) << 8 |
+			BITS(raw, 8, 8) << 10 | BITS(raw, 7, 7) << 6 | BITS(raw, 6, 6) << 7 |
+			BITS(raw, 5, 3) << 1 | BITS(raw, 2, 2) << 5,
 		    12);
 }
 
 static int32_t offset_branch(uint32_t raw)
 {
-	return sign(BITS(raw, 12, 12) << 8 | BITS(raw, 11, 10) << 3 | BITS(raw, 6, 5) << 6 | BITS(raw, 4, 3) << 1 |
-			    BITS(raw, 2, 2) << 5,
+	return sign(BITS(raw, 12, 12) << 8 | BITS(raw, 11, 10) << 3 | BITS(raw, 6, 5) << 6 |
+			BITS(raw, 4, 3) << 1 | BITS(raw, 2, 2) << 5,
 		    9);
 }
 
@@ -96,8 +97,8 @@ static void quadrant0(uint32_t raw, bool wide, struct cpu_insn *insn)
 /* c.srli, c.srai, c.andi and the operations on two registers */
 static void arithmetic(uint32_t raw, bool wide, struct cpu_insn *insn)
 {
-	static const uint16_t ops[8] = { CPU_SUB,  CPU_XOR,  CPU_OR,	  CPU_AND,
-					 CPU_SUBW, CPU_ADDW, CPU_ILLEGAL, CPU_ILLEGAL };
+	static const uint16_t ops[8] = {CPU_SUB,  CPU_XOR,  CPU_OR,	 CPU_AND,
+					CPU_SUBW, CPU_ADDW, CPU_ILLEGAL, CPU_ILLEGAL};
 	unsigned rd = near_register(raw >> 7), kind = BITS(raw, 11, 10);
 	unsigned which = BITS(raw, 12, 12) << 2 | BITS(raw, 6, 5);
 
@@ -118,8 +119,8 @@ static void upper(uint32_t raw, struct cpu_insn *insn)
 	int32_t imm = immediate6(raw);
 
 	if (rd == SP) {
-		imm = sign(BITS(raw, 12, 12) << 9 | BITS(raw, 6, 6) << 4 | BITS(raw, 5, 5) << 6 | BITS(raw, 4, 3) << 7 |
-				   BITS(raw, 2, 2) << 5,
+		imm = sign(BITS(raw, 12, 12) << 9 | BITS(raw, 6, 6) << 4 | BITS(raw, 5, 5) << 6 |
+			       BITS(raw, 4, 3) << 7 | BITS(raw, 2, 2) << 5,
 			   10);
 		if (imm)
 			set(insn, CPU_ADDI, SP, SP, 0, imm);
@@ -224,7 +225,7 @@ void cpu_decode_short(uint32_t raw, unsigned xlen, struct cpu_insn *insn)
 {
 	bool wide = xlen == 64;
 
-	*insn = (struct cpu_insn){ .op = CPU_ILLEGAL, .bytes = 2, .raw = raw & 0xffff };
+	*insn = (struct cpu_insn){.op = CPU_ILLEGAL, .bytes = 2, .raw = raw & 0xffff};
 	switch (raw & 3) {
 	case 0:
 		quadrant0(raw & 0xffff, wide, insn);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Floating point. The interpreter computes on the host's unit where that must give the same: rounding is to nearest
- * even, the flag "inexact" is set already, and the result is finite and, where it may have underflowed, far
- * from that. Then no flag can change, so that none has to be read from the host, and hosts that
- * detect tininess before rounding (arm64) do not differ. Everything else comes here and is done in integers.
+ * Floating point. The interpreter computes on the host's unit where that must give the same: rounding is to
+ * nearest even, the flag "inexact" is set already, and the result is finite and, where it may have
+ * underflowed, far from that. Then no flag can change, so that none has to be read from the host, and hosts
+ * that detect tininess before rounding (arm64) do not differ. Everything else comes here and is done in
+ * integers.
  */
 #include "machine.h"
 #include "softfloat.h"
@@ -134,7 +135,8 @@ static bool arithmetic(struct cpu_regs *regs, const struct cpu_op *op, unsigned 
 	return true;
 }
 
-static bool fused(struct cpu_regs *regs, const struct cpu_op *op, unsigned name, enum soft_format format, unsigned rm)
+static bool fused(struct cpu_regs *regs, const struct cpu_op *op, unsigned name, enum soft_format format,
+		  unsigned rm)
 {
 	uint64_t a = operand(regs, format, op->rs1), b = operand(regs, format, op->rs2);
 	uint64_t c = operand(regs, format, op->rs3);
@@ -149,7 +151,8 @@ static bool fused(struct cpu_regs *regs, const struct cpu_op *op, unsigned name,
 	return true;
 }
 
-static bool select_or_compare(struct cpu_regs *regs, const struct cpu_op *op, unsigned name, enum soft_format format)
+static bool select_or_compare(struct cpu_regs *regs, const struct cpu_op *op, unsigned name,
+			      enum soft_format format)
 {
 	uint64_t a = operand(regs, format, op->rs1), b = operand(regs, format, op->rs2);
 	uint8_t *flags = &regs->fflags;
@@ -173,7 +176,8 @@ static bool select_or_compare(struct cpu_regs *regs, const struct cpu_op *op, un
 	return false;
 }
 
-static bool convert(struct cpu_regs *regs, const struct cpu_op *op, unsigned name, enum soft_format format, unsigned rm)
+static bool convert(struct cpu_regs *regs, const struct cpu_op *op, unsigned name, enum soft_format format,
+		    unsigned rm)
 {
 	uint8_t *flags = &regs->fflags;
 
@@ -184,16 +188,16 @@ static bool convert(struct cpu_regs *regs, const struct cpu_op *op, unsigned nam
 	}
 	if (name >= CPU_FCVT_S_W && name <= CPU_FCVT_S_LU) {
 		result(regs, format, op->rd,
-		       soft_from_integer(format, (enum soft_integer)((name - CPU_FCVT_S_W) / 2), regs->x[op->rs1], rm,
-					 flags));
+		       soft_from_integer(format, (enum soft_integer)((name - CPU_FCVT_S_W) / 2),
+					 regs->x[op->rs1], rm, flags));
 		return true;
 	}
 	if (name != CPU_FCVT_S_D)
 		return false;
 	/* FCVT.S.D and FCVT.D.S: @format is that of the result here */
 	result(regs, format, op->rd,
-	       soft_convert((enum soft_format)!format, format, operand(regs, (enum soft_format)!format, op->rs1), rm,
-			    flags));
+	       soft_convert((enum soft_format) !format, format,
+			    operand(regs, (enum soft_format) !format, op->rs1), rm, flags));
 	return true;
 }
 

@@ -2,7 +2,7 @@
 /* The interpreter of RV32IMC. */
 #include "translation.h"
 
-#define XLEN 32
+#define XLEN	 32
 #define SET_F(v) (regs->f[op->rd] = (v)) /* not reached: there is no floating point */
 
 static uint32_t mulhsu(uint32_t a, uint32_t b)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* The interpreter of RV64IMAFDC. */
+#include <math.h>
 #include <string.h>
 
 #include "translation.h"
 
-#define XLEN 64
+#define XLEN	 64
 #define SET_F(v) (regs->f[op->rd] = (v))
-#define BOX      0xffffffff00000000ull
-#define SIGN_S   0x80000000u
-#define SIGN_D   (1ull << 63)
-#define NAN_S    0x7fc00000u
+#define BOX	 0xffffffff00000000ull
+#define SIGN_S	 0x80000000u
+#define SIGN_D	 (1ull << 63)
+#define NAN_S	 0x7fc00000u
 
 static uint64_t mulhsu(uint64_t a, uint64_t b)
 {
@@ -73,27 +74,35 @@ static inline void set_d(struct cpu_regs *regs, unsigned n, double value)
 
 static inline bool finite_s(float value)
 {
-	return __builtin_fabsf(value) <= __FLT_MAX__;
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return (~bits & 0x7f800000u) != 0;
 }
 
 static inline bool finite_d(double value)
 {
-	return __builtin_fabs(value) <= __DBL_MAX__;
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return (~bits & 0x7ff0000000000000ull) != 0;
 }
 
 /* Finite, and at least twice the smallest normal number */
 static inline bool normal_s(float value)
 {
-	float size = __builtin_fabsf(value);
+	uint32_t bits;
 
-	return size >= 2 * __FLT_MIN__ && size <= __FLT_MAX__;
+	memcpy(&bits, &value, sizeof(bits));
+	return (bits >> 23 & 0xff) - 2 < 0xff - 2;
 }
 
 static inline bool normal_d(double value)
 {
-	double size = __builtin_fabs(value);
+	uint64_t bits;
 
-	return size >= 2 * __DBL_MIN__ && size <= __DBL_MAX__;
+	memcpy(&bits, &value, sizeof(bits));
+	return (bits >> 52 & 0x7ff) - 2 < 0x7ff - 2;
 }
 
 #include "interpret.h"

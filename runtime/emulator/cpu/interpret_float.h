@@ -73,7 +73,7 @@ PRODUCT(FDIV, a / b, a == 0)
 #define FUSED(name, s1, s3)                                             \
 	CASE(name##_S) {                                                \
 		float a = get_s(regs, op->rs1), b = get_s(regs, op->rs2), c = get_s(regs, op->rs3); \
-		float r = __builtin_fmaf(s1 a, b, s3 c);                \
+		float r = fmaf(s1 a, b, s3 c);                \
 		if (cpu_likely(cpu->fast[op->rm] && (normal_s(r) || (r == 0 && (a == 0 || b == 0))))) { \
 			set_s(regs, op->rd, r);                         \
 			NEXT;                                           \
@@ -82,7 +82,7 @@ PRODUCT(FDIV, a / b, a == 0)
 	}                                                               \
 	CASE(name##_D) {                                                \
 		double a = get_d(regs, op->rs1), b = get_d(regs, op->rs2), c = get_d(regs, op->rs3); \
-		double r = __builtin_fma(s1 a, b, s3 c);                \
+		double r = fma(s1 a, b, s3 c);                \
 		if (cpu_likely(cpu->fast[op->rm] && (normal_d(r) || (r == 0 && (a == 0 || b == 0))))) { \
 			set_d(regs, op->rd, r);                         \
 			NEXT;                                           \
@@ -98,7 +98,7 @@ CASE(FSQRT_S) {
 	float a = get_s(regs, op->rs1);
 
 	if (cpu_likely(cpu->fast[op->rm] && a >= 0 && finite_s(a))) {
-		set_s(regs, op->rd, __builtin_sqrtf(a));
+		set_s(regs, op->rd, sqrtf(a));
 		NEXT;
 	}
 	goto exactly;
@@ -107,7 +107,7 @@ CASE(FSQRT_D) {
 	double a = get_d(regs, op->rs1);
 
 	if (cpu_likely(cpu->fast[op->rm] && a >= 0 && finite_d(a))) {
-		set_d(regs, op->rd, __builtin_sqrt(a));
+		set_d(regs, op->rd, sqrt(a));
 		NEXT;
 	}
 	goto exactly;
@@ -137,14 +137,14 @@ CASE(FSGNJX_D)
 #define COMPARE(name, symbol)                                                   \
 	CASE(name##_S) {                                                        \
 		float a = get_s(regs, op->rs1), b = get_s(regs, op->rs2);       \
-		if (cpu_unlikely(__builtin_isunordered(a, b)))                  \
+		if (cpu_unlikely(isunordered(a, b)))                  \
 			goto exactly;                                           \
 		SET(a symbol b);                                                \
 		NEXT;                                                           \
 	}                                                                       \
 	CASE(name##_D) {                                                        \
 		double a = get_d(regs, op->rs1), b = get_d(regs, op->rs2);      \
-		if (cpu_unlikely(__builtin_isunordered(a, b)))                  \
+		if (cpu_unlikely(isunordered(a, b)))                  \
 			goto exactly;                                           \
 		SET(a symbol b);                                                \
 		NEXT;                                                           \

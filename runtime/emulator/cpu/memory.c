@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory off the fast path. A span that the bus gives is remembered twice: for the base register of the instruction,
- * which the interpreter looks at by itself, and in a table by page, which serves registers that point here and
- * there. Both know addresses and sizes to the byte, so that spans need not be pages.
+ * Memory off the fast path. A span that the bus gives is remembered twice: for the base register of the
+ * instruction, which the interpreter looks at by itself, and in a table by page, which serves registers that
+ * point here and there. Both know addresses and sizes to the byte, so that spans need not be pages.
  */
 #include <string.h>
 
@@ -10,10 +10,15 @@
 
 #define PAGE_OF(va) ((va) / CPU_PAGE)
 
-bool cpu_refuse(struct cpu *cpu, enum cpu_fault_kind kind, enum cpu_access access, uint64_t address, int reason)
+bool cpu_refuse(struct cpu *cpu, enum cpu_fault_kind kind, enum cpu_access access, uint64_t address,
+		int reason)
 {
 	cpu->fault = (struct cpu_fault){
-		.kind = kind, .access = access, .reason = reason, .pc = cpu->regs->pc, .address = address,
+	    .kind = kind,
+	    .access = access,
+	    .reason = reason,
+	    .pc = cpu->regs->pc,
+	    .address = address,
 	};
 	return false;
 }
@@ -25,7 +30,8 @@ static struct cpu_tlb *tlb_of(struct cpu *cpu, uint64_t va)
 	return &cpu->tlb[(page ^ page / CPU_TLB) % CPU_TLB];
 }
 
-/* What an access of up to eight bytes may start with; what is left of the span has to be looked at byte by byte. */
+/* What an access of up to eight bytes may start with; what is left of the span has to be looked at byte by
+ * byte. */
 static uint64_t starts(uint64_t bytes, bool allowed)
 {
 	return allowed && bytes > 7 ? bytes - 7 : 0;
@@ -37,10 +43,10 @@ static void remember(struct cpu *cpu, const struct cpu_span *span, uint64_t va, 
 
 	tlb->page = PAGE_OF(va) + 1;
 	tlb->near = (struct cpu_near){
-		.first = span->first,
-		.load = starts(span->bytes, span->rights & CPU_MAY_LOAD),
-		.store = starts(span->bytes, span->rights & CPU_MAY_STORE),
-		.delta = (uintptr_t)span->host - (uintptr_t)span->first,
+	    .first = span->first,
+	    .load = starts(span->bytes, span->rights & CPU_MAY_LOAD),
+	    .store = starts(span->bytes, span->rights & CPU_MAY_STORE),
+	    .delta = (uintptr_t)span->host - (uintptr_t)span->first,
 	};
 	cpu->tlb_used = true;
 	cpu->near[base] = tlb->near;
@@ -50,14 +56,15 @@ static void remember(struct cpu *cpu, const struct cpu_span *span, uint64_t va, 
 /* The span of @va with the rights for @access. Return: false and cpu->fault. */
 static bool find(struct cpu *cpu, uint64_t va, enum cpu_access access, struct cpu_span *span)
 {
-	static const uint8_t needs[] = { CPU_MAY_LOAD, CPU_MAY_STORE, CPU_MAY_FETCH, CPU_MAY_LOAD | CPU_MAY_STORE };
+	static const uint8_t needs[] = {CPU_MAY_LOAD, CPU_MAY_STORE, CPU_MAY_FETCH,
+					CPU_MAY_LOAD | CPU_MAY_STORE};
 	int reason;
 
 	if (cpu->flat && va < cpu->flat_bytes) {
-		*span = (struct cpu_span){ 0, cpu->flat_bytes, cpu->flat, 7, false };
+		*span = (struct cpu_span){0, cpu->flat_bytes, cpu->flat, 7, false};
 		return true;
 	}
-	*span = (struct cpu_span){ 0 };
+	*span = (struct cpu_span){0};
 	reason = cpu->bus->span(cpu->user, va, access, span);
 	if (reason)
 		return cpu_refuse(cpu, CPU_FAULT_MEMORY, access, va, reason);
@@ -90,7 +97,8 @@ static uint64_t mask(const struct cpu *cpu, uint64_t va)
  * @part bytes from @va on that one span holds. A device gets the access whole.
  * Return: how many, 0 = refused.
  */
-static unsigned part_of(struct cpu *cpu, uint64_t va, unsigned bytes, enum cpu_access access, struct cpu_span *span)
+static unsigned part_of(struct cpu *cpu, uint64_t va, unsigned bytes, enum cpu_access access,
+			struct cpu_span *span)
 {
 	uint64_t room;
 
@@ -138,7 +146,8 @@ static void write_host(uint8_t *host, unsigned bytes, uint64_t value)
 	}
 }
 
-static bool load_part(struct cpu *cpu, const struct cpu_span *span, uint64_t va, unsigned bytes, uint64_t *value)
+static bool load_part(struct cpu *cpu, const struct cpu_span *span, uint64_t va, unsigned bytes,
+		      uint64_t *value)
 {
 	int reason;
 
@@ -151,7 +160,8 @@ static bool load_part(struct cpu *cpu, const struct cpu_span *span, uint64_t va,
 	return !reason || cpu_refuse(cpu, CPU_FAULT_MEMORY, CPU_LOAD, va, reason);
 }
 
-static bool store_part(struct cpu *cpu, const struct cpu_span *span, uint64_t va, unsigned bytes, uint64_t value)
+static bool store_part(struct cpu *cpu, const struct cpu_span *span, uint64_t va, unsigned bytes,
+		       uint64_t value)
 {
 	int reason;
 
@@ -241,15 +251,15 @@ static void *operand(struct cpu *cpu, uint64_t va, unsigned bytes)
 	return host;
 }
 
-#define LIMIT(name, type, utype, order)                                                                  \
-	static utype name(utype *p, utype value)                                                         \
-	{                                                                                                \
-		utype old = __atomic_load_n(p, __ATOMIC_RELAXED);                                        \
-													 \
-		while (!__atomic_compare_exchange_n(p, &old, (type)value order(type) old ? value : old,  \
-						    true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))           \
-			;                                                                                \
-		return old;                                                                              \
+#define LIMIT(name, type, utype, order)                                                                      \
+	static utype name(utype *p, utype value)                                                             \
+	{                                                                                                    \
+		utype old = __atomic_load_n(p, __ATOMIC_RELAXED);                                            \
+                                                                                                             \
+		while (!__atomic_compare_exchange_n(p, &old, (type)value order(type) old ? value : old,      \
+						    true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))               \
+			;                                                                                    \
+		return old;                                                                                  \
 	}
 
 LIMIT(min32, int32_t, uint32_t, <)
@@ -329,7 +339,8 @@ static uint64_t store_conditional(struct cpu_regs *regs, void *p, uint64_t va, u
 	if (!good)
 		return 1;
 	if (bytes == 4)
-		return !__atomic_compare_exchange_n((uint32_t *)p, &old32, (uint32_t)value, false, ORDER, ORDER);
+		return !__atomic_compare_exchange_n((uint32_t *)p, &old32, (uint32_t)value, false, ORDER,
+						    ORDER);
 	return !__atomic_compare_exchange_n((uint64_t *)p, &old64, value, false, ORDER, ORDER);
 }
 
@@ -354,19 +365,33 @@ bool cpu_atomic(struct cpu *cpu, unsigned op, unsigned rd, uint64_t va, uint64_t
 
 /* ---- forgetting ---- */
 
-void cpu_forget_spans(struct cpu *cpu)
+static void forget_near(struct cpu *cpu)
 {
 	for (; cpu->near_used; cpu->near_used &= cpu->near_used - 1)
-		cpu->near[__builtin_ctz(cpu->near_used)] = (struct cpu_near){ 0 };
-	if (cpu->tlb_used)
+		cpu->near[__builtin_ctz(cpu->near_used)] = (struct cpu_near){0};
+}
+
+void cpu_forget_spans(struct cpu *cpu, uint64_t first, uint64_t bytes)
+{
+	forget_near(cpu);
+	if (!cpu->tlb_used)
+		return;
+	if (!bytes || bytes / CPU_PAGE >= CPU_TLB) {
 		memset(cpu->tlb, 0, sizeof(cpu->tlb));
-	cpu->tlb_used = false;
+		cpu->tlb_used = false;
+		return;
+	}
+	for (uint64_t page = PAGE_OF(first); page <= PAGE_OF(first + bytes - 1); page++) {
+		struct cpu_tlb *tlb = tlb_of(cpu, page * CPU_PAGE);
+
+		if (tlb->page == page + 1)
+			tlb->page = 0;
+	}
 }
 
 void cpu_drop_spans(struct cpu *cpu, uint64_t first, uint64_t end)
 {
-	for (; cpu->near_used; cpu->near_used &= cpu->near_used - 1)
-		cpu->near[__builtin_ctz(cpu->near_used)] = (struct cpu_near){ 0 };
+	forget_near(cpu);
 	/* @load and @store leave out the last seven bytes of a span */
 	for (unsigned i = 0; cpu->tlb_used && i < CPU_TLB; i++) {
 		const struct cpu_near *near = &cpu->tlb[i].near;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Arithmetic works on numbers with 128 bits of significand, which hold every product exactly; what falls off their
- * end is kept as one bit that says "not zero". soft_round() does all rounding.
+ * Arithmetic works on numbers with 128 bits of significand, which hold every product exactly; what falls off
+ * their end is kept as one bit that says "not zero". soft_round() does all rounding.
  */
 #include "cpu.h"
 #include "softfloat.h"
@@ -9,16 +9,16 @@
 typedef unsigned __int128 u128;
 
 struct format {
-	unsigned bits;      /* of the significand, the first one included */
-	int least;          /* exponents of normal numbers */
+	unsigned bits; /* of the significand, the first one included */
+	int least;     /* exponents of normal numbers */
 	int most;
-	unsigned sign;      /* its bit */
+	unsigned sign; /* its bit */
 	uint64_t nan;
 };
 
 static const struct format formats[] = {
-	{ 24, -126, 127, 31, SOFT_NAN_SINGLE },
-	{ 53, -1022, 1023, 63, SOFT_NAN_DOUBLE },
+    {24, -126, 127, 31, SOFT_NAN_SINGLE},
+    {53, -1022, 1023, 63, SOFT_NAN_DOUBLE},
 };
 
 enum kind { ZERO, NUMBER, INFINITE, NOT_A_NUMBER };
@@ -66,7 +66,7 @@ static struct real unpack(const struct format *format, uint64_t a)
 	unsigned fraction_bits = format->bits - 1;
 	uint64_t fraction = a & ((1ull << fraction_bits) - 1);
 	int top = 2 * format->most + 1, exponent = (int)(a >> fraction_bits) & top;
-	struct real real = { .kind = NUMBER, .negative = a >> format->sign & 1 };
+	struct real real = {.kind = NUMBER, .negative = a >> format->sign & 1};
 
 	if (exponent == top) {
 		real.kind = fraction ? NOT_A_NUMBER : INFINITE;
@@ -118,7 +118,8 @@ static bool rounds_up(unsigned rm, bool negative, bool odd, u128 rest, u128 half
 	return false;
 }
 
-/* Round @real to @bits of significand. 0: the first bit is half of the last place; -1: it is less than that. */
+/* Round @real to @bits of significand. 0: the first bit is half of the last place; -1: it is less than that.
+ */
 static u128 round_at(const struct real *real, int bits, unsigned rm, bool *inexact)
 {
 	unsigned drop = bits > 0 ? 128 - (unsigned)bits : 128;
@@ -165,7 +166,8 @@ static uint64_t soft_round(const struct format *format, const struct real *real,
 		bits = below > bits ? -1 : bits - below;
 	else
 		biased = (uint64_t)(real->exponent + format->most - 1);
-	/* the first bit of a normal number adds one to the exponent, and so does a carry out of the significand */
+	/* the first bit of a normal number adds one to the exponent, and so does a carry out of the
+	 * significand */
 	value = (uint64_t)round_at(real, bits, rm, &inexact) + (biased << (format->bits - 1));
 	if (value >> (format->bits - 1) > (uint64_t)(2 * format->most))
 		return overflow(format, real->negative, rm, flags);
@@ -182,7 +184,8 @@ static uint64_t zero_sum(const struct format *format, bool a, bool b, unsigned r
 }
 
 /* Numbers that are neither NaN nor infinite */
-static uint64_t add_finite(const struct format *format, struct real a, struct real b, unsigned rm, uint8_t *flags)
+static uint64_t add_finite(const struct format *format, struct real a, struct real b, unsigned rm,
+			   uint8_t *flags)
 {
 	struct real sum = a, *small = &b;
 	u128 x, y;
@@ -195,7 +198,9 @@ static uint64_t add_finite(const struct format *format, struct real a, struct re
 	}
 	/* two bits of room: one for the carry, one so that nothing of a product is lost */
 	x = sum.significand >> 1;
-	y = small->kind == ZERO ? 0 : shift_right(small->significand, (unsigned)(sum.exponent - small->exponent) + 1);
+	y = small->kind == ZERO
+		? 0
+		: shift_right(small->significand, (unsigned)(sum.exponent - small->exponent) + 1);
 	sum.exponent++;
 	if (sum.negative == small->negative) {
 		sum.significand = x + y;
@@ -227,10 +232,11 @@ uint64_t soft_add(enum soft_format which, uint64_t a, uint64_t b, unsigned rm, u
 
 /* ---- products, quotients, roots ---- */
 
-/* Exact; zero and infinite factors make a zero or infinite product. Not for NaNs and not for zero times infinity. */
+/* Exact; zero and infinite factors make a zero or infinite product. Not for NaNs and not for zero times
+ * infinity. */
 static struct real multiply(const struct real *a, const struct real *b)
 {
-	struct real product = { .kind = NUMBER, .negative = a->negative != b->negative };
+	struct real product = {.kind = NUMBER, .negative = a->negative != b->negative};
 
 	if (a->kind == INFINITE || b->kind == INFINITE)
 		product.kind = INFINITE;
@@ -289,7 +295,7 @@ uint64_t soft_div(enum soft_format which, uint64_t a, uint64_t b, unsigned rm, u
 		return any_nan(format, x.signaling || y.signaling, flags);
 	if (x.kind == y.kind && (x.kind == ZERO || x.kind == INFINITE))
 		return invalid(format, flags);
-	quotient = (struct real){ .kind = NUMBER, .negative = x.negative != y.negative };
+	quotient = (struct real){.kind = NUMBER, .negative = x.negative != y.negative};
 	if (x.kind == INFINITE || y.kind == ZERO) {
 		*flags |= x.kind == INFINITE ? 0 : CPU_DZ;
 		return infinity(format, quotient.negative);
@@ -322,7 +328,7 @@ static uint64_t root(u128 value, bool *rest)
 uint64_t soft_sqrt(enum soft_format which, uint64_t a, unsigned rm, uint8_t *flags)
 {
 	const struct format *format = &formats[which];
-	struct real x = unpack(format, a), result = { .kind = NUMBER };
+	struct real x = unpack(format, a), result = {.kind = NUMBER};
 	bool odd = x.exponent & 1, rest;
 
 	if (x.kind == NOT_A_NUMBER)
@@ -367,16 +373,17 @@ uint64_t soft_convert(enum soft_format from, enum soft_format to, uint64_t a, un
 
 static uint64_t saturate(enum soft_integer type, bool negative, uint8_t *flags)
 {
-	static const uint64_t least[] = { (uint64_t)INT32_MIN, 0, (uint64_t)INT64_MIN, 0 };
-	static const uint64_t most[] = { INT32_MAX, ~0ull, INT64_MAX, ~0ull };
+	static const uint64_t least[] = {(uint64_t)INT32_MIN, 0, (uint64_t)INT64_MIN, 0};
+	static const uint64_t most[] = {INT32_MAX, ~0ull, INT64_MAX, ~0ull};
 
 	*flags |= CPU_NV;
 	return negative ? least[type] : most[type];
 }
 
-uint64_t soft_to_integer(enum soft_format format, enum soft_integer type, uint64_t a, unsigned rm, uint8_t *flags)
+uint64_t soft_to_integer(enum soft_format format, enum soft_integer type, uint64_t a, unsigned rm,
+			 uint8_t *flags)
 {
-	static const uint64_t most[] = { INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX };
+	static const uint64_t most[] = {INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX};
 	struct real x = unpack(&formats[format], a);
 	bool wants_sign = type == SOFT_W || type == SOFT_L, inexact;
 	u128 value;
@@ -396,9 +403,10 @@ uint64_t soft_to_integer(enum soft_format format, enum soft_integer type, uint64
 	return type == SOFT_W || type == SOFT_WU ? (uint64_t)(int32_t)(uint32_t)value : (uint64_t)value;
 }
 
-uint64_t soft_from_integer(enum soft_format format, enum soft_integer type, uint64_t value, unsigned rm, uint8_t *flags)
+uint64_t soft_from_integer(enum soft_format format, enum soft_integer type, uint64_t value, unsigned rm,
+			   uint8_t *flags)
 {
-	struct real x = { .kind = NUMBER, .exponent = 63 };
+	struct real x = {.kind = NUMBER, .exponent = 63};
 
 	if (type == SOFT_W)
 		value = (uint64_t)(int32_t)(uint32_t)value;

@@ -28,8 +28,10 @@ uint64_t soft_negate(enum soft_format format, uint64_t a);
 /** soft_convert() - between the formats. */
 uint64_t soft_convert(enum soft_format from, enum soft_format to, uint64_t a, unsigned rm, uint8_t *flags);
 /** soft_to_integer() - saturates; the result of 32 bits has its sign extended, also if it is unsigned. */
-uint64_t soft_to_integer(enum soft_format format, enum soft_integer type, uint64_t a, unsigned rm, uint8_t *flags);
-uint64_t soft_from_integer(enum soft_format format, enum soft_integer type, uint64_t value, unsigned rm, uint8_t *flags);
+uint64_t soft_to_integer(enum soft_format format, enum soft_integer type, uint64_t a, unsigned rm,
+			 uint8_t *flags);
+uint64_t soft_from_integer(enum soft_format format, enum soft_integer type, uint64_t value, unsigned rm,
+			   uint8_t *flags);
 /** soft_equal() - quiet. soft_less() - signals NaNs; @or_equal: less or equal. */
 bool soft_equal(enum soft_format format, uint64_t a, uint64_t b, uint8_t *flags);
 bool soft_less(enum soft_format format, uint64_t a, uint64_t b, bool or_equal, uint8_t *flags);

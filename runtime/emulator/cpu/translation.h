@@ -2,11 +2,12 @@
 /**
  * DOC: What translated code is made of
  *
- * The translator (translate/) makes one C function of each function of the guest. It is entered with the whole state in
- * struct cpu and leaves it so, with the address to go on at as its result; in between registers are local variables. A
- * function that is called returns the address that its guest returns to: if that is what the caller expects, it
- * goes on, else it returns the same to its own caller, down to cpu_translated(), which finds the
- * function for any address and lets the interpreter go on where there is none.
+ * The translator (translate/) makes one C function of each function of the guest. It is entered with the
+ * whole state in struct cpu and leaves it so, with the address to go on at as its result; in between
+ * registers are local variables. A function that is called returns the address that its guest returns to: if
+ * that is what the caller expects, it goes on, else it returns the same to its own caller, down to
+ * cpu_translated(), which finds the function for any address and lets the interpreter go on where there is
+ * none.
  */
 #ifndef CPU_TRANSLATION_H
 #define CPU_TRANSLATION_H
@@ -60,7 +61,8 @@ static inline bool cpu_translated_room(const struct cpu *cpu, uint64_t pc, uint6
 {
 	uint32_t at = cpu_translated_at(cpu, pc);
 
-	return at && count + cpu->translation->margin[at - 1] <= __atomic_load_n(&cpu->limit, __ATOMIC_RELAXED);
+	return at &&
+	       count + cpu->translation->margin[at - 1] <= __atomic_load_n(&cpu->limit, __ATOMIC_RELAXED);
 }
 
 #endif

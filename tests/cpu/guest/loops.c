@@ -9,7 +9,13 @@ __asm__(".section .text.start,\"ax\",@progbits\n"
 	"	.text\n");
 #endif
 
+#if !defined(__riscv) || __riscv_xlen == 64
+#define FLOATS 1
+#endif
+
+#ifdef FLOATS
 static double matrix[3][64][64];
+#endif
 static uint32_t table[4096];
 
 static uint64_t loop_integer(uint64_t n)
@@ -54,6 +60,7 @@ static __attribute__((noinline)) uint64_t fibonacci(uint64_t n)
 	return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
 
+#ifdef FLOATS
 static uint64_t loop_fma(uint64_t n)
 {
 	double sum = 0;
@@ -88,6 +95,11 @@ static uint64_t loop_saxpy(uint64_t n)
 			y[i] = 0.5f * x[i] + y[i] * 0.25f;
 	return (uint64_t)(y[77] * 1000);
 }
+
+#else
+#define loop_fma(n)   0
+#define loop_saxpy(n) 0
+#endif
 
 uint64_t loops(uint64_t which, uint64_t n);
 uint64_t loops(uint64_t which, uint64_t n)

@@ -8,58 +8,58 @@
 
 /* Values of plain instructions: $a and $b are x[rs1] and x[rs2], $i the immediate, $p the pc. */
 static const char *const values[CPU_OPS] = {
-	[CPU_LUI] = "$i",
-	[CPU_AUIPC] = "(ux)($p + $i)",
-	[CPU_ADDI] = "$a + $i",
-	[CPU_SLTI] = "(sx)$a < (sx)$i",
-	[CPU_SLTIU] = "$a < $i",
-	[CPU_XORI] = "$a ^ $i",
-	[CPU_ORI] = "$a | $i",
-	[CPU_ANDI] = "$a & $i",
-	[CPU_SLLI] = "$a << $i",
-	[CPU_SRLI] = "$a >> $i",
-	[CPU_SRAI] = "(ux)((sx)$a >> $i)",
-	[CPU_ADD] = "$a + $b",
-	[CPU_SUB] = "$a - $b",
-	[CPU_SLL] = "$a << ($b & (XLEN - 1))",
-	[CPU_SLT] = "(sx)$a < (sx)$b",
-	[CPU_SLTU] = "$a < $b",
-	[CPU_XOR] = "$a ^ $b",
-	[CPU_SRL] = "$a >> ($b & (XLEN - 1))",
-	[CPU_SRA] = "(ux)((sx)$a >> ($b & (XLEN - 1)))",
-	[CPU_OR] = "$a | $b",
-	[CPU_AND] = "$a & $b",
-	[CPU_ADDIW] = "WORD($a + $i)",
-	[CPU_SLLIW] = "WORD((uint32_t)$a << $i)",
-	[CPU_SRLIW] = "WORD((uint32_t)$a >> $i)",
-	[CPU_SRAIW] = "WORD((int32_t)$a >> $i)",
-	[CPU_ADDW] = "WORD($a + $b)",
-	[CPU_SUBW] = "WORD($a - $b)",
-	[CPU_SLLW] = "WORD((uint32_t)$a << ($b & 31))",
-	[CPU_SRLW] = "WORD((uint32_t)$a >> ($b & 31))",
-	[CPU_SRAW] = "WORD((int32_t)$a >> ($b & 31))",
-	[CPU_MUL] = "$a * $b",
-	[CPU_MULH] = "MULH($a, $b)",
-	[CPU_MULHSU] = "MULHSU($a, $b)",
-	[CPU_MULHU] = "MULHU($a, $b)",
-	[CPU_DIV] = "DIV($a, $b)",
-	[CPU_DIVU] = "DIVU($a, $b)",
-	[CPU_REM] = "REM($a, $b)",
-	[CPU_REMU] = "REMU($a, $b)",
-	[CPU_MULW] = "WORD($a * $b)",
-	[CPU_DIVW] = "DIVW($a, $b)",
-	[CPU_DIVUW] = "DIVUW($a, $b)",
-	[CPU_REMW] = "REMW($a, $b)",
-	[CPU_REMUW] = "REMUW($a, $b)",
-	/* conditions */
-	[CPU_BEQ] = "$a == $b",
-	[CPU_BNE] = "$a != $b",
-	[CPU_BLT] = "(sx)$a < (sx)$b",
-	[CPU_BGE] = "(sx)$a >= (sx)$b",
-	[CPU_BLTU] = "$a < $b",
-	[CPU_BGEU] = "$a >= $b",
-	/* addresses of loads, stores and jumps are all of one form */
-	[CPU_JALR] = "(ux)($a + $i) & ~(ux)1",
+    [CPU_LUI] = "$i",
+    [CPU_AUIPC] = "(ux)($p + $i)",
+    [CPU_ADDI] = "$a + $i",
+    [CPU_SLTI] = "(sx)$a < (sx)$i",
+    [CPU_SLTIU] = "$a < $i",
+    [CPU_XORI] = "$a ^ $i",
+    [CPU_ORI] = "$a | $i",
+    [CPU_ANDI] = "$a & $i",
+    [CPU_SLLI] = "$a << $i",
+    [CPU_SRLI] = "$a >> $i",
+    [CPU_SRAI] = "(ux)((sx)$a >> $i)",
+    [CPU_ADD] = "$a + $b",
+    [CPU_SUB] = "$a - $b",
+    [CPU_SLL] = "$a << ($b & (XLEN - 1))",
+    [CPU_SLT] = "(sx)$a < (sx)$b",
+    [CPU_SLTU] = "$a < $b",
+    [CPU_XOR] = "$a ^ $b",
+    [CPU_SRL] = "$a >> ($b & (XLEN - 1))",
+    [CPU_SRA] = "(ux)((sx)$a >> ($b & (XLEN - 1)))",
+    [CPU_OR] = "$a | $b",
+    [CPU_AND] = "$a & $b",
+    [CPU_ADDIW] = "WORD($a + $i)",
+    [CPU_SLLIW] = "WORD((uint32_t)$a << $i)",
+    [CPU_SRLIW] = "WORD((uint32_t)$a >> $i)",
+    [CPU_SRAIW] = "WORD((int32_t)$a >> $i)",
+    [CPU_ADDW] = "WORD($a + $b)",
+    [CPU_SUBW] = "WORD($a - $b)",
+    [CPU_SLLW] = "WORD((uint32_t)$a << ($b & 31))",
+    [CPU_SRLW] = "WORD((uint32_t)$a >> ($b & 31))",
+    [CPU_SRAW] = "WORD((int32_t)$a >> ($b & 31))",
+    [CPU_MUL] = "$a * $b",
+    [CPU_MULH] = "MULH($a, $b)",
+    [CPU_MULHSU] = "MULHSU($a, $b)",
+    [CPU_MULHU] = "MULHU($a, $b)",
+    [CPU_DIV] = "DIV($a, $b)",
+    [CPU_DIVU] = "DIVU($a, $b)",
+    [CPU_REM] = "REM($a, $b)",
+    [CPU_REMU] = "REMU($a, $b)",
+    [CPU_MULW] = "WORD($a * $b)",
+    [CPU_DIVW] = "DIVW($a, $b)",
+    [CPU_DIVUW] = "DIVUW($a, $b)",
+    [CPU_REMW] = "REMW($a, $b)",
+    [CPU_REMUW] = "REMUW($a, $b)",
+    /* conditions */
+    [CPU_BEQ] = "$a == $b",
+    [CPU_BNE] = "$a != $b",
+    [CPU_BLT] = "(sx)$a < (sx)$b",
+    [CPU_BGE] = "(sx)$a >= (sx)$b",
+    [CPU_BLTU] = "$a < $b",
+    [CPU_BGEU] = "$a >= $b",
+    /* addresses of loads, stores and jumps are all of one form */
+    [CPU_JALR] = "(ux)($a + $i) & ~(ux)1",
 };
 
 static const struct {
@@ -67,10 +67,17 @@ static const struct {
 	const char *type;
 	const char *convert;
 } accesses[] = {
-	{ CPU_LB, "u8", "(ux)(sx)(int8_t)" }, { CPU_LH, "u16", "(ux)(sx)(int16_t)" }, { CPU_LW, "u32", "(ux)(sx)(int32_t)" },
-	{ CPU_LD, "u64", "(ux)" },	      { CPU_LBU, "u8", "(ux)" },	      { CPU_LHU, "u16", "(ux)" },
-	{ CPU_LWU, "u32", "(ux)" },	      { CPU_SB, "u8", NULL },		      { CPU_SH, "u16", NULL },
-	{ CPU_SW, "u32", NULL },	      { CPU_SD, "u64", NULL },
+    {CPU_LB, "u8", "(ux)(sx)(int8_t)"},
+    {CPU_LH, "u16", "(ux)(sx)(int16_t)"},
+    {CPU_LW, "u32", "(ux)(sx)(int32_t)"},
+    {CPU_LD, "u64", "(ux)"},
+    {CPU_LBU, "u8", "(ux)"},
+    {CPU_LHU, "u16", "(ux)"},
+    {CPU_LWU, "u32", "(ux)"},
+    {CPU_SB, "u8", NULL},
+    {CPU_SH, "u16", NULL},
+    {CPU_SW, "u32", NULL},
+    {CPU_SD, "u64", NULL},
 };
 
 /*
@@ -98,7 +105,7 @@ static void put_register(FILE *out, unsigned n)
 
 static void put_value(FILE *out, const struct step *step, const char *template)
 {
-	for (; *template; template++) {
+	for (; *template; template ++) {
 		if (*template != '$') {
 			fputc(*template, out);
 			continue;
@@ -159,7 +166,8 @@ static void count_block(struct emit *emit, int more)
 
 static void check(struct emit *emit, uint64_t to, uint64_t dirty)
 {
-	fprintf(emit->out, "if (FULL(%d)) GO(0x%" PRIx64 "u, S_%" PRIx64 "); ", emit->function->steps, to, store_of(emit, dirty));
+	fprintf(emit->out, "if (FULL(%d)) GO(0x%" PRIx64 "u, S_%" PRIx64 "); ", emit->function->steps, to,
+		store_of(emit, dirty));
 }
 
 /* ---- instructions by what they do to control ---- */
@@ -182,8 +190,8 @@ static void emit_memory(struct emit *emit, const struct step *step)
 	if (accesses[i].convert)
 		fprintf(emit->out, "%s, ", accesses[i].convert);
 	put_value(emit->out, step, "$a + $i");
-	fprintf(emit->out, ", %u, 0x%" PRIx64 "u, 0x%" PRIx64 "u, %d, S_%" PRIx64, insn->rs1, step->pc, next_of(emit, step),
-		emit->block, store_of(emit, step->dirty));
+	fprintf(emit->out, ", %u, 0x%" PRIx64 "u, 0x%" PRIx64 "u, %d, S_%" PRIx64, insn->rs1, step->pc,
+		next_of(emit, step), emit->block, store_of(emit, step->dirty));
 	if (accesses[i].convert)
 		fprintf(emit->out, ", S_%" PRIx64, store_of(emit, step->dirty | step->sets));
 	fputs(");\n", emit->out);
@@ -193,7 +201,8 @@ static void emit_memory(struct emit *emit, const struct step *step)
 static void emit_goto(struct emit *emit, const struct step *step, const struct step *from)
 {
 	if (step->target == NOWHERE) {
-		fprintf(emit->out, "GO(0x%" PRIx64 "u, S_%" PRIx64 ");", step->to, store_of(emit, step->dirty));
+		fprintf(emit->out, "GO(0x%" PRIx64 "u, S_%" PRIx64 ");", step->to,
+			store_of(emit, step->dirty));
 		return;
 	}
 	if (emit->function->step[step->target].pc <= from->pc)
@@ -232,7 +241,9 @@ static void emit_call(struct emit *emit, int index)
 			emit->program->function[step->callee].start, step->to);
 		return;
 	}
-	fprintf(emit->out, "\tout = FN(%" PRIx64 ")(c, 0x%" PRIx64 "u); if (cpu_unlikely(out != 0x%" PRIx64 "u)) return out;\n",
+	fprintf(emit->out,
+		"\tout = FN(%" PRIx64 ")(c, 0x%" PRIx64 "u); if (cpu_unlikely(out != 0x%" PRIx64
+		"u)) return out;\n",
 		emit->program->function[step->callee].start, step->to, next);
 	fprintf(emit->out, "\tn = c->instructions; if (FULL(%d)) return out;", emit->function->steps);
 	put_registers(emit->out, "GET", flow_reload(emit->program, emit->function, index));
@@ -256,7 +267,8 @@ static void emit_switch(struct emit *emit, const struct step *step)
 
 			for (size_t q = 0; q < p; q++)
 				again |= program->pointer[q] == to;
-			if (!again && program_find(program, to) == emit->number && function_step(emit->function, to) != NOWHERE)
+			if (!again && program_find(program, to) == emit->number &&
+			    function_step(emit->function, to) != NOWHERE)
 				fprintf(emit->out, "\tcase 0x%" PRIx64 "u: goto L_%" PRIx64 ";\n", to, to);
 		}
 		fputs("\t}\n", emit->out);
@@ -329,7 +341,8 @@ static void emit_entries(struct emit *emit)
 {
 	const struct function *function = emit->function;
 
-	fprintf(emit->out, "\tif (FULL(%d)) return pc;\n\tif (cpu_likely(pc == 0x%" PRIx64 "u)) {", function->steps, function->start);
+	fprintf(emit->out, "\tif (FULL(%d)) return pc;\n\tif (cpu_likely(pc == 0x%" PRIx64 "u)) {",
+		function->steps, function->start);
 	put_registers(emit->out, "GET", function->step[0].live);
 	fprintf(emit->out, " goto L_%" PRIx64 "; }\n\tswitch (pc) {\n", function->start);
 	for (int i = 1; i < function->steps; i++) {
@@ -364,12 +377,15 @@ static uint64_t locals_of(const struct function *function)
 
 void emit_function(FILE *out, const struct program *program, int number)
 {
-	struct emit emit = { .out = out, .program = program, .function = &program->function[number], .number = number };
+	struct emit emit = {
+	    .out = out, .program = program, .function = &program->function[number], .number = number};
 	const struct function *function = emit.function;
 	const struct step *last = &function->step[function->steps - 1];
 
-	fprintf(out, "\n/* %s */\nuint64_t FN(%" PRIx64 ")(struct cpu *c, uint64_t pc)\n{\n", function->name, function->start);
-	fputs("\tstruct cpu_regs *const r = c->regs; uint8_t *const m = c->flat; uint64_t n = c->instructions, out, value; ux none",
+	fprintf(out, "\n/* %s */\nuint64_t FN(%" PRIx64 ")(struct cpu *c, uint64_t pc)\n{\n", function->name,
+		function->start);
+	fputs("\tstruct cpu_regs *const r = c->regs; uint8_t *const m = c->flat; uint64_t n = "
+	      "c->instructions, out, value; ux none",
 	      out);
 	for (uint64_t mask = locals_of(function); mask; mask &= mask - 1)
 		fprintf(out, ", x%d", __builtin_ctzll(mask));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Flow analysis. Every way out of a function stores what is dirty, so that the state is exact wherever the program may
- * come to, also by an indirect jump that nobody foresaw; what has to be known of other functions is only
- * which registers a call may have changed, and that holds for calls that come back.
+ * Flow analysis. Every way out of a function stores what is dirty, so that the state is exact wherever the
+ * program may come to, also by an indirect jump that nobody foresaw; what has to be known of other functions
+ * is only which registers a call may have changed, and that holds for calls that come back.
  */
 #include <stdlib.h>
 
@@ -20,7 +20,8 @@ static void find_operands(struct step *step)
 	const struct cpu_insn *insn = &step->insn;
 	uint32_t operands = cpu_op_operands(insn->op);
 
-	step->uses = (operands & CPU_RS1 ? bit(0, insn->rs1) : 0) | (operands & CPU_RS2 ? bit(0, insn->rs2) : 0);
+	step->uses =
+	    (operands & CPU_RS1 ? bit(0, insn->rs1) : 0) | (operands & CPU_RS2 ? bit(0, insn->rs2) : 0);
 	step->sets = operands & CPU_RD ? bit(0, insn->rd) : 0;
 	step->uses &= ~X0;
 	step->sets &= ~X0;
@@ -31,7 +32,9 @@ static void find_operands(struct step *step)
 static void jump_to(const struct program *program, struct function *function, struct step *step, uint64_t to)
 {
 	step->to = program->xlen == 32 ? (uint32_t)to : to;
-	step->target = step->to >= function->start && step->to < function->end ? function_step(function, step->to) : NOWHERE;
+	step->target = step->to >= function->start && step->to < function->end
+			   ? function_step(function, step->to)
+			   : NOWHERE;
 	step->callee = program_find(program, step->to);
 	if (step->callee != NOWHERE && function_step(&program->function[step->callee], step->to) == NOWHERE)
 		step->callee = NOWHERE; /* into the middle of an instruction */
@@ -40,7 +43,9 @@ static void jump_to(const struct program *program, struct function *function, st
 static enum flow flow_of_jump(const struct step *step, const struct function *function)
 {
 	if (step->insn.op == CPU_JALR)
-		return step->insn.rd ? FLOW_LEAVE : function->pointed && step->insn.rs1 != 1 ? FLOW_SWITCH : FLOW_RETURN;
+		return step->insn.rd				  ? FLOW_LEAVE
+		       : function->pointed && step->insn.rs1 != 1 ? FLOW_SWITCH
+								  : FLOW_RETURN;
 	if (step->insn.rd)
 		return step->callee == NOWHERE ? FLOW_LEAVE : FLOW_CALL;
 	if (step->target != NOWHERE)
@@ -66,7 +71,8 @@ static enum flow flow_of(const struct step *step, const struct function *functio
 static void find_flow(const struct program *program, struct function *function)
 {
 	for (size_t i = 0; i < program->pointers; i++)
-		function->pointed |= program->pointer[i] >= function->start && program->pointer[i] < function->end &&
+		function->pointed |= program->pointer[i] >= function->start &&
+				     program->pointer[i] < function->end &&
 				     function_step(function, program->pointer[i]) != NOWHERE;
 	for (int i = 0; i < function->steps; i++) {
 		struct step *step = &function->step[i];
@@ -88,7 +94,8 @@ static void enter(const struct program *program, uint64_t pc)
 		return;
 	step = function_step(&program->function[number], pc);
 	if (step != NOWHERE)
-		program->function[number].step[step].entry = program->function[number].step[step].leader = true;
+		program->function[number].step[step].entry = program->function[number].step[step].leader =
+		    true;
 }
 
 static void find_labels(const struct program *program, struct function *function)
@@ -194,8 +201,10 @@ static void find_dirty(const struct program *program, struct function *function)
 			if (step->flow != FLOW_SWITCH)
 				continue;
 			for (size_t p = 0; p < program->pointers; p++) {
-				int to = program_find(program, program->pointer[p]) == (int)(function - program->function)
-						 ? function_step(function, program->pointer[p]) : NOWHERE;
+				int to = program_find(program, program->pointer[p]) ==
+						 (int)(function - program->function)
+					     ? function_step(function, program->pointer[p])
+					     : NOWHERE;
 
 				if (to != NOWHERE)
 					changed |= add_dirty(&function->step[to], dirty);
@@ -224,7 +233,8 @@ static uint64_t live_behind(const struct program *program, const struct function
 		live |= function->step[step->target].live;
 	for (size_t p = 0; step->flow == FLOW_SWITCH && p < program->pointers; p++) {
 		uint64_t to = program->pointer[p];
-		int target = to >= function->start && to < function->end ? function_step(function, to) : NOWHERE;
+		int target =
+		    to >= function->start && to < function->end ? function_step(function, to) : NOWHERE;
 
 		if (target != NOWHERE)
 			live |= function->step[target].live;
@@ -251,7 +261,10 @@ static void find_live(const struct program *program, struct function *function)
 			uint64_t behind = live_behind(program, function, i), live;
 
 			/* @dirty without @sets: those are stored behind it, from what it has set */
-			live = step->uses | (behind & ~step->sets) | (may_leave(function, i) ? step->dirty & ~(step->flow == FLOW_ON ? step->sets : 0) : 0);
+			live =
+			    step->uses | (behind & ~step->sets) |
+			    (may_leave(function, i) ? step->dirty & ~(step->flow == FLOW_ON ? step->sets : 0)
+						    : 0);
 			changed |= live != step->live;
 			step->live = live;
 		}

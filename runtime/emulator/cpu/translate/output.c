@@ -7,12 +7,16 @@
 
 static void put_head(FILE *out, const struct program *program, const char *symbol)
 {
-	fprintf(out, "/* Made by rv2c from a RISC-V program. */\n#define XLEN %u\n#include \"generated.h\"\n", program->xlen);
-	fprintf(out, "#define FN_(symbol, at) symbol##_##at\n#define FN__(symbol, at) FN_(symbol, at)\n"
-		     "#define FN(at) FN__(%s, at)\n", symbol);
+	fprintf(out, "/* Made by rv2c from a RISC-V program. */\n#define XLEN %u\n#include \"generated.h\"\n",
+		program->xlen);
+	fprintf(out,
+		"#define FN_(symbol, at) symbol##_##at\n#define FN__(symbol, at) FN_(symbol, at)\n"
+		"#define FN(at) FN__(%s, at)\n",
+		symbol);
 	fputs("#pragma GCC visibility push(hidden)\n", out);
 	for (int i = 0; i < program->functions; i++)
-		fprintf(out, "uint64_t FN(%" PRIx64 ")(struct cpu *c, uint64_t pc);\n", program->function[i].start);
+		fprintf(out, "uint64_t FN(%" PRIx64 ")(struct cpu *c, uint64_t pc);\n",
+			program->function[i].start);
 	fputs("#pragma GCC visibility pop\n", out);
 }
 
@@ -53,11 +57,14 @@ static void put_tables(FILE *out, const struct program *program, const char *sym
 	fputs("};\nstatic const uint32_t margins[] = {\n", out);
 	for (int i = 0; i < program->functions; i++)
 		fprintf(out, "\t%d,\n", program->function[i].steps);
-	fprintf(out, "};\n\nextern const struct cpu_translation %s;\nconst struct cpu_translation %s = {\n\t.xlen = XLEN,\n"
-		     "\t.first = 0x%" PRIx64 ",\n\t.bytes = 0x%" PRIx64 ",\n\t.hash = 0x%" PRIx64 "ull,\n"
-		     "\t.entries = %u,\n\t.functions = %d,\n\t.entry = entries,\n\t.function = functions,\n"
-		     "\t.margin = margins,\n};\n",
-		symbol, symbol, program->first, program->bytes, hash_of(program), entries, program->functions);
+	fprintf(out,
+		"};\n\nextern const struct cpu_translation %s;\nconst struct cpu_translation %s = {\n\t.xlen "
+		"= XLEN,\n"
+		"\t.first = 0x%" PRIx64 ",\n\t.bytes = 0x%" PRIx64 ",\n\t.hash = 0x%" PRIx64 "ull,\n"
+		"\t.entries = %u,\n\t.functions = %d,\n\t.entry = entries,\n\t.function = functions,\n"
+		"\t.margin = margins,\n};\n",
+		symbol, symbol, program->first, program->bytes, hash_of(program), entries,
+		program->functions);
 }
 
 bool output_write(const struct program *program, const char *prefix, const char *symbol, int files)
@@ -78,7 +85,8 @@ bool output_write(const struct program *program, const char *prefix, const char 
 			return false;
 		}
 		put_head(out, program, symbol);
-		for (; next < program->functions && (done * files < all * (i + 1) || i + 1 == files); next++) {
+		for (; next < program->functions && (done * files < all * (i + 1) || i + 1 == files);
+		     next++) {
 			emit_function(out, program, next);
 			done += program->function[next].steps;
 		}

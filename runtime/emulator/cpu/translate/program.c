@@ -56,8 +56,8 @@ static bool read_sections(struct program *program, Elf *elf, bool code)
 	while ((section = elf_nextscn(elf, section))) {
 		const Elf_Data *data = elf_getdata(section, NULL);
 
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS || !(header.sh_flags & SHF_ALLOC) ||
-		    !data || !data->d_size)
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
+		    !(header.sh_flags & SHF_ALLOC) || !data || !data->d_size)
 			continue;
 		if (code && header.sh_flags & SHF_EXECINSTR && !add_code(program, &header, data))
 			return false;
@@ -125,7 +125,7 @@ static void order_functions(struct program *program)
 	program->functions = n;
 	for (int i = 0; i < n; i++)
 		program->function[i].end =
-			i + 1 < n ? program->function[i + 1].start : program->first + program->bytes;
+		    i + 1 < n ? program->function[i + 1].start : program->first + program->bytes;
 }
 
 static void decode_function(const struct program *program, struct function *function)
@@ -203,7 +203,7 @@ bool program_load(struct program *program, const char *path)
 	bool good = false;
 	Elf *elf;
 
-	*program = (struct program){ 0 };
+	*program = (struct program){0};
 	if (file < 0) {
 		perror(path);
 		return false;

@@ -28,16 +28,18 @@ enum flow {
 	FLOW_GOTO,   /* to @target */
 	FLOW_CALL,   /* through function @callee and on */
 	FLOW_TAIL,   /* into function @callee, for good */
-	FLOW_SWITCH, /* to a register's value: one of the function's labels that data points to, or anywhere */
+	FLOW_SWITCH, /* to a register's value: one of the function's labels that data points to, or anywhere
+		      */
 	FLOW_RETURN, /* to a register's value, anywhere */
 	FLOW_ECALL,
-	FLOW_LEAVE,  /* the interpreter executes it */
+	FLOW_LEAVE, /* the interpreter executes it */
 };
 
 /**
  * struct step - one instruction of a function.
  * @target: index of the step it may go to, NOWHERE = another function
- * @callee: number of the function it goes to, NOWHERE = unknown; @far: not by a call in C, since that would recurse
+ * @callee: number of the function it goes to, NOWHERE = unknown; @far: not by a call in C, since that would
+ * recurse
  * @leader: something goes to it by a jump; @entry: the function can be entered here
  * @dirty: registers whose value is only in local variables before it (bit 0 to 31: x; bit 32 on: f)
  * @live: those whose local variables matter before it
@@ -97,7 +99,8 @@ uint64_t flow_reload(const struct program *program, const struct function *funct
 /** emit_function() - write the C text of function @number. */
 void emit_function(FILE *out, const struct program *program, int number);
 
-/** output_write() - @files C files "<prefix>_<i>.c"; the translation is called @symbol. Return: false after a message. */
+/** output_write() - @files C files "<prefix>_<i>.c"; the translation is called @symbol. Return: false after a
+ * message. */
 bool output_write(const struct program *program, const char *prefix, const char *symbol, int files);
 
 #endif

@@ -8,7 +8,8 @@
 static int usage(FILE *out)
 {
 	fputs("usage: rv2c [--files N] PROGRAM.elf PREFIX SYMBOL\n"
-	      "Translates the code of PROGRAM to the C files PREFIX_0.c ... PREFIX_<N-1>.c (N is 1 unless given),\n"
+	      "Translates the code of PROGRAM to the C files PREFIX_0.c ... PREFIX_<N-1>.c (N is 1 unless "
+	      "given),\n"
 	      "to be compiled with -fno-strict-aliasing; SYMBOL becomes their struct cpu_translation.\n",
 	      out);
 	return out == stdout ? 0 : 2;
