@@ -404,7 +404,7 @@ static void check_all(void)
 		assert_false(card_slot[k].busy);
 	for (k = 0; k < card_sms; k++) {
 		assert_int_equal(card_sm[k].ctas, 0);
-		assert_int_equal(card_sm[k].shared, 0);
+		assert_int_equal(card_sm[k].shared_used, 0);
 	}
 }
 
