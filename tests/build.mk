@@ -72,6 +72,7 @@ check-asan-build:
 -include tests/target/build.mk
 -include tests/cpu/build.mk
 -include tests/fuzz/build.mk
+-include tests/combine/build.mk
 -include tests/vm/build.mk
 include tests/load/build.mk
 

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+# Combinations of features against the host build of the firmware (REL-10). `make combine SECONDS=600 SEED=...` for longer.
+
+COMBINE := $(T)/combine
+COMBINE_CFLAGS = $(HOST_CFLAGS) -D_GNU_SOURCE -Ifirmware -fno-strict-aliasing
+COMBINE_OBJECTS := $(patsubst tests/combine/%.c,$(COMBINE)/%.o,$(wildcard tests/combine/*.c))
+COMBINE_FW := $(patsubst %,$(COMBINE)/fw/%.o,$(FW_UNITS))
+
+# The firmware is one object whose variables lie in sections of their own, so that they can be put back as a boot finds
+# them; of its symbols only those of the host's HAL can be seen. It counts the basic blocks it runs.
+$(COMBINE)/fw/%.o: firmware/%.c
+	@mkdir -p $(@D)
+	$(CC) $(HOST_CFLAGS) -fno-strict-aliasing -fsanitize-coverage=trace-pc -Ifirmware -MMD -MP -c $< -o $@
+$(COMBINE)/hal_host.o: firmware/core/host/hal.c
+	@mkdir -p $(@D)
+	$(CC) $(HOST_CFLAGS) -fno-strict-aliasing -Ifirmware -MMD -MP -c $< -o $@
+$(COMBINE)/firmware_all.o: $(COMBINE_FW)
+	$(LD) -r $^ -o $@.all
+	objcopy --set-section-flags .bss=alloc,load,contents,data --rename-section .bss=fw_bss --rename-section .data=fw_data \
+		$@.all $@
+$(COMBINE)/firmware.o: $(COMBINE)/firmware_all.o $(COMBINE)/hal_host.o
+	$(LD) -r $^ -o $@.all
+	objcopy -w -G 'hal_host*' $@.all $@
+$(COMBINE_OBJECTS): $(COMBINE)/%.o: tests/combine/%.c
+	@mkdir -p $(@D)
+	$(CC) $(COMBINE_CFLAGS) -MMD -MP -c $< -o $@
+$(COMBINE)/combine: $(COMBINE_OBJECTS) $(COMBINE)/firmware.o
+	$(CC) $(HOST_CFLAGS) $^ -o $@ $(LDFLAGS)
+-include $(COMBINE_OBJECTS:.o=.d) $(wildcard $(COMBINE)/hal_host.d $(COMBINE)/fw/*/*.d)
+
+SECONDS ?= 600
+.PHONY: combine
+combine: $(COMBINE)/combine
+	$(COMBINE)/combine --seconds $(SECONDS) --seed $(or $(SEED),$(shell date +%s)) --known tests/combine/known --table

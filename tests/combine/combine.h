@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: A scenario, what its packets mean, and the card that runs them
+ *
+ * The firmware built for the host stands between two models. On one side are programs and the driver: rings, packets,
+ * metadata, messages (produce.c, driver.c). On the other is the card, which takes the commands the firmware writes
+ * (card.c). Both know of every kernel what it may do and has done (struct job); each command is held against that
+ * (rules.c, fair.c). Whatever is wrong ends in rule().
+ */
+#ifndef COMBINE_H
+#define COMBINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/hal.h"
+#include "features.h"
+
+/* ---- scenario ---- */
+
+#define OPS 64u
+
+enum op_kind { OP_PACKET, OP_BURST, OP_STEP, OP_TIME, OP_WORK, OP_CANCEL, OP_BAD, OP_FAULT, OP_RESET, OP_CREATE, OP_DESTROY,
+	       OP_SUSPEND, OP_SM_OFF, OP_SM_ON, OP_POLICY, OP_STALL, OP_FLOOD, OP_RING, OP_KINDS };
+
+/** struct op - one thing that happens; what exactly is drawn from its own seed, so that others can be left out. */
+struct op {
+	uint8_t kind, queue;
+	uint16_t steps; /* of the card behind it */
+	uint32_t seed;
+};
+
+struct scenario {
+	uint64_t seed;
+	struct features allowed; /* what its operations may draw from */
+	uint32_t config;         /* seed of the card's size and the policies */
+	unsigned ops;
+	struct op op[OPS];
+};
+
+/** scenario_make() - from a seed; features outside of @only are not used (all if it is empty). */
+void scenario_make(struct scenario *s, uint64_t seed, const struct features *only);
+void scenario_print(FILE *file, const struct scenario *s);
+/** scenario_run() - Return: true: no rule was broken. Else the rule and what happened are in failure. */
+bool scenario_run(const struct scenario *s);
+/** scenario_shrink() - leave out what the failure does not need. @budget: runs. */
+void scenario_shrink(struct scenario *s, const char *rule, unsigned budget);
+
+/* ---- failures ---- */
+
+extern struct failure {
+	char rule[32];
+	char text[400];
+} failure;
+
+/** rule() - a rule is broken: the scenario ends here. @name: as in the README, with the ids it stands for. */
+void rule(const char *name, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
+#define RULE(good, name, ...) do { if (!(good)) rule(name, __VA_ARGS__); } while (0)
+
+extern FILE *trace; /* NULL: none */
+#define TRACE(...) do { if (trace) fprintf(trace, __VA_ARGS__); } while (0)
+
+/* ---- random numbers: the same sequence everywhere ---- */
+
+extern uint64_t random_state;
+
+static inline uint32_t roll(uint32_t n)
+{
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return (uint32_t)((random_state * 0x2545f4914f6cdd1dull >> 32) * n >> 32);
+}
+
+static inline void seed_random(uint64_t number)
+{
+	random_state = (number + 1) * 0x9e3779b97f4a7c15ull ^ 0x5851f42d4c957f2dull;
+	if (!random_state)
+		random_state = 1;
+	roll(2);
+}
+
+/* ---- the world ---- */
+
+#define QUEUES 6u
+#define RING 64u
+#define ENTRIES 1024u /* packets of a queue in one life */
+#define JOBS 4096u
+#define SIGNALS 4096u
+#define TMDS 512u
+#define KERNELS 32u
+#define WORKS 16u
+#define SLOTS 32u
+#define ASID 4u /* of the first queue; each queue may have another one */
+#define MASK_WORDS (TUTTI_MAX_SMS / 32)
+
+#define RING_AT 0x10000000ull
+#define INDEX_AT 0x20000000ull
+#define KERNEL_AT 0x30000000ull
+#define SIGNAL_AT 0x40000000ull
+#define TMD_AT 0x50000000ull
+#define MASK_AT 0x60000000ull
+#define WORK_AT 0x70000000ull
+#define FILL_AT 0x100000000000ull
+
+enum life { WAITING, RUNNING, DONE, FAILED, LOST, CANCELLED };
+
+/** struct job - one kernel: of a packet, or a child. */
+struct job {
+	uint32_t number, entry; /* entry: of its queue, ENTRIES: a child */
+	uint8_t queue, life_of_queue, kernel, kernels, shape;
+	uint8_t life, level, acquire, release, waves, scalar, vector, barriers;
+	bool barrier, head, plain_way, multicast, sequence, throttle, work, independent, shared_signal, hold, cancelled, faulted, signalled,
+		split, evicted, child, ready, killed, cancel_sure, reported;
+	uint16_t shared, tmd, throttle_sms; /* tmd: 0 = none, else number + 1 */
+	uint16_t work_queue;
+	uint32_t groups, whole, grid_x, quota, signal;
+	uint64_t kernarg, since, finished;
+	struct tutti_cga_shape cga[TUTTI_CGA_LEVELS];
+	const uint32_t *mask; /* by SM number, NULL = all */
+	uint32_t issued, running, told; /* CTAs started; on the card; and those whose end the firmware does not know */
+	uint32_t waves_left; /* of CTAs that are launched wave by wave */
+	int slot;               /* task slot, -1 = none */
+	struct features features;
+	/* fairness: since it got its last CTA */
+	uint32_t order;         /* of its first STATE */
+	uint32_t lower, equal, visits, turn;
+	struct job *parent;
+	uint32_t children;
+};
+
+enum entry_kind { DISPATCH, CONDENSED, BARRIER_AND, BARRIER_OR, AGENT_NOP, AGENT_FILL };
+
+/** struct entry - one packet. */
+struct entry {
+	uint8_t kind;
+	bool bad, unskipped, published, reference, barrier, moved, done, skipped, live;
+	uint8_t acquire, release, widest, n;
+	uint32_t errors;      /* codes it may be refused with */
+	uint32_t first_word, job, signal, dependency[5];
+	uint64_t since, last; /* published; its last kernel has ended */
+	uint32_t waited;      /* kernels of others started while it was the queue's oldest */
+};
+
+struct reference {
+	bool valid;
+	struct job job;
+};
+
+/** struct program - one queue and who writes to it. */
+struct program {
+	unsigned id, flags, priority, asid, life;
+	bool alive, dying, stopped, busy_reset, late_create;
+	bool progress_word;
+	uint64_t write, read; /* packets */
+	uint64_t scrubbed;    /* up to here slots are INVALID again */
+	uint64_t oldest;      /* first packet that is not over */
+	union tutti_packet ring[RING];
+	struct entry entry[ENTRIES];
+	struct reference reference[TUTTI_REFERENCES];
+	unsigned flood;       /* packets it still writes whenever there is room */
+};
+
+struct signal_owner {
+	uint32_t jobs;  /* jobs whose completion signal it is */
+	uint32_t given; /* decrements so far */
+	bool zero;      /* has been 0 */
+};
+
+extern struct world {
+	struct scenario scenario;
+	unsigned sms, gpcs, slots, cap, shapes;
+	unsigned gpc_first[TUTTI_MAX_GPCS], gpc_sms[TUTTI_MAX_GPCS];
+	uint64_t now, fence[2][3]; /* when the last acquire, release of each scope was taken */
+	struct program program[QUEUES];
+	struct job job[JOBS];
+	unsigned jobs, started, active;
+	struct job *act[SLOTS]; /* those that have a slot, by slot */
+	unsigned signals, tmds, works;
+	uint32_t off[MASK_WORDS];           /* disabled SMs */
+	uint32_t off_since[TUTTI_MAX_SMS];  /* command tail when it was disabled */
+	bool suspended, suspending, windows, lots, draining;
+	uint32_t suspend_id, destroy_id[QUEUES];
+	unsigned stall;                     /* visits during which no command is taken */
+	unsigned holds;
+	unsigned throttles;                 /* throttle tasks there are or may be */
+	uint64_t stalled_until;
+	uint32_t cgas_live;
+} w;
+
+/* user memory */
+extern struct tutti_kernel_descriptor kernels[KERNELS];
+extern struct tutti_signal signals[SIGNALS];
+extern struct signal_owner owners[SIGNALS];
+extern struct tutti_tmd tmds[TMDS];
+extern uint32_t masks[TMDS][MASK_WORDS];
+extern struct tutti_work_queue works[WORKS];
+/** struct work_model - what is known of a work queue: items given to CTAs; when the oldest of the others came. */
+extern struct work_model {
+	uint64_t given, since;
+} work_models[WORKS];
+
+/** memory_at() - user memory at @address, NULL: unmapped. */
+void *memory_at(uint64_t address, uint32_t bytes);
+void memory_reset(void);
+
+/* ---- produce.c: packets ---- */
+
+void produce_reset(void);
+/** produce_kernels() - the kernels of this scenario. */
+void produce_kernels(void);
+/** produce() - one packet on @program; false: there is no room. */
+bool produce(struct program *program);
+void produce_bad(struct program *program);
+/** publish() - make packets visible, in any order; @all of them. */
+void publish(struct program *program, bool all);
+uint32_t new_signal(void);
+uint64_t signal_address(uint32_t signal);
+/** child_make() - metadata of a child of @parent. Return: its address, 0: there is no room. */
+uint64_t child_make(struct job *parent);
+static inline uint32_t job_left(const struct job *job)
+{
+	return job->groups - job->issued;
+}
+
+/* ---- driver.c: messages ---- */
+
+void driver_reset(void);
+/** driver_send() - a request; its reply comes some time. Return: its number, 0: the ring is full. */
+uint32_t driver_send(struct tutti_message *message);
+uint32_t driver_request(unsigned type, uint64_t a, uint64_t b, uint64_t c);
+/** driver_call() - the same, with the answers to commands at once. Return: status. */
+int driver_call(struct tutti_message *message);
+int driver_ask(unsigned type, uint64_t a, uint64_t b, uint64_t c);
+/** driver_read() - take what the card has said. */
+void driver_read(void);
+bool driver_idle(void);
+void driver_create(struct program *program, bool wait);
+void driver_destroy(struct program *program);
+
+/* ---- card.c: commands and events ---- */
+
+void card_begin(unsigned sms);
+/** card_take_commands() - take the commands written so far. */
+void card_take_commands(void);
+/** card_step() - something happens: an event is delivered, or CTAs end. False: there is nothing. */
+bool card_step(void);
+void card_event(const struct tutti_event *event);
+/** card_later() - an event that comes some time. */
+void card_later(const struct tutti_event *event);
+bool card_quiet(void);
+/** card_fetching() - answers to FETCH commands are under way. */
+unsigned card_fetching(void);
+void card_timer(void);
+void card_fault(void);
+/** card_fits() - CTAs of @job that fit now on SMs it may use, at most @enough, by what the firmware can know. */
+unsigned card_fits(const struct job *job, unsigned enough);
+unsigned card_room(const struct job *job, unsigned sm);
+unsigned card_resident(void);
+bool card_ids_left(void);
+bool card_sm_open(const struct job *job, unsigned position);
+unsigned card_sm_number(unsigned position);
+
+/* ---- rules.c: what a command may do ---- */
+
+struct job *rules_state(unsigned slot, const struct tutti_task_state *state, const struct tutti_cga_shape *level, bool split);
+void rules_launch(struct job *job, bool split, unsigned position);
+void rules_ended(struct job *job);
+void rules_killed(struct job *job);
+void rules_cancelled(struct program *program, uint64_t packet);
+/** rules_reset() - the queue goes on behind what was refused. */
+void rules_reset(struct program *program);
+void rules_signal(uint64_t address, unsigned asid_queue, bool cancel);
+void rules_fence(unsigned sub);
+void rules_scrub(unsigned queue, uint64_t address, unsigned slots, bool references);
+bool rules_write(unsigned asid, unsigned queue, uint64_t address, uint64_t value);
+void rules_mover(const struct tutti_mover *mover);
+void rules_moved(uint64_t address);
+void rules_error(const struct tutti_fault *fault);
+void rules_lost(struct program *program);
+void rules_end(void);
+bool rules_all_over(void);
+void job_over(struct job *job, enum life life);
+struct entry *entry_of(const struct job *job);
+bool entry_over(const struct program *program, const struct entry *entry);
+const char *job_name(const struct job *job);
+
+/* ---- fair.c: who waits, and for how many CTAs of others ---- */
+
+void fair_begin(void);
+void fair_launched(struct job *job, unsigned ctas);
+void fair_state(struct job *job);
+/** fair_visit() - at the end of each visit of the firmware. */
+void fair_visit(void);
+/** fair_quiet() - nothing is under way: who fits must have gone. */
+void fair_quiet(void);
+
+/* ---- visit.c ---- */
+
+/** firmware_load() - its variables as after loading the image. */
+void firmware_load(void);
+/** firmware_visit() - hand it an event. */
+void firmware_visit(const struct tutti_event *event);
+extern uint64_t visit_blocks, visit_worst, visits; /* basic blocks run */
+
+#endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+/* Runs scenarios and says what was found: as TAP, one test for each rule, and the table of the pairs that met. */
+#include "combine.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* What is checked; the names are those that rule() gives. */
+static const char *const rules[] = {
+	"order (PKT-03)", "order (PKT-06)", "order (PKT-07)", "order (RES-02)", "barrier (PKT-03)", "sequence (PKT-16)",
+	"sequence (PKT-18)", "acquire (PKT-04)", "release (PKT-04)", "signal (PKT-04)", "signal (PKT-10)", "signal (PKT-17)",
+	"retire (PKT-05)", "retire (PKT-06)", "retire (PKT-08)", "state (PKT-09)", "state (PKT-10)", "state (CGA-01)",
+	"once (TSK-03)", "evict (TSK-03)", "affinity (TSK-04)", "sequence (TSK-08)", "quota (TSK-09)", "items (TSK-10)",
+	"coalescing (TSK-10)", "cancel (TSK-12)", "metadata (TSK-01)", "metadata (TSK-16)", "throttle (TSK-07)",
+	"disabled (CGA-04)", "cap (CGA-04)", "domain (CGA-01)", "multicast (CGA-10)", "whole (CGA-03)", "whole (CGA-16)", "ids (CGA-23)",
+	"lmem (CGA-28)", "flush (CGA-26)", "flush (CGA-28)", "room (RES-05)", "split (RES-07)", "priority (RES-01)",
+	"lots (RES-04)", "idle (RES-01)", "starved (RES-01)", "starved queue (RES-01)", "error (PKT-06)", "channel (SYS-08)",
+	"suspend (SYS-08)", "destroy (SYS-08)", "end (REL-10)", "end (SYS-08)", "leak (REL-05)", "ring (REL-11)", "visit (PERF)", "command", "order", "crash", "model",
+};
+#define RULES (sizeof(rules) / sizeof(rules[0]))
+
+struct known {
+	char rule[32];
+	struct features with;
+	char reason[200];
+	unsigned met;
+};
+
+static struct known known[64];
+static unsigned knowns;
+static bool explain;
+static struct { unsigned failures, expected; struct scenario first; char text[440]; } found[RULES];
+
+/* ---- what is known to fail ---- */
+
+/* Lines of "rule | FEATURE,FEATURE | reason". */
+static void read_known(const char *path)
+{
+	char line[400], list[200], *name, *more;
+	FILE *file = fopen(path, "r");
+	unsigned f;
+
+	while (file && knowns < 64 && fgets(line, sizeof(line), file)) {
+		struct known *k = &known[knowns];
+
+		memset(k, 0, sizeof(*k));
+		if (line[0] == '#' || sscanf(line, " %31[^|] | %199[^|] | %199[^\n]", k->rule, list, k->reason) != 3)
+			continue;
+		while (k->rule[0] && k->rule[strlen(k->rule) - 1] == ' ')
+			k->rule[strlen(k->rule) - 1] = 0;
+		for (name = strtok_r(list, ", ", &more); name; name = strtok_r(NULL, ", ", &more)) {
+			f = feature_find(name);
+			if (f < F_COUNT)
+				features_add(&k->with, f);
+		}
+		knowns++;
+	}
+	if (file)
+		fclose(file);
+}
+
+static struct known *is_known(const struct scenario *s)
+{
+	unsigned i, f;
+
+	for (i = 0; i < knowns; i++) {
+		if (strcmp(known[i].rule, failure.rule))
+			continue;
+		for (f = 0; f < F_COUNT && (!features_has(&known[i].with, f) || features_has(&s->allowed, f)); f++)
+			;
+		if (f == F_COUNT)
+			return &known[i];
+	}
+	return NULL;
+}
+
+/* ---- running ---- */
+
+static void failed(const struct scenario *s)
+{
+	struct known *k = is_known(s);
+	unsigned i;
+
+	for (i = 0; i < RULES - 1 && strcmp(rules[i], failure.rule); i++)
+		;
+	if (k) {
+		k->met++;
+		found[i].expected++;
+		return;
+	}
+	if (!found[i].failures++) {
+		found[i].first = *s;
+		snprintf(found[i].text, sizeof(found[i].text), "%s: %s", failure.rule, failure.text);
+	}
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static unsigned report(unsigned shrink)
+{
+	unsigned i, k, n = 0, bad = 0;
+
+	for (i = 0; i < RULES; i++) {
+		const char *reason = NULL;
+
+		for (k = 0; k < knowns; k++)
+			if (!strcmp(known[k].rule, rules[i]))
+				reason = known[k].reason;
+		if (found[i].failures) {
+			bad++;
+			printf("not ok %u - REL-10 %s: %u scenarios break it\n", ++n, rules[i], found[i].failures);
+			printf("# %s\n", found[i].text);
+			if (!shrink) {
+				printf("# seed %lu\n", found[i].first.seed);
+				continue;
+			}
+			scenario_shrink(&found[i].first, rules[i], shrink);
+			printf("# shrunk: %s: %s\n", failure.rule, failure.text);
+			scenario_print(stdout, &found[i].first);
+			trace = explain ? stdout : NULL;
+			if (trace)
+				scenario_run(&found[i].first);
+			trace = NULL;
+		} else if (found[i].expected) {
+			printf("not ok %u - REL-10 %s # TODO %u scenarios; %s\n", ++n, rules[i], found[i].expected, reason);
+		} else if (reason) {
+			printf("ok %u - REL-10 %s # TODO nothing breaks it any more: take it out of tests/combine/known\n", ++n, rules[i]);
+		} else {
+			printf("ok %u - REL-10 %s\n", ++n, rules[i]);
+		}
+	}
+	return bad;
+}
+
+static void usage(void)
+{
+	fprintf(stderr, "usage: combine [--seed N] [--count N] [--seconds N] [--only FEATURE,...] [--without FEATURE,...] [--known FILE] [--shrink RUNS]\n"
+			"               [--trace] [--explain] [--table] [--list]\n");
+	exit(2);
+}
+
+static void parse_only(char *list, struct features *only)
+{
+	char *more, *name;
+	unsigned f;
+
+	for (name = strtok_r(list, ",", &more); name; name = strtok_r(NULL, ",", &more)) {
+		f = feature_find(name);
+		if (f == F_COUNT) {
+			fprintf(stderr, "no feature %s; --list names them\n", name);
+			exit(2);
+		}
+		features_add(only, f);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seed", 1, NULL, 's' }, { "count", 1, NULL, 'n' }, { "seconds", 1, NULL, 't' }, { "only", 1, NULL, 'o' }, { "without", 1, NULL, 'w' },
+		{ "known", 1, NULL, 'k' }, { "shrink", 1, NULL, 'r' }, { "trace", 0, NULL, 'T' }, { "table", 0, NULL, 'P' },
+		{ "list", 0, NULL, 'l' }, { "explain", 0, NULL, 'e' }, { NULL, 0, NULL, 0 },
+	};
+	uint64_t seed = 1, count = 0, i;
+	double limit = 0, start = seconds();
+	struct features only = { { 0 } }, without = { { 0 } };
+	struct scenario s;
+	unsigned shrink = 600, f, holes, bad;
+	bool table = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
+		switch (option) {
+		case 's': seed = strtoull(optarg, NULL, 0); break;
+		case 'n': count = strtoull(optarg, NULL, 0); break;
+		case 't': limit = atof(optarg); break;
+		case 'o': parse_only(optarg, &only); break;
+		case 'w':
+			parse_only(optarg, &without);
+			only = (struct features){ { ~without.word[0], ~without.word[1] } };
+			break;
+		case 'k': read_known(optarg); break;
+		case 'r': shrink = (unsigned)atoi(optarg); break;
+		case 'T': trace = stdout; break;
+		case 'P': table = true; break;
+		case 'e': explain = true; break;
+		case 'l':
+			for (f = 0; f < F_COUNT; f++)
+				printf("%s\n", feature_name(f));
+			return 0;
+		default: usage();
+		}
+	if (!count && limit == 0)
+		count = 1;
+	for (i = 0; (!count || i < count) && (limit == 0 || seconds() - start < limit); i++) {
+		scenario_make(&s, seed + i, &only);
+		if (trace)
+			scenario_print(trace, &s);
+		if (!scenario_run(&s))
+			failed(&s);
+		if (trace && failure.rule[0])
+			printf("# %s: %s\n", failure.rule, failure.text);
+	}
+	trace = NULL;
+	fprintf(stderr, "# %lu scenarios in %.1f s, %lu visits, the longest of %lu basic blocks\n", i, seconds() - start, visits, visit_worst);
+	if (table)
+		features_table(stdout);
+	holes = features_holes(count >= 5000 || limit >= 60 ? stdout : NULL);
+	fprintf(stderr, "# %u of %u pairs met\n", features_pairs() - holes, features_pairs());
+	printf("1..%u\n", (unsigned)RULES + 1);
+	bad = report(shrink);
+	printf("%sok %u - REL-10 %u of %u pairs of features met\n", holes && count >= 5000 ? "not " : "", (unsigned)RULES + 1, features_pairs() - holes,
+	       features_pairs());
+	return bad || (holes && count >= 5000);
+}

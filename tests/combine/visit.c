@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The firmware's variables lie in sections of their own (build.mk), so that each scenario starts as after loading the
+ * image. It is built to count basic blocks: what a visit costs does not depend on the machine.
+ */
+#include "combine.h"
+
+#include <stdlib.h>
+
+#define VISIT_HANGS 50000000u
+
+extern char __start_fw_bss[], __stop_fw_bss[], __start_fw_data[], __stop_fw_data[];
+void __sanitizer_cov_trace_pc(void);
+
+uint64_t visit_blocks, visit_worst, visits;
+
+void __sanitizer_cov_trace_pc(void)
+{
+	if (++visit_blocks == VISIT_HANGS)
+		rule("visit (PERF)", "a visit does not end");
+}
+
+/* By words that no compiler turns into memcpy(): the sections hold red zones under AddressSanitizer. */
+__attribute__((no_sanitize("address"), optimize("no-tree-loop-distribute-patterns"))) static void copy(char *to, const char *from,
+													size_t bytes)
+{
+	size_t i;
+
+	for (i = 0; i + 8 <= bytes; i += 8)
+		*(uint64_t *)(to + i) = *(const uint64_t *)(from + i);
+}
+
+void firmware_load(void)
+{
+	static char *data, *bss;
+	size_t data_bytes = (size_t)(__stop_fw_data - __start_fw_data), bss_bytes = (size_t)(__stop_fw_bss - __start_fw_bss);
+
+	if (!data) {
+		data = malloc(data_bytes + 8);
+		bss = malloc(bss_bytes + 8);
+		copy(data, __start_fw_data, data_bytes);
+		copy(bss, __start_fw_bss, bss_bytes);
+		return;
+	}
+	copy(__start_fw_data, data, data_bytes);
+	copy(__start_fw_bss, bss, bss_bytes);
+}
+
+void firmware_visit(const struct tutti_event *event)
+{
+	const struct tutti_engines *e = &hal_host.engines;
+
+	visit_blocks = 0;
+	hal_host_event(event);
+	visits++;
+	if (visit_blocks > visit_worst)
+		visit_worst = visit_blocks;
+	RULE(!hal_host.halted, "crash", "the firmware has given up");
+	RULE(e->command_tail - e->command_head <= e->command_words, "ring (REL-11)",
+	     "%u words are in the command ring of %u after an event of type %u", e->command_tail - e->command_head, e->command_words,
+	     event->word[0] & 0xff);
+}
