@@ -29,7 +29,7 @@ static struct identity {
 	uint8_t on[32];
 } identity[TUTTI_MAX_GPCS][IDS];
 
-static unsigned ids_used[TUTTI_MAX_GPCS], lmem_count;
+static unsigned ids_used[TUTTI_MAX_GPCS], ids_end[TUTTI_MAX_GPCS], lmem_count;
 static bool lmem_used[LMEM_SLOTS];
 static uint32_t lmem_unflushed[LMEM_SLOTS];
 static struct { struct tutti_event event; uint64_t mover; int late_slot; } pool[POOL];
@@ -75,6 +75,7 @@ void card_begin(unsigned sms)
 	for (g = 0; g < discovery()->gpcs; g++)
 		memset(identity[g], 0, sizeof(identity[g]));
 	memset(ids_used, 0, sizeof(ids_used));
+	memset(ids_end, 0, sizeof(ids_end));
 	memset(lmem_used, 0, sizeof(lmem_used));
 	memset(lmem_unflushed, 0, sizeof(lmem_unflushed));
 	memset(late_on, 0, sms * sizeof(late_on[0]));
@@ -250,6 +251,7 @@ static void give_id(unsigned number, unsigned gpc, unsigned id, uint32_t lmem)
 	if (!it->used) {
 		*it = (struct identity){ .used = true, .staged = true, .slot = number, .lmem = lmem };
 		ids_used[gpc]++;
+		ids_end[gpc] = id < ids_end[gpc] ? ids_end[gpc] : id + 1;
 		if (lmem != NO_LMEM) {
 			RULE(lmem < LMEM_SLOTS && !lmem_used[lmem], "lmem (CGA-28)", "memory slot %u is in use", lmem);
 			lmem_used[lmem] = true;
@@ -277,7 +279,7 @@ static void end_of_cga(unsigned number)
 	     outermost(slot));
 	slot->staged = 0;
 	for (gpc = 0; gpc < discovery()->gpcs; gpc++)
-		for (id = 0; ids_used[gpc] && id < IDS; id++)
+		for (id = 0; ids_used[gpc] && id < ids_end[gpc]; id++)
 			if (identity[gpc][id].staged && identity[gpc][id].slot == number)
 				identity[gpc][id].staged = false;
 }
@@ -613,8 +615,8 @@ static bool end_some(void)
 	if (!running_all)
 		return false;
 	for (g = 0; g < gpcs; g++, gpc = (gpc + 1) % gpcs)
-		for (i = 0; ids_used[gpc] && i < IDS; i++)
-			if (end_cga(gpc, (id + i) % IDS))
+		for (i = 0; ids_used[gpc] && i < ids_end[gpc]; i++)
+			if (end_cga(gpc, (id + i) % ids_end[gpc]))
 				return true;
 	for (i = 0; i < SLOTS; i++, number = (number + 1) % SLOTS)
 		if (slots[number].running && end_plain(number))
@@ -823,9 +825,13 @@ static unsigned room_on(const struct job *job, unsigned position, unsigned enoug
 	return n;
 }
 
+/*
+ * It fits for sure: an SM that is empty, or one with room for two. Where free blocks lie in pieces a search for the
+ * largest run may say no although the pieces would do (RES-01).
+ */
 unsigned card_room(const struct job *job, unsigned position)
 {
-	return room_on(job, position, 1);
+	return room_on(job, position, 2) > !!card_sm[position].ctas;
 }
 
 /* A CGA of one level inside a CPC or GPC. */
@@ -841,7 +847,7 @@ static bool cga_fits(const struct job *job)
 		d = domain_of(kind, i);
 		if (!card_sm_open(job, i) || late_on[i] || ids_used[place_of(i)->gpc] >= discovery()->gpc[place_of(i)->gpc].sms / 2)
 			continue;
-		free_in[d] = (uint16_t)(free_in[d] + room_on(job, i, job->multicast ? 1 : job->whole));
+		free_in[d] = (uint16_t)(free_in[d] + (card_sm[i].ctas ? card_room(job, i) : room_on(job, i, job->multicast ? 1 : job->whole)));
 		if (free_in[d] >= job->whole)
 			return true;
 	}
@@ -856,6 +862,6 @@ unsigned card_fits(const struct job *job, unsigned enough)
 		return cga_fits(job);
 	for (i = 0; i < w.sms && n < enough; i++)
 		if (card_sm_open(job, i) && !late_on[i])
-			n += room_on(job, i, 1);
+			n += card_room(job, i);
 	return n;
 }

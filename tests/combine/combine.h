@@ -303,6 +303,10 @@ void fair_quiet(void);
 void firmware_load(void);
 /** firmware_visit() - hand it an event. */
 void firmware_visit(const struct tutti_event *event);
-extern uint64_t visit_blocks, visit_worst, visits; /* basic blocks run */
+/** struct visits - what visits cost, in basic blocks, on cards of up to 144 SMs; those that cost too much. */
+extern struct visits {
+	uint64_t n, over, worst, seed;
+	unsigned type; /* of the event of the worst */
+} visits;
 
 #endif

@@ -10,12 +10,10 @@ static const struct { const char *name, *what; unsigned group; } info[] = {
 #undef FEATURE_INFO
 };
 
-/*
- * Pairs that cannot meet though no group says so. A single card of few SMs has no GPC whose CGAs leave it; throttle
- * tasks may have neither; a suspended card starts nothing, but tasks that came before are there.
- */
+/* Pairs that cannot meet though no group says so. */
 static const uint8_t never[][2] = {
-	{ F_SHAPES_ONE, F_SPLIT }, /* the waves of a CTA are a shape of their own */
+	{ F_SHAPES_ONE, F_SPLIT }, /* needs kernels of two sizes: see complete() in scenario.c */
+	{ F_CARD_LARGE, F_ORDER }, /* a message for each SM: takes too long */
 };
 
 static uint32_t met[F_COUNT][F_COUNT];

@@ -515,7 +515,7 @@ static bool any_reference(const struct program *program)
 static void condensed(struct program *program, struct entry *e, union tutti_packet *p)
 {
 	unsigned n = kernels_wanted(), at = 0, ref, i;
-	bool changes = ALLOWED(DIFF_SEVERAL) && n < 20;
+	bool changes = ALLOWED(DIFF_SEVERAL) && n < 20, table = program->flags & TUTTI_QUEUE_TABLE_DIFFS;
 	uint32_t vector, vectors[TUTTI_CONDENSED_KERNELS];
 
 	e->kind = CONDENSED;
@@ -531,7 +531,10 @@ static void condensed(struct program *program, struct entry *e, union tutti_pack
 		vector = some_vector(program, changes);
 		/* a signal is decremented once: the reference's own has been */
 		if (program->reference[ref].job.signal)
-			vector |= program->flags & TUTTI_QUEUE_TABLE_DIFFS ? (unsigned)TUTTI_TABLE_SIGNAL : (unsigned)TUTTI_DIFF_SIGNAL;
+			vector |= table ? (unsigned)TUTTI_TABLE_SIGNAL : (unsigned)TUTTI_DIFF_SIGNAL;
+		/* kernels that overlap may start in any order: each must be told from its like */
+		if (program->flags & TUTTI_QUEUE_OVERLAP && (i || vector))
+			vector |= table ? (unsigned)TUTTI_TABLE_KERNARG : (unsigned)TUTTI_DIFF_KERNARG;
 		if (at + units_of(program, vector) > TUTTI_CONDENSED_UNITS)
 			break;
 		job = new_job(program, e, i);

@@ -41,11 +41,10 @@ bool entry_over(const struct program *program, const struct entry *entry)
 {
 	unsigned i;
 
-	(void)program;
 	if (!entry->published)
 		return false;
 	if (entry->bad)
-		return entry->skipped;
+		return entry->skipped || (entry->unskipped && program->busy_reset);
 	if (entry->kind >= BARRIER_AND)
 		return entry->done;
 	for (i = 0; i < entry->n; i++)
@@ -114,7 +113,7 @@ void job_over(struct job *job, enum life life)
 
 static bool same_task(const struct job *job, const struct tutti_task_state *s, bool split)
 {
-	if (job->life > RUNNING || job->kernarg != s->kernarg || (!job->work && job->grid_x != s->grid_x))
+	if (job->life > RUNNING || (split && job->slot < 0) || job->kernarg != s->kernarg || (!job->work && job->grid_x != s->grid_x))
 		return false;
 	if (split)
 		return s->first == job->issued * job->waves;
@@ -122,7 +121,7 @@ static bool same_task(const struct job *job, const struct tutti_task_state *s, b
 }
 
 /* Kernels of a packet that are alike are told apart by their order. */
-static struct job *find(const struct tutti_task_state *s, bool split)
+static struct job *find(unsigned slot, const struct tutti_task_state *s, bool split)
 {
 	struct program *program = &w.program[s->queue];
 	struct job *job, *best = NULL;
@@ -139,6 +138,9 @@ static struct job *find(const struct tutti_task_state *s, bool split)
 	e = &program->entry[s->packet];
 	RULE(e->published && !e->bad && e->kind <= CONDENSED, "order (PKT-07)", "STATE for packet %lu of queue %u, which is %s",
 	     s->packet, s->queue, e->bad ? "bad" : "not there");
+	job = w.act[slot]; /* it goes on behind a CTA that was split */
+	if (job && job->waves_left && job->queue == s->queue && !job->child && entry_of(job) == e && same_task(job, s, false))
+		return job;
 	for (i = 0; i < e->n; i++) {
 		job = &w.job[e->job + i];
 		if (!same_task(job, s, split))
@@ -152,13 +154,27 @@ static struct job *find(const struct tutti_task_state *s, bool split)
 	return best;
 }
 
+/* Of a cancelled packet nothing more will start, before the driver is told so. */
+static bool cancelled_quietly(const struct entry *entry)
+{
+	unsigned i;
+
+	for (i = 0; i < entry->n; i++) {
+		const struct job *job = &w.job[entry->job + i];
+
+		if (job->life < DONE && (!job->cancelled || job->running || job->told))
+			return false;
+	}
+	return entry->n && !entry->bad;
+}
+
 static unsigned open_of(const struct program *program, uint64_t before)
 {
 	uint64_t i;
 	unsigned n = 0;
 
 	for (i = program->oldest; i < before; i++)
-		n += !entry_over(program, &program->entry[i]);
+		n += !entry_over(program, &program->entry[i]) && !cancelled_quietly(&program->entry[i]);
 	return n;
 }
 
@@ -174,6 +190,17 @@ static void check_values(const struct job *job, const struct tutti_task_state *s
 	RULE(s->asid == w.program[job->queue].asid, "state (PKT-10)", "%s: address space %u", job_name(job), s->asid);
 	RULE(!!level == !!job->cga[0].kind && (!level || !memcmp(level, job->cga, sizeof(job->cga))), "state (CGA-01)",
 	     "%s: other CGAs than asked for", job_name(job));
+}
+
+/* One of its kernels has failed, and the others are dropped by and by. */
+static bool failing(const struct entry *e)
+{
+	unsigned i;
+
+	for (i = 0; i < e->n; i++)
+		if (w.job[e->job + i].faulted || w.job[e->job + i].killed)
+			return true;
+	return false;
 }
 
 /* Who comes later in its queue waits its turn (PKT-03, PKT-16, RES-02). */
@@ -195,7 +222,7 @@ static void check_order(const struct job *job)
 			const struct job *other = &w.job[before->job + k];
 
 			/* accepted in order, one list a level: TSK-02, RES-02 */
-			if (other->life == WAITING && other->level == job->level && !job->head && !other->head && !job->work &&
+			if (other->life == WAITING && !failing(before) && other->level == job->level && !job->head && !other->head && !job->work &&
 			    !other->work && !other->cancelled)
 				rule("order (RES-02)", "%s starts before %s", job_name(job), job_name(other));
 		}
@@ -222,13 +249,13 @@ static void check_order(const struct job *job)
 
 static void check_eviction(const struct job *victim, const struct job *by)
 {
-	RULE(victim->work || by->level < victim->level || victim->cancelled, "evict (TSK-03)", "%s had to go for %s",
+	RULE(victim->work || victim->faulted || victim->killed || by->level < victim->level || victim->cancelled, "evict (TSK-03)", "%s had to go for %s",
 	     job_name(victim), job_name(by));
 }
 
 struct job *rules_state(unsigned slot, const struct tutti_task_state *state, const struct tutti_cga_shape *level, bool split)
 {
-	struct job *job = find(state, split), *before = w.act[slot];
+	struct job *job = find(slot, state, split), *before = w.act[slot];
 
 	TRACE("    state slot %u: %s%s\n", slot, job_name(job), split ? " by waves" : "");
 	RULE(job->life <= RUNNING, "once (TSK-03)", "STATE of %s, which has ended", job_name(job));

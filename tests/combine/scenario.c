@@ -108,7 +108,8 @@ static uint64_t needed(unsigned word)
 
 void scenario_make(struct scenario *s, uint64_t seed, const struct features *only)
 {
-	static const uint8_t cards[] = { F_CARD_TINY, F_CARD_TINY, F_CARD_TINY, F_CARD_RAGGED, F_CARD_RAGGED, F_CARD_144, F_CARD_LARGE };
+	static const uint8_t cards[] = { F_CARD_TINY, F_CARD_TINY, F_CARD_TINY, F_CARD_TINY, F_CARD_TINY, F_CARD_TINY, F_CARD_TINY,
+					 F_CARD_TINY, F_CARD_RAGGED, F_CARD_RAGGED, F_CARD_RAGGED, F_CARD_144, F_CARD_LARGE };
 	static const uint8_t shapes[] = { F_SHAPES_ONE, F_SHAPES_TWO, F_SHAPES_TWO, F_SHAPES_MANY };
 	static const uint8_t issue[] = { F_BALANCE, F_BALANCE, F_ROUND_ROBIN };
 	static const uint8_t lots[] = { F_LOTS, F_OLDEST };
@@ -145,9 +146,9 @@ void scenario_make(struct scenario *s, uint64_t seed, const struct features *onl
 	if (features_has(&s->allowed, F_SHAPES_ONE) && features_has(&s->allowed, F_SHAPES_TWO))
 		features_remove(&s->allowed, F_SHAPES_ONE);
 	s->config = roll(0x10000) << 16 | roll(0x10000);
-	s->ops = 8 + roll(roll(4) ? 16 : OPS - 8);
+	s->ops = 5 + roll(roll(6) ? 12 : OPS - 5);
 	for (i = 0; i < s->ops; i++)
-		s->op[i] = (struct op){ (uint8_t)some_op(&s->allowed), (uint8_t)roll(QUEUES), (uint16_t)roll(roll(3) ? 12 : 80),
+		s->op[i] = (struct op){ (uint8_t)some_op(&s->allowed), (uint8_t)roll(QUEUES), (uint16_t)roll(roll(4) ? 12 : 60),
 					roll(0x10000) << 16 | roll(0x10000) };
 }
 
@@ -213,6 +214,8 @@ static void policies(void)
 {
 	static const uint8_t live[] = { F_BALANCE, F_ROUND_ROBIN, F_CHOICE, F_SEARCH, F_ROTATE, F_WINDOWS, F_LOTS, F_OLDEST, F_CAP,
 					F_SHAPES_ONE, F_SHAPES_TWO, F_SHAPES_MANY, F_FEW_SLOTS, F_ORDER, F_ORDER_ONE };
+	static const uint8_t choices[] = { TUTTI_CHOICE_REMAINING, TUTTI_CHOICE_POWER, TUTTI_CHOICE_COMBINED,
+					   TUTTI_CHOICE_REMAINING | TUTTI_CHOICE_LARGEST, TUTTI_CHOICE_COMBINED | TUTTI_CHOICE_LARGEST };
 	uint16_t order[144];
 	unsigned i, k;
 
@@ -221,7 +224,7 @@ static void policies(void)
 		policy(TUTTI_POLICY_REMAINING_WEIGHT, roll(6) << 24 | roll(1000));
 		policy(TUTTI_POLICY_POWER_WEIGHT, roll(7) << 24 | roll(1000));
 		policy(TUTTI_POLICY_COMBINE, 1u << 16 | 2);
-		policy(TUTTI_POLICY_CHOICE, 1 + roll(3) + (roll(2) ? 4 : 0) * 0);
+		policy(TUTTI_POLICY_CHOICE, choices[roll(5)]);
 	}
 	if (ALLOWED(SEARCH)) {
 		policy(TUTTI_POLICY_SEARCH, roll(4));
@@ -471,7 +474,7 @@ static void op_run(const struct op *op)
 		break;
 	case OP_FLOOD:
 		if (program->alive && !program->dying) {
-			program->flood += 20 + roll(roll(4) ? 60 : 300);
+			program->flood += 20 + roll(roll(8) ? 40 : 300);
 			feature_moment(F_FLOOD);
 		}
 		break;
@@ -493,7 +496,7 @@ static void run_down(unsigned beats)
 
 	while (idle < beats) {
 		if (card_step()) {
-			RULE(++n < 2000000, "end (REL-10)", "no end after two million events");
+			RULE(++n < 60000, "end (REL-10)", "no end after 60 000 events");
 			continue;
 		}
 		if (rules_all_over() && driver_idle() && card_quiet())
@@ -568,9 +571,9 @@ static void finish(void)
 		sms_on();
 		steps(10);
 	}
-	for (i = 0; i < 100 && !rules_all_over(); i++) {
-		run_down(i < 20 ? 2 : 20);
-		if (!rules_all_over() && !release_signals() && i > 22)
+	for (i = 0; i < 60 && !rules_all_over(); i++) {
+		run_down(i < 4 ? 2 : 8);
+		if (!rules_all_over() && !release_signals() && i > 6)
 			break;
 	}
 	if (!rules_all_over())

@@ -8,16 +8,19 @@
 #include <stdlib.h>
 
 #define VISIT_HANGS 50000000u
+#define VISIT_MOST 5000u /* basic blocks, four instructions each: 20 000 on a card of 144 SMs */
 
 extern char __start_fw_bss[], __stop_fw_bss[], __start_fw_data[], __stop_fw_data[];
 void __sanitizer_cov_trace_pc(void);
 
-uint64_t visit_blocks, visit_worst, visits;
+struct visits visits;
+
+static uint64_t visit_blocks;
 
 void __sanitizer_cov_trace_pc(void)
 {
 	if (++visit_blocks == VISIT_HANGS)
-		rule("visit (PERF)", "a visit does not end");
+		rule("visit (REL-11)", "a visit does not end");
 }
 
 /* By words that no compiler turns into memcpy(): the sections hold red zones under AddressSanitizer. */
@@ -52,9 +55,15 @@ void firmware_visit(const struct tutti_event *event)
 
 	visit_blocks = 0;
 	hal_host_event(event);
-	visits++;
-	if (visit_blocks > visit_worst)
-		visit_worst = visit_blocks;
+	visits.n++;
+	if (w.sms <= 144) {
+		visits.over += visit_blocks > VISIT_MOST;
+		if (visit_blocks > visits.worst) {
+			visits.worst = visit_blocks;
+			visits.seed = w.scenario.seed;
+			visits.type = event->word[0] & 0xff;
+		}
+	}
 	RULE(!hal_host.halted, "crash", "the firmware has given up");
 	RULE(e->command_tail - e->command_head <= e->command_words, "ring (REL-11)",
 	     "%u words are in the command ring of %u after an event of type %u", e->command_tail - e->command_head, e->command_words,
