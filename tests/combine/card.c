@@ -581,7 +581,7 @@ static bool end_plain(unsigned number)
 	unsigned sm, first, n, i, repeat = 1;
 	uint32_t left = may_end(slot), total = 0;
 	struct tutti_event event = { { 0 } };
-	bool many = roll(2);
+	bool many = !w.stall && roll(2);
 
 	if (!left || (slot->level[0].kind && (slot->level[0].kind <= TUTTI_CGA_GPC || slot->staged)))
 		return false;

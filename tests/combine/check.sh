@@ -2,4 +2,4 @@
 # SPDX-License-Identifier: MIT
 # REL-10: a fixed set of seeds, about 20 seconds of one core. Long runs: make combine SECONDS=600 SEED=...
 cd "$(dirname "$0")/../.." || exit 2
-exec "${TUTTI_OUT:-build}/tests/combine/combine" --seed 1 --count "${COMBINE_COUNT:-6000}" --known tests/combine/known
+exec "${TUTTI_OUT:-build}/tests/combine/combine" --seed 1 --count "${COMBINE_COUNT:-3000}" --known tests/combine/known

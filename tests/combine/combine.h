@@ -184,7 +184,6 @@ extern struct world {
 	bool suspended, suspending, windows, lots, draining;
 	uint32_t suspend_id, destroy_id[QUEUES];
 	unsigned stall;                     /* visits during which no command is taken */
-	unsigned holds;
 	unsigned throttles;                 /* throttle tasks there are or may be */
 	uint64_t stalled_until;
 	uint32_t cgas_live;
@@ -284,6 +283,8 @@ void rules_end(void);
 bool rules_all_over(void);
 void job_over(struct job *job, enum life life);
 struct entry *entry_of(const struct job *job);
+/** root_of() - the kernel of a packet that a child comes from. */
+struct job *root_of(struct job *job);
 bool entry_over(const struct program *program, const struct entry *entry);
 const char *job_name(const struct job *job);
 
@@ -307,6 +308,8 @@ void firmware_visit(const struct tutti_event *event);
 extern struct visits {
 	uint64_t n, over, worst, seed;
 	unsigned type; /* of the event of the worst */
+	uint32_t ring;    /* most words there were in the command ring */
+	uint32_t waited;  /* most kernels of others that started while a queue's oldest packet waited */
 } visits;
 
 #endif

@@ -9,7 +9,7 @@
 #define LOWER_MOST 64u   /* CTAs of lower priority while a task that fits waits (RES-01) */
 #define EQUAL_MOST 256u  /* CTAs of equals in other queues, when lots are drawn (RES-04) */
 #define VISITS_MOST 600u /* visits in which others of lower or equal priority got CTAs */
-#define STARTED_MOST 250u /* kernels of others started while a queue's oldest packet waits */
+#define STARTED_MOST 120u /* kernels of others started while a queue's oldest packet waits */
 
 #define VISIT_LAUNCHES 256u
 
@@ -44,6 +44,12 @@ static bool room_is_known(void)
 	       !features_has(&w.scenario.allowed, F_THROTTLE);
 }
 
+/* Masks, records and shapes are held by tasks that end when it pleases them. */
+static bool records_are_held(void)
+{
+	return features_has(&w.scenario.allowed, F_LONG) || features_has(&w.scenario.allowed, F_WORK) || w.throttles || w.suspending;
+}
+
 /* A queue's oldest packet waits while kernels of others start: for a slot, a descriptor, a record, a shape. */
 void fair_state(struct job *job)
 {
@@ -57,9 +63,10 @@ void fair_state(struct job *job)
 
 		if (i == job->queue || !program->alive || program->dying || program->stopped || program->oldest >= program->write ||
 		    !e->published || e->bad || e->kind > CONDENSED || w.job[e->job].life != WAITING ||
-		    w.job[e->job].level > job->level || w.holds)
+		    w.job[e->job].level > job->level || records_are_held())
 			continue;
 		e->waited++;
+		visits.waited = e->waited > visits.waited ? e->waited : visits.waited;
 		RULE(e->waited <= STARTED_MOST, "starved queue (RES-01)",
 		     "packet %lu is the oldest of queue %u and waits while %u kernels of others of its priority or lower start",
 		     program->oldest, i, e->waited);
@@ -92,7 +99,7 @@ static void passed_over(struct job *job)
 	if (!lower && !equal)
 		return;
 	job->visits++;
-	RULE(job->visits <= VISITS_MOST || w.holds || w.throttles, "starved (RES-01)",
+	RULE(job->visits <= VISITS_MOST || records_are_held(), "starved (RES-01)",
 	     "%s has waited %u visits in which others of its priority or lower got CTAs", job_name(job), job->visits);
 	if (w.stall || card_fetching() || !room_is_known())
 		return;
@@ -147,10 +154,30 @@ static void quotas(void)
 	}
 }
 
+/* While a throttle task has CTAs left only throttle tasks issue, and children of those that must end (TSK-07). */
+static void throttles(void)
+{
+	unsigned i, k, taken = 0;
+
+	for (k = 0; k < SLOTS; k++)
+		taken += !!w.act[k];
+	for (k = 0; k < SLOTS; k++) {
+		const struct job *job = w.act[k];
+
+		if (!waits(job) || !job->throttle || !job->ready || job->sequence || (taken == w.slots && !job->running && !job->told))
+			continue; /* with no slot free it may have been evicted */
+		for (i = 0; i < launched; i++)
+			RULE(launches[i].job->throttle || launches[i].job->child, "throttle (TSK-07)", "%s starts while %s waits",
+			     job_name(launches[i].job), job_name(job));
+	}
+}
+
 void fair_visit(void)
 {
 	unsigned i;
 
+	if (launched && w.throttles)
+		throttles();
 	if (launched) {
 		for (i = 0; i < SLOTS; i++) {
 			struct job *job = w.act[i];

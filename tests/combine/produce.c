@@ -293,8 +293,10 @@ static void size(struct job *job, struct tutti_dispatch_packet *p, bool many)
 	uint32_t x = job->whole * (1 + roll(many ? 40 : 6)), y = 1, z = 1;
 	unsigned dimensions = 1;
 
-	if (!many && !roll(30))
+	if (!roll(30))
 		x *= 20;
+	else if (ALLOWED(STALL) && ALLOWED(CARD_144) && !roll(5))
+		x *= 300; /* waits for every CTA that ends while the engines stand still */
 	if (job->whole == 1 && !many) {
 		for (dimensions = 1 + roll(3); dimensions > 1 && !features_has(&w.scenario.allowed, forms[dimensions - 1]);)
 			dimensions--;
@@ -337,9 +339,16 @@ static void scopes(struct job *job, struct entry *e, union tutti_packet *p, unsi
 		features_add(&job->features, F_FENCES);
 }
 
-static unsigned some_kernel(void)
+/*
+ * A queue that is never empty launches the same kernel most of the time, as programs do; those of neighbours have the
+ * same place in a cache of 16 descriptors.
+ */
+static unsigned some_kernel(const struct program *program)
 {
 	unsigned k = roll(some_kind() ? WHOLE_KERNELS : CGA_KERNELS);
+
+	if (ALLOWED(FLOOD) && roll(8))
+		return w.scenario.config % 8 + 16 * (program->id & 1);
 
 	return ALLOWED(INDEPENDENT) && !roll(4) ? WHOLE_KERNELS + roll(4) : k;
 }
@@ -378,7 +387,7 @@ static void dispatch(struct program *program, struct entry *e, union tutti_packe
 	struct job *job = new_job(program, e, 0);
 	bool extended = program->flags & TUTTI_QUEUE_EXTENDED;
 
-	use_kernel(job, some_kernel());
+	use_kernel(job, some_kernel(program));
 	e->kind = DISPATCH;
 	e->n = 1;
 	e->job = job->number;
@@ -735,5 +744,6 @@ uint64_t child_make(struct job *parent)
 	t->workgroup[1] = t->workgroup[2] = 1;
 	t->setup = p.setup;
 	features_add(&job->features, F_CHILD);
+	job->cancelled = parent->cancelled; /* it belongs to its parent's packet */
 	return TMD_AT + number * sizeof(tmds[0]);
 }

@@ -66,7 +66,7 @@ static void advance(struct program *program)
 	}
 }
 
-static struct job *root_of(struct job *job)
+struct job *root_of(struct job *job)
 {
 	while (job->child && job->parent)
 		job = job->parent;

@@ -150,6 +150,10 @@ void scenario_make(struct scenario *s, uint64_t seed, const struct features *onl
 	for (i = 0; i < s->ops; i++)
 		s->op[i] = (struct op){ (uint8_t)some_op(&s->allowed), (uint8_t)roll(QUEUES), (uint16_t)roll(roll(4) ? 12 : 60),
 					roll(0x10000) << 16 | roll(0x10000) };
+	/* who goes away while the engines stand still is worth a try */
+	for (i = 1; i < s->ops && features_has(&s->allowed, F_DESTROY); i++)
+		if (s->op[i - 1].kind == OP_STALL && roll(2))
+			s->op[i].kind = OP_DESTROY;
 }
 
 void scenario_print(FILE *file, const struct scenario *s)
@@ -345,7 +349,7 @@ static void cancel(void)
 	struct job *job = &w.job[w.jobs ? roll(w.jobs) : 0];
 	struct program *program = &w.program[job->queue];
 	struct entry *e;
-	unsigned i;
+	struct job *one;
 
 	if (!w.jobs || job->life >= DONE || job->child || !program->alive || program->dying || job->life_of_queue != program->life)
 		return;
@@ -353,9 +357,9 @@ static void cancel(void)
 	if (!e->published || e->bad || !driver_request(TUTTI_MSG_TASK_CANCEL, program->id, job->entry, program->life))
 		return;
 	TRACE("  cancel packet %u of queue %u\n", job->entry, program->id);
-	for (i = 0; i < e->n; i++) {
-		struct job *one = &w.job[e->job + i];
-
+	for (one = w.job; one < w.job + w.jobs; one++) {
+		if (one->queue != program->id || one->life_of_queue != program->life || root_of(one)->entry != job->entry)
+			continue;
 		one->cancelled = true;
 		if (!features_has(&one->features, F_CANCEL) && one->life < DONE) {
 			features_add(&one->features, F_CANCEL);
@@ -438,6 +442,17 @@ static void some_policy(void)
 	}
 }
 
+/* The queue with the most packets that are not over. */
+static struct program *fullest(void)
+{
+	struct program *program, *best = w.program;
+
+	for (program = w.program; program < w.program + QUEUES; program++)
+		if (program->alive && (!best->alive || program->write - program->oldest > best->write - best->oldest))
+			best = program;
+	return best;
+}
+
 static void op_run(const struct op *op)
 {
 	struct program *program = &w.program[op->queue];
@@ -463,14 +478,15 @@ static void op_run(const struct op *op)
 			feature_moment(F_CREATE);
 		}
 		break;
-	case OP_DESTROY: driver_destroy(program); break;
+	case OP_DESTROY: driver_destroy(w.stall ? fullest() : program); break;
 	case OP_SUSPEND: suspend(); break;
 	case OP_SM_OFF: sms_off(); break;
 	case OP_SM_ON: sms_on(); break;
 	case OP_POLICY: some_policy(); break;
 	case OP_STALL:
-		w.stall = 2 + roll(roll(3) ? 30 : 400);
+		w.stall = roll(3) ? 2 + roll(30) : 1000 + roll(2500);
 		feature_moment(F_STALL);
+		steps(w.stall > 100 ? w.stall / 8 * 7 : 0);
 		break;
 	case OP_FLOOD:
 		if (program->alive && !program->dying) {

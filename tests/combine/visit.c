@@ -64,6 +64,8 @@ void firmware_visit(const struct tutti_event *event)
 			visits.type = event->word[0] & 0xff;
 		}
 	}
+	if (e->command_tail - e->command_head > visits.ring)
+		visits.ring = e->command_tail - e->command_head;
 	RULE(!hal_host.halted, "crash", "the firmware has given up");
 	RULE(e->command_tail - e->command_head <= e->command_words, "ring (REL-11)",
 	     "%u words are in the command ring of %u after an event of type %u", e->command_tail - e->command_head, e->command_words,
