@@ -709,8 +709,8 @@ void card_event(const struct tutti_event *event)
 	firmware_visit(event);
 	card_take_commands();
 	fair_visit();
-	if (w.stall)
-		w.stall--;
+	if (w.stall && !--w.stall)
+		feature_off(F_STALL);
 	driver_read();
 }
 
@@ -721,7 +721,7 @@ static void deliver(unsigned i)
 	unsigned type = event.word[0] & 0xff;
 	uint64_t mover = pool[i].mover;
 
-	pool[i] = pool[--pooled];
+	memmove(&pool[i], &pool[i + 1], (--pooled - i) * sizeof(pool[0]));
 	fetching -= type == TUTTI_EVENT_FETCH;
 	if (type == TUTTI_EVENT_FAULT && (!slots[event.word[0] >> 8 & 0xff].pinned))
 		return; /* killed meanwhile */
@@ -768,17 +768,18 @@ bool card_step(void)
 	if (!roll(12))
 		ask_for_child();
 	if (pooled && roll(4)) {
-		deliver(roll(pooled));
+		deliver(w.in_order ? 0 : roll(pooled));
 		return true;
 	}
 	if (end_some())
 		return true;
 	if (pooled) {
-		deliver(roll(pooled));
+		deliver(w.in_order ? 0 : roll(pooled));
 		return true;
 	}
 	if (hal_host.engines.command_head != hal_host.engines.command_tail) {
 		w.stall = 0;
+		feature_off(F_STALL);
 		card_take_commands();
 		return true;
 	}

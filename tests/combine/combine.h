@@ -153,7 +153,7 @@ struct reference {
 struct program {
 	unsigned id, flags, priority, asid, life;
 	bool alive, dying, stopped, busy_reset, late_create;
-	bool progress_word;
+	bool progress_word, bad_packet;
 	uint64_t write, read; /* packets */
 	uint64_t scrubbed;    /* up to here slots are INVALID again */
 	uint64_t oldest;      /* first packet that is not over */
@@ -181,6 +181,7 @@ extern struct world {
 	unsigned signals, tmds, works;
 	uint32_t off[MASK_WORDS];           /* disabled SMs */
 	uint32_t off_since[TUTTI_MAX_SMS];  /* command tail when it was disabled */
+	bool in_order; /* the card answers in the order it was asked */
 	bool suspended, suspending, windows, lots, draining;
 	uint32_t suspend_id, destroy_id[QUEUES];
 	unsigned stall;                     /* visits during which no command is taken */

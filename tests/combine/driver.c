@@ -72,7 +72,7 @@ static void replied(const struct tutti_message *m, const struct tutti_message *r
 		destroyed((unsigned)request->arg[0]);
 		break;
 	case TUTTI_MSG_QUEUE_RESET:
-		feature_moment(F_RESET);
+		feature_on(F_RESET); /* the queue goes on from now on */
 		if (!m->status && program->busy_reset)
 			rules_reset(program);
 		program->busy_reset = false;

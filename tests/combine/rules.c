@@ -625,7 +625,8 @@ void rules_error(const struct tutti_fault *fault)
 		     fault->packet, fault->queue, fault->code, fault->field);
 	program->stopped = true;
 	if (e->bad) {
-		feature_moment(F_BAD_PACKET);
+		feature_on(F_BAD_PACKET);
+		program->bad_packet = true;
 		e->unskipped = true;
 	}
 	for (i = 0; i < e->n && !faulted; i++)
@@ -640,7 +641,9 @@ void rules_reset(struct program *program)
 {
 	uint64_t i;
 
-	program->stopped = program->busy_reset = false;
+	if (program->bad_packet)
+		feature_off(F_BAD_PACKET);
+	program->stopped = program->busy_reset = program->bad_packet = false;
 	for (i = program->oldest; i < program->write; i++)
 		if (program->entry[i].unskipped)
 			program->entry[i].skipped = true;

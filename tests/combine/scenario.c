@@ -38,7 +38,7 @@ static void crashed(int number)
 static const struct { uint8_t kind, feature, weight; } kinds[] = {
 	{ OP_PACKET, F_COUNT, 14 }, { OP_BURST, F_COUNT, 8 }, { OP_STEP, F_COUNT, 3 }, { OP_TIME, F_COUNT, 2 },
 	{ OP_RING, F_COUNT, 1 }, { OP_WORK, F_WORK, 4 }, { OP_CANCEL, F_CANCEL, 2 }, { OP_BAD, F_BAD_PACKET, 2 },
-	{ OP_FAULT, F_FAULT, 2 }, { OP_RESET, F_RESET, 2 }, { OP_CREATE, F_CREATE, 1 }, { OP_DESTROY, F_DESTROY, 2 },
+	{ OP_FAULT, F_FAULT, 2 }, { OP_RESET, F_RESET, 2 }, { OP_CREATE, F_CREATE, 4 }, { OP_DESTROY, F_DESTROY, 2 },
 	{ OP_SUSPEND, F_SUSPEND, 2 }, { OP_SM_OFF, F_SM_OFF, 2 }, { OP_SM_ON, F_SM_ON, 2 }, { OP_POLICY, F_COUNT, 1 },
 	{ OP_STALL, F_STALL, 3 }, { OP_FLOOD, F_FLOOD, 2 },
 };
@@ -267,7 +267,7 @@ static void policies(void)
 
 static void queues(void)
 {
-	unsigned i;
+	unsigned i, late = roll(QUEUES);
 
 	for (i = 0; i < QUEUES; i++) {
 		struct program *program = &w.program[i];
@@ -290,7 +290,8 @@ static void queues(void)
 							     .offset = 4096 + i * 1024u } };
 			RULE(!driver_call(&m), "channel (SYS-08)", "reference buffer: status %d", m.status);
 		}
-		driver_create(program, true);
+		if (!ALLOWED(CREATE) || i != late) /* that one comes later */
+			driver_create(program, true);
 	}
 }
 
@@ -306,7 +307,8 @@ static void steps(unsigned n)
 			for (k = 0; w.program[i].flood && k < 4; k++)
 				if (produce(&w.program[i])) {
 					publish(&w.program[i], true);
-					w.program[i].flood--;
+					if (!--w.program[i].flood)
+						feature_off(F_FLOOD);
 				}
 		if (!card_step())
 			break;
@@ -409,7 +411,7 @@ static void sms_off(void)
 static void sms_on(void)
 {
 	enable(0, w.sms, true);
-	feature_moment(F_SM_ON);
+	feature_on(F_SM_ON); /* and are there from now on */
 }
 
 static void reset(struct program *program)
@@ -471,11 +473,13 @@ static void op_run(const struct op *op)
 	case OP_FAULT: card_fault(); break;
 	case OP_RESET: reset(program); break;
 	case OP_CREATE:
+		for (program = w.program; program->alive && program < w.program + QUEUES - 1; program++)
+			;
 		if (!program->alive) {
 			if (program->flags)
 				driver_ask(TUTTI_MSG_RSB_INVALIDATE, program->id, 0xff, 0);
 			driver_create(program, true);
-			feature_moment(F_CREATE);
+			feature_on(F_CREATE); /* and is there from now on */
 		}
 		break;
 	case OP_DESTROY: driver_destroy(w.stall ? fullest() : program); break;
@@ -484,20 +488,20 @@ static void op_run(const struct op *op)
 	case OP_SM_ON: sms_on(); break;
 	case OP_POLICY: some_policy(); break;
 	case OP_STALL:
+		if (!w.stall)
+			feature_on(F_STALL);
 		w.stall = roll(3) ? 2 + roll(30) : 1000 + roll(2500);
-		feature_moment(F_STALL);
 		steps(w.stall > 100 ? w.stall / 8 * 7 : 0);
 		break;
 	case OP_FLOOD:
 		if (program->alive && !program->dying) {
-			program->flood += 20 + roll(roll(8) ? 40 : 300);
-			feature_moment(F_FLOOD);
+			if (!program->flood)
+				feature_on(F_FLOOD);
+			program->flood += 20 + roll(roll(4) ? 40 : 500);
 		}
 		break;
 	case OP_RING: card_later(&(struct tutti_event){ { TUTTI_EVENT_DOORBELL, 1u << op->queue } }); break;
 	}
-	if (features_has(&w.scenario.allowed, F_STALL) && w.stall)
-		feature_moment(F_STALL);
 	steps(op->steps);
 }
 
@@ -636,6 +640,7 @@ static void begin(const struct scenario *s)
 	driver_reset();
 	fair_begin();
 	seed_random(s->config);
+	w.in_order = !roll(3);
 	w.shapes = ALLOWED(SHAPES_ONE) ? 1 : ALLOWED(SHAPES_TWO) ? 2 : 9;
 	boot();
 	produce_reset();
