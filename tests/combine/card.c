@@ -4,10 +4,10 @@
 
 #include "../unit/fw_sms.h"
 
-#define POOL 8192u
-#define IDS 256u
+#define POOL	   8192u
+#define IDS	   256u
 #define LMEM_SLOTS 64u
-#define NO_LMEM 0xffffffffu
+#define NO_LMEM	   0xffffffffu
 
 /* A task slot, as the SMs know it. */
 static struct slot {
@@ -32,9 +32,13 @@ static struct identity {
 static unsigned ids_used[TUTTI_MAX_GPCS], ids_end[TUTTI_MAX_GPCS], lmem_count;
 static bool lmem_used[LMEM_SLOTS];
 static uint32_t lmem_unflushed[LMEM_SLOTS];
-static struct { struct tutti_event event; uint64_t mover; int late_slot; } pool[POOL];
+static struct {
+	struct tutti_event event;
+	uint64_t mover;
+	int late_slot;
+} pool[POOL];
 static unsigned pooled, fetching, running_all, movers_seen;
-static uint16_t late_on[TUTTI_MAX_SMS]; /* ends the firmware does not know of */
+static uint16_t late_on[TUTTI_MAX_SMS];		  /* ends the firmware does not know of */
 static uint16_t gpc_position[TUTTI_MAX_GPCS][32]; /* SMs of a GPC in priority order */
 static uint32_t part_sms[TUTTI_MAX_SMS / 32];
 
@@ -57,7 +61,7 @@ static const struct tutti_sm_place *place_of(unsigned position)
 
 static void order_gpcs(void)
 {
-	unsigned n[TUTTI_MAX_GPCS] = { 0 }, i, g;
+	unsigned n[TUTTI_MAX_GPCS] = {0}, i, g;
 
 	for (i = 0; i < w.sms; i++) {
 		g = place_of(i)->gpc;
@@ -117,7 +121,7 @@ static uint64_t pair(const uint32_t *words)
 
 static void take_fetch(const uint32_t *c)
 {
-	struct tutti_event event = { { TUTTI_EVENT_FETCH | (c[0] & 0xffff0000u) } };
+	struct tutti_event event = {{TUTTI_EVENT_FETCH | (c[0] & 0xffff0000u)}};
 	static const uint32_t zero[1024];
 	const void *from = (c[1] & 0xffff) == TUTTI_ASID_BUS ? zero : memory_at(pair(c + 2), c[4]);
 
@@ -133,7 +137,8 @@ static void take_fetch(const uint32_t *c)
 	later(&event, -1, 0);
 }
 
-static void take_state(const struct tutti_task_state *state, const struct tutti_cga_shape *level, unsigned number, bool split)
+static void take_state(const struct tutti_task_state *state, const struct tutti_cga_shape *level,
+		       unsigned number, bool split)
 {
 	struct slot *slot = &slots[number];
 	struct job *job;
@@ -142,8 +147,8 @@ static void take_state(const struct tutti_task_state *state, const struct tutti_
 	job = rules_state(number, state, level, split);
 	if (slot->running || slot->late || slot->killing)
 		RULE(slot->job == job && !slot->killing && !split && !slot->split, "once (TSK-03)",
-		     "STATE of %s for slot %u, which has %u CTAs of %s", job_name(job), number, slot->running + slot->late,
-		     job_name(slot->job));
+		     "STATE of %s for slot %u, which has %u CTAs of %s", job_name(job), number,
+		     slot->running + slot->late, job_name(slot->job));
 	else
 		memset(slot->on, 0, w.sms * sizeof(slot->on[0]));
 	slot->state = *state;
@@ -163,7 +168,7 @@ static void take_state(const struct tutti_task_state *state, const struct tutti_
 
 static void take_task(const uint32_t *c)
 {
-	uint32_t words[sizeof(struct tutti_task_state) / 4] = { 0 };
+	uint32_t words[sizeof(struct tutti_task_state) / 4] = {0};
 	struct tutti_task_state state;
 	const uint32_t *more = c + 5;
 
@@ -190,10 +195,14 @@ static unsigned domain_of(unsigned kind, unsigned position)
 	const struct tutti_sm_place *place = place_of(position);
 
 	switch (kind) {
-	case TUTTI_CGA_CPC: return place->gpc * 64u + place->cpc;
-	case TUTTI_CGA_GPC: return place->gpc;
-	case TUTTI_CGA_UGPU: return discovery()->gpc[place->gpc].ugpu;
-	default: return 0;
+	case TUTTI_CGA_CPC:
+		return place->gpc * 64u + place->cpc;
+	case TUTTI_CGA_GPC:
+		return place->gpc;
+	case TUTTI_CGA_UGPU:
+		return discovery()->gpc[place->gpc].ugpu;
+	default:
+		return 0;
 	}
 }
 
@@ -208,14 +217,14 @@ static void check_domains(struct slot *slot, unsigned position)
 			slot->domain[i] = domain_of(slot->level[i].kind, position);
 		else
 			RULE(slot->domain[i] == domain_of(slot->level[i].kind, position), "domain (CGA-01)",
-			     "CTA %u of a CGA of %s lies outside its domain of kind %u", at, job_name(slot->job),
-			     slot->level[i].kind);
+			     "CTA %u of a CGA of %s lies outside its domain of kind %u", at,
+			     job_name(slot->job), slot->level[i].kind);
 		if (i || !slot->job->multicast)
 			continue;
 		if (at % n == 0)
 			memset(part_sms, 0, sizeof(part_sms));
-		RULE(!(part_sms[position / 32] >> (position % 32) & 1), "multicast (CGA-10)", "two CTAs of one CGA of %s on SM %u",
-		     job_name(slot->job), position);
+		RULE(!(part_sms[position / 32] >> (position % 32) & 1), "multicast (CGA-10)",
+		     "two CTAs of one CGA of %s on SM %u", job_name(slot->job), position);
 		part_sms[position / 32] |= 1u << (position % 32);
 	}
 }
@@ -227,13 +236,14 @@ static void start(unsigned number, unsigned position)
 	RULE(position < w.sms, "command", "LAUNCH on SM %u of %u", position, w.sms);
 	rules_launch(slot->job, slot->split, position);
 	RULE(!(w.off[card_order[position] / 32] >> (card_order[position] % 32) & 1) ||
-	     (int32_t)(hal_host.engines.command_head - w.off_since[card_order[position]]) < 0,
+		 (int32_t)(hal_host.engines.command_head - w.off_since[card_order[position]]) < 0,
 	     "disabled (CGA-04)", "%s on SM %u, which is disabled", job_name(slot->job), position);
-	RULE(card_put(&slot->state, number, position), "room (RES-05)", "SM %u is over-booked by %s: %u CTAs there", position,
-	     job_name(slot->job), card_sm[position].ctas);
+	RULE(card_put(&slot->state, number, position), "room (RES-05)",
+	     "SM %u is over-booked by %s: %u CTAs there", position, job_name(slot->job),
+	     card_sm[position].ctas);
 	if (w.cap)
-		RULE(card_sm[position].ctas <= w.cap, "cap (CGA-04)", "SM %u has %u CTAs, the cap is %u", position,
-		     card_sm[position].ctas, w.cap);
+		RULE(card_sm[position].ctas <= w.cap, "cap (CGA-04)", "SM %u has %u CTAs, the cap is %u",
+		     position, card_sm[position].ctas, w.cap);
 	slot->on[position]++;
 	slot->running++;
 	slot->next++;
@@ -247,13 +257,15 @@ static void give_id(unsigned number, unsigned gpc, unsigned id, uint32_t lmem)
 	struct identity *it = &identity[gpc][id];
 
 	RULE(gpc < discovery()->gpcs, "command", "LAUNCH on GPC %u", gpc);
-	RULE(!it->used || it->staged, "ids (CGA-23)", "id %u of GPC %u is given out before its flush", id, gpc);
+	RULE(!it->used || it->staged, "ids (CGA-23)", "id %u of GPC %u is given out before its flush", id,
+	     gpc);
 	if (!it->used) {
-		*it = (struct identity){ .used = true, .staged = true, .slot = number, .lmem = lmem };
+		*it = (struct identity){.used = true, .staged = true, .slot = number, .lmem = lmem};
 		ids_used[gpc]++;
 		ids_end[gpc] = id < ids_end[gpc] ? ids_end[gpc] : id + 1;
 		if (lmem != NO_LMEM) {
-			RULE(lmem < LMEM_SLOTS && !lmem_used[lmem], "lmem (CGA-28)", "memory slot %u is in use", lmem);
+			RULE(lmem < LMEM_SLOTS && !lmem_used[lmem], "lmem (CGA-28)",
+			     "memory slot %u is in use", lmem);
 			lmem_used[lmem] = true;
 			lmem_count++;
 		}
@@ -275,8 +287,8 @@ static void end_of_cga(unsigned number)
 	struct slot *slot = &slots[number];
 	unsigned gpc, id;
 
-	RULE(slot->staged == outermost(slot), "whole (CGA-03)", "a CGA of %s has %u CTAs of %u", job_name(slot->job), slot->staged,
-	     outermost(slot));
+	RULE(slot->staged == outermost(slot), "whole (CGA-03)", "a CGA of %s has %u CTAs of %u",
+	     job_name(slot->job), slot->staged, outermost(slot));
 	slot->staged = 0;
 	for (gpc = 0; gpc < discovery()->gpcs; gpc++)
 		for (id = 0; ids_used[gpc] && id < ids_end[gpc]; id++)
@@ -293,14 +305,16 @@ static void launch_cga(const uint32_t *c, unsigned words)
 	RULE(slot->level[0].kind, "command", "CGAs of %s, which has none", job_name(slot->job));
 	if (!slot->staged)
 		slot->sequence = c[1] & 0xffff;
-	RULE((c[1] & 0xffff) == slot->sequence, "whole (CGA-16)", "another CGA before the end of the last one");
+	RULE((c[1] & 0xffff) == slot->sequence, "whole (CGA-16)",
+	     "another CGA before the end of the last one");
 	if (it)
 		give_id(number, gpc, id, c[2]);
 	for (i = 3; i < words; i += 1 + (c[i] >> 24))
 		for (r = 0; r < (c[i] & 0xffff); r++)
 			for (j = 0; j < c[i] >> 24; j++)
 				for (b = 0; b < 32; b++) {
-					unsigned position = it ? gpc_position[gpc][b] : 32 * ((c[i] >> 16 & 0xff) + j) + b;
+					unsigned position =
+					    it ? gpc_position[gpc][b] : 32 * ((c[i] >> 16 & 0xff) + j) + b;
 
 					if (!(c[i + 1 + j] >> b & 1))
 						continue;
@@ -317,7 +331,8 @@ static void launch_cga(const uint32_t *c, unsigned words)
 		end_of_cga(number);
 }
 
-/* Items are given out in order, each once; fewer than the minimum only when time is up or none will come (TSK-10). */
+/* Items are given out in order, each once; fewer than the minimum only when time is up or none will come
+ * (TSK-10). */
 static void check_work(struct job *job, const uint32_t *c, unsigned ctas)
 {
 	const struct tutti_work_queue *q = &works[job->work_queue];
@@ -325,9 +340,12 @@ static void check_work(struct job *job, const uint32_t *c, unsigned ctas)
 	const struct tutti_tmd *t = &tmds[job->tmd - 1];
 	uint64_t first = pair(c + 1);
 
-	RULE(first == m->given, "items (TSK-10)", "%s takes item %lu, the next is %lu", job_name(job), first, m->given);
-	RULE(c[3] && c[3] <= t->coalesce_max, "items (TSK-10)", "%s takes %u items, at most %u", job_name(job), c[3], t->coalesce_max);
-	RULE(first + (uint64_t)ctas * c[3] <= q->write_index, "items (TSK-10)", "%s takes items that are not there", job_name(job));
+	RULE(first == m->given, "items (TSK-10)", "%s takes item %lu, the next is %lu", job_name(job), first,
+	     m->given);
+	RULE(c[3] && c[3] <= t->coalesce_max, "items (TSK-10)", "%s takes %u items, at most %u",
+	     job_name(job), c[3], t->coalesce_max);
+	RULE(first + (uint64_t)ctas * c[3] <= q->write_index, "items (TSK-10)",
+	     "%s takes items that are not there", job_name(job));
 	if (c[3] < t->coalesce_min)
 		RULE(q->closed || hal_host.time >= m->since + 1000ull * t->coalesce_us, "coalescing (TSK-10)",
 		     "%s gets %u items of at least %u before its time", job_name(job), c[3], t->coalesce_min);
@@ -341,7 +359,8 @@ static void take_launch(const uint32_t *c, unsigned words)
 	struct job *job = slot->job;
 	uint32_t before = slot->running;
 
-	RULE(number < w.slots && slot->known && !slot->killing, "command", "LAUNCH for slot %u, which has no task", number);
+	RULE(number < w.slots && slot->known && !slot->killing, "command",
+	     "LAUNCH for slot %u, which has no task", number);
 	RULE(words > 1, "command", "LAUNCH of nothing");
 	if (c[0] >> 24 & TUTTI_LAUNCH_CGA) {
 		launch_cga(c, words);
@@ -349,9 +368,11 @@ static void take_launch(const uint32_t *c, unsigned words)
 		RULE(!slot->level[0].kind, "command", "CTAs of %s without their CGA", job_name(job));
 		if (c[0] >> 24 & TUTTI_LAUNCH_WORK)
 			i += 3;
-		RULE(!!(c[0] >> 24 & TUTTI_LAUNCH_WORK) == job->work, "command", "LAUNCH of %s: items?", job_name(job));
+		RULE(!!(c[0] >> 24 & TUTTI_LAUNCH_WORK) == job->work, "command", "LAUNCH of %s: items?",
+		     job_name(job));
 		for (; i < words; i += 1 + (c[i] >> 24)) {
-			RULE((c[i] & 0xffff) && c[i] >> 24 && i + (c[i] >> 24) < words, "command", "segment %08x", c[i]);
+			RULE((c[i] & 0xffff) && c[i] >> 24 && i + (c[i] >> 24) < words, "command",
+			     "segment %08x", c[i]);
 			for (r = 0; r < (c[i] & 0xffff); r++)
 				for (j = 0; j < c[i] >> 24; j++)
 					for (b = 0; b < 32; b++)
@@ -377,18 +398,22 @@ static void take_flush(const uint32_t *c)
 		struct identity *it = &identity[gpc % TUTTI_MAX_GPCS][c[1] % IDS];
 
 		RULE(it->used && !it->running && !it->flushing && it->ran == c[2], "flush (CGA-26)",
-		     "flush of id %u of GPC %u: %u CTAs run, SMs %x ran one, %x are asked", c[1], gpc, it->running, it->ran, c[2]);
+		     "flush of id %u of GPC %u: %u CTAs run, SMs %x ran one, %x are asked", c[1], gpc,
+		     it->running, it->ran, c[2]);
 		it->flushing = true;
 		it->unflushed = c[2];
 	} else {
-		RULE(c[1] < LMEM_SLOTS && lmem_used[c[1]] && !lmem_unflushed[c[1]], "flush (CGA-28)", "flush of memory slot %u", c[1]);
+		RULE(c[1] < LMEM_SLOTS && lmem_used[c[1]] && !lmem_unflushed[c[1]], "flush (CGA-28)",
+		     "flush of memory slot %u", c[1]);
 		lmem_unflushed[c[1]] = c[2];
 	}
 	for (i = 0; left; i++) {
 		part = i < 3 && roll(2) ? left & (roll(0x10000) << 16 | roll(0x10000)) : left;
 		left &= ~part;
 		if (part)
-			later(&(struct tutti_event){ { TUTTI_EVENT_FLUSHED | gpc << 8 | what << 16, c[1], part } }, -1, 0);
+			later(
+			    &(struct tutti_event){{TUTTI_EVENT_FLUSHED | gpc << 8 | what << 16, c[1], part}},
+			    -1, 0);
 	}
 }
 
@@ -399,7 +424,7 @@ static void killed_if_empty(unsigned number)
 	if (!slot->killing || slot->running || slot->late)
 		return;
 	slot->killing = slot->known = slot->pinned = false;
-	later(&(struct tutti_event){ { TUTTI_EVENT_KILLED | number << 8, ~0u } }, (int)number, 0);
+	later(&(struct tutti_event){{TUTTI_EVENT_KILLED | number << 8, ~0u}}, (int)number, 0);
 }
 
 static void take_kill(unsigned number)
@@ -419,7 +444,8 @@ static void take_throttle(const uint32_t *c)
 	unsigned i;
 
 	for (i = 0; i < w.sms; i++) {
-		RULE(!card_sm[i].ctas, "throttle (TSK-07)", "the shared memory of SM %u is divided anew while %u CTAs are there", i,
+		RULE(!card_sm[i].ctas, "throttle (TSK-07)",
+		     "the shared memory of SM %u is divided anew while %u CTAs are there", i,
 		     card_sm[i].ctas);
 		card_sm[i].shared_blocks = CARD_SHARED_USUAL;
 		if (c[0] >> 16 & 1)
@@ -427,7 +453,7 @@ static void take_throttle(const uint32_t *c)
 		card_show(i);
 	}
 	TRACE("    throttle %s: %u blocks\n", c[0] >> 16 & 1 ? "on" : "off", c[1]);
-	later(&(struct tutti_event){ { TUTTI_EVENT_THROTTLE | (c[0] >> 16 & 1) << 8 } }, -1, 0);
+	later(&(struct tutti_event){{TUTTI_EVENT_THROTTLE | (c[0] >> 16 & 1) << 8}}, -1, 0);
 }
 
 static void take_order(const uint32_t *c, unsigned words)
@@ -450,32 +476,59 @@ static void take_reply(const uint32_t *c)
 
 static void take(const uint32_t *c, unsigned words)
 {
-	static const uint8_t lengths[] = { 0, 1, 6, 6, 5, 4, 1, 0, 0, 1, 5, 5, 0, 3, 3, 0, 4, 1, 0 };
+	static const uint8_t lengths[] = {0, 1, 6, 6, 5, 4, 1, 0, 0, 1, 5, 5, 0, 3, 3, 0, 4, 1, 0};
 	unsigned op = c[0] & 0xff;
 
-	RULE(op < sizeof(lengths) && (!lengths[op] || words == lengths[op]), "command", "command %u of %u words", op, words);
+	RULE(op < sizeof(lengths) && (!lengths[op] || words == lengths[op]), "command",
+	     "command %u of %u words", op, words);
 	switch (op) {
-	case TUTTI_CMD_FENCE: rules_fence(c[0] >> 16); break;
-	case TUTTI_CMD_FETCH: take_fetch(c); break;
+	case TUTTI_CMD_FENCE:
+		rules_fence(c[0] >> 16);
+		break;
+	case TUTTI_CMD_FETCH:
+		take_fetch(c);
+		break;
 	case TUTTI_CMD_WRITE:
 		rules_write(c[1] & 0xffff, c[1] >> 16, pair(c + 2), pair(c + 4));
 		break;
-	case TUTTI_CMD_SCRUB: rules_scrub(c[1] >> 16, pair(c + 2), c[4], c[0] >> 16 & 1); break;
-	case TUTTI_CMD_SIGNAL: rules_signal(pair(c + 2), c[1], c[0] >> 16 & TUTTI_SIGNAL_CANCEL); break;
+	case TUTTI_CMD_SCRUB:
+		rules_scrub(c[1] >> 16, pair(c + 2), c[4], c[0] >> 16 & 1);
+		break;
+	case TUTTI_CMD_SIGNAL:
+		rules_signal(pair(c + 2), c[1], c[0] >> 16 & TUTTI_SIGNAL_CANCEL);
+		break;
 	case TUTTI_CMD_STATE:
 		RULE(words >= 25, "command", "STATE of %u words", words);
-		take_state((const void *)(c + 1), c[0] >> 16 & TUTTI_STATE_CGA ? (const void *)(c + 25) : NULL, c[0] >> 24,
+		take_state((const void *)(c + 1),
+			   c[0] >> 16 & TUTTI_STATE_CGA ? (const void *)(c + 25) : NULL, c[0] >> 24,
 			   c[0] >> 16 & TUTTI_STATE_SPLIT);
 		break;
-	case TUTTI_CMD_TASK: take_task(c); break;
-	case TUTTI_CMD_LAUNCH: take_launch(c, words); break;
-	case TUTTI_CMD_KILL: take_kill(c[0] >> 16); break;
-	case TUTTI_CMD_FLUSH: take_flush(c); break;
-	case TUTTI_CMD_THROTTLE: take_throttle(c); break;
-	case TUTTI_CMD_ORDER: take_order(c, words); break;
-	case TUTTI_CMD_SM_MODE: card_mode(c[0] >> 16); break;
-	case TUTTI_CMD_REPLY: take_reply(c); break;
-	default: break;
+	case TUTTI_CMD_TASK:
+		take_task(c);
+		break;
+	case TUTTI_CMD_LAUNCH:
+		take_launch(c, words);
+		break;
+	case TUTTI_CMD_KILL:
+		take_kill(c[0] >> 16);
+		break;
+	case TUTTI_CMD_FLUSH:
+		take_flush(c);
+		break;
+	case TUTTI_CMD_THROTTLE:
+		take_throttle(c);
+		break;
+	case TUTTI_CMD_ORDER:
+		take_order(c, words);
+		break;
+	case TUTTI_CMD_SM_MODE:
+		card_mode(c[0] >> 16);
+		break;
+	case TUTTI_CMD_REPLY:
+		take_reply(c);
+		break;
+	default:
+		break;
 	}
 }
 
@@ -487,12 +540,13 @@ static void take_movers(void)
 		const struct tutti_mover *m = &ring[movers_seen % hal_host.engines.mover_slots];
 
 		rules_mover(m);
-		later(&(struct tutti_event){ { TUTTI_EVENT_MOVER | (uint32_t)m->tag << 16 } }, -1, m->global);
+		later(&(struct tutti_event){{TUTTI_EVENT_MOVER | (uint32_t)m->tag << 16}}, -1, m->global);
 	}
 	hal_host.engines.mover_head = movers_seen;
 }
 
-/* The ring of commands, read by the contract alone: a record never wraps, and never more is written than was free. */
+/* The ring of commands, read by the contract alone: a record never wraps, and never more is written than was
+ * free. */
 void card_take_commands(void)
 {
 	struct tutti_engines *e = &hal_host.engines;
@@ -505,8 +559,10 @@ void card_take_commands(void)
 			break;
 		at = e->command_head & (e->command_words - 1);
 		words = (ring[at] & 0xff) == TUTTI_CMD_NOP ? ring[at] >> 8 : ring[at] >> 8 & 0xff;
-		RULE(words && at + words <= e->command_words, "command", "record %08x at word %u of the ring", ring[at], at);
-		RULE(words <= e->command_tail - e->command_head, "command", "record %08x ends behind the tail", ring[at]);
+		RULE(words && at + words <= e->command_words, "command", "record %08x at word %u of the ring",
+		     ring[at], at);
+		RULE(words <= e->command_tail - e->command_head, "command",
+		     "record %08x ends behind the tail", ring[at]);
 		w.now++;
 		if ((ring[at] & 0xff) != TUTTI_CMD_NOP)
 			take(ring + at, words);
@@ -551,7 +607,7 @@ static bool end_cga(unsigned gpc, unsigned id)
 {
 	struct identity *it = &identity[gpc][id];
 	struct slot *slot = &slots[it->slot];
-	struct tutti_event event = { { TUTTI_EVENT_CGA | gpc << 16 | id << 24, 1 } };
+	struct tutti_event event = {{TUTTI_EVENT_CGA | gpc << 16 | id << 24, 1}};
 	uint32_t left;
 	unsigned b;
 
@@ -580,7 +636,7 @@ static bool end_plain(unsigned number)
 	struct slot *slot = &slots[number];
 	unsigned sm, first, n, i, repeat = 1;
 	uint32_t left = may_end(slot), total = 0;
-	struct tutti_event event = { { 0 } };
+	struct tutti_event event = {{0}};
 	bool many = !w.stall && roll(2);
 
 	if (!left || (slot->level[0].kind && (slot->level[0].kind <= TUTTI_CGA_GPC || slot->staged)))
@@ -639,8 +695,9 @@ void card_fault(void)
 		slot->pinned = slot->job->faulted = true;
 		feature_on(F_FAULT);
 		TRACE("  fault of %s\n", job_name(slot->job));
-		later(&(struct tutti_event){ { TUTTI_EVENT_FAULT | number << 8 | TUTTI_CAUSE_ILLEGAL << 16, sm, 0x1234, 0, 0, 0,
-					       TUTTI_ENGINE_WAVE } }, -1, 0);
+		later(&(struct tutti_event){{TUTTI_EVENT_FAULT | number << 8 | TUTTI_CAUSE_ILLEGAL << 16, sm,
+					     0x1234, 0, 0, 0, TUTTI_ENGINE_WAVE}},
+		      -1, 0);
 		return;
 	}
 }
@@ -651,18 +708,19 @@ static void ask_for_child(void)
 	struct slot *slot = &slots[number];
 	uint64_t address;
 
-	if (!features_has(&w.scenario.allowed, F_CHILD) || !slot->running || slot->killing || slot->pinned || slot->split ||
-	    slot->level[0].kind || slot->job->hold || slot->job->cancelled ||
-	    !(w.program[slot->job->queue].flags & TUTTI_QUEUE_EXTENDED) || w.program[slot->job->queue].dying ||
-	    slot->running <= slot->job->children)
+	if (!features_has(&w.scenario.allowed, F_CHILD) || !slot->running || slot->killing || slot->pinned ||
+	    slot->split || slot->level[0].kind || slot->job->hold || slot->job->cancelled ||
+	    !(w.program[slot->job->queue].flags & TUTTI_QUEUE_EXTENDED) ||
+	    w.program[slot->job->queue].dying || slot->running <= slot->job->children)
 		return;
 	address = child_make(slot->job);
 	if (!address)
 		return;
 	slot->job->children++;
 	TRACE("  child %s of %s\n", job_name(&w.job[w.jobs - 1]), job_name(slot->job));
-	later(&(struct tutti_event){ { TUTTI_EVENT_REQUEST | number << 8 | TUTTI_SERVICE_TASK << 16, w.jobs - 1, 0,
-				       (uint32_t)address, (uint32_t)(address >> 32) } }, -1, 0);
+	later(&(struct tutti_event){{TUTTI_EVENT_REQUEST | number << 8 | TUTTI_SERVICE_TASK << 16, w.jobs - 1,
+				     0, (uint32_t)address, (uint32_t)(address >> 32)}},
+	      -1, 0);
 }
 
 /* ---- delivery ---- */
@@ -749,7 +807,7 @@ void card_timer(void)
 	if (hal_host.time < at)
 		hal_host.time = at;
 	e->timer_hi = TUTTI_TIMER_OFF;
-	card_event(&(struct tutti_event){ { TUTTI_EVENT_TIMER } });
+	card_event(&(struct tutti_event){{TUTTI_EVENT_TIMER}});
 }
 
 static bool timer_due(void)
@@ -795,8 +853,11 @@ bool card_quiet(void)
 
 static void state_of(const struct job *job, struct tutti_task_state *state)
 {
-	*state = (struct tutti_task_state){ .waves = job->waves, .scalar_blocks = job->scalar, .vector_blocks = job->vector,
-					    .shared_blocks = job->shared, .barriers = job->barriers };
+	*state = (struct tutti_task_state){.waves = job->waves,
+					   .scalar_blocks = job->scalar,
+					   .vector_blocks = job->vector,
+					   .shared_blocks = job->shared,
+					   .barriers = job->barriers};
 }
 
 bool card_sm_open(const struct job *job, unsigned position)
@@ -814,7 +875,8 @@ static unsigned room_on(const struct job *job, unsigned position, unsigned enoug
 	struct tutti_task_state state;
 	unsigned n = 0;
 
-	if (card_sm[position].ctas == 32 || card_sm[position].shared_blocks - card_sm[position].shared_used < job->shared)
+	if (card_sm[position].ctas == 32 ||
+	    card_sm[position].shared_blocks - card_sm[position].shared_used < job->shared)
 		return 0;
 	kept = card_sm[position];
 	shown = hal_host.sms[card_order[position]];
@@ -827,8 +889,8 @@ static unsigned room_on(const struct job *job, unsigned position, unsigned enoug
 }
 
 /*
- * It fits for sure: an SM that is empty, or one with room for two. Where free blocks lie in pieces a search for the
- * largest run may say no although the pieces would do (RES-01).
+ * It fits for sure: an SM that is empty, or one with room for two. Where free blocks lie in pieces a search
+ * for the largest run may say no although the pieces would do (RES-01).
  */
 unsigned card_room(const struct job *job, unsigned position)
 {
@@ -846,9 +908,12 @@ static bool cga_fits(const struct job *job)
 	memset(free_in, 0, sizeof(free_in));
 	for (i = 0; i < w.sms; i++) {
 		d = domain_of(kind, i);
-		if (!card_sm_open(job, i) || late_on[i] || ids_used[place_of(i)->gpc] >= discovery()->gpc[place_of(i)->gpc].sms / 2)
+		if (!card_sm_open(job, i) || late_on[i] ||
+		    ids_used[place_of(i)->gpc] >= discovery()->gpc[place_of(i)->gpc].sms / 2)
 			continue;
-		free_in[d] = (uint16_t)(free_in[d] + (card_sm[i].ctas ? card_room(job, i) : room_on(job, i, job->multicast ? 1 : job->whole)));
+		free_in[d] = (uint16_t)(free_in[d] +
+					(card_sm[i].ctas ? card_room(job, i)
+							 : room_on(job, i, job->multicast ? 1 : job->whole)));
 		if (free_in[d] >= job->whole)
 			return true;
 	}

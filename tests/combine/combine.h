@@ -2,10 +2,10 @@
 /**
  * DOC: A scenario, what its packets mean, and the card that runs them
  *
- * The firmware built for the host stands between two models. On one side are programs and the driver: rings, packets,
- * metadata, messages (produce.c, driver.c). On the other is the card, which takes the commands the firmware writes
- * (card.c). Both know of every kernel what it may do and has done (struct job); each command is held against that
- * (rules.c, fair.c). Whatever is wrong ends in rule().
+ * The firmware built for the host stands between two models. On one side are programs and the driver: rings,
+ * packets, metadata, messages (produce.c, driver.c). On the other is the card, which takes the commands the
+ * firmware writes (card.c). Both know of every kernel what it may do and has done (struct job); each command
+ * is held against that (rules.c, fair.c). Whatever is wrong ends in rule().
  */
 #ifndef COMBINE_H
 #define COMBINE_H
@@ -22,10 +22,30 @@
 
 #define OPS 64u
 
-enum op_kind { OP_PACKET, OP_BURST, OP_STEP, OP_TIME, OP_WORK, OP_CANCEL, OP_BAD, OP_FAULT, OP_RESET, OP_CREATE, OP_DESTROY,
-	       OP_SUSPEND, OP_SM_OFF, OP_SM_ON, OP_POLICY, OP_STALL, OP_FLOOD, OP_RING, OP_KINDS };
+enum op_kind {
+	OP_PACKET,
+	OP_BURST,
+	OP_STEP,
+	OP_TIME,
+	OP_WORK,
+	OP_CANCEL,
+	OP_BAD,
+	OP_FAULT,
+	OP_RESET,
+	OP_CREATE,
+	OP_DESTROY,
+	OP_SUSPEND,
+	OP_SM_OFF,
+	OP_SM_ON,
+	OP_POLICY,
+	OP_STALL,
+	OP_FLOOD,
+	OP_RING,
+	OP_KINDS
+};
 
-/** struct op - one thing that happens; what exactly is drawn from its own seed, so that others can be left out. */
+/** struct op - one thing that happens; what exactly is drawn from its own seed, so that others can be left
+ * out. */
 struct op {
 	uint8_t kind, queue;
 	uint16_t steps; /* of the card behind it */
@@ -35,7 +55,7 @@ struct op {
 struct scenario {
 	uint64_t seed;
 	struct features allowed; /* what its operations may draw from */
-	uint32_t config;         /* seed of the card's size and the policies */
+	uint32_t config;	 /* seed of the card's size and the policies */
 	unsigned ops;
 	struct op op[OPS];
 };
@@ -57,10 +77,18 @@ extern struct failure {
 
 /** rule() - a rule is broken: the scenario ends here. @name: as in the README, with the ids it stands for. */
 void rule(const char *name, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
-#define RULE(good, name, ...) do { if (!(good)) rule(name, __VA_ARGS__); } while (0)
+#define RULE(good, name, ...)                                                                                \
+	do {                                                                                                 \
+		if (!(good))                                                                                 \
+			rule(name, __VA_ARGS__);                                                             \
+	} while (0)
 
 extern FILE *trace; /* NULL: none */
-#define TRACE(...) do { if (trace) fprintf(trace, __VA_ARGS__); } while (0)
+#define TRACE(...)                                                                                           \
+	do {                                                                                                 \
+		if (trace)                                                                                   \
+			fprintf(trace, __VA_ARGS__);                                                         \
+	} while (0)
 
 /* ---- random numbers: the same sequence everywhere ---- */
 
@@ -84,26 +112,26 @@ static inline void seed_random(uint64_t number)
 
 /* ---- the world ---- */
 
-#define QUEUES 6u
-#define RING 64u
-#define ENTRIES 1024u /* packets of a queue in one life */
-#define JOBS 4096u
-#define SIGNALS 4096u
-#define TMDS 512u
-#define KERNELS 32u
-#define WORKS 16u
-#define SLOTS 32u
-#define ASID 4u /* of the first queue; each queue may have another one */
+#define QUEUES	   6u
+#define RING	   64u
+#define ENTRIES	   1024u /* packets of a queue in one life */
+#define JOBS	   4096u
+#define SIGNALS	   4096u
+#define TMDS	   512u
+#define KERNELS	   32u
+#define WORKS	   16u
+#define SLOTS	   32u
+#define ASID	   4u /* of the first queue; each queue may have another one */
 #define MASK_WORDS (TUTTI_MAX_SMS / 32)
 
-#define RING_AT 0x10000000ull
-#define INDEX_AT 0x20000000ull
+#define RING_AT	  0x10000000ull
+#define INDEX_AT  0x20000000ull
 #define KERNEL_AT 0x30000000ull
 #define SIGNAL_AT 0x40000000ull
-#define TMD_AT 0x50000000ull
-#define MASK_AT 0x60000000ull
-#define WORK_AT 0x70000000ull
-#define FILL_AT 0x100000000000ull
+#define TMD_AT	  0x50000000ull
+#define MASK_AT	  0x60000000ull
+#define WORK_AT	  0x70000000ull
+#define FILL_AT	  0x100000000000ull
 
 enum life { WAITING, RUNNING, DONE, FAILED, LOST, CANCELLED };
 
@@ -112,20 +140,21 @@ struct job {
 	uint32_t number, entry; /* entry: of its queue, ENTRIES: a child */
 	uint8_t queue, life_of_queue, kernel, kernels, shape;
 	uint8_t life, level, acquire, release, waves, scalar, vector, barriers;
-	bool barrier, head, plain_way, multicast, sequence, throttle, work, independent, shared_signal, hold, cancelled, faulted, signalled,
-		split, evicted, child, ready, killed, cancel_sure, reported;
+	bool barrier, head, plain_way, multicast, sequence, throttle, work, independent, shared_signal, hold,
+	    cancelled, faulted, signalled, split, evicted, child, ready, killed, cancel_sure, reported;
 	uint16_t shared, tmd, throttle_sms; /* tmd: 0 = none, else number + 1 */
 	uint16_t work_queue;
 	uint32_t groups, whole, grid_x, quota, signal;
 	uint64_t kernarg, since, finished;
 	struct tutti_cga_shape cga[TUTTI_CGA_LEVELS];
 	const uint32_t *mask; /* by SM number, NULL = all */
-	uint32_t issued, running, told; /* CTAs started; on the card; and those whose end the firmware does not know */
+	uint32_t issued, running,
+	    told;	     /* CTAs started; on the card; and those whose end the firmware does not know */
 	uint32_t waves_left; /* of CTAs that are launched wave by wave */
-	int slot;               /* task slot, -1 = none */
+	int slot;	     /* task slot, -1 = none */
 	struct features features;
 	/* fairness: since it got its last CTA */
-	uint32_t order;         /* of its first STATE */
+	uint32_t order; /* of its first STATE */
 	uint32_t lower, equal, visits, turn;
 	struct job *parent;
 	uint32_t children;
@@ -138,7 +167,7 @@ struct entry {
 	uint8_t kind;
 	bool bad, unskipped, published, reference, barrier, moved, done, skipped, live;
 	uint8_t acquire, release, widest, n;
-	uint32_t errors;      /* codes it may be refused with */
+	uint32_t errors; /* codes it may be refused with */
 	uint32_t first_word, job, signal, dependency[5];
 	uint64_t since, last; /* published; its last kernel has ended */
 	uint32_t waited;      /* kernels of others started while it was the queue's oldest */
@@ -160,13 +189,13 @@ struct program {
 	union tutti_packet ring[RING];
 	struct entry entry[ENTRIES];
 	struct reference reference[TUTTI_REFERENCES];
-	unsigned flood;       /* packets it still writes whenever there is room */
+	unsigned flood; /* packets it still writes whenever there is room */
 };
 
 struct signal_owner {
-	uint32_t jobs;  /* jobs whose completion signal it is */
+	uint32_t jobs;	/* jobs whose completion signal it is */
 	uint32_t given; /* decrements so far */
-	bool zero;      /* has been 0 */
+	bool zero;	/* has been 0 */
 };
 
 extern struct world {
@@ -179,13 +208,13 @@ extern struct world {
 	unsigned jobs, started, active;
 	struct job *act[SLOTS]; /* those that have a slot, by slot */
 	unsigned signals, tmds, works;
-	uint32_t off[MASK_WORDS];           /* disabled SMs */
-	uint32_t off_since[TUTTI_MAX_SMS];  /* command tail when it was disabled */
-	bool in_order; /* the card answers in the order it was asked */
+	uint32_t off[MASK_WORDS];	   /* disabled SMs */
+	uint32_t off_since[TUTTI_MAX_SMS]; /* command tail when it was disabled */
+	bool in_order;			   /* the card answers in the order it was asked */
 	bool suspended, suspending, windows, lots, draining;
 	uint32_t suspend_id, destroy_id[QUEUES];
-	unsigned stall;                     /* visits during which no command is taken */
-	unsigned throttles;                 /* throttle tasks there are or may be */
+	unsigned stall;	    /* visits during which no command is taken */
+	unsigned throttles; /* throttle tasks there are or may be */
 	uint64_t stalled_until;
 	uint32_t cgas_live;
 } w;
@@ -197,7 +226,8 @@ extern struct signal_owner owners[SIGNALS];
 extern struct tutti_tmd tmds[TMDS];
 extern uint32_t masks[TMDS][MASK_WORDS];
 extern struct tutti_work_queue works[WORKS];
-/** struct work_model - what is known of a work queue: items given to CTAs; when the oldest of the others came. */
+/** struct work_model - what is known of a work queue: items given to CTAs; when the oldest of the others
+ * came. */
 extern struct work_model {
 	uint64_t given, since;
 } work_models[WORKS];
@@ -255,7 +285,8 @@ bool card_quiet(void);
 unsigned card_fetching(void);
 void card_timer(void);
 void card_fault(void);
-/** card_fits() - CTAs of @job that fit now on SMs it may use, at most @enough, by what the firmware can know. */
+/** card_fits() - CTAs of @job that fit now on SMs it may use, at most @enough, by what the firmware can know.
+ */
 unsigned card_fits(const struct job *job, unsigned enough);
 unsigned card_room(const struct job *job, unsigned sm);
 unsigned card_resident(void);
@@ -265,7 +296,8 @@ unsigned card_sm_number(unsigned position);
 
 /* ---- rules.c: what a command may do ---- */
 
-struct job *rules_state(unsigned slot, const struct tutti_task_state *state, const struct tutti_cga_shape *level, bool split);
+struct job *rules_state(unsigned slot, const struct tutti_task_state *state,
+			const struct tutti_cga_shape *level, bool split);
 void rules_launch(struct job *job, bool split, unsigned position);
 void rules_ended(struct job *job);
 void rules_killed(struct job *job);
@@ -308,9 +340,9 @@ void firmware_visit(const struct tutti_event *event);
 /** struct visits - what visits cost, in basic blocks, on cards of up to 144 SMs; those that cost too much. */
 extern struct visits {
 	uint64_t n, over, worst, seed;
-	unsigned type; /* of the event of the worst */
-	uint32_t ring;    /* most words there were in the command ring */
-	uint32_t waited;  /* most kernels of others that started while a queue's oldest packet waited */
+	unsigned type;	 /* of the event of the worst */
+	uint32_t ring;	 /* most words there were in the command ring */
+	uint32_t waited; /* most kernels of others that started while a queue's oldest packet waited */
 } visits;
 
 #endif

@@ -4,7 +4,10 @@
 
 #define PENDING 64u
 
-static struct { struct tutti_message message; bool open; } requests[PENDING];
+static struct {
+	struct tutti_message message;
+	bool open;
+} requests[PENDING];
 static unsigned open_requests;
 static struct tutti_message last_reply;
 
@@ -42,13 +45,13 @@ uint32_t driver_send(struct tutti_message *message)
 	requests[message->id % PENDING].open = true;
 	open_requests++;
 	control()->host_ring_tail = tail + 1;
-	card_later(&(struct tutti_event){ { TUTTI_EVENT_MESSAGE } });
+	card_later(&(struct tutti_event){{TUTTI_EVENT_MESSAGE}});
 	return message->id;
 }
 
 uint32_t driver_request(unsigned type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct tutti_message m = { .type = (uint16_t)type, .arg = { a, b, c } };
+	struct tutti_message m = {.type = (uint16_t)type, .arg = {a, b, c}};
 
 	return driver_send(&m);
 }
@@ -68,7 +71,8 @@ static void replied(const struct tutti_message *m, const struct tutti_message *r
 
 	switch (request->type) {
 	case TUTTI_MSG_QUEUE_DESTROY:
-		RULE(!m->status, "channel (SYS-08)", "destroy of queue %lu: status %d", request->arg[0], m->status);
+		RULE(!m->status, "channel (SYS-08)", "destroy of queue %lu: status %d", request->arg[0],
+		     m->status);
 		destroyed((unsigned)request->arg[0]);
 		break;
 	case TUTTI_MSG_QUEUE_RESET:
@@ -79,12 +83,14 @@ static void replied(const struct tutti_message *m, const struct tutti_message *r
 		break;
 	case TUTTI_MSG_SUSPEND:
 		if (w.suspending) {
-			RULE(!card_resident() || w.works, "suspend (SYS-08)", "suspended, and %u CTAs run", card_resident());
+			RULE(!card_resident() || w.works, "suspend (SYS-08)", "suspended, and %u CTAs run",
+			     card_resident());
 			w.suspended = true;
 		}
 		break;
 	case TUTTI_MSG_SM_ENABLE:
-		for (uint64_t i = request->arg[0]; i < request->arg[0] + request->arg[1] && !request->arg[2]; i++)
+		for (uint64_t i = request->arg[0]; i < request->arg[0] + request->arg[1] && !request->arg[2];
+		     i++)
 			w.off_since[i] = hal_host.engines.command_tail;
 		break;
 	case TUTTI_MSG_TASK_CANCEL:
@@ -100,13 +106,15 @@ void driver_read(void)
 	const struct tutti_status *status = (const void *)(hal_host.window + discovery()->status.offset);
 
 	for (; control()->card_ring_head != status->card_ring_tail; control()->card_ring_head++) {
-		struct tutti_message m = from[control()->card_ring_head % (discovery()->card_ring.bytes / 64)];
+		struct tutti_message m =
+		    from[control()->card_ring_head % (discovery()->card_ring.bytes / 64)];
 
 		if (m.type == TUTTI_MSG_QUEUE_ERROR) {
 			rules_error(&m.fault);
 			continue;
 		}
-		RULE(m.type == TUTTI_MSG_REPLY && requests[m.id % PENDING].open && requests[m.id % PENDING].message.id == m.id,
+		RULE(m.type == TUTTI_MSG_REPLY && requests[m.id % PENDING].open &&
+			 requests[m.id % PENDING].message.id == m.id,
 		     "channel (SYS-08)", "message %u with id %u", m.type, m.id);
 		requests[m.id % PENDING].open = false;
 		open_requests--;
@@ -125,7 +133,7 @@ int driver_call(struct tutti_message *message)
 		card_step();
 	for (i = 0; i < 20000 && requests[id % PENDING].open; i++)
 		if (!card_step()) {
-			card_event(&(struct tutti_event){ { TUTTI_EVENT_MESSAGE } });
+			card_event(&(struct tutti_event){{TUTTI_EVENT_MESSAGE}});
 			card_timer();
 		}
 	RULE(!requests[id % PENDING].open, "end (SYS-08)", "request %u is not answered", message->type);
@@ -135,19 +143,23 @@ int driver_call(struct tutti_message *message)
 
 int driver_ask(unsigned type, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct tutti_message m = { .type = (uint16_t)type, .arg = { a, b, c } };
+	struct tutti_message m = {.type = (uint16_t)type, .arg = {a, b, c}};
 
 	return driver_call(&m);
 }
 
 void driver_create(struct program *program, bool wait)
 {
-	struct tutti_message m = { .type = TUTTI_MSG_QUEUE_CREATE,
-				   .queue = { .queue = (uint16_t)program->id, .asid = (uint16_t)program->asid,
-					      .flags = (uint16_t)program->flags, .rsb = (uint16_t)program->id,
-					      .ring = RING_AT + 0x10000ull * program->id, .read_index = INDEX_AT + 64 * program->id,
-					      .progress = program->progress_word ? 4096 + 64 * program->id : 0, .size_log2 = 6,
-					      .priority = (uint8_t)program->priority } };
+	struct tutti_message m = {.type = TUTTI_MSG_QUEUE_CREATE,
+				  .queue = {.queue = (uint16_t)program->id,
+					    .asid = (uint16_t)program->asid,
+					    .flags = (uint16_t)program->flags,
+					    .rsb = (uint16_t)program->id,
+					    .ring = RING_AT + 0x10000ull * program->id,
+					    .read_index = INDEX_AT + 64 * program->id,
+					    .progress = program->progress_word ? 4096 + 64 * program->id : 0,
+					    .size_log2 = 6,
+					    .priority = (uint8_t)program->priority}};
 	unsigned i;
 
 	program->life++;
@@ -158,7 +170,8 @@ void driver_create(struct program *program, bool wait)
 	for (i = 0; i < RING; i++)
 		program->ring[i].word[0] = TUTTI_PACKET_INVALID;
 	if (wait)
-		RULE(!driver_call(&m), "channel (SYS-08)", "queue %u is not created: %d", program->id, m.status);
+		RULE(!driver_call(&m), "channel (SYS-08)", "queue %u is not created: %d", program->id,
+		     m.status);
 	else if (!driver_send(&m))
 		program->alive = false;
 }

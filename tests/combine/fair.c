@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who waits, and for how many CTAs of others. A bound counts only while the one that waits could go: it has a slot, its
- * turn and room on some SM, and nothing it needs is under way.
+ * Who waits, and for how many CTAs of others. A bound counts only while the one that waits could go: it has a
+ * slot, its turn and room on some SM, and nothing it needs is under way.
  */
 #include "combine.h"
 
 /* Bounds; the README says where each comes from. */
-#define LOWER_MOST 64u   /* CTAs of lower priority while a task that fits waits (RES-01) */
-#define EQUAL_MOST 256u  /* CTAs of equals in other queues, when lots are drawn (RES-04) */
-#define VISITS_MOST 600u /* visits in which others of lower or equal priority got CTAs */
+#define LOWER_MOST   64u  /* CTAs of lower priority while a task that fits waits (RES-01) */
+#define EQUAL_MOST   256u /* CTAs of equals in other queues, when lots are drawn (RES-04) */
+#define VISITS_MOST  600u /* visits in which others of lower or equal priority got CTAs */
 #define STARTED_MOST 120u /* kernels of others started while a queue's oldest packet waits */
 
 #define VISIT_LAUNCHES 256u
 
-static struct { struct job *job; uint32_t ctas; } launches[VISIT_LAUNCHES];
+static struct {
+	struct job *job;
+	uint32_t ctas;
+} launches[VISIT_LAUNCHES];
 static unsigned launched;
 
 void fair_begin(void)
@@ -32,25 +35,29 @@ void fair_launched(struct job *job, unsigned ctas)
 /* It has a slot and may issue (TSK-04); whether it fits is asked last. */
 static bool waits(const struct job *job)
 {
-	return job && job->life == RUNNING && job->slot >= 0 && !job->work && job_left(job) && !job->cancelled && !job->faulted &&
-	       !job->killed && !(job->sequence && (job->running || job->told)) && !w.program[job->queue].stopped &&
+	return job && job->life == RUNNING && job->slot >= 0 && !job->work && job_left(job) &&
+	       !job->cancelled && !job->faulted && !job->killed &&
+	       !(job->sequence && (job->running || job->told)) && !w.program[job->queue].stopped &&
 	       !w.program[job->queue].dying;
 }
 
-/* What is searched in groups or samples may be overlooked (RES-09, RES-10); a rotated split fits less often (RES-12). */
+/* What is searched in groups or samples may be overlooked (RES-09, RES-10); a rotated split fits less often
+ * (RES-12). */
 static bool room_is_known(void)
 {
-	return !w.throttles && !features_has(&w.scenario.allowed, F_SEARCH) && !features_has(&w.scenario.allowed, F_ROTATE) &&
-	       !features_has(&w.scenario.allowed, F_THROTTLE);
+	return !w.throttles && !features_has(&w.scenario.allowed, F_SEARCH) &&
+	       !features_has(&w.scenario.allowed, F_ROTATE) && !features_has(&w.scenario.allowed, F_THROTTLE);
 }
 
 /* Masks, records and shapes are held by tasks that end when it pleases them. */
 static bool records_are_held(void)
 {
-	return features_has(&w.scenario.allowed, F_LONG) || features_has(&w.scenario.allowed, F_WORK) || w.throttles || w.suspending;
+	return features_has(&w.scenario.allowed, F_LONG) || features_has(&w.scenario.allowed, F_WORK) ||
+	       w.throttles || w.suspending;
 }
 
-/* A queue's oldest packet waits while kernels of others start: for a slot, a descriptor, a record, a shape. */
+/* A queue's oldest packet waits while kernels of others start: for a slot, a descriptor, a record, a shape.
+ */
 void fair_state(struct job *job)
 {
 	unsigned i;
@@ -61,14 +68,15 @@ void fair_state(struct job *job)
 		struct program *program = &w.program[i];
 		struct entry *e = &program->entry[program->oldest % ENTRIES];
 
-		if (i == job->queue || !program->alive || program->dying || program->stopped || program->oldest >= program->write ||
-		    !e->published || e->bad || e->kind > CONDENSED || w.job[e->job].life != WAITING ||
-		    w.job[e->job].level > job->level || records_are_held())
+		if (i == job->queue || !program->alive || program->dying || program->stopped ||
+		    program->oldest >= program->write || !e->published || e->bad || e->kind > CONDENSED ||
+		    w.job[e->job].life != WAITING || w.job[e->job].level > job->level || records_are_held())
 			continue;
 		e->waited++;
 		visits.waited = e->waited > visits.waited ? e->waited : visits.waited;
 		RULE(e->waited <= STARTED_MOST, "starved queue (RES-01)",
-		     "packet %lu is the oldest of queue %u and waits while %u kernels of others of its priority or lower start",
+		     "packet %lu is the oldest of queue %u and waits while %u kernels of others of its "
+		     "priority or lower start",
 		     program->oldest, i, e->waited);
 	}
 }
@@ -100,7 +108,8 @@ static void passed_over(struct job *job)
 		return;
 	job->visits++;
 	RULE(job->visits <= VISITS_MOST || records_are_held(), "starved (RES-01)",
-	     "%s has waited %u visits in which others of its priority or lower got CTAs", job_name(job), job->visits);
+	     "%s has waited %u visits in which others of its priority or lower got CTAs", job_name(job),
+	     job->visits);
 	if (w.stall || card_fetching() || !room_is_known())
 		return;
 	if (!card_fits(job, 1)) {
@@ -109,10 +118,12 @@ static void passed_over(struct job *job)
 	}
 	job->lower += w.windows ? 0 : lower;
 	job->equal += w.lots ? equal : 0;
-	RULE(job->lower <= LOWER_MOST, "priority (RES-01)", "%s fits and waits while %u CTAs of lower priority start, of %s at last",
-	     job_name(job), job->lower, job_name(launches[launched - 1].job));
-	RULE(job->equal <= EQUAL_MOST, "lots (RES-04)", "%s fits and waits while %u CTAs of its priority start, of %s at last",
-	     job_name(job), job->equal, job_name(launches[launched - 1].job));
+	RULE(job->lower <= LOWER_MOST, "priority (RES-01)",
+	     "%s fits and waits while %u CTAs of lower priority start, of %s at last", job_name(job),
+	     job->lower, job_name(launches[launched - 1].job));
+	RULE(job->equal <= EQUAL_MOST, "lots (RES-04)",
+	     "%s fits and waits while %u CTAs of its priority start, of %s at last", job_name(job),
+	     job->equal, job_name(launches[launched - 1].job));
 }
 
 /* Whoever has issued its quota makes room for another of its priority, rounded up to whole CGAs (TSK-09). */
@@ -123,8 +134,8 @@ static bool others_wait(const struct job *job)
 	for (i = 0; i < SLOTS; i++) {
 		struct job *other = w.act[i];
 
-		if (other && other != job && other->level == job->level && other->queue != job->queue && other->ready &&
-		    waits(other) && other->order < job->order + 1000 && card_fits(other, 1))
+		if (other && other != job && other->level == job->level && other->queue != job->queue &&
+		    other->ready && waits(other) && other->order < job->order + 1000 && card_fits(other, 1))
 			return true;
 	}
 	return false;
@@ -136,7 +147,8 @@ static void quotas(void)
 
 	for (i = 0; i < launched; i++)
 		for (k = 0; k < SLOTS; k++)
-			if (w.act[k] && w.act[k] != launches[i].job && w.act[k]->level == launches[i].job->level)
+			if (w.act[k] && w.act[k] != launches[i].job &&
+			    w.act[k]->level == launches[i].job->level)
 				w.act[k]->turn = 0;
 			else if (w.act[k] && w.act[k] == launches[i].job)
 				w.act[k]->turn += launches[i].ctas;
@@ -149,12 +161,14 @@ static void quotas(void)
 			job->turn = 0;
 		else
 			RULE(job->turn <= 2 * (job->quota + job->whole), "quota (TSK-09)",
-			     "%s of quota %u has issued %u CTAs in its turn while others of its priority fit and wait", job_name(job),
-			     job->quota, job->turn);
+			     "%s of quota %u has issued %u CTAs in its turn while others of its priority fit "
+			     "and wait",
+			     job_name(job), job->quota, job->turn);
 	}
 }
 
-/* While a throttle task has CTAs left only throttle tasks issue, and children of those that must end (TSK-07). */
+/* While a throttle task has CTAs left only throttle tasks issue, and children of those that must end
+ * (TSK-07). */
 static void throttles(void)
 {
 	unsigned i, k, taken = 0;
@@ -164,11 +178,12 @@ static void throttles(void)
 	for (k = 0; k < SLOTS; k++) {
 		const struct job *job = w.act[k];
 
-		if (!waits(job) || !job->throttle || !job->ready || job->sequence || (taken == w.slots && !job->running && !job->told))
+		if (!waits(job) || !job->throttle || !job->ready || job->sequence ||
+		    (taken == w.slots && !job->running && !job->told))
 			continue; /* with no slot free it may have been evicted */
 		for (i = 0; i < launched; i++)
-			RULE(launches[i].job->throttle || launches[i].job->child, "throttle (TSK-07)", "%s starts while %s waits",
-			     job_name(launches[i].job), job_name(job));
+			RULE(launches[i].job->throttle || launches[i].job->child, "throttle (TSK-07)",
+			     "%s starts while %s waits", job_name(launches[i].job), job_name(job));
 	}
 }
 
@@ -209,6 +224,6 @@ void fair_quiet(void)
 		if (waits(w.act[i]) && w.act[i]->cga[0].kind && !card_fits(w.act[i], 1))
 			return; /* its domains may be held for it (CGA-05) */
 	for (i = 0; i < SLOTS; i++)
-		RULE(!waits(w.act[i]) || !card_fits(w.act[i], 1), "idle (RES-01)", "%s fits and nothing happens any more",
-		     job_name(w.act[i]));
+		RULE(!waits(w.act[i]) || !card_fits(w.act[i], 1), "idle (RES-01)",
+		     "%s fits and nothing happens any more", job_name(w.act[i]));
 }

@@ -4,16 +4,19 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct { const char *name, *what; unsigned group; } info[] = {
-#define FEATURE_INFO(name, group, what) { #name, what, group },
-	FEATURES(FEATURE_INFO)
+static const struct {
+	const char *name, *what;
+	unsigned group;
+} info[] = {
+#define FEATURE_INFO(name, group, what) {#name, what, group},
+    FEATURES(FEATURE_INFO)
 #undef FEATURE_INFO
 };
 
 /* Pairs that cannot meet though no group says so. */
 static const uint8_t never[][2] = {
-	{ F_SHAPES_ONE, F_SPLIT }, /* needs kernels of two sizes: see complete() in scenario.c */
-	{ F_CARD_LARGE, F_ORDER }, /* a message for each SM: takes too long */
+    {F_SHAPES_ONE, F_SPLIT}, /* needs kernels of two sizes: see complete() in scenario.c */
+    {F_CARD_LARGE, F_ORDER}, /* a message for each SM: takes too long */
 };
 
 static uint32_t met[F_COUNT][F_COUNT];
@@ -51,7 +54,7 @@ void features_begin(void)
 {
 	memset(now, 0, sizeof(now));
 	memset(held, 0, sizeof(held));
-	live = (struct features){ { 0 } };
+	live = (struct features){{0}};
 }
 
 void feature_moment(unsigned f)
@@ -119,7 +122,8 @@ void features_table(FILE *file)
 {
 	unsigned a, b;
 
-	fprintf(file, "# pairs met, in scenarios; columns are the numbers of the rows, . cannot meet\n# %-14s", "");
+	fprintf(file,
+		"# pairs met, in scenarios; columns are the numbers of the rows, . cannot meet\n# %-14s", "");
 	for (b = 0; b < F_COUNT; b++)
 		fprintf(file, "%4u", b);
 	fputc('\n', file);

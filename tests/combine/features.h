@@ -12,6 +12,7 @@
  * while the thing is there: a task from its first STATE command to its last CTA, a policy while it is set, an
  * event of a queue from the request to the reply.
  */
+/* clang-format off */
 #define FEATURES(X)                                                             \
 	X(PLAIN_1D, 0, "kernel dispatch packet, one dimension")                 \
 	X(PLAIN_2D, 0, "kernel dispatch packet, two dimensions")                \
@@ -77,12 +78,13 @@
 	X(CARD_RAGGED, 4, "card of unequal GPCs")                               \
 	X(CARD_144, 4, "card of 144 SMs")                                       \
 	X(CARD_LARGE, 4, "card of more than 256 SMs")
+/* clang-format on */
 
 enum feature {
 #define FEATURE_ENUM(name, group, what) F_##name,
 	FEATURES(FEATURE_ENUM)
 #undef FEATURE_ENUM
-	F_COUNT
+	    F_COUNT
 };
 
 #define FEATURE_WORDS 2u
@@ -130,7 +132,7 @@ void features_table(FILE *file);
 /** features_holes() - pairs that can meet and did not; printed if @file. */
 unsigned features_holes(FILE *file);
 unsigned features_pairs(void);
-/** features_rarest() - the @n-th of the pairs that can meet, the rarest first when asked again. */
+/** features_pair() - the @n-th of the pairs that can meet. */
 void features_pair(unsigned n, unsigned *a, unsigned *b);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Runs scenarios and says what was found: as TAP, one test for each rule, and the table of the pairs that met. */
+/* Runs scenarios and says what was found: as TAP, one test for each rule, and the table of the pairs that
+ * met. */
 #include "combine.h"
 
 #include <getopt.h>
@@ -8,15 +9,65 @@
 
 /* What is checked; the names are those that rule() gives. */
 static const char *const rules[] = {
-	"order (PKT-03)", "order (PKT-06)", "order (PKT-07)", "order (RES-02)", "barrier (PKT-03)", "sequence (PKT-16)",
-	"sequence (PKT-18)", "acquire (PKT-04)", "release (PKT-04)", "signal (PKT-04)", "signal (PKT-10)", "signal (PKT-17)",
-	"retire (PKT-05)", "retire (PKT-06)", "retire (PKT-08)", "state (PKT-09)", "state (PKT-10)", "state (CGA-01)",
-	"once (TSK-03)", "evict (TSK-03)", "affinity (TSK-04)", "sequence (TSK-08)", "quota (TSK-09)", "items (TSK-10)",
-	"coalescing (TSK-10)", "cancel (TSK-12)", "metadata (TSK-01)", "metadata (TSK-16)", "throttle (TSK-07)",
-	"disabled (CGA-04)", "cap (CGA-04)", "domain (CGA-01)", "multicast (CGA-10)", "whole (CGA-03)", "whole (CGA-16)", "ids (CGA-23)",
-	"lmem (CGA-28)", "flush (CGA-26)", "flush (CGA-28)", "room (RES-05)", "split (RES-07)", "priority (RES-01)",
-	"lots (RES-04)", "idle (RES-01)", "starved (RES-01)", "starved queue (RES-01)", "error (PKT-06)", "channel (SYS-08)",
-	"suspend (SYS-08)", "destroy (SYS-08)", "end (REL-10)", "end (SYS-08)", "leak (REL-05)", "ring (REL-11)", "visit (REL-11)", "command", "order", "crash", "model",
+    "order (PKT-03)",
+    "order (PKT-06)",
+    "order (PKT-07)",
+    "order (RES-02)",
+    "barrier (PKT-03)",
+    "sequence (PKT-16)",
+    "sequence (PKT-18)",
+    "acquire (PKT-04)",
+    "release (PKT-04)",
+    "signal (PKT-04)",
+    "signal (PKT-10)",
+    "signal (PKT-17)",
+    "retire (PKT-05)",
+    "retire (PKT-06)",
+    "retire (PKT-08)",
+    "state (PKT-09)",
+    "state (PKT-10)",
+    "state (CGA-01)",
+    "once (TSK-03)",
+    "evict (TSK-03)",
+    "affinity (TSK-04)",
+    "sequence (TSK-08)",
+    "quota (TSK-09)",
+    "items (TSK-10)",
+    "coalescing (TSK-10)",
+    "cancel (TSK-12)",
+    "metadata (TSK-01)",
+    "metadata (TSK-16)",
+    "throttle (TSK-07)",
+    "disabled (CGA-04)",
+    "cap (CGA-04)",
+    "domain (CGA-01)",
+    "multicast (CGA-10)",
+    "whole (CGA-03)",
+    "whole (CGA-16)",
+    "ids (CGA-23)",
+    "lmem (CGA-28)",
+    "flush (CGA-26)",
+    "flush (CGA-28)",
+    "room (RES-05)",
+    "split (RES-07)",
+    "priority (RES-01)",
+    "lots (RES-04)",
+    "idle (RES-01)",
+    "starved (RES-01)",
+    "starved queue (RES-01)",
+    "error (PKT-06)",
+    "channel (SYS-08)",
+    "suspend (SYS-08)",
+    "destroy (SYS-08)",
+    "end (REL-10)",
+    "end (SYS-08)",
+    "leak (REL-05)",
+    "ring (REL-11)",
+    "visit (REL-11)",
+    "command",
+    "order",
+    "crash",
+    "model",
 };
 #define RULES (sizeof(rules) / sizeof(rules[0]))
 
@@ -30,7 +81,11 @@ struct known {
 static struct known known[64];
 static unsigned knowns;
 static bool explain;
-static struct { unsigned failures, expected; struct scenario first; char text[440]; } found[RULES];
+static struct {
+	unsigned failures, expected;
+	struct scenario first;
+	char text[440];
+} found[RULES];
 
 /* ---- what is known to fail ---- */
 
@@ -45,7 +100,8 @@ static void read_known(const char *path)
 		struct known *k = &known[knowns];
 
 		memset(k, 0, sizeof(*k));
-		if (line[0] == '#' || sscanf(line, " %31[^|] | %199[^|] | %199[^\n]", k->rule, list, k->reason) != 3)
+		if (line[0] == '#' ||
+		    sscanf(line, " %31[^|] | %199[^|] | %199[^\n]", k->rule, list, k->reason) != 3)
 			continue;
 		while (k->rule[0] && k->rule[strlen(k->rule) - 1] == ' ')
 			k->rule[strlen(k->rule) - 1] = 0;
@@ -67,7 +123,8 @@ static struct known *is_known(const struct scenario *s)
 	for (i = 0; i < knowns; i++) {
 		if (strcmp(known[i].rule, "*") && strcmp(known[i].rule, failure.rule))
 			continue;
-		for (f = 0; f < F_COUNT && (!features_has(&known[i].with, f) || features_has(&s->allowed, f)); f++)
+		for (f = 0; f < F_COUNT && (!features_has(&known[i].with, f) || features_has(&s->allowed, f));
+		     f++)
 			;
 		if (f == F_COUNT)
 			return &known[i];
@@ -115,7 +172,8 @@ static unsigned report(unsigned shrink)
 				reason = "see tests/combine/known";
 		if (found[i].failures) {
 			bad++;
-			printf("not ok %u - REL-10 %s: %u scenarios break it\n", ++n, rules[i], found[i].failures);
+			printf("not ok %u - REL-10 %s: %u scenarios break it\n", ++n, rules[i],
+			       found[i].failures);
 			printf("# %s\n", found[i].text);
 			if (!shrink) {
 				printf("# seed %lu\n", found[i].first.seed);
@@ -129,9 +187,12 @@ static unsigned report(unsigned shrink)
 				scenario_run(&found[i].first);
 			trace = NULL;
 		} else if (found[i].expected) {
-			printf("not ok %u - REL-10 %s # TODO %u scenarios, see tests/combine/known\n", ++n, rules[i], found[i].expected);
+			printf("not ok %u - REL-10 %s # TODO %u scenarios, see tests/combine/known\n", ++n,
+			       rules[i], found[i].expected);
 		} else if (reason) {
-			printf("ok %u - REL-10 %s # nothing breaks it any more: take it out of tests/combine/known\n", ++n, rules[i]);
+			printf("ok %u - REL-10 %s # nothing breaks it any more: take it out of "
+			       "tests/combine/known\n",
+			       ++n, rules[i]);
 		} else {
 			printf("ok %u - REL-10 %s\n", ++n, rules[i]);
 		}
@@ -144,7 +205,8 @@ static unsigned report(unsigned shrink)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: combine [--seed N] [--count N] [--seconds N] [--only FEATURE,...] [--without FEATURE,...] [--known FILE] [--shrink RUNS]\n"
+	fprintf(stderr, "usage: combine [--seed N] [--count N] [--seconds N] [--only FEATURE,...] [--without "
+			"FEATURE,...] [--known FILE] [--shrink RUNS]\n"
 			"               [--trace] [--explain] [--table] [--list]\n");
 	exit(2);
 }
@@ -167,13 +229,14 @@ static void parse_only(char *list, struct features *only)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "seed", 1, NULL, 's' }, { "count", 1, NULL, 'n' }, { "seconds", 1, NULL, 't' }, { "only", 1, NULL, 'o' }, { "without", 1, NULL, 'w' },
-		{ "known", 1, NULL, 'k' }, { "shrink", 1, NULL, 'r' }, { "trace", 0, NULL, 'T' }, { "table", 0, NULL, 'P' },
-		{ "list", 0, NULL, 'l' }, { "explain", 0, NULL, 'e' }, { NULL, 0, NULL, 0 },
+	    {"seed", 1, NULL, 's'},   {"count", 1, NULL, 'n'},	 {"seconds", 1, NULL, 't'},
+	    {"only", 1, NULL, 'o'},   {"without", 1, NULL, 'w'}, {"known", 1, NULL, 'k'},
+	    {"shrink", 1, NULL, 'r'}, {"trace", 0, NULL, 'T'},	 {"table", 0, NULL, 'P'},
+	    {"list", 0, NULL, 'l'},   {"explain", 0, NULL, 'e'}, {NULL, 0, NULL, 0},
 	};
 	uint64_t seed = 1, count = 0, i;
 	double limit = 0, start = seconds();
-	struct features only = { { 0 } }, without = { { 0 } };
+	struct features only = {{0}}, without = {{0}};
 	struct scenario s;
 	unsigned shrink = 600, f, holes, bad;
 	bool table = false, all;
@@ -181,24 +244,43 @@ int main(int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
 		switch (option) {
-		case 's': seed = strtoull(optarg, NULL, 0); break;
-		case 'n': count = strtoull(optarg, NULL, 0); break;
-		case 't': limit = atof(optarg); break;
-		case 'o': parse_only(optarg, &only); break;
+		case 's':
+			seed = strtoull(optarg, NULL, 0);
+			break;
+		case 'n':
+			count = strtoull(optarg, NULL, 0);
+			break;
+		case 't':
+			limit = atof(optarg);
+			break;
+		case 'o':
+			parse_only(optarg, &only);
+			break;
 		case 'w':
 			parse_only(optarg, &without);
-			only = (struct features){ { ~without.word[0], ~without.word[1] } };
+			only = (struct features){{~without.word[0], ~without.word[1]}};
 			break;
-		case 'k': read_known(optarg); break;
-		case 'r': shrink = (unsigned)atoi(optarg); break;
-		case 'T': trace = stdout; break;
-		case 'P': table = true; break;
-		case 'e': explain = true; break;
+		case 'k':
+			read_known(optarg);
+			break;
+		case 'r':
+			shrink = (unsigned)atoi(optarg);
+			break;
+		case 'T':
+			trace = stdout;
+			break;
+		case 'P':
+			table = true;
+			break;
+		case 'e':
+			explain = true;
+			break;
 		case 'l':
 			for (f = 0; f < F_COUNT; f++)
 				printf("%s\n", feature_name(f));
 			return 0;
-		default: usage();
+		default:
+			usage();
 		}
 	if (!count && limit == 0)
 		count = 1;
@@ -212,16 +294,19 @@ int main(int argc, char **argv)
 			printf("# %s: %s\n", failure.rule, failure.text);
 	}
 	trace = NULL;
-	printf("# %lu scenarios, %lu visits; %lu of cards of up to 144 SMs cost too much, the worst %lu basic blocks (seed %lu, event %u)\n",
+	printf("# %lu scenarios, %lu visits; %lu of cards of up to 144 SMs cost too much, the worst %lu "
+	       "basic blocks (seed %lu, event %u)\n",
 	       i, visits.n, visits.over, visits.worst, visits.seed, visits.type);
-	printf("# most words in the command ring: %u; most kernels started while a queue's oldest packet waited: %u\n", visits.ring, visits.waited);
+	printf("# most words in the command ring: %u; most kernels started while a queue's oldest packet "
+	       "waited: %u\n",
+	       visits.ring, visits.waited);
 	if (table)
 		features_table(stdout);
 	all = !(only.word[0] | only.word[1]) && (count >= 2500 || limit >= 60);
 	holes = features_holes(all ? stdout : NULL);
 	printf("1..%u\n", (unsigned)RULES + 1);
 	bad = report(shrink);
-	printf("%sok %u - REL-10 %u of %u pairs of features met\n", holes && all ? "not " : "", (unsigned)RULES + 1, features_pairs() - holes,
-	       features_pairs());
+	printf("%sok %u - REL-10 %u of %u pairs of features met\n", holes && all ? "not " : "",
+	       (unsigned)RULES + 1, features_pairs() - holes, features_pairs());
 	return bad || (holes && all);
 }

@@ -12,7 +12,8 @@ struct work_model work_models[WORKS];
 
 static void *inside(uint64_t address, uint32_t bytes, uint64_t start, void *memory, uint64_t size)
 {
-	return address >= start && address + bytes <= start + size ? (uint8_t *)memory + (address - start) : NULL;
+	return address >= start && address + bytes <= start + size ? (uint8_t *)memory + (address - start)
+								   : NULL;
 }
 
 static void *ring_at(uint64_t address, uint32_t bytes)
@@ -21,7 +22,8 @@ static void *ring_at(uint64_t address, uint32_t bytes)
 
 	if (address < RING_AT || queue >= QUEUES)
 		return NULL;
-	return inside(address, bytes, RING_AT + 0x10000 * queue, w.program[queue].ring, sizeof(w.program[queue].ring));
+	return inside(address, bytes, RING_AT + 0x10000 * queue, w.program[queue].ring,
+		      sizeof(w.program[queue].ring));
 }
 
 void *memory_at(uint64_t address, uint32_t bytes)

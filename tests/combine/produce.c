@@ -2,10 +2,10 @@
 /* Programs: packets of every form, with what each of them means. */
 #include "combine.h"
 
-#define ALLOWED(f) features_has(&w.scenario.allowed, F_##f)
+#define ALLOWED(f)     features_has(&w.scenario.allowed, F_##f)
 #define MAYBE(f, odds) (ALLOWED(f) && !roll(odds))
 
-#define CGA_KERNELS 24u   /* kernels from here on say that they have CGAs ... */
+#define CGA_KERNELS   24u /* kernels from here on say that they have CGAs ... */
 #define WHOLE_KERNELS 28u /* ... and these that their waves are independent */
 
 static unsigned largest_cpc, largest_gpc, largest_ugpu;
@@ -13,7 +13,7 @@ static unsigned largest_cpc, largest_gpc, largest_ugpu;
 void produce_reset(void)
 {
 	const struct tutti_discovery *d = (const void *)hal_host.window;
-	unsigned g, u[2] = { 0, 0 };
+	unsigned g, u[2] = {0, 0};
 
 	largest_gpc = 0;
 	for (g = 0; g < d->gpcs; g++) {
@@ -29,9 +29,12 @@ void produce_reset(void)
 /* Shape 0 is small; the others differ in what they need most of. */
 static void make_shape(struct tutti_kernel_descriptor *k, unsigned shape)
 {
-	static const struct { uint16_t scalar, vector, barriers; uint32_t shared; } shapes[9] = {
-		{ 1, 2, 0, 0 }, { 3, 5, 0, 5 }, { 5, 3, 1, 10 }, { 7, 1, 0, 21 }, { 2, 12, 2, 0 },
-		{ 12, 2, 0, 3 }, { 4, 9, 0, 33 }, { 8, 8, 4, 0 }, { 1, 1, 1, 64 },
+	static const struct {
+		uint16_t scalar, vector, barriers;
+		uint32_t shared;
+	} shapes[9] = {
+	    {1, 2, 0, 0},  {3, 5, 0, 5},  {5, 3, 1, 10}, {7, 1, 0, 21}, {2, 12, 2, 0},
+	    {12, 2, 0, 3}, {4, 9, 0, 33}, {8, 8, 4, 0},	 {1, 1, 1, 64},
 	};
 
 	k->scalar_blocks = shapes[shape].scalar;
@@ -44,16 +47,20 @@ static void make_shape(struct tutti_kernel_descriptor *k, unsigned shape)
 static unsigned domain_sms(unsigned kind)
 {
 	switch (kind) {
-	case TUTTI_CGA_CPC: return largest_cpc;
-	case TUTTI_CGA_GPC: return largest_gpc;
-	case TUTTI_CGA_UGPU: return largest_ugpu;
-	default: return w.sms;
+	case TUTTI_CGA_CPC:
+		return largest_cpc;
+	case TUTTI_CGA_GPC:
+		return largest_gpc;
+	case TUTTI_CGA_UGPU:
+		return largest_ugpu;
+	default:
+		return w.sms;
 	}
 }
 
 static unsigned some_kind(void)
 {
-	static const uint8_t feature[] = { F_CGA_CPC, F_CGA_GPC, F_CGA_UGPU, F_CGA_GPU };
+	static const uint8_t feature[] = {F_CGA_CPC, F_CGA_GPC, F_CGA_UGPU, F_CGA_GPU};
 	unsigned kind[4], n = 0, i;
 
 	for (i = 0; i < 4; i++)
@@ -74,8 +81,8 @@ void produce_kernels(void)
 	unsigned i, kind, shapes = w.shapes;
 
 	for (i = 0; i < KERNELS; i++) {
-		kernels[i] = (struct tutti_kernel_descriptor){ .magic = TUTTI_KERNEL_MAGIC, .version = 1, .kernarg_align = 16,
-							       .entry_offset = 4096 };
+		kernels[i] = (struct tutti_kernel_descriptor){
+		    .magic = TUTTI_KERNEL_MAGIC, .version = 1, .kernarg_align = 16, .entry_offset = 4096};
 		make_shape(&kernels[i], shapes > 1 ? roll(shapes) : 0);
 		if (i >= CGA_KERNELS && i < WHOLE_KERNELS && (kind = some_kind())) {
 			kernels[i].cga_kind = (uint8_t)kind;
@@ -128,7 +135,7 @@ static void whole_of(struct job *job)
 
 static void cga_features(struct job *job)
 {
-	static const uint8_t feature[] = { 0, F_CGA_CPC, F_CGA_GPC, F_CGA_UGPU, F_CGA_GPU };
+	static const uint8_t feature[] = {0, F_CGA_CPC, F_CGA_GPC, F_CGA_UGPU, F_CGA_GPU};
 	unsigned i;
 
 	for (i = 0; i < TUTTI_CGA_LEVELS && job->cga[i].kind; i++)
@@ -150,10 +157,10 @@ static void fill_levels(struct job *job, struct tutti_tmd *t)
 	parts = some_parts(kind);
 	if (MAYBE(CGA_NESTED, 2) && kind > 1 && (inner = some_kind()) && inner < kind) {
 		parts = 1 + roll(inner == TUTTI_CGA_CPC && largest_cpc < 3 ? 1 : 3);
-		t->cga[0] = (struct tutti_cga_shape){ (uint16_t)parts, 1, 1, (uint16_t)inner };
-		t->cga[1] = (struct tutti_cga_shape){ (uint16_t)(1 + roll(2)), 1, 1, (uint16_t)kind };
+		t->cga[0] = (struct tutti_cga_shape){(uint16_t)parts, 1, 1, (uint16_t)inner};
+		t->cga[1] = (struct tutti_cga_shape){(uint16_t)(1 + roll(2)), 1, 1, (uint16_t)kind};
 	} else {
-		t->cga[0] = (struct tutti_cga_shape){ (uint16_t)parts, 1, 1, (uint16_t)kind };
+		t->cga[0] = (struct tutti_cga_shape){(uint16_t)parts, 1, 1, (uint16_t)kind};
 	}
 	memcpy(job->cga, t->cga, sizeof(job->cga));
 	t->cga_mode = MAYBE(MULTICAST, 2);
@@ -184,7 +191,7 @@ static void fill_work(struct job *job, struct tutti_tmd *t)
 {
 	struct tutti_work_queue *q = &works[w.works];
 
-	*q = (struct tutti_work_queue){ .base = FILL_AT, .items = 64, .item_bytes = 16 };
+	*q = (struct tutti_work_queue){.base = FILL_AT, .items = 64, .item_bytes = 16};
 	t->type = TUTTI_TASK_QUEUE;
 	t->queue = WORK_AT + w.works * sizeof(works[0]);
 	t->coalesce_max = 1 + roll(16);
@@ -218,7 +225,7 @@ static unsigned fill_tmd(struct job *job, const struct program *program, bool ch
 	unsigned number = w.tmds++;
 	struct tutti_tmd *t = &tmds[number];
 
-	*t = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION };
+	*t = (struct tutti_tmd){.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION};
 	if (MAYBE(PRIORITY, 2)) {
 		t->priority = (uint8_t)(1 + roll(10));
 		job->level = t->priority;
@@ -267,9 +274,15 @@ static struct job *new_job(struct program *program, struct entry *e, unsigned ke
 {
 	struct job *job = &w.job[w.jobs];
 
-	*job = (struct job){ .number = w.jobs++, .queue = (uint8_t)program->id, .life_of_queue = (uint8_t)program->life,
-			     .entry = e ? (uint32_t)(e - program->entry) : ENTRIES, .kernel = (uint8_t)kernel,
-			     .level = (uint8_t)program->priority, .slot = -1, .whole = 1, .kernels = 1 };
+	*job = (struct job){.number = w.jobs++,
+			    .queue = (uint8_t)program->id,
+			    .life_of_queue = (uint8_t)program->life,
+			    .entry = e ? (uint32_t)(e - program->entry) : ENTRIES,
+			    .kernel = (uint8_t)kernel,
+			    .level = (uint8_t)program->priority,
+			    .slot = -1,
+			    .whole = 1,
+			    .kernels = 1};
 	return job;
 }
 
@@ -289,7 +302,7 @@ static void needs(struct job *job)
 
 static void size(struct job *job, struct tutti_dispatch_packet *p, bool many)
 {
-	static const uint8_t forms[] = { F_PLAIN_1D, F_PLAIN_2D, F_PLAIN_3D };
+	static const uint8_t forms[] = {F_PLAIN_1D, F_PLAIN_2D, F_PLAIN_3D};
 	uint32_t x = job->whole * (1 + roll(many ? 40 : 6)), y = 1, z = 1;
 	unsigned dimensions = 1;
 
@@ -298,7 +311,8 @@ static void size(struct job *job, struct tutti_dispatch_packet *p, bool many)
 	else if (ALLOWED(STALL) && ALLOWED(CARD_144) && !roll(5))
 		x *= 300; /* waits for every CTA that ends while the engines stand still */
 	if (job->whole == 1 && !many) {
-		for (dimensions = 1 + roll(3); dimensions > 1 && !features_has(&w.scenario.allowed, forms[dimensions - 1]);)
+		for (dimensions = 1 + roll(3);
+		     dimensions > 1 && !features_has(&w.scenario.allowed, forms[dimensions - 1]);)
 			dimensions--;
 		y = dimensions > 1 ? 1 + roll(4) : 1;
 		z = dimensions > 2 ? 1 + roll(3) : 1;
@@ -340,8 +354,8 @@ static void scopes(struct job *job, struct entry *e, union tutti_packet *p, unsi
 }
 
 /*
- * A queue that is never empty launches the same kernel most of the time, as programs do; those of neighbours have the
- * same place in a cache of 16 descriptors.
+ * A queue that is never empty launches the same kernel most of the time, as programs do; those of neighbours
+ * have the same place in a cache of 16 descriptors.
  */
 static unsigned some_kernel(const struct program *program)
 {
@@ -362,7 +376,7 @@ static void use_kernel(struct job *job, unsigned kernel)
 	if (kernel >= WHOLE_KERNELS)
 		job->waves = (uint8_t)(2 + kernel % 3 * 2);
 	if (k->cga_kind)
-		job->cga[0] = (struct tutti_cga_shape){ k->cga[0], k->cga[1], k->cga[2], k->cga_kind };
+		job->cga[0] = (struct tutti_cga_shape){k->cga[0], k->cga[1], k->cga[2], k->cga_kind};
 	needs(job);
 }
 
@@ -379,7 +393,7 @@ static void remember(struct program *program, struct job *job, struct entry *e, 
 	p->dispatch.ref_num = (uint16_t)(TUTTI_REF_STORE | ref);
 	e->reference = true;
 	features_add(&job->features, F_REF_STORE);
-	program->reference[ref] = (struct reference){ true, *job };
+	program->reference[ref] = (struct reference){true, *job};
 }
 
 static void dispatch(struct program *program, struct entry *e, union tutti_packet *p, bool many)
@@ -459,8 +473,8 @@ static unsigned units_of(const struct program *program, uint32_t vector)
 	if (table)
 		return 1 + !!(vector & TUTTI_TABLE_SCOPES) + 4 * !!(vector & TUTTI_TABLE_GRID_X) +
 		       4 * !!(vector & TUTTI_TABLE_KERNARG) + 4 * !!(vector & TUTTI_TABLE_SIGNAL);
-	return 1 + !!(vector & TUTTI_DIFF_SCOPES) + 2 * !!(vector & TUTTI_DIFF_GRID_X) + 4 * !!(vector & TUTTI_DIFF_KERNARG) +
-	       4 * !!(vector & TUTTI_DIFF_SIGNAL);
+	return 1 + !!(vector & TUTTI_DIFF_SCOPES) + 2 * !!(vector & TUTTI_DIFF_GRID_X) +
+	       4 * !!(vector & TUTTI_DIFF_KERNARG) + 4 * !!(vector & TUTTI_DIFF_SIGNAL);
 }
 
 static uint32_t some_vector(const struct program *program, bool changes)
@@ -483,7 +497,7 @@ static uint32_t some_vector(const struct program *program, bool changes)
 
 static unsigned kernels_wanted(void)
 {
-	static const uint8_t feature[] = { F_COND_1, F_COND_6, F_COND_31 };
+	static const uint8_t feature[] = {F_COND_1, F_COND_6, F_COND_31};
 	unsigned i = roll(3);
 
 	while (!features_has(&w.scenario.allowed, feature[i]))
@@ -493,8 +507,9 @@ static unsigned kernels_wanted(void)
 
 static void condensed_features(struct job *job, unsigned n, uint32_t vector)
 {
-	static const uint8_t forms[] = { F_PLAIN_1D, F_PLAIN_2D, F_PLAIN_3D, F_REF_STORE, F_DIFF_EMPTY, F_DIFF_SEVERAL,
-					 F_COND_1, F_COND_6, F_COND_31, F_BARRIER_BIT, F_FENCES };
+	static const uint8_t forms[] = {F_PLAIN_1D,   F_PLAIN_2D,     F_PLAIN_3D, F_REF_STORE,
+					F_DIFF_EMPTY, F_DIFF_SEVERAL, F_COND_1,	  F_COND_6,
+					F_COND_31,    F_BARRIER_BIT,  F_FENCES};
 
 	for (unsigned i = 0; i < sizeof(forms); i++)
 		features_remove(&job->features, forms[i]);
@@ -604,8 +619,9 @@ static void agent(struct program *program, struct entry *e, union tutti_packet *
 
 static bool room(const struct program *program)
 {
-	return program->alive && !program->dying && program->write < ENTRIES && program->write - program->read < RING &&
-	       w.jobs + TUTTI_CONDENSED_KERNELS < JOBS && w.signals + TUTTI_CONDENSED_KERNELS + 2 < SIGNALS;
+	return program->alive && !program->dying && program->write < ENTRIES &&
+	       program->write - program->read < RING && w.jobs + TUTTI_CONDENSED_KERNELS < JOBS &&
+	       w.signals + TUTTI_CONDENSED_KERNELS + 2 < SIGNALS;
 }
 
 static void write_packet(struct program *program, const struct entry *e, const union tutti_packet *p)
@@ -617,12 +633,13 @@ static void write_packet(struct program *program, const struct entry *e, const u
 	program->write++;
 }
 
-static const char *const kind_name[] = { "dispatch", "condensed", "barrier-AND", "barrier-OR", "agent nop", "agent fill" };
+static const char *const kind_name[] = {"dispatch",   "condensed", "barrier-AND",
+					"barrier-OR", "agent nop", "agent fill"};
 
 bool produce(struct program *program)
 {
 	struct entry *e = &program->entry[program->write % ENTRIES];
-	union tutti_packet p = { { 0 } };
+	union tutti_packet p = {{0}};
 	bool may_condense, flood = program->flood;
 	unsigned what = roll(12), i;
 
@@ -638,7 +655,8 @@ bool produce(struct program *program)
 		agent(program, e, &p);
 	else
 		dispatch(program, e, &p, w.sms > 8 && !roll(4));
-	TRACE("  queue %u packet %lu: %s%s", program->id, program->write, kind_name[e->kind], e->reference ? ", stored" : "");
+	TRACE("  queue %u packet %lu: %s%s", program->id, program->write, kind_name[e->kind],
+	      e->reference ? ", stored" : "");
 	for (i = 0; i < e->n && trace; i++)
 		TRACE("%s %s", i ? "," : "", job_name(&w.job[e->job + i]));
 	for (i = 0; i < 5 && e->kind >= BARRIER_AND; i++)
@@ -653,25 +671,50 @@ bool produce(struct program *program)
 void produce_bad(struct program *program)
 {
 	struct entry *e = &program->entry[program->write % ENTRIES];
-	union tutti_packet p = { { 0 } };
+	union tutti_packet p = {{0}};
 
 	if (!room(program))
 		return;
 	memset(e, 0, sizeof(*e));
 	e->kind = DISPATCH;
 	e->bad = true;
-	p.dispatch = (struct tutti_dispatch_packet){ .header = TUTTI_PACKET_KERNEL_DISPATCH, .setup = 1, .workgroup_x = 32,
-						     .workgroup_y = 1, .workgroup_z = 1, .grid_x = 32, .grid_y = 1, .grid_z = 1,
-						     .kernel_object = KERNEL_AT };
+	p.dispatch = (struct tutti_dispatch_packet){.header = TUTTI_PACKET_KERNEL_DISPATCH,
+						    .setup = 1,
+						    .workgroup_x = 32,
+						    .workgroup_y = 1,
+						    .workgroup_z = 1,
+						    .grid_x = 32,
+						    .grid_y = 1,
+						    .grid_z = 1,
+						    .kernel_object = KERNEL_AT};
 	e->errors = 1u << TUTTI_ERROR_PACKET;
 	switch (roll(7)) {
-	case 0: p.dispatch.grid_x = 0; e->errors = 1u << TUTTI_ERROR_DIMENSIONS; break;
-	case 1: p.dispatch.group_bytes = 64 * 2048 + 1; e->errors = 1u << TUTTI_ERROR_GROUP_MEMORY; break;
-	case 2: p.dispatch.workgroup_x = 1025; e->errors = 1u << TUTTI_ERROR_WORKGROUP; break;
-	case 3: p.dispatch.kernel_object = roll(2) ? 0 : 0x5000000040ull; e->errors = 1u << TUTTI_ERROR_CODE_OBJECT; break;
-	case 4: p.dispatch.signal = 0x1001; break;
-	case 5: p.dispatch.header = 6 + (uint16_t)roll(50); break;
-	default: p.condensed.type = TUTTI_PACKET_CONDENSED; p.condensed.num_kernels = (uint8_t)(32 + roll(200)); break;
+	case 0:
+		p.dispatch.grid_x = 0;
+		e->errors = 1u << TUTTI_ERROR_DIMENSIONS;
+		break;
+	case 1:
+		p.dispatch.group_bytes = 64 * 2048 + 1;
+		e->errors = 1u << TUTTI_ERROR_GROUP_MEMORY;
+		break;
+	case 2:
+		p.dispatch.workgroup_x = 1025;
+		e->errors = 1u << TUTTI_ERROR_WORKGROUP;
+		break;
+	case 3:
+		p.dispatch.kernel_object = roll(2) ? 0 : 0x5000000040ull;
+		e->errors = 1u << TUTTI_ERROR_CODE_OBJECT;
+		break;
+	case 4:
+		p.dispatch.signal = 0x1001;
+		break;
+	case 5:
+		p.dispatch.header = 6 + (uint16_t)roll(50);
+		break;
+	default:
+		p.condensed.type = TUTTI_PACKET_CONDENSED;
+		p.condensed.num_kernels = (uint8_t)(32 + roll(200));
+		break;
 	}
 	TRACE("  queue %u packet %lu: bad\n", program->id, program->write);
 	write_packet(program, e, &p);
@@ -688,7 +731,7 @@ static bool rung(const struct program *program)
 
 void publish(struct program *program, bool all)
 {
-	static const uint8_t live[] = { F_COUNT, F_COUNT, F_BARRIER_AND, F_BARRIER_OR, F_AGENT, F_AGENT };
+	static const uint8_t live[] = {F_COUNT, F_COUNT, F_BARRIER_AND, F_BARRIER_OR, F_AGENT, F_AGENT};
 	uint64_t i;
 
 	for (i = program->oldest; i < program->write; i++) {
@@ -704,9 +747,10 @@ void publish(struct program *program, bool all)
 			feature_on(live[e->kind]);
 		if (rung(program)) {
 			if (hal_host.engines.doorbell_index)
-				((uint32_t *)hal_pointer(hal_host.engines.doorbell_index))[program->id] = (uint32_t)i;
-			card_later(&(struct tutti_event){ { TUTTI_EVENT_DOORBELL | (program->id / 32) << 8,
-							    1u << (program->id % 32) } });
+				((uint32_t *)hal_pointer(hal_host.engines.doorbell_index))[program->id] =
+				    (uint32_t)i;
+			card_later(&(struct tutti_event){
+			    {TUTTI_EVENT_DOORBELL | (program->id / 32) << 8, 1u << (program->id % 32)}});
 		}
 	}
 }
@@ -716,7 +760,7 @@ void publish(struct program *program, bool all)
 uint64_t child_make(struct job *parent)
 {
 	struct program *program = &w.program[parent->queue];
-	struct tutti_dispatch_packet p = { 0 };
+	struct tutti_dispatch_packet p = {0};
 	struct tutti_tmd *t;
 	struct job *job;
 	unsigned number;

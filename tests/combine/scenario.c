@@ -35,16 +35,21 @@ static void crashed(int number)
 /* ---- making ---- */
 
 /* What an operation is drawn for, and how often beside others. */
-static const struct { uint8_t kind, feature, weight; } kinds[] = {
-	{ OP_PACKET, F_COUNT, 14 }, { OP_BURST, F_COUNT, 8 }, { OP_STEP, F_COUNT, 3 }, { OP_TIME, F_COUNT, 2 },
-	{ OP_RING, F_COUNT, 1 }, { OP_WORK, F_WORK, 4 }, { OP_CANCEL, F_CANCEL, 2 }, { OP_BAD, F_BAD_PACKET, 2 },
-	{ OP_FAULT, F_FAULT, 2 }, { OP_RESET, F_RESET, 2 }, { OP_CREATE, F_CREATE, 4 }, { OP_DESTROY, F_DESTROY, 2 },
-	{ OP_SUSPEND, F_SUSPEND, 2 }, { OP_SM_OFF, F_SM_OFF, 2 }, { OP_SM_ON, F_SM_ON, 2 }, { OP_POLICY, F_COUNT, 1 },
-	{ OP_STALL, F_STALL, 3 }, { OP_FLOOD, F_FLOOD, 2 },
+static const struct {
+	uint8_t kind, feature, weight;
+} kinds[] = {
+    {OP_PACKET, F_COUNT, 14},	{OP_BURST, F_COUNT, 8},	   {OP_STEP, F_COUNT, 3},
+    {OP_TIME, F_COUNT, 2},	{OP_RING, F_COUNT, 1},	   {OP_WORK, F_WORK, 4},
+    {OP_CANCEL, F_CANCEL, 2},	{OP_BAD, F_BAD_PACKET, 2}, {OP_FAULT, F_FAULT, 2},
+    {OP_RESET, F_RESET, 2},	{OP_CREATE, F_CREATE, 4},  {OP_DESTROY, F_DESTROY, 2},
+    {OP_SUSPEND, F_SUSPEND, 2}, {OP_SM_OFF, F_SM_OFF, 2},  {OP_SM_ON, F_SM_ON, 2},
+    {OP_POLICY, F_COUNT, 1},	{OP_STALL, F_STALL, 3},	   {OP_FLOOD, F_FLOOD, 2},
 };
 
-static const char *const op_name[OP_KINDS] = { "packet", "burst", "step", "time", "work", "cancel", "bad packet", "fault", "reset",
-	"create", "destroy", "suspend or resume", "SMs off", "SMs on", "policy", "stall", "flood", "doorbell" };
+static const char *const op_name[OP_KINDS] = {
+    "packet",	  "burst",  "step",   "time",	"work",	   "cancel",
+    "bad packet", "fault",  "reset",  "create", "destroy", "suspend or resume",
+    "SMs off",	  "SMs on", "policy", "stall",	"flood",   "doorbell"};
 
 static unsigned some_op(const struct features *allowed)
 {
@@ -80,11 +85,12 @@ static void pick_one(struct features *set, const struct features *only, const ui
 static void complete(struct features *set)
 {
 	static const uint8_t needs[][2] = {
-		{ F_OVERLAP, F_COND_6 }, { F_DIFF_EMPTY, F_COND_6 }, { F_DIFF_SEVERAL, F_COND_6 }, { F_COND_1, F_REF_STORE },
-		{ F_COND_6, F_REF_STORE }, { F_COND_31, F_REF_STORE }, { F_CGA_NESTED, F_CGA_GPU }, { F_CGA_NESTED, F_CGA_CPC },
-		{ F_MULTICAST, F_CGA_GPC }, { F_LMEM, F_CGA_GPC }, { F_RESET, F_BAD_PACKET }, { F_SM_ON, F_SM_OFF },
-		{ F_CREATE, F_DESTROY }, { F_SPLIT, F_INDEPENDENT }, { F_SPLIT, F_SHAPES_TWO }, { F_SPLIT, F_LONG },
-		{ F_EVICTED, F_FEW_SLOTS }, { F_EVICTED, F_PRIORITY },
+	    {F_OVERLAP, F_COND_6},     {F_DIFF_EMPTY, F_COND_6},  {F_DIFF_SEVERAL, F_COND_6},
+	    {F_COND_1, F_REF_STORE},   {F_COND_6, F_REF_STORE},	  {F_COND_31, F_REF_STORE},
+	    {F_CGA_NESTED, F_CGA_GPU}, {F_CGA_NESTED, F_CGA_CPC}, {F_MULTICAST, F_CGA_GPC},
+	    {F_LMEM, F_CGA_GPC},       {F_RESET, F_BAD_PACKET},	  {F_SM_ON, F_SM_OFF},
+	    {F_CREATE, F_DESTROY},     {F_SPLIT, F_INDEPENDENT},  {F_SPLIT, F_SHAPES_TWO},
+	    {F_SPLIT, F_LONG},	       {F_EVICTED, F_FEW_SLOTS},  {F_EVICTED, F_PRIORITY},
 	};
 	unsigned i;
 
@@ -96,9 +102,10 @@ static void complete(struct features *set)
 /* Of these there is always one, whatever else is left out. */
 static uint64_t needed(unsigned word)
 {
-	static const uint8_t always[] = { F_SHAPES_ONE, F_SHAPES_TWO, F_SHAPES_MANY, F_BALANCE, F_ROUND_ROBIN, F_LOTS, F_OLDEST,
-					  F_CARD_TINY, F_CARD_RAGGED, F_CARD_144, F_CARD_LARGE };
-	struct features set = { { 0 } };
+	static const uint8_t always[] = {F_SHAPES_ONE,	F_SHAPES_TWO, F_SHAPES_MANY, F_BALANCE,
+					 F_ROUND_ROBIN, F_LOTS,	      F_OLDEST,	     F_CARD_TINY,
+					 F_CARD_RAGGED, F_CARD_144,   F_CARD_LARGE};
+	struct features set = {{0}};
 	unsigned i;
 
 	for (i = 0; i < sizeof(always); i++)
@@ -108,12 +115,13 @@ static uint64_t needed(unsigned word)
 
 void scenario_make(struct scenario *s, uint64_t seed, const struct features *only)
 {
-	static const uint8_t cards[] = { F_CARD_TINY, F_CARD_TINY, F_CARD_TINY, F_CARD_TINY, F_CARD_TINY, F_CARD_TINY, F_CARD_TINY,
-					 F_CARD_TINY, F_CARD_RAGGED, F_CARD_RAGGED, F_CARD_RAGGED, F_CARD_144, F_CARD_LARGE };
-	static const uint8_t shapes[] = { F_SHAPES_ONE, F_SHAPES_TWO, F_SHAPES_TWO, F_SHAPES_MANY };
-	static const uint8_t issue[] = { F_BALANCE, F_BALANCE, F_ROUND_ROBIN };
-	static const uint8_t lots[] = { F_LOTS, F_OLDEST };
-	static const uint8_t orders[] = { F_ORDER, F_ORDER_ONE };
+	static const uint8_t cards[] = {F_CARD_TINY,   F_CARD_TINY, F_CARD_TINY, F_CARD_TINY,	F_CARD_TINY,
+					F_CARD_TINY,   F_CARD_TINY, F_CARD_TINY, F_CARD_RAGGED, F_CARD_RAGGED,
+					F_CARD_RAGGED, F_CARD_144,  F_CARD_LARGE};
+	static const uint8_t shapes[] = {F_SHAPES_ONE, F_SHAPES_TWO, F_SHAPES_TWO, F_SHAPES_MANY};
+	static const uint8_t issue[] = {F_BALANCE, F_BALANCE, F_ROUND_ROBIN};
+	static const uint8_t lots[] = {F_LOTS, F_OLDEST};
+	static const uint8_t orders[] = {F_ORDER, F_ORDER_ONE};
 	struct features all = *only;
 	unsigned a, b, i, more;
 
@@ -121,7 +129,7 @@ void scenario_make(struct scenario *s, uint64_t seed, const struct features *onl
 	seed_random(seed);
 	s->seed = seed;
 	if (!(all.word[0] | all.word[1]))
-		all = (struct features){ { ~0ull, ~0ull } };
+		all = (struct features){{~0ull, ~0ull}};
 	features_pair((unsigned)(seed * 7919), &a, &b);
 	if (features_has(&all, a))
 		features_add(&s->allowed, a);
@@ -134,7 +142,8 @@ void scenario_make(struct scenario *s, uint64_t seed, const struct features *onl
 	pick_one(&s->allowed, &all, lots, sizeof(lots));
 	for (more = 3 + roll(14), i = 0; i < more; i++) {
 		a = roll(F_CARD_TINY);
-		if (!features_has(&all, a) || (a >= F_SHAPES_ONE && a <= F_ROUND_ROBIN) || a == F_LOTS || a == F_OLDEST)
+		if (!features_has(&all, a) || (a >= F_SHAPES_ONE && a <= F_ROUND_ROBIN) || a == F_LOTS ||
+		    a == F_OLDEST)
 			continue;
 		features_add(&s->allowed, a);
 	}
@@ -148,8 +157,9 @@ void scenario_make(struct scenario *s, uint64_t seed, const struct features *onl
 	s->config = roll(0x10000) << 16 | roll(0x10000);
 	s->ops = 5 + roll(roll(6) ? 12 : OPS - 5);
 	for (i = 0; i < s->ops; i++)
-		s->op[i] = (struct op){ (uint8_t)some_op(&s->allowed), (uint8_t)roll(QUEUES), (uint16_t)roll(roll(4) ? 12 : 60),
-					roll(0x10000) << 16 | roll(0x10000) };
+		s->op[i] =
+		    (struct op){(uint8_t)some_op(&s->allowed), (uint8_t)roll(QUEUES),
+				(uint16_t)roll(roll(4) ? 12 : 60), roll(0x10000) << 16 | roll(0x10000)};
 	/* who goes away while the engines stand still is worth a try */
 	for (i = 1; i < s->ops && features_has(&s->allowed, F_DESTROY); i++)
 		if (s->op[i - 1].kind == OP_STALL && roll(2))
@@ -166,8 +176,8 @@ void scenario_print(FILE *file, const struct scenario *s)
 			fprintf(file, " %s", feature_name(f));
 	fprintf(file, "\n");
 	for (i = 0; i < s->ops; i++)
-		fprintf(file, "# %2u: %s, queue %u, seed %08x, then %u steps\n", i, op_name[s->op[i].kind], s->op[i].queue, s->op[i].seed,
-			s->op[i].steps);
+		fprintf(file, "# %2u: %s, queue %u, seed %08x, then %u steps\n", i, op_name[s->op[i].kind],
+			s->op[i].queue, s->op[i].seed, s->op[i].steps);
 }
 
 /* ---- the card and its policies ---- */
@@ -216,10 +226,12 @@ static void policy(unsigned which, uint32_t value)
 
 static void policies(void)
 {
-	static const uint8_t live[] = { F_BALANCE, F_ROUND_ROBIN, F_CHOICE, F_SEARCH, F_ROTATE, F_WINDOWS, F_LOTS, F_OLDEST, F_CAP,
-					F_SHAPES_ONE, F_SHAPES_TWO, F_SHAPES_MANY, F_FEW_SLOTS, F_ORDER, F_ORDER_ONE };
-	static const uint8_t choices[] = { TUTTI_CHOICE_REMAINING, TUTTI_CHOICE_POWER, TUTTI_CHOICE_COMBINED,
-					   TUTTI_CHOICE_REMAINING | TUTTI_CHOICE_LARGEST, TUTTI_CHOICE_COMBINED | TUTTI_CHOICE_LARGEST };
+	static const uint8_t live[] = {F_BALANCE,    F_ROUND_ROBIN, F_CHOICE,	 F_SEARCH, F_ROTATE,
+				       F_WINDOWS,    F_LOTS,	    F_OLDEST,	 F_CAP,	   F_SHAPES_ONE,
+				       F_SHAPES_TWO, F_SHAPES_MANY, F_FEW_SLOTS, F_ORDER,  F_ORDER_ONE};
+	static const uint8_t choices[] = {TUTTI_CHOICE_REMAINING, TUTTI_CHOICE_POWER, TUTTI_CHOICE_COMBINED,
+					  TUTTI_CHOICE_REMAINING | TUTTI_CHOICE_LARGEST,
+					  TUTTI_CHOICE_COMBINED | TUTTI_CHOICE_LARGEST};
 	uint16_t order[144];
 	unsigned i, k;
 
@@ -271,7 +283,8 @@ static void queues(void)
 
 	for (i = 0; i < QUEUES; i++) {
 		struct program *program = &w.program[i];
-		struct tutti_message m = { .type = TUTTI_MSG_CONTEXT_CREATE, .context = { .asid = ASID + i / 2, .root = 4096 } };
+		struct tutti_message m = {.type = TUTTI_MSG_CONTEXT_CREATE,
+					  .context = {.asid = ASID + i / 2, .root = 4096}};
 
 		program->id = i;
 		program->asid = ASID + i / 2;
@@ -285,9 +298,11 @@ static void queues(void)
 		if (i % 2 == 0)
 			RULE(!driver_call(&m), "channel (SYS-08)", "context: status %d", m.status);
 		if (program->flags) {
-			m = (struct tutti_message){ .type = TUTTI_MSG_RSB_CREATE,
-						    .rsb = { .rsb = (uint16_t)i, .asid = (uint16_t)program->asid, .placement = roll(2),
-							     .offset = 4096 + i * 1024u } };
+			m = (struct tutti_message){.type = TUTTI_MSG_RSB_CREATE,
+						   .rsb = {.rsb = (uint16_t)i,
+							   .asid = (uint16_t)program->asid,
+							   .placement = roll(2),
+							   .offset = 4096 + i * 1024u}};
 			RULE(!driver_call(&m), "channel (SYS-08)", "reference buffer: status %d", m.status);
 		}
 		if (!ALLOWED(CREATE) || i != late) /* that one comes later */
@@ -341,9 +356,10 @@ static void work(void)
 			m->since = hal_host.time;
 		q->write_index += roll((uint32_t)(64 - (q->write_index - m->given)) + 1);
 	}
-	for (i = 0; i < QUEUES; i++) /* the doorbell of its queue tells; any queue's reads all its work queues */
+	for (i = 0; i < QUEUES;
+	     i++) /* the doorbell of its queue tells; any queue's reads all its work queues */
 		if (w.program[i].alive && !w.program[i].dying)
-			card_later(&(struct tutti_event){ { TUTTI_EVENT_DOORBELL, 1u << i } });
+			card_later(&(struct tutti_event){{TUTTI_EVENT_DOORBELL, 1u << i}});
 }
 
 static void cancel(void)
@@ -353,14 +369,17 @@ static void cancel(void)
 	struct entry *e;
 	struct job *one;
 
-	if (!w.jobs || job->life >= DONE || job->child || !program->alive || program->dying || job->life_of_queue != program->life)
+	if (!w.jobs || job->life >= DONE || job->child || !program->alive || program->dying ||
+	    job->life_of_queue != program->life)
 		return;
 	e = entry_of(job);
-	if (!e->published || e->bad || !driver_request(TUTTI_MSG_TASK_CANCEL, program->id, job->entry, program->life))
+	if (!e->published || e->bad ||
+	    !driver_request(TUTTI_MSG_TASK_CANCEL, program->id, job->entry, program->life))
 		return;
 	TRACE("  cancel packet %u of queue %u\n", job->entry, program->id);
 	for (one = w.job; one < w.job + w.jobs; one++) {
-		if (one->queue != program->id || one->life_of_queue != program->life || root_of(one)->entry != job->entry)
+		if (one->queue != program->id || one->life_of_queue != program->life ||
+		    root_of(one)->entry != job->entry)
 			continue;
 		one->cancelled = true;
 		if (!features_has(&one->features, F_CANCEL) && one->life < DONE) {
@@ -438,9 +457,15 @@ static void suspend(void)
 static void some_policy(void)
 {
 	switch (roll(3)) {
-	case 0: driver_request(TUTTI_MSG_POLICY, TUTTI_POLICY_LEVEL_SEARCH, roll(3), 0); break;
-	case 1: driver_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CGA_PATIENCE, 1 + roll(40), 0); break;
-	default: driver_request(TUTTI_MSG_COUNTERS, 0, 0, 0); break;
+	case 0:
+		driver_request(TUTTI_MSG_POLICY, TUTTI_POLICY_LEVEL_SEARCH, roll(3), 0);
+		break;
+	case 1:
+		driver_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CGA_PATIENCE, 1 + roll(40), 0);
+		break;
+	default:
+		driver_request(TUTTI_MSG_COUNTERS, 0, 0, 0);
+		break;
 	}
 }
 
@@ -450,7 +475,8 @@ static struct program *fullest(void)
 	struct program *program, *best = w.program;
 
 	for (program = w.program; program < w.program + QUEUES; program++)
-		if (program->alive && (!best->alive || program->write - program->oldest > best->write - best->oldest))
+		if (program->alive &&
+		    (!best->alive || program->write - program->oldest > best->write - best->oldest))
 			best = program;
 	return best;
 }
@@ -465,13 +491,27 @@ static void op_run(const struct op *op)
 		produce(program);
 		publish(program, roll(2));
 		break;
-	case OP_BURST: burst(program); break;
-	case OP_TIME: hal_host.time += roll(2) ? roll(50000) : roll(12000000); break;
-	case OP_WORK: work(); break;
-	case OP_CANCEL: cancel(); break;
-	case OP_BAD: produce_bad(program); break;
-	case OP_FAULT: card_fault(); break;
-	case OP_RESET: reset(program); break;
+	case OP_BURST:
+		burst(program);
+		break;
+	case OP_TIME:
+		hal_host.time += roll(2) ? roll(50000) : roll(12000000);
+		break;
+	case OP_WORK:
+		work();
+		break;
+	case OP_CANCEL:
+		cancel();
+		break;
+	case OP_BAD:
+		produce_bad(program);
+		break;
+	case OP_FAULT:
+		card_fault();
+		break;
+	case OP_RESET:
+		reset(program);
+		break;
 	case OP_CREATE:
 		for (program = w.program; program->alive && program < w.program + QUEUES - 1; program++)
 			;
@@ -482,11 +522,21 @@ static void op_run(const struct op *op)
 			feature_on(F_CREATE); /* and is there from now on */
 		}
 		break;
-	case OP_DESTROY: driver_destroy(w.stall ? fullest() : program); break;
-	case OP_SUSPEND: suspend(); break;
-	case OP_SM_OFF: sms_off(); break;
-	case OP_SM_ON: sms_on(); break;
-	case OP_POLICY: some_policy(); break;
+	case OP_DESTROY:
+		driver_destroy(w.stall ? fullest() : program);
+		break;
+	case OP_SUSPEND:
+		suspend();
+		break;
+	case OP_SM_OFF:
+		sms_off();
+		break;
+	case OP_SM_ON:
+		sms_on();
+		break;
+	case OP_POLICY:
+		some_policy();
+		break;
 	case OP_STALL:
 		if (!w.stall)
 			feature_on(F_STALL);
@@ -500,7 +550,9 @@ static void op_run(const struct op *op)
 			program->flood += 20 + roll(roll(4) ? 40 : 500);
 		}
 		break;
-	case OP_RING: card_later(&(struct tutti_event){ { TUTTI_EVENT_DOORBELL, 1u << op->queue } }); break;
+	case OP_RING:
+		card_later(&(struct tutti_event){{TUTTI_EVENT_DOORBELL, 1u << op->queue}});
+		break;
 	}
 	steps(op->steps);
 }
@@ -526,7 +578,7 @@ static void run_down(unsigned beats)
 		for (i = 0; i < QUEUES; i++)
 			reset(&w.program[i]);
 		if (!driver_idle())
-			card_event(&(struct tutti_event){ { TUTTI_EVENT_MESSAGE } });
+			card_event(&(struct tutti_event){{TUTTI_EVENT_MESSAGE}});
 		card_timer();
 	}
 }
@@ -540,7 +592,8 @@ static bool release_signals(void)
 	for (i = 0; i < QUEUES; i++) {
 		struct entry *e = &w.program[i].entry[w.program[i].oldest % ENTRIES];
 
-		if (!w.program[i].alive || w.program[i].oldest >= w.program[i].write || (e->kind != BARRIER_AND && e->kind != BARRIER_OR))
+		if (!w.program[i].alive || w.program[i].oldest >= w.program[i].write ||
+		    (e->kind != BARRIER_AND && e->kind != BARRIER_OR))
 			continue;
 		for (k = 0; k < 5; k++)
 			if (e->dependency[k] && !owners[e->dependency[k]].zero) {
@@ -557,13 +610,15 @@ static void say_what_is_left(void)
 
 	for (i = 0; i < w.jobs; i++)
 		if (w.job[i].life < DONE)
-			rule("end (REL-10)", "%s never ends: %u run, slot %d%s; time %lu", job_name(&w.job[i]), w.job[i].running, w.job[i].slot,
+			rule("end (REL-10)", "%s never ends: %u run, slot %d%s; time %lu",
+			     job_name(&w.job[i]), w.job[i].running, w.job[i].slot,
 			     w.job[i].evicted ? ", evicted" : "", hal_host.time);
 	for (i = 0; i < QUEUES; i++)
 		if (w.program[i].alive && w.program[i].oldest < w.program[i].write)
 			rule("end (REL-10)", "packet %lu of queue %u never ends", w.program[i].oldest, i);
 	for (i = 0; i < QUEUES; i++)
-		RULE(!w.program[i].alive || !w.program[i].stopped, "end (REL-10)", "queue %u is never reset", i);
+		RULE(!w.program[i].alive || !w.program[i].stopped, "end (REL-10)", "queue %u is never reset",
+		     i);
 }
 
 static void finish(void)
@@ -581,7 +636,7 @@ static void finish(void)
 	for (i = 0; i < w.works; i++)
 		works[i].closed = 1;
 	for (i = 0; i < QUEUES; i++) {
-		card_later(&(struct tutti_event){ { TUTTI_EVENT_DOORBELL, 1u << i } });
+		card_later(&(struct tutti_event){{TUTTI_EVENT_DOORBELL, 1u << i}});
 		w.program[i].flood = 0;
 	}
 	run_down(3);
@@ -611,20 +666,24 @@ static void finish(void)
 /* Everything is as before the first kernel: queues, buffers and contexts go away, no slot is taken. */
 static void tear_down(void)
 {
-	struct tutti_message m = { .type = TUTTI_MSG_LOAD };
+	struct tutti_message m = {.type = TUTTI_MSG_LOAD};
 	unsigned i;
 
 	RULE(!driver_call(&m), "channel (SYS-08)", "LOAD: status %d", m.status);
-	RULE(m.value == w.slots && !m.arg[0] && m.arg[1] == w.sms, "leak (REL-05)", "%lu slots of %u are free, %lu CTAs run, %lu SMs of %u",
-	     m.value, w.slots, m.arg[0], m.arg[1], w.sms);
+	RULE(m.value == w.slots && !m.arg[0] && m.arg[1] == w.sms, "leak (REL-05)",
+	     "%lu slots of %u are free, %lu CTAs run, %lu SMs of %u", m.value, w.slots, m.arg[0], m.arg[1],
+	     w.sms);
 	for (i = 0; i < QUEUES; i++) {
 		if (w.program[i].alive)
-			RULE(!driver_ask(TUTTI_MSG_QUEUE_DESTROY, i, 0, 0), "leak (REL-05)", "queue %u is not destroyed", i);
+			RULE(!driver_ask(TUTTI_MSG_QUEUE_DESTROY, i, 0, 0), "leak (REL-05)",
+			     "queue %u is not destroyed", i);
 		if (w.program[i].flags)
-			RULE(!driver_ask(TUTTI_MSG_RSB_DESTROY, i, 0, 0), "leak (REL-05)", "reference buffer %u is not destroyed", i);
+			RULE(!driver_ask(TUTTI_MSG_RSB_DESTROY, i, 0, 0), "leak (REL-05)",
+			     "reference buffer %u is not destroyed", i);
 	}
 	for (i = 0; i < QUEUES / 2; i++)
-		RULE(!driver_ask(TUTTI_MSG_CONTEXT_DESTROY, ASID + i, 0, 0), "leak (REL-05)", "context %u is not destroyed", ASID + i);
+		RULE(!driver_ask(TUTTI_MSG_CONTEXT_DESTROY, ASID + i, 0, 0), "leak (REL-05)",
+		     "context %u is not destroyed", ASID + i);
 }
 
 static void begin(const struct scenario *s)

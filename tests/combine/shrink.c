@@ -54,7 +54,8 @@ static void fewer_features(struct scenario *s, const char *name)
 	for (f = 0; f < F_CARD_TINY; f++) {
 		struct scenario less = *s;
 
-		if (!features_has(&s->allowed, f) || (f >= F_SHAPES_ONE && f <= F_SHAPES_MANY) || f == F_BALANCE || f == F_OLDEST)
+		if (!features_has(&s->allowed, f) || (f >= F_SHAPES_ONE && f <= F_SHAPES_MANY) ||
+		    f == F_BALANCE || f == F_OLDEST)
 			continue;
 		features_remove(&less.allowed, f);
 		if (f == F_LOTS)

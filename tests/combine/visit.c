@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * The firmware's variables lie in sections of their own (build.mk), so that each scenario starts as after loading the
- * image. It is built to count basic blocks: what a visit costs does not depend on the machine.
+ * The firmware's variables lie in sections of their own (build.mk), so that each scenario starts as after
+ * loading the image. It is built to count basic blocks: what a visit costs does not depend on the machine.
  */
 #include "combine.h"
 
 #include <stdlib.h>
 
 #define VISIT_HANGS 50000000u
-#define VISIT_MOST 5000u /* basic blocks, four instructions each: 20 000 on a card of 144 SMs */
+#define VISIT_MOST  5000u /* basic blocks, four instructions each: 20 000 on a card of 144 SMs */
 
 extern char __start_fw_bss[], __stop_fw_bss[], __start_fw_data[], __stop_fw_data[];
 void __sanitizer_cov_trace_pc(void);
@@ -24,8 +24,8 @@ void __sanitizer_cov_trace_pc(void)
 }
 
 /* By words that no compiler turns into memcpy(): the sections hold red zones under AddressSanitizer. */
-__attribute__((no_sanitize("address"), optimize("no-tree-loop-distribute-patterns"))) static void copy(char *to, const char *from,
-													size_t bytes)
+__attribute__((no_sanitize("address"), optimize("no-tree-loop-distribute-patterns"))) static void
+copy(char *to, const char *from, size_t bytes)
 {
 	size_t i;
 
@@ -36,7 +36,8 @@ __attribute__((no_sanitize("address"), optimize("no-tree-loop-distribute-pattern
 void firmware_load(void)
 {
 	static char *data, *bss;
-	size_t data_bytes = (size_t)(__stop_fw_data - __start_fw_data), bss_bytes = (size_t)(__stop_fw_bss - __start_fw_bss);
+	size_t data_bytes = (size_t)(__stop_fw_data - __start_fw_data),
+	       bss_bytes = (size_t)(__stop_fw_bss - __start_fw_bss);
 
 	if (!data) {
 		data = malloc(data_bytes + 8);
@@ -68,6 +69,6 @@ void firmware_visit(const struct tutti_event *event)
 		visits.ring = e->command_tail - e->command_head;
 	RULE(!hal_host.halted, "crash", "the firmware has given up");
 	RULE(e->command_tail - e->command_head <= e->command_words, "ring (REL-11)",
-	     "%u words are in the command ring of %u after an event of type %u", e->command_tail - e->command_head, e->command_words,
-	     event->word[0] & 0xff);
+	     "%u words are in the command ring of %u after an event of type %u",
+	     e->command_tail - e->command_head, e->command_words, event->word[0] & 0xff);
 }
