@@ -39,8 +39,10 @@ static uint64_t mixed_divisions(void)
 	uint64_t hash = 1;
 
 	for (int i = 0; i < 2000; i++) {
-		uint64_t a = next() >> (next() & 63), b = (next() >> (next() & 63)) | 1;
+		uint64_t a = next(), b = next(), shift = next();
 
+		a >>= shift & 63;
+		b = (b >> (shift >> 6 & 63)) | 1;
 		hash = fold(hash, a / b + a % b);
 		hash = fold(hash, (uint64_t)((int64_t)a / (int64_t)b) ^ (uint64_t)((int32_t)a % ((int32_t)b | 1)));
 		hash = fold(hash, (uint64_t)((unsigned __int128)a * b >> 64) + (uint64_t)((__int128)(int64_t)a * (int64_t)b >> 64));
@@ -84,6 +86,10 @@ static uint64_t mixed_sort(void)
 	return hash;
 }
 
+struct misaligned {
+	uint32_t word;
+} __attribute__((packed, may_alias));
+
 static uint64_t mixed_bytes(void)
 {
 	static uint8_t text[5000], copy[5000];
@@ -98,7 +104,7 @@ static uint64_t mixed_bytes(void)
 		low = (int8_t)text[i] < low ? (int8_t)text[i] : low;
 	}
 	for (int i = 0; i < 4992; i++)
-		hash = fold(hash, *(const uint32_t __attribute__((aligned(1), may_alias)) *)(copy + i) + counts[copy[i]]);
+		hash = fold(hash, ((const struct misaligned *)(copy + i))->word + counts[copy[i]]);
 	return hash + (uint64_t)low;
 }
 
