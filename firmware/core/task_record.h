@@ -30,7 +30,7 @@ struct task_group {
  * SYNC: as RUNNING, but SMs have yet to acknowledge the task's state.
  * ENDING: complete, but there was no room for what its metadata get.
  */
-enum task_state { TASK_FREE, TASK_RUNNING, TASK_SYNC, TASK_LEAVING, TASK_CANCELLED, TASK_ENDING, TASK_KILLED };
+enum task_state { TASK_FREE, TASK_RUNNING, TASK_LEAVING, TASK_CANCELLED, TASK_ENDING, TASK_KILLED, TASK_SYNC };
 
 /* struct task.rare: 0 = a kernel of which nothing is out of the ordinary */
 #define TASK_KEPT 1u       /* its state is kept in @kept */

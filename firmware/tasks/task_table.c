@@ -279,7 +279,6 @@ static COLD void drained(struct task *task)
 		cancelled(task);
 		break;
 	case TASK_RUNNING:
-	case TASK_SYNC:
 		if (task->rare & TASK_WORK)
 			work_ended(task);
 		else if (!task->unissued && !(task->rare & TASK_SPLITTING))
