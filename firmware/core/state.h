@@ -60,27 +60,37 @@ extern struct attention attention;
 #define ATTEND_MIRROR 1u   /* reference buffers have changed */
 #define ATTEND_CHANNEL 2u  /* requests or messages are left */
 
-/* struct place_state.busy: not 0 = a completion is looked at by more than its own task. */
-#define BUSY_ISSUE 1u    /* tasks have CTAs to issue */
-#define BUSY_PENDING 2u  /* tasks wait for a slot */
-#define BUSY_THROTTLE 4u /* throttle mode, or on the way to it or back */
-#define BUSY_WAITERS 16u /* queues wait for a slot or a shape */
-#define BUSY_BESIDE 8u   /* what is free beside other shapes is kept (mixed_shapes.h) */
+/*
+ * struct place_state.detours: why kernels do not take the short way. Each bit is looked at by completions, by launches, or
+ * by both; the masks are such that one instruction makes each.
+ */
+#define DETOUR_ISSUE 1u        /* tasks have CTAs to issue: completions */
+#define DETOUR_PENDING 2u      /* tasks wait for a slot: completions */
+#define DETOUR_WAITERS 4u      /* queues wait for a slot or a shape: completions */
+#define DETOUR_BESIDE 8u       /* what is free beside other shapes is kept (mixed_shapes.h): completions */
+#define DETOUR_ROUND_ROBIN 16u /* TUTTI_POLICY_ISSUE: launches */
+#define DETOUR_DRAIN 32u       /* a task that was passed over too often has the card to itself: launches */
+#define DETOUR_THROTTLE 64u    /* throttle mode, or on the way to it or back: both */
+#define DETOUR_STATE 128u      /* always on cards whose SMs acknowledge task states (tasks/state_sync.h): launches */
+/* a shape's own lake may not be the truth: both */
+#define DETOUR_SHAPES 256u     /* enable table or cap differ from what the lakes hold */
+#define DETOUR_HOLDING 512u    /* see struct shape_state.held */
+#define DETOUR_TAINTED (1u << 16) /* see struct shape_state.tainted */
+#define DETOUR_ROWS_LEAD (1u << 31) /* CGAs of one shape are all that is resident, and its lake does not know of them: the
+				       rows of gpc_slots.h do */
 
-/* struct place_state.hold: not 0 = nothing is placed but by the rounds. */
-#define HOLD_DRAIN 1u    /* a task that was passed over too often has the card to itself */
-#define HOLD_THROTTLE 2u
-#define HOLD_STATE 4u /* on cards whose SMs acknowledge task states: always (tasks/state_sync.h) */
+#define DETOUR_ENDS ~(DETOUR_ROUND_ROBIN | DETOUR_DRAIN | DETOUR_STATE)
+#define DETOUR_LAUNCHES ~(DETOUR_ISSUE | DETOUR_PENDING | DETOUR_WAITERS | DETOUR_BESIDE)
+#define DETOUR_LAKES (DETOUR_LAUNCHES & ~(DETOUR_ROUND_ROBIN | DETOUR_DRAIN | DETOUR_THROTTLE | DETOUR_STATE))
 
 /** struct place_state - policies, and what keeps kernels from the short way. */
 struct place_state {
-	uint32_t busy;          /* BUSY_* */
 	union {
+		uint32_t detours;       /* DETOUR_* */
 		struct {
-			uint8_t round_robin; /* TUTTI_POLICY_ISSUE */
-			uint8_t hold;        /* HOLD_* */
+			uint8_t others[2];
+			uint8_t any_tainted; /* DETOUR_TAINTED, a byte of its own: set by one store */
 		};
-		uint32_t odd;           /* not 0: no short way */
 	};
 	uint8_t level_search;   /* TUTTI_POLICY_LEVEL_SEARCH: enum lake_search */
 	uint8_t choice;         /* TUTTI_POLICY_CHOICE: TUTTI_CHOICE_*, 0 = water filling */
@@ -90,6 +100,12 @@ struct place_state {
 	bool blocked;           /* the rounds wait for room in the command ring */
 };
 extern struct place_state place_state;
+
+/** state_detour() - reason @bit counts from now on, or no longer. */
+static inline void state_detour(uint32_t bit, bool on)
+{
+	place_state.detours = on ? place_state.detours | bit : place_state.detours & ~bit;
+}
 
 /** state_retry() - something found no room now: after the event, or when there is room, the rounds look at it again. */
 static inline void state_retry(void)

@@ -28,7 +28,7 @@ int wait_join(struct queue *queue, enum queue_wait wait)
 	if (wait == WAIT_ROOM)
 		attention.settle |= ATTEND_ROOM;
 	if (wait == WAIT_SLOT || wait == WAIT_SHAPE)
-		place_state.busy |= BUSY_WAITERS;
+		place_state.detours |= DETOUR_WAITERS;
 	return PACKET_PARKED;
 }
 
@@ -40,7 +40,7 @@ COLD void wait_wake(enum queue_wait wait)
 		return;
 	queue_table.waiters[wait] = 0;
 	if (!(queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE]))
-		place_state.busy &= ~BUSY_WAITERS;
+		place_state.detours &= ~DETOUR_WAITERS;
 	attention.settle |= ATTEND_READY;
 	for (i = 0; i < FW_QUEUE_WORDS; i++) {
 		queue_table.ready.word[i] |= queue_table.waiting[wait].word[i];

@@ -354,7 +354,7 @@ HOT uint32_t cga_place(struct task *task, uint32_t n)
 	uint32_t placed;
 
 	/* rows that lead are true, and hold nothing back for others */
-	if (likely(shapes.gpc_rows_lead) && likely(domains.shape == task->shape) && likely(cga->quick))
+	if (likely(gpc_rows_lead()) && likely(domains.shape == task->shape) && likely(cga->quick))
 		placed = search_quick(task, cga, n);
 	else
 		placed = search_any(task, cga, n);
@@ -399,7 +399,7 @@ static COLD void hold(struct task *task)
 
 COLD void cga_passed(struct task *task)
 {
-	if (++cga_of(task)->passed >= cga_state.patience && !cga_state.holder && !(place_state.hold & HOLD_DRAIN))
+	if (++cga_of(task)->passed >= cga_state.patience && !cga_state.holder && !(place_state.detours & DETOUR_DRAIN))
 		hold(task);
 }
 
@@ -433,7 +433,7 @@ HOT struct task *cga_event(const struct tutti_event *event)
 	} else {
 		domains.dirty = true;
 	}
-	if (!shapes.gpc_rows_lead)
+	if (!gpc_rows_lead())
 		raise_positions(task->shape, gpc, repeat, mask);
 	shapes.grouped_ctas -= n;
 	cga_ids_ended(gpc, head >> 24, n);

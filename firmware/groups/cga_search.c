@@ -404,7 +404,7 @@ uint32_t search_run(struct task *task, struct cga *cga, uint32_t n)
 	uint32_t most = room(cga);
 	int speed;
 
-	if (shapes.gpc_rows_lead && cga->usual && cga->step)
+	if (gpc_rows_lead() && cga->usual && cga->step)
 		return search_quick(task, cga, n);
 	/* not when its own places are in the rows already: they would be counted twice */
 	if (!cga->identities)
@@ -427,7 +427,7 @@ uint32_t search_run(struct task *task, struct cga *cga, uint32_t n)
 	if (!n)
 		return 0;
 	cga->passed = 0;
-	if (!shapes.gpc_rows_lead)
+	if (!gpc_rows_lead())
 		trial_commit(n * cga->ctas);
 	return account(task, cga, n);
 }

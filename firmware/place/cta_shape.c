@@ -59,7 +59,7 @@ void shape_init(void)
 	shape_last->waves = 0; /* no shape has */
 	shape_last->id = SHAPE_NO_ID;
 	shapes.ids = 0;
-	shapes.special = 0;
+	place_state.detours &= ~DETOUR_LAKES;
 	shapes.grouped_ctas = shapes.changes = 0;
 	shapes.cap = shapes.next_cap = cap_limit(0);
 	shapes.shared_blocks = fw.shared_blocks;
@@ -121,7 +121,7 @@ struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves)
 void shape_hold(const uint32_t *mask)
 {
 	domain_settle();
-	shapes.holding = mask;
+	state_detour(DETOUR_HOLDING, mask);
 	if (mask)
 		words_copy(shapes.held, mask, LAKE_WORDS);
 	shapes.changes++;
@@ -130,7 +130,7 @@ void shape_hold(const uint32_t *mask)
 void shape_hold_lift(bool lift)
 {
 	domain_settle();
-	shapes.holding = !lift;
+	state_detour(DETOUR_HOLDING, !lift);
 	shapes.changes++;
 }
 
@@ -139,12 +139,12 @@ COLD void shape_empty(void)
 	struct shape *s;
 	unsigned i;
 
-	shapes.any_tainted = shape_is_exact();
+	state_detour(DETOUR_TAINTED, shape_is_exact());
 	for (i = 0; i < fw.words; i++)
 		shapes.tainted[i] = 0;
-	if (!shapes.pending)
+	if (!(place_state.detours & DETOUR_SHAPES))
 		return;
-	shapes.pending = false;
+	state_detour(DETOUR_SHAPES, false);
 	shapes.changes++;
 	shapes.cap = shapes.next_cap;
 	for (i = 0; i < fw.words; i++)
@@ -160,7 +160,7 @@ void shape_enable(unsigned position, bool enable)
 	domain_settle();
 	*word = enable ? *word | bit : *word & ~bit;
 	shapes.changes++;
-	shapes.pending = true;
+	state_detour(DETOUR_SHAPES, true);
 	if (!shapes.residents)
 		shape_empty();
 	else if (enable && !(shapes.included[position / 32] & bit) && shapes.limit[position / 32] & bit) {
@@ -176,7 +176,7 @@ COLD void shape_limit(const uint32_t *mask, uint32_t blocks)
 {
 	words_copy(shapes.limit, mask, fw.words);
 	shapes.shared_blocks = blocks;
-	shapes.pending = true;
+	state_detour(DETOUR_SHAPES, true);
 	shape_empty();
 }
 
@@ -211,7 +211,7 @@ bool shape_is_exact(void)
 void shape_exact(bool exact)
 {
 	domain_settle();
-	shapes.any_tainted = true;
+	state_detour(DETOUR_TAINTED, true);
 	if (!exact && !shapes.residents)
 		shape_empty();
 }
@@ -221,7 +221,7 @@ void shape_cap(uint32_t cap)
 	domain_settle();
 	shapes.next_cap = cap_limit(cap);
 	shapes.changes++;
-	shapes.pending = true;
+	state_detour(DETOUR_SHAPES, true);
 	if (!shapes.residents)
 		shape_empty();
 }

@@ -11,6 +11,7 @@
 #ifndef CTA_SHAPE_H
 #define CTA_SHAPE_H
 
+#include "core/state.h"
 #include "place/water_fill.h"
 
 struct shape {
@@ -35,17 +36,6 @@ struct shape_state {
 	uint32_t cap;        /* most CTAs on an SM */
 	uint32_t shared_blocks; /* of an SM now; more in throttle mode */
 	uint32_t next_cap;   /* takes effect when the card is empty */
-	/* not 0: a shape's own lake may not be the truth */
-	union {
-		struct {
-			bool pending;     /* enable table or cap differ from what the lakes hold */
-			bool any_tainted; /* see @tainted */
-			bool holding;     /* see @held */
-			bool gpc_rows_lead; /* CGAs of one shape are all that is resident, and its lake
-					       does not know of them: the rows of gpc_slots.h do */
-		};
-		uint32_t special;
-	};
 	uint32_t grouped_ctas; /* residents that are part of a CGA with an identity */
 	uint32_t changes;      /* of enable table and cap */
 	uint32_t clock;
@@ -86,12 +76,17 @@ uint32_t shape_capacity_with(uint32_t registers, uint32_t shared, uint32_t waves
 /** shape_alone() - only CTAs of @shape are resident and nothing is pending: its own lake is the truth. */
 static inline bool shape_alone(const struct shape *shape)
 {
-	return !((shapes.residents ^ shape->residents) | shapes.special);
+	return !((shapes.residents ^ shape->residents) | (place_state.detours & DETOUR_LAKES));
 }
 /** shape_truth() - the same, but for CGAs that the lake may not know of. */
 static inline bool shape_truth(const struct shape *shape)
 {
-	return !((shapes.residents ^ shape->residents) | shapes.pending | shapes.any_tainted | shapes.holding);
+	return !((shapes.residents ^ shape->residents) | (place_state.detours & (DETOUR_SHAPES | DETOUR_TAINTED | DETOUR_HOLDING)));
+}
+/** gpc_rows_lead() - CGAs of one shape are all that is resident, and the rows of gpc_slots.h know more than its lake. */
+static inline bool gpc_rows_lead(void)
+{
+	return place_state.detours & DETOUR_ROWS_LEAD;
 }
 /** shape_mixed() - lake of what is free for @shape beside all others (mixed_shapes.h). */
 struct lake *shape_mixed(struct shape *shape);

@@ -219,6 +219,12 @@ static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 	gpc->top = top;
 }
 
+/* Not inline, or the loops of sync() have a register too few. */
+static __attribute__((noinline)) bool is_truth(const struct shape *shape)
+{
+	return shape_truth(shape);
+}
+
 static void sync(struct shape *shape, const uint32_t *only)
 {
 	const struct lake *lake = &shape->lake;
@@ -227,7 +233,7 @@ static void sync(struct shape *shape, const uint32_t *only)
 	domain_settle();
 	if (domains.moved)
 		order();
-	if (!shape_truth(shape))
+	if (!is_truth(shape))
 		lake = shape_mixed(shape);
 	if (only)
 		lake = shape_masked(lake, only);
@@ -252,12 +258,15 @@ static void sync(struct shape *shape, const uint32_t *only)
  */
 COLD void domain_sync_slow(struct shape *shape)
 {
+	bool lead;
+
 	if (domains.shape != shape || domains.issued != counters.ctas_issued || domains.changes != shapes.changes ||
 	    domains.dirty)
 		sync(shape, NULL);
-	shapes.gpc_rows_lead = shape_truth(shape) && shapes.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
-		       !domains.dirty;
-	domains.lake_is_behind = shapes.gpc_rows_lead && shapes.residents;
+	lead = is_truth(shape) && shapes.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
+	       !domains.dirty;
+	state_detour(DETOUR_ROWS_LEAD, lead);
+	domains.lake_is_behind = lead && shapes.residents;
 }
 
 COLD void domain_sync_masked(struct shape *shape, const uint32_t *mask)
@@ -267,7 +276,7 @@ COLD void domain_sync_masked(struct shape *shape, const uint32_t *mask)
 
 void domain_forget(void)
 {
-	shapes.gpc_rows_lead = false;
+	state_detour(DETOUR_ROWS_LEAD, false);
 	domains.shape = NULL;
 }
 
@@ -294,9 +303,9 @@ COLD void domain_settle(void)
 	struct shape *shape = domains.shape;
 	unsigned k;
 
-	if (!shapes.gpc_rows_lead)
+	if (!gpc_rows_lead())
 		return;
-	shapes.gpc_rows_lead = false;
+	state_detour(DETOUR_ROWS_LEAD, false);
 	domains.issued = counters.ctas_issued;
 	if (!shapes.residents) {
 		if (domains.lake_is_behind)

@@ -65,7 +65,7 @@ struct domain_table {
 	uint32_t changes;       /* shapes.changes then */
 	uint32_t asked;         /* what was asked of them (query_cache.h); 0 = nothing, they were made anew */
 	bool dirty;
-	bool lake_is_behind;    /* while shapes.gpc_rows_lead: the lake shows CTAs that were there when that began */
+	bool lake_is_behind;    /* while gpc_rows_lead(): the lake shows CTAs that were there when that began */
 	bool whole;             /* every SM is in some GPC */
 	bool clipped;           /* some SM has more free slots than there are rows */
 	uint8_t index[TUTTI_MAX_GPCS]; /* of the card's GPCs in @gpc */
@@ -121,11 +121,11 @@ void domain_before(struct domain_range range, const uint32_t *masks, uint32_t n,
 /**
  * domain_sync() - the rows show what is free for @shape now.
  *
- * While shapes.gpc_rows_lead nobody but us has placed anything, and whoever wants to settles first.
+ * While gpc_rows_lead() nobody but us has placed anything, and whoever wants to settles first.
  */
 static inline void domain_sync(struct shape *shape)
 {
-	if (unlikely(!shapes.gpc_rows_lead) || unlikely(domains.shape != shape))
+	if (unlikely(!gpc_rows_lead()) || unlikely(domains.shape != shape))
 		domain_sync_slow(shape);
 }
 

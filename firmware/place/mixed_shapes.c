@@ -207,10 +207,10 @@ static uint32_t open(uint32_t w)
 
 static void all_open(uint32_t *todo)
 {
-	uint32_t w;
+	uint32_t holding = place_state.detours & DETOUR_HOLDING ? ~0u : 0, w;
 
 	for (w = 0; w < fw.words; w++)
-		todo[w] = open(w) & (shapes.holding ? ~shapes.held[w] : ~0u);
+		todo[w] = open(w) & ~(shapes.held[w] & holding);
 }
 
 static void dry(struct lake *lake)
@@ -247,7 +247,7 @@ static struct mixture *find(const struct shape *shape)
 	b->changes = shapes.changes;
 	all_open(b->dirty);
 	dry(&b->lake);
-	place_state.busy |= BUSY_BESIDE;
+	place_state.detours |= DETOUR_BESIDE;
 	return b;
 }
 
@@ -258,7 +258,7 @@ COLD struct lake *shape_mixed(struct shape *shape)
 	struct mixture *b;
 
 	domain_settle();
-	if (!shapes.holding) {
+	if (!(place_state.detours & DETOUR_HOLDING)) {
 		b = find(shape);
 		survey(shape, &b->lake, b->dirty);
 		return &b->lake;
@@ -286,7 +286,7 @@ void mixed_init(void)
 COLD void mixed_forget(void)
 {
 	mixed_init();
-	place_state.busy &= ~BUSY_BESIDE;
+	place_state.detours &= ~DETOUR_BESIDE;
 }
 
 COLD void mixed_replaced(const struct shape *shape)
@@ -358,7 +358,7 @@ void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *
 			shapes.tainted[w] &= others | holders(shape, w, false);
 			shapes.tainted[w] |= others & *segments;
 			if (shapes.tainted[w])
-				shapes.any_tainted = true;
+				place_state.any_tainted = 1;
 			for (i = 0; i < repeat; i++)
 				lake_lower(&shape->lake, w, *segments);
 			note(from, w, *segments, repeat);

@@ -89,7 +89,7 @@ uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const u
 	lake = lake_for(task, mask, &own);
 	p = command_begin(place_state.message_words + lead);
 	out = p + 1 + lead;
-	if (place_state.round_robin)
+	if (place_state.detours & DETOUR_ROUND_ROBIN)
 		left = lake_pour_round(lake, n, &place_state.round_next, out, &end);
 	else if (place_state.choice)
 		left = score_pour(task->shape, lake, n, out, &end);
@@ -98,7 +98,7 @@ uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const u
 	if (left == n)
 		return 0;
 	if (!own)
-		shape_poured(task->shape, place_state.choice && !place_state.round_robin ? NULL : lake, out, end);
+		shape_poured(task->shape, place_state.choice && !(place_state.detours & DETOUR_ROUND_ROBIN) ? NULL : lake, out, end);
 	n -= left;
 	if (items) {
 		words_copy(p + 1, items, PLACE_ITEM_WORDS);
@@ -116,7 +116,7 @@ HOT uint32_t place_now(struct task *task)
 	struct shape *shape = task->shape;
 	uint32_t *p, *end, left, n = task->unissued;
 
-	if (unlikely(!shape_alone(shape) || place_state.round_robin)) {
+	if (unlikely(!shape_alone(shape) || place_state.detours & DETOUR_ROUND_ROBIN)) {
 		place_some(task, n, NULL, NULL);
 		return task->unissued;
 	}

@@ -54,7 +54,7 @@ void rounds_add(struct task *task)
 	rounds.map |= 1u << level;
 	task->passed = 0;
 	task->rare |= TASK_ISSUES;
-	place_state.busy |= BUSY_ISSUE;
+	place_state.detours |= DETOUR_ISSUE;
 }
 
 void rounds_remove(struct task *task)
@@ -79,10 +79,10 @@ void rounds_remove(struct task *task)
 	if (!rounds.first[level])
 		rounds.map &= ~(1u << level);
 	if (!rounds.map)
-		place_state.busy &= ~BUSY_ISSUE;
+		place_state.detours &= ~DETOUR_ISSUE;
 	if (rounds.drain == task) {
 		rounds.drain = NULL;
-		place_state.hold &= ~HOLD_DRAIN;
+		place_state.detours &= ~DETOUR_DRAIN;
 	}
 }
 
@@ -236,7 +236,7 @@ static void placed_some(struct task *task)
 	task->passed = 0;
 	if (rounds.drain == task) {
 		rounds.drain = NULL;
-		place_state.hold &= ~HOLD_DRAIN;
+		place_state.detours &= ~DETOUR_DRAIN;
 	}
 	if (task->rare & TASK_WORK) {
 		work_taken(task);
@@ -285,7 +285,7 @@ static bool round_level(unsigned level, uint32_t *failed, const struct task **we
 
 /*
  * Starvation guard: a task that failed to fit PATIENCE times while other shapes of no higher level were placed - a CTA of
- * its shape may be larger than what the end of one CTA leaves - gets the card to itself. @went: who was placed, of the lowest level.
+ * its shape may be larger than what the end of one CTA leaves - gets the card to itself. @went: of the lowest level.
  */
 static void impatience(uint32_t failed, const struct task *went)
 {
@@ -302,7 +302,7 @@ static void impatience(uint32_t failed, const struct task *went)
 		if (++task->passed <= PATIENCE || rounds.drain || cga_holds())
 			continue;
 		rounds.drain = task;
-		place_state.hold |= HOLD_DRAIN;
+		place_state.detours |= DETOUR_DRAIN;
 	}
 }
 
@@ -314,7 +314,7 @@ static bool run_drain(void)
 
 	if (!n) {
 		rounds.drain = NULL;
-		place_state.hold &= ~HOLD_DRAIN;
+		place_state.detours &= ~DETOUR_DRAIN;
 		return true;
 	}
 	if (!place(task, n))

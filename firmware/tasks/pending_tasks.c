@@ -65,7 +65,7 @@ static void link_before(struct pending *p, struct pending_link *at)
 	at->prev = &p->link;
 	p->place = PENDING_LISTED;
 	pending.listed++;
-	place_state.busy |= BUSY_PENDING;
+	place_state.detours |= DETOUR_PENDING;
 }
 
 static void put_tail(struct pending *p)
@@ -84,7 +84,7 @@ static void unlink(struct pending *p)
 	p->link.next->prev = p->link.prev;
 	p->place = PENDING_KEPT;
 	if (!--pending.listed)
-		place_state.busy &= ~BUSY_PENDING;
+		place_state.detours &= ~DETOUR_PENDING;
 }
 
 /* ---- into a slot ---- */

@@ -17,7 +17,7 @@ void sync_init(void)
 
 	if (d->features & TUTTI_FEATURE_ORDERED_STATES)
 		return;
-	place_state.hold |= HOLD_STATE;
+	place_state.detours |= DETOUR_STATE;
 	for (i = 0; i < FW_TASKS; i++)
 		unacknowledged[i] = 0;
 }

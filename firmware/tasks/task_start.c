@@ -23,7 +23,7 @@ static COLD void start_held(struct task *task, const uint32_t *command)
 HOT void start_task(struct task *task, const uint32_t *command)
 {
 	counters.placements--;
-	if (unlikely(place_state.hold))
+	if (unlikely(place_state.detours & (DETOUR_DRAIN | DETOUR_THROTTLE | DETOUR_STATE)))
 		start_held(task, command);
 	else if (unlikely(place_now(task)))
 		start_later(task, command);
@@ -40,7 +40,7 @@ HOT void start_new(struct task *task, const uint32_t *command, uint32_t *end, st
 	uint32_t words = 3;
 
 	/* the lake of the shape is the truth, and CTAs go where it says */
-	if (unlikely((shapes.residents ^ shape->residents) | shapes.special | place_state.odd))
+	if (unlikely((shapes.residents ^ shape->residents) | (place_state.detours & DETOUR_LAUNCHES)))
 		return start_slow(task, command, n);
 	if (n <= PLACE_FEW) {
 		if (unlikely(!lake_pour_few(&shape->lake, n, end + 1)))

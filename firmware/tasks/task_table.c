@@ -126,7 +126,7 @@ static COLD void release_rare(struct task *task)
 		pending_put(task->kept);
 	if (rare & TASK_TMD)
 		tmd_end(task->tmd);
-	if (place_state.busy) {
+	if (place_state.detours & (DETOUR_ISSUE | DETOUR_PENDING | DETOUR_WAITERS | DETOUR_BESIDE | DETOUR_THROTTLE)) {
 		pending_run();
 		rounds_run();
 	}
@@ -142,7 +142,7 @@ static COLD void task_release(struct task *task)
 		release_rare(task);
 	else
 		task_slot_free(task);
-	if (place_state.busy & BUSY_PENDING)
+	if (place_state.detours & DETOUR_PENDING)
 		pending_run();
 	wait_wake(WAIT_SLOT);
 	wait_wake(WAIT_SHAPE);
@@ -254,9 +254,9 @@ static inline void ended(struct task *task, uint32_t n)
 	task->progress = 0;
 	shape->residents -= n;
 	shapes.residents -= n;
-	if (unlikely(shapes.special) && !shapes.residents)
+	if (unlikely(place_state.detours & DETOUR_LAKES) && !shapes.residents)
 		shape_empty();
-	if (unlikely(place_state.busy & BUSY_THROTTLE) && !shapes.residents)
+	if (unlikely(place_state.detours & DETOUR_THROTTLE) && !shapes.residents)
 		throttle_empty();
 }
 
@@ -290,7 +290,7 @@ static COLD void drained(struct task *task)
 void task_ended(struct task *task, uint32_t n)
 {
 	ended(task, n);
-	if (unlikely(place_state.busy & BUSY_ISSUE))
+	if (unlikely(place_state.detours & DETOUR_ISSUE))
 		rounds_run();
 	if (!task->resident)
 		drained(task);

@@ -132,12 +132,10 @@ static void update(void)
 		throttle.mode = THROTTLE_DRAIN;
 	}
 	if (throttle.mode == THROTTLE_OFF) {
-		place_state.hold &= ~HOLD_THROTTLE;
-		place_state.busy &= ~BUSY_THROTTLE;
+		place_state.detours &= ~DETOUR_THROTTLE;
 		return;
 	}
-	place_state.hold |= HOLD_THROTTLE;
-	place_state.busy |= BUSY_THROTTLE;
+	place_state.detours |= DETOUR_THROTTLE;
 	throttle_empty();
 }
 

@@ -31,7 +31,7 @@ static HOT void express_retire(struct task *task, struct queue *queue)
 /* Its last CTAs end, and nothing needs more than a look at itself. */
 static inline bool is_plain_end(const struct task *task, uint32_t n)
 {
-	return likely(!(place_state.busy | shapes.special | task->rare | (task->resident ^ n) | task->unissued) &&
+	return likely(!((place_state.detours & DETOUR_ENDS) | task->rare | (task->resident ^ n) | task->unissued) &&
 		      task->state == TASK_RUNNING);
 }
 
@@ -41,7 +41,7 @@ static HOT void event_cta_general(const struct tutti_event *event)
 	uint32_t word = event->word[0] >> 16 & 0xff, n = event->word[0] >> 24, repeat = event->word[1], i;
 	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
 
-	if (place_state.busy & BUSY_BESIDE)
+	if (place_state.detours & DETOUR_BESIDE)
 		mixed_completed(event);
 	do
 		for (i = 0; i < n; i++)
@@ -72,7 +72,7 @@ HOT void express_event_cta(const struct tutti_event *event)
 	struct queue *queue = task->queue;
 
 	if (unlikely((event->word[1] ^ 1) | (head >> 24 ^ 1) | (row->mask[word] & mask) |
-		     (mask & ~below->mask[word]) | place_state.busy | shapes.special | task->rare |
+		     (mask & ~below->mask[word]) | (place_state.detours & DETOUR_ENDS) | task->rare |
 		     (task->resident ^ n) | task->unissued) ||
 	    unlikely(task->state != TASK_RUNNING)) {
 		event_cta_general(event);

@@ -158,7 +158,7 @@ static int policy_ask(uint32_t policy, uint32_t which, uint64_t *answer)
 
 	switch (policy) {
 	case TUTTI_POLICY_ISSUE:
-		value = place_state.round_robin;
+		value = !!(place_state.detours & DETOUR_ROUND_ROBIN);
 		break;
 	case TUTTI_POLICY_CTA_CAP:
 		value = shapes.next_cap;
@@ -214,7 +214,7 @@ static int policy(const uint64_t *arg, uint64_t *answer)
 	case TUTTI_POLICY_ISSUE:
 		if (value > 1)
 			return -TUTTI_EINVAL;
-		place_state.round_robin = value;
+		state_detour(DETOUR_ROUND_ROBIN, value);
 		return 0;
 	case TUTTI_POLICY_CTA_CAP:
 		shape_cap(value);

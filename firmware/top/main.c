@@ -116,7 +116,7 @@ static COLD void work_fetched(unsigned number, const struct tutti_event *event)
 /* An identity or a memory slot that came back may be what somebody waits for. */
 static COLD void flushed(const struct tutti_event *event)
 {
-	if (cga_event_flushed(event) && place_state.busy & BUSY_ISSUE)
+	if (cga_event_flushed(event) && place_state.detours & DETOUR_ISSUE)
 		rounds_run();
 }
 
@@ -213,7 +213,7 @@ void main_event(const struct tutti_event *event)
 }
 
 /* Work that waited for room in the command ring. Return: some still does */
-static COLD bool room(void)
+static COLD bool retry(void)
 {
 	struct tutti_fault fault;
 	struct queue *queue;
@@ -258,7 +258,7 @@ static COLD void settle(void)
 		request_refused();
 	if (todo & ATTEND_ENDED)
 		queue_run_ended();
-	if (todo & ATTEND_ROOM && room())
+	if (todo & ATTEND_ROOM && retry())
 		attention.settle |= ATTEND_ROOM;
 	if (todo & ATTEND_BARRIER && barrier_recheck())
 		attention.settle |= ATTEND_BARRIER;

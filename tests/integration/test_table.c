@@ -229,7 +229,8 @@ static void costs(void **state)
 	table_form = tutti_card_instructions(raw->card) - start;
 	print_message("# six new grids, instructions in all: packet fields %llu, table fields %llu\n",
 		      (unsigned long long)packet_form, (unsigned long long)table_form);
-	assert_true(table_form < packet_form * 5 / 2);
+	/* a kernel, everything counted: less than twice what one in packet fields took at first */
+	assert_true(table_form < 6 * 3000);
 	raw_no_fault(raw);
 }
 

@@ -393,17 +393,17 @@ static void who_leads(void **unused)
 	boot(2, sms, 8);
 	assert_true(shaped(&cga, 0, level));
 	assert_int_equal(compare(&cga, 3), 3);
-	assert_false(shapes.gpc_rows_lead); /* compare() looks into the lake */
+	assert_false(gpc_rows_lead()); /* compare() looks into the lake */
 	domain_sync(shape);
-	assert_true(shapes.gpc_rows_lead);
+	assert_true(gpc_rows_lead());
 	domain_idle(capacity, NULL);
-	assert_false(shapes.gpc_rows_lead);
+	assert_false(gpc_rows_lead());
 	domain_sync(shape);
-	assert_true(shapes.gpc_rows_lead);
+	assert_true(gpc_rows_lead());
 	assert_int_equal(compare(&cga, 5), 5);
 	load(3, 1);
 	domain_sync(shape);
-	assert_false(shapes.gpc_rows_lead);
+	assert_false(gpc_rows_lead());
 	assert_int_equal(compare(&cga, 2), 2);
 }
 
@@ -422,7 +422,7 @@ static void masked(void **unused)
 	domain_sync_masked(shape, mask);
 	assert_int_equal(search_run(task, &cga, 100 * 4), 8 * 4);
 	assert_int_equal(search_end(), SEARCH_FULL);
-	assert_false(shapes.gpc_rows_lead);
+	assert_false(gpc_rows_lead());
 	domain_settle();
 	for (sm = 0; sm < 32; sm++)
 		assert_int_equal(lake_level(&shape->lake, sm), mask[0] >> sm & 1 ? 0 : 4);

@@ -244,11 +244,11 @@ static void lead_again(void **unused)
 		submit(0, 0, 20, 1, 1);
 		while (pooled)
 			deliver(0);
-		assert_true(shapes.gpc_rows_lead && shapes.residents == 20);
+		assert_true(gpc_rows_lead() && shapes.residents == 20);
 		signal = submit(1, 1, 6, 2, 1);
 		while (pooled)
 			deliver(0);
-		assert_int_equal(shapes.gpc_rows_lead, kind <= TUTTI_CGA_GPC);
+		assert_int_equal(gpc_rows_lead(), kind <= TUTTI_CGA_GPC);
 		assert_int_equal(shapes.residents, 32);
 		/* known by now: its rows are not made anew for it */
 		submit(0, 0, 4, 1, 1);

@@ -254,7 +254,7 @@ static void nothing_left(void)
 	assert_int_equal(free_slots(), fw.tasks);
 	assert_true(rounds_idle());
 	assert_false(cga_holds());
-	assert_int_equal(place_state.hold, 0);
+	assert_false(place_state.detours & (DETOUR_DRAIN | DETOUR_THROTTLE));
 	for (i = 0; i < sms; i++)
 		assert_int_equal(card_sm[i].ctas, 0);
 	for (i = 0; i < jobs; i++) {
@@ -307,7 +307,7 @@ static void lakes_are_true(void)
 {
 	unsigned s, i, c, n;
 
-	if (pooled || shapes.gpc_rows_lead || !all_taken())
+	if (pooled || gpc_rows_lead() || !all_taken())
 		return;
 	for (s = 0; s < shapes.shapes; s++)
 		for (i = 0; i < sms; i++) {
