@@ -63,6 +63,11 @@ static inline bool fw_address_ok(uint64_t address)
 	return !((uint32_t)(address >> 32) >> (47 - 32));
 }
 
+static inline uint32_t min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
 static inline void words_copy(void *to, const void *from, unsigned words)
 {
 	uint32_t *t = to;

@@ -14,11 +14,6 @@ struct queue queues[FW_QUEUES];
 struct task_table task_table HOT_DATA;
 struct task tasks[FW_TASKS];
 
-static uint32_t below(uint32_t value, uint32_t limit)
-{
-	return value < limit ? value : limit;
-}
-
 bool fw_limits_init(const struct tutti_discovery *d)
 {
 	uint32_t shift = 0;
@@ -32,9 +27,9 @@ bool fw_limits_init(const struct tutti_discovery *d)
 	fw = (struct fw_limits){
 		.sms = d->sms,
 		.words = (d->sms + 31) / 32,
-		.tasks = below(d->task_slots, FW_TASKS),
+		.tasks = min32(d->task_slots, FW_TASKS),
 		.cta_slots = d->cta_slots,
-		.workgroup_items = below(d->workgroup_items, d->peus * d->peu_waves * TUTTI_WAVE_ITEMS),
+		.workgroup_items = min32(d->workgroup_items, d->peus * d->peu_waves * TUTTI_WAVE_ITEMS),
 		.private_bytes = d->private_bytes,
 		.item_private = d->private_bytes / TUTTI_WAVE_ITEMS,
 		.shared_blocks = d->shared_blocks,
@@ -44,9 +39,9 @@ bool fw_limits_init(const struct tutti_discovery *d)
 		.barriers = d->barriers,
 		.peus = d->peus,
 		.peu_waves = d->peu_waves,
-		.max_queues = below(d->max_queues, TUTTI_MAX_QUEUES),
-		.max_contexts = below(d->max_contexts, TUTTI_MAX_CONTEXTS),
-		.max_rsbs = below(d->max_rsbs, TUTTI_MAX_RSBS),
+		.max_queues = min32(d->max_queues, TUTTI_MAX_QUEUES),
+		.max_contexts = min32(d->max_contexts, TUTTI_MAX_CONTEXTS),
+		.max_rsbs = min32(d->max_rsbs, TUTTI_MAX_RSBS),
 		.ring_min = d->ring_packets_min,
 		.ring_max = d->ring_packets_max,
 		.vectors = d->msix_vectors,

@@ -24,11 +24,6 @@ static struct {
 
 static uint32_t flush_late[CGA_IDS_CGAS / 32]; /* identities that have ended, and no room to flush them yet */
 
-static uint32_t min32(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 void cga_ids_init(void)
 {
 	const struct tutti_discovery *d = (const void *)HAL_WINDOW;

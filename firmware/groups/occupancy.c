@@ -4,11 +4,6 @@
 #include "core/state.h"
 #include "groups/cga.h"
 
-static uint32_t min32(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 /* SMs @within of a GPC that take CTAs. */
 static uint32_t sms_of(const struct gpc *gpc, uint32_t within)
 {

@@ -10,11 +10,6 @@
 struct shape_state shapes HOT_DATA_LONG;
 struct shape *shape_last HOT_DATA;
 
-static uint32_t min32(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 static uint32_t fit(uint32_t have, uint32_t need)
 {
 	return need ? have / need : ~0u;

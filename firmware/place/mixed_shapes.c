@@ -10,11 +10,6 @@
 static struct mixture mixtures[BESIDES];
 static uint32_t clock;
 
-static uint32_t min32(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 /* ---- what there is room for on one SM ---- */
 
 /* What one kind of SM holds: CTAs of each shape. */

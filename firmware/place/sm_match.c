@@ -13,11 +13,6 @@
 
 struct match_state match;
 
-static uint32_t min32(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 void match_init(void)
 {
 	match = (struct match_state){ 0 };
