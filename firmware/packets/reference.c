@@ -45,6 +45,19 @@ COLD void reference_init(void)
 	scratch_used = far_rsbs = 0;
 }
 
+/* What is in the ring lies between head and tail; anything else was taken, however long ago. */
+static bool is_taken(uint32_t used)
+{
+	uint32_t head = HAL_ENGINES->command_head;
+
+	return used - head > command_tail() - head || used == head;
+}
+
+COLD bool reference_long_ago(const struct rsb *rsb, unsigned index)
+{
+	return is_taken(rsb->used) && is_taken(rsb->table[index].used);
+}
+
 /* What is valid about entry @index is no longer. */
 static inline __attribute__((always_inline)) void forget(struct rsb *rsb, unsigned index)
 {

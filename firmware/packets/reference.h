@@ -45,12 +45,16 @@ void reference_init(void);
 void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t *w, const struct launch *launch);
 /** reference_replace() - entry @index is valid no longer and has this task state: reference_keep() may follow. */
 void reference_replace(struct rsb *rsb, unsigned index, const uint32_t *state);
+/** reference_long_ago() - reference_taken() where @used may be older than differences of 32 bits can tell. */
+bool reference_long_ago(const struct rsb *rsb, unsigned index);
 /** reference_taken() - no command is left that the engines have not taken and that refers to entry @index. */
 static inline bool reference_taken(const struct rsb *rsb, unsigned index)
 {
 	uint32_t head = HAL_ENGINES->command_head;
 
-	return (int32_t)(head - rsb->used) >= 0 && (int32_t)(head - rsb->table[index].used) >= 0;
+	if (likely((int32_t)(head - rsb->used) >= 0) && likely((int32_t)(head - rsb->table[index].used) >= 0))
+		return true;
+	return reference_long_ago(rsb, index);
 }
 /** reference_store() - keep the processed state of @packet as entry @index: @state is copied. */
 void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatch_packet *packet,

@@ -185,6 +185,36 @@ static void rare_fields(void **unused)
 	}
 }
 
+/* A buffer that is not used while others write 2^31 words of commands and more: its entries can still be replaced. */
+static void old_references(void **unused)
+{
+	static const uint32_t laps[] = { 1u << 18, 1u << 19, (1u << 19) + 1, 3u << 18, (1u << 20) - 2, (1u << 20) - 1 };
+	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT);
+	struct tutti_condensed_packet replay = { .type = TUTTI_PACKET_CONDENSED, .num_kernels = 1 };
+	unsigned i, n;
+
+	for (i = 0; i < sizeof(laps) / sizeof(laps[0]); i++) {
+		rig_boot(4, ASID);
+		for (n = 0; n < 64; n++)
+			ring[1][n].dispatch.header = TUTTI_PACKET_INVALID;
+		launches = 0;
+		rig_rsb(1, ASID, TUTTI_RSB_SCRATCH);
+		rig_queue(1, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+		p.workgroup_x = p.grid_x = 32;
+		p.ref_num = TUTTI_REF_STORE;
+		p.kernarg = KERNARG_AT;
+		submit(1, 0, &p);
+		submit(1, 1, &replay);
+		pump();
+		hal_host_skip(laps[i]);
+		p.kernarg = KERNARG_AT + 16;
+		submit(1, 2, &p);
+		submit(1, 3, &replay);
+		assert_int_equal(launches, 4);
+		assert_int_equal(launched[3].kernarg, KERNARG_AT + 16);
+	}
+}
+
 /* A card without room for all that, or with an image in its way, does not boot: nothing would be written over. */
 static void no_room_in_card_memory(void **unused)
 {
@@ -215,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("SYS-04 SYS-09 PKT-10", every_queue),
 		RIG_TEST("SYS-04 PKT-12 PKT-14", rare_fields),
+		RIG_TEST("SYS-09 PKT-09", old_references),
 		RIG_TEST("SYS-04 SYS-09", no_room_in_card_memory),
 	};
 

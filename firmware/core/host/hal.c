@@ -117,6 +117,14 @@ void hal_host_fill(uint32_t left)
 	}
 }
 
+void hal_host_skip(uint32_t laps)
+{
+	command_ring.bias += laps * COMMAND_WORDS;
+	command_ring.published = command_tail();
+	taken += laps * COMMAND_WORDS;
+	hal_host.engines.command_head = hal_host.engines.command_tail = taken;
+}
+
 /* TASK as what it stands for: STATE, behind an acquire fence if there is a scope. */
 static const uint32_t *spell_out(const uint32_t *word, unsigned *words)
 {

@@ -88,6 +88,8 @@ const uint32_t *hal_host_command(unsigned *words);
  * filled it. The next boot switches it off.
  */
 extern bool hal_host_tight;
+/** hal_host_skip() - as if @laps more times the ring had been written and taken. All commands are taken. */
+void hal_host_skip(uint32_t laps);
 /** hal_host_fill() - NOPs, until @left words are free. */
 void hal_host_fill(uint32_t left);
 /** hal_host_written() - command_end() of @writer: aborts if words were overwritten that are not taken yet. */
