@@ -84,7 +84,7 @@ struct tutti_discovery {
 	uint64_t aperture;       /* BAR offset at which card memory is visible */
 	uint64_t aperture_bytes; /* how much of it is visible, from its start */
 	uint64_t memory_bytes;   /* size of card memory */
-	uint64_t reserved_bytes; /* kept at its start for RSBs and firmware image; the last 512 KiB of it are the firmware's own */
+	uint64_t reserved_bytes; /* at its start, for RSBs and image; the last 512 KiB of them are the firmware's own */
 
 	/* regions of the control window */
 	struct tutti_region control;    /* struct tutti_control, which the host writes */

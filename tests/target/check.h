@@ -10,7 +10,9 @@
 
 /* What the host asks the image to do: a word of card memory, far behind the image. */
 #define TARGET_REQUEST (16u << 20)
-enum target_request { TARGET_TESTS, TARGET_FAIL, TARGET_ILLEGAL, TARGET_UNMAPPED, TARGET_PANIC, TARGET_BREAK, TARGET_DEEP, TARGET_LARGE };
+enum target_request {
+	TARGET_TESTS, TARGET_FAIL, TARGET_ILLEGAL, TARGET_UNMAPPED, TARGET_PANIC, TARGET_BREAK, TARGET_DEEP, TARGET_LARGE,
+};
 
 struct target_test {
 	const char *name;

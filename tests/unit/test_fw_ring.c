@@ -205,6 +205,58 @@ static void complete_all(void **unused)
 	assert_int_equal(progress, (1u << QUEUES) - 1);
 }
 
+/* Tasks with metadata end together: what is written to each is more than is owed, so most of them end later. */
+static void complete_with_metadata(void **unused)
+{
+	unsigned i, n = 0;
+
+	begin(8, 32, 32, 1);
+	for (i = 0; i < 16; i++) {
+		struct job what = { .queue = 1 + i % 4, .priority = 1, .groups = 1 };
+
+		submit(&what);
+		n += card_slot[i].running;
+	}
+	assert_int_equal(n, 16);
+	hal_host_fill(COMMAND_OWED_TASKS);
+	for (i = 0; i < 16; i++) {
+		card_slot[i].running = 0;
+		rig_event(TUTTI_EVENT_CTA | i << 8 | 1u << 24, 1, 1);
+	}
+	assert_true(task_table.ending);
+	go_on();
+	assert_int_equal(task_table.ending, 0);
+	for (i = 0; i < 16; i++) {
+		assert_true(job[i].signalled && !job[i].cancelled);
+		assert_int_equal(tmd[i].completed, 1);
+	}
+}
+
+/* Twenty records arrive together that each name a work queue. */
+static void fetch_what_records_name(void **unused)
+{
+	unsigned i, fetches = 0, words;
+	const uint32_t *w;
+
+	begin(9, 32, 32, 1);
+	for (i = 0; i < FW_TMDS; i++) {
+		tmds[i] = (struct tmd){ .stage = TMD_FETCHING, .queue = &queues[0], .answers = 1 };
+		*(struct tutti_tmd *)memset(&tmd[i], 0, sizeof(tmd[i])) = (struct tutti_tmd){
+			.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .type = TUTTI_TASK_QUEUE, .queue = 0x71000000,
+			.coalesce_min = 1, .coalesce_max = 1,
+		};
+		memcpy(tmds[i].word, &tmd[i], sizeof(tmds[i].word));
+	}
+	hal_host_fill(COMMAND_OWED_AGENTS);
+	for (i = 0; i < FW_TMDS; i++)
+		rig_event(TUTTI_EVENT_FETCH | (TAG_TMD | i) << 16, 0, 0);
+	rig_drain();
+	main_settle();
+	while ((w = hal_host_command(&words)))
+		fetches += (w[0] & 0xff) == TUTTI_CMD_FETCH && (w[0] >> 16 & TAG_KIND) == TAG_TMD;
+	assert_int_equal(fetches, 2 * FW_TMDS);
+}
+
 /* The heartbeat, and each of a thousand kernels, look at twenty work queues. */
 static void look_at_work_queues(void **unused)
 {
@@ -356,6 +408,8 @@ int main(void)
 		RIG_TEST("REL-11 SYS-09 TSK-12", cancel_waiting_tasks),
 		RIG_TEST("REL-11 SYS-09 TSK-12", cancel_packet),
 		RIG_TEST("REL-11 SYS-09", complete_all),
+		RIG_TEST("REL-11 SYS-09 TSK-01", complete_with_metadata),
+		RIG_TEST("REL-11 SYS-09 TSK-01", fetch_what_records_name),
 		RIG_TEST("REL-11 SYS-09 TSK-10", look_at_work_queues),
 		RIG_TEST("REL-11 SYS-09 TSK-11", answer_waves),
 		RIG_TEST("REL-11 SYS-09", tell_many_faults),
