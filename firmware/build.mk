@@ -14,7 +14,7 @@ FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) core/host
 FW_LARGE_OBJECTS := $(subst $(FW)/,$(FW)/large/,$(FW_OBJECTS))
 # What does not run for every kernel or tile is made small: local memory is dear.
 FW_SMALL := core/command_ring core/context core/counters core/crash core/log core/state groups/cga groups/cga_ids groups/cga_query \
-	core/outbox groups/occupancy groups/trial_launch packets/condensed_fields packets/condensed_metadata tasks/kernel_cache \
+	core/outbox groups/occupancy groups/trial_launch packets/condensed_fields packets/condensed_metadata place/kernel_cache \
 	place/affinity place/gpc_slots place/mixed_shapes place/sm_match place/sm_order place/sm_score queues/agent_packet queues/barrier_packet \
 	queues/child_tasks queues/queue_life tasks/grouped_tasks tasks/metadata tasks/pending_tasks tasks/priority_windows tasks/state_sync tasks/throttle \
 	tasks/wave_split tasks/work_queue tensor/bulk_copy tensor/descriptor_cache tensor/descriptor_compile \

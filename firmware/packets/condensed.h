@@ -10,7 +10,7 @@
 #define CONDENSED_H
 
 #include "packets/reference.h"
-#include "tasks/kernel_cache.h"
+#include "place/kernel_cache.h"
 
 struct queue;
 struct task_group;

@@ -9,7 +9,7 @@
 #define CONDENSED_FIELDS_H
 
 #include "packets/condensed.h"
-#include "tasks/kernel_cache.h"
+#include "place/kernel_cache.h"
 
 /** condensed_general() - any subset of diff fields; @values: units behind the diff header @head. */
 int condensed_general(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,

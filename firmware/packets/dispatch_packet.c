@@ -5,7 +5,7 @@
 #include "core/state.h"
 #include "core/wait.h"
 #include "place/cta_shape.h"
-#include "tasks/kernel_cache.h"
+#include "place/kernel_cache.h"
 
 /* Byte of a dispatch packet a field starts at. */
 #define BYTE(field) offsetof(struct tutti_dispatch_packet, field)

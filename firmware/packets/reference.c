@@ -5,7 +5,7 @@
 #include "core/command_ring.h"
 #include "core/context.h"
 #include "core/state.h"
-#include "tasks/kernel_cache.h"
+#include "place/kernel_cache.h"
 
 static struct rsb rsbs[FW_RSBS];
 

@@ -6,9 +6,9 @@
 #include "core/counters.h"
 #include "core/queue_record.h"
 #include "core/state.h"
+#include "place/kernel_cache.h"
 #include "place/plain_grid.h"
 #include "tasks/issue_rounds.h"
-#include "tasks/kernel_cache.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tasks/kernel_cache.h"
+#include "place/kernel_cache.h"
 
 #include "core/command_ring.h"
 #include "core/counters.h"
