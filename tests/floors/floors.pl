@@ -19,7 +19,7 @@ sub ok {
 # The table: what is said of the tree as a whole, and its floors, the lowest first.
 sub table {
 	my ($file) = @_;
-	my %t = (file => $file, nm => "nm", most => 12, floors => [], may => {}, shared => {});
+	my %t = (file => $file, nm => "nm", prefix => "", most => 12, floors => [], may => {}, shared => {});
 
 	open my $in, "<", $file or die "$file: $!\n";
 	while (<$in>) {
@@ -35,7 +35,7 @@ sub table {
 			}
 		} elsif ($word eq "shared") {
 			$t{shared}{$rest[0]} = 1;
-		} elsif ($word =~ /^(?:sources|objects|nm|state|most)$/) {
+		} elsif ($word =~ /^(?:sources|objects|nm|prefix|state|most)$/) {
 			$t{$word} = $rest[0];
 		} else {
 			die "$file: what is '$word'?\n";
@@ -68,6 +68,9 @@ sub symbols {
 
 	for my $object (grep { floor_of($t, $_) } files($dir, qr/\.o$/)) {
 		(my $unit = $object) =~ s/\.o$//;
+		# an object may be left of a source that is no longer there
+		grep { -f "$t->{sources}/$unit.$_" } qw(c S) or next;
+		$needs{$unit} = {};
 		for (qx($t->{nm} $dir/$object)) {
 			if (/^\s+[Uwv] (\S+)/) {
 				$needs{$unit}{$1} = 1;
@@ -105,7 +108,7 @@ sub check_includes {
 		open my $in, "<", "$t->{sources}/$file" or die "$file: $!\n";
 		while (<$in>) {
 			/^\s*#\s*include\s+"([^"]+)"/ or next;
-			my $path = $1;
+			(my $path = $1) =~ s{^\Q$t->{prefix}\E}{};
 			# from the tree's root, or from the file's own folder
 			my $there = -f "$t->{sources}/$path" ? $path : dirname($file) . "/$path";
 			1 while $there =~ s{[^/]+/\.\./}{};
