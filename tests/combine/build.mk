@@ -11,14 +11,14 @@ COMBINE_FW := $(patsubst %,$(COMBINE)/fw/%.o,$(FW_UNITS))
 $(COMBINE)/fw/%.o: firmware/%.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -fno-strict-aliasing -fsanitize-coverage=trace-pc -Ifirmware -MMD -MP -c $< -o $@
-$(COMBINE)/hal_host.o: firmware/core/host/hal.c
+$(COMBINE)/host/%.o: firmware/%.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -fno-strict-aliasing -Ifirmware -MMD -MP -c $< -o $@
 $(COMBINE)/firmware_all.o: $(COMBINE_FW)
 	$(LD) -r $^ -o $@.all
 	objcopy --set-section-flags .bss=alloc,load,contents,data --rename-section .bss=fw_bss --rename-section .data=fw_data \
 		$@.all $@
-$(COMBINE)/firmware.o: $(COMBINE)/firmware_all.o $(COMBINE)/hal_host.o
+$(COMBINE)/firmware.o: $(COMBINE)/firmware_all.o $(COMBINE)/host/core/host/hal.o $(COMBINE)/host/top/host/drive.o
 	$(LD) -r $^ -o $@.all
 	objcopy -w -G 'hal_host*' $@.all $@
 $(COMBINE_OBJECTS): $(COMBINE)/%.o: tests/combine/%.c
@@ -26,7 +26,7 @@ $(COMBINE_OBJECTS): $(COMBINE)/%.o: tests/combine/%.c
 	$(CC) $(COMBINE_CFLAGS) -MMD -MP -c $< -o $@
 $(COMBINE)/combine: $(COMBINE_OBJECTS) $(COMBINE)/firmware.o
 	$(CC) $(HOST_CFLAGS) $^ -o $@ $(LDFLAGS)
--include $(COMBINE_OBJECTS:.o=.d) $(wildcard $(COMBINE)/hal_host.d $(COMBINE)/fw/*/*.d)
+-include $(COMBINE_OBJECTS:.o=.d) $(wildcard $(COMBINE)/host/*/host/*.d $(COMBINE)/fw/*/*.d)
 
 SECONDS ?= 600
 .PHONY: combine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Scenarios: made from a seed, run, brought to their end. */
 #include "combine.h"
+#include "top/host/drive.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -4,6 +4,7 @@
  * loading the image. It is built to count basic blocks: what a visit costs does not depend on the machine.
  */
 #include "combine.h"
+#include "top/host/drive.h"
 
 #include <stdlib.h>
 

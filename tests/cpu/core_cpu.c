@@ -7,7 +7,10 @@
 #include <stdlib.h>
 
 #include "cpu.h"
-#include "hardware.h"
+#include "emulator/base/clock.h"
+#include "emulator/base/local.h"
+#include "emulator/base/profile.h"
+#include "emulator/base/state.h"
 
 #define REGISTERS_BYTES 0x1000u
 #define SLICE_INSTRUCTIONS (1u << 20)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/hal.h"
+#include "core/state.h"
 #include "top/host/drive.h"
 #include "top/host_channel.h"
 #include "top/main.h"

@@ -3,6 +3,7 @@
  * The command ring, filled on purpose while its engines stand still: what was started ends without an overrun
  * (hal_host_written() aborts the test), and nothing is forgotten once the engines go on.
  */
+#include "queues/queue_life.h"
 #include "groups/cga_ids.h"
 #include "queues/child_tasks.h"
 #include "tasks/metadata.h"
@@ -240,12 +241,12 @@ static void fetch_what_records_name(void **unused)
 
 	begin(9, 32, 32, 1);
 	for (i = 0; i < FW_TMDS; i++) {
-		tmds[i] = (struct tmd){ .stage = TMD_FETCHING, .queue = &queues[0], .answers = 1 };
+		*tmd_at(i) = (struct tmd){ .stage = TMD_FETCHING, .queue = &queues[0], .answers = 1 };
 		*(struct tutti_tmd *)memset(&tmd[i], 0, sizeof(tmd[i])) = (struct tutti_tmd){
 			.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .type = TUTTI_TASK_QUEUE, .queue = 0x71000000,
 			.coalesce_min = 1, .coalesce_max = 1,
 		};
-		memcpy(tmds[i].word, &tmd[i], sizeof(tmds[i].word));
+		memcpy(tmd_at(i)->word, &tmd[i], sizeof(tmd_at(i)->word));
 	}
 	hal_host_fill(COMMAND_OWED_AGENTS);
 	for (i = 0; i < FW_TMDS; i++)

@@ -3,7 +3,7 @@
  * When a CTA is split into waves (RES-07): an SM of 32 waves, 16 of them held by CTAs that end when the test
  * says so, and tasks whose CTAs have 32 waves and never fit beside them.
  */
-#include "tasks/kernel_cache.h"
+#include "place/kernel_cache.h"
 #include "fw_tasks.h"
 
 #define US 1000u /* ticks */
