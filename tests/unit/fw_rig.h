@@ -134,7 +134,7 @@ static inline struct queue *rig_queue(unsigned id, unsigned asid, unsigned flags
 					      .read_index = 0x20000000ull + id * 64, .size_log2 = 6, .priority = (uint8_t)rig_priority } };
 
 	assert_int_equal(rig_message(&m), 0);
-	return &queues[id];
+	return queue_at(id);
 }
 
 /* A dispatch packet without a fault. */
