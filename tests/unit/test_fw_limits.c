@@ -27,6 +27,7 @@ static bool in_card_memory(const void *p)
 static void pump(void)
 {
 	struct tutti_kernel_descriptor descriptor = rig_descriptor();
+	struct tutti_task_state state;
 	const uint32_t *w;
 	uint64_t address;
 	unsigned words, slot;
@@ -43,9 +44,10 @@ static void pump(void)
 			rig_event(TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u), 0, 0);
 			break;
 		case TUTTI_CMD_STATE:
+			memcpy(&state, w + 1, sizeof(state));
 			slot = w[0] >> 24;
-			launched[launches].kernarg = ((const struct tutti_task_state *)(w + 1))->kernarg;
-			launched[launches].queue = ((const struct tutti_task_state *)(w + 1))->queue;
+			launched[launches].kernarg = state.kernarg;
+			launched[launches].queue = state.queue;
 			launched[launches++].slot = slot;
 			break;
 		case TUTTI_CMD_LAUNCH: {
