@@ -100,7 +100,8 @@ COLD int work_notify(unsigned asid, uint64_t address)
 static uint32_t ready(struct tmd *tmd)
 {
 	struct work *work = &tmd->work;
-	uint32_t items = (uint32_t)(work->written - work->read), most = at(tmd)->coalesce_max;
+	uint32_t items = (uint32_t)(work->written - work->read);
+	uint32_t least = at(tmd)->coalesce_min, most = at(tmd)->coalesce_max;
 
 	work->each = items < most ? items : most;
 	if (items >= most) {
@@ -108,7 +109,9 @@ static uint32_t ready(struct tmd *tmd)
 		work->deadline = NO_TIME;
 		return items / most;
 	}
-	if (items && (items >= at(tmd)->coalesce_min || work->expired || work->closed))
+	if (work->closed)
+		least = 1;
+	if (items && (items >= least || work->expired))
 		return 1;
 	if (!items) {
 		work->deadline = NO_TIME;
