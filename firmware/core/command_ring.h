@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Command ring: records written in place, published at the end of a visit
+ * DOC: Command ring: records are written in place and published after each event
  *
- * command_begin() gives contiguous room, the caller writes the record there and
- * command_end() moves on. A handler never waits for room.
+ * command_begin() returns contiguous space for a record, the caller writes the record there, and
+ * command_end() moves the write position behind it. A handler never waits for room.
  *
- * Why the ring cannot overrun. Whoever starts something - a kernel, a fetch, an answer - asks
- * command_room() first, which says yes only if COMMAND_OWED words would still be free
- * afterwards. Whoever ends something that was started does not ask: the terms of
- * COMMAND_OWED are all the ends there can be, each as often as it can be open at once. So
- * free words never fall below what is still owed, however long the engines stand still.
- * Who asks in vain keeps what is to be done and calls command_ask(), or parks its queue
- * (WAIT_ROOM): it is called again when there is room. The host build checks every command_end().
+ * Why the ring cannot overrun: code that starts something - a kernel, a fetch, a reply - asks
+ * command_room() first, which agrees only if COMMAND_OWED words would still be free
+ * afterwards. Code that ends something does not ask: the terms of COMMAND_OWED cover every such
+ * ending, as often as it can be outstanding at once. So the free words never fall below what
+ * is still owed, however long the engines stand still. Code that finds no room keeps its work and
+ * calls command_ask(), or parks its queue (WAIT_ROOM), and is called again when there is
+ * room. The host build checks every command_end().
  */
 #ifndef COMMAND_RING_H
 #define COMMAND_RING_H
@@ -21,9 +21,9 @@
 
 #define COMMAND_WORDS 4096u
 #define COMMAND_RECORD 255u /* longest record, words */
-#define COMMAND_SHORT 48u   /* words that can be written without a look at the end before @near_end */
+#define COMMAND_SHORT 48u   /* words that fit without a wrap while the write position is not behind @near_end */
 
-/* Words of records (softcore.h) */
+/* Lengths of command records in words (softcore.h). */
 #define COMMAND_FENCE_WORDS 1u
 #define COMMAND_FETCH_WORDS 6u
 #define COMMAND_WRITE_WORDS 6u
@@ -38,22 +38,22 @@
 #define COMMAND_SM_MODE_WORDS 1u
 #define COMMAND_CLEAN_UP_WORDS (COMMAND_FENCE_WORDS + COMMAND_SIGNAL_WORDS)
 
-/* What is written without asking, in words. */
-/* task_table.c: the end of every task with a slot - fence and signal, or the cancelled signal - and KILL before it */
+/* The words that units write without asking for room. */
+/* task_table.c: the end of every task that has a slot: a KILL, then fence and signal, or the signal as cancelled */
 #define COMMAND_OWED_TASKS (FW_TASKS * (COMMAND_CLEAN_UP_WORDS + COMMAND_KILL_WORDS))
-/* task_table.c: the end of every packet whose kernels overlap, task_group_put() */
+/* task_table.c: the end of every condensed packet whose kernels may overlap, task_group_put() */
 #define COMMAND_OWED_GROUPS (FW_TASKS * COMMAND_CLEAN_UP_WORDS)
 /* agent_packet.c: the end of every copy or fill in flight */
 #define COMMAND_OWED_AGENTS (FW_AGENTS * COMMAND_CLEAN_UP_WORDS)
-/* throttle.c: the switch of mode that follows when the card is empty */
+/* throttle.c: the switch to or from throttle mode, which happens as soon as the card is empty */
 #define COMMAND_OWED_THROTTLE COMMAND_THROTTLE_WORDS
-/* sm_match.c: the heartbeat that stops the table of SM states */
+/* sm_match.c: the command by which the heartbeat tells SMs to stop writing the table of SM states */
 #define COMMAND_OWED_MODE COMMAND_SM_MODE_WORDS
-/* queue.c: a queue's visit ends by retiring what it took, in two pieces where its ring wraps */
+/* queue.c: a visit to a queue ends by retiring the packets it took, in two pieces where the user's ring wraps */
 #define COMMAND_OWED_RETIRE (2 * COMMAND_SCRUB_WORDS + COMMAND_WRITE_WORDS)
-/* host_channel.c: the answer to the one request being served, behind all its commands */
+/* host_channel.c: the reply to the one request being served, behind all commands of that request */
 #define COMMAND_OWED_ANSWER (COMMAND_FENCE_WORDS + COMMAND_FETCH_WORDS)
-/* command_wrap(): one of these records does not fit before the end of the ring */
+/* command_wrap(): the words lost when one of the records above does not fit before the end of the ring */
 #define COMMAND_OWED_WRAP COMMAND_THROTTLE_WORDS
 
 #define COMMAND_OWED                                                                                          \
@@ -61,27 +61,27 @@
 	 COMMAND_OWED_RETIRE + COMMAND_OWED_ANSWER + COMMAND_OWED_WRAP)
 
 struct command_ring {
-	uint32_t word[COMMAND_WORDS]; /* before what is hot: that is near gp */
+	uint32_t word[COMMAND_WORDS]; /* first, so that the fields behind it are within reach of gp */
 	uint32_t *next;     /* where the next record goes */
 	uint32_t *end;
-	uint32_t *near_end; /* from here on COMMAND_SHORT words do not fit */
-	uint32_t bias;      /* words written in earlier laps, less the address of @word in words */
-	uint32_t published;
-	bool asked;         /* somebody has asked for room in vain and must be called again */
+	uint32_t *near_end; /* behind this, COMMAND_SHORT words do not fit before the end */
+	uint32_t bias;      /* words written in earlier laps, minus the address of @word divided by 4 */
+	uint32_t published; /* the tail that the engines have been told */
+	bool asked;         /* a unit has found no room and must be called again when there is some */
 };
 extern struct command_ring command_ring;
 
 void command_init(void);
-/** command_wrap() - fill the rest of the ring with a NOP, go on at its start. */
+/** command_wrap() - fill the rest of the ring with NOPs. Return: its start, where the next record goes */
 uint32_t *command_wrap(void);
 
-/** command_tail() - words written, free running. */
+/** command_tail() - number of words written since boot, modulo 2^32. */
 static inline __attribute__((always_inline)) uint32_t command_tail(void)
 {
 	return command_ring.bias + (uint32_t)((uintptr_t)command_ring.next >> 2);
 }
 
-/** command_publish() - let the engines see what was written. */
+/** command_publish() - let the engines see all records written so far. */
 static inline void command_publish(void)
 {
 	uint32_t now = command_tail();
@@ -93,34 +93,34 @@ static inline void command_publish(void)
 	HAL_ENGINES->command_tail = now;
 }
 
-/** command_free() - words that are free, wrap-around or not. */
+/** command_free() - number of free words, wherever in the ring they lie. */
 static inline __attribute__((always_inline)) uint32_t command_free(void)
 {
 	return COMMAND_WORDS - (command_tail() - HAL_ENGINES->command_head);
 }
 
 /**
- * COMMAND_ASK() - free words that make room for @words more.
+ * COMMAND_ASK() - number of words that must be free before @words more may be written.
  *
- * A wrap may throw away as many words as the largest request; so twice that must be free,
- * and what is owed to others.
+ * A wrap may waste as many words as are asked for, so twice as many must be free, besides
+ * those that are owed.
  */
 #define COMMAND_ASK(words) (2 * (words) + COMMAND_OWED)
 
-/** command_room() - there is room for @words more words, wrap-around and what is owed included. */
+/** command_room() - whether @words more may be written, even with a wrap and all that is owed. */
 static inline bool command_room(unsigned words)
 {
 	return command_free() >= COMMAND_ASK(words);
 }
 
-/** command_later() - main_settle() calls all who have asked in vain again, when there is room. */
+/** command_later() - have main_settle() call every unit that found no room again, once there is some. */
 static inline void command_later(void)
 {
 	command_ring.asked = true;
 	attention.settle |= ATTEND_ROOM;
 }
 
-/** command_ask() - command_room(), or command_later(). */
+/** command_ask() - whether command_room() holds; if it does not, command_later() is arranged. */
 static inline bool command_ask(unsigned words)
 {
 	if (command_room(words))
@@ -129,7 +129,7 @@ static inline bool command_ask(unsigned words)
 	return false;
 }
 
-/* A record never ends where the ring does: so @next is always a place in it, which trial_launch.c relies on. */
+/* No record ends exactly at the end of the ring, so @next always lies inside it; trial_launch.c relies on that. */
 static inline uint32_t *command_begin(unsigned words)
 {
 	uint32_t *p = command_ring.next;
@@ -140,13 +140,13 @@ static inline uint32_t *command_begin(unsigned words)
 }
 
 #ifdef __riscv
-/** command_end() - the record ends at @end. */
+/** command_end() - the record that was begun is complete and ends before @end. */
 static inline void command_end(uint32_t *end)
 {
 	command_ring.next = end;
 }
 #else
-/* The host stops a test in which the ring overruns and says who wrote last. */
+/* The host build aborts a test in which the ring overruns, and names the function that wrote last. */
 #define command_end(end) hal_host_written(end, __func__)
 #endif
 
@@ -172,12 +172,12 @@ static inline void command_signal(uint32_t asid_queue, uint64_t address, unsigne
 void command_write(uint32_t asid_queue, uint64_t address, uint64_t value, unsigned bytes);
 void command_scrub(uint32_t asid_queue, uint64_t address, unsigned slots, unsigned sub);
 void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned bytes, void *local, unsigned tag);
-/** command_task_state() - the whole task state that the STATE or TASK command @command stands for. */
+/** command_task_state() - write to @state the whole task state that the STATE or TASK command @command stands for. */
 void command_task_state(const uint32_t *command, uint32_t *state);
 void command_words(unsigned op, unsigned sub, const uint32_t *words, unsigned n);
 
 #if !defined(__riscv) && !defined(COMMAND_RING_ITSELF)
-/* So that hal_host_written() names who called them. */
+/* These let hal_host_written() name the caller. */
 #define command_fence(...) (hal_host_writer = __func__, command_fence(__VA_ARGS__))
 #define command_signal(...) (hal_host_writer = __func__, command_signal(__VA_ARGS__))
 #define command_write(...) (hal_host_writer = __func__, command_write(__VA_ARGS__))
@@ -186,16 +186,19 @@ void command_words(unsigned op, unsigned sub, const uint32_t *words, unsigned n)
 #define command_words(...) (hal_host_writer = __func__, command_words(__VA_ARGS__))
 #endif
 
-/* Tags of FETCH and mover commands: what the answer belongs to, in bits 15..12, and its number. */
+/*
+ * Tags of FETCH and mover commands, which come back in the event: bits 15..12 say what the data are for, the others
+ * give the number of what each comment below names.
+ */
 #define TAG_PACKETS 0x0000u /* queue */
 #define TAG_KERNEL 0x1000u  /* entry of the kernel cache */
-#define TAG_PROBE 0x2000u   /* probe */
-#define TAG_REPLY 0x3000u   /* deferred reply */
-#define TAG_AGENT 0x4000u
-#define TAG_TABLE 0x8000u /* commands have been taken: the table of SM states is true */
+#define TAG_PROBE 0x2000u   /* probe of a barrier packet's signals */
+#define TAG_REPLY 0x3000u   /* deferred reply to the host */
+#define TAG_AGENT 0x4000u   /* agent dispatch */
+#define TAG_TABLE 0x8000u /* no number: earlier commands have been taken, so the table of SM states is up to date */
 #define TAG_TENSOR 0x5000u /* entry of the cache of tensor descriptors */
 #define TAG_TMD 0x6000u     /* metadata record */
-#define TAG_WORK 0x7000u    /* metadata record of a queue task, and which of its words */
+#define TAG_WORK 0x7000u    /* metadata record of a queue task, and which of its words was read */
 #define TAG_KIND 0xf000u
 #define TAG_NUMBER 0x0fffu
 

@@ -2,8 +2,8 @@
 /**
  * DOC: What parked queues wait for
  *
- * Nobody in the firmware ever waits: a queue that cannot go on notes why and is left. Whoever brings what is
- * missing wakes all queues that wait for it, and the event loop runs them when the event has been handled.
+ * The firmware never blocks. A queue that cannot go on notes what it waits for and is put aside. The unit that frees
+ * or delivers this wakes all queues that wait for it, and the event loop runs them after the current event.
  */
 #ifndef WAIT_H
 #define WAIT_H
@@ -11,14 +11,14 @@
 #include "core/queue_record.h"
 #include "core/state.h"
 
-/* What a parked queue waits for. TASKS: its own kernels in flight. */
+/* What a parked queue waits for. */
 enum queue_wait {
 	WAIT_NONE,
-	WAIT_RING,    /* doorbell or poll */
-	WAIT_FETCH,   /* packets on their way */
-	WAIT_TASKS,
-	WAIT_SIGNAL,  /* barrier packet: probe or poll */
-	/* resources: woken through wait_wake() */
+	WAIT_RING,    /* new packets, which a doorbell or a poll finds */
+	WAIT_FETCH,   /* packets that are being fetched */
+	WAIT_TASKS,   /* its own kernels in flight */
+	WAIT_SIGNAL,  /* a barrier packet's signals, which a probe or a poll finds satisfied */
+	/* Resources that queues share: wait_wake() wakes all that wait for one. */
 	WAIT_SLOT,
 	WAIT_BUFFER,
 	WAIT_KERNEL,
@@ -28,23 +28,23 @@ enum queue_wait {
 	WAIT_AGENT,
 	WAIT_PROBE,
 	WAIT_ROOM,
-	WAIT_TMD,     /* metadata, or a record for them */
+	WAIT_TMD,     /* task metadata that are being fetched, or a free record for them */
 	QUEUE_WAITS
 };
 
 /** struct queue_table - sets of queues. */
 struct queue_table {
 	struct queue_set ready;            /* to be run */
-	struct queue_set waiting[QUEUE_WAITS]; /* resource waits only */
-	uint32_t any_ready;                /* words of @ready that are not 0 */
-	struct queue_set ended;            /* to be looked at: a kernel of theirs has ended */
-	uint32_t any_ended;
-	uint32_t waiters[QUEUE_WAITS];     /* queues in each set, may be too high */
+	struct queue_set waiting[QUEUE_WAITS]; /* those that wait for a resource; empty for other waits */
+	uint32_t any_ready;                /* a bit for each word of @ready that is not 0 */
+	struct queue_set ended;            /* to be looked at, because a kernel of theirs has ended */
+	uint32_t any_ended;                /* a bit for each word of @ended that is not 0 */
+	uint32_t waiters[QUEUE_WAITS];     /* upper bound of the queues in each set of @waiting */
 	bool suspended;
 };
 extern struct queue_table queue_table;
 
-/** wait_join() - wait_park() for a resource: @queue joins those that wait for it. */
+/** wait_join() - wait_park() for a shared resource: @queue joins those that wait for it. Return: PACKET_PARKED */
 int wait_join(struct queue *queue, enum queue_wait wait);
 /** wait_park() - note what @queue waits for. Return: PACKET_PARKED */
 static inline int wait_park(struct queue *queue, enum queue_wait wait)
@@ -54,13 +54,13 @@ static inline int wait_park(struct queue *queue, enum queue_wait wait)
 	queue->wait = (uint8_t)wait;
 	return PACKET_PARKED;
 }
-/** wait_wake() - something queues wait for has become free. */
+/** wait_wake() - make all queues ready that wait for resource @wait, because some of it has become free. */
 void wait_wake(enum queue_wait wait);
-/** wait_ready() - run @queue soon. */
+/** wait_ready() - have the event loop run @queue after the current event. */
 void wait_ready(struct queue *queue);
-/** wait_ended() - a kernel of @queue that belongs to @packet has ended; the queue goes on when the event has been handled. */
+/** wait_ended() - a kernel of @packet in @queue has ended; the event loop looks at the queue after the event. */
 void wait_ended(struct queue *queue, uint32_t packet);
-/** wait_forget() - @queue waits for nothing any more. */
+/** wait_forget() - take @queue out of all sets of waiting queues. */
 void wait_forget(struct queue *queue);
 
 #endif
