@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: What every unit of the firmware uses: contract, limits, small helpers */
+/** DOC: What every unit of the firmware uses: the card contract, the sizes of tables, small helpers */
 #ifndef BASE_H
 #define BASE_H
 
@@ -12,9 +12,9 @@
 #define FW_VERSION TUTTI_VERSION(1, 0)
 
 /*
- * Sizes of the firmware's tables; all of them live in the 256 KiB of local memory. There is
- * an image for cards of up to 256 SMs and a large one, with fewer of what hardly ever
- * is needed at once (spec CGA-04). On the host, one for all.
+ * Sizes of the firmware's tables, all of which live in the 256 KiB of local memory. There is
+ * one image for cards of up to 256 SMs and one for larger cards, which has less of what is
+ * hardly ever needed at once (spec CGA-04). The host build serves cards of every size.
  */
 #ifdef __riscv
 #ifndef FW_MAX_SMS
@@ -28,28 +28,28 @@
 #define FW_TASKS 32u         /* most task slots used, whatever the card offers */
 #define FW_BUFFERS 6u        /* fetch buffers */
 #define FW_BUFFER_PACKETS 16u
-#define FW_BLOCKS (FW_LARGE ? 6u : 8u)   /* expanded condensed packets */
-#define FW_GENERAL_BLOCKS 2u /* of them with diffs of rare fields */
-#define FW_RSBS_SCRATCH 4u   /* reference state buffers in scratch RAM that lie in local memory; likewise */
-#define FW_QUEUES (FW_LARGE ? 64u : 128u) /* queues in local memory; the others work as well, but slower */
-#define FW_RSBS 64u          /* reference state buffers whose records lie in local memory; likewise */
+#define FW_BLOCKS (FW_LARGE ? 6u : 8u)   /* condensed packets that are expanded at once */
+#define FW_GENERAL_BLOCKS 2u /* how many of them may differ in rarely changed fields */
+#define FW_RSBS_SCRATCH 4u   /* reference state buffers in local memory; more work as well, but slower */
+#define FW_QUEUES (FW_LARGE ? 64u : 128u) /* queues in local memory; more work as well, but slower */
+#define FW_RSBS 64u          /* reference buffers whose records lie in local memory; more work, but slower */
 #define FW_SHAPES (FW_LARGE ? 4u : 6u)
 #define FW_KERNELS 16u
 #define FW_AGENTS 8u
 #define FW_PROBES 8u         /* barrier packets whose signals are being read */
 #define FW_TMDS 20u          /* tasks with metadata of their own */
-#define FW_PENDING 28u       /* task states kept: pending tasks and those that can be evicted */
+#define FW_PENDING 28u       /* task states that are kept: of waiting tasks and of those that can be evicted */
 #define FW_AFFINITIES 6u     /* masks of SMs */
 #define FW_QUEUE_WORDS (TUTTI_MAX_QUEUES / 32)
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-/* What runs for every kernel stands together: a jump to another 4 KiB page is dear on an emulated core. */
+/* Code that runs for every kernel is kept together, because an emulated core pays for jumps to another 4 KiB page. */
 #define HOT __attribute__((noinline, section(".text.hot")))
 #define COLD __attribute__((noinline, cold))
 #ifdef __riscv
 #define HOT_DATA __attribute__((section(".bss.hot"))) /* within reach of gp */
-#define HOT_DATA_LONG __attribute__((section(".bss.hot_long"))) /* at least its start */
+#define HOT_DATA_LONG __attribute__((section(".bss.hot_long"))) /* at least its start is within reach of gp */
 #define HOT_DATA_RING __attribute__((section(".bss.hot_ring")))
 #else
 #define HOT_DATA
@@ -57,7 +57,7 @@
 #define HOT_DATA_RING
 #endif
 
-/** fw_address_ok() - an address that came from a packet may be used in a context. */
+/** fw_address_ok() - whether an address from a packet is below 2^47, as user addresses are. */
 static inline bool fw_address_ok(uint64_t address)
 {
 	return !((uint32_t)(address >> 32) >> (47 - 32));
@@ -77,7 +77,7 @@ static inline void words_copy(void *to, const void *from, unsigned words)
 		*t++ = *f++;
 }
 
-/* The constants pass through an empty asm, or gcc expands the multiplication. */
+/* The factor passes through an empty asm, because gcc would expand a multiplication by a known constant. */
 static inline unsigned popcount32(uint32_t x)
 {
 	uint32_t m5 = 0x55555555u, m3 = 0x33333333u, mf = 0x0f0f0f0fu, m1 = 0x01010101u;
@@ -89,7 +89,7 @@ static inline unsigned popcount32(uint32_t x)
 	return (x * m1) >> 24;
 }
 
-/** bit_number() - of a word with a single bit, without a bit instruction. */
+/** bit_number() - number of the only set bit of @bit; RV32IMC has no instruction for that. */
 static inline unsigned bit_number(uint32_t bit)
 {
 	extern const uint8_t lowest_bit_table[32];
@@ -97,7 +97,7 @@ static inline unsigned bit_number(uint32_t bit)
 	return lowest_bit_table[(bit * 0x077cb531u) >> 27];
 }
 
-/** single_bit() - the lowest set bit of @x; gcc is not to know that taking it away is x & (x - 1). */
+/** single_bit() - the lowest set bit of @x. The asm keeps gcc from turning its removal into x & (x - 1). */
 static inline uint32_t single_bit(uint32_t x)
 {
 	x &= -x;
@@ -105,7 +105,7 @@ static inline uint32_t single_bit(uint32_t x)
 	return x;
 }
 
-/** without_bit() - @x without its bit @bit; nor is gcc to test that before it is done. */
+/** without_bit() - @x without its set bit @bit. The asm keeps gcc from testing the result before it is computed. */
 static inline uint32_t without_bit(uint32_t x, uint32_t bit)
 {
 	x ^= bit;
@@ -113,7 +113,7 @@ static inline uint32_t without_bit(uint32_t x, uint32_t bit)
 	return x;
 }
 
-/** lowest_bit() - number of the lowest set bit of @x (not 0). */
+/** lowest_bit() - number of the lowest set bit of @x, which is not 0. */
 static inline unsigned lowest_bit(uint32_t x)
 {
 	return bit_number(x & -x);

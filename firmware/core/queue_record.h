@@ -2,8 +2,9 @@
 /**
  * DOC: The record of a queue
  *
- * The private truth about a user ring. queues/ works on it; tasks and decoders read from it whose address space,
- * priority and interrupt vector they work for, and count in it what is in flight.
+ * It holds what the firmware itself knows about a user's ring, out of the host's reach. queues/ works on it. Tasks and
+ * decoders read the address space, priority and interrupt vector of their queue from it, and count in it the kernels
+ * that are in flight.
  */
 #ifndef QUEUE_RECORD_H
 #define QUEUE_RECORD_H
@@ -35,22 +36,22 @@ static inline bool queue_set_has(const struct queue_set *set, unsigned id)
 
 enum queue_state { QUEUE_NONE, QUEUE_RUNNING, QUEUE_STOPPED, QUEUE_DYING };
 
-#define QUEUE_ONE 256u /* one in flight, in struct queue.flight */
+#define QUEUE_ONE 256u /* what one kernel or agent dispatch in flight adds to struct queue.flight */
 
-/* 128 bytes each: the first FW_QUEUES lie in local memory, the others in card memory. */
+/* A record has 128 bytes. The first FW_QUEUES lie in local memory, the others in card memory. */
 struct queue {
-	/* hot */
-	const union tutti_packet *packet; /* next private copy */
-	const union tutti_packet *end;
-	uint32_t asid_queue;   /* asid | queue << 16, as commands want it */
-	/* kernels and agent dispatches in flight: all, and those of @run_packet */
+	/* These are used for every packet. */
+	const union tutti_packet *packet; /* private copy of the next packet */
+	const union tutti_packet *end;    /* end of the private copies that have been fetched */
+	uint32_t asid_queue;   /* asid | queue << 16, as commands carry it */
+	/* The numbers of kernels and agent dispatches in flight: those of @run_packet, and all. */
 	union {
 		struct {
 			uint32_t run_in_flight : 8, in_flight : 24;
 		};
-		uint32_t flight;       /* both: QUEUE_ONE for each, 1 more for those of @run_packet */
+		uint32_t flight;       /* both numbers in one word: each counts QUEUE_ONE, one of @run_packet 1 more */
 	};
-	uint64_t head;         /* next packet to work on */
+	uint64_t head;         /* index of the next packet to work on */
 	union {
 		struct {
 			uint8_t state; /* enum queue_state */
@@ -60,44 +61,44 @@ struct queue {
 	};
 	uint16_t flags;        /* TUTTI_QUEUE_* */
 	struct rsb *rsb;
-	/* condensed packet being launched */
-	struct block *block;   /* the one it used last: unless @run_kernels perhaps another's by now */
+	/* These describe the condensed packet that is being launched. */
+	struct block *block;   /* the expansion it used last; while @run_kernels is 0 it may belong to another queue */
 	const uint32_t *record;
-	uint64_t run_packet;
-	uint8_t run_kernel;
-	uint8_t run_kernels;   /* 0 = none */
-	uint8_t run_stop;      /* from this kernel on launches are not quite as usual */
+	uint64_t run_packet;   /* index of the condensed packet */
+	uint8_t run_kernel;    /* number of the kernel to launch next */
+	uint8_t run_kernels;   /* number of its kernels; 0 if no condensed packet is being launched */
+	uint8_t run_stop;      /* the kernels from this one on cannot take the fast path */
 	uint8_t scrub;         /* a reference or condensed packet is among those to retire */
-	/* ring */
+	/* These describe the ring in user memory. */
 	uint32_t retired;      /* read index as the host sees it (low half) */
 	uint32_t mask;
-	uint8_t buffer;        /* number + 1, 0 = none */
+	uint8_t buffer;        /* number of the fetch buffer + 1; 0 if it has none */
 	uint8_t batch;         /* slots to fetch next time */
-	uint8_t rung;          /* doorbell since the last fetch was sent */
+	uint8_t rung;          /* the doorbell was rung after the last fetch was sent */
 	uint8_t fetching;
-	uint8_t polls;         /* back-off step */
-	uint8_t seen;          /* barrier: dependencies seen satisfied; condensed: kernels whose metadata are sound */
+	uint8_t polls;         /* back-off step of polling */
+	uint8_t seen;          /* barrier: dependencies seen satisfied; condensed: kernels whose metadata are valid */
 	uint8_t probing;       /* number + 1 of the probe in flight */
 	uint8_t priority;
-	uint8_t stale;         /* the fetch in flight is from before a reset */
-	uint8_t works;         /* queue tasks that live */
-	uint8_t tmd;           /* number + 1 of the metadata of the packet or kernel at work, until it is a task */
-	uint8_t notifying;     /* somebody sleeps until @notify */
-	uint8_t error;         /* TUTTI_ERROR_* it stopped with */
-	uint8_t skip;          /* on reset: go on behind the packet at head */
+	uint8_t stale;         /* the fetch in flight was sent before a reset, so its packets are not used */
+	uint8_t works;         /* number of live queue tasks */
+	uint8_t tmd;           /* metadata record + 1 of the packet or kernel at work, until a task takes it over */
+	uint8_t notifying;     /* the host sleeps until @progressed reaches @notify */
+	uint8_t error;         /* TUTTI_ERROR_* with which it stopped */
+	uint8_t skip;          /* packets at the head that a reset passes over: 1 if the head was refused */
 	uint16_t vector;
-	struct tutti_reference *table; /* of @rsb */
-	uint64_t ring;
-	uint64_t read_index;
-	uint64_t progress;
-	uint32_t promise;      /* highest index rung (low half): packets up to it will come */
-	uint32_t timeout;      /* ticks, 0 = none */
-	uint32_t progressed;   /* what was written there (low half) */
-	uint32_t signalled;    /* packet (low half) whose signal was sent last: for reports */
-	uint32_t notify;       /* one interrupt when so many (low half) have retired */
+	struct tutti_reference *table; /* the references in @rsb */
+	uint64_t ring;         /* address of the ring */
+	uint64_t read_index;   /* address of the read index */
+	uint64_t progress;     /* address of the progress word, or 0 */
+	uint32_t promise;      /* highest index rung (low half): packets up to it are written or will be soon */
+	uint32_t timeout;      /* of the watchdog, in ticks; 0 if it is off */
+	uint32_t progressed;   /* what was last written to @progress (low half) */
+	uint32_t signalled;    /* packet (low half) whose signal was sent last, for reports */
+	uint32_t notify;       /* the value of @progressed at which to interrupt the host once */
 	union {
-		uint32_t deadline;   /* poll then: steps of queue_timer.c */
-		uint32_t destroy_id; /* QUEUE_DYING: request to answer when it is gone */
+		uint32_t deadline;   /* when to poll next, in steps of queue_timer.c */
+		uint32_t destroy_id; /* QUEUE_DYING: the host's request to answer when the queue is gone */
 	};
 };
 #ifdef __riscv
@@ -106,7 +107,7 @@ _Static_assert(sizeof(struct queue) == 128, "queues are found by a shift");
 
 extern struct queue queues[FW_QUEUES];
 
-/** queue_far() - a queue beyond those in local memory. */
+/** queue_far() - the record of a queue that lies in card memory. */
 struct queue *queue_far(unsigned id);
 
 static inline struct queue *queue_at(unsigned id)
@@ -124,13 +125,13 @@ static inline unsigned queue_asid(const struct queue *queue)
 	return queue->asid_queue & 0xffff;
 }
 
-/** queue_of_run() - 1 if @packet is the condensed one at work. */
+/** queue_of_run() - 1 if @packet is the condensed packet that is being launched, otherwise 0. */
 static inline uint32_t queue_of_run(const struct queue *queue, uint32_t packet)
 {
 	return queue->run_kernels && packet == (uint32_t)queue->run_packet;
 }
 
-/** queue_adopt() - one more in flight that belongs to @packet. */
+/** queue_adopt() - count one more kernel or agent dispatch in flight, which belongs to @packet. */
 static inline void queue_adopt(struct queue *queue, uint32_t packet)
 {
 	queue->flight += QUEUE_ONE + queue_of_run(queue, packet);

@@ -3,7 +3,7 @@
 
 #include "tensor/tensor_requests.h"
 
-#define PIECE 0x40000000u /* most bytes of one descriptor */
+#define PIECE 0x40000000u /* most bytes that one mover descriptor copies */
 
 bool bulk_start(int room)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Cache of tensor descriptors, as templates (spec TMA-18, TMA-19)
+ * DOC: Cache of tensor descriptors, compiled into templates (spec TMA-18, TMA-19)
  *
- * Tagged by address space and address. An entry is as old as its fetch: acquire
- * fences and changed page tables make all older ones stale, a request
- * DESCRIPTOR_INVALIDATE one of them. An entry is not replaced while the request at
- * work uses it, nor while a mover has not yet taken a descriptor that names its shape.
+ * Entries are tagged by address space and address. Acquire fences and changes of page
+ * tables make all entries stale that were fetched before; a request
+ * DESCRIPTOR_INVALIDATE does so with one of them. An entry is not replaced while the
+ * request that is being served uses it, nor before movers have taken all mover
+ * descriptors that name its shape.
  */
 #ifndef DESCRIPTOR_CACHE_H
 #define DESCRIPTOR_CACHE_H
@@ -14,17 +15,17 @@
 #include "tensor/descriptor_compile.h"
 
 #define DESCRIPTORS 8u
-#define DESCRIPTOR_NONE 1u /* no address: they are aligned */
+#define DESCRIPTOR_NONE 1u /* never an address, because tensor descriptors are aligned */
 
 struct descriptor {
-	struct tensor_template t; /* while it is fetched: the tensor as it is in memory */
-	uint32_t address;    /* low word; DESCRIPTOR_NONE while there is nothing to use */
-	uint32_t tag;        /* high word | asid << 16 */
+	struct tensor_template t; /* during the fetch its memory receives the descriptor itself */
+	uint32_t address;    /* low word of the address; DESCRIPTOR_NONE while the entry cannot be used */
+	uint32_t tag;        /* high word of the address | asid << 16 */
 	uint32_t age;        /* counters.acquires + forgotten when it was fetched */
-	uint32_t wanted;     /* address under way, DESCRIPTOR_NONE: what comes is stale */
+	uint32_t wanted;     /* address that is being fetched; DESCRIPTOR_NONE if the data will be stale */
 	bool fetching;
-	uint8_t cause;       /* the fetch failed */
-	uint64_t fault;
+	uint8_t cause;       /* why the fetch failed; 0 if it did not */
+	uint64_t fault;      /* the address at which it failed */
 };
 
 struct descriptor_cache {
@@ -36,18 +37,18 @@ extern struct descriptor_cache descriptor_cache;
 void descriptor_init(void);
 /* Results of descriptor_fetch(). */
 enum descriptor_state {
-	DESCRIPTOR_COMES, /* event FETCH comes, be it that of the place's last user */
-	DESCRIPTOR_BUSY,  /* movers must first take what was written */
-	DESCRIPTOR_LATER, /* no room for commands */
+	DESCRIPTOR_COMES, /* an event FETCH will come, if only that of another descriptor for the same entry */
+	DESCRIPTOR_BUSY,  /* the entry is in use until movers have taken the descriptors written so far */
+	DESCRIPTOR_LATER, /* the command ring has no room */
 };
 
-/** descriptor_fetch() - it is not there: bring it. */
+/** descriptor_fetch() - fetch a descriptor that is not in the cache. */
 enum descriptor_state descriptor_fetch(uint64_t address, unsigned asid);
-/** descriptor_forget() - out of the cache; address 0: all. */
+/** descriptor_forget() - drop the descriptor at @address from the cache, or all of them if @address is 0. */
 void descriptor_forget(uint64_t address, unsigned asid);
 void descriptor_event_fetch(unsigned number, const struct tutti_event *event);
 
-/* The request at work, which keeps its entry. */
+/* The template of the request that is being served, which must not be replaced; NULL if there is none. */
 extern struct tensor_template *descriptor_used;
 
 static inline struct descriptor *descriptor_entry(uint32_t low)
@@ -55,7 +56,7 @@ static inline struct descriptor *descriptor_entry(uint32_t low)
 	return &descriptor_cache.entry[(low >> 7 ^ low >> 12) % DESCRIPTORS];
 }
 
-/** descriptor_find() - the entry of @address, NULL: not there. Its template may have an error. */
+/** descriptor_find() - the entry of @address, or NULL. Its template may have an error, and its fetch may have failed. */
 static inline struct descriptor *descriptor_find(uint64_t address, unsigned asid)
 {
 	struct descriptor *d = descriptor_entry((uint32_t)address);

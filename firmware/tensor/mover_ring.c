@@ -14,7 +14,7 @@ void mover_init(void)
 	HAL_ENGINES->mover_tail = 0;
 }
 
-/* Written first, looked at after: whichever comes later sees the other. */
+/* The notice is written before the head is read, so either the movers see the notice or this function sees their head. */
 bool mover_notice(uint32_t descriptors)
 {
 	uint32_t wanted = mover_ring.published - descriptors;

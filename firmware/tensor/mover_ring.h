@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Mover ring: descriptors written in place, published at the end of a visit
+ * DOC: Mover ring: descriptors are written in place and published at the end of a visit
  *
- * Who writes sees to it that there is room, takes mover_begin(), writes the fields its
- * flags make valid, and mover_end(). The newest descriptor of a request that is not
- * finished may be held back, so that it can still become the LAST one.
+ * The writer makes sure that there is room, calls mover_begin(), writes the fields that
+ * the descriptor's flags make valid, and calls mover_end(). The newest descriptor of an
+ * unfinished request may be held back from movers, so that it can still become the LAST one.
  */
 #ifndef MOVER_RING_H
 #define MOVER_RING_H
@@ -12,21 +12,24 @@
 #include "core/hal.h"
 
 #define MOVER_SLOTS 32u
-#define MOVER_RESERVED FW_AGENTS /* slots that tensor requests leave to agent dispatches */
+#define MOVER_RESERVED FW_AGENTS /* slots that tensor requests leave free for agent dispatches */
 
 struct mover_ring {
 	uint32_t laps;      /* descriptors written in earlier laps */
-	uint32_t published;
+	uint32_t published; /* the tail that movers have been told */
 };
 extern struct mover_ring mover_ring;
 extern struct tutti_mover mover_slots[MOVER_SLOTS];
-extern struct tutti_mover *mover_next; /* a variable of its own: one instruction to read, one to write */
+extern struct tutti_mover *mover_next; /* a variable of its own, so that one instruction reads or writes it */
 
 void mover_init(void);
-/** mover_notice() - event MOVER_ROOM when @descriptors of those written are left. Return: false = it is so already. */
+/**
+ * mover_notice() - ask for an event MOVER_ROOM once movers have yet to take only @descriptors of those published.
+ * Return: false if this is so already, and no event will come
+ */
 bool mover_notice(uint32_t descriptors);
 
-/** mover_tail() - descriptors written, free running. */
+/** mover_tail() - number of descriptors written since boot, modulo 2^32. */
 static inline uint32_t mover_tail(void)
 {
 	return mover_ring.laps + (uint32_t)(mover_next - mover_slots);
@@ -37,7 +40,7 @@ static inline struct tutti_mover *mover_begin(void)
 	return mover_next;
 }
 
-/** mover_wrap() - begin the next lap, if it is time. */
+/** mover_wrap() - go on at the start of the ring if its end has been reached. */
 static inline void mover_wrap(void)
 {
 	if (unlikely(mover_next == mover_slots + MOVER_SLOTS)) {
@@ -52,7 +55,7 @@ static inline void mover_end(struct tutti_mover *m)
 	mover_wrap();
 }
 
-/** mover_taken() - movers have taken what had been written when the tail was @tail. */
+/** mover_taken() - whether movers have taken all that had been written when the tail was @tail. */
 static inline bool mover_taken(uint32_t tail)
 {
 	uint32_t head = HAL_ENGINES->mover_head;
@@ -60,13 +63,13 @@ static inline bool mover_taken(uint32_t tail)
 	return (int32_t)(head - tail) >= 0 || head == mover_tail();
 }
 
-/** mover_newest() - the descriptor written last. */
+/** mover_newest() - the descriptor that was written last. */
 static inline struct tutti_mover *mover_newest(void)
 {
 	return mover_next == mover_slots ? mover_slots + MOVER_SLOTS - 1 : mover_next - 1;
 }
 
-/** mover_publish() - movers may take everything written but the newest @hold. */
+/** mover_publish() - let movers take all descriptors written so far, except the newest @hold. */
 static inline void mover_publish(uint32_t hold)
 {
 	uint32_t tail = mover_tail() - hold;

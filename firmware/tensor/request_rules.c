@@ -6,7 +6,7 @@
 #define BIT(n) (1u << (n))
 #define BARRIER_BYTES 8u
 
-/* Operations by what they do. */
+/* Sets of operations: those that use shared memory, those that store to a tensor, those with a dense side in global memory. */
 #define OPS_SHARED (BIT(TUTTI_COPY_LOAD) | BIT(TUTTI_COPY_STORE) | BIT(TUTTI_COPY_REDUCE) | BIT(TUTTI_COPY_SHARED))
 #define OPS_STORE (BIT(TUTTI_COPY_STORE) | BIT(TUTTI_COPY_REDUCE) | BIT(TUTTI_COPY_SCATTER))
 #define OPS_LINEAR (BIT(TUTTI_COPY_GLOBAL) | BIT(TUTTI_COPY_SCATTER))
@@ -52,7 +52,7 @@ static unsigned check_ctas(const struct tutti_tensor_call *call)
 	return TUTTI_TENSOR_ERROR_NONE;
 }
 
-/* Both sides in shared memory; @bytes may be more than there ever is. */
+/* Check the request's offsets into shared memory. @bytes may exceed what any CTA has, and is refused then. */
 static unsigned check_shared(const struct tutti_tensor_call *call, uint32_t bytes)
 {
 	const struct tutti_tensor_request *r = &call->request;
@@ -95,7 +95,7 @@ static unsigned check_column(const struct tutti_tensor_request *r, const struct 
 	return TUTTI_TENSOR_ERROR_NONE;
 }
 
-/* What most loads and stores of tiles are is looked at first, all at once. */
+/* plain_tile() of tensor_requests.c applies the same rules to the most frequent requests in one expression. */
 enum tutti_tensor_error request_check_tensor(const struct tutti_tensor_call *call, const struct tensor_template *t)
 {
 	const struct tutti_tensor_request *r = &call->request;
@@ -130,7 +130,7 @@ enum tutti_tensor_error request_check_block(const struct tutti_tensor_call *call
 		return TUTTI_TENSOR_ERROR_REQUEST_FLAGS;
 	if (shift > TUTTI_BLOCK_SHIFT_MAX)
 		return TUTTI_TENSOR_ERROR_BLOCK;
-	/* 2^32 blocks of 32 KiB are 2^47 bytes */
+	/* This cannot overflow, because 2^32 blocks of 32 KiB are 2^47 bytes. */
 	*bytes = (uint64_t)r->blocks * (TUTTI_BLOCK_BYTES << shift);
 	if (!r->blocks)
 		return TUTTI_TENSOR_ERROR_NONE;
@@ -145,6 +145,6 @@ enum tutti_tensor_error request_check_block(const struct tutti_tensor_call *call
 		error = check_global(r->other, *bytes);
 	if (error || r->op == TUTTI_COPY_SHARED)
 		return error;
-	/* a prefetch needs no alignment (TMA-24) */
+	/* The address of a prefetch need not be aligned (TMA-24). */
 	return check_global(r->op == TUTTI_COPY_PREFETCH ? r->descriptor & ~15ull : r->descriptor, *bytes);
 }

@@ -2,14 +2,14 @@
 /**
  * DOC: Tensor memory access unit: from requests to mover descriptors (spec TMA-01 .. TMA-29)
  *
- * Requests stand in the request area in the order in which they are served; the hardware in front of it has
- * already taken turns between SMs. One is at work, its descriptor that of tmau.job; the descriptors of those
- * behind it are fetched meanwhile. A visit writes at most TMAU_VISIT descriptors and never waits: what is left is
+ * The hardware puts requests into the request area in the order in which they are to be served, and has already
+ * arbitrated between SMs. One request is served at a time (tmau.job); meanwhile the tensor descriptors of those
+ * behind it are fetched. A visit writes at most TMAU_VISIT mover descriptors and never waits: what is left is
  * continued after the next event, or at once if there is none.
  *
- *   tensor_requests.c           requests, turns, their ends
- *   request_rules.c             rules of TMA-04
- *   tile.c, im2col.c, bulk_copy.c  what a request becomes
+ *   tensor_requests.c              order, start and end of requests
+ *   request_rules.c                the rules of TMA-04
+ *   tile.c, im2col.c, bulk_copy.c  the mover descriptors of a request
  */
 #ifndef TENSOR_REQUESTS_H
 #define TENSOR_REQUESTS_H
@@ -17,28 +17,28 @@
 #include "tensor/tensor_job.h"
 
 #define TMAU_SLOTS 8u
-#define TMAU_VISIT 12 /* descriptors of one visit */
+#define TMAU_VISIT 12 /* most mover descriptors that one visit writes */
 
 struct tmau {
 	uint32_t head;      /* slot of the first request */
 	uint32_t queued;    /* requests that are not yet served */
-	bool more;          /* the visit ended, nothing is waited for */
-	bool missed;        /* the first request's descriptor was not in the cache */
-	bool refused;       /* see @fault */
+	bool more;          /* the visit has ended, but more can be done without waiting for anything */
+	bool missed;        /* the first request's tensor descriptor was not in the cache */
+	bool refused;       /* a request was refused, and @fault has not been taken yet */
 	struct job job;
-	struct tutti_event fault;     /* as an SM reports one: why a request was refused */
-	struct tensor_template built; /* of a descriptor that came with its request */
+	struct tutti_event fault;     /* why it was refused, in the form in which an SM reports a fault */
+	struct tensor_template built; /* compiled from a tensor descriptor that came inside its request */
 };
 extern struct tmau tmau;
 
 void tmau_init(void);
 void tmau_event_request(const struct tutti_event *event);
 void tmau_event_fetch(unsigned number, const struct tutti_event *event);
-/** tmau_run() - serve requests: movers have taken some, a descriptor has come, or some are left. */
+/** tmau_run() - serve requests, for one visit; called when movers have room, data have come or requests are left. */
 void tmau_run(void);
-/** tmau_take_fault() - has a request been refused? @fault: why, as an event FAULT for its task. */
+/** tmau_take_fault() - take the event FAULT of a request that was refused. Return: false if there is none */
 bool tmau_take_fault(struct tutti_event *fault);
-/** tmau_published() - others have published what was held. */
+/** tmau_published() - another unit has published the mover ring, with the descriptor that was held back. */
 static inline void tmau_published(void)
 {
 	tmau.job.held = false;
