@@ -2,8 +2,8 @@
 /**
  * DOC: What the firmware keeps in card memory
  *
- * Local memory is dear. What is needed rarely, or by few, lies at the end of the part of card memory that is reserved
- * for the firmware: no address space has pages there, so it is as private as local memory, but a read of it takes
+ * Local memory is scarce. Data that are rarely needed lie at the end of the part of card memory that is reserved for
+ * the firmware. No address space has pages there, so they are as private as in local memory, but reading them takes
  * many times as long.
  */
 #ifndef CARD_MEMORY_H
@@ -14,7 +14,7 @@
 
 #define CARD_WAVES 128u /* most waves of an SM */
 
-/* Where each part starts; who owns it asserts that it fits. */
+/* Where each part starts. The file named with a part owns it and asserts that its data fit. */
 #define CARD_ANSWERS 0u           /* child_tasks.c: a byte for each wave of each SM */
 #define CARD_ANSWERS_BYTES (TUTTI_MAX_SMS * CARD_WAVES)
 #define CARD_TABLES (CARD_ANSWERS + CARD_ANSWERS_BYTES) /* reference.c: buffers that found no room in scratch RAM */
@@ -25,10 +25,10 @@
 #define CARD_RSBS_BYTES (16u << 10)
 #define CARD_MEMORY_BYTES (CARD_RSBS + CARD_RSBS_BYTES)
 
-/** card_memory_fits() - there is room for all of it behind RSBs and firmware image. */
+/** card_memory_fits() - whether reserved memory has room for all parts beside RSBs and firmware image. */
 bool card_memory_fits(const struct tutti_discovery *discovery);
 
-/** card_memory() - where @part of it starts. */
+/** card_memory() - pointer to @part, one of the offsets above. */
 static inline void *card_memory(uint32_t part)
 {
 	return hal_card(fw.reserved_bytes - CARD_MEMORY_BYTES + part, 1);

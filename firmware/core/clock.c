@@ -3,7 +3,7 @@
 
 static uint64_t armed; /* what the hardware timer is set to */
 
-/* High word last: it is what switches the timer on. */
+/* The high word is written last, because it switches the timer on. */
 void clock_set(uint64_t deadline)
 {
 	armed = deadline;

@@ -18,13 +18,13 @@ void command_init(void)
 	HAL_ENGINES->command_words = COMMAND_WORDS;
 	HAL_ENGINES->command_tail = 0;
 #ifdef __riscv
-	/* for who reads the image: `make image-report` */
+	/* Absolute symbols tell `make image-report` these sizes. */
 	__asm__ volatile(".globl command_owed, command_ring_words\n.set command_owed, %0\n.set command_ring_words, %1" ::
 			 "i"(COMMAND_OWED), "i"(COMMAND_WORDS));
 #endif
 }
 
-/* NOPs of at most the longest record: engines that keep records in a fixed buffer like that. */
+/* A NOP is no longer than the longest record, for engines that keep records in a buffer of fixed size. */
 COLD uint32_t *command_wrap(void)
 {
 	uint32_t *p = command_ring.next;

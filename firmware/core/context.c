@@ -3,7 +3,7 @@
 
 #include "core/state.h"
 
-static uint16_t queues_plus_1[TUTTI_MAX_CONTEXTS]; /* 0 = no such context */
+static uint16_t queues_plus_1[TUTTI_MAX_CONTEXTS]; /* 0 if the context does not exist */
 
 void context_init(void)
 {

@@ -4,7 +4,7 @@
 
 struct counters counters HOT_DATA;
 
-/* Which counter each word of struct counters is. */
+/* The contract's number of the counter in each word of struct counters. */
 static const uint8_t place[] = {
 	TUTTI_COUNTER_PACKETS, TUTTI_COUNTER_PACKETS_DISPATCH, TUTTI_COUNTER_PACKETS_REFERENCE,
 	TUTTI_COUNTER_PACKETS_CONDENSED, TUTTI_COUNTER_PACKETS_BARRIER, TUTTI_COUNTER_PACKETS_AGENT,

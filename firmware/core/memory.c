@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The mem* functions the compiler may call. */
+/* The mem* functions to which the compiler may generate calls. */
 #include <stddef.h>
 #include <stdint.h>
 

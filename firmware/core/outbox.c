@@ -16,7 +16,7 @@ static struct {
 	uint32_t tail;
 	uint32_t deferred_used;
 	uint32_t backlog_head, backlog_tail;
-	bool silent;        /* the host has not been interrupted for the newest message */
+	bool silent;        /* the host has yet to be interrupted for the newest message */
 	struct {
 		uint32_t id;
 		uint64_t value;
@@ -33,14 +33,14 @@ void outbox_init(void)
 	outbox.status = hal_region(discovery->status);
 	outbox.ring = hal_region(discovery->card_ring);
 	outbox.slots = discovery->card_ring.bytes / (uint32_t)sizeof(struct tutti_message);
-	/* what an earlier firmware said has been read or is lost */
+	/* Messages of an earlier run of the firmware have been read or are lost. */
 	outbox.tail = outbox.status->card_ring_tail = outbox.control->card_ring_head;
 	outbox.deferred_used = 0;
 	outbox.silent = false;
 	outbox.backlog_head = outbox.backlog_tail = 0;
 }
 
-/* A command, so that the interrupt comes after what the messages speak of; one is enough for many. */
+/* The interrupt is sent by a command, so that it follows the effects that messages report; one serves many messages. */
 static void interrupt(void)
 {
 	outbox.silent = !command_room(COMMAND_INTERRUPT_WORDS);

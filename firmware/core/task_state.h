@@ -2,8 +2,8 @@
 /**
  * DOC: The state of a task as 32-bit words
  *
- * What a STATE command carries (struct tutti_task_state) and what a reference entry holds (struct tutti_reference)
- * is written word by word as soon as each word is known. These are the indexes of their fields.
+ * The state in a STATE command (struct tutti_task_state) and that in a reference (struct tutti_reference) are written
+ * word by word, each as soon as it is known. These are the word indexes of their fields.
  */
 #ifndef TASK_STATE_H
 #define TASK_STATE_H
@@ -14,9 +14,9 @@
 #define STATE_AT(field) (offsetof(struct tutti_task_state, field) / 4)
 #define REFERENCE_AT(field) (offsetof(struct tutti_reference, field) / 4)
 #define REFERENCE_WORDS REFERENCE_AT(used)
-#define RECORD_WORDS REFERENCE_AT(kernel_object) /* what launches read */
+#define RECORD_WORDS REFERENCE_AT(kernel_object) /* the part that launches read */
 
-/* The start of an entry is what the command TASK reads. */
+/* The command TASK reads the start of a reference as the start of a task state. */
 _Static_assert(STATE_AT(asid) == TUTTI_TASK_WORDS && REFERENCE_AT(signal) == TUTTI_TASK_WORDS &&
 	       offsetof(struct tutti_reference, setup) == offsetof(struct tutti_task_state, dimensions) &&
 	       offsetof(struct tutti_reference, waves) == offsetof(struct tutti_task_state, waves) &&

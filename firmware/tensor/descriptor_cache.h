@@ -56,7 +56,7 @@ static inline struct descriptor *descriptor_entry(uint32_t low)
 	return &descriptor_cache.entry[(low >> 7 ^ low >> 12) % DESCRIPTORS];
 }
 
-/** descriptor_find() - the entry of @address, or NULL. Its template may have an error, and its fetch may have failed. */
+/** descriptor_find() - the entry of @address, or NULL. Its fetch may have failed, or its template have an error. */
 static inline struct descriptor *descriptor_find(uint64_t address, unsigned asid)
 {
 	struct descriptor *d = descriptor_entry((uint32_t)address);

@@ -48,7 +48,7 @@ struct tensor_template {
 	uint8_t step[TUTTI_TENSOR_RANK];
 	uint8_t error;            /* enum tutti_tensor_error */
 	uint8_t rank;
-	/* Selects the code in tile_interior(): 0 is rank 2, below 0 is rank 3, found by one branch; or SETUP_PATH_ROWS. */
+	/* Selects the code in tile_interior(): 0 is rank 2, below 0 is rank 3, each found by one branch. */
 	int8_t path;
 	uint8_t origin;           /* bits of coordinate 0 that must be 0, so that the address is aligned */
 	uint16_t reductions;      /* allowed reductions, a bit for each enum tutti_reduce_op */

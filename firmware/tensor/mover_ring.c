@@ -14,7 +14,7 @@ void mover_init(void)
 	HAL_ENGINES->mover_tail = 0;
 }
 
-/* The notice is written before the head is read, so either the movers see the notice or this function sees their head. */
+/* The notice is written before the head is read: either movers see the notice, or this function sees their head. */
 bool mover_notice(uint32_t descriptors)
 {
 	uint32_t wanted = mover_ring.published - descriptors;

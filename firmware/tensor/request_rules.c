@@ -6,7 +6,7 @@
 #define BIT(n) (1u << (n))
 #define BARRIER_BYTES 8u
 
-/* Sets of operations: those that use shared memory, those that store to a tensor, those with a dense side in global memory. */
+/* The operations that use shared memory, those that write a tensor, those with a dense side in global memory. */
 #define OPS_SHARED (BIT(TUTTI_COPY_LOAD) | BIT(TUTTI_COPY_STORE) | BIT(TUTTI_COPY_REDUCE) | BIT(TUTTI_COPY_SHARED))
 #define OPS_STORE (BIT(TUTTI_COPY_STORE) | BIT(TUTTI_COPY_REDUCE) | BIT(TUTTI_COPY_SCATTER))
 #define OPS_LINEAR (BIT(TUTTI_COPY_GLOBAL) | BIT(TUTTI_COPY_SCATTER))
