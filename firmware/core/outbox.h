@@ -22,7 +22,7 @@ bool outbox_flush(void);
  * caller must ask outbox_can_reply().
  */
 void outbox_reply_after(uint32_t id, uint64_t value);
-/** outbox_can_reply() - whether outbox_reply_after() may be called now. */
+/** outbox_can_reply() - whether outbox_reply_after() may be called; if not, the caller is called again when it may. */
 bool outbox_can_reply(void);
 /** outbox_busy() - whether no more replies can be deferred now. */
 bool outbox_busy(void);

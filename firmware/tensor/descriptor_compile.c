@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tensor/descriptor_compile.h"
 
-#define STRIDE_END_HIGH (1u << 8) /* strides are below 2^40 */
+#define STRIDE_END_HIGH (1u << 8) /* high word of 2^40, below which strides must be */
 #define BOX_MAX 256u
 #define PIXELS_MAX 1024u
 #define TRAVERSAL_MAX 8u
@@ -39,7 +39,7 @@ uint32_t descriptor_reductions(unsigned type)
 	return set;
 }
 
-/* ---- the rules, in the order in which the runtime's encoder names them */
+/* ---- the rules, in the order in which the runtime's encoder reports them */
 
 static unsigned check_form(const struct tutti_tensor *d)
 {
@@ -111,7 +111,7 @@ static unsigned check_traversal(const struct tutti_tensor *d)
 	return TUTTI_TENSOR_ERROR_NONE;
 }
 
-/* Dense bytes of dimension 0: @error, or the one behind it for the swizzle. */
+/* Check the dense bytes of dimension 0: @error is that of their alignment, and the next one that of the swizzle. */
 static unsigned check_row(const struct tutti_tensor *d, uint32_t elements, unsigned error)
 {
 	uint32_t bytes = elements << type_shift[d->type];
@@ -159,7 +159,7 @@ static unsigned check_column(const struct tutti_tensor *d)
 	return check_row(d, d->column.channels, TUTTI_TENSOR_ERROR_CHANNEL_BYTES);
 }
 
-/* @stride below 2^47 times @n, TOO_FAR if that is 2^47 or more. */
+/* @stride, which is below 2^47, times @n; TOO_FAR if that is 2^47 or more. */
 static uint64_t times(uint64_t stride, uint32_t n)
 {
 	uint64_t low = (uint64_t)(uint32_t)stride * n, high = (uint64_t)(uint32_t)(stride >> 32) * n;
@@ -168,8 +168,8 @@ static uint64_t times(uint64_t stride, uint32_t n)
 }
 
 /*
- * Sizes and strides of the coordinates, then how far the last byte is from the base: no sum of
- * stride times coordinate inside the tensor comes back round.
+ * Compute the sizes and strides of the coordinates, then the distance of the tensor's end from its base. If that is
+ * within the address space, no sum of stride times coordinate inside the tensor can overflow.
  */
 static unsigned compile_strides(struct tensor_template *t, const struct tutti_tensor *d)
 {
@@ -237,7 +237,7 @@ static void compile_shape(struct tensor_template *t, const struct tutti_tensor *
 		t->step[i] = 1;
 }
 
-/* Dense bytes, in dimensions up to the fourth and in all. */
+/* Set the dense bytes of the first four dimensions, @slice, and of all @slices together. */
 static void compile_bytes(struct tensor_template *t, uint64_t slice, uint32_t slices)
 {
 	t->slice = slice;
@@ -288,7 +288,7 @@ static void compile_column(struct tensor_template *t, const struct tutti_tensor 
 		t->step[i + 1] = (uint8_t)step;
 		t->shape.stride[i + 1] = t->stride[i + 1] * step;
 		t->storable = t->storable && lower >= 0 && upper <= 0;
-		/* more pixels than a column has: never a full row */
+		/* Beyond the pixels of a column only the fact matters that it never fills such a row, plane and so on. */
 		per = per > PIXELS_MAX || t->range[i] / step >= PIXELS_MAX ? PIXELS_MAX + 1 : per * (t->range[i] / step + 1);
 		t->per[i + 1] = (uint16_t)(per > PIXELS_MAX ? PIXELS_MAX + 1 : per);
 	}

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * Im2col: a column is a run of the walk of TMA-12, an interval of an odometer whose wheels are W, H, D and N.
- * It falls into boxes: the rest of a row, rows to the end of a plane, planes, images, and the same down again:
- * at most 2 k - 1 for k wheels. Movers have four dimensions, C and three wheels, so of rank 5 each image is a box.
+ * Im2col: a column is a run of consecutive pixels in the order of TMA-12. This order works like an odometer: its
+ * wheels are the dimensions W, H, D and N, and when one has made a whole turn the next one makes a step. A run falls
+ * into boxes: the rest of a row, whole rows to the end of a plane, whole planes, whole images, and then the same
+ * downwards to a part of a row; at most 2 k - 1 boxes for k wheels. Movers know four dimensions, C and three wheels,
+ * so in tensors of rank 5 each image needs a box of its own.
  */
 #include "tensor/im2col.h"
 
 #include "tensor/tensor_requests.h"
 
-#define NEGATIVE 0xf0000000u        /* pixels start at most 2^17 below 0 */
-#define FAR_IMAGE ((uint32_t)-8192) /* no column comes up from there */
+#define NEGATIVE 0xf0000000u        /* from here on numbers stand for negative ones: pixels start at -2^17 or above */
+#define FAR_IMAGE ((uint32_t)-8192) /* so far below image 0 that no column reaches it */
 #define INLINE static inline __attribute__((always_inline))
 
-/* All of wheel @d of the bounding box; computed once for a request. */
+/* Clip a whole turn of wheel @d, that is all pixels of the bounding box along it; this is done once for a request. */
 static void full(struct job *job, unsigned d)
 {
 	const struct tensor_template *t = job->t;
@@ -26,7 +28,7 @@ static void full(struct job *job, unsigned d)
 	job->full[d].global = t->stride[d + 1] * ((uint32_t)job->origin[d] + before * step);
 }
 
-/* Behind @n steps of wheel @level. */
+/* Move on by @n steps of wheel @level. */
 INLINE void advance(struct job *job, const struct tensor_template *t, unsigned wheels, unsigned level, uint32_t n)
 {
 	for (; level < wheels; level++, n = 1) {
@@ -41,7 +43,7 @@ INLINE void advance(struct job *job, const struct tensor_template *t, unsigned w
 	job->image += n;
 }
 
-/* The largest wheel that stands at its beginning with enough pixels left for whole turns of those before it. */
+/* The largest wheel of which a step can be taken at once: all before it stand at 0, and enough pixels are left. */
 INLINE unsigned largest(const struct job *job, const struct tensor_template *t, unsigned wheels, uint32_t left)
 {
 	unsigned level = 0;
@@ -51,7 +53,7 @@ INLINE unsigned largest(const struct job *job, const struct tensor_template *t, 
 	return level;
 }
 
-/* Steps that wheel @level makes now. */
+/* The number of steps of wheel @level that fit one box. */
 INLINE uint32_t steps(const struct job *job, const struct tensor_template *t, unsigned wheels, unsigned level, uint32_t left)
 {
 	uint32_t most = level ? left / t->per[level] : left, rest;
@@ -64,7 +66,10 @@ INLINE uint32_t steps(const struct job *job, const struct tensor_template *t, un
 	return most <= rest ? most : rest + 1;
 }
 
-/* A box, @n steps of wheel @level, built in the next descriptor. Return: false = it lies outside. */
+/*
+ * Write the clips of a box of @n steps of wheel @level into the next mover descriptor, and set @address to its start.
+ * Return: false if the box lies outside the tensor
+ */
 INLINE bool build(struct job *job, const struct tensor_template *t, unsigned wheels, unsigned level, uint32_t n,
 		  uint64_t *address)
 {
@@ -121,7 +126,7 @@ INLINE bool run(struct job *job, int room, unsigned wheels)
 		uint64_t global;
 
 		if (job->outside)
-			room -= job_fill(job, 1); /* less than a piece */
+			room -= job_fill(job, 1); /* one descriptor is enough for what a column has outside */
 		if (job->box.count[0] && build(job, t, wheels, level, n, &global)) {
 			job_box(job, global, bytes);
 			room--;
@@ -168,7 +173,10 @@ static void begin(struct job *job)
 	job->global = t->base + t->stride[0] * ((uint32_t)r->coordinate[0] + before);
 }
 
-/* A wheel's steps, most of them inside. Return: elements inside; @first, @before, @after as of clip(). */
+/*
+ * clip() for @n steps of a wheel, quick when all of them lie inside. @first moves to the first one inside.
+ * Return: the number of elements inside
+ */
 INLINE uint32_t inside(uint32_t *first, uint32_t n, uint32_t step, uint32_t last, uint32_t *before, uint32_t *after)
 {
 	uint32_t span = (n - 1) * step;
@@ -176,7 +184,7 @@ INLINE uint32_t inside(uint32_t *first, uint32_t n, uint32_t step, uint32_t last
 	if (!n)
 		__builtin_unreachable();
 	*before = *after = 0;
-	if (likely(*first <= last) && likely(*first + span <= last)) /* one below 0 is above @last */
+	if (likely(*first <= last) && likely(*first + span <= last)) /* a start below 0 is above @last */
 		return n;
 	n = clip(*first, n, span, step, last, NEGATIVE, before, after);
 	*first += *before * step;
@@ -193,7 +201,7 @@ INLINE uint32_t quotient(uint32_t a, uint32_t step)
 	return step == 1 ? a : a / step;
 }
 
-/* What boxes of a column of rank 4 have in common. */
+/* What the boxes of a column in a tensor of rank 4 have in common. */
 struct common {
 	const struct tensor_template *t;
 	uint32_t word, low, shared, channels;
@@ -220,8 +228,9 @@ INLINE void put(struct common *c, uint32_t low, uint32_t before_w, uint32_t coun
 }
 
 /*
- * The common case by itself: NHWC within 4 GiB, all channels there, shared memory, rows of one image after the other.
- * Goes as far as boxes lie inside; what is left is run()'s. Return: the whole column is written.
+ * The common case has code of its own: an NHWC tensor that crosses no border of 4 GiB, all channels inside, and shared
+ * memory as the dense side. It goes on until a box lies outside the tensor or is a whole plane, and leaves the rest to
+ * run(). Return: true if the whole column is written
  */
 #define ROWS_MOST 5 /* boxes */
 
@@ -239,7 +248,7 @@ static bool rows(struct job *job, const struct tensor_template *t, const struct 
 	while (image <= t->last[3]) {
 		uint32_t x = origin_w + w, y = origin_h + h, n, count;
 
-		if (w || left < row) { /* in a row */
+		if (w || left < row) { /* a part of a row */
 			uint32_t pixels = quotient(t->range[0] - w, step_w) + 1;
 
 			pixels = less(left, pixels);

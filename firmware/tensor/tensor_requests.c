@@ -9,9 +9,9 @@
 #include "tensor/request_rules.h"
 #include "tensor/tile.h"
 
-#define FILL_PIECE 0x40000000u /* most bytes of one descriptor */
-#define ROOM_LEAST 2           /* a box, and the fill before it */
-#define ROOM_AGAIN 12u         /* descriptors left in a ring that was full when there is enough room again */
+#define FILL_PIECE 0x40000000u /* most bytes that one mover descriptor fills */
+#define ROOM_LEAST 2           /* descriptors of one step: a box, and the fill before it */
+#define ROOM_AGAIN 12u         /* a ring that was full is written again when only so many descriptors are left in it */
 
 _Static_assert(sizeof(struct tensor_template) > sizeof(struct tutti_tensor) &&
 	       offsetof(struct tensor_template, used) >= sizeof(struct tutti_tensor),
@@ -20,11 +20,13 @@ _Static_assert(sizeof(struct tensor_template) > sizeof(struct tutti_tensor) &&
 struct tmau tmau;
 static struct tutti_tensor_call calls[TMAU_SLOTS] __attribute__((aligned(64)));
 
-/* What came of an attempt to serve a request. */
-/* REFUSED: served as well, and its task fails. */
+/*
+ * The result of an attempt to serve a request. MORE: a part is left, and the next visit can go on. WAITS: an event will
+ * come. AGAIN: try again at once. REFUSED: the request is over, and its task must fail.
+ */
 enum progress { SERVED, MORE, WAITS, AGAIN, REFUSED };
 
-/* What movers do for tensors, by operation. */
+/* The mover operation for each operation of a tensor request. */
 static const uint8_t tensor_moves[TUTTI_TENSOR_OPS] = {
 	[TUTTI_COPY_LOAD] = TUTTI_MOVE_LOAD, [TUTTI_COPY_STORE] = TUTTI_MOVE_STORE,
 	[TUTTI_COPY_REDUCE] = TUTTI_MOVE_STORE, [TUTTI_COPY_GLOBAL] = TUTTI_MOVE_COPY,
@@ -45,7 +47,7 @@ void tmau_init(void)
 	HAL_ENGINES->request_slots = TMAU_SLOTS;
 }
 
-/* ---- what the units write */
+/* ---- mover descriptors that tile.c and im2col.c write in common */
 
 static struct tutti_mover *part(struct job *job, uint32_t flags, uint64_t bytes)
 {
@@ -86,7 +88,7 @@ void job_box(struct job *job, uint64_t global, uint64_t bytes)
 	mover_end(m);
 }
 
-/* ---- ends of requests */
+/* ---- how requests end */
 
 static void end(unsigned slot)
 {
@@ -114,7 +116,7 @@ static enum progress reject(const struct tutti_tensor_call *call, unsigned error
 	return refuse(call, TUTTI_CAUSE_TENSOR + error, TUTTI_ENGINE_WAVE, call->request.descriptor);
 }
 
-/* The newest descriptor becomes the last one, if it is this request's and no mover can have it yet. */
+/* The newest descriptor becomes the LAST one, if it belongs to this request and no mover can have taken it yet. */
 static void finish(struct job *job, const struct tutti_mover *mark)
 {
 	if (job->held || mover_begin() != mark)
@@ -124,7 +126,7 @@ static void finish(struct job *job, const struct tutti_mover *mark)
 	job->held = false;
 }
 
-/* ---- begins */
+/* ---- how requests start */
 
 static enum progress start_job(struct job *job, const struct tutti_tensor_call *call, unsigned move)
 {
@@ -150,7 +152,7 @@ static enum progress start_block(struct job *job, const struct tutti_tensor_call
 	return bulk_start(room) ? SERVED : MORE;
 }
 
-/* Shared to shared: the bytes of the box, whatever is in them. */
+/* From shared memory to shared memory the box is copied as plain bytes, since both sides are dense. */
 static enum progress start_shared(struct job *job)
 {
 	struct tutti_mover *m = part(job, TUTTI_MOVER_LINEAR, 0);
@@ -191,7 +193,10 @@ static enum progress start_checked(struct job *job, const struct tutti_tensor_ca
 	return tile_start(room) ? SERVED : MORE;
 }
 
-/* Loads and stores of tiles by one CTA: the same rules as request_check_tensor()'s, all at once. True: none is broken. */
+/*
+ * Whether the request is a load or store of a tile by one CTA that breaks no rule. These are the rules of
+ * request_check_tensor() in one expression, because such requests are by far the most frequent.
+ */
 static inline bool plain_tile(const struct tutti_tensor_call *call, const struct tensor_template *t, unsigned op)
 {
 	const struct tutti_tensor_request *r = &call->request;
@@ -234,7 +239,7 @@ static COLD enum progress descriptor_op(const struct tutti_tensor_call *call)
 	return SERVED;
 }
 
-/* Wait until movers have taken everything. */
+/* Wait until movers have taken all descriptors; AGAIN if they have done so already. */
 static enum progress drain(void)
 {
 	mover_publish(0);
@@ -310,7 +315,7 @@ static enum progress go_on(struct job *job, int room)
 	return done ? SERVED : MORE;
 }
 
-/* ---- turns */
+/* ---- serving requests in order */
 
 static inline void served(struct job *job)
 {
@@ -321,14 +326,17 @@ static inline void served(struct job *job)
 	counters.tmau_requests++;
 }
 
-/* The task fails before the next request is looked at: that may be its own as well. */
+/* The visit ends here, so that the task fails before the next request is served, which may be of the same task. */
 static COLD void served_refused(struct job *job)
 {
 	served(job);
 	tmau.more = tmau.queued;
 }
 
-/* Serve the first request, or a part of it. Return: false = that is all for now. @tail: of the ring, is brought forward. */
+/*
+ * Serve the first request or a part of it, and set @tail to the tail of the mover ring. Return: false if the visit must
+ * end.
+ */
 static bool serve(struct job *job, int room, uint32_t *tail)
 {
 	const struct tutti_mover *mark;

@@ -7,7 +7,7 @@
 #define NEGATIVE 0x80000000u
 #define INLINE static inline __attribute__((always_inline))
 
-/* The part of a descriptor that is the same on all paths. */
+/* The fields of a mover descriptor that every path writes. */
 INLINE void write(struct tutti_mover *m, uint32_t word, uint32_t shape, uint32_t low, uint32_t high, uint32_t shared)
 {
 	uint32_t *to = (uint32_t *)m;
@@ -20,8 +20,8 @@ INLINE void write(struct tutti_mover *m, uint32_t word, uint32_t shape, uint32_t
 }
 
 /*
- * Low word of a tile's address, a sum of 32-bit products: no product or sum has a carry if the tile
- * lies inside the tensor, and if the tensor crosses a border of 4 GiB no tile counts as inside.
+ * The low word of a tile's address is a sum of 32-bit products. No carry is lost: the products and the sum cannot
+ * overflow while the tile lies inside the tensor, and if the tensor crosses a border of 4 GiB no tile counts as inside.
  */
 INLINE bool inside(const struct tensor_template *t, const int32_t *coordinate, unsigned rank, uint32_t *low)
 {
@@ -47,11 +47,11 @@ INLINE const void *one(const struct tensor_template *t, const struct tutti_tenso
 		return NULL;
 	m = mover_begin();
 	write(m, word, hal_local(&t->shape), low, (uint32_t)(t->base >> 32), r->shared);
-	mover_next = m + 1; /* who comes next looks whether a lap is over */
+	mover_next = m + 1; /* without mover_wrap(), which the next writer calls */
 	return m;
 }
 
-/* The fewest instructions per rank: see PERF-07 before changing order or arguments. */
+/* The order of tests and arguments makes this the fewest instructions; see PERF-07 before changing it. */
 HOT const void *tile_interior(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r)
 {
 	int path = t->path;
@@ -65,7 +65,7 @@ HOT const void *tile_interior(uint32_t word, const struct tensor_template *t, co
 	return path == 2 ? one(t, r, word, 4) : NULL;
 }
 
-/* Slices of a tile of rank 5 that lies inside: a descriptor each. */
+/* Movers know four dimensions, so each slice of a tile of rank 5 that lies inside its tensor gets a descriptor. */
 bool tile_slices(int room)
 {
 	struct job *job = &tmau.job;
@@ -86,7 +86,7 @@ bool tile_slices(int room)
 	return !job->left;
 }
 
-/* The box is clipped where it will stand. */
+/* The clips are written straight into the descriptor. */
 HOT const void *tile_edge(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r)
 {
 	struct tutti_mover *m = mover_begin();
@@ -107,7 +107,7 @@ HOT const void *tile_edge(uint32_t word, const struct tensor_template *t, const 
 		n = clip(at, n, t->span[i], step, t->last[i], NEGATIVE, &before, &after);
 		if (!n)
 			return NULL;
-		__asm__("" : "+r"(before), "+r"(n), "+r"(after)); /* or they are narrowed twice */
+		__asm__("" : "+r"(before), "+r"(n), "+r"(after)); /* otherwise gcc narrows them twice */
 		low += (at + before * step) * (uint32_t)t->stride[i];
 		box_set(box, i, before, n, after);
 	}
@@ -117,8 +117,8 @@ HOT const void *tile_edge(uint32_t word, const struct tensor_template *t, const 
 }
 
 /*
- * The tensor's edge, or a wide tensor, or a dense side in global memory. One box is clipped where it
- * will stand, in the descriptor; that of slices is kept.
+ * Tiles at the edge of a tensor, in a tensor that crosses a border of 4 GiB, or with a dense side in global memory.
+ * The clips of a single box are written straight into the descriptor; those of slices are kept for all of them.
  */
 static bool start_clipped(int room)
 {

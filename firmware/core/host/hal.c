@@ -9,14 +9,14 @@
 
 struct hal_host hal_host;
 
-static uint32_t taken; /* words of the command ring given to the test */
+static uint32_t taken; /* words of the command ring that the test has been given */
 uint32_t hal_host_most;
 const char *hal_host_writer;
 bool hal_host_tight;
 
 #define SPELLED_WORDS (1 + sizeof(struct tutti_task_state) / 4)
-static uint32_t spelled[SPELLED_WORDS]; /* the newest TASK as a STATE */
-static bool fenced; /* its fence was given, @spelled comes next */
+static uint32_t spelled[SPELLED_WORDS]; /* the newest command TASK, written as a STATE */
+static bool fenced; /* the test has been given the fence of that TASK and gets @spelled next */
 
 static struct tutti_region region(uint32_t *at, uint32_t bytes)
 {
@@ -125,7 +125,7 @@ void hal_host_skip(uint32_t laps)
 	hal_host.engines.command_head = hal_host.engines.command_tail = taken;
 }
 
-/* TASK as what it stands for: STATE, behind an acquire fence if there is a scope. */
+/* Tests see a TASK as the commands it stands for: an acquire fence if it has a scope, then a STATE. */
 static const uint32_t *spell_out(const uint32_t *word, unsigned *words)
 {
 	static uint32_t fence;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Host side of hal.h: the card's interfaces as plain memory
+ * DOC: The host build's side of hal.h: the card's interfaces as plain memory
  *
- * A test fills the window (hal_host_window()), calls firmware functions and reads
- * the commands they wrote from the command ring.
+ * A test prepares the control window (hal_host_reset()), calls firmware functions and
+ * reads the commands that they wrote (hal_host_command()).
  */
 #ifndef HAL_HOST_H
 #define HAL_HOST_H
@@ -15,10 +15,10 @@ struct hal_host {
 	struct tutti_engines engines;
 	uint8_t window[HAL_HOST_WINDOW] __attribute__((aligned(64)));
 	uint8_t card[HAL_HOST_CARD] __attribute__((aligned(64)));
-	struct tutti_sm_state sms[TUTTI_MAX_SMS]; /* a test that needs it keeps it */
+	struct tutti_sm_state sms[TUTTI_MAX_SMS]; /* kept up to date by the tests that need it */
 	uint64_t time;
 	unsigned halted;
-	void (*idle)(void); /* called by hal_idle() */
+	void (*idle)(void); /* hal_idle() calls this if it is not NULL */
 };
 extern struct hal_host hal_host;
 
@@ -26,13 +26,13 @@ extern struct hal_host hal_host;
 #define HAL_WINDOW (hal_host.window)
 #define HAL_SMS ((const volatile struct tutti_sm_state *)hal_host.sms)
 
-/* Local addresses on the host: distance from one static object, 32 bits. */
+/* In the host build a local address is the 32-bit distance from one static object. */
 static inline uint32_t hal_local(const void *pointer)
 {
 	return (uint32_t)((uintptr_t)pointer - (uintptr_t)&hal_host);
 }
 
-/** hal_pointer() - the other way round. */
+/** hal_pointer() - the inverse of hal_local(). */
 static inline void *hal_pointer(uint32_t local)
 {
 	return (void *)((uintptr_t)&hal_host + (uintptr_t)(intptr_t)(int32_t)local);
@@ -69,33 +69,36 @@ static inline void hal_acquire(void)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
-/* SMs of each GPC for the next boot; none: GPCs of 18. CPCs of 6 SMs, TPCs of 2, two µGPUs. */
+/*
+ * Number of GPCs for the next boot, whose SMs hal_host_gpc[] gives; if it is 0, GPCs have 18 SMs each. A CPC has 6 SMs,
+ * a TPC has 2, and the card has two µGPUs.
+ */
 extern unsigned hal_host_gpcs;
-/* Task slots for the next boot, 0 = 32. */
+/* Task slots for the next boot; 0 means 32. */
 extern unsigned hal_host_slots;
-/* SMs of the next boot acknowledge task states (no TUTTI_FEATURE_ORDERED_STATES). */
+/* From the next boot on, SMs acknowledge task states (there is no TUTTI_FEATURE_ORDERED_STATES). */
 extern bool hal_host_acknowledge;
 extern uint16_t hal_host_gpc[TUTTI_MAX_GPCS];
 
-/** hal_host_discovery() - default discovery data: @sms SMs, regions inside the window. */
+/** hal_host_discovery() - write default discovery data for a card of @sms SMs, with all regions inside the window. */
 void hal_host_discovery(struct tutti_discovery *discovery, unsigned sms);
-/** hal_host_reset() - memory as before a boot: all zero but for the discovery data. */
+/** hal_host_reset() - make memory look as before a boot: all zero except for the discovery data. */
 void hal_host_reset(unsigned sms);
-/** hal_host_command() - next command written since the last call, NULL = none. NOPs are skipped. */
+/** hal_host_command() - take the next command, with its size in @words; NULL if there is none. NOPs are skipped. */
 const uint32_t *hal_host_command(unsigned *words);
 /**
- * hal_host_tight - the engines are slow: before each event the ring is filled as far as whoever asks for room could have
- * filled it. The next boot switches it off.
+ * hal_host_tight - pretend that the engines are slow: before each event the test fills the ring as far as code that
+ * asks for room could have filled it. The next boot switches this off.
  */
 extern bool hal_host_tight;
-/** hal_host_skip() - as if @laps more times the ring had been written and taken. All commands are taken. */
+/** hal_host_skip() - behave as if the ring had been written and taken @laps more times. All commands are taken. */
 void hal_host_skip(uint32_t laps);
-/** hal_host_fill() - NOPs, until @left words are free. */
+/** hal_host_fill() - write NOPs until only @left words are free. */
 void hal_host_fill(uint32_t left);
-/** hal_host_written() - command_end() of @writer: aborts if words were overwritten that are not taken yet. */
+/** hal_host_written() - command_end() in function @writer; aborts if words were overwritten before they were taken. */
 void hal_host_written(uint32_t *end, const char *writer);
-extern const char *hal_host_writer; /* who called one of command_ring.c's functions; NULL: command_end() itself knows */
-/** hal_host_most - most words of the ring that were in use at once since boot. */
+extern const char *hal_host_writer; /* the caller of a function of command_ring.c; NULL if command_end() was used */
+/** hal_host_most - the largest number of words of the ring that were in use at once since boot. */
 extern uint32_t hal_host_most;
 
 #endif
