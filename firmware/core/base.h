@@ -30,9 +30,10 @@
 #define FW_BUFFER_PACKETS 16u
 #define FW_BLOCKS (FW_LARGE ? 6u : 8u)   /* condensed packets that are expanded at once */
 #define FW_GENERAL_BLOCKS 2u /* how many of them may differ in rarely changed fields */
-#define FW_RSBS_SCRATCH 4u   /* reference state buffers in local memory; more work as well, but slower */
-#define FW_QUEUES (FW_LARGE ? 64u : 128u) /* queues in local memory; more work as well, but slower */
-#define FW_RSBS 64u          /* reference buffers whose records lie in local memory; more work, but slower */
+/* Card memory takes what exceeds the next three: it works as well, only slower. */
+#define FW_RSBS_SCRATCH 4u   /* reference state buffers placed in scratch RAM that local memory holds */
+#define FW_QUEUES (FW_LARGE ? 64u : 128u) /* queues whose records local memory holds */
+#define FW_RSBS 64u          /* reference state buffers whose records local memory holds */
 #define FW_SHAPES (FW_LARGE ? 4u : 6u)
 #define FW_KERNELS 16u
 #define FW_AGENTS 8u
@@ -68,6 +69,7 @@ static inline uint32_t min32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
+/** words_copy() - copy 32-bit words; @to and @from are aligned. */
 static inline void words_copy(void *to, const void *from, unsigned words)
 {
 	uint32_t *t = to;

@@ -17,11 +17,11 @@
 /* Where each part starts. The file named with a part owns it and asserts that its data fit. */
 #define CARD_ANSWERS 0u           /* child_tasks.c: a byte for each wave of each SM */
 #define CARD_ANSWERS_BYTES (TUTTI_MAX_SMS * CARD_WAVES)
-#define CARD_TABLES (CARD_ANSWERS + CARD_ANSWERS_BYTES) /* reference.c: buffers that found no room in scratch RAM */
+#define CARD_TABLES (CARD_ANSWERS + CARD_ANSWERS_BYTES) /* reference.c: buffers for which local memory has no room */
 #define CARD_TABLES_BYTES (TUTTI_MAX_RSBS * 1024u)
 #define CARD_QUEUES (CARD_TABLES + CARD_TABLES_BYTES)   /* queue.c: queues beyond the first FW_QUEUES */
 #define CARD_QUEUES_BYTES (64u << 10)
-#define CARD_RSBS (CARD_QUEUES + CARD_QUEUES_BYTES)     /* reference.c: buffers beyond the first FW_RSBS */
+#define CARD_RSBS (CARD_QUEUES + CARD_QUEUES_BYTES)     /* reference.c: records beyond the first FW_RSBS */
 #define CARD_RSBS_BYTES (16u << 10)
 #define CARD_MEMORY_BYTES (CARD_RSBS + CARD_RSBS_BYTES)
 

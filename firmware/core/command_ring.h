@@ -129,7 +129,11 @@ static inline bool command_ask(unsigned words)
 	return false;
 }
 
-/* No record ends exactly at the end of the ring, so @next always lies inside it; trial_launch.c relies on that. */
+/**
+ * command_begin() - contiguous space for a record of @words words, after a wrap if one is needed.
+ *
+ * No record ends exactly at the end of the ring, so @next always lies inside it; trial_launch.c relies on that.
+ */
 static inline uint32_t *command_begin(unsigned words)
 {
 	uint32_t *p = command_ring.next;
@@ -150,6 +154,10 @@ static inline void command_end(uint32_t *end)
 #define command_end(end) hal_host_written(end, __func__)
 #endif
 
+/*
+ * Each of these functions writes one record; softcore.h describes the commands and their fields. The caller has asked
+ * for room, unless COMMAND_OWED includes the record.
+ */
 static inline void command_fence(unsigned sub)
 {
 	uint32_t *p = command_begin(1);
@@ -174,6 +182,7 @@ void command_scrub(uint32_t asid_queue, uint64_t address, unsigned slots, unsign
 void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned bytes, void *local, unsigned tag);
 /** command_task_state() - write to @state the whole task state that the STATE or TASK command @command stands for. */
 void command_task_state(const uint32_t *command, uint32_t *state);
+/** command_words() - write a record of @n words behind its head. */
 void command_words(unsigned op, unsigned sub, const uint32_t *words, unsigned n);
 
 #if !defined(__riscv) && !defined(COMMAND_RING_ITSELF)

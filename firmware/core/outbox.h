@@ -12,6 +12,7 @@
 #include "core/base.h"
 
 void outbox_init(void);
+/** outbox_send() - send @message to the host and interrupt it; if too many are kept back, the message is lost. */
 void outbox_send(const struct tutti_message *message);
 /** outbox_flush() - send the messages that did not fit. Return: true if a message or its interrupt is still left */
 bool outbox_flush(void);

@@ -27,8 +27,11 @@ struct task_group {
 };
 
 /*
- * SYNC: like RUNNING, but SMs have yet to acknowledge the task's state.
+ * LEAVING: evicted; it gives its slot back when its resident CTAs have ended.
+ * CANCELLED: it ends, with its signal as cancelled, when its resident CTAs have ended.
  * ENDING: complete, but the command ring had no room for the writes to its metadata.
+ * KILLED: it failed, and SMs have been told to kill its waves; it ends with their event KILLED.
+ * SYNC: like RUNNING, but SMs have yet to acknowledge the task's state.
  */
 enum task_state { TASK_FREE, TASK_RUNNING, TASK_LEAVING, TASK_CANCELLED, TASK_ENDING, TASK_KILLED, TASK_SYNC };
 

@@ -46,6 +46,7 @@ enum descriptor_state {
 enum descriptor_state descriptor_fetch(uint64_t address, unsigned asid);
 /** descriptor_forget() - drop the descriptor at @address from the cache, or all of them if @address is 0. */
 void descriptor_forget(uint64_t address, unsigned asid);
+/** descriptor_event_fetch() - the fetch for entry @number has ended: compile the descriptor, unless it is stale. */
 void descriptor_event_fetch(unsigned number, const struct tutti_event *event);
 
 /* The template of the request that is being served, which must not be replaced; NULL if there is none. */

@@ -35,6 +35,7 @@ static inline uint32_t mover_tail(void)
 	return mover_ring.laps + (uint32_t)(mover_next - mover_slots);
 }
 
+/** mover_begin() - the slot of the next descriptor. */
 static inline struct tutti_mover *mover_begin(void)
 {
 	return mover_next;
@@ -49,6 +50,7 @@ static inline void mover_wrap(void)
 	}
 }
 
+/** mover_end() - descriptor @m, from mover_begin(), is complete. */
 static inline void mover_end(struct tutti_mover *m)
 {
 	mover_next = m + 1;

@@ -32,7 +32,9 @@ struct tmau {
 extern struct tmau tmau;
 
 void tmau_init(void);
+/** tmau_event_request() - a request has been added to the request area. */
 void tmau_event_request(const struct tutti_event *event);
+/** tmau_event_fetch() - the tensor descriptor for entry @number of the cache has been fetched, or could not be. */
 void tmau_event_fetch(unsigned number, const struct tutti_event *event);
 /** tmau_run() - serve requests, for one visit; called when movers have room, data have come or requests are left. */
 void tmau_run(void);
