@@ -57,7 +57,7 @@ extern struct attention attention;
 #define ATTEND_ENDED 64u   /* kernels of queues have ended */
 #define ATTEND_SUSPEND 128u /* a queue may have become quiet while the card is being suspended */
 #define ATTEND_FAULT 256u  /* a tensor request was refused, so its task must fail */
-#define ATTEND_MIRROR 1u   /* reference buffers have changed, and the driver's copy of them is old */
+#define ATTEND_MIRROR 1u   /* reference buffers have changed, so the copies that the driver reads are out of date */
 #define ATTEND_CHANNEL 2u  /* requests from the host or messages to it are left */
 
 /*
@@ -96,7 +96,7 @@ struct place_state {
 	uint8_t choice;         /* TUTTI_POLICY_CHOICE: TUTTI_CHOICE_*; 0 is water filling */
 	uint32_t round_next;    /* round robin: position after the SM that received the last CTA */
 	uint32_t message_words; /* most command words that one placement writes */
-	uint32_t free_words;    /* free command words needed for one placement and the launch of one kernel */
+	uint32_t free_words;    /* free words that command_room() asks for before a placement and one launch */
 	bool blocked;           /* the issue rounds wait for room in the command ring */
 };
 extern struct place_state place_state;

@@ -111,7 +111,7 @@ static unsigned check_traversal(const struct tutti_tensor *d)
 	return TUTTI_TENSOR_ERROR_NONE;
 }
 
-/* Check the dense bytes of dimension 0: @error is that of their alignment, and the next one that of the swizzle. */
+/* Check the dense bytes of dimension 0. @error is for sizes that 16 does not divide, @error + 1 for the swizzle. */
 static unsigned check_row(const struct tutti_tensor *d, uint32_t elements, unsigned error)
 {
 	uint32_t bytes = elements << type_shift[d->type];
@@ -288,7 +288,7 @@ static void compile_column(struct tensor_template *t, const struct tutti_tensor 
 		t->step[i + 1] = (uint8_t)step;
 		t->shape.stride[i + 1] = t->stride[i + 1] * step;
 		t->storable = t->storable && lower >= 0 && upper <= 0;
-		/* Beyond the pixels of a column only the fact matters that it never fills such a row, plane and so on. */
+		/* PIXELS_MAX + 1 stands for all larger numbers, because no column fills such a row or plane. */
 		per = per > PIXELS_MAX || t->range[i] / step >= PIXELS_MAX ? PIXELS_MAX + 1 : per * (t->range[i] / step + 1);
 		t->per[i + 1] = (uint16_t)(per > PIXELS_MAX ? PIXELS_MAX + 1 : per);
 	}

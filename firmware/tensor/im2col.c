@@ -232,7 +232,7 @@ INLINE void put(struct common *c, uint32_t low, uint32_t before_w, uint32_t coun
  * memory as the dense side. It goes on until a box lies outside the tensor or is a whole plane, and leaves the rest to
  * run(). Return: true if the whole column is written
  */
-#define ROWS_MOST 5 /* boxes */
+#define ROWS_MOST 5 /* most boxes that rows() writes */
 
 static bool rows(struct job *job, const struct tensor_template *t, const struct tutti_tensor_request *r)
 {

@@ -51,7 +51,7 @@ INLINE const void *one(const struct tensor_template *t, const struct tutti_tenso
 	return m;
 }
 
-/* The order of tests and arguments makes this the fewest instructions; see PERF-07 before changing it. */
+/* This order of tests and arguments takes the fewest instructions; see PERF-07 before changing it. */
 HOT const void *tile_interior(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r)
 {
 	int path = t->path;
