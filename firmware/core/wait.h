@@ -19,15 +19,15 @@ enum queue_wait {
 	WAIT_TASKS,   /* its own kernels in flight */
 	WAIT_SIGNAL,  /* a barrier packet's signals, which a probe or a poll finds satisfied */
 	/* Resources that queues share: wait_wake() wakes all that wait for one. */
-	WAIT_SLOT,
-	WAIT_BUFFER,
-	WAIT_KERNEL,
-	WAIT_BLOCK,
-	WAIT_RSB,
-	WAIT_SHAPE,
-	WAIT_AGENT,
-	WAIT_PROBE,
-	WAIT_ROOM,
+	WAIT_SLOT,    /* a free task slot */
+	WAIT_BUFFER,  /* a fetch buffer */
+	WAIT_KERNEL,  /* a kernel descriptor that is being fetched, or an entry of the kernel cache for it */
+	WAIT_BLOCK,   /* a block for an expanded condensed packet */
+	WAIT_RSB,     /* the end of the condensed packets that read its reference state buffer, which it is to change */
+	WAIT_SHAPE,   /* an entry of the table of CTA shapes */
+	WAIT_AGENT,   /* one of the FW_AGENTS records of agent dispatches */
+	WAIT_PROBE,   /* a probe for the signals of a barrier packet */
+	WAIT_ROOM,    /* room in the command ring */
 	WAIT_TMD,     /* task metadata that are being fetched, or a free record for them */
 	QUEUE_WAITS
 };
