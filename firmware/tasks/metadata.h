@@ -2,10 +2,10 @@
 /**
  * DOC: Task metadata, as the firmware keeps it (spec TSK-01)
  *
- * A TMD lies in user memory: its static part is fetched once, checked, and this copy is
- * used until the task ends; an affinity mask and the geometry of a work queue likewise. A
- * packet parks meanwhile and is decoded again when all is here. The dynamic part is
- * written back when the task leaves the task table or ends.
+ * A TMD (task metadata) lies in user memory. Its static part is fetched once and checked, and this copy is used until
+ * the task ends; the same holds for an affinity mask and the geometry of a work queue. The packet parks meanwhile and
+ * is decoded again when everything has arrived. The dynamic part is written back when the task leaves the task table
+ * or ends.
  */
 #ifndef METADATA_H
 #define METADATA_H
@@ -19,27 +19,27 @@ struct task;
 
 enum tmd_stage {
 	TMD_FREE,
-	TMD_FETCHING, /* answers are on their way */
-	TMD_FETCHED,  /* checked: the packet or request it belongs to goes on */
-	TMD_BAD,
-	TMD_BUSY,     /* of a child task: there is no room for its affinity mask */
+	TMD_FETCHING, /* data are on their way, or have to wait for room */
+	TMD_FETCHED,  /* complete and checked: the packet or request it belongs to can go on */
+	TMD_BAD,      /* could not be read, or a field is wrong */
+	TMD_BUSY,     /* only for child tasks: there is no room for its affinity mask */
 	TMD_TASK,     /* belongs to a task */
-	TMD_ENDED,    /* the task has ended, an answer is still on its way */
+	TMD_ENDED,    /* the task has ended, but a fetch is still on its way */
 };
 
-/** struct work - where a queue task stands in its work queue (work_queue.c). */
+/** struct work - how far a queue task is in its work queue (work_queue.c). */
 struct work {
-	uint64_t read;        /* next item to give */
-	uint64_t written;     /* items there, as seen last */
-	uint64_t deadline;    /* coalescing timeout, ~0 = none */
-	uint64_t fetched[4];  /* where fetches go: an index, then base, sizes, closed */
-	uint32_t items;       /* capacity */
-	uint32_t each;        /* items of each CTA that can be issued now */
-	uint32_t issued;      /* CTAs */
-	uint8_t fetching;
+	uint64_t read;        /* index of the next item to give to a CTA */
+	uint64_t written;     /* write index, as fetched last */
+	uint64_t deadline;    /* when the coalescing timeout passes; ~0: none is running */
+	uint64_t fetched[4];  /* destination of fetches: an index, then base, sizes and the flag "closed" */
+	uint32_t items;       /* capacity of the ring */
+	uint32_t each;        /* how many items each CTA gets that can be issued now */
+	uint32_t issued;      /* CTAs issued so far */
+	uint8_t fetching;     /* 1: fetches are under way; 2: and one of them has failed */
 	uint8_t again;        /* notified while fetching, or while the command ring had no room */
 	uint8_t closed;
-	uint8_t expired;      /* the timeout has passed: fewer than the minimum will do */
+	uint8_t expired;      /* the timeout has passed: a CTA may start with fewer items than the minimum */
 };
 
 struct tmd {
@@ -47,17 +47,17 @@ struct tmd {
 	uint64_t address;
 	struct queue *queue;
 	uint8_t stage;        /* enum tmd_stage */
-	uint8_t step;         /* fetching: 0 the record itself, 1 what it names, 2 the same, when there is room */
-	uint8_t answers;      /* fetches in flight */
-	uint8_t orphan;       /* nobody waits for them any more */
-	uint8_t cause;        /* of a failed fetch */
-	uint8_t field;        /* byte of the first bad field */
-	uint8_t affinity;     /* number + 1 of the mask, 0 = any SM */
-	uint8_t child;        /* made by a kernel */
-	uint32_t quota_left;  /* CTAs of this turn */
+	uint8_t step;         /* fetching 0: the record itself, 1: what it names, 2: that, once there is room */
+	uint8_t answers;      /* number of fetches in flight */
+	uint8_t orphan;       /* nothing waits for these fetches any more */
+	uint8_t cause;        /* why a fetch has failed, or 0 */
+	uint8_t field;        /* byte offset of the first bad field */
+	uint8_t affinity;     /* number of its affinity mask + 1; 0: it may run on any SM */
+	uint8_t child;        /* its task was created by a kernel, not by a packet */
+	uint32_t quota_left;  /* CTAs it may still issue in this turn */
 	uint32_t evictions, turns, timeouts;
-	struct task *parent;  /* NULL: gone, or made by a packet */
-	uint32_t sm_wave;     /* of the creator that waits for an answer */
+	struct task *parent;  /* task that created it; NULL: it is gone, or there was none */
+	uint32_t sm_wave;     /* SM and wave of the creator, which waits for an answer */
 	struct work work;
 };
 static inline const struct tutti_tmd *tmd_static(const struct tmd *tmd)
@@ -75,7 +75,7 @@ static inline bool tmd_is_queue(const struct tmd *tmd)
 	return tmd_static(tmd)->type == TUTTI_TASK_QUEUE;
 }
 
-/** tmd_affinity() - the SMs its task may run on, NULL: all. */
+/** tmd_affinity() - mask of the SMs its task may run on, or NULL if these are all. */
 static inline const uint32_t *tmd_affinity(const struct tmd *tmd)
 {
 	return tmd->affinity ? affinity_mask(tmd->affinity) : NULL;
@@ -83,35 +83,37 @@ static inline const uint32_t *tmd_affinity(const struct tmd *tmd)
 
 void tmd_init(void);
 /**
- * tmd_get() - the checked metadata at @address for what @queue works on.
+ * tmd_get() - the checked metadata at @address, for the packet that @queue works on.
  * Return: 0, TUTTI_ERROR_TMD, or PACKET_PARKED
  */
 int tmd_get(struct queue *queue, uint64_t address, struct tmd **tmd);
-/** tmd_at() - record @number of FW_TMDS. tmd_number() - the other way round. */
+/** tmd_at() - record @number of FW_TMDS. tmd_number() - the number of a record. */
 struct tmd *tmd_at(unsigned number);
 unsigned tmd_number(const struct tmd *tmd);
-/** tmd_next_work() - the next record of a queue task that lives, NULL: there is none. @tmd: the last one, NULL at first */
+/**
+ * tmd_next_work() - the record of the next live queue task after @tmd (NULL: the first one), or NULL after the last.
+ */
 struct tmd *tmd_next_work(struct tmd *tmd);
-/** tmd_fetch() - a record for the metadata at @address, being fetched. NULL: none free for a queue of this priority. */
+/** tmd_fetch() - start fetching metadata at @address. Return: the record, NULL if none is free for @queue's priority */
 struct tmd *tmd_fetch(struct queue *queue, uint64_t address);
-/** tmd_refuse() - note why @tmd is bad for the report. Return: TUTTI_ERROR_TMD */
+/** tmd_refuse() - note for the error report why @tmd is bad, and let go of it. Return: TUTTI_ERROR_TMD */
 int tmd_refuse(struct queue *queue, const struct tmd *tmd);
-/** tmd_take() - it belongs to a task from now on. */
+/** tmd_take() - @tmd belongs to a task from now on. */
 void tmd_take(struct queue *queue, struct tmd *tmd);
-/** tmd_end() - its task has ended. */
+/** tmd_end() - the task of @tmd has ended. */
 void tmd_end(struct tmd *tmd);
-/** tmd_put() - nobody needs it, nothing is on its way. */
+/** tmd_put() - free a record. No fetch into it may be under way. */
 void tmd_put(struct tmd *tmd);
-/** tmd_drop() - the queue does not go on with its packet. */
+/** tmd_drop() - @queue gives up the packet it fetched metadata for. */
 void tmd_drop(struct queue *queue);
-/** tmd_orphan() - @parent is gone. tmd_drop_children() - forget children of @queue that are not accepted yet. */
+/** tmd_orphan() - @parent is gone. tmd_drop_children() - forget child tasks of @queue that are not accepted yet. */
 void tmd_orphan(struct task *parent);
 void tmd_drop_children(struct queue *queue);
-/** tmd_write() - the dynamic part goes back to memory. */
+/** tmd_write() - write the dynamic part back to user memory. */
 void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed);
-/** TMD_WRITE_WORDS - commands tmd_write() may need; who calls it has asked for them. */
+/** TMD_WRITE_WORDS - words of the command ring tmd_write() may need; its caller must have asked for them. */
 #define TMD_WRITE_WORDS (7 * 6)
-/** tmd_resume() - a mask has become free, or there is room in the command ring again: who waits for it goes on. */
+/** tmd_resume() - go on with records that waited for a free affinity mask or for room in the command ring. */
 void tmd_resume(void);
 void tmd_event_fetch(unsigned number, const struct tutti_event *event);
 

@@ -2,9 +2,9 @@
 /**
  * DOC: Priority windows (spec RES-06)
  *
- * Time runs modulo a period that is split into windows. In window y the levels of class y come first and the
- * others keep their order; so nobody starves, and shares of the card follow the lengths of the windows. This order
- * counts when CTAs are issued, not for eviction.
+ * Time runs modulo a period, which is split into windows. In window y the levels of class y come first and the others
+ * keep their order. So no level starves, and the shares of the card follow the lengths of the windows. This order
+ * counts when CTAs are issued; eviction goes by priority alone.
  */
 #ifndef PRIORITY_WINDOWS_H
 #define PRIORITY_WINDOWS_H
@@ -14,13 +14,16 @@
 #define WINDOWS 8u
 
 void window_init(void);
-/** window_order() - levels in the order that counts now, ended by 0. */
+/** window_order() - the levels in the order that holds at this time, terminated by 0. */
 const uint8_t *window_order(void);
-/** window_length() - value of TUTTI_POLICY_WINDOW. False: makes no sense. */
+/** window_length() - set a value of TUTTI_POLICY_WINDOW. Return: false if the value is not valid */
 bool window_length(uint32_t value);
-/** window_class() - value of TUTTI_POLICY_CLASS. False: makes no sense. */
+/** window_class() - set a value of TUTTI_POLICY_CLASS. Return: false if the value is not valid */
 bool window_class(uint32_t value);
-/** window_ask() - what is set; @which: class, 255 or level. Return: false: there is no such. */
+/**
+ * window_ask() - read @policy. @which: a class, 255 (number of windows) or a level. Return: false if there is none
+ * such
+ */
 bool window_ask(uint32_t policy, uint32_t which, uint32_t *value);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: A new task gets its first CTAs
+ * DOC: The first CTAs of a new task
  *
- * What fits is placed at once (spec CGA-13). With CTAs left the task keeps its state, which makes it evictable,
- * and joins the rounds of issue_rounds.h.
+ * As many CTAs as fit are placed at once (spec CGA-13). If some are left, the task's state is kept, which makes it
+ * evictable, and it joins the rounds of issue_rounds.h.
  */
 #ifndef TASK_START_H
 #define TASK_START_H
@@ -13,12 +13,12 @@
 
 #define START_WORDS (2u + LAKE_FLAT_WORDS) /* room in the command ring that start_new() asks for */
 
-/** start_task() - place what fits now of task->unissued CTAs. @command: its STATE or TASK */
+/** start_task() - place as many of task->unissued CTAs as fit now. @command: its STATE or TASK command */
 void start_task(struct task *task, const uint32_t *command);
 /**
- * start_new() - start_task(), at best by straight code without a call.
- * @command: its STATE or TASK, that ends at @end; START_WORDS behind it are contiguous
- * @shape, @n: its shape and its CTAs; task->unissued is 0 yet, as in a free slot
+ * start_new() - the same as start_task(); the common case is straight code without a call.
+ * @command: its STATE or TASK command, which ends at @end; START_WORDS words must be contiguous there
+ * @shape, @n: its shape and the number of its CTAs; task->unissued is still 0, as in a free slot
  */
 void start_new(struct task *task, const uint32_t *command, uint32_t *end, struct shape *shape, uint32_t n);
 

@@ -2,11 +2,11 @@
 /**
  * DOC: The task table: tasks that have a slot
  *
- * A plain kernel that finds a free slot is put there straight from its packet; everybody else comes from the lists
- * of pending_tasks.h. While CTAs are unissued the task takes part in the rounds of issue_rounds.h. When the last
- * CTA has completed, task_complete() does the clean-up: metadata, release fence, signal. A failing task is killed
- * and ends with EVENT_KILLED, without its signal; an evicted one goes back to its list, and a cancelled one ends,
- * when its CTAs have.
+ * A plain kernel that finds a free slot is put there straight from its packet; every other task comes from the lists of
+ * pending_tasks.h. While it has CTAs to issue, a task takes part in the rounds of issue_rounds.h. When its last CTA has
+ * completed, task_complete() does the clean-up: metadata, release fence, signal. A failing task is killed and ends with
+ * EVENT_KILLED, without its signal. When the CTAs of an evicted task have ended it goes back to its list; those of a
+ * cancelled task end, and then so does the task.
  */
 #ifndef TASK_TABLE_H
 #define TASK_TABLE_H
@@ -19,7 +19,7 @@
 struct pending;
 struct tmd;
 
-/** struct task_error - why a task was killed; sent when it is gone. */
+/** struct task_error - why a task was killed; reported when its CTAs are gone. */
 struct task_error {
 	uint8_t code, engine, access, cause;
 	uint32_t sm_wave;
@@ -39,7 +39,7 @@ static inline struct tmd *task_tmd(const struct task *task)
 	return task->rare & TASK_TMD ? task->tmd : NULL;
 }
 
-/* Nothing of a free slot but what a launch sets is anything but 0. */
+/* In a free slot every field that a launch does not set must be 0; the callers see to that. */
 static inline void task_slot_free(struct task *task)
 {
 	task->state = TASK_FREE;
@@ -49,52 +49,52 @@ static inline void task_slot_free(struct task *task)
 }
 
 void task_init(void);
-/** task_priority() - of its metadata or its queue. */
+/** task_priority() - the priority in its metadata or, without one, that of its queue. */
 unsigned task_priority(const struct task *task);
 /** task_clean_up() - the release fence and the signal of a kernel that is complete. */
 void task_clean_up(struct task *task);
-/** task_issued() - CTAs it has issued, of a task with its state kept. */
+/** task_issued() - how many CTAs a task has issued; its state must be kept (TASK_KEPT) or it is a queue task. */
 uint32_t task_issued(const struct task *task);
-/** task_unkeep() - all CTAs are issued: nobody needs its state any more. */
+/** task_unkeep() - free the kept state of a task that has issued all of its CTAs. */
 void task_unkeep(struct task *task);
-/** task_complete() - the last CTA has completed. */
+/** task_complete() - end a task whose last CTA has completed. */
 void task_complete(struct task *task);
-/** task_ended() - @n CTAs have ended and lakes know it: serve others, end the task. */
+/** task_ended() - @n CTAs have ended and their free slots are given back: place other CTAs, or end the task. */
 void task_ended(struct task *task, uint32_t n);
 /** task_fail() - kill @task because of @error. */
 void task_fail(struct task *task, const struct task_error *error);
-/** task_leave() - an evicted task gives its slot back. */
+/** task_leave() - free the slot of a task, with all that hangs on it but its record and its metadata. */
 void task_leave(struct task *task);
-/** task_may_end() - there is room for what is written to @task's metadata. If not task_resume() ends it later. */
+/** task_may_end() - is there room for the commands that write @task's metadata? If not, task_resume() ends it later. */
 bool task_may_end(const struct task *task);
 /**
- * task_resume() - end tasks that could not end for want of room in the command ring.
- * @fault: why the task of the queue that is returned was killed
- * Return: a queue that stops because its task was killed (call again), or NULL: all that was possible is done
+ * task_resume() - end tasks that could not end because there was no room in the command ring.
+ * @fault: why the task was killed whose queue is returned
+ * Return: a queue that stops because its task was killed (the caller calls again), or NULL when no more can be done now
  */
 struct queue *task_resume(struct tutti_fault *fault);
 /**
- * task_cancel() - kernels of packet @packet of @queue issue nothing more and end with a
- * cancelled signal. Return: 0 or -TUTTI_ENOENT
+ * task_cancel() - the kernels of packet @packet of @queue issue no more CTAs and end with a cancelled signal.
+ * Return: 0 or -TUTTI_ENOENT
  */
 int task_cancel(struct queue *queue, uint64_t packet);
-/** task_drop() - clean-up of a task without a slot; its signal, if it has one, is cancelled. */
+/** task_drop() - clean up after a task without a slot; its signal, if it has one, is cancelled. */
 void task_drop(struct queue *queue, struct pending *pending);
-/** task_kill_queue() - kill all tasks of @queue without a report (its destruction). */
+/** task_kill_queue() - kill all tasks of @queue, which is being destroyed, without an error report. */
 void task_kill_queue(struct queue *queue);
 /** task_event_fault() - a wave of a task has failed. */
 void task_event_fault(const struct tutti_event *event);
 /**
- * task_event_killed() - the CTAs of a killed task are gone.
+ * task_event_killed() - handle EVENT_KILLED: the CTAs of a killed task are gone.
  * @fault: why it was killed
  * Return: the queue that stops because of it, or NULL
  */
 struct queue *task_event_killed(const struct tutti_event *event, struct tutti_fault *fault);
 /** task_any() - a task is in flight. */
 bool task_any(void);
-/** task_oldest() - oldest packet of @queue with a kernel in flight, or @none. */
+/** task_oldest() - index of the oldest packet of @queue with a kernel in flight, or @none if that is older. */
 uint64_t task_oldest(const struct queue *queue, uint64_t none);
-/** task_group_create() / task_group_put() - NULL if there is none free; drop one reference. */
+/** task_group_create() - a new group, NULL if none is free. task_group_put() - drop one reference to it. */
 struct task_group *task_group_create(void);
 void task_group_put(struct queue *queue, struct task_group *group);
 

@@ -2,9 +2,9 @@
 /**
  * DOC: Splitting a CTA into waves (spec RES-07)
  *
- * When nothing has fitted anywhere for long, the next CTA of a task whose waves need not run together is launched
- * wave by wave, through a slot of its own on the lowest level. For the task it counts as one resident CTA until
- * its last wave has ended.
+ * When nothing has fitted anywhere for a long time, the next CTA of a task whose waves need not run together is
+ * launched wave by wave. The waves are a task of their own, with a slot of its own on the lowest level. For the
+ * original task the CTA counts as one resident CTA until its last wave has ended.
  */
 #ifndef WAVE_SPLIT_H
 #define WAVE_SPLIT_H
@@ -12,20 +12,22 @@
 #include "tasks/task_table.h"
 
 void split_init(void);
-/** split_limit() - rounds without a match before a CTA is split, 0 = 256. */
+/** split_limit() - set how many rounds must pass without a placement before a CTA is split; 0 means 256. */
 void split_limit(uint32_t rounds);
 uint32_t split_limit_now(void);
 /**
- * split_round() - a round has been: those of @failed (mask of slots) did not fit. Who went is seen by the
- * counters. Return: a CTA has been split, there is something new to place.
+ * split_round() - rounds have ended, and the tasks in @failed (a mask of slots) did not fit. Whether others were placed
+ * is seen from the counter of issued CTAs.
+ * Return: a CTA has been split, so there is something new to place
  */
 bool split_round(uint32_t failed);
-/** split_earliest() - @at or the time of the next look at who waits, what is earlier. split_due(): it has come. */
+/** split_earliest() - the time of the next look at waiting tasks, or @at if that is earlier. */
 uint64_t split_earliest(uint64_t at);
+/** split_due() - the time of that look has come; it is not reported again. */
 bool split_due(uint64_t time);
-/** split_ended() - the waves are done. Return: the task they belong to if no CTA of it is left, or NULL. */
+/** split_ended() - the task @waves has ended. Return: the task they were split from if no CTA of it is left, or NULL */
 struct task *split_ended(struct task *waves);
-/** split_partner() - the other one of a pair, NULL: there is none. */
+/** split_partner() - of a task whose CTA is split, the task of the waves, and the other way round; or NULL. */
 struct task *split_partner(const struct task *task);
 
 #endif
