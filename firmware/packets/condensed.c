@@ -9,7 +9,7 @@
 
 struct block blocks[FW_BLOCKS];
 
-/* Room for general records, and which block has it. */
+/* Room for general records is scarce; each piece notes which block has it. */
 static struct {
 	struct block *block;
 	uint32_t record[BLOCK_GENERAL_WORDS];
@@ -54,7 +54,10 @@ found:
 	return b;
 }
 
-/* Whose packet is launched keeps it; who is parked in the middle of one starts again, and goes last. */
+/*
+ * A block whose packet is being launched keeps its room. One that is parked in the middle of an expansion can start
+ * again, so its room may be taken, but only as a last resort.
+ */
 static unsigned general_find(void)
 {
 	unsigned i, parked = FW_GENERAL_BLOCKS;
@@ -68,7 +71,10 @@ static unsigned general_find(void)
 	return parked;
 }
 
-/* @block gets room for general records, what it has so far included, up to @out. Return: the same there; NULL = none now */
+/*
+ * Move @block to room for general records, with the records it has so far, which end at @out.
+ * Return: where they end now, or NULL if there is no room
+ */
 static COLD uint32_t *general_take(struct block *block, uint32_t *out)
 {
 	unsigned i = general_find();
@@ -116,7 +122,7 @@ uint64_t condensed_value(const uint16_t *at, unsigned units)
 
 #define DIFF_UNITS(bit, name, units) if (vector >> (bit) & 1) n += (units);
 
-/* Fields of one size are neighbours: five of one unit, five of two, three of four. */
+/* Fields of one size are neighbours: five of one unit, five of two and three of four. */
 unsigned diff_units(uint32_t vector)
 {
 	static const uint8_t ones[32] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
@@ -151,7 +157,7 @@ static inline unsigned widest(const struct rsb *rsb, unsigned seen, unsigned rel
 	return seen & rsb->release_agent || release ? TUTTI_SCOPE_AGENT : TUTTI_SCOPE_NONE;
 }
 
-/* Rare diffs: units are counted, then a patched copy of the entry becomes the record. */
+/* For rare diffs the units are counted first; then a patched copy of the entry becomes the record. */
 static inline int rare(struct queue *queue, struct block *block, const uint16_t *at, const uint16_t *end,
 		     uint32_t head, uint32_t *out, unsigned *units)
 {
@@ -169,7 +175,7 @@ static inline int rare(struct queue *queue, struct block *block, const uint16_t 
 	return condensed_general(queue, block, at, head, out);
 }
 
-/* In the table form a kernarg and a signal have other bits; the values are the same. */
+/* In the table form (PKT-20) kernarg and signal have other bits, but their values are the same. */
 static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
 {
 	if (likely(!(queue->flags & TUTTI_QUEUE_TABLE_DIFFS)))
@@ -180,13 +186,13 @@ static inline uint32_t simple_vector(const struct queue *queue, uint32_t vector)
 	       (vector & TUTTI_TABLE_SIGNAL ? TUTTI_DIFF_SIGNAL : 0u);
 }
 
-/* An entry that is not valid is found out at the end, from what was seen. */
+/* @entry need not be valid: that is checked at the end, for all entries that were seen. */
 static uint32_t record_special(const struct rsb *rsb, unsigned entry)
 {
 	return rsb->special >> entry & 1 ? condensed_special(&rsb->table[entry]) : 0;
 }
 
-/* What makes a packet the same: its first word and the units used, up to @at, by pairs of words. */
+/* Keep what condensed_same() compares: the first word and the units used, up to @at, in pairs of words. */
 static HOT int expand_keep(const union tutti_packet *packet, struct block *block, const struct rsb *rsb, const uint16_t *at)
 {
 	const uint32_t *from = packet->word;
@@ -314,7 +320,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 			}
 			code = rare(queue, block, at, end, head, out, &units);
 			if (unlikely(code < 0)) {
-				/* Park: the whole packet, and how far it is. */
+				/* Parked: keep the whole packet and how far its expansion is. */
 				words_copy(block->packet, packet, 16);
 				block->at_unit = (uint8_t)(at - packet->condensed.unit - 1);
 				block->at_kernel = (uint8_t)(kernels - left);
@@ -353,9 +359,9 @@ static inline uint32_t pair(const uint16_t *at)
 }
 
 /*
- * Packets of which every diff is empty or changes just a kernarg, a grid x, a signal, or
- * kernarg and signal, in one pass without calls. Anything else, and whatever is wrong, is
- * left to the general one, which starts again and finds what it is.
+ * This expands packets of which every diff is empty or changes just a kernarg, a grid x, a signal, or kernarg and
+ * signal, in one pass without calls. Anything else, and every error, is left to expand_general(), which starts again
+ * from the beginning and finds out what it is.
  */
 HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block)
 {
@@ -367,12 +373,12 @@ HOT int condensed_expand(struct queue *queue, const union tutti_packet *packet, 
 	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS) || unlikely(block->at_unit) ||
 	    unlikely(queue->flags & TUTTI_QUEUE_TABLE_DIFFS))
 		return expand_general(queue, packet, block);
-	/* @last: where the units end if what is left is empty diffs; never behind those of the packet */
+	/* @last: where the units end if all that is left are empty diffs; it never lies behind the end of the packet */
 	last = at + kernels;
 	do {
 		head = *at;
 		if (likely(head < 8)) {
-			/* runs of empty diffs by two */
+			/* runs of empty diffs are handled in pairs */
 			while (at + 1 < last && likely((next = at[1]) < 8)) {
 				out[0] = head << RECORD_ENTRY_SHIFT;
 				out[1] = next << RECORD_ENTRY_SHIFT;
@@ -462,18 +468,18 @@ changed:
 		}
 	} while (at != last);
 expanded:
-	/* read only now: few registers are saved that way */
+	/* read again only here, so that the loop needs fewer registers that must be saved */
 	rsb = queue->rsb;
 	masks = rsb->masks;
 	kernels = packet->condensed.num_kernels;
-	/* seen has 8 bits, as each of the masks */
+	/* seen has 8 bits, like each of the masks, so this tests @valid */
 	if (unlikely(seen & ~masks))
 		return expand_general(queue, packet, block);
 	block->release = seen & masks >> 16 ? TUTTI_SCOPE_SYSTEM : seen & masks >> 8 ? TUTTI_SCOPE_AGENT : TUTTI_SCOPE_NONE;
 	block->kernels = (uint8_t)kernels;
 	a = packet->word[0];
 	if (likely(a != block->packet[0])) {
-		/* not like the one before, so nor may the next one be: it is kept when it comes again */
+		/* it differs from the one before, and so may the next one: it is kept only if it comes again */
 		block->packet[0] = a;
 		block->complete = 0;
 		return 0;
@@ -481,7 +487,7 @@ expanded:
 	return expand_keep(packet, block, rsb, at);
 }
 
-/* Is it the packet of the last time? By pairs of words; the second may hold more than counts. */
+/* Words are compared in pairs; the last word of the last pair may lie behind the units that are used. */
 HOT bool condensed_same(const struct queue *queue, const union tutti_packet *packet, const struct block *block)
 {
 	const uint32_t *a, *b, *first = block->packet;
@@ -489,7 +495,7 @@ HOT bool condensed_same(const struct queue *queue, const union tutti_packet *pac
 
 	if (packet->word[0] != *first || !block->complete || block->rsb != rsb || block->generation != rsb->generation)
 		return false;
-	/* from the end: that is where arguments and signals stand */
+	/* start from the end, where arguments and signals stand: they are most likely to differ */
 	b = first + block->compare;
 	a = packet->word + block->compare;
 	do {

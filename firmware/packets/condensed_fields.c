@@ -142,8 +142,8 @@ int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
 }
 
 /*
- * The last three fields of both forms, and the check that no address leaves the context:
- * bits 0 kernel object, 1 kernarg, 2 signal. @v: their values.
+ * Patch the last three fields, which both forms share, and check that the addresses are possible ones.
+ * @fields: bit 0 kernel object, bit 1 kernarg, bit 2 signal; @v: their values
  */
 static inline int patch_addresses(struct tutti_reference *e, const uint16_t *v, uint32_t fields)
 {
@@ -163,7 +163,7 @@ static inline int patch_addresses(struct tutti_reference *e, const uint16_t *v, 
 	return 0;
 }
 
-/* Patch the packet fields; false: a value that no packet may have. */
+/* Patch the fields of the packet. Return: 0, or an error for a value that no packet may have */
 static int patch(struct tutti_reference *e, const uint16_t *v, uint32_t vector)
 {
 	if (vector & TUTTI_DIFF_SCOPES && !condensed_scopes(e, *v++))
@@ -224,9 +224,9 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 	return 0;
 }
 
-/* ---- the other form (PKT-20): values of the processed state ---- */
+/* ---- the table form (PKT-20): its values are those of the decoded state ---- */
 
-/* @groups workgroups of @size items hold @grid items, and one less would not. */
+/* Do @groups workgroups of @size items hold @grid items, while one workgroup less would not? */
 static bool groups_ok(uint32_t grid, uint32_t size, uint32_t groups)
 {
 	uint64_t all = (uint64_t)groups * size;
@@ -295,7 +295,7 @@ COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *va
 	code = condensed_lookup(queue, &e, &kernel);
 	if (code)
 		return code;
-	/* Claimed counts are checked by multiplication before they are believed. */
+	/* The packet claims numbers of workgroups; they are checked by multiplication before they are used. */
 	if (!groups_ok(e.grid_x, e.workgroup_x, e.groups_x) || !groups_ok(e.grid_y, e.workgroup_y, e.groups_y) ||
 	    !groups_ok(e.grid_z, e.workgroup_z, e.groups_z))
 		return TUTTI_ERROR_PACKET;

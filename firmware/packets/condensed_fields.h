@@ -2,8 +2,8 @@
 /**
  * DOC: Rare differences in condensed packets (spec PKT-14, PKT-19, PKT-20)
  *
- * Any subset of the 13 fields, applied to a private copy of the reference entry, which is then checked like a packet of
- * its own and becomes a record.
+ * Any subset of the 13 fields may differ. The differences are applied to a private copy of the reference entry, which
+ * is then checked like a packet of its own and becomes a record.
  */
 #ifndef CONDENSED_FIELDS_H
 #define CONDENSED_FIELDS_H
@@ -11,17 +11,17 @@
 #include "packets/condensed.h"
 #include "place/kernel_cache.h"
 
-/** condensed_general() - any subset of diff fields; @values: units behind the diff header @head. */
+/** condensed_general() - make a record of any subset of fields. @values: the units after the diff header @head */
 int condensed_general(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 		      uint32_t *record);
-/** table_diff() - the same for queues with TUTTI_QUEUE_TABLE_DIFFS (PKT-20). */
+/** table_diff() - condensed_general() for queues with TUTTI_QUEUE_TABLE_DIFFS (PKT-20). */
 int table_diff(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 	       uint32_t *record);
-/** condensed_derive() - derive and check everything that depends on sizes and kernel. */
+/** condensed_derive() - compute and check everything in @entry that depends on its sizes and its kernel. */
 int condensed_derive(struct tutti_reference *entry, const struct kernel *kernel);
-/** condensed_lookup() - the checked kernel of @entry; @kernel is set when 0 is returned. */
+/** condensed_lookup() - find the checked kernel of @entry. Return: 0 (@kernel is set), PACKET_PARKED or an error */
 int condensed_lookup(struct queue *queue, const struct tutti_reference *entry, const struct kernel **kernel);
-/** condensed_scopes() - patch header bits 15..8 of @entry; false: reserved bits or bad scopes. */
+/** condensed_scopes() - patch header bits 15..8 of @entry. Return: false if a reserved bit is set or a scope is bad */
 bool condensed_scopes(struct tutti_reference *entry, uint32_t unit);
 
 #endif

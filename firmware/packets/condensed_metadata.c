@@ -15,7 +15,7 @@ COLD uint64_t condensed_tmd(const struct queue *queue)
 	return e[REFERENCE_AT(tmd)] | (uint64_t)e[REFERENCE_AT(tmd) + 1] << 32;
 }
 
-/* All that could be wrong with the kernel of the record at work when it is launched, as far as it can be known now. */
+/* Checks everything about the kernel of the current record that could fail at its launch and can be known now. */
 static int check(struct queue *queue, struct pending *p)
 {
 	const uint32_t *s = p->state;
@@ -33,9 +33,9 @@ static int check(struct queue *queue, struct pending *p)
 }
 
 /*
- * The whole packet is checked before anything starts (PKT-18): so are its metadata, one after another, as no queue
- * may hold one while it waits for the next. Each kernel fetches them again and goes by its own copy. queue->seen: kernels
- * that have passed.
+ * The whole packet is checked before anything starts (PKT-18), and so are its metadata. They are checked one after
+ * another, because no queue may hold one record while it waits for the next. At its launch each kernel fetches its
+ * metadata again and uses that copy. queue->seen counts the kernels that have passed.
  */
 COLD int condensed_check_tmds(struct queue *queue, struct block *block)
 {
@@ -66,7 +66,7 @@ COLD int condensed_check_tmds(struct queue *queue, struct block *block)
 		return code;
 	queue->seen = 0;
 	tmd_drop(queue);
-	/* with metadata it is never the same packet again: they may be others by then */
+	/* a packet with metadata is never taken for the same again, as they may have changed by then */
 	block->complete = !any && !code;
 	return code;
 }

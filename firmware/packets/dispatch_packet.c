@@ -7,10 +7,10 @@
 #include "place/cta_shape.h"
 #include "place/kernel_cache.h"
 
-/* Byte of a dispatch packet a field starts at. */
+/* Offset in bytes of a field of a dispatch packet. */
 #define BYTE(field) offsetof(struct tutti_dispatch_packet, field)
 
-/* Which of the size fields is wrong: for the report only. */
+/* Finds out which of the size fields is wrong, for the error report only. */
 static COLD int refuse_sizes(const struct tutti_dispatch_packet *packet)
 {
 	if (!packet->workgroup_x || !packet->workgroup_y || !packet->workgroup_z)
@@ -37,7 +37,10 @@ static int refuse_header(uint32_t head)
 	return packet_refuse(TUTTI_ERROR_PACKET, head & 0xfffc0000u ? BYTE(setup) : BYTE(header));
 }
 
-/* Not a plain kernel whose descriptor is in the cache. Return: PACKET_SPECIAL if it is there, but has CGAs */
+/*
+ * The kernel is not a plain one whose descriptor is in the cache.
+ * Return: PACKET_SPECIAL if the descriptor is there but the kernel has CGAs; PACKET_PARKED or an error otherwise
+ */
 static COLD int find_kernel(struct queue *queue, const struct tutti_dispatch_packet *packet)
 {
 	uint32_t low = (uint32_t)packet->kernel_object, high = (uint32_t)(packet->kernel_object >> 32);
@@ -56,7 +59,7 @@ static struct shape *find_shape(const uint32_t *state)
 	return shape_find(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)], state[STATE_AT(workgroup_z)] >> 16);
 }
 
-/* When its shape is the last one that was looked for, the packet is decoded once more. */
+/* Finds the shape, which makes it the last one used, and decodes the packet once more. */
 static COLD int other_shape(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
 			    struct launch *launch)
 {
@@ -65,14 +68,15 @@ static COLD int other_shape(struct queue *queue, const struct tutti_dispatch_pac
 	return packet_dispatch(queue, packet, state, launch);
 }
 
-/* What decode() leaves to packet_special(): another shape than that of the packet before, no room on an idle SM. */
+/* What decode() leaves to packet_special(): the shape is not the one used last; a CTA does not fit an idle SM. */
 #define DECODE_SHAPE (-3)
 #define DECODE_ROOM (-4)
 
 /*
- * Reads the packet and its kernel once and writes each word of the task state as soon as it is known; a refused packet
- * leaves an unpublished record. What is rare is called last, so that the hot copy saves no register for it.
- * @limit: shared blocks a CTA may have; @special: this is the copy of packet_special()
+ * Reads the packet and its kernel once and writes each word of the task state as soon as it is known; when a packet is
+ * refused, the command it was written to is never published. Rare cases are tail calls, so that the copy on the hot
+ * path saves no register for them.
+ * @limit: most shared blocks a CTA may have; @special: this is the copy in packet_special()
  */
 static inline __attribute__((always_inline)) int decode(struct queue *queue, const struct kernel *kernel,
 							 const struct tutti_dispatch_packet *packet, const uint32_t *limit,
@@ -238,7 +242,7 @@ COLD int packet_special(struct queue *queue, const struct tutti_dispatch_packet 
 			return wait_park(queue, WAIT_SHAPE);
 	if (code != DECODE_ROOM)
 		return code;
-	/* a task for throttle mode need not fit an SM as it is now */
+	/* a throttle task need not fit an SM as it is now, only as it will be in throttle mode */
 	shape = launch->shape;
 	if (shared_limit && shape_capacity_with(shape->registers, shape->shared, shape->waves, shared_limit))
 		return 0;

@@ -2,9 +2,9 @@
 /**
  * DOC: Decoding of packets
  *
- * Everything is checked on a private copy of the packet. A kernel dispatch is
- * decoded straight into the payload of a STATE command (struct tutti_task_state)
- * and the few words the task keeps; nothing later looks at the packet again.
+ * Everything is checked on a private copy of the packet. A kernel dispatch is decoded straight into the payload of a
+ * STATE command (struct tutti_task_state) and the few words that the task keeps; nothing looks at the packet after
+ * that.
  */
 #ifndef DISPATCH_PACKET_H
 #define DISPATCH_PACKET_H
@@ -16,7 +16,7 @@ struct queue;
 struct kernel;
 struct shape;
 
-/** struct launch - what is known of a kernel beside its task state. */
+/** struct launch - what a packet says about a launch that is not in the task state. */
 struct launch {
 	uint32_t groups;     /* CTAs of the grid */
 	uint32_t header;     /* barrier bit and scopes, as in the packet */
@@ -33,13 +33,14 @@ struct launch {
 int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
 		    struct launch *launch);
 /**
- * packet_special() - packet_dispatch() for what has no metadata (any more). The kernel may have CGAs.
- * @shared_limit: shared blocks of an SM in the throttle mode of its task, 0: as an SM has now
+ * packet_special() - decode what packet_dispatch() returned PACKET_SPECIAL for. The kernel may have CGAs; metadata must
+ * have been taken out of the packet.
+ * @shared_limit: shared blocks of an SM in the throttle mode of its task; 0: as many as an SM has now
  */
 int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t shared_limit,
 		   uint32_t *state, struct launch *launch);
 
-/** packet_groups() - workgroups along one dimension. */
+/** packet_groups() - number of workgroups along one dimension. */
 static inline uint32_t packet_groups(uint32_t grid, uint32_t workgroup)
 {
 	return workgroup == 1 ? grid : (grid - 1) / workgroup + 1;

@@ -11,7 +11,7 @@ static struct rsb rsbs[FW_RSBS];
 
 static struct tutti_reference scratch[FW_RSBS_SCRATCH][TUTTI_REFERENCES] __attribute__((aligned(128)));
 static uint32_t scratch_used;
-static uint32_t far_rsbs; /* that exist */
+static uint32_t far_rsbs; /* how many of the buffers in card memory exist */
 
 _Static_assert((TUTTI_MAX_RSBS - FW_RSBS) * sizeof(struct rsb) <= CARD_RSBS_BYTES, "the others lie in card memory");
 
@@ -20,7 +20,7 @@ static COLD struct rsb *rsb_at(unsigned id)
 	return id < FW_RSBS ? &rsbs[id] : (struct rsb *)card_memory(CARD_RSBS) + (id - FW_RSBS);
 }
 
-/* A table in scratch RAM; without room there, in the firmware's part of card memory. */
+/* A table in local memory or, if that is full, in the firmware's part of card memory. */
 static COLD struct tutti_reference *scratch_take(unsigned id, uint8_t *which)
 {
 	unsigned i = 0;
@@ -45,7 +45,7 @@ COLD void reference_init(void)
 	scratch_used = far_rsbs = 0;
 }
 
-/* What is in the ring lies between head and tail; anything else was taken, however long ago. */
+/* Only commands between head and tail are still in the ring; any others were taken, however long ago that was. */
 static bool is_taken(uint32_t used)
 {
 	uint32_t head = HAL_ENGINES->command_head;
@@ -58,7 +58,7 @@ COLD bool reference_long_ago(const struct rsb *rsb, unsigned index)
 	return is_taken(rsb->used) && is_taken(rsb->table[index].used);
 }
 
-/* What is valid about entry @index is no longer. */
+/* Invalidate entry @index, in the masks too. */
 static inline __attribute__((always_inline)) void forget(struct rsb *rsb, unsigned index)
 {
 	uint32_t bit = 1u << index;
@@ -85,7 +85,7 @@ void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t
 	e[REFERENCE_AT(kernel_object)] = w[8];
 	e[REFERENCE_AT(kernel_object) + 1] = w[9];
 
-	/* one read and one write for all masks: valid and dirty, and the mask of its release scope */
+	/* one read and one write change all masks: valid, dirty, and that of its release scope */
 	masks = rsb->masks | (1u | 1u << 24) << index;
 	head = head >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 	rsb->masks = masks | 1u << index << 8 * head;
@@ -110,7 +110,7 @@ COLD void reference_store(struct rsb *rsb, unsigned index, const struct tutti_di
 	reference_keep(rsb, (uint32_t *)&rsb->table[index], index, (const uint32_t *)packet, launch);
 }
 
-/* A plain entry stored later only sets its bit of @valid: what it is tells its flags. */
+/* Valid entries with metadata or CGAs are in @special instead of @valid, so that the fast expansion refuses them. */
 COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const struct tutti_cga_shape *cga, bool lmem)
 {
 	rsb->valid &= (uint8_t)~(1u << index);

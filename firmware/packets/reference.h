@@ -2,9 +2,9 @@
 /**
  * DOC: Reference state buffers (spec PKT-08 .. PKT-11)
  *
- * The table of a buffer lies in local memory or in card memory; the code is the
- * same. Which entries are valid and what release scopes they have is kept apart,
- * so that a whole condensed packet is judged by masks.
+ * The table of a buffer lies in local memory or in card memory; the same code handles both. Which entries are valid
+ * and which release scopes they have is kept apart from the table, in masks, so that a whole condensed packet can be
+ * checked with a few instructions.
  */
 #ifndef REFERENCE_H
 #define REFERENCE_H
@@ -23,31 +23,32 @@ struct rsb {
 			uint8_t valid;          /* mask of entries */
 			uint8_t release_agent;  /* entries with release scope agent */
 			uint8_t release_system;
-			uint8_t dirty;          /* entries whose mirror is old */
+			uint8_t dirty;          /* entries whose copy for the host is out of date */
 		};
 	};
 	uint32_t generation;           /* changes with every store or invalidation */
-	uint32_t used;                 /* end of the last condensed packet's commands (free running words) */
+	uint32_t used;                 /* command ring index behind the last condensed packet's commands */
 	uint16_t asid;
-	uint16_t attached;             /* queues */
-	uint16_t readers;              /* expanded packets not launched whole */
-	uint8_t special;               /* mask of valid entries with metadata; not in @valid */
-	uint8_t scratch;               /* placement SCRATCH: which table in local memory + 1, or RSB_FAR */
+	uint16_t attached;             /* number of queues that use it */
+	uint16_t readers;              /* expanded packets with kernels that are not launched yet */
+	uint8_t special;               /* mask of valid entries with metadata or CGAs; they are not in @valid */
+	uint8_t scratch;               /* for placement SCRATCH: number of the local table + 1, or RSB_FAR */
 };
-/** reference_buffer() - the buffer with a number, NULL: there is none. */
+/** reference_buffer() - buffer number @id, or NULL if it was not created. */
 struct rsb *reference_buffer(uint32_t id);
 
 void reference_init(void);
 /**
- * reference_keep() - the task state of a packet was decoded into entry @e, which was not valid: the rest of it.
- * @w: the packet
+ * reference_keep() - make entry @e valid, after the task state of a packet was decoded into it. It was not valid
+ * before.
+ * @w: the packet, from which the rest of the entry is filled in
  */
 void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t *w, const struct launch *launch);
-/** reference_replace() - entry @index is valid no longer and has this task state: reference_keep() may follow. */
+/** reference_replace() - invalidate entry @index and give it this task state; reference_keep() may follow. */
 void reference_replace(struct rsb *rsb, unsigned index, const uint32_t *state);
-/** reference_long_ago() - reference_taken() where @used may be older than differences of 32 bits can tell. */
+/** reference_long_ago() - reference_taken() for values of @used too old to be compared by a signed difference. */
 bool reference_long_ago(const struct rsb *rsb, unsigned index);
-/** reference_taken() - no command is left that the engines have not taken and that refers to entry @index. */
+/** reference_taken() - have the engines taken all commands that refer to entry @index? */
 static inline bool reference_taken(const struct rsb *rsb, unsigned index)
 {
 	uint32_t head = HAL_ENGINES->command_head;
@@ -56,20 +57,20 @@ static inline bool reference_taken(const struct rsb *rsb, unsigned index)
 		return true;
 	return reference_long_ago(rsb, index);
 }
-/** reference_store() - keep the processed state of @packet as entry @index: @state is copied. */
+/** reference_store() - keep the decoded @packet as entry @index. @state: its task state, which is copied */
 void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatch_packet *packet,
 		     const uint32_t *state, const struct launch *launch);
 /**
- * reference_special() - the entry just stored is no quick one.
+ * reference_special() - the entry just stored has metadata or CGAs, which the fast expansion does not handle.
  * @tmd: address of its metadata, or 0
- * @cga, @lmem: its kernel's CGAs
+ * @cga, @lmem: CGAs of its kernel, and whether they own linear memory slots
  */
 void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const struct tutti_cga_shape *cga, bool lmem);
 int reference_create(const struct tutti_msg_rsb *message);
 int reference_destroy(uint32_t id);
 int reference_invalidate(uint32_t id, uint32_t mask);
 int reference_read(uint32_t id, uint64_t offset);
-/** reference_mirror() - bring the host's view of scratch buffers up to date. */
+/** reference_mirror() - bring the copies of scratch buffers that the host can read up to date. */
 void reference_mirror(void);
 
 #endif
