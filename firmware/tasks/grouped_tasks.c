@@ -62,7 +62,10 @@ COLD void grouped_settle(void)
 			task_fail(&tasks[lowest_bit(slots)], &never);
 }
 
-/* Found by the target: no program counter. A CGA that is gone has no errors any more (spec CGA-27). */
+/*
+ * The SM that was accessed has found the fault, so there is no program counter. Errors of a CGA that is gone are
+ * ignored (spec CGA-27).
+ */
 COLD void grouped_event_fault(const struct tutti_event *event)
 {
 	const uint32_t *w = event->word;

@@ -14,13 +14,13 @@
 #include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
 
-#define PATIENCE 64u
+#define PATIENCE 64u /* see impatience() */
 
 static struct {
 	struct task *first[ROUNDS_LEVELS], *last[ROUNDS_LEVELS];
-	uint32_t map;                  /* bit p: level p is not empty */
+	uint32_t map;                  /* mask of the levels that are not empty */
 	struct task *turn[ROUNDS_LEVELS]; /* task with a quota whose turn it is */
-	struct task *drain;            /* passed over too often: nobody else gets anything */
+	struct task *drain;            /* was passed over too often: no other task issues until it has */
 } rounds;
 
 void rounds_init(void)
@@ -33,7 +33,7 @@ void rounds_init(void)
 		rounds.first[i] = rounds.last[i] = rounds.turn[i] = NULL;
 }
 
-/* ---- rings ---- */
+/* ---- lists ---- */
 
 static unsigned level_of(const struct task *task)
 {
@@ -109,9 +109,9 @@ struct task *rounds_victim(unsigned level)
 	return NULL;
 }
 
-/* ---- who may ---- */
+/* ---- eligible tasks ---- */
 
-/* TSK-04 in its order: deallocation and eviction take a task out of the rings, the rest is here. */
+/* The rules of TSK-04 in their order. Deallocation and eviction take a task out of its list; the others are here. */
 uint32_t rounds_limit(const struct task *task)
 {
 	const struct tmd *tmd = task_tmd(task);
@@ -125,7 +125,7 @@ uint32_t rounds_limit(const struct task *task)
 	return task->unissued;
 }
 
-/* Tasks of one level that may issue and have not failed to fit. */
+/* Collect the tasks of one level that may issue and have not yet failed to fit. */
 static unsigned candidates(unsigned level, uint32_t failed, struct task **tie)
 {
 	struct task *task;
@@ -137,7 +137,7 @@ static unsigned candidates(unsigned level, uint32_t failed, struct task **tie)
 	return n;
 }
 
-/* Only the oldest of each queue (RES-01, RES-02). */
+/* Keep only the oldest candidate of each queue (RES-01, RES-02). */
 static unsigned heads(struct task **tie, unsigned n)
 {
 	struct queue_set seen = { 0 };
@@ -160,8 +160,8 @@ static uint32_t quota_of(const struct task *task)
 }
 
 /*
- * Quotas (TSK-09). Among equals the turn goes round by age in the table; who has issued its
- * quota is passed over while another of them has work.
+ * Quotas (TSK-09). Among tasks of one level the turn goes round in the order of their age in the table. A task that has
+ * issued its quota is passed over while another one of them has CTAs to issue.
  */
 static struct task *turn_of(unsigned level, struct task **tie, unsigned n)
 {
@@ -182,7 +182,11 @@ static bool any_quota(struct task **tie, unsigned n)
 	return false;
 }
 
-/* Who goes, and how many CTAs at most before the next choice. @n: candidates; of each queue only one is left if lots are drawn. */
+/*
+ * Choose a task, and how many CTAs it may issue at most before the next choice.
+ * @n: number of candidates; of each queue only one is left if lots are drawn
+ * @turn: set if quotas decide
+ */
 static struct task *choose(unsigned level, struct task **tie, unsigned *n, uint32_t *most, bool *turn)
 {
 	struct task *task = tie[0];
@@ -207,7 +211,10 @@ static struct task *choose(unsigned level, struct task **tie, unsigned *n, uint3
 	return lots_choose(level, tie, *n);
 }
 
-/* The quota is met: the turn passes to the next of the level. Alone nobody can take it: it begins anew when somebody comes. */
+/*
+ * When the quota is used up the turn passes to the next task of the level. While a task is alone there is no other to
+ * pass it to; its quota is full again when another one comes.
+ */
 static void account(struct task *task, unsigned level, uint32_t placed, bool turn)
 {
 	uint32_t quota = quota_of(task);
@@ -246,7 +253,7 @@ static void placed_some(struct task *task)
 	}
 }
 
-/* What a task is decides how its CTAs are placed. Return: CTAs placed */
+/* CTAs in CGAs, of queue tasks and of plain grids are placed in different ways. Return: CTAs placed */
 static uint32_t place(struct task *task, uint32_t n)
 {
 	const struct tmd *tmd = task_tmd(task);
@@ -258,7 +265,7 @@ static uint32_t place(struct task *task, uint32_t n)
 	return place_some(task, n, tmd ? tmd_affinity(tmd) : NULL, NULL);
 }
 
-/* One round on one level. False: nobody of it may and fits. */
+/* One round on one level. Return: false if no task of it may issue and fits */
 static bool round_level(unsigned level, uint32_t *failed, const struct task **went)
 {
 	struct task *tie[FW_TASKS], *task;
@@ -284,8 +291,9 @@ static bool round_level(unsigned level, uint32_t *failed, const struct task **we
 }
 
 /*
- * Starvation guard: a task that failed to fit PATIENCE times while other shapes of no higher level were placed - a CTA of
- * its shape may be larger than what the end of one CTA leaves - gets the card to itself. @went: of the lowest level.
+ * Starvation guard: a task that failed to fit PATIENCE times while other shapes of no higher level were placed - a CTA
+ * of its shape may be larger than what the end of one CTA leaves - gets the card to itself. @went: the task of the
+ * lowest priority that was placed.
  */
 static void impatience(uint32_t failed, const struct task *went)
 {
@@ -306,7 +314,7 @@ static void impatience(uint32_t failed, const struct task *went)
 	}
 }
 
-/* While one task drains the card only it gets anything, and those it may have to wait for. */
+/* While the card drains for one task no other issues anything. Return: there may be more to place */
 static bool run_drain(void)
 {
 	struct task *task = rounds.drain;
@@ -323,7 +331,10 @@ static bool run_drain(void)
 	return true;
 }
 
-/* Rounds until nobody fits any more. @failed: those who did not. False: there was no room for commands. */
+/*
+ * Run rounds until no task fits any more. @failed: mask of the slots of those that did not fit.
+ * Return: false if there was no room for commands, or the card drains
+ */
 static bool run_rounds(uint32_t *failed)
 {
 	const uint8_t *level;
@@ -340,7 +351,7 @@ static bool run_rounds(uint32_t *failed)
 			went = run_drain();
 			if (!went)
 				return false;
-			continue; /* its placement has used the room that was asked for */
+			continue; /* its placement has used the room that was asked for, so ask again */
 		}
 		for (level = window_order(); *level && !went; level++)
 			if (rounds.map >> *level & 1)

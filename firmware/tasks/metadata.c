@@ -9,13 +9,13 @@
 #include "core/wait.h"
 
 static struct tmd tmds[FW_TMDS];
-static unsigned works; /* queue tasks that live */
+static unsigned works; /* number of live queue tasks */
 
-#define STEP_MORE 1u /* struct tmd.step */
-#define STEP_WAIT 2u /* waits for a mask to become free, or for room in the command ring */
+#define STEP_MORE 1u /* values of struct tmd.step: what the record names is fetched */
+#define STEP_WAIT 2u /* that waits for a free affinity mask, or for room in the command ring */
 #define MORE_WORDS (3 * COMMAND_FETCH_WORDS) /* a mask, and two parts of a work queue */
 
-/* What is fetched of a struct tutti_work_queue at first: its read index; base, sizes, closed. */
+/* Two parts of a struct tutti_work_queue are fetched at first: its read index; then base, sizes and "closed". */
 #define WORK_READ offsetof(struct tutti_work_queue, read_index)
 #define WORK_SIZES offsetof(struct tutti_work_queue, base)
 #define WORK_SIZES_BYTES (offsetof(struct tutti_work_queue, pad3) - WORK_SIZES)
@@ -66,7 +66,7 @@ static bool levels_ok(const struct tutti_cga_shape *level)
 	return true;
 }
 
-/* A value that counts only with its flag: 0 without. */
+/* A value that counts only with its flag must be 1 .. @most with it, and 0 without. */
 static bool asked(bool flag, uint32_t value, uint32_t most)
 {
 	return flag ? value - 1 < most : !value;
@@ -74,7 +74,7 @@ static bool asked(bool flag, uint32_t value, uint32_t most)
 
 #define CHECK(good, field) do { if (!(good)) return (int)offsetof(struct tutti_tmd, field); } while (0)
 
-/* Return: byte of the first bad field, -1 = sound. */
+/* Return: byte offset of the first bad field, or -1 if there is none */
 static int check(const struct tutti_tmd *t)
 {
 	bool queue = t->type == TUTTI_TASK_QUEUE, cga = t->cga[0].kind;
@@ -87,7 +87,7 @@ static int check(const struct tutti_tmd *t)
 	CHECK(t->cga_mode <= TUTTI_CGA_MULTICAST, cga_mode);
 	CHECK(!(f & ~TUTTI_TMD_FLAGS), flags);
 	CHECK(!(f & TUTTI_TMD_INDEPENDENT) || !(f & TUTTI_TMD_DEPENDENT), flags);
-	/* one CTA at a time cannot be a whole CGA; a queue of items has no grid to group */
+	/* a sequence task runs one CTA at a time, never a whole CGA; a queue task has no grid to group */
 	CHECK(!cga || !(f & TUTTI_TMD_SEQUENCE || queue), flags);
 	CHECK(asked(f & TUTTI_TMD_QUOTA, t->quota, ~0u), quota);
 	CHECK(f & TUTTI_TMD_AFFINITY ? t->affinity && !(t->affinity & 3) && fw_address_ok(t->affinity) : !t->affinity,
@@ -116,7 +116,9 @@ static bool sizes_ok(struct work *work)
 
 /* ---- fetching ---- */
 
-/* Asked for by queue_run() in PLACE_OTHERS, by child tasks, or by fetch_more(). */
+/*
+ * Room in the command ring was asked for by queue_run() (as part of PLACE_OTHERS), by child tasks, or by fetch_more().
+ */
 static void fetch(struct tmd *tmd, uint64_t address, unsigned bytes, void *to)
 {
 	tmd->answers++;
@@ -124,7 +126,7 @@ static void fetch(struct tmd *tmd, uint64_t address, unsigned bytes, void *to)
 	command_fetch(queue_asid(tmd->queue), 0, address, bytes, to, TAG_TMD | (unsigned)(tmd - tmds));
 }
 
-/* What a sound record names. False: there is no mask now, or no room to ask for it. */
+/* Fetch what a valid record names. Return: false if no mask is free, or there is no room for the commands */
 static bool fetch_more(struct tmd *tmd)
 {
 	const struct tutti_tmd *t = tmd_static(tmd);
@@ -146,7 +148,9 @@ static bool fetch_more(struct tmd *tmd)
 	return true;
 }
 
-/* The last records are kept for queues of higher priority, so that these are accepted whatever the others queue up. */
+/*
+ * The last records are kept for queues of higher priority, so that their tasks are accepted however many others wait.
+ */
 static struct tmd *unused(unsigned priority)
 {
 	struct tmd *tmd, *found = NULL;
@@ -186,7 +190,10 @@ static void bad(struct tmd *tmd, unsigned field)
 	answered(tmd, TMD_BAD);
 }
 
-/* The record itself is here and sound. A kernel's request does not wait for a mask, others may wait for the kernel. */
+/*
+ * The record itself has arrived and is valid. A child task's record never waits for a mask: its creator waits for the
+ * answer, and those who hold masks may wait for the creator.
+ */
 static void go_on(struct tmd *tmd)
 {
 	tmd->step = STEP_MORE;
@@ -251,7 +258,7 @@ COLD void tmd_event_fetch(unsigned number, const struct tutti_event *event)
 		fetched_more(tmd);
 }
 
-/* ---- whose it is ---- */
+/* ---- owners ---- */
 
 static struct tmd *own(const struct queue *queue)
 {
@@ -272,7 +279,7 @@ COLD int tmd_get(struct queue *queue, uint64_t address, struct tmd **out)
 {
 	struct tmd *tmd = own(queue);
 
-	/* the packet was fetched anew and is another one */
+	/* the packet was fetched again, and its slot holds another one now */
 	if (tmd && tmd->address != address) {
 		tmd_drop(queue);
 		tmd = NULL;
@@ -306,12 +313,12 @@ COLD void tmd_put(struct tmd *tmd)
 	if (tmd->affinity) {
 		affinity_put(tmd->affinity);
 		tmd->affinity = 0;
-		command_later(); /* who waits for a mask: tmd_resume() */
+		command_later(); /* tmd_resume() serves those that wait for a mask */
 	}
 	wait_wake(WAIT_TMD);
 }
 
-/* A child is no more; it was counted from the moment it was accepted. */
+/* Its parent has counted it from the moment it was accepted. */
 static COLD void child_ended(struct tmd *tmd)
 {
 	struct task *parent = tmd->parent;

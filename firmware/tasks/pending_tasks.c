@@ -15,11 +15,11 @@
 static struct pending pendings[FW_PENDING];
 
 static struct {
-	struct pending_link ring[PENDING_LEVELS + 1]; /* [1 .. 10]; each is its own sentinel */
+	struct pending_link ring[PENDING_LEVELS + 1]; /* by priority, 1 .. 10; an empty list points to itself */
 	struct pending *free;
 	uint32_t free_count;
 	uint32_t listed;
-	uint32_t dropped; /* records that are PENDING_DROPPED */
+	uint32_t dropped; /* number of records that are PENDING_DROPPED */
 } pending;
 
 void pending_init(void)
@@ -52,7 +52,7 @@ struct pending *pending_get(unsigned priority)
 void pending_put(struct pending *p)
 {
 	p->place = PENDING_FREE;
-	p->link.next = (struct pending_link *)pending.free; /* its first member */
+	p->link.next = (struct pending_link *)pending.free; /* the link is the first member of a record */
 	pending.free = p;
 	pending.free_count++;
 }
@@ -89,7 +89,7 @@ static void unlink(struct pending *p)
 
 /* ---- into a slot ---- */
 
-/* Asked for by pending_run(), or with the round that splits a CTA; in PLACE_OTHERS. */
+/* The room is part of PLACE_OTHERS, which pending_run() or the round that splits a CTA has asked for. */
 void pending_send_state(struct pending *p, struct task *task, uint32_t issued)
 {
 	bool cga = task->rare & TASK_CGA;
@@ -159,14 +159,14 @@ COLD struct task *pending_admit(struct pending *p)
 	return task;
 }
 
-/* No room for commands, or no shape: looked at again after the next event. */
+/* There is no room for commands, or no free shape: look again after the next event. */
 static void pending_later(void)
 {
 	attention.settle |= ATTEND_ROOM;
 	place_state.blocked = true;
 }
 
-/* Slots that were kept from others are free again. */
+/* Slots that were kept back for the listed tasks are free for all again. */
 static void free_join(void)
 {
 	struct task **at = &task_table.held;
@@ -228,7 +228,7 @@ COLD void pending_keep(struct task *task, const uint32_t *command)
 
 /* ---- eviction ---- */
 
-/* A queue task that has nothing to do gives its slot to anybody. */
+/* A queue task that has nothing to do gives its slot to any task, whatever their priorities. */
 static struct task *idle_victim(void)
 {
 	struct task *task;
@@ -295,7 +295,7 @@ COLD void pending_push(struct pending *p)
 
 /* ---- ends ---- */
 
-/* Words of the end of a record: task_drop() */
+/* Words of the command ring that task_drop() may need. */
 #define DROP_WORDS (TMD_WRITE_WORDS + COMMAND_SIGNAL_WORDS + COMMAND_CLEAN_UP_WORDS)
 
 static void drop_now(struct pending *p)

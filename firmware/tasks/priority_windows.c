@@ -5,20 +5,20 @@
 #include "tasks/issue_rounds.h"
 
 #define LEVELS 10u
-#define COUNT 255u /* class of TUTTI_POLICY_WINDOW that sets their number */
+#define COUNT 255u /* the class in TUTTI_POLICY_WINDOW that sets the number of windows */
 #define LONGEST 0xffffffu
 
 static struct {
-	uint32_t start;           /* of the period, low half of the timer */
+	uint32_t start;           /* when the period began: low half of the timer */
 	uint32_t period;
 	uint32_t length[WINDOWS]; /* ticks */
-	uint8_t windows;          /* 0 = strict priorities */
-	uint8_t now;              /* window @order was made for */
+	uint8_t windows;          /* their number; 0: strict priorities */
+	uint8_t now;              /* the window that @order was made for */
 	uint8_t class_of[LEVELS + 1];
 	uint8_t order[ROUNDS_LEVELS];
 } window;
 
-/* Levels of class @first before the others, split CTAs last. */
+/* Order the levels: those of class @first before the others, split CTAs last. */
 static void arrange(unsigned first)
 {
 	unsigned level, n = 0;
@@ -47,7 +47,7 @@ static void measure(void)
 
 void window_init(void)
 {
-	/* 1-2, 3-5, 6-8, 9-10: from 8 ms down to 1 ms of a nanosecond timer */
+	/* priorities 1-2, 3-5, 6-8 and 9-10; their windows are 8, 4, 2 and 1 ms long if a tick is a nanosecond */
 	static const uint8_t classes[LEVELS + 1] = { 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3 };
 	unsigned i;
 

@@ -4,9 +4,9 @@
 #include "tasks/issue_rounds.h"
 
 /*
- * States sent and not acknowledged, by slot. A slot may be another task's before those of the last one are
- * acknowledged (it was evicted or cancelled meanwhile); the new task waits for these as well, since an event
- * does not say which of the slot's states it means.
+ * How many states were sent and are not acknowledged, by slot. A slot may belong to another task before the states of
+ * the last one are acknowledged, if that one was evicted or cancelled. The new task waits for these as well, since an
+ * event does not say which of the slot's states it means.
  */
 static uint32_t unacknowledged[FW_TASKS];
 

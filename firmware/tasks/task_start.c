@@ -39,7 +39,7 @@ HOT void start_new(struct task *task, const uint32_t *command, uint32_t *end, st
 {
 	uint32_t words = 3;
 
-	/* the lake of the shape is the truth, and CTAs go where it says */
+	/* go on only if the lake of the shape is up to date and alone decides where CTAs go */
 	if (unlikely((shapes.residents ^ shape->residents) | (place_state.detours & DETOUR_LAUNCHES)))
 		return start_slow(task, command, n);
 	if (n <= PLACE_FEW) {
@@ -50,7 +50,7 @@ HOT void start_new(struct task *task, const uint32_t *command, uint32_t *end, st
 		if (words == 1)
 			return start_slow(task, command, n);
 	}
-	/* as place_now() accounts, for a task that has no CTA yet; the placement is counted with the kernel */
+	/* the same accounts as in place_now(), for a task without CTAs; the placement is counted with the kernel */
 	end[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, words, task->slot);
 	command_end(end + words);
 	task->resident = n;

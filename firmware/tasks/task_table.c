@@ -46,7 +46,7 @@ struct task_group *task_group_create(void)
 	return group;
 }
 
-/* COMMAND_OWED_TASKS, COMMAND_OWED_GROUPS */
+/* The room for these commands is part of COMMAND_OWED_TASKS and COMMAND_OWED_GROUPS. */
 static HOT void clean_up(struct queue *queue, unsigned release, uint64_t signal)
 {
 	if (release) {
@@ -60,7 +60,7 @@ static HOT void clean_up(struct queue *queue, unsigned release, uint64_t signal)
 	}
 }
 
-/* In place of the signal of clean_up(), or asked for by pending_drop(). */
+/* The room is that of the signal of clean_up(), which is not sent then, or pending_drop() has asked for it. */
 static COLD void cancel_signal(struct queue *queue, uint64_t signal)
 {
 	if (!signal)
@@ -92,7 +92,7 @@ uint32_t task_issued(const struct task *task)
 	return task->rare & TASK_WORK ? task->tmd->work.issued : task->kept->groups - task->unissued;
 }
 
-/* Metadata tell at the end what was issued. */
+/* With metadata the record stays until the end, because it tells how many CTAs were issued. */
 COLD void task_unkeep(struct task *task)
 {
 	if (!(task->rare & TASK_KEPT) || task->rare & (TASK_TMD | TASK_SPLITTING))
@@ -137,7 +137,7 @@ static COLD void task_release(struct task *task)
 	struct queue *queue = task->queue;
 	uint32_t packet = (uint32_t)task->packet;
 
-	/* from here on the slot may be another's */
+	/* from here on the slot may belong to another task */
 	if (task->rare)
 		release_rare(task);
 	else
@@ -155,7 +155,7 @@ HOT void task_clean_up(struct task *task)
 	clean_up(task->queue, task->release, task->signal);
 }
 
-/* @state: TUTTI_TMD_* it ends with. */
+/* Write the end of @task to its metadata. @state: TUTTI_TMD_* flags */
 static COLD void report(struct task *task, uint32_t state, uint32_t error)
 {
 	uint32_t issued = task->rare & TASK_KEPT ? task_issued(task) : 0;
@@ -164,7 +164,7 @@ static COLD void report(struct task *task, uint32_t state, uint32_t error)
 		tmd_write(task->tmd, state, error, issued, issued - task->resident);
 }
 
-/* The end of a task is owed room (COMMAND_OWED_TASKS), what its metadata say then is not. */
+/* COMMAND_OWED_TASKS keeps room for the end of every task, but not for writing its metadata. */
 COLD bool task_may_end(const struct task *task)
 {
 	if (!(task->rare & TASK_TMD) || command_ask(TMD_WRITE_WORDS))
@@ -219,7 +219,7 @@ COLD int task_cancel(struct queue *queue, uint64_t packet)
 	bool any;
 	unsigned i;
 
-	/* first those without a slot: the end of another one would give them its slot */
+	/* those without a slot come first, since the end of another one would give them its slot */
 	any = pending_cancel(queue, packet);
 	for (i = 0; i < fw.tasks; i++)
 		if (tasks[i].queue == queue && tasks[i].packet == packet && !(tasks[i].rare & TASK_SPLIT) &&
@@ -260,7 +260,7 @@ static inline void ended(struct task *task, uint32_t n)
 		throttle_empty();
 }
 
-/* No CTA of it is left. */
+/* No CTA of @task is left: do what was waiting for that. */
 static COLD void drained(struct task *task)
 {
 	if (task->rare & TASK_SPLIT) {
@@ -310,7 +310,7 @@ static void fail(struct task *task, const struct task_error *error)
 	task->progress = 0;
 	task_errors[task->slot] = *error;
 	task_table.ending &= ~(1u << task->slot); /* EVENT_KILLED ends it now */
-	/* COMMAND_OWED_TASKS */
+	/* its room is part of COMMAND_OWED_TASKS */
 	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_KILL, 1, task->slot);
 	command_end(command_ring.next + 1);
 	if (queue->state == QUEUE_RUNNING)
@@ -324,7 +324,7 @@ void task_fail(struct task *task, const struct task_error *error)
 	fail(task, error);
 	if (partner)
 		fail(partner, error);
-	/* what is left of its packet goes with it, children included */
+	/* the other tasks of its packet that have no slot end too, child tasks included */
 	pending_drop_packet(task->queue, task->packet);
 }
 
@@ -340,7 +340,7 @@ void task_kill_queue(struct queue *queue)
 	pending_drop_queue(queue);
 }
 
-/* What the cause of a wave's fault means for the queue. */
+/* The error code that the queue reports for the cause of a wave's fault. */
 static uint8_t fault_code(unsigned cause)
 {
 	if (cause >= TUTTI_CAUSE_TENSOR)
@@ -385,7 +385,7 @@ COLD void task_event_fault(const struct tutti_event *event)
 	task_fail(&tasks[w[0] >> 8 & (FW_TASKS - 1)], &error);
 }
 
-/* No CTA of a killed task is left. Return: its queue, or NULL if there is no room for its end now. */
+/* No CTA of a killed task is left: end it. Return: its queue, or NULL if there is no room for the commands now */
 static COLD struct queue *killed(struct task *task, struct tutti_fault *fault)
 {
 	const struct task_error *error = &task_errors[task->slot];
@@ -406,7 +406,7 @@ static COLD struct queue *killed(struct task *task, struct tutti_fault *fault)
 		.address = error->address,
 	};
 	report(task, TUTTI_TMD_FINISHED, error->code);
-	/* A failed kernel is fenced as well, but its signal stays. */
+	/* what a failed kernel has written is released as well, but its signal stays as it is */
 	clean_up(queue, TUTTI_SCOPE_SYSTEM, 0);
 	if (task->rare & TASK_GROUP) {
 		task->group->signal = 0;

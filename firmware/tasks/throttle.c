@@ -8,19 +8,19 @@
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
 
-/* More than this no SM can address (wave.h, shared window). */
+/* An SM cannot address more than this (see the shared window in wave.h). */
 #define BLOCKS_MAX 256u
 
 enum throttle_mode {
 	THROTTLE_OFF,
 	THROTTLE_DRAIN,  /* the card is being emptied, to switch on or to another size */
-	THROTTLE_SWITCH, /* THROTTLE was sent */
+	THROTTLE_SWITCH, /* the command THROTTLE was sent, and its event has not come yet */
 	THROTTLE_ON,
 };
 
 static struct {
 	uint8_t mode;     /* enum throttle_mode */
-	uint16_t sms;     /* that share, while on */
+	uint16_t sms;     /* how many SMs share all shared memory; 0: the mode is off */
 	uint16_t tasks;   /* throttle tasks in the table */
 } throttle;
 
@@ -58,7 +58,7 @@ bool throttle_allows(const struct task *task)
 	return false;
 }
 
-/* Shared blocks of an SM when @sms share. */
+/* Shared blocks of an SM when @sms SMs share those of all. */
 static uint32_t blocks_of(uint32_t sms)
 {
 	uint32_t blocks = fw.sms * fw.shared_blocks / sms;
@@ -71,7 +71,7 @@ uint32_t throttle_limit(const struct tmd *tmd)
 	return tmd_flag(tmd, TUTTI_TMD_THROTTLE) ? blocks_of(tmd_static(tmd)->throttle_sms) : 0;
 }
 
-/* The first @n enabled SMs. Return: how many there are. */
+/* Collect the first @n enabled SMs in @mask. Return: how many there are, at most @n */
 static uint32_t first_enabled(uint32_t n, uint32_t *mask)
 {
 	uint32_t w, bits, got = 0;
@@ -84,7 +84,7 @@ static uint32_t first_enabled(uint32_t n, uint32_t *mask)
 	return got;
 }
 
-/* The oldest throttle task of the highest level says how many SMs share; 0 = none is left. */
+/* How many SMs are to share, as the oldest throttle task of the highest level wants it; 0 if none is left. */
 static uint32_t next_size(void)
 {
 	const struct task *task;
@@ -96,11 +96,11 @@ static uint32_t next_size(void)
 		for (task = rounds_oldest(level); task; task = task->next)
 			if (is_throttle(task))
 				return wants(task);
-	/* what is left has issued everything */
+	/* the throttle tasks that are left have issued all of their CTAs */
 	return throttle.sms;
 }
 
-/* COMMAND_OWED_THROTTLE: one is under way at most, and its event comes after it was taken. */
+/* COMMAND_OWED_THROTTLE keeps room for one such command; no second one is sent before the event of the first. */
 static void send(uint32_t sms)
 {
 	uint32_t mask[FW_MAX_SMS / 32], blocks = fw.shared_blocks, *p = command_begin(2 + fw.words), w, got;

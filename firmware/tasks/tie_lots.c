@@ -7,7 +7,7 @@
 #define FIRST_SEED 1u
 
 static struct {
-	uint32_t random; /* 0 = off */
+	uint32_t random; /* state of the generator; 0: no draw */
 	uint32_t seed;
 	struct queue_set marked[ROUNDS_LEVELS];
 } lots;
@@ -37,7 +37,7 @@ bool lots_seeded(void)
 	return lots.random;
 }
 
-/* xorshift32: never 0. The upper bits of a product take the place of a division. */
+/* The generator is xorshift32, whose state never becomes 0. The upper half of a product saves a division. */
 static unsigned draw(unsigned n)
 {
 	lots.random ^= lots.random << 13;

@@ -18,11 +18,11 @@
 
 static struct {
 	uint32_t limit;
-	uint32_t rounds;              /* without a match, one after another */
-	uint32_t issued;              /* counters.ctas_issued at the last round: more is a match, whoever's */
-	uint64_t failed;              /* when the last round failed, NEVER: it did not, or nobody wanted anything */
-	uint64_t deadline;            /* when there will have been enough, NEVER: is not waited for */
-	struct task *whole[FW_TASKS]; /* by slot of the waves */
+	uint32_t rounds;              /* successive rounds in which nothing was placed */
+	uint32_t issued;              /* counters.ctas_issued at the last round: if it has changed, a CTA was placed */
+	uint64_t failed;              /* when the last round failed; NEVER: it did not, or no task had CTAs to issue */
+	uint64_t deadline;            /* when there will have been enough rounds; NEVER: that is not waited for */
+	struct task *whole[FW_TASKS]; /* the task that was split, by the slot of its waves */
 } split;
 
 void split_init(void)
@@ -49,7 +49,7 @@ uint32_t split_limit_now(void)
 	return split.limit;
 }
 
-/* What its descriptor says; one that is not in the cache any more says nothing. */
+/* Asks the kernel's descriptor. If that is no longer in the cache, the waves are taken to be dependent. */
 static bool kernel_independent(const struct pending *p)
 {
 	const struct kernel *k;
@@ -76,7 +76,7 @@ static bool may_split(const struct task *task)
 	return (tmd && tmd_flag(tmd, TUTTI_TMD_INDEPENDENT)) || kernel_independent(task->kept);
 }
 
-/* The next CTA of @task by waves; the task goes on behind it. */
+/* Issue the next CTA of @task wave by wave; the task goes on with the CTA after it. */
 static bool split_one(struct task *task)
 {
 	struct pending *from = task->kept, *p;
@@ -116,7 +116,7 @@ static bool split_one(struct task *task)
 	return true;
 }
 
-/* The oldest of its queue: another one's place is behind it (RES-02). */
+/* Is @task the oldest of its queue? The others must not be placed before it (RES-02). */
 static bool is_head(const struct task *task)
 {
 	const struct task *other;
@@ -130,14 +130,14 @@ static bool is_head(const struct task *task)
 }
 
 /*
- * Rounds follow one another without a pause. One that could only find what the last one has found is
- * not computed; it is counted all the same: one each microsecond.
+ * The specification lets rounds follow one another without a pause. A round that could only find what the last one has
+ * found is not computed, but it counts all the same: one for each microsecond.
  */
 static uint32_t rounds_until(uint64_t now)
 {
 	uint64_t ticks = split.failed == NEVER ? 0 : now - split.failed;
 
-	/* what is longer than that is looked at by the heartbeat */
+	/* longer times need not be exact: the heartbeat looks more often than that */
 	return 1 + (ticks >> 32 ? ~0u : (uint32_t)ticks) / fw.ticks_per_us;
 }
 

@@ -15,7 +15,7 @@
 #define WORK_READ offsetof(struct tutti_work_queue, read_index)
 #define NO_TIME (~0ull)
 
-/* Two fetches: who closes the queue has written all items before. */
+/* "closed" is fetched before the write index: whoever closes the queue has written all items before. */
 #define NUMBER_CLOSED 0x100u
 
 uint32_t work_tasks;
@@ -25,7 +25,7 @@ static const struct tutti_tmd *at(const struct tmd *tmd)
 	return tmd_static(tmd);
 }
 
-/* The task with a slot, NULL if it has none. */
+/* The task with this metadata, or NULL if it has no slot. */
 static struct task *task_with(const struct tmd *tmd)
 {
 	struct task *task;
@@ -36,7 +36,7 @@ static struct task *task_with(const struct tmd *tmd)
 	return NULL;
 }
 
-/* ---- looking ---- */
+/* ---- polling ---- */
 
 COLD void work_poll(struct tmd *tmd)
 {
@@ -96,7 +96,7 @@ COLD int work_notify(unsigned asid, uint64_t address)
 
 /* ---- what can be issued ---- */
 
-/* How many CTAs of how many items can go now. */
+/* Return: how many CTAs can be issued now; work->each: of how many items each */
 static uint32_t ready(struct tmd *tmd)
 {
 	struct work *work = &tmd->work;
@@ -127,7 +127,7 @@ static bool is_over(const struct work *work)
 	return work->closed && work->read == work->written;
 }
 
-/* Something has changed: the task issues, wakes up, or ends. */
+/* The work queue may have changed: see whether its task can issue CTAs, must wake up, or ends. */
 static void look(struct tmd *tmd)
 {
 	struct task *task = task_with(tmd);
@@ -149,7 +149,7 @@ static void look(struct tmd *tmd)
 		task_complete(task);
 }
 
-/* Return: the queue that stops because of it, or NULL if that comes when its task has been killed. */
+/* Return: the queue that stops because of it, or NULL if it stops only when its task has been killed */
 static COLD struct queue *fetch_failed(struct tmd *tmd, unsigned cause, uint64_t address, struct tutti_fault *fault)
 {
 	struct task_error error = { .code = TUTTI_ERROR_TMD, .engine = TUTTI_ENGINE_FETCH, .access = TUTTI_ACCESS_READ,
@@ -194,7 +194,7 @@ COLD struct queue *work_event_fetch(unsigned number, const struct tutti_event *e
 	}
 	if (cause)
 		return fetch_failed(tmd, cause, event->word[1] | (uint64_t)event->word[2] << 32, fault);
-	/* No more can be there than the queue holds, whatever the index says. */
+	/* there cannot be more items than the queue holds, whatever the index says */
 	there = work->fetched[0] - work->read;
 	if (!(there >> 63))
 		work->written = work->read + (there < work->items ? there : work->items);
@@ -209,7 +209,7 @@ COLD struct queue *work_event_fetch(unsigned number, const struct tutti_event *e
 
 static uint32_t most(void)
 {
-	/* so that the segments of so many CTAs fit one record, however many levels they lie on */
+	/* the segments of so many CTAs fit one LAUNCH, however many levels of free slots they are spread over */
 	return fw.words > 8 ? 16 : 64;
 }
 
@@ -224,7 +224,7 @@ uint32_t work_place(struct task *task, uint32_t n)
 	return n;
 }
 
-/* Asked for with the placement, in PLACE_OTHERS. */
+/* The room for the command is part of PLACE_OTHERS, which was asked for with the placement. */
 COLD void work_taken(struct task *task)
 {
 	struct tmd *tmd = task->tmd;
