@@ -352,7 +352,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 	return 0;
 }
 
-/* Two units as one word. */
+/* Two units as one word; they need not be aligned. */
 static inline uint32_t pair(const uint16_t *at)
 {
 	return at[0] | (uint32_t)at[1] << 16;

@@ -38,10 +38,10 @@ struct block {
 	const struct rsb *rsb;
 	uint32_t generation;
 	uint16_t owner;        /* number of the queue, 0xffff: none */
-	uint8_t compare;       /* words of the packet that matter */
+	uint8_t compare;       /* how many words of the packet condensed_same() compares */
 	uint8_t kernels;
 	uint8_t release;       /* widest release scope of its kernels */
-	uint8_t busy;          /* records not launched yet */
+	uint8_t busy;          /* some of its records are not launched yet */
 	uint8_t complete;      /* the expansion is whole and may be used again */
 	/* where the expansion goes on after a kernel descriptor was fetched */
 	uint8_t at_kernel;

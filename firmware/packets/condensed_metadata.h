@@ -8,7 +8,7 @@
 /** condensed_tmd() - address of the metadata of the record that @queue is at. */
 uint64_t condensed_tmd(const struct queue *queue);
 /**
- * condensed_check_tmds() - are the metadata that the kernels of @block name sound?
+ * condensed_check_tmds() - are the metadata that the kernels of @block name valid?
  * Return: 0, PACKET_PARKED (to be called again), or an error
  */
 int condensed_check_tmds(struct queue *queue, struct block *block);

@@ -16,7 +16,7 @@ struct queue;
 struct kernel;
 struct shape;
 
-/** struct launch - what a packet says about a launch that is not in the task state. */
+/** struct launch - what is known of a launch and is not part of its task state. */
 struct launch {
 	uint32_t groups;     /* CTAs of the grid */
 	uint32_t header;     /* barrier bit and scopes, as in the packet */

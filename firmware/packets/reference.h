@@ -20,7 +20,7 @@ struct rsb {
 	union {
 		uint32_t masks;
 		struct {
-			uint8_t valid;          /* mask of entries */
+			uint8_t valid;          /* mask of the plain entries that are valid */
 			uint8_t release_agent;  /* entries with release scope agent */
 			uint8_t release_system;
 			uint8_t dirty;          /* entries whose copy for the host is out of date */
@@ -39,14 +39,13 @@ struct rsb *reference_buffer(uint32_t id);
 
 void reference_init(void);
 /**
- * reference_keep() - make entry @e valid, after the task state of a packet was decoded into it. It was not valid
- * before.
+ * reference_keep() - make entry @e, into which the task state of a packet was decoded, valid. It must not be valid yet.
  * @w: the packet, from which the rest of the entry is filled in
  */
 void reference_keep(struct rsb *rsb, uint32_t *e, unsigned index, const uint32_t *w, const struct launch *launch);
 /** reference_replace() - invalidate entry @index and give it this task state; reference_keep() may follow. */
 void reference_replace(struct rsb *rsb, unsigned index, const uint32_t *state);
-/** reference_long_ago() - reference_taken() for values of @used too old to be compared by a signed difference. */
+/** reference_long_ago() - reference_taken() where @used may be too old for a signed difference of 32 bits. */
 bool reference_long_ago(const struct rsb *rsb, unsigned index);
 /** reference_taken() - have the engines taken all commands that refer to entry @index? */
 static inline bool reference_taken(const struct rsb *rsb, unsigned index)

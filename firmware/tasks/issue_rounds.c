@@ -19,7 +19,7 @@
 static struct {
 	struct task *first[ROUNDS_LEVELS], *last[ROUNDS_LEVELS];
 	uint32_t map;                  /* mask of the levels that are not empty */
-	struct task *turn[ROUNDS_LEVELS]; /* task with a quota whose turn it is */
+	struct task *turn[ROUNDS_LEVELS]; /* the task whose turn it is, where quotas decide */
 	struct task *drain;            /* was passed over too often: no other task issues until it has */
 } rounds;
 
@@ -291,9 +291,9 @@ static bool round_level(unsigned level, uint32_t *failed, const struct task **we
 }
 
 /*
- * Starvation guard: a task that failed to fit PATIENCE times while other shapes of no higher level were placed - a CTA
- * of its shape may be larger than what the end of one CTA leaves - gets the card to itself. @went: the task of the
- * lowest priority that was placed.
+ * Starvation guard: a task that failed to fit PATIENCE times while tasks of other shapes and no higher priority were
+ * placed gets the card to itself, because a CTA of its shape may be larger than what the end of one CTA leaves.
+ * @went: the task of the lowest priority that was placed
  */
 static void impatience(uint32_t failed, const struct task *went)
 {

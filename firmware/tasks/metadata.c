@@ -11,8 +11,8 @@
 static struct tmd tmds[FW_TMDS];
 static unsigned works; /* number of live queue tasks */
 
-#define STEP_MORE 1u /* values of struct tmd.step: what the record names is fetched */
-#define STEP_WAIT 2u /* that waits for a free affinity mask, or for room in the command ring */
+#define STEP_MORE 1u /* value of struct tmd.step: what the record names is being fetched */
+#define STEP_WAIT 2u /* this fetch waits for a free affinity mask, or for room in the command ring */
 #define MORE_WORDS (3 * COMMAND_FETCH_WORDS) /* a mask, and two parts of a work queue */
 
 /* Two parts of a struct tutti_work_queue are fetched at first: its read index; then base, sizes and "closed". */
@@ -192,7 +192,7 @@ static void bad(struct tmd *tmd, unsigned field)
 
 /*
  * The record itself has arrived and is valid. A child task's record never waits for a mask: its creator waits for the
- * answer, and those who hold masks may wait for the creator.
+ * answer, and the tasks that hold masks may wait for the creator.
  */
 static void go_on(struct tmd *tmd)
 {
@@ -380,7 +380,7 @@ COLD void tmd_drop(struct queue *queue)
 		tmd_put(tmd);
 }
 
-/* ---- back to memory ---- */
+/* ---- writing back ---- */
 
 static void put(const struct tmd *tmd, unsigned offset, uint64_t value)
 {

@@ -47,7 +47,7 @@ struct tmd {
 	uint64_t address;
 	struct queue *queue;
 	uint8_t stage;        /* enum tmd_stage */
-	uint8_t step;         /* fetching 0: the record itself, 1: what it names, 2: that, once there is room */
+	uint8_t step;         /* 0: the record itself is fetched, 1: what it names, 2: that has to wait */
 	uint8_t answers;      /* number of fetches in flight */
 	uint8_t orphan;       /* nothing waits for these fetches any more */
 	uint8_t cause;        /* why a fetch has failed, or 0 */

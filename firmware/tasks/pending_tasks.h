@@ -16,8 +16,8 @@
 #define PENDING_LEVELS 10u
 
 /*
- * LISTED: the task waits for a slot. KEPT: it is in nobody's list, usually because its task has a slot. ASLEEP: a queue
- * task without a slot waits for items. DROPPED: the task ends without running, once there is room for the commands.
+ * LISTED: the task waits for a slot. KEPT: it is in no list, usually because its task has a slot. ASLEEP: a queue
+ * task without a slot waits for items. DROPPED: the task issues no more and ends once there is room for the commands.
  */
 enum pending_place { PENDING_FREE, PENDING_LISTED, PENDING_KEPT, PENDING_ASLEEP, PENDING_DROPPED };
 
@@ -59,22 +59,23 @@ void pending_run(void);
 /** pending_admit() - give a record the first free slot, which must exist. Return: its task, NULL if no shape is free */
 struct task *pending_admit(struct pending *pending);
 /**
- * pending_send_state() - send STATE of @task for the CTAs after the first @issued; the first time, an acquire fence
- * first.
+ * pending_send_state() - send the state of @task for the CTAs after the first @issued. The first time the acquire fence
+ * goes before it.
  */
 void pending_send_state(struct pending *pending, struct task *task, uint32_t issued);
 /**
- * pending_keep() - keep the state of a resident task that has CTAs left to issue. @command: its STATE or TASK command
+ * pending_keep() - keep the state of a resident task that has CTAs left to issue.
+ * @command: its STATE or TASK command
  */
 void pending_keep(struct task *task, const uint32_t *command);
 /** pending_left() - a task that is being evicted has no CTA in flight any more: it gives up its slot. */
 void pending_left(struct task *task);
 /** pending_wake() - a queue task without a slot has items again. */
 void pending_wake(struct pending *pending);
-/** pending_drop_queue() - forget tasks of @queue that have no slot. pending_drop_packet() - those of one packet. */
+/** pending_drop_queue() - drop the tasks of @queue that have no slot. pending_drop_packet() - those of one packet. */
 void pending_drop_queue(struct queue *queue);
 void pending_drop_packet(struct queue *queue, uint64_t packet);
-/** pending_drop() - end @pending where it is; its queue goes on. @signal: cancel its signal instead of dropping it */
+/** pending_drop() - end a task without a slot; its queue goes on. @signal: cancel its signal instead of dropping it */
 void pending_drop(struct pending *pending, bool signal);
 /** pending_cancel() - end the tasks of a packet that have no slot, with a cancelled signal. Return: there were some */
 bool pending_cancel(struct queue *queue, uint64_t packet);

@@ -11,7 +11,7 @@
 static struct {
 	uint32_t start;           /* when the period began: low half of the timer */
 	uint32_t period;
-	uint32_t length[WINDOWS]; /* ticks */
+	uint32_t length[WINDOWS]; /* in ticks of the timer */
 	uint8_t windows;          /* their number; 0: strict priorities */
 	uint8_t now;              /* the window that @order was made for */
 	uint8_t class_of[LEVELS + 1];

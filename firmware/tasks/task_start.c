@@ -50,7 +50,7 @@ HOT void start_new(struct task *task, const uint32_t *command, uint32_t *end, st
 		if (words == 1)
 			return start_slow(task, command, n);
 	}
-	/* the same accounts as in place_now(), for a task without CTAs; the placement is counted with the kernel */
+	/* count as place_now() does, for a task that had no CTA; the placement itself is counted with the kernel */
 	end[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, words, task->slot);
 	command_end(end + words);
 	task->resident = n;

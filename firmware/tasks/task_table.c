@@ -245,7 +245,7 @@ COLD void task_drop(struct queue *queue, struct pending *p)
 
 /* ---- completions ---- */
 
-/* @n CTAs of @task have ended. */
+/* Account for @n CTAs of @task that have ended. */
 static inline void ended(struct task *task, uint32_t n)
 {
 	struct shape *shape = task->shape;
@@ -309,7 +309,7 @@ static void fail(struct task *task, const struct task_error *error)
 	task->state = TASK_KILLED;
 	task->progress = 0;
 	task_errors[task->slot] = *error;
-	task_table.ending &= ~(1u << task->slot); /* EVENT_KILLED ends it now */
+	task_table.ending &= ~(1u << task->slot); /* from here on EVENT_KILLED ends it */
 	/* its room is part of COMMAND_OWED_TASKS */
 	*command_begin(1) = TUTTI_COMMAND(TUTTI_CMD_KILL, 1, task->slot);
 	command_end(command_ring.next + 1);

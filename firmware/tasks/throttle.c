@@ -13,7 +13,7 @@
 
 enum throttle_mode {
 	THROTTLE_OFF,
-	THROTTLE_DRAIN,  /* the card is being emptied, to switch on or to another size */
+	THROTTLE_DRAIN,  /* the card is being emptied, to switch the mode on or off or to another size */
 	THROTTLE_SWITCH, /* the command THROTTLE was sent, and its event has not come yet */
 	THROTTLE_ON,
 };
@@ -21,7 +21,7 @@ enum throttle_mode {
 static struct {
 	uint8_t mode;     /* enum throttle_mode */
 	uint16_t sms;     /* how many SMs share all shared memory; 0: the mode is off */
-	uint16_t tasks;   /* throttle tasks in the table */
+	uint16_t tasks;   /* number of throttle tasks in the table */
 } throttle;
 
 void throttle_init(void)

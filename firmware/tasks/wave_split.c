@@ -130,14 +130,14 @@ static bool is_head(const struct task *task)
 }
 
 /*
- * The specification lets rounds follow one another without a pause. A round that could only find what the last one has
- * found is not computed, but it counts all the same: one for each microsecond.
+ * RES-07 counts rounds as if they followed one another without a pause. A round that could only find what the last one
+ * has found is not computed, but it counts all the same: one for each microsecond.
  */
 static uint32_t rounds_until(uint64_t now)
 {
 	uint64_t ticks = split.failed == NEVER ? 0 : now - split.failed;
 
-	/* longer times need not be exact: the heartbeat looks more often than that */
+	/* longer times are cut off at 32 bits: the heartbeat runs rounds more often than that */
 	return 1 + (ticks >> 32 ? ~0u : (uint32_t)ticks) / fw.ticks_per_us;
 }
 

@@ -3,7 +3,7 @@
  * DOC: Splitting a CTA into waves (spec RES-07)
  *
  * When nothing has fitted anywhere for a long time, the next CTA of a task whose waves need not run together is
- * launched wave by wave. The waves are a task of their own, with a slot of its own on the lowest level. For the
+ * launched wave by wave. The waves form a separate task, which has its own slot on the lowest level. For the
  * original task the CTA counts as one resident CTA until its last wave has ended.
  */
 #ifndef WAVE_SPLIT_H
@@ -23,7 +23,7 @@ uint32_t split_limit_now(void);
 bool split_round(uint32_t failed);
 /** split_earliest() - the time of the next look at waiting tasks, or @at if that is earlier. */
 uint64_t split_earliest(uint64_t at);
-/** split_due() - the time of that look has come; it is not reported again. */
+/** split_due() - has the time of that look come? It is reported only once. */
 bool split_due(uint64_t time);
 /** split_ended() - the task @waves has ended. Return: the task they were split from if no CTA of it is left, or NULL */
 struct task *split_ended(struct task *waves);
