@@ -3,8 +3,7 @@
  * DOC: Decoding of packets
  *
  * Everything is checked on a private copy of the packet. A kernel dispatch is decoded straight into the payload of a
- * STATE command (struct tutti_task_state) and the few words that the task keeps; nothing looks at the packet after
- * that.
+ * STATE command (struct tutti_task_state) and the few words that the task keeps. The packet is not looked at again.
  */
 #ifndef DISPATCH_PACKET_H
 #define DISPATCH_PACKET_H
@@ -46,6 +45,7 @@ static inline uint32_t packet_groups(uint32_t grid, uint32_t workgroup)
 	return workgroup == 1 ? grid : (grid - 1) / workgroup + 1;
 }
 
+/** packet_signal_ok() - the address of a signal is a multiple of 64 and below the end of the address space. */
 static inline bool packet_signal_ok(uint32_t low, uint32_t high)
 {
 	return !((low & 63) | high >> 15);

@@ -65,9 +65,15 @@ void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatc
  * @cga, @lmem: CGAs of its kernel, and whether they own linear memory slots
  */
 void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const struct tutti_cga_shape *cga, bool lmem);
+/** reference_create() - create the buffer that a message of the driver describes. Return: 0 or -TUTTI_E* */
 int reference_create(const struct tutti_msg_rsb *message);
+/** reference_destroy() - destroy buffer @id. Return: 0, -TUTTI_ENOENT, or -TUTTI_EBUSY while queues use it */
 int reference_destroy(uint32_t id);
+/** reference_invalidate() - invalidate the entries in @mask. Return: 0 or -TUTTI_ENOENT */
 int reference_invalidate(uint32_t id, uint32_t mask);
+/**
+ * reference_read() - copy the table of buffer @id to @offset in card memory. Return: 0, -TUTTI_ENOENT or -TUTTI_EINVAL
+ */
 int reference_read(uint32_t id, uint64_t offset);
 /** reference_mirror() - bring the copies of scratch buffers that the host can read up to date. */
 void reference_mirror(void);

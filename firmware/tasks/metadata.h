@@ -115,6 +115,7 @@ void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t i
 #define TMD_WRITE_WORDS (7 * 6)
 /** tmd_resume() - go on with records that waited for a free affinity mask or for room in the command ring. */
 void tmd_resume(void);
+/** tmd_event_fetch() - a fetch for record @number has ended. */
 void tmd_event_fetch(unsigned number, const struct tutti_event *event);
 
 #endif

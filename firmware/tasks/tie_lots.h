@@ -14,6 +14,7 @@
 void lots_init(void);
 /** lots_seed() - seed the random numbers; 0 turns the draw off. */
 void lots_seed(uint32_t seed);
+/** lots_seeded() - is the draw on? */
 bool lots_seeded(void);
 /** lots_seed_now() - the seed that was set last. */
 uint32_t lots_seed_now(void);

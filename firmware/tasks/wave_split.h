@@ -14,6 +14,7 @@
 void split_init(void);
 /** split_limit() - set how many rounds must pass without a placement before a CTA is split; 0 means 256. */
 void split_limit(uint32_t rounds);
+/** split_limit_now() - the number of rounds that is in force. */
 uint32_t split_limit_now(void);
 /**
  * split_round() - rounds have ended, and the tasks in @failed (a mask of slots) did not fit. Whether others were placed

@@ -3,8 +3,8 @@
  * DOC: Queue tasks: CTAs for work items (spec TSK-10)
  *
  * The firmware reads the write index of the work queue when a kernel or the doorbell notifies it, and at every
- * heartbeat. Then it hands out item numbers. CTAs get the TMD's maximum of items as long as there are so many; one CTA
- * gets fewer if there is the minimum, or whatever there is when the coalescing timeout has passed or the queue is
+ * heartbeat. Then it gives item numbers to CTAs. They get the TMD's maximum of items as long as there are so many; one
+ * CTA gets fewer if there is the minimum, or whatever there is when the coalescing timeout has passed or the queue is
  * closed. The firmware never looks at the items themselves. A queue task that has nothing to do gives its slot to any
  * task that needs one.
  */
