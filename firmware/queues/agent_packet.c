@@ -8,15 +8,15 @@
 #include "queues/queue_life.h"
 #include "tensor/tensor_requests.h"
 
-#define PIECE (1u << 30) /* most bytes of one descriptor */
+#define PIECE (1u << 30) /* most bytes that one mover descriptor moves */
 
-/* An agent dispatch in flight. */
+/* A copy or fill in flight. It is moved piece by piece. */
 struct work {
-	struct queue *queue; /* NULL = free */
+	struct queue *queue; /* NULL if this entry is free */
 	uint64_t packet;
 	uint64_t signal;
 	uint64_t to, from, left;
-	struct tutti_mover_shape shape; /* FILL: its value */
+	struct tutti_mover_shape shape; /* holds the value of a fill */
 	uint32_t piece;
 	uint8_t op;
 	uint8_t release;
@@ -32,7 +32,7 @@ void agent_init(void)
 		works[i].queue = NULL;
 }
 
-/* COMMAND_OWED_AGENTS, or asked for by queue_run() */
+/* COMMAND_OWED_AGENTS reserves room for this when a mover is done; otherwise queue_run() has asked for it. */
 static void clean_up(struct queue *queue, unsigned release, uint64_t signal)
 {
 	if (release) {
@@ -45,7 +45,7 @@ static void clean_up(struct queue *queue, unsigned release, uint64_t signal)
 	}
 }
 
-/* As many descriptors as there are works are left in the ring by tensor requests, so there is always room. */
+/* Tensor requests leave FW_AGENTS descriptors of the mover ring free, so there is always room. */
 static void move(struct work *work)
 {
 	struct tutti_mover *m;
@@ -63,7 +63,7 @@ static void move(struct work *work)
 		.tag = (uint16_t)(TAG_AGENT | (unsigned)(work - works)),
 		.asid = (uint8_t)queue_asid(work->queue),
 	};
-	/* what was written before by commands must be there before the mover starts */
+	/* what earlier commands write has to be in memory before the mover starts */
 	command_publish();
 	mover_end(m);
 	mover_publish(0);
@@ -108,7 +108,7 @@ COLD int agent_dispatch(struct queue *queue, const struct tutti_agent_packet *p)
 	if (i == FW_AGENTS)
 		return wait_park(queue, WAIT_AGENT);
 	counters.agents++;
-	/* asked for by queue_run(), in PLACE_OTHERS */
+	/* queue_run() has asked for room, as part of PLACE_OTHERS */
 	if (acquire) {
 		command_fence(acquire | TUTTI_FENCE_ACQUIRE);
 		counters.acquires++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: Agent dispatch packets: copy, fill, time, by the movers */
+/** DOC: Agent dispatch packets: the movers copy and fill, the firmware reads the timer */
 #ifndef AGENT_PACKET_H
 #define AGENT_PACKET_H
 
@@ -8,7 +8,7 @@
 void agent_init(void);
 int agent_dispatch(struct queue *queue, const struct tutti_agent_packet *packet);
 void agent_event_mover(const struct tutti_event *event);
-/** agent_oldest() - oldest packet of @queue a mover works for, or @none. */
+/** agent_oldest() - index of the oldest packet of @queue that a mover works for, or @none if that is lower. */
 uint64_t agent_oldest(const struct queue *queue, uint64_t none);
 
 #endif

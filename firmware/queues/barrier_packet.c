@@ -12,19 +12,20 @@
 #define POLL_FIRST_US 4u
 #define POLL_STEPS 6u
 
-/* What is read of a signal: value, card_done, waiters and flags. */
+/* The part of a signal that is read: value, card_done, waiters and flags. */
 struct glimpse {
 	uint32_t word[6];
 };
 
+/* The reads of one barrier's signals that are under way. */
 struct probe {
-	struct queue *queue; /* NULL = free; queue->probing says whether it still waits for this one */
+	struct queue *queue; /* NULL if the probe is free; queue->probing names it in return */
 	uint8_t pending;     /* fetches in flight */
-	uint8_t asked;       /* dependencies read */
+	uint8_t asked;       /* a bit for each dependency that is read */
 	uint8_t number;
-	uint8_t failed;      /* cause, 0 = none */
-	uint8_t orphan;      /* the queue does not wait for it any more */
-	uint8_t again;       /* what it reads may be old: look again */
+	uint8_t failed;      /* TUTTI_CAUSE_* of a failed read, or 0 */
+	uint8_t orphan;      /* the queue no longer waits for it */
+	uint8_t again;       /* the firmware has sent signals since, so the values may be old */
 	uint64_t address;    /* of the fault */
 	struct glimpse glimpse[DEPENDENCIES];
 };
@@ -32,7 +33,7 @@ struct probe {
 static struct probe probes[FW_PROBES];
 static struct queue_set parked; /* queues at a barrier packet */
 static uint32_t parked_count;
-static uint32_t signals_seen;   /* counters.signals when they were last looked at */
+static uint32_t signals_seen;   /* value of counters.signals when they were last looked at */
 
 void barrier_init(void)
 {
@@ -70,7 +71,7 @@ static bool satisfied(const struct tutti_barrier_packet *packet, unsigned seen)
 	return wanted & seen;
 }
 
-/* Asked for by queue_run(), in PLACE_OTHERS; so is what ask() writes. */
+/* queue_run() has asked for room for this and for what ask() writes, as part of PLACE_OTHERS. */
 static int complete(struct queue *queue, const struct tutti_barrier_packet *packet)
 {
 	unsigned acquire = packet->header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;

@@ -13,13 +13,13 @@
 #include "tasks/throttle.h"
 #include "tasks/work_queue.h"
 
-/* SMs with waves whose answers wait for room in the command ring; which and what: answers_of(). */
+/* SMs with waves whose answers wait for room in the command ring. answers_of() has the answers. */
 static uint32_t late[FW_MAX_SMS / 32];
 static bool any_late;
 
-#define ANSWER_OK 0xffu /* the answer is 0; others are -TUTTI_E*, without their sign; 0 = none */
+#define ANSWER_OK 0xffu /* stands for the answer 0; errors are kept as TUTTI_E*, and 0 means no answer */
 
-/* A byte for each wave of an SM. */
+/* The answers kept for an SM, a byte for each of its waves. */
 static uint8_t *answers_of(uint32_t sm)
 {
 	return (uint8_t *)card_memory(CARD_ANSWERS) + sm * CARD_WAVES;
@@ -34,7 +34,7 @@ COLD void child_init(void)
 		late[i] = 0;
 }
 
-/* There is room for it. */
+/* The caller has made sure of room in the command ring. */
 static void reply(uint32_t sm_wave, int32_t value)
 {
 	uint32_t words[3] = { sm_wave, (uint32_t)value, (uint32_t)(value >> 31) };
@@ -42,7 +42,7 @@ static void reply(uint32_t sm_wave, int32_t value)
 	command_words(TUTTI_CMD_REPLY, 0, words, 3);
 }
 
-/* As many waves as the card holds may ask while the engines stand still. */
+/* Keep an answer for later. While the command ring is full every wave on the card may ask, so each has a place. */
 static void reply_late(uint32_t sm_wave, int32_t value)
 {
 	uint32_t sm = sm_wave & (FW_MAX_SMS - 1), bit = 1u << (sm % 32), i;
@@ -55,7 +55,7 @@ static void reply_late(uint32_t sm_wave, int32_t value)
 	any_late = true;
 }
 
-/* A wave that asks has no other answer to come: one before it in its place was killed. */
+/* A wave has one request at a time, so an answer kept in its place was for an earlier wave, which was killed. */
 static void forget_late(uint32_t sm_wave)
 {
 	uint32_t sm = sm_wave & (FW_MAX_SMS - 1);
@@ -64,7 +64,7 @@ static void forget_late(uint32_t sm_wave)
 		answers_of(sm)[sm_wave >> 16 & (CARD_WAVES - 1)] = 0;
 }
 
-/* False: there is no room for all of them. */
+/* Send the answers of an SM. Return: false if there was no room for all of them */
 static bool reply_sm(uint32_t sm)
 {
 	uint8_t *answer = answers_of(sm);
@@ -94,7 +94,7 @@ COLD void child_resume(void)
 	any_late = false;
 }
 
-/* Whoever waits is told; a parent that is being killed does not wait any more. */
+/* The wave that asked gets an error, unless its task is being killed and it does not wait any more. */
 static void refuse(struct tmd *tmd, int error)
 {
 	if (tmd->parent && tmd->parent->state != TASK_KILLED)
@@ -104,7 +104,7 @@ static void refuse(struct tmd *tmd, int error)
 
 /* ---- room ---- */
 
-/* A task whose CTAs end without a child's help. */
+/* A task with CTAs on the card that end without waiting for a child. */
 static bool independent(const struct task *task, const struct task *parent)
 {
 	return task != parent && task->state != TASK_FREE && !task->children && task->resident;
@@ -159,8 +159,8 @@ static struct tutti_dispatch_packet packet_of(const struct tutti_tmd *t)
 }
 
 /*
- * Decoded for a copy of the queue: what parks is this request, not the queue. Return: 0,
- * -TUTTI_E* or PACKET_PARKED - TUTTI_E* never is that.
+ * Decode with a copy of the queue, because this request parks if something is missing, not the queue. Return: 0,
+ * PACKET_PARKED, or another value if the child is refused; then @error is the TUTTI_E* for the wave that asked.
  */
 static int start(struct tmd *tmd, int *error)
 {
@@ -197,10 +197,10 @@ static int start(struct tmd *tmd, int *error)
 	return 0;
 }
 
-/* An answer, and a kernel descriptor that is fetched first. */
+/* The room for an answer, and for a kernel descriptor that has to be fetched first. */
 #define ATTEMPT_WORDS (COMMAND_REPLY_WORDS + COMMAND_FETCH_WORDS)
 
-/* False: it has to wait. */
+/* Accept or refuse a child. Return: false if that has to wait */
 static bool attempt(struct tmd *tmd)
 {
 	int error, code;
@@ -229,7 +229,7 @@ static bool attempt(struct tmd *tmd)
 	return true;
 }
 
-/* Its metadata are here, or it is known that they cannot be used. */
+/* A child whose metadata have arrived, or are known to be unusable. */
 static bool waits(const struct tmd *tmd)
 {
 	return tmd->child && (tmd->stage == TMD_FETCHED || tmd->stage == TMD_BAD || tmd->stage == TMD_BUSY);
@@ -248,7 +248,7 @@ COLD bool child_look(void)
 
 /* ---- requests ---- */
 
-/* In throttle mode nobody else may issue, so the parent would wait for ever. */
+/* In throttle mode no other task may start CTAs, so a parent would wait for its child for ever. */
 static int create(struct task *parent, uint64_t address, uint32_t sm_wave)
 {
 	struct tmd *tmd;

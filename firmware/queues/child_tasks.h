@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Child tasks: made by kernels (spec TSK-11)
+ * DOC: Child tasks, which running kernels create (spec TSK-11)
  *
- * A kernel names a TMD. Its metadata are fetched like those of a packet, decoded as if a packet had come, and the
- * wave that asked gets its answer when the task is accepted. A wave may then wait for its child, so a child is
- * accepted only if it can start without the end of a task that has children: there is room, or tasks without
- * children are on the card.
+ * A wave asks with the address of task metadata (TMD). They are fetched like those of a packet and decoded as if a
+ * packet had named them, and the wave gets its answer when the task is accepted. It may then wait for its child, so
+ * a child is accepted only if it can start before any task with children ends: there is room now, or tasks without
+ * children are on the card and will make room. Otherwise parents and children could wait for each other for ever.
  */
 #ifndef CHILD_TASKS_H
 #define CHILD_TASKS_H
@@ -13,11 +13,11 @@
 #include "tasks/task_table.h"
 
 void child_init(void);
-/** child_resume() - answers to waves that found no room in the command ring. */
+/** child_resume() - send the answers to waves for which the command ring had no room. */
 void child_resume(void);
-/** child_request() - SM request TASK or QUEUE_NOTIFY. */
+/** child_request() - serve a wave's request TASK or QUEUE_NOTIFY. */
 void child_request(const struct tutti_event *event);
-/** child_look() - at those whose metadata are here. Return: some wait for a kernel descriptor or a shape */
+/** child_look() - try to start the children whose metadata have arrived. Return: some have to wait */
 bool child_look(void);
 
 #endif

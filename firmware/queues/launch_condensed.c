@@ -41,7 +41,7 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 		if (unlikely(code)) {
 			if (code < 0)
 				return code;
-			/* whatever is wrong with a kernel of it, the packet is what is invalid (PKT-18) */
+			/* an error in one of its kernels makes the whole packet invalid (PKT-18) */
 			block->at_unit = 0;
 			return TUTTI_ERROR_PACKET;
 		}
@@ -65,7 +65,7 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 	return 0;
 }
 
-/* The last kernel of a packet is launched; with it goes the last reference to the group. */
+/* The last kernel of the packet is launched, so its records and its reference to the task group are not needed now. */
 static void run_end(struct queue *queue)
 {
 	queue->rsb->used = command_tail();
@@ -82,7 +82,7 @@ static bool must_wait(const struct queue *queue, const struct launch *launch)
 						     : queue->run_in_flight && !(queue->flags & TUTTI_QUEUE_OVERLAP);
 }
 
-/* A kernel of its own patched entry that finds a slot, and is not the last. */
+/* A task slot is free: launch a kernel, usually one with a patched entry of its own, but not the last of its packet. */
 static COLD int launch_patched(struct queue *queue)
 {
 	uint32_t *p, *state, scope;
@@ -112,7 +112,7 @@ static COLD int launch_patched(struct queue *queue)
 	return wait_park(queue, WAIT_TASKS);
 }
 
-/* A kernel of which not all is in the record of a reference, or for which there is no slot. */
+/* Launch a kernel whose record does not hold all that differs from its reference, or for which no task slot is free. */
 static COLD int launch_general(struct queue *queue)
 {
 	struct task_group *group = queue->block->group;
@@ -173,7 +173,7 @@ static COLD int launch_general(struct queue *queue)
 	return wait_park(queue, WAIT_TASKS);
 }
 
-/* What is not so for every kernel: overlap, profiling, others that wait for the block. */
+/* The steps that few launches need: for overlap, for profiling, and for queues that wait for the block. */
 static COLD void launch_end(struct queue *queue, struct task *task, bool last, const uint32_t *command)
 {
 	struct task_group *group = queue->block->group;
@@ -197,14 +197,14 @@ static COLD void launch_end(struct queue *queue, struct task *task, bool last, c
 	start_task(task, command);
 }
 
-/* Whatever is not for the straight way. */
+/* Launch a kernel that launch_one() cannot launch. */
 static COLD void launch_else(struct queue *queue)
 {
 	queue->wait = WAIT_NONE;
 	launch_general(queue);
 }
 
-/* A kernel of another shape than the one before, or the first one of its entry. */
+/* The kernel's CTAs have another shape than those before, or its entry does not name a shape yet. */
 static COLD void launch_shape(struct queue *queue, struct tutti_reference *e)
 {
 	const uint32_t *w = (const uint32_t *)e;
@@ -212,7 +212,7 @@ static COLD void launch_shape(struct queue *queue, struct tutti_reference *e)
 
 	if (!shape) {
 		wait_park(queue, WAIT_SHAPE);
-	} else if (unlikely(shape->id == SHAPE_NO_ID)) { /* nothing tells any more that it is the same */
+	} else if (unlikely(shape->id == SHAPE_NO_ID)) { /* without an id the entry cannot name it */
 		launch_else(queue);
 	} else {
 		e->shape = shape->id;
@@ -220,7 +220,10 @@ static COLD void launch_shape(struct queue *queue, struct tutti_reference *e)
 	}
 }
 
-/* The last kernel of a packet: its clean-up is the packet's, and the block is free again. */
+/*
+ * The last kernel of a packet ends with the release fence of the packet, and the block becomes free. With overlap or
+ * profiling run_stop is 0, so that all kernels come here.
+ */
 static HOT void launch_last(struct queue *queue, struct task *task, const uint32_t *command, uint32_t *end, uint32_t n)
 {
 	struct block *block = queue->block;
@@ -243,7 +246,7 @@ static HOT void launch_last(struct queue *queue, struct task *task, const uint32
 	start_new(task, command, end, task->shape, n);
 }
 
-/* The record would not lie in one piece: at the start of the ring it will. */
+/* The command does not fit in one piece before the end of the ring, but does at its start. */
 static COLD void launch_wrapped(struct queue *queue)
 {
 	command_wrap();
@@ -253,8 +256,8 @@ static COLD void launch_wrapped(struct queue *queue)
 _Static_assert(9 + START_WORDS < COMMAND_SHORT, "TASK and a short LAUNCH");
 
 /*
- * One straight line without calls until its end: what is rare is called in tail
- * position, so that nothing is saved for it. @changed: the record says more than its reference.
+ * Launch a kernel by a short TASK command. All functions for rare cases are called in tail position, so that no
+ * register has to be saved for them. @changed says that values which replace those of the reference follow in the record.
  */
 static inline __attribute__((always_inline)) void launch_one(struct queue *queue, uint32_t *p, const uint32_t *record,
 							      bool changed)
@@ -268,7 +271,7 @@ static inline __attribute__((always_inline)) void launch_one(struct queue *queue
 	header = e[REFERENCE_AT(header)];
 	if (unlikely(header & TUTTI_HEADER_BARRIER) && queue->flight)
 		return;
-	if (unlikely(queue->flight % QUEUE_ONE) && !(queue->flags & TUTTI_QUEUE_OVERLAP)) /* run_in_flight */
+	if (unlikely(queue->flight % QUEUE_ONE) && !(queue->flags & TUTTI_QUEUE_OVERLAP)) /* this is run_in_flight */
 		return;
 	task = task_table.free;
 	if (unlikely(!task))

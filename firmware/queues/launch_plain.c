@@ -12,7 +12,7 @@
 #include "tasks/task_start.h"
 #include "tasks/throttle.h"
 
-/* Asked for by queue_run(), in PLACE_OTHERS; so are the commands of launches. */
+/* queue_run() has asked for room for this and for the commands of launches, as part of PLACE_OTHERS. */
 COLD void launch_time(struct queue *queue, uint64_t signal)
 {
 	uint64_t now = HAL_ENGINES->time_lo | (uint64_t)HAL_ENGINES->time_hi << 32;
@@ -50,7 +50,7 @@ HOT int launch_start(struct queue *queue, struct task *task, uint32_t *command, 
 	return 0;
 }
 
-/* Where the STATE payload goes, behind the acquire fence if there is one. */
+/* Write the acquire fence if the packet asks for one. Return: where the payload of STATE goes */
 static inline uint32_t *begin(uint32_t head)
 {
 	uint32_t scope = head >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
@@ -70,14 +70,14 @@ static COLD int reference_check(struct queue *queue, uint32_t number)
 	return queue->rsb->readers ? wait_park(queue, WAIT_RSB) : 0;
 }
 
-/* ---- by way of the lists of pending_tasks.h: tasks of metadata, and when no slot is free ---- */
+/* ---- through the lists of pending_tasks.h: kernels with metadata or CGAs, or when no task slot is free ---- */
 
 static unsigned priority_of(const struct queue *queue, const struct tmd *tmd)
 {
 	return tmd && tmd_static(tmd)->priority ? tmd_static(tmd)->priority : queue->priority;
 }
 
-/* A queue task has no grid: CTAs are numbered without end, as far as a grid goes. */
+/* A queue task has no grid. Its CTAs are numbered for as long as it runs, so it gets the largest grid there can be. */
 static void endless(uint32_t *state)
 {
 	uint32_t x = state[STATE_AT(workgroup_x)] & 0xffff, y = state[STATE_AT(workgroup_x)] >> 16;
@@ -101,7 +101,7 @@ COLD void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd
 	p->release = (uint8_t)launch_release(launch->header);
 	queue->flight += QUEUE_ONE;
 	counters.kernels++;
-	counters.state_syncs--; /* counted when it is sent */
+	counters.state_syncs--; /* it is counted when it is sent */
 	counters.placements--;
 	if (tmd) {
 		p->rare |= TASK_TMD;
@@ -166,8 +166,8 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 }
 
 /*
- * A reference packet is decoded straight into its entry and launched from there. One that replaces
- * another is decoded beside it: what is refused leaves the old one alone.
+ * A reference packet is decoded straight into its entry of the table and launched from there. If it replaces another
+ * reference it is decoded into the command ring first, so that a packet that is refused leaves the old one unchanged.
  */
 static __attribute__((noinline)) int launch_reference(struct queue *queue, const union tutti_packet *packet)
 {
@@ -213,8 +213,8 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 }
 
 /*
- * No slot is free. If all of them hold this queue's own kernels a plain one need not go through the
- * lists of pending_tasks.h: it would evict none of them, and who stands there gets the next slot before it.
+ * No task slot is free. If all of them hold kernels of this queue, a plain kernel need not go through the lists of
+ * pending_tasks.h: it could evict none of them, and the tasks in those lists get the next slot before it anyway.
  */
 static COLD int launch_crowded(struct queue *queue, const union tutti_packet *packet)
 {
@@ -239,7 +239,7 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 	if (unlikely(code)) {
 		if (packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE)
 			counters.acquires--;
-		/* what is wrong with it as a plain one may be right with its metadata */
+		/* what is wrong without its metadata may be right with them */
 		return code == PACKET_SPECIAL ||
 			       (code != PACKET_PARKED && queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd) ?
 			       launch_special(queue, packet) : code;

@@ -23,7 +23,7 @@ static uint32_t buffer_used;
 #define POLL_FIRST_US 64u
 #define POLL_LAST_US 10000u
 
-/* Where the hardware leaves the index that was rung (softcore.h). */
+/* Here the hardware stores the packet index that the host wrote to each doorbell (softcore.h). */
 static uint32_t rung_index[TUTTI_MAX_QUEUES];
 
 void queue_init(void)
@@ -50,8 +50,8 @@ void queue_buffer_drop(struct queue *queue)
 }
 
 /*
- * A queue that waits for something else than its buffer can fetch again later:
- * what it had was not taken, and is checked anew.
+ * Take the buffer of a queue that waits for something else than packets. Nothing is lost: the packets in the buffer
+ * were not taken yet, so the queue fetches and checks them again later.
  */
 static COLD int buffer_steal(void)
 {
@@ -109,9 +109,9 @@ static void fetch(struct queue *queue)
 }
 
 /*
- * The next packet is not there. A doorbell may come before its packet (PKT-05): until
- * the packets up to the highest index rung are here there is a look now and then. A few
- * times also without that, for a doorbell that was overwritten by a lower one.
+ * The next packet is not in the ring yet. A doorbell may come before its packet (PKT-05), so the queue polls until
+ * all packets up to the highest index rung have come. It polls a few times even without that, because a later doorbell
+ * with a lower index may have overwritten a higher one.
  */
 static void starve(struct queue *queue)
 {
@@ -167,7 +167,10 @@ void queue_event_fetch(unsigned number, const struct tutti_event *event)
 
 /* ---- working through packets ---- */
 
-/* Host may reuse what was taken: slots INVALID first, then the read index (PKT-05). COMMAND_OWED_RETIRE */
+/*
+ * Hand the slots that were taken back to the host. They have to be INVALID before the read index moves past them
+ * (PKT-05). COMMAND_OWED_RETIRE reserves the room for these commands.
+ */
 static inline __attribute__((always_inline)) void retire(struct queue *queue)
 {
 	uint32_t count = (uint32_t)queue->head - queue->retired;
@@ -190,7 +193,7 @@ COLD void queue_retire(struct queue *queue)
 	retire(queue);
 }
 
-/* There is room for it. */
+/* The caller has made sure of room in the command ring. */
 static COLD void notify(struct queue *queue)
 {
 	if ((int32_t)(queue->progressed - queue->notify) < 0)
@@ -213,7 +216,7 @@ static void report_progress(struct queue *queue)
 	if ((uint32_t)done == queue->progressed || queue->state != QUEUE_RUNNING)
 		return;
 	if (unlikely(!command_room(COMMAND_WRITE_WORDS + COMMAND_INTERRUPT_WORDS))) {
-		wait_park(queue, WAIT_ROOM); /* and then it reports */
+		wait_park(queue, WAIT_ROOM); /* when it is woken it reports */
 		return;
 	}
 	queue->progressed = (uint32_t)done;
@@ -241,7 +244,7 @@ static COLD int refuse(struct queue *queue, int code)
 	return PACKET_PARKED;
 }
 
-/* Decode and start the packet at the head. 0: go on with the next one. */
+/* Decode and start the packet at the head. Return: 0 if the queue can go on with the next one */
 static inline int step(struct queue *queue)
 {
 	const union tutti_packet *packet = queue->packet;
@@ -288,7 +291,7 @@ HOT void queue_run(struct queue *queue)
 			continue;
 		}
 		if (queue->packet == queue->end) {
-			/* All that was fetched was ready: fetch more at a time. */
+			/* All packets fetched were ready, so it pays to fetch more at a time. */
 			if (queue->packet)
 				queue->batch = FW_BUFFER_PACKETS;
 			fetch(queue);
@@ -351,14 +354,14 @@ void queue_run_ready(void)
 	}
 }
 
-/* Nearly always its queue waits for just this, to go on with the next kernel of a condensed packet. */
+/* Nearly always the queue waits for exactly this end, to launch the next kernel of a condensed packet. */
 HOT void queue_finished(struct queue *queue, uint32_t packet)
 {
 	queue->flight -= QUEUE_ONE + queue_of_run(queue, packet);
 	if (unlikely((queue->state_and_wait ^ (QUEUE_RUNNING | WAIT_TASKS << 8)) | queue_table.suspended | queue->fetching))
 		finished_general(queue);
 	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && place_room())
-		launch_next(queue); /* and then it waits again */
+		launch_next(queue); /* and it waits for that one again */
 	else
 		queue_run(queue);
 }

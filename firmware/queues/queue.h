@@ -3,8 +3,8 @@
  * DOC: Working through a user ring
  *
  * A queue fetches a batch of slots into a private buffer, works through it until something stops it (a packet is
- * not ready, a barrier, no free slot) and retires what it took. It never waits: it notes what it waits for
- * (core/wait.h) and is run again when that comes.
+ * not ready, a barrier, no free task slot) and retires the packets it took. The code never blocks: a queue that
+ * cannot go on notes what it waits for (core/wait.h) and is run again when that has come.
  */
 #ifndef QUEUE_H
 #define QUEUE_H
@@ -12,7 +12,7 @@
 #include "core/wait.h"
 #include "packets/condensed.h"
 
-/** condensed_block() - condensed_block_find(), quick when the queue still has its last one. */
+/** condensed_block() - condensed_block_find(), with a short cut if the block @queue used last is still its own. */
 static inline struct block *condensed_block(struct queue *queue)
 {
 	struct block *block = queue->block;
@@ -23,25 +23,26 @@ static inline struct block *condensed_block(struct queue *queue)
 #define QUEUE_POLL_STEPS 5u
 
 void queue_init(void);
+/** queue_notify() - interrupt the host once when @packets packets of the queue are complete. 0 or -TUTTI_ENOENT. */
 int queue_notify(uint32_t id_queue, uint32_t packets);
-/** queue_run() - work on packets until something stops it. */
+/** queue_run() - work through the packets of @queue until something stops it. */
 void queue_run(struct queue *queue);
-/** queue_run_ended() - look at all queues of which kernels have ended. */
+/** queue_run_ended() - let all queues go on whose kernels have ended since the last call. */
 void queue_run_ended(void);
-/** queue_retire() - hand the slots of what was taken back to the host. */
+/** queue_retire() - hand the ring slots of packets that were taken back to the host. */
 void queue_retire(struct queue *queue);
 /** queue_run_ready() - run all queues that became ready. */
 void queue_run_ready(void);
-/** queue_finished() - one of its kernels or agent dispatches has ended; the queue may go on. */
+/** queue_finished() - a kernel or agent dispatch of @queue that belongs to @packet has ended; the queue may go on. */
 void queue_finished(struct queue *queue, uint32_t packet);
 void queue_event_doorbell(const struct tutti_event *event);
 void queue_event_fetch(unsigned number, const struct tutti_event *event);
-/** queue_poll() - its deadline has come. */
+/** queue_poll() - the time set by queue_timer_set() has come: look at the ring or the signals again. */
 void queue_poll(struct queue *queue);
-/** queue_suspend() / queue_resume() */
+/** queue_suspend() - no queue starts anything until queue_resume(). */
 void queue_suspend(void);
 void queue_resume(void);
-/** queue_buffer_drop() - give its fetch buffer back. */
+/** queue_buffer_drop() - give the fetch buffer of @queue back. */
 void queue_buffer_drop(struct queue *queue);
 
 #endif

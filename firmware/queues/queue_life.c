@@ -66,7 +66,7 @@ static COLD void run_drop(struct queue *queue)
 	}
 }
 
-/* PKT-18: whatever is wrong with a kernel of it, the packet is what is invalid. Here some of it has run. */
+/* An error in one kernel makes the whole packet invalid (PKT-18), even if some of its kernels have run already. */
 COLD int queue_refuse_run(struct queue *queue, int code)
 {
 	struct tutti_fault fault = {
@@ -85,7 +85,7 @@ COLD int queue_refuse_run(struct queue *queue, int code)
 	return PACKET_PARKED;
 }
 
-/* At most a signal for each kernel of a packet: channel_event() has asked for that. */
+/* At most one signal is sent for each kernel of a packet. channel_event() has asked for room for that many. */
 COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
 {
 	uint32_t state[STATE_WORDS];
@@ -116,7 +116,7 @@ COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
 	return true;
 }
 
-/* Forget what it waits for. */
+/* Make the queue wait for nothing any more. */
 static void unpark(struct queue *queue)
 {
 	wait_forget(queue);
@@ -133,7 +133,7 @@ COLD void queue_stop(struct queue *queue, struct tutti_fault *fault)
 	}
 	queue->state = QUEUE_STOPPED;
 	unpark(queue);
-	/* a packet behind the one that failed goes on after the reset */
+	/* if another packet has failed, the kernels of this one are launched after the reset */
 	if (fault->packet == queue->run_packet)
 		run_drop(queue);
 	if (!queue->fetching)
@@ -168,7 +168,7 @@ COLD void queue_event_post_fault(const struct tutti_event *event)
 	queue_stop(queue, &fault);
 }
 
-/* ---- creation, destruction, reset: from the kernel channel ---- */
+/* ---- creation, destruction and reset, as the driver asks for them ---- */
 
 static int create_check(const struct tutti_msg_queue *m)
 {

@@ -5,23 +5,23 @@
 
 #include "core/queue_record.h"
 
-/** queue_create() - a queue as the host describes it. 0 or -TUTTI_E*. */
+/** queue_create() - create a queue as the host's message describes it. Return: 0 or -TUTTI_E* */
 int queue_create(const struct tutti_msg_queue *message);
-/** queue_destroy() - start; the reply to @id follows when it is quiet. 0 or -TUTTI_E*. */
+/** queue_destroy() - start to destroy a queue. Request @id is replied to when nothing is in flight. 0 or -TUTTI_E*. */
 int queue_destroy(uint32_t id_queue, uint32_t id);
-/** queue_reset() - a queue that stopped because of an error goes on. 0 or -TUTTI_E*. */
+/** queue_reset() - let a queue go on that an error has stopped. Return: 0 or -TUTTI_E* */
 int queue_reset(uint32_t id_queue);
-/** queue_stop() - stop because of an error; @fault is sent to the host. Once. */
+/** queue_stop() - stop @queue because of an error. The host is sent the first @fault until the queue is reset. */
 void queue_stop(struct queue *queue, struct tutti_fault *fault);
-/** queue_refuse_run() - a kernel of the condensed packet at work cannot be launched. Return: PACKET_PARKED */
+/** queue_refuse_run() - stop @queue: a kernel of its condensed packet cannot be launched. Return: PACKET_PARKED */
 int queue_refuse_run(struct queue *queue, int code);
-/** queue_cancel_run() - kernels of condensed packet @packet that are not launched will not be. True: there were some. */
+/** queue_cancel_run() - cancel the kernels of condensed packet @packet not launched yet. Return: there were some */
 bool queue_cancel_run(struct queue *queue, uint64_t packet);
-/** queue_answered() - a fetch or probe came back while it does not run. */
+/** queue_answered() - a fetch or probe has come back while @queue is stopped, dying or suspended. */
 void queue_answered(struct queue *queue);
-/** queue_settle() - a queue that is being destroyed is gone when it is quiet. */
+/** queue_settle() - finish the destruction of @queue if it has begun and nothing is in flight any more. */
 void queue_settle(struct queue *queue);
-/** queue_event_post_fault() - a signal, a read index or the ring could not be written. */
+/** queue_event_post_fault() - the card could not write a signal, a read index or the ring. */
 void queue_event_post_fault(const struct tutti_event *event);
 
 #endif

@@ -6,7 +6,7 @@
 #include "queues/queue.h"
 
 static struct queue_set timed;
-static uint32_t timed_words; /* words of it that may not be 0 */
+static uint32_t timed_words; /* a bit for each word of @timed that may not be 0 */
 
 void queue_timer_init(void)
 {
@@ -14,7 +14,7 @@ void queue_timer_init(void)
 	timed_words = 0;
 }
 
-/* Deadlines of queues count steps of the timer that wrap in an hour at 1 GHz. */
+/* Deadlines of queues count steps of 1024 timer ticks in 32 bits, which wrap in about an hour at 1 GHz. */
 #define STEP_SHIFT 10
 
 static int32_t steps_left(const struct queue *queue, uint64_t time)
