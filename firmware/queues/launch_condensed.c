@@ -257,7 +257,7 @@ _Static_assert(9 + START_WORDS < COMMAND_SHORT, "TASK and a short LAUNCH");
 
 /*
  * Launch a kernel by a short TASK command. All functions for rare cases are called in tail position, so that no
- * register has to be saved for them. @changed says that values which replace those of the reference follow in the record.
+ * register has to be saved for them. @changed: the record goes on with values that replace those of its reference.
  */
 static inline __attribute__((always_inline)) void launch_one(struct queue *queue, uint32_t *p, const uint32_t *record,
 							      bool changed)

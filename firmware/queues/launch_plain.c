@@ -166,8 +166,9 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 }
 
 /*
- * A reference packet is decoded straight into its entry of the table and launched from there. If it replaces another
- * reference it is decoded into the command ring first, so that a packet that is refused leaves the old one unchanged.
+ * A reference packet is decoded straight into its entry of the table and launched from there. If it replaces
+ * another reference it is decoded into unused room of the command ring first, so that a packet that is refused leaves
+ * the old reference unchanged.
  */
 static __attribute__((noinline)) int launch_reference(struct queue *queue, const union tutti_packet *packet)
 {

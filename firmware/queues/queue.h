@@ -23,7 +23,7 @@ static inline struct block *condensed_block(struct queue *queue)
 #define QUEUE_POLL_STEPS 5u
 
 void queue_init(void);
-/** queue_notify() - interrupt the host once when @packets packets of the queue are complete. 0 or -TUTTI_ENOENT. */
+/** queue_notify() - interrupt the host once, when all packets below index @packets are complete. 0 or -TUTTI_ENOENT. */
 int queue_notify(uint32_t id_queue, uint32_t packets);
 /** queue_run() - work through the packets of @queue until something stops it. */
 void queue_run(struct queue *queue);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* mkimage - firmware image (include/tutti/firmware.h) from an ELF file. */
+/* mkimage - make a firmware image (include/tutti/firmware.h) from the linked ELF file. */
 #include <err.h>
 #include <fcntl.h>
 #include <gelf.h>

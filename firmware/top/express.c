@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The short way of a kernel. Between the kernels of a condensed packet there is one chain of jumps: the completion of
- * the last CTAs, the end of the task, the record of the next kernel (launch_next()) and its CTAs (start_new()). Each
- * floor does its own part; this is the one place where a completion, which comes from below, meets the queue above.
+ * The short way from one kernel to the next. Between the kernels of a condensed packet all steps are one chain of tail
+ * calls: the completion of the last CTAs, the end of the task, the record of the next kernel (launch_next()) and its
+ * CTAs (start_new()). Each folder does its own part. Only here does a completion, which the lower folders handle, lead
+ * to work of a queue, which is above them.
  */
 #include "top/express.h"
 
@@ -19,7 +20,7 @@ static HOT void retire_signal(struct task *task, struct queue *queue)
 	queue_finished(queue, (uint32_t)task->packet);
 }
 
-/* A task of which nothing is out of the ordinary, and for whose slot nobody waits: straight to the next kernel. */
+/* End a task without rare attributes for whose slot nothing waits, and go straight on to the next kernel. */
 static HOT void express_retire(struct task *task, struct queue *queue)
 {
 	if (task->release | task->signal)
@@ -28,14 +29,14 @@ static HOT void express_retire(struct task *task, struct queue *queue)
 	queue_finished(queue, (uint32_t)task->packet);
 }
 
-/* Its last CTAs end, and nothing needs more than a look at itself. */
+/* These @n CTAs are the last of a task without rare attributes, and nothing else depends on their end. */
 static inline bool is_plain_end(const struct task *task, uint32_t n)
 {
 	return likely(!((place_state.detours & DETOUR_ENDS) | task->rare | (task->resident ^ n) | task->unissued) &&
 		      task->state == TASK_RUNNING);
 }
 
-/* Many CTAs at once, tasks that wait for room or slots, several shapes ... */
+/* The cases that express_event_cta() leaves out, such as many CTAs at once, or tasks that wait for room or slots. */
 static HOT void event_cta_general(const struct tutti_event *event)
 {
 	uint32_t word = event->word[0] >> 16 & 0xff, n = event->word[0] >> 24, repeat = event->word[1], i;
@@ -60,8 +61,8 @@ static HOT void event_cta_general(const struct tutti_event *event)
 }
 
 /*
- * The last CTAs of a kernel end and nobody waits for anything but this: straight
- * to the next kernel, by jumps only.
+ * In the usual case these are the last CTAs of a kernel and nothing else waits for them. Then tail calls lead straight
+ * to the launch of the next kernel.
  */
 HOT void express_event_cta(const struct tutti_event *event)
 {

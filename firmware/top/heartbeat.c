@@ -37,13 +37,13 @@ static uint32_t period_us(void)
 	return us < 100 ? 100 : us > 10000000 ? 10000000 : us;
 }
 
-/* It waits for SMs: for CTAs to end, for an acknowledgement, for its own end. */
+/* SMs have to do something for this task: end CTAs, acknowledge its state, or kill it. */
 static bool waits_for_sms(const struct task *task)
 {
 	return task->resident || task->state == TASK_KILLED || task->state == TASK_SYNC;
 }
 
-/* A task without a completed CTA for too long is killed; one that does not die is reported. */
+/* Kill a task that has completed no CTA for too long, and report one that does not end after it was killed. */
 static void check_task(struct task *task, uint32_t us)
 {
 	static const struct task_error timeout = { .code = TUTTI_ERROR_TIMEOUT,

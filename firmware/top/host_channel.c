@@ -31,9 +31,9 @@ static struct {
 	volatile struct tutti_status *status;
 	const struct tutti_message *host_ring;
 	uint32_t host_slots;
-	uint32_t head;      /* of the host ring */
-	uint32_t suspend_id[SUSPENDS]; /* requests that wait until all is quiet */
-	uint32_t suspending;           /* how many */
+	uint32_t head;      /* next slot of the host ring */
+	uint32_t suspend_id[SUSPENDS]; /* ids of requests SUSPEND that wait until nothing is in flight */
+	uint32_t suspending;           /* how many of them there are */
 } channel;
 
 static uint32_t slots(struct tutti_region region)
@@ -49,7 +49,7 @@ void channel_init(void)
 	channel.status = hal_region(discovery->status);
 	channel.host_ring = hal_region(discovery->host_ring);
 	channel.host_slots = slots(discovery->host_ring);
-	/* requests to an earlier firmware get no answer */
+	/* requests sent to the firmware that ran before get no answer */
 	channel.head = channel.status->host_ring_head = channel.control->host_ring_tail;
 	channel.suspending = 0;
 }
@@ -57,13 +57,13 @@ void channel_init(void)
 void channel_event_fetch(unsigned number)
 {
 	outbox_event_fetch(number);
-	wait_wake(WAIT_ROOM); /* queues that are gone but for their reply */
+	wait_wake(WAIT_ROOM); /* queues that are destroyed once there is room for the reply */
 	channel_event();
 }
 
 /* ---- contexts ---- */
 
-/* These and all other commands of requests: REQUEST_WORDS. */
+/* channel_event() has asked for room for this and for all other commands of requests (REQUEST_WORDS). */
 static void context_command(uint32_t asid, uint64_t root, uint64_t print)
 {
 	uint32_t words[4] = { (uint32_t)root, (uint32_t)(root >> 32), (uint32_t)print, (uint32_t)(print >> 32) };
@@ -108,7 +108,7 @@ static int invalidate(const uint64_t *arg, bool code)
 
 	if (!context_exists(asid))
 		return -TUTTI_ENOENT;
-	/* a mapping that has changed may hold other code as well */
+	/* a changed mapping may lead to other code, too */
 	kernel_invalidate(asid, arg[1], arg[2]);
 	descriptor_forget(0, asid);
 	command_words(TUTTI_CMD_TLB, asid | (code ? 0x8000u : 0), words, 4);
@@ -130,7 +130,7 @@ static int sm_enable(const uint64_t *arg)
 	return 0;
 }
 
-/* The SM that was there goes to the place that got free. */
+/* Put an SM at a position of the order. The SM that was there takes the position that becomes free. */
 static int sm_order(uint32_t value)
 {
 	uint32_t position = value >> 16, sm = value & 0xffff, i, other;
@@ -320,7 +320,7 @@ static int load(struct tutti_message *answer)
 
 /* ---- requests ---- */
 
-/* What is answered later, and how. */
+/* When a request is answered: at once, when the engines have done its commands, or by another unit later. */
 enum answer { NOW, AFTER_COMMANDS, LATER };
 
 static int request(const struct tutti_message *m, struct tutti_message *answer, enum answer *when)
@@ -410,18 +410,19 @@ static void serve(const struct tutti_message *m)
 }
 
 /*
- * Most that one request writes without asking: the signals of a cancelled condensed packet, or a queue's slots that
- * a reset retires. Its answer is owed (COMMAND_OWED_ANSWER): it comes behind what the request has led to.
+ * The most words that one request writes to the command ring without asking for room: the signals of a cancelled
+ * condensed packet, or the commands for the slots that the reset of a queue retires. COMMAND_OWED_ANSWER reserves the
+ * room for its answer, which comes after all commands that the request has led to.
  */
 #define REQUEST_WORDS (TUTTI_CONDENSED_KERNELS * COMMAND_SIGNAL_WORDS + COMMAND_OWED_RETIRE)
 
-/* The copy is what is checked and used; the host could change its ring. */
+/* The host could change its ring meanwhile, so each request is copied once, and the copy is checked and used. */
 COLD void channel_event(void)
 {
 	struct tutti_message message;
 	uint32_t tail = channel.control->host_ring_tail;
 
-	/* until all is done it is looked at again whenever the firmware would sleep */
+	/* until all requests are served the ring is looked at again whenever the firmware would sleep */
 	attention.idle |= ATTEND_CHANNEL;
 	if (channel.suspending)
 		channel_check_suspend();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Kernel channel (spec SYS-08)
+ * DOC: Kernel channel: the requests of the driver (spec SYS-08)
  *
- * Requests come from the host ring; a reply is sent when the thing is done, which
- * for what goes through the command ring means behind the commands.
+ * Requests come through the host ring. A reply is sent when the request has been carried out: if that takes commands,
+ * after the engines have done them.
  */
 #ifndef HOST_CHANNEL_H
 #define HOST_CHANNEL_H
@@ -11,11 +11,11 @@
 #include "core/base.h"
 
 void channel_init(void);
-/** channel_event() - the host ring has messages. */
+/** channel_event() - serve the requests in the host ring, as far as there is room for the answers. */
 void channel_event(void);
-/** channel_event_fetch() - the commands before a deferred reply are done. */
+/** channel_event_fetch() - the engines have done the commands before a deferred reply, which can be sent now. */
 void channel_event_fetch(unsigned number);
-/** channel_check_suspend() - a kernel has ended: is everything quiet now? */
+/** channel_check_suspend() - reply to requests SUSPEND if no work of any queue is in flight any more. */
 void channel_check_suspend(void);
 
 #endif

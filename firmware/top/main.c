@@ -113,7 +113,7 @@ static COLD void work_fetched(unsigned number, const struct tutti_event *event)
 		queue_stop(queue, &fault);
 }
 
-/* An identity or a memory slot that came back may be what somebody waits for. */
+/* Tasks may wait for the CGA identity or the linear memory slot that has become free. */
 static COLD void flushed(const struct tutti_event *event)
 {
 	if (cga_event_flushed(event) && place_state.detours & DETOUR_ISSUE)
@@ -212,7 +212,7 @@ void main_event(const struct tutti_event *event)
 	}
 }
 
-/* Work that waited for room in the command ring. Return: some still does */
+/* Go on with work that waits for room in the command ring. Return: some of it still waits */
 static COLD bool retry(void)
 {
 	struct tutti_fault fault;
@@ -239,7 +239,7 @@ static COLD bool retry(void)
 	return queue_table.waiters[WAIT_ROOM] || place_state.blocked || command_ring.asked;
 }
 
-/* The task of a tensor request that was refused fails, as if an SM had said so. */
+/* Let the task of a refused tensor request fail as if an SM had reported the fault. */
 static COLD void request_refused(void)
 {
 	struct tutti_event fault;
@@ -248,7 +248,7 @@ static COLD void request_refused(void)
 		task_event_fault(&fault);
 }
 
-/* What is left over sets its bit again. */
+/* Do what @attention asks for. A bit is set again if some of its work has to wait. */
 static COLD void settle(void)
 {
 	uint32_t todo = attention.settle;
@@ -293,7 +293,7 @@ static COLD __attribute__((noinline)) void show(void)
 	counter_idle(shapes.residents, mover_tail());
 }
 
-/* Mirrors of reference buffers are dear: while kernels run they are brought up to date now and then, as counters are. */
+/* It is costly to update the mirrors of reference buffers, so while kernels run this is as rare as that of counters. */
 static COLD void idle(void)
 {
 	if (counter_due())
@@ -306,9 +306,8 @@ static COLD void idle(void)
 }
 
 /*
- * Take events until there are none, then sleep. What a completed CTA leads to is
- * one chain of calls from here; commands are published after every event, so that
- * the engines work while the next one is handled.
+ * Handle events until there are none, then sleep. All that a completed CTA leads to is one chain of calls from here.
+ * Commands are published after every event, so that the engines work on them while the next event is handled.
  */
 static HOT __attribute__((noreturn)) void loop(void)
 {
@@ -319,7 +318,7 @@ static HOT __attribute__((noreturn)) void loop(void)
 		if (unlikely(!event->word[0])) {
 			if (unlikely(attention.idle || counter_due()))
 				idle();
-			/* the engines have perhaps made room since the last event */
+			/* the engines may have made room in their rings since the last event */
 			if (unlikely(attention.settle))
 				main_settle();
 			if (likely(!(attention.settle & ATTEND_TMAU)))
@@ -335,7 +334,7 @@ static HOT __attribute__((noreturn)) void loop(void)
 		}
 		if (unlikely(attention.settle))
 			settle();
-		/* one fence for both: what was read of the event, what was written for the engines */
+		/* one fence both ends the reads of the event and completes the writes for the engines */
 		tail = command_tail();
 		hal_release();
 		event->word[0] = 0;

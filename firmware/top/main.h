@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: Boot and event loop, in steps so that the host can drive them as well */
+/** DOC: Boot and event loop, as separate steps so that tests on the host can drive them as well */
 #ifndef MAIN_H
 #define MAIN_H
 
 #include "core/base.h"
 
-/** main_init() - all units, rings, status RUNNING. */
+/** main_init() - initialise all units and rings, then set the card's status to RUNNING. */
 void main_init(void);
 /** main_event() - handle one event. */
 void main_event(const struct tutti_event *event);
-/** main_settle() - run ready queues, look at barriers and waiting work, publish commands. */
+/** main_settle() - do what @attention asks for, such as running ready queues, and publish commands to the engines. */
 void main_settle(void);
 
 #endif

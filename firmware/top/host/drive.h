@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: Driving the firmware on the host: boot and events, as main() does on the card */
+/** DOC: Driving the firmware in tests on the host: boot and events, as main() does it on the card */
 #ifndef DRIVE_H
 #define DRIVE_H
 
 #include "core/hal.h"
 
-/** hal_host_boot() - fill the window, initialise all units as main() does. */
+/** hal_host_boot() - set up the control window of a card with @sms SMs and initialise all units as main() does. */
 void hal_host_boot(unsigned sms);
-/** hal_host_event() - handle one event as the main loop does, ready queues included. */
+/** hal_host_event() - handle one event as the main loop does, and run the queues that it made ready. */
 void hal_host_event(const struct tutti_event *event);
 
 #endif
