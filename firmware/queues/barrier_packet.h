@@ -13,6 +13,7 @@
 void barrier_init(void);
 /** barrier_packet() - Return: 0 if the barrier is satisfied and complete, PACKET_PARKED or TUTTI_ERROR_* */
 int barrier_packet(struct queue *queue, const struct tutti_barrier_packet *packet);
+/** barrier_event_fetch() - a signal that probe @number reads has been fetched. */
 void barrier_event_fetch(unsigned number, const struct tutti_event *event);
 /** barrier_recheck() - look at all parked barriers if the firmware has sent signals. Return: barriers are parked */
 bool barrier_recheck(void);

@@ -212,7 +212,7 @@ static COLD void launch_shape(struct queue *queue, struct tutti_reference *e)
 
 	if (!shape) {
 		wait_park(queue, WAIT_SHAPE);
-	} else if (unlikely(shape->id == SHAPE_NO_ID)) { /* without an id the entry cannot name it */
+	} else if (unlikely(shape->id == SHAPE_NO_ID)) { /* ids have run out, so the entry cannot name it */
 		launch_else(queue);
 	} else {
 		e->shape = shape->id;

@@ -7,7 +7,7 @@
 
 /** launch_condensed() - take a condensed packet. launch_next() then launches its kernels. */
 int launch_condensed(struct queue *queue, const union tutti_packet *packet);
-/*
+/**
  * launch_next() - launch the next kernel of the condensed packet. The caller sets @queue->wait to WAIT_TASKS. It keeps
  * that value if the following kernel has to wait until this one ends, and changes otherwise; see launch_more().
  */

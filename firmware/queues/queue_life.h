@@ -11,7 +11,7 @@ int queue_create(const struct tutti_msg_queue *message);
 int queue_destroy(uint32_t id_queue, uint32_t id);
 /** queue_reset() - let a queue go on that an error has stopped. Return: 0 or -TUTTI_E* */
 int queue_reset(uint32_t id_queue);
-/** queue_stop() - stop @queue because of an error. The host is sent the first @fault until the queue is reset. */
+/** queue_stop() - stop @queue because of an error. The host is sent the first @fault only, until a reset. */
 void queue_stop(struct queue *queue, struct tutti_fault *fault);
 /** queue_refuse_run() - stop @queue: a kernel of its condensed packet cannot be launched. Return: PACKET_PARKED */
 int queue_refuse_run(struct queue *queue, int code);
