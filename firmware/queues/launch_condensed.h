@@ -9,7 +9,7 @@
 int launch_condensed(struct queue *queue, const union tutti_packet *packet);
 /**
  * launch_next() - launch the next kernel of the condensed packet. The caller sets @queue->wait to WAIT_TASKS. It keeps
- * that value if the following kernel has to wait until this one ends, and changes otherwise; see launch_more().
+ * that value if the queue has to wait for its kernels in flight, and changes otherwise; see launch_more().
  */
 void launch_next(struct queue *queue);
 /** enum launch_result - whether a queue can go on, or has noted what it waits for. */
