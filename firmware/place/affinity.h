@@ -2,8 +2,8 @@
 /**
  * DOC: Affinity masks: the SMs a task may run on
  *
- * A mask is user memory by number of SM; it is fetched into a record of this table and turned into one by position
- * in the SM priority order, as all other masks are.
+ * In user memory a mask has a bit for each SM number. It is fetched into a record of this table and converted to
+ * positions in the SM priority order, because all other masks of the firmware are by position.
  */
 #ifndef AFFINITY_H
 #define AFFINITY_H
@@ -11,14 +11,15 @@
 #include "core/base.h"
 
 void affinity_init(void);
-/** affinity_take() - a free record. Return: its number, from 1 on; 0: there is none */
+/** affinity_take() - allocate a record. Return: its number, from 1 on; 0 if none is free */
 unsigned affinity_take(void);
+/** affinity_put() - free record @number. */
 void affinity_put(unsigned number);
-/** affinity_left() - there is a free record. */
+/** affinity_left() - whether a record is free. */
 bool affinity_left(void);
 /** affinity_mask() - the words of record @number. */
 uint32_t *affinity_mask(unsigned number);
-/** affinity_order() - from SM numbers to positions. Return: false if no SM of this card is in the mask */
+/** affinity_order() - convert a mask from SM numbers to positions. Return: false if it holds no SM of this card */
 bool affinity_order(unsigned number);
 
 #endif

@@ -2,11 +2,11 @@
 /**
  * DOC: Shapes of CTAs and what is free for them
  *
- * A shape is what one CTA takes of an SM: registers, shared memory, barriers, waves. Each shape in use has a lake
- * (water_fill.h) that counts as if its CTAs were alone on the card: capacity less its own residents. So a launch
- * or a completion touches one lake only. While CTAs of several shapes are resident, a placement works on a lake
- * that is made from all of them (mixed_shapes.h), by groups of SMs that hold the same; where counting does not say
- * what fits, the SMs are asked (sm_match.h).
+ * A shape is what one CTA needs of an SM: registers, shared memory, barriers and waves. Each shape in use has a lake
+ * (water_fill.h) that counts free slots as if the CTAs of this shape were alone on the card: capacity less its own
+ * residents. So a launch or a completion updates one lake only. While CTAs of several shapes are resident, a placement
+ * uses a lake that is computed from all of them (mixed_shapes.h), once for each group of SMs that hold the same CTAs.
+ * Where counting does not tell what fits, the table of SM states is read (sm_match.h).
  */
 #ifndef CTA_SHAPE_H
 #define CTA_SHAPE_H
@@ -20,47 +20,47 @@ struct shape {
 	uint32_t shared;     /* shared blocks | barriers << 16, of one CTA */
 	uint32_t waves;
 	/* state */
-	uint32_t capacity;   /* CTAs an idle SM takes, 0 = never fits */
-	uint32_t tasks;      /* that refer to it; 0 = may be replaced */
-	uint32_t residents;  /* CTAs on the card */
-	uint32_t used;       /* for replacement: when it was last asked for */
-	uint32_t id;         /* of the key: no other shape ever has it; SHAPE_NO_ID: they have run out */
+	uint32_t capacity;   /* CTAs of it that fit an idle SM; 0: it never fits */
+	uint32_t tasks;      /* tasks that refer to it; without any it may be replaced */
+	uint32_t residents;  /* its CTAs on the card */
+	uint32_t used;       /* value of shapes.clock when it was last looked up, for replacement */
+	uint32_t id;         /* never used for another key; SHAPE_NO_ID once the numbers have run out */
 	struct lake lake;
 };
 
 #define SHAPE_NO_ID 0xffffffffu
 
-/** struct shape_state - the whole card. */
+/** struct shape_state - all shapes, and what limits placement on the whole card. */
 struct shape_state {
 	uint32_t residents;  /* CTAs of all shapes */
-	uint32_t cap;        /* most CTAs on an SM */
-	uint32_t shared_blocks; /* of an SM now; more in throttle mode */
-	uint32_t next_cap;   /* takes effect when the card is empty */
+	uint32_t cap;        /* largest number of CTAs on one SM */
+	uint32_t shared_blocks; /* shared memory of an SM now; more in throttle mode */
+	uint32_t next_cap;   /* becomes @cap when the card is empty */
 	uint32_t grouped_ctas; /* residents that are part of a CGA with an identity */
-	uint32_t changes;      /* of enable table and cap */
-	uint32_t clock;
-	uint32_t ids;        /* given out so far */
-	uint32_t shapes;     /* in use */
-	uint32_t sm_mode;    /* TUTTI_SM_*, what the SMs have been told */
-	uint32_t enabled[LAKE_WORDS];  /* SMs (positions) that get CTAs */
+	uint32_t changes;      /* of the set of enabled SMs, the cap and holds: counted so that caches notice */
+	uint32_t clock;        /* counts lookups, for replacement */
+	uint32_t ids;        /* ids given out so far */
+	uint32_t shapes;     /* entries of @shape in use */
+	uint32_t sm_mode;    /* the last SM_MODE command: TUTTI_SM_*, and the window from bit 8 on */
+	uint32_t enabled[LAKE_WORDS];  /* SMs, by position, that may get CTAs */
 	uint32_t included[LAKE_WORDS]; /* SMs in the lakes */
-	uint32_t limit[LAKE_WORDS];    /* no other SM may be: all, or those of throttle mode */
+	uint32_t limit[LAKE_WORDS];    /* SMs that may be included: all of them, or those of throttle mode */
 	/*
-	 * SMs that have held CTAs of several shapes since they were empty: their free
-	 * blocks may lie in pieces, so what fits cannot always be counted (sm_match.h).
+	 * SMs that have held CTAs of several shapes since they were last empty. Their free
+	 * blocks may be fragmented, so counting cannot always tell what fits (sm_match.h).
 	 */
 	uint32_t tainted[LAKE_WORDS];
-	uint32_t held[LAKE_WORDS]; /* SMs that take no new work: a CGA waits for them */
+	uint32_t held[LAKE_WORDS]; /* SMs that take no new work, because a CGA waits for them */
 	struct shape shape[FW_SHAPES];
-	struct lake mixed;
+	struct lake mixed; /* for one placement: of shape_mixed() or shape_masked() */
 };
 extern struct shape_state shapes;
-extern struct shape *shape_last; /* found last time */
+extern struct shape *shape_last; /* what shape_find() returned last */
 
 void shape_init(void);
-/** shape_find() - the shape with this key; NULL: all shapes are in use, try again later. */
+/** shape_find() - the shape with this key. Return: NULL if all shapes are in use; try again later */
 struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves);
-/** shape_get() - shape_find(), quick when the last kernel was of the same shape. */
+/** shape_get() - like shape_find(), but quick when the last kernel had the same shape. */
 static inline struct shape *shape_get(uint32_t registers, uint32_t shared, uint32_t waves)
 {
 	struct shape *s = shape_last;
@@ -69,49 +69,52 @@ static inline struct shape *shape_get(uint32_t registers, uint32_t shared, uint3
 		return s;
 	return shape_find(registers, shared, waves);
 }
-/** shape_capacity() - CTAs of a shape that an idle SM takes. */
+/** shape_capacity() - how many CTAs of a shape fit an idle SM. */
 uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves);
-/** shape_capacity_with() - the same, of an SM with @shared_blocks of shared memory. */
+/** shape_capacity_with() - the same for an SM with @shared_blocks of shared memory. */
 uint32_t shape_capacity_with(uint32_t registers, uint32_t shared, uint32_t waves, uint32_t shared_blocks);
-/** shape_alone() - only CTAs of @shape are resident and nothing is pending: its own lake is the truth. */
+/** shape_alone() - only CTAs of @shape are resident and no change is pending, so its own lake is exact. */
 static inline bool shape_alone(const struct shape *shape)
 {
 	return !((shapes.residents ^ shape->residents) | (place_state.detours & DETOUR_LAKES));
 }
-/** shape_truth() - the same, but for CGAs that the lake may not know of. */
+/** shape_truth() - like shape_alone(), except that the lake may not yet count CGAs (see gpc_rows_lead()). */
 static inline bool shape_truth(const struct shape *shape)
 {
 	return !((shapes.residents ^ shape->residents) | (place_state.detours & (DETOUR_SHAPES | DETOUR_TAINTED | DETOUR_HOLDING)));
 }
-/** gpc_rows_lead() - CGAs of one shape are all that is resident, and the rows of gpc_slots.h know more than its lake. */
+/** gpc_rows_lead() - only CGAs of one shape are resident, and the rows of gpc_slots.h are ahead of its lake. */
 static inline bool gpc_rows_lead(void)
 {
 	return place_state.detours & DETOUR_ROWS_LEAD;
 }
-/** shape_mixed() - lake of what is free for @shape beside all others (mixed_shapes.h). */
+/** shape_mixed() - the free slots for @shape, given the CTAs of all shapes that are resident (mixed_shapes.h). */
 struct lake *shape_mixed(struct shape *shape);
-/** shape_masked() - @from cut down to the SMs of @mask, as a lake for one placement. */
+/** shape_masked() - a copy of @from for one placement, reduced to the SMs of @mask. */
 struct lake *shape_masked(const struct lake *from, const uint32_t *mask);
-/** shape_limit() - the card is empty: only SMs of @mask get CTAs from now on, with @blocks of shared memory each. */
+/**
+ * shape_limit() - from now on only SMs of @mask get CTAs, with @blocks of shared memory each.
+ * The card must be empty.
+ */
 void shape_limit(const uint32_t *mask, uint32_t blocks);
 /**
- * shape_placed() - account launch segments that were not placed in the shape's own lake.
- * shape_poured(): they were poured out of @from, which knows it
+ * shape_placed() - account for launch segments that were not taken from the shape's own lake.
+ * shape_poured() does so for segments that were taken from @from, which already counts them.
  */
 void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t *end);
 void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *segments, const uint32_t *end);
-/** shape_empty() - the card has become empty: nothing is tainted, pending changes take effect. */
+/** shape_empty() - call it when the card has become empty: no SM is tainted any more, pending changes take effect. */
 void shape_empty(void);
-/** shape_enable() - SM at @position gets CTAs from now on, or no longer. */
+/** shape_enable() - let the SM at @position get CTAs from now on, or no longer. */
 void shape_enable(unsigned position, bool enable);
-/** shape_hold() - SMs @mask take no new work; NULL: all do again. */
+/** shape_hold() - keep new work off the SMs of @mask; NULL ends that. */
 void shape_hold(const uint32_t *mask);
-/** shape_hold_lift() - placements that follow may use them all the same. */
+/** shape_hold_lift() - let the next placements use held SMs all the same, or no longer. */
 void shape_hold_lift(bool lift);
-/** shape_exact() - a policy wants every placement to ask the SMs (sm_match.h), or no longer. */
+/** shape_exact() - a policy wants every placement to read the table of SM states (sm_match.h), or no longer. */
 void shape_exact(bool exact);
 bool shape_is_exact(void);
-/** shape_cap() - most CTAs on one SM, 0 = what fits. */
+/** shape_cap() - limit the CTAs on one SM to @cap; 0: as many as fit. */
 void shape_cap(uint32_t cap);
 
 #endif
