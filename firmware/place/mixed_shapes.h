@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: What is free for a shape beside CTAs of others (spec RES-01, PERF-04)
+ * DOC: Free slots for a shape while CTAs of other shapes are resident (spec RES-01, PERF-04)
  *
- * Made by groups of SMs that hold the same, from the lakes of all shapes; where counting does not say what fits,
- * the SMs are asked (sm_match.h), which is expensive. So the result is kept for a few shapes, with a mask of the
- * SMs that have changed since, and only these are looked at again. The numbers of CTAs that were ever issued and
- * that are resident say whether it is complete: whoever places or ends some without telling this unit makes it
- * void.
+ * They are computed from the lakes of all shapes, once for each group of SMs that hold the same CTAs. Where counting
+ * does not tell what fits, the table of SM states is read (sm_match.h), which is expensive. So the result is kept for a
+ * few shapes, with a mask of the SMs that have changed since, and only these are looked at again. A kept result also
+ * notes how many CTAs were ever issued and how many are resident: if CTAs were placed or ended without a call of this
+ * unit, the numbers differ and the result is not used.
  */
 #ifndef MIXED_SHAPES_H
 #define MIXED_SHAPES_H
@@ -15,23 +15,23 @@
 
 #define BESIDES (FW_LARGE ? 1u : 2u)
 
-/** struct mixture - free slots for one shape beside all others. */
+/** struct mixture - a kept result: the free slots for one shape, given the CTAs of all shapes. */
 struct mixture {
-	const struct shape *shape;  /* NULL: none */
-	uint32_t issued;            /* counters.ctas_issued and shapes.residents that it knows of */
+	const struct shape *shape;  /* NULL: the entry is unused */
+	uint32_t issued;            /* counters.ctas_issued and shapes.residents up to which it is complete */
 	uint32_t residents;
-	uint32_t changes;           /* shapes.changes */
-	uint32_t used;
-	uint32_t dirty[LAKE_WORDS]; /* SMs to be looked at again */
+	uint32_t changes;           /* shapes.changes when it was computed */
+	uint32_t used;              /* when it was last asked for */
+	uint32_t dirty[LAKE_WORDS]; /* SMs that have to be looked at again */
 	struct lake lake;
 };
 
 void mixed_init(void);
-/** mixed_completed() - CTAs in @event have ended; before the numbers of residents know it. */
+/** mixed_completed() - CTAs in @event have ended. Call it before they are subtracted from the residents. */
 void mixed_completed(const struct tutti_event *event);
-/** mixed_replaced() - @shape is another one now. */
+/** mixed_replaced() - @shape has got another key. */
 void mixed_replaced(const struct shape *shape);
-/** mixed_forget() - the card is empty: nothing is beside anything. */
+/** mixed_forget() - forget all results, because the card is empty or none is complete. */
 void mixed_forget(void);
 
 #endif

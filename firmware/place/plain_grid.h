@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Placing CTAs of one task: from a lake to a LAUNCH command
+ * DOC: Placing the CTAs of one task: from a lake to a LAUNCH command
  *
- * What limits a task - an affinity mask, other shapes on the card - makes a lake for the occasion. Who is placed,
- * and what becomes of a task that still has CTAs, is decided in tasks/.
+ * If an affinity mask or CTAs of other shapes limit a task, a lake is computed for this placement. Which task is
+ * placed next, and what becomes of one that still has CTAs to place, is decided in tasks/.
  */
 #ifndef PLAIN_GRID_H
 #define PLAIN_GRID_H
@@ -15,25 +15,26 @@
 #include "place/cta_shape.h"
 
 #define PLACE_FEW 4u
-#define PLACE_OTHERS 128u /* words of what goes with a placement: STATE, fetches, a work queue's read index */
-#define PLACE_ROOM (place_state.message_words + PLACE_OTHERS) /* what is asked of command_room() before one */
-#define PLACE_ITEM_WORDS 3u /* of a LAUNCH with work items, before its segments */
+#define PLACE_OTHERS 128u /* words for what may go with a placement: STATE, fetches, a work queue's read index */
+#define PLACE_ROOM (place_state.message_words + PLACE_OTHERS) /* words to ask command_room() for before a placement */
+#define PLACE_ITEM_WORDS 3u /* words before the segments in a LAUNCH with work items */
 _Static_assert(COMMAND_ASK(1 + LAKE_MESSAGE(LAKE_WORDS) + PLACE_OTHERS) <= COMMAND_WORDS,
 	       "an empty ring has room for the largest placement and for all that may be owed");
 
-/** place_room() - command_room(PLACE_ROOM). */
+/** place_room() - the same as command_room(PLACE_ROOM), with the limit computed beforehand. */
 static inline bool place_room(void)
 {
 	return command_free() >= place_state.free_words;
 }
 
+/** place_init() - set the defaults of all placement policies. */
 void place_init(void);
-/** place_now() - place what fits of the CTAs of a new task. Return: CTAs left */
+/** place_now() - place as many CTAs of a new task as fit. Return: CTAs left */
 uint32_t place_now(struct task *task);
 /**
  * place_some() - place up to @n CTAs.
- * @mask: SMs the task may run on, NULL: all
- * @items: PLACE_ITEM_WORDS words for the LAUNCH of a queue task, NULL: it is none
+ * @mask: SMs the task may run on; NULL: all
+ * @items: PLACE_ITEM_WORDS words for the LAUNCH of a queue task; NULL: the task is not one
  * Return: CTAs placed
  */
 uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const uint32_t *items);

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Which of the matching SMs (spec RES-13 .. RES-15)
+ * DOC: Choosing among matching SMs by a score (spec RES-13 .. RES-15)
  *
- * Water filling (water_fill.h) goes by free slots. The other policies go by a score that is read from the table of
- * SM states: weighted remaining resources, less the power spent lately, or both. A CTA goes to the SM with the
- * highest score, ties by position, and takes from the score what its resources weigh; so placing n CTAs is water
- * filling once more, with scores for depths.
+ * Water filling (water_fill.h) prefers the SMs with most free slots. The other policies prefer those with the highest
+ * score, which is computed from the table of SM states: the weighted remaining resources, less the power spent lately,
+ * or a combination of both. A CTA goes to the SM with the highest score, ties by position, and lowers that score by the
+ * weight of its resources. So placing n CTAs is water filling again, with scores instead of free slots as depths.
  */
 #ifndef SM_SCORE_H
 #define SM_SCORE_H
 
 #include "place/cta_shape.h"
 
+/** score_init() - set the default weights and window. */
 void score_init(void);
-/** score_policy() - TUTTI_POLICY_CHOICE, weights, window. Return: 0 or -TUTTI_E*. */
+/** score_policy() - set TUTTI_POLICY_CHOICE, the weights or the window. Return: 0 or -TUTTI_E* */
 int score_policy(uint32_t policy, uint32_t value);
-/** score_ask() - what is set; @which: resource or class. Return: false: no such policy or part. */
+/** score_ask() - read a policy; @which: resource or class. Return: false if there is no such policy or part */
 bool score_ask(uint32_t policy, uint32_t which, uint32_t *value);
-/** score_window() - log2 of the window of recent instructions. */
+/** score_window() - log2 of the window of recent instructions, in timer ticks. */
 uint32_t score_window(void);
 /**
  * score_pour() - place @n CTAs on the SMs of @lake by score; otherwise like lake_pour(), but @lake stays as it is.
- * Nothing is placed while the table is not true: the task is looked at again when it is.
+ * Nothing is placed while the table is not up to date; the task is looked at again when it is.
  */
 uint32_t score_pour(const struct shape *shape, const struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end);
 
