@@ -7,12 +7,12 @@
 #include "core/task_record.h"
 #include "core/task_state.h"
 
-/* Policies, and who is helped. */
+/* Policies, and the CGA for which domains are held. */
 static struct {
 	uint32_t mode;       /* TUTTI_POLICY_CGA_MODE */
 	uint32_t patience;   /* TUTTI_POLICY_CGA_PATIENCE */
-	uint32_t hopeless;   /* slots of tasks that nothing can help any more */
-	struct task *holder; /* its domains take no new work but its own */
+	uint32_t hopeless;   /* slots of tasks that can never be placed any more */
+	struct task *holder; /* task for which domains are held: they take no other new work */
 } cga_state;
 
 static struct cga grids[FW_TASKS];
@@ -22,7 +22,7 @@ static struct cga *cga_of(const struct task *task)
 	return &grids[task->slot];
 }
 
-/* Grids that were found to fit, and on what: each has one place. */
+/* Grids that were found to fit an idle card, and with what capacity: a direct-mapped cache. */
 struct fitting {
 	uint8_t kind[TUTTI_CGA_LEVELS];
 	uint16_t parts[TUTTI_CGA_LEVELS];
@@ -70,7 +70,7 @@ void cga_set_patience(uint32_t sessions)
 
 /* ---- checks ---- */
 
-/* The identity CGA is the outermost that lies in one GPC. */
+/* The identity CGA is of the outermost level that lies in one GPC. */
 static void find_identity(struct cga *cga)
 {
 	unsigned i;
@@ -89,8 +89,8 @@ static void find_identity(struct cga *cga)
 }
 
 /*
- * Worst: every row a segment of its own, or every CTA; see trial_launch.c for what CGAs without
- * identity need.
+ * In the worst case every row, or every CTA, is a segment of its own. See trial_launch.c for what CGAs
+ * without identity need.
  */
 static void find_words(struct cga *cga)
 {
@@ -110,7 +110,7 @@ static void find_words(struct cga *cga)
 	cga->words = launches * each;
 }
 
-/* Levels in use, their kinds and parts; false: they make no sense or are too large for any card. */
+/* Describe the levels in @cga. Return: false if they make no sense or are too large for any card */
 static bool make(const struct tutti_cga_shape *level, unsigned mode, bool lmem, struct cga *cga)
 {
 	unsigned i;
@@ -167,7 +167,7 @@ static bool known(const struct fitting *f, const struct cga *cga, uint32_t capac
 	return true;
 }
 
-/* On an idle card, with the SMs and caps of now. */
+/* Whether the CGA fits an idle card, with the SMs that are enabled and the cap that holds now. */
 static bool ever_fits(const struct cga *cga, uint32_t capacity)
 {
 	struct fitting *f = &fitting[(cga->ctas ^ cga->ctas >> 3 ^ capacity ^ cga->ask.multicast) % FITTING];
@@ -188,7 +188,7 @@ static bool ever_fits(const struct cga *cga, uint32_t capacity)
 	return true;
 }
 
-/* The same, where only the SMs of a mask may be used. */
+/* The same if only the SMs of @mask may be used. */
 static COLD bool ever_fits_masked(const struct cga *cga, uint32_t capacity, const uint32_t *mask)
 {
 	domain_idle(capacity, mask);
@@ -218,7 +218,7 @@ COLD int cga_check(const struct tutti_cga_shape *level, unsigned mode, bool lmem
 	if (!(d->features & TUTTI_FEATURE_CGA) || !domains.gpcs || mode > TUTTI_CGA_MULTICAST ||
 	    !make(level, mode, lmem, cga) || !cga_divides(level, groups))
 		return TUTTI_ERROR_GRID;
-	if (cga->words + SEARCH_MARGIN > COMMAND_WORDS) /* what a wrap may throw away is in it */
+	if (cga->words + SEARCH_MARGIN > COMMAND_WORDS) /* the margin covers what is lost at the ring's end */
 		return TUTTI_ERROR_GRID;
 	if (cga->identity != SEARCH_NO_IDENTITY && together(cga) > d->cga_ctas)
 		return TUTTI_ERROR_GRID;
@@ -267,7 +267,7 @@ COLD void cga_begin(struct task *task, const struct tutti_cga_shape *level, unsi
 
 /* ---- placement ---- */
 
-/* Nothing is on the card or coming back, and still there is no room: SMs were disabled meanwhile. */
+/* The card is idle and the CGA does not fit: SMs were disabled since it was checked. */
 static COLD bool hopeless(const struct task *task)
 {
 	const struct cga *cga = cga_of(task);
@@ -288,7 +288,7 @@ uint32_t cga_hopeless(void)
 	return slots;
 }
 
-/* What limits a task: memory slots, an affinity mask. */
+/* Search within the limits of the task: memory slots, an affinity mask. */
 static COLD uint32_t search_limited(struct task *task, struct cga *cga, uint32_t n)
 {
 	uint32_t slots = cga_ids_lmem_free(), placed;
@@ -312,7 +312,7 @@ static COLD void release_hold(void)
 	shape_hold(NULL);
 }
 
-/* While it is served the domains that are held for it are its own. */
+/* The search for the holder may use the domains that are held for it. */
 static COLD uint32_t search_held(struct task *task, struct cga *cga, uint32_t n)
 {
 	uint32_t placed;
@@ -325,7 +325,7 @@ static COLD uint32_t search_held(struct task *task, struct cga *cga, uint32_t n)
 	return placed;
 }
 
-/* With more free slots than rows the rows are filled again and again. */
+/* If SMs have more free slots than there are rows, the rows are filled again and the search is repeated. */
 static COLD uint32_t search_any(struct task *task, struct cga *cga, uint32_t n)
 {
 	uint32_t placed = 0, now;
@@ -353,7 +353,7 @@ HOT uint32_t cga_place(struct task *task, uint32_t n)
 	struct cga *cga = cga_of(task);
 	uint32_t placed;
 
-	/* rows that lead are true, and hold nothing back for others */
+	/* While the rows lead they are exact, and no domain is held for another task. */
 	if (likely(gpc_rows_lead()) && likely(domains.shape == task->shape) && likely(cga->quick))
 		placed = search_quick(task, cga, n);
 	else
@@ -363,7 +363,7 @@ HOT uint32_t cga_place(struct task *task, uint32_t n)
 	return placed;
 }
 
-/* ---- CGAs that others keep from starting (spec CGA-05) ---- */
+/* ---- CGAs that would starve because others are placed (spec CGA-05) ---- */
 
 static void hold_domain(uint32_t *mask, unsigned kind, unsigned number)
 {
@@ -380,7 +380,7 @@ static void hold_domain(uint32_t *mask, unsigned kind, unsigned number)
 	}
 }
 
-/* Domains that could take the CGA if they were empty take nothing else until it has found room. */
+/* Hold all domains that would have room for the CGA if they were empty, until it has found room. */
 static COLD void hold(struct task *task)
 {
 	const struct cga *cga = cga_of(task);

@@ -2,8 +2,8 @@
 /**
  * DOC: Query and launch of one CGA in one domain, on the rows of gpc_slots.h (spec CGA-09 .. CGA-11)
  *
- * A query says the speed of the CGA: the smallest number of free slots left among the SMs that get a CTA. Taking
- * it changes the rows.
+ * A query tells the speed that a CGA would have in a domain: the smallest number of free slots that would be left on
+ * an SM that gets a CTA. To take the domain means to remove the slots that the CGA gets from the rows.
  */
 #ifndef CGA_QUERY_H
 #define CGA_QUERY_H
@@ -12,20 +12,20 @@
 
 #define QUERY_INVALID (-1)
 
-/** struct query_ask - what is to be placed: the innermost CGAs of a grid. */
+/** struct query_ask - a question: what the innermost CGAs of a grid need. */
 struct query_ask {
 	union {
 		struct {
 			uint16_t ctas;
 			uint8_t kind;       /* TUTTI_CGA_* */
 			uint8_t multicast : 1;
-			uint8_t identity : 1; /* they need ids of their own */
+			uint8_t identity : 1; /* each needs an id of its own */
 		};
-		uint32_t whole;
+		uint32_t whole; /* all of the question, for comparison */
 	};
 };
 
-/** query_gpc() - the GPC of domain @number of kind CPC or GPC, and its SMs. */
+/** query_gpc() - the GPC of domain @number, of kind CPC or GPC; @within gets the SMs of the domain. */
 static inline struct gpc *query_gpc(unsigned kind, unsigned number, uint32_t *within)
 {
 	struct gpc *gpc;
@@ -40,24 +40,24 @@ static inline struct gpc *query_gpc(unsigned kind, unsigned number, uint32_t *wi
 	return gpc;
 }
 
-/** query_query() - speed of one CGA of @n CTAs on SMs @within of @gpc, or QUERY_INVALID. */
+/** query_query() - speed of one CGA of @n CTAs on SMs @within of @gpc. Return: QUERY_INVALID if it does not fit */
 int query_query(const struct gpc *gpc, uint32_t within, unsigned n, bool multicast);
 /**
- * query_take() - place it; the query has just said @speed, which is valid.
- * @out: GPC-local launch segments; @sms: the SMs it got
- * Return: end of them
+ * query_take() - place a CGA for which query_query() has just returned @speed, which must be valid.
+ * @out: gets GPC-local launch segments; @sms: gets the SMs that they name
+ * Return: end of the segments
  */
 uint32_t *query_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, int speed, uint32_t *out, uint32_t *sms);
 /**
- * query_share() - one CGA of @n CTAs over several GPCs.
- * @shares: gets the CTAs of each GPC of @range, NULL: not wanted
- * Return: speed
+ * query_share() - query one CGA of @n CTAs that may spread over several GPCs.
+ * @shares: gets the number of CTAs for each GPC of @range; NULL: not wanted
+ * Return: speed, or QUERY_INVALID
  */
 int query_share(struct domain_range range, unsigned n, bool multicast, uint16_t *shares);
-/** query_count() - innermost CGAs, at most @enough, that fit domain @number of their kind now; it takes them. */
+/** query_count() - how many innermost CGAs, at most @enough, fit domain @number of their kind; takes their slots. */
 unsigned query_count(const struct query_ask *ask, unsigned number, unsigned enough);
 
-/* The speed is where the SMs run out: the row that takes the last CTA. */
+/* The speed is the index of the row that takes the last CTA; the sentinel below row 0 makes it QUERY_INVALID. */
 static inline int query_query_gpc(const struct gpc *gpc, uint32_t n)
 {
 	const struct domain_row *row = gpc->top;
@@ -68,8 +68,8 @@ static inline int query_query_gpc(const struct gpc *gpc, uint32_t n)
 }
 
 /*
- * A multicast CGA where all SMs that can take a CTA are in pairs, which is usual: the row it
- * just fits into. What it gets of the rows above is all of them.
+ * In the usual case the SMs that can take a CTA are whole TPCs. Then a multicast CGA goes to the highest row that has
+ * as many SMs as it has CTAs, and it gets all SMs of the row above that one.
  */
 static inline bool query_paired(const struct gpc *gpc)
 {
@@ -85,10 +85,10 @@ static inline int query_query_paired(const struct gpc *gpc, uint32_t n)
 	return (int)(row - gpc->row);
 }
 
-/** query_select() - the @n lowest set bits of @x, which has more. */
+/** query_select() - the @n lowest set bits of @x, which has more than @n. */
 uint32_t query_select(uint32_t x, uint32_t n);
 
-/* The same, quickly where they stand together. */
+/* The same, but quick if these bits are consecutive. */
 static inline uint32_t query_prefix(uint32_t x, uint32_t n)
 {
 	uint32_t low = x & -x, run = (low << n) - low;
@@ -96,7 +96,7 @@ static inline uint32_t query_prefix(uint32_t x, uint32_t n)
 	return likely((x & run) == run) ? run : query_select(x, n);
 }
 
-/* A launch segment: one more CTA on each SM of @mask. */
+/* Write a launch segment: one CTA for each SM of @mask. */
 static inline uint32_t *query_segment(uint32_t *out, uint32_t mask)
 {
 	out[0] = 1 | 1u << 24;
@@ -104,7 +104,7 @@ static inline uint32_t *query_segment(uint32_t *out, uint32_t mask)
 	return out + 2;
 }
 
-/* Row by row from the highest down, of the last one the first SMs; equal rows are one segment. */
+/* Take row by row from the highest down, and of the last one the first SMs. Equal rows share one segment. */
 static inline __attribute__((always_inline)) uint32_t *query_cut(struct gpc *gpc, uint32_t n, uint32_t *out, uint32_t *sms)
 {
 	struct domain_row *row = gpc->top;
@@ -133,7 +133,10 @@ static inline __attribute__((always_inline)) uint32_t *query_cut(struct gpc *gpc
 	return query_segment(out, part);
 }
 
-/* query_query_paired() said @speed: SMs of higher rows sink by one, so do the first of the others in that row. Return: they */
+/*
+ * Take the SMs of a multicast CGA for which query_query_paired() returned @speed: all of the row above that one, and
+ * the first of the others in it. Each loses one free slot. Return: these SMs
+ */
 static inline __attribute__((always_inline)) uint32_t query_cut_paired(struct gpc *gpc, uint32_t n, int speed)
 {
 	struct domain_row *row = gpc->row + speed, *above, *top = gpc->top;
@@ -156,7 +159,7 @@ static inline __attribute__((always_inline)) uint32_t query_cut_paired(struct gp
 	return sure | rest;
 }
 
-/* One more CTA on each SM of @mask; equal masks are one segment. */
+/* Add one CTA for each SM of @mask; the same mask as in the last segment raises that segment's repeat count. */
 static inline uint32_t *query_put(uint32_t *out, const uint32_t *begin, uint32_t mask)
 {
 	if (out != begin && out[-1] == mask) {
@@ -166,7 +169,7 @@ static inline uint32_t *query_put(uint32_t *out, const uint32_t *begin, uint32_t
 	return query_segment(out, mask);
 }
 
-/* Words of the segments one placement can need: every row its own, and a message's head. */
+/* Words that the segments of one placement can need, if every row becomes a segment of its own. */
 #define QUERY_SEGMENTS (2 * (LAKE_LEVELS + 2))
 
 #endif

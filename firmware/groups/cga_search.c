@@ -4,14 +4,14 @@
 #include "core/counters.h"
 #include "core/task_record.h"
 
-/* A CGA that is being made of parts; the one of the highest level stands for the grid. */
+/* A CGA whose parts are being placed; the frame above the outermost level stands for the grid. */
 struct frame {
-	struct domain_range range;  /* domains for the parts */
-	const uint32_t *within;     /* innermost domains: the same as a set; NULL = all */
-	struct cached_set set;      /* of them; else domains of the highest speed that have not got a part yet */
-	uint32_t left;              /* parts to place */
-	int speed;                  /* of the last one */
-	unsigned trial;             /* 0, or 1 + the domain that is being tried */
+	struct domain_range range;  /* domains in which the parts may be */
+	const uint32_t *within;     /* for innermost parts: @range as a set; NULL: all domains */
+	struct cached_set set;      /* memory for @within; for other parts: fastest domains without a part yet */
+	uint32_t left;              /* parts still to be placed */
+	int speed;                  /* of the last part */
+	unsigned trial;             /* 1 + the domain that is being tried, or 0 */
 	struct trial_mark mark;   /* before the part that is being placed */
 };
 
@@ -23,9 +23,9 @@ void search_init(void)
 	trial.sequence = 0;
 }
 
-/* ---- innermost parts: the usual ones, in GPCs and with ids of their own ---- */
+/* ---- innermost parts in the usual case: in GPCs, with ids of their own ---- */
 
-/* Who may answer otherwise is asked again. */
+/* Ask all GPCs again whose answers are stale. */
 static inline __attribute__((always_inline)) void refresh_gpcs(uint32_t n, bool multicast, bool single)
 {
 	struct cached_word *word = query_cache.word;
@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) void refresh_gpcs(uint32_t n, bool 
 	} while (!single && ++word < query_cache.end);
 }
 
-/* @outermost: the part is all of it. */
+/* Place one part in @gpc. @outermost: the part is the whole outermost CGA */
 static inline __attribute__((always_inline)) void place_gpc(const struct cga *cga, struct gpc *gpc, int speed, bool multicast,
 							     bool outermost)
 {
@@ -74,10 +74,10 @@ static inline __attribute__((always_inline)) void place_gpc(const struct cga *cg
 }
 
 /*
- * Parts of one frame, in rounds: answers change between rounds only, so a round reads its domains
- * where they stand.
- * @within: innermost domains, NULL = all; @speed_of: gets that of the last one; @single: the card has
- * one word of domains
+ * Place the parts of one frame in rounds. Answers change between rounds only, so a round can read
+ * the set of fastest domains in place.
+ * @within: innermost domains, NULL: all; @speed_of: gets the speed of the last part; @single: all
+ * domains of the card are in one word
  * Return: parts left
  */
 static inline __attribute__((always_inline)) uint32_t rounds(const struct cga *cga, const uint32_t *within, uint32_t left,
@@ -122,13 +122,13 @@ static HOT uint32_t place_multicast(const struct cga *cga, uint32_t left)
 	return rounds(cga, NULL, left, NULL, true, true);
 }
 
-/* Parts of larger ones, and large cards. */
+/* For parts of larger CGAs, and for large cards. */
 static HOT uint32_t place_gpcs(const struct cga *cga, const uint32_t *within, uint32_t left, int *speed)
 {
 	return rounds(cga, within, left, speed, cga->ask.multicast, false);
 }
 
-/* The image for large cards has the general loop only: its memory is dear. */
+/* The image for large cards has only the general loop, because it is short of memory. */
 static inline uint32_t place_all(const struct cga *cga, uint32_t left)
 {
 	if (FW_LARGE || unlikely(query_cache.end != query_cache.word + 1))
@@ -164,7 +164,7 @@ static COLD uint32_t place_parts(const struct cga *cga, const uint32_t *within, 
 	return cga->usual ? place_gpcs(cga, within, left, speed) : place_others(cga, within, left, speed);
 }
 
-/* ---- the machine ---- */
+/* ---- CGAs of several levels ---- */
 
 static inline bool set_empty(const struct cached_set *set)
 {
@@ -195,7 +195,7 @@ static void set_range(struct cached_set *set, struct domain_range range)
 		set->word[d / 32] |= 1u << (d % 32);
 }
 
-/* Start a CGA of @level in @domain: its parts come next. Return: false = no credit for it */
+/* Start a CGA of @level in @domain, so that its parts are placed next. Return: false if there is no credit for it */
 static bool enter(unsigned level, unsigned domain)
 {
 	const struct cga *cga = trial.cga;
@@ -220,7 +220,7 @@ static bool enter(unsigned level, unsigned domain)
 	return true;
 }
 
-/* The part of @f being placed, of @level, is taken back; so is an identity of which no record was written. */
+/* Take back the part of @f, of @level, that is being placed, and its identity even if no record has it yet. */
 static void take_back(struct frame *f, unsigned level, bool entered)
 {
 	if (entered && trial.cga->identity == level && f->mark.next == command_ring.next)
@@ -228,7 +228,10 @@ static void take_back(struct frame *f, unsigned level, bool entered)
 	trial_undo(f->mark);
 }
 
-/* Parts that have parts: a trial of the domain has ended with @speed. Return: all have been tried, and none is left. */
+/*
+ * The trial of a domain, for a part that has parts itself, has ended with @speed.
+ * Return: whether all domains have been tried and none has room
+ */
 static bool tried(struct frame *f, int speed)
 {
 	unsigned domain = f->trial - 1;
@@ -244,8 +247,8 @@ static bool tried(struct frame *f, int speed)
 }
 
 /*
- * There is no room for the CGA at @level. Return: the level to go on with, 0 = none for an
- * outermost one.
+ * There is no room for the CGA at @level. Return: the level to go on with; 0 if there is no room for
+ * another outermost CGA
  */
 static unsigned fail(unsigned level, bool entered)
 {
@@ -255,12 +258,12 @@ static unsigned fail(unsigned level, bool entered)
 		take_back(f, level, entered);
 		if (f->trial && !tried(f, QUERY_INVALID))
 			return level + 1;
-		/* no domain can take this part: nor is there room for the whole */
+		/* No domain can take this part, so there is no room for the CGA around it either. */
 	}
 	return 0;
 }
 
-/* The CGA at @level is complete. */
+/* The CGA at @level is complete. Return: the level to go on with */
 static unsigned complete(unsigned level)
 {
 	struct frame *f = &frames[level + 1];
@@ -278,7 +281,7 @@ static unsigned complete(unsigned level)
 	return level + 1;
 }
 
-/* Go on with the CGA at @level, whose parts have parts. Return: the level to go on with. */
+/* Go on with the CGA at @level, whose parts have parts themselves. Return: the level to go on with */
 static unsigned step_down(unsigned level)
 {
 	struct frame *f = &frames[level];
@@ -336,7 +339,7 @@ uint32_t search_full(void)
 	return 0;
 }
 
-/* Outermost CGAs that there is room for in the command ring, whatever they need: all that a session writes. */
+/* How many outermost CGAs the command ring has room for in the worst case. A session writes no more than these. */
 static inline uint32_t room(const struct cga *cga)
 {
 	uint32_t used = command_tail() - HAL_ENGINES->command_head;
@@ -406,7 +409,7 @@ uint32_t search_run(struct task *task, struct cga *cga, uint32_t n)
 
 	if (gpc_rows_lead() && cga->usual && cga->step)
 		return search_quick(task, cga, n);
-	/* not when its own places are in the rows already: they would be counted twice */
+	/* Settle now: later its own placements would be in the rows already, and be counted twice. */
 	if (!cga->identities)
 		domain_settle();
 	n = wanted(cga, n);
@@ -434,7 +437,7 @@ uint32_t search_run(struct task *task, struct cga *cga, uint32_t n)
 
 /* ---- what would fit ---- */
 
-/* Domain @number of @kind is the last one in its domain of the larger kind @outer. */
+/* Whether domain @number of @kind is the last one in its domain of the larger kind @outer. */
 static bool last_inside(unsigned kind, unsigned outer, unsigned number)
 {
 	unsigned gpc = kind == TUTTI_CGA_CPC ? domains.cpc_gpc[number] : number, of;
@@ -451,8 +454,8 @@ static bool last_inside(unsigned kind, unsigned outer, unsigned number)
 }
 
 /*
- * Innermost CGAs are counted; where the domain of a larger one ends, as many of those as
- * they make up are what counts. Whichever domains are taken first, that many fit.
+ * Innermost CGAs are counted. Where the domain of a larger CGA ends, only the larger CGAs that they make
+ * up are counted on. The number does not depend on which domains a search would take first.
  */
 COLD unsigned search_fits(const struct cga *cga, unsigned kind, unsigned number, unsigned enough)
 {

@@ -2,10 +2,11 @@
 /**
  * DOC: Which domains get a task's CGAs (spec CGA-11, CGA-12, CGA-14 .. CGA-18)
  *
- * A CGA of one level consists of CGAs of the level below, so placing one means placing its parts in domains inside
- * its own domain: ask every domain that has changed how well a part would fit (query_cache.h), give one part to
- * each domain of the highest speed, and ask again. A domain whose parts have parts themselves is asked by placing
- * there and taking it back (trial_launch.h), unless it is the only one. One search is called a session.
+ * A CGA of one level consists of CGAs of the level below, so to place one means to place its parts in domains inside
+ * its own domain. Every domain that has changed is asked at which speed a part would fit (query_cache.h); each domain
+ * of the highest speed gets one part, and then the domains are asked again. For parts that have parts themselves, a
+ * domain is asked by placing the part there and taking it back (trial_launch.h), unless there is only one domain. One search
+ * is called a session.
  */
 #ifndef CGA_SEARCH_H
 #define CGA_SEARCH_H
@@ -13,50 +14,51 @@
 #include "groups/trial_launch.h"
 
 #define SEARCH_NO_IDENTITY 0xffu
-#define SEARCH_MARGIN (COMMAND_RECORD + COMMAND_OWED) /* words: end of the ring, what is owed to others */
+#define SEARCH_MARGIN (COMMAND_RECORD + COMMAND_OWED) /* words: end of the ring, and what is owed to others */
 _Static_assert(SEARCH_MARGIN < COMMAND_WORDS, "there is room for a CGA");
 
 /** struct cga - the CGAs of one task's grid. */
 struct cga {
-	struct query_ask ask;   /* the innermost ones */
-	uint8_t levels;         /* of nesting, 0 = the task has no CGAs */
-	uint8_t identity;       /* level that has ids, DSMEM and a barrier */
-	uint8_t lmem;           /* identities own a linear memory slot */
-	uint8_t usual;          /* innermost ones lie in GPCs and have ids, and no such slot */
-	uint8_t quick;          /* that is all there is of it, and it may use all SMs */
-	uint8_t step;           /* 1 = the innermost ones are the outermost ones */
+	struct query_ask ask;   /* what the innermost CGAs need */
+	uint8_t levels;         /* levels of nesting */
+	uint8_t identity;       /* index of the level that has ids, DSMEM and a barrier */
+	uint8_t lmem;           /* each identity CGA owns a linear memory slot */
+	uint8_t usual;          /* the innermost CGAs lie in GPCs and have ids, but no memory slots */
+	uint8_t quick;          /* @usual, with one level, and all SMs may be used */
+	uint8_t step;           /* 1 if there is one level: innermost CGAs are outermost CGAs */
 	uint8_t kind[TUTTI_CGA_LEVELS];
-	uint16_t parts[TUTTI_CGA_LEVELS]; /* of the level below in one of this; [0]: CTAs */
-	uint32_t ctas;          /* of one outermost CGA */
-	uint32_t identities;    /* in one outermost CGA */
-	const uint32_t *mask;   /* SMs it may use; NULL: all */
-	uint32_t passed;        /* sessions without room, while others went on */
-	uint32_t head, life;    /* of a record without its length, of an identity: search_bind() */
-	uint32_t words;         /* of commands, most that one outermost CGA can take */
+	uint16_t parts[TUTTI_CGA_LEVELS]; /* CGAs of the level below in one of this level; [0]: CTAs */
+	uint32_t ctas;          /* in one outermost CGA */
+	uint32_t identities;    /* identity CGAs in one outermost CGA */
+	const uint32_t *mask;   /* SMs that may be used; NULL: all */
+	uint32_t passed;        /* sessions that found no room while others were placed */
+	uint32_t head, life;    /* words of a record (without its length) and of an identity: search_bind() */
+	uint32_t words;         /* most words of commands that one outermost CGA can need */
 };
 
 struct task;
 
+/** search_init() - forget all cached answers. */
 void search_init(void);
 /**
- * search_fits() - how many outermost CGAs the rows have room for in a domain; the rows are spoilt.
- * @kind, @number: a domain as large as they need, or DOMAIN_KIND_CARD, 0
+ * search_fits() - how many outermost CGAs the rows have room for in a domain. It takes these slots from the rows.
+ * @kind, @number: a domain of the kind of the outermost CGAs, or DOMAIN_KIND_CARD and 0
  * @enough: do not count beyond this
  */
 unsigned search_fits(const struct cga *cga, unsigned kind, unsigned number, unsigned enough);
-/** search_bind() - the CGAs are @task's. */
+/** search_bind() - the CGAs belong to @task: prepare the words that are the same in all its records. */
 void search_bind(struct cga *cga, const struct task *task);
 /**
- * search_run() - place about @n CTAs of @task, at least one outermost CGA if it fits; the rows are in step.
- * Return: CTAs placed; if a whole CGA was not, search_end() tells why.
+ * search_run() - place about @n CTAs of @task, at least one outermost CGA if it fits. Call domain_sync() before.
+ * Return: CTAs placed; if at least one whole CGA was not, search_end() tells why
  */
 uint32_t search_run(struct task *task, struct cga *cga, uint32_t n);
-/** search_quick() - the same for usual CGAs of one level while the rows lead. */
+/** search_quick() - search_run() for usual CGAs of one level while gpc_rows_lead(). */
 uint32_t search_quick(struct task *task, struct cga *cga, uint32_t n);
-/** enum search_end - why a session ended: no domain has room, or the command ring has none. */
+/** enum search_end - why a session ended: done, no domain has room (FULL), or the command ring has none (ROOM). */
 enum search_end { SEARCH_DONE, SEARCH_FULL, SEARCH_ROOM };
 enum search_end search_end(void);
-/** search_full() - one that ends before it begins. Return: 0, the CTAs placed */
+/** search_full() - end a session before it begins, because there is no room. Return: 0, the CTAs placed */
 uint32_t search_full(void);
 
 #endif

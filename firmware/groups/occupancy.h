@@ -5,7 +5,7 @@
 
 #include "core/base.h"
 
-/** occupancy_answer() - to TUTTI_MSG_OCCUPANCY: @answer's value and arguments. 0 or -TUTTI_EINVAL. */
+/** occupancy_answer() - answer TUTTI_MSG_OCCUPANCY in @answer's value and arguments. Return: 0 or -TUTTI_EINVAL */
 int occupancy_answer(const struct tutti_msg_occupancy *ask, struct tutti_message *answer);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Answers of the innermost domains to one question (spec CGA-11, CGA-15)
+ * DOC: Cached speeds of one kind of CGA in all innermost domains (spec CGA-11, CGA-15)
  *
- * The speed that a CGA would have in each domain is kept until something changes there. Domains stand in sets by
- * speed, so that the fastest ones are found whatever the size of the card.
+ * The speed that a CGA would have in a domain is kept until something changes there. There is a set of domains for each
+ * speed, so that the fastest ones are found quickly on a card of any size.
  */
 #ifndef QUERY_CACHE_H
 #define QUERY_CACHE_H
@@ -12,42 +12,43 @@
 
 #define CACHED_WORDS (DOMAIN_CPCS / 32)
 
-/** struct cached_set - of innermost domains. */
+/** struct cached_set - a set of innermost domains. */
 struct cached_set {
 	uint32_t word[CACHED_WORDS];
 };
 
-/** struct cached_word - 32 domains. */
+/** struct cached_word - the answers of 32 domains. */
 struct cached_word {
-	uint32_t stale;                 /* those to be asked again */
-	uint32_t used;                  /* speeds that one of them has: s at bit 31 - s */
+	uint32_t stale;                 /* domains to be asked again */
+	uint32_t used;                  /* speeds that some domain has: speed s is bit 31 - s */
 	int8_t speed[32];               /* of each domain, or QUERY_INVALID */
-	uint32_t fast[LAKE_LEVELS];     /* those of each speed */
+	uint32_t fast[LAKE_LEVELS];     /* the domains of each speed */
 };
 
 struct query_cache {
 	struct query_ask ask;
-	struct cached_word *end;        /* of those in use */
+	struct cached_word *end;        /* one past the last word in use */
 	struct cached_word word[CACHED_WORDS];
 };
 extern struct query_cache query_cache;
 
+/** cached_init() - forget everything. */
 void cached_init(void);
-/** cached_ask() - the question is @ask from now on; all domains are asked. */
+/** cached_ask() - the question is @ask from now on: ask all domains. */
 void cached_ask(struct query_ask ask);
 /** cached_stale_slow() - see cached_stale(). */
 void cached_stale_slow(const struct gpc *gpc);
-/** cached_other() - the speed in a domain, however it is found. */
+/** cached_other() - the speed in a domain of any kind. */
 int cached_other(unsigned domain);
 
-/** cached_begin() - @ask is what is asked for now. */
+/** cached_begin() - the question is @ask from now on; nothing to do if it was already. */
 static inline void cached_begin(struct query_ask ask)
 {
 	if (unlikely(domains.asked != ask.whole))
 		cached_ask(ask);
 }
 
-/** cached_stale() - a GPC has other free slots or credits than when it was asked. */
+/** cached_stale() - the free slots or the credits of a GPC have changed, so its answers are stale. */
 static inline void cached_stale(const struct gpc *gpc)
 {
 	if (likely(query_cache.ask.kind == TUTTI_CGA_GPC))
@@ -56,7 +57,7 @@ static inline void cached_stale(const struct gpc *gpc)
 		cached_stale_slow(gpc);
 }
 
-/** cached_gpc() - the speed in a GPC, while it has ids, of a CGA of @n CTAs. */
+/** cached_gpc() - the speed of a CGA of @n CTAs in a GPC; QUERY_INVALID if the GPC has no credit left. */
 static inline __attribute__((always_inline)) int cached_gpc(const struct gpc *gpc, uint32_t n, bool multicast)
 {
 	if (unlikely(!gpc->credits))
@@ -66,13 +67,13 @@ static inline __attribute__((always_inline)) int cached_gpc(const struct gpc *gp
 	return query_paired(gpc) ? query_query_paired(gpc, n) : query_query(gpc, gpc->all, n, true);
 }
 
-/** cached_number() - of the first domain in a word. */
+/** cached_number() - the number of the first domain in a word. */
 static inline unsigned cached_number(const struct cached_word *word)
 {
 	return 32 * (unsigned)(word - query_cache.word);
 }
 
-/** cached_note() - domain @number of a word, bit @bit, answers @now. */
+/** cached_note() - note that the speed in domain @number of a word, which has bit @bit there, is @now. */
 static inline void cached_note(struct cached_word *word, unsigned number, uint32_t bit, int now)
 {
 	int old = word->speed[number];
@@ -91,12 +92,13 @@ static inline void cached_note(struct cached_word *word, unsigned number, uint32
 	}
 }
 
-/** cached_refresh() - ask again whoever may answer otherwise now. */
+/** cached_refresh() - ask all domains again whose answers are stale. */
 void cached_refresh(void);
 
 /**
- * cached_fastest() - highest speed of the domains @within, NULL = all; QUERY_INVALID = there are none.
- * @single: the card has one word of domains
+ * cached_fastest() - the highest speed in the domains @within (NULL: all).
+ * @single: all domains of the card are in one word
+ * Return: QUERY_INVALID if no domain has room
  */
 static inline int cached_fastest(const uint32_t *within, bool single)
 {

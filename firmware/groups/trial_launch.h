@@ -2,8 +2,8 @@
 /**
  * DOC: What a search for domains has placed so far (spec CGA-15, CGA-16)
  *
- * LAUNCH records are written where they will be sent, but are not published yet. What fails, or was only a trial,
- * is taken back by reading them; what remains at the end of the search is committed.
+ * LAUNCH records are written into the command ring but not published yet. The record of a part that turns out not to
+ * fit, or that was only a trial, is read again to take the part back; what remains when the search ends is committed.
  */
 #ifndef TRIAL_LAUNCH_H
 #define TRIAL_LAUNCH_H
@@ -21,40 +21,41 @@ struct trial_mark {
 	uint32_t bias;
 };
 
-/** struct trial - the session at work. */
+/** struct trial - the session (search) that is under way. */
 struct trial {
 	struct cga *cga;
 	struct task *task;
-	uint32_t n, most;          /* outermost CGAs wanted, and for how many there is room in the ring */
-	uint32_t left;             /* of @most */
-	struct trial_mark first; /* before it */
-	uint32_t *last;            /* record */
+	uint32_t n, most;          /* outermost CGAs wanted, and how many of them the command ring has room for */
+	uint32_t left;             /* those of @most that are not placed yet */
+	struct trial_mark first; /* where the first record is */
+	uint32_t *last;            /* the record that was written last */
 	uint16_t sequence;         /* of the outermost CGA being placed */
-	/* identity of the parts being placed */
+	/* the identity of the parts that are being placed */
 	struct gpc *gpc;
 	unsigned id;
 	uint32_t lmem;
 };
 extern struct trial trial;
 
+/** trial_mark() - where the next record will be. */
 static inline struct trial_mark trial_mark(void)
 {
 	return (struct trial_mark){ command_ring.next, command_ring.bias };
 }
 
-/** trial_identify() - the parts that follow are of a new CGA with an identity in @gpc. */
+/** trial_identify() - the parts that follow belong to a new CGA; allocate its identity in @gpc. */
 void trial_identify(struct gpc *gpc);
 /**
- * trial_part() - one innermost CGA in @domain, whose answer was @speed.
- * @outermost: that is all of it
- * Return: false = another domain of the round has taken the last credit
+ * trial_part() - place one innermost CGA in @domain, where its speed is @speed.
+ * @outermost: this part is the whole outermost CGA
+ * Return: false if another domain of this round has taken the last credit
  */
 bool trial_part(unsigned domain, int speed, bool outermost);
 /** trial_end() - an outermost CGA is complete. */
 void trial_end(void);
-/** trial_undo() - take back what was placed since @mark: free lists are as before then. */
+/** trial_undo() - take back what was placed since @mark; this restores the free lists too. */
 void trial_undo(struct trial_mark mark);
-/** trial_commit() - what is launched is launched: lakes learn of it. @ctas: all of it; they are counted later */
+/** trial_commit() - the search is over: update the lakes. @ctas: all CTAs placed, which the caller counts later */
 void trial_commit(uint32_t ctas);
 
 #endif
