@@ -54,9 +54,9 @@ static uint32_t *take_within(struct gpc *gpc, uint32_t within, uint32_t n, uint3
 	return out;
 }
 
-/* ---- multicast: an SM at most once, whole pairs first, then most free, then priority ---- */
+/* ---- multicast: one CTA on an SM; whole TPCs (pairs) first, then most free slots, then SM priority ---- */
 
-/* Highest row that has @n SMs of @class; the lowest one has. Loads are level, mostly: it is near the top. */
+/* The highest row that has @n SMs of @class; row 0 must have them. As loads are even, it is mostly near the top. */
 static inline const struct domain_row *row_with(const struct gpc *gpc, uint32_t class, uint32_t n)
 {
 	const struct domain_row *low = gpc->row, *high = gpc->top, *mid;
@@ -71,7 +71,7 @@ static inline const struct domain_row *row_with(const struct gpc *gpc, uint32_t 
 	return low;
 }
 
-/* The pairs that are used, and the SMs for the rest: (class, how many) each; false = too few. */
+/* The SMs of whole pairs and the other SMs that can take a CTA, and how many of each class a CGA uses. */
 struct classes {
 	uint32_t pairs, singles, n_pairs, n_singles;
 };
@@ -109,7 +109,7 @@ static int query_multicast(const struct gpc *gpc, uint32_t within, uint32_t n)
 	return (int)(row - gpc->row);
 }
 
-/* The @n best SMs of @class, at least as many as that in row @row. */
+/* The @n SMs of @class with most free slots; row @row must have that many. */
 static inline uint32_t best_of(const struct gpc *gpc, uint32_t class, uint32_t n, const struct domain_row *row)
 {
 	uint32_t sure = row < gpc->top ? row[1].mask & class : 0, rest = row->mask & class & ~sure;
@@ -118,7 +118,7 @@ static inline uint32_t best_of(const struct gpc *gpc, uint32_t class, uint32_t n
 	return sure | (popcount32(rest) > n ? lake_prefix(rest, n) : rest);
 }
 
-/* Each SM of @mask leaves the highest row it is in. */
+/* Take one free slot from each SM of @mask: it leaves the highest row it is in. */
 static void lower(struct gpc *gpc, uint32_t mask)
 {
 	struct domain_row *row;
@@ -164,17 +164,17 @@ HOT uint32_t *query_take(struct gpc *gpc, uint32_t within, unsigned n, bool mult
 	return likely(within == gpc->all) ? query_cut(gpc, n, out, sms) : take_within(gpc, within, n, out, sms);
 }
 
-/* ---- a CGA over several GPCs: as if they were one lake ---- */
+/* ---- a CGA over several GPCs, which are treated like one lake ---- */
 
 struct sharing {
 	struct domain_range range;
-	unsigned left;      /* CTAs to be given out */
+	unsigned left;      /* CTAs without an SM yet */
 	int speed;
 	uint16_t *share;
-	uint32_t mask[TUTTI_MAX_GPCS]; /* SMs in question */
+	uint32_t mask[TUTTI_MAX_GPCS]; /* SMs of each GPC that are next */
 };
 
-/* SMs @mask of all GPCs are next, one CTA each; if they are more than needed, the first by position. */
+/* Give one CTA to each SM of s->mask; if these are more than needed, to the first ones by position. */
 static void share_out(struct sharing *s, int speed)
 {
 	unsigned i, c, sum = 0;

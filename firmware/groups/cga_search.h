@@ -5,8 +5,8 @@
  * A CGA of one level consists of CGAs of the level below, so to place one means to place its parts in domains inside
  * its own domain. Every domain that has changed is asked at which speed a part would fit (query_cache.h); each domain
  * of the highest speed gets one part, and then the domains are asked again. For parts that have parts themselves, a
- * domain is asked by placing the part there and taking it back (trial_launch.h), unless there is only one domain. One search
- * is called a session.
+ * domain is asked by placing the part there and taking it back (trial_launch.h), unless there is only one domain.
+ * One search is called a session.
  */
 #ifndef CGA_SEARCH_H
 #define CGA_SEARCH_H

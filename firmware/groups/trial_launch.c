@@ -71,7 +71,7 @@ static bool part(unsigned domain, int speed)
 	}
 	gpc = query_gpc(cga->ask.kind, domain, &within);
 	if (!cga->identity) {
-		/* CPCs of one GPC share its credits */
+		/* The CPCs of a GPC share its credits, so another one may have taken the last. */
 		if (!gpc->credits)
 			return false;
 		trial_identify(gpc);
@@ -117,9 +117,9 @@ COLD void trial_undo(struct trial_mark mark)
 	command_ring.bias = mark.bias;
 }
 
-/* ---- what is launched is launched ---- */
+/* ---- the end of the search ---- */
 
-/* The card-wide lake of the shape, and other shapes' view of it. */
+/* Update the card-wide lake of the shape, and what other shapes know of the SMs. */
 static void place_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask)
 {
 	uint32_t segment[2], i;
@@ -137,7 +137,7 @@ static void place_positions(struct shape *shape, const struct gpc *gpc, uint32_t
 	}
 }
 
-/* One segment by position, for all SMs of the card. Return: the record */
+/* Write a record for one GPC-local segment, with SMs by position on the card. Return: the record */
 static uint32_t *translate_segment(const uint32_t *record, const uint32_t *segment)
 {
 	unsigned n = domain_scatter(record_gpc(record), segment[1]), i;
@@ -154,7 +154,7 @@ static uint32_t *translate_segment(const uint32_t *record, const uint32_t *segme
 	return p;
 }
 
-/* CGAs without identity: the same once more, by position. */
+/* CGAs without identity: replace the records by ones with positions, and turn the old ones into NOPs. */
 static void translate(uint32_t *from, uint32_t *end)
 {
 	uint32_t *p, *q, *to;
@@ -182,7 +182,7 @@ COLD void trial_commit(uint32_t ctas)
 	if (trial.cga->identities)
 		return;
 	translate(trial.first.next, end);
-	/* their ends are told by position */
+	/* Their completions come by position, as those of plain CTAs do, so they do not count as grouped. */
 	shapes.grouped_ctas -= ctas;
 	domains.dirty = true;
 }

@@ -10,7 +10,7 @@
 struct domain_table domains;
 
 static struct domain_row rows[DOMAIN_ROWS];
-/* Position of each SM, those of one GPC in priority order from its first SM's number on. */
+/* Positions of the SMs of each GPC, in priority order, from the number of its first SM on. */
 static uint16_t position[FW_MAX_SMS];
 
 static const struct tutti_discovery *discovery(void)
@@ -18,7 +18,7 @@ static const struct tutti_discovery *discovery(void)
 	return (const void *)HAL_WINDOW;
 }
 
-/* CPC and TPC of an SM; a card without the table has its SMs in order. */
+/* CPC and TPC of an SM. If a card has no table of places, its SMs are numbered in the order of CPCs and TPCs. */
 static struct tutti_sm_place place_of(unsigned sm, const struct gpc *gpc, unsigned cpcs)
 {
 	const struct tutti_discovery *d = discovery();
@@ -34,7 +34,7 @@ unsigned domain_sm(const struct gpc *gpc, unsigned bit)
 	return sm_order_at(position[gpc->first + bit]);
 }
 
-/* How a GPC's SMs lie in the SM priority order. */
+/* Find out where the SMs of a GPC are in the SM priority order. */
 static void order_gpc(struct gpc *gpc)
 {
 	unsigned n = popcount32(gpc->all), b, tpc = 0;
@@ -86,7 +86,7 @@ static COLD void order(void)
 	domains.dirty = true;
 }
 
-/* GPCs of more than 32 SMs do not fit a GPC-local mask: they have no CGAs. */
+/* GPCs of more than 32 SMs get no CGAs, because their SMs do not fit a GPC-local mask. */
 static unsigned add_gpc(const struct tutti_gpc *from, unsigned number)
 {
 	struct gpc *gpc = &domains.gpc[domains.gpcs];
@@ -103,7 +103,7 @@ static unsigned add_gpc(const struct tutti_gpc *from, unsigned number)
 	};
 	for (unsigned i = 0; i < gpc->cpcs; i++)
 		domains.cpc_gpc[domains.cpcs++] = (uint8_t)domains.gpcs;
-	/* a µGPU is a run of GPCs with one number */
+	/* A µGPU consists of consecutive GPCs with the same µGPU number. */
 	if (!domains.gpcs || discovery()->gpc[domains.gpc[domains.gpcs - 1].number].ugpu != from->ugpu)
 		domains.ugpu[domains.ugpus++] = (uint8_t)domains.gpcs;
 	gpc->ugpu = (uint8_t)(domains.ugpus - 1);
@@ -181,7 +181,7 @@ struct domain_range domain_inside(unsigned kind, unsigned outer, unsigned number
 
 /* ---- the rows ---- */
 
-/* SMs of a GPC in a mask by position. */
+/* The SMs of a GPC that are in a mask by position. */
 static uint32_t gather(const struct gpc *gpc, const uint32_t *mask)
 {
 	uint32_t at, b, m = 0;
@@ -199,7 +199,7 @@ static uint32_t gather(const struct gpc *gpc, const uint32_t *mask)
 	return m;
 }
 
-/* Rows of one count are alike: mostly there are two kinds of them. */
+/* Rows with equal counts are equal; most lakes have only two different rows. */
 static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 {
 	const struct lake_row *row = lake->row + 1, *end = row + levels;
@@ -219,7 +219,7 @@ static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 	gpc->top = top;
 }
 
-/* Not inline, or the loops of sync() have a register too few. */
+/* Inline, it would cost the loops of sync() a register. */
 static __attribute__((noinline)) bool is_truth(const struct shape *shape)
 {
 	return shape_truth(shape);
@@ -247,14 +247,17 @@ static void sync(struct shape *shape, const uint32_t *only)
 	domains.changes = shapes.changes;
 	domains.asked = 0;
 	domains.issued = counters.ctas_issued;
-	/* others end without telling us; what an SM said may count completions that we shall hear of */
+	/*
+	 * Plain CTAs end without a call of this unit; and the table of SM states may already count completions
+	 * whose events are still to come.
+	 */
 	domains.dirty = shapes.residents != shapes.grouped_ctas || lake != &shape->lake;
 }
 
 /*
- * The rows stay true while nobody but us places anything and all that is resident is ours or of
- * other shapes and ends by our events. @issued says the first, no other residents the second.
- * While there are none they may lead.
+ * The rows stay exact while only CGAs are placed and only CGAs end, since those update the rows. @issued tells
+ * whether anything else was placed; whether other CTAs are resident tells if any can end. If, besides, all
+ * residents are of this shape and the rows show all SMs and all their free slots, the rows may lead.
  */
 COLD void domain_sync_slow(struct shape *shape)
 {
@@ -297,7 +300,7 @@ static void settle_row(struct lake_row *row, unsigned k)
 	}
 }
 
-/* Other residents there are none, so the rows say how much of it is free. */
+/* Only CGAs of this shape are resident, so its lake can be made from the rows. */
 COLD void domain_settle(void)
 {
 	struct shape *shape = domains.shape;
@@ -344,14 +347,14 @@ void domain_idle(uint32_t capacity, const uint32_t *mask)
 	domains.asked = 0;
 }
 
-/* SMs @mask of a GPC have one free slot more. */
+/* Give SMs @mask of a GPC one more free slot. */
 static void raise_once(struct gpc *gpc, uint32_t mask)
 {
 	struct domain_row *row;
 	uint32_t add;
 
 	for (row = gpc->top + 1; mask; row--) {
-		/* those in the row below that are not in this one yet join it */
+		/* SMs that are in the row below, but not in this one yet, join it. */
 		add = mask & row[-1].mask;
 		if (!add)
 			continue;
@@ -426,7 +429,7 @@ uint32_t domain_pairs(const struct gpc *gpc, uint32_t mask)
 	return likely(gpc->even == DOMAIN_EVEN) ? even | even << 1 : pairs_slow(gpc, mask);
 }
 
-/* The next SM by position: that of all GPCs' next ones which stands first. */
+/* The next SM by position is the first among the next ones of all GPCs. */
 void domain_before(struct domain_range range, const uint32_t *masks, uint32_t n, uint16_t *share)
 {
 	uint32_t left[TUTTI_MAX_GPCS];

@@ -10,25 +10,25 @@
 static struct mixture mixtures[BESIDES];
 static uint32_t clock;
 
-/* ---- what there is room for on one SM ---- */
+/* ---- room on one SM ---- */
 
-/* What one kind of SM holds: CTAs of each shape. */
+/* The CTAs that an SM holds, and what they use. SMs that hold the same are treated together. */
 struct holding {
 	uint32_t ctas;
 	uint32_t waves;
 	uint32_t barriers;
 	uint32_t shared;      /* blocks */
-	uint32_t runs;        /* CTAs with shared memory */
-	bool tainted;         /* SMs of both kinds are not alike */
-	bool same_shared;     /* all of them need as much as we do, and always have */
+	uint32_t runs;        /* CTAs with shared memory, each a run of blocks */
+	bool tainted;         /* the SM is in shapes.tainted, and so is not like one that is not */
+	bool same_shared;     /* all of them need as much as the wanted shape, and always did */
 	bool same_scalar, same_vector;
-	bool asked;           /* the SM itself was: no other is like it */
-	bool unsure;          /* it could not be: a bound had to do */
+	bool asked;           /* the answer is from the table, and so for this SM only */
+	bool unsure;          /* the table was not up to date, so the answer is a lower bound */
 	uint32_t scalar, vector; /* largest needs of a wave */
 	uint8_t count[FW_SHAPES];
 };
 
-/* What there is room for, by counting: @most if free blocks lie well, @least however they lie. */
+/* CTAs there is room for: @most if the free blocks lie well, @least however they lie. */
 struct room {
 	uint32_t least, most;
 };
@@ -58,9 +58,9 @@ static void hold(struct holding *h, const struct shape *held, uint32_t n, const 
 }
 
 /*
- * Waves a PEU takes in all, whoever's: registers are runs of blocks, so every free
- * run may waste need - 1 of them. With equal needs the count is exact; else all wave
- * slots when registers cannot run out, else at least none.
+ * Limit the waves of all shapes that a PEU takes. The registers of a wave are a run of blocks, so every free run may
+ * waste need - 1 blocks. If all waves need the same, the number is exact. Otherwise all wave slots can be used if
+ * registers cannot run out; if they can, the lower limit is 0.
  */
 static void peu_limit(struct room *limit, uint32_t blocks, uint32_t need, uint32_t others, bool same)
 {
@@ -113,9 +113,8 @@ static struct room room(const struct holding *h, const struct shape *want)
 }
 
 /*
- * Free slots for @want on the SM at @position, and what such an SM holds. Counting
- * says it if the blocks cannot matter; else the SM is asked, whose answer may know of
- * completions we have not heard of yet.
+ * Free slots for @want on the SM at @position, and in @h what it holds. Counting tells them if it does not matter where
+ * the blocks lie; otherwise the table of SM states is read, which may count completions whose events are still to come.
  */
 static uint32_t room_at(const struct shape *want, unsigned position, struct holding *h)
 {
@@ -151,7 +150,7 @@ static uint32_t room_at(const struct shape *want, unsigned position, struct hold
 	return match.rotate ? 0 : min32(n.least, n.most);
 }
 
-/* SMs of word @w that hold the same as @h. */
+/* SMs of @mask in word @w that hold the same as @h. */
 static uint32_t alike(const struct holding *h, unsigned w, uint32_t mask)
 {
 	unsigned i;
@@ -164,8 +163,8 @@ static uint32_t alike(const struct holding *h, unsigned w, uint32_t mask)
 }
 
 /*
- * Look at SMs @todo again and set their levels in @lake, groups of SMs that hold the same together. Those of which
- * it is not known for sure stay in @todo.
+ * Find out the free slots of SMs @todo and set them in @lake, for SMs that hold the same at once. SMs for which there
+ * is only a lower bound stay in @todo.
  */
 static void survey(const struct shape *shape, struct lake *lake, uint32_t *todo)
 {
@@ -220,7 +219,7 @@ static bool sound(const struct mixture *b)
 	       b->changes == shapes.changes;
 }
 
-/* The one of @shape if it is sound, else the one that was not used for longest, for all SMs to be looked at. */
+/* The result kept for @shape if it is sound; else the entry that was not used for longest, with all SMs dirty. */
 static struct mixture *find(const struct shape *shape)
 {
 	struct mixture *b, *oldest = mixtures;
@@ -258,14 +257,14 @@ COLD struct lake *shape_mixed(struct shape *shape)
 		survey(shape, &b->lake, b->dirty);
 		return &b->lake;
 	}
-	/* SMs are held for somebody: for this once */
+	/* SMs are held for a CGA. What is free now is not worth keeping. */
 	all_open(todo);
 	dry(lake);
 	survey(shape, lake, todo);
 	return lake;
 }
 
-/* ---- what changes ---- */
+/* ---- changes ---- */
 
 void mixed_init(void)
 {
@@ -311,7 +310,7 @@ COLD void mixed_completed(const struct tutti_event *event)
 		mixed_forget();
 }
 
-/* CTAs of a segment as they come to SMs of @mask. A lake that they were poured out of knows them. */
+/* CTAs were placed on SMs of @mask. The lake @from, out of which they were poured, counts them already. */
 static void note(const struct lake *from, uint32_t word, uint32_t mask, uint32_t repeat)
 {
 	struct mixture *b;

@@ -9,7 +9,7 @@
 #include "place/sm_order.h"
 #include "place/sm_score.h"
 
-#define GROUP 4u /* blocks of a group, RES-09 */
+#define GROUP 4u /* blocks in a group (RES-09) */
 
 struct match_state match;
 
@@ -19,9 +19,12 @@ void match_init(void)
 	match.together = ((fw.scalar_blocks + 3) & ~3u) + ((fw.vector_blocks + 3) & ~3u) <= FREE_RUN_WIDTH;
 }
 
-/* ---- when the table is true ---- */
+/* ---- when the table is up to date ---- */
 
-/* To switch it on is asked for with a placement or by the channel, to switch it off is COMMAND_OWED_MODE. */
+/*
+ * Room in the command ring: to switch the table on is part of a placement or of a request of the host, to switch it
+ * off is in COMMAND_OWED_MODE.
+ */
 void match_mode(bool on)
 {
 	match.on = on;
@@ -30,7 +33,7 @@ void match_mode(bool on)
 	match.launches = command_tail();
 }
 
-/* Where the last LAUNCH ends that the engines may not have taken yet. */
+/* The end of the last LAUNCH that is not published yet; without one, the end of what is published. */
 static uint32_t last_launch(void)
 {
 	uint32_t at = command_ring.published, end = at, tail = command_tail(), head, n;
@@ -57,7 +60,7 @@ bool match_ask(void)
 	return (int32_t)(HAL_ENGINES->command_head - match.launches) >= 0;
 }
 
-/* A read behind the commands: its answer comes when they have been taken. Asked for with a placement. */
+/* A fetch after the other commands: it completes when they have been taken. PLACE_OTHERS has room for it. */
 void match_wait(void)
 {
 	if (match.waiting)
@@ -82,7 +85,7 @@ void match_beat(void)
 
 /* ---- what fits ---- */
 
-/* Runs of @need blocks the map is sure to have, by the search that is selected. */
+/* Runs of @need blocks, at most @most, that the selected search finds in the map. */
 static uint32_t runs(const volatile uint32_t *map, uint32_t blocks, uint32_t need, uint32_t most)
 {
 	uint32_t copy[TUTTI_BLOCK_WORDS], words = tutti_map_words(blocks), k, n;
@@ -112,8 +115,8 @@ static uint32_t runs(const volatile uint32_t *map, uint32_t blocks, uint32_t nee
 }
 
 /*
- * Waves of a PEU are at most so many runs with one more between and around them; if
- * what each may waste is there, all free wave slots can be used, wherever blocks lie.
+ * The waves that are resident in a PEU split its free blocks into at most one more run than they are, and each run may
+ * waste need - 1 blocks. If there are enough blocks all the same, every free wave slot can be used.
  */
 static bool plenty(uint32_t free, uint32_t need, uint32_t waves)
 {
@@ -152,8 +155,8 @@ static uint32_t peu_room(const volatile struct tutti_peu_state *peu, uint32_t sc
 }
 
 /*
- * Waves of the whole SM. Rotated: wave number i of all that come goes to PEU
- * (split + 1 + i) % peus, so the PEU that runs out first ends it.
+ * Waves that the whole SM has room for. With rotation, wave i of those to come goes to PEU (split + 1 + i) % peus, so
+ * the PEU that runs out first limits them.
  */
 static uint32_t waves_room(const volatile struct tutti_sm_state *sm, uint32_t registers)
 {
@@ -189,7 +192,7 @@ int match_policy(uint32_t policy, uint32_t value)
 	if (policy == TUTTI_POLICY_SEARCH) {
 		match.search = value;
 	} else if (match.rotate != value) {
-		/* what is on its way was placed by the other rule */
+		/* CTAs that are on their way were placed by the other rule. */
 		if (shapes.residents)
 			return -TUTTI_EBUSY;
 		match.rotate = value;

@@ -20,7 +20,7 @@ void lake_init(struct lake *lake, unsigned words, const uint32_t *mask, unsigned
 	lake->top = count ? &lake->row[levels] : lake->row;
 }
 
-/* Take the first @n SMs (fewer than the row has) out of @row as one segment. */
+/* Take the first @n SMs out of @row, which has more, and write them as one segment. */
 static inline uint32_t *take_prefix(struct lake_row *row, uint32_t n, uint32_t *out)
 {
 	uint32_t *mask = row->mask, *first, *head = out++, taken, sums;
@@ -55,8 +55,8 @@ static inline uint32_t *take_prefix(struct lake_row *row, uint32_t n, uint32_t *
 }
 
 /*
- * The row at which @n CTAs run out, by halves: a probe adds up the rows between
- * the highest row still in question and the middle. Worth it with many levels.
+ * Find the row at which @n CTAs run out by binary search: a probe adds up the rows from the highest
+ * one still in question down to the middle. This pays only if there are many levels.
  */
 static struct lake_row *last_row_binary(struct lake *lake, uint32_t *n)
 {
@@ -64,7 +64,7 @@ static struct lake_row *last_row_binary(struct lake *lake, uint32_t *n)
 	uint32_t left = *n, sum;
 
 	while (high > low) {
-		/* rows high .. mid + 1 must be emptied to reach level mid */
+		/* Rows high .. mid + 1 have to be emptied before row mid is reached. */
 		mid = low + (high - low) / 2;
 		for (sum = 0, row = high; row > mid; row--)
 			sum += row->count;
@@ -81,7 +81,10 @@ static struct lake_row *last_row_binary(struct lake *lake, uint32_t *n)
 	return high;
 }
 
-/* @words is a constant for the cards there are, else four at a time: the next segment goes over what is too much. */
+/*
+ * @words is a constant in the usual cases. Otherwise four words are copied at a time, and the next segment overwrites
+ * those that are too many.
+ */
 static inline __attribute__((always_inline)) uint32_t *put_rows(const struct lake_row *row, unsigned repeat, unsigned words,
 								uint32_t *out)
 {
@@ -107,7 +110,7 @@ static inline __attribute__((always_inline)) uint32_t *put_rows(const struct lak
 	}
 }
 
-/* Segments of the full rows @from .. @last + 1: rows with equal counts are equal. */
+/* Write segments for rows @from down to @last + 1. Rows with equal counts are equal, so they share one segment. */
 static uint32_t *put_full_rows(const struct lake_row *from, const struct lake_row *last, unsigned words, uint32_t *out)
 {
 	const struct lake_row *row = from;
@@ -126,7 +129,7 @@ static uint32_t *put_full_rows(const struct lake_row *from, const struct lake_ro
 	return out;
 }
 
-/* A segment for one row, or one more repeat of the segment before if the row is the same. */
+/* Write a segment for one row, or repeat the segment before once more if the row is the same. */
 static inline __attribute__((always_inline)) uint32_t *put_row(const struct lake_row *row, bool same, unsigned words, uint32_t *out)
 {
 	if (likely(!same))
@@ -135,7 +138,7 @@ static inline __attribute__((always_inline)) uint32_t *put_row(const struct lake
 	return out;
 }
 
-/* Empty rows from the top down while *@n lasts, and say so at once. Two at a time: their counts change places. */
+/* Empty rows from the top while *@n lasts, and write their segments. Two rows a turn save a copy of the count. */
 static inline __attribute__((always_inline)) struct lake_row *take_rows(struct lake *lake, uint32_t *n, uint32_t **out,
 									uint32_t words)
 {
@@ -157,7 +160,7 @@ static inline __attribute__((always_inline)) struct lake_row *take_rows(struct l
 	return row;
 }
 
-/* Water up to @row, which keeps what is above @n. Return: what found no room. */
+/* Place the last @n CTAs on the first SMs of @row, the new top. Return: CTAs for which there was no slot */
 static inline __attribute__((always_inline)) uint32_t pour_last(struct lake *lake, struct lake_row *row, uint32_t n,
 								uint32_t *out, uint32_t **end)
 {
@@ -178,7 +181,7 @@ static COLD uint32_t pour_binary(struct lake *lake, uint32_t n, uint32_t *out, u
 	return pour_last(lake, row, n, out, end);
 }
 
-/* All rows are one set. */
+/* Take full rows of a lake whose rows are all one set. */
 static inline __attribute__((always_inline)) struct lake_row *take_flat(struct lake *lake, uint32_t *n, uint32_t **out)
 {
 	struct lake_row *top = lake->top;
@@ -192,7 +195,7 @@ static inline __attribute__((always_inline)) struct lake_row *take_flat(struct l
 	return top - full;
 }
 
-/* A card, or a part of one, of at most 32 SMs that are not all alike. */
+/* For a lake of at most 32 SMs that do not all have the same number of free slots. */
 static inline __attribute__((always_inline)) uint32_t pour_word(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end)
 {
 	struct lake_row *row = take_rows(lake, &n, &out, 1);
@@ -216,14 +219,14 @@ HOT uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **
 {
 	struct lake_row *row = lake->top, *dry = lake->row;
 
-	/* Only here can n be as large as the count of the sentinel. */
+	/* Past this check a row of at least one SM lowers @n before it is compared with the sentinel's count. */
 	if (unlikely(row == dry)) {
 		*end = out;
 		return n;
 	}
 	if (row->count == dry[1].count)
 		row = take_flat(lake, &n, &out);
-	/* With the 32 levels there are, a scan costs less whenever it is not asked for otherwise. */
+	/* With only 32 levels a scan is cheaper than a binary search, which runs only if a policy asks for it. */
 	else if (unlikely(place_state.level_search == LAKE_BINARY))
 		return pour_binary(lake, n, out, end);
 	else if (lake->words == 1)
@@ -235,7 +238,7 @@ HOT uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **
 	return pour_last(lake, row, n, out, end);
 }
 
-/* SMs that were on the highest level make a new one. */
+/* SMs of the highest row get one more free slot, which makes a new row. */
 void lake_raise_top(struct lake *lake, unsigned word, uint32_t add)
 {
 	struct lake_row *above = lake->top + 1;
@@ -250,13 +253,13 @@ void lake_raise_top(struct lake *lake, unsigned word, uint32_t add)
 	lake->top = above;
 }
 
-/* @at: a row, plus the offset of the word within its mask. */
+/* @at: the address of a row, plus the offset of the word within its mask. */
 #define word_at(at) (*(uint32_t *)((at) + offsetof(struct lake_row, mask)))
 
 /*
- * Each SM of @mask moves up one level. From the top down: those in row k - 1 that
- * are not in row k yet (they would have been taken out of @mask before) join row k.
- * Row 0 has them all, so it ends there at the latest.
+ * Each SM of @mask gets one more free slot. From the top down, SMs that are in row k - 1 but not in row k
+ * (otherwise they would have left @mask already) join row k. Row 0 contains all SMs, so the loop ends there
+ * at the latest.
  */
 static inline __attribute__((always_inline)) void raise_below(char *at, uint32_t offset, uint32_t mask)
 {
@@ -366,7 +369,7 @@ void lake_set(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
 	}
 	for (; row != lake->row; row--) {
 		change = mask & ~row->mask[word];
-		/* rows are nested: those below have them as well */
+		/* Each row is a subset of the one below, so those below need no change. */
 		if (!change)
 			break;
 		row->mask[word] |= change;
@@ -376,7 +379,7 @@ void lake_set(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
 		lake->top--;
 }
 
-/* One lap: a CTA for each SM of row 1 from position *first on, then those before it. */
+/* One lap: place a CTA on each SM of row 1 from position *first on; the next lap starts at position 0. */
 static uint32_t lap(struct lake *lake, uint32_t n, uint32_t *first, uint32_t **out)
 {
 	uint32_t w, from = *first / 32, mask, last = lake->words;
@@ -405,7 +408,7 @@ static uint32_t lap(struct lake *lake, uint32_t n, uint32_t *first, uint32_t **o
 
 uint32_t lake_pour_round(struct lake *lake, uint32_t n, uint32_t *first, uint32_t *out, uint32_t **end)
 {
-	/* A message has an end; what is left is placed by the next one. */
+	/* A LAUNCH has a limited length; the CTAs that are left are placed by the next one. */
 	const uint32_t *full = out + LAKE_MESSAGE(lake->words) - 2 * lake->words;
 
 	while (n && lake->top != lake->row && out < full)
