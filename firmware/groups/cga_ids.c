@@ -4,17 +4,17 @@
 #include "core/command_ring.h"
 #include "core/state.h"
 
-/* All GPCs. */
+/* What all GPCs share. */
 static struct {
-	uint32_t ids;         /* of each GPC */
-	uint32_t flushing;    /* identities and slots that wait for their flush */
+	uint32_t ids;         /* number of ids of each GPC */
+	uint32_t flushing;    /* identities and memory slots that wait for their flush */
 	uint32_t lmem_slots, lmem_free;
 	uint32_t lmem_next;   /* where to look for the next free slot */
 } cga_ids;
 
 static struct live_cga live_cgas[CGA_IDS_CGAS];
 
-/* Linear memory slots: whose it is, and who must flush it. */
+/* Linear memory slots: the identity that owns each, and the SMs that still have to flush it. */
 static struct {
 	uint32_t sms;
 	uint16_t owner;   /* gpc index << 8 | id */
@@ -22,7 +22,7 @@ static struct {
 	uint8_t flushing;
 } lmem[CGA_IDS_LMEM_SLOTS];
 
-static uint32_t flush_late[CGA_IDS_CGAS / 32]; /* identities that have ended, and no room to flush them yet */
+static uint32_t flush_late[CGA_IDS_CGAS / 32]; /* CGAs that have ended, whose flush found no room yet */
 
 void cga_ids_init(void)
 {
@@ -34,7 +34,7 @@ void cga_ids_init(void)
 	if (domains.gpcs)
 		cga_ids.ids = min32(min32(d->cga_ids, 256), CGA_IDS_CGAS / domains.gpcs);
 	for (gpc = domains.gpc; gpc < domains.gpc + domains.gpcs; gpc++) {
-		/* no more can run than its SMs have slots for CTAs */
+		/* No more CGAs can run at once than the SMs have CTA slots. */
 		gpc->credits = (uint16_t)min32(cga_ids.ids, popcount32(gpc->all) * min32(fw.cta_slots, LAKE_LEVELS));
 		gpc->credits_all = gpc->credits;
 		gpc->id_next = 0;
@@ -100,7 +100,7 @@ void cga_ids_undo(struct gpc *gpc, unsigned id, uint32_t slot)
 		lmem_give(slot);
 }
 
-/* There is room for it. */
+/* The caller has asked for room for the command. */
 static void command_flush(const struct gpc *gpc, unsigned what, unsigned which, uint32_t sms)
 {
 	command_words(TUTTI_CMD_FLUSH, gpc->number | what << 8, (uint32_t[2]){ which, sms }, 2);
@@ -119,7 +119,7 @@ static COLD void flush_lmem(const struct gpc *gpc, unsigned id, uint32_t sms)
 		}
 }
 
-/* An identity owns one memory slot at most. */
+/* An identity owns at most one memory slot, so it needs at most two FLUSH commands. */
 #define IDENTITY_WORDS (2 * COMMAND_FLUSH_WORDS)
 
 static void flush(const struct gpc *gpc, unsigned id)
@@ -162,7 +162,7 @@ COLD void cga_ids_resume(void)
 		}
 }
 
-/* Answers come from each SM on its own or together. */
+/* The SMs may confirm their flushes one by one or several in one event. */
 bool cga_ids_event_flushed(const struct tutti_event *event)
 {
 	uint32_t head = event->word[0], which = event->word[1];

@@ -71,7 +71,7 @@ static inline const struct domain_row *row_with(const struct gpc *gpc, uint32_t 
 	return low;
 }
 
-/* The SMs of whole pairs and the other SMs that can take a CTA, and how many of each class a CGA uses. */
+/* The SMs of whole pairs and the other SMs that can take a CTA, and how many of each a CGA uses. False: too few. */
 struct classes {
 	uint32_t pairs, singles, n_pairs, n_singles;
 };

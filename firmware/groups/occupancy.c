@@ -4,7 +4,7 @@
 #include "core/state.h"
 #include "groups/cga.h"
 
-/* SMs @within of a GPC that take CTAs. */
+/* The number of SMs @within of a GPC that are enabled. */
 static uint32_t sms_of(const struct gpc *gpc, uint32_t within)
 {
 	unsigned n = domain_scatter(gpc, within);
@@ -30,14 +30,14 @@ static uint32_t sms_inside(unsigned kind, unsigned domain)
 	return sms;
 }
 
-/* Innermost CGAs that a domain takes. Balanced ones leave no slot that makes another. */
+/* How many innermost CGAs fit a domain. Balanced ones can use all slots, so a division tells. */
 static uint32_t inner(const struct query_ask *ask, unsigned domain, uint32_t capacity)
 {
 	uint32_t sms = sms_inside(ask->kind, domain), rows, n = 0;
 
 	if (!ask->multicast)
 		return ask->ctas <= sms * min32(capacity, domains.levels) ? sms * capacity / ask->ctas : 0;
-	/* with more free slots than rows the rows are filled again */
+	/* If SMs have more free slots than there are rows, the rows are filled again. */
 	for (; capacity; capacity -= rows) {
 		rows = min32(capacity, domains.levels);
 		domain_idle(rows, NULL);
@@ -46,7 +46,7 @@ static uint32_t inner(const struct query_ask *ask, unsigned domain, uint32_t cap
 	return n;
 }
 
-/* The domain of kind @outer that domain @number of @kind is in. */
+/* The domain of kind @outer that contains domain @number of @kind. */
 static unsigned outer_of(unsigned kind, unsigned number, unsigned outer)
 {
 	unsigned gpc = kind == TUTTI_CGA_CPC ? domains.cpc_gpc[number] : number;
@@ -57,8 +57,8 @@ static unsigned outer_of(unsigned kind, unsigned number, unsigned outer)
 }
 
 /*
- * CGAs of each level are made of those of the level below where their domain ends; those
- * with an id are no more than their GPC has ids for (spec CGA-17).
+ * Where a domain ends, the CGAs counted in it make up those of the level above. There are no more CGAs with
+ * an id in a GPC than the GPC has ids (spec CGA-17).
  */
 static uint32_t count(const struct cga *cga, uint32_t capacity)
 {

@@ -17,7 +17,7 @@ void cached_init(void)
 	}
 }
 
-/* Nobody has a speed. */
+/* Remove all domains of a word from the sets by speed. */
 static inline void reset(struct cached_word *word)
 {
 	uint32_t used;
@@ -27,7 +27,7 @@ static inline void reset(struct cached_word *word)
 	word->used = word->stale = 0;
 }
 
-/* Questions about other domains: @n of them. */
+/* A question about another kind of domain, of which the card has @n: mark all of them stale. */
 static COLD void ask_others(unsigned n)
 {
 	struct cached_word *word;
@@ -50,7 +50,7 @@ static inline void put(struct cached_word *word, uint32_t domains, int speed)
 	word->used |= 0x80000000u >> speed;
 }
 
-/* GPCs of a card that has one word of them, one after the other: neighbours are of one speed, mostly. */
+/* Ask all GPCs of a card that has one word of them. Neighbours mostly have one speed, so they are noted together. */
 static inline __attribute__((always_inline)) void ask_gpcs(uint32_t n, bool multicast)
 {
 	const struct gpc *gpc = domains.gpc, *end = domains.end;
@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) void ask_gpcs(uint32_t n, bool mult
 	reset(word);
 	do {
 		now = cached_gpc(gpc, n, multicast);
-		__asm__("" : "+r"(now)); /* not extended once more to be stored */
+		__asm__("" : "+r"(now)); /* keeps gcc from extending the sign again for the store */
 		*speed++ = (int8_t)now;
 		if (unlikely(now != last)) {
 			put(word, same, last);
@@ -89,7 +89,7 @@ static COLD void ask_slowly(struct query_ask ask, bool same)
 		ask_others(domain_inside(ask.kind, DOMAIN_KIND_CARD, 0).n);
 }
 
-/* What else is asked for than how many CTAs. */
+/* The part of a question other than the number of CTAs. */
 static inline uint32_t question(struct query_ask ask)
 {
 	return ask.whole >> 16;

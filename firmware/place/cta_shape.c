@@ -15,7 +15,7 @@ static uint32_t fit(uint32_t have, uint32_t need)
 	return need ? have / need : ~0u;
 }
 
-/* Waves of one shape a PEU takes when all its waves need the same. */
+/* Waves that fit a PEU when all of them need the same registers. */
 static uint32_t peu_waves(uint32_t registers)
 {
 	return min32(fw.peu_waves,
@@ -51,7 +51,7 @@ void shape_init(void)
 
 	shapes.shapes = shapes.residents = shapes.clock = shapes.sm_mode = 0;
 	shape_last = &shapes.shape[0];
-	shape_last->waves = 0; /* no shape has */
+	shape_last->waves = 0; /* matches no key, since every CTA has waves */
 	shape_last->id = SHAPE_NO_ID;
 	shapes.ids = 0;
 	place_state.detours &= ~DETOUR_LAKES;
@@ -111,7 +111,7 @@ struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves)
 	return shape_create(registers, shared, waves);
 }
 
-/* ---- who gets what ---- */
+/* ---- which SMs get CTAs, and how many ---- */
 
 void shape_hold(const uint32_t *mask)
 {
@@ -175,7 +175,7 @@ COLD void shape_limit(const uint32_t *mask, uint32_t blocks)
 	shape_empty();
 }
 
-/* Rows may be cut in place: each is read before it is written. */
+/* @from may be the lake that is returned: each row is read before it is written. */
 COLD struct lake *shape_masked(const struct lake *from, const uint32_t *mask)
 {
 	struct lake *lake = &shapes.mixed;

@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) void copy(uint32_t *to, const uint3
 		to[k] = from[k];
 }
 
-/* A step of halving; for constant @words straight code in registers. */
+/* One step of halving. It is a macro so that with constant words it becomes straight code in registers. */
 #define HALVE(s)                             \
 	do {                                 \
 		if (erode(t, m, words, s)) { \
@@ -51,13 +51,13 @@ static uint32_t longest_of_word(uint32_t x)
 	return n;
 }
 
-/* Ones of four words of at most 17 bits each, no bit 16 but in the first. */
+/* The number of ones in four words, of which the first has at most 17 bits and the others at most 16. */
 static inline uint32_t ones(const uint32_t *m)
 {
 	return (m[0] >> 16) + popcount32((m[0] & 0xffff) | m[3] << 16) + popcount32(m[1] | m[2] << 16);
 }
 
-/* No run of 4. */
+/* The longest run of a map that has no run of 4. */
 static __attribute__((noinline)) uint32_t longest_short(const uint32_t *map)
 {
 	const uint32_t words = 4;
@@ -74,9 +74,9 @@ static __attribute__((noinline)) uint32_t longest_short(const uint32_t *map)
 }
 
 /*
- * 65 to 128 blocks, the case that is to be fast whatever the map. Short runs are
- * doubled without a look at what is left; if it was too far, there is time to go back.
- * There is one run of 64 at most: its length is a count of bits.
+ * Maps of 65 to 128 blocks, for which the worst case has to be fast. The first steps of doubling do
+ * not test what is left: if they went too far, the runs are short and there is time to start again. If
+ * a run has 64 blocks or more, the starts that are left are its own, and their number gives its length.
  */
 static uint32_t longest_of_four(const uint32_t *map)
 {
@@ -123,7 +123,7 @@ static inline uint32_t log_words(uint32_t words)
 	return words == 8 ? 3 : words >> 1;
 }
 
-/* The same for any number of words: smaller, slower. @to must not be @map. */
+/* Like erode(), for any number of words: the code is smaller but slower. @to must not be @map. */
 static uint32_t erode_any(uint32_t *to, const uint32_t *map, uint32_t words, uint32_t s)
 {
 	uint32_t any = 0, k, log = log_words(words);
@@ -146,7 +146,7 @@ static uint32_t load(uint32_t *to, const uint32_t *map, uint32_t words, uint32_t
 	return any;
 }
 
-/* @m: starts of @group free blocks each. Longest chain of them, in blocks. */
+/* The length in blocks of the longest chain of groups. @m: the blocks at which @group free blocks start */
 static uint32_t longest_any(uint32_t *m, uint32_t words, uint32_t group)
 {
 	uint32_t t[WORDS], n = group, s;
@@ -177,7 +177,7 @@ uint32_t free_run_full(const uint32_t *map, uint32_t words, uint32_t occupied)
 	return full_any(map, words, occupied);
 }
 
-/* Starts of @need free blocks into @m. Return: 0 if there is none. */
+/* Find all blocks at which @need free blocks start; @m gets them. Return: 0 if there are none */
 static uint32_t starts(uint32_t *m, const uint32_t *map, uint32_t words, uint32_t need)
 {
 	uint32_t t[WORDS], have = 1, any = load(m, map, words, 0), step;
@@ -206,8 +206,8 @@ uint32_t free_run_grouped(const uint32_t *map, uint32_t words, uint32_t group)
 }
 
 /*
- * Lengths that are tested, k + 1 of the spec: steps are powers of two that never
- * shrink; what kernels hardly ever ask for (odd primes) is left out.
+ * The lengths that are tested (k + 1 in the spec). The differences are powers of two that never
+ * shrink; lengths that kernels hardly ever need, such as odd primes, are left out.
  */
 static const uint16_t samples[] = { 1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256 };
 
@@ -227,7 +227,7 @@ uint32_t free_run_sampled(const uint32_t *map, uint32_t words)
 
 /* ---- counts ---- */
 
-/* Lowest block of @m, of which some bit is set. */
+/* The lowest block that is set in @m, which must not be empty. */
 static uint32_t lowest(const uint32_t *m, uint32_t words)
 {
 	uint32_t any = 0, k, bit;
@@ -240,7 +240,7 @@ static uint32_t lowest(const uint32_t *m, uint32_t words)
 	return (bit << log_words(words)) + k;
 }
 
-/* Clear what lies below block @end. Return: not 0 if something is left. */
+/* Clear all blocks below @end. Return: not 0 if something is left */
 static uint32_t clear_below(uint32_t *m, uint32_t words, uint32_t end)
 {
 	uint32_t any = 0, k, bit, log = log_words(words);
@@ -252,7 +252,7 @@ static uint32_t clear_below(uint32_t *m, uint32_t words, uint32_t end)
 	return any;
 }
 
-/* Most cards have no more than 32 blocks of a kind in a PEU. */
+/* For maps of one word: most cards have no more than 32 blocks of a kind in a PEU. */
 static uint32_t count_in_word(uint32_t x, uint32_t need, uint32_t most)
 {
 	uint32_t have = 1, step, n = 0;
@@ -263,7 +263,7 @@ static uint32_t count_in_word(uint32_t x, uint32_t need, uint32_t most)
 		step = need - have < have ? need - have : have;
 		x &= x >> step;
 	}
-	/* all below the lowest start is clear already: clear up to its run's end */
+	/* Below the lowest start all is clear already, so this clears everything up to the end of its run. */
 	for (; x && n < most; n++)
 		x &= -((x & -x) << need);
 	return n;
@@ -285,7 +285,7 @@ uint32_t free_run_count(const uint32_t *map, uint32_t words, uint32_t need, uint
 
 /* ---- several maps in one pass ---- */
 
-/* Bits of @x with even numbers into the low half, those with odd ones into the high half. */
+/* Move the even bits of @x to the low half and the odd bits to the high half. */
 static uint32_t unzip(uint32_t x)
 {
 	uint32_t t = (x ^ x >> 1) & 0x22222222u;
@@ -299,7 +299,7 @@ static uint32_t unzip(uint32_t x)
 	return x ^ t ^ t << 8;
 }
 
-/* A map of 1, 2 or 4 words as one of 4. */
+/* Convert a map of 1, 2 or 4 words to one of 4 words. */
 static void widen(uint32_t *to, const uint32_t *map, uint32_t words)
 {
 	uint32_t even, odd;
@@ -323,13 +323,13 @@ static void widen(uint32_t *to, const uint32_t *map, uint32_t words)
 	to[3] = odd >> 16;
 }
 
-/* A resource in the engine: bits @mask of each of its four words. */
+/* A resource in the engine has the bits @mask of each of the four words. */
 struct lane {
 	uint32_t bits, mask;
 	uint32_t length, doubled;
 };
 
-/* Every lane for itself: what a shift brings over a border is occupied. */
+/* erode() for each lane on its own: a block from beyond its border counts as occupied. */
 static void erode_lanes(uint32_t *to, const uint32_t *m, const struct lane *lane, uint32_t n, uint32_t s)
 {
 	uint32_t keep[2], k, i;
@@ -344,7 +344,7 @@ static void erode_lanes(uint32_t *to, const uint32_t *m, const struct lane *lane
 		to[k] = m[k] & m[(k + s) & 3] >> ((k + s) >> 2) & keep[((k + s) >> 2) - (s >> 2)];
 }
 
-/* The lanes for which a step of @s is due take it if something is left. Return: some did. */
+/* Lanes for which a step of @s is due take it if something is left of them. Return: whether any did */
 static bool lanes_step(uint32_t *m, struct lane *lane, uint32_t n, uint32_t s, bool doubling)
 {
 	uint32_t t[4], i, k, mask;

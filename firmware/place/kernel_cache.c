@@ -23,13 +23,13 @@ static int refuse(struct kernel *kernel)
 	packet_error.address = kernel->address;
 	packet_error.engine = kernel->cause ? TUTTI_ENGINE_FETCH : TUTTI_ENGINE_FIRMWARE;
 	packet_error.access = kernel->cause ? TUTTI_ACCESS_READ : TUTTI_ACCESS_NONE;
-	/* asked for again it is fetched again */
+	/* The next packet with this descriptor fetches it again. */
 	kernel->state = KERNEL_NONE;
 	kernel->high = ~0u;
 	return kernel->code;
 }
 
-/* Its fetch is asked for by queue_run(), in PLACE_OTHERS, or with a child task's answer. */
+/* The caller has asked for room for the fetch: queue_run() in PLACE_OTHERS, or with a child task's answer. */
 COLD int kernel_miss(struct queue *queue, uint32_t low, uint32_t high)
 {
 	struct kernel *kernel = kernel_slot(low);

@@ -7,7 +7,7 @@
 #include "place/gpc_slots.h"
 #include "place/sm_score.h"
 
-/* A record is full when the next segment does not fit: two are more than one record has. */
+/* A record is full when the next segment does not fit, so any two neighbours hold more than one record's words. */
 #define SPLIT_RECORDS (2 * LAKE_MESSAGE(LAKE_WORDS) / COMMAND_RECORD + 2)
 
 void place_init(void)
@@ -16,7 +16,7 @@ void place_init(void)
 	place_state.free_words = COMMAND_ASK(PLACE_ROOM);
 }
 
-/* Segments that do not fit one record: cut them into several, each with its own first word. */
+/* Split segments that do not fit one record into several records, each with a first word of its own. */
 static COLD uint32_t *split(uint32_t *p, uint32_t *end, unsigned slot)
 {
 	uint32_t *first[SPLIT_RECORDS], *at, *to, records = 0, words = 0, used = COMMAND_RECORD, i;
@@ -29,7 +29,7 @@ static COLD uint32_t *split(uint32_t *p, uint32_t *end, unsigned slot)
 		}
 		used += words;
 	}
-	/* each record moves up by the first words of those before it, the last one first */
+	/* Each record moves up to make room for the first words of those before it; the last one moves first. */
 	to = end + records - 1;
 	for (at = end; records--;) {
 		words = (uint32_t)(at - first[records]);
@@ -61,7 +61,7 @@ static inline void account(struct task *task, uint32_t placed)
 	counters.placements++;
 }
 
-/* The lake @task may use now; *@own: it is the shape's own one. */
+/* The lake of the SMs that @task may use now. *@own: whether it is the lake of its shape itself. */
 static struct lake *lake_for(const struct task *task, const uint32_t *mask, bool *own)
 {
 	struct shape *shape = task->shape;
@@ -83,7 +83,7 @@ uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const u
 	struct lake *lake;
 	bool own;
 
-	/* dry even for CTAs that have the card to themselves */
+	/* There is no slot even if CTAs of other shapes are left out of account. */
 	if (task->shape->lake.top == task->shape->lake.row)
 		return 0;
 	lake = lake_for(task, mask, &own);

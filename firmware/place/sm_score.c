@@ -8,27 +8,27 @@
 #include "place/sm_order.h"
 
 #define SCORE_BITS 30u
-#define PART_BITS 22u  /* of either part of a combined score */
-#define SHARE_BITS 8u  /* of its weights */
-#define FEW 16u        /* CTAs that are placed one at a time */
+#define PART_BITS 22u  /* of each of the two parts of a combined score */
+#define SHARE_BITS 8u  /* of the weights of these parts */
+#define FEW 16u        /* up to so many CTAs are placed one at a time */
 #define WINDOW_LEAST 3u
 #define WINDOW_DEFAULT 10u
 
-/* Policies as set, and weights made of them. */
+/* The policies as they were set, and the weights that are computed from them. */
 static struct score_state {
 	uint32_t window;     /* log2, timer ticks */
 	uint32_t remaining[TUTTI_RESOURCES];
 	uint32_t power[TUTTI_CLASSES];
 	uint32_t combine[2]; /* weights of RES-13, RES-14 */
-	/* scaled so that no score leaves 30 bits */
+	/* scaled so that every score fits in 30 bits */
 	uint32_t weight[TUTTI_RESOURCES];
 	uint32_t power_shift, power_most;
 	uint32_t share[2];
 } scoring;
 
-/** struct pool - the SMs of one decision. */
+/** struct pool - the SMs among which one placement chooses. */
 struct pool {
-	uint32_t delta; /* what a CTA takes from its SM's score */
+	uint32_t delta; /* by how much a CTA lowers the score of its SM */
 	int32_t low, high;
 	uint32_t rooms;
 	int32_t score[FW_MAX_SMS];
@@ -56,7 +56,7 @@ static uint32_t bits_of(uint64_t x)
 	return n;
 }
 
-/* An idle SM's score and the greatest power fit into their bits. */
+/* Scale the weights so that the score of an idle SM and the greatest power fit in their bits. */
 static void scale(void)
 {
 	const uint32_t most[TUTTI_RESOURCES] = {
@@ -74,7 +74,7 @@ static void scale(void)
 		scoring.weight[i] = scoring.remaining[i] >> shift;
 	for (i = 0; i < TUTTI_CLASSES; i++)
 		highest = scoring.power[i] > highest ? scoring.power[i] : highest;
-	/* an instruction a tick, all of the dearest kind; what is more than that counts as that */
+	/* The greatest power is one instruction of the most expensive class per tick; anything above it is clipped. */
 	sum = bits_of(highest) + scoring.window;
 	scoring.power_shift = sum > bits ? sum - bits : 0;
 	scoring.power_most = (1u << bits) - 1;
@@ -248,7 +248,7 @@ static uint32_t cost(const struct shape *shape)
 	return mode() == TUTTI_CHOICE_COMBINED ? scoring.share[0] * sum : sum;
 }
 
-/* All SMs with room. */
+/* Collect the SMs that have room, and their scores. */
 static void gather(struct pool *pool, const struct shape *shape, const struct lake *lake)
 {
 	uint32_t i, room;
@@ -291,7 +291,7 @@ static uint32_t *one_at_a_time(struct pool *pool, uint32_t n, uint32_t *out)
 	return out;
 }
 
-/* CTAs that go to SM @i before its score falls below @height. */
+/* How many CTAs SM @i gets before its score falls below @height. */
 static uint32_t above(const struct pool *pool, uint32_t i, int32_t height)
 {
 	uint32_t n;
@@ -304,13 +304,13 @@ static uint32_t above(const struct pool *pool, uint32_t i, int32_t height)
 	return n < pool->room[i] ? n : pool->room[i];
 }
 
-/* The lowest score at which a CTA is placed, when there are @n and more than that would fit. */
+/* The lowest score at which one of @n CTAs is placed, if more than @n would fit. */
 static int32_t waterline(const struct pool *pool, uint32_t n)
 {
 	int32_t low = pool->low, high = pool->high, middle;
 	uint32_t i, sum;
 
-	/* at low all fit; the highest line at which n fit is in [low, high] */
+	/* Above @low all CTAs fit; the highest line above which @n fit is in [low, high]. */
 	while (low < high) {
 		middle = low + (int32_t)(((uint32_t)high - (uint32_t)low + 1) / 2);
 		for (sum = 0, i = 0; i < fw.sms; i++)
@@ -323,7 +323,7 @@ static int32_t waterline(const struct pool *pool, uint32_t n)
 	return low;
 }
 
-/* From rooms to what each SM gets: all above the line, at the line itself in order of position. */
+/* Change room to what each SM gets: all that is above the line, and at the line itself in order of position. */
 static void share_out(struct pool *pool, uint32_t n, int32_t line)
 {
 	uint32_t i, sure, at;
@@ -339,7 +339,7 @@ static void share_out(struct pool *pool, uint32_t n, int32_t line)
 	}
 }
 
-/* pool->room: CTAs of each SM. SMs that get as many are one segment. */
+/* Write segments for pool->room, now the CTAs that each SM gets. SMs share a segment for what all of them get. */
 static uint32_t *segments(struct pool *pool, uint32_t words, uint32_t *out)
 {
 	uint32_t least, i, k;
@@ -374,7 +374,7 @@ COLD uint32_t score_pour(const struct shape *shape, const struct lake *lake, uin
 	}
 	gather(&pool, shape, lake);
 	placed = n < pool.rooms ? n : pool.rooms;
-	/* what a CTA takes of the largest runs is not known before it is there: one, and look again */
+	/* How much a CTA takes from the largest runs is known only when it is resident: place one, then look again. */
 	if (place_state.choice & TUTTI_CHOICE_LARGEST && placed > 1) {
 		match_wait();
 		placed = 1;
