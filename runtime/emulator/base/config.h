@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: What card is built, and the faults it can be told to have */
+/** DOC: The configuration of an emulated card, and the faults that can be injected into it */
 #ifndef TUTTI_EMULATOR_BASE_CONFIG_H
 #define TUTTI_EMULATOR_BASE_CONFIG_H
 
@@ -12,60 +12,61 @@
 
 struct tutti_card;
 
-/* Modes (spec SYS-12) */
+/* How the card runs (spec SYS-12) */
 enum tutti_card_mode {
-	TUTTI_CARD_FAST,          /* background thread and workers */
-	TUTTI_CARD_DETERMINISTIC, /* one thread, advances only in tutti_card_run() */
+	TUTTI_CARD_FAST,          /* a background thread drives the card, worker threads run waves */
+	TUTTI_CARD_DETERMINISTIC, /* one thread; the card advances only in tutti_card_run() */
 };
 
-/* Faults on demand (spec SYS-15), also TUTTI_INJECT="kind[:arg[:count]][,...]" */
+/* Faults that can be injected (spec SYS-15), also by TUTTI_INJECT="kind[:arg[:count]][,...]" */
 enum tutti_card_fault {
-	TUTTI_INJECT_FIRMWARE_HANG,  /* soft core stops taking events */
-	TUTTI_INJECT_FIRMWARE_CRASH, /* soft core traps at its next instruction */
-	TUTTI_INJECT_LOST_DOORBELL,  /* arg: doorbells to lose */
-	TUTTI_INJECT_LOST_INTERRUPT, /* arg: interrupts to lose */
-	TUTTI_INJECT_TORN_FETCH,     /* arg: packet fetches to deliver half-written */
-	TUTTI_INJECT_STUCK_SM,       /* arg: SM that no longer runs its waves */
-	TUTTI_INJECT_KERNEL_TRAP,    /* arg: waves to trap at their start */
-	TUTTI_INJECT_PAGE_FAULT,     /* arg: translations to refuse */
-	TUTTI_INJECT_MEMORY_ERROR,   /* arg: fetches that report an ECC error */
-	TUTTI_INJECT_LINK_DOWN,      /* host memory and BAR accesses fail until cleared */
-	TUTTI_INJECT_REMOVED,        /* discovery reads all ones, card stops for good */
-	TUTTI_INJECT_BOOT_FAILURE,   /* arg: how many good images are refused as damaged */
-	TUTTI_INJECT_SILENT_SM,      /* arg: SM that does not acknowledge task states, where SMs do (@acknowledge) */
+	TUTTI_INJECT_FIRMWARE_HANG,  /* the soft core stops taking events */
+	TUTTI_INJECT_FIRMWARE_CRASH, /* the soft core traps at its next instruction */
+	TUTTI_INJECT_LOST_DOORBELL,  /* arg: number of doorbells to lose */
+	TUTTI_INJECT_LOST_INTERRUPT, /* arg: number of interrupts to lose */
+	TUTTI_INJECT_TORN_FETCH,     /* arg: number of packet fetches that deliver a half-written packet */
+	TUTTI_INJECT_STUCK_SM,       /* arg: the SM that no longer runs its waves */
+	TUTTI_INJECT_KERNEL_TRAP,    /* arg: number of waves that trap when they start */
+	TUTTI_INJECT_PAGE_FAULT,     /* arg: number of address translations to refuse */
+	TUTTI_INJECT_MEMORY_ERROR,   /* arg: number of fetches that report an ECC error */
+	TUTTI_INJECT_LINK_DOWN,      /* accesses to host memory and to the BAR fail until cleared */
+	TUTTI_INJECT_REMOVED,        /* discovery data read as all ones; the card stops for good */
+	TUTTI_INJECT_BOOT_FAILURE,   /* arg: number of good firmware images to refuse as damaged */
+	TUTTI_INJECT_SILENT_SM,      /* arg: the SM that does not acknowledge task states */
 	TUTTI_INJECT_KINDS
 };
 
-#define TUTTI_CARD_CPCS 16u /* most CPCs of a GPC */
+#define TUTTI_CARD_CPCS 16u /* the most CPCs that a GPC may have */
 
 /**
- * struct tutti_card_config - what card to build.
+ * struct tutti_card_config - the configuration of a card to build.
  * @mode: fast or deterministic
- * @seed: for everything random in deterministic mode
- * @workers: threads that run waves beside the driving one; 0 = cores - 1
- * @topology: SMs of each GPC
- * @gpcs: entries of @topology; 0 = the default card (8 GPCs x 18 SMs)
- * @cpc: SMs of each CPC of each GPC, up to the first 0; none = six each. A CPC's SMs are
- *	paired in TPCs: with an odd number the last TPC has one SM
- * @ugpu: GPCs of each µGPU, @ugpus of them; 0 = two halves
- * @memory_bytes: card memory; 0 = 1 GiB (allocated when touched)
+ * @seed: start of all random numbers in deterministic mode
+ * @workers: number of threads that run waves in addition to the driving thread; 0 means the host's cores less one
+ * @topology: number of SMs of each GPC
+ * @gpcs: number of entries of @topology; 0 means the default card (8 GPCs of 18 SMs)
+ * @cpc: number of SMs of each CPC of each GPC, up to the first 0; CPCs have six SMs if there are no entries. The SMs
+ *	of a CPC are paired in TPCs; if their number is odd, the last TPC has one SM
+ * @ugpu: number of GPCs of each µGPU
+ * @ugpus: number of entries of @ugpu; 0 means two µGPUs of half the GPCs each
+ * @memory_bytes: size of card memory; 0 means 1 GiB. Host memory is allocated only for pages that are touched
  * @count: count soft-core instructions by function (always on in deterministic mode)
- * @bar: if not NULL, memory shared with the host side, at least tutti_card_bar_bytes()
- * @host_memory: translate @bytes at host bus address @bus to a pointer, NULL = refused;
- *	called from any thread. NULL: identity for ranges given to tutti_card_host_add()
- * @interrupt: MSI-X vector raised; called from any thread, must not call back
+ * @bar: if not NULL, memory shared with the host side that holds the BAR, at least tutti_card_bar_bytes()
+ * @host_memory: translates @bytes at host bus address @bus to a pointer, or returns NULL to refuse the access; called
+ *	from any thread. If it is NULL, bus addresses are pointers into ranges given to tutti_card_host_add()
+ * @interrupt: called when an MSI-X vector is raised, from any thread; it must not call the card
  * @context: first argument of the callbacks
  *
- * @energy: count instruction classes and energy of SMs (TUTTI_FEATURE_ENERGY); costs speed
- * @energy_class: picojoules of an instruction (enum tutti_class), @energy_resource: of a
- *	wave slot, block ... taken by a CTA (enum tutti_resource)
- * @energy_variation: how much SMs differ, per mille; drawn from @seed
+ * @energy: count instruction classes and energy of SMs (TUTTI_FEATURE_ENERGY), which makes kernels slower
+ * @energy_class: picojoules of an instruction of each class (enum tutti_class)
+ * @energy_resource: picojoules of each unit of a resource that a CTA takes (enum tutti_resource)
+ * @energy_variation: by how many per mille the energy of SMs may differ; the factors are drawn from @seed
  *
- * @acknowledge: 0: SMs take states and launches in order (TUTTI_FEATURE_ORDERED_STATES); n: they acknowledge each
- *	task state n turns later, and the firmware has to wait for that
+ * @acknowledge: 0 if SMs take states and launches in order (TUTTI_FEATURE_ORDERED_STATES); otherwise the number of
+ *	turns after which they acknowledge a task state, for which the firmware has to wait
  *
- * Limits left 0 take the default card's: 256 KiB of local memory (at most 512), 4 PEUs x 8 waves, 64 shared blocks of
- * 2 KiB, 32 CTA slots, 16 barriers, 32 scalar and vector blocks per PEU.
+ * Limits that are 0 have the values of the default card: 256 KiB of local memory (at most 512 KiB), 4 PEUs of 8 waves
+ * each, 64 blocks of shared memory of 2 KiB, 32 CTA slots, 16 barriers, 32 scalar and 32 vector blocks for each PEU.
  */
 struct tutti_card_config {
 	enum tutti_card_mode mode;
@@ -93,7 +94,7 @@ struct tutti_card_config {
 /** tutti_card_config_read() - fill @config from a topology file (spec SYS-14). Returns 0 or -errno. */
 int tutti_card_config_read(struct tutti_card_config *config, FILE *file);
 
-/** card_config() - of this card. */
+/** card_config() - the configuration that @card was built from. */
 const struct tutti_card_config *card_config(const struct tutti_card *card);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: The soft core, as everything else sees it */
+/** DOC: The interface of the soft core to the rest of the card */
 #ifndef TUTTI_EMULATOR_BASE_CORE_H
 #define TUTTI_EMULATOR_BASE_CORE_H
 
@@ -9,12 +9,12 @@
 struct tutti_card;
 struct core;
 
-/** enum core_stop - why a core came back from run(). */
+/** enum core_stop - why core_ops.run() returned. */
 enum core_stop {
-	CORE_IDLE,      /* it waits for an event */
-	CORE_PREEMPTED, /* it was interrupted or its slice is over; run() goes on */
-	CORE_HALTED,    /* firmware gave up, its crash record is complete */
-	CORE_DEAD,      /* it trapped inside its trap handler, or has none */
+	CORE_IDLE,      /* the firmware waits for an event */
+	CORE_PREEMPTED, /* it was interrupted or its time slice is over; the next run() continues */
+	CORE_HALTED,    /* the firmware gave up; its crash record is complete */
+	CORE_DEAD,      /* it trapped inside its trap handler, or has no handler */
 };
 
 /** struct core_trap - the trap that killed a core, for the crash record. */
@@ -25,15 +25,15 @@ struct core_trap {
 };
 
 /**
- * struct core_ops - a soft core. The engines know nothing else of it, so that an
- * RTL model can stand in for the emulator.
- * @reset: registers 0, pc = entry; memory is the card's (card->local, ...)
- * @run: until one of enum core_stop; on CORE_DEAD @trap says why
- * @interrupt: make run() return CORE_PREEMPTED soon; any thread
- * @trap: the next instruction traps with this cause
- * @reg: integer register 0..31, or 32 = pc
- * @instructions: executed since reset, exact if counted
- * @count: switch counting on or off
+ * struct core_ops - the operations of a soft core. The engines use nothing else of it, so that an
+ * RTL model can take the place of the emulator.
+ * @reset: clear all registers and set the pc to @entry; memory is the card's (card->local and so on)
+ * @run: execute until one of the reasons of enum core_stop; on CORE_DEAD @trap says why
+ * @interrupt: make run() return CORE_PREEMPTED soon; any thread may call it
+ * @trap: make the next instruction trap with @cause
+ * @reg: read integer register 0 to 31, or the pc as register 32
+ * @instructions: number of instructions executed since reset, exact while counting is on
+ * @count: switch the counting of instructions on or off
  */
 struct core_ops {
 	int (*create)(struct tutti_card *card, struct core **core);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: Counters of the hardware */
+/** DOC: Performance counters of the hardware */
 #ifndef TUTTI_EMULATOR_BASE_COUNTERS_H
 #define TUTTI_EMULATOR_BASE_COUNTERS_H
 
@@ -11,7 +11,7 @@ struct tutti_card;
 
 /** card_count() - add to a hardware counter. Thread-safe. */
 void card_count(struct tutti_card *card, enum tutti_counter counter, uint64_t n);
-/** card_publish() - copy the hardware's counters into the window. */
+/** card_publish() - copy the hardware's counters into the control window, where the host reads them. */
 void card_publish(struct tutti_card *card);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: The end of the soft core */
+/** DOC: How the soft core is stopped after a crash */
 #ifndef TUTTI_EMULATOR_BASE_CRASH_H
 #define TUTTI_EMULATOR_BASE_CRASH_H
 
@@ -9,9 +9,9 @@ struct tutti_card;
 
 /**
  * card_die() - stop the soft core and leave a crash record.
- * @cause: TUTTI_CRASH_*; TUTTI_CRASH_NONE: the firmware has written the record itself
+ * @cause: TUTTI_CRASH_*; TUTTI_CRASH_NONE if the firmware has written the record itself
  *
- * SMs are emptied and the host is told as soon as the round comes back to the card (card->died).
+ * This sets card->died, at which card/card.c empties the SMs and tells the host at the end of the round.
  */
 void card_die(struct tutti_card *card, uint32_t cause, uint32_t code, uint32_t pc, uint32_t tval, const char *text);
 

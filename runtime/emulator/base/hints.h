@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: Hints for the compiler */
+/** DOC: Hints to the compiler about which way a branch goes */
 #ifndef TUTTI_EMULATOR_BASE_HINTS_H
 #define TUTTI_EMULATOR_BASE_HINTS_H
 

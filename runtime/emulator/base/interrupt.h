@@ -5,7 +5,7 @@
 
 struct tutti_card;
 
-/** card_interrupt() - raise MSI-X @vector, if the host hears it. */
+/** card_interrupt() - raise MSI-X @vector, unless that is out of range or a fault is injected. */
 void card_interrupt(struct tutti_card *card, unsigned vector);
 
 #endif

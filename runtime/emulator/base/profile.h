@@ -12,13 +12,13 @@ struct tutti_card;
 
 int profile_create(struct tutti_card *card, const struct tutti_image_symbol *symbols, uint32_t n);
 void profile_destroy(struct tutti_card *card);
-/** profile_block() - instructions of the block, accounted to its function. */
+/** profile_block() - count the instructions of an executed block for its function. Return: how many there are. */
 uint32_t profile_block(struct tutti_card *card, uint32_t address, uint32_t bytes);
-/** profile_undo() - @n instructions of the block that holds @address were not executed after all. */
+/** profile_undo() - take back @n counted instructions of the function at @address that were not executed after all. */
 void profile_undo(struct tutti_card *card, uint32_t address, uint32_t n);
 void profile_mark(struct tutti_card *card, uint32_t value, uint64_t instructions);
 
-/** struct tutti_card_function - soft-core instructions of one firmware function, callees not included. */
+/** struct tutti_card_function - instructions of one firmware function, without those of its callees. */
 struct tutti_card_function {
 	const char *name;
 	uint32_t address;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: State of the card
+ * DOC: The state of an emulated card
  *
- * Words the host or the firmware can write are never relied upon: what the hardware needs to stay safe (its discovery
- * data, ring positions, roots of page tables) is kept here, and every address is checked where it is used.
+ * The emulator never relies on words that the host or the firmware can write. What the hardware needs to stay safe
+ * (discovery data, ring positions, roots of page tables) is kept here, and every address is checked where it is used.
  *
- * One lock (card->lock) makes its holder "the driving thread": it runs the soft core, the engines and waves. Worker
- * threads run waves only; what they share with the driving thread is behind the SM array's own lock.
+ * The thread that holds card->lock is called the driving thread: it runs the soft core, the engines and waves. Worker
+ * threads run nothing but waves; what they share with the driving thread is protected by the lock of the SM array.
  */
 #ifndef TUTTI_EMULATOR_BASE_STATE_H
 #define TUTTI_EMULATOR_BASE_STATE_H
@@ -33,22 +33,22 @@ struct sm_array;
 #define CARD_TIMER_HZ 1000000000ull
 #define CARD_REQUEST_SLOTS 256u
 
-/* Custom mcause values of a crash the hardware reports about a broken command */
+/* Values of mcause in a crash record that the hardware writes because a command of the firmware was broken. */
 #define CARD_CAUSE_COMMAND 24u
 #define CARD_CAUSE_LAUNCH 25u
 
-/* Virtual time of deterministic mode, ns */
+/* What each step costs in the virtual time of deterministic mode, in ns. */
 #define CARD_NS_PER_INSTRUCTION (CARD_TIMER_HZ / CARD_CORE_HZ)
 #define CARD_NS_PER_COMMAND 20u
 #define CARD_NS_PER_FETCH 500u
 #define CARD_NS_PER_WAVE 1000u
 #define CARD_NS_PER_WAVE_SLICE 100000u
 
-/** struct engines_call - what movers need to know of a request; the slot's words are the firmware's to read only. */
+/** struct engines_call - what movers rely on of a tensor request; they never use the copy that the firmware reads. */
 struct engines_call {
 	bool busy;
 	uint8_t slot;      /* task slot */
-	uint8_t cta_rank;  /* SHARED: destination */
+	uint8_t cta_rank;  /* rank of the CTA in whose shared memory the data go */
 	bool multicast;
 	uint16_t mask;
 	uint16_t sm, wave;
@@ -57,9 +57,9 @@ struct engines_call {
 	uint64_t pc;
 };
 
-/** struct engines - hidden state of the engines. */
+/** struct engines - state of the engines that the firmware cannot reach. */
 struct engines {
-	/* rings as last validated; NULL while the firmware's words make no sense */
+	/* The rings as they were checked last; pointers are NULL while the firmware's settings make no sense. */
 	uint32_t command_base, command_words;
 	const uint32_t *commands;
 	uint32_t command_head;
@@ -69,20 +69,20 @@ struct engines {
 	uint32_t mover_base, mover_slots;
 	const struct tutti_mover *movers;
 	uint32_t mover_head;
-	bool mover_notify; /* event MOVER_ROOM is due */
+	bool mover_notify; /* the firmware wants an event MOVER_ROOM when there is room again */
 	uint32_t request_base, request_slots;
 	struct tutti_tensor_call *requests;
-	uint32_t request_next; /* slot that is filled next */
+	uint32_t request_next; /* the slot that is filled next */
 	struct engines_call call[CARD_REQUEST_SLOTS];
 	uint32_t doorbell_pending[TUTTI_MAX_QUEUES / 32];
-	uint32_t doorbell_any; /* bit w: doorbell_pending[w] != 0 */
-	uint32_t message_seen; /* host_ring_tail of the last MESSAGE event */
-	bool taken;            /* commands taken since the core was last run */
+	uint32_t doorbell_any; /* bit w is set if doorbell_pending[w] is not 0 */
+	uint32_t message_seen; /* host_ring_tail when the last MESSAGE event was put */
+	bool taken;            /* commands have been taken since the core last ran */
 };
 
-/** struct tutti_card - all there is of a card. Only the floors below sm/ and those above launch/ look into it. */
+/** struct tutti_card - the whole card. Only the folders below sm/ and those above launch/ use its members. */
 struct tutti_card {
-	/* constant after creation */
+	/* These do not change after creation. */
 	struct tutti_card_config config;
 	struct tutti_discovery discovery;
 	uint8_t *bar;
@@ -93,7 +93,7 @@ struct tutti_card {
 	struct tutti_status *status;
 	struct tutti_crash *crash;
 	uint64_t *counters;
-	struct tutti_sm_state *sm_states; /* the firmware's; the host has a copy in the window */
+	struct tutti_sm_state *sm_states; /* in the firmware's memory; the control window holds a copy for the host */
 	struct tutti_trace *trace;
 	uint64_t trace_records;
 	struct tutti_doorbell_page *doorbells;
@@ -102,65 +102,65 @@ struct tutti_card {
 	struct tutti_engines *page; /* the engine page */
 	const struct core_ops *ops;
 
-	/* the driving thread's, under lock */
+	/* These belong to the driving thread, which holds @lock. */
 	pthread_mutex_t lock;
 	struct core *core;
 	struct engines engines;
 	struct sm_array *sms;
-	bool sm_table; /* @sm_states are kept current for the firmware */
+	bool sm_table; /* the firmware wants @sm_states to be kept up to date */
 	struct mmu *mmu;
 	struct mover *mover;
 	struct profile *profile;
 	uint32_t boot_seen;
 	bool alive;   /* a firmware is running */
-	bool died;    /* it has just been stopped: SMs are to be emptied, the host is to be told */
+	bool died;    /* the firmware has just been stopped; SMs must be emptied and the host told */
 	bool counting;
 	uint32_t round;
-	uint64_t stuck_ns;    /* watchdog: what the core has had since it last idled or took events, 0 = it has just now */
-	uint64_t hung_at;     /* newest turn of an injected hang */
+	uint64_t stuck_ns;    /* for the watchdog: time the core has had since it last idled or took events */
+	uint64_t hung_at;     /* time of the newest turn of an injected hang */
 	uint64_t virtual_time;
-	uint64_t virtual_instructions; /* already part of virtual_time */
+	uint64_t virtual_instructions; /* instructions that virtual_time already includes */
 	uint64_t start_ns;
-	uint64_t counts[TUTTI_COUNTERS]; /* the driving thread's own */
+	uint64_t counts[TUTTI_COUNTERS]; /* counted by the driving thread */
 	uint64_t print[TUTTI_MAX_CONTEXTS];
 
-	/* any thread */
+	/* These may be used by any thread. */
 	uint64_t shared_counts[TUTTI_COUNTERS] __attribute__((aligned(64)));
 	pthread_mutex_t trace_lock;
-	pthread_mutex_t core_lock; /* between core_ops.interrupt and a reset of the core */
+	pthread_mutex_t core_lock; /* keeps core_ops.interrupt out while the core is reset */
 	uint64_t trace_tail; /* under trace_lock */
 	uint32_t trace_lost;
-	bool trace_half;     /* atomic: records have come to a ring half full since trace_leave() last said so */
-	uint32_t armed; /* bit per enum tutti_card_fault, see inject.c */
+	bool trace_half;     /* atomic: a record came to a ring at least half full since trace_leave() last said so */
+	uint32_t armed; /* one bit for each enum tutti_card_fault, see inject.c */
 	struct inject *inject;
 
-	/* threads, see thread.c */
+	/* The threads of the card, see card/thread.c. */
 	pthread_t thread;
 	bool thread_runs;
 	uint32_t stop;
-	uint32_t wanted;     /* threads that would like to drive */
-	uint32_t wake_seq;   /* futex word */
+	uint32_t wanted;     /* number of threads that want to become the driving thread */
+	uint32_t wake_seq;   /* the futex that sleepers wait on */
 	uint32_t sleepers;
-	uint32_t deep;       /* the background thread sleeps with asleep set */
-	uint64_t driven;     /* time of the last inline drive's end */
-	uint32_t core_turns; /* odd while the core runs; the watcher looks at it */
+	uint32_t deep;       /* the background thread sleeps, and the status word asleep is set */
+	uint64_t driven;     /* when a host thread last stopped driving the card */
+	uint32_t core_turns; /* odd while the core runs, for thread_watch() */
 	uint32_t watch_turns;
 	uint64_t watch_since;
 };
 
-/** card_sm_bytes() - the table of SM states, whole pages. */
+/** card_sm_bytes() - size of the table of SM states, in bytes, rounded up to whole pages. */
 static inline size_t card_sm_bytes(const struct tutti_card *card)
 {
 	return (card->discovery.sms * sizeof(struct tutti_sm_state) + TUTTI_PAGE_SIZE - 1) & ~(TUTTI_PAGE_SIZE - 1ul);
 }
 
-/** count() - the driving thread adds to a counter. */
+/** count() - add @n to a counter. Only the driving thread may call it. */
 static inline void count(struct tutti_card *card, enum tutti_counter counter, uint64_t n)
 {
 	card->counts[counter] += n;
 }
 
-/** inject_is() - fault @fault is on (not used up by asking). */
+/** inject_is() - true if @fault is armed; asking does not use it up. */
 static inline bool inject_is(const struct tutti_card *card, enum tutti_card_fault fault)
 {
 	return unlikely(__atomic_load_n(&card->armed, __ATOMIC_RELAXED) & (1u << fault));

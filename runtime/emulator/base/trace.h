@@ -14,10 +14,10 @@ struct tutti_card;
 void card_trace_record(struct tutti_card *card, const struct tutti_trace *record);
 /** card_trace_kinds() - the word that says which kinds are enabled. */
 const uint32_t *card_trace_kinds(const struct tutti_card *card);
-/** card_trace() - the same from its fields. */
+/** card_trace() - like card_trace_record(), with the record given by its fields. */
 void card_trace(struct tutti_card *card, unsigned kind, unsigned queue, unsigned sm, unsigned slot,
 		uint64_t packet, uint32_t cta, uint32_t value);
-/** trace_leave() - who drives the card had better let the host read the trace ring. */
+/** trace_leave() - true if the driving thread should return, so that the host can read a trace ring that fills up. */
 bool trace_leave(struct tutti_card *card);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: Waiting for the card, and waking who waits */
+/** DOC: Sleep until the card has work, and wake the sleepers */
 #ifndef TUTTI_EMULATOR_BASE_WAKE_H
 #define TUTTI_EMULATOR_BASE_WAKE_H
 
@@ -7,9 +7,9 @@
 
 struct tutti_card;
 
-/** card_wake() - a worker has something for the driving thread (completions, faults). */
+/** card_wake() - tell the driving thread that a worker has something for it (completions, faults). */
 void card_wake(struct tutti_card *card);
-/** wake_wait() - until woken or @ns have passed. @seq: card->wake_seq seen before the caller looked for work */
+/** wake_wait() - sleep until woken or for @ns. @seq is card->wake_seq as it was before the caller looked for work. */
 void wake_wait(struct tutti_card *card, uint32_t seq, uint64_t ns);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: The control window: layout, discovery data */
+/** DOC: The layout of the control window, and the discovery data */
 #ifndef TUTTI_EMULATOR_BASE_WINDOW_H
 #define TUTTI_EMULATOR_BASE_WINDOW_H
 
 #include "emulator/base/config.h"
 #include "tutti/contract.h"
 
-/** window_layout() - discovery data of a card of this configuration. Return: 0 or -EINVAL. */
+/** window_layout() - derive the discovery data of a card from its configuration. Return: 0 or -EINVAL. */
 int window_layout(const struct tutti_card_config *config, struct tutti_discovery *discovery);
-/** window_fill() - the window as after power-on. */
+/** window_fill() - put the control window into its state after power-on. */
 void window_fill(struct tutti_card *card);
-/** card_discovery() - the card's own copy. */
+/** card_discovery() - the card's own copy of its discovery data, which the host cannot change. */
 const struct tutti_discovery *card_discovery(const struct tutti_card *card);
-/** card_sm_places() - where each SM sits; @table of one entry per SM. */
+/** card_sm_places() - fill @table, which has an entry for each SM, with the GPC, CPC and TPC it belongs to. */
 void card_sm_places(const struct tutti_card *card, struct tutti_sm_place *table);
 
 #endif

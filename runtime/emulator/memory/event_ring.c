@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The event ring (softcore.h of the contract). It lies where the firmware says; that is checked whenever it changes. */
+/* The event ring (softcore.h). The firmware says where it lies, which is checked whenever it changes. */
 #include <string.h>
 
 #include "emulator/base/local.h"
@@ -11,7 +11,7 @@ static bool power_of_two(uint32_t n)
 	return n && !(n & (n - 1));
 }
 
-/* The event ring as the firmware has set it up, or NULL. Looked at again only when its words change. */
+/* Return: the ring that the firmware has set up, or NULL if it is not sound. Checked only when the setting changes. */
 static struct tutti_event *event_ring(struct tutti_card *card)
 {
 	const struct tutti_engines *page = card->page;
@@ -28,7 +28,7 @@ static struct tutti_event *event_ring(struct tutti_card *card)
 	return e->events;
 }
 
-/* The slot the next event goes to, or NULL if there is none free. */
+/* Return: the slot for the next event, or NULL if the ring is full. */
 static struct tutti_event *event_slot(struct tutti_card *card)
 {
 	struct tutti_event *ring = event_ring(card), *slot;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * MMU: Sv48 walk (mmu.h of the contract) with a translation cache that all
- * threads share without a lock. Tables and PTEs are hostile: every table address
- * is checked against card memory or the registered host ranges before it is read.
+ * The MMU walks Sv48 page tables (mmu.h of the contract) and has a translation cache that all threads share without
+ * a lock. Page tables are not trusted: the address of every table is checked against card memory and the
+ * registered host ranges before the table is read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,16 +17,15 @@
 #define MMU_EXTENT_CAP (1ull << 30)
 #define PAGE_MASK ((uint64_t)TUTTI_PAGE_SIZE - 1)
 #define PTE_RESERVED 0xffc0000000000000ull /* bits 63..54 */
-#define GENERATIONS 4096u                  /* what the cache key has room for */
+#define GENERATIONS 4096u                  /* as many as the cache key can tell apart */
 
-/* Bits in the low end of a cached page pointer */
+/* The low bits of a cached page pointer hold: */
 #define PAGE_PERMISSIONS 0x0eull /* TUTTI_PTE_R, W, X in place */
 #define PAGE_HOST 0x10ull
 
 /*
- * A cache entry is valid for @key when check ^ data == key. Two words written by
- * one thread and read by another between them do not pass for anything: the keys
- * are mixed so that no pair of translations cancels out.
+ * A cache entry is valid for @key when check ^ data == key. A reader may see one word from before and one from after
+ * another thread's update. Such a pair matches no key, since keys are mixed so that no two translations cancel out.
  */
 struct mmu_entry {
 	uint64_t check;
@@ -36,25 +35,25 @@ struct mmu_entry {
 struct host_range {
 	uint64_t start;
 	uint64_t end;
-	uint64_t key; /* start as given, for removal */
+	uint64_t key; /* start as the caller gave it, by which the range is removed */
 };
 
 struct mmu {
 	struct mmu_entry entry[MMU_ENTRIES];
-	uint64_t root[TUTTI_MAX_CONTEXTS]; /* bus address | 1, 0 = no such context */
+	uint64_t root[TUTTI_MAX_CONTEXTS]; /* bus address | 1; 0 if there is no such context */
 	uint32_t generation;
-	pthread_rwlock_t lock; /* of the ranges */
-	struct host_range *range; /* sorted, may overlap after rounding */
+	pthread_rwlock_t lock; /* protects the ranges */
+	struct host_range *range; /* sorted by start; rounding to pages may make neighbours overlap */
 	size_t ranges;
 	size_t room;
 };
 
-/** struct leaf - what a walk found. */
+/** struct leaf - the result of a walk. */
 struct leaf {
 	uint64_t bus;          /* of the page that holds the address */
-	uint64_t bytes;        /* left in the leaf from there on */
+	uint64_t bytes;        /* from the address to the end of the leaf's page */
 	uint64_t permissions;  /* R, W, X */
-	const uint64_t *table; /* 4 KiB leaves: its table, else NULL */
+	const uint64_t *table; /* the table that holds it if its page has 4 KiB, else NULL */
 	unsigned index;
 };
 
@@ -171,7 +170,7 @@ static const struct host_range *find_range(const struct mmu *mmu, uint64_t addre
 		else
 			high = middle;
 	}
-	/* Rounded ranges may overlap their neighbour by a page: the one before may hold it instead. */
+	/* Rounding lets neighbours overlap by a page, so the range before this one may hold the address instead. */
 	if (low && mmu->range[low - 1].end > address)
 		return &mmu->range[low - 1];
 	if (low > 1 && mmu->range[low - 2].end > address)
@@ -179,7 +178,7 @@ static const struct host_range *find_range(const struct mmu *mmu, uint64_t addre
 	return NULL;
 }
 
-/* Pointer to bus address @bus; @wish bytes if possible, at least @least; @avail: how many there are. Lock held. */
+/* Find at least @least bytes at bus address @bus, @wish if possible; @avail gets their number. The lock is held. */
 static void *bus_pointer(struct tutti_card *card, uint64_t bus, uint64_t least, uint64_t wish, uint64_t *avail)
 {
 	const struct host_range *range;
@@ -219,7 +218,7 @@ static bool refuse(struct mmu_fault *fault, uint8_t cause, uint64_t va)
 	return false;
 }
 
-/* Cause for which leaf @pte at @level is refused whatever the access; 0 = it is good. */
+/* Return: the cause for which every access to leaf @pte at @level is refused, or 0 if it is well formed. */
 static uint8_t leaf_check(uint64_t pte, unsigned level)
 {
 	if (level == 3 || (pte & PTE_RESERVED) || (pte & (TUTTI_PTE_R | TUTTI_PTE_W)) == TUTTI_PTE_W)
@@ -231,7 +230,7 @@ static uint8_t leaf_check(uint64_t pte, unsigned level)
 	return TUTTI_CAUSE_NONE;
 }
 
-/* Walk the tables of @asid; lock held. */
+/* Walk the page tables of @asid. The lock is held. */
 static bool walk(struct tutti_card *card, uint32_t asid, uint64_t va, struct leaf *leaf, struct mmu_fault *fault)
 {
 	uint64_t table = asid < TUTTI_MAX_CONTEXTS ? tutti_load_acquire(&card->mmu->root[asid]) : 0;
@@ -283,7 +282,7 @@ static bool find_leaf(struct tutti_card *card, uint32_t asid, uint64_t va, struc
 	return true;
 }
 
-/* 4 KiB leaves: take the following entries of the same table along while they go on where this one ends. */
+/* Extend a leaf of 4 KiB by the entries after it in the same table, as long as they continue its memory. */
 static void leaf_grow(struct leaf *leaf)
 {
 	uint64_t pte;
@@ -311,7 +310,7 @@ static uint64_t need(unsigned access)
 	}
 }
 
-/* Bijective, so that different keys stay different (splitmix64's finaliser). */
+/* The finaliser of splitmix64; it is bijective, so that different keys stay different. */
 static uint64_t mix(uint64_t x)
 {
 	x ^= x >> 30;
@@ -328,7 +327,7 @@ static uint64_t make_key(const struct mmu *mmu, uint32_t asid, uint64_t va)
 	return mix((va >> 12) | (uint64_t)(asid & 0xff) << 44 | generation << 52);
 }
 
-/* Slow half of mmu_page(): walk, and remember. */
+/* The slow path of mmu_page(): walk the page tables and cache the result. */
 static void *page_miss(struct tutti_card *card, uint32_t asid, uint64_t va, uint64_t needed, uint64_t key, bool *host,
 		       struct mmu_fault *fault)
 {
@@ -351,7 +350,7 @@ static void *page_miss(struct tutti_card *card, uint32_t asid, uint64_t va, uint
 	if (!page)
 		return NULL;
 	*host = leaf.bus & TUTTI_BUS_HOST;
-	/* A caller's memory may be less aligned than a page; then its pointer has no room for the bits. */
+	/* Memory of the caller that is not aligned to a page is not cached: its pointers have no room for the bits. */
 	if (!((uint64_t)page & PAGE_MASK)) {
 		data = (uint64_t)page | leaf.permissions | (*host ? PAGE_HOST : 0);
 		tutti_store_relaxed(&entry->check, key ^ data);
@@ -384,7 +383,7 @@ void *mmu_page(struct tutti_card *card, uint32_t asid, uint64_t va, unsigned acc
 	return page_miss(card, asid, va, needed, key, host, fault);
 }
 
-/* Bytes from @page on that are contiguous in emulator memory with the same @permissions. Lock held. */
+/* Return: bytes from @page on that are contiguous and have the same @permissions. The lock is held. */
 static uint64_t measure(struct tutti_card *card, uint32_t asid, uint64_t va, const uint8_t *page,
 			uint64_t permissions)
 {
@@ -463,7 +462,7 @@ int mmu_copy_out(struct tutti_card *card, uint32_t asid, uint64_t va, const void
 	uint64_t at;
 	bool host;
 
-	/* Whole copy or nothing: look at every page before the first byte is written. */
+	/* Check every page before the first byte is written, so that a fault leaves nothing half copied. */
 	for (at = va; at < va + bytes; at = (at | PAGE_MASK) + 1)
 		if (!mmu_page(card, asid, at, TUTTI_ACCESS_WRITE, &host, fault))
 			return -EFAULT;
