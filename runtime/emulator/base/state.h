@@ -69,7 +69,7 @@ struct engines {
 	uint32_t mover_base, mover_slots;
 	const struct tutti_mover *movers;
 	uint32_t mover_head;
-	bool mover_notify; /* the firmware wants an event MOVER_ROOM when there is room again */
+	bool mover_notify; /* an event MOVER_ROOM must be put */
 	uint32_t request_base, request_slots;
 	struct tutti_tensor_call *requests;
 	uint32_t request_next; /* the slot that is filled next */

@@ -7,26 +7,26 @@
 
 int cga_create(struct sm_array *array);
 void cga_destroy(struct sm_array *array);
-/** cga_empty() - as after power-on. */
+/** cga_empty() - forget all CGAs, as after power-on. */
 void cga_empty(struct sm_array *array);
-/** cga_order() - the SM priority order has changed. */
+/** cga_order() - follow a change of the SM priority order. */
 void cga_order(struct sm_array *array);
-/** cga_open() - the CGA with @id of @gpc, new or being launched by @slot; NULL if that cannot be. */
+/** cga_open() - begin or continue the launch of CGA @id of @gpc by @slot. Return: NULL if the id is in use. */
 struct cga *cga_open(struct sm_array *array, unsigned gpc, unsigned id, unsigned slot);
-/** cga_add() - @cta is launched as part of @cga. Return: false if it cannot be part of it. */
+/** cga_add() - make the launched @cta a part of @cga. Return: false if it cannot be part of it. */
 bool cga_add(struct sm_array *array, struct cga *cga, struct cta *cta);
-/** cga_close() - END_OF_CGA: tables are written. Return: false if CTAs are missing. */
+/** cga_close() - write the tables of @cga, whose launch is complete. Return: false if CTAs are missing. */
 bool cga_close(struct sm_array *array, struct cga *cga);
-/** cga_complete() - @cta has ended. */
+/** cga_complete() - count the completion of @cta, which has ended, in its CGA. */
 void cga_complete(struct sm_array *array, struct cta *cta);
-/** cga_report_faults(), cga_report_done() - to events. Return: false if the event ring is full. */
+/** cga_report_faults(), cga_report_done() - put events for them. Return: false if the event ring is full. */
 bool cga_report_faults(struct sm_array *array, bool *any);
 bool cga_report_done(struct sm_array *array, bool *any);
-/** cga_kill() - engines are paused: CGAs of @slot lose what they have staged and waiting. */
+/** cga_kill() - drop staged CTAs and waiting waves of the CGAs of @slot. Engines must be paused. */
 void cga_kill(struct sm_array *array, unsigned slot);
-/** sm_array_flush() - command FLUSH: SMs at positions @mask of @gpc forget CGA @id. -EINVAL: it still runs. */
+/** sm_array_flush() - FLUSH of CGA @id on the SMs at positions @mask of @gpc. Return: -EINVAL if it still runs. */
 int sm_array_flush(struct sm_array *array, unsigned gpc, unsigned id, uint32_t mask);
-/** sm_array_flush_lmem() - command FLUSH of a linear memory slot. */
+/** sm_array_flush_lmem() - execute the command FLUSH for a linear memory slot. */
 int sm_array_flush_lmem(struct sm_array *array, unsigned slot);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: From completions to events */
+/** DOC: Reports of completions and faults to the firmware, by events */
 #ifndef TUTTI_EMULATOR_LAUNCH_REPORT_H
 #define TUTTI_EMULATOR_LAUNCH_REPORT_H
 

@@ -5,14 +5,14 @@
 
 #include "emulator/sm/array.h"
 
-/** sync_send() - a state of @slot goes to the SMs of @mask (by position), NULL = all. */
+/** sync_send() - note that a state of @slot was sent to the SMs at positions @mask, or to all if it is NULL. */
 void sync_send(struct sm_array *array, unsigned slot, const uint32_t *mask, unsigned words);
-/** sync_report() - events STATE. Return: false: the ring is full. */
+/** sync_report() - report acknowledgements by events STATE. Return: false if the event ring is full. */
 bool sync_report(struct sm_array *array, bool *any);
 void sync_empty(struct sm_array *array);
-/** sm_array_acknowledge() - SMs acknowledge task states, if they do. Return: true if an acknowledgement is on its way. */
+/** sm_array_acknowledge() - let SMs acknowledge task states whose turn it is. Return: true if more are to come. */
 bool sm_array_acknowledge(struct sm_array *array);
-/** sm_array_sync() - those of its fields that only the host reads. */
+/** sm_array_sync() - fill the members of the table of SM states that tell how far SMs are with task states. */
 void sm_array_sync(struct sm_array *array, struct tutti_sm_state *table);
 
 #endif

@@ -7,7 +7,7 @@
 
 /** sm_array_table() - bring the table of SM states up to date. */
 void sm_array_table(struct sm_array *array, struct tutti_sm_state *table);
-/** sm_array_mode() - command SM_MODE: how SMs split waves. */
+/** sm_array_mode() - execute the command SM_MODE, which says how SMs spread waves over their PEUs. */
 void sm_array_mode(struct sm_array *array, unsigned mode);
 
 #endif

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: Command KILL and invalidations: what stops the engines */
+/** DOC: What needs the engines to pause: the command KILL, and invalidation of translations */
 #ifndef TUTTI_EMULATOR_LAUNCH_STOP_H
 #define TUTTI_EMULATOR_LAUNCH_STOP_H
 
 #include "emulator/sm/array.h"
 
-/** engines_pause() - until engines_resume() the driving thread may touch their lists and harts. */
+/** engines_pause() - stop all engines; the driving thread may use their lists and harts until engines_resume(). */
 void engines_pause(struct sm_array *array);
 void engines_resume(struct sm_array *array);
-/** sm_array_kill() - command KILL: event KILLED follows when nothing of the slot is left. */
+/** sm_array_kill() - execute the command KILL. The event KILLED follows when nothing of the slot is left. */
 void sm_array_kill(struct sm_array *array, unsigned slot);
-/** sm_array_invalidate() - translations of @asid in [va, va + bytes) are stale (bytes 0 = all). @code: instructions too */
+/**
+ * sm_array_invalidate() - forget translations of @asid in [@va, @va + @bytes), or all of them if @bytes is 0.
+ * @code: instructions there have changed, too
+ */
 void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uint64_t bytes, bool code);
 
 #endif

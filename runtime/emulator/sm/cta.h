@@ -16,31 +16,31 @@ struct hart;
 struct task;
 struct wave;
 
-/** struct cta - from its launch until its completion is noted. */
+/** struct cta - a CTA from its launch until its completion is recorded for the report. */
 struct cta {
 	struct cta *next;
 	struct task *task;
-	struct cga *cga;       /* NULL = alone */
-	struct engine *engine; /* NULL = not started */
+	struct cga *cga;       /* NULL if it belongs to none */
+	struct engine *engine; /* NULL until it has started */
 	struct hart *hart;
-	struct wave *live;     /* started and not ended */
-	struct wave *waiting, **waiting_end; /* at the barrier */
+	struct wave *live;     /* its waves that have started and not ended */
+	struct wave *waiting, **waiting_end; /* waves that wait at the barrier */
 	uint64_t wave_slots[SM_WAVES / 64];
-	uint32_t number;       /* in the pool */
+	uint32_t number;       /* of this structure in the array's pool */
 	struct raster_place at;
 	uint16_t sm, shared_first;
 	uint16_t waves, started, left, arrived;
 	uint16_t first_wave; /* not 0 in split tasks only */
 	uint8_t slot;
 	bool used, frozen;
-	bool special;          /* has the three below, is of a CGA or both */
+	bool special;          /* it uses the three members below, belongs to a CGA, or both */
 	uint32_t lmem, work_items;
 	uint64_t work_first;
-	struct cta *group;     /* next CTA of the CGA */
-	/* tensor requests: asked by its waves, served by movers (atomic) */
+	struct cta *group;     /* next CTA of the same CGA */
+	/* Numbers of tensor requests that its waves have made and that movers have served (atomic). */
 	uint32_t asked, served;
-	bool failed;   /* atomic: a mover was refused an access */
-	bool draining; /* ended or killed, but for its requests */
+	bool failed;   /* atomic: an access that a mover made for it was refused */
+	bool draining; /* ended or killed, but movers still work on its requests */
 	bool killed;
 	struct {
 		uint64_t pc, address;

@@ -15,7 +15,7 @@ struct tutti_tensor_call;
 
 #define WAVE_NO_SLOT 0xffffu
 
-/** enum wave_wait - what a blocked wave waits for: room for its request, requests served, the end of a phase. */
+/** enum wave_wait - what a blocked wave waits for: room for a tensor request, served requests, an mbarrier's phase. */
 enum wave_wait { WAIT_ROOM, WAIT_SERVED, WAIT_MBARRIER };
 
 /** struct wave - a wave that has been started. */
@@ -25,25 +25,25 @@ struct wave {
 	struct cta *cta;
 	struct hart *hart;
 	uint16_t number;
-	uint16_t slot; /* in the SM, WAVE_NO_SLOT = not asked for yet */
+	uint16_t slot; /* wave slot of the SM; WAVE_NO_SLOT until it is first needed */
 	bool fresh, has_context, spun;
 	bool info_special;
 	bool cga_arrived;
 	enum wave_wait wait;
 	uint32_t wait_value;
 	const uint64_t *wait_word;
-	struct tutti_tensor_call *call; /* its newest request; NULL = never made one */
-	int stack; /* slot of the class, -1 = none yet */
+	struct tutti_tensor_call *call; /* its newest tensor request; NULL if it never made one */
+	int stack; /* number of its stack among those of @stack_class, -1 if it has none yet */
 	uint32_t stack_class;
 	void *stack_saved;
 	uint64_t info_va;
 	struct tutti_wave_info *info;
-	uint64_t info_serial; /* task->serial @info was filled from */
+	uint64_t info_serial; /* serial of the task from which @info was filled */
 	struct uc_context *context;
 	uint64_t reserved_va, reserved_value;
 	uint8_t reserved_bytes;
-	uint32_t cga_phase; /* in which it arrived */
-	uint16_t service;   /* asked of the firmware */
+	uint32_t cga_phase; /* phase of the CGA's barrier in which it arrived */
+	uint16_t service;   /* the service that it has asked of the firmware */
 	uint64_t argument[3];
 };
 

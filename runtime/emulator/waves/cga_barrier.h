@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: A CGA on its engine: start, barrier, end (spec CGA-25, CGA-26) */
+/** DOC: How a CGA starts on its engine, meets at its barrier and ends (spec CGA-25, CGA-26) */
 #ifndef TUTTI_EMULATOR_WAVES_CGA_BARRIER_H
 #define TUTTI_EMULATOR_WAVES_CGA_BARRIER_H
 
 #include "emulator/unicorn/hart.h"
 
-/** cga_enter() - the first CTA of a CGA starts on @engine: the others come with it. */
+/** cga_enter() - bring all other CTAs of a CGA to @engine, because its first one starts there. */
 void cga_enter(struct engine *engine, struct cta *cta);
-/** cga_leave() - @cta has ended: nobody reaches its shared memory any more. */
+/** cga_leave() - make the shared memory of @cta, which has ended, unreachable for the rest of its CGA. */
 void cga_leave(struct sm_array *array, struct cta *cta);
-/** cga_wave_end() - @wave of a CGA has ended. */
+/** cga_wave_end() - take @wave, which has ended, out of the count of its CGA's barrier. */
 void cga_wave_end(struct wave *wave);
-/** cga_arrive(), cga_wait() - services. Return: true = go on with the same wave. */
+/** cga_arrive(), cga_wait() - the services of the barrier. Return: true if the same wave goes on. */
 bool cga_arrive(struct hart *hart);
 bool cga_wait(struct hart *hart);
 

@@ -7,19 +7,18 @@
 
 int schedule_init(struct sm_array *array);
 void schedule_fini(struct sm_array *array);
-/** engine_ended() - @cta has no wave left. engine_faulted() - it is frozen. */
+/** engine_ended() - pass on @cta, which has no wave left. engine_faulted() - the same for one that a fault has frozen. */
 void engine_ended(struct engine *engine, struct cta *cta);
 void engine_faulted(struct engine *engine, struct cta *cta);
-/** sm_array_collect() - driving thread: take what workers have handed over. */
+/** sm_array_collect() - take the CTAs that workers have handed over. Only the driving thread calls it. */
 void sm_array_collect(struct sm_array *array);
 /**
- * sm_array_run() - run waves in the calling (driving) thread.
- * @instant: return at the first moment nothing can run, or when the time slice is over
+ * sm_array_run() - run waves in the driving thread, until none can run or the time slice is over.
  * Return: true if some wave ran.
  */
 bool sm_array_run(struct sm_array *array);
 
-/** engine_can_run() - waves of @cta may run on @engine: no fault, no stuck SM. */
+/** engine_can_run() - true if waves of @cta may run on @engine, that is, without a fault and on an SM not stuck. */
 static inline bool engine_can_run(const struct engine *engine, const struct cta *cta)
 {
 	return likely(!cta->frozen && !tutti_load_relaxed(&cta->failed) && cta->sm != engine->stuck_sm);
