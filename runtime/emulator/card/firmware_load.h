@@ -5,7 +5,7 @@
 
 #include "emulator/base/state.h"
 
-/** firmware_boot() - the host has asked for a boot. */
+/** firmware_boot() - boot the firmware image that the host has put into card memory. */
 void firmware_boot(struct tutti_card *card);
 
 #endif

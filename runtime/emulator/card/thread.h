@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: The background thread */
+/** DOC: The background thread of a card in fast mode */
 #ifndef TUTTI_EMULATOR_CARD_THREAD_H
 #define TUTTI_EMULATOR_CARD_THREAD_H
 
@@ -7,7 +7,7 @@
 
 int thread_create(struct tutti_card *card);
 void thread_destroy(struct tutti_card *card);
-/** thread_watch() - break a core that runs for too long out of its loop. Any thread. */
+/** thread_watch() - interrupt the soft core if it has run for too long. Any thread may call. */
 void thread_watch(struct tutti_card *card);
 
 #endif

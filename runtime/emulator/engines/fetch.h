@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: Commands that touch memory */
+/** DOC: The commands FETCH, WRITE, SCRUB and SIGNAL, which access memory */
 #ifndef TUTTI_EMULATOR_ENGINES_FETCH_H
 #define TUTTI_EMULATOR_ENGINES_FETCH_H
 
 #include "emulator/base/state.h"
 
-/* @w: the words of the record */
+/* Each executes a command whose words are at @w. */
 void fetch_fetch(struct tutti_card *card, const uint32_t *w);
 void fetch_write(struct tutti_card *card, const uint32_t *w);
 void fetch_scrub(struct tutti_card *card, const uint32_t *w);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: Inside of the movers
+ * DOC: What the files of the movers share
  *
- *   mover.c      ring, turns, completion, faults
- *   mover_walk.c order of the pieces of a box
+ *   mover.c      the ring, turns, completion, faults
+ *   mover_walk.c the order in which the pieces of a box are moved
  *   mover_data.c what happens to one piece: pages, swizzle, fill, rounding
  *   reduce.c     reductions
- *   mbarrier.c   the transaction side of a barrier
+ *   mbarrier.c   how bytes that arrive count on an mbarrier
  *
- * All of it runs in the driving thread. Descriptor, shape and request are copied
- * when a descriptor is taken; where shared memory lies is asked anew in every turn.
+ * All of it runs in the driving thread. Descriptor, shape and request are copied when a descriptor is taken. Shared
+ * memory is looked up again in every turn, because CTAs may end in between.
  */
 #ifndef TUTTI_EMULATOR_MOVER_PARTS_H
 #define TUTTI_EMULATOR_MOVER_PARTS_H
@@ -21,11 +21,11 @@
 #define WALK_DIMENSIONS TUTTI_MOVE_DIMENSIONS
 
 /**
- * struct walk - where in the box we are.
- * @run: bytes that are contiguous on the walked side, with what is filled around them
+ * struct walk - a position in the box that a descriptor moves.
+ * @run: a row, that is, bytes that are contiguous on the walked side and the fill around them
  * @outer: the other dimensions, innermost first
- * @at: byte of the row (run with its fill)
- * @done: byte of the dense side
+ * @at: position in the row, in bytes
+ * @done: position on the dense side, in bytes
  */
 struct walk {
 	struct { uint64_t before, count, row; } run;
@@ -35,28 +35,28 @@ struct walk {
 };
 
 /**
- * struct piece - next bytes of a walk, all alike.
- * @filled: nothing of it is on the walked side
- * @fresh: first piece of its run
+ * struct piece - the next bytes of a walk, either all moved or all filled.
+ * @filled: they are fill, so that none of them is on the walked side
+ * @fresh: it is the first piece of its run
  */
 struct piece {
 	uint64_t va, bytes;
 	bool filled, fresh;
 };
 
-/** reduce_row - combine @bytes of elements at @from into those at @to, each atomically. */
+/** reduce_row - combine elements of @bytes at @from into those at @to, each element atomically. */
 typedef void (*reduce_row)(void *to, const void *from, uint32_t bytes);
 
 void walk_start(struct walk *walk, const struct tutti_mover *d, const struct tutti_mover_shape *shape);
-/** walk_piece() - the next bytes; not behind the end (walk->done == walk->total). */
+/** walk_piece() - find the next bytes. Not to be called at the end (walk->done == walk->total). */
 void walk_piece(const struct walk *walk, struct piece *piece);
 void walk_advance(struct walk *walk, uint64_t bytes);
-/** walk_rows() - rows from here on that are next to each other in the same way; 0 if inside a row or its fill. */
+/** walk_rows() - number of whole rows from here on with the same stride; 0 inside a row or its fill. */
 uint64_t walk_rows(const struct walk *walk);
-/** walk_skip() - behind @rows whole rows of those. */
+/** walk_skip() - advance by @rows of the rows that walk_rows() has counted. */
 void walk_skip(struct walk *walk, uint64_t rows);
 
-/** struct mover_extent - bytes that lie in one piece of the emulator's memory, for one kind of access. */
+/** struct mover_extent - a cached translation: contiguous memory of the emulator for one kind of access. */
 struct mover_extent {
 	uint64_t va, bytes;
 	uint8_t *at;
@@ -66,45 +66,45 @@ struct mover_extent {
 };
 #define MOVER_EXTENTS 4u
 
-/** struct mover - the descriptor being executed, taken out of the ring. */
+/** struct mover - the descriptor that is being executed, a copy of the one in the ring. */
 struct mover {
 	bool active, refused;
 	struct tutti_mover d;
 	struct tutti_mover_shape shape;
-	struct engines_call call; /* with CALL */
+	struct engines_call call; /* the tensor request, if the descriptor has CALL */
 	struct walk walk;
 	reduce_row reduce;
-	uint64_t arrived;         /* bytes not yet told to the barriers */
+	uint64_t arrived;         /* bytes not yet counted on the mbarriers */
 	struct mover_extent extent[MOVER_EXTENTS]; /* newest translations, kept from one descriptor to the next */
 	unsigned extent_next;
-	/* of this turn */
+	/* Shared memory, valid in this turn only. */
 	struct sm_shared source, target[SM_CGA_CTAS];
 	unsigned targets;
 };
 
-/** struct mover_fault - why a mover stops: TUTTI_CAUSE_*, TUTTI_ACCESS_*. */
+/** struct mover_fault - why an access of a mover was refused: TUTTI_CAUSE_* and TUTTI_ACCESS_*. */
 struct mover_fault {
 	uint8_t cause, access;
 	uint64_t address;
 };
 
 /**
- * mover_move() - do the first bytes of @piece, as many as lie together everywhere.
- * Return: their number, 0 = refused (@fault).
+ * mover_move() - move the first bytes of @piece, as many as are contiguous on all sides.
+ * Return: their number, or 0 if an access is refused; @fault then says why.
  */
 uint32_t mover_move(struct tutti_card *card, struct mover *m, const struct piece *piece, struct mover_fault *fault);
 /**
- * mover_rows() - whole rows of a load or store, all alike and inside the tensor, up to @most bytes.
- * Return: bytes done; 0 = not such a case, or the next row is refused: see mover_move().
+ * mover_rows() - move whole rows of a load or store, the quick way for rows inside the tensor, up to @most bytes.
+ * Return: bytes moved; 0 if the next row needs mover_move(), which also reports refused accesses.
  */
 uint32_t mover_rows(struct tutti_card *card, struct mover *m, uint32_t most);
-/** mover_account() - count what moving @bytes at @va touches. */
+/** mover_account() - count the memory traffic of moving @bytes at @va. */
 void mover_account(struct tutti_card *card, uint64_t va, uint64_t bytes);
 
-/** reduce_find() - the function for operator @op (enum tutti_reduce_op) and @type, NULL if there is none. */
+/** reduce_find() - the function for operator @op (enum tutti_reduce_op) on @type; NULL if there is none. */
 reduce_row reduce_find(unsigned op, unsigned type);
 
-/** mbarrier_complete() - @bytes have arrived; the phase ends if they were the last. */
+/** mbarrier_complete() - count @bytes that have arrived; the phase ends if they were the last ones. */
 void mbarrier_complete(uint64_t *barrier, uint64_t bytes);
 
 #endif

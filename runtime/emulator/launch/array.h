@@ -12,7 +12,7 @@ void sm_array_destroy(struct sm_array *array);
 void sm_array_reset(struct sm_array *array);
 /** sm_array_busy() - true if CTAs are resident, be they running, waiting or stuck. Any thread may call. */
 bool sm_array_busy(struct sm_array *array);
-/** cta_launch() - create a CTA of task slot @number on @sm, in no list yet. Return: NULL if it does not fit. */
+/** cta_launch() - create a CTA of task slot @number on @sm, in no list yet. Return: NULL if that is impossible. */
 struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned number, unsigned sm);
 /** cta_release() - free the resources of @cta, which has ended, and note its completion. Driving thread only. */
 void cta_release(struct sm_array *array, struct cta *cta);

@@ -11,7 +11,7 @@ void cga_destroy(struct sm_array *array);
 void cga_empty(struct sm_array *array);
 /** cga_order() - follow a change of the SM priority order. */
 void cga_order(struct sm_array *array);
-/** cga_open() - begin or continue the launch of CGA @id of @gpc by @slot. Return: NULL if the id is in use. */
+/** cga_open() - begin or continue the launch of CGA @id of @gpc by @slot. Return: NULL if it cannot be. */
 struct cga *cga_open(struct sm_array *array, unsigned gpc, unsigned id, unsigned slot);
 /** cga_add() - make the launched @cta a part of @cga. Return: false if it cannot be part of it. */
 bool cga_add(struct sm_array *array, struct cga *cga, struct cta *cta);

@@ -12,7 +12,7 @@ bool sync_report(struct sm_array *array, bool *any);
 void sync_empty(struct sm_array *array);
 /** sm_array_acknowledge() - let SMs acknowledge task states whose turn it is. Return: true if more are to come. */
 bool sm_array_acknowledge(struct sm_array *array);
-/** sm_array_sync() - fill the members of the table of SM states that tell how far SMs are with task states. */
+/** sm_array_sync() - fill those members of the table of SM states that only the host reads. */
 void sm_array_sync(struct sm_array *array, struct tutti_sm_state *table);
 
 #endif

@@ -13,7 +13,7 @@
  */
 void sm_array_state(struct sm_array *array, unsigned slot, unsigned flags, const struct tutti_task_state *state,
 		    const struct tutti_cga_shape *level, const uint32_t *mask, unsigned words);
-/** task_put() - drop a reference to @task, which is freed with the last one. */
+/** task_put() - drop a reference to @task, which is free for use again after the last one. */
 void task_put(struct sm_array *array, struct task *task);
 /** task_place() - find which CTA of the grid @cta is, launch number @count of its slot. @view is its SM's. */
 void task_place(struct view *view, const struct task *task, uint64_t count, struct cta *cta);

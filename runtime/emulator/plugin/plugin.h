@@ -2,16 +2,16 @@
 /**
  * DOC: The emulated card as a plug-in of libtutti
  *
- * libtutti does not link against the emulated card: somebody with a real card never loads it. Its emulator
- * transport opens libtutti-card.so.0, which exports one symbol, the table below. Programs that link
- * libtutti.a and libtutti-card.a have the same table inside and open no file.
+ * libtutti does not link against the emulated card, so that programs which use a real card never load it. The emulator
+ * transport of libtutti opens libtutti-card.so.0, which exports one symbol, the table below. Programs that are linked
+ * with libtutti.a and libtutti-card.a contain the same table and open no file.
  */
 #ifndef TUTTI_CARD_PLUGIN_H
 #define TUTTI_CARD_PLUGIN_H
 
 #include "emulator/card/card.h"
 
-/** TUTTI_CARD_PLUGIN_ABI - changes with this table and with struct tutti_card_config. */
+/** TUTTI_CARD_PLUGIN_ABI - to be changed with this table and with struct tutti_card_config. */
 #define TUTTI_CARD_PLUGIN_ABI	 1u
 #define TUTTI_CARD_PLUGIN_FILE	 "libtutti-card.so.0"
 #define TUTTI_CARD_PLUGIN_SYMBOL "tutti_card_plugin"

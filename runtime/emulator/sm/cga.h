@@ -65,7 +65,7 @@ struct cga {
 	uint32_t done_mask, done[GPC_SMS];
 	/* The rest belongs to the engine that runs the CGA. */
 	struct hart *hart;
-	uint32_t left, waves, arrived, phase; /* CTAs and waves that have not ended; waves that arrived at the barrier */
+	uint32_t left, waves, arrived, phase; /* CTAs and waves not ended; waves arrived at the barrier */
 	struct wave *waiting, **waiting_end;
 	bool faulted;      /* only the first bad access is reported */
 	struct cga_fault fault;

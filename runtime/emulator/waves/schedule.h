@@ -7,7 +7,7 @@
 
 int schedule_init(struct sm_array *array);
 void schedule_fini(struct sm_array *array);
-/** engine_ended() - pass on @cta, which has no wave left. engine_faulted() - the same for one that a fault has frozen. */
+/** engine_ended() - pass on @cta, which has no wave left. engine_faulted() - the same if a fault has frozen it. */
 void engine_ended(struct engine *engine, struct cta *cta);
 void engine_faulted(struct engine *engine, struct cta *cta);
 /** sm_array_collect() - take the CTAs that workers have handed over. Only the driving thread calls it. */
