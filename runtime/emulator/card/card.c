@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The emulated card: life, time, and the loop that drives soft core, engines and SMs. */
+/* The emulated card: its creation and end, and the loop that drives soft core, engines and SMs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,16 +30,16 @@
 #include "emulator/unicorn/store_speed.h"
 #include "emulator/waves/schedule.h"
 
-#define SLICE_NS 1000000ull                    /* one tutti_card_run(), fast mode */
-#define SLICE_VIRTUAL ((1ull << 20) * CARD_NS_PER_INSTRUCTION) /* deterministic mode */
-#define WATCHDOG_NS 1000000000ull              /* core neither idle nor taking events for so long: it is dead */
-#define STUCK_STEP_NS 1000000ull               /* deterministic: what an idle turn of a hung core costs */
-#define CLOCK_ROUNDS 16u                       /* rounds between two looks at the clock */
+#define SLICE_NS 1000000ull                    /* longest tutti_card_run() in fast mode */
+#define SLICE_VIRTUAL ((1ull << 20) * CARD_NS_PER_INSTRUCTION) /* the same in deterministic mode */
+#define WATCHDOG_NS 1000000000ull              /* the firmware hangs if it neither idles nor takes events for so long */
+#define STUCK_STEP_NS 1000000ull               /* virtual time of a turn of a core that an injected fault hangs */
+#define CLOCK_ROUNDS 16u                       /* rounds between two readings of the clock */
 #define SPIN_ROUNDS 256u                       /* rounds without work before waiting for the workers */
 #define WORKER_WAIT_NS 50000u
 #define LOCK_WAIT_NS 100000u
 
-/* ---- power, death ---- */
+/* ---- power-on and crash ---- */
 
 void card_power_on(struct tutti_card *card)
 {
@@ -68,20 +68,20 @@ void card_power_on(struct tutti_card *card)
 	card->virtual_instructions = 0;
 }
 
-/* The soft core has been stopped: nobody runs any more, and whoever waits is told. */
+/* The soft core has been stopped: empty the SMs and tell the host, which may be waiting. */
 static void bury(struct tutti_card *card)
 {
 	card->died = false;
 	sm_array_reset(card->sms);
 	card_publish(card);
 	tutti_store_release(&card->status->state, TUTTI_STATE_CRASHED);
-	/* Somebody may be asleep on any vector; vector 0 is the driver's. */
+	/* Programs may sleep on any vector. Vector 0 is the kernel driver's, which wakes them. */
 	card_interrupt(card, 0);
 }
 
 /* ---- one round ---- */
 
-/* What the core has had: on a busy host time passes without this thread having any of it. */
+/* Time that the core had to run. CPU time is used, since on a busy host this thread may not run for long. */
 static uint64_t core_clock(struct tutti_card *card)
 {
 	struct timespec t;
@@ -92,7 +92,7 @@ static uint64_t core_clock(struct tutti_card *card)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* The core has not idled (or not taken its events), and has had @ns since it was seen so before. */
+/* Count @ns in which the core has not idled or not taken its events, and stop it when it had too many. */
 static void watchdog(struct tutti_card *card, uint64_t ns)
 {
 	if (!card->stuck_ns)
@@ -185,12 +185,12 @@ static bool live_round(struct tutti_card *card)
 	work |= sm_array_acknowledge(card->sms);
 	ran = sm_array_run(card->sms);
 	reported = sm_array_report(card->sms);
-	/* Waves that complete nothing have used up their slice. */
+	/* If waves ran but nothing completed, they have used up their time slice. */
 	if (ran && card->deterministic)
 		card->virtual_time += reported ? CARD_NS_PER_WAVE : CARD_NS_PER_WAVE_SLICE;
 	if (work || ran || reported)
 		return true;
-	/* About to idle: what waited for the clock, and the core that waits for commands to be taken. */
+	/* Before the card idles: look at the timer, and run a core that waits until its commands are taken. */
 	if (engines_poll(card, true))
 		return true;
 	if (card->engines.taken) {
@@ -223,7 +223,7 @@ static bool drive_deterministic(struct tutti_card *card, bool (*done)(void *), v
 		worked |= !idle;
 		if (!idle || worked)
 			continue;
-		/* Idle all the time: nothing will happen before the timer does. */
+		/* The card has done nothing in this call, so nothing will happen before the timer fires. */
 		timer = engines_timer(card);
 		if (timer == ~0ull)
 			break;
@@ -261,7 +261,7 @@ static bool drive_fast(struct tutti_card *card, bool (*done)(void *), void *cont
 	}
 }
 
-/* The lock, unless somebody else keeps it for longer than a moment. */
+/* Take the lock. Return: false if another thread keeps it for longer than a moment. */
 static bool lock_soon(struct tutti_card *card)
 {
 	struct timespec t;
@@ -290,13 +290,13 @@ bool tutti_card_run(struct tutti_card *card, bool (*done)(void *), void *context
 	idle = card->deterministic ? drive_deterministic(card, done, context) : drive_fast(card, done, context);
 	tutti_store_relaxed(&card->driven, card->deterministic ? 0 : card_clock());
 	pthread_mutex_unlock(&card->lock);
-	/* It slept with asleep set, which is no longer so: now it has to look after the doorbells. */
+	/* Without asleep the host does not kick, so the background thread must watch the doorbells again. */
 	if (unlikely(tutti_load_relaxed(&card->deep)))
 		card_wake(card);
 	return idle;
 }
 
-/* ---- public life ---- */
+/* ---- creation and end ---- */
 
 size_t tutti_card_bar_bytes(const struct tutti_card_config *config)
 {
@@ -430,7 +430,7 @@ void tutti_card_destroy(struct tutti_card *card)
 	free(card);
 }
 
-/* Take the lock even from a core that does not come back by itself. */
+/* Take the lock even if its holder runs firmware that never idles. */
 static void lock_hard(struct tutti_card *card)
 {
 	__atomic_add_fetch(&card->wanted, 1, __ATOMIC_SEQ_CST);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Faults on demand (SYS-15). Whoever attaches the card passes TUTTI_INJECT to it once the firmware runs. */
+/* Injection of faults (SYS-15). What attaches the card passes TUTTI_INJECT to it as soon as the firmware runs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ int tutti_card_inject(struct tutti_card *card, enum tutti_card_fault fault, uint
 		return error;
 	if (fault == TUTTI_INJECT_REMOVED)
 		memset(card->bar, 0xff, TUTTI_PAGE_SIZE);
-	/* Cached translations into host memory would survive the link. */
+	/* Cached translations into host memory would still work while the link is down. */
 	mmu_invalidate(card);
 	tutti_card_kick(card);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Boot: the card's loader checks the firmware image (firmware.h of the contract) and starts it. */
+/* The loader of the card, which checks the firmware image (firmware.h of the contract) and starts it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 #define IMAGE_BYTES_MAX (4u << 20)
 
-/* A private copy of the image, since the host could change the one in card memory. NULL and @error if it has none. */
+/* Copy the image, since the host could change it in card memory after the check. Return: NULL, with @error, if bad. */
 static struct tutti_image *copy_image(struct tutti_card *card, uint64_t *bytes, uint32_t *error)
 {
 	uint64_t offset = tutti_load_relaxed(&card->control->image_offset);
@@ -31,7 +31,7 @@ static struct tutti_image *copy_image(struct tutti_card *card, uint64_t *bytes, 
 	return image;
 }
 
-/* Symbols are for people and profilers: a bad table is ignored. */
+/* Symbols only serve profiles, so a bad table is ignored. */
 static void load_symbols(struct tutti_card *card, const struct tutti_image *image)
 {
 	const struct tutti_image_symbol *symbols = NULL;
@@ -65,7 +65,7 @@ static void start(struct tutti_card *card, const struct tutti_image *image)
 		return;
 	}
 	card->alive = true;
-	card->engines.taken = true; /* run it once */
+	card->engines.taken = true; /* the core must run once, though no event waits for it */
 }
 
 void firmware_boot(struct tutti_card *card)

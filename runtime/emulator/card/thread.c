@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The background thread of fast mode: drives the card when no host thread does,
- * sleeps when there is nothing to do (the asleep handshake of control.h), and
- * breaks a firmware that runs for ever out of its loop so that others get a turn.
+ * The background thread of fast mode drives the card when no host thread does. It sleeps when there is nothing to do
+ * (control.h describes the handshake with asleep), and interrupts firmware that runs for ever, so that other parts of
+ * the card get a turn.
  */
 #include <errno.h>
 #include <time.h>
@@ -15,10 +15,10 @@
 #include "emulator/engines/engines.h"
 #include "emulator/launch/array.h"
 
-#define GRACE_NS 1000000ull     /* after an inline drive: poll, do not sleep */
+#define GRACE_NS 1000000ull     /* poll instead of sleeping for so long after a host thread drove the card */
 #define POLL_NS 250000ull
 #define FOREVER_NS (3600ull * 1000000000)
-#define RUNAWAY_NS 10000000ull  /* one visit of the core longer than this is broken off */
+#define RUNAWAY_NS 10000000ull  /* longest run of the core before it is interrupted */
 
 void thread_watch(struct tutti_card *card)
 {
@@ -37,7 +37,7 @@ void thread_watch(struct tutti_card *card)
 	}
 }
 
-/* Rounds until there is nothing to do or somebody else wants to drive. Return: true if nothing is left. */
+/* Run rounds until nothing is left to do or another thread wants to drive. Return: true if nothing is left. */
 static bool drive(struct tutti_card *card)
 {
 	while (!tutti_load_relaxed(&card->wanted) && !tutti_load_relaxed(&card->stop))
@@ -46,7 +46,10 @@ static bool drive(struct tutti_card *card)
 	return false;
 }
 
-/* Say so, look once more, sleep until kicked or the timer is due. Called with the lock, returns without. */
+/*
+ * Set asleep, look for work once more, and sleep until a kick or the timer. The second look finds what the host wrote
+ * before it could see asleep. The caller holds the lock, which is released.
+ */
 static void sleep_deep(struct tutti_card *card, uint32_t seq)
 {
 	uint64_t timer, now, ns = FOREVER_NS;

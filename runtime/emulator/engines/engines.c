@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Engines around the soft core: command ring, event ring, doorbells, messages and
- * timer (softcore.h of the contract). Everything the firmware puts into its rings
- * is checked; what makes no sense stops the core, it never harms the emulator.
+ * The engines around the soft core: command ring, doorbells, messages and timer (softcore.h of the contract).
+ * Everything that the firmware puts into its rings is checked. What makes no sense stops the soft core and cannot
+ * harm the emulator.
  */
 #include <errno.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static bool power_of_two(uint32_t n)
 
 /* ---- doorbells, messages, timer ---- */
 
-/* Put an event for which the caller has seen that there is room. */
+/* Put an event. The caller has checked that there is room. */
 static void put(struct tutti_card *card, uint32_t word0, uint32_t word1)
 {
 	struct tutti_event event = { { word0, word1 } };
@@ -169,7 +169,7 @@ static void do_nothing(struct tutti_card *card, const uint32_t *w, unsigned n)
 {
 }
 
-/* Commands are executed in order, so what a fence waits for is done; host and waves must see it. */
+/* Commands are executed in order, so what a fence waits for is done already; the host and waves must see it now. */
 static void do_fence(struct tutti_card *card, const uint32_t *w, unsigned n)
 {
 	tutti_fence();
@@ -221,7 +221,7 @@ static void do_state(struct tutti_card *card, const uint32_t *w, unsigned n)
 	sm_array_state(card->sms, slot, sub & 0xff, &state, cga ? level : NULL, masked ? w + used : NULL, masked ? n - used : 0);
 }
 
-/* @bytes at @address of the soft core, in local memory or in card memory. */
+/* Find @bytes at @address of the soft core, which lie in local memory or in card memory. */
 static const void *core_view(const struct tutti_card *card, uint32_t address, uint32_t bytes)
 {
 	uint64_t all = card->discovery.memory_bytes < TUTTI_CORE_CARD_BYTES ? card->discovery.memory_bytes : TUTTI_CORE_CARD_BYTES;
@@ -353,8 +353,8 @@ static void do_throttle(struct tutti_card *card, const uint32_t *w, unsigned n)
 
 static const struct {
 	void (*fn)(struct tutti_card *card, const uint32_t *w, unsigned n);
-	uint8_t min, max; /* words */
-	uint8_t events;   /* it may put one: wait until there is room */
+	uint8_t min, max; /* length of the record in words */
+	uint8_t events;   /* events it may put, for which it waits until there is room */
 } commands[] = {
 	[TUTTI_CMD_NOP] = { do_nothing, 1, 255, 0 },
 	[TUTTI_CMD_FENCE] = { do_fence, 1, 1, 0 },
@@ -392,7 +392,7 @@ static const uint32_t *command_ring(struct tutti_card *card)
 	return e->commands;
 }
 
-/* Length of the record at @w if it is sound, else 0. */
+/* Return: the length of the record at @w, or 0 if it is malformed. */
 static uint32_t command_length(struct engines *e, const uint32_t *w, uint32_t ready)
 {
 	uint32_t op = w[0] & 0xff, n = op == TUTTI_CMD_NOP ? w[0] >> 8 : w[0] >> 8 & 0xff;

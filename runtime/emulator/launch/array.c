@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Life of the SM array; CTAs from launch to completion. All of it runs in the driving thread. */
+/* Creation and end of the SM array, and CTAs from launch to completion. All of it runs in the driving thread. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void pool_reset(struct sm_array *array)
 	}
 }
 
-/* sm_array_empty() - as after power-on, but for engines and threads. */
+/* sm_array_empty() - put all but engines and threads into the state after power-on. */
 static void sm_array_empty(struct sm_array *array)
 {
 	for (uint32_t i = 0; i < array->sms; i++) {
@@ -259,7 +259,7 @@ void cta_release(struct sm_array *array, struct cta *cta)
 {
 	struct slot *slot = &array->slot[cta->slot];
 
-	/* Movers still work for it, or the firmware has yet to hear of a fault. */
+	/* It stays while movers work for it, or until its fault has been reported to the firmware. */
 	if (unlikely(tensor_open(cta) || (cta->failed && !cta->killed))) {
 		cta->draining = true;
 		return;

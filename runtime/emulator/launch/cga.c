@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * CGAs from launch to flush: ids, completions, order of exit (spec CGA-23, CGA-26).
- * Decisions are the firmware's; what it must not do is refused, which stops it.
+ * CGAs from launch to flush: ids, completions, order of exit (spec CGA-23, CGA-26). The firmware makes all decisions.
+ * What it must not do is refused, which stops it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ bool cga_add(struct sm_array *array, struct cga *cga, struct cta *cta)
 {
 	uint32_t sm = cta->sm - array->limits->gpc[cga->gpc].first_sm;
 
-	/* Launches are counted: what comes next is the next rank, or something has been left out. */
+	/* CTAs must come in the order of their ranks; otherwise the launch has left one out. */
 	if (cta->at.rank != cga->ctas || cga->ctas == cga->size)
 		return false;
 	cta->cga = cga;
@@ -95,7 +95,7 @@ void cga_complete(struct sm_array *array, struct cta *cta)
 	array->dirty_cgas = cga;
 }
 
-/* All SMs of the mask with the least count, which empties one of them at least. */
+/* Report the least count for all SMs of the mask, after which at least one of them has nothing to report. */
 static bool report_done(struct sm_array *array, struct cga *cga)
 {
 	while (cga->done_mask) {
@@ -137,7 +137,7 @@ bool cga_report_done(struct sm_array *array, bool *any)
 	return true;
 }
 
-/* ---- bad accesses found by their target ------------------------------- */
+/* ---- DSMEM accesses that the receiving SM refused ---------------------- */
 
 static bool report_fault(struct sm_array *array, const struct cga *cga)
 {
@@ -163,7 +163,7 @@ bool cga_report_faults(struct sm_array *array, bool *any)
 	return room;
 }
 
-/* The CGA is gone: nobody wants to know. */
+/* The CGA is gone, so its fault is no longer reported. */
 static void drop_fault(struct sm_array *array, const struct cga *cga)
 {
 	struct cga **link = &array->faulted_cgas;
@@ -200,7 +200,7 @@ void cga_kill(struct sm_array *array, unsigned slot)
 	}
 }
 
-/* Numbers of SMs in the GPC from positions. */
+/* Turn a mask of positions in the priority order into one of SM numbers in the GPC. */
 static uint32_t sms_of(const struct gpc *gpc, uint32_t mask)
 {
 	uint32_t sms = 0;
@@ -222,7 +222,7 @@ int sm_array_flush(struct sm_array *array, unsigned gpc, unsigned id, uint32_t m
 	if (!cga->used)
 		return 0;
 	if (cga->running || cga->staged)
-		return -EINVAL; /* its CTAs may still be reached */
+		return -EINVAL; /* the shared memory of its CTAs may still be accessed */
 	sms = sms_of(&array->gpc[gpc], mask) & cga->ran;
 	dsmem_forget(array, cga, sms);
 	cga->ran &= ~sms;
@@ -245,7 +245,7 @@ int sm_array_flush_lmem(struct sm_array *array, unsigned slot)
 	return 0;
 }
 
-/* ---- life ------------------------------------------------------------- */
+/* ---- creation and end ------------------------------------------------- */
 
 void cga_order(struct sm_array *array)
 {
@@ -256,7 +256,7 @@ void cga_order(struct sm_array *array)
 		struct gpc *gpc = &array->gpc[g];
 		unsigned number = sm - array->limits->gpc[g].first_sm;
 
-		/* While ORDER is being written an SM may be there twice. */
+		/* Until several ORDER commands have replaced the whole order, an SM may be in it twice. */
 		if (gpc->sms > GPC_SMS || n[g] >= gpc->sms)
 			continue;
 		gpc->order[n[g]] = (uint8_t)number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the trace unit sees on the launch channel: states, launch messages, CTAs as SMs take them. */
+/* Trace records of task states, of LAUNCH commands, and of CTAs as SMs take them. */
 #include <string.h>
 
 #include "emulator/launch/cta_trace.h"
@@ -9,7 +9,7 @@ static bool wants(const struct sm_array *array, unsigned kind)
 	return tutti_load_relaxed(array->trace) >> kind & 1;
 }
 
-/* CTAs of an outermost CGA, and its kind. */
+/* Return: the number of CTAs of an outermost CGA; also its kind. */
 static uint32_t group_of(const struct task *task)
 {
 	uint32_t ctas = 1, kind = TUTTI_CGA_NONE;
@@ -25,7 +25,7 @@ static uint32_t group_of(const struct task *task)
 	return kind ? (ctas & 0xffffff) | kind << 24 : 0;
 }
 
-/* Number in the grid, x fastest, of the outermost CGA a CTA is in, + 1. */
+/* Return: 1 + the number of the CTA's outermost CGA in the grid, in which x counts fastest. */
 static uint32_t group_number(const struct cta *cta)
 {
 	const struct task *task = cta->task;
@@ -53,7 +53,7 @@ void cta_trace_state(struct sm_array *array, unsigned slot)
 		   ctas > UINT32_MAX ? UINT32_MAX : (uint32_t)ctas, group_of(task));
 }
 
-/* How many CTAs of @task the SM takes now: what it would answer if it were asked. */
+/* Return: how many more CTAs of @task fit the SM now. */
 static uint8_t availability(const struct sm_array *array, const struct sm *sm, struct task *task)
 {
 	struct wave_slot waves[SM_WAVES];
@@ -85,7 +85,7 @@ static void trace_free(struct sm_array *array, unsigned slot)
 	}
 }
 
-/* CTAs that the segments of a message start; a malformed one is refused by who takes it. */
+/* Return: how many CTAs a LAUNCH starts. If it is malformed, sm_array_launch() refuses it later. */
 static uint32_t ctas_of(const uint32_t *words, unsigned n)
 {
 	uint32_t ctas = 0;

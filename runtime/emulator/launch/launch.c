@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * LAUNCH. CTAs of a CGA are staged until END_OF_CGA; until then nothing of it can run, so that it starts as a whole or
- * not at all (spec CGA-03).
+ * The commands LAUNCH and ORDER. CTAs of a CGA are staged until END_OF_CGA and cannot run before, so that a CGA starts
+ * as a whole or not at all (spec CGA-03).
  */
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 #include "emulator/launch/cta_trace.h"
 #include "emulator/launch/launch.h"
 
-/* ---- with flags: CGAs and work items ---- */
+/* ---- launches with flags: CGAs and work items ---- */
 
 #define CGA_WORDS 2u
 #define WORK_WORDS 3u
@@ -18,15 +18,15 @@
 struct launch {
 	struct sm_array *array;
 	unsigned slot, flags;
-	unsigned gpc;    /* TUTTI_GPC_NONE: masks by position on the card */
-	struct cga *cga; /* NULL: CTAs without ranks */
+	unsigned gpc;    /* TUTTI_GPC_NONE if masks go by position on the whole card */
+	struct cga *cga; /* NULL if the CTAs have no ranks */
 	uint32_t lmem, items;
 	uint64_t first_item;
 };
 
 static void stage(struct sm_array *array, struct cta *cta)
 {
-	/* A CGA's other CTAs follow its first one. */
+	/* Only the first CTA of a CGA is listed; the others follow it. */
 	if (!cta->cga || cta->cga->first == cta)
 		cta_list_put(&array->stage.ctas, cta);
 }
@@ -53,7 +53,7 @@ static int launch_on(struct launch *launch, unsigned sm)
 	return 0;
 }
 
-/* SM at @position of the masks of @launch, ~0 if there is none. */
+/* Return: the SM at @position of the masks of @launch, ~0 if there is none. */
 static unsigned sm_at(const struct launch *launch, unsigned position)
 {
 	struct sm_array *array = launch->array;
@@ -96,7 +96,7 @@ static int launch_segments(struct launch *launch, const uint32_t *words, unsigne
 	return 0;
 }
 
-/* Launches of different CGAs must not mix: whoever is open has to be ended first. */
+/* Launches of different CGAs must not mix: the one that is open has to be ended first. */
 static bool open_stage(struct launch *launch, uint32_t word)
 {
 	struct sm_array *array = launch->array;
@@ -151,7 +151,7 @@ static int launch_special(struct sm_array *array, unsigned slot, unsigned flags,
 	return flags & TUTTI_LAUNCH_END_OF_CGA ? close_stage(array) : 0;
 }
 
-/* ---- plain ---- */
+/* ---- plain launches ---- */
 
 static int launch_segment(struct sm_array *array, unsigned number, unsigned repeat, unsigned first,
 			  const uint32_t *mask, unsigned words, unsigned *launched)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * From completions to events: few events for many CTAs (spec SYS-09). Equal counts
- * of up to 160 SMs share an event; with many different counts one event per
- * binary digit is cheaper.
+ * Completions are reported by few events for many CTAs (spec SYS-09). Up to 160 SMs with equal counts share an event.
+ * If there are many different counts, one event for each binary digit of the counts is cheaper.
  */
 #include "emulator/launch/cga.h"
 #include "emulator/launch/report.h"
@@ -45,8 +44,8 @@ static bool report_masks(struct sm_array *array, unsigned number, unsigned first
 }
 
 struct window {
-	uint32_t least, any;  /* smallest count; all counts ORed */
-	uint32_t distinct;    /* up to 33 */
+	uint32_t least, any;  /* the smallest count; the OR of all counts */
+	uint32_t distinct;    /* number of different counts, at most 33 */
 };
 
 static void look(const struct slot *slot, unsigned first, struct window *window)
@@ -70,7 +69,7 @@ static void look(const struct slot *slot, unsigned first, struct window *window)
 	}
 }
 
-/* SMs of the window with a completion (@bit 0), or with @bit set in their count. */
+/* Find the SMs of the window that have a completion (@bit 0), or whose count has @bit set. */
 static void pick(const struct slot *slot, unsigned first, uint32_t bit, uint32_t mask[WINDOW])
 {
 	for (unsigned i = 0; i < WINDOW; i++) {
@@ -103,7 +102,7 @@ static bool report_window(struct sm_array *array, unsigned number, unsigned firs
 	return true;
 }
 
-/* Most often by far: one SM has completed. */
+/* The most frequent case by far is that one SM has completions. */
 static bool report_single(struct sm_array *array, unsigned number, unsigned first)
 {
 	struct slot *slot = &array->slot[number];
@@ -134,7 +133,7 @@ static bool report_slot(struct sm_array *array, unsigned number, bool *any)
 		return true;
 	}
 	for (unsigned w = slot->dirty_lo; w < slot->dirty_hi; w++) {
-		/* Every pass empties word w at least; later words mostly go with it. */
+		/* Every pass empties at least word w, and mostly later words with it. */
 		if (slot->done_mask[w] && !report_window(array, number, w, any))
 			return false;
 	}
@@ -186,7 +185,7 @@ bool sm_array_report(struct sm_array *array)
 		sm_array_collect(array);
 	if (unlikely(array->acknowledged_any) && !sync_report(array, &any))
 		return any;
-	/* Before the completions: an error comes while its CGA is there. */
+	/* Faults come before completions, so that the firmware still knows the CGA of a fault. */
 	if (unlikely(tutti_load_acquire(&array->faulted_cgas) != NULL) && !cga_report_faults(array, &any))
 		return any;
 	if (unlikely(array->dirty_cgas != NULL) && !cga_report_done(array, &any))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Acknowledgement of task states (spec TSK-05), and where each SM is with each task.
+ * Acknowledgement of task states (spec TSK-05), and how far each SM is with each task.
  *
- * A card with TUTTI_FEATURE_ORDERED_STATES needs nothing of this: a LAUNCH finds what the STATE before it has left.
- * On one without it (topology setting `acknowledge`) the SMs acknowledge a STATE some turns later, the firmware
- * is told by an event, and a LAUNCH before that event is refused: waiting is the firmware's business.
+ * A card with TUTTI_FEATURE_ORDERED_STATES does not need it, because a LAUNCH always sees the STATE before it. On a card
+ * without that feature (topology setting `acknowledge`) the SMs acknowledge a STATE some turns later, and an event tells
+ * the firmware. A LAUNCH before that event is refused, since it is the firmware that has to wait.
  */
 #include "emulator/base/inject.h"
 #include "emulator/launch/state_sync.h"
@@ -12,7 +12,7 @@
 
 #define NO_SM (~0u)
 
-/* The SM that was told to keep silent (TUTTI_INJECT_SILENT_SM), or NO_SM. */
+/* Return: the SM that an injected fault keeps from acknowledging (TUTTI_INJECT_SILENT_SM), or NO_SM. */
 static uint32_t silent_sm(const struct sm_array *array)
 {
 	uint64_t sm;
@@ -96,7 +96,7 @@ bool sync_report(struct sm_array *array, bool *any)
 			struct slot *slot = &array->slot[number];
 			struct tutti_event event = {{TUTTI_EVENT_STATE | number << 8, slot->unacknowledged}};
 
-			/* One more was sent meanwhile: the event tells of all of them, later. */
+			/* Another state was sent meanwhile, so one event will report all of them later. */
 			if (array->syncing[w] >> (number % 32) & 1)
 				continue;
 			if (!engines_event(array->card, &event))
@@ -131,7 +131,7 @@ static bool holds(const struct sm_array *array, unsigned slot, uint32_t sm)
 	return view->epoch == s->epoch ? view->version == s->version : s->all_version == s->version;
 }
 
-/* Tasks whose newest state @sm was sent; *@sent: of them, those that it has not acknowledged. */
+/* Return: tasks whose newest state was sent to @sm. *@sent gets those of them that @sm has not acknowledged. */
 static uint32_t states_of(const struct sm_array *array, uint32_t sm, uint32_t *sent)
 {
 	uint32_t held = 0, silent = silent_sm(array);

@@ -5,7 +5,7 @@
 #include "emulator/launch/state_table.h"
 #include "emulator/unicorn/energy.h"
 
-/* Blocks in the order of the contract: neighbours in neighbouring words. */
+/* Copy the blocks into the order of the contract, in which neighbours lie in neighbouring words. */
 static uint16_t put_map(uint32_t *words, const struct blocks *blocks, unsigned n)
 {
 	unsigned w = tutti_map_words(n), shift = w == 8 ? 3 : w >> 1, count = 0;
@@ -24,7 +24,7 @@ static uint16_t put_map(uint32_t *words, const struct blocks *blocks, unsigned n
 	return (uint16_t)count;
 }
 
-/* Return: it is stale again as soon as time goes by. */
+/* Return: true if the entry changes with time even if nothing happens on the SM. */
 static bool put_sm(struct sm_array *array, const struct sm *sm, struct tutti_sm_state *state)
 {
 	const struct tutti_discovery *limits = array->limits;

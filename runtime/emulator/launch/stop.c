@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What stops the engines: KILL, invalidation. While engines are paused the driving
- * thread may touch their lists and harts.
+ * KILL and invalidation, for which the engines have to pause. While they do, the driving thread may use their lists and
+ * harts.
  */
 #include <time.h>
 
@@ -15,7 +15,7 @@
 #include "emulator/waves/tensor_port.h"
 #include "emulator/waves/wave.h"
 
-/* A stop that comes between a wave's choice and its start is lost, so it is repeated. */
+/* A stop is lost if it comes after a wave was chosen and before it starts, so it is repeated. */
 static void stop_until_parked(struct sm_array *array, struct engine *engine)
 {
 	while (!engine->parked) {
@@ -100,7 +100,7 @@ static void strip_engine(struct engine *engine, unsigned slot)
 		engine->handoff = NULL;
 }
 
-/* Which wave to name: one that faulted, else one stopped in the middle, else any that has run. */
+/* Choose the wave to report: the one that faulted, else one that was stopped while it ran, else any that has run. */
 static unsigned weight(const struct cta *cta, const struct wave *wave)
 {
 	if (cta->frozen && cta->fault.cause && cta->fault.wave == wave->number)
@@ -139,7 +139,7 @@ static void drop_ctas(struct sm_array *array, unsigned slot)
 			wave_drop(cta->live);
 		if (cta->killed)
 			continue;
-		if (cta->cga && cta->left) /* one that waits for movers has left */
+		if (cta->cga && cta->left) /* a CTA that only waits for movers has left it already */
 			cga_leave(array, cta);
 		cta->killed = true;
 		array->slot[slot].dying++;
@@ -163,7 +163,7 @@ void sm_array_kill(struct sm_array *array, unsigned slot)
 	strip_waves(&array->asked, slot);
 	cga_kill(array, slot);
 	if (array->killed_count == array->slots)
-		array->killed_count--; /* the firmware never has more kills open than slots */
+		array->killed_count--; /* there is room, since the firmware has at most one kill pending for each slot */
 	array->killed[array->killed_count].slot = slot;
 	array->killed[array->killed_count].valid = false;
 	array->killed[array->killed_count].pc = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What SMs are told of tasks: STATE and TASK, and which CTA of its grid a launch is. Driving thread. */
+/* The commands STATE and TASK, and which CTA of its grid a launch starts. All of it runs in the driving thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ static bool same_task(const struct task *task, const struct tutti_task_state *st
 	       !memcmp(task->level, level, sizeof(task->level));
 }
 
-/* The CGA shapes of a state: given, or one level from its cga_x, y, z, or none. */
+/* Find the CGA shapes of a state: those given, or one level made of its cga_x, y and z, or none. */
 static bool find_levels(struct sm_array *array, const struct tutti_task_state *state,
 			const struct tutti_cga_shape *given, struct tutti_cga_shape level[TUTTI_CGA_LEVELS],
 			struct raster_shape *shape)
@@ -106,7 +106,7 @@ static bool find_levels(struct sm_array *array, const struct tutti_task_state *s
 	       (uint64_t)size[0] * size[1] * size[2] <= array->limits->cga_ctas;
 }
 
-/* A view of a task from its CTA (of a split task: wave) number @first on; @count launches were seen before. */
+/* Begin a view of a task at CTA (or, if it is split, wave) number @first, after @count launches of the slot. */
 static void view_start(struct view *view, const struct task *task, uint32_t first, uint64_t count)
 {
 	uint16_t waves = task->state.waves;
@@ -160,7 +160,7 @@ static void state_to_mask(struct sm_array *array, unsigned number, uint32_t firs
 	}
 }
 
-/* Waves of a split CTA do not know each other. */
+/* Each wave of a split CTA is launched as a CTA of its own. */
 static bool can_split(const struct tutti_task_state *state, const struct raster_shape *shape)
 {
 	return state->waves && !state->shared_blocks && !state->barriers && !shape->levels;
@@ -181,7 +181,7 @@ void sm_array_state(struct sm_array *array, unsigned number, unsigned flags, con
 	if (!find_levels(array, state, given, level, &shape) || (split && !can_split(state, &shape))) {
 		if (slot->task)
 			task_put(array, slot->task);
-		slot->task = NULL; /* no launch before a better one */
+		slot->task = NULL; /* launches are refused until a valid state comes */
 		return;
 	}
 	if (!slot->task || !same_task(slot->task, state, level, split)) {
@@ -203,7 +203,7 @@ void sm_array_state(struct sm_array *array, unsigned number, unsigned flags, con
 		state_to_mask(array, number, state->first, mask, words);
 		return;
 	}
-	/* To all: the SMs take it over when they are needed. */
+	/* A state for all SMs is taken over by each SM when it next needs it (task_view()). */
 	slot->epoch++;
 	slot->all_version = slot->version;
 	slot->base = slot->launches;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Engines: which wave runs next, and on which thread.
+ * Engines choose which wave runs next, and on which thread.
  *
- * Engine 0 belongs to the driving thread, the others have threads of their own.
- * CTAs start on engine 0 in launch order; when they take long, those not yet
- * started go to a shared list from which all engines take. A timer thread ticks
- * while waves run: a wave that keeps its engine for a whole tick is stopped, so that
- * waves that spin never keep others, or the firmware, from running.
+ * Engine 0 belongs to the driving thread, the others have threads of their own. CTAs start on engine 0 in the order of
+ * their launch. If that takes long, those that have not started go to a shared list from which all engines take. A
+ * timer thread ticks while waves run and stops a wave that has kept its engine for a whole tick, so that waves that
+ * spin never keep other waves or the firmware from running.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,15 +25,15 @@
 #include "emulator/waves/wave.h"
 
 #define TICK_NS 500000u
-#define IDLE_TICKS 40u       /* ticks without waves until the timer sleeps */
+#define IDLE_TICKS 40u       /* ticks without waves after which the timer sleeps */
 #define STREAK 16u           /* CTAs started before a waiting wave gets its turn */
 #define SPINS 64u            /* yields in a row after which the driving thread looks elsewhere */
-#define LONG_NS 40000u       /* driving thread has been busy for so long: let others help */
-#define LOOK 32u             /* CTAs between two looks at the clock */
+#define LONG_NS 40000u       /* time after which the driving thread lets others help */
+#define LOOK 32u             /* CTAs between two readings of the clock */
 #define BATCH 16u
-#define RUN_BLOCKS 65536u    /* deterministic mode: basic blocks of one sm_array_run() */
+#define RUN_BLOCKS 65536u    /* basic blocks of one sm_array_run() in deterministic mode */
 #define FLUSH 64u
-#define BLOCKED_NS 100000u   /* between two looks at what blocked waves wait for */
+#define BLOCKED_NS 100000u   /* time between two looks at what blocked waves wait for */
 
 static uint64_t now_ns(void)
 {
@@ -72,13 +71,13 @@ static void take_shared(struct engine *engine)
 	pthread_mutex_unlock(&array->lock);
 }
 
-/* A CGA's first CTA stands for all of them. */
+/* The lists hold only the first CTA of a CGA; the others follow it. */
 static bool worth_sharing(const struct cta_list *list)
 {
 	return list->count > LOOK || (list->count > 1 && list->head->group);
 }
 
-/* The driving thread has worked long on its own: are there CTAs for the others? */
+/* Share CTAs with the other engines if the driving thread has worked for long. */
 static void consider_sharing(struct engine *engine)
 {
 	struct sm_array *array = engine->array;
@@ -188,7 +187,7 @@ static bool must_leave(struct engine *engine)
 	return (int32_t)(tutti_load_relaxed(&array->tick) - engine->stop_tick) >= 0 || engine->spins > SPINS;
 }
 
-/* Waves of CTAs that may not run leave the lists here; KILL finds them through their CTA. */
+/* Waves of CTAs that may not run are dropped from the lists here; KILL still finds them through their CTA. */
 static struct wave *take_runnable(struct engine *engine, struct wave_list *list)
 {
 	struct wave *wave;
@@ -201,7 +200,7 @@ static struct wave *take_runnable(struct engine *engine, struct wave_list *list)
 static struct wave *take_yielded(struct engine *engine)
 {
 	if (engine->ended.head)
-		hand_over(engine); /* waves that spin may wait for what follows */
+		hand_over(engine); /* waves that spin may wait for what follows these completions */
 	engine->streak = 0;
 	engine->spins++;
 	return take_runnable(engine, &engine->yielded);
@@ -236,7 +235,7 @@ static struct wave *start_next(struct engine *engine, struct cta *cta)
 	return wave;
 }
 
-/* The wave @engine runs next, NULL = leave now. */
+/* Return: the wave that @engine runs next, or NULL if it must return to its caller. */
 static struct wave *engine_pick(struct engine *engine)
 {
 	struct wave *wave;
@@ -281,7 +280,7 @@ static bool engine_run(struct engine *engine)
 	for (; wave; wave = engine->handoff) {
 		engine->handoff = NULL;
 		ran = true;
-		hart_enter(wave->hart, wave); /* leaves when engine_pick() has said a wave of another hart, or none */
+		hart_enter(wave->hart, wave); /* returns when engine_pick() gave a wave of another hart, or none */
 	}
 	return ran;
 }
@@ -336,7 +335,7 @@ bool sm_array_run(struct sm_array *array)
 
 /* ---- workers ---------------------------------------------------------- */
 
-/* Other CTAs may change what a blocked wave waits for without anybody telling. */
+/* A blocked wave is looked at from time to time, since other CTAs may change what it waits for without notice. */
 static void park(struct engine *engine)
 {
 	struct sm_array *array = engine->array;
@@ -393,7 +392,7 @@ static void stop_long_waves(struct sm_array *array)
 	}
 }
 
-/* Since stop_long_waves() looked. */
+/* Return: true if a wave runs, or has run since the last stop_long_waves(). */
 static bool any_active(struct sm_array *array)
 {
 	for (unsigned e = 0; e < array->engines; e++) {
@@ -405,7 +404,7 @@ static bool any_active(struct sm_array *array)
 	return false;
 }
 
-/* A wait of one tick; the lock is free meanwhile. */
+/* Wait for one tick, without holding the lock. */
 static void timer_tick(struct sm_array *array)
 {
 	uint64_t at = now_ns() + TICK_NS;
@@ -419,7 +418,7 @@ static void timer_tick(struct sm_array *array)
 static void timer_sleep(struct sm_array *array)
 {
 	tutti_store_relaxed(&array->timer_asleep, 1);
-	/* hart_enter() has no fence between its two words: who did not see @timer_asleep is seen a tick later. */
+	/* hart_enter() has no fence, so an engine may miss @timer_asleep; after one tick it is seen to run. */
 	tutti_fence();
 	timer_tick(array);
 	while (!array->quit && !any_active(array))
@@ -444,7 +443,7 @@ static void *timer(void *data)
 	return NULL;
 }
 
-/* ---- life ------------------------------------------------------------- */
+/* ---- creation and end ------------------------------------------------- */
 
 static void engine_init(struct sm_array *array, unsigned number)
 {
@@ -472,7 +471,7 @@ static int threads_start(struct sm_array *array)
 		return -EAGAIN;
 	for (unsigned e = 1; e < n; e++) {
 		if (pthread_create(&array->engine[e].thread, NULL, worker, &array->engine[e])) {
-			array->engines = e; /* fewer then */
+			array->engines = e; /* go on with those that could be started */
 			break;
 		}
 	}
