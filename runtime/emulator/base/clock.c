@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The host's monotonic clock, read several times per kernel: between two true
- * readings at most a millisecond apart the time stamp counter is followed. Each
- * thread has its own anchor, so nothing is shared but the rate.
+ * The host's monotonic clock. It is read several times for each kernel, so the time stamp counter is used between two
+ * true readings, which are at most a millisecond apart. Each thread has an anchor (a true reading) of its own, so that
+ * threads share nothing but the rate.
  */
 #include <time.h>
 
@@ -26,7 +26,7 @@ static uint64_t clock_true(void)
 #define RATE_NONE 0ull
 #define RATE_UNUSABLE 1ull
 
-/* ns per tick << RATE_SHIFT, of the whole process */
+/* Nanoseconds of a tick << RATE_SHIFT, for the whole process. */
 static uint64_t rate;
 
 static __thread struct {
@@ -40,7 +40,7 @@ static bool tsc_is_steady(void)
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
 }
 
-/* A true reading; also measures the rate over the time since the last one, if that was long enough. */
+/* Read the true clock. If the last reading is long enough ago, measure the rate over the time since then. */
 static uint64_t settle(uint64_t tsc)
 {
 	uint64_t ns = clock_true();
@@ -52,7 +52,7 @@ static uint64_t settle(uint64_t tsc)
 			tutti_store_relaxed(&rate, (uint64_t)(((unsigned __int128)(ns - anchor.ns) << RATE_SHIFT) /
 							      ticks) | 2);
 	} else if (anchor.tsc && tutti_load_relaxed(&rate) == RATE_NONE) {
-		return ns; /* too soon to know the rate */
+		return ns; /* too little time has passed to measure the rate */
 	}
 	anchor.tsc = tsc;
 	anchor.ns = ns;
@@ -75,7 +75,7 @@ uint64_t card_clock(void)
 		ns = settle(tsc);
 	else
 		ns += anchor.ns;
-	/* A new anchor may lie a little behind the old one's extrapolation. */
+	/* Time must not go back, though a new anchor may be a little earlier than what the old one predicted. */
 	if (ns < anchor.newest)
 		return anchor.newest;
 	anchor.newest = ns;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Topology files (SYS-14). One setting a line, `#` starts a comment:
+ * Topology files (SYS-14). Each line holds one setting; `#` starts a comment.
  *
- *   gpc 18 18 16 14    SMs of each GPC, in order; several lines add up
+ *   gpc 18 18 16 14    SMs of each GPC, in order; there may be several such lines
  *   gpc 18*8           the same, eight GPCs of 18
- *   gpc 6+5+4          one GPC, SMs of each of its CPCs; in an odd one the last TPC has one SM
- *   ugpu 5 3           GPCs of each µGPU; without: two halves
+ *   gpc 6+5+4          one GPC by the SMs of its CPCs; if a number is odd, the last TPC has one SM
+ *   ugpu 5 3           GPCs of each µGPU; two halves if this is missing
  *   memory 1G          card memory, suffix K, M or G
  *   peus 4             and: peu_waves, scalar_blocks, vector_blocks, shared_blocks,
  *                      shared_block_bytes, barriers, cta_slots, local_bytes (256K; at most 512K)
- *   acknowledge 3      SMs acknowledge each task state three turns later; without: they take everything in order
+ *   acknowledge 3      SMs acknowledge each task state three turns later; otherwise they take all in order
  *   energy 1           count instruction classes and energy; picojoules of each: energy_move,
  *                      _load, _store, _matrix32, _matrix64, _compare, _jump, _other, and of
  *                      what a CTA takes: energy_wave, _scalar, _vector, _shared, _barrier, _cta;
@@ -44,7 +44,7 @@ static const struct {
 #undef RESOURCE
 };
 
-/* "64", "256K", "1G": 0 if @text is no positive number. */
+/* Read a number such as "64", "256K" or "1G". Return: 0 if @text is no positive number. */
 static uint64_t parse_size(const char *text)
 {
 	static const char suffixes[] = "KMG";
@@ -64,7 +64,7 @@ static uint64_t parse_size(const char *text)
 	return value;
 }
 
-/* "18", or "6+6+6": CPC by CPC. Return: SMs, 0 = nonsense. */
+/* Read one GPC, "18" or by CPCs "6+6+6". Return: its number of SMs, or 0 if @text is malformed. */
 static uint64_t parse_gpc(char *text, uint8_t cpc[TUTTI_CARD_CPCS])
 {
 	uint64_t sms = 0;
@@ -88,7 +88,7 @@ static uint64_t parse_gpc(char *text, uint8_t cpc[TUTTI_CARD_CPCS])
 	return sms;
 }
 
-/* "18", "18*8", "6+5+4", "6+5+4*2" */
+/* Read one or several equal GPCs: "18", "18*8", "6+5+4" or "6+5+4*2". */
 static int parse_gpcs(struct tutti_card_config *config, char *text)
 {
 	uint8_t cpc[TUTTI_CARD_CPCS];

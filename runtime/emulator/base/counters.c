@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Counters of the hardware: those of the driving thread, those of any thread, and the host's copy of their sum. */
+/* Hardware counters: the driving thread counts without atomics, other threads with them; the host sees the sum. */
 #include "emulator/base/counters.h"
 
 #include "emulator/base/state.h"

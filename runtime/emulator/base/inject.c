@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Faults on demand (SYS-15): by call or by string. Who attaches the card hands TUTTI_INJECT over once it is up. */
+/* Injection of faults (SYS-15): which faults are armed, and how often they still happen. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "emulator/base/state.h"
 
 /**
- * struct inject - what is armed.
- * @left: how often the fault still happens; kinds that last have 1 until cleared
+ * struct inject - the armed faults.
+ * @left: how often each fault still happens; not 0 for lasting faults that are armed
  * @arg: the argument it was armed with
  */
 struct inject {
@@ -17,7 +17,7 @@ struct inject {
 	uint64_t arg[TUTTI_INJECT_KINDS];
 };
 
-/* @counts: the argument is a number of times. Others last until cleared; @off: argument that clears. */
+/* With @counts, the argument says how often the fault happens. Other faults last until armed with argument @off. */
 static const struct {
 	const char *name;
 	bool counts;
@@ -71,7 +71,7 @@ int inject_arm(struct tutti_card *card, enum tutti_card_fault fault, uint64_t ar
 
 	if ((unsigned)fault >= TUTTI_INJECT_KINDS)
 		return -EINVAL;
-	/* A crash needs no argument. */
+	/* These need no argument: both can only be armed. */
 	if (fault == TUTTI_INJECT_FIRMWARE_CRASH || fault == TUTTI_INJECT_REMOVED)
 		arg = 1;
 	off = arg == kinds[fault].off;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Instruction counts of the soft core by function (SYS-13): exact, from the
- * blocks unicorn reports and the symbols of the image. Marks are written by the
- * firmware of benches and tests.
+ * Exact instruction counts of the soft core by function (SYS-13), from the basic blocks that the processor reports and
+ * the symbols of the image. Marks are written by firmware that is built for benchmarks and tests.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,9 +23,9 @@ struct function {
 
 /**
  * struct profile - counts since boot.
- * @block: per halfword of local memory: size (bytes) << 16 | instructions of the
- *	block that starts there, as decoded when it was first seen
- * @owner: per halfword: function + 1, 0 = none
+ * @block: for each halfword of local memory, bytes << 16 | instructions of the block that starts there, as decoded
+ *	when it was first seen
+ * @owner: for each halfword, 1 + the index of its function, or 0 if it belongs to none
  */
 struct profile {
 	uint32_t block[HALVES];
@@ -100,7 +99,7 @@ void profile_destroy(struct tutti_card *card)
 	card->profile = NULL;
 }
 
-/* Instructions in [address, address + bytes), by their lengths. */
+/* Count the instructions in [address, address + bytes), whose first bits tell their lengths. */
 static uint32_t decode(struct tutti_card *card, uint32_t address, uint32_t bytes)
 {
 	const uint8_t *code = card_local(card, address, bytes, 2);
@@ -155,7 +154,7 @@ void profile_mark(struct tutti_card *card, uint32_t value, uint64_t instructions
 	profile->marks++;
 }
 
-/* ---- public ---- */
+/* ---- public functions ---- */
 
 size_t tutti_card_profile(struct tutti_card *card, struct tutti_card_function *functions, size_t max)
 {

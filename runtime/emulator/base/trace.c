@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The trace ring (trace.h of the contract). A full ring drops the newest: what the host has
- * not read stays. From half full on the driving thread is told now and then, so that a host
- * that drives the card itself comes round to reading.
+ * The trace ring (trace.h of the contract). A full ring drops new records, so that those the host has not read stay.
+ * When it is half full, the driving thread is told to return from time to time, so that a host thread that drives the
+ * card itself gets to read the ring.
  */
 #include <string.h>
 

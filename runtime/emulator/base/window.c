@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Layout of the BAR and the discovery data, from the card's configuration. */
+/* The layout of the BAR and the discovery data follow from the configuration of the card. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #define DEFAULT_GPCS 8u
 #define DEFAULT_GPC_SMS 18u
 #define APERTURE (4u << 20)
-#define CPC_SMS 6u /* SMs of one CPC unless the configuration says it: three TPCs of two */
+#define CPC_SMS 6u /* SMs of a CPC (three TPCs of two) unless the configuration sets them */
 
 static uint32_t pick(uint32_t value, uint32_t fallback)
 {
@@ -24,7 +24,7 @@ static struct tutti_region region(uint32_t *at, uint32_t bytes)
 	return r;
 }
 
-/* Doorbells come last: the soft core sees the window up to there. */
+/* Doorbells come last, because the soft core sees the window only up to them. */
 static void place_regions(struct tutti_discovery *d)
 {
 	uint32_t at = TUTTI_PAGE_SIZE;
@@ -44,7 +44,7 @@ static void place_regions(struct tutti_discovery *d)
 	d->window_bytes = at;
 }
 
-/* SMs of CPC @c of GPC @g, which has @left SMs beyond the CPCs before it; 0 = there is none. */
+/* Return: SMs of CPC @c of GPC @g, in which @left SMs follow the CPCs before it; 0 if there is no such CPC. */
 static uint32_t cpc_sms(const struct tutti_card_config *config, unsigned g, unsigned c, uint32_t left)
 {
 	if (config->gpcs && config->cpc[g][0])
@@ -187,7 +187,7 @@ static void gpc_places(const struct tutti_card *card, unsigned g, struct tutti_s
 	for (unsigned c = 0; (size = cpc_sms(&card->config, g, c, left)); c++) {
 		for (unsigned i = 0; i < size; i++)
 			*place++ = (struct tutti_sm_place){(uint8_t)g, (uint8_t)c, (uint8_t)(tpc + i / 2), i % 2};
-		tpc += (size + 1) / 2; /* a TPC is in one CPC */
+		tpc += (size + 1) / 2; /* a TPC never spans two CPCs */
 		left -= size;
 	}
 }
@@ -203,7 +203,7 @@ void window_fill(struct tutti_card *card)
 	const struct tutti_discovery *d = &card->discovery;
 	unsigned i;
 
-	/* Everything but the RSB mirrors and doorbells, which would only be touched page by page for nothing. */
+	/* RSB mirrors and doorbells are left out: clearing them would only make the host allocate their pages. */
 	memset(card->bar, 0, d->rsb_window.offset);
 	for (i = 0; i < d->max_queues; i++)
 		card->doorbells[i].doorbell = TUTTI_DOORBELL_EMPTY;

@@ -9,7 +9,7 @@ static bool wants(const struct sm_array *array, unsigned kind)
 	return tutti_load_relaxed(array->trace) >> kind & 1;
 }
 
-/* Return: the number of CTAs of an outermost CGA; also its kind. */
+/* Return: the number of CTAs of an outermost CGA and, from bit 24 on, its kind; 0 without CGAs. */
 static uint32_t group_of(const struct task *task)
 {
 	uint32_t ctas = 1, kind = TUTTI_CGA_NONE;

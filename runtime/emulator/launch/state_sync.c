@@ -2,9 +2,9 @@
 /*
  * Acknowledgement of task states (spec TSK-05), and how far each SM is with each task.
  *
- * A card with TUTTI_FEATURE_ORDERED_STATES does not need it, because a LAUNCH always sees the STATE before it. On a card
- * without that feature (topology setting `acknowledge`) the SMs acknowledge a STATE some turns later, and an event tells
- * the firmware. A LAUNCH before that event is refused, since it is the firmware that has to wait.
+ * A card with TUTTI_FEATURE_ORDERED_STATES does not need it, because a LAUNCH always sees the STATE before it. On a
+ * card without that feature (topology setting `acknowledge`) SMs acknowledge a STATE some turns later, and an event
+ * tells the firmware. A LAUNCH before that event is refused, since it is the firmware that has to wait.
  */
 #include "emulator/base/inject.h"
 #include "emulator/launch/state_sync.h"

@@ -163,7 +163,7 @@ void sm_array_kill(struct sm_array *array, unsigned slot)
 	strip_waves(&array->asked, slot);
 	cga_kill(array, slot);
 	if (array->killed_count == array->slots)
-		array->killed_count--; /* there is room, since the firmware has at most one kill pending for each slot */
+		array->killed_count--; /* sound firmware never has more kills pending than slots */
 	array->killed[array->killed_count].slot = slot;
 	array->killed[array->killed_count].valid = false;
 	array->killed[array->killed_count].pc = 0;

@@ -160,7 +160,7 @@ static void state_to_mask(struct sm_array *array, unsigned number, uint32_t firs
 	}
 }
 
-/* Each wave of a split CTA is launched as a CTA of its own. */
+/* The waves of a split CTA share nothing, so such a task has no shared memory, barriers or CGAs. */
 static bool can_split(const struct tutti_task_state *state, const struct raster_shape *shape)
 {
 	return state->waves && !state->shared_blocks && !state->barriers && !shape->levels;

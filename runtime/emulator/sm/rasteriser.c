@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* CTA coordinates by the delta method: see rasteriser.h. */
+/* Coordinates of CTAs from the number of launches since the last one (see rasteriser.h). */
 #include <string.h>
 
 #include "emulator/sm/rasteriser.h"
@@ -11,7 +11,7 @@ bool raster_shape_init(struct raster_shape *shape, const uint32_t groups[3], con
 	memset(shape, 0, sizeof(*shape));
 	shape->groups_x = groups[0];
 	shape->groups_y = groups[1];
-	if (!level) { /* most are plain: no division */
+	if (!level) { /* most grids have no CGAs and need no division */
 		memcpy(shape->extent[0], groups, sizeof(shape->extent[0]));
 		return groups[0] && groups[1] && groups[2];
 	}
@@ -37,7 +37,7 @@ bool raster_shape_init(struct raster_shape *shape, const uint32_t groups[3], con
 	return true;
 }
 
-/* One digit and the carry out of it; @delta < extent. */
+/* Add @delta, which is less than the extent, to a digit. Return: the carry. */
 static uint32_t carry_into(uint32_t *digit, uint32_t extent, uint32_t delta)
 {
 	uint32_t carry = delta >= extent - *digit;
@@ -46,14 +46,14 @@ static uint32_t carry_into(uint32_t *digit, uint32_t extent, uint32_t delta)
 	return carry;
 }
 
-/* Add @delta to three digits. Return: how often they have come round. */
+/* Add @delta to three digits. Return: how often they have wrapped round. */
 static uint32_t step(uint32_t digit[3], const uint32_t extent[3], uint32_t delta)
 {
 	uint32_t dx = delta, dy = 0, dz = 0, rounds = 0;
 
 	if (!delta)
 		return 0;
-	/* Most steps stay inside one row: no division then. */
+	/* Most steps stay inside one row, for which no division is needed. */
 	if (delta >= extent[0]) {
 		uint64_t plane = (uint64_t)extent[0] * extent[1];
 		uint32_t rest = delta;
@@ -81,7 +81,7 @@ static uint32_t step(uint32_t digit[3], const uint32_t extent[3], uint32_t delta
 	return rounds + carry_into(&digit[2], extent[2], dz);
 }
 
-/* The digits below the grid's own; what comes round goes on to the next level. */
+/* Advance the levels below the grid's own; the carry of each goes on to the next one. */
 static uint32_t step_inner(struct rasteriser *raster, const struct raster_shape *shape, uint32_t delta)
 {
 	for (unsigned i = 0; i < shape->levels && delta; i++) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a CTA takes of an SM (spec RES-03, RES-05): a CTA slot, barriers, a
- * contiguous run of shared memory blocks, and for each wave a wave slot with runs of
- * register blocks on the PEU with the most free wave slots.
+ * A CTA takes from its SM (spec RES-03, RES-05) a CTA slot, barriers, a contiguous run of shared memory blocks, and for
+ * each wave a wave slot and runs of register blocks on the PEU with the most free wave slots.
  */
 #include <string.h>
 
@@ -18,7 +17,7 @@ void blocks_init(struct blocks *blocks, unsigned n)
 		blocks->free[i / 64] |= 1ull << (i % 64);
 }
 
-/* Bit i of the result: blocks i .. i + need - 1 of the word are free. */
+/* Return: a word whose bit i is set if blocks i to i + need - 1 of @word are all free. */
 static uint64_t runs_in_word(uint64_t word, unsigned need)
 {
 	unsigned have = 1;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Waves that wait for something in memory: a barrier's phase, their requests, room
- * for one more. They are out of their engine's way in a list of their own; the engine looks at
- * what they wait for whenever it has nothing ready. Nothing can be missed that way,
- * whoever changes the memory, and no wave spins.
+ * Waves that wait for something in memory: the phase of an mbarrier, the end of their tensor requests, or room for one
+ * more request. Each engine keeps them in a list of their own and checks what they wait for whenever no other wave is
+ * ready. That way no change of the memory is missed, whatever makes it, and no wave spins.
  */
 #include "emulator/waves/blocked.h"
 #include "emulator/waves/schedule.h"

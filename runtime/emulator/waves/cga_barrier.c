@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A CGA on its engine: its CTAs come to one engine together, meet at the barrier
- * (spec CGA-25) and leave one by one (CGA-26). Nothing here needs a lock.
+ * The CTAs of a CGA come to one engine together, meet at the barrier (spec CGA-25) and leave one by one (CGA-26).
+ * Nothing here needs a lock, because one engine runs all of them.
  */
 #include "emulator/unicorn/dsmem.h"
 #include "emulator/waves/cga_barrier.h"
@@ -15,7 +15,7 @@ void cga_enter(struct engine *engine, struct cta *cta)
 	cga->first = cga->last = NULL;
 	cga->hart = hart_get(engine, cta->task->state.asid);
 	if (cga->hart)
-		cga->hart->live++; /* it stays, with the shared memory of CTAs that have not started yet */
+		cga->hart->live++; /* keeps the hart and with it the shared memory of CTAs not yet started */
 	for (struct cta *follower = cta; follower != last; follower = follower->group)
 		follower->next = follower->group;
 	if (cta == last)
@@ -95,7 +95,7 @@ bool cga_wait(struct hart *hart)
 	if (!wave->cga_arrived)
 		return misused(hart);
 	wave->cga_arrived = false;
-	if (!cga) /* alone: its CTA is all there is */
+	if (!cga) /* a CTA without a CGA is its own CGA */
 		return wave_service(hart, TUTTI_SERVICE_BARRIER);
 	hart_x_set(hart, 10, 0);
 	if (wave->cga_phase != cga->phase)

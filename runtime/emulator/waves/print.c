@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Service PRINT: text into the context's print ring, whole or counted as lost. */
+/* The service PRINT puts text into the context's print ring, as a whole or not at all; then it is counted as lost. */
 #include <string.h>
 
 #include "emulator/memory/mmu.h"
@@ -28,7 +28,7 @@ static bool read_text(struct hart *hart, char *to, uint64_t va, uint64_t bytes)
 	return true;
 }
 
-/* Place for @bytes: its position, or ~0 if the ring has no room. */
+/* Reserve @bytes. Return: their position in the ring, or ~0 if it has no room. */
 static uint64_t reserve(struct tutti_print_ring *ring, uint64_t bytes, uint64_t size)
 {
 	uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
@@ -58,7 +58,7 @@ int64_t print_text(struct hart *hart, uint64_t text, uint64_t bytes)
 	ring = mmu_translate(card, hart->asid, va, TUTTI_ACCESS_WRITE, &extent, &fault);
 	if (!ring || extent < sizeof(*ring))
 		return -TUTTI_EINVAL;
-	size = ring->bytes; /* the host's word: used as a bound only together with the page tables */
+	size = ring->bytes; /* the host can change it, so page tables check every access as well */
 	if (!size || size & (size - 1) || size < bytes)
 		return -TUTTI_EINVAL;
 	at = reserve(ring, bytes, size);

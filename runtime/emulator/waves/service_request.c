@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Services that the firmware does: a wave asks (event REQUEST) and is out of all
- * lists of its engine until REPLY.
+ * Services that the firmware carries out. A wave that asks for one (event REQUEST) is in none of its engine's lists until
+ * the command REPLY.
  */
 #include "emulator/base/wake.h"
 #include "emulator/memory/event_ring.h"
 #include "emulator/waves/service_request.h"
 
-/* In the engine's thread. The list is the driving thread's from here on. */
+/* Called in the engine's thread; from here on the wave is in a list of the driving thread. */
 bool request_post(struct hart *hart, uint64_t service)
 {
 	struct wave *wave = hart->current;
@@ -78,7 +78,7 @@ void sm_array_reply(struct sm_array *array, unsigned sm, unsigned slot, uint64_t
 	struct engine *engine;
 
 	if (!wave)
-		return; /* it has been killed meanwhile */
+		return; /* the wave has been killed meanwhile */
 	hart_saved_result(wave, value);
 	engine = wave->cta->engine;
 	if (!engine->number) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tensor requests, SM side: a queue for each SM, an arbiter over them, and for each
- * CTA the numbers of requests asked and done (spec TMA-03, TMA-28). Waves ask on
- * any thread; the driving thread hands requests on and takes their ends.
+ * Tensor requests on the side of the SMs: a queue for each SM, an arbiter over the queues, and for each CTA the numbers
+ * of requests made and served (spec TMA-03, TMA-28). Waves make requests on any thread; the driving thread passes them
+ * on to engines/ and hears when they are done.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,17 +15,17 @@
 #include "emulator/waves/tensor_port.h"
 #include "emulator/waves/wave.h"
 
-/** struct sm_queue - requests of one SM: a ring of limits->tmau_requests, free-running indexes. */
+/** struct sm_queue - requests of one SM, a ring of limits->tmau_requests slots with free-running indexes. */
 struct sm_queue {
 	struct tutti_tensor_call *ring;
 	uint32_t head, tail;
 };
 
-/** struct tensor_port - the front. @lock: everything but @queued, which is atomic. */
+/** struct tensor_port - the queues of all SMs. @lock protects everything but @queued, which is atomic. */
 struct tensor_port {
 	pthread_mutex_t lock;
 	uint32_t queued;
-	uint32_t turn; /* SM that is asked first */
+	uint32_t turn; /* the SM whose queue is looked at first */
 	uint32_t waiting[MASK_WORDS]; /* SMs with requests */
 	struct sm_queue queue[];
 };
@@ -67,7 +67,7 @@ void tensor_port_empty(struct sm_array *array)
 	memset(array->tensor->waiting, 0, sizeof(array->tensor->waiting));
 }
 
-/* ---- asking --------------------------------------------------------------- */
+/* ---- requests of waves ----------------------------------------------------- */
 
 bool tensor_issue(struct sm_array *array, struct wave *wave)
 {
@@ -91,7 +91,7 @@ bool tensor_issue(struct sm_array *array, struct wave *wave)
 	return room;
 }
 
-/* Memory of a wave, which is anything: copied once. Return: false after a fault of the wave. */
+/* Copy memory of a wave once, since waves may change it meanwhile. Return: false after a fault of the wave. */
 static bool copy_in(struct hart *hart, void *to, uint64_t va, uint32_t bytes)
 {
 	uint8_t *out = to, cause;
@@ -176,7 +176,7 @@ bool service_mbarrier(struct hart *hart)
 
 /* ---- the driving thread ---------------------------------------------------- */
 
-/* Ranks of the CGA that have not exited. */
+/* Return: a mask of the ranks of the CGA that have not exited. */
 static uint16_t ranks_present(struct sm_array *array, const struct cga *cga)
 {
 	uint32_t mask = 0;
@@ -187,7 +187,7 @@ static uint16_t ranks_present(struct sm_array *array, const struct cga *cga)
 	return (uint16_t)mask;
 }
 
-/* What the hardware knows of the wave that asked. */
+/* Fill in what the hardware itself knows of the wave that made the request. */
 static void complete_call(struct sm_array *array, struct tutti_tensor_call *call)
 {
 	const struct cta *cta = &array->cta[call->cta];
@@ -203,7 +203,7 @@ static void complete_call(struct sm_array *array, struct tutti_tensor_call *call
 		call->present = ranks_present(array, cta->cga);
 }
 
-/* The first SM with requests at or behind the turn, or from the start. */
+/* Find the next SM with requests, from @turn on and then from the first SM. */
 static uint32_t next_sm(const struct tensor_port *tensor)
 {
 	uint32_t first = tensor->turn / 32 % MASK_WORDS;
@@ -260,7 +260,7 @@ uint8_t sm_array_shared(struct sm_array *array, uint32_t number, uint32_t rank, 
 	shared->bytes = (uint64_t)cta->task->state.shared_blocks * array->limits->shared_block_bytes;
 	if (rank == SM_SELF || (!rank && !cta->cga))
 		return 0;
-	/* All CTAs of a CGA have their shared memory in one hart, whose parts are of the same size. */
+	/* All CTAs of a CGA have their shared memory in one hart, in parts of the same size. */
 	if (!cta->cga || !dsmem_segment(array, cta->cga, rank, &at))
 		return TUTTI_CAUSE_CGA_EXITED;
 	shared->base = cta->hart->shared + at;
@@ -299,7 +299,7 @@ void sm_array_call_done(struct sm_array *array, uint32_t number)
 		array->release(array, cta);
 }
 
-/* Requests of @slot that have not been handed on are taken back. Engines are paused. */
+/* Take back the requests of @slot that have not been passed on. Engines are paused. */
 void tensor_kill(struct sm_array *array, unsigned slot)
 {
 	struct tensor_port *tensor = array->tensor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* CTAs and waves from their start to their end; services (wave.h of the contract). */
+/* Waves from their start to their end, and the services that they call (wave.h of the contract). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static uint32_t edge_items(const struct cta *cta, struct tutti_wave_info *info)
 	return (uint32_t)info->extent[0] * info->extent[1] * info->extent[2];
 }
 
-/* What only CTAs of CGAs and of queue tasks have. */
+/* Fill in what only CTAs of CGAs and of queue tasks have. */
 static void fill_special(struct wave *wave)
 {
 	struct tutti_wave_info *info = wave->info;
@@ -73,7 +73,7 @@ static void fill_info(struct engine *engine, struct wave *wave)
 	info->cta[1] = cta->at.y;
 	info->cta[2] = cta->at.z;
 	info->cta_linear = cta->at.index;
-	info->cga[0] = cta->at.x; /* alone: a CGA of one */
+	info->cga[0] = cta->at.x; /* a CTA without a CGA counts as a CGA of one */
 	info->cga[1] = cta->at.y;
 	info->cga[2] = cta->at.z;
 	info->sm = cta->sm;
@@ -109,7 +109,7 @@ struct wave *wave_start(struct engine *engine, struct cta *cta)
 		cta->hart = hart_get(engine, cta->task->state.asid);
 	hart = cta->hart;
 	wave = hart ? hart->free_waves : NULL;
-	/* A wave that runs must be able to make room for others at any time. */
+	/* The context is allocated now, since a running wave may have to give way to others at any time. */
 	if (unlikely(!wave) || !hart_can_save(hart, wave)) {
 		cta_freeze(engine, cta, cta->started, TUTTI_CAUSE_BUS, TUTTI_ACCESS_NONE, 0, 0);
 		return NULL;
