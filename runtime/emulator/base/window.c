@@ -203,7 +203,7 @@ void window_fill(struct tutti_card *card)
 	const struct tutti_discovery *d = &card->discovery;
 	unsigned i;
 
-	/* RSB mirrors and doorbells are left out: clearing them would only make the host allocate their pages. */
+	/* What follows, from the RSB mirrors on, is not cleared, which would only make the host allocate its pages. */
 	memset(card->bar, 0, d->rsb_window.offset);
 	for (i = 0; i < d->max_queues; i++)
 		card->doorbells[i].doorbell = TUTTI_DOORBELL_EMPTY;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Fetch engine and post unit: FETCH, WRITE, SCRUB, SIGNAL (softcore.h of the contract). */
+/* The fetch engine (FETCH) and the post unit (WRITE, SCRUB, SIGNAL); see softcore.h of the contract. */
 #include <string.h>
 
 #include "emulator/base/clock.h"
@@ -35,15 +35,15 @@ static void event(struct tutti_card *card, uint32_t word0, uint64_t address)
 {
 	struct tutti_event e = { { word0, (uint32_t)address, (uint32_t)(address >> 32) } };
 
-	/* There is room: engines_commands() has looked. */
+	/* There is room, which engines_commands() has checked. */
 	engines_event(card, &e);
 }
 
 /* ---- FETCH ---- */
 
 /*
- * Each slot's first word first, with acquire order: if it says that the packet
- * is there, then the body read after it is the producer's.
+ * The first word of each slot is read first, with acquire order: if it says that the packet is there, the body that is
+ * read after it is complete.
  */
 static void copy_packets(uint8_t *to, const uint8_t *from, uint64_t bytes)
 {
@@ -82,7 +82,7 @@ static bool fetch_pieces(struct tutti_card *card, const uint32_t *w, uint8_t *to
 	return true;
 }
 
-/* A fetch that came in the middle of the producer's writes: the header is still the old one, half the body new. */
+/* Injected fault: a fetch amid the producer's writes finds the old header, and half of the body new. */
 static void tear(uint8_t *packet)
 {
 	uint16_t invalid = TUTTI_PACKET_INVALID;
@@ -121,7 +121,7 @@ static void post_fault(struct tutti_card *card, const uint32_t *w, const struct 
 	event(card, TUTTI_EVENT_POST_FAULT | (uint32_t)fault->cause << 8 | (w[1] & 0xffff0000u), fault->address);
 }
 
-/* Pointer to an aligned object, or NULL and a POST_FAULT event sent. */
+/* Return: a pointer to an aligned object, or NULL after an event POST_FAULT. */
 static void *post_target(struct tutti_card *card, const uint32_t *w, uint32_t align, unsigned access, bool *host)
 {
 	uint64_t va = w[2] | (uint64_t)w[3] << 32;
@@ -206,7 +206,7 @@ void fetch_signal(struct tutti_card *card, const uint32_t *w)
 	}
 	bus_write(card, host, 8);
 	card_trace(card, TUTTI_TRACE_COMPLETE, w[1] >> 16, 0xffff, 0, w[2] | (uint64_t)w[3] << 32, 0, 1);
-	/* Behind the decrement: a waiter announces itself, then looks at the value once more. */
+	/* Waiters are read after the decrement, because a waiter announces itself and then looks at the value again. */
 	if (unlikely(tutti_load_relaxed(&signal->waiters))) {
 		bus_read(card, host, 4);
 		card_interrupt(card, w[0] >> 16 & 0x3fff);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Front of the TMAU: requests of waves into the request area, in the order of its
- * slots, each told by an event. What movers will rely on is kept here, since the
- * area is memory of the soft core.
+ * The front of the TMAU puts requests of waves into the request area, in the order of its slots, and reports each by an
+ * event. What movers rely on is kept in the card's state as well, since firmware can write to the area.
  */
 #include "emulator/base/local.h"
 #include "emulator/engines/mover.h"
@@ -60,6 +59,6 @@ bool front_run(struct tutti_card *card)
 		any = true;
 	}
 	if (any)
-		sm_array_progress(card->sms); /* there is room again */
+		sm_array_progress(card->sms); /* the queues of SMs have room again, for which waves may wait */
 	return any;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The transaction side of a TMAU barrier (tensor.h of the contract, spec TMA-22). */
+/* How bytes that arrive count on an mbarrier (tensor.h of the contract, spec TMA-22). */
 #include "emulator/engines/mover_parts.h"
 
 #define COUNT_MASK TUTTI_MBARRIER_ARRIVALS_MAX
 #define TX_MASK ((1ull << TUTTI_MBARRIER_TX_BITS) - 1)
 
-/* The word after @bytes have arrived. */
+/* Return: the word of the mbarrier after @bytes have arrived. */
 static uint64_t completed(uint64_t word, uint64_t bytes)
 {
 	uint64_t tx = word >> TUTTI_MBARRIER_TX_SHIFT & TX_MASK;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Movers (mover.h of the contract): descriptors out of the ring, in order, a piece
- * at a time, so that soft core and waves go on meanwhile. What a descriptor means
- * byte by byte is in mover_walk.c and mover_data.c.
+ * Movers (mover.h of the contract) execute the descriptors of their ring in order, a part at a time, so that soft core
+ * and waves go on meanwhile. mover_walk.c and mover_data.c do what a descriptor means byte by byte.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +15,8 @@
 #include "emulator/memory/event_ring.h"
 #include "emulator/waves/blocked.h"
 
-#define TURN_BYTES (256u << 10) /* of one turn: the rest of the card wants to go on */
-#define TURN_COST 512u          /* of a descriptor, in bytes */
+#define TURN_BYTES (256u << 10) /* bytes of one turn, after which the rest of the card goes on */
+#define TURN_COST 512u          /* what each descriptor costs of a turn, in bytes */
 #define NS_PER_KIB 64u
 
 int mover_create(struct tutti_card *card)
@@ -37,7 +36,7 @@ void mover_reset(struct tutti_card *card)
 	memset(card->mover, 0, sizeof(*card->mover));
 }
 
-/* ---- taking -------------------------------------------------------------- */
+/* ---- taking a descriptor ------------------------------------------------- */
 
 static const struct tutti_mover *mover_ring(struct tutti_card *card)
 {
@@ -60,7 +59,7 @@ static void broken(struct tutti_card *card, uint32_t word, const char *text)
 	card_die(card, TUTTI_CRASH_TRAP, CARD_CAUSE_COMMAND, card->ops->reg(card->core, 32), word, text);
 }
 
-/* Copy what the descriptor refers to. Return: false if the firmware cannot mean it. */
+/* Copy what the descriptor refers to. Return: false if that is an error of the firmware. */
 static bool take_parts(struct tutti_card *card, struct mover *m)
 {
 	const struct tutti_mover *d = &m->d;
@@ -87,7 +86,7 @@ static bool take_parts(struct tutti_card *card, struct mover *m)
 	return true;
 }
 
-/* Does it make sense? What does not is told like a refused access. */
+/* Check a descriptor. One that makes no sense is reported like a refused access. */
 static bool sound(struct mover *m)
 {
 	const struct tutti_mover *d = &m->d;
@@ -139,7 +138,7 @@ static bool take(struct tutti_card *card)
 	return true;
 }
 
-/* ---- ending -------------------------------------------------------------- */
+/* ---- ending a descriptor ------------------------------------------------- */
 
 static void tell_fault(struct tutti_card *card, const struct mover *m, const struct mover_fault *fault)
 {
@@ -165,7 +164,7 @@ static void tell_event(struct tutti_card *card, const struct mover *m, const str
 	engines_event(card, &event);
 }
 
-/* What has arrived counts on the barrier of each CTA it went to. */
+/* Count bytes that have arrived on the mbarrier of each CTA that they went to. */
 static void tell_barriers(struct mover *m)
 {
 	if (!m->arrived || m->call.barrier == TUTTI_BARRIER_NONE)
@@ -203,7 +202,7 @@ static uint8_t add_target(struct tutti_card *card, struct mover *m, uint32_t ran
 	return cause;
 }
 
-/* Whose memory is it? Asked in each turn, since CTAs end meanwhile. Return: 0 or TUTTI_CAUSE_*. */
+/* Look up shared memory in each turn, since CTAs may end in between. Return: 0 or TUTTI_CAUSE_*. */
 static uint8_t find_shared(struct tutti_card *card, struct mover *m)
 {
 	uint32_t mask = m->call.mask;
@@ -244,7 +243,7 @@ static uint32_t move_piece(struct tutti_card *card, struct mover *m, struct move
 	return n;
 }
 
-/* Bytes until the descriptor is done, refused or has used up @left. Return: what is left, 0 = turn over. */
+/* Move bytes until the descriptor is done or refused, or @left is used up. Return: what is left of the turn. */
 static uint32_t go_on(struct tutti_card *card, struct mover *m, uint32_t left)
 {
 	struct mover_fault fault = { TUTTI_CAUSE_NONE, TUTTI_ACCESS_NONE, 0 };

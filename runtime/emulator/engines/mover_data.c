@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * One piece of a mover's work: bytes that are contiguous on both sides, or bytes to
- * fill. Rows are copied whole; only swizzled ones go in 16-byte atoms, and only
- * rounding and reductions look at elements.
+ * How a mover handles one piece: bytes that are contiguous on both sides, or bytes to fill. Rows are copied as a whole.
+ * Only swizzled rows go in atoms of 16 bytes, and only rounding and reductions work on elements.
  */
 #include <string.h>
 
@@ -11,8 +10,8 @@
 #define LINE 128u
 #define SECTOR 32u
 #define ATOM 16u
-#define BUFFER 4096u         /* bytes at a time that pass through a buffer */
-#define MOST (256u << 10)    /* bytes at a time */
+#define BUFFER 4096u         /* most bytes at a time that go through a buffer */
+#define MOST (256u << 10)    /* most bytes at a time otherwise */
 
 void mover_account(struct tutti_card *card, uint64_t va, uint64_t bytes)
 {
@@ -27,7 +26,7 @@ static uint32_t swizzled(unsigned swizzle, uint32_t at)
 	return at ^ (at >> 3 & ((1u << swizzle) - 1) << 4);
 }
 
-/* Bytes from @at on that stay together, at most @n. */
+/* Return: how many bytes from @at on stay contiguous, at most @n. */
 static uint32_t together(unsigned swizzle, uint32_t at, uint32_t n)
 {
 	uint32_t left = ATOM - at % ATOM;
@@ -71,7 +70,7 @@ static void shared_read(const struct sm_shared *from, unsigned swizzle, uint32_t
 	}
 }
 
-/* Every target, whose memory has been checked. */
+/* Write to every target. The caller has checked that it lies in their memory. */
 static void deliver(const struct mover *m, uint32_t at, const uint8_t *from, uint32_t n)
 {
 	for (unsigned i = 0; i < m->targets; i++)
@@ -90,7 +89,7 @@ static uint32_t round_tf32(uint32_t bits)
 	return (bits & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : (bits + 0x1000) & 0xffffe000;
 }
 
-/* What loads of some types do to each element. Return: where the result is. */
+/* Convert elements, as loads of some types do. Return: where the result is. */
 static const uint8_t *converted(unsigned type, const uint8_t *from, uint32_t *buffer, uint32_t n)
 {
 	bool tf32 = type == TUTTI_TF32 || type == TUTTI_TF32_FTZ, ftz = type == TUTTI_F32_FTZ || type == TUTTI_TF32_FTZ;
@@ -107,7 +106,7 @@ static const uint8_t *converted(unsigned type, const uint8_t *from, uint32_t *bu
 	return (const uint8_t *)buffer;
 }
 
-/* Byte i of the dense side is byte i % 8 of the fill value. */
+/* Fill so that byte i of the dense side is byte i % 8 of the fill value. */
 static void pattern(uint8_t *to, uint64_t value, uint64_t first, uint32_t n)
 {
 	unsigned turn = 8 * (first & 7);
@@ -158,7 +157,7 @@ static struct mover_extent *make_extent(struct tutti_card *card, uint64_t va, un
 	return e;
 }
 
-/* Where @va lies, with all that lies behind it in one piece; *@n is made smaller if it is more. */
+/* Find @va in the emulator's memory. *@n is reduced to the bytes that are contiguous there. */
 static uint8_t *reach(struct tutti_card *card, uint64_t va, unsigned access, uint32_t *n, struct mover_fault *fault)
 {
 	struct mover_extent *e = find_extent(card, va, access);
@@ -246,7 +245,7 @@ static uint32_t store(struct tutti_card *card, const struct mover *m, const stru
 	return n;
 }
 
-/* COPY and SCATTER: from @from to @to, both in global memory. */
+/* COPY and SCATTER, which copy from @from to @to, both in global memory. */
 static uint32_t copy(struct tutti_card *card, const struct mover *m, uint64_t from, uint64_t to, uint64_t bytes,
 		     bool convert, struct mover_fault *fault)
 {
@@ -280,7 +279,7 @@ static uint32_t shared_to_shared(const struct mover *m, uint64_t bytes)
 	return n;
 }
 
-/* [@at, @at + @bytes) is the CTA's; a swizzled row of 128 bytes is exchanged within itself, so all of it must be. */
+/* Is [@at, @at + @bytes) the CTA's? Swizzling exchanges bytes in rows of 128, so the whole rows must be. */
 static bool inside(const struct mover *m, const struct sm_shared *shared, uint64_t at, uint64_t bytes)
 {
 	uint64_t end = at + bytes;
@@ -290,7 +289,7 @@ static bool inside(const struct mover *m, const struct sm_shared *shared, uint64
 	return end <= shared->bytes;
 }
 
-/* The piece's dense side lies in the memory of every CTA it goes to, or comes from. */
+/* Does the dense side of the piece lie in the memory of every CTA that it goes to or comes from? */
 static bool shared_ok(const struct mover *m, uint64_t bytes)
 {
 	uint64_t done = m->walk.done;
@@ -305,7 +304,7 @@ static bool shared_ok(const struct mover *m, uint64_t bytes)
 	return true;
 }
 
-/* Elements outside of the tensor are not written. */
+/* Stores and reductions skip elements outside the tensor. */
 static uint32_t skip(uint64_t bytes)
 {
 	return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
@@ -334,7 +333,7 @@ uint32_t mover_move(struct tutti_card *card, struct mover *m, const struct piece
 				       copy(card, m, dense, piece->va, piece->bytes, false, fault);
 	case TUTTI_MOVE_FILL:
 		return fill_global(card, m, piece->va, piece->bytes, fault);
-	default: /* PREFETCH: memory of this card is as fast as its cache, only the counters see it */
+	default: /* PREFETCH only counts, since this card has no cache */
 		return skip(piece->bytes);
 	}
 }
@@ -346,7 +345,7 @@ static void account_rows(struct tutti_card *card, const struct walk *walk, uint6
 	uint64_t stride = walk->outer[0].stride, bytes = walk->run.count;
 
 	count(card, TUTTI_COUNTER_MOVER_BYTES, rows * bytes);
-	if (stride % LINE == 0) { /* all rows lie alike in their lines */
+	if (stride % LINE == 0) { /* all rows are aligned to lines in the same way */
 		count(card, TUTTI_COUNTER_MOVER_LINES, rows * ((va + bytes - 1) / LINE - va / LINE + 1));
 		count(card, TUTTI_COUNTER_MOVER_SECTORS, rows * ((va + bytes - 1) / SECTOR - va / SECTOR + 1));
 		return;

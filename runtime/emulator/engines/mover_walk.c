@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * From the dimensions of a mover descriptor to runs: what is contiguous on both
- * sides is one run, however many dimensions it spans.
+ * Turns the dimensions of a mover descriptor into runs. What is contiguous on both sides is one run, however many
+ * dimensions it spans.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ static void add_dimension(struct walk *walk, uint64_t before, uint64_t count, ui
 
 	if (!before && !after && count == 1)
 		return;
-	/* rows without fill that touch each other: one longer row */
+	/* Rows without fill that follow each other directly are one longer row. */
 	if (!n && walk->run.row == walk->run.count && stride == walk->run.count) {
 		uint64_t row = walk->run.row;
 
@@ -51,7 +51,7 @@ void walk_start(struct walk *walk, const struct tutti_mover *d, const struct tut
 
 		add_dimension(walk, before, count, after, shape->stride[k]);
 		if (__builtin_mul_overflow(walk->total, before + count + after, &walk->total))
-			walk->total = 0; /* no such box: the firmware is broken, nothing moves */
+			walk->total = 0; /* an error of the firmware; nothing is moved */
 	}
 	walk->total *= shape->unit;
 }
@@ -68,14 +68,14 @@ void walk_piece(const struct walk *walk, struct piece *piece)
 		uint64_t step = walk->outer[k].index - walk->outer[k].before;
 
 		piece->va += step * walk->outer[k].stride;
-		if (step >= walk->outer[k].count) { /* before the first or behind the last */
+		if (step >= walk->outer[k].count) { /* before the first element or after the last one */
 			piece->filled = true;
 			piece->bytes = walk->run.row - walk->at;
 		}
 	}
 }
 
-/* Carry of dimension @k - 1 into @k and those behind it. */
+/* Carry from dimension @k - 1 into dimension @k and those after it. */
 static void carry(struct walk *walk, unsigned k)
 {
 	for (; k < walk->dimensions; k++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reductions of movers (spec TMA-25): element by element, each atomic with respect
- * to atomics of kernels, which are the host's, and to other reductions.
+ * Reductions of movers (spec TMA-25) go element by element. Each is atomic with respect to other reductions and to
+ * atomics of kernels, which the emulator executes as atomics of the host.
  */
 #include <string.h>
 
@@ -36,7 +36,7 @@ static float from_f16(uint16_t h)
 	return float_of(sign | bits_of((float)fraction * 0x1p-24f));
 }
 
-/* Round to nearest, ties to even, the low @n bits away. */
+/* Round the low @n bits away, to nearest with ties to even. */
 static uint32_t round_off(uint32_t bits, unsigned n)
 {
 	uint32_t half = 1u << (n - 1);
@@ -52,7 +52,7 @@ static uint16_t to_f16(float value)
 		return (uint16_t)(0x7fff); /* the canonical NaN */
 	if (magnitude >= 0x477ff000)
 		return (uint16_t)(sign | 0x7c00);
-	if (magnitude < 0x38800000) /* subnormal: the addition rounds at 2^-24 */
+	if (magnitude < 0x38800000) /* the result is subnormal; the addition rounds it at 2^-24 */
 		return (uint16_t)(sign | (bits_of(float_of(magnitude) + 0.5f) - 0x3f000000));
 	return (uint16_t)(sign | round_off(magnitude - 0x38000000, 13));
 }
@@ -85,7 +85,7 @@ static uint32_t add_f32(uint32_t a, uint32_t b)
 	return sum != sum ? 0x7fffffff : bits_of(sum);
 }
 
-/* A NaN loses against a number; -0 is less than +0. */
+/* A number is preferred to a NaN, and -0 is less than +0. */
 static bool less(float a, float b)
 {
 	return a < b || b != b || (a == b && bits_of(a) >> 31 > bits_of(b) >> 31);
@@ -124,7 +124,7 @@ static uint32_t dec_u32(uint32_t a, uint32_t b)
 
 /* ---- rows of elements --------------------------------------------------- */
 
-/* @a: what is there, @b: what comes */
+/* @a is the element in memory, @b the one that is combined with it. */
 #define ROW(name, type, expression)                                                                 \
 	static void row_##name(void *to, const void *from, uint32_t bytes)                          \
 	{                                                                                           \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Services that the firmware carries out. A wave that asks for one (event REQUEST) is in none of its engine's lists until
- * the command REPLY.
+ * Services that the firmware carries out. A wave that asks for one (event REQUEST) is in none of its engine's lists
+ * until the command REPLY.
  */
 #include "emulator/base/wake.h"
 #include "emulator/memory/event_ring.h"

@@ -109,7 +109,7 @@ struct wave *wave_start(struct engine *engine, struct cta *cta)
 		cta->hart = hart_get(engine, cta->task->state.asid);
 	hart = cta->hart;
 	wave = hart ? hart->free_waves : NULL;
-	/* The context is allocated now, since a running wave may have to give way to others at any time. */
+	/* A running wave may have to give way to others at any time, so it starts only if its state can be saved. */
 	if (unlikely(!wave) || !hart_can_save(hart, wave)) {
 		cta_freeze(engine, cta, cta->started, TUTTI_CAUSE_BUS, TUTTI_ACCESS_NONE, 0, 0);
 		return NULL;
