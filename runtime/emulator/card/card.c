@@ -75,7 +75,7 @@ static void bury(struct tutti_card *card)
 	sm_array_reset(card->sms);
 	card_publish(card);
 	tutti_store_release(&card->status->state, TUTTI_STATE_CRASHED);
-	/* Programs may sleep on any vector. Vector 0 is the kernel driver's, which wakes them. */
+	/* Programs may sleep on any vector. Vector 0 is the one that the driver itself listens to. */
 	card_interrupt(card, 0);
 }
 

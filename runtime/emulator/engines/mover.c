@@ -243,7 +243,7 @@ static uint32_t move_piece(struct tutti_card *card, struct mover *m, struct move
 	return n;
 }
 
-/* Move bytes until the descriptor is done or refused, or @left is used up. Return: what is left of the turn. */
+/* Move bytes until the descriptor is done or refused, or @left is used up. Return: what is left, 0 to end the turn. */
 static uint32_t go_on(struct tutti_card *card, struct mover *m, uint32_t left)
 {
 	struct mover_fault fault = { TUTTI_CAUSE_NONE, TUTTI_ACCESS_NONE, 0 };

@@ -304,7 +304,7 @@ static bool shared_ok(const struct mover *m, uint64_t bytes)
 	return true;
 }
 
-/* Stores and reductions skip elements outside the tensor. */
+/* Stores and scatters do not write elements outside the tensor. */
 static uint32_t skip(uint64_t bytes)
 {
 	return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
