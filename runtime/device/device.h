@@ -2,18 +2,18 @@
 /**
  * DOC: An open card, as every unit of the library sees it
  *
- * Locks, outermost first; whoever holds one takes only those behind it:
+ * Lock order, outermost first; a thread that holds one of these locks may take only those listed below it:
  *
- *   queue.copy_lock         one tutti_copy() of a queue at a time
+ *   queue.copy_lock         serializes the tutti_copy() calls of a queue
  *   memory.lock             pools and locked memory; held while the transport maps and unmaps
- *   channel.lock            the kernel channel, in transports without a driver; events are taken with it held
+ *   channel.lock            the kernel channel, in transports without a driver; events are handled with it held
  *   tutti_device.lock       queues, their errors, ids
- *   tutti_rsb_object.lock   who owns the entries of a reference state buffer
+ *   tutti_rsb_object.lock   which recordings own the entries of a reference state buffer
  *
- * All other locks (print, trace, page tables, the drm transport's) are taken last and alone. No lock but copy_lock
- * and memory.lock is held while somebody waits for the card. No lock is held while the application is called back,
- * with one exception: a copy that waits for room in its ring delivers errors with copy_lock held, so a callback must
- * not copy on the queue that has failed.
+ * All other locks (print, trace, page tables, the drm transport's) are innermost: no other lock is taken under them.
+ * Only copy_lock and memory.lock may be held while a thread waits for the card. No lock is held during a callback of
+ * the application, with one exception: a copy that waits for room in its ring delivers errors with copy_lock held, so
+ * a callback must not copy on the queue that has failed.
  */
 #ifndef TUTTI_DEVICE_H
 #define TUTTI_DEVICE_H
@@ -27,22 +27,27 @@
 
 #define ID_WORDS(n) (((n) + 63) / 64)
 
-/** struct device_time - newest heartbeat's timer value, when the host saw it, newest answer. */
+/**
+ * struct device_time - what tutti_device_time() remembers between calls.
+ * @beat_time: the card's timer at the newest heartbeat
+ * @host_ns: when the host saw that heartbeat
+ * @given: the newest time returned; later calls never return less
+ */
 struct device_time {
 	uint64_t beat_time, host_ns, given;
 };
 
 /**
  * struct tutti_device - an open card.
- * @run: transport->run, at hand for the launch path
- * @bar, @control, @status: the control window, or what the transport shows of it
- * @known: discovery data as read at open
- * @boot_sequence: of the firmware this process talks to; another one means that somebody has booted the card
- * anew
+ * @run: transport->run, cached here for the launch path
+ * @bar, @control, @status: the control window, or the parts of it that the transport can show
+ * @known: discovery data, read once when the card is opened
+ * @boot_sequence: boot count of the firmware this process talks to; a different one means that the card has been
+ *	booted again
  * @private: the transport's own state
- * @memory, @print, @trace: of the units of that name; NULL while they are not in use
- * @dead: set once, never cleared; read by device_dead()
- * @errors: queues whose error is not delivered yet
+ * @memory, @print, @trace: state of the units of these names; NULL while they are not in use
+ * @dead: set once and never cleared; read by device_dead()
+ * @errors: number of queues whose error has not been delivered yet
  */
 struct tutti_device {
 	const struct transport *transport;
@@ -60,7 +65,7 @@ struct tutti_device {
 	bool dead, said_dead;
 	uint32_t errors;
 
-	pthread_mutex_t lock; /* what follows */
+	pthread_mutex_t lock; /* protects the fields below, except @known */
 	struct queue_error *queue_error[TUTTI_MAX_QUEUES];
 	uint64_t queue_ids[ID_WORDS(TUTTI_MAX_QUEUES)];
 	uint64_t rsb_ids[ID_WORDS(TUTTI_MAX_RSBS)];
@@ -69,19 +74,19 @@ struct tutti_device {
 	struct tutti_discovery known;
 };
 
-/** device_dead() - the card will not answer any more. Says why on stderr, once. */
+/** device_dead() - is the card lost, so that it will not answer any more? Says why on stderr, once. */
 bool device_dead(struct tutti_device *device);
 /** device_fail() - declare the card dead. */
 void device_fail(struct tutti_device *device, const char *why);
-/** device_poll() - take what the card has sent; errors to their callbacks; print. 0 or -EIO. */
+/** device_poll() - take what the card has sent, call error callbacks, print what kernels print. 0 or -EIO. */
 int device_poll(struct tutti_device *device);
-/** device_state_name() - of status.state. */
+/** device_state_name() - name of a value of status.state. */
 const char *device_state_name(uint32_t state);
-/** id_take() - lowest free id below @limit, or -ENOSPC. id_give() - back again. */
+/** id_take() - take the lowest free id below @limit, or -ENOSPC. id_give() returns it. */
 int id_take(struct tutti_device *device, uint64_t *ids, unsigned limit);
 void id_give(struct tutti_device *device, uint64_t *ids, unsigned id);
 
-/** device_pending() - the card has sent something that nobody has taken. */
+/** device_pending() - has the card sent something that nobody has taken yet? */
 static inline bool device_pending(const struct tutti_device *device)
 {
 	return device->transport->pending(device);

@@ -5,13 +5,13 @@
 #include "device/device.h"
 
 /**
- * struct queue_error - whether a queue has stopped, why, and who is to be told. Part of each queue.
- * @stopped: TUTTI_ERROR_*, 0 = it runs. Changed under device->lock, read without
- * @fault, @undelivered: the record, and whether the callback has still to be called. device->lock
- * @busy: threads inside the callback. device->lock
- * @callback: the application's, called once for each stop, with no lock held; may be NULL
- * @forget: what the queue's owner holds of the card's state is void now; called under device->lock; may be
- * NULL
+ * struct queue_error - whether a queue has stopped, why, and whom to tell. Part of each queue.
+ * @stopped: TUTTI_ERROR_*, or 0 while the queue runs. Written under device->lock, read without it
+ * @fault, @undelivered: the fault record, and whether the callback still has to be called. Under device->lock
+ * @busy: number of threads inside the callback. Under device->lock
+ * @callback: the application's function, called once for each stop, with no lock held; may be NULL
+ * @forget: called under device->lock when the queue stops: what its owner knows of the card's state is no longer
+ *	true; may be NULL
  */
 struct queue_error {
 	struct tutti_queue *queue;
@@ -24,18 +24,18 @@ struct queue_error {
 	void (*forget)(struct tutti_queue *queue);
 };
 
-/** queue_error_add() - from now on errors of queue @id belong to @error. */
+/** queue_error_add() - register @error as the place where errors of queue @id are recorded. */
 void queue_error_add(struct tutti_device *device, unsigned id, struct queue_error *error);
-/** queue_error_remove() - undo; returns when no other thread is inside the callback. */
+/** queue_error_remove() - undo queue_error_add(); returns when no other thread is inside the callback. */
 void queue_error_remove(struct tutti_device *device, unsigned id, struct queue_error *error);
-/** queue_error_take() - the card tells of a stopped queue. */
+/** queue_error_take() - record that the card has reported a stopped queue. */
 void queue_error_take(struct tutti_device *device, const struct tutti_fault *fault);
-/** queue_error_deliver() - call the callbacks that are due. No lock may be held. */
+/** queue_error_deliver() - call the callbacks of errors not delivered yet. The caller must hold no lock. */
 void queue_error_deliver(struct tutti_device *device);
-/** queue_error_get() - TUTTI_ERROR_* and, if @fault is not NULL, the record; 0 while the queue runs. */
+/** queue_error_get() - TUTTI_ERROR_* and, if @fault is not NULL, the fault record; 0 while the queue runs. */
 uint32_t queue_error_get(struct tutti_device *device, const struct queue_error *error,
 			 struct tutti_fault *fault);
-/** queue_error_clear() - the queue goes on. */
+/** queue_error_clear() - forget the error, because the queue runs again. */
 void queue_error_clear(struct tutti_device *device, struct queue_error *error);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: The trace file of a device, see trace.c */
+/** DOC: The file that a device's trace is written to (trace.c) */
 #ifndef TUTTI_DEVICE_TRACE_H
 #define TUTTI_DEVICE_TRACE_H
 
 #include "device/device.h"
 
-/** trace_open() - begin to write what TUTTI_TRACE asks for. 0 or -errno. */
+/** trace_open() - begin to write a trace if the environment variable TUTTI_TRACE asks for one. 0 or -errno. */
 int trace_open(struct tutti_device *device);
 void trace_close(struct tutti_device *device);
-/** trace_drain() - records there are go to the file. Any thread; @device->trace is not NULL. */
+/** trace_drain() - write the records in the ring to the file. Any thread; @device->trace must not be NULL. */
 void trace_drain(struct tutti_device *device);
 
 static inline void trace_poll(struct tutti_device *device)

@@ -2,8 +2,8 @@
 /**
  * DOC: Transports: how the library reaches a card (spec SYS-42)
  *
- * Everything above this table is the same for every kind of card. The table lies below those who use it; its
- * implementations lie in transport/. Functions return 0 or -errno unless they say otherwise.
+ * Everything above this table is the same for every kind of card. The table itself lives in device/, below the units
+ * that call it; transport/ implements it. Functions return 0 or -errno unless they say otherwise.
  */
 #ifndef TUTTI_TRANSPORT_H
 #define TUTTI_TRANSPORT_H
@@ -14,16 +14,16 @@
 
 struct tutti_device;
 
-/* What a mapping allows */
+/* What the card may do with the pages of a mapping. */
 #define MAP_READ    1u
 #define MAP_WRITE   2u
 #define MAP_EXECUTE 4u
 
 /**
- * struct transport_queue - a queue as the card is told about it.
- * @id: its number on this device, which is also its doorbell's
- * @rsb: number of its reference state buffer; only with TUTTI_QUEUE_RSB in @flags
- * @timeout_ms: hang limit of its kernels; 0 = none
+ * struct transport_queue - the properties of a queue that the card has to know.
+ * @id: number of the queue on this device, and of its doorbell
+ * @rsb: number of its reference state buffer; valid only with TUTTI_QUEUE_RSB in @flags
+ * @timeout_ms: hang limit of its kernels in milliseconds; 0 means no limit
  */
 struct transport_queue {
 	unsigned id, rsb;
@@ -34,58 +34,58 @@ struct transport_queue {
 	uint32_t timeout_ms;
 };
 
-/** struct transport_fit - how much of a launch runs at once: answer of transport.occupancy. */
+/** struct transport_fit - how much of a launch can run at once; the result of transport.occupancy. */
 struct transport_fit {
 	uint32_t cgas, ctas, sms;
 };
 
 /**
  * struct transport - one kind of card.
- * @name: as in struct tutti_device_options, before a ':'
- * @traces: the window's trace ring and its controls can be reached (tutti/trace_api.h)
- * @write_combined: the host's stores to card memory may arrive in another order than they were made
+ * @name: what selects it in struct tutti_device_options, where ':' and a path may follow
+ * @traces: the trace ring in the control window and its controls can be reached (tutti/trace_api.h)
+ * @write_combined: the host's stores to card memory may reach it in another order than they were made in
  *
- * Life, in this order:
- * @present: is there such a card? Decides the default device
+ * Opening and closing, called in this order:
+ * @present: is there such a card? Used to choose the default device
  * @open: fill device->bar, ->known (discovery), ->control, ->status; boot the card
- * @start: make the address space; what was mapped before becomes visible to the card. @print_ring: of the
- *process's kernels
- * @stop: take the address space from the card; its queues are gone. NULL: @close does it
+ * @start: create the address space; what was mapped before becomes visible to the card. Kernels of this process print
+ *	to @print_ring
+ * @stop: destroy the address space on the card, when its queues are gone. NULL if @close does this
  * @close: undo @open; nothing of the device is in use any more
  *
  * Waiting:
- * @kick: the card said it sleeps and has something to do
- * @run: drive the card in the calling thread until @done, or for about a
- *	millisecond; true = nothing left to do. NULL: the card runs by itself
- * @interrupts: interrupts seen so far
- * @sleep: until another interrupt than @seen, at most until @deadline (monotonic ns)
- * @pending: the card has sent something that nobody has taken. Cheap, from any thread
- * @poll: take what the card has sent, errors of queues to queue_error_take(); true if there was something
+ * @kick: wake the card: it has announced that it sleeps, and now there is work for it
+ * @run: drive the card in the calling thread until @done returns true, or for about a millisecond; returns true if
+ *	there is nothing left to do. NULL if the card runs by itself
+ * @interrupts: number of interrupts seen so far
+ * @sleep: sleep until that number differs from @seen, at most until @deadline (CLOCK_MONOTONIC, nanoseconds)
+ * @pending: has the card sent something that nobody has taken? Cheap, callable from any thread
+ * @poll: take what the card has sent and hand errors of queues to queue_error_take(); true if there was something
  *
  * Memory:
- * @reserve: address range for a pool, whose parts map() backs
- * @back: let the host write to [address, + bytes) of a reserved range before it is mapped; NULL = it can
- *already
- * @map: make [address, + bytes) of a reserved range, or of host memory to be locked, visible to the card
- * @unmap: undo; when it returns the card does not touch it any more
- * @code_invalidate: new code lies at [address, + bytes): forget what was translated or cached of it
+ * @reserve: reserve the address range of a pool; map() backs parts of it later
+ * @back: let the host write to [address, address + bytes) of a reserved range before it is mapped; NULL if the host
+ *	can do so anyway
+ * @map: make [address, address + bytes) of a reserved range, or of host memory to be locked, visible to the card
+ * @unmap: undo map(); when it returns, the card does not access the range any more
+ * @code_invalidate: drop everything translated or cached of [address, address + bytes), which holds new code
  *
  * Queues and reference state buffers, each by its number:
  * @queue_create, @queue_destroy: when destroy returns, nothing of the queue is in flight
- * @queue_reset: go on behind the packet that failed
- * @task_cancel: the task that packet @packet of the queue has made
- * @rsb_create, @rsb_destroy
- * @rsb_invalidate: forget entries, a bit mask
- * @rsb_read: copy the table to @copy, struct tutti_rsb in card memory
+ * @queue_reset: continue after the packet that failed
+ * @task_cancel: cancel the task that packet @packet of the queue has created
+ * @rsb_create, @rsb_destroy: a reference state buffer, which lies in card memory if @in_memory
+ * @rsb_invalidate: forget the entries of a bit mask
+ * @rsb_read: copy the table of references to @copy, a struct tutti_rsb in card memory
  *
- * Questions and settings:
- * @counters: bring the window's counters up to date
- * @sm_states: bring the window's table of SM states up to date
- * @sm_enable: let SMs [first, + count) take part or not
- * @policy_set, @policy_get: enum tutti_policy; @which tells values of one policy apart
- * @occupancy: how often does a launch with these needs fit?
- * @pci_address: as in tutti.h; NULL = on no bus
- * @profile: as tutti_profile_each(); NULL = this card's soft core does not count
+ * Queries and settings:
+ * @counters: update the counters in the control window
+ * @sm_states: update the table of SM states in the control window
+ * @sm_enable: let SMs [first, first + count) take part in placement, or not
+ * @policy_set, @policy_get: enum tutti_policy; @which selects among the values of one policy
+ * @occupancy: how many times does a launch with these needs fit the card?
+ * @pci_address: as in tutti.h; NULL if the card is on no bus
+ * @profile: as tutti_profile_each(); NULL if this card's soft core does not count instructions
  */
 struct transport {
 	const char *name;
@@ -131,7 +131,7 @@ struct transport {
 	int (*profile)(struct tutti_device *device, tutti_profile_fn each, void *context);
 };
 
-/* All there are; open/open.c says which is tried first. */
+/* All transports; open/open.c decides which of them is tried first. */
 extern const struct transport transport_emulator;
 extern const struct transport transport_drm;
 extern const struct transport transport_xrt;

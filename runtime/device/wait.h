@@ -5,10 +5,10 @@
 #include "device/device.h"
 
 /**
- * struct wait - something to wait for; the first member of what a unit waits with.
- * @satisfied: looks, without side effects; called from inside the driven card
- * @waiters: word that asks the card for an interrupt, or NULL
- * @deliver: call error callbacks on the way (no lock may be held then)
+ * struct wait - something to wait for; units embed it as the first member of their own structures.
+ * @satisfied: the condition; must have no side effects, as the emulated card calls it while a thread drives it
+ * @waiters: word by which the card is asked for an interrupt, or NULL
+ * @deliver: call error callbacks while waiting; the caller must hold no lock then
  */
 struct wait {
 	struct tutti_device *device;
@@ -18,8 +18,8 @@ struct wait {
 };
 
 /**
- * wait_for() - drive the card until satisfied, then sleep between interrupts.
- * @timeout_ns: relative, TUTTI_WAIT_FOREVER
+ * wait_for() - wait until the condition holds; the thread drives the card if it can, else sleeps between interrupts.
+ * @timeout_ns: relative to now, or TUTTI_WAIT_FOREVER
  * Return: 0, -ETIMEDOUT, -EIO when the card has died.
  */
 int wait_for(const struct wait *wait, uint64_t timeout_ns);
