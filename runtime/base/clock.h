@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/** time_ns() - CLOCK_MONOTONIC in nanoseconds: what all deadlines of the library are in. */
+/** time_ns() - CLOCK_MONOTONIC in nanoseconds, the clock of all deadlines in the library. */
 static inline uint64_t time_ns(void)
 {
 	struct timespec t;

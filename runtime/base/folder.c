@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The program itself has an empty name there, and argv[0], which dladdr() gives, can be anything. */
+/* The link map gives the program itself an empty name, and dladdr() returns argv[0], which the caller can forge. */
 bool own_folder(char folder[PATH_MAX])
 {
 	struct link_map *map = NULL;

@@ -7,8 +7,8 @@
 
 /**
  * own_folder() - the folder of the file that holds this library: libtutti.so.0, or a program that links
- * libtutti.a. What belongs to the library (firmware, the emulated card) is looked for beside it first.
- * Return: false if it cannot be found out.
+ * libtutti.a. The library looks there first for the firmware image and the emulated card.
+ * Return: false if the folder cannot be determined.
  */
 bool own_folder(char folder[PATH_MAX]);
 

@@ -2,7 +2,7 @@
 #ifndef TUTTI_BASE_SAY_H
 #define TUTTI_BASE_SAY_H
 
-/** say() - one line on stderr, "tutti: " and the text, in one write. */
+/** say() - print "tutti: " and the text as one line on stderr, in a single write. */
 __attribute__((format(printf, 1, 2))) void say(const char *format, ...);
 
 #endif

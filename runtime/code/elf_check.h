@@ -11,23 +11,23 @@
 #define ELF_SEGMENTS_MAX 16u
 #define ELF_IMAGE_MAX	 (256u << 20)
 
-/** struct elf_segment - a PT_LOAD: checked against file, image and its neighbours. */
+/** struct elf_segment - a PT_LOAD segment, checked against the file, the image and its neighbours. */
 struct elf_segment {
 	uint64_t address, memory_bytes;
 	uint64_t offset, file_bytes;
 	uint32_t flags; /* PF_* */
 };
 
-/** struct elf_relocation - one that the loader has to apply. */
+/** struct elf_relocation - a relocation that the loader has to apply. */
 struct elf_relocation {
 	uint64_t address;
-	uint64_t value; /* offset in the image, to which the image's address is added */
+	uint64_t value; /* offset in the image; the loader adds the image's address */
 };
 
 /**
- * struct elf_object - a code object that has passed all checks. Points into the file.
+ * struct elf_object - a code object that has passed all checks. It points into the file, which must outlive it.
  * @symbols, @names: the symbol table; every name is NUL-terminated inside @names
- * @relocations: of the file, decoded; owned
+ * @relocation, @relocations: the decoded relocations, in memory that elf_close() frees, and how many there are
  */
 struct elf_object {
 	const uint8_t *file;
@@ -44,19 +44,19 @@ struct elf_object {
 };
 
 /**
- * elf_open() - check a code object, every rule of code_object.h.
- * @contract_max: newest contract the card speaks
- * @message: what is wrong; static text, or the calling thread's until its next call
+ * elf_open() - check a code object by every rule of code_object.h.
+ * @contract_max: newest contract version the card speaks
+ * @message: receives what is wrong, as static text or in a buffer of the calling thread that its next call reuses
  * Return: 0, -ENOEXEC, -ENOMEM.
  */
 int elf_open(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max,
 	     const char **message);
 void elf_close(struct elf_object *elf);
-/** elf_symbol() - copy of symbol @i; @name gets its name. */
+/** elf_symbol() - return a copy of symbol @i and store its name in @name. */
 Elf64_Sym elf_symbol(const struct elf_object *elf, size_t i, const char **name);
-/** elf_is_kernel() - symbol is `foo.kd`, a kernel descriptor. @length: of "foo". */
+/** elf_is_kernel() - is the symbol a kernel descriptor, named `foo.kd`? @length receives the length of "foo". */
 bool elf_is_kernel(const Elf64_Sym *symbol, const char *name, size_t *length);
-/** elf_segment_of() - segment that holds [address, + bytes), or NULL. */
+/** elf_segment_of() - the segment that contains [address, address + bytes), or NULL. */
 const struct elf_segment *elf_segment_of(const struct elf_object *elf, uint64_t address, uint64_t bytes);
 
 #endif

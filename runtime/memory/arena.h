@@ -13,15 +13,16 @@
 /**
  * struct arena - allocator of one address range.
  *
- * Page runs (extents) by size bins; below a page, slabs of 64 equal objects. Its
- * books are beside the memory, never in it, so that a wild kernel cannot break
- * them. The range is committed in big chunks, so that the card sees few, big
- * regions. Not locked: the caller does it.
+ * Runs of pages (extents) are kept in bins by size; requests smaller than a page come
+ * from slabs of 64 objects of one size. The allocator's metadata lies outside of the
+ * memory it manages, so that a stray kernel write cannot corrupt it. The range is
+ * committed in big chunks, so that the card sees few, large regions. There is no lock:
+ * the caller serializes calls.
  *
- * @commit: back [start, + bytes) with zeroed memory the card can see; 0 or -errno
- * @retire: the card is to lose sight of freed [start, + bytes), a megabyte or more; may be NULL
- * @revive: it sees them again; 0 or -errno. Some pages may never have been retired
- * @discard: freed pages may be dropped and come back zeroed; else they are cleared
+ * @commit: back [start, start + bytes) with zeroed memory that the card can access; 0 or -errno
+ * @retire: remove the card's access to freed [start, start + bytes), a megabyte or more; may be NULL
+ * @revive: give the card access again; 0 or -errno. Some of the pages may never have been retired
+ * @discard: freed pages may be returned to the kernel, which gives them back zeroed; otherwise the arena clears them
  */
 struct arena {
 	uint8_t *base;
@@ -33,7 +34,7 @@ struct arena {
 	int (*revive)(void *context, void *start, size_t bytes);
 	void *context;
 	bool discard;
-	uint32_t *owner; /* extent that holds each committed page */
+	uint32_t *owner; /* for each committed page, the index of its extent */
 	struct extent *extent;
 	uint32_t extents;
 	uint32_t spare;
@@ -45,11 +46,11 @@ struct arena {
 int arena_init(struct arena *arena, void *base, size_t bytes, size_t chunk,
 	       int (*commit)(void *context, void *start, size_t bytes), void *context, bool discard);
 void arena_fini(struct arena *arena);
-/** arena_alloc() - zeroed; aligned to 64, from 4096 bytes on to 4096. NULL = no room. */
+/** arena_alloc() - allocate zeroed memory, aligned to 64 bytes, or to 4096 for 4096 bytes and more. NULL if full. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 /** arena_free() - 0, or -EINVAL if @address is not the start of a live allocation. */
 int arena_free(struct arena *arena, const void *address);
-/** arena_find() - live allocation that holds @address. */
+/** arena_find() - find the live allocation that contains @address. */
 bool arena_find(const struct arena *arena, const void *address, void **start, size_t *bytes);
 bool arena_contains(const struct arena *arena, const void *address);
 

@@ -7,8 +7,7 @@
 /** memory_init() - reserve the pools of an open transport. 0 or -errno. */
 int memory_init(struct tutti_device *device);
 void memory_fini(struct tutti_device *device);
-/** memory_code_alloc() - pages for code, which the host can write to; not visible to the card yet. NULL = no
- * room. */
+/** memory_code_alloc() - allocate pages for code, which the host can write and the card cannot see yet. NULL if full. */
 void *memory_code_alloc(struct tutti_device *device, size_t bytes);
 void memory_code_free(struct tutti_device *device, void *address);
 

@@ -5,21 +5,22 @@
 #include "device/queue_error.h"
 #include "queue/rsb.h"
 
-/** struct queue_words - words shared with the card, each on a cache line of its own. */
+/** struct queue_words - the words shared with the card, each in a cache line of its own. */
 struct queue_words {
 	uint64_t write_index __attribute__((aligned(64)));
 	uint64_t read_index __attribute__((aligned(64)));
 };
 
 /**
- * struct queue - a queue; what is behind its public part.
- * @recording: dispatches go there instead; changed by the thread that records
- * @recordings: finished ones of this queue. device->lock
- * @forget_recordings: set with the first recording: the queue goes away, they can only be destroyed now
- * @users: what names this queue without owning it. device->lock
- * @copy_signal, @copy_lock: of tutti_copy(), one at a time
- * @copy_signal_lost: a copy has failed, and the card may still count its signal down. copy_lock
- * @lost_signals: such signals, until the queue is destroyed. copy_lock
+ * struct queue - a queue: its public part, and what only the library sees.
+ * @recording: if not NULL, dispatches are added to it instead of the ring; changed only by the thread that records
+ * @recordings: finished recordings of this queue. Under device->lock
+ * @forget_recordings: set with the first recording; called when the queue is destroyed, after which its recordings can
+ *	only be destroyed
+ * @users: objects that refer to this queue without owning it. Under device->lock
+ * @copy_signal, @copy_lock: used by tutti_copy(), one call at a time
+ * @copy_signal_lost: a copy has failed, and the card may still decrement its signal. Under copy_lock
+ * @lost_signals: signals of failed copies, kept until the queue is destroyed. Under copy_lock
  */
 struct queue {
 	struct tutti_queue public;
@@ -39,15 +40,15 @@ struct queue {
 };
 
 /**
- * struct queue_user - part of something that uses a queue which may be destroyed before it.
- * @queue: NULL = none, or it has been destroyed. Changed under device->lock
+ * struct queue_user - embedded in objects that refer to a queue which may be destroyed before them.
+ * @queue: NULL if there is none, or if it has been destroyed. Changed under device->lock
  */
 struct queue_user {
 	struct queue *queue;
 	struct queue_user *next;
 };
 
-/** struct lost_signal - a signal that must not be used again while the queue lives. */
+/** struct lost_signal - a signal that must not be reused while the queue exists. */
 struct lost_signal {
 	struct lost_signal *next;
 	tutti_signal_t signal;
@@ -58,10 +59,10 @@ static inline struct queue *queue_of(struct tutti_queue *queue)
 	return (struct queue *)queue;
 }
 
-/** queue_use() - @user uses @queue from now on, and no other; NULL = none any more. */
+/** queue_use() - let @user refer to @queue instead of any earlier one; to none if @queue is NULL. */
 void queue_use(struct tutti_device *device, struct queue_user *user, struct queue *queue);
 
-/** queue_stopped() - TUTTI_ERROR_*, 0 while the queue runs. Cheap, any thread. */
+/** queue_stopped() - TUTTI_ERROR_*, or 0 while the queue runs. Cheap, callable from any thread. */
 static inline uint32_t queue_stopped(const struct queue *queue)
 {
 	return tutti_load_relaxed(&queue->error.stopped);

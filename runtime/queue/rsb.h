@@ -6,14 +6,14 @@
 #include "tutti/reference.h"
 
 /**
- * struct tutti_rsb_object - a reference state buffer and who uses its entries.
- * @epoch: changes whenever an entry changes hands
- * @owner: recording (by its number) that has stored the entry, 0 = free
- * @weight: kernels it serves; the least useful is replaced first
+ * struct tutti_rsb_object - a reference state buffer and the owners of its entries.
+ * @epoch: changes whenever an entry gets another owner
+ * @owner: number of the recording that has stored the entry; 0 if the entry is free
+ * @weight: how many kernels use the entry; the least used entry is replaced first
  */
 struct tutti_rsb_object {
 	struct tutti_device *device;
-	pthread_mutex_t lock; /* all below */
+	pthread_mutex_t lock; /* protects the fields below */
 	uint32_t id;
 	uint32_t users;
 	uint64_t epoch;
@@ -21,14 +21,16 @@ struct tutti_rsb_object {
 	uint32_t weight[TUTTI_REFERENCES];
 };
 
-/** rsb_claim() - entries for @n references of recording @owner, least useful ones replaced. Returns the epoch
- * of that. */
+/**
+ * rsb_claim() - take entries for @n references of recording @owner, replacing the least used ones.
+ * Return: the epoch after that.
+ */
 uint64_t rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint32_t *weight,
 		   uint8_t *entry);
-/** rsb_holds() - @owner still has all of @entry[]; @epoch is brought up to date. */
+/** rsb_holds() - does @owner still own all entries of @entry[]? If so, @epoch is updated. */
 bool rsb_holds(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint8_t *entry,
 	       uint64_t *epoch);
-/** rsb_forget() - @owner's entries (0: everybody's in @entries) are stored no more. */
+/** rsb_forget() - free the entries of @owner, or if @owner is 0 those of the mask @entries, whoever owns them. */
 void rsb_forget(struct tutti_rsb_object *rsb, uint64_t owner, uint32_t entries);
 
 #endif
