@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The link map gives the program itself an empty name, and dladdr() returns argv[0], which the caller can forge. */
+/* The link map's name of the program itself is empty, and dladdr() returns argv[0], which may be anything. */
 bool own_folder(char folder[PATH_MAX])
 {
 	struct link_map *map = NULL;

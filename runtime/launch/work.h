@@ -6,14 +6,15 @@
 #include "tutti/task.h"
 
 /**
- * struct tutti_work - a work queue.
- * @user: the queue of the task that consumes it, whose doorbell tells the card
+ * struct tutti_work - the host's view of a work queue.
+ * @shared: the queue itself, in memory that the card and the host share
+ * @user: the AQL queue of the task that consumes the items; its doorbell tells the card of new ones
  */
 struct tutti_work {
 	struct tutti_device *device;
 	struct tutti_work_queue *shared;
 	struct queue_user user;
-	uint32_t bytes; /* of an item as the host sees it */
+	uint32_t bytes; /* size of an item as the application sees it */
 };
 
 #endif

@@ -79,7 +79,7 @@ int diff_encode(struct tutti_condensed_packet *packet, bool table, const struct 
  */
 unsigned packet_check(const union tutti_packet *packet, unsigned queue_flags, uint32_t *field);
 
-/** tutti_packet_print() - describe a packet in one line of text, NUL-terminated. Returns its length as snprintf does. */
+/** tutti_packet_print() - describe a packet in one line of text, NUL-terminated. Returns its length like snprintf. */
 int tutti_packet_print(char *text, size_t bytes, const union tutti_packet *packet, unsigned queue_flags);
 /** tutti_message_print() - the same for a message of the kernel channel. */
 int tutti_message_print(char *text, size_t bytes, const struct tutti_message *message);

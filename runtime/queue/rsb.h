@@ -27,7 +27,7 @@ struct tutti_rsb_object {
  */
 uint64_t rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint32_t *weight,
 		   uint8_t *entry);
-/** rsb_holds() - does @owner still own all entries of @entry[]? If so, @epoch is updated. */
+/** rsb_holds() - does @owner still own all entries of @entry[]? @epoch receives the epoch this was true at. */
 bool rsb_holds(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint8_t *entry,
 	       uint64_t *epoch);
 /** rsb_forget() - free the entries of @owner, or if @owner is 0 those of the mask @entries, whoever owns them. */

@@ -7,12 +7,12 @@
 #define NO_REFERENCE 0xffu
 
 /**
- * struct condense - what diffs are made against.
- * @table: table form (spec PKT-20)
- * @overlap: kernels of a packet may overlap, so barrier bits inside matter (PKT-16)
- * @barriers: some launch has its barrier bit set
- * @reference: contents of the references, @entry the RSB entries they are stored in
- * @value: their fields, in the form's order
+ * struct condense - the references that diffs are made against, and how.
+ * @table: use the table form (spec PKT-20)
+ * @overlap: kernels of a packet may overlap, so barrier bits inside it matter (PKT-16)
+ * @barriers: at least one launch has its barrier bit set
+ * @reference: the references; @entry holds the RSB entries they are stored in
+ * @value: the fields of the references, in the order of the form
  */
 struct condense {
 	bool table;
@@ -26,11 +26,12 @@ struct condense {
 };
 
 /**
- * struct place - where a launch went.
+ * struct place - where in the packets a launch is.
  * @packet: index of its packet
- * @unit: of its diff header; whole packets: 0
- * @reference: index into condense.reference, NO_REFERENCE: a packet of its own
- * @promoted: it opens its packet and waits for all earlier ones
+ * @unit: 16-bit unit at which its diff begins; 0 if it has a packet of its own
+ * @reference: index into condense.reference, or NO_REFERENCE if it has a packet of its own
+ * @promoted: it is the first of its packet, and was given a barrier bit so that it waits for all earlier launches
+ * @vector: bit mask of the fields in its diff
  */
 struct place {
 	uint32_t packet;
@@ -41,29 +42,29 @@ struct place {
 };
 
 /**
- * condense_choose() - pick up to 8 launches as references, so that few units are left.
- * @place: gets the reference of each launch
- * @from: gets the launch each reference is a copy of
- * @weight: gets how many launches each serves
+ * condense_choose() - choose up to 8 launches as references, so that the diffs of all launches are short.
+ * @place: receives the reference of each launch
+ * @from: receives the index of the launch that each reference is a copy of
+ * @weight: receives how many launches use each reference
  * Return: 0 or -ENOMEM.
  */
 int condense_choose(struct condense *condense, const struct tutti_dispatch_packet *launch, unsigned launches,
 		    struct place *place, unsigned *from, uint32_t *weight);
 /**
- * condense_pack() - packets for the launches, as few as their order allows.
+ * condense_pack() - build packets for the launches, as few as their order allows.
  * @image: room for one packet per launch
  * Return: number of packets.
  */
 unsigned condense_pack(const struct condense *condense, const struct tutti_dispatch_packet *launch,
 		       unsigned launches, struct place *place, union tutti_packet *image);
 /**
- * condense_first() - the same for a first replay: launches that are references are
- * sent as reference packets, others condensed once their reference is stored.
+ * condense_first() - the same for a first replay: launches that serve as references are
+ * sent as reference packets; the others are condensed as soon as their reference is stored.
  */
 unsigned condense_first(const struct condense *condense, const struct tutti_dispatch_packet *launch,
 			unsigned launches, const struct place *place, const unsigned *from,
 			union tutti_packet *image);
-/** condense_patch() - rewrite a changed launch in place. False: the packets must be packed anew. */
+/** condense_patch() - rewrite a changed launch in place. False if the packets must be packed again instead. */
 bool condense_patch(const struct condense *condense, const struct tutti_dispatch_packet *launch,
 		    const struct place *place, union tutti_packet *image);
 

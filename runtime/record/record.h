@@ -4,7 +4,7 @@
 
 #include "queue/queue.h"
 
-/** record_launch() - add an encoded launch. 0 or -ENOMEM. */
+/** record_launch() - append an encoded launch to a recording. 0 or -ENOMEM. */
 int record_launch(struct tutti_recording *recording, const struct tutti_dispatch_packet *packet);
 
 #endif

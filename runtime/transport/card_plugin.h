@@ -5,8 +5,8 @@
 #include "emulator/plugin/plugin.h"
 
 /**
- * card_plugin() - the emulated card: the one linked into this program, or the plug-in, which stays open.
- * Return: NULL after one line on stderr if there is none, or none of this library's version.
+ * card_plugin() - find the emulated card: linked into this program, or else the plug-in, which then stays loaded.
+ * Return: NULL, after one line on stderr, if there is none or if its version is not this library's.
  */
 const struct tutti_card_plugin *card_plugin(void);
 

@@ -6,8 +6,8 @@ struct tutti_device;
 struct tutti_card;
 
 /**
- * emulator_card() - the emulated card behind @device, NULL if it is another kind of card.
- * For tests and benchmarks, which link the card and call emulator/card/card.h; not exported.
+ * emulator_card() - the emulated card behind @device, or NULL if the device is another kind of card.
+ * It is not exported: tests and benchmarks use it, which link the card and call emulator/card/card.h.
  */
 struct tutti_card *emulator_card(struct tutti_device *device);
 

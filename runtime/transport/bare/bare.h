@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: A card that no kernel driver stands before
+ * DOC: A card without a kernel driver
  *
- * The process boots the card, keeps the page tables and speaks the kernel channel itself. A transport of this
+ * The process itself boots the card, maintains the page tables and uses the kernel channel. A transport of this
  * kind begins its private state with struct bare and puts the functions below into its table.
  */
 #ifndef TUTTI_BARE_H
@@ -11,7 +11,7 @@
 #include "transport/bare/channel.h"
 #include "transport/bare/context.h"
 
-/** struct bare - first member of such a transport's private state. */
+/** struct bare - the first member of the private state of such a transport. */
 struct bare {
 	struct channel channel;
 	struct context context;
@@ -22,7 +22,7 @@ static inline struct bare *bare_of(const struct tutti_device *device)
 	return device->private;
 }
 
-/* request.c: operations of struct transport as messages of the kernel channel */
+/* request.c: operations of struct transport, carried out by messages of the kernel channel. */
 int bare_queue_create(struct tutti_device *device, const struct transport_queue *queue);
 int bare_queue_destroy(struct tutti_device *device, unsigned queue);
 int bare_queue_reset(struct tutti_device *device, unsigned queue);
@@ -39,7 +39,7 @@ int bare_policy_get(struct tutti_device *device, unsigned policy, uint32_t which
 int bare_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *ask,
 		   struct transport_fit *fit);
 
-/** BARE_REQUESTS - those members of a struct transport. */
+/** BARE_REQUESTS - initializers of a struct transport for the functions above. */
 #define BARE_REQUESTS                                                                                        \
 	.pending = channel_pending, .poll = channel_poll, .queue_create = bare_queue_create,                 \
 	.queue_destroy = bare_queue_destroy, .queue_reset = bare_queue_reset,                                \

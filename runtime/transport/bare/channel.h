@@ -6,8 +6,8 @@
 
 /**
  * struct channel - the host's end of the kernel channel (spec SYS-08).
- * @lock: everything else in here
- * @pending: requests without a reply yet; several may be in flight
+ * @lock: protects all other members
+ * @pending: list of requests that have no reply yet; several may be in flight
  */
 struct channel {
 	pthread_mutex_t lock;
@@ -22,15 +22,15 @@ void channel_init(struct tutti_device *device);
 void channel_fini(struct tutti_device *device);
 /**
  * channel_request() - send @message and wait for its reply, which replaces it.
- * Return: the reply's status, -EIO (the card is dead), -ETIMEDOUT (said on stderr).
+ * Return: the reply's status, -EIO if the card is dead, or -ETIMEDOUT, which is also reported on stderr.
  */
 int channel_request(struct tutti_device *device, struct tutti_message *message);
-/** channel_ask() - the same for a message of up to three arguments; @value, if not NULL, gets the reply's. */
+/** channel_ask() - the same for a message of up to three arguments; @value, if not NULL, receives the reply's value. */
 int channel_ask(struct tutti_device *device, unsigned type, uint64_t arg0, uint64_t arg1, uint64_t arg2,
 		uint64_t *value);
-/** channel_poll() - take what the card has sent. True if there was something. */
+/** channel_poll() - handle the messages that the card has sent. True if there were any. */
 bool channel_poll(struct tutti_device *device);
-/** channel_pending() - the card has sent something nobody has taken. Cheap, any thread. */
+/** channel_pending() - are there messages of the card that nobody has taken? Cheap, callable from any thread. */
 bool channel_pending(const struct tutti_device *device);
 
 #endif

@@ -6,9 +6,9 @@
 #include "transport/bare/pagetable.h"
 
 /**
- * struct context - an address space whose tables this process keeps, for transports
+ * struct context - an address space whose page tables this process maintains, for transports
  * without a kernel driver.
- * @lock: tables
+ * @lock: protects the page tables
  */
 struct context {
 	pthread_mutex_t lock;
@@ -19,13 +19,13 @@ struct context {
 
 int context_init(struct context *context, uint32_t asid);
 void context_fini(struct context *context);
-/** context_create() - tell the firmware. context_destroy() - its queues must be gone. */
+/** context_create() - create the context on the card. context_destroy() needs its queues to be destroyed before. */
 int context_create(struct tutti_device *device, struct context *context, const void *print_ring);
 void context_destroy(struct tutti_device *device, struct context *context);
 int context_map(struct context *context, const void *address, uint64_t bus, size_t bytes, unsigned access);
-/** context_unmap() - returns when the card has dropped its translations. */
+/** context_unmap() - unmap a range; returns when the card has dropped its translations. */
 int context_unmap(struct tutti_device *device, struct context *context, const void *address, size_t bytes);
-/** context_host_memory() - pointer for @bytes at host bus address @bus that the tables allow, else NULL. */
+/** context_host_memory() - pointer to @bytes at host bus address @bus, or NULL if the page tables do not allow them. */
 void *context_host_memory(const struct context *context, uint64_t bus, uint64_t bytes);
 
 #endif

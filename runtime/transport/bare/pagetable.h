@@ -8,9 +8,9 @@
 
 /**
  * struct pagetable - Sv48 tables in host memory.
- * @pool: all tables, one page each, table 0 is the root; the card may read all of it
- * @tables: how many fit
- * @used: how many are in use; a table once linked stays
+ * @pool: all tables, one page each; table 0 is the root; the card may read all of it
+ * @tables: capacity of the pool
+ * @used: number of tables in use; a table that has been linked is never freed
  */
 struct pagetable {
 	uint64_t (*pool)[TUTTI_PTES];
@@ -23,14 +23,14 @@ void pagetable_fini(struct pagetable *pagetable);
 /** pagetable_root() - bus address of the root table. */
 uint64_t pagetable_root(const struct pagetable *pagetable);
 /**
- * pagetable_map() - map @bytes at @va to @bus (both whole pages), largest leaves that fit.
+ * pagetable_map() - map @bytes at @va to @bus, all multiples of a page, by the largest leaves that fit.
  * @flags: TUTTI_PTE_R, _W, _X
  * Return: 0, -EINVAL, -EEXIST if a page is mapped already, -ENOMEM; nothing is mapped on error.
  */
 int pagetable_map(struct pagetable *pagetable, uint64_t va, uint64_t bus, uint64_t bytes, uint64_t flags);
-/** pagetable_unmap() - pages not mapped are skipped; a larger leaf is split. 0, -EINVAL, -ENOMEM. */
+/** pagetable_unmap() - unmap a range; unmapped pages are skipped, larger leaves split. 0, -EINVAL or -ENOMEM. */
 int pagetable_unmap(struct pagetable *pagetable, uint64_t va, uint64_t bytes);
-/** pagetable_walk() - leaf that maps @va, 0 if none; @level gets its level. */
+/** pagetable_walk() - the leaf that maps @va, or 0 if there is none; @level receives its level. */
 uint64_t pagetable_walk(const struct pagetable *pagetable, uint64_t va, unsigned *level);
 
 #endif

@@ -2,9 +2,9 @@
 /**
  * DOC: A card behind tutti.ko
  *
- * The driver has contexts, queues and buffers of its own; each operation of struct transport is one of its
- * calls. The control window is seen only in parts: discovery data is a copy, status and counters are the
- * card's own pages (read-only), each queue's doorbell is mapped in its place, the rest is empty memory.
+ * The driver has contexts, queues and buffers of its own, and the operations of struct transport become its ioctls.
+ * Only parts of the control window can be seen: discovery data is a copy, status and counters are the card's own
+ * pages (read-only), each queue's doorbell is mapped at its place, and the rest is empty memory.
  */
 #ifndef TUTTI_TRANSPORT_DRM_H
 #define TUTTI_TRANSPORT_DRM_H
@@ -16,13 +16,13 @@
 
 /**
  * struct drm_card - the transport's own state.
- * @context: 0 until the print ring is known; maps before that wait in @early
- * @seen, @events: newest interrupt count and error count the driver has told
- * @handled: error count up to which queues have been asked
+ * @context: 0 until the print ring is known; until then @early holds the mappings to be made
+ * @seen, @events: newest interrupt count and error count that the driver has reported
+ * @handled: error count up to which the queues have been checked
  * @pool, @pool_bytes: the address ranges of the pools, by enum tutti_memory
- * @blocks: buffers that back parts of the pools
- * @queue, @rsb: the driver's handles by the library's numbers, 0 = none
- * @queue_errors: of each queue, how many the driver has told
+ * @blocks: list of buffers that back parts of the pools
+ * @queue, @rsb: the driver's handles by the library's numbers; 0 if there is none
+ * @queue_errors: for each queue, how many errors the driver has reported
  */
 struct drm_card {
 	int fd;
@@ -30,7 +30,7 @@ struct drm_card {
 	uint64_t seen, events, handled;
 	void *pool[2];
 	size_t pool_bytes[2];
-	pthread_mutex_t lock; /* what follows */
+	pthread_mutex_t lock; /* protects the fields below */
 	struct drm_backing *blocks;
 	struct drm_tutti_map early[DRM_EARLY_MAPS];
 	unsigned earlies;
@@ -44,14 +44,13 @@ static inline struct drm_card *drm_card_of(const struct tutti_device *device)
 	return device->private;
 }
 
-/** drm_call() - a call of the driver, repeated when a signal breaks it off. 0 or -errno. */
+/** drm_call() - issue an ioctl, again if a signal interrupts it. 0 or -errno. */
 int drm_call(struct drm_card *card, unsigned long request, void *args);
 
 /* node.c */
-/** drm_open_node() - open "drm:PATH", or with any other @name, or NULL, the first node of tutti.ko. -1: none.
- */
+/** drm_open_node() - open PATH if @name is "drm:PATH", else the first device node of tutti.ko. -1 if there is none. */
 int drm_open_node(const char *name);
-/** drm_pci_address() - as transport.pci_address. */
+/** drm_pci_address() - implements transport.pci_address. */
 int drm_pci_address(struct tutti_device *device, char *address, size_t bytes);
 
 /* memory.c: as in struct transport */
@@ -61,7 +60,7 @@ int drm_map(struct tutti_device *device, void *address, size_t bytes, enum tutti
 	    unsigned access);
 int drm_unmap(struct tutti_device *device, void *address, size_t bytes);
 int drm_code_invalidate(struct tutti_device *device, const void *address, size_t bytes);
-/** drm_memory_start() - tell the driver what was mapped before there was a context. 0 or -errno. */
+/** drm_memory_start() - make the mappings that were asked for before there was a context. 0 or -errno. */
 int drm_memory_start(struct drm_card *card);
 void drm_memory_fini(struct drm_card *card);
 
@@ -76,7 +75,7 @@ int drm_rsb_invalidate(struct tutti_device *device, unsigned rsb, uint32_t entri
 int drm_rsb_read(struct tutti_device *device, unsigned rsb, struct tutti_rsb *copy);
 
 /* control.c: as in struct transport */
-/** drm_control() - DRM_TUTTI_CONTROL_*, which change what the whole card does. */
+/** drm_control() - issue a DRM_TUTTI_CONTROL_* request, which changes a setting of the whole card. */
 int drm_control(struct drm_card *card, uint32_t op, uint64_t arg0, uint64_t arg1, uint64_t arg2);
 int drm_counters(struct tutti_device *device);
 int drm_sm_states(struct tutti_device *device);
