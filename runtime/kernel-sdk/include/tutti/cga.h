@@ -17,9 +17,9 @@
  *		tutti_cga_barrier();
  *	}
  *
- * The last barrier is not for show: the shared memory of a CTA that has exited is gone,
- * and who touches it ends its whole CGA with an error. A kernel launched without CGAs is
- * a CGA of one CTA. (spec 3-cga)
+ * The last barrier is necessary: the shared memory of a CTA is gone when it has exited,
+ * and an access to it ends the whole CGA with an error. In a kernel launched without
+ * CGAs, every CTA is a CGA of its own. (spec 3-cga)
  *
  * | here | CUDA |
  * |---|---|
@@ -35,32 +35,32 @@
 
 #include "tutti/device.h"
 
-/** TUTTI_CGA() - attribute of TUTTI_KERNEL(): CGAs of @x * @y * @z CTAs, all on one GPC. */
+/** TUTTI_CGA() - attribute of TUTTI_KERNEL(): CGAs of @x * @y * @z CTAs, each on one GPC (a cluster of SMs). */
 #define TUTTI_CGA(x, y, z) TUTTI_CGA_OF(TUTTI_CGA_GPC, x, y, z)
-/** TUTTI_CGA_OF() - the same on a domain of @kind (TUTTI_CGA_CPC ...; ranks and shared memory up to GPC only). */
+/** TUTTI_CGA_OF() - the same for a domain of @kind (TUTTI_CGA_CPC ...); ranks and DSMEM exist up to a GPC only. */
 #define TUTTI_CGA_OF(kind, x, y, z) .cga = { x, y, z }, .cga_kind = kind
 
-/* ---- where am I: dimensions 0, 1, 2 are x, y, z ------------------------ */
+/* ---- ids and sizes: dimensions 0, 1, 2 are x, y, z ---------------------- */
 
-/** tutti_cga_rank() - number of this CTA in its CGA. */
+/** tutti_cga_rank() - rank of this CTA in its CGA. */
 static inline uint32_t tutti_cga_rank(void)
 {
 	return tutti_wave()->cga_rank;
 }
 
-/** tutti_cga_ctas() - CTAs of the CGA. */
+/** tutti_cga_ctas() - number of CTAs in the CGA. */
 static inline uint32_t tutti_cga_ctas(void)
 {
 	return tutti_wave()->cga_ctas;
 }
 
-/** tutti_cga_size() - CTAs of the CGA along @d. */
+/** tutti_cga_size() - number of CTAs in the CGA along @d. */
 static inline uint32_t tutti_cga_size(unsigned d)
 {
 	return tutti_wave()->cga_size[d];
 }
 
-/** tutti_cga_cta() - place of this CTA in its CGA along @d. */
+/** tutti_cga_cta() - index of this CTA in its CGA along @d. */
 static inline uint32_t tutti_cga_cta(unsigned d)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
@@ -68,13 +68,13 @@ static inline uint32_t tutti_cga_cta(unsigned d)
 	return wave->cta[d] - wave->cga[d] * wave->cga_size[d];
 }
 
-/** tutti_cga_id() - place of this CGA in the grid of CGAs along @d. */
+/** tutti_cga_id() - index of this CGA in the grid of CGAs along @d. */
 static inline uint32_t tutti_cga_id(unsigned d)
 {
 	return tutti_wave()->cga[d];
 }
 
-/** tutti_cga_count() - CGAs of the grid along @d. */
+/** tutti_cga_count() - number of CGAs in the grid along @d. */
 static inline uint32_t tutti_cga_count(unsigned d)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
@@ -82,28 +82,28 @@ static inline uint32_t tutti_cga_count(unsigned d)
 	return wave->groups[d] / wave->cga_size[d];
 }
 
-/** tutti_cga_linear() - number of this CGA in the grid, x fastest. */
+/** tutti_cga_linear() - index of this CGA in the whole grid; x varies fastest. */
 static inline uint32_t tutti_cga_linear(void)
 {
 	return tutti_cga_id(0) +
 	       tutti_cga_count(0) * (tutti_cga_id(1) + tutti_cga_count(1) * tutti_cga_id(2));
 }
 
-/** tutti_cga_slot() - the card's own number of the CGA while it runs, one of those of its GPC. */
+/** tutti_cga_slot() - the number that the CGA has on its GPC while it runs (gpc_local_cga_id). */
 static inline uint32_t tutti_cga_slot(void)
 {
 	return tutti_wave()->cga_id;
 }
 
-/** tutti_gpc() - GPC the CTA runs on. */
+/** tutti_gpc() - number of the GPC that the CTA runs on. */
 static inline uint32_t tutti_gpc(void)
 {
 	return tutti_wave()->gpc;
 }
 
-/* ---- nesting: level 0 is the innermost -------------------------------- */
+/* ---- nested CGAs: level 0 is the innermost ------------------------------ */
 
-/** tutti_cga_levels() - levels of CGAs in this grid, 0 = none. */
+/** tutti_cga_levels() - number of levels of CGAs in this grid; 0 if it has no CGAs. */
 static inline unsigned tutti_cga_levels(void)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
@@ -114,7 +114,7 @@ static inline unsigned tutti_cga_levels(void)
 	return n;
 }
 
-/** tutti_cga_level() - shape of level @level in CGAs of the level below it, NULL if there is none. */
+/** tutti_cga_level() - shape of level @level, counted in CGAs of the level below it; NULL if there is no such level. */
 static inline const struct tutti_cga_shape *tutti_cga_level(unsigned level)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
@@ -125,7 +125,7 @@ static inline const struct tutti_cga_shape *tutti_cga_level(unsigned level)
 	return NULL;
 }
 
-/** tutti_cga_extent() - parts of a CGA of level @level along @d. */
+/** tutti_cga_extent() - how many CGAs of the level below (level 0: CTAs) a CGA of @level has along @d. */
 static inline uint32_t tutti_cga_extent(unsigned level, unsigned d)
 {
 	const struct tutti_cga_shape *shape = tutti_cga_level(level);
@@ -136,8 +136,8 @@ static inline uint32_t tutti_cga_extent(unsigned level, unsigned d)
 }
 
 /**
- * tutti_cga_place() - place along @d, within its CGA of level @level, of the CGA one level below (level 0: of the CTA).
- * With @level = tutti_cga_levels(): of the outermost CGA in the grid.
+ * tutti_cga_place() - index along @d, in this CGA of level @level, of the CGA one level below (level 0: of the CTA).
+ * With @level = tutti_cga_levels() it is the index of the outermost CGA in the grid.
  */
 static inline uint32_t tutti_cga_place(unsigned level, unsigned d)
 {
@@ -148,7 +148,7 @@ static inline uint32_t tutti_cga_place(unsigned level, unsigned d)
 	return tutti_cga_level(level) ? at % tutti_cga_extent(level, d) : at;
 }
 
-/** tutti_cga_rank_at() - rank of the CTA at (x, y, z) of this CGA: inner CGAs have their CTAs in a row. */
+/** tutti_cga_rank_at() - rank of the CTA at (x, y, z) of this CGA. The CTAs of an inner CGA have successive ranks. */
 static inline uint32_t tutti_cga_rank_at(uint32_t x, uint32_t y, uint32_t z)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
@@ -170,21 +170,21 @@ static inline uint32_t tutti_cga_rank_at(uint32_t x, uint32_t y, uint32_t z)
 
 /* ---- barrier ----------------------------------------------------------- */
 
-/** tutti_cga_arrive() - this wave has come to the CGA's barrier; tutti_cga_wait() has to follow. */
+/** tutti_cga_arrive() - arrive at the CGA's barrier without waiting; the wave must call tutti_cga_wait() later. */
 static inline void tutti_cga_arrive(void)
 {
 	tutti_fence();
 	tutti_service(TUTTI_SERVICE_CGA_ARRIVE, 0);
 }
 
-/** tutti_cga_wait() - all waves of the CGA that still run have arrived; what they wrote before is seen. */
+/** tutti_cga_wait() - wait until all running waves of the CGA have arrived; what they wrote before is visible then. */
 static inline void tutti_cga_wait(void)
 {
 	tutti_service(TUTTI_SERVICE_CGA_WAIT, 0);
 	tutti_fence();
 }
 
-/** tutti_cga_barrier() - both at once. */
+/** tutti_cga_barrier() - arrive and wait. */
 static inline void tutti_cga_barrier(void)
 {
 	tutti_fence();
@@ -196,11 +196,11 @@ static inline void tutti_cga_barrier(void)
 
 #define TUTTI_DSMEM_RANK_SHIFT 24
 
-/** tutti_dsmem() - shared memory of CTA @rank from byte @offset on, as @type *. Atomics work there as anywhere. */
+/** tutti_dsmem() - pointer of type @type * to byte @offset of CTA @rank's shared memory. Atomics work there, too. */
 #define tutti_dsmem(type, rank, offset)                                                            \
 	((type *)(uintptr_t)(TUTTI_WAVE_DSMEM + ((uint64_t)(rank) << TUTTI_DSMEM_RANK_SHIFT) + (offset)))
 
-/** tutti_map_rank() - where CTA @rank has what @pointer is in this CTA's shared memory. */
+/** tutti_map_rank() - pointer to the place in CTA @rank's shared memory that @pointer is to in this CTA's own. */
 #define tutti_map_rank(pointer, rank)                                                              \
 	((__typeof__(&*(pointer)))(uintptr_t)tutti_map_rank_address((uint64_t)(uintptr_t)(pointer), rank))
 
@@ -209,7 +209,7 @@ static inline uint64_t tutti_map_rank_address(uint64_t address, uint32_t rank)
 	return TUTTI_WAVE_DSMEM + ((uint64_t)rank << TUTTI_DSMEM_RANK_SHIFT) + (address - tutti_wave()->shared);
 }
 
-/** tutti_rank_of() - rank of the CTA whose shared memory @pointer is in, this one's own included; ~0 = nobody's. */
+/** tutti_rank_of() - rank of the CTA whose shared memory contains @pointer, perhaps this one's; ~0 if none does. */
 static inline uint32_t tutti_rank_of(const volatile void *pointer)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
@@ -223,13 +223,13 @@ static inline uint32_t tutti_rank_of(const volatile void *pointer)
 
 /* ---- linear memory of the CGA ------------------------------------------ */
 
-/** tutti_has_lmem() - the CGA has a slot of linear memory; its number is the card's business. */
+/** tutti_has_lmem() - does the CGA have a slot of linear memory? Which one it is makes no difference to the kernel. */
 static inline bool tutti_has_lmem(void)
 {
 	return tutti_wave()->lmem != ~0u;
 }
 
-/** tutti_lmem() - the CGA's linear memory from byte @offset on, as @type *; 0 at the CGA's start. */
+/** tutti_lmem() - pointer of type @type * to byte @offset of the CGA's linear memory, which is zeroed at its start. */
 #define tutti_lmem(type, offset) ((type *)(uintptr_t)(TUTTI_WAVE_LMEM + (offset)))
 
 #endif

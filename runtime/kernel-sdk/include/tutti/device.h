@@ -2,8 +2,9 @@
 /**
  * DOC: Writing kernels
  *
- * A kernel is a C function compiled by tuttic. A workgroup (CTA) is run by waves;
- * a wave is one hart that works for up to 32 work-items by loops:
+ * A kernel is a C function compiled by tuttic. A workgroup (CUDA: thread block, CTA)
+ * is executed by waves. A wave (CUDA: warp) is one RISC-V hart, which does the work of
+ * up to 32 work-items (CUDA: threads) one after another, in a loop that the kernel writes:
  *
  *	struct args { float *x; float factor; };
  *
@@ -13,7 +14,7 @@
  *			args->x[tutti_global_id(item, 0)] *= args->factor;
  *	}
  *
- * A barrier stands between loops, never inside one:
+ * A barrier belongs between such loops, never inside one:
  *
  *	TUTTI_KERNEL(sum, struct args, .group_bytes = 4096, .flags = TUTTI_KERNEL_BARRIER, .barriers = 1)
  *	{
@@ -25,12 +26,13 @@
  *		...
  *	}
  *
- * Atomics are the compiler's __atomic builtins (shared, card and host memory
- * alike); tutti_fence() orders a wave's accesses for all observers. math.h, string.h and the parts of the C library that need
- * no system, errno or thread-local variable can be used. (spec SYS-07)
+ * Atomics are the compiler's __atomic builtins, which work on shared, card and host
+ * memory alike; tutti_fence() orders a wave's accesses for all observers. Kernels may
+ * use math.h, string.h and those parts of the C library that need no operating system,
+ * errno or thread-local variables. (spec SYS-07)
  *
- * With TUTTI_DEVICE_HOST defined the same source compiles for the host, where a
- * test plays the card: it defines tutti_host_wave() and tutti_host_service().
+ * With TUTTI_DEVICE_HOST defined, the same source compiles for the host, where a test
+ * stands in for the card by defining tutti_host_wave() and tutti_host_service().
  */
 #ifndef TUTTI_DEVICE_H
 #define TUTTI_DEVICE_H
@@ -44,7 +46,7 @@
 #include "tutti/code_object.h"
 #include "tutti/wave.h"
 
-/** TUTTI_PRIVATE_BYTES - private memory of a work-item unless a kernel asks for more; a wave gets 32 times it. */
+/** TUTTI_PRIVATE_BYTES - default private memory (stack) of a work-item in bytes; a wave gets 32 times as much. */
 #define TUTTI_PRIVATE_BYTES 256
 
 #ifdef TUTTI_DEVICE_HOST
@@ -55,8 +57,9 @@
 #endif
 
 /*
- * name.kd, in assembly because C cannot say "distance between two symbols". The
- * function around it is thrown away by the linker; it is there for its operands.
+ * The descriptor name.kd is written in assembly because C cannot express the distance
+ * between two symbols. The function around it only supplies the operands; the linker
+ * discards it.
  */
 #define TUTTI_DESCRIPTOR(name)                                                          \
 	__attribute__((used, section(".tutti.discard"))) static void name##_emit(void)  \
@@ -90,9 +93,9 @@
 #endif
 
 /**
- * TUTTI_KERNEL() - define a kernel; its body follows and sees `const args_type *args`.
- * @name: name under which the host finds it
- * @args_type: type of the kernarg segment
+ * TUTTI_KERNEL() - define a kernel. Its body follows, and has the parameter `const args_type *args`.
+ * @name: name by which the host finds the kernel
+ * @args_type: type of the arguments (the kernarg segment)
  * @...: fields of struct tutti_kernel_descriptor that differ from the default:
  *	.group_bytes (static shared memory of a workgroup), .private_bytes (of a
  *	work-item), .flags (TUTTI_KERNEL_BARRIER, TUTTI_KERNEL_INDEPENDENT), .barriers,
@@ -115,7 +118,7 @@
 	TUTTI_DESCRIPTOR(name)                                                          \
 	__attribute__((used)) void name(const args_type *args)
 
-/* ---- what the card offers a wave -------------------------------------- */
+/* ---- how a wave reaches the card --------------------------------------- */
 
 #ifdef TUTTI_DEVICE_HOST
 const struct tutti_wave_info *tutti_host_wave(void);
@@ -131,13 +134,13 @@ static inline int64_t tutti_service2(uint64_t number, uint64_t a0, uint64_t a1)
 	return tutti_host_service(number, a0, a1);
 }
 #else
-/** tutti_wave() - everything the wave can know about itself. */
+/** tutti_wave() - what the wave knows about itself: its ids, sizes and memory. */
 static inline const struct tutti_wave_info *tutti_wave(void)
 {
 	return __builtin_thread_pointer();
 }
 
-/** tutti_service2() - ask the card for service @number (enum tutti_service). */
+/** tutti_service2() - call service @number of the card (enum tutti_service) with two arguments. */
 static inline int64_t tutti_service2(uint64_t number, uint64_t first, uint64_t second)
 {
 	register uint64_t a0 __asm__("a0") = first;
@@ -155,51 +158,51 @@ static inline int64_t tutti_service(uint64_t number, uint64_t argument)
 	return tutti_service2(number, argument, 0);
 }
 
-/* ---- where am I: dimensions 0, 1, 2 are x, y, z ------------------------ */
+/* ---- ids and sizes: dimensions 0, 1, 2 are x, y, z ---------------------- */
 
-/** tutti_cta_id() - number of this workgroup (CTA) along @d. */
+/** tutti_cta_id() - index of this workgroup (CTA) along @d; CUDA's blockIdx. */
 static inline uint32_t tutti_cta_id(unsigned d)
 {
 	return tutti_wave()->cta[d];
 }
 
-/** tutti_group_id() - OpenCL's and HSA's word for tutti_cta_id(). */
+/** tutti_group_id() - the same by the name OpenCL and HSA use. */
 static inline uint32_t tutti_group_id(unsigned d)
 {
 	return tutti_wave()->cta[d];
 }
 
-/** tutti_cta_linear() - number of this workgroup in the whole grid, x fastest. */
+/** tutti_cta_linear() - index of this workgroup in the whole grid; x varies fastest. */
 static inline uint32_t tutti_cta_linear(void)
 {
 	return tutti_wave()->cta_linear;
 }
 
-/** tutti_cta_count() - workgroups of the grid along @d. */
+/** tutti_cta_count() - number of workgroups in the grid along @d; CUDA's gridDim. */
 static inline uint32_t tutti_cta_count(unsigned d)
 {
 	return tutti_wave()->groups[d];
 }
 
-/** tutti_grid_size() - work-items of the grid along @d. */
+/** tutti_grid_size() - number of work-items in the grid along @d. */
 static inline uint32_t tutti_grid_size(unsigned d)
 {
 	return tutti_wave()->grid[d];
 }
 
-/** tutti_workgroup_size() - work-items of a full workgroup along @d. */
+/** tutti_workgroup_size() - number of work-items in a full workgroup along @d; CUDA's blockDim. */
 static inline uint32_t tutti_workgroup_size(unsigned d)
 {
 	return tutti_wave()->workgroup[d];
 }
 
-/** tutti_current_size() - work-items of this workgroup along @d; less at the grid's edge. */
+/** tutti_current_size() - number of work-items in this workgroup along @d, which may be fewer at the grid's edge. */
 static inline uint32_t tutti_current_size(unsigned d)
 {
 	return tutti_wave()->extent[d];
 }
 
-/** tutti_item_count() - work-items of this workgroup. */
+/** tutti_item_count() - number of work-items in this workgroup. */
 static inline uint32_t tutti_item_count(void)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
@@ -207,7 +210,7 @@ static inline uint32_t tutti_item_count(void)
 	return (uint32_t)wave->extent[0] * wave->extent[1] * wave->extent[2];
 }
 
-/** tutti_local_id() - place of work-item @item (flat number in the workgroup) along @d. */
+/** tutti_local_id() - index along @d, in its workgroup, of the work-item whose flat index is @item; CUDA's threadIdx. */
 static inline uint32_t tutti_local_id(uint32_t item, unsigned d)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
@@ -222,7 +225,7 @@ static inline uint32_t tutti_local_id(uint32_t item, unsigned d)
 	return item / (row * wave->extent[1]);
 }
 
-/** tutti_global_id() - place of work-item @item in the grid along @d. */
+/** tutti_global_id() - index along @d, in the grid, of the work-item whose flat index in the workgroup is @item. */
 static inline uint32_t tutti_global_id(uint32_t item, unsigned d)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
@@ -231,14 +234,14 @@ static inline uint32_t tutti_global_id(uint32_t item, unsigned d)
 }
 
 /**
- * tutti_for_each_item() - loop over the work-items this wave works for.
- * @item: name of the loop variable, flat number of the work-item in its workgroup
+ * tutti_for_each_item() - loop over the work-items that this wave executes.
+ * @item: name of the loop variable, the flat index of the work-item in its workgroup
  */
 #define tutti_for_each_item(item)                                                       \
 	for (uint32_t item = tutti_wave()->first_item, item##_end = item + tutti_wave()->items; \
 	     item < item##_end; item++)
 
-/** tutti_first_wave() - true in one wave of the workgroup: for what is done once. */
+/** tutti_first_wave() - true in exactly one wave of the workgroup, for work that is done once per workgroup. */
 static inline bool tutti_first_wave(void)
 {
 	return tutti_wave()->wave == 0;
@@ -246,16 +249,16 @@ static inline bool tutti_first_wave(void)
 
 /* ---- memory, order, time ---------------------------------------------- */
 
-/** tutti_shared() - the workgroup's shared memory from byte @offset on, as @type *. */
+/** tutti_shared() - pointer of type @type * to byte @offset of the workgroup's shared memory. */
 #define tutti_shared(type, offset) ((type *)(uintptr_t)(tutti_wave()->shared + (offset)))
 
-/** tutti_shared_bytes() - shared memory of the workgroup, static and dynamic. */
+/** tutti_shared_bytes() - size of the workgroup's shared memory in bytes, static and dynamic. */
 static inline uint32_t tutti_shared_bytes(void)
 {
 	return tutti_wave()->shared_bytes;
 }
 
-/** tutti_barrier() - all waves of the workgroup have come here; their writes are seen behind it. */
+/** tutti_barrier() - wait for all waves of the workgroup; what they wrote before is visible after it. */
 static inline void tutti_barrier(void)
 {
 	tutti_fence();
@@ -263,30 +266,30 @@ static inline void tutti_barrier(void)
 	tutti_fence();
 }
 
-/** tutti_yield() - let other waves run; belongs in every loop that waits. */
+/** tutti_yield() - let other waves run. Every loop that waits for something must call it. */
 static inline void tutti_yield(void)
 {
 	tutti_service(TUTTI_SERVICE_YIELD, 0);
 }
 
-/** tutti_clock() - card timer, in ticks of discovery.timer_hz. */
+/** tutti_clock() - the card's timer, which ticks discovery.timer_hz times a second. */
 static inline uint64_t tutti_clock(void)
 {
 	return (uint64_t)tutti_service(TUTTI_SERVICE_TIME, 0);
 }
 
-/* ---- ends -------------------------------------------------------------- */
+/* ---- ending a wave or a kernel ------------------------------------------ */
 
-#define TUTTI_ABORT_ASSERT 0xa55e47u /* code of a failed tutti_assert() */
+#define TUTTI_ABORT_ASSERT 0xa55e47u /* abort code of a failed tutti_assert() */
 
-/** tutti_exit() - end this wave here, as returning from the kernel does. */
+/** tutti_exit() - end this wave, as returning from the kernel does. */
 __attribute__((noreturn)) static inline void tutti_exit(void)
 {
 	tutti_service(TUTTI_SERVICE_EXIT, 0);
 	__builtin_unreachable();
 }
 
-/** tutti_abort() - stop the kernel and its queue; the host sees cause ABORT with @code. */
+/** tutti_abort() - stop the kernel and its queue; the host's fault record has the cause ABORT and @code. */
 __attribute__((noreturn)) static inline void tutti_abort(uint64_t code)
 {
 	tutti_service(TUTTI_SERVICE_ABORT, code);
@@ -295,7 +298,7 @@ __attribute__((noreturn)) static inline void tutti_abort(uint64_t code)
 
 __attribute__((noreturn)) void tutti_assert_failed(const char *expression, const char *file, int line);
 
-/** tutti_assert() - print and abort unless @condition holds. Absent with NDEBUG. */
+/** tutti_assert() - print a message and abort unless @condition holds. NDEBUG removes it. */
 #ifdef NDEBUG
 #define tutti_assert(condition) ((void)0)
 #else
@@ -304,11 +307,12 @@ __attribute__((noreturn)) void tutti_assert_failed(const char *expression, const
 #endif
 
 /**
- * tutti_printf() - print to the host, formatted on the card.
+ * tutti_printf() - print to the host; the card formats the text.
  *
- * As C's printf, up to 1023 characters a call, each call's text whole or not at
- * all. Needs about 2 KiB of private memory a wave: the default is enough.
- * Return: 0, or negative when there was no room.
+ * Works like C's printf for up to 1023 characters a call; the text of a call arrives
+ * as a whole or not at all. It needs about 2 KiB of private memory per wave, which
+ * the default size provides.
+ * Return: 0, or a negative number if there was no room for the text.
  */
 __attribute__((format(printf, 1, 2))) int tutti_printf(const char *format, ...);
 __attribute__((format(printf, 1, 0))) int tutti_vprintf(const char *format, va_list arguments);
