@@ -210,7 +210,7 @@ static inline uint32_t tutti_item_count(void)
 	return (uint32_t)wave->extent[0] * wave->extent[1] * wave->extent[2];
 }
 
-/** tutti_local_id() - index along @d, in its workgroup, of the work-item whose flat index is @item; CUDA's threadIdx. */
+/** tutti_local_id() - index in the workgroup along @d of the work-item with flat index @item; CUDA's threadIdx. */
 static inline uint32_t tutti_local_id(uint32_t item, unsigned d)
 {
 	const struct tutti_wave_info *wave = tutti_wave();

@@ -2,11 +2,10 @@
 /**
  * DOC: Barriers with transaction counts, pipelines
  *
- * A barrier is 64 bits in shared memory, 8-byte aligned. A phase of it ends when as
- * many arrivals as it was made for have come and all bytes that were announced have
- * been moved; the next phase begins by itself. Who waits names the parity of the
- * phase: 0 for the first, 1 for the second, and so on in turns. Whoever knows CUDA's
- * mbarrier knows this one.
+ * A barrier is a 64-bit word in shared memory, 8-byte aligned; it works like CUDA's
+ * mbarrier. A phase of it ends when the expected number of arrivals has come and all
+ * announced bytes have been moved; the next phase begins by itself. A wave that waits
+ * names the parity of the phase: 0 for the first one, 1 for the second, then 0 again.
  *
  *	uint64_t *full = tutti_shared(uint64_t, 0);
  *
@@ -19,8 +18,8 @@
  *	}
  *	tutti_mbarrier_wait(full, 0);
  *
- * All of it may be done to a barrier of another CTA of the CGA (by its DSMEM
- * pointer), except for waiting. (spec TMA-22)
+ * Barriers of another CTA of the CGA can be used by their DSMEM pointers, too, except
+ * for waiting. (spec TMA-22)
  */
 #ifndef TUTTI_MBARRIER_H
 #define TUTTI_MBARRIER_H
@@ -30,13 +29,16 @@
 
 #define TUTTI_MBARRIER_TX_MASK ((1ull << TUTTI_MBARRIER_TX_BITS) - 1)
 
-/** tutti_mbarrier_init() - for @arrivals a phase, 1 .. TUTTI_MBARRIER_ARRIVALS_MAX. Others may use it after a barrier. */
+/**
+ * tutti_mbarrier_init() - initialize a barrier that expects @arrivals per phase, 1 .. TUTTI_MBARRIER_ARRIVALS_MAX.
+ * Other waves may use it after a tutti_barrier().
+ */
 static inline void tutti_mbarrier_init(uint64_t *barrier, uint32_t arrivals)
 {
 	__atomic_store_n(barrier, arrivals | (uint64_t)arrivals << TUTTI_MBARRIER_EXPECTED_SHIFT, __ATOMIC_RELEASE);
 }
 
-/** tutti_mbarrier_next() - the word after @arrivals have come and @bytes have been announced (negative: moved). */
+/** tutti_mbarrier_next() - the word's value after @arrivals arrivals and @bytes announced (if negative: moved). */
 static inline uint64_t tutti_mbarrier_next(uint64_t word, uint32_t arrivals, int64_t bytes)
 {
 	uint64_t tx = (word >> TUTTI_MBARRIER_TX_SHIFT) + (uint64_t)bytes;
@@ -52,8 +54,8 @@ static inline uint64_t tutti_mbarrier_next(uint64_t word, uint32_t arrivals, int
 }
 
 /**
- * tutti_mbarrier_arrive_n() - announce @bytes and arrive @arrivals times, as one.
- * Return: parity of the phase this was in, for tutti_mbarrier_wait().
+ * tutti_mbarrier_arrive_n() - announce @bytes and arrive @arrivals times, in one atomic step.
+ * Return: parity of the phase that was current, for tutti_mbarrier_wait().
  */
 static inline uint32_t tutti_mbarrier_arrive_n(uint64_t *barrier, uint32_t arrivals, uint32_t bytes)
 {
@@ -71,13 +73,13 @@ static inline uint32_t tutti_mbarrier_arrive(uint64_t *barrier)
 	return tutti_mbarrier_arrive_n(barrier, 1, 0);
 }
 
-/** tutti_mbarrier_arrive_expect() - announce @bytes, then arrive: what who issues loads does. */
+/** tutti_mbarrier_arrive_expect() - announce @bytes and arrive, as the wave that issues loads has to do. */
 static inline uint32_t tutti_mbarrier_arrive_expect(uint64_t *barrier, uint32_t bytes)
 {
 	return tutti_mbarrier_arrive_n(barrier, 1, bytes);
 }
 
-/** tutti_mbarrier_expect() - announce @bytes (less than 2^20 open at a time). */
+/** tutti_mbarrier_expect() - announce @bytes; less than 2^20 may be outstanding at a time. */
 static inline void tutti_mbarrier_expect(uint64_t *barrier, uint32_t bytes)
 {
 	tutti_mbarrier_arrive_n(barrier, 0, bytes);
@@ -89,7 +91,7 @@ static inline bool tutti_mbarrier_test(const uint64_t *barrier, uint32_t parity)
 	return __atomic_load_n(barrier, __ATOMIC_ACQUIRE) >> TUTTI_MBARRIER_PHASE_SHIFT != (parity & 1);
 }
 
-/** tutti_mbarrier_wait() - until the phase of @parity has ended. Other waves run meanwhile. */
+/** tutti_mbarrier_wait() - wait until the phase of @parity has ended. Other waves run meanwhile. */
 static inline void tutti_mbarrier_wait(const uint64_t *barrier, uint32_t parity)
 {
 	while (!tutti_mbarrier_test(barrier, parity))
@@ -99,23 +101,27 @@ static inline void tutti_mbarrier_wait(const uint64_t *barrier, uint32_t parity)
 /* ---- pipelines ----------------------------------------------------------- */
 
 /**
- * struct tutti_pipeline - a wave's place in a ring of stages.
+ * struct tutti_pipeline - a wave's position in a ring of stages (buffers).
  *
- * Each stage has two barriers: full, which loads complete, and empty, at which
- * consumers arrive. Every wave has a struct of its own; a wave that produces and
+ * Each stage has two barriers: "full", which loads complete, and "empty", at which
+ * consumers arrive. Every wave has a struct of its own; a wave that both produces and
  * consumes has two.
  */
 struct tutti_pipeline {
-	uint64_t *full;  /* [stages], then empty[stages] */
+	uint64_t *full;  /* the "full" barriers of all stages, followed by their "empty" barriers */
 	uint32_t stages;
 	uint32_t stage;
 	uint32_t parity;
 };
 
-/** TUTTI_PIPELINE_BYTES() - shared memory a pipeline needs for its barriers. */
+/** TUTTI_PIPELINE_BYTES() - bytes of shared memory that a pipeline needs for its barriers. */
 #define TUTTI_PIPELINE_BYTES(stages) ((stages) * 16u)
 
-/** tutti_pipeline_init() - by one wave: @releases arrivals empty a stage. Others may use it after a barrier. */
+/**
+ * tutti_pipeline_init() - initialize the barriers; called by one wave.
+ * @releases: number of arrivals after which a stage counts as empty
+ * Other waves may use the pipeline after a tutti_barrier().
+ */
 static inline void tutti_pipeline_init(uint64_t *barriers, uint32_t stages, uint32_t releases)
 {
 	for (uint32_t i = 0; i < stages; i++) {
@@ -124,13 +130,13 @@ static inline void tutti_pipeline_init(uint64_t *barriers, uint32_t stages, uint
 	}
 }
 
-/** tutti_pipeline() - the place in front of the first stage. */
+/** tutti_pipeline() - a position at the first stage, from which every wave starts. */
 static inline struct tutti_pipeline tutti_pipeline(uint64_t *barriers, uint32_t stages)
 {
 	return (struct tutti_pipeline){ barriers, stages, 0, 0 };
 }
 
-/** tutti_pipeline_advance() - on to the next stage. */
+/** tutti_pipeline_advance() - move on to the next stage. */
 static inline void tutti_pipeline_advance(struct tutti_pipeline *pipeline)
 {
 	if (++pipeline->stage < pipeline->stages)
@@ -140,8 +146,8 @@ static inline void tutti_pipeline_advance(struct tutti_pipeline *pipeline)
 }
 
 /**
- * tutti_pipeline_acquire() - producer: wait until the stage is empty, announce @bytes.
- * Return: barrier for the loads of this stage, whose number is pipeline->stage.
+ * tutti_pipeline_acquire() - as the producer, wait until the stage is empty and announce @bytes.
+ * Return: the barrier for the loads of this stage, whose number is pipeline->stage.
  */
 static inline uint64_t *tutti_pipeline_acquire(struct tutti_pipeline *pipeline, uint32_t bytes)
 {
@@ -152,28 +158,28 @@ static inline uint64_t *tutti_pipeline_acquire(struct tutti_pipeline *pipeline, 
 	return full;
 }
 
-/** tutti_pipeline_wait() - consumer: wait until the stage is full. Return: its number. */
+/** tutti_pipeline_wait() - as a consumer, wait until the stage is full. Return: its number. */
 static inline uint32_t tutti_pipeline_wait(struct tutti_pipeline *pipeline)
 {
 	tutti_mbarrier_wait(&pipeline->full[pipeline->stage], pipeline->parity);
 	return pipeline->stage;
 }
 
-/** tutti_pipeline_release() - consumer: the stage may be filled again. Goes on to the next. */
+/** tutti_pipeline_release() - as a consumer, let the stage be filled again, and move on to the next one. */
 static inline void tutti_pipeline_release(struct tutti_pipeline *pipeline)
 {
 	tutti_mbarrier_arrive(&pipeline->full[pipeline->stages + pipeline->stage]);
 	tutti_pipeline_advance(pipeline);
 }
 
-/* ---- one for all --------------------------------------------------------- */
+/* ---- one wave does the work of several ----------------------------------- */
 
 static inline bool tutti_one_chosen(uint64_t mask)
 {
 	return tutti_wave()->wave == (uint32_t)__builtin_ctzll(mask);
 }
 
-/* All waves of the workgroup, or the calling one alone. */
+/* Without @barrier, @mask is all waves of the workgroup, or one wave, which has nobody to wait for. */
 static inline void tutti_one_meet(uint64_t *barrier, uint64_t mask)
 {
 	tutti_fence();
@@ -199,17 +205,17 @@ static inline int tutti_one_leave(uint64_t *barrier, uint64_t mask)
 }
 
 /**
- * tutti_one_sync() - the block behind it runs in one wave of @mask, always the same.
+ * tutti_one_sync() - run the block that follows in one wave of @mask, always the same one.
+ * @mask: all waves of the workgroup, or a single one (bit w is wave w); for other sets see tutti_one_sync_at()
  *
- * All waves of @mask (bit w = wave w of the workgroup) meet before and after the
- * block. @mask: all waves of the workgroup, or one; for others see tutti_one_sync_at().
+ * All waves of @mask wait for each other before and after the block.
  */
 #define tutti_one_sync(mask) tutti_one_sync_at(NULL, mask)
-/** tutti_one_sync_at() - the same for any waves, which meet at @barrier, made for as many arrivals. */
+/** tutti_one_sync_at() - the same for any set of waves; @barrier must expect one arrival of each. */
 #define tutti_one_sync_at(barrier, mask)                                                \
 	for (int tutti_one = tutti_one_enter(barrier, mask); tutti_one; tutti_one = tutti_one_leave(barrier, mask))
 
-/** tutti_all_waves() - mask of all waves of the workgroup. */
+/** tutti_all_waves() - a mask with one bit for each wave of the workgroup. */
 static inline uint64_t tutti_all_waves(void)
 {
 	uint32_t waves = tutti_wave()->waves;
