@@ -2,19 +2,21 @@
 /**
  * DOC: Moving tensors and blocks
  *
- * One wave asks, the card's tensor memory access unit moves: between global memory
- * (address of a descriptor, or of a block) and shared memory, in tiles or im2col
- * columns. Nothing waits here but for room in the unit's queue.
+ * A single wave makes a request, and the card's tensor memory access unit (CUDA: TMA)
+ * copies asynchronously between global memory, given by a tensor descriptor or the
+ * address of a block, and shared memory. Tensors are copied in tiles (boxes) or im2col
+ * columns. Making a request only waits if the unit's queue is full.
  *
- *	loads     complete on a barrier, which has been told how many bytes to expect
- *	others    are done, and seen by everybody, when tutti_wait_all() returns
+ *	loads            complete on a barrier (mbarrier.h), which must expect their bytes
+ *	other requests   are complete, and visible to everybody, after tutti_wait_all()
  *
  * Coordinates are the last arguments, dimension 0 first, as many as the tensor has
- * dimensions. `name_tile` takes any coordinates; `name_im2col` those of the base
- * pixel, and loads the offsets in the filter. A request that breaks a rule stops the
- * kernel's queue with TUTTI_ERROR_TENSOR and the rule. Those functions whose names
- * end in _built take the descriptor from any memory of the wave, with the request; the
- * others from global memory, through the unit's cache. (spec TMA-01, TMA-29)
+ * dimensions. `name_tile` takes any coordinates; `name_im2col` takes those of the base
+ * pixel and, for loads, the offsets in the filter. A request that breaks a rule stops
+ * the kernel's queue with TUTTI_ERROR_TENSOR and tells the rule. Functions whose names
+ * end in _built take a descriptor in any memory of the wave, which travels with the
+ * request; the others take one in global memory, read through the unit's cache.
+ * (spec TMA-01, TMA-29)
  */
 #ifndef TUTTI_TMAU_H
 #define TUTTI_TMAU_H
@@ -24,19 +26,19 @@
 #include "tutti/tensor.h"
 #include "tutti/tensor_api.h"
 
-/** tutti_shared_offset() - offset of a pointer in the workgroup's shared memory. */
+/** tutti_shared_offset() - byte offset of a pointer into the workgroup's shared memory. */
 static inline uint32_t tutti_shared_offset(const void *shared)
 {
 	return (uint32_t)((uintptr_t)shared - tutti_wave()->shared);
 }
 
-/** tutti_copy_request() - the instruction itself. */
+/** tutti_copy_request() - hand a request to the unit; the functions below build the request. */
 static inline void tutti_copy_request(const struct tutti_tensor_request *request)
 {
 	tutti_service(TUTTI_SERVICE_TENSOR, (uintptr_t)request);
 }
 
-/** tutti_wait_all() - all requests this workgroup has made before are done. */
+/** tutti_wait_all() - wait until all requests that this workgroup has made before are complete. */
 static inline void tutti_wait_all(void)
 {
 	tutti_service(TUTTI_SERVICE_WAIT_ALL, 0);
@@ -48,7 +50,7 @@ static inline uint32_t tutti_barrier_offset(const uint64_t *barrier)
 	return barrier ? tutti_shared_offset(barrier) : TUTTI_BARRIER_NONE;
 }
 
-/* Every request on a tensor comes by here; constant arguments leave little of it. */
+/* All tensor requests are built here; inlined with constant arguments, little code is left of it. */
 static inline void tutti_copy_tensor(struct tutti_tensor_request request, const void *tensor, const uint64_t *barrier,
 				     const int32_t *coordinate, uint32_t rank)
 {
@@ -66,8 +68,8 @@ static inline void tutti_copy_tensor(struct tutti_tensor_request request, const 
 	tutti_copy_tensor((struct tutti_tensor_request){ __VA_ARGS__ }, tensor, barrier, coordinates)
 
 /**
- * tutti_im2col_offset() - offsets of a pixel in the filter, packed as requests want them.
- * @rank: of the tensor: 3 (w), 4 (w, h), 5 (w, h, d)
+ * tutti_im2col_offset() - pack the offsets of a pixel in the filter in the format of requests.
+ * @rank: number of the tensor's dimensions: 3 (w), 4 (w, h) or 5 (w, h, d)
  */
 static inline uint16_t tutti_im2col_offset(uint32_t rank, uint32_t w, uint32_t h, uint32_t d)
 {
@@ -78,15 +80,15 @@ static inline uint16_t tutti_im2col_offset(uint32_t rank, uint32_t w, uint32_t h
 
 /* ---- global to shared ---------------------------------------------------- */
 
-/** tutti_load_tile() - box at the coordinates to @to; @barrier gets the bytes. */
+/** tutti_load_tile() - load the box at the coordinates to @to; its bytes are counted on @barrier. */
 #define tutti_load_tile(tensor, to, barrier, ...)                                       \
 	TUTTI_COPY(tensor, barrier, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_LOAD, \
 		   .mode = TUTTI_TILE, .shared = tutti_shared_offset(to))
-/** tutti_load_im2col() - column from the base pixel on, at @offset in the filter. */
+/** tutti_load_im2col() - load the im2col column that begins at the base pixel, for @filter_offset in the filter. */
 #define tutti_load_im2col(tensor, to, barrier, filter_offset, ...)                      \
 	TUTTI_COPY(tensor, barrier, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_LOAD, \
 		   .mode = TUTTI_IM2COL, .offset = (filter_offset), .shared = tutti_shared_offset(to))
-/** tutti_load_tile_built() - the same with a descriptor made by the wave. */
+/** tutti_load_tile_built() - tutti_load_tile() with a descriptor that the wave has built. */
 #define tutti_load_tile_built(tensor, to, barrier, ...)                                 \
 	TUTTI_COPY(tensor, barrier, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_LOAD, \
 		   .flags = TUTTI_REQUEST_INLINE, .mode = TUTTI_TILE, .shared = tutti_shared_offset(to))
@@ -95,8 +97,8 @@ static inline uint16_t tutti_im2col_offset(uint32_t rank, uint32_t w, uint32_t h
 		   .flags = TUTTI_REQUEST_INLINE, .mode = TUTTI_IM2COL, .offset = (filter_offset), \
 		   .shared = tutti_shared_offset(to))
 /**
- * tutti_multicast_tile() - one read, to the same place in each CTA of @mask (bit r = rank r of the CGA).
- * The barrier at the same place in each of them gets the bytes.
+ * tutti_multicast_tile() - load once, to the same place in each CTA of @mask (bit r is rank r of the CGA).
+ * In each of these CTAs the bytes are counted on the barrier at the same place as @barrier.
  */
 #define tutti_multicast_tile(tensor, mask, to, barrier, ...)                            \
 	TUTTI_COPY(tensor, barrier, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_LOAD, \
@@ -109,7 +111,7 @@ static inline uint16_t tutti_im2col_offset(uint32_t rank, uint32_t w, uint32_t h
 
 /* ---- shared to global ---------------------------------------------------- */
 
-/** tutti_store_tile() - box at @from to the coordinates. What lies outside of the tensor is not written. */
+/** tutti_store_tile() - store the box at @from to the coordinates. Elements outside of the tensor are not written. */
 #define tutti_store_tile(tensor, from, ...)                                             \
 	TUTTI_COPY(tensor, NULL, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_STORE, \
 		   .mode = TUTTI_TILE, .shared = tutti_shared_offset(from))
@@ -122,7 +124,7 @@ static inline uint16_t tutti_im2col_offset(uint32_t rank, uint32_t w, uint32_t h
 #define tutti_store_im2col_built(tensor, from, ...)                                     \
 	TUTTI_COPY(tensor, NULL, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_STORE, \
 		   .flags = TUTTI_REQUEST_INLINE, .mode = TUTTI_IM2COL, .shared = tutti_shared_offset(from))
-/** tutti_reduce_tile() - the same, combined with what is there by @operator (enum tutti_reduce_op), atomically. */
+/** tutti_reduce_tile() - the same, but combines with memory atomically by @operator (enum tutti_reduce_op). */
 #define tutti_reduce_tile(tensor, operator, from, ...)                                  \
 	TUTTI_COPY(tensor, NULL, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_REDUCE, \
 		   .reduce = (operator), .mode = TUTTI_TILE, .shared = tutti_shared_offset(from))
@@ -130,9 +132,9 @@ static inline uint16_t tutti_im2col_offset(uint32_t rank, uint32_t w, uint32_t h
 	TUTTI_COPY(tensor, NULL, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_REDUCE, \
 		   .reduce = (operator), .mode = TUTTI_IM2COL, .shared = tutti_shared_offset(from))
 
-/* ---- other ways ----------------------------------------------------------- */
+/* ---- other directions ----------------------------------------------------- */
 
-/** tutti_gather_tile() - box at the coordinates to linear global memory at @linear. tutti_scatter_tile(): back. */
+/** tutti_gather_tile() - copy the box at the coordinates to contiguous global memory. tutti_scatter_tile(): back. */
 #define tutti_gather_tile(tensor, linear, ...)                                          \
 	TUTTI_COPY(tensor, NULL, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_GLOBAL, \
 		   .mode = TUTTI_TILE, .other = (uintptr_t)(linear))
@@ -145,7 +147,7 @@ static inline uint16_t tutti_im2col_offset(uint32_t rank, uint32_t w, uint32_t h
 #define tutti_scatter_im2col(tensor, linear, ...)                                       \
 	TUTTI_COPY(tensor, NULL, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_SCATTER, \
 		   .mode = TUTTI_IM2COL, .other = (uintptr_t)(linear))
-/** tutti_prefetch_tile() - bring the box into the card's cache. tutti_prefetch_im2col(): the column. */
+/** tutti_prefetch_tile() - fetch the box into the card's cache. tutti_prefetch_im2col() does so with a column. */
 #define tutti_prefetch_tile(tensor, ...)                                                \
 	TUTTI_COPY(tensor, NULL, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_PREFETCH, .mode = TUTTI_TILE)
 #define tutti_prefetch_im2col(tensor, filter_offset, ...)                               \
@@ -153,11 +155,12 @@ static inline uint16_t tutti_im2col_offset(uint32_t rank, uint32_t w, uint32_t h
 		   .mode = TUTTI_IM2COL, .offset = (filter_offset))
 
 /**
- * tutti_send_tensor() - as many bytes as a request on @tensor moves, from here to CTA @rank of the CGA.
- * @mode: the descriptor's; @rank_of_tensor: likewise
- * @to: place in that CTA, given as the same place in this one
- * @operator: TUTTI_REDUCE_NONE, or how to combine with what is there
- * @barrier: in that CTA, given as the same place in this one; NULL = none
+ * tutti_send_tensor() - copy from this CTA's shared memory to that of CTA @rank of the CGA.
+ * @tensor: tells the number of bytes: as many as a request on it moves
+ * @mode, @rank_of_tensor: mode and number of dimensions of the descriptor
+ * @to: destination in the other CTA, given as a pointer to the same place in this one
+ * @operator: TUTTI_REDUCE_NONE, or how to combine with the data at the destination
+ * @barrier: barrier in the other CTA, given as a pointer to the same place in this one; NULL for none
  */
 static inline void tutti_send_tensor(const struct tutti_tensor *tensor, enum tutti_tensor_mode mode,
 				     uint32_t rank_of_tensor, uint32_t rank, const void *to, const void *from,
@@ -182,14 +185,14 @@ static inline void tutti_copy_blocks(struct tutti_tensor_request request, const 
 	tutti_copy_request(&request);
 }
 
-/** tutti_load_block() - @blocks of 16 bytes from global to shared memory. All addresses are multiples of 16. */
+/** tutti_load_block() - load @blocks of 16 bytes from global to shared memory; all addresses are multiples of 16. */
 static inline void tutti_load_block(const void *global, void *to, const uint64_t *barrier, uint32_t blocks)
 {
 	tutti_copy_blocks((struct tutti_tensor_request){
 		.op = TUTTI_COPY_LOAD, .shared = tutti_shared_offset(to) }, global, barrier, blocks);
 }
 
-/** tutti_multicast_block() - to the same place in each CTA of @mask. */
+/** tutti_multicast_block() - load blocks once, to the same place in each CTA of @mask. */
 static inline void tutti_multicast_block(const void *global, uint16_t mask, void *to, const uint64_t *barrier,
 					 uint32_t blocks)
 {
@@ -198,14 +201,14 @@ static inline void tutti_multicast_block(const void *global, uint16_t mask, void
 		.shared = tutti_shared_offset(to) }, global, barrier, blocks);
 }
 
-/** tutti_store_block() - from shared to global memory. */
+/** tutti_store_block() - store blocks from shared to global memory. */
 static inline void tutti_store_block(void *global, const void *from, uint32_t blocks)
 {
 	tutti_copy_blocks((struct tutti_tensor_request){
 		.op = TUTTI_COPY_STORE, .shared = tutti_shared_offset(from) }, global, NULL, blocks);
 }
 
-/** tutti_reduce_block() - the same, combined with the elements of @type that are there. */
+/** tutti_reduce_block() - the same, but combines with the elements of @type in memory by @operator. */
 static inline void tutti_reduce_block(void *global, enum tutti_reduce_op operator, enum tutti_tensor_type type,
 				      const void *from, uint32_t blocks)
 {
@@ -214,14 +217,14 @@ static inline void tutti_reduce_block(void *global, enum tutti_reduce_op operato
 		.shared = tutti_shared_offset(from) }, global, NULL, blocks);
 }
 
-/** tutti_copy_block() - from global to global memory. */
+/** tutti_copy_block() - copy blocks from global to global memory. */
 static inline void tutti_copy_block(void *to, const void *from, uint32_t blocks)
 {
 	tutti_copy_blocks((struct tutti_tensor_request){
 		.op = TUTTI_COPY_GLOBAL, .other = (uintptr_t)to }, from, NULL, blocks);
 }
 
-/** tutti_send_block() - to CTA @rank of the CGA; @to, @operator, @barrier as for tutti_send_tensor(). */
+/** tutti_send_block() - copy blocks to CTA @rank of the CGA; @to, @operator, @barrier as for tutti_send_tensor(). */
 static inline void tutti_send_block(uint32_t rank, const void *to, const void *from, enum tutti_reduce_op operator,
 				    enum tutti_tensor_type type, const uint64_t *barrier, uint32_t blocks)
 {
@@ -230,7 +233,7 @@ static inline void tutti_send_block(uint32_t rank, const void *to, const void *f
 		.shared = tutti_shared_offset(to), .other = tutti_shared_offset(from) }, NULL, barrier, blocks);
 }
 
-/** tutti_prefetch_block() - bring @blocks into the card's cache. */
+/** tutti_prefetch_block() - fetch @blocks of 16 bytes into the card's cache. */
 static inline void tutti_prefetch_block(const void *global, uint32_t blocks)
 {
 	tutti_copy_blocks((struct tutti_tensor_request){ .op = TUTTI_COPY_PREFETCH }, global, NULL, blocks);
@@ -245,16 +248,16 @@ static inline void tutti_descriptor_request(enum tutti_tensor_op op, const struc
 		.barrier = TUTTI_BARRIER_NONE });
 }
 
-/** tutti_prefetch_descriptor() - bring a descriptor into the unit's cache: requests on it begin sooner. */
+/** tutti_prefetch_descriptor() - fetch a descriptor into the unit's cache, so that requests on it start sooner. */
 static inline void tutti_prefetch_descriptor(const struct tutti_tensor *tensor)
 {
 	tutti_descriptor_request(TUTTI_DESCRIPTOR_PREFETCH, tensor);
 }
 
 /**
- * tutti_descriptor_changed() - a descriptor in global memory has been changed (and sealed).
- * Requests of this workgroup behind it see the change; those of others after its
- * tutti_wait_all(). NULL: all descriptors.
+ * tutti_descriptor_changed() - drop a cached descriptor after it was changed, and sealed, in global memory.
+ * Later requests of this workgroup see the change, those of other workgroups once this
+ * one's tutti_wait_all() has returned. NULL stands for all descriptors.
  */
 static inline void tutti_descriptor_changed(const struct tutti_tensor *tensor)
 {
@@ -285,7 +288,10 @@ static inline bool tutti_is_fill_64(double x)
 	return bits == TUTTI_FILL_NAN_LANE * 0x0001000100010001ull;
 }
 
-/** tutti_is_fill() - @x comes from outside of a tensor with NaN fill. F16 and BF16 are given as uint16_t. (spec TMA-10) */
+/**
+ * tutti_is_fill() - was @x filled in, because it lies outside of a tensor with NaN fill? (spec TMA-10)
+ * F16 and BF16 values are passed as uint16_t.
+ */
 #define tutti_is_fill(x) \
 	_Generic((x), uint16_t: tutti_is_fill_16, float: tutti_is_fill_32, double: tutti_is_fill_64)(x)
 

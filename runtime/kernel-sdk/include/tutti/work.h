@@ -2,8 +2,8 @@
 /**
  * DOC: Kernels that consume work items, and kernels that start others
  *
- * A queue task's CTAs each get a few items of a circular queue (struct tutti_work_queue,
- * whose rules are in tmd.h). Its kernel:
+ * A queue task has no grid: each of its CTAs gets a few items of a ring in memory (struct
+ * tutti_work_queue, whose rules are in tmd.h). Its kernel looks like this:
  *
  *	TUTTI_KERNEL(consume, struct args)
  *	{
@@ -15,9 +15,10 @@
  *		}
  *	}
  *
- * Any kernel, or the host, adds items with tutti_work_put(); any kernel starts child
- * tasks with tutti_task_create() and may wait for them with tutti_signal_wait(). What a
- * task is, is told by its TMD; tutti_task_grid() fills in one for a plain grid. (spec TSK-10, TSK-11)
+ * The host and any kernel can add items with tutti_work_put(). Any kernel can start child
+ * tasks with tutti_task_create() and wait for them with tutti_signal_wait(). A task is
+ * described by its task metadata (TMD); tutti_task_grid() fills in one for a plain grid.
+ * (spec TSK-10, TSK-11)
  */
 #ifndef TUTTI_WORK_H
 #define TUTTI_WORK_H
@@ -29,13 +30,13 @@
 
 /* ---- items: consumer -------------------------------------------------- */
 
-/** tutti_work_items() - items this CTA has been given; 0 in tasks without a queue. */
+/** tutti_work_items() - number of items that this CTA has been given; 0 if the task has no work queue. */
 static inline uint32_t tutti_work_items(void)
 {
 	return tutti_wave()->work_items;
 }
 
-/** tutti_work_first() - number of the first one, counted over the queue's life. */
+/** tutti_work_first() - number of the first of them, counted since the queue was created. */
 static inline uint64_t tutti_work_first(void)
 {
 	return tutti_wave()->work_first;
@@ -47,8 +48,8 @@ static inline uint64_t *tutti_work_slot(const struct tutti_work_queue *queue, ui
 }
 
 /**
- * tutti_work_item() - item @i of those given to this CTA; the bytes behind its first 8 are the writer's.
- * A number is given out when it is taken, which is before the item is written: that is waited for.
+ * tutti_work_item() - pointer to the payload of item @i of those given to this CTA.
+ * The card may hand out an item as soon as a producer has reserved its slot, so this waits until it is written.
  */
 static inline void *tutti_work_item(const struct tutti_work_queue *queue, uint32_t i)
 {
@@ -59,7 +60,7 @@ static inline void *tutti_work_item(const struct tutti_work_queue *queue, uint32
 	return slot + 1;
 }
 
-/** tutti_work_done() - item @i has been read: its slot may be written again. */
+/** tutti_work_done() - release the slot of item @i, which has been read, so that it can be written again. */
 static inline void tutti_work_done(const struct tutti_work_queue *queue, uint32_t i)
 {
 	uint64_t number = tutti_work_first() + i;
@@ -71,8 +72,8 @@ static inline void tutti_work_done(const struct tutti_work_queue *queue, uint32_
 
 /**
  * tutti_work_reserve() - take the next slot of @queue for writing.
- * @number: gets the item's number, for tutti_work_publish()
- * Return: where to write, NULL if the queue is full: try again later, or give up.
+ * @number: receives the item's number, for tutti_work_publish()
+ * Return: where to write the payload, or NULL if the queue is full.
  */
 static inline void *tutti_work_reserve(struct tutti_work_queue *queue, uint64_t *number)
 {
@@ -83,7 +84,7 @@ static inline void *tutti_work_reserve(struct tutti_work_queue *queue, uint64_t 
 
 		if (ahead < 0)
 			return NULL;
-		if (ahead > 0) /* somebody else has it */
+		if (ahead > 0) /* another producer has taken this slot */
 			at = tutti_load_relaxed(&queue->write_index);
 		else if (__atomic_compare_exchange_n(&queue->write_index, &at, at + 1, 0, __ATOMIC_ACQ_REL,
 						     __ATOMIC_RELAXED))
@@ -93,13 +94,13 @@ static inline void *tutti_work_reserve(struct tutti_work_queue *queue, uint64_t 
 	return tutti_work_slot(queue, at) + 1;
 }
 
-/** tutti_work_publish() - item @number is written; tutti_work_notify() tells the card, once for many. */
+/** tutti_work_publish() - mark item @number as written. One tutti_work_notify() then tells the card of many items. */
 static inline void tutti_work_publish(struct tutti_work_queue *queue, uint64_t number)
 {
 	tutti_store_release(tutti_work_slot(queue, number), number + 1);
 }
 
-/** tutti_work_notify() - the queue of the task @tmd has new items. Return: 0 or a negative error. */
+/** tutti_work_notify() - tell the card that the queue of task @tmd has new items. Return: 0 or a negative error. */
 static inline int64_t tutti_work_notify(const struct tutti_tmd *tmd)
 {
 	tutti_fence();
@@ -109,7 +110,7 @@ static inline int64_t tutti_work_notify(const struct tutti_tmd *tmd)
 /**
  * tutti_work_put() - add one item and tell the card.
  * @item: queue->item_bytes - 8 bytes
- * Return: 0, -TUTTI_ENOSPC if the queue is full, or what the card says.
+ * Return: 0, -TUTTI_ENOSPC if the queue is full, or another negative error of the card.
  */
 static inline int64_t tutti_work_put(const struct tutti_tmd *tmd, const void *item)
 {
@@ -125,7 +126,10 @@ static inline int64_t tutti_work_put(const struct tutti_tmd *tmd, const void *it
 
 /* ---- child tasks ------------------------------------------------------ */
 
-/** tutti_task_create() - start the task @tmd, 64-byte aligned. Return: 0 or a negative error; it ends by its signal. */
+/**
+ * tutti_task_create() - start the task described by @tmd, which is 64-byte aligned.
+ * The task's signal tells when it ends. Return: 0 or a negative error.
+ */
 static inline int64_t tutti_task_create(const struct tutti_tmd *tmd)
 {
 	tutti_fence();
@@ -134,9 +138,9 @@ static inline int64_t tutti_task_create(const struct tutti_tmd *tmd)
 
 /**
  * tutti_task_grid() - fill in @tmd for a one-dimensional grid.
- * @kernel: address of the kernel's descriptor, e.g. (uint64_t)&name_kd of this file: see TUTTI_KERNEL_OBJECT()
- * @signal: decremented when it is done, or NULL
- * Fields not named here are 0 and may be set afterwards: more dimensions, CGAs, priority.
+ * @kernel: address of the kernel's descriptor, see TUTTI_KERNEL_OBJECT()
+ * @signal: decremented when the task is done, or NULL
+ * All other fields become 0 and may be set afterwards: more dimensions, CGAs, priority and so on.
  */
 static inline void tutti_task_grid(struct tutti_tmd *tmd, uint64_t kernel, const void *args, uint32_t items,
 				   uint16_t workgroup, const struct tutti_signal *signal)
@@ -156,14 +160,14 @@ static inline void tutti_task_grid(struct tutti_tmd *tmd, uint64_t kernel, const
 }
 
 /**
- * TUTTI_KERNEL_OBJECT() - address of the descriptor of kernel @name of the same code object, for a TMD.
- * Say TUTTI_KERNEL_DECLARE(name) before, at file scope.
+ * TUTTI_KERNEL_OBJECT() - address of the descriptor of kernel @name in the same code object, for a TMD.
+ * It needs TUTTI_KERNEL_DECLARE(name) at file scope before it.
  */
 #define TUTTI_KERNEL_OBJECT(name) ((uint64_t)(uintptr_t)name##_descriptor)
 #define TUTTI_KERNEL_DECLARE(name) \
 	extern const char name##_descriptor[] __asm__(#name ".kd") __attribute__((visibility("hidden")))
 
-/** tutti_signal_load() - value of @signal. */
+/** tutti_signal_load() - current value of @signal. */
 static inline int64_t tutti_signal_load(const struct tutti_signal *signal)
 {
 	int64_t value = tutti_load_acquire(&signal->value);
@@ -171,7 +175,7 @@ static inline int64_t tutti_signal_load(const struct tutti_signal *signal)
 	return signal->flags & TUTTI_SIGNAL_SPLIT ? value - tutti_load_acquire(&signal->card_done) : value;
 }
 
-/** tutti_signal_wait() - until @signal is below @value; other waves run meanwhile. Return: its value then. */
+/** tutti_signal_wait() - wait until @signal is less than @value; other waves run meanwhile. Return: the value seen. */
 static inline int64_t tutti_signal_wait(const struct tutti_signal *signal, int64_t value)
 {
 	int64_t now;
