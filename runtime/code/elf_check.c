@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Checks of a hostile code object. Everything read is copied out by read_at(),
- * which knows the file's end; nothing of the file is pointed at before its range
- * is checked; alignment of the file's buffer is not relied on.
+ * Checks of a code object, which may be hostile. All data are copied out of the file by
+ * read_at(), which checks the file's end; no pointer into the file is kept before its
+ * range is checked; the buffer that holds the file may have any alignment.
  */
 #include "code/elf_check.h"
 
@@ -294,7 +294,7 @@ static int check_symbols(struct check *check)
 	return kernels ? 0 : bad(check, "no kernel in it");
 }
 
-/* The full table if there is one, else the dynamic one. */
+/* Prefers the full symbol table to the dynamic one, which may lack local symbols. */
 static int find_symbols(struct check *check)
 {
 	int found = -1;
@@ -363,7 +363,7 @@ static int add_relocation(struct check *check, const Elf64_Shdr *section, const 
 	return 0;
 }
 
-/* Only sections that are loaded count: static relocations left in the file are for linkers. */
+/* Only relocations in sections that are loaded matter; others were left in the file for linkers. */
 static int check_relocations(struct check *check)
 {
 	struct elf_object *elf = check->elf;
@@ -381,7 +381,7 @@ static int check_relocations(struct check *check)
 			return bad(check, "relocations are not inside the file");
 		total += section.sh_size / sizeof(Elf64_Rela);
 	}
-	if (total > elf->bytes) /* sections that overlap to multiply work */
+	if (total > elf->bytes) /* overlapping sections could otherwise multiply the work */
 		return bad(check, "more relocations than bytes");
 	elf->relocation = calloc(total ? total : 1, sizeof(*elf->relocation));
 	if (!elf->relocation)

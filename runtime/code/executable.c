@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Code objects into card memory (spec SYS-07). elf_check.c has checked all that is used here. */
+/* Loads code objects into card memory (spec SYS-07). elf_check.c has checked everything that is used here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 #include "memory/memory.h"
 
 struct loaded_symbol {
-	char *name; /* kernels: without ".kd" */
+	char *name; /* for kernels, without the suffix ".kd" */
 	uint64_t address;
 	uint64_t bytes;
 };
 
 /**
  * struct tutti_executable - a loaded code object.
- * @base: where the image lies
- * @mapped: segments mapped so far
- * @descriptor: the kernels' descriptors, a host copy: reading card memory over a bus is slow
+ * @base: address of the image
+ * @mapped: number of segments mapped so far
+ * @descriptor: a host copy of the kernels' descriptors, because reading card memory over a bus is slow
  */
 struct tutti_executable {
 	struct tutti_device *device;
@@ -144,7 +144,7 @@ int tutti_executable_load(struct tutti_device *device, const void *file, size_t 
 	error = take_symbols(executable, &elf);
 	if (!error)
 		error = map_segments(executable);
-	/* the pages may have held another code object before */
+	/* The pages may have held another code object before, of which the card still caches something. */
 	if (!error)
 		error = device->transport->code_invalidate(device, executable->base, executable->image_bytes);
 	if (error)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tensor descriptors: made, checked, explained (spec TMA-05, TMA-06, TMA-11).
- * Compiled for the host and for the card, so without the C library but for memcpy.
+ * Building, checking and describing tensor descriptors (spec TMA-05, TMA-06, TMA-11).
+ * This file is compiled for both host and card, so it uses nothing of the C library but memcpy.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -112,7 +112,7 @@ static enum tutti_tensor_error check_rank(const struct tutti_tensor *t)
 	return TUTTI_TENSOR_ERROR_NONE;
 }
 
-/* The address behind the last element is at most TUTTI_VA_END; by division, products of 72 bits come back round. */
+/* The end of the tensor may be at most TUTTI_VA_END. It divides, because products of up to 72 bits would wrap. */
 static bool extent_ok(const struct tutti_tensor *t)
 {
 	uint64_t row = (t->size_less_1[0] + 1ull) * type_bytes[t->type], slice = 8u << t->interleave;
@@ -156,7 +156,7 @@ static enum tutti_tensor_error check_tensor(const struct tutti_tensor *t)
 	return TUTTI_TENSOR_ERROR_NONE;
 }
 
-/* Bytes of dimension 0 in shared memory: @error, or the one behind it for the swizzle. */
+/* Checks a row of dimension 0 in shared memory; a bad swizzle gives the error code that follows @error. */
 static enum tutti_tensor_error check_row(const struct tutti_tensor *t, uint32_t elements,
 					 enum tutti_tensor_error error)
 {
@@ -213,7 +213,7 @@ enum tutti_tensor_error tutti_tensor_check(const struct tutti_tensor *tensor)
 
 /* ---- encoders ---------------------------------------------------------- */
 
-/* Bytes of a step along dimension @d + 1 of a tensor without gaps. */
+/* Stride in bytes of dimension @d + 1 in a tensor without gaps. */
 static uint64_t dense_stride(const struct tutti_tensor *t, const struct tutti_tensor_view *view, unsigned d)
 {
 	uint64_t slice = t->interleave ? 8u << t->interleave : 0, channels = view->size[0] * type_bytes[t->type];
@@ -222,10 +222,10 @@ static uint64_t dense_stride(const struct tutti_tensor *t, const struct tutti_te
 		return slice ? slice : channels;
 	if (!slice || d + 2u < view->rank)
 		return t->stride[d - 1] * view->size[d];
-	return t->stride[d - 1] * view->size[d] * ((channels + slice - 1) / slice); /* from image to image */
+	return t->stride[d - 1] * view->size[d] * ((channels + slice - 1) / slice); /* stride from image to image */
 }
 
-/* Fields that do not fit into the descriptor are refused here, all else by tutti_tensor_check(). */
+/* Only values that do not fit into the descriptor are refused here; tutti_tensor_check() checks the rest. */
 static enum tutti_tensor_error encode_view(struct tutti_tensor *t, const struct tutti_tensor_view *view)
 {
 	unsigned rank = view->rank > TUTTI_TENSOR_RANK ? TUTTI_TENSOR_RANK : view->rank;
@@ -265,7 +265,7 @@ static enum tutti_tensor_error encode_view(struct tutti_tensor *t, const struct 
 	return TUTTI_TENSOR_ERROR_NONE;
 }
 
-/* The copy is aligned, so the place of the real one is looked at here. */
+/* The checks see @t, a copy that is always aligned, so the alignment of @tensor is checked here. */
 static enum tutti_tensor_error finish(struct tutti_tensor *tensor, struct tutti_tensor *t)
 {
 	enum tutti_tensor_error error;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/device.h"
 
-/* Names are the enum's, in lower case: made once from the list, by the preprocessor's spelling. */
+/* Counters are named as in the enum, but in lower case; the preprocessor spells the list out once. */
 static const char *const counter_spelling[] = {
 #define TUTTI_COUNTER_SPELLING(name, text) #name,
     TUTTI_COUNTER_LIST(TUTTI_COUNTER_SPELLING)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/device.h"
 
-/* The ring is written by the card: its size is checked against the region, not believed. */
+/* The card writes the ring's header, which is not trusted: its size is checked against the region. */
 size_t tutti_device_log(struct tutti_device *device, char *text, size_t bytes)
 {
 	const struct tutti_log *log = (const void *)(device->bar + device->known.log.offset);

@@ -26,8 +26,10 @@ void print_fini(struct tutti_device *device)
 	device->print = NULL;
 }
 
-/* What this thread reads: a handler runs in it and may call the library, which may make it read another
- * device's. */
+/*
+ * The ring that this thread is reading. Its handler may call the library, which may make the same thread read the
+ * ring of another device.
+ */
 static _Thread_local struct print *reading;
 
 static bool is_reading(const struct print *print)
@@ -63,8 +65,8 @@ static void print_lost(struct print *print)
 }
 
 /*
- * Text between tail and head is whole while every reserved byte is completed. Both
- * counters are the card's: a distance that cannot be is clamped to the ring.
+ * The text between tail and head is complete when all reserved bytes have been written. Both
+ * counters come from the card, so an impossible distance is limited to the ring's size.
  */
 static void print_some(struct print *print)
 {
@@ -87,7 +89,7 @@ static void print_some(struct print *print)
 	tutti_store_release(&ring->tail, ready);
 }
 
-/* Become the one reader. False: this thread is it already, or, without @wait, another is. */
+/* Become the only reader. False if this thread is the reader already, or if another is and @wait is false. */
 static bool reader_begin(struct print *print, bool wait)
 {
 	bool mine;

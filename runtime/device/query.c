@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a card is, and settings of the whole card. */
+/* Properties of a card, and settings that apply to the whole card. */
 #include "device/device.h"
 
 const struct tutti_discovery *tutti_device_discovery(const struct tutti_device *device)

@@ -3,10 +3,10 @@
 
 #include <sched.h>
 
-/* Queue whose callback this thread is in: the callback may destroy just that queue. */
+/* The queue whose callback this thread is running; the callback may destroy this very queue. */
 static _Thread_local struct queue_error *delivering;
 
-/* With device->lock held. */
+/* The caller holds device->lock. */
 static void not_due(struct tutti_device *device, struct queue_error *error)
 {
 	if (error->undelivered)
@@ -63,7 +63,7 @@ static struct queue_error *next_due(struct tutti_device *device)
 	return NULL;
 }
 
-/* With device->lock held, which is dropped for the callback. */
+/* The caller holds device->lock, which is released during the callback. */
 static void deliver(struct tutti_device *device, struct queue_error *error)
 {
 	struct tutti_fault fault = error->fault;
@@ -76,7 +76,7 @@ static void deliver(struct tutti_device *device, struct queue_error *error)
 	if (error->callback)
 		error->callback(error->queue, &fault, error->context);
 	pthread_mutex_lock(&device->lock);
-	if (delivering == error) /* else the callback has destroyed the queue */
+	if (delivering == error) /* otherwise the callback has destroyed the queue */
 		error->busy--;
 	delivering = outer;
 }

@@ -3,8 +3,8 @@
 #include "device/device.h"
 
 /*
- * The firmware writes its timer with each heartbeat; between two of them the host's
- * clock goes on from the last one seen (not in deterministic mode, whose time is its own).
+ * The firmware publishes the card's timer with each heartbeat; in between, time is extrapolated
+ * by the host's clock (except in deterministic mode, in which time does not depend on the host).
  */
 uint64_t tutti_device_time(struct tutti_device *device)
 {
@@ -24,7 +24,7 @@ uint64_t tutti_device_time(struct tutti_device *device)
 	if (!device->deterministic)
 		time += (uint64_t)((double)(now - last->host_ns) * (double)device->known.timer_hz / 1e9);
 	if (time < last->given)
-		time = last->given; /* never backwards */
+		time = last->given; /* time never goes backwards */
 	last->given = time;
 	pthread_mutex_unlock(&device->lock);
 	return time;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The card's trace ring, read by the program or written to the file that TUTTI_TRACE names. */
+/* The card's trace ring: the program reads it, or it is written to the file that TUTTI_TRACE names. */
 #include "tutti/trace_api.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define CHUNK 256u
 
-/** struct trace - the file that a device's records go to. */
+/** struct trace - the file that the trace records of a device are written to. */
 struct trace {
 	pthread_mutex_t lock;
 	FILE *file;
@@ -166,7 +166,7 @@ void trace_drain(struct tutti_device *device)
 {
 	struct trace *trace = device->trace;
 
-	/* Somebody else is at it. */
+	/* Another thread is writing the records already. */
 	if (pthread_mutex_trylock(&trace->lock))
 		return;
 	drain(device, trace);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The one waiting loop: first as the card itself (in process), then asleep.
+ * The only waiting loop of the library. With an emulated card in the process, the thread
+ * drives the card itself as long as there is work; then it sleeps.
  *
- * A sleep ends by an interrupt; it is also bounded, because a host thread may
- * change a signal with a plain inline store, and because an interrupt may be lost.
+ * An interrupt ends the sleep. Sleeps are short nevertheless, because another host thread may
+ * change a signal by a plain store, and because an interrupt may get lost.
  */
 #include "device/wait.h"
 
@@ -13,9 +14,9 @@
 #include "device/trace.h"
 
 #define SLEEP_MAX_NS 1000000ull
-#define HUNG_NS	     5000000000ull /* no heartbeat while awake: the firmware hangs */
+#define HUNG_NS	     5000000000ull /* a firmware that is awake without a heartbeat for so long has hung */
 
-/* Called by the card while the waiting thread drives it: stop also for an event. */
+/* The card calls this while the waiting thread drives it. Events end the drive, too, since they must be handled. */
 static bool wait_done(void *context)
 {
 	const struct wait *wait = context;
@@ -83,7 +84,7 @@ int wait_for(const struct wait *wait, uint64_t timeout_ns)
 			return -ETIMEDOUT;
 		watch_heartbeat(device, &watch, now);
 		if (wait->deliver)
-			print_poll(device); /* before the ring is full */
+			print_poll(device); /* so that the print ring does not fill up during a long wait */
 		if (idle)
 			wait_sleep(wait, seen, deadline - now < SLEEP_MAX_NS ? deadline : now + SLEEP_MAX_NS);
 	}

@@ -30,7 +30,7 @@ struct condense {
  * @packet: index of its packet
  * @unit: 16-bit unit at which its diff begins; 0 if it has a packet of its own
  * @reference: index into condense.reference, or NO_REFERENCE if it has a packet of its own
- * @promoted: it is the first of its packet, and was given a barrier bit so that it waits for all earlier launches
+ * @promoted: it is the first of its packet, and gets a barrier bit if any launch has one (struct condense.barriers)
  * @vector: bit mask of the fields in its diff
  */
 struct place {
