@@ -17,9 +17,9 @@ static bool copied(const struct wait *wait)
 }
 
 /*
- * The queue has stopped at a packet before the copy, which would run after a reset, when nobody expects it
- * any more: it becomes a packet that does nothing. The card has not taken it, because it waits for all
- * earlier ones, and looks at it again only after a reset, which clears the error under the same lock first.
+ * The queue has stopped at a packet before the copy. After a reset the copy would still run, when nobody expects it,
+ * so it is turned into a packet that does nothing. The card cannot have taken it, because a copy waits for all
+ * earlier packets; and the card reads it again only after a reset, which first clears the error under the same lock.
  */
 static void withdraw(struct queue *queue, uint64_t index)
 {
@@ -35,7 +35,7 @@ static void withdraw(struct queue *queue, uint64_t index)
 	pthread_mutex_unlock(&queue->device->lock);
 }
 
-/* The card may still count this signal down, so the next copy gets another one. */
+/* The card may still decrement this signal, so the next copy gets another one. */
 static int replace_signal(struct queue *queue)
 {
 	struct lost_signal *lost = malloc(sizeof(*lost));
@@ -52,7 +52,7 @@ static int replace_signal(struct queue *queue)
 	return 0;
 }
 
-/* With copy_lock held. */
+/* The caller holds copy_lock. */
 static int copy(struct queue *queue, void *to, const void *from, size_t bytes)
 {
 	union tutti_packet packet = {.agent = {
@@ -83,7 +83,7 @@ static int copy(struct queue *queue, void *to, const void *from, size_t bytes)
 	return error;
 }
 
-/* One copy of a queue at a time: they share the queue's own signal. */
+/* Copies of a queue run one at a time, because they share the queue's signal for copies. */
 int tutti_copy(struct tutti_queue *public, void *to, const void *from, size_t bytes)
 {
 	struct queue *queue = queue_of(public);
@@ -100,6 +100,6 @@ int tutti_copy(struct tutti_queue *public, void *to, const void *from, size_t by
 	}
 	pthread_mutex_unlock(&queue->copy_lock);
 	if (error)
-		device_poll(queue->device); /* callbacks only without the lock */
+		device_poll(queue->device); /* calls error callbacks, which must run without the lock */
 	return error;
 }

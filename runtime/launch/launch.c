@@ -14,7 +14,7 @@ static inline bool workgroup_ok(const struct tutti_kernel_descriptor *descriptor
 	return items <= (descriptor->workgroup_max ? descriptor->workgroup_max : UINT16_MAX);
 }
 
-/* Into a ring slot or a private copy; the first word is returned, to be stored last. */
+/* Fills a ring slot or a private copy, except for its first word: the caller stores that last, to publish it. */
 static inline int encode(const struct tutti_launch *launch, struct tutti_dispatch_packet *packet,
 			 uint32_t *word)
 {

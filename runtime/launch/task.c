@@ -9,7 +9,7 @@ struct tutti_task {
 	struct tutti_tmd *tmd;
 	uint32_t *affinity;
 	struct tutti_work *work;
-	struct queue_user user; /* queue of the newest dispatch; none if it was recorded */
+	struct queue_user user; /* queue of the newest dispatch; no queue if that was recorded */
 	uint64_t packet;
 };
 

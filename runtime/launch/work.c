@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Work queues: many producers, consumed by a task on the card (include/tutti/tmd.h). */
+/* Work queues: any number of producers, and a task on the card as the consumer (include/tutti/tmd.h). */
 #include "launch/work.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ struct tutti_work_queue *tutti_work_queue(struct tutti_work *work)
 	return work->shared;
 }
 
-/* The doorbell of its AQL queue, with an index that was rung before: it only wakes. */
+/* Rings the doorbell of the task's AQL queue with an index that is not new, which only makes the card look again. */
 static void notify(struct tutti_work *work)
 {
 	struct tutti_queue *queue = work->user.queue ? &work->user.queue->public : NULL;

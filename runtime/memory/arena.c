@@ -9,19 +9,19 @@
 
 #define NONE	      UINT32_MAX
 #define RETIRE_PAGES  256u
-#define DISCARD_PAGES 64u /* from here on the kernel zeroes faster than memset */
+#define DISCARD_PAGES 64u /* runs of this length or more are zeroed faster by the kernel than by memset */
 
 enum extent_state { SPARE, FREE, USED, SLAB };
 
-/* A run of pages. @next, @prev link free extents of a bin, partial slabs of a class, spare descriptors. */
+/* A run of pages. @next and @prev link the free extents of a bin, partial slabs of a class, or spare descriptors. */
 struct extent {
 	uint32_t first, pages;
 	uint32_t next, prev;
 	uint8_t state;
 	uint8_t class;
 	bool dirty;
-	bool retired;	/* some of its pages are */
-	uint64_t taken; /* slab: bit per object */
+	bool retired;	/* at least some of its pages are retired */
+	uint64_t taken; /* in a slab, one bit for each allocated object */
 };
 
 static unsigned bin_of(size_t pages)
@@ -84,7 +84,7 @@ void arena_fini(struct arena *arena)
 	arena->extent = NULL;
 }
 
-/* At least one spare descriptor more than @need, so that no later step can fail. */
+/* Ensures more than @need spare descriptors, so that no later step of the operation can fail. */
 static bool descriptors_ensure(struct arena *arena, unsigned need)
 {
 	uint32_t have = 0, more;
@@ -122,7 +122,7 @@ static void extent_retire(struct arena *arena, uint32_t e)
 	arena->spare = e;
 }
 
-/* Only the ends of a free extent are marked: that is all that merging looks at. */
+/* Only the first and last page of a free extent are marked, because merging looks at nothing else. */
 static void extent_put_free(struct arena *arena, uint32_t e)
 {
 	struct extent *extent = &arena->extent[e];
@@ -133,7 +133,7 @@ static void extent_put_free(struct arena *arena, uint32_t e)
 	list_push(arena, &arena->bin[bin_of(extent->pages)], e);
 }
 
-/* Swallow the neighbour @n if it is free. Left or right of @e by its position. */
+/* Merges the neighbour @n, on either side of @e, into @e if it is free. */
 static void extent_merge(struct arena *arena, uint32_t e, uint32_t n)
 {
 	struct extent *extent = &arena->extent[e], *other = &arena->extent[n];
@@ -242,7 +242,7 @@ static uint32_t extent_alloc(struct arena *arena, size_t pages, uint8_t state)
 	return e;
 }
 
-/* A slab holds 64 objects; full slabs are in no list. */
+/* A slab holds 64 objects. Full slabs are on no list. */
 static void *slab_alloc(struct arena *arena, size_t bytes)
 {
 	unsigned class = bytes <= 64 ? 0 : 58 - __builtin_clzll(bytes - 1);
@@ -297,8 +297,7 @@ static uint32_t owner_of(const struct arena *arena, const void *address)
 
 	if (!arena_contains(arena, address) || page >= arena->committed)
 		return NONE;
-	/* inside a free extent the mark may be of an older owner: it is not SPARE-proof, so check the range
-	 */
+	/* Pages inside a free extent may carry a stale mark, even of a descriptor that is spare now: check the range. */
 	if (arena->owner[page] >= arena->extents)
 		return NONE;
 	extent = &arena->extent[arena->owner[page]];
@@ -340,7 +339,7 @@ static void slab_free(struct arena *arena, uint32_t e, size_t object)
 	extent->taken &= ~(1ull << object);
 	if (extent->taken)
 		return;
-	/* one empty slab of a class stays: creating and destroying a signal must not move pages */
+	/* Keep one empty slab of each class, so that creating and destroying a signal does not move pages. */
 	if (arena->partial[extent->class] == e && extent->next == NONE)
 		return;
 	list_remove(arena, &arena->partial[extent->class], e);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pools: system (host memory, coherent), card (seen through the aperture), and
- * code (the last part of card memory, whose pages get their permissions one by
- * one, so that the big regions beside it stay whole).
+ * Three memory pools: system (coherent host memory), card (seen through the aperture),
+ * and code. Code has the last part of card memory for itself, because its pages get
+ * individual permissions, which would split the big regions of the card pool.
  */
 #include "memory/memory.h"
 
@@ -13,13 +13,13 @@
 #define SYSTEM_CHUNK	 (32u << 20)
 #define CARD_CHUNK	 (64u << 20)
 #define CODE_BYTES_MAX	 (64u << 20)
-#define CARD_SMALL	 (512u << 20) /* a card with less is shared out in smaller chunks */
+#define CARD_SMALL	 (512u << 20) /* cards with less memory commit it in smaller chunks */
 #define CARD_CHUNK_SMALL (4u << 20)
 #define PAGE_MASK	 ((uintptr_t)TUTTI_PAGE_SIZE - 1)
 
 /**
  * struct memory - the pools.
- * @lock: everything; the arenas may call map() and unmap() of the transport with it held
+ * @lock: protects all of it; the arenas may call map() and unmap() of the transport with it held
  */
 struct memory {
 	pthread_mutex_t lock;
@@ -27,7 +27,7 @@ struct memory {
 	struct locked *locked;
 };
 
-/* Host memory made visible by tutti_memory_lock(). Two may share their edge pages. */
+/* A range of host memory locked by tutti_memory_lock(). Two ranges may share pages at their ends. */
 struct locked {
 	struct locked *next;
 	uintptr_t start;
@@ -49,8 +49,8 @@ static int commit_card(void *context, void *start, size_t bytes)
 }
 
 /*
- * Big blocks leave the card's page tables when they are freed, so that a kernel with
- * a stale pointer faults; small ones do not, so that regions stay few.
+ * Big blocks are unmapped from the card when they are freed, so that a kernel with a
+ * stale pointer faults. Small ones stay mapped, so that the card sees few regions.
  */
 static void retire(void *context, void *start, size_t bytes)
 {
@@ -59,7 +59,7 @@ static void retire(void *context, void *start, size_t bytes)
 	device->transport->unmap(device, start, bytes);
 }
 
-/* Unmapped once more first: neighbours that were never retired may have grown into it. */
+/* Unmaps first: the run may have merged with neighbours that were never retired and are still mapped. */
 static int revive_system(void *context, void *start, size_t bytes)
 {
 	retire(context, start, bytes);
@@ -86,8 +86,10 @@ static int init_system(struct tutti_device *device)
 	return error;
 }
 
-/* Code is written before it is mapped, page by page with the rights of its segments: the last part of card
- * memory. */
+/*
+ * The code pool is the last part of card memory. The host must reach it before it is mapped, because code is written
+ * first and then mapped with the access rights of its segments.
+ */
 static int init_code(struct tutti_device *device, uint8_t *base, size_t bytes)
 {
 	int error = 0;
@@ -219,7 +221,7 @@ static uintptr_t end_page(const struct locked *locked)
 	return (locked->start + locked->bytes + PAGE_MASK) & ~PAGE_MASK;
 }
 
-/* Next run of pages from *@start on, below @end, that no range in the list holds. */
+/* Finds the next run of pages, from *@start on and below @end, that no listed range covers. */
 static bool next_uncovered(const struct locked *list, uintptr_t *start, uintptr_t end, uintptr_t *run_end)
 {
 	const struct locked *locked = list;
@@ -241,7 +243,7 @@ static bool next_uncovered(const struct locked *list, uintptr_t *start, uintptr_
 	return true;
 }
 
-/* Unmap the pages of [start, end) that no listed range holds. */
+/* Unmaps those pages of [start, end) that no listed range covers. */
 static int unmap_uncovered(struct tutti_device *device, uintptr_t start, uintptr_t end)
 {
 	uintptr_t run_end;
@@ -297,7 +299,7 @@ int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes)
 	return error;
 }
 
-/* The card must have let go of the pages before this returns, so the lock is held across the request. */
+/* The card must not use the pages any more when this returns, so the lock is held during the request. */
 int tutti_memory_unlock(struct tutti_device *device, void *address)
 {
 	struct memory *memory = device->memory;

@@ -11,7 +11,7 @@
 #define PRIORITY_LOWEST	   10u
 #define TIMEOUT_DEFAULT_MS 10000u
 
-/* Waiting until the card has retired packets; what @last means is the user's. */
+/* A wait until the card has retired packets; the condition in @wait decides what @last means. */
 struct progress_wait {
 	struct wait wait;
 	struct queue *queue;
@@ -106,7 +106,7 @@ static int queue_memory(struct queue *queue, const struct tutti_queue_options *o
 	return tutti_signal_create(queue->device, 0, &queue->copy_signal);
 }
 
-/* What only the host knows of. */
+/* Frees what the card has no access to. */
 static void queue_abandon(struct queue *queue)
 {
 	while (queue->lost_signals) {
@@ -162,7 +162,7 @@ static int queue_tell(struct queue *queue, const struct tutti_queue_options *opt
 	return queue->device->transport->queue_create(queue->device, &told);
 }
 
-/* Under device->lock: a stopped queue's RSB holds nothing any more. */
+/* The caller holds device->lock. The card drops the references of a queue that stops. */
 static void forget_references(struct tutti_queue *public)
 {
 	struct queue *queue = queue_of(public);
@@ -190,7 +190,7 @@ static struct queue *queue_new(struct tutti_device *device, const struct tutti_q
 	return queue;
 }
 
-/* Memory of the queue and what it needs on the card, but for the queue itself. */
+/* Allocates the queue's memory and what the queue needs on the card, but does not create the queue there. */
 static int queue_prepare(struct queue *queue, const struct tutti_queue_options *options, uint8_t log2)
 {
 	int error = queue_attach_rsb(queue, options);
@@ -200,7 +200,7 @@ static int queue_prepare(struct queue *queue, const struct tutti_queue_options *
 	return error ? error : queue_memory(queue, options, log2);
 }
 
-/* After -ETIMEDOUT the card may still make the queue: its number and its memory stay taken. */
+/* After -ETIMEDOUT the card may still create the queue, so its number and its memory are not reused. */
 static int queue_start(struct queue *queue, const struct tutti_queue_options *options, uint8_t log2)
 {
 	struct tutti_device *device = queue->device;
@@ -270,7 +270,7 @@ void queue_use(struct tutti_device *device, struct queue_user *user, struct queu
 	pthread_mutex_unlock(&device->lock);
 }
 
-/* Whoever still names the queue finds none from now on. */
+/* Clears all references that other objects still have to the queue. */
 static void lose_users(struct queue *queue)
 {
 	pthread_mutex_lock(&queue->device->lock);
@@ -289,7 +289,7 @@ void tutti_queue_destroy(struct tutti_queue *public)
 		return;
 	queue = queue_of(public);
 	device = queue->device;
-	/* the card answers when nothing of the queue is in flight */
+	/* The card replies when nothing of the queue is in flight. */
 	error = device->transport->queue_destroy(device, public->id);
 	device->transport->poll(device);
 	queue_error_remove(device, public->id, &queue->error);
@@ -297,7 +297,7 @@ void tutti_queue_destroy(struct tutti_queue *public)
 	if (queue->forget_recordings)
 		queue->forget_recordings(queue);
 	if (error &&
-	    !device_dead(device)) { /* the card may still use ring, words and doorbell: never again ours */
+	    !device_dead(device)) { /* the card may still use the ring, the words and the doorbell: leak them */
 		queue_abandon(queue);
 		return;
 	}
@@ -319,7 +319,7 @@ int tutti_queue_reset(struct tutti_queue *public)
 	struct tutti_device *device = queue->device;
 	int error;
 
-	device_poll(device); /* an error that has come is delivered before it is cleared */
+	device_poll(device); /* deliver an error that has arrived before it is cleared */
 	queue_error_clear(device, &queue->error);
 	error = device->transport->queue_reset(device, public->id);
 	if (!error)
@@ -350,7 +350,7 @@ static bool room_satisfied(const struct wait *wait)
 	       queue_stopped(room->queue);
 }
 
-/* The queue has stopped: take the reservation back, the youngest first. False: it goes again. */
+/* Takes a reservation back because the queue has stopped, newest slots first. False if the queue runs again. */
 static bool give_back(struct queue *queue, uint64_t first, uint32_t count)
 {
 	struct tutti_queue *public = &queue->public;
@@ -382,9 +382,9 @@ int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t c
 	int error;
 
 	if (count > public->mask + 1)
-		return -EINVAL; /* tutti_queue_reserve() has not reserved anything */
+		return -EINVAL; /* nothing was reserved by tutti_queue_reserve() */
 	for (;;) {
-		/* what was published without a ring yet must be seen, or no room comes */
+		/* Packets published before without a doorbell have to be seen by the card, or the ring never empties. */
 		if (first)
 			tutti_queue_ring(public, first - 1);
 		error = wait_for(&room.wait, TUTTI_WAIT_FOREVER);

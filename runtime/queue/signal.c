@@ -55,7 +55,7 @@ static bool signal_satisfied(const struct wait *wait)
 	return holds((struct signal_wait *)wait);
 }
 
-/* What the card asks after each step while this thread drives it. */
+/* The card calls this after each step while this thread drives it. */
 static bool signal_done(void *context)
 {
 	struct signal_wait *wait = context;
@@ -69,13 +69,13 @@ static bool look_once(void *context)
 	return true;
 }
 
-/* The first drive is without clock, watchdog and events: launch and wait is this path. */
+/* The common launch-and-wait path does not come here: it drives the card once without clock, watchdog and events. */
 static int wait_slowly(struct signal_wait *wait, uint64_t timeout_ns)
 {
 	struct tutti_device *device = wait->wait.device;
 
 	if (!timeout_ns) {
-		/* in deterministic mode time passes only here */
+		/* In deterministic mode time passes only while the card is driven. */
 		if (device->deterministic && device->run)
 			device->run(device, look_once, NULL);
 		if (holds(wait))
