@@ -297,7 +297,7 @@ static uint32_t owner_of(const struct arena *arena, const void *address)
 
 	if (!arena_contains(arena, address) || page >= arena->committed)
 		return NONE;
-	/* Pages inside a free extent may carry a stale mark, even of a descriptor that is spare now: check the range. */
+	/* Pages inside a free extent may carry a stale mark, even of a descriptor that is spare now, so check them. */
 	if (arena->owner[page] >= arena->extents)
 		return NONE;
 	extent = &arena->extent[arena->owner[page]];

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calibration (spec RES-13, RES-14): energies of instructions and resources, from jobs that differ in one of
- * them. Classes: each kernel repeats one; what all of them have executed, as counted, and what each cost
- * is a system of equations. Resources: what a job with more of one costs beyond the plain one.
+ * Calibration (spec RES-13, RES-14): measures the energy of instruction classes and resources.
+ *
+ * For instructions, each kernel repeats one class; the counted instructions of all kernels and the energy each of
+ * them took form a system of linear equations. For resources, the energy of a job that holds more of one resource is
+ * compared with that of a plain job.
  */
 #include <string.h>
 
@@ -10,11 +12,11 @@
 #include "tutti/policy.h"
 #include "tutti/queue.h"
 
-#define SM 0u          /* the one that is measured */
-#define REPEAT 64u     /* turns of a class's loop */
+#define SM 0u          /* the SM that is measured */
+#define REPEAT 64u     /* iterations of the loop of a class */
 #define WEIGHT_MOST 0xffffu
 
-/** struct cost - what a job has cost. */
+/** struct cost - the measured cost of a job. */
 struct cost {
 	double energy;
 	double executed[TUTTI_CLASSES];
@@ -34,7 +36,7 @@ static int state(struct calibration *c, struct tutti_sm_state *sm)
 	return tutti_device_sm_states(c->device, SM, 1, sm);
 }
 
-/* @turns and @waves of kernel @name, as many times as there are jobs; cost of one. */
+/* Runs kernel @name with @turns and @waves as often as there are jobs to measure; returns the cost of one job. */
 static int run(struct calibration *c, const char *name, uint64_t turns, unsigned waves, struct cost *cost)
 {
 	struct tutti_sm_state before, after;
@@ -64,7 +66,7 @@ static int run(struct calibration *c, const char *name, uint64_t turns, unsigned
 	return 0;
 }
 
-/* Gauss with the largest pivot. Return: false if the equations do not tell. */
+/* Gaussian elimination with partial pivoting. Return: false if the equations have no unique solution. */
 static bool solve(double m[TUTTI_CLASSES][TUTTI_CLASSES + 1])
 {
 	for (unsigned k = 0; k < TUTTI_CLASSES; k++) {
@@ -117,7 +119,7 @@ static int classes(struct calibration *c, double *energy)
 	return 0;
 }
 
-/* A job without what its instructions cost. */
+/* The energy of a job minus that of its instructions, which leaves that of the resources it holds. */
 static int held(struct calibration *c, const char *name, unsigned waves, const double *instruction, double *energy)
 {
 	struct cost cost;
@@ -152,7 +154,7 @@ static int resources(struct calibration *c, const double *instruction, double *e
 		if (error)
 			return error;
 		d = kernel.descriptor;
-		/* the plain one has a block of either kind of register and nothing else */
+		/* The plain job holds one block of each kind of register and nothing else. */
 		extra = more[i].which == TUTTI_RESOURCE_SCALAR	 ? d->scalar_blocks - 1u
 			: more[i].which == TUTTI_RESOURCE_VECTOR ? d->vector_blocks - 1u
 			: more[i].which == TUTTI_RESOURCE_SHARED ? (d->group_bytes + block - 1) / block
@@ -167,7 +169,7 @@ static int resources(struct calibration *c, const double *instruction, double *e
 	return error;
 }
 
-/* To whole numbers, the largest WEIGHT_MOST. */
+/* Scales to integers, so that the largest becomes WEIGHT_MOST. */
 static void scale(const double *energy, unsigned n, uint32_t *weight)
 {
 	double most = 0;

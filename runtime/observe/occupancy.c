@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a launch needs of an SM, and questions to the firmware that end in how often it fits. */
+/* Works out what a launch needs of an SM, and asks the firmware how many times that fits. */
 #include "tutti/occupancy.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "tutti/wave.h"
 
-/* Resources of the launch, as the firmware finds them in its packet and its kernel's descriptor. */
+/* Derives the resources of the launch just as the firmware does from its packet and its kernel's descriptor. */
 static int fill(const struct tutti_device *device, const struct tutti_launch *launch, struct tutti_msg_occupancy *ask)
 {
 	const struct tutti_discovery *known = &device->known;
@@ -76,7 +76,7 @@ int tutti_occupancy_max_active_cgas(struct tutti_device *device, const struct tu
 	return error;
 }
 
-/* Who fits is followed by none that fits: a binary search. */
+/* If a size does not fit, no larger one does, so a binary search finds the maximum. */
 int tutti_occupancy_max_cga_size(struct tutti_device *device, const struct tutti_launch *launch, unsigned kind,
 				 bool multicast, uint32_t *ctas)
 {
@@ -93,7 +93,7 @@ int tutti_occupancy_max_cga_size(struct tutti_device *device, const struct tutti
 		error = device->transport->occupancy(device, &ask, &fit);
 	if (error)
 		return error;
-	/* as many as all SMs take, one more certainly does not fit */
+	/* One more than all SMs can take does certainly not fit. */
 	high = fit.cgas + 1;
 	if (high > UINT16_MAX)
 		high = UINT16_MAX;

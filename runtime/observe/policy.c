@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Policies read back, states of SMs, weights and their files. */
+/* Reading back policies and the states of SMs; weights of the energy policies, and their files. */
 #include "tutti/policy.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static uint32_t *find(uint32_t *weights, const char *const *names, unsigned n, c
 	return NULL;
 }
 
-/* What a file leaves out weighs nothing. */
+/* Weights that the file does not mention are 0. */
 int tutti_weights_read(struct tutti_weights *weights, FILE *file)
 {
 	char line[256], kind[32], name[32], rest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Opening and closing a card: the one place that knows all units and their order. */
+/* Opening and closing a card. Only this file knows all units and the order they have to be set up in. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 static const struct transport *const transports[] = {&transport_drm, &transport_xrt, &transport_emulator};
 #define TRANSPORTS (sizeof(transports) / sizeof(transports[0]))
 
-/* The first kind of card that is there; the emulator always is, and that is said once. */
+/* The first kind of card that is present. The emulator always is; choosing it is reported, but only once. */
 static const struct transport *default_transport(void)
 {
 	static bool said;
@@ -45,7 +45,7 @@ static const struct transport *find_transport(const char *name)
 	return NULL;
 }
 
-/* The print ring, and the address space whose kernels write to it. */
+/* Creates the print ring, and the address space of the kernels that print to it. */
 static int start_context(struct tutti_device *device)
 {
 	struct tutti_print_ring *ring;

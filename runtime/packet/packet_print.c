@@ -5,7 +5,7 @@
 
 #include "packet/packet.h"
 
-/* Text that grows; what does not fit is counted, as snprintf does. */
+/* Text under construction. What does not fit is not stored but counted, as by snprintf. */
 struct text {
 	char *at;
 	size_t room;

@@ -384,7 +384,7 @@ int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t c
 	if (count > public->mask + 1)
 		return -EINVAL; /* nothing was reserved by tutti_queue_reserve() */
 	for (;;) {
-		/* Packets published before without a doorbell have to be seen by the card, or the ring never empties. */
+		/* The card must see the packets published without a doorbell so far, or the ring never empties. */
 		if (first)
 			tutti_queue_ring(public, first - 1);
 		error = wait_for(&room.wait, TUTTI_WAIT_FOREVER);

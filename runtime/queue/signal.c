@@ -69,7 +69,7 @@ static bool look_once(void *context)
 	return true;
 }
 
-/* The common launch-and-wait path does not come here: it drives the card once without clock, watchdog and events. */
+/* The first drive has no clock, watchdog or event handling, because a launch that is waited for at once comes here. */
 static int wait_slowly(struct signal_wait *wait, uint64_t timeout_ns)
 {
 	struct tutti_device *device = wait->wait.device;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * From launches to condensed packets (spec PKT-12 .. PKT-22). Pure: no card, no
- * queue.
+ * Turns launches into condensed packets (spec PKT-12 .. PKT-22). These are pure
+ * functions, which use neither a card nor a queue.
  *
- * Barriers. A condensed packet is ordered as its first kernel is, and its kernels
- * run one after the other. So a barrier bit inside a packet is kept only by the
- * packet's opening kernel having one too: as soon as any launch of a recording
- * has a barrier bit, every packet is opened with one (a barrier more is always
- * correct). Where kernels may not overlap, the bits inside mean nothing more and
- * are made equal, so that they need no diffs.
+ * Barriers: a condensed packet is ordered as its first kernel is, and its kernels run
+ * in order. A barrier bit inside a packet therefore holds only if the packet's first
+ * kernel has one, too. So as soon as any launch of a recording has a barrier bit, the
+ * first kernel of every packet gets one; an additional barrier is always correct. If
+ * kernels may not overlap, the bits inside a packet have no further meaning, and all
+ * are set, so that they need no diffs.
  */
 #include "record/condense.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define CANDIDATES  256u
-#define PLAIN_UNITS 32u /* a packet of its own */
+#define PLAIN_UNITS 32u /* 16-bit units of a launch that has a packet of its own */
 
 static struct tutti_dispatch_packet canonical(const struct condense *c,
 					      const struct tutti_dispatch_packet *launch, bool opens)
@@ -52,7 +52,7 @@ static void packet_fields(const struct tutti_dispatch_packet *p, uint64_t value[
 	value[12] = p->signal;
 }
 
-/* What the firmware derives from a packet; it checks these against each other. */
+/* The values that the firmware would derive from the packet. It checks that they are consistent. */
 static void table_fields(const struct condense *c, const struct tutti_dispatch_packet *p,
 			 uint64_t value[DIFF_FIELDS_MAX])
 {
@@ -112,11 +112,11 @@ static unsigned write_diff(const struct condense *c, uint16_t *unit, unsigned re
 
 /* ---- choosing references ---- */
 
-/* Different contents among the launches. */
+/* Launches with equal contents are counted as one struct content. */
 struct content {
-	unsigned first; /* launch */
+	unsigned first; /* index of the first launch with this content */
 	uint32_t count;
-	unsigned cost; /* units with the best reference so far */
+	unsigned cost; /* 16-bit units it takes with the best reference so far */
 	uint8_t reference;
 	uint64_t tmd;
 	uint64_t value[DIFF_FIELDS_MAX];
@@ -125,7 +125,7 @@ struct content {
 struct contents {
 	struct content *content;
 	unsigned n;
-	unsigned *of; /* launch to content */
+	unsigned *of; /* for each launch, the index of its content */
 	unsigned *bucket;
 	unsigned mask;
 };
@@ -195,7 +195,7 @@ static unsigned cost_with(const struct condense *c, const struct content *conten
 	return diff_units(c->table, vector_of(reference->value, content->value));
 }
 
-/* Content that saves most units as the next reference; ~0 = none saves any. */
+/* The content that saves the most units if it becomes the next reference; ~0 if none saves any. */
 static unsigned best_candidate(const struct condense *c, const struct contents *all)
 {
 	unsigned candidates = all->n < CANDIDATES ? all->n : CANDIDATES, best = ~0u;
@@ -272,7 +272,7 @@ struct packer {
 	const struct condense *condense;
 	union tutti_packet *image;
 	unsigned packets;
-	unsigned unit; /* next free one of the open packet */
+	unsigned unit; /* next free 16-bit unit of the open packet */
 	bool open;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Recordings (spec PKT-22). What a replay sends is built beforehand as packet
- * images; a replay copies them into the ring and rings once. It is built anew
- * only when launches change shape, or when another recording has taken an entry
- * of the RSB since (its epoch tells).
+ * Recordings (spec PKT-22; CUDA: graphs). The packets that a replay sends are built in
+ * advance; a replay copies them into the ring and rings the doorbell once. They are built
+ * again only when launches change shape, or when another recording has taken an entry of
+ * the reference state buffer (RSB), which shows in its epoch.
  */
 #include "record/record.h"
 
@@ -13,11 +13,11 @@
 #include "record/condense.h"
 
 /**
- * struct tutti_recording - see tutti.h. One thread at a time.
- * @number: names it as owner of RSB entries; never used twice
- * @from: launch that each reference is sent as
- * @image: what a replay sends, unless @stale
- * @resident: the RSB has the references, as of @epoch
+ * struct tutti_recording - see tutti.h. Only one thread may use it at a time.
+ * @number: identifies it as an owner of RSB entries; never used twice
+ * @from: for each reference, the launch that it is sent as
+ * @image: the packets that a replay sends, unless @stale
+ * @resident: the RSB held all references when its epoch was @epoch
  */
 struct tutti_recording {
 	struct queue *queue;
@@ -66,7 +66,7 @@ void tutti_recording_destroy(struct tutti_recording *recording)
 	free(recording);
 }
 
-/* The queue goes away: its recordings can only be destroyed now. */
+/* The queue is being destroyed: from now on its recordings can only be destroyed, too. */
 static void orphan(struct queue *queue)
 {
 	if (queue->recording) {
@@ -81,7 +81,7 @@ static void orphan(struct queue *queue)
 			rsb_forget(recording->rsb, recording->number, 0);
 		recording->queue = NULL;
 		recording->rsb = NULL;
-		recording->stale = true; /* keeps the replay off its fast path */
+		recording->stale = true; /* so that replays do not take the fast path, which uses the queue */
 	}
 }
 
@@ -125,7 +125,7 @@ int record_launch(struct tutti_recording *recording, const struct tutti_dispatch
 	return 0;
 }
 
-/* A packet per launch, in both whole forms; reference packets share the claimed entries. */
+/* Builds one packet per launch: dispatch packets, or reference packets, which share the claimed RSB entries. */
 static unsigned build_whole(struct tutti_recording *recording, bool reference)
 {
 	const struct condense *condense = &recording->condense;
@@ -207,7 +207,7 @@ unsigned tutti_recording_packets(struct tutti_recording *recording)
 	return recording->images;
 }
 
-/* Launch @index has changed: its packet is patched, or all are packed anew at the next replay. */
+/* Launch @index has changed: patch its packet, or let the next replay build all packets again. */
 static int changed(struct tutti_recording *recording, unsigned index)
 {
 	union tutti_packet *packet = &recording->image[index];
@@ -262,7 +262,7 @@ int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index
 
 typedef uint64_t __attribute__((may_alias)) first_words;
 
-/* The first 64 bits are stored last and at once: publication of the first 32 is part of it. */
+/* The first 64 bits are stored last, in one store, which publishes the packet, as its first 32 bits are among them. */
 static inline void put_packet(struct tutti_queue *queue, union tutti_packet *slot,
 			      const union tutti_packet *image)
 {
@@ -303,7 +303,7 @@ static int send(struct tutti_queue *queue, const union tutti_packet *image, unsi
 	return 0;
 }
 
-/* References are not in the RSB (any more): choose them from the launches as they are now. */
+/* The references are not in the RSB, or not any more: choose them again from the current launches. */
 static int claim(struct tutti_recording *recording)
 {
 	int error = choose(recording);
