@@ -189,7 +189,7 @@ static void contents_fini(struct contents *all)
 static unsigned cost_with(const struct condense *c, const struct content *content,
 			  const struct content *reference)
 {
-	/* a TMD has no bit in the vector */
+	/* A diff cannot express another TMD, as the vector has no bit for it. */
 	if (content->tmd != reference->tmd)
 		return PLAIN_UNITS;
 	return diff_units(c->table, vector_of(reference->value, content->value));

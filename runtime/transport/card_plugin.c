@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Finding the emulated card's plug-in: beside the library, in its folder `tutti`, or where it was installed.
- */
+/* Looks for the emulated card's plug-in beside the library, in its folder `tutti`, and where it would be installed. */
 #include "transport/card_plugin.h"
 
 #include <dlfcn.h>
@@ -10,12 +9,14 @@
 #include "base/folder.h"
 #include "base/say.h"
 
-/* Only in programs that link the card themselves; hidden, so that a shared libtutti never looks for one
- * outside. */
+/*
+ * The symbol exists only in programs that link the emulated card. It is hidden, so that a shared libtutti does not
+ * resolve it from another object.
+ */
 extern const struct tutti_card_plugin linked_card __asm__(TUTTI_CARD_PLUGIN_SYMBOL)
     __attribute__((weak, visibility("hidden")));
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* opened */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects @opened */
 static const struct tutti_card_plugin *opened;
 
 static bool find_file(char *path, size_t bytes)
@@ -34,7 +35,7 @@ static bool find_file(char *path, size_t bytes)
 	return !access(path, R_OK);
 }
 
-/* Its threads and its translated code may run at any time: once open, it is never closed. */
+/* The plug-in is never unloaded, because its threads and its translated code may run at any time. */
 static const struct tutti_card_plugin *open_file(const char *path)
 {
 	void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

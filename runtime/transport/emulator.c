@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The emulated card inside the process. A host bus address is the pointer; the
- * BAR is placed so that card memory starts at a 1 GiB boundary, and both pools
- * are mapped 1:1, so that large leaves fit.
+ * The emulated card, inside this process. A host bus address is simply the pointer. Both
+ * pools are mapped 1:1, and the BAR is placed so that card memory begins at a 1 GiB
+ * boundary, so that page tables can use large leaves.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -18,12 +18,12 @@
 
 #define SYSTEM_RESERVE	   (64ull << 30)
 #define CARD_ALIGN	   (1ull << 30)
-#define CARD_BYTES_DEFAULT (1ull << 30) /* card.h: memory_bytes 0 */
+#define CARD_BYTES_DEFAULT (1ull << 30) /* what memory_bytes = 0 stands for in card.h */
 
 /**
  * struct emulator - the transport's own state.
  * @plugin: the emulated card's functions
- * @lock, @cond: sleepers; @interrupts and @sleepers are also read without
+ * @lock, @cond: for threads that sleep; @interrupts and @sleepers are also read without the lock
  */
 struct emulator {
 	struct bare bare;
@@ -45,7 +45,7 @@ static void *host_memory(void *context, uint64_t bus, uint64_t bytes)
 	return context_host_memory(&emulator->bare.context, bus, bytes);
 }
 
-/* From any thread of the card: no lock when nobody sleeps. */
+/* Any thread of the card may call this. It takes no lock if nobody sleeps. */
 static void interrupt(void *context, unsigned vector)
 {
 	struct emulator *emulator = context;
@@ -131,7 +131,7 @@ static int read_config(const struct tutti_card_plugin *plugin, const struct tutt
 	return 0;
 }
 
-/* Address space for the BAR, such that card memory begins at a multiple of CARD_ALIGN. */
+/* Reserves address space for the BAR, such that card memory begins at a multiple of CARD_ALIGN. */
 static int bar_reserve(struct emulator *emulator, struct tutti_card_config *config)
 {
 	size_t bytes = emulator->plugin->bar_bytes(config);

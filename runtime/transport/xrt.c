@@ -2,7 +2,7 @@
 #include "base/say.h"
 #include "device/device.h"
 
-/* A card behind Xilinx XRT; the name is known, this build does not reach it. */
+/* A card behind Xilinx XRT: the name is reserved, but this build cannot open such cards. */
 static bool xrt_present(void)
 {
 	return false;

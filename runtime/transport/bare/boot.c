@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Firmware image, boot handshake, versions (spec SYS-05). */
+/* Loads the firmware image, boots the card and checks versions (spec SYS-05). */
 #include "transport/bare/boot.h"
 
 #include <stdio.h>
@@ -84,7 +84,7 @@ int boot_check_card(struct tutti_device *device, size_t bar_bytes)
 	return 0;
 }
 
-/* In this order: beside the library (a build tree), then installed. */
+/* Looks beside the library first, as in a build tree, then where the image would be installed. */
 static FILE *open_default_image(const char *name, char *path, size_t bytes)
 {
 	static const char *const beside[] = {"/firmware/", "/../firmware/", "/../../firmware/"};
@@ -127,7 +127,7 @@ static FILE *open_image(const char *name, uint32_t sms, char *path, size_t bytes
 	return file;
 }
 
-/* Image behind the RSBs, which take the first part of the reserved memory. */
+/* The image goes behind the RSBs, which have the first part of the reserved memory. */
 static int load_image(struct tutti_device *device, FILE *file, const char *path)
 {
 	const struct tutti_discovery *known = &device->known;
@@ -163,7 +163,7 @@ static bool boot_satisfied(const struct wait *wait)
 	       state != TUTTI_STATE_LOADING && state != TUTTI_STATE_OFF;
 }
 
-/* Not wait_for(): a card that does not run yet is not dead. */
+/* This cannot use wait_for(), which would take a card that does not run yet for a dead one. */
 static int wait_for_boot(struct tutti_device *device)
 {
 	struct wait wait = {.device = device, .satisfied = boot_satisfied};

@@ -9,7 +9,7 @@
 
 #define REQUEST_TIMEOUT_NS 10000000000ull
 
-/* A request on its caller's stack, until its reply has come or it is given up. */
+/* A request, on its caller's stack, that waits for its reply until the caller gives up. */
 struct pending {
 	struct wait wait;
 	struct tutti_message *message;
@@ -92,7 +92,7 @@ static bool slot_free(const struct wait *wait)
 	       bare_of(wait->device)->channel.host_slots;
 }
 
-/* With the lock held on success. */
+/* Waits for room in the host ring. On success it returns with the lock held. */
 static int lock_with_room(struct tutti_device *device)
 {
 	struct channel *channel = &bare_of(device)->channel;
@@ -157,7 +157,7 @@ int channel_request(struct tutti_device *device, struct tutti_message *message)
 		return error;
 	do {
 		pending.id = ++channel->next_id;
-	} while (!pending.id); /* 0 marks events */
+	} while (!pending.id); /* the id 0 is reserved for events */
 	sent.id = pending.id;
 	pending.next = channel->pending;
 	channel->pending = &pending;

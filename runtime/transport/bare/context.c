@@ -3,7 +3,7 @@
 
 #include "transport/bare/channel.h"
 
-#define TABLES 16384u /* 64 MiB of address space, backed when used */
+#define TABLES 16384u /* reserves 64 MiB of address space; pages are backed when they are used */
 
 int context_init(struct context *context, uint32_t asid)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Sv48 page tables as the card reads them. The card may walk while the host
- * changes them, so every entry changes by one 64-bit store and a table is filled
- * before it is linked. Tables are never given back: a walk in progress could
- * still be in them.
+ * Sv48 page tables as the card reads them. The card may walk the tables while the
+ * host changes them, so every entry is changed by one 64-bit store, and a table is
+ * filled before it is linked. Tables are never freed, because a walk in progress
+ * could still use them.
  */
 #define _GNU_SOURCE
 #include "transport/bare/pagetable.h"
@@ -55,7 +55,7 @@ static uint64_t *pte_table(uint64_t pte)
 	return (uint64_t *)(uintptr_t)(tutti_pte_bus(pte) & ~TUTTI_BUS_HOST);
 }
 
-/* Table below @pte; makes one, as a copy of the leaf in smaller ones if there is a leaf. */
+/* The table below @pte. If there is none it is created; a leaf is split into smaller leaves. */
 static uint64_t *table_below(struct pagetable *pagetable, uint64_t *pte, unsigned level)
 {
 	uint64_t old = *pte, *table;
@@ -93,7 +93,7 @@ uint64_t pagetable_walk(const struct pagetable *pagetable, uint64_t va, unsigned
 	return 0;
 }
 
-/* Entry of @va at @level, making tables on the way. */
+/* The entry for @va at @level; creates the tables above it that are missing. */
 static uint64_t *entry_at(struct pagetable *pagetable, uint64_t va, unsigned level)
 {
 	uint64_t *table = pagetable->pool[0];
@@ -126,7 +126,7 @@ static bool anything_mapped(const struct pagetable *pagetable, uint64_t va, uint
 	return false;
 }
 
-/* Level of the largest leaf that can stand at @va; a table that is already there stays. */
+/* Level of the largest leaf possible at @va. A table that exists already is not replaced by a leaf. */
 static unsigned leaf_level(struct pagetable *pagetable, uint64_t va, uint64_t bus, uint64_t bytes)
 {
 	unsigned hole, level = LARGEST_LEAF;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The transport's operations as messages of the kernel channel (include/tutti/message.h). */
+/* Implements operations of the transport by messages of the kernel channel (include/tutti/message.h). */
 #include "transport/bare/bare.h"
 #include "tutti/reference.h"
 
@@ -13,7 +13,7 @@ static int ask(struct tutti_device *device, unsigned type, uint64_t arg0, uint64
 	return channel_ask(device, type, arg0, arg1, arg2, NULL);
 }
 
-/* Interrupt 0 is the channel's; queues share the others. */
+/* Interrupt vector 0 belongs to the kernel channel; the queues share the others. */
 static uint16_t vector(const struct tutti_device *device, unsigned queue)
 {
 	uint32_t vectors = device->known.msix_vectors;
@@ -58,7 +58,7 @@ int bare_task_cancel(struct tutti_device *device, unsigned queue, uint64_t packe
 	return ask(device, TUTTI_MSG_TASK_CANCEL, queue, packet, 0);
 }
 
-/* The first part of the card's reserved memory is for RSBs that lie in memory, by their numbers. */
+/* RSBs that are kept in memory lie, in the order of their numbers, at the start of the card's reserved memory. */
 int bare_rsb_create(struct tutti_device *device, unsigned rsb, bool in_memory)
 {
 	struct tutti_message message = {
@@ -96,7 +96,7 @@ int bare_code_invalidate(struct tutti_device *device, const void *address, size_
 	return ask(device, TUTTI_MSG_CODE_INVALIDATE, asid(device), (uintptr_t)address, bytes);
 }
 
-/* The table of SM states is brought up to date by the same message. */
+/* The same message updates the table of SM states, too. */
 int bare_counters(struct tutti_device *device)
 {
 	return ask(device, TUTTI_MSG_COUNTERS, 0, 0, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Settings of the whole card, and questions about it. */
+/* Settings of the whole card, and queries. */
 #include <string.h>
 
 #include "transport/drm/drm.h"
@@ -17,7 +17,7 @@ int drm_counters(struct tutti_device *device)
 	return drm_control(drm_card_of(device), DRM_TUTTI_CONTROL_COUNTERS, 0, 0, 0);
 }
 
-/* Of the window this part is plain memory, which the driver fills. */
+/* In this transport the table in the window is plain memory, which the driver fills on request. */
 int drm_sm_states(struct tutti_device *device)
 {
 	struct drm_tutti_query query = {.what = DRM_TUTTI_QUERY_SM_STATES,

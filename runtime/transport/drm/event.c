@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Interrupts to sleep on, and errors of queues, of which the driver keeps count. */
+/* Sleeping until an interrupt, and noticing errors of queues. The driver counts both. */
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -13,7 +13,7 @@ void drm_kick(struct tutti_device *device)
 	drm_call(drm_card_of(device), DRM_IOCTL_TUTTI_KICK, &kick);
 }
 
-/* The newest the driver has told: an interrupt since then ends the next sleep at once. */
+/* The newest count that the driver has reported. If there was an interrupt since, the next sleep ends at once. */
 uint64_t drm_interrupts(struct tutti_device *device)
 {
 	return tutti_load_relaxed(&drm_card_of(device)->seen);
@@ -26,7 +26,7 @@ void drm_sleep(struct tutti_device *device, uint64_t seen, uint64_t deadline)
 	    .kind = DRM_TUTTI_WAIT_INTERRUPT, .value = (int64_t)seen, .deadline = deadline};
 	int error = ioctl(card->fd, DRM_IOCTL_TUTTI_WAIT, &wait);
 
-	/* the driver copies its answer out with an error as well */
+	/* The driver fills in its reply even if the ioctl returns an error. */
 	if (!error || errno == ETIME) {
 		tutti_store_relaxed(&card->seen, (uint64_t)wait.value);
 		tutti_store_relaxed(&card->events, wait.events);
@@ -53,7 +53,7 @@ static void ask_queue(struct tutti_device *device, unsigned id)
 	queue_error_take(device, &fault);
 }
 
-/* What has come shows only when the driver is asked, which polling does. */
+/* Without asking the driver, which drm_poll() does, there is no way to know. */
 bool drm_pending(const struct tutti_device *device)
 {
 	(void)device;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The pools as address ranges that buffers of the driver are mapped into, and memory the process has already.
- */
+/* The pools are address ranges into which buffers of the driver are mapped. Locked memory belongs to the process. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,7 +11,7 @@
 #define SYSTEM_RESERVE (64ull << 30)
 #define ALIGN	       (2ull << 20)
 
-/* A buffer and where it is mapped in the process. */
+/* A buffer of the driver, and where it is mapped in the process. */
 struct drm_backing {
 	struct drm_backing *next;
 	uint8_t *address;
@@ -29,7 +28,7 @@ static struct drm_backing *find_block(struct drm_card *card, const uint8_t *addr
 	return block;
 }
 
-/* A new buffer at @address, which lies in a pool that nothing is mapped in there. */
+/* Creates a buffer and maps it at @address, a place in a pool where nothing is mapped yet. */
 static int add_block(struct drm_card *card, uint8_t *address, size_t bytes, enum tutti_memory pool)
 {
 	struct drm_tutti_bo_create create = {.size = bytes,
@@ -89,7 +88,7 @@ static int map_locked(struct drm_card *card, uint8_t *address, size_t bytes, enu
 	return 0;
 }
 
-/* Memory the process has already. The mapping keeps the buffer, so its handle is not needed any more. */
+/* Maps existing memory of the process. The mapping keeps the buffer alive, so its handle is closed afterwards. */
 static int map_user(struct drm_card *card, void *address, size_t bytes, unsigned access)
 {
 	struct drm_tutti_bo_userptr user = {.address = (uintptr_t)address, .bytes = bytes};
@@ -131,7 +130,7 @@ int drm_unmap(struct tutti_device *device, void *address, size_t bytes)
 	return error == -ENOENT ? 0 : error;
 }
 
-/* Aligned address space: what was reserved for the alignment is given back. */
+/* Reserves aligned address space: it reserves more than needed and releases what is left over at the ends. */
 static int reserve_range(struct drm_card *card, unsigned pool, size_t bytes)
 {
 	uint8_t *all =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The device file of the card, and where that is on the bus. */
+/* Finds the device node of the card, and its address on the PCI bus. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ int drm_open_node(const char *name)
 	return -1;
 }
 
-/* The node's device in sysfs is a link to the PCI device's directory. */
+/* In sysfs, the link `device` of the node leads to the directory of the PCI device. */
 int drm_pci_address(struct tutti_device *device, char *address, size_t bytes)
 {
 	struct drm_card *card = drm_card_of(device);

@@ -68,7 +68,7 @@ static int open_window(struct tutti_device *device)
 	return 0;
 }
 
-/* Closing the file destroys everything of it on the card, acknowledged by the firmware. */
+/* When the file is closed, the driver destroys everything it has on the card and waits for the firmware's reply. */
 static void drm_close(struct tutti_device *device)
 {
 	struct drm_card *card = drm_card_of(device);
@@ -119,7 +119,7 @@ static int drm_start(struct tutti_device *device, const struct tutti_print_ring 
 const struct transport transport_drm = {
     .name = "drm",
     .write_combined = true,
-    .traces = false, /* the driver maps single pages of the window, and not these */
+    .traces = false, /* the driver maps only some pages of the window, and not those of the trace ring */
     .present = drm_present,
     .open = drm_open,
     .start = drm_start,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Queues and reference state buffers: the library's numbers, the driver's handles. */
+/* Queues and reference state buffers; translates the library's numbers to the driver's handles. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 
