@@ -38,8 +38,6 @@ void cached_init(void);
 void cached_ask(struct query_ask ask);
 /** cached_stale_slow() - see cached_stale(). */
 void cached_stale_slow(const struct gpc *gpc);
-/** cached_other() - the speed in a domain of any kind. */
-int cached_other(unsigned domain);
 
 /** cached_begin() - the question is @ask from now on; nothing to do if it was already. */
 static inline void cached_begin(struct query_ask ask)
