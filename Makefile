@@ -59,6 +59,7 @@ help:
 	@echo "make          build firmware, runtime, tools and examples into $(OUT)/"
 	@echo "make demo     run the Kripke loop in three launch modes and compare"
 	@echo "make check    run all tests (TAP)"
+	@echo "make check-loaded  the same while eight busy processes compete for the processors"
 	@echo "make bench    measure; table on the screen, JSON in $(OUT)/bench.json"
 	@echo "make image-report  local memory, stack and command ring of both firmware images"
 	@echo "make pictures draw the pictures of the READMEs anew (traces of the emulated card)"

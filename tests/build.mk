@@ -96,6 +96,12 @@ check: check-build vm-build
 		tests/vm/check.sh tests/model/check.sh $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(filter-out %/perf_%,$(INTEGRATION_BINS)) \
 		$(ASAN_BINS) tests/lint.sh tests/fuzz/run.sh $(PERF_SCRIPTS) $(filter %/perf_%,$(INTEGRATION_BINS))
 
+# The same while eight processes compete for the processors: no result may depend on time (REL-09). Waits are limited by
+# lack of progress, so that here the limits are only longer.
+.PHONY: check-loaded
+check-loaded: check-build vm-build
+	TUTTI_TEST_SLOWER=8 tests/tap/busy 8 $(MAKE) check
+
 # What a change should pass before it is shown to others: all but sanitizers, analysis, fuzzing and timing.
 .PHONY: check-quick
 check-quick: check-build

@@ -4,5 +4,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # Beside other tests on two processors all takes longer; what hangs is stopped all the same.
-OUT=${TUTTI_OUT:-build} VM_TIMEOUT=${VM_TIMEOUT:-1400} VM_TEST_TIMEOUT=${VM_TEST_TIMEOUT:-900} VM_ROUNDS=${VM_ROUNDS:-20} \
+slower=${TUTTI_TEST_SLOWER:-1}
+OUT=${TUTTI_OUT:-build} VM_TIMEOUT=${VM_TIMEOUT:-$((1400 * slower))} VM_TEST_TIMEOUT=${VM_TEST_TIMEOUT:-$((900 * slower))} VM_ROUNDS=${VM_ROUNDS:-20} \
 	VM_FUZZ_SECONDS=${VM_FUZZ_SECONDS:-5} exec tests/vm/run check "${KERNEL:-6.12}"
