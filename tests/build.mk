@@ -9,30 +9,37 @@ FW_HOST := $(OUT)/firmware/host/libtutti-fw-host.a
 RT_LIB := $(OUT)/libtutti.a
 whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive
 
-# ---- unit tests: tests/unit/test_<unit>.c, libraries by prefix, more by a line "/* link: ... */"
-UNITS := $(basename $(notdir $(wildcard tests/unit/test_*.c)))
-UNIT_FW := $(filter test_fw_%,$(UNITS))
-UNIT_CARD := $(filter test_card_% test_sm_%,$(UNITS))
-UNIT_RT := $(filter test_rt_%,$(UNITS))
-UNIT_OTHER := $(filter-out $(UNIT_FW) $(UNIT_CARD) $(UNIT_RT),$(UNITS))
+# ---- unit tests: tests/unit/**/test_<unit>.c. The folder says what is tested and so which libraries a test gets, more by
+# a line "/* link: ... */"; the programs lie side by side, since their names differ.
+UNIT_SOURCES := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
+units = $(basename $(notdir $(filter tests/unit/$(1)/%,$(UNIT_SOURCES))))
+UNITS := $(basename $(notdir $(UNIT_SOURCES)))
 UNIT_BINS := $(addprefix $(T)/unit/,$(UNITS))
-unit_link = $(shell sed -n 's|^/\* link: *\(.*\) \*/|\1|p' tests/unit/$(1).c)
+UNIT_FW := $(addprefix $(T)/unit/,$(call units,firmware))
+UNIT_CPU := $(addprefix $(T)/unit/,$(call units,emulator/cpu))
+UNIT_CARD := $(filter-out $(UNIT_CPU),$(addprefix $(T)/unit/,$(call units,emulator)))
+UNIT_RT := $(addprefix $(T)/unit/,$(call units,runtime))
+unit_link = $(shell sed -n 's|^/\* link: *\(.*\) \*/|\1|p' $(1))
 
-$(addprefix $(T)/unit/,$(UNIT_FW)): $(FW_HOST)
-$(addprefix $(T)/unit/,$(UNIT_FW)): LIBS = $(FW_HOST)
-$(addprefix $(T)/unit/,$(UNIT_CARD)): $(CARD_LIB)
-$(addprefix $(T)/unit/,$(UNIT_CARD)): LIBS = $(CARD_LIB) $(TEST_LIBS)
-$(addprefix $(T)/unit/,$(UNIT_RT)): $(RT_LIB) $(CARD_LIB)
-$(addprefix $(T)/unit/,$(UNIT_RT)): LIBS = $(WITH_CARD) $(TEST_LIBS)
+$(UNIT_FW): $(FW_HOST)
+$(UNIT_FW): LIBS = $(FW_HOST)
+$(UNIT_FW): private TEST_CFLAGS += -Itests/unit/firmware
+$(UNIT_CARD): $(CARD_LIB)
+$(UNIT_CARD): LIBS = $(CARD_LIB) $(TEST_LIBS)
+$(UNIT_CARD): private TEST_CFLAGS += -Itests/unit/emulator
+$(UNIT_RT): $(RT_LIB) $(CARD_LIB)
+$(UNIT_RT): LIBS = $(WITH_CARD) $(TEST_LIBS)
 
 $(T)/unit/test_rt_drm: private TEST_CFLAGS += -I/usr/include/libdrm
 
-$(UNIT_BINS): $(T)/unit/%: tests/unit/%.c
+vpath test_%.c $(sort $(dir $(UNIT_SOURCES)))
+$(UNIT_BINS): $(T)/unit/%: %.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) -Wno-missing-prototypes -MMD -MP $< -o $@ $(LDFLAGS) $(call unit_link,$*) $(LIBS) -lcmocka
+	$(CC) $(TEST_CFLAGS) -Wno-missing-prototypes -MMD -MP $< -o $@ $(LDFLAGS) $(call unit_link,$<) $(LIBS) -lcmocka
 
-# ---- integration tests: one binary for each tests/integration/test_*.c and perf_*.c
-INTEGRATION := $(basename $(notdir $(wildcard tests/integration/test_*.c tests/integration/perf_*.c)))
+# ---- integration tests: one program for each tests/integration/*/test_*.c, side by side as well
+INTEGRATION_SOURCES := $(wildcard tests/integration/*/test_*.c)
+INTEGRATION := $(basename $(notdir $(INTEGRATION_SOURCES)))
 INTEGRATION_BINS := $(addprefix $(T)/integration/,$(INTEGRATION))
 INTEGRATION_HELP := $(addprefix $(T)/integration/,raw.o rig.o)
 TEST_KERNELS := $(patsubst tests/integration/kernels/%.c,$(T)/integration/kernels/%.tco,$(wildcard tests/integration/kernels/*.c))
@@ -42,7 +49,8 @@ $(INTEGRATION_HELP): $(T)/integration/%.o: tests/integration/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -MMD -MP -c $< -o $@
 
-$(INTEGRATION_BINS): $(T)/integration/%: tests/integration/%.c $(INTEGRATION_HELP) $(RT_LIB) $(CARD_LIB)
+vpath test_%.c $(sort $(dir $(INTEGRATION_SOURCES)))
+$(INTEGRATION_BINS): $(T)/integration/%: %.c $(INTEGRATION_HELP) $(RT_LIB) $(CARD_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -MMD -MP $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(WITH_CARD) $(TEST_LIBS) -lcmocka
 
@@ -60,6 +68,8 @@ $(TEST_RAW): tests/integration/kernels/raw.S
 	$(CROSS)objcopy -O binary -j .text $(@:.bin=.o) $@
 
 -include $(wildcard $(T)/unit/*.d $(T)/integration/*.d)
+# Dependencies of an older build may name a source that has been moved since.
+tests/%.c: ;
 
 # ---- sanitizers: everything again under $(OUT)/asan with -fsanitize=address,undefined
 ASAN := $(OUT)/asan
@@ -82,8 +92,8 @@ PROVE := CMOCKA_MESSAGE_OUTPUT=TAP TUTTI_OUT=$(OUT) \
 	prove --exec tests/tap/run
 SCRIPTS := tests/contract/layout.sh tests/contract/headers.sh tests/combine/check.sh tests/floors/floors.pl \
 	tests/floors/kernel.sh tests/load/check.sh \
-	tests/target/image.sh tests/target/image_large.sh $(filter-out %/perf_bench.sh,$(wildcard tests/integration/*.sh))
-PERF_SCRIPTS := $(wildcard tests/integration/perf_*.sh)
+	tests/target/image.sh tests/target/image_large.sh $(filter-out %/perf_bench.sh,$(wildcard tests/integration/*/*.sh))
+PERF_SCRIPTS := $(wildcard tests/integration/*/perf_*.sh)
 FUZZ_SECONDS ?= 10
 
 .PHONY: check-build check-unit check-integration check-asan lint check-fuzz
@@ -93,8 +103,8 @@ check-build: all $(T)/combine/combine $(UNIT_BINS) $(INTEGRATION_BINS) $(TEST_KE
 # One prove, so that the closing line counts everything. Timing tests run one after the other, and not beside the guest.
 check: check-build vm-build
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(PROVE) -j2 --rules='seq={**/perf_*,**/vm/check.sh}' --rules='par=**' \
-		tests/vm/check.sh tests/model/check.sh $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(filter-out %/perf_%,$(INTEGRATION_BINS)) \
-		$(ASAN_BINS) tests/lint.sh tests/fuzz/run.sh $(PERF_SCRIPTS) $(filter %/perf_%,$(INTEGRATION_BINS))
+		tests/vm/check.sh tests/model/check.sh $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(INTEGRATION_BINS) \
+		$(ASAN_BINS) tests/lint.sh tests/fuzz/run.sh $(PERF_SCRIPTS)
 
 # The same while eight processes compete for the processors: no result may depend on time (REL-09). Waits are limited by
 # lack of progress, so that here the limits are only longer.
@@ -105,7 +115,7 @@ check-loaded: check-build vm-build
 # What a change should pass before it is shown to others: all but sanitizers, analysis, fuzzing and timing.
 .PHONY: check-quick
 check-quick: check-build
-	@$(PROVE) -j2 $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(filter-out %/perf_%,$(INTEGRATION_BINS))
+	@$(PROVE) -j2 $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(INTEGRATION_BINS)
 
 check-unit: $(UNIT_BINS)
 	@$(PROVE) $(UNIT_BINS)

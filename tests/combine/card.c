@@ -2,7 +2,7 @@
 /* The card: takes the firmware's commands, runs CTAs on SMs of true size, and answers in any order. */
 #include "combine.h"
 
-#include "../unit/fw_sms.h"
+#include "../unit/firmware/fw_sms.h"
 
 #define POOL	   8192u
 #define IDS	   256u

@@ -2,12 +2,11 @@
 # The emulated card's processor: unit tests, guest programs that they run, and a bench.
 
 CPU_TEST := $(T)/cpu
-CPU_UNITS := $(addprefix $(T)/unit/,$(filter test_cpu_%,$(UNITS)))
 CPU_GUESTS := $(patsubst tests/cpu/guest/%.c,$(CPU_TEST)/%.bin,$(wildcard tests/cpu/guest/*.c))
 
-$(CPU_UNITS): $(CPU_LIB) $(CPU_GUESTS)
-$(CPU_UNITS): LIBS = $(CPU_LIB) -lm -pthread
-$(CPU_UNITS): private TEST_CFLAGS += -Iruntime/emulator/cpu -Itests/cpu -ffp-contract=off -DCPU_GUESTS='"$(CPU_TEST)"'
+$(UNIT_CPU): $(CPU_LIB) $(CPU_GUESTS)
+$(UNIT_CPU): LIBS = $(CPU_LIB) -lm -pthread
+$(UNIT_CPU): private TEST_CFLAGS += -Iruntime/emulator/cpu -Itests/cpu -ffp-contract=off -DCPU_GUESTS='"$(CPU_TEST)"'
 
 # Guest programs are plain images that start at their first byte.
 $(CPU_TEST)/%.bin: tests/cpu/guest/%.c tests/cpu/guest.ld

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The commands and examples people use: SYS-07, SYS-40, SYS-42, SYS-48, SYS-50, PKT-23.
 set -u
-cd "$(dirname "$0")/../.." || exit 2
+cd "$(dirname "$0")/../../.." || exit 2
 out=${TUTTI_OUT:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

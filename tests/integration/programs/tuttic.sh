@@ -3,7 +3,7 @@
 # SYS-07: tuttic makes code objects of the form include/tutti/code_object.h says, says clearly what it
 # cannot do, and finds its files wherever it lies.
 set -u
-top=$(cd "$(dirname "$0")/../.." && pwd)
+top=$(cd "$(dirname "$0")/../../.." && pwd)
 out=${TUTTI_OUT:-build}
 case $out in /*) ;; *) out=$top/$out ;; esac
 tuttic=$out/tuttic

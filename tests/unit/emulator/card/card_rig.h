@@ -193,7 +193,7 @@ static inline int make_image(void **state)
 		return -1;
 	snprintf(command, sizeof(command),
 		 "riscv64-unknown-elf-gcc -march=rv32imc_zicsr -mabi=ilp32 -Os -ffreestanding -nostdlib -Iinclude "
-		 "-Wl,--no-relax,--build-id=none,-Ttext=0x100,-e,start -x c -o %s/f.elf tests/unit/card_firmware.c && "
+		 "-Wl,--no-relax,--build-id=none,-Ttext=0x100,-e,start -x c -o %s/f.elf tests/unit/emulator/card/card_firmware.c && "
 		 "riscv64-unknown-elf-objcopy -O binary %s/f.elf %s/f.bin", dir, dir, dir);
 	if (system(command))
 		return -1;

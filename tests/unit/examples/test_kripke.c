@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "../../runtime/examples/kripke/kernels.c"
+#include "../../../runtime/examples/kripke/kernels.c"
 #include "problem.h"
 #include "quadrature.h"
 

@@ -3,7 +3,7 @@
 # PERF-01, PERF-02, PERF-03, PERF-04, PERF-05, PERF-06, PERF-08, PERF-09, PERF-11: the benchmark in its short form, with limits so generous that
 # only rot fails. Instruction counts (PERF-01) are exact; times are noise on a shared machine.
 set -u
-cd "$(dirname "$0")/../.." || exit 2
+cd "$(dirname "$0")/../../.." || exit 2
 out=${TUTTI_OUT:-build}
 json=$(mktemp)
 trap 'rm -f "$json"' EXIT

@@ -3,7 +3,7 @@
 # Tests of tasks and CGAs once more on a card whose SMs acknowledge task states, so that the firmware has to wait
 # before each task's first launch: TSK-05. A launch too early stops the card with a crash record.
 set -u
-cd "$(dirname "$0")/../.." || exit 2
+cd "$(dirname "$0")/../../.." || exit 2
 out=${TUTTI_OUT:-build}
 export TUTTI_DEVICE=emulator CMOCKA_MESSAGE_OUTPUT=TAP
 tests=0
