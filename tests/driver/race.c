@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Races that a point of delay in the driver makes certain (kernel/tutti_delay.h). */
+/* Races that a point of delay in the driver makes certain (kernel/base/delay.h). */
 #include <fcntl.h>
 #include <glob.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # STY-06: no unit of the driver uses a unit of a higher floor, or of its own, by symbol or by include; and every function
 # bears the name of its unit, so that an oops says where it was. kernel/floors is the table. TAP.
-# kernel.sh [DIRECTORY]: folder with the objects (tutti_*.o). Default: those that a guest run has built; if there are
+# kernel.sh [DIRECTORY]: folder with the objects (FOLDER/UNIT.o). Default: those that a guest run has built; if there are
 # none, they are built here when kernel headers are installed, else the checks of objects are skipped.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
@@ -24,10 +24,13 @@ skip() { # NAME REASON
 	echo "ok $number - $1 # SKIP $2"
 }
 
-units() { for file in kernel/tutti_*.c; do basename "$file" .c; done | sed 's/^tutti_//'; }
-grep -v '^#' kernel/floors | awk '{ for (i = 1; i <= NF; i++) print $i, NR }' >"$work/floors"
+sources() { find kernel -mindepth 2 -name '*.[ch]' ! -path '*/probe/*' | sort; }
+units() { sources | sed -n 's,^kernel/\(.*\)\.c$,\1,p'; } # as FOLDER/NAME
+grep -v '^#' kernel/floors | awk '{ sub(":", "", $1); for (i = 2; i <= NF; i++) print $1 "/" $i, NR }' >"$work/floors"
 diff <(units | sort) <(cut -d' ' -f1 "$work/floors" | sort) >"$work/result" || true
 report "STY-06: kernel/floors names every unit of the driver once" "$work/result"
+grep -v '^#' kernel/floors | cut -d: -f1 | uniq | sort | uniq -d >"$work/result"
+report "STY-06: folders of the driver lie one above the other" "$work/result"
 
 # Lines "USER USED WHAT" on stdin; prints those that do not lead downward.
 upward() {
@@ -37,9 +40,9 @@ upward() {
 			printf "%s (floor %d) uses %s of %s (floor %d)\n", $1, floor[$1], $3, $2, floor[$2] }'
 }
 
-for file in kernel/tutti_*.c kernel/tutti_*.h; do
-	user=$(basename "${file%.[ch]}")
-	sed -n 's/^#include "\(tutti_[a-z_]*\)\.h".*/\1/p' "$file" | sed "s/^tutti_/${user#tutti_} /; s/\$/ its-header/"
+sources | while read -r file; do
+	user=${file#kernel/}
+	sed -n "s,^#include \"\([a-z_]*/[a-z_]*\)\.h\".*,${user%.[ch]} \1 its-header,p" "$file"
 done >"$work/includes"
 upward <"$work/includes" >"$work/result"
 report "STY-06: no unit includes upward" "$work/result"
@@ -48,7 +51,7 @@ objects=${1:-}
 if [ -z "$objects" ]; then
 	for folder in build/tests/vm/*/module/kernel; do
 		# only if they are of these sources
-		[ -e "$folder/tutti_pci.o" ] && [ -z "$(find kernel -name '*.[ch]' -newer "$folder/tutti_pci.o")" ] && objects=$folder
+		[ -e "$folder/driver/pci.o" ] && [ -z "$(find kernel -name '*.[ch]' -newer "$folder/driver/pci.o")" ] && objects=$folder
 	done
 fi
 if [ -z "$objects" ]; then
@@ -69,11 +72,11 @@ if [ -z "$objects" ]; then
 fi
 
 units | while read -r unit; do
-	if [ ! -e "$objects/tutti_$unit.o" ]; then
+	if [ ! -e "$objects/$unit.o" ]; then
 		echo "missing $unit.o" >>"$work/missing"
 		continue
 	fi
-	nm "$objects/tutti_$unit.o" | awk -v unit="$unit" -v defined="$work/defined" -v used="$work/used" '
+	nm "$objects/$unit.o" | awk -v unit="$unit" -v defined="$work/defined" -v used="$work/used" '
 		$1 == "U" { print unit, $2 >> used; next }
 		$2 ~ /[A-Z]/ { print $3, unit >> defined }'
 done
@@ -88,12 +91,12 @@ report "STY-06: no unit uses a symbol of a higher floor ($(wc -l <"$work/edges")
 
 # Exceptions: what macros and inline functions of the kernel name (attributes, entry and exit of the module, helpers).
 for unit in $(units); do
-	[ "$unit" != tracepoints ] || continue
-	nm "$objects/tutti_$unit.o" 2>/dev/null | awk -v unit="$unit" '
+	[ "$unit" != base/tracepoints ] || continue
+	nm "$objects/$unit.o" 2>/dev/null | awk -v path="$unit" -v unit="${unit#*/}" '
 		$2 ~ /^[tT]$/ && $3 !~ "^(__pfx_)?tutti_" unit "(_|$)" && $3 !~ /\.(cold|part|isra|constprop)/ &&
 		!(unit == "sysfs" && $3 ~ /_(show|store)$/) &&
 		$3 !~ /^(__pfx_)?(init_module|cleanup_module|__export_|drm_gem_shmem_object_)/ {
-			print "tutti_" unit ".c: " $3 }'
+			print path ".c: " $3 }'
 done >"$work/result"
 report "STY-06: functions bear the name of their unit" "$work/result"
 echo "1..$number"

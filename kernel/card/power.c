@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Who needs the card awake (spec SYS-29). An unused card is switched off by runtime PM, if power/control says "auto";
+ * as with any PCI device it says "on" at first. What is done when it sleeps and wakes is in driver/sleep.c.
+ */
+#include <linux/moduleparam.h>
+#include <linux/pm_runtime.h>
+
+#include "card/power.h"
+
+static uint autosuspend_ms = 2000;
+module_param(autosuspend_ms, uint, 0444);
+MODULE_PARM_DESC(autosuspend_ms, "an unused card is switched off after so long, if power/control is auto (2000)");
+
+/** tutti_power_start() - the end of probe: the card may sleep from now on. */
+void tutti_power_start(struct tutti_device *tdev)
+{
+	struct device *dev = tdev->drm.dev;
+
+	pm_runtime_set_autosuspend_delay(dev, autosuspend_ms);
+	pm_runtime_use_autosuspend(dev);
+	pm_runtime_mark_last_busy(dev);
+	pm_runtime_put_autosuspend(dev);
+}
+
+/** tutti_power_stop() - undo tutti_power_start(); the card is left awake. */
+void tutti_power_stop(struct tutti_device *tdev)
+{
+	pm_runtime_get_noresume(tdev->drm.dev);
+	pm_runtime_dont_use_autosuspend(tdev->drm.dev);
+}
+
+/** tutti_power_get() - the card is awake, or will be; does not wait for it. */
+int tutti_power_get(struct tutti_device *tdev)
+{
+	int error = pm_runtime_get(tdev->drm.dev);
+
+	if (error >= 0 || error == -EINPROGRESS || error == -EACCES)
+		return 0;
+	pm_runtime_put_noidle(tdev->drm.dev);
+	return error;
+}
+
+void tutti_power_put(struct tutti_device *tdev)
+{
+	pm_runtime_mark_last_busy(tdev->drm.dev);
+	pm_runtime_put_autosuspend(tdev->drm.dev);
+}
+
+/** tutti_power_wait() - until the card is awake, which it has been asked to be. */
+int tutti_power_wait(struct tutti_device *tdev)
+{
+	int error = pm_runtime_active(tdev->drm.dev) ? 0 : pm_runtime_resume(tdev->drm.dev);
+
+	return error < 0 ? error : 0;
+}
+
+/** tutti_power_is_on() - registers can be read, with luck: for who only looks. */
+bool tutti_power_is_on(struct tutti_device *tdev)
+{
+	return !pm_runtime_suspended(tdev->drm.dev);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* What is done when the system sleeps and wakes, and when an unused card is switched off and on (spec SYS-29). */
+#include <linux/pm_runtime.h>
+
+#include "card/card.h"
+#include "card/gate.h"
+#include "driver/sleep.h"
+#include "firmware/channel.h"
+#include "firmware/fw.h"
+#include "firmware/message.h"
+#include "recovery/recovery.h"
+#include "recovery/reset.h"
+#include "recovery/watchdog.h"
+
+/* ---- sleep of the system ---- */
+
+/* Processes are frozen already: nothing new comes. What does not end in time is lost with all else. */
+static int tutti_sleep_quiesce(struct tutti_device *tdev)
+{
+	int error = tutti_message_suspend(tdev);
+
+	if (error != -ETIMEDOUT)
+		return error;
+	tutti_gate_trigger(tdev, TUTTI_RUNG_FIRMWARE, "work in flight does not end before the system sleeps");
+	tutti_recovery_flush(tdev);
+	return atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING ? tutti_message_suspend(tdev) : 0;
+}
+
+static int tutti_sleep_suspend(struct device *dev)
+{
+	struct tutti_device *tdev = dev_get_drvdata(dev);
+	int error;
+
+	if (pm_runtime_suspended(dev))
+		return 0;
+	tutti_watchdog_stop(tdev);
+	tutti_recovery_flush(tdev);
+	if (atomic_read(&tdev->state) != TUTTI_DEVICE_RUNNING)
+		return 0;
+	error = tutti_sleep_quiesce(tdev);
+	if (error)
+		tutti_watchdog_start(tdev);
+	return error;
+}
+
+/* Files are told. */
+static void tutti_sleep_lost_power(struct tutti_device *tdev)
+{
+	tutti_reset_lose_memory(tdev);
+	tutti_gate_trigger(tdev, TUTTI_RUNG_FIRMWARE, "the card was off while the system slept");
+}
+
+static int tutti_sleep_resume(struct device *dev)
+{
+	struct tutti_device *tdev = dev_get_drvdata(dev);
+
+	if (pm_runtime_suspended(dev))
+		return 0;
+	if (atomic_read(&tdev->state) != TUTTI_DEVICE_RUNNING)
+		goto start;
+	if (tutti_status(tdev, state) == TUTTI_STATE_RUNNING &&
+	    tutti_status(tdev, boot_sequence) == tdev->boot_sequence)
+		tutti_message_resume(tdev);
+	else
+		tutti_sleep_lost_power(tdev);
+start:
+	tutti_watchdog_start(tdev);
+	return 0;
+}
+
+/* ---- while nobody has it open ---- */
+
+static int tutti_sleep_runtime_suspend(struct device *dev)
+{
+	struct tutti_device *tdev = dev_get_drvdata(dev);
+
+	tutti_watchdog_stop(tdev);
+	tutti_recovery_flush(tdev);
+	if (atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING)
+		tutti_reset_stop(tdev);
+	return 0;
+}
+
+static int tutti_sleep_runtime_resume(struct device *dev)
+{
+	struct tutti_device *tdev = dev_get_drvdata(dev);
+	int error;
+
+	if (atomic_read(&tdev->state) != TUTTI_DEVICE_RUNNING)
+		goto start;
+	error = tutti_fw_boot(tdev);
+	if (error)
+		tutti_gate_trigger(tdev, TUTTI_RUNG_FUNCTION, "the card does not wake up");
+	else
+		tutti_channel_open(tdev);
+start:
+	tutti_watchdog_start(tdev);
+	return 0;
+}
+
+const struct dev_pm_ops tutti_sleep_ops = {
+	SYSTEM_SLEEP_PM_OPS(tutti_sleep_suspend, tutti_sleep_resume)
+	RUNTIME_PM_OPS(tutti_sleep_runtime_suspend, tutti_sleep_runtime_resume, NULL)
+};

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* Firmware image, boot handshake, versions (spec SYS-05; include/tutti/firmware.h, control.h). */
+#include <linux/crc32.h>
+#include <linux/delay.h>
+#include <linux/firmware.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+
+#include "card/card.h"
+#include "card/discovery.h"
+#include "firmware/fw.h"
+
+MODULE_FIRMWARE("tutti/" TUTTI_IMAGE_NAME);
+MODULE_FIRMWARE("tutti/" TUTTI_IMAGE_NAME_LARGE);
+
+static const char *tutti_fw_image_name(const struct tutti_device *tdev)
+{
+	return tdev->known.sms > TUTTI_SMALL_CARD_SMS ? "tutti/" TUTTI_IMAGE_NAME_LARGE : "tutti/" TUTTI_IMAGE_NAME;
+}
+
+static uint boot_timeout_ms = 10000;
+module_param(boot_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(boot_timeout_ms, "longest wait for the firmware to start (10000)");
+
+static const char *tutti_fw_image_error(u32 error)
+{
+	static const char *const text[] = {
+		[TUTTI_IMAGE_OK] = "fine",
+		[TUTTI_IMAGE_BAD_MAGIC] = "not a Tutti firmware image",
+		[TUTTI_IMAGE_BAD_SIZE] = "wrong size",
+		[TUTTI_IMAGE_BAD_CRC] = "wrong checksum",
+		[TUTTI_IMAGE_BAD_VERSION] = "wrong contract version",
+		[TUTTI_IMAGE_BAD_SEGMENT] = "bad segment",
+		[TUTTI_IMAGE_BAD_PLACE] = "not inside card memory",
+	};
+
+	return error < ARRAY_SIZE(text) ? text[error] : "unknown error";
+}
+
+static bool tutti_fw_segment_ok(const struct tutti_image *image, u32 i, u32 local_bytes)
+{
+	const struct tutti_image_segment *s = &image->segment[i];
+	u32 j;
+
+	if ((s->address & 3) || s->address > local_bytes || s->memory_bytes > local_bytes - s->address ||
+	    s->file_bytes > s->memory_bytes || s->file_offset > image->file_bytes ||
+	    s->file_bytes > image->file_bytes - s->file_offset)
+		return false;
+	for (j = 0; j < i; j++) {
+		const struct tutti_image_segment *o = &image->segment[j];
+
+		if (s->address < o->address + o->memory_bytes && o->address < s->address + s->memory_bytes)
+			return false;
+	}
+	return true;
+}
+
+/* In the order firmware.h gives. */
+static u32 tutti_fw_image_check(const struct tutti_image *image, size_t bytes, u32 local_bytes)
+{
+	const size_t behind_crc = offsetofend(struct tutti_image, crc);
+	u32 i;
+
+	if (bytes < sizeof(*image) || image->magic != TUTTI_IMAGE_MAGIC)
+		return TUTTI_IMAGE_BAD_MAGIC;
+	if (image->header_bytes != sizeof(*image) || image->file_bytes != bytes)
+		return TUTTI_IMAGE_BAD_SIZE;
+	if (~crc32_le(~0u, (const u8 *)image + behind_crc, bytes - behind_crc) != image->crc)
+		return TUTTI_IMAGE_BAD_CRC;
+	if (TUTTI_CONTRACT_VERSION < image->contract_min || TUTTI_CONTRACT_VERSION > image->contract_max)
+		return TUTTI_IMAGE_BAD_VERSION;
+	if (!image->segments || image->segments > TUTTI_IMAGE_SEGMENTS)
+		return TUTTI_IMAGE_BAD_SEGMENT;
+	for (i = 0; i < image->segments; i++)
+		if (!tutti_fw_segment_ok(image, i, local_bytes))
+			return TUTTI_IMAGE_BAD_SEGMENT;
+	return TUTTI_IMAGE_OK;
+}
+
+/* The image lies behind the RSBs, which take the first part of the reserved memory. */
+static int tutti_fw_load_image(struct tutti_device *tdev)
+{
+	const struct firmware *fw = tdev->firmware;
+	const struct tutti_discovery *known = &tdev->known;
+	u64 offset = PAGE_ALIGN((u64)known->max_rsbs * sizeof(struct tutti_rsb));
+	u64 room = known->reserved_bytes > offset ? known->reserved_bytes - offset : 0;
+	const struct tutti_image *image = (const void *)fw->data;
+	u32 bad = tutti_fw_image_check(image, fw->size, known->local_bytes);
+
+	if (!bad && fw->size > room)
+		bad = TUTTI_IMAGE_BAD_PLACE;
+	if (bad) {
+		drm_err(&tdev->drm, "firmware %s: %s\n", tutti_fw_image_name(tdev), tutti_fw_image_error(bad));
+		if (bad == TUTTI_IMAGE_BAD_VERSION)
+			tutti_discovery_range_holds(tdev, tutti_fw_image_name(tdev), image->contract_min,
+						    image->contract_max);
+		return bad == TUTTI_IMAGE_BAD_VERSION ? -EPROTO : -EINVAL;
+	}
+	memcpy_toio(tdev->aperture + offset, fw->data, fw->size);
+	writeq(offset, tutti_control_at(tdev, image_offset));
+	writeq(fw->size, tutti_control_at(tdev, image_bytes));
+	return 0;
+}
+
+static bool tutti_fw_boot_answered(struct tutti_device *tdev)
+{
+	u32 state = tutti_status(tdev, state);
+
+	return tutti_status(tdev, boot_sequence) == tdev->boot_sequence &&
+	       state != TUTTI_STATE_LOADING && state != TUTTI_STATE_OFF;
+}
+
+static int tutti_fw_boot_wait(struct tutti_device *tdev)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), boot_timeout_ms);
+
+	while (!tutti_fw_boot_answered(tdev)) {
+		if (ktime_after(ktime_get(), end))
+			return -ETIMEDOUT;
+		usleep_range(200, 500);
+	}
+	return 0;
+}
+
+static void tutti_fw_say_crash(struct tutti_device *tdev)
+{
+	struct tutti_crash crash;
+
+	memcpy_fromio(&crash, tdev->window + tdev->known.crash.offset, sizeof(crash));
+	drm_err(&tdev->drm, "firmware %s died while it started: %.63s (cause %u code %u, pc %#x)\n",
+		tutti_fw_image_name(tdev), crash.text, crash.cause, crash.cause_code, crash.pc);
+}
+
+static int tutti_fw_boot_result(struct tutti_device *tdev, int error)
+{
+	u32 state = tutti_status(tdev, state), why = tutti_status(tdev, boot_error);
+
+	if (error) {
+		drm_err(&tdev->drm, "firmware %s: no answer to boot %u within %u ms (state %u of boot %u)\n",
+			tutti_fw_image_name(tdev), tdev->boot_sequence, boot_timeout_ms, state,
+			tutti_status(tdev, boot_sequence));
+		return error;
+	}
+	if (state == TUTTI_STATE_CRASHED) {
+		tutti_fw_say_crash(tdev);
+		return -EIO;
+	}
+	if (state != TUTTI_STATE_RUNNING) {
+		drm_err(&tdev->drm, "firmware %s: the card refuses it: %s (state %u)\n", tutti_fw_image_name(tdev),
+			tutti_fw_image_error(why), state);
+		return why == TUTTI_IMAGE_BAD_VERSION ? -EPROTO : -EIO;
+	}
+	if (!tutti_discovery_range_holds(tdev, "the firmware", tutti_status(tdev, contract_min),
+					 tutti_status(tdev, contract_max)))
+		return -EPROTO;
+	tdev->firmware_version = tutti_status(tdev, firmware_version);
+	return 0;
+}
+
+/** tutti_fw_read() - the image as it is on the disk now; an earlier one is kept if there is none. */
+int tutti_fw_read(struct tutti_device *tdev)
+{
+	const struct firmware *fw;
+	int error = request_firmware(&fw, tutti_fw_image_name(tdev), tdev->drm.dev);
+
+	if (error) {
+		drm_err(&tdev->drm, "firmware %s: not found (%d)\n", tutti_fw_image_name(tdev), error);
+		return error;
+	}
+	tutti_fw_fini(tdev);
+	tdev->firmware = fw;
+	return 0;
+}
+
+void tutti_fw_fini(struct tutti_device *tdev)
+{
+	release_firmware(tdev->firmware);
+	tdev->firmware = NULL;
+}
+
+static void tutti_fw_request_boot(struct tutti_device *tdev)
+{
+	tdev->boot_sequence = readl(tutti_control_at(tdev, boot_sequence)) + 1;
+	if (!tdev->boot_sequence)
+		tdev->boot_sequence = 1;
+	wmb(); /* image (write-combined) and its place before the word that starts the boot */
+	writel(tdev->boot_sequence, tutti_control_at(tdev, boot_sequence));
+	mb(); /* and that before the kick */
+	tutti_card_kick(tdev);
+}
+
+/** tutti_fw_boot() - load and start the firmware; what the card did before is forgotten. */
+int tutti_fw_boot(struct tutti_device *tdev)
+{
+	int error = tutti_fw_load_image(tdev);
+
+	if (error)
+		return error;
+	tutti_fw_request_boot(tdev);
+	return tutti_fw_boot_result(tdev, tutti_fw_boot_wait(tdev));
+}
+
+/* A boot request without an image is a stop (control.h). Bounded, as the card may be dead. */
+void tutti_fw_stop(struct tutti_device *tdev)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), 1000);
+
+	writeq(0, tutti_control_at(tdev, image_offset));
+	writeq(0, tutti_control_at(tdev, image_bytes));
+	tutti_fw_request_boot(tdev);
+	while (!tutti_fw_boot_answered(tdev) && ktime_before(ktime_get(), end))
+		usleep_range(200, 500);
+}

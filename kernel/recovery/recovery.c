@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * When something is not well (spec SYS-28): the recovery ladder. Queue: the firmware stops a
+ * queue that has an error, and its owner resets or destroys it. Context: all of one address
+ * space is killed, nobody else notices. Firmware: reloaded; no context survives, memory does.
+ * Function: reset of the PCI function, card memory is lost too. Wedged: calls fail at once
+ * until a reset by hand works again.
+ *
+ * A rung that does not hold leads to the next; so do queue errors without end (context) and
+ * reloads without end (function). By hand each is reached through the attribute card_reset.
+ */
+#include <linux/delay.h>
+#include <linux/pci.h>
+
+#include "base/trace.h"
+#include "card/gate.h"
+#include "firmware/channel.h"
+#include "firmware/fw.h"
+#include "firmware/message.h"
+#include "objects/context.h"
+#include "recovery/recovery.h"
+#include "recovery/reset.h"
+#include "report/dump.h"
+
+#define RELOADS_MAX 3u
+#define RELOADS_JIFFIES (10 * HZ)
+
+static const char *tutti_recovery_rung_name(enum tutti_rung rung)
+{
+	static const char *const names[] = {
+		[TUTTI_RUNG_CONTEXT] = "context kill",
+		[TUTTI_RUNG_FIRMWARE] = "firmware reload",
+		[TUTTI_RUNG_FUNCTION] = "function-level reset",
+		[TUTTI_RUNG_WEDGED] = "wedged",
+	};
+
+	return names[rung];
+}
+
+/* ---- the context rung ---- */
+
+static bool tutti_recovery_fits_condemned(struct tutti_object *object, const void *with)
+{
+	return to_context(object)->condemned && !to_context(object)->killed;
+}
+
+static void tutti_recovery_kill_condemned(struct tutti_device *tdev, struct tutti_context *context)
+{
+	/* a firmware that is dead needs more than this */
+	int error = tutti_message_ping(tdev, context->base.id);
+
+	if (!error)
+		error = tutti_context_kill(context);
+	trace_tutti_rung(TUTTI_RUNG_CONTEXT, error);
+	if (!error)
+		tdev->rungs[TUTTI_RUNG_CONTEXT]++;
+	else if (error != -EIO && error != -ENODEV)
+		tutti_gate_trigger(tdev, TUTTI_RUNG_FIRMWARE, "a context cannot be killed");
+}
+
+static void tutti_recovery_context_work(struct work_struct *work)
+{
+	struct tutti_device *tdev = container_of(work, struct tutti_device, context_work);
+	struct tutti_object *object;
+	int index;
+
+	if (!drm_dev_enter(&tdev->drm, &index))
+		return;
+	down_read(&tdev->reset_sem);
+	while (atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING &&
+	       (object = tutti_object_first(tdev, TUTTI_CONTEXT, tutti_recovery_fits_condemned, NULL))) {
+		tutti_recovery_kill_condemned(tdev, to_context(object));
+		tutti_object_put(object);
+	}
+	up_read(&tdev->reset_sem);
+	drm_dev_exit(index);
+}
+
+/* ---- the rungs above ---- */
+
+/* A card whose firmware dies again and again may need more than a reload. */
+static enum tutti_rung tutti_recovery_first_rung(struct tutti_device *tdev)
+{
+	if (tdev->rung != TUTTI_RUNG_FIRMWARE)
+		return tdev->rung;
+	if (time_after(jiffies, tdev->reload_at + RELOADS_JIFFIES))
+		tdev->reloads = 0;
+	tdev->reload_at = jiffies;
+	return ++tdev->reloads > RELOADS_MAX ? TUTTI_RUNG_FUNCTION : TUTTI_RUNG_FIRMWARE;
+}
+
+/* Not the one that waits for the device's lock: its holder may wait for us. */
+static int tutti_recovery_try_reset(struct pci_dev *pdev)
+{
+	int error = -EAGAIN, left;
+
+	for (left = 100; error == -EAGAIN && left; left--) {
+		error = pci_try_reset_function(pdev);
+		if (error == -EAGAIN)
+			msleep(100);
+	}
+	return error;
+}
+
+/*
+ * The function rung: a function-level reset, or whatever reset the bus has. Card memory is lost. QEMU's ivshmem has no
+ * reset of its own: unless a bridge above it does it, the stop of the card is all there is.
+ */
+static int tutti_recovery_reset_function(struct tutti_device *tdev)
+{
+	int error;
+
+	tutti_reset_lose_memory(tdev);
+	tutti_fw_stop(tdev);
+	tdev->resetter = current;
+	error = tutti_recovery_try_reset(tdev->pdev);
+	tdev->resetter = NULL;
+	drm_info(&tdev->drm, "reset of the function: %d\n", error);
+	return error == -ENOTTY && tdev->ivshmem ? 0 : error;
+}
+
+static int tutti_recovery_climb(struct tutti_device *tdev, enum tutti_rung rung)
+{
+	int error = 0;
+
+	drm_info(&tdev->drm, "recovery: %s\n", tutti_recovery_rung_name(rung));
+	if (rung == TUTTI_RUNG_FUNCTION)
+		error = tutti_recovery_reset_function(tdev);
+	return error ? error : tutti_reset_restart(tdev);
+}
+
+/* What the card may still do it shall not; then, as after any reset, everybody is told and all that it knew is free. */
+static void tutti_recovery_give_up(struct tutti_device *tdev, int error)
+{
+	trace_tutti_rung(TUTTI_RUNG_WEDGED, error);
+	tutti_channel_close(tdev);
+	if (error != -ENODEV)
+		tutti_fw_stop(tdev);
+	pci_clear_master(tdev->pdev);
+	tutti_reset_forget(tdev);
+}
+
+/* The rung that did it. */
+static enum tutti_rung tutti_recovery_climb_from(struct tutti_device *tdev, enum tutti_rung rung)
+{
+	int error = 0;
+
+	for (; rung < TUTTI_RUNG_WEDGED && error != -ENODEV; rung++) {
+		error = tutti_recovery_climb(tdev, rung);
+		trace_tutti_rung(rung, error);
+		if (!error)
+			return rung;
+		drm_err(&tdev->drm, "%s does not help (%d)\n", tutti_recovery_rung_name(rung), error);
+	}
+	tutti_recovery_give_up(tdev, error);
+	return TUTTI_RUNG_WEDGED;
+}
+
+static void tutti_recovery_notify_wedged(struct tutti_device *tdev)
+{
+	char *event[] = { "WEDGED=reset", NULL };
+
+	kobject_uevent_env(&tdev->drm.dev->kobj, KOBJ_CHANGE, event);
+}
+
+/* Gives back what tutti_reset_begin() took. */
+static void tutti_recovery_finish(struct tutti_device *tdev, enum tutti_rung rung)
+{
+	bool wedged = rung == TUTTI_RUNG_WEDGED;
+
+	tdev->resets++;
+	tdev->rungs[rung]++;
+	if (wedged)
+		drm_err(&tdev->drm, "the card is wedged\n");
+	else
+		drm_info(&tdev->drm, "the card works again (reset %u)\n", tdev->resets);
+	tdev->beat_seen = jiffies;
+	atomic_set(&tdev->state, wedged ? TUTTI_DEVICE_WEDGED : TUTTI_DEVICE_RUNNING);
+	up_write(&tdev->reset_sem);
+	if (wedged)
+		tutti_recovery_notify_wedged(tdev);
+	wake_up_all(&tdev->wait);
+}
+
+static void tutti_recovery_reset_work(struct work_struct *work)
+{
+	struct tutti_device *tdev = container_of(work, struct tutti_device, reset_work);
+	int index;
+
+	if (!drm_dev_enter(&tdev->drm, &index))
+		return;
+	tutti_dump(tdev);
+	tutti_reset_begin(tdev);
+	tutti_recovery_finish(tdev, tutti_recovery_climb_from(tdev, tutti_recovery_first_rung(tdev)));
+	drm_dev_exit(index);
+}
+
+/**
+ * tutti_recovery_by_hand() - by root; a wedged card too: that is what it is for.
+ * @tdev: device
+ * @rung: where to begin; TUTTI_RUNG_WEDGED: give the card up
+ *
+ * Return: 0 if afterwards all is as wished, else -EIO.
+ */
+int tutti_recovery_by_hand(struct tutti_device *tdev, enum tutti_rung rung)
+{
+	enum tutti_state wished = rung == TUTTI_RUNG_WEDGED ? TUTTI_DEVICE_WEDGED : TUTTI_DEVICE_RUNNING;
+
+	if (tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING) || tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED)) {
+		tdev->rung = rung;
+		tdev->reloads = 0;
+		drm_info(&tdev->drm, "reset by hand\n");
+		tutti_fw_read(tdev); /* there may be a new one */
+		queue_work(tdev->work_queue, &tdev->reset_work);
+	}
+	flush_work(&tdev->reset_work);
+	return atomic_read(&tdev->state) == wished ? 0 : -EIO;
+}
+
+/* ---- resets that others make ---- */
+
+/* The card is ours alone, after a reset of our own that has begun; tutti_recovery_end() gives it back. */
+static void tutti_recovery_begin(struct tutti_device *tdev)
+{
+	while (!tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING) && !tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED))
+		flush_work(&tdev->reset_work);
+	tutti_reset_begin(tdev);
+	tutti_reset_lose_memory(tdev);
+}
+
+static void tutti_recovery_end(struct tutti_device *tdev, int error)
+{
+	if (error)
+		tutti_recovery_give_up(tdev, error);
+	tutti_recovery_finish(tdev, error ? TUTTI_RUNG_WEDGED : TUTTI_RUNG_FUNCTION);
+}
+
+/** tutti_recovery_reset_prepare() - somebody else resets the function (sysfs); or we do. */
+void tutti_recovery_reset_prepare(struct tutti_device *tdev)
+{
+	if (tdev->resetter == current)
+		return;
+	drm_info(&tdev->drm, "the function is being reset\n");
+	tutti_recovery_begin(tdev);
+	tutti_fw_stop(tdev);
+}
+
+void tutti_recovery_reset_done(struct tutti_device *tdev)
+{
+	if (tdev->resetter != current)
+		tutti_recovery_end(tdev, tutti_reset_restart(tdev));
+}
+
+/** tutti_recovery_bus_frozen() - the link does not work: nothing reaches the card until the bus has been reset. */
+void tutti_recovery_bus_frozen(struct tutti_device *tdev)
+{
+	drm_err(&tdev->drm, "the bus has an error: waiting for its reset\n");
+	tutti_recovery_begin(tdev);
+	tdev->bus_frozen = true;
+}
+
+/** tutti_recovery_bus_back() - the bus works again; @error: or it does not, for good. */
+void tutti_recovery_bus_back(struct tutti_device *tdev, int error)
+{
+	if (!tdev->bus_frozen)
+		return;
+	tdev->bus_frozen = false;
+	tutti_recovery_end(tdev, error ? error : tutti_reset_restart(tdev));
+}
+
+/* ---- life ---- */
+
+void tutti_recovery_init(struct tutti_device *tdev)
+{
+	INIT_WORK(&tdev->reset_work, tutti_recovery_reset_work);
+	INIT_WORK(&tdev->context_work, tutti_recovery_context_work);
+}
+
+/** tutti_recovery_flush() - what has begun comes to its end. */
+void tutti_recovery_flush(struct tutti_device *tdev)
+{
+	flush_work(&tdev->context_work);
+	flush_work(&tdev->reset_work);
+}
+
+void tutti_recovery_stop(struct tutti_device *tdev)
+{
+	cancel_work_sync(&tdev->context_work);
+	cancel_work_sync(&tdev->reset_work);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* What a reset does to the units, as ordered lists. When there is one, and how deep it goes: recovery/recovery.c. */
+#include "firmware/channel.h"
+#include "firmware/fw.h"
+#include "firmware/message.h"
+#include "memory/card_bo.h"
+#include "memory/view.h"
+#include "objects/object.h"
+#include "recovery/reset.h"
+
+/* No store through any mapping reaches the card any more. */
+static void tutti_reset_revoke(struct tutti_device *tdev)
+{
+	tutti_view_revoke_all(tdev);
+	tutti_card_bo_revoke_exports(tdev);
+}
+
+/**
+ * tutti_reset_begin() - take everything away from everybody; the caller gives reset_sem back.
+ * @tdev: device, whose gate the caller has claimed
+ *
+ * The generation goes first: from here on no old file gets anything new. Then those are set free who wait for the
+ * firmware with reset_sem held, and so we can have it.
+ */
+void tutti_reset_begin(struct tutti_device *tdev)
+{
+	atomic64_inc(&tdev->generation);
+	tutti_channel_close(tdev);
+	wake_up_all(&tdev->wait);
+	down_write(&tdev->reset_sem);
+	tutti_reset_revoke(tdev);
+}
+
+/** tutti_reset_lose_memory() - card memory will not survive this reset. */
+void tutti_reset_lose_memory(struct tutti_device *tdev)
+{
+	atomic64_inc(&tdev->memory_losses);
+	tutti_reset_revoke(tdev);
+}
+
+/** tutti_reset_forget() - the card knows nothing any more: what it could reach is free. */
+void tutti_reset_forget(struct tutti_device *tdev)
+{
+	tutti_object_lose_all(tdev, TUTTI_QUEUE);
+	tutti_object_lose_all(tdev, TUTTI_RSB);
+	tutti_object_lose_all(tdev, TUTTI_CONTEXT);
+}
+
+/** tutti_reset_restart() - boot again. Nothing is released before the card has been reset by that. 0 or -errno. */
+int tutti_reset_restart(struct tutti_device *tdev)
+{
+	int error;
+
+	if (readq(tdev->window) != TUTTI_DISCOVERY_MAGIC)
+		return -ENODEV;
+	pci_set_master(tdev->pdev); /* a card that had been given up has lost it */
+	error = tutti_fw_boot(tdev);
+	if (error)
+		return error;
+	tutti_channel_open(tdev);
+	tutti_reset_forget(tdev);
+	return tutti_message_ping(tdev, atomic64_read(&tdev->generation));
+}
+
+/** tutti_reset_stop() - the card does nothing and knows nothing; nobody has it open. */
+void tutti_reset_stop(struct tutti_device *tdev)
+{
+	tutti_channel_close(tdev);
+	tutti_fw_stop(tdev);
+	tutti_reset_forget(tdev);
+}

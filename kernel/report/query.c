@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* What user space may ask of the card: discovery data, state, what single SMs do, how many workgroups fit. */
+#include <linux/capability.h>
+#include <linux/uaccess.h>
+
+#include "card/gate.h"
+#include "card/power.h"
+#include "firmware/message.h"
+#include "report/query.h"
+
+static void tutti_query_fill_state(struct tutti_device *tdev, struct drm_tutti_state *state)
+{
+	state->generation = atomic64_read(&tdev->generation);
+	state->firmware_version = tdev->firmware_version;
+	state->boot_sequence = tdev->boot_sequence;
+	state->status_offset = tdev->known.status.offset;
+	state->counters_offset = tdev->known.counters.offset;
+	state->vectors = tdev->vectors;
+}
+
+static int tutti_query_answer(struct drm_tutti_query *args, const void *from, u32 size)
+{
+	if (copy_to_user(u64_to_user_ptr(args->pointer), from, min(size, args->size)))
+		return -EFAULT;
+	args->size = size;
+	return 0;
+}
+
+static int tutti_query_read_sm_states(struct tutti_file *file, void *to, u32 size)
+{
+	struct tutti_device *tdev = file->tdev;
+	int index, error = tutti_gate_enter(file, &index);
+
+	if (error)
+		return error;
+	error = tutti_message_counters(tdev);
+	if (!error)
+		memcpy_fromio(to, tdev->window + tdev->known.sm_states.offset, size);
+	tutti_gate_exit(file, index);
+	return error;
+}
+
+/* By a copy: user memory may take for ever, and a reset does not wait for it. */
+static int tutti_query_sm_states(struct tutti_file *file, struct drm_tutti_query *args)
+{
+	const struct tutti_discovery *known = &file->tdev->known;
+	u32 size = known->sms * sizeof(struct tutti_sm_state);
+	void *copy;
+	int error;
+
+	if (!perfmon_capable())
+		return -EACCES;
+	if (known->sm_states.bytes < size)
+		return -EOPNOTSUPP;
+	copy = kvmalloc(size, GFP_KERNEL_ACCOUNT);
+	if (!copy)
+		return -ENOMEM;
+	error = tutti_query_read_sm_states(file, copy, size);
+	if (!error)
+		error = tutti_query_answer(args, copy, size);
+	kvfree(copy);
+	return error;
+}
+
+static int tutti_query_occupancy(struct tutti_file *file, struct drm_tutti_query *args)
+{
+	struct tutti_message message = {};
+	struct drm_tutti_occupancy occupancy;
+	int index, error;
+
+	BUILD_BUG_ON(sizeof(message.occupancy) != sizeof(occupancy.ask));
+	if (args->size < sizeof(occupancy))
+		return -EINVAL;
+	if (copy_from_user(&occupancy, u64_to_user_ptr(args->pointer), sizeof(occupancy)))
+		return -EFAULT;
+	memcpy(&message.occupancy, occupancy.ask, sizeof(occupancy.ask));
+	error = tutti_gate_enter(file, &index);
+	if (error)
+		return error;
+	error = tutti_message_occupancy(file->tdev, &message);
+	tutti_gate_exit(file, index);
+	if (error)
+		return error;
+	occupancy.cgas = message.value;
+	occupancy.ctas = message.arg[0];
+	occupancy.sms = message.arg[1];
+	return tutti_query_answer(args, &occupancy, sizeof(occupancy));
+}
+
+int tutti_query_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct tutti_device *tdev = to_tutti(drm);
+	struct drm_tutti_query *args = data;
+	struct drm_tutti_state state = {};
+	int error = tutti_gate_check(df->driver_priv);
+
+	if (!error)
+		error = tutti_power_wait(tdev);
+	if (error)
+		return error;
+	switch (args->what) {
+	case DRM_TUTTI_QUERY_DISCOVERY:
+		return tutti_query_answer(args, &tdev->known, sizeof(tdev->known));
+	case DRM_TUTTI_QUERY_STATE:
+		tutti_query_fill_state(tdev, &state);
+		return tutti_query_answer(args, &state, sizeof(state));
+	case DRM_TUTTI_QUERY_SM_STATES:
+		return tutti_query_sm_states(df->driver_priv, args);
+	case DRM_TUTTI_QUERY_OCCUPANCY:
+		return tutti_query_occupancy(df->driver_priv, args);
+	default:
+		return -EINVAL;
+	}
+}

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0 OR MIT */
-#ifndef TUTTI_KERNEL_DUMP_H
-#define TUTTI_KERNEL_DUMP_H
-
-#include "tutti_device.h"
-
-void tutti_dump(struct tutti_device *tdev);
-
-#endif
