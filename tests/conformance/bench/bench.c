@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../rig.h"
+#include "rig.h"
 
 #define ROUNDS 101u
 #define BYTES (16 * PAGE)

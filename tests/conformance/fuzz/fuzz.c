@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../calls.h"
+#include "calls.h"
 
 #define PROCESSES 3
 #define THREADS 2
