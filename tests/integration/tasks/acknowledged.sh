@@ -24,8 +24,11 @@ again() { # TURNS PROGRAM: its tests, renumbered
 }
 
 again 1 test_task
+again 2 test_task_items
+again 1 test_task_life
 again 4 test_place
 again 2 test_cga
 again 3 test_metadata
 again 3 test_aql
+again 3 test_aql_errors
 echo "1..$tests"
