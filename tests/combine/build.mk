@@ -2,8 +2,8 @@
 # Combinations of features against the host build of the firmware (REL-10). `make combine SECONDS=600 SEED=...` for longer.
 
 COMBINE := $(T)/combine
-COMBINE_CFLAGS = $(HOST_CFLAGS) -D_GNU_SOURCE -Ifirmware -fno-strict-aliasing
-COMBINE_OBJECTS := $(patsubst tests/combine/%.c,$(COMBINE)/%.o,$(wildcard tests/combine/*.c))
+COMBINE_CFLAGS = $(HOST_CFLAGS) -D_GNU_SOURCE -Ifirmware -iquote tests/combine -Itests/unit/firmware -fno-strict-aliasing
+COMBINE_OBJECTS := $(patsubst tests/combine/%.c,$(COMBINE)/%.o,$(wildcard tests/combine/*.c tests/combine/*/*.c))
 COMBINE_FW := $(patsubst %,$(COMBINE)/fw/%.o,$(FW_UNITS))
 
 # The firmware is one object whose variables lie in sections of their own, so that they can be put back as a boot finds

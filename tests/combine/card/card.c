@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+/* The card: one step after another something ends, faults or asks, and events are delivered in any order. */
+#include "card/card.h"
+
+void card_begin(unsigned sms)
+{
+	sms_begin(sms);
+	ctas_begin(sms);
+	cgas_begin();
+	events_begin();
+	commands_begin();
+}
+
+/* ---- what happens on the SMs ---- */
+
+static bool end_some(void)
+{
+	unsigned gpcs = discovery()->gpcs, gpc = roll(gpcs), id = roll(IDS), number = roll(SLOTS), i, g;
+
+	if (!card_resident())
+		return false;
+	for (g = 0; g < gpcs; g++, gpc = (gpc + 1) % gpcs)
+		if (cgas_end_one(gpc, id))
+			return true;
+	for (i = 0; i < SLOTS; i++, number = (number + 1) % SLOTS)
+		if (slots[number].running && ctas_end_plain(number))
+			return true;
+	return false;
+}
+
+/* A wave of some kernel does something it may not. */
+void card_fault(void)
+{
+	unsigned number = roll(SLOTS), i, sm;
+
+	for (i = 0; i < SLOTS; i++, number = (number + 1) % SLOTS) {
+		struct slot *slot = &slots[number];
+
+		if (!slot->running || slot->killing || slot->pinned || slot->split)
+			continue;
+		for (sm = 0; !slot->on[sm]; sm++)
+			;
+		slot->pinned = slot->job->faulted = true;
+		feature_on(F_FAULT);
+		TRACE("  fault of %s\n", job_name(slot->job));
+		event_later(&(struct tutti_event){{TUTTI_EVENT_FAULT | number << 8 | TUTTI_CAUSE_ILLEGAL << 16, sm,
+					     0x1234, 0, 0, 0, TUTTI_ENGINE_WAVE}},
+		      -1, 0);
+		return;
+	}
+}
+
+static void ask_for_child(void)
+{
+	unsigned number = roll(SLOTS);
+	struct slot *slot = &slots[number];
+	uint64_t address;
+
+	if (!features_has(&w.scenario.allowed, F_CHILD) || !slot->running || slot->killing || slot->pinned ||
+	    slot->split || slot->level[0].kind || slot->job->hold || slot->job->cancelled ||
+	    !(w.program[slot->job->queue].flags & TUTTI_QUEUE_EXTENDED) ||
+	    w.program[slot->job->queue].dying || slot->running <= slot->job->children)
+		return;
+	address = child_make(slot->job);
+	if (!address)
+		return;
+	slot->job->children++;
+	TRACE("  child %s of %s\n", job_name(&w.job[w.jobs - 1]), job_name(slot->job));
+	event_later(&(struct tutti_event){{TUTTI_EVENT_REQUEST | number << 8 | TUTTI_SERVICE_TASK << 16, w.jobs - 1,
+				     0, (uint32_t)address, (uint32_t)(address >> 32)}},
+	      -1, 0);
+}
+
+/* ---- delivery ---- */
+
+void card_event(const struct tutti_event *event)
+{
+	w.now++;
+	hal_host.time += roll(300);
+	firmware_visit(event);
+	card_take_commands();
+	fair_visit();
+	if (w.stall && !--w.stall)
+		feature_off(F_STALL);
+	driver_read();
+}
+
+static void deliver(unsigned i)
+{
+	int number;
+	uint64_t mover;
+	struct tutti_event event = event_take(i, &number, &mover);
+	unsigned type = event.word[0] & 0xff;
+
+	if (type == TUTTI_EVENT_FAULT && !slots[event.word[0] >> 8 & 0xff].pinned)
+		return; /* killed meanwhile */
+	if (type == TUTTI_EVENT_FLUSHED)
+		cga_flushed(&event);
+	if (type == TUTTI_EVENT_CTA || type == TUTTI_EVENT_CGA) {
+		ctas_told((unsigned)number, &event);
+		rules_ended(slots[number].job);
+	}
+	if (type == TUTTI_EVENT_MOVER)
+		rules_moved(mover);
+	card_event(&event);
+	if (type == TUTTI_EVENT_CTA || type == TUTTI_EVENT_CGA)
+		slot_killed_if_empty((unsigned)number);
+}
+
+/* The timer the firmware has set: when nothing else happens time passes until then. */
+void card_timer(void)
+{
+	struct tutti_engines *e = &hal_host.engines;
+	uint64_t at = e->timer_lo | (uint64_t)e->timer_hi << 32;
+
+	if (e->timer_hi == TUTTI_TIMER_OFF)
+		return;
+	if (hal_host.time < at)
+		hal_host.time = at;
+	e->timer_hi = TUTTI_TIMER_OFF;
+	card_event(&(struct tutti_event){{TUTTI_EVENT_TIMER}});
+}
+
+static bool timer_due(void)
+{
+	const struct tutti_engines *e = &hal_host.engines;
+
+	return e->timer_hi != TUTTI_TIMER_OFF && hal_host.time >= (e->timer_lo | (uint64_t)e->timer_hi << 32);
+}
+
+bool card_step(void)
+{
+	if (timer_due()) {
+		card_timer();
+		return true;
+	}
+	if (!roll(12))
+		ask_for_child();
+	if (events_pending() && roll(4)) {
+		deliver(w.in_order ? 0 : roll(events_pending()));
+		return true;
+	}
+	if (end_some())
+		return true;
+	if (events_pending()) {
+		deliver(w.in_order ? 0 : roll(events_pending()));
+		return true;
+	}
+	if (hal_host.engines.command_head != hal_host.engines.command_tail) {
+		w.stall = 0;
+		feature_off(F_STALL);
+		card_take_commands();
+		return true;
+	}
+	return false;
+}
+
+bool card_quiet(void)
+{
+	return !events_pending() && hal_host.engines.command_head == hal_host.engines.command_tail;
+}
