@@ -19,23 +19,27 @@ UNIT_FW := $(addprefix $(T)/unit/,$(call units,firmware))
 UNIT_CPU := $(addprefix $(T)/unit/,$(call units,emulator/cpu))
 UNIT_CARD := $(filter-out $(UNIT_CPU),$(addprefix $(T)/unit/,$(call units,emulator)))
 UNIT_RT := $(addprefix $(T)/unit/,$(call units,runtime))
-unit_link = $(shell sed -n 's|^/\* link: *\(.*\) \*/|\1|p' $(1))
+unit_link = $(shell sed -n 's|^/\* link: *\(.*\) \*/|\1|p' $(filter %/$(1).c,$(UNIT_SOURCES)))
 
 $(UNIT_FW): $(FW_HOST)
 $(UNIT_FW): LIBS = $(FW_HOST)
-$(UNIT_FW): private TEST_CFLAGS += -Itests/unit/firmware
+$(UNIT_FW:%=%.o): TEST_CFLAGS += -Itests/unit/firmware
 $(UNIT_CARD): $(CARD_LIB)
 $(UNIT_CARD): LIBS = $(CARD_LIB) $(TEST_LIBS)
-$(UNIT_CARD): private TEST_CFLAGS += -Itests/unit/emulator
+$(UNIT_CARD:%=%.o): TEST_CFLAGS += -Itests/unit/emulator
 $(UNIT_RT): $(RT_LIB) $(CARD_LIB)
 $(UNIT_RT): LIBS = $(WITH_CARD) $(TEST_LIBS)
 
-$(T)/unit/test_rt_drm: private TEST_CFLAGS += -I/usr/include/libdrm
+$(T)/unit/test_rt_drm.o: TEST_CFLAGS += -I/usr/include/libdrm
 
+# Objects are kept, so that a change of a library costs no compilation of tests.
 vpath test_%.c $(sort $(dir $(UNIT_SOURCES)))
-$(UNIT_BINS): $(T)/unit/%: %.c
+$(UNIT_BINS:%=%.o): $(T)/unit/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) -Wno-missing-prototypes -MMD -MP $< -o $@ $(LDFLAGS) $(call unit_link,$<) $(LIBS) -lcmocka
+	$(CC) $(TEST_CFLAGS) $(filter -D% -I% -f%,$(call unit_link,$*)) -Wno-missing-prototypes -MMD -MP -c $< -o $@
+
+$(UNIT_BINS): $(T)/unit/%: $(T)/unit/%.o
+	$(CC) $(TEST_CFLAGS) $< -o $@ $(LDFLAGS) $(call unit_link,$*) $(LIBS) -lcmocka
 
 # ---- integration tests: one program for each tests/integration/*/test_*.c, side by side as well
 INTEGRATION_SOURCES := $(wildcard tests/integration/*/test_*.c)
@@ -50,12 +54,15 @@ $(INTEGRATION_HELP): $(T)/integration/%.o: tests/integration/%.c
 	$(CC) $(TEST_CFLAGS) -MMD -MP -c $< -o $@
 
 vpath test_%.c $(sort $(dir $(INTEGRATION_SOURCES)))
-$(INTEGRATION_BINS): $(T)/integration/%: %.c $(INTEGRATION_HELP) $(RT_LIB) $(CARD_LIB)
+$(INTEGRATION_BINS:%=%.o): $(T)/integration/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) -MMD -MP $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(WITH_CARD) $(TEST_LIBS) -lcmocka
+	$(CC) $(TEST_CFLAGS) -MMD -MP -c $< -o $@
+
+$(INTEGRATION_BINS): $(T)/integration/%: $(T)/integration/%.o $(INTEGRATION_HELP) $(RT_LIB) $(CARD_LIB)
+	$(CC) $(TEST_CFLAGS) $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(WITH_CARD) $(TEST_LIBS) -lcmocka
 
 # Arithmetic of others to compare with.
-$(T)/integration/test_tensor_math: private TEST_CFLAGS += -Iruntime
+$(T)/integration/test_tensor_math.o: TEST_CFLAGS += -Iruntime
 $(T)/integration/test_tensor_math: private TEST_LIBS += -ldnnl -lopenblas
 
 $(T)/integration/kernels/%.tco: tests/integration/kernels/%.c $(TUTTIC_DEPS)
@@ -83,6 +90,7 @@ check-asan-build:
 -include tests/cpu/build.mk
 -include tests/fuzz/build.mk
 -include tests/combine/build.mk
+-include tests/mutate/build.mk
 -include tests/vm/build.mk
 include tests/load/build.mk
 

@@ -6,7 +6,7 @@ CPU_GUESTS := $(patsubst tests/cpu/guest/%.c,$(CPU_TEST)/%.bin,$(wildcard tests/
 
 $(UNIT_CPU): $(CPU_LIB) $(CPU_GUESTS)
 $(UNIT_CPU): LIBS = $(CPU_LIB) -lm -pthread
-$(UNIT_CPU): private TEST_CFLAGS += -Iruntime/emulator/cpu -Itests/cpu -ffp-contract=off -DCPU_GUESTS='"$(CPU_TEST)"'
+$(UNIT_CPU:%=%.o): TEST_CFLAGS += -Iruntime/emulator/cpu -Itests/cpu -ffp-contract=off -DCPU_GUESTS='"$(CPU_TEST)"'
 
 # Guest programs are plain images that start at their first byte.
 $(CPU_TEST)/%.bin: tests/cpu/guest/%.c tests/cpu/guest.ld

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""What may be changed in each area of the tree, what has to be built again then, and which programs may notice it."""
+import glob
+import os
+import re
+from typing import NamedTuple
+
+
+class Area(NamedTuple):
+    sources: tuple   # patterns of the files that may be changed
+    without: str     # expression of paths that are left alone: only diagnostics, or never part of a product
+    libraries: tuple  # what is built again after a change, and compared with what was there before
+    programs: tuple  # patterns of test programs that are linked again
+    plain: tuple     # patterns of programs that only read what was built
+
+
+FIRMWARE_IMAGES = ('build/firmware/tutti-fw.bin', 'build/firmware/tutti-fw-large.bin')
+INTEGRATION = 'build/tests/integration/test_*'
+
+AREAS = {
+    'firmware': Area(
+        ('firmware/*/*.c', 'firmware/*/*.h'), r'/tools/|/host/|/log\.',
+        ('build/firmware/host/libtutti-fw-host.a', *FIRMWARE_IMAGES),
+        ('build/tests/unit/test_fw_*', 'build/tests/combine/combine', 'build/tests/target/test_target'), (INTEGRATION,)),
+    'runtime': Area(
+        ('runtime/[!ekt]*/*.c', 'runtime/transport/*.c', 'runtime/transport/bare/*.c', 'runtime/tutti-card/*.c'), r'print|/xrt',
+        ('build/libtutti.a',), ('build/tests/unit/test_rt_*', INTEGRATION), ()),
+    'emulator': Area(
+        ('runtime/emulator/*/*.c',), r'/energy|/print|store_speed|/cpu/',
+        ('build/libtutti-card.a',), ('build/tests/unit/test_card_*', 'build/tests/unit/test_sm_*', INTEGRATION), ()),
+    'processor': Area(
+        ('runtime/emulator/cpu/*.c', 'runtime/emulator/cpu/*.h', 'runtime/emulator/cpu/translate/*.c'), r'print',
+        ('build/libtutti-cpu.a',), ('build/tests/unit/test_cpu_*', 'build/tests/cpu/test_target_*', 'build/tests/cpu/lockstep'), ()),
+    'headers': Area(
+        ('include/tutti/queue.h', 'include/tutti/reference.h', 'include/tutti/mmu.h', 'include/tutti/barrier.h'), r'^$',
+        ('build/libtutti.a', 'build/libtutti-card.a', 'build/firmware/host/libtutti-fw-host.a', *FIRMWARE_IMAGES),
+        ('build/tests/unit/test_*', INTEGRATION), ()),
+    'kernel': Area(('kernel/*.c', 'kernel/*/*.c'), r'tracepoints|debugfs|delay', (), (), ()),
+}
+
+
+def sources(area):
+    """The files of an area that may be changed."""
+    files = {f for pattern in area.sources for f in glob.glob(pattern)}
+    return sorted(f for f in files if not re.search(area.without, f))
+
+
+def programs(patterns):
+    """Test programs that match, as built."""
+    found = {f for pattern in patterns for f in glob.glob(pattern)}
+    return sorted(f for f in found if os.access(f, os.X_OK) and os.path.isfile(f) and '.' not in os.path.basename(f))

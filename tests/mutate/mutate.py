@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Changes one place of the sources at a time and sees whether a test notices (REL-13); see the README of this folder.
+
+Works on a copy of the tree with all that is built, under build/mutate/AREA. The same seed makes the same changes.
+"""
+import argparse
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from areas import AREAS, programs, sources
+from operators import WEIGHTS, enumerators, sites
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TARGET = 92  # per cent, REL-13
+MAKE = ['make', '-s', '-k', '-j2', 'WARN=-w', 'MAKELEVEL=1']
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--area', choices=AREAS, default='firmware')
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--count', type=int, default=40, help='changes that tests are asked to notice')
+    parser.add_argument('--seconds', type=float, default=1e9, help='begin no further change after this time')
+    parser.add_argument('--only', default='', help='expression of the files to change')
+    parser.add_argument('--list', action='store_true', help='print the changes and make none')
+    parser.add_argument('--out', default='', help='one JSON object a line for each change')
+    return parser.parse_args()
+
+
+def run(command, limit):
+    """Exit status and output; the status is 'hang' for what had to be stopped."""
+    environment = dict(os.environ, TUTTI_OUT='build', CMOCKA_MESSAGE_OUTPUT='STDOUT')
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               env=environment, start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=limit)
+        return process.returncode, output.decode(errors='replace')
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return 'hang', ''
+
+
+def copy_tree(name):
+    """A copy of the tree with what is built, so that nobody else sees the changes."""
+    copy = os.path.abspath(f'build/mutate/{name}')
+    shutil.rmtree(copy, ignore_errors=True)
+    os.makedirs(f'{copy}/build')
+    files = subprocess.run(['git', 'ls-files', '-z'], stdout=subprocess.PIPE, check=True).stdout.decode().split('\0')
+    for path in filter(os.path.exists, filter(None, files)):
+        os.makedirs(os.path.dirname(f'{copy}/{path}'), exist_ok=True)
+        shutil.copy2(path, f'{copy}/{path}', follow_symlinks=False)
+    for entry in os.listdir('build'):
+        if entry not in ('mutate', 'asan'):
+            subprocess.run(['cp', '-a', f'build/{entry}', f'{copy}/build/'], check=True)
+    os.chdir(copy)
+
+
+class Change:
+    """One change of one file."""
+
+    def __init__(self, path, site):
+        self.path, self.site = path, site
+        with open(path) as file:
+            self.text = file.read()
+        lines = self.text.split('\n')
+        line = lines[site.line]
+        self.old = line.strip()
+        lines[site.line] = line[:site.first] + site.new + line[site.last:]
+        self.new = lines[site.line].strip()
+        self.changed = '\n'.join(lines)
+
+    def write(self, text):
+        with open(self.path, 'w') as file:
+            file.write(text)
+
+    def record(self, **more):
+        return dict(file=self.path, line=self.site.line + 1, operator=self.site.operator, old=self.old, new=self.new, **more)
+
+
+class Choice:
+    """Draws changes: a file by its length, an operator by its weight, then a site."""
+
+    def __init__(self, files, seed):
+        following = enumerators(['include/**/*.h', 'firmware/*/*.h', 'kernel/**/*.h'])
+        self.random, self.seen = random.Random(seed), set()
+        self.sites = {f: sites(f, following) for f in files}
+        self.files = [f for f in files if self.sites[f][0]]
+
+    def draw(self):
+        while True:
+            path = self.random.choices(self.files, [self.sites[f][1] for f in self.files])[0]
+            found = self.sites[path][0]
+            operators = sorted(found)
+            operator = self.random.choices(operators, [WEIGHTS[o] for o in operators])[0]
+            site = self.random.choice(found[operator])
+            if (path, site) not in self.seen:
+                self.seen.add((path, site))
+                return Change(path, site)
+
+
+def digest(libraries):
+    """What was built, without debug information: equal digests are equal programs."""
+    state = hashlib.sha256()
+    for path in libraries:
+        if path.endswith('.a'):
+            run(['objcopy', '-g', '-D', path, 'build/stripped'], 60)
+            path = 'build/stripped'
+        with open(path, 'rb') as file:
+            state.update(file.read())
+    return state.digest()
+
+
+class Tests:
+    """The programs of an area, in an order that finds a failure early."""
+
+    def __init__(self, area):
+        self.area, self.hits = area, {}
+        self.linked, self.plain = programs(area.programs), programs(area.plain)
+        self.seconds = {}
+
+    def command(self, program):
+        if program.endswith('/combine'):
+            return [program, '--seed', '1', '--count', '1000', '--known', 'tests/combine/known']
+        return [program]
+
+    def build(self):
+        return run([*MAKE, *self.area.libraries], 600)
+
+    def check_base(self):
+        """Everything passes before anything is changed; also measures how long each program takes."""
+        status, output = run([*MAKE, *self.area.libraries, *self.linked], 900)
+        if status:
+            sys.exit(f'mutate: the tree does not build:\n{output[-2000:]}')
+        for program in (*self.linked, *self.plain):
+            begin = time.monotonic()
+            status, output = run(self.command(program), 300)
+            if status:
+                print(f'# left out, fails without a change: {program} ({status})', flush=True)
+                continue
+            self.seconds[program] = time.monotonic() - begin
+        self.digest = digest(self.area.libraries)
+
+    def order(self, path):
+        """Programs that have noticed changes of this file come first, then those named like it, then the quick ones."""
+        stem = os.path.basename(path).split('.')[0]
+        hits = self.hits.get(path, [])
+        return sorted(self.seconds, key=lambda p: (-hits.count(p), stem not in p, self.seconds[p]))
+
+    def notice(self, path):
+        """Name of the program that fails, or None."""
+        for program in self.order(path):
+            if program in self.linked:
+                status, _ = run([*MAKE, program], 300)
+                if status:
+                    return None if status == 'hang' else f'{program} (build)'
+            status, output = run(self.command(program), max(30, 10 * self.seconds[program]))
+            if status:
+                self.hits.setdefault(path, []).append(program)
+                case = re.search(r'\[  FAILED  \] (\S+)', output)
+                return f'{program} {case.group(1) if case else status}'
+        return None
+
+
+class Guest:
+    """The driver is tested in a guest, in which groups of tests are run one after the other."""
+
+    def check_base(self):
+        pass
+
+    def notice(self, path):
+        environment = 'OUT=build VM_ROUNDS=5 VM_TIMEOUT=900 VM_TEST_TIMEOUT=400'.split()
+        for group in ('30', '35', '36'):
+            status, output = run(['env', *environment, f'VM_ONLY=/{group}', 'tests/vm/run', 'check', '6.12'], 1000)
+            if status:
+                bad = re.search(r'^\s*not ok.*', output, re.M)
+                return f'guest {group} {bad.group(0).strip() if bad else status}'
+        return None
+
+
+def attempt(change, tests):
+    """Make the change, see who notices, undo it."""
+    begin = time.monotonic()
+    change.write(change.changed)
+    try:
+        if isinstance(tests, Tests):
+            status, output = tests.build()
+            if status:
+                return change.record(result='unbuilt')
+            if digest(tests.area.libraries) == tests.digest:
+                return change.record(result='same')
+        by = tests.notice(change.path)
+        return change.record(result='noticed' if by else 'survived', by=by or '', seconds=round(time.monotonic() - begin, 1))
+    finally:
+        change.write(change.text)
+
+
+def equivalents():
+    """Changes that have been judged to change nothing: 'file | old | new | why' a line."""
+    with open(os.path.join(HERE, 'equivalent')) as file:
+        rows = [line.rstrip('\n').split(' | ') for line in file if line.strip() and not line.startswith('#')]
+    return {tuple(row[:3]) for row in rows}
+
+
+def campaign(opt, choice, tests, out):
+    """Changes until enough have been tested; counts by result."""
+    begin, counts = time.monotonic(), dict(noticed=0, survived=0, equivalent=0)
+    judged = equivalents()
+    while sum(counts.values()) < opt.count and time.monotonic() - begin < opt.seconds:
+        record = attempt(choice.draw(), tests)
+        if record['result'] == 'survived' and (record['file'], record['old'], record['new']) in judged:
+            record['result'] = 'equivalent'
+        if record['result'] in counts:
+            counts[record['result']] += 1
+            print('{result:10} {file}:{line} [{operator}] {old}  =>  {new}  {by}'.format(**record), flush=True)
+        if out:
+            out.write(json.dumps(record) + '\n')
+            out.flush()
+    return counts
+
+
+def main():
+    opt = options()
+    out = open(os.path.abspath(opt.out), 'a') if opt.out else None
+    area = AREAS[opt.area]
+    if not opt.list:
+        copy_tree(opt.area)
+    choice = Choice([f for f in sources(area) if re.search(opt.only, f)], f'{opt.area} {opt.seed}')
+    if opt.list:
+        for _ in range(opt.count):
+            change = choice.draw()
+            print(f'{change.path}:{change.site.line + 1} [{change.site.operator}] {change.old}  =>  {change.new}')
+        return 0
+    tests = Guest() if opt.area == 'kernel' else Tests(area)
+    tests.check_base()
+    counts = campaign(opt, choice, tests, out)
+    asked = counts['noticed'] + counts['survived']
+    score = 100 * counts['noticed'] / asked if asked else 0
+    print(f'# {opt.area}, seed {opt.seed}: {counts["noticed"]} noticed, {counts["survived"]} not, '
+          f'{counts["equivalent"]} equivalent: {score:.1f} % (at least {TARGET})')
+    return score < TARGET
+
+
+if __name__ == '__main__':
+    sys.exit(main())
