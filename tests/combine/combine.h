@@ -3,8 +3,8 @@
  * DOC: A scenario, what its packets mean, and the card that runs them
  *
  * The firmware built for the host stands between two models. On one side are programs and the driver: rings,
- * packets, metadata, messages (produce.c, driver.c). On the other is the card, which takes the commands the
- * firmware writes (card.c). Both know of every kernel what it may do and has done (struct job); each command
+ * packets, metadata, messages (programs/). On the other is the card, which takes the commands the
+ * firmware writes (card/). Both know of every kernel what it may do and has done (struct job); each command
  * is held against that (rules.c, fair.c). Whatever is wrong ends in rule().
  */
 #ifndef COMBINE_H
@@ -236,7 +236,7 @@ extern struct work_model {
 void *memory_at(uint64_t address, uint32_t bytes);
 void memory_reset(void);
 
-/* ---- produce.c: packets ---- */
+/* ---- programs/: packets ---- */
 
 void produce_reset(void);
 /** produce_kernels() - the kernels of this scenario. */
@@ -255,7 +255,7 @@ static inline uint32_t job_left(const struct job *job)
 	return job->groups - job->issued;
 }
 
-/* ---- driver.c: messages ---- */
+/* ---- programs/driver.c: messages ---- */
 
 void driver_reset(void);
 /** driver_send() - a request; its reply comes some time. Return: its number, 0: the ring is full. */
@@ -270,7 +270,7 @@ bool driver_idle(void);
 void driver_create(struct program *program, bool wait);
 void driver_destroy(struct program *program);
 
-/* ---- card.c: commands and events ---- */
+/* ---- card/: commands and events ---- */
 
 void card_begin(unsigned sms);
 /** card_take_commands() - take the commands written so far. */

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+/* Plain packets and children, with what each of them means, and the signals that they decrement. */
+#include "programs/produce.h"
+
+/* ---- signals ---- */
+
+uint32_t new_signal(void)
+{
+	if (w.signals + 1 >= SIGNALS)
+		return 0;
+	w.signals++;
+	signals[w.signals].value = 1;
+	signals[w.signals].flags = 0;
+	return w.signals;
+}
+
+uint64_t signal_address(uint32_t signal)
+{
+	return signal ? SIGNAL_AT + 64ull * signal : 0;
+}
+
+void job_signal(struct job *job, uint32_t signal)
+{
+	job->signal = signal;
+	if (signal)
+		owners[signal].jobs++;
+}
+
+/* ---- packets ---- */
+
+struct job *job_new(struct program *program, struct entry *e, unsigned kernel)
+{
+	struct job *job = &w.job[w.jobs];
+
+	*job = (struct job){.number = w.jobs++,
+			    .queue = (uint8_t)program->id,
+			    .life_of_queue = (uint8_t)program->life,
+			    .entry = e ? (uint32_t)(e - program->entry) : ENTRIES,
+			    .kernel = (uint8_t)kernel,
+			    .level = (uint8_t)program->priority,
+			    .slot = -1,
+			    .whole = 1,
+			    .kernels = 1};
+	return job;
+}
+
+static void needs(struct job *job)
+{
+	const struct tutti_kernel_descriptor *k = &kernels[job->shape];
+
+	job->scalar = (uint8_t)k->scalar_blocks;
+	job->vector = (uint8_t)k->vector_blocks;
+	job->barriers = (uint8_t)k->barriers;
+	if (!job->shared)
+		job->shared = (uint16_t)((k->group_bytes + 2047) / 2048);
+	job->independent |= k->flags & TUTTI_KERNEL_INDEPENDENT;
+	if (job->independent)
+		features_add(&job->features, F_INDEPENDENT);
+}
+
+static void size(struct job *job, struct tutti_dispatch_packet *p, bool many)
+{
+	static const uint8_t forms[] = {F_PLAIN_1D, F_PLAIN_2D, F_PLAIN_3D};
+	uint32_t x = job->whole * (1 + roll(many ? 40 : 6)), y = 1, z = 1;
+	unsigned dimensions = 1;
+
+	if (!roll(30))
+		x *= 20;
+	else if (ALLOWED(STALL) && ALLOWED(CARD_144) && !roll(5))
+		x *= 300; /* waits for every CTA that ends while the engines stand still */
+	if (job->whole == 1 && !many) {
+		for (dimensions = 1 + roll(3);
+		     dimensions > 1 && !features_has(&w.scenario.allowed, forms[dimensions - 1]);)
+			dimensions--;
+		y = dimensions > 1 ? 1 + roll(4) : 1;
+		z = dimensions > 2 ? 1 + roll(3) : 1;
+	}
+	features_add(&job->features, forms[dimensions - 1]);
+	p->setup = (uint16_t)dimensions;
+	p->workgroup_x = (uint16_t)(32 * job->waves);
+	p->workgroup_y = p->workgroup_z = 1;
+	p->grid_x = job->grid_x = x * 32 * job->waves - (job->whole == 1 ? roll(32) : 0);
+	p->grid_y = y;
+	p->grid_z = z;
+	job->groups = x * y * z;
+	if (job->work) {
+		p->grid_x = 32u * job->waves;
+		p->grid_y = p->grid_z = 1;
+		p->setup = 1;
+		job->groups = ~0u;
+	}
+}
+
+void packet_scopes(struct job *job, struct entry *e, union tutti_packet *p, unsigned type)
+{
+	bool barrier = MAYBE(BARRIER_BIT, 3), fences = ALLOWED(FENCES);
+	unsigned acquire = fences ? roll(3) : 0, release = fences ? roll(3) : 0;
+
+	p->dispatch.header = tutti_header(type, barrier, acquire, release);
+	e->barrier = barrier;
+	e->acquire = (uint8_t)acquire;
+	e->release = e->widest = (uint8_t)release;
+	if (!job)
+		return;
+	job->barrier = barrier;
+	job->acquire = (uint8_t)acquire;
+	job->release = (uint8_t)release;
+	if (barrier)
+		features_add(&job->features, F_BARRIER_BIT);
+	if (acquire || release)
+		features_add(&job->features, F_FENCES);
+}
+
+/*
+ * A queue that is never empty launches the same kernel most of the time, as programs do; those of neighbours
+ * have the same place in a cache of 16 descriptors.
+ */
+static unsigned some_kernel(const struct program *program)
+{
+	unsigned k = roll(kernel_some_kind() ? WHOLE_KERNELS : CGA_KERNELS);
+
+	if (ALLOWED(FLOOD) && roll(8))
+		return w.scenario.config % 8 + 16 * (program->id & 1);
+
+	return ALLOWED(INDEPENDENT) && !roll(4) ? WHOLE_KERNELS + roll(4) : k;
+}
+
+static void use_kernel(struct job *job, unsigned kernel)
+{
+	const struct tutti_kernel_descriptor *k = &kernels[kernel];
+
+	job->shape = (uint8_t)kernel;
+	job->waves = (uint8_t)(1 + kernel % (w.shapes > 1 || kernel >= WHOLE_KERNELS ? 4 : 1));
+	if (kernel >= WHOLE_KERNELS)
+		job->waves = (uint8_t)(2 + kernel % 3 * 2);
+	if (k->cga_kind)
+		job->cga[0] = (struct tutti_cga_shape){k->cga[0], k->cga[1], k->cga[2], k->cga_kind};
+	needs(job);
+}
+
+static void remember(struct program *program, struct job *job, struct entry *e, union tutti_packet *p)
+{
+	unsigned ref = roll(TUTTI_REFERENCES);
+
+	if (!(program->flags & TUTTI_QUEUE_RSB) || !MAYBE(REF_STORE, 2) || job->work || job->throttle)
+		return;
+	/* what may be refused is not stored: who uses it later could not be foretold */
+	if (job->cga[0].kind && (job->cga[1].kind || job->mask || w.cap || ALLOWED(SM_OFF) || w.sms > 144 ||
+				 kernels[job->shape].flags & TUTTI_KERNEL_LMEM))
+		return;
+	p->dispatch.ref_num = (uint16_t)(TUTTI_REF_STORE | ref);
+	e->reference = true;
+	features_add(&job->features, F_REF_STORE);
+	program->reference[ref] = (struct reference){true, *job};
+}
+
+void packet_dispatch(struct program *program, struct entry *e, union tutti_packet *p, bool many)
+{
+	struct job *job = job_new(program, e, 0);
+	bool extended = program->flags & TUTTI_QUEUE_EXTENDED;
+
+	use_kernel(job, some_kernel(program));
+	e->kind = DISPATCH;
+	e->n = 1;
+	e->job = job->number;
+	if (extended && !roll(2) && w.tmds < TMDS)
+		p->dispatch.tmd = TMD_AT + metadata_fill(job, false) * sizeof(tmds[0]);
+	packet_scopes(job, e, p, TUTTI_PACKET_KERNEL_DISPATCH);
+	metadata_whole(job);
+	metadata_cga_features(job);
+	if (MAYBE(LONG, 6) && !job->work) {
+		job->hold = true;
+		features_add(&job->features, F_LONG);
+	}
+	size(job, &p->dispatch, many);
+	job->kernarg = 16ull * (job->number + 1);
+	job_signal(job, roll(2) ? new_signal() : 0);
+	p->dispatch.kernel_object = KERNEL_AT + 64 * job->shape;
+	p->dispatch.kernarg = job->kernarg;
+	p->dispatch.signal = signal_address(job->signal);
+	if (job->throttle)
+		p->dispatch.group_bytes = job->shared * 2048u - roll(2048);
+	remember(program, job, e, p);
+	e->signal = job->signal;
+}
+
+/* ---- children ---- */
+
+uint64_t child_make(struct job *parent)
+{
+	struct program *program = &w.program[parent->queue];
+	struct tutti_dispatch_packet p = {0};
+	struct tutti_tmd *t;
+	struct job *job;
+	unsigned number;
+
+	if (w.tmds >= TMDS || w.jobs >= JOBS || w.signals + 2 > SIGNALS)
+		return 0;
+	job = job_new(program, NULL, 0);
+	job->child = true;
+	job->parent = parent;
+	job->since = w.now;
+	job->acquire = job->release = TUTTI_SCOPE_SYSTEM;
+	use_kernel(job, roll(CGA_KERNELS));
+	number = metadata_fill(job, true);
+	size(job, &p, false);
+	t = &tmds[number];
+	job_signal(job, new_signal());
+	job->kernarg = 16ull * (job->number + 1);
+	t->kernel_object = KERNEL_AT + 64 * job->shape;
+	t->kernarg = job->kernarg;
+	t->signal = signal_address(job->signal);
+	t->grid[0] = p.grid_x;
+	t->grid[1] = p.grid_y;
+	t->grid[2] = p.grid_z;
+	t->workgroup[0] = p.workgroup_x;
+	t->workgroup[1] = t->workgroup[2] = 1;
+	t->setup = p.setup;
+	features_add(&job->features, F_CHILD);
+	job->cancelled = parent->cancelled; /* it belongs to its parent's packet */
+	return TMD_AT + number * sizeof(tmds[0]);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+/* Brings a scenario to its end: everything must have ended, and nothing may be left. */
+#include "scenario/scenario.h"
+
+/* Until nothing happens, time passes @beats times in vain, or there is nothing left to do. */
+static void run_down(unsigned beats)
+{
+	unsigned idle = 0, i;
+	uint64_t n = 0;
+	uint32_t before = 0;
+
+	while (idle < beats) {
+		if (card_step()) {
+			RULE(++n < 60000, "end (REL-10)", "no end after 60 000 events");
+			continue;
+		}
+		if (rules_all_over() && driver_idle() && card_quiet())
+			return;
+		idle = w.now - before < 60 ? idle + 1 : 0; /* polls are not progress */
+		before = (uint32_t)w.now;
+		for (i = 0; i < QUEUES; i++)
+			op_reset(&w.program[i]);
+		if (!driver_idle())
+			card_event(&(struct tutti_event){{TUTTI_EVENT_MESSAGE}});
+		card_timer();
+	}
+}
+
+/* Who waits for signals that will never come is let go by the host. */
+static bool release_signals(void)
+{
+	bool any = false;
+	unsigned i, k;
+
+	for (i = 0; i < QUEUES; i++) {
+		struct entry *e = &w.program[i].entry[w.program[i].oldest % ENTRIES];
+
+		if (!w.program[i].alive || w.program[i].oldest >= w.program[i].write ||
+		    (e->kind != BARRIER_AND && e->kind != BARRIER_OR))
+			continue;
+		for (k = 0; k < 5; k++)
+			if (e->dependency[k] && !owners[e->dependency[k]].zero) {
+				signals[e->dependency[k]].value = 0;
+				owners[e->dependency[k]].zero = any = true;
+			}
+	}
+	return any;
+}
+
+static void say_what_is_left(void)
+{
+	unsigned i;
+
+	for (i = 0; i < w.jobs; i++)
+		if (w.job[i].life < DONE)
+			rule("end (REL-10)", "%s never ends: %u run, slot %d%s; time %lu",
+			     job_name(&w.job[i]), w.job[i].running, w.job[i].slot,
+			     w.job[i].evicted ? ", evicted" : "", hal_host.time);
+	for (i = 0; i < QUEUES; i++)
+		if (w.program[i].alive && w.program[i].oldest < w.program[i].write)
+			rule("end (REL-10)", "packet %lu of queue %u never ends", w.program[i].oldest, i);
+	for (i = 0; i < QUEUES; i++)
+		RULE(!w.program[i].alive || !w.program[i].stopped, "end (REL-10)", "queue %u is never reset",
+		     i);
+}
+
+void end_finish(void)
+{
+	uint64_t done;
+	unsigned i;
+
+	seed_random(w.scenario.config);
+	w.stall = 0;
+	while (w.suspending)
+		op_suspend(), op_steps(1);
+	for (i = 0; i < QUEUES; i++)
+		if (w.program[i].alive)
+			publish(&w.program[i], true);
+	for (i = 0; i < w.works; i++)
+		works[i].closed = 1;
+	for (i = 0; i < QUEUES; i++) {
+		card_later(&(struct tutti_event){{TUTTI_EVENT_DOORBELL, 1u << i}});
+		w.program[i].flood = 0;
+	}
+	run_down(3);
+	fair_quiet();
+	w.draining = true;
+	while (op_enabled_sms() < w.sms) {
+		op_sms_on();
+		op_steps(10);
+	}
+	for (i = 0; i < 60 && !rules_all_over(); i++) {
+		run_down(i < 4 ? 2 : 8);
+		if (!rules_all_over() && !release_signals() && i > 6)
+			break;
+	}
+	if (!rules_all_over())
+		say_what_is_left();
+	done = hal_host.time;
+	/* whoever looks at its work queue now and then has looked */
+	for (i = 0; i < 3 || hal_host.time < done + 30000000; i++) {
+		run_down(1);
+		card_timer();
+	}
+	run_down(2);
+	rules_end();
+}
+
+void end_tear_down(void)
+{
+	struct tutti_message m = {.type = TUTTI_MSG_LOAD};
+	unsigned i;
+
+	RULE(!driver_call(&m), "channel (SYS-08)", "LOAD: status %d", m.status);
+	RULE(m.value == w.slots && !m.arg[0] && m.arg[1] == w.sms, "leak (REL-05)",
+	     "%lu slots of %u are free, %lu CTAs run, %lu SMs of %u", m.value, w.slots, m.arg[0], m.arg[1],
+	     w.sms);
+	for (i = 0; i < QUEUES; i++) {
+		if (w.program[i].alive)
+			RULE(!driver_ask(TUTTI_MSG_QUEUE_DESTROY, i, 0, 0), "leak (REL-05)",
+			     "queue %u is not destroyed", i);
+		if (w.program[i].flags)
+			RULE(!driver_ask(TUTTI_MSG_RSB_DESTROY, i, 0, 0), "leak (REL-05)",
+			     "reference buffer %u is not destroyed", i);
+	}
+	for (i = 0; i < QUEUES / 2; i++)
+		RULE(!driver_ask(TUTTI_MSG_CONTEXT_DESTROY, ASID + i, 0, 0), "leak (REL-05)",
+		     "context %u is not destroyed", ASID + i);
+}
