@@ -15,7 +15,7 @@ static const struct {
 
 /* Pairs that cannot meet though no group says so. */
 static const uint8_t never[][2] = {
-    {F_SHAPES_ONE, F_SPLIT}, /* needs kernels of two sizes: see complete() in scenario.c */
+    {F_SHAPES_ONE, F_SPLIT}, /* needs kernels of two sizes: see complete() in scenario/make.c */
     {F_CARD_LARGE, F_ORDER}, /* a message for each SM: takes too long */
 };
 

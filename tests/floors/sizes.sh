@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# STY-02, STY-06: no folder holds more than 12 .c files, and no source file has more than 650 lines. TAP.
+set -u
+cd "$(dirname "$(realpath "$0")")/../.." || exit 2
+trees="firmware include kernel runtime tests"
+# Lines "FILE REASON": sources that may be longer.
+longer="
+tests/combine/rules.c		waits for changes that are under way
+tests/unit/firmware/packets/test_fw_condensed.c	waits for changes that are under way"
+
+bad=$(find $trees -name '*.c' | sed 's,/[^/]*$,,' | sort | uniq -c | awk '$1 > 12 { print "# " $2 " has " $1 " .c files" }')
+echo "${bad:+not }ok 1 - STY-06: at most 12 .c files in a folder"
+[ -z "$bad" ] || echo "$bad"
+
+bad=$(find $trees -name '*.[chS]' -exec wc -l {} + | awk -v longer="$longer" '
+	BEGIN { n = split(longer, line, "\n"); for (i = 1; i <= n; i++) { split(line[i], word, /[ \t]+/); may[word[1]] = 1 } }
+	$2 != "total" && $1 > 650 && !($2 in may) { print "# " $2 " has " $1 " lines" }')
+echo "${bad:+not }ok 2 - STY-02: at most 650 lines in a source file"
+[ -z "$bad" ] || echo "$bad"
+echo "1..2"
