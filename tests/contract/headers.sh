@@ -5,28 +5,15 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
+. "$top/tests/tap/tap.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-tests=0
 
 include="-I$top/include $(pkg-config --cflags libdrm | sed 's/-I/-isystem /g')"
 strict="-pedantic -Wall -Wextra -Werror $include"
 c="c99 c11 c17"
 cxx="c++11 c++14 c++17 c++20 c++2b"
 headers=(tutti.h $(cd "$top/include" && echo tutti/*.h))
-
-# check NAME COMMAND... - one TAP test: does the command succeed? Its output becomes comments.
-check() {
-	local name=$1 out
-	shift
-	tests=$((tests + 1))
-	if out=$("$@" 2>&1); then
-		echo "ok $tests - $name"
-	else
-		echo "not ok $tests - $name"
-		sed 's/^/# /' <<<"$out" | head -40
-	fi
-}
 
 # accepts COMPILER LANGUAGE STANDARDS HEADER... - a file that includes nothing but these headers, in each standard
 accepts() {
@@ -91,4 +78,4 @@ for compiler in g++ clang++; do
 	check "SYS-55: a C++11 program submits packets ($compiler)" cxx_program $compiler c++11
 	check "SYS-55: a C++23 program submits packets ($compiler)" cxx_program $compiler c++2b
 done
-echo "1..$tests"
+plan

@@ -5,23 +5,10 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
+. "$top/tests/tap/tap.sh"
 inc=$top/include
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-tests=0
-
-# check NAME COMMAND... - one TAP test: does the command succeed? Its output becomes comments.
-check() {
-	local name=$1 out
-	shift
-	tests=$((tests + 1))
-	if out=$("$@" 2>&1); then
-		echo "ok $tests - $name"
-	else
-		echo "not ok $tests - $name"
-		sed 's/^/# /' <<<"$out" | head -40
-	fi
-}
 
 compiler() {
 	local flags="-ffreestanding -std=gnu11 -Wall -Wextra -Wpadded -Werror -I$inc"
@@ -140,4 +127,4 @@ if [[ " ${abis[*]} " = *" i386 "* ]] && [ -e /usr/include/asm/types.h -o -e /usr
 	check "SYS-30: tutti_drm.h compiles without padding for i386" uapi_layout i386
 	check "SYS-30: the same layout for programs of 32 bits" diff -u "$work/uapi-x86-64.txt" "$work/uapi-i386.txt"
 fi
-echo "1..$tests"
+plan

@@ -3,19 +3,9 @@
 # REL-08: checkpatch --strict, W=1 and sparse over the driver, for each kernel whose headers are installed. TAP.
 set -u
 cd "$(dirname "$(realpath "$0")")/../.."
-number=0
+. tests/tap/tap.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
-report() { # NAME FILE: good if the file is empty
-	number=$((number + 1))
-	if [ -s "$2" ]; then
-		echo "not ok $number - $1"
-		sed 's/^/# /' "$2" | head -60
-	else
-		echo "ok $number - $1"
-	fi
-}
 
 # What is justified: lists written as X-macros (COMPLEX_MACRO, MACRO_ARG_UNUSED); a macro with offsetof() on its
 # device (MACRO_ARG_REUSE); the strings of a uevent, which the kernel takes as char * (STATIC_CONST_CHAR_ARRAY).
@@ -25,8 +15,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/tutti
 checkpatch=${CHECKPATCH:-$(ls /usr/src/linux-*/scripts/checkpatch.pl "$cache"/*/scripts/checkpatch.pl \
 	"$cache"/*/*/scripts/checkpatch.pl 2>/dev/null | tail -1)}
 if [ -z "$checkpatch" ]; then
-	number=1
-	echo "ok 1 - REL-08: checkpatch # SKIP no kernel source: unpack Debian's linux-source-6.12 in /usr/src, or set CHECKPATCH"
+	skip "REL-08: checkpatch" "no kernel source: unpack Debian's linux-source-6.12 in /usr/src, or set CHECKPATCH"
 fi
 for file in kernel/*/*.[ch]; do
 	[ -n "$checkpatch" ] || break
@@ -51,4 +40,4 @@ lines=$(find kernel -name "*.[ch]" ! -path "*/probe/*" -exec cat {} + | wc -l)
 : >"$work/lines"
 [ "$lines" -le 8000 ] || echo "$lines lines" >"$work/lines"
 report "REL-08: the driver has $lines lines, 8000 at most" "$work/lines"
-echo "1..$number"
+plan

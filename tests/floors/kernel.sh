@@ -6,23 +6,9 @@
 # none, they are built here when kernel headers are installed, else the checks of objects are skipped.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
+. tests/tap/tap.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-number=0
-
-report() { # NAME FILE: good if the file is empty
-	number=$((number + 1))
-	if [ -s "$2" ]; then
-		echo "not ok $number - $1"
-		sed 's/^/# /' "$2"
-	else
-		echo "ok $number - $1"
-	fi
-}
-skip() { # NAME REASON
-	number=$((number + 1))
-	echo "ok $number - $1 # SKIP $2"
-}
 
 sources() { find kernel -mindepth 2 -name '*.[ch]' ! -path '*/probe/*' | sort; }
 units() { sources | sed -n 's,^kernel/\(.*\)\.c$,\1,p'; } # as FOLDER/NAME
@@ -67,7 +53,7 @@ fi
 if [ -z "$objects" ]; then
 	skip "STY-06: no unit uses a symbol of a higher floor" "no objects and no kernel headers"
 	skip "STY-06: functions bear the name of their unit" "no objects and no kernel headers"
-	echo "1..$number"
+	plan
 	exit
 fi
 
@@ -99,4 +85,4 @@ for unit in $(units); do
 			print path ".c: " $3 }'
 done >"$work/result"
 report "STY-06: functions bear the name of their unit" "$work/result"
-echo "1..$number"
+plan

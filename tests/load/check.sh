@@ -3,24 +3,12 @@
 # SYS-55: what libtutti exports and needs, and that it can be opened as a plug-in; the emulated card as a plug-in of it.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+. tests/tap/tap.sh
 out=${TUTTI_OUT:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export TUTTI_DEVICE=emulator TUTTI_FIRMWARE=$PWD/$out/firmware/tutti-fw.bin
 kernel=$out/examples/vector_add.tco
-tests=0
-
-ok() { # NAME COMMAND...
-	local name=$1 text
-	shift
-	tests=$((tests + 1))
-	if text=$("$@" 2>&1); then
-		echo "ok $tests - $name"
-	else
-		echo "not ok $tests - $name"
-		tail -15 <<<"$text" | sed 's/^/# /'
-	fi
-}
 
 fails_saying() { # TEXT COMMAND...: it fails, and says TEXT, in one line
 	local text=$1
@@ -88,22 +76,21 @@ bench_missing() {
 }
 
 [ ! -e /usr/local/lib/tutti ] || { echo "1..0 # SKIP an emulated card is installed on this machine"; exit 0; }
-ok "SYS-40, SYS-55: libtutti exports the functions of the public headers, all and no others" exports
-ok "SYS-55: they are listed one by one" no_wildcards
-ok "SYS-55: neither libtutti nor the tool needs the emulated card or libunicorn" needs
-ok "SYS-55: of its own names the plug-in exports one" plugin_exports
-ok "SYS-55: a C program opens libtutti with RTLD_LOCAL and runs a kernel; nothing leaks into the program" \
+check "SYS-40, SYS-55: libtutti exports the functions of the public headers, all and no others" exports
+check "SYS-55: they are listed one by one" no_wildcards
+check "SYS-55: neither libtutti nor the tool needs the emulated card or libunicorn" needs
+check "SYS-55: of its own names the plug-in exports one" plugin_exports
+check "SYS-55: a C program opens libtutti with RTLD_LOCAL and runs a kernel; nothing leaks into the program" \
 	"$out/tests/load/opens" "$out/libtutti.so.0" "$kernel"
 if command -v python3 >/dev/null; then
-	ok "SYS-55: Python's ctypes does the same" python3 tests/load/opens.py "$out/libtutti.so.0" "$kernel"
+	check "SYS-55: Python's ctypes does the same" python3 tests/load/opens.py "$out/libtutti.so.0" "$kernel"
 else
-	tests=$((tests + 1))
-	echo "ok $tests - SYS-55: Python's ctypes does the same # SKIP no python3"
+	skip "SYS-55: Python's ctypes does the same" "no python3"
 fi
-ok "SYS-42, SYS-55: the plug-in is found in the folder tutti beside the library" installed
-ok "SYS-42, SYS-55: without the plug-in one line says so" without_plugin
-ok "SYS-42, SYS-55: a plug-in of another version is refused" other_version
-ok "SYS-42, SYS-55: a file that is no plug-in is refused" not_a_plugin
-ok "SYS-42: a program found through PATH finds firmware and emulated card" by_path
-ok "SYS-46: without tutti-bench, tutti bench says so" bench_missing
-echo "1..$tests"
+check "SYS-42, SYS-55: the plug-in is found in the folder tutti beside the library" installed
+check "SYS-42, SYS-55: without the plug-in one line says so" without_plugin
+check "SYS-42, SYS-55: a plug-in of another version is refused" other_version
+check "SYS-42, SYS-55: a file that is no plug-in is refused" not_a_plugin
+check "SYS-42: a program found through PATH finds firmware and emulated card" by_path
+check "SYS-46: without tutti-bench, tutti bench says so" bench_missing
+plan

@@ -3,23 +3,11 @@
 # The commands and examples people use: SYS-07, SYS-40, SYS-42, SYS-48, SYS-50, PKT-23.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
+. tests/tap/tap.sh
 out=${TUTTI_OUT:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export TUTTI_DEVICE=emulator
-tests=0
-
-ok() { # NAME COMMAND...
-	local name=$1 text
-	shift
-	tests=$((tests + 1))
-	if text=$("$@" 2>&1); then
-		echo "ok $tests - $name"
-	else
-		echo "not ok $tests - $name"
-		tail -15 <<<"$text" | sed 's/^/# /'
-	fi
-}
 
 fails() { # STATUS COMMAND...
 	local want=$1
@@ -135,27 +123,27 @@ kripke_modes() { # the three modes print the same particle counts
 	cmp "$work/plain.count" "$work/reference.count" && cmp "$work/plain.count" "$work/condensed.count"
 }
 
-ok "SYS-40: soname and symbol versions" versioned
-ok "SYS-40: a C11 program links" links_from_c_and_cxx
-ok "SYS-40: a program built through pkg-config from an installed tree" installed_tree
-ok "SYS-50: the README's kernel and program, by its own commands" readme_works
-ok "SYS-07, SYS-50: a kernel of one's own compiles" kernel_of_ones_own
-ok "SYS-07: tuttic fails on bad source and leaves nothing" bad_kernel_source
-ok "SYS-03, SYS-42: tutti info" says 'SM' "$out/tutti" info
-ok "SYS-42: tutti validate" "$out/tutti" validate
-ok "SYS-07: tutti run lists kernels" "$out/tutti" run "$work/twice.tco" --list
-ok "CGA-30, SYS-46: tutti trace run, list, json of an example" traces
-ok "SYS-42: unknown command: exit status 2" fails 2 "$out/tutti" nonsense
-ok "SYS-42: a missing file: not 0" says '[12]' sh -c "$out/tutti run $work/none.tco >/dev/null 2>&1; echo \$?"
-ok "SYS-42: an unknown device is refused" says '[12]' sh -c "TUTTI_DEVICE=teapot $out/tutti info >/dev/null 2>&1; echo \$?"
-ok "SYS-48: hello" says 'hello|Hello' "$out/examples/hello"
-ok "SYS-48: vector add" "$out/examples/vector_add"
-ok "TSK-10 SYS-41: a pipeline of queue tasks" says right "$out/examples/pipeline"
-ok "CGA-24, CGA-25: groups reduce through shared memory under load" says ' 0 wrong' "$out/examples/reduce"
-ok "CGA-03: without the guarantee groups wait for each other for ever, with it they do not" \
+check "SYS-40: soname and symbol versions" versioned
+check "SYS-40: a C11 program links" links_from_c_and_cxx
+check "SYS-40: a program built through pkg-config from an installed tree" installed_tree
+check "SYS-50: the README's kernel and program, by its own commands" readme_works
+check "SYS-07, SYS-50: a kernel of one's own compiles" kernel_of_ones_own
+check "SYS-07: tuttic fails on bad source and leaves nothing" bad_kernel_source
+check "SYS-03, SYS-42: tutti info" says 'SM' "$out/tutti" info
+check "SYS-42: tutti validate" "$out/tutti" validate
+check "SYS-07: tutti run lists kernels" "$out/tutti" run "$work/twice.tco" --list
+check "CGA-30, SYS-46: tutti trace run, list, json of an example" traces
+check "SYS-42: unknown command: exit status 2" fails 2 "$out/tutti" nonsense
+check "SYS-42: a missing file: not 0" says '[12]' sh -c "$out/tutti run $work/none.tco >/dev/null 2>&1; echo \$?"
+check "SYS-42: an unknown device is refused" says '[12]' sh -c "TUTTI_DEVICE=teapot $out/tutti info >/dev/null 2>&1; echo \$?"
+check "SYS-48: hello" says 'hello|Hello' "$out/examples/hello"
+check "SYS-48: vector add" "$out/examples/vector_add"
+check "TSK-10 SYS-41: a pipeline of queue tasks" says right "$out/examples/pipeline"
+check "CGA-24, CGA-25: groups reduce through shared memory under load" says ' 0 wrong' "$out/examples/reduce"
+check "CGA-03: without the guarantee groups wait for each other for ever, with it they do not" \
 	says 'as CGAs: done, 2 sums right; as plain workgroups: stuck' env TUTTI_DETERMINISTIC=1 "$out/examples/reduce" --apart
-ok "RES-06, TSK-09: priorities by windows and by quotas" says 'quotas' "$out/examples/priorities"
-ok "SYS-48: matrix multiply" "$out/examples/matmul"
-ok "SYS-48, PKT-23: Kripke in three modes, the same particle counts" kripke_modes
-ok "PKT-23: Kripke equals plain C, bit for bit" "$out/examples/kripke" --small --check
-echo "1..$tests"
+check "RES-06, TSK-09: priorities by windows and by quotas" says 'quotas' "$out/examples/priorities"
+check "SYS-48: matrix multiply" "$out/examples/matmul"
+check "SYS-48, PKT-23: Kripke in three modes, the same particle counts" kripke_modes
+check "PKT-23: Kripke equals plain C, bit for bit" "$out/examples/kripke" --small --check
+plan

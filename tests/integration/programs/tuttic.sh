@@ -4,25 +4,13 @@
 # cannot do, and finds its files wherever it lies.
 set -u
 top=$(cd "$(dirname "$0")/../../.." && pwd)
+. "$top/tests/tap/tap.sh"
 out=${TUTTI_OUT:-build}
 case $out in /*) ;; *) out=$top/$out ;; esac
 tuttic=$out/tuttic
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-tests=0
-
-check() {
-	local name=$1 log
-	shift
-	tests=$((tests + 1))
-	if log=$("$@" 2>&1); then
-		echo "ok $tests - $name"
-	else
-		echo "not ok $tests - $name"
-		sed 's/^/# /' <<<"$log" | head -20
-	fi
-}
 
 # fails TEXT COMMAND... - the command fails and says TEXT
 fails() {
@@ -151,4 +139,4 @@ installed() {
 }
 check "works installed, through a symbolic link and PATH" installed
 check "leaves nothing in TMPDIR" bash -c "mkdir t && TMPDIR=\$PWD/t '$tuttic' k.c && TMPDIR=\$PWD/t '$tuttic' none.c 2>/dev/null; [ -z \"\$(ls t)\" ]"
-echo "1..$tests"
+plan
