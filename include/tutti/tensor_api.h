@@ -38,7 +38,7 @@ extern "C" {
  * @size: elements along each dimension, 1 to 2^32
  * @stride: bytes from one element to the next along dimensions 1 and up, multiples of 16 below 2^40;
  *	0 = densely packed
- * @traversal: step along each dimension, 1 to 8; 0 = 1
+ * @traversal: step along each dimension, 1 to 8; 0 = 1; without interleave, that of dimension 0 is ignored
  * @interleave: are channels stored in slices of 16 or 32 bytes?
  * @swizzle: order of 16-byte pieces in shared memory
  * @fill: what is loaded for elements outside the tensor

@@ -225,11 +225,27 @@ static uint64_t dense_stride(const struct tutti_tensor *t, const struct tutti_te
 	return t->stride[d - 1] * view->size[d] * ((channels + slice - 1) / slice); /* stride from image to image */
 }
 
+static enum tutti_tensor_error encode_sizes(struct tutti_tensor *t, const struct tutti_tensor_view *view)
+{
+	for (unsigned d = 0; d < t->rank; d++) {
+		uint32_t step = d || t->interleave ? view->traversal[d] : 1; /* see TMA-06 */
+
+		if (!view->size[d] || view->size[d] > SIZE_MAX_ELEMENTS)
+			return TUTTI_TENSOR_ERROR_SIZE;
+		if (step > TRAVERSAL_MAX)
+			return TUTTI_TENSOR_ERROR_TRAVERSAL;
+		t->size_less_1[d] = (uint32_t)(view->size[d] - 1);
+		t->traversal[d] = step ? (uint8_t)step : 1;
+	}
+	for (unsigned d = 0; d + 1u < t->rank; d++)
+		t->stride[d] = view->stride[d] == TUTTI_STRIDE_BROADCAST ? 0 :
+			       view->stride[d] ? view->stride[d] : dense_stride(t, view, d);
+	return TUTTI_TENSOR_ERROR_NONE;
+}
+
 /* Only values that do not fit into the descriptor are refused here; tutti_tensor_check() checks the rest. */
 static enum tutti_tensor_error encode_view(struct tutti_tensor *t, const struct tutti_tensor_view *view)
 {
-	unsigned rank = view->rank > TUTTI_TENSOR_RANK ? TUTTI_TENSOR_RANK : view->rank;
-
 	if ((unsigned)view->type >= TUTTI_TENSOR_TYPES)
 		return TUTTI_TENSOR_ERROR_TYPE;
 	if ((unsigned)view->interleave > TUTTI_INTERLEAVE_32)
@@ -240,29 +256,18 @@ static enum tutti_tensor_error encode_view(struct tutti_tensor *t, const struct 
 		return TUTTI_TENSOR_ERROR_FILL;
 	if (view->promotion > 3)
 		return TUTTI_TENSOR_ERROR_PROMOTION;
-	if (view->rank != rank)
+	if (view->rank > TUTTI_TENSOR_RANK)
 		return TUTTI_TENSOR_ERROR_RANK;
 	t->base = (uintptr_t)view->base;
 	t->version = TUTTI_TENSOR_VERSION;
 	t->type = (uint8_t)view->type;
-	t->rank = (uint8_t)rank;
+	t->rank = (uint8_t)view->rank;
 	t->interleave = (uint8_t)view->interleave;
 	t->swizzle = (uint8_t)view->swizzle;
 	t->fill = (uint8_t)view->fill;
 	t->promotion = (uint8_t)view->promotion;
 	t->constant = view->fill == TUTTI_FILL_CONSTANT ? view->constant : 0;
-	for (unsigned d = 0; d < rank; d++) {
-		if (!view->size[d] || view->size[d] > SIZE_MAX_ELEMENTS)
-			return TUTTI_TENSOR_ERROR_SIZE;
-		if (view->traversal[d] > TRAVERSAL_MAX)
-			return TUTTI_TENSOR_ERROR_TRAVERSAL;
-		t->size_less_1[d] = (uint32_t)(view->size[d] - 1);
-		t->traversal[d] = view->traversal[d] ? (uint8_t)view->traversal[d] : 1;
-	}
-	for (unsigned d = 0; d + 1 < rank; d++)
-		t->stride[d] = view->stride[d] == TUTTI_STRIDE_BROADCAST ? 0 :
-			       view->stride[d] ? view->stride[d] : dense_stride(t, view, d);
-	return TUTTI_TENSOR_ERROR_NONE;
+	return encode_sizes(t, view);
 }
 
 /* The checks see @t, a copy that is always aligned, so the alignment of @tensor is checked here. */

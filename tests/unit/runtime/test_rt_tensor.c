@@ -173,8 +173,16 @@ static void traversals(void **state)
 		BAD_TILE(TRAVERSAL, t.tensor.traversal[d] = 9);
 	}
 	GOOD_TILE(t.tensor.traversal[0] = 8);
-	assert_int_equal(tutti_tensor_box_bytes(&made), 16 * 4 * 3 * 2 * 4); /* dimension 0's is ignored ... */
+	assert_int_equal(tutti_tensor_box_bytes(&made), 16 * 4 * 3 * 2 * 4); /* dimension 0's is ignored, ... */
+	GOOD_TILE(t.tensor.traversal[0] = 9);                                 /* ... whatever it is, ... */
+	GOOD_TILE(t.tensor.traversal[0] = 256);
+	GOOD_TILE(t.tensor.traversal[0] = UINT32_MAX);
+	assert_int_equal(tutti_tensor_box_bytes(&made), 16 * 4 * 3 * 2 * 4);
+	GOOD_COLUMN(4, t.tensor.traversal[0] = 9);
 	GOOD_TILE((t.tensor.interleave = TUTTI_INTERLEAVE_16, t.tensor.traversal[0] = 8));
+	assert_int_equal(made.traversal[0], 8);
+	BAD_TILE(TRAVERSAL, (t.tensor.interleave = TUTTI_INTERLEAVE_16, t.tensor.traversal[0] = 256 + 1));
+	BAD_COLUMN(TRAVERSAL, 4, (t.tensor.interleave = TUTTI_INTERLEAVE_16, t.tensor.traversal[0] = 9));
 	BAD_TILE(TRAVERSAL, (t.tensor.interleave = TUTTI_INTERLEAVE_16, t.tensor.traversal[0] = 9)); /* ... or not */
 	/* in a finished descriptor 0 is wrong as well */
 	GOOD_TILE((void)t);
