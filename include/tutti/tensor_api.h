@@ -16,6 +16,18 @@
  *
  *	error = tutti_tensor_encode_tiled(descriptor, &tiled);
  *
+ * Shared memory. The elements of a box, or the channels of the pixels of a column, follow each other without gaps. A
+ * swizzle does not change this: it exchanges 16-byte pieces within each 128 bytes of shared memory, by bits 7 and up
+ * of the offset in shared memory. So where the bytes of dimension 0 are fewer than the swizzle is wide, they are not
+ * padded to its width: rows are packed, and several share 128 bytes. With 32 bytes in dimension 0 and
+ * TUTTI_SWIZZLE_128, for instance, byte b of row r lies at offset a = start + 32 r + b, swizzled to
+ * a ^ (a >> 3 & 0x70), and rows 4 k to 4 k + 3 of a box at a multiple of 128 share a line.
+ *
+ * Interleave. Dimension 0 of boxes, channels per pixel and coordinates counts slices of 16 or 32 bytes, where CUDA's
+ * functions count channels: 64 channels of two bytes with TUTTI_INTERLEAVE_16 are 8 here. Only size[0] counts
+ * channels in both. A slice takes the place of an element in shared memory, that is, the slices of a pixel follow each
+ * other.
+ *
  * (spec TMA-05, TMA-06, TMA-11)
  */
 #ifndef TUTTI_TENSOR_API_H
@@ -40,7 +52,7 @@ extern "C" {
  *	0 = densely packed
  * @traversal: step along each dimension, 1 to 8; 0 = 1; without interleave, that of dimension 0 is ignored
  * @interleave: are channels stored in slices of 16 or 32 bytes?
- * @swizzle: order of 16-byte pieces in shared memory
+ * @swizzle: order of 16-byte pieces in shared memory; see "Shared memory" above
  * @fill: what is loaded for elements outside the tensor
  * @promotion: bytes to bring into the card's cache at once: 0 = as needed, 1 = 64, 2 = 128, 3 = 256
  * @constant: the fill value for TUTTI_FILL_CONSTANT, in its low bytes
