@@ -15,7 +15,7 @@ LIBDIR ?= $(PREFIX)/lib
 
 # What a program links that holds the emulated card instead of opening the plug-in. Whole archives: libunicorn refers to the
 # card's replacements of its functions only at run time, the library to the card's table only weakly.
-WITH_CARD = -Wl,--whole-archive $(OUT)/libtutti.a $(CARD_LIB) -Wl,--no-whole-archive $(CARD_LIBS) -lm
+WITH_CARD = -Wl,--whole-archive $(OUT)/libtutti.a $(CARD_LIB) -Wl,--no-whole-archive $(CARD_LIBS)
 
 $(RUNTIME_OBJ): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)

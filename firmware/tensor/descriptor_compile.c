@@ -8,37 +8,6 @@
 #define COORDINATE_END 0x80000000u
 #define TOO_FAR (~0ull)
 
-static const uint8_t type_shift[TUTTI_TENSOR_TYPES] = {
-	[TUTTI_U8] = 0,  [TUTTI_U16] = 1, [TUTTI_U32] = 2, [TUTTI_I32] = 2,  [TUTTI_U64] = 3,
-	[TUTTI_I64] = 3, [TUTTI_F16] = 1, [TUTTI_F32] = 2, [TUTTI_F64] = 3,  [TUTTI_BF16] = 1,
-	[TUTTI_F32_FTZ] = 2, [TUTTI_TF32] = 2, [TUTTI_TF32_FTZ] = 2,
-};
-
-#define BIT(n) (1u << (n))
-
-uint32_t descriptor_reductions(unsigned type)
-{
-	static const uint16_t types[TUTTI_REDUCE_OPS] = {
-		[TUTTI_REDUCE_ADD] = BIT(TUTTI_U32) | BIT(TUTTI_I32) | BIT(TUTTI_U64) | BIT(TUTTI_F32) |
-				     BIT(TUTTI_F32_FTZ) | BIT(TUTTI_F16) | BIT(TUTTI_BF16),
-		[TUTTI_REDUCE_MIN] = BIT(TUTTI_U32) | BIT(TUTTI_I32) | BIT(TUTTI_U64) | BIT(TUTTI_I64) |
-				     BIT(TUTTI_F16) | BIT(TUTTI_BF16),
-		[TUTTI_REDUCE_MAX] = BIT(TUTTI_U32) | BIT(TUTTI_I32) | BIT(TUTTI_U64) | BIT(TUTTI_I64) |
-				     BIT(TUTTI_F16) | BIT(TUTTI_BF16),
-		[TUTTI_REDUCE_INC] = BIT(TUTTI_U32),
-		[TUTTI_REDUCE_DEC] = BIT(TUTTI_U32),
-		[TUTTI_REDUCE_AND] = BIT(TUTTI_U32) | BIT(TUTTI_I32) | BIT(TUTTI_U64) | BIT(TUTTI_I64),
-		[TUTTI_REDUCE_OR] = BIT(TUTTI_U32) | BIT(TUTTI_I32) | BIT(TUTTI_U64) | BIT(TUTTI_I64),
-		[TUTTI_REDUCE_XOR] = BIT(TUTTI_U32) | BIT(TUTTI_I32) | BIT(TUTTI_U64) | BIT(TUTTI_I64),
-	};
-	uint32_t set = 0;
-	unsigned op;
-
-	for (op = 0; type < TUTTI_TENSOR_TYPES && op < TUTTI_REDUCE_OPS; op++)
-		set |= (uint32_t)(types[op] >> type & 1) << op;
-	return set;
-}
-
 /* ---- the rules, in the order in which the runtime's encoder reports them */
 
 static unsigned check_form(const struct tutti_tensor *d)
@@ -80,7 +49,7 @@ static unsigned check_rank(const struct tutti_tensor *d)
 		return TUTTI_TENSOR_ERROR_RANK_INTERLEAVE;
 	if (d->interleave == TUTTI_INTERLEAVE_32 && d->swizzle != TUTTI_SWIZZLE_32)
 		return TUTTI_TENSOR_ERROR_SWIZZLE_INTERLEAVE;
-	if (d->fill == TUTTI_FILL_NAN && d->type < TUTTI_F16)
+	if (d->fill == TUTTI_FILL_NAN && !tutti_type_is_float(d->type))
 		return TUTTI_TENSOR_ERROR_FILL_TYPE;
 	return TUTTI_TENSOR_ERROR_NONE;
 }
@@ -114,7 +83,7 @@ static unsigned check_traversal(const struct tutti_tensor *d)
 /* Check the dense bytes of dimension 0. @error is for sizes that 16 does not divide, @error + 1 for the swizzle. */
 static unsigned check_row(const struct tutti_tensor *d, uint32_t elements, unsigned error)
 {
-	uint32_t bytes = elements << type_shift[d->type];
+	uint32_t bytes = elements << tutti_type_shift(d->type);
 
 	if (d->interleave)
 		return TUTTI_TENSOR_ERROR_NONE;
@@ -173,7 +142,7 @@ static uint64_t times(uint64_t stride, uint32_t n)
  */
 static unsigned compile_strides(struct tensor_template *t, const struct tutti_tensor *d)
 {
-	unsigned shift = type_shift[d->type], i;
+	unsigned shift = tutti_type_shift(d->type), i;
 	uint64_t extent = ((uint64_t)d->size_less_1[0] + 1) << shift;
 
 	t->last[0] = d->size_less_1[0];
@@ -207,7 +176,7 @@ static unsigned compile_strides(struct tensor_template *t, const struct tutti_te
 static void compile_shape(struct tensor_template *t, const struct tutti_tensor *d)
 {
 	static const int8_t paths[TUTTI_TENSOR_RANK + 1] = { 0, 1, 0, -1, 2, 3 };
-	unsigned shift = type_shift[d->type], i;
+	unsigned shift = tutti_type_shift(d->type), i;
 	uint32_t low = (uint32_t)d->constant, high = (uint32_t)(d->constant >> 32);
 
 	if (d->fill == TUTTI_FILL_ZERO)
@@ -232,7 +201,7 @@ static void compile_shape(struct tensor_template *t, const struct tutti_tensor *
 	t->path = paths[d->rank];
 	t->pixels = 0;
 	t->origin = (uint8_t)(d->interleave ? 0 : 15u >> shift);
-	t->reductions = (uint16_t)descriptor_reductions(d->type);
+	t->reductions = (uint16_t)tutti_tensor_reductions(d->type);
 	for (i = 0; i < TUTTI_TENSOR_RANK; i++)
 		t->step[i] = 1;
 }

@@ -74,7 +74,5 @@ struct tensor_template {
 
 /** descriptor_compile() - check @tensor and compile it into @t; @t->error says what is wrong with it. */
 void descriptor_compile(struct tensor_template *t, const struct tutti_tensor *tensor);
-/** descriptor_reductions() - the reductions allowed for elements of @type, a bit for each enum tutti_reduce_op. */
-uint32_t descriptor_reductions(unsigned type);
 
 #endif

@@ -136,7 +136,7 @@ enum tutti_tensor_error request_check_block(const struct tutti_tensor_call *call
 		return TUTTI_TENSOR_ERROR_NONE;
 	error = check_ctas(call);
 	if (!error)
-		error = check_reduce(r, descriptor_reductions(r->type));
+		error = check_reduce(r, tutti_block_reductions(r->type));
 	if (!error)
 		error = check_barrier(call);
 	if (!error && OPS_SHARED >> r->op & 1)

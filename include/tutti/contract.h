@@ -23,6 +23,7 @@
 #include "sm_state.h"
 #include "softcore.h"
 #include "tensor.h"
+#include "tensor_type.h"
 #include "tmd.h"
 #include "trace.h"
 #include "types.h"

@@ -25,6 +25,10 @@
  * request (or of those named by the multicast mask or by @cta). They are swizzled as they are:
  * a ^= (a >> 3) & 0x10, 0x30 or 0x70 for swizzles of 32, 64 and 128 bytes. (spec TMA-15)
  *
+ * Elements. tensor_type.h says what LOAD and COPY make of elements of each type, and how reductions
+ * compute. A reduction that the type does not have is refused with the cause TUTTI_CAUSE_TENSOR +
+ * TUTTI_TENSOR_ERROR_REDUCE; firmware that follows the same table never asks for one.
+ *
  * Movers take descriptors in order and may execute several at once, in any order. Bytes of a
  * load, filled ones included, count on the mbarrier as they arrive, in each destination CTA.
  * Global memory is accessed in lines of 128 bytes with sectors of 32. An access that is refused
@@ -56,7 +60,7 @@
 #define TUTTI_MOVER_CLIPPED 8u   /* @before, @count and @after are valid */
 #define TUTTI_MOVER_LINEAR 16u   /* both sides are dense, @bytes long; of the shape only swizzle, fill and type count */
 #define TUTTI_MOVER_OUTSIDE 32u  /* LINEAR loads: all @bytes are filled; @global is not valid */
-#define TUTTI_MOVER_NO_SHAPE 64u /* LINEAR: no shape; no swizzle, and @type is the type */
+#define TUTTI_MOVER_NO_SHAPE 64u /* LINEAR: blocks; no shape, no swizzle, and @type is the type */
 
 /** struct tutti_mover_shape - what the descriptors of a tensor have in common; in local memory. */
 struct tutti_mover_shape {
@@ -64,7 +68,7 @@ struct tutti_mover_shape {
 	uint64_t stride[TUTTI_MOVE_DIMENSIONS]; /* walked side, bytes; [0] equals @unit if dimension 0 is contiguous */
 	uint16_t count[TUTTI_MOVE_DIMENSIONS];  /* elements of a full box, at least 1 */
 	uint16_t unit;        /* contiguous bytes of an element of dimension 0 */
-	uint8_t type;         /* enum tutti_tensor_type, for reductions and for the rounding of TF32 on loads */
+	uint8_t type;         /* enum tutti_tensor_type, for reductions and for what LOAD and COPY do with elements */
 	uint8_t swizzle;      /* enum tutti_swizzle, of shared memory */
 	uint8_t promotion;    /* a hint for the card's cache, as in struct tutti_tensor */
 	uint8_t pad0[11];
@@ -95,7 +99,7 @@ struct tutti_mover {
 	uint16_t after[TUTTI_MOVE_DIMENSIONS];  /* CLIPPED: elements behind its end */
 	uint32_t source;      /* SHARED: offset in the requesting CTA's shared memory */
 	uint16_t tag;         /* EVENT, without CALL: given back in the event */
-	uint8_t type;         /* NO_SHAPE: enum tutti_tensor_type for reductions */
+	uint8_t type;         /* NO_SHAPE: enum tutti_tensor_type for reductions, which are those of blocks */
 	uint8_t asid;         /* without CALL: address space */
 };
 TUTTI_SIZE(struct tutti_mover, 64);

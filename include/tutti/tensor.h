@@ -27,17 +27,12 @@
 #ifndef TUTTI_TENSOR_H
 #define TUTTI_TENSOR_H
 
+#include "tensor_type.h"
 #include "types.h"
 
 #define TUTTI_TENSOR_VERSION 1u
 #define TUTTI_TENSOR_RANK 5u
 
-/** enum tutti_tensor_type - type of the elements. FTZ: subnormals are flushed to zero by reductions. */
-enum tutti_tensor_type {
-	TUTTI_U8, TUTTI_U16, TUTTI_U32, TUTTI_I32, TUTTI_U64, TUTTI_I64, TUTTI_F16,
-	TUTTI_F32, TUTTI_F64, TUTTI_BF16, TUTTI_F32_FTZ, TUTTI_TF32, TUTTI_TF32_FTZ,
-	TUTTI_TENSOR_TYPES
-};
 /** enum tutti_tensor_mode - a box of the tensor, or pixels of a bounding box for convolutions. */
 enum tutti_tensor_mode { TUTTI_TILE, TUTTI_IM2COL };
 /** enum tutti_interleave - channels lie in slices of so many bytes. */
@@ -122,12 +117,6 @@ enum tutti_tensor_op {
 	TUTTI_DESCRIPTOR_INVALIDATE, /* the descriptor out of that cache; 0 = all of the context */
 	TUTTI_TENSOR_OPS
 };
-/** enum tutti_reduce_op - how stores combine with what is in memory; INC and DEC wrap as CUDA's atomicInc(). */
-enum tutti_reduce_op {
-	TUTTI_REDUCE_NONE, TUTTI_REDUCE_ADD, TUTTI_REDUCE_MIN, TUTTI_REDUCE_MAX,
-	TUTTI_REDUCE_INC, TUTTI_REDUCE_DEC, TUTTI_REDUCE_AND, TUTTI_REDUCE_OR, TUTTI_REDUCE_XOR,
-	TUTTI_REDUCE_OPS
-};
 
 /* struct tutti_tensor_request.flags */
 #define TUTTI_REQUEST_TENSOR 1u    /* @descriptor names a tensor descriptor; else it is an address of blocks */
@@ -146,7 +135,7 @@ enum tutti_reduce_op {
  * @op: enum tutti_tensor_op
  * @mode: enum tutti_tensor_mode; must be the descriptor's
  * @rank: must be the descriptor's
- * @reduce: enum tutti_reduce_op
+ * @reduce: enum tutti_reduce_op; which of them a type has is in tensor_type.h
  * @flags: TUTTI_REQUEST_*
  * @cta_mask: multicast: ranks in the CGA of the CTAs that get the data
  * @coordinate: of the box's first element (tile) or of the base pixel (im2col), dimension 0 first

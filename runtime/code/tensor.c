@@ -15,15 +15,9 @@
 #define PIXELS_MAX 1024u
 #define TRAVERSAL_MAX 8u
 
-static const uint8_t type_bytes[TUTTI_TENSOR_TYPES] = {
-	[TUTTI_U8] = 1,  [TUTTI_U16] = 2, [TUTTI_U32] = 4,  [TUTTI_I32] = 4,  [TUTTI_U64] = 8,
-	[TUTTI_I64] = 8, [TUTTI_F16] = 2, [TUTTI_F32] = 4,  [TUTTI_F64] = 8,  [TUTTI_BF16] = 2,
-	[TUTTI_F32_FTZ] = 4, [TUTTI_TF32] = 4, [TUTTI_TF32_FTZ] = 4,
-};
-
 uint32_t tutti_tensor_type_bytes(unsigned type)
 {
-	return type < TUTTI_TENSOR_TYPES ? type_bytes[type] : 0;
+	return type < TUTTI_TENSOR_TYPES ? 1u << tutti_type_shift(type) : 0;
 }
 
 const char *tutti_tensor_strerror(enum tutti_tensor_error error)
@@ -67,11 +61,6 @@ uint32_t tutti_tensor_box_bytes(const struct tutti_tensor *tensor)
 
 /* ---- checks ------------------------------------------------------------ */
 
-static bool is_float(unsigned type)
-{
-	return type >= TUTTI_F16;
-}
-
 static enum tutti_tensor_error check_form(const struct tutti_tensor *t)
 {
 	if ((uintptr_t)t & 63)
@@ -107,7 +96,7 @@ static enum tutti_tensor_error check_rank(const struct tutti_tensor *t)
 		return TUTTI_TENSOR_ERROR_RANK_INTERLEAVE;
 	if (t->interleave == TUTTI_INTERLEAVE_32 && t->swizzle != TUTTI_SWIZZLE_32)
 		return TUTTI_TENSOR_ERROR_SWIZZLE_INTERLEAVE;
-	if (t->fill == TUTTI_FILL_NAN && !is_float(t->type))
+	if (t->fill == TUTTI_FILL_NAN && !tutti_type_is_float(t->type))
 		return TUTTI_TENSOR_ERROR_FILL_TYPE;
 	return TUTTI_TENSOR_ERROR_NONE;
 }
@@ -115,7 +104,7 @@ static enum tutti_tensor_error check_rank(const struct tutti_tensor *t)
 /* The end of the tensor may be at most TUTTI_VA_END. It divides, because products of up to 72 bits would wrap. */
 static bool extent_ok(const struct tutti_tensor *t)
 {
-	uint64_t row = (t->size_less_1[0] + 1ull) * type_bytes[t->type], slice = 8u << t->interleave;
+	uint64_t row = (t->size_less_1[0] + 1ull) << tutti_type_shift(t->type), slice = 8u << t->interleave;
 	uint64_t first = t->interleave ? slice : row, left;
 
 	if (t->base > TUTTI_VA_END || first > TUTTI_VA_END - t->base)
@@ -160,7 +149,7 @@ static enum tutti_tensor_error check_tensor(const struct tutti_tensor *t)
 static enum tutti_tensor_error check_row(const struct tutti_tensor *t, uint32_t elements,
 					 enum tutti_tensor_error error)
 {
-	uint32_t bytes = elements * type_bytes[t->type];
+	uint32_t bytes = elements << tutti_type_shift(t->type);
 
 	if (t->interleave)
 		return TUTTI_TENSOR_ERROR_NONE;
@@ -216,7 +205,7 @@ enum tutti_tensor_error tutti_tensor_check(const struct tutti_tensor *tensor)
 /* Stride in bytes of dimension @d + 1 in a tensor without gaps. */
 static uint64_t dense_stride(const struct tutti_tensor *t, const struct tutti_tensor_view *view, unsigned d)
 {
-	uint64_t slice = t->interleave ? 8u << t->interleave : 0, channels = view->size[0] * type_bytes[t->type];
+	uint64_t slice = t->interleave ? 8u << t->interleave : 0, channels = view->size[0] << tutti_type_shift(t->type);
 
 	if (!d)
 		return slice ? slice : channels;

@@ -7,7 +7,7 @@ CARD_SRC := $(wildcard $(CARD_FOLDERS:%=runtime/emulator/%/*.c))
 CARD_OBJ := $(CARD_SRC:%.c=$(OUT)/%.o)
 CARD_LIB := $(OUT)/libtutti-card.a
 CARD_PLUGIN := $(OUT)/libtutti-card.so.0
-CARD_LIBS := $(OUT)/libtutti-image.a -lunicorn -lz -pthread -ldl
+CARD_LIBS := $(OUT)/libtutti-image.a -lunicorn -lz -pthread -ldl -lm
 
 # The current fiber and the clock's anchor are thread-local and hot: no call to find them, in the plug-in either. That takes
 # room in the static TLS block, of which a library that is opened late gets little: keep thread-local variables small.

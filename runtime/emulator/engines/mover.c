@@ -67,7 +67,7 @@ static bool take_parts(struct tutti_card *card, struct mover *m)
 	struct engines_call *call = &card->engines.call[d->call];
 
 	memset(&m->shape, 0, sizeof(m->shape));
-	m->shape.type = d->type;
+	m->shape.type = d->reduce ? d->type : TUTTI_U8; /* of blocks, which are bytes unless they are reduced */
 	if (d->op != TUTTI_MOVE_END && !(d->flags & TUTTI_MOVER_NO_SHAPE)) {
 		shape = card_local(card, d->shape, sizeof(*shape), 8);
 		if (!shape)
@@ -86,27 +86,28 @@ static bool take_parts(struct tutti_card *card, struct mover *m)
 	return true;
 }
 
-/* Check a descriptor. One that makes no sense is reported like a refused access. */
-static bool sound(struct mover *m)
+/* Check a descriptor. One that makes no sense is reported like a refused access. Return: TUTTI_CAUSE_*, 0 if good */
+static uint8_t check(struct mover *m)
 {
 	const struct tutti_mover *d = &m->d;
 	bool linear = d->flags & TUTTI_MOVER_LINEAR, called = d->flags & TUTTI_MOVER_CALL;
 
 	m->reduce = NULL;
 	if (d->op == TUTTI_MOVE_END)
-		return true;
+		return TUTTI_CAUSE_NONE;
 	if (!d->op || d->op > TUTTI_MOVE_END || m->shape.swizzle > TUTTI_SWIZZLE_128 ||
 	    m->shape.type >= TUTTI_TENSOR_TYPES)
-		return false;
+		return TUTTI_CAUSE_SERVICE;
 	if ((d->op == TUTTI_MOVE_SHARED || d->op == TUTTI_MOVE_FILL || d->flags & TUTTI_MOVER_NO_SHAPE) && !linear)
-		return false;
+		return TUTTI_CAUSE_SERVICE;
 	if ((d->op == TUTTI_MOVE_LOAD || d->op == TUTTI_MOVE_STORE || d->op == TUTTI_MOVE_SHARED) && !called)
-		return false;
+		return TUTTI_CAUSE_SERVICE;
 	if (d->reduce && (d->op == TUTTI_MOVE_STORE || d->op == TUTTI_MOVE_SHARED)) {
-		m->reduce = reduce_find(d->reduce, m->shape.type);
-		return m->reduce;
+		m->reduce = reduce_find(d->reduce, m->shape.type, d->flags & TUTTI_MOVER_NO_SHAPE);
+		if (!m->reduce)
+			return TUTTI_CAUSE_TENSOR + TUTTI_TENSOR_ERROR_REDUCE;
 	}
-	return true;
+	return TUTTI_CAUSE_NONE;
 }
 
 /* Take the next descriptor out of the ring. Return: true if there was one. */
@@ -129,7 +130,7 @@ static bool take(struct tutti_card *card)
 		broken(card, e->mover_head, "mover descriptor is broken");
 		return false;
 	}
-	m->refused = !sound(m);
+	m->refused = check(m);
 	m->active = true;
 	m->arrived = 0;
 	walk_start(&m->walk, &m->d, &m->shape);
@@ -252,7 +253,7 @@ static uint32_t go_on(struct tutti_card *card, struct mover *m, uint32_t left)
 	if (m->d.flags & TUTTI_MOVER_CALL && sm_array_call_dropped(card->sms, m->call.cta))
 		m->walk.done = m->walk.total;
 	else
-		fault.cause = m->refused ? TUTTI_CAUSE_SERVICE : find_shared(card, m);
+		fault.cause = m->refused ? m->refused : find_shared(card, m);
 	while (m->walk.done < m->walk.total && left && !fault.cause && m->d.op != TUTTI_MOVE_END) {
 		n = mover_rows(card, m, left);
 		if (!n)

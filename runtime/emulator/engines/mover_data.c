@@ -79,30 +79,25 @@ static void deliver(const struct mover *m, uint32_t at, const uint8_t *from, uin
 
 /* ---- elements ------------------------------------------------------------ */
 
-static uint32_t flush(uint32_t bits)
-{
-	return bits & 0x7f800000 ? bits : bits & 0x80000000;
-}
-
+/* To nearest, ties to even. */
 static uint32_t round_tf32(uint32_t bits)
 {
-	return (bits & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : (bits + 0x1000) & 0xffffe000;
+	return (bits & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
+}
+
+static bool converts(const struct mover *m)
+{
+	return tutti_type_load(m->shape.type) == TUTTI_LOAD_TF32;
 }
 
 /* Convert elements, as loads of some types do. Return: where the result is. */
-static const uint8_t *converted(unsigned type, const uint8_t *from, uint32_t *buffer, uint32_t n)
+static const uint8_t *converted(const struct mover *m, const uint8_t *from, uint32_t *buffer, uint32_t n)
 {
-	bool tf32 = type == TUTTI_TF32 || type == TUTTI_TF32_FTZ, ftz = type == TUTTI_F32_FTZ || type == TUTTI_TF32_FTZ;
-
-	if (!tf32 && !ftz)
+	if (!converts(m))
 		return from;
 	memcpy(buffer, from, n);
-	for (uint32_t i = 0; i < n / 4; i++) {
-		if (ftz)
-			buffer[i] = flush(buffer[i]);
-		if (tf32)
-			buffer[i] = round_tf32(buffer[i]);
-	}
+	for (uint32_t i = 0; i < n / 4; i++)
+		buffer[i] = round_tf32(buffer[i]);
 	return (const uint8_t *)buffer;
 }
 
@@ -188,11 +183,6 @@ static uint32_t least(uint64_t a, uint32_t b)
 	return a < b ? (uint32_t)a : b;
 }
 
-static bool converts(const struct mover *m)
-{
-	return m->shape.type == TUTTI_TF32 || m->shape.type == TUTTI_TF32_FTZ || m->shape.type == TUTTI_F32_FTZ;
-}
-
 static uint32_t fill_shared(const struct mover *m, uint64_t bytes)
 {
 	uint8_t buffer[BUFFER];
@@ -223,7 +213,7 @@ static uint32_t load(struct tutti_card *card, const struct mover *m, const struc
 
 	if (!from)
 		return 0;
-	deliver(m, m->d.shared + (uint32_t)m->walk.done, converted(m->shape.type, from, buffer, n), n);
+	deliver(m, m->d.shared + (uint32_t)m->walk.done, converted(m, from, buffer, n), n);
 	return n;
 }
 
@@ -255,7 +245,7 @@ static uint32_t copy(struct tutti_card *card, const struct mover *m, uint64_t fr
 
 	if (!target)
 		return 0;
-	memmove(target, convert ? converted(m->shape.type, source, buffer, n) : source, n);
+	memmove(target, convert ? converted(m, source, buffer, n) : source, n);
 	return n;
 }
 

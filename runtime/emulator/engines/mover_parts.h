@@ -68,7 +68,8 @@ struct mover_extent {
 
 /** struct mover - the descriptor that is being executed, a copy of the one in the ring. */
 struct mover {
-	bool active, refused;
+	bool active;
+	uint8_t refused;          /* why the descriptor cannot be executed, TUTTI_CAUSE_*; 0 if it can */
 	struct tutti_mover d;
 	struct tutti_mover_shape shape;
 	struct engines_call call; /* the tensor request, if the descriptor has CALL */
@@ -101,8 +102,13 @@ uint32_t mover_rows(struct tutti_card *card, struct mover *m, uint32_t most);
 /** mover_account() - count the memory traffic of moving @bytes at @va. */
 void mover_account(struct tutti_card *card, uint64_t va, uint64_t bytes);
 
-/** reduce_find() - the function for operator @op (enum tutti_reduce_op) on @type; NULL if there is none. */
-reduce_row reduce_find(unsigned op, unsigned type);
+/**
+ * reduce_find() - the function for operator @op (enum tutti_reduce_op) on elements of @type.
+ * @block: they are those of blocks, not of a tensor
+ *
+ * Return: NULL if tensor_type.h has no such reduction.
+ */
+reduce_row reduce_find(unsigned op, unsigned type, bool block);
 
 /** mbarrier_complete() - count @bytes that have arrived; the phase ends if they were the last ones. */
 void mbarrier_complete(uint64_t *barrier, uint64_t bytes);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reductions of movers (spec TMA-25) go element by element. Each is atomic with respect to other reductions and to
- * atomics of kernels, which the emulator executes as atomics of the host.
+ * Reductions of movers (spec TMA-25), as enum tutti_arithmetic defines them, go element by element. Each is atomic with
+ * respect to other reductions and to atomics of kernels, which the emulator executes as atomics of the host.
  */
+#include <fenv.h>
 #include <string.h>
 
 #include "emulator/engines/mover_parts.h"
@@ -71,18 +72,33 @@ static uint16_t to_bf16(float value)
 
 /* ---- one element -------------------------------------------------------- */
 
-static float flush(float value)
-{
-	uint32_t bits = bits_of(value);
-
-	return bits & 0x7f800000 ? value : float_of(bits & 0x80000000);
-}
-
 static uint32_t add_f32(uint32_t a, uint32_t b)
 {
-	float sum = flush(flush(float_of(a)) + flush(float_of(b)));
+	float sum = float_of(a) + float_of(b);
 
 	return sum != sum ? 0x7fffffff : bits_of(sum);
+}
+
+/* A subnormal number becomes a zero of its sign. */
+static uint32_t flush(uint32_t bits)
+{
+	return bits & 0x7f800000 ? bits : bits & 0x80000000;
+}
+
+static uint32_t add_f32_ftz(uint32_t a, uint32_t b)
+{
+	return flush(add_f32(flush(a), flush(b)));
+}
+
+static uint64_t add_f64(uint64_t a, uint64_t b)
+{
+	double x, y, sum;
+
+	memcpy(&x, &a, sizeof(x));
+	memcpy(&y, &b, sizeof(y));
+	sum = x + y;
+	memcpy(&a, &sum, sizeof(a));
+	return sum != sum ? 0x7fffffffffffffff : a;
 }
 
 /* A number is preferred to a NaN, and -0 is less than +0. */
@@ -125,65 +141,88 @@ static uint32_t dec_u32(uint32_t a, uint32_t b)
 /* ---- rows of elements --------------------------------------------------- */
 
 /* @a is the element in memory, @b the one that is combined with it. */
-#define ROW(name, type, expression)                                                                 \
-	static void row_##name(void *to, const void *from, uint32_t bytes)                          \
-	{                                                                                           \
-		type *p = to, b;                                                                    \
+#define EACH(type, expression)                                                                      \
+	type *p = to, b;                                                                            \
 												    \
-		for (uint32_t i = 0; i < bytes / sizeof(type); i++) {                               \
-			type a = __atomic_load_n(&p[i], __ATOMIC_RELAXED);                          \
+	for (uint32_t i = 0; i < bytes / sizeof(type); i++) {                                       \
+		type a = __atomic_load_n(&p[i], __ATOMIC_RELAXED);                                  \
 												    \
-			memcpy(&b, (const uint8_t *)from + i * sizeof(type), sizeof(type));         \
-			while (!__atomic_compare_exchange_n(&p[i], &a, (type)(expression), true,    \
-							    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))    \
-				;                                                                   \
-		}                                                                                   \
+		memcpy(&b, (const uint8_t *)from + i * sizeof(type), sizeof(type));                 \
+		while (!__atomic_compare_exchange_n(&p[i], &a, (type)(expression), true,            \
+						    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))            \
+			;                                                                           \
 	}
 
-ROW(add_32, uint32_t, a + b)
-ROW(add_64, uint64_t, a + b)
-ROW(add_f32, uint32_t, add_f32(a, b))
-ROW(add_f16, uint16_t, add_f16(a, b))
-ROW(add_bf16, uint16_t, add_bf16(a, b))
-ROW(min_u32, uint32_t, a < b ? a : b)
-ROW(max_u32, uint32_t, a > b ? a : b)
-ROW(min_i32, int32_t, a < b ? a : b)
-ROW(max_i32, int32_t, a > b ? a : b)
-ROW(min_u64, uint64_t, a < b ? a : b)
-ROW(max_u64, uint64_t, a > b ? a : b)
-ROW(min_i64, int64_t, a < b ? a : b)
-ROW(max_i64, int64_t, a > b ? a : b)
-ROW(min_f16, uint16_t, min_f16(a, b))
-ROW(max_f16, uint16_t, max_f16(a, b))
-ROW(min_bf16, uint16_t, min_bf16(a, b))
-ROW(max_bf16, uint16_t, max_bf16(a, b))
-ROW(inc_u32, uint32_t, inc_u32(a, b))
-ROW(dec_u32, uint32_t, dec_u32(a, b))
-ROW(and_32, uint32_t, a & b)
-ROW(and_64, uint64_t, a & b)
-ROW(or_32, uint32_t, a | b)
-ROW(or_64, uint64_t, a | b)
-ROW(xor_32, uint32_t, a ^ b)
-ROW(xor_64, uint64_t, a ^ b)
+#define ROW(name, type, expression)                                                                 \
+	static void name(void *to, const void *from, uint32_t bytes)                                \
+	{                                                                                           \
+		EACH(type, expression)                                                              \
+	}
 
-static const reduce_row rows[][TUTTI_TENSOR_TYPES] = {
-	[TUTTI_REDUCE_ADD] = { [TUTTI_U32] = row_add_32, [TUTTI_I32] = row_add_32, [TUTTI_U64] = row_add_64,
-			       [TUTTI_F32] = row_add_f32, [TUTTI_F16] = row_add_f16, [TUTTI_BF16] = row_add_bf16 },
-	[TUTTI_REDUCE_MIN] = { [TUTTI_U32] = row_min_u32, [TUTTI_I32] = row_min_i32, [TUTTI_U64] = row_min_u64,
-			       [TUTTI_I64] = row_min_i64, [TUTTI_F16] = row_min_f16, [TUTTI_BF16] = row_min_bf16 },
-	[TUTTI_REDUCE_MAX] = { [TUTTI_U32] = row_max_u32, [TUTTI_I32] = row_max_i32, [TUTTI_U64] = row_max_u64,
-			       [TUTTI_I64] = row_max_i64, [TUTTI_F16] = row_max_f16, [TUTTI_BF16] = row_max_bf16 },
-	[TUTTI_REDUCE_INC] = { [TUTTI_U32] = row_inc_u32 },
-	[TUTTI_REDUCE_DEC] = { [TUTTI_U32] = row_dec_u32 },
-	[TUTTI_REDUCE_AND] = { [TUTTI_U32] = row_and_32, [TUTTI_I32] = row_and_32, [TUTTI_U64] = row_and_64,
-			       [TUTTI_I64] = row_and_64 },
-	[TUTTI_REDUCE_OR] = { [TUTTI_U32] = row_or_32, [TUTTI_I32] = row_or_32, [TUTTI_U64] = row_or_64,
-			      [TUTTI_I64] = row_or_64 },
-	[TUTTI_REDUCE_XOR] = { [TUTTI_U32] = row_xor_32, [TUTTI_I32] = row_xor_32, [TUTTI_U64] = row_xor_64,
-			       [TUTTI_I64] = row_xor_64 },
-};
+/* The application, whose thread this may be, can have changed how the host rounds and that it keeps subnormals. */
+#define FLOAT_ROW(name, type, expression)                                                           \
+	static void name(void *to, const void *from, uint32_t bytes)                                \
+	{                                                                                           \
+		fenv_t kept;                                                                        \
+												    \
+		fegetenv(&kept);                                                                    \
+		fesetenv(FE_DFL_ENV);                                                               \
+		EACH(type, expression)                                                              \
+		fesetenv(&kept);                                                                    \
+	}
 
-reduce_row reduce_find(unsigned op, unsigned type)
+ROW(add_U32, uint32_t, a + b)
+ROW(add_U64, uint64_t, a + b)
+FLOAT_ROW(add_F32, uint32_t, add_f32(a, b))
+FLOAT_ROW(add_F32_FTZ, uint32_t, add_f32_ftz(a, b))
+FLOAT_ROW(add_F64, uint64_t, add_f64(a, b))
+FLOAT_ROW(add_F16, uint16_t, add_f16(a, b))
+FLOAT_ROW(add_BF16, uint16_t, add_bf16(a, b))
+ROW(min_U32, uint32_t, a < b ? a : b)
+ROW(max_U32, uint32_t, a > b ? a : b)
+ROW(min_I32, int32_t, a < b ? a : b)
+ROW(max_I32, int32_t, a > b ? a : b)
+ROW(min_U64, uint64_t, a < b ? a : b)
+ROW(max_U64, uint64_t, a > b ? a : b)
+ROW(min_I64, int64_t, a < b ? a : b)
+ROW(max_I64, int64_t, a > b ? a : b)
+FLOAT_ROW(min_F16, uint16_t, min_f16(a, b))
+FLOAT_ROW(max_F16, uint16_t, max_f16(a, b))
+FLOAT_ROW(min_BF16, uint16_t, min_bf16(a, b))
+FLOAT_ROW(max_BF16, uint16_t, max_bf16(a, b))
+ROW(inc_U32, uint32_t, inc_u32(a, b))
+ROW(dec_U32, uint32_t, dec_u32(a, b))
+ROW(and_U32, uint32_t, a & b)
+ROW(and_U64, uint64_t, a & b)
+ROW(or_U32, uint32_t, a | b)
+ROW(or_U64, uint64_t, a | b)
+ROW(xor_U32, uint32_t, a ^ b)
+ROW(xor_U64, uint64_t, a ^ b)
+
+/* The functions that the table of tensor_type.h names; a name that is not above would not compile. */
+#define add_NONE NULL
+#define min_NONE NULL
+#define max_NONE NULL
+#define inc_NONE NULL
+#define dec_NONE NULL
+#define and_NONE NULL
+#define or_NONE NULL
+#define xor_NONE NULL
+
+#define LINE(name, shift, kind, load, add, block_add, min_max, wrap, bits) [TUTTI_##name] = {               \
+	[TUTTI_REDUCE_ADD] = add_##add, [TUTTI_REDUCE_MIN] = min_##min_max, [TUTTI_REDUCE_MAX] = max_##min_max, \
+	[TUTTI_REDUCE_INC] = inc_##wrap, [TUTTI_REDUCE_DEC] = dec_##wrap, [TUTTI_REDUCE_AND] = and_##bits,   \
+	[TUTTI_REDUCE_OR] = or_##bits, [TUTTI_REDUCE_XOR] = xor_##bits },
+static const reduce_row tensor_rows[TUTTI_TENSOR_TYPES][TUTTI_REDUCE_OPS] = { TUTTI_TENSOR_TYPE_LIST(LINE) };
+#undef LINE
+
+#define LINE(name, shift, kind, load, add, block_add, ...) [TUTTI_##name] = add_##block_add,
+static const reduce_row block_adds[TUTTI_TENSOR_TYPES] = { TUTTI_TENSOR_TYPE_LIST(LINE) };
+#undef LINE
+
+reduce_row reduce_find(unsigned op, unsigned type, bool block)
 {
-	return op < sizeof(rows) / sizeof(rows[0]) && type < TUTTI_TENSOR_TYPES ? rows[op][type] : NULL;
+	if (op >= TUTTI_REDUCE_OPS || type >= TUTTI_TENSOR_TYPES)
+		return NULL;
+	return block && op == TUTTI_REDUCE_ADD ? block_adds[type] : tensor_rows[type][op];
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arithmetic_oracle.h"
 #include "tutti/tensor_api.h"
 
 /** struct oracle_element - one element (with interleave: one slice) in the order of shared memory. */
@@ -149,18 +150,6 @@ static inline uint8_t oracle_fill(const struct tutti_tensor *t, uint32_t i)
 	if (t->fill == TUTTI_FILL_CONSTANT)
 		return (uint8_t)(t->constant >> 8 * (i % oracle_type_bytes(t->type)));
 	return 0;
-}
-
-/** oracle_load() - what a load makes of the 4 bytes of an F32 variant. */
-static inline uint32_t oracle_load(unsigned type, uint32_t bits)
-{
-	bool nan = (bits >> 23 & 255) == 255 && (bits & 0x7fffff), tiny = !(bits >> 23 & 255);
-
-	if ((type == TUTTI_F32_FTZ || type == TUTTI_TF32_FTZ) && tiny)
-		bits &= 0x80000000;
-	if (type == TUTTI_TF32 || type == TUTTI_TF32_FTZ)
-		bits = nan ? 0x7fffe000 : (bits + 0x1000) & 0xffffe000;
-	return bits;
 }
 
 #endif

@@ -91,6 +91,7 @@ static void dense_interleaved(void **state)
 static void types(void **state)
 {
 	static const uint8_t bytes[TUTTI_TENSOR_TYPES] = { 1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4 };
+	struct tutti_tensor good __attribute__((aligned(64)));
 
 	for (unsigned type = 0; type < TUTTI_TENSOR_TYPES; type++) {
 		assert_int_equal(tutti_tensor_type_bytes(type), bytes[type]);
@@ -102,6 +103,16 @@ static void types(void **state)
 	}
 	assert_int_equal(tutti_tensor_type_bytes(TUTTI_TENSOR_TYPES), 0);
 	BAD_TILE(TYPE, t.tensor.type = TUTTI_TENSOR_TYPES);
+	BAD_TILE(TYPE, t.tensor.type = 256 + TUTTI_F32); /* would fit after it has been cut to a byte */
+	GOOD_TILE((void)t);
+	good = made;
+	for (unsigned type = TUTTI_TENSOR_TYPES; type < 256; type++) { /* by hand */
+		assert_int_equal(tutti_tensor_type_bytes(type), 0);
+		made = good;
+		made.type = (uint8_t)type;
+		tutti_tensor_seal(&made);
+		assert_int_equal(tutti_tensor_check(&made), TUTTI_TENSOR_ERROR_TYPE);
+	}
 }
 
 static void ranks(void **state)

@@ -1,144 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,-z,muldefs */
 /*
- * Movers alone: random descriptors against a byte-by-byte reading of mover.h. The
- * SM array is four pieces of memory.
+ * Movers alone: random descriptors against a byte-by-byte reading of mover.h.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <cmocka.h>
-
-#include "emulator/card/card.h"
-#include "emulator/engines/mover.h"
-#include "emulator/engines/mover_parts.h"
-
-#define SHARED_BYTES 65536u
-#define CTAS 4u
-#define RING 0x1000u
-#define SHAPE 0x8000u
-#define EVENTS 0x9000u
-#define CALL 3u
-#define GLOBAL_BYTES (1u << 20)
-
-struct sm_array {
-	uint8_t shared[CTAS][SHARED_BYTES] __attribute__((aligned(1024)));
-	unsigned done, failed, progress;
-	bool dropped, exited;
-};
-static struct sm_array sms;
-static struct tutti_card *card;
-static unsigned seed;
-
-/* What the card calls of the SM array; the library has the rest, which nobody calls here. */
-int sm_array_create(struct tutti_card *c, struct sm_array **array) { *array = &sms; return 0; }
-void sm_array_destroy(struct sm_array *array) { }
-void sm_array_reset(struct sm_array *array) { }
-bool sm_array_run(struct sm_array *array) { return false; }
-bool sm_array_report(struct sm_array *array) { return false; }
-bool sm_array_busy(struct sm_array *array) { return false; }
-bool sm_array_request(struct sm_array *array, struct tutti_tensor_call *call) { return false; }
-uint8_t sm_array_shared(struct sm_array *array, uint32_t cta, uint32_t rank, struct sm_shared *shared)
-{
-	assert_int_equal(cta, 77);
-	rank = rank == SM_SELF ? 0 : rank;
-	if (rank >= CTAS || array->exited)
-		return TUTTI_CAUSE_SERVICE;
-	*shared = (struct sm_shared){ array->shared[rank], SHARED_BYTES };
-	return 0;
-}
-bool sm_array_call_dropped(struct sm_array *array, uint32_t cta) { return array->dropped; }
-void sm_array_call_failed(struct sm_array *array, uint32_t cta) { array->failed++; }
-void sm_array_call_done(struct sm_array *array, uint32_t cta) { array->done++; }
-void sm_array_progress(struct sm_array *array) { array->progress++; }
-
-/* ---- rig ---------------------------------------------------------------- */
-
-static int setup(void **state)
-{
-	struct tutti_card_config config = { .mode = TUTTI_CARD_DETERMINISTIC, .memory_bytes = 64u << 20 };
-
-	memset(&sms, 0, sizeof(sms));
-	seed = 1;
-	if (tutti_card_create(&config, &card))
-		return -1;
-	card->page->event_base = EVENTS;
-	card->page->event_slots = 16;
-	card->page->mover_base = RING;
-	card->page->mover_slots = 4;
-	card->page->mover_notice = ~0u;
-	card->alive = true;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	card->alive = false;
-	tutti_card_destroy(card);
-	return 0;
-}
-
-static struct tutti_event event(void)
-{
-	static const struct tutti_event none;
-	struct tutti_event *slots = (void *)(card->local + EVENTS), found = none;
-
-	for (unsigned i = 0; i < 16; i++)
-		if (slots[i].word[0]) {
-			found = slots[i];
-			slots[i].word[0] = 0;
-		}
-	return found;
-}
-
-static void start(struct tutti_mover d, const struct tutti_mover_shape *shape)
-{
-	d.shape = SHAPE;
-	d.call = CALL;
-	memcpy(card->local + SHAPE, shape, sizeof(*shape));
-	memcpy(card->local + RING + card->page->mover_tail % 4 * sizeof(d), &d, sizeof(d));
-	card->page->mover_tail++;
-}
-
-static struct tutti_event run(const struct tutti_mover *d, const struct tutti_mover_shape *shape)
-{
-	start(*d, shape);
-	while (mover_run(card))
-		;
-	return event();
-}
-
-static void call(struct engines_call c)
-{
-	c.busy = true;
-	c.cta = 77;
-	card->engines.call[CALL] = c;
-}
-
-static uint32_t any(uint32_t n)
-{
-	return (uint32_t)((rand_r(&seed) ^ (uint32_t)rand_r(&seed) << 15) % n);
-}
-
-static void scramble(uint8_t *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		bytes[i] = (uint8_t)rand_r(&seed);
-}
+#include "card_mover_rig.h"
 
 /* ---- the definition ------------------------------------------------------- */
-
-static uint32_t place(unsigned swizzle, uint32_t offset)
-{
-	static const uint32_t mask[] = { 0, 0x10, 0x30, 0x70 };
-
-	return offset ^ (offset >> 3 & mask[swizzle]);
-}
 
 struct byte_map {
 	uint64_t global; /* ~0 = nowhere */
@@ -326,53 +193,6 @@ static void test_shared(void **state)
 	}
 }
 
-/* ---- elements ----------------------------------------------------------------- */
-
-static void test_rounding(void **state)
-{
-	static const uint32_t in[] = { 0, 0x80000000, 1, 0x807fffff, 0x00800000, 0x3f800fff, 0x3f801000, 0x3f803000,
-				       0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc12345, 0xff800001, 0x00801000 };
-	static const uint32_t tf32[] = { 0, 0x80000000, 0, 0x80800000, 0x00800000, 0x3f800000, 0x3f802000, 0x3f804000,
-					 0x7f800000, 0x7f800000, 0xff800000, 0x7fffe000, 0x7fffe000, 0x00802000 };
-	static const uint8_t types[] = { TUTTI_F32, TUTTI_F32_FTZ, TUTTI_TF32, TUTTI_TF32_FTZ };
-	struct tutti_mover d = { .op = TUTTI_MOVE_LOAD, .flags = TUTTI_MOVER_CALL | TUTTI_MOVER_LINEAR,
-				 .global = 0x100000, .bytes = sizeof(in) };
-	const uint32_t *out = (const uint32_t *)sms.shared[0];
-
-	memcpy(card->memory + 0x100000, in, sizeof(in));
-	for (unsigned t = 0; t < 4; t++) {
-		struct tutti_mover_shape s = { .type = types[t] };
-
-		call((struct engines_call){ .barrier = TUTTI_BARRIER_NONE });
-		assert_int_equal(run(&d, &s).word[0], 0);
-		for (unsigned i = 0; i < sizeof(in) / 4; i++) {
-			bool tiny = !(in[i] & 0x7f800000), ftz = t & 1;
-
-			assert_int_equal(out[i], ftz && tiny ? in[i] & 0x80000000 : t < 2 ? in[i] : tf32[i]);
-		}
-	}
-}
-
-/* Swizzled, over lines and pages; the arithmetic is test_card_reduce's. */
-static void test_reduce(void **state)
-{
-	struct tutti_mover d = { .op = TUTTI_MOVE_STORE, .flags = TUTTI_MOVER_CALL | TUTTI_MOVER_LINEAR,
-				 .reduce = TUTTI_REDUCE_ADD, .global = 0x1ff000 - 64, .bytes = 8192 };
-	uint32_t *to = (uint32_t *)(card->memory + d.global), before[2048];
-
-	for (unsigned swizzle = 0; swizzle < 4; swizzle++) {
-		struct tutti_mover_shape s = { .type = TUTTI_U32, .swizzle = (uint8_t)swizzle };
-
-		scramble((uint8_t *)to, sizeof(before));
-		scramble(sms.shared[0], sizeof(before));
-		memcpy(before, to, sizeof(before));
-		call((struct engines_call){ .barrier = TUTTI_BARRIER_NONE });
-		assert_int_equal(run(&d, &s).word[0], 0);
-		for (uint32_t i = 0; i < 2048; i++)
-			assert_int_equal(to[i], before[i] + *(uint32_t *)(sms.shared[0] + place(s.swizzle, 4 * i)));
-	}
-}
-
 /* ---- counters, refusals, order ---------------------------------------------- */
 
 static void test_lines(void **state)
@@ -533,7 +353,6 @@ static void test_speed(void **state)
 		      PERF_BYTES / best[1] / 1e9);
 }
 
-#define TEST(name, function) { name, function, setup, teardown, NULL }
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -541,8 +360,6 @@ int main(void)
 		TEST("TMA-09 TMA-15 TMA-17: random stores", test_stores),
 		TEST("TMA-01 TMA-16: random copies between global memories, both ways", test_global),
 		TEST("TMA-25 TMA-26: shared memory to another CTA", test_shared),
-		TEST("TMA-10: TF32 rounds, FTZ flushes", test_rounding),
-		TEST("TMA-25: reductions store element by element", test_reduce),
 		TEST("TMA-24 TMA-27: prefetch touches lines and sectors, counted", test_lines),
 		TEST("TMA-04 TMA-28: refused accesses are told and end the request", test_faults),
 		TEST("TMA-28: requests of killed CTAs move nothing", test_dropped),

@@ -194,7 +194,7 @@ static void any_request(const struct tutti_tensor *d, struct tutti_tensor_reques
 	if (op == TUTTI_COPY_GLOBAL || op == TUTTI_COPY_SCATTER)
 		r->other = 0x600000000000 + (roll(3) ? 0u : 0xfffff000u) + roll(4) * 16;
 	if (op == TUTTI_COPY_REDUCE) {
-		uint32_t allowed = descriptor_reductions(d->type);
+		uint32_t allowed = tutti_tensor_reductions(d->type);
 
 		r->reduce = TUTTI_REDUCE_ADD;
 		while (allowed && !(allowed >> r->reduce & 1))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Rules of requests one by one, block copies, the descriptor cache, order, and what happens when there is no room. */
+#include "arithmetic_oracle.h"
 #include "tensor_oracle.h"
 
 static struct tutti_tensor matrix(void)
@@ -139,42 +140,60 @@ static void ctas(void **state)
 	REFUSED(CTA, block(TUTTI_COPY_SHARED), r.cta = 255);
 }
 
+/* Reduction @op of elements of @type by @r: carried out if it is @good, else refused, and a mover is told the same. */
+static void check_reduction(struct tutti_tensor_request r, unsigned type, unsigned op, bool good)
+{
+	r.type = (uint8_t)type;
+	r.reduce = (uint8_t)op;
+	good = good || (r.op == TUTTI_COPY_SHARED && !op);
+	assert_int_equal(refused(&r), good ? 0 : TUTTI_TENSOR_ERROR_REDUCE);
+	if (good) {
+		assert_int_equal(card.reduce, op);
+		assert_int_equal(card.type, type);
+	}
+}
+
+/* What the firmware lets pass is what the table has, which the movers' test compares with the spec. */
 static void reductions(void **state)
 {
-	static const struct { const char *op; uint32_t types; } table[TUTTI_REDUCE_OPS] = {
-#define T(type) (1u << TUTTI_##type)
-		[TUTTI_REDUCE_ADD] = { "add", T(U32) | T(I32) | T(U64) | T(F32) | T(F32_FTZ) | T(F16) | T(BF16) },
-		[TUTTI_REDUCE_MIN] = { "min", T(U32) | T(I32) | T(U64) | T(I64) | T(F16) | T(BF16) },
-		[TUTTI_REDUCE_MAX] = { "max", T(U32) | T(I32) | T(U64) | T(I64) | T(F16) | T(BF16) },
-		[TUTTI_REDUCE_INC] = { "inc", T(U32) },
-		[TUTTI_REDUCE_DEC] = { "dec", T(U32) },
-		[TUTTI_REDUCE_AND] = { "and", T(U32) | T(I32) | T(U64) | T(I64) },
-		[TUTTI_REDUCE_OR] = { "or", T(U32) | T(I32) | T(U64) | T(I64) },
-		[TUTTI_REDUCE_XOR] = { "xor", T(U32) | T(I32) | T(U64) | T(I64) },
-#undef T
-	};
+	struct tutti_tensor d = matrix();
 
 	set_up();
-	for (unsigned type = 0; type < 32; type++)
-		for (unsigned op = 0; op < 16; op++) {
-			bool good = op < TUTTI_REDUCE_OPS && type < TUTTI_TENSOR_TYPES && table[op].types >> type & 1;
-			struct tutti_tensor_request r = block(TUTTI_COPY_REDUCE);
+	for (unsigned type = 0; type < 256; type++)
+		for (unsigned op = 0; op < (type < 32 ? 256 : 16); op++) {
+			bool good = op < 32 && tutti_block_reductions(type) >> op & 1;
 
-			r.type = (uint8_t)type;
-			r.reduce = (uint8_t)op;
-			assert_int_equal(refused(&r), good ? 0 : TUTTI_TENSOR_ERROR_REDUCE);
-			if (good) {
-				assert_int_equal(card.reduce, op);
-				assert_int_equal(card.type, type);
-			}
-			r = block(TUTTI_COPY_SHARED);
-			r.type = (uint8_t)type;
-			r.reduce = (uint8_t)op;
-			assert_int_equal(refused(&r), good || !op ? 0 : TUTTI_TENSOR_ERROR_REDUCE);
+			assert_int_equal(good, oracle_reduces(op, type, true));
+			check_reduction(block(TUTTI_COPY_REDUCE), type, op, good);
+			check_reduction(block(TUTTI_COPY_SHARED), type, op, good);
 		}
+	for (unsigned type = 0; type < TUTTI_TENSOR_TYPES; type++) {
+		d.type = (uint8_t)type;
+		d.box[0] = (uint16_t)(32 >> tutti_type_shift(type));
+		card_descriptor_new(0, &d);
+		for (unsigned op = 0; op < 256; op++) {
+			struct tutti_tensor_request r = tile(TUTTI_COPY_REDUCE);
+			bool good = op < 32 && tutti_tensor_reductions(type) >> op & 1;
+
+			assert_int_equal(good, oracle_reduces(op, type, false));
+			r.coordinate[0] = 16;
+			check_reduction(r, type, op, good);
+			r.op = TUTTI_COPY_SHARED;
+			check_reduction(r, type, op, good);
+		}
+	}
+	set_up();
 	REFUSED(REDUCE, tile(TUTTI_COPY_STORE), r.reduce = TUTTI_REDUCE_ADD);
 	REFUSED(REDUCE, tile(TUTTI_COPY_LOAD), r.reduce = TUTTI_REDUCE_ADD);
+	REFUSED(REDUCE, tile(TUTTI_COPY_GLOBAL), r.reduce = TUTTI_REDUCE_ADD);
+	REFUSED(REDUCE, tile(TUTTI_COPY_SCATTER), r.reduce = TUTTI_REDUCE_ADD);
+	REFUSED(REDUCE, tile(TUTTI_COPY_PREFETCH), r.reduce = TUTTI_REDUCE_ADD);
+	REFUSED(REDUCE, block(TUTTI_COPY_LOAD), r.reduce = TUTTI_REDUCE_ADD);
+	REFUSED(REDUCE, block(TUTTI_COPY_STORE), r.reduce = TUTTI_REDUCE_ADD);
+	REFUSED(REDUCE, block(TUTTI_COPY_GLOBAL), r.reduce = TUTTI_REDUCE_ADD);
+	REFUSED(REDUCE, block(TUTTI_COPY_PREFETCH), r.reduce = TUTTI_REDUCE_ADD);
 	GOOD(tile(TUTTI_COPY_REDUCE), r.reduce = TUTTI_REDUCE_ADD);
+	GOOD(block(TUTTI_COPY_LOAD), r.type = 255); /* blocks are bytes unless they are reduced */
 }
 
 static void coordinates(void **state)
