@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * REL-01, TMA-04: a tensor descriptor and a request of any bytes. Whatever they are, the firmware ends the request, and no
- * mover descriptor leaves the shared memory the request named or the tensor the descriptor describes.
+ * mover descriptor leaves the shared memory the request named or the tensor the descriptor describes, or asks for a
+ * reduction that movers do not have.
  * Input: 1 byte of choices, 64 bytes request, 128 bytes descriptor.
  */
 #include <stdio.h>
@@ -34,8 +35,7 @@ static void check(bool ok)
 static __uint128_t extent(void)
 {
 	unsigned unit = 8u << tensor.interleave, i;
-	static const uint8_t type_bytes[] = { 1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4 };
-	uint64_t row = (tensor.size_less_1[0] + 1ull) * type_bytes[tensor.type];
+	uint64_t row = (tensor.size_less_1[0] + 1ull) << tutti_type_shift(tensor.type);
 	__uint128_t end = tensor.interleave ? unit : row;
 
 	for (i = 1; i < tensor.rank; i++)
@@ -71,6 +71,16 @@ static uint64_t check_box(const struct tutti_mover *m)
 	return n;
 }
 
+static void check_reduction(const struct tutti_mover *m)
+{
+	const struct tutti_mover_shape *s = hal_pointer(m->shape);
+	uint32_t set = 1u << TUTTI_REDUCE_NONE;
+
+	if (m->op == TUTTI_MOVE_STORE || m->op == TUTTI_MOVE_SHARED)
+		set |= m->flags & TUTTI_MOVER_NO_SHAPE ? tutti_block_reductions(m->type) : tutti_tensor_reductions(s->type);
+	check(m->reduce < TUTTI_REDUCE_OPS && set >> m->reduce & 1);
+}
+
 static void take(const struct tutti_mover *m)
 {
 	uint64_t bytes;
@@ -81,6 +91,7 @@ static void take(const struct tutti_mover *m)
 		check(ended);
 		return;
 	}
+	check_reduction(m);
 	bytes = m->flags & TUTTI_MOVER_LINEAR ? m->bytes : check_box(m);
 	dense += bytes;
 	if (m->op == TUTTI_MOVE_LOAD || m->op == TUTTI_MOVE_STORE || m->op == TUTTI_MOVE_SHARED) {
@@ -129,7 +140,10 @@ static void tame(unsigned choices)
 		request.rank = tensor.rank = (uint8_t)(1 + tensor.rank % 5);
 		request.op %= TUTTI_TENSOR_OPS;
 		request.barrier = request.op == TUTTI_COPY_LOAD ? 0 : TUTTI_BARRIER_NONE;
-		request.reduce = request.op == TUTTI_COPY_REDUCE ? TUTTI_REDUCE_ADD : 0;
+		request.reduce = request.op == TUTTI_COPY_REDUCE || request.op == TUTTI_COPY_SHARED ? request.reduce & 15 : 0;
+		request.type &= 15;
+		tensor.type &= 15;
+		request.cta &= 3;
 		request.shared &= 0x3ff0;
 	}
 	if (choices & 4)
@@ -141,6 +155,12 @@ static void tame(unsigned choices)
 		request.coordinate[0] &= ~15;
 	if (!(request.flags & TUTTI_REQUEST_INLINE) && request.flags & TUTTI_REQUEST_TENSOR)
 		request.descriptor &= 0x7fffffffffc0ull;
+	if (choices & 2 && !(request.flags & TUTTI_REQUEST_TENSOR)) { /* blocks */
+		request.flags &= 0x3000;
+		request.descriptor &= 0x3ffffffffff0ull;
+		request.other &= 0x7ff0;
+		request.blocks &= 0x1ff;
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
