@@ -124,7 +124,10 @@ static inline uint16_t tutti_im2col_offset(uint32_t rank, uint32_t w, uint32_t h
 #define tutti_store_im2col_built(tensor, from, ...)                                     \
 	TUTTI_COPY(tensor, NULL, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_STORE, \
 		   .flags = TUTTI_REQUEST_INLINE, .mode = TUTTI_IM2COL, .shared = tutti_shared_offset(from))
-/** tutti_reduce_tile() - the same, but combines with memory atomically by @operator (enum tutti_reduce_op). */
+/**
+ * tutti_reduce_tile() - the same, but combines with memory atomically by @operator (enum tutti_reduce_op).
+ * Which types have which operators, and how they compute, is in tutti/tensor_type.h; for others the request is refused.
+ */
 #define tutti_reduce_tile(tensor, operator, from, ...)                                  \
 	TUTTI_COPY(tensor, NULL, TUTTI_COORDINATES(__VA_ARGS__), .op = TUTTI_COPY_REDUCE, \
 		   .reduce = (operator), .mode = TUTTI_TILE, .shared = tutti_shared_offset(from))
@@ -208,7 +211,10 @@ static inline void tutti_store_block(void *global, const void *from, uint32_t bl
 		.op = TUTTI_COPY_STORE, .shared = tutti_shared_offset(from) }, global, NULL, blocks);
 }
 
-/** tutti_reduce_block() - the same, but combines with the elements of @type in memory by @operator. */
+/**
+ * tutti_reduce_block() - the same, but combines with the elements of @type in memory by @operator.
+ * Two additions differ from those of tensors: F64 is there, and F32 flushes subnormal numbers.
+ */
 static inline void tutti_reduce_block(void *global, enum tutti_reduce_op operator, enum tutti_tensor_type type,
 				      const void *from, uint32_t blocks)
 {
