@@ -20,9 +20,6 @@
 #ifndef TUTTI_QUEUE_H
 #define TUTTI_QUEUE_H
 
-#ifndef __cplusplus
-#include <stdbool.h>
-#endif
 #include <string.h>
 
 #include "barrier.h"
@@ -194,28 +191,6 @@ static inline int tutti_queue_submit(struct tutti_queue *queue, const union tutt
 	uint64_t index;
 
 	return tutti_queue_put(queue, packet, &index);
-}
-
-/**
- * tutti_signal_load() - value of a signal, with acquire order.
- *
- * Of a split signal the host changes one word and the card another. The card's only ever grows, so
- * when it is the same before and after, their difference was the signal's value when the host's
- * word was read. Reading each of them once could give a value that the signal never had.
- */
-static inline int64_t tutti_signal_load(const struct tutti_signal *signal)
-{
-	int64_t value, done, again;
-
-	if (!(signal->flags & TUTTI_SIGNAL_SPLIT))
-		return tutti_load_acquire(&signal->value);
-	again = tutti_load_acquire(&signal->card_done);
-	do {
-		done = again;
-		value = tutti_load_acquire(&signal->value);
-		again = tutti_load_acquire(&signal->card_done);
-	} while (again != done);
-	return (int64_t)((uint64_t)value - (uint64_t)done);
 }
 
 /** tutti_signal_add() - add @delta to the value of a signal, atomically, with acquire and release order. */

@@ -12,12 +12,13 @@
  * decrements @value. Otherwise the signal is *split*: the card counts its decrements in
  * @card_done, which only the card writes and which only grows (modulo 2^64), and the true
  * value is @value - @card_done. @flags tells which of the two it is. Who reads a split signal
- * reads @card_done, @value and @card_done, again if @card_done has changed; the accessors in
- * queue.h do so.
+ * reads @card_done, @value and @card_done, again if @card_done has changed, as tutti_signal_load()
+ * does.
  */
 #ifndef TUTTI_SIGNAL_H
 #define TUTTI_SIGNAL_H
 
+#include "barrier.h"
 #include "types.h"
 
 #define TUTTI_SIGNAL_SPLIT 1u /* flags: the true value is value - card_done */
@@ -60,5 +61,39 @@ TUTTI_AT(struct tutti_signal, event, 24);
 TUTTI_AT(struct tutti_signal, start_time, 32);
 TUTTI_AT(struct tutti_signal, end_time, 40);
 TUTTI_AT(struct tutti_signal, pad, 48);
+
+/**
+ * tutti_signal_look() - one attempt to read the value of a signal, with acquire order.
+ * @signal: the signal
+ * @value: gets its value
+ *
+ * Of a split signal the host changes one word and the card another. The card's only ever grows, so
+ * when it is the same before and after, their difference was the signal's value when the host's
+ * word was read. Reading each of them once could give a value that the signal never had.
+ *
+ * Return: false if the card has changed the signal meanwhile, so that it never had that value.
+ */
+static inline bool tutti_signal_look(const struct tutti_signal *signal, int64_t *value)
+{
+	int64_t done;
+
+	if (!(signal->flags & TUTTI_SIGNAL_SPLIT)) {
+		*value = tutti_load_acquire(&signal->value);
+		return true;
+	}
+	done = tutti_load_acquire(&signal->card_done);
+	*value = (int64_t)((uint64_t)tutti_load_acquire(&signal->value) - (uint64_t)done);
+	return tutti_load_acquire(&signal->card_done) == done;
+}
+
+/** tutti_signal_load() - the value of a signal, with acquire order. */
+static inline int64_t tutti_signal_load(const struct tutti_signal *signal)
+{
+	int64_t value;
+
+	while (!tutti_signal_look(signal, &value))
+		;
+	return value;
+}
 
 #endif

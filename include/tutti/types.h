@@ -15,6 +15,9 @@
 #ifdef __KERNEL__
 #include <linux/types.h>
 #else
+#ifndef __cplusplus
+#include <stdbool.h>
+#endif
 #include <stddef.h>
 #include <stdint.h>
 #endif

@@ -15,6 +15,9 @@
 /* An interrupt may be lost: how long a waiter sleeps at most. */
 #define SLICE_NS (100 * NSEC_PER_MSEC)
 
+/* How often a split signal is read again because the card is changing it. */
+#define SIGNAL_LOOKS 1000
+
 /** struct waiter - one wait. */
 struct waiter {
 	struct tutti_file *file;
@@ -74,11 +77,15 @@ static bool tutti_wait_signal_holds(const struct drm_tutti_wait *args, s64 wante
 	}
 }
 
+/* A program could change both words of a split signal for ever; then it gets a value that was not there. */
 static s64 tutti_wait_signal_value(const struct tutti_signal *signal)
 {
-	s64 value = READ_ONCE(signal->value);
+	unsigned int looks = 0;
+	s64 value;
 
-	return READ_ONCE(signal->flags) & TUTTI_SIGNAL_SPLIT ? value - READ_ONCE(signal->card_done) : value;
+	while (!tutti_signal_look(signal, &value) && ++looks < SIGNAL_LOOKS)
+		cpu_relax();
+	return value;
 }
 
 static struct tutti_signal *tutti_wait_signal_map(struct waiter *waiter)

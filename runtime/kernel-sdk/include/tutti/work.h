@@ -167,14 +167,6 @@ static inline void tutti_task_grid(struct tutti_tmd *tmd, uint64_t kernel, const
 #define TUTTI_KERNEL_DECLARE(name) \
 	extern const char name##_descriptor[] __asm__(#name ".kd") __attribute__((visibility("hidden")))
 
-/** tutti_signal_load() - current value of @signal. */
-static inline int64_t tutti_signal_load(const struct tutti_signal *signal)
-{
-	int64_t value = tutti_load_acquire(&signal->value);
-
-	return signal->flags & TUTTI_SIGNAL_SPLIT ? value - tutti_load_acquire(&signal->card_done) : value;
-}
-
 /** tutti_signal_wait() - wait until @signal is less than @value; other waves run meanwhile. Return: the value seen. */
 static inline int64_t tutti_signal_wait(const struct tutti_signal *signal, int64_t value)
 {
