@@ -24,6 +24,7 @@
 #define CARD_RSBS (CARD_QUEUES + CARD_QUEUES_BYTES)     /* reference.c: records beyond the first FW_RSBS */
 #define CARD_RSBS_BYTES (16u << 10)
 #define CARD_MEMORY_BYTES (CARD_RSBS + CARD_RSBS_BYTES)
+_Static_assert(CARD_MEMORY_BYTES <= TUTTI_FIRMWARE_BYTES, "the host keeps no more free");
 
 /** card_memory_fits() - whether reserved memory has room for all parts beside RSBs and firmware image. */
 bool card_memory_fits(const struct tutti_discovery *discovery);
@@ -31,7 +32,7 @@ bool card_memory_fits(const struct tutti_discovery *discovery);
 /** card_memory() - pointer to @part, one of the offsets above. */
 static inline void *card_memory(uint32_t part)
 {
-	return hal_card(fw.reserved_bytes - CARD_MEMORY_BYTES + part, 1);
+	return hal_card(fw.reserved_bytes - TUTTI_FIRMWARE_BYTES + part, 1);
 }
 
 #endif

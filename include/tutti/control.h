@@ -13,8 +13,8 @@
  * (or host_ring_tail, or boot_sequence), does a full fence and loads asleep; if it is not
  * 0 the host kicks. So one of the two always sees the other.
  *
- * Boot. The host copies a firmware image into card memory, inside reserved_bytes, sets
- * @image_offset and @image_bytes, then stores a new @boot_sequence and kicks. The card's loader
+ * Boot. The host copies a firmware image into card memory, inside reserved_bytes but not in their
+ * last TUTTI_FIRMWARE_BYTES, where the firmware refuses to start, sets @image_offset and @image_bytes, then stores a new @boot_sequence and kicks. The card's loader
  * resets the whole card: soft core, SMs, movers, page table roots, doorbell enables, all of
  * struct tutti_status (to 0) and the hardware's counters. It checks the image (firmware.h). A bad
  * one is answered by @boot_error, @state FAILED and @boot_sequence, in this order. A good one

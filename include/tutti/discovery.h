@@ -69,6 +69,17 @@ TUTTI_SIZE(struct tutti_region, 8);
 TUTTI_AT(struct tutti_region, offset, 0);
 TUTTI_AT(struct tutti_region, bytes, 4);
 
+/**
+ * TUTTI_FIRMWARE_BYTES - size of the end of struct tutti_discovery.reserved_bytes that belongs to the firmware, which
+ * keeps data of its own there. No image and no RSB may lie in it.
+ */
+#define TUTTI_FIRMWARE_BYTES (512u << 10)
+
+/** tutti_image_room() - bytes of card memory from @offset on that may hold the firmware image; 0 if there are none. */
+#define tutti_image_room(discovery, offset) \
+	((discovery)->reserved_bytes > (offset) + TUTTI_FIRMWARE_BYTES ? \
+		 (discovery)->reserved_bytes - TUTTI_FIRMWARE_BYTES - (offset) : 0)
+
 /** struct tutti_discovery - page 0 of the control window. */
 struct tutti_discovery {
 	uint64_t magic;
@@ -84,7 +95,7 @@ struct tutti_discovery {
 	uint64_t aperture;       /* BAR offset at which card memory is visible */
 	uint64_t aperture_bytes; /* how much of it is visible, from its start */
 	uint64_t memory_bytes;   /* size of card memory */
-	uint64_t reserved_bytes; /* at its start, for RSBs and image; the last 512 KiB of them are the firmware's own */
+	uint64_t reserved_bytes; /* at its start, for RSBs and image; the last TUTTI_FIRMWARE_BYTES are the firmware's */
 
 	/* regions of the control window */
 	struct tutti_region control;    /* struct tutti_control, which the host writes */

@@ -136,7 +136,7 @@ struct tutti_msg_rsb {
 	uint16_t rsb;       /* id, 0 to max_rsbs - 1, not in use */
 	uint16_t asid;      /* its context: only queues of that may use it */
 	uint32_t placement; /* TUTTI_RSB_* */
-	uint64_t offset;    /* TUTTI_RSB_MEMORY: in card memory, inside reserved_bytes, 64-byte aligned */
+	uint64_t offset;    /* TUTTI_RSB_MEMORY: in card memory, inside reserved_bytes - TUTTI_FIRMWARE_BYTES, 64-byte aligned */
 	uint64_t pad0[4];
 };
 TUTTI_SIZE(struct tutti_msg_rsb, 48);

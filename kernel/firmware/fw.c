@@ -37,53 +37,24 @@ static const char *tutti_fw_image_error(u32 error)
 	return error < ARRAY_SIZE(text) ? text[error] : "unknown error";
 }
 
-static bool tutti_fw_segment_ok(const struct tutti_image *image, u32 i, u32 local_bytes)
+static u32 tutti_fw_crc(const void *data, u64 bytes)
 {
-	const struct tutti_image_segment *s = &image->segment[i];
-	u32 j;
-
-	if ((s->address & 3) || s->address > local_bytes || s->memory_bytes > local_bytes - s->address ||
-	    s->file_bytes > s->memory_bytes || s->file_offset > image->file_bytes ||
-	    s->file_bytes > image->file_bytes - s->file_offset)
-		return false;
-	for (j = 0; j < i; j++) {
-		const struct tutti_image_segment *o = &image->segment[j];
-
-		if (s->address < o->address + o->memory_bytes && o->address < s->address + s->memory_bytes)
-			return false;
-	}
-	return true;
+	return ~crc32_le(~0u, data, bytes);
 }
 
-/* In the order firmware.h gives. */
 static u32 tutti_fw_image_check(const struct tutti_image *image, size_t bytes, u32 local_bytes)
 {
-	const size_t behind_crc = offsetofend(struct tutti_image, crc);
-	u32 i;
-
-	if (bytes < sizeof(*image) || image->magic != TUTTI_IMAGE_MAGIC)
-		return TUTTI_IMAGE_BAD_MAGIC;
-	if (image->header_bytes != sizeof(*image) || image->file_bytes != bytes)
-		return TUTTI_IMAGE_BAD_SIZE;
-	if (~crc32_le(~0u, (const u8 *)image + behind_crc, bytes - behind_crc) != image->crc)
-		return TUTTI_IMAGE_BAD_CRC;
-	if (TUTTI_CONTRACT_VERSION < image->contract_min || TUTTI_CONTRACT_VERSION > image->contract_max)
-		return TUTTI_IMAGE_BAD_VERSION;
-	if (!image->segments || image->segments > TUTTI_IMAGE_SEGMENTS)
-		return TUTTI_IMAGE_BAD_SEGMENT;
-	for (i = 0; i < image->segments; i++)
-		if (!tutti_fw_segment_ok(image, i, local_bytes))
-			return TUTTI_IMAGE_BAD_SEGMENT;
-	return TUTTI_IMAGE_OK;
+	return tutti_image_check(image, bytes, tutti_fw_crc, local_bytes, TUTTI_CONTRACT_VERSION,
+				 TUTTI_CONTRACT_VERSION);
 }
 
-/* The image lies behind the RSBs, which take the first part of the reserved memory. */
+/* In reserved memory the image lies between the RSBs and what is the firmware's own. */
 static int tutti_fw_load_image(struct tutti_device *tdev)
 {
 	const struct firmware *fw = tdev->firmware;
 	const struct tutti_discovery *known = &tdev->known;
 	u64 offset = PAGE_ALIGN((u64)known->max_rsbs * sizeof(struct tutti_rsb));
-	u64 room = known->reserved_bytes > offset ? known->reserved_bytes - offset : 0;
+	u64 room = tutti_image_room(known, offset);
 	const struct tutti_image *image = (const void *)fw->data;
 	u32 bad = tutti_fw_image_check(image, fw->size, known->local_bytes);
 

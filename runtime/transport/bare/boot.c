@@ -127,12 +127,12 @@ static FILE *open_image(const char *name, uint32_t sms, char *path, size_t bytes
 	return file;
 }
 
-/* The image goes behind the RSBs, which have the first part of the reserved memory. */
+/* In reserved memory the image lies between the RSBs and what is the firmware's own. */
 static int load_image(struct tutti_device *device, FILE *file, const char *path)
 {
 	const struct tutti_discovery *known = &device->known;
 	uint64_t offset = ((uint64_t)known->max_rsbs * sizeof(struct tutti_rsb) + 4095) & ~4095ull;
-	uint64_t room = known->reserved_bytes > offset ? known->reserved_bytes - offset : 0;
+	uint64_t room = tutti_image_room(known, offset);
 	uint8_t *image = device->bar + known->aperture + offset;
 	size_t bytes = fread(image, 1, room, file);
 	unsigned bad;

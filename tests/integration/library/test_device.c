@@ -47,20 +47,23 @@ static void open_errors(void **state)
 	assert_null(device);
 }
 
-/* the shipped image with another range of contract versions; what is said on stderr goes to @said */
-static int open_with_range(uint32_t min, uint32_t max, char *said, size_t size)
+/* the shipped image with another range of contract versions, @pad bytes longer; what is said on stderr goes to @said */
+static int open_with(uint32_t min, uint32_t max, size_t pad, char *said, size_t size)
 {
 	char path[64], log[80];
 	struct tutti_device_options o = { .name = "emulator", .firmware = path };
 	struct tutti_device *device = NULL;
 	FILE *file = fopen(rig_out("firmware/tutti-fw.bin"), "rb");
-	static uint8_t image[1 << 20];
-	size_t bytes = fread(image, 1, sizeof(image), file), i;
+	static uint8_t image[4 << 20];
+	size_t bytes = fread(image, 1, sizeof(image) - pad, file), i;
 	struct tutti_image { uint32_t magic, crc, header, file, firmware, min, max; } *header = (void *)image;
 	uint32_t crc = ~0u, bit;
 	int status, keep = dup(2);
 
 	fclose(file);
+	memset(image + bytes, 0, pad);
+	bytes += pad;
+	header->file = (uint32_t)bytes;
 	header->min = min;
 	header->max = max;
 	for (i = 8; i < bytes; i++) {
@@ -108,13 +111,32 @@ static void firmware_versions(void **state)
 	snprintf(own, sizeof(own), "library %u.%u", TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION),
 		 TUTTI_CONTRACT_VERSION - TUTTI_VERSION(TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION), 0));
 	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-		int status = open_with_range(ranges[i].min, ranges[i].max, said, sizeof(said));
+		int status = open_with(ranges[i].min, ranges[i].max, 0, said, sizeof(said));
 
 		if (status != (ranges[i].good ? 0 : -EPROTO))
 			fail_msg("range %u: status %d: %s", i, status, said);
 		if (!ranges[i].good && (!strstr(said, ranges[i].says) || !strstr(said, own)))
 			fail_msg("range %u: does not say both versions: %s", i, said);
 	}
+}
+
+/* The firmware does not start from an image that lies where it keeps data of its own, so that none is put there. */
+static void firmware_too_large(void **state)
+{
+	static char said[4096];
+	const struct tutti_discovery *d = tutti_device_discovery(rig->device);
+	size_t rsbs = d->max_rsbs * sizeof(struct tutti_rsb), most = d->reserved_bytes - TUTTI_FIRMWARE_BYTES - rsbs;
+	FILE *file = fopen(rig_out("firmware/tutti-fw.bin"), "rb");
+	long bytes;
+
+	rig_needs_emulator();
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	bytes = ftell(file);
+	fclose(file);
+	assert_int_equal(open_with(TUTTI_CONTRACT_VERSION, TUTTI_CONTRACT_VERSION, most - bytes, said, sizeof(said)), 0);
+	assert_int_equal(open_with(TUTTI_CONTRACT_VERSION, TUTTI_CONTRACT_VERSION, most - bytes + 4, said, sizeof(said)),
+			 -EINVAL);
+	assert_non_null(strstr(said, "larger than the room for it"));
 }
 
 static void several_devices(void **state)
@@ -566,6 +588,7 @@ int main(void)
 		T("SYS-03, SYS-05, SYS-42: versions and discovery", versions),
 		T("SYS-42: opening fails clearly", open_errors),
 		T("SYS-05: a range of contract versions; if it does not fit: -EPROTO and both versions", firmware_versions),
+		T("SYS-05: an image as large as its room, and one that is larger", firmware_too_large),
 		T("SYS-06, SYS-41: several devices in a process", several_devices),
 		T("SYS-41: open and close", opens_and_closes),
 		T("SYS-41: memory of both pools", memory),

@@ -226,7 +226,7 @@ static void no_room_in_card_memory(void **unused)
 	rig_load(4);
 	control = (void *)(hal_host.window + d->control.offset);
 	assert_true(fw_limits_init(d));
-	control->image_offset = d->reserved_bytes - CARD_MEMORY_BYTES - 100;
+	control->image_offset = d->reserved_bytes - TUTTI_FIRMWARE_BYTES - 100;
 	control->image_bytes = 100;
 	assert_true(fw_limits_init(d));
 	control->image_bytes = 101;
@@ -234,7 +234,7 @@ static void no_room_in_card_memory(void **unused)
 	control->image_offset = ~0ull - 50;
 	assert_false(fw_limits_init(d));
 	control->image_offset = control->image_bytes = 0;
-	d->reserved_bytes = CARD_MEMORY_BYTES + d->max_rsbs * sizeof(struct tutti_rsb);
+	d->reserved_bytes = TUTTI_FIRMWARE_BYTES + d->max_rsbs * sizeof(struct tutti_rsb);
 	assert_true(fw_limits_init(d));
 	d->reserved_bytes -= 4096;
 	assert_false(fw_limits_init(d));
