@@ -79,6 +79,15 @@ static inline void words_copy(void *to, const void *from, unsigned words)
 		*t++ = *f++;
 }
 
+/** words_clear() - clear 32-bit words; @to is aligned. */
+static inline void words_clear(void *to, unsigned words)
+{
+	volatile uint32_t *t = to;
+
+	while (words--)
+		*t++ = 0;
+}
+
 /* The factor passes through an empty asm, because gcc would expand a multiplication by a known constant. */
 static inline unsigned popcount32(uint32_t x)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/counters.h"
 
-
 struct counters counters HOT_DATA;
 
 /* The contract's number of the counter in each word of struct counters. */
@@ -29,6 +28,7 @@ void counter_init(void)
 
 	counters = (struct counters){ 0 };
 	region = hal_region(discovery->counters);
+	words_clear(region, TUTTI_COUNTER_CORE_INSTRUCTIONS * sizeof(region[0]) / 4);
 	for (i = 0; i < COUNTED; i++)
 		flushed[i] = 0;
 }

@@ -12,6 +12,8 @@ struct crash_note {
 };
 extern struct crash_note crash_note;
 
+/** crash_init() - clear the crash record, which holds what the firmware that ran before has left, or anything. */
+void crash_init(void);
 /** crash_panic() - give up because a check failed, which @text and @line identify. */
 void crash_panic(const char *text, uint32_t line) __attribute__((noreturn));
 /** crash_trap() - give up because of a trap; start.S calls this with all registers saved in @x. */

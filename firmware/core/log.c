@@ -15,8 +15,8 @@ void log_init(void)
 	while (2 * bytes + sizeof(*ring) <= discovery->log.bytes)
 		bytes *= 2;
 	mask = bytes - 1;
+	words_clear(ring, (sizeof(*ring) + bytes) / 4);
 	ring->bytes = bytes;
-	ring->head = 0;
 }
 
 static void put(char c)

@@ -50,6 +50,7 @@ void main_init(void)
 	volatile struct tutti_control *control = hal_region(discovery->control);
 
 	attention = (struct attention){ 0 };
+	crash_init();
 	log_init();
 	CRASH_UNLESS(fw_limits_init(discovery));
 	command_init();

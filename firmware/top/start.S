@@ -2,6 +2,8 @@
 # Reset, idle and traps. `ecall` is the idle instruction of the card's soft core; on
 # a core that traps instead, the handler does the waiting (softcore.h).
 
+	.equ	REG_HALT, 0x10001008	# TUTTI_CORE_REGISTERS + TUTTI_REG_HALT
+
 	.section .text.start, "ax"
 	.globl	_start
 	.type	_start, @function
@@ -13,6 +15,8 @@ _start:
 	la	sp, stack_top
 	la	t0, trap
 	csrw	mtvec, t0
+	li	t0, 1 << 11	# MEIE: what wakes wfi in the handler; mstatus.MIE stays 0, so that no interrupt is taken
+	csrw	mie, t0
 	la	t0, bss_start
 	la	t1, bss_end
 1:	bgeu	t0, t1, 2f
@@ -37,7 +41,9 @@ trap:
 	csrw	mepc, t0
 	csrr	t0, mscratch
 	mret
-3:	la	t0, trap_registers
+3:	la	t0, trap_again	# a trap from here on must not come here again and spoil what is kept of the first
+	csrw	mtvec, t0
+	la	t0, trap_registers
 	sw	x0, 0(t0)
 	sw	x1, 4(t0)
 	sw	x2, 8(t0)
@@ -78,6 +84,15 @@ trap:
 	la	sp, trap_stack_top	# the stack may be what is broken
 	j	crash_trap
 	.size	trap, . - trap
+
+# The trap handler has trapped, so that nothing can be relied on but this register. The card does the rest.
+	.balign	4
+	.type	trap_again, @function
+trap_again:
+	li	t0, REG_HALT
+	sw	t0, 0(t0)
+	j	trap_again
+	.size	trap_again, . - trap_again
 
 	.bss
 	.balign	16
