@@ -12,10 +12,22 @@
 #include "core/hal.h"
 
 uint32_t clock_ticks_per_us(void);
-/** clock_now() - the time in ticks at which the newest event was delivered. */
+/**
+ * clock_now() - the time in ticks, at most as old as the newest event.
+ *
+ * The hardware may change the pair between the two reads. If the high word is the same before and after the low one was
+ * read, they belong together.
+ */
 static inline uint64_t clock_now(void)
 {
-	return HAL_ENGINES->time_lo | (uint64_t)HAL_ENGINES->time_hi << 32;
+	uint32_t high = HAL_ENGINES->time_hi, low, before;
+
+	do {
+		before = high;
+		low = HAL_ENGINES->time_lo;
+		high = HAL_ENGINES->time_hi;
+	} while (unlikely(high != before));
+	return low | (uint64_t)high << 32;
 }
 /** clock_at() - make the hardware timer fire at @deadline at the latest. */
 void clock_at(uint64_t deadline);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "queues/launch_plain.h"
 
+#include "core/clock.h"
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
@@ -15,9 +16,7 @@
 /* queue_run() has asked for room for this and for the commands of launches, as part of PLACE_OTHERS. */
 COLD void launch_time(struct queue *queue, uint64_t signal)
 {
-	uint64_t now = HAL_ENGINES->time_lo | (uint64_t)HAL_ENGINES->time_hi << 32;
-
-	command_write(queue->asid_queue, signal + offsetof(struct tutti_signal, start_time), now, 8);
+	command_write(queue->asid_queue, signal + offsetof(struct tutti_signal, start_time), clock_now(), 8);
 }
 
 static COLD int start_profiled(struct queue *queue, struct task *task, const uint32_t *command, uint32_t n)
