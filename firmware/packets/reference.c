@@ -123,6 +123,22 @@ COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const
 		rsb->table[index].flags |= TUTTI_REFERENCE_LMEM;
 }
 
+/* Bring the copy of a scratch buffer that the host can read up to date; the window need not have pages for all. */
+static COLD void mirror(struct rsb *rsb, unsigned id)
+{
+	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
+	uint8_t *page = (uint8_t *)hal_region(discovery->rsb_window) + id * TUTTI_PAGE_SIZE;
+	unsigned i;
+
+	if ((id + 1) * TUTTI_PAGE_SIZE > discovery->rsb_window.bytes)
+		return;
+	for (i = 0; i < TUTTI_REFERENCES; i++)
+		if (rsb->dirty >> i & 1)
+			words_copy(page + i * sizeof(struct tutti_reference), &rsb->table[i],
+				   sizeof(struct tutti_reference) / 4);
+	rsb->dirty = 0;
+}
+
 COLD int reference_create(const struct tutti_msg_rsb *message)
 {
 	struct rsb *rsb = rsb_at(message->rsb & (TUTTI_MAX_RSBS - 1));
@@ -138,8 +154,8 @@ COLD int reference_create(const struct tutti_msg_rsb *message)
 	if (message->placement == TUTTI_RSB_SCRATCH) {
 		table = scratch_take(message->rsb, &which);
 	} else if (message->placement == TUTTI_RSB_MEMORY) {
-		if (message->offset & 63 || message->offset > fw.reserved_bytes ||
-		    fw.reserved_bytes - message->offset < sizeof(struct tutti_rsb))
+		if (message->offset & 63 || message->offset > fw.reserved_bytes - TUTTI_FIRMWARE_BYTES ||
+		    fw.reserved_bytes - TUTTI_FIRMWARE_BYTES - message->offset < sizeof(struct tutti_rsb))
 			return -TUTTI_EINVAL;
 		table = hal_card(message->offset, sizeof(struct tutti_rsb));
 		if (!table)
@@ -157,7 +173,8 @@ COLD int reference_create(const struct tutti_msg_rsb *message)
 			     .asid = message->asid,
 			     .dirty = 0xff };
 	far_rsbs += message->rsb >= FW_RSBS;
-	attention.idle |= ATTEND_MIRROR;
+	if (which)
+		mirror(rsb, message->rsb);
 	return 0;
 }
 
@@ -210,32 +227,17 @@ COLD int reference_read(uint32_t id, uint64_t offset)
 	return 0;
 }
 
-static COLD void mirror(struct rsb *rsb, unsigned id)
-{
-	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
-	uint8_t *page = (uint8_t *)hal_region(discovery->rsb_window) + id * TUTTI_PAGE_SIZE;
-	unsigned i;
-
-	for (i = 0; i < TUTTI_REFERENCES; i++)
-		if (rsb->dirty >> i & 1)
-			words_copy(page + i * sizeof(struct tutti_reference), &rsb->table[i],
-				   sizeof(struct tutti_reference) / 4);
-	rsb->dirty = 0;
-}
-
 COLD void reference_mirror(void)
 {
-	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
-	unsigned i, pages;
+	unsigned i;
 
 	if (!(attention.idle & ATTEND_MIRROR))
 		return;
 	attention.idle &= ~ATTEND_MIRROR;
-	pages = discovery->rsb_window.bytes / TUTTI_PAGE_SIZE;
-	for (i = 0; i < FW_RSBS && i < pages; i++)
+	for (i = 0; i < FW_RSBS; i++)
 		if (rsbs[i].table && rsbs[i].dirty && rsbs[i].scratch)
 			mirror(&rsbs[i], i);
-	for (; far_rsbs && i < TUTTI_MAX_RSBS && i < pages; i++)
+	for (; far_rsbs && i < TUTTI_MAX_RSBS; i++)
 		if (rsb_at(i)->table && rsb_at(i)->dirty && rsb_at(i)->scratch)
 			mirror(rsb_at(i), i);
 }
