@@ -13,7 +13,7 @@ void command_init(void)
 	command_ring.near_end = command_ring.end - COMMAND_SHORT;
 	command_ring.bias = -(uint32_t)((uintptr_t)command_ring.word >> 2);
 	command_ring.published = 0;
-	command_ring.asked = false;
+	command_ring.asked = command_ring.marked = false;
 	HAL_ENGINES->command_base = hal_local(command_ring.word);
 	HAL_ENGINES->command_words = COMMAND_WORDS;
 	HAL_ENGINES->command_tail = 0;
@@ -78,6 +78,15 @@ void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned byt
 	p[4] = bytes;
 	p[5] = hal_local(local);
 	command_end(p + 6);
+}
+
+COLD void command_mark(void)
+{
+	if (command_ring.marked)
+		return;
+	command_ring.marked = true;
+	command_fetch(TUTTI_ASID_BUS, 0, 0, 4, &command_ring.sink, TAG_ROOM);
+	command_publish();
 }
 
 void command_task_state(const uint32_t *command, uint32_t *state)

@@ -11,7 +11,8 @@
  * ending, as often as it can be outstanding at once. So the free words never fall below what
  * is still owed, however long the engines stand still. Code that finds no room keeps its work and
  * calls command_ask(), or parks its queue (WAIT_ROOM), and is called again when there is
- * room. The host build checks every command_end().
+ * room. That commands have been taken is not an event, so before the firmware idles while something waits for room,
+ * it writes a mark (command_mark()), whose event wakes it. The host build checks every command_end().
  */
 #ifndef COMMAND_RING_H
 #define COMMAND_RING_H
@@ -53,12 +54,14 @@
 #define COMMAND_OWED_RETIRE (2 * COMMAND_SCRUB_WORDS + COMMAND_WRITE_WORDS)
 /* host_channel.c: the reply to the one request being served, behind all commands of that request */
 #define COMMAND_OWED_ANSWER (COMMAND_FENCE_WORDS + COMMAND_FETCH_WORDS)
+/* command_mark(): the one mark */
+#define COMMAND_OWED_MARK COMMAND_FETCH_WORDS
 /* command_wrap(): the words lost when one of the records above does not fit before the end of the ring */
 #define COMMAND_OWED_WRAP COMMAND_THROTTLE_WORDS
 
 #define COMMAND_OWED                                                                                          \
 	(COMMAND_OWED_TASKS + COMMAND_OWED_GROUPS + COMMAND_OWED_AGENTS + COMMAND_OWED_THROTTLE + COMMAND_OWED_MODE + \
-	 COMMAND_OWED_RETIRE + COMMAND_OWED_ANSWER + COMMAND_OWED_WRAP)
+	 COMMAND_OWED_RETIRE + COMMAND_OWED_ANSWER + COMMAND_OWED_MARK + COMMAND_OWED_WRAP)
 
 struct command_ring {
 	uint32_t word[COMMAND_WORDS]; /* first, so that the fields behind it are within reach of gp */
@@ -68,6 +71,8 @@ struct command_ring {
 	uint32_t bias;      /* words written in earlier laps, minus the address of @word divided by 4 */
 	uint32_t published; /* the tail that the engines have been told */
 	bool asked;         /* a unit has found no room and must be called again when there is some */
+	bool marked;        /* the event of a mark has yet to come */
+	uint32_t sink;      /* where the fetch of a mark goes */
 };
 extern struct command_ring command_ring;
 
@@ -127,6 +132,18 @@ static inline bool command_ask(unsigned words)
 		return true;
 	command_later();
 	return false;
+}
+
+/**
+ * command_mark() - have an event put when all commands written so far have been taken, unless a mark is under way.
+ *
+ * It is published at once.
+ */
+void command_mark(void);
+/** command_marked() - the event of the mark has come. */
+static inline void command_marked(void)
+{
+	command_ring.marked = false;
 }
 
 /**
@@ -205,6 +222,7 @@ void command_words(unsigned op, unsigned sub, const uint32_t *words, unsigned n)
 #define TAG_REPLY 0x3000u   /* deferred reply to the host */
 #define TAG_AGENT 0x4000u   /* agent dispatch */
 #define TAG_TABLE 0x8000u /* no number: earlier commands have been taken, so the table of SM states is up to date */
+#define TAG_ROOM 0x9000u  /* no number: a mark, see command_mark() */
 #define TAG_TENSOR 0x5000u /* entry of the cache of tensor descriptors */
 #define TAG_TMD 0x6000u     /* metadata record */
 #define TAG_WORK 0x7000u    /* metadata record of a queue task, and which of its words was read */

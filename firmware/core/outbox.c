@@ -43,7 +43,7 @@ void outbox_init(void)
 /* The interrupt is sent by a command, so that it follows the effects that messages report; one serves many messages. */
 static void interrupt(void)
 {
-	outbox.silent = !command_room(COMMAND_INTERRUPT_WORDS);
+	outbox.silent = !command_ask(COMMAND_INTERRUPT_WORDS);
 	if (outbox.silent) {
 		attention.idle |= ATTEND_CHANNEL;
 		return;

@@ -150,6 +150,9 @@ static void event_fetch(const struct tutti_event *event)
 	case TAG_TABLE:
 		match_event();
 		break;
+	case TAG_ROOM:
+		command_marked();
+		break;
 	}
 }
 
@@ -285,6 +288,13 @@ void main_settle(void)
 	command_publish();
 }
 
+COLD void main_before_idle(void)
+{
+	main_settle(); /* the engines may have made room in their rings since the last event */
+	if (attention.settle & ATTEND_ROOM)
+		command_mark();
+}
+
 #ifdef __riscv
 int main(void);
 
@@ -319,9 +329,8 @@ static HOT __attribute__((noreturn)) void loop(void)
 		if (unlikely(!event->word[0])) {
 			if (unlikely(attention.idle || counter_due()))
 				idle();
-			/* the engines may have made room in their rings since the last event */
 			if (unlikely(attention.settle))
-				main_settle();
+				main_before_idle();
 			if (likely(!(attention.settle & ATTEND_TMAU)))
 				hal_idle();
 			continue;

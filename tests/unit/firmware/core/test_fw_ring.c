@@ -14,18 +14,27 @@
 #include "tutti/fault.h"
 #include "fw_tasks.h"
 
-/* Commands are taken, and the firmware wakes because of it, until it wants nothing more. */
+/* What the firmware does before it idles. */
+static void idle(void)
+{
+	if (attention.idle & ATTEND_CHANNEL)
+		channel_event();
+	main_before_idle();
+}
+
+/* The firmware idles, the engines go on, and only events wake the firmware, until it wants nothing more. */
 static void go_on(void)
 {
-	unsigned i;
+	uint32_t events;
 
-	for (i = 0; i < 8; i++) {
+	idle();
+	do {
+		events = counters.events;
 		pump();
-		if (attention.idle & ATTEND_CHANNEL)
-			channel_event();
-		main_settle();
-	}
-	pump();
+		if (counters.events != events)
+			idle();
+	} while (counters.events != events);
+	assert_false(attention.settle & ATTEND_ROOM);
 }
 
 static unsigned replies(uint32_t id)
