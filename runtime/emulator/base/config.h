@@ -65,6 +65,10 @@ enum tutti_card_fault {
  * @acknowledge: 0 if SMs take states and launches in order (TUTTI_FEATURE_ORDERED_STATES); otherwise the number of
  *	turns after which they acknowledge a task state, for which the firmware has to wait
  *
+ * @idle_traps: not 0 if the soft core has no idle unit: ecall traps, and wfi waits until mip & mie is not 0
+ *
+ * @garbage: bytes of card memory behind reserved_bytes that hold garbage at power-on, as all of it may; a multiple of 8
+ *
  * Limits that are 0 have the values of the default card: 256 KiB of local memory (at most 512 KiB), 4 PEUs of 8 waves
  * each, 64 blocks of shared memory of 2 KiB, 32 CTA slots, 16 barriers, 32 scalar and 32 vector blocks for each PEU.
  */
@@ -83,6 +87,8 @@ struct tutti_card_config {
 	uint32_t shared_blocks, shared_block_bytes, barriers, cta_slots;
 	uint32_t local_bytes;
 	uint32_t acknowledge;
+	uint32_t idle_traps;
+	uint32_t garbage;
 	uint32_t energy, energy_variation;
 	uint32_t energy_class[TUTTI_CLASSES], energy_resource[TUTTI_RESOURCES];
 	void *bar;

@@ -12,9 +12,10 @@ struct core;
 /** enum core_stop - why core_ops.run() returned. */
 enum core_stop {
 	CORE_IDLE,      /* the firmware waits for an event */
+	CORE_WAITS,     /* it has not run, because it waits (wfi) for an interrupt that its mie does not enable */
 	CORE_PREEMPTED, /* it was interrupted or its time slice is over; the next run() continues */
 	CORE_HALTED,    /* the firmware gave up; its crash record is complete */
-	CORE_DEAD,      /* it trapped inside its trap handler, or has no handler */
+	CORE_DEAD,      /* it has no trap handler, or one that would trap for ever */
 };
 
 /** struct core_trap - the trap that killed a core, for the crash record. */

@@ -15,6 +15,7 @@ void card_die(struct tutti_card *card, uint32_t cause, uint32_t code, uint32_t p
 	card->died = true;
 	if (cause == TUTTI_CRASH_NONE)
 		return;
+	memset(crash, 0, sizeof(*crash));
 	crash->cause_code = code;
 	crash->pc = pc;
 	crash->tval = tval;

@@ -66,6 +66,7 @@ struct engines {
 	uint32_t event_base, event_slots;
 	struct tutti_event *events;
 	uint32_t event_tail;
+	uint32_t event_head; /* the first event that was not freed when engines_freed() last looked */
 	uint32_t mover_base, mover_slots;
 	const struct tutti_mover *movers;
 	uint32_t mover_head;
@@ -77,7 +78,6 @@ struct engines {
 	uint32_t doorbell_pending[TUTTI_MAX_QUEUES / 32];
 	uint32_t doorbell_any; /* bit w is set if doorbell_pending[w] is not 0 */
 	uint32_t message_seen; /* host_ring_tail when the last MESSAGE event was put */
-	bool taken;            /* commands have been taken since the core last ran */
 };
 
 /** struct tutti_card - the whole card. Only the folders below sm/ and those above launch/ use its members. */
@@ -116,11 +116,12 @@ struct tutti_card {
 	bool died;    /* the firmware has just been stopped; SMs must be emptied and the host told */
 	bool counting;
 	uint32_t round;
-	uint64_t stuck_ns;    /* for the watchdog: time the core has had since it last idled or took events */
+	uint64_t stuck_ns;    /* for the watchdog: time the core has had since it last freed an event slot; 0 if it idles */
 	uint64_t hung_at;     /* time of the newest turn of an injected hang */
 	uint64_t virtual_time;
 	uint64_t virtual_instructions; /* instructions that virtual_time already includes */
 	uint64_t start_ns;
+	uint64_t garbage;     /* state of the generator in garbage.c */
 	uint64_t counts[TUTTI_COUNTERS]; /* counted by the driving thread */
 	uint64_t print[TUTTI_MAX_CONTEXTS];
 

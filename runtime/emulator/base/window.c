@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "emulator/base/garbage.h"
 #include "emulator/base/state.h"
 #include "emulator/base/window.h"
+#include "tutti/reference.h"
 
 #define DEFAULT_GPCS 8u
 #define DEFAULT_GPC_SMS 18u
@@ -198,16 +200,28 @@ void card_sm_places(const struct tutti_card *card, struct tutti_sm_place *table)
 		gpc_places(card, g, table + card->discovery.gpc[g].first_sm);
 }
 
+/* Whole pages of garbage would only make the host allocate them, so that RSB pages get as much as is used of them. */
+static void fill_pages(struct tutti_card *card)
+{
+	const struct tutti_discovery *d = &card->discovery;
+	uint32_t i;
+
+	for (i = 0; i < d->rsb_window.bytes; i += TUTTI_PAGE_SIZE)
+		garbage_fill(card, card->bar + d->rsb_window.offset + i, sizeof(struct tutti_rsb));
+	for (i = 0; i < d->max_queues; i++)
+		garbage_fill(card, &card->doorbells[i].doorbell, sizeof(card->doorbells[i].doorbell));
+}
+
 void window_fill(struct tutti_card *card)
 {
 	const struct tutti_discovery *d = &card->discovery;
-	unsigned i;
 
-	/* What follows, from the RSB mirrors on, is not cleared, which would only make the host allocate its pages. */
-	memset(card->bar, 0, d->rsb_window.offset);
-	for (i = 0; i < d->max_queues; i++)
-		card->doorbells[i].doorbell = TUTTI_DOORBELL_EMPTY;
-	((struct tutti_log *)(card->bar + d->log.offset))->bytes = d->log.bytes - sizeof(struct tutti_log);
+	memset(card->bar, 0, sizeof(*d));
+	garbage_fill(card, card->bar + sizeof(*d), d->rsb_window.offset - sizeof(*d));
+	garbage_fill(card, card->bar + d->sm_states.offset, d->sm_states.bytes);
+	fill_pages(card);
+	memset(card->control, 0, sizeof(*card->control));
+	memset(card->status, 0, sizeof(*card->status));
 	card_sm_places(card, (struct tutti_sm_place *)(card->bar + d->sm_table.offset));
 	memcpy(card->bar + 8, (const uint8_t *)d + 8, sizeof(*d) - 8);
 	tutti_store_release((uint64_t *)card->bar, d->magic);

@@ -9,6 +9,7 @@
 #include "emulator/base/clock.h"
 #include "emulator/base/counters.h"
 #include "emulator/base/crash.h"
+#include "emulator/base/garbage.h"
 #include "emulator/base/inject.h"
 #include "emulator/base/interrupt.h"
 #include "emulator/base/profile.h"
@@ -43,9 +44,6 @@
 
 void card_power_on(struct tutti_card *card)
 {
-	const struct tutti_discovery *d = &card->discovery;
-	struct tutti_log *log = (void *)(card->bar + d->log.offset);
-
 	card->alive = card->died = false;
 	card->stuck_ns = 0;
 	card->sm_table = false;
@@ -53,16 +51,14 @@ void card_power_on(struct tutti_card *card)
 		sm_array_reset(card->sms);
 	mmu_reset(card);
 	memset(card->print, 0, sizeof(card->print));
-	memset(card->local, 0, card->discovery.local_bytes);
+	garbage_fill(card, card->local, card->discovery.local_bytes);
 	engines_reset(card);
 	mover_reset(card);
 	memset(card->status, 0, sizeof(*card->status));
-	memset(card->crash, 0, sizeof(*card->crash));
-	memset(card->counters, 0, TUTTI_COUNTERS * sizeof(uint64_t));
+	memset(card->counters + TUTTI_COUNTER_CORE_INSTRUCTIONS, 0,
+	       (TUTTI_COUNTERS - TUTTI_COUNTER_CORE_INSTRUCTIONS) * sizeof(uint64_t));
 	memset(card->counts, 0, sizeof(card->counts));
 	memset(card->shared_counts, 0, sizeof(card->shared_counts));
-	memset(log, 0, d->log.bytes);
-	log->bytes = d->log.bytes - sizeof(*log);
 	card->trace_tail = card->trace_lost = 0;
 	card->trace_half = false;
 	card->virtual_instructions = 0;
@@ -92,10 +88,10 @@ static uint64_t core_clock(struct tutti_card *card)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* Count @ns in which the core has not idled or not taken its events, and stop it when it had too many. */
+/* Count @ns in which the core has neither idled nor freed an event slot, and stop it when it had too many. */
 static void watchdog(struct tutti_card *card, uint64_t ns)
 {
-	if (!card->stuck_ns)
+	if (!card->stuck_ns || engines_freed(card))
 		card->stuck_ns = 1;
 	else
 		card->stuck_ns += ns;
@@ -111,7 +107,8 @@ static void account(struct tutti_card *card)
 	card->virtual_instructions = n;
 }
 
-static void run_core(struct tutti_card *card)
+/* Return: false if the core had nothing to do */
+static bool run_core(struct tutti_card *card)
 {
 	struct core_trap trap;
 	enum core_stop stop;
@@ -123,7 +120,7 @@ static void run_core(struct tutti_card *card)
 		now = card_time(card);
 		watchdog(card, now - card->hung_at);
 		card->hung_at = now;
-		return;
+		return false;
 	}
 	if (unlikely(inject_is(card, TUTTI_INJECT_FIRMWARE_CRASH)) && inject_take(card, TUTTI_INJECT_FIRMWARE_CRASH))
 		card->ops->trap(card->core, 2);
@@ -132,7 +129,6 @@ static void run_core(struct tutti_card *card)
 	now = card_time(card);
 	card->page->time_lo = (uint32_t)now;
 	card->page->time_hi = (uint32_t)(now >> 32);
-	card->engines.taken = false;
 	count(card, TUTTI_COUNTER_CORE_WAKES, 1);
 	began = unlikely(card->stuck_ns) ? core_clock(card) : 0;
 	tutti_store_release(&card->core_turns, card->core_turns + 1);
@@ -144,6 +140,9 @@ static void run_core(struct tutti_card *card)
 	case CORE_IDLE:
 		card->stuck_ns = 0;
 		break;
+	case CORE_WAITS:
+		card->stuck_ns = 0;
+		return false;
 	case CORE_PREEMPTED:
 		watchdog(card, core_clock(card) - began);
 		break;
@@ -152,9 +151,10 @@ static void run_core(struct tutti_card *card)
 			 card->ops->reg(card->core, 32), 0, "firmware halted without a record");
 		break;
 	case CORE_DEAD:
-		card_die(card, TUTTI_CRASH_TRAP, trap.cause, trap.epc, trap.tval, "trap in the trap handler, or no handler");
+		card_die(card, TUTTI_CRASH_TRAP, trap.cause, trap.epc, trap.tval, "no trap handler, or it traps for ever");
 		break;
 	}
+	return true;
 }
 
 static bool live_round(struct tutti_card *card)
@@ -171,10 +171,8 @@ static bool live_round(struct tutti_card *card)
 	if (unlikely(!card->alive))
 		return work;
 	work |= engines_poll(card, timer || card->deterministic);
-	if (engines_pending(card) || unlikely(card->stuck_ns)) {
-		run_core(card);
-		work |= !inject_is(card, TUTTI_INJECT_FIRMWARE_HANG);
-	}
+	if (engines_pending(card) || unlikely(card->stuck_ns))
+		work |= run_core(card);
 	work |= engines_commands(card);
 	if (unlikely(!card->alive))
 		return true;
@@ -190,14 +188,7 @@ static bool live_round(struct tutti_card *card)
 		card->virtual_time += reported ? CARD_NS_PER_WAVE : CARD_NS_PER_WAVE_SLICE;
 	if (work || ran || reported)
 		return true;
-	/* Before the card idles: look at the timer, and run a core that waits until its commands are taken. */
-	if (engines_poll(card, true))
-		return true;
-	if (card->engines.taken) {
-		run_core(card);
-		return true;
-	}
-	return false;
+	return engines_poll(card, true); /* the timer, before the card idles */
 }
 
 bool card_round(struct tutti_card *card)
@@ -362,7 +353,9 @@ static void free_memory(struct tutti_card *card)
 
 static int build(struct tutti_card *card)
 {
+	const struct tutti_discovery *d = &card->discovery;
 	int error = window_layout(&card->config, &card->discovery);
+	uint64_t garbage = d->reserved_bytes + card->config.garbage;
 
 	if (!error)
 		error = build_memory(card);
@@ -378,6 +371,7 @@ static int build(struct tutti_card *card)
 		return error;
 	card_power_on(card);
 	window_fill(card);
+	garbage_fill(card, card->memory, garbage < d->memory_bytes ? garbage : d->memory_bytes);
 	error = sm_array_create(card, &card->sms);
 	if (!error)
 		error = thread_create(card);

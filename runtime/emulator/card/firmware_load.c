@@ -65,7 +65,7 @@ static void start(struct tutti_card *card, const struct tutti_image *image)
 		return;
 	}
 	card->alive = true;
-	card->engines.taken = true; /* the core must run once, though no event waits for it */
+	card->stuck_ns = 1; /* the core runs, although no event waits for it, and the watchdog starts */
 }
 
 void firmware_boot(struct tutti_card *card)

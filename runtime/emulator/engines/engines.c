@@ -433,10 +433,7 @@ bool engines_commands(struct tutti_card *card)
 			card->virtual_time += CARD_NS_PER_COMMAND;
 	}
 	card->page->command_head = e->command_head;
-	if (e->command_head == start)
-		return false;
-	e->taken = true;
-	return true;
+	return e->command_head != start;
 }
 
 void engines_reset(struct tutti_card *card)

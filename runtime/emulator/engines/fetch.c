@@ -178,10 +178,12 @@ void fetch_scrub(struct tutti_card *card, const uint32_t *w)
 	}
 }
 
+/* Programs may store any value, so differences are those of unsigned numbers. */
 static void signal_cancel(struct tutti_signal *signal)
 {
 	if (signal->flags & TUTTI_SIGNAL_SPLIT)
-		tutti_store_release(&signal->card_done, tutti_load_relaxed(&signal->value) - TUTTI_SIGNAL_CANCELLED);
+		tutti_store_release((uint64_t *)&signal->card_done, (uint64_t)tutti_load_relaxed(&signal->value) -
+									    (uint64_t)TUTTI_SIGNAL_CANCELLED);
 	else
 		__atomic_store_n(&signal->value, TUTTI_SIGNAL_CANCELLED, __ATOMIC_SEQ_CST);
 	tutti_fence();
@@ -199,7 +201,7 @@ void fetch_signal(struct tutti_card *card, const uint32_t *w)
 	if (unlikely(w[0] >> 16 & TUTTI_SIGNAL_CANCEL)) {
 		signal_cancel(signal);
 	} else if (signal->flags & TUTTI_SIGNAL_SPLIT) {
-		tutti_store_release(&signal->card_done, tutti_load_relaxed(&signal->card_done) + 1);
+		tutti_store_release((uint64_t *)&signal->card_done, (uint64_t)tutti_load_relaxed(&signal->card_done) + 1);
 		tutti_fence();
 	} else {
 		__atomic_fetch_sub(&signal->value, 1, __ATOMIC_SEQ_CST);

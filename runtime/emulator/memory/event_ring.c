@@ -21,7 +21,7 @@ static struct tutti_event *event_ring(struct tutti_card *card)
 		return e->events;
 	e->event_base = page->event_base;
 	e->event_slots = page->event_slots;
-	e->event_tail = 0;
+	e->event_tail = e->event_head = 0;
 	e->events = NULL;
 	if (power_of_two(e->event_slots))
 		e->events = card_local(card, e->event_base, (uint64_t)e->event_slots * sizeof(struct tutti_event), 4);
@@ -61,4 +61,19 @@ bool engines_event(struct tutti_card *card, const struct tutti_event *event)
 	tutti_store_release(&slot->word[0], event->word[0]);
 	card->engines.event_tail++;
 	return true;
+}
+
+bool engines_freed(struct tutti_card *card)
+{
+	const struct tutti_event *ring = event_ring(card);
+	struct engines *e = &card->engines;
+	uint32_t head = e->event_head;
+
+	if (!ring)
+		return false;
+	if (e->event_tail - e->event_head > e->event_slots)
+		e->event_head = e->event_tail - e->event_slots; /* those before have been used again */
+	while (e->event_head != e->event_tail && !ring[e->event_head & (e->event_slots - 1)].word[0])
+		e->event_head++;
+	return e->event_head != head;
 }

@@ -14,5 +14,7 @@ bool engines_event(struct tutti_card *card, const struct tutti_event *event);
 /** engines_room() - true if the event ring has a free slot. */
 bool engines_room(struct tutti_card *card);
 bool engines_pending(struct tutti_card *card);
+/** engines_freed() - true if the firmware has freed slots since the last call. */
+bool engines_freed(struct tutti_card *card);
 
 #endif

@@ -25,7 +25,14 @@
 #define MCAUSE_BREAK 3u
 #define MCAUSE_LOAD 5u
 #define MCAUSE_STORE 7u
+#define MCAUSE_ECALL 11u
 #define INTR_ECALL 8u
+#define INSN_WFI 0x10500073u
+
+#define MSTATUS_MIE 8u
+#define MSTATUS_MPIE 0x80u
+#define MSTATUS_MPP 0x1800u
+#define MIE_MEIE 0x800u
 
 struct core {
 	struct tutti_card *card;
@@ -35,10 +42,10 @@ struct core {
 	struct jump_cache jumps;
 	enum core_stop stop;
 	struct core_trap trap;
-	bool trapped;         /* a second trap kills */
+	uint32_t trapped;     /* the trap handler that the last trap went to */
+	bool waits;           /* the core has executed wfi */
 	bool dead;
 	bool started;
-	bool redirected;      /* a hook has set the pc */
 	uint32_t injected;    /* mcause + 1 of a trap to take at the next instruction */
 	uint32_t interrupted; /* run() is to come back; set by any thread */
 	uint64_t fault_address;
@@ -77,20 +84,32 @@ static void leave_for_good(struct core *core, enum core_stop stop)
 		fiber_leave();
 }
 
-/* Enter the firmware's trap handler, or die if that has trapped itself. */
+/* What the hardware does when it takes a trap: unicorn reports traps instead of taking them. */
+static void take_trap(struct core *core, uint32_t cause, uint32_t epc, uint32_t tval)
+{
+	uint32_t status = get(core, UC_RISCV_REG_MSTATUS);
+
+	set(core, UC_RISCV_REG_MCAUSE, cause);
+	set(core, UC_RISCV_REG_MEPC, epc);
+	set(core, UC_RISCV_REG_MTVAL, tval);
+	set(core, UC_RISCV_REG_MSTATUS, (status & ~(MSTATUS_MIE | MSTATUS_MPIE)) | MSTATUS_MPP |
+						(status & MSTATUS_MIE ? MSTATUS_MPIE : 0));
+	set(core, UC_RISCV_REG_PC, get(core, UC_RISCV_REG_MTVEC) & ~3u);
+}
+
+/*
+ * Enter the firmware's trap handler for a trap that it does not return from. If it traps again without another handler
+ * in its place it would do so for ever, which the emulator ends at once.
+ */
 static void vector(struct core *core, uint32_t cause, uint32_t epc, uint32_t tval)
 {
 	uint32_t handler = get(core, UC_RISCV_REG_MTVEC) & ~3u;
 
 	core->trap = (struct core_trap){ cause, epc, tval };
-	if (core->trapped || !handler)
+	if (handler == core->trapped) /* at the start that is 0, which is no handler */
 		leave_for_good(core, CORE_DEAD);
-	core->trapped = true;
-	set(core, UC_RISCV_REG_MCAUSE, cause);
-	set(core, UC_RISCV_REG_MEPC, epc);
-	set(core, UC_RISCV_REG_MTVAL, tval);
-	core->redirected = true;
-	set(core, UC_RISCV_REG_PC, handler);
+	core->trapped = handler;
+	take_trap(core, cause, epc, tval);
 }
 
 /* Instruction at @pc in local memory; 0 (illegal) elsewhere. */
@@ -201,6 +220,23 @@ static void idle(void *data)
 		take_injected(core);
 }
 
+/* An ecall at @pc on a core without an idle unit. */
+static void idle_trap(struct core *core, uint32_t pc)
+{
+	if (unlikely(core->injected))
+		take_injected(core);
+	else
+		take_trap(core, MCAUSE_ECALL, pc, 0);
+}
+
+/* ecall_take() has moved the pc behind the ecall. */
+static void idle_trap_taken(void *data)
+{
+	struct core *core = data;
+
+	idle_trap(core, get(core, UC_RISCV_REG_PC) - 4);
+}
+
 /* The first ecall shows where the registers are; those after it need no exception (ecall.h). */
 static void learn_env(struct core *core)
 {
@@ -217,7 +253,10 @@ static void on_interrupt(uc_engine *uc, uint32_t number, void *data)
 
 	if (likely(number == INTR_ECALL)) {
 		learn_env(core);
-		idle(core);
+		if (core->card->config.idle_traps)
+			idle_trap(core, get(core, UC_RISCV_REG_PC) - 4);
+		else
+			idle(core);
 		return;
 	}
 	pc = get(core, UC_RISCV_REG_PC);
@@ -320,21 +359,22 @@ static void on_error(struct core *core, uc_err error)
 static void core_main(void *data)
 {
 	struct core *core = data;
+	bool preempted;
 	uc_err error;
 
 	for (;;) {
 		if (core->injected)
 			take_injected(core);
-		core->redirected = false;
 		error = uc_emu_start(core->uc, get(core, UC_RISCV_REG_PC), NOWHERE, 0, 0);
 		if (error != UC_ERR_OK) {
 			on_error(core, error);
 			continue;
 		}
-		if (core->redirected)
-			continue;
-		/* Stopped by core_interrupt(), or a wfi. */
-		core->stop = __atomic_exchange_n(&core->interrupted, 0, __ATOMIC_ACQ_REL) ? CORE_PREEMPTED : CORE_IDLE;
+		preempted = __atomic_exchange_n(&core->interrupted, 0, __ATOMIC_ACQ_REL);
+		core->waits = !preempted && fetch(core, get(core, UC_RISCV_REG_PC) - 4) == INSN_WFI;
+		if (!preempted && !core->waits)
+			continue; /* a hook has set the pc */
+		core->stop = core->waits ? CORE_IDLE : CORE_PREEMPTED;
 		fiber_leave();
 	}
 }
@@ -343,9 +383,13 @@ static enum core_stop core_run(struct core *core, struct core_trap *trap)
 {
 	if (core->dead)
 		return CORE_HALTED;
+	/* run() is called because the event ring is not empty, so that mip.MEIP is set */
+	if (core->waits && !(get(core, UC_RISCV_REG_MIE) & MIE_MEIE))
+		return CORE_WAITS;
+	core->waits = false;
 	core->slice_end = core->instructions + SLICE_INSTRUCTIONS;
 	core->started = true;
-	ecall_take(core->env, idle, core, &core->jumps);
+	ecall_take(core->env, core->card->config.idle_traps ? idle_trap_taken : idle, core, &core->jumps);
 	fiber_enter(core->fiber);
 	ecall_leave();
 	if (core->stop == CORE_DEAD)

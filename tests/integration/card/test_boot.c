@@ -113,6 +113,38 @@ static void boots(void **state)
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 1, 0, 0), 0);
 }
 
+static bool all_zero(const void *start, size_t bytes)
+{
+	const uint8_t *p = start;
+
+	while (bytes && !*p)
+		p++, bytes--;
+	return !bytes;
+}
+
+/* What the contract says that the firmware clears; the emulated card has garbage there at power-on. */
+static void boot_clears(void **state)
+{
+	const struct tutti_discovery *d = raw->discovery;
+	uint64_t *counters = (void *)(raw->bar + d->counters.offset);
+	struct tutti_log *log = (void *)(raw->bar + d->log.offset);
+
+	for (unsigned boot = 0; boot < 2; boot++) {
+		assert_false(all_zero(raw->bar + d->crash.offset, sizeof(struct tutti_crash)));
+		assert_false(all_zero(counters, TUTTI_COUNTER_CORE_INSTRUCTIONS * sizeof(*counters)));
+		assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
+		assert_true(all_zero(raw->bar + d->crash.offset, sizeof(struct tutti_crash)));
+		for (unsigned i = 0; i < TUTTI_COUNTERS; i++)
+			assert_in_range(counters[i], 0, 1u << 24);
+		assert_in_range(log->head, 20, 1000);
+		assert_true(log->bytes && !(log->bytes & (log->bytes - 1)) && log->bytes <= d->log.bytes - sizeof(*log));
+		assert_true(all_zero(log->text + log->head, log->bytes - log->head));
+		memset(raw->bar + d->crash.offset, 0xa5, sizeof(struct tutti_crash));
+		memset(counters, 0xa5, TUTTI_COUNTERS * sizeof(*counters));
+		memset(log, 0xa5, d->log.bytes);
+	}
+}
+
 static void refused(unsigned error)
 {
 	assert_int_equal(raw_boot_image(raw, image, image_bytes), TUTTI_STATE_FAILED);
@@ -243,17 +275,47 @@ static void crash_record(void **state)
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 1, 0, 0), 0);
 }
 
+/*
+ * The trap handler traps as well, because a region that it writes lies nowhere. That ends in a halt, and what was kept
+ * of the first trap stays.
+ */
+static void crash_in_crash(void **state)
+{
+	const struct tutti_crash *crash = (const void *)(raw->bar + raw->discovery->crash.offset);
+	struct tutti_discovery *d = (struct tutti_discovery *)raw->bar;
+	uint32_t status = d->status.offset, record = d->crash.offset;
+
+	d->status.offset = 0x0ffff000; /* after the record */
+	assert_int_equal(tutti_card_inject(raw->card, TUTTI_INJECT_FIRMWARE_CRASH, 1), 0);
+	raw_run(raw, 60);
+	d->status.offset = status;
+	assert_int_equal(raw->status->state, TUTTI_STATE_CRASHED);
+	assert_int_equal(crash->cause, TUTTI_CRASH_TRAP);
+	assert_int_equal(crash->cause_code, 2);
+	assert_string_equal(crash->text, "trap");
+	assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
+	d->crash.offset = 0x0ffff000; /* before there is one: the card writes it */
+	assert_int_equal(tutti_card_inject(raw->card, TUTTI_INJECT_FIRMWARE_CRASH, 1), 0);
+	raw_run(raw, 60);
+	d->crash.offset = record;
+	assert_int_equal(raw->status->state, TUTTI_STATE_CRASHED);
+	assert_int_equal(crash->cause, TUTTI_CRASH_PANIC);
+	assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		TOFF("SYS-03: discovery data is sound", discovery),
 		TOFF("SYS-03: discovery data is constant", discovery_is_constant),
 		TOFF("SYS-05: boot, twice", boots),
+		TOFF("SYS-05: the firmware clears crash record, log and its counters", boot_clears),
 		TOFF("SYS-05: bad firmware images are refused with the reason", bad_images),
 		TOFF("SYS-05: truncated firmware images are refused", truncated_images),
 		T("SYS-05: heartbeat", heartbeat),
 		T("SYS-05: log ring", log_ring),
 		T("SYS-05, SYS-15: a crash leaves its record; boot again works", crash_record),
+		T("SYS-05, SYS-15: a crash within the report of a crash", crash_in_crash),
 	};
 
 	return cmocka_run_group_tests_name("boot", tests, NULL, NULL);

@@ -17,11 +17,13 @@
 #define MAGIC 0x54455354u
 
 enum { OP_COMMANDS = 1, OP_TIMER, OP_ILLEGAL, OP_SPIN, OP_LOAD, OP_STORE, OP_BREAK, OP_ENABLE, OP_HALT, OP_PEEK, OP_POKE,
-       OP_NO_HANDLER, OP_MARK, OP_JUMP };
+       OP_NO_HANDLER, OP_MARK, OP_JUMP, OP_BUSY };
 
 static uint32_t commands[1024] __attribute__((aligned(64)));
 static struct tutti_event events[64] __attribute__((aligned(64)));
 static volatile struct tutti_engines *const engines = (void *)TUTTI_CORE_ENGINES;
+
+static uint32_t busy; /* TIMER events to take before the core may idle again */
 
 void start(void);
 void trap(void);
@@ -43,6 +45,21 @@ __attribute__((interrupt, aligned(4))) void trap(void)
 		__asm__ volatile(".word 0xffffffff");
 	TRAPS[4] = 1;
 	reg_write(TUTTI_REG_HALT, 0);
+}
+
+static void set_timer(uint32_t ticks)
+{
+	uint32_t now = *(volatile uint32_t *)(TUTTI_CORE_REGISTERS + TUTTI_REG_TIME_LO);
+
+	engines->timer_lo = now + ticks;
+	engines->timer_hi = 0; /* the tests that use this end long before the low word is full */
+}
+
+/* A millisecond or so. */
+static void work(void)
+{
+	for (uint32_t i = 0; i < 1000; i++)
+		__asm__ volatile(".rept 256\n nop\n .endr");
 }
 
 static void command(const volatile uint32_t *w, uint32_t n)
@@ -110,6 +127,10 @@ static void script(void)
 		__asm__ volatile("nop\n nop\n nop\n nop\n nop");
 		reg_write(TUTTI_REG_MARK, 2);
 		break;
+	case OP_BUSY: /* take @w[0] events, @w[1] ticks apart, without idling */
+		busy = w[0];
+		set_timer(w[1]);
+		break;
 	case OP_JUMP:
 		((void (*)(void))w[0])();
 		break;
@@ -124,7 +145,10 @@ static void main_loop(void)
 		volatile struct tutti_event *event = &events[head & 63];
 
 		if (!event->word[0]) {
-			__asm__ volatile("ecall" ::: "memory");
+			if (busy)
+				work();
+			else
+				__asm__ volatile("ecall" ::: "memory");
 			continue;
 		}
 		for (i = 0; i < 8; i++)
@@ -135,6 +159,8 @@ static void main_loop(void)
 		head++;
 		if (i == TUTTI_EVENT_MESSAGE)
 			script();
+		else if (i == TUTTI_EVENT_TIMER && busy && --busy)
+			set_timer(SCRIPT[3]);
 	}
 }
 
@@ -149,6 +175,11 @@ void go(void)
 	const struct tutti_discovery *d = (void *)TUTTI_CORE_CONTROL;
 	volatile struct tutti_status *status = (void *)(TUTTI_CORE_CONTROL + d->status.offset);
 
+	/* what the loader and the hardware leave as it is */
+	for (uint32_t i = 0; i < 64; i++)
+		events[i].word[0] = 0;
+	busy = 0;
+	*(volatile uint32_t *)(TUTTI_CORE_CONTROL + d->crash.offset) = TUTTI_CRASH_NONE;
 	engines->command_base = (uint32_t)commands;
 	engines->command_words = 1024;
 	engines->event_base = (uint32_t)events;

@@ -29,7 +29,7 @@
 #define LOCAL_BUFFER 0x20000u
 
 enum { OP_COMMANDS = 1, OP_TIMER, OP_ILLEGAL, OP_SPIN, OP_LOAD, OP_STORE, OP_BREAK, OP_ENABLE, OP_HALT, OP_PEEK, OP_POKE,
-       OP_NO_HANDLER, OP_MARK, OP_JUMP };
+       OP_NO_HANDLER, OP_MARK, OP_JUMP, OP_BUSY };
 
 /* ---- recorder in place of the SM array ---- */
 
@@ -241,6 +241,11 @@ static inline struct tutti_card_config config_small(enum tutti_card_mode mode)
 					   .interrupt = on_interrupt };
 }
 
+static inline uint64_t *doorbell(unsigned queue)
+{
+	return &((struct tutti_doorbell_page *)(bar + discovery->doorbells.offset))[queue].doorbell;
+}
+
 static inline void card_open(enum tutti_card_mode mode)
 {
 	struct tutti_card_config config = config_small(mode);
@@ -250,6 +255,8 @@ static inline void card_open(enum tutti_card_mode mode)
 	assert_int_equal(tutti_card_create(&config, &card), 0);
 	bar = tutti_card_bar(card);
 	discovery = (void *)bar;
+	for (unsigned i = 0; i < discovery->max_queues; i++)
+		*doorbell(i) = TUTTI_DOORBELL_EMPTY;
 	memory = bar + discovery->aperture;
 	control = (void *)(bar + discovery->control.offset);
 	status = (void *)(bar + discovery->status.offset);
@@ -339,11 +346,6 @@ static inline void peek(uint32_t local, void *to, uint32_t words)
 {
 	SCRIPT_WORDS(OP_PEEK, local, words);
 	memcpy(to, memory + COPY, 4 * words);
-}
-
-static inline uint64_t *doorbell(unsigned queue)
-{
-	return &((struct tutti_doorbell_page *)(bar + discovery->doorbells.offset))[queue].doorbell;
 }
 
 /* ---- page tables ---- */

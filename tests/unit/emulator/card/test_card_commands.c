@@ -87,6 +87,18 @@ static void test_post(void **state)
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, 3), 0, BUS(0x400000));
 	assert_int_equal(signal->value, 3);
 	assert_int_equal(signal->card_done, 1);
+	for (i = 0; i < 3; i++) { /* programs may store any value */
+		const int64_t value[] = { INT64_MAX, INT64_MIN, -1 };
+
+		signal->value = value[i];
+		signal->waiters = 0;
+		COMMAND(TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, 3 | TUTTI_SIGNAL_CANCEL), 0, BUS(0x400000));
+		assert_true(tutti_signal_load(signal) == TUTTI_SIGNAL_CANCELLED);
+		signal->card_done = INT64_MAX;
+		COMMAND(TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, 3), 0, BUS(0x400000));
+		assert_true(signal->card_done == INT64_MIN);
+		signal->waiters = 1;
+	}
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, 3), 8 << 16, BUS(0x400020));
 	assert_int_equal(event_of(TUTTI_EVENT_POST_FAULT)[0],
 			 TUTTI_EVENT_POST_FAULT | TUTTI_CAUSE_ALIGNMENT << 8 | 8 << 16);
@@ -249,6 +261,8 @@ static void test_mover(void **state)
 	const uint32_t *words = (uint32_t *)(memory + 0x500000);
 	unsigned i;
 
+	memset(memory + 0x500000, 0, 0x10000);
+	memory[0x700001 + 96] = 0;
 	move(&d, &shape);
 	assert_int_equal(event_of(TUTTI_EVENT_MOVER_ROOM)[0], TUTTI_EVENT_MOVER_ROOM);
 	assert_int_equal(event_of(TUTTI_EVENT_MOVER)[0], TUTTI_EVENT_MOVER | 0x77 << 16);

@@ -178,6 +178,23 @@ static void test_spin(void **state)
 	assert_int_equal(crash->cause, TUTTI_CRASH_WATCHDOG);
 }
 
+/* A core that takes one event after another is well, however long it does not idle; without events it is not. */
+static void test_busy(void **state)
+{
+	unsigned i;
+
+	*(uint32_t *)(memory + EVENTS) = 0;
+	script_begin(OP_BUSY, (uint32_t[]){ 4, 400000000 }, 2);
+	for (i = 0; i < 3000 && *(uint32_t *)(memory + EVENTS) < 5 && status->state == TUTTI_STATE_RUNNING; i++)
+		tutti_card_run(card, NULL, NULL);
+	settle();
+	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+	script_begin(OP_BUSY, (uint32_t[]){ 1, 1200000000 }, 2);
+	for (i = 0; i < 3000 && status->state == TUTTI_STATE_RUNNING; i++)
+		tutti_card_run(card, NULL, NULL);
+	assert_int_equal(crash->cause, TUTTI_CRASH_WATCHDOG);
+}
+
 /* ---- fast mode ---- */
 
 static void wait_ms(int ms)
@@ -280,7 +297,7 @@ static void test_count_fast(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_deterministic), TEST(test_marks), TEST(test_inject), TEST(test_spin), TEST(test_fuzz),
+		TEST(test_deterministic), TEST(test_marks), TEST(test_inject), TEST(test_spin), TEST(test_busy), TEST(test_fuzz),
 		TEST_FAST(test_sleep), TEST_FAST(test_timer_fast), TEST_FAST(test_count_fast), TEST_FAST(test_spin_fast),
 	};
 

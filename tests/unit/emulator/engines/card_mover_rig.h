@@ -66,6 +66,7 @@ static inline int setup(void **state)
 	seed = 1;
 	if (tutti_card_create(&config, &card))
 		return -1;
+	memset(card->local, 0, card->discovery.local_bytes);
 	card->page->event_base = EVENTS;
 	card->page->event_slots = 16;
 	card->page->mover_base = RING;
