@@ -95,10 +95,8 @@ static void heartbeat(uint64_t time)
 
 void heartbeat_event(void)
 {
-	uint64_t time = clock_now();
+	uint64_t time = hal_time();
 
-	if (time < hal_time())
-		time = hal_time();
 	queue_timer_run(time);
 	work_timeout(time);
 	if (split_due(time))
