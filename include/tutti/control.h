@@ -31,8 +31,9 @@
  *
  * Death. When the firmware gives up it fills struct tutti_crash, stores @state CRASHED and
  * writes TUTTI_REG_HALT. When the hardware has to stop the core (the watchdog, a command
- * that makes no sense) it does both itself. In either case it then resets SMs and movers and raises
- * MSI-X vector 0. A new boot request is the only way out.
+ * that makes no sense) it fills in the record itself. In either case it then resets SMs and movers, stores
+ * CRASHED, as the firmware may no longer have come to that, and raises MSI-X vector 0. A new boot
+ * request is the only way out.
  *
  * Numbers of 64 bits that the firmware writes (heartbeat, log head, counters) are two stores of 32 bits: a host that
  * reads in between may see one new half. Who needs them exactly reads until two readings agree.
