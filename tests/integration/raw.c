@@ -61,6 +61,7 @@ struct raw *raw_create_off(const struct tutti_card_config *config)
 		c.acknowledge = rig_acknowledge();
 	c.idle_traps = rig_idle_traps();
 	c.garbage = 16u << 20;
+	c.slice = 400;
 	if (!c.interrupt) {
 		c.interrupt = count_interrupt;
 		c.context = raw;

@@ -67,6 +67,8 @@ enum tutti_card_fault {
  *
  * @idle_traps: not 0 if the soft core has no idle unit: ecall traps, and wfi waits until mip & mie is not 0
  *
+ * @slice: in deterministic mode, the most instructions that the soft core executes before other parts of the card get a
+ *	turn; each time the number is drawn from the seed. 0: it executes until it idles
  * @garbage: bytes of card memory behind reserved_bytes that hold garbage at power-on, as all of it may; a multiple of 8
  *
  * Limits that are 0 have the values of the default card: 256 KiB of local memory (at most 512 KiB), 4 PEUs of 8 waves
@@ -89,6 +91,7 @@ struct tutti_card_config {
 	uint32_t acknowledge;
 	uint32_t idle_traps;
 	uint32_t garbage;
+	uint32_t slice;
 	uint32_t energy, energy_variation;
 	uint32_t energy_class[TUTTI_CLASSES], energy_resource[TUTTI_RESOURCES];
 	void *bar;

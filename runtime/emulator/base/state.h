@@ -80,6 +80,13 @@ struct engines {
 	uint32_t message_seen; /* host_ring_tail when the last MESSAGE event was put */
 };
 
+/** struct late_interrupt - an interrupt under way to the host, in deterministic mode. */
+struct late_interrupt {
+	uint32_t round; /* of the card, in which it arrives */
+	uint32_t vector;
+};
+#define LATE_INTERRUPTS 64u
+
 /** struct tutti_card - the whole card. Only the folders below sm/ and those above launch/ use its members. */
 struct tutti_card {
 	/* These do not change after creation. */
@@ -121,9 +128,11 @@ struct tutti_card {
 	uint64_t virtual_time;
 	uint64_t virtual_instructions; /* instructions that virtual_time already includes */
 	uint64_t start_ns;
-	uint64_t garbage;     /* state of the generator in garbage.c */
+	uint64_t random;      /* state of the generator in garbage.c */
 	uint64_t counts[TUTTI_COUNTERS]; /* counted by the driving thread */
 	uint64_t print[TUTTI_MAX_CONTEXTS];
+	struct late_interrupt late[LATE_INTERRUPTS]; /* in their order, from late_head to late_tail modulo the size */
+	uint32_t late_head, late_tail;
 
 	/* These may be used by any thread. */
 	uint64_t shared_counts[TUTTI_COUNTERS] __attribute__((aligned(64)));

@@ -62,6 +62,7 @@ void card_power_on(struct tutti_card *card)
 	card->trace_tail = card->trace_lost = 0;
 	card->trace_half = false;
 	card->virtual_instructions = 0;
+	card->late_head = card->late_tail;
 }
 
 /* The soft core has been stopped: empty the SMs and tell the host, which may be waiting. */
@@ -197,6 +198,8 @@ bool card_round(struct tutti_card *card)
 
 	if (unlikely(card->died))
 		bury(card);
+	if (card->late_head != card->late_tail)
+		work |= interrupts_arrive(card);
 	return work;
 }
 

@@ -9,6 +9,7 @@
 #include <unicorn/unicorn.h>
 
 #include "emulator/base/clock.h"
+#include "emulator/base/garbage.h"
 #include "emulator/base/local.h"
 #include "emulator/base/profile.h"
 #include "emulator/base/state.h"
@@ -299,7 +300,6 @@ static void on_block(uc_engine *uc, uint64_t address, uint32_t bytes, void *data
 	if (unlikely(core->instructions >= core->slice_end)) {
 		core->stop = CORE_PREEMPTED;
 		fiber_leave();
-		core->slice_end = core->instructions + SLICE_INSTRUCTIONS;
 	}
 }
 
@@ -379,6 +379,14 @@ static void core_main(void *data)
 	}
 }
 
+/* How many instructions to execute before other parts of the card get a turn. */
+static uint64_t slice(struct core *core)
+{
+	uint32_t most = core->card->deterministic ? core->card->config.slice : 0;
+
+	return most ? 1 + card_random(core->card, most) : SLICE_INSTRUCTIONS;
+}
+
 static enum core_stop core_run(struct core *core, struct core_trap *trap)
 {
 	if (core->dead)
@@ -387,7 +395,7 @@ static enum core_stop core_run(struct core *core, struct core_trap *trap)
 	if (core->waits && !(get(core, UC_RISCV_REG_MIE) & MIE_MEIE))
 		return CORE_WAITS;
 	core->waits = false;
-	core->slice_end = core->instructions + SLICE_INSTRUCTIONS;
+	core->slice_end = core->instructions + slice(core);
 	core->started = true;
 	ecall_take(core->env, core->card->config.idle_traps ? idle_trap_taken : idle, core, &core->jumps);
 	fiber_enter(core->fiber);

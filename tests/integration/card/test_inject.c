@@ -79,6 +79,7 @@ static void lost_interrupt(void **state)
 	unsigned before;
 
 	signal->waiters = 1;
+	raw_settle(raw); /* interrupts of replies may still be under way */
 	inject(TUTTI_INJECT_LOST_INTERRUPT, 1);
 	before = raw->interrupts;
 	raw_submit(&queue, &p);

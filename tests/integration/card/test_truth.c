@@ -140,6 +140,8 @@ static void interrupt_comes_last(void)
 	unsigned i;
 
 	signal->waiters = 1;
+	raw_settle(raw); /* interrupts of replies may still be under way */
+	tutti_store_release(&interrupts, 0);
 	for (i = 1; i <= 300; i++) {
 		union tutti_packet p = raw_dispatch(raw, RAW_STORE, 1, 1, args, signal);
 		uint64_t end = raw_ms() + 5000;

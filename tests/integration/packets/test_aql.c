@@ -283,8 +283,10 @@ static void interrupt_only_if_somebody_waits(void **state)
 {
 	struct tutti_signal *signal = raw_signal(&space, 2);
 	union tutti_packet p = raw_step(&space, cell, 1, 1, signal);
-	unsigned before = raw->interrupts;
+	unsigned before;
 
+	raw_settle(raw); /* interrupts of replies may still be under way */
+	before = raw->interrupts;
 	raw_submit(&queue, &p);
 	assert_true(raw_until(raw, &signal->value, 1, RAW_PATIENCE));
 	raw_settle(raw);

@@ -235,10 +235,12 @@ static inline void on_interrupt(void *context, unsigned vector)
 	interrupts++;
 }
 
+static uint32_t slice; /* of the cards opened next */
+
 static inline struct tutti_card_config config_small(enum tutti_card_mode mode)
 {
 	return (struct tutti_card_config){ .mode = mode, .topology = { 2 }, .gpcs = 1, .memory_bytes = 64u << 20,
-					   .interrupt = on_interrupt };
+					   .interrupt = on_interrupt, .slice = slice };
 }
 
 static inline uint64_t *doorbell(unsigned queue)

@@ -29,6 +29,55 @@ static void test_deterministic(void **state)
 	assert_int_equal(work(), first);
 }
 
+static uint64_t core_wakes(void)
+{
+	return ((uint64_t *)(bar + discovery->counters.offset))[TUTTI_COUNTER_CORE_WAKES];
+}
+
+/* The rest of the card gets turns while the core runs, and which ones follows from the seed. */
+static void test_slices(void **state)
+{
+	uint64_t whole, first;
+
+	work();
+	whole = core_wakes();
+	slice = 20;
+	for (unsigned i = 0; i < 2; i++) {
+		tutti_card_destroy(card);
+		card_open(TUTTI_CARD_DETERMINISTIC);
+		if (!i)
+			first = work();
+		else
+			assert_int_equal(work(), first);
+		assert_true(core_wakes() > 2 * whole);
+	}
+	slice = 0;
+}
+
+static bool fetched(void *context)
+{
+	return *(uint32_t *)(memory + EVENTS) >= 2; /* the MESSAGE and the FETCH */
+}
+
+/* Interrupts come later than what they tell of, some of them so that it can be seen before; none is lost. */
+static void test_late_interrupts(void **state)
+{
+	const uint32_t words[] = { TUTTI_COMMAND(TUTTI_CMD_INTERRUPT, 1, 3), TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, 9), 0, 0, 0, 4,
+				   LOCAL_BUFFER };
+	unsigned late = 0, before = interrupts;
+
+	for (unsigned i = 1; i <= 50; i++) {
+		*(uint32_t *)(memory + EVENTS) = 0;
+		script_begin(OP_COMMANDS, words, 7);
+		for (unsigned k = 0; k < 100 && !fetched(NULL); k++)
+			tutti_card_run(card, fetched, NULL);
+		late += interrupts != before + i;
+		settle();
+		assert_int_equal(interrupts, before + i);
+	}
+	assert_in_range(late, 10, 49);
+}
+
 static void test_marks(void **state)
 {
 	struct tutti_card_function functions[4];
@@ -297,7 +346,7 @@ static void test_count_fast(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_deterministic), TEST(test_marks), TEST(test_inject), TEST(test_spin), TEST(test_busy), TEST(test_fuzz),
+		TEST(test_deterministic), TEST(test_slices), TEST(test_late_interrupts), TEST(test_marks), TEST(test_inject), TEST(test_spin), TEST(test_busy), TEST(test_fuzz),
 		TEST_FAST(test_sleep), TEST_FAST(test_timer_fast), TEST_FAST(test_count_fast), TEST_FAST(test_spin_fast),
 	};
 
