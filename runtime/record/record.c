@@ -262,14 +262,36 @@ int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index
 
 typedef uint64_t __attribute__((may_alias)) first_words;
 
-/* The first 64 bits are stored last, in one store, which publishes the packet, as its first 32 bits are among them. */
-static inline void put_packet(struct tutti_queue *queue, union tutti_packet *slot,
-			      const union tutti_packet *image)
+static inline void put_body(union tutti_packet *slot, const union tutti_packet *image)
 {
 	memcpy(&slot->word[4], &image->word[4], 48);
 	memcpy(&slot->word[2], &image->word[2], 8);
-	tutti_queue_order(queue);
+}
+
+/* The first 64 bits are stored last, in one store, which publishes the packet, as its first 32 bits are among them. */
+static inline void put_head(union tutti_packet *slot, const union tutti_packet *image)
+{
 	tutti_store_release((first_words *)slot, *(const first_words *)image);
+}
+
+/* A fence flushes the write-combining buffers, so all packets share one; ringing the doorbell flushes their heads. */
+static void put_write_combined(struct tutti_queue *queue, uint64_t index, const union tutti_packet *image, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		put_body(tutti_queue_slot(queue, index + i), &image[i]);
+	tutti_queue_order(queue);
+	for (unsigned i = 0; i < n; i++)
+		put_head(tutti_queue_slot(queue, index + i), &image[i]);
+}
+
+static inline void put_packets(struct tutti_queue *queue, uint64_t index, const union tutti_packet *image, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		union tutti_packet *slot = tutti_queue_slot(queue, index + i);
+
+		put_body(slot, &image[i]);
+		put_head(slot, &image[i]);
+	}
 }
 
 static inline int send_part(struct tutti_queue *queue, const union tutti_packet *image, unsigned n)
@@ -279,8 +301,10 @@ static inline int send_part(struct tutti_queue *queue, const union tutti_packet 
 
 	if (__builtin_expect(error, 0))
 		return error;
-	for (unsigned i = 0; i < n; i++)
-		put_packet(queue, tutti_queue_slot(queue, index + i), &image[i]);
+	if (__builtin_expect(queue->flags & TUTTI_QUEUE_WRITE_COMBINED, 0))
+		put_write_combined(queue, index, image, n);
+	else
+		put_packets(queue, index, image, n);
 	tutti_queue_ring(queue, index + n - 1);
 	return 0;
 }

@@ -348,7 +348,7 @@ static void on_error(struct tutti_queue *queue, const struct tutti_fault *fault,
 	}
 }
 
-static struct tutti_queue *a_queue(uint32_t flags, bool multi)
+__attribute__((unused)) static struct tutti_queue *a_queue(uint32_t flags, bool multi)
 {
 	struct tutti_queue_options o = {
 	    .packets = 64, .flags = flags, .multi = multi, .error = on_error, .context = &report};
