@@ -44,6 +44,8 @@ struct transport_fit {
  * @name: what selects it in struct tutti_device_options, where ':' and a path may follow
  * @traces: the trace ring in the control window and its controls can be reached (tutti/trace_api.h)
  * @write_combined: the host's stores to card memory may reach it in another order than they were made in
+ * @zeroed: card memory is zeroed when map() or back() backs it; else it holds anything, as after power-on
+ * @discards: the pools are private memory of the process, so that madvise(MADV_DONTNEED) clears pages
  *
  * Opening and closing, called in this order:
  * @present: is there such a card? Used to choose the default device
@@ -89,7 +91,7 @@ struct transport_fit {
  */
 struct transport {
 	const char *name;
-	bool traces, write_combined;
+	bool traces, write_combined, zeroed, discards;
 
 	bool (*present)(void);
 	int (*open)(struct tutti_device *device, const struct tutti_device_options *options);

@@ -176,7 +176,7 @@ static bool arena_grow(struct arena *arena, size_t pages)
 	    arena->commit(arena->context, arena->base + start * ARENA_PAGE, more * ARENA_PAGE))
 		return false;
 	arena->committed += more;
-	extent_release(arena, extent_new(arena, start, more, false));
+	extent_release(arena, extent_new(arena, start, more, arena->garbage));
 	return true;
 }
 

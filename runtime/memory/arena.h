@@ -19,10 +19,11 @@
  * committed in big chunks, so that the card sees few, large regions. There is no lock:
  * the caller serializes calls.
  *
- * @commit: back [start, start + bytes) with zeroed memory that the card can access; 0 or -errno
+ * @commit: back [start, start + bytes) with memory that the card can access; 0 or -errno
  * @retire: remove the card's access to freed [start, start + bytes), a megabyte or more; may be NULL
  * @revive: give the card access again; 0 or -errno. Some of the pages may never have been retired
- * @discard: freed pages may be returned to the kernel, which gives them back zeroed; otherwise the arena clears them
+ * @discard: pages may be returned to the kernel, which gives them back zeroed; otherwise the arena clears them
+ * @garbage: memory that is committed may hold anything, such as card memory after power-on; otherwise it is zeroed
  */
 struct arena {
 	uint8_t *base;
@@ -34,6 +35,7 @@ struct arena {
 	int (*revive)(void *context, void *start, size_t bytes);
 	void *context;
 	bool discard;
+	bool garbage;
 	uint32_t *owner; /* for each committed page, the index of its extent */
 	struct extent *extent;
 	uint32_t extents;

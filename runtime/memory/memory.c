@@ -80,7 +80,8 @@ static int init_system(struct tutti_device *device)
 	int error = device->transport->reserve(device, TUTTI_MEMORY_SYSTEM, &base, &bytes);
 
 	if (!error)
-		error = arena_init(arena, base, bytes, SYSTEM_CHUNK, commit_system, device, true);
+		error = arena_init(arena, base, bytes, SYSTEM_CHUNK, commit_system, device,
+				   device->transport->discards);
 	arena->retire = retire;
 	arena->revive = revive_system;
 	return error;
@@ -92,11 +93,15 @@ static int init_system(struct tutti_device *device)
  */
 static int init_code(struct tutti_device *device, uint8_t *base, size_t bytes)
 {
+	struct arena *arena = &device->memory->code;
 	int error = 0;
 
 	if (device->transport->back)
 		error = device->transport->back(device, base, bytes, TUTTI_MEMORY_CARD);
-	return error ? error : arena_init(&device->memory->code, base, bytes, bytes, NULL, NULL, true);
+	if (!error)
+		error = arena_init(arena, base, bytes, bytes, NULL, NULL, device->transport->discards);
+	arena->garbage = !device->transport->zeroed;
+	return error;
 }
 
 static int init_card(struct tutti_device *device)
@@ -110,9 +115,10 @@ static int init_card(struct tutti_device *device)
 		return error;
 	code = bytes / 16 < CODE_BYTES_MAX ? (bytes / 16) & ~PAGE_MASK : CODE_BYTES_MAX;
 	error = arena_init(arena, base, bytes - code, bytes < CARD_SMALL ? CARD_CHUNK_SMALL : CARD_CHUNK,
-			   commit_card, device, true);
+			   commit_card, device, device->transport->discards);
 	if (error)
 		return error;
+	arena->garbage = !device->transport->zeroed;
 	arena->retire = retire;
 	arena->revive = revive_card;
 	error = init_code(device, (uint8_t *)base + bytes - code, code);

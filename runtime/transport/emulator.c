@@ -338,6 +338,7 @@ static bool always(void)
 
 const struct transport transport_emulator = {
     .name = "emulator",
+    .discards = true,
     .present = always,
     .open = emulator_open,
     .start = emulator_start,

@@ -119,6 +119,7 @@ static int drm_start(struct tutti_device *device, const struct tutti_print_ring 
 const struct transport transport_drm = {
     .name = "drm",
     .write_combined = true,
+    .zeroed = true, /* by the driver */
     .traces = false, /* the driver maps only some pages of the window, and not those of the trace ring */
     .present = drm_present,
     .open = drm_open,

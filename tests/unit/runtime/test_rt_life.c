@@ -185,11 +185,65 @@ static void print_handler_prints(void **state)
 	tutti_memory_free(device, ring);
 }
 
+static void assert_clear(const void *memory, size_t bytes)
+{
+	const uint64_t *word = memory;
+
+	for (size_t i = 0; i < bytes / sizeof(*word); i++)
+		if (word[i])
+			fail_msg("word %zu of %zu bytes is %#llx", i, bytes, (unsigned long long)word[i]);
+}
+
+/* Card memory holds anything at first, and what was in it before when it is used again. */
+static void memory_is_cleared(void **state)
+{
+	static const size_t sizes[] = {64, 2048, 4096, 40 * 4096, 2 << 20, 8 << 20};
+	void *code;
+
+	memset((uint8_t *)fake.pool + POOL, 0xa5, POOL);
+	for (unsigned pool = TUTTI_MEMORY_SYSTEM; pool <= TUTTI_MEMORY_CARD; pool++) {
+		for (unsigned round = 0; round < 3; round++) {
+			void *block[sizeof(sizes) / sizeof(*sizes)];
+
+			for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+				assert_int_equal(tutti_memory_alloc(device, pool, sizes[i], &block[i]), 0);
+				assert_clear(block[i], sizes[i]);
+				memset(block[i], 0x5a, sizes[i]);
+			}
+			for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+				assert_int_equal(tutti_memory_free(device, block[i]), 0);
+		}
+	}
+	for (unsigned round = 0; round < 2; round++) { /* variables of kernels rely on it */
+		code = memory_code_alloc(device, 3 * 4096);
+		assert_non_null(code);
+		assert_clear(code, 3 * 4096);
+		memset(code, 0x5a, 3 * 4096);
+		memory_code_free(device, code);
+	}
+}
+
+/* Memory that madvise() does not clear, as the driver's buffers are, is cleared all the same. */
+static void shared_memory_is_cleared(void **state)
+{
+	void *block;
+
+	assert_ptr_equal(mmap(fake.pool, POOL, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+			 fake.pool);
+	for (unsigned round = 0; round < 2; round++) {
+		assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, 4 << 20, &block), 0);
+		assert_clear(block, 4 << 20);
+		memset(block, 0x5a, 4 << 20);
+		assert_int_equal(tutti_memory_free(device, block), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    T(copy_behind_a_fault), T(copy_before_a_fault), T(too_many_packets),     T(queue_goes_first),
 	    T(late_queue),	    T(write_combined_ring), T(print_handler_prints),
+	    T(memory_is_cleared),   T(shared_memory_is_cleared),
 	};
 
 	return cmocka_run_group_tests_name("SYS-40, SYS-41, PKT-07 failures and lifetimes over a played card", tests, NULL,
