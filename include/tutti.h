@@ -29,7 +29,13 @@
  *
  * Rules for all functions, unless their comment says otherwise:
  * - They return 0 or a negative errno value, and do not set errno.
- * - They may be called from any thread at any time. An object that is destroyed must not be in use.
+ * - They may be called from any thread at any time.
+ * - Handles are checked: a function that is given NULL, or an object that has been destroyed or whose device has been
+ *   closed, returns -EINVAL, NULL or 0, whatever it returns otherwise, and does nothing. That holds until 64 more
+ *   objects of the kind have been made and destroyed, after which the same handle may name a new one. Destroying
+ *   something twice is such a mistake; destroying NULL is fine.
+ * - Destroying an object ends the waits of other threads for it, with -EIO. Only functions that submit packets
+ *   (tutti_dispatch(), tutti_replay(), those of tutti/queue.h) must not be running with a queue that is destroyed.
  * - A function that needs the firmware's answer may return -EIO when the device has died and
  *   -ETIMEDOUT when the firmware does not answer; this is not repeated below.
  * - Output parameters are written only in case of success.
@@ -115,10 +121,12 @@ int tutti_device_open(const struct tutti_device_options *options, struct tutti_d
 /**
  * tutti_device_close() - close a device.
  *
- * Queues that are left are destroyed. Everything else that was made from the device must be gone,
- * and no other thread may be using it. NULL is fine.
+ * Queues that are left are destroyed. Memory, signals and code objects are gone with the device; what else was made from
+ * it can only be destroyed afterwards. Other threads that wait get -EIO. NULL is fine.
+ *
+ * Return: 0; -EINVAL: it is no open device; -EBUSY: called from a callback of the device.
  */
-void tutti_device_close(struct tutti_device *device);
+int tutti_device_close(struct tutti_device *device);
 
 /** tutti_device_discovery() - what the card is: topology, limits, features. Valid until the device is closed. */
 const struct tutti_discovery *tutti_device_discovery(const struct tutti_device *device);
@@ -192,8 +200,8 @@ int tutti_device_policy(struct tutti_device *device, unsigned policy, uint32_t v
  */
 int tutti_device_enable_sms(struct tutti_device *device, unsigned first, unsigned count, bool enable);
 
-/** tutti_device_flush_print() - hand out at once what kernels have printed so far. */
-void tutti_device_flush_print(struct tutti_device *device);
+/** tutti_device_flush_print() - hand out at once what kernels have printed so far. Return: 0, -EINVAL. */
+int tutti_device_flush_print(struct tutti_device *device);
 
 /**
  * tutti_device_print_handler() - where the printf() of kernels goes.
@@ -201,9 +209,11 @@ void tutti_device_flush_print(struct tutti_device *device);
  * @handler: gets text, @bytes long and not NUL-terminated, in whichever thread waits for the device at
  *	that time, with no lock held. NULL: text goes to stdout.
  * @context: given to @handler
+ *
+ * Return: 0, -EINVAL.
  */
-void tutti_device_print_handler(struct tutti_device *device,
-				void (*handler)(void *context, const char *text, size_t bytes), void *context);
+int tutti_device_print_handler(struct tutti_device *device,
+			       void (*handler)(void *context, const char *text, size_t bytes), void *context);
 
 /* ---- memory ----------------------------------------------------------- */
 
@@ -299,8 +309,12 @@ enum tutti_condition { TUTTI_EQ, TUTTI_NE, TUTTI_LT, TUTTI_GTE };
  */
 int tutti_signal_create(struct tutti_device *device, int64_t value, tutti_signal_t *signal);
 
-/** tutti_signal_destroy() - destroy a signal that no packet, kernel or thread will use any more. NULL is fine. */
-void tutti_signal_destroy(struct tutti_device *device, tutti_signal_t signal);
+/**
+ * tutti_signal_destroy() - destroy a signal that no packet, kernel or thread will use any more. NULL is fine.
+ *
+ * Return: 0; -EINVAL: it is no signal of @device.
+ */
+int tutti_signal_destroy(struct tutti_device *device, tutti_signal_t signal);
 
 /**
  * tutti_signal_wait() - wait until the value of a signal meets a condition.
@@ -311,10 +325,15 @@ void tutti_signal_destroy(struct tutti_device *device, tutti_signal_t signal);
  * @timeout_ns: longest wait in nanoseconds from now; 0 = look once; TUTTI_WAIT_FOREVER
  * @seen: gets the value that was read last, in case of an error too; may be NULL
  *
- * While it waits, error callbacks of queues are called and text of kernels is printed. A queue that
- * stops does not change signals: ask tutti_queue_error(), or give the queue an error callback.
+ * While it waits, error callbacks of queues are called and text of kernels is printed.
  *
- * Return: 0; -ETIMEDOUT: time is over; -EIO: the device has died.
+ * A queue that stops does not change the signals of the packet that failed and of those behind it, which the card has
+ * not taken. Waits for them end with -EIO, as long as the queue is stopped: tutti_queue_error() says why it is. The same
+ * is true when the queue is destroyed before packets that name the signal are done, until tutti_signal_store() or
+ * another launch. A condition that holds is not affected.
+ *
+ * Return: 0; -ETIMEDOUT: time is over; -EIO: the device has died or is being closed, or a queue that should change the
+ * signal has stopped or is gone; -EINVAL: no signal of @device, or no such condition.
  */
 int tutti_signal_wait(struct tutti_device *device, tutti_signal_t signal, enum tutti_condition condition,
 		      int64_t value, uint64_t timeout_ns, int64_t *seen);
@@ -364,8 +383,12 @@ int tutti_executable_load(struct tutti_device *device, const void *elf, size_t b
 int tutti_executable_load_file(struct tutti_device *device, const char *path,
 			       struct tutti_executable **executable, const char **message);
 
-/** tutti_executable_destroy() - unload it. No packet that is still to run may name its kernels. NULL is fine. */
-void tutti_executable_destroy(struct tutti_executable *executable);
+/**
+ * tutti_executable_destroy() - unload it. No packet that is still to run may name its kernels. NULL is fine.
+ *
+ * Launches of its kernels are refused from now on. Return: 0, -EINVAL.
+ */
+int tutti_executable_destroy(struct tutti_executable *executable);
 
 /**
  * tutti_executable_kernel() - look up a kernel.
@@ -449,16 +472,18 @@ int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_opt
  *
  * Kernels that run are stopped, and packets that have not started are dropped; use tutti_queue_drain() or
  * signals to wait for them first. When it returns the card does not touch anything of the queue
- * any more. NULL is fine.
+ * any more. Waits for signals that packets of the queue should have changed end with -EIO. NULL is fine.
+ *
+ * Return: 0, -EINVAL.
  */
-void tutti_queue_destroy(struct tutti_queue *queue);
+int tutti_queue_destroy(struct tutti_queue *queue);
 
 /**
  * tutti_queue_error() - why a queue has stopped.
  * @queue: queue
  * @fault: gets what is known about it; may be NULL
  *
- * Return: 0: it has not; else TUTTI_ERROR_*, a positive number.
+ * Return: 0: it has not; TUTTI_ERROR_*, a positive number; -EINVAL: it is no queue.
  */
 int tutti_queue_error(struct tutti_queue *queue, struct tutti_fault *fault);
 
@@ -544,10 +569,20 @@ struct tutti_launch {
 /**
  * tutti_launch_packet() - encode a launch as an AQL packet, header included.
  *
- * Return: 0; -EINVAL: no card would take it. What depends on the card (too large a
- * workgroup, too much shared memory) stops the queue instead.
+ * Return: 0; -EINVAL: no card would take it; tutti_launch_check() tells what this card would not take.
  */
 int tutti_launch_packet(const struct tutti_launch *launch, struct tutti_dispatch_packet *packet);
+
+/**
+ * tutti_launch_check() - would this card refuse a launch, and why?
+ * @device: device
+ * @launch: launch
+ *
+ * The sizes of workgroup, memory and CGA are compared with what the card has; tutti_dispatch() does so too.
+ *
+ * Return: 0: nothing speaks against it; TUTTI_ERROR_*, a positive number; -EINVAL: as tutti_launch_packet().
+ */
+int tutti_launch_check(struct tutti_device *device, const struct tutti_launch *launch);
 
 /**
  * tutti_dispatch() - launch a kernel: encode, reserve, publish, ring.
@@ -555,8 +590,8 @@ int tutti_launch_packet(const struct tutti_launch *launch, struct tutti_dispatch
  * It returns when the packet is in the ring, and waits while the ring is full. While a recording is being
  * made on the queue the launch is recorded instead.
  *
- * Return: 0; -EINVAL: as tutti_launch_packet(); -EIO: the queue has stopped or the device has died;
- * -ENOMEM: while recording.
+ * Return: 0; -EINVAL: the launch cannot run (tutti_launch_check() says why), or its kernel or signal is gone;
+ * -EIO: the queue has stopped or the device has died; -ENOMEM: while recording.
  */
 int tutti_dispatch(struct tutti_queue *queue, const struct tutti_launch *launch);
 

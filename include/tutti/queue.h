@@ -70,7 +70,7 @@ struct tutti_queue {
  *
  * Waits until packets @first to @first + @count - 1 may be written.
  *
- * Return: 0; -EINVAL when the ring has fewer than @count packets; -EIO when the queue has
+ * Return: 0; -EINVAL when the ring has fewer than @count packets, or @queue is no queue; -EIO when the queue has
  * stopped or the device has died. In case of an error the reservation has been taken back.
  */
 int tutti_queue_wait_room(struct tutti_queue *queue, uint64_t first, uint32_t count);
@@ -94,7 +94,7 @@ static inline int tutti_queue_reserve(struct tutti_queue *queue, uint32_t count,
 	uint64_t first, last;
 
 	*index = 0;
-	if (count > 1 && count > queue->mask + 1)
+	if (__builtin_expect(!queue, 0) || (count > 1 && count > queue->mask + 1))
 		return tutti_queue_wait_room(queue, 0, count); /* there will never be room: nothing is reserved */
 	if (queue->multi) {
 		first = __atomic_fetch_add(queue->write_index, count, __ATOMIC_RELAXED);
@@ -152,8 +152,11 @@ static inline void tutti_queue_publish(struct tutti_queue *queue, uint64_t index
  */
 static inline void tutti_queue_ring(struct tutti_queue *queue, uint64_t index)
 {
-	uint64_t *doorbell = queue->doorbell;
+	uint64_t *doorbell;
 
+	if (__builtin_expect(!queue, 0))
+		return;
+	doorbell = queue->doorbell;
 	tutti_queue_order(queue);
 	tutti_store_release(doorbell, index);
 	if (queue->asleep) {
@@ -193,14 +196,15 @@ static inline int tutti_queue_submit(struct tutti_queue *queue, const union tutt
 	return tutti_queue_put(queue, packet, &index);
 }
 
-/** tutti_signal_add() - add @delta to the value of a signal, atomically, with acquire and release order. */
+/** tutti_signal_add() - add @delta to the value of a signal, atomically, with acquire and release order; not to NULL. */
 static inline void tutti_signal_add(struct tutti_signal *signal, int64_t delta)
 {
-	__atomic_fetch_add(&signal->value, delta, __ATOMIC_ACQ_REL);
+	if (__builtin_expect(signal != NULL, 1))
+		__atomic_fetch_add(&signal->value, delta, __ATOMIC_ACQ_REL);
 }
 
 /**
- * tutti_signal_store() - set the value of a signal, with release order.
+ * tutti_signal_store() - set the value of a signal, with release order; nothing if it is NULL.
  *
  * When the card decrements a split signal at the same time, that counts against the new value.
  */
@@ -208,6 +212,9 @@ static inline void tutti_signal_store(struct tutti_signal *signal, int64_t value
 {
 	uint64_t stored = (uint64_t)value;
 
+	if (__builtin_expect(!signal, 0))
+		return;
+	tutti_store_relaxed(&signal->event, 0); /* packets of a queue that has gone concern the old value */
 	if (signal->flags & TUTTI_SIGNAL_SPLIT)
 		stored += (uint64_t)tutti_load_relaxed(&signal->card_done);
 	tutti_store_release(&signal->value, (int64_t)stored);

@@ -50,8 +50,8 @@ int tutti_record_begin(struct tutti_queue *queue);
 /** tutti_record_end() - end a recording. Return: 0; -EINVAL: none is being made; -ENOMEM: and it is lost. */
 int tutti_record_end(struct tutti_queue *queue, struct tutti_recording **recording);
 
-/** tutti_recording_destroy() - destroy a recording; replays that were sent still run. NULL is fine. */
-void tutti_recording_destroy(struct tutti_recording *recording);
+/** tutti_recording_destroy() - destroy a recording; replays that were sent still run. NULL is fine. Return: 0, -EINVAL. */
+int tutti_recording_destroy(struct tutti_recording *recording);
 
 /** tutti_recording_kernels() - number of launches in it. */
 unsigned tutti_recording_kernels(const struct tutti_recording *recording);

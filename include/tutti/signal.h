@@ -86,11 +86,13 @@ static inline bool tutti_signal_look(const struct tutti_signal *signal, int64_t 
 	return tutti_load_acquire(&signal->card_done) == done;
 }
 
-/** tutti_signal_load() - the value of a signal, with acquire order. */
+/** tutti_signal_load() - the value of a signal, with acquire order; 0 if @signal is NULL. */
 static inline int64_t tutti_signal_load(const struct tutti_signal *signal)
 {
 	int64_t value;
 
+	if (__builtin_expect(!signal, 0))
+		return 0;
 	while (!tutti_signal_look(signal, &value))
 		;
 	return value;

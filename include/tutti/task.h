@@ -102,8 +102,12 @@ struct tutti_task_counters {
 int tutti_task_create(struct tutti_device *device, const struct tutti_task_attributes *attributes,
 		      struct tutti_task **task);
 
-/** tutti_task_destroy() - destroy it. No launch with it may be waiting or running. NULL is fine. */
-void tutti_task_destroy(struct tutti_task *task);
+/**
+ * tutti_task_destroy() - destroy it. No launch with it may be waiting or running. NULL is fine.
+ *
+ * Return: 0, -EINVAL.
+ */
+int tutti_task_destroy(struct tutti_task *task);
 
 /** tutti_task_tmd() - address of the metadata, for tutti_launch.tmd. */
 void *tutti_task_tmd(struct tutti_task *task);
@@ -131,8 +135,12 @@ static inline bool tutti_signal_cancelled(int64_t value)
 	return value < TUTTI_SIGNAL_FAILED;
 }
 
-/** tutti_task_counters() - counters of a task, as the card wrote them when it last left the task table or ended. */
-void tutti_task_counters(const struct tutti_task *task, struct tutti_task_counters *counters);
+/**
+ * tutti_task_counters() - counters of a task, as the card wrote them when it last left the task table or ended.
+ *
+ * Return: 0, -EINVAL.
+ */
+int tutti_task_counters(const struct tutti_task *task, struct tutti_task_counters *counters);
 
 /**
  * tutti_work_create() - make a work queue.
@@ -145,8 +153,8 @@ void tutti_task_counters(const struct tutti_task *task, struct tutti_task_counte
  */
 int tutti_work_create(struct tutti_device *device, uint32_t items, uint32_t bytes, struct tutti_work **work);
 
-/** tutti_work_destroy() - destroy it, after the tasks that consume it. NULL is fine. */
-void tutti_work_destroy(struct tutti_work *work);
+/** tutti_work_destroy() - destroy it, after the tasks that consume it. NULL is fine. Return: 0, -EINVAL. */
+int tutti_work_destroy(struct tutti_work *work);
 
 /** tutti_work_queue() - what kernels need to know of it: struct tutti_work_queue of tmd.h. */
 struct tutti_work_queue *tutti_work_queue(struct tutti_work *work);
@@ -166,8 +174,8 @@ int tutti_work_try_push(struct tutti_work *work, const void *item);
  */
 int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_ns);
 
-/** tutti_work_close() - no more items will come: the task ends when all of them are consumed. */
-void tutti_work_close(struct tutti_work *work);
+/** tutti_work_close() - no more items will come: the task ends when all are consumed. Return: 0, -EINVAL. */
+int tutti_work_close(struct tutti_work *work);
 
 #ifdef __cplusplus
 }

@@ -11,26 +11,46 @@ struct loaded_symbol {
 	char *name; /* for kernels, without the suffix ".kd" */
 	uint64_t address;
 	uint64_t bytes;
+	struct loaded_descriptor *descriptor; /* kernels only */
 };
+
+/**
+ * struct loaded_descriptor - a host copy of a kernel's descriptor, because reading card memory over a bus is slow.
+ *
+ * Applications have its address in struct tutti_kernel. When the executable is destroyed it loses its magic number,
+ * and launches of the kernel are refused.
+ */
+struct loaded_descriptor {
+	struct tutti_kernel_descriptor kernel;
+	struct handle handle;
+};
+
+static struct handle_pool descriptors = HANDLE_POOL(struct loaded_descriptor);
 
 /**
  * struct tutti_executable - a loaded code object.
  * @base: address of the image
  * @mapped: number of segments mapped so far
- * @descriptor: a host copy of the kernels' descriptors, because reading card memory over a bus is slow
  */
 struct tutti_executable {
+	struct handle handle;
 	struct tutti_device *device;
 	uint8_t *base;
 	uint64_t image_bytes;
 	unsigned segments, mapped;
 	struct elf_segment segment[ELF_SEGMENTS_MAX];
 	struct loaded_symbol *kernel;
-	struct tutti_kernel_descriptor *descriptor;
 	size_t kernels;
 	struct loaded_symbol *variable;
 	size_t variables;
 };
+
+static struct handle_pool pool = HANDLE_POOL(struct tutti_executable);
+
+static bool executable_call(struct call *call, struct tutti_executable *executable)
+{
+	return call_begin(call, executable ? &executable->handle : NULL);
+}
 
 static void copy_image(struct tutti_executable *executable, const struct elf_object *elf)
 {
@@ -91,6 +111,16 @@ static int take_symbol(struct tutti_executable *executable, struct loaded_symbol
 	return to->name ? 0 : -ENOMEM;
 }
 
+static int take_kernel(struct tutti_executable *executable, struct loaded_symbol *to, const Elf64_Sym *symbol,
+		       const char *name, size_t length)
+{
+	to->descriptor = handle_new(&descriptors, NULL);
+	if (!to->descriptor)
+		return -ENOMEM;
+	memcpy(&to->descriptor->kernel, executable->base + symbol->st_value, sizeof(to->descriptor->kernel));
+	return take_symbol(executable, to, symbol, name, length);
+}
+
 static int take_symbols(struct tutti_executable *executable, const struct elf_object *elf)
 {
 	size_t n = elf->symbol_count ? elf->symbol_count : 1;
@@ -98,8 +128,7 @@ static int take_symbols(struct tutti_executable *executable, const struct elf_ob
 
 	executable->kernel = calloc(n, sizeof(*executable->kernel));
 	executable->variable = calloc(n, sizeof(*executable->variable));
-	executable->descriptor = aligned_alloc(64, n * sizeof(*executable->descriptor));
-	if (!executable->kernel || !executable->variable || !executable->descriptor)
+	if (!executable->kernel || !executable->variable)
 		return -ENOMEM;
 	for (size_t i = 1; i < elf->symbol_count && !error; i++) {
 		const char *name;
@@ -107,9 +136,7 @@ static int take_symbols(struct tutti_executable *executable, const struct elf_ob
 		size_t length;
 
 		if (elf_is_kernel(&symbol, name, &length)) {
-			memcpy(&executable->descriptor[executable->kernels],
-			       executable->base + symbol.st_value, sizeof(*executable->descriptor));
-			error = take_symbol(executable, &executable->kernel[executable->kernels++], &symbol,
+			error = take_kernel(executable, &executable->kernel[executable->kernels++], &symbol,
 					    name, length);
 		} else if (is_variable(elf, &symbol)) {
 			error = take_symbol(executable, &executable->variable[executable->variables++],
@@ -119,16 +146,72 @@ static int take_symbols(struct tutti_executable *executable, const struct elf_ob
 	return error;
 }
 
+static void symbols_free(struct loaded_symbol *symbols, size_t n)
+{
+	for (size_t i = 0; symbols && i < n; i++) {
+		if (symbols[i].descriptor) {
+			symbols[i].descriptor->kernel.magic = 0;
+			handle_free(&descriptors, &symbols[i].descriptor->handle);
+		}
+		free(symbols[i].name);
+	}
+	free(symbols);
+}
+
+/* Frees what the process has of it. */
+static void executable_free(struct tutti_executable *executable)
+{
+	symbols_free(executable->kernel, executable->kernels);
+	symbols_free(executable->variable, executable->variables);
+	handle_free(&pool, &executable->handle);
+}
+
+/* Frees what the card has of it. */
+static void unload(struct tutti_executable *executable)
+{
+	struct tutti_device *device = executable->device;
+	uint8_t *start;
+	size_t bytes;
+
+	for (unsigned i = 0; i < executable->mapped; i++) {
+		segment_pages(executable, i, &start, &bytes);
+		device->transport->unmap(device, start, bytes);
+	}
+	if (executable->mapped)
+		device->transport->code_invalidate(device, executable->base, executable->image_bytes);
+	if (executable->base)
+		memory_code_free(device, executable->base);
+}
+
+int tutti_executable_destroy(struct tutti_executable *executable)
+{
+	CALL_SCOPE struct call call = {0};
+
+	if (!executable)
+		return 0;
+	call_begin_owner(&call, &executable->handle);
+	if (!handle_end(&executable->handle))
+		return -EINVAL;
+	if (call.owner)
+		unload(executable);
+	executable_free(executable);
+	return 0;
+}
+
 int tutti_executable_load(struct tutti_device *device, const void *file, size_t bytes,
 			  struct tutti_executable **out, const char **message)
 {
+	CALL_SCOPE struct call call = {0};
 	struct tutti_executable *executable;
 	struct elf_object elf;
-	int error = elf_open(&elf, file, bytes, device->known.contract_max, message);
+	int error;
 
+	if (!device_call(&call, device) || !file || !out)
+		return -EINVAL;
+	error = elf_open(&elf, file, bytes, device->known.contract_max, message);
 	if (error)
 		return error;
-	executable = calloc(1, sizeof(*executable));
+	executable = handle_new(&pool, &device->handle);
 	error = -ENOMEM;
 	if (!executable)
 		goto close_elf;
@@ -153,7 +236,8 @@ int tutti_executable_load(struct tutti_device *device, const void *file, size_t 
 	*out = executable;
 	return 0;
 destroy:
-	tutti_executable_destroy(executable);
+	unload(executable);
+	executable_free(executable);
 close_elf:
 	elf_close(&elf);
 	if (message)
@@ -164,11 +248,16 @@ close_elf:
 int tutti_executable_load_file(struct tutti_device *device, const char *path,
 			       struct tutti_executable **executable, const char **message)
 {
-	FILE *file = fopen(path, "re");
+	CALL_SCOPE struct call call = {0};
+	FILE *file;
 	size_t bytes = 0, room = 1 << 16;
 	uint8_t *data = NULL, *grown;
-	int error = file ? 0 : -errno;
+	int error;
 
+	if (!device_call(&call, device) || !path || !executable)
+		return -EINVAL;
+	file = fopen(path, "re");
+	error = file ? 0 : -errno;
 	while (file && !error) {
 		grown = realloc(data, room);
 		if (!grown) {
@@ -195,39 +284,9 @@ int tutti_executable_load_file(struct tutti_device *device, const char *path,
 	return error;
 }
 
-static void symbols_free(struct loaded_symbol *symbols, size_t n)
-{
-	for (size_t i = 0; symbols && i < n; i++)
-		free(symbols[i].name);
-	free(symbols);
-}
-
-void tutti_executable_destroy(struct tutti_executable *executable)
-{
-	struct tutti_device *device;
-	uint8_t *start;
-	size_t bytes;
-
-	if (!executable)
-		return;
-	device = executable->device;
-	for (unsigned i = 0; i < executable->mapped; i++) {
-		segment_pages(executable, i, &start, &bytes);
-		device->transport->unmap(device, start, bytes);
-	}
-	if (executable->mapped)
-		device->transport->code_invalidate(device, executable->base, executable->image_bytes);
-	if (executable->base)
-		memory_code_free(device, executable->base);
-	symbols_free(executable->kernel, executable->kernels);
-	symbols_free(executable->variable, executable->variables);
-	free(executable->descriptor);
-	free(executable);
-}
-
 static void fill_kernel(const struct tutti_executable *executable, size_t i, struct tutti_kernel *kernel)
 {
-	const struct tutti_kernel_descriptor *descriptor = &executable->descriptor[i];
+	const struct tutti_kernel_descriptor *descriptor = &executable->kernel[i].descriptor->kernel;
 
 	*kernel = (struct tutti_kernel){
 	    .object = executable->kernel[i].address,
@@ -251,10 +310,11 @@ static const struct loaded_symbol *find(const struct loaded_symbol *symbols, siz
 int tutti_executable_kernel(struct tutti_executable *executable, const char *name,
 			    struct tutti_kernel *kernel)
 {
+	CALL_SCOPE struct call call = {0};
 	const struct loaded_symbol *found;
 	size_t length;
 
-	if (!name)
+	if (!executable_call(&call, executable) || !name || !kernel)
 		return -EINVAL;
 	if (*name == '&')
 		name++;
@@ -271,9 +331,12 @@ int tutti_executable_kernel(struct tutti_executable *executable, const char *nam
 int tutti_executable_variable(struct tutti_executable *executable, const char *name, void **address,
 			      size_t *bytes)
 {
-	const struct loaded_symbol *found =
-	    find(executable->variable, executable->variables, name, strlen(name));
+	CALL_SCOPE struct call call = {0};
+	const struct loaded_symbol *found;
 
+	if (!executable_call(&call, executable) || !name)
+		return -EINVAL;
+	found = find(executable->variable, executable->variables, name, strlen(name));
 	if (!found)
 		return -ENOENT;
 	if (address)
@@ -287,6 +350,10 @@ int tutti_executable_iterate(struct tutti_executable *executable,
 			     int (*visit)(const char *name, const struct tutti_kernel *kernel, void *context),
 			     void *context)
 {
+	CALL_SCOPE struct call call = {0};
+
+	if (!executable_call(&call, executable) || !visit)
+		return -EINVAL;
 	for (size_t i = 0; i < executable->kernels; i++) {
 		struct tutti_kernel kernel;
 		int result;

@@ -27,9 +27,14 @@ const char *tutti_counter_name(enum tutti_counter counter)
 
 int tutti_device_counters(struct tutti_device *device, uint64_t counters[TUTTI_COUNTERS])
 {
-	const uint64_t *shared = (const void *)(device->bar + device->known.counters.offset);
-	int error = device->transport->counters(device);
+	CALL_SCOPE struct call call = {0};
+	const uint64_t *shared;
+	int error;
 
+	if (!device_call(&call, device) || !counters)
+		return -EINVAL;
+	shared = (const void *)(device->bar + device->known.counters.offset);
+	error = device->transport->counters(device);
 	for (unsigned i = 0; i < TUTTI_COUNTERS; i++)
 		counters[i] = tutti_load_relaxed(&shared[i]);
 	return error;

@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "base/handle.h"
 #include "device/transport.h"
 #include "tutti.h"
 #include "tutti/contract.h"
@@ -48,8 +49,12 @@ struct device_time {
  * @memory, @print, @trace: state of the units of these names; NULL while they are not in use
  * @dead: set once and never cleared; read by device_dead()
  * @errors: number of queues whose error has not been delivered yet
+ * @stopped: number of queues that have stopped
+ * @waits: waits for signals that are in progress
+ * @abandons: queues have been destroyed that owed something to signals. Never cleared; read without the lock
  */
 struct tutti_device {
+	struct handle handle;
 	const struct transport *transport;
 	bool (*run)(struct tutti_device *device, bool (*done)(void *), void *context);
 	uint8_t *bar;
@@ -67,12 +72,32 @@ struct tutti_device {
 
 	pthread_mutex_t lock; /* protects the fields below, except @known */
 	struct queue_error *queue_error[TUTTI_MAX_QUEUES];
+	uint32_t stopped;
+	struct signal_wait *waits;
+	bool abandons;
 	uint64_t queue_ids[ID_WORDS(TUTTI_MAX_QUEUES)];
 	uint64_t rsb_ids[ID_WORDS(TUTTI_MAX_RSBS)];
 	struct device_time time;
 
 	struct tutti_discovery known;
 };
+
+static inline struct handle *device_handle(struct tutti_device *device)
+{
+	return device ? &device->handle : NULL;
+}
+
+/** device_live() - is @device an open device? For functions that only look. */
+static inline bool device_live(const struct tutti_device *device)
+{
+	return device && handle_live(&device->handle);
+}
+
+/** device_call() - begin a call of the application on @device; false if that is no open device. */
+static inline bool device_call(struct call *call, struct tutti_device *device)
+{
+	return call_begin(call, device_handle(device));
+}
 
 /** device_dead() - is the card lost, so that it will not answer any more? Says why on stderr, once. */
 bool device_dead(struct tutti_device *device);

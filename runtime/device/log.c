@@ -4,12 +4,17 @@
 /* The card writes the ring's header, which is not trusted: its size is checked against the region. */
 size_t tutti_device_log(struct tutti_device *device, char *text, size_t bytes)
 {
-	const struct tutti_log *log = (const void *)(device->bar + device->known.log.offset);
-	uint32_t size = log->bytes, room = device->known.log.bytes - (uint32_t)sizeof(*log);
-	uint64_t head = tutti_load_acquire(&log->head), n = head;
+	CALL_SCOPE struct call call = {0};
+	const struct tutti_log *log;
+	uint32_t size, room;
+	uint64_t head, n;
 
-	if (!text || !bytes)
+	if (!device_call(&call, device) || !text || !bytes)
 		return 0;
+	log = (const void *)(device->bar + device->known.log.offset);
+	size = log->bytes;
+	room = device->known.log.bytes - (uint32_t)sizeof(*log);
+	n = head = tutti_load_acquire(&log->head);
 	if (!size || size > room || (size & (size - 1)))
 		n = 0;
 	if (n > size)

@@ -138,23 +138,33 @@ void print_take(struct tutti_device *device)
 	flush(device->print, false);
 }
 
-void tutti_device_flush_print(struct tutti_device *device)
+int tutti_device_flush_print(struct tutti_device *device)
 {
+	CALL_SCOPE struct call call = {0};
+
+	if (!device_call(&call, device))
+		return -EINVAL;
 	print_flush(device);
 	if (!device->print->handler)
 		fflush(stdout);
+	return 0;
 }
 
-void tutti_device_print_handler(struct tutti_device *device,
-				void (*handler)(void *context, const char *text, size_t bytes), void *context)
+int tutti_device_print_handler(struct tutti_device *device,
+			       void (*handler)(void *context, const char *text, size_t bytes), void *context)
 {
-	struct print *print = device->print;
+	CALL_SCOPE struct call call = {0};
+	struct print *print;
 	bool mine;
 
+	if (!device_call(&call, device))
+		return -EINVAL;
+	print = device->print;
 	print_flush(device);
 	mine = reader_begin(print, true);
 	print->handler = handler;
 	print->context = context;
 	if (mine)
 		reader_end(print);
+	return 0;
 }

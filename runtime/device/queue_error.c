@@ -14,6 +14,14 @@ static void not_due(struct tutti_device *device, struct queue_error *error)
 	error->undelivered = false;
 }
 
+/* The caller holds device->lock. */
+static void runs_again(struct tutti_device *device, struct queue_error *error)
+{
+	not_due(device, error);
+	device->stopped -= error->stopped != 0;
+	tutti_store_release(&error->stopped, 0);
+}
+
 void queue_error_add(struct tutti_device *device, unsigned id, struct queue_error *error)
 {
 	pthread_mutex_lock(&device->lock);
@@ -25,7 +33,7 @@ void queue_error_remove(struct tutti_device *device, unsigned id, struct queue_e
 {
 	pthread_mutex_lock(&device->lock);
 	device->queue_error[id] = NULL;
-	not_due(device, error);
+	runs_again(device, error);
 	while (error->busy > (delivering == error)) {
 		pthread_mutex_unlock(&device->lock);
 		sched_yield();
@@ -49,8 +57,9 @@ void queue_error_take(struct tutti_device *device, const struct tutti_fault *fau
 		tutti_store_release(&error->stopped, fault->code ? fault->code : TUTTI_ERROR_PACKET);
 		error->undelivered = true;
 		__atomic_fetch_add(&device->errors, 1, __ATOMIC_RELAXED);
-		if (error->forget)
-			error->forget(error->queue);
+		device->stopped++;
+		if (error->halt)
+			error->halt(error->queue);
 	}
 	pthread_mutex_unlock(&device->lock);
 }
@@ -107,7 +116,6 @@ uint32_t queue_error_get(struct tutti_device *device, const struct queue_error *
 void queue_error_clear(struct tutti_device *device, struct queue_error *error)
 {
 	pthread_mutex_lock(&device->lock);
-	not_due(device, error);
-	tutti_store_release(&error->stopped, 0);
+	runs_again(device, error);
 	pthread_mutex_unlock(&device->lock);
 }

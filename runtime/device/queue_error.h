@@ -10,8 +10,8 @@
  * @fault, @undelivered: the fault record, and whether the callback still has to be called. Under device->lock
  * @busy: number of threads inside the callback. Under device->lock
  * @callback: the application's function, called once for each stop, with no lock held; may be NULL
- * @forget: called under device->lock when the queue stops: what its owner knows of the card's state is no longer
- *	true; may be NULL
+ * @halt: called under device->lock when the queue stops: what its owner knows of the card's state is no longer
+ *	true, and some waits are in vain; may be NULL
  */
 struct queue_error {
 	struct tutti_queue *queue;
@@ -21,7 +21,7 @@ struct queue_error {
 	struct tutti_fault fault;
 	void (*callback)(struct tutti_queue *queue, const struct tutti_fault *fault, void *context);
 	void *context;
-	void (*forget)(struct tutti_queue *queue);
+	void (*halt)(struct tutti_queue *queue);
 };
 
 /** queue_error_add() - register @error as the place where errors of queue @id are recorded. */

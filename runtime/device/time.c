@@ -8,10 +8,15 @@
  */
 uint64_t tutti_device_time(struct tutti_device *device)
 {
-	const struct tutti_status *status = device->status;
-	struct device_time *last = &device->time;
+	CALL_SCOPE struct call call = {0};
+	const struct tutti_status *status;
+	struct device_time *last;
 	uint64_t beat, time, now = time_ns();
 
+	if (!device_call(&call, device))
+		return 0;
+	status = device->status;
+	last = &device->time;
 	do {
 		beat = tutti_load_acquire(&status->heartbeat);
 		time = tutti_load_acquire(&status->heartbeat_time);

@@ -33,6 +33,10 @@ static void begin(struct tutti_device *device, uint32_t kinds)
 
 int tutti_trace_start(struct tutti_device *device, uint32_t kinds)
 {
+	CALL_SCOPE struct call call = {0};
+
+	if (!device_call(&call, device))
+		return -EINVAL;
 	if (!readable(device))
 		return -ENOTSUP;
 	if (!kinds || kinds & ~TUTTI_TRACE_ALL)
@@ -45,6 +49,10 @@ int tutti_trace_start(struct tutti_device *device, uint32_t kinds)
 
 int tutti_trace_stop(struct tutti_device *device)
 {
+	CALL_SCOPE struct call call = {0};
+
+	if (!device_call(&call, device))
+		return -EINVAL;
 	if (!readable(device))
 		return -ENOTSUP;
 	if (device->trace)
@@ -72,6 +80,12 @@ static unsigned take(struct tutti_device *device, struct tutti_trace *records, u
 
 int tutti_trace_read(struct tutti_device *device, struct tutti_trace *records, unsigned count, uint64_t *lost)
 {
+	CALL_SCOPE struct call call = {0};
+
+	if (!device_call(&call, device))
+		return -EINVAL;
+	if (!records && count)
+		return -EINVAL;
 	if (!readable(device))
 		return -ENOTSUP;
 	if (device->trace)

@@ -41,6 +41,12 @@ static void watch_heartbeat(struct tutti_device *device, struct watch *watch, ui
 	}
 }
 
+static bool hopeless(const struct wait *wait)
+{
+	return (wait->handle && !handle_live(wait->handle)) || tutti_load_relaxed(&wait->lost) ||
+	       device_dead(wait->device);
+}
+
 static void wait_sleep(const struct wait *wait, uint64_t seen, uint64_t deadline)
 {
 	struct tutti_device *device = wait->device;
@@ -72,7 +78,7 @@ int wait_for(const struct wait *wait, uint64_t timeout_ns)
 			queue_error_deliver(device);
 		if (wait->satisfied(wait))
 			return 0;
-		if (device_dead(device))
+		if (hopeless(wait))
 			return -EIO;
 		now = time_ns();
 		if (!start) {

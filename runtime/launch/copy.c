@@ -63,7 +63,10 @@ static int copy(struct queue *queue, void *to, const void *from, size_t bytes)
 					 .signal = (uintptr_t)queue->copy_signal,
 				     }};
 	struct copy_wait wait = {
-	    .wait = {.device = queue->device, .satisfied = copied, .waiters = &queue->copy_signal->waiters},
+	    .wait = {.device = queue->device,
+		     .satisfied = copied,
+		     .waiters = &queue->copy_signal->waiters,
+		     .handle = &queue->handle},
 	    .queue = queue,
 	};
 	uint64_t index;
@@ -86,9 +89,12 @@ static int copy(struct queue *queue, void *to, const void *from, size_t bytes)
 /* Copies of a queue run one at a time, because they share the queue's signal for copies. */
 int tutti_copy(struct tutti_queue *public, void *to, const void *from, size_t bytes)
 {
+	CALL_SCOPE struct call call = {0};
 	struct queue *queue = queue_of(public);
 	int error = 0;
 
+	if (!queue_call(&call, public))
+		return -EINVAL;
 	if (!bytes)
 		return 0;
 	pthread_mutex_lock(&queue->copy_lock);

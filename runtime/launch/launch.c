@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include "memory/memory.h"
 #include "queue/queue.h"
 #include "record/record.h"
+#include "tutti/wave.h"
+
+static inline uint32_t packet_groups(uint32_t grid, uint32_t workgroup)
+{
+	return grid / workgroup + !!(grid % workgroup);
+}
 
 static inline bool workgroup_ok(const struct tutti_kernel_descriptor *descriptor, uint32_t x, uint32_t y,
 				uint32_t z)
@@ -30,7 +37,8 @@ static inline int encode(const struct tutti_launch *launch, struct tutti_dispatc
 	    ((uintptr_t)launch->signal & 63) ||
 	    __builtin_add_overflow(kernel->group_bytes, launch->dynamic_group_bytes, &group_bytes))
 		return -EINVAL;
-	if (kernel->descriptor && !workgroup_ok(kernel->descriptor, launch->workgroup[0], y, z))
+	if (kernel->descriptor && (kernel->descriptor->magic != TUTTI_KERNEL_MAGIC ||
+				   !workgroup_ok(kernel->descriptor, launch->workgroup[0], y, z)))
 		return -EINVAL;
 	dimensions = grid_z > 1 || z > 1 ? 3 : grid_y > 1 || y > 1 ? 2 : 1;
 	*word =
@@ -55,7 +63,7 @@ static inline int encode(const struct tutti_launch *launch, struct tutti_dispatc
 int tutti_launch_packet(const struct tutti_launch *launch, struct tutti_dispatch_packet *packet)
 {
 	uint32_t word;
-	int error = encode(launch, packet, &word);
+	int error = launch && packet ? encode(launch, packet, &word) : -EINVAL;
 
 	if (!error) {
 		packet->header = (uint16_t)word;
@@ -64,16 +72,91 @@ int tutti_launch_packet(const struct tutti_launch *launch, struct tutti_dispatch
 	return error;
 }
 
-int tutti_dispatch(struct tutti_queue *queue, const struct tutti_launch *launch)
+/* Task metadata may replace the shape of CGAs, and make SMs share their memory; the card checks what it says. */
+static inline uint32_t cga_refusal(const struct tutti_discovery *known, const struct tutti_kernel_descriptor *descriptor,
+				   const struct tutti_dispatch_packet *packet)
 {
+	uint64_t ctas = (uint64_t)descriptor->cga[0] * descriptor->cga[1] * descriptor->cga[2];
+
+	if (packet_groups(packet->grid_x, packet->workgroup_x) % descriptor->cga[0] ||
+	    packet_groups(packet->grid_y, packet->workgroup_y) % descriptor->cga[1] ||
+	    packet_groups(packet->grid_z, packet->workgroup_z) % descriptor->cga[2])
+		return TUTTI_ERROR_GRID;
+	if (ctas > (uint64_t)known->sms * known->cta_slots ||
+	    (descriptor->cga_kind <= TUTTI_CGA_GPC && ctas > known->cga_ctas))
+		return TUTTI_ERROR_GRID;
+	return 0;
+}
+
+/* Why the card would refuse an encoded launch, as far as that can be said without asking it. */
+static inline uint32_t refusal(const struct tutti_discovery *known, const struct tutti_launch *launch,
+			       const struct tutti_dispatch_packet *packet)
+{
+	const struct tutti_kernel_descriptor *descriptor = launch->kernel->descriptor;
+	uint32_t items = (uint32_t)packet->workgroup_x * packet->workgroup_y;
+
+	if (items > known->workgroup_items || (uint64_t)items * packet->workgroup_z > known->workgroup_items)
+		return TUTTI_ERROR_WORKGROUP;
+	if ((uint64_t)packet->private_bytes * TUTTI_WAVE_ITEMS > known->private_bytes)
+		return TUTTI_ERROR_PRIVATE_MEMORY;
+	if (launch->tmd)
+		return 0;
+	if (packet->group_bytes > (uint64_t)known->shared_blocks * known->shared_block_bytes)
+		return TUTTI_ERROR_GROUP_MEMORY;
+	if (descriptor && __builtin_expect(descriptor->cga[0] != 0, 0))
+		return cga_refusal(known, descriptor, packet);
+	return 0;
+}
+
+int tutti_launch_check(struct tutti_device *device, const struct tutti_launch *launch)
+{
+	struct tutti_dispatch_packet packet;
+	uint32_t word;
+	int error = device_live(device) && launch ? encode(launch, &packet, &word) : -EINVAL;
+
+	return error ? error : (int)refusal(&device->known, launch, &packet);
+}
+
+/* A signal that has been destroyed would be memory that belongs to somebody else by now. */
+static inline bool takes_signal(struct tutti_device *device, tutti_signal_t signal)
+{
+	if (!signal)
+		return true;
+	if (__builtin_expect(!signal_ok(device, signal), 0))
+		return false;
+	if (__builtin_expect(tutti_load_relaxed(&device->abandons), 0))
+		tutti_store_relaxed(&signal->event, 0);
+	return true;
+}
+
+/* A program that only launches would not notice that its queue has stopped. */
+static inline bool has_stopped(struct queue *queue)
+{
+	if (__builtin_expect(device_pending(queue->device), 0))
+		queue->device->transport->poll(queue->device);
+	return queue_stopped(queue);
+}
+
+int tutti_dispatch(struct tutti_queue *public, const struct tutti_launch *launch)
+{
+	struct queue *queue = queue_of(public);
 	union tutti_packet packet;
 	uint32_t word;
-	int error = encode(launch, &packet.dispatch, &word);
+	int error;
 
+	if (__builtin_expect(!queue_live(public) || !launch, 0))
+		return -EINVAL;
+	error = encode(launch, &packet.dispatch, &word);
 	if (__builtin_expect(error, 0))
 		return error;
+	if (__builtin_expect(refusal(&queue->device->known, launch, &packet.dispatch) ||
+				 !takes_signal(queue->device, launch->signal),
+			     0))
+		return -EINVAL;
 	packet.word[0] = word;
-	if (__builtin_expect(queue_of(queue)->recording != NULL, 0))
-		return record_launch(queue_of(queue)->recording, &packet.dispatch);
-	return tutti_queue_submit(queue, &packet);
+	if (__builtin_expect(queue->recording != NULL, 0))
+		return record_launch(queue->recording, &packet.dispatch);
+	if (__builtin_expect(has_stopped(queue), 0))
+		return -EIO;
+	return tutti_queue_submit(public, &packet);
 }

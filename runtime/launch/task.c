@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include <stdlib.h>
+#include <string.h>
 
 #include "launch/work.h"
+#include "memory/memory.h"
 #include "queue/queue.h"
 
 struct tutti_task {
+	struct handle handle;
 	struct tutti_device *device;
 	struct tutti_tmd *tmd;
 	uint32_t *affinity;
@@ -12,6 +14,13 @@ struct tutti_task {
 	struct queue_user user; /* queue of the newest dispatch; no queue if that was recorded */
 	uint64_t packet;
 };
+
+static struct handle_pool pool = HANDLE_POOL(struct tutti_task);
+
+static bool task_call(struct call *call, struct tutti_task *task)
+{
+	return call_begin(call, task ? &task->handle : NULL);
+}
 
 /* ---- descriptions ---- */
 
@@ -42,6 +51,8 @@ static bool attributes_ok(const struct tutti_device *device, const struct tutti_
 {
 	uint32_t min = a->coalesce_min ? a->coalesce_min : 1;
 
+	if (a->work && (!handle_live(&a->work->handle) || a->work->device != device))
+		return false;
 	if (a->priority > 10 || !levels_ok(a->cga) || a->throttle_sms > device->known.sms)
 		return false;
 	if (a->affinity ? !a->affinity_words || a->affinity_words > TUTTI_MAX_SMS / 32 : a->affinity_words)
@@ -83,20 +94,21 @@ static void fill(struct tutti_task *task, const struct tutti_task_attributes *a)
 int tutti_task_create(struct tutti_device *device, const struct tutti_task_attributes *attributes,
 		      struct tutti_task **out)
 {
+	CALL_SCOPE struct call call = {0};
 	struct tutti_task *task;
 	void *memory;
 	int error;
 
-	if (!attributes_ok(device, attributes))
+	if (!device_call(&call, device) || !attributes || !out || !attributes_ok(device, attributes))
 		return -EINVAL;
-	task = calloc(1, sizeof(*task));
+	task = handle_new(&pool, &device->handle);
 	if (!task)
 		return -ENOMEM;
-	error = tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM,
+	error = memory_alloc(device, TUTTI_MEMORY_SYSTEM,
 				   sizeof(struct tutti_tmd) + (attributes->affinity ? TUTTI_MAX_SMS / 8 : 0),
 				   &memory);
 	if (error) {
-		free(task);
+		handle_free(&pool, &task->handle);
 		return error;
 	}
 	task->device = device;
@@ -108,18 +120,26 @@ int tutti_task_create(struct tutti_device *device, const struct tutti_task_attri
 	return 0;
 }
 
-void tutti_task_destroy(struct tutti_task *task)
+int tutti_task_destroy(struct tutti_task *task)
 {
+	CALL_SCOPE struct call call = {0};
+
 	if (!task)
-		return;
-	queue_use(task->device, &task->user, NULL);
-	tutti_memory_free(task->device, task->tmd);
-	free(task);
+		return 0;
+	call_begin_owner(&call, &task->handle);
+	if (!handle_end(&task->handle))
+		return -EINVAL;
+	if (call.owner) {
+		queue_use(task->device, &task->user, NULL);
+		memory_free(task->device, task->tmd);
+	}
+	handle_free(&pool, &task->handle);
+	return 0;
 }
 
 void *tutti_task_tmd(struct tutti_task *task)
 {
-	return task->tmd;
+	return task && handle_live(&task->handle) ? task->tmd : NULL;
 }
 
 /* ---- dispatch, cancel, counters ---- */
@@ -127,11 +147,15 @@ void *tutti_task_tmd(struct tutti_task *task)
 int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *launch,
 			struct tutti_task *task)
 {
+	CALL_SCOPE struct call call = {0};
 	struct queue *queue = queue_of(public);
-	struct tutti_launch with = *launch;
+	struct tutti_launch with;
 	union tutti_packet packet;
 	int error;
 
+	if (!queue_live(public) || !launch || !task_call(&call, task))
+		return -EINVAL;
+	with = *launch;
 	with.tmd = task->tmd;
 	if (!(public->flags & TUTTI_QUEUE_EXTENDED))
 		return -EINVAL;
@@ -141,6 +165,10 @@ int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *l
 	if (queue->recording)
 		return tutti_dispatch(public, &with);
 	error = tutti_launch_packet(&with, &packet.dispatch);
+	if (!error && tutti_launch_check(task->device, &with))
+		error = -EINVAL;
+	if (!error && queue_stopped(queue))
+		error = -EIO;
 	if (!error)
 		error = tutti_queue_put(public, &packet, &task->packet);
 	if (!error)
@@ -150,18 +178,26 @@ int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *l
 
 int tutti_task_cancel(struct tutti_task *task)
 {
-	struct queue *queue = task->user.queue;
+	CALL_SCOPE struct call call = {0};
+	struct queue *queue;
 
+	if (!task_call(&call, task))
+		return -EINVAL;
+	queue = task->user.queue;
 	if (!queue)
 		return -ENOENT;
 	return task->device->transport->task_cancel(task->device, queue->public.id, task->packet);
 }
 
-void tutti_task_counters(const struct tutti_task *task, struct tutti_task_counters *counters)
+int tutti_task_counters(const struct tutti_task *task, struct tutti_task_counters *counters)
 {
-	const struct tutti_tmd *tmd = task->tmd;
-	uint64_t state = tutti_load_acquire((const uint64_t *)(const void *)&tmd->state);
+	const struct tutti_tmd *tmd;
+	uint64_t state;
 
+	if (!task || !handle_live(&task->handle) || !counters)
+		return -EINVAL;
+	tmd = task->tmd;
+	state = tutti_load_acquire((const uint64_t *)(const void *)&tmd->state);
 	*counters = (struct tutti_task_counters){
 	    .state = (uint32_t)state,
 	    .error = (uint32_t)(state >> 32),
@@ -172,4 +208,5 @@ void tutti_task_counters(const struct tutti_task *task, struct tutti_task_counte
 	    .turns = tmd->turns,
 	    .timeouts = tmd->timeouts,
 	};
+	return 0;
 }

@@ -2,9 +2,12 @@
 /* Work queues: any number of producers, and a task on the card as the consumer (include/tutti/tmd.h). */
 #include "launch/work.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "device/wait.h"
+#include "memory/memory.h"
+
+static struct handle_pool pool = HANDLE_POOL(struct tutti_work);
 
 static uint64_t *slot(const struct tutti_work_queue *queue, uint64_t number)
 {
@@ -14,19 +17,19 @@ static uint64_t *slot(const struct tutti_work_queue *queue, uint64_t number)
 int tutti_work_create(struct tutti_device *device, uint32_t items, uint32_t bytes, struct tutti_work **out)
 {
 	uint64_t all = ((uint64_t)bytes + 15) & ~7ull;
+	CALL_SCOPE struct call call = {0};
 	struct tutti_work *work;
 	void *memory;
 	int error;
 
-	if (!items || items & (items - 1) || all > UINT32_MAX)
+	if (!device_call(&call, device) || !out || !items || items & (items - 1) || all > UINT32_MAX)
 		return -EINVAL;
-	work = calloc(1, sizeof(*work));
+	work = handle_new(&pool, &device->handle);
 	if (!work)
 		return -ENOMEM;
-	error = tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(struct tutti_work_queue) + items * all,
-				   &memory);
+	error = memory_alloc(device, TUTTI_MEMORY_SYSTEM, sizeof(struct tutti_work_queue) + items * all, &memory);
 	if (error) {
-		free(work);
+		handle_free(&pool, &work->handle);
 		return error;
 	}
 	work->device = device;
@@ -40,18 +43,26 @@ int tutti_work_create(struct tutti_device *device, uint32_t items, uint32_t byte
 	return 0;
 }
 
-void tutti_work_destroy(struct tutti_work *work)
+int tutti_work_destroy(struct tutti_work *work)
 {
+	CALL_SCOPE struct call call = {0};
+
 	if (!work)
-		return;
-	queue_use(work->device, &work->user, NULL);
-	tutti_memory_free(work->device, work->shared);
-	free(work);
+		return 0;
+	call_begin_owner(&call, &work->handle);
+	if (!handle_end(&work->handle))
+		return -EINVAL;
+	if (call.owner) {
+		queue_use(work->device, &work->user, NULL);
+		memory_free(work->device, work->shared);
+	}
+	handle_free(&pool, &work->handle);
+	return 0;
 }
 
 struct tutti_work_queue *tutti_work_queue(struct tutti_work *work)
 {
-	return work->shared;
+	return work_live(work) ? work->shared : NULL;
 }
 
 /* Rings the doorbell of the task's AQL queue with an index that is not new, which only makes the card look again. */
@@ -69,10 +80,14 @@ static void notify(struct tutti_work *work)
 
 int tutti_work_try_push(struct tutti_work *work, const void *item)
 {
-	struct tutti_work_queue *queue = work->shared;
-	uint64_t at = tutti_load_relaxed(&queue->write_index);
+	struct tutti_work_queue *queue;
+	uint64_t at;
 	int64_t ahead;
 
+	if (!work_live(work) || !item)
+		return -EINVAL;
+	queue = work->shared;
+	at = tutti_load_relaxed(&queue->write_index);
 	if (tutti_load_relaxed(&queue->closed))
 		return -EPIPE;
 	for (;;) {
@@ -108,9 +123,14 @@ static bool has_room(const struct wait *wait)
 
 int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_ns)
 {
-	struct work_wait room = {.wait = {.device = work->device, .satisfied = has_room}, .work = work};
+	CALL_SCOPE struct call call = {0};
+	struct work_wait room = {.wait = {.satisfied = has_room}, .work = work};
 	int error;
 
+	if (!call_begin(&call, work ? &work->handle : NULL))
+		return -EINVAL;
+	room.wait.device = work->device;
+	room.wait.handle = &work->handle;
 	while ((error = tutti_work_try_push(work, item)) == -EAGAIN) {
 		error = wait_for(&room.wait, timeout_ns);
 		if (!error && work->user.queue && queue_stopped(work->user.queue))
@@ -121,8 +141,13 @@ int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_
 	return error;
 }
 
-void tutti_work_close(struct tutti_work *work)
+int tutti_work_close(struct tutti_work *work)
 {
+	CALL_SCOPE struct call call = {0};
+
+	if (!call_begin(&call, work ? &work->handle : NULL))
+		return -EINVAL;
 	tutti_store_release(&work->shared->closed, 1);
 	notify(work);
+	return 0;
 }

@@ -7,6 +7,7 @@
 #include "memory/memory.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "memory/arena.h"
 
@@ -16,15 +17,20 @@
 #define CARD_SMALL	 (512u << 20) /* cards with less memory commit it in smaller chunks */
 #define CARD_CHUNK_SMALL (4u << 20)
 #define PAGE_MASK	 ((uintptr_t)TUTTI_PAGE_SIZE - 1)
+#define OBJECT_BYTES	 64u
+#define OBJECTS_PER_BYTE (8 * OBJECT_BYTES) /* bytes of the pool for one byte of memory.objects */
 
 /**
  * struct memory - the pools.
- * @lock: protects all of it; the arenas may call map() and unmap() of the transport with it held
+ * @lock: protects all of it but @objects; the arenas may call map() and unmap() of the transport with it held
+ * @objects: a bit for each 64 bytes of the system pool, set where a signal lies; one word is one page
  */
 struct memory {
 	pthread_mutex_t lock;
 	struct arena system, card, code;
 	struct locked *locked;
+	uint64_t *objects;
+	size_t objects_bytes;
 };
 
 /* A range of host memory locked by tutti_memory_lock(). Two ranges may share pages at their ends. */
@@ -72,6 +78,59 @@ static int revive_card(void *context, void *start, size_t bytes)
 	return commit_card(context, start, bytes);
 }
 
+static int objects_init(struct memory *memory, size_t pool_bytes)
+{
+	void *objects = mmap(NULL, pool_bytes / OBJECTS_PER_BYTE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (objects == MAP_FAILED)
+		return -ENOMEM;
+	memory->objects = objects;
+	memory->objects_bytes = pool_bytes / OBJECTS_PER_BYTE;
+	return 0;
+}
+
+static void objects_fini(struct memory *memory)
+{
+	if (memory->objects)
+		munmap(memory->objects, memory->objects_bytes);
+}
+
+/* The word and the bit of @address; false if no object can be there. */
+static bool object_at(const struct memory *memory, const void *address, uint64_t **word, uint64_t *bit)
+{
+	size_t offset = (uintptr_t)address - (uintptr_t)memory->system.base;
+
+	if (offset >= memory->system.pages * ARENA_PAGE || offset % OBJECT_BYTES)
+		return false;
+	*word = &memory->objects[offset / ARENA_PAGE];
+	*bit = 1ull << (offset % ARENA_PAGE / OBJECT_BYTES);
+	return true;
+}
+
+void memory_object_add(struct tutti_device *device, const void *address)
+{
+	uint64_t *word, bit;
+
+	if (object_at(device->memory, address, &word, &bit))
+		__atomic_fetch_or(word, bit, __ATOMIC_RELEASE);
+}
+
+bool memory_object_remove(struct tutti_device *device, const void *address)
+{
+	uint64_t *word, bit;
+
+	return object_at(device->memory, address, &word, &bit) &&
+	       __atomic_fetch_and(word, ~bit, __ATOMIC_ACQ_REL) & bit;
+}
+
+bool memory_object(const struct tutti_device *device, const void *address)
+{
+	uint64_t *word, bit;
+
+	return object_at(device->memory, address, &word, &bit) && tutti_load_relaxed(word) & bit;
+}
+
 static int init_system(struct tutti_device *device)
 {
 	struct arena *arena = &device->memory->system;
@@ -79,6 +138,8 @@ static int init_system(struct tutti_device *device)
 	void *base;
 	int error = device->transport->reserve(device, TUTTI_MEMORY_SYSTEM, &base, &bytes);
 
+	if (!error)
+		error = objects_init(device->memory, bytes);
 	if (!error)
 		error = arena_init(arena, base, bytes, SYSTEM_CHUNK, commit_system, device,
 				   device->transport->discards);
@@ -144,6 +205,7 @@ int memory_init(struct tutti_device *device)
 		return 0;
 	arena_fini(&memory->system);
 free_memory:
+	objects_fini(memory);
 	pthread_mutex_destroy(&memory->lock);
 	free(memory);
 	device->memory = NULL;
@@ -163,12 +225,13 @@ void memory_fini(struct tutti_device *device)
 	arena_fini(&memory->code);
 	arena_fini(&memory->card);
 	arena_fini(&memory->system);
+	objects_fini(memory);
 	pthread_mutex_destroy(&memory->lock);
 	free(memory);
 	device->memory = NULL;
 }
 
-int tutti_memory_alloc(struct tutti_device *device, enum tutti_memory pool, size_t bytes, void **address)
+int memory_alloc(struct tutti_device *device, enum tutti_memory pool, size_t bytes, void **address)
 {
 	struct memory *memory = device->memory;
 
@@ -182,7 +245,14 @@ int tutti_memory_alloc(struct tutti_device *device, enum tutti_memory pool, size
 	return pool == TUTTI_MEMORY_CARD ? -ENOSPC : -ENOMEM;
 }
 
-int tutti_memory_free(struct tutti_device *device, void *address)
+int tutti_memory_alloc(struct tutti_device *device, enum tutti_memory pool, size_t bytes, void **address)
+{
+	CALL_SCOPE struct call call = {0};
+
+	return device_call(&call, device) ? memory_alloc(device, pool, bytes, address) : -EINVAL;
+}
+
+int memory_free(struct tutti_device *device, void *address)
 {
 	struct memory *memory = device->memory;
 	int error = -EINVAL;
@@ -196,6 +266,15 @@ int tutti_memory_free(struct tutti_device *device, void *address)
 		error = arena_free(&memory->card, address);
 	pthread_mutex_unlock(&memory->lock);
 	return error;
+}
+
+int tutti_memory_free(struct tutti_device *device, void *address)
+{
+	CALL_SCOPE struct call call = {0};
+
+	if (!device_call(&call, device) || memory_object(device, address))
+		return -EINVAL;
+	return memory_free(device, address);
 }
 
 void *memory_code_alloc(struct tutti_device *device, size_t bytes)
@@ -283,11 +362,15 @@ static int lock_pages(struct tutti_device *device, struct locked *locked)
 
 int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes)
 {
-	struct memory *memory = device->memory;
+	CALL_SCOPE struct call call = {0};
+	struct memory *memory;
 	uintptr_t start = (uintptr_t)address;
 	struct locked *locked;
 	int error;
 
+	if (!device_call(&call, device))
+		return -EINVAL;
+	memory = device->memory;
 	if (!address || !bytes || start >= TUTTI_VA_END || bytes > TUTTI_VA_END - start)
 		return -EINVAL;
 	if (arena_contains(&memory->system, address) || arena_contains(&memory->card, address) ||
@@ -308,10 +391,14 @@ int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes)
 /* The card must not use the pages any more when this returns, so the lock is held during the request. */
 int tutti_memory_unlock(struct tutti_device *device, void *address)
 {
-	struct memory *memory = device->memory;
+	CALL_SCOPE struct call call = {0};
+	struct memory *memory;
 	struct locked **p, *locked;
 	int error = -EINVAL;
 
+	if (!device_call(&call, device))
+		return -EINVAL;
+	memory = device->memory;
 	pthread_mutex_lock(&memory->lock);
 	for (p = &memory->locked; *p && (*p)->start != (uintptr_t)address;)
 		p = &(*p)->next;
@@ -325,32 +412,59 @@ int tutti_memory_unlock(struct tutti_device *device, void *address)
 	return error;
 }
 
+/* The caller holds memory.lock. */
+static bool find(const struct memory *memory, const void *address, void **start, size_t *bytes, enum tutti_memory *pool)
+{
+	*pool = TUTTI_MEMORY_CARD;
+	if (arena_find(&memory->card, address, start, bytes))
+		return true;
+	*pool = TUTTI_MEMORY_SYSTEM;
+	if (arena_find(&memory->system, address, start, bytes))
+		return true;
+	for (const struct locked *l = memory->locked; l; l = l->next) {
+		if ((uintptr_t)address - l->start < l->bytes) {
+			*start = (void *)l->start;
+			*bytes = l->bytes;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool memory_holds(struct tutti_device *device, const void *address, size_t bytes)
+{
+	enum tutti_memory pool;
+	size_t found_bytes;
+	void *start;
+	bool found;
+
+	pthread_mutex_lock(&device->memory->lock);
+	found = find(device->memory, address, &start, &found_bytes, &pool) &&
+		(uintptr_t)address - (uintptr_t)start + bytes <= found_bytes;
+	pthread_mutex_unlock(&device->memory->lock);
+	return found;
+}
+
 int tutti_memory_info(struct tutti_device *device, const void *address, void **start, size_t *bytes,
 		      enum tutti_memory *pool)
 {
-	struct memory *memory = device->memory;
-	enum tutti_memory which = TUTTI_MEMORY_SYSTEM;
-	size_t n = 0;
-	void *found = NULL;
+	CALL_SCOPE struct call call = {0};
+	enum tutti_memory which;
+	size_t found_bytes;
+	void *found;
+	bool any;
 
-	pthread_mutex_lock(&memory->lock);
-	if (arena_find(&memory->card, address, &found, &n)) {
-		which = TUTTI_MEMORY_CARD;
-	} else if (!arena_find(&memory->system, address, &found, &n)) {
-		for (const struct locked *l = memory->locked; l && !found; l = l->next) {
-			if ((uintptr_t)address - l->start < l->bytes) {
-				found = (void *)l->start;
-				n = l->bytes;
-			}
-		}
-	}
-	pthread_mutex_unlock(&memory->lock);
-	if (!found)
+	if (!device_call(&call, device))
+		return -EINVAL;
+	pthread_mutex_lock(&device->memory->lock);
+	any = find(device->memory, address, &found, &found_bytes, &which);
+	pthread_mutex_unlock(&device->memory->lock);
+	if (!any)
 		return -ENOENT;
 	if (start)
 		*start = found;
 	if (bytes)
-		*bytes = n;
+		*bytes = found_bytes;
 	if (pool)
 		*pool = which;
 	return 0;

@@ -207,9 +207,16 @@ int tutti_calibrate(struct tutti_device *device, struct tutti_executable *execut
 {
 	struct calibration c = { .device = device, .executable = executable, .jobs = jobs ? jobs : 1 };
 	double instruction[TUTTI_CLASSES], resource[TUTTI_RESOURCES];
-	unsigned sms = device->known.sms;
+	CALL_SCOPE struct call call = {0};
+	struct tutti_kernel kernel;
+	unsigned sms;
 	int error, undo;
 
+	if (!device_call(&call, device) || !weights)
+		return -EINVAL;
+	if (tutti_executable_kernel(executable, "calibrate_plain", &kernel) == -EINVAL)
+		return -EINVAL;
+	sms = device->known.sms;
 	if (!(device->known.features & TUTTI_FEATURE_ENERGY))
 		return -ENOTSUP;
 	error = begin(&c);

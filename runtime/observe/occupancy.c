@@ -14,7 +14,8 @@ static int fill(const struct tutti_device *device, const struct tutti_launch *la
 	const struct tutti_kernel_descriptor *d;
 	uint64_t items = 1, shared;
 
-	if (!launch->kernel || !launch->kernel->descriptor)
+	if (!launch || !launch->kernel || !launch->kernel->descriptor ||
+	    launch->kernel->descriptor->magic != TUTTI_KERNEL_MAGIC)
 		return -EINVAL;
 	d = launch->kernel->descriptor;
 	for (unsigned i = 0; i < 3; i++) {
@@ -42,10 +43,13 @@ static int fill(const struct tutti_device *device, const struct tutti_launch *la
 
 int tutti_occupancy_max_active_ctas(struct tutti_device *device, const struct tutti_launch *launch, uint32_t *ctas)
 {
+	CALL_SCOPE struct call call = {0};
 	struct tutti_msg_occupancy ask;
 	struct transport_fit fit;
-	int error = fill(device, launch, &ask);
+	int error = device_call(&call, device) && ctas ? fill(device, launch, &ask) : -EINVAL;
 
+	if (error)
+		return error;
 	memset(ask.cga, 0, sizeof(ask.cga));
 	if (!error)
 		error = device->transport->occupancy(device, &ask, &fit);
@@ -57,9 +61,10 @@ int tutti_occupancy_max_active_ctas(struct tutti_device *device, const struct tu
 int tutti_occupancy_max_active_cgas(struct tutti_device *device, const struct tutti_launch *launch,
 				    const struct tutti_task_attributes *attributes, uint32_t *cgas)
 {
+	CALL_SCOPE struct call call = {0};
 	struct tutti_msg_occupancy ask;
 	struct transport_fit fit;
-	int error = fill(device, launch, &ask);
+	int error = device_call(&call, device) && cgas ? fill(device, launch, &ask) : -EINVAL;
 
 	if (error)
 		return error;
@@ -80,10 +85,11 @@ int tutti_occupancy_max_active_cgas(struct tutti_device *device, const struct tu
 int tutti_occupancy_max_cga_size(struct tutti_device *device, const struct tutti_launch *launch, unsigned kind,
 				 bool multicast, uint32_t *ctas)
 {
+	CALL_SCOPE struct call call = {0};
 	struct tutti_msg_occupancy ask;
 	struct transport_fit fit;
 	uint32_t low = 0, high, middle;
-	int error = fill(device, launch, &ask);
+	int error = device_call(&call, device) && ctas ? fill(device, launch, &ask) : -EINVAL;
 
 	if (!error && (kind < TUTTI_CGA_CPC || kind > TUTTI_CGA_GPU))
 		error = -EINVAL;

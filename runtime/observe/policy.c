@@ -9,14 +9,22 @@
 
 int tutti_policy_get(struct tutti_device *device, enum tutti_policy policy, uint32_t which, uint32_t *value)
 {
+	CALL_SCOPE struct call call = {0};
+
+	if (!device_call(&call, device) || !value)
+		return -EINVAL;
 	return device->transport->policy_get(device, policy, which, value);
 }
 
 int tutti_device_sm_states(struct tutti_device *device, unsigned first, unsigned count, struct tutti_sm_state *states)
 {
-	const struct tutti_region *region = &device->known.sm_states;
+	CALL_SCOPE struct call call = {0};
+	const struct tutti_region *region;
 	int error;
 
+	if (!device_call(&call, device) || (!states && count))
+		return -EINVAL;
+	region = &device->known.sm_states;
 	if (first > device->known.sms || count > device->known.sms - first)
 		return -EINVAL;
 	if (region->bytes < (uint64_t)device->known.sms * sizeof(*states))
@@ -49,7 +57,7 @@ const char *tutti_resource_name(unsigned resource)
 
 int tutti_weights_apply(struct tutti_device *device, const struct tutti_weights *weights)
 {
-	int error = 0;
+	int error = weights ? 0 : -EINVAL;
 
 	for (uint32_t i = 0; i < TUTTI_RESOURCES && !error; i++)
 		error = tutti_device_policy(device, TUTTI_POLICY_REMAINING_WEIGHT,
@@ -61,6 +69,8 @@ int tutti_weights_apply(struct tutti_device *device, const struct tutti_weights 
 
 int tutti_weights_write(const struct tutti_weights *weights, FILE *file)
 {
+	if (!weights || !file)
+		return -EINVAL;
 	fprintf(file, "# weights of remaining resources (RES-13) and of instructions (RES-14)\n");
 	for (unsigned i = 0; i < TUTTI_RESOURCES; i++)
 		fprintf(file, "remaining %s %u\n", resource_names[i], weights->remaining[i]);
@@ -84,6 +94,8 @@ int tutti_weights_read(struct tutti_weights *weights, FILE *file)
 	uint32_t *weight;
 	unsigned long value;
 
+	if (!weights || !file)
+		return -EINVAL;
 	memset(weights, 0, sizeof(*weights));
 	while (fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "#\r\n")] = 0;

@@ -8,6 +8,9 @@
 #include "device/queue_error.h"
 #include "device/trace.h"
 #include "memory/memory.h"
+#include "queue/queue.h"
+
+static struct handle_pool pool = HANDLE_POOL(struct tutti_device);
 
 static const struct transport *const transports[] = {&transport_drm, &transport_xrt, &transport_emulator};
 #define TRANSPORTS (sizeof(transports) / sizeof(transports[0]))
@@ -103,10 +106,9 @@ int tutti_device_open(const struct tutti_device_options *options, struct tutti_d
 	*out = NULL;
 	if (!options)
 		options = &defaults;
-	device = aligned_alloc(64, (sizeof(*device) + 63) & ~(size_t)63);
+	device = handle_new(&pool, NULL);
 	if (!device)
 		return -ENOMEM;
-	memset(device, 0, sizeof(*device));
 	pthread_mutex_init(&device->lock, NULL);
 	device->transport = find_transport(options->name);
 	if (device->transport) {
@@ -115,25 +117,38 @@ int tutti_device_open(const struct tutti_device_options *options, struct tutti_d
 	}
 	if (error) {
 		pthread_mutex_destroy(&device->lock);
-		free(device);
+		handle_free(&pool, &device->handle);
 		return error;
 	}
 	*out = device;
 	return 0;
 }
 
-void tutti_device_close(struct tutti_device *device)
+static void destroy_queues(struct tutti_device *device)
+{
+	for (unsigned i = 0; i < TUTTI_MAX_QUEUES; i++) {
+		struct queue *queue = device->queue_error[i] ? queue_of(device->queue_error[i]->queue) : NULL;
+
+		if (queue && handle_end(&queue->handle))
+			queue_destroy(queue);
+	}
+}
+
+int tutti_device_close(struct tutti_device *device)
 {
 	if (!device)
-		return;
-	for (unsigned i = 0; i < TUTTI_MAX_QUEUES; i++)
-		if (device->queue_error[i])
-			tutti_queue_destroy(device->queue_error[i]->queue);
+		return 0;
+	if (call_nested(&device->handle))
+		return -EBUSY;
+	if (!handle_end(&device->handle))
+		return -EINVAL;
+	destroy_queues(device);
 	print_flush(device);
 	trace_close(device);
 	stop_context(device);
 	memory_fini(device);
 	device->transport->close(device);
 	pthread_mutex_destroy(&device->lock);
-	free(device);
+	handle_free(&pool, &device->handle);
+	return 0;
 }

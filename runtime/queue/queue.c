@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "queue/queue.h"
+#include "queue/lost.h"
 
 #include <sched.h>
 #include <stdlib.h>
 
-#include "device/wait.h"
+#include "memory/memory.h"
 
 #define PACKETS_DEFAULT	   256u
 #define PRIORITY_DEFAULT   5u
 #define PRIORITY_LOWEST	   10u
 #define TIMEOUT_DEFAULT_MS 10000u
+
+static struct handle_pool pool = HANDLE_POOL(struct queue);
 
 /* A wait until the card has retired packets; the condition in @wait decides what @last means. */
 struct progress_wait {
@@ -43,7 +45,7 @@ static int check_options(struct tutti_device *device, const struct tutti_queue_o
 	    (options->rsb ||
 	     (options->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_TABLE_DIFFS | TUTTI_QUEUE_RSB))))
 		return -EINVAL;
-	if (options->rsb && options->rsb->device != device)
+	if (options->rsb && (!handle_live(&options->rsb->handle) || options->rsb->device != device))
 		return -EINVAL;
 	if (options->ring == TUTTI_MEMORY_CARD && !(device->known.features & TUTTI_FEATURE_CARD_RINGS))
 		return -ENOTSUP;
@@ -58,7 +60,7 @@ static int queue_attach_rsb(struct queue *queue, const struct tutti_queue_option
 		return 0;
 	queue->rsb = options->rsb;
 	if (!queue->rsb) {
-		error = tutti_rsb_create(queue->device, options->rsb_in_memory, &queue->rsb);
+		error = rsb_create(queue->device, options->rsb_in_memory, &queue->rsb);
 		if (error)
 			return error;
 		queue->own_rsb = true;
@@ -77,7 +79,7 @@ static void queue_detach_rsb(struct queue *queue)
 	queue->rsb->users--;
 	pthread_mutex_unlock(&queue->rsb->lock);
 	if (queue->own_rsb)
-		tutti_rsb_destroy(queue->rsb);
+		rsb_destroy(queue->rsb);
 	queue->rsb = NULL;
 }
 
@@ -87,12 +89,10 @@ static int queue_memory(struct queue *queue, const struct tutti_queue_options *o
 	size_t packets = (size_t)1 << log2;
 	int error;
 
-	error =
-	    tutti_memory_alloc(queue->device, TUTTI_MEMORY_SYSTEM, TUTTI_PAGE_SIZE, (void **)&queue->words);
+	error = memory_alloc(queue->device, TUTTI_MEMORY_SYSTEM, TUTTI_PAGE_SIZE, (void **)&queue->words);
 	if (error)
 		return error;
-	error = tutti_memory_alloc(queue->device, options->ring, packets * sizeof(*public->ring),
-				   (void **)&public->ring);
+	error = memory_alloc(queue->device, options->ring, packets * sizeof(*public->ring), (void **)&public->ring);
 	if (error)
 		return error;
 	for (size_t i = 0; i < packets; i++)
@@ -106,6 +106,19 @@ static int queue_memory(struct queue *queue, const struct tutti_queue_options *o
 	return tutti_signal_create(queue->device, 0, &queue->copy_signal);
 }
 
+/*
+ * What the inline functions find in a queue that has gone: no room, so that tutti_queue_reserve() comes to
+ * tutti_queue_wait_room(), and words that harm nobody.
+ */
+static void bury(struct tutti_queue *public)
+{
+	static union tutti_packet slot;
+	static uint64_t write_index, read_index, doorbell;
+
+	*public = (struct tutti_queue){
+	    .ring = &slot, .write_index = &write_index, .read_index = &read_index, .doorbell = &doorbell};
+}
+
 /* Frees what the card has no access to. */
 static void queue_abandon(struct queue *queue)
 {
@@ -116,7 +129,8 @@ static void queue_abandon(struct queue *queue)
 		free(lost);
 	}
 	pthread_mutex_destroy(&queue->copy_lock);
-	free(queue);
+	bury(&queue->public);
+	handle_free(&pool, &queue->handle);
 }
 
 static void queue_free(struct queue *queue)
@@ -124,11 +138,11 @@ static void queue_free(struct queue *queue)
 	struct tutti_device *device = queue->device;
 
 	for (struct lost_signal *lost = queue->lost_signals; lost; lost = lost->next)
-		tutti_signal_destroy(device, lost->signal);
+		signal_free(device, lost->signal);
 	queue_detach_rsb(queue);
-	tutti_signal_destroy(device, queue->copy_signal);
-	tutti_memory_free(device, queue->public.ring);
-	tutti_memory_free(device, queue->words);
+	signal_free(device, queue->copy_signal);
+	memory_free(device, queue->public.ring);
+	memory_free(device, queue->words);
 	queue_abandon(queue);
 }
 
@@ -163,17 +177,18 @@ static int queue_tell(struct queue *queue, const struct tutti_queue_options *opt
 }
 
 /* The caller holds device->lock. The card drops the references of a queue that stops. */
-static void forget_references(struct tutti_queue *public)
+static void queue_halts(struct tutti_queue *public)
 {
 	struct queue *queue = queue_of(public);
 
+	lost_by_stop(queue);
 	if (queue->rsb)
 		rsb_forget(queue->rsb, 0, (1u << TUTTI_REFERENCES) - 1);
 }
 
 static struct queue *queue_new(struct tutti_device *device, const struct tutti_queue_options *options)
 {
-	struct queue *queue = calloc(1, sizeof(*queue));
+	struct queue *queue = handle_new(&pool, &device->handle);
 
 	if (!queue)
 		return NULL;
@@ -183,7 +198,7 @@ static struct queue *queue_new(struct tutti_device *device, const struct tutti_q
 	    .queue = &queue->public,
 	    .callback = options->error,
 	    .context = options->context,
-	    .forget = forget_references,
+	    .halt = queue_halts,
 	};
 	queue->public.multi = options->multi;
 	queue->public.flags = options->flags & ~TUTTI_QUEUE_RSB;
@@ -223,11 +238,12 @@ int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_opt
 		       struct tutti_queue **out)
 {
 	static const struct tutti_queue_options defaults;
+	CALL_SCOPE struct call call = {0};
 	struct queue *queue;
 	uint8_t log2;
 	int error;
 
-	if (!out)
+	if (!device_call(&call, device) || !out)
 		return -EINVAL;
 	if (!options)
 		options = &defaults;
@@ -279,19 +295,17 @@ static void lose_users(struct queue *queue)
 	pthread_mutex_unlock(&queue->device->lock);
 }
 
-void tutti_queue_destroy(struct tutti_queue *public)
+void queue_destroy(struct queue *queue)
 {
-	struct queue *queue;
-	struct tutti_device *device;
-	int error;
-
-	if (!public)
-		return;
-	queue = queue_of(public);
-	device = queue->device;
+	struct tutti_queue *public = &queue->public;
+	struct tutti_device *device = queue->device;
 	/* The card replies when nothing of the queue is in flight. */
-	error = device->transport->queue_destroy(device, public->id);
+	int error = device->transport->queue_destroy(device, public->id);
+
 	device->transport->poll(device);
+	pthread_mutex_lock(&device->lock);
+	lost_by_destroy(queue);
+	pthread_mutex_unlock(&device->lock);
 	queue_error_remove(device, public->id, &queue->error);
 	lose_users(queue);
 	if (queue->forget_recordings)
@@ -305,20 +319,39 @@ void tutti_queue_destroy(struct tutti_queue *public)
 	queue_free(queue);
 }
 
+int tutti_queue_destroy(struct tutti_queue *public)
+{
+	CALL_SCOPE struct call call = {0};
+
+	if (!public)
+		return 0;
+	if (!call_begin_owner(&call, &queue_of(public)->handle) || !handle_end(&queue_of(public)->handle))
+		return -EINVAL;
+	queue_destroy(queue_of(public));
+	return 0;
+}
+
 int tutti_queue_error(struct tutti_queue *public, struct tutti_fault *fault)
 {
+	CALL_SCOPE struct call call = {0};
 	struct queue *queue = queue_of(public);
 
+	if (!queue_call(&call, public))
+		return -EINVAL;
 	queue->device->transport->poll(queue->device);
 	return (int)queue_error_get(queue->device, &queue->error, fault);
 }
 
 int tutti_queue_reset(struct tutti_queue *public)
 {
+	CALL_SCOPE struct call call = {0};
 	struct queue *queue = queue_of(public);
-	struct tutti_device *device = queue->device;
+	struct tutti_device *device;
 	int error;
 
+	if (!queue_call(&call, public))
+		return -EINVAL;
+	device = queue->device;
 	device_poll(device); /* deliver an error that has arrived before it is cleared */
 	queue_error_clear(device, &queue->error);
 	error = device->transport->queue_reset(device, public->id);
@@ -334,8 +367,12 @@ static bool no_more(void *context)
 
 int tutti_queue_poll(struct tutti_queue *public)
 {
-	struct tutti_device *device = queue_of(public)->device;
+	CALL_SCOPE struct call call = {0};
+	struct tutti_device *device;
 
+	if (!queue_call(&call, public))
+		return -EINVAL;
+	device = queue_of(public)->device;
 	if (device->run)
 		device->run(device, no_more, device);
 	return device_poll(device);
@@ -373,14 +410,19 @@ static bool give_back(struct queue *queue, uint64_t first, uint32_t count)
 
 int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t count)
 {
+	CALL_SCOPE struct call call = {0};
 	struct queue *queue = queue_of(public);
 	struct progress_wait room = {
-	    .wait = {.device = queue->device, .satisfied = room_satisfied, .deliver = true},
+	    .wait = {.satisfied = room_satisfied, .deliver = true},
 	    .queue = queue,
 	    .last = first + count - 1,
 	};
 	int error;
 
+	if (!queue_call(&call, public))
+		return -EINVAL;
+	room.wait.device = queue->device;
+	room.wait.handle = &queue->handle;
 	if (count > public->mask + 1)
 		return -EINVAL; /* nothing was reserved by tutti_queue_reserve() */
 	for (;;) {
@@ -391,7 +433,7 @@ int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t c
 		if (!error &&
 		    (int64_t)(room.last - tutti_load_acquire(public->read_index)) <= (int64_t) public->mask)
 			break;
-		if (give_back(queue, first, count))
+		if (!handle_live(&queue->handle) || give_back(queue, first, count))
 			return -EIO;
 	}
 	if (!public->multi)
@@ -401,9 +443,10 @@ int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t c
 
 void tutti_queue_kick(struct tutti_queue *public)
 {
-	struct tutti_device *device = queue_of(public)->device;
+	CALL_SCOPE struct call call = {0};
 
-	device->transport->kick(device);
+	if (queue_call(&call, public))
+		queue_of(public)->device->transport->kick(queue_of(public)->device);
 }
 
 static bool drained(const struct wait *wait)
@@ -416,14 +459,19 @@ static bool drained(const struct wait *wait)
 
 int tutti_queue_drain(struct tutti_queue *public, uint64_t timeout_ns)
 {
+	CALL_SCOPE struct call call = {0};
 	struct queue *queue = queue_of(public);
 	struct progress_wait drain = {
-	    .wait = {.device = queue->device, .satisfied = drained, .deliver = true},
+	    .wait = {.satisfied = drained, .deliver = true},
 	    .queue = queue,
-	    .last = tutti_load_relaxed(public->write_index),
 	};
 	int error = 0;
 
+	if (!queue_call(&call, public))
+		return -EINVAL;
+	drain.wait.device = queue->device;
+	drain.wait.handle = &queue->handle;
+	drain.last = tutti_load_relaxed(public->write_index);
 	if (!drained(&drain.wait))
 		error = wait_for(&drain.wait, timeout_ns);
 	if (!error && tutti_load_acquire(public->read_index) < drain.last)
@@ -433,10 +481,10 @@ int tutti_queue_drain(struct tutti_queue *public, uint64_t timeout_ns)
 
 struct tutti_device *tutti_queue_device(struct tutti_queue *public)
 {
-	return queue_of(public)->device;
+	return queue_live(public) ? queue_of(public)->device : NULL;
 }
 
 struct tutti_rsb_object *tutti_queue_rsb(struct tutti_queue *public)
 {
-	return queue_of(public)->rsb;
+	return queue_live(public) ? queue_of(public)->rsb : NULL;
 }

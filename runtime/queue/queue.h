@@ -3,6 +3,7 @@
 #define TUTTI_RUNTIME_QUEUE_H
 
 #include "device/queue_error.h"
+#include "memory/memory.h"
 #include "queue/rsb.h"
 
 /** struct queue_words - the words shared with the card, each in a cache line of its own. */
@@ -15,6 +16,8 @@ struct queue_words {
  * struct queue - a queue: its public part, and what only the library sees.
  * @recording: if not NULL, dispatches are added to it instead of the ring; changed only by the thread that records
  * @recordings: finished recordings of this queue. Under device->lock
+ * @each_recorded: set with the first recording; visits the signals of recordings whose packets are not all done.
+ *	Called under device->lock
  * @forget_recordings: set with the first recording; called when the queue is destroyed, after which its recordings can
  *	only be destroyed
  * @users: objects that refer to this queue without owning it. Under device->lock
@@ -24,6 +27,7 @@ struct queue_words {
  */
 struct queue {
 	struct tutti_queue public;
+	struct handle handle;
 	struct tutti_device *device;
 	struct tutti_rsb_object *rsb;
 	bool own_rsb;
@@ -31,6 +35,7 @@ struct queue {
 	struct queue_words *words;
 	struct tutti_recording *recording;
 	struct tutti_recording *recordings;
+	void (*each_recorded)(struct queue *queue, void (*visit)(void *context, uint64_t signal), void *context);
 	void (*forget_recordings)(struct queue *queue);
 	struct queue_user *users;
 	tutti_signal_t copy_signal;
@@ -58,6 +63,30 @@ static inline struct queue *queue_of(struct tutti_queue *queue)
 {
 	return (struct queue *)queue;
 }
+
+/** queue_live() - is @queue a queue? For functions that only look. */
+static inline bool queue_live(struct tutti_queue *queue)
+{
+	return queue && handle_live(&queue_of(queue)->handle);
+}
+
+/** queue_call() - begin a call of the application on @queue; false if that is no queue. */
+static inline bool queue_call(struct call *call, struct tutti_queue *queue)
+{
+	return call_begin(call, queue ? &queue_of(queue)->handle : NULL);
+}
+
+/** queue_destroy() - destroy a queue whose life has ended, or one that is left when its device is closed. */
+void queue_destroy(struct queue *queue);
+/** signal_ok() - is it a signal, or one that the application keeps in memory of the card or in memory that is locked? */
+static inline bool signal_ok(struct tutti_device *device, tutti_signal_t signal)
+{
+	return __builtin_expect(memory_object(device, signal), 1) ||
+	       (!((uintptr_t)signal & 63) && memory_holds(device, signal, sizeof(*signal)));
+}
+
+/** signal_free() - destroy a signal if it is one; false if not. */
+bool signal_free(struct tutti_device *device, tutti_signal_t signal);
 
 /** queue_use() - let @user refer to @queue instead of any earlier one; to none if @queue is NULL. */
 void queue_use(struct tutti_device *device, struct queue_user *user, struct queue *queue);

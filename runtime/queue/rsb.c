@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "queue/rsb.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "memory/memory.h"
 
-int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **out)
+static struct handle_pool pool = HANDLE_POOL(struct tutti_rsb_object);
+
+int rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **out)
 {
 	struct tutti_rsb_object *rsb;
-	int error, id;
+	int error, id = id_take(device, device->rsb_ids, device->known.max_rsbs);
 
-	if (!out)
-		return -EINVAL;
-	id = id_take(device, device->rsb_ids, device->known.max_rsbs);
 	if (id < 0)
 		return id;
 	error = -ENOMEM;
-	rsb = calloc(1, sizeof(*rsb));
+	rsb = handle_new(&pool, &device->handle);
 	if (!rsb)
 		goto give_id;
 	error = device->transport->rsb_create(device, (unsigned)id, in_memory);
@@ -27,35 +25,65 @@ int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_r
 	*out = rsb;
 	return 0;
 free_rsb:
-	free(rsb);
+	handle_free(&pool, &rsb->handle);
 give_id:
 	id_give(device, device->rsb_ids, (unsigned)id);
 	return error;
 }
 
-int tutti_rsb_destroy(struct tutti_rsb_object *rsb)
+int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **out)
 {
-	struct tutti_device *device;
+	CALL_SCOPE struct call call = {0};
+
+	return device_call(&call, device) && out ? rsb_create(device, in_memory, out) : -EINVAL;
+}
+
+static void rsb_free(struct tutti_rsb_object *rsb)
+{
+	pthread_mutex_destroy(&rsb->lock);
+	handle_free(&pool, &rsb->handle);
+}
+
+void rsb_destroy(struct tutti_rsb_object *rsb)
+{
+	rsb->device->transport->rsb_destroy(rsb->device, rsb->id);
+	id_give(rsb->device, rsb->device->rsb_ids, rsb->id);
+	rsb_free(rsb);
+}
+
+static uint32_t rsb_users(struct tutti_rsb_object *rsb)
+{
 	uint32_t users;
 
-	if (!rsb)
-		return 0;
-	device = rsb->device;
 	pthread_mutex_lock(&rsb->lock);
 	users = rsb->users;
 	pthread_mutex_unlock(&rsb->lock);
-	if (users)
+	return users;
+}
+
+/* A buffer whose device has been closed is gone from the card, but not from the process. */
+int tutti_rsb_destroy(struct tutti_rsb_object *rsb)
+{
+	CALL_SCOPE struct call call = {0};
+
+	if (!rsb)
+		return 0;
+	if (call_begin_owner(&call, &rsb->handle) && handle_live(&rsb->handle) && rsb_users(rsb))
 		return -EBUSY;
-	device->transport->rsb_destroy(device, rsb->id);
-	id_give(device, device->rsb_ids, rsb->id);
-	pthread_mutex_destroy(&rsb->lock);
-	free(rsb);
+	if (!handle_end(&rsb->handle))
+		return -EINVAL;
+	if (call.owner)
+		rsb_destroy(rsb);
+	else
+		rsb_free(rsb);
 	return 0;
 }
 
 int tutti_rsb_invalidate(struct tutti_rsb_object *rsb, uint32_t entries)
 {
-	if (entries & ~((1u << TUTTI_REFERENCES) - 1))
+	CALL_SCOPE struct call call = {0};
+
+	if (!rsb_call(&call, rsb) || entries & ~((1u << TUTTI_REFERENCES) - 1))
 		return -EINVAL;
 	rsb_forget(rsb, 0, entries);
 	return rsb->device->transport->rsb_invalidate(rsb->device, rsb->id, entries);
@@ -63,17 +91,21 @@ int tutti_rsb_invalidate(struct tutti_rsb_object *rsb, uint32_t entries)
 
 int tutti_rsb_read(struct tutti_rsb_object *rsb, struct tutti_rsb *table)
 {
-	struct tutti_device *device = rsb->device;
+	CALL_SCOPE struct call call = {0};
+	struct tutti_device *device;
 	struct tutti_rsb *copy;
 	int error;
 
-	error = tutti_memory_alloc(device, TUTTI_MEMORY_CARD, sizeof(*copy), (void **)&copy);
+	if (!rsb_call(&call, rsb) || !table)
+		return -EINVAL;
+	device = rsb->device;
+	error = memory_alloc(device, TUTTI_MEMORY_CARD, sizeof(*copy), (void **)&copy);
 	if (error)
 		return error;
 	error = device->transport->rsb_read(device, rsb->id, copy);
 	if (!error)
 		*table = *copy;
-	tutti_memory_free(device, copy);
+	memory_free(device, copy);
 	return error;
 }
 

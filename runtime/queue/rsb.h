@@ -12,6 +12,7 @@
  * @weight: how many kernels use the entry; the least used entry is replaced first
  */
 struct tutti_rsb_object {
+	struct handle handle;
 	struct tutti_device *device;
 	pthread_mutex_t lock; /* protects the fields below */
 	uint32_t id;
@@ -21,6 +22,15 @@ struct tutti_rsb_object {
 	uint32_t weight[TUTTI_REFERENCES];
 };
 
+/** rsb_call() - begin a call of the application on @rsb; false if that is none. */
+static inline bool rsb_call(struct call *call, struct tutti_rsb_object *rsb)
+{
+	return call_begin(call, rsb ? &rsb->handle : NULL);
+}
+
+/** rsb_create(), rsb_destroy() - tutti_rsb_create() and tutti_rsb_destroy() for the library itself. */
+int rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **rsb);
+void rsb_destroy(struct tutti_rsb_object *rsb);
 /**
  * rsb_claim() - take entries for @n references of recording @owner, replacing the least used ones.
  * Return: the epoch after that.

@@ -18,8 +18,10 @@
  * @from: for each reference, the launch that it is sent as
  * @image: the packets that a replay sends, unless @stale
  * @resident: the RSB held all references when its epoch was @epoch
+ * @first, @last: the packets of the newest replay; @sent: there has been one
  */
 struct tutti_recording {
+	struct handle handle;
 	struct queue *queue;
 	struct tutti_rsb_object *rsb;
 	struct tutti_recording *next;
@@ -30,6 +32,8 @@ struct tutti_recording {
 	bool stale;
 	bool resident;
 	bool open; /* between begin and end */
+	bool sent;
+	uint64_t first, last;
 	enum tutti_replay_form form;
 	struct tutti_dispatch_packet *launch;
 	struct place *place;
@@ -38,6 +42,14 @@ struct tutti_recording {
 	uint32_t weight[TUTTI_REFERENCES];
 	struct condense condense;
 };
+
+static struct handle_pool pool = HANDLE_POOL(struct tutti_recording);
+
+/* A recording is used by one thread at a time, so its functions only look whether it exists. */
+static bool recording_live(const struct tutti_recording *recording)
+{
+	return recording && handle_live(&recording->handle);
+}
 
 static void unlink_from_queue(struct tutti_recording *recording)
 {
@@ -52,10 +64,8 @@ static void unlink_from_queue(struct tutti_recording *recording)
 	pthread_mutex_unlock(&queue->device->lock);
 }
 
-void tutti_recording_destroy(struct tutti_recording *recording)
+static void recording_free(struct tutti_recording *recording)
 {
-	if (!recording)
-		return;
 	if (recording->queue && !recording->open)
 		unlink_from_queue(recording);
 	if (recording->queue && recording->rsb)
@@ -63,14 +73,27 @@ void tutti_recording_destroy(struct tutti_recording *recording)
 	free(recording->image);
 	free(recording->place);
 	free(recording->launch);
-	free(recording);
+	handle_free(&pool, &recording->handle);
+}
+
+int tutti_recording_destroy(struct tutti_recording *recording)
+{
+	CALL_SCOPE struct call call = {0};
+
+	if (!recording)
+		return 0;
+	call_begin_owner(&call, &recording->handle); /* without a device it has no queue either */
+	if (!handle_end(&recording->handle))
+		return -EINVAL;
+	recording_free(recording);
+	return 0;
 }
 
 /* The queue is being destroyed: from now on its recordings can only be destroyed, too. */
 static void orphan(struct queue *queue)
 {
 	if (queue->recording) {
-		tutti_recording_destroy(queue->recording);
+		recording_free(queue->recording);
 		queue->recording = NULL;
 	}
 	while (queue->recordings) {
@@ -85,17 +108,41 @@ static void orphan(struct queue *queue)
 	}
 }
 
+/* The caller holds device->lock. Are packets of the newest replay among those that failed or were not taken? */
+static bool unfinished(const struct queue *queue, const struct tutti_recording *recording)
+{
+	uint64_t failed = queue->error.fault.packet, taken = tutti_load_relaxed(queue->public.read_index);
+
+	if (!recording->sent)
+		return false;
+	if (taken <= recording->last)
+		return true;
+	/* The kernels of a condensed packet that was taken last may still wait for what has failed. */
+	return queue->error.stopped && failed <= recording->last &&
+	       (failed >= recording->first || taken == recording->last + 1);
+}
+
+static void each_recorded(struct queue *queue, void (*visit)(void *context, uint64_t signal), void *context)
+{
+	for (const struct tutti_recording *r = queue->recordings; r; r = r->next)
+		for (unsigned i = 0; unfinished(queue, r) && i < r->launches; i++)
+			visit(context, r->launch[i].signal);
+}
+
 int tutti_record_begin(struct tutti_queue *public)
 {
+	CALL_SCOPE struct call call = {0};
 	static uint64_t numbers;
 	struct queue *queue = queue_of(public);
 	struct tutti_recording *recording;
 
+	if (!queue_call(&call, public))
+		return -EINVAL;
 	if (!queue->rsb)
 		return -ENOTSUP;
 	if (queue->recording)
 		return -EBUSY;
-	recording = calloc(1, sizeof(*recording));
+	recording = handle_new(&pool, &queue->device->handle);
 	if (!recording)
 		return -ENOMEM;
 	recording->number = __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED);
@@ -107,6 +154,7 @@ int tutti_record_begin(struct tutti_queue *public)
 	recording->condense.shared_block_bytes = queue->device->known.shared_block_bytes;
 	queue->recording = recording;
 	queue->forget_recordings = orphan;
+	queue->each_recorded = each_recorded;
 	return 0;
 }
 
@@ -159,18 +207,20 @@ static int choose(struct tutti_recording *recording)
 
 int tutti_record_end(struct tutti_queue *public, struct tutti_recording **out)
 {
+	CALL_SCOPE struct call call = {0};
 	struct queue *queue = queue_of(public);
-	struct tutti_recording *recording = queue->recording;
+	struct tutti_recording *recording;
 	size_t n;
 
-	if (!recording || !out)
+	if (!queue_call(&call, public) || !queue->recording || !out)
 		return -EINVAL;
+	recording = queue->recording;
 	queue->recording = NULL;
 	n = recording->launches ? recording->launches : 1;
 	recording->place = calloc(n, sizeof(*recording->place));
 	recording->image = aligned_alloc(64, n * sizeof(*recording->image));
 	if (!recording->place || !recording->image || choose(recording)) {
-		tutti_recording_destroy(recording);
+		recording_free(recording);
 		return -ENOMEM;
 	}
 	recording->open = false;
@@ -185,12 +235,12 @@ int tutti_record_end(struct tutti_queue *public, struct tutti_recording **out)
 
 unsigned tutti_recording_kernels(const struct tutti_recording *recording)
 {
-	return recording->launches;
+	return recording_live(recording) ? recording->launches : 0;
 }
 
 int tutti_recording_form(struct tutti_recording *recording, enum tutti_replay_form form)
 {
-	if ((unsigned)form > TUTTI_REPLAY_PLAIN)
+	if (!recording_live(recording) || (unsigned)form > TUTTI_REPLAY_PLAIN)
 		return -EINVAL;
 	if (form == recording->form)
 		return 0;
@@ -202,6 +252,8 @@ int tutti_recording_form(struct tutti_recording *recording, enum tutti_replay_fo
 
 unsigned tutti_recording_packets(struct tutti_recording *recording)
 {
+	if (!recording_live(recording))
+		return 0;
 	if (recording->stale && recording->queue)
 		build(recording);
 	return recording->images;
@@ -228,7 +280,7 @@ static int changed(struct tutti_recording *recording, unsigned index)
 
 int tutti_recording_set_kernarg(struct tutti_recording *recording, unsigned index, void *kernarg)
 {
-	if (index >= recording->launches)
+	if (!recording_live(recording) || index >= recording->launches)
 		return -EINVAL;
 	recording->launch[index].kernarg = (uintptr_t)kernarg;
 	return changed(recording, index);
@@ -238,7 +290,7 @@ int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, 
 {
 	struct tutti_dispatch_packet *launch;
 
-	if (index >= recording->launches || !grid[0])
+	if (!recording_live(recording) || index >= recording->launches || !grid || !grid[0])
 		return -EINVAL;
 	launch = &recording->launch[index];
 	launch->grid_x = grid[0];
@@ -252,7 +304,7 @@ int tutti_recording_set_grid(struct tutti_recording *recording, unsigned index, 
 
 int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index, tutti_signal_t signal)
 {
-	if (index >= recording->launches || ((uintptr_t)signal & 63))
+	if (!recording_live(recording) || index >= recording->launches || ((uintptr_t)signal & 63))
 		return -EINVAL;
 	recording->launch[index].signal = (uintptr_t)signal;
 	return changed(recording, index);
@@ -294,13 +346,18 @@ static inline void put_packets(struct tutti_queue *queue, uint64_t index, const 
 	}
 }
 
-static inline int send_part(struct tutti_queue *queue, const union tutti_packet *image, unsigned n)
+static inline int send_part(struct tutti_recording *recording, const union tutti_packet *image, unsigned n)
 {
+	struct tutti_queue *queue = &recording->queue->public;
 	uint64_t index;
 	int error = tutti_queue_reserve(queue, n, &index);
 
 	if (__builtin_expect(error, 0))
 		return error;
+	recording->last = index + n - 1;
+	if (image == recording->image)
+		recording->first = index;
+	recording->sent = true;
 	if (__builtin_expect(queue->flags & TUTTI_QUEUE_WRITE_COMBINED, 0))
 		put_write_combined(queue, index, image, n);
 	else
@@ -309,18 +366,19 @@ static inline int send_part(struct tutti_queue *queue, const union tutti_packet 
 	return 0;
 }
 
-static int send(struct tutti_queue *queue, const union tutti_packet *image, unsigned n)
+static int send(struct tutti_recording *recording, unsigned n)
 {
-	unsigned part = (unsigned)(queue->mask + 1) / 2;
+	const union tutti_packet *image = recording->image;
+	unsigned part = (unsigned)(recording->queue->public.mask + 1) / 2;
 
 	if (n <= part)
-		return n ? send_part(queue, image, n) : 0;
+		return n ? send_part(recording, image, n) : 0;
 	for (; n; n -= part, image += part) {
 		int error;
 
 		if (part > n)
 			part = n;
-		error = send_part(queue, image, part);
+		error = send_part(recording, image, part);
 		if (error)
 			return error;
 	}
@@ -348,7 +406,7 @@ static int replay_first(struct tutti_recording *recording)
 		return error;
 	n = condense_first(&recording->condense, recording->launch, recording->launches, recording->place,
 			   recording->from, recording->image);
-	error = send(&recording->queue->public, recording->image, n);
+	error = send(recording, n);
 	build(recording);
 	recording->resident = !error;
 	return error;
@@ -366,6 +424,8 @@ static int replay_slowly(struct tutti_recording *recording)
 
 	if (!recording->queue)
 		return -EINVAL;
+	if (queue_stopped(recording->queue))
+		return -EIO;
 	if (recording->form == TUTTI_REPLAY_CONDENSED &&
 	    (!recording->resident || !references_held(recording)))
 		return replay_first(recording);
@@ -379,17 +439,24 @@ static int replay_slowly(struct tutti_recording *recording)
 		return error;
 	if (recording->stale)
 		build(recording);
-	return send(&recording->queue->public, recording->image, recording->images);
+	return send(recording, recording->images);
 }
 
 int tutti_replay(struct tutti_recording *recording)
 {
-	const struct tutti_rsb_object *rsb = recording->rsb;
-	bool ready = !recording->stale &&
+	const struct tutti_rsb_object *rsb;
+	bool ready;
+
+	if (__builtin_expect(!recording_live(recording), 0))
+		return -EINVAL;
+	rsb = recording->rsb;
+	ready = !recording->stale &&
 		     (recording->form == TUTTI_REPLAY_PLAIN ||
 		      (recording->resident && recording->epoch == tutti_load_acquire(&rsb->epoch)));
 
 	if (__builtin_expect(!ready, 0))
 		return replay_slowly(recording);
-	return send(&recording->queue->public, recording->image, recording->images);
+	if (__builtin_expect(queue_stopped(recording->queue), 0))
+		return -EIO;
+	return send(recording, recording->images);
 }

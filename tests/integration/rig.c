@@ -298,6 +298,22 @@ struct tutti_fault rig_fails(struct rig *rig, const char *kernel, uint32_t items
 	return fault;
 }
 
+void rig_refused(struct rig *rig, const char *kernel, uint32_t items, uint16_t workgroup, uint32_t shared, unsigned code)
+{
+	struct tutti_kernel k = rig_kernel(rig, kernel);
+	struct tutti_launch launch = { .kernel = &k, .grid = { items }, .workgroup = { workgroup },
+				       .dynamic_group_bytes = shared, .barrier = true };
+	union tutti_packet packet;
+
+	assert_int_equal(tutti_launch_check(rig->device, &launch), code);
+	assert_int_equal(tutti_dispatch(rig->queue, &launch), -EINVAL);
+	assert_int_equal(tutti_queue_error(rig->queue, NULL), 0);
+	assert_int_equal(tutti_launch_packet(&launch, &packet.dispatch), 0);
+	assert_int_equal(tutti_queue_submit(rig->queue, &packet), 0);
+	assert_int_equal(rig_fault(rig, rig->queue).code, code);
+	assert_int_equal(tutti_queue_reset(rig->queue), 0);
+}
+
 void rig_counters(struct rig *rig, uint64_t counters[TUTTI_COUNTERS])
 {
 	assert_int_equal(tutti_device_counters(rig->device, counters), 0);

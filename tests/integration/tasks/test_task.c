@@ -315,9 +315,8 @@ static void throttle(void **unused)
 	assert_int_equal(tutti_device_sm_states(rig->device, 0, 1, &sm), 0);
 	assert_int_equal(sm.throttles, 2);
 	/* without the flag it is too large for any SM */
-	launch.signal = rig_signal(rig, 1);
-	assert_int_equal(tutti_dispatch(rig->queue, &launch), 0);
-	assert_int_equal(rig_fault(rig, rig->queue).code, TUTTI_ERROR_GROUP_MEMORY);
+	assert_int_equal(tutti_launch_check(rig->device, &launch), TUTTI_ERROR_GROUP_MEMORY);
+	assert_int_equal(tutti_dispatch(rig->queue, &launch), -EINVAL);
 	end();
 }
 

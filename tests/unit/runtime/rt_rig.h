@@ -136,7 +136,7 @@ static bool run(struct tutti_device *device, bool (*done)(void *), void *context
 	return idle;
 }
 
-static int queue_create(struct tutti_device *device, const struct transport_queue *queue)
+static int card_queue_create(struct tutti_device *device, const struct transport_queue *queue)
 {
 	if (device_dead(device))
 		return -EIO;
@@ -152,7 +152,7 @@ static int queue_create(struct tutti_device *device, const struct transport_queu
 	return 0;
 }
 
-static int queue_destroy(struct tutti_device *device, unsigned queue)
+static int card_queue_destroy(struct tutti_device *device, unsigned queue)
 {
 	if (device_dead(device))
 		return -EIO;
@@ -163,7 +163,7 @@ static int queue_destroy(struct tutti_device *device, unsigned queue)
 	return 0;
 }
 
-static int queue_reset(struct tutti_device *device, unsigned queue)
+static int card_queue_reset(struct tutti_device *device, unsigned queue)
 {
 	pthread_mutex_lock(&fake.lock);
 	fake.stopped[queue] = false;
@@ -171,18 +171,18 @@ static int queue_reset(struct tutti_device *device, unsigned queue)
 	return 0;
 }
 
-static int rsb_create(struct tutti_device *device, unsigned rsb, bool in_memory)
+static int card_rsb_create(struct tutti_device *device, unsigned rsb, bool in_memory)
 {
 	memset(fake.stored[rsb], 0, 8);
 	return 0;
 }
 
-static int rsb_destroy(struct tutti_device *device, unsigned rsb)
+static int card_rsb_destroy(struct tutti_device *device, unsigned rsb)
 {
 	return 0;
 }
 
-static int rsb_invalidate(struct tutti_device *device, unsigned rsb, uint32_t entries)
+static int card_rsb_invalidate(struct tutti_device *device, unsigned rsb, uint32_t entries)
 {
 	pthread_mutex_lock(&fake.lock);
 	for (unsigned e = 0; e < 8; e++)
@@ -263,12 +263,12 @@ static struct transport transport = {
     .reserve = reserve,
     .map = map,
     .unmap = unmap,
-    .queue_create = queue_create,
-    .queue_destroy = queue_destroy,
-    .queue_reset = queue_reset,
-    .rsb_create = rsb_create,
-    .rsb_destroy = rsb_destroy,
-    .rsb_invalidate = rsb_invalidate,
+    .queue_create = card_queue_create,
+    .queue_destroy = card_queue_destroy,
+    .queue_reset = card_queue_reset,
+    .rsb_create = card_rsb_create,
+    .rsb_destroy = card_rsb_destroy,
+    .rsb_invalidate = card_rsb_invalidate,
     .policy_set = policy_set,
 };
 
@@ -288,11 +288,15 @@ static int open_fake(void **state)
 				      .ring_packets_min = 64,
 				      .ring_packets_max = 4096,
 				      .shared_block_bytes = 2048,
+				      .shared_blocks = 64,
+				      .workgroup_items = 1024,
+				      .private_bytes = 1 << 16,
 				      .features = TUTTI_FEATURE_PCIE_ATOMICS,
 				      .msix_vectors = 4};
 	d->doorbells.offset = 0x8000;
 	device = aligned_alloc(64, (sizeof(*device) + 63) & ~63ull);
 	memset(device, 0, sizeof(*device));
+	handle_begin(&device->handle, NULL);
 	pthread_mutex_init(&device->lock, NULL);
 	transport.write_combined = false;
 	device->transport = &transport;
@@ -317,7 +321,7 @@ static int close_fake(void **state)
 	return 0;
 }
 
-static struct tutti_kernel_descriptor descriptor;
+static struct tutti_kernel_descriptor descriptor = {.magic = TUTTI_KERNEL_MAGIC};
 static struct tutti_kernel kernel[20];
 
 static struct tutti_launch a_launch(unsigned k, uint64_t kernarg, tutti_signal_t signal)

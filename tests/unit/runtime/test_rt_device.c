@@ -60,6 +60,7 @@ static void error_is_told_once(void **state)
 	struct tutti_queue *queue = a_queue(0, false);
 	struct tutti_launch bad = a_launch(0, 0, NULL), good = a_launch(1, 5, NULL);
 	struct tutti_fault fault;
+	union tutti_packet packet;
 	unsigned i;
 
 	kernel[0].object = BAD_KERNEL;
@@ -73,8 +74,12 @@ static void error_is_told_once(void **state)
 	assert_int_equal(tutti_queue_error(queue, &fault), TUTTI_ERROR_CODE_OBJECT);
 	assert_int_equal(fault.packet, 1);
 	assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), -EIO);
-	/* the ring fills, then the producer is told; its reservation is taken back */
-	for (i = 0; i < 200 && !tutti_dispatch(queue, &good); i++)
+	/* launches are refused at once */
+	assert_int_equal(tutti_dispatch(queue, &good), -EIO);
+	assert_int_equal(*queue->write_index, 3);
+	/* packets are taken until the ring is full, then the producer is told; its reservation is taken back */
+	assert_int_equal(tutti_launch_packet(&good, &packet.dispatch), 0);
+	for (i = 0; i < 200 && !tutti_queue_submit(queue, &packet); i++)
 		;
 	assert_in_range(i, 62, 63);
 	assert_int_equal(*queue->write_index - *queue->read_index, 64);

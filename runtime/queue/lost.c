@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "queue/lost.h"
+
+#include "memory/memory.h"
+
+/* Is @signal among those visited? */
+struct search {
+	uint64_t signal;
+	bool found;
+};
+
+static void compare(void *context, uint64_t signal)
+{
+	struct search *search = context;
+
+	search->found |= signal == search->signal;
+}
+
+/* A condensed packet has other bits in the place of a signal; its signals are known to the recording it is from. */
+static uint64_t slot_signal(struct queue *queue, uint64_t index, bool ready)
+{
+	const union tutti_packet *slot = tutti_queue_slot(&queue->public, index);
+	uint32_t type = tutti_load_acquire(&slot->word[0]) & 0xff;
+
+	if (type == TUTTI_PACKET_CONDENSED || (ready && type <= TUTTI_PACKET_INVALID))
+		return 0;
+	return tutti_load_relaxed(&slot->dispatch.signal);
+}
+
+/* The slot of a packet that has failed keeps what was in it until the ring comes round. */
+static bool has_failed(const struct queue *queue, uint64_t *index)
+{
+	*index = queue->error.fault.packet;
+	return queue->error.stopped && tutti_load_relaxed(queue->public.write_index) - *index <= queue->public.mask + 1;
+}
+
+/* Visits the signals of the packet that has failed and of those that the card has not taken. */
+static void each_unfinished(struct queue *queue, void (*visit)(void *context, uint64_t signal), void *context)
+{
+	uint64_t index, end = tutti_load_acquire(queue->public.write_index), failed;
+
+	if (has_failed(queue, &failed))
+		visit(context, slot_signal(queue, failed, false));
+	index = tutti_load_acquire(queue->public.read_index);
+	for (unsigned n = 0; (int64_t)(end - index) > 0 && n <= queue->public.mask; n++, index++)
+		visit(context, slot_signal(queue, index, true));
+	if (queue->each_recorded)
+		queue->each_recorded(queue, visit, context);
+}
+
+static bool owes(struct queue *queue, const struct tutti_signal *signal)
+{
+	struct search search = {.signal = (uintptr_t)signal};
+
+	each_unfinished(queue, compare, &search);
+	return search.found;
+}
+
+/* Does any packet in the ring name it, be it done or not? */
+static bool has_named(struct queue *queue, const struct tutti_signal *signal)
+{
+	for (uint64_t i = 0; i <= queue->public.mask; i++)
+		if (slot_signal(queue, i, false) == (uintptr_t)signal)
+			return true;
+	return false;
+}
+
+typedef bool judge(struct queue *queue, const struct tutti_signal *signal);
+
+/* The first queue but @other that @judge says yes to. */
+static bool any_queue(struct tutti_device *device, const struct queue *other, bool stopped, judge *judge,
+		      const struct tutti_signal *signal)
+{
+	for (unsigned i = 0; i < TUTTI_MAX_QUEUES; i++) {
+		struct queue *queue = device->queue_error[i] ? queue_of(device->queue_error[i]->queue) : NULL;
+
+		if (queue && queue != other && (queue_stopped(queue) != 0) == stopped && judge(queue, signal))
+			return true;
+	}
+	return false;
+}
+
+static bool lost_already(struct tutti_device *device, const struct tutti_signal *signal)
+{
+	if (tutti_load_relaxed(&signal->event) == SIGNAL_ABANDONED && !any_queue(device, NULL, false, owes, signal))
+		return true;
+	return device->stopped && any_queue(device, NULL, true, owes, signal);
+}
+
+void lost_wait_begin(struct signal_wait *wait)
+{
+	struct tutti_device *device = wait->wait.device;
+
+	pthread_mutex_lock(&device->lock);
+	wait->next = device->waits;
+	device->waits = wait;
+	if (lost_already(device, wait->signal))
+		tutti_store_relaxed(&wait->wait.lost, true);
+	pthread_mutex_unlock(&device->lock);
+}
+
+void lost_wait_end(struct signal_wait *wait)
+{
+	struct signal_wait **at;
+
+	pthread_mutex_lock(&wait->wait.device->lock);
+	for (at = &wait->wait.device->waits; *at != wait;)
+		at = &(*at)->next;
+	*at = wait->next;
+	pthread_mutex_unlock(&wait->wait.device->lock);
+}
+
+void lost_by_stop(struct queue *queue)
+{
+	for (struct signal_wait *wait = queue->device->waits; wait; wait = wait->next)
+		if (owes(queue, wait->signal))
+			tutti_store_relaxed(&wait->wait.lost, true);
+}
+
+static void abandon(void *context, uint64_t address)
+{
+	struct tutti_device *device = context;
+	struct tutti_signal *signal = (struct tutti_signal *)(uintptr_t)address;
+
+	if (address && memory_object(device, signal)) {
+		tutti_store_relaxed(&signal->event, SIGNAL_ABANDONED);
+		tutti_store_relaxed(&device->abandons, true);
+	}
+}
+
+/*
+ * A packet whose slot is free may still have been running. Whether it was cannot be seen, so this is assumed of signals
+ * that somebody waits for now and that packets of no other queue have named lately.
+ */
+void lost_by_destroy(struct queue *queue)
+{
+	struct tutti_device *device = queue->device;
+
+	for (struct signal_wait *wait = device->waits; wait; wait = wait->next)
+		if (owes(queue, wait->signal) ||
+		    (has_named(queue, wait->signal) && !any_queue(device, queue, false, has_named, wait->signal)))
+			tutti_store_relaxed(&wait->wait.lost, true);
+	each_unfinished(queue, abandon, device);
+}
