@@ -323,6 +323,16 @@ COLD void domain_settle(void)
 	}
 }
 
+COLD bool domain_any_free(void)
+{
+	const struct gpc *gpc;
+
+	for (gpc = domains.gpc; gpc < domains.end; gpc++)
+		if (gpc->top >= gpc->row)
+			return true;
+	return false;
+}
+
 void domain_idle(uint32_t capacity, const uint32_t *mask)
 {
 	struct domain_row row;

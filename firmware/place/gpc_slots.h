@@ -100,6 +100,8 @@ bool domain_scattered(void);
 void domain_forget(void);
 /** domain_settle() - update the lake of the shape with CGAs that only the rows know of. */
 void domain_settle(void);
+/** domain_any_free() - whether the rows have a free slot. */
+bool domain_any_free(void);
 /** domain_idle() - let the rows show an idle card: @capacity free slots on each enabled SM of @mask (NULL: any). */
 void domain_idle(uint32_t capacity, const uint32_t *mask);
 /** domain_inside() - the domains of @kind inside domain @number (0 for DOMAIN_KIND_CARD) of kind @outer. */

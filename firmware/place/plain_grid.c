@@ -76,6 +76,15 @@ static struct lake *lake_for(const struct task *task, const uint32_t *mask, bool
 	return shape_masked(lake, mask);
 }
 
+/*
+ * The lake of a shape is dry: whether no SM has a free slot for it even if CTAs of other shapes are left out of account.
+ * While the rows of GPCs lead only they know of the CGAs that have ended since.
+ */
+static COLD bool is_full(void)
+{
+	return !gpc_rows_lead() || !domain_any_free();
+}
+
 uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const uint32_t *items)
 {
 	uint32_t lead = items ? PLACE_ITEM_WORDS : 0;
@@ -83,8 +92,7 @@ uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const u
 	struct lake *lake;
 	bool own;
 
-	/* There is no slot even if CTAs of other shapes are left out of account. */
-	if (task->shape->lake.top == task->shape->lake.row)
+	if (task->shape->lake.top == task->shape->lake.row && is_full())
 		return 0;
 	lake = lake_for(task, mask, &own);
 	p = command_begin(place_state.message_words + lead);
