@@ -306,8 +306,10 @@ static COLD uint32_t search_limited(struct task *task, struct cga *cga, uint32_t
 	return placed;
 }
 
-static COLD void release_hold(void)
+COLD void cga_release_hold(void)
 {
+	if (!cga_state.holder)
+		return;
 	cga_state.holder = NULL;
 	shape_hold(NULL);
 }
@@ -321,7 +323,7 @@ static COLD uint32_t search_held(struct task *task, struct cga *cga, uint32_t n)
 	placed = search_limited(task, cga, n);
 	shape_hold_lift(false);
 	if (placed)
-		release_hold();
+		cga_release_hold();
 	return placed;
 }
 
@@ -406,7 +408,7 @@ COLD void cga_passed(struct task *task)
 COLD void cga_end(struct task *task)
 {
 	if (cga_state.holder == task)
-		release_hold();
+		cga_release_hold();
 	task->rare &= (uint16_t)~TASK_CGA;
 }
 

@@ -27,6 +27,8 @@ uint32_t cga_patience(void);
 void cga_set_patience(uint32_t sessions);
 /** cga_holds() - whether domains are held for a CGA. */
 bool cga_holds(void);
+/** cga_release_hold() - hold domains no longer: the tasks that may issue CTAs have changed. */
+void cga_release_hold(void);
 /**
  * cga_check() - check the CGA levels of a grid, and describe its CGAs in @cga.
  * @level: TUTTI_CGA_LEVELS levels, innermost first, each of a larger kind than the one before

@@ -4,6 +4,7 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
+#include "groups/cga.h"
 #include "place/plain_grid.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
@@ -105,6 +106,7 @@ static void send(uint32_t sms)
 {
 	uint32_t mask[FW_MAX_SMS / 32], blocks = fw.shared_blocks, *p = command_begin(2 + fw.words), w, got;
 
+	cga_release_hold(); /* of a child task that could issue while the card was being emptied */
 	for (w = 0; w < fw.words; w++)
 		mask[w] = w + 1 < fw.words || !(fw.sms % 32) ? ~0u : (1u << fw.sms % 32) - 1;
 	if (sms) {
@@ -130,6 +132,8 @@ static void update(void)
 			throttle.mode = throttle.sms ? THROTTLE_ON : THROTTLE_OFF;
 	} else {
 		throttle.mode = THROTTLE_DRAIN;
+		/* The task for which they are held may not issue now, and those that may would be kept off them. */
+		cga_release_hold();
 	}
 	if (throttle.mode == THROTTLE_OFF) {
 		place_state.detours &= ~DETOUR_THROTTLE;
@@ -159,6 +163,21 @@ COLD void throttle_leave(const struct task *task)
 		return;
 	throttle.tasks--;
 	update();
+}
+
+/* If all SMs that share were disabled, the tasks wait for others to be enabled, and then these share. */
+COLD void throttle_sms(void)
+{
+	uint32_t mask[FW_MAX_SMS / 32], w, usable = 0;
+
+	if (throttle.mode != THROTTLE_ON || !first_enabled(throttle.sms, mask))
+		return;
+	for (w = 0; w < fw.words; w++)
+		usable |= shapes.enabled[w] & shapes.limit[w];
+	if (usable)
+		return;
+	throttle.mode = THROTTLE_DRAIN;
+	throttle_empty();
 }
 
 COLD void throttle_event(const struct tutti_event *event)

@@ -22,6 +22,8 @@ void throttle_admit(const struct task *task);
 void throttle_leave(const struct task *task);
 /** throttle_empty() - no CTA is left on the card: send the new sizes if that was waited for. */
 void throttle_empty(void);
+/** throttle_sms() - SMs were enabled or disabled: others may have to share. */
+void throttle_sms(void);
 /** throttle_limit() - shared blocks of an SM while the task of @tmd runs, or 0 if it is no throttle task. */
 uint32_t throttle_limit(const struct tmd *tmd);
 /** throttle_event() - handle event THROTTLE: all SMs have taken their new sizes. */

@@ -18,6 +18,7 @@
 #include "queues/queue_life.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/priority_windows.h"
+#include "tasks/throttle.h"
 #include "tasks/tie_lots.h"
 #include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
@@ -126,6 +127,7 @@ static int sm_enable(const uint64_t *arg)
 	for (i = 0; i < fw.sms; i++)
 		if (sm_order_at(i) >= first && sm_order_at(i) < first + n)
 			shape_enable(i, arg[2]);
+	throttle_sms();
 	rounds_run();
 	return 0;
 }
