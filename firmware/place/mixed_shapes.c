@@ -143,7 +143,9 @@ static uint32_t room_at(const struct shape *want, unsigned position, struct hold
 		return 0;
 	if (match_ask()) {
 		h->asked = true;
-		return min32(n.most, match_room(want->registers, want->shared, want->waves, position));
+		n.most = min32(n.most, match_room(want->registers, want->shared, want->waves, position));
+		/* A search that may overlook room must not keep a CTA off an idle SM, or it would never run (RES-09, RES-10). */
+		return n.most || h->ctas ? n.most : 1;
 	}
 	match_wait();
 	h->unsure = true;
