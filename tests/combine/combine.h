@@ -206,6 +206,7 @@ extern struct world {
 	struct program program[QUEUES];
 	struct job job[JOBS];
 	unsigned jobs, started, active;
+	uint64_t ctas;		 /* started so far */
 	struct job *act[SLOTS]; /* those that have a slot, by slot */
 	unsigned signals, tmds, works;
 	uint32_t off[MASK_WORDS];	   /* disabled SMs */

@@ -91,6 +91,20 @@ static uint32_t got(const struct job *job)
 	return n;
 }
 
+/* Without lots an older task of the same shape comes first until it has issued all (TSK-04). */
+static bool older(const struct job *other, const struct job *job)
+{
+	return !w.lots && other->order < job->order && other->waves == job->waves && other->scalar == job->scalar &&
+	       other->vector == job->vector && other->shared == job->shared && other->barriers == job->barriers;
+}
+
+/* While domains are held for a CGA (CGA-05) the card is given to nobody else, so one waits for both. */
+static unsigned visits_most(void)
+{
+	return features_has(&w.scenario.allowed, F_CGA_CPC) || features_has(&w.scenario.allowed, F_CGA_GPC) ? 2 * VISITS_MOST :
+													      VISITS_MOST;
+}
+
 static void passed_over(struct job *job)
 {
 	uint32_t lower = 0, equal = 0;
@@ -101,13 +115,13 @@ static void passed_over(struct job *job)
 
 		if (other->level > job->level)
 			lower += launches[i].ctas;
-		else if (other->level == job->level && other->queue != job->queue)
+		else if (other->level == job->level && other->queue != job->queue && !older(other, job))
 			equal += launches[i].ctas;
 	}
 	if (!lower && !equal)
 		return;
 	job->visits++;
-	RULE(job->visits <= VISITS_MOST || records_are_held(), "starved (RES-01)",
+	RULE(job->visits <= visits_most() || records_are_held(), "starved (RES-01)",
 	     "%s has waited %u visits in which others of its priority or lower got CTAs", job_name(job),
 	     job->visits);
 	if (w.stall || card_fetching() || !room_is_known())

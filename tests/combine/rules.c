@@ -313,6 +313,7 @@ void rules_launch(struct job *job, bool split, unsigned position)
 {
 	unsigned sm = card_sm_number(position);
 
+	w.ctas++;
 	RULE(job->life == RUNNING, "once (TSK-03)", "LAUNCH of %s, which is not there", job_name(job));
 	RULE(!job->mask || job->mask[sm / 32] >> (sm % 32) & 1, "affinity (TSK-04)", "%s on SM %u",
 	     job_name(job), sm);

@@ -6,12 +6,14 @@
 static void run_down(unsigned beats)
 {
 	unsigned idle = 0, i;
-	uint64_t n = 0;
+	uint64_t n = 0, ctas = w.ctas;
 	uint32_t before = 0;
 
 	while (idle < beats) {
 		if (card_step()) {
-			RULE(++n < 60000, "end (REL-10)", "no end after 60 000 events");
+			n = w.ctas == ctas ? n + 1 : 0;
+			ctas = w.ctas;
+			RULE(n < 60000, "end (REL-10)", "no CTA starts in 60 000 events, and there is no end");
 			continue;
 		}
 		if (rules_all_over() && driver_idle() && card_quiet())
