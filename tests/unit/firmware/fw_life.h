@@ -245,6 +245,20 @@ static void killed_if_empty(unsigned slot)
 	}
 }
 
+/* The SMs of the mask share all shared memory, or all SMs have their own again. */
+static void take_throttle(const uint32_t *w)
+{
+	bool on = w[0] >> 16 & 1;
+	unsigned i;
+
+	for (i = 0; i < discovery()->sms; i++) {
+		assert_int_equal(card_sm[i].ctas, 0);
+		card_sm[i].shared_blocks = !on ? CARD_SHARED_USUAL : w[2 + i / 32] >> (i % 32) & 1 ? w[1] : 0;
+		card_show(i);
+	}
+	later(&(struct tutti_event){ { TUTTI_EVENT_THROTTLE | (uint32_t)on << 8 } });
+}
+
 static void take_all(void)
 {
 	unsigned words;
@@ -257,6 +271,7 @@ static void take_all(void)
 		case TUTTI_CMD_LAUNCH: take_launch(w, words); break;
 		case TUTTI_CMD_SM_MODE: card_mode(w[0] >> 16); break;
 		case TUTTI_CMD_FLUSH: take_flush(w); break;
+		case TUTTI_CMD_THROTTLE: take_throttle(w); break;
 		case TUTTI_CMD_SIGNAL:
 			if (hook.signal) {
 				hook.signal(w[2] | (uint64_t)w[3] << 32, w[0] >> 16 & TUTTI_SIGNAL_CANCEL);

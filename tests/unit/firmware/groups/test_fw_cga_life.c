@@ -265,6 +265,45 @@ static void lead_again(void **unused)
 	}
 }
 
+/*
+ * CGAs fill the card when a plain grid of their shape and of higher priority comes. What their ends free is its, though
+ * only the rows of GPCs know of it (RES-01).
+ */
+static void plain_of_the_same_shape(void **unused)
+{
+	static const uint16_t sms[] = { 8, 8 };
+	unsigned cgas, plain, i;
+
+	seed(3);
+	begin(sms, 2);
+	queues[1].priority = 1;
+	descriptor[0].group_bytes = descriptor[1].group_bytes = 2048 * 16;
+	cga_kernel(0, TUTTI_CGA_GPC, 4, 1, 1);
+	cgas = submit(0, 0, 400, 1, 1);
+	while (pooled)
+		deliver(0);
+	/* the rows begin to lead on a full card, so the lake is dry for as long as they do */
+	domain_settle();
+	submit(2, 0, 400, 1, 1);
+	while (pooled)
+		deliver(0);
+	assert_true(gpc_rows_lead() && shapes.residents == 64);
+	assert_ptr_equal(domains.shape->lake.top, domains.shape->lake.row);
+	plain = submit(1, 1, 20, 1, 1);
+	while (pooled)
+		deliver(0);
+	for (i = 0; !signalled[plain] && i < 10000; i++)
+		if (pooled)
+			deliver(0);
+		else
+			end_some();
+	assert_int_equal(signalled[plain], 1);
+	assert_true(!signalled[cgas] && cgas_started < 60);
+	run_down();
+	assert_int_equal(signalled[cgas], 1);
+	check_idle();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +315,7 @@ int main(void)
 		RIG_TEST("CGA-05 RES-01", no_starvation),
 		RIG_TEST("CGA-04 CGA-23", large_card),
 		RIG_TEST("CGA-14", lead_again),
+		RIG_TEST("RES-01 CGA-14", plain_of_the_same_shape),
 	};
 
 	return cmocka_run_group_tests_name("firmware: life of CGAs", tests, NULL, NULL);

@@ -447,11 +447,106 @@ static void groups_and_masks(void **unused)
 	}
 }
 
+/* A task of @groups CTAs with metadata @what. */
+static unsigned task_of(unsigned q, unsigned kernel, unsigned groups, unsigned whole, const struct tutti_tmd *what)
+{
+	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT + 64 * kernel);
+	unsigned n = jobs++;
+
+	job[n] = (struct job){ .queue = q, .kernel = kernel, .whole = whole, .groups = groups };
+	tmd[n] = *what;
+	tmd[n].magic = TUTTI_TMD_MAGIC;
+	tmd[n].version = TUTTI_TMD_VERSION;
+	p.workgroup_x = 32;
+	p.grid_x = 32 * groups;
+	p.kernarg = 16 * n;
+	p.signal = SIGNAL_AT + 64 * n;
+	p.tmd = TMD_AT + n * sizeof(tmd[0]);
+	ring[q][written[q]++ % RING].dispatch = p;
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
+	take_commands();
+	return n;
+}
+
+static void all_end(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 100000 && !(all_ended() && quiet_card()); i++) {
+		step();
+		hal_host.time += 3000;
+	}
+	assert_true(all_ended());
+	nothing_left();
+}
+
+/* Domains are held for a CGA that found no room for long when throttle mode begins: neither waits for the other. */
+static void held_in_throttle_mode(void **unused)
+{
+	static const uint16_t gpc[] = { 8 };
+	const struct tutti_tmd plain = { .priority = 1 },
+			       group = { .priority = 5, .cga_mode = TUTTI_CGA_MULTICAST, .cga = { { .kind = TUTTI_CGA_GPC, .x = 8, .y = 1, .z = 1 } } },
+			       throttled = { .priority = 5, .flags = TUTTI_TMD_THROTTLE, .throttle_sms = 2 };
+	unsigned i;
+
+	seed(1);
+	open_card(gpc, 1, 32);
+	descriptor[3].group_bytes = 2048 * 60;
+	rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CGA_PATIENCE, 4, 0);
+	task_of(1, 1, 800, 1, &plain);
+	while (pooled)
+		deliver(0);
+	task_of(2, 3, 16, 8, &group);
+	for (i = 0; i < 1000 && !cga_holds(); i++)
+		step();
+	assert_true(cga_holds());
+	task_of(3, 2, 6, 1, &throttled);
+	all_end();
+}
+
+/* Throttle mode begins while all SMs are off. When one is on again the task runs there. */
+static void throttle_without_sms(void **unused)
+{
+	static const uint16_t gpc[] = { 4 };
+	const struct tutti_tmd throttled = { .flags = TUTTI_TMD_THROTTLE, .throttle_sms = 2 };
+	unsigned sm, n;
+
+	seed(1);
+	open_card(gpc, 1, 32);
+	for (sm = 0; sm < 4; sm++)
+		toggle(sm);
+	n = task_of(3, 2, 6, 1, &throttled);
+	while (pooled)
+		deliver(0);
+	assert_int_equal(job[n].issued, 0);
+	toggle(2);
+	all_end();
+}
+
+/* A CTA that needs almost all of an SM: a search by samples does not find its run, even if the SM is idle. */
+static void overlooked_on_an_idle_sm(void **unused)
+{
+	static const uint16_t gpc[] = { 2 };
+	const struct tutti_tmd plain = { .priority = 5 };
+
+	seed(1);
+	open_card(gpc, 1, 32);
+	descriptor[1].group_bytes = 2048 * 50; /* of 64; the samples are 48 and 64 blocks, see RES-10 */
+	card_sm[0].shared_blocks = card_sm[1].shared_blocks = 63;
+	fw.shared_blocks = shapes.shared_blocks = 63;
+	rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SEARCH, TUTTI_SEARCH_SAMPLED, 0);
+	task_of(1, 1, 6, 1, &plain);
+	all_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("TSK-03 TSK-04 TSK-08 TSK-12 TSK-14 TSK-16 CGA-03 CGA-04 CGA-13 RES-02 RES-05", cards_of_all_sizes),
 		RIG_TEST("CGA-05 TSK-04", groups_and_masks),
+		RIG_TEST("CGA-05 TSK-07", held_in_throttle_mode),
+		RIG_TEST("TSK-07 CGA-04", throttle_without_sms),
+		RIG_TEST("RES-10", overlooked_on_an_idle_sm),
 	};
 
 	return cmocka_run_group_tests_name("firmware: tasks of every kind at once", tests, NULL, NULL);
