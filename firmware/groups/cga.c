@@ -188,16 +188,12 @@ static bool ever_fits(const struct cga *cga, uint32_t capacity)
 	return true;
 }
 
-/* The same if only the SMs of @mask may be used. */
-static COLD bool ever_fits_masked(const struct cga *cga, uint32_t capacity, const uint32_t *mask)
-{
-	domain_idle(capacity, mask);
-	return capacity && search_fits(cga, DOMAIN_KIND_CARD, 0, 1);
-}
-
 COLD bool cga_fits(const struct cga *cga, uint32_t capacity, const uint32_t *mask)
 {
-	return mask ? ever_fits_masked(cga, capacity, mask) : ever_fits(cga, capacity);
+	if (!mask)
+		return ever_fits(cga, capacity);
+	domain_idle(capacity, mask);
+	return capacity && search_fits(cga, DOMAIN_KIND_CARD, 0, 1);
 }
 
 /* CTAs of one identity CGA. */
@@ -391,7 +387,7 @@ static COLD void hold(struct task *task)
 	uint32_t mask[LAKE_WORDS] = { 0 };
 
 	for (d = all.first; d < all.first + (unsigned)all.n; d++) {
-		domain_idle(task->shape->capacity, NULL);
+		domain_idle(task->shape->capacity, cga->mask);
 		if (search_fits(cga, kind, d, 1))
 			hold_domain(mask, kind, d);
 	}

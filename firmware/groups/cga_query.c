@@ -8,7 +8,7 @@ HOT uint32_t query_select(uint32_t x, uint32_t n)
 
 /* ---- load balance ---- */
 
-static int query_within(const struct gpc *gpc, uint32_t within, uint32_t n)
+static int speed_within(const struct gpc *gpc, uint32_t within, uint32_t n)
 {
 	const struct domain_row *row;
 	uint32_t c;
@@ -92,7 +92,7 @@ static inline bool classes(const struct gpc *gpc, uint32_t within, uint32_t n, s
 	return popcount32(c->singles) >= c->n_singles;
 }
 
-static int query_multicast(const struct gpc *gpc, uint32_t within, uint32_t n)
+static int speed_multicast(const struct gpc *gpc, uint32_t within, uint32_t n)
 {
 	const struct domain_row *row = NULL, *other;
 	struct classes c;
@@ -147,11 +147,11 @@ static uint32_t cut_multicast(struct gpc *gpc, uint32_t within, uint32_t n, int 
 	return mask;
 }
 
-HOT int query_query(const struct gpc *gpc, uint32_t within, unsigned n, bool multicast)
+HOT int query_speed(const struct gpc *gpc, uint32_t within, unsigned n, bool multicast)
 {
 	if (multicast)
-		return within == gpc->all && query_paired(gpc) ? query_query_paired(gpc, n) : query_multicast(gpc, within, n);
-	return likely(within == gpc->all) ? query_query_gpc(gpc, n) : query_within(gpc, within, n);
+		return within == gpc->all && query_paired(gpc) ? query_speed_paired(gpc, n) : speed_multicast(gpc, within, n);
+	return likely(within == gpc->all) ? query_speed_gpc(gpc, n) : speed_within(gpc, within, n);
 }
 
 HOT uint32_t *query_take(struct gpc *gpc, uint32_t within, unsigned n, bool multicast, int speed, uint32_t *out, uint32_t *sms)
@@ -260,7 +260,7 @@ static uint32_t nowhere[QUERY_SEGMENTS], nobody;
 
 static bool take_part(struct gpc *gpc, uint32_t within, const struct query_ask *ask, unsigned ctas)
 {
-	int speed = query_query(gpc, within, ctas, ask->multicast);
+	int speed = query_speed(gpc, within, ctas, ask->multicast);
 
 	if (speed < 0)
 		return false;

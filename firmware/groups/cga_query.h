@@ -40,10 +40,10 @@ static inline struct gpc *query_gpc(unsigned kind, unsigned number, uint32_t *wi
 	return gpc;
 }
 
-/** query_query() - speed of one CGA of @n CTAs on SMs @within of @gpc. Return: QUERY_INVALID if it does not fit */
-int query_query(const struct gpc *gpc, uint32_t within, unsigned n, bool multicast);
+/** query_speed() - speed of one CGA of @n CTAs on SMs @within of @gpc. Return: QUERY_INVALID if it does not fit */
+int query_speed(const struct gpc *gpc, uint32_t within, unsigned n, bool multicast);
 /**
- * query_take() - place a CGA for which query_query() has just returned @speed, which must be valid.
+ * query_take() - place a CGA for which query_speed() has just returned @speed, which must be valid.
  * @out: gets GPC-local launch segments; @sms: gets the SMs that they name
  * Return: end of the segments
  */
@@ -58,7 +58,7 @@ int query_share(struct domain_range range, unsigned n, bool multicast, uint16_t 
 unsigned query_count(const struct query_ask *ask, unsigned number, unsigned enough);
 
 /* The speed is the index of the row that takes the last CTA; the sentinel below row 0 makes it QUERY_INVALID. */
-static inline int query_query_gpc(const struct gpc *gpc, uint32_t n)
+static inline int query_speed_gpc(const struct gpc *gpc, uint32_t n)
 {
 	const struct domain_row *row = gpc->top;
 
@@ -76,7 +76,7 @@ static inline bool query_paired(const struct gpc *gpc)
 	return likely(domain_paired(gpc, gpc->row->mask));
 }
 
-static inline int query_query_paired(const struct gpc *gpc, uint32_t n)
+static inline int query_speed_paired(const struct gpc *gpc, uint32_t n)
 {
 	const struct domain_row *row = gpc->top;
 
@@ -134,7 +134,7 @@ static inline __attribute__((always_inline)) uint32_t *query_cut(struct gpc *gpc
 }
 
 /*
- * Take the SMs of a multicast CGA for which query_query_paired() returned @speed: all of the row above that one, and
+ * Take the SMs of a multicast CGA for which query_speed_paired() returned @speed: all of the row above that one, and
  * the first of the others in it. Each loses one free slot. Return: these SMs
  */
 static inline __attribute__((always_inline)) uint32_t query_cut_paired(struct gpc *gpc, uint32_t n, int speed)

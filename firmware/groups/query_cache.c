@@ -133,7 +133,7 @@ static int speed_of(unsigned domain)
 	gpc = query_gpc(ask->kind, domain, &within);
 	if (ask->identity && !gpc->credits)
 		return QUERY_INVALID;
-	return query_query(gpc, within, ask->ctas, ask->multicast);
+	return query_speed(gpc, within, ask->ctas, ask->multicast);
 }
 
 HOT void cached_refresh(void)

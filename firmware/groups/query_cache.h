@@ -61,8 +61,8 @@ static inline __attribute__((always_inline)) int cached_gpc(const struct gpc *gp
 	if (unlikely(!gpc->credits))
 		return QUERY_INVALID;
 	if (!multicast)
-		return query_query_gpc(gpc, n);
-	return query_paired(gpc) ? query_query_paired(gpc, n) : query_query(gpc, gpc->all, n, true);
+		return query_speed_gpc(gpc, n);
+	return query_paired(gpc) ? query_speed_paired(gpc, n) : query_speed(gpc, gpc->all, n, true);
 }
 
 /** cached_number() - the number of the first domain in a word. */

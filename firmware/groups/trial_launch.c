@@ -56,7 +56,7 @@ static void launch_shared(unsigned domain)
 	for (i = 0; i < range.n; i++, gpc++)
 		if (shares[i])
 			launch(gpc, gpc->all, shares[i],
-			       query_query(gpc, gpc->all, shares[i], ask->multicast));
+			       query_speed(gpc, gpc->all, shares[i], ask->multicast));
 }
 
 static bool part(unsigned domain, int speed)
@@ -129,7 +129,7 @@ static void place_positions(struct shape *shape, const struct gpc *gpc, uint32_t
 		if (!shape_truth(shape)) {
 			segment[0] = repeat | domain_part[n][0] << 16 | 1u << 24;
 			segment[1] = domain_part[n][1];
-			shape_placed(shape, segment, segment + 2);
+			shape_poured(shape, NULL, segment, segment + 2);
 			continue;
 		}
 		for (i = repeat; i; i--)

@@ -98,10 +98,9 @@ struct lake *shape_masked(const struct lake *from, const uint32_t *mask);
  */
 void shape_limit(const uint32_t *mask, uint32_t blocks);
 /**
- * shape_placed() - account for launch segments that were not taken from the shape's own lake.
- * shape_poured() does so for segments that were taken from @from, which already counts them.
+ * shape_poured() - account for launch segments that were not taken from the shape's own lake.
+ * @from: the lake that they were taken from, which already counts them; NULL: none
  */
-void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t *end);
 void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *segments, const uint32_t *end);
 /** shape_empty() - call it when the card has become empty: no SM is tainted any more, pending changes take effect. */
 void shape_empty(void);

@@ -361,8 +361,3 @@ void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *
 		}
 	}
 }
-
-void shape_placed(struct shape *shape, const uint32_t *segments, const uint32_t *end)
-{
-	shape_poured(shape, NULL, segments, end);
-}

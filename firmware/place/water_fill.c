@@ -3,7 +3,6 @@
 
 #include "core/state.h"
 
-
 void lake_init(struct lake *lake, unsigned words, const uint32_t *mask, unsigned levels)
 {
 	unsigned k, w, count = 0;
@@ -238,21 +237,6 @@ HOT uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **
 	return pour_last(lake, row, n, out, end);
 }
 
-/* SMs of the highest row get one more free slot, which makes a new row. */
-void lake_raise_top(struct lake *lake, unsigned word, uint32_t add)
-{
-	struct lake_row *above = lake->top + 1;
-	unsigned w;
-
-	if (above > &lake->row[LAKE_LEVELS])
-		return;
-	for (w = 0; w < lake->words; w += 4)
-		above->mask[w] = above->mask[w + 1] = above->mask[w + 2] = above->mask[w + 3] = 0;
-	above->mask[word] = add;
-	above->count = !(add & (add - 1)) ? 1 : popcount32(add);
-	lake->top = above;
-}
-
 /* @at: the address of a row, plus the offset of the word within its mask. */
 #define word_at(at) (*(uint32_t *)((at) + offsetof(struct lake_row, mask)))
 
@@ -281,15 +265,23 @@ static inline __attribute__((always_inline)) void raise_below(char *at, uint32_t
 	}
 }
 
+/* SMs of the highest row get one more free slot as well, which makes a new row. */
 static __attribute__((noinline)) void raise_top(struct lake *lake, unsigned word, uint32_t mask)
 {
-	uint32_t offset = word * 4, add;
+	struct lake_row *above = lake->top + 1;
+	uint32_t offset = word * 4, add, w;
 	char *at = (char *)lake->top + offset;
 
 	add = mask & word_at(at);
 	if (mask != add)
 		raise_below(at, offset, mask ^ add);
-	lake_raise_top(lake, word, add);
+	if (above > &lake->row[LAKE_LEVELS])
+		return;
+	for (w = 0; w < lake->words; w += 4)
+		above->mask[w] = above->mask[w + 1] = above->mask[w + 2] = above->mask[w + 3] = 0;
+	above->mask[word] = add;
+	above->count = !(add & (add - 1)) ? 1 : popcount32(add);
+	lake->top = above;
 }
 
 HOT void lake_raise(struct lake *lake, unsigned word, uint32_t mask)

@@ -43,8 +43,6 @@ uint32_t lake_pour(struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end)
 uint32_t lake_pour_round(struct lake *lake, uint32_t n, uint32_t *first, uint32_t *out, uint32_t **end);
 /** lake_raise() - one CTA ended on each SM of @mask in word @word. */
 void lake_raise(struct lake *lake, unsigned word, uint32_t mask);
-/** lake_raise_top() - SMs @add of the highest row get one more free slot, which makes a new row. */
-void lake_raise_top(struct lake *lake, unsigned word, uint32_t add);
 /** lake_lower() - one CTA was placed on each SM of @mask in word @word, but not by this unit. */
 void lake_lower(struct lake *lake, unsigned word, uint32_t mask);
 /** lake_level() - the number of free slots of the SM at @position. */
