@@ -376,7 +376,7 @@ COLD uint32_t score_pour(const struct shape *shape, const struct lake *lake, uin
 	placed = n < pool.rooms ? n : pool.rooms;
 	/* How much a CTA takes from the largest runs is known only when it is resident: place one, then look again. */
 	if (place_state.choice & TUTTI_CHOICE_LARGEST && placed > 1) {
-		match_wait();
+		state_retry(); /* match_wait() would write its command where the caller's LAUNCH is being made */
 		placed = 1;
 	}
 	if (placed <= FEW) {
