@@ -226,9 +226,11 @@ static void account(struct task *task, unsigned level, uint32_t placed, bool tur
 	}
 	rounds.turn[level] = task;
 	if (quota) {
-		task->tmd->quota_left -= placed;
-		if (task->tmd->quota_left)
+		/* whole CGAs are placed, so it may be more than was left */
+		if (placed < task->tmd->quota_left) {
+			task->tmd->quota_left -= placed;
 			return;
+		}
 		task->tmd->quota_left = quota;
 		task->tmd->turns++;
 		counters.turns++;
