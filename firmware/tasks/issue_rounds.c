@@ -258,13 +258,11 @@ static void placed_some(struct task *task)
 /* CTAs in CGAs, of queue tasks and of plain grids are placed in different ways. Return: CTAs placed */
 static uint32_t place(struct task *task, uint32_t n)
 {
-	const struct tmd *tmd = task_tmd(task);
-
 	if (task->rare & TASK_CGA)
 		return cga_place(task, n);
 	if (task->rare & TASK_WORK)
 		return work_place(task, n);
-	return place_some(task, n, tmd ? tmd_affinity(tmd) : NULL, NULL);
+	return place_some(task, n, split_affinity(task), NULL);
 }
 
 /* One round on one level. Return: false if no task of it may issue and fits */

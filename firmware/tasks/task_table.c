@@ -264,8 +264,12 @@ static inline void ended(struct task *task, uint32_t n)
 static COLD void drained(struct task *task)
 {
 	if (task->rare & TASK_SPLIT) {
-		struct task *whole = split_ended(task);
+		struct task *whole;
 
+		/* other waves of the CTA are to come, or EVENT_KILLED will end this task */
+		if (task->unissued || task->state == TASK_KILLED)
+			return;
+		whole = split_ended(task);
 		task_release(task);
 		if (!whole)
 			return;
@@ -415,6 +419,8 @@ static COLD struct queue *killed(struct task *task, struct tutti_fault *fault)
 	tmd_orphan(task);
 	if (task->rare & TASK_SPLIT)
 		split_ended(task);
+	else
+		split_forget(task);
 	task_release(task);
 	return queue;
 }

@@ -217,6 +217,16 @@ COLD struct task *split_ended(struct task *waves)
 	return whole;
 }
 
+const uint32_t *split_affinity(const struct task *task)
+{
+	const struct tmd *tmd;
+
+	if (task->rare & TASK_SPLIT)
+		task = split.whole[task->slot];
+	tmd = task ? task_tmd(task) : NULL;
+	return tmd ? tmd_affinity(tmd) : NULL;
+}
+
 COLD struct task *split_partner(const struct task *task)
 {
 	unsigned i;
@@ -227,4 +237,12 @@ COLD struct task *split_partner(const struct task *task)
 		if (split.whole[i] == task)
 			return &tasks[i];
 	return NULL;
+}
+
+COLD void split_forget(const struct task *whole)
+{
+	const struct task *waves = split_partner(whole);
+
+	if (waves)
+		split.whole[waves->slot] = NULL;
 }

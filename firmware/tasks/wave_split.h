@@ -28,6 +28,10 @@ uint64_t split_earliest(uint64_t at);
 bool split_due(uint64_t time);
 /** split_ended() - the task @waves has ended. Return: the task they were split from if no CTA of it is left, or NULL */
 struct task *split_ended(struct task *waves);
+/** split_affinity() - mask of the SMs that @task, or the task whose waves it stands for, may run on; NULL: all. */
+const uint32_t *split_affinity(const struct task *task);
+/** split_forget() - @whole was killed and gives up its slot before its waves do, which are being killed as well. */
+void split_forget(const struct task *whole);
 /** split_partner() - of a task whose CTA is split, the task of the waves, and the other way round; or NULL. */
 struct task *split_partner(const struct task *task);
 
