@@ -69,9 +69,8 @@ extern struct attention attention;
 #define DETOUR_WAITERS 4u      /* completions: queues wait for a slot or a shape */
 #define DETOUR_BESIDE 8u       /* completions: free slots were counted for CTAs of mixed shapes (mixed_shapes.h) */
 #define DETOUR_ROUND_ROBIN 16u /* launches: TUTTI_POLICY_ISSUE chooses round robin */
-#define DETOUR_DRAIN 32u       /* launches: a task that was passed over too often has the card to itself */
 #define DETOUR_THROTTLE 64u    /* both: the card is in throttle mode, or about to enter or leave it */
-#define DETOUR_STATE 128u      /* launches: SMs acknowledge task states; always set then (tasks/state_sync.h) */
+#define DETOUR_STATE 128u      /* launches: SMs acknowledge task states; always set then (tasks/task_start.h) */
 /* Both test the following bits: the free slots counted in a shape's own lake (water_fill.h) may be wrong. */
 #define DETOUR_SHAPES 256u     /* the enable table or the cap differ from those the lakes were made with */
 #define DETOUR_HOLDING 512u    /* see struct shape_state.held */
@@ -79,9 +78,9 @@ extern struct attention attention;
 #define DETOUR_ROWS_LEAD (1u << 31) /* only CGAs of one shape are resident; the rows of gpc_slots.h count them, but the
 				       shape's lake does not */
 
-#define DETOUR_ENDS ~(DETOUR_ROUND_ROBIN | DETOUR_DRAIN | DETOUR_STATE)
+#define DETOUR_ENDS ~(DETOUR_ROUND_ROBIN | DETOUR_STATE)
 #define DETOUR_LAUNCHES ~(DETOUR_ISSUE | DETOUR_PENDING | DETOUR_WAITERS | DETOUR_BESIDE)
-#define DETOUR_LAKES (DETOUR_LAUNCHES & ~(DETOUR_ROUND_ROBIN | DETOUR_DRAIN | DETOUR_THROTTLE | DETOUR_STATE))
+#define DETOUR_LAKES (DETOUR_LAUNCHES & ~(DETOUR_ROUND_ROBIN | DETOUR_THROTTLE | DETOUR_STATE))
 
 /** struct place_state - policies, and the conditions that keep kernels from the fast path. */
 struct place_state {

@@ -306,6 +306,7 @@ COLD void cga_release_hold(void)
 {
 	if (!cga_state.holder)
 		return;
+	cga_of(cga_state.holder)->passed = 0;
 	cga_state.holder = NULL;
 	shape_hold(NULL);
 }
@@ -397,7 +398,7 @@ static COLD void hold(struct task *task)
 
 COLD void cga_passed(struct task *task)
 {
-	if (++cga_of(task)->passed >= cga_state.patience && !cga_state.holder && !(place_state.detours & DETOUR_DRAIN))
+	if (++cga_of(task)->passed >= cga_state.patience && !(place_state.detours & DETOUR_HOLDING))
 		hold(task);
 }
 

@@ -27,7 +27,7 @@ uint32_t cga_patience(void);
 void cga_set_patience(uint32_t sessions);
 /** cga_holds() - whether domains are held for a CGA. */
 bool cga_holds(void);
-/** cga_release_hold() - hold domains no longer: the tasks that may issue CTAs have changed. */
+/** cga_release_hold() - let the domains go that are held for a CGA, if there are any. */
 void cga_release_hold(void);
 /**
  * cga_check() - check the CGA levels of a grid, and describe its CGAs in @cga.

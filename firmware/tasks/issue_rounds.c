@@ -7,6 +7,7 @@
 #include "groups/cga.h"
 #include "place/plain_grid.h"
 #include "tasks/metadata.h"
+#include "tasks/patience.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/priority_windows.h"
 #include "tasks/throttle.h"
@@ -14,13 +15,10 @@
 #include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
 
-#define PATIENCE 64u /* see impatience() */
-
 static struct {
 	struct task *first[ROUNDS_LEVELS], *last[ROUNDS_LEVELS];
 	uint32_t map;                  /* mask of the levels that are not empty */
 	struct task *turn[ROUNDS_LEVELS]; /* the task whose turn it is, where quotas decide */
-	struct task *drain;            /* was passed over too often: no other task issues until it has */
 } rounds;
 
 void rounds_init(void)
@@ -28,21 +26,21 @@ void rounds_init(void)
 	unsigned i;
 
 	rounds.map = 0;
-	rounds.drain = NULL;
 	for (i = 0; i < ROUNDS_LEVELS; i++)
 		rounds.first[i] = rounds.last[i] = rounds.turn[i] = NULL;
+	patience_init();
 }
 
 /* ---- lists ---- */
 
-static unsigned level_of(const struct task *task)
+unsigned rounds_level(const struct task *task)
 {
 	return task->rare & TASK_SPLIT ? ROUNDS_SPLIT_LEVEL : task_priority(task);
 }
 
 void rounds_add(struct task *task)
 {
-	unsigned level = level_of(task);
+	unsigned level = rounds_level(task);
 
 	task->next = NULL;
 	task->prev = rounds.last[level];
@@ -59,7 +57,7 @@ void rounds_add(struct task *task)
 
 void rounds_remove(struct task *task)
 {
-	unsigned level = level_of(task);
+	unsigned level = rounds_level(task);
 
 	if (!(task->rare & TASK_ISSUES))
 		return;
@@ -80,15 +78,12 @@ void rounds_remove(struct task *task)
 		rounds.map &= ~(1u << level);
 	if (!rounds.map)
 		place_state.detours &= ~DETOUR_ISSUE;
-	if (rounds.drain == task) {
-		rounds.drain = NULL;
-		place_state.detours &= ~DETOUR_DRAIN;
-	}
+	patience_left(task);
 }
 
 bool rounds_idle(void)
 {
-	return !rounds.map && !rounds.drain;
+	return !rounds.map;
 }
 
 const struct task *rounds_oldest(unsigned level)
@@ -242,11 +237,7 @@ static void account(struct task *task, unsigned level, uint32_t placed, bool tur
 
 static void placed_some(struct task *task)
 {
-	task->passed = 0;
-	if (rounds.drain == task) {
-		rounds.drain = NULL;
-		place_state.detours &= ~DETOUR_DRAIN;
-	}
+	patience_placed(task);
 	if (task->rare & TASK_WORK) {
 		work_taken(task);
 	} else if (!task->unissued) {
@@ -265,6 +256,14 @@ static uint32_t place(struct task *task, uint32_t n)
 	return place_some(task, n, split_affinity(task), NULL);
 }
 
+static COLD uint32_t place_on_held(struct task *task, uint32_t n)
+{
+	shape_hold_lift(true);
+	n = place(task, n);
+	shape_hold_lift(false);
+	return n;
+}
+
 /* One round on one level. Return: false if no task of it may issue and fits */
 static bool round_level(unsigned level, uint32_t *failed, const struct task **went)
 {
@@ -275,12 +274,12 @@ static bool round_level(unsigned level, uint32_t *failed, const struct task **we
 
 	while (n) {
 		task = choose(level, tie, &n, &most, &turn);
-		placed = place(task, most);
+		placed = patience_lifts(task) ? place_on_held(task, most) : place(task, most);
 		if (placed) {
 			lots_went(level, tie, n, task);
 			account(task, level, placed, turn);
 			placed_some(task);
-			if (!*went || level >= level_of(*went))
+			if (!*went || level >= rounds_level(*went))
 				*went = task;
 			return true;
 		}
@@ -291,49 +290,8 @@ static bool round_level(unsigned level, uint32_t *failed, const struct task **we
 }
 
 /*
- * Starvation guard: a task that failed to fit PATIENCE times while tasks of other shapes and no higher priority were
- * placed gets the card to itself, because a CTA of its shape may be larger than what the end of one CTA leaves.
- * @went: the task of the lowest priority that was placed
- */
-static void impatience(uint32_t failed, const struct task *went)
-{
-	struct task *task;
-
-	for (; failed; failed &= failed - 1) {
-		task = &tasks[lowest_bit(failed)];
-		if (task->rare & TASK_CGA) {
-			cga_passed(task);
-			continue;
-		}
-		if (level_of(task) > level_of(went) || task->shape == went->shape)
-			continue;
-		if (++task->passed <= PATIENCE || rounds.drain || cga_holds())
-			continue;
-		rounds.drain = task;
-		place_state.detours |= DETOUR_DRAIN;
-	}
-}
-
-/* While the card drains for one task no other issues anything. Return: there may be more to place */
-static bool run_drain(void)
-{
-	struct task *task = rounds.drain;
-	uint32_t n = rounds_limit(task);
-
-	if (!n) {
-		rounds.drain = NULL;
-		place_state.detours &= ~DETOUR_DRAIN;
-		return true;
-	}
-	if (!place(task, n))
-		return false;
-	placed_some(task);
-	return true;
-}
-
-/*
  * Run rounds until no task fits any more. @failed: mask of the slots of those that did not fit.
- * Return: false if there was no room for commands, or the card drains
+ * Return: false if there was no room for commands
  */
 static bool run_rounds(uint32_t *failed)
 {
@@ -341,24 +299,19 @@ static bool run_rounds(uint32_t *failed)
 	const struct task *lowest = NULL;
 	bool went;
 
+	patience_check();
 	do {
 		if (unlikely(!place_room())) {
 			state_retry();
 			return false;
 		}
 		went = false;
-		if (unlikely(rounds.drain)) {
-			went = run_drain();
-			if (!went)
-				return false;
-			continue; /* its placement has used the room that was asked for, so ask again */
-		}
 		for (level = window_order(); *level && !went; level++)
 			if (rounds.map >> *level & 1)
 				went = round_level(*level, failed, &lowest);
 	} while (went);
-	if (lowest)
-		impatience(*failed, lowest);
+	if (*failed)
+		patience_lost(*failed, lowest);
 	return true;
 }
 
@@ -371,4 +324,15 @@ void rounds_run(void)
 	do
 		failed = 0;
 	while (run_rounds(&failed) && split_round(failed));
+}
+
+uint64_t rounds_earliest(uint64_t at)
+{
+	return patience_earliest(split_earliest(at));
+}
+
+void rounds_timer(uint64_t time)
+{
+	if (split_due(time) || patience_earliest(~0ull) <= time)
+		rounds_run();
 }

@@ -20,10 +20,16 @@ void rounds_init(void);
 void rounds_add(struct task *task);
 /** rounds_remove() - take out a task that issues nothing more for now; harmless if it is not in a list. */
 void rounds_remove(struct task *task);
+/** rounds_level() - the list that @task belongs to. */
+unsigned rounds_level(const struct task *task);
 /** rounds_idle() - no task has CTAs to issue. */
 bool rounds_idle(void);
 /** rounds_run() - place CTAs, round by round, until no task that may issue fits. */
 void rounds_run(void);
+/** rounds_earliest() - when rounds must be run though nothing has happened, or @at if that is earlier. */
+uint64_t rounds_earliest(uint64_t at);
+/** rounds_timer() - run them if that time, which is compared with @time, has come. */
+void rounds_timer(uint64_t time);
 /**
  * rounds_victim() - the task to evict for a task of priority @level.
  *

@@ -8,7 +8,7 @@
 #include "place/plain_grid.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/issue_rounds.h"
-#include "tasks/state_sync.h"
+#include "tasks/task_start.h"
 #include "tasks/throttle.h"
 #include "tasks/work_queue.h"
 

@@ -6,12 +6,56 @@
 #include "core/state.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/pending_tasks.h"
-#include "tasks/state_sync.h"
+
+/* ---- acknowledged states ---- */
+
+/*
+ * How many states were sent and are not acknowledged, by slot. A slot may belong to another task before the states of
+ * the last one are acknowledged, if that one was evicted or cancelled. The new task waits for these as well, since an
+ * event does not say which of the slot's states it means.
+ */
+static uint32_t unacknowledged[FW_TASKS];
+
+void sync_init(void)
+{
+	const struct tutti_discovery *d = (const void *)HAL_WINDOW;
+	unsigned i;
+
+	if (d->features & TUTTI_FEATURE_ORDERED_STATES)
+		return;
+	place_state.detours |= DETOUR_STATE;
+	for (i = 0; i < FW_TASKS; i++)
+		unacknowledged[i] = 0;
+}
+
+COLD void sync_begin(struct task *task)
+{
+	unacknowledged[task->slot]++;
+	task->state = TASK_SYNC;
+}
+
+COLD void sync_event(const struct tutti_event *event)
+{
+	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
+	uint32_t *left = &unacknowledged[task->slot];
+
+	*left -= event->word[1] < *left ? event->word[1] : *left;
+	if (*left || task->state != TASK_SYNC)
+		return;
+	task->state = TASK_RUNNING;
+	task->progress = 0;
+	rounds_run();
+}
+
+/* ---- first CTAs ---- */
 
 static COLD void start_later(struct task *task, const uint32_t *command)
 {
 	pending_keep(task, command);
 	rounds_add(task);
+	/* SMs that are held for a task of lower priority are for this one too, but only in rounds */
+	if (place_state.detours & DETOUR_HOLDING)
+		state_retry();
 }
 
 static COLD void start_held(struct task *task, const uint32_t *command)
@@ -23,7 +67,7 @@ static COLD void start_held(struct task *task, const uint32_t *command)
 HOT void start_task(struct task *task, const uint32_t *command)
 {
 	counters.placements--;
-	if (unlikely(place_state.detours & (DETOUR_DRAIN | DETOUR_THROTTLE | DETOUR_STATE)))
+	if (unlikely(place_state.detours & (DETOUR_THROTTLE | DETOUR_STATE)))
 		start_held(task, command);
 	else if (unlikely(place_now(task)))
 		start_later(task, command);

@@ -28,7 +28,7 @@
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/priority_windows.h"
-#include "tasks/state_sync.h"
+#include "tasks/task_start.h"
 #include "tasks/throttle.h"
 #include "tasks/tie_lots.h"
 #include "tasks/wave_split.h"

@@ -254,7 +254,7 @@ static void nothing_left(void)
 	assert_int_equal(free_slots(), fw.tasks);
 	assert_true(rounds_idle());
 	assert_false(cga_holds());
-	assert_false(place_state.detours & (DETOUR_DRAIN | DETOUR_THROTTLE));
+	assert_false(place_state.detours & (DETOUR_HOLDING | DETOUR_THROTTLE));
 	for (i = 0; i < sms; i++)
 		assert_int_equal(card_sm[i].ctas, 0);
 	for (i = 0; i < jobs; i++) {

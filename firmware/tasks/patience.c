@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "tasks/patience.h"
+
+#include "core/clock.h"
+#include "core/counters.h"
+#include "core/state.h"
+#include "groups/cga.h"
+#include "tasks/issue_rounds.h"
+#include "tasks/metadata.h"
+#include "tasks/wave_split.h"
+
+#define NEVER (~0ull)
+
+static struct {
+	struct task *task; /* SMs are held for it; NULL: for nobody, or for a CGA by groups/cga.h */
+	uint64_t until;    /* when the hold ends; NEVER: there is none */
+	uint32_t us;       /* how long the next one may last */
+	uint32_t next;     /* position of the first SM it takes */
+	uint32_t issued;   /* counters.ctas_issued at the end of the last rounds */
+} hold;
+
+void patience_init(void)
+{
+	hold.task = NULL;
+	hold.until = NEVER;
+	hold.us = PATIENCE_FIRST_US;
+	hold.next = hold.issued = 0;
+}
+
+/* ---- holding SMs ---- */
+
+static void let_go(void)
+{
+	if (hold.task)
+		shape_hold(NULL);
+	else
+		cga_release_hold();
+	hold.task = NULL;
+	hold.until = NEVER;
+}
+
+static void begin(void)
+{
+	hold.until = clock_now() + (uint64_t)hold.us * fw.ticks_per_us;
+	clock_at(hold.until);
+}
+
+/* SMs that get CTAs and that @task may use. Return: their number */
+static uint32_t usable(const struct task *task, uint32_t *mask)
+{
+	const uint32_t *affinity = split_affinity(task);
+	uint32_t w, n = 0;
+
+	for (w = 0; w < fw.words; w++) {
+		mask[w] = shapes.enabled[w] & shapes.included[w] & (affinity ? affinity[w] : ~0u);
+		n += popcount32(mask[w]);
+	}
+	return task->shape->capacity ? n : 0;
+}
+
+/* Take a share of the SMs the task may use, in turn, so that it need not wait for SMs that stay occupied. */
+static COLD void hold_for(struct task *task)
+{
+	uint32_t mask[LAKE_WORDS], held[LAKE_WORDS] = { 0 }, n = usable(task, mask), at = hold.next;
+
+	if (!n)
+		return;
+	for (n = (n + PATIENCE_SHARE - 1) / PATIENCE_SHARE; n; at++) {
+		if (at >= fw.sms)
+			at = 0;
+		if (mask[at / 32] >> (at % 32) & 1) {
+			held[at / 32] |= 1u << (at % 32);
+			n--;
+		}
+	}
+	hold.next = at;
+	hold.task = task;
+	shape_hold(held);
+	begin();
+}
+
+/* ---- who is passed over ---- */
+
+/*
+ * Kernels that fit on their arrival do not take part in rounds. Return: the resident one of the lowest priority, or NULL
+ * if none has come since the last rounds
+ */
+static const struct task *arrived(void)
+{
+	const struct task *task, *lowest = NULL;
+
+	if (hold.issued == counters.ctas_issued)
+		return NULL;
+	for (task = tasks; task < tasks + fw.tasks; task++)
+		if (task_runs(task) && task->resident && !(task->rare & TASK_ISSUES) &&
+		    (!lowest || rounds_level(task) > rounds_level(lowest)))
+			lowest = task;
+	return lowest;
+}
+
+static void pass_over(struct task *task)
+{
+	if (task->rare & TASK_CGA)
+		cga_passed(task);
+	else if (task->passed < PATIENCE)
+		task->passed++;
+	else if (!(place_state.detours & DETOUR_HOLDING))
+		hold_for(task);
+}
+
+COLD void patience_lost(uint32_t failed, const struct task *went)
+{
+	const struct shape *same = went ? went->shape : NULL;
+
+	if (!went)
+		went = arrived();
+	hold.issued = counters.ctas_issued;
+	for (; went && failed; failed &= failed - 1) {
+		struct task *task = &tasks[lowest_bit(failed)];
+
+		if (task->rare & TASK_CGA || (rounds_level(task) <= rounds_level(went) && task->shape != same))
+			pass_over(task);
+	}
+	if (hold.until == NEVER && cga_holds())
+		begin();
+}
+
+void patience_placed(struct task *task)
+{
+	task->passed = 0;
+	if (hold.task != task)
+		return;
+	hold.us = PATIENCE_FIRST_US;
+	let_go();
+}
+
+void patience_left(const struct task *task)
+{
+	if (hold.task == task)
+		let_go();
+}
+
+bool patience_lifts(const struct task *task)
+{
+	return hold.task && (task == hold.task || rounds_level(task) < rounds_level(hold.task));
+}
+
+static COLD void in_vain(void)
+{
+	if (hold.task)
+		hold.task->passed = 0;
+	hold.us = min32(2 * hold.us, PATIENCE_LAST_US);
+	let_go();
+}
+
+void patience_check(void)
+{
+	if (likely(hold.until == NEVER))
+		return;
+	if (hold.task ? !rounds_limit(hold.task) : !cga_holds())
+		let_go();
+	else if (clock_now() >= hold.until)
+		in_vain();
+}
+
+uint64_t patience_earliest(uint64_t at)
+{
+	return hold.until < at ? hold.until : at;
+}
