@@ -148,7 +148,6 @@ static COLD int launch_general(struct queue *queue)
 	p->packet = queue->run_packet;
 	p->kernel = queue->run_kernel++;
 	p->rare = 0;
-	queue->flight++;
 	queue->record = record;
 	if (last)
 		launch.header = (launch.header & ~((uint32_t)TUTTI_HEADER_SCOPE << TUTTI_HEADER_RELEASE_SHIFT)) |

@@ -98,7 +98,7 @@ COLD void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd
 	p->priority = (uint8_t)priority_of(queue, tmd);
 	p->acquire = launch->header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
 	p->release = (uint8_t)launch_release(launch->header);
-	queue->flight += QUEUE_ONE;
+	queue_adopt(queue, (uint32_t)p->packet);
 	counters.kernels++;
 	counters.state_syncs--; /* it is counted when it is sent */
 	counters.placements--;

@@ -57,6 +57,9 @@ static inline void rig_drain(void)
 		;
 }
 
+/* Gets the commands that rig_message() meets; NULL: they are forgotten. */
+static void (*rig_command)(const uint32_t *w, unsigned words);
+
 /* Send a request; returns the status of its reply (answers to commands are given at once by rig_answer()). */
 static inline int rig_message(struct tutti_message *m)
 {
@@ -74,7 +77,9 @@ static inline int rig_message(struct tutti_message *m)
 	control->host_ring_tail++;
 	rig_event(TUTTI_EVENT_MESSAGE, 0, 0);
 	while ((w = hal_host_command(&words)))
-		if ((w[0] & 0xff) == TUTTI_CMD_FETCH)
+		if (rig_command)
+			rig_command(w, words);
+		else if ((w[0] & 0xff) == TUTTI_CMD_FETCH)
 			rig_event(TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u), 0, 0);
 	for (; control->card_ring_head != status->card_ring_tail; control->card_ring_head++) {
 		const struct tutti_message *answer = &from[control->card_ring_head % (d->card_ring.bytes / 64)];

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Directed tests of queues: a test writes packets, sees what starts and ends it when it likes. Fetches are answered at
+ * once, those of kernel descriptors one at a time where @slow_kernels is set.
+ */
+#ifndef TUTTI_TEST_FW_DIRECT_H
+#define TUTTI_TEST_FW_DIRECT_H
+
+#include "fw_rig.h"
+#include "fw_sms.h"
+#include "core/counters.h"
+#include "top/main.h"
+#include "tutti/tmd.h"
+
+#define ASID 4u
+#define QUEUES 5u
+#define RING 64u
+#define KERNELS 128u
+#define TMDS 8u
+#define KERNEL_AT 0x30000000ull
+#define SIGNAL_AT 0x40000000ull
+#define TMD_AT 0x50000000ull
+#define SLOTS 32u
+
+static union tutti_packet ring[QUEUES][RING];
+static uint64_t written[QUEUES];
+static struct tutti_kernel_descriptor descriptor[KERNELS];
+static struct tutti_tmd tmd[TMDS];
+
+/* What runs in each task slot. */
+static struct { uint64_t packet; unsigned queue, ctas, on[TUTTI_MAX_SMS]; } running[SLOTS];
+static unsigned started[QUEUES];            /* kernels */
+static struct { uint64_t address; bool cancelled; } signals[64];
+static unsigned signal_count, replies;
+static int32_t reply_value;
+static bool slow_kernels;
+static struct tutti_event kernel_answer[64];
+static unsigned kernel_answers;
+static uint8_t packets_fetched[64];         /* numbers of queues, in the order of their fetches */
+static unsigned packet_fetches;
+
+static void *user(uint64_t address)
+{
+	if (address >= TMD_AT)
+		return (uint8_t *)tmd + (address - TMD_AT);
+	if (address >= KERNEL_AT)
+		return (uint8_t *)descriptor + (address - KERNEL_AT);
+	return (uint8_t *)ring + (address - RIG_RING);
+}
+
+static void take_fetch(const uint32_t *w)
+{
+	struct tutti_event event = { { TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u) } };
+
+	if ((w[1] & 0xffff) != TUTTI_ASID_BUS)
+		memcpy(hal_pointer(w[5]), user(w[2] | (uint64_t)w[3] << 32), w[4]);
+	if ((w[0] >> 16 & TAG_KIND) == TAG_PACKETS)
+		packets_fetched[packet_fetches++ % 64] = (uint8_t)(w[0] >> 16 & TAG_NUMBER);
+	if (slow_kernels && (w[0] >> 16 & TAG_KIND) == TAG_KERNEL)
+		kernel_answer[kernel_answers++] = event;
+	else
+		hal_host_event(&event);
+}
+
+static void take_start(unsigned slot, uint32_t asid_queue, const uint32_t *packet)
+{
+	memset(&running[slot], 0, sizeof(running[slot]));
+	running[slot].queue = asid_queue >> 16;
+	running[slot].packet = packet[0] | (uint64_t)packet[1] << 32;
+	started[running[slot].queue]++;
+}
+
+static void take_launch(const uint32_t *w, unsigned words)
+{
+	unsigned slot = w[0] >> 16 & 0xff, i = w[0] >> 24 & TUTTI_LAUNCH_CGA ? 3 : 1, j, b;
+
+	for (; i < words; i += 1 + (w[i] >> 24))
+		for (j = 0; j < w[i] >> 24; j++)
+			for (b = 0; b < 32; b++)
+				if (w[i + 1 + j] >> b & 1) {
+					running[slot].on[32 * ((w[i] >> 16 & 0xff) + j) + b] += w[i] & 0xffff;
+					running[slot].ctas += w[i] & 0xffff;
+				}
+}
+
+static void take_one(const uint32_t *w, unsigned words)
+{
+	switch (w[0] & 0xff) {
+	case TUTTI_CMD_FETCH: take_fetch(w); break;
+	case TUTTI_CMD_STATE: take_start(w[0] >> 24, w[1 + STATE_AT(asid)], w + 1 + STATE_AT(packet)); break;
+	case TUTTI_CMD_TASK: take_start(w[0] >> 24, w[2], w + 3); break;
+	case TUTTI_CMD_LAUNCH: take_launch(w, words); break;
+	case TUTTI_CMD_ORDER: card_reorder(w, words); break;
+	case TUTTI_CMD_KILL:
+		running[w[0] >> 16 & 0xff].ctas = 0;
+		rig_event(TUTTI_EVENT_KILLED | (w[0] >> 16 & 0xff) << 8, ~0u, 0);
+		break;
+	case TUTTI_CMD_SIGNAL:
+		signals[signal_count % 64].cancelled = w[0] >> 16 & TUTTI_SIGNAL_CANCEL;
+		signals[signal_count++ % 64].address = w[2] | (uint64_t)w[3] << 32;
+		break;
+	case TUTTI_CMD_REPLY:
+		reply_value = (int32_t)w[2];
+		replies++;
+		break;
+	case TUTTI_CMD_SCRUB:
+		for (unsigned i = 0; i < w[4]; i++)
+			((union tutti_packet *)user(w[2] | (uint64_t)w[3] << 32))[i].dispatch.header = TUTTI_PACKET_INVALID;
+		break;
+	default: break;
+	}
+}
+
+static void take(void)
+{
+	uint32_t copy[COMMAND_RECORD];
+	const uint32_t *w;
+	unsigned words;
+
+	command_publish();
+	while ((w = hal_host_command(&words))) {
+		memcpy(copy, w, words * 4);
+		take_one(copy, words);
+		command_publish();
+	}
+}
+
+static void start(unsigned sms, unsigned slots)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_CONTEXT_CREATE, .context = { .asid = ASID, .root = 4096 } };
+
+	hal_host_slots = slots;
+	rig_load(sms);
+	hal_host_slots = 0;
+	card_empty(sms);
+	assert_int_equal(rig_message(&m), 0);
+	m.context.asid++;
+	assert_int_equal(rig_message(&m), 0);
+	memset(ring, 0, sizeof(ring));
+	memset(written, 0, sizeof(written));
+	memset(running, 0, sizeof(running));
+	memset(started, 0, sizeof(started));
+	memset(tmd, 0, sizeof(tmd));
+	for (unsigned q = 0; q < QUEUES * RING; q++)
+		ring[q / RING][q % RING].dispatch.header = TUTTI_PACKET_INVALID;
+	for (unsigned k = 0; k < KERNELS; k++)
+		descriptor[k] = rig_descriptor();
+	slow_kernels = false;
+	signal_count = replies = kernel_answers = packet_fetches = 0;
+}
+
+static void ring_doorbell(unsigned q)
+{
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
+	take();
+}
+
+static void submit(unsigned q, const void *packet)
+{
+	memcpy(&ring[q][written[q]++ % RING], packet, 64);
+	ring_doorbell(q);
+}
+
+/* A kernel of @groups CTAs of one wave. */
+static struct tutti_dispatch_packet kernel_packet(unsigned kernel, unsigned groups)
+{
+	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT + 64 * kernel);
+
+	p.workgroup_x = 32;
+	p.grid_x = 32 * groups;
+	return p;
+}
+
+/* Keep a kernel as reference @index, and end it. */
+static void end_all(unsigned slot);
+static void store(unsigned q, unsigned index, struct tutti_dispatch_packet p)
+{
+	p.ref_num = (uint16_t)(TUTTI_REF_STORE | index);
+	submit(q, &p);
+	assert_int_equal(started[q], 1);
+	for (unsigned s = 0; s < SLOTS; s++)
+		end_all(s);
+	started[q] = 0;
+	signal_count = 0;
+}
+
+/* A condensed packet of up to four kernels that are as reference 0. */
+static union tutti_packet condensed(unsigned kernels)
+{
+	union tutti_packet p = { .condensed = { .type = TUTTI_PACKET_CONDENSED, .num_kernels = (uint8_t)kernels } };
+
+	return p;
+}
+
+/* The slot of a running kernel of this packet, or -1. */
+static int slot_of(unsigned q, uint64_t packet)
+{
+	for (unsigned s = 0; s < SLOTS; s++)
+		if (running[s].ctas && running[s].queue == q && running[s].packet == packet)
+			return (int)s;
+	return -1;
+}
+
+/* The CTAs of the kernel in @slot end. Another one may start there at once. */
+static void end_all(unsigned slot)
+{
+	unsigned left = running[slot].ctas;
+
+	while (left)
+		for (unsigned sm = 0; sm < card_sms && left; sm++)
+			if (running[slot].on[sm]) {
+				struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | sm / 32 << 16 | 1u << 24, 1, 1,
+							       1u << sm % 32 } };
+
+				left--;
+				running[slot].on[sm]--;
+				running[slot].ctas--;
+				hal_host_event(&event);
+				take();
+			}
+}
+
+static void ask_for_child(unsigned slot, uint64_t address)
+{
+	struct tutti_event event = { { TUTTI_EVENT_REQUEST | slot << 8 | TUTTI_SERVICE_TASK << 16, 0, 0,
+				       (uint32_t)address, (uint32_t)(address >> 32) } };
+
+	hal_host_event(&event);
+}
+
+#endif
