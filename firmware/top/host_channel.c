@@ -132,25 +132,34 @@ static int sm_enable(const uint64_t *arg)
 	return 0;
 }
 
+/* Tell the card which SM is at @position now. The command names SMs in pairs, so it names a neighbour once more. */
+static void order_command(uint32_t position)
+{
+	uint32_t first = position + 1 < fw.sms ? position : position - 1;
+
+	command_words(TUTTI_CMD_ORDER, 0, (uint32_t[2]){ first, sm_order_at(first) | sm_order_at(first + 1) << 16 }, 2);
+}
+
 /* Put an SM at a position of the order. The SM that was there takes the position that becomes free. */
 static int sm_order(uint32_t value)
 {
-	uint32_t position = value >> 16, sm = value & 0xffff, i, other;
+	uint32_t position = value >> 16, sm = value & 0xffff, i;
 	bool enabled[2];
 
 	if (position >= fw.sms || sm >= fw.sms)
 		return -TUTTI_EINVAL;
 	if (shapes.residents || task_any())
 		return -TUTTI_EBUSY;
-	other = sm_order_at(position);
+	if (sm_order_at(position) == sm)
+		return 0;
 	i = sm_order_swap(position, sm);
 	enabled[0] = shapes.enabled[i / 32] >> (i % 32) & 1;
 	enabled[1] = shapes.enabled[position / 32] >> (position % 32) & 1;
 	domains.moved = true;
 	shape_enable(i, enabled[1]);
 	shape_enable(position, enabled[0]);
-	command_words(TUTTI_CMD_ORDER, 0, (uint32_t[2]){ i, other }, 2);
-	command_words(TUTTI_CMD_ORDER, 0, (uint32_t[2]){ position, sm }, 2);
+	order_command(i);
+	order_command(position);
 	return 0;
 }
 

@@ -44,6 +44,38 @@ static void child_of_condensed(void **unused)
 	}
 }
 
+/* After every change of a single place the card has the order that the firmware has. */
+static void order_of_one(void **unused)
+{
+	unsigned i, sm, position, round;
+
+	(void)unused;
+	seed(9);
+	for (unsigned sms = 1; sms <= 9; sms += 4) {
+		start(sms, 0);
+		for (round = 0; round < 200; round++) {
+			struct tutti_message m = { .type = TUTTI_MSG_POLICY };
+
+			position = roll(sms);
+			sm = roll(sms);
+			m.arg[0] = TUTTI_POLICY_SM_ORDER;
+			m.arg[1] = position << 16 | sm;
+			rig_command = take_one;
+			assert_int_equal(rig_message(&m), 0);
+			rig_command = NULL;
+			for (i = 0; i < sms; i++) {
+				m = (struct tutti_message){ .type = TUTTI_MSG_POLICY };
+				m.arg[0] = TUTTI_POLICY_SM_ORDER;
+				m.arg[1] = i;
+				m.arg[2] = 1;
+				assert_int_equal(rig_message(&m), 0);
+				assert_int_equal(card_order[i], m.value);
+			}
+			assert_int_equal(card_order[position], sm);
+		}
+	}
+}
+
 /* A wave that asks for a child gets an answer even if another packet stops the queue meanwhile. */
 static void child_of_stopped(void **unused)
 {
@@ -73,6 +105,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("PKT-16 TSK-11", child_of_condensed),
+		RIG_TEST("TSK-06", order_of_one),
 		RIG_TEST("TSK-11 PKT-06", child_of_stopped),
 	};
 
