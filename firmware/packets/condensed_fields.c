@@ -15,20 +15,6 @@ static inline uint64_t four(const uint16_t *v)
 	return two(v) | (uint64_t)two(v + 2) << 32;
 }
 
-int condensed_lookup(struct queue *queue, const struct tutti_reference *entry, const struct kernel **kernel)
-{
-	uint32_t low = (uint32_t)entry->kernel_object, high = (uint32_t)(entry->kernel_object >> 32);
-	const struct kernel *k = kernel_slot(low);
-
-	if (!entry->kernel_object || low & 63 || high >> 15)
-		return TUTTI_ERROR_CODE_OBJECT;
-	high |= queue_asid(queue) << 16;
-	if (k->low != low || k->asked != high || k->state != KERNEL_READY)
-		return kernel_miss(queue, low, high);
-	*kernel = k;
-	return 0;
-}
-
 bool condensed_scopes(struct tutti_reference *entry, uint32_t unit)
 {
 	uint32_t header = unit << 8;
@@ -202,7 +188,7 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 	if (code)
 		return code;
 	if (vector & ~(uint32_t)(SIMPLE_FIELDS | TUTTI_DIFF_SCOPES)) {
-		code = condensed_lookup(queue, &e, &kernel);
+		code = kernel_get(queue, e.kernel_object, &kernel);
 		if (!code)
 			code = condensed_derive(&e, kernel);
 		if (code)
@@ -292,7 +278,7 @@ COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *va
 	if (code)
 		return code;
 	claimed = e;
-	code = condensed_lookup(queue, &e, &kernel);
+	code = kernel_get(queue, e.kernel_object, &kernel);
 	if (code)
 		return code;
 	/* The packet claims numbers of workgroups; they are checked by multiplication before they are used. */

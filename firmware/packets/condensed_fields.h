@@ -19,8 +19,6 @@ int table_diff(struct queue *queue, struct block *block, const uint16_t *values,
 	       uint32_t *record);
 /** condensed_derive() - compute and check everything in @entry that depends on its sizes and its kernel. */
 int condensed_derive(struct tutti_reference *entry, const struct kernel *kernel);
-/** condensed_lookup() - find the checked kernel of @entry. Return: 0 (@kernel is set), PACKET_PARKED or an error */
-int condensed_lookup(struct queue *queue, const struct tutti_reference *entry, const struct kernel **kernel);
 /** condensed_scopes() - patch header bits 15..8 of @entry. Return: false if a reserved bit is set or a scope is bad */
 bool condensed_scopes(struct tutti_reference *entry, uint32_t unit);
 

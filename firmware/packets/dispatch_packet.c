@@ -37,21 +37,16 @@ static int refuse_header(uint32_t head)
 	return packet_refuse(TUTTI_ERROR_PACKET, head & 0xfffc0000u ? BYTE(setup) : BYTE(header));
 }
 
-/*
- * The kernel is not a plain one whose descriptor is in the cache.
- * Return: PACKET_SPECIAL if the descriptor is there but the kernel has CGAs; PACKET_PARKED or an error otherwise
- */
-static COLD int find_kernel(struct queue *queue, const struct tutti_dispatch_packet *packet)
+/* The kernel has CGAs, or its descriptor is not in the cache or was not used yet. */
+static COLD int find_kernel(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+			    struct launch *launch)
 {
-	uint32_t low = (uint32_t)packet->kernel_object, high = (uint32_t)(packet->kernel_object >> 32);
-	const struct kernel *kernel = kernel_slot(low);
+	const struct kernel *kernel;
+	int code = kernel_get(queue, packet->kernel_object, &kernel);
 
-	if ((!low && !high) || low & 63 || high >> 15)
-		return packet_refuse(TUTTI_ERROR_CODE_OBJECT, BYTE(kernel_object));
-	high |= queue->asid_queue << 16;
-	if (kernel->low != low || kernel->asked != high || kernel->state != KERNEL_READY)
-		return kernel_miss(queue, low, high);
-	return PACKET_SPECIAL;
+	if (code)
+		return code;
+	return kernel->grouped ? PACKET_SPECIAL : packet_dispatch(queue, packet, state, launch);
 }
 
 static struct shape *find_shape(const uint32_t *state)
@@ -93,9 +88,9 @@ static inline __attribute__((always_inline)) int decode(struct queue *queue, con
 
 	/* sizes */
 	workgroup = w[1];
-	wx = workgroup & 0xffff;
+	wx = packet->workgroup_x;
 	wy = workgroup >> 16;
-	wz = w[2] & 0xffff;
+	wz = packet->workgroup_z;
 	gx = w[3];
 	if (unlikely(!wx) || unlikely(!gx))
 		return refuse_sizes(packet);
@@ -214,12 +209,12 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 {
 	const uint32_t *w = (const uint32_t *)packet;
 	uint32_t head = w[0], low = w[8], high = w[9];
-	const struct kernel *kernel = kernel_slot(low);
+	const struct kernel *kernel = kernel_slot(low, queue->asid_queue);
 
 	if (unlikely(!header_ok(head)))
 		return refuse_header(head);
 	if (unlikely(kernel->low != low) || unlikely(kernel->high != (high ^ queue->asid_queue << 16)))
-		return find_kernel(queue, packet);
+		return find_kernel(queue, packet, state, launch);
 	return decode(queue, kernel, packet, &fw.shared_blocks, state, launch, false);
 }
 
@@ -227,15 +222,15 @@ COLD int packet_special(struct queue *queue, const struct tutti_dispatch_packet 
 			uint32_t *state, struct launch *launch)
 {
 	const uint32_t limit = shared_limit ? shared_limit : fw.shared_blocks;
-	const struct kernel *kernel = kernel_slot((uint32_t)packet->kernel_object);
+	const struct kernel *kernel;
 	const struct shape *shape;
 	uint32_t head = *(const uint32_t *)packet;
 	int code;
 
 	if (!header_ok(head))
 		return refuse_header(head);
-	code = find_kernel(queue, packet);
-	if (code != PACKET_SPECIAL)
+	code = kernel_get(queue, packet->kernel_object, &kernel);
+	if (code)
 		return code;
 	while ((code = decode(queue, kernel, packet, &limit, state, launch, true)) == DECODE_SHAPE)
 		if (!find_shape(state))

@@ -16,6 +16,13 @@ void kernel_init(void)
 		kernels[i] = (struct kernel){ .high = ~0u };
 }
 
+static void forget(struct kernel *kernel)
+{
+	kernel->state = KERNEL_NONE;
+	kernel->high = ~0u;
+	kernel->unused = 0;
+}
+
 static int refuse(struct kernel *kernel)
 {
 	packet_error.field = offsetof(struct tutti_dispatch_packet, kernel_object);
@@ -24,31 +31,74 @@ static int refuse(struct kernel *kernel)
 	packet_error.engine = kernel->cause ? TUTTI_ENGINE_FETCH : TUTTI_ENGINE_FIRMWARE;
 	packet_error.access = kernel->cause ? TUTTI_ACCESS_READ : TUTTI_ACCESS_NONE;
 	/* The next packet with this descriptor fetches it again. */
-	kernel->state = KERNEL_NONE;
-	kernel->high = ~0u;
+	forget(kernel);
 	return kernel->code;
 }
 
-/* The caller has asked for room for the fetch: queue_run() in PLACE_OTHERS, or with a child task's answer. */
-COLD int kernel_miss(struct queue *queue, uint32_t low, uint32_t high)
+/* From now on packet_dispatch() finds it by itself, unless the kernel has CGAs. */
+static void use(struct kernel *kernel)
 {
-	struct kernel *kernel = kernel_slot(low);
+	kernel->unused = 0;
+	if (!kernel->grouped)
+		kernel->high = kernel->asked;
+}
+
+/* Was it fetched for a queue that has yet to run? All queues that waited for a descriptor are ready when it arrives. */
+static bool is_kept(const struct kernel *kernel, const struct queue *queue)
+{
+	return kernel->unused && kernel->owner != queue_id(queue) && queue_set_has(&queue_table.ready, kernel->owner);
+}
+
+/* Run @queue again behind those that are ready. What it has asked for and does not use now is kept no longer. */
+static int put_off(struct queue *queue)
+{
+	struct kernel *kernel;
+
+	for (kernel = kernels; kernel < kernels + FW_KERNELS; kernel++)
+		if (kernel->owner == queue_id(queue))
+			kernel->unused = 0;
+	queue->wait = WAIT_KERNEL;
+	wait_ready(queue);
+	return PACKET_PARKED;
+}
+
+/* The caller has asked for room for the fetch: queue_run() in PLACE_OTHERS, or with a child task's answer. */
+static int kernel_miss(struct queue *queue, struct kernel *kernel, uint32_t low, uint32_t high)
+{
 	uint64_t address = low | (uint64_t)(high & 0xffff) << 32;
 
 	if (kernel->state == KERNEL_FETCHING)
 		return wait_park(queue, WAIT_KERNEL);
 	if (kernel->state == KERNEL_BAD && kernel->low == low && kernel->asked == high)
 		return refuse(kernel);
+	if (is_kept(kernel, queue))
+		return put_off(queue);
 	kernel->low = low;
 	kernel->high = ~0u;
 	kernel->asked = high;
 	kernel->state = KERNEL_FETCHING;
 	kernel->stale = 0;
+	kernel->owner = (uint16_t)queue_id(queue);
 	counters.kernel_misses++;
 	counters.fetches++;
 	command_fetch(high >> 16, 0, address, sizeof(kernel->fetched), &kernel->fetched,
 		      TAG_KERNEL | (unsigned)(kernel - kernels));
 	return wait_park(queue, WAIT_KERNEL);
+}
+
+COLD int kernel_get(struct queue *queue, uint64_t object, const struct kernel **found)
+{
+	uint32_t low = (uint32_t)object, high = (uint32_t)(object >> 32);
+	struct kernel *kernel = kernel_slot(low, queue->asid_queue);
+
+	if (!object || low & 63 || high >> 15)
+		return packet_refuse(TUTTI_ERROR_CODE_OBJECT, offsetof(struct tutti_dispatch_packet, kernel_object));
+	high |= queue->asid_queue << 16;
+	if (kernel->low != low || kernel->asked != high || kernel->state != KERNEL_READY)
+		return kernel_miss(queue, kernel, low, high);
+	use(kernel);
+	*found = kernel;
+	return 0;
 }
 
 static bool power_of_two(uint32_t x)
@@ -59,7 +109,7 @@ static bool power_of_two(uint32_t x)
 int kernel_check(struct kernel *kernel)
 {
 	const struct tutti_kernel_descriptor *d = &kernel->fetched;
-	uint64_t address = kernel->low | (uint64_t)(kernel->high & 0xffff) << 32, entry;
+	uint64_t address = kernel->low | (uint64_t)(kernel->asked & 0xffff) << 32, entry;
 	unsigned i;
 
 	if (d->magic != TUTTI_KERNEL_MAGIC || d->version != 1 || d->flags & ~TUTTI_KERNEL_FLAGS || d->pad0 || d->pad1)
@@ -106,17 +156,14 @@ COLD void kernel_event_fetch(unsigned number, const struct tutti_event *event)
 		return;
 	kernel->cause = event->word[0] >> 8 & 0xff;
 	kernel->address = event->word[1] | (uint64_t)event->word[2] << 32;
-	if (kernel->stale) {
-		kernel->state = KERNEL_NONE;
-		kernel->high = ~0u;
-	} else {
-		kernel->high = kernel->asked;
-		kernel->code = kernel->cause ? TUTTI_ERROR_CODE_OBJECT : (uint8_t)kernel_check(kernel);
-		kernel->state = kernel->code ? KERNEL_BAD : KERNEL_READY;
-		if (kernel->code || kernel->grouped)
-			kernel->high = ~0u;
-	}
 	wait_wake(WAIT_KERNEL);
+	if (kernel->stale) {
+		forget(kernel);
+		return;
+	}
+	kernel->code = kernel->cause ? TUTTI_ERROR_CODE_OBJECT : (uint8_t)kernel_check(kernel);
+	kernel->state = kernel->code ? KERNEL_BAD : KERNEL_READY;
+	kernel->unused = 1;
 }
 
 void kernel_invalidate(unsigned asid, uint64_t address, uint64_t bytes)
@@ -135,7 +182,6 @@ void kernel_invalidate(unsigned asid, uint64_t address, uint64_t bytes)
 			kernel->stale = 1;
 			continue;
 		}
-		kernel->state = KERNEL_NONE;
-		kernel->high = ~0u;
+		forget(kernel);
 	}
 }

@@ -5,19 +5,25 @@
  * The cache is direct-mapped; its key is the address space and the address. A descriptor lies in user memory, so it is
  * fetched once and checked, and the copy is used until CODE_INVALIDATE. On a miss the queue parks, and the packet is
  * decoded again when the descriptor has arrived.
+ *
+ * Queues whose kernels share an entry take turns: until the queue that asked for a descriptor has run, the others are put
+ * off, and then the one behind it in the order of queue_run_ready() comes first. So a queue waits for one fetch of each of
+ * the others at most.
  */
 #ifndef KERNEL_CACHE_H
 #define KERNEL_CACHE_H
 
-#include "core/base.h"
-
-struct queue;
+#include "core/queue_record.h"
 
 enum kernel_state { KERNEL_NONE, KERNEL_FETCHING, KERNEL_READY, KERNEL_BAD };
 
 struct kernel {
-	uint32_t low, high;     /* key: address, with the asid in bits 31..16 of @high, which is ~0 if not READY */
-	uint32_t asked;         /* @high of the descriptor that is being fetched or is bad */
+	/*
+	 * Key: address, with the asid in bits 31..16 of @high. @high is ~0, so that packet_dispatch() leaves its packets
+	 * to kernel_get(), while the descriptor is not READY or was not used yet, and always if the kernel has CGAs.
+	 */
+	uint32_t low, high;
+	uint32_t asked;         /* @high of the descriptor that was fetched last, whatever became of it */
 	uint32_t entry[2];
 	uint32_t registers;     /* scalar blocks | vector blocks << 16 */
 	uint32_t barriers;      /* their number << 16 */
@@ -30,17 +36,22 @@ struct kernel {
 	/* for KERNEL_BAD: TUTTI_ERROR_*, and the cause and address of a fault of the fetch */
 	uint8_t code, cause;
 	uint8_t stale;          /* it was invalidated while it was being fetched */
-	uint8_t grouped;        /* it has CGAs; then @high stays ~0 so that packet_special() decodes its packets */
+	uint8_t grouped;        /* it has CGAs, so packet_special() decodes its packets */
+	uint8_t unused;         /* @owner has not used it yet */
+	uint16_t owner;         /* the queue that asked for it */
 	uint64_t address;
 	struct tutti_kernel_descriptor fetched;
 };
 extern struct kernel kernels[FW_KERNELS];
 
 void kernel_init(void);
-/** kernel_slot() - the only entry that can hold the descriptor at this address. */
-static inline struct kernel *kernel_slot(uint32_t low)
+/**
+ * kernel_slot() - the only entry that can hold the descriptor at this address in the address space of a queue. Address
+ * spaces count, because two processes that run the same program have its kernels at the same addresses.
+ */
+static inline struct kernel *kernel_slot(uint32_t low, uint32_t asid_queue)
 {
-	struct kernel *kernel = &kernels[low >> 6 & (FW_KERNELS - 1)];
+	struct kernel *kernel = &kernels[(low >> 6 ^ asid_queue) & (FW_KERNELS - 1)];
 
 #ifdef __riscv
 	/* Without this gcc computes the address again at every use. */
@@ -49,10 +60,10 @@ static inline struct kernel *kernel_slot(uint32_t low)
 	return kernel;
 }
 /**
- * kernel_miss() - the entry does not hold the wanted descriptor: fetch it, or say why it cannot be used.
- * Return: TUTTI_ERROR_* or PACKET_PARKED
+ * kernel_get() - find the checked kernel whose descriptor lies at @object. Fetches it if the cache does not hold it.
+ * Return: 0 (@kernel is set), TUTTI_ERROR_* or PACKET_PARKED
  */
-int kernel_miss(struct queue *queue, uint32_t low, uint32_t high);
+int kernel_get(struct queue *queue, uint64_t object, const struct kernel **kernel);
 /** kernel_check() - check the fetched descriptor and decode it into @kernel. Return: 0 or TUTTI_ERROR_* */
 int kernel_check(struct kernel *kernel);
 /** kernel_cga() - the shape of the CGAs of a kernel that has CGAs. */

@@ -19,6 +19,7 @@
 static union tutti_packet buffers[FW_BUFFERS][FW_BUFFER_PACKETS] __attribute__((aligned(64)));
 static uint8_t buffer_owner[FW_BUFFERS]; /* valid while the bit in buffer_used is set */
 static uint32_t buffer_used;
+static unsigned next_ready; /* where queue_run_ready() goes on */
 
 #define POLL_FIRST_US 64u
 #define POLL_LAST_US 10000u
@@ -33,7 +34,7 @@ void queue_init(void)
 	queue_table = (struct queue_table){ 0 };
 	for (i = 0; i < TUTTI_MAX_QUEUES; i++)
 		*queue_at(i) = (struct queue){ .state = QUEUE_NONE };
-	buffer_used = 0;
+	buffer_used = next_ready = 0;
 	HAL_ENGINES->doorbell_index = hal_local(rung_index);
 }
 
@@ -55,11 +56,15 @@ void queue_buffer_drop(struct queue *queue)
  */
 static COLD int buffer_steal(void)
 {
-	unsigned i;
+	static unsigned next;
+	unsigned i, n;
 
-	for (i = 0; i < FW_BUFFERS; i++) {
-		struct queue *owner = queue_at(buffer_owner[i]);
+	/* in turn, so that no queue loses its buffer each time before it can use it */
+	for (n = 0; n < FW_BUFFERS; n++) {
+		struct queue *owner;
 
+		i = next++ % FW_BUFFERS;
+		owner = queue_at(buffer_owner[i]);
 		if (owner->fetching || owner->wait == WAIT_NONE)
 			continue;
 		owner->packet = owner->end = NULL;
@@ -324,33 +329,45 @@ static COLD void finished_general(struct queue *queue)
 		attention.settle |= ATTEND_SUSPEND;
 }
 
-void queue_run_ended(void)
+/*
+ * Take a queue out of @set, in which @words has a bit for each word that is not 0: the one with the lowest number from
+ * @from on or, if there is none, with the lowest number of all.
+ */
+static struct queue *take(struct queue_set *set, uint32_t *words, unsigned from)
 {
-	unsigned w, b;
+	unsigned w = from / 32;
+	uint32_t mask = set->word[w] & ~0u << from % 32, behind;
 
-	while (queue_table.any_ended) {
-		w = lowest_bit(queue_table.any_ended);
-		while (queue_table.ended.word[w]) {
-			b = lowest_bit(queue_table.ended.word[w]);
-			queue_table.ended.word[w] &= queue_table.ended.word[w] - 1;
-			finished_general(queue_at(32 * w + b));
-		}
-		queue_table.any_ended &= ~(1u << w);
+	if (!mask) {
+		behind = *words & ~1u << w;
+		w = lowest_bit(behind ? behind : *words);
+		mask = set->word[w];
 	}
+	mask = single_bit(mask);
+	set->word[w] ^= mask;
+	if (!set->word[w])
+		*words ^= 1u << w;
+	return queue_at(32 * w + bit_number(mask));
 }
 
+void queue_run_ended(void)
+{
+	while (queue_table.any_ended)
+		finished_general(take(&queue_table.ended, &queue_table.any_ended, 0));
+}
+
+/*
+ * Each time it goes on behind the queue that ran last, so a queue that is ready again and again runs once at most
+ * before any other that is ready. In one run a queue takes no more than the packets in its buffer.
+ */
 void queue_run_ready(void)
 {
-	unsigned w, b;
+	struct queue *queue;
 
 	while (queue_table.any_ready) {
-		w = lowest_bit(queue_table.any_ready);
-		while (queue_table.ready.word[w]) {
-			b = lowest_bit(queue_table.ready.word[w]);
-			queue_table.ready.word[w] &= queue_table.ready.word[w] - 1;
-			queue_run(queue_at(32 * w + b));
-		}
-		queue_table.any_ready &= ~(1u << w);
+		queue = take(&queue_table.ready, &queue_table.any_ready, next_ready);
+		next_ready = (queue_id(queue) + 1) % TUTTI_MAX_QUEUES;
+		queue_run(queue);
 	}
 }
 

@@ -27,7 +27,7 @@ static void descriptor(struct tutti_kernel_descriptor *d)
 static struct kernel *kernel(unsigned n)
 {
 	uint64_t at = KERNEL(n);
-	struct kernel *k = kernel_slot((uint32_t)at);
+	struct kernel *k = kernel_slot((uint32_t)at, ASID);
 
 	memset(k, 0, sizeof(*k));
 	k->low = (uint32_t)at;
@@ -242,13 +242,13 @@ static void invalidation(void)
 	kernel_invalidate(ASID + 1, 0, 0);
 	kernel_invalidate(ASID, KERNEL(3) + 64, 128);
 	for (unsigned i = 0; i < FW_KERNELS; i++)
-		CHECK((kernel_slot((uint32_t)KERNEL(i))->state == KERNEL_READY) == (i != 4 && i != 5));
+		CHECK((kernel_slot((uint32_t)KERNEL(i), ASID)->state == KERNEL_READY) == (i != 4 && i != 5));
 	kernel_invalidate(ASID, KERNEL(7) + 63, 1); /* its last byte */
-	CHECK(kernel_slot((uint32_t)KERNEL(7))->state == KERNEL_NONE);
-	CHECK(kernel_slot((uint32_t)KERNEL(8))->state == KERNEL_READY);
+	CHECK(kernel_slot((uint32_t)KERNEL(7), ASID)->state == KERNEL_NONE);
+	CHECK(kernel_slot((uint32_t)KERNEL(8), ASID)->state == KERNEL_READY);
 	kernel_invalidate(ASID, 0, 0);
 	for (unsigned i = 0; i < FW_KERNELS; i++)
-		CHECK(kernel_slot((uint32_t)KERNEL(i))->state == KERNEL_NONE);
+		CHECK(kernel_slot((uint32_t)KERNEL(i), ASID)->state == KERNEL_NONE);
 }
 
 const struct target_test target_decode[] = {

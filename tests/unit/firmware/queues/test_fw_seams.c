@@ -2,6 +2,9 @@
 /* Directed tests of places where two features meet; tests/combine has found most of them. */
 #include "fw_direct.h"
 
+#include "core/wait.h"
+#include "queues/queue_life.h"
+
 /* A task of its own for a child, or metadata for a packet. */
 static struct tutti_tmd child(unsigned kernel)
 {
@@ -76,6 +79,126 @@ static void order_of_one(void **unused)
 	}
 }
 
+/* Keep the ring full of launches of one kernel. */
+static void fill(unsigned q, unsigned kernel)
+{
+	struct tutti_dispatch_packet p = kernel_packet(kernel, 1);
+
+	while (written[q] - queue_at(q)->retired < RING)
+		memcpy(&ring[q][written[q]++ % RING], &p, 64);
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
+}
+
+/* Five queues whose kernels share an entry of the cache, and never end to launch: all of them get on. */
+static void one_entry_for_all(void **unused)
+{
+	unsigned q, s, round, all = 0;
+
+	(void)unused;
+	start(4, 4);
+	slow_kernels = true;
+	for (q = 0; q < QUEUES; q++)
+		rig_queue(q, ASID, 0);
+	for (round = 0; round < 20000; round++) {
+		for (q = 0; q < QUEUES; q++)
+			fill(q, 16 * q);
+		take();
+		if (kernel_answers)
+			hal_host_event(&kernel_answer[--kernel_answers]);
+		take();
+		for (s = 0; s < SLOTS; s++)
+			end_all(s);
+	}
+	for (q = 0; q < QUEUES; q++)
+		all += started[q];
+	for (q = 0; q < QUEUES; q++)
+		assert_in_range(started[q], all / QUEUES / 2, 2 * all / QUEUES);
+}
+
+/* Two processes that run the same program have its kernels at the same addresses, and in different entries. */
+static void same_program_twice(void **unused)
+{
+	(void)unused;
+	start(4, 0);
+	rig_queue(0, ASID, 0);
+	rig_queue(1, ASID + 1, 0);
+	for (unsigned round = 0; round < 10; round++)
+		for (unsigned q = 0; q < 2; q++) {
+			struct tutti_dispatch_packet p = kernel_packet(3, 1);
+
+			submit(q, &p);
+			for (unsigned s = 0; s < SLOTS; s++)
+				end_all(s);
+		}
+	assert_int_equal(started[0] + started[1], 20);
+	assert_int_equal(counters.kernel_misses, 2);
+}
+
+/* A queue that is stopped does not come for the descriptor it has asked for. Others get the entry nevertheless. */
+static void nobody_comes_for_it(void **unused)
+{
+	struct tutti_fault fault = { .code = TUTTI_ERROR_PACKET };
+	struct tutti_dispatch_packet p = kernel_packet(0, 1), other = kernel_packet(16, 1);
+
+	(void)unused;
+	start(4, 0);
+	slow_kernels = true;
+	rig_queue(0, ASID, 0);
+	rig_queue(1, ASID, 0);
+	submit(0, &p);
+	submit(1, &other);
+	assert_int_equal(kernel_answers, 1);
+	queue_stop(queue_at(0), &fault);
+	hal_host_event(&kernel_answer[--kernel_answers]);
+	take();
+	assert_int_equal(kernel_answers, 1);
+	hal_host_event(&kernel_answer[--kernel_answers]);
+	take();
+	assert_int_equal(started[1], 1);
+}
+
+/* A queue that was suspended uses its descriptor later: it is no longer kept for the queue, but still there. */
+static void used_late(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	(void)unused;
+	start(4, 0);
+	slow_kernels = true;
+	rig_queue(0, ASID, 0);
+	submit(0, &p);
+	queue_suspend();
+	hal_host_event(&kernel_answer[--kernel_answers]);
+	queue_resume();
+	main_settle();
+	take();
+	assert_int_equal(started[0], 1);
+	assert_int_equal(kernel_answers, 0);
+}
+
+/* Queues that are ready run in turn: the scan goes on behind the one that ran last. */
+static void ready_in_turn(void **unused)
+{
+	static const uint8_t wanted[] = { 2, 3, 4, 0, 1, 2 };
+
+	(void)unused;
+	start(1, 0);
+	for (unsigned q = 0; q < QUEUES; q++) {
+		rig_queue(q, ASID, 0);
+		ring_doorbell(q);
+	}
+	packet_fetches = 0;
+	wait_ready(queue_at(2));
+	main_settle();
+	take();
+	for (unsigned q = 0; q < QUEUES; q++)
+		wait_ready(queue_at(q));
+	main_settle();
+	take();
+	assert_int_equal(packet_fetches, 6);
+	assert_memory_equal(packets_fetched, wanted, 6);
+}
+
 /* A wave that asks for a child gets an answer even if another packet stops the queue meanwhile. */
 static void child_of_stopped(void **unused)
 {
@@ -106,6 +229,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("PKT-16 TSK-11", child_of_condensed),
 		RIG_TEST("TSK-06", order_of_one),
+		RIG_TEST("RES-01 SYS-07", one_entry_for_all),
+		RIG_TEST("SYS-07", same_program_twice),
+		RIG_TEST("RES-01 SYS-07", nobody_comes_for_it),
+		RIG_TEST("SYS-07", used_late),
+		RIG_TEST("RES-01", ready_in_turn),
 		RIG_TEST("TSK-11 PKT-06", child_of_stopped),
 	};
 
