@@ -229,7 +229,7 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 		out += block->at_record;
 		seen = block->seen;
 	} else {
-		block->release = 0;
+		block->release = block->special = 0;
 	}
 	for (; left; left--) {
 		if (unlikely(at >= end))
@@ -275,11 +275,6 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 								     (unsigned)(at - packet->condensed.unit));
 					}
 					groups = (uint32_t)all;
-				}
-				if (unlikely(entry->cga.kind) && out[1] % entry->cga.x) {
-					packet_error.kernel = kernels - left;
-					return packet_refuse(TUTTI_ERROR_GRID,
-							     (unsigned)(at - packet->condensed.unit));
 				}
 				out[2] = groups;
 				out += 3;
@@ -341,10 +336,10 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 		return refuse(block, 0, 0);
 	block->release = (uint8_t)widest(rsb, seen, block->release);
 	block->kernels = (uint8_t)kernels;
-	if (unlikely(rsb->special)) {
+	if (unlikely((seen & rsb->special) | block->special)) {
 		expand_keep(packet, block, rsb, at);
 		block->complete = 0;
-		return condensed_check_tmds(queue, block);
+		return condensed_check_special(queue, block);
 	}
 	if (unlikely(packet->word[0] == block->packet[0]))
 		return expand_keep(packet, block, rsb, at);

@@ -41,6 +41,7 @@ struct block {
 	uint8_t compare;       /* how many words of the packet condensed_same() compares */
 	uint8_t kernels;
 	uint8_t release;       /* widest release scope of its kernels */
+	uint8_t special;       /* RECORD_TMD and RECORD_CGA of its kernels */
 	uint8_t busy;          /* some of its records are not launched yet */
 	uint8_t complete;      /* the expansion is whole and may be used again */
 	/* where the expansion goes on after a kernel descriptor was fetched */

@@ -3,7 +3,7 @@
 
 #include "core/queue_record.h"
 #include "core/state.h"
-#include "groups/cga.h"
+#include "place/cta_shape.h"
 
 static inline uint32_t two(const uint16_t *v)
 {
@@ -88,23 +88,16 @@ static int derive_memory(struct tutti_reference *e, const struct kernel *kernel)
 	return 0;
 }
 
-static int derive_cga(struct tutti_reference *e, const struct kernel *kernel)
+/* Whether the grid can be divided into them is checked by condensed_check_special(): metadata may name others. */
+static void derive_cga(struct tutti_reference *e, const struct kernel *kernel)
 {
-	const uint32_t groups[3] = { e->groups_x, e->groups_y, e->groups_z };
-	bool lmem = kernel->fetched.flags & TUTTI_KERNEL_LMEM;
-	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
-	struct cga cga;
-
 	e->cga = (struct tutti_cga_shape){ 0 };
 	e->flags &= (uint16_t)~TUTTI_REFERENCE_LMEM;
 	if (!kernel->grouped)
-		return 0;
-	if (lmem)
-		e->flags |= TUTTI_REFERENCE_LMEM;
+		return;
 	e->cga = kernel_cga(kernel);
-	cga_levels(&e->cga, level);
-	return cga_check(level, cga_mode(), lmem, groups,
-			 shape_capacity(kernel->registers, e->shared_blocks | kernel->barriers, e->waves), &cga);
+	if (kernel->fetched.flags & TUTTI_KERNEL_LMEM)
+		e->flags |= TUTTI_REFERENCE_LMEM;
 }
 
 int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
@@ -120,8 +113,7 @@ int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
 		code = derive_groups(e);
 	if (!code)
 		code = derive_memory(e, kernel);
-	if (!code)
-		code = derive_cga(e, kernel);
+	derive_cga(e, kernel);
 	if (!code && !shape_capacity(kernel->registers, e->shared_blocks | kernel->barriers, e->waves))
 		code = TUTTI_ERROR_WORKGROUP;
 	return code;
@@ -197,8 +189,6 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 		if (!e.grid_x)
 			return TUTTI_ERROR_DIMENSIONS;
 		code = derive_groups(&e);
-		if (!code && e.cga.kind && e.groups_x % e.cga.x)
-			code = TUTTI_ERROR_GRID;
 		if (code)
 			return code;
 	}
@@ -206,6 +196,7 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 	if (release > block->release)
 		block->release = (uint8_t)release;
 	record[0] = RECORD_GENERAL | condensed_special(&e) | ref << RECORD_ENTRY_SHIFT;
+	block->special |= condensed_special(&e);
 	words_copy(record + 1, &e, RECORD_WORDS);
 	return 0;
 }
@@ -295,6 +286,7 @@ COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *va
 	if (release > block->release)
 		block->release = (uint8_t)release;
 	record[0] = RECORD_GENERAL | condensed_special(&e) | ref << RECORD_ENTRY_SHIFT;
+	block->special |= condensed_special(&e);
 	words_copy(record + 1, &e, RECORD_WORDS);
 	return 0;
 }

@@ -22,7 +22,7 @@ static int check(struct queue *queue, struct pending *p)
 	struct tutti_cga_shape cga = { 0 };
 	struct tmd *tmd = NULL;
 	bool lmem = false;
-	int code = tmd_get(queue, condensed_tmd(queue), &tmd);
+	int code = *queue->record & RECORD_TMD ? tmd_get(queue, condensed_tmd(queue), &tmd) : 0;
 
 	if (code)
 		return code;
@@ -33,11 +33,11 @@ static int check(struct queue *queue, struct pending *p)
 }
 
 /*
- * The whole packet is checked before anything starts (PKT-18), and so are its metadata. They are checked one after
- * another, because no queue may hold one record while it waits for the next. At its launch each kernel fetches its
+ * The whole packet is checked before anything starts (PKT-18), and so are its metadata and whether its grids can be
+ * divided into CGAs. Metadata are checked one after another, because no queue may hold one record while it waits for the next. At its launch each kernel fetches its
  * metadata again and uses that copy. queue->seen counts the kernels that have passed.
  */
-COLD int condensed_check_tmds(struct queue *queue, struct block *block)
+COLD int condensed_check_special(struct queue *queue, struct block *block)
 {
 	struct pending *p = pending_get(queue->priority);
 	struct launch launch;
@@ -52,7 +52,7 @@ COLD int condensed_check_tmds(struct queue *queue, struct block *block)
 		const uint32_t *next = condensed_kernel(queue, queue->record, p->state, &launch);
 
 		any |= *queue->record & RECORD_TMD;
-		if (i >= queue->seen && *queue->record & RECORD_TMD)
+		if (i >= queue->seen && *queue->record & (RECORD_TMD | RECORD_CGA))
 			code = check(queue, p);
 		if (code == PACKET_PARKED)
 			break;

@@ -199,6 +199,54 @@ static void ready_in_turn(void **unused)
 	assert_memory_equal(packets_fetched, wanted, 6);
 }
 
+/* Return: a condensed packet with this grid is taken. The metadata and the kernel name different CGAs. */
+static bool grid_taken(unsigned cga_tmd, unsigned cga_kernel, unsigned groups, bool several)
+{
+	struct tutti_dispatch_packet reference = kernel_packet(0, 8);
+	union tutti_packet p = condensed(1);
+	unsigned at = 0;
+
+	start(20, 0);
+	rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+	if (cga_kernel) {
+		descriptor[0].cga_kind = TUTTI_CGA_GPC;
+		descriptor[0].cga[0] = (uint8_t)cga_kernel;
+		descriptor[0].cga[1] = descriptor[0].cga[2] = 1;
+	}
+	if (cga_tmd) {
+		tmd[0] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION };
+		tmd[0].cga[0] = (struct tutti_cga_shape){ (uint8_t)cga_tmd, 1, 1, TUTTI_CGA_GPC };
+		reference.tmd = TMD_AT;
+	}
+	reference.ref_num = TUTTI_REF_STORE;
+	submit(0, &reference);
+	assert_int_equal(started[0], 1);
+	assert_int_equal(queue_at(0)->state, QUEUE_RUNNING);
+	p.condensed.unit[at++] = (uint16_t)((TUTTI_DIFF_GRID_X | (several ? TUTTI_DIFF_WORKGROUP_X : 0))
+					    << TUTTI_DIFF_VECTOR_SHIFT);
+	if (several)
+		p.condensed.unit[at++] = 64;
+	p.condensed.unit[at++] = (uint16_t)((several ? 64 : 32) * groups);
+	submit(0, &p);
+	return queue_at(0)->state == QUEUE_RUNNING && !queue_at(0)->error;
+}
+
+/* The CGAs of the metadata count, whatever the kernel's descriptor says. */
+static void whose_cgas(void **unused)
+{
+	(void)unused;
+	for (unsigned several = 0; several < 2; several++) {
+		assert_true(grid_taken(2, 4, 6, several));
+		assert_true(grid_taken(2, 4, 8, several));
+		assert_false(grid_taken(4, 2, 6, several));
+		assert_true(grid_taken(4, 2, 12, several));
+		assert_true(grid_taken(0, 4, 12, several));
+		assert_false(grid_taken(0, 4, 6, several));
+		assert_false(grid_taken(4, 0, 6, several));
+	}
+}
+
 /* A wave that asks for a child gets an answer even if another packet stops the queue meanwhile. */
 static void child_of_stopped(void **unused)
 {
@@ -234,6 +282,7 @@ int main(void)
 		RIG_TEST("RES-01 SYS-07", nobody_comes_for_it),
 		RIG_TEST("SYS-07", used_late),
 		RIG_TEST("RES-01", ready_in_turn),
+		RIG_TEST("PKT-14 CGA-01", whose_cgas),
 		RIG_TEST("TSK-11 PKT-06", child_of_stopped),
 	};
 
