@@ -320,6 +320,8 @@ COLD void pending_drop(struct pending *p, bool signal)
 	pending.dropped++;
 	if (!signal)
 		p->signal = 0;
+	if (p->rare & TASK_GROUP)
+		task_group_spoil(p->group, signal);
 	if (command_ask(DROP_WORDS))
 		drop_now(p);
 }

@@ -69,6 +69,14 @@ static COLD void cancel_signal(struct queue *queue, uint64_t signal)
 	counters.signals++;
 }
 
+void task_group_spoil(struct task_group *group, bool cancel)
+{
+	if (cancel)
+		group->cancelled = 1;
+	else
+		group->signal = 0;
+}
+
 void task_group_put(struct queue *queue, struct task_group *group)
 {
 	if (--group->open)
@@ -197,7 +205,7 @@ static COLD void cancelled(struct task *task)
 	clean_up(task->queue, task->release, 0);
 	cancel_signal(task->queue, task->signal);
 	if (task->rare & TASK_GROUP) {
-		task->group->cancelled = 1;
+		task_group_spoil(task->group, true);
 		task_group_put(task->queue, task->group);
 	}
 	task_release(task);
@@ -233,10 +241,8 @@ COLD int task_cancel(struct queue *queue, uint64_t packet)
 COLD void task_drop(struct queue *queue, struct pending *p)
 {
 	cancel_signal(queue, p->signal);
-	if (p->rare & TASK_GROUP) {
-		p->group->cancelled |= !!p->signal;
+	if (p->rare & TASK_GROUP)
 		task_group_put(queue, p->group);
-	}
 	if (p->rare & TASK_TMD) {
 		tmd_write(p->tmd, TUTTI_TMD_FINISHED | TUTTI_TMD_CANCELLED, TUTTI_ERROR_CANCELLED, p->issued, p->issued);
 		tmd_end(p->tmd);
@@ -413,7 +419,7 @@ static COLD struct queue *killed(struct task *task, struct tutti_fault *fault)
 	/* what a failed kernel has written is released as well, but its signal stays as it is */
 	clean_up(queue, TUTTI_SCOPE_SYSTEM, 0);
 	if (task->rare & TASK_GROUP) {
-		task->group->signal = 0;
+		task_group_spoil(task->group, false);
 		task_group_put(queue, task->group);
 	}
 	tmd_orphan(task);

@@ -94,8 +94,12 @@ struct queue *task_event_killed(const struct tutti_event *event, struct tutti_fa
 bool task_any(void);
 /** task_oldest() - index of the oldest packet of @queue with a kernel in flight, or @none if that is older. */
 uint64_t task_oldest(const struct queue *queue, uint64_t none);
-/** task_group_create() - a new group, NULL if none is free. task_group_put() - drop one reference to it. */
+/**
+ * task_group_create() - a new group, NULL if none is free. task_group_put() - drop one reference to it.
+ * task_group_spoil() - not all of its kernels will have run: its signal is sent as cancelled, or not at all.
+ */
 struct task_group *task_group_create(void);
 void task_group_put(struct queue *queue, struct task_group *group);
+void task_group_spoil(struct task_group *group, bool cancel);
 
 #endif

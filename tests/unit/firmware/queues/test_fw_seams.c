@@ -272,6 +272,39 @@ static void child_of_stopped(void **unused)
 	end_all((unsigned)slot_of(0, 0));
 }
 
+/* Kernels of a condensed packet that may overlap and have not started: their signal is not sent as if they had run. */
+static void overlapped_and_dropped(void **unused)
+{
+	struct tutti_dispatch_packet reference = kernel_packet(0, 1), other = kernel_packet(0, 1);
+	union tutti_packet p = condensed(3);
+
+	(void)unused;
+	for (unsigned cancel = 0; cancel < 2; cancel++) {
+		start(2, 1);
+		rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
+		rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB | TUTTI_QUEUE_OVERLAP);
+		rig_queue(1, ASID, 0);
+		reference.signal = 0;
+		store(0, 0, reference);
+		p.condensed.unit[2] = TUTTI_DIFF_SIGNAL << TUTTI_DIFF_VECTOR_SHIFT;
+		p.condensed.unit[3] = (uint16_t)SIGNAL_AT;
+		p.condensed.unit[4] = (uint16_t)(SIGNAL_AT >> 16);
+		submit(1, &other); /* it has the only slot */
+		submit(0, &p);
+		assert_int_equal(started[0], 0);
+		rig_command = take_one;
+		if (cancel)
+			assert_int_equal(rig_request(TUTTI_MSG_TASK_CANCEL, 0, 1, 0), 0);
+		else
+			assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, 0, 0, 0), 0);
+		rig_command = NULL;
+		end_all((unsigned)slot_of(1, 0));
+		assert_int_equal(started[0], 0);
+		assert_int_equal(signal_count, cancel);
+		assert_true(!cancel || (signals[0].cancelled && signals[0].address == SIGNAL_AT));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +317,7 @@ int main(void)
 		RIG_TEST("RES-01", ready_in_turn),
 		RIG_TEST("PKT-14 CGA-01", whose_cgas),
 		RIG_TEST("TSK-11 PKT-06", child_of_stopped),
+		RIG_TEST("PKT-04 PKT-17 TSK-12", overlapped_and_dropped),
 	};
 
 	return cmocka_run_group_tests_name("firmware: where features meet", tests, NULL, NULL);
