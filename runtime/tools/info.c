@@ -91,7 +91,7 @@ static void text(struct tutti_device *device, bool topology)
 		text_topology(card);
 }
 
-/* One line an SM; SMs that have done nothing are left out. */
+/* One line for each SM; SMs that have never run anything are left out. */
 static void text_sms(struct tutti_device *device)
 {
 	const struct tutti_discovery *card = tutti_device_discovery(device);

@@ -3,10 +3,10 @@
 #include "tutti/device.h"
 #include "tutti/tmau.h"
 
-#include "../examples/gemm/kernels.c" /* measured as they are */
+#include "../examples/gemm/kernels.c" /* the kernels of the example, to measure them unchanged */
 #include "kernels.h"
 
-/* Nothing: what remains is the launch. */
+/* Does nothing, so that only the launch is measured. */
 TUTTI_KERNEL(tool_empty, struct tool_args)
 {
 }
@@ -20,12 +20,12 @@ TUTTI_KERNEL(tool_cga_8, struct tool_args, .cga = { 8, 1, 1 }, .cga_kind = TUTTI
 {
 }
 
-/* The same, but of another shape. */
+/* The same with other needs. */
 TUTTI_KERNEL(tool_cga_other, struct tool_args, .cga = { 16, 1, 1 }, .cga_kind = TUTTI_CGA_GPC, .scalar_blocks = 2)
 {
 }
 
-/* Says that it is there, and stays until it is told to go. */
+/* Reports that it has started, and runs until it is told to end. */
 TUTTI_KERNEL(tool_cga_hold, struct tool_args, .cga = { 11, 1, 1 }, .cga_kind = TUTTI_CGA_GPC)
 {
 	__atomic_fetch_add(args->out + 1, 1, __ATOMIC_RELEASE);
@@ -33,7 +33,7 @@ TUTTI_KERNEL(tool_cga_hold, struct tool_args, .cga = { 11, 1, 1 }, .cga_kind = T
 		tutti_yield();
 }
 
-/* Every work-item writes where it is, at its flat place in the grid. */
+/* Every work-item writes its position in the grid to its own place in out[]. */
 TUTTI_KERNEL(tool_ids, struct tool_args)
 {
 	tutti_for_each_item(item) {
@@ -44,7 +44,7 @@ TUTTI_KERNEL(tool_ids, struct tool_args)
 	}
 }
 
-/* out[] += value: order matters between launches, so that a lost or doubled one shows. */
+/* out[] += value, so that a launch which is lost, doubled or out of order shows. */
 TUTTI_KERNEL(tool_step, struct tool_args)
 {
 	tutti_for_each_item(item) {
@@ -54,7 +54,7 @@ TUTTI_KERNEL(tool_step, struct tool_args)
 	}
 }
 
-/* The workgroup turns its part of out[] around through shared memory: needs the barrier. */
+/* The workgroup reverses its part of out[] through shared memory, which needs the barrier. */
 TUTTI_KERNEL(tool_barrier, struct tool_args, .group_bytes = TOOL_GROUP * 8, .flags = TUTTI_KERNEL_BARRIER,
 	     .barriers = 1, .workgroup = { TOOL_GROUP, 1, 1 })
 {
@@ -117,7 +117,7 @@ TUTTI_KERNEL(tool_tensor, struct tool_tensor_args, .group_bytes = TOOL_TENSOR_SH
 	}
 }
 
-/* Loads one behind the other into the same place; some are under way. */
+/* Loads into the same place, one after the other; some are in progress at the same time. */
 #define STREAMS 8u
 
 TUTTI_KERNEL(tool_stream, struct tool_stream)

@@ -14,12 +14,12 @@ struct tool_args {
 	uint64_t value;
 };
 
-#define TOOL_TENSOR_DATA 1024u       /* where tool_tensor's bytes go in shared memory, behind the barrier */
+#define TOOL_TENSOR_DATA 1024u       /* where tool_tensor puts its bytes in shared memory, after the barrier */
 #define TOOL_TENSOR_SHARED (64u << 10)
-#define TOOL_TENSOR_INVALIDATE 1u    /* before each request: its descriptor out of the cache */
-#define TOOL_TENSOR_PREFETCH 2u      /* and into it again */
+#define TOOL_TENSOR_INVALIDATE 1u    /* before each request, remove its descriptor from the cache */
+#define TOOL_TENSOR_PREFETCH 2u      /* and fetch it again in advance */
 
-/** struct tool_tensor_args - so many times the same load of @bytes, one after the other. */
+/** struct tool_tensor_args - @times the same load of @bytes, one after the other. */
 struct tool_tensor_args {
 	const struct tutti_tensor *tensor;
 	struct tutti_tensor_request request;
@@ -27,14 +27,14 @@ struct tool_tensor_args {
 	uint32_t before; /* TOOL_TENSOR_* */
 };
 
-/** struct tool_stream - @times requests of @bytes, one behind the other. */
+/** struct tool_stream - @times requests of @bytes, one after the other. */
 struct tool_stream {
 	const struct tutti_tensor *tensor; /* NULL: a block at @from */
 	const void *from;
 	uint32_t times, bytes;
 };
 
-/** struct tool_gemm - arguments of the example's kernels first, so that they take it, too. */
+/** struct tool_gemm - the arguments of the example's kernels come first, so that they can take this structure, too. */
 struct tool_gemm {
 	struct gemm_args tensors;
 	const float *a, *b;

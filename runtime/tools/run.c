@@ -178,7 +178,7 @@ static int run_file(const char *file, const char *name, const struct settings *s
 	return error ? EXIT_FAILS : EXIT_WORKS;
 }
 
-/* Does not return when there is such an example. */
+/* Runs the example of that name, and does not return if there is one. */
 static void run_example(const char *name, char **argv)
 {
 	static const char *const folders[] = { "examples/", "../lib/tutti/examples/" };
@@ -233,7 +233,7 @@ int command_run(int argc, char **argv)
 	struct arguments arguments = { 0 };
 	int option, index = 0;
 
-	/* An example takes its own options, so it is looked for first. */
+	/* Examples have options of their own, so they are tried before any option is read. */
 	if (argc > 1 && argv[1][0] != '-' && access(argv[1], R_OK))
 		run_example(argv[1], argv + 1);
 	while ((option = getopt_long(argc, argv, "h", options, &index)) != -1) {

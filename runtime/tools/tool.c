@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "tool.h"
 
-/* kernels.tco, made part of the program so that the tool needs no file beside it. */
+/* kernels.tco, embedded in the program so that the tool needs no file beside it. */
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
 	"tool_kernels:\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One command for everything: tutti SUBCOMMAND. */
+/* The command `tutti SUBCOMMAND`. */
 #include <stdio.h>
 #include <string.h>
 

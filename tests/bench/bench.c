@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tutti-bench, which `tutti bench` runs: measure, print a table, write JSON. */
+/* tutti-bench, the program behind `tutti bench`: measures, prints a table, writes JSON. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>

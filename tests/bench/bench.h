@@ -11,7 +11,7 @@
 
 #define BENCH_NO_TARGET NAN
 
-/** enum bench_better - which way is good. */
+/** enum bench_better - whether smaller or larger figures are better. */
 enum bench_better { BENCH_LOWER, BENCH_HIGHER };
 
 /** struct bench_peer - PoCL's figures of the same run; 0 = not measured. */
@@ -21,7 +21,7 @@ struct bench_peer {
 	double replay_per_second; /* kernels of a replayed command buffer */
 };
 
-/** struct bench - where results go. */
+/** struct bench - where results are written. */
 struct bench {
 	FILE *json;
 	bool quick;
@@ -34,7 +34,7 @@ struct bench {
 /** bench_report() - one result: a line of the table, an object of the JSON file. */
 void bench_report(struct bench *bench, const char *id, const char *name, double value, const char *unit, double target,
 		  enum bench_better better);
-/** bench_failed() - a measurement that could not be made; 0 is returned for `return bench_failed(...)`. */
+/** bench_failed() - report a measurement that could not be made. Return: 0, for `return bench_failed(...)`. */
 int bench_failed(struct bench *bench, const char *id, const char *name, const char *why);
 /** bench_median() - sorts @values. */
 double bench_median(double *values, unsigned count);
@@ -67,7 +67,7 @@ int bench_place(struct bench *bench);    /* PERF-04, PERF-06, PERF-08 */
 int bench_cga(struct bench *bench);      /* PERF-05, PERF-06 */
 int bench_task(struct bench *bench);     /* PERF-11 */
 int bench_host(struct bench *bench);     /* PERF-02 */
-int bench_opencl(struct bench *bench);   /* the peer of PERF-03 */
+int bench_opencl(struct bench *bench);   /* PoCL, which PERF-03 is compared with */
 int bench_launch(struct bench *bench);   /* PERF-03 */
 int bench_tmau(struct bench *bench);     /* PERF-07 */
 int bench_card(struct bench *bench);     /* PERF-09 */

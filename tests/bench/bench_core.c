@@ -11,7 +11,7 @@
 #include "image/image.h"
 
 #define LOCAL_BYTES (256u << 10)
-#define RETURN (BENCH_SCRATCH + BENCH_SCRATCH_BYTES - 4096) /* where a function returns to */
+#define RETURN (BENCH_SCRATCH + BENCH_SCRATCH_BYTES - 4096) /* the return address of the function that is called */
 #define STACK_TOP RETURN
 #define MOST 10000000 /* instructions of one call */
 
@@ -60,7 +60,7 @@ static int start(struct bench_core *core)
 	return enter(core);
 }
 
-/* The host left it in card memory. */
+/* The card has kept the image in its memory. */
 static uint8_t *image_of(struct tutti_card *card, size_t *bytes)
 {
 	const uint8_t *bar = tutti_card_bar(card);

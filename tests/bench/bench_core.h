@@ -2,9 +2,8 @@
 /**
  * DOC: One function of the shipped firmware image, called alone and counted
  *
- * An RV32 core with nothing around it: the image's segments in local memory, a
- * scratch area for arguments. What a function costs on data made for the purpose is
- * exact: every instruction from its first to its return.
+ * An RV32 core with nothing around it: the image's segments in local memory, and a scratch area for arguments. Every
+ * instruction of the function, from its first one to its return, is counted, on data made for the purpose.
  */
 #ifndef TUTTI_TOOL_BENCH_CORE_H
 #define TUTTI_TOOL_BENCH_CORE_H

@@ -4,10 +4,9 @@
 #include "conv.h"
 
 /*
- * Convolution as a matrix product that never writes the matrix down: for each tap
- * of the filter and each step of channels the column of input pixels is loaded as it
- * is needed, from one base pixel with the tap as offset. Padding is what lies
- * outside of the tensor.
+ * Convolution as a matrix product, without writing the matrix of input pixels to memory: for each position of the
+ * filter and each group of channels, an im2col load fetches the column of input pixels that is needed. The position in
+ * the filter is its offset from one base pixel, and pixels outside of the tensor are the padding.
  */
 #define X_BYTES (PIXELS * CHANNELS * sizeof(float))
 #define W_TILE X_BYTES
@@ -20,7 +19,7 @@ static const float *atom_at(const uint8_t *tile, uint32_t row, uint32_t atom)
 	return (const float *)(tile + row * 128 + (atom ^ (row & 7)) * 16);
 }
 
-/* A wave has every WAVES-th pixel. */
+/* Each wave computes every WAVES-th pixel. */
 static void multiply(float sum[PIXELS / WAVES][FILTERS])
 {
 	const uint8_t *x = tutti_shared(uint8_t, 0), *w = tutti_shared(uint8_t, W_TILE);
@@ -34,7 +33,7 @@ static void multiply(float sum[PIXELS / WAVES][FILTERS])
 			}
 }
 
-/* Place of output pixel @number in the input, without the filter: W, H, D, image. */
+/* Where output pixel @number lies in the input, at filter position 0: W, H, D, image. */
 static void base_pixel(const struct conv_args *args, uint32_t number, int32_t base[4])
 {
 	for (uint32_t d = 0; d < args->dimensions; d++) {
@@ -62,7 +61,7 @@ static void load(const struct conv_args *args, const struct step *s, const int32
 	tutti_load_tile(args->w, w, barrier, (int32_t)s->c, (int32_t)s->position, (int32_t)k);
 }
 
-/* Next tap, then next channels. Return: false behind the last. */
+/* The next position of the filter; after the last one, the next group of channels. Return: false when all are done. */
 static bool advance(const struct conv_args *args, struct step *s)
 {
 	s->position++;

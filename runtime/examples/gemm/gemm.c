@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* c = a b by the tensor memory access unit, alone and in CGAs with multicast, checked on the CPU. */
+/* c = a b by tensor requests, with single workgroups and with CGAs that multicast tiles, checked on the CPU. */
 #include "example.h"
 #include "gemm.h"
 
@@ -19,7 +19,7 @@ static float *matrix(struct tutti_device *device, uint32_t rows, uint32_t column
 	return x;
 }
 
-/* How workgroups see @x: tiles of TILE x TILE. */
+/* A descriptor of @x as tiles of TILE x TILE. */
 static struct tutti_tensor *tiles_of(struct tutti_device *device, const float *x, uint32_t rows, uint32_t columns)
 {
 	struct tutti_tiled tiled = {
@@ -54,7 +54,7 @@ static unsigned count_wrong(const float *a, const float *b, const float *c)
 	return wrong;
 }
 
-/* Return: bytes that movers have read and written. */
+/* Return: bytes that the card's copy engines have read and written. */
 static uint64_t run(struct tutti_queue *queue, struct tutti_executable *executable, const char *name,
 		    struct gemm_args *args)
 {

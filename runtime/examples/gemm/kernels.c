@@ -5,22 +5,24 @@
 #include "gemm.h"
 
 /*
- * A tile of c per workgroup. Tiles of a and b come into a ring of stages while the
- * waves work on earlier ones; wave 0 asks for them. Beyond the edges of the matrices zeros
- * come, and nothing goes.
+ * Each workgroup computes one tile of c. Tiles of a and b are loaded into a ring of stages while the waves work on
+ * earlier ones; wave 0 makes the requests. Beyond the edges of the matrices loads give zeros, and stores write nothing.
  */
 #define TILE_BYTES (TILE * TILE * sizeof(float))
 #define C_TILE (STAGES * 2 * TILE_BYTES)
-#define BARRIERS (C_TILE + TILE_BYTES) /* full, then empty: of a, of b where they differ */
+#define BARRIERS (C_TILE + TILE_BYTES) /* barriers "full", then "empty": of a, and of b where it has its own */
 #define GROUP_BYTES (BARRIERS + 3 * STAGES * sizeof(uint64_t))
 
-/* Four floats at column 4 @atom of a row: atoms of 16 bytes lie swizzled, so that columns are not all in one bank. */
+/*
+ * Four floats at column 4 @atom of a row. The swizzle exchanges the 16-byte atoms of a row, so that the atoms of a
+ * column lie in different banks.
+ */
 static float *atom_at(uint8_t *tile, uint32_t row, uint32_t atom)
 {
 	return (float *)(tile + row * 128 + (atom ^ (row & 7)) * 16);
 }
 
-/* A wave has TILE / WAVES rows of the sum. */
+/* Each wave computes TILE / WAVES rows of the tile. */
 static void multiply(float sum[TILE / WAVES][TILE], uint8_t *a, uint8_t *b)
 {
 	uint32_t first = tutti_wave()->wave * (TILE / WAVES);
@@ -85,10 +87,10 @@ TUTTI_KERNEL(gemm, struct gemm_args, .group_bytes = GROUP_BYTES, .flags = TUTTI_
 }
 
 /*
- * The same by CGAs of 2 x 2: workgroups of a row need the same tile of a, those of a
- * column the same of b. One of them loads it for both; half as many bytes are read. A
- * tile's place is empty when the waves of both have told its loader, by a barrier in
- * the loader's shared memory: one for tiles of a, one for tiles of b, in each stage.
+ * The same by CGAs of 2 x 2: workgroups in a row need the same tile of a, those in a column the same tile of b. One of
+ * them loads it for both, so half as many bytes are read. A stage may be filled again when the waves of both workgroups
+ * have told the loader so, by a barrier in the loader's shared memory; each stage has one for its tile of a and one for
+ * its tile of b.
  */
 struct shares {
 	uint64_t *full, *empty_a, *empty_b; /* [STAGES] */
@@ -116,7 +118,7 @@ static void load_shared(const struct gemm_args *args, const struct shares *s, ui
 
 	tutti_mbarrier_arrive_expect(&s->full[stage], 2 * TILE_BYTES);
 	if (s->rank_a == tutti_cga_rank()) {
-		tutti_mbarrier_wait(&s->empty_a[stage], round + 1); /* the round before; the first is over at once */
+		tutti_mbarrier_wait(&s->empty_a[stage], round + 1); /* of the round before; the first wait ends at once */
 		tutti_multicast_tile(args->a, s->mask_a, tiles, &s->full[stage], (int32_t)k, (int32_t)m);
 	}
 	if (s->rank_b == tutti_cga_rank()) {

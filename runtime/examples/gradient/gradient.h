@@ -6,7 +6,7 @@
 
 #include "tutti/tensor.h"
 
-#define SAMPLES 32  /* of a workgroup */
+#define SAMPLES 32  /* samples that one workgroup takes */
 #define FEATURES 64
 
 /* gradient += sum over samples of error[i] * x[i]: every workgroup adds its part. */

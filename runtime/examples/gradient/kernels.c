@@ -6,7 +6,7 @@
 #define X_BYTES (SAMPLES * FEATURES * sizeof(float))
 #define BARRIER (X_BYTES + FEATURES * sizeof(float))
 
-/* The sum over workgroups is made where the gradient lies: a store that adds, atomically, element by element. */
+/* The workgroups' parts are added in memory, by a store that adds to each element atomically. */
 TUTTI_KERNEL(gradient, struct gradient_args, .group_bytes = BARRIER + 8, .workgroup = { 32, 1, 1 })
 {
 	const float *x = tutti_shared(float, 0);

@@ -10,9 +10,9 @@
 #include "packet_cost.h"
 
 #define KERNELS 6
-#define WORKGROUP 256 /* of the kernels with one work-item per (group, zone) */
+#define WORKGROUP 256 /* workgroup size of the kernels with one work-item per (group, zone) */
 #define SAMPLES 256
-#define SWEEPERS 32   /* of Sweep: one wave a workgroup, so that work spreads over all SMs */
+#define SWEEPERS 32   /* workgroup size of Sweep: one wave, so that the work spreads over all SMs */
 
 const char *const kripke_launch_name[KRIPKE_LAUNCHES] = { "plain", "reference", "condensed" };
 
@@ -31,7 +31,7 @@ struct kripke_card {
 	struct tutti_recording *recording;
 	tutti_signal_t done;
 	struct kripke_cost cost;
-	double enqueue_ns[SAMPLES]; /* of the last steady iterations */
+	double enqueue_ns[SAMPLES]; /* times of the last steady iterations */
 	uint64_t first_packet;
 	uint64_t before[TUTTI_COUNTERS];
 	uint64_t packet_before;
@@ -108,7 +108,7 @@ void kripke_card_destroy(struct kripke_card *card)
 	free(card);
 }
 
-/* Launch number @k of an iteration. The last one tells the host. */
+/* Launch @k of an iteration. Only the last one has a completion signal. */
 static void launch_init(const struct kripke_card *card, unsigned k, struct tutti_launch *launch)
 {
 	const struct kripke_args *args = &card->problem.args;
@@ -157,7 +157,7 @@ static int record(struct kripke_card *card)
 	return error;
 }
 
-/* Fields as at the start, whatever ran before. */
+/* Reset the fields to their initial values. */
 static void fields_clear(struct kripke_card *card)
 {
 	const struct kripke_args *args = &card->problem.args;
@@ -170,7 +170,7 @@ static void fields_clear(struct kripke_card *card)
 	*args->ticket = 0;
 }
 
-/* The first iteration also sends references: what is told per iteration begins behind it. */
+/* The first iteration also stores the references, so costs are counted from its end on. */
 static int steady_begin(struct kripke_card *card)
 {
 	card->cost.steady = 0;
@@ -182,7 +182,7 @@ int kripke_card_start(struct kripke_card *card, enum kripke_launch launch)
 {
 	struct tutti_queue_options options = {
 		.flags = launch == KRIPKE_PLAIN ? 0 : TUTTI_QUEUE_EXTENDED,
-		.timeout_ms = 600000, /* a large problem's kernel may take minutes on the emulator */
+		.timeout_ms = 600000, /* on the emulated card a kernel of a large problem may take minutes */
 	};
 	int error;
 
@@ -231,7 +231,7 @@ static int by_size(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Median: one iteration during which the machine did something else must not count. */
+/* The median, so that an iteration during which the machine was busy with something else does not count. */
 static double enqueue_median(struct kripke_card *card)
 {
 	unsigned count = card->cost.steady < SAMPLES ? card->cost.steady : SAMPLES;

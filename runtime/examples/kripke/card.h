@@ -15,20 +15,20 @@ enum kripke_launch {
 };
 extern const char *const kripke_launch_name[KRIPKE_LAUNCHES];
 
-/** struct kripke_cost - what a run has cost, set-up not included. */
+/** struct kripke_cost - what a run cost, without its preparation. */
 struct kripke_cost {
 	unsigned iterations;
 	unsigned kernels;      /* per iteration */
 	uint64_t packets;      /* written to the ring by the host */
 	uint64_t bytes;        /* of them */
 	double wall_seconds;
-	/* of the steady iterations: all but the first, which stores the references */
+	/* of all iterations but the first one, which stores the references */
 	unsigned steady;
 	uint64_t processed;    /* packets, as counted by the firmware */
 	uint64_t fences;       /* release fences */
 	uint64_t signals;
-	uint64_t instructions; /* of the soft core; 0 = not counted */
-	uint64_t packet_instructions; /* those of them that turn packets into launches */
+	uint64_t instructions; /* instructions of the soft core; 0: the card does not count them */
+	uint64_t packet_instructions; /* those that turn packets into launches */
 	double enqueue_ns;     /* host time of an iteration's dispatch or replay calls, median */
 };
 
@@ -41,7 +41,7 @@ void kripke_card_destroy(struct kripke_card *card);
 int kripke_card_start(struct kripke_card *card, enum kripke_launch launch);
 /** kripke_card_iterate() - one iteration; 0 or -errno. */
 int kripke_card_iterate(struct kripke_card *card, double *count);
-/** kripke_card_stop() - give queue and recording back, tell the costs. */
+/** kripke_card_stop() - release queue and recording; return the costs. */
 void kripke_card_stop(struct kripke_card *card, struct kripke_cost *cost);
 /** kripke_card_problem() - its arguments; fields lie in memory the host can read. */
 const struct kripke_problem *kripke_card_problem(const struct kripke_card *card);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The iteration in plain C on the CPU, as the equations read, to check the card
- * against. Sums run in the same order as in kernels.c; nothing else is shared.
- * Compile with -ffp-contract=off.
+ * The iteration in plain C, close to the equations, to check the card's results. Sums are taken in the same order as in
+ * kernels.c; no code is shared with it. Compile with -ffp-contract=off.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -76,13 +75,13 @@ static void lplustimes(const struct kripke_args *args)
 			}
 }
 
-/* What leaves a zone at the far face: diamond difference. @in is what came in at the near face. */
+/* Flux out of a zone at its far face, by diamond differences. @in is the flux into it at the near face. */
 static double outflow(double centre, double in)
 {
 	return 2.0 * centre - in;
 }
 
-/* Flux entering zone (i, j, k) along axis @a: 0 at the boundary, else what left the neighbour upwind. */
+/* Flux into zone (i, j, k) along axis @a: 0 at the boundary, else what left the upwind neighbour. */
 static double inflow(const struct kripke_args *args, const double *centre, const int32_t *step, uint32_t zone,
 		     uint32_t index, unsigned a, const double *entered)
 {
@@ -94,8 +93,8 @@ static double inflow(const struct kripke_args *args, const double *centre, const
 }
 
 /*
- * Sweep of one direction and group. Keeps the inflow of every zone and axis in
- * @entered (3 x zone_count), so that no plane has to be handed on.
+ * Sweep of one direction and group. Stores the flux into every zone along every axis in @entered (3 x zone_count),
+ * unlike the kernel, which carries it along.
  */
 static void sweep_pair(const struct kripke_args *args, uint32_t d, uint32_t g, double *entered)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kripke's six kernels. Every sum is taken in one fixed order, the one of the CPU
- * version, so that results agree bit for bit (compile with -ffp-contract=off).
+ * Kripke's six kernels. Every sum is taken in one fixed order, the same as in the CPU version, so that the results are
+ * equal bit for bit (compile with -ffp-contract=off).
  */
 #include "tutti/device.h"
 
 #include "kripke.h"
 
-#define LANES 8u /* work-items that take a sum together */
+#define LANES 8u /* neighbouring work-items whose sums are computed together */
 
 /*
  * out[l] = sum of a[n] b[n * stride + l] over n, for @lanes neighbours at once: they
@@ -99,7 +99,7 @@ TUTTI_KERNEL(lplustimes, struct kripke_args)
 	multiply(args, args->ell_plus, args->directions, args->moments, args->phi_out, args->rhs);
 }
 
-/* First zone in flight order along one axis. */
+/* First zone that particles of a direction reach along one axis. */
 static uint32_t sweep_start(uint32_t zones, int32_t step)
 {
 	return step > 0 ? 0 : zones - 1;
@@ -157,7 +157,7 @@ TUTTI_KERNEL(sweep, struct kripke_args)
 	}
 }
 
-/* The workgroup that finishes last adds up what all have left. */
+/* The workgroup that finishes last adds up the results of all. */
 static void population_finish(const struct kripke_args *args)
 {
 	double sum = 0.0;

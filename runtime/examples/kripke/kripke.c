@@ -16,7 +16,7 @@ struct settings {
 	bool count; /* soft-core instructions */
 };
 
-/* Results to compare with: those of the CPU, or of the first run. */
+/* Results to compare with: those of the CPU, or else of the first run. */
 struct baseline {
 	double *psi;
 	double *counts;
@@ -150,7 +150,7 @@ static bool parse_option(int option, const char *value, struct settings *setting
 	return false;
 }
 
-/* 0 = go on, else the exit status plus one. */
+/* 0: go on; otherwise the exit status plus one. */
 static int parse(int argc, char **argv, struct settings *settings)
 {
 	static const struct option options[] = {
@@ -208,7 +208,7 @@ static bool baseline_set(struct baseline *baseline, const char *name, const stru
 	return true;
 }
 
-/* The CPU's turn. */
+/* Compute the problem on the CPU. */
 static bool run_cpu(const struct settings *settings, struct baseline *baseline)
 {
 	struct kripke_problem problem = { .alloc = cpu_alloc, .free = cpu_free };
@@ -241,7 +241,7 @@ static void compare(const struct baseline *baseline, const struct kripke_args *a
 	run->verdict = equal ? KRIPKE_EQUAL : KRIPKE_DIFFERENT;
 }
 
-/* One launch mode from a fresh start. */
+/* Run one launch mode from the initial fields. */
 static void run_card(const struct settings *settings, struct kripke_card *card, struct baseline *baseline,
 		     struct kripke_run *run)
 {
@@ -265,7 +265,7 @@ static void run_card(const struct settings *settings, struct kripke_card *card, 
 		baseline_set(baseline, kripke_launch_name[run->launch], args, run->counts, run->cost.iterations);
 }
 
-/* A large problem on the emulated card: say so before minutes pass. */
+/* A warning, because a large problem takes minutes on the emulated card. */
 static void warn_slow(struct tutti_device *device, const struct kripke_options *options)
 {
 	const double zones = (double)options->zones[0] * options->zones[1] * options->zones[2];

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define KRIPKE_MATERIALS 3u
-#define KRIPKE_SUMMERS 64u /* work-items that add up one direction's share of the population */
+#define KRIPKE_SUMMERS 64u /* work-items that add up one direction's part of the population */
 
 /** struct kripke_args - problem and fields; the kernarg segment of all six kernels. */
 struct kripke_args {
@@ -41,7 +41,7 @@ struct kripke_args {
 	const double *ell_plus;      /* [direction][moment] */
 	const double *weight;        /* [direction] */
 	const double *cosine;        /* [direction][3], absolute values */
-	const int32_t *step;         /* [direction][3], +1 or -1: the way particles fly */
+	const int32_t *step;         /* [direction][3], +1 or -1: the direction of flight */
 	const uint32_t *order;       /* [moment]: its Legendre order */
 	const double *sigs;          /* [material][order][group to][group from] */
 	const double *sigt;          /* [group][zone] */
@@ -57,7 +57,7 @@ struct kripke_args {
 	double *plane;               /* [direction][group][nx + nx ny]: flux on the faces being swept */
 	double *partial;             /* [direction]: population of one direction */
 	double *count;               /* the population: result of an iteration */
-	uint32_t *ticket;            /* workgroups of Population that are done; 0 between launches */
+	uint32_t *ticket;            /* workgroups of Population that have finished; 0 between launches */
 };
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The three-region problem of Kobayashi (problem 3, a dog-leg void duct), mirrored
- * to the full space [-60, 60] x [-100, 100] x [-60, 60]: a cube with a source, a
- * duct of almost nothing, a shield around them.
+ * The three-region problem of Kobayashi (problem 3, a dog-leg void duct), mirrored to the full space [-60, 60] x [-100,
+ * 100] x [-60, 60]: a cube with a source, a nearly empty duct, and a shield around them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include "problem.h"
 #include "quadrature.h"
 
-#define SAMPLES 4 /* a zone's materials are found at this many points along each axis */
+#define SAMPLES 4 /* sampling points along each axis of a zone, which find its materials */
 
 static const double half_size[3] = { 60.0, 100.0, 60.0 };
 
@@ -85,7 +84,7 @@ static void mix_sample(const struct kripke_args *args, const uint32_t at[3], dou
 				  point[2][s / (SAMPLES * SAMPLES)])] += 1.0 / (SAMPLES * SAMPLES * SAMPLES);
 }
 
-/* Memory that kripke_problem_fini() frees; NULL once anything has failed. */
+/* Memory that kripke_problem_fini() will free; NULL once any allocation has failed. */
 static void *take(struct kripke_problem *problem, uint64_t count, size_t bytes)
 {
 	void *memory;
@@ -158,7 +157,9 @@ static bool directions_init(struct kripke_problem *problem, const struct kripke_
 	return true;
 }
 
-/* Scattering stays in its group and is isotropic; the kernels do not know that. */
+/*
+ * Scattering stays in its energy group and is isotropic. The kernels make no use of that: they handle the general case.
+ */
 static bool scattering_init(struct kripke_problem *problem, const struct kripke_options *options)
 {
 	struct kripke_args *args = &problem->args;

@@ -59,7 +59,7 @@ static void product_set(const struct kripke_options *options, struct kripke_dire
 			}
 }
 
-/* One point per octant, repeated: the amount of work of a large set, the answer of a small one. */
+/* One point per octant, repeated: as much work as a large set of directions, with the result of a small one. */
 static void repeated_set(const struct kripke_options *options, struct kripke_direction *directions)
 {
 	const unsigned each = options->directions / 8;

@@ -4,8 +4,8 @@
 #include "matmul.h"
 
 /*
- * c = a b, one TILE x TILE tile of c per workgroup. Tiles of a and b are brought
- * into shared memory together, then used TILE times each.
+ * c = a b, one TILE x TILE tile of c per workgroup. The waves load tiles of a and b into shared memory together, and
+ * use each element TILE times.
  */
 TUTTI_KERNEL(matmul, struct matmul_args, .group_bytes = 2 * TILE * TILE * sizeof(float),
 	     .flags = TUTTI_KERNEL_BARRIER, .barriers = 1, .workgroup = { TILE, TILE, 1 })

@@ -8,7 +8,7 @@ static inline const struct tutti_work_queue *queue_of(const struct stage *stage)
 	return (const struct tutti_work_queue *)(uintptr_t)stage->self->queue;
 }
 
-/* Squares each number and hands it on; while the next stage has no room other waves run. */
+/* Squares each number and hands it on. While the next stage's queue is full, other waves run. */
 TUTTI_KERNEL(square, struct stage)
 {
 	uint32_t i;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two queue tasks as a pipeline: the host feeds numbers, the first stage squares them and feeds the second one, which
- * adds them up. Both queues are far smaller than what goes through; what is left of a batch goes on by the timeout.
+ * Two queue tasks as a pipeline: the host feeds numbers to the first stage, which squares them and feeds the second
+ * one, which adds them up. Both queues are much smaller than the number of items; a last batch that is not full starts
+ * after a timeout.
  */
 #include "example.h"
 #include "pipeline.h"

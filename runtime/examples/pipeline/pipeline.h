@@ -4,7 +4,7 @@
 
 #include "tutti/tmd.h"
 
-/* One stage: consumes @self, adds what it makes to @next (NULL: the last one sums up). */
+/* Arguments of a stage: it takes items from @self and puts its results into @next; NULL: it adds them up. */
 struct stage {
 	const struct tutti_tmd *self, *next;
 	uint64_t *sum, *count;

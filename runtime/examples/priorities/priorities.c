@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who goes first: two kernels of different priority share the card by priority windows, then two of equal
- * priority by quotas. `tutti trace run -- priorities` and `tutti trace svg` show it.
+ * Two kernels of different priority share the card by priority windows, then two of equal priority by quotas. `tutti
+ * trace run -- priorities` and `tutti trace svg` show how.
  */
 #include "example.h"
 #include "priorities.h"
@@ -11,7 +11,7 @@
 #define HIGH 2u
 #define LOW 8u
 #define EQUAL 5u
-#define ROUNDS 6u /* a grid is as many times what the card holds */
+#define ROUNDS 6u /* workgroups of a grid, in multiples of what the card holds at once */
 #define COUNT 255u /* in place of a class: number of windows */
 
 static struct tutti_device *device;
@@ -68,7 +68,7 @@ static void side_fini(struct side *side)
 	tutti_memory_free(device, side->args);
 }
 
-/* Of the turns before either had all of its own: how many were @side's, in percent. */
+/* Share of @side, in percent, of the workgroups that started before one of the kernels had started all of its own. */
 static unsigned share(const struct side *side, const struct side *other)
 {
 	uint64_t last[2] = { 0, 0 }, end, mine = 0;
@@ -91,7 +91,7 @@ static void run(struct side side[2])
 		CHECK(example_wait(side[i].queue, side[i].launch.signal));
 }
 
-/* Levels 1 to 5 come first in the first window, the others in the second, of @ticks, which is half as long. */
+/* Priorities 1 to 5 come first in the first window of @ticks, the others in the second one, which is half as long. */
 static void set_windows(unsigned windows, uint32_t ticks)
 {
 	CHECK(tutti_device_policy(device, TUTTI_POLICY_WINDOW, 0u << 24 | 2 * ticks));

@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* Workgroups that take @ticks of the card's timer each and note when it was their turn. */
+/* Each workgroup takes @ticks of the card's timer and notes when it started among all. */
 struct turn_args {
-	uint64_t *next;  /* turns given out, by all kernels */
-	uint64_t *turn;  /* of each workgroup */
+	uint64_t *next;  /* counts the workgroups of all kernels that have started */
+	uint64_t *turn;  /* when each workgroup started: the count at that time */
 	uint64_t ticks;
 };
 

@@ -3,7 +3,7 @@
 #include "tutti/cga.h"
 #include "tutti/device.h"
 
-/* The workgroup's numbers; every wave adds its part to @sum, which is 0. */
+/* Adds up the workgroup's numbers: every wave adds its part to @sum, which is 0 before. */
 static void sum_up(const struct reduce_args *args, uint64_t *sum)
 {
 	const uint32_t *in = args->in + args->each * tutti_cta_linear();
@@ -15,8 +15,8 @@ static void sum_up(const struct reduce_args *args, uint64_t *sum)
 }
 
 /*
- * A tree over the CGA: in each round half of the workgroups add what another one has in its shared
- * memory. Nobody waits for a workgroup that has no SM: all of them started together.
+ * A tree over the CGA: in each round, half of the workgroups add the sums that the other half has in shared memory. All
+ * workgroups of a CGA start together, so nobody waits for one that has no SM.
  */
 TUTTI_KERNEL(reduce, struct reduce_args, TUTTI_CGA(GROUP, 1, 1), .group_bytes = sizeof(uint64_t))
 {
@@ -37,7 +37,7 @@ TUTTI_KERNEL(reduce, struct reduce_args, TUTTI_CGA(GROUP, 1, 1), .group_bytes = 
 		args->out[tutti_cga_linear()] = *mine;
 }
 
-/* The same without a guarantee, by memory: whoever has an SM keeps it and waits for those who have none. */
+/* The same without a CGA, through memory: a workgroup keeps its SM while it waits for workgroups that may have none. */
 TUTTI_KERNEL(reduce_apart, struct reduce_args, .flags = TUTTI_KERNEL_BARRIER, .barriers = 1)
 {
 	uint32_t cta = tutti_cta_linear(), group = cta / GROUP;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums by groups of workgroups that meet: CGAs reduce through each other's shared memory while plain
- * grids of another queue keep the card full. `--apart` shows what happens without the guarantee.
+ * Groups of workgroups compute sums together: CGAs reduce through each other's shared memory while plain grids of
+ * another queue keep the card full. `--apart` shows what may happen without CGAs.
  */
 #include "example.h"
 #include "reduce.h"
@@ -11,8 +11,8 @@
 #define EACH 20000u  /* numbers of a workgroup */
 #define GROUPS 48u
 #define LOADS 8u     /* grids */
-#define PATIENCE 8u  /* times a group may find no room before room is kept for it */
-#define FEW_SMS 8u   /* of the run without guarantee */
+#define PATIENCE 8u  /* how often placing a group may fail before SMs are kept free for it */
+#define FEW_SMS 8u   /* of the run without CGAs */
 
 static struct tutti_device *device;
 static struct tutti_executable *executable;
@@ -98,7 +98,10 @@ static int under_load(void)
 	tutti_signal_store(fill.signal, LOADS);
 	for (unsigned i = 0; i < LOADS; i++)
 		CHECK(tutti_dispatch(busy, &fill));
-	/* the groups come to a card that is full; where it may not be set they are more patient */
+	/*
+	 * The groups meet a full card, so SMs should be kept free for them soon. Where that policy cannot be set, they
+	 * wait longer.
+	 */
 	tutti_device_policy(device, TUTTI_POLICY_CGA_PATIENCE, PATIENCE);
 	CHECK(tutti_signal_wait(device, fill.signal, TUTTI_LT, LOADS, TUTTI_WAIT_FOREVER, NULL));
 	CHECK(tutti_dispatch(queue, &groups));
@@ -116,7 +119,10 @@ static int under_load(void)
 
 /* ---- without the guarantee ---- */
 
-/* Two queues, each with a kernel of one group, on SMs that hold one workgroup each and are just as many. */
+/*
+ * Two queues, each with a kernel of one group. There are as many SMs as one group has workgroups, and each SM holds one
+ * workgroup.
+ */
 static bool two_groups(const char *name, unsigned *sums)
 {
 	uint32_t few = (1u << FEW_SMS) - 1;

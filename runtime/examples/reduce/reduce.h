@@ -14,10 +14,10 @@ struct reduce_args {
 	uint64_t *arrived;  /* ... and a count for each group, 0 */
 };
 
-/* Workgroups that only take room for a while. */
+/* Workgroups that do nothing but occupy SMs for a while. */
 struct load_args {
 	uint64_t *done;
-	uint64_t ticks;  /* of the card's timer, at least; some take twice that long */
+	uint64_t ticks;  /* ticks of the card's timer, at least; some take twice as long */
 };
 
 #endif

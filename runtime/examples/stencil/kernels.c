@@ -7,7 +7,9 @@
 #define IN_BYTES (WIDTH * (TILE + 2 * HALO_Y) * sizeof(float))
 #define BARRIER (IN_BYTES + TILE * TILE * sizeof(float))
 
-/* One load brings the tile with its halo; where it hangs over the grid's edge zeros come, and stores leave it out. */
+/*
+ * One load fetches the tile with its halo. Beyond the edges of the grid it gives zeros, and stores write nothing there.
+ */
 TUTTI_KERNEL(stencil, struct stencil_args, .group_bytes = BARRIER + 8, .flags = TUTTI_KERNEL_BARRIER, .barriers = 1,
 	     .workgroup = { 128, 1, 1 })
 {

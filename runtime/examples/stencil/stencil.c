@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jacobi steps on a grid, two buffers in turn, checked on the CPU. */
+/* Jacobi steps on a grid, from one buffer to the other and back, checked on the CPU. */
 #include "example.h"
 #include "stencil.h"
 

@@ -98,7 +98,7 @@ static unsigned channel(double x)
 	return (unsigned)lround(255 * (x < 0 ? 0 : x > 1 ? 1 : x));
 }
 
-/* Hues by the golden angle: each far from those before it. */
+/* Hues at multiples of the golden angle, which keeps each far from the ones before. */
 const char *svg_colour(unsigned number, double saturation, double lightness)
 {
 	static char text[4][8];

@@ -12,10 +12,13 @@
 /** enum svg_anchor - which end of a text stands at its x. */
 enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 
-/** svg_begin() - a picture of this size with a title (also for who cannot see it). svg_end() - closes it, not @file. */
+/**
+ * svg_begin() - a picture of this size with a title (also read by screen readers). svg_end() - complete it; @file stays
+ * open.
+ */
 void svg_begin(FILE *file, double width, double height, const char *title);
 void svg_end(FILE *file);
-/** svg_rect() - @stroke may be NULL; @tip: shown when pointed at, NULL = none. */
+/** svg_rect() - @stroke may be NULL; @tip: shown under the mouse pointer, NULL: none. */
 void svg_rect(FILE *file, double x, double y, double w, double h, const char *fill, const char *stroke, const char *tip);
 void svg_line(FILE *file, double x1, double y1, double x2, double y2, const char *colour, double width);
 /** svg_text() - one line of @size pixels, its baseline at @y. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chrome's trace event format, which chrome://tracing and Perfetto show (spec SYS-46): a process for each GPC, a thread
- * for each place of an SM, and one process for what the card does on the way there.
+ * Chrome's trace event format, which chrome://tracing and Perfetto show (spec SYS-46): a process for each GPC with a
+ * thread for each CTA slot of an SM, and one more process for events that belong to no SM.
  */
 #include <errno.h>
 
 #include "trace_draw.h"
 
 #define LANES 64u     /* threads of an SM */
-#define CARD_PID 1000u /* process of what happens on no SM */
+#define CARD_PID 1000u /* process of events that belong to no SM */
 
 static void put_names(const struct trace_model *model, FILE *file)
 {
@@ -34,7 +34,7 @@ static void put_cta(const struct trace_model *model, const struct trace_cta *cta
 	fprintf(file, "}}");
 }
 
-/* What happens at one moment and is not a CTA's. */
+/* Events without a duration that belong to no CTA. */
 static void put_moment(const struct trace_model *model, const struct tutti_trace *r, FILE *file)
 {
 	switch (r->kind) {

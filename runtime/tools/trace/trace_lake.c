@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lake: each SM is as deep as it had free slots before a placement; CTAs fill it from the
- * deepest level up, and the surface is level (spec CGA-06).
+ * The lake: each SM is as deep as it had free slots before a placement. CTAs fill it from the deepest level up, so that
+ * the surface becomes level (spec CGA-06).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct lake {
 	const struct trace_placement *placement;
 	FILE *file;
 	unsigned depth;             /* most free slots */
-	double cell, row, right;    /* size of a slot; what the count of each level needs */
+	double cell, row, right;    /* size of a slot; width of the column with the CTAs of each level */
 	unsigned gaps;              /* GPCs before the SM being drawn */
 	unsigned placed[TUTTI_MAX_SMS];
 	unsigned level[UINT8_MAX + 1]; /* CTAs that came to each level */
@@ -52,7 +52,7 @@ static void draw_cta(struct lake *lake, const struct trace_cta *cta, unsigned nu
 	unsigned free = lake->placement->free[cta->sm], level = free - lake->placed[cta->sm];
 	char tip[96];
 
-	/* more than there was room for: it cannot be, but the file says so */
+	/* more CTAs than there were free slots: the firmware cannot do that, but a damaged file can say so */
 	if (lake->placed[cta->sm] >= free)
 		return;
 	lake->placed[cta->sm]++;

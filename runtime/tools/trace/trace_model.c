@@ -53,13 +53,13 @@ static int read_file(struct trace_model *model, FILE *file)
 
 /* ---- from records to tasks, placements and CTAs ---- */
 
-/* What is going on while the records are gone through. */
+/* What is known at the current record. */
 struct replay {
 	struct trace_model *model;
 	uint32_t task[SLOTS];             /* of each slot, NONE = not known */
 	uint32_t resident[TUTTI_MAX_SMS]; /* CTAs on each SM: first of a list */
 	uint8_t free[TUTTI_MAX_SMS];      /* before the next placement */
-	bool free_known, open;            /* open: the last placement can grow */
+	bool free_known, open;            /* the last placement may still grow */
 };
 
 static void note_state(struct replay *replay, const struct tutti_trace *r)
@@ -68,7 +68,7 @@ static void note_state(struct replay *replay, const struct tutti_trace *r)
 	uint32_t *task = &replay->task[r->slot % SLOTS];
 	const struct trace_task *old = *task == NONE ? NULL : &model->tasks[*task];
 
-	/* sent again: to SMs that came late, or to go on after an eviction */
+	/* the same state again: to SMs that were added, or to continue after an eviction */
 	if (old && old->queue == r->queue && old->packet == r->packet && old->ctas == r->cta &&
 	    !(old->ended == old->ctas && old->taken == old->ctas))
 		return;
@@ -114,7 +114,7 @@ static int note_place(struct replay *replay, const struct tutti_trace *r)
 	return 0;
 }
 
-/* The lowest lane of an SM that nobody has. */
+/* The lowest lane of an SM that is free. */
 static uint16_t free_lane(const struct replay *replay, unsigned sm)
 {
 	const struct trace_cta *ctas = replay->model->ctas;
@@ -149,7 +149,7 @@ static void note_cta(struct replay *replay, const struct tutti_trace *r)
 		model->placements[model->placement_count - 1].ctas++;
 }
 
-/* Where the CTA of a record is linked from; NULL = it was taken before the trace began. */
+/* The link to a record's CTA; NULL: it started before the trace did. */
 static uint32_t *find_resident(struct replay *replay, const struct tutti_trace *r)
 {
 	struct trace_cta *ctas = replay->model->ctas;

@@ -11,7 +11,7 @@
 
 #define TRACE_NEVER UINT64_MAX
 
-/** struct trace_task - one grid or queue task: what a STATE message began. */
+/** struct trace_task - one grid or queue task, from the STATE message that began it. */
 struct trace_task {
 	uint64_t packet;
 	uint16_t queue, waves;
@@ -25,12 +25,12 @@ struct trace_cta {
 	uint32_t task, number;
 	uint32_t group;  /* 1 + number of its CGA in the grid, 0 = none */
 	uint16_t sm;
-	uint16_t lane;   /* among those on the SM at the same time */
+	uint16_t lane;   /* its lane among the CTAs on the SM at the same time */
 	uint64_t taken, run, done;
-	uint32_t next;   /* on the SM meanwhile */
+	uint32_t next;   /* on the SM while it ran */
 };
 
-/** struct trace_placement - launch messages of one task in a row, nothing having ended in between. */
+/** struct trace_placement - consecutive launch messages of one task, with no completion between them. */
 struct trace_placement {
 	uint64_t time;
 	uint32_t task;
@@ -38,7 +38,7 @@ struct trace_placement {
 	uint8_t *free;        /* slots of each SM before; NULL = not recorded */
 };
 
-/** struct trace_model - all of a file. */
+/** struct trace_model - the contents of a file. */
 struct trace_model {
 	struct tutti_trace_file head;
 	struct tutti_discovery card;

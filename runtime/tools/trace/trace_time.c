@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The SM-by-time chart: a row for each SM, in it a bar for each CTA from when it took its slot until it gave it back. */
+/* SMs over time: a row for each SM, with a bar for each CTA from its launch to its completion. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct chart {
 	double lane;     /* height */
 	double y[TUTTI_MAX_SMS + 1];
 	unsigned lanes[TUTTI_MAX_SMS];
-	uint32_t *colour; /* of each task's first CGA */
+	uint32_t *colour; /* colour of each task's first CGA */
 	uint32_t groups;
 };
 
@@ -77,7 +77,7 @@ static void place_rows(struct chart *chart)
 	chart->y[model->card.sms] = y;
 }
 
-/* Each CGA gets a colour of its own, the first of a task behind the last of the task before. */
+/* Each CGA gets its own colour; the colours of a task follow those of the task before. */
 static int give_colours(struct chart *chart)
 {
 	const struct trace_model *model = chart->model;
@@ -97,7 +97,7 @@ static int give_colours(struct chart *chart)
 
 /* ---- draw ---- */
 
-/* Plain CTAs are pale, by queue; CGAs are vivid, each its own. */
+/* Plain CTAs have a pale colour for each queue, CGAs a vivid one each. */
 static const char *colour_of(const struct chart *chart, const struct trace_cta *cta, bool running)
 {
 	const struct trace_task *task = &chart->model->tasks[cta->task];
@@ -180,7 +180,7 @@ static void draw_signals(struct chart *chart)
 	}
 }
 
-/* One line a queue: how much of what it ran. Return: where the next line goes. */
+/* One line for each queue: how many of its CTAs ran. Return: where the next line goes. */
 static double draw_queue(struct chart *chart, unsigned queue, double y)
 {
 	const struct trace_model *model = chart->model;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PERF-05, PERF-06: soft-core instructions of placing CGAs of 16, by firmware function, exact. The whole card runs;
- * what counts is the decision with its update, as for a plain grid lake_pour() is: query, choice, ids, masks, query
- * model, starting from rows that are in step. "_whole" is everything from the turn of a task to the written launch:
- * room in the command ring, accounts, rows brought into step.
+ * PERF-05, PERF-06: soft-core instructions of placing CGAs of 16 CTAs, counted exactly, by function of the firmware.
+ * The whole card runs. Counted is the decision with its update of the tables, as lake_pour() is for a plain grid:
+ * query, choice, ids, masks, the model of the query, from tables that are up to date. Cases that end in "_whole" count
+ * everything from the task's turn to the written launch: space in the command ring, bookkeeping, updates of the tables.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,10 @@ static const char *const whole[] = {
 	NULL
 };
 
-/* The whole name without a suffix of the compiler's, or the beginning of it if the list's ends in "_". */
+/*
+ * The name must be equal but for a suffix of the compiler's; an entry of the list that ends in "_" matches every longer
+ * name.
+ */
 static bool named(const char *name, const char *const *list)
 {
 	for (; *list; list++) {
@@ -53,10 +56,10 @@ struct cga_bench {
 	struct bench_rig rig;
 	struct tutti_kernel k16, k8, other_shape, hold;
 	struct tutti_queue *other;
-	tutti_signal_t gone;      /* of those that hold slots meanwhile */
+	tutti_signal_t gone;      /* of the CTAs that occupy slots meanwhile */
 };
 
-/* @before NULL: so far; else since then, and printed if that is wanted. */
+/* Instructions since @before, printed if that is wanted; NULL: since the beginning. */
 static struct cost spent(struct cga_bench *b, const struct tutti_card_function *before, struct tutti_card_function *now)
 {
 	size_t n = tutti_card_profile(emulator_card(b->rig.device), now, FUNCTIONS), f;
@@ -76,7 +79,7 @@ static struct cost spent(struct cga_bench *b, const struct tutti_card_function *
 	return cost;
 }
 
-/* @kernel and @other by turns, each a grid of @cgas CGAs. */
+/* Launches @kernel and @other in turns, each as a grid of @cgas CGAs. */
 static int run(struct bench_rig *rig, const struct tutti_kernel *kernel, const struct tutti_kernel *other, unsigned cgas,
 	       struct tutti_task *task, unsigned rounds)
 {
@@ -153,8 +156,8 @@ static void nested(struct cga_bench *b, const char *state)
 }
 
 /*
- * CGAs of eleven that stay: what load balancing leaves behind, levels that differ by one and rows cut in the middle.
- * Returns when all are there: they were placed on an idle card.
+ * CGAs of eleven CTAs that keep running. They leave what load balancing leaves behind: levels that differ by one, and
+ * rows of free slots that are cut in the middle. Returns when all of them run; they were placed on an idle card.
  */
 static int hold(struct cga_bench *b, unsigned cgas)
 {
@@ -220,7 +223,10 @@ static int eight_gpcs(struct cga_bench *b)
 
 	tutti_device_policy(b->rig.device, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_LOAD_BALANCE);
 	measure(b, "load_balance", 370, 215);
-	/* the card is empty between them, and the rows are made of the card-wide lake of the other shape each time */
+	/*
+	 * the card becomes empty between them, so each time the tables are derived from the card-wide table of the
+	 * other shape
+	 */
 	report(b, "PERF-05", "load_balance", "cga16_new_shape", cost(b, &b->other_shape, 1, NULL), BENCH_NO_TARGET);
 	nested(b, "load_balance");
 	tutti_device_policy(b->rig.device, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST);
@@ -234,7 +240,7 @@ static int eight_gpcs(struct cga_bench *b)
 	return release(b) | failed;
 }
 
-/* SMs of four slots: more than that are not seen of so many GPCs (firmware's domain.h). */
+/* SMs of four slots, since the firmware looks at no more than that on so many GPCs (domain.h) */
 static int many_gpcs(struct cga_bench *b)
 {
 	int failed = tutti_device_policy(b->rig.device, TUTTI_POLICY_CTA_CAP, 4);

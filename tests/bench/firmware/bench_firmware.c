@@ -14,13 +14,13 @@
 #include "transport/emulator.h"
 
 #define ROUNDS 64    /* packets of one measurement */
-#define WARM_UP 4    /* packets before, so that the kernel descriptor is known */
+#define WARM_UP 4    /* packets before the measurement, so that the kernel descriptor is cached */
 #define FUNCTIONS 1024
 
 /** struct maker - writes packet number @round of a case. Returns its kernels. */
 typedef unsigned (*maker)(const struct bench_rig *rig, unsigned round, union tutti_packet *packet);
 
-/** struct profile - all functions at one moment. */
+/** struct profile - the counts of all functions at one moment. */
 struct profile {
 	struct tutti_card_function function[FUNCTIONS];
 	size_t count;
@@ -93,7 +93,7 @@ static unsigned plain_3d(const struct bench_rig *rig, unsigned round, union tutt
 	return 1;
 }
 
-/* Into an entry that holds nothing: eight at a time. */
+/* Stores into empty entries, eight at a time. */
 static unsigned store_1d(const struct bench_rig *rig, unsigned round, union tutti_packet *packet)
 {
 	if (round % TUTTI_REFERENCES == 0) {
@@ -110,7 +110,7 @@ static unsigned replace_1d(const struct bench_rig *rig, unsigned round, union tu
 	return 1;
 }
 
-/* References 0..5 have no signal, 6 and 7 have one: a packet's last kernel names one of these. */
+/* References 0 to 5 have no signal, 6 and 7 have one, which the last kernel of a packet names. */
 static unsigned condensed(union tutti_packet *packet, unsigned kernels, unsigned vector, unsigned round,
 			  unsigned (*values)(unsigned round, unsigned kernel, uint16_t *unit))
 {
@@ -119,7 +119,7 @@ static unsigned condensed(union tutti_packet *packet, unsigned kernels, unsigned
 	packet->condensed.type = TUTTI_PACKET_CONDENSED;
 	packet->condensed.num_kernels = (uint8_t)kernels;
 	for (unsigned k = 0; k < kernels; k++) {
-		/* odd rounds differ from even ones: a packet equal to the one before is cheaper */
+		/* odd rounds differ from even ones, because a packet that equals the one before is cheaper */
 		unsigned reference = k == kernels - 1 ? 7 - round % 2 : (k + round % 2) % 6;
 
 		*unit++ = (uint16_t)(vector << TUTTI_DIFF_VECTOR_SHIFT | reference);

@@ -65,7 +65,7 @@ static void even(struct rig *rig, uint32_t sms, uint32_t levels)
 	call(rig, "lake_init", AT(lake), (sms + 31) / 32, AT(mask), levels, 0);
 }
 
-/* @level of each SM, one after another, as after any history. Returns the slots. */
+/* Sets the free slots of each SM to values as they are after any history. Return: their sum. */
 static uint32_t uneven(struct rig *rig, uint32_t sms, const uint8_t *level)
 {
 	uint32_t slots = 0;
@@ -92,8 +92,8 @@ static void report(struct rig *rig, const char *id, const char *name, double val
 }
 
 /*
- * Of that, what copies rows into the message: lake.c's put_rows(), its constants counted in
- * the listing. The rest is decision and update.
+ * The part that copies rows into the message: put_rows() of lake.c, by constants counted in the listing. The rest is
+ * decision and update.
  */
 static uint64_t message(const struct rig *rig)
 {
@@ -111,7 +111,10 @@ static uint64_t message(const struct rig *rig)
 
 static void figure(struct rig *rig)
 {
-	/* 137 CTAs over 32 SMs; SM3, 4, 6, 8, 31 full, others partly (the source's figures 21 to 23), as in the tests */
+	/*
+	 * 137 CTAs over 32 SMs, of which 3, 4, 6, 8 and 31 are full and others partly, as in figures 21 to 23 of the
+	 * source and in the unit tests.
+	 */
 	static const uint8_t level[32] = { 6, 5, 8, 0, 0, 8, 0, 8, 0, 6, 3, 4, 2, 6, 5, 7,
 					   5, 3, 4, 6, 5, 7, 6, 6, 5, 7, 6, 5, 6, 7, 5, 0 };
 	uint64_t n;
@@ -158,7 +161,7 @@ static void completions(struct rig *rig)
 	}
 	report(rig, "PERF-04", "completion_single_random_levels", (double)single / ROUNDS, BENCH_NO_TARGET);
 	report(rig, "PERF-04", "completion_single_worst", (double)worst, BENCH_NO_TARGET);
-	/* what water filling leaves: levels differ by one, and completions come back */
+	/* the state that water filling leaves: levels that differ by one, and CTAs that end */
 	even(rig, 128, 8);
 	pour(rig, 500);
 	for (single = 0, worst = 0; worst < ROUNDS; worst++) {
@@ -176,7 +179,7 @@ static void completions(struct rig *rig)
 	report(rig, "PERF-04", "completion_word_one_level", (double)call(rig, "lake_raise", AT(lake), 1, ~0u, 0, 0), 50);
 }
 
-/* A shape the firmware has not seen: its capacity and a lake for an idle card, per SM. */
+/* A shape that is new to the firmware: its capacity, and its table for an idle card, per SM. */
 static void shapes(struct rig *rig)
 {
 	even(rig, 128, 0);
@@ -184,7 +187,7 @@ static void shapes(struct rig *rig)
 	       (double)call(rig, "lake_init", AT(lake), 4, AT(mask), 8, 0) / 128, 22);
 }
 
-/* Worst of runs of every length at many places, of two that compete, and of random maps. */
+/* The worst case among runs of every length at many places, two runs that compete, and random maps. */
 static void free_runs(struct rig *rig)
 {
 	uint64_t worst = 0, sum = 0;
@@ -240,7 +243,7 @@ static void measure(struct rig *rig)
 
 /* ---- beside CTAs of another shape, through the whole card ---- */
 
-/* Everything a placement costs that is not a plain one's. */
+/* What a placement costs beyond that of a plain grid. */
 static uint64_t mixing(struct tutti_card *card)
 {
 	static const char *const part[] = { "shape_mixed", "room_at", "room", "alike", "hold", "match_", "free_run_", "runs",

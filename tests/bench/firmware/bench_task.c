@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PERF-11: soft-core instructions of a replayed kernel of 1024 workgroups on 128 idle SMs of 8 slots each, from the packet
- * to the launch message; completions apart. Counted by function on the emulated card, in deterministic mode.
+ * PERF-11: soft-core instructions of a replayed kernel of 1024 workgroups on 128 idle SMs of 8 slots each, from the
+ * packet to the launch message; completions are counted apart. Exact: the emulated card counts by function in
+ * deterministic mode.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #define SMS 128
 #define SLOTS 8
 
-/* From the packet to the launch message; the rest is fetching, completions and what idles. */
+/* Functions between the packet and the launch message; the others fetch, complete or idle. */
 static const char *const counted[] = {
 	"condensed_expand", "condensed_same", "condensed_block_find", "launch_condensed", "launch_next", "launch_last",
 	"launch_end", "launch_block_free", "start_new", "start_slow", "start_task", "place_now", "lake_pour", "task_complete",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * PERF-07: soft-core instructions of tensor requests, from a kernel that issues them one after the other on the
- * emulated card: of the functions that write mover descriptors, and of a whole request. What a launch costs is in both
- * of two runs that differ in their number of requests, and drops out. Exact (deterministic mode).
+ * PERF-07: soft-core instructions of tensor requests that a kernel makes one after the other: those of the functions
+ * that write mover descriptors, and those of a whole request. Each figure is the difference of two runs with different
+ * numbers of requests, so that the launch does not count. Exact, in deterministic mode.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 #define FEW 16u
 #define MANY 80u
 #define FUNCTIONS 1024
-#define CPI 1.5          /* of a small core, for the break-even size */
-#define BUS_BYTES 16.0   /* a mover moves in a clock */
+#define CPI 1.5          /* clock of a small core, for the break-even size */
+#define BUS_BYTES 16.0   /* bytes that a mover copies in a clock */
 #define LINE 128.0
 
 struct rig {
@@ -70,7 +70,7 @@ static void sample_add(const struct rig *rig, struct sample *sample, int sign)
 	sample->all += sign * (double)tutti_card_instructions(card);
 }
 
-/* Outside of what is counted: it is a message to the firmware. */
+/* Not counted, because it is a message to the firmware. */
 static double movers(const struct rig *rig)
 {
 	uint64_t counters[TUTTI_COUNTERS] = { 0 };
@@ -79,7 +79,7 @@ static double movers(const struct rig *rig)
 	return (double)counters[TUTTI_COUNTER_MOVER_DESCRIPTORS];
 }
 
-/* @requests more or fewer of what one run costs. */
+/* The difference that @requests requests make to a run. */
 static int run(struct rig *rig, unsigned requests, struct sample *sample, int sign)
 {
 	struct tutti_launch launch = bench_rig_launch(&rig->base, true);
@@ -103,7 +103,7 @@ static int measure(struct rig *rig, struct sample *sample)
 {
 	static struct tutti_card_function before[FUNCTIONS];
 	struct sample sum = { 0 };
-	int error = run(rig, FEW, &sum, 1); /* the descriptor is known from here on */
+	int error = run(rig, FEW, &sum, 1); /* from here on the descriptor is cached */
 
 	sum = (struct sample){ 0 };
 	tutti_card_profile(emulator_card(rig->base.device), before, FUNCTIONS);
@@ -152,7 +152,7 @@ static void column(struct rig *rig, unsigned rank)
 	tutti_tensor_encode_im2col(rig->tensor, &im2col);
 }
 
-/* Carry out what is set up. */
+/* Run the launches that have been prepared. */
 static int one(struct rig *rig, const char *name, struct sample *sample)
 {
 	struct tool_tensor_args *args = rig->args;
@@ -212,7 +212,7 @@ static int columns(struct rig *rig)
 	return failed;
 }
 
-/* What a descriptor costs that is not in the cache, or was told of ahead; from what size on a request pays. */
+/* The cost of a descriptor that is not cached, or was prefetched; and the size from which a request pays off. */
 static int descriptors(struct rig *rig)
 {
 	struct sample hot, cold, told;

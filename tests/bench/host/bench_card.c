@@ -46,7 +46,7 @@ static int workgroups(struct bench *bench, struct bench_rig *rig)
 	return 0;
 }
 
-/* The card's mover and memcpy on the same buffers, taken in turns. */
+/* The card's copy engine and memcpy() on the same buffers, in turns. */
 static int copies(struct bench *bench, struct bench_rig *rig)
 {
 	double mover[5], host[5], plain, moved;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PERF-02: what a replay costs the host, per kernel. */
+/* PERF-02: the time that a replay takes on the host, per kernel. */
 #include "bench.h"
 
 #define BURST 32 /* replays sent in a row; the ring has room for all of them */

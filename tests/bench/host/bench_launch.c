@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PERF-03: one empty kernel there and back; many in a row. PoCL's figures are the targets. */
+/* PERF-03: the latency of one empty kernel, and the rate of many. PoCL's figures are the targets. */
 #include "bench.h"
 
 static double target(double peer, double factor)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PoCL, the peer of PERF-03, in this process: its devices "basic" and "pthread",
- * and cl_khr_command_buffer. Loaded at run time; without it there is no peer.
+ * PoCL, which PERF-03 is compared with, in this process: its devices "basic" and "pthread", and cl_khr_command_buffer.
+ * It is loaded at run time; without it there is no comparison.
  */
 #include <dlfcn.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ static bool load(void)
 {
 	void *library;
 
-	/* Without it (a bare chroot) PoCL does not fail, it aborts the process. */
+	/* Without this (in a bare chroot) PoCL aborts the process instead of failing. */
 	if (access("/sys/devices/system/cpu", R_OK))
 		return false;
 	library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -196,7 +196,7 @@ static double replay_rate(struct bench *bench, const struct peer *peer)
 	for (unsigned r = 0; r < rounds && !error; r++) {
 		error = clEnqueueCommandBufferKHR(0, NULL, buffer, 0, NULL, NULL);
 		if (!error)
-			error = p_clFinish(queue); /* a buffer may be enqueued once at a time */
+			error = p_clFinish(queue); /* a command buffer may be pending only once at a time */
 	}
 	if (!error)
 		rate = (double)rounds * REPLAY_KERNELS / (tool_seconds() - start);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TMAU: bytes per second of tiles and blocks against memcpy of the same rows (PERF-09), and a
- * matrix product three ways: tiles fetched by waves, by the TMAU, and by the TMAU with multicast.
+ * Tensor requests: bytes per second of tiles and blocks against memcpy() of the same rows (PERF-09), and a matrix
+ * product in three ways: tiles fetched by waves, by tensor requests, and by tensor requests with multicast.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ static uint64_t instructions(struct tutti_device *device)
 	const struct tutti_sm_state *sm = (const void *)(bar + d->sm_states.offset);
 	uint64_t counters[TUTTI_COUNTERS], sum = 0;
 
-	tutti_device_counters(device, counters); /* brings the window up to date */
+	tutti_device_counters(device, counters); /* updates the control window */
 	for (uint32_t i = 0; i < d->sms; i++)
 		for (unsigned c = 0; c < TUTTI_CLASSES; c++)
 			sum += sm[i].instructions[c];
@@ -169,7 +169,7 @@ static int product(struct bench *bench, struct bench_rig *rig, unsigned p, struc
 		return bench_failed(bench, "TMAU", product_names[p], tutti_strerror(error));
 	n = instructions(rig->device) - n;
 	tutti_device_counters(rig->device, after);
-	/* What waves read is known; what movers touch is counted, the result among it. */
+	/* The bytes that waves read are known; those that the copy engines move are counted, the result among them. */
 	read = p ? after[TUTTI_COUNTER_MOVER_BYTES] - before[TUTTI_COUNTER_MOVER_BYTES] - N * N * sizeof(float) :
 		   2ull * (N / TILE) * N * N * sizeof(float);
 	snprintf(name, sizeof(name), "%s_instructions", product_names[p]);
