@@ -56,7 +56,7 @@ static bool degraded(const struct link *link)
 static void text_link(const struct link *link)
 {
 	if (!link->most_width) {
-		puts("               link: not to be seen (no PCI Express, or not root)");
+		puts("               link: unknown (no PCI Express, or not root)");
 		return;
 	}
 	printf("               link: %s GT/s x%u of %s GT/s x%u%s, errors: %s\n", speed_name(link->speed), link->width,

@@ -12,11 +12,11 @@
 static void usage(void)
 {
 	puts("usage: tutti calibrate [--input FILE | --jobs N] [--output FILE]\n\n"
-	     "Measures what instructions and resources cost, on one SM with the others off, and\n"
-	     "gives the weights to the card (policies RES-13, RES-14). The card has to be idle.\n\n"
+	     "Measures the energy of instructions and resources, on one SM with the others off, and\n"
+	     "sets the weights of the policies that choose SMs by energy. The card has to be idle.\n\n"
 	     "  --jobs N       jobs of each kind (16)\n"
-	     "  --input FILE   take the weights from a file: for cards without energy counters\n"
-	     "  --output FILE  write them to a file, else to the screen");
+	     "  --input FILE   read the weights from a file, on cards without energy counters\n"
+	     "  --output FILE  write the weights to a file instead of the screen");
 }
 
 static int read_file(const char *name, struct tutti_weights *weights)

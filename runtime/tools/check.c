@@ -177,7 +177,7 @@ static int check_signal(struct checker *checker)
 	if (!error && seen != 3)
 		error = says(checker, "value is %lld, not 3", (long long)seen);
 	if (!error && tutti_signal_wait(checker->device, signal, TUTTI_EQ, 0, 2000000, NULL) != -ETIMEDOUT)
-		error = says(checker, "waiting for what does not happen did not time out");
+		error = says(checker, "a wait for a signal that nobody sets did not time out");
 	tutti_signal_destroy(checker->device, signal);
 	return error;
 }
@@ -387,7 +387,7 @@ static int stops(struct checker *checker, const char *kernel, void *address, uin
 	if (!error)
 		error = launch_1d(checker, &bad, "tool_atomic", 64, 64);
 	if (!error && bad.out[0] != 64 * bad.args->value)
-		error = says(checker, "after the reset the queue does not work");
+		error = says(checker, "the queue does not work after its reset");
 	bench_fini(checker, &good);
 	bench_fini(checker, &bad);
 	return error;

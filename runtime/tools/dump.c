@@ -325,7 +325,7 @@ static void usage(void)
 	puts("usage: tutti dump [--json] [--firmware IMAGE] FILE\n\n"
 	     "Reads what the driver left in /sys/class/devcoredump/devcd*/data when it reset a card.\n\n"
 	     "  --json            one JSON object\n"
-	     "  --firmware IMAGE  tutti-fw.bin that ran: addresses get names");
+	     "  --firmware IMAGE  the tutti-fw.bin that ran, for names in place of addresses");
 }
 
 int command_dump(int argc, char **argv)

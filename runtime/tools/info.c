@@ -29,10 +29,10 @@ static void usage(void)
 {
 	puts("usage: tutti info [--json] [--counters] [--log] [--topology] [--sms]\n\n"
 	     "  --json      one JSON object\n"
-	     "  --counters  all counters too\n"
-	     "  --log       newest text of the firmware's log\n"
-	     "  --topology  every GPC's SMs\n"
-	     "  --sms       what each SM has free and has done");
+	     "  --counters  also all counters\n"
+	     "  --log       also the end of the firmware's log\n"
+	     "  --topology  also the SMs of each GPC\n"
+	     "  --sms       also what each SM has free and has run");
 }
 
 static void print_features(uint64_t set, const char *between, const char *quote)

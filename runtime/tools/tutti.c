@@ -12,11 +12,11 @@ static const struct {
 } commands[] = {
 	{ "info", command_info, "what the card is: versions, topology, memory, counters" },
 	{ "run", command_run, "run a kernel of a code object, or an example" },
-	{ "validate", command_validate, "does everything work here? one line each" },
+	{ "validate", command_validate, "check that everything works on this machine, one line per check" },
 	{ "dump", command_dump, "read a device core dump" },
-	{ "calibrate", command_calibrate, "weights of the policies that go by energy" },
+	{ "calibrate", command_calibrate, "measure the weights of policies that save energy" },
 	{ "trace", command_trace, "where CTAs were placed and when they ran, as pictures" },
-	{ "bench", command_bench, "measure launches, boot, copies; table and JSON" },
+	{ "bench", command_bench, "run the benchmarks; table and JSON" },
 };
 
 static void usage(FILE *file)
@@ -24,8 +24,8 @@ static void usage(FILE *file)
 	fprintf(file, "usage: tutti COMMAND [options]\n\n");
 	for (size_t c = 0; c < sizeof(commands) / sizeof(*commands); c++)
 		fprintf(file, "  %-10s %s\n", commands[c].name, commands[c].text);
-	fprintf(file, "\n`tutti COMMAND --help` tells more.\n\n"
-		"exit status: 0 it works, 1 it does not, 2 wrong usage\n"
+	fprintf(file, "\n`tutti COMMAND --help` lists the options of a command.\n\n"
+		"exit status: 0 success, 1 failure, 2 wrong usage\n"
 		"environment: TUTTI_DEVICE (emulator, drm), TUTTI_FIRMWARE, TUTTI_TOPOLOGY, TUTTI_INJECT\n");
 }
 

@@ -14,7 +14,7 @@ static void usage(void)
 	puts("usage: tutti validate [--json] [--only NAME] [--list]\n\n"
 	     "Runs every check and prints one line for each; exit status 1 if one fails.\n\n"
 	     "  --json       one JSON object a line\n"
-	     "  --only NAME  this check alone\n"
+	     "  --only NAME  run this check alone\n"
 	     "  --list       names of the checks");
 }
 

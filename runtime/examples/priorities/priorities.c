@@ -110,7 +110,8 @@ static void with_windows(uint64_t *next, uint32_t ticks)
 	side_init(&side[0], &high, next, ticks);
 	side_init(&side[1], &low, next, ticks);
 	run(side);
-	printf("windows 2:1: while both had work the high priority got %u %% of the turns\n", share(&side[0], &side[1]));
+	printf("windows 2:1: the kernel of high priority started %u %% of the workgroups while both had some left\n",
+	       share(&side[0], &side[1]));
 	side_fini(&side[0]);
 	side_fini(&side[1]);
 }
@@ -128,8 +129,8 @@ static void with_quotas(uint64_t *next, uint32_t ticks)
 	run(side);
 	for (unsigned i = 0; i < 2; i++)
 		tutti_task_counters(side[i].task, &counters[i]);
-	printf("quotas 12 and 4: %u and %u turns, the first got %u %% of them all while both had work\n", counters[0].turns,
-	       counters[1].turns, share(&side[0], &side[1]));
+	printf("quotas 12 and 4: %u and %u workgroups, the first kernel started %u %% of them while both had some left\n",
+	       counters[0].turns, counters[1].turns, share(&side[0], &side[1]));
 	side_fini(&side[0]);
 	side_fini(&side[1]);
 }

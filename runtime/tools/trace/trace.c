@@ -17,15 +17,15 @@ static void usage(void)
 	     "       tutti trace list FILE\n"
 	     "       tutti trace json FILE\n"
 	     "       tutti trace svg FILE [-o PREFIX] [--placement N] [--from US] [--to US]\n\n"
-	     "run    PROGRAM with TUTTI_TRACE set: where its CTAs were placed and when they ran goes to FILE\n"
-	     "       (tutti.trace). PROGRAM may be the name of an example.\n"
-	     "list   the records, one a line\n"
-	     "json   the same for chrome://tracing and Perfetto, on the standard output\n"
-	     "svg    PREFIX-lake.svg: free slots of each SM and how a placement filled them, level by level;\n"
-	     "       PREFIX-time.svg: who was on which SM when (PREFIX: FILE without its ending)\n\n"
-	     "  --deterministic  the emulated card with a clock of its own: the same run gives the same trace\n"
-	     "  --placement N    the N-th placement, from 0 on; else the largest one\n"
-	     "  --from, --to     part of the time chart, µs after the first task came");
+	     "run    run PROGRAM, and record in FILE where its CTAs are placed and when they run\n"
+	     "       (default: tutti.trace). PROGRAM may be the name of an example.\n"
+	     "list   print the records, one per line\n"
+	     "json   print them for chrome://tracing and Perfetto\n"
+	     "svg    draw PREFIX-lake.svg: free slots of each SM and how a placement filled them, level by level;\n"
+	     "       and PREFIX-time.svg: SMs over time (default PREFIX: FILE without its extension)\n\n"
+	     "  --deterministic  let the emulated card count its own time, so that the same run gives the same trace\n"
+	     "  --placement N    draw placement N, counted from 0; default: the largest one\n"
+	     "  --from, --to     part of the time chart, in µs after the first task started");
 }
 
 /* ---- run ---- */
@@ -165,7 +165,7 @@ static int finish(FILE *file, const char *path, int error)
 		error = -errno;
 	if (error) {
 		fprintf(stderr, "tutti trace: %s: %s\n", path,
-			error == -ENODATA ? "the trace has no free slots in it" : strerror(-error));
+			error == -ENODATA ? "the trace does not say how many slots were free" : strerror(-error));
 		unlink(path);
 		return error;
 	}
@@ -250,7 +250,7 @@ static int svg(int argc, char **argv)
 	int error;
 
 	if (!parse(argc, argv, &pictures))
-		return tool_usage_error("trace svg", "name one file, and numbers for numbers");
+		return tool_usage_error("trace svg", "name one file, and give numbers to options that take numbers");
 	if (load(&model, pictures.file))
 		return EXIT_FAILS;
 	error = draw(&model, &pictures);

@@ -160,7 +160,7 @@ static void draw_time_axis(struct chart *chart)
 		svg_text(chart->file, time_x(chart, t), bottom + 14, 10, SVG_MIDDLE, SVG_INK, "%g", t);
 	}
 	svg_text(chart->file, LEFT + CHART_WIDTH / 2, bottom + 31, 12, SVG_MIDDLE, SVG_INK,
-		 "card time, µs after the first task came (1 µs = %u cycles of the soft core)",
+		 "card time, µs after the first task started (1 µs = %u cycles of the soft core)",
 		 chart->model->card.soft_core_hz / 1000000);
 	svg_text_up(chart->file, 20, (TOP + bottom) / 2, 12, "SM");
 }
@@ -226,7 +226,7 @@ static void draw_legend(struct chart *chart, double y)
 		y = next;
 	}
 	svg_text(chart->file, LEFT, y, 11, SVG_START, SVG_INK,
-		 "pale: has its slot and waits for its SM; full: runs; triangles: completion signals");
+		 "pale: has its slot and waits for its SM; solid: runs; triangles: completion signals");
 }
 
 static unsigned queues_of(const struct trace_model *model)
