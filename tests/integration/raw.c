@@ -179,12 +179,12 @@ unsigned raw_boot_image(struct raw *raw, const void *image, size_t bytes)
 	raw->card_used = (bytes + 4095) & ~4095ull;
 	raw->control->image_offset = 0;
 	raw->control->image_bytes = bytes;
-	/* with the card's indices back at 0 the host's must be, too */
+	/* the card's indices are 0 after a boot, so the host's must be, too */
 	raw->control->host_ring_tail = 0;
 	raw->control->card_ring_head = 0;
 	raw->next_id = 1;
 	raw->in = 0;
-	raw->crumb_bytes = 0; /* its mapping went with the old contexts */
+	raw->crumb_bytes = 0; /* its mapping was lost with the old contexts */
 	tutti_store_release(&raw->control->boot_sequence, raw->control->boot_sequence + 1);
 	tutti_card_kick(raw->card);
 	raw_pump(raw, booted, raw, 5000);
@@ -228,7 +228,7 @@ uint32_t raw_send(struct raw *raw, const struct tutti_message *message)
 	return slot->id;
 }
 
-/* move what has arrived from the card's ring to the inbox */
+/* move messages that have arrived from the card's ring to the inbox */
 static void receive(struct raw *raw)
 {
 	struct tutti_region region = raw->discovery->card_ring;
@@ -381,7 +381,7 @@ void *raw_small(struct raw_space *space)
 	struct raw *raw = space->raw;
 	void *memory;
 
-	/* a page belongs to the space it was given out for first */
+	/* a page belongs to the address space it was first allocated for */
 	if (raw->crumb_bytes < 64 || raw->crumb_space != space) {
 		raw->crumb = raw_new(space, TUTTI_PAGE_SIZE);
 		raw->crumb_bytes = TUTTI_PAGE_SIZE;

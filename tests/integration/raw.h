@@ -28,7 +28,7 @@ enum raw_kernel {
 	RAW_EXCHANGE, RAW_SPAWN, RAW_APPEND, RAW_KERNELS
 };
 #define RAW_KERNEL_BYTES 256u
-#define RAW_PATIENCE 60000u /* ms; a busy host takes seconds for what never takes that long */
+#define RAW_PATIENCE 60000u /* ms; long, because a busy host may take seconds for anything */
 
 struct raw_space;
 
@@ -41,14 +41,14 @@ struct raw {
 	struct tutti_status *status;
 	uint8_t *arena;          /* host memory the card may reach, shared over fork() */
 	size_t arena_bytes, arena_used;
-	uint64_t card_used;      /* card memory given out, offset */
+	uint64_t card_used;      /* offset up to which card memory is allocated */
 	uint32_t next_id;
 	uint8_t *code;           /* kernels, in the arena */
-	struct tutti_message inbox[256]; /* replies and events not yet asked for */
+	struct tutti_message inbox[256]; /* replies and events that no test has read yet */
 	unsigned in;
 	bool fast;
-	unsigned interrupts;     /* raised so far */
-	void (*kick)(void *context); /* instead of tutti_card_kick(): client in another process */
+	unsigned interrupts;     /* interrupts so far */
+	void (*kick)(void *context); /* used instead of tutti_card_kick() for a client in another process */
 	void *kick_context;
 	uint8_t *crumb;          /* rest of a page for raw_small() */
 	size_t crumb_bytes;
@@ -84,7 +84,7 @@ void *raw_read_file(const char *path, size_t *bytes);
 bool raw_pump(struct raw *raw, bool (*done)(void *), void *context, unsigned ms);
 /** raw_run() - let the card run for @ms. */
 void raw_run(struct raw *raw, unsigned ms);
-/** raw_ms() - milliseconds of a clock that only goes on. */
+/** raw_ms() - a monotonic clock in milliseconds. */
 uint64_t raw_ms(void);
 /** raw_settle() - let the card run until it has nothing to do, a second at most. */
 void raw_settle(struct raw *raw);
@@ -99,7 +99,7 @@ struct tutti_message raw_reply(struct raw *raw, uint32_t id);
 struct tutti_message raw_call(struct raw *raw, const struct tutti_message *message);
 /** raw_ask() - message with plain arguments; returns its status. */
 int raw_ask(struct raw *raw, unsigned type, uint64_t arg0, uint64_t arg1, uint64_t arg2);
-/** raw_event() - wait up to @ms for an unasked message of @type; false if none came. */
+/** raw_event() - wait up to @ms for an event of @type; false if none came. */
 bool raw_event(struct raw *raw, unsigned type, struct tutti_message *event, unsigned ms);
 void raw_wake(struct raw *raw);
 
@@ -138,7 +138,7 @@ union tutti_packet raw_dispatch(struct raw *raw, enum raw_kernel kernel, uint32_
 uint64_t raw_put(struct raw_queue *queue, const union tutti_packet *packet);
 void raw_ring(struct raw_queue *queue, uint64_t index);
 void raw_submit(struct raw_queue *queue, const union tutti_packet *packet);
-/** raw_retired() - wait until everything put so far is retired. */
+/** raw_retired() - wait until all packets so far have been retired. */
 void raw_retired(struct raw_queue *queue);
 /** raw_fault() - wait for the error of this queue and check code and packet index. */
 struct tutti_fault raw_fault(struct raw_queue *queue, unsigned code, uint64_t packet);

@@ -224,7 +224,7 @@ static uint64_t workgroups_completed(struct rig *rig)
 	return tutti_device_counters(rig->device, counters) ? 0 : counters[TUTTI_COUNTER_CTAS_COMPLETED];
 }
 
-/* What hangs is found by lack of progress: a slow machine takes as long as it takes (REL-09). */
+/* A wait ends when there is no progress, not after a time: a slow machine may take as long as it needs (REL-09). */
 void rig_wait(struct rig *rig, tutti_signal_t signal)
 {
 	uint64_t before, now = ~0ull;

@@ -39,13 +39,15 @@ int rig_group_close(void **state);
 
 /** rig_out() - path below the build directory. */
 const char *rig_out(const char *path);
-/** rig_transport() - what rig_open() opens when nothing is said. */
+/** rig_transport() - the kind of device that rig_open() opens by default. */
 const char *rig_transport(void);
-/** rig_acknowledge() - TUTTI_TEST_ACKNOWLEDGE: turns after which emulated SMs acknowledge task states, 0 = they need not. */
+/**
+ * rig_acknowledge() - TUTTI_TEST_ACKNOWLEDGE: turns after which emulated SMs acknowledge task states; 0: they need not.
+ */
 uint32_t rig_acknowledge(void);
 /** rig_idle_traps() - whether TUTTI_TEST_IDLE_TRAPS asks for emulated cards whose soft core has no idle unit. */
 uint32_t rig_idle_traps(void);
-/** rig_needs_emulator() - skips the test on a card that cannot be made as one likes. */
+/** rig_needs_emulator() - skips the test unless the card is emulated, so that the test can choose what it is like. */
 void rig_needs_emulator(void);
 /** rig_open() - device (NULL: TUTTI_DEVICE, else the emulator), test kernels, an extended queue. */
 struct rig *rig_open(const struct tutti_device_options *options);
@@ -65,7 +67,7 @@ void rig_launch(struct rig *rig, struct tutti_queue *queue, const char *kernel, 
 		void *args, tutti_signal_t signal);
 /** rig_run() - rig_launch() on the rig's queue and wait. */
 void rig_run(struct rig *rig, const char *kernel, uint32_t items, uint16_t workgroup, void *args);
-/** rig_wait() - until the signal is 0. */
+/** rig_wait() - wait until the signal is 0. */
 void rig_wait(struct rig *rig, tutti_signal_t signal);
 /** rig_fails() - launch, expect the queue to stop with @code; resets the queue, checks that it works. */
 struct tutti_fault rig_fails(struct rig *rig, const char *kernel, uint32_t items, uint16_t workgroup, void *args,

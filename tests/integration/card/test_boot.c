@@ -108,7 +108,7 @@ static void boots(void **state)
 	assert_true(raw->status->contract_min <= TUTTI_CONTRACT_VERSION);
 	assert_true(raw->status->contract_max >= TUTTI_CONTRACT_VERSION);
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 1, 0, 0), 0);
-	/* again: a new boot starts from nothing */
+	/* once more: a new boot keeps nothing of the one before */
 	assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 1, 0, 0), 0);
 }
@@ -226,7 +226,7 @@ static void bad_images(void **state)
 	raw_settle(raw);
 	assert_int_equal(raw->status->state, TUTTI_STATE_FAILED);
 	assert_int_equal(raw->status->boot_error, TUTTI_IMAGE_BAD_PLACE);
-	/* and the card is none the worse for it */
+	/* the card still works */
 	assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 1, 0, 0), 0);
 }

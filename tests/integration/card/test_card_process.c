@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tutti-card as QEMU sees it: a guest that is this program speaks the ivshmem protocol, boots the firmware over the
- * BAR, and lets the card copy in its memory, a file (spec SYS-11).
+ * tutti-card as QEMU sees it: this program plays the guest. It speaks the ivshmem protocol, boots the firmware through
+ * the BAR, and lets the card copy within the guest's memory, which is a file (spec SYS-11).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@
 #define GIB	  (1ull << 30)
 #define IMAGE_AT  0x80000u
 
-/** struct process - a tutti-card, its files in a directory of their own. */
+/** struct process - a tutti-card with its files in a directory of their own. */
 struct process {
 	char directory[40], socket[64], control[64], memory[64], log[64];
 	pid_t pid;
@@ -104,7 +104,7 @@ static void start(struct process *process, const char *machine, uint64_t memory_
 	}
 }
 
-/* It ends when it is told to, and leaves no sockets. */
+/* It ends when it is asked to, and leaves no sockets behind. */
 static void stop(struct process *process)
 {
 	int status;
@@ -157,7 +157,7 @@ static bool status_is(const struct process *process, const char *line)
 
 /* ---- the protocol ---- */
 
-/* False: the server has hung up. */
+/* Return: false if the server has closed the connection. */
 static bool receive(int socket, int64_t *number, int *fd)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
@@ -181,7 +181,7 @@ static void expect_event(int socket, int64_t wanted, int *fd)
 	assert_true(receive(socket, &number, fd));
 	assert_int_equal(number, wanted);
 	assert_true(*fd >= 0);
-	assert_true(fcntl(*fd, F_GETFL) & O_NONBLOCK); /* as QEMU wants them */
+	assert_true(fcntl(*fd, F_GETFL) & O_NONBLOCK); /* as QEMU expects them */
 }
 
 static void guest_join(struct guest *guest, const struct process *process)
@@ -256,7 +256,7 @@ static void boot(struct guest *guest)
 	assert_int_equal(guest->status->state, TUTTI_STATE_RUNNING);
 }
 
-/* Its reply in place; status is returned. */
+/* The reply replaces @message. Return: its status. */
 static int request(struct guest *guest, struct tutti_message *message)
 {
 	uint32_t host = guest->known->host_ring.bytes / sizeof(*message), card = guest->known->card_ring.bytes / sizeof(*message);
@@ -288,7 +288,7 @@ static bool answers(struct guest *guest)
 	return !request(guest, &message) && message.value == 0x1234567890abcdefull;
 }
 
-/** struct block - what the card reads and writes in guest memory. */
+/** struct block - guest memory that the card reads and writes. */
 struct block {
 	uint64_t table[4][512]; /* root first */
 	struct tutti_agent_packet ring[4096 / sizeof(struct tutti_agent_packet)];
@@ -335,7 +335,9 @@ static int queue_create(struct guest *guest, uint64_t bus)
 	return request(guest, &message);
 }
 
-/* A copy by packet 0, in memory at @bus that lies at @offset of the file. False: it does not happen. */
+/*
+ * Copies by packet 0, in memory at bus address @bus and offset @offset of the file. Return: false if nothing is copied.
+ */
 static bool copies(struct guest *guest, const struct process *process, uint64_t bus, uint64_t offset)
 {
 	struct tutti_agent_packet packet = {
@@ -384,7 +386,7 @@ static void introduction(void **state)
 	stop(&process);
 }
 
-/* Where QEMU puts what does not fit below the hole for PCI. */
+/* Where QEMU puts the memory that does not fit below the PCI hole. */
 static void above_the_hole(const char *machine, uint64_t bytes, uint64_t low)
 {
 	struct process process;
@@ -437,7 +439,7 @@ static void second_guest(void **state)
 	stop(&process);
 }
 
-/* The next guest finds a card that is off, and no interrupt that was for the one before; its queues are gone. */
+/* The next guest finds a card that is off, without an interrupt of the previous guest or its queues. */
 static void reconnect(void **state)
 {
 	struct process process;
@@ -454,7 +456,7 @@ static void reconnect(void **state)
 		assert_true(copies(&first, &process, 0x10000, 0x10000));
 		assert_true(answers(&first));
 		guest_leave(&first);
-		guest_join(&second, &process); /* at once: it is not refused */
+		guest_join(&second, &process); /* at once: the connection is not refused */
 		assert_true(status_is(&process, "state off"));
 		assert_int_equal(second.status->state, TUTTI_STATE_OFF);
 		for (unsigned v = 0; v < VECTORS; v++) {
@@ -469,7 +471,7 @@ static void reconnect(void **state)
 	stop(&process);
 }
 
-/* A guest that is reset boots the card anew, whatever it left behind; the connection stays. */
+/* A guest that has been reset boots the card again, whatever it left behind; the connection stays. */
 static void guest_reset(void **state)
 {
 	struct process process;
@@ -486,7 +488,7 @@ static void guest_reset(void **state)
 	stop(&process);
 }
 
-/* Who goes while it is told who is there, or says something, hurts nobody. */
+/* A client that disconnects during the handshake or while it sends affects no other client. */
 static void rude_guests(void **state)
 {
 	struct process process;

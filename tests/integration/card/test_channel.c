@@ -119,7 +119,7 @@ static void bad_rsb_messages(void **state)
 	m.rsb.placement = 2;
 	assert_true(raw_call(raw, &m).status < 0);
 	m.rsb.placement = TUTTI_RSB_MEMORY;
-	m.rsb.offset = raw->discovery->reserved_bytes - 64; /* runs over the end */
+	m.rsb.offset = raw->discovery->reserved_bytes - 64; /* the ring wraps around */
 	assert_true(raw_call(raw, &m).status < 0);
 	m.rsb.offset = ~0ull - 63;
 	assert_true(raw_call(raw, &m).status < 0);
@@ -128,7 +128,7 @@ static void bad_rsb_messages(void **state)
 	assert_true(raw_ask(raw, TUTTI_MSG_RSB_DESTROY, 1, 0, 0) < 0);
 	assert_true(raw_ask(raw, TUTTI_MSG_RSB_INVALIDATE, 1, 1, 0) < 0);
 	assert_true(raw_ask(raw, TUTTI_MSG_RSB_READ, 1, 0, 0) < 0);
-	/* scratch RAM is finite: a clear answer, and all of it comes back */
+	/* scratch RAM is finite: the refusal says so, and all of it is free again afterwards */
 	m.rsb.placement = TUTTI_RSB_SCRATCH;
 	m.rsb.offset = 0;
 	for (i = 0; i < raw->discovery->max_rsbs; i++) {
@@ -159,7 +159,7 @@ static void destroy_is_acknowledged_when_quiet(void **state)
 	raw_submit(&queue, &p);
 	assert_true(raw_until(raw, &words[0], 96, RAW_PATIENCE));
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_DESTROY, 3, 0, 0), 0);
-	words[1] = 1; /* nobody is left to see it */
+	words[1] = 1; /* no CTA is left that could see it */
 	raw_run(raw, 20);
 	assert_int_equal(words[2], 0);
 	raw_unmap(&space, (uintptr_t)queue.ring, 4096);
@@ -197,7 +197,7 @@ static void queue_starts_where_told(void **state)
 	uint64_t *word = raw_small(&space);
 	union tutti_packet p = raw_dispatch(raw, RAW_STORE, 1, 1, raw_args(&space, word, 5, 0), NULL);
 
-	create.queue.start = queue.write = (1ull << 32) - 3; /* and over the 32-bit edge */
+	create.queue.start = queue.write = (1ull << 32) - 3; /* across the limit of 32 bits */
 	*queue.read_index = queue.write;
 	assert_int_equal(raw_call(raw, &create).status, 0);
 	for (unsigned i = 0; i < 10; i++) {
@@ -243,7 +243,7 @@ static void progress_word(void **state)
 	assert_true(raw_until(raw, progress, 7, RAW_PATIENCE));
 }
 
-/* Replies interrupt as well: those of the notification itself are not counted. */
+/* Replies raise interrupts as well; those of the notification itself are not counted. */
 static void notified_once(void **state)
 {
 	uint64_t *progress = raw_alloc(raw, 4096);
@@ -265,7 +265,7 @@ static void notified_once(void **state)
 		raw_settle(raw);
 		assert_int_equal(raw->interrupts, before + (i >= 3));
 	}
-	/* what has come about already is told at once */
+	/* a count that has been reached already is reported at once */
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_NOTIFY, 2, 8, 0), 0);
 	raw_settle(raw);
 	assert_int_equal(raw->interrupts, before + 3);
@@ -309,7 +309,7 @@ static void order_of_completion(void **state)
 	raw = deterministic;
 }
 
-/* SYS-02: reading anything, and writing outside the words the card watches, does nothing */
+/* SYS-02: reads, and writes outside the words that the card watches, have no effect */
 static void no_side_effects(void **state)
 {
 	uint64_t first[TUTTI_COUNTERS], before[TUTTI_COUNTERS], after[TUTTI_COUNTERS];
@@ -317,7 +317,7 @@ static void no_side_effects(void **state)
 	uint64_t i;
 
 	raw_counters(raw, first);
-	raw_counters(raw, before); /* what asking costs by itself */
+	raw_counters(raw, before); /* instructions of the query itself */
 	for (i = 0; i < raw->discovery->window_bytes; i += 8)
 		sum += *(volatile uint64_t *)(raw->bar + i);
 	raw_counters(raw, after);
@@ -359,7 +359,7 @@ static void sleeps_and_wakes(void **state)
 		assert_int_equal(tutti_load_acquire(&raw->status->asleep), 1);
 		raw_submit(&queue, &p);
 		for (ms = 0; ms < 5000 && tutti_load_acquire(word) != i; ms++)
-			usleep(1000); /* nobody drives it */
+			usleep(1000); /* no thread drives the card */
 		assert_int_equal(*word, i);
 	}
 	raw_destroy(raw);
@@ -371,14 +371,16 @@ static bool answered(uint32_t id)
 	unsigned i;
 
 	raw_run(raw, 20);
-	raw_ask(raw, TUTTI_MSG_PING, 0, 0, 0); /* moves what has come to the inbox */
+	raw_ask(raw, TUTTI_MSG_PING, 0, 0, 0); /* moves messages to the inbox */
 	for (i = 0; i < raw->in; i++)
 		if (raw->inbox[i].type == TUTTI_MSG_REPLY && raw->inbox[i].id == id)
 			return true;
 	return false;
 }
 
-/* The answer comes when nothing is in flight; what is published until RESUME starts then, and only then. */
+/*
+ * The answer comes when no work is left on the card. Packets published before RESUME start at RESUME and not earlier.
+ */
 static void suspend(void **state)
 {
 	struct raw_queue running, waiting, fresh;
@@ -407,9 +409,9 @@ static void suspend(void **state)
 		assert_int_equal(gate[2], 0);
 		assert_int_equal(*late, round - 1);
 		gate[1] = 1;
-		assert_true(raw_until(raw, &gate[2], 1, RAW_PATIENCE)); /* what ran runs to its end */
+		assert_true(raw_until(raw, &gate[2], 1, RAW_PATIENCE)); /* running kernels run to their end */
 		assert_int_equal(raw_reply(raw, id).status, 0);
-		if (round == 1) /* messages are still taken */
+		if (round == 1) /* messages are still accepted */
 			raw_queue_init(&space, &fresh, 5, 0, 6);
 		p = raw_dispatch(raw, RAW_ADD, 1, 1, raw_args(&space, third, 1, 0), NULL);
 		raw_submit(&fresh, &p);
@@ -425,7 +427,7 @@ static void suspend(void **state)
 		raw_retired(&waiting);
 		raw_no_fault(raw);
 	}
-	/* idle: answered at once; twice is no harm, nor is resuming what runs */
+	/* idle: answered at once; a second SUSPEND or RESUME is harmless */
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_SUSPEND, 0, 0, 0), 0);
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_SUSPEND, 0, 0, 0), 0);
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_RESUME, 0, 0, 0), 0);

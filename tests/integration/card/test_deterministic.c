@@ -118,7 +118,7 @@ static void bus_is_counted(void **state)
 	free(a);
 }
 
-/* What @packets empty kernels, one by one, cost on the bus and the soft core. */
+/* The cost of @packets empty kernels, one by one, on the bus and the soft core. */
 static void bus_of(struct raw *raw, struct raw_queue *queue, struct tutti_signal *signal, unsigned packets,
 		   uint64_t cost[TUTTI_COUNTERS])
 {
@@ -139,8 +139,8 @@ static void bus_of(struct raw *raw, struct raw_queue *queue, struct tutti_signal
 }
 
 /*
- * Each packet costs the same, so twice as many cost exactly twice as much; but a
- * fetch ahead that crosses a page is two reads, and the soft core has a heart that beats.
+ * Each packet costs the same, so twice as many cost exactly twice as much. Not counted are fetches that cross a page,
+ * which take two reads, and the soft core's heartbeat.
  */
 static void bus_by_packet(void **state)
 {

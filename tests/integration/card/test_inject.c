@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults on demand: SYS-15. Each is survived, or reported; other work finishes correctly. */
+/* Injected faults (SYS-15). The card survives or reports each of them, and other work finishes correctly. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ static void firmware_hang(void **state)
 	beat = raw->status->heartbeat;
 	raw_run(raw, 100);
 	assert_int_equal(*cell, 0);
-	assert_int_equal(raw->status->heartbeat, beat); /* that is how one notices */
+	assert_int_equal(raw->status->heartbeat, beat); /* this is the only sign */
 	inject(TUTTI_INJECT_FIRMWARE_HANG, 0);
 	reboot();
 }
@@ -68,7 +68,7 @@ static void lost_doorbell(void **state)
 	raw_run(raw, 20);
 	assert_int_equal(*cell, 0);
 	alive(&other);
-	raw_submit(&queue, &p); /* the next one wakes it for both */
+	raw_submit(&queue, &p); /* the next interrupt serves both */
 	assert_true(raw_until(raw, cell, 11, RAW_PATIENCE));
 }
 
@@ -83,7 +83,7 @@ static void lost_interrupt(void **state)
 	inject(TUTTI_INJECT_LOST_INTERRUPT, 1);
 	before = raw->interrupts;
 	raw_submit(&queue, &p);
-	assert_true(raw_until(raw, &signal->value, 1, RAW_PATIENCE)); /* the data is there all the same */
+	assert_true(raw_until(raw, &signal->value, 1, RAW_PATIENCE)); /* the data is there nevertheless */
 	raw_settle(raw);
 	assert_int_equal(raw->interrupts, before);
 	raw_submit(&queue, &p);
@@ -106,7 +106,7 @@ static void torn_fetch(void **state)
 		if (i % 8 == 0)
 			raw_run(raw, 2);
 	}
-	/* what was torn looked not ready; no doorbell follows, the firmware looks again by itself */
+	/* the torn packet looked not ready; without another doorbell, the firmware looks again by itself */
 	raw_retired(&queue);
 	raw_settle(raw);
 	assert_true(raw_until(raw, cell, (int64_t)expect, RAW_PATIENCE));
@@ -144,7 +144,10 @@ static void stuck_sm(void **state)
 	alive(&hasty);
 }
 
-/* An SM that does not acknowledge the state of a task: the task waits, nothing is lost, and the watchdog ends what waits for too long. */
+/*
+ * An SM that does not acknowledge a task's state: the task waits, nothing is lost, and the watchdog ends a wait that
+ * lasts too long.
+ */
 static void silent_sm(void **state)
 {
 	uint64_t *counts = raw_new(&space, 4096);
@@ -160,13 +163,13 @@ static void silent_sm(void **state)
 	raw_run(raw, 100);
 	for (i = 0; i < 72; i++)
 		ran += counts[i] != 0;
-	assert_int_equal(ran, 0); /* the firmware launches nothing of it, on no SM */
+	assert_int_equal(ran, 0); /* the firmware launches no CTA of it on any SM */
 	assert_int_equal(signal->value, 1);
 	inject(TUTTI_INJECT_SILENT_SM, ~0ull);
 	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	for (i = 0; i < 72; i++)
 		assert_int_equal(counts[i], 1);
-	/* for ever: the queue's patience ends, its task goes, the SM is as good as before */
+	/* for ever: the queue times out, its task is stopped, and the SM works again */
 	create = raw_queue_message(&space, &hasty, 5, 0, 6);
 	create.queue.timeout_ms = 60;
 	assert_int_equal(raw_call(raw, &create).status, 0);
@@ -274,7 +277,7 @@ static void strings(void **state)
 	assert_true(tutti_card_inject(raw->card, TUTTI_INJECT_KINDS, 0) < 0);
 }
 
-/* a storm of recoverable faults on one queue; the other computes on and is right */
+/* many recoverable faults on one queue, while another one computes correctly */
 static void storm(void **state)
 {
 	uint64_t expect = 0;

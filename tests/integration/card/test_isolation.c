@@ -96,7 +96,7 @@ static void neither_sees_the_other(void **state)
 	assert_int_equal(secret[1], 0x5ec4e7);
 }
 
-/* packets, signals, kernel arguments, agent copies: all through the queue's own tables */
+/* packets, signals, kernel arguments and copies all go through the page tables of the queue's context */
 static void engines_use_the_context(void **state)
 {
 	uint64_t *secret = raw_small(&a), *mine = raw_small(&b);
@@ -152,7 +152,7 @@ static void bus_addresses_are_not_for_users(void **state)
 	assert_int_equal(*mine, 0);
 }
 
-/* hostile page tables: a pointer outside all memory is a bus error, nothing worse */
+/* hostile page tables: a pointer outside of all memory causes a bus error and nothing worse */
 static void hostile_page_tables(void **state)
 {
 	static const uint64_t bus[] = { 0x00ffffffff000, TUTTI_BUS_HOST | 0x1000, TUTTI_BUS_HOST | 0x7fffffff0000,
@@ -277,7 +277,7 @@ static void kernel_cache_is_per_context(void **state)
 	raw_settle(raw);
 	assert_int_equal(*wa, 5);
 	assert_int_equal(*wb, 105);
-	/* code changed: only after the invalidation is the new one promised */
+	/* changed code may be used only after the invalidation */
 	memcpy(code_b, raw->code + RAW_STORE * RAW_KERNEL_BYTES, RAW_KERNEL_BYTES);
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_CODE_INVALIDATE, 2, va, 4096), 0);
 	p.dispatch.kernarg = (uintptr_t)raw_args(&b, wb, 6, 0);
@@ -299,7 +299,7 @@ static void destroyed_context_is_gone(void **state)
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_QUEUE_DESTROY, 1, 0, 0), 0);
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_RSB_DESTROY, 1, 0, 0), 0);
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_CONTEXT_DESTROY, 2, 0, 0), 0);
-	raw_space_init(raw, &again, 2); /* same id, nothing of the old one */
+	raw_space_init(raw, &again, 2); /* the same id, without anything of the old context */
 	raw_queue_init(&again, &queue, 1, 0, 6);
 	p = raw_dispatch(raw, RAW_STORE, 1, 1, raw_args(&again, word, 3, 0), NULL);
 	raw_submit(&queue, &p);
@@ -319,7 +319,7 @@ static void kick_through_pipe(void *context)
 		_exit(9);
 }
 
-/* The client: writes packets and a doorbell, nothing else; then it is stopped. The card stays in this process. */
+/* The client writes packets and a doorbell, and is then stopped. The card runs in this process. */
 static pid_t stop_client(const union tutti_packet *packets, unsigned n)
 {
 	pid_t client;
@@ -330,7 +330,7 @@ static pid_t stop_client(const union tutti_packet *packets, unsigned n)
 	assert_int_equal(pipe(bell), 0);
 	client = fork();
 	if (!client) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the test fail */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* in case the test fails */
 		raw->kick = kick_through_pipe;
 		raw->kick_context = &bell[1];
 		for (i = 0; i < n; i++)
@@ -358,7 +358,7 @@ static void kill_client(pid_t client)
 	waitpid(client, &status, 0);
 	close(bell[0]);
 	close(bell[1]);
-	run(&qb, RAW_EMPTY, NULL); /* and the dead client has harmed nobody */
+	run(&qb, RAW_EMPTY, NULL); /* the card works for others after the client has died */
 }
 
 static void host_stopped(void **state)
@@ -386,7 +386,7 @@ static void host_stopped(void **state)
 	packets[41] = raw_dispatch(raw, RAW_COUNT, 400, 1, raw_args(&a, raw_new(&a, 4096), 0, 0), NULL);
 	packets[42] = raw_dispatch(raw, RAW_EMPTY, 1, 1, NULL, signal);
 	client = stop_client(packets, 43);
-	/* the card's own threads do everything: this process only looks */
+	/* only the card's own threads work; this process only waits */
 	for (i = 0; i < 10000 && tutti_load_acquire(&signal->value); i++)
 		usleep(1000);
 	assert_int_equal(signal->value, 0);
@@ -421,8 +421,8 @@ static struct tutti_tmd *items_task(struct tutti_work_queue **work)
 }
 
 /*
- * Parents that wait for a child, which makes a grandchild of 300 CTAs and goes; a queue task that
- * kernels feed and close. All of it is in the ring before the client is stopped, nothing is added after.
+ * Parents that wait for a child, which makes a grandchild of 300 CTAs and ends; and a queue task that kernels feed and
+ * close. All of it is in the ring before the client is stopped; nothing is added afterwards.
  */
 static void children_without_host(void **state)
 {

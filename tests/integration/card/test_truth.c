@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SYS-09: what the host can see are mirrors, and completion comes in one order. */
+/* SYS-09: the host sees copies of the card's state, and a completion becomes visible in a fixed order. */
 #include <stdlib.h>
 
 #include "raw.h"
@@ -12,7 +12,7 @@ static struct raw_queue queue;
 static uint64_t *cell, expect;
 static struct tutti_signal *signal;
 
-/* What was there to be seen when the interrupt came; the callback may come from any thread. */
+/* What was visible when the interrupt came; the callback may be called by any thread. */
 static struct sight {
 	uint64_t word, read_index;
 	int64_t signal;
@@ -90,7 +90,7 @@ static void flip(const char *what, void *start, unsigned bytes, unsigned stride,
 	for (i = 0; i < bytes / 4; i += 1 + (stride > 1 ? (unsigned)rand() % (2 * stride - 1) : 0)) {
 		uint32_t old = word[i], other = rand() % 3 ? ~old : (uint32_t)rand();
 
-		if (&word[i] == &raw->status->asleep) /* not a mirror, but half of the handshake with the host */
+		if (&word[i] == &raw->status->asleep) /* no copy, but one half of the handshake with the host */
 			continue;
 		tutti_store_relaxed(&word[i], other);
 		works(args, what, i);
@@ -124,7 +124,7 @@ static void shared_words_are_mirrors(void **state)
 	flip("SM table", bar + d->sm_table.offset, d->sm_table.bytes, 20, args);
 	flip("SM states", bar + d->sm_states.offset, d->sm_states.bytes, 400, args);
 	flip("trace", bar + d->trace.offset, d->trace.bytes < 65536 ? d->trace.bytes : 65536, 400, args);
-	/* nothing was lost on the way */
+	/* nothing was lost */
 	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 0, 0, 0), 0);
 	raw_retired(&queue);
 	raw_no_fault(raw);
@@ -133,7 +133,7 @@ static void shared_words_are_mirrors(void **state)
 
 /* ---- order of completion ---- */
 
-/* At each interrupt: the data, the signal and the read index are all there already. */
+/* At each interrupt, the data, the signal and the read index are visible. */
 static void interrupt_comes_last(void)
 {
 	uint64_t *args = raw_args(&space, cell, 0, 0);

@@ -3,7 +3,7 @@
 #include "tutti/cga.h"
 #include "cga_args.h"
 
-/* What a CTA sees; all CTAs of a CGA meet, so that none can have started alone. */
+/* Notes what a CTA sees of its CGA. All CTAs of a CGA wait for each other, so none can have started alone. */
 static void look(const struct args_cga_seen *args)
 {
 	struct cga_seen *seen = &args->seen[tutti_cta_linear()];
@@ -64,7 +64,7 @@ TUTTI_KERNEL(cga_giant, struct args_cga_seen, TUTTI_CGA(1024, 1, 1))
 
 struct board {
 	uint64_t mail;   /* from the CTA before */
-	uint64_t count;  /* atomic: everybody's */
+	uint64_t count;  /* atomic: all CTAs write it */
 };
 
 /* Ring of mail and a counter in rank 0, round after round; out[cta] = errors, out[CTAs + cga] = the counter. */
@@ -93,7 +93,7 @@ TUTTI_KERNEL(cga_exchange, struct args_cga_sum, TUTTI_CGA(4, 1, 1), .group_bytes
 	tutti_cga_barrier();
 }
 
-/* Rank 0 reads where the arguments say. */
+/* Rank 0 reads from the address in the arguments. */
 TUTTI_KERNEL(cga_bad, struct args_cga_bad, TUTTI_CGA(4, 1, 1), .group_bytes = 1024)
 {
 	if (tutti_first_wave() && !tutti_cga_rank() && !tutti_cga_linear())
@@ -101,7 +101,7 @@ TUTTI_KERNEL(cga_bad, struct args_cga_bad, TUTTI_CGA(4, 1, 1), .group_bytes = 10
 	tutti_cga_barrier();
 }
 
-/* Rank 1 exits, rank 0 goes on to use its memory. */
+/* Rank 1 exits, and rank 0 goes on to access its memory. */
 TUTTI_KERNEL(cga_late, struct args_cga_bad, TUTTI_CGA(2, 1, 1), .group_bytes = 1024)
 {
 	volatile uint64_t *theirs = tutti_dsmem(volatile uint64_t, 1, 0);
@@ -130,7 +130,7 @@ TUTTI_KERNEL(cga_linear, struct args_cga_sum, TUTTI_CGA(4, 1, 1), .flags = TUTTI
 	tutti_cga_barrier();
 }
 
-/* Hangs in a way only a kill ends: rank 0 waits for a CTA that never comes. */
+/* Hangs until it is killed: rank 0 waits for a CTA that never comes. */
 TUTTI_KERNEL(cga_hang, struct args_cga_sum, TUTTI_CGA(4, 1, 1))
 {
 	while (tutti_cga_rank() == 3)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of test_task: tasks that say when they ran, items, children. */
+/* Kernels of the tests of tasks: CTAs that note when they ran, items, children. */
 #include "tutti/device.h"
 #include "tutti/work.h"
 #include "task.h"
 
 TUTTI_KERNEL_DECLARE(child);
 
-/* a CTA that holds its SM for a while; @most: how many were in flight together */
+/* a CTA that occupies its SM for a while; @most: the largest number of them that ran at once */
 TUTTI_KERNEL(note, struct args_log)
 {
 	uint32_t cta = tutti_cta_linear();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of the kernels of test_task. */
+/* Arguments of the kernels in task.c. */
 #ifndef TUTTI_TEST_TASK_KERNELS_H
 #define TUTTI_TEST_TASK_KERNELS_H
 

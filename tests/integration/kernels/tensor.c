@@ -75,7 +75,7 @@ TUTTI_KERNEL(tensor_move, struct args_move)
 #define STREAM_STAGES 3
 #define STREAM_BYTES 1024
 
-/* Wave 0 asks, all others add up; any number of stages is in flight. */
+/* Wave 0 makes the requests, all others add up; any number of stages is in use. */
 TUTTI_KERNEL(tensor_stream, struct args_stream, .group_bytes = STREAM_STAGES * STREAM_BYTES + 64,
 	     .flags = TUTTI_KERNEL_BARRIER, .barriers = 1)
 {
@@ -120,7 +120,7 @@ TUTTI_KERNEL(tensor_normalise, struct args_normalise)
 		args->y[i] = tutti_is_fill(x[i]) ? 0 : args->scale * x[i] + args->shift;
 }
 
-/* Waves of the even numbers meet at a barrier of their own. */
+/* Waves with even numbers meet at a barrier of their own. */
 TUTTI_KERNEL(tensor_one, struct args_one, .group_bytes = 64, .flags = TUTTI_KERNEL_BARRIER, .barriers = 1)
 {
 	uint32_t *shared = tutti_shared(uint32_t, 8), wave = tutti_wave()->wave, before;
@@ -177,7 +177,7 @@ TUTTI_KERNEL(tensor_built, struct args_late)
 	tutti_mbarrier_init(barrier, 1);
 	tutti_mbarrier_arrive_expect(barrier, 128);
 	tutti_load_tile_built(&tensor, data, barrier, 16);
-	memset(&tensor, 0xff, sizeof(tensor)); /* it went with the request */
+	memset(&tensor, 0xff, sizeof(tensor)); /* its coordinates came with the request */
 	tutti_mbarrier_wait(barrier, 0);
 	for (uint32_t i = 0; i < 16; i++)
 		data[i]++;
@@ -187,7 +187,7 @@ TUTTI_KERNEL(tensor_built, struct args_late)
 	tutti_wait_all();
 }
 
-/* Leaves with loads in flight. */
+/* Ends while its loads are in progress. */
 TUTTI_KERNEL(tensor_leave, struct args_late)
 {
 	uint64_t *barrier = tutti_shared(uint64_t, 0);
@@ -197,7 +197,7 @@ TUTTI_KERNEL(tensor_leave, struct args_late)
 		tutti_load_block(args->from, tutti_shared(uint8_t, 1024), barrier, args->blocks);
 }
 
-/* Makes loads for ever. */
+/* Loads for ever. */
 TUTTI_KERNEL(tensor_endless, struct args_late)
 {
 	uint64_t *barrier = tutti_shared(uint64_t, 0);
@@ -208,7 +208,7 @@ TUTTI_KERNEL(tensor_endless, struct args_late)
 		tutti_load_block(args->from, tutti_shared(uint8_t, 1024), barrier, args->blocks);
 }
 
-/* Its shared memory stays as it is while others come and go. */
+/* Checks that its shared memory does not change while other workgroups start and end. */
 TUTTI_KERNEL(tensor_watch, struct args_late)
 {
 	volatile uint64_t *shared = tutti_shared(uint64_t, 0);

@@ -7,7 +7,7 @@
 
 #include "tutti/tensor.h"
 
-/* One request of one workgroup: shared memory is filled from @in before, and copied to @out after it. */
+/* One request of one workgroup: its shared memory is filled from @in first and copied to @out afterwards. */
 struct tensor_job {
 	struct tutti_tensor_request request;
 	uint64_t *in, *out;
@@ -18,7 +18,7 @@ struct tensor_job {
 
 struct args_tensor { struct tensor_job *job; };
 
-/* A box from one tensor to another, by way of shared memory. */
+/* A box from one tensor to another, through shared memory. */
 struct args_move { const struct tutti_tensor *from, *to; int32_t coordinate[5]; uint16_t offset, back; uint32_t bytes; };
 
 /* Boxes 0, 1, ... of a tensor in turns by a ring of stages; each workgroup's waves add up all of its elements. */
@@ -38,7 +38,7 @@ struct args_change { struct tutti_tensor *tensor; uint64_t base; uint32_t *out; 
 
 struct args_late { const void *from; uint64_t *out; uint32_t blocks, pad; };
 
-/* CGA: rank 0 sends to all ranks of @mask, each says what it got. */
+/* CGA: rank 0 sends to all ranks of @mask, and each notes what it received. */
 struct args_cast { const struct tutti_tensor *tensor; uint32_t mask, bytes; uint64_t *out; };
 
 struct args_contend { uint32_t *cells; uint32_t *ticks; uint32_t rounds, pad; };

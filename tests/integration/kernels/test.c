@@ -39,7 +39,7 @@ TUTTI_KERNEL(step, struct args_step)
 		*args->cell = *args->cell * args->mul + args->add;
 }
 
-/* says that it runs, waits to be let go */
+/* reports that it runs, and waits until the host lets it end */
 TUTTI_KERNEL(gate, struct args_gate)
 {
 	if (tutti_first_wave())
@@ -50,7 +50,7 @@ TUTTI_KERNEL(gate, struct args_gate)
 		__atomic_fetch_add(args->ended, 1, __ATOMIC_ACQ_REL);
 }
 
-/* one workgroup: writes all of its shared memory, waits to be let go, looks whether it is as it was */
+/* one workgroup: writes all of its shared memory, waits for the host, and checks that nothing has changed */
 TUTTI_KERNEL(keep, struct args_keep)
 {
 	uint8_t *shared = tutti_shared(uint8_t, 0);
@@ -97,7 +97,7 @@ TUTTI_KERNEL(look, struct args_seen)
 	__atomic_fetch_add(&seen->runs, 1, __ATOMIC_RELAXED);
 }
 
-/* how many workgroups are on an SM at once: counts up, stays a while, counts down */
+/* counts the workgroups that are on an SM at once: each counts up, waits, counts down */
 TUTTI_KERNEL(crowd, struct args_seen, .flags = TUTTI_KERNEL_BARRIER, .barriers = 1)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
@@ -136,7 +136,7 @@ TUTTI_KERNEL(tree, struct args_word, .group_bytes = 4096, .flags = TUTTI_KERNEL_
 		args->word[tutti_cta_linear()] = part[0];
 }
 
-/* shared memory is the workgroup's own: fills all of it, waits, finds nothing changed */
+/* fills all of the workgroup's shared memory, waits, and checks that nothing has changed */
 TUTTI_KERNEL(own_shared, struct args_word, .flags = TUTTI_KERNEL_BARRIER, .barriers = 1)
 {
 	uint32_t *words = tutti_shared(uint32_t, 0), n = tutti_shared_bytes() / 4, bad = 0;
@@ -216,7 +216,7 @@ TUTTI_KERNEL(spin, struct args_word)
 		__asm__ volatile("");
 }
 
-/* waits for ever at a barrier that its other waves never reach: they wait for a word */
+/* waits for ever at a barrier that its other waves never reach, because they wait for a word */
 TUTTI_KERNEL(hang, struct args_word, .flags = TUTTI_KERNEL_BARRIER, .barriers = 1)
 {
 	if (tutti_first_wave())
@@ -274,7 +274,7 @@ TUTTI_KERNEL(globals, struct args_word)
 	zeroed[7] = (uint32_t)args->value;
 }
 
-/* many scalar registers for each wave: few waves on an SM */
+/* needs many scalar registers, so few waves fit an SM */
 TUTTI_KERNEL(greedy, struct args_seen, .scalar_blocks = 16, .vector_blocks = 16)
 {
 	const struct tutti_wave_info *wave = tutti_wave();
@@ -291,7 +291,7 @@ TUTTI_KERNEL(greedy, struct args_seen, .scalar_blocks = 16, .vector_blocks = 16)
 		__atomic_fetch_add(&args->seen[wave->cta_linear].runs, 1, __ATOMIC_RELAXED);
 }
 
-/* says on which SM each workgroup is, stays there until let go */
+/* notes on which SM each workgroup is, and stays there until the host lets it end */
 TUTTI_KERNEL(park, struct args_park)
 {
 	const struct tutti_wave_info *wave = tutti_wave();

@@ -12,7 +12,7 @@ struct args_gate { uint64_t *started, *go, *ended; };
 struct args_add { float *c; const float *a, *b; uint32_t n, pad; };
 struct args_text { const char *text; uint64_t value; };
 
-/* what one workgroup saw of itself */
+/* what one workgroup notes about itself */
 struct seen {
 	uint32_t cta[3], groups[3], grid[3];
 	uint32_t workgroup[3], current[3];

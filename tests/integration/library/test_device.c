@@ -149,7 +149,7 @@ static void several_devices(void **state)
 	rig_run(third, "poke", 1, 1, rig_args(third, other, 6, 0));
 	assert_int_equal(*word, 5);
 	assert_int_equal(*other, 6);
-	/* memory of one device is nothing to another */
+	/* memory of one device cannot be freed or used through another */
 	rig_fails(third, "poke", 1, 1, rig_args(third, word, 7, 0), TUTTI_ERROR_MEMORY_FAULT);
 	assert_int_equal(*word, 5);
 	rig_fails(second, "poke", 1, 1, rig_args(second, other, 7, 0), TUTTI_ERROR_MEMORY_FAULT);
@@ -157,7 +157,7 @@ static void several_devices(void **state)
 	assert_int_equal(fault.address, (uintptr_t)other);
 	assert_int_equal(*word, 5);
 	assert_int_equal(*other, 6);
-	/* nor what was freed, though small blocks stay mapped where they were used */
+	/* nor can memory that has been freed, although small blocks stay mapped where they were used */
 	assert_int_equal(tutti_memory_free(second->device, word), 0);
 	fault = rig_fails(third, "peek", 1, 1, rig_args(third, other, (uintptr_t)word, 0), TUTTI_ERROR_MEMORY_FAULT);
 	assert_int_equal(fault.address, (uintptr_t)word);
@@ -256,7 +256,10 @@ static void locked_memory(void **state)
 	assert_true(tutti_memory_unlock(rig->device, &area[512]) < 0);
 }
 
-/* Two ranges with a page in common, which stays while either does; and one of many pages off the heap. */
+/*
+ * Two locked ranges that share a page, which stays mapped while either is locked; and one of many pages outside the
+ * heap.
+ */
 static void locked_ranges(void **state)
 {
 	static uint64_t area[4096] __attribute__((aligned(4096)));
@@ -290,7 +293,7 @@ static uint64_t ctas_run(const struct tutti_discovery *known)
 	return all;
 }
 
-/* Whatever lies between us and the card. */
+/* Works through any transport. */
 static void policies_and_states(void **state)
 {
 	const struct tutti_discovery *known = tutti_device_discovery(rig->device);
@@ -396,7 +399,7 @@ static void copies(void **state)
 	assert_int_equal(tutti_copy(rig->queue, back, host, 0), 0);
 }
 
-/* A copy behind a kernel that fails is not made, neither then nor after the reset; the next one is. */
+/* A copy behind a kernel that fails is not made, neither then nor after the queue's reset; the next one is. */
 static void copy_behind_a_fault(void **state)
 {
 	uint64_t *from = rig_alloc(rig, 8), *to = rig_alloc(rig, 8), *other = rig_alloc(rig, 8);
@@ -505,7 +508,7 @@ static void log_and_time(void **state)
 	char text[4096];
 	uint64_t t = tutti_device_time(rig->device);
 
-	rig_needs_emulator(); /* the driver shows its log to root alone */
+	rig_needs_emulator(); /* only root may read the log through the driver */
 	assert_true(tutti_device_log(rig->device, text, sizeof(text)) > 0);
 	assert_true(strlen(text) > 0);
 	assert_int_equal(tutti_device_log(rig->device, text, 10) <= 9, 1);

@@ -87,7 +87,7 @@ static void truncated(void **state)
 	size_t bytes;
 
 	for (bytes = 0; bytes < good_bytes; bytes += bytes < 300 ? 1 : 97) {
-		uint8_t *c = malloc(bytes ? bytes : 1); /* exact, so that a sanitizer sees overruns */
+		uint8_t *c = malloc(bytes ? bytes : 1); /* the exact size, so that a sanitizer sees overruns */
 
 		memcpy(c, good, bytes);
 		if (load(c, bytes) == 0 && bytes < good_bytes / 2)
@@ -183,7 +183,7 @@ static void random_damage(void **state)
 		unsigned edits = 1 + (unsigned)rand_r(&seed) % 8;
 
 		for (k = 0; k < edits; k++) {
-			/* mostly where it hurts: headers and the tables at both ends */
+			/* mostly in the headers and in the tables at both ends */
 			size_t at = (unsigned)rand_r(&seed) % 3 ? (unsigned)rand_r(&seed) % 600 :
 								  (unsigned)rand_r(&seed) % good_bytes;
 
@@ -196,7 +196,7 @@ static void random_damage(void **state)
 	alive();
 }
 
-/* a descriptor is checked by the firmware, whatever the loader thought of it */
+/* the firmware checks a descriptor whatever the loader thought of it */
 static void hostile_descriptors(void **state)
 {
 	static const struct header_case cases[] = {

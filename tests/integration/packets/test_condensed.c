@@ -23,7 +23,7 @@ static void worked_example_bytes(void **state)
 	assert_int_equal(byte[1], 2);
 	assert_int_equal(byte[2], 0x04);
 	assert_int_equal(byte[3], 0x80);
-	/* neither address exists here: refused as a whole, nothing runs */
+	/* neither address exists here, so the packet is refused as a whole and nothing runs */
 	stored(4, 10, 1);
 	stored(6, 10, 2);
 	send(&c);
@@ -339,7 +339,7 @@ static void failing_kernel_stops_the_rest(void **state)
 
 	stored(1, 10, 5);
 	trap.dispatch.ref_num = TUTTI_REF_STORE | 2;
-	raw_submit(&queue, &trap); /* fine as it is */
+	raw_submit(&queue, &trap); /* valid unchanged */
 	raw_retired(&queue);
 	raw_settle(raw);
 	raw_condensed(&c);
@@ -441,7 +441,7 @@ static void costs_nothing_twice(void **state)
 	raw_condensed(&c);
 	for (i = 0; i < 31; i++)
 		raw_diff(&c, 1, 0);
-	for (again = 0; again < 3; again++) { /* kept the second time, known the third */
+	for (again = 0; again < 3; again++) { /* stored the second time, recognised the third time */
 		first = tutti_card_instructions(raw->card);
 		send(&c);
 		raw_retired(&queue);

@@ -18,7 +18,7 @@ static void kernels_one_after_the_other(void **state)
 	raw_settle(raw);
 	words[1] = 0;
 	raw_condensed(&c);
-	raw_diff(&c, 1, 0); /* no barrier bit anywhere: still one by one */
+	raw_diff(&c, 1, 0); /* no barrier bit anywhere: the kernels still run one by one */
 	raw_diff(&c, 2, 0);
 	send(&c);
 	assert_true(raw_until(raw, &words[0], 2, RAW_PATIENCE));
@@ -173,7 +173,7 @@ static void one_clean_up(void **state)
 	count_to_here();
 	assert_int_equal(counted(TUTTI_COUNTER_RELEASES), 1);
 	assert_int_equal(counted(TUTTI_COUNTER_SIGNALS), 0);
-	/* kernel 2 and the last have signals: kernel 2 is cleaned up by itself */
+	/* kernel 2 and the last one have signals: kernel 2 has a completion of its own */
 	raw_condensed(&c);
 	for (i = 0; i < kernels; i++) {
 		raw_diff(&c, i, i == 2 || i == 5 ? TUTTI_DIFF_SIGNAL : 0);
@@ -186,7 +186,7 @@ static void one_clean_up(void **state)
 	count_to_here();
 	assert_int_equal(counted(TUTTI_COUNTER_RELEASES), 2);
 	assert_int_equal(counted(TUTTI_COUNTER_SIGNALS), 2);
-	/* the same launches as plain packets: six of each */
+	/* the same launches as plain packets: six completions */
 	count_from_here();
 	for (i = 0; i < kernels; i++) {
 		union tutti_packet p = raw_step(&space, cell, 3, i, last);

@@ -45,7 +45,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Reference @entry: *cell = *cell * 3 + @add, with metadata if @with is not NULL. It runs, too. */
+/* Stores and runs reference @entry: *cell = *cell * 3 + @add, with metadata if @with is not NULL. */
 static void store(unsigned entry, uint64_t add, const struct tutti_tmd *with)
 {
 	union tutti_packet p = raw_step(&space, cell, 3, add, NULL);
@@ -58,7 +58,7 @@ static void store(unsigned entry, uint64_t add, const struct tutti_tmd *with)
 	raw_settle(raw);
 }
 
-/* Kernels by their references. Return: packet index */
+/* A condensed packet of @n references. Return: packet index */
 static uint64_t send(const unsigned *entries, unsigned n, struct tutti_signal *signal)
 {
 	struct raw_condensed c;
@@ -76,7 +76,7 @@ static uint64_t send(const unsigned *entries, unsigned n, struct tutti_signal *s
 	return index;
 }
 
-/* The third kernel's metadata are bad: nothing of the packet runs, and it is said which and where. */
+/* The third kernel's metadata are bad: nothing of the packet runs, and the error names kernel and field. */
 static void bad_before(void **state)
 {
 	static const struct { unsigned offset; uint8_t value; } bad[] = {
@@ -107,7 +107,7 @@ static void bad_before(void **state)
 		raw_reset_queue(&queue);
 		*byte = before;
 	}
-	/* mended, the same packet runs; and again: metadata are looked at every time */
+	/* after a repair the same packet runs, and again: metadata are read every time */
 	expect = *cell;
 	for (i = 0; i < 2; i++) {
 		signal->value = 1;
@@ -126,7 +126,7 @@ static void bad_before(void **state)
 	assert_int_equal(*cell, expect);
 }
 
-/* Metadata that are gone. */
+/* Metadata that are no longer mapped. */
 static void unmapped(void **state)
 {
 	struct tutti_fault fault;
@@ -144,7 +144,7 @@ static void unmapped(void **state)
 	assert_int_equal(*cell, expect);
 }
 
-/* Groups that the grid cannot have are found before anything starts, too. */
+/* CGAs that the grid cannot be divided into are found before anything starts, too. */
 static void bad_groups(void **state)
 {
 	struct tutti_fault fault;
@@ -160,7 +160,10 @@ static void bad_groups(void **state)
 	assert_int_equal(*cell, expect);
 }
 
-/* They become bad while an earlier kernel runs: kernels before have run, the error names the one, and it is metadata's. */
+/*
+ * Metadata that become bad while an earlier kernel runs: the kernels before have run, and the error names this one and
+ * its metadata.
+ */
 static void bad_meanwhile(void **state)
 {
 	uint64_t *words = raw_small(&space), index, expect;
@@ -168,7 +171,7 @@ static void bad_meanwhile(void **state)
 					    raw_args(&space, &words[0], (uintptr_t)&words[1], (uintptr_t)&words[2]), NULL);
 	struct tutti_signal *signal = raw_signal(&space, 1);
 
-	words[1] = 1; /* open, the first time */
+	words[1] = 1; /* the gate is open the first time */
 	p.dispatch.header = NONE;
 	p.dispatch.ref_num = TUTTI_REF_STORE;
 	raw_submit(&queue, &p);
@@ -186,7 +189,7 @@ static void bad_meanwhile(void **state)
 	assert_int_equal(signal->value, 1);
 }
 
-/* A rare diff of a reference with metadata: they count all the same. */
+/* A rare diff of a reference with metadata: they are used all the same. */
 static void rare_diff(void **state)
 {
 	struct raw_condensed c;
@@ -239,7 +242,7 @@ static void rare_table_diff(void **state)
 	assert_int_equal(tmd[0]->state, TUTTI_TMD_FINISHED);
 }
 
-/* As many kernels with metadata as a packet holds, of two records in turn. */
+/* As many kernels with metadata as a packet can have, with two records in turn. */
 static void thirty_one(void **state)
 {
 	struct tutti_signal *signal = raw_signal(&space, 1);

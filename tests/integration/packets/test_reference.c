@@ -25,7 +25,7 @@ static void reference_valid_at_once(void **state)
 
 	p.dispatch.header = tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, 0, 0, 0);
 	p.dispatch.ref_num = TUTTI_REF_STORE | 1;
-	raw_submit(&queue, &p); /* this kernel is still running when its reference is used */
+	raw_submit(&queue, &p); /* the kernel is still running when its reference is used */
 	raw_condensed(&c);
 	raw_diff(&c, 1, TUTTI_DIFF_SIGNAL);
 	raw_units(&c, (uintptr_t)signal, 4);
@@ -188,7 +188,7 @@ static void replaced_entry(void **state)
 	send(&c);
 	assert_true(raw_until(raw, cell, 55, RAW_PATIENCE)); /* later packets see the new one */
 	words[1] = 1;
-	assert_true(raw_until(raw, &words[2], 1, RAW_PATIENCE)); /* what was launched is not affected */
+	assert_true(raw_until(raw, &words[2], 1, RAW_PATIENCE)); /* kernels already launched are not affected */
 }
 
 static void bad_reference_stores_nothing(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The other form of diffs, which name table fields: PKT-20. */
+/* Condensed packets whose diffs name table fields: PKT-20. */
 #include "raw.h"
 
 #define T(name, function) { name, function, setup, teardown, NULL }
@@ -91,7 +91,7 @@ static void forms_agree(void **state)
 	raw_units(&b, 5, 2);
 	raw_units(&b, 5, 2);
 	same(&a, &b);
-	/* a new workgroup changes the groups too: 64 x 2 x 1, 4 waves */
+	/* a new workgroup size changes the number of groups, too: 64 x 2 x 1, 4 waves */
 	both(&a, &b, TUTTI_DIFF_WORKGROUP_X | TUTTI_DIFF_WORKGROUP_Y,
 	     TUTTI_TABLE_WORKGROUP | TUTTI_TABLE_GRID_X | TUTTI_TABLE_GRID_Y);
 	raw_units(&a, 64, 1);
@@ -141,7 +141,7 @@ static void kernel_object(void **state)
 	assert_int_equal(*word, 12);
 }
 
-/* what a plain packet could not lead to is an invalid packet */
+/* a state that no plain packet leads to makes the packet invalid */
 static void claims_are_checked(void **state)
 {
 	static const struct {
@@ -229,7 +229,7 @@ static void costs(void **state)
 	table_form = tutti_card_instructions(raw->card) - start;
 	print_message("# six new grids, instructions in all: packet fields %llu, table fields %llu\n",
 		      (unsigned long long)packet_form, (unsigned long long)table_form);
-	/* a kernel, everything counted: less than twice what one in packet fields took at first */
+	/* instructions per kernel: less than twice what one in packet fields took at first */
 	assert_true(table_form < 6 * 3000);
 	raw_no_fault(raw);
 }

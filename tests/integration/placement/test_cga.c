@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* CGAs from kernel to card and back: the shipped firmware places them, the card's SMs run them. */
+/* CGAs from launch to completion: the shipped firmware places them, and the card's SMs run them. */
 #include "kernels/cga_args.h"
 #include "rig.h"
 #include "tutti/code_object.h"
@@ -59,7 +59,7 @@ static struct args_cga_seen *seen_args(uint32_t ctas)
 	return args;
 }
 
-/* Every CTA ran once and knows who it is; the CTAs of a CGA are on one GPC under one id. */
+/* Every CTA ran once and knows its position; the CTAs of a CGA were on one GPC, under one id. */
 static void check_seen(const struct cga_seen *seen, uint32_t x, uint32_t y, uint32_t cx, uint32_t cy)
 {
 	for (uint32_t i = 0; i < x * y; i++) {
@@ -99,7 +99,7 @@ static void identity(void **state)
 	look("cga_look_6", 18, 12, 3, 2);
 }
 
-/* CTAs of a CPC_CGA sit on the SMs of one CPC, also where CPCs have lost SMs. */
+/* CTAs of a CPC_CGA run on the SMs of one CPC, also where CPCs have fewer SMs. */
 static void cpc(void **state)
 {
 	const struct tutti_discovery *d = tutti_device_discovery(rig->device);
@@ -209,7 +209,7 @@ static void bad_access(void **state)
 {
 	struct tutti_fault fault;
 
-	/* the source finds these: wave and pc */
+	/* found at the SM that accesses: reported with wave and pc */
 	fault = rig_fails(rig, "cga_bad", 4 * 32, 32, bad_args(4, 0), TUTTI_ERROR_CGA);
 	assert_int_equal(fault.cause, TUTTI_CAUSE_CGA_RANK);
 	assert_true(fault.pc);
@@ -217,7 +217,7 @@ static void bad_access(void **state)
 	fault = rig_fails(rig, "cga_bad", 4 * 32, 32, bad_args(1, 0xfffff0), TUTTI_ERROR_CGA);
 	assert_int_equal(fault.cause, TUTTI_CAUSE_CGA_OFFSET);
 	assert_true(fault.pc);
-	/* the target finds these */
+	/* found at the SM that is accessed */
 	fault = rig_fails(rig, "cga_bad", 400 * 32, 32, bad_args(1, 2048), TUTTI_ERROR_CGA);
 	assert_int_equal(fault.cause, TUTTI_CAUSE_CGA_SEGMENT);
 	assert_int_equal(fault.pc, 0);
@@ -227,7 +227,7 @@ static void bad_access(void **state)
 	exchange_on(rig->queue, 400, 64, 3);
 }
 
-/* A hung CGA is killed with its queue; the ids and SMs it had are given out again. */
+/* A hung CGA is killed with its queue; its ids and SMs are used again. */
 static void hang(void **state)
 {
 	struct tutti_queue_options o = { .flags = TUTTI_QUEUE_EXTENDED, .timeout_ms = 200 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Occupancy queries against the card: what they promise is launched, and not one more finds room. */
+/* Occupancy queries against the card: as many as they promise can be launched, and not one more. */
 #include "rig.h"
 #include "tutti/message.h"
 #include "tutti/occupancy.h"
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
 
-/* What is launched: @waves a workgroup, @shared bytes, CGAs by @attributes. */
+/* A launch: @waves of a workgroup, its @shared bytes, its CGAs by @attributes. */
 struct job {
 	unsigned waves;
 	uint32_t shared;
@@ -44,7 +44,7 @@ static bool cga_fits(const struct job *job)
 	return job->attributes.cga[0].kind && promised(job);
 }
 
-/* CGAs that are on the card when no more fit, by launching too many that stay until let go. */
+/* Number of CGAs that fit, by launching too many, which run until the host lets them end. */
 static uint32_t placed(const struct job *job, uint32_t cgas, bool *refused)
 {
 	struct args_park *args = rig_alloc(rig, sizeof(*args));
@@ -59,7 +59,7 @@ static uint32_t placed(const struct job *job, uint32_t cgas, bool *refused)
 	args->runs = rig_alloc(rig, ctas * 4);
 	args->started = rig_alloc(rig, 64);
 	args->go = rig_alloc(rig, 64);
-	/* the grid grows along the axes of the CGA, one behind the other along x */
+	/* the grid grows along the axes of the CGA, CGA after CGA along x */
 	launch.grid[0] = 32 * job->waves * cgas;
 	launch.grid[1] = launch.grid[2] = 1;
 	for (unsigned i = 0; i < TUTTI_CGA_LEVELS && job->attributes.cga[i].kind; i++) {
@@ -158,7 +158,7 @@ static void ids_run_out(void **state)
 	rig_close(rig);
 }
 
-/* SMs that are off, a cap on workgroups: what counts is how the card is set now. */
+/* SMs that are off, a cap on workgroups: the answer is about the card as it is set now. */
 static void settings(void **state)
 {
 	struct job job = { .waves = 8, .attributes.cga = { { 4, 1, 1, TUTTI_CGA_GPC } } };
@@ -194,7 +194,7 @@ static uint32_t largest(const struct job *job, unsigned kind, bool multicast)
 	return n;
 }
 
-/* The largest runs, one more does not; 8 always do on a GPC of 4 TPCs, however large the workgroup. */
+/* The largest CGA runs, one CTA more does not; 8 always run on a GPC of 4 TPCs, however large the workgroup is. */
 static void largest_cga(void **state)
 {
 	struct job job = { .waves = 1 };
@@ -222,7 +222,7 @@ static void largest_cga(void **state)
 	rig_close(rig);
 }
 
-/* The kernel's own CGAs count when nothing else is said; questions that make no sense are refused. */
+/* The CGAs that the kernel declares count when the launch names none; impossible questions are refused. */
 static void from_kernel(void **state)
 {
 	struct job job = { .waves = 1 };
@@ -245,7 +245,7 @@ static void from_kernel(void **state)
 	assert_int_equal(tutti_device_policy(rig->device, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST), 0);
 	assert_int_equal(tutti_device_enable_sms(rig->device, 7, 1, false), 0);
 	assert_int_equal(tutti_occupancy_max_active_cgas(rig->device, &launch, NULL, &n), 0);
-	assert_int_equal(n, 0); /* seven SMs for eight workgroups apart */
+	assert_int_equal(n, 0); /* seven SMs for eight workgroups on an SM each */
 	assert_int_equal(tutti_device_policy(rig->device, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_LOAD_BALANCE), 0);
 	assert_int_equal(tutti_occupancy_max_active_cgas(rig->device, &launch, NULL, &n), 0);
 	assert_int_equal(n, 1);

@@ -13,12 +13,12 @@ struct parked {
 	unsigned ctas;
 };
 
-/* start @ctas workgroups of one wave that stay where they are */
+/* start @ctas workgroups of one wave that run until the host lets them end */
 static struct parked park(unsigned ctas, uint32_t shared)
 {
 	struct parked p = { .args = rig_alloc(rig, sizeof(*p.args)), .signal = rig_signal(rig, 1), .ctas = ctas };
 	struct tutti_kernel kernel = rig_kernel(rig, "park");
-	struct tutti_queue_options o = { .packets = 64, .timeout_ms = UINT32_MAX }; /* virtual time flies */
+	struct tutti_queue_options o = { .packets = 64, .timeout_ms = UINT32_MAX }; /* virtual time passes quickly */
 	struct tutti_launch launch = { .kernel = &kernel, .grid = { ctas }, .workgroup = { 1 }, .signal = p.signal,
 				       .dynamic_group_bytes = shared, .kernarg = p.args };
 
@@ -64,7 +64,7 @@ static void enable_all(void)
 	assert_int_equal(tutti_device_enable_sms(rig->device, 0, tutti_device_discovery(rig->device)->sms, true), 0);
 }
 
-/* the definition: one at a time on the SM with the most free slots, ties by order */
+/* the definition: one CTA at a time, on the SM with the most free slots, the first one of equals */
 static void pour(unsigned *free_slots, unsigned sms, const unsigned *order, unsigned ctas, unsigned *got)
 {
 	memset(got, 0, sms * sizeof(*got));
@@ -90,7 +90,7 @@ static void identity(unsigned *order, unsigned sms)
 		order[i] = i;
 }
 
-/* load the SMs as @used says, pour @ctas more, compare with the definition */
+/* occupy @used slots of the SMs, launch @ctas CTAs more, compare with the definition */
 static void water(const unsigned *used, unsigned sms, const unsigned *order, unsigned ctas)
 {
 	const struct tutti_discovery *d = tutti_device_discovery(rig->device);
@@ -193,11 +193,11 @@ static void overflow(void **state)
 
 	rig = rig_topology("gpc 2\ngpc 1\n");
 	p = park(1000, 0);
-	started(&p, 96); /* filled to the brim */
+	started(&p, 96); /* all slots are taken */
 	usleep(20000);
 	tutti_queue_poll(p.queue);
 	assert_int_equal(*p.args->started, 96);
-	let_go(&p); /* and on as they complete */
+	let_go(&p); /* as they complete, others start */
 	rig_close(rig);
 }
 
@@ -315,14 +315,14 @@ static void late_sm(void **state)
 		assert_int_not_equal(p.args->sm_of[i], 3);
 	assert_int_equal(tutti_device_enable_sms(rig->device, 3, 1, true), 0);
 	started(&p, 128);
-	let_go(&p); /* every id once */
+	let_go(&p); /* every CTA once */
 	for (i = 0; i < 5000; i++)
 		on_late += p.args->sm_of[i] == 3;
 	assert_true(on_late >= 32);
 	rig_close(rig);
 }
 
-/* SMs leave and join while a grid runs: every id once, nothing starts on an SM that is off */
+/* SMs are switched off and on while a grid runs: every CTA runs once, and none starts on an SM that is off */
 static void sms_come_and_go(void **state)
 {
 	struct parked p;
@@ -332,7 +332,7 @@ static void sms_come_and_go(void **state)
 	rig = rig_topology("gpc 5\ngpc 2\n");
 	p = park(6000, 0);
 	started(&p, 7 * 32);
-	/* all slots are taken; with SM 3 and 5 off, what ends there is not replaced */
+	/* all slots are taken; CTAs that end on SMs 3 and 5, which are off, are not replaced */
 	assert_int_equal(tutti_device_enable_sms(rig->device, 3, 1, false), 0);
 	assert_int_equal(tutti_device_enable_sms(rig->device, 5, 1, false), 0);
 	for (i = 0, seen = 0; i < 6000; i++)
@@ -548,7 +548,7 @@ static unsigned bits_set(const uint32_t *map)
 	return n;
 }
 
-/* What is free on an SM is what it has less what its CTAs hold, each resource. */
+/* Free resources of an SM are its resources less those of its CTAs. */
 static void check_sm(const struct keeper *k, unsigned number)
 {
 	const struct tutti_discovery *card = tutti_device_discovery(rig->device);
@@ -573,7 +573,7 @@ static void check_sm(const struct keeper *k, unsigned number)
 	assert_true(waves ? scalar % waves == 0 && scalar >= waves : !scalar); /* all waves have as many */
 }
 
-/* Workgroups of all sizes come and go; those that are there never share a byte, and nothing is lost. */
+/* Workgroups of all sizes start and end; those that run never share a byte, and nothing is lost. */
 static void mixed_sizes_and_gaps(void **state)
 {
 	struct keeper k[KEEPERS];
@@ -591,7 +591,7 @@ static void mixed_sizes_and_gaps(void **state)
 			keeper_launch(one);
 		else if (keeper_runs(one))
 			keeper_let_go(one);
-		rig_poll_until(one->queue, one->args->go, 77, 1); /* whoever has room now has started */
+		rig_poll_until(one->queue, one->args->go, 77, 1); /* those that fit now have started */
 		for (unsigned i = 0; i < KEEPERS; i++) {
 			running += keeper_runs(&k[i]);
 			for (unsigned j = 0; j < i && keeper_runs(&k[i]); j++)
@@ -605,7 +605,7 @@ static void mixed_sizes_and_gaps(void **state)
 			check_sm(k, sm);
 	}
 	assert_true(most >= 8);
-	/* those that still wait for room get it when all others go */
+	/* those that still wait start when all others have ended */
 	for (unsigned i = 0; i < KEEPERS; i++)
 		tutti_store_release(k[i].args->go, 1);
 	for (unsigned i = 0; i < KEEPERS; i++) {

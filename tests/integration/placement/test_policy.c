@@ -102,14 +102,14 @@ static void ran(struct rig *rig, uint64_t *ctas, unsigned *used)
 	}
 }
 
-/* One CTA after another: by free slots always the first SM; by power spent, none that is still warm. */
+/* One CTA after another: by free slots it is always the first SM, by energy never one that has just run. */
 static void power_spreads_the_heat(void **state)
 {
 	struct rig *rig = rig_deterministic(energy_card);
 	uint64_t ctas[12] = { 0 }, *cell = rig_alloc(rig, 64);
 	unsigned used;
 
-	/* the past begins when the window is set */
+	/* energy counts from the moment the window is set */
 	set(rig, TUTTI_POLICY_POWER_WINDOW, 1u << 30);
 	for (unsigned i = 0; i < 12; i++)
 		rig_run(rig, "step", 1, 1, rig_args(rig, cell, 3, 1));
@@ -120,7 +120,7 @@ static void power_spreads_the_heat(void **state)
 	for (unsigned i = 0; i < 11; i++)
 		rig_run(rig, "step", 1, 1, rig_args(rig, cell, 3, 1));
 	ran(rig, ctas, &used);
-	assert_int_equal(used, 11); /* all but the one that did the first twelve */
+	assert_int_equal(used, 11); /* all but the SM that ran the first twelve */
 	assert_int_equal(ctas[0], 12);
 	set(rig, TUTTI_POLICY_CHOICE, TUTTI_CHOICE_MOST_FREE);
 	rig_run(rig, "step", 1, 1, rig_args(rig, cell, 3, 1));
@@ -129,7 +129,7 @@ static void power_spreads_the_heat(void **state)
 	rig_close(rig);
 }
 
-/* Every policy of matching and choice with grids of several shapes at once: all that was launched is done, once. */
+/* Every policy of matching and choice, with grids of several shapes at once: all that was launched runs, once. */
 static void grids_under_every_policy(void **state)
 {
 	static const struct { unsigned policy; uint32_t value, usual; } all[] = {

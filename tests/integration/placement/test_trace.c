@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Traces of placements: records against what is known of the placement, the file, the pictures made of it. */
+/* Traces of placements: the records against what is known of the placement; the file; the pictures made of it. */
 #include <sys/stat.h>
 
 #include "kernels/cga_args.h"
@@ -10,7 +10,7 @@
 #define T(name, function) { name, function, NULL, NULL, NULL }
 #define CARD "gpc 8\ngpc 8\ngpc 8\ngpc 8\nmemory 256M\n"
 #define SMS 32u
-#define WAVES 4u      /* of a workgroup: an SM takes eight */
+#define WAVES 4u      /* shared memory of a workgroup: an SM takes eight */
 #define DEPTH 8u
 #define RECORDS 8192u
 
@@ -27,7 +27,7 @@ struct parked {
 	struct tutti_queue *queue;
 };
 
-/* @ctas workgroups that stay where they are until let go. */
+/* @ctas workgroups that run until the host lets them end. */
 static struct parked park(unsigned ctas)
 {
 	struct parked p = { .args = rig_alloc(rig, sizeof(*p.args)), .signal = rig_signal(rig, 1) };
@@ -53,7 +53,7 @@ static void let_go(struct parked *p)
 	tutti_queue_destroy(p->queue);
 }
 
-/* SMs with @free of DEPTH slots left take nothing but what makes it so. */
+/* Occupies SMs so that @free of their DEPTH slots are left. */
 static unsigned load(const uint8_t *free_slots, struct parked *parked)
 {
 	unsigned n = 0;
@@ -122,7 +122,7 @@ static void figure_records(void **state)
 
 	rig = rig_deterministic(CARD);
 	loads = load(figure_21, parked);
-	assert_int_equal(read_all(NULL), 0); /* off: nothing is written */
+	assert_int_equal(read_all(NULL), 0); /* tracing is off: nothing is written */
 	assert_int_equal(tutti_trace_start(rig->device, TUTTI_TRACE_PLACEMENT), 0);
 	more = park(137);
 	n = read_all(&lost);
@@ -161,7 +161,7 @@ static void figure_records(void **state)
 	rig_close(rig);
 }
 
-/* A CGA's messages say which; its CTAs stand behind them, on one GPC, as many as it has. */
+/* Messages of a CGA name it; the records of its CTAs follow, all of them, on one GPC. */
 static void group_records(void **state)
 {
 	struct args_cga_sum *args;
@@ -211,7 +211,7 @@ static void group_records(void **state)
 	rig_close(rig);
 }
 
-/* Nobody reads: the oldest stay, the rest is counted. */
+/* Without a reader the oldest records stay, and the others are counted. */
 static void full_ring(void **state)
 {
 	unsigned ring, n;
@@ -265,7 +265,7 @@ static void costs_nothing(void **state)
 
 /* ---- the file and the pictures ---- */
 
-/* Elements nest and end, attributes have their quotes: what a parser would trip over. */
+/* Elements nest and end, and attributes are quoted: mistakes that a parser would reject. */
 static unsigned well_formed(const char *text, const char *what)
 {
 	unsigned depth = 0, found = 0;
@@ -355,7 +355,7 @@ static void figure_pictures(void **state)
 	assert_int_not_equal(tool("svg", rig_out("tutti")), 0); /* is no trace */
 }
 
-/* More than the ring holds: who waits reads it in time. */
+/* More records than the ring holds: a wait reads them in time. */
 static void long_file(void **state)
 {
 	struct tutti_trace_file head;
@@ -371,7 +371,7 @@ static void long_file(void **state)
 	word = rig_alloc(rig, 64);
 	rig_run(rig, "count", 40000, 1, rig_args(rig, word, 1, 0));
 	rig_close(rig);
-	file = fopen(path, "r"); /* further devices of a process have files of their own */
+	file = fopen(path, "r"); /* each further device of a process writes its own file */
 	if (!file) {
 		strcat(path, ".1");
 		file = fopen(path, "r");

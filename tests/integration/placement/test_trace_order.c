@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The examples of priorities and groups, by the records of what the card placed: the order is what was asked for. */
+/* The examples `priorities` and `reduce`, by the records of what the card placed: the order is as it should be. */
 #include "rig.h"
 #include "tutti/discovery.h"
 #include "tutti/softcore.h"
 #include "tutti/trace_api.h"
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
-#define TICKS 400000.0        /* of a workgroup of the example: its windows are four and two times that */
+#define TICKS 400000.0        /* ticks of a workgroup of the example, whose windows are four and two times as long */
 #define LONG (4 * TICKS)
 #define PERIOD (6 * TICKS)
 #define LATE 60000.0          /* from the decision to the record, at most */
@@ -14,7 +14,7 @@
 static struct tutti_trace *records;
 static unsigned count;
 
-/* Run an example on an emulated card of 4 GPCs of 8 in deterministic mode; its records are in @records. */
+/* Runs an example on an emulated card of 4 GPCs of 8 SMs in deterministic mode; its records are in @records. */
 static void trace(const char *example)
 {
 	struct tutti_trace_file head;
@@ -50,7 +50,9 @@ struct part {
 	unsigned queue[2];
 };
 
-/* The part that begins with the @number-th STATE: from when both tasks are there until one has placed its last. */
+/*
+ * The part that begins with the STATE number @number: from when both tasks are there until one has placed its last CTA.
+ */
 static struct part part_of(unsigned number)
 {
 	struct part part = { .end = count };
@@ -81,7 +83,7 @@ static struct part part_of(unsigned number)
 	return part;
 }
 
-/* Where in the period that began at @start is @time? */
+/* Position of @time in the period that began at @start. */
 static double phase(double time, double start)
 {
 	double at = time - start;
@@ -93,7 +95,7 @@ static double phase(double time, double start)
 	return at;
 }
 
-/* Placements that are not in a window of their level if periods began at @start. */
+/* Placements outside of the windows of their level, if a period began at @start. */
 static unsigned outside(const struct part *part, double start)
 {
 	unsigned n = 0;
@@ -128,14 +130,14 @@ static void windows(void **state)
 		turns += q != last;
 		last = q;
 	}
-	/* both went, by turns, and not the lower one as often as the other */
+	/* both were placed, in turns, and the lower one less often */
 	assert_true(turns >= 4);
 	assert_in_range(ctas[1], 64, ctas[0]);
-	/* when the periods began is not in the records, but it is one time for all of them */
+	/* the records do not say when the periods began, but one time must explain all of them */
 	for (start = 0; start < PERIOD; start += LATE / 8)
 		least = outside(&part, start) < least ? outside(&part, start) : least;
 	assert_true(least == 0);
-	/* and not any time will do */
+	/* other times must not */
 	assert_true(outside(&part, PERIOD / 4) || outside(&part, PERIOD / 2));
 	free(records);
 }
@@ -154,7 +156,7 @@ static void quotas(void **state)
 		if (records[i].kind != TUTTI_TRACE_PLACE)
 			continue;
 		if (q != now) {
-			/* the first turn may have begun before the other came */
+			/* the first turn may have begun before the other task came */
 			if (runs > 1)
 				assert_int_equal(run, quota[now]);
 			runs++;
@@ -167,7 +169,7 @@ static void quotas(void **state)
 	free(records);
 }
 
-/* Every group is on one GPC, placed as a whole by one message, while the other queue's workgroups are there. */
+/* Every CGA is on one GPC, placed as a whole by one message, beside workgroups of the other queue. */
 static void groups(void **state)
 {
 	unsigned left = 0, gpc = 0, found = 0, plain = 0, among = 0;
@@ -199,7 +201,7 @@ static void groups(void **state)
 		}
 	}
 	assert_int_equal(found, 48);
-	/* hardly ever alone: between two kernels of the other queue there is a moment without any */
+	/* hardly ever alone: only between two kernels of the other queue */
 	assert_true(among >= 40);
 	free(records);
 }

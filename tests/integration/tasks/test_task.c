@@ -169,7 +169,7 @@ static void affinity(void **unused)
 	end();
 }
 
-/* More masks than the firmware keeps at once: the others wait for one. */
+/* More masks than the firmware keeps at once: the other tasks wait for one. */
 static void many_masks(void **unused)
 {
 	tutti_signal_t signal[30];
@@ -193,7 +193,7 @@ static void many_masks(void **unused)
 	end();
 }
 
-/* Low priorities fill the table with grids that take long; high ones come later, are done first, and nothing is lost. */
+/* Low priorities fill the task table with long grids; high ones come later and end first, and nothing is lost. */
 static void eviction(void **unused)
 {
 	enum { LOW = 60, HIGH = 12, CTAS_LOW = 150 };
@@ -221,7 +221,7 @@ static void eviction(void **unused)
 	for (i = 0; i < HIGH; i++)
 		rig_wait(rig, high[i]);
 	before = tutti_load_acquire(clock);
-	assert_true(before < LOW * CTAS_LOW); /* the others were still at it */
+	assert_true(before < LOW * CTAS_LOW); /* the others were still running */
 	for (i = 0; i < LOW; i++)
 		rig_wait(rig, low[i]);
 	for (i = 0; i < LOW; i++)
@@ -233,7 +233,7 @@ static void eviction(void **unused)
 	end();
 }
 
-/* One slot for one CTA: two tasks with quotas take turns; their CTAs come in quota-sized pieces. */
+/* One CTA fits at a time: two tasks with quotas take turns, each with as many CTAs as its quota. */
 static void quota(void **unused)
 {
 	struct tutti_task *t[2];
@@ -314,7 +314,7 @@ static void throttle(void **unused)
 	assert_int_equal(counter(TUTTI_COUNTER_THROTTLE_SWITCHES), 2);
 	assert_int_equal(tutti_device_sm_states(rig->device, 0, 1, &sm), 0);
 	assert_int_equal(sm.throttles, 2);
-	/* without the flag it is too large for any SM */
+	/* without the flag the workgroup is too large for any SM */
 	assert_int_equal(tutti_launch_check(rig->device, &launch), TUTTI_ERROR_GROUP_MEMORY);
 	assert_int_equal(tutti_dispatch(rig->queue, &launch), -EINVAL);
 	end();

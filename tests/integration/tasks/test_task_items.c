@@ -41,7 +41,7 @@ static void push(struct tutti_work *work, uint64_t item)
 		fail_msg("push: %s", tutti_strerror(error));
 }
 
-/* Far more items than the queue holds; the last ones come by the end of the queue. */
+/* Far more items than the queue holds; closing the queue starts the last ones. */
 static void items_from_the_host(void **unused)
 {
 	struct tutti_task_counters c;
@@ -71,7 +71,7 @@ static void items_from_the_host(void **unused)
 	end();
 }
 
-/* Fewer than the minimum go when the timeout has passed, and not before. */
+/* Fewer items than the minimum start when the timeout has passed, and not before. */
 static void coalescing(void **unused)
 {
 	struct tutti_task_counters c;
@@ -99,12 +99,12 @@ static void coalescing(void **unused)
 	rig_wait(rig, signal);
 	each_once(a, 11);
 	tutti_task_counters(t, &c);
-	assert_in_range(c.timeouts, 1, 3); /* more than one if the three came far apart */
+	assert_in_range(c.timeouts, 1, 3); /* more than one if the three items came far apart */
 	assert_int_equal(counter(TUTTI_COUNTER_COALESCE_TIMEOUTS), c.timeouts);
 	end();
 }
 
-/* Kernels fill the queue while it is consumed; a full queue holds them up. */
+/* Kernels fill the queue while it is consumed; they wait when it is full. */
 static void items_from_kernels(void **unused)
 {
 	struct tutti_work *work;
@@ -128,7 +128,7 @@ static void items_from_kernels(void **unused)
 	end();
 }
 
-/* A number that is taken counts, though its item comes later: whoever got it waits for the item. */
+/* An index that has been reserved counts although its item comes later: the CTA that gets it waits for the item. */
 static void items_late(void **unused)
 {
 	const uint64_t later = 7, now = 8;
@@ -163,7 +163,7 @@ static void items_late(void **unused)
 	end();
 }
 
-/* More queue tasks than slots, most of them with nothing to do: they are in nobody's way. */
+/* More queue tasks than slots, most of them idle: they do not delay the others. */
 static void idle_queue_tasks(void **unused)
 {
 	enum { TASKS = 16 };

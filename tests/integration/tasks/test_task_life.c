@@ -33,7 +33,7 @@ static void children(void **unused)
 		assert_int_equal(tutti_signal_load(&a->signal[i]), 0);
 	}
 	assert_int_equal(*a->child_runs, 4 * 50);
-	/* so many that not all can be accepted: each is done or was refused, clearly; nobody hangs */
+	/* so many that not all can be accepted: each child runs or is refused, and none hangs */
 	a = parent_args(300, true);
 	rig_wait(rig, start(rig->queue, "parent", 300, a, NULL));
 	for (i = 0; i < 300; i++) {
@@ -48,7 +48,7 @@ static void children(void **unused)
 	end();
 }
 
-/* Waiting parents fill the whole card: creation fails, it does not hang. */
+/* Waiting parents fill the whole card: creating a child fails, and does not hang. */
 static void no_room_for_children(void **unused)
 {
 	struct args_parent *a;
@@ -100,7 +100,7 @@ static void cancel(void **unused)
 	assert_true(rig_poll_until(rig->queue, g->started, 64, 10000));
 	assert_int_equal(tutti_task_cancel(late), -ENOENT);
 	assert_int_equal(tutti_task_cancel(t), 0);
-	assert_int_equal(tutti_signal_load(signal), 1); /* CTAs in flight finish */
+	assert_int_equal(tutti_signal_load(signal), 1); /* CTAs that run finish */
 	tutti_store_release(g->go, 1);
 	assert_int_equal(tutti_signal_wait(rig->device, signal, TUTTI_LT, 1, RIG_WAIT, &value), 0);
 	assert_true(tutti_signal_cancelled(value));
@@ -117,7 +117,7 @@ static void cancel(void **unused)
 	end();
 }
 
-/* CTAs of as many waves as an SM has, beside one wave that stays: they never fit whole. */
+/* CTAs with as many waves as an SM has, beside one wave that stays: they never fit as a whole. */
 static void split(void **unused)
 {
 	struct tutti_kernel k;

@@ -49,7 +49,7 @@ static inline void jobs_start(struct tutti_queue *queue, const char *name, unsig
 	assert_int_equal(tutti_dispatch(queue, &l), 0);
 }
 
-/** jobs_wait() - as rig_wait(), but an error of the queue is told. */
+/** jobs_wait() - like rig_wait(), but prints the error of a queue that stops. */
 static inline void jobs_wait(struct tutti_queue *queue, tutti_signal_t signal)
 {
 	struct tutti_fault f;

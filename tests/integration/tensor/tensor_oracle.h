@@ -2,8 +2,8 @@
 /**
  * DOC: What tensor requests mean, element by element
  *
- * Straight from the definitions (spec TMA-08 .. TMA-17; figure 7b's nested loops, the
- * walk of TMA-12), sharing no code with library, firmware or card. Slow.
+ * Written from the definitions (spec TMA-08 .. TMA-17; the nested loops of figure 7b, the walk of TMA-12), without any
+ * code of library, firmware or card. Slow.
  */
 #ifndef TUTTI_TENSOR_ORACLE_H
 #define TUTTI_TENSOR_ORACLE_H
@@ -133,7 +133,9 @@ static inline size_t oracle_elements(const struct tutti_tensor *t, const int32_t
 	return t->mode == TUTTI_TILE ? oracle_tile(&v, c) : oracle_im2col(&v, c, offset);
 }
 
-/** oracle_swizzle() - where byte @offset of shared memory lies: the 8 x 8 table of figure 9a, narrower for 32 and 64. */
+/**
+ * oracle_swizzle() - the place of byte @offset in shared memory: the 8 x 8 table of figure 9a, narrower for 32 and 64.
+ */
 static inline uint32_t oracle_swizzle(unsigned swizzle, uint32_t offset)
 {
 	uint32_t row = offset / 128, atom = offset / 16 % 8, width = swizzle == TUTTI_SWIZZLE_NONE ? 1 :

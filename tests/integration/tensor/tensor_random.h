@@ -8,8 +8,8 @@
 
 #include "tensor_oracle.h"
 
-#define RANDOM_REGION (96u << 10) /* a tensor lies in so much memory, with room around it */
-#define RANDOM_SHARED (40u << 10) /* a box, and where it begins */
+#define RANDOM_REGION (96u << 10) /* bytes of memory that a tensor lies in, with space around it */
+#define RANDOM_SHARED (40u << 10) /* bytes for a box and its start */
 
 static uint64_t random_state = 1;
 
@@ -21,7 +21,7 @@ static inline uint64_t random_bits(void)
 	return random_state * 0x2545f4914f6cdd1dull;
 }
 
-/** any() - 0 .. n - 1. */
+/** any() - a number from 0 to n - 1. */
 static inline uint32_t any(uint32_t n)
 {
 	return (uint32_t)((random_bits() >> 32) % n);
@@ -40,7 +40,7 @@ static inline void random_fill(void *to, size_t bytes)
 		word[i] = random_bits();
 }
 
-/** random_view() - sizes, strides, type. Return: false if it has come out too large. */
+/** random_view() - sizes, strides, type. Return: false if it became too large. */
 static inline bool random_view(struct tutti_tensor_view *v, unsigned least_rank, bool overlap)
 {
 	uint64_t extent, unit = 16, rows;

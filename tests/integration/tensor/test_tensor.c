@@ -9,7 +9,7 @@
 #define SHARED JOB_SHARED
 #define ELEMENTS 65536u
 
-/** struct work - what one workgroup of a batch does, and the memory it does it to. */
+/** struct work - the request of one workgroup of a batch, and the memory it uses. */
 struct work {
 	struct tutti_tensor *tensor;
 	uint8_t *region, *linear;     /* tensor; other side of global to global */
@@ -82,7 +82,7 @@ static uint8_t *shared_at(uint8_t *shared, const struct work *w, const struct tu
 	return shared + oracle_swizzle(w->tensor->swizzle, r->shared + at);
 }
 
-/* Byte @i of element @e as a load brings it. */
+/* Byte @i of element @e as a load stores it. */
 static void loaded(const struct work *w, const struct oracle_element *e, uint8_t *to)
 {
 	if (!e->address) {

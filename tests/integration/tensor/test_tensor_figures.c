@@ -10,7 +10,7 @@ struct image {
 	uint16_t *data;
 	struct tutti_tensor *tensor;
 	enum tutti_fill fill;
-	bool by_channel; /* elements tell their channels, too */
+	bool by_channel; /* element values show their channels, too */
 };
 
 static struct tensor_job *job;
@@ -71,7 +71,7 @@ static const uint16_t *load(const struct image *m, int32_t c, int32_t w, int32_t
 	return (const uint16_t *)job->out;
 }
 
-/* Pixel of shared memory: -1 = filled, in all its channels alike. */
+/* A pixel of shared memory; -1: filled, in all its channels alike. */
 static int32_t pixel_at(const struct image *m, const uint16_t *at, uint32_t channels)
 {
 	int32_t p = at[0] == fill_of(m) ? -1 : m->by_channel ? 0 : at[0] - 1;
@@ -204,7 +204,10 @@ static void figures_im2col(void **state)
 	}
 }
 
-/* 8b at the last image: what lies behind the batch is filled; 8j at offset 2, 2 is 8b at 1, 1; rows and columns taken. */
+/*
+ * 8b at the last image: pixels behind the batch are filled; 8j at offset 2, 2 equals 8b at 1, 1; also counts rows and
+ * columns.
+ */
 static void figures_texts(void **state)
 {
 	struct column end = columns[0];
@@ -326,7 +329,7 @@ static const uint16_t cells_at[][2] = { { 0, 0 }, { 8, 144 }, { 56, 1008 }, { 72
 static const char *const table_9a[] = { "01234567", "10325476", "23016745", "32107654", "45670123", "54761032",
 					"67452301", "76543210" };
 
-/* Where cell (row, group) is found: its byte in shared memory behind @first. */
+/* Where cell (row, group) lies: its byte in shared memory after @first. */
 static uint32_t find_cell(const uint16_t *shared, uint32_t first, uint32_t cell)
 {
 	for (uint32_t at = 0; at < 12800; at += 16)
@@ -392,7 +395,7 @@ static void figures_swizzle(void **state)
 		figures_swizzle_on(1024 * (j % 3) + 128 * j);
 }
 
-/* Two workgroups on one SM: the memory of one of them does not begin at a multiple of 1024. */
+/* Two workgroups on one SM: the shared memory of one of them does not begin at a multiple of 1024. */
 static void figures_phase(void **state)
 {
 	struct tutti_executable *usual_code = code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests that break a rule, one rule at a time: the right kernel stops with the
- * right reason, nothing has moved, and another kernel goes on all the while.
+ * Requests that break a rule, one rule at a time: their kernel stops with the right reason, nothing is copied, and
+ * another kernel runs undisturbed.
  */
 #include "tensor_jobs.h"
 
@@ -24,7 +24,7 @@ static int open_all(void **state)
 	region = rig_alloc(rig, 1 << 20);
 	linear = rig_alloc(rig, 1 << 16);
 	args->job = job;
-	/* somebody else, from the first test to the last */
+	/* another kernel, which runs from the first test to the last */
 	other = rig_queue(rig, 0);
 	gate = rig_alloc(rig, sizeof(*gate));
 	gate_words = rig_alloc(rig, 64);
@@ -78,7 +78,7 @@ static void block_job(unsigned op)
 	job->request.type = TUTTI_U32;
 }
 
-/* Make the request; it must be refused for @error. */
+/* Makes the request, which must be refused with @error. */
 static void refused(enum tutti_tensor_error error)
 {
 	uint64_t index = *rig->queue->write_index;
@@ -215,7 +215,7 @@ static void blocks(void **state)
 	BLOCK(LOAD, REQUEST_FLAGS, job->request.flags = TUTTI_REQUEST_INLINE);
 }
 
-/* What the rules cannot know: memory that is not there. */
+/* What the rules cannot know: memory that is not mapped. */
 static void fault_of(unsigned engine, uint64_t address)
 {
 	struct tutti_fault fault;
@@ -256,7 +256,7 @@ static void another_goes_on(void **state)
 	tutti_store_release(&gate_words[1], 1);
 	rig_wait(rig, gate_signal);
 	assert_int_equal(gate_words[2], 2);
-	/* and the queue that has stopped so often is as good as new */
+	/* the queue that has stopped so often still works */
 	tile_job(TUTTI_COPY_GLOBAL);
 	random_fill(region, 1 << 16);
 	jobs_run(job, 1);

@@ -238,7 +238,7 @@ static void change(void **state)
 	jobs_kernel("tensor_change", 1, 32, 4096, args);
 	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(args->out[i], i);
-	/* changed by the host between two kernels: their fences are enough */
+	/* the host changes the descriptor between two kernels: their fences are enough */
 	args->tensor->base = (uintptr_t)data;
 	tutti_tensor_seal(args->tensor);
 	jobs_kernel("tensor_change", 1, 32, 4096, args);
@@ -268,7 +268,9 @@ static struct args_late *late(const void *from, uint64_t *out, uint32_t blocks)
 	return args;
 }
 
-/* Workgroups end with loads in flight while others have the memory next to theirs, and get it after them. */
+/*
+ * Workgroups end while their loads are in progress; others use the shared memory next to theirs, and theirs after them.
+ */
 static void leave(void **state)
 {
 	uint64_t *wrong = alloc(64);
@@ -339,7 +341,7 @@ static void counters(void **state)
 	assert_int_equal(COUNT(MOVER_BYTES), 4 * 48);
 	assert_int_equal(COUNT(MOVER_LINES), 8);
 	assert_int_equal(COUNT(MOVER_SECTORS), 8);
-	/* three of four rows outside: their lines are left out, and no alignment is demanded */
+	/* three of four rows lie outside: their lines are not read, and need no alignment */
 	job->request.coordinate[0] = 113;
 	job->request.coordinate[1] = 99;
 	counted(job, delta);
@@ -347,7 +349,7 @@ static void counters(void **state)
 	assert_int_equal(COUNT(TMAU_DESCRIPTOR_HITS) + COUNT(TMAU_DESCRIPTOR_MISSES), 1);
 	assert_int_equal(COUNT(MOVER_LINES), 2);
 	assert_int_equal(COUNT(MOVER_SECTORS), 3);
-	/* a load counts what it reads, not what is filled */
+	/* a load counts the bytes it reads, not those it fills */
 	job->request.op = TUTTI_COPY_LOAD;
 	job->request.coordinate[0] = 1008;
 	job->request.coordinate[1] = -1;
