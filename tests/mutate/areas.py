@@ -35,7 +35,7 @@ AREAS = {
         ('include/tutti/queue.h', 'include/tutti/reference.h', 'include/tutti/mmu.h', 'include/tutti/barrier.h'), r'^$',
         ('build/libtutti.a', 'build/libtutti-card.a', 'build/firmware/host/libtutti-fw-host.a', *FIRMWARE_IMAGES),
         ('build/tests/unit/test_*', INTEGRATION), ()),
-    'kernel': Area(('kernel/*.c', 'kernel/*/*.c'), r'tracepoints|debugfs|delay', (), (), ()),
+    'kernel': Area(('kernel/*.c', 'kernel/*/*.c'), r'probe/|tracepoints|debugfs|delay', (), (), ()),
 }
 
 
