@@ -5,7 +5,7 @@
  * The firmware built for the host stands between two models. On one side are programs and the driver: rings,
  * packets, metadata, messages (programs/). On the other is the card, which takes the commands the
  * firmware writes (card/). Both know of every kernel what it may do and has done (struct job); each command
- * is held against that (rules.c, fair.c). Whatever is wrong ends in rule().
+ * is held against that (rules/, fair.c). Whatever is wrong ends in rule().
  */
 #ifndef COMBINE_H
 #define COMBINE_H
@@ -295,7 +295,7 @@ bool card_ids_left(void);
 bool card_sm_open(const struct job *job, unsigned position);
 unsigned card_sm_number(unsigned position);
 
-/* ---- rules.c: what a command may do ---- */
+/* ---- rules/: what a command may do ---- */
 
 struct job *rules_state(unsigned slot, const struct tutti_task_state *state,
 			const struct tutti_cga_shape *level, bool split);

@@ -7,7 +7,6 @@ cd "$(dirname "$(realpath "$0")")/../.." || exit 2
 trees="firmware include kernel runtime tests"
 # Lines "FILE REASON": sources that may be longer.
 longer="
-tests/combine/rules.c		waits for changes that are under way
 tests/unit/firmware/packets/test_fw_condensed.c	waits for changes that are under way"
 
 work=$(mktemp -d)
