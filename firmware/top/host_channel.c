@@ -163,24 +163,34 @@ static int sm_order(uint32_t value)
 	return 0;
 }
 
+static bool up_to(uint32_t value, uint32_t most)
+{
+	return value <= most;
+}
+
+/* Policies that are one value: X(name, greatest value, how it is set to @value, its present value). */
+#define PLAIN_POLICIES(X)                                                                                          \
+	X(TUTTI_POLICY_ISSUE, 1, state_detour(DETOUR_ROUND_ROBIN, value), !!(place_state.detours & DETOUR_ROUND_ROBIN)) \
+	X(TUTTI_POLICY_CTA_CAP, ~0u, shape_cap(value), shapes.next_cap)                                            \
+	X(TUTTI_POLICY_LEVEL_SEARCH, 2, place_state.level_search = (uint8_t)value, place_state.level_search)       \
+	X(TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST, cga_set_mode(value), cga_mode())                             \
+	X(TUTTI_POLICY_CGA_PATIENCE, ~0u, cga_set_patience(value), cga_patience())                                 \
+	X(TUTTI_POLICY_SPLIT_ROUNDS, ~0u, split_limit(value), split_limit_now())                                   \
+	X(TUTTI_POLICY_SEED, ~0u, lots_seed(value), lots_seed_now())
+
+#define ASK(name, most, set, now) case name: *answer = now; return 0;
+#define SET(name, most, set, now) case name: if (!up_to(value, most)) return -TUTTI_EINVAL; set; return 0;
+
 static int policy_ask(uint32_t policy, uint32_t which, uint64_t *answer)
 {
 	uint32_t value = 0;
+	bool known = true;
 
 	switch (policy) {
-	case TUTTI_POLICY_ISSUE:
-		value = !!(place_state.detours & DETOUR_ROUND_ROBIN);
-		break;
-	case TUTTI_POLICY_CTA_CAP:
-		value = shapes.next_cap;
-		break;
-	case TUTTI_POLICY_LEVEL_SEARCH:
-		value = place_state.level_search;
-		break;
+	PLAIN_POLICIES(ASK)
 	case TUTTI_POLICY_SM_ORDER:
-		if (which >= fw.sms)
-			return -TUTTI_EINVAL;
-		value = sm_order_at(which);
+		known = which < fw.sms;
+		value = known ? sm_order_at(which) : 0;
 		break;
 	case TUTTI_POLICY_SEARCH:
 		value = match.search;
@@ -188,84 +198,42 @@ static int policy_ask(uint32_t policy, uint32_t which, uint64_t *answer)
 	case TUTTI_POLICY_SPLIT:
 		value = match.rotate;
 		break;
-	case TUTTI_POLICY_CGA_MODE:
-		value = cga_mode();
-		break;
-	case TUTTI_POLICY_CGA_PATIENCE:
-		value = cga_patience();
-		break;
-	case TUTTI_POLICY_SPLIT_ROUNDS:
-		value = split_limit_now();
-		break;
-	case TUTTI_POLICY_SEED:
-		value = lots_seed_now();
-		break;
 	case TUTTI_POLICY_WINDOW:
 	case TUTTI_POLICY_CLASS:
-		if (!window_ask(policy, which, &value))
-			return -TUTTI_EINVAL;
+		known = window_ask(policy, which, &value);
 		break;
 	default:
-		if (!score_ask(policy, which, &value))
-			return -TUTTI_EINVAL;
+		known = score_ask(policy, which, &value);
 	}
 	*answer = value;
-	return 0;
+	return known ? 0 : -TUTTI_EINVAL;
 }
 
-static int policy(const uint64_t *arg, uint64_t *answer)
+static int policy_set(uint32_t policy, uint32_t value)
 {
-	uint32_t value = (uint32_t)arg[1];
-
-	if (arg[0] >> 32 || arg[1] >> 32 || arg[2] > 1)
-		return -TUTTI_EINVAL;
-	if (arg[2])
-		return policy_ask((uint32_t)arg[0], value, answer);
-	switch (arg[0]) {
-	case TUTTI_POLICY_ISSUE:
-		if (value > 1)
-			return -TUTTI_EINVAL;
-		state_detour(DETOUR_ROUND_ROBIN, value);
-		return 0;
-	case TUTTI_POLICY_CTA_CAP:
-		shape_cap(value);
-		return 0;
-	case TUTTI_POLICY_LEVEL_SEARCH:
-		if (value > 2)
-			return -TUTTI_EINVAL;
-		place_state.level_search = (uint8_t)value;
-		return 0;
+	switch (policy) {
+	PLAIN_POLICIES(SET)
 	case TUTTI_POLICY_SM_ORDER:
 		return sm_order(value);
-	case TUTTI_POLICY_CGA_MODE:
-		if (value > TUTTI_CGA_MULTICAST)
-			return -TUTTI_EINVAL;
-		cga_set_mode(value);
-		return 0;
-	case TUTTI_POLICY_CGA_PATIENCE:
-		cga_set_patience(value);
-		return 0;
 	case TUTTI_POLICY_SEARCH:
 	case TUTTI_POLICY_SPLIT:
-		return match_policy((uint32_t)arg[0], value);
-	case TUTTI_POLICY_CHOICE:
-	case TUTTI_POLICY_REMAINING_WEIGHT:
-	case TUTTI_POLICY_POWER_WEIGHT:
-	case TUTTI_POLICY_POWER_WINDOW:
-	case TUTTI_POLICY_COMBINE:
-		return score_policy((uint32_t)arg[0], value);
-	case TUTTI_POLICY_SPLIT_ROUNDS:
-		split_limit(value);
-		return 0;
+		return match_policy(policy, value);
 	case TUTTI_POLICY_WINDOW:
 		return window_length(value) ? 0 : -TUTTI_EINVAL;
 	case TUTTI_POLICY_CLASS:
 		return window_class(value) ? 0 : -TUTTI_EINVAL;
-	case TUTTI_POLICY_SEED:
-		lots_seed(value);
-		return 0;
+	default:
+		return score_policy(policy, value);
 	}
-	return -TUTTI_EINVAL;
+}
+
+static int policy(const uint64_t *arg, uint64_t *answer)
+{
+	uint32_t policy = (uint32_t)arg[0], value = (uint32_t)arg[1];
+
+	if (arg[0] >> 32 || arg[1] >> 32 || arg[2] > 1)
+		return -TUTTI_EINVAL;
+	return arg[2] ? policy_ask(policy, value, answer) : policy_set(policy, value);
 }
 
 /* ---- suspend ---- */
