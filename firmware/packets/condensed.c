@@ -7,110 +7,6 @@
 #include "packets/condensed_fields.h"
 #include "packets/condensed_metadata.h"
 
-struct block blocks[FW_BLOCKS];
-
-/* Room for general records is scarce; each piece notes which block has it. */
-static struct {
-	struct block *block;
-	uint32_t record[BLOCK_GENERAL_WORDS];
-} general[FW_GENERAL_BLOCKS];
-
-static uint32_t block_clock;
-
-void condensed_init(void)
-{
-	unsigned i;
-
-	for (i = 0; i < FW_BLOCKS; i++) {
-		blocks[i].owner = 0xffff;
-		blocks[i].busy = blocks[i].complete = blocks[i].at_unit = 0;
-		blocks[i].used = 0;
-		blocks[i].record = blocks[i].simple;
-	}
-	for (i = 0; i < FW_GENERAL_BLOCKS; i++)
-		general[i].block = NULL;
-	block_clock = 0;
-}
-
-COLD struct block *condensed_block_find(struct queue *queue)
-{
-	struct block *b, *oldest = NULL;
-	unsigned id = queue_id(queue);
-
-	for (b = blocks; b < blocks + FW_BLOCKS; b++) {
-		if (b->owner == id)
-			goto found;
-		if (!b->busy && (!oldest || (int32_t)(b->used - oldest->used) < 0))
-			oldest = b;
-	}
-	b = oldest;
-	if (!b)
-		return NULL;
-	b->owner = (uint16_t)id;
-	b->complete = b->at_unit = 0;
-found:
-	queue->block = b;
-	b->used = ++block_clock;
-	return b;
-}
-
-/*
- * A block whose packet is being launched keeps its room. One that is parked in the middle of an expansion can start
- * again, so its room may be taken, but only as a last resort.
- */
-static unsigned general_find(void)
-{
-	unsigned i, parked = FW_GENERAL_BLOCKS;
-
-	for (i = 0; i < FW_GENERAL_BLOCKS; i++) {
-		if (!general[i].block || !(general[i].block->busy | general[i].block->at_unit))
-			return i;
-		if (!general[i].block->busy)
-			parked = i;
-	}
-	return parked;
-}
-
-/*
- * Move @block to room for general records, with the records it has so far, which end at @out.
- * Return: where they end now, or NULL if there is no room
- */
-static COLD uint32_t *general_take(struct block *block, uint32_t *out)
-{
-	unsigned i = general_find();
-	struct block *other;
-
-	if (i == FW_GENERAL_BLOCKS)
-		return NULL;
-	other = general[i].block;
-	if (other) {
-		other->record = other->simple;
-		other->complete = other->at_unit = 0;
-	}
-	words_copy(general[i].record, block->record, BLOCK_WORDS);
-	general[i].block = block;
-	block->record = general[i].record;
-	return block->record + (out - block->simple);
-}
-
-void condensed_forget(unsigned queue)
-{
-	struct block *b;
-
-	for (b = blocks; b < blocks + FW_BLOCKS; b++)
-		if (b->owner == queue)
-			b->complete = b->at_unit = 0;
-}
-
-COLD void condensed_resume(struct block *block, const union tutti_packet *packet)
-{
-	unsigned i;
-
-	for (i = 0; i < 16; i++)
-		if (block->packet[i] != packet->word[i])
-			block->at_unit = 0;
-}
-
 uint64_t condensed_value(const uint16_t *at, unsigned units)
 {
 	uint64_t value = 0;
@@ -143,11 +39,10 @@ unsigned table_units(uint32_t vector)
 
 /* ---- expansion ---- */
 
-static COLD int refuse(const struct block *block, unsigned unit, unsigned kernel)
+/* Two units as one word; they need not be aligned. */
+static inline uint32_t pair(const uint16_t *at)
 {
-	(void)block;
-	packet_error.kernel = kernel;
-	return packet_refuse(TUTTI_ERROR_PACKET, unit);
+	return at[0] | (uint32_t)at[1] << 16;
 }
 
 static inline unsigned widest(const struct rsb *rsb, unsigned seen, unsigned release)
@@ -155,24 +50,6 @@ static inline unsigned widest(const struct rsb *rsb, unsigned seen, unsigned rel
 	if (seen & rsb->release_system || release == TUTTI_SCOPE_SYSTEM)
 		return TUTTI_SCOPE_SYSTEM;
 	return seen & rsb->release_agent || release ? TUTTI_SCOPE_AGENT : TUTTI_SCOPE_NONE;
-}
-
-/* For rare diffs the units are counted first; then a patched copy of the entry becomes the record. */
-static inline int rare(struct queue *queue, struct block *block, const uint16_t *at, const uint16_t *end,
-		     uint32_t head, uint32_t *out, unsigned *units)
-{
-	uint32_t vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
-
-	if (queue->flags & TUTTI_QUEUE_TABLE_DIFFS) {
-		*units = table_units(vector);
-		if (vector & ~(uint32_t)TUTTI_TABLE_ALL || *units > (unsigned)(end - at))
-			return TUTTI_ERROR_PACKET;
-		return table_diff(queue, block, at, head, out);
-	}
-	*units = diff_units(vector);
-	if (*units > (unsigned)(end - at))
-		return TUTTI_ERROR_PACKET;
-	return condensed_general(queue, block, at, head, out);
 }
 
 /* In the table form (PKT-20) kernarg and signal have other bits, but their values are the same. */
@@ -192,165 +69,154 @@ static uint32_t record_special(const struct rsb *rsb, unsigned entry)
 	return rsb->special >> entry & 1 ? condensed_special(&rsb->table[entry]) : 0;
 }
 
-/* Keep what condensed_same() compares: the first word and the units used, up to @at, in pairs of words. */
-static HOT int expand_keep(const union tutti_packet *packet, struct block *block, const struct rsb *rsb, const uint16_t *at)
+/* The values of a new grid x, for a record. Return: 0 or TUTTI_ERROR_* */
+static int expand_grid(const struct tutti_reference *entry, uint32_t grid, uint32_t *out)
 {
-	const uint32_t *from = packet->word;
-	uint32_t *out = block->packet, a, b;
+	uint64_t all;
 
-	block->rsb = rsb;
-	block->generation = rsb->generation;
-	do {
-		a = from[0];
-		b = from[1];
-		from += 2;
-		out[0] = a;
-		out[1] = b;
+	if (!grid)
+		return TUTTI_ERROR_DIMENSIONS;
+	out[0] = grid;
+	out[1] = packet_groups(grid, entry->workgroup_x);
+	all = packet_product(out[1], entry->groups_y, entry->groups_z);
+	out[2] = (uint32_t)all;
+	return all >> 32 ? TUTTI_ERROR_GRID : 0;
+}
+
+/* Make a record of fields in SIMPLE_FIELDS. @at: their values. Return: 0 or TUTTI_ERROR_* */
+static int expand_simple(struct block *block, const struct rsb *rsb, uint32_t ref, uint32_t vector, const uint16_t *at)
+{
+	uint32_t *record = block->record + block->at_record, *out = record + 1;
+	uint32_t what = ref << RECORD_ENTRY_SHIFT | record_special(rsb, ref);
+	int code;
+
+	if (vector & TUTTI_DIFF_GRID_X) {
+		code = expand_grid(&rsb->table[ref], pair(at), out);
+		if (code)
+			return code;
+		at += 2;
+		out += 3;
+		what |= RECORD_GRID;
+	}
+	if (vector & TUTTI_DIFF_KERNARG) {
+		out[0] = pair(at);
+		out[1] = pair(at + 2);
+		if (out[1] >> 15)
+			return TUTTI_ERROR_PACKET;
+		at += 4;
 		out += 2;
-	} while ((const void *)from < (const void *)at);
-	block->compare = (uint8_t)(out - block->packet);
-	block->complete = 1;
+		what |= RECORD_KERNARG;
+	}
+	if (vector & TUTTI_DIFF_SIGNAL) {
+		out[0] = pair(at);
+		out[1] = pair(at + 2);
+		if (!packet_signal_ok(out[0], out[1]))
+			return TUTTI_ERROR_PACKET;
+		out += 2;
+		what |= RECORD_SIGNAL;
+	}
+	*record = what;
+	block->at_record = (uint16_t)(out - block->record);
+	block->seen |= (uint8_t)(1u << ref);
 	return 0;
 }
 
-static COLD int expand_general(struct queue *queue, const union tutti_packet *packet, struct block *block)
+/* For rare diffs a patched copy of the entry becomes the record. Return: 0, TUTTI_ERROR_* or PACKET_PARKED */
+static int expand_rare(struct queue *queue, struct block *block, uint32_t head, const uint16_t *at)
 {
+	uint32_t *out = block->record + block->at_record;
+	int code;
+
+	if (block->record == block->simple) {
+		out = block_general(block, out);
+		if (!out)
+			return wait_park(queue, WAIT_BLOCK);
+	}
+	if (queue->flags & TUTTI_QUEUE_TABLE_DIFFS)
+		code = table_diff(queue, block, at, head, out);
+	else
+		code = condensed_general(queue, block, at, head, out);
+	if (!code)
+		block->at_record = (uint16_t)(block->at_record + 1 + RECORD_WORDS);
+	return code;
+}
+
+/* Expand the kernel that @block is at. Return: 0, TUTTI_ERROR_* or PACKET_PARKED */
+static int expand_kernel(struct queue *queue, const union tutti_packet *packet, struct block *block)
+{
+	const uint16_t *at = packet->condensed.unit + block->at_unit;
+	uint32_t head, ref, vector, units;
+	int code;
+
+	if (block->at_unit >= TUTTI_CONDENSED_UNITS)
+		return packet_refuse(TUTTI_ERROR_PACKET, TUTTI_CONDENSED_UNITS);
+	head = *at++;
+	ref = head & TUTTI_DIFF_REF;
+	vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
+	if (vector && !((queue->rsb->valid | queue->rsb->special) >> ref & 1))
+		return packet_refuse(TUTTI_ERROR_PACKET, block->at_unit);
+	units = queue->flags & TUTTI_QUEUE_TABLE_DIFFS ? table_units(vector) : diff_units(vector);
+	if (block->at_unit + 1 + units > TUTTI_CONDENSED_UNITS)
+		return packet_refuse(TUTTI_ERROR_PACKET, block->at_unit + 1u);
+	vector = simple_vector(queue, vector);
+	if (vector & ~(uint32_t)SIMPLE_FIELDS)
+		code = expand_rare(queue, block, head, at);
+	else
+		code = expand_simple(block, queue->rsb, ref, vector, at);
+	if (code > 0)
+		return packet_refuse(code, block->at_unit + 1u);
+	if (!code)
+		block->at_unit = (uint8_t)(block->at_unit + 1 + units);
+	return code;
+}
+
+/* The whole packet has passed, except for what its metadata say. */
+static int expand_end(struct queue *queue, const union tutti_packet *packet, struct block *block)
+{
+	const uint16_t *end = packet->condensed.unit + block->at_unit;
 	const struct rsb *rsb = queue->rsb;
-	const uint16_t *at = packet->condensed.unit, *end = at + TUTTI_CONDENSED_UNITS;
-	uint32_t *out = block->record, kernels = packet->condensed.num_kernels, left = kernels;
-	uint32_t seen = 0, valid = rsb->valid | rsb->special, head, vector;
 
-	block->complete = 0;
-	if (unlikely(kernels - 1 >= TUTTI_CONDENSED_KERNELS))
-		return refuse(block, 1, 0);
-	if (unlikely(block->at_unit)) {
-		at += block->at_unit;
-		left -= block->at_kernel;
-		out += block->at_record;
-		seen = block->seen;
-	} else {
-		block->release = block->special = 0;
-	}
-	for (; left; left--) {
-		if (unlikely(at >= end))
-			return refuse(block, TUTTI_CONDENSED_UNITS, kernels - left);
-		head = *at++;
-		vector = head >> TUTTI_DIFF_VECTOR_SHIFT;
-		if (likely(!vector)) {
-			seen |= 1u << head;
-			*out++ = head << RECORD_ENTRY_SHIFT | record_special(rsb, head);
-			continue;
-		}
-		if (unlikely(!(valid >> (head & TUTTI_DIFF_REF) & 1)))
-			return refuse(block, (unsigned)(at - 1 - packet->condensed.unit), kernels - left);
-		vector = simple_vector(queue, vector);
-		if (likely(!(vector & ~(uint32_t)SIMPLE_FIELDS))) {
-			const struct tutti_reference *entry = &rsb->table[head & TUTTI_DIFF_REF];
-			uint32_t *record = out++, bit = 1u << (head & TUTTI_DIFF_REF), what = (head & TUTTI_DIFF_REF) << RECORD_ENTRY_SHIFT;
-
-			what |= record_special(rsb, head & TUTTI_DIFF_REF);
-			seen |= bit;
-			if (vector & TUTTI_DIFF_GRID_X) {
-				uint32_t grid, groups;
-				uint64_t all;
-
-				if (unlikely(at + 2 > end))
-					return refuse(block, TUTTI_CONDENSED_UNITS, kernels - left);
-				grid = at[0] | (uint32_t)at[1] << 16;
-				if (unlikely(!grid)) {
-					packet_error.kernel = kernels - left;
-					return packet_refuse(TUTTI_ERROR_DIMENSIONS,
-							     (unsigned)(at - packet->condensed.unit));
-				}
-				groups = packet_groups(grid, entry->workgroup_x);
-				out[0] = grid;
-				out[1] = groups;
-				if (unlikely((entry->groups_y | entry->groups_z) != 1)) {
-					all = (uint64_t)groups * entry->groups_y;
-					if (!(all >> 32))
-						all *= entry->groups_z;
-					if (all >> 32) {
-						packet_error.kernel = kernels - left;
-						return packet_refuse(TUTTI_ERROR_GRID,
-								     (unsigned)(at - packet->condensed.unit));
-					}
-					groups = (uint32_t)all;
-				}
-				out[2] = groups;
-				out += 3;
-				at += 2;
-				what |= RECORD_GRID;
-			}
-			if (vector & TUTTI_DIFF_KERNARG) {
-				if (unlikely(at + 4 > end || at[3] >> 15 ))
-					return refuse(block, (unsigned)(at - packet->condensed.unit), kernels - left);
-				out[0] = at[0] | (uint32_t)at[1] << 16;
-				out[1] = at[2] | (uint32_t)at[3] << 16;
-				if (unlikely(out[1] >> 15))
-					return refuse(block, (unsigned)(at - packet->condensed.unit), kernels - left);
-				out += 2;
-				at += 4;
-				what |= RECORD_KERNARG;
-			}
-			if (vector & TUTTI_DIFF_SIGNAL) {
-				if (unlikely(at + 4 > end))
-					return refuse(block, (unsigned)(at - packet->condensed.unit), kernels - left);
-				out[0] = at[0] | (uint32_t)at[1] << 16;
-				out[1] = at[2] | (uint32_t)at[3] << 16;
-				if (unlikely(!packet_signal_ok(out[0], out[1])))
-					return refuse(block, (unsigned)(at - packet->condensed.unit), kernels - left);
-				out += 2;
-				at += 4;
-				what |= RECORD_SIGNAL;
-			}
-			*record = what;
-		} else {
-			unsigned units;
-			int code;
-
-			if (unlikely(block->record == block->simple)) {
-				out = general_take(block, out);
-				if (!out)
-					return wait_park(queue, WAIT_BLOCK);
-			}
-			code = rare(queue, block, at, end, head, out, &units);
-			if (unlikely(code < 0)) {
-				/* Parked: keep the whole packet and how far its expansion is. */
-				words_copy(block->packet, packet, 16);
-				block->at_unit = (uint8_t)(at - packet->condensed.unit - 1);
-				block->at_kernel = (uint8_t)(kernels - left);
-				block->at_record = (uint16_t)(out - block->record);
-				block->seen = (uint8_t)seen;
-				return code;
-			}
-			if (unlikely(code)) {
-				packet_error.kernel = kernels - left;
-				return packet_refuse(code, (unsigned)(at - packet->condensed.unit));
-			}
-			at += units;
-			out += 1 + RECORD_WORDS;
-		}
-	}
 	block->at_unit = 0;
-	if (unlikely(seen & ~valid))
-		return refuse(block, 0, 0);
-	block->release = (uint8_t)widest(rsb, seen, block->release);
-	block->kernels = (uint8_t)kernels;
-	if (unlikely((seen & rsb->special) | block->special)) {
-		expand_keep(packet, block, rsb, at);
+	if (block->seen & ~(rsb->valid | rsb->special)) {
+		packet_error.kernel = 0;
+		return packet_refuse(TUTTI_ERROR_PACKET, 0);
+	}
+	block->release = (uint8_t)widest(rsb, block->seen, block->release);
+	block->kernels = packet->condensed.num_kernels;
+	if ((block->seen & rsb->special) | block->special) {
+		block_keep(block, packet, rsb, end);
 		block->complete = 0;
 		return condensed_check_special(queue, block);
 	}
-	if (unlikely(packet->word[0] == block->packet[0]))
-		return expand_keep(packet, block, rsb, at);
+	if (packet->word[0] == block->packet[0])
+		return block_keep(block, packet, rsb, end);
 	block->packet[0] = packet->word[0];
 	return 0;
 }
 
-/* Two units as one word; they need not be aligned. */
-static inline uint32_t pair(const uint16_t *at)
+/* The block says how far the expansion is, so one that has parked goes on where it was. */
+static COLD int expand_general(struct queue *queue, const union tutti_packet *packet, struct block *block)
 {
-	return at[0] | (uint32_t)at[1] << 16;
+	uint32_t kernels = packet->condensed.num_kernels;
+	int code;
+
+	block->complete = 0;
+	packet_error.kernel = 0;
+	if (kernels - 1 >= TUTTI_CONDENSED_KERNELS)
+		return packet_refuse(TUTTI_ERROR_PACKET, 1);
+	if (!block->at_unit) {
+		block->at_kernel = block->seen = block->release = block->special = 0;
+		block->at_record = 0;
+	}
+	for (; block->at_kernel < kernels; block->at_kernel++) {
+		packet_error.kernel = block->at_kernel;
+		code = expand_kernel(queue, packet, block);
+		if (code < 0)
+			words_copy(block->packet, packet, 16); /* for condensed_resume() */
+		if (code)
+			return code;
+	}
+	return expand_end(queue, packet, block);
 }
 
 /*
@@ -479,79 +345,5 @@ expanded:
 		block->complete = 0;
 		return 0;
 	}
-	return expand_keep(packet, block, rsb, at);
-}
-
-/* Words are compared in pairs; the last word of the last pair may lie behind the units that are used. */
-HOT bool condensed_same(const struct queue *queue, const union tutti_packet *packet, const struct block *block)
-{
-	const uint32_t *a, *b, *first = block->packet;
-	const struct rsb *rsb = queue->rsb;
-
-	if (packet->word[0] != *first || !block->complete || block->rsb != rsb || block->generation != rsb->generation)
-		return false;
-	/* start from the end, where arguments and signals stand: they are most likely to differ */
-	b = first + block->compare;
-	a = packet->word + block->compare;
-	do {
-		a -= 2;
-		b -= 2;
-		if (a[0] != b[0] || a[1] != b[1])
-			return false;
-	} while (b != first);
-	return true;
-}
-
-/* ---- reading a record ---- */
-
-COLD const uint32_t *condensed_entry(const struct queue *queue)
-{
-	const uint32_t *record = queue->record;
-
-	if (*record & RECORD_GENERAL)
-		return record + 1;
-	return (const uint32_t *)&queue->rsb->table[*record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
-}
-
-COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem)
-{
-	const struct tutti_reference *e = (const struct tutti_reference *)condensed_entry(queue);
-
-	*lmem = e->flags & TUTTI_REFERENCE_LMEM;
-	return e->cga;
-}
-
-COLD const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
-				 struct launch *launch)
-{
-	uint32_t what = *record++;
-	const uint32_t *e = (const uint32_t *)&queue->rsb->table[what >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
-
-	if (what & RECORD_GENERAL) {
-		e = record;
-		record += RECORD_WORDS;
-	}
-	words_copy(state, e, TUTTI_TASK_WORDS);
-	state[STATE_AT(asid)] = queue->asid_queue;
-	state[STATE_AT(first)] = 0;
-	state[STATE_AT(tmd)] = state[STATE_AT(tmd) + 1] = 0;
-	state[STATE_AT(packet)] = (uint32_t)queue->run_packet;
-	state[STATE_AT(packet) + 1] = (uint32_t)(queue->run_packet >> 32);
-	launch->header = e[REFERENCE_AT(header)];
-	launch->groups = e[REFERENCE_AT(groups)];
-	if (what & RECORD_GRID) {
-		state[STATE_AT(grid_x)] = *record++;
-		state[STATE_AT(groups_x)] = *record++;
-		launch->groups = *record++;
-	}
-	if (what & RECORD_KERNARG) {
-		state[STATE_AT(kernarg)] = *record++;
-		state[STATE_AT(kernarg) + 1] = *record++;
-	}
-	words_copy(launch->signal, e + REFERENCE_AT(signal), 2);
-	if (what & RECORD_SIGNAL) {
-		launch->signal[0] = *record++;
-		launch->signal[1] = *record++;
-	}
-	return record;
+	return block_keep(block, packet, rsb, at);
 }

@@ -32,13 +32,9 @@ static int derive_groups(struct tutti_reference *e)
 	e->groups_x = packet_groups(e->grid_x, e->workgroup_x);
 	e->groups_y = packet_groups(e->grid_y, e->workgroup_y);
 	e->groups_z = packet_groups(e->grid_z, e->workgroup_z);
-	all = (uint64_t)e->groups_x * e->groups_y;
-	if (!(all >> 32))
-		all *= e->groups_z;
-	if (all >> 32)
-		return TUTTI_ERROR_GRID;
+	all = packet_product(e->groups_x, e->groups_y, e->groups_z);
 	e->groups = (uint32_t)all;
-	return 0;
+	return all >> 32 ? TUTTI_ERROR_GRID : 0;
 }
 
 static int derive_workgroup(struct tutti_reference *e, const struct kernel *kernel)
@@ -167,10 +163,23 @@ static int patch(struct tutti_reference *e, const uint16_t *v, uint32_t vector)
 	return patch_addresses(e, v, vector / TUTTI_DIFF_KERNEL_OBJECT);
 }
 
+/* Inlined, since otherwise gcc no longer expands words_copy() in place. */
+static inline __attribute__((always_inline)) int make_record(struct block *block, const struct tutti_reference *e, uint32_t ref, uint32_t *record)
+{
+	uint32_t release = e->header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE, special = condensed_special(e);
+
+	if (release > block->release)
+		block->release = (uint8_t)release;
+	block->special |= (uint8_t)special;
+	record[0] = RECORD_GENERAL | special | ref << RECORD_ENTRY_SHIFT;
+	words_copy(record + 1, e, RECORD_WORDS);
+	return 0;
+}
+
 COLD int condensed_general(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 			   uint32_t *record)
 {
-	uint32_t vector = head >> TUTTI_DIFF_VECTOR_SHIFT, ref = head & TUTTI_DIFF_REF, release;
+	uint32_t vector = head >> TUTTI_DIFF_VECTOR_SHIFT, ref = head & TUTTI_DIFF_REF;
 	const struct kernel *kernel;
 	struct tutti_reference e;
 	int code;
@@ -192,13 +201,7 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 		if (code)
 			return code;
 	}
-	release = e.header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
-	if (release > block->release)
-		block->release = (uint8_t)release;
-	record[0] = RECORD_GENERAL | condensed_special(&e) | ref << RECORD_ENTRY_SHIFT;
-	block->special |= condensed_special(&e);
-	words_copy(record + 1, &e, RECORD_WORDS);
-	return 0;
+	return make_record(block, &e, ref, record);
 }
 
 /* ---- the table form (PKT-20): its values are those of the decoded state ---- */
@@ -259,11 +262,13 @@ static int table_patch(struct tutti_reference *e, const uint16_t *v, uint32_t ve
 COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 		    uint32_t *record)
 {
-	uint32_t vector = head >> TUTTI_DIFF_VECTOR_SHIFT, ref = head & TUTTI_DIFF_REF, release;
+	uint32_t vector = head >> TUTTI_DIFF_VECTOR_SHIFT, ref = head & TUTTI_DIFF_REF;
 	const struct kernel *kernel;
 	struct tutti_reference e, claimed;
 	int code;
 
+	if (vector & ~(uint32_t)TUTTI_TABLE_ALL)
+		return TUTTI_ERROR_PACKET;
 	words_copy(&e, &queue->rsb->table[ref], REFERENCE_WORDS);
 	code = table_patch(&e, values, vector);
 	if (code)
@@ -282,11 +287,5 @@ COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *va
 	if (claimed.waves != e.waves || claimed.private_bytes != e.private_bytes ||
 	    claimed.shared_bytes != e.shared_bytes)
 		return TUTTI_ERROR_PACKET;
-	release = e.header >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
-	if (release > block->release)
-		block->release = (uint8_t)release;
-	record[0] = RECORD_GENERAL | condensed_special(&e) | ref << RECORD_ENTRY_SHIFT;
-	block->special |= condensed_special(&e);
-	words_copy(record + 1, &e, RECORD_WORDS);
-	return 0;
+	return make_record(block, &e, ref, record);
 }

@@ -45,6 +45,14 @@ static inline uint32_t packet_groups(uint32_t grid, uint32_t workgroup)
 	return workgroup == 1 ? grid : (grid - 1) / workgroup + 1;
 }
 
+/** packet_product() - number of workgroups of a grid, above 2^32 - 1 if there are too many. */
+static inline uint64_t packet_product(uint32_t x, uint32_t y, uint32_t z)
+{
+	uint64_t all = (uint64_t)x * y;
+
+	return all >> 32 ? all : all * z;
+}
+
 /** packet_signal_ok() - the address of a signal is a multiple of 64 and below the end of the address space. */
 static inline bool packet_signal_ok(uint32_t low, uint32_t high)
 {

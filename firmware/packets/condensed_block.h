@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Blocks: condensed packets and their expansions
+ *
+ * A block holds the records of one packet while its kernels are launched, and afterwards, in case the same packet comes
+ * again. A queue keeps its block until another one needs it. Room for general records is scarce and lent to blocks.
+ */
+#ifndef CONDENSED_BLOCK_H
+#define CONDENSED_BLOCK_H
+
+#include "packets/condensed_record.h"
+#include "packets/reference.h"
+
+struct queue;
+struct task_group;
+
+/* Simple records take one word for each kernel; two units of values make at most three words more (grid x). */
+#define BLOCK_WORDS (TUTTI_CONDENSED_UNITS * 3 / 2 + 2)
+/* The worst case: 15 general records (of 2 units each) and an empty one. */
+#define BLOCK_GENERAL_WORDS (15 * (1 + RECORD_WORDS) + 1)
+
+/** struct block - a packet and its expansion; kept after the launch, in case the same packet comes again. */
+struct block {
+	uint32_t packet[16];
+	const struct rsb *rsb;
+	uint32_t generation;
+	uint16_t owner;        /* number of the queue, 0xffff: none */
+	uint8_t compare;       /* how many words of the packet condensed_same() compares */
+	uint8_t kernels;
+	uint8_t release;       /* widest release scope of its kernels */
+	uint8_t special;       /* RECORD_TMD and RECORD_CGA of its kernels */
+	uint8_t busy;          /* some of its records are not launched yet */
+	uint8_t complete;      /* the expansion is whole and may be used again */
+	/* where the expansion goes on after a kernel descriptor was fetched */
+	uint8_t at_kernel;
+	uint8_t at_unit;       /* 0: at the start */
+	uint8_t seen;          /* mask of the entries referred to so far */
+	uint16_t at_record;
+	uint32_t used;         /* value of a counter at its last use: the oldest block is taken first */
+	struct task_group *group; /* group of its kernels, if they may overlap; otherwise NULL */
+	uint32_t *record;      /* @simple, or room for general records, of which there is little */
+	uint32_t simple[BLOCK_WORDS];
+};
+extern struct block blocks[FW_BLOCKS];
+
+void condensed_init(void);
+/** condensed_block_find() - a block for @queue: its last one, one that is not busy, or NULL. */
+struct block *condensed_block_find(struct queue *queue);
+/** condensed_forget() - queue number @queue is a new one: forget what was expanded for its predecessor. */
+void condensed_forget(unsigned queue);
+/** condensed_resume() - let the expansion go on where it parked if @packet has not changed since, else start again. */
+void condensed_resume(struct block *block, const union tutti_packet *packet);
+/**
+ * block_general() - move @block to room for general records, with the records it has so far, which end at @out.
+ * Return: where they end now, or NULL if there is no room
+ */
+uint32_t *block_general(struct block *block, uint32_t *out);
+/**
+ * block_keep() - keep what condensed_same() compares: the first word and the units used, up to @at, in pairs of words.
+ * Return: 0
+ */
+int block_keep(struct block *block, const union tutti_packet *packet, const struct rsb *rsb, const uint16_t *at);
+/**
+ * condensed_same() - does @packet equal the one @block was made from, with no entry changed since?
+ *
+ * A simple packet is kept for this only when it comes for the second time.
+ */
+bool condensed_same(const struct queue *queue, const union tutti_packet *packet, const struct block *block);
+
+#endif

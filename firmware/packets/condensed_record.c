@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "packets/condensed_record.h"
+
+#include "core/queue_record.h"
+#include "packets/reference.h"
+
+COLD const uint32_t *condensed_entry(const struct queue *queue)
+{
+	const uint32_t *record = queue->record;
+
+	if (*record & RECORD_GENERAL)
+		return record + 1;
+	return (const uint32_t *)&queue->rsb->table[*record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
+}
+
+COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem)
+{
+	const struct tutti_reference *e = (const struct tutti_reference *)condensed_entry(queue);
+
+	*lmem = e->flags & TUTTI_REFERENCE_LMEM;
+	return e->cga;
+}
+
+COLD const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
+				 struct launch *launch)
+{
+	uint32_t what = *record++;
+	const uint32_t *e = (const uint32_t *)&queue->rsb->table[what >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
+
+	if (what & RECORD_GENERAL) {
+		e = record;
+		record += RECORD_WORDS;
+	}
+	words_copy(state, e, TUTTI_TASK_WORDS);
+	state[STATE_AT(asid)] = queue->asid_queue;
+	state[STATE_AT(first)] = 0;
+	state[STATE_AT(tmd)] = state[STATE_AT(tmd) + 1] = 0;
+	state[STATE_AT(packet)] = (uint32_t)queue->run_packet;
+	state[STATE_AT(packet) + 1] = (uint32_t)(queue->run_packet >> 32);
+	launch->header = e[REFERENCE_AT(header)];
+	launch->groups = e[REFERENCE_AT(groups)];
+	if (what & RECORD_GRID) {
+		state[STATE_AT(grid_x)] = *record++;
+		state[STATE_AT(groups_x)] = *record++;
+		launch->groups = *record++;
+	}
+	if (what & RECORD_KERNARG) {
+		state[STATE_AT(kernarg)] = *record++;
+		state[STATE_AT(kernarg) + 1] = *record++;
+	}
+	words_copy(launch->signal, e + REFERENCE_AT(signal), 2);
+	if (what & RECORD_SIGNAL) {
+		launch->signal[0] = *record++;
+		launch->signal[1] = *record++;
+	}
+	return record;
+}
