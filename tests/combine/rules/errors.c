@@ -120,6 +120,21 @@ static void check_metadata(const struct job *job)
 	}
 }
 
+/* Of kernels that may overlap the last one's signal is that of the packet, which is not sent if one of them has failed. */
+static bool fails_with_packet(const struct job *job)
+{
+	const struct entry *e = job->child ? NULL : &w.program[job->queue].entry[job->entry];
+	const struct job *other;
+
+	if (!e || !(w.program[job->queue].flags & TUTTI_QUEUE_OVERLAP) || job->number != e->job + e->n - 1)
+		return false;
+	for (other = w.job; other < w.job + w.jobs; other++)
+		if (other->life == FAILED && other->queue == job->queue && other->entry == job->entry && !other->child &&
+		    other->life_of_queue == job->life_of_queue)
+			return true;
+	return false;
+}
+
 void rules_end(void)
 {
 	unsigned i;
@@ -129,7 +144,7 @@ void rules_end(void)
 
 		if (job->life == DONE && job_of_this_life(job) && w.program[job->queue].alive &&
 		    !job->cancelled) {
-			RULE(!job->signal || job->signalled, "signal (PKT-04)",
+			RULE(!job->signal || job->signalled || fails_with_packet(job), "signal (PKT-04)",
 			     "%s has ended and is not signalled", job_name(job));
 			if (job->tmd)
 				check_metadata(job);
