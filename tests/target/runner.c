@@ -51,6 +51,11 @@ int main(void)
 	case TARGET_ILLEGAL:
 		__asm__ volatile("li s3, 0x5a5a1234\n .globl target_illegal\ntarget_illegal: .word 0xffffffff" ::: "s3");
 		break;
+	case TARGET_AGAIN: /* as if a panic had trapped after it has written its record */
+		((struct tutti_crash *)hal_region(((const struct tutti_discovery *)HAL_WINDOW)->crash))->cause =
+			TUTTI_CRASH_PANIC;
+		__asm__ volatile(".word 0xffffffff");
+		break;
 	case TARGET_UNMAPPED:
 		store((volatile uint32_t *)0x30000000u);
 		break;

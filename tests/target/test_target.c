@@ -206,6 +206,9 @@ static void crashes(const char *path)
 	log = card_log();
 	ok(strstr(log, "trap: mcause 0x2\n") != NULL, "REL-02 SYS-05: the log says so too");
 	free(log);
+	boot(path, TARGET_AGAIN);
+	ok(status->state == TUTTI_STATE_CRASHED && crash->cause == TUTTI_CRASH_PANIC && !crash->cause_code && !crash->x[2],
+	   "REL-02 SYS-05: the record of the first crash stays as it is");
 	boot(path, TARGET_UNMAPPED);
 	ok(status->state == TUTTI_STATE_CRASHED && crash->cause == TUTTI_CRASH_TRAP && crash->cause_code == 7 &&
 		   crash->tval == 0x30000000, "REL-02 SYS-05: store to nowhere: crash record with the address");
