@@ -85,7 +85,8 @@ struct queue {
 	uint8_t tmd;           /* metadata record + 1 of the packet or kernel at work, until a task takes it over */
 	uint8_t notifying;     /* the host sleeps until @progressed reaches @notify */
 	uint8_t error;         /* TUTTI_ERROR_* with which it stopped */
-	uint8_t skip;          /* packets at the head that a reset passes over: 1 if the head was refused */
+	uint8_t skip : 4;      /* packets at the head that a reset passes over: 1 if the head was refused */
+	uint8_t highest : 4;   /* highest priority that metadata may ask for; 0: any */
 	uint16_t vector;
 	struct tutti_reference *table; /* the references in @rsb */
 	uint64_t ring;         /* address of the ring */

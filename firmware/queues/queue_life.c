@@ -172,11 +172,12 @@ COLD void queue_event_post_fault(const struct tutti_event *event)
 
 static int create_check(const struct tutti_msg_queue *m)
 {
-	uint32_t size = 1u << (m->size_log2 & 31);
+	uint32_t size = 1u << (m->size_log2 & 31), priority = m->priority & TUTTI_QUEUE_PRIORITY;
 	const struct rsb *rsb;
 
 	if (m->queue >= fw.max_queues || m->size_log2 > 31 || size < fw.ring_min || size > fw.ring_max ||
-	    m->flags & ~TUTTI_QUEUE_FLAGS || m->priority < 1 || m->priority > 10 || m->vector >= fw.vectors)
+	    m->flags & ~TUTTI_QUEUE_FLAGS || priority < 1 || priority > 10 ||
+	    priority < m->priority >> TUTTI_QUEUE_HIGHEST_SHIFT || m->vector >= fw.vectors)
 		return -TUTTI_EINVAL;
 	if (m->ring & 63 || !fw_address_ok(m->ring) || m->read_index & 7 || !fw_address_ok(m->read_index) ||
 	    m->progress & 7)
@@ -218,7 +219,8 @@ int queue_create(const struct tutti_msg_queue *m)
 		.mask = (1u << m->size_log2) - 1,
 		.vector = m->vector,
 		.batch = QUEUE_FIRST_BATCH,
-		.priority = m->priority,
+		.priority = m->priority & TUTTI_QUEUE_PRIORITY,
+		.highest = (uint8_t)(m->priority >> TUTTI_QUEUE_HIGHEST_SHIFT),
 		.timeout = m->timeout_ms,
 		.read_index = m->read_index,
 		.progress = m->progress,

@@ -74,8 +74,8 @@ static bool asked(bool flag, uint32_t value, uint32_t most)
 
 #define CHECK(good, field) do { if (!(good)) return (int)offsetof(struct tutti_tmd, field); } while (0)
 
-/* Return: byte offset of the first bad field, or -1 if there is none */
-static int check(const struct tutti_tmd *t)
+/* Return: byte offset of the first bad field, or -1 if there is none. @highest: priority that may be asked for; 0: any */
+static int check(const struct tutti_tmd *t, unsigned highest)
 {
 	bool queue = t->type == TUTTI_TASK_QUEUE, cga = t->cga[0].kind;
 	uint32_t f = t->flags;
@@ -83,7 +83,7 @@ static int check(const struct tutti_tmd *t)
 	CHECK(t->magic == TUTTI_TMD_MAGIC, magic);
 	CHECK(t->version == TUTTI_TMD_VERSION, version);
 	CHECK(t->type <= TUTTI_TASK_QUEUE, type);
-	CHECK(t->priority <= 10, priority);
+	CHECK(t->priority <= 10 && (!t->priority || t->priority >= highest), priority);
 	CHECK(t->cga_mode <= TUTTI_CGA_MULTICAST, cga_mode);
 	CHECK(!(f & ~TUTTI_TMD_FLAGS), flags);
 	CHECK(!(f & TUTTI_TMD_INDEPENDENT) || !(f & TUTTI_TMD_DEPENDENT), flags);
@@ -207,7 +207,7 @@ static void go_on(struct tmd *tmd)
 
 static void fetched_record(struct tmd *tmd)
 {
-	int field = check(tmd_static(tmd));
+	int field = check(tmd_static(tmd), tmd->queue->highest);
 
 	if (field >= 0) {
 		bad(tmd, (unsigned)field);

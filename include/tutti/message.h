@@ -98,6 +98,13 @@ TUTTI_AT(struct tutti_msg_context, pad1, 24);
 #define TUTTI_QUEUE_RSB 16u        /* the field rsb is valid */
 #define TUTTI_QUEUE_FLAGS 31u
 
+/*
+ * struct tutti_msg_queue.priority: the queue's own, and in the upper bits the highest that task metadata of its packets
+ * and kernels may ask for, so that no program raises itself above what its driver allows; 0 = any.
+ */
+#define TUTTI_QUEUE_PRIORITY 15u
+#define TUTTI_QUEUE_HIGHEST_SHIFT 4
+
 /** struct tutti_msg_queue - create a queue, whose doorbell page is that of its id. */
 struct tutti_msg_queue {
 	uint16_t queue;       /* id, 0 to max_queues - 1, not in use */
@@ -108,7 +115,7 @@ struct tutti_msg_queue {
 	uint64_t read_index;  /* address of the 64-bit word that gets the read index */
 	uint64_t progress;    /* bus address of a 64-bit word of the driver's that counts retired packets, 0 = none */
 	uint8_t size_log2;    /* log2 of its packets */
-	uint8_t priority;     /* 1 (highest) to 10 (lowest) */
+	uint8_t priority;     /* 1 (highest) to 10 (lowest) | highest of its tasks << TUTTI_QUEUE_HIGHEST_SHIFT */
 	uint16_t vector;      /* MSI-X vector for its signals */
 	uint32_t timeout_ms;  /* a kernel is stopped when no CTA of it completes for so long; 0 = never */
 	uint64_t start;       /* index of its first packet */

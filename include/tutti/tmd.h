@@ -85,7 +85,7 @@ struct tutti_tmd {
 	uint32_t magic;
 	uint8_t version;
 	uint8_t type;            /* TUTTI_TASK_* */
-	uint8_t priority;        /* 1 (highest) to 10 (lowest); 0 = that of the queue */
+	uint8_t priority;        /* 1 (highest; the queue may set a limit) to 10 (lowest); 0 = that of the queue */
 	uint8_t cga_mode;        /* TUTTI_CGA_LOAD_BALANCE or _MULTICAST */
 	uint32_t flags;          /* TUTTI_TMD_* */
 	uint32_t quota;          /* CTAs it may start in its turn */

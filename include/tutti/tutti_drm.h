@@ -282,7 +282,7 @@ TUTTI_AT(struct drm_tutti_range, bytes, 16);
  * @ring: address of the ring, inside one writable mapping
  * @read_index: address of the word that mirrors the read index, likewise
  * @size_log2: packets
- * @priority: 1 (highest) .. 10
+ * @priority: 1 (highest) .. 10; without CAP_SYS_NICE neither it nor a task's metadata may be above 5
  * @timeout_ms: no workgroup completed for so long = hung; 0 = never
  * @rsb: handle, 0 = none (extended queues only)
  *

@@ -13,7 +13,7 @@
 #include "objects/call.h"
 #include "objects/queue.h"
 
-/* Above it others have to wait: that takes CAP_SYS_NICE. */
+/* Above it others have to wait: that takes CAP_SYS_NICE. The firmware holds task metadata to the same limit. */
 #define DEFAULT_PRIORITY 5u
 #define USER_FLAGS (TUTTI_QUEUE_FLAGS & ~TUTTI_QUEUE_RSB)
 
@@ -203,6 +203,13 @@ static int tutti_queue_find_rsb(struct tutti_queue *queue, struct tutti_file *fi
 	return rsb->parent[0] == queue->base.parent[0] ? 0 : -EPERM;
 }
 
+static u8 tutti_queue_priority(const struct drm_tutti_queue_create *args)
+{
+	u8 highest = ns_capable_noaudit(&init_user_ns, CAP_SYS_NICE) ? 0 : DEFAULT_PRIORITY;
+
+	return args->priority | highest << TUTTI_QUEUE_HIGHEST_SHIFT;
+}
+
 static int tutti_queue_tell_card(struct tutti_queue *queue, const struct drm_tutti_queue_create *args)
 {
 	struct tutti_device *tdev = queue->base.tdev;
@@ -216,7 +223,7 @@ static int tutti_queue_tell_card(struct tutti_queue *queue, const struct drm_tut
 		.read_index = args->read_index,
 		.progress = TUTTI_BUS_HOST | (tdev->progress_bus + queue->base.id * sizeof(u64)),
 		.size_log2 = args->size_log2,
-		.priority = args->priority,
+		.priority = tutti_queue_priority(args),
 		.vector = queue->vector,
 		.timeout_ms = args->timeout_ms,
 	};
