@@ -20,9 +20,9 @@ unsigned affinity_take(void)
 	return free ? lowest_bit(free) + 1 : 0;
 }
 
-bool affinity_left(void)
+unsigned affinity_left(void)
 {
-	return used != (1u << FW_AFFINITIES) - 1;
+	return FW_AFFINITIES - popcount32(used);
 }
 
 void affinity_put(unsigned number)

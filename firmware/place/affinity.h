@@ -15,8 +15,8 @@ void affinity_init(void);
 unsigned affinity_take(void);
 /** affinity_put() - free record @number. */
 void affinity_put(unsigned number);
-/** affinity_left() - whether a record is free. */
-bool affinity_left(void);
+/** affinity_left() - number of free records. */
+unsigned affinity_left(void);
 /** affinity_mask() - the words of record @number. */
 uint32_t *affinity_mask(unsigned number);
 /** affinity_order() - convert a mask from SM numbers to positions. Return: false if it holds no SM of this card */

@@ -126,6 +126,17 @@ static void fetch(struct tmd *tmd, uint64_t address, unsigned bytes, void *to)
 	command_fetch(queue_asid(tmd->queue), 0, address, bytes, to, TAG_TMD | (unsigned)(tmd - tmds));
 }
 
+/* Whether there is a free mask for @tmd. As with records, no context may hold more masks than it leaves free. */
+static bool mask_left(const struct tmd *tmd)
+{
+	const struct tmd *other;
+	unsigned own = 0;
+
+	for (other = tmds; other < tmds + FW_TMDS; other++)
+		own += other->stage != TMD_FREE && other->affinity && queue_asid(other->queue) == queue_asid(tmd->queue);
+	return own < affinity_left();
+}
+
 /* Fetch what a valid record names. Return: false if no mask is free, or there is no room for the commands */
 static bool fetch_more(struct tmd *tmd)
 {
@@ -136,9 +147,9 @@ static bool fetch_more(struct tmd *tmd)
 	if (!command_ask(MORE_WORDS))
 		return false;
 	if (tmd_flag(tmd, TUTTI_TMD_AFFINITY)) {
-		tmd->affinity = (uint8_t)affinity_take();
-		if (!tmd->affinity)
+		if (!mask_left(tmd))
 			return false;
+		tmd->affinity = (uint8_t)affinity_take();
 		fetch(tmd, t->affinity, fw.words * 4, affinity_mask(tmd->affinity));
 	}
 	if (tmd_is_queue(tmd)) {
@@ -149,24 +160,28 @@ static bool fetch_more(struct tmd *tmd)
 }
 
 /*
- * The last records are kept for queues of higher priority, so that their tasks are accepted however many others wait.
+ * A free record for @queue. No context may hold more records than it leaves free, so there are some for others however
+ * long its tasks run (REL-12). The last ones are kept for queues of higher priority, so that their tasks are accepted
+ * however many others wait.
  */
-static struct tmd *unused(unsigned priority)
+static struct tmd *unused(const struct queue *queue)
 {
 	struct tmd *tmd, *found = NULL;
-	unsigned free = 0;
+	unsigned free = 0, own = 0;
 
 	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
 		if (tmd->stage == TMD_FREE) {
 			found = tmd;
 			free++;
+		} else if (queue_asid(tmd->queue) == queue_asid(queue)) {
+			own++;
 		}
-	return free > priority / 2 ? found : NULL;
+	return own + queue->priority / 2 < free ? found : NULL;
 }
 
 COLD struct tmd *tmd_fetch(struct queue *queue, uint64_t address)
 {
-	struct tmd *tmd = unused(queue->priority);
+	struct tmd *tmd = unused(queue);
 
 	if (!tmd)
 		return NULL;
@@ -197,7 +212,7 @@ static void bad(struct tmd *tmd, unsigned field)
 static void go_on(struct tmd *tmd)
 {
 	tmd->step = STEP_MORE;
-	if (tmd->child && tmd_flag(tmd, TUTTI_TMD_AFFINITY) && !affinity_left())
+	if (tmd->child && tmd_flag(tmd, TUTTI_TMD_AFFINITY) && !mask_left(tmd))
 		answered(tmd, TMD_BUSY);
 	else if (!fetch_more(tmd))
 		tmd->step = STEP_WAIT;

@@ -17,6 +17,7 @@
 #define RING_AT 0x10000000ull
 #define TMD_AT 0x50000000ull
 #define KERNEL_AT 0x30000000ull
+#define MASK_AT 0x60000000ull
 #define SIGNAL_AT 0x40000000ull
 #define TASKS 400u
 
@@ -26,6 +27,7 @@ struct job {
 	bool head, sequence, independent, plain; /* plain: no metadata */
 	bool dependent;            /* its metadata say so, whatever the kernel says */
 	unsigned waves;            /* of a CTA, 0 = 1 */
+	uint32_t mask;             /* SMs it may run on, 0 = all */
 	unsigned shared;           /* bytes */
 	unsigned split, waves_run; /* CTAs launched by waves, and these */
 	unsigned issued, running;
@@ -39,6 +41,9 @@ static struct tutti_kernel_descriptor descriptor;
 static struct job job[TASKS];
 static unsigned jobs;
 static unsigned queue_priority[QUEUES]; /* for the next begin(), 0 = 5 */
+static unsigned queue_asid_of[QUEUES];  /* likewise, 0 = ASID */
+static unsigned card_size = 1;          /* SMs, likewise */
+static uint32_t masks[TASKS][TUTTI_MAX_SMS / 32];
 static int slot_job[CARD_SLOTS];
 static bool slot_split[CARD_SLOTS];
 /* SMs that acknowledge (hal_host_acknowledge): states of each slot that were sent and are not acknowledged */
@@ -53,6 +58,8 @@ static uint8_t *user(uint64_t address, uint32_t bytes)
 		return (uint8_t *)ring + (address - RING_AT);
 	if (address >= TMD_AT && address + bytes <= TMD_AT + sizeof(tmd))
 		return (uint8_t *)tmd + (address - TMD_AT);
+	if (address >= MASK_AT && address + bytes <= MASK_AT + sizeof(masks))
+		return (uint8_t *)masks + (address - MASK_AT);
 	if (address >= KERNEL_AT && address + bytes <= KERNEL_AT + sizeof(descriptor))
 		return (uint8_t *)&descriptor + (address - KERNEL_AT);
 	return NULL;
@@ -125,6 +132,7 @@ static void take_launch(const uint32_t *w, unsigned words)
 				for (b = 0; b < 32; b++)
 					if (w[i + 1 + j] >> b & 1) {
 						assert_true(card_start(slot, 32 * ((w[i] >> 16 & 0xff) + j) + b));
+						assert_true(!k->mask || k->mask >> b & 1);
 						launched[launches++] = (unsigned)slot_job[slot];
 						k->issued += !slot_split[slot];
 						k->waves_run += slot_split[slot];
@@ -185,10 +193,10 @@ static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
 	unsigned q;
 
 	seed(number);
-	rig_load(1);
+	rig_load(card_size);
 	((struct tutti_discovery *)hal_host.window)->task_slots = slots;
 	main_init();
-	card_reset(1);
+	card_reset(card_size);
 	memset(ring, 0, sizeof(ring));
 	memset(written, 0, sizeof(written));
 	memset(job, 0, sizeof(job));
@@ -197,12 +205,14 @@ static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
 	jobs = launches = 0;
 	descriptor = rig_descriptor();
 	assert_int_equal(rig_message(&m), 0);
+	m.context.asid = ASID + 1;
+	assert_int_equal(rig_message(&m), 0);
 	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CTA_CAP, cap, 0), 0);
 	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SEED, fair, 0), 0);
 	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_WINDOW, 255u << 24, 0), 0);
 	for (q = 0; q < QUEUES; q++) {
 		struct tutti_message c = { .type = TUTTI_MSG_QUEUE_CREATE,
-					   .queue = { .queue = (uint16_t)q, .asid = ASID, .flags = TUTTI_QUEUE_EXTENDED,
+					   .queue = { .queue = (uint16_t)q, .asid = (uint16_t)(queue_asid_of[q] ? queue_asid_of[q] : ASID), .flags = TUTTI_QUEUE_EXTENDED,
 						      .ring = RING_AT + q * sizeof(ring[0]), .read_index = 0x20000000ull + q * 64,
 						      .size_log2 = 6,
 						      .priority = (uint8_t)(queue_priority[q] ? queue_priority[q] : 5) } };
@@ -225,10 +235,12 @@ static inline void submit(const struct job *what)
 		job[n].waves = 1;
 	tmd[n] = (struct tutti_tmd){ .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION,
 				     .priority = (uint8_t)what->priority, .quota = what->quota,
-				     .flags = (what->head ? TUTTI_TMD_HEAD : 0) | (what->sequence ? TUTTI_TMD_SEQUENCE : 0) |
+				     .affinity = what->mask ? MASK_AT + n * sizeof(masks[0]) : 0,
+				     .flags = (what->head ? TUTTI_TMD_HEAD : 0) | (what->mask ? TUTTI_TMD_AFFINITY : 0) | (what->sequence ? TUTTI_TMD_SEQUENCE : 0) |
 					      (what->quota ? TUTTI_TMD_QUOTA : 0) |
 					      (what->independent ? TUTTI_TMD_INDEPENDENT : 0) |
 					      (what->dependent ? TUTTI_TMD_DEPENDENT : 0) };
+	masks[n][0] = what->mask;
 	p.group_bytes = what->shared;
 	p.workgroup_x = (uint16_t)(32 * job[n].waves);
 	p.grid_x = 32 * job[n].waves * what->groups;
@@ -240,14 +252,19 @@ static inline void submit(const struct job *what)
 	pump();
 }
 
-static void end_one(unsigned slot)
+static inline void end_on(unsigned slot, unsigned sm)
 {
-	struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | 1u << 24, 1, 1, 1 } };
+	struct tutti_event event = { { TUTTI_EVENT_CTA | slot << 8 | 1u << 24, 1, 1, 1u << sm } };
 
-	card_end(slot, 0);
+	card_end(slot, sm);
 	job[slot_job[slot]].running--;
 	hal_host_event(&event);
 	pump();
+}
+
+static inline void end_one(unsigned slot)
+{
+	end_on(slot, 0);
 }
 
 #endif

@@ -4,6 +4,7 @@
  * says so, and tasks whose CTAs have 32 waves and never fit beside them.
  */
 #include "place/kernel_cache.h"
+#include "core/task_record.h"
 #include "fw_tasks.h"
 
 #define US 1000u /* ticks */
@@ -181,6 +182,75 @@ static void waves_come_last(void **unused)
 	assert_int_equal(job[1].waves_run, 32 - HOLD + 1);
 }
 
+static void end_waves(void)
+{
+	for (unsigned slot = 0; slot < CARD_SLOTS; slot++)
+		while (card_slot[slot].running && slot_split[slot])
+			end_one(slot);
+}
+
+/* Others take the room of waves that end, until none is left on the card: those still to come are not forgotten. */
+static void waves_without_room(void **unused)
+{
+	held(10, 32);
+	large(1, 1, true);
+	timer(20);
+	assert_int_equal(job[1].waves_run, 32 - HOLD);
+	submit(&(struct job){ .queue = 2, .priority = 1, .groups = 32 - HOLD });
+	assert_int_equal(job[2].running, 0);
+	end_waves();
+	assert_int_equal(job[2].running, 32 - HOLD);
+	assert_int_equal(job[1].running, 0);
+	assert_false(job[1].signalled);
+	while (job[0].running)
+		end_one(holder);
+	end_waves();
+	assert_int_equal(job[1].waves_run, 32);
+	assert_true(job[1].signalled);
+	assert_int_equal(tmd[1].completed, 1);
+}
+
+/* The mask of a task holds for its waves as well; take_launch() looks. */
+static void waves_keep_the_mask(void **unused)
+{
+	card_size = 2;
+	held(10, 32);
+	submit(&(struct job){ .queue = 3, .priority = 5, .groups = 1, .waves = 32, .independent = true, .mask = 1 });
+	timer(20);
+	card_size = 1;
+	assert_int_equal(job[1].split, 1);
+	assert_int_equal(job[1].waves_run, 32 - HOLD / 2);
+}
+
+/* A wave fails, the CTA's other waves end, then the two slots are given up in either order: none too early. */
+static void killed_in_pieces(void **unused)
+{
+	unsigned order, slot, waves, whole;
+
+	for (order = 0; order < 2; order++) {
+		held(10, 32);
+		large(1, 2, true);
+		timer(20);
+		for (slot = waves = whole = 0; slot < CARD_SLOTS; slot++)
+			if (card_slot[slot].busy && slot_job[slot] == 1)
+				*(slot_split[slot] ? &waves : &whole) = slot;
+		rig_event(TUTTI_EVENT_FAULT | waves << 8 | TUTTI_CAUSE_UNMAPPED << 16, 0, 0);
+		pump();
+		while (card_slot[waves].running)
+			end_one(waves);
+		assert_int_equal(tasks[waves].state, TASK_KILLED);
+		rig_event(TUTTI_EVENT_KILLED | (order ? whole : waves) << 8, ~0u, 0);
+		pump();
+		submit(&(struct job){ .queue = 5, .priority = 10, .groups = 1 });
+		assert_int_equal(job[2].running, 1);
+		rig_event(TUTTI_EVENT_KILLED | (order ? waves : whole) << 8, ~0u, 0);
+		pump();
+		for (slot = 0; slot < CARD_SLOTS; slot++)
+			assert_int_equal(tasks[slot].resident, slot == holder ? HOLD : slot == (order ? whole : waves));
+		assert_int_equal(queue_at(1)->in_flight, 0);
+	}
+}
+
 static int boot_acknowledging(void **state)
 {
 	hal_host_acknowledge = true;
@@ -205,6 +275,9 @@ int main(void)
 		RIG_TEST("RES-07", only_if_flagged),
 		RIG_TEST("RES-07", never_these),
 		RIG_TEST("RES-07", waves_come_last),
+		RIG_TEST("RES-07 PKT-04", waves_without_room),
+		RIG_TEST("RES-07 TSK-04", waves_keep_the_mask),
+		RIG_TEST("RES-07 REL-05", killed_in_pieces),
 		ACKNOWLEDGED("RES-07 TSK-05", rounds_by_events),
 		ACKNOWLEDGED("RES-07 TSK-05", rounds_by_time),
 		ACKNOWLEDGED("RES-07 TSK-05", a_match_restarts),
