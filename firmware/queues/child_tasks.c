@@ -5,6 +5,7 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/wait.h"
 #include "queues/launch_plain.h"
 #include "queues/queue.h"
 #include "tasks/grouped_tasks.h"
@@ -110,12 +111,11 @@ static bool independent(const struct task *task, const struct task *parent)
 	return task != parent && task->state != TASK_FREE && !task->children && task->resident;
 }
 
-static bool slot_will_come(const struct task *parent)
+/* A task will end, with its slot and perhaps the last use of its shape, whatever happens to others. */
+static bool one_will_end(const struct task *parent)
 {
 	const struct task *task;
 
-	if (task_table.free)
-		return true;
 	for (task = tasks; task < tasks + fw.tasks; task++)
 		if (independent(task, parent) && !task->unissued)
 			return true;
@@ -180,11 +180,14 @@ static int start(struct tmd *tmd, int *error)
 		code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
 				launch.shape->capacity);
 	if (code) {
-		*error = TUTTI_EINVAL;
 		pending_put(p);
+		/* all shapes are in use: of waiting tasks, if none of them ends by itself, and those may wait for the parent */
+		if (code == PACKET_PARKED && queue.wait == WAIT_SHAPE && !one_will_end(tmd->parent))
+			return 1;
+		*error = TUTTI_EINVAL;
 		return code;
 	}
-	if (!slot_will_come(tmd->parent) || !room_will_come(launch.shape, tmd->parent)) {
+	if (!(task_table.free || one_will_end(tmd->parent)) || !room_will_come(launch.shape, tmd->parent)) {
 		pending_put(p);
 		return 1;
 	}
