@@ -253,7 +253,16 @@ static uint32_t place(struct task *task, uint32_t n)
 		return cga_place(task, n);
 	if (task->rare & TASK_WORK)
 		return work_place(task, n);
-	return place_some(task, n, split_affinity(task), NULL);
+	return place_some(task, n, task->rare & (TASK_TMD | TASK_SPLIT) ? split_affinity(task) : NULL, NULL);
+}
+
+/*
+ * SMs are held for a task that was passed over: others as patient may use them, and those of higher priority. They do
+ * only when there is no room elsewhere, because SMs that are held have more free slots than others.
+ */
+static bool may_use_held(const struct task *task)
+{
+	return patience_holder && (task->passed > PATIENCE || rounds_level(task) < rounds_level(patience_holder));
 }
 
 static COLD uint32_t place_on_held(struct task *task, uint32_t n)
@@ -274,7 +283,9 @@ static bool round_level(unsigned level, uint32_t *failed, const struct task **we
 
 	while (n) {
 		task = choose(level, tie, &n, &most, &turn);
-		placed = patience_lifts(task) ? place_on_held(task, most) : place(task, most);
+		placed = place(task, most);
+		if (unlikely(!placed) && may_use_held(task))
+			placed = place_on_held(task, most);
 		if (placed) {
 			lots_went(level, tie, n, task);
 			account(task, level, placed, turn);
@@ -299,7 +310,8 @@ static bool run_rounds(uint32_t *failed)
 	const struct task *lowest = NULL;
 	bool went;
 
-	patience_check();
+	if (unlikely(place_state.detours & DETOUR_HOLDING))
+		patience_check();
 	do {
 		if (unlikely(!place_room())) {
 			state_retry();
@@ -324,15 +336,4 @@ void rounds_run(void)
 	do
 		failed = 0;
 	while (run_rounds(&failed) && split_round(failed));
-}
-
-uint64_t rounds_earliest(uint64_t at)
-{
-	return patience_earliest(split_earliest(at));
-}
-
-void rounds_timer(uint64_t time)
-{
-	if (split_due(time) || patience_earliest(~0ull) <= time)
-		rounds_run();
 }

@@ -26,10 +26,6 @@ unsigned rounds_level(const struct task *task);
 bool rounds_idle(void);
 /** rounds_run() - place CTAs, round by round, until no task that may issue fits. */
 void rounds_run(void);
-/** rounds_earliest() - when rounds must be run though nothing has happened, or @at if that is earlier. */
-uint64_t rounds_earliest(uint64_t at);
-/** rounds_timer() - run them if that time, which is compared with @time, has come. */
-void rounds_timer(uint64_t time);
 /**
  * rounds_victim() - the task to evict for a task of priority @level.
  *

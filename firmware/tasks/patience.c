@@ -11,8 +11,9 @@
 
 #define NEVER (~0ull)
 
+struct task *patience_holder;
+
 static struct {
-	struct task *task; /* SMs are held for it; NULL: for nobody, or for a CGA by groups/cga.h */
 	uint64_t until;    /* when the hold ends; NEVER: there is none */
 	uint32_t us;       /* how long the next one may last */
 	uint32_t next;     /* position of the first SM it takes */
@@ -21,7 +22,7 @@ static struct {
 
 void patience_init(void)
 {
-	hold.task = NULL;
+	patience_holder = NULL;
 	hold.until = NEVER;
 	hold.us = PATIENCE_FIRST_US;
 	hold.next = hold.issued = 0;
@@ -31,18 +32,18 @@ void patience_init(void)
 
 static void let_go(void)
 {
-	if (hold.task)
+	if (patience_holder)
 		shape_hold(NULL);
 	else
 		cga_release_hold();
-	hold.task = NULL;
+	patience_holder = NULL;
 	hold.until = NEVER;
+	state_retry(); /* there may be room for others */
 }
 
 static void begin(void)
 {
 	hold.until = clock_now() + (uint64_t)hold.us * fw.ticks_per_us;
-	clock_at(hold.until);
 }
 
 /* SMs that get CTAs and that @task may use. Return: their number */
@@ -74,7 +75,7 @@ static COLD void hold_for(struct task *task)
 		}
 	}
 	hold.next = at;
-	hold.task = task;
+	patience_holder = task;
 	shape_hold(held);
 	begin();
 }
@@ -98,72 +99,73 @@ static const struct task *arrived(void)
 	return lowest;
 }
 
-static void pass_over(struct task *task)
+/* Of two tasks, one of which may be NULL, the one for which SMs are to be held first. */
+static struct task *first_of(struct task *a, struct task *b)
 {
-	if (task->rare & TASK_CGA)
+	if (!a || rounds_level(a) != rounds_level(b))
+		return a && rounds_level(a) < rounds_level(b) ? a : b;
+	return a->passed >= b->passed ? a : b;
+}
+
+/* @task was passed over once more. Return: whether that is enough to hold SMs for it */
+static bool lost_patience(struct task *task)
+{
+	if (task->rare & TASK_CGA) {
 		cga_passed(task);
-	else if (task->passed < PATIENCE)
-		task->passed++;
-	else if (!(place_state.detours & DETOUR_HOLDING))
-		hold_for(task);
+		return false;
+	}
+	task->passed += task->passed < UINT8_MAX;
+	return task->passed > PATIENCE;
 }
 
 COLD void patience_lost(uint32_t failed, const struct task *went)
 {
 	const struct shape *same = went ? went->shape : NULL;
+	struct task *next = NULL;
 
 	if (!went)
 		went = arrived();
+	if (hold.until != NEVER && !(place_state.detours & DETOUR_HOLDING)) {
+		/* the CGA for which domains were held has been placed */
+		hold.until = NEVER;
+		hold.us = PATIENCE_FIRST_US;
+	}
 	hold.issued = counters.ctas_issued;
 	for (; went && failed; failed &= failed - 1) {
 		struct task *task = &tasks[lowest_bit(failed)];
 
-		if (task->rare & TASK_CGA || (rounds_level(task) <= rounds_level(went) && task->shape != same))
-			pass_over(task);
+		if (!(task->rare & TASK_CGA) && (rounds_level(task) > rounds_level(went) || task->shape == same))
+			continue;
+		if (lost_patience(task))
+			next = first_of(next, task);
 	}
+	if (next && patience_holder && rounds_level(next) < rounds_level(patience_holder))
+		let_go();
+	if (next && !(place_state.detours & DETOUR_HOLDING))
+		hold_for(next);
 	if (hold.until == NEVER && cga_holds())
 		begin();
 }
 
-void patience_placed(struct task *task)
+COLD void patience_end(bool placed)
 {
-	task->passed = 0;
-	if (hold.task != task)
-		return;
-	hold.us = PATIENCE_FIRST_US;
+	if (placed)
+		hold.us = PATIENCE_FIRST_US;
 	let_go();
-}
-
-void patience_left(const struct task *task)
-{
-	if (hold.task == task)
-		let_go();
-}
-
-bool patience_lifts(const struct task *task)
-{
-	return hold.task && (task == hold.task || rounds_level(task) < rounds_level(hold.task));
 }
 
 static COLD void in_vain(void)
 {
-	if (hold.task)
-		hold.task->passed = 0;
+	if (patience_holder)
+		patience_holder->passed = 0;
 	hold.us = min32(2 * hold.us, PATIENCE_LAST_US);
 	let_go();
 }
 
-void patience_check(void)
+COLD void patience_check(void)
 {
-	if (likely(hold.until == NEVER))
-		return;
-	if (hold.task ? !rounds_limit(hold.task) : !cga_holds())
+	if (patience_holder ? !rounds_limit(patience_holder) : !cga_holds())
 		let_go();
 	else if (clock_now() >= hold.until)
 		in_vain();
-}
-
-uint64_t patience_earliest(uint64_t at)
-{
-	return hold.until < at ? hold.until : at;
 }

@@ -4,7 +4,8 @@
  *
  * A CTA may be larger than what the end of one smaller CTA leaves, so its task could be passed over for ever. A task
  * that has found no room PATIENCE times while others were placed gets some SMs held back: of those it may use one in
- * HOLD_SHARE, at least one. Only this task and tasks of higher priority get room there. The hold ends when the task has
+ * HOLD_SHARE, at least one. Only tasks that have lost as
+ * often and tasks of higher priority get room there. The hold ends when the task has
  * been placed or may not issue, and at the latest after a limited time; the next hold takes other SMs. Domains that
  * groups/cga.h holds for a CGA are let go after the same time. So one task keeps others off few SMs, and not for long,
  * whatever it asks for and whoever occupies the SMs it needs.
@@ -12,6 +13,7 @@
 #ifndef PATIENCE_H
 #define PATIENCE_H
 
+#include "core/state.h"
 #include "tasks/task_table.h"
 
 #define PATIENCE 64u
@@ -25,14 +27,27 @@ void patience_init(void);
  * @went: the task of the lowest priority that was placed; NULL: none was, except perhaps kernels on their arrival
  */
 void patience_lost(uint32_t failed, const struct task *went);
-/** patience_placed() - CTAs of @task were placed. patience_left() - it issues nothing more for now. */
-void patience_placed(struct task *task);
-void patience_left(const struct task *task);
-/** patience_lifts() - SMs are held, and @task may use them. */
-bool patience_lifts(const struct task *task);
-/** patience_check() - end a hold whose time is over or whose task may not issue. */
+/** patience_end() - the task for which SMs are held needs them no longer. @placed: CTAs of it were placed */
+void patience_end(bool placed);
+/** patience_check() - end a hold whose time is over or whose task may not issue. Every heartbeat leads here too. */
 void patience_check(void);
-/** patience_earliest() - when the present hold ends, or @at if that is earlier. */
-uint64_t patience_earliest(uint64_t at);
+
+/** patience_holder - the task for which SMs are held; NULL: nobody, or a CGA by groups/cga.h. */
+extern struct task *patience_holder;
+
+/** patience_placed() - CTAs of @task were placed. */
+static inline void patience_placed(struct task *task)
+{
+	task->passed = 0;
+	if (unlikely(patience_holder == task))
+		patience_end(true);
+}
+
+/** patience_left() - @task issues nothing more for now. */
+static inline void patience_left(const struct task *task)
+{
+	if (unlikely(patience_holder == task))
+		patience_end(false);
+}
 
 #endif

@@ -12,6 +12,7 @@
 #include "queues/queue_life.h"
 #include "queues/queue_timer.h"
 #include "tasks/issue_rounds.h"
+#include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
 #include "tensor/mover_ring.h"
 
@@ -98,8 +99,9 @@ void heartbeat_event(void)
 
 	queue_timer_run(time);
 	work_timeout(time);
-	rounds_timer(time);
+	if (split_due(time))
+		rounds_run();
 	if (time >= next_beat)
 		heartbeat(time);
-	clock_set(work_earliest(rounds_earliest(queue_timer_earliest(time, next_beat))));
+	clock_set(work_earliest(split_earliest(queue_timer_earliest(time, next_beat))));
 }

@@ -155,6 +155,7 @@ struct job {
 	struct features features;
 	/* fairness: since it got its last CTA */
 	uint32_t order; /* of its first STATE */
+	bool leaving; /* it may have been evicted */
 	uint32_t lower, equal, visits, turn;
 	struct job *parent;
 	uint32_t children;

@@ -8,7 +8,7 @@
 /* Bounds; the README says where each comes from. */
 #define LOWER_MOST   64u  /* CTAs of lower priority while a task that fits waits (RES-01) */
 #define EQUAL_MOST   256u /* CTAs of equals in other queues, when lots are drawn (RES-04) */
-#define VISITS_MOST  600u /* visits in which others of lower or equal priority got CTAs */
+#define VISITS_MOST  2048u /* visits in which others of lower or equal priority got CTAs: 64 for each slot */
 #define STARTED_MOST 120u /* kernels of others started while a queue's oldest packet waits */
 
 #define VISIT_LAUNCHES 256u
@@ -36,7 +36,7 @@ void fair_launched(struct job *job, unsigned ctas)
 static bool waits(const struct job *job)
 {
 	return job && job->life == RUNNING && job->slot >= 0 && !job->work && job_left(job) &&
-	       !job->cancelled && !job->faulted && !job->killed &&
+	       !job->cancelled && !job->faulted && !job->killed && !job->leaving &&
 	       !(job->sequence && (job->running || job->told)) && !w.program[job->queue].stopped &&
 	       !w.program[job->queue].dying;
 }
@@ -201,10 +201,30 @@ static void throttles(void)
 	}
 }
 
+/*
+ * A task may have been evicted if all slots are taken and one of higher priority has none: then it issues nothing until
+ * its CTAs have ended (TSK-03). It has not if it gets CTAs again.
+ */
+static void evictions(void)
+{
+	uint8_t highest = UINT8_MAX;
+	unsigned i, taken = 0;
+
+	for (i = 0; i < SLOTS; i++)
+		taken += !!w.act[i];
+	for (i = 0; i < w.jobs && taken == w.slots; i++)
+		if (w.job[i].life == WAITING && w.job[i].level < highest)
+			highest = w.job[i].level;
+	for (i = 0; i < SLOTS; i++)
+		if (w.act[i])
+			w.act[i]->leaving = !got(w.act[i]) && (w.act[i]->leaving || w.act[i]->level > highest);
+}
+
 void fair_visit(void)
 {
 	unsigned i;
 
+	evictions();
 	if (launched && w.throttles)
 		throttles();
 	if (launched) {

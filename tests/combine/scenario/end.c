@@ -84,7 +84,7 @@ void end_finish(void)
 		card_later(&(struct tutti_event){{TUTTI_EVENT_DOORBELL, 1u << i}});
 		w.program[i].flood = 0;
 	}
-	run_down(3);
+	run_down(10); /* longer than SMs are held for a task (firmware: tasks/patience.h) */
 	fair_quiet();
 	w.draining = true;
 	while (op_enabled_sms() < w.sms) {

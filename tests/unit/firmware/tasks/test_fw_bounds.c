@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* What one client can do to another: the rows of the table of bounds in firmware/tasks/BOUNDS.md that tasks/ enforces. */
+#include "fw_tasks.h"
+
+#include "tasks/metadata.h"
+#include "tasks/patience.h"
+
+#define US 1000u /* ticks */
+#define OTHER (ASID + 1)
+
+static unsigned slot_of(unsigned n)
+{
+	unsigned slot = 0;
+
+	while (!card_slot[slot].running || slot_job[slot] != (int)n)
+		slot++;
+	return slot;
+}
+
+/* @n CTAs of the flood, job @of, end, and others take their places. */
+static void flood(unsigned of, unsigned sm, unsigned n)
+{
+	while (n--) {
+		unsigned before = job[of].issued;
+
+		end_on(slot_of(of), sm);
+		assert_int_equal(job[of].issued, before + 1);
+	}
+}
+
+static void time_passes(unsigned us)
+{
+	hal_host.time += (uint64_t)us * US;
+	rig_event(TUTTI_EVENT_TIMER, 0, 0);
+	pump();
+}
+
+/* A task may run on an SM that is off only: it waits for ever, and nobody else does. */
+static void affinity_of_an_sm_that_is_off(void **unused)
+{
+	card_size = 2;
+	begin(1, 32, 32, 1);
+	assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, 1, 1, 0), 0);
+	submit(&(struct job){ .queue = 0, .groups = 2000 });
+	submit(&(struct job){ .queue = 1, .groups = 1, .waves = 2, .mask = 2 });
+	flood(0, 0, 4 * PATIENCE);
+	assert_int_equal(job[1].issued, 0);
+	assert_false(place_state.detours & DETOUR_HOLDING);
+}
+
+/* It waits for an SM that a long kernel holds: that SM is kept for it, for a limited time, and the others are not. */
+static void hold_of_few_sms(void **unused)
+{
+	unsigned i, held = 0;
+
+	card_size = 2;
+	begin(2, 32, 32, 1);
+	submit(&(struct job){ .queue = 0, .groups = 1, .waves = 16, .mask = 2 }); /* long, on SM 1 */
+	submit(&(struct job){ .queue = 1, .groups = 3000 });
+	submit(&(struct job){ .queue = 2, .groups = 1, .waves = 32, .mask = 2 });
+	flood(1, 0, 2 * PATIENCE);
+	assert_true(place_state.detours & DETOUR_HOLDING);
+	end_on(slot_of(1), 1);
+	assert_int_equal(card_slot[slot_of(1)].on[1], 15); /* nobody takes the place */
+	flood(1, 0, 10);
+	/* somebody of higher priority does */
+	submit(&(struct job){ .queue = 3, .groups = 1, .priority = 1 });
+	assert_int_equal(job[3].issued, 1);
+	/* in vain: it ends, and each of the next ones does */
+	for (i = 0; i < 12; i++) {
+		time_passes(PATIENCE_LAST_US + 1);
+		assert_false(place_state.detours & DETOUR_HOLDING);
+		flood(1, 0, 2 * PATIENCE);
+		held += !!(place_state.detours & DETOUR_HOLDING);
+	}
+	assert_int_equal(held, 12);
+}
+
+/* Small kernels that fit on their arrival pass over a task that needs a whole SM; it gets one all the same. */
+static void patience_for_arrivals(void **unused)
+{
+	unsigned i, last;
+
+	card_size = 1;
+	begin(3, 32, 32, 1);
+	submit(&(struct job){ .queue = 0, .groups = 1, .plain = true });
+	submit(&(struct job){ .queue = 1, .groups = 1, .waves = 32 });
+	for (i = 0, last = 0; i < 4 * PATIENCE && !job[1].issued; i++) {
+		unsigned n = jobs;
+
+		submit(&(struct job){ .queue = 2 + i % 4, .groups = 1, .plain = true });
+		end_one(slot_of(last));
+		last = n;
+	}
+	assert_true(job[1].issued);
+	assert_in_range(i, PATIENCE / 2, 2 * PATIENCE);
+}
+
+static unsigned records_of(unsigned asid, bool with_mask)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < FW_TMDS; i++)
+		n += tmd_at(i)->stage != TMD_FREE && queue_asid(tmd_at(i)->queue) == asid &&
+		     (!with_mask || tmd_at(i)->affinity);
+	return n;
+}
+
+static void two_clients(uint32_t mask)
+{
+	unsigned i;
+
+	card_size = 1;
+	queue_asid_of[5] = OTHER;
+	begin(4, 32, 32, 1);
+	queue_asid_of[5] = 0;
+	for (i = 0; i < 60; i++)
+		submit(&(struct job){ .queue = i % 5, .groups = 1000, .mask = mask });
+}
+
+/* Whatever one client submits, another's metadata find a record. */
+static void metadata_slots(void **unused)
+{
+	two_clients(0);
+	assert_in_range(records_of(ASID, false), 2, FW_TMDS / 2);
+	submit(&(struct job){ .queue = 5, .groups = 1 });
+	assert_int_equal(records_of(OTHER, false), 1);
+}
+
+static void affinity_masks(void **unused)
+{
+	two_clients(1);
+	assert_in_range(records_of(ASID, true), 2, FW_AFFINITIES / 2);
+	submit(&(struct job){ .queue = 5, .groups = 1, .mask = 1 });
+	assert_int_equal(records_of(OTHER, true), 1);
+}
+
+static int create(unsigned id, unsigned own, unsigned highest)
+{
+	struct tutti_message m = { .type = TUTTI_MSG_QUEUE_CREATE,
+				   .queue = { .queue = (uint16_t)id, .asid = ASID, .flags = TUTTI_QUEUE_EXTENDED,
+					      .ring = RING_AT + id * sizeof(ring[0]), .read_index = 0x20000000ull + id * 64,
+					      .size_log2 = 6,
+					      .priority = (uint8_t)(own | highest << TUTTI_QUEUE_HIGHEST_SHIFT) } };
+
+	assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, id, 0, 0), 0);
+	return rig_message(&m);
+}
+
+/* Metadata cannot raise a task above what the driver allows its queue. */
+static void highest_priority(void **unused)
+{
+	card_size = 1;
+	begin(5, 32, 32, 1);
+	assert_int_equal(create(0, 4, 5), -TUTTI_EINVAL);
+	begin(5, 32, 32, 1);
+	assert_int_equal(create(0, 5, 11), -TUTTI_EINVAL);
+	begin(5, 32, 32, 1);
+	assert_int_equal(create(0, 7, 5), 0);
+	submit(&(struct job){ .queue = 0, .groups = 1, .priority = 5 });
+	submit(&(struct job){ .queue = 0, .groups = 1, .priority = 10 });
+	submit(&(struct job){ .queue = 0, .groups = 1 });
+	assert_int_equal(job[0].issued + job[1].issued + job[2].issued, 3);
+	assert_int_equal(queue_at(0)->state, QUEUE_RUNNING);
+	submit(&(struct job){ .queue = 0, .groups = 1, .priority = 4 });
+	assert_int_equal(queue_at(0)->state, QUEUE_STOPPED);
+	assert_int_equal(queue_at(0)->error, TUTTI_ERROR_TMD);
+	assert_int_equal(job[3].issued, 0);
+	assert_int_equal(create(1, 1, 0), 0);
+	submit(&(struct job){ .queue = 1, .groups = 1, .priority = 1 });
+	assert_int_equal(job[4].issued, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("REL-11 RES-01", affinity_of_an_sm_that_is_off),
+		RIG_TEST("REL-11 RES-01", hold_of_few_sms),
+		RIG_TEST("REL-11 RES-01", patience_for_arrivals),
+		RIG_TEST("REL-11 REL-12", metadata_slots),
+		RIG_TEST("REL-11 REL-12", affinity_masks),
+		RIG_TEST("REL-12", highest_priority),
+	};
+
+	return cmocka_run_group_tests_name("firmware: bounds between clients", tests, NULL, NULL);
+}
