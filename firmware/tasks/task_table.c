@@ -277,7 +277,7 @@ static COLD void drained(struct task *task)
 			return;
 		whole = split_ended(task);
 		task_release(task);
-		if (!whole)
+		if (!whole || whole->resident) /* the room may have been enough for its next CTA */
 			return;
 		task = whole;
 	}

@@ -210,6 +210,21 @@ static void waves_without_room(void **unused)
 	assert_int_equal(tmd[1].completed, 1);
 }
 
+/* The last wave of a CTA ends, and the next CTA of its sequence task starts as a whole: the task has not ended. */
+static void next_of_sequence(void **unused)
+{
+	held(10, 32);
+	submit(&(struct job){ .queue = 1, .priority = 5, .groups = 2, .waves = 32, .independent = true, .sequence = true });
+	timer(20);
+	while (job[0].running)
+		end_one(holder);
+	assert_int_equal(job[1].waves_run, 32);
+	end_waves();
+	assert_int_equal(job[1].issued, 2);
+	assert_int_equal(job[1].running, 1);
+	assert_false(job[1].signalled);
+}
+
 /* The mask of a task holds for its waves as well; take_launch() looks. */
 static void waves_keep_the_mask(void **unused)
 {
@@ -276,6 +291,7 @@ int main(void)
 		RIG_TEST("RES-07", never_these),
 		RIG_TEST("RES-07", waves_come_last),
 		RIG_TEST("RES-07 PKT-04", waves_without_room),
+		RIG_TEST("RES-07 TSK-08", next_of_sequence),
 		RIG_TEST("RES-07 TSK-04", waves_keep_the_mask),
 		RIG_TEST("RES-07 REL-05", killed_in_pieces),
 		ACKNOWLEDGED("RES-07 TSK-05", rounds_by_events),
