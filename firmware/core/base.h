@@ -38,9 +38,9 @@
 #define FW_KERNELS 16u
 #define FW_AGENTS 8u
 #define FW_PROBES 8u         /* barrier packets whose signals are being read */
-#define FW_TMDS 20u          /* tasks with metadata of their own */
+#define FW_TMDS 36u          /* tasks with metadata of their own */
 #define FW_PENDING 28u       /* task states that are kept: of waiting tasks and of those that can be evicted */
-#define FW_AFFINITIES 6u     /* masks of SMs */
+#define FW_AFFINITIES 12u    /* masks of SMs */
 #define FW_QUEUE_WORDS (TUTTI_MAX_QUEUES / 32)
 
 #define likely(x) __builtin_expect(!!(x), 1)

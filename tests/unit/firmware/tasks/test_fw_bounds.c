@@ -40,8 +40,8 @@ static void affinity_of_an_sm_that_is_off(void **unused)
 {
 	card_size = 2;
 	begin(1, 32, 32, 1);
-	assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, 1, 1, 0), 0);
 	submit(&(struct job){ .queue = 0, .groups = 2000 });
+	assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, 1, 1, 0), 0);
 	submit(&(struct job){ .queue = 1, .groups = 1, .waves = 2, .mask = 2 });
 	flood(0, 0, 4 * PATIENCE);
 	assert_int_equal(job[1].issued, 0);
