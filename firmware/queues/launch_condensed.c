@@ -82,7 +82,11 @@ static bool must_wait(const struct queue *queue, const struct launch *launch)
 						     : queue->run_in_flight && !(queue->flags & TUTTI_QUEUE_OVERLAP);
 }
 
-/* A task slot is free: launch a kernel, usually one with a patched entry of its own, but not the last of its packet. */
+/*
+ * A task slot is free: launch a kernel, usually one with a patched entry of its own, but not the last of its packet. This is
+ * launch_general() without the lists of pending_tasks.h, which would make it a third longer (six new grids in the table
+ * form: 23 786 instructions instead of 17 487).
+ */
 static COLD int launch_patched(struct queue *queue)
 {
 	uint32_t *p, *state, scope;

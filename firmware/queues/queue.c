@@ -230,25 +230,6 @@ static void report_progress(struct queue *queue)
 		notify(queue);
 }
 
-static COLD int refuse(struct queue *queue, int code)
-{
-	struct tutti_fault fault = {
-		.code = (uint16_t)code,
-		.engine = packet_error.engine,
-		.access = packet_error.access,
-		.cause = (uint16_t)packet_error.cause,
-		.packet = queue->head,
-		.kernel = (uint16_t)packet_error.kernel,
-		.sm = 0xffff,
-		.field = packet_error.field,
-		.address = packet_error.address,
-	};
-
-	queue->skip = 1;
-	queue_stop(queue, &fault);
-	return PACKET_PARKED;
-}
-
 /* Decode and start the packet at the head. Return: 0 if the queue can go on with the next one */
 static inline int step(struct queue *queue)
 {
@@ -305,7 +286,7 @@ HOT void queue_run(struct queue *queue)
 		code = step(queue);
 		if (unlikely(code)) {
 			if (code > 0)
-				refuse(queue, code);
+				queue_refuse_packet(queue, code);
 			break;
 		}
 		queue->packet++;

@@ -66,22 +66,34 @@ static COLD void run_drop(struct queue *queue)
 	}
 }
 
-/* An error in one kernel makes the whole packet invalid (PKT-18), even if some of its kernels have run already. */
-COLD int queue_refuse_run(struct queue *queue, int code)
+/* Stop @queue for what packet_error says. */
+static void refuse(struct queue *queue, int code, uint64_t packet, unsigned kernel)
 {
 	struct tutti_fault fault = {
 		.code = (uint16_t)code,
 		.engine = packet_error.engine,
 		.access = packet_error.access,
 		.cause = (uint16_t)packet_error.cause,
-		.packet = queue->run_packet,
-		.kernel = queue->run_kernel,
+		.packet = packet,
+		.kernel = (uint16_t)kernel,
 		.sm = 0xffff,
 		.field = packet_error.field,
 		.address = packet_error.address,
 	};
 
 	queue_stop(queue, &fault);
+}
+
+COLD void queue_refuse_packet(struct queue *queue, int code)
+{
+	queue->skip = 1;
+	refuse(queue, code, queue->head, packet_error.kernel);
+}
+
+/* An error in one kernel makes the whole packet invalid (PKT-18), even if some of its kernels have run already. */
+COLD int queue_refuse_run(struct queue *queue, int code)
+{
+	refuse(queue, code, queue->run_packet, queue->run_kernel);
 	return PACKET_PARKED;
 }
 
