@@ -5,12 +5,21 @@
 
 #include "core/hal.h"
 
+/* The counters as X(member of struct counters, name in the contract). */
+#define COUNTER_MEMBERS(X)                                                                                          \
+	X(packets, PACKETS) X(dispatches, PACKETS_DISPATCH) X(references, PACKETS_REFERENCE)                        \
+	X(condensed, PACKETS_CONDENSED) X(barriers, PACKETS_BARRIER) X(agents, PACKETS_AGENT) X(kernels, KERNELS)   \
+	X(ctas_issued, CTAS_ISSUED) X(ctas_completed, CTAS_COMPLETED) X(acquires, ACQUIRES) X(releases, RELEASES)   \
+	X(signals, SIGNALS) X(fetches, FETCHES) X(queue_errors, QUEUE_ERRORS) X(kernel_misses, KERNEL_CACHE_MISSES) \
+	X(repeated, REPEATED) X(events, EVENTS) X(evictions, TMD_EVICTIONS) X(turns, QUOTA_TURNS)                   \
+	X(timeouts, COALESCE_TIMEOUTS) X(throttles, THROTTLE_SWITCHES) X(tmau_requests, TMAU_REQUESTS)              \
+	X(tmau_hits, TMAU_DESCRIPTOR_HITS) X(tmau_misses, TMAU_DESCRIPTOR_MISSES) X(tmau_interior, TMAU_INTERIOR)   \
+	X(tmau_edge, TMAU_EDGE) X(tmau_movers, TMAU_MOVERS)
+
 struct counters {
-	uint32_t packets, dispatches, references, condensed, barriers, agents, kernels;
-	uint32_t ctas_issued, ctas_completed, acquires, releases, signals, fetches, queue_errors;
-	uint32_t kernel_misses, repeated, events;
-	uint32_t evictions, turns, timeouts, throttles;
-	uint32_t tmau_requests, tmau_hits, tmau_misses, tmau_interior, tmau_edge, tmau_movers;
+#define COUNTER_MEMBER(member, name) uint32_t member;
+	COUNTER_MEMBERS(COUNTER_MEMBER)
+#undef COUNTER_MEMBER
 	/* These count only what differs from one for each kernel, so they may be negative. */
 	uint32_t state_syncs, placements;
 	uint32_t flush_time; /* when counter_idle() was last called (low half) */
