@@ -37,7 +37,7 @@ bool card_remove(void)
 	return write_device("remove", "1");
 }
 
-/* The new device has forgotten which driver it wants; only a real card says so itself. */
+/* The new device has lost its driver_override; only a real card is bound by its PCI id. */
 bool card_rescan(void)
 {
 	char path[96];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Every call, right but for one thing that any call can have wrong: its pointer, its size, its handle. First each
+ * Every call with one thing wrong that any call can have wrong: its pointer, its size, its handle. Each is first made
  * with nothing wrong.
  */
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static bool fill_queue_destroy(struct rig *rig, void *args)
 	return true;
 }
 
-/* Only what has stopped can be reset: a second queue, with a packet that stops it. */
+/* Only a stopped queue can be reset, so this makes a second queue with a packet that stops it. */
 static bool fill_queue_reset(struct rig *rig, void *args)
 {
 	struct drm_tutti_wait wait = {.kind = DRM_TUTTI_WAIT_PROGRESS, .value = 1, .deadline = now_ns() + 10 * SECOND};
@@ -250,7 +250,7 @@ static uint8_t *guarded_pages(void)
 	return pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_NONE) ? NULL : pages;
 }
 
-/* Arguments that end @beyond bytes behind the page's end, at an address as odd as asked for. */
+/* Arguments that end @beyond bytes behind the page's end, aligned or not. */
 static bool with_pointer(struct rig *rig, const struct call *it, long from_end, int wanted)
 {
 	uint8_t args[ARGS_MAX], *pages = guarded_pages();
@@ -324,7 +324,7 @@ static bool newer(struct rig *rig, const void *data)
 	return true;
 }
 
-/* What is cut off counts as zero, and nothing is written there. */
+/* A field that is cut off counts as zero, and nothing is written there. */
 static bool older(struct rig *rig, const void *data)
 {
 	const struct call *it = data;
@@ -347,7 +347,7 @@ static bool older(struct rig *rig, const void *data)
 	return true;
 }
 
-/* Neither in nor out: as with zeroes, and no memory of the caller is touched. */
+/* A call number with neither direction: the arguments count as zeroes, and no memory of the caller is touched. */
 static bool no_data(struct rig *rig, const void *data)
 {
 	const struct call *it = data;
@@ -398,7 +398,7 @@ static bool bo_never(struct rig *rig, const void *data)
 	return other_handle(rig, data, ((const struct call *)data)->bo_at, 0x7777);
 }
 
-/* What is right in one file, used in another that has nothing. */
+/* Arguments that are valid in one file, used in another file that has nothing. */
 static bool handle_foreign(struct rig *rig, const void *data)
 {
 	const struct call *it = data;
@@ -425,7 +425,7 @@ static int destroy(struct rig *rig, enum object object, uint32_t handle)
 	return call(rig->fd, requests[object], &args);
 }
 
-/* The object has just gone; its number must not mean anything. */
+/* The object has just been destroyed, so its number must not name anything. */
 static bool handle_closed(struct rig *rig, const void *data)
 {
 	const struct call *it = data;

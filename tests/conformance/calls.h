@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each call of the driver with arguments that are right, for tests that spoil one thing. */
+/* Each call of the driver with valid arguments, for tests that spoil one of them. */
 #ifndef CONFORMANCE_CALLS_H
 #define CONFORMANCE_CALLS_H
 
@@ -9,17 +9,17 @@
 
 enum object { NO_OBJECT, BO, CONTEXT, QUEUE, RSB };
 
-/** struct call - a call. @fill needs a rig_queue(), and makes what the call consumes. */
+/** struct call - a call. @fill needs a rig_queue(), and creates what the call destroys. */
 struct call {
 	const char *name;
 	const char *ids; /* of the spec */
 	unsigned long request;
 	bool (*fill)(struct rig *rig, void *args);
-	enum object object; /* that its first handle names */
+	enum object object; /* kind of object that its first handle names */
 	uint32_t handle_at; /* in the arguments */
-	uint32_t bo_at;     /* a buffer it names besides, 0 = none */
+	uint32_t bo_at;     /* offset of another buffer's handle, 0: none */
 };
-extern const struct call calls[]; /* up to a nameless one */
+extern const struct call calls[]; /* the last one has no name */
 
 static inline uint32_t call_bytes(const struct call *call)
 {

@@ -16,7 +16,7 @@ static unsigned number, failed;
 
 bool fail(const char *file, int line, const char *text, long got, long wanted)
 {
-	if (reason[0]) /* the innermost says most */
+	if (reason[0]) /* the innermost message says most */
 		return false;
 	snprintf(reason, sizeof(reason), "%s:%d: %s", file, line, text);
 	if (got != wanted)

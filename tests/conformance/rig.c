@@ -200,7 +200,7 @@ union tutti_packet *rig_slot(struct rig *rig)
 	return (union tutti_packet *)(void *)(rig->memory + RING_AT) + (rig->write_index++ & ((1u << RING_LOG2) - 1));
 }
 
-/* Header last, as producers must. */
+/* The header is written last, as producers must do. */
 void rig_publish(union tutti_packet *slot, uint32_t header)
 {
 	__atomic_store_n(&slot->word[0], header, __ATOMIC_RELEASE);
@@ -338,7 +338,7 @@ int device_reset(void)
 	struct drm_tutti_control control = {.op = DRM_TUTTI_CONTROL_RESET};
 	struct rig fresh = {.fd = -1};
 	int fd = device_open(), error = fd < 0 ? errno : call(fd, DRM_IOCTL_TUTTI_CONTROL, &control);
-	/* the generation goes up a moment later: from then on this file is stale */
+	/* the generation changes a moment later: from then on this file is stale */
 	for (unsigned i = 0; !error && i < 500; i++) {
 		struct drm_tutti_bo_info info = {0};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a subtest starts from: an open card, a context, mapped memory, a queue that works. */
+/* What a subtest starts from: an open card, a context, mapped memory, a working queue. */
 #ifndef CONFORMANCE_RIG_H
 #define CONFORMANCE_RIG_H
 
@@ -30,7 +30,7 @@
 #define SPARE_RING_AT (8 * PAGE) /* for a second queue, with its index behind it */
 #define SPARE_INDEX_AT (9 * PAGE)
 
-/** struct rig - zero what was not made. */
+/** struct rig - fields are zero until something is created. */
 struct rig {
 	int fd;
 	uint32_t context;
@@ -45,9 +45,9 @@ struct rig {
 
 /* rig.c */
 extern const char *device_path;
-extern const char *pci_address;    /* may be unbound and bound again; NULL = leave it */
-extern const char *inject_command; /* makes faults; NULL = cannot */
-extern unsigned rounds;            /* of the storms */
+extern const char *pci_address;    /* device that may be unbound and bound again; NULL: leave it alone */
+extern const char *inject_command; /* command that injects faults; NULL: there is none */
+extern unsigned rounds;            /* how often the storms repeat */
 extern uint64_t seed;
 uint32_t random32(void);
 bool inject(const char *what);
@@ -67,7 +67,7 @@ void rig_fill(struct rig *rig, uint64_t address, uint32_t pattern, uint32_t byte
 void rig_ring(struct rig *rig);
 int rig_wait(struct rig *rig, unsigned signal, int64_t value, uint64_t timeout_ns);
 bool rig_works(struct rig *rig); /* a packet runs and its data is right */
-bool rig_fresh(struct rig *rig); /* rig_queue() as soon as a reset is over, 20 s at most */
+bool rig_fresh(struct rig *rig); /* rig_queue() after a reset has ended, which is waited for, 20 s at most */
 union tutti_packet *rig_slot(struct rig *rig); /* the next one, still INVALID */
 void rig_publish(union tutti_packet *slot, uint32_t header);
 void rig_code(struct rig *rig, const uint32_t *code, size_t bytes); /* a kernel at CODE_AT */
@@ -86,7 +86,7 @@ bool driver_bind(void);
 bool card_remove(void);
 bool card_rescan(void); /* and bound again */
 
-/* stale.c: every call on a file from before */
+/* stale.c: every call on a file from before a reset */
 void stale_calls(const char *when, bool (*happen)(void), int wanted);
 
 /* main.c */
@@ -104,14 +104,14 @@ const char *fail_text(void);
 			return fail(__FILE__, __LINE__, #expression, got_, (wanted)); \
 	} while (0)
 
-bool skip(const char *why); /* return skip("..."): not here, and why */
+bool skip(const char *why); /* return skip("reason") when a test is not possible here */
 #define SKIP_UNLESS(condition, why) \
 	do { \
 		if (!(condition)) \
 			return skip(why); \
 	} while (0)
 
-/** struct subtest - @run returns true when all is as it must be. */
+/** struct subtest - @run returns true if everything is as it must be. */
 struct subtest {
 	const char *name;
 	bool (*run)(struct rig *rig);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the driver does beyond its calls; built on the rig of the conformance suite. */
+/* What the driver does beyond its calls; uses the rig of the conformance suite. */
 #ifndef DRIVER_TEST_H
 #define DRIVER_TEST_H
 
@@ -20,6 +20,6 @@ bool parameter_write(const char *name, const char *text);
 uint64_t generation(int fd);
 uint32_t queue_asid(uint32_t queue_id); /* from debugfs; 0 = not found */
 long pinned_kib(void);                  /* VmPin of this process */
-bool fresh_works(void);                 /* who opens the card now can work; waits for a reset */
+bool fresh_works(void);                 /* a file that is opened now works; waits for a reset */
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The recovery ladder, rung by rung: who is hit, who is not, and what is left. */
+/* The recovery ladder, rung by rung: who loses what, who does not, and what can be used afterwards. */
 #include <fcntl.h>
 #include <linux/sync_file.h>
 #include <poll.h>
@@ -15,7 +15,7 @@ static uint32_t queue_number(struct rig *rig)
 {
 	struct drm_tutti_queue_create args = queue_args(rig);
 
-	/* a second queue of the context tells its number, as the first one did not */
+	/* the error names the second queue of the context, as before the first one */
 	return call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args) ? ~0u : args.id;
 }
 
@@ -30,7 +30,7 @@ static bool kill_context(struct rig *rig)
 	return true;
 }
 
-/* What is left of a context that was killed: handles that say so, and a file that works. */
+/* What remains of a context that was killed: handles whose calls fail, and a file that works. */
 static bool check_killed(struct rig *rig)
 {
 	struct drm_tutti_queue_query query = {.handle = rig->queue};
@@ -197,7 +197,7 @@ static bool wedge(struct rig *rig)
 	return fresh_works();
 }
 
-/* The card's status page, through its BAR: only root can write there, or a firmware that has gone mad. */
+/* The card's status page, through its BAR: only root can write there, as broken firmware might. */
 static struct tutti_status *status_page(struct rig *rig)
 {
 	struct drm_tutti_state state = {0};
@@ -237,7 +237,7 @@ static bool nonsense(struct rig *rig)
 	return true;
 }
 
-/** struct told - what a process has outside of the driver when the card is given up. */
+/** struct told - by what a process hears that the card has been given up. */
 struct told {
 	int eventfd, sync_file;
 	uint32_t *words;
@@ -284,7 +284,7 @@ static bool has_been_told(const struct told *told, long pinned_before)
 	return true;
 }
 
-/* Nobody calls the driver: eventfd, fence and pinned memory tell by themselves that the card is lost. */
+/* Nobody calls the driver: eventfd, fence and pinned memory show by themselves that the card is lost. */
 static bool wedge_tells(struct rig *rig)
 {
 	long pinned = pinned_kib();

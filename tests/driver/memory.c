@@ -83,7 +83,7 @@ static bool exported(struct rig *rig)
 	theirs = see(other.fd, info.mmap_offset);
 	CHECK(theirs && theirs[0] == 0xcafe);
 	EXPECT(0, bo_map(other.fd, other.context, info.handle, SHARED_AT, BYTES));
-	/* whoever made it may go */
+	/* the file that made it may be closed */
 	rig_close(rig);
 	CHECK(card_fills(&other, 0x1234));
 	EXPECT(0x1234, shared.words[PAGE / 4]);
@@ -96,7 +96,7 @@ static bool exported(struct rig *rig)
 	return true;
 }
 
-/* What a reload leaves, goes on in a new file. */
+/* What survives a reload can be used in a new file. */
 static bool rescued(struct rig *rig)
 {
 	struct rig fresh = {.fd = -1};
@@ -116,7 +116,7 @@ static bool rescued(struct rig *rig)
 	return true;
 }
 
-/* Every mapping of lost card memory is plain memory, a dma-buf's as well. */
+/* Every mapping of lost card memory becomes plain memory, that of a dma-buf as well. */
 static bool lost(struct rig *rig)
 {
 	struct rig fresh = {.fd = -1};
@@ -185,7 +185,7 @@ static bool user_memory(struct rig *rig)
 	return true;
 }
 
-/* The card goes on in pages that nobody else gets. */
+/* The card keeps writing to pages that nobody else gets. */
 static bool user_memory_unmapped(struct rig *rig)
 {
 	uint32_t *words = own_memory(), *later, handle;

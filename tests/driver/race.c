@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Races that a point of delay in the driver makes certain (kernel/base/delay.h). */
+/* Races that a delay in the driver makes certain (kernel/base/delay.h). */
 #include <fcntl.h>
 #include <glob.h>
 #include <poll.h>
@@ -41,7 +41,7 @@ static unsigned reached(const char *point)
 	return times;
 }
 
-/* Whoever comes by the point waits. How often that has happened so far. */
+/* Threads that reach the point wait there. Return: how often that has happened so far. */
 static unsigned delay(const char *point, unsigned ms)
 {
 	char path[96];
@@ -71,7 +71,7 @@ static void *unbind(void *data)
 	return NULL;
 }
 
-/* A buffer of the process' memory is closed while the removal of the device is about to unpin its pages. */
+/* A buffer of a process' memory is closed just before the removal of the device unpins its pages. */
 static bool close_in_unplug(struct rig *rig)
 {
 	struct drm_tutti_bo_userptr args = {.bytes = BYTES};
@@ -90,7 +90,7 @@ static bool close_in_unplug(struct rig *rig)
 	rig_close(rig);
 	pthread_join(thread, NULL);
 	delay("unplug_unpin", 0);
-	memset(words, 1, BYTES); /* the pages are still ours, and nobody else's */
+	memset(words, 1, BYTES); /* the pages still belong to this process alone */
 	munmap(words, BYTES);
 	CHECK(driver_bind() && there && unbound);
 	return fresh_works();
@@ -105,8 +105,8 @@ static void bad_packet(struct rig *rig)
 }
 
 /*
- * The error of a queue is on its way while the queue is destroyed. The next queue gets the number, the lowest that is
- * free, and must not get the error.
+ * The error of a queue is about to be delivered while the queue is destroyed. The next queue gets the same number, the
+ * lowest free one, and must not get the error.
  */
 static bool late_error(struct rig *rig)
 {
@@ -143,8 +143,8 @@ static void *close_rig(void *data)
 }
 
 /*
- * A file is being closed when the firmware is reloaded. By the time its queue is destroyed, the number of the queue is
- * that of a queue of somebody else, which must not notice.
+ * A file is being closed when the firmware is reloaded. By the time its queue is destroyed, the queue's number belongs
+ * to a queue of another process, which must not be affected.
  */
 static bool late_close(struct rig *rig)
 {
@@ -244,7 +244,7 @@ static void drop_dumps(void)
 	usleep(200000);
 }
 
-/* What a sync file calls is in the module. */
+/* A sync file calls functions of the module. */
 static bool fence_holds_module(struct rig *rig)
 {
 	bool unbound, unloaded;
@@ -288,8 +288,8 @@ static void *destroy_queue(void *data)
 }
 
 /*
- * A queue is locked for six seconds, and has a fence that no interrupt has been asked for: the first packet has used the
- * interrupt up. The fence of another process must not wait for that.
+ * A queue is locked for six seconds, and has a fence for which no interrupt has been requested, because the first
+ * packet has used it up. The fence of another process must not wait for that.
  */
 static bool stalled_tenant(struct rig *rig)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * SYS-55: opens LIBRARY as a plug-in of a program that knows nothing of it, runs kernel vector_add of FILE on
- * the emulated card, and makes sure that nothing of library or card can be seen from outside.
+ * SYS-55: opens LIBRARY as a plug-in, as a program does that was not linked with it, runs kernel vector_add of FILE on
+ * the emulated card, and checks that no symbol of library or card is visible outside.
  */
 #include <dlfcn.h>
 #include <stdio.h>

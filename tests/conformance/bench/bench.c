@@ -96,7 +96,7 @@ static void vgem_wait(void)
 		abort();
 }
 
-/* Waits as well, in the kernel's way to wait for files. */
+/* The same, by the kernel's way to wait for files. */
 static void vgem_poll(void)
 {
 	struct pollfd file = {.fd = vgem_share, .events = POLLIN};
@@ -105,7 +105,7 @@ static void vgem_poll(void)
 		abort();
 }
 
-/* What any call of a DRM driver costs: a question with a constant for its answer. */
+/* The cost of any call of a DRM driver: a query whose answer is a constant. */
 static void capability(int fd)
 {
 	struct drm_get_cap cap = {.capability = DRM_CAP_PRIME};
@@ -139,8 +139,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Short rounds in turns, so that both have the same neighbours, and of each the fastest tenth: what
- * interrupts a round on a busy host is no part of the call. The limit is far off; the table has the ratio.
+ * Short rounds in turns, so that both drivers meet the same load, and of each the fastest tenth, because interruptions
+ * on a busy host are no part of the call. The limit is generous; the table has the ratio.
  */
 static bool measure(unsigned number, const char *name, unsigned calls, void (*ours)(void), void (*theirs)(void))
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Call numbers, and what is behind the pointers and descriptors inside of arguments. */
+/* Call numbers, and the memory and files that arguments point to. */
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -29,7 +29,7 @@ static int query(struct rig *rig, uint32_t what, void *pointer, uint32_t *size)
 	return error;
 }
 
-/* No byte more than asked for, and the answer says how many there are. */
+/* No byte more than asked for is written, and the answer says how many there are. */
 static bool query_sizes(struct rig *rig)
 {
 	const uint32_t all = sizeof(struct drm_tutti_state);

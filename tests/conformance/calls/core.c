@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What DRM's core does for every driver, on our node: syncobjs, events, clients. The subtests are those of igt-gpu-tools'
- * syncobj_basic, syncobj_wait, syncobj_timeline, drm_read and core_*, whose names they bear, as far as an accelerator has them.
+ * What DRM's core does for every driver, on the card's node: syncobjs, events, clients. The subtests are those of
+ * igt-gpu-tools' syncobj_basic, syncobj_wait, syncobj_timeline, drm_read and core_*, with the same names, as far as
+ * they apply to an accelerator.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -201,7 +202,7 @@ static bool timeline(struct rig *rig)
 		EXPECT(0, points(rig, DRM_IOCTL_SYNCOBJ_QUERY, handle, &seen, 0));
 		EXPECT((long)point, (long)seen);
 	}
-	EXPECT(0, wait_point(rig, handle, 8, 0, 0)); /* a point between counts as the next one */
+	EXPECT(0, wait_point(rig, handle, 8, 0, 0)); /* a point in between counts as the next one */
 	EXPECT(ETIME, wait_point(rig, handle, 10, SECOND / 100, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT));
 	return true;
 }
@@ -227,7 +228,7 @@ static bool transfers(struct rig *rig)
 	return true;
 }
 
-/* Syncobjs go from file to file by descriptor only. */
+/* Syncobjs are shared between files by descriptors only. */
 static bool of_others(struct rig *rig)
 {
 	struct rig other = {.fd = -1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A call that is right but for one field. The answer is exact, nothing is changed, and the card works on. */
+/* Calls with one wrong field. The errno is exact, nothing is changed, and the card works afterwards. */
 #include <string.h>
 
 #include "calls.h"
@@ -173,7 +173,7 @@ static const struct defect defects[] = {
 	D(CONTROL, control, op, ~0u, EINVAL, "unknown"),
 };
 
-/* Outputs of a call that failed are as the caller left them; WAIT tells what it saw. */
+/* Outputs of a failed call are as the caller left them; WAIT reports what it saw. */
 static bool unchanged(const struct defect *defect, uint8_t *args, const uint8_t *before)
 {
 	struct drm_tutti_wait *wait = (void *)args;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Every allocation of every call fails once, in turn: the call says so, leaks nothing, and works the next time. */
+/*
+ * Every allocation of every call fails once, in turn: the call returns the error, leaks nothing, and works the next
+ * time.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +27,7 @@ static bool set(const char *kind, const char *name, const char *value)
 	return good;
 }
 
-/* Sleeping allocations too; and without a trace of each in the kernel's log. */
+/* Allocations that may sleep fail, too, without a stack trace of each in the kernel's log. */
 static bool fault_injection(void)
 {
 	static const char *const kinds[] = {"failslab", "fail_page_alloc", "fail_usercopy"};
@@ -50,7 +53,7 @@ static bool arm(unsigned nth)
 	return good;
 }
 
-/* Whether it has happened; disarmed in any case. */
+/* Whether the fault was injected; it is disarmed in any case. */
 static bool happened(void)
 {
 	char text[16] = "";
@@ -108,7 +111,10 @@ static bool each_open(struct rig *rig, const void *data)
 	return true;
 }
 
-/* mmap and the first touch of each kind of page. A fault that finds no memory is the OOM killer's: only mmap is armed. */
+/*
+ * mmap() and the first touch of each kind of page. Faults are armed for mmap() only, because a page fault without
+ * memory calls the OOM killer.
+ */
 static bool each_mapping(struct rig *rig, const void *data)
 {
 	bool more = true;

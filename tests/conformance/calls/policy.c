@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* What belongs to the card as a whole: policies, SMs that are on; who may set them, and who sees what SMs do. */
+/*
+ * What belongs to the card as a whole: policies and the SMs that are on; who may set them, and who may see what SMs do.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,7 +51,7 @@ static bool discovery(struct rig *rig, struct tutti_discovery *known)
 /* ---- policies ---- */
 
 static const struct {
-	uint64_t policy, value, which, answer, bad; /* @which: what to ask for then; @bad: a value nobody can set */
+	uint64_t policy, value, which, answer, bad; /* @which: what to read back; @bad: a value that is refused */
 } policies[] = {
 	{TUTTI_POLICY_ISSUE, 1, 0, 1, 2},
 	{TUTTI_POLICY_CTA_CAP, 3, 0, 3, 1ull << 32},
@@ -64,7 +66,7 @@ static const struct {
 };
 #define POLICIES (sizeof(policies) / sizeof(policies[0]))
 
-/* Set through one file, seen through another; work goes on under each. */
+/* A policy that is set through one file is seen through another, and work goes on under each value. */
 static bool set_and_ask(struct rig *rig)
 {
 	struct rig other = {.fd = -1};
@@ -159,7 +161,7 @@ static bool as_at_boot(struct rig *rig)
 
 /* ---- SMs ---- */
 
-/* What each SM has run since the last call. */
+/* CTAs that each SM has run since the last call. */
 static bool sms_run(struct rig *rig, unsigned sms, uint64_t *ran)
 {
 	uint32_t size = sms * sizeof(struct tutti_sm_state);
@@ -177,7 +179,7 @@ static bool sms_run(struct rig *rig, unsigned sms, uint64_t *ran)
 	return true;
 }
 
-/* Workgroups go to the SMs that are on, and the states say where they went. */
+/* Workgroups run on the SMs that are on, as the states of the SMs show. */
 static bool enable(struct rig *rig)
 {
 	static const uint32_t nothing[] = {0x00008067 /* ret */};
@@ -231,7 +233,9 @@ static bool part(struct rig *rig)
 	return true;
 }
 
-/* How much of a kernel the card holds: whoever may ask; nonsense is refused, short memory as well. */
+/*
+ * How much of a kernel fits the card: anybody may ask; impossible questions and buffers that are too short are refused.
+ */
 static bool occupancy(struct rig *rig)
 {
 	struct tutti_msg_occupancy ask = {.waves = 1, .cga = {{2, 1, 1, TUTTI_CGA_GPC}}};

@@ -119,7 +119,7 @@ static uint32_t call_count(void)
 	return count;
 }
 
-/* A wait of a thread ends at the latest when the alarm thread pokes it; but a file may have few of them. */
+/* A wait of a thread ends at the latest when the alarm thread sends it a signal. */
 static void mutated_call(struct rig *rig)
 {
 	const struct call *it = &calls[below(call_count())];
@@ -179,7 +179,7 @@ static void core_call(struct rig *rig)
 		close(fd);
 }
 
-/* Mapped, touched, and let go again; whatever it is, it is memory. */
+/* Mapped, touched, and unmapped; whatever it is, it can be accessed. */
 static void map_touch(struct rig *rig)
 {
 	uint64_t offset = below(2) ? rig->doorbell_offset + below(2) * PAGE : interesting() & ~(PAGE - 1);
@@ -205,7 +205,7 @@ static void map_touch(struct rig *rig)
 	munmap((void *)words, bytes);
 }
 
-/* Its own ring, signals and code: what is not mapped any more is no loss. */
+/* Its own ring, signals and code; pages that are no longer mapped are skipped. */
 static void scribble(struct rig *rig)
 {
 	sigjmp_buf jump;
@@ -268,7 +268,7 @@ static void *run_thread(void *data)
 	return NULL;
 }
 
-/* SIGSEGV is what user space asked for; SIGBUS is never right. */
+/* SIGSEGV may be user space's own fault; SIGBUS never is. */
 static void caught(int number)
 {
 	if (number == SIGBUS)
@@ -307,7 +307,7 @@ static void fuzz_process(uint64_t state)
 	}
 }
 
-/* Plays by the rules; root now and then pulls the card from under it, then it opens again. */
+/* A client without faults. Root resets or removes the card now and then; then it opens the card again. */
 static void served(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -342,7 +342,7 @@ static pid_t start(unsigned number)
 	return 0;
 }
 
-/* What root does to the card meanwhile. */
+/* What root does to the card while clients run. */
 static void disturb(void)
 {
 	static const char *const faults[] = {"firmware-crash", "lost-interrupt", "lost-doorbell", "torn-fetch",

@@ -22,7 +22,9 @@ static bool close_with_work(struct rig *rig)
 	return true;
 }
 
-/* The old mapping is plain memory after the queue is gone: a later owner of the slot hears nothing. */
+/*
+ * The old mapping is plain memory after the queue has been destroyed, and does not reach the next queue of that number.
+ */
 static bool stale_doorbell(struct rig *rig)
 {
 	struct drm_tutti_handle handle = {0};
@@ -110,7 +112,7 @@ static bool reused_slot(struct rig *rig)
 
 static const uint32_t endless[] = {0x0000006f}; /* 1: j 1b */
 
-/* Runs as long as it is let. */
+/* Runs until it is stopped. */
 static bool start_endless(struct rig *rig)
 {
 	CHECK(rig_queue(rig));
@@ -122,7 +124,7 @@ static bool start_endless(struct rig *rig)
 	return true;
 }
 
-/* Neither the close nor anybody else waits for work that never ends. */
+/* Nobody waits for work that never ends, not even the close. */
 static bool close_endless(struct rig *rig)
 {
 	struct rig other = {.fd = -1};
@@ -175,7 +177,7 @@ static bool start_sleeper(struct sleeper *sleeper)
 	return true;
 }
 
-/* While one thread sleeps in a call: open, close, other calls and other waits do not. */
+/* While one thread sleeps in a call, opens, closes, other calls and other waits do not have to wait for it. */
 static bool stuck_call(struct rig *rig)
 {
 	struct sleeper sleeper = {.rig = rig, .kind = DRM_TUTTI_WAIT_SIGNAL};
@@ -196,7 +198,7 @@ static bool stuck_call(struct rig *rig)
 	return true;
 }
 
-/* A queue destroyed under a wait for it ends the wait. */
+/* Destroying a queue ends a wait for it. */
 static bool destroyed_under_wait(struct rig *rig)
 {
 	struct sleeper sleeper = {.rig = rig, .kind = DRM_TUTTI_WAIT_PROGRESS};
@@ -208,7 +210,7 @@ static bool destroyed_under_wait(struct rig *rig)
 	return true;
 }
 
-/* The pages of a wait stay, whatever becomes of the handle. */
+/* The pages that a wait reads stay, whatever happens to the handle. */
 static bool closed_under_wait(struct rig *rig)
 {
 	struct sleeper sleeper = {.rig = rig, .kind = DRM_TUTTI_WAIT_SIGNAL};
@@ -224,7 +226,7 @@ static bool closed_under_wait(struct rig *rig)
 	return true;
 }
 
-/* The file's last descriptor closed under a wait: the wait goes on, and everything ends with it. */
+/* The last descriptor of the file is closed during a wait: the wait goes on, and everything is released at its end. */
 static bool file_closed_under_wait(struct rig *rig)
 {
 	struct sleeper sleeper = {.rig = rig, .kind = DRM_TUTTI_WAIT_SIGNAL};
@@ -239,7 +241,7 @@ static bool file_closed_under_wait(struct rig *rig)
 	return true;
 }
 
-/* All orders of giving things back. */
+/* Objects are released in all orders. */
 static bool destroy_orders(struct rig *rig)
 {
 	for (unsigned order = 0; order < 6; order++) {

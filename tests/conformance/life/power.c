@@ -47,7 +47,7 @@ static bool suspend(void)
 	SKIP_UNLESS(pci_address && !getuid() && !access("/sys/power/pm_test", W_OK), \
 		    "needs root, --pci and a kernel with PM_DEBUG")
 
-/* Queues, memory on both sides, an RSB and a fence to come are there afterwards. */
+/* Queues, memory of host and card, an RSB and a pending fence exist afterwards. */
 static bool keeps(struct rig *rig)
 {
 	struct drm_tutti_rsb_create rsb = {0};
@@ -75,7 +75,7 @@ static bool keeps(struct rig *rig)
 	return true;
 }
 
-/* Work in flight ends before the card sleeps; what is rung meanwhile runs afterwards. */
+/* Running work ends before the card sleeps; packets whose doorbell rings meanwhile run afterwards. */
 static bool in_flight(struct rig *rig)
 {
 	SKIP_UNLESS_POWER;
@@ -115,7 +115,7 @@ static bool under_load(struct rig *rig)
 	return true;
 }
 
-/* A file that was closed while others stay: resume must not look for it. */
+/* A file that was closed while others stay open: resume must not look for it. */
 static bool closed_before(struct rig *rig)
 {
 	struct rig gone = {.fd = -1};
@@ -132,7 +132,7 @@ static bool closed_before(struct rig *rig)
 	return true;
 }
 
-/* Time asleep is no time a kernel has hung, nor a heartbeat missed: nobody is reset. */
+/* The time asleep counts neither as time of a kernel nor as a missing heartbeat: nobody is reset. */
 static bool no_reset(struct rig *rig)
 {
 	struct drm_tutti_state before, after;

@@ -61,7 +61,7 @@ static bool root_only(struct rig *rig)
 	return in_child(admin_calls, NULL);
 }
 
-/* What DRM has for displays and masters. On an accel node that has neither, GET_MAGIC once was an oops. */
+/* Calls of DRM for displays and masters. On an accel node, which has neither, GET_MAGIC once was an oops. */
 static bool core_calls(struct rig *rig)
 {
 	static const unsigned long requests[] = {
@@ -78,7 +78,7 @@ static bool core_calls(struct rig *rig)
 	return true;
 }
 
-/* Everything of another process that can be named, tried by somebody without privileges. */
+/* Everything of another process that has a name, used by a process without privileges. */
 static bool burglar(void *data)
 {
 	const struct rig *victim = data;
@@ -96,7 +96,7 @@ static bool burglar(void *data)
 	}
 	EXPECT(1, good);
 	EXPECT(0, bo_create(rig.fd, PAGE, DRM_TUTTI_PLACE_SYSTEM, &bo, &mine));
-	/* offsets of buffers lie side by side, those of all files in one space */
+	/* the mmap offsets of buffers of all files lie in one space */
 	for (offset = mine > 4096 * PAGE ? mine - 4096 * PAGE : PAGE; offset < mine + 64 * PAGE; offset += PAGE) {
 		void *page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, rig.fd, (off_t)offset);
 
@@ -145,7 +145,7 @@ static unsigned parameter(const char *name)
 	return value;
 }
 
-/* Contexts up to the limit; a place that is given back can be had again. */
+/* Contexts up to the limit; after one has been destroyed, another can be created. */
 static bool limited_contexts(struct rig *rig)
 {
 	unsigned limit = parameter("file_contexts_max");
@@ -224,7 +224,7 @@ static bool hasty(void *data)
 	return true;
 }
 
-/* Who wants to be served before others needs CAP_SYS_NICE. */
+/* A priority above that of others needs CAP_SYS_NICE. */
 static bool priorities(struct rig *rig)
 {
 	struct drm_tutti_queue_create args;
@@ -269,7 +269,7 @@ static bool troublemaker(void *data)
 	return true;
 }
 
-/* Same addresses, different data, one of them up to no good all the time. */
+/* Two processes with the same addresses and different data, one of which does harm all the time. */
 static bool side_by_side(struct rig *rig)
 {
 	int marks[2] = {0x31, 0x32}, status;
@@ -342,7 +342,7 @@ static void calm(pid_t child)
 	waitpid(child, NULL, 0);
 }
 
-/* Every call, in a storm: repeated after -EINTR each has done its work once. */
+/* Every call under many signals: repeated after -EINTR, each does its work once. */
 static bool calls_in_storm(struct rig *rig)
 {
 	pid_t child = storm();
@@ -368,7 +368,7 @@ static bool calls_in_storm(struct rig *rig)
 	return true;
 }
 
-/* An interrupted wait says so, and repeated as it is it waits for the same thing until the same time. */
+/* An interrupted wait returns -EINTR, and the same call again waits for the same thing until the same time. */
 static bool wait_in_storm(struct rig *rig)
 {
 	struct drm_tutti_wait wait;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Rung by rung: what is wrong is stopped, what is innocent goes on or is told (spec SYS-28, REL-04). */
+/* The recovery ladder, rung by rung: faulty work is stopped, other work goes on or is told (spec SYS-28, REL-04). */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ static bool limited_queue(struct rig *rig, uint32_t ms)
 	return true;
 }
 
-/* Rung 1: a kernel that never ends stops its queue; beside it all goes on, and so does the queue after a reset. */
+/* Rung 1: a kernel that never ends stops its queue. Everything else goes on, and so does the queue after its reset. */
 static bool hung_kernel(struct rig *rig)
 {
 	struct rig other = {.fd = -1};
@@ -46,7 +46,7 @@ static bool hung_kernel(struct rig *rig)
 	return true;
 }
 
-/* Slow, but moving: each workgroup is quick, all of them take many times the limit. */
+/* Slow work that makes progress: each workgroup is quick, all of them take many times the limit. */
 static bool slow_kernel(struct rig *rig)
 {
 	static const uint32_t count_down[] = {
@@ -84,7 +84,7 @@ static bool slow_kernel(struct rig *rig)
 	return true;
 }
 
-/* A fault of the card that one queue has to bear; what else runs is exact. */
+/* A fault of the card that one queue suffers from; the results of all others are exact. */
 static bool injected_queue_error(struct rig *rig, const char *what, const char *off, unsigned code)
 {
 	static const uint32_t load[] = {0x00053283 /* ld t0, 0(a0) */, 0x00008067 /* ret */};
@@ -95,7 +95,7 @@ static bool injected_queue_error(struct rig *rig, const char *what, const char *
 	CHECK(limited_queue(rig, 500) && rig_queue(&other));
 	rig_code(rig, load, sizeof(load));
 	for (unsigned i = 0; i < 60; i++) { /* until the access comes that it is waiting for */
-		if (i % 20 == 0) /* again: the access it hit may have been one that is simply done anew */
+		if (i % 20 == 0) /* once more, because the access that was hit may simply have been repeated */
 			CHECK(inject(what));
 		rig_signal(rig, 1, 1);
 		rig_dispatch(rig, 32, BASE + DATA_AT, 1);
@@ -130,7 +130,7 @@ static bool page_fault(struct rig *rig)
 	return injected_queue_error(rig, "page-fault", NULL, TUTTI_ERROR_MEMORY_FAULT);
 }
 
-/* What gets lost between host and card is found again by whoever waits for it. */
+/* What is lost between host and card is found again by whoever waits for it. */
 static bool lost(struct rig *rig, const char *what)
 {
 	SKIP_UNLESS(inject_command, "needs --inject");
@@ -142,7 +142,7 @@ static bool lost(struct rig *rig, const char *what)
 	return true;
 }
 
-/* Who rang does not ring again: the driver does. Others go on. */
+/* A doorbell that was lost is not rung again by its program but by the driver. Others go on. */
 static bool lost_doorbell(struct rig *rig)
 {
 	struct rig other = {.fd = -1};
@@ -180,7 +180,7 @@ static bool wait_for_reset(struct rig *rig, struct rig *fresh)
 	return true;
 }
 
-/* Rung 3: without firmware no context lives on: all are told, all can open again. */
+/* Rung 3: no context survives a reload of the firmware. All are told, and all can open the card again. */
 static bool firmware_crash(struct rig *rig)
 {
 	struct rig fresh = {.fd = -1};
@@ -212,7 +212,7 @@ static bool firmware_hang(struct rig *rig)
 	return true;
 }
 
-/* Calls and closes while nobody answers: they end, and opens do not wait at all. */
+/* Calls and closes while the firmware does not answer: they end, and opens do not wait at all. */
 static bool open_while_hung(struct rig *rig)
 {
 	struct rig fresh = {.fd = -1};

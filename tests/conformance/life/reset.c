@@ -42,7 +42,7 @@ static bool waiter(struct rig *rig)
 	return true;
 }
 
-/* Card memory outlives reloads of the firmware, however many, in the old mapping; nobody else sees it. */
+/* Card memory survives any number of reloads of the firmware, in the old mapping; nobody else sees it. */
 static bool card_buffer(struct rig *rig)
 {
 	struct rig fresh = {.fd = -1};
@@ -56,7 +56,7 @@ static bool card_buffer(struct rig *rig)
 	words = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
 	CHECK(words != MAP_FAILED);
 	words[0] = 7;
-	for (unsigned i = 0; i < 5; i++) /* one more than a sick card may have in ten seconds each */
+	for (unsigned i = 0; i < 5; i++) /* one more than the limit for failures in ten seconds each */
 		CHECK(happen());
 	CHECK(rig_queue(&fresh));
 	EXPECT(7, words[0]);
@@ -75,7 +75,7 @@ static bool card_buffer(struct rig *rig)
 	return true;
 }
 
-/* Work that never ends does not hold a reset up. */
+/* Work that never ends does not delay a reset. */
 static bool endless(struct rig *rig)
 {
 	static const uint32_t loop[] = {0x0000006f};
@@ -105,7 +105,7 @@ static bool busy_client(void)
 	return true;
 }
 
-/* One reset after the other with clients at work; then all is there again. */
+/* One reset after the other while clients work; afterwards nothing has been lost. */
 static bool many(struct rig *rig)
 {
 	struct rig old[8];

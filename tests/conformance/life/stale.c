@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Files from before a reset or a removal: every call says so, none does anything, mappings are plain memory. */
+/*
+ * Files from before a reset or a removal: every call fails with the right errno and does nothing, and mappings are
+ * plain memory.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,7 +12,7 @@
 
 #define CALLS 32
 
-/** struct stale - for each call a file with valid arguments; then it happens. */
+/** struct stale - a file with valid arguments for each call, from before the event. */
 struct stale {
 	bool (*happen)(void);
 	int wanted;
@@ -20,7 +23,7 @@ struct stale {
 
 static struct stale *stale;
 
-/* Once for all calls, and only if one is asked for. */
+/* Prepared once for all calls, and only if one of them is tested. */
 static bool prepare(void)
 {
 	if (stale->ready)
@@ -29,7 +32,7 @@ static bool prepare(void)
 	for (unsigned i = 0; calls[i].name; i++) {
 		stale->rig[i].fd = -1;
 		CHECK(rig_queue(&stale->rig[i]) && calls[i].fill(&stale->rig[i], stale->args[i]));
-		CHECK(*stale->rig[i].doorbell); /* from now on there is a page to be taken away */
+		CHECK(*stale->rig[i].doorbell); /* from now on there is a page that can be revoked */
 	}
 	CHECK(stale->happen());
 	stale->failed = false;
@@ -58,7 +61,7 @@ static bool new_mapping(struct rig *rig, const void *data)
 	return true;
 }
 
-/* All of them had queues: none of their doorbells is the doorbell of anybody now. */
+/* All of them had queues: none of their doorbells reaches a queue any more. */
 static bool old_doorbells(struct rig *rig, const void *data)
 {
 	SKIP_UNLESS(!getuid(), "only root makes it happen");

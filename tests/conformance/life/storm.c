@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Clients that are killed at random moments, again and again; then everything is there that was there before. */
+/* Clients are killed at random moments, again and again; afterwards nothing may be missing. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 
 #include "calls.h"
 
-#define CLIENTS 4u /* at once: some are always inside the driver when one dies */
+#define CLIENTS 4u /* so many at once that some are always inside the driver when one is killed */
 
-/** struct census - how many of everything one can still have. */
+/** struct census - how many objects of each kind can still be created. */
 struct census {
 	unsigned contexts, queues, rsbs, megabytes;
 };
@@ -27,7 +27,7 @@ static unsigned count(int fd, unsigned long request, void *args, size_t bytes)
 	return number;
 }
 
-/* Takes all there is, and gives it back. */
+/* Creates as many as possible, and destroys them. */
 static bool take_census(struct census *census)
 {
 	struct drm_tutti_context_create context = {0};
@@ -73,7 +73,7 @@ static long available_kib(void)
 	return kib;
 }
 
-/* All that a client does, with everything it can own, until it is killed. */
+/* Everything that a client can do and own, until it is killed. */
 static void client(void)
 {
 	for (;;) {
@@ -98,7 +98,7 @@ static void client(void)
 	}
 }
 
-/* Of CLIENTS at work at once one is killed, and another one starts. */
+/* One of CLIENTS that work at once is killed, and another one starts. */
 static bool kill_in_turn(pid_t *child, unsigned kills)
 {
 	for (unsigned i = 0; i < kills + CLIENTS; i++) {
@@ -109,7 +109,7 @@ static bool kill_in_turn(pid_t *child, unsigned kills)
 			usleep(random32() % 8000);
 			kill(*victim, SIGKILL);
 			CHECK(waitpid(*victim, &status, 0) == *victim);
-			CHECK(WIFSIGNALED(status)); /* and has not found a card that refuses */
+			CHECK(WIFSIGNALED(status)); /* and the card has not refused it */
 		}
 		*victim = fork();
 		CHECK(*victim >= 0);
@@ -163,7 +163,7 @@ static bool open_close(struct rig *rig)
 	return true;
 }
 
-/* In turns of both memories; some are touched, so that there is something to lose. */
+/* In both kinds of memory by turns; some are touched, so that there is something to lose. */
 static bool create_free(struct rig *rig)
 {
 	struct census before;
@@ -192,7 +192,10 @@ static bool create_free(struct rig *rig)
 	return true;
 }
 
-/* Until nothing is left: the last call says so, nothing else changes, and all comes back. */
+/*
+ * Creates until nothing is left: the last call returns the right errno, nothing else changes, and everything can be
+ * released.
+ */
 static bool exhaustion(struct rig *rig)
 {
 	struct census first;

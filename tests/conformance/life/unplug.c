@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The card goes, in all orders of close, unbind and remove, with all that a file can have (spec REL-06). */
+/*
+ * The card is removed, in all orders of close, unbind and remove, while a file has everything that it can have (spec
+ * REL-06).
+ */
 #include <fcntl.h>
 #include <linux/sync_file.h>
 #include <poll.h>
@@ -16,7 +19,7 @@
 /** struct order - as core_hotunplug of igt-gpu-tools has them. */
 struct order {
 	const char *name;
-	bool remove; /* the device from the bus; else the driver from the device */
+	bool remove; /* the device is removed from the bus; otherwise the driver is unbound */
 	enum { CLOSED, CLOSE_BEFORE, CLOSE_AFTER, CLOSE_LATE } close;
 };
 
@@ -31,7 +34,7 @@ static const struct order orders[] = {
 	{"REL-06: hotreplug-lateclose", true, CLOSE_LATE},
 };
 
-/** struct holder - a file with work in flight, mappings, a shared buffer, a fence and a sleeping thread. */
+/** struct holder - a file with running work, mappings, a shared buffer, a fence and a sleeping thread. */
 struct holder {
 	struct rig rig;
 	volatile uint32_t *card;
@@ -88,7 +91,7 @@ static bool hold(struct holder *holder)
 	return true;
 }
 
-/* Nothing of it reaches a card, nothing is a SIGBUS, whoever sleeps has been woken. */
+/* No access through it reaches a card or raises SIGBUS, and every sleeper has been woken. */
 static bool check_gone(struct holder *holder)
 {
 	struct sync_fence_info fence = {0};
@@ -149,7 +152,7 @@ static bool try_order(struct rig *rig, const struct order *order)
 	return true;
 }
 
-/* What fails in the middle must not leave the others without a card. */
+/* A failure in the middle must not leave the other tests without a card. */
 static bool in_order(struct rig *rig, const void *data)
 {
 	bool good;
@@ -169,7 +172,7 @@ static bool rebind(void)
 	return driver_unbind() && driver_bind();
 }
 
-/* Removed and found again under clients that take it as it comes. */
+/* The card is removed and found again while clients use it. */
 static bool storm(struct rig *rig)
 {
 	pid_t children[2];

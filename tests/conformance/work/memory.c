@@ -25,7 +25,7 @@ static bool sizes(struct rig *rig)
 	return true;
 }
 
-/* What one process leaves in card memory, no other finds. */
+/* No process finds in card memory what another one has left there. */
 static bool zeroed(struct rig *rig)
 {
 	for (unsigned placement = 0; placement < 2; placement++) {
@@ -90,7 +90,7 @@ static bool unmap_ranges(struct rig *rig)
 	return true;
 }
 
-/* A large leaf loses a page in its middle; what is beside it still works. */
+/* A large page loses a small one in its middle; its other parts still work. */
 static bool unmap_large(struct rig *rig)
 {
 	uint64_t offset, at = 0x200000000ull;
@@ -135,7 +135,10 @@ static bool card_buffer(struct rig *rig)
 	return true;
 }
 
-/* Every byte of a mapping of the card's goes with the handle, not before: pages stay while the card has them. */
+/*
+ * Memory that the card has mapped is freed with its handle and its mapping, not earlier: pages stay while the card has
+ * them.
+ */
 static bool closed_while_mapped(struct rig *rig)
 {
 	struct drm_gem_close gone = {0};
@@ -174,7 +177,7 @@ static bool closed_while_mapped(struct rig *rig)
 	return true;
 }
 
-/* After UNMAP has returned the card does not write there, and says so. */
+/* After UNMAP has returned the card does not write there, and reports the fault. */
 static bool unmapped_is_untouched(struct rig *rig)
 {
 	struct tutti_fault fault;
@@ -193,7 +196,7 @@ static bool unmapped_is_untouched(struct rig *rig)
 	return true;
 }
 
-/* What may only be read stays as it is. */
+/* Memory that is mapped read-only is not changed. */
 static bool read_only_mapping(struct rig *rig)
 {
 	struct drm_tutti_map map = {.address = 2 * BASE, .offset = DATA_AT, .bytes = PAGE,
@@ -264,7 +267,7 @@ static bool share(struct rig *rig)
 	return true;
 }
 
-/* Its descriptor outlives handle and file. */
+/* A dma-buf's descriptor stays valid after handle and file are closed. */
 static bool share_outlives(struct rig *rig)
 {
 	struct drm_prime_handle out = {.flags = O_CLOEXEC | O_RDWR};

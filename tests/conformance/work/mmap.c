@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What may be mapped into a process, how, and what stays of it. */
+/* What a process may map, with which rights, and what becomes of the mapping. */
 #include <string.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 
 #include "rig.h"
 
-/** struct bad_map - a mapping that must fail. Offsets: of what, and so many pages behind it. */
+/** struct bad_map - a mapping that must fail. Offsets: of which object, and how many pages behind it. */
 struct bad_map {
 	const char *name;
 	enum { DOORBELL, SYSTEM, CARD, WINDOW, RSB_SCRATCH, RAW } what;
@@ -104,7 +104,7 @@ static bool refused(struct rig *rig, const void *data)
 	return true;
 }
 
-/* Of all pages of the control window two may be mapped: rings and doorbells of others are not among them. */
+/* Only two pages of the control window may be mapped; rings and doorbells of others are not among them. */
 static bool window_pages(struct rig *rig)
 {
 	unsigned good = 0;
@@ -134,7 +134,7 @@ static bool no_upgrade(struct rig *rig)
 	return true;
 }
 
-/* Grown by mremap it would show what lies behind. */
+/* If mremap() could enlarge it, it would show what lies behind. */
 static bool no_growing(struct rig *rig)
 {
 	CHECK(rig_queue(rig));
@@ -171,7 +171,7 @@ static bool twice(struct rig *rig)
 	return true;
 }
 
-/* Some pages of a buffer, and its parts unmapped one by one. */
+/* Some pages of a buffer, whose parts are unmapped one by one. */
 static bool partial(struct rig *rig)
 {
 	struct drm_tutti_bo_info info = {0};
@@ -189,7 +189,7 @@ static bool partial(struct rig *rig)
 	return true;
 }
 
-/* An area that has been split shows the pages that it showed before, in parts that nobody had touched as well. */
+/* A mapping that has been split shows the same pages as before, also in parts that had not been touched. */
 static bool split(struct rig *rig)
 {
 	for (unsigned placement = 0; placement < 2; placement++) {
@@ -215,7 +215,7 @@ static bool split(struct rig *rig)
 	return true;
 }
 
-/* A mapping is as good as a handle; a new one needs the handle. */
+/* A mapping keeps its buffer alive as a handle does; a new mapping needs the handle. */
 static bool closed_handle(struct rig *rig)
 {
 	for (unsigned placement = 0; placement < 2; placement++) {
@@ -239,7 +239,7 @@ static bool closed_handle(struct rig *rig)
 	return true;
 }
 
-/* The offset is the same in all files, the right to it is not. */
+/* The offset is the same in all files, but only files with the handle may map it. */
 static bool foreign_buffer(struct rig *rig)
 {
 	int other = device_open();
@@ -289,7 +289,7 @@ static bool outlives_file(struct rig *rig)
 	return true;
 }
 
-/* A child has the buffer, which is shared, and no doorbell. */
+/* A child process shares the buffer, but not the doorbell. */
 static bool after_fork(struct rig *rig)
 {
 	int status;
@@ -310,7 +310,7 @@ static bool after_fork(struct rig *rig)
 	return true;
 }
 
-/* RSB mapped read-only shows what the card keeps, and is plain memory when the RSB has gone. */
+/* An RSB that is mapped read-only shows what the card keeps, and is plain memory after the RSB has been destroyed. */
 static bool rsb_page(struct rig *rig)
 {
 	struct drm_tutti_rsb_create rsb = {0};

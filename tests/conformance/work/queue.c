@@ -60,7 +60,7 @@ static void bad_packet(struct rig *rig)
 	rig_ring(rig);
 }
 
-/* A bad packet stops its queue only; the fault says which; reset goes on behind it. */
+/* A bad packet stops its queue only, the fault says which one, and after a reset the queue goes on behind it. */
 static bool error_and_reset(struct rig *rig)
 {
 	struct rig other = {.fd = -1};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Fences and eventfds: they come when the work is done, end with an error when it never will be, and cannot be forged. */
+/*
+ * Fences and eventfds are signalled when the work is done, end with an error when it never will be, and cannot be
+ * forged.
+ */
 #include <linux/sync_file.h>
 #include <poll.h>
 #include <string.h>
@@ -32,7 +35,7 @@ static int point_wait(struct rig *rig, uint32_t syncobj, uint64_t point, uint64_
 	return call(rig->fd, DRM_IOCTL_SYNCOBJ_TIMELINE_WAIT, &wait);
 }
 
-/* The error of a fence is seen through a sync file, which is taken while it is still to come. */
+/* The error of a fence is seen through a sync file that was made while the fence was pending. */
 static bool fenced(struct rig *rig, uint64_t packet, struct fenced *fenced)
 {
 	struct drm_syncobj_transfer transfer = {.src_point = 1};
@@ -104,7 +107,7 @@ static bool unsubmitted(struct rig *rig)
 	return true;
 }
 
-/* All a user can write: signals, ring, read index, doorbell, its own syncobj's other points. */
+/* Everything that a user can write: signals, ring, read index, doorbell, other points of its own syncobj. */
 static bool forged(struct rig *rig)
 {
 	struct fenced mine;
@@ -174,7 +177,7 @@ static bool reset_device(struct rig *rig)
 	return true;
 }
 
-/* What is never submitted: nobody in the system waits for ever. */
+/* A fence for work that is never submitted: nobody in the system waits for ever. */
 static bool timeout(struct rig *rig)
 {
 	FILE *file = fopen("/sys/module/tutti/parameters/fence_timeout_ms", "r+");
@@ -223,7 +226,7 @@ static bool many(struct rig *rig)
 	EXPECT(0, point_wait(rig, syncobj, 500, 5 * SECOND, 0));
 	for (unsigned i = 501; i <= 600; i++)
 		EXPECT(0, fence_call(rig, syncobj, i, 1000));
-	return true; /* and closed with a hundred to come */
+	return true; /* and closed with a hundred pending ones */
 }
 
 #ifdef DRM_IOCTL_SYNCOBJ_EVENTFD
@@ -270,7 +273,7 @@ static bool error_event(struct rig *rig)
 	return true;
 }
 
-/* Asked for too late, it must not be missed; taken back, it does not come. */
+/* An event that is asked for too late must not be missed; one that is cancelled does not come. */
 static bool late_event(struct rig *rig)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

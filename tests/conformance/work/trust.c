@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Memory that user space writes while others read it: only its owner comes to harm. */
+/* Memory that user space writes while driver or card read it: only its owner is harmed. */
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ static void *wreck(void *data)
 
 		vandal->words[at] = (vandal->words[at] & vandal->keep) | (random32() & ~vandal->keep);
 		if (!(at % 64))
-			usleep(1); /* the guest's processors are few */
+			usleep(1); /* the guest has few processors */
 	}
 	return NULL;
 }
@@ -41,7 +41,7 @@ static void stop(struct vandal *vandal)
 	pthread_join(vandal->thread, NULL);
 }
 
-/* The queue may stop, and is reset, as often as it likes; the other one always works. */
+/* The queue may stop and is reset, any number of times; the other queue always works. */
 static bool beside_vandal(struct rig *rig, size_t at, size_t bytes, unsigned work)
 {
 	struct rig other = {.fd = -1};
@@ -130,7 +130,7 @@ static bool channel_messages(struct rig *rig)
 		union tutti_packet *slot;
 		struct tutti_fault fault;
 
-		if (type <= TUTTI_PACKET_BARRIER_OR) /* what is a packet, is one */
+		if (type <= TUTTI_PACKET_BARRIER_OR) /* a valid packet runs */
 			continue;
 		CHECK(rig_queue(rig));
 		slot = rig_slot(rig);
@@ -150,7 +150,7 @@ struct race {
 	uint64_t args[ARGS_MAX / 8];
 };
 
-/* Read twice, a handle or a size would be checked once and used another time. */
+/* If the driver read them twice, it would check one handle or size and use another. */
 static bool arguments(struct rig *rig)
 {
 	struct rig other = {.fd = -1};
@@ -162,7 +162,7 @@ static bool arguments(struct rig *rig)
 			continue; /* may reset the card; may sleep for long */
 		memset(&race, 0, sizeof(race));
 		CHECK(it->fill(rig, race.args));
-		race.vandal.keep = 0xfffffff0u; /* small changes: what is right at times */
+		race.vandal.keep = 0xfffffff0u; /* small changes, so that arguments are valid now and then */
 		CHECK(start(&race.vandal, race.args, call_bytes(it)));
 		for (unsigned i = 0; i < 60; i++)
 			call(rig->fd, it->request, race.args);
@@ -175,7 +175,7 @@ static bool arguments(struct rig *rig)
 	return true;
 }
 
-/* The signal a wait looks at is the user's too: value, waiters, flags, count of the card's. */
+/* The signal that a wait reads is the user's, too: value, waiters, flags, and the card's count. */
 static bool waited_signal(struct rig *rig)
 {
 	struct vandal vandal = {0};

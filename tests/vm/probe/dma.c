@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * DMA: an address space of one 2 MiB leaf range in guest memory, a queue in it, and
- * agent packets that copy. Everything the card touches lies in one coherent block.
+ * DMA: an address space with 2 MiB of guest memory, a queue in it, and agent packets that copy. Everything the card
+ * accesses lies in one coherent block.
  */
 #include <linux/delay.h>
 

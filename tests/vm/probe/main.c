@@ -77,10 +77,10 @@ static int check_boot(struct probe *probe)
 	writel(0, probe_control(probe, card_ring_head));
 	writeq(offset, probe_control(probe, image_offset));
 	writeq(image->size, probe_control(probe, image_bytes));
-	wmb(); /* image and its place, before the word that starts it */
+	wmb(); /* the image and its address, before the word that starts it */
 	writel(sequence ? sequence : 1, probe_control(probe, boot_sequence));
 	release_firmware(image);
-	/* The state before is that of another boot, so there is no telling whether it sleeps. */
+	/* The state is still that of the previous boot, so it does not say whether the card sleeps. */
 	writel(0, probe->registers + DOORBELL);
 	for (ms = 0; ms < BOOT_MS; ms++) {
 		if (probe_status(probe, boot_sequence) == sequence && probe_status(probe, state) > TUTTI_STATE_LOADING)
@@ -150,7 +150,7 @@ static void unbind(struct pci_dev *pdev)
 	struct probe *probe = pci_get_drvdata(pdev);
 	int i;
 
-	/* Off: boot with no image is refused, and the soft core is in reset then. */
+	/* To switch the card off, boot without an image: that is refused, and the soft core stays in reset. */
 	writeq(0, probe_control(probe, image_bytes));
 	wmb(); /* as at boot */
 	writel(readl(probe_control(probe, boot_sequence)) + 1, probe_control(probe, boot_sequence));
@@ -185,7 +185,7 @@ static DEVICE_ATTR_RO(vectors);
 static struct attribute *probe_attrs[] = {&dev_attr_ktap.attr, &dev_attr_vectors.attr, NULL};
 ATTRIBUTE_GROUPS(probe);
 
-/* No ids: only driver_override brings it to a device. */
+/* No ids: the driver is bound by driver_override only. */
 static const struct pci_device_id ids[] = {{}};
 
 static struct pci_driver probe_driver = {
