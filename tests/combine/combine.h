@@ -44,11 +44,10 @@ enum op_kind {
 	OP_KINDS
 };
 
-/** struct op - one thing that happens; what exactly is drawn from its own seed, so that others can be left
- * out. */
+/** struct op - an operation. Its details are drawn from its own seed, so that others can be left out. */
 struct op {
 	uint8_t kind, queue;
-	uint16_t steps; /* of the card behind it */
+	uint16_t steps; /* steps of the card after it */
 	uint32_t seed;
 };
 
@@ -65,7 +64,7 @@ void scenario_make(struct scenario *s, uint64_t seed, const struct features *onl
 void scenario_print(FILE *file, const struct scenario *s);
 /** scenario_run() - Return: true: no rule was broken. Else the rule and what happened are in failure. */
 bool scenario_run(const struct scenario *s);
-/** scenario_shrink() - leave out what the failure does not need. @budget: runs. */
+/** scenario_shrink() - leave out operations that the failure does not need. @budget: runs. */
 void scenario_shrink(struct scenario *s, const char *rule, unsigned budget);
 
 /* ---- failures ---- */
@@ -75,7 +74,7 @@ extern struct failure {
 	char text[400];
 } failure;
 
-/** rule() - a rule is broken: the scenario ends here. @name: as in the README, with the ids it stands for. */
+/** rule() - a rule is broken, and the scenario ends here. @name: as in the README, with the ids it proves. */
 void rule(const char *name, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 #define RULE(good, name, ...)                                                                                \
 	do {                                                                                                 \
@@ -149,11 +148,11 @@ struct job {
 	struct tutti_cga_shape cga[TUTTI_CGA_LEVELS];
 	const uint32_t *mask; /* by SM number, NULL = all */
 	uint32_t issued, running,
-	    told;	     /* CTAs started; on the card; and those whose end the firmware does not know */
+	    told;	     /* CTAs started; running; and running or ended without the firmware's knowing */
 	uint32_t waves_left; /* of CTAs that are launched wave by wave */
 	int slot;	     /* task slot, -1 = none */
 	struct features features;
-	/* fairness: since it got its last CTA */
+	/* for fairness: counted since its last CTA started */
 	uint32_t order; /* of its first STATE */
 	bool leaving; /* it may have been evicted */
 	uint32_t lower, equal, visits, turn;
@@ -168,7 +167,7 @@ struct entry {
 	uint8_t kind;
 	bool bad, unskipped, published, reference, barrier, moved, done, skipped, live;
 	uint8_t acquire, release, widest, n;
-	uint32_t errors; /* codes it may be refused with */
+	uint32_t errors; /* error codes that it may be refused with */
 	uint32_t first_word, job, signal, dependency[5];
 	uint64_t since, last; /* published; its last kernel has ended */
 	uint32_t waited;      /* kernels of others started while it was the queue's oldest */
@@ -179,7 +178,7 @@ struct reference {
 	struct job job;
 };
 
-/** struct program - one queue and who writes to it. */
+/** struct program - a queue and the program that writes to it. */
 struct program {
 	unsigned id, flags, priority, asid, life;
 	bool alive, dying, stopped, busy_reset, late_create;
@@ -246,7 +245,7 @@ void produce_kernels(void);
 /** produce() - one packet on @program; false: there is no room. */
 bool produce(struct program *program);
 void produce_bad(struct program *program);
-/** publish() - make packets visible, in any order; @all of them. */
+/** publish() - make packets visible, in any order; @all: every one of them. */
 void publish(struct program *program, bool all);
 uint32_t new_signal(void);
 uint64_t signal_address(uint32_t signal);
@@ -260,13 +259,13 @@ static inline uint32_t job_left(const struct job *job)
 /* ---- programs/driver.c: messages ---- */
 
 void driver_reset(void);
-/** driver_send() - a request; its reply comes some time. Return: its number, 0: the ring is full. */
+/** driver_send() - a request, whose reply comes later. Return: its number, 0: the ring is full. */
 uint32_t driver_send(struct tutti_message *message);
 uint32_t driver_request(unsigned type, uint64_t a, uint64_t b, uint64_t c);
 /** driver_call() - the same, with the answers to commands at once. Return: status. */
 int driver_call(struct tutti_message *message);
 int driver_ask(unsigned type, uint64_t a, uint64_t b, uint64_t c);
-/** driver_read() - take what the card has said. */
+/** driver_read() - take the card's messages. */
 void driver_read(void);
 bool driver_idle(void);
 void driver_create(struct program *program, bool wait);
@@ -280,15 +279,14 @@ void card_take_commands(void);
 /** card_step() - something happens: an event is delivered, or CTAs end. False: there is nothing. */
 bool card_step(void);
 void card_event(const struct tutti_event *event);
-/** card_later() - an event that comes some time. */
+/** card_later() - an event that will be delivered at some time. */
 void card_later(const struct tutti_event *event);
 bool card_quiet(void);
-/** card_fetching() - answers to FETCH commands are under way. */
+/** card_fetching() - FETCH commands that have not been answered. */
 unsigned card_fetching(void);
 void card_timer(void);
 void card_fault(void);
-/** card_fits() - CTAs of @job that fit now on SMs it may use, at most @enough, by what the firmware can know.
- */
+/** card_fits() - CTAs of @job, at most @enough, that fit the SMs it may use, as far as the firmware can know. */
 unsigned card_fits(const struct job *job, unsigned enough);
 unsigned card_room(const struct job *job, unsigned sm);
 unsigned card_resident(void);
@@ -304,7 +302,7 @@ void rules_launch(struct job *job, bool split, unsigned position);
 void rules_ended(struct job *job);
 void rules_killed(struct job *job);
 void rules_cancelled(struct program *program, uint64_t packet);
-/** rules_reset() - the queue goes on behind what was refused. */
+/** rules_reset() - the queue goes on behind the packet that was refused. */
 void rules_reset(struct program *program);
 void rules_signal(uint64_t address, unsigned asid_queue, bool cancel);
 void rules_fence(unsigned sub);
@@ -330,16 +328,16 @@ void fair_launched(struct job *job, unsigned ctas);
 void fair_state(struct job *job);
 /** fair_visit() - at the end of each visit of the firmware. */
 void fair_visit(void);
-/** fair_quiet() - nothing is under way: who fits must have gone. */
+/** fair_quiet() - nothing is in progress: every task that fits must have been launched. */
 void fair_quiet(void);
 
 /* ---- visit.c ---- */
 
-/** firmware_load() - its variables as after loading the image. */
+/** firmware_load() - the firmware's variables become as they are after loading its image. */
 void firmware_load(void);
 /** firmware_visit() - hand it an event. */
 void firmware_visit(const struct tutti_event *event);
-/** struct visits - what visits cost, in basic blocks, on cards of up to 144 SMs; those that cost too much. */
+/** struct visits - the cost of visits of the firmware, in basic blocks, on cards of up to 144 SMs. */
 extern struct visits {
 	uint64_t n, over, worst, seed;
 	unsigned type;	 /* of the event of the worst */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who waits, and for how many CTAs of others. A bound counts only while the one that waits could go: it has a
- * slot, its turn and room on some SM, and nothing it needs is under way.
+ * Which tasks wait, and for how many CTAs of others. A limit counts only while the waiting task could go on: it has a
+ * slot, its turn and room on some SM, and nothing that it needs is in progress.
  */
 #include "combine.h"
 
-/* Bounds; the README says where each comes from. */
+/* Limits; the README explains each of them. */
 #define LOWER_MOST   64u  /* CTAs of lower priority while a task that fits waits (RES-01) */
 #define EQUAL_MOST   256u /* CTAs of equals in other queues, when lots are drawn (RES-04) */
 #define VISITS_MOST  2048u /* visits in which others of lower or equal priority got CTAs: 64 for each slot */
@@ -49,15 +49,14 @@ static bool room_is_known(void)
 	       !features_has(&w.scenario.allowed, F_ROTATE) && !features_has(&w.scenario.allowed, F_THROTTLE);
 }
 
-/* Masks, records and shapes are held by tasks that end when it pleases them. */
+/* Masks, records and shapes are held by tasks, which may end at any time. */
 static bool records_are_held(void)
 {
 	return features_has(&w.scenario.allowed, F_LONG) || features_has(&w.scenario.allowed, F_WORK) ||
 	       w.throttles || w.suspending;
 }
 
-/* A queue's oldest packet waits while kernels of others start: for a slot, a descriptor, a record, a shape.
- */
+/* The oldest packet of a queue waits while kernels of others start: for a slot, a descriptor, a record, a shape. */
 void fair_state(struct job *job)
 {
 	unsigned i;
@@ -98,7 +97,7 @@ static bool older(const struct job *other, const struct job *job)
 	       other->vector == job->vector && other->shared == job->shared && other->barriers == job->barriers;
 }
 
-/* While domains are held for a CGA (CGA-05) the card is given to nobody else, so one waits for both. */
+/* While domains are held for a CGA (CGA-05), nobody else gets the card, so both wait. */
 static unsigned visits_most(void)
 {
 	return features_has(&w.scenario.allowed, F_CGA_CPC) || features_has(&w.scenario.allowed, F_CGA_GPC) ? 2 * VISITS_MOST :
@@ -140,7 +139,7 @@ static void passed_over(struct job *job)
 	     job->equal, job_name(launches[launched - 1].job));
 }
 
-/* Whoever has issued its quota makes room for another of its priority, rounded up to whole CGAs (TSK-09). */
+/* A task that has issued its quota, rounded up to whole CGAs, lets another one of its priority go (TSK-09). */
 static bool others_wait(const struct job *job)
 {
 	unsigned i;
@@ -247,7 +246,7 @@ void fair_visit(void)
 	launched = 0;
 }
 
-/* Nothing is under way and time has passed: whoever fits must be on the card. */
+/* Nothing is in progress and time has passed: every task that fits must be on the card. */
 void fair_quiet(void)
 {
 	unsigned i;

@@ -13,7 +13,7 @@ static const struct {
 #undef FEATURE_INFO
 };
 
-/* Pairs that cannot meet though no group says so. */
+/* Pairs that cannot meet although their groups allow it. */
 static const uint8_t never[][2] = {
     {F_SHAPES_ONE, F_SPLIT}, /* needs kernels of two sizes: see complete() in scenario/make.c */
     {F_CARD_LARGE, F_ORDER}, /* a message for each SM: takes too long */

@@ -117,7 +117,7 @@ bool feature_pair_possible(unsigned a, unsigned b);
 
 /** features_begin() - nothing is live: a new scenario. */
 void features_begin(void);
-/** feature_on() - it is live, and meets all that are; counted, so that several may hold it. */
+/** feature_on() - it is in effect, and meets all others that are; counted, since several tasks may have it. */
 void feature_on(unsigned f);
 void feature_off(unsigned f);
 /** feature_moment() - it happens now, and meets all that are live. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Runs scenarios and says what was found: as TAP, one test for each rule, and the table of the pairs that
- * met. */
+/* Runs scenarios and prints the results: as TAP, one test for each rule, and the table of the pairs that met. */
 #include "combine.h"
 
 #include <getopt.h>

@@ -129,7 +129,7 @@ static void seal(void)
 	tensor.check = -sum;
 }
 
-/* So that most inputs come further than the first rule. */
+/* So that most inputs pass the first rule. */
 static void tame(unsigned choices)
 {
 	request.flags &= 0xf007;

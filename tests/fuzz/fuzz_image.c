@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* REL-01, SYS-05: any bytes as a firmware image; the CRC is made right now and then, to get behind it. */
+/*
+ * REL-01, SYS-05: any bytes as a firmware image; now and then the CRC is corrected, to test what comes after its check.
+ */
 #include <zlib.h>
 
 #include "emulator/card/firmware_load.c"

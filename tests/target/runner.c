@@ -22,7 +22,7 @@ static __attribute__((noinline)) void store(volatile uint32_t *to)
 	*to = 1;
 }
 
-/* Stacks that grow without end: frame by frame, and by one that is larger than the whole stack. */
+/* Stacks that grow without end: frame by frame, and by one frame that is larger than the whole stack. */
 static __attribute__((noinline)) uint32_t deep(uint32_t n)
 {
 	volatile uint32_t frame[20];
@@ -75,7 +75,7 @@ int main(void)
 		target_run(*request);
 	}
 	hal_release();
-	status->heartbeat = ~0ull; /* no firmware beats that often: the runs are over */
+	status->heartbeat = ~0ull; /* no firmware has that many heartbeats: the tests are over */
 	hal_halt();
 	for (;;)
 		;

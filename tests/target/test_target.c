@@ -80,7 +80,7 @@ static char *card_log(void)
 	return log_read((const void *)(bar + discovery->log.offset));
 }
 
-/* Prints "# ..." and counts the image's own results; they become ours. */
+/* Prints the image's results as comments and counts them; they become the results of this program. */
 static void adopt(const char *log)
 {
 	unsigned before = number;

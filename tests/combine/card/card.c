@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The card: one step after another something ends, faults or asks, and events are delivered in any order. */
+/* The card: in each step something ends, faults or makes a request, and events are delivered in any order. */
 #include "card/card.h"
 
 void card_begin(unsigned sms)
@@ -28,7 +28,7 @@ static bool end_some(void)
 	return false;
 }
 
-/* A wave of some kernel does something it may not. */
+/* A wave of a running kernel executes an illegal instruction. */
 void card_fault(void)
 {
 	unsigned number = roll(SLOTS), i, sm;
@@ -107,7 +107,7 @@ static void deliver(unsigned i)
 		slot_killed_if_empty((unsigned)number);
 }
 
-/* The timer the firmware has set: when nothing else happens time passes until then. */
+/* The timer that the firmware has set; when nothing else happens, time jumps to it. */
 void card_timer(void)
 {
 	struct tutti_engines *e = &hal_host.engines;

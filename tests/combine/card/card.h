@@ -54,7 +54,7 @@ unsigned sms_domain(unsigned kind, unsigned position);
 unsigned sms_ctas(unsigned position);
 bool sms_put(const struct tutti_task_state *state, unsigned slot, unsigned position);
 void sms_remove(const struct tutti_task_state *state, unsigned slot, unsigned position);
-/** sms_room() - how many CTAs of @job, at most @enough, fit an SM beside what is there: by trying. */
+/** sms_room() - how many CTAs of @job, at most @enough, fit an SM beside those that run there, found by trying. */
 unsigned sms_room(const struct job *job, unsigned position, unsigned enough);
 
 /* ---- ctas.c: CTAs that run ---- */
@@ -71,9 +71,9 @@ uint32_t ctas_may_end(const struct slot *slot);
 void ctas_ended(struct slot *slot, const struct tutti_event *event);
 /** ctas_end_plain() - some CTAs of a kernel without small CGAs end. */
 bool ctas_end_plain(unsigned number);
-/** ctas_told() - the firmware hears that CTAs have ended. */
+/** ctas_told() - the firmware is told that CTAs have ended. */
 void ctas_told(unsigned number, const struct tutti_event *event);
-/** ctas_late() - ends on an SM that the firmware does not know of. */
+/** ctas_late() - CTAs of an SM that have ended without the firmware's knowing yet. */
 unsigned ctas_late(unsigned position);
 void slot_killed_if_empty(unsigned number);
 

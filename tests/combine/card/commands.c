@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Takes the commands that the firmware has written, and holds each against what it may say. */
+/* Takes the commands that the firmware has written, and checks each of them. */
 #include "card/card.h"
 
 static unsigned movers_seen;
@@ -233,8 +233,9 @@ static void take_movers(void)
 	hal_host.engines.mover_head = movers_seen;
 }
 
-/* The ring of commands, read by the contract alone: a record never wraps, and never more is written than was
- * free. */
+/*
+ * The command ring, read by the contract alone: a record never wraps, and the firmware never writes more than is free.
+ */
 void card_take_commands(void)
 {
 	struct tutti_engines *e = &hal_host.engines;

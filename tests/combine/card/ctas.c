@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* CTAs that run: where they are, when they may end, and which ends the firmware has not heard of. */
+/* CTAs that run: where they are, when they may end, and which ends the firmware has not been told. */
 #include "card/card.h"
 
 struct slot slots[SLOTS];
@@ -85,7 +85,7 @@ void ctas_ended(struct slot *slot, const struct tutti_event *event)
 	event_later(event, (int)(slot - slots), 0);
 }
 
-/* As one event can tell it: the same number on each SM of up to five mask words. */
+/* Some CTAs end, such that one event can report it: the same number on each SM of up to five mask words. */
 bool ctas_end_plain(unsigned number)
 {
 	struct slot *slot = &slots[number];

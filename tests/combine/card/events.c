@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Events that the card has to deliver: they wait here, and are taken out in any order. */
+/* Events that wait until the card delivers them, in any order. */
 #include "card/card.h"
 
 #define POOL 8192u

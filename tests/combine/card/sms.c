@@ -77,7 +77,7 @@ void sms_mode(unsigned sub)
 
 /* ---- commands about all SMs ---- */
 
-/* Shared memory of SMs: they must be empty (TSK-07). */
+/* Divides the shared memory of the SMs, which must be empty (TSK-07). */
 void sms_throttle(const uint32_t *c)
 {
 	unsigned i;
@@ -141,8 +141,8 @@ unsigned sms_room(const struct job *job, unsigned position, unsigned enough)
 }
 
 /*
- * It fits for sure: an SM that is empty, or one with room for two. Where free blocks lie in pieces a search
- * for the largest run may say no although the pieces would do (RES-01).
+ * It certainly fits an SM that is empty, or one with room for two. Where the free blocks are in several pieces, a
+ * search for the largest run may refuse although the pieces would do (RES-01).
  */
 unsigned card_room(const struct job *job, unsigned position)
 {

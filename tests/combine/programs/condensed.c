@@ -130,7 +130,7 @@ void packet_condensed(struct program *program, struct entry *e, union tutti_pack
 		/* a signal is decremented once: the reference's own has been */
 		if (program->reference[ref].job.signal)
 			vector |= table ? (unsigned)TUTTI_TABLE_SIGNAL : (unsigned)TUTTI_DIFF_SIGNAL;
-		/* kernels that overlap may start in any order: each must be told from its like */
+		/* kernels that overlap may start in any order, so each must differ from the others */
 		if (program->flags & TUTTI_QUEUE_OVERLAP && (i || vector))
 			vector |= table ? (unsigned)TUTTI_TABLE_KERNARG : (unsigned)TUTTI_DIFF_KERNARG;
 		if (at + units_of(program, vector) > TUTTI_CONDENSED_UNITS)

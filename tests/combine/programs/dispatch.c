@@ -144,7 +144,7 @@ static void remember(struct program *program, struct job *job, struct entry *e, 
 
 	if (!(program->flags & TUTTI_QUEUE_RSB) || !MAYBE(REF_STORE, 2) || job->work || job->throttle)
 		return;
-	/* what may be refused is not stored: who uses it later could not be foretold */
+	/* a packet that may be refused is not stored, because what uses it later could not be predicted */
 	if (job->cga[0].kind && (job->cga[1].kind || job->mask || w.cap || ALLOWED(SM_OFF) || w.sms > 144 ||
 				 kernels[job->shape].flags & TUTTI_KERNEL_LMEM))
 		return;

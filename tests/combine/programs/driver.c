@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The driver: requests to the firmware and what it says. */
+/* The driver: its requests to the firmware, and the firmware's replies and events. */
 #include "combine.h"
 
 #define PENDING 64u

@@ -4,7 +4,7 @@
 
 /* ---- barriers and agents ---- */
 
-/* Signals made before, by packets of any queue: nobody waits in a circle. */
+/* It depends on signals of earlier packets of any queue, so that no cycle of waits can arise. */
 static void barrier(struct program *program, struct entry *e, union tutti_packet *p)
 {
 	bool or_packet = ALLOWED(BARRIER_OR) && (!ALLOWED(BARRIER_AND) || roll(2));
@@ -85,7 +85,7 @@ bool produce(struct program *program)
 	return true;
 }
 
-/* A packet that must be refused, and nothing else: not even the others notice (PKT-06). */
+/* A packet that must be refused, without an effect on other queues (PKT-06). */
 void produce_bad(struct program *program)
 {
 	struct entry *e = &program->entry[program->write % ENTRIES];

@@ -8,8 +8,8 @@
 #define ALLOWED(f)     features_has(&w.scenario.allowed, F_##f)
 #define MAYBE(f, odds) (ALLOWED(f) && !roll(odds))
 
-#define CGA_KERNELS   24u /* kernels from here on say that they have CGAs ... */
-#define WHOLE_KERNELS 28u /* ... and these that their waves are independent */
+#define CGA_KERNELS   24u /* kernels from here on declare CGAs ... */
+#define WHOLE_KERNELS 28u /* ... and these declare that their waves are independent */
 
 /* ---- kernels.c ---- */
 

@@ -2,7 +2,7 @@
 /* Errors that the firmware reports, what is lost by them, and what must hold when all is over. */
 #include "rules/rules.h"
 
-/* What may be refused though it is sound: CGAs may find no SMs that are enabled, or in its mask. */
+/* Valid packets that may be refused nevertheless: their CGAs may find no SMs that are enabled or in their mask. */
 static bool may_be_refused(const struct entry *e, unsigned code)
 {
 	unsigned i;
@@ -72,8 +72,10 @@ void rules_reset(struct program *program)
 	program_advance(program);
 }
 
-/* What is left of a queue's packets goes with them: those in which a kernel has failed, or all if it is
- * destroyed. */
+/*
+ * The kernels of a queue that have not started are lost: those of packets in which a kernel has failed, or all if the
+ * queue is destroyed.
+ */
 void rules_lost(struct program *program)
 {
 	unsigned i;

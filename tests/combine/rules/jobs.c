@@ -74,7 +74,7 @@ struct job *root_of(struct job *job)
 	return job;
 }
 
-/* A kernel has failed: what has not started of its packet never will, children included (PKT-18). */
+/* A kernel has failed: the kernels of its packet that have not started never will, children included (PKT-18). */
 static void lose_rest(struct job *failed)
 {
 	struct job *job, *root = root_of(failed);
@@ -111,7 +111,7 @@ void job_over(struct job *job, enum life life)
 	}
 }
 
-/* Of a cancelled packet nothing more will start, before the driver is told so. */
+/* No more kernels of a cancelled packet start, even before the driver is told so. */
 static bool cancelled_quietly(const struct entry *entry)
 {
 	unsigned i;

@@ -24,7 +24,7 @@ static void signal_value(uint32_t number, int64_t value)
 	owners[number].given++;
 }
 
-/* The kernel whose completion this is: over, and not signalled yet. */
+/* The kernel that this completion belongs to: over, and not signalled yet. */
 static struct job *signaller(uint32_t number)
 {
 	struct job *job, *found = NULL;
@@ -206,7 +206,7 @@ static void written(uint64_t address, uint64_t value)
 	memcpy(memory_at(address, 8), &value, 8);
 }
 
-/* That a queue task is over only the firmware can say; whether it may is checked. */
+/* Only the firmware can say that a queue task is over; whether it may be is checked. */
 static void tmd_written(uint64_t address, uint64_t value)
 {
 	unsigned number = (unsigned)((address - TMD_AT) / sizeof(tmds[0])), i;

@@ -14,7 +14,7 @@ static bool same_task(const struct job *job, const struct tutti_task_state *s, b
 	return job->work || s->first == job->issued;
 }
 
-/* Kernels of a packet that are alike are told apart by their order. */
+/* Equal kernels of a packet are told apart by their order. */
 static struct job *find(unsigned slot, const struct tutti_task_state *s, bool split)
 {
 	struct program *program = &w.program[s->queue];
@@ -33,7 +33,7 @@ static struct job *find(unsigned slot, const struct tutti_task_state *s, bool sp
 	RULE(e->published && !e->bad && e->kind <= CONDENSED, "order (PKT-07)",
 	     "STATE for packet %lu of queue %u, which is %s", s->packet, s->queue,
 	     e->bad ? "bad" : "not there");
-	job = w.act[slot]; /* it goes on behind a CTA that was split */
+	job = w.act[slot]; /* it continues after a CTA that was split */
 	if (job && job->waves_left && job->queue == s->queue && !job->child && entry_of(job) == e &&
 	    same_task(job, s, false))
 		return job;
@@ -67,7 +67,7 @@ static void check_values(const struct job *job, const struct tutti_task_state *s
 	     "state (CGA-01)", "%s: other CGAs than asked for", job_name(job));
 }
 
-/* One of its kernels has failed, and the others are dropped by and by. */
+/* One of its kernels has failed, and the others are dropped one after another. */
 static bool failing(const struct entry *e)
 {
 	unsigned i;
@@ -78,7 +78,7 @@ static bool failing(const struct entry *e)
 	return false;
 }
 
-/* Who comes later in its queue waits its turn (PKT-03, PKT-16, RES-02). */
+/* A later kernel of a queue waits for its turn (PKT-03, PKT-16, RES-02). */
 static void check_order(const struct job *job)
 {
 	const struct program *program = &w.program[job->queue];
@@ -203,7 +203,7 @@ static bool items_over(const struct job *job)
 	return q->closed && work_models[job->work_queue].given == q->write_index;
 }
 
-/* CTAs have ended, or the firmware has been told: it may be over. */
+/* CTAs have ended, or the firmware has been told so: the job may be over. */
 void rules_ended(struct job *job)
 {
 	if (job->life != RUNNING || job->told || job->running ||
@@ -217,7 +217,7 @@ void rules_ended(struct job *job)
 		job_over(job, CANCELLED);
 }
 
-/* The driver was told that the packet is cancelled: what had not started never will. */
+/* The driver was told that the packet is cancelled: kernels that have not started never will. */
 void rules_cancelled(struct program *program, uint64_t packet)
 {
 	struct entry *e = &program->entry[packet % ENTRIES];

@@ -2,7 +2,7 @@
 /* Brings a scenario to its end: everything must have ended, and nothing may be left. */
 #include "scenario/scenario.h"
 
-/* Until nothing happens, time passes @beats times in vain, or there is nothing left to do. */
+/* Runs until nothing happens, time has passed @beats times without effect, or nothing is left to do. */
 static void run_down(unsigned beats)
 {
 	unsigned idle = 0, i;
@@ -28,7 +28,7 @@ static void run_down(unsigned beats)
 	}
 }
 
-/* Who waits for signals that will never come is let go by the host. */
+/* The host sets signals that are waited for and will never be sent. */
 static bool release_signals(void)
 {
 	bool any = false;
@@ -99,7 +99,7 @@ void end_finish(void)
 	if (!rules_all_over())
 		say_what_is_left();
 	done = hal_host.time;
-	/* whoever looks at its work queue now and then has looked */
+	/* queue tasks that look at their work queue now and then have looked */
 	for (i = 0; i < 3 || hal_host.time < done + 30000000; i++) {
 		run_down(1);
 		card_timer();

@@ -2,7 +2,7 @@
 /* Makes scenarios from seeds: features, the card, operations. */
 #include "scenario/scenario.h"
 
-/* What an operation is drawn for, and how often beside others. */
+/* Which feature an operation needs, and how often it is drawn in comparison with others. */
 static const struct {
 	uint8_t kind, feature, weight;
 } kinds[] = {

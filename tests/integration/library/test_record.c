@@ -247,7 +247,7 @@ static void only_changes_are_sent(void **state)
 	tutti_recording_destroy(recording);
 }
 
-/* random recordings, random changes: all forms give what the host computes */
+/* random recordings with random changes: all forms give what the host computes */
 static void random_recordings(void **state)
 {
 	unsigned seed = 3, round, i, k, form;
@@ -308,7 +308,7 @@ static void more_than_eight_kernels(void **state)
 		rig_launch(rig, rig->queue, "step", 1, 1, step_args(5, i), NULL);
 	}
 	assert_int_equal(tutti_record_end(rig->queue, &recording), 0);
-	/* 20 kernels, 10 of them different: still condensed, with references replaced on the way */
+	/* 20 kernels, 10 of them different: still condensed, with references replaced meanwhile */
 	assert_int_equal(tutti_recording_form(recording, TUTTI_REPLAY_CONDENSED), 0);
 	assert_true(tutti_recording_packets(recording) < 20);
 	for (k = 0; k < 10; k++) {

@@ -77,10 +77,10 @@ static void two_queues_and_host(void **state)
 	}
 	pthread_join(host, NULL);
 	usleep(10000);
-	assert_int_equal(tutti_signal_load(signal), 0); /* exact: nothing comes later */
+	assert_int_equal(tutti_signal_load(signal), 0); /* exact: nothing is added later */
 }
 
-/* A packet of another queue has run meanwhile, and still nothing. */
+/* A packet of another queue has run meanwhile, and still nothing has happened. */
 static bool held_back(tutti_signal_t done, struct tutti_queue *other)
 {
 	tutti_signal_t passed = rig_signal(rig, 1);
@@ -274,7 +274,7 @@ static void many_waiters(void **state)
 	}
 }
 
-/* nobody calls into the library: the card's own threads must do it */
+/* no thread calls the library, so the card's own threads must do the work */
 static void card_works_by_itself(void **state)
 {
 	tutti_signal_t signal = rig_signal(rig, 1);
@@ -298,7 +298,7 @@ static void two_queues_at_once(void **state)
 	uint64_t *a = rig_alloc(rig, 64), *b = rig_alloc(rig, 64);
 	tutti_signal_t signal = rig_signal(rig, 2);
 
-	/* each is let go by the other's start: only ends if both run at the same time */
+	/* each ends when the other has started: both end only if they run at the same time */
 	rig_launch(rig, rig->queue, "gate", 64, 64, rig_args(rig, &a[0], (uintptr_t)&b[0], (uintptr_t)&a[2]), signal);
 	rig_launch(rig, other, "gate", 64, 64, rig_args(rig, &b[0], (uintptr_t)&a[0], (uintptr_t)&b[2]), signal);
 	rig_wait(rig, signal);

@@ -26,7 +26,7 @@ static void vector_add(void **state)
 	assert_true(c[N] == 0);
 }
 
-/* every work-item exactly once, every workgroup told the truth about itself */
+/* every work-item runs exactly once, and every workgroup sees its right position */
 static void shape(uint32_t gx, uint32_t gy, uint32_t gz, uint16_t wx, uint16_t wy, uint16_t wz)
 {
 	struct tutti_kernel kernel = rig_kernel(rig, "look");
@@ -407,7 +407,7 @@ static void watchdog(const char *name, unsigned queue_ms)
 	assert_int_equal(fault.cause, TUTTI_CAUSE_WATCHDOG);
 	assert_true(rig_ns() - start >= queue_ms * 900000ull);
 	at_entry_of(&fault, name, 256);
-	rig_run(rig, "poke", 1, 1, rig_args(rig, word, 5, 0)); /* others do not notice */
+	rig_run(rig, "poke", 1, 1, rig_args(rig, word, 5, 0)); /* other queues are not affected */
 	assert_int_equal(tutti_queue_reset(queue), 0);
 	rig_launch(rig, queue, "poke", 1, 1, rig_args(rig, word, 6, 0), signal);
 	rig_wait(rig, signal);

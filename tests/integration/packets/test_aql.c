@@ -312,7 +312,7 @@ static void doorbell_early_and_past_a_hole(void **state)
 	raw_put(&queue, &p2);
 	raw_ring(&queue, 2);
 	raw_settle(raw);
-	assert_int_equal(*cell, 1); /* stops at the first packet not ready, never skips it */
+	assert_int_equal(*cell, 1); /* the card stops at the first packet that is not ready, and never skips it */
 	assert_int_equal(*queue.read_index, 1);
 	queue.write = 1;
 	raw_put(&queue, &p1);
@@ -332,7 +332,7 @@ static void doorbell_repeated_late_backwards(void **state)
 		for (k = 0; k < 3; k++) {
 			union tutti_packet p = raw_step(&space, cell, 3, i + k, signal);
 
-			index = raw_put(&queue, &p); /* late: not rung one by one */
+			index = raw_put(&queue, &p); /* late: one doorbell for several packets */
 			expect = step(expect, 3, i + k);
 		}
 		raw_ring(&queue, index);

@@ -90,7 +90,7 @@ static void bad_packets_stop_only_their_queue(void **state)
 		assert_int_not_equal(*cell, 100 + i);
 		assert_int_not_equal(*cell, 500 + i); /* the queue has stopped */
 		alive(&other);
-		raw_reset_queue(&queue); /* goes on behind it */
+		raw_reset_queue(&queue); /* the queue goes on behind it */
 		assert_true(raw_until(raw, cell, 500 + i, RAW_PATIENCE));
 		raw_retired(&queue);
 	}
@@ -203,7 +203,7 @@ static void timeout_spares_slow_but_live(void **state)
 	uint64_t *words = raw_small(&space);
 	struct tutti_signal *signal = raw_signal(&space, 1);
 
-	gate(&queue, words, true, signal); /* limit 10 s, far off */
+	gate(&queue, words, true, signal); /* the limit is 10 s, far more than it takes */
 	assert_true(raw_until(raw, &words[0], 1, RAW_PATIENCE));
 	alive(&other);
 	raw_no_fault(raw);
@@ -228,13 +228,13 @@ static void torn_fetch_is_not_executed(void **state)
 		if (i % 4 == 0)
 			raw_settle(raw);
 	}
-	/* what was torn looked not ready; no doorbell follows, the firmware looks again by itself */
+	/* the torn packet looked not ready; without another doorbell, the firmware looks again by itself */
 	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
 	assert_int_equal(*cell, expect);
 	raw_no_fault(raw);
 }
 
-/* The largest legal grid runs for minutes; kernels of other queues pass it, and it can be destroyed. */
+/* The largest legal grid runs for minutes; kernels of other queues overtake it, and its queue can be destroyed. */
 static void huge_grid_starves_nobody(void **state)
 {
 	union tutti_packet p = raw_dispatch(raw, RAW_EMPTY, 0xffffffff, 1, NULL, NULL);
@@ -274,7 +274,10 @@ static void *produce(void *context)
 			usleep(10);
 		if (rand_r(&me->seed) % 4 == 0)
 			p.dispatch.header = tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, 0, 0, 0);
-		/* the body word by word, with pauses, rubbish first: nobody may look before the header */
+		/*
+		 * the body is written word by word, with pauses, garbage first: nobody may read it before the header is
+		 * valid
+		 */
 		for (k = 1; k < 16; k++)
 			tutti_store_relaxed(&slot->word[k], 0xdeadbeef);
 		if (rand_r(&me->seed) % 16 == 0)
@@ -355,9 +358,9 @@ static void reset_if_stopped(struct raw_queue *q)
 }
 
 /*
- * The victim's packets may become anything that is legal in its context: a grid of 2^32
- * workgroups, a store into its own ring. So the queue that must not notice belongs to
- * another context, and a victim that gets nowhere is destroyed with all it runs.
+ * The victim's packets may become anything that is legal in its context: a grid of 2^32 workgroups, a store into its
+ * own ring. So the queue that must not be affected belongs to another context, and a victim that makes no progress is
+ * destroyed with all that it runs.
  */
 static void checked_copy_is_private(void **state)
 {

@@ -245,7 +245,7 @@ static inline void rig_gpcs(struct tutti_discovery *limits)
 	limits->lmem_slot_bytes = 4096;
 }
 
-/* For the card that is made next: SMs acknowledge task states so many turns later, 0 = they need not. */
+/* For the next card: SMs acknowledge task states so many turns later; 0: they need not. */
 static uint32_t rig_acknowledge;
 
 static inline struct tutti_card *rig_create(enum tutti_card_mode mode, unsigned workers, unsigned sms)

@@ -27,7 +27,7 @@ static inline void card_reset(unsigned sms)
 	memset(card_slot, 0, sizeof(card_slot));
 }
 
-/* Start one CTA of @slot on @number. false: it does not fit, the firmware has over-booked. */
+/* Starts one CTA of @slot on SM @number. false: it does not fit, so the firmware has over-booked the SM. */
 static inline bool card_start(unsigned slot, unsigned number)
 {
 	if (!card_put(&card_slot[slot].state, slot, number))
@@ -47,7 +47,7 @@ static inline void card_end(unsigned slot, unsigned number)
 }
 
 /*
- * Some CTAs of @slot end, as one event can tell it: the same number on each SM of up to five mask words.
+ * Some CTAs of @slot end, such that one event can report it: the same number on each SM of up to five mask words.
  * false: there is none that may end.
  */
 static inline bool card_complete(unsigned slot, struct tutti_event *event, bool many)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A card whose CTAs end in any order, with and without CGAs, and kernels for it by packets: what
- * the firmware may not do is seen at once.
+ * A card whose CTAs end in any order, with and without CGAs, and kernels for it by packets. Whatever the firmware may
+ * not do fails at once.
  */
 #ifndef TUTTI_TEST_FW_LIFE_H
 #define TUTTI_TEST_FW_LIFE_H
@@ -28,7 +28,7 @@ static unsigned signalled[QUEUES * 4096u], submitted;
 static struct tutti_event pool[POOL];
 static unsigned pooled, faulted, cgas_started, mixed_in, errors;
 
-/* What the card knows of an identity. */
+/* What the card knows of a CGA id. */
 static struct identity {
 	bool used, staged, flushing;
 	unsigned slot, running;
@@ -45,7 +45,7 @@ static struct task_model {
 	bool pinned;
 } model[CARD_SLOTS];
 
-/* For tests that know more of the tasks than their packets say; any may be NULL. */
+/* For tests that know more about the tasks than their packets say; any may be NULL. */
 static struct {
 	void *(*user)(uint64_t address);
 	void (*state)(unsigned slot, const struct tutti_task_state *state);
@@ -105,7 +105,7 @@ static void take_state(const uint32_t *w, unsigned words)
 	unsigned slot = w[0] >> 24;
 	struct card_slot *s = &card_slot[slot];
 
-	/* who was evicted or cancelled has gone without having ended, but it has gone */
+	/* a task that was evicted or cancelled has left its slot without having ended */
 	if (s->busy && (!hook.state || s->running || s->late || s->killing))
 		fail_msg("slot %u is in use: %u CTAs, %u events late", slot, s->running, s->late);
 	memset(s, 0, sizeof(*s));
@@ -302,7 +302,7 @@ static bool all_taken(void)
 	return hal_host.engines.command_head == hal_host.engines.command_tail;
 }
 
-/* At once; while the ring is tight now and then, and then the firmware is woken because there is room. */
+/* At once; while the ring is nearly full only now and then, and then the firmware is woken when there is room. */
 static void take_commands(void)
 {
 	unsigned i;

@@ -68,7 +68,7 @@ static void fill_dispatch(struct model *q, struct entry *e, union tutti_packet *
 	}
 }
 
-/* What the packet means now: its kernels, from the references as they are when it is reached. */
+/* The meaning of the packet now: its kernels, from the references as they are when its turn comes. */
 static void read_condensed(struct model *q, struct entry *e, const union tutti_packet *p)
 {
 	const uint16_t *at = p->condensed.unit;
@@ -136,7 +136,7 @@ static void fill_condensed(struct model *q, struct entry *e, union tutti_packet 
 		for (ref = roll(8); !q->reference[ref % 8].valid; ref++)
 			;
 		ref %= 8;
-		/* one signal is one decrement here: a reference's own is never used again */
+		/* each signal is decremented once here: that of a reference is never used again */
 		if (q->reference[ref].k.signal)
 			vector |= TUTTI_DIFF_SIGNAL;
 		if (at + 1 + diff_units(vector) > TUTTI_CONDENSED_UNITS)
@@ -167,7 +167,7 @@ static void fill_condensed(struct model *q, struct entry *e, union tutti_packet 
 		q->again_ok &= !e->k[i].signal;
 }
 
-/* Signals of packets written before, anywhere: so nobody waits in a circle. */
+/* Depends on signals of packets written before, in any queue, so that no cycle of waits can arise. */
 static void fill_barrier(struct model *q, struct entry *e, union tutti_packet *p)
 {
 	uint32_t newest = signals_used, i;

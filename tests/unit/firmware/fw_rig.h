@@ -102,7 +102,7 @@ static inline int rig_request(unsigned type, uint64_t a, uint64_t b, uint64_t c)
 	return rig_message(&m);
 }
 
-/* Boot as after a load: what the firmware does not initialise itself is zero. */
+/* Boots as after loading the image: variables without an initial value are zero. */
 static inline void rig_load(unsigned sms)
 {
 	memset(&shapes, 0, sizeof(shapes));
@@ -128,7 +128,7 @@ static inline void rig_rsb(unsigned id, unsigned asid, unsigned placement)
 
 #define RIG_RING 0x10000000ull
 
-static unsigned rig_priority = 5; /* of the queues made next */
+static unsigned rig_priority = 5; /* flags of the queues made next */
 
 /* A queue of 64 packets; with TUTTI_QUEUE_RSB it uses the buffer of its own number. */
 static inline struct queue *rig_queue(unsigned id, unsigned asid, unsigned flags)
@@ -158,7 +158,7 @@ static inline struct tutti_kernel_descriptor rig_descriptor(void)
 	};
 }
 
-/* Answer the fetch of a kernel descriptor, if there is one. Return: fetches answered. */
+/* Answers the fetch of a kernel descriptor, if there is one. Return: fetches answered. */
 static inline unsigned rig_kernel_answer(const struct tutti_kernel_descriptor *descriptor, unsigned cause)
 {
 	const uint32_t *w;
@@ -176,7 +176,7 @@ static inline unsigned rig_kernel_answer(const struct tutti_kernel_descriptor *d
 	return n;
 }
 
-/* Bring a descriptor into the cache. Return: what a packet that names it gets then. */
+/* Brings a descriptor into the cache. Return: the result that a packet which names it gets then. */
 static inline int rig_kernel(struct queue *queue, uint64_t address, const struct tutti_kernel_descriptor *descriptor)
 {
 	struct tutti_dispatch_packet packet = rig_packet(address);

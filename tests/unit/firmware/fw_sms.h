@@ -161,7 +161,7 @@ static inline int card_take_shared(struct card_sm *sm, unsigned need)
 	return -1;
 }
 
-/* What the first @waves waves of a CTA took is free again. */
+/* The resources of the first @waves waves of a CTA are free again. */
 static inline void card_give(struct card_sm *sm, const struct tutti_task_state *state, const struct card_cta *cta, unsigned waves)
 {
 	memset(sm->shared + cta->shared, 0, state->shared_blocks);
@@ -175,7 +175,7 @@ static inline void card_give(struct card_sm *sm, const struct tutti_task_state *
 	}
 }
 
-/* One CTA of a task takes what it needs of an SM. false: it does not fit, and nothing was taken. */
+/* One CTA of a task takes the resources that it needs of an SM. false: it does not fit, and nothing was taken. */
 static inline bool card_put(const struct tutti_task_state *state, unsigned slot, unsigned number)
 {
 	struct card_sm *sm = &card_sm[number];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The firmware between packets with metadata and a card of which every command is done at once: who gets the next CTA
- * is seen in @launched. For tests of tasks and rounds.
+ * The firmware between packets with metadata and a card that carries out every command at once: @launched shows which
+ * task got the next CTA. For tests of tasks and rounds.
  */
 #ifndef TUTTI_TEST_FW_TASKS_H
 #define TUTTI_TEST_FW_TASKS_H
@@ -21,7 +21,7 @@
 #define SIGNAL_AT 0x40000000ull
 #define TASKS 400u
 
-/* what a task is, and how far it came */
+/* a task, and how far it has come */
 struct job {
 	unsigned queue, priority, groups, quota;
 	bool head, sequence, independent, plain; /* plain: no metadata */
@@ -70,7 +70,7 @@ static uint64_t pair(const uint32_t *w)
 	return w[0] | (uint64_t)w[1] << 32;
 }
 
-/* The same slot again while CTAs run: the task goes on behind a CTA that was split. */
+/* The same slot again while CTAs run: the task continues after a CTA that was split. */
 static void take_state(const uint32_t *w)
 {
 	struct card_slot *slot = &card_slot[w[0] >> 24];
@@ -101,7 +101,7 @@ static void take_state(const uint32_t *w)
 	unacknowledged[w[0] >> 24] += hal_host_acknowledge;
 }
 
-/* Some of what was sent of @slot is acknowledged. Return: it was any. */
+/* Acknowledges some of the states sent for @slot. Return: there were any. */
 static bool acknowledge(unsigned slot, unsigned n)
 {
 	if (!n || !unacknowledged[slot])

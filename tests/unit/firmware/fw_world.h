@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every packet means, and the card that takes the firmware's commands: each is checked against that meaning when
- * it is taken, slowly or at once; answers go into a pool and are delivered in any order.
+ * The meaning of every packet, and the card that takes the firmware's commands: each is checked against that meaning
+ * when it is taken, slowly or at once; answers wait in a pool and are delivered in any order.
  */
 #ifndef TUTTI_TEST_FW_WORLD_H
 #define TUTTI_TEST_FW_WORLD_H
@@ -155,7 +155,7 @@ static inline unsigned late(const struct model *q, uint64_t before)
 	return n;
 }
 
-/* In flight from packets before @packet; a late one may start when others behind it run. */
+/* Kernels of packets before @packet that run; one without a slot may start when others behind it run. */
 static inline unsigned open_before(const struct model *q, uint64_t packet)
 {
 	uint64_t i;
@@ -341,7 +341,7 @@ static void finish(struct kern *k, struct entry *e, struct model *q, enum life l
 	e->open--;
 	if (life != FAILED)
 		return;
-	/* what is left of its packet goes with it */
+	/* the other kernels of its packet are lost with it */
 	for (i = 0; i < e->n; i++) {
 		if (e->k[i].life == WAITING) {
 			e->k[i].life = LOST;
@@ -543,7 +543,7 @@ static void end_ctas(unsigned slot)
 	slot_ended(&card_slot[slot]);
 }
 
-/* A mover is not in the order of the commands: the model catches up with those before and behind it. */
+/* Tensor copies are not in the order of the commands: the model catches up with commands before and behind them. */
 static void take_movers(void)
 {
 	const struct tutti_mover *ring = hal_pointer(hal_host.engines.mover_base);

@@ -34,7 +34,7 @@ static struct fake {
 	bool stored[8][8];
 	struct tutti_dispatch_packet ran[LOG];
 	unsigned n, packets, kicks, maps;
-	bool dead, deaf, late; /* late: queue_create times out */
+	bool dead, deaf, late; /* queue_create() times out */
 	struct tutti_fault pending;
 	bool fault;
 	void *pool;

@@ -125,7 +125,7 @@ static void stopped_multi_queue_gives_back(void **state)
 	assert_int_equal(tutti_queue_reset(shared), 0);
 	assert_int_equal(tutti_queue_drain(shared, TUTTI_WAIT_FOREVER), 0);
 	assert_int_equal(fake.n, accepted);
-	/* and without an error all of them arrive */
+	/* without an error all of them arrive */
 	for (unsigned i = 0; i < 4; i++)
 		pthread_create(&thread[i], NULL, producer, &good);
 	for (unsigned i = 0; i < 4; i++)

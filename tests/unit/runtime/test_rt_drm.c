@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=ioctl */
 /*
- * The drm transport over a driver that is played: a memfd is the device file, ioctl() is ours. What the library asks of
- * the driver, and what it does when the driver refuses (SYS-40, SYS-42, PKT-07, PKT-10).
+ * The drm transport without a driver: a memfd is the device file, and the test replaces ioctl(). What the library asks
+ * of the driver, and what it does when the driver refuses (SYS-40, SYS-42, PKT-07, PKT-10).
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -254,7 +254,7 @@ static void on_error(struct tutti_queue *queue, const struct tutti_fault *fault,
 	reported++;
 }
 
-/* An error is told once; neither a driver that cannot be asked nor a reset is taken for another one. */
+/* An error is reported once; neither a driver that cannot be asked nor a reset is taken for another one. */
 static void errors_are_told_once(void **state)
 {
 	struct tutti_device *device = open_device();

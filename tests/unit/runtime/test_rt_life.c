@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens when queues stop or go away while something still names them, over a transport that plays the card. */
+/* Queues that stop or are destroyed while something still refers to them, over a transport that plays the card. */
 #include "device/print.h"
 #include "rt_rig.h"
 
@@ -55,7 +55,7 @@ static void *one_at_a_time(void *context)
 	return (void *)sent;
 }
 
-/* A reservation that can never succeed leaves no hole between those of others. */
+/* A reservation that can never succeed leaves no gap between those of others. */
 static void too_many_packets(void **state)
 {
 	pthread_t thread[2];
@@ -100,14 +100,14 @@ static void queue_goes_first(void **state)
 	assert_int_equal(tutti_task_create(device, &attributes, &task), 0);
 	assert_int_equal(tutti_task_dispatch(queue, &launch, task), 0);
 	assert_int_equal(tutti_task_dispatch(queue, &launch, plain), 0);
-	tutti_work_destroy(other); /* was never with a queue */
+	tutti_work_destroy(other); /* was never used with a queue */
 	tutti_queue_destroy(queue);
 	assert_int_equal(tutti_work_try_push(work, &item), 0);
 	assert_int_equal(tutti_work_try_push(work, &item), 0);
 	assert_int_equal(tutti_work_push(work, &item, 1000000), -ETIMEDOUT);
 	tutti_work_close(work);
 	assert_int_equal(tutti_task_cancel(task), -ENOENT);
-	/* with another queue, which they leave before it goes */
+	/* used with another queue, which is destroyed after they have left it */
 	again = a_queue(TUTTI_QUEUE_EXTENDED, false);
 	assert_int_equal(tutti_task_dispatch(again, &launch, task), 0);
 	assert_int_equal(tutti_task_dispatch(again, &launch, plain), 0);
@@ -119,7 +119,7 @@ static void queue_goes_first(void **state)
 	tutti_queue_destroy(again);
 }
 
-/* A queue whose creation got no answer in time may still come to be: its number and its memory stay taken. */
+/* A queue whose creation was not answered in time may still be created: its number and its memory stay reserved. */
 static void late_queue(void **state)
 {
 	struct tutti_queue_options options = {.packets = 64};

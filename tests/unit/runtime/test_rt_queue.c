@@ -24,7 +24,7 @@ static struct tutti_queue queue;
 static uint64_t next_of[PRODUCERS];
 static unsigned wrong;
 
-/* The library's slow paths are the consumer's business here. */
+/* The consumer thread plays the slow paths of the library. */
 static int wait_room(uint64_t last)
 {
 	while (last - tutti_load_acquire(&read_index) > queue.mask)

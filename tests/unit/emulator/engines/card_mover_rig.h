@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Movers alone on a card without SMs and firmware; the SM array is four pieces of memory. */
+/* Copy engines ("movers") alone, on a card without SMs and firmware; the SM array is four pieces of memory. */
 #ifndef TUTTI_TEST_CARD_MOVER_RIG_H
 #define TUTTI_TEST_CARD_MOVER_RIG_H
 

@@ -150,7 +150,7 @@ static void quitter(void **unused)
 	cga_state(0, C_QUIT, 4, 4, 2);
 	assert_int_equal(cga_launch_one(0, 0, 1, 1, 0xf), 0);
 	finish(0, 0, 1, 4);
-	assert_int_equal(data[0], 4); /* waves of ranks 2 and 3 had come before rank 0 went on */
+	assert_int_equal(data[0], 4); /* waves of ranks 2 and 3 had arrived before rank 0 continued */
 }
 
 static void alone(void **unused)

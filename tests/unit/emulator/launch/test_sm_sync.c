@@ -58,7 +58,7 @@ static void all_sms(unsigned slot, bool assigned, bool waiting)
 	}
 }
 
-/* Where the order is the acknowledgement, a launch may follow at once and nobody is told anything. */
+/* Where order takes the place of acknowledgements, a launch may follow at once and no event is sent. */
 static void in_order(void **unused)
 {
 	plain_state(5, 2 * SMS, NULL);
@@ -111,7 +111,7 @@ static void sent_and_acknowledged(void **unused)
 		assert_int_equal(table[i].states, 1);
 }
 
-/* What is acknowledged and not told, because the event ring is full, is not acknowledged for the firmware. */
+/* An acknowledgement that could not be reported because the event ring was full does not count for the firmware. */
 static void told_late(void **unused)
 {
 	plain_state(5, SMS, NULL);
@@ -147,7 +147,7 @@ static void every_one(void **unused)
 	rig_until(card, 0, SMS);
 }
 
-/* One SM says nothing: nobody is told that all have it, and no launch is taken, until it does. */
+/* One SM does not acknowledge: no event is sent and no launch accepted until it does. */
 static void silent_sm(void **unused)
 {
 	card->silent = 1 + 3;
@@ -167,7 +167,7 @@ static void silent_sm(void **unused)
 	rig_until(card, 2, SMS);
 }
 
-/* Another task's state, which the SMs have acknowledged, is no matter of that. */
+/* The state of another task, which the SMs have acknowledged, is not affected. */
 static void other_tasks_go_on(void **unused)
 {
 	plain_state(0, SMS, NULL);
@@ -228,7 +228,7 @@ static void killed_meanwhile(void **unused)
 	rig_until(card, 7, SMS);
 }
 
-/* A state that makes no sense is acknowledged too; it is the launch that is wrong. */
+/* An invalid state is acknowledged, too; the launch is refused. */
 static void broken_state(void **unused)
 {
 	struct tutti_task_state state = rig_state(1, C_IDS, 0, 1);

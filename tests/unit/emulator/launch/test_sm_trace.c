@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* What the trace unit hears of the launch channel: free slots are the truth, messages and CTAs in order. */
+/*
+ * The records that the trace unit makes of the launch channel: true numbers of free slots, messages and CTAs in order.
+ */
 #include "sm_rig.h"
 
 #define SMS 20u
@@ -40,7 +42,7 @@ static void recorded_free(struct tutti_card *card, unsigned slot, uint8_t free_s
 	assert_int_equal(seen, SMS);
 }
 
-/* Random kernels on SMs that others are on: as many as recorded are taken, and then not one. */
+/* Random kernels beside others: as many CTAs as recorded fit, and not one more. */
 static void free_slots(void **unused)
 {
 	for (unsigned round = 0; round < 40; round++) {
@@ -131,7 +133,7 @@ static void groups(void **unused)
 	rig_destroy(card);
 }
 
-/* Nothing is recorded that was not asked for. */
+/* Only requested kinds of records are written. */
 static void off(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, SMS);

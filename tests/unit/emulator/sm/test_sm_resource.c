@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What CTAs take of an SM (RES-05): runs of blocks as start + length. Random operations against an oracle that
- * remembers the owner of every single block: nothing overlaps, nothing leaks, nothing is freed twice, runs that are given
- * back merge, and a CTA gets all it needs or nothing.
+ * Resources that CTAs take of an SM (RES-05): runs of blocks as start and length. Random operations are compared with
+ * an oracle that remembers the owner of every single block: nothing overlaps, leaks or is freed twice, freed runs
+ * merge, and a CTA gets all that it needs or nothing.
  */
 #include "sm_rig.h"
 
@@ -50,7 +50,7 @@ struct run {
 static void own(const struct run *run, unsigned who)
 {
 	for (unsigned i = 0; i < run->need; i++) {
-		/* taken by nobody before, or given back by who has it */
+		/* free before, or given back by its owner */
 		assert_int_equal(owner[(unsigned)run->first + i] == NOBODY, who != NOBODY);
 		owner[(unsigned)run->first + i] = who;
 	}
@@ -92,7 +92,7 @@ static void one_map(unsigned n)
 		}
 		same_as_oracle(&blocks, n);
 	}
-	/* all given back, in any order, it is one run again */
+	/* when all are given back, in any order, it is one run again */
 	for (; runs; runs--) {
 		unsigned i = roll(runs);
 
@@ -149,7 +149,7 @@ static void mark(unsigned *blocks, unsigned first, unsigned need, unsigned from,
 	}
 }
 
-/* All that @cta holds changes hands: from nobody to it, or back. */
+/* Everything that @cta holds changes its owner: from nobody to it, or back. */
 static void hand(const struct sm *sm, const struct tutti_discovery *limits, const struct cta *cta, bool take)
 {
 	const struct tutti_task_state *state = &cta->task->state;

@@ -46,7 +46,7 @@ static void touch(uint32_t entry, uint64_t va)
 	assert_int_equal(cga_launch_one(0, 1, 9, 1, 0x12), 0);
 }
 
-/* The source finds it: wave, pc and address. */
+/* Errors that the accessing SM finds: reported with wave, pc and address. */
 static void source_finds(uint32_t entry, uint32_t pc, unsigned access, uint64_t va, unsigned cause)
 {
 	touch(entry, va);
@@ -81,7 +81,7 @@ static void source_errors(void **unused)
 	}
 }
 
-/* The target finds it: no pc; the wave goes on with zeros, and one report is enough. */
+/* Errors that the accessed SM finds: there is no pc, the wave continues with zeros, and one report is enough. */
 static void past_the_segment(void **unused)
 {
 	static const uint32_t offset[] = {2000, 1996, 2048, 65536};
@@ -98,7 +98,7 @@ static void past_the_segment(void **unused)
 				 TUTTI_EVENT_CGA_FAULT | 1 << 8 | 9 << 16 | TUTTI_CAUSE_CGA_SEGMENT << 24);
 		assert_int_equal(card->cga_fault.word[1], 12);
 		assert_int_equal(card->cga_fault.word[2], 1 | offset[i] << 8);
-		/* before the CGA's completions, or nobody would know whose it was */
+		/* before the CGA's completions, or it could not be attributed */
 		assert_int_equal(card->event[before].word[0] & 0xff, TUTTI_EVENT_CGA_FAULT);
 	}
 	touch(C_LOAD, DSMEM(1, 1992)); /* the last word */
@@ -111,7 +111,7 @@ static void exited(void **unused)
 	cga_state(0, C_EXITED, 4, 4, 2);
 	assert_int_equal(cga_launch_one(0, 0, 3, 1, 0xf), 0);
 	rig_until(card, 0, 3);
-	/* Order of exit: three are complete, their resources free; the id is not. */
+	/* Order of exit: three CTAs have ended and their resources are free; the id is not. */
 	assert_int_equal(card->array->sm[1].cta_slots, 32);
 	assert_int_equal(sm_array_flush(card->array, 0, 3, ALL), -EINVAL);
 	data[1] = 1;
@@ -123,7 +123,7 @@ static void exited(void **unused)
 	assert_int_equal(card->cga_fault.word[2], 1);
 }
 
-/* The place of an exited CTA is taken by another CGA's, which must not notice. */
+/* The place of an ended CTA is taken by one of another CGA, which must not be affected. */
 static void exited_and_replaced(void **unused)
 {
 	cga_state(0, C_EXITED, 2, 2, 1);
@@ -189,7 +189,7 @@ static void errors_of_the_gone(void **unused)
 	assert_int_equal(card->cga_faults, 1);
 }
 
-/* Ids come and go at random on both GPCs: nobody's ring is ever disturbed, and all tables are empty in the end. */
+/* Ids are used and freed at random on both GPCs: no CGA is ever disturbed, and all tables are empty in the end. */
 static void reuse_at_random(void **unused)
 {
 	struct { bool used; unsigned slot; } id[2][8] = {0};

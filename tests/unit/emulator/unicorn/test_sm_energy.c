@@ -85,7 +85,7 @@ static void classes_under_workers(void **unused)
 	rig_destroy(card);
 }
 
-/* SMs differ as the seed says, within the range given; the same seed makes the same card. */
+/* SMs differ by the seed, within the range given; the same seed makes the same card. */
 static void sms_differ(void **unused)
 {
 	struct tutti_card *card[2] = { energy_rig(TUTTI_CARD_DETERMINISTIC, 0, 64, 50),
@@ -118,7 +118,7 @@ static void sms_differ(void **unused)
 	free(table);
 }
 
-/* A card that does not count pays nothing and says nothing. */
+/* A card that does not count instructions has no cost for it and reports nothing. */
 static void off_by_default(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 1);

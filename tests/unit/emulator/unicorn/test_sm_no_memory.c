@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A host that runs out of memory: the wave that would have needed it faults, and neither the card nor the process
- * around it ends (SYS-10). uc_context_alloc() stands for all of it; the program's own one comes before libunicorn's.
+ * A host without memory: the wave that would have needed it faults, and neither the card nor its process ends (SYS-10).
+ * uc_context_alloc() stands for all allocations; the one in this program is found before libunicorn's.
  */
 #include <dlfcn.h>
 
@@ -35,7 +35,7 @@ static void wave_without_registers(void **unused)
 	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
 	rig_until(card, 0, 2);
 	assert_int_equal(refused, 0);
-	/* four waves that meet at a barrier: the second one finds no memory */
+	/* four waves at a barrier: the second one finds no memory */
 	state = rig_state(1, K_BARRIER, 1, 4);
 	sm_array_state(card->array, 1, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 1, 1, 1), 0);

@@ -70,10 +70,10 @@ static void request_of_a_killed_wave(void **unused)
 	sm_array_reply(card->array, card->request.word[1] & 0xffff, card->request.word[1] >> 16, 6);
 	rig_until(card, 4, 1);
 	assert_int_equal(data[0], 6);
-	/* nobody waits: nothing happens */
+	/* a reply that nobody waits for has no effect */
 	sm_array_reply(card->array, 0, 0, 1);
 	sm_array_reply(card->array, 0xffff, 0xffff, 1);
-	/* killed before the firmware has heard of it: it never does */
+	/* killed before the firmware has heard of its request, which is then dropped */
 	sm_array_state(card->array, 5, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 5, 1, 1), 0);
 	card->full = true;
@@ -108,7 +108,7 @@ static void work_items(void **unused)
 	assert_int_equal(sm_array_launch(card->array, 0, TUTTI_LAUNCH_END_OF_CGA, words + 3, 2), -EINVAL);
 }
 
-/* The rest of the card keeps its size; two SMs share what all have. */
+/* The other SMs keep their shared memory; two SMs share what all have. */
 static void throttle(void **unused)
 {
 	struct tutti_task_state state = rig_state(1, C_AMO, 40, 1);

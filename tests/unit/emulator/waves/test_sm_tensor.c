@@ -198,14 +198,17 @@ static void bad_place(void **state)
 	rig_destroy(card);
 }
 
-/* KILL: what is queued goes, what the firmware has is waited for, and dropped by whoever moves it. */
+/*
+ * KILL: queued requests are dropped; those that the firmware has are waited for, and dropped by whoever carries them
+ * out.
+ */
 static void killed(enum tutti_card_mode mode, unsigned workers)
 {
 	struct tutti_tensor_call call[2], other;
 
 	open_card(mode, workers, 100, 0);
 	launch(0, ASK, 1, 1);
-	launch(1, ASK, 1, 2); /* somebody else, on the same SM, too */
+	launch(1, ASK, 1, 2); /* another CTA, also on the same SM */
 	settle();
 	for (unsigned i = 0; i < 2; i++) {
 		do
@@ -225,7 +228,7 @@ static void killed(enum tutti_card_mode mode, unsigned workers)
 		settle();
 	assert_int_equal(card->killed[0], 1);
 	assert_int_equal(card->done[0], 1);
-	/* the other one's requests are all there */
+	/* the other CTA's requests are all there */
 	for (unsigned i = 0; i < 20; i++) {
 		take(&other);
 		assert_int_equal(other.slot, 1);
@@ -243,7 +246,7 @@ static void kill(void **state)
 	killed(TUTTI_CARD_FAST, 2);
 }
 
-/* A CTA for which a mover was refused an access runs no more, and is not over before it is killed. */
+/* A CTA whose mover was refused an access stops running, and is over only when it has been killed. */
 static void failed(void **state)
 {
 	struct tutti_tensor_call call;

@@ -284,7 +284,7 @@ static void contexts_share_nothing(void **unused)
 	rig_until(card, 0, 4);
 	assert_int_equal(two[0] | two[1], 0);
 	assert_int_equal(one[0] | one[1], 0);
-	/* Context 1 goes, another one gets its number. */
+	/* Context 1 is destroyed, and another one gets its number. */
 	sm_array_invalidate(card->array, 1, 0, 0, true);
 	state.asid = 1;
 	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
@@ -449,7 +449,7 @@ static void deterministic_twice(void **unused)
 	assert_int_equal(deterministic_run(), first);
 }
 
-/* Not a check: what things cost, as TAP comments. */
+/* No test: prints costs, as TAP comments. */
 static void speed(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 144);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables of the firmware at their limits: what finds no place in local memory lies in card memory and works the same.
+ * Tables of the firmware at their limits: entries that do not fit into local memory are kept in card memory and work
+ * the same.
  */
 #include "core/card_memory.h"
 #include "fw_rig.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command ring, filled on purpose while its engines stand still: what was started ends without an overrun
+ * The command ring is full because its engines stand still: operations that have begun end without an overrun
  * (hal_host_written() aborts the test), and nothing is forgotten once the engines go on.
  */
 #include "queues/queue_life.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Placement of CGAs one CTA at a time, on an array of free slots, level inside level by recursion: what the firmware's
- * sessions must equal (spec CGA-06, CGA-09 .. CGA-12). Shares nothing with the firmware.
+ * Placement of CGAs one CTA at a time, on an array of free slots, level by level in recursion: the firmware's sessions
+ * must give the same (spec CGA-06, CGA-09 .. CGA-12). Shares no code with the firmware.
  */
 #ifndef TUTTI_TEST_CGA_ORACLE_H
 #define TUTTI_TEST_CGA_ORACLE_H

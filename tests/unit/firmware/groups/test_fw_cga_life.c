@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels with and without CGAs on a card whose CTAs end in any order: nothing is lost or done twice, all of a CGA
- * or nothing of it, no id before its flush, never more than fits, and nobody starves.
+ * Kernels with and without CGAs on a card whose CTAs end in any order: nothing is lost or done twice, a CGA runs as a
+ * whole, no id is used before its flush, no SM is over-booked, and no kernel starves.
  */
 #include "fw_life.h"
 

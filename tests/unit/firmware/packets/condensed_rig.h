@@ -12,7 +12,7 @@
 #define KERNEL_AT 0x400000ull
 #define FIELDS 13u
 
-/* A kernel as one would write it down: the plain packet and what came of it. */
+/* A kernel: its plain packet, and what the firmware made of it. */
 struct meaning {
 	struct tutti_dispatch_packet packet;
 	struct tutti_task_state state;
@@ -173,7 +173,7 @@ static inline void compare_kernel(const struct meaning *m, const struct tutti_ta
 	assert_int_equal(launch->signal[1], m->launch.signal[1]);
 }
 
-/* Expand; good: the records say what the plain packets said. */
+/* Expands the packet; @good: the task records say what the plain packets said. */
 static inline void expand_and_compare(bool good)
 {
 	struct tutti_task_state state;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Placement seen from outside, by commands and completions: what fits is placed at once and goes on as CTAs end. */
+/*
+ * Placement seen from outside, by commands and completions: CTAs that fit are placed at once, and others as CTAs end.
+ */
 #include "fw_producer.h"
 
 /* One queue with one packet of @groups CTAs of kernel @shape. Return: its kernel in the model. */

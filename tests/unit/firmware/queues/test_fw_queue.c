@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The whole firmware between hosts that write packets, ring doorbells and change their minds, and a card that takes
- * commands slowly and answers in any order. The model knows what every packet means; each command is checked when it
- * is taken (PKT-02 .. PKT-21, CGA-06, CGA-13, CGA-14, TSK-05, SYS-06, SYS-08).
+ * commands slowly and answers in any order. The model knows the meaning of every packet, and checks each command when
+ * it is taken (PKT-02 .. PKT-21, CGA-06, CGA-13, CGA-14, TSK-05, SYS-06, SYS-08).
  */
 #include "core/counters.h"
 #include "fw_producer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who goes among equals (RES-04), against the words of the source: marks of queues for each priority. */
+/* Which of equal tasks goes next (RES-04), by the definition of the source: marks of queues for each priority. */
 #include "fw_rig.h"
 
 #include "tasks/tie_lots.h"

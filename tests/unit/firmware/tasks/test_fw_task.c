@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who gets the next CTA: the firmware between packets with metadata and a card of one SM, against a slow model of the
- * lists, the table and the rounds (TSK-02 .. TSK-04, TSK-08, TSK-09, RES-01, RES-02, RES-04, RES-06).
+ * Which task gets the next CTA: the firmware, between packets with metadata and a card of one SM, against a slow model
+ * of the lists, the table and the rounds (TSK-02 .. TSK-04, TSK-08, TSK-09, RES-01, RES-02, RES-04, RES-06).
  */
 #include "tasks/metadata.h"
 #include "fw_tasks.h"

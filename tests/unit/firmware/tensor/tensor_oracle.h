@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What tensor requests mean, element by element, written from the definitions (TMA-08 .. TMA-12, TMA-15, TMA-16) and
- * sharing nothing with the engine: no boxes, no clipping, no templates.
+ * What tensor requests mean, element by element, written from the definitions (TMA-08 .. TMA-12, TMA-15, TMA-16). It
+ * shares no code with the engine: no boxes, no clipping, no templates.
  */
 #ifndef TUTTI_TEST_TENSOR_ORACLE_H
 #define TUTTI_TEST_TENSOR_ORACLE_H
