@@ -164,35 +164,49 @@ static uint32_t alike(const struct holding *h, unsigned w, uint32_t mask)
 	return mask;
 }
 
+/* Add SMs to the set @mask, which is not initialized as long as *@any is false. */
+static COLD void keep(uint32_t *mask, bool *any, uint32_t word, uint32_t sms)
+{
+	uint32_t w;
+
+	for (w = 0; !*any && w < fw.words; w++)
+		mask[w] = 0;
+	*any = true;
+	mask[word] |= sms;
+}
+
 /*
  * Find out the free slots of SMs @todo and set them in @lake, for SMs that hold the same at once. SMs for which there
  * is only a lower bound stay in @todo.
  */
 static void survey(const struct shape *shape, struct lake *lake, uint32_t *todo)
 {
-	uint32_t w, v, same, levels, unsure;
+	uint32_t unsure[LAKE_WORDS], w, v, same, levels;
 	struct holding h;
+	bool any = false;
 
 	for (w = 0; w < fw.words; w++) {
-		unsure = 0;
 		while (todo[w]) {
 			levels = room_at(shape, 32 * w + lowest_bit(todo[w]), &h);
-			if (h.asked || h.unsure) {
+			if (h.asked) {
 				same = todo[w] & -todo[w];
 				todo[w] ^= same;
 				lake_set(lake, w, same, levels);
-				unsure |= h.unsure ? same : 0;
 				continue;
 			}
 			for (v = w; v < fw.words; v++) {
 				same = alike(&h, v, todo[v]);
+				if (!same)
+					continue;
 				todo[v] ^= same;
-				if (same)
-					lake_set(lake, v, same, levels);
+				lake_set(lake, v, same, levels);
+				if (h.unsure)
+					keep(unsure, &any, v, same);
 			}
 		}
-		todo[w] = unsure;
 	}
+	if (any)
+		words_copy(todo, unsure, fw.words);
 }
 
 /* SMs that may get CTAs. */

@@ -33,11 +33,14 @@ void match_mode(bool on)
 	match.launches = command_tail();
 }
 
-/* The end of the last LAUNCH that is not published yet; without one, the end of what is published. */
+/* The end of the last LAUNCH that is not published yet; without one, the end of what is published, or was known. */
 static uint32_t last_launch(void)
 {
-	uint32_t at = command_ring.published, end = at, tail = command_tail(), head, n;
+	uint32_t at = command_ring.published, end, tail = command_tail(), head, n;
 
+	if ((int32_t)(match.launches - at) > 0)
+		at = match.launches;
+	end = at;
 	while (at != tail) {
 		head = command_ring.word[at & (COMMAND_WORDS - 1)];
 		n = (head & 0xff) == TUTTI_CMD_NOP ? head >> 8 : head >> 8 & 0xff;
