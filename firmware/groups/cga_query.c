@@ -172,6 +172,7 @@ struct sharing {
 	int speed;
 	uint16_t *share;
 	uint32_t mask[TUTTI_MAX_GPCS]; /* SMs of each GPC that are next */
+	uint32_t class[TUTTI_MAX_GPCS]; /* for multicast: those that are chosen among now */
 };
 
 /* Give one CTA to each SM of s->mask; if these are more than needed, to the first ones by position. */
@@ -214,18 +215,23 @@ static int highest(struct domain_range range)
 	return speed;
 }
 
-static void share_multicast(struct sharing *s, int speed, bool pairs)
+/* Whole pairs first, then the others. */
+static void share_multicast(struct sharing *s, int highest)
 {
-	unsigned i;
+	const struct gpc *gpc = &domains.gpc[s->range.first];
+	unsigned i, pass;
+	int speed;
 
-	for (; speed >= 0 && s->left; speed--) {
-		for (i = 0; i < s->range.n; i++) {
-			const struct gpc *gpc = &domains.gpc[s->range.first + i];
-			uint32_t able = row_of(gpc, 0), both = domain_pairs(gpc, able);
-
-			s->mask[i] = row_of(gpc, speed) & ~row_of(gpc, speed + 1) & (pairs ? both : ~both);
+	for (i = 0; i < s->range.n; i++)
+		s->class[i] = domain_pairs(&gpc[i], row_of(&gpc[i], 0));
+	for (pass = 0; pass < 2; pass++) {
+		for (speed = highest; speed >= 0 && s->left; speed--) {
+			for (i = 0; i < s->range.n; i++)
+				s->mask[i] = row_of(&gpc[i], speed) & ~row_of(&gpc[i], speed + 1) & s->class[i];
+			share_out(s, speed);
 		}
-		share_out(s, speed);
+		for (i = 0; i < s->range.n; i++)
+			s->class[i] = ~s->class[i];
 	}
 }
 
@@ -242,8 +248,7 @@ COLD int query_share(struct domain_range range, unsigned n, bool multicast, uint
 	for (i = 0; shares && i < range.n; i++)
 		shares[i] = 0;
 	if (multicast) {
-		share_multicast(&s, speed, true);
-		share_multicast(&s, speed, false);
+		share_multicast(&s, speed);
 	} else {
 		for (; speed >= 0 && s.left; speed--) {
 			for (i = 0; i < range.n; i++)

@@ -12,6 +12,8 @@ struct domain_table domains;
 static struct domain_row rows[DOMAIN_ROWS];
 /* Positions of the SMs of each GPC, in priority order, from the number of its first SM on. */
 static uint16_t position[FW_MAX_SMS];
+/* By the same index: the bit of the next SM of its TPC, in turn; its own bit if it is the only one. */
+static uint8_t mate[FW_MAX_SMS];
 
 static const struct tutti_discovery *discovery(void)
 {
@@ -54,6 +56,20 @@ static void order_gpc(struct gpc *gpc)
 	}
 }
 
+static void order_mates(const struct gpc *gpc)
+{
+	unsigned n = popcount32(gpc->all), b, other, tpc;
+
+	for (b = 0; b < n; b++) {
+		tpc = place_of(domain_sm(gpc, b), gpc, gpc->cpcs).tpc;
+		other = b;
+		do
+			other = other + 1 == n ? 0 : other + 1;
+		while (place_of(domain_sm(gpc, other), gpc, gpc->cpcs).tpc != tpc);
+		mate[gpc->first + b] = (uint8_t)other;
+	}
+}
+
 static void order_cpcs(const struct gpc *gpc)
 {
 	unsigned b;
@@ -80,6 +96,8 @@ static COLD void order(void)
 				position[gpc->first + n++] = (uint16_t)at;
 		}
 		order_gpc(gpc);
+		if (gpc->even != DOMAIN_EVEN)
+			order_mates(gpc);
 		order_cpcs(gpc);
 	}
 	domains.moved = false;
@@ -417,17 +435,12 @@ unsigned domain_scatter(const struct gpc *gpc, uint32_t mask)
 
 static COLD uint32_t pairs_slow(const struct gpc *gpc, uint32_t mask)
 {
-	uint32_t pairs = 0, rest, a, b;
+	uint32_t pairs = 0, rest, other;
 
-	for (; mask; mask &= mask - 1) {
-		unsigned tpc = place_of(domain_sm(gpc, lowest_bit(mask)), gpc, gpc->cpcs).tpc;
-
-		a = mask & -mask;
-		for (rest = mask & (mask - 1); rest; rest &= rest - 1) {
-			b = rest & -rest;
-			if (place_of(domain_sm(gpc, lowest_bit(rest)), gpc, gpc->cpcs).tpc == tpc)
-				pairs |= a | b;
-		}
+	for (rest = mask; rest; rest &= rest - 1) {
+		other = 1u << mate[gpc->first + lowest_bit(rest)];
+		if (mask & other & ~(rest & -rest))
+			pairs |= other | (rest & -rest);
 	}
 	return pairs;
 }
