@@ -17,12 +17,13 @@
 #include "tensor/mover_ring.h"
 
 #define HEARTBEAT_US 10000u
+#define LATE_PART 8u /* a heartbeat counts as at most this part of a limit */
 
-static uint64_t next_beat;
+static uint64_t next_beat, last_beat;
 
 void heartbeat_init(void)
 {
-	next_beat = hal_time();
+	next_beat = last_beat = hal_time();
 	clock_set(next_beat);
 }
 
@@ -37,6 +38,15 @@ static uint32_t period_us(void)
 	return us < 100 ? 100 : us > 10000000 ? 10000000 : us;
 }
 
+/* Time since the last heartbeat, which may be much more than a period when the core has had other things to do. */
+static uint32_t since_last_us(uint64_t time, uint32_t period)
+{
+	uint64_t ticks = time - last_beat;
+
+	last_beat = time;
+	return ticks >> 32 ? period : (uint32_t)ticks / fw.ticks_per_us;
+}
+
 /* SMs have to do something for this task: end CTAs, acknowledge its state, or kill it. */
 static bool waits_for_sms(const struct task *task)
 {
@@ -44,7 +54,7 @@ static bool waits_for_sms(const struct task *task)
 }
 
 /* Kill a task that has completed no CTA for too long, and report one that does not end after it was killed. */
-static void check_task(struct task *task, uint32_t us)
+static void check_task(struct task *task, uint32_t us, uint32_t period)
 {
 	static const struct task_error timeout = { .code = TUTTI_ERROR_TIMEOUT,
 						   .cause = TUTTI_CAUSE_WATCHDOG,
@@ -55,6 +65,9 @@ static void check_task(struct task *task, uint32_t us)
 	if (task->state == TASK_FREE || !queue->timeout || !waits_for_sms(task))
 		return;
 	limit = queue->timeout > 1000000 ? 1000000000u : queue->timeout * 1000u;
+	/* A task that has begun just now must not pay for a late heartbeat with more than a part of its time. */
+	if (us > limit / LATE_PART && us > period)
+		us = limit / LATE_PART > period ? limit / LATE_PART : period;
 	task->progress = task->progress + us < task->progress ? ~0u : task->progress + us;
 	if (task->progress <= limit)
 		return;
@@ -77,7 +90,7 @@ static void heartbeat(uint64_t time)
 {
 	const struct tutti_discovery *discovery = (const void *)HAL_WINDOW;
 	struct tutti_status *status = hal_region(discovery->status);
-	uint32_t us = period_us();
+	uint32_t us = period_us(), passed = since_last_us(time, us);
 	unsigned i;
 
 	status->heartbeat_time = time;
@@ -85,7 +98,7 @@ static void heartbeat(uint64_t time)
 	counter_flush(shapes.residents, mover_tail());
 	match_beat();
 	for (i = 0; i < fw.tasks; i++)
-		check_task(&tasks[i], us);
+		check_task(&tasks[i], passed, us);
 	work_poll_all();
 	rounds_run();
 	next_beat += (uint64_t)us * fw.ticks_per_us;
