@@ -487,6 +487,20 @@ int tutti_queue_destroy(struct tutti_queue *queue);
  */
 int tutti_queue_error(struct tutti_queue *queue, struct tutti_fault *fault);
 
+/**
+ * tutti_fault_text() - what a fault record of a queue means, in one line.
+ * @queue: queue that has stopped
+ * @fault: its record, of tutti_queue_error() or of the error callback
+ * @text: gets the text, NUL-terminated, as much of it as there is room for
+ * @bytes: size of @text; 0 = only measure
+ *
+ * It names the kernel, the cause, the address that was accessed and how, the allocation it belongs to or lies
+ * behind, and the function, as far as they are known.
+ *
+ * Return: length of the whole text without the NUL; -EINVAL.
+ */
+int tutti_fault_text(struct tutti_queue *queue, const struct tutti_fault *fault, char *text, size_t bytes);
+
 /** tutti_queue_reset() - clear the error of a stopped queue, which goes on behind the packet that failed. */
 int tutti_queue_reset(struct tutti_queue *queue);
 

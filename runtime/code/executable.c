@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code/code_name.h"
 #include "code/elf_check.h"
 #include "memory/memory.h"
 
@@ -31,6 +32,7 @@ static struct handle_pool descriptors = HANDLE_POOL(struct loaded_descriptor);
  * struct tutti_executable - a loaded code object.
  * @base: address of the image
  * @mapped: number of segments mapped so far
+ * @next: in device->executables, under device->lock
  */
 struct tutti_executable {
 	struct handle handle;
@@ -43,6 +45,9 @@ struct tutti_executable {
 	size_t kernels;
 	struct loaded_symbol *variable;
 	size_t variables;
+	struct loaded_symbol *function;
+	size_t functions;
+	struct tutti_executable *next;
 };
 
 static struct handle_pool pool = HANDLE_POOL(struct tutti_executable);
@@ -128,7 +133,8 @@ static int take_symbols(struct tutti_executable *executable, const struct elf_ob
 
 	executable->kernel = calloc(n, sizeof(*executable->kernel));
 	executable->variable = calloc(n, sizeof(*executable->variable));
-	if (!executable->kernel || !executable->variable)
+	executable->function = calloc(n, sizeof(*executable->function));
+	if (!executable->kernel || !executable->variable || !executable->function)
 		return -ENOMEM;
 	for (size_t i = 1; i < elf->symbol_count && !error; i++) {
 		const char *name;
@@ -140,6 +146,9 @@ static int take_symbols(struct tutti_executable *executable, const struct elf_ob
 					    name, length);
 		} else if (is_variable(elf, &symbol)) {
 			error = take_symbol(executable, &executable->variable[executable->variables++],
+					    &symbol, name, strlen(name));
+		} else if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF) {
+			error = take_symbol(executable, &executable->function[executable->functions++],
 					    &symbol, name, strlen(name));
 		}
 	}
@@ -163,7 +172,30 @@ static void executable_free(struct tutti_executable *executable)
 {
 	symbols_free(executable->kernel, executable->kernels);
 	symbols_free(executable->variable, executable->variables);
+	symbols_free(executable->function, executable->functions);
 	handle_free(&pool, &executable->handle);
+}
+
+static void list(struct tutti_executable *executable)
+{
+	struct tutti_device *device = executable->device;
+
+	pthread_mutex_lock(&device->lock);
+	executable->next = device->executables;
+	device->executables = executable;
+	pthread_mutex_unlock(&device->lock);
+}
+
+static void unlist(struct tutti_executable *executable)
+{
+	struct tutti_executable **at;
+
+	pthread_mutex_lock(&executable->device->lock);
+	for (at = &executable->device->executables; *at && *at != executable;)
+		at = &(*at)->next;
+	if (*at)
+		*at = executable->next;
+	pthread_mutex_unlock(&executable->device->lock);
 }
 
 /* Frees what the card has of it. */
@@ -173,6 +205,7 @@ static void unload(struct tutti_executable *executable)
 	uint8_t *start;
 	size_t bytes;
 
+	unlist(executable);
 	for (unsigned i = 0; i < executable->mapped; i++) {
 		segment_pages(executable, i, &start, &bytes);
 		device->transport->unmap(device, start, bytes);
@@ -233,6 +266,7 @@ int tutti_executable_load(struct tutti_device *device, const void *file, size_t 
 	if (error)
 		goto destroy;
 	elf_close(&elf);
+	list(executable);
 	*out = executable;
 	return 0;
 destroy:
@@ -364,4 +398,41 @@ int tutti_executable_iterate(struct tutti_executable *executable,
 			return result;
 	}
 	return 0;
+}
+
+/* The symbol that holds @address, or begins there if its size is not known. The caller holds device->lock. */
+static const struct loaded_symbol *symbol_at(const struct loaded_symbol *symbols, size_t n, uint64_t address)
+{
+	for (size_t i = 0; i < n; i++)
+		if (address - symbols[i].address < (symbols[i].bytes ? symbols[i].bytes : 1))
+			return &symbols[i];
+	return NULL;
+}
+
+bool code_kernel_name(struct tutti_device *device, uint64_t object, char name[CODE_NAME_BYTES])
+{
+	const struct loaded_symbol *found = NULL;
+
+	pthread_mutex_lock(&device->lock);
+	for (const struct tutti_executable *e = device->executables; e && !found; e = e->next)
+		found = symbol_at(e->kernel, e->kernels, object);
+	if (found)
+		snprintf(name, CODE_NAME_BYTES, "%s", found->name);
+	pthread_mutex_unlock(&device->lock);
+	return found;
+}
+
+bool code_function_name(struct tutti_device *device, uint64_t pc, char name[CODE_NAME_BYTES], uint64_t *offset)
+{
+	const struct loaded_symbol *found = NULL;
+
+	pthread_mutex_lock(&device->lock);
+	for (const struct tutti_executable *e = device->executables; e && !found; e = e->next)
+		found = symbol_at(e->function, e->functions, pc);
+	if (found) {
+		snprintf(name, CODE_NAME_BYTES, "%s", found->name);
+		*offset = pc - found->address;
+	}
+	pthread_mutex_unlock(&device->lock);
+	return found;
 }

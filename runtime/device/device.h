@@ -51,6 +51,7 @@ struct device_time {
  * @errors: number of queues whose error has not been delivered yet
  * @stopped: number of queues that have stopped
  * @waits: waits for signals that are in progress
+ * @executables: loaded code
  * @abandons: queues have been destroyed that owed something to signals. Never cleared; read without the lock
  */
 struct tutti_device {
@@ -74,6 +75,7 @@ struct tutti_device {
 	struct queue_error *queue_error[TUTTI_MAX_QUEUES];
 	uint32_t stopped;
 	struct signal_wait *waits;
+	struct tutti_executable *executables;
 	bool abandons;
 	uint64_t queue_ids[ID_WORDS(TUTTI_MAX_QUEUES)];
 	uint64_t rsb_ids[ID_WORDS(TUTTI_MAX_RSBS)];

@@ -52,23 +52,16 @@ static inline struct tutti_executable *example_load(struct tutti_device *device,
 
 /**
  * example_wait() - wait until @signal is 0, or until @queue has stopped.
- * A stopped queue never sets its signals, so waiting for the signal alone could last forever.
  * Return: 0, -EIO after a message on stderr, or another negative errno.
  */
 static inline int example_wait(struct tutti_queue *queue, tutti_signal_t signal)
 {
 	struct tutti_fault fault;
-	int error;
+	char text[1024];
+	int error = tutti_signal_wait(tutti_queue_device(queue), signal, TUTTI_EQ, 0, TUTTI_WAIT_FOREVER, NULL);
 
-	do {
-		error = tutti_signal_wait(tutti_queue_device(queue), signal, TUTTI_EQ, 0, 100000000, NULL);
-		if (error == -ETIMEDOUT && tutti_queue_error(queue, &fault)) {
-			fprintf(stderr, "queue stopped: %s (packet %llu, kernel %u, pc %#llx, address %#llx)\n",
-				tutti_strerror(fault.code), (unsigned long long)fault.packet, fault.kernel,
-				(unsigned long long)fault.pc, (unsigned long long)fault.address);
-			return -EIO;
-		}
-	} while (error == -ETIMEDOUT);
+	if (error && tutti_queue_error(queue, &fault) > 0 && tutti_fault_text(queue, &fault, text, sizeof(text)) > 0)
+		fprintf(stderr, "queue stopped: %s\n", text);
 	return error;
 }
 

@@ -431,18 +431,24 @@ static bool find(const struct memory *memory, const void *address, void **start,
 	return false;
 }
 
-bool memory_holds(struct tutti_device *device, const void *address, size_t bytes)
+bool memory_find(struct tutti_device *device, const void *address, void **start, size_t *bytes)
 {
 	enum tutti_memory pool;
-	size_t found_bytes;
-	void *start;
 	bool found;
 
 	pthread_mutex_lock(&device->memory->lock);
-	found = find(device->memory, address, &start, &found_bytes, &pool) &&
-		(uintptr_t)address - (uintptr_t)start + bytes <= found_bytes;
+	found = find(device->memory, address, start, bytes, &pool);
 	pthread_mutex_unlock(&device->memory->lock);
 	return found;
+}
+
+bool memory_holds(struct tutti_device *device, const void *address, size_t bytes)
+{
+	size_t found_bytes;
+	void *start;
+
+	return memory_find(device, address, &start, &found_bytes) &&
+	       (uintptr_t)address - (uintptr_t)start + bytes <= found_bytes;
 }
 
 int tutti_memory_info(struct tutti_device *device, const void *address, void **start, size_t *bytes,

@@ -17,6 +17,8 @@ int memory_free(struct tutti_device *device, void *address);
 void memory_object_add(struct tutti_device *device, const void *address);
 bool memory_object_remove(struct tutti_device *device, const void *address);
 bool memory_object(const struct tutti_device *device, const void *address);
+/** memory_find() - the allocation or locked range that holds an address. */
+bool memory_find(struct tutti_device *device, const void *address, void **start, size_t *bytes);
 /** memory_holds() - are these bytes part of one allocation or locked range? */
 bool memory_holds(struct tutti_device *device, const void *address, size_t bytes);
 /** memory_code_alloc() - allocate pages for code: the host can write them, the card cannot see them. NULL if full. */

@@ -102,7 +102,7 @@ static int launch(struct tutti_queue *queue, const struct settings *settings, co
 		.release = TUTTI_SCOPE_SYSTEM,
 	};
 	struct tutti_fault fault = { 0 };
-	int error = tutti_signal_create(device, settings->repeat, &launch.signal);
+	int refused, error = tutti_signal_create(device, settings->repeat, &launch.signal);
 
 	if (error)
 		return error;
@@ -112,14 +112,16 @@ static int launch(struct tutti_queue *queue, const struct settings *settings, co
 		memcpy(launch.workgroup, kernel->descriptor->workgroup, sizeof(launch.workgroup));
 	if (!launch.workgroup[0])
 		launch.workgroup[0] = 64;
+	refused = tutti_launch_check(device, &launch);
 	for (unsigned r = 0; r < settings->repeat && !error; r++)
 		error = tutti_dispatch(queue, &launch);
 	if (!error)
 		error = tool_wait(queue, launch.signal, settings->timeout, &fault);
 	if (fault.code)
-		tool_fault_print(&fault);
+		tool_fault_print(queue, &fault);
 	else if (error)
-		fprintf(stderr, "tutti run: %s\n", tutti_strerror(error));
+		fprintf(stderr, "tutti run: %s\n",
+			refused > 0 ? tutti_strerror(refused) : error == -ETIMEDOUT ? "not done in time (--timeout)" : tutti_strerror(error));
 	tutti_signal_destroy(device, launch.signal);
 	return error;
 }

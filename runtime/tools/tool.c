@@ -50,17 +50,16 @@ int tool_wait(struct tutti_queue *queue, tutti_signal_t signal, double seconds, 
 
 	do {
 		error = tutti_signal_wait(tutti_queue_device(queue), signal, TUTTI_EQ, 0, 20000000, NULL);
-		if (error == -ETIMEDOUT && tutti_queue_error(queue, fault))
-			return -EIO;
 	} while (error == -ETIMEDOUT && tool_seconds() < end);
-	return error;
+	return error && tutti_queue_error(queue, fault) > 0 ? -EIO : error;
 }
 
-void tool_fault_print(const struct tutti_fault *fault)
+void tool_fault_print(struct tutti_queue *queue, const struct tutti_fault *fault)
 {
-	fprintf(stderr, "tutti: queue stopped: %s: packet %llu, kernel %u, SM %d, wave %u, pc %#llx, address %#llx\n",
-		tutti_strerror(fault->code), (unsigned long long)fault->packet, fault->kernel, (int16_t)fault->sm,
-		fault->wave, (unsigned long long)fault->pc, (unsigned long long)fault->address);
+	char text[1024];
+
+	if (tutti_fault_text(queue, fault, text, sizeof(text)) > 0)
+		fprintf(stderr, "tutti: queue stopped: %s\n", text);
 }
 
 double tool_seconds(void)

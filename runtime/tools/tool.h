@@ -34,8 +34,8 @@ struct tutti_executable *tool_load(struct tutti_device *device);
  * Return: 0, -EIO (stopped or card dead), -ETIMEDOUT after @seconds.
  */
 int tool_wait(struct tutti_queue *queue, tutti_signal_t signal, double seconds, struct tutti_fault *fault);
-/** tool_fault_print() - one line on stderr about a fault. */
-void tool_fault_print(const struct tutti_fault *fault);
+/** tool_fault_print() - one line on stderr about a fault of @queue. */
+void tool_fault_print(struct tutti_queue *queue, const struct tutti_fault *fault);
 /** tool_seconds() - monotonic clock. */
 double tool_seconds(void);
 /** tool_sibling() - path of @name relative to the running program's folder; static buffer. */

@@ -89,7 +89,7 @@ int bench_rig_wait(struct bench_rig *rig)
 	if (error)
 		error = tool_wait(rig->queue, rig->done, 60, &fault);
 	if (fault.code)
-		tool_fault_print(&fault);
+		tool_fault_print(rig->queue, &fault);
 	else if (error)
 		fprintf(stderr, "tutti bench: %s\n", tutti_strerror(error));
 	return error;

@@ -103,6 +103,7 @@ NAMED(tutti_executable_load, tutti_executable_load(o->device, any.text, sizeof(a
 NAMED(tutti_executable_load_file, tutti_executable_load_file(o->device, rig_out("tests/integration/kernels/test.tco"),
 							      &any.executable, NULL))
 NAMED(tutti_executable_variable, tutti_executable_variable(o->executable, "counter", &any.address, &any.bytes))
+NAMED(tutti_fault_text, tutti_fault_text(o->queue, &any.fault, any.text, sizeof(any.text)))
 static long call_tutti_launch_check(const struct objects *o)
 {
 	struct tutti_launch launch = launch_of(o);
@@ -232,6 +233,7 @@ static const struct entry {
 	H(tutti_executable_load)
 	H(tutti_executable_load_file)
 	H(tutti_executable_variable)
+	H(tutti_fault_text)
 	H(tutti_launch_check)
 	H(tutti_launch_packet)
 	H(tutti_memory_alloc)
@@ -361,7 +363,7 @@ static bool about_device(const struct entry *entry)
 {
 	static const char *const others[] = { "tutti_dispatch", "tutti_executable_", "tutti_recording_", "tutti_replay",
 		"tutti_queue_", "tutti_rsb_", "tutti_task_", "tutti_work_", "tutti_copy", "tutti_record_",
-		"tutti_signal_destroy", "tutti_signal_wait", "tutti_memory_free", "tutti_memory_info", "tutti_launch_",
+		"tutti_signal_destroy", "tutti_signal_wait", "tutti_memory_free", "tutti_memory_info", "tutti_launch_", "tutti_fault_",
 		"tutti_occupancy_", "tutti_calibrate", "tutti_weights_read", "tutti_weights_write" };
 	static const char *const creates[] = { "tutti_executable_load", "tutti_executable_load_file", "tutti_queue_create",
 		"tutti_rsb_create", "tutti_task_create", "tutti_work_create" };

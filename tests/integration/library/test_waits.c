@@ -288,6 +288,60 @@ static void bad_arguments(void **state)
 	rig_refused(rig, "empty", 64, 64, 1u << 30, TUTTI_ERROR_GROUP_MEMORY);
 }
 
+/* Fault records in words (SYS-58): each has all of @parts, and not @without. */
+static void assert_text(const struct tutti_fault *fault, const char *without, const char *const parts[])
+{
+	char text[512], small[16];
+	int bytes = tutti_fault_text(rig->queue, fault, text, sizeof(text));
+
+	assert_int_equal(bytes, strlen(text));
+	for (unsigned i = 0; parts[i]; i++)
+		if (!strstr(text, parts[i]))
+			fail_msg("\"%s\" does not say \"%s\"", text, parts[i]);
+	if (without && strstr(text, without))
+		fail_msg("\"%s\" says \"%s\"", text, without);
+	assert_int_equal(tutti_fault_text(rig->queue, fault, small, sizeof(small)), bytes);
+	assert_int_equal(strlen(small), sizeof(small) - 1);
+	assert_int_equal(tutti_fault_text(rig->queue, fault, NULL, 0), bytes);
+}
+
+#define SAYS(fault, without, ...) assert_text(fault, without, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void faults_in_words(void **state)
+{
+	union tutti_packet packet = { 0 };
+	struct tutti_fault fault;
+	uint8_t *block = rig_alloc(rig, 5000);
+	void *start;
+	size_t bytes;
+
+	fault = rig_fails(rig, "poke", 1, 1, rig_args(rig, (void *)64, 1, 0), TUTTI_ERROR_MEMORY_FAULT);
+	SAYS(&fault, NULL, "memory fault in kernel poke", "nothing is mapped there", "write to 0x40", "in no allocation",
+	     "in function poke + ", "SM ", "wave 0");
+	fault = rig_fails(rig, "peek", 1, 1, rig_args(rig, block, 64, 0), TUTTI_ERROR_MEMORY_FAULT);
+	SAYS(&fault, NULL, "in kernel peek", "read of 0x40", "in function peek + ");
+	fault = rig_fails(rig, "trap", 1, 1, rig_args(rig, block, 0, 0), TUTTI_ERROR_KERNEL_TRAP);
+	SAYS(&fault, "jump", "kernel trap in kernel trap", "illegal instruction", "in function trap + ");
+	fault = rig_fails(rig, "give_up", 1, 1, rig_args(rig, block, 77, 0), TUTTI_ERROR_KERNEL_TRAP);
+	SAYS(&fault, "write", "tutti_abort() with code 77");
+	fault = rig_fails(rig, "overrun", 1, 1, rig_args(rig, block, 0, 0), TUTTI_ERROR_MEMORY_FAULT);
+	SAYS(&fault, NULL, "the stack is full", "write to", "private memory", "in function overrun + ");
+	/* what a record says of memory that is allocated, and of what lies behind it */
+	assert_int_equal(tutti_memory_info(rig->device, block, &start, &bytes, NULL), 0);
+	fault.cause = TUTTI_CAUSE_PROTECTION;
+	fault.address = (uintptr_t)block + 17;
+	SAYS(&fault, NULL, "the memory there does not allow it", "byte 17 of the 8192 bytes allocated at");
+	/* refused by the card: no SM is to blame */
+	packet.dispatch = (struct tutti_dispatch_packet){ .header = (uint16_t)tutti_header(TUTTI_PACKET_KERNEL_DISPATCH,
+		true, 0, 0), .setup = 1, .workgroup_x = 2048, .workgroup_y = 1, .workgroup_z = 1, .grid_x = 1, .grid_y = 1,
+		.grid_z = 1, .kernel_object = rig_kernel(rig, "empty").object };
+	assert_int_equal(tutti_queue_submit(rig->queue, &packet), 0);
+	fault = rig_fault(rig, rig->queue);
+	SAYS(&fault, "SM ", "workgroup too large", "in kernel empty");
+	SAYS(&fault, "pc", "packet ");
+	assert_int_equal(tutti_queue_reset(rig->queue), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,7 +349,7 @@ int main(void)
 		cmocka_unit_test(callback_resets), cmocka_unit_test(recorded),
 		cmocka_unit_test(destroyed_queue), cmocka_unit_test(destroyed_under_a_drain),
 		cmocka_unit_test(closed_device),   cmocka_unit_test(launches_only),
-		cmocka_unit_test(bad_arguments),
+		cmocka_unit_test(bad_arguments),   cmocka_unit_test(faults_in_words),
 	};
 
 	return cmocka_run_group_tests_name("SYS-56, PKT-06 waits that cannot end", tests, rig_group_open, rig_group_close);
