@@ -20,6 +20,15 @@ static const struct argument_type *type_find(const char *text, size_t length)
 	return NULL;
 }
 
+static bool integer_fits(const struct argument_type *type, uint64_t integer)
+{
+	unsigned unused = 64 - 8 * type->bytes;
+
+	if (type->kind == KIND_SIGNED)
+		return (int64_t)(integer << unused) >> unused == (int64_t)integer;
+	return integer << unused >> unused == integer;
+}
+
 /* Number in @text as @type at @to. */
 static int value_store(const struct argument_type *type, const char *text, void *to)
 {
@@ -35,6 +44,8 @@ static int value_store(const struct argument_type *type, const char *text, void 
 		memcpy(to, type->bytes == 8 ? (const void *)&real : &narrow, type->bytes);
 	} else {
 		integer = type->kind == KIND_SIGNED ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
+		if (!integer_fits(type, integer) || (type->kind == KIND_UNSIGNED && strchr(text, '-')))
+			return -EINVAL;
 		memcpy(to, &integer, type->bytes);
 	}
 	return end == text || *end || errno ? -EINVAL : 0;

@@ -67,7 +67,7 @@ int command_calibrate(int argc, char **argv)
 	const char *input = NULL, *output = NULL;
 	struct tutti_weights weights;
 	struct tutti_device *device;
-	unsigned long jobs = 16;
+	uint64_t jobs = 16;
 	int option, error;
 
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -76,7 +76,7 @@ int command_calibrate(int argc, char **argv)
 		if (option == 'o')
 			output = optarg;
 		if (option == 'j')
-			jobs = strtoul(optarg, NULL, 0);
+			jobs = tool_number(optarg, 100000, &jobs) ? jobs : 0;
 		if (option == 'h') {
 			usage();
 			return EXIT_WORKS;

@@ -194,8 +194,20 @@ static void run_example(const char *name, char **argv)
 	}
 }
 
+static int parse_number(const char *text, uint32_t least, uint32_t *number)
+{
+	uint64_t wide;
+
+	if (!tool_number(text, UINT32_MAX, &wide) || wide < least)
+		return -EINVAL;
+	*number = (uint32_t)wide;
+	return 0;
+}
+
 static int parse_option(int option, const char *value, struct settings *settings, struct arguments *arguments)
 {
+	char *end;
+
 	switch (option) {
 	case 'g':
 		return parse_sizes(value, settings->grid) ? 0 : -EINVAL;
@@ -204,17 +216,14 @@ static int parse_option(int option, const char *value, struct settings *settings
 	case 'a':
 		return arguments_add(arguments, value);
 	case 's':
-		settings->dynamic_bytes = (uint32_t)strtoul(value, NULL, 0);
-		return 0;
+		return parse_number(value, 0, &settings->dynamic_bytes);
 	case 'r':
-		settings->repeat = (unsigned)strtoul(value, NULL, 0);
-		return settings->repeat ? 0 : -EINVAL;
+		return parse_number(value, 1, &settings->repeat);
 	case 'p':
-		settings->print = (unsigned)strtoul(value, NULL, 0);
-		return 0;
+		return parse_number(value, 0, &settings->print);
 	case 't':
-		settings->timeout = strtod(value, NULL);
-		return settings->timeout > 0 ? 0 : -EINVAL;
+		settings->timeout = strtod(value, &end);
+		return settings->timeout > 0 && !*end ? 0 : -EINVAL;
 	case 'l':
 		settings->list = true;
 		return 0;

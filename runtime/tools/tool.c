@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -60,6 +61,15 @@ void tool_fault_print(struct tutti_queue *queue, const struct tutti_fault *fault
 
 	if (tutti_fault_text(queue, fault, text, sizeof(text)) > 0)
 		fprintf(stderr, "tutti: queue stopped: %s\n", text);
+}
+
+bool tool_number(const char *text, uint64_t most, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = *text >= '0' && *text <= '9' ? strtoull(text, &end, 0) : UINT64_MAX;
+	return *text >= '0' && *text <= '9' && !*end && !errno && *number <= most;
 }
 
 double tool_seconds(void)

@@ -36,6 +36,8 @@ struct tutti_executable *tool_load(struct tutti_device *device);
 int tool_wait(struct tutti_queue *queue, tutti_signal_t signal, double seconds, struct tutti_fault *fault);
 /** tool_fault_print() - one line on stderr about a fault of @queue. */
 void tool_fault_print(struct tutti_queue *queue, const struct tutti_fault *fault);
+/** tool_number() - the number that all of @text is, from 0 to @most, decimal or 0x; false if it is none. */
+bool tool_number(const char *text, uint64_t most, uint64_t *number);
 /** tool_seconds() - monotonic clock. */
 double tool_seconds(void);
 /** tool_sibling() - path of @name relative to the running program's folder; static buffer. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Kripke's loop on Tutti: six kernels an iteration, launched in three ways. See kripke.h. */
+#include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,24 +63,29 @@ static int wrong(const char *option, const char *value)
 static bool parse_number(const char *text, uint32_t *value)
 {
 	char *end;
-	unsigned long number = strtoul(text, &end, 10);
+	unsigned long number;
 
+	errno = 0;
+	number = strtoul(text, &end, 10);
 	*value = (uint32_t)number;
-	return *text >= '0' && *text <= '9' && !*end && number <= UINT32_MAX;
+	return *text >= '0' && *text <= '9' && !*end && !errno && number <= UINT32_MAX;
 }
 
 static bool parse_triple(const char *text, double value[3])
 {
 	char end;
 
-	return sscanf(text, "%lf,%lf,%lf%c", &value[0], &value[1], &value[2], &end) == 3;
+	return sscanf(text, "%lf,%lf,%lf%c", &value[0], &value[1], &value[2], &end) == 3 && isfinite(value[0]) &&
+	       isfinite(value[1]) && isfinite(value[2]);
 }
 
 static bool parse_zones(const char *text, uint32_t zones[3])
 {
-	char end;
+	char part[3][16], end;
 
-	return sscanf(text, "%u,%u,%u%c", &zones[0], &zones[1], &zones[2], &end) == 3;
+	/* %u would take numbers that are too large modulo 2^32 */
+	return sscanf(text, "%15[0-9],%15[0-9],%15[0-9]%c", part[0], part[1], part[2], &end) == 3 &&
+	       parse_number(part[0], &zones[0]) && parse_number(part[1], &zones[1]) && parse_number(part[2], &zones[2]);
 }
 
 static bool parse_quad(const char *text, struct kripke_options *problem)

@@ -229,9 +229,12 @@ static bool parse(int argc, char **argv, struct pictures *pictures)
 			pictures->to = strtod(optarg, &end);
 		else
 			return false;
-		if (end && (*end || pictures->placement < -1 || pictures->from < 0))
+		if (end && (end == optarg || *end || pictures->placement < -1))
 			return false;
 	}
+	/* @to is NAN if it was not given */
+	if (!(pictures->from >= 0) || pictures->to <= pictures->from)
+		return false;
 	if (argc - optind != 1)
 		return false;
 	pictures->file = argv[optind];

@@ -123,6 +123,30 @@ kripke_modes() { # the three modes print the same particle counts
 	cmp "$work/plain.count" "$work/reference.count" && cmp "$work/plain.count" "$work/condensed.count"
 }
 
+refuses() { # OPTION VALUE COMMAND...: exit status 2 of the command with the option, within a few seconds
+	local option=$1 value=$2
+	shift 2
+	timeout 20 "$@" "$option" "$value"
+	[ $? -eq 2 ] || { echo "$* $option $value is taken"; return 1; }
+}
+
+bad_numbers() {
+	local run=("$out/tutti" run "$work/twice.tco" twice)
+	refuses --repeat -3 "${run[@]}" && refuses --repeat 4294967297 "${run[@]}" && refuses --repeat 1x "${run[@]}" &&
+		refuses --shared -1 "${run[@]}" && refuses --print x "${run[@]}" && refuses --timeout nan "${run[@]}" &&
+		refuses --arg u8=300 "${run[@]}" && refuses --arg u32=-1 "${run[@]}" && refuses --arg i16=40000 "${run[@]}" &&
+		refuses --jobs -1 "$out/tutti" calibrate &&
+		refuses --zones 4294967297,1,1 "$out/examples/kripke" && refuses --zones 1,-1,1 "$out/examples/kripke" &&
+		refuses --sigt nan,1,1 "$out/examples/kripke" && refuses --to 50 "$out/tutti" trace svg x.trace --from 100
+}
+
+faults_say() {
+	local tco=$out/tests/integration/kernels/test.tco
+	says 'memory fault in kernel poke: nothing is mapped there, write to 0x40, in no allocation; in function poke \+' \
+		sh -c "$out/tutti run $tco poke --arg u64=64 --arg u64=1 2>&1" &&
+		says '^tutti run: workgroup too large' sh -c "$out/tutti run $tco empty --workgroup 2048 2>&1"
+}
+
 check "SYS-40: soname and symbol versions" versioned
 check "SYS-40: a C11 program links" links_from_c_and_cxx
 check "SYS-40: a program built through pkg-config from an installed tree" installed_tree
@@ -133,6 +157,8 @@ check "SYS-03, SYS-42: tutti info" says 'SM' "$out/tutti" info
 check "SYS-42: tutti validate" "$out/tutti" validate
 check "SYS-07: tutti run lists kernels" "$out/tutti" run "$work/twice.tco" --list
 check "CGA-30, SYS-46: tutti trace run, list, json of an example" traces
+check "SYS-42: numbers that are none, or do not fit, are refused" bad_numbers
+check "SYS-58: a fault names kernel, access and function" faults_say
 check "SYS-42: unknown command: exit status 2" fails 2 "$out/tutti" nonsense
 check "SYS-42: a missing file: not 0" says '[12]' sh -c "$out/tutti run $work/none.tco >/dev/null 2>&1; echo \$?"
 check "SYS-42: an unknown device is refused" says '[12]' sh -c "TUTTI_DEVICE=teapot $out/tutti info >/dev/null 2>&1; echo \$?"
