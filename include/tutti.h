@@ -260,7 +260,8 @@ int tutti_memory_free(struct tutti_device *device, void *address);
  * Compare cudaHostRegister(), hsa_amd_memory_lock().
  *
  * Return: 0; -EINVAL: an empty range or one beyond the addresses of the card; -EEXIST: it is
- * memory of tutti_memory_alloc() and needs no lock; -ENOMEM; or what the operating system says.
+ * memory of tutti_memory_alloc() and needs no lock; -EFAULT: it is not readable and writable; -ENOMEM; or what the
+ * operating system says.
  */
 int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes);
 

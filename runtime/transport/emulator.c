@@ -290,17 +290,42 @@ static int emulator_reserve(struct tutti_device *device, enum tutti_memory pool,
 	return 0;
 }
 
+/*
+ * The emulated card stores into the program's memory as the program itself does, so what the program may not write would
+ * end it with a signal. A driver refuses such pages when it pins them.
+ */
+static bool is_writable(uintptr_t start, uintptr_t end)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long from, to;
+	char line[512], rights[5];
+
+	if (!maps)
+		return true;
+	while (start < end && fgets(line, sizeof(line), maps)) /* in the order of addresses */
+		if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3 && from <= start && start < to) {
+			if (rights[0] != 'r' || rights[1] != 'w')
+				break;
+			start = to;
+		}
+	fclose(maps);
+	return start >= end;
+}
+
 static int emulator_map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool,
 			unsigned access)
 {
 	struct emulator *emulator = device->private;
 	uint64_t bus = TUTTI_BUS_HOST | (uintptr_t)address;
 
+	bool reserved = (uintptr_t)address - (uintptr_t)emulator->system < SYSTEM_RESERVE;
+
 	if (pool == TUTTI_MEMORY_CARD)
 		bus = (uint64_t)((uint8_t *)address - (device->bar + device->known.aperture));
-	else if ((uintptr_t)address - (uintptr_t)emulator->system < SYSTEM_RESERVE &&
-		 mprotect(address, bytes, PROT_READ | PROT_WRITE))
+	else if (reserved && mprotect(address, bytes, PROT_READ | PROT_WRITE))
 		return -ENOMEM;
+	else if (!reserved && !is_writable((uintptr_t)address, (uintptr_t)address + bytes))
+		return -EFAULT;
 	return context_map(&emulator->bare.context, address, bus, bytes, access);
 }
 
