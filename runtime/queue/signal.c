@@ -81,6 +81,18 @@ static bool is_lost(struct signal_wait *wait)
 }
 
 /* The first drive has no clock, watchdog or event handling, because a launch that is waited for at once comes here. */
+static int drive_and_wait(struct signal_wait *wait, uint64_t timeout_ns)
+{
+	struct tutti_device *device = wait->wait.device;
+
+	if (device->run) {
+		device->run(device, signal_done, wait);
+		if (__builtin_expect(holds(wait), 1))
+			return 0;
+	}
+	return wait_for(&wait->wait, timeout_ns);
+}
+
 static int wait_slowly(struct signal_wait *wait, uint64_t timeout_ns)
 {
 	struct tutti_device *device = wait->wait.device;
@@ -94,13 +106,8 @@ static int wait_slowly(struct signal_wait *wait, uint64_t timeout_ns)
 			return 0;
 		return device_poll(device) || is_lost(wait) ? -EIO : -ETIMEDOUT;
 	}
-	if (device->run) {
-		device->run(device, signal_done, wait);
-		if (__builtin_expect(holds(wait), 1))
-			return 0;
-	}
 	lost_wait_begin(wait);
-	error = wait_for(&wait->wait, timeout_ns);
+	error = drive_and_wait(wait, timeout_ns);
 	lost_wait_end(wait);
 	return error;
 }

@@ -4,7 +4,7 @@
 
 #include "rig.h"
 
-#include "tutti/task.h"
+#include "queue/lost.h"
 
 /* A wait in a thread of its own, for ever. */
 struct waiter {
@@ -24,12 +24,23 @@ static void *wait_for_ever(void *context)
 	return NULL;
 }
 
+static bool is_waiting(struct tutti_device *device, tutti_signal_t signal)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&device->lock);
+	for (const struct signal_wait *wait = device->waits; wait; wait = wait->next)
+		found |= wait->signal == signal;
+	pthread_mutex_unlock(&device->lock);
+	return found;
+}
+
 static void waiter_start(struct waiter *waiter, struct tutti_device *device, tutti_signal_t signal)
 {
 	*waiter = (struct waiter){ .device = device, .signal = signal };
 	assert_int_equal(pthread_create(&waiter->thread, NULL, wait_for_ever, waiter), 0);
-	while (!tutti_load_acquire(&waiter->begun))
-		sched_yield();
+	while (!is_waiting(device, signal))
+		usleep(100);
 }
 
 static int waiter_end(struct waiter *waiter)
