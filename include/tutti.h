@@ -121,8 +121,8 @@ int tutti_device_open(const struct tutti_device_options *options, struct tutti_d
 /**
  * tutti_device_close() - close a device.
  *
- * Queues that are left are destroyed. Memory, signals and code objects are gone with the device; what else was made from
- * it can only be destroyed afterwards. Other threads that wait get -EIO. NULL is fine.
+ * Queues that are left are destroyed. Memory, signals and code are gone with the device; what else was made from it can
+ * only be destroyed afterwards. Other threads that wait get -EIO. NULL is fine.
  *
  * Return: 0; -EINVAL: it is no open device; -EBUSY: called from a callback of the device.
  */
@@ -209,7 +209,6 @@ int tutti_device_flush_print(struct tutti_device *device);
  * @handler: gets text, @bytes long and not NUL-terminated, in whichever thread waits for the device at
  *	that time, with no lock held. NULL: text goes to stdout.
  * @context: given to @handler
- *
  * Return: 0, -EINVAL.
  */
 int tutti_device_print_handler(struct tutti_device *device,
@@ -329,8 +328,8 @@ int tutti_signal_destroy(struct tutti_device *device, tutti_signal_t signal);
  * While it waits, error callbacks of queues are called and text of kernels is printed.
  *
  * A queue that stops does not change the signals of the packet that failed and of those behind it, which the card has
- * not taken. Waits for them end with -EIO, as long as the queue is stopped: tutti_queue_error() says why it is. The same
- * is true when the queue is destroyed before packets that name the signal are done, until tutti_signal_store() or
+ * not taken. Waits for them end with -EIO, as long as the queue is stopped: tutti_queue_error() says why it is. The
+ * same is true when the queue is destroyed before packets that name the signal are done, until tutti_signal_store() or
  * another launch. A condition that holds is not affected.
  *
  * Return: 0; -ETIMEDOUT: time is over; -EIO: the device has died or is being closed, or a queue that should change the
@@ -424,7 +423,8 @@ int tutti_executable_iterate(struct tutti_executable *executable,
 
 /* ---- queues ----------------------------------------------------------- */
 
-struct tutti_queue; /* its public part is in tutti/queue.h */
+struct tutti_queue;	 /* its public part is in tutti/queue.h */
+struct tutti_rsb_object; /* tutti/record_api.h */
 
 /**
  * struct tutti_queue_options - how to make a queue; what is zero gets its default.
@@ -521,38 +521,6 @@ int tutti_queue_drain(struct tutti_queue *queue, uint64_t timeout_ns);
 
 /** tutti_queue_device() - the device it was made from. */
 struct tutti_device *tutti_queue_device(struct tutti_queue *queue);
-
-/**
- * struct tutti_rsb_object - a reference state buffer, in which the card keeps kernels it has decoded.
- *
- * It holds TUTTI_REFERENCES entries, to which condensed packets refer. Every extended queue uses one;
- * recordings look after it, so that few programs need the functions below. (spec PKT-09, PKT-10)
- */
-struct tutti_rsb_object;
-
-/**
- * tutti_rsb_create() - make a reference state buffer.
- * @device: device
- * @in_memory: in card memory; else in the soft core's local memory, which has room for few
- * @rsb: gets it
- *
- * Return: 0; -ENOSPC: none is left; -EINVAL; -ENOMEM.
- */
-int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **rsb);
-
-/** tutti_rsb_destroy() - destroy it. NULL is fine. Return: 0; -EBUSY: a queue uses it. */
-int tutti_rsb_destroy(struct tutti_rsb_object *rsb);
-
-/** tutti_rsb_invalidate() - forget the entries of a bit mask. Return: 0; -EINVAL: there are no such entries. */
-int tutti_rsb_invalidate(struct tutti_rsb_object *rsb, uint32_t entries);
-
-struct tutti_rsb;
-
-/** tutti_rsb_read() - copy the table as the firmware has it (reference.h). Return: 0; -ENOSPC: no card memory. */
-int tutti_rsb_read(struct tutti_rsb_object *rsb, struct tutti_rsb *table);
-
-/** tutti_queue_rsb() - the reference state buffer of an extended queue; NULL for other queues. */
-struct tutti_rsb_object *tutti_queue_rsb(struct tutti_queue *queue);
 
 /* ---- dispatch --------------------------------------------------------- */
 

@@ -196,7 +196,7 @@ static inline int tutti_queue_submit(struct tutti_queue *queue, const union tutt
 	return tutti_queue_put(queue, packet, &index);
 }
 
-/** tutti_signal_add() - add @delta to the value of a signal, atomically, with acquire and release order; not to NULL. */
+/** tutti_signal_add() - add @delta to the value of a signal, if not NULL, with acquire and release order. */
 static inline void tutti_signal_add(struct tutti_signal *signal, int64_t delta)
 {
 	if (__builtin_expect(signal != NULL, 1))

@@ -50,7 +50,11 @@ int tutti_record_begin(struct tutti_queue *queue);
 /** tutti_record_end() - end a recording. Return: 0; -EINVAL: none is being made; -ENOMEM: and it is lost. */
 int tutti_record_end(struct tutti_queue *queue, struct tutti_recording **recording);
 
-/** tutti_recording_destroy() - destroy a recording; replays that were sent still run. NULL is fine. Return: 0, -EINVAL. */
+/**
+ * tutti_recording_destroy() - destroy a recording; replays that were sent still run. NULL is fine.
+ *
+ * Return: 0, -EINVAL.
+ */
 int tutti_recording_destroy(struct tutti_recording *recording);
 
 /** tutti_recording_kernels() - number of launches in it. */
@@ -84,6 +88,38 @@ int tutti_recording_set_signal(struct tutti_recording *recording, unsigned index
  * Return: 0; -EINVAL: its queue has been destroyed; -EIO: the queue has stopped or the device has died.
  */
 int tutti_replay(struct tutti_recording *recording);
+
+/**
+ * struct tutti_rsb_object - a reference state buffer, in which the card keeps kernels it has decoded.
+ *
+ * It holds TUTTI_REFERENCES entries, to which condensed packets refer. Every extended queue uses one;
+ * recordings look after it, so that few programs need the functions below. (spec PKT-09, PKT-10)
+ */
+struct tutti_rsb_object;
+
+/**
+ * tutti_rsb_create() - make a reference state buffer.
+ * @device: device
+ * @in_memory: in card memory; else in the soft core's local memory, which has room for few
+ * @rsb: gets it
+ *
+ * Return: 0; -ENOSPC: none is left; -EINVAL; -ENOMEM.
+ */
+int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **rsb);
+
+/** tutti_rsb_destroy() - destroy it. NULL is fine. Return: 0; -EBUSY: a queue uses it. */
+int tutti_rsb_destroy(struct tutti_rsb_object *rsb);
+
+/** tutti_rsb_invalidate() - forget the entries of a bit mask. Return: 0; -EINVAL: there are no such entries. */
+int tutti_rsb_invalidate(struct tutti_rsb_object *rsb, uint32_t entries);
+
+struct tutti_rsb;
+
+/** tutti_rsb_read() - copy the table as the firmware has it (reference.h). Return: 0; -ENOSPC: no card memory. */
+int tutti_rsb_read(struct tutti_rsb_object *rsb, struct tutti_rsb *table);
+
+/** tutti_queue_rsb() - the reference state buffer of an extended queue; NULL for other queues. */
+struct tutti_rsb_object *tutti_queue_rsb(struct tutti_queue *queue);
 
 #ifdef __cplusplus
 }

@@ -73,7 +73,8 @@ int tutti_launch_packet(const struct tutti_launch *launch, struct tutti_dispatch
 }
 
 /* Task metadata may replace the shape of CGAs, and make SMs share their memory; the card checks what it says. */
-static inline uint32_t cga_refusal(const struct tutti_discovery *known, const struct tutti_kernel_descriptor *descriptor,
+static inline uint32_t cga_refusal(const struct tutti_discovery *known,
+				   const struct tutti_kernel_descriptor *descriptor,
 				   const struct tutti_dispatch_packet *packet)
 {
 	uint64_t ctas = (uint64_t)descriptor->cga[0] * descriptor->cga[1] * descriptor->cga[2];

@@ -78,7 +78,7 @@ static inline bool queue_call(struct call *call, struct tutti_queue *queue)
 
 /** queue_destroy() - destroy a queue whose life has ended, or one that is left when its device is closed. */
 void queue_destroy(struct queue *queue);
-/** signal_ok() - is it a signal, or one that the application keeps in memory of the card or in memory that is locked? */
+/** signal_ok() - is it a signal, or one that the application keeps in allocated or locked memory? */
 static inline bool signal_ok(struct tutti_device *device, tutti_signal_t signal)
 {
 	return __builtin_expect(memory_object(device, signal), 1) ||

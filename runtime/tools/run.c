@@ -121,7 +121,7 @@ static int launch(struct tutti_queue *queue, const struct settings *settings, co
 		tool_fault_print(queue, &fault);
 	else if (error)
 		fprintf(stderr, "tutti run: %s\n",
-			refused > 0 ? tutti_strerror(refused) : error == -ETIMEDOUT ? "not done in time (--timeout)" : tutti_strerror(error));
+			error == -ETIMEDOUT ? "not done in time (--timeout)" : tutti_strerror(refused > 0 ? refused : error));
 	tutti_signal_destroy(device, launch.signal);
 	return error;
 }

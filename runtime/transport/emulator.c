@@ -291,8 +291,8 @@ static int emulator_reserve(struct tutti_device *device, enum tutti_memory pool,
 }
 
 /*
- * The emulated card stores into the program's memory as the program itself does, so what the program may not write would
- * end it with a signal. A driver refuses such pages when it pins them.
+ * The emulated card stores into the program's memory as the program itself does, so what that may not write would end
+ * it with a signal. A driver refuses such pages when it pins them.
  */
 static bool is_writable(uintptr_t start, uintptr_t end)
 {

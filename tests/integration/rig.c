@@ -298,7 +298,8 @@ struct tutti_fault rig_fails(struct rig *rig, const char *kernel, uint32_t items
 	return fault;
 }
 
-void rig_refused(struct rig *rig, const char *kernel, uint32_t items, uint16_t workgroup, uint32_t shared, unsigned code)
+void rig_refused(struct rig *rig, const char *kernel, uint32_t items, uint16_t workgroup, uint32_t shared,
+		 unsigned code)
 {
 	struct tutti_kernel k = rig_kernel(rig, kernel);
 	struct tutti_launch launch = { .kernel = &k, .grid = { items }, .workgroup = { workgroup },

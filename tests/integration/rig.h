@@ -73,10 +73,11 @@ void rig_wait(struct rig *rig, tutti_signal_t signal);
 struct tutti_fault rig_fails(struct rig *rig, const char *kernel, uint32_t items, uint16_t workgroup, void *args,
 			     unsigned code);
 /**
- * rig_refused() - a launch that this card cannot run: tutti_launch_check() gives @code, tutti_dispatch() refuses it, and
- * so does the card when the packet comes to it all the same.
+ * rig_refused() - a launch that this card cannot run: tutti_launch_check() gives @code, tutti_dispatch() refuses it,
+ * and so does the card when the packet comes to it all the same.
  */
-void rig_refused(struct rig *rig, const char *kernel, uint32_t items, uint16_t workgroup, uint32_t shared, unsigned code);
+void rig_refused(struct rig *rig, const char *kernel, uint32_t items, uint16_t workgroup, uint32_t shared,
+		 unsigned code);
 /** rig_fault() - wait until the queue reports an error; returns the record. */
 struct tutti_fault rig_fault(struct rig *rig, struct tutti_queue *queue);
 /** rig_poll_until() - poll the queue until *word == value. */

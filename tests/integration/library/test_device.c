@@ -2,8 +2,6 @@
 /* libtutti's objects and their errors: SYS-40, SYS-41, SYS-42, SYS-03, SYS-05, SYS-09, PKT-10. */
 #include <pthread.h>
 
-#include <sys/mman.h>
-
 #include "rig.h"
 #include "transport/emulator.h"
 #include "tutti/policy.h"
@@ -256,24 +254,6 @@ static void locked_memory(void **state)
 	rig_fails(rig, "poke", 1, 1, rig_args(rig, &area[600], 6, 0), TUTTI_ERROR_MEMORY_FAULT);
 	assert_int_equal(area[600], 5);
 	assert_true(tutti_memory_unlock(rig->device, &area[512]) < 0);
-}
-
-/* What the program itself may not write, or what is not there, is not for the card either. */
-static void lock_needs_rights(void **state)
-{
-	uint8_t *pages = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	rig_needs_emulator();
-	assert_ptr_not_equal(pages, MAP_FAILED);
-	assert_int_equal(mprotect(pages + 2 * 4096, 4096, PROT_READ), 0);
-	assert_int_equal(munmap(pages + 3 * 4096, 4096), 0);
-	assert_int_equal(tutti_memory_lock(rig->device, pages, 2 * 4096), 0);
-	assert_int_equal(tutti_memory_unlock(rig->device, pages), 0);
-	assert_int_equal(tutti_memory_lock(rig->device, pages, 3 * 4096), -EFAULT);
-	assert_int_equal(tutti_memory_lock(rig->device, pages + 2 * 4096, 100), -EFAULT);
-	assert_int_equal(tutti_memory_lock(rig->device, pages + 3 * 4096, 4096), -EFAULT);
-	assert_int_equal(tutti_memory_unlock(rig->device, pages), -EINVAL);
-	munmap(pages, 3 * 4096);
 }
 
 /*
@@ -618,7 +598,6 @@ int main(void)
 		T("SYS-06, SYS-41: freed blocks of a megabyte are gone for kernels", freed_blocks_are_gone_for_kernels),
 		T("SYS-41: locked memory", locked_memory),
 		T("SYS-41: locked ranges that share pages, and one of many", locked_ranges),
-		T("SYS-41: only readable and writable memory is locked", lock_needs_rights),
 		T("SYS-41: policies and states of SMs", policies_and_states),
 		T("SYS-41: bad queue options", queue_errors),
 		T("SYS-41: queues run out", queues_run_out),

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every exported function that takes a handle is given NULL, an object that has been destroyed, and an object whose device
- * has been closed; functions that destroy are called twice. The table is compared with the list of exports, so that a new
- * function cannot be forgotten.
+ * Every exported function that takes a handle is given NULL, an object that has been destroyed, and an object whose
+ * device has been closed; functions that destroy are called twice. The table is compared with the list of exports, so
+ * that a new function cannot be forgotten.
  */
+#include <sys/mman.h>
+
 #include "rig.h"
 
 #include "tutti/occupancy.h"
@@ -363,7 +365,8 @@ static bool about_device(const struct entry *entry)
 {
 	static const char *const others[] = { "tutti_dispatch", "tutti_executable_", "tutti_recording_", "tutti_replay",
 		"tutti_queue_", "tutti_rsb_", "tutti_task_", "tutti_work_", "tutti_copy", "tutti_record_",
-		"tutti_signal_destroy", "tutti_signal_wait", "tutti_memory_free", "tutti_memory_info", "tutti_launch_", "tutti_fault_",
+		"tutti_signal_destroy", "tutti_signal_wait", "tutti_memory_free", "tutti_memory_info", "tutti_launch_",
+		"tutti_fault_",
 		"tutti_occupancy_", "tutti_calibrate", "tutti_weights_read", "tutti_weights_write" };
 	static const char *const creates[] = { "tutti_executable_load", "tutti_executable_load_file", "tutti_queue_create",
 		"tutti_rsb_create", "tutti_task_create", "tutti_work_create" };
@@ -489,12 +492,33 @@ static void submit_to_nowhere(void **state)
 	assert_int_equal(tutti_device_close(live.device), 0);
 }
 
+/* What the program itself may not write, or what is not there, is not for the card either. */
+static void lock_needs_rights(void **state)
+{
+	struct rig *rig = rig_open(NULL);
+	uint8_t *pages = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	rig_needs_emulator();
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + 2 * 4096, 4096, PROT_READ), 0);
+	assert_int_equal(munmap(pages + 3 * 4096, 4096), 0);
+	assert_int_equal(tutti_memory_lock(rig->device, pages, 2 * 4096), 0);
+	assert_int_equal(tutti_memory_unlock(rig->device, pages), 0);
+	assert_int_equal(tutti_memory_lock(rig->device, pages, 3 * 4096), -EFAULT);
+	assert_int_equal(tutti_memory_lock(rig->device, pages + 2 * 4096, 100), -EFAULT);
+	assert_int_equal(tutti_memory_lock(rig->device, pages + 3 * 4096, 4096), -EFAULT);
+	assert_int_equal(tutti_memory_unlock(rig->device, pages), -EINVAL);
+	munmap(pages, 3 * 4096);
+	rig_close(rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_has_all_exports),   cmocka_unit_test(null_handles),
 		cmocka_unit_test(destroyed_handles),	   cmocka_unit_test(handles_of_a_closed_device),
 		cmocka_unit_test(devices_come_and_go),	   cmocka_unit_test(submit_to_nowhere),
+		cmocka_unit_test(lock_needs_rights),
 	};
 
 	return cmocka_run_group_tests_name("SYS-41, REL-07 handles are checked", tests, NULL, NULL);
