@@ -155,27 +155,42 @@ static void nested(struct cga_bench *b, const char *state)
 	tutti_task_destroy(task);
 }
 
+/** struct hold - CTAs that stay. @there: how many have said so; @ctas: how many there will be */
+struct hold {
+	const uint64_t *there;
+	uint64_t ctas;
+};
+
+static bool held(void *context)
+{
+	const struct hold *hold = context;
+
+	return __atomic_load_n(hold->there, __ATOMIC_ACQUIRE) >= hold->ctas;
+}
+
 /*
  * CGAs of eleven CTAs that keep running. They leave what load balancing leaves behind: levels that differ by one, and
  * rows of free slots that are cut in the middle. Returns when all of them run; they were placed on an idle card.
+ * The card is driven until then and no further: if it ran for some time of the host, its own time afterwards would be
+ * another one in each run.
  */
 static int hold(struct cga_bench *b, unsigned cgas)
 {
 	struct tutti_launch launch = bench_rig_launch(&b->rig, true);
-	unsigned ctas = cgas * b->hold.descriptor->cga[0], tries = 1000;
+	struct hold hold = { b->rig.out + 1, cgas * b->hold.descriptor->cga[0] };
+	unsigned tries = 1000;
 	int error;
 
 	b->rig.out[0] = b->rig.out[1] = 0;
 	tutti_signal_store(b->gone, 1);
 	launch.kernel = &b->hold;
 	launch.workgroup[0] = 32;
-	launch.grid[0] = 32 * ctas;
+	launch.grid[0] = 32 * hold.ctas;
 	launch.signal = b->gone;
 	error = tutti_dispatch(b->other, &launch);
-	while (!error && __atomic_load_n(&b->rig.out[1], __ATOMIC_ACQUIRE) < ctas)
-		if (tutti_signal_wait(b->rig.device, b->gone, TUTTI_EQ, 0, 10000000, NULL) != -ETIMEDOUT || !tries--)
-			error = -EIO;
-	return error;
+	while (!error && !held(&hold) && tries--)
+		tutti_card_run(emulator_card(b->rig.device), held, &hold);
+	return error || held(&hold) ? error : -EIO;
 }
 
 static int release(struct cga_bench *b)

@@ -307,7 +307,7 @@ static int beside(struct bench *bench, struct bench_rig *rig, struct tutti_queue
 
 static int mixed_shapes(struct bench *bench)
 {
-	const struct tutti_device_options options = { .deterministic = true };
+	const struct tutti_device_options options = { .deterministic = true, .count = true };
 	struct tutti_queue *other = NULL;
 	struct bench_rig rig;
 	int error = bench_rig_init(&rig, &options, 0, 64);
