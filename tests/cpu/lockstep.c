@@ -67,7 +67,7 @@ static void side_init(struct side *side, FILE *image, bool translated)
 	rewind(image);
 	if (!side->memory || !fread(side->memory + 0x1000, 1, FLAT - 0x1000, image) || cpu_create(&config, &side->cpu))
 		abort();
-	if (translated && (cpu_translation_hash(side->memory + 0x1000, random_translation.bytes) != random_translation.hash ||
+	if (translated && (!cpu_translation_fits(&random_translation, side->memory, FLAT) ||
 			   cpu_translate(side->cpu, &random_translation)))
 		abort();
 	side->regs.pc = 0x1000;

@@ -3,16 +3,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "hash.h"
 #include "translation.h"
 
-uint64_t cpu_translation_hash(const void *code, uint64_t bytes)
+bool cpu_translation_fits(const struct cpu_translation *translation, const uint8_t *memory, uint64_t bytes)
 {
-	const uint8_t *at = code;
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	while (bytes--)
-		hash = (hash ^ *at++) * 0x100000001b3ull;
-	return hash;
+	if (translation->loaded > bytes || translation->loaded_bytes > bytes - translation->loaded)
+		return false;
+	return cpu_hash(memory + translation->loaded, translation->loaded_bytes) == translation->hash;
 }
 
 int cpu_translate(struct cpu *cpu, const struct cpu_translation *translation)

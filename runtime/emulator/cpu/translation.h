@@ -28,13 +28,16 @@ struct cpu_translated_entry {
 
 /**
  * struct cpu_translation - what the translator has made of an image.
- * @first, @bytes: its code; @hash: of those bytes, as cpu_translation_hash() computes it
+ * @first, @bytes: its code
+ * @loaded, @loaded_bytes: the segment of the image that holds it, as it is loaded; @hash: of those bytes
  * @margin: per function: most instructions from one look at the limit to the next
  */
 struct cpu_translation {
 	unsigned xlen;
 	uint64_t first;
 	uint64_t bytes;
+	uint64_t loaded;
+	uint64_t loaded_bytes;
 	uint64_t hash;
 	uint32_t entries;
 	uint32_t functions;
@@ -43,7 +46,12 @@ struct cpu_translation {
 	const uint32_t *margin;
 };
 
-uint64_t cpu_translation_hash(const void *code, uint64_t bytes);
+/**
+ * cpu_translation_fits() - @memory, which lies at address 0 of the guest and has just been loaded, holds the image that
+ * the translation was made from. The hash protects from mistakes only: whoever makes an image that has the hash of
+ * another one gets the other one's code executed, on memory of their own.
+ */
+bool cpu_translation_fits(const struct cpu_translation *translation, const uint8_t *memory, uint64_t bytes);
 
 /** cpu_translated() - run as long as there is translated code to run. */
 enum cpu_stop cpu_translated(struct cpu *cpu, struct cpu_regs *regs);

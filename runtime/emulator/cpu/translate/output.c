@@ -38,15 +38,6 @@ static uint32_t put_entries(FILE *out, const struct program *program)
 	return n;
 }
 
-static uint64_t hash_of(const struct program *program)
-{
-	uint64_t hash = 0xcbf29ce484222325ull; /* as cpu_translation_hash() */
-
-	for (uint64_t i = 0; i < program->bytes; i++)
-		hash = (hash ^ program->code[i]) * 0x100000001b3ull;
-	return hash;
-}
-
 static void put_tables(FILE *out, const struct program *program, const char *symbol)
 {
 	uint32_t entries = put_entries(out, program);
@@ -60,11 +51,12 @@ static void put_tables(FILE *out, const struct program *program, const char *sym
 	fprintf(out,
 		"};\n\nextern const struct cpu_translation %s;\nconst struct cpu_translation %s = {\n\t.xlen "
 		"= XLEN,\n"
-		"\t.first = 0x%" PRIx64 ",\n\t.bytes = 0x%" PRIx64 ",\n\t.hash = 0x%" PRIx64 "ull,\n"
+		"\t.first = 0x%" PRIx64 ",\n\t.bytes = 0x%" PRIx64 ",\n\t.loaded = 0x%" PRIx64 ",\n"
+		"\t.loaded_bytes = 0x%" PRIx64 ",\n\t.hash = 0x%" PRIx64 "ull,\n"
 		"\t.entries = %u,\n\t.functions = %d,\n\t.entry = entries,\n\t.function = functions,\n"
 		"\t.margin = margins,\n};\n",
-		symbol, symbol, program->first, program->bytes, hash_of(program), entries,
-		program->functions);
+		symbol, symbol, program->first, program->bytes, program->loaded, program->loaded_bytes, program->hash,
+		entries, program->functions);
 }
 
 bool output_write(const struct program *program, const char *prefix, const char *symbol, int files)

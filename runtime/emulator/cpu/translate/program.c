@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../hash.h"
 #include "program.h"
 
 /* ---- sections ---- */
@@ -65,6 +66,29 @@ static bool read_sections(struct program *program, Elf *elf, bool code)
 			add_pointers(program, data);
 	}
 	return true;
+}
+
+/* The one segment that holds all the code. Return: false if there are several. */
+static bool read_segment(struct program *program, Elf *elf)
+{
+	size_t bytes, n = 0;
+	const uint8_t *raw = (const uint8_t *)elf_rawfile(elf, &bytes);
+	GElf_Phdr header;
+
+	elf_getphdrnum(elf, &n);
+	for (size_t i = 0; raw && i < n; i++) {
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
+		    program->first - header.p_vaddr >= header.p_filesz)
+			continue;
+		if (program->first + program->bytes > header.p_vaddr + header.p_filesz || header.p_offset > bytes ||
+		    header.p_filesz > bytes - header.p_offset)
+			return false;
+		program->loaded = header.p_vaddr;
+		program->loaded_bytes = header.p_filesz;
+		program->hash = cpu_hash(raw + header.p_offset, header.p_filesz);
+		return true;
+	}
+	return false;
 }
 
 /* ---- functions ---- */
@@ -186,7 +210,7 @@ static bool read_elf(struct program *program, Elf *elf)
 	if (!gelf_getehdr(elf, &header) || header.e_machine != EM_RISCV)
 		return false;
 	program->xlen = header.e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32;
-	if (!read_sections(program, elf, true) || !program->bytes)
+	if (!read_sections(program, elf, true) || !program->bytes || !read_segment(program, elf))
 		return false;
 	read_sections(program, elf, false);
 	read_symbols(program, elf);

@@ -80,6 +80,8 @@ struct program {
 	int functions;
 	uint64_t *pointer; /* words of data that are addresses of code */
 	size_t pointers;
+	uint64_t loaded; /* the segment that holds the code, as it is loaded; hash of its bytes */
+	uint64_t loaded_bytes;
 	uint64_t hash;
 };
 
