@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # libtutti, shared and static. The emulated card is a plug-in beside it.
 
--include runtime/emulator/build.mk runtime/emulator/cpu/build.mk
+-include runtime/emulator/cpu/build.mk runtime/emulator/build.mk
 
 RUNTIME_FOLDERS := base image packet device memory code queue record launch observe transport transport/bare transport/drm open
 RUNTIME_SRC := $(sort $(wildcard $(RUNTIME_FOLDERS:%=runtime/%/*.c)))

@@ -84,7 +84,7 @@ ASAN_CC := gcc -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-
 ASAN_BINS := $(addprefix $(ASAN)/tests/unit/,$(UNITS))
 .PHONY: check-asan-build
 check-asan-build:
-	@[ -z "$(UNITS)" ] || $(MAKE) --no-print-directory OUT=$(ASAN) CC="$(ASAN_CC)" CFLAGS="-O1 -g" $(ASAN_BINS)
+	@[ -z "$(UNITS)" ] || $(MAKE) --no-print-directory OUT=$(ASAN) CC="$(ASAN_CC)" CFLAGS="-O1 -g" TRANSLATE=no $(ASAN_BINS)
 
 -include tests/target/build.mk
 -include tests/cpu/build.mk

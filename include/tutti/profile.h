@@ -2,8 +2,8 @@
 /**
  * DOC: What the firmware costs: soft-core instructions by firmware function (spec SYS-13)
  *
- * The emulated card counts every instruction of its soft core, exactly, while counting is on: in deterministic mode, or
- * with @count of struct tutti_device_options. A real card does not count.
+ * The emulated card counts every instruction of its soft core, exactly, with @count of struct tutti_device_options, which
+ * makes the firmware slow. A real card does not count.
  */
 #ifndef TUTTI_PROFILE_H
 #define TUTTI_PROFILE_H

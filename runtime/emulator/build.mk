@@ -2,7 +2,7 @@
 # The emulated card: an archive for programs that hold it themselves ($(CARD_LIB), with $(CARD_LIBS)), and the plug-in
 # that libtutti.so.0 opens. Both are the same objects.
 
-CARD_FOLDERS := base memory sm unicorn waves launch engines card plugin
+CARD_FOLDERS := base core memory sm unicorn waves launch engines card plugin
 CARD_SRC := $(wildcard $(CARD_FOLDERS:%=runtime/emulator/%/*.c))
 CARD_OBJ := $(CARD_SRC:%.c=$(OUT)/%.o)
 CARD_LIB := $(OUT)/libtutti-card.a
@@ -25,13 +25,37 @@ $(OUT)/libtutti-image.a: $(OUT)/runtime/image/image.o
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(CARD_LIB): $(CARD_OBJ) | $(OUT)/libtutti-image.a
+# The shipped firmware images, translated to C. TRANSLATE=no leaves them out, so that they are interpreted: for who changes
+# the firmware again and again and does not want to wait for the compiler.
+TRANSLATE ?= yes
+FW_TRANSLATED := $(OUT)/firmware/translated
+FW_PARTS := 0 1 2 3 4 5
+ifeq ($(TRANSLATE),yes)
+CARD_TRANSLATION := $(foreach image,tutti-fw tutti-fw-large,$(FW_PARTS:%=$(FW_TRANSLATED)/$(image)_%.o))
+endif
+
+# How it was built last, so that a change of TRANSLATE is seen.
+TRANSLATE_WAS := $(FW_TRANSLATED)/was
+ifneq ($(file <$(TRANSLATE_WAS)),$(TRANSLATE))
+$(shell mkdir -p $(FW_TRANSLATED) && echo $(TRANSLATE) > $(TRANSLATE_WAS))
+endif
+
+$(foreach part,$(FW_PARTS),$(FW_TRANSLATED)/%_$(part).c): $(OUT)/firmware/%.elf $(RV2C)
+	@mkdir -p $(@D)
+	$(RV2C) --files $(words $(FW_PARTS)) $< $(FW_TRANSLATED)/$* $(subst -,_,$*)_translation
+
+$(CARD_TRANSLATION): %.o: %.c $(wildcard runtime/emulator/cpu/*.h)
+	$(CC) $(TRANSLATED_CFLAGS) -c $< -o $@
+
+.SECONDARY: $(CARD_TRANSLATION:.o=.c)
+
+$(CARD_LIB): $(CARD_OBJ) $(CPU_OBJ) $(CARD_TRANSLATION) $(TRANSLATE_WAS) | $(OUT)/libtutti-image.a
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(filter %.o,$^)
 
 # Undefined symbols are errors here, and nothing but the table is exported, see plugin.map.
-$(CARD_PLUGIN): $(CARD_OBJ) $(OUT)/libtutti-image.a runtime/emulator/plugin/plugin.map
+$(CARD_PLUGIN): $(CARD_OBJ) $(CPU_OBJ) $(CARD_TRANSLATION) $(TRANSLATE_WAS) $(OUT)/libtutti-image.a runtime/emulator/plugin/plugin.map
 	$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=runtime/emulator/plugin/plugin.map -Wl,-z,defs $(LDFLAGS) \
-		-o $@ $(CARD_OBJ) $(CARD_LIBS)
+		-o $@ $(CARD_OBJ) $(CPU_OBJ) $(CARD_TRANSLATION) $(CARD_LIBS)
 
 -include $(CARD_OBJ:.o=.d)

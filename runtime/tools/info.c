@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tool.h"
+#include "transport/emulator.h"
 #include "tutti/policy.h"
 
 static const struct {
@@ -86,6 +87,8 @@ static void text(struct tutti_device *device, bool topology)
 	printf("engines        %u soft core%s at %.0f MHz, %u KiB local memory, %u movers, timer %.0f MHz\n",
 	       card->soft_cores, card->soft_cores == 1 ? "" : "s", card->soft_core_hz / 1e6, card->local_bytes >> 10,
 	       card->movers, (double)card->timer_hz / 1e6);
+	if (emulator_core(device))
+		printf("firmware       %s\n", emulator_core(device));
 	bus_show(device, false);
 	if (topology)
 		text_topology(card);
@@ -154,6 +157,8 @@ static void json(struct tutti_device *device, const uint64_t *counters)
 	json_number("local_bytes", card->local_bytes);
 	json_number("movers", card->movers);
 	json_number("timer_hz", card->timer_hz);
+	if (emulator_core(device))
+		printf(",\"firmware_is\":\"%s\"", emulator_core(device));
 	bus_show(device, true);
 	printf(",\"gpc\":[");
 	for (unsigned g = 0; g < card->gpcs && g < TUTTI_MAX_GPCS; g++)

@@ -356,6 +356,13 @@ struct tutti_card *emulator_card(struct tutti_device *device)
 	return device->transport == &transport_emulator ? ((struct emulator *)device->private)->card : NULL;
 }
 
+const char *emulator_core(struct tutti_device *device)
+{
+	const struct emulator *emulator = device->private;
+
+	return device->transport == &transport_emulator ? emulator->plugin->core(emulator->card) : NULL;
+}
+
 static bool always(void)
 {
 	return true;

@@ -10,5 +10,7 @@ struct tutti_card;
  * It is not exported: tests and benchmarks use it, which link the card and call emulator/card/card.h.
  */
 struct tutti_card *emulator_card(struct tutti_device *device);
+/** emulator_core() - how the emulated card behind @device executes the firmware, or NULL if it is another kind of card. */
+const char *emulator_core(struct tutti_device *device);
 
 #endif

@@ -34,30 +34,33 @@ $(CPU_TEST)/bench: tests/cpu/bench.c $(CPU_LIB) $(CPU_TEST)/loops.bin $(CPU_TEST
 bench-cpu: $(CPU_TEST)/bench
 	$<
 
-# The test of the firmware's image on its target (tests/target) once more, on our processor: core_cpu.o takes the place
-# of the emulator's core.o.
-CPU_CORE_CFLAGS = $(TEST_CFLAGS) -Iruntime/emulator/cpu
-CPU_CORE_translated := -DCPU_TRANSLATION=target_translation
-CPU_CORE_lockstep := $(CPU_CORE_translated) -DCPU_LOCKSTEP
-$(CPU_TEST)/core_%.o: tests/cpu/core_cpu.c tests/cpu/core_lockstep.h $(wildcard runtime/emulator/cpu/*.h)
-	@mkdir -p $(@D)
-	$(CC) $(CPU_CORE_CFLAGS) $(CPU_CORE_$*) -c $< -o $@
-
-$(CPU_TEST)/test_target_interpreted: $(CPU_TEST)/core_interpreted.o $(TARGET_HOST_OBJECTS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TARGET)/target.bin
-	$(CC) $< $(TARGET_HOST_OBJECTS) -o $@ $(LDFLAGS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TEST_LIBS)
-
-# And twice more: translated, and interpreted and translated in lock step.
+# The test of the firmware's image on its target (tests/target) once more. The emulated card interprets that image; here it
+# is given the translation in the place of the shipped firmware's.
 TARGET_TRANSLATION := $(addprefix $(CPU_TEST)/target_translation_,0 1 2 3)
 $(addsuffix .c,$(TARGET_TRANSLATION)) &: $(TARGET)/target.elf $(RV2C)
 	@mkdir -p $(CPU_TEST)
-	$(RV2C) --files 4 $< $(CPU_TEST)/target_translation target_translation
+	$(RV2C) --files 4 $< $(CPU_TEST)/target_translation tutti_fw_translation
 
 $(addsuffix .o,$(TARGET_TRANSLATION)): %.o: %.c $(wildcard runtime/emulator/cpu/*.h)
 	$(CC) $(TRANSLATED_CFLAGS) -c $< -o $@
 
-$(CPU_TEST)/test_target_translated $(CPU_TEST)/test_target_lockstep: $(CPU_TEST)/test_target_%: $(CPU_TEST)/core_%.o \
-		$(addsuffix .o,$(TARGET_TRANSLATION)) $(TARGET_HOST_OBJECTS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TARGET)/target.bin
-	$(CC) $(filter %.o,$^) -o $@ $(LDFLAGS) $(FW_HOST) $(CARD_LIB) $(CPU_LIB) $(TEST_LIBS)
+CPU_LOCKSTEP := $(CPU_TEST)/core_lockstep.o
+$(CPU_LOCKSTEP): tests/cpu/core_lockstep.c $(wildcard runtime/emulator/cpu/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -Wno-missing-prototypes -Iruntime/emulator/cpu -c $< -o $@
+$(CPU_TEST)/test_target_lockstep $(CPU_TEST)/lockstep_%: private LDFLAGS += \
+	$(CPU_LOCKSTEP) -Wl,--wrap=cpu_create,--wrap=cpu_destroy,--wrap=cpu_run
+
+$(CPU_TEST)/test_target_lockstep: $(CPU_LOCKSTEP)
+$(CPU_TEST)/test_target_translated $(CPU_TEST)/test_target_lockstep: $(addsuffix .o,$(TARGET_TRANSLATION)) $(TARGET_HOST_OBJECTS) \
+		$(FW_HOST) $(CARD_LIB) $(TARGET)/target.bin
+	$(CC) $(filter-out $(CPU_LOCKSTEP),$(filter %.o,$^)) -o $@ $(LDFLAGS) $(FW_HOST) $(CARD_LIB) $(TEST_LIBS)
+
+# Integration tests once more with the shipped firmware in lock step.
+LOCKSTEPS := $(addprefix $(CPU_TEST)/lockstep_,aql cga condensed deterministic inject metadata task tensor)
+$(LOCKSTEPS): $(CPU_TEST)/lockstep_%: test_%.c $(CPU_LOCKSTEP) $(INTEGRATION_HELP) $(RT_LIB) $(CARD_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(WITH_CARD) $(TEST_LIBS) -lcmocka
 
 # A random program, interpreted and translated in lock step.
 CPU_SEED ?= 1
@@ -77,4 +80,4 @@ $(CPU_TEST)/lockstep: tests/cpu/lockstep.c $(CPU_TEST)/random_translation_0.c $(
 	$(CC) $(TRANSLATED_CFLAGS) -c $(CPU_TEST)/random_translation_0.c -o $(CPU_TEST)/random_translation_0.o
 	$(CC) $(TEST_CFLAGS) -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< $(CPU_TEST)/random_translation_0.o -o $@ $(LDFLAGS) $(CPU_LIB) -lm -pthread
 
-TARGET_TESTS += $(addprefix $(CPU_TEST)/,test_target_interpreted test_target_translated test_target_lockstep lockstep)
+TARGET_TESTS += $(addprefix $(CPU_TEST)/,test_target_translated test_target_lockstep lockstep) $(LOCKSTEPS)

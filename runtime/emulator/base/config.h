@@ -50,7 +50,7 @@ enum tutti_card_fault {
  * @ugpu: number of GPCs of each µGPU
  * @ugpus: number of entries of @ugpu; 0 means two µGPUs of half the GPCs each
  * @memory_bytes: size of card memory; 0 means 1 GiB. Host memory is allocated only for pages that are touched
- * @count: count soft-core instructions by function (always on in deterministic mode)
+ * @count: count soft-core instructions by function; the firmware is interpreted meanwhile
  * @bar: if not NULL, memory shared with the host side that holds the BAR, at least tutti_card_bar_bytes()
  * @host_memory: translates @bytes at host bus address @bus to a pointer, or returns NULL to refuse the access; called
  *	from any thread. If it is NULL, bus addresses are pointers into ranges given to tutti_card_host_add()

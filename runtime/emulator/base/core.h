@@ -33,8 +33,9 @@ struct core_trap {
  * @interrupt: make run() return CORE_PREEMPTED soon; any thread may call it
  * @trap: make the next instruction trap with @cause
  * @reg: read integer register 0 to 31, or the pc as register 32
- * @instructions: number of instructions executed since reset, exact while counting is on
- * @count: switch the counting of instructions on or off
+ * @instructions: number of instructions executed since reset, exact
+ * @count: switch counting by function (profile.h) on or off
+ * @kind: how it executes the firmware, in words for a person
  */
 struct core_ops {
 	int (*create)(struct tutti_card *card, struct core **core);
@@ -46,7 +47,8 @@ struct core_ops {
 	uint32_t (*reg)(struct core *core, unsigned n);
 	uint64_t (*instructions)(struct core *core);
 	void (*count)(struct core *core, bool on);
+	const char *(*kind)(const struct core *core);
 };
-extern const struct core_ops core_unicorn;
+extern const struct core_ops core_cpu;
 
 #endif

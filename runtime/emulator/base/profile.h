@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emulator/cpu/cpu.h"
 #include "tutti/contract.h"
 
 struct tutti_card;
 
 int profile_create(struct tutti_card *card, const struct tutti_image_symbol *symbols, uint32_t n);
 void profile_destroy(struct tutti_card *card);
-/** profile_block() - count the instructions of an executed block for its function. Return: how many there are. */
-uint32_t profile_block(struct tutti_card *card, uint32_t address, uint32_t bytes);
-/** profile_undo() - take back @n counted instructions of the function at @address that were not executed after all. */
-void profile_undo(struct tutti_card *card, uint32_t address, uint32_t n);
+/** profile_count() - let @cpu count, or not any more. A processor that counts must not outlive the profile. */
+void profile_count(struct tutti_card *card, struct cpu *cpu, bool on);
+/** profile_mark() - note that the firmware has written @value to TUTTI_REG_MARK when it had executed @instructions. */
 void profile_mark(struct tutti_card *card, uint32_t value, uint64_t instructions);
 
 /** struct tutti_card_function - instructions of one firmware function, without those of its callees. */

@@ -391,8 +391,8 @@ int tutti_card_create(const struct tutti_card_config *config, struct tutti_card 
 	memset(card, 0, sizeof(*card));
 	card->config = *config;
 	card->deterministic = config->mode == TUTTI_CARD_DETERMINISTIC;
-	card->counting = config->count || card->deterministic;
-	card->ops = &core_unicorn;
+	card->counting = config->count;
+	card->ops = &core_cpu;
 	card->start_ns = card_clock();
 	store_speed_init();
 	pthread_mutex_init(&card->lock, NULL);
@@ -449,11 +449,19 @@ void tutti_card_reset(struct tutti_card *card)
 void tutti_card_count(struct tutti_card *card, bool on)
 {
 	lock_hard(card);
-	if (!card->deterministic) {
-		card->counting = on;
-		card->ops->count(card->core, on);
-	}
+	card->counting = on;
+	card->ops->count(card->core, on);
 	pthread_mutex_unlock(&card->lock);
+}
+
+const char *tutti_card_core(struct tutti_card *card)
+{
+	const char *kind;
+
+	lock_hard(card);
+	kind = card->ops->kind(card->core);
+	pthread_mutex_unlock(&card->lock);
+	return kind;
 }
 
 int tutti_card_host_add(struct tutti_card *card, void *start, size_t bytes)

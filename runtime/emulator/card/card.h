@@ -49,7 +49,9 @@ int tutti_card_inject(struct tutti_card *card, enum tutti_card_fault fault, uint
 /** tutti_card_inject_string() - inject faults "kind[:arg],..."; kinds as in the enum, in lower case with dashes. */
 int tutti_card_inject_string(struct tutti_card *card, const char *text);
 
-/** tutti_card_count() - switch the counting of soft-core instructions on or off in fast mode. */
+/** tutti_card_count() - switch the counting of soft-core instructions by function on or off. */
 void tutti_card_count(struct tutti_card *card, bool on);
+/** tutti_card_core() - how the soft core executes the firmware: a constant text, "none" if there is no firmware. */
+const char *tutti_card_core(struct tutti_card *card);
 
 #endif

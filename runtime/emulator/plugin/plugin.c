@@ -13,4 +13,5 @@ const struct tutti_card_plugin tutti_card_plugin = {
     .run = tutti_card_run,
     .inject_string = tutti_card_inject_string,
     .profile = tutti_card_profile,
+    .core = tutti_card_core,
 };

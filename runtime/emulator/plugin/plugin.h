@@ -12,7 +12,7 @@
 #include "emulator/card/card.h"
 
 /** TUTTI_CARD_PLUGIN_ABI - to be changed with this table and with struct tutti_card_config. */
-#define TUTTI_CARD_PLUGIN_ABI	 1u
+#define TUTTI_CARD_PLUGIN_ABI	 2u
 #define TUTTI_CARD_PLUGIN_FILE	 "libtutti-card.so.0"
 #define TUTTI_CARD_PLUGIN_SYMBOL "tutti_card_plugin"
 
@@ -32,6 +32,7 @@ struct tutti_card_plugin {
 	bool (*run)(struct tutti_card *card, bool (*done)(void *), void *context);
 	int (*inject_string)(struct tutti_card *card, const char *text);
 	size_t (*profile)(struct tutti_card *card, struct tutti_card_function *functions, size_t max);
+	const char *(*core)(struct tutti_card *card);
 };
 
 extern const struct tutti_card_plugin tutti_card_plugin;

@@ -50,10 +50,26 @@ void *ecall_env(void)
 	return taker.untaken;
 }
 
-/* @next: unicorn's search, which gives the way out to the main loop when there is no block yet. */
-static void *search(void *env, uint64_t pc, void *(*next)(void *env))
+void helper_uc_riscv_exit_riscv64(void *env, uint32_t exception);
+void *helper_lookup_tb_ptr_riscv64(void *env);
+void tb_flush_riscv64(void *cpu);
+void tb_phys_invalidate_riscv64(void *context, void *block, uint64_t page);
+void tcg_gen_callN_riscv64(void *context, void *fn, void *ret, int n, void **args);
+void tcg_gen_exit_tb_riscv64(void *context, const void *block, unsigned index);
+
+/* Unicorn's own, whose place those above take; the last one emits a jump to the block at pc. */
+static void (*next_raise)(void *env, uint32_t exception);
+static void *(*next_lookup)(void *env);
+static void (*next_flush)(void *cpu);
+static void (*next_invalidate)(void *context, void *block, uint64_t page);
+static void (*next_call)(void *context, void *fn, void *ret, int n, void **args);
+static void (*next_exit)(void *context, const void *block, unsigned index);
+static void (*next_jump)(void *context);
+
+/* Unicorn's search gives the way out to the main loop when there is no block yet. */
+static void *search(void *env, uint64_t pc)
 {
-	uint8_t *code = next(env);
+	uint8_t *code = next_lookup(env);
 
 	/* xor eax, eax: the way out; a block starts by testing whether it is to stop */
 	if (env == taker.env && !(code[0] == 0x33 && code[1] == 0xc0)) {
@@ -63,88 +79,63 @@ static void *search(void *env, uint64_t pc, void *(*next)(void *env))
 	return code;
 }
 
-#define REPLACE(bits, word)                                                                            \
-	void helper_uc_riscv_exit_riscv##bits(void *env, uint32_t exception);                          \
-	void tcg_gen_callN_riscv##bits(void *context, void *fn, void *ret, int n, void **args);        \
-	void tcg_gen_exit_tb_riscv##bits(void *context, const void *block, unsigned index);            \
-	static void (*raise##bits)(void *env, uint32_t exception);                                     \
-	static void (*call##bits)(void *context, void *fn, void *ret, int n, void **args);             \
-	static void (*exit##bits)(void *context, const void *block, unsigned index);                   \
-	void *helper_lookup_tb_ptr_riscv##bits(void *env);                                             \
-	void tb_flush_riscv##bits(void *cpu);                                                          \
-	void tb_phys_invalidate_riscv##bits(void *context, void *block, uint64_t page);                \
-	static void (*jump##bits)(void *context);                                                      \
-	static void *(*lookup##bits)(void *env);                                                       \
-	static void (*flush##bits)(void *cpu);                                                         \
-	static void (*invalidate##bits)(void *context, void *block, uint64_t page);                    \
-												       \
-	VISIBLE void *helper_lookup_tb_ptr_riscv##bits(void *env)                                      \
-	{                                                                                              \
-		uint64_t pc = *(word *)((uint8_t *)env + ECALL_PC##bits);                              \
-												       \
-		if (__builtin_expect(env == taker.env && taker.jumps->to[PLACE(pc)].pc == pc, 1))      \
-			return taker.jumps->to[PLACE(pc)].code;                                        \
-		return search(env, pc, lookup##bits);                                                  \
-	}                                                                                              \
-												       \
-	VISIBLE void tb_flush_riscv##bits(void *cpu)                                                   \
-	{                                                                                              \
-		if (taker.env)                                                                         \
-			jump_cache_clear(taker.jumps);                                                 \
-		flush##bits(cpu);                                                                      \
-	}                                                                                              \
-												       \
-	VISIBLE void tb_phys_invalidate_riscv##bits(void *context, void *block, uint64_t page)         \
-	{                                                                                              \
-		if (taker.env)                                                                         \
-			jump_cache_clear(taker.jumps);                                                 \
-		invalidate##bits(context, block, page);                                                \
-	}                                                                                              \
-												       \
-	VISIBLE void helper_uc_riscv_exit_riscv##bits(void *env, uint32_t exception)                   \
-	{                                                                                              \
-		if (__builtin_expect(exception != ECALL || env != taker.env, 0)) {                     \
-			taker.untaken = env;                                                           \
-			raise##bits(env, exception);                                                   \
-		}                                                                                      \
-		*(word *)((uint8_t *)env + ECALL_PC##bits) += 4;                                       \
-		taker.fn(taker.arg);                                                                   \
-	}                                                                                              \
-												       \
-	VISIBLE void tcg_gen_callN_riscv##bits(void *context, void *fn, void *ret, int n, void **args) \
-	{                                                                                              \
-		if (fn == (void *)raise##bits)                                                         \
-			fn = (void *)helper_uc_riscv_exit_riscv##bits;                                 \
-		call##bits(context, fn, ret, n, args);                                                 \
-	}                                                                                              \
-												       \
-	VISIBLE void tcg_gen_exit_tb_riscv##bits(void *context, const void *block, unsigned index)     \
-	{                                                                                              \
-		if (!block && !index)                                                                  \
-			jump##bits(context);                                                           \
-		else                                                                                   \
-			exit##bits(context, block, index);                                             \
+VISIBLE void *helper_lookup_tb_ptr_riscv64(void *env)
+{
+	uint64_t pc = *(uint64_t *)((uint8_t *)env + ECALL_PC64);
+
+	if (__builtin_expect(env == taker.env && taker.jumps->to[PLACE(pc)].pc == pc, 1))
+		return taker.jumps->to[PLACE(pc)].code;
+	return search(env, pc);
+}
+
+VISIBLE void tb_flush_riscv64(void *cpu)
+{
+	if (taker.env)
+		jump_cache_clear(taker.jumps);
+	next_flush(cpu);
+}
+
+VISIBLE void tb_phys_invalidate_riscv64(void *context, void *block, uint64_t page)
+{
+	if (taker.env)
+		jump_cache_clear(taker.jumps);
+	next_invalidate(context, block, page);
+}
+
+VISIBLE void helper_uc_riscv_exit_riscv64(void *env, uint32_t exception)
+{
+	if (__builtin_expect(exception != ECALL || env != taker.env, 0)) {
+		taker.untaken = env;
+		next_raise(env, exception);
 	}
+	*(uint64_t *)((uint8_t *)env + ECALL_PC64) += 4;
+	taker.fn(taker.arg);
+}
 
-REPLACE(32, uint32_t)
-REPLACE(64, uint64_t)
+VISIBLE void tcg_gen_callN_riscv64(void *context, void *fn, void *ret, int n, void **args)
+{
+	if (fn == (void *)next_raise)
+		fn = (void *)helper_uc_riscv_exit_riscv64;
+	next_call(context, fn, ret, n, args);
+}
 
-#define FIND(to, name) (*(void **)&(to) = dlsym(RTLD_NEXT, name))
+VISIBLE void tcg_gen_exit_tb_riscv64(void *context, const void *block, unsigned index)
+{
+	if (!block && !index)
+		next_jump(context);
+	else
+		next_exit(context, block, index);
+}
+
+#define FIND(to, name) (*(void **)&(to) = dlsym(RTLD_NEXT, name "_riscv64"))
 
 __attribute__((constructor)) static void find_next(void)
 {
-	FIND(raise32, "helper_raise_exception_riscv32");
-	FIND(raise64, "helper_raise_exception_riscv64");
-	FIND(call32, "tcg_gen_callN_riscv32");
-	FIND(call64, "tcg_gen_callN_riscv64");
-	FIND(exit32, "tcg_gen_exit_tb_riscv32");
-	FIND(exit64, "tcg_gen_exit_tb_riscv64");
-	FIND(lookup32, "helper_lookup_tb_ptr_riscv32");
-	FIND(flush32, "tb_flush_riscv32");
-	FIND(invalidate32, "tb_phys_invalidate_riscv32");
-	FIND(jump32, "tcg_gen_lookup_and_goto_ptr_riscv32");
-	FIND(lookup64, "helper_lookup_tb_ptr_riscv64");
-	FIND(flush64, "tb_flush_riscv64");
-	FIND(invalidate64, "tb_phys_invalidate_riscv64");
-	FIND(jump64, "tcg_gen_lookup_and_goto_ptr_riscv64");
+	FIND(next_raise, "helper_raise_exception");
+	FIND(next_call, "tcg_gen_callN");
+	FIND(next_exit, "tcg_gen_exit_tb");
+	FIND(next_lookup, "helper_lookup_tb_ptr");
+	FIND(next_flush, "tb_flush");
+	FIND(next_invalidate, "tb_phys_invalidate");
+	FIND(next_jump, "tcg_gen_lookup_and_goto_ptr");
 }

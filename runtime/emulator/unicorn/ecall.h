@@ -14,8 +14,7 @@
 
 #define JUMPS 512u
 
-/* Offsets of pc in unicorn's register file, from x0: 32 integer and 32 floating point registers before it */
-#define ECALL_PC32 0x180u
+/* Offset of pc in unicorn's register file, from x0: 32 integer and 32 floating point registers before it */
 #define ECALL_PC64 0x200u
 
 /** struct jump_cache - where translated code continues at a pc; unicorn's own cache has 64 places for a page. */

@@ -77,11 +77,6 @@ VISIBLE bool riscv_cpu_tlb_fill_riscv64(void *cpu, uint64_t va, int size, int ac
  * before the access is done twice. Without this check a stop takes effect between
  * blocks. (Faults leave at once, see hart.c.)
  */
-void check_exit_request_riscv32(void *context);
-VISIBLE void check_exit_request_riscv32(void *context)
-{
-}
-
 void check_exit_request_riscv64(void *context);
 VISIBLE void check_exit_request_riscv64(void *context)
 {

@@ -12,30 +12,19 @@
 
 #include "emulator/unicorn/store_speed.h"
 
-void tlb_set_dirty_riscv32(void *cpu, uint32_t va);
 void tlb_set_dirty_riscv64(void *cpu, uint64_t va);
-void tlb_set_page_riscv32(void *cpu, uint32_t va, uint64_t pa, int prot, int mode, uint32_t bytes);
 void tlb_set_page_riscv64(void *cpu, uint64_t va, uint64_t pa, int prot, int mode, uint64_t bytes);
 
-static void (*next32)(void *, uint32_t, uint64_t, int, int, uint32_t);
-static void (*next64)(void *, uint64_t, uint64_t, int, int, uint64_t);
+static void (*next)(void *, uint64_t, uint64_t, int, int, uint64_t);
 
 void store_speed_init(void)
 {
-	*(void **)&next32 = dlsym(RTLD_NEXT, "tlb_set_page_riscv32");
-	*(void **)&next64 = dlsym(RTLD_NEXT, "tlb_set_page_riscv64");
-}
-
-__attribute__((visibility("default"))) void tlb_set_page_riscv32(void *cpu, uint32_t va, uint64_t pa, int prot,
-								 int mode, uint32_t bytes)
-{
-	next32(cpu, va, pa, prot, mode, bytes);
-	tlb_set_dirty_riscv32(cpu, va);
+	*(void **)&next = dlsym(RTLD_NEXT, "tlb_set_page_riscv64");
 }
 
 __attribute__((visibility("default"))) void tlb_set_page_riscv64(void *cpu, uint64_t va, uint64_t pa, int prot,
 								 int mode, uint64_t bytes)
 {
-	next64(cpu, va, pa, prot, mode, bytes);
+	next(cpu, va, pa, prot, mode, bytes);
 	tlb_set_dirty_riscv64(cpu, va);
 }
