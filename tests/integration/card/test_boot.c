@@ -145,6 +145,42 @@ static void boot_clears(void **state)
 	}
 }
 
+/* The byte at @address of local memory in the image. */
+static uint8_t *loaded(uint32_t address)
+{
+	const struct tutti_image_segment *segment = ((struct tutti_image *)image)->segment;
+
+	while (address - segment->address >= segment->file_bytes)
+		segment++;
+	return image + segment->file_offset + (address - segment->address);
+}
+
+static void changed_images(void **state)
+{
+	const struct tutti_crash *crash = (const void *)(raw->bar + raw->discovery->crash.offset);
+	static const uint8_t ebreak[] = { 0x73, 0, 0x10, 0 };
+
+	unsetenv("TUTTI_INTERPRET");
+	assert_string_equal(tutti_card_core(raw->card), "none");
+	read_image();
+	assert_int_equal(raw_boot_image(raw, image, image_bytes), TUTTI_STATE_RUNNING);
+	assert_string_equal(tutti_card_core(raw->card), "translated");
+	*loaded(0) ^= 1; /* of the stack's area, so that it does no harm */
+	sign();
+	assert_int_equal(raw_boot_image(raw, image, image_bytes), TUTTI_STATE_RUNNING);
+	assert_string_equal(tutti_card_core(raw->card), "interpreted");
+	assert_int_equal(raw_ask(raw, TUTTI_MSG_PING, 1, 0, 0), 0);
+	*loaded(0) ^= 1;
+	memcpy(loaded(((struct tutti_image *)image)->entry), ebreak, sizeof(ebreak));
+	sign();
+	assert_int_equal(raw_boot_image(raw, image, image_bytes), TUTTI_STATE_CRASHED);
+	assert_int_equal(crash->cause_code, 3);
+	assert_int_equal(crash->pc, ((struct tutti_image *)image)->entry);
+	/* and back */
+	assert_int_equal(raw_boot(raw, NULL), TUTTI_STATE_RUNNING);
+	assert_string_equal(tutti_card_core(raw->card), "translated");
+}
+
 static void refused(unsigned error)
 {
 	assert_int_equal(raw_boot_image(raw, image, image_bytes), TUTTI_STATE_FAILED);
@@ -299,6 +335,7 @@ int main(void)
 		TOFF("SYS-03: discovery data is constant", discovery_is_constant),
 		TOFF("SYS-05: boot, twice", boots),
 		TOFF("SYS-05: the firmware clears crash record, log and its counters", boot_clears),
+		TOFF("SYS-51: a changed image is interpreted", changed_images),
 		TOFF("SYS-05: bad firmware images are refused with the reason", bad_images),
 		TOFF("SYS-05: truncated firmware images are refused", truncated_images),
 		T("SYS-05: heartbeat", heartbeat),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same run twice: SYS-12, SYS-13. */
+/* The same run twice, and with the firmware translated and interpreted: SYS-12, SYS-13, SYS-51. */
 #include <stdlib.h>
 
 #include "raw.h"
@@ -14,11 +14,14 @@ struct run {
 	char log[65536];
 	uint64_t traces;
 	uint8_t trace[1 << 18];
+	struct tutti_crash crash;
+	const char *core;
 };
 
-static void work(struct run *run, uint64_t seed)
+static void work(struct run *run, uint64_t seed, bool count)
 {
-	struct tutti_card_config config = { .mode = TUTTI_CARD_DETERMINISTIC, .seed = seed, .topology = { 7, 5 }, .gpcs = 2 };
+	struct tutti_card_config config = { .mode = TUTTI_CARD_DETERMINISTIC, .seed = seed, .count = count,
+					    .topology = { 7, 5 }, .gpcs = 2 };
 	struct raw *raw = raw_create(&config);
 	const struct tutti_log *log = (const void *)(raw->bar + raw->discovery->log.offset);
 	struct raw_space space;
@@ -64,23 +67,25 @@ static void work(struct run *run, uint64_t seed)
 	if (raw->discovery->trace.bytes)
 		memcpy(run->trace, raw->bar + raw->discovery->trace.offset,
 		       raw->discovery->trace.bytes < sizeof(run->trace) ? raw->discovery->trace.bytes : sizeof(run->trace));
+	run->core = tutti_card_core(raw->card);
+	tutti_card_inject(raw->card, TUTTI_INJECT_FIRMWARE_CRASH, 1);
+	raw_condensed(&c);
+	raw_submit(&queue, &c.packet); /* its doorbell wakes the core */
+	raw_settle(raw);
+	assert_int_equal(raw->status->state, TUTTI_STATE_CRASHED);
+	memcpy(&run->crash, raw->bar + raw->discovery->crash.offset, sizeof(run->crash));
 	raw_destroy(raw);
 }
 
-static void twice(void **state)
+static void same(const struct run *a, const struct run *b)
 {
-	struct run *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
 	unsigned i;
 
-	work(a, 1);
-	work(b, 1);
 	for (i = 0; i < TUTTI_COUNTERS; i++)
 		if (a->counters[i] != b->counters[i])
 			fail_msg("counter %u: %llu and %llu", i, (unsigned long long)a->counters[i],
 				 (unsigned long long)b->counters[i]);
 	assert_true(a->instructions == b->instructions);
-	assert_int_equal(a->functions, b->functions);
-	assert_memory_equal(a->function, b->function, sizeof(a->function));
 	assert_int_equal(a->cell, b->cell);
 	assert_int_equal(a->log_bytes, b->log_bytes);
 	assert_memory_equal(a->log, b->log, sizeof(a->log));
@@ -88,6 +93,43 @@ static void twice(void **state)
 	assert_memory_equal(a->trace, b->trace, sizeof(a->trace));
 	assert_int_equal(a->counters[TUTTI_COUNTER_KERNELS], 40 + 250);
 	assert_true(a->counters[TUTTI_COUNTER_CORE_INSTRUCTIONS] > 0);
+	assert_memory_equal(&a->crash, &b->crash, sizeof(a->crash));
+	assert_int_equal(a->crash.cause, TUTTI_CRASH_TRAP);
+}
+
+static void twice(void **state)
+{
+	struct run *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	uint64_t sum = 0;
+
+	work(a, 1, true);
+	work(b, 1, true);
+	same(a, b);
+	assert_int_equal(a->functions, b->functions);
+	assert_memory_equal(a->function, b->function, sizeof(a->function));
+	for (size_t i = 0; i < a->functions; i++)
+		sum += a->function[i].instructions;
+	assert_in_range(sum, a->instructions - a->instructions / 50, a->instructions);
+	free(a);
+	free(b);
+}
+
+/* Whichever way the firmware is executed, the card cannot tell. */
+static void either_way(void **state)
+{
+	struct run *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+
+	unsetenv("TUTTI_INTERPRET");
+	work(a, 1, false);
+	assert_string_equal(a->core, "translated");
+	work(b, 1, true);
+	assert_string_equal(b->core, "interpreted, counted by function");
+	same(a, b);
+	setenv("TUTTI_INTERPRET", "1", 1);
+	work(b, 1, false);
+	unsetenv("TUTTI_INTERPRET");
+	assert_string_equal(b->core, "interpreted");
+	same(a, b);
 	free(a);
 	free(b);
 }
@@ -96,8 +138,8 @@ static void seeds_change_nothing_that_matters(void **state)
 {
 	struct run *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
 
-	work(a, 1);
-	work(b, 99);
+	work(a, 1, false);
+	work(b, 99, false);
 	assert_int_equal(a->cell, b->cell);
 	assert_int_equal(a->counters[TUTTI_COUNTER_KERNELS], b->counters[TUTTI_COUNTER_KERNELS]);
 	assert_int_equal(a->counters[TUTTI_COUNTER_CTAS_COMPLETED], b->counters[TUTTI_COUNTER_CTAS_COMPLETED]);
@@ -109,7 +151,7 @@ static void bus_is_counted(void **state)
 {
 	struct run *a = calloc(1, sizeof(*a));
 
-	work(a, 1);
+	work(a, 1, false);
 	assert_true(a->counters[TUTTI_COUNTER_BUS_READS] > 0);
 	assert_true(a->counters[TUTTI_COUNTER_BUS_READ_BYTES] >= 50 * 64);
 	assert_true(a->counters[TUTTI_COUNTER_BUS_WRITES] > 0);
@@ -183,6 +225,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		{ "SYS-12, SYS-13: the same run twice: counters, instructions, log, trace", twice, NULL, NULL, NULL },
+		{ "SYS-51, SYS-12: translated, interpreted or counted: the same, with the crash record", either_way, NULL, NULL,
+		  NULL },
 		{ "SYS-12: another seed, the same results", seeds_change_nothing_that_matters, NULL, NULL, NULL },
 		{ "SYS-13: bus transactions are counted", bus_is_counted, NULL, NULL, NULL },
 		{ "SYS-13: bus transactions and instructions of each packet", bus_by_packet, NULL, NULL, NULL },
