@@ -154,6 +154,8 @@ check "SYS-50: the README's kernel and program, by its own commands" readme_work
 check "SYS-07, SYS-50: a kernel of one's own compiles" kernel_of_ones_own
 check "SYS-07: tuttic fails on bad source and leaves nothing" bad_kernel_source
 check "SYS-03, SYS-42: tutti info" says 'SM' "$out/tutti" info
+check "SYS-51: tutti info says that the firmware is translated" says "^firmware  *translated" env -u TUTTI_INTERPRET "$out/tutti" info
+check "SYS-51: TUTTI_INTERPRET=1 is said by tutti info and once on stderr" says "^1 1\$" sh -c "TUTTI_INTERPRET=1 $out/tutti info >$work/info.txt 2>$work/info.err; echo \$(grep -c \"^firmware  *interpreted\" $work/info.txt) \$(grep -c interprets $work/info.err)"
 check "SYS-42: tutti validate" "$out/tutti" validate
 check "SYS-07: tutti run lists kernels" "$out/tutti" run "$work/twice.tco" --list
 check "CGA-30, SYS-46: tutti trace run, list, json of an example" traces
