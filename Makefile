@@ -42,7 +42,7 @@ packages:
 	@echo "all packages are installed"
 
 ifeq ($(wildcard $(OUT)/tutti)$(filter clean help packages,$(GOALS))$(MAKELEVEL),0)
-$(info building, about half a minute (make V=1 shows the commands) ...)
+$(info building, about a minute (make V=1 shows the commands) ...)
 endif
 
 include firmware/build.mk
@@ -57,6 +57,7 @@ clean:
 
 help:
 	@echo "make          build firmware, runtime, tools and examples into $(OUT)/"
+	@echo "              TRANSLATE=no: the emulated card interprets its firmware, for who changes that often"
 	@echo "make demo     run the Kripke loop in three launch modes and compare"
 	@echo "make check    run all tests (TAP)"
 	@echo "make check-loaded  the same while eight busy processes compete for the processors"
