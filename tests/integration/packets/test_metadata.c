@@ -262,6 +262,29 @@ static void thirty_one(void **state)
 	assert_int_equal(*cell, expect);
 }
 
+/* The driver allows a queue's tasks no priority above 5: metadata with 5 run, those with 4 are refused. */
+static void raised_priority(void **state)
+{
+	struct raw_queue held;
+	struct tutti_message create = raw_queue_message(&space, &held, 1, TUTTI_QUEUE_EXTENDED, 6);
+	struct tutti_signal *signal = raw_signal(&space, 1);
+	union tutti_packet p = raw_step(&space, cell, 3, 1, signal);
+	uint64_t index;
+
+	create.queue.priority = 7 | 5 << TUTTI_QUEUE_HIGHEST_SHIFT;
+	assert_int_equal(raw_call(raw, &create).status, 0);
+	p.dispatch.tmd = (uintptr_t)tmd[0];
+	tmd[0]->priority = 5;
+	raw_submit(&held, &p);
+	assert_true(raw_until(raw, &signal->value, 0, RAW_PATIENCE));
+	tmd[0]->priority = 4;
+	index = raw_put(&held, &p);
+	raw_ring(&held, index);
+	assert_int_equal(raw_fault(&held, TUTTI_ERROR_TMD, index).address,
+			 (uintptr_t)tmd[0] + offsetof(struct tutti_tmd, priority));
+	assert_int_equal(signal->value, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -272,6 +295,7 @@ int main(void)
 		T("PKT-19, TSK-01: a rare diff of a reference with metadata", rare_diff),
 		TABLE("PKT-20, TSK-01: a diff of the table entry of a reference with metadata", rare_table_diff),
 		T("PKT-21, TSK-01: a whole packet of kernels with metadata", thirty_one),
+		T("REL-12, TSK-01: metadata cannot ask for a priority above that of their queue's driver", raised_priority),
 	};
 
 	return cmocka_run_group_tests_name("metadata of condensed packets", tests, NULL, NULL);
