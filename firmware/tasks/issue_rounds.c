@@ -308,6 +308,7 @@ static bool run_rounds(uint32_t *failed)
 {
 	const uint8_t *level;
 	const struct task *lowest = NULL;
+	uint32_t held;
 	bool went;
 
 	if (unlikely(place_state.detours & DETOUR_HOLDING))
@@ -318,9 +319,12 @@ static bool run_rounds(uint32_t *failed)
 			return false;
 		}
 		went = false;
+		held = place_state.detours & DETOUR_HOLDING;
 		for (level = window_order(); *level && !went; level++)
 			if (rounds.map >> *level & 1)
 				went = round_level(*level, failed, &lowest);
+		if (unlikely(held & ~place_state.detours))
+			*failed = 0; /* the hold has ended, so there may be room for those that failed */
 	} while (went);
 	if (*failed)
 		patience_lost(*failed, lowest);
