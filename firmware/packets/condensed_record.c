@@ -15,10 +15,13 @@ COLD const uint32_t *condensed_entry(const struct queue *queue)
 
 COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem)
 {
-	const struct tutti_reference *e = (const struct tutti_reference *)condensed_entry(queue);
+	const uint32_t *e = condensed_entry(queue);
+	union { uint32_t word[2]; struct tutti_cga_shape shape; } cga;
 
-	*lmem = e->flags & TUTTI_REFERENCE_LMEM;
-	return e->cga;
+	/* a record is not aligned as a struct tutti_reference is */
+	*lmem = e[REFERENCE_AT(flags)] >> 16 & TUTTI_REFERENCE_LMEM;
+	words_copy(cga.word, e + REFERENCE_AT(cga), 2);
+	return cga.shape;
 }
 
 COLD const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
