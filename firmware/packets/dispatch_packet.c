@@ -41,12 +41,11 @@ static int refuse_header(uint32_t head)
 static COLD int find_kernel(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
 			    struct launch *launch)
 {
-	const struct kernel *kernel;
-	int code = kernel_get(queue, packet->kernel_object, &kernel);
+	int code = kernel_get(queue, packet->kernel_object, &launch->kernel);
 
 	if (code)
 		return code;
-	return kernel->grouped ? PACKET_SPECIAL : packet_dispatch(queue, packet, state, launch);
+	return launch->kernel->grouped ? PACKET_SPECIAL : packet_dispatch(queue, packet, state, launch);
 }
 
 static struct shape *find_shape(const uint32_t *state)
