@@ -213,6 +213,8 @@ static COLD int expand_general(struct queue *queue, const union tutti_packet *pa
 		code = expand_kernel(queue, packet, block);
 		if (code < 0)
 			words_copy(block->packet, packet, 16); /* for condensed_resume() */
+		else if (code)
+			block->at_unit = 0; /* the packet is refused, so the next one begins at its own start */
 		if (code)
 			return code;
 	}

@@ -42,7 +42,6 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 			if (code < 0)
 				return code;
 			/* an error in one of its kernels makes the whole packet invalid (PKT-18) */
-			block->at_unit = 0;
 			return TUTTI_ERROR_PACKET;
 		}
 	}
