@@ -19,7 +19,7 @@ GOALS := $(or $(MAKECMDGOALS),all)
 PACKAGES := gcc g++ make pkg-config perl libunicorn-dev gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
 	libelf-dev zlib1g-dev libdrm-dev libpci-dev libcmocka-dev dwarves sparse clang lld libclang-rt-14-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers libdnnl-dev libopenblas-dev
 # Only who runs all tests or a guest needs these.
-PACKAGES_GUEST := qemu-system-x86 busybox-static cpio kmod xz-utils spin python3
+PACKAGES_GUEST := qemu-system-x86 qemu-user busybox-static cpio kmod xz-utils spin python3
 MISSING := $(filter-out $(shell dpkg-query -W -f '$${db:Status-Status} $${Package}\n' 2>/dev/null | \
 	sed -n 's/^installed //p'),$(PACKAGES) $(if $(filter check packages vm-% debug-%,$(GOALS)),$(PACKAGES_GUEST)))
 ifndef V

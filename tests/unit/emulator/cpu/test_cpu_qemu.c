@@ -194,10 +194,6 @@ static void compare_program(uint64_t seed)
 
 static void random_programs(void **state)
 {
-	if (system("command -v qemu-riscv64 >/dev/null")) {
-		print_message("no qemu-riscv64 (package qemu-user)\n");
-		skip();
-	}
 	for (uint64_t seed = 1; seed <= (getenv("CPU_SEEDS") ? strtoull(getenv("CPU_SEEDS"), NULL, 0) : 3); seed++)
 		compare_program(seed * 0x9e3779b97f4a7c15ull);
 }
@@ -208,5 +204,9 @@ int main(void)
 		{ "SYS-51: random RV64IMAFDC, registers, memory and flags as QEMU", random_programs, NULL, NULL, NULL },
 	};
 
+	if (system("command -v qemu-riscv64 >/dev/null")) {
+		puts("1..0 # SKIP no qemu-riscv64, which the package qemu-user has");
+		return 0;
+	}
 	return cmocka_run_group_tests_name("cpu against QEMU", tests, NULL, NULL);
 }
