@@ -124,9 +124,8 @@ static bool begin(struct call *call, struct handle *handle, struct handle *owner
 	return true;
 }
 
-bool call_begin(struct call *call, struct handle *handle)
+bool call_count(struct call *call, struct handle *handle)
 {
-	*call = (struct call){0};
 	return handle_live(handle) && begin(call, handle, handle->owner, handle->owner_life);
 }
 

@@ -77,8 +77,15 @@ struct call {
 	struct call *outer;
 };
 
+/** call_count() - call_begin() of a handle that is not NULL. */
+bool call_count(struct call *call, struct handle *handle);
 /** call_begin() - count a call on @handle and its owner. False if it is not live. @call can be ended in any case. */
-bool call_begin(struct call *call, struct handle *handle);
+static inline bool call_begin(struct call *call, struct handle *handle)
+{
+	*call = (struct call){0};
+	return handle && call_count(call, handle);
+}
+
 /** call_begin_owner() - the same for the owner alone, in the destructor of an object whose life has ended. */
 bool call_begin_owner(struct call *call, const struct handle *handle);
 void call_end(struct call *call);
