@@ -12,6 +12,7 @@ class Area(NamedTuple):
     libraries: tuple  # what is built again after a change, and compared with what was there before
     programs: tuple  # patterns of test programs that are linked again
     plain: tuple     # patterns of programs that only read what was built
+    blind: str = '^$'  # expression of programs that fail with any other firmware than the one that was translated
 
 
 FIRMWARE_IMAGES = ('build/firmware/tutti-fw.bin', 'build/firmware/tutti-fw-large.bin')
@@ -21,7 +22,8 @@ AREAS = {
     'firmware': Area(
         ('firmware/*/*.c', 'firmware/*/*.h'), r'/tools/|/host/|/log\.',
         ('build/firmware/host/libtutti-fw-host.a', *FIRMWARE_IMAGES),
-        ('build/tests/unit/test_fw_*', 'build/tests/combine/combine', 'build/tests/target/test_target'), (INTEGRATION,)),
+        ('build/tests/unit/test_fw_*', 'build/tests/combine/combine', 'build/tests/target/test_target'), (INTEGRATION,),
+        r'/test_(boot|deterministic)$'),
     'runtime': Area(
         ('runtime/[!ekt]*/*.c', 'runtime/transport/*.c', 'runtime/transport/bare/*.c', 'runtime/tutti-card/*.c'), r'print|/xrt',
         ('build/libtutti.a',), ('build/tests/unit/test_rt_*', INTEGRATION), ()),
@@ -34,7 +36,7 @@ AREAS = {
     'headers': Area(
         ('include/tutti/queue.h', 'include/tutti/reference.h', 'include/tutti/mmu.h', 'include/tutti/barrier.h'), r'^$',
         ('build/libtutti.a', 'build/libtutti-card.a', 'build/firmware/host/libtutti-fw-host.a', *FIRMWARE_IMAGES),
-        ('build/tests/unit/test_*', INTEGRATION), ()),
+        ('build/tests/unit/test_*', INTEGRATION), (), r'/test_(boot|deterministic)$'),
     'kernel': Area(('kernel/*.c', 'kernel/*/*.c'), r'probe/|tracepoints|debugfs|delay', (), (), ()),
 }
 
@@ -45,7 +47,7 @@ def sources(area):
     return sorted(f for f in files if not re.search(area.without, f))
 
 
-def programs(patterns):
+def programs(area, patterns):
     """Test programs that match, as built."""
-    found = {f for pattern in patterns for f in glob.glob(pattern)}
+    found = {f for pattern in patterns for f in glob.glob(pattern) if not re.search(area.blind, f)}
     return sorted(f for f in found if os.access(f, os.X_OK) and os.path.isfile(f) and '.' not in os.path.basename(f))

@@ -125,7 +125,7 @@ class Tests:
 
     def __init__(self, area):
         self.area, self.hits = area, {}
-        self.linked, self.plain = programs(area.programs), programs(area.plain)
+        self.linked, self.plain = programs(area, area.programs), programs(area, area.plain)
         self.seconds = {}
 
     def command(self, program):
