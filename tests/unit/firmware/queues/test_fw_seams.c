@@ -272,6 +272,57 @@ static void child_of_stopped(void **unused)
 	end_all((unsigned)slot_of(0, 0));
 }
 
+/* A child that finds no task slot free: refused while only its parent runs, accepted when a task will end by itself. */
+static void child_without_slot(void **unused)
+{
+	for (unsigned other = 0; other < 2; other++) {
+		struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+		(void)unused;
+		start(1, 1 + other);
+		rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+		rig_queue(1, ASID, 0);
+		submit(0, &p);
+		if (other)
+			submit(1, &p);
+		tmd[0] = child(1);
+		ask_for_child((unsigned)slot_of(0, 0), TMD_AT);
+		take();
+		assert_int_equal(replies, 1);
+		assert_int_equal(reply_value, other ? 0 : -TUTTI_EBUSY);
+		if (!other)
+			continue;
+		assert_int_equal(started[0], 1);
+		end_all((unsigned)slot_of(1, 0));
+		assert_int_equal(started[0], 2);
+	}
+}
+
+/* All shapes are those of tasks that wait for the parent's room, so none of them ends before the parent does. */
+static void child_without_shape(void **unused)
+{
+	struct tutti_dispatch_packet p;
+	unsigned k;
+
+	(void)unused;
+	start(1, 0);
+	for (k = 0; k < QUEUES; k++)
+		rig_queue(k, ASID, TUTTI_QUEUE_EXTENDED);
+	for (k = 0; k < FW_SHAPES + 1; k++)
+		descriptor[k].scalar_blocks = (uint16_t)(1 + k);
+	p = kernel_packet(0, 1000);
+	submit(0, &p);
+	for (k = 1; k < FW_SHAPES; k++) {
+		p = kernel_packet(k, 1);
+		submit(1 + k % 4, &p);
+	}
+	tmd[0] = child(FW_SHAPES);
+	ask_for_child((unsigned)slot_of(0, 0), TMD_AT);
+	take();
+	assert_int_equal(replies, 1);
+	assert_int_equal(reply_value, -TUTTI_EBUSY);
+}
+
 /* Kernels of a condensed packet that may overlap and have not started: their signal is not sent as if they had run. */
 static void overlapped_and_dropped(void **unused)
 {
@@ -318,6 +369,8 @@ int main(void)
 		RIG_TEST("PKT-14 CGA-01", whose_cgas),
 		RIG_TEST("TSK-11 PKT-06", child_of_stopped),
 		RIG_TEST("PKT-04 PKT-17 TSK-12", overlapped_and_dropped),
+		RIG_TEST("TSK-11", child_without_slot),
+		RIG_TEST("TSK-11", child_without_shape),
 	};
 
 	return cmocka_run_group_tests_name("firmware: where features meet", tests, NULL, NULL);
