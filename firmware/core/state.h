@@ -97,6 +97,7 @@ struct place_state {
 	uint32_t message_words; /* most command words that one placement writes */
 	uint32_t free_words;    /* free words that command_room() asks for before a placement and one launch */
 	bool blocked;           /* the issue rounds wait for room in the command ring */
+	bool any_independent;   /* a kernel with TUTTI_KERNEL_INDEPENDENT has been in the cache of descriptors */
 };
 extern struct place_state place_state;
 

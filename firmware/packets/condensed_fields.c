@@ -88,12 +88,13 @@ static int derive_memory(struct tutti_reference *e, const struct kernel *kernel)
 static void derive_cga(struct tutti_reference *e, const struct kernel *kernel)
 {
 	e->cga = (struct tutti_cga_shape){ 0 };
-	e->flags &= (uint16_t)~TUTTI_REFERENCE_LMEM;
-	if (!kernel->grouped)
+	e->flags &= (uint16_t)~(TUTTI_REFERENCE_LMEM | TUTTI_REFERENCE_INDEPENDENT);
+	if (!kernel->unusual)
 		return;
-	e->cga = kernel_cga(kernel);
-	if (kernel->fetched.flags & TUTTI_KERNEL_LMEM)
-		e->flags |= TUTTI_REFERENCE_LMEM;
+	if (kernel->grouped)
+		e->cga = kernel_cga(kernel);
+	e->flags |= (uint16_t)((kernel->fetched.flags & (TUTTI_KERNEL_LMEM | TUTTI_KERNEL_INDEPENDENT))
+			       << TUTTI_REFERENCE_KERNEL_SHIFT);
 }
 
 int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)

@@ -21,14 +21,14 @@ static int check(struct queue *queue, struct pending *p)
 	const uint32_t *s = p->state;
 	struct tutti_cga_shape cga = { 0 };
 	struct tmd *tmd = NULL;
-	bool lmem = false;
+	uint32_t kernel_flags = 0;
 	int code = *queue->record & RECORD_TMD ? tmd_get(queue, condensed_tmd(queue), &tmd) : 0;
 
 	if (code)
 		return code;
 	if (*queue->record & RECORD_CGA)
-		cga = condensed_cga(queue, &lmem);
-	return grouped_pend(p, tmd, cga, lmem,
+		cga = condensed_cga(queue, &kernel_flags);
+	return grouped_pend(p, tmd, cga, kernel_flags,
 			shape_capacity(s[STATE_AT(scalar_blocks)], s[STATE_AT(shared_blocks)], s[STATE_AT(workgroup_z)] >> 16));
 }
 

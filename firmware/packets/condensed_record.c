@@ -13,13 +13,13 @@ COLD const uint32_t *condensed_entry(const struct queue *queue)
 	return (const uint32_t *)&queue->rsb->table[*record >> RECORD_ENTRY_SHIFT & TUTTI_DIFF_REF];
 }
 
-COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem)
+COLD struct tutti_cga_shape condensed_cga(const struct queue *queue, uint32_t *flags)
 {
 	const uint32_t *e = condensed_entry(queue);
 	union { uint32_t word[2]; struct tutti_cga_shape shape; } cga;
 
 	/* a record is not aligned as a struct tutti_reference is */
-	*lmem = e[REFERENCE_AT(flags)] >> 16 & TUTTI_REFERENCE_LMEM;
+	*flags = e[REFERENCE_AT(flags)] >> (16 + TUTTI_REFERENCE_KERNEL_SHIFT) & (TUTTI_KERNEL_LMEM | TUTTI_KERNEL_INDEPENDENT);
 	words_copy(cga.word, e + REFERENCE_AT(cga), 2);
 	return cga.shape;
 }

@@ -17,7 +17,7 @@
 #define RECORD_KERNARG TUTTI_TASK_NEW_KERNARG /* two words */
 #define RECORD_SIGNAL 4u   /* two words */
 #define RECORD_TMD 2u      /* the entry has metadata; its kernel is launched by launch_general() */
-#define RECORD_CGA 32u     /* its kernel has CGAs; it is launched by launch_general() too */
+#define RECORD_CGA 32u     /* launch_general() launches it too: its kernel has CGAs, or the entry is patched and its waves independent */
 #define RECORD_ENTRY_SHIFT 7
 
 /**
@@ -26,12 +26,17 @@
  */
 const uint32_t *condensed_kernel(const struct queue *queue, const uint32_t *record, uint32_t *state,
 				 struct launch *launch);
-/** condensed_cga() - CGAs of the record that @queue is at. @lmem: whether they own linear memory slots */
-struct tutti_cga_shape condensed_cga(const struct queue *queue, bool *lmem);
+/**
+ * condensed_cga() - CGAs of the record that @queue is at. @flags: TUTTI_KERNEL_* of its kernel, as
+ * far as the entry keeps them
+ */
+struct tutti_cga_shape condensed_cga(const struct queue *queue, uint32_t *flags);
 /** condensed_special() - the bits RECORD_TMD and RECORD_CGA for a kernel of @entry. */
 static inline uint32_t condensed_special(const struct tutti_reference *entry)
 {
-	uint32_t what = entry->flags / TUTTI_REFERENCE_TMD * RECORD_TMD & RECORD_TMD;
+	uint32_t what = entry->flags / TUTTI_REFERENCE_TMD * RECORD_TMD & (RECORD_TMD | RECORD_CGA);
+
+	_Static_assert(TUTTI_REFERENCE_INDEPENDENT / TUTTI_REFERENCE_TMD * RECORD_TMD == RECORD_CGA, "both bits at once");
 
 	return unlikely(entry->cga.kind) ? what | RECORD_CGA : what;
 }

@@ -140,8 +140,12 @@ static inline __attribute__((always_inline)) int decode(struct queue *queue, con
 	}
 	if (unlikely(items > kernel->items_max))
 		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
-	if (unlikely(kernel->required) && !required_ok(kernel, wx, wy, wz))
-		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+	if (unlikely(kernel->demands)) {
+		if (!required_ok(kernel, wx, wy, wz))
+			return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+		if (!special && kernel->demands & KERNEL_WAVES && queue->flags & TUTTI_QUEUE_EXTENDED && packet->ref_num)
+			return PACKET_SPECIAL;
+	}
 	launch->groups = groups;
 	items = (items + TUTTI_WAVE_ITEMS - 1) / TUTTI_WAVE_ITEMS;
 	state[STATE_AT(workgroup_x)] = workgroup;

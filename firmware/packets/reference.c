@@ -110,8 +110,14 @@ COLD void reference_store(struct rsb *rsb, unsigned index, const struct tutti_di
 	reference_keep(rsb, (uint32_t *)&rsb->table[index], index, (const uint32_t *)packet, launch);
 }
 
+COLD void reference_flags(struct rsb *rsb, unsigned index, uint32_t kernel_flags)
+{
+	kernel_flags &= TUTTI_KERNEL_LMEM | TUTTI_KERNEL_INDEPENDENT;
+	rsb->table[index].flags |= (uint16_t)(kernel_flags << TUTTI_REFERENCE_KERNEL_SHIFT);
+}
+
 /* Valid entries with metadata or CGAs are in @special instead of @valid, so that the fast expansion refuses them. */
-COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const struct tutti_cga_shape *cga, bool lmem)
+COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const struct tutti_cga_shape *cga, uint32_t kernel_flags)
 {
 	rsb->valid &= (uint8_t)~(1u << index);
 	rsb->special |= (uint8_t)(1u << index);
@@ -119,8 +125,7 @@ COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const
 	rsb->table[index].cga = *cga;
 	if (tmd)
 		rsb->table[index].flags |= TUTTI_REFERENCE_TMD;
-	if (lmem)
-		rsb->table[index].flags |= TUTTI_REFERENCE_LMEM;
+	reference_flags(rsb, index, kernel_flags);
 }
 
 /* Bring the copy of a scratch buffer that the host can read up to date; the window need not have pages for all. */

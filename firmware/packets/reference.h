@@ -62,9 +62,11 @@ void reference_store(struct rsb *rsb, unsigned index, const struct tutti_dispatc
 /**
  * reference_special() - the entry just stored has metadata or CGAs, which the fast expansion does not handle.
  * @tmd: address of its metadata, or 0
- * @cga, @lmem: CGAs of its kernel, and whether they own linear memory slots
+ * @cga, @kernel_flags: CGAs and TUTTI_KERNEL_* of its kernel
  */
-void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const struct tutti_cga_shape *cga, bool lmem);
+void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const struct tutti_cga_shape *cga, uint32_t kernel_flags);
+/** reference_flags() - the entry just stored is one of a kernel with these TUTTI_KERNEL_*, some of which it keeps. */
+void reference_flags(struct rsb *rsb, unsigned index, uint32_t kernel_flags);
 /** reference_create() - create the buffer that a message of the driver describes. Return: 0 or -TUTTI_E* */
 int reference_create(const struct tutti_msg_rsb *message);
 /** reference_destroy() - destroy buffer @id. Return: 0, -TUTTI_ENOENT, or -TUTTI_EBUSY while queues use it */

@@ -12,6 +12,7 @@ void kernel_init(void)
 {
 	unsigned i;
 
+	place_state.any_independent = false;
 	for (i = 0; i < FW_KERNELS; i++)
 		kernels[i] = (struct kernel){ .high = ~0u };
 }
@@ -133,11 +134,22 @@ int kernel_check(struct kernel *kernel)
 	kernel->items_max = fw.workgroup_items;
 	if (d->workgroup_max && d->workgroup_max < kernel->items_max)
 		kernel->items_max = d->workgroup_max;
-	kernel->required = 0;
+	kernel->demands = d->flags & TUTTI_KERNEL_INDEPENDENT ? KERNEL_WAVES : 0;
+	place_state.any_independent |= !!kernel->demands;
 	for (i = 0; i < 3; i++) {
 		kernel->workgroup[i] = d->workgroup[i];
-		kernel->required |= !!d->workgroup[i];
+		kernel->demands |= d->workgroup[i] ? KERNEL_SIZE : 0;
 	}
+	return 0;
+}
+
+COLD uint32_t kernel_flags_at(unsigned asid, uint32_t low, uint32_t high)
+{
+	const struct kernel *k;
+
+	for (k = kernels; k < kernels + FW_KERNELS; k++)
+		if (k->high != ~0u && k->high >> 16 == asid && k->entry[0] == low && k->entry[1] == high)
+			return k->fetched.flags;
 	return 0;
 }
 

@@ -17,6 +17,10 @@
 
 enum kernel_state { KERNEL_NONE, KERNEL_FETCHING, KERNEL_READY, KERNEL_BAD };
 
+/* struct kernel.demands */
+#define KERNEL_SIZE 1u  /* @workgroup is not all 0 */
+#define KERNEL_WAVES 2u /* TUTTI_KERNEL_INDEPENDENT: packet_special() decodes references to it, which keep this flag */
+
 struct kernel {
 	/*
 	 * Key: address, with the asid in bits 31..16 of @high. @high is ~0, so that packet_dispatch() leaves its packets
@@ -31,12 +35,18 @@ struct kernel {
 	uint32_t private_bytes; /* per work-item */
 	uint32_t items_max;
 	uint16_t workgroup[3];  /* required size, 0 if any will do */
-	uint8_t required;       /* whether one of them is not 0 */
+	/* what makes the kernel unusual; all 0: nothing */
+	union {
+		struct {
+			uint8_t demands; /* KERNEL_SIZE, KERNEL_WAVES */
+			uint8_t grouped; /* it has CGAs, so packet_special() decodes its packets */
+		};
+		uint16_t unusual;
+	};
 	uint8_t state;          /* enum kernel_state */
 	/* for KERNEL_BAD: TUTTI_ERROR_*, and the cause and address of a fault of the fetch */
 	uint8_t code, cause;
 	uint8_t stale;          /* it was invalidated while it was being fetched */
-	uint8_t grouped;        /* it has CGAs, so packet_special() decodes its packets */
 	uint8_t unused;         /* @owner has not used it yet */
 	uint16_t owner;         /* the queue that asked for it */
 	uint64_t address;
@@ -66,6 +76,8 @@ static inline struct kernel *kernel_slot(uint32_t low, uint32_t asid_queue)
 int kernel_get(struct queue *queue, uint64_t object, const struct kernel **kernel);
 /** kernel_check() - check the fetched descriptor and decode it into @kernel. Return: 0 or TUTTI_ERROR_* */
 int kernel_check(struct kernel *kernel);
+/** kernel_flags_at() - TUTTI_KERNEL_* of the kernel that begins at address @low, @high, 0 if the cache does not hold it. */
+uint32_t kernel_flags_at(unsigned asid, uint32_t low, uint32_t high);
 /** kernel_cga() - the shape of the CGAs of a kernel that has CGAs. */
 struct tutti_cga_shape kernel_cga(const struct kernel *kernel);
 /** kernel_event_fetch() - the fetch for entry @number is complete, or has failed. */

@@ -177,7 +177,7 @@ static int start(struct tmd *tmd, int *error)
 	queue.head = tmd->parent->packet;
 	code = packet_special(&queue, &packet, 0, p->state, &launch);
 	if (!code)
-		code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
+		code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags,
 				launch.shape->capacity);
 	if (code) {
 		pending_put(p);

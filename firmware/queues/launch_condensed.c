@@ -123,8 +123,9 @@ static COLD int launch_general(struct queue *queue)
 	struct launch launch;
 	struct pending *p;
 	const uint32_t *record;
-	bool last = queue->run_kernel + 1u == queue->run_kernels, lmem = false;
+	bool last = queue->run_kernel + 1u == queue->run_kernels;
 	struct tutti_cga_shape cga = { 0 };
+	uint32_t kernel_flags = 0;
 	int code = 0;
 
 	if (task_table.free && !(*queue->record & (RECORD_TMD | RECORD_CGA)) && !last && !(queue->flags & TUTTI_QUEUE_OVERLAP))
@@ -141,9 +142,9 @@ static COLD int launch_general(struct queue *queue)
 				 p->state[STATE_AT(workgroup_z)] >> 16))
 		code = wait_park(queue, WAIT_SHAPE);
 	if (*queue->record & RECORD_CGA)
-		cga = condensed_cga(queue, &lmem);
+		cga = condensed_cga(queue, &kernel_flags);
 	if (!code)
-		code = grouped_pend(p, tmd, cga, lmem, shape_last->capacity);
+		code = grouped_pend(p, tmd, cga, kernel_flags, shape_last->capacity);
 	if (code) {
 		pending_put(p);
 		return code > 0 ? queue_refuse_run(queue, code) : code;

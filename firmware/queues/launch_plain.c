@@ -140,7 +140,7 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 	copy.tmd = 0;
 	code = packet_special(queue, &copy, tmd ? throttle_limit(tmd) : 0, p->state, &launch);
 	if (!code)
-		code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
+		code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags,
 				launch.shape->capacity);
 	if (code) {
 		pending_put(p);
@@ -152,7 +152,9 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 		copy.tmd = packet->dispatch.tmd;
 		reference_store(queue->rsb, number & TUTTI_REF_INDEX, &copy, p->state, &launch);
 		if (tmd || p->cga.kind)
-			reference_special(queue->rsb, number & TUTTI_REF_INDEX, copy.tmd, &p->cga, p->lmem);
+			reference_special(queue->rsb, number & TUTTI_REF_INDEX, copy.tmd, &p->cga, p->kernel_flags);
+		else if (p->kernel_flags & TUTTI_KERNEL_INDEPENDENT)
+			reference_flags(queue->rsb, number & TUTTI_REF_INDEX, p->kernel_flags);
 		queue->scrub = 1;
 		counters.references++;
 	}

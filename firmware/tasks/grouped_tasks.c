@@ -23,19 +23,20 @@ static unsigned mode_of(const struct tmd *tmd)
 	return tmd ? tmd_static(tmd)->cga_mode : cga_mode();
 }
 
-COLD int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, bool lmem, uint32_t capacity)
+COLD int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, uint32_t kernel_flags,
+		      uint32_t capacity)
 {
 	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
 	struct cga cga;
 	int code;
 
 	p->cga = one;
-	p->lmem = lmem;
+	p->kernel_flags = (uint8_t)kernel_flags;
 	p->tmd = (struct tmd *)tmd;
 	if (!grouped_pending(p))
 		return 0;
 	grouped_levels(p, level);
-	code = cga_check(level, mode_of(tmd), lmem, p->state + STATE_AT(groups_x), capacity, &cga);
+	code = cga_check(level, mode_of(tmd), kernel_flags & TUTTI_KERNEL_LMEM, p->state + STATE_AT(groups_x), capacity, &cga);
 	if (!code && tmd && !cga_fits(&cga, capacity, tmd_affinity(tmd)))
 		code = TUTTI_ERROR_GRID;
 	if (code)
@@ -49,7 +50,8 @@ COLD void grouped_begin(struct task *task, const struct pending *p)
 	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
 
 	grouped_levels(p, level);
-	cga_begin(task, level, mode_of(p->tmd), p->lmem, p->tmd ? tmd_affinity(p->tmd) : NULL);
+	cga_begin(task, level, mode_of(p->tmd), p->kernel_flags & TUTTI_KERNEL_LMEM,
+		  p->tmd ? tmd_affinity(p->tmd) : NULL);
 }
 
 COLD void grouped_settle(void)

@@ -13,10 +13,11 @@
 
 /**
  * grouped_pend() - check the CGAs of a task that is about to be accepted, and note them in @p.
- * @one, @lmem: what its kernel declares; the levels in @tmd, if it has any, come before @one
+ * @one, @kernel_flags: what its kernel declares (TUTTI_KERNEL_*); the levels in @tmd, if it has any, come before @one
  * Return: 0 or TUTTI_ERROR_GRID
  */
-int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, bool lmem, uint32_t capacity);
+int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, uint32_t kernel_flags,
+		 uint32_t capacity);
 /**
  * grouped_pending() - the CTAs of @p come in CGAs.
  * grouped_levels() - its TUTTI_CGA_LEVELS levels, unused ones zero.

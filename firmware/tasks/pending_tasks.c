@@ -5,6 +5,7 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "place/kernel_cache.h"
 #include "place/plain_grid.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/issue_rounds.h"
@@ -203,9 +204,26 @@ COLD void pending_run(void)
 		rounds_run();
 }
 
+/*
+ * A reference keeps its kernel's flags. Any other task whose state was sent by STATE has just been decoded from a packet,
+ * so that its kernel is in the cache, or from a patched reference to a kernel without such flags (RECORD_CGA).
+ */
+static inline uint8_t kernel_flags_of(const struct task *task, const uint32_t *command, const uint32_t *state)
+{
+	const struct tutti_reference *reference;
+
+	if (likely(!place_state.any_independent))
+		return 0;
+	if ((command[0] & 0xff) == TUTTI_CMD_STATE)
+		return (uint8_t)kernel_flags_at(queue_asid(task->queue), state[STATE_AT(entry)], state[STATE_AT(entry) + 1]);
+	reference = hal_pointer(command[1]);
+	return (uint8_t)(reference->flags >> TUTTI_REFERENCE_KERNEL_SHIFT);
+}
+
 COLD void pending_keep(struct task *task, const uint32_t *command)
 {
-	struct pending *p = pending_get(task_priority(task));
+	unsigned priority = task_priority(task);
+	struct pending *p = pending_get(priority);
 
 	task->kept = p;
 	if (!p)
@@ -217,12 +235,13 @@ COLD void pending_keep(struct task *task, const uint32_t *command)
 	p->issued = 0;
 	p->signal = task->signal;
 	p->packet = task->packet;
-	p->priority = (uint8_t)task_priority(task);
+	p->priority = (uint8_t)priority;
 	p->acquire = 0;
 	p->release = task->release;
 	p->kernel = task->kernel;
 	p->rare = (uint8_t)task->rare;
 	command_task_state(command, p->state);
+	p->kernel_flags = kernel_flags_of(task, command, p->state);
 	task->rare |= TASK_KEPT;
 }
 

@@ -39,7 +39,7 @@ struct pending {
 	uint8_t acquire, release; /* scopes of its fences; the acquire fence goes before the first STATE only */
 	uint8_t kernel;           /* number in a condensed packet */
 	uint8_t rare;             /* TASK_* of the task */
-	uint8_t lmem;             /* its CGAs own linear memory slots */
+	uint8_t kernel_flags;     /* TUTTI_KERNEL_LMEM: its CGAs own linear memory slots; TUTTI_KERNEL_INDEPENDENT */
 	struct tutti_cga_shape cga; /* CGA its kernel declares; counts if the metadata name none */
 	uint32_t state[STATE_WORDS] __attribute__((aligned(8)));
 };

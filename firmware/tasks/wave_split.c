@@ -6,7 +6,6 @@
 #include "core/counters.h"
 #include "core/queue_record.h"
 #include "core/state.h"
-#include "place/kernel_cache.h"
 #include "place/plain_grid.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
@@ -49,18 +48,6 @@ uint32_t split_limit_now(void)
 	return split.limit;
 }
 
-/* Asks the kernel's descriptor. If that is no longer in the cache, the waves are taken to be dependent. */
-static bool kernel_independent(const struct pending *p)
-{
-	const struct kernel *k;
-
-	for (k = kernels; k < kernels + FW_KERNELS; k++)
-		if (k->high != ~0u && k->high >> 16 == queue_asid(p->queue) && k->entry[0] == p->state[STATE_AT(entry)] &&
-		    k->entry[1] == p->state[STATE_AT(entry) + 1])
-			return k->fetched.flags & TUTTI_KERNEL_INDEPENDENT;
-	return false;
-}
-
 static bool may_split(const struct task *task)
 {
 	const struct tmd *tmd = task_tmd(task);
@@ -73,7 +60,7 @@ static bool may_split(const struct task *task)
 		return false;
 	if (tmd && (tmd_static(tmd)->cga[0].kind || tmd_flag(tmd, TUTTI_TMD_DEPENDENT | TUTTI_TMD_THROTTLE)))
 		return false;
-	return (tmd && tmd_flag(tmd, TUTTI_TMD_INDEPENDENT)) || kernel_independent(task->kept);
+	return (tmd && tmd_flag(tmd, TUTTI_TMD_INDEPENDENT)) || task->kept->kernel_flags & TUTTI_KERNEL_INDEPENDENT;
 }
 
 /* Issue the next CTA of @task wave by wave; the task goes on with the CTA after it. */

@@ -17,7 +17,10 @@
 #define TUTTI_REFERENCE_DIMENSIONS 3u /* number of dimensions, as in @setup */
 #define TUTTI_REFERENCE_VALID 4u      /* the entry is in use */
 #define TUTTI_REFERENCE_TMD 8u        /* @tmd is valid: it is not a plain grid */
-#define TUTTI_REFERENCE_LMEM 16u      /* the kernel has TUTTI_KERNEL_LMEM */
+/* Of the kernel's flags, TUTTI_KERNEL_INDEPENDENT and TUTTI_KERNEL_LMEM, this many bits further left. */
+#define TUTTI_REFERENCE_KERNEL_SHIFT 6
+#define TUTTI_REFERENCE_INDEPENDENT (TUTTI_KERNEL_INDEPENDENT << TUTTI_REFERENCE_KERNEL_SHIFT)
+#define TUTTI_REFERENCE_LMEM (TUTTI_KERNEL_LMEM << TUTTI_REFERENCE_KERNEL_SHIFT)
 
 /** struct tutti_reference - one entry of the table, 128 bytes. */
 struct tutti_reference {

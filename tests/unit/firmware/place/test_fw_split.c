@@ -163,6 +163,23 @@ static void never_these(void **unused)
 	descriptor.barriers = 0;
 }
 
+/* Nobody asks the cache of descriptors again once the task is made: other kernels may have taken the entry. */
+static void evicted_kernel(void **unused)
+{
+	for (unsigned plain = 0; plain < 2; plain++) {
+		held(10, 32);
+		descriptor.flags = TUTTI_KERNEL_INDEPENDENT;
+		kernel_invalidate(ASID, 0, 0);
+		submit(&(struct job){ .queue = 3, .priority = 5, .groups = 1, .waves = 32, .plain = plain });
+		descriptor.flags = 0;
+		kernel_invalidate(ASID, 0, 0);
+		job[1].independent = true; /* for take_state() */
+		end_one(holder); /* the first round for a kernel without metadata, which has only been tried at its launch */
+		long_time();
+		assert_int_equal(job[1].split, 1);
+	}
+}
+
 /* Waves have the lowest priority: what fits whole goes first. */
 static void waves_come_last(void **unused)
 {
@@ -289,6 +306,7 @@ int main(void)
 		RIG_TEST("RES-07", a_match_restarts),
 		RIG_TEST("RES-07", only_if_flagged),
 		RIG_TEST("RES-07", never_these),
+		RIG_TEST("RES-07", evicted_kernel),
 		RIG_TEST("RES-07", waves_come_last),
 		RIG_TEST("RES-07 PKT-04", waves_without_room),
 		RIG_TEST("RES-07 TSK-08", next_of_sequence),

@@ -3,6 +3,8 @@
 #include "fw_direct.h"
 
 #include "core/wait.h"
+#include "place/kernel_cache.h"
+#include "tasks/pending_tasks.h"
 #include "queues/queue_life.h"
 
 /* A task of its own for a child, or metadata for a packet. */
@@ -272,6 +274,43 @@ static void child_of_stopped(void **unused)
 	end_all((unsigned)slot_of(0, 0));
 }
 
+/* References keep what their kernel says of its waves (RES-07), whatever becomes of its descriptor in the cache. */
+static void independent_reference(void **unused)
+{
+	(void)unused;
+	for (unsigned form = 0; form < 6; form++) {
+		bool independent = form < 3;
+		union tutti_packet p = condensed(1);
+		struct tutti_dispatch_packet reference = kernel_packet(0, 1);
+		int slot;
+
+		start(1, 0);
+		rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
+		rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+		descriptor[1].flags = TUTTI_KERNEL_INDEPENDENT; /* another kernel has the flag in any case */
+		descriptor[0].flags = independent ? TUTTI_KERNEL_INDEPENDENT : 0;
+		reference.grid_x = 32 * 1000;
+		store(0, 0, kernel_packet(1, 1));
+		store(0, 0, reference);
+		while ((slot = slot_of(0, 1)) >= 0)
+			end_all((unsigned)slot);
+		descriptor[0].flags = independent ? 0 : TUTTI_KERNEL_INDEPENDENT;
+		kernel_invalidate(ASID, 0, 0);
+		if (form % 3 == 1) {
+			p.condensed.unit[0] = TUTTI_DIFF_KERNARG << TUTTI_DIFF_VECTOR_SHIFT;
+			p.condensed.unit[1] = 64;
+		} else if (form % 3 == 2) { /* a patched copy of the reference, although it holds the same */
+			p.condensed.unit[0] = TUTTI_DIFF_SCOPES << TUTTI_DIFF_VECTOR_SHIFT;
+		}
+		submit(0, &p);
+		assert_int_equal(queue_at(0)->state, QUEUE_RUNNING);
+		slot = slot_of(0, 2);
+		assert_true(slot >= 0);
+		assert_true(tasks[slot].unissued > 0);
+		assert_int_equal(!!(tasks[slot].kept->kernel_flags & TUTTI_KERNEL_INDEPENDENT), independent);
+	}
+}
+
 /* A child that finds no task slot free: refused while only its parent runs, accepted when a task will end by itself. */
 static void child_without_slot(void **unused)
 {
@@ -369,6 +408,7 @@ int main(void)
 		RIG_TEST("PKT-14 CGA-01", whose_cgas),
 		RIG_TEST("TSK-11 PKT-06", child_of_stopped),
 		RIG_TEST("PKT-04 PKT-17 TSK-12", overlapped_and_dropped),
+		RIG_TEST("RES-07 PKT-08", independent_reference),
 		RIG_TEST("TSK-11", child_without_slot),
 		RIG_TEST("TSK-11", child_without_shape),
 	};
