@@ -11,7 +11,7 @@
  *                      shared_block_bytes, barriers, cta_slots, local_bytes (256K; at most 512K)
  *   acknowledge 3      SMs acknowledge each task state three turns later; otherwise they take all in order
  *   idle_traps 1       the soft core has no idle unit: ecall traps to the firmware's handler, whose wfi waits
- *   slice 300          deterministic mode: the soft core runs for up to 300 instructions at a time beside the rest
+ *   slice 300          deterministic mode: the soft core runs up to 300 instructions in each turn of the card
  *   garbage 16M        card memory behind its reserved part that holds garbage at power-on, as in hardware all may
  *   energy 1           count instruction classes and energy; picojoules of each: energy_move,
  *                      _load, _store, _matrix32, _matrix64, _compare, _jump, _other, and of

@@ -153,7 +153,7 @@ struct tutti_card {
 	uint32_t sleepers;
 	uint32_t deep;       /* the background thread sleeps, and the status word asleep is set */
 	uint64_t driven;     /* when a host thread last stopped driving the card */
-	uint32_t core_turns; /* odd while the core runs, for thread_watch() */
+	uint32_t core_turns; /* an odd number while the core runs; read by thread_watch() */
 	uint32_t watch_turns;
 	uint64_t watch_since;
 };

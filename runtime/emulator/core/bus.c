@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the soft core reaches beside local memory: the areas of softcore.h, and the device registers. */
+/* What the soft core can access apart from local memory: the areas of softcore.h, and the device registers. */
 #include "emulator/base/clock.h"
 #include "emulator/base/profile.h"
 #include "emulator/core/core.h"

@@ -59,7 +59,7 @@ static uint64_t slice(struct core *core)
 	return most ? 1 + card_random(core->card, most) : SLICE_INSTRUCTIONS;
 }
 
-/* Why cpu_run() has stopped. Return: true if the run goes on, else @stop says why not. */
+/* Act on the reason why cpu_run() has stopped. Return: true if the run continues, otherwise @stop says why not. */
 static bool stopped(struct core *core, enum cpu_stop why, struct core_trap *trap, enum core_stop *stop)
 {
 	*stop = core->halted ? CORE_HALTED : CORE_PREEMPTED;

@@ -15,7 +15,7 @@
  * @waits: it has executed wfi
  * @injected: mcause + 1 of a trap to take at the beginning of the next run, 0 = none
  * @latched: the time at the newest read of TUTTI_REG_TIME_LO
- * @kind: how it executes the firmware, for who asks
+ * @kind: how it executes the firmware, as tutti info shows it
  */
 struct core {
 	struct tutti_card *card;
@@ -30,7 +30,7 @@ struct core {
 	const char *kind;
 };
 
-/** core_bus - memory as the soft core sees it, beside local memory; the user of its functions is a struct core. */
+/** core_bus - all that the soft core can access except local memory. Its functions get a struct core. */
 extern const struct cpu_bus core_bus;
 
 #endif

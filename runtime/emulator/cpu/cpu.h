@@ -186,7 +186,7 @@ bool cpu_invalidate_pending(struct cpu *cpu);
  */
 void cpu_forget_spans(struct cpu *cpu, uint64_t first, uint64_t bytes);
 
-/** cpu_breakpoint() - set or clear a breakpoint at @pc. A run that starts there goes past it. Return: 0 or
+/** cpu_breakpoint() - set or clear a breakpoint at @pc. A run that starts there does not stop at it. Return: 0 or
  * -ENOMEM. */
 int cpu_breakpoint(struct cpu *cpu, uint64_t pc, bool set);
 

@@ -194,7 +194,7 @@ bool cpu_load(struct cpu *cpu, uint64_t va, unsigned bytes, unsigned base, uint6
 	*value = low;
 	if (part == bytes)
 		return true;
-	/* it goes on in another span */
+	/* the access crosses into another span */
 	if (!cpu_load(cpu, mask(cpu, va + part), bytes - part, base, &high))
 		return false;
 	*value = low | high << (8 * part);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The throttle state of SMs (spec TSK-07): the shared memory of all SMs is pooled and divided anew, so that a few of
- * them can have more than usual.
+ * The throttle state of SMs (spec TSK-07): the shared memory of all SMs is put together and divided in another way, so
+ * that a few of them can have more than usual.
  */
 #include <errno.h>
 
