@@ -18,7 +18,7 @@
 
 #define SYSTEM_RESERVE	   (64ull << 30)
 #define CARD_ALIGN	   (1ull << 30)
-#define CARD_BYTES_DEFAULT (1ull << 30) /* what memory_bytes = 0 stands for in card.h */
+#define CARD_BYTES_DEFAULT (1ull << 30) /* what memory_bytes = 0 means in card.h */
 
 /**
  * struct emulator - the transport's own state.
@@ -45,7 +45,7 @@ static void *host_memory(void *context, uint64_t bus, uint64_t bytes)
 	return context_host_memory(&emulator->bare.context, bus, bytes);
 }
 
-/* Any thread of the card may call this. It takes no lock if nobody sleeps. */
+/* Any thread of the card may call this. It takes no lock if no thread sleeps. */
 static void interrupt(void *context, unsigned vector)
 {
 	struct emulator *emulator = context;

@@ -194,7 +194,7 @@ static void serve(struct process *process, const struct pollfd *poll)
 		process->kicks++;
 		tutti_card_kick(process->card);
 	}
-	/* Before the listener: who restarts QEMU quickly, even since poll() looked, is not refused. */
+	/* This comes before the listener, so that a QEMU that is restarted quickly is not refused, even after poll(). */
 	if ((poll[GUEST].revents || poll[LISTENER].revents) && process->peer.guest >= 0 && peer_gone(&process->peer))
 		guest_left(process);
 	if (poll[LISTENER].revents)
@@ -242,7 +242,7 @@ int process_run(struct process *process, const struct process_options *options)
 			return process->control;
 		}
 	}
-	/* Last: who sees the socket may connect. */
+	/* The socket is made last, because a client may connect as soon as it exists. */
 	error = peer_listen(&process->peer, options->socket);
 	if (error)
 		process_say("%s: %s", options->socket, strerror(-error));

@@ -28,7 +28,7 @@ struct control_client {
 /**
  * struct process
  * @config: kept to build the card again
- * @kicks, @interrupts: counted here, beside the card's counters
+ * @kicks, @interrupts: counted here, in addition to the card's own counters
  */
 struct process {
 	struct tutti_card_config config;

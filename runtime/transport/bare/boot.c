@@ -84,7 +84,7 @@ int boot_check_card(struct tutti_device *device, size_t bar_bytes)
 	return 0;
 }
 
-/* Looks beside the library first, as in a build tree, then where the image would be installed. */
+/* Looks in the library's own folder first, as in a build tree, then where the image would be installed. */
 static FILE *open_default_image(const char *name, char *path, size_t bytes)
 {
 	static const char *const beside[] = {"/firmware/", "/../firmware/", "/../../firmware/"};

@@ -30,7 +30,7 @@ int channel_ask(struct tutti_device *device, unsigned type, uint64_t arg0, uint6
 		uint64_t *value);
 /** channel_poll() - handle the messages that the card has sent. True if there were any. */
 bool channel_poll(struct tutti_device *device);
-/** channel_pending() - are there messages of the card that nobody has taken? Cheap, callable from any thread. */
+/** channel_pending() - are there messages of the card that have not been taken? Cheap; any thread may call it. */
 bool channel_pending(const struct tutti_device *device);
 
 #endif
