@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # SYS-51: the processor's unit tests on arm64: cross compiler and user emulation (packages gcc-aarch64-linux-gnu,
-# libc6-dev-arm64-cross, qemu-user), with cmocka's arm64 package unpacked beside them.
+# libc6-dev-arm64-cross, qemu-user), with cmocka's arm64 package unpacked next to them.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 out=${TUTTI_OUT:-build}/arm64

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Writes a random RV32 program as assembly: functions of random instructions with calls, loops, jump tables, ecalls,
- * CSRs, accesses that may fault, and jumps to odd places. See stream.h for the registers.
+ * CSRs, accesses that may fault, and jumps to unusual addresses. See stream.h for the registers.
  */
 #include <stdio.h>
 #include <stdlib.h>

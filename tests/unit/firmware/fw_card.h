@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A card of SMs (fw_sms.h) and task slots, for tests of the firmware: who runs where, and completions. */
+/* A card of SMs (fw_sms.h) and task slots, for tests of the firmware: which task runs where, and completions. */
 #ifndef TUTTI_TEST_FW_CARD_H
 #define TUTTI_TEST_FW_CARD_H
 

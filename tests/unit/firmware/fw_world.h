@@ -372,7 +372,7 @@ static void take_kill(const uint32_t *w)
 	killed((unsigned)(slot - card_slot));
 }
 
-/* The decrement of a completion signal: exactly one, after everything it stands for. */
+/* The decrement of a completion signal: it happens exactly once, after all work that it reports. */
 static void take_signal(const uint32_t *w)
 {
 	uint64_t address = address_in(w), after;

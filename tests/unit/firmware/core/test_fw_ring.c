@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command ring is full because its engines stand still: operations that have begun end without an overrun
+ * The command ring is full because its engines have stopped: operations that have begun end without an overrun
  * (hal_host_written() aborts the test), and nothing is forgotten once the engines go on.
  */
 #include "queues/queue_life.h"
@@ -406,7 +406,7 @@ static void reset_queues(void **unused)
 	for (q = 0; q < QUEUES; q++)
 		ask(TUTTI_MSG_QUEUE_RESET, 50 + q, q, 0);
 	for (q = 0; q < QUEUES; q++)
-		assert_int_equal(queues[q].state, QUEUE_STOPPED); /* nobody has asked yet */
+		assert_int_equal(queues[q].state, QUEUE_STOPPED); /* the host has not asked yet */
 	go_on();
 	for (q = 0; q < QUEUES; q++) {
 		assert_int_equal(queues[q].state, QUEUE_RUNNING);

@@ -248,7 +248,7 @@ static void one_level(unsigned kind)
 			continue;
 		launched += compare(&cga, 1 + roll(4));
 		if (!roll(3))
-			domain_idle(capacity, NULL); /* another kernel has come: the rows are made anew */
+			domain_idle(capacity, NULL); /* another kernel has come, so the rows are computed again */
 		launched += compare(&cga, 1 + roll(30));
 		launched += compare(&cga, 10);
 	}
@@ -383,7 +383,10 @@ static void topologies(void **unused)
 		}
 }
 
-/* While only CGAs of one shape are resident the rows lead, whoever made them anew meanwhile; CTAs of others end that. */
+/*
+ * While only CGAs of one shape are resident the rows are authoritative, even if they have been computed again. CTAs of
+ * other shapes end that.
+ */
 static void who_leads(void **unused)
 {
 	static const unsigned sms[] = { 16, 18 };

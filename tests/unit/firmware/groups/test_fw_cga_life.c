@@ -250,7 +250,7 @@ static void lead_again(void **unused)
 			deliver(0);
 		assert_int_equal(gpc_rows_lead(), kind <= TUTTI_CGA_GPC);
 		assert_int_equal(shapes.residents, 32);
-		/* known by now: its rows are not made anew for it */
+		/* its shape is known by now, so the rows are not computed again */
 		submit(0, 0, 4, 1, 1);
 		submit(1, 1, 3, 2, 1);
 		run_down();

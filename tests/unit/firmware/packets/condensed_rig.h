@@ -149,7 +149,7 @@ static inline uint64_t field_of(const struct tutti_dispatch_packet *p, unsigned 
 
 static const uint8_t field_units[FIELDS] = { 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 4, 4, 4 };
 
-/* A value nobody may have, or any at all. Kernel objects stay in the cache or are refused at sight. */
+/* A value that is never valid, or any value at all. Kernel objects stay in the cache or are refused at sight. */
 static inline uint64_t bad_value(unsigned field)
 {
 	static const uint32_t sizes[] = { 0, 1, 1025, 65535, 65536, 0x80000000, 0xffffffff };

@@ -102,7 +102,7 @@ static void malformed(void **unused)
 			start_packet();
 			packet.condensed.num_kernels = 0;
 			add(ref & 6, 0, &from, FIELDS);
-			if (ref & 1) { /* the odd ones are not stored, whatever the diff says */
+			if (ref & 1) { /* references with an odd number are not stored, whatever the diff says */
 				reference[ref].packet = reference[ref & 6].packet;
 				add(ref, vector, &from, FIELDS);
 				expand_and_compare(false);
@@ -139,7 +139,7 @@ static void source_example(void **unused)
 	start_packet();
 	memcpy(packet.condensed.unit, source, sizeof(source));
 	packet.condensed.num_kernels = 2;
-	expand_and_compare(false); /* as it stands: no such addresses here */
+	expand_and_compare(false); /* the packet is unchanged: there are no such addresses here */
 	start_packet();
 	from.signal = 0x00006eedbeefde80ull;
 	from.kernarg = 0x00005eed56781234ull;

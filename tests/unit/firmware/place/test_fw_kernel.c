@@ -171,7 +171,7 @@ static void copy_is_used(void **unused)
 	assert_int_equal(dispatch(queue, AT), 0);
 	assert_int_equal(entry(), AT + 256);
 	d.magic = 0;
-	assert_int_equal(rig_kernel_answer(&d, 0), 0); /* nobody asks again */
+	assert_int_equal(rig_kernel_answer(&d, 0), 0); /* no queue asks for it again */
 	assert_int_equal(dispatch(queue, AT), 0);
 	/* a bad one is reported once and then looked at again: its owner may have mended it */
 	assert_true(invalidate(3, AT, 64, true));
@@ -288,7 +288,7 @@ static void invalidated_while_fetching(void **unused)
 	assert_int_equal(rig_kernel_answer(&new, 0), 1);
 	assert_int_equal(dispatch(queue, AT), 0);
 	assert_int_equal(entry(), AT + 1024);
-	/* an answer nobody waits for changes nothing */
+	/* an answer that no queue waits for changes nothing */
 	rig_event(TUTTI_EVENT_FETCH | (record[0] & 0xffff0000u), 0, 0);
 	rig_event(TUTTI_EVENT_FETCH | (record[0] & 0xffff0000u) | TUTTI_CAUSE_ECC << 8, 0, 0);
 	assert_int_equal(dispatch(queue, AT), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What fits beside CTAs of other shapes: the firmware's answer against trying it out, one CTA at a time. */
+/* What fits on SMs with CTAs of other shapes: the firmware's answer is compared with trying it CTA by CTA. */
 #include "fw_producer.h"
 
 #include "top/host_channel.h"
@@ -371,7 +371,7 @@ static void only_changes_are_asked(void **unused)
 		changed = where(b);
 		end_all(b);
 		b = placed_right(1, 1 + roll(20), changed);
-		/* a third shape beside both: it asks for itself, and the second one hears of what it did */
+		/* a third shape joins them: it asks for itself, and the second one learns what it did */
 		c = placed_right(2, 1 + roll(20), ~0ull);
 		changed = where(c) | where(b);
 		end_all(b);

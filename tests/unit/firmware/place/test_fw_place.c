@@ -159,7 +159,7 @@ static void priority_of_the_hungry(void **unused)
 		quiesce();
 		for (q = 0; q + 1 < QUEUES; q++)
 			if (slot_of(k[q])->launched < 128) {
-				/* nobody behind it has got anything */
+				/* no task behind it has been given anything */
 				for (unsigned behind = q + 1; behind + 1 < QUEUES; behind++)
 					assert_int_equal(slot_of(k[behind])->launched, 0);
 				break;
@@ -171,7 +171,7 @@ static void priority_of_the_hungry(void **unused)
 	assert_int_equal(k[QUEUES - 1]->life, DONE);
 }
 
-/* The largest legal grid on a full card: it waits its turn and disturbs nobody. */
+/* The largest legal grid on a full card: it waits for its turn and does not disturb other tasks. */
 static void largest_grid(void **unused)
 {
 	struct kern *first, *huge;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * When a CTA is split into waves (RES-07): an SM of 32 waves, 16 of them held by CTAs that end when the test
- * says so, and tasks whose CTAs have 32 waves and never fit beside them.
+ * says so, and tasks whose CTAs have 32 waves and never fit on the same SM.
  */
 #include "place/kernel_cache.h"
 #include "core/task_record.h"
@@ -45,7 +45,7 @@ static void large(unsigned queue, unsigned groups, bool independent)
 	submit(&(struct job){ .queue = queue, .priority = 5, .groups = groups, .waves = 32, .independent = independent });
 }
 
-/* Each CTA that ends is a round, as time stands still; the eleventh without a match is one too many. */
+/* The clock does not advance here, so each CTA that ends is one round; the eleventh without a match is one too many. */
 static void rounds_by_events(void **unused)
 {
 	unsigned i;
@@ -81,7 +81,7 @@ static void rounds_by_time(void **unused)
 	assert_int_equal(job[1].split, 0);
 	timer(10);
 	assert_int_equal(job[1].split, 1);
-	/* its waves were a match: the count began anew, and one CTA at a time is split */
+	/* its waves found room, so the count started again, and one CTA at a time is split */
 	timer(100000);
 	assert_int_equal(job[1].split, 1);
 	assert_int_equal(job[1].waves_run, 32 - HOLD);

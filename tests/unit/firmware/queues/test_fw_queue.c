@@ -10,7 +10,7 @@
 static unsigned replies, messages, refusals, resets, destroys, suspends;
 static uint32_t last_cap, last_enable[TUTTI_MAX_SMS];
 static bool suspending;
-/* The same for all: kernels of a condensed packet may be alike, and then nobody could tell which was evicted. */
+/* The same for all: kernels of a condensed packet may be alike, and then a test cannot tell which was evicted. */
 static uint8_t priority;
 static struct { unsigned type, a, b; uint32_t id; } asked[64];
 
@@ -47,7 +47,7 @@ static void ask_for(unsigned type, uint64_t a, uint64_t b, uint64_t c)
 	ask(&m, (unsigned)a, (unsigned)(type == TUTTI_MSG_POLICY ? b : c));
 }
 
-/* Signals that will not come any more are given by the host, so that nobody waits for them. */
+/* The host sets signals that will not come any more, so that no queue waits for them. */
 static void repair(struct model *q)
 {
 	uint64_t i;
@@ -137,7 +137,7 @@ static void take_reply(const struct tutti_message *m)
 		q->alive = true;
 		break;
 	case TUTTI_MSG_QUEUE_DESTROY:
-		/* nothing of it is in flight */
+		/* none of its kernels is running */
 		for (s = 0; s < CARD_SLOTS; s++)
 			assert_true(!card_slot[s].busy || card_slot[s].state.queue != q->id);
 		for (s = 0; s < q->write - q->next; s++)
@@ -312,7 +312,7 @@ static void resume(void)
 	}
 }
 
-/* A stopped queue is reset; a dead one made anew. */
+/* A stopped queue is reset; a dead one is created again. */
 static void revive(struct model *q)
 {
 	if (q->asked)

@@ -35,7 +35,7 @@ static void time_passes(unsigned us)
 	pump();
 }
 
-/* A task may run on an SM that is off only: it waits for ever, and nobody else does. */
+/* A task that may only run on an SM that is off waits for ever, and no other task does. */
 static void affinity_of_an_sm_that_is_off(void **unused)
 {
 	card_size = 2;
@@ -61,7 +61,7 @@ static void hold_of_few_sms(void **unused)
 	flood(1, 0, 2 * PATIENCE);
 	assert_true(place_state.detours & DETOUR_HOLDING);
 	end_on(slot_of(1), 1);
-	assert_int_equal(card_slot[slot_of(1)].on[1], 15); /* nobody takes the place */
+	assert_int_equal(card_slot[slot_of(1)].on[1], 15); /* no other task takes its place */
 	flood(1, 0, 10);
 	/* somebody of higher priority does */
 	submit(&(struct job){ .queue = 3, .groups = 1, .priority = 1 });

@@ -89,7 +89,7 @@ static void lots(void **unused)
 	unsigned place[3][3] = { { 0 } }, lap, i, j, q;
 
 	begin(4711);
-	/* a lap ends when all have marks; who goes then keeps its mark, so it is the first of the next one */
+	/* a lap ends when all have marks; the task whose turn it is then keeps its mark and is the first of the next */
 	for (lap = 0; lap < 30000; lap++) {
 		q = draw(4, queue, 3);
 		for (i = 0; i < 3; i++)

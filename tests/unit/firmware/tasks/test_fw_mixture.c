@@ -44,7 +44,7 @@ static void *user_memory(uint64_t address)
 	return NULL;
 }
 
-/* It goes on where it stopped; whoever had the slot has nothing on the card. */
+/* The task continues where it stopped, and the task that had the slot before has no CTAs on the card. */
 static void has_slot(unsigned slot, const struct tutti_task_state *state)
 {
 	struct job *j = &job[state->kernarg / 16];
@@ -147,7 +147,7 @@ static void random_job(unsigned q)
 	take_commands();
 }
 
-/* As rig_message(), but its commands are for the card, and nobody waits for the reply. */
+/* As rig_message(), but its commands are for the card, and no test waits for the reply. */
 static void post(unsigned type, uint64_t a, uint64_t b, uint64_t c)
 {
 	const struct tutti_discovery *d = discovery();
@@ -373,7 +373,7 @@ static void mixture(const uint16_t *gpc, unsigned gpcs, unsigned number, unsigne
 	seen.turns += counters.turns;
 }
 
-/* Small, odd, unequal, as sold, and the largest. */
+/* A small card, an unusual one, one with unequal GPCs, a typical one, and the largest. */
 static void cards_of_all_sizes(void **unused)
 {
 	static const struct { unsigned gpcs, rounds; uint16_t gpc[32]; } card[] = {

@@ -166,7 +166,7 @@ static void run(uint64_t number)
 	}
 }
 
-/* Evicted, resumed, cancelled by nobody, and never a launch too early. */
+/* Tasks are evicted and resumed, none is cancelled, and no launch comes too early. */
 static void any_order(void **unused)
 {
 	uint64_t evictions = 0;

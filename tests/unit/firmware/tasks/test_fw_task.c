@@ -159,7 +159,7 @@ static void model_end(int n)
 {
 	model.room++;
 	model.task[n].running--;
-	/* rounds first, as whoever has ended still has its slot */
+	/* rounds come first, because a task that has ended still has its slot */
 	issue();
 	if (!model.task[n].running && model.task[n].leaving) {
 		model.task[n].leaving = false;
@@ -378,7 +378,7 @@ static void more_than_records(void **unused)
 		}
 		assert_int_equal(accepted(), 0);
 	}
-	/* one client gets half of them, less what is kept for who comes first */
+	/* one client gets half of them, less what is kept for higher priorities */
 	assert_int_equal(most, FW_TMDS / 2 - 5 / 4);
 	/* in each queue, of one priority, in ring order */
 	begin(400, 32, 1, 1);
@@ -425,7 +425,7 @@ static void records_for_high_priorities(void **unused)
 	memset(queue_priority, 0, sizeof(queue_priority));
 }
 
-/* As it is when nobody has set anything: four windows, 8 : 4 : 2 : 1, for levels 1-2, 3-5, 6-8 and 9-10. */
+/* The default: four windows, 8 : 4 : 2 : 1, for levels 1-2, 3-5, 6-8 and 9-10. */
 static void default_windows(void **unused)
 {
 	static const unsigned level[2][4] = { { 1, 3, 6, 9 }, { 2, 5, 8, 10 } };
@@ -462,7 +462,7 @@ static void default_windows(void **unused)
 	assert_int_equal(order, 0);
 }
 
-/* A CTA that needs the whole SM, beside small ones that never end to come and go: it starts all the same, soon. */
+/* A CTA that needs a whole SM starts soon, even though small CTAs come and go without end. */
 static void starved(unsigned small, unsigned large, bool plain, uint32_t fair)
 {
 	unsigned i;

@@ -447,7 +447,7 @@ static void prefetch(void **state)
 	assert_int_equal(card.ends, 1);
 	card_do(&r);
 	assert_int_equal(card.fetches, 3);
-	/* a prefetch of what cannot be read is nobody's error */
+	/* a prefetch of memory that cannot be read is not an error */
 	early.descriptor += 256;
 	card.refuse_fetch = early.descriptor;
 	card_do(&early);
@@ -502,7 +502,7 @@ static void many_descriptors(void **state)
 	}
 }
 
-/* The request area is full, movers stand still: all are served in order, nothing is lost. */
+/* The request area is full and the movers have stopped: all requests are served in order, and none is lost. */
 static void full_area(void **state)
 {
 	struct tutti_tensor d = matrix();
