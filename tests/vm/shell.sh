@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `make vm-shell` at a terminal, as somebody would use it: a prompt, a command, the card's control socket, power off.
+# `make vm-shell` at a terminal, as a user would run it: a prompt, a command, the card's control socket, power off.
 set -uo pipefail
 cd "$(dirname "$(realpath "$0")")/../.." || exit 1
 version=${1:-6.12} number=0 failed=0 text=''

@@ -29,7 +29,7 @@ check() { # NAME COMMAND...
 	if "$@"; then ok "$name"; else not_ok "$name"; fi
 }
 # Results of a program that prints KTAP itself are taken over as they are, with new numbers; on the console, too, so that
-# one sees how far it is and which subtest a report of the kernel belongs to.
+# it shows how far the run is and which subtest a report of the kernel belongs to.
 take() { # lines on stdin
 	local line
 	while read -r line; do
@@ -72,11 +72,11 @@ ivshmem_devices() {
 		fi
 	done
 }
-# The first of them; behind it there is one that is no card (see `run`).
+# The first device; the one after it is not a card (see `run`).
 card_address() { ivshmem_devices | head -1 | grep .; }
-# Accel nodes where the kernel has them, else render nodes.
+# The nodes are accel nodes if the kernel has them, otherwise render nodes.
 node() { ls /dev/accel/accel* /dev/dri/renderD* 2>/dev/null | head -1; }
-# The driver's calls, a queue, packets.
+# Tests of the driver's calls, a queue and packets.
 works() { /programs/tutti-conformance --only "packets run" 2>/dev/null | grep -q "^ok"; }
 card_path() { echo "/sys/bus/pci/devices/$(card_address)"; }
 card_bound() { [ "$(basename "$(readlink "$(card_path)/driver" 2>/dev/null)")" = "$1" ]; }

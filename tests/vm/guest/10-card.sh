@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The card behind ivshmem, by the probe module: window, boot, kernel channel, MSI-X, DMA; load after load.
+# The probe module tests the card behind ivshmem: window, boot, kernel channel, MSI-X and DMA, at each load.
 . /lib/vm.sh
 results() { take <"$(card_path)/ktap"; }
 

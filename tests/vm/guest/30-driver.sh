@@ -46,7 +46,7 @@ check "a crashed firmware is started again" soon 20 rebooted
 check "the node still opens" soon 5 opens
 before=$(sequence)
 control inject firmware-hang >/dev/null
-# While the driver boots: nothing is healed by then.
+# A fault while the driver boots: the driver does not recover at that stage.
 check "a hang is noticed" soon 20 booting
 control inject firmware-hang 0 >/dev/null
 check "the hung firmware is started again" soon 20 rebooted
@@ -58,7 +58,7 @@ control interrupt 0 >/dev/null
 control interrupt 3 >/dev/null
 check "interrupts for no reason do no harm" opens
 
-# A hang that no boot heals: the driver gives up and goes on working for who unbinds and binds it.
+# A hang that no boot heals: the driver gives up, and works again after it has been unbound and bound.
 control inject firmware-hang >/dev/null
 check "a card that does not heal is given up" soon 30 said "the card is wedged"
 control inject firmware-hang 0 >/dev/null
@@ -70,11 +70,11 @@ check "and bound" card_bind tutti
 check "and works" soon 5 state running
 check "nothing of the old device is left" first_node
 
-# A descriptor from before outlives card and driver.
+# A file descriptor that was opened before outlives card and driver.
 exec 4<>"$(node)"
 control inject removed >/dev/null
 sleep 1
-# timeout's watcher lives on for a second: not with our descriptor
+# the watcher of timeout lives for another second and must not hold our descriptor
 check "a removed card is unbound in time" timeout 30 sh -c '. /lib/vm.sh; card_unbind' 4>&-
 check "the node has gone" soon 2 no_node
 exec 4>&-
@@ -83,7 +83,7 @@ check "the driver binds to the new card" card_bind tutti
 check "its node opens" opens
 check "nothing of the removed device is left" first_node
 
-# Unload with the node open is refused, unbind is not.
+# While the node is open, unloading the module is refused and unbinding is not.
 exec 4<>"$(node)"
 check "no unloading while the node is open" fails rmmod tutti
 check "unbinding is possible" card_unbind

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the driver binds to and what not, what it makes of firmware files, how long it bears silence (spec SYS-21).
+# Which devices the driver binds to, which firmware files it accepts, how long it waits for a silent card (spec SYS-21).
 . /lib/vm.sh
 echo "KTAP version 1"
 if [ ! -e /lib/modules/tutti.ko ] || [ ! -x /programs/tutti-conformance ]; then
@@ -20,7 +20,7 @@ refuses() { # WHY: to bind, with the image as it is
 }
 rebooted() { [ "$(control_value boot_sequence)" != "$before" ] && state running; }
 
-# Its own id, and nobody else's.
+# The driver binds to its own id and to no other.
 check "SYS-21: the card's PCI id is the module's" has_alias 1E57d00000001
 check "SYS-21: ivshmem's is not" fails has_alias 1AF4
 insmod /lib/modules/tutti.ko
@@ -35,7 +35,7 @@ check "SYS-21: without the magic not even driver_override binds it" [ ! -e "/sys
 check "SYS-21: and the log says why" said "$other.*no card: discovery reads zero"
 echo >"/sys/bus/pci/devices/$other/driver_override"
 
-# request_firmware, and the checks of the image.
+# The driver loads the image by request_firmware and checks it.
 cp $image /tmp/image
 rm $image
 check "SYS-21 SYS-05: no firmware file" refuses "firmware.*failed\|Direct firmware load"
@@ -57,7 +57,7 @@ before=$(interrupts)
 check "SYS-21: packets run" works
 check "SYS-21: and interrupts came" [ "$(interrupts)" -gt "$before" ]
 
-# The watchdog has the patience it is told to have. (The card has one of its own, which takes longer than the short one.)
+# The watchdog waits as long as it is told to. (The card's own watchdog takes longer than the short time used here.)
 before=$(control_value boot_sequence)
 dmesg -c >/dev/null
 echo 300 >$parameters/heartbeat_timeout_ms

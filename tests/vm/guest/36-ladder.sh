@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The driver beyond its calls: recovery ladder, core dump, runtime PM, lost doorbells.
+# What the driver does apart from its calls: recovery ladder, core dump, runtime PM, lost doorbells.
 . /lib/vm.sh
 echo "KTAP version 1"
 if [ ! -e /lib/modules/tutti.ko ] || [ ! -x /programs/tutti-driver-test ]; then
@@ -28,7 +28,7 @@ if [ -x /programs/tutti-driver-test32 ]; then
 	done
 fi
 
-# What people see.
+# What users see.
 look() { cat /sys/kernel/debug/*/*/"$1" 2>/dev/null; }
 tracing=/sys/kernel/tracing
 [ -e $tracing/events ] || mount -t tracefs tracing $tracing 2>/dev/null
@@ -71,7 +71,7 @@ fi
 control inject lost-doorbell 1 >/dev/null
 check "SYS-15 SYS-28: a lost doorbell is rung again" works
 
-# Nobody has it open: it sleeps, if the system wants that.
+# When no program has the card open it sleeps, if the system allows that.
 check "SYS-29: awake by default" state running
 echo auto >"$card/power/control"
 check "SYS-29: unused, it is switched off" soon 20 state failed

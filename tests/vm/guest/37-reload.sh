@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The driver goes and comes under clients at work: unbind and bind, then the module itself (spec REL-06, SYS-29).
+# The driver is unbound and bound while clients work, then the module is unloaded and loaded (spec REL-06, SYS-29).
 . /lib/vm.sh
 echo "KTAP version 1"
 if [ ! -e /lib/modules/tutti.ko ] || [ ! -x /programs/kripke ]; then

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Errors of the bus, injected into the port above the card (aer_inject): REL-06, SYS-28. Debian's kernels on q35 only.
+# Bus errors, injected into the port above the card (aer_inject): REL-06, SYS-28. Debian's kernels on q35 only.
 . /lib/vm.sh
 echo "KTAP version 1"
 if [ ! -e /lib/modules/tutti.ko ] || ! insmod /lib/modules/aer_inject.ko 2>/dev/null; then

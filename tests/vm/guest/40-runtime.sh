@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The runtime's programs through the module: as on the embedded card, and several at once.
+# The runtime's programs run through the module, as they do on the embedded card, and several at once.
 . /lib/vm.sh
 export TUTTI_DEVICE=drm
 echo "KTAP version 1"
@@ -27,7 +27,7 @@ two() { # COMMAND...: two processes at once
 	return $bad
 }
 
-# On a busy host the card may be silent for long: recovery is not what is tested here.
+# On a busy host the card may be silent for long, and recovery is not tested here.
 insmod /lib/modules/tutti.ko heartbeat_timeout_ms=30000 request_timeout_ms=30000
 check "the card is bound" card_bind tutti
 check "tutti info" run tutti info

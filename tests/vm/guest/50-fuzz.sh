@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# ioctl fuzzing for a while (FUZZ_SECONDS, FUZZ_SEED of `run`); what the kernel has to say about it, `parse` looks for.
+# Fuzzes the ioctls for a while (FUZZ_SECONDS, FUZZ_SEED of `run`); `parse` looks for what the kernel reports.
 . /lib/vm.sh
 echo "KTAP version 1"
 if [ ! -e /lib/modules/tutti.ko ] || [ ! -x /programs/tutti-fuzz ]; then

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# PERF-10: calls of the driver against those of vgem, in the same guest.
+# PERF-10: the driver's calls are compared with those of vgem in the same guest.
 . /lib/vm.sh
 echo "KTAP version 1"
 if [ ! -e /lib/modules/tutti.ko ] || [ ! -e /lib/modules/vgem.ko ]; then

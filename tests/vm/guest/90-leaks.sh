@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# After everything: nothing that the kernel allocated is lost. Debug kernels only.
+# After all tests, no memory that the kernel allocated is lost. This runs on debug kernels only.
 . /lib/vm.sh
 leaks=/sys/kernel/debug/kmemleak
 echo "KTAP version 1"
