@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Looks for the emulated card's plug-in in the library's folder, in its subfolder `tutti`, and where it would be installed. */
+/* Looks for the emulated card's plug-in in the library's folder, its subfolder `tutti`, and where it is installed. */
 #include "transport/card_plugin.h"
 
 #include <dlfcn.h>

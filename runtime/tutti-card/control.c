@@ -192,7 +192,7 @@ static void hang_up(struct control_client *client)
 	client->socket = -1;
 }
 
-/* A client that does not read its answers is dropped, the card does not wait for it. */
+/* A client that does not read its answers is dropped, because the card must not wait for it. */
 static void answer(struct process *process, struct control_client *client)
 {
 	char *text = NULL;

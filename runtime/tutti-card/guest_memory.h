@@ -3,7 +3,7 @@
  * DOC: The guest's memory, seen by the card
  *
  * QEMU keeps it in a file (memory-backend-file,share=on). A host bus address is a
- * guest physical address; memory that does not fit below the PCI hole goes on at
+ * guest physical address; memory that does not fit below the PCI hole continues at
  * 4 GiB, at a place that depends on the machine.
  */
 #ifndef TUTTI_GUEST_MEMORY_H
@@ -33,9 +33,12 @@ struct guest_memory {
 };
 
 int guest_memory_init(struct guest_memory *memory, const char *path, bool q35);
-/** guest_memory_pointer() - @bytes at guest physical address @bus; NULL = not all of it is memory. Any thread. */
+/**
+ * guest_memory_pointer() - @bytes at guest physical address @bus; NULL = not all of it is memory. Any thread may call
+ * it.
+ */
 void *guest_memory_pointer(struct guest_memory *memory, uint64_t bus, uint64_t bytes);
-/** guest_memory_drop() - the guest is gone; the card must have been reset. The next one brings a new file. */
+/** guest_memory_drop() - the guest is gone; the card must have been reset. The next guest has a new file. */
 void guest_memory_drop(struct guest_memory *memory);
 void guest_memory_fini(struct guest_memory *memory);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* tutti-card: options. */
+/* The options of tutti-card. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <getopt.h>

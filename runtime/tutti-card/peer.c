@@ -84,7 +84,7 @@ static int send_message(int socket, int64_t number, int fd)
 	return sent == sizeof(wire) ? 0 : -EPIPE;
 }
 
-/* What a new client is told, in the order of the specification. */
+/* Send what a new client has to know, in the order of the specification. */
 static int introduce(struct peer *peer, int socket)
 {
 	unsigned i;
@@ -120,7 +120,7 @@ int peer_accept(struct peer *peer)
 		close(socket);
 		return -EBUSY;
 	}
-	/* What was meant for the guest before. */
+	/* Drop kicks and interrupts that are left from the previous guest. */
 	drain(peer->kick);
 	for (i = 0; i < peer->vectors; i++)
 		drain(peer->vector[i]);
@@ -139,7 +139,7 @@ bool peer_gone(struct peer *peer)
 	char bytes[64];
 	ssize_t n = recv(peer->guest, bytes, sizeof(bytes), MSG_DONTWAIT);
 
-	/* A client has nothing to say. */
+	/* Clients send no messages in this protocol. */
 	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
 		return false;
 	close(peer->guest);
@@ -156,7 +156,7 @@ void peer_interrupt(struct peer *peer, unsigned vector)
 {
 	uint64_t one = 1;
 
-	/* Full (2^64 - 2 not taken): it is raised anyway. */
+	/* If the counter is full (2^64 - 2 have not been read) the interrupt is pending anyway. */
 	if (vector < peer->vectors && write(peer->vector[vector], &one, sizeof(one)) < 0)
 		return;
 }

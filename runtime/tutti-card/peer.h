@@ -34,15 +34,15 @@ struct peer {
 };
 
 int peer_init(struct peer *peer, int shared, unsigned vectors);
-/** peer_listen() - from now on a guest may come. */
+/** peer_listen() - from now on a guest may connect. */
 int peer_listen(struct peer *peer, const char *path);
-/** peer_accept() - a connection waits; refused when there is a guest. Returns 0 or -errno. */
+/** peer_accept() - accept a connection, or refuse it if there is a guest. Returns 0 or -errno. */
 int peer_accept(struct peer *peer);
-/** peer_gone() - something happened on the guest's connection: has it gone? */
+/** peer_gone() - after an event of the guest's connection: has the guest gone? */
 bool peer_gone(struct peer *peer);
-/** peer_kicked() - take the kick. */
+/** peer_kicked() - read the eventfd of the kick. */
 void peer_kicked(struct peer *peer);
-/** peer_interrupt() - raise MSI-X vector @vector. Any thread. */
+/** peer_interrupt() - raise MSI-X vector @vector. Any thread may call it. */
 void peer_interrupt(struct peer *peer, unsigned vector);
 void peer_fini(struct peer *peer);
 

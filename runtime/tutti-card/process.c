@@ -76,7 +76,7 @@ static int choose_size(struct process *process, uint64_t size)
 	return 0;
 }
 
-/* The object QEMU maps as BAR2. */
+/* Create the memory object that QEMU maps as BAR2. */
 static int create_bar(struct process *process)
 {
 	int fd = memfd_create("tutti-card", MFD_CLOEXEC);
@@ -89,7 +89,7 @@ static int create_bar(struct process *process)
 		close(fd);
 		return -errno;
 	}
-	/* Aligned to its size, as a BAR is. */
+	/* The mapping is aligned to its size, as a BAR is. */
 	reserve = mmap(NULL, 2 * process->bar_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 		       0);
 	if (reserve == MAP_FAILED) {
@@ -106,7 +106,7 @@ static int create_bar(struct process *process)
 	return fd;
 }
 
-/* Before the card makes its threads: they inherit the mask, and only the loop sees the signals. */
+/* This comes before the card creates its threads: they inherit the mask, so that only the loop gets the signals. */
 static int signals_open(void)
 {
 	sigset_t set;
@@ -162,7 +162,7 @@ int process_replug(struct process *process)
 	return tutti_card_create(&process->config, &process->card);
 }
 
-/* What the guest started must not go on: its memory is somebody else's soon. */
+/* What the guest started must not continue, because its memory will soon belong to another process. */
 static void guest_left(struct process *process)
 {
 	tutti_card_reset(process->card);
@@ -194,7 +194,7 @@ static void serve(struct process *process, const struct pollfd *poll)
 		process->kicks++;
 		tutti_card_kick(process->card);
 	}
-	/* This comes before the listener, so that a QEMU that is restarted quickly is not refused, even after poll(). */
+	/* The old guest's end is handled before a new connection, so that a QEMU that restarts quickly is not refused. */
 	if ((poll[GUEST].revents || poll[LISTENER].revents) && process->peer.guest >= 0 && peer_gone(&process->peer))
 		guest_left(process);
 	if (poll[LISTENER].revents)

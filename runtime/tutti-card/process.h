@@ -3,7 +3,7 @@
  * DOC: tutti-card, the emulated card as a process
  *
  * main.c (options) - process.c (life of the card, event loop) - peer.c (QEMU) -
- * guest_memory.c (DMA) - control.c (line commands of tests and people).
+ * guest_memory.c (DMA) - control.c (line commands of tests and users).
  */
 #ifndef TUTTI_PROCESS_H
 #define TUTTI_PROCESS_H
@@ -56,10 +56,10 @@ struct process_options {
 };
 
 int process_init(struct process *process, const struct process_options *options);
-/** process_run() - until SIGTERM, SIGINT or the command quit. Returns 0 or -errno. */
+/** process_run() - run the card until SIGTERM, SIGINT or the command quit. Returns 0 or -errno. */
 int process_run(struct process *process, const struct process_options *options);
 void process_fini(struct process *process);
-/** process_replug() - take the card out and put a new one in: the only way back from `removed`. */
+/** process_replug() - take the card out and put a new one in, which is the only way back from `removed`. */
 int process_replug(struct process *process);
 
 void control_accept(struct process *process);
