@@ -194,7 +194,7 @@ static void serve(struct process *process, const struct pollfd *poll)
 		process->kicks++;
 		tutti_card_kick(process->card);
 	}
-	/* The old guest's end is handled before a new connection, so that a QEMU that restarts quickly is not refused. */
+	/* The old guest's end is handled before a new connection, so that a QEMU restarted quickly is accepted. */
 	if ((poll[GUEST].revents || poll[LISTENER].revents) && process->peer.guest >= 0 && peer_gone(&process->peer))
 		guest_left(process);
 	if (poll[LISTENER].revents)
