@@ -3,6 +3,7 @@
 
 #include "core/queue_record.h"
 #include "core/state.h"
+#include "packets/kernel_rules.h"
 #include "place/cta_shape.h"
 
 static inline uint32_t two(const uint16_t *v)
@@ -55,29 +56,20 @@ static int derive_workgroup(struct tutti_reference *e, const struct kernel *kern
 	if (items > kernel->items_max || items * e->workgroup_z > kernel->items_max)
 		return TUTTI_ERROR_WORKGROUP;
 	items *= e->workgroup_z;
-	if ((kernel->workgroup[0] && kernel->workgroup[0] != e->workgroup_x) ||
-	    (kernel->workgroup[1] && kernel->workgroup[1] != e->workgroup_y) ||
-	    (kernel->workgroup[2] && kernel->workgroup[2] != e->workgroup_z))
+	if (!kernel_takes(kernel, e->workgroup_x, e->workgroup_y, e->workgroup_z))
 		return TUTTI_ERROR_WORKGROUP;
-	e->waves = (uint16_t)((items + TUTTI_WAVE_ITEMS - 1) / TUTTI_WAVE_ITEMS);
+	e->waves = (uint16_t)kernel_waves(items);
 	return 0;
 }
 
 static int derive_memory(struct tutti_reference *e, const struct kernel *kernel)
 {
-	uint32_t need = e->item_private, blocks = 0;
+	uint32_t private_bytes, blocks;
 
-	if (need < kernel->private_bytes)
-		need = kernel->private_bytes;
-	if (need > fw.private_bytes / TUTTI_WAVE_ITEMS)
+	if (!kernel_private(kernel, e->item_private, &private_bytes))
 		return TUTTI_ERROR_PRIVATE_MEMORY;
-	e->private_bytes = need * TUTTI_WAVE_ITEMS;
-	need = e->group_bytes;
-	if (need < kernel->group_bytes)
-		need = kernel->group_bytes;
-	if (need)
-		blocks = ((need - 1) >> fw.shared_shift) + 1;
-	if (blocks > fw.shared_blocks)
+	e->private_bytes = private_bytes;
+	if (!kernel_shared(kernel, e->group_bytes, &fw.shared_blocks, &blocks))
 		return TUTTI_ERROR_GROUP_MEMORY;
 	e->shared_bytes = blocks << fw.shared_shift;
 	e->shared_blocks = (uint16_t)blocks;

@@ -4,8 +4,8 @@
 #include "core/queue_record.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "packets/kernel_rules.h"
 #include "place/cta_shape.h"
-#include "place/kernel_cache.h"
 
 /* Offset in bytes of a field of a dispatch packet. */
 #define BYTE(field) offsetof(struct tutti_dispatch_packet, field)
@@ -18,13 +18,6 @@ static COLD int refuse_sizes(const struct tutti_dispatch_packet *packet)
 	if (!packet->grid_x || !packet->grid_y || !packet->grid_z)
 		return packet_refuse(TUTTI_ERROR_DIMENSIONS, BYTE(grid_x));
 	return packet_refuse(TUTTI_ERROR_DIMENSIONS, BYTE(setup));
-}
-
-static bool required_ok(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z)
-{
-	const uint16_t *need = kernel->workgroup;
-
-	return (!need[0] || need[0] == x) && (!need[1] || need[1] == y) && (!need[2] || need[2] == z);
 }
 
 static inline bool header_ok(uint32_t head)
@@ -141,32 +134,22 @@ static inline __attribute__((always_inline)) int decode(struct queue *queue, con
 	if (unlikely(items > kernel->items_max))
 		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
 	if (unlikely(kernel->demands)) {
-		if (!required_ok(kernel, wx, wy, wz))
+		if (!kernel_takes(kernel, wx, wy, wz))
 			return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
 		if (!special && kernel->demands & KERNEL_WAVES && queue->flags & TUTTI_QUEUE_EXTENDED && packet->ref_num)
 			return PACKET_SPECIAL;
 	}
 	launch->groups = groups;
-	items = (items + TUTTI_WAVE_ITEMS - 1) / TUTTI_WAVE_ITEMS;
+	items = kernel_waves(items);
 	state[STATE_AT(workgroup_x)] = workgroup;
 	state[STATE_AT(workgroup_z)] = wz | items << 16;
 
 	/* memory */
-	need = w[6];
-	if (need < kernel->private_bytes)
-		need = kernel->private_bytes;
-	if (unlikely(need > fw.item_private))
+	if (!kernel_private(kernel, w[6], &need))
 		return packet_refuse(TUTTI_ERROR_PRIVATE_MEMORY, BYTE(private_bytes));
-	state[STATE_AT(private_bytes)] = need * TUTTI_WAVE_ITEMS;
-	need = w[7];
-	if (need < kernel->group_bytes)
-		need = kernel->group_bytes;
-	blocks = 0;
-	if (need) {
-		blocks = ((need - 1) >> fw.shared_shift) + 1;
-		if (unlikely(blocks > *limit))
-			return packet_refuse(TUTTI_ERROR_GROUP_MEMORY, BYTE(group_bytes));
-	}
+	state[STATE_AT(private_bytes)] = need;
+	if (!kernel_shared(kernel, w[7], limit, &blocks))
+		return packet_refuse(TUTTI_ERROR_GROUP_MEMORY, BYTE(group_bytes));
 	state[STATE_AT(shared_bytes)] = blocks << fw.shared_shift;
 	blocks |= kernel->barriers;
 	registers = kernel->registers;
