@@ -3,7 +3,7 @@
 
 -include runtime/emulator/cpu/build.mk runtime/emulator/build.mk
 
-RUNTIME_FOLDERS := base image packet device memory code queue record launch observe transport transport/bare transport/drm open
+RUNTIME_FOLDERS := base image packet device memory code queue record launch observe transport transport/bare transport/drm transport/xrt open
 RUNTIME_SRC := $(sort $(wildcard $(RUNTIME_FOLDERS:%=runtime/%/*.c)))
 RUNTIME_OBJ := $(RUNTIME_SRC:%.c=$(OUT)/%.o)
 RUNTIME_LIBS := -lz -ldl -lm -pthread

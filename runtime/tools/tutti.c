@@ -17,6 +17,7 @@ static const struct {
 	{ "calibrate", command_calibrate, "measure the weights of policies that save energy" },
 	{ "trace", command_trace, "where CTAs were placed and when they ran, as pictures" },
 	{ "bench", command_bench, "run the benchmarks; table and JSON" },
+	{ "xclbin", command_xclbin, "files that tell Xilinx XRT about the card" },
 };
 
 static void usage(FILE *file)

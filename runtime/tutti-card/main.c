@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "process.h"
+#include "xrt_device.h"
 
 #define VECTORS_DEFAULT 32
 
 static const char usage[] =
     "usage: tutti-card --socket PATH [option ...]\n"
+    "       tutti-card --xrt [--topology FILE] [--workers N]\n"
     "The emulated Tutti card as a process, for QEMU's ivshmem-doorbell device.\n\n"
     "  --socket PATH    where QEMU connects\n"
     "  --memory FILE    the guest's memory (memory-backend-file,share=on): without it no DMA\n"
@@ -21,18 +23,20 @@ static const char usage[] =
     "  --vectors N      MSI-X vectors, as in ivshmem-doorbell,vectors=N; default 32\n"
     "  --workers N      threads that run waves; default: cores - 1\n"
     "  --control PATH   socket for line commands (\"help\" lists them)\n"
+    "  --xrt            be the device process of XRT's software emulation, which starts it\n"
     "  --help\n\n"
     "qemu-system-x86_64 -M q35 -m 512M -object memory-backend-file,id=ram,size=512M,share=on,mem-path=FILE \\\n"
     "  -machine memory-backend=ram -chardev socket,id=card,path=PATH -device ivshmem-doorbell,chardev=card,vectors=32\n";
 
 enum { OPTION_SOCKET = 1, OPTION_MEMORY, OPTION_MACHINE, OPTION_SIZE, OPTION_TOPOLOGY, OPTION_VECTORS,
-       OPTION_WORKERS, OPTION_CONTROL, OPTION_HELP };
+       OPTION_WORKERS, OPTION_CONTROL, OPTION_XRT, OPTION_HELP };
 
 static const struct option options_known[] = {
     {"socket", required_argument, NULL, OPTION_SOCKET},	    {"memory", required_argument, NULL, OPTION_MEMORY},
     {"machine", required_argument, NULL, OPTION_MACHINE},   {"size", required_argument, NULL, OPTION_SIZE},
     {"topology", required_argument, NULL, OPTION_TOPOLOGY}, {"vectors", required_argument, NULL, OPTION_VECTORS},
     {"workers", required_argument, NULL, OPTION_WORKERS},   {"control", required_argument, NULL, OPTION_CONTROL},
+    {"xrt", no_argument, NULL, OPTION_XRT},
     {"help", no_argument, NULL, OPTION_HELP},		    {0},
 };
 
@@ -91,6 +95,9 @@ static bool take_option(struct process_options *options, int option)
 	case OPTION_CONTROL:
 		options->control = optarg;
 		return true;
+	case OPTION_XRT:
+		options->xrt = true;
+		return true;
 	default:
 		return false;
 	}
@@ -114,6 +121,8 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
+	if (options.xrt && optind == argc)
+		return xrt_device_run(&options) ? 1 : 0;
 	if (!options.socket || optind != argc) {
 		fputs(usage, stderr);
 		return 2;

@@ -40,15 +40,22 @@ static void interrupt(void *context, unsigned vector)
 	peer_interrupt(&process->peer, vector);
 }
 
-static int read_topology(struct tutti_card_config *config, const char *path)
+int process_topology(struct tutti_card_config *config, const struct process_options *options)
 {
-	FILE *file = fopen(path, "re");
-	int error;
+	FILE *file;
+	int error = 0;
 
+	if (!options->topology)
+		return 0;
+	file = fopen(options->topology, "re");
 	if (!file)
-		return -errno;
-	error = tutti_card_config_read(config, file);
-	fclose(file);
+		error = -errno;
+	else
+		error = tutti_card_config_read(config, file);
+	if (error)
+		process_say("topology %s: %s", options->topology, strerror(-error));
+	if (file)
+		fclose(file);
 	return error;
 }
 
@@ -126,13 +133,9 @@ int process_init(struct process *process, const struct process_options *options)
 	process->control = -1;
 	for (i = 0; i < CONTROL_CLIENTS; i++)
 		process->client[i].socket = -1;
-	if (options->topology) {
-		error = read_topology(&process->config, options->topology);
-		if (error) {
-			process_say("topology %s: %s", options->topology, strerror(-error));
-			return error;
-		}
-	}
+	error = process_topology(&process->config, options);
+	if (error)
+		return error;
 	process->config.workers = options->workers;
 	process->config.host_memory = host_memory;
 	process->config.interrupt = interrupt;

@@ -3,7 +3,8 @@
  * DOC: tutti-card, the emulated card as a process
  *
  * main.c (options) - process.c (life of the card, event loop) - peer.c (QEMU) -
- * guest_memory.c (DMA) - control.c (line commands of tests and users).
+ * guest_memory.c (DMA) - control.c (line commands of tests and users). In place of process.c, xrt_device.c is the
+ * device process of XRT's software emulation, with wire.c for its messages.
  */
 #ifndef TUTTI_PROCESS_H
 #define TUTTI_PROCESS_H
@@ -53,7 +54,11 @@ struct process_options {
 	unsigned vectors;
 	unsigned workers;
 	bool q35;
+	bool xrt;
 };
+
+/** process_topology() - fill in what the options' topology says. 0, or -errno after a message. */
+int process_topology(struct tutti_card_config *config, const struct process_options *options);
 
 int process_init(struct process *process, const struct process_options *options);
 /** process_run() - run the card until SIGTERM, SIGINT or the command quit. Returns 0 or -errno. */

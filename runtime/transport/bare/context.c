@@ -12,6 +12,13 @@ int context_init(struct context *context, uint32_t asid)
 	return pagetable_init(&context->pagetable, TABLES);
 }
 
+void context_init_at(struct context *context, uint32_t asid, void *memory, uint64_t bus, size_t bytes)
+{
+	*context = (struct context){.asid = asid};
+	pthread_mutex_init(&context->lock, NULL);
+	pagetable_init_at(&context->pagetable, memory, bus, bytes / TUTTI_PAGE_SIZE);
+}
+
 void context_fini(struct context *context)
 {
 	pagetable_fini(&context->pagetable);

@@ -18,6 +18,8 @@ struct context {
 };
 
 int context_init(struct context *context, uint32_t asid);
+/** context_init_at() - the same with page tables in @bytes of zeroed memory that the card sees at bus address @bus. */
+void context_init_at(struct context *context, uint32_t asid, void *memory, uint64_t bus, size_t bytes);
 void context_fini(struct context *context);
 /** context_create() - create the context on the card. context_destroy() needs its queues to be destroyed before. */
 int context_create(struct tutti_device *device, struct context *context, const void *print_ring);

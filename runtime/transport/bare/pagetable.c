@@ -24,25 +24,31 @@ int pagetable_init(struct pagetable *pagetable, size_t tables)
 
 	if (pool == MAP_FAILED)
 		return -ENOMEM;
-	*pagetable = (struct pagetable){.pool = pool, .tables = tables, .used = 1};
+	pagetable_init_at(pagetable, pool, (uint64_t)(uintptr_t)pool, tables);
+	pagetable->owned = true;
 	return 0;
+}
+
+void pagetable_init_at(struct pagetable *pagetable, void *pool, uint64_t bus, size_t tables)
+{
+	*pagetable = (struct pagetable){.pool = pool, .bus = bus, .tables = tables, .used = 1};
 }
 
 void pagetable_fini(struct pagetable *pagetable)
 {
-	if (pagetable->pool)
+	if (pagetable->pool && pagetable->owned)
 		munmap(pagetable->pool, pagetable->tables * TUTTI_PAGE_SIZE);
 	pagetable->pool = NULL;
 }
 
-static uint64_t table_bus(const uint64_t *table)
+static uint64_t table_bus(const struct pagetable *pagetable, const uint64_t *table)
 {
-	return TUTTI_BUS_HOST | (uint64_t)(uintptr_t)table;
+	return TUTTI_BUS_HOST | (pagetable->bus + (uint64_t)((uintptr_t)table - (uintptr_t)pagetable->pool));
 }
 
 uint64_t pagetable_root(const struct pagetable *pagetable)
 {
-	return table_bus(pagetable->pool[0]);
+	return table_bus(pagetable, pagetable->pool[0]);
 }
 
 static bool is_leaf(uint64_t pte)
@@ -50,9 +56,9 @@ static bool is_leaf(uint64_t pte)
 	return pte & TUTTI_PTE_LEAF;
 }
 
-static uint64_t *pte_table(uint64_t pte)
+static uint64_t *pte_table(const struct pagetable *pagetable, uint64_t pte)
 {
-	return (uint64_t *)(uintptr_t)(tutti_pte_bus(pte) & ~TUTTI_BUS_HOST);
+	return (uint64_t *)((uint8_t *)pagetable->pool + ((tutti_pte_bus(pte) & ~TUTTI_BUS_HOST) - pagetable->bus));
 }
 
 /* The table below @pte. If there is none it is created; a leaf is split into smaller leaves. */
@@ -61,7 +67,7 @@ static uint64_t *table_below(struct pagetable *pagetable, uint64_t *pte, unsigne
 	uint64_t old = *pte, *table;
 
 	if ((old & TUTTI_PTE_V) && !is_leaf(old))
-		return pte_table(old);
+		return pte_table(pagetable, old);
 	if (pagetable->used == pagetable->tables)
 		return NULL;
 	table = pagetable->pool[pagetable->used++];
@@ -71,7 +77,7 @@ static uint64_t *table_below(struct pagetable *pagetable, uint64_t *pte, unsigne
 		for (unsigned i = 0; i < TUTTI_PTES; i++)
 			table[i] = tutti_pte(bus + i * LEVEL_BYTES(level - 1), flags);
 	}
-	tutti_store_release(pte, tutti_pte(table_bus(table), TUTTI_PTE_V));
+	tutti_store_release(pte, tutti_pte(table_bus(pagetable, table), TUTTI_PTE_V));
 	return table;
 }
 
@@ -88,7 +94,7 @@ uint64_t pagetable_walk(const struct pagetable *pagetable, uint64_t va, unsigned
 			return 0;
 		if (is_leaf(pte))
 			return pte;
-		table = pte_table(pte);
+		table = pte_table(pagetable, pte);
 	}
 	return 0;
 }

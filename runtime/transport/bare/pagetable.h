@@ -2,6 +2,7 @@
 #ifndef TUTTI_PAGETABLE_H
 #define TUTTI_PAGETABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "tutti/mmu.h"
@@ -9,16 +10,23 @@
 /**
  * struct pagetable - Sv48 tables in host memory.
  * @pool: all tables, one page each; table 0 is the root; the card may read all of it
+ * @bus: bus address of the pool, without TUTTI_BUS_HOST
+ * @owned: the pool was allocated by pagetable_init()
  * @tables: capacity of the pool
  * @used: number of tables in use; a table that has been linked is never freed
  */
 struct pagetable {
 	uint64_t (*pool)[TUTTI_PTES];
+	uint64_t bus;
+	bool owned;
 	size_t tables;
 	size_t used;
 };
 
+/** pagetable_init() - empty tables in memory of their own, whose bus address is its pointer. 0 or -ENOMEM. */
 int pagetable_init(struct pagetable *pagetable, size_t tables);
+/** pagetable_init_at() - empty tables in zeroed memory that the caller keeps, which the card sees at @bus. */
+void pagetable_init_at(struct pagetable *pagetable, void *pool, uint64_t bus, size_t tables);
 void pagetable_fini(struct pagetable *pagetable);
 /** pagetable_root() - bus address of the root table. */
 uint64_t pagetable_root(const struct pagetable *pagetable);
