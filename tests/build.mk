@@ -93,6 +93,7 @@ check-asan-build:
 -include tests/mutate/build.mk
 -include tests/vm/build.mk
 include tests/load/build.mk
+include tests/integration/xrt/build.mk
 
 # ---- running
 PROVE := CMOCKA_MESSAGE_OUTPUT=TAP TUTTI_OUT=$(OUT) \

@@ -54,7 +54,7 @@ static struct xrt *xrt_of(const struct tutti_device *device)
 /* XRT has printed its own text; errno may be left at 0. */
 static int failed(const char *what)
 {
-	int error = errno > 0 ? -errno : -EIO;
+	int error = errno ? -errno : -EIO;
 
 	say("device xrt: %s failed: %s (XRT's own message is above)", what, tutti_strerror(error));
 	return error;
