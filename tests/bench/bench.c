@@ -16,6 +16,7 @@ static const struct {
 	{ "PERF-02", bench_host, "host time per kernel in a replay" },
 	{ "POCL", bench_opencl, "PoCL in this process, the peer of PERF-03" },
 	{ "PERF-03", bench_launch, "latency of an empty kernel, kernels per second" },
+	{ "XRT", bench_xrt, "Xilinx XRT's own start and wait of a kernel, without a card, beside PERF-02 and 03" },
 	{ "PERF-04", bench_place, "instructions to place workgroups; growth (PERF-06); free runs (PERF-08)" },
 	{ "PERF-05", bench_cga, "soft-core instructions of placing CGAs (and PERF-06)" },
 	{ "PERF-07", bench_tmau, "instructions of tensor requests" },

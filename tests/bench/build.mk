@@ -10,8 +10,10 @@ $(BENCH_OBJECTS): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -Itests/bench -MMD -MP -c $< -o $@
 
-$(OUT)/tutti-bench: $(BENCH_OBJECTS) $(OUT)/runtime/tools/tool.o $(OUT)/libtutti.a $(CARD_LIB)
-	$(CC) $(HOST_CFLAGS) $(BENCH_OBJECTS) $(OUT)/runtime/tools/tool.o -o $@ $(LDFLAGS) $(WITH_CARD)
+BENCH_TOOLS := $(OUT)/runtime/tools/tool.o $(OUT)/runtime/tools/xclbin/write.o
+
+$(OUT)/tutti-bench: $(BENCH_OBJECTS) $(BENCH_TOOLS) $(OUT)/libtutti.a $(CARD_LIB)
+	$(CC) $(HOST_CFLAGS) $(BENCH_OBJECTS) $(BENCH_TOOLS) -o $@ $(LDFLAGS) $(WITH_CARD)
 
 bench: $(OUT)/tutti $(OUT)/tutti-bench
 	$(OUT)/tutti bench --output $(OUT)/bench.json
