@@ -79,7 +79,7 @@ struct known {
 
 static struct known known[64];
 static unsigned knowns;
-static bool explain;
+static bool explain, each;
 static struct {
 	unsigned failures, expected;
 	struct scenario first;
@@ -140,6 +140,8 @@ static void failed(const struct scenario *s)
 
 	for (i = 0; i < RULES - 1 && strcmp(rules[i], failure.rule); i++)
 		;
+	if (each)
+		printf("# seed %lu: %s: %s\n", s->seed, failure.rule, failure.text);
 	if (k) {
 		k->met++;
 		found[i].expected++;
@@ -206,7 +208,7 @@ static void usage(void)
 {
 	fprintf(stderr, "usage: combine [--seed N] [--count N] [--seconds N] [--only FEATURE,...] [--without "
 			"FEATURE,...] [--known FILE] [--shrink RUNS]\n"
-			"               [--trace] [--explain] [--table] [--list]\n");
+			"               [--trace] [--explain] [--each] [--table] [--list]\n");
 	exit(2);
 }
 
@@ -231,7 +233,8 @@ int main(int argc, char **argv)
 	    {"seed", 1, NULL, 's'},   {"count", 1, NULL, 'n'},	 {"seconds", 1, NULL, 't'},
 	    {"only", 1, NULL, 'o'},   {"without", 1, NULL, 'w'}, {"known", 1, NULL, 'k'},
 	    {"shrink", 1, NULL, 'r'}, {"trace", 0, NULL, 'T'},	 {"table", 0, NULL, 'P'},
-	    {"list", 0, NULL, 'l'},   {"explain", 0, NULL, 'e'}, {NULL, 0, NULL, 0},
+	    {"list", 0, NULL, 'l'},   {"explain", 0, NULL, 'e'}, {"each", 0, NULL, 'E'},
+	    {NULL, 0, NULL, 0},
 	};
 	uint64_t seed = 1, count = 0, i;
 	double limit = 0, start = seconds();
@@ -273,6 +276,9 @@ int main(int argc, char **argv)
 			break;
 		case 'e':
 			explain = true;
+			break;
+		case 'E':
+			each = true;
 			break;
 		case 'l':
 			for (f = 0; f < F_COUNT; f++)
