@@ -148,6 +148,7 @@ struct job *rules_state(unsigned slot, const struct tutti_task_state *state,
 		check_eviction(before, job);
 		before->slot = -1;
 		before->evicted = true;
+		before->ready = false; /* until the end of the visit in which it gets a slot again */
 		feature_on(F_EVICTED);
 		features_add(&before->features, F_EVICTED);
 	}
