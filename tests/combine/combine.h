@@ -139,7 +139,7 @@ struct job {
 	uint32_t number, entry; /* entry: of its queue, ENTRIES: a child */
 	uint8_t queue, life_of_queue, kernel, kernels, shape;
 	uint8_t life, level, acquire, release, waves, scalar, vector, barriers;
-	bool barrier, head, plain_way, multicast, sequence, throttle, work, independent, shared_signal, hold,
+	bool barrier, head, plain_way, multicast, sequence, throttle, work, independent, hold,
 	    cancelled, faulted, signalled, split, evicted, child, ready, killed, cancel_sure, reported;
 	uint16_t shared, tmd, throttle_sms; /* tmd: 0 = none, else number + 1 */
 	uint16_t work_queue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Brings a scenario to its end: everything must have ended, and nothing may be left. */
+#include "rules/rules.h"
 #include "scenario/scenario.h"
 
 /* Runs until nothing happens, time has passed @beats times without effect, or nothing is left to do. */
@@ -28,7 +29,35 @@ static void run_down(unsigned beats)
 	}
 }
 
-/* The host sets signals that are waited for and will never be sent. */
+static bool packet_will_send(const struct program *program, uint32_t signal)
+{
+	uint64_t i;
+
+	for (i = program->oldest; i < program->write && program->alive && !program->dying; i++)
+		if (program->entry[i].kind >= BARRIER_AND && program->entry[i].signal == signal && !program->entry[i].done)
+			return true;
+	return false;
+}
+
+static bool will_be_sent(uint32_t signal)
+{
+	const struct job *job;
+	unsigned i;
+
+	for (job = w.job; job < w.job + w.jobs; job++)
+		if (job->signal == signal && !job->signalled && job_of_this_life(job) &&
+		    (job->life < DONE || (!job->child && !entry_over(&w.program[job->queue], entry_of(job)))))
+			return true;
+	for (i = 0; i < QUEUES; i++)
+		if (packet_will_send(&w.program[i], signal))
+			return true;
+	return false;
+}
+
+/*
+ * The host sets to 0 the signals that are waited for and that nobody will decrement any more: those of lost kernels, and
+ * those that several kernels have decremented past 0 before the firmware looked.
+ */
 static bool release_signals(void)
 {
 	bool any = false;
@@ -41,7 +70,7 @@ static bool release_signals(void)
 		    (e->kind != BARRIER_AND && e->kind != BARRIER_OR))
 			continue;
 		for (k = 0; k < 5; k++)
-			if (e->dependency[k] && !owners[e->dependency[k]].zero) {
+			if (e->dependency[k] && signals[e->dependency[k]].value && !will_be_sent(e->dependency[k])) {
 				signals[e->dependency[k]].value = 0;
 				owners[e->dependency[k]].zero = any = true;
 			}
