@@ -75,17 +75,32 @@ static void shape_fill(struct shape *shape)
 	lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
 }
 
-static COLD struct shape *shape_create(uint32_t registers, uint32_t shared, uint32_t waves)
+/* The entry for a new shape: one never used, else of those without tasks and CTAs the one not used for longest. */
+static COLD struct shape *replaceable(void)
 {
 	struct shape *s, *oldest = NULL;
 
+	if (shapes.shapes < FW_SHAPES)
+		return &shapes.shape[shapes.shapes];
 	for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
 		if (!s->tasks && !s->residents && (!oldest || (int32_t)(s->used - oldest->used) < 0))
 			oldest = s;
-	if (shapes.shapes < FW_SHAPES)
-		oldest = &shapes.shape[shapes.shapes++];
+	return oldest;
+}
+
+bool shape_left(void)
+{
+	return replaceable();
+}
+
+static COLD struct shape *shape_create(uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	struct shape *oldest = replaceable();
+
 	if (!oldest)
 		return NULL;
+	if (oldest == &shapes.shape[shapes.shapes])
+		shapes.shapes++;
 	oldest->registers = registers;
 	oldest->shared = shared;
 	oldest->waves = waves;

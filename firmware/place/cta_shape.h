@@ -60,6 +60,8 @@ extern struct shape *shape_last; /* what shape_find() returned last */
 void shape_init(void);
 /** shape_find() - the shape with this key. Return: NULL if all shapes are in use; try again later */
 struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves);
+/** shape_left() - shape_find() would find an entry for any shape. */
+bool shape_left(void);
 /** shape_get() - like shape_find(), but quick when the last kernel had the same shape. */
 static inline struct shape *shape_get(uint32_t registers, uint32_t shared, uint32_t waves)
 {

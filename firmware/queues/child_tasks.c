@@ -105,34 +105,47 @@ static void refuse(struct tmd *tmd, int error)
 
 /* ---- room ---- */
 
-/* A task with CTAs on the card that end without waiting for a child. */
-static bool independent(const struct task *task, const struct task *parent)
+/* A child whose metadata have arrived, or are known to be unusable. */
+static bool waits(const struct tmd *tmd)
 {
-	return task != parent && task->state != TASK_FREE && !task->children && task->resident;
+	return tmd->child && (tmd->stage == TMD_FETCHED || tmd->stage == TMD_BAD || tmd->stage == TMD_BUSY);
+}
+
+/* Mask of the slots of tasks with a wave that waits for an answer. Two that waited for each other would do so for ever. */
+static uint32_t asking(void)
+{
+	uint32_t slots = 0, i;
+
+	for (i = 0; i < FW_TMDS; i++)
+		if (waits(tmd_at(i)) && tmd_at(i)->parent)
+			slots |= 1u << tmd_at(i)->parent->slot;
+	return slots;
+}
+
+/* Whether a task has CTAs on the card that end without waiting for a child; @all: and has no others to issue. */
+static bool one_is_independent(bool all)
+{
+	uint32_t waiting = asking();
+	const struct task *task;
+
+	for (task = tasks; task < tasks + fw.tasks; task++)
+		if (task->state != TASK_FREE && task->resident && !task->children && !(waiting >> task->slot & 1) &&
+		    !(all && task->unissued))
+			return true;
+	return false;
 }
 
 /* A task will end, with its slot and perhaps the last use of its shape, whatever happens to others. */
-static bool one_will_end(const struct task *parent)
+static bool one_will_end(void)
 {
-	const struct task *task;
-
-	for (task = tasks; task < tasks + fw.tasks; task++)
-		if (independent(task, parent) && !task->unissued)
-			return true;
-	return false;
+	return one_is_independent(true);
 }
 
-static bool room_will_come(struct shape *shape, const struct task *parent)
+static bool room_will_come(struct shape *shape)
 {
 	const struct lake *lake = shape_alone(shape) ? &shape->lake : shape_mixed(shape);
-	const struct task *task;
 
-	if (lake->top != lake->row)
-		return true;
-	for (task = tasks; task < tasks + fw.tasks; task++)
-		if (independent(task, parent))
-			return true;
-	return false;
+	return lake->top != lake->row || one_is_independent(false);
 }
 
 /* ---- from metadata to a task ---- */
@@ -159,6 +172,27 @@ static struct tutti_dispatch_packet packet_of(const struct tutti_tmd *t)
 }
 
 /*
+ * All shapes are in use: of waiting tasks, if none of them ends by itself, and those may wait for the parent. Return:
+ * PACKET_PARKED, or 1 if the child is refused
+ */
+static int without_shape(struct tmd *tmd)
+{
+	if (!one_will_end())
+		return 1;
+	tmd->shapes_seen = shapes.ids + 1;
+	return PACKET_PARKED;
+}
+
+/*
+ * Nothing has changed for a child that found no free shape. To decode it again would fetch its kernel's descriptor again,
+ * and two children whose descriptors share an entry of the cache would do that to each other all the time.
+ */
+static bool still_without_shape(const struct tmd *tmd)
+{
+	return tmd->shapes_seen == shapes.ids + 1 && !shape_left() && one_will_end();
+}
+
+/*
  * Decode with a copy of the queue, because this request parks if something is missing, not the queue. Return: 0,
  * PACKET_PARKED, or another value if the child is refused; then @error is the TUTTI_E* for the wave that asked.
  */
@@ -181,13 +215,12 @@ static int start(struct tmd *tmd, int *error)
 				launch.shape->capacity);
 	if (code) {
 		pending_put(p);
-		/* all shapes are in use: of waiting tasks, if none of them ends by itself, and those may wait for the parent */
-		if (code == PACKET_PARKED && queue.wait == WAIT_SHAPE && !one_will_end(tmd->parent))
-			return 1;
+		if (code == PACKET_PARKED && queue.wait == WAIT_SHAPE)
+			return without_shape(tmd);
 		*error = TUTTI_EINVAL;
 		return code;
 	}
-	if (!(task_table.free || one_will_end(tmd->parent)) || !room_will_come(launch.shape, tmd->parent)) {
+	if (!(task_table.free || one_will_end()) || !room_will_come(launch.shape)) {
 		pending_put(p);
 		return 1;
 	}
@@ -222,6 +255,8 @@ static bool attempt(struct tmd *tmd)
 		refuse(tmd, TUTTI_EINVAL);
 		return true;
 	}
+	if (still_without_shape(tmd))
+		return false;
 	code = start(tmd, &error);
 	if (code == PACKET_PARKED)
 		return false;
@@ -230,12 +265,6 @@ static bool attempt(struct tmd *tmd)
 	else
 		reply(tmd->sm_wave, 0);
 	return true;
-}
-
-/* A child whose metadata have arrived, or are known to be unusable. */
-static bool waits(const struct tmd *tmd)
-{
-	return tmd->child && (tmd->stage == TMD_FETCHED || tmd->stage == TMD_BAD || tmd->stage == TMD_BUSY);
 }
 
 COLD bool child_look(void)

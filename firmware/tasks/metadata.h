@@ -58,6 +58,7 @@ struct tmd {
 	uint32_t evictions, turns, timeouts;
 	struct task *parent;  /* task that created it; NULL: it is gone, or there was none */
 	uint32_t sm_wave;     /* SM and wave of the creator, which waits for an answer */
+	uint32_t shapes_seen; /* child that found no free shape: shapes.ids then, plus 1; otherwise 0 */
 	struct work work;
 };
 static inline const struct tutti_tmd *tmd_static(const struct tmd *tmd)

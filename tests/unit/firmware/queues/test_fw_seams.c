@@ -362,6 +362,60 @@ static void child_without_shape(void **unused)
 	assert_int_equal(reply_value, -TUTTI_EBUSY);
 }
 
+/* One kernel of one CTA of each shape the firmware keeps; children of shape FW_SHAPES are asked for by the first @n. */
+static void ask_without_shape(unsigned n, unsigned kernel_step)
+{
+	unsigned k, q;
+
+	start(8, 0);
+	for (q = 0; q < QUEUES; q++)
+		rig_queue(q, ASID, TUTTI_QUEUE_EXTENDED);
+	for (k = 0; k < KERNELS; k++)
+		descriptor[k].scalar_blocks = (uint16_t)(1 + (k < FW_SHAPES ? k : FW_SHAPES));
+	for (k = 0; k < FW_SHAPES; k++) {
+		struct tutti_dispatch_packet p = kernel_packet(k, 1);
+
+		submit(k % QUEUES, &p);
+	}
+	slow_kernels = true;
+	for (k = 0; k < n; k++) {
+		tmd[k] = child(FW_SHAPES + kernel_step * k);
+		ask_for_child((unsigned)slot_of(k % QUEUES, k / QUEUES), TMD_AT + k * sizeof(tmd[0]));
+		take();
+	}
+	for (k = 0; k < 50 && kernel_answers; k++) {
+		hal_host_event(&kernel_answer[--kernel_answers]);
+		take();
+	}
+	assert_int_equal(kernel_answers, 0); /* nothing is fetched again and again */
+}
+
+/* All tasks wait for the shape of a child: that would be for ever, so one of them is refused, and will end. */
+static void children_without_shape(void **unused)
+{
+	(void)unused;
+	ask_without_shape(FW_SHAPES, 0);
+	assert_int_equal(replies, 1);
+	assert_int_equal(reply_value, -TUTTI_EBUSY);
+}
+
+/* Two children whose kernels share an entry of the cache wait for a shape: neither fetches its descriptor meanwhile. */
+static void children_of_one_entry(void **unused)
+{
+	unsigned last = FW_SHAPES - 1;
+
+	(void)unused;
+	ask_without_shape(2, 16);
+	assert_int_equal(replies, 0);
+	end_all((unsigned)slot_of(last % QUEUES, last / QUEUES));
+	while (kernel_answers) {
+		hal_host_event(&kernel_answer[--kernel_answers]);
+		take();
+	}
+	assert_int_equal(replies, 2);
+	assert_int_equal(reply_value, 0);
+}
+
 /* Kernels of a condensed packet that may overlap and have not started: their signal is not sent as if they had run. */
 static void overlapped_and_dropped(void **unused)
 {
@@ -411,6 +465,8 @@ int main(void)
 		RIG_TEST("RES-07 PKT-08", independent_reference),
 		RIG_TEST("TSK-11", child_without_slot),
 		RIG_TEST("TSK-11", child_without_shape),
+		RIG_TEST("TSK-11", children_without_shape),
+		RIG_TEST("TSK-11", children_of_one_entry),
 	};
 
 	return cmocka_run_group_tests_name("firmware: where features meet", tests, NULL, NULL);
