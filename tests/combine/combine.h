@@ -328,7 +328,9 @@ void fair_launched(struct job *job, unsigned ctas);
 void fair_state(struct job *job);
 /** fair_visit() - at the end of each visit of the firmware. */
 void fair_visit(void);
-/** fair_quiet() - nothing is in progress: every task that fits must have been launched. */
+/** fair_idle() - a task that fits and has not been launched, NULL: there is none. */
+const struct job *fair_idle(void);
+/** fair_quiet() - nothing is in progress, and time has passed: every task that fits must have been launched. */
 void fair_quiet(void);
 
 /* ---- visit.c ---- */

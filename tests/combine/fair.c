@@ -246,17 +246,28 @@ void fair_visit(void)
 	launched = 0;
 }
 
-/* Nothing is in progress and time has passed: every task that fits must be on the card. */
-void fair_quiet(void)
+/* A task that fits and does not start. Not asked while domains may be held for another one (CGA-05). */
+const struct job *fair_idle(void)
 {
+	const struct job *found = NULL;
 	unsigned i;
 
 	if (!room_is_known() || w.suspended)
-		return;
-	for (i = 0; i < SLOTS; i++)
-		if (waits(w.act[i]) && w.act[i]->cga[0].kind && !card_fits(w.act[i], 1))
-			return; /* its domains may be held for it (CGA-05) */
-	for (i = 0; i < SLOTS; i++)
-		RULE(!waits(w.act[i]) || !card_fits(w.act[i], 1), "idle (RES-01)",
-		     "%s fits and nothing happens any more", job_name(w.act[i]));
+		return NULL;
+	for (i = 0; i < SLOTS; i++) {
+		if (!waits(w.act[i]))
+			continue;
+		if (card_fits(w.act[i], 1))
+			found = w.act[i];
+		else if (w.act[i]->cga[0].kind)
+			return NULL;
+	}
+	return found;
+}
+
+void fair_quiet(void)
+{
+	const struct job *job = fair_idle();
+
+	RULE(!job, "idle (RES-01)", "%s fits and nothing happens any more", job_name(job));
 }

@@ -29,6 +29,19 @@ static void run_down(unsigned beats)
 	}
 }
 
+/* Longer than SMs are held for a task (firmware: tasks/patience.h), however often queues look at something meanwhile. */
+#define HOLDS_TICKS 150000000ull
+
+/* A task may wait although it fits while SMs are held for another one. */
+static void outlast_holds(void)
+{
+	uint64_t until = hal_host.time + HOLDS_TICKS;
+	unsigned n;
+
+	for (n = 0; n < 10000 && fair_idle() && hal_host.time < until; n++)
+		run_down(1);
+}
+
 static bool packet_will_send(const struct program *program, uint32_t signal)
 {
 	uint64_t i;
@@ -113,7 +126,8 @@ void end_finish(void)
 		card_later(&(struct tutti_event){{TUTTI_EVENT_DOORBELL, 1u << i}});
 		w.program[i].flood = 0;
 	}
-	run_down(10); /* longer than SMs are held for a task (firmware: tasks/patience.h) */
+	run_down(10);
+	outlast_holds();
 	fair_quiet();
 	w.draining = true;
 	while (op_enabled_sms() < w.sms) {
