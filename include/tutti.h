@@ -41,8 +41,8 @@
  * - Output parameters are written only in case of success.
  * - Sizes are in bytes, grids and workgroups in work-items.
  *
- * This header includes tutti/queue.h, with the submit path and the accessors of signals as inline
- * functions, and tutti/record_api.h for recordings. Terms are explained in the glossary of
+ * This header includes tutti/signal_api.h for signals, tutti/copy_api.h for copies, tutti/queue.h with the submit path as
+ * inline functions, and tutti/record_api.h for recordings. Terms are explained in the glossary of
  * include/README.md. (spec SYS-40, SYS-41)
  */
 #ifndef TUTTI_H
@@ -59,7 +59,7 @@
 #include "tutti/discovery.h"
 #include "tutti/fault.h"
 #include "tutti/packet.h"
-#include "tutti/signal.h"
+#include "tutti/signal_api.h"
 #include "tutti/tensor_api.h"
 #include "tutti/tmd.h"
 
@@ -124,9 +124,26 @@ int tutti_device_open(const struct tutti_device_options *options, struct tutti_d
  * Queues that are left are destroyed. Memory, signals and code are gone with the device; what else was made from it can
  * only be destroyed afterwards. Other threads that wait get -EIO. NULL is fine.
  *
- * Return: 0; -EINVAL: it is no open device; -EBUSY: called from a callback of the device.
+ * Handlers of signals and error callbacks may close the device, too. When it returns none of them is running, unless it
+ * is the one that has called it.
+ *
+ * Return: 0; -EINVAL: it is no open device; -EBUSY: called from the function of tutti_device_print_handler().
  */
 int tutti_device_close(struct tutti_device *device);
+
+/**
+ * tutti_device_error_handler() - have a function called when the device dies.
+ * @device: device
+ * @handler: called once by the device's event thread (tutti_signal_handler()), with -EIO; soon, if the device has died
+ *	already. NULL: none
+ * @context: given to @handler
+ *
+ * When it returns an earlier handler is not running any more, unless it is the one that has called this.
+ *
+ * Return: 0; -EINVAL; -ENOMEM; -EAGAIN: no thread.
+ */
+int tutti_device_error_handler(struct tutti_device *device,
+			       void (*handler)(struct tutti_device *device, int error, void *context), void *context);
 
 /** tutti_device_discovery() - what the card is: topology, limits, features. Valid until the device is closed. */
 const struct tutti_discovery *tutti_device_discovery(const struct tutti_device *device);
@@ -286,58 +303,6 @@ int tutti_memory_unlock(struct tutti_device *device, void *address);
 int tutti_memory_info(struct tutti_device *device, const void *address, void **start, size_t *bytes,
 		      enum tutti_memory *pool);
 
-/* ---- signals ---------------------------------------------------------- */
-
-/** typedef tutti_signal_t - a signal. Its address is also its handle in packets; NULL is no signal. */
-typedef struct tutti_signal *tutti_signal_t;
-
-/** enum tutti_condition - what a wait compares the value of a signal with: ==, !=, <, >= (signed). */
-enum tutti_condition { TUTTI_EQ, TUTTI_NE, TUTTI_LT, TUTTI_GTE };
-
-#define TUTTI_WAIT_FOREVER UINT64_MAX
-
-/**
- * tutti_signal_create() - make a signal, in host memory.
- * @device: device
- * @value: its first value. A packet that names the signal decrements it by 1 when it completes.
- * @signal: gets the signal
- *
- * Its value is read and changed by tutti_signal_load(), tutti_signal_store() and tutti_signal_add() of
- * tutti/queue.h.
- *
- * Return: 0, -EINVAL, -ENOMEM.
- */
-int tutti_signal_create(struct tutti_device *device, int64_t value, tutti_signal_t *signal);
-
-/**
- * tutti_signal_destroy() - destroy a signal that no packet, kernel or thread will use any more. NULL is fine.
- *
- * Return: 0; -EINVAL: it is no signal of @device.
- */
-int tutti_signal_destroy(struct tutti_device *device, tutti_signal_t signal);
-
-/**
- * tutti_signal_wait() - wait until the value of a signal meets a condition.
- * @device: device
- * @signal: signal
- * @condition: how to compare
- * @value: what to compare with
- * @timeout_ns: longest wait in nanoseconds from now; 0 = look once; TUTTI_WAIT_FOREVER
- * @seen: gets the value that was read last, in case of an error too; may be NULL
- *
- * While it waits, error callbacks of queues are called and text of kernels is printed.
- *
- * A queue that stops does not change the signals of the packet that failed and of those behind it, which the card has
- * not taken. Waits for them end with -EIO, as long as the queue is stopped: tutti_queue_error() says why it is. The
- * same is true when the queue is destroyed before packets that name the signal are done, until tutti_signal_store() or
- * another launch. A condition that holds is not affected.
- *
- * Return: 0; -ETIMEDOUT: time is over; -EIO: the device has died or is being closed, or a queue that should change the
- * signal has stopped or is gone; -EINVAL: no signal of @device, or no such condition.
- */
-int tutti_signal_wait(struct tutti_device *device, tutti_signal_t signal, enum tutti_condition condition,
-		      int64_t value, uint64_t timeout_ns, int64_t *seen);
-
 /* ---- code ------------------------------------------------------------- */
 
 struct tutti_executable;
@@ -439,8 +404,8 @@ struct tutti_rsb_object; /* tutti/record_api.h */
  *	TUTTI_ERROR_TIMEOUT; 0 = 10 000, UINT32_MAX = never
  * @ring: where the ring lies. In card memory (with TUTTI_FEATURE_CARD_RINGS) the card reads packets faster
  *	and the host writes them slower.
- * @error: called once when the queue stops, in a thread that is inside tutti_signal_wait() or
- *	tutti_queue_poll() of the device at that time. It may destroy the queue.
+ * @error: called once when the queue stops, by the device's event thread (tutti_signal_handler()). It may destroy the
+ *	queue, and close the device.
  * @context: given to @error
  */
 struct tutti_queue_options {
@@ -505,7 +470,12 @@ int tutti_fault_text(struct tutti_queue *queue, const struct tutti_fault *fault,
 /** tutti_queue_reset() - clear the error of a stopped queue, which goes on behind the packet that failed. */
 int tutti_queue_reset(struct tutti_queue *queue);
 
-/** tutti_queue_poll() - deliver errors and printed text without waiting. Return: 0; -EIO: the device has died. */
+/**
+ * tutti_queue_poll() - take what the card has sent, and print text of kernels.
+ *
+ * When it returns the error callbacks for what has been taken have been called, unless it is called by one of them or
+ * by a handler. Return: 0; -EIO: the device has died; -EINVAL.
+ */
 int tutti_queue_poll(struct tutti_queue *queue);
 
 /**
@@ -578,21 +548,11 @@ int tutti_launch_check(struct tutti_device *device, const struct tutti_launch *l
  */
 int tutti_dispatch(struct tutti_queue *queue, const struct tutti_launch *launch);
 
-/**
- * tutti_copy() - let the card copy memory, and wait for it.
- * @queue: queue; the copy starts when all its earlier packets have finished
- * @to: any address the card can write
- * @from: any address the card can read
- * @bytes: size; the areas must not overlap
- *
- * Return: 0; -EIO: the queue has stopped (an address may be bad), or the device has died.
- */
-int tutti_copy(struct tutti_queue *queue, void *to, const void *from, size_t bytes);
-
 #ifdef __cplusplus
 }
 #endif
 
+#include "tutti/copy_api.h"
 #include "tutti/queue.h"
 #include "tutti/record_api.h"
 

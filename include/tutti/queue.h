@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * DOC: The submit path and the accessors of signals, inline
+ * DOC: The submit path, inline
  *
  * A packet is submitted in four steps: reserve an index (waiting for room), write
  * the body into its slot, publish it by storing its first 32 bits, ring the
@@ -25,7 +25,7 @@
 #include "barrier.h"
 #include "message.h"
 #include "packet.h"
-#include "signal.h"
+#include "signal_api.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -194,30 +194,6 @@ static inline int tutti_queue_submit(struct tutti_queue *queue, const union tutt
 	uint64_t index;
 
 	return tutti_queue_put(queue, packet, &index);
-}
-
-/** tutti_signal_add() - add @delta to the value of a signal, if not NULL, with acquire and release order. */
-static inline void tutti_signal_add(struct tutti_signal *signal, int64_t delta)
-{
-	if (__builtin_expect(signal != NULL, 1))
-		__atomic_fetch_add(&signal->value, delta, __ATOMIC_ACQ_REL);
-}
-
-/**
- * tutti_signal_store() - set the value of a signal, with release order; nothing if it is NULL.
- *
- * When the card decrements a split signal at the same time, that counts against the new value.
- */
-static inline void tutti_signal_store(struct tutti_signal *signal, int64_t value)
-{
-	uint64_t stored = (uint64_t)value;
-
-	if (__builtin_expect(!signal, 0))
-		return;
-	tutti_store_relaxed(&signal->event, 0); /* packets of a queue that has gone concern the old value */
-	if (signal->flags & TUTTI_SIGNAL_SPLIT)
-		stored += (uint64_t)tutti_load_relaxed(&signal->card_done);
-	tutti_store_release(&signal->value, (int64_t)stored);
 }
 
 #ifdef __cplusplus

@@ -3,8 +3,37 @@
 
 #include "base/say.h"
 #include "device/print.h"
-#include "device/queue_error.h"
 #include "device/trace.h"
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list of open devices */
+static struct tutti_device *devices;
+
+void device_list_add(struct tutti_device *device)
+{
+	pthread_mutex_lock(&list_lock);
+	device->next = devices;
+	devices = device;
+	pthread_mutex_unlock(&list_lock);
+}
+
+void device_list_remove(struct tutti_device *device)
+{
+	struct tutti_device **at;
+
+	pthread_mutex_lock(&list_lock);
+	for (at = &devices; *at != device;)
+		at = &(*at)->next;
+	*at = device->next;
+	pthread_mutex_unlock(&list_lock);
+}
+
+void device_wake_all(void)
+{
+	pthread_mutex_lock(&list_lock);
+	for (struct tutti_device *device = devices; device; device = device->next)
+		device->transport->wake(device);
+	pthread_mutex_unlock(&list_lock);
+}
 
 const char *device_state_name(uint32_t state)
 {
@@ -50,8 +79,8 @@ bool device_dead(struct tutti_device *device)
 int device_poll(struct tutti_device *device)
 {
 	device->transport->poll(device);
-	if (tutti_load_acquire(&device->errors))
-		queue_error_deliver(device);
+	if (device->serve)
+		device->serve(device);
 	print_poll(device);
 	trace_poll(device);
 	return device_dead(device) ? -EIO : 0;

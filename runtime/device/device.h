@@ -5,15 +5,15 @@
  * Lock order, outermost first; a thread that holds one of these locks may take only those listed below it:
  *
  *   queue.copy_lock         serializes the tutti_copy() calls of a queue
+ *   copier.lock             the queue of copies that belong to no queue of the application
  *   memory.lock             pools and locked memory; held while the transport maps and unmaps
  *   channel.lock            the kernel channel, in transports without a driver; events are handled with it held
  *   tutti_device.lock       queues, their errors, ids
  *   tutti_rsb_object.lock   which recordings own the entries of a reference state buffer
  *
- * All other locks (print, trace, page tables, the drm transport's) are innermost: no other lock is taken under them.
- * Only copy_lock and memory.lock may be held while a thread waits for the card. No lock is held during a callback of
- * the application, with one exception: a copy that waits for room in its ring delivers errors with copy_lock held, so
- * a callback must not copy on the queue that has failed.
+ * All other locks (print, trace, events, page tables, the transports') are innermost: no other lock is taken under them.
+ * Only copy_lock, copier.lock and memory.lock may be held while a thread waits for the card. No lock is held during a
+ * callback of the application.
  */
 #ifndef TUTTI_DEVICE_H
 #define TUTTI_DEVICE_H
@@ -49,8 +49,11 @@ struct device_time {
  * @memory, @print, @trace: state of the units of these names; NULL while they are not in use
  * @dead: set once and never cleared; read by device_dead()
  * @errors: number of queues whose error has not been delivered yet
+ * @serve: calls the handlers that are due, in waits; NULL if a thread does that, or if there are none
+ * @events, @copier: state of the units of these names; NULL until they are used first
+ * @next: the next open device
  * @stopped: number of queues that have stopped
- * @waits: waits for signals that are in progress
+ * @watches: conditions of signals that somebody waits for
  * @executables: loaded code
  * @abandons: queues have been destroyed that owed something to signals. Never cleared; read without the lock
  */
@@ -70,11 +73,15 @@ struct tutti_device {
 	uint32_t trace_lost; /* status.trace_lost as last read */
 	bool dead, said_dead;
 	uint32_t errors;
+	void (*serve)(struct tutti_device *device);
+	struct events *events;
+	struct copier *copier;
+	struct tutti_device *next;
 
 	pthread_mutex_t lock; /* protects the fields below, except @known */
 	struct queue_error *queue_error[TUTTI_MAX_QUEUES];
 	uint32_t stopped;
-	struct signal_wait *waits;
+	struct signal_watch *watches;
 	struct tutti_executable *executables;
 	bool abandons;
 	uint64_t queue_ids[ID_WORDS(TUTTI_MAX_QUEUES)];
@@ -105,8 +112,13 @@ static inline bool device_call(struct call *call, struct tutti_device *device)
 bool device_dead(struct tutti_device *device);
 /** device_fail() - declare the card dead. */
 void device_fail(struct tutti_device *device, const char *why);
-/** device_poll() - take what the card has sent, call error callbacks, print what kernels print. 0 or -EIO. */
+/** device_poll() - take what the card has sent, print what kernels print. 0 or -EIO. */
 int device_poll(struct tutti_device *device);
+/** device_list_add() - the device is open: device_wake_all() wakes its threads. device_list_remove() undoes it. */
+void device_list_add(struct tutti_device *device);
+void device_list_remove(struct tutti_device *device);
+/** device_wake_all() - let all threads that sleep for any device look again. */
+void device_wake_all(void);
 /** device_state_name() - name of a value of status.state. */
 const char *device_state_name(uint32_t state);
 /** id_take() - take the lowest free id below @limit, or -ENOSPC. id_give() returns it. */

@@ -62,6 +62,7 @@ void queue_error_take(struct tutti_device *device, const struct tutti_fault *fau
 			error->halt(error->queue);
 	}
 	pthread_mutex_unlock(&device->lock);
+	device->transport->wake(device); /* waits for its packets end, and its callback is due */
 }
 
 static struct queue_error *next_due(struct tutti_device *device)
@@ -72,8 +73,8 @@ static struct queue_error *next_due(struct tutti_device *device)
 	return NULL;
 }
 
-/* The caller holds device->lock, which is released during the callback. */
-static void deliver(struct tutti_device *device, struct queue_error *error)
+/* The caller holds device->lock, which is released during the callback. False if the callback has closed the device. */
+static bool deliver(struct tutti_device *device, struct queue_error *error, const bool *closed)
 {
 	struct tutti_fault fault = error->fault;
 	struct queue_error *outer = delivering;
@@ -84,19 +85,25 @@ static void deliver(struct tutti_device *device, struct queue_error *error)
 	delivering = error;
 	if (error->callback)
 		error->callback(error->queue, &fault, error->context);
-	pthread_mutex_lock(&device->lock);
-	if (delivering == error) /* otherwise the callback has destroyed the queue */
-		error->busy--;
+	if (!*closed) {
+		pthread_mutex_lock(&device->lock);
+		if (delivering == error) /* otherwise the callback has destroyed the queue */
+			error->busy--;
+	}
 	delivering = outer;
+	return !*closed;
 }
 
-void queue_error_deliver(struct tutti_device *device)
+void queue_error_deliver(struct tutti_device *device, const bool *closed)
 {
 	struct queue_error *error;
 
+	if (!tutti_load_acquire(&device->errors))
+		return;
 	pthread_mutex_lock(&device->lock);
 	while ((error = next_due(device)))
-		deliver(device, error);
+		if (!deliver(device, error, closed))
+			return;
 	pthread_mutex_unlock(&device->lock);
 }
 

@@ -30,8 +30,11 @@ void queue_error_add(struct tutti_device *device, unsigned id, struct queue_erro
 void queue_error_remove(struct tutti_device *device, unsigned id, struct queue_error *error);
 /** queue_error_take() - record that the card has reported a stopped queue. */
 void queue_error_take(struct tutti_device *device, const struct tutti_fault *fault);
-/** queue_error_deliver() - call the callbacks of errors not delivered yet. The caller must hold no lock. */
-void queue_error_deliver(struct tutti_device *device);
+/**
+ * queue_error_deliver() - call the callbacks of errors not delivered yet. The caller must hold no lock.
+ * @closed: becomes true when a callback closes the device, of which nothing is left then
+ */
+void queue_error_deliver(struct tutti_device *device, const bool *closed);
 /** queue_error_get() - TUTTI_ERROR_* and, if @fault is not NULL, the fault record; 0 while the queue runs. */
 uint32_t queue_error_get(struct tutti_device *device, const struct queue_error *error,
 			 struct tutti_fault *fault);

@@ -61,6 +61,7 @@ struct transport_fit {
  *	there is nothing left to do. NULL if the card runs by itself
  * @interrupts: number of interrupts seen so far
  * @sleep: sleep until that number differs from @seen, at most until @deadline (CLOCK_MONOTONIC, nanoseconds)
+ * @wake: let all threads in sleep() return, as an interrupt does. Takes innermost locks only
  * @pending: has the card sent something that nobody has taken? Cheap, callable from any thread
  * @poll: take what the card has sent and hand errors of queues to queue_error_take(); true if there was something
  *
@@ -103,6 +104,7 @@ struct transport {
 	bool (*run)(struct tutti_device *device, bool (*done)(void *), void *context);
 	uint64_t (*interrupts)(struct tutti_device *device);
 	void (*sleep)(struct tutti_device *device, uint64_t seen, uint64_t deadline);
+	void (*wake)(struct tutti_device *device);
 	bool (*pending)(const struct tutti_device *device);
 	bool (*poll)(struct tutti_device *device);
 

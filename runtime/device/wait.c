@@ -3,14 +3,13 @@
  * The only waiting loop of the library. With an emulated card in the process, the thread
  * drives the card itself as long as there is work; then it sleeps.
  *
- * An interrupt ends the sleep. Sleeps are short nevertheless, because another host thread may
- * change a signal by a plain store, and because an interrupt may get lost.
+ * An interrupt ends the sleep, and so does another host thread that changes a signal. Sleeps are short
+ * nevertheless, because kernels change signals, too, and because an interrupt may get lost.
  */
 #include "device/wait.h"
 
 #include "base/clock.h"
 #include "device/print.h"
-#include "device/queue_error.h"
 #include "device/trace.h"
 
 #define SLEEP_MAX_NS 1000000ull
@@ -43,7 +42,7 @@ static void watch_heartbeat(struct tutti_device *device, struct watch *watch, ui
 
 static bool hopeless(const struct wait *wait)
 {
-	return (wait->handle && !handle_live(wait->handle)) || tutti_load_relaxed(&wait->lost) ||
+	return (wait->handle && !handle_live(wait->handle)) || (wait->in_vain && wait->in_vain(wait)) ||
 	       device_dead(wait->device);
 }
 
@@ -51,20 +50,20 @@ static void wait_sleep(const struct wait *wait, uint64_t seen, uint64_t deadline
 {
 	struct tutti_device *device = wait->device;
 
-	if (wait->waiters) {
-		__atomic_fetch_add(wait->waiters, 1, __ATOMIC_SEQ_CST);
+	if (wait->sleeps) {
+		wait->sleeps(wait, 1);
 		tutti_fence();
 	}
 	if (!wait_done((void *)wait))
 		device->transport->sleep(device, seen, deadline);
-	if (wait->waiters)
-		__atomic_fetch_sub(wait->waiters, 1, __ATOMIC_SEQ_CST);
+	if (wait->sleeps)
+		wait->sleeps(wait, -1);
 }
 
 int wait_for(const struct wait *wait, uint64_t timeout_ns)
 {
 	struct tutti_device *device = wait->device;
-	uint64_t start = 0, now, deadline = UINT64_MAX;
+	uint64_t start = 0, now, deadline = UINT64_MAX, nap = wait->nap_ns ? wait->nap_ns : SLEEP_MAX_NS;
 	struct watch watch = {0};
 
 	for (;;) {
@@ -72,10 +71,10 @@ int wait_for(const struct wait *wait, uint64_t timeout_ns)
 		bool idle;
 
 		trace_poll(device);
-		idle = !device->run || device->run(device, wait_done, (void *)wait);
+		idle = wait->passive || !device->run || device->run(device, wait_done, (void *)wait);
 		device->transport->poll(device);
-		if (wait->deliver && tutti_load_relaxed(&device->errors))
-			queue_error_deliver(device);
+		if (wait->deliver && device->serve)
+			device->serve(device);
 		if (wait->satisfied(wait))
 			return 0;
 		if (hopeless(wait))
@@ -92,6 +91,6 @@ int wait_for(const struct wait *wait, uint64_t timeout_ns)
 		if (wait->deliver)
 			print_poll(device); /* so that the print ring does not fill up during a long wait */
 		if (idle)
-			wait_sleep(wait, seen, deadline - now < SLEEP_MAX_NS ? deadline : now + SLEEP_MAX_NS);
+			wait_sleep(wait, seen, deadline - now < nap ? deadline : now + nap);
 	}
 }

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
+/* Copies and fills in the order of a queue; those of no queue are in queue/copier.c. */
 #include <stdlib.h>
 
 #include "device/wait.h"
+#include "queue/copier.h"
 #include "queue/queue.h"
 
 struct copy_wait {
 	struct wait wait;
 	struct queue *queue;
 };
+
+static void copy_sleeps(const struct wait *wait, int change)
+{
+	const struct queue *queue = ((const struct copy_wait *)wait)->queue;
+
+	__atomic_fetch_add(&queue->copy_signal->waiters, (uint32_t)change, __ATOMIC_SEQ_CST);
+}
 
 static bool copied(const struct wait *wait)
 {
@@ -55,17 +64,11 @@ static int replace_signal(struct queue *queue)
 /* The caller holds copy_lock. */
 static int copy(struct queue *queue, void *to, const void *from, size_t bytes)
 {
-	union tutti_packet packet = {.agent = {
-					 .header = tutti_header(TUTTI_PACKET_AGENT_DISPATCH, true,
-								TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM),
-					 .type = TUTTI_AGENT_COPY,
-					 .arg = {(uintptr_t)to, (uintptr_t)from, bytes},
-					 .signal = (uintptr_t)queue->copy_signal,
-				     }};
+	union tutti_packet packet = copier_packet(TUTTI_AGENT_COPY, to, (uintptr_t)from, bytes, queue->copy_signal);
 	struct copy_wait wait = {
 	    .wait = {.device = queue->device,
 		     .satisfied = copied,
-		     .waiters = &queue->copy_signal->waiters,
+		     .sleeps = copy_sleeps,
 		     .handle = &queue->handle},
 	    .queue = queue,
 	};
@@ -106,6 +109,62 @@ int tutti_copy(struct tutti_queue *public, void *to, const void *from, size_t by
 	}
 	pthread_mutex_unlock(&queue->copy_lock);
 	if (error)
-		device_poll(queue->device); /* calls error callbacks, which must run without the lock */
+		device_poll(queue->device);
 	return error;
+}
+
+/* Packets that hold the queue up until the signals have been 0. */
+static int put_dependencies(struct tutti_queue *public, const tutti_signal_t *after, size_t count)
+{
+	union tutti_packet packet;
+	unsigned n = 0;
+	uint64_t index;
+	int error = 0;
+
+	for (size_t i = 0; i < count && !error; i++) {
+		if (!n)
+			packet = (union tutti_packet){
+			    .barrier.header = tutti_header(TUTTI_PACKET_BARRIER_AND, false, TUTTI_SCOPE_NONE, TUTTI_SCOPE_NONE)};
+		if (after[i])
+			packet.barrier.dependency[n++] = (uintptr_t)after[i];
+		if (n == 5 || (n && i + 1 == count)) {
+			error = tutti_queue_put(public, &packet, &index);
+			n = 0;
+		}
+	}
+	return error;
+}
+
+static int put(struct tutti_queue *public, unsigned type, void *to, uint64_t what, size_t bytes,
+	       const tutti_signal_t *after, size_t count, tutti_signal_t done)
+{
+	CALL_SCOPE struct call call = {0};
+	struct queue *queue = queue_of(public);
+	union tutti_packet packet;
+	uint64_t index;
+	int error;
+
+	if (!queue_call(&call, public) || !copier_signals_ok(queue->device, after, count, done))
+		return -EINVAL;
+	if (queue->recording)
+		return -EBUSY;
+	if (queue_stopped(queue))
+		return -EIO;
+	packet = copier_packet(type, to, what, bytes, done);
+	error = put_dependencies(public, after, count);
+	return error ? error : tutti_queue_put(public, &packet, &index);
+}
+
+int tutti_copy_async(struct tutti_queue *public, void *to, const void *from, size_t bytes, const tutti_signal_t *after,
+		     size_t count, tutti_signal_t done)
+{
+	return put(public, TUTTI_AGENT_COPY, to, (uintptr_t)from, bytes, after, count, done);
+}
+
+int tutti_fill_async(struct tutti_queue *public, void *to, uint32_t pattern, size_t bytes, const tutti_signal_t *after,
+		     size_t count, tutti_signal_t done)
+{
+	if (((uintptr_t)to | bytes) & 3)
+		return -EINVAL;
+	return put(public, TUTTI_AGENT_FILL, to, pattern, bytes, after, count, done);
 }

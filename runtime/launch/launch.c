@@ -118,18 +118,6 @@ int tutti_launch_check(struct tutti_device *device, const struct tutti_launch *l
 	return error ? error : (int)refusal(&device->known, launch, &packet);
 }
 
-/* A signal that has been destroyed would be memory that belongs to somebody else by now. */
-static inline bool takes_signal(struct tutti_device *device, tutti_signal_t signal)
-{
-	if (!signal)
-		return true;
-	if (__builtin_expect(!signal_ok(device, signal), 0))
-		return false;
-	if (__builtin_expect(tutti_load_relaxed(&device->abandons), 0))
-		tutti_store_relaxed(&signal->event, 0);
-	return true;
-}
-
 /* A program that only launches would not notice that its queue has stopped. */
 static inline bool has_stopped(struct queue *queue)
 {
@@ -151,7 +139,7 @@ int tutti_dispatch(struct tutti_queue *public, const struct tutti_launch *launch
 	if (__builtin_expect(error, 0))
 		return error;
 	if (__builtin_expect(refusal(&queue->device->known, launch, &packet.dispatch) ||
-				 !takes_signal(queue->device, launch->signal),
+				 !signal_take(queue->device, launch->signal),
 			     0))
 		return -EINVAL;
 	packet.word[0] = word;

@@ -8,6 +8,8 @@
 #include "device/queue_error.h"
 #include "device/trace.h"
 #include "memory/memory.h"
+#include "queue/copier.h"
+#include "queue/event.h"
 #include "queue/queue.h"
 
 static struct handle_pool pool = HANDLE_POOL(struct tutti_device);
@@ -120,6 +122,7 @@ int tutti_device_open(const struct tutti_device_options *options, struct tutti_d
 		handle_free(&pool, &device->handle);
 		return error;
 	}
+	device_list_add(device);
 	*out = device;
 	return 0;
 }
@@ -138,11 +141,14 @@ int tutti_device_close(struct tutti_device *device)
 {
 	if (!device)
 		return 0;
-	if (call_nested(&device->handle))
+	if (call_nested(&device->handle) || (handle_live(&device->handle) && !events_may_close(device)))
 		return -EBUSY;
 	if (!handle_end(&device->handle))
 		return -EINVAL;
+	device_list_remove(device);
+	events_stop(device);
 	destroy_queues(device);
+	copier_fini(device);
 	print_flush(device);
 	trace_close(device);
 	stop_context(device);

@@ -67,14 +67,15 @@ static bool has_named(struct queue *queue, const struct tutti_signal *signal)
 
 typedef bool judge(struct queue *queue, const struct tutti_signal *signal);
 
-/* The first queue but @other that @judge says yes to. */
+/* Does @judge say yes to any queue but @other? One that goes on by itself after an error does not count as stopped. */
 static bool any_queue(struct tutti_device *device, const struct queue *other, bool stopped, judge *judge,
 		      const struct tutti_signal *signal)
 {
 	for (unsigned i = 0; i < TUTTI_MAX_QUEUES; i++) {
 		struct queue *queue = device->queue_error[i] ? queue_of(device->queue_error[i]->queue) : NULL;
 
-		if (queue && queue != other && (queue_stopped(queue) != 0) == stopped && judge(queue, signal))
+		if (queue && queue != other && (queue_stopped(queue) && !queue->recovers) == stopped &&
+		    judge(queue, signal))
 			return true;
 	}
 	return false;
@@ -87,34 +88,43 @@ static bool lost_already(struct tutti_device *device, const struct tutti_signal 
 	return device->stopped && any_queue(device, NULL, true, owes, signal);
 }
 
-void lost_wait_begin(struct signal_wait *wait)
+void watch_begin(struct tutti_device *device, struct signal_watch *watch)
 {
-	struct tutti_device *device = wait->wait.device;
-
 	pthread_mutex_lock(&device->lock);
-	wait->next = device->waits;
-	device->waits = wait;
-	if (lost_already(device, wait->signal))
-		tutti_store_relaxed(&wait->wait.lost, true);
+	watch->next = device->watches;
+	device->watches = watch;
+	if (lost_already(device, watch->signal))
+		tutti_store_relaxed(&watch->lost, true);
 	pthread_mutex_unlock(&device->lock);
 }
 
-void lost_wait_end(struct signal_wait *wait)
+void watch_end(struct tutti_device *device, struct signal_watch *watch)
 {
-	struct signal_wait **at;
+	struct signal_watch **at;
 
-	pthread_mutex_lock(&wait->wait.device->lock);
-	for (at = &wait->wait.device->waits; *at != wait;)
+	pthread_mutex_lock(&device->lock);
+	for (at = &device->watches; *at != watch;)
 		at = &(*at)->next;
-	*at = wait->next;
-	pthread_mutex_unlock(&wait->wait.device->lock);
+	*at = watch->next;
+	pthread_mutex_unlock(&device->lock);
+}
+
+void lost_by_failure(struct tutti_device *device, struct tutti_signal *signal)
+{
+	pthread_mutex_lock(&device->lock);
+	tutti_store_relaxed(&signal->event, SIGNAL_ABANDONED);
+	tutti_store_relaxed(&device->abandons, true);
+	for (struct signal_watch *watch = device->watches; watch; watch = watch->next)
+		if (watch->signal == signal)
+			tutti_store_relaxed(&watch->lost, true);
+	pthread_mutex_unlock(&device->lock);
 }
 
 void lost_by_stop(struct queue *queue)
 {
-	for (struct signal_wait *wait = queue->device->waits; wait; wait = wait->next)
-		if (owes(queue, wait->signal))
-			tutti_store_relaxed(&wait->wait.lost, true);
+	for (struct signal_watch *watch = queue->device->watches; watch; watch = watch->next)
+		if (owes(queue, watch->signal))
+			tutti_store_relaxed(&watch->lost, true);
 }
 
 static void abandon(void *context, uint64_t address)
@@ -136,9 +146,9 @@ void lost_by_destroy(struct queue *queue)
 {
 	struct tutti_device *device = queue->device;
 
-	for (struct signal_wait *wait = device->waits; wait; wait = wait->next)
-		if (owes(queue, wait->signal) ||
-		    (has_named(queue, wait->signal) && !any_queue(device, queue, false, has_named, wait->signal)))
-			tutti_store_relaxed(&wait->wait.lost, true);
+	for (struct signal_watch *watch = device->watches; watch; watch = watch->next)
+		if (owes(queue, watch->signal) ||
+		    (has_named(queue, watch->signal) && !any_queue(device, queue, false, has_named, watch->signal)))
+			tutti_store_relaxed(&watch->lost, true);
 	each_unfinished(queue, abandon, device);
 }

@@ -9,24 +9,53 @@
 #ifndef TUTTI_QUEUE_LOST_H
 #define TUTTI_QUEUE_LOST_H
 
-#include "device/wait.h"
 #include "queue/queue.h"
 
 #define SIGNAL_ABANDONED 1u /* tutti_signal.event: packets that named it went with their queue; a store clears it */
 
-/** struct signal_wait - a wait for a signal; those in progress are listed in the device. */
-struct signal_wait {
-	struct wait wait;
-	struct signal_wait *next;
+/**
+ * struct signal_watch - a condition of a signal that somebody waits for; all of them are listed in the device.
+ * @seen: the value that was read last
+ * @lost: nothing will change the signal any more; any thread may set it
+ */
+struct signal_watch {
+	struct signal_watch *next;
 	struct tutti_signal *signal;
 	int64_t value;
 	int64_t seen;
 	uint8_t condition;
+	bool lost;
 };
 
-/** lost_wait_begin() - list a wait, which is lost from the start if a queue that has stopped owes the signal. */
-void lost_wait_begin(struct signal_wait *wait);
-void lost_wait_end(struct signal_wait *wait);
+/** watch_holds() - does the condition hold now? */
+static inline bool watch_holds(struct signal_watch *watch)
+{
+	int64_t value = tutti_signal_load(watch->signal);
+
+	watch->seen = value;
+	switch (watch->condition) {
+	case TUTTI_EQ:
+		return value == watch->value;
+	case TUTTI_NE:
+		return value != watch->value;
+	case TUTTI_LT:
+		return value < watch->value;
+	default:
+		return value >= watch->value;
+	}
+}
+
+/** watch_begin() - list a condition, which is lost from the start if a queue that has stopped owes the signal. */
+void watch_begin(struct tutti_device *device, struct signal_watch *watch);
+void watch_end(struct tutti_device *device, struct signal_watch *watch);
+/** watch_lost() - can nothing change the signal any more? */
+static inline bool watch_lost(const struct signal_watch *watch)
+{
+	return tutti_load_relaxed(&watch->lost);
+}
+
+/** lost_by_failure() - what should have changed the signal has failed; waits for it are in vain until it is stored. */
+void lost_by_failure(struct tutti_device *device, struct tutti_signal *signal);
 /** lost_by_stop() - the queue has stopped. The caller holds device->lock. */
 void lost_by_stop(struct queue *queue);
 /** lost_by_destroy() - nothing of the queue is in flight any more. The caller holds device->lock. */

@@ -4,7 +4,9 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "device/wait.h"
 #include "memory/memory.h"
+#include "queue/event.h"
 
 #define PACKETS_DEFAULT	   256u
 #define PRIORITY_DEFAULT   5u
@@ -181,7 +183,8 @@ static void queue_halts(struct tutti_queue *public)
 {
 	struct queue *queue = queue_of(public);
 
-	lost_by_stop(queue);
+	if (!queue->recovers)
+		lost_by_stop(queue);
 	if (queue->rsb)
 		rsb_forget(queue->rsb, 0, (1u << TUTTI_REFERENCES) - 1);
 }
@@ -248,6 +251,8 @@ int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_opt
 	if (!options)
 		options = &defaults;
 	error = check_options(device, options, &log2);
+	if (!error && options->error)
+		error = events_start(device);
 	if (error)
 		return error;
 	queue = queue_new(device, options);
@@ -342,22 +347,26 @@ int tutti_queue_error(struct tutti_queue *public, struct tutti_fault *fault)
 	return (int)queue_error_get(queue->device, &queue->error, fault);
 }
 
-int tutti_queue_reset(struct tutti_queue *public)
+int queue_restart(struct queue *queue)
 {
-	CALL_SCOPE struct call call = {0};
-	struct queue *queue = queue_of(public);
-	struct tutti_device *device;
+	struct tutti_queue *public = &queue->public;
 	int error;
 
-	if (!queue_call(&call, public))
-		return -EINVAL;
-	device = queue->device;
-	device_poll(device); /* deliver an error that has arrived before it is cleared */
-	queue_error_clear(device, &queue->error);
-	error = device->transport->queue_reset(device, public->id);
+	queue_error_clear(queue->device, &queue->error);
+	error = queue->device->transport->queue_reset(queue->device, public->id);
 	if (!error)
 		tutti_queue_ring(public, tutti_load_relaxed(public->write_index) - 1);
 	return error;
+}
+
+int tutti_queue_reset(struct tutti_queue *public)
+{
+	CALL_SCOPE struct call call = {0};
+
+	if (!queue_call(&call, public))
+		return -EINVAL;
+	tutti_queue_poll(public); /* deliver an error that has arrived before it is cleared */
+	return queue_restart(queue_of(public));
 }
 
 static bool no_more(void *context)
@@ -369,13 +378,16 @@ int tutti_queue_poll(struct tutti_queue *public)
 {
 	CALL_SCOPE struct call call = {0};
 	struct tutti_device *device;
+	int error;
 
 	if (!queue_call(&call, public))
 		return -EINVAL;
 	device = queue_of(public)->device;
 	if (device->run)
 		device->run(device, no_more, device);
-	return device_poll(device);
+	error = device_poll(device);
+	events_flush(device);
+	return error;
 }
 
 static bool room_satisfied(const struct wait *wait)

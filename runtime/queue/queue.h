@@ -21,6 +21,7 @@ struct queue_words {
  * @forget_recordings: set with the first recording; called when the queue is destroyed, after which its recordings can
  *	only be destroyed
  * @users: objects that refer to this queue without owning it. Under device->lock
+ * @recovers: the library lets it go on after an error, so that waits for its other packets are not in vain
  * @copy_signal, @copy_lock: used by tutti_copy(), one call at a time
  * @copy_signal_lost: a copy has failed, and the card may still decrement its signal. Under copy_lock
  * @lost_signals: signals of failed copies, kept until the queue is destroyed. Under copy_lock
@@ -30,7 +31,7 @@ struct queue {
 	struct handle handle;
 	struct tutti_device *device;
 	struct tutti_rsb_object *rsb;
-	bool own_rsb;
+	bool own_rsb, recovers;
 	struct queue_error error;
 	struct queue_words *words;
 	struct tutti_recording *recording;
@@ -76,6 +77,8 @@ static inline bool queue_call(struct call *call, struct tutti_queue *queue)
 	return call_begin(call, queue ? &queue_of(queue)->handle : NULL);
 }
 
+/** queue_restart() - tutti_queue_reset() without delivering anything. */
+int queue_restart(struct queue *queue);
 /** queue_destroy() - destroy a queue whose life has ended, or one that is left when its device is closed. */
 void queue_destroy(struct queue *queue);
 /** signal_ok() - is it a signal, or one that the application keeps in allocated or locked memory? */
@@ -83,6 +86,18 @@ static inline bool signal_ok(struct tutti_device *device, tutti_signal_t signal)
 {
 	return __builtin_expect(memory_object(device, signal), 1) ||
 	       (!((uintptr_t)signal & 63) && memory_holds(device, signal, sizeof(*signal)));
+}
+
+/** signal_take() - may a packet name it? One that has been destroyed would be memory that belongs to somebody else. */
+static inline bool signal_take(struct tutti_device *device, tutti_signal_t signal)
+{
+	if (!signal)
+		return true;
+	if (__builtin_expect(!signal_ok(device, signal), 0))
+		return false;
+	if (__builtin_expect(tutti_load_relaxed(&device->abandons), 0))
+		tutti_store_relaxed(&signal->event, 0);
+	return true;
 }
 
 /** signal_free() - destroy a signal if it is one; false if not. */

@@ -59,6 +59,11 @@ static void interrupt(void *context, unsigned vector)
 	pthread_mutex_unlock(&emulator->lock);
 }
 
+static void emulator_wake(struct tutti_device *device)
+{
+	interrupt(device->private, 0);
+}
+
 static uint64_t emulator_interrupts(struct tutti_device *device)
 {
 	struct emulator *emulator = device->private;
@@ -380,6 +385,7 @@ const struct transport transport_emulator = {
     .run = emulator_run,
     .interrupts = emulator_interrupts,
     .sleep = emulator_sleep,
+    .wake = emulator_wake,
     .reserve = emulator_reserve,
     .map = emulator_map,
     .unmap = emulator_unmap,

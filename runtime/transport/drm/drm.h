@@ -17,15 +17,18 @@
 /**
  * struct drm_card - the transport's own state.
  * @context: 0 until the print ring is known; until then @early holds the mappings to be made
+ * @wake_fd: eventfd that the driver adds to at interrupts and errors, and the library to wake threads
  * @seen, @events: newest interrupt count and error count that the driver has reported
  * @handled: error count up to which the queues have been checked
  * @pool, @pool_bytes: the address ranges of the pools, by enum tutti_memory
  * @blocks: list of buffers that back parts of the pools
  * @queue, @rsb: the driver's handles by the library's numbers; 0 if there is none
  * @queue_errors: for each queue, how many errors the driver has reported
+ * @sleep_lock, @sleep_changed: of threads that sleep; one of them, if @watched, looks at @wake_fd for all
+ * @wakes: how many times @wake_fd has been found readable. Also read without the lock
  */
 struct drm_card {
-	int fd;
+	int fd, wake_fd;
 	uint32_t context;
 	uint64_t seen, events, handled;
 	void *pool[2];
@@ -37,6 +40,10 @@ struct drm_card {
 	uint32_t queue[TUTTI_MAX_QUEUES];
 	uint64_t queue_errors[TUTTI_MAX_QUEUES];
 	uint32_t rsb[TUTTI_MAX_RSBS];
+	pthread_mutex_t sleep_lock; /* protects the fields below */
+	pthread_cond_t sleep_changed;
+	bool watched;
+	uint64_t wakes;
 };
 
 static inline struct drm_card *drm_card_of(const struct tutti_device *device)
@@ -89,6 +96,11 @@ int drm_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy 
 void drm_kick(struct tutti_device *device);
 uint64_t drm_interrupts(struct tutti_device *device);
 void drm_sleep(struct tutti_device *device, uint64_t seen, uint64_t deadline);
+void drm_wake(struct tutti_device *device);
+/** drm_sleep_init() - prepare sleeping; drm_sleep_queue() - interrupts for a queue end it. 0 or -errno. */
+int drm_sleep_init(struct drm_card *card);
+void drm_sleep_fini(struct drm_card *card);
+int drm_sleep_queue(struct drm_card *card, uint32_t queue);
 bool drm_pending(const struct tutti_device *device);
 bool drm_poll(struct tutti_device *device);
 

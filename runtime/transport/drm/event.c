@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* Sleeping until an interrupt, and noticing errors of queues. The driver counts both. */
+/*
+ * Sleeping until an interrupt or until another thread changes a signal, and noticing errors of queues. The driver adds to
+ * an eventfd at interrupts of each queue. A thread that reads it takes the news away from others, so one of those that
+ * sleep reads it for all.
+ */
+#define _GNU_SOURCE
+#include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "device/queue_error.h"
 #include "transport/drm/drm.h"
 
@@ -13,20 +23,87 @@ void drm_kick(struct tutti_device *device)
 	drm_call(drm_card_of(device), DRM_IOCTL_TUTTI_KICK, &kick);
 }
 
-/* The newest count that the driver has reported. If there was an interrupt since, the next sleep ends at once. */
+int drm_sleep_init(struct drm_card *card)
+{
+	pthread_condattr_t attribute;
+
+	pthread_mutex_init(&card->sleep_lock, NULL);
+	pthread_condattr_init(&attribute);
+	pthread_condattr_setclock(&attribute, CLOCK_MONOTONIC);
+	pthread_cond_init(&card->sleep_changed, &attribute);
+	pthread_condattr_destroy(&attribute);
+	card->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return card->wake_fd < 0 ? -errno : 0;
+}
+
+void drm_sleep_fini(struct drm_card *card)
+{
+	if (card->wake_fd >= 0)
+		close(card->wake_fd);
+	pthread_cond_destroy(&card->sleep_changed);
+	pthread_mutex_destroy(&card->sleep_lock);
+}
+
+int drm_sleep_queue(struct drm_card *card, uint32_t queue)
+{
+	struct drm_tutti_event event = {.handle = queue,
+					.flags = DRM_TUTTI_EVENT_ERROR | DRM_TUTTI_EVENT_COMPLETION,
+					.fd = card->wake_fd};
+
+	return drm_call(card, DRM_IOCTL_TUTTI_EVENT, &event);
+}
+
 uint64_t drm_interrupts(struct tutti_device *device)
 {
-	return tutti_load_relaxed(&drm_card_of(device)->seen);
+	return tutti_load_relaxed(&drm_card_of(device)->wakes);
+}
+
+void drm_wake(struct tutti_device *device)
+{
+	const uint64_t one = 1;
+
+	if (write(drm_card_of(device)->wake_fd, &one, sizeof(one)) < 0)
+		return; /* its count is at its end, so that it is readable anyway */
+}
+
+/* The caller holds sleep_lock, which is released meanwhile. */
+static void watch(struct drm_card *card, uint64_t deadline)
+{
+	uint64_t now = time_ns(), left = deadline > now ? deadline - now : 0, count;
+	struct timespec time = {.tv_sec = (time_t)(left / 1000000000u), .tv_nsec = (long)(left % 1000000000u)};
+	struct pollfd ask = {.fd = card->wake_fd, .events = POLLIN};
+
+	card->watched = true;
+	pthread_mutex_unlock(&card->sleep_lock);
+	ppoll(&ask, 1, &time, NULL);
+	pthread_mutex_lock(&card->sleep_lock);
+	card->watched = false;
+	if (read(card->wake_fd, &count, sizeof(count)) > 0)
+		tutti_store_relaxed(&card->wakes, card->wakes + 1);
+	pthread_cond_broadcast(&card->sleep_changed); /* there is news, or another thread has to watch */
 }
 
 void drm_sleep(struct tutti_device *device, uint64_t seen, uint64_t deadline)
 {
 	struct drm_card *card = drm_card_of(device);
-	struct drm_tutti_wait wait = {
-	    .kind = DRM_TUTTI_WAIT_INTERRUPT, .value = (int64_t)seen, .deadline = deadline};
+	struct timespec until = {.tv_sec = (time_t)(deadline / 1000000000u), .tv_nsec = (long)(deadline % 1000000000u)};
+
+	pthread_mutex_lock(&card->sleep_lock);
+	while (card->wakes == seen && time_ns() < deadline) {
+		if (card->watched)
+			pthread_cond_timedwait(&card->sleep_changed, &card->sleep_lock, &until);
+		else
+			watch(card, deadline);
+	}
+	pthread_mutex_unlock(&card->sleep_lock);
+}
+
+/* The driver fills in its reply even if the ioctl returns an error. */
+static void ask_events(struct drm_card *card)
+{
+	struct drm_tutti_wait wait = {.kind = DRM_TUTTI_WAIT_INTERRUPT, .value = (int64_t)tutti_load_relaxed(&card->seen)};
 	int error = ioctl(card->fd, DRM_IOCTL_TUTTI_WAIT, &wait);
 
-	/* The driver fills in its reply even if the ioctl returns an error. */
 	if (!error || errno == ETIME) {
 		tutti_store_relaxed(&card->seen, (uint64_t)wait.value);
 		tutti_store_relaxed(&card->events, wait.events);
@@ -65,7 +142,7 @@ bool drm_poll(struct tutti_device *device)
 	struct drm_card *card = drm_card_of(device);
 	uint64_t events;
 
-	drm_sleep(device, drm_interrupts(device), 0);
+	ask_events(card);
 	events = tutti_load_relaxed(&card->events);
 	if (events == tutti_load_relaxed(&card->handled))
 		return false;

@@ -77,6 +77,7 @@ static void drm_close(struct tutti_device *device)
 	if (device->bar)
 		munmap(device->bar, device->known.window_bytes);
 	close(card->fd);
+	drm_sleep_fini(card);
 	pthread_mutex_destroy(&card->lock);
 	free(card);
 	device->private = NULL;
@@ -98,7 +99,9 @@ static int drm_open(struct tutti_device *device, const struct tutti_device_optio
 	}
 	pthread_mutex_init(&card->lock, NULL);
 	device->private = card;
-	error = open_window(device);
+	error = drm_sleep_init(card);
+	if (!error)
+		error = open_window(device);
 	if (error)
 		drm_close(device);
 	return error;
@@ -128,6 +131,7 @@ const struct transport transport_drm = {
     .kick = drm_kick,
     .interrupts = drm_interrupts,
     .sleep = drm_sleep,
+    .wake = drm_wake,
     .pending = drm_pending,
     .poll = drm_poll,
     .reserve = drm_reserve,

@@ -34,9 +34,11 @@ int drm_queue_create(struct tutti_device *device, const struct transport_queue *
 
 	if (error)
 		return error;
-	if (mmap(doorbell_page(device, queue->id), TUTTI_PAGE_SIZE, PROT_READ | PROT_WRITE,
-		 MAP_SHARED | MAP_FIXED, card->fd, (off_t)create.doorbell_offset) == MAP_FAILED) {
+	error = drm_sleep_queue(card, create.handle);
+	if (!error && mmap(doorbell_page(device, queue->id), TUTTI_PAGE_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_FIXED, card->fd, (off_t)create.doorbell_offset) == MAP_FAILED)
 		error = -errno;
+	if (error) {
 		gone.handle = create.handle;
 		drm_call(card, DRM_IOCTL_TUTTI_QUEUE_DESTROY, &gone);
 		return error;

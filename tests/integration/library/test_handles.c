@@ -57,6 +57,15 @@ static void on_text(void *context, const char *text, size_t bytes)
 {
 }
 
+static void on_death(struct tutti_device *device, int error, void *context)
+{
+}
+
+static bool on_signal(tutti_signal_t signal, int64_t value, int error, void *context)
+{
+	return true;
+}
+
 static void on_function(void *context, const char *name, uint64_t calls, uint64_t instructions)
 {
 }
@@ -79,10 +88,14 @@ static struct tutti_launch launch_of(const struct objects *o)
 
 NAMED(tutti_calibrate, tutti_calibrate(o->device, o->executable, 1, &any.weights))
 NAMED(tutti_copy, tutti_copy(o->queue, any.words, any.words + 4, 8))
+NAMED(tutti_copy_async, tutti_copy_async(o->queue, any.words, any.words + 4, 8, &o->signal, 1, NULL))
 NAMED(tutti_device_close, tutti_device_close(o->device))
+NAMED(tutti_device_copy, tutti_device_copy(o->device, any.words, any.words + 4, 8, &o->signal, 1, NULL))
 NAMED(tutti_device_counters, tutti_device_counters(o->device, any.counters))
 NAMED(tutti_device_discovery, POINTER(tutti_device_discovery(o->device)))
 NAMED(tutti_device_enable_sms, tutti_device_enable_sms(o->device, 0, 1, true))
+NAMED(tutti_device_error_handler, tutti_device_error_handler(o->device, on_death, NULL))
+NAMED(tutti_device_fill, tutti_device_fill(o->device, any.words, 0, 8, &o->signal, 1, NULL))
 NAMED(tutti_device_firmware_version, COUNT(tutti_device_firmware_version(o->device)))
 NAMED(tutti_device_flush_print, tutti_device_flush_print(o->device))
 NAMED(tutti_device_log, COUNT(tutti_device_log(o->device, any.text, sizeof(any.text))))
@@ -106,6 +119,7 @@ NAMED(tutti_executable_load_file, tutti_executable_load_file(o->device, rig_out(
 							      &any.executable, NULL))
 NAMED(tutti_executable_variable, tutti_executable_variable(o->executable, "counter", &any.address, &any.bytes))
 NAMED(tutti_fault_text, tutti_fault_text(o->queue, &any.fault, any.text, sizeof(any.text)))
+NAMED(tutti_fill_async, tutti_fill_async(o->queue, any.words, 0, 8, &o->signal, 1, NULL))
 static long call_tutti_launch_check(const struct objects *o)
 {
 	struct tutti_launch launch = launch_of(o);
@@ -170,7 +184,23 @@ NAMED(tutti_rsb_invalidate, tutti_rsb_invalidate(o->rsb, 1))
 NAMED(tutti_rsb_read, tutti_rsb_read(o->rsb, &any.table))
 NAMED(tutti_signal_create, tutti_signal_create(o->device, 1, &any.signal))
 NAMED(tutti_signal_destroy, tutti_signal_destroy(o->device, o->signal))
+NAMED(tutti_signal_from_fd, tutti_signal_from_fd(o->device, o->signal, 0))
+NAMED(tutti_signal_handler, tutti_signal_handler(o->device, o->signal, TUTTI_EQ, 12345, on_signal, NULL))
+NAMED(tutti_signal_handler_remove, tutti_signal_handler_remove(o->device, o->signal, on_signal, NULL))
+NAMED(tutti_signal_to_eventfd, tutti_signal_to_eventfd(o->device, o->signal, TUTTI_EQ, 12345, 0))
 NAMED(tutti_signal_wait, tutti_signal_wait(o->device, o->signal, TUTTI_EQ, 12345, 0, NULL))
+static long call_tutti_signal_wait_all(const struct objects *o)
+{
+	struct tutti_wait wait = { .signal = o->signal, .condition = TUTTI_EQ, .value = 12345 };
+
+	return tutti_signal_wait_all(o->device, &wait, 1, 0);
+}
+static long call_tutti_signal_wait_any(const struct objects *o)
+{
+	struct tutti_wait wait = { .signal = o->signal, .condition = TUTTI_EQ, .value = 12345 };
+
+	return tutti_signal_wait_any(o->device, &wait, 1, 0, NULL);
+}
 NAMED(tutti_task_cancel, tutti_task_cancel(o->task))
 NAMED(tutti_task_counters, tutti_task_counters(o->task, &any.progress))
 NAMED(tutti_task_create, tutti_task_create(o->device, &any.attributes, &any.task))
@@ -213,11 +243,15 @@ static const struct entry {
 	H(tutti_calibrate)
 	N(tutti_class_name)
 	H(tutti_copy)
+	H(tutti_copy_async)
 	N(tutti_counter_name)
 	D(tutti_device_close)
+	H(tutti_device_copy)
 	H(tutti_device_counters)
 	H(tutti_device_discovery)
 	H(tutti_device_enable_sms)
+	H(tutti_device_error_handler)
+	H(tutti_device_fill)
 	H(tutti_device_firmware_version)
 	H(tutti_device_flush_print)
 	H(tutti_device_log)
@@ -236,6 +270,7 @@ static const struct entry {
 	H(tutti_executable_load_file)
 	H(tutti_executable_variable)
 	H(tutti_fault_text)
+	H(tutti_fill_async)
 	H(tutti_launch_check)
 	H(tutti_launch_packet)
 	H(tutti_memory_alloc)
@@ -275,7 +310,14 @@ static const struct entry {
 	H(tutti_rsb_read)
 	H(tutti_signal_create)
 	D(tutti_signal_destroy)
+	H(tutti_signal_from_fd)
+	H(tutti_signal_handler)
+	H(tutti_signal_handler_remove)
+	H(tutti_signal_to_eventfd)
 	H(tutti_signal_wait)
+	H(tutti_signal_wait_all)
+	H(tutti_signal_wait_any)
+	N(tutti_signal_wake)
 	N(tutti_strerror)
 	H(tutti_task_cancel)
 	H(tutti_task_counters)
@@ -365,7 +407,8 @@ static bool about_device(const struct entry *entry)
 {
 	static const char *const others[] = { "tutti_dispatch", "tutti_executable_", "tutti_recording_", "tutti_replay",
 		"tutti_queue_", "tutti_rsb_", "tutti_task_", "tutti_work_", "tutti_copy", "tutti_record_",
-		"tutti_signal_destroy", "tutti_signal_wait", "tutti_memory_free", "tutti_memory_info", "tutti_launch_",
+		"tutti_signal_destroy", "tutti_signal_wait", "tutti_signal_handler", "tutti_signal_from", "tutti_signal_to",
+		"tutti_fill_async", "tutti_device_copy", "tutti_device_fill", "tutti_memory_free", "tutti_memory_info", "tutti_launch_",
 		"tutti_fault_",
 		"tutti_occupancy_", "tutti_calibrate", "tutti_weights_read", "tutti_weights_write" };
 	static const char *const creates[] = { "tutti_executable_load", "tutti_executable_load_file", "tutti_queue_create",

@@ -29,8 +29,8 @@ static bool is_waiting(struct tutti_device *device, tutti_signal_t signal)
 	bool found = false;
 
 	pthread_mutex_lock(&device->lock);
-	for (const struct signal_wait *wait = device->waits; wait; wait = wait->next)
-		found |= wait->signal == signal;
+	for (const struct signal_watch *watch = device->watches; watch; watch = watch->next)
+		found |= watch->signal == signal;
 	pthread_mutex_unlock(&device->lock);
 	return found;
 }

@@ -18,6 +18,7 @@
 
 #include "memory/memory.h"
 #include "packet/packet.h"
+#include "queue/event.h"
 #include "queue/queue.h"
 #include "tutti/task.h"
 
@@ -225,6 +226,10 @@ static void kick(struct tutti_device *device)
 	fake.kicks++;
 }
 
+static void wake_sleepers(struct tutti_device *device)
+{
+}
+
 static int map(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool,
 	       unsigned access)
 {
@@ -258,6 +263,7 @@ static struct transport transport = {
     .run = run,
     .interrupts = interrupts,
     .sleep = sleep_card,
+    .wake = wake_sleepers,
     .pending = pending,
     .poll = poll_card,
     .reserve = reserve,
@@ -311,6 +317,7 @@ static int open_fake(void **state)
 
 static int close_fake(void **state)
 {
+	events_stop(device);
 	for (unsigned i = 0; i < TUTTI_MAX_QUEUES; i++)
 		if (device->queue_error[i])
 			tutti_queue_destroy(device->queue_error[i]->queue);

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Copies and fills that belong to no queue of the application. They are packets of a queue of the library's own. One that
+ * depends on signals becomes a packet when they have been 0, so that it holds nothing up meanwhile; handlers of the
+ * signals see to that. One that fails stops the queue, which then goes on with the others.
+ */
+#include "queue/copier.h"
+
+#include <stdlib.h>
+
+#include "device/wait.h"
+#include "queue/handler.h"
+#include "queue/queue.h"
+
+#define PACKETS 256u
+
+/**
+ * struct copier - the queue of a device's copies.
+ * @done: by slot of the ring: the signal of the copy
+ * @lock: protects @done and the tail of the queue
+ */
+struct copier {
+	struct tutti_device *device;
+	struct queue *queue;
+	pthread_mutex_t lock;
+	tutti_signal_t done[PACKETS];
+};
+
+/**
+ * struct job - a copy that waits for signals.
+ * @next: the first of the @count signals that has not been 0 yet
+ */
+struct job {
+	struct copier *copier;
+	union tutti_packet packet;
+	size_t next, count;
+	tutti_signal_t after[];
+};
+
+struct room_wait {
+	struct wait wait;
+	struct queue *queue;
+};
+
+union tutti_packet copier_packet(unsigned type, void *to, uint64_t what, size_t bytes, tutti_signal_t done)
+{
+	return (union tutti_packet){
+	    .agent = {.header = tutti_header(TUTTI_PACKET_AGENT_DISPATCH, true, TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM),
+		      .type = (uint16_t)type,
+		      .arg = {(uintptr_t)to, what, bytes},
+		      .signal = (uintptr_t)done}};
+}
+
+bool copier_signals_ok(struct tutti_device *device, const tutti_signal_t *after, size_t count, tutti_signal_t done)
+{
+	if (count && !after)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (after[i] && !signal_ok(device, after[i]))
+			return false;
+	return signal_take(device, done);
+}
+
+static void fail(struct tutti_device *device, tutti_signal_t done)
+{
+	if (!done)
+		return;
+	tutti_signal_store_silent(done, TUTTI_SIGNAL_CANCELLED);
+	lost_by_failure(device, done);
+	tutti_signal_changed(done);
+}
+
+/* The caller holds copier->lock. If the queue has stopped, the copy that did it fails and the others go on. */
+static void recover(struct copier *copier)
+{
+	struct tutti_fault fault;
+	tutti_signal_t done;
+
+	if (!queue_error_get(copier->device, &copier->queue->error, &fault))
+		return;
+	done = copier->done[fault.packet % PACKETS];
+	copier->done[fault.packet % PACKETS] = NULL;
+	queue_restart(copier->queue);
+	fail(copier->device, done);
+}
+
+static void on_error(struct tutti_queue *queue, const struct tutti_fault *fault, void *context)
+{
+	struct copier *copier = context;
+
+	(void)queue, (void)fault;
+	pthread_mutex_lock(&copier->lock);
+	recover(copier);
+	pthread_mutex_unlock(&copier->lock);
+}
+
+static bool has_room(const struct queue *queue)
+{
+	return tutti_load_relaxed(queue->public.write_index) - tutti_load_acquire(queue->public.read_index) <=
+	       queue->public.mask;
+}
+
+static bool room_or_stopped(const struct wait *wait)
+{
+	const struct queue *queue = ((const struct room_wait *)wait)->queue;
+
+	return has_room(queue) || queue_stopped(queue);
+}
+
+/* The caller holds copier->lock, so nothing is delivered meanwhile. */
+static int make_room(struct copier *copier)
+{
+	struct room_wait room = {.wait = {.device = copier->device,
+					  .satisfied = room_or_stopped,
+					  .handle = &copier->queue->handle},
+				 .queue = copier->queue};
+	int error = 0;
+
+	while (!error && (queue_stopped(copier->queue) || !has_room(copier->queue))) {
+		recover(copier);
+		error = wait_for(&room.wait, TUTTI_WAIT_FOREVER);
+	}
+	return error;
+}
+
+static int submit(struct copier *copier, const union tutti_packet *packet)
+{
+	uint64_t index;
+	int error;
+
+	pthread_mutex_lock(&copier->lock);
+	error = make_room(copier);
+	if (!error) {
+		index = tutti_load_relaxed(copier->queue->public.write_index);
+		copier->done[index % PACKETS] = (tutti_signal_t)(uintptr_t)packet->agent.signal;
+		error = tutti_queue_put(&copier->queue->public, packet, &index);
+	}
+	pthread_mutex_unlock(&copier->lock);
+	return error;
+}
+
+static void fail_job(void *context)
+{
+	struct job *job = context;
+
+	fail(job->copier->device, (tutti_signal_t)(uintptr_t)job->packet.agent.signal);
+	free(job);
+}
+
+static bool on_dependency(tutti_signal_t signal, int64_t value, int error, void *context);
+
+/* Negative values are not 0 yet, but the first look at one tells whether it means that work has failed. */
+static int wait_for_dependency(struct job *job, enum tutti_condition condition)
+{
+	const struct handler wanted = {
+	    .watch = {.signal = job->after[job->next], .value = condition == TUTTI_LT, .condition = (uint8_t)condition},
+	    .fd = -1,
+	    .call = on_dependency,
+	    .context = job,
+	    .drop = fail_job,
+	};
+
+	return handler_add(job->copier->device, &wanted);
+}
+
+static void skip_satisfied(struct job *job)
+{
+	while (job->next < job->count && (!job->after[job->next] || !tutti_signal_load(job->after[job->next])))
+		job->next++;
+}
+
+static int advance(struct job *job)
+{
+	int error;
+
+	skip_satisfied(job);
+	if (job->next < job->count)
+		return wait_for_dependency(job, TUTTI_LT);
+	error = submit(job->copier, &job->packet);
+	if (!error)
+		free(job);
+	return error;
+}
+
+static bool on_dependency(tutti_signal_t signal, int64_t value, int error, void *context)
+{
+	struct job *job = context;
+
+	(void)signal;
+	if (!error && value < TUTTI_SIGNAL_FAILED)
+		error = -EIO;
+	else if (!error && value) {
+		error = wait_for_dependency(job, TUTTI_EQ);
+	} else if (!error) {
+		job->next++;
+		error = advance(job);
+	}
+	if (error)
+		fail_job(job);
+	return false;
+}
+
+static int create(struct tutti_device *device)
+{
+	struct copier *copier = calloc(1, sizeof(*copier));
+	struct tutti_queue_options options = {.packets = PACKETS, .multi = true, .error = on_error, .context = copier};
+	struct tutti_queue *queue;
+	int error;
+
+	if (!copier)
+		return -ENOMEM;
+	pthread_mutex_init(&copier->lock, NULL);
+	copier->device = device;
+	error = tutti_queue_create(device, &options, &queue);
+	if (error) {
+		free(copier);
+		return error;
+	}
+	copier->queue = queue_of(queue);
+	copier->queue->recovers = true;
+	tutti_store_release(&device->copier, copier);
+	return 0;
+}
+
+static int find(struct tutti_device *device, struct copier **copier)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* so that a device gets one */
+	int error = 0;
+
+	if (!tutti_load_acquire(&device->copier)) {
+		pthread_mutex_lock(&lock);
+		if (!device->copier)
+			error = create(device);
+		pthread_mutex_unlock(&lock);
+	}
+	*copier = device->copier;
+	return error;
+}
+
+void copier_fini(struct tutti_device *device)
+{
+	if (!device->copier)
+		return;
+	pthread_mutex_destroy(&device->copier->lock);
+	free(device->copier);
+	device->copier = NULL;
+}
+
+static int start(struct tutti_device *device, const union tutti_packet *packet, const tutti_signal_t *after, size_t count)
+{
+	struct copier *copier;
+	struct job *job;
+	int error = device_dead(device) ? -EIO : find(device, &copier);
+
+	if (error)
+		return error;
+	if (count > SIZE_MAX / 2 / sizeof(*after))
+		return -ENOMEM;
+	job = malloc(sizeof(*job) + count * sizeof(*after));
+	if (!job)
+		return -ENOMEM;
+	*job = (struct job){.copier = copier, .packet = *packet, .count = count};
+	if (count)
+		memcpy(job->after, after, count * sizeof(*after));
+	error = advance(job);
+	if (error)
+		free(job);
+	return error;
+}
+
+int tutti_device_copy(struct tutti_device *device, void *to, const void *from, size_t bytes,
+		      const tutti_signal_t *after, size_t count, tutti_signal_t done)
+{
+	CALL_SCOPE struct call call = {0};
+	union tutti_packet packet = copier_packet(TUTTI_AGENT_COPY, to, (uintptr_t)from, bytes, done);
+
+	if (!device_call(&call, device) || !copier_signals_ok(device, after, count, done))
+		return -EINVAL;
+	return start(device, &packet, after, count);
+}
+
+int tutti_device_fill(struct tutti_device *device, void *to, uint32_t pattern, size_t bytes,
+		      const tutti_signal_t *after, size_t count, tutti_signal_t done)
+{
+	CALL_SCOPE struct call call = {0};
+	union tutti_packet packet = copier_packet(TUTTI_AGENT_FILL, to, pattern, bytes, done);
+
+	if (!device_call(&call, device) || ((uintptr_t)to | bytes) & 3 ||
+	    !copier_signals_ok(device, after, count, done))
+		return -EINVAL;
+	return start(device, &packet, after, count);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+/* Waiting for one signal or for several. */
+#include <stdlib.h>
+
+#include "device/print.h"
+#include "device/trace.h"
+#include "device/wait.h"
+#include "memory/memory.h"
+#include "queue/lost.h"
+#include "queue/queue.h"
+
+#define FEW 8u /* conditions for which no memory is allocated */
+
+/**
+ * struct signal_wait - a wait for signals.
+ * @all: until each of @watch has been met; else until any is
+ * @met: all: for each of @watch, whether it has been met
+ * @first: which of @watch has been met, if one is enough
+ */
+struct signal_wait {
+	struct wait wait;
+	struct signal_watch *watch;
+	size_t count;
+	bool all;
+	bool *met;
+	size_t first;
+};
+
+static bool all_met(struct signal_wait *wait)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < wait->count; i++) {
+		if (!wait->met[i])
+			wait->met[i] = watch_holds(&wait->watch[i]);
+		all &= wait->met[i];
+	}
+	return all;
+}
+
+static bool any_met(struct signal_wait *wait)
+{
+	for (size_t i = 0; i < wait->count; i++) {
+		wait->first = i;
+		if (watch_holds(&wait->watch[i]))
+			return true;
+	}
+	return false;
+}
+
+static inline bool met(struct signal_wait *wait)
+{
+	if (__builtin_expect(wait->count == 1, 1))
+		return watch_holds(wait->watch);
+	return wait->all ? all_met(wait) : any_met(wait);
+}
+
+static bool satisfied(const struct wait *wait)
+{
+	return met((struct signal_wait *)wait);
+}
+
+static void sleeps(const struct wait *wait, int change)
+{
+	const struct signal_wait *signals = (const struct signal_wait *)wait;
+
+	for (size_t i = 0; i < signals->count; i++)
+		__atomic_fetch_add(&signals->watch[i].signal->waiters, (uint32_t)change, __ATOMIC_SEQ_CST);
+}
+
+static bool in_vain(const struct wait *wait)
+{
+	const struct signal_wait *signals = (const struct signal_wait *)wait;
+	size_t lost = 0;
+
+	for (size_t i = 0; i < signals->count; i++)
+		lost += watch_lost(&signals->watch[i]) && !(signals->met && signals->met[i]);
+	return signals->all ? lost > 0 : lost == signals->count;
+}
+
+/* The card calls this after each step while this thread drives it. */
+static bool met_or_pending(void *context)
+{
+	struct signal_wait *wait = context;
+
+	return met(wait) || device_pending(wait->wait.device);
+}
+
+static bool look_once(void *context)
+{
+	(void)context;
+	return true;
+}
+
+static void list(struct signal_wait *wait)
+{
+	for (size_t i = 0; i < wait->count; i++)
+		watch_begin(wait->wait.device, &wait->watch[i]);
+}
+
+static void unlist(struct signal_wait *wait)
+{
+	for (size_t i = 0; i < wait->count; i++)
+		watch_end(wait->wait.device, &wait->watch[i]);
+}
+
+static int look(struct signal_wait *wait)
+{
+	struct tutti_device *device = wait->wait.device;
+	bool vain;
+
+	/* In deterministic mode time passes only while the card is driven. */
+	if (device->deterministic && device->run)
+		device->run(device, look_once, NULL);
+	if (met(wait))
+		return 0;
+	if (device_poll(device))
+		return -EIO;
+	list(wait);
+	vain = in_vain(&wait->wait);
+	unlist(wait);
+	return vain ? -EIO : -ETIMEDOUT;
+}
+
+/* The first drive has no clock, watchdog or event handling, because a launch that is waited for at once comes here. */
+static int drive_and_wait(struct signal_wait *wait, uint64_t timeout_ns)
+{
+	struct tutti_device *device = wait->wait.device;
+
+	if (device->run) {
+		device->run(device, met_or_pending, wait);
+		if (__builtin_expect(met(wait), 1))
+			return 0;
+	}
+	return wait_for(&wait->wait, timeout_ns);
+}
+
+static int wait_slowly(struct signal_wait *wait, uint64_t timeout_ns)
+{
+	int error;
+
+	if (!timeout_ns)
+		return look(wait);
+	list(wait);
+	error = drive_and_wait(wait, timeout_ns);
+	unlist(wait);
+	return error;
+}
+
+/* The caller has begun a call on the device and checked the signals. */
+static inline int wait_signals(struct tutti_device *device, struct signal_wait *wait, uint64_t timeout_ns)
+{
+	int error;
+
+	wait->wait = (struct wait){
+	    .device = device,
+	    .satisfied = satisfied,
+	    .sleeps = sleeps,
+	    .in_vain = in_vain,
+	    .handle = device_handle(device),
+	    .deliver = true,
+	};
+	error = met(wait) ? 0 : wait_slowly(wait, timeout_ns);
+	if (__builtin_expect(device_pending(device) || tutti_load_relaxed(&device->errors), 0))
+		device_poll(device);
+	print_poll(device);
+	trace_poll(device);
+	return error;
+}
+
+int tutti_signal_wait(struct tutti_device *device, tutti_signal_t signal, enum tutti_condition condition,
+		      int64_t value, uint64_t timeout_ns, int64_t *seen)
+{
+	CALL_SCOPE struct call call = {0};
+	struct signal_watch watch = {.signal = signal, .value = value, .condition = (uint8_t)condition};
+	struct signal_wait wait = {.watch = &watch, .count = 1};
+	int error;
+
+	if (!device_call(&call, device) || !signal_ok(device, signal) || (unsigned)condition > TUTTI_GTE)
+		return -EINVAL;
+	error = wait_signals(device, &wait, timeout_ns);
+	if (seen)
+		*seen = watch.seen;
+	return error;
+}
+
+static bool waits_ok(struct tutti_device *device, const struct tutti_wait *waits, size_t count)
+{
+	if (!waits || !count || count > SIZE_MAX / 2 / sizeof(struct signal_watch))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!signal_ok(device, waits[i].signal) || waits[i].condition > TUTTI_GTE)
+			return false;
+	return true;
+}
+
+static void copy_in(struct signal_watch *watch, const struct tutti_wait *waits, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		watch[i] = (struct signal_watch){.signal = waits[i].signal,
+						 .value = waits[i].value,
+						 .condition = (uint8_t)waits[i].condition};
+}
+
+static int wait_several(struct tutti_device *device, struct signal_wait *wait, struct tutti_wait *waits,
+			uint64_t timeout_ns)
+{
+	struct signal_watch few[FEW];
+	bool met_few[FEW] = {false};
+	bool many = wait->count > FEW;
+	int error = -ENOMEM;
+
+	wait->watch = many ? malloc(wait->count * sizeof(*wait->watch)) : few;
+	wait->met = many ? calloc(wait->count, sizeof(*wait->met)) : met_few;
+	if (wait->watch && wait->met) {
+		copy_in(wait->watch, waits, wait->count);
+		error = wait_signals(device, wait, timeout_ns);
+		for (size_t i = 0; i < wait->count; i++)
+			waits[i].seen = wait->watch[i].seen;
+	}
+	if (many) {
+		free(wait->watch);
+		free(wait->met);
+	}
+	return error;
+}
+
+int tutti_signal_wait_any(struct tutti_device *device, struct tutti_wait *waits, size_t count, uint64_t timeout_ns,
+			  size_t *index)
+{
+	CALL_SCOPE struct call call = {0};
+	struct signal_wait wait = {.count = count};
+	int error;
+
+	if (!device_call(&call, device) || !waits_ok(device, waits, count))
+		return -EINVAL;
+	error = wait_several(device, &wait, waits, timeout_ns);
+	if (!error && index)
+		*index = wait.first;
+	return error;
+}
+
+int tutti_signal_wait_all(struct tutti_device *device, struct tutti_wait *waits, size_t count, uint64_t timeout_ns)
+{
+	CALL_SCOPE struct call call = {0};
+	struct signal_wait wait = {.count = count, .all = true};
+
+	if (!device_call(&call, device) || !waits_ok(device, waits, count))
+		return -EINVAL;
+	return wait_several(device, &wait, waits, timeout_ns);
+}
