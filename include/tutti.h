@@ -36,6 +36,7 @@
  *   something twice is such a mistake; destroying NULL is fine.
  * - Destroying an object ends the waits of other threads for it, with -EIO. Only functions that submit packets
  *   (tutti_dispatch(), tutti_replay(), those of tutti/queue.h) must not be running with a queue that is destroyed.
+ * - After fork() the child process has no devices but those that it opens: handles of the parent are stale there.
  * - A function that needs the firmware's answer may return -EIO when the device has died and
  *   -ETIMEDOUT when the firmware does not answer; this is not repeated below.
  * - Output parameters are written only in case of success.

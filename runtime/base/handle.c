@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "base/handle.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Protects the lists of all pools. It is free in a child process, whatever other threads did when it was made. */
+static pthread_mutex_t pools = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_pools(void)
+{
+	pthread_mutex_lock(&pools);
+}
+
+static void unlock_pools(void)
+{
+	pthread_mutex_unlock(&pools);
+}
+
+__attribute__((constructor)) static void prepare_for_fork(void)
+{
+	pthread_atfork(lock_pools, unlock_pools, unlock_pools);
+}
 
 /* The calls of this thread, the innermost first. */
 static _Thread_local struct call *calls;
@@ -18,13 +37,13 @@ static struct handle *take_oldest(struct handle_pool *pool)
 {
 	struct handle *handle = NULL;
 
-	pthread_mutex_lock(&pool->lock);
+	pthread_mutex_lock(&pools);
 	if (pool->count > HANDLES_KEPT) {
 		handle = pool->first;
 		pool->first = handle->next;
 		pool->count--;
 	}
-	pthread_mutex_unlock(&pool->lock);
+	pthread_mutex_unlock(&pools);
 	return handle;
 }
 
@@ -93,13 +112,13 @@ void handle_free(struct handle_pool *pool, struct handle *handle)
 {
 	handle_end(handle);
 	handle->next = NULL;
-	pthread_mutex_lock(&pool->lock);
+	pthread_mutex_lock(&pools);
 	if (pool->count++)
 		pool->last->next = handle;
 	else
 		pool->first = handle;
 	pool->last = handle;
-	pthread_mutex_unlock(&pool->lock);
+	pthread_mutex_unlock(&pools);
 }
 
 static void count(struct handle *handle, uint32_t n)

@@ -14,7 +14,6 @@
 #ifndef TUTTI_BASE_HANDLE_H
 #define TUTTI_BASE_HANDLE_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,7 +40,6 @@ struct handle {
 
 /** struct handle_pool - destroyed objects of a kind, the oldest first. */
 struct handle_pool {
-	pthread_mutex_t lock;
 	size_t bytes, offset;
 	struct handle *first, *last;
 	unsigned count;
@@ -49,7 +47,7 @@ struct handle_pool {
 
 /** HANDLE_POOL() - initializer for a pool of objects of a type that has a member "handle". */
 #define HANDLE_POOL(type) \
-	{.lock = PTHREAD_MUTEX_INITIALIZER, .bytes = sizeof(type), .offset = offsetof(type, handle)}
+	{.bytes = sizeof(type), .offset = offsetof(type, handle)}
 
 /** handle_new() - a live object, zeroed but for its handle, whose @owner is live; NULL if there is no memory. */
 void *handle_new(struct handle_pool *pool, struct handle *owner);

@@ -8,6 +8,29 @@
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list of open devices */
 static struct tutti_device *devices;
 
+static void lock_list(void)
+{
+	pthread_mutex_lock(&list_lock);
+}
+
+static void unlock_list(void)
+{
+	pthread_mutex_unlock(&list_lock);
+}
+
+/* A child process has the memory of an emulated card, but none of the threads. Its devices are those that it opens. */
+static void forget_list(void)
+{
+	for (; devices; devices = devices->next)
+		tutti_store_release(&devices->handle.life, devices->handle.life + 1);
+	unlock_list();
+}
+
+__attribute__((constructor)) static void prepare_for_fork(void)
+{
+	pthread_atfork(lock_list, unlock_list, forget_list);
+}
+
 void device_list_add(struct tutti_device *device)
 {
 	pthread_mutex_lock(&list_lock);

@@ -5,6 +5,7 @@
  * Lock order, outermost first; a thread that holds one of these locks may take only those listed below it:
  *
  *   queue.copy_lock         serializes the tutti_copy() calls of a queue
+ *   tutti_device.start_lock see there
  *   copier.lock             the queue of copies that belong to no queue of the application
  *   memory.lock             pools and locked memory; held while the transport maps and unmaps
  *   channel.lock            the kernel channel, in transports without a driver; events are handled with it held
@@ -50,6 +51,7 @@ struct device_time {
  * @dead: set once and never cleared; read by device_dead()
  * @errors: number of queues whose error has not been delivered yet
  * @serve: calls the handlers that are due, in waits; NULL if a thread does that, or if there are none
+ * @start_lock: held while one of the following two is started
  * @events, @copier: state of the units of these names; NULL until they are used first
  * @next: the next open device
  * @stopped: number of queues that have stopped
@@ -74,6 +76,7 @@ struct tutti_device {
 	bool dead, said_dead;
 	uint32_t errors;
 	void (*serve)(struct tutti_device *device);
+	pthread_mutex_t start_lock;
 	struct events *events;
 	struct copier *copier;
 	struct tutti_device *next;

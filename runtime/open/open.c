@@ -112,12 +112,14 @@ int tutti_device_open(const struct tutti_device_options *options, struct tutti_d
 	if (!device)
 		return -ENOMEM;
 	pthread_mutex_init(&device->lock, NULL);
+	pthread_mutex_init(&device->start_lock, NULL);
 	device->transport = find_transport(options->name);
 	if (device->transport) {
 		device->run = device->transport->run;
 		error = start(device, options);
 	}
 	if (error) {
+		pthread_mutex_destroy(&device->start_lock);
 		pthread_mutex_destroy(&device->lock);
 		handle_free(&pool, &device->handle);
 		return error;
@@ -154,6 +156,7 @@ int tutti_device_close(struct tutti_device *device)
 	stop_context(device);
 	memory_fini(device);
 	device->transport->close(device);
+	pthread_mutex_destroy(&device->start_lock);
 	pthread_mutex_destroy(&device->lock);
 	handle_free(&pool, &device->handle);
 	return 0;

@@ -13,17 +13,18 @@
 #include "queue/queue.h"
 
 #define PACKETS 256u
+#define KEPT	(2 * PACKETS) /* a packet may still fail when its slot in the ring has been used again */
 
 /**
  * struct copier - the queue of a device's copies.
- * @done: by slot of the ring: the signal of the copy
+ * @done: the signals of the newest copies, by index of the packet
  * @lock: protects @done and the tail of the queue
  */
 struct copier {
 	struct tutti_device *device;
 	struct queue *queue;
 	pthread_mutex_t lock;
-	tutti_signal_t done[PACKETS];
+	tutti_signal_t done[KEPT];
 };
 
 /**
@@ -78,8 +79,8 @@ static void recover(struct copier *copier)
 
 	if (!queue_error_get(copier->device, &copier->queue->error, &fault))
 		return;
-	done = copier->done[fault.packet % PACKETS];
-	copier->done[fault.packet % PACKETS] = NULL;
+	done = copier->done[fault.packet % KEPT];
+	copier->done[fault.packet % KEPT] = NULL;
 	queue_restart(copier->queue);
 	fail(copier->device, done);
 }
@@ -132,7 +133,7 @@ static int submit(struct copier *copier, const union tutti_packet *packet)
 	error = make_room(copier);
 	if (!error) {
 		index = tutti_load_relaxed(copier->queue->public.write_index);
-		copier->done[index % PACKETS] = (tutti_signal_t)(uintptr_t)packet->agent.signal;
+		copier->done[index % KEPT] = (tutti_signal_t)(uintptr_t)packet->agent.signal;
 		error = tutti_queue_put(&copier->queue->public, packet, &index);
 	}
 	pthread_mutex_unlock(&copier->lock);
@@ -224,14 +225,14 @@ static int create(struct tutti_device *device)
 
 static int find(struct tutti_device *device, struct copier **copier)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* so that a device gets one */
 	int error = 0;
 
 	if (!tutti_load_acquire(&device->copier)) {
-		pthread_mutex_lock(&lock);
-		if (!device->copier)
+		error = events_start(device); /* which takes the lock, too, if there is no event thread yet */
+		pthread_mutex_lock(&device->start_lock);
+		if (!error && !device->copier)
 			error = create(device);
-		pthread_mutex_unlock(&lock);
+		pthread_mutex_unlock(&device->start_lock);
 	}
 	*copier = device->copier;
 	return error;

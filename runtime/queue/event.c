@@ -175,15 +175,14 @@ static int start(struct tutti_device *device)
 
 int events_start(struct tutti_device *device)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* so that a device gets one thread */
 	int error = 0;
 
 	if (tutti_load_acquire(&device->events))
 		return 0;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&device->start_lock);
 	if (!device->events)
 		error = start(device);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&device->start_lock);
 	return error;
 }
 

@@ -304,6 +304,7 @@ static int open_fake(void **state)
 	memset(device, 0, sizeof(*device));
 	handle_begin(&device->handle, NULL);
 	pthread_mutex_init(&device->lock, NULL);
+	pthread_mutex_init(&device->start_lock, NULL);
 	transport.write_combined = false;
 	device->transport = &transport;
 	device->run = run;
