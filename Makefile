@@ -5,7 +5,10 @@
 OUT := build
 CC ?= gcc
 CROSS := riscv64-unknown-elf-
-WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
+# Warnings are errors where Tutti is developed and tested: compilers to come know warnings that this one does not.
+WERROR ?=
+ERROR := $(if $(filter-out 0 no,$(WERROR)),-Werror)
+WARN := -Wall -Wextra $(ERROR) -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 CFLAGS ?= -O2 -g
 HOST_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -fPIC -Iinclude -Iruntime -pthread
 
@@ -14,28 +17,34 @@ HOST_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -fPIC -Iinclude -Iruntime -pthread
 
 all:
 
-# What a fresh Debian 12 needs. Root gets what is missing before anything is built; others are told.
+# The packages a goal needs, by Debian's names; of `a|b` the first that the release has. Root gets what is missing before
+# anything is built, others are told. APT=no leaves that out, as it is on systems without dpkg.
 GOALS := $(or $(MAKECMDGOALS),all)
-PACKAGES := gcc g++ make pkg-config perl libunicorn-dev gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
-	libelf-dev zlib1g-dev libdrm-dev libpci-dev libcmocka-dev dwarves sparse clang lld libclang-rt-14-dev pocl-opencl-icd ocl-icd-opencl-dev opencl-headers libdnnl-dev libopenblas-dev
-# Only who runs all tests or a guest needs these.
-PACKAGES_GUEST := qemu-system-x86 qemu-user busybox-static cpio kmod xz-utils spin python3
-MISSING := $(filter-out $(shell dpkg-query -W -f '$${db:Status-Status} $${Package}\n' 2>/dev/null | \
-	sed -n 's/^installed //p'),$(PACKAGES) $(if $(filter check packages vm-% debug-%,$(GOALS)),$(PACKAGES_GUEST)))
+PACKAGES := gcc make gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld libelf-dev zlib1g-dev libdrm-dev libpci-dev \
+	libunicorn-dev
+PACKAGES_TEST := g++ perl pkgconf|pkg-config python3 libcmocka-dev pahole|dwarves sparse clang libclang-rt-dev spin qemu-user \
+	pocl-opencl-icd ocl-icd-opencl-dev opencl-headers libdnnl-dev libopenblas-dev
+PACKAGES_GUEST := qemu-system-x86 busybox-static cpio kmod xz-utils
+APT ?= $(if $(shell command -v dpkg-query),yes,no)
+ifneq ($(filter-out clean help uninstall,$(GOALS)),)
+ifneq ($(APT),no)
+NEEDED := $(PACKAGES) $(if $(filter check% bench fuzz lint combine packages vm-% debug-% $(OUT)/tests/%,$(GOALS)),$(PACKAGES_TEST)) \
+	$(if $(filter check check-loaded packages vm-% debug-%,$(GOALS)),$(PACKAGES_GUEST))
+INSTALLED := $(shell dpkg-query -W -f '$${db:Status-Status} $${Package}\n' 2>/dev/null | sed -n 's/^installed //p')
+MISSING := $(strip $(foreach p,$(NEEDED),$(if $(filter $(subst |, ,$(p)),$(INSTALLED)),,$(p))))
+endif
+endif
 ifndef V
 MAKEFLAGS += --silent
 endif
-ifneq ($(filter-out clean help,$(GOALS)),)
 ifneq ($(MISSING),)
 ifneq ($(shell id -u),0)
-$(error missing packages: $(MISSING) - run "apt-get install $(MISSING)" as root)
+$(error missing packages: $(MISSING) - run "make packages" as root)
 endif
 $(info installing: $(MISSING) ...)
-INSTALL_STATUS := $(shell (apt-get update -q && DEBIAN_FRONTEND=noninteractive \
-	apt-get install -y -q --no-install-recommends $(MISSING)) >&2 2>/dev/null && echo done)
+INSTALL_STATUS := $(shell .ci/packages $(subst |,\|,$(MISSING)) >&2 && echo done)
 ifneq ($(INSTALL_STATUS),done)
 $(error apt-get could not install: $(MISSING))
-endif
 endif
 endif
 packages:

@@ -9,6 +9,9 @@ EXAMPLE_TCOS := $(addsuffix .tco,$(EXAMPLE_BINS))
 # Sums must round alike on card and CPU: no fused multiply-add on either side.
 EXAMPLE_FLOAT := -ffp-contract=off
 
+# The library lies one folder up in the build tree, two where `make install` puts it. Packages need no such path.
+EXAMPLE_RPATH ?= -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..'
+
 .PHONY: examples
 examples: $(EXAMPLE_BINS) $(EXAMPLE_TCOS)
 all: examples
@@ -16,7 +19,7 @@ all: examples
 .SECONDEXPANSION:
 $(EXAMPLE_TCOS): $(EXAMPLES_OUT)/%.tco: runtime/examples/%/kernels.c $$(wildcard runtime/examples/$$*/*.h) $(TUTTIC_DEPS)
 	@mkdir -p $(@D)
-	$(TUTTIC) -Wextra -Werror $(EXAMPLE_FLOAT) -o $@ $<
+	$(TUTTIC) -Wextra $(ERROR) $(EXAMPLE_FLOAT) -o $@ $<
 
 # Kripke's table tells what its packets cost the soft core.
 $(EXAMPLES_OUT)/kripke: runtime/examples/packet_cost.c runtime/examples/packet_cost.h
@@ -25,7 +28,7 @@ $(EXAMPLE_BINS): $(EXAMPLES_OUT)/%: $$(filter-out runtime/examples/$$*/kernels.c
 		$$(wildcard runtime/examples/$$*/*.h) runtime/examples/example.h $(OUT)/libtutti.so.0
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) $(EXAMPLE_FLOAT) -Iruntime/examples $(filter %.c,$^) -o $@ $(LDFLAGS) \
-		-L$(OUT) -l:libtutti.so.0 -Wl,-rpath,'$$ORIGIN/..' -lm
+		-L$(OUT) -l:libtutti.so.0 $(EXAMPLE_RPATH) -lm
 
 # The programs run the firmware image too.
 demo: examples $(OUT)/firmware/tutti-fw.bin

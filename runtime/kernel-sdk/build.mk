@@ -10,7 +10,7 @@ TUTTIC := $(OUT)/tuttic
 TUTTIC_DEPS := $(TUTTIC) $(DEVICE_LIB)/tutti.ld $(DEVICE_LIB)/note.o $(DEVICE_LIB)/libtutti-device.a $(DEVICE_HEADERS)
 
 DEVICE_CFLAGS := --specs=picolibc.specs -march=rv64imafd -mabi=lp64d -mcmodel=medany -mno-relax -fpie -O2 -Wall -Wextra \
-	-Werror -fno-common -fno-math-errno -fno-asynchronous-unwind-tables -fno-stack-protector -ffunction-sections \
+	$(ERROR) -fno-common -fno-math-errno -fno-asynchronous-unwind-tables -fno-stack-protector -ffunction-sections \
 	-fdata-sections -isystem $(DEVICE_HOME)/include
 
 .PHONY: device
