@@ -128,11 +128,11 @@ static bool start_clipped(int room)
 	bool slices = t->rank == TUTTI_TENSOR_RANK;
 	struct box *box = slices ? &job->box : box_of(mover_begin());
 	uint64_t global = t->base;
-	uint32_t before, count = 1, after;
-	unsigned i;
+	uint32_t before, count, after;
+	unsigned i = 0;
 
 	job->kind = JOB_CLIPPED;
-	for (i = 0; i < t->rank; i++) {
+	do { /* a tensor has a dimension */
 		uint32_t step = t->step[i], at;
 
 		count = clip(c[i], t->count[i], t->span[i], step, t->last[i], NEGATIVE, &before, &after);
@@ -148,7 +148,7 @@ static bool start_clipped(int room)
 			global += t->stride[i] * at;
 		if (i < TUTTI_MOVE_DIMENSIONS)
 			box_set(box, i, before, count, after);
-	}
+	} while (++i < t->rank);
 	for (; i < TUTTI_MOVE_DIMENSIONS; i++)
 		box_set(box, i, 0, 1, 0);
 	if (!slices) {

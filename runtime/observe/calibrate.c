@@ -163,10 +163,12 @@ static int resources(struct calibration *c, const double *instruction, double *e
 	}
 	if (!error)
 		error = held(c, "calibrate_plain", 2, instruction, &other);
+	if (error)
+		return error;
 	energy[TUTTI_RESOURCE_WAVES] =
 		other - plain - energy[TUTTI_RESOURCE_SCALAR] - energy[TUTTI_RESOURCE_VECTOR];
 	energy[TUTTI_RESOURCE_CTAS] = plain - (other - plain);
-	return error;
+	return 0;
 }
 
 /* Scales to integers, so that the largest becomes WEIGHT_MOST. */

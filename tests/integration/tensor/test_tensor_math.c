@@ -112,7 +112,30 @@ static void dims(dnnl_dims_t to, const struct shape *s, int first, int second, c
 		to[2 + d] = x[s->dimensions - 1 - d];
 }
 
-static dnnl_memory_t memory(const dnnl_memory_desc_t *d, dnnl_engine_t engine, const void *data)
+/* Memory descriptors are pointers in oneDNN 3 and values in oneDNN 2, which Debian 12 has. */
+#if DNNL_VERSION_MAJOR >= 3
+typedef const_dnnl_memory_desc_t layout_t;
+#define LAYOUT(d) (d)
+#else
+typedef const dnnl_memory_desc_t *layout_t;
+#define LAYOUT(d) (&(d))
+#define dnnl_memory_desc_create_with_tag dnnl_memory_desc_init_by_tag
+#define dnnl_memory_desc_destroy(d) ((void)(d))
+
+static dnnl_status_t dnnl_convolution_forward_primitive_desc_create(
+	dnnl_primitive_desc_t *pd, dnnl_engine_t engine, dnnl_prop_kind_t kind, dnnl_alg_kind_t algorithm, layout_t x,
+	layout_t w, layout_t bias, layout_t y, const dnnl_dims_t stride, const dnnl_dims_t dilate, const dnnl_dims_t low,
+	const dnnl_dims_t high, const_dnnl_primitive_attr_t attributes)
+{
+	dnnl_convolution_desc_t d;
+	dnnl_status_t status =
+		dnnl_dilated_convolution_forward_desc_init(&d, kind, algorithm, x, w, bias, y, stride, dilate, low, high);
+
+	return status == dnnl_success ? dnnl_primitive_desc_create(pd, &d, attributes, engine, NULL) : status;
+}
+#endif
+
+static dnnl_memory_t memory(layout_t d, dnnl_engine_t engine, const void *data)
 {
 	dnnl_memory_t m;
 
@@ -127,7 +150,6 @@ static void reference(const struct shape *s, const float *x, const float *w, flo
 	int out[3] = { 1, 1, 1 };
 	dnnl_dims_t xd = { 0 }, wd = { 0 }, yd = { 0 }, stride = { 0 }, dilate = { 0 }, low = { 0 }, high = { 0 };
 	dnnl_memory_desc_t x_md, w_md, y_md;
-	dnnl_convolution_desc_t desc;
 	dnnl_primitive_desc_t pd;
 	dnnl_primitive_t conv;
 	dnnl_engine_t engine;
@@ -145,20 +167,20 @@ static void reference(const struct shape *s, const float *x, const float *w, flo
 	dims(xd, s, s->images, s->in, s->size);
 	dims(wd, s, s->out, s->in, s->taps);
 	dims(yd, s, s->images, s->out, out);
-	dnnl_memory_desc_init_by_tag(&x_md, (int)n, xd, dnnl_f32, flat ? dnnl_nhwc : dnnl_ndhwc);
-	dnnl_memory_desc_init_by_tag(&w_md, (int)n, wd, dnnl_f32, flat ? dnnl_ohwi : dnnl_odhwi);
-	dnnl_memory_desc_init_by_tag(&y_md, (int)n, yd, dnnl_f32, flat ? dnnl_nhwc : dnnl_ndhwc);
+	dnnl_memory_desc_create_with_tag(&x_md, (int)n, xd, dnnl_f32, flat ? dnnl_nhwc : dnnl_ndhwc);
+	dnnl_memory_desc_create_with_tag(&w_md, (int)n, wd, dnnl_f32, flat ? dnnl_ohwi : dnnl_odhwi);
+	dnnl_memory_desc_create_with_tag(&y_md, (int)n, yd, dnnl_f32, flat ? dnnl_nhwc : dnnl_ndhwc);
 	assert_int_equal(dnnl_engine_create(&engine, dnnl_cpu, 0), dnnl_success);
 	assert_int_equal(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags), dnnl_success);
-	assert_int_equal(dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference,
-				 dnnl_convolution_direct, &x_md, &w_md, NULL, &y_md, stride, dilate, low, high),
+	assert_int_equal(dnnl_convolution_forward_primitive_desc_create(
+				 &pd, engine, dnnl_forward_inference, dnnl_convolution_direct, LAYOUT(x_md), LAYOUT(w_md),
+				 NULL, LAYOUT(y_md), stride, dilate, low, high, NULL),
 			 dnnl_success);
-	assert_int_equal(dnnl_primitive_desc_create(&pd, &desc, NULL, engine, NULL), dnnl_success);
 	assert_int_equal(dnnl_primitive_create(&conv, pd), dnnl_success);
 
-	dnnl_exec_arg_t args[] = { { DNNL_ARG_SRC, memory(&x_md, engine, x) },
-				   { DNNL_ARG_WEIGHTS, memory(&w_md, engine, w) },
-				   { DNNL_ARG_DST, memory(&y_md, engine, y) } };
+	dnnl_exec_arg_t args[] = { { DNNL_ARG_SRC, memory(LAYOUT(x_md), engine, x) },
+				   { DNNL_ARG_WEIGHTS, memory(LAYOUT(w_md), engine, w) },
+				   { DNNL_ARG_DST, memory(LAYOUT(y_md), engine, y) } };
 
 	assert_int_equal(dnnl_primitive_execute(conv, stream, 3, args), dnnl_success);
 	dnnl_stream_wait(stream);
@@ -166,6 +188,9 @@ static void reference(const struct shape *s, const float *x, const float *w, flo
 		dnnl_memory_destroy(args[i].memory);
 	dnnl_primitive_destroy(conv);
 	dnnl_primitive_desc_destroy(pd);
+	dnnl_memory_desc_destroy(x_md);
+	dnnl_memory_desc_destroy(w_md);
+	dnnl_memory_desc_destroy(y_md);
 	dnnl_stream_destroy(stream);
 	dnnl_engine_destroy(engine);
 }
