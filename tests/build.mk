@@ -94,6 +94,7 @@ check-asan-build:
 -include tests/vm/build.mk
 include tests/load/build.mk
 include tests/integration/xrt/build.mk
+-include tests/roots/build.mk
 
 # ---- running
 PROVE := CMOCKA_MESSAGE_OUTPUT=TAP TUTTI_OUT=$(OUT) \
