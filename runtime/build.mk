@@ -12,6 +12,9 @@ LIBTUTTI_VERSION := 0.1
 # Where `make install` puts things, and where the library looks for them when they are not beside it.
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
+# from LIBDIR/pkgconfig to PREFIX: one ".." for each folder between them
+empty :=
+PC_UP = $(subst $(empty) ,/,$(patsubst %,..,$(subst /, ,$(LIBDIR:$(PREFIX)/%=%)/pkgconfig)))
 
 # What a program links that holds the emulated card instead of opening the plug-in. Whole archives: libunicorn refers to the
 # card's replacements of its functions only at run time, the library to the card's table only weakly.
@@ -34,11 +37,13 @@ $(OUT)/libtutti.a: $(RUNTIME_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
 
+# The prefix is found from where the file lies. Made anew each time, since it depends on variables.
+.PHONY: $(OUT)/tutti.pc
 $(OUT)/tutti.pc: runtime/tutti.pc.in
 	@mkdir -p $(@D)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=%)|' -e 's|@VERSION@|$(LIBTUTTI_VERSION)|' $< > $@
+	sed -e 's|@UP@|$(PC_UP)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=%)|' -e 's|@VERSION@|$(LIBTUTTI_VERSION)|' $< > $@
 
 all: $(OUT)/libtutti.so.0 $(OUT)/libtutti.a $(OUT)/tutti.pc
 
--include runtime/tutti-card/build.mk runtime/kernel-sdk/build.mk runtime/examples/build.mk runtime/tools/build.mk
+-include runtime/tutti-card/build.mk runtime/kernel-sdk/build.mk runtime/examples/build.mk runtime/tools/build.mk runtime/packages/build.mk
 -include $(RUNTIME_OBJ:.o=.d)

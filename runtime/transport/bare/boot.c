@@ -84,10 +84,14 @@ int boot_check_card(struct tutti_device *device, size_t bar_bytes)
 	return 0;
 }
 
-/* Looks in the library's own folder first, as in a build tree, then where the image would be installed. */
+/*
+ * Looks from the library's own folder first: in a build tree, then below the prefix under which library or program are
+ * installed (lib, lib/ARCHITECTURE or bin); then where the kernel looks.
+ */
 static FILE *open_default_image(const char *name, char *path, size_t bytes)
 {
-	static const char *const beside[] = {"/firmware/", "/../firmware/", "/../../firmware/"};
+	static const char *const beside[] = {"/firmware/",	 "/../firmware/",	"/../../firmware/",
+					     "/firmware/tutti/", "/../firmware/tutti/", "/../lib/firmware/tutti/"};
 	static const char *const installed[] = {"/usr/local/lib/firmware/tutti/", "/lib/firmware/tutti/"};
 	char library[PATH_MAX];
 	FILE *file;

@@ -51,41 +51,6 @@ links_from_c_and_cxx() {
 		"$work/a"
 }
 
-installed_tree() { # shared and static, found by pkg-config alone, away from the sources
-	local root=$work/root/usr/local form
-	mkdir -p "$root/include" "$root/lib/pkgconfig" "$root/lib/tutti"
-	cp -r include/tutti.h include/tutti "$root/include/"
-	cp -P "$out/libtutti.so" "$out/libtutti.so.0" "$out/libtutti.a" "$root/lib/"
-	cp "$out/libtutti-card.so.0" "$root/lib/tutti/"
-	cp "$out/tutti.pc" "$root/lib/pkgconfig/"
-	cat >"$work/app.c" <<-'C'
-	#include <stdio.h>
-	#include <tutti.h>
-	#include <tutti/queue.h>
-	int main(void)
-	{
-		struct tutti_device *device;
-		tutti_signal_t signal;
-
-		if (tutti_device_open(NULL, &device) || tutti_signal_create(device, 3, &signal))
-			return 1;
-		tutti_signal_add(signal, -3);
-		printf("%u SMs, signal %d\n", tutti_device_discovery(device)->sms, (int)tutti_signal_load(signal));
-		tutti_device_close(device);
-		return 0;
-	}
-	C
-	export PKG_CONFIG_PATH=$root/lib/pkgconfig TUTTI_FIRMWARE=$PWD/$out/firmware/tutti-fw.bin
-	config() { pkg-config --define-variable="prefix=$root" "$@" tutti; }
-	config --exists --print-errors && [ "$(config --modversion)" ] || return 1
-	(cd "$work" && gcc -std=c11 -Wall -Wextra -Werror app.c -o app $(config --cflags --libs) -Wl,-rpath,"$root/lib" &&
-		ldd app | grep -q "$root/lib/libtutti.so.0" && ./app) | tee "$work/said" | grep -q 'SMs, signal 0$' || { cat "$work/said"; return 1; }
-	rm "$root"/lib/libtutti.so*
-	cp "$out/libtutti-card.so.0" "$work/" # a static program finds the emulated card beside itself
-	(cd "$work" && gcc -std=c11 -Wall -Wextra -Werror app.c -o app-static $(config --cflags --static --libs) &&
-		! ldd app-static | grep -q libtutti && ./app-static) | grep -q 'SMs, signal 0$'
-}
-
 # The README's kernel, its program and its commands, as they stand there, next to a build tree.
 readme_works() {
 	local dir=$work/readme
@@ -149,7 +114,6 @@ faults_say() {
 
 check "SYS-40: soname and symbol versions" versioned
 check "SYS-40: a C11 program links" links_from_c_and_cxx
-check "SYS-40: a program built through pkg-config from an installed tree" installed_tree
 check "SYS-50: the README's kernel and program, by its own commands" readme_works
 check "SYS-07, SYS-50: a kernel of one's own compiles" kernel_of_ones_own
 check "SYS-07: tuttic fails on bad source and leaves nothing" bad_kernel_source
