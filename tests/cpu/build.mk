@@ -80,4 +80,18 @@ $(CPU_TEST)/lockstep: tests/cpu/lockstep.c $(CPU_TEST)/random_translation_0.c $(
 	$(CC) $(TRANSLATED_CFLAGS) -c $(CPU_TEST)/random_translation_0.c -o $(CPU_TEST)/random_translation_0.o
 	$(CC) $(TEST_CFLAGS) -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< $(CPU_TEST)/random_translation_0.o -o $@ $(LDFLAGS) $(CPU_LIB) -lm -pthread
 
-TARGET_TESTS += $(addprefix $(CPU_TEST)/,test_target_translated test_target_lockstep lockstep) $(LOCKSTEPS)
+# The same for a hart: floating point, atomics, memory in pieces, code that may be anywhere.
+$(CPU_TEST)/random64.elf: $(CPU_TEST)/generate tests/cpu/random.ld
+	$< $(CPU_SEED) 64 > $(@:.elf=.s)
+	$(CROSS)gcc -march=rv64imafdc_zicsr -mabi=lp64d -mno-relax -nostdlib -Wl,-T,tests/cpu/random.ld,--no-warn-rwx-segments $(@:.elf=.s) -o $@
+	$(CROSS)objcopy -O binary $@ $(@:.elf=.image)
+	$(CROSS)objcopy -O binary -j .text $@ $(@:.elf=.text)
+
+$(CPU_TEST)/random64_translation_0.c: $(CPU_TEST)/random64.elf $(RV2C)
+	$(RV2C) --bare $(<:.elf=.text) $(CPU_TEST)/random64_translation random_translation
+
+$(CPU_TEST)/lockstep64: tests/cpu/lockstep.c $(CPU_TEST)/random64_translation_0.c $(CPU_LIB)
+	$(CC) $(TRANSLATED64_CFLAGS) -c $(CPU_TEST)/random64_translation_0.c -o $(CPU_TEST)/random64_translation_0.o
+	$(CC) $(TEST_CFLAGS) -DLOCKSTEP_XLEN=64 -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< $(CPU_TEST)/random64_translation_0.o -o $@ $(LDFLAGS) $(CPU_LIB) -lm -pthread
+
+TARGET_TESTS += $(addprefix $(CPU_TEST)/,test_target_translated test_target_lockstep lockstep lockstep64) $(LOCKSTEPS)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Writes a random RV32 program as assembly: functions of random instructions with calls, loops, jump tables, ecalls,
+ * generate [SEED [32 | 64]]: writes a random program as assembly: functions of random instructions with calls, loops, jump tables, ecalls,
  * CSRs, accesses that may fault, and jumps to unusual addresses. See stream.h for the registers.
  */
 #include <stdio.h>
@@ -18,6 +18,10 @@ static void flush(void)
 		printf("\t.half 0x%04x\n", s.half[i]);
 	s.n = 0;
 }
+
+/* Instructions that load and store an address, and how many bytes it has */
+static const char *load = "lw", *store = "sw", *word = ".word";
+static unsigned bytes = 4;
 
 static void body(unsigned insns)
 {
@@ -49,10 +53,11 @@ static void special(unsigned f, unsigned k, int slot)
 		printf("\tlw x5, %d(x2)\n\taddi x5, x5, -1\n\tsw x5, %d(x2)\n\tbnez x5, l%u_%u\n", slot, slot, f, k);
 		break;
 	case 4: /* a jump table */
-		printf("\tandi x5, x%u, 3\n\tslli x5, x5, 2\n\tla x6, t%u_%u\n\tadd x6, x6, x5\n\tlw x6, 0(x6)\n\tjr x6\n", r, f, k);
-		printf("\t.pushsection .rodata\n\t.balign 4\nt%u_%u:", f, k);
+		printf("\tandi x5, x%u, 3\n\tslli x5, x5, %u\n\tla x6, t%u_%u\n", r, bytes == 8 ? 3 : 2, f, k);
+		printf("\tadd x6, x6, x5\n\t%s x6, 0(x6)\n\tjr x6\n", load);
+		printf("\t.pushsection .rodata\n\t.balign %u\nt%u_%u:", bytes, f, k);
 		for (unsigned i = 0; i < 4; i++)
-			printf("\t.word c%u_%u_%u\n", f, k, i);
+			printf("\t%s c%u_%u_%u\n", word, f, k, i);
 		printf("\t.popsection\n");
 		for (unsigned i = 0; i < 4; i++) {
 			printf("c%u_%u_%u:\n", f, k, i);
@@ -63,7 +68,10 @@ static void special(unsigned f, unsigned k, int slot)
 		printf("\tecall\n");
 		break;
 	case 6:
-		printf("\tcsrrw x%u, mscratch, x%u\n", r, 10 + stream_below(&s, 6));
+		if (bytes == 8) /* rounding to nearest, or not */
+			printf("\tcsrwi fcsr, %u\n", stream_below(&s, 2) ? 1 : stream_below(&s, 32));
+		else
+			printf("\tcsrrw x%u, mscratch, x%u\n", r, 10 + stream_below(&s, 6));
 		break;
 	case 7: /* may fault */
 		printf("\tlw x%u, %d(x%u)\n\tsw x5, %d(x%u)\n", r, (int)stream_below(&s, 64), r, (int)stream_below(&s, 64), r);
@@ -75,7 +83,7 @@ static void special(unsigned f, unsigned k, int slot)
 		printf("\tbeqz x%u, 1f + 2\n1:\t.word 0x00010013 | 0x00010000\n", r);
 		break;
 	case 10: /* an indirect call that nothing announces */
-		printf("\tla x6, g%u_%u\n\tjr x6\n\tnop\ng%u_%u:\n", f, k, f, k);
+		printf("\tla x6, g%u_%u\n\tj%s x6\n\tnop\ng%u_%u:\n", f, k, k & 1 ? "alr x5," : "r", f, k);
 		break;
 	case 11:
 		printf("\tfence\n\trdinstret x%u\n", r);
@@ -88,13 +96,14 @@ static void function(unsigned f)
 	int slot = -2044 + 16 * (int)f;
 
 	printf("\t.type f%u_link, @function\nf%u_link:\n\tmv x1, x5\n", f, f);
-	printf("\t.type f%u, @function\nf%u:\n\tsw x1, %d(x2)\n", f, f, slot + 4);
+	printf("\t.type f%u, @function\nf%u:\n\t%s x1, %d(x2)\n", f, f, store, slot + 8);
+	s.no_csr = f % 4 != 0; /* few change the rounding mode, which sends all that follows to the interpreter */
 	for (unsigned k = 0; k < 3; k++) {
 		body(4 + stream_below(&s, 12));
 		special(f, k, slot);
 	}
 	body(3);
-	printf("\tlw x1, %d(x2)\n", slot + 4);
+	printf("\t%s x1, %d(x2)\n", load, slot + 8);
 	if (f % 7 == 3 && f + 1 < FUNCTIONS)
 		printf("\tj f%u\n", f + 1); /* a tail call; it saves x1 again */
 	else if (f % 7 != 5 || f + 1 == FUNCTIONS)
@@ -107,6 +116,12 @@ int main(int argc, char **argv)
 {
 	if (argc > 1)
 		s.seed = strtoull(argv[1], NULL, 0) * 0x9e3779b97f4a7c15ull + 1;
+	if (argc > 2 && atoi(argv[2]) == 64) {
+		s.xlen = 64;
+		s.floats = s.atomics = true;
+		load = "ld", store = "sd", word = ".dword";
+		bytes = 8;
+	}
 	printf("\t.option norelax\n\t.text\n\t.globl _start\n\t.type _start, @function\n_start:\n");
 	printf("1:\tjal x1, f0\n\tjal x1, f1\n\tecall\n\tj 1b\n");
 	for (unsigned f = 0; f < FUNCTIONS; f++)

@@ -10,7 +10,16 @@
 #include "stream.h"
 #include "translation.h"
 
+#ifndef LOCKSTEP_XLEN
+#define LOCKSTEP_XLEN 32
+#endif
+#if LOCKSTEP_XLEN == 64
+#define SUFFIX "64"
+#else
+#define SUFFIX ""
+#endif
 #define FLAT  0x40000u
+#define CODE  0x1000u
 #define DATA  0x20000u
 #define STEPS 60000
 
@@ -21,19 +30,39 @@ struct side {
 	struct cpu_regs regs;
 	uint8_t *memory;
 	uint64_t device; /* what has been stored to the device, and how often */
+	bool closed;	 /* the page may only be read */
 };
 
-/* Above flat memory: a page, a device, nothing. */
+/* Low memory of a processor without flat memory: code, and data in pieces whose ends are anywhere. */
+static void low_span(struct side *side, uint64_t va, struct cpu_span *span)
+{
+	static const uint32_t ends[] = { 0, CODE, 0x10000, DATA - 0x307, DATA + 0x10, DATA + 0x404, FLAT };
+	unsigned i = 1;
+
+	while (va >= ends[i])
+		i++;
+	span->first = ends[i - 1];
+	span->bytes = ends[i] - ends[i - 1];
+	span->host = side->memory + span->first;
+	span->rights = i <= 2 ? CPU_MAY_LOAD | CPU_MAY_FETCH : CPU_MAY_LOAD | CPU_MAY_STORE;
+	span->once = i == 4;
+}
+
+/* Above low memory: a page, a device, nothing. */
 static int side_span(void *user, uint64_t va, enum cpu_access access, struct cpu_span *span)
 {
 	struct side *side = user;
 
-	if (va < FLAT || va >= FLAT + 0x3000)
+	if (va < FLAT) {
+		low_span(side, va, span);
+		return 0;
+	}
+	if (va >= FLAT + 0x3000)
 		return 3;
 	span->first = va < FLAT + 0x1000 ? FLAT : FLAT + 0x1000;
 	span->bytes = va < FLAT + 0x1000 ? 0x1000 : 0x2000;
 	span->host = va < FLAT + 0x1000 ? side->memory + FLAT : NULL;
-	span->rights = CPU_MAY_LOAD | CPU_MAY_STORE;
+	span->rights = CPU_MAY_LOAD | (side->closed && span->host ? 0 : CPU_MAY_STORE);
 	return 0;
 }
 
@@ -52,6 +81,10 @@ static int side_store(void *user, uint64_t va, unsigned bytes, uint64_t value)
 	side->device = side->device * 31 + value + va + side->regs.pc;
 	if (value & 8)
 		cpu_interrupt(side->cpu);
+	if (value & 32) {
+		side->closed = value & 64;
+		cpu_invalidate(side->cpu, FLAT, 0x1000, false);
+	}
 	return value & 16 ? 4 : 0;
 }
 
@@ -59,19 +92,24 @@ static const struct cpu_bus bus = { side_span, side_load, side_store };
 
 static void side_init(struct side *side, FILE *image, bool translated)
 {
-	struct cpu_config config = { .xlen = 32, .bus = &bus, .user = side, .flat_bytes = FLAT };
+	struct cpu_config config = { .xlen = LOCKSTEP_XLEN, .bus = &bus, .user = side };
 
 	memset(side, 0, sizeof(*side));
 	side->memory = calloc(1, FLAT + 0x1000);
-	config.flat = side->memory;
+	if (LOCKSTEP_XLEN == 32) {
+		config.flat = side->memory;
+		config.flat_bytes = FLAT;
+	}
 	rewind(image);
-	if (!side->memory || !fread(side->memory + 0x1000, 1, FLAT - 0x1000, image) || cpu_create(&config, &side->cpu))
+	if (!side->memory || !fread(side->memory + CODE, 1, FLAT - CODE, image) || cpu_create(&config, &side->cpu))
 		abort();
-	if (translated && (!cpu_translation_fits(&random_translation, side->memory, FLAT) ||
+	if (translated && LOCKSTEP_XLEN == 32 && (!cpu_translation_fits(&random_translation, side->memory, FLAT) ||
 			   cpu_translate(side->cpu, &random_translation)))
 		abort();
-	side->regs.pc = 0x1000;
-	cpu_machine(side->cpu)->mtvec = 0x1000;
+	if (translated && LOCKSTEP_XLEN == 64 && cpu_attach(side->cpu, CODE, &random_translation))
+		abort();
+	side->regs.pc = CODE;
+	cpu_machine(side->cpu)->mtvec = CODE;
 }
 
 static void side_fini(struct side *side)
@@ -84,15 +122,16 @@ static void side_fini(struct side *side)
 static void go_on(struct side *side, enum cpu_stop stop, uint64_t seed)
 {
 	const uint8_t *code = side->memory + side->regs.pc;
+	uint64_t end = CODE + random_translation.bytes;
 
 	if (stop != CPU_STOP_FAULT)
 		return;
 	if (side->regs.pc < FLAT - 8 && cpu_fault(side->cpu)->access != CPU_FETCH)
 		side->regs.pc += (code[0] & 3) == 3 ? 4 : 2;
-	else if (side->regs.pc < random_translation.first + random_translation.bytes && side->regs.pc >= 0x1000)
+	else if (side->regs.pc < end && side->regs.pc >= CODE)
 		side->regs.pc += 2;
 	else
-		side->regs.pc = 0x1000 + seed % random_translation.bytes / 2 * 2;
+		side->regs.pc = CODE + seed % random_translation.bytes / 2 * 2;
 }
 
 static bool equal(const struct side *a, const struct side *b, enum cpu_stop sa, enum cpu_stop sb)
@@ -100,7 +139,8 @@ static bool equal(const struct side *a, const struct side *b, enum cpu_stop sa, 
 	const struct cpu_fault *fa = cpu_fault(a->cpu), *fb = cpu_fault(b->cpu);
 
 	if (sa != sb || cpu_instructions(a->cpu) != cpu_instructions(b->cpu) || a->regs.pc != b->regs.pc ||
-	    memcmp(a->regs.x, b->regs.x, 32 * 8) || a->device != b->device)
+	    memcmp(a->regs.x, b->regs.x, 32 * 8) || memcmp(a->regs.f, b->regs.f, 32 * 8) || a->device != b->device ||
+	    a->regs.fflags != b->regs.fflags || a->regs.frm != b->regs.frm)
 		return false;
 	if (sa == CPU_STOP_FAULT && (fa->kind != fb->kind || fa->access != fb->access || fa->reason != fb->reason ||
 				     fa->value != fb->value || fa->pc != fb->pc || fa->address != fb->address))
@@ -116,6 +156,11 @@ static void complain(const struct side *a, const struct side *b, enum cpu_stop s
 		if (a->regs.x[i] != b->regs.x[i])
 			printf("# x%u interpreted %llx translated %llx\n", i, (unsigned long long)a->regs.x[i],
 			       (unsigned long long)b->regs.x[i]);
+	for (unsigned i = 0; i < 32; i++)
+		if (a->regs.f[i] != b->regs.f[i])
+			printf("# f%u interpreted %llx translated %llx\n", i, (unsigned long long)a->regs.f[i],
+			       (unsigned long long)b->regs.f[i]);
+	printf("# fcsr %x %x, %x %x\n", a->regs.frm, a->regs.fflags, b->regs.frm, b->regs.fflags);
 }
 
 static uint64_t slice_of(struct stream *s)
@@ -129,15 +174,27 @@ static uint64_t slice_of(struct stream *s)
 	return 1 + stream_below(s, 5000);
 }
 
+static uint64_t value_of(struct stream *s)
+{
+	uint64_t value = stream_value(s);
+
+	return LOCKSTEP_XLEN == 64 ? value : (uint32_t)value;
+}
+
 /* New values now and then: they wear out. Sometimes the base registers point to the page and to the device. */
 static void refresh(struct stream *s, struct side *a, struct side *b)
 {
 	for (unsigned n = 1; n < 32; n++)
-		a->regs.x[n] = stream_below(s, 4) ? (uint32_t)stream_value(s) : FLAT - 0x800 + stream_below(s, 0x2000);
+		a->regs.x[n] = stream_below(s, 4) ? value_of(s) : FLAT - 0x800 + stream_below(s, 0x2000);
+	for (unsigned n = 0; n < 32; n++)
+		a->regs.f[n] = LOCKSTEP_XLEN == 64 ? stream_float_value(s) : 0;
+	a->regs.fflags = b->regs.fflags = stream_below(s, 8) ? CPU_NX : 0;
+	a->regs.frm = b->regs.frm = 0;
 	a->regs.x[2] = DATA;
 	a->regs.x[8] = stream_below(s, 4) ? DATA : FLAT + stream_below(s, 0x1000);
 	a->regs.x[9] = stream_below(s, 4) ? DATA : FLAT + 0x2000;
 	memcpy(b->regs.x, a->regs.x, sizeof(b->regs.x));
+	memcpy(b->regs.f, a->regs.f, sizeof(b->regs.f));
 }
 
 static bool run(FILE *image, uint64_t seed)
@@ -178,7 +235,7 @@ static bool run(FILE *image, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	FILE *image = fopen(argc > 1 ? argv[1] : CPU_GUESTS "/random.image", "rb");
+	FILE *image = fopen(argc > 1 ? argv[1] : CPU_GUESTS "/random" SUFFIX ".image", "rb");
 	unsigned failures = 0;
 
 	if (!image) {

@@ -25,6 +25,9 @@ RV2C_OBJ := $(RV2C_SRC:%.c=$(OUT)/%.o)
 # -O1 takes half the time of -O2 and what it makes is as fast
 TRANSLATED_CFLAGS = -O1 -w -fPIC -fno-strict-aliasing -Iruntime/emulator/cpu
 
+# Kernels: no header but the compiler's own is needed, so that it is the same at run time.
+TRANSLATED64_CFLAGS = $(TRANSLATED_CFLAGS) -ffreestanding -fno-math-errno -ffp-contract=off -fno-stack-protector
+
 $(RV2C): $(RV2C_OBJ) $(addprefix $(OUT)/runtime/emulator/cpu/,decode.o decode_short.o)
 	$(CC) $^ -o $@ $(LDFLAGS) -lelf
 

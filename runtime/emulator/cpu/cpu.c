@@ -1,24 +1,38 @@
 // SPDX-License-Identifier: MIT
 /* Life of a processor, and its runs: what stops them, and what is done between two pieces of one. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "translation.h"
 
+/** struct cpu_pending - what is to be invalidated. */
+struct cpu_pending {
+	pthread_mutex_t lock;
+	uint64_t first, end;
+	bool any, all, code;
+};
+
 int cpu_create(const struct cpu_config *config, struct cpu **out)
 {
 	struct cpu *cpu = calloc(1, sizeof(*cpu));
+	struct cpu_pending *pending = calloc(1, sizeof(*pending));
 
-	if (!cpu)
+	if (!cpu || !pending) {
+		free(cpu);
+		free(pending);
 		return -ENOMEM;
+	}
 	cpu->xlen = config->xlen;
 	cpu->bus = config->bus;
 	cpu->user = config->user;
 	cpu->flat = config->flat;
 	cpu->flat_bytes = config->flat ? config->flat_bytes : 0;
 	cpu->flat_top = cpu->flat_bytes > 7 ? cpu->flat_bytes - 7 : 0;
-	pthread_mutex_init(&cpu->lock, NULL);
+	cpu->help = &cpu_help;
+	pthread_mutex_init(&pending->lock, NULL);
+	cpu->pending = pending;
 	*out = cpu;
 	return 0;
 }
@@ -28,9 +42,10 @@ void cpu_destroy(struct cpu *cpu)
 	if (!cpu)
 		return;
 	cpu_drop_code(cpu, 0, ~0ull);
-	pthread_mutex_destroy(&cpu->lock);
+	cpu_detach(cpu, 0, ~0ull, true);
+	pthread_mutex_destroy(&cpu->pending->lock);
+	free(cpu->pending);
 	free(cpu->breakpoints);
-	free(cpu->entry_at);
 	free(cpu);
 }
 
@@ -55,7 +70,7 @@ struct cpu_machine *cpu_machine(struct cpu *cpu)
  * The runner stores @limit and then loads @attention; here it is the other way round. So either it sees what
  * is asked for, or the zero stays.
  */
-static void attend(struct cpu *cpu, uint32_t what)
+void cpu_attend(struct cpu *cpu, uint32_t what)
 {
 	__atomic_fetch_or(&cpu->attention, what, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&cpu->limit, 0, __ATOMIC_SEQ_CST);
@@ -63,15 +78,15 @@ static void attend(struct cpu *cpu, uint32_t what)
 
 void cpu_interrupt(struct cpu *cpu)
 {
-	attend(cpu, CPU_ATTEND_STOP);
+	cpu_attend(cpu, CPU_ATTEND_STOP);
 }
 
 void cpu_invalidate(struct cpu *cpu, uint64_t first, uint64_t bytes, bool code)
 {
-	struct cpu_pending *pending = &cpu->pending;
+	struct cpu_pending *pending = cpu->pending;
 	uint64_t end = first + bytes;
 
-	pthread_mutex_lock(&cpu->lock);
+	pthread_mutex_lock(&cpu->pending->lock);
 	if (!bytes || end < first)
 		pending->all = true;
 	if (!pending->any || first < pending->first)
@@ -80,33 +95,36 @@ void cpu_invalidate(struct cpu *cpu, uint64_t first, uint64_t bytes, bool code)
 		pending->end = end;
 	pending->any = true;
 	pending->code |= code;
-	pthread_mutex_unlock(&cpu->lock);
-	attend(cpu, CPU_ATTEND_INVALIDATE);
+	pthread_mutex_unlock(&cpu->pending->lock);
+	cpu_attend(cpu, CPU_ATTEND_INVALIDATE);
 }
 
 bool cpu_invalidate_pending(struct cpu *cpu)
 {
 	bool pending;
 
-	pthread_mutex_lock(&cpu->lock);
-	pending = cpu->pending.any && __atomic_load_n(&cpu->running, __ATOMIC_SEQ_CST);
-	pthread_mutex_unlock(&cpu->lock);
+	pthread_mutex_lock(&cpu->pending->lock);
+	pending = cpu->pending->any && __atomic_load_n(&cpu->running, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&cpu->pending->lock);
 	return pending;
 }
 
 static void invalidate(struct cpu *cpu)
 {
-	struct cpu_pending *pending = &cpu->pending;
+	struct cpu_pending *pending = cpu->pending;
 
-	pthread_mutex_lock(&cpu->lock);
+	pthread_mutex_lock(&cpu->pending->lock);
 	if (pending->any && pending->all)
 		cpu_forget_spans(cpu, 0, 0);
 	else if (pending->any)
 		cpu_drop_spans(cpu, pending->first, pending->end);
 	if (pending->any && pending->code)
 		cpu_drop_code(cpu, pending->all ? 0 : pending->first, pending->all ? ~0ull : pending->end);
-	*pending = (struct cpu_pending){0};
-	pthread_mutex_unlock(&cpu->lock);
+	if (pending->any && pending->code)
+		cpu_detach(cpu, pending->all ? 0 : pending->first, pending->all ? ~0ull : pending->end, false);
+	pending->any = pending->all = pending->code = false;
+	pending->first = pending->end = 0;
+	pthread_mutex_unlock(&cpu->pending->lock);
 }
 
 /* Return: true if the run is to end. */
@@ -124,7 +142,7 @@ static bool attended(struct cpu *cpu)
 static enum cpu_stop interpret(struct cpu *cpu, struct cpu_regs *regs)
 {
 	/* Who counts by function or looks for breakpoints wants to see each instruction. */
-	if (cpu->translation && !cpu->count_owner && !cpu->breakpoint_count)
+	if (cpu->present && !cpu->count_owner && !cpu->breakpoint_count)
 		return cpu_translated(cpu, regs);
 	return cpu->xlen == 32 ? cpu_interpret32(cpu, regs) : cpu_interpret64(cpu, regs);
 }

@@ -206,5 +206,12 @@ struct cpu_translation;
  * it was made from the code that is in memory.
  */
 int cpu_translate(struct cpu *cpu, const struct cpu_translation *translation);
+/**
+ * cpu_attach() - the code at @at is what @translation was made from, until it is invalidated. May be called by the functions
+ * of the bus, too. @translation must outlive the processor. Return: 0, -EINVAL or -ENOMEM.
+ */
+int cpu_attach(struct cpu *cpu, uint64_t at, const struct cpu_translation *translation);
+/** cpu_is_attached() - translated code stands for address @va. */
+bool cpu_is_attached(const struct cpu *cpu, uint64_t va);
 
 #endif

@@ -217,3 +217,22 @@ bool cpu_float(struct cpu *cpu, const struct cpu_op *op, unsigned name)
 		cpu_float_mode(cpu);
 	return true;
 }
+
+uint64_t cpu_float_value(struct cpu *cpu, unsigned code, uint64_t a, uint64_t b, uint64_t d)
+{
+	const struct cpu_op op = {.rd = 4, .rs1 = 1, .rs2 = 2, .rs3 = 3, .rm = (uint8_t)(code >> 16)};
+	unsigned name = code & 0xffff;
+	uint32_t operands = cpu_op_operands(name);
+	struct cpu_regs *regs = cpu->regs, own;
+
+	own.x[1] = own.f[1] = a;
+	own.f[2] = b;
+	own.f[3] = d;
+	own.fflags = regs->fflags;
+	own.frm = regs->frm;
+	cpu->regs = &own;
+	cpu_float(cpu, &op, name);
+	cpu->regs = regs;
+	regs->fflags = own.fflags;
+	return operands & CPU_RD ? own.x[4] : own.f[4];
+}

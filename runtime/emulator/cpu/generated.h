@@ -24,11 +24,33 @@ typedef int64_t sx;
 #define PUT(i)         r->x[i] = x##i
 #define GO(to, store)  do { c->instructions = n; out = (to); goto store; } while (0)
 
+/*
+ * Addresses of the program as it was translated, and where it is. What is remembered of a base register's memory is in
+ * variables of the function, since the compiler knows then that no store changes it. It cannot be out of date: what is
+ * invalidated makes the limit zero, and all functions have been left before anything is forgotten.
+ */
 #if XLEN == 32
+#define AT(pc)       (pc)
+#define FROM(pc)     (pc)
+#define LOCALS       struct cpu_regs *const r = c->regs; uint8_t *const m = c->flat; uint64_t n = c->instructions, out, value; (void)m
 #define REACH(va, base, kind) (cpu_likely((va) < c->flat_top) ? m + (va) : NULL)
+#define REMEMBER(base)        (void)0
+#define HELP(name)            cpu_##name
 #else
+#define AT(pc)       (bias + (pc))
+#define FROM(pc)     ((pc) - bias)
+#define LOCALS       struct cpu_regs *const r = c->regs; const uint64_t bias = c->bias; uint64_t n = c->instructions, out, value
+#define NEAR(base)   uint64_t first##base, load##base, store##base; uintptr_t delta##base; REMEMBER(base)
+#define REMEMBER(base)                                                                      \
+	do {                                                                                \
+		first##base = c->near[base].first;                                          \
+		load##base = c->near[base].load;                                            \
+		store##base = c->near[base].store;                                          \
+		delta##base = c->near[base].delta;                                          \
+	} while (0)
 #define REACH(va, base, kind)                                                               \
-	(cpu_likely((va) - c->near[base].first < c->near[base].kind) ? (uint8_t *)((va) + c->near[base].delta) : NULL)
+	(cpu_likely((va) - first##base < kind##base) ? (uint8_t *)((va) + delta##base) : NULL)
+#define HELP(name)            c->help->name
 #endif
 
 /* @i: instructions of the block before this one; @fault, @stop: labels that store what is dirty before and behind it */
@@ -42,11 +64,12 @@ typedef int64_t sx;
 		}                                                                           \
 		r->pc = (at);                                                               \
 		c->instructions = n + (i);                                                  \
-		if (!cpu_load(c, va, sizeof(cpu_##type), base, &value)) {                   \
+		if (!HELP(load)(c, va, sizeof(cpu_##type), base, &value)) {                 \
 			out = CPU_OUT_FAULT;                                                \
 			goto fault;                                                         \
 		}                                                                           \
 		to = convert((cpu_##type)value);                                            \
+		REMEMBER(base);                                                             \
 		if (cpu_unlikely(!LIMIT)) {                                                 \
 			c->instructions = n + (i) + 1;                                      \
 			out = (next);                                                       \
@@ -64,13 +87,24 @@ typedef int64_t sx;
 		}                                                                           \
 		r->pc = (at);                                                               \
 		c->instructions = n + (i);                                                  \
-		if (!cpu_store(c, va, sizeof(cpu_##type), base, (cpu_##type)(what))) {      \
+		if (!HELP(store)(c, va, sizeof(cpu_##type), base, (cpu_##type)(what))) {    \
 			out = CPU_OUT_FAULT;                                                \
 			goto fault;                                                         \
 		}                                                                           \
+		REMEMBER(base);                                                             \
 		if (cpu_unlikely(!LIMIT)) {                                                 \
 			c->instructions = n + (i) + 1;                                      \
 			out = (next);                                                       \
+			goto fault;                                                         \
+		}                                                                           \
+	} while (0)
+
+#define ATOMIC(op, rd, address, what, at, i, fault)                                         \
+	do {                                                                                \
+		r->pc = (at);                                                               \
+		c->instructions = n + (i);                                                  \
+		if (!HELP(atomic)(c, op, rd, address, what)) {                              \
+			out = CPU_OUT_FAULT;                                                \
 			goto fault;                                                         \
 		}                                                                           \
 	} while (0)
@@ -96,5 +130,9 @@ typedef int64_t sx;
 #define REMW(a, b)   WORD((int32_t)(b) ? (int64_t)(int32_t)(a) % (int32_t)(b) : (int32_t)(a))
 #define DIVUW(a, b)  WORD((uint32_t)(b) ? (uint32_t)(a) / (uint32_t)(b) : ~0u)
 #define REMUW(a, b)  WORD((uint32_t)(b) ? (uint32_t)(a) % (uint32_t)(b) : (uint32_t)(a))
+
+#if XLEN == 64
+#include "generated_real.h"
+#endif
 
 #endif

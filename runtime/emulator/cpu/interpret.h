@@ -129,17 +129,19 @@ enum cpu_stop INTERPRET(struct cpu *cpu, struct cpu_regs *regs)
 		[CPU_CODE_FETCH_FAULT] = &&fetch_fault,
 	};
 	static const void *const careful_table[CPU_CODES] = { [0 ... CPU_CODES - 1] = &&careful };
-	const void *const *table = cpu->count_owner ? careful_table : usual_table;
+	/* Where there is translated code, it is looked for after each instruction that is not. */
+	const bool seeks = XLEN == 64 && cpu_is_attached(cpu, regs->pc) && !cpu->count_owner && !cpu->breakpoint_count;
+	const void *const *table = cpu->count_owner || seeks ? careful_table : usual_table;
 	uint64_t *const x = regs->x;
 	struct cpu_page *page = NULL;
 	struct cpu_op *op;
-	uint64_t base, n = cpu->instructions, value;
+	uint64_t base, n = cpu->instructions, started = n, value;
 	uint32_t raw;
 	ux pc = (ux)regs->pc;
 
 	/* On to @pc with count @n, or back to translated code. */
 jump:
-	if (cpu->translation && page && cpu_translated_room(cpu, pc, n) && !cpu->count_owner && !cpu->breakpoint_count) {
+	if (cpu->present && page && cpu_translated_room(cpu, pc, n) && !cpu->count_owner && !cpu->breakpoint_count) {
 		regs->pc = pc;
 		cpu->instructions = n;
 		return CPU_STOP_INTERRUPT;
@@ -160,6 +162,10 @@ careful:
 	if (__atomic_load_n(&cpu->attention, __ATOMIC_RELAXED) || COUNT >= cpu->end) {
 		SYNC;
 		return COUNT >= cpu->end && !cpu->attention ? CPU_STOP_SLICE : CPU_STOP_INTERRUPT;
+	}
+	if (seeks && COUNT != started && cpu_translated_room(cpu, PC, COUNT)) {
+		SYNC;
+		return CPU_STOP_INTERRUPT;
 	}
 	if (cpu->count_owner && (op->code < CPU_CODE_UNDECODED || op->code == CPU_CODE_JAL_FAR ||
 				 op->code == CPU_CODE_BRANCH_FAR))

@@ -15,8 +15,6 @@
 #ifndef CPU_MACHINE_H
 #define CPU_MACHINE_H
 
-#include <pthread.h>
-
 #include "cpu.h"
 #include "insn.h"
 
@@ -74,13 +72,42 @@ struct cpu_tlb {
 	struct cpu_near near;
 };
 
-struct cpu_pending {
-	uint64_t first, end;
-	bool any, all, code;
+struct cpu_pending;
+
+/**
+ * struct cpu_attached - translated code at its place.
+ * @at, @bytes: addresses that it stands for
+ * @bias: what to add to the translation's addresses
+ * @vouched: by the embedder, so that it stays whatever is invalidated
+ * @entry_at: per halfword: number of the function that can be entered there, plus 1
+ */
+struct cpu_attached {
+	uint64_t at, bytes;
+	uint64_t bias;
+	const struct cpu_translation *translation;
+	const uint32_t *margin;
+	uint32_t *entry_at;
+	bool vouched;
+};
+
+/**
+ * struct cpu_help - what translated code calls. It finds these functions here, since code that has been loaded at run time
+ * sees no others.
+ * @real: the result of floating-point instruction @code % 65536 with rounding mode @code / 65536 and operands @a, @b, @d,
+ * which are the contents of registers
+ */
+struct cpu_help {
+	bool (*load)(struct cpu *cpu, uint64_t va, unsigned bytes, unsigned base, uint64_t *value);
+	bool (*store)(struct cpu *cpu, uint64_t va, unsigned bytes, unsigned base, uint64_t value);
+	bool (*atomic)(struct cpu *cpu, unsigned op, unsigned rd, uint64_t va, uint64_t value);
+	uint64_t (*real)(struct cpu *cpu, unsigned code, uint64_t a, uint64_t b, uint64_t d);
+	float (*fused_single)(float a, float b, float d);
+	double (*fused_double)(double a, double b, double d);
 };
 
 #define CPU_ATTEND_STOP       1u
 #define CPU_ATTEND_INVALIDATE 2u
+#define CPU_ATTEND_ATTACH     4u
 
 /**
  * struct cpu - a processor.
@@ -88,6 +115,8 @@ struct cpu_pending {
  * @end: count at which the run ends
  * @near: span remembered for each base register; @near_used: which of them
  * @fast: per rounding mode field: the host's arithmetic gives the result (see float.c)
+ * @bias: of the translated code that runs
+ * @attached: translated code; @present: the one that was used last, NULL if there is none at all
  */
 struct cpu {
 	uint64_t instructions;
@@ -98,6 +127,8 @@ struct cpu {
 	uint8_t *flat;
 	uint64_t flat_top; /* addresses below it are good for eight bytes */
 	struct cpu_regs *regs;
+	const struct cpu_help *help;
+	uint64_t bias;
 	struct cpu_near near[32];
 	uint32_t near_used;
 	bool running;
@@ -105,8 +136,9 @@ struct cpu {
 	const struct cpu_bus *bus;
 	void *user;
 	uint64_t flat_bytes;
-	const struct cpu_translation *translation;
-	uint32_t *entry_at; /* per halfword of the translated code: see cpu_translated_at() */
+	struct cpu_attached *present;
+	struct cpu_attached *attached;
+	unsigned attachments;
 	struct cpu_fault fault;
 	struct cpu_machine machine;
 	struct cpu_page *pages[CPU_PAGES];
@@ -120,9 +152,13 @@ struct cpu {
 	const uint16_t *count_owner;
 	const uint64_t *count_starts;
 	struct cpu_function *functions;
-	pthread_mutex_t lock; /* of @pending */
-	struct cpu_pending pending;
+	struct cpu_pending *pending;
 };
+
+/* ---- cpu.c ---- */
+
+/** cpu_attend() - make the run look at @what (CPU_ATTEND_*) soon. */
+void cpu_attend(struct cpu *cpu, uint32_t what);
 
 /* ---- code.c ---- */
 
@@ -181,9 +217,12 @@ void cpu_mret(struct cpu *cpu);
 void cpu_float_mode(struct cpu *cpu);
 /** cpu_float() - execute a floating-point instruction exactly. Return: false if it is illegal. */
 bool cpu_float(struct cpu *cpu, const struct cpu_op *op, unsigned name);
+/** cpu_float_value() - see struct cpu_help. */
+uint64_t cpu_float_value(struct cpu *cpu, unsigned code, uint64_t a, uint64_t b, uint64_t d);
 /** cpu_float_enter() - make the host round to nearest and keep subnormals. Return: for cpu_float_leave(). */
 uint32_t cpu_float_enter(void);
 void cpu_float_leave(uint32_t kept);
+extern const struct cpu_help cpu_help;
 
 /* ---- interpret.h ---- */
 

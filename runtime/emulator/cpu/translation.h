@@ -14,9 +14,9 @@
 
 #include "machine.h"
 
-/* Results that are no address: the state says where to go on. */
-#define CPU_OUT_FAULT (1ull << 63)
-#define CPU_OUT_ECALL (1ull << 62)
+/* Results that are no address, since those are even: regs->pc says where to go on. */
+#define CPU_OUT_FAULT 1u
+#define CPU_OUT_ECALL 3u
 
 typedef uint64_t (*cpu_translated_function)(struct cpu *cpu, uint64_t pc);
 
@@ -56,21 +56,29 @@ bool cpu_translation_fits(const struct cpu_translation *translation, const uint8
 /** cpu_translated() - run as long as there is translated code to run. */
 enum cpu_stop cpu_translated(struct cpu *cpu, struct cpu_regs *regs);
 
-/* Number of the function that can be entered at @pc, plus 1; 0 = none. */
-static inline uint32_t cpu_translated_at(const struct cpu *cpu, uint64_t pc)
-{
-	uint64_t half = (pc - cpu->translation->first) / 2;
+/** cpu_detach() - forget translated code that stands for an address of [first, end); @all: also what was vouched for. */
+void cpu_detach(struct cpu *cpu, uint64_t first, uint64_t end, bool all);
+/** cpu_select() - make cpu->present the code that stands for @pc. Return: false if there is none. */
+bool cpu_select(struct cpu *cpu, uint64_t pc);
 
-	return pc - cpu->translation->first < cpu->translation->bytes ? cpu->entry_at[half] : 0;
+/* Number of the function that can be entered at @pc, plus 1; 0 = none. */
+static inline uint32_t cpu_translated_at(struct cpu *cpu, uint64_t pc)
+{
+	uint64_t half = (pc - cpu->present->at) / 2;
+
+	if (cpu_unlikely(pc & 1))
+		return 0;
+	if (cpu_likely(pc - cpu->present->at < cpu->present->bytes))
+		return cpu->present->entry_at[half];
+	return cpu->attachments > 1 && cpu_select(cpu, pc) ? cpu->present->entry_at[(pc - cpu->present->at) / 2] : 0;
 }
 
 /* There is a function for @pc and room for it before the run ends. */
-static inline bool cpu_translated_room(const struct cpu *cpu, uint64_t pc, uint64_t count)
+static inline bool cpu_translated_room(struct cpu *cpu, uint64_t pc, uint64_t count)
 {
 	uint32_t at = cpu_translated_at(cpu, pc);
 
-	return at &&
-	       count + cpu->translation->margin[at - 1] <= __atomic_load_n(&cpu->limit, __ATOMIC_RELAXED);
+	return at && count + cpu->present->margin[at - 1] <= __atomic_load_n(&cpu->limit, __ATOMIC_RELAXED);
 }
 
 #endif

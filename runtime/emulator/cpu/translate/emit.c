@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cpu.h"
 #include "program.h"
 
 /* Values of plain instructions: $a and $b are x[rs1] and x[rs2], $i the immediate, $p the pc. */
@@ -78,12 +79,22 @@ static const struct {
     {CPU_SH, "u16", NULL},
     {CPU_SW, "u32", NULL},
     {CPU_SD, "u64", NULL},
+    {CPU_FLW, "u32", "SINGLE_OF"},
+    {CPU_FLD, "u64", "DOUBLE_OF"},
+    {CPU_FSW, "u32", NULL},
+    {CPU_FSD, "u64", NULL},
+};
+
+/* Registers that a way out stores; @single: which of the floating-point ones are in variables of type float. */
+struct store {
+	uint64_t mask;
+	uint32_t single;
 };
 
 /*
  * What is known while a function is written.
  * @block: instructions since n was brought up to date
- * @mask: sets of registers that some way out stores
+ * @store: of all ways out
  */
 struct emit {
 	FILE *out;
@@ -91,8 +102,8 @@ struct emit {
 	const struct function *function;
 	int number;
 	int block;
-	uint64_t *mask;
-	size_t masks;
+	struct store *store;
+	size_t stores;
 };
 
 static void put_register(FILE *out, unsigned n)
@@ -121,32 +132,61 @@ static void put_value(FILE *out, const struct step *step, const char *template)
 			fprintf(out, "(ux)%" PRId32 "ll", step->insn.imm);
 			break;
 		case 'p':
-			fprintf(out, "0x%" PRIx64 "u", step->pc);
+			fprintf(out, "AT(0x%" PRIx64 "u)", step->pc);
 			break;
 		}
 	}
 }
 
-/* The label that stores @mask: remembered, so that it is written at the end. */
-static uint64_t store_of(struct emit *emit, uint64_t mask)
+/* A way out that stores @mask: remembered, so that it is written at the end. Writes the label's name. */
+static void put_store(struct emit *emit, uint64_t mask, uint32_t single)
 {
 	size_t i = 0;
 
-	while (i < emit->masks && emit->mask[i] != mask)
+	single &= (uint32_t)(mask >> 32);
+	while (i < emit->stores && (emit->store[i].mask != mask || emit->store[i].single != single))
 		i++;
-	if (i == emit->masks) {
-		emit->mask = realloc(emit->mask, (emit->masks + 1) * sizeof(*emit->mask));
-		if (!emit->mask)
+	if (i == emit->stores) {
+		emit->store = realloc(emit->store, (emit->stores + 1) * sizeof(*emit->store));
+		if (!emit->store)
 			abort();
-		emit->mask[emit->masks++] = mask;
+		emit->store[emit->stores++] = (struct store){mask, single};
 	}
-	return mask;
+	fprintf(emit->out, "S_%" PRIx64 "_%" PRIx32, mask, single);
 }
 
-static void put_registers(FILE *out, const char *how, uint64_t mask)
+/* Ways out before @step and behind it */
+static void put_store_before(struct emit *emit, const struct step *step)
 {
-	for (; mask; mask &= mask - 1)
-		fprintf(out, " %s(%d);", how, __builtin_ctzll(mask));
+	put_store(emit, step->dirty, step->single);
+}
+
+static void put_store_behind(struct emit *emit, const struct step *step)
+{
+	put_store(emit, step->dirty | step->sets,
+		  single_behind(emit->program, emit->function, (int)(step - emit->function->step)));
+}
+
+/* @how: PUT or GET */
+static void put_registers(FILE *out, const char *how, uint64_t mask, uint32_t single)
+{
+	for (; mask; mask &= mask - 1) {
+		int n = __builtin_ctzll(mask);
+
+		if (n < 32)
+			fprintf(out, " %s(%d);", how, n);
+		else
+			fprintf(out, " %s_%c(%d);", how, single >> (n - 32) & 1 ? 'S' : 'D', n - 32);
+	}
+}
+
+/* Registers that the code at @to does not know to be single become double before control goes there. */
+static void put_change(FILE *out, const struct step *to, uint32_t single)
+{
+	uint32_t change = single & ~to->single & (uint32_t)(to->live >> 32);
+
+	for (; change; change &= change - 1)
+		fprintf(out, " CHANGE(%d);", __builtin_ctz(change));
 }
 
 static uint64_t next_of(const struct emit *emit, const struct step *step)
@@ -164,50 +204,100 @@ static void count_block(struct emit *emit, int more)
 	emit->block = 0;
 }
 
-static void check(struct emit *emit, uint64_t to, uint64_t dirty)
+/* Out to @to, with what is dirty before @step. */
+static void put_go(struct emit *emit, const struct step *step, uint64_t to)
 {
-	fprintf(emit->out, "if (FULL(%d)) GO(0x%" PRIx64 "u, S_%" PRIx64 "); ", emit->function->steps, to,
-		store_of(emit, dirty));
+	fprintf(emit->out, "GO(AT(0x%" PRIx64 "u), ", to);
+	put_store_before(emit, step);
+	fputs(");", emit->out);
 }
 
 /* ---- instructions by what they do to control ---- */
 
-static void emit_memory(struct emit *emit, const struct step *step)
+static void put_place(struct emit *emit, const struct step *step)
 {
-	const struct cpu_insn *insn = &step->insn;
-	unsigned i = 0;
+	fprintf(emit->out, "AT(0x%" PRIx64 "u), AT(0x%" PRIx64 "u), %d, ", step->pc, next_of(emit, step), emit->block);
+	put_store_before(emit, step);
+}
 
-	while (accesses[i].op != insn->op)
-		i++;
-	fprintf(emit->out, "\t%s(", accesses[i].convert ? "LOAD" : "STORE");
-	if (!accesses[i].convert)
-		put_register(emit->out, insn->rs2);
-	else if (insn->rd)
-		put_register(emit->out, insn->rd);
+static void emit_load(struct emit *emit, const struct step *step, const char *type, const char *convert)
+{
+	unsigned rd = step->insn.rd;
+	bool real = step->sets >> 32;
+	uint32_t single = single_behind(emit->program, emit->function, (int)(step - emit->function->step));
+
+	fputs("\tLOAD(", emit->out);
+	if (real)
+		fprintf(emit->out, "%c%u", single >> rd & 1 ? 's' : 'd', rd);
+	else if (rd)
+		put_register(emit->out, rd);
 	else
 		fputs("none", emit->out);
-	fprintf(emit->out, ", %s, ", accesses[i].type);
-	if (accesses[i].convert)
-		fprintf(emit->out, "%s, ", accesses[i].convert);
+	fprintf(emit->out, ", %s, %s, ", type, convert);
 	put_value(emit->out, step, "$a + $i");
-	fprintf(emit->out, ", %u, 0x%" PRIx64 "u, 0x%" PRIx64 "u, %d, S_%" PRIx64, insn->rs1, step->pc,
-		next_of(emit, step), emit->block, store_of(emit, step->dirty));
-	if (accesses[i].convert)
-		fprintf(emit->out, ", S_%" PRIx64, store_of(emit, step->dirty | step->sets));
+	fprintf(emit->out, ", %u, ", step->insn.rs1);
+	put_place(emit, step);
+	fputs(", ", emit->out);
+	put_store_behind(emit, step);
 	fputs(");\n", emit->out);
+}
+
+static void emit_store(struct emit *emit, const struct step *step, const char *type)
+{
+	fputs("\tSTORE(", emit->out);
+	if (step->uses >> 32)
+		emit_real_bits(emit->out, step, step->insn.rs2);
+	else
+		put_register(emit->out, step->insn.rs2);
+	fprintf(emit->out, ", %s, ", type);
+	put_value(emit->out, step, "$a + $i");
+	fprintf(emit->out, ", %u, ", step->insn.rs1);
+	put_place(emit, step);
+	fputs(");\n", emit->out);
+}
+
+static void emit_atomic(struct emit *emit, const struct step *step)
+{
+	fprintf(emit->out, "\tATOMIC(%u, %u, ", step->insn.op, step->insn.rd ? step->insn.rd : CPU_SINK);
+	put_value(emit->out, step, "$a, $b, ");
+	fprintf(emit->out, "AT(0x%" PRIx64 "u), %d, ", step->pc, emit->block);
+	put_store_before(emit, step);
+	fputs(");", emit->out);
+	put_registers(emit->out, "GET", step->sets, 0);
+	fputc('\n', emit->out);
+}
+
+static void emit_memory(struct emit *emit, const struct step *step)
+{
+	unsigned i = 0;
+
+	if (cpu_op_operands(step->insn.op) & CPU_IS_ATOMIC) {
+		emit_atomic(emit, step);
+	} else {
+		while (accesses[i].op != step->insn.op)
+			i++;
+		if (accesses[i].convert)
+			emit_load(emit, step, accesses[i].type, accesses[i].convert);
+		else
+			emit_store(emit, step, accesses[i].type);
+	}
 	emit->block++;
 }
 
-static void emit_goto(struct emit *emit, const struct step *step, const struct step *from)
+static void emit_goto(struct emit *emit, const struct step *step)
 {
+	const struct step *to = &emit->function->step[step->target];
+
 	if (step->target == NOWHERE) {
-		fprintf(emit->out, "GO(0x%" PRIx64 "u, S_%" PRIx64 ");", step->to,
-			store_of(emit, step->dirty));
+		put_go(emit, step, step->to);
 		return;
 	}
-	if (emit->function->step[step->target].pc <= from->pc)
-		check(emit, step->to, step->dirty);
-	fprintf(emit->out, "goto L_%" PRIx64 ";", step->to);
+	if (to->pc <= step->pc) {
+		fprintf(emit->out, "if (FULL(%d)) ", emit->function->margin);
+		put_go(emit, step, step->to);
+	}
+	put_change(emit->out, to, step->single);
+	fprintf(emit->out, " goto L_%" PRIx64 ";", step->to);
 }
 
 static void emit_branch(struct emit *emit, const struct step *step)
@@ -216,7 +306,7 @@ static void emit_branch(struct emit *emit, const struct step *step)
 	fputs("\tif (", emit->out);
 	put_value(emit->out, step, values[step->insn.op]);
 	fputs(") { ", emit->out);
-	emit_goto(emit, step, step);
+	emit_goto(emit, step);
 	fputs(" }\n", emit->out);
 }
 
@@ -228,39 +318,40 @@ static void emit_call(struct emit *emit, int index)
 
 	count_block(emit, 1);
 	fputc('\t', emit->out);
-	put_registers(emit->out, "PUT", step->dirty & ~step->sets);
+	put_registers(emit->out, "PUT", step->dirty & ~step->sets, step->single);
 	if (step->insn.rd)
-		fprintf(emit->out, " r->x[%u] = 0x%" PRIx64 "u;", step->insn.rd, next);
+		fprintf(emit->out, " r->x[%u] = AT(0x%" PRIx64 "u);", step->insn.rd, next);
 	fputs(" c->instructions = n;\n", emit->out);
 	if (step->far) {
-		fprintf(emit->out, "\treturn 0x%" PRIx64 "u;\n", step->to);
+		fprintf(emit->out, "\treturn AT(0x%" PRIx64 "u);\n", step->to);
 		return;
 	}
 	if (step->flow == FLOW_TAIL) {
-		fprintf(emit->out, "\treturn FN(%" PRIx64 ")(c, 0x%" PRIx64 "u);\n",
+		fprintf(emit->out, "\treturn FN(%" PRIx64 ")(c, AT(0x%" PRIx64 "u));\n",
 			emit->program->function[step->callee].start, step->to);
 		return;
 	}
 	fprintf(emit->out,
-		"\tout = FN(%" PRIx64 ")(c, 0x%" PRIx64 "u); if (cpu_unlikely(out != 0x%" PRIx64
-		"u)) return out;\n",
+		"\tout = FN(%" PRIx64 ")(c, AT(0x%" PRIx64 "u)); if (cpu_unlikely(out != AT(0x%" PRIx64
+		"u))) return out;\n",
 		emit->program->function[step->callee].start, step->to, next);
-	fprintf(emit->out, "\tn = c->instructions; if (FULL(%d)) return out;", emit->function->steps);
-	put_registers(emit->out, "GET", flow_reload(emit->program, emit->function, index));
+	fprintf(emit->out, "\tn = c->instructions; if (FULL(%d)) return out;", emit->function->margin);
+	put_registers(emit->out, "GET", flow_reload(emit->program, emit->function, index), 0);
 	fputc('\n', emit->out);
 }
 
 static void emit_switch(struct emit *emit, const struct step *step)
 {
 	const struct program *program = emit->program;
-	uint64_t store = store_of(emit, step->dirty);
 
 	count_block(emit, 1);
 	fputs("\tout = ", emit->out);
 	put_value(emit->out, step, values[CPU_JALR]);
 	fputs(";\n", emit->out);
+	if (step->insn.rd)
+		fprintf(emit->out, "\tx%u = AT(0x%" PRIx64 "u);\n", step->insn.rd, next_of(emit, step));
 	if (step->flow == FLOW_SWITCH) {
-		fprintf(emit->out, "\tif (!FULL(%d)) switch (out) {\n", emit->function->steps);
+		fprintf(emit->out, "\tif (!FULL(%d)) switch (out) {\n", emit->function->margin);
 		for (size_t p = 0; p < program->pointers; p++) {
 			uint64_t to = program->pointer[p];
 			bool again = false;
@@ -273,20 +364,33 @@ static void emit_switch(struct emit *emit, const struct step *step)
 		}
 		fputs("\t}\n", emit->out);
 	}
-	fprintf(emit->out, "\tc->instructions = n; goto S_%" PRIx64 ";\n", store);
+	fputs("\tc->instructions = n; goto ", emit->out);
+	put_store_behind(emit, step);
+	fputs(";\n", emit->out);
 }
 
-static void emit_leave(struct emit *emit, const struct step *step, uint64_t to, bool done, const char *flag)
+static void emit_ecall(struct emit *emit, const struct step *step)
 {
-	count_block(emit, done);
-	fprintf(emit->out, "\tGO(0x%" PRIx64 "u%s, S_%" PRIx64 ");\n", to, flag, store_of(emit, step->dirty));
+	count_block(emit, 1);
+	fprintf(emit->out, "\tr->pc = AT(0x%" PRIx64 "u); GO(CPU_OUT_ECALL, ", next_of(emit, step));
+	put_store_before(emit, step);
+	fputs(");\n", emit->out);
+}
+
+/* To @to without executing @step. */
+static void emit_leave(struct emit *emit, const struct step *step, uint64_t to)
+{
+	count_block(emit, 0);
+	fputc('\t', emit->out);
+	put_go(emit, step, to);
+	fputc('\n', emit->out);
 }
 
 static void emit_plain(struct emit *emit, const struct step *step)
 {
-	if (step->insn.op == CPU_FENCE)
+	if (step->insn.op == CPU_FENCE) {
 		fprintf(emit->out, "\tcpu_fence(0x%x);\n", (unsigned)step->insn.imm);
-	else if (step->insn.rd) {
+	} else if (!emit_real(emit->out, step) && step->insn.rd) {
 		fprintf(emit->out, "\tx%u = ", step->insn.rd);
 		put_value(emit->out, step, values[step->insn.op]);
 		fputs(";\n", emit->out);
@@ -315,7 +419,7 @@ static void emit_step(struct emit *emit, int index)
 	case FLOW_GOTO:
 		count_block(emit, 1);
 		fputc('\t', emit->out);
-		emit_goto(emit, step, step);
+		emit_goto(emit, step);
 		fputc('\n', emit->out);
 		break;
 	case FLOW_CALL:
@@ -327,41 +431,58 @@ static void emit_step(struct emit *emit, int index)
 		emit_switch(emit, step);
 		break;
 	case FLOW_ECALL:
-		emit_leave(emit, step, next_of(emit, step), true, " | CPU_OUT_ECALL");
+		emit_ecall(emit, step);
 		break;
 	case FLOW_LEAVE:
-		emit_leave(emit, step, step->pc, false, "");
+		emit_leave(emit, step, step->pc);
 		break;
 	}
+	if (index + 1 < emit->function->steps && (step->flow <= FLOW_BRANCH || (step->flow == FLOW_CALL && !step->far)))
+		put_change(emit->out, step + 1, single_behind(emit->program, emit->function, index));
 }
 
 /* ---- functions ---- */
+
+/* Registers that a label expects; what is expected to be single may turn out not to be. */
+static void emit_entry(struct emit *emit, const struct step *step)
+{
+	put_registers(emit->out, "GET", step->live, step->single);
+	fprintf(emit->out, " goto L_%" PRIx64 ";", step->pc);
+}
+
+static bool computes(const struct function *function)
+{
+	for (int i = 0; i < function->steps; i++)
+		if (real_computes(&function->step[i].insn))
+			return true;
+	return false;
+}
 
 static void emit_entries(struct emit *emit)
 {
 	const struct function *function = emit->function;
 
-	fprintf(emit->out, "\tif (FULL(%d)) return pc;\n\tif (cpu_likely(pc == 0x%" PRIx64 "u)) {",
-		function->steps, function->start);
-	put_registers(emit->out, "GET", function->step[0].live);
-	fprintf(emit->out, " goto L_%" PRIx64 "; }\n\tswitch (pc) {\n", function->start);
+	fprintf(emit->out, "\tif (FULL(%d)%s) return pc;\n\tif (cpu_likely(pc == AT(0x%" PRIx64 "u))) {",
+		function->margin, computes(function) ? " || SLOW" : "", function->start);
+	emit_entry(emit, &function->step[0]);
+	fputs(" }\n\tswitch (FROM(pc)) {\n", emit->out);
 	for (int i = 1; i < function->steps; i++) {
 		const struct step *step = &function->step[i];
 
 		if (!step->entry)
 			continue;
 		fprintf(emit->out, "\tcase 0x%" PRIx64 "u:", step->pc);
-		put_registers(emit->out, "GET", step->live);
-		fprintf(emit->out, " goto L_%" PRIx64 ";\n", step->pc);
+		emit_entry(emit, step);
+		fputc('\n', emit->out);
 	}
 	fputs("\tdefault: return pc;\n\t}\n", emit->out);
 }
 
 static void emit_stores(struct emit *emit)
 {
-	for (size_t i = 0; i < emit->masks; i++) {
-		fprintf(emit->out, "S_%" PRIx64 ":;", emit->mask[i]);
-		put_registers(emit->out, "PUT", emit->mask[i]);
+	for (size_t i = 0; i < emit->stores; i++) {
+		fprintf(emit->out, "S_%" PRIx64 "_%" PRIx32 ":;", emit->store[i].mask, emit->store[i].single);
+		put_registers(emit->out, "PUT", emit->store[i].mask, emit->store[i].single);
 		fputs(" return out;\n", emit->out);
 	}
 }
@@ -375,6 +496,32 @@ static uint64_t locals_of(const struct function *function)
 	return mask;
 }
 
+/* Registers that accesses are relative to: what is remembered of their memory is in variables. */
+static uint32_t bases_of(const struct function *function)
+{
+	uint32_t bases = 0;
+
+	for (int i = 0; i < function->steps; i++)
+		if (cpu_op_operands(function->step[i].insn.op) & (CPU_IS_LOAD | CPU_IS_STORE))
+			bases |= 1u << function->step[i].insn.rs1;
+	return bases;
+}
+
+static void emit_locals(struct emit *emit)
+{
+	uint64_t mask = locals_of(emit->function);
+
+	fputs("\tLOCALS; ux none", emit->out);
+	for (uint64_t x = mask & 0xffffffff; x; x &= x - 1)
+		fprintf(emit->out, ", x%d", __builtin_ctzll(x));
+	fputs(";\n", emit->out);
+	for (uint64_t f = mask >> 32; f; f &= f - 1)
+		fprintf(emit->out, "\tREAL(%d);\n", __builtin_ctzll(f));
+	for (uint32_t b = emit->program->xlen == 64 ? bases_of(emit->function) : 0; b; b &= b - 1)
+		fprintf(emit->out, "\tNEAR(%d);\n", __builtin_ctz(b));
+	fputs("\t(void)value; (void)none; (void)out;\n", emit->out);
+}
+
 void emit_function(FILE *out, const struct program *program, int number)
 {
 	struct emit emit = {
@@ -382,14 +529,8 @@ void emit_function(FILE *out, const struct program *program, int number)
 	const struct function *function = emit.function;
 	const struct step *last = &function->step[function->steps - 1];
 
-	fprintf(out, "\n/* %s */\nuint64_t FN(%" PRIx64 ")(struct cpu *c, uint64_t pc)\n{\n", function->name,
-		function->start);
-	fputs("\tstruct cpu_regs *const r = c->regs; uint8_t *const m = c->flat; uint64_t n = "
-	      "c->instructions, out, value; ux none",
-	      out);
-	for (uint64_t mask = locals_of(function); mask; mask &= mask - 1)
-		fprintf(out, ", x%d", __builtin_ctzll(mask));
-	fputs(";\n\t(void)m; (void)value; (void)none; (void)out;\n", out);
+	fprintf(out, "\nuint64_t FN(%" PRIx64 ")(struct cpu *c, uint64_t pc)\n{\n", function->start);
+	emit_locals(&emit);
 	emit_entries(&emit);
 	for (int i = 0; i < function->steps; i++)
 		emit_step(&emit, i);
@@ -397,9 +538,10 @@ void emit_function(FILE *out, const struct program *program, int number)
 		struct step end = *last;
 
 		end.dirty = last->flow == FLOW_CALL ? 0 : last->dirty | last->sets;
-		emit_leave(&emit, &end, next_of(&emit, last), false, "");
+		end.single = single_behind(program, function, function->steps - 1);
+		emit_leave(&emit, &end, next_of(&emit, last));
 	}
 	emit_stores(&emit);
 	fputs("}\n", out);
-	free(emit.mask);
+	free(emit.store);
 }

@@ -15,19 +15,64 @@ static uint64_t bit(unsigned file, unsigned n)
 	return 1ull << (file + n);
 }
 
-static void find_operands(struct step *step)
+void flow_operands(struct step *step)
 {
 	const struct cpu_insn *insn = &step->insn;
 	uint32_t operands = cpu_op_operands(insn->op);
 
 	step->uses =
-	    (operands & CPU_RS1 ? bit(0, insn->rs1) : 0) | (operands & CPU_RS2 ? bit(0, insn->rs2) : 0);
-	step->sets = operands & CPU_RD ? bit(0, insn->rd) : 0;
+	    (operands & CPU_RS1 ? bit(0, insn->rs1) : 0) | (operands & CPU_RS2 ? bit(0, insn->rs2) : 0) |
+	    (operands & CPU_F1 ? bit(32, insn->rs1) : 0) | (operands & CPU_F2 ? bit(32, insn->rs2) : 0) |
+	    (operands & CPU_F3 ? bit(32, insn->rs3) : 0);
+	step->sets = (operands & CPU_RD ? bit(0, insn->rd) : 0) | (operands & CPU_FD ? bit(32, insn->rd) : 0);
 	step->uses &= ~X0;
 	step->sets &= ~X0;
 }
 
 /* ---- control ---- */
+
+/* Something jumps to @pc directly, or data points there. */
+static bool is_hit(const struct program *program, uint64_t pc)
+{
+	uint64_t half = (pc - program->first) / 2;
+
+	return pc - program->first < program->bytes && program->hit[half / 8] >> (half % 8) & 1;
+}
+
+static void hit(struct program *program, uint64_t pc)
+{
+	uint64_t half = (pc - program->first) / 2;
+
+	if (pc - program->first < program->bytes)
+		program->hit[half / 8] |= (uint8_t)(1u << (half % 8));
+}
+
+static bool is_direct(const struct step *step)
+{
+	return step->insn.op == CPU_JAL || cpu_op_operands(step->insn.op) & CPU_IS_BRANCH;
+}
+
+static void find_hits(struct program *program)
+{
+	for (int f = 0; f < program->functions; f++)
+		for (int i = 0; i < program->function[f].steps; i++) {
+			const struct step *step = &program->function[f].step[i];
+
+			if (is_direct(step))
+				hit(program, step->pc + (uint64_t)(int64_t)step->insn.imm);
+		}
+	for (size_t i = 0; i < program->pointers; i++)
+		hit(program, program->pointer[i]);
+}
+
+/* A jalr whose register the auipc before it has made. */
+static bool is_pair(const struct program *program, const struct function *function, int i)
+{
+	const struct step *step = &function->step[i], *before = step - 1;
+
+	return i && step->insn.op == CPU_JALR && before->insn.op == CPU_AUIPC && before->insn.rd == step->insn.rs1 &&
+	       before->insn.rd && !is_hit(program, step->pc);
+}
 
 static void jump_to(const struct program *program, struct function *function, struct step *step, uint64_t to)
 {
@@ -40,12 +85,10 @@ static void jump_to(const struct program *program, struct function *function, st
 		step->callee = NOWHERE; /* into the middle of an instruction */
 }
 
-static enum flow flow_of_jump(const struct step *step, const struct function *function)
+static enum flow flow_of_jump(const struct step *step, const struct function *function, bool known)
 {
-	if (step->insn.op == CPU_JALR)
-		return step->insn.rd				  ? FLOW_LEAVE
-		       : function->pointed && step->insn.rs1 != 1 ? FLOW_SWITCH
-								  : FLOW_RETURN;
+	if (!known)
+		return function->pointed && step->insn.rs1 != 1 && !step->insn.rd ? FLOW_SWITCH : FLOW_RETURN;
 	if (step->insn.rd)
 		return step->callee == NOWHERE ? FLOW_LEAVE : FLOW_CALL;
 	if (step->target != NOWHERE)
@@ -53,36 +96,38 @@ static enum flow flow_of_jump(const struct step *step, const struct function *fu
 	return step->callee == NOWHERE ? FLOW_LEAVE : FLOW_TAIL;
 }
 
-static enum flow flow_of(const struct step *step, const struct function *function)
+static enum flow flow_of(const struct step *step, const struct function *function, bool known)
 {
 	uint32_t operands = cpu_op_operands(step->insn.op);
 
 	if (operands & CPU_IS_JUMP)
-		return flow_of_jump(step, function);
+		return flow_of_jump(step, function, known);
 	if (operands & CPU_IS_BRANCH)
 		return FLOW_BRANCH;
 	if (step->insn.op == CPU_ECALL)
 		return FLOW_ECALL;
-	if (operands & (CPU_IS_SYSTEM | CPU_IS_ATOMIC | CPU_F1 | CPU_F2 | CPU_FD))
+	if (operands & CPU_IS_SYSTEM)
 		return FLOW_LEAVE;
-	return operands & (CPU_IS_LOAD | CPU_IS_STORE) ? FLOW_MEMORY : FLOW_ON;
+	return operands & (CPU_IS_LOAD | CPU_IS_STORE | CPU_IS_ATOMIC) ? FLOW_MEMORY : FLOW_ON;
 }
 
 static void find_flow(const struct program *program, struct function *function)
 {
-	for (size_t i = 0; i < program->pointers; i++)
+	/* Labels that data points to are not followed where the kinds of registers would have to be, too. */
+	for (size_t i = 0; i < program->pointers && program->xlen == 32; i++)
 		function->pointed |= program->pointer[i] >= function->start &&
 				     program->pointer[i] < function->end &&
 				     function_step(function, program->pointer[i]) != NOWHERE;
 	for (int i = 0; i < function->steps; i++) {
 		struct step *step = &function->step[i];
-		uint32_t operands = cpu_op_operands(step->insn.op);
+		bool pair = is_pair(program, function, i), known = pair || is_direct(step);
+		uint64_t from = pair ? step[-1].pc + (uint64_t)(int64_t)step[-1].insn.imm : step->pc;
 
-		find_operands(step);
+		flow_operands(step);
 		step->target = step->callee = NOWHERE;
-		if (step->insn.op == CPU_JAL || operands & CPU_IS_BRANCH)
-			jump_to(program, function, step, step->pc + (uint64_t)(int64_t)step->insn.imm);
-		step->flow = flow_of(step, function);
+		if (known)
+			jump_to(program, function, step, (from + (uint64_t)(int64_t)step->insn.imm) & ~1ull);
+		step->flow = flow_of(step, function, known);
 	}
 }
 
@@ -98,6 +143,17 @@ static void enter(const struct program *program, uint64_t pc)
 		    true;
 }
 
+/*
+ * Somebody may enter behind @step: what returns, and in programs whose data is not known, what follows an instruction that
+ * never goes on, since that may be the label of a switch.
+ */
+static bool comes_back(const struct program *program, const struct step *step)
+{
+	if (step->flow == FLOW_CALL || step->flow == FLOW_ECALL || (step->flow == FLOW_RETURN && step->insn.rd))
+		return true;
+	return program->xlen == 64 && step->flow > FLOW_BRANCH;
+}
+
 static void find_labels(const struct program *program, struct function *function)
 {
 	enter(program, function->start);
@@ -111,8 +167,11 @@ static void find_labels(const struct program *program, struct function *function
 		}
 		if (step->flow == FLOW_CALL || step->flow == FLOW_TAIL)
 			enter(program, step->to);
-		if (step->flow == FLOW_CALL || step->flow == FLOW_ECALL)
+		if (comes_back(program, step))
 			enter(program, step->pc + step->insn.bytes);
+		/* a branch out of the function */
+		if (step->flow == FLOW_BRANCH && step->target == NOWHERE && program->xlen == 64)
+			enter(program, step->to);
 	}
 	for (size_t i = 0; i < program->pointers; i++)
 		enter(program, program->pointer[i]);
@@ -120,7 +179,9 @@ static void find_labels(const struct program *program, struct function *function
 
 /* ---- calls ---- */
 
-/* Calls that would close a circle are made by leaving, so that the depth of calls in C has a bound. */
+#define HEIGHT_MOST 50
+
+/* Calls that would close a circle, or of what is too high, are made by leaving: the depth of calls in C has a bound. */
 static void find_recursion(struct program *program, int number)
 {
 	struct function *function = &program->function[number];
@@ -133,7 +194,10 @@ static void find_recursion(struct program *program, int number)
 			continue;
 		if (!program->function[step->callee].mark)
 			find_recursion(program, step->callee);
-		step->far = program->function[step->callee].mark == 1;
+		step->far = program->function[step->callee].mark == 1 ||
+			    program->function[step->callee].height >= HEIGHT_MOST;
+		if (!step->far && program->function[step->callee].height >= function->height)
+			function->height = program->function[step->callee].height + 1;
 	}
 	/* falling off the end is a way into the next function, and always leaves */
 	function->mark = 2;
@@ -271,8 +335,36 @@ static void find_live(const struct program *program, struct function *function)
 	}
 }
 
+/* ---- how far it is to the next look at the limit ---- */
+
+/* Looks are where a function is entered, behind calls, and where something jumps back. */
+static void find_margin(struct function *function)
+{
+	int *length = calloc((size_t)function->steps + 1, sizeof(*length));
+
+	if (!length)
+		abort();
+	for (int i = function->steps - 1; i >= 0; i--) {
+		const struct step *step = &function->step[i];
+		bool forward = (step->flow == FLOW_BRANCH || step->flow == FLOW_GOTO) && step->target > i;
+
+		length[i] = 1;
+		if (step->flow <= FLOW_BRANCH)
+			length[i] += length[i + 1];
+		if (forward && length[step->target] >= length[i])
+			length[i] = length[step->target] + 1;
+		if (length[i] > function->margin)
+			function->margin = length[i];
+	}
+	free(length);
+}
+
 void flow_analyse(struct program *program)
 {
+	program->hit = calloc(program->bytes / 16 + 1, 1);
+	if (!program->hit)
+		abort();
+	find_hits(program);
 	for (int i = 0; i < program->functions; i++)
 		find_flow(program, &program->function[i]);
 	for (int i = 0; i < program->functions; i++)
@@ -284,5 +376,7 @@ void flow_analyse(struct program *program)
 	for (int i = 0; i < program->functions; i++) {
 		find_dirty(program, &program->function[i]);
 		find_live(program, &program->function[i]);
+		single_analyse(program, &program->function[i]);
+		find_margin(&program->function[i]);
 	}
 }

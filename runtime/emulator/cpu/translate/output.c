@@ -5,7 +5,7 @@
 
 #include "program.h"
 
-static void put_head(FILE *out, const struct program *program, const char *symbol)
+void output_head(FILE *out, const struct program *program, const char *symbol)
 {
 	fprintf(out, "/* Made by rv2c from a RISC-V program. */\n#define XLEN %u\n#include \"generated.h\"\n",
 		program->xlen);
@@ -38,7 +38,7 @@ static uint32_t put_entries(FILE *out, const struct program *program)
 	return n;
 }
 
-static void put_tables(FILE *out, const struct program *program, const char *symbol)
+void output_tables(FILE *out, const struct program *program, const char *symbol)
 {
 	uint32_t entries = put_entries(out, program);
 
@@ -47,7 +47,7 @@ static void put_tables(FILE *out, const struct program *program, const char *sym
 		fprintf(out, "\tFN(%" PRIx64 "),\n", program->function[i].start);
 	fputs("};\nstatic const uint32_t margins[] = {\n", out);
 	for (int i = 0; i < program->functions; i++)
-		fprintf(out, "\t%d,\n", program->function[i].steps);
+		fprintf(out, "\t%d,\n", program->function[i].margin);
 	fprintf(out,
 		"};\n\nextern const struct cpu_translation %s;\nconst struct cpu_translation %s = {\n\t.xlen "
 		"= XLEN,\n"
@@ -76,14 +76,14 @@ bool output_write(const struct program *program, const char *prefix, const char 
 			perror(path);
 			return false;
 		}
-		put_head(out, program, symbol);
+		output_head(out, program, symbol);
 		for (; next < program->functions && (done * files < all * (i + 1) || i + 1 == files);
 		     next++) {
 			emit_function(out, program, next);
 			done += program->function[next].steps;
 		}
 		if (!i)
-			put_tables(out, program, symbol);
+			output_tables(out, program, symbol);
 		if (fclose(out)) {
 			perror(path);
 			return false;

@@ -2,10 +2,14 @@
 /**
  * DOC: The translator's view of a program
  *
- *   program.c   functions and their instructions, from an ELF file
+ *   elf.c       code and functions of an ELF file
+ *   bare.c      functions of code that comes without symbols
+ *   program.c   functions and their instructions
  *   flow.c      where control goes; which registers are in local variables, and which of them have to be
+ *   single.c    which floating-point registers hold single-precision numbers
  *   emit.c      C text of one function
- *   output.c    files, prototypes, tables
+ *   real.c      C text of floating-point instructions
+ *   output.c    prototypes, tables, files
  *   rv2c.c      the tool
  */
 #ifndef TRANSLATE_PROGRAM_H
@@ -30,7 +34,7 @@ enum flow {
 	FLOW_TAIL,   /* into function @callee, for good */
 	FLOW_SWITCH, /* to a register's value: one of the function's labels that data points to, or anywhere
 		      */
-	FLOW_RETURN, /* to a register's value, anywhere */
+	FLOW_RETURN, /* to a register's value, anywhere; perhaps as a call */
 	FLOW_ECALL,
 	FLOW_LEAVE, /* the interpreter executes it */
 };
@@ -43,6 +47,8 @@ enum flow {
  * @leader: something goes to it by a jump; @entry: the function can be entered here
  * @dirty: registers whose value is only in local variables before it (bit 0 to 31: x; bit 32 on: f)
  * @live: those whose local variables matter before it
+ * @single: of the floating-point ones (bit 0 on: f), those that certainly hold a single-precision number before it, which is
+ * in a variable of type float then; all others are in variables of type double, whatever they mean
  */
 struct step {
 	struct cpu_insn insn;
@@ -54,12 +60,15 @@ struct step {
 	bool far, leader, entry, reached;
 	uint64_t uses, sets;
 	uint64_t dirty, live;
+	uint32_t single;
 };
 
 /**
  * struct function - one function of the guest, from its symbol to the next one.
  * @sets: registers that a call of it may change, its callees included
  * @pointed: it has labels that words of data point to
+ * @margin: most instructions from one look at the limit to the next
+ * @height: of the tree of calls below it
  */
 struct function {
 	char name[64];
@@ -68,11 +77,18 @@ struct function {
 	int steps;
 	uint64_t sets;
 	bool pointed;
+	int margin;
+	int height;
 	int mark; /* of the search for recursion */
 };
 
+/**
+ * struct program - what is translated.
+ * @bare: it is code alone, without symbols and data, that may be anywhere in memory
+ */
 struct program {
 	unsigned xlen;
+	bool bare;
 	uint64_t first; /* addresses of its code */
 	uint64_t bytes;
 	uint8_t *code;
@@ -80,6 +96,7 @@ struct program {
 	int functions;
 	uint64_t *pointer; /* words of data that are addresses of code */
 	size_t pointers;
+	uint8_t *hit; /* bit for each halfword: the target of a jump or of a pointer */
 	uint64_t loaded; /* the segment that holds the code, as it is loaded; hash of its bytes */
 	uint64_t loaded_bytes;
 	uint64_t hash;
@@ -87,6 +104,12 @@ struct program {
 
 /** program_load() - read an ELF file. Return: false after a message. */
 bool program_load(struct program *program, const char *path);
+/** program_bare() - take @bytes of RV64 code that may be anywhere in memory. Return: false if there is too much of it. */
+bool program_bare(struct program *program, const uint8_t *code, uint64_t bytes);
+/** program_order() - functions have been added: put them in order and decode them. */
+void program_order(struct program *program);
+/** program_add() - a function starts at @start. */
+void program_add(struct program *program, uint64_t start, const char *name);
 void program_fini(struct program *program);
 /** program_find() - number of the function that holds @pc, or NOWHERE. */
 int program_find(const struct program *program, uint64_t pc);
@@ -98,9 +121,25 @@ void flow_analyse(struct program *program);
 /** flow_reload() - registers to load again after the call that @step is. */
 uint64_t flow_reload(const struct program *program, const struct function *function, int step);
 
+/** flow_operands() - what @step reads and writes. */
+void flow_operands(struct step *step);
+/** single_analyse() - fill in @single of the steps. single_behind() - what it is behind @step. */
+void single_analyse(const struct program *program, struct function *function);
+uint32_t single_behind(const struct program *program, const struct function *function, int step);
+
+/** emit_real() - the text of floating-point instruction @step. Return: false if it is none, or no plain one. */
+bool emit_real(FILE *out, const struct step *step);
+/** emit_real_operand() - the contents of f[n] as C text of type uint64_t. */
+void emit_real_bits(FILE *out, const struct step *step, unsigned n);
+/** real_computes() - it needs the host's arithmetic. */
+bool real_computes(const struct cpu_insn *insn);
+
 /** emit_function() - write the C text of function @number. */
 void emit_function(FILE *out, const struct program *program, int number);
 
+/** output_head(), output_tables() - write what stands before the functions, and behind them. */
+void output_head(FILE *out, const struct program *program, const char *symbol);
+void output_tables(FILE *out, const struct program *program, const char *symbol);
 /** output_write() - @files C files "<prefix>_<i>.c"; the translation is called @symbol. Return: false after a
  * message. */
 bool output_write(const struct program *program, const char *prefix, const char *symbol, int files);

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Floating point in translated code. s0 ... s31 and d0 ... d31 are registers that are known to hold single precision, and all
+ * others. A function is entered only while the flag "inexact" is set and rounding is to nearest even, and neither changes
+ * in it; so the host computes what float.c says that it may, and helpers the rest.
+ */
+#ifndef CPU_GENERATED_REAL_H
+#define CPU_GENERATED_REAL_H
+
+#define BOX	0xffffffff00000000ull
+#define SLOW	!(c->fast[0] & c->fast[7])
+
+static inline uint32_t bits_s(float v)
+{
+	uint32_t bits;
+
+	__builtin_memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+static inline uint64_t bits_d(double v)
+{
+	uint64_t bits;
+
+	__builtin_memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+static inline float from_bits_s(uint32_t bits)
+{
+	float v;
+
+	__builtin_memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+static inline double from_bits_d(uint64_t bits)
+{
+	double v;
+
+	__builtin_memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+static inline float unboxed(double v)
+{
+	uint64_t bits = bits_d(v);
+
+	return from_bits_s(cpu_likely(bits >= BOX) ? (uint32_t)bits : 0x7fc00000u);
+}
+
+#define REAL(i)        float s##i = 0; double d##i = 0; (void)s##i; (void)d##i
+#define BOXED(v)       (BOX | bits_s(v))
+#define BITS_D(v)      bits_d(v)
+#define UNBOXED(v)     unboxed(v)
+#define SINGLE_OF(v)   from_bits_s(v)
+#define SINGLE_LOW(v)  from_bits_s((uint32_t)(v))
+#define DOUBLE_OF(v)   from_bits_d(v)
+#define GET_D(i)       d##i = from_bits_d(r->f[i])
+#define GET_S(i)       if (cpu_unlikely(r->f[i] < BOX)) return pc; s##i = from_bits_s((uint32_t)r->f[i])
+#define PUT_D(i)       r->f[i] = bits_d(d##i)
+#define PUT_S(i)       r->f[i] = BOXED(s##i)
+#define CHANGE(i)      d##i = from_bits_d(BOXED(s##i))
+
+static __attribute__((noinline, cold, unused)) float exact_s(struct cpu *c, unsigned code, float a, float b, float d)
+{
+	return SINGLE_LOW(c->help->real(c, code, BOXED(a), BOXED(b), BOXED(d)));
+}
+
+static __attribute__((noinline, cold, unused)) double exact_d(struct cpu *c, unsigned code, double a, double b, double d)
+{
+	return DOUBLE_OF(c->help->real(c, code, bits_d(a), bits_d(b), bits_d(d)));
+}
+
+static __attribute__((noinline, cold, unused)) uint64_t exact_xs(struct cpu *c, unsigned code, float a, float b)
+{
+	return c->help->real(c, code, BOXED(a), BOXED(b), 0);
+}
+
+static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, unsigned code, double a, double b)
+{
+	return c->help->real(c, code, bits_d(a), bits_d(b), 0);
+}
+
+/* Finite; and finite and at least twice the smallest normal number */
+#define FINITE_S(v) (__builtin_fabsf(v) <= __FLT_MAX__)
+#define FINITE_D(v) (__builtin_fabs(v) <= __DBL_MAX__)
+#define FAR_S(v)    ((((bits_s(v) >> 23) - 2) & 0xff) < 0xfd)
+#define FAR_D(v)    ((((bits_d(v) >> 52) - 2) & 0x7ff) < 0x7fd)
+
+#define RESULT(t, to, v, good, code, a, b, d) to = cpu_likely(good) ? v : exact_##t(c, code, a, b, d)
+
+#define SUM_S(to, x, y, op, code) \
+	do { const float a = (x), b = (y), v = a op b; RESULT(s, to, v, FINITE_S(v), code, a, b, 0); } while (0)
+#define SUM_D(to, x, y, op, code) \
+	do { const double a = (x), b = (y), v = a op b; RESULT(d, to, v, FINITE_D(v), code, a, b, 0); } while (0)
+#define PRODUCT_S(to, x, y, op, zero, code)                                                             \
+	do {                                                                                            \
+		const float a = (x), b = (y), v = a op b;                                               \
+		if (cpu_likely(FAR_S(v)))                                                               \
+			to = v;                                                                         \
+		else                                                                                    \
+			RESULT(s, to, v, v == 0 && (zero), code, a, b, 0);                              \
+	} while (0)
+#define PRODUCT_D(to, x, y, op, zero, code)                                                             \
+	do {                                                                                            \
+		const double a = (x), b = (y), v = a op b;                                              \
+		if (cpu_likely(FAR_D(v)))                                                               \
+			to = v;                                                                         \
+		else                                                                                    \
+			RESULT(d, to, v, v == 0 && (zero), code, a, b, 0);                              \
+	} while (0)
+
+#if defined(__FMA__) || defined(__aarch64__)
+#define FMA_S __builtin_fmaf
+#define FMA_D __builtin_fma
+#else
+#define FMA_S c->help->fused_single
+#define FMA_D c->help->fused_double
+#endif
+#define FUSED_S(to, x, y, z, s1, s3, code)                                                              \
+	do {                                                                                            \
+		const float a = (x), b = (y), d = (z), v = FMA_S(s1 a, b, s3 d);                        \
+		if (cpu_likely(FAR_S(v)))                                                               \
+			to = v;                                                                         \
+		else                                                                                    \
+			RESULT(s, to, v, v == 0 && (a == 0 || b == 0), code, a, b, d);                  \
+	} while (0)
+#define FUSED_D(to, x, y, z, s1, s3, code)                                                              \
+	do {                                                                                            \
+		const double a = (x), b = (y), d = (z), v = FMA_D(s1 a, b, s3 d);                       \
+		if (cpu_likely(FAR_D(v)))                                                               \
+			to = v;                                                                         \
+		else                                                                                    \
+			RESULT(d, to, v, v == 0 && (a == 0 || b == 0), code, a, b, d);                  \
+	} while (0)
+
+#define ROOT_S(to, x, code)                                                                             \
+	do {                                                                                            \
+		const float a = (x);                                                                    \
+		to = cpu_likely(a >= 0 && FINITE_S(a)) ? __builtin_sqrtf(a) : exact_s(c, code, a, 0, 0); \
+	} while (0)
+#define ROOT_D(to, x, code)                                                                             \
+	do {                                                                                            \
+		const double a = (x);                                                                   \
+		to = cpu_likely(a >= 0 && FINITE_D(a)) ? __builtin_sqrt(a) : exact_d(c, code, a, 0, 0);  \
+	} while (0)
+
+/* @how is nothing or ~, applied to the sign */
+#define SIGN_S(to, x, y, how)  to = from_bits_s((bits_s(x) & 0x7fffffffu) | (how bits_s(y) & 0x80000000u))
+#define SIGN_D(to, x, y, how)  to = from_bits_d((bits_d(x) & ~(1ull << 63)) | (how bits_d(y) & 1ull << 63))
+#define SIGN_XOR_S(to, x, y)   to = from_bits_s(bits_s(x) ^ (bits_s(y) & 0x80000000u))
+#define SIGN_XOR_D(to, x, y)   to = from_bits_d(bits_d(x) ^ (bits_d(y) & 1ull << 63))
+#define ABSOLUTE_S(to, x)      to = __builtin_fabsf(x)
+#define ABSOLUTE_D(to, x)      to = __builtin_fabs(x)
+
+/* Equal ones may be zeros of different sign. */
+#define SELECT_S(to, x, y, op, code)                                                                    \
+	do {                                                                                            \
+		const float a = (x), b = (y);                                                           \
+		to = cpu_likely(a < b || a > b) ? (a op b ? a : b) : exact_s(c, code, a, b, 0);         \
+	} while (0)
+#define SELECT_D(to, x, y, op, code)                                                                    \
+	do {                                                                                            \
+		const double a = (x), b = (y);                                                          \
+		to = cpu_likely(a < b || a > b) ? (a op b ? a : b) : exact_d(c, code, a, b, 0);         \
+	} while (0)
+#define COMPARE_S(to, x, y, op, code)                                                                   \
+	do {                                                                                            \
+		const float a = (x), b = (y);                                                           \
+		to = cpu_likely(!__builtin_isunordered(a, b)) ? a op b : exact_xs(c, code, a, b);       \
+	} while (0)
+#define COMPARE_D(to, x, y, op, code)                                                                   \
+	do {                                                                                            \
+		const double a = (x), b = (y);                                                          \
+		to = cpu_likely(!__builtin_isunordered(a, b)) ? a op b : exact_xd(c, code, a, b);       \
+	} while (0)
+#define EXACT_X_S(to, x, code) to = exact_xs(c, code, x, 0)
+#define EXACT_X_D(to, x, code) to = exact_xd(c, code, x, 0)
+#define BITS_X_S(to, bits)     to = WORD(bits)
+#define BITS_X_D(to, bits)     to = (bits)
+#define FROM_BITS_S(to, x)     to = from_bits_s((uint32_t)(x))
+#define FROM_BITS_D(to, x)     to = from_bits_d(x)
+
+/* To integers, towards zero */
+#define TO_SIGNED_S(to, x, type, most, code)                                                            \
+	do {                                                                                            \
+		const float a = (x);                                                                    \
+		to = cpu_likely(a > -most##f && a < most##f) ? (ux)(sx)(type)a : exact_xs(c, code, a, 0); \
+	} while (0)
+#define TO_SIGNED_D(to, x, type, most, code)                                                            \
+	do {                                                                                            \
+		const double a = (x);                                                                   \
+		to = cpu_likely(a > -most && a < most) ? (ux)(sx)(type)a : exact_xd(c, code, a, 0);     \
+	} while (0)
+#define TO_UNSIGNED_S(to, x, type, convert, most, code)                                                 \
+	do {                                                                                            \
+		const float a = (x);                                                                    \
+		to = cpu_likely(a > -1 && a < most##f) ? convert((type)a) : exact_xs(c, code, a, 0);    \
+	} while (0)
+#define TO_UNSIGNED_D(to, x, type, convert, most, code)                                                 \
+	do {                                                                                            \
+		const double a = (x);                                                                   \
+		to = cpu_likely(a > -1 && a < most) ? convert((type)a) : exact_xd(c, code, a, 0);       \
+	} while (0)
+#define FROM_INTEGER_S(to, x, bits, code)  to = (float)(x)
+#define FROM_INTEGER_D(to, x, bits, code)  to = (double)(x)
+#define CONVERT_S(to, x, code)                                                                          \
+	do {                                                                                            \
+		const double a = (x);                                                                   \
+		const float v = (float)a;                                                               \
+		if (cpu_likely(FAR_S(v) || a == 0))                                                     \
+			to = v;                                                                         \
+		else                                                                                    \
+			to = SINGLE_LOW(c->help->real(c, code, bits_d(a), 0, 0));                       \
+	} while (0)
+#define CONVERT_D(to, x, code)                                                                          \
+	do {                                                                                            \
+		const float a = (x);                                                                    \
+		to = cpu_likely(FINITE_S(a)) ? (double)a : DOUBLE_OF(c->help->real(c, code, BOXED(a), 0, 0)); \
+	} while (0)
+
+#endif
