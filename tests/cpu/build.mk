@@ -24,10 +24,18 @@ $(CPU_TEST)/loops32.elf: tests/cpu/guest/loops.c tests/cpu/guest.ld
 $(CPU_TEST)/loops32_translation_0.c: $(CPU_TEST)/loops32.elf $(RV2C)
 	$(RV2C) $< $(CPU_TEST)/loops32_translation loops32_translation
 
-$(CPU_TEST)/bench: tests/cpu/bench.c $(CPU_LIB) $(CPU_TEST)/loops.bin $(CPU_TEST)/loops32_translation_0.c
+# Code of a guest program, translated wherever it may be.
+$(CPU_TEST)/%_translation_0.c: $(CPU_TEST)/%.bin $(RV2C)
+	$(CROSS)objcopy -O binary -j .text $(<:.bin=.elf) $(<:.bin=.text)
+	$(RV2C) --bare $(<:.bin=.text) $(@:_0.c=) $*_translation
+
+$(CPU_TEST)/loops_translation_0.o $(CPU_TEST)/mixed_translation_0.o: %.o: %.c $(wildcard runtime/emulator/cpu/*.h)
+	$(CC) $(TRANSLATED64_CFLAGS) $(FMA) -c $< -o $@
+
+$(CPU_TEST)/bench: tests/cpu/bench.c $(CPU_LIB) $(CPU_TEST)/loops.bin $(CPU_TEST)/loops32_translation_0.c $(CPU_TEST)/loops_translation_0.o
 	@mkdir -p $(@D)
 	$(CC) $(TRANSLATED_CFLAGS) -c $(CPU_TEST)/loops32_translation_0.c -o $(CPU_TEST)/loops32_translation_0.o
-	$(CC) $(TEST_CFLAGS) -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< $(CPU_TEST)/loops32_translation_0.o \
+	$(CC) $(TEST_CFLAGS) -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< $(CPU_TEST)/loops32_translation_0.o $(CPU_TEST)/loops_translation_0.o \
 		-o $@ $(CPU_LIB) -lunicorn -lm -pthread
 
 .PHONY: bench-cpu

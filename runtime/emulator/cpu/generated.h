@@ -32,14 +32,14 @@ typedef int64_t sx;
 #if XLEN == 32
 #define AT(pc)       (pc)
 #define FROM(pc)     (pc)
-#define LOCALS       struct cpu_regs *const r = c->regs; uint8_t *const m = c->flat; uint64_t n = c->instructions, out, value; (void)m
+#define LOCALS       struct cpu_regs *const r = c->regs; uint8_t *const m = c->flat; uint64_t n = c->instructions, out; (void)m
 #define REACH(va, base, kind) (cpu_likely((va) < c->flat_top) ? m + (va) : NULL)
 #define REMEMBER(base)        (void)0
 #define HELP(name)            cpu_##name
 #else
 #define AT(pc)       (bias + (pc))
 #define FROM(pc)     ((pc) - bias)
-#define LOCALS       struct cpu_regs *const r = c->regs; const uint64_t bias = c->bias; uint64_t n = c->instructions, out, value
+#define LOCALS       struct cpu_regs *const r = c->regs; const uint64_t bias = c->bias; uint64_t n = c->instructions, out
 #define NEAR(base)   uint64_t first##base, load##base, store##base; uintptr_t delta##base; REMEMBER(base)
 #define REMEMBER(base)                                                                      \
 	do {                                                                                \
@@ -53,8 +53,11 @@ typedef int64_t sx;
 #define HELP(name)            c->help->name
 #endif
 
-/* @i: instructions of the block before this one; @fault, @stop: labels that store what is dirty before and behind it */
-#define LOAD(to, type, convert, address, base, at, next, i, fault, stop)                    \
+/*
+ * @i: instructions of the block before this one; @what: CPU_WHAT(); @fault: label that stores what is dirty before it.
+ * If the run is to end behind a load, @keep stores its result, and then all is as at @stop, mostly the same label.
+ */
+#define LOAD(to, type, convert, address, base, at, i, what, fault, keep, stop)              \
 	do {                                                                                \
 		const ux va = (address);                                                    \
 		const uint8_t *host = REACH(va, base, load);                                \
@@ -62,41 +65,29 @@ typedef int64_t sx;
 			to = convert(*(const volatile cpu_##type *)host);                   \
 			break;                                                              \
 		}                                                                           \
-		r->pc = (at);                                                               \
-		c->instructions = n + (i);                                                  \
-		if (!HELP(load)(c, va, sizeof(cpu_##type), base, &value)) {                 \
-			out = CPU_OUT_FAULT;                                                \
+		out = HELP(load_far)(c, va, at, n + (i), what);                             \
+		if (cpu_unlikely(out == CPU_OUT_FAULT))                                     \
 			goto fault;                                                         \
-		}                                                                           \
-		to = convert((cpu_##type)value);                                            \
+		to = convert((cpu_##type)c->loaded);                                        \
 		REMEMBER(base);                                                             \
-		if (cpu_unlikely(!LIMIT)) {                                                 \
-			c->instructions = n + (i) + 1;                                      \
-			out = (next);                                                       \
+		if (cpu_unlikely(out)) {                                                    \
+			keep;                                                               \
 			goto stop;                                                          \
 		}                                                                           \
 	} while (0)
 
-#define STORE(what, type, address, base, at, next, i, fault)                                \
+#define STORE(data, type, address, base, at, i, what, fault)                                \
 	do {                                                                                \
 		const ux va = (address);                                                    \
 		uint8_t *host = REACH(va, base, store);                                     \
 		if (cpu_likely(host)) {                                                     \
-			*(volatile cpu_##type *)host = (cpu_##type)(what);                  \
+			*(volatile cpu_##type *)host = (cpu_##type)(data);                  \
 			break;                                                              \
 		}                                                                           \
-		r->pc = (at);                                                               \
-		c->instructions = n + (i);                                                  \
-		if (!HELP(store)(c, va, sizeof(cpu_##type), base, (cpu_##type)(what))) {    \
-			out = CPU_OUT_FAULT;                                                \
+		out = HELP(store_far)(c, va, at, n + (i), what, (cpu_##type)(data));        \
+		if (cpu_unlikely(out))                                                      \
 			goto fault;                                                         \
-		}                                                                           \
 		REMEMBER(base);                                                             \
-		if (cpu_unlikely(!LIMIT)) {                                                 \
-			c->instructions = n + (i) + 1;                                      \
-			out = (next);                                                       \
-			goto fault;                                                         \
-		}                                                                           \
 	} while (0)
 
 #define ATOMIC(op, rd, address, what, at, i, fault)                                         \

@@ -90,15 +90,20 @@ struct cpu_attached {
 	bool vouched;
 };
 
+/* Bytes of an access, its base register, and bytes of the instruction */
+#define CPU_WHAT(bytes, base, insn) ((bytes) | (base) << 8 | (insn) << 16)
+
 /**
  * struct cpu_help - what translated code calls. It finds these functions here, since code that has been loaded at run time
  * sees no others.
+ * @load_far, @store_far: an access that is not to remembered memory, by the instruction at @pc, which is number @count;
+ * @what is CPU_WHAT(). Return: 0, or where to go on now: the run is to end, or CPU_OUT_FAULT. cpu->loaded is what was loaded.
  * @real: the result of floating-point instruction @code % 65536 with rounding mode @code / 65536 and operands @a, @b, @d,
  * which are the contents of registers
  */
 struct cpu_help {
-	bool (*load)(struct cpu *cpu, uint64_t va, unsigned bytes, unsigned base, uint64_t *value);
-	bool (*store)(struct cpu *cpu, uint64_t va, unsigned bytes, unsigned base, uint64_t value);
+	uint64_t (*load_far)(struct cpu *cpu, uint64_t va, uint64_t pc, uint64_t count, unsigned what);
+	uint64_t (*store_far)(struct cpu *cpu, uint64_t va, uint64_t pc, uint64_t count, unsigned what, uint64_t value);
 	bool (*atomic)(struct cpu *cpu, unsigned op, unsigned rd, uint64_t va, uint64_t value);
 	uint64_t (*real)(struct cpu *cpu, unsigned code, uint64_t a, uint64_t b, uint64_t d);
 	float (*fused_single)(float a, float b, float d);
@@ -115,7 +120,7 @@ struct cpu_help {
  * @end: count at which the run ends
  * @near: span remembered for each base register; @near_used: which of them
  * @fast: per rounding mode field: the host's arithmetic gives the result (see float.c)
- * @bias: of the translated code that runs
+ * @bias: of the translated code that runs; @loaded: what its access outside of remembered memory has loaded
  * @attached: translated code; @present: the one that was used last, NULL if there is none at all
  */
 struct cpu {
@@ -129,6 +134,7 @@ struct cpu {
 	struct cpu_regs *regs;
 	const struct cpu_help *help;
 	uint64_t bias;
+	uint64_t loaded;
 	struct cpu_near near[32];
 	uint32_t near_used;
 	bool running;

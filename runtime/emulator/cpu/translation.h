@@ -53,6 +53,9 @@ struct cpu_translation {
  */
 bool cpu_translation_fits(const struct cpu_translation *translation, const uint8_t *memory, uint64_t bytes);
 
+/** cpu_load_far(), cpu_store_far() - see struct cpu_help. */
+uint64_t cpu_load_far(struct cpu *cpu, uint64_t va, uint64_t pc, uint64_t count, unsigned what);
+uint64_t cpu_store_far(struct cpu *cpu, uint64_t va, uint64_t pc, uint64_t count, unsigned what, uint64_t value);
 /** cpu_translated() - run as long as there is translated code to run. */
 enum cpu_stop cpu_translated(struct cpu *cpu, struct cpu_regs *regs);
 

@@ -214,12 +214,18 @@ static void put_go(struct emit *emit, const struct step *step, uint64_t to)
 
 /* ---- instructions by what they do to control ---- */
 
-static void put_place(struct emit *emit, const struct step *step)
+static void put_access(struct emit *emit, const struct step *step, const char *type)
 {
-	fprintf(emit->out, "AT(0x%" PRIx64 "u), AT(0x%" PRIx64 "u), %d, ", step->pc, next_of(emit, step), emit->block);
+	put_value(emit->out, step, "$a + $i");
+	fprintf(emit->out, ", %u, AT(0x%" PRIx64 "u), %d, CPU_WHAT(%d, %u, %u), ", step->insn.rs1, step->pc, emit->block,
+		atoi(type + 1) / 8, step->insn.rs1, step->insn.bytes);
 	put_store_before(emit, step);
 }
 
+/*
+ * What is stored behind a load is what is stored before it, and its result; but if that is a floating-point register that
+ * is in another kind of variable now, the label for what was there before would not do.
+ */
 static void emit_load(struct emit *emit, const struct step *step, const char *type, const char *convert)
 {
 	unsigned rd = step->insn.rd;
@@ -234,11 +240,14 @@ static void emit_load(struct emit *emit, const struct step *step, const char *ty
 	else
 		fputs("none", emit->out);
 	fprintf(emit->out, ", %s, %s, ", type, convert);
-	put_value(emit->out, step, "$a + $i");
-	fprintf(emit->out, ", %u, ", step->insn.rs1);
-	put_place(emit, step);
+	put_access(emit, step, type);
 	fputs(", ", emit->out);
-	put_store_behind(emit, step);
+	put_registers(emit->out, "PUT", step->sets, single);
+	fputs(", ", emit->out);
+	if (single != step->single && step->dirty >> 32 >> rd & 1)
+		put_store_behind(emit, step);
+	else
+		put_store_before(emit, step);
 	fputs(");\n", emit->out);
 }
 
@@ -250,9 +259,7 @@ static void emit_store(struct emit *emit, const struct step *step, const char *t
 	else
 		put_register(emit->out, step->insn.rs2);
 	fprintf(emit->out, ", %s, ", type);
-	put_value(emit->out, step, "$a + $i");
-	fprintf(emit->out, ", %u, ", step->insn.rs1);
-	put_place(emit, step);
+	put_access(emit, step, type);
 	fputs(");\n", emit->out);
 }
 
@@ -519,7 +526,7 @@ static void emit_locals(struct emit *emit)
 		fprintf(emit->out, "\tREAL(%d);\n", __builtin_ctzll(f));
 	for (uint32_t b = emit->program->xlen == 64 ? bases_of(emit->function) : 0; b; b &= b - 1)
 		fprintf(emit->out, "\tNEAR(%d);\n", __builtin_ctz(b));
-	fputs("\t(void)value; (void)none; (void)out;\n", emit->out);
+	fputs("\t(void)none; (void)out;\n", emit->out);
 }
 
 void emit_function(FILE *out, const struct program *program, int number)
