@@ -39,6 +39,9 @@ static int tutti_pci_map_card(struct tutti_device *tdev)
 	tdev->bar_bytes = pci_resource_len(tdev->pdev, CARD_BAR);
 	if (tdev->bar_bytes < sizeof(tdev->known))
 		return -ENODEV;
+	/* not by pci_request_region(), which newer kernels do not undo when the driver lets go of the device */
+	if (!devm_request_mem_region(dev, tdev->bar, tdev->bar_bytes, "tutti"))
+		return -EBUSY;
 	page = devm_ioremap(dev, tdev->bar, sizeof(tdev->known));
 	if (!page)
 		return -ENOMEM;
@@ -109,8 +112,6 @@ static int tutti_pci_enable(struct tutti_device *tdev)
 	struct pci_dev *pdev = tdev->pdev;
 	int error = pcim_enable_device(pdev);
 
-	if (!error)
-		error = pci_request_region(pdev, CARD_BAR, "tutti");
 	if (!error)
 		error = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(CARD_DMA_BITS));
 	if (!error) {
