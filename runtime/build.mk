@@ -45,5 +45,5 @@ $(OUT)/tutti.pc: runtime/tutti.pc.in
 
 all: $(OUT)/libtutti.so.0 $(OUT)/libtutti.a $(OUT)/tutti.pc
 
--include runtime/tutti-card/build.mk runtime/kernel-sdk/build.mk runtime/examples/build.mk runtime/tools/build.mk runtime/packages/build.mk
+-include runtime/tutti-card/build.mk runtime/kernel-sdk/build.mk runtime/examples/build.mk runtime/tools/build.mk runtime/packages/build.mk runtime/hsa/build.mk
 -include $(RUNTIME_OBJ:.o=.d)

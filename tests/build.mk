@@ -95,6 +95,7 @@ check-asan-build:
 include tests/load/build.mk
 include tests/integration/xrt/build.mk
 -include tests/roots/build.mk
+include tests/integration/hsa/build.mk
 
 # ---- running
 PROVE := CMOCKA_MESSAGE_OUTPUT=TAP TUTTI_OUT=$(OUT) \

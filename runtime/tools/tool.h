@@ -22,6 +22,7 @@ int command_dump(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_trace(int argc, char **argv);
 int command_xclbin(int argc, char **argv);
+int command_hsa_run(int argc, char **argv);
 
 /** tool_open() - open the default device, or say why not (on stderr) and return NULL. */
 struct tutti_device *tool_open(const struct tutti_device_options *options);

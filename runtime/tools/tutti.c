@@ -16,6 +16,7 @@ static const struct {
 	{ "dump", command_dump, "read a device core dump" },
 	{ "calibrate", command_calibrate, "measure the weights of policies that save energy" },
 	{ "trace", command_trace, "where CTAs were placed and when they ran, as pictures" },
+	{ "hsa-run", command_hsa_run, "run a program written for HSA on the card" },
 	{ "bench", command_bench, "run the benchmarks; table and JSON" },
 	{ "xclbin", command_xclbin, "files that tell Xilinx XRT about the card" },
 };

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hsa/base/object.h"
+#include "hsa/base/runtime.h"
+#include "hsa/base/status.h"
+
+/* Calls of hsa_init() that are counted at most: the specification names INT32_MAX. */
+#define REFERENCES_MAX INT32_MAX
+
+static struct {
+	pthread_mutex_t lock;
+	int32_t references;
+	struct tutti_device *device;
+} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct tutti_device *runtime_device(void)
+{
+	return __atomic_load_n(&runtime.device, __ATOMIC_ACQUIRE);
+}
+
+const struct tutti_discovery *runtime_card(void)
+{
+	return tutti_device_discovery(runtime_device());
+}
+
+hsa_status_t value_text(void *value, size_t bytes, const char *text)
+{
+	memset(value, 0, bytes);
+	snprintf(value, bytes, "%s", text);
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t start(void)
+{
+	struct tutti_device *device;
+	int error = tutti_device_open(NULL, &device);
+
+	/* The specification has no status for "no card": what cannot be had is a resource. */
+	if (error)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	__atomic_store_n(&runtime.device, device, __ATOMIC_RELEASE);
+	return HSA_STATUS_SUCCESS;
+}
+
+static void stop(void)
+{
+	struct tutti_device *device = runtime.device;
+
+	object_destroy_all();
+	__atomic_store_n(&runtime.device, NULL, __ATOMIC_RELEASE);
+	tutti_device_close(device);
+}
+
+hsa_status_t hsa_init()
+{
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+
+	pthread_mutex_lock(&runtime.lock);
+	if (runtime.references == REFERENCES_MAX)
+		status = HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
+	else if (!runtime.references)
+		status = start();
+	if (status == HSA_STATUS_SUCCESS)
+		runtime.references++;
+	pthread_mutex_unlock(&runtime.lock);
+	return status;
+}
+
+hsa_status_t hsa_shut_down()
+{
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+
+	pthread_mutex_lock(&runtime.lock);
+	if (!runtime.references)
+		status = HSA_STATUS_ERROR_NOT_INITIALIZED;
+	else if (!--runtime.references)
+		stop();
+	pthread_mutex_unlock(&runtime.lock);
+	return status;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <string.h>
+
+#include "hsa/agent/agent.h"
+#include "hsa/base/runtime.h"
+#include "hsa/base/status.h"
+
+hsa_status_t hsa_memory_allocate(hsa_region_t handle, size_t size, void **address)
+{
+	const struct region *region = region_of(handle.handle);
+
+	REQUIRE_INIT();
+	REQUIRE(region, INVALID_REGION);
+	return region_allocate(region, size, address);
+}
+
+hsa_status_t hsa_memory_free(void *address)
+{
+	REQUIRE_INIT();
+	return tutti_memory_free(runtime_device(), address) ? HSA_STATUS_ERROR_INVALID_ALLOCATION : HSA_STATUS_SUCCESS;
+}
+
+/* The host reaches all memory that HSA has, so it copies by itself. */
+hsa_status_t hsa_memory_copy(void *to, const void *from, size_t size)
+{
+	REQUIRE_INIT();
+	REQUIRE(to && from, INVALID_ARGUMENT);
+	memcpy(to, from, size);
+	return HSA_STATUS_SUCCESS;
+}
+
+/* Host and card see all memory at any time, so who owns it changes nothing. */
+hsa_status_t hsa_memory_assign_agent(void *address, hsa_agent_t agent, hsa_access_permission_t access)
+{
+	REQUIRE_INIT();
+	REQUIRE(agent_of(agent) != AGENTS, INVALID_AGENT);
+	REQUIRE(address, INVALID_ARGUMENT);
+	REQUIRE(access >= HSA_ACCESS_PERMISSION_RO && access <= HSA_ACCESS_PERMISSION_RW, INVALID_ARGUMENT);
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_memory_register(void *address, size_t size)
+{
+	int error;
+
+	REQUIRE_INIT();
+	REQUIRE(address || !size, INVALID_ARGUMENT);
+	if (!address)
+		return HSA_STATUS_SUCCESS;
+	REQUIRE(size, INVALID_ARGUMENT);
+	error = tutti_memory_lock(runtime_device(), address, size);
+	return error == -EEXIST ? HSA_STATUS_SUCCESS : status_of(error);
+}
+
+hsa_status_t hsa_memory_deregister(void *address, size_t size)
+{
+	(void)size;
+	REQUIRE_INIT();
+	if (!address || !tutti_memory_info(runtime_device(), address, NULL, NULL, NULL))
+		tutti_memory_unlock(runtime_device(), address); /* memory of hsa_memory_allocate() stays as it is */
+	return HSA_STATUS_SUCCESS;
+}

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# Programs for the HSA runtime, compiled as those of strangers are: with Debian's headers and nothing of Tutti's.
+
+HSA_TEST := $(T)/hsa
+HSA_TEST_SOURCES := $(filter-out tests/integration/hsa/hsa_test.c,$(wildcard tests/integration/hsa/*.c))
+HSA_TESTS := $(HSA_TEST_SOURCES:tests/integration/hsa/%.c=$(HSA_TEST)/%)
+HSA_STUB := $(HSA_TEST)/stub/libhsa-runtime64.so.1
+HSA_HEADERS := /usr/include/hsa/hsa.h /usr/include/hsa/hsa_ext_amd.h
+
+$(HSA_TESTS): $(HSA_TEST)/%: tests/integration/hsa/%.c tests/integration/hsa/hsa_test.c tests/integration/hsa/hsa_test.h \
+		$(HSA)/libhsa-runtime64.so.1 $(HSA_TEST)/not_initialized.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -I$(HSA_TEST) -pthread $< tests/integration/hsa/hsa_test.c -o $@ \
+		-L$(HSA) -lhsa-runtime64 -Wl,-rpath-link,$(OUT) -lcmocka
+
+# The functions that the headers say fail without hsa_init(), as far as the library has them.
+$(HSA_TEST)/not_initialized.h: tests/integration/hsa/statuses.pl $(HSA)/libhsa-runtime64.so.1
+	@mkdir -p $(@D)
+	perl $< --function HSA_STATUS_ERROR_NOT_INITIALIZED $(HSA)/libhsa-runtime64.so.1 $(HSA_HEADERS) > $@
+
+# Every function of the library, as one that does nothing and returns 0.
+$(HSA_STUB): $(HSA)/libhsa-runtime64.so.1
+	@mkdir -p $(@D)
+	nm -D --defined-only $< | sed -n 's/.* T \(hsa_[a-z0-9_]*\)@.*/long \1(void) { return 0; }/p' > $(@D)/stub.c
+	$(CC) -shared -Wl,-soname,libhsa-runtime64.so.1 -Wl,--version-script=runtime/hsa/libhsa.map -o $@ $(@D)/stub.c
+
+check-build: $(HSA_TESTS) $(HSA_STUB)
