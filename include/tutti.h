@@ -342,7 +342,33 @@ int tutti_executable_load(struct tutti_device *device, const void *elf, size_t b
 			  struct tutti_executable **executable, const char **message);
 
 /**
- * tutti_executable_load_file() - the same, from a file.
+ * struct tutti_external - something that code refers to and the application has.
+ * @name: name of the variable in the kernels' source, which declares it as extern
+ * @address: where it is, in memory that the card can use
+ */
+struct tutti_external {
+	const char *name;
+	void *address;
+};
+
+/**
+ * tutti_executable_load_with() - the same, with definitions of variables that the code object leaves undefined.
+ * @device: device
+ * @elf: the code object, linked with tuttic --allow-undefined
+ * @bytes: its size
+ * @externals: definitions; those that are not asked for are ignored
+ * @count: how many
+ * @executable: gets the executable
+ * @message: as for tutti_executable_load()
+ *
+ * Return: as tutti_executable_load(); -ENOLINK: a variable is not defined, @message says which. (spec SYS-58)
+ */
+int tutti_executable_load_with(struct tutti_device *device, const void *elf, size_t bytes,
+			       const struct tutti_external *externals, size_t count,
+			       struct tutti_executable **executable, const char **message);
+
+/**
+ * tutti_executable_load_file() - tutti_executable_load(), from a file.
  *
  * Return: as tutti_executable_load(); -EFBIG: the file is too large; -EIO, or what open() says.
  */
@@ -386,6 +412,34 @@ int tutti_executable_variable(struct tutti_executable *executable, const char *n
 int tutti_executable_iterate(struct tutti_executable *executable,
 			     int (*visit)(const char *name, const struct tutti_kernel *kernel, void *context),
 			     void *context);
+
+/** enum tutti_symbol_kind - what a name in an executable stands for. */
+enum tutti_symbol_kind { TUTTI_SYMBOL_KERNEL, TUTTI_SYMBOL_VARIABLE };
+
+/**
+ * struct tutti_symbol - something in an executable that has a name.
+ * @name: name, of a kernel without ".kd"; valid until the executable is destroyed
+ * @kind: what it is
+ * @writable: kernels may change it
+ * @global: it can be seen from other source files
+ * @address: of a kernel that of its descriptor, "kernel_object" of packets
+ * @bytes: size
+ */
+struct tutti_symbol {
+	const char *name;
+	enum tutti_symbol_kind kind;
+	bool writable, global;
+	uint64_t address;
+	uint64_t bytes;
+};
+
+/**
+ * tutti_executable_symbols() - call @visit for each kernel and then each variable until it returns something but 0.
+ *
+ * Return: 0, or what @visit has returned; -EINVAL.
+ */
+int tutti_executable_symbols(struct tutti_executable *executable,
+			     int (*visit)(const struct tutti_symbol *symbol, void *context), void *context);
 
 /* ---- queues ----------------------------------------------------------- */
 

@@ -67,7 +67,9 @@ $(T)/integration/test_tensor_math: private TEST_LIBS += -ldnnl -lopenblas
 
 $(T)/integration/kernels/%.tco: tests/integration/kernels/%.c $(TUTTIC_DEPS)
 	@mkdir -p $(@D)
-	$(OUT)/tuttic -O2 -o $@ $<
+	$(OUT)/tuttic -O2 $(KERNEL_OPTIONS) -o $@ $<
+
+$(T)/integration/kernels/external.tco: private KERNEL_OPTIONS := --allow-undefined
 
 $(TEST_RAW): tests/integration/kernels/raw.S
 	@mkdir -p $(@D)

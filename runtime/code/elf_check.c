@@ -268,6 +268,20 @@ static int check_descriptor(struct check *check, const Elf64_Sym *symbol)
 	return 0;
 }
 
+static const struct tutti_external *find_external(const struct elf_object *elf, const char *name)
+{
+	for (size_t i = 0; i < elf->externals; i++)
+		if (!strcmp(elf->external[i].name, name))
+			return &elf->external[i];
+	return NULL;
+}
+
+static bool is_missing(const struct elf_object *elf, const Elf64_Sym *symbol, const char *name)
+{
+	return symbol->st_shndx == SHN_UNDEF && *name && ELF64_ST_BIND(symbol->st_info) != STB_WEAK &&
+	       !find_external(elf, name);
+}
+
 static int check_symbols(struct check *check)
 {
 	struct elf_object *elf = check->elf;
@@ -280,9 +294,10 @@ static int check_symbols(struct check *check)
 
 		if (symbol.st_name >= elf->name_bytes)
 			return bad(check, "a symbol's name is outside the string table");
-		if (symbol.st_shndx == SHN_UNDEF && *name && ELF64_ST_BIND(symbol.st_info) != STB_WEAK) {
+		if (is_missing(elf, &symbol, name)) {
 			snprintf(text, sizeof(text), "undefined symbol %s", name);
-			return bad(check, text);
+			bad(check, text);
+			return -ENOLINK;
 		}
 		if (!elf_is_kernel(&symbol, name, &length))
 			continue;
@@ -312,7 +327,26 @@ static int find_symbols(struct check *check)
 	return use_symbols(check, &section);
 }
 
-static int symbol_value(struct check *check, const Elf64_Shdr *rela, uint32_t index, uint64_t *value)
+/* The address of a symbol that the file does not define; @table is the symbol table it is from. */
+static int external_value(struct check *check, const Elf64_Shdr *table, const Elf64_Sym *symbol, uint64_t *value)
+{
+	struct elf_object *elf = check->elf;
+	const struct tutti_external *external;
+	Elf64_Shdr names = {0};
+
+	if (table->sh_link < check->header.e_shnum)
+		names = section_at(check, table->sh_link);
+	if (names.sh_type != SHT_STRTAB || !inside(elf, names.sh_offset, names.sh_size) ||
+	    symbol->st_name >= names.sh_size || elf->file[names.sh_offset + names.sh_size - 1])
+		return bad(check, "the symbol names are not a string table inside the file");
+	external = find_external(elf, (const char *)elf->file + names.sh_offset + symbol->st_name);
+	if (!external)
+		return bad(check, "a relocation names an undefined or absolute symbol");
+	*value = (uintptr_t)external->address;
+	return 0;
+}
+
+static int symbol_value(struct check *check, const Elf64_Shdr *rela, uint32_t index, uint64_t *value, bool *absolute)
 {
 	Elf64_Shdr table;
 	Elf64_Sym symbol;
@@ -324,7 +358,10 @@ static int symbol_value(struct check *check, const Elf64_Shdr *rela, uint32_t in
 	    index >= table.sh_size / sizeof(symbol) || !inside(check->elf, table.sh_offset, table.sh_size))
 		return bad(check, "a relocation names no symbol");
 	read_at(check->elf, table.sh_offset + index * sizeof(symbol), &symbol, sizeof(symbol));
-	if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS)
+	*absolute = symbol.st_shndx == SHN_UNDEF;
+	if (*absolute)
+		return external_value(check, &table, &symbol, value);
+	if (symbol.st_shndx == SHN_ABS)
 		return bad(check, "a relocation names an undefined or absolute symbol");
 	if (!elf_segment_of(check->elf, symbol.st_value, 0))
 		return bad(check, "a relocation's symbol is outside the image");
@@ -338,6 +375,7 @@ static int add_relocation(struct check *check, const Elf64_Shdr *section, const 
 	struct elf_relocation *relocation = &elf->relocation[elf->relocations];
 	const struct elf_segment *segment = elf_segment_of(elf, rela->r_offset, 8);
 	uint64_t value = 0;
+	bool absolute = false;
 	int error;
 
 	switch (ELF64_R_TYPE(rela->r_info)) {
@@ -346,7 +384,7 @@ static int add_relocation(struct check *check, const Elf64_Shdr *section, const 
 	case R_RISCV_RELATIVE:
 		break;
 	case R_RISCV_64:
-		error = symbol_value(check, section, ELF64_R_SYM(rela->r_info), &value);
+		error = symbol_value(check, section, ELF64_R_SYM(rela->r_info), &value, &absolute);
 		if (error)
 			return error;
 		break;
@@ -357,8 +395,8 @@ static int add_relocation(struct check *check, const Elf64_Shdr *section, const 
 	}
 	if (!segment || (rela->r_offset & 7))
 		return bad(check, "a relocation is outside the image or not aligned");
-	*relocation =
-	    (struct elf_relocation){.address = rela->r_offset, .value = value + (uint64_t)rela->r_addend};
+	*relocation = (struct elf_relocation){
+	    .address = rela->r_offset, .value = value + (uint64_t)rela->r_addend, .absolute = absolute};
 	elf->relocations++;
 	return 0;
 }
@@ -407,10 +445,18 @@ static int check_relocations(struct check *check)
 int elf_open(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max,
 	     const char **message)
 {
+	int error = elf_open_with(elf, file, bytes, contract_max, NULL, 0, message);
+
+	return error == -ENOLINK ? -ENOEXEC : error;
+}
+
+int elf_open_with(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max,
+		  const struct tutti_external *external, size_t externals, const char **message)
+{
 	struct check check = {.elf = elf, .contract_max = contract_max};
 	int error;
 
-	*elf = (struct elf_object){.file = file, .bytes = bytes};
+	*elf = (struct elf_object){.file = file, .bytes = bytes, .external = external, .externals = externals};
 	error = check_header(&check);
 	if (!error)
 		error = check_segments(&check);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tutti/code_object.h"
+#include "tutti.h"
 
 #define ELF_SEGMENTS_MAX 16u
 #define ELF_IMAGE_MAX	 (256u << 20)
@@ -21,12 +21,14 @@ struct elf_segment {
 /** struct elf_relocation - a relocation that the loader has to apply. */
 struct elf_relocation {
 	uint64_t address;
-	uint64_t value; /* offset in the image; the loader adds the image's address */
+	uint64_t value;
+	bool absolute; /* @value is an address; else an offset in the image, to which the loader adds the image's address */
 };
 
 /**
  * struct elf_object - a code object that has passed all checks. It points into the file, which must outlive it.
  * @symbols, @names: the symbol table; every name is NUL-terminated inside @names
+ * @external, @externals: what symbols that the file does not define stand for
  * @relocation, @relocations: the decoded relocations, in memory that elf_close() frees, and how many there are
  */
 struct elf_object {
@@ -39,6 +41,8 @@ struct elf_object {
 	size_t symbol_count;
 	const char *names;
 	size_t name_bytes;
+	const struct tutti_external *external;
+	size_t externals;
 	struct elf_relocation *relocation;
 	size_t relocations;
 };
@@ -51,6 +55,9 @@ struct elf_object {
  */
 int elf_open(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max,
 	     const char **message);
+/** elf_open_with() - the same, with addresses for symbols that the file leaves undefined. Also -ENOLINK: one lacks. */
+int elf_open_with(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max,
+		  const struct tutti_external *external, size_t externals, const char **message);
 void elf_close(struct elf_object *elf);
 /** elf_symbol() - return a copy of symbol @i and store its name in @name. */
 Elf64_Sym elf_symbol(const struct elf_object *elf, size_t i, const char **name);

@@ -12,6 +12,7 @@ struct loaded_symbol {
 	char *name; /* for kernels, without the suffix ".kd" */
 	uint64_t address;
 	uint64_t bytes;
+	bool writable, global;
 	struct loaded_descriptor *descriptor; /* kernels only */
 };
 
@@ -63,7 +64,8 @@ static void copy_image(struct tutti_executable *executable, const struct elf_obj
 		memcpy(executable->base + elf->segment[i].address, elf->file + elf->segment[i].offset,
 		       elf->segment[i].file_bytes);
 	for (size_t i = 0; i < elf->relocations; i++) {
-		uint64_t value = (uintptr_t)executable->base + elf->relocation[i].value;
+		uint64_t base = elf->relocation[i].absolute ? 0 : (uintptr_t)executable->base;
+		uint64_t value = base + elf->relocation[i].value;
 
 		memcpy(executable->base + elf->relocation[i].address, &value, sizeof(value));
 	}
@@ -101,6 +103,14 @@ static int map_segments(struct tutti_executable *executable)
 	return 0;
 }
 
+static bool in_writable_segment(const struct tutti_executable *executable, const Elf64_Sym *symbol)
+{
+	for (unsigned i = 0; i < executable->segments; i++)
+		if (symbol->st_value - executable->segment[i].address < executable->segment[i].memory_bytes)
+			return executable->segment[i].flags & PF_W;
+	return false;
+}
+
 static bool is_variable(const struct elf_object *elf, const Elf64_Sym *symbol)
 {
 	return ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_shndx != SHN_UNDEF &&
@@ -113,6 +123,8 @@ static int take_symbol(struct tutti_executable *executable, struct loaded_symbol
 	to->name = strndup(name, length);
 	to->address = (uintptr_t)executable->base + symbol->st_value;
 	to->bytes = symbol->st_size;
+	to->writable = in_writable_segment(executable, symbol);
+	to->global = ELF64_ST_BIND(symbol->st_info) != STB_LOCAL;
 	return to->name ? 0 : -ENOMEM;
 }
 
@@ -231,17 +243,18 @@ int tutti_executable_destroy(struct tutti_executable *executable)
 	return 0;
 }
 
-int tutti_executable_load(struct tutti_device *device, const void *file, size_t bytes,
-			  struct tutti_executable **out, const char **message)
+int tutti_executable_load_with(struct tutti_device *device, const void *file, size_t bytes,
+			       const struct tutti_external *externals, size_t count, struct tutti_executable **out,
+			       const char **message)
 {
 	CALL_SCOPE struct call call = {0};
 	struct tutti_executable *executable;
 	struct elf_object elf;
 	int error;
 
-	if (!device_call(&call, device) || !file || !out)
+	if (!device_call(&call, device) || !file || !out || (count && !externals))
 		return -EINVAL;
-	error = elf_open(&elf, file, bytes, device->known.contract_max, message);
+	error = elf_open_with(&elf, file, bytes, device->known.contract_max, externals, count, message);
 	if (error)
 		return error;
 	executable = handle_new(&pool, &device->handle);
@@ -277,6 +290,14 @@ close_elf:
 	if (message)
 		*message = error == -ENOSPC ? "no card memory left for code" : tutti_strerror(error);
 	return error;
+}
+
+int tutti_executable_load(struct tutti_device *device, const void *file, size_t bytes,
+			  struct tutti_executable **executable, const char **message)
+{
+	int error = tutti_executable_load_with(device, file, bytes, NULL, 0, executable, message);
+
+	return error == -ENOLINK ? -ENOEXEC : error;
 }
 
 int tutti_executable_load_file(struct tutti_device *device, const char *path,
@@ -398,6 +419,40 @@ int tutti_executable_iterate(struct tutti_executable *executable,
 			return result;
 	}
 	return 0;
+}
+
+static int visit_symbols(const struct loaded_symbol *symbols, size_t n, enum tutti_symbol_kind kind,
+			 int (*visit)(const struct tutti_symbol *symbol, void *context), void *context)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < n && !result; i++) {
+		const struct tutti_symbol symbol = {
+		    .name = symbols[i].name,
+		    .kind = kind,
+		    .writable = symbols[i].writable,
+		    .global = symbols[i].global,
+		    .address = symbols[i].address,
+		    .bytes = symbols[i].bytes,
+		};
+
+		result = visit(&symbol, context);
+	}
+	return result;
+}
+
+int tutti_executable_symbols(struct tutti_executable *executable,
+			     int (*visit)(const struct tutti_symbol *symbol, void *context), void *context)
+{
+	CALL_SCOPE struct call call = {0};
+	int result;
+
+	if (!executable_call(&call, executable) || !visit)
+		return -EINVAL;
+	result = visit_symbols(executable->kernel, executable->kernels, TUTTI_SYMBOL_KERNEL, visit, context);
+	if (result)
+		return result;
+	return visit_symbols(executable->variable, executable->variables, TUTTI_SYMBOL_VARIABLE, visit, context);
 }
 
 /* The symbol that holds @address, or begins there if its size is not known. The caller holds device->lock. */

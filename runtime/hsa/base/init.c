@@ -49,9 +49,9 @@ static void stop(void)
 {
 	struct tutti_device *device = runtime.device;
 
-	object_destroy_all();
 	__atomic_store_n(&runtime.device, NULL, __ATOMIC_RELEASE);
-	tutti_device_close(device);
+	tutti_device_close(device); /* no function of the application is running any more */
+	object_destroy_all();
 }
 
 hsa_status_t hsa_init()

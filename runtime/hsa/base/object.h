@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 enum object_kind {
-	OBJECT_SIGNAL,
 	OBJECT_SIGNAL_GROUP,
+	OBJECT_HANDLER,
 	OBJECT_QUEUE,
 	OBJECT_READER,
 	OBJECT_CODE_OBJECT,

@@ -75,6 +75,11 @@ static int on_kernel(const char *name, const struct tutti_kernel *kernel, void *
 	return 0;
 }
 
+static int on_symbol(const struct tutti_symbol *symbol, void *context)
+{
+	return 0;
+}
+
 static struct tutti_launch launch_of(const struct objects *o)
 {
 	return (struct tutti_launch){ .kernel = o->kernel, .grid = { 1 }, .workgroup = { 1 } };
@@ -115,6 +120,9 @@ NAMED(tutti_executable_destroy, tutti_executable_destroy(o->executable))
 NAMED(tutti_executable_iterate, tutti_executable_iterate(o->executable, on_kernel, NULL))
 NAMED(tutti_executable_kernel, tutti_executable_kernel(o->executable, "empty", &any.kernel))
 NAMED(tutti_executable_load, tutti_executable_load(o->device, any.text, sizeof(any.text), &any.executable, NULL))
+NAMED(tutti_executable_load_with,
+      tutti_executable_load_with(o->device, any.text, sizeof(any.text), NULL, 0, &any.executable, NULL))
+NAMED(tutti_executable_symbols, tutti_executable_symbols(o->executable, on_symbol, NULL))
 NAMED(tutti_executable_load_file, tutti_executable_load_file(o->device, rig_out("tests/integration/kernels/test.tco"),
 							      &any.executable, NULL))
 NAMED(tutti_executable_variable, tutti_executable_variable(o->executable, "counter", &any.address, &any.bytes))
@@ -268,6 +276,8 @@ static const struct entry {
 	H(tutti_executable_kernel)
 	H(tutti_executable_load)
 	H(tutti_executable_load_file)
+	H(tutti_executable_load_with)
+	H(tutti_executable_symbols)
 	H(tutti_executable_variable)
 	H(tutti_fault_text)
 	H(tutti_fill_async)

@@ -9,18 +9,25 @@
 static uint8_t *good;
 static size_t good_bytes;
 
-static int open_rig(void **state)
+static uint8_t *read_kernels(const char *name, size_t *bytes)
 {
-	FILE *file = fopen(rig_out("tests/integration/kernels/test.tco"), "rb");
+	FILE *file = fopen(rig_out(name), "rb");
+	uint8_t *content;
 
-	rig = rig_open(NULL);
 	assert_non_null(file);
 	fseek(file, 0, SEEK_END);
-	good_bytes = (size_t)ftell(file);
+	*bytes = (size_t)ftell(file);
 	rewind(file);
-	good = malloc(good_bytes);
-	assert_int_equal(fread(good, 1, good_bytes, file), good_bytes);
+	content = malloc(*bytes);
+	assert_int_equal(fread(content, 1, *bytes, file), *bytes);
 	fclose(file);
+	return content;
+}
+
+static int open_rig(void **state)
+{
+	rig = rig_open(NULL);
+	good = read_kernels("tests/integration/kernels/test.tco", &good_bytes);
 	return 0;
 }
 
@@ -270,6 +277,53 @@ static void iterate(void **state)
 	assert_true(n >= 25);
 }
 
+static int look_at_symbol(const struct tutti_symbol *symbol, void *context)
+{
+	assert_true(symbol->address && symbol->bytes);
+	if (symbol->kind == TUTTI_SYMBOL_KERNEL)
+		assert_string_equal(symbol->name, "scale_external");
+	else if (!strncmp(symbol->name, "own_", 4))
+		assert_true(symbol->global && symbol->writable == !strcmp(symbol->name, "own_offset"));
+	++((unsigned *)context)[symbol->kind];
+	return 0;
+}
+
+static void defined_by_the_program(void **state)
+{
+	int32_t *memory = rig_alloc(rig, 4096), *x = memory + 16;
+	struct tutti_external externals[] = {
+		{"no_such_variable", x}, {"external_table", memory}, {"external_factor", memory + 8}};
+	struct tutti_executable *executable;
+	struct tutti_kernel kernel;
+	tutti_signal_t done;
+	const char *message;
+	unsigned count[2] = {0};
+	size_t bytes;
+	uint8_t *code = read_kernels("tests/integration/kernels/external.tco", &bytes);
+
+	assert_int_equal(tutti_executable_load(rig->device, code, bytes, &executable, &message), -ENOEXEC);
+	assert_int_equal(tutti_executable_load_with(rig->device, code, bytes, externals, 2, &executable, &message),
+			 -ENOLINK);
+	assert_non_null(strstr(message, "external_factor"));
+	assert_int_equal(tutti_executable_load_with(rig->device, code, bytes, externals, 3, &executable, &message), 0);
+	assert_int_equal(tutti_executable_kernel(executable, "scale_external", &kernel), 0);
+	assert_int_equal(tutti_executable_symbols(executable, look_at_symbol, count), 0);
+	assert_true(count[TUTTI_SYMBOL_KERNEL] == 1 && count[TUTTI_SYMBOL_VARIABLE] >= 2);
+	memcpy(memory, (int32_t[]){10, 20, 30, 40}, 16);
+	memory[8] = 3;
+	*x = 100;
+	*(int32_t **)(memory + 32) = x;
+	done = rig_signal(rig, 1);
+	assert_int_equal(tutti_dispatch(rig->queue, &(struct tutti_launch){.kernel = &kernel, .grid = {1}, .workgroup = {1},
+									   .kernarg = memory + 32, .signal = done,
+									   .release = TUTTI_SCOPE_SYSTEM}), 0);
+	rig_wait(rig, done);
+	assert_int_equal(*x, 3 * 100 + 10 + 1000 + 5);
+	tutti_executable_destroy(executable);
+	tutti_memory_free(rig->device, memory);
+	free(code);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -283,6 +337,7 @@ int main(void)
 		T("SYS-07, PKT-06: hostile kernel descriptors", hostile_descriptors),
 		T("SYS-07: kernels by name", lookups),
 		T("SYS-07: all kernels of a code object", iterate),
+		T("SYS-58: variables that the program defines", defined_by_the_program),
 	};
 
 	return cmocka_run_group_tests_name("loader", tests, open_rig, close_rig);

@@ -207,6 +207,32 @@ static void one_defect_each(void **state)
 	DEFECT(o.s[3].sh_link = 0, "symbol");
 }
 
+/* SYS-58: what the file leaves undefined is defined by the application, by name. */
+static void externals(void **state)
+{
+	const struct tutti_external other = {"strange", (void *)8}, fitting = {"weak", (void *)0x123456789000};
+	const char *message;
+	struct elf_object elf;
+	unsigned absolute = 0;
+
+	good();
+	o.sym[3].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE);
+	o.rela[1].r_info = ELF64_R_INFO(3, R_RISCV_64);
+	o.rela[1].r_addend = 16;
+	assert_int_equal(elf_open_with(&elf, &o, bytes, TUTTI_CONTRACT_VERSION, &other, 1, &message), -ENOLINK);
+	assert_non_null(strstr(message, "weak"));
+	assert_int_equal(elf_open_with(&elf, &o, bytes, TUTTI_CONTRACT_VERSION, &fitting, 1, &message), 0);
+	for (size_t i = 0; i < elf.relocations; i++)
+		if (elf.relocation[i].absolute) {
+			absolute++;
+			assert_int_equal(elf.relocation[i].value, 0x123456789010);
+		}
+	assert_int_equal(absolute, 1);
+	elf_close(&elf);
+	o.s[2].sh_type = SHT_NULL;
+	assert_int_equal(elf_open_with(&elf, &o, bytes, TUTTI_CONTRACT_VERSION, &fitting, 1, &message), -ENOEXEC);
+}
+
 static void random_damage(void **state)
 {
 	unsigned seed = 5;
@@ -230,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(good_one),
 	    cmocka_unit_test(one_defect_each),
+	    cmocka_unit_test(externals),
 	    cmocka_unit_test(random_damage),
 	};
 
