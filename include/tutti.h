@@ -500,6 +500,17 @@ int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_opt
 int tutti_queue_destroy(struct tutti_queue *queue);
 
 /**
+ * tutti_queue_inactivate() - let the card forget a queue, but keep its memory until it is destroyed.
+ *
+ * What tutti_queue_destroy() says of packets, kernels and waits happens now. Packets that are written later are ignored:
+ * waits for their signals end with -EIO. To other functions the queue is stopped with TUTTI_ERROR_CANCELLED, and
+ * tutti_queue_reset() does not start it again. Its error callback is not called. Doing it twice is fine.
+ *
+ * Return: 0, -EINVAL.
+ */
+int tutti_queue_inactivate(struct tutti_queue *queue);
+
+/**
  * tutti_queue_error() - why a queue has stopped.
  * @queue: queue
  * @fault: gets what is known about it; may be NULL

@@ -126,3 +126,14 @@ void queue_error_clear(struct tutti_device *device, struct queue_error *error)
 	runs_again(device, error);
 	pthread_mutex_unlock(&device->lock);
 }
+
+void queue_error_end(struct tutti_device *device, struct queue_error *error)
+{
+	pthread_mutex_lock(&device->lock);
+	not_due(device, error);
+	device->stopped += error->stopped == 0;
+	/* No packet has failed, so the fault names none that can be in the ring. */
+	error->fault = (struct tutti_fault){.code = TUTTI_ERROR_CANCELLED, .packet = UINT64_MAX / 2};
+	tutti_store_release(&error->stopped, TUTTI_ERROR_CANCELLED);
+	pthread_mutex_unlock(&device->lock);
+}

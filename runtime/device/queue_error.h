@@ -40,5 +40,7 @@ uint32_t queue_error_get(struct tutti_device *device, const struct queue_error *
 			 struct tutti_fault *fault);
 /** queue_error_clear() - forget the error, because the queue runs again. */
 void queue_error_clear(struct tutti_device *device, struct queue_error *error);
+/** queue_error_end() - the queue is stopped for good, with TUTTI_ERROR_CANCELLED; nobody is told. */
+void queue_error_end(struct tutti_device *device, struct queue_error *error);
 
 #endif

@@ -300,17 +300,42 @@ static void lose_users(struct queue *queue)
 	pthread_mutex_unlock(&queue->device->lock);
 }
 
-void queue_destroy(struct queue *queue)
+/* The card forgets the queue, and replies when nothing of it is in flight. */
+static int leave_card(struct queue *queue)
 {
-	struct tutti_queue *public = &queue->public;
 	struct tutti_device *device = queue->device;
-	/* The card replies when nothing of the queue is in flight. */
-	int error = device->transport->queue_destroy(device, public->id);
+	int error = device->transport->queue_destroy(device, queue->public.id);
 
 	device->transport->poll(device);
 	pthread_mutex_lock(&device->lock);
 	lost_by_destroy(queue);
 	pthread_mutex_unlock(&device->lock);
+	return error;
+}
+
+int tutti_queue_inactivate(struct tutti_queue *public)
+{
+	static uint64_t deaf;
+	CALL_SCOPE struct call call = {0};
+	struct queue *queue = queue_of(public);
+
+	if (!queue_call(&call, public))
+		return -EINVAL;
+	if (__atomic_exchange_n(&queue->inactive, true, __ATOMIC_ACQ_REL))
+		return 0;
+	queue->left = leave_card(queue);
+	public->doorbell = &deaf;
+	public->asleep = NULL;
+	queue_error_end(queue->device, &queue->error);
+	return queue->left;
+}
+
+void queue_destroy(struct queue *queue)
+{
+	struct tutti_queue *public = &queue->public;
+	struct tutti_device *device = queue->device;
+	int error = queue->inactive ? queue->left : leave_card(queue);
+
 	queue_error_remove(device, public->id, &queue->error);
 	lose_users(queue);
 	if (queue->forget_recordings)
@@ -363,7 +388,7 @@ int tutti_queue_reset(struct tutti_queue *public)
 {
 	CALL_SCOPE struct call call = {0};
 
-	if (!queue_call(&call, public))
+	if (!queue_call(&call, public) || queue_of(public)->inactive)
 		return -EINVAL;
 	tutti_queue_poll(public); /* deliver an error that has arrived before it is cleared */
 	return queue_restart(queue_of(public));

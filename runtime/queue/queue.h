@@ -21,6 +21,7 @@ struct queue_words {
  * @forget_recordings: set with the first recording; called when the queue is destroyed, after which its recordings can
  *	only be destroyed
  * @users: objects that refer to this queue without owning it. Under device->lock
+ * @inactive, @left: tutti_queue_inactivate() has been called; whether the card had answered, -errno if not
  * @recovers: the library lets it go on after an error, so that waits for its other packets are not in vain
  * @copy_signal, @copy_lock: used by tutti_copy(), one call at a time
  * @copy_signal_lost: a copy has failed, and the card may still decrement its signal. Under copy_lock
@@ -31,7 +32,8 @@ struct queue {
 	struct handle handle;
 	struct tutti_device *device;
 	struct tutti_rsb_object *rsb;
-	bool own_rsb, recovers;
+	bool own_rsb, recovers, inactive;
+	int left;
 	struct queue_error error;
 	struct queue_words *words;
 	struct tutti_recording *recording;

@@ -171,6 +171,7 @@ NAMED(tutti_queue_destroy, tutti_queue_destroy(o->queue))
 NAMED(tutti_queue_device, POINTER(tutti_queue_device(o->queue)))
 NAMED(tutti_queue_drain, tutti_queue_drain(o->queue, 0))
 NAMED(tutti_queue_error, tutti_queue_error(o->queue, &any.fault))
+NAMED(tutti_queue_inactivate, tutti_queue_inactivate(o->queue))
 NAMED(tutti_queue_kick, (tutti_queue_kick(o->queue), -EINVAL))
 NAMED(tutti_queue_poll, tutti_queue_poll(o->queue))
 NAMED(tutti_queue_reset, tutti_queue_reset(o->queue))
@@ -298,6 +299,7 @@ static const struct entry {
 	H(tutti_queue_device)
 	H(tutti_queue_drain)
 	H(tutti_queue_error)
+	H(tutti_queue_inactivate)
 	H(tutti_queue_kick)
 	H(tutti_queue_poll)
 	H(tutti_queue_reset)
@@ -421,7 +423,8 @@ static bool about_device(const struct entry *entry)
 		"tutti_fill_async", "tutti_device_copy", "tutti_device_fill", "tutti_memory_free", "tutti_memory_info", "tutti_launch_",
 		"tutti_fault_",
 		"tutti_occupancy_", "tutti_calibrate", "tutti_weights_read", "tutti_weights_write" };
-	static const char *const creates[] = { "tutti_executable_load", "tutti_executable_load_file", "tutti_queue_create",
+	static const char *const creates[] = { "tutti_executable_load", "tutti_executable_load_file",
+		"tutti_executable_load_with", "tutti_queue_create",
 		"tutti_rsb_create", "tutti_task_create", "tutti_work_create" };
 
 	for (size_t i = 0; i < sizeof(creates) / sizeof(*creates); i++)

@@ -140,6 +140,47 @@ static void callback_resets(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
+static void must_not_be_called(struct tutti_queue *queue, const struct tutti_fault *fault, void *context)
+{
+	*(bool *)context = true;
+}
+
+static union tutti_packet barrier_for(tutti_signal_t before, tutti_signal_t after)
+{
+	return (union tutti_packet){.barrier = {
+		.header = tutti_header(TUTTI_PACKET_BARRIER_AND, true, TUTTI_SCOPE_NONE, TUTTI_SCOPE_NONE),
+		.dependency = {(uintptr_t)before}, .signal = (uintptr_t)after}};
+}
+
+/* The card forgets the queue; its memory stays, and nothing that is written there matters. */
+static void inactivated_queue(void **state)
+{
+	bool called = false;
+	struct tutti_queue_options options = {.packets = 16, .error = must_not_be_called, .context = &called};
+	tutti_signal_t never = rig_signal(rig, 1), held = rig_signal(rig, 1), late = rig_signal(rig, 1);
+	union tutti_packet packet = barrier_for(never, held), after = barrier_for(NULL, late);
+	struct tutti_queue *queue;
+	struct waiter waiter;
+	uint64_t index;
+
+	assert_int_equal(tutti_queue_create(rig->device, &options, &queue), 0);
+	assert_int_equal(tutti_queue_submit(queue, &packet), 0);
+	waiter_start(&waiter, rig->device, held);
+	assert_int_equal(tutti_queue_inactivate(queue), 0);
+	assert_int_equal(waiter_end(&waiter), -EIO);
+	assert_int_equal(tutti_queue_error(queue, NULL), TUTTI_ERROR_CANCELLED);
+	tutti_signal_store(never, 0);
+	assert_int_equal(tutti_queue_submit(queue, &after), 0);
+	assert_int_equal(wait_now(late), -EIO);
+	assert_int_equal(tutti_signal_load(held), 1);
+	assert_int_equal(tutti_queue_reserve(queue, 16, &index), -EIO);
+	assert_int_equal(tutti_queue_reset(queue), -EINVAL);
+	assert_int_equal(tutti_queue_inactivate(queue), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(tutti_queue_inactivate(queue), -EINVAL);
+	assert_false(called);
+}
+
 /* Condensed packets do not show their signals; recordings know them. */
 static void recorded(void **state)
 {
@@ -358,6 +399,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stopped_queue),   cmocka_unit_test(other_signals),
 		cmocka_unit_test(callback_resets), cmocka_unit_test(recorded),
+		cmocka_unit_test(inactivated_queue),
 		cmocka_unit_test(destroyed_queue), cmocka_unit_test(destroyed_under_a_drain),
 		cmocka_unit_test(closed_device),   cmocka_unit_test(launches_only),
 		cmocka_unit_test(bad_arguments),   cmocka_unit_test(faults_in_words),
