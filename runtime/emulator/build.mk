@@ -2,7 +2,7 @@
 # The emulated card: an archive for programs that hold it themselves ($(CARD_LIB), with $(CARD_LIBS)), and the plug-in
 # that libtutti.so.0 opens. Both are the same objects.
 
-CARD_FOLDERS := base core memory sm unicorn waves launch engines card plugin
+CARD_FOLDERS := base translated core memory sm unicorn waves launch engines card plugin
 CARD_SRC := $(wildcard $(CARD_FOLDERS:%=runtime/emulator/%/*.c))
 CARD_OBJ := $(CARD_SRC:%.c=$(OUT)/%.o)
 CARD_LIB := $(OUT)/libtutti-card.a
@@ -18,6 +18,21 @@ all: $(CARD_LIB) $(CARD_PLUGIN)
 $(CARD_OBJ): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) $(CARD_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The translator of kernels carries the header that its output includes, all of it in one, and knows when it has changed.
+TRANSLATED := $(OUT)/runtime/emulator/translated
+TRANSLATED_PARTS := $(addprefix runtime/emulator/cpu/,cpu.h insn.h machine.h translation.h generated.h generated_real.h)
+TRANSLATE_OBJ := $(filter-out %/rv2c.o %/elf.o,$(RV2C_OBJ))
+
+$(TRANSLATED)/header.h: $(TRANSLATED_PARTS)
+	@mkdir -p $(@D)
+	sed '/^#include "/d' $^ > $@
+
+$(TRANSLATED)/translated_version.h: $(TRANSLATED)/header.h $(RV2C_SRC) $(wildcard runtime/emulator/cpu/translate/*.h)
+	cat $(sort $^) | cksum | sed 's/ /-/; s/.*/#define TRANSLATED_VERSION "&"/' > $@
+
+$(TRANSLATED)/source.o: $(TRANSLATED)/header.h $(TRANSLATED)/translated_version.h
+$(TRANSLATED)/source.o: CARD_CFLAGS += -I$(TRANSLATED) -DTRANSLATED_HEADER='"$(TRANSLATED)/header.h"'
 
 # The check of firmware images, which libtutti has inside as well: an archive of its own, so that it is taken only where
 # it is missing.
@@ -49,13 +64,13 @@ $(CARD_TRANSLATION): %.o: %.c $(wildcard runtime/emulator/cpu/*.h)
 
 .SECONDARY: $(CARD_TRANSLATION:.o=.c)
 
-$(CARD_LIB): $(CARD_OBJ) $(CPU_OBJ) $(CARD_TRANSLATION) $(TRANSLATE_WAS) | $(OUT)/libtutti-image.a
+$(CARD_LIB): $(CARD_OBJ) $(CPU_OBJ) $(TRANSLATE_OBJ) $(CARD_TRANSLATION) $(TRANSLATE_WAS) | $(OUT)/libtutti-image.a
 	@rm -f $@
 	$(AR) rcs $@ $(filter %.o,$^)
 
 # Undefined symbols are errors here, and nothing but the table is exported, see plugin.map.
-$(CARD_PLUGIN): $(CARD_OBJ) $(CPU_OBJ) $(CARD_TRANSLATION) $(TRANSLATE_WAS) $(OUT)/libtutti-image.a runtime/emulator/plugin/plugin.map
+$(CARD_PLUGIN): $(CARD_OBJ) $(CPU_OBJ) $(TRANSLATE_OBJ) $(CARD_TRANSLATION) $(TRANSLATE_WAS) $(OUT)/libtutti-image.a runtime/emulator/plugin/plugin.map
 	$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script=runtime/emulator/plugin/plugin.map -Wl,-z,defs $(LDFLAGS) \
-		-o $@ $(CARD_OBJ) $(CPU_OBJ) $(CARD_TRANSLATION) $(CARD_LIBS)
+		-o $@ $(CARD_OBJ) $(CPU_OBJ) $(TRANSLATE_OBJ) $(CARD_TRANSLATION) $(CARD_LIBS)
 
 -include $(CARD_OBJ:.o=.d)

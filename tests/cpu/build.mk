@@ -8,12 +8,18 @@ $(UNIT_CPU): $(CPU_LIB) $(CPU_GUESTS)
 $(UNIT_CPU): LIBS = $(CPU_LIB) -lm -pthread
 $(UNIT_CPU:%=%.o): TEST_CFLAGS += -Iruntime/emulator/cpu -Itests/cpu -ffp-contract=off -DCPU_GUESTS='"$(CPU_TEST)"'
 
+# Kernels translated at run time: the code of guest programs.
+UNIT_TRANSLATED := $(T)/unit/test_translated
+$(UNIT_TRANSLATED): $(CPU_GUESTS)
+$(UNIT_TRANSLATED).o: TEST_CFLAGS += -Iruntime/emulator/cpu -Itests/cpu -ffp-contract=off -DCPU_GUESTS='"$(CPU_TEST)"'
+
 # Guest programs are plain images that start at their first byte.
 $(CPU_TEST)/%.bin: tests/cpu/guest/%.c tests/cpu/guest.ld
 	@mkdir -p $(@D)
 	$(CROSS)gcc -march=rv64imafdc -mabi=lp64d -mcmodel=medany -O2 -ffreestanding -fno-builtin -fno-math-errno -ffp-contract=off -nostdlib -Wl,-T,tests/cpu/guest.ld,--no-warn-rwx-segments \
 		$< -lgcc -o $(@:.bin=.elf)
 	$(CROSS)objcopy -O binary $(@:.bin=.elf) $@
+	$(CROSS)objcopy -O binary -j .text $(@:.bin=.elf) $(@:.bin=.text)
 
 $(CPU_TEST)/loops32.elf: tests/cpu/guest/loops.c tests/cpu/guest.ld
 	@mkdir -p $(@D)
@@ -26,10 +32,9 @@ $(CPU_TEST)/loops32_translation_0.c: $(CPU_TEST)/loops32.elf $(RV2C)
 
 # Code of a guest program, translated wherever it may be.
 $(CPU_TEST)/%_translation_0.c: $(CPU_TEST)/%.bin $(RV2C)
-	$(CROSS)objcopy -O binary -j .text $(<:.bin=.elf) $(<:.bin=.text)
 	$(RV2C) --bare $(<:.bin=.text) $(@:_0.c=) $*_translation
 
-$(CPU_TEST)/loops_translation_0.o $(CPU_TEST)/mixed_translation_0.o: %.o: %.c $(wildcard runtime/emulator/cpu/*.h)
+$(CPU_TEST)/loops_translation_0.o: %.o: %.c $(wildcard runtime/emulator/cpu/*.h)
 	$(CC) $(TRANSLATED64_CFLAGS) $(FMA) -c $< -o $@
 
 $(CPU_TEST)/bench: tests/cpu/bench.c $(CPU_LIB) $(CPU_TEST)/loops.bin $(CPU_TEST)/loops32_translation_0.c $(CPU_TEST)/loops_translation_0.o

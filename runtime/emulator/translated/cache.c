@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The cache folder, $XDG_CACHE_HOME/tutti or ~/.cache/tutti. What is in it is executed in this process: the folder has to be
+ * the user's own, and closed to all others, and so do the files.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emulator/translated/parts.h"
+
+#define BYTES_MOST  (128ll << 20)
+#define FILES_MOST  512u
+#define STALE	    3600 /* seconds after which nobody works in a folder any more */
+#define FOLDER_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* ---- opening it ---- */
+
+static bool own_folder(int folder)
+{
+	struct stat status;
+
+	return !fstat(folder, &status) && S_ISDIR(status.st_mode) && status.st_uid == geteuid() && !(status.st_mode & 077);
+}
+
+/* Make the last part of @path if it is not there. */
+static void make(const char *path)
+{
+	if (mkdir(path, 0700) && errno == ENOENT) {
+		char above[4096];
+		char *slash;
+
+		snprintf(above, sizeof(above), "%s", path);
+		slash = strrchr(above, '/');
+		if (!slash || slash == above)
+			return;
+		*slash = 0;
+		if (!mkdir(above, 0700))
+			mkdir(path, 0700);
+	}
+}
+
+int cache_open(void)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char path[4096];
+	int folder;
+
+	if (getauxval(AT_SECURE))
+		return -1;
+	if (base && base[0] == '/')
+		snprintf(path, sizeof(path), "%.4000s/tutti", base);
+	else if (home && home[0] == '/')
+		snprintf(path, sizeof(path), "%.4000s/.cache/tutti", home);
+	else
+		return -1;
+	make(path);
+	folder = open(path, FOLDER_OPEN);
+	if (folder >= 0 && own_folder(folder))
+		return folder;
+	if (folder >= 0)
+		close(folder);
+	return -1;
+}
+
+int cache_spare(char path[static 64])
+{
+	int folder;
+
+	snprintf(path, 64, "/tmp/tutti-XXXXXX");
+	if (!mkdtemp(path))
+		return -1;
+	folder = open(path, FOLDER_OPEN);
+	if (folder >= 0 && own_folder(folder))
+		return folder;
+	cache_spare_remove(folder, path);
+	return -1;
+}
+
+int cache_trusted(int folder, const char *name)
+{
+	int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
+
+	if (file < 0)
+		return -1;
+	if (!fstat(file, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() && !(status.st_mode & 022))
+		return file;
+	close(file);
+	return -1;
+}
+
+/* ---- folders to work in ---- */
+
+/* Remove what is in @folder, which has no folders inside. */
+static void empty(int folder)
+{
+	int copy = openat(folder, ".", FOLDER_OPEN);
+	DIR *list = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *entry;
+
+	if (copy >= 0 && !list)
+		close(copy);
+	while (list && (entry = readdir(list)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			unlinkat(folder, entry->d_name, 0);
+	if (list)
+		closedir(list);
+}
+
+void cache_spare_remove(int folder, const char *path)
+{
+	if (folder >= 0) {
+		empty(folder);
+		close(folder);
+	}
+	rmdir(path);
+}
+
+int cache_work(int folder, char name[static 64])
+{
+	static uint32_t number;
+	int work;
+
+	snprintf(name, 64, "work-%ld-%u", (long)getpid(), __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED));
+	if (mkdirat(folder, name, 0700))
+		return -1;
+	work = openat(folder, name, FOLDER_OPEN);
+	if (work < 0)
+		unlinkat(folder, name, AT_REMOVEDIR);
+	return work;
+}
+
+void cache_work_remove(int folder, int work, const char *name)
+{
+	empty(work);
+	close(work);
+	unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+/* ---- its size ---- */
+
+struct old {
+	char name[KEY_BYTES];
+	time_t used;
+	off_t bytes;
+};
+
+static int by_age(const void *a, const void *b)
+{
+	const struct old *fa = a, *fb = b;
+
+	return fa->used < fb->used ? 1 : fa->used > fb->used ? -1 : 0;
+}
+
+/* A folder that a process has worked in which is no more. */
+static void sweep(int folder, const char *name, const struct stat *status)
+{
+	int work;
+
+	if (strncmp(name, "work-", 5) || !S_ISDIR(status->st_mode) || status->st_mtime + STALE > time(NULL))
+		return;
+	work = openat(folder, name, FOLDER_OPEN);
+	if (work >= 0)
+		cache_work_remove(folder, work, name);
+}
+
+/* The files of @folder. Return: how many of @old are filled. */
+static size_t list_files(int folder, DIR *list, struct old *old, size_t most)
+{
+	struct dirent *entry;
+	struct stat status;
+	size_t n = 0;
+
+	while ((entry = readdir(list)) && n < most) {
+		if (fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW))
+			continue;
+		sweep(folder, entry->d_name, &status);
+		if (!S_ISREG(status.st_mode) || strlen(entry->d_name) >= KEY_BYTES)
+			continue;
+		strcpy(old[n].name, entry->d_name);
+		old[n].used = status.st_mtime;
+		old[n++].bytes = status.st_size;
+	}
+	return n;
+}
+
+void cache_bound(int folder)
+{
+	size_t most = 4 * FILES_MOST, n;
+	struct old *old = calloc(most, sizeof(*old));
+	int copy = openat(folder, ".", FOLDER_OPEN);
+	DIR *list = copy < 0 ? NULL : fdopendir(copy);
+	off_t bytes = 0;
+
+	if (copy >= 0 && !list)
+		close(copy);
+	if (!old || !list) {
+		free(old);
+		if (list)
+			closedir(list);
+		return;
+	}
+	n = list_files(folder, list, old, most);
+	qsort(old, n, sizeof(*old), by_age);
+	for (size_t i = 0; i < n; i++) {
+		bytes += old[i].bytes;
+		if (i >= FILES_MOST || bytes > BYTES_MOST)
+			unlinkat(folder, old[i].name, 0);
+	}
+	closedir(list);
+	free(old);
+}

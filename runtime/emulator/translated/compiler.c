@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The system's compiler. The process that uses this library may have children and signals of its own: the compiler is a
+ * child that none of its wait() calls sees, and that sends no signal when it ends.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emulator/translated/parts.h"
+
+#define STACK_BYTES  (64u << 10)
+#define SECONDS_MOST 120u
+#define MEMORY_MOST  (4ull << 30)
+#define SMALL	     (8u << 10) /* code that is worth -O2, which takes twice the time and makes loops up to twice as fast */
+
+/* ---- finding it ---- */
+
+static bool executable(const char *path)
+{
+	struct stat status;
+
+	return path[0] == '/' && !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
+}
+
+static bool in_path(const char *name, char *path, size_t bytes)
+{
+	const char *at = getenv("PATH");
+
+	while (at && *at) {
+		size_t length = strcspn(at, ":");
+
+		if ((size_t)snprintf(path, bytes, "%.*s/%s", (int)length, at, name) < bytes && executable(path))
+			return true;
+		at += length + (at[length] == ':');
+	}
+	return false;
+}
+
+static bool find(char *path, size_t bytes)
+{
+	static const char *const names[] = {"cc", "gcc", "clang"};
+	const char *chosen = getenv("TUTTI_HOST_CC");
+
+	if (chosen && *chosen) {
+		if (strchr(chosen, '/'))
+			return (size_t)snprintf(path, bytes, "%s", chosen) < bytes && executable(path);
+		return in_path(chosen, path, bytes);
+	}
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (in_path(names[i], path, bytes))
+			return true;
+	return false;
+}
+
+static bool can_fuse(void)
+{
+#if defined(__x86_64__)
+	return __builtin_cpu_supports("fma");
+#else
+	return false; /* or always: then the compiler knows */
+#endif
+}
+
+void compiler_find(struct compiler *compiler)
+{
+	struct stat status;
+
+	*compiler = (struct compiler){.fused = can_fuse()};
+	if (!find(compiler->path, sizeof(compiler->path)) || stat(compiler->path, &status)) {
+		compiler->path[0] = 0;
+		return;
+	}
+	snprintf(compiler->identity, sizeof(compiler->identity), "%s %lld %lld.%ld %d", compiler->path,
+		 (long long)status.st_size, (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec, compiler->fused);
+}
+
+/* ---- running it ---- */
+
+/**
+ * struct job - what the new process does, which shares the memory of its parent until it has become the compiler.
+ */
+struct job {
+	const char *path;
+	char *const *arguments;
+	char *const *environment;
+	int folder, null;
+	bool in_background;
+};
+
+static void limit(int what, rlim_t most)
+{
+	struct rlimit limits = {most, most};
+
+	setrlimit(what, &limits);
+}
+
+static void become_compiler(const struct job *job)
+{
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	limit(RLIMIT_CPU, SECONDS_MOST);
+	limit(RLIMIT_AS, MEMORY_MOST);
+	limit(RLIMIT_CORE, 0);
+	if (job->in_background)
+		setpriority(PRIO_PROCESS, 0, 10);
+	dup2(job->null, 0);
+	dup2(job->null, 1);
+	dup2(job->null, 2);
+	if (fchdir(job->folder))
+		_exit(127);
+	syscall(SYS_close_range, 3u, ~0u, 0u);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execve(job->path, job->arguments, job->environment);
+}
+
+/*
+ * A process that shares our memory and waits for the compiler, since only one that never becomes another program is invisible
+ * to the wait() calls of ours.
+ */
+static int attend(void *data)
+{
+	pid_t pid;
+	int status = -1;
+
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pid = vfork();
+	if (!pid) {
+		become_compiler(data);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	_exit(WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : 1);
+}
+
+static bool wait_for(pid_t pid)
+{
+	int status = -1;
+	pid_t ended;
+
+	do
+		ended = waitpid(pid, &status, __WCLONE);
+	while (ended < 0 && errno == EINTR);
+	return ended == pid && WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+/* With all signals blocked, since handlers of the new process would run in the memory of this one. */
+static bool run(struct compiler *compiler, struct job *job)
+{
+	char *stack = malloc(STACK_BYTES);
+	sigset_t all, kept;
+	bool good = false;
+	pid_t pid;
+
+	if (!stack)
+		return false;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &kept);
+	pid = clone(attend, (void *)((uintptr_t)(stack + STACK_BYTES) & ~(uintptr_t)63), CLONE_VM, job);
+	if (pid > 0) {
+		setpgid(pid, pid);
+		__atomic_store_n(&compiler->running, pid, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&compiler->stopped, __ATOMIC_SEQ_CST))
+			kill(-pid, SIGKILL);
+		good = wait_for(pid);
+		__atomic_store_n(&compiler->running, 0, __ATOMIC_SEQ_CST);
+	}
+	pthread_sigmask(SIG_SETMASK, &kept, NULL);
+	free(stack);
+	return good;
+}
+
+static void variable(char *to, size_t bytes, const char *name)
+{
+	const char *value = getenv(name);
+
+	snprintf(to, bytes, "%s=%s", name, value ? value : "");
+}
+
+bool compiler_run(struct compiler *compiler, int folder, uint64_t bytes, bool in_background)
+{
+	char path[4096], home[512];
+	char *arguments[] = {compiler->path, bytes <= SMALL ? "-O2" : "-O1", "-w", "-fPIC", "-shared", "-nostdlib", "-ffreestanding",
+			     "-fno-strict-aliasing", "-fno-math-errno", "-ffp-contract=off", "-fno-stack-protector", "-o",
+			     "unit.so", "unit.c", compiler->fused ? "-mfma" : NULL, NULL};
+	char *environment[] = {path, home, "TMPDIR=.", "LC_ALL=C", "CCACHE_DISABLE=1", NULL};
+	struct job job = {compiler->path, arguments, environment, folder, open("/dev/null", O_RDWR | O_CLOEXEC), in_background};
+	bool good;
+
+	if (job.null < 0)
+		return false;
+	variable(path, sizeof(path), "PATH");
+	variable(home, sizeof(home), "HOME");
+	good = run(compiler, &job);
+	close(job.null);
+	return good;
+}
+
+void compiler_stop(struct compiler *compiler)
+{
+	pid_t pid;
+
+	__atomic_store_n(&compiler->stopped, true, __ATOMIC_SEQ_CST);
+	pid = __atomic_load_n(&compiler->running, __ATOMIC_SEQ_CST);
+	if (pid > 0)
+		kill(-pid, SIGKILL);
+}
