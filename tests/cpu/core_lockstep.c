@@ -188,7 +188,7 @@ void __wrap_cpu_destroy(struct cpu *cpu)
 
 	if (!cpu)
 		return;
-	translated += cpu->translation != NULL;
+	translated += cpu->present != NULL;
 	__real_cpu_destroy(cpu);
 	__real_cpu_destroy(shadows[i]->cpu);
 	free(shadows[i]->log);
