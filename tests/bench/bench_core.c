@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unicorn/unicorn.h>
 
 #include "emulator/card/card.h"
+#include "emulator/cpu/cpu.h"
 #include "image/image.h"
 
 #define LOCAL_BYTES (256u << 10)
@@ -16,20 +16,24 @@
 #define MOST 10000000 /* instructions of one call */
 
 struct bench_core {
-	uc_engine *uc;
+	struct cpu *cpu;
+	struct cpu_regs regs;
 	uint8_t *image, *local, *scratch;
-	uint64_t instructions;
 };
 
-static void on_instruction(uc_engine *uc, uint64_t address, uint32_t bytes, void *data)
+static int find_span(void *user, uint64_t va, enum cpu_access access, struct cpu_span *span)
 {
-	struct bench_core *core = data;
+	struct bench_core *core = user;
 
-	(void)bytes;
-	core->instructions += address < LOCAL_BYTES;
-	if (address == RETURN || core->instructions > MOST)
-		uc_emu_stop(uc);
+	(void)access;
+	if (va - BENCH_SCRATCH >= BENCH_SCRATCH_BYTES)
+		return 1;
+	*span = (struct cpu_span){ BENCH_SCRATCH, BENCH_SCRATCH_BYTES, core->scratch,
+				   CPU_MAY_LOAD | CPU_MAY_STORE | CPU_MAY_FETCH, false };
+	return 0;
 }
+
+static const struct cpu_bus bus = { .span = find_span };
 
 static void load(struct bench_core *core)
 {
@@ -40,24 +44,18 @@ static void load(struct bench_core *core)
 		       image->segment[s].file_bytes);
 }
 
-/* The firmware's first two instructions: gp. */
-static int enter(struct bench_core *core)
-{
-	const struct tutti_image *image = (void *)core->image;
-
-	return uc_emu_start(core->uc, image->entry, ~0ull, 0, 2) ? -EIO : 0;
-}
-
+/* Ends with the firmware's first two instructions: gp. */
 static int start(struct bench_core *core)
 {
-	uc_hook hook;
+	const struct tutti_image *image = (void *)core->image;
+	const struct cpu_config config = {
+		.xlen = 32, .bus = &bus, .user = core, .flat = core->local, .flat_bytes = LOCAL_BYTES
+	};
 
-	if (uc_open(UC_ARCH_RISCV, UC_MODE_RISCV32, &core->uc) ||
-	    uc_mem_map_ptr(core->uc, 0, LOCAL_BYTES, UC_PROT_ALL, core->local) ||
-	    uc_mem_map_ptr(core->uc, BENCH_SCRATCH, BENCH_SCRATCH_BYTES, UC_PROT_ALL, core->scratch) ||
-	    uc_hook_add(core->uc, &hook, UC_HOOK_CODE, (void *)on_instruction, core, (uint64_t)1, (uint64_t)0))
+	if (cpu_create(&config, &core->cpu) || cpu_breakpoint(core->cpu, RETURN, true))
 		return -EIO;
-	return enter(core);
+	core->regs.pc = image->entry;
+	return cpu_run(core->cpu, &core->regs, 2) == CPU_STOP_SLICE ? 0 : -EIO;
 }
 
 /* The card has kept the image in its memory. */
@@ -91,7 +89,6 @@ struct bench_core *bench_core_create(struct tutti_card *card)
 	}
 	memset(core->local, 0, LOCAL_BYTES);
 	memset(core->scratch, 0, BENCH_SCRATCH_BYTES);
-	*(uint32_t *)(core->scratch + (RETURN - BENCH_SCRATCH)) = 0x0000006f; /* j . */
 	load(core);
 	if (start(core)) {
 		bench_core_destroy(core);
@@ -104,8 +101,7 @@ void bench_core_destroy(struct bench_core *core)
 {
 	if (!core)
 		return;
-	if (core->uc)
-		uc_close(core->uc);
+	cpu_destroy(core->cpu);
 	free(core->image);
 	free(core->local);
 	free(core->scratch);
@@ -131,19 +127,22 @@ static const struct tutti_image_symbol *find(const struct bench_core *core, cons
 int64_t bench_core_call(struct bench_core *core, const char *function, const uint32_t arg[5], uint32_t *result)
 {
 	const struct tutti_image_symbol *symbol = find(core, function);
-	uint32_t ra = RETURN, sp = STACK_TOP, a0 = 0;
+	uint64_t before = cpu_instructions(core->cpu);
+	enum cpu_stop stop;
 
 	if (!symbol)
 		return -ENOENT;
-	uc_reg_write(core->uc, UC_RISCV_REG_RA, &ra);
-	uc_reg_write(core->uc, UC_RISCV_REG_SP, &sp);
+	core->regs.x[1] = RETURN;
+	core->regs.x[2] = STACK_TOP;
 	for (int i = 0; i < 5; i++)
-		uc_reg_write(core->uc, UC_RISCV_REG_A0 + i, &arg[i]);
-	core->instructions = 0;
-	if (uc_emu_start(core->uc, symbol->address, ~0ull, 0, 0))
+		core->regs.x[10 + i] = arg[i];
+	core->regs.pc = symbol->address;
+	stop = cpu_run(core->cpu, &core->regs, MOST);
+	if (stop == CPU_STOP_SLICE)
+		return -ETIME;
+	if (stop != CPU_STOP_BREAKPOINT)
 		return -EIO;
-	uc_reg_read(core->uc, UC_RISCV_REG_A0, &a0);
 	if (result)
-		*result = a0;
-	return core->instructions <= MOST ? (int64_t)core->instructions : -ETIME;
+		*result = (uint32_t)core->regs.x[10];
+	return (int64_t)(cpu_instructions(core->cpu) - before);
 }
