@@ -16,8 +16,8 @@ LIBDIR ?= $(PREFIX)/lib
 empty :=
 PC_UP = $(subst $(empty) ,/,$(patsubst %,..,$(subst /, ,$(LIBDIR:$(PREFIX)/%=%)/pkgconfig)))
 
-# What a program links that holds the emulated card instead of opening the plug-in. Whole archives: libunicorn refers to the
-# card's replacements of its functions only at run time, the library to the card's table only weakly.
+# What a program links that holds the emulated card instead of opening the plug-in. Whole archives: the library
+# refers to the card's table only weakly.
 WITH_CARD = -Wl,--whole-archive $(OUT)/libtutti.a $(CARD_LIB) -Wl,--no-whole-archive $(CARD_LIBS)
 
 $(RUNTIME_OBJ): $(OUT)/%.o: %.c

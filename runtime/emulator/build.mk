@@ -2,12 +2,12 @@
 # The emulated card: an archive for programs that hold it themselves ($(CARD_LIB), with $(CARD_LIBS)), and the plug-in
 # that libtutti.so.0 opens. Both are the same objects.
 
-CARD_FOLDERS := base translated core memory sm unicorn waves launch engines card plugin
+CARD_FOLDERS := base translated core memory sm hart waves launch engines card plugin
 CARD_SRC := $(wildcard $(CARD_FOLDERS:%=runtime/emulator/%/*.c))
 CARD_OBJ := $(CARD_SRC:%.c=$(OUT)/%.o)
 CARD_LIB := $(OUT)/libtutti-card.a
 CARD_PLUGIN := $(OUT)/libtutti-card.so.0
-CARD_LIBS := $(OUT)/libtutti-image.a -lunicorn -lz -pthread -ldl -lm
+CARD_LIBS := $(OUT)/libtutti-image.a -lz -pthread -ldl -lm
 
 # The current fiber and the clock's anchor are thread-local and hot: no call to find them, in the plug-in either. That takes
 # room in the static TLS block, of which a library that is opened late gets little: keep thread-local variables small.

@@ -10,9 +10,7 @@ $(CARD_PROCESS_OBJ): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 
-# Whole archive: store_speed.o replaces functions of libunicorn that nothing else refers to.
 $(OUT)/tutti-card: $(CARD_PROCESS_OBJ) $(CARD_LIB)
-	$(CC) $(HOST_CFLAGS) $(CARD_PROCESS_OBJ) -o $@ $(LDFLAGS) -Wl,--whole-archive $(CARD_LIB) \
-		-Wl,--no-whole-archive $(CARD_LIBS)
+	$(CC) $(HOST_CFLAGS) $(CARD_PROCESS_OBJ) -o $@ $(LDFLAGS) $(CARD_LIB) $(CARD_LIBS)
 
 -include $(CARD_PROCESS_OBJ:.o=.d)

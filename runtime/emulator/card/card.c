@@ -28,7 +28,6 @@
 #include "emulator/launch/state_table.h"
 #include "emulator/memory/event_ring.h"
 #include "emulator/memory/mmu.h"
-#include "emulator/unicorn/store_speed.h"
 #include "emulator/waves/schedule.h"
 
 #define SLICE_NS 1000000ull                    /* longest tutti_card_run() in fast mode */
@@ -394,7 +393,6 @@ int tutti_card_create(const struct tutti_card_config *config, struct tutti_card 
 	card->counting = config->count;
 	card->ops = &core_cpu;
 	card->start_ns = card_clock();
-	store_speed_init();
 	pthread_mutex_init(&card->lock, NULL);
 	pthread_mutex_init(&card->trace_lock, NULL);
 	pthread_mutex_init(&card->core_lock, NULL);

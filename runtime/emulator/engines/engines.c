@@ -286,7 +286,7 @@ static void do_context(struct tutti_card *card, const uint32_t *w, unsigned n)
 		return;
 	tutti_store_relaxed(&card->print[asid], pair(w + 3));
 	mmu_context(card, asid, pair(w + 1));
-	sm_array_invalidate(card->sms, asid, 0, 0, true);
+	sm_array_invalidate(card->sms, asid, 0, 0);
 }
 
 static void do_tlb(struct tutti_card *card, const uint32_t *w, unsigned n)
@@ -294,7 +294,7 @@ static void do_tlb(struct tutti_card *card, const uint32_t *w, unsigned n)
 	uint32_t sub = w[0] >> 16;
 
 	mmu_invalidate(card);
-	sm_array_invalidate(card->sms, sub & 0x7fff, pair(w + 1), pair(w + 3), sub & 0x8000);
+	sm_array_invalidate(card->sms, sub & 0x7fff, pair(w + 1), pair(w + 3));
 }
 
 static void do_order(struct tutti_card *card, const uint32_t *w, unsigned n)

@@ -14,8 +14,8 @@
 #include "emulator/launch/stop.h"
 #include "emulator/launch/task_state.h"
 #include "emulator/launch/throttle.h"
-#include "emulator/unicorn/energy.h"
-#include "emulator/unicorn/hart.h"
+#include "emulator/hart/energy.h"
+#include "emulator/hart/hart.h"
 #include "emulator/waves/schedule.h"
 #include "emulator/waves/tensor_port.h"
 

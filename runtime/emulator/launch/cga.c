@@ -12,7 +12,7 @@
 #include "emulator/base/window.h"
 #include "emulator/launch/cga.h"
 #include "emulator/memory/event_ring.h"
-#include "emulator/unicorn/dsmem.h"
+#include "emulator/hart/dsmem.h"
 
 /* ---- launch ----------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "emulator/launch/state_table.h"
-#include "emulator/unicorn/energy.h"
+#include "emulator/hart/energy.h"
 
 /* Copy the blocks into the order of the contract, in which neighbours lie in neighbouring words. */
 static uint16_t put_map(uint32_t *words, const struct blocks *blocks, unsigned n)

@@ -8,7 +8,7 @@
 #include "emulator/launch/array.h"
 #include "emulator/launch/cga.h"
 #include "emulator/launch/stop.h"
-#include "emulator/unicorn/hart.h"
+#include "emulator/hart/hart.h"
 #include "emulator/waves/blocked.h"
 #include "emulator/waves/cga_barrier.h"
 #include "emulator/waves/schedule.h"
@@ -23,7 +23,7 @@ static void stop_until_parked(struct sm_array *array, struct engine *engine)
 		struct timespec t;
 
 		if (hart)
-			uc_emu_stop(hart->uc);
+			hart_interrupt(hart);
 		clock_gettime(CLOCK_REALTIME, &t);
 		t.tv_nsec += 100000;
 		if (t.tv_nsec >= 1000000000) {
@@ -105,7 +105,7 @@ static unsigned weight(const struct cta *cta, const struct wave *wave)
 {
 	if (cta->frozen && cta->fault.cause && cta->fault.wave == wave->number)
 		return 3;
-	return wave->fresh || !wave->has_context ? 0 : wave->spun ? 2 : 1;
+	return wave->fresh ? 0 : wave->spun ? 2 : 1;
 }
 
 static unsigned name_wave(struct sm_array *array, const struct cta *cta, unsigned best)
@@ -117,7 +117,7 @@ static unsigned name_wave(struct sm_array *array, const struct cta *cta, unsigne
 			continue;
 		best = w;
 		array->killed[array->killed_count].valid = true;
-		array->killed[array->killed_count].pc = w == 3 ? cta->fault.pc : hart_saved_pc(wave);
+		array->killed[array->killed_count].pc = w == 3 ? cta->fault.pc : wave->regs.pc;
 		array->killed[array->killed_count].sm_wave =
 			cta->sm | sm_wave_slot(&array->sm[cta->sm], cta, wave->number) << 16;
 	}
@@ -173,29 +173,13 @@ void sm_array_kill(struct sm_array *array, unsigned slot)
 	engines_resume(array);
 }
 
-static void mark_stale(struct hart *hart, uint64_t va, uint64_t bytes, bool code)
-{
-	uint64_t end = va + bytes;
-
-	hart->drop_code |= code;
-	if (!bytes || end < va)
-		hart->drop_all = true;
-	if (!hart->refresh || va < hart->drop_first)
-		hart->drop_first = va;
-	if (!hart->refresh || end > hart->drop_end)
-		hart->drop_end = end;
-	hart->refresh = true;
-	if (!bytes && !hart->live && !tutti_load_relaxed(&hart->held))
-		hart_forget(hart);
-}
-
-void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uint64_t bytes, bool code)
+void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uint64_t bytes)
 {
 	if (asid >= TUTTI_MAX_CONTEXTS)
 		return;
 	engines_pause(array);
 	for (unsigned e = 0; e < array->engines; e++)
 		if (array->engine[e].hart[asid])
-			mark_stale(array->engine[e].hart[asid], va, bytes, code);
+			hart_invalidate(array->engine[e].hart[asid], va, bytes);
 	engines_resume(array);
 }

@@ -10,10 +10,7 @@ void engines_pause(struct sm_array *array);
 void engines_resume(struct sm_array *array);
 /** sm_array_kill() - execute the command KILL. The event KILLED follows when nothing of the slot is left. */
 void sm_array_kill(struct sm_array *array, unsigned slot);
-/**
- * sm_array_invalidate() - forget translations of @asid in [@va, @va + @bytes), or all of them if @bytes is 0.
- * @code: instructions there have changed, too
- */
-void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uint64_t bytes, bool code);
+/** sm_array_invalidate() - forget mappings and code of @asid in [@va, @va + @bytes), or all of them if @bytes is 0. */
+void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uint64_t bytes);
 
 #endif

@@ -6,7 +6,7 @@
 #include "emulator/launch/cta_trace.h"
 #include "emulator/launch/state_sync.h"
 #include "emulator/launch/task_state.h"
-#include "emulator/unicorn/hart.h"
+#include "emulator/hart/hart.h"
 
 void task_put(struct sm_array *array, struct task *task)
 {

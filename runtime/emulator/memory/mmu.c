@@ -15,6 +15,7 @@
 
 #define MMU_ENTRIES 4096u
 #define MMU_EXTENT_CAP (1ull << 30)
+#define SPAN_BLOCK (2ull << 20) /* what one table of pages maps */
 #define PAGE_MASK ((uint64_t)TUTTI_PAGE_SIZE - 1)
 #define PTE_RESERVED 0xffc0000000000000ull /* bits 63..54 */
 #define GENERATIONS 4096u                  /* as many as the cache key can tell apart */
@@ -404,6 +405,19 @@ static uint64_t measure(struct tutti_card *card, uint32_t asid, uint64_t va, con
 	return bytes < MMU_EXTENT_CAP ? bytes : MMU_EXTENT_CAP;
 }
 
+/* Permissions (TUTTI_PTE_*) of the page that holds @va; 0 if it is not mapped. */
+static uint64_t permissions_of(struct tutti_card *card, uint32_t asid, uint64_t va)
+{
+	struct mmu_fault ignored;
+	struct leaf leaf;
+	bool found;
+
+	pthread_rwlock_rdlock(&card->mmu->lock);
+	found = find_leaf(card, asid, va, &leaf, &ignored);
+	pthread_rwlock_unlock(&card->mmu->lock);
+	return found ? leaf.permissions : 0;
+}
+
 void *mmu_translate(struct tutti_card *card, uint32_t asid, uint64_t va, unsigned access, uint64_t *extent,
 		    struct mmu_fault *fault)
 {
@@ -414,7 +428,7 @@ void *mmu_translate(struct tutti_card *card, uint32_t asid, uint64_t va, unsigne
 	p = mmu_page(card, asid, va, access, &host, fault);
 	if (!p || !extent)
 		return p;
-	permissions = mmu_leaf(card, asid, va);
+	permissions = permissions_of(card, asid, va);
 	pthread_rwlock_rdlock(&card->mmu->lock);
 	*extent = measure(card, asid, va & ~PAGE_MASK, p - (va & PAGE_MASK), permissions);
 	pthread_rwlock_unlock(&card->mmu->lock);
@@ -422,16 +436,62 @@ void *mmu_translate(struct tutti_card *card, uint32_t asid, uint64_t va, unsigne
 	return p;
 }
 
-uint64_t mmu_leaf(struct tutti_card *card, uint32_t asid, uint64_t va)
+/* Bytes before a leaf of 4 KiB that entries of the same table map in the same way to the memory before its own. */
+static uint64_t leaf_before(const struct leaf *leaf)
 {
-	struct mmu_fault ignored;
-	struct leaf leaf;
-	bool found;
+	uint64_t pte, bytes = 0;
 
+	for (unsigned i = leaf->index; leaf->table && i-- > 0; bytes += TUTTI_PAGE_SIZE) {
+		pte = tutti_load_relaxed(&leaf->table[i]);
+		if (!(pte & TUTTI_PTE_V) || leaf_check(pte, 0) ||
+		    tutti_pte_bus(pte) != leaf->bus - bytes - TUTTI_PAGE_SIZE ||
+		    (pte & TUTTI_PTE_LEAF) != leaf->permissions)
+			break;
+	}
+	return bytes;
+}
+
+/* The pages around @page, which is that of @va, in both directions if its memory allows that. The lock is held. */
+static void span_around(struct tutti_card *card, struct leaf *leaf, uint64_t va, uint8_t *page, struct mmu_span *span)
+{
+	uint64_t at = va & (SPAN_BLOCK - 1) & ~PAGE_MASK, before = leaf->table ? leaf_before(leaf) : at, avail = 0;
+	uint8_t *host;
+
+	leaf_grow(leaf);
+	if (leaf->bytes > SPAN_BLOCK - at)
+		leaf->bytes = SPAN_BLOCK - at;
+	host = bus_pointer(card, leaf->bus - before, TUTTI_PAGE_SIZE, before + leaf->bytes, &avail);
+	if (!host || host + before != page || avail < before + TUTTI_PAGE_SIZE) {
+		before = 0;
+		host = bus_pointer(card, leaf->bus, TUTTI_PAGE_SIZE, leaf->bytes, &avail);
+		if (host != page)
+			avail = TUTTI_PAGE_SIZE;
+	}
+	avail &= ~PAGE_MASK;
+	*span = (struct mmu_span){
+		.first = (va & ~PAGE_MASK) - before, .bytes = before + leaf->bytes, .permissions = leaf->permissions,
+		.host = page - before,
+	};
+	if (span->bytes > avail)
+		span->bytes = avail;
+}
+
+bool mmu_span(struct tutti_card *card, uint32_t asid, uint64_t va, unsigned access, struct mmu_span *span,
+	      struct mmu_fault *fault)
+{
+	struct leaf leaf;
+	uint8_t *p;
+	bool host, found;
+
+	p = mmu_page(card, asid, va, access, &host, fault);
+	if (!p)
+		return false;
 	pthread_rwlock_rdlock(&card->mmu->lock);
-	found = find_leaf(card, asid, va, &leaf, &ignored);
+	found = find_leaf(card, asid, va, &leaf, fault);
+	if (found)
+		span_around(card, &leaf, va, p - (va & PAGE_MASK), span);
 	pthread_rwlock_unlock(&card->mmu->lock);
-	return found ? leaf.permissions : 0;
+	return found;
 }
 
 int mmu_copy_in(struct tutti_card *card, uint32_t asid, void *to, uint64_t va, size_t bytes, struct mmu_fault *fault)

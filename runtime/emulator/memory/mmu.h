@@ -28,8 +28,19 @@ struct mmu_fault {
  */
 void *mmu_translate(struct tutti_card *card, uint32_t asid, uint64_t va, unsigned access, uint64_t *extent,
 		    struct mmu_fault *fault);
-/** mmu_leaf() - permissions (TUTTI_PTE_*) of the page that holds @va; 0 if it is not mapped. */
-uint64_t mmu_leaf(struct tutti_card *card, uint32_t asid, uint64_t va);
+/** struct mmu_span - pages that are contiguous in emulator memory and have the same @permissions (TUTTI_PTE_*). */
+struct mmu_span {
+	uint64_t first, bytes, permissions;
+	uint8_t *host;
+};
+
+/**
+ * mmu_span() - find the pages around @va that are alike.
+ * They end with the 2 MiB block of addresses that holds @va, so that this takes a bounded time.
+ * Return: false if the @access is refused; @fault then says why.
+ */
+bool mmu_span(struct tutti_card *card, uint32_t asid, uint64_t va, unsigned access, struct mmu_span *span,
+	      struct mmu_fault *fault);
 /** mmu_copy_in(), mmu_copy_out() - copy all @bytes, over page boundaries, or nothing. Return: 0 or -EFAULT. */
 int mmu_copy_in(struct tutti_card *card, uint32_t asid, void *to, uint64_t va, size_t bytes,
 		struct mmu_fault *fault);

@@ -40,7 +40,7 @@ struct engine {
 	struct cta_list batch;
 	uint32_t streak, spins;
 	uint32_t stop_tick;
-	uint64_t blocks, slice_end, run_end;
+	uint64_t executed, slice_end, run_end; /* instructions of waves */
 	uint32_t taken, flush_tick;
 	uint64_t began;       /* in ns */
 	uint64_t time;        /* the card's timer when the newest CTA started */

@@ -7,10 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emulator/cpu/cpu.h"
 #include "tutti/wave.h"
 
 struct cta;
 struct hart;
+struct stack;
 struct tutti_tensor_call;
 
 #define WAVE_NO_SLOT 0xffffu
@@ -26,22 +28,19 @@ struct wave {
 	struct hart *hart;
 	uint16_t number;
 	uint16_t slot; /* wave slot of the SM; WAVE_NO_SLOT until it is first needed */
-	bool fresh, has_context, spun;
+	bool fresh; /* has not run yet */
+	bool spun;
 	bool info_special;
 	bool cga_arrived;
 	enum wave_wait wait;
 	uint32_t wait_value;
 	const uint64_t *wait_word;
 	struct tutti_tensor_call *call; /* its newest tensor request; NULL if it never made one */
-	int stack; /* number of its stack among those of @stack_class, -1 if it has none yet */
-	uint32_t stack_class;
-	void *stack_saved;
+	struct stack *stack;
 	uint64_t info_va;
 	struct tutti_wave_info *info;
 	uint64_t info_serial; /* serial of the task from which @info was filled */
-	struct uc_context *context;
-	uint64_t reserved_va, reserved_value;
-	uint8_t reserved_bytes;
+	struct cpu_regs regs;
 	uint32_t cga_phase; /* phase of the CGA's barrier in which it arrived */
 	uint16_t service;   /* the service that it has asked of the firmware */
 	uint64_t argument[3];

@@ -13,7 +13,6 @@ bool wave_block(struct hart *hart, enum wave_wait kind, const uint64_t *word, ui
 	struct wave *wave = hart->current;
 	struct engine *engine = hart->engine;
 
-	hart_save(hart, wave);
 	wave->wait = kind;
 	wave->wait_word = word;
 	wave->wait_value = value;

@@ -3,7 +3,7 @@
 #ifndef TUTTI_EMULATOR_WAVES_BLOCKED_H
 #define TUTTI_EMULATOR_WAVES_BLOCKED_H
 
-#include "emulator/unicorn/hart.h"
+#include "emulator/hart/hart.h"
 
 /** wave_block() - make the running wave wait. Return: false, as a service whose wave does not go on. */
 bool wave_block(struct hart *hart, enum wave_wait kind, const uint64_t *word, uint32_t value);

@@ -3,7 +3,7 @@
  * The CTAs of a CGA come to one engine together, meet at the barrier (spec CGA-25) and leave one by one (CGA-26).
  * Nothing here needs a lock, because one engine runs all of them.
  */
-#include "emulator/unicorn/dsmem.h"
+#include "emulator/hart/dsmem.h"
 #include "emulator/waves/cga_barrier.h"
 #include "emulator/waves/wave.h"
 
@@ -66,7 +66,7 @@ void cga_wave_end(struct wave *wave)
 
 static bool misused(struct hart *hart)
 {
-	wave_fault(hart, TUTTI_CAUSE_SERVICE, TUTTI_ACCESS_NONE, hart_pc(hart) - 4, hart_x(hart, 17));
+	wave_fault(hart, TUTTI_CAUSE_SERVICE, TUTTI_ACCESS_NONE, hart_ecall_pc(hart), hart_x(hart, 17));
 	return false;
 }
 
@@ -100,7 +100,6 @@ bool cga_wait(struct hart *hart)
 	hart_x_set(hart, 10, 0);
 	if (wave->cga_phase != cga->phase)
 		return true;
-	hart_save(hart, wave);
 	wave->next = NULL;
 	*cga->waiting_end = wave;
 	cga->waiting_end = &wave->next;

@@ -3,7 +3,7 @@
 #ifndef TUTTI_EMULATOR_WAVES_CGA_BARRIER_H
 #define TUTTI_EMULATOR_WAVES_CGA_BARRIER_H
 
-#include "emulator/unicorn/hart.h"
+#include "emulator/hart/hart.h"
 
 /** cga_enter() - bring all other CTAs of a CGA to @engine, because its first one starts there. */
 void cga_enter(struct engine *engine, struct cta *cta);

@@ -8,26 +8,6 @@
 
 #define PRINT_MAX 4096u
 
-static bool read_text(struct hart *hart, char *to, uint64_t va, uint64_t bytes)
-{
-	while (bytes) {
-		uint64_t part = 4096 - (va & 4095);
-		uint8_t cause;
-		void *from;
-
-		if (part > bytes)
-			part = bytes;
-		from = hart_pointer(hart, va, (unsigned)part, TUTTI_ACCESS_READ, &cause);
-		if (!from)
-			return false;
-		memcpy(to, from, part);
-		to += part;
-		va += part;
-		bytes -= part;
-	}
-	return true;
-}
-
 /* Reserve @bytes. Return: their position in the ring, or ~0 if it has no room. */
 static uint64_t reserve(struct tutti_print_ring *ring, uint64_t bytes, uint64_t size)
 {
@@ -51,7 +31,7 @@ int64_t print_text(struct hart *hart, uint64_t text, uint64_t bytes)
 	struct mmu_fault fault;
 	char copy[PRINT_MAX];
 
-	if (bytes > PRINT_MAX || !read_text(hart, copy, text, bytes))
+	if (bytes > PRINT_MAX || !hart_copy_in(hart, copy, text, bytes, &fault))
 		return -TUTTI_EINVAL;
 	if (!va || va & 63)
 		return -TUTTI_ENOENT;

@@ -17,7 +17,7 @@
 #include "emulator/base/inject.h"
 #include "emulator/base/trace.h"
 #include "emulator/base/wake.h"
-#include "emulator/unicorn/energy.h"
+#include "emulator/hart/energy.h"
 #include "emulator/waves/blocked.h"
 #include "emulator/waves/cga_barrier.h"
 #include "emulator/waves/schedule.h"
@@ -31,7 +31,7 @@
 #define LONG_NS 40000u       /* time after which the driving thread lets others help */
 #define LOOK 32u             /* CTAs between two readings of the clock */
 #define BATCH 16u
-#define RUN_BLOCKS 65536u    /* basic blocks of one sm_array_run() in deterministic mode */
+#define RUN_INSTRUCTIONS (1u << 18) /* of one sm_array_run() in deterministic mode, and of a time slice */
 #define FLUSH 64u
 #define BLOCKED_NS 100000u   /* time between two looks at what blocked waves wait for */
 
@@ -183,7 +183,7 @@ static bool must_leave(struct engine *engine)
 	if (engine->number)
 		return false;
 	if (array->deterministic)
-		return engine->blocks >= engine->run_end || engine->spins > SPINS;
+		return engine->executed >= engine->run_end || engine->spins > SPINS;
 	return (int32_t)(tutti_load_relaxed(&array->tick) - engine->stop_tick) >= 0 || engine->spins > SPINS;
 }
 
@@ -245,7 +245,7 @@ static struct wave *engine_pick(struct engine *engine)
 	tutti_store_relaxed(&engine->runs, engine->runs + 1);
 	if (unlikely(tutti_load_relaxed(&engine->replies)))
 		request_take(engine);
-	engine->slice_end = engine->blocks + RUN_BLOCKS;
+	engine->slice_end = engine->executed + RUN_INSTRUCTIONS;
 	for (;;) {
 		struct cta *cta = engine->starting;
 
@@ -325,7 +325,7 @@ bool sm_array_run(struct sm_array *array)
 	if (!array->pending.head && !engine_has_work(engine))
 		return false;
 	engine->stop_tick = tutti_load_relaxed(&array->tick) + 2;
-	engine->run_end = engine->blocks + RUN_BLOCKS;
+	engine->run_end = engine->executed + RUN_INSTRUCTIONS;
 	engine->spins = engine->taken = 0;
 	engine->began = 0;
 	ran = engine_run(engine);
@@ -387,7 +387,7 @@ static void stop_long_waves(struct sm_array *array)
 		uint32_t runs = tutti_load_relaxed(&engine->runs);
 
 		if (hart && runs == engine->seen_runs)
-			uc_emu_stop(hart->uc);
+			hart_interrupt(hart);
 		engine->seen_runs = runs;
 	}
 }

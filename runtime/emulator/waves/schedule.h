@@ -3,7 +3,7 @@
 #ifndef TUTTI_EMULATOR_WAVES_SCHEDULE_H
 #define TUTTI_EMULATOR_WAVES_SCHEDULE_H
 
-#include "emulator/unicorn/hart.h"
+#include "emulator/hart/hart.h"
 
 int schedule_init(struct sm_array *array);
 void schedule_fini(struct sm_array *array);

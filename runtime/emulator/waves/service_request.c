@@ -17,7 +17,6 @@ bool request_post(struct hart *hart, uint64_t service)
 		wave->argument[i] = hart_x(hart, 10 + i);
 	wave->service = (uint16_t)service;
 	wave->slot = (uint16_t)sm_wave_slot(&array->sm[wave->cta->sm], wave->cta, wave->number);
-	hart_save(hart, wave);
 	hart->engine->switches++;
 	hart->current = NULL;
 	pthread_mutex_lock(&array->lock);
@@ -79,7 +78,7 @@ void sm_array_reply(struct sm_array *array, unsigned sm, unsigned slot, uint64_t
 
 	if (!wave)
 		return; /* the wave has been killed meanwhile */
-	hart_saved_result(wave, value);
+	wave->regs.x[10] = value;
 	engine = wave->cta->engine;
 	if (!engine->number) {
 		wave_list_put(&engine->ready, wave);

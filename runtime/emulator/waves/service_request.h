@@ -3,7 +3,7 @@
 #ifndef TUTTI_EMULATOR_WAVES_SERVICE_REQUEST_H
 #define TUTTI_EMULATOR_WAVES_SERVICE_REQUEST_H
 
-#include "emulator/unicorn/hart.h"
+#include "emulator/hart/hart.h"
 
 /** request_post() - ask the firmware for @service for the running wave. Return: false, since the wave must wait. */
 bool request_post(struct hart *hart, uint64_t service);

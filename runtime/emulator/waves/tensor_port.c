@@ -10,7 +10,7 @@
 
 #include "emulator/base/counters.h"
 #include "emulator/base/wake.h"
-#include "emulator/unicorn/dsmem.h"
+#include "emulator/hart/dsmem.h"
 #include "emulator/waves/blocked.h"
 #include "emulator/waves/tensor_port.h"
 #include "emulator/waves/wave.h"
@@ -94,25 +94,12 @@ bool tensor_issue(struct sm_array *array, struct wave *wave)
 /* Copy memory of a wave once, since waves may change it meanwhile. Return: false after a fault of the wave. */
 static bool copy_in(struct hart *hart, void *to, uint64_t va, uint32_t bytes)
 {
-	uint8_t *out = to, cause;
+	struct mmu_fault fault;
 
-	while (bytes) {
-		uint32_t n = 4096 - (uint32_t)(va & 4095);
-		const void *from;
-
-		if (n > bytes)
-			n = bytes;
-		from = hart_pointer(hart, va, n, TUTTI_ACCESS_READ, &cause);
-		if (!from) {
-			wave_fault(hart, cause, TUTTI_ACCESS_READ, hart_pc(hart) - 4, va);
-			return false;
-		}
-		memcpy(out, from, n);
-		out += n;
-		va += n;
-		bytes -= n;
-	}
-	return true;
+	if (hart_copy_in(hart, to, va, bytes, &fault))
+		return true;
+	wave_fault(hart, fault.cause, TUTTI_ACCESS_READ, hart_ecall_pc(hart), fault.address);
+	return false;
 }
 
 bool service_tensor(struct hart *hart)
@@ -127,7 +114,7 @@ bool service_tensor(struct hart *hart)
 	if (!call)
 		call = wave->call = calloc(1, sizeof(*call));
 	if (!call) { /* out of memory */
-		wave_fault(hart, TUTTI_CAUSE_BUS, TUTTI_ACCESS_NONE, hart_pc(hart) - 4, hart_x(hart, 10));
+		wave_fault(hart, TUTTI_CAUSE_BUS, TUTTI_ACCESS_NONE, hart_ecall_pc(hart), hart_x(hart, 10));
 		return false;
 	}
 	if (!copy_in(hart, &call->request, hart_x(hart, 10), sizeof(call->request)))
@@ -136,7 +123,7 @@ bool service_tensor(struct hart *hart)
 		    (TUTTI_REQUEST_INLINE | TUTTI_REQUEST_TENSOR) &&
 	    !copy_in(hart, &call->descriptor, call->request.descriptor, sizeof(call->descriptor)))
 		return false;
-	call->pc = hart_pc(hart) - 4;
+	call->pc = hart_ecall_pc(hart);
 	call->wave = wave->number;
 	call->cta = wave->cta->number;
 	hart_x_set(hart, 10, 0);
@@ -164,7 +151,7 @@ bool service_mbarrier(struct hart *hart)
 	const uint64_t *word;
 
 	if (at % 8 || at + 8 > cta->task->state.shared_bytes || at + 8 < at) {
-		wave_fault(hart, TUTTI_CAUSE_SERVICE, TUTTI_ACCESS_READ, hart_pc(hart) - 4, at);
+		wave_fault(hart, TUTTI_CAUSE_SERVICE, TUTTI_ACCESS_READ, hart_ecall_pc(hart), at);
 		return false;
 	}
 	hart_x_set(hart, 10, 0);

@@ -109,8 +109,7 @@ struct wave *wave_start(struct engine *engine, struct cta *cta)
 		cta->hart = hart_get(engine, cta->task->state.asid);
 	hart = cta->hart;
 	wave = hart ? hart->free_waves : NULL;
-	/* A running wave may have to give way to others at any time, so it starts only if its state can be saved. */
-	if (unlikely(!wave) || !hart_can_save(hart, wave)) {
+	if (unlikely(!wave)) {
 		cta_freeze(engine, cta, cta->started, TUTTI_CAUSE_BUS, TUTTI_ACCESS_NONE, 0, 0);
 		return NULL;
 	}
@@ -119,17 +118,18 @@ struct wave *wave_start(struct engine *engine, struct cta *cta)
 			   cta->task->state.entry, cta->task->state.entry);
 		return NULL;
 	}
+	wave->cta = cta;
+	if (unlikely(!hart_start(hart, wave))) {
+		cta_freeze(engine, cta, cta->started, TUTTI_CAUSE_BUS, TUTTI_ACCESS_NONE, 0, 0);
+		return NULL;
+	}
 	hart->free_waves = wave->next;
 	hart->live++;
-	wave->cta = cta;
 	wave->number = cta->started++;
 	wave->fresh = true;
-	wave->has_context = wave->spun = false;
-	wave->reserved_bytes = 0;
+	wave->spun = false;
 	wave->slot = WAVE_NO_SLOT;
 	wave->cga_arrived = false;
-	wave->stack_class = cta->task->stack_class;
-	wave->stack = -1;
 	wave->live_next = cta->live;
 	wave->live_link = &cta->live;
 	if (cta->live)
@@ -147,7 +147,7 @@ void wave_drop(struct wave *wave)
 	*wave->live_link = wave->live_next;
 	if (wave->live_next)
 		wave->live_next->live_link = wave->live_link;
-	hart_stack_release(wave);
+	hart_release(wave);
 	wave->cta = NULL;
 	wave->next = hart->free_waves;
 	hart->free_waves = wave;
@@ -210,7 +210,6 @@ static bool service_barrier(struct hart *hart)
 		barrier_release(engine, cta);
 		return true;
 	}
-	hart_save(hart, wave);
 	cta->arrived++;
 	wave->next = NULL;
 	*cta->waiting_end = wave;
@@ -225,7 +224,6 @@ static bool service_yield(struct hart *hart)
 	struct wave *wave = hart->current;
 
 	hart_x_set(hart, 10, 0);
-	hart_save(hart, wave);
 	wave->spun = true;
 	wave_list_put(&hart->engine->yielded, wave);
 	hart->engine->switches++;
@@ -271,7 +269,7 @@ bool wave_service(struct hart *hart, uint64_t number)
 	case TUTTI_SERVICE_CGA_WAIT:
 		return cga_wait(hart);
 	}
-	pc = hart_pc(hart) - 4;
+	pc = hart_ecall_pc(hart);
 	if (number == TUTTI_SERVICE_ABORT)
 		wave_fault(hart, TUTTI_CAUSE_ABORT, TUTTI_ACCESS_NONE, pc, hart_x(hart, 10));
 	else

@@ -3,7 +3,7 @@
 #ifndef TUTTI_EMULATOR_WAVES_WAVE_H
 #define TUTTI_EMULATOR_WAVES_WAVE_H
 
-#include "emulator/unicorn/hart.h"
+#include "emulator/hart/hart.h"
 
 struct wave *wave_start(struct engine *engine, struct cta *cta);
 void wave_end(struct wave *wave);

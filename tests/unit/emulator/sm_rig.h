@@ -26,11 +26,8 @@
 #include "emulator/launch/task_state.h"
 #include "emulator/launch/throttle.h"
 #include "emulator/memory/mmu.h"
-#include "emulator/unicorn/atomic.h"
-#include "emulator/unicorn/dsmem.h"
-#include "emulator/unicorn/energy.h"
-#include "emulator/unicorn/precise.h"
-#include "emulator/unicorn/store_speed.h"
+#include "emulator/hart/dsmem.h"
+#include "emulator/hart/energy.h"
 #include "emulator/waves/blocked.h"
 #include "emulator/waves/schedule.h"
 #include "emulator/waves/service_request.h"
@@ -136,13 +133,6 @@ static struct map *rig_find(struct tutti_card *card, uint32_t asid, uint64_t va)
 	return NULL;
 }
 
-uint64_t mmu_leaf(struct tutti_card *card, uint32_t asid, uint64_t va)
-{
-	struct map *map = rig_find(card, asid, va);
-
-	return map ? map->prot : 0;
-}
-
 void *mmu_translate(struct tutti_card *card, uint32_t asid, uint64_t va, unsigned access, uint64_t *extent,
 		    struct mmu_fault *fault)
 {
@@ -159,6 +149,17 @@ void *mmu_translate(struct tutti_card *card, uint32_t asid, uint64_t va, unsigne
 	if (extent)
 		*extent = map->va + map->bytes - va;
 	return map->host + (va - map->va);
+}
+
+bool mmu_span(struct tutti_card *card, uint32_t asid, uint64_t va, unsigned access, struct mmu_span *span,
+	      struct mmu_fault *fault)
+{
+	struct map *map = rig_find(card, asid, va);
+
+	if (!mmu_translate(card, asid, va, access, NULL, fault))
+		return false;
+	*span = (struct mmu_span){map->va, map->bytes, map->prot, map->host};
+	return true;
 }
 
 int mmu_copy_out(struct tutti_card *card, uint32_t asid, uint64_t va, const void *from, size_t bytes,
@@ -252,7 +253,6 @@ static inline struct tutti_card *rig_create(enum tutti_card_mode mode, unsigned 
 {
 	struct tutti_card *card = calloc(1, sizeof(*card));
 
-	store_speed_init();
 	card->config.mode = mode;
 	card->config.acknowledge = rig_acknowledge;
 	card->config.workers = workers;

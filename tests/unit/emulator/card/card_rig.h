@@ -100,7 +100,7 @@ int sm_array_throttle(struct sm_array *array, uint32_t blocks, const uint32_t *m
 {
 	return array->refuse;
 }
-void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uint64_t bytes, bool code)
+void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uint64_t bytes)
 {
 	array->invalidates++;
 }

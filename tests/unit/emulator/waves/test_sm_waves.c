@@ -275,6 +275,7 @@ static void contexts_share_nothing(void **unused)
 	struct tutti_task_state state = rig_state(1, K_PEEK, 2, 1);
 
 	state.shared_blocks = 1;
+	state.shared_bytes = 2048;
 	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 2), 0);
 	rig_until(card, 0, 2);
@@ -285,7 +286,7 @@ static void contexts_share_nothing(void **unused)
 	assert_int_equal(two[0] | two[1], 0);
 	assert_int_equal(one[0] | one[1], 0);
 	/* Context 1 is destroyed, and another one gets its number. */
-	sm_array_invalidate(card->array, 1, 0, 0, true);
+	sm_array_invalidate(card->array, 1, 0, 0);
 	state.asid = 1;
 	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 2), 0);
@@ -322,13 +323,13 @@ static void invalidation_is_seen(void **unused)
 	/* the data moves */
 	card->map[1].host = other;
 	((uint64_t *)other)[61440 / 8] = DATA;
-	sm_array_invalidate(card->array, 1, DATA, 65536, false);
+	sm_array_invalidate(card->array, 1, DATA, 65536);
 	launch_one(card, &state, 0);
 	rig_until(card, 0, 2);
 	assert_int_equal(*(uint64_t *)other, 1);
 	/* the code changes: 1 becomes 5 */
 	*(uint32_t *)(code + K_SET + 4) = 0x00500293;
-	sm_array_invalidate(card->array, 1, CODE, 4096, true);
+	sm_array_invalidate(card->array, 1, CODE, 4096);
 	launch_one(card, &state, 0);
 	rig_until(card, 0, 3);
 	assert_int_equal(*(uint64_t *)other, 5);
@@ -419,6 +420,7 @@ static uint64_t deterministic_run(void)
 	prepare(card, 1);
 	state = rig_state(1, K_BARRIER, 8, 16);
 	state.shared_blocks = 1;
+	state.shared_bytes = 2048;
 	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 1, 8), 0);
 	state = rig_state(1, K_SPIN, 8, 1);
@@ -484,6 +486,7 @@ static void speed(void **unused)
 	printf("# atomic: %.0f ns (of amoadd + lr + sc)\n", (rig_ns() - start) / 32000 / 3);
 	state = rig_state(1, K_BARRIER, 8, 32);
 	state.shared_blocks = 1;
+	state.shared_bytes = 2048;
 	sm_array_state(card->array, 2, 0, &state, NULL, NULL, 0);
 	for (unsigned round = 0; round < 3; round++) {
 		start = rig_ns();

@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: MIT
 /*
- * Instruction classes and energy of SMs (spec RES-13, RES-14; TUTTI_FEATURE_ENERGY).
- * Classes are counted a basic block at a time: a block that faults half-way counts as a
- * whole. An SM's energy is what its counts and the resources its CTAs took cost, times
+ * Instruction classes and energy of SMs (spec RES-13, RES-14; TUTTI_FEATURE_ENERGY). The processor counts instructions by
+ * function, and classes are given to it as functions, over the code around the running kernel's entry; instructions
+ * elsewhere count as OTHER, except for the two by which a wave ends that returns from its kernel. An SM's energy is what its counts and the resources its CTAs took cost, times
  * a factor of its own, as parts vary.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator/base/clock.h"
 #include "emulator/base/config.h"
-#include "emulator/unicorn/energy.h"
-#include "emulator/unicorn/hart.h"
+#include "emulator/hart/energy.h"
+#include "emulator/hart/hart.h"
 
-#define BLOCKS 1024u
+#define ROM_INSTRUCTIONS 2u /* how a wave ends that returns from its kernel */
 #define ONE 65536u /* an SM's factor is a fraction of it */
 
-struct class_block {
-	uint64_t va;
-	uint32_t bytes; /* 0 = empty */
-	uint16_t count[TUTTI_CLASSES];
+/**
+ * struct class_table - what the processor counts with.
+ * @owner: per halfword of [@first, ...): class + 1 of an instruction that begins there
+ * @executed: the processor's count when @function was 0
+ */
+struct class_table {
+	uint64_t first;
+	uint32_t halves, room;
+	uint16_t *owner;
+	struct cpu_function function[TUTTI_CLASSES];
+	uint64_t executed;
 };
+
+static const uint16_t nothing;
+static const uint64_t no_starts[TUTTI_CLASSES] = { ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull };
 
 /* Picojoules; what a topology file does not say. */
 static const uint32_t class_default[TUTTI_CLASSES] = { 4, 25, 30, 20, 45, 3, 6, 5 };
@@ -103,33 +114,41 @@ static enum tutti_class class_of_32(uint32_t insn)
 	return TUTTI_CLASS_OTHER;
 }
 
-static bool fetch16(struct hart *hart, uint64_t va, uint32_t *half)
+/* What an instruction that began at each halfword of @code would be. */
+static void classify(struct class_table *table, const uint8_t *code, uint32_t halves)
 {
-	uint8_t cause;
-	const uint16_t *p = hart_pointer(hart, va, 2, TUTTI_ACCESS_EXECUTE, &cause);
+	uint16_t low, high;
 
-	if (p)
-		*half = *p;
-	return p != NULL;
+	for (uint32_t i = 0; i < halves; i++) {
+		memcpy(&low, code + 2 * i, 2);
+		high = 0;
+		if (i + 1 < halves)
+			memcpy(&high, code + 2 * i + 2, 2);
+		table->owner[i] = 1u + ((low & 3) != 3 ? class_of_16(low) : class_of_32(low | (uint32_t)high << 16));
+	}
 }
 
-static void decode(struct hart *hart, struct class_block *block)
+/* The code around the entry of a kernel. */
+static bool table_fill(struct hart *hart, struct class_table *table, uint64_t entry)
 {
-	uint64_t at = block->va, end = at + block->bytes;
-	uint32_t low, high;
+	struct cpu_span span;
+	uint32_t halves;
 
-	memset(block->count, 0, sizeof(block->count));
-	while (at < end && fetch16(hart, at, &low)) {
-		if ((low & 3) != 3) {
-			block->count[class_of_16((uint16_t)low)]++;
-			at += 2;
-		} else if (fetch16(hart, at + 2, &high)) {
-			block->count[class_of_32(low | high << 16)]++;
-			at += 4;
-		} else {
-			return;
-		}
+	if (!hart_code(hart, entry, &span))
+		return false;
+	halves = (uint32_t)(span.bytes / 2);
+	if (halves > table->room) {
+		uint16_t *owner = realloc(table->owner, halves * sizeof(*owner));
+
+		if (!owner)
+			return false;
+		table->owner = owner;
+		table->room = halves;
 	}
+	table->first = span.first;
+	table->halves = halves;
+	classify(table, span.host, halves);
+	return true;
 }
 
 /* ---- counting ---- */
@@ -138,19 +157,21 @@ int energy_hart_init(struct hart *hart)
 {
 	if (!hart->array->energy)
 		return 0;
-	hart->blocks = calloc(BLOCKS, sizeof(*hart->blocks));
-	return hart->blocks ? 0 : -1;
+	hart->classes = calloc(1, sizeof(*hart->classes));
+	return hart->classes ? 0 : -ENOMEM;
 }
 
 void energy_hart_fini(struct hart *hart)
 {
-	free(hart->blocks);
+	if (hart->classes)
+		free(hart->classes->owner);
+	free(hart->classes);
 }
 
 void energy_hart_forget(struct hart *hart)
 {
-	if (hart->blocks)
-		memset(hart->blocks, 0, BLOCKS * sizeof(*hart->blocks));
+	if (hart->classes)
+		hart->classes->halves = 0;
 }
 
 static uint64_t piece_now(struct sm_array *array)
@@ -206,25 +227,41 @@ void energy_flush(struct engine *engine)
 	tutti_store_relaxed(&sm->touched, 1);
 }
 
-void energy_block(struct hart *hart, uint64_t va, uint32_t bytes)
+void energy_start(struct hart *hart)
 {
+	struct class_table *table = hart->classes;
+	const struct cta *cta = hart->current->cta;
 	struct engine *engine = hart->engine;
-	struct class_block *block = &hart->blocks[(va >> 1 ^ va >> 11) % BLOCKS];
 
-	if (unlikely(!hart->current))
-		return;
-	if (unlikely(block->va != va || block->bytes != bytes)) {
-		block->va = va;
-		block->bytes = bytes;
-		decode(hart, block);
-	}
-	if (unlikely(engine->counted_sm != hart->current->cta->sm)) {
+	if (engine->counted_sm != cta->sm) {
 		energy_flush(engine);
-		engine->counted_sm = hart->current->cta->sm;
+		engine->counted_sm = cta->sm;
 	}
+	if ((cta->task->state.entry - table->first) / 2 >= table->halves && !table_fill(hart, table, cta->task->state.entry))
+		table->halves = 0;
+	table->executed = cpu_instructions(hart->cpu);
+	memset(table->function, 0, sizeof(table->function));
+	cpu_count(hart->cpu, table->first, table->halves, table->owner ? table->owner : &nothing, no_starts, table->function);
+}
+
+void energy_count(struct hart *hart)
+{
+	struct class_table *table = hart->classes;
+	struct engine *engine = hart->engine;
+	uint64_t executed = cpu_instructions(hart->cpu), elsewhere = executed - table->executed;
+
+	for (unsigned c = 0; c < TUTTI_CLASSES; c++) {
+		engine->counted[c] += table->function[c].instructions;
+		elsewhere -= table->function[c].instructions;
+	}
+	table->executed = executed;
+	memset(table->function, 0, sizeof(table->function));
+	if (elsewhere >= ROM_INSTRUCTIONS) { /* li a7, 0; ecall */
+		engine->counted[TUTTI_CLASS_MOVE]++;
+		elsewhere--;
+	}
+	engine->counted[TUTTI_CLASS_OTHER] += elsewhere;
 	engine->counted_any = true;
-	for (unsigned c = 0; c < TUTTI_CLASSES; c++)
-		engine->counted[c] += block->count[c];
 }
 
 /* ---- energy ---- */

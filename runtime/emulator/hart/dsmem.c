@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Access to the shared memory of other CTAs, by the tables of spec CGA-24, and to
- * the CGA's linear memory. Both windows look different from every wave, so that no
- * page of them is ever mapped: translated code takes its slow path for each access, which
- * ends in dsmem_load() and dsmem_store() (see precise.c), atomics in dsmem_pointer().
+ * Access to the shared memory of other CTAs, by the tables of spec CGA-24, and to the CGA's linear memory. Both windows
+ * look different from every wave, and CTAs come and go, so that the processor remembers nothing of them: each access
+ * is a call of dsmem_load() or dsmem_store(), of dsmem_pointer() if it is an atomic.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator/base/wake.h"
-#include "emulator/unicorn/atomic.h"
-#include "emulator/unicorn/dsmem.h"
+#include "emulator/hart/dsmem.h"
 
 #define WINDOW (TUTTI_WAVE_LMEM - TUTTI_WAVE_DSMEM)
 #define RANK_SHIFT 24
@@ -51,7 +49,7 @@ static void announce_cta(struct sm_array *array, struct cga *cga, const struct c
 	while (tutti_load_relaxed(&entry->key))
 		entry++; /* there are as many as CTA slots */
 	entry->base = cta->shared_first * array->limits->shared_block_bytes;
-	entry->bytes = (cta->task->state.shared_bytes + 15) & ~15u;
+	entry->bytes = cta_shared_bytes(cta);
 	tutti_store_release(&entry->key, key_of(cga->id, cta->at.rank));
 }
 
@@ -150,18 +148,15 @@ static void *refuse(struct hart *hart, unsigned sm, unsigned rank, uint32_t offs
 	struct cga_fault fault = {.sm = sm, .rank = rank, .offset = offset, .cause = cause};
 
 	tell_fault(hart->array, hart->current->cta->cga, &fault);
-	memset(hart->sink, 0, bytes);
-	return hart->sink;
+	hart->sink = 0;
+	return &hart->sink;
 }
 
 static void *segment_pointer(struct hart *hart, const struct cta *cta, uint32_t offset, unsigned bytes)
 {
-	struct sm_array *array = hart->array;
-
-	if (offset + bytes > ((cta->task->state.shared_bytes + 15) & ~15u))
+	if (offset + bytes > cta_shared_bytes(cta))
 		return NULL;
-	return hart->shared + cta->sm * array->shared_stride +
-	       (uint64_t)cta->shared_first * array->limits->shared_block_bytes + offset;
+	return cta_shared(hart->array, cta) + offset;
 }
 
 static unsigned wave_slot(struct sm_array *array, struct wave *wave)
@@ -229,7 +224,7 @@ void *dsmem_pointer(struct hart *hart, uint64_t va, unsigned bytes, uint8_t *cau
 	return remote(hart, (unsigned)(at >> RANK_SHIFT), at & OFFSET_MASK, bytes, cause);
 }
 
-/* ---- from translated code --------------------------------------------- */
+/* ---- the bus ---------------------------------------------------------- */
 
 /* Sizes are written out so that an aligned access is one access: others look on. */
 static uint64_t get(const void *from, unsigned bytes)
@@ -271,77 +266,25 @@ static void put(void *to, uint64_t value, unsigned bytes)
 	}
 }
 
-static void *reach(uint64_t va, unsigned bytes, unsigned kind, uintptr_t ra)
+int dsmem_load(void *hart, uint64_t va, unsigned bytes, uint64_t *value)
 {
-	struct hart *hart = hart_here();
 	uint8_t cause;
-	void *p = dsmem_pointer(hart, va, bytes, &cause);
+	const void *p = dsmem_pointer(hart, va, bytes, &cause);
 
-	if (likely(p != NULL))
-		return p;
-	hart_fault_at(hart, cause, kind, va, ra);
-	hart_abandon(hart);
-	__builtin_unreachable();
+	if (unlikely(!p))
+		return cause;
+	*value = get(p, bytes);
+	return 0;
 }
 
-uint64_t dsmem_load(uint64_t va, unsigned bytes, uintptr_t ra)
-{
-	return get(reach(va, bytes, TUTTI_ACCESS_READ, ra), bytes);
-}
-
-void dsmem_store(uint64_t va, uint64_t value, unsigned bytes, uintptr_t ra)
-{
-	put(reach(va, bytes, TUTTI_ACCESS_WRITE, ra), value, bytes);
-}
-
-/* Without our slow paths: unicorn's own way of memory that is not plain, slow and without an exact pc. */
-static void *io_access(struct hart *hart, uint64_t va, unsigned bytes, unsigned kind)
+int dsmem_store(void *hart, uint64_t va, unsigned bytes, uint64_t value)
 {
 	uint8_t cause;
 	void *p = dsmem_pointer(hart, va, bytes, &cause);
 
-	if (p)
-		return p;
-	if (!hart->fault.valid) { /* eight bytes come as two accesses */
-		hart->fault.valid = true;
-		hart->fault.cause = cause;
-		hart->fault.access = (uint8_t)kind;
-		hart->fault.pc = hart_pc(hart);
-		hart->fault.address = va;
-	}
-	uc_emu_stop(hart->uc);
-	memset(hart->sink, 0, bytes);
-	return hart->sink;
-}
-
-static uint64_t io_read(uc_engine *uc, uint64_t offset, unsigned bytes, void *data)
-{
-	return get(io_access(data, TUTTI_WAVE_DSMEM + offset, bytes, TUTTI_ACCESS_READ), bytes);
-}
-
-static void io_write(uc_engine *uc, uint64_t offset, unsigned bytes, uint64_t value, void *data)
-{
-	put(io_access(data, TUTTI_WAVE_DSMEM + offset, bytes, TUTTI_ACCESS_WRITE), value, bytes);
-}
-
-static uint64_t lmem_read(uc_engine *uc, uint64_t offset, unsigned bytes, void *data)
-{
-	return io_read(uc, WINDOW + offset, bytes, data);
-}
-
-static void lmem_write(uc_engine *uc, uint64_t offset, unsigned bytes, uint64_t value, void *data)
-{
-	io_write(uc, WINDOW + offset, bytes, value, data);
-}
-
-int dsmem_map(struct hart *hart)
-{
-	uint64_t lmem = (hart->array->limits->lmem_slot_bytes + 4095ull) & ~4095ull;
-
-	if (uc_mmio_map(hart->uc, TUTTI_WAVE_DSMEM, (uint64_t)CGA_RANKS << RANK_SHIFT, io_read, hart, io_write, hart))
-		return -ENOMEM;
-	if (lmem && uc_mmio_map(hart->uc, TUTTI_WAVE_LMEM, lmem, lmem_read, hart, lmem_write, hart))
-		return -ENOMEM;
+	if (unlikely(!p))
+		return cause;
+	put(p, value, bytes);
 	return 0;
 }
 

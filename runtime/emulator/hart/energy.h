@@ -19,8 +19,9 @@ int energy_hart_init(struct hart *hart);
 void energy_hart_fini(struct hart *hart);
 /** energy_hart_forget() - code has changed. */
 void energy_hart_forget(struct hart *hart);
-/** energy_block() - the running wave of @hart enters a basic block. */
-void energy_block(struct hart *hart, uint64_t va, uint32_t bytes);
+/** energy_start() - the current wave of @hart is about to run. energy_count() - count what it has executed. */
+void energy_start(struct hart *hart);
+void energy_count(struct hart *hart);
 /** energy_flush() - give what @engine has counted to its SM. */
 void energy_flush(struct engine *engine);
 /** energy_recent() - instructions of the last window. Return: there were some. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /** DOC: Shared memory of other CTAs, and linear memory of CGAs (spec CGA-24) */
-#ifndef TUTTI_EMULATOR_UNICORN_DSMEM_H
-#define TUTTI_EMULATOR_UNICORN_DSMEM_H
+#ifndef TUTTI_EMULATOR_HART_DSMEM_H
+#define TUTTI_EMULATOR_HART_DSMEM_H
 
-#include "emulator/unicorn/hart.h"
+#include "emulator/hart/hart.h"
 
 int dsmem_create(struct sm_array *array);
 void dsmem_destroy(struct sm_array *array);
@@ -23,10 +23,8 @@ bool dsmem_segment(struct sm_array *array, const struct cga *cga, unsigned rank,
  * reported and goes to a sink.
  */
 void *dsmem_pointer(struct hart *hart, uint64_t va, unsigned bytes, uint8_t *cause);
-/** dsmem_load(), dsmem_store() - the same for an access of translated code that returns to @ra. */
-uint64_t dsmem_load(uint64_t va, unsigned bytes, uintptr_t ra);
-void dsmem_store(uint64_t va, uint64_t value, unsigned bytes, uintptr_t ra);
-/** dsmem_map() - for harts whose accesses do not come by the two above. */
-int dsmem_map(struct hart *hart);
+/** dsmem_load(), dsmem_store() - for the bus: an access of @bytes by @hart's running wave. Return: 0 or the cause. */
+int dsmem_load(void *hart, uint64_t va, unsigned bytes, uint64_t *value);
+int dsmem_store(void *hart, uint64_t va, unsigned bytes, uint64_t value);
 
 #endif
