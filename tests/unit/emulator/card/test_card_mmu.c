@@ -80,10 +80,61 @@ static void test_mmu_extent(void **state)
 	assert_int_equal(extent, (64u << 20) - 0x500000);
 }
 
+static struct mmu_span span_of(uint64_t va)
+{
+	struct mmu_span span;
+	struct mmu_fault fault;
+
+	assert_true(mmu_span(card, 1, va, TUTTI_ACCESS_READ, &span, &fault));
+	assert_in_range(va, span.first, span.first + span.bytes - 1);
+	return span;
+}
+
+/* What lies around an address, in both directions, and never more than its block of 2 MiB. */
+static void test_mmu_span(void **state)
+{
+	const uint64_t block = VA & ~0x1fffffull;
+	struct mmu_span span;
+	struct mmu_fault fault;
+
+	map_page(0);
+	for (unsigned i = 2; i < 10; i++)
+		table(3)[i] = tutti_pte(0x500000ull + 4096 * i, LEAF);
+	table(3)[7] &= ~TUTTI_PTE_W & ~TUTTI_PTE_D;
+	span = span_of(block + 4 * 4096 + 100);
+	assert_int_equal(span.first, block + 2 * 4096);
+	assert_int_equal(span.bytes, 5 * 4096);
+	assert_ptr_equal(span.host, memory + 0x502000);
+	assert_int_equal(span.permissions, TUTTI_PTE_R | TUTTI_PTE_W);
+	span = span_of(block + 7 * 4096);
+	assert_int_equal(span.first, block + 7 * 4096);
+	assert_int_equal(span.bytes, 4096);
+	assert_int_equal(span.permissions, TUTTI_PTE_R);
+	table(3)[9] = tutti_pte(0x400000ull, LEAF); /* memory elsewhere */
+	span = span_of(block + 8 * 4096 + 4095);
+	assert_int_equal(span.bytes, 4096);
+	assert_ptr_equal(span.host, memory + 0x508000);
+	assert_false(mmu_span(card, 1, block + 4096, TUTTI_ACCESS_READ, &span, &fault));
+	assert_int_equal(fault.cause, TUTTI_CAUSE_UNMAPPED);
+	assert_false(mmu_span(card, 1, block + 7 * 4096, TUTTI_ACCESS_WRITE, &span, &fault));
+	assert_int_equal(fault.cause, TUTTI_CAUSE_PROTECTION);
+	/* a whole table, and a large page */
+	for (unsigned i = 0; i < TUTTI_PTES; i++)
+		table(3)[i] = tutti_pte(0x600000ull + 4096 * i, LEAF);
+	table(2)[tutti_va_index(VA, 1) + 1] = tutti_pte(0x800000ull, LEAF);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_TLB, 1, 1), 0, 0, 0, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		span = span_of(block + i * 0x200000 + 0x12345);
+		assert_int_equal(span.first, block + i * 0x200000);
+		assert_int_equal(span.bytes, 0x200000);
+		assert_ptr_equal(span.host, memory + 0x600000 + i * 0x200000);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_mmu), TEST(test_mmu_tables), TEST(test_mmu_extent),
+		TEST(test_mmu), TEST(test_mmu_tables), TEST(test_mmu_extent), TEST(test_mmu_span),
 	};
 
 	return cmocka_run_group_tests(tests, make_image, drop_image);
