@@ -205,6 +205,12 @@ TUTTI_KERNEL(poke, struct args_word)
 	*(volatile uint64_t *)args->word = args->value;
 }
 
+/* reads its shared memory at an offset */
+TUTTI_KERNEL(peek_shared, struct args_word)
+{
+	*args->word = *(volatile uint64_t *)(tutti_wave()->shared + args->value);
+}
+
 TUTTI_KERNEL(jump, struct args_word)
 {
 	((void (*)(void))args->value)();

@@ -352,6 +352,50 @@ static void fault_code_is_read_only(void **state)
 	assert_int_equal(fault.cause, TUTTI_CAUSE_PROTECTION);
 }
 
+/* Instructions, and not only the descriptor before them: "empty" still ends after a kernel tried to change it. */
+static void fault_store_into_code(void **state)
+{
+	struct tutti_kernel kernel = rig_kernel(rig, "empty");
+	uint64_t entry = kernel.object + (uint64_t)kernel.descriptor->entry_offset;
+	struct tutti_fault fault = rig_fails(rig, "poke", 1, 1, rig_args(rig, (void *)entry, 0, 0), TUTTI_ERROR_MEMORY_FAULT);
+
+	assert_int_equal(fault.cause, TUTTI_CAUSE_PROTECTION);
+	assert_int_equal(fault.access, TUTTI_ACCESS_WRITE);
+	assert_int_equal(fault.address, entry);
+	rig_run(rig, "empty", 1, 1, rig_args(rig, NULL, 0, 0));
+}
+
+/* A kernel without shared memory reaches none, neither its own nor that of another SM. */
+static void fault_shared_of_others(void **state)
+{
+	static const uint64_t offset[] = { 0, 65536, 524288, 10000000 };
+	uint64_t *word = rig_alloc(rig, 64);
+
+	for (unsigned i = 0; i < sizeof(offset) / sizeof(*offset); i++) {
+		struct tutti_fault fault = rig_fails(rig, "peek_shared", 1, 1, rig_args(rig, word, offset[i], 0),
+						     TUTTI_ERROR_MEMORY_FAULT);
+
+		assert_int_equal(fault.cause, TUTTI_CAUSE_UNMAPPED);
+		assert_int_equal(fault.access, TUTTI_ACCESS_READ);
+	}
+	assert_int_equal(*word, 0);
+}
+
+/* Far behind its buffer a kernel meets memory that the program has not allocated. */
+static void fault_overrun_of_a_buffer(void **state)
+{
+	static const uint64_t beyond[] = { 80 << 20, 800 << 20 };
+	char *small = rig_alloc(rig, 4096);
+
+	for (unsigned i = 0; i < sizeof(beyond) / sizeof(*beyond); i++) {
+		struct tutti_fault fault = rig_fails(rig, "poke", 1, 1, rig_args(rig, small + beyond[i], 1, 0),
+						     TUTTI_ERROR_MEMORY_FAULT);
+
+		assert_int_equal(fault.cause, TUTTI_CAUSE_UNMAPPED);
+		assert_int_equal(fault.address, (uintptr_t)small + beyond[i]);
+	}
+}
+
 static void fault_data_is_not_code(void **state)
 {
 	uint64_t *word = rig_alloc(rig, 4096);
@@ -390,22 +434,24 @@ static void fault_service(void **state)
 	assert_int_equal(fault.cause, TUTTI_CAUSE_SERVICE);
 }
 
-static void watchdog(const char *name, unsigned queue_ms)
+/* Return: ns from the launch until the queue's error is known. */
+static uint64_t watchdog(const char *name, unsigned queue_ms)
 {
 	struct tutti_queue_options o = { .timeout_ms = queue_ms };
 	tutti_signal_t signal = rig_signal(rig, 1);
 	uint64_t *word = rig_alloc(rig, 64);
 	struct tutti_queue *queue;
 	struct tutti_fault fault;
-	uint64_t start;
+	uint64_t start, took;
 
 	assert_int_equal(tutti_queue_create(rig->device, &o, &queue), 0);
 	rig_launch(rig, queue, name, 64 * 1000, 64, rig_args(rig, word, 0, 0), signal);
 	start = rig_ns();
 	fault = rig_fault(rig, queue);
+	took = rig_ns() - start;
 	assert_int_equal(fault.code, TUTTI_ERROR_TIMEOUT);
 	assert_int_equal(fault.cause, TUTTI_CAUSE_WATCHDOG);
-	assert_true(rig_ns() - start >= queue_ms * 900000ull);
+	assert_true(took >= queue_ms * 900000ull);
 	at_entry_of(&fault, name, 256);
 	rig_run(rig, "poke", 1, 1, rig_args(rig, word, 5, 0)); /* other queues are not affected */
 	assert_int_equal(tutti_queue_reset(queue), 0);
@@ -413,11 +459,25 @@ static void watchdog(const char *name, unsigned queue_ms)
 	rig_wait(rig, signal);
 	assert_int_equal(*word, 6);
 	tutti_queue_destroy(queue);
+	return took;
 }
 
 static void fault_runaway(void **state)
 {
 	watchdog("spin", 100);
+}
+
+/* Loops without calls do not delay the limit: within 1.2 times, unless the machine has other work. */
+static void runaway_is_stopped_in_time(void **state)
+{
+	enum { LIMIT_MS = 500 };
+	unsigned tries = 10;
+	uint64_t took;
+
+	do
+		took = watchdog("spin", LIMIT_MS);
+	while (took > LIMIT_MS * 1200000ull && --tries);
+	assert_in_range(took, LIMIT_MS * 900000ull, LIMIT_MS * 1200000ull);
 }
 
 static void fault_hang_at_barrier(void **state)
@@ -464,11 +524,15 @@ int main(void)
 		T("SYS-07: a failed assertion prints and stops", fault_assert),
 		T("SYS-06, SYS-07: bad addresses, read and write", fault_addresses),
 		T("SYS-06: code is read-only", fault_code_is_read_only),
+		T("SYS-52: a store into code faults", fault_store_into_code),
+		T("SYS-52: shared memory of others", fault_shared_of_others),
+		T("SYS-52: overrun of a buffer", fault_overrun_of_a_buffer),
 		T("SYS-06: data is not code", fault_data_is_not_code),
 		T("SYS-06: misaligned atomic", fault_unaligned_atomic_or_odd_jump),
 		T("SYS-07: private memory overrun", fault_stack),
 		T("SYS-07: unknown service", fault_service),
 		T("SYS-07, PKT-06: a runaway kernel is stopped", fault_runaway),
+		T("SYS-52: the hang limit of loops without calls", runaway_is_stopped_in_time),
 		T("SYS-07, PKT-06: a hang at a barrier is stopped", fault_hang_at_barrier),
 		T("SYS-08: destroying a queue kills what it runs", destroy_kills_what_runs),
 	};
