@@ -11,7 +11,10 @@ whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive
 
 # ---- unit tests: tests/unit/**/test_<unit>.c. The folder says what is tested and so which libraries a test gets, more by
 # a line "/* link: ... */"; the programs lie side by side, since their names differ.
-UNIT_SOURCES := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
+# libunicorn is one more oracle for the card's processor, where its version is the one whose faults the test knows.
+UNICORN := $(shell pkg-config --modversion unicorn 2>/dev/null)
+UNIT_SOURCES := $(filter-out $(if $(filter 2.0.1%,$(UNICORN)),,%/test_cpu_unicorn.c), \
+	$(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 units = $(basename $(notdir $(filter tests/unit/$(1)/%,$(UNIT_SOURCES))))
 UNITS := $(basename $(notdir $(UNIT_SOURCES)))
 UNIT_BINS := $(addprefix $(T)/unit/,$(UNITS))
