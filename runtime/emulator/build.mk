@@ -9,7 +9,7 @@ CARD_LIB := $(OUT)/libtutti-card.a
 CARD_PLUGIN := $(OUT)/libtutti-card.so.0
 CARD_LIBS := $(OUT)/libtutti-image.a -lz -pthread -ldl -lm
 
-# The current fiber and the clock's anchor are thread-local and hot: no call to find them, in the plug-in either. That takes
+# The clock's anchor is thread-local and hot: no call to find it, in the plug-in either. That takes
 # room in the static TLS block, of which a library that is opened late gets little: keep thread-local variables small.
 CARD_CFLAGS := -D_GNU_SOURCE -ftls-model=initial-exec
 
