@@ -69,6 +69,7 @@ extern struct attention attention;
 #define DETOUR_WAITERS 4u      /* completions: queues wait for a slot or a shape */
 #define DETOUR_BESIDE 8u       /* completions: free slots were counted for CTAs of mixed shapes (mixed_shapes.h) */
 #define DETOUR_ROUND_ROBIN 16u /* launches: TUTTI_POLICY_ISSUE chooses round robin */
+#define DETOUR_CUT 32u         /* both: the issue rounds were cut short and go on in another visit (visit.h) */
 #define DETOUR_THROTTLE 64u    /* both: the card is in throttle mode, or about to enter or leave it */
 #define DETOUR_STATE 128u      /* launches: SMs acknowledge task states; always set then (tasks/task_start.h) */
 /* Both test the following bits: the free slots counted in a shape's own lake (water_fill.h) may be wrong. */
@@ -80,7 +81,7 @@ extern struct attention attention;
 
 #define DETOUR_ENDS ~(DETOUR_ROUND_ROBIN | DETOUR_STATE)
 #define DETOUR_LAUNCHES ~(DETOUR_ISSUE | DETOUR_PENDING | DETOUR_WAITERS | DETOUR_BESIDE)
-#define DETOUR_LAKES (DETOUR_LAUNCHES & ~(DETOUR_ROUND_ROBIN | DETOUR_THROTTLE | DETOUR_STATE))
+#define DETOUR_LAKES (DETOUR_LAUNCHES & ~(DETOUR_ROUND_ROBIN | DETOUR_CUT | DETOUR_THROTTLE | DETOUR_STATE))
 
 /** struct place_state - policies, and the conditions that keep kernels from the fast path. */
 struct place_state {

@@ -293,10 +293,8 @@ static COLD uint32_t search_limited(struct task *task, struct cga *cga, uint32_t
 		return search_full();
 	if (cga->lmem && n > slots / cga->identities * cga->ctas)
 		n = slots / cga->identities * cga->ctas;
-	if (cga->mask)
-		domain_sync_masked(task->shape, cga->mask);
-	else
-		domain_sync(task->shape);
+	if (!(cga->mask ? domain_sync_masked(task->shape, cga->mask) : domain_sync(task->shape)))
+		return search_full();
 	placed = search_run(task, cga, n);
 	domains.issued = counters.ctas_issued;
 	return placed;

@@ -134,14 +134,14 @@ void shape_hold(const uint32_t *mask)
 	state_detour(DETOUR_HOLDING, mask);
 	if (mask)
 		words_copy(shapes.held, mask, LAKE_WORDS);
-	shapes.changes++;
+	domains.dirty = true;
 }
 
 void shape_hold_lift(bool lift)
 {
 	domain_settle();
 	state_detour(DETOUR_HOLDING, !lift);
-	shapes.changes++;
+	domains.dirty = true;
 }
 
 COLD void shape_empty(void)

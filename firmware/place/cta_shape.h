@@ -37,7 +37,7 @@ struct shape_state {
 	uint32_t shared_blocks; /* shared memory of an SM now; more in throttle mode */
 	uint32_t next_cap;   /* becomes @cap when the card is empty */
 	uint32_t grouped_ctas; /* residents that are part of a CGA with an identity */
-	uint32_t changes;      /* of the set of enabled SMs, the cap and holds: counted so that caches notice */
+	uint32_t changes;      /* of the set of enabled SMs and the cap: counted so that caches notice */
 	uint32_t clock;        /* counts lookups, for replacement */
 	uint32_t ids;        /* ids given out so far */
 	uint32_t shapes;     /* entries of @shape in use */
@@ -90,7 +90,10 @@ static inline bool gpc_rows_lead(void)
 {
 	return place_state.detours & DETOUR_ROWS_LEAD;
 }
-/** shape_mixed() - the free slots for @shape, given the CTAs of all shapes that are resident (mixed_shapes.h). */
+/**
+ * shape_mixed() - the free slots for @shape, given the CTAs of all shapes that are resident (mixed_shapes.h).
+ * Return: NULL if that takes more time than this visit has left; visit_cut() has been called then
+ */
 struct lake *shape_mixed(struct shape *shape);
 /** shape_masked() - a copy of @from for one placement, reduced to the SMs of @mask. */
 struct lake *shape_masked(const struct lake *from, const uint32_t *mask);

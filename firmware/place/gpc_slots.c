@@ -243,7 +243,8 @@ static __attribute__((noinline)) bool is_truth(const struct shape *shape)
 	return shape_truth(shape);
 }
 
-static void sync(struct shape *shape, const uint32_t *only)
+/* Return: false if what is free is not known yet; the next sync() goes on with it */
+static bool sync(struct shape *shape, const uint32_t *only)
 {
 	const struct lake *lake = &shape->lake;
 	unsigned i, levels;
@@ -253,6 +254,10 @@ static void sync(struct shape *shape, const uint32_t *only)
 		order();
 	if (!is_truth(shape))
 		lake = shape_mixed(shape);
+	if (!lake) {
+		domains.shape = NULL;
+		return false;
+	}
 	if (only)
 		lake = shape_masked(lake, only);
 	levels = (unsigned)(lake->top - lake->row);
@@ -270,6 +275,7 @@ static void sync(struct shape *shape, const uint32_t *only)
 	 * whose events are still to come.
 	 */
 	domains.dirty = shapes.residents != shapes.grouped_ctas || lake != &shape->lake;
+	return true;
 }
 
 /*
@@ -277,22 +283,23 @@ static void sync(struct shape *shape, const uint32_t *only)
  * whether anything else was placed; whether other CTAs are resident tells if any can end. If, besides, all
  * residents are of this shape and the rows show all SMs and all their free slots, the rows may lead.
  */
-COLD void domain_sync_slow(struct shape *shape)
+COLD bool domain_sync_slow(struct shape *shape)
 {
 	bool lead;
 
-	if (domains.shape != shape || domains.issued != counters.ctas_issued || domains.changes != shapes.changes ||
-	    domains.dirty)
-		sync(shape, NULL);
+	if ((domains.shape != shape || domains.issued != counters.ctas_issued || domains.changes != shapes.changes ||
+	     domains.dirty) && !sync(shape, NULL))
+		return false;
 	lead = is_truth(shape) && shapes.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
 	       !domains.dirty;
 	state_detour(DETOUR_ROWS_LEAD, lead);
 	domains.lake_is_behind = lead && shapes.residents;
+	return true;
 }
 
-COLD void domain_sync_masked(struct shape *shape, const uint32_t *mask)
+COLD bool domain_sync_masked(struct shape *shape, const uint32_t *mask)
 {
-	sync(shape, mask);
+	return sync(shape, mask);
 }
 
 void domain_forget(void)

@@ -91,9 +91,9 @@ static inline struct gpc *domain_gpc(struct gpc *first, unsigned number)
 /** domain_init() - read the domains of the card from the discovery data. */
 void domain_init(void);
 /** domain_sync_slow() - see domain_sync(). */
-void domain_sync_slow(struct shape *shape);
+bool domain_sync_slow(struct shape *shape);
 /** domain_sync_masked() - fill the rows with what is free for @shape on SMs @mask; the next user refills them. */
-void domain_sync_masked(struct shape *shape, const uint32_t *mask);
+bool domain_sync_masked(struct shape *shape, const uint32_t *mask);
 /** domain_scattered() - whether the SMs of some GPC are not consecutive in the SM priority order. */
 bool domain_scattered(void);
 /** domain_forget() - what the rows show has become useless. */
@@ -124,15 +124,16 @@ void domain_raise(struct gpc *gpc, uint32_t repeat, uint32_t mask);
 void domain_before(struct domain_range range, const uint32_t *masks, uint32_t n, uint16_t *share);
 
 /**
- * domain_sync() - make the rows show what is free for @shape now.
+ * domain_sync() - make the rows show what is free for @shape now. Return: false if it takes another visit to know
  *
  * While gpc_rows_lead() the rows are exact: nothing but CGAs of this shape has been placed, because whoever places
  * anything else calls domain_settle() first.
  */
-static inline void domain_sync(struct shape *shape)
+static inline bool domain_sync(struct shape *shape)
 {
 	if (unlikely(!gpc_rows_lead()) || unlikely(domains.shape != shape))
-		domain_sync_slow(shape);
+		return domain_sync_slow(shape);
+	return true;
 }
 
 #endif

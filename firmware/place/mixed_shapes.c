@@ -3,9 +3,14 @@
 
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/visit.h"
 #include "place/gpc_slots.h"
 #include "place/plain_grid.h"
 #include "place/sm_match.h"
+
+/* The steps (visit.h) it takes to look at the SMs that hold the same, and to read the table for one SM. */
+#define LOOK_STEPS 100u
+#define ASK_STEPS 300u
 
 static struct mixture mixtures[BESIDES];
 static uint32_t clock;
@@ -164,49 +169,54 @@ static uint32_t alike(const struct holding *h, unsigned w, uint32_t mask)
 	return mask;
 }
 
-/* Add SMs to the set @mask, which is not initialized as long as *@any is false. */
-static COLD void keep(uint32_t *mask, bool *any, uint32_t word, uint32_t sms)
+/* The table may be up to date now: look again at the SMs for which there was only a lower bound. */
+static COLD void look_again(struct mixture *b)
 {
 	uint32_t w;
 
-	for (w = 0; !*any && w < fw.words; w++)
-		mask[w] = 0;
-	*any = true;
-	mask[word] |= sms;
+	b->unsure = false;
+	for (w = 0; w < fw.words; w++) {
+		b->dirty[w] |= b->bound[w];
+		b->bound[w] = 0;
+	}
 }
 
 /*
- * Find out the free slots of SMs @todo and set them in @lake, for SMs that hold the same at once. SMs for which there
- * is only a lower bound stay in @todo.
+ * Find out the free slots of dirty SMs, for SMs that hold the same at once. What this visit has no time for stays dirty.
+ * Return: false if there is any of that
  */
-static void survey(const struct shape *shape, struct lake *lake, uint32_t *todo)
+static bool survey(const struct shape *shape, struct mixture *b)
 {
-	uint32_t unsure[LAKE_WORDS], w, v, same, levels;
+	uint32_t *todo = b->dirty, w, v, same, levels;
 	struct holding h;
-	bool any = false;
 
+	if (b->unsure && match_ask())
+		look_again(b);
 	for (w = 0; w < fw.words; w++) {
 		while (todo[w]) {
+			if (!visit_goes_on(LOOK_STEPS))
+				return false;
 			levels = room_at(shape, 32 * w + lowest_bit(todo[w]), &h);
 			if (h.asked) {
+				visit_goes_on(ASK_STEPS);
 				same = todo[w] & -todo[w];
 				todo[w] ^= same;
-				lake_set(lake, w, same, levels);
+				lake_set(&b->lake, w, same, levels);
 				continue;
 			}
+			b->unsure |= h.unsure;
 			for (v = w; v < fw.words; v++) {
 				same = alike(&h, v, todo[v]);
 				if (!same)
 					continue;
 				todo[v] ^= same;
-				lake_set(lake, v, same, levels);
+				lake_set(&b->lake, v, same, levels);
 				if (h.unsure)
-					keep(unsure, &any, v, same);
+					b->bound[v] |= same;
 			}
 		}
 	}
-	if (any)
-		words_copy(todo, unsure, fw.words);
+	return true;
 }
 
 /* SMs that may get CTAs. */
@@ -217,10 +227,10 @@ static uint32_t open(uint32_t w)
 
 static void all_open(uint32_t *todo)
 {
-	uint32_t holding = place_state.detours & DETOUR_HOLDING ? ~0u : 0, w;
+	uint32_t w;
 
 	for (w = 0; w < fw.words; w++)
-		todo[w] = open(w) & ~(shapes.held[w] & holding);
+		todo[w] = open(w);
 }
 
 static void dry(struct lake *lake)
@@ -256,6 +266,8 @@ static struct mixture *find(const struct shape *shape)
 	b->residents = shapes.residents;
 	b->changes = shapes.changes;
 	all_open(b->dirty);
+	words_clear(b->bound, fw.words);
+	b->unsure = false;
 	dry(&b->lake);
 	place_state.detours |= DETOUR_BESIDE;
 	return b;
@@ -263,21 +275,20 @@ static struct mixture *find(const struct shape *shape)
 
 COLD struct lake *shape_mixed(struct shape *shape)
 {
-	struct lake *lake = &shapes.mixed;
-	uint32_t todo[LAKE_WORDS];
 	struct mixture *b;
+	uint32_t free[LAKE_WORDS], w;
 
 	domain_settle();
-	if (!(place_state.detours & DETOUR_HOLDING)) {
-		b = find(shape);
-		survey(shape, &b->lake, b->dirty);
-		return &b->lake;
+	b = find(shape);
+	if (!survey(shape, b)) {
+		visit_cut();
+		return NULL;
 	}
-	/* SMs are held for a CGA. What is free now is not worth keeping. */
-	all_open(todo);
-	dry(lake);
-	survey(shape, lake, todo);
-	return lake;
+	if (!(place_state.detours & DETOUR_HOLDING))
+		return &b->lake;
+	for (w = 0; w < fw.words; w++)
+		free[w] = ~shapes.held[w];
+	return shape_masked(&b->lake, free);
 }
 
 /* ---- changes ---- */

@@ -13,7 +13,7 @@
 
 #include "place/cta_shape.h"
 
-#define BESIDES (FW_LARGE ? 1u : 2u)
+#define BESIDES (FW_LARGE ? 1u : FW_SHAPES)
 
 /** struct mixture - a kept result: the free slots for one shape, given the CTAs of all shapes. */
 struct mixture {
@@ -23,6 +23,8 @@ struct mixture {
 	uint32_t changes;           /* shapes.changes when it was computed */
 	uint32_t used;              /* when it was last asked for */
 	uint32_t dirty[LAKE_WORDS]; /* SMs that have to be looked at again */
+	uint32_t bound[LAKE_WORDS]; /* SMs of which only a lower bound is known until the table is up to date */
+	bool unsure;                /* there are any of them */
 	struct lake lake;
 };
 

@@ -61,7 +61,10 @@ static inline void account(struct task *task, uint32_t placed)
 	counters.placements++;
 }
 
-/* The lake of the SMs that @task may use now. *@own: whether it is the lake of its shape itself. */
+/*
+ * The lake of the SMs that @task may use now; NULL: it takes another visit to know. *@own: whether it is the lake of the
+ * task's shape itself.
+ */
 static struct lake *lake_for(const struct task *task, const uint32_t *mask, bool *own)
 {
 	struct shape *shape = task->shape;
@@ -70,7 +73,7 @@ static struct lake *lake_for(const struct task *task, const uint32_t *mask, bool
 	domain_settle();
 	*own = shape_alone(shape);
 	lake = *own ? &shape->lake : shape_mixed(shape);
-	if (!mask)
+	if (!mask || !lake)
 		return lake;
 	*own = false;
 	return shape_masked(lake, mask);
@@ -95,6 +98,8 @@ uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const u
 	if (task->shape->lake.top == task->shape->lake.row && is_full())
 		return 0;
 	lake = lake_for(task, mask, &own);
+	if (!lake)
+		return 0;
 	p = command_begin(place_state.message_words + lead);
 	out = p + 1 + lead;
 	if (place_state.detours & DETOUR_ROUND_ROBIN)

@@ -5,6 +5,7 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
+#include "core/visit.h"
 #include "core/wait.h"
 #include "queues/launch_plain.h"
 #include "queues/queue.h"
@@ -141,11 +142,17 @@ static bool one_will_end(void)
 	return one_is_independent(true);
 }
 
-static bool room_will_come(struct shape *shape)
+/* Return: 0, PACKET_PARKED if it takes another visit to know, 1: room may never come */
+static int room_will_come(struct shape *shape)
 {
-	const struct lake *lake = shape_alone(shape) ? &shape->lake : shape_mixed(shape);
+	const struct lake *lake;
 
-	return lake->top != lake->row || one_is_independent(false);
+	if (one_is_independent(false))
+		return 0;
+	lake = shape_alone(shape) ? &shape->lake : shape_mixed(shape);
+	if (!lake)
+		return PACKET_PARKED;
+	return lake->top == lake->row;
 }
 
 /* ---- from metadata to a task ---- */
@@ -220,9 +227,10 @@ static int start(struct tmd *tmd, int *error)
 		*error = TUTTI_EINVAL;
 		return code;
 	}
-	if (!(task_table.free || one_will_end()) || !room_will_come(launch.shape)) {
+	code = task_table.free || one_will_end() ? room_will_come(launch.shape) : 1;
+	if (code) {
 		pending_put(p);
-		return 1;
+		return code;
 	}
 	tmd->parent->children++;
 	tmd->parent->rare |= TASK_PARENT;
@@ -232,6 +240,8 @@ static int start(struct tmd *tmd, int *error)
 	launch_pending(p, tmd->queue, tmd, &launch);
 	return 0;
 }
+
+#define ATTEMPT_STEPS 150u /* visit.h */
 
 /* The room for an answer, and for a kernel descriptor that has to be fetched first. */
 #define ATTEMPT_WORDS (COMMAND_REPLY_WORDS + COMMAND_FETCH_WORDS)
@@ -272,9 +282,15 @@ COLD bool child_look(void)
 	bool left = false;
 	unsigned i;
 
-	for (i = 0; i < FW_TMDS; i++)
-		if (waits(tmd_at(i)))
-			left |= !attempt(tmd_at(i));
+	for (i = 0; i < FW_TMDS; i++) {
+		if (!waits(tmd_at(i)))
+			continue;
+		if (!visit_goes_on(ATTEMPT_STEPS)) {
+			command_mark(); /* its event begins another visit */
+			return true;
+		}
+		left |= !attempt(tmd_at(i));
+	}
 	return left;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/queue_record.h"
 #include "core/state.h"
+#include "core/visit.h"
 #include "core/wait.h"
 #include "groups/cga.h"
 #include "place/plain_grid.h"
@@ -15,20 +16,29 @@
 #include "tasks/wave_split.h"
 #include "tasks/work_queue.h"
 
+/* The steps (visit.h) of a round: for itself, for each candidate, and for each word of its commands. */
+#define ROUND_STEPS 60u
+#define CANDIDATE_STEPS 25u
+#define WORD_STEPS 8u
+#define CUTS_MOST 1000u /* visits in which nothing was placed, before one is as long as it has to be */
+
 static struct {
 	struct task *first[ROUNDS_LEVELS], *last[ROUNDS_LEVELS];
 	uint32_t map;                  /* mask of the levels that are not empty */
 	struct task *turn[ROUNDS_LEVELS]; /* the task whose turn it is, where quotas decide */
+	uint32_t failed;               /* mask of the slots of tasks that did not fit; valid while the rounds are cut short */
+	uint32_t cuts;                 /* how often they were cut since a CTA was placed */
 } rounds;
 
 void rounds_init(void)
 {
 	unsigned i;
 
-	rounds.map = 0;
+	rounds.map = rounds.failed = rounds.cuts = 0;
 	for (i = 0; i < ROUNDS_LEVELS; i++)
 		rounds.first[i] = rounds.last[i] = rounds.turn[i] = NULL;
 	patience_init();
+	visit_init();
 }
 
 /* ---- lists ---- */
@@ -51,6 +61,7 @@ void rounds_add(struct task *task)
 	rounds.last[level] = task;
 	rounds.map |= 1u << level;
 	task->passed = 0;
+	rounds.failed &= ~(1u << task->slot);
 	task->rare |= TASK_ISSUES;
 	place_state.detours |= DETOUR_ISSUE;
 }
@@ -62,6 +73,7 @@ void rounds_remove(struct task *task)
 	if (!(task->rare & TASK_ISSUES))
 		return;
 	task->rare &= (uint16_t)~TASK_ISSUES;
+	rounds.failed &= ~(1u << task->slot);
 	if (rounds.turn[level] == task)
 		rounds.turn[level] = task->next ? task->next : rounds.first[level];
 	if (rounds.turn[level] == task)
@@ -237,6 +249,7 @@ static void account(struct task *task, unsigned level, uint32_t placed, bool tur
 
 static void placed_some(struct task *task)
 {
+	rounds.cuts = 0;
 	patience_placed(task);
 	if (task->rare & TASK_WORK) {
 		work_taken(task);
@@ -273,15 +286,31 @@ static COLD uint32_t place_on_held(struct task *task, uint32_t n)
 	return n;
 }
 
-/* One round on one level. Return: false if no task of it may issue and fits */
-static bool round_level(unsigned level, uint32_t *failed, const struct task **went)
+/* The visit is over. Return: whether the rounds have to go on in another one; if not, this one may go on after all */
+static COLD bool cut_short(void)
+{
+	if (++rounds.cuts >= CUTS_MOST) {
+		visit_unlimited();
+		return false;
+	}
+	visit_cut();
+	return true;
+}
+
+/*
+ * One round on one level. Return: false if no task of it may issue and fits, or if that is not known yet because the
+ * rounds were cut short
+ */
+static bool round_level(unsigned level, const struct task **went)
 {
 	struct task *tie[FW_TASKS], *task;
-	unsigned n = candidates(level, *failed, tie);
-	uint32_t most, placed;
+	unsigned n = candidates(level, rounds.failed, tie);
+	uint32_t most, placed, tail = command_tail();
 	bool turn;
 
 	while (n) {
+		if (unlikely(!visit_goes_on(ROUND_STEPS + n * CANDIDATE_STEPS)) && cut_short())
+			break;
 		task = choose(level, tie, &n, &most, &turn);
 		placed = place(task, most);
 		if (unlikely(!placed) && may_use_held(task))
@@ -290,21 +319,27 @@ static bool round_level(unsigned level, uint32_t *failed, const struct task **we
 			lots_went(level, tie, n, task);
 			account(task, level, placed, turn);
 			placed_some(task);
+			visit_goes_on((command_tail() - tail) * WORD_STEPS);
 			if (!*went || level >= rounds_level(*went))
 				*went = task;
 			return true;
 		}
-		*failed |= 1u << task->slot;
-		n = candidates(level, *failed, tie);
+		if (unlikely(!visit_goes_on(0))) {
+			if (cut_short())
+				break;
+			continue;
+		}
+		rounds.failed |= 1u << task->slot;
+		n = candidates(level, rounds.failed, tie);
 	}
 	return false;
 }
 
 /*
- * Run rounds until no task fits any more. @failed: mask of the slots of those that did not fit.
- * Return: false if there was no room for commands
+ * Run rounds until no task fits any more. Return: false if that was not possible yet, because there was no room for
+ * commands or the visit was over
  */
-static bool run_rounds(uint32_t *failed)
+static bool run_rounds(void)
 {
 	const uint8_t *level;
 	const struct task *lowest = NULL;
@@ -320,24 +355,30 @@ static bool run_rounds(uint32_t *failed)
 		}
 		went = false;
 		held = place_state.detours & DETOUR_HOLDING;
-		for (level = window_order(); *level && !went; level++)
+		for (level = window_order(); *level && !went && !(place_state.detours & DETOUR_CUT); level++)
 			if (rounds.map >> *level & 1)
-				went = round_level(*level, failed, &lowest);
+				went = round_level(*level, &lowest);
+		if (unlikely(place_state.detours & DETOUR_CUT))
+			return false;
 		if (unlikely(held & ~place_state.detours))
-			*failed = 0; /* the hold has ended, so there may be room for those that failed */
+			rounds.failed = 0; /* the hold has ended, so there may be room for those that failed */
 	} while (went);
-	if (*failed)
-		patience_lost(*failed, lowest);
+	if (rounds.failed)
+		patience_lost(rounds.failed, lowest);
 	return true;
 }
 
 void rounds_run(void)
 {
-	uint32_t failed;
+	rounds.failed = 0;
+	rounds_go_on();
+}
 
-	if (!rounds.map)
-		return;
-	do
-		failed = 0;
-	while (run_rounds(&failed) && split_round(failed));
+void rounds_go_on(void)
+{
+	state_detour(DETOUR_CUT, false);
+	while (rounds.map && run_rounds() && split_round(rounds.failed))
+		rounds.failed = 0;
+	if (!(place_state.detours & DETOUR_CUT))
+		rounds.failed = 0;
 }

@@ -67,7 +67,7 @@ static COLD void start_held(struct task *task, const uint32_t *command)
 HOT void start_task(struct task *task, const uint32_t *command)
 {
 	counters.placements--;
-	if (unlikely(place_state.detours & (DETOUR_THROTTLE | DETOUR_STATE)))
+	if (unlikely(place_state.detours & (DETOUR_CUT | DETOUR_THROTTLE | DETOUR_STATE)))
 		start_held(task, command);
 	else if (unlikely(place_now(task)))
 		start_later(task, command);

@@ -9,6 +9,7 @@
 #include "core/log.h"
 #include "core/outbox.h"
 #include "core/state.h"
+#include "core/visit.h"
 #include "core/wait.h"
 #include "groups/cga.h"
 #include "place/affinity.h"
@@ -216,6 +217,20 @@ void main_event(const struct tutti_event *event)
 	}
 }
 
+/* Go on with the issue rounds that wait for room in the command ring, or that were cut short. */
+static COLD void issue(void)
+{
+	if (!visit_goes_on(0)) {
+		command_mark(); /* its event begins another visit */
+	} else if (place_state.blocked) {
+		place_state.blocked = false;
+		pending_run();
+		rounds_run();
+	} else if (place_state.detours & DETOUR_CUT) {
+		rounds_go_on();
+	}
+}
+
 /* Go on with work that waits for room in the command ring. Return: some of it still waits */
 static COLD bool retry(void)
 {
@@ -234,13 +249,9 @@ static COLD bool retry(void)
 			cga_ids_resume();
 			child_resume();
 		}
-		if (place_state.blocked) {
-			place_state.blocked = false;
-			pending_run();
-			rounds_run();
-		}
+		issue();
 	}
-	return queue_table.waiters[WAIT_ROOM] || place_state.blocked || command_ring.asked;
+	return queue_table.waiters[WAIT_ROOM] || place_state.blocked || place_state.detours & DETOUR_CUT || command_ring.asked;
 }
 
 /* Let the task of a refused tensor request fail as if an SM had reported the fault. */

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "core/visit.h"
+
+#include "core/counters.h"
+
+static struct {
+	uint32_t event; /* counters.events in the visit that @left is about */
+	int32_t left;
+} visit;
+
+void visit_init(void)
+{
+	visit.event = ~0u;
+}
+
+COLD bool visit_goes_on(uint32_t steps)
+{
+	if (visit.event != counters.events) {
+		visit.event = counters.events;
+		visit.left = VISIT_STEPS;
+	}
+	if (visit.left > 0)
+		visit.left -= (int32_t)steps;
+	return visit.left > 0;
+}
+
+COLD void visit_unlimited(void)
+{
+	visit.event = counters.events;
+	visit.left = INT32_MAX;
+}
+
+COLD void visit_cut(void)
+{
+	state_detour(DETOUR_CUT, true);
+	attention.settle |= ATTEND_ROOM;
+	command_mark();
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: How long a visit may last (spec REL-11)
+ *
+ * A visit is what the firmware does for one event. Searches for room on the card can take far longer than everything
+ * else, so they count their steps, and stop when a visit has used them up. Whoever stops keeps what it has found,
+ * calls visit_cut(), and goes on in a later visit, after the events that have come meanwhile.
+ */
+#ifndef VISIT_H
+#define VISIT_H
+
+#include "core/command_ring.h"
+#include "core/state.h"
+
+/* Steps of a visit. A step is about four instructions. Large cards have more SMs to look at. */
+#define VISIT_STEPS (FW_LARGE ? 16000 : 2500)
+
+void visit_init(void);
+/** visit_goes_on() - count @steps. Return: whether there are any left in this visit */
+bool visit_goes_on(uint32_t steps);
+/** visit_unlimited() - let this visit take as many steps as it needs. */
+void visit_unlimited(void);
+/** visit_cut() - the issue rounds have to go on in another visit; until then no kernel starts before them. */
+void visit_cut(void);
+
+#endif
