@@ -290,6 +290,8 @@ void card_fault(void);
 unsigned card_fits(const struct job *job, unsigned enough);
 unsigned card_room(const struct job *job, unsigned sm);
 unsigned card_resident(void);
+/** card_slots_taken() - task slots in use, those for the waves of a split CTA included. */
+unsigned card_slots_taken(void);
 bool card_ids_left(void);
 bool card_sm_open(const struct job *job, unsigned position);
 unsigned card_sm_number(unsigned position);

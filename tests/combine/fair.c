@@ -184,10 +184,8 @@ static void quotas(void)
  * (TSK-07). */
 static void throttles(void)
 {
-	unsigned i, k, taken = 0;
+	unsigned i, k, taken = card_slots_taken();
 
-	for (k = 0; k < SLOTS; k++)
-		taken += !!w.act[k];
 	for (k = 0; k < SLOTS; k++) {
 		const struct job *job = w.act[k];
 
@@ -207,10 +205,8 @@ static void throttles(void)
 static void evictions(void)
 {
 	uint8_t highest = UINT8_MAX;
-	unsigned i, taken = 0;
+	unsigned i, taken = card_slots_taken();
 
-	for (i = 0; i < SLOTS; i++)
-		taken += !!w.act[i];
 	for (i = 0; i < w.jobs && taken == w.slots; i++)
 		if (w.job[i].life == WAITING && w.job[i].level < highest)
 			highest = w.job[i].level;

@@ -23,6 +23,16 @@ unsigned card_resident(void)
 	return running_all;
 }
 
+unsigned card_slots_taken(void)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < SLOTS; i++)
+		n += w.act[i] || (slots[i].split && slots[i].job->life == RUNNING &&
+				  (slots[i].running || slots[i].late || slots[i].job->waves_left));
+	return n;
+}
+
 void cta_start(unsigned number, unsigned position)
 {
 	struct slot *slot = &slots[number];
