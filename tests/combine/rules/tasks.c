@@ -33,16 +33,19 @@ static struct job *find(unsigned slot, const struct tutti_task_state *s, bool sp
 	RULE(e->published && !e->bad && e->kind <= CONDENSED, "order (PKT-07)",
 	     "STATE for packet %lu of queue %u, which is %s", s->packet, s->queue,
 	     e->bad ? "bad" : "not there");
-	job = w.act[slot]; /* it continues after a CTA that was split */
-	if (job && job->waves_left && job->queue == s->queue && !job->child && entry_of(job) == e &&
-	    same_task(job, s, false))
-		return job;
+	job = w.act[slot];
+	if (job && job->queue == s->queue && !job->child && entry_of(job) == e && same_task(job, s, false)) {
+		if (job->waves_left)
+			return job; /* it continues after a CTA that was split */
+		best = job;
+	}
 	for (i = 0; i < e->n; i++) {
 		job = &w.job[e->job + i];
 		if (!same_task(job, s, split))
 			continue;
-		/* one without a slot before one that has its slot still */
-		if (!best || (best->slot >= 0 && job->slot < 0))
+		/* one without a slot before one that has its slot still, unless it was evicted and gets the same slot again */
+		if (!best || (best->slot >= 0 && job->slot < 0 &&
+			      (best->slot != (int)slot || job->level < best->level)))
 			best = job;
 	}
 	RULE(best, "once (TSK-03)", "STATE of packet %lu of queue %u at CTA %u: no kernel of it is there%s",
