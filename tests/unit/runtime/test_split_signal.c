@@ -134,13 +134,124 @@ static void a_split_signal_is_stored_behind_the_cards_count(void **state)
 	}
 }
 
+/* The operations that use the old value, each with 100 or near it as the operand. */
+enum { EXCHANGE, CAS, CAS_OTHER, AND, OR, XOR, OPERATIONS };
+
+static int64_t expected(unsigned operation, int64_t old)
+{
+	switch (operation) {
+	case EXCHANGE:
+		return 55;
+	case CAS:
+		return old == 100 ? 55 : old;
+	case CAS_OTHER:
+		return old == 110 ? 55 : old;
+	case AND:
+		return old & 6;
+	case OR:
+		return old | 3;
+	default:
+		return old ^ 5;
+	}
+}
+
+/* Return: the old value, as far as the operation tells. */
+static int64_t operate(unsigned operation, int64_t otherwise)
+{
+	switch (operation) {
+	case EXCHANGE:
+		return tutti_signal_exchange(&signal, 55);
+	case CAS:
+		return tutti_signal_cas(&signal, 100, 55);
+	case CAS_OTHER:
+		return tutti_signal_cas(&signal, 110, 55);
+	case AND:
+		tutti_signal_and(&signal, 6);
+		break;
+	case OR:
+		tutti_signal_or(&signal, 3);
+		break;
+	default:
+		tutti_signal_xor(&signal, 5);
+	}
+	return otherwise;
+}
+
+static int64_t true_value(void)
+{
+	return (int64_t)((uint64_t)signal.value - (uint64_t)(signal.flags & TUTTI_SIGNAL_SPLIT ? signal.card_done : 0));
+}
+
+/* Whatever host and card do between any two loads, the operation is applied to the value of that moment. */
+static void an_operation_is_applied_to_the_value_that_is(void **state)
+{
+	unsigned scripts = KINDS * KINDS * KINDS * KINDS * KINDS;
+
+	for (unsigned operation = 0; operation < OPERATIONS; operation++)
+		for (unsigned i = 0; i < scripts; i++) {
+			int64_t last, old;
+			bool unchanged;
+
+			signal = (struct tutti_signal){.flags = TUTTI_SIGNAL_SPLIT, .card_done = 7, .value = 107};
+			script = i;
+			values = 0;
+			note();
+			old = operate(operation, INT64_MIN);
+			last = had[values - 1];
+			/* a cas that fails only reads */
+			unchanged = (operation == CAS || operation == CAS_OTHER) && old != (operation == CAS ? 100 : 110);
+			if (unchanged ? !was(old) || true_value() != last : true_value() != expected(operation, last))
+				fail_msg("operation %u, script %u: %lld", operation, i, (long long)true_value());
+			if (!unchanged && old != INT64_MIN)
+				assert_int_equal(old, last);
+		}
+}
+
+static void whole_and_split_signals_have_the_same_operations(void **state)
+{
+	script = 0;
+	for (unsigned split = 0; split < 2; split++) {
+		for (unsigned operation = 0; operation < OPERATIONS; operation++) {
+			signal = (struct tutti_signal){.flags = split, .card_done = 7, .value = split ? 107 : 100};
+			assert_int_equal(operate(operation, 100), 100);
+			assert_int_equal(true_value(), expected(operation, 100));
+		}
+		tutti_signal_store(&signal, 5);
+		tutti_signal_add(&signal, 3);
+		assert_int_equal(tutti_signal_load(&signal), 8);
+		tutti_signal_subtract(&signal, 9);
+		assert_int_equal(tutti_signal_load(&signal), -1);
+		tutti_signal_store_silent(&signal, INT64_MIN);
+		assert_int_equal(tutti_signal_load(&signal), INT64_MIN);
+		assert_int_equal(tutti_signal_exchange(&signal, INT64_MAX), INT64_MIN);
+		assert_int_equal(tutti_signal_load(&signal), INT64_MAX);
+	}
+}
+
+static void no_signal_is_left_alone(void **state)
+{
+	tutti_signal_store(NULL, 1);
+	tutti_signal_store_silent(NULL, 1);
+	tutti_signal_add(NULL, 1);
+	tutti_signal_subtract(NULL, 1);
+	tutti_signal_and(NULL, 1);
+	tutti_signal_or(NULL, 1);
+	tutti_signal_xor(NULL, 1);
+	assert_int_equal(tutti_signal_exchange(NULL, 1), 0);
+	assert_int_equal(tutti_signal_cas(NULL, 0, 1), 0);
+	tutti_signal_wake(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_read_gives_a_value_that_was),
 	    cmocka_unit_test(a_whole_signal_is_read_once),
 	    cmocka_unit_test(a_split_signal_is_stored_behind_the_cards_count),
+	    cmocka_unit_test(an_operation_is_applied_to_the_value_that_is),
+	    cmocka_unit_test(whole_and_split_signals_have_the_same_operations),
+	    cmocka_unit_test(no_signal_is_left_alone),
 	};
 
-	return cmocka_run_group_tests_name("PKT-04: split signals", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("PKT-04, SYS-56: split signals", tests, NULL, NULL);
 }
