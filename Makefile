@@ -20,7 +20,7 @@ all:
 # The packages a goal needs, by Debian's names; of `a|b` the first that the release has. Root gets what is missing before
 # anything is built, others are told. APT=no leaves that out, as it is on systems without dpkg.
 GOALS := $(or $(MAKECMDGOALS),all)
-PACKAGES := gcc make gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld libelf-dev zlib1g-dev libdrm-dev libpci-dev
+PACKAGES := gcc make gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld libelf-dev libdw-dev zlib1g-dev libdrm-dev libpci-dev
 PACKAGES_TEST := g++ perl pkgconf|pkg-config python3 libcmocka-dev pahole|dwarves sparse clang libclang-rt-dev spin qemu-user \
 	pocl-opencl-icd ocl-icd-opencl-dev opencl-headers libdnnl-dev libopenblas-dev libhsa-runtime-dev libunicorn-dev \
 	$(if $(shell grep -s '^VERSION_CODENAME=bookworm' /etc/os-release),libxrt1 libxrt-dev) # later releases have no XRT

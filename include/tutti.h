@@ -440,6 +440,34 @@ struct tutti_symbol {
  */
 int tutti_executable_symbols(struct tutti_executable *executable,
 			     int (*visit)(const struct tutti_symbol *symbol, void *context), void *context);
+/**
+ * struct tutti_argument - a member of a kernel's arguments.
+ * @name: its name
+ * @type: its type, as in C
+ * @offset: where it lies
+ * @bytes: its size; 0 if it is not known
+ */
+struct tutti_argument {
+	const char *name;
+	const char *type;
+	uint32_t offset;
+	uint32_t bytes;
+};
+
+/**
+ * tutti_executable_arguments() - call @visit for each argument of a kernel until it returns something other than 0.
+ * @executable: executable
+ * @name: name of the kernel, as for tutti_executable_kernel()
+ * @visit: called with an argument, which is valid during the call
+ * @context: given to @visit
+ *
+ * It is told by the debug information that tuttic keeps in code objects, and read by libdw of elfutils.
+ *
+ * Return: 0, or what @visit has returned; -ENOENT: there is no such kernel; -ENODATA: the code object does not tell;
+ * -ENOTSUP: libdw is not installed; -EINVAL.
+ */
+int tutti_executable_arguments(struct tutti_executable *executable, const char *name,
+			       int (*visit)(const struct tutti_argument *argument, void *context), void *context);
 
 /* ---- queues ----------------------------------------------------------- */
 
@@ -527,7 +555,7 @@ int tutti_queue_error(struct tutti_queue *queue, struct tutti_fault *fault);
  * @bytes: size of @text; 0 = only measure
  *
  * It names the kernel, the cause, the address that was accessed and how, the allocation it belongs to or lies
- * behind, and the function, as far as they are known.
+ * behind, and the function, file and line, as far as they are known.
  *
  * Return: length of the whole text without the NUL; -EINVAL.
  */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "code/code_name.h"
+#include "code/debug.h"
 #include "code/elf_check.h"
 #include "memory/memory.h"
 
@@ -33,6 +34,7 @@ static struct handle_pool descriptors = HANDLE_POOL(struct loaded_descriptor);
  * struct tutti_executable - a loaded code object.
  * @base: address of the image
  * @mapped: number of segments mapped so far
+ * @file: a copy of the code object, for its debug information
  * @next: in device->executables, under device->lock
  */
 struct tutti_executable {
@@ -42,6 +44,7 @@ struct tutti_executable {
 	uint64_t image_bytes;
 	unsigned segments, mapped;
 	struct elf_segment segment[ELF_SEGMENTS_MAX];
+	struct debug_file file;
 	struct loaded_symbol *kernel;
 	size_t kernels;
 	struct loaded_symbol *variable;
@@ -69,6 +72,15 @@ static void copy_image(struct tutti_executable *executable, const struct elf_obj
 
 		memcpy(executable->base + elf->relocation[i].address, &value, sizeof(value));
 	}
+}
+
+static int keep_file(struct tutti_executable *executable, const struct elf_object *elf)
+{
+	executable->file = (struct debug_file){.data = malloc(elf->bytes), .bytes = elf->bytes};
+	if (!executable->file.data)
+		return -ENOMEM;
+	memcpy(executable->file.data, elf->file, elf->bytes);
+	return 0;
 }
 
 static void segment_pages(const struct tutti_executable *executable, unsigned i, uint8_t **start,
@@ -185,6 +197,7 @@ static void executable_free(struct tutti_executable *executable)
 	symbols_free(executable->kernel, executable->kernels);
 	symbols_free(executable->variable, executable->variables);
 	symbols_free(executable->function, executable->functions);
+	free(executable->file.data);
 	handle_free(&pool, &executable->handle);
 }
 
@@ -243,6 +256,14 @@ int tutti_executable_destroy(struct tutti_executable *executable)
 	return 0;
 }
 
+static bool externals_ok(const struct tutti_external *externals, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!externals || !externals[i].name)
+			return false;
+	return true;
+}
+
 int tutti_executable_load_with(struct tutti_device *device, const void *file, size_t bytes,
 			       const struct tutti_external *externals, size_t count, struct tutti_executable **out,
 			       const char **message)
@@ -252,7 +273,7 @@ int tutti_executable_load_with(struct tutti_device *device, const void *file, si
 	struct elf_object elf;
 	int error;
 
-	if (!device_call(&call, device) || !file || !out || (count && !externals))
+	if (!device_call(&call, device) || !file || !out || !externals_ok(externals, count))
 		return -EINVAL;
 	error = elf_open_with(&elf, file, bytes, device->known.contract_max, externals, count, message);
 	if (error)
@@ -271,6 +292,8 @@ int tutti_executable_load_with(struct tutti_device *device, const void *file, si
 		goto destroy;
 	copy_image(executable, &elf);
 	error = take_symbols(executable, &elf);
+	if (!error)
+		error = keep_file(executable, &elf);
 	if (!error)
 		error = map_segments(executable);
 	/* The pages may have held another code object before, of which the card still caches something. */
@@ -362,25 +385,44 @@ static const struct loaded_symbol *find(const struct loaded_symbol *symbols, siz
 	return NULL;
 }
 
-int tutti_executable_kernel(struct tutti_executable *executable, const char *name,
-			    struct tutti_kernel *kernel)
+/* "foo", "foo.kd" and "&foo" name the same kernel. */
+static const struct loaded_symbol *find_kernel(const struct tutti_executable *executable, const char *name)
 {
-	CALL_SCOPE struct call call = {0};
-	const struct loaded_symbol *found;
 	size_t length;
 
-	if (!executable_call(&call, executable) || !name || !kernel)
-		return -EINVAL;
 	if (*name == '&')
 		name++;
 	length = strlen(name);
 	if (length > 3 && !strcmp(name + length - 3, ".kd"))
 		length -= 3;
-	found = find(executable->kernel, executable->kernels, name, length);
+	return find(executable->kernel, executable->kernels, name, length);
+}
+
+int tutti_executable_kernel(struct tutti_executable *executable, const char *name,
+			    struct tutti_kernel *kernel)
+{
+	CALL_SCOPE struct call call = {0};
+	const struct loaded_symbol *found;
+
+	if (!executable_call(&call, executable) || !name || !kernel)
+		return -EINVAL;
+	found = find_kernel(executable, name);
 	if (!found)
 		return -ENOENT;
 	fill_kernel(executable, (size_t)(found - executable->kernel), kernel);
 	return 0;
+}
+
+int tutti_executable_arguments(struct tutti_executable *executable, const char *name,
+			       int (*visit)(const struct tutti_argument *argument, void *context), void *context)
+{
+	CALL_SCOPE struct call call = {0};
+	const struct loaded_symbol *found;
+
+	if (!executable_call(&call, executable) || !name || !visit)
+		return -EINVAL;
+	found = find_kernel(executable, name);
+	return found ? debug_arguments(&executable->file, found->name, visit, context) : -ENOENT;
 }
 
 int tutti_executable_variable(struct tutti_executable *executable, const char *name, void **address,
@@ -490,4 +532,20 @@ bool code_function_name(struct tutti_device *device, uint64_t pc, char name[CODE
 	}
 	pthread_mutex_unlock(&device->lock);
 	return found;
+}
+
+/* Debug information is read without the lock, while the executable cannot go. */
+bool code_line(struct tutti_device *device, uint64_t pc, char text[CODE_LINE_BYTES])
+{
+	CALL_SCOPE struct call call = {0};
+	struct tutti_executable *e;
+
+	pthread_mutex_lock(&device->lock);
+	for (e = device->executables; e; e = e->next)
+		if (pc - (uintptr_t)e->base < e->image_bytes)
+			break;
+	if (e && !executable_call(&call, e))
+		e = NULL;
+	pthread_mutex_unlock(&device->lock);
+	return e && debug_line(&e->file, pc - (uintptr_t)e->base, text, CODE_LINE_BYTES);
 }

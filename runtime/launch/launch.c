@@ -72,12 +72,47 @@ int tutti_launch_packet(const struct tutti_launch *launch, struct tutti_dispatch
 	return error;
 }
 
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Most workgroups that one SM can hold at once, by the registers of their waves; the card may do with fewer. */
+static uint32_t held_by_sm(const struct tutti_discovery *known, const struct tutti_kernel_descriptor *descriptor,
+			   const struct tutti_dispatch_packet *packet)
+{
+	uint32_t items = (uint32_t)packet->workgroup_x * packet->workgroup_y * packet->workgroup_z;
+	uint32_t waves = known->peu_waves;
+
+	if (descriptor->flags & TUTTI_KERNEL_INDEPENDENT) /* their waves need not run at the same time */
+		return known->cta_slots;
+	if (descriptor->scalar_blocks)
+		waves = smaller(waves, known->scalar_blocks / descriptor->scalar_blocks);
+	if (descriptor->vector_blocks)
+		waves = smaller(waves, known->vector_blocks / descriptor->vector_blocks);
+	return smaller(known->cta_slots, waves * known->peus / ((items + TUTTI_WAVE_ITEMS - 1) / TUTTI_WAVE_ITEMS));
+}
+
+/* SMs of the largest part of the card that a CGA of this kind may lie in. Of CPCs it is not known here. */
+static uint32_t domain_sms(const struct tutti_discovery *known, unsigned kind)
+{
+	uint32_t most = 0;
+
+	if (kind > TUTTI_CGA_GPC)
+		return known->sms;
+	for (unsigned i = 0; i < known->gpcs && i < TUTTI_MAX_GPCS; i++)
+		if (known->gpc[i].sms > most)
+			most = known->gpc[i].sms;
+	return most;
+}
+
 /* Task metadata may replace the shape of CGAs, and make SMs share their memory; the card checks what it says. */
 static inline uint32_t cga_refusal(const struct tutti_discovery *known,
 				   const struct tutti_kernel_descriptor *descriptor,
 				   const struct tutti_dispatch_packet *packet)
 {
 	uint64_t ctas = (uint64_t)descriptor->cga[0] * descriptor->cga[1] * descriptor->cga[2];
+	uint32_t held = held_by_sm(known, descriptor, packet);
 
 	if (packet_groups(packet->grid_x, packet->workgroup_x) % descriptor->cga[0] ||
 	    packet_groups(packet->grid_y, packet->workgroup_y) % descriptor->cga[1] ||
@@ -86,7 +121,9 @@ static inline uint32_t cga_refusal(const struct tutti_discovery *known,
 	if (ctas > (uint64_t)known->sms * known->cta_slots ||
 	    (descriptor->cga_kind <= TUTTI_CGA_GPC && ctas > known->cga_ctas))
 		return TUTTI_ERROR_GRID;
-	return 0;
+	if (!held)
+		return TUTTI_ERROR_WORKGROUP;
+	return ctas > (uint64_t)domain_sms(known, descriptor->cga_kind) * held ? TUTTI_ERROR_GRID : 0;
 }
 
 /* Why the card would refuse an encoded launch, as far as that can be said without asking it. */

@@ -109,13 +109,14 @@ static void add_access(struct sentence *sentence, struct tutti_device *device, c
 
 static void add_place(struct sentence *sentence, struct tutti_device *device, const struct tutti_fault *fault)
 {
-	char name[CODE_NAME_BYTES];
+	char name[CODE_NAME_BYTES], line[CODE_LINE_BYTES];
 	uint64_t offset;
 
 	if (fault->pc && code_function_name(device, fault->pc, name, &offset))
-		add(sentence, "; in function %s + %#llx, pc %#llx", name, (unsigned long long)offset,
-		    (unsigned long long)fault->pc);
-	else if (fault->pc)
+		add(sentence, "; in function %s + %#llx", name, (unsigned long long)offset);
+	if (fault->pc && code_line(device, fault->pc, line))
+		add(sentence, "; %s", line);
+	if (fault->pc)
 		add(sentence, "; pc %#llx", (unsigned long long)fault->pc);
 	if (fault->sm != NO_SM)
 		add(sentence, ", SM %u, wave %u", fault->sm, fault->wave);

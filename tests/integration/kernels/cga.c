@@ -62,6 +62,12 @@ TUTTI_KERNEL(cga_giant, struct args_cga_seen, TUTTI_CGA(1024, 1, 1))
 	look(args);
 }
 
+/* Registers for one wave of each PEU. */
+TUTTI_KERNEL(cga_greedy, struct args_cga_seen, TUTTI_CGA_OF(TUTTI_CGA_GPU, 256, 1, 1), .scalar_blocks = 32, .vector_blocks = 32)
+{
+	look(args);
+}
+
 struct board {
 	uint64_t mail;   /* from the CTA before */
 	uint64_t count;  /* atomic: all CTAs write it */

@@ -80,6 +80,11 @@ static int on_symbol(const struct tutti_symbol *symbol, void *context)
 	return 0;
 }
 
+static int on_argument(const struct tutti_argument *argument, void *context)
+{
+	return 0;
+}
+
 static struct tutti_launch launch_of(const struct objects *o)
 {
 	return (struct tutti_launch){ .kernel = o->kernel, .grid = { 1 }, .workgroup = { 1 } };
@@ -116,6 +121,7 @@ static long call_tutti_dispatch(const struct objects *o)
 
 	return tutti_dispatch(o->queue, &launch);
 }
+NAMED(tutti_executable_arguments, tutti_executable_arguments(o->executable, "empty", on_argument, NULL))
 NAMED(tutti_executable_destroy, tutti_executable_destroy(o->executable))
 NAMED(tutti_executable_iterate, tutti_executable_iterate(o->executable, on_kernel, NULL))
 NAMED(tutti_executable_kernel, tutti_executable_kernel(o->executable, "empty", &any.kernel))
@@ -272,6 +278,7 @@ static const struct entry {
 	H(tutti_device_time)
 	H(tutti_device_transport)
 	H(tutti_dispatch)
+	H(tutti_executable_arguments)
 	D(tutti_executable_destroy)
 	H(tutti_executable_iterate)
 	H(tutti_executable_kernel)

@@ -302,6 +302,9 @@ static void defined_by_the_program(void **state)
 	uint8_t *code = read_kernels("tests/integration/kernels/external.tco", &bytes);
 
 	assert_int_equal(tutti_executable_load(rig->device, code, bytes, &executable, &message), -ENOEXEC);
+	assert_int_equal(tutti_executable_load_with(rig->device, code, bytes, NULL, 1, &executable, &message), -EINVAL);
+	assert_int_equal(tutti_executable_load_with(rig->device, code, bytes, &(struct tutti_external){NULL, x}, 1, &executable,
+						    &message), -EINVAL);
 	assert_int_equal(tutti_executable_load_with(rig->device, code, bytes, externals, 2, &executable, &message),
 			 -ENOLINK);
 	assert_non_null(strstr(message, "external_factor"));

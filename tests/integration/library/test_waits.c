@@ -135,6 +135,7 @@ static void callback_resets(void **state)
 	waiter_start(&waiter, rig->device, bad);
 	stop_queue(queue, bad);
 	assert_int_equal(waiter_end(&waiter), -EIO);
+	assert_int_equal(tutti_queue_poll(queue), 0); /* the event thread may not have called it yet */
 	rig_launch(rig, queue, "empty", 1, 1, rig_args(rig, NULL, 0, 0), good);
 	assert_int_equal(wait_now(good), 0);
 	assert_int_equal(tutti_queue_destroy(queue), 0);

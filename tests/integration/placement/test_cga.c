@@ -192,6 +192,9 @@ static void mixed(void **state)
 static void too_large(void **state)
 {
 	rig_refused(rig, "cga_giant", 1024 * 32, 32, 0, TUTTI_ERROR_GRID);
+	/* by its registers: an SM holds four of its waves, which is half a workgroup, or one */
+	rig_refused(rig, "cga_greedy", 256 * 256, 256, 0, TUTTI_ERROR_WORKGROUP);
+	rig_refused(rig, "cga_greedy", 256 * 128, 128, 0, TUTTI_ERROR_GRID);
 }
 
 static struct args_cga_bad *bad_args(uint64_t rank, uint64_t offset)
