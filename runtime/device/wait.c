@@ -14,6 +14,7 @@
 
 #define SLEEP_MAX_NS 1000000ull
 #define HUNG_NS	     5000000000ull /* a firmware that is awake without a heartbeat for so long has hung */
+#define STALL_NS     500000000ull /* a thread that has not looked for so long was stopped, and perhaps the card, too */
 
 /* The card calls this while the waiting thread drives it. Events end the drive, too, since they must be handled. */
 static bool wait_done(void *context)
@@ -23,21 +24,23 @@ static bool wait_done(void *context)
 	return wait->satisfied(wait) || device_pending(wait->device);
 }
 
+/** struct watch - since when the firmware has shown the same heartbeat, as seen at @last. */
 struct watch {
 	uint64_t beat;
-	uint64_t since;
+	uint64_t since, last;
 };
 
 static void watch_heartbeat(struct tutti_device *device, struct watch *watch, uint64_t now)
 {
 	uint64_t beat = tutti_load_relaxed(&device->status->heartbeat);
 
-	if (beat != watch->beat || !watch->since || tutti_load_relaxed(&device->status->asleep)) {
+	if (now - watch->last > STALL_NS || beat != watch->beat || tutti_load_relaxed(&device->status->asleep)) {
 		watch->beat = beat;
 		watch->since = now;
 	} else if (now - watch->since > HUNG_NS) {
 		device_fail(device, "firmware hangs: no heartbeat");
 	}
+	watch->last = now;
 }
 
 static bool hopeless(const struct wait *wait)
