@@ -5,6 +5,7 @@
  * of the driver, and what it does when the driver refuses (SYS-40, SYS-42, PKT-07, PKT-10).
  */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -45,6 +47,8 @@ static struct driver {
 	uint64_t events, errors;
 	int query_fails;
 	struct tutti_fault fault;
+	struct drm_tutti_event event; /* the newest */
+	unsigned events_asked;
 } driver;
 
 static int take_query(struct drm_tutti_query *query)
@@ -128,6 +132,10 @@ static int take(unsigned long request, void *args)
 	case DRM_IOCTL_TUTTI_RSB_READ:
 		assert_int_equal(read->handle, RSB_FIRST);
 		memset((void *)(uintptr_t)read->pointer, 0x5a, sizeof(struct tutti_rsb));
+		return 0;
+	case DRM_IOCTL_TUTTI_EVENT:
+		driver.event = *(struct drm_tutti_event *)args;
+		driver.events_asked++;
 		return 0;
 	case DRM_IOCTL_TUTTI_WAIT:
 		wait->events = driver.events;
@@ -247,6 +255,73 @@ static void queues_by_their_handles(void **state)
 	tutti_device_close(device);
 }
 
+#define SLEEPERS 3u
+#define LONG_NS	 20000000000ull /* nobody sleeps for so long */
+
+struct sleeper {
+	pthread_t thread;
+	struct tutti_device *device;
+	uint64_t seen, ns;
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void *sleep_once(void *context)
+{
+	struct sleeper *me = context;
+
+	me->device->transport->sleep(me->device, me->seen, now() + me->ns);
+	return NULL;
+}
+
+static void sleepers_start(struct sleeper *sleeper, struct tutti_device *device, bool first_is_short)
+{
+	uint64_t seen = device->transport->interrupts(device);
+
+	for (unsigned i = 0; i < SLEEPERS; i++) {
+		sleeper[i] = (struct sleeper){
+		    .device = device, .seen = seen, .ns = first_is_short && !i ? 2000000 : LONG_NS};
+		assert_int_equal(pthread_create(&sleeper[i].thread, NULL, sleep_once, &sleeper[i]), 0);
+		if (first_is_short && !i)
+			usleep(500); /* so that it is most likely the one that looks for all */
+	}
+}
+
+/* Interrupts and host threads wake all threads that sleep, also when the one that looks for all has left before. */
+static void all_sleepers_are_woken(void **state)
+{
+	struct tutti_device *device = open_device();
+	struct sleeper sleeper[SLEEPERS];
+	struct tutti_queue *queue;
+	const uint64_t one = 1;
+	uint64_t start = now();
+
+	assert_int_equal(tutti_queue_create(device, NULL, &queue), 0);
+	assert_int_equal(driver.events_asked, 1);
+	assert_int_equal(driver.event.handle, QUEUE_FIRST);
+	assert_int_equal(driver.event.flags, DRM_TUTTI_EVENT_ERROR | DRM_TUTTI_EVENT_COMPLETION);
+	for (unsigned round = 0; round < 300; round++) {
+		sleepers_start(sleeper, device, round % 3 == 2);
+		if (round % 2)
+			usleep(round % 3 == 2 ? 4000 : 200);
+		if (round % 5)
+			assert_int_equal(write(driver.event.fd, &one, sizeof(one)), sizeof(one));
+		else
+			device_wake_all();
+		for (unsigned i = 0; i < SLEEPERS; i++)
+			pthread_join(sleeper[i].thread, NULL);
+		assert_in_range(now() - start, 0, LONG_NS - 1);
+	}
+	tutti_queue_destroy(queue);
+	tutti_device_close(device);
+}
+
 static unsigned reported;
 
 static void on_error(struct tutti_queue *queue, const struct tutti_fault *fault, void *context)
@@ -309,6 +384,7 @@ int main(void)
 		T("SYS-42: opening and closing leaves no address space taken", opens_again_and_again),
 		T("SYS-42: what is mapped before the context exists is mapped with it", early_maps_wait_for_the_context),
 		T("SYS-42, PKT-07: queues by their handles; rings in write-combined memory", queues_by_their_handles),
+		T("SYS-56: interrupts and host threads wake all threads that sleep", all_sleepers_are_woken),
 		T("SYS-42: an error of a queue is told once", errors_are_told_once),
 		T("PKT-10: an RSB is read to an address", rsb_is_read_to_an_address),
 	};
