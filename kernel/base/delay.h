@@ -12,6 +12,7 @@
 	X(object_destroy) /* an object is about to be destroyed; its lock is held */ \
 	X(queue_destroy)  /* the firmware is about to be asked to destroy a queue; the queue's lock is held */ \
 	X(unplug_unpin)   /* the device is being removed: a buffer's DMA addresses are gone, its pages pinned yet */ \
+	X(import_free)    /* an imported buffer is being freed, and about to be detached */ \
 	X(card_zero)      /* a piece of card memory is about to be zeroed */
 
 enum tutti_delay_point {

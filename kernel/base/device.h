@@ -40,7 +40,7 @@
  * @scratch_lock          who uses @scratch
  * lock of a buffer       who makes the DMA addresses of a buffer in system memory
  * mmap_lock              of a process: faults, and munmap, which may free a buffer
- * @memory_lock           @memory, @bos, @exports
+ * @memory_lock           @memory, @bos, @imports, @exports
  * dma_resv, i_mmap       of the GEM helpers and of mappings that are being revoked
  * @view_sem              read: a fault handler looks whether it may map, and may allocate; written: revocation
  * lock of the channel    both rings, requests in flight
@@ -203,7 +203,7 @@ struct tutti_device {
 	struct list_head objects[TUTTI_KINDS];
 	struct ida ids[TUTTI_KINDS], file_ids;
 
-	/** @memory_lock: @memory, @bos, @exports */
+	/** @memory_lock: @memory, @bos, @imports, @exports */
 	struct mutex memory_lock;
 	/** @memory: card memory in [reserved_bytes, end) */
 	struct drm_mm memory;
@@ -213,6 +213,8 @@ struct tutti_device {
 	struct mutex scratch_lock;
 	/** @bos: all system buffers that may have DMA mappings */
 	struct list_head bos;
+	/** @imports: buffers that are attached to another driver's dma-buf */
+	struct list_head imports;
 	/** @exports: card buffers that are a dma-buf too */
 	struct list_head exports;
 

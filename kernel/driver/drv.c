@@ -159,7 +159,7 @@ const struct drm_driver tutti_drm_driver = {
 	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
 	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
 	.gem_prime_import = tutti_card_bo_import,
-	.gem_prime_import_sg_table = drm_gem_shmem_prime_import_sg_table,
+	.gem_prime_import_sg_table = tutti_system_bo_import,
 	TUTTI_DRIVER_FDINFO
 	TUTTI_PRIME_MMAP
 	.debugfs_init = tutti_debugfs_init,

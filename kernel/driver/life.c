@@ -11,6 +11,7 @@
 #include "firmware/message.h"
 #include "memory/bo.h"
 #include "memory/card_bo.h"
+#include "memory/system_bo.h"
 #include "memory/view.h"
 #include "objects/timeline.h"
 #include "recovery/recovery.h"
@@ -38,6 +39,7 @@ static void tutti_life_init_locks(struct tutti_device *tdev)
 		ida_init(&tdev->ids[i]);
 	}
 	INIT_LIST_HEAD(&tdev->bos);
+	INIT_LIST_HEAD(&tdev->imports);
 	INIT_LIST_HEAD(&tdev->exports);
 	init_waitqueue_head(&tdev->wait);
 	ida_init(&tdev->file_ids);
@@ -163,6 +165,7 @@ void tutti_life_unplug(struct tutti_device *tdev)
 	tutti_recovery_stop(tdev); /* what was lost just now may have condemned its context */
 	tutti_bo_unplug(tdev);
 	tutti_life_free_progress(tdev);
+	tutti_system_bo_detach_all(tdev);
 	tutti_fw_fini(tdev);
 }
 

@@ -80,7 +80,7 @@ u32 tutti_bo_peek(struct tutti_bo *bo, u64 offset)
 
 	if (bo->placement == DRM_TUTTI_PLACE_CARD)
 		return readl(tdev->aperture + bo->node.start + offset);
-	if (bo->shmem.base.import_attach)
+	if (bo->imported)
 		return word;
 	page = kmap_local_page(tutti_bo_page(bo, offset));
 	word = READ_ONCE(*(u32 *)(page + offset_in_page(offset)));

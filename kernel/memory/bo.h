@@ -25,9 +25,14 @@ struct tutti_bo {
 	u32 placement;
 	/** @lock: who makes @sgt */
 	struct mutex lock;
+	/** @imported: another driver's memory; until its attachment ends, by removal of the device */
+	bool imported;
 	/** @sgt: DMA addresses, made by the first map and kept */
 	struct sg_table *sgt;
-	/** @link: in tutti_device.bos while @sgt is ours; a card buffer's: in tutti_device.exports. memory_lock */
+	/**
+	 * @link: in tutti_device.bos while @sgt is ours, in .imports while there is an attachment; a card buffer's: in
+	 * .exports. memory_lock
+	 */
 	struct list_head link;
 	/** @node: place in card memory */
 	struct drm_mm_node node;

@@ -159,13 +159,26 @@ void tutti_card_bo_revoke_exports(struct tutti_device *tdev)
 	mutex_unlock(&tdev->memory_lock);
 }
 
+/* Removal of the device detaches what has been attached by then. */
+static struct drm_gem_object *tutti_card_bo_import_foreign(struct drm_device *drm, struct dma_buf *dma_buf)
+{
+	struct drm_gem_object *obj;
+	int index;
+
+	if (!drm_dev_enter(drm, &index))
+		return ERR_PTR(-ENODEV);
+	obj = drm_gem_prime_import(drm, dma_buf);
+	drm_dev_exit(index);
+	return obj;
+}
+
 /* tutti_card_bo_import() - of a dma-buf; our own card memory is the same buffer again. */
 struct drm_gem_object *tutti_card_bo_import(struct drm_device *drm, struct dma_buf *dma_buf)
 {
 	struct drm_gem_object *obj = dma_buf->priv;
 
 	if (dma_buf->ops != &card_dma_buf_ops)
-		return drm_gem_prime_import(drm, dma_buf);
+		return tutti_card_bo_import_foreign(drm, dma_buf);
 	if (obj->dev != drm)
 		return ERR_PTR(-EOPNOTSUPP);
 	drm_gem_object_get(obj);

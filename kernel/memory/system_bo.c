@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Buffers in system memory: shmem of our own, or a dma-buf of another driver (spec SYS-22). */
+#include <linux/delay.h>
 #include <linux/dma-mapping.h>
+#include <drm/drm_prime.h>
 
+#include "base/delay.h"
 #include "memory/system_bo.h"
 
 /* Shmem buffers of the card are kept from their first map on: pages that it may know are never given back earlier. */
@@ -31,7 +34,7 @@ static int tutti_system_bo_pin(struct tutti_bo *bo)
 	int error = 0;
 
 	mutex_lock(&bo->lock);
-	if (!bo->sgt && bo->shmem.base.import_attach)
+	if (!bo->sgt && bo->imported)
 		bo->sgt = bo->shmem.sgt;
 	else if (!bo->sgt)
 		error = tutti_system_bo_pin_pages(bo);
@@ -45,11 +48,93 @@ static void tutti_system_bo_unpin(struct tutti_bo *bo)
 	drm_gem_shmem_unpin(&bo->shmem);
 }
 
+/* ---- import ---- */
+
+/* Another driver's memory has DMA addresses from now on, whether or not the card gets to know it. */
+struct drm_gem_object *tutti_system_bo_import(struct drm_device *drm, struct dma_buf_attachment *attachment,
+					      struct sg_table *sgt)
+{
+	struct drm_gem_object *obj = drm_gem_shmem_prime_import_sg_table(drm, attachment, sgt);
+	struct tutti_device *tdev = to_tutti(drm);
+
+	if (IS_ERR(obj))
+		return obj;
+	to_tutti_bo(obj)->imported = true;
+	mutex_lock(&tdev->memory_lock);
+	list_add(&to_tutti_bo(obj)->link, &tdev->imports);
+	mutex_unlock(&tdev->memory_lock);
+	return obj;
+}
+
+/* Not under memory_lock: with the attachment the last reference to the other driver's buffer may go. */
+static void tutti_system_bo_detach(struct tutti_bo *bo)
+{
+	drm_prime_gem_destroy(&bo->shmem.base, bo->shmem.sgt);
+	bo->shmem.base.import_attach = NULL;
+	bo->shmem.sgt = NULL;
+	bo->sgt = NULL;
+}
+
+/* It is being freed. It stays in the list until it is detached, so that removal of the device waits for that. */
+static void tutti_system_bo_free_import(struct tutti_bo *bo)
+{
+	struct tutti_device *tdev = tutti_bo_device(bo);
+	bool attached;
+
+	mutex_lock(&tdev->memory_lock);
+	attached = !list_empty(&bo->link);
+	mutex_unlock(&tdev->memory_lock);
+	if (!attached)
+		return;
+	tutti_delay(TUTTI_DELAY_import_free);
+	tutti_system_bo_detach(bo);
+	mutex_lock(&tdev->memory_lock);
+	list_del_init(&bo->link);
+	mutex_unlock(&tdev->memory_lock);
+}
+
+/* The next buffer that has to be detached, with a reference; NULL: it is being freed just now. */
+static struct tutti_bo *tutti_system_bo_take_import(struct tutti_device *tdev)
+{
+	struct tutti_bo *bo;
+
+	lockdep_assert_held(&tdev->memory_lock);
+	bo = list_first_entry(&tdev->imports, struct tutti_bo, link);
+	if (!kref_get_unless_zero(&bo->shmem.base.refcount))
+		return NULL;
+	list_del_init(&bo->link);
+	return bo;
+}
+
+/** tutti_system_bo_detach_all() - the device goes, and its attachments to dma-bufs of others. The card is stopped. */
+void tutti_system_bo_detach_all(struct tutti_device *tdev)
+{
+	struct tutti_bo *bo;
+
+	mutex_lock(&tdev->memory_lock);
+	while (!list_empty(&tdev->imports)) {
+		bo = tutti_system_bo_take_import(tdev);
+		mutex_unlock(&tdev->memory_lock);
+		if (bo) {
+			tutti_system_bo_detach(bo);
+			tutti_bo_put(bo);
+		} else {
+			msleep(1);
+		}
+		mutex_lock(&tdev->memory_lock);
+	}
+	mutex_unlock(&tdev->memory_lock);
+}
+
+/* ---- life ---- */
+
 static void tutti_system_bo_free(struct drm_gem_object *obj)
 {
 	struct tutti_bo *bo = to_tutti_bo(obj);
 
-	if (tutti_bo_unmap_dma(bo))
+	if (bo->imported)
+		tutti_system_bo_free_import(bo);
+	else if (tutti_bo_unmap_dma(bo))
 		drm_gem_shmem_unpin(&bo->shmem);
 	mutex_destroy(&bo->lock);
 	drm_gem_shmem_free(&bo->shmem);
@@ -98,7 +183,7 @@ static int tutti_system_bo_mmap(struct drm_gem_object *obj, struct vm_area_struc
 {
 	int error = drm_gem_shmem_object_mmap(obj, vma);
 
-	if (!error && !obj->import_attach)
+	if (!error && !to_tutti_bo(obj)->imported)
 		vma->vm_ops = &system_vm_ops;
 	return error;
 }

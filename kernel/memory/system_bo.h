@@ -4,6 +4,9 @@
 
 #include "memory/bo.h"
 
+struct drm_gem_object *tutti_system_bo_import(struct drm_device *drm, struct dma_buf_attachment *attachment,
+					      struct sg_table *sgt);
+void tutti_system_bo_detach_all(struct tutti_device *tdev);
 struct drm_gem_object *tutti_system_bo_alloc(struct drm_device *drm, size_t size);
 struct tutti_bo *tutti_system_bo_create(struct tutti_device *tdev, u64 size);
 

@@ -75,12 +75,16 @@ static int tutti_mmap_view(struct tutti_file *file, struct vm_area_struct *vma)
 int tutti_mmap(struct file *filp, struct vm_area_struct *vma)
 {
 	struct drm_file *df = filp->private_data;
+	int error, index;
 
 	if (is_cow_mapping(vma->vm_flags))
 		return -EINVAL;
-	if (drm_dev_is_unplugged(df->minor->dev))
+	if (!drm_dev_enter(df->minor->dev, &index))
 		return -ENODEV;
 	if (vma->vm_pgoff >= DRM_TUTTI_MMAP_BASE >> PAGE_SHIFT)
-		return tutti_mmap_view(df->driver_priv, vma);
-	return drm_gem_mmap(filp, vma);
+		error = tutti_mmap_view(df->driver_priv, vma);
+	else
+		error = drm_gem_mmap(filp, vma);
+	drm_dev_exit(index);
+	return error;
 }

@@ -221,7 +221,7 @@ static bool tutti_wait_signal_place_ok(const struct drm_tutti_wait *args)
 /* Not others' memory: its pages may go while we look. */
 static bool tutti_wait_signal_in(const struct tutti_bo *bo, const struct drm_tutti_wait *args)
 {
-	return !bo->shmem.base.import_attach && bo->placement != DRM_TUTTI_PLACE_USER &&
+	return !bo->imported && bo->placement != DRM_TUTTI_PLACE_USER &&
 	       args->offset < bo->shmem.base.size;
 }
 

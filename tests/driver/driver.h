@@ -10,7 +10,7 @@ struct driver_test {
 	const char *name;
 	bool (*run)(struct rig *rig);
 };
-extern const struct driver_test ladder_tests[], memory_driver_tests[], race_tests[];
+extern const struct driver_test ladder_tests[], memory_driver_tests[], import_tests[], race_tests[];
 
 /* main.c; paths below the card's directory in sysfs */
 bool card_write(const char *attribute, const char *text);
@@ -21,5 +21,11 @@ uint64_t generation(int fd);
 uint32_t queue_asid(uint32_t queue_id); /* from debugfs; 0 = not found */
 long pinned_kib(void);                  /* VmPin of this process */
 bool fresh_works(void);                 /* a file that is opened now works; waits for a reset */
+
+/* delay.c; points where threads of the driver can be made to wait */
+#define NEED_DELAYS "the driver was built without TUTTI_TEST=1"
+bool have_delays(void);
+unsigned delay(const char *point, unsigned ms); /* from now on; how often somebody has waited there so far */
+bool soon_reached(const char *point, unsigned before);
 
 #endif

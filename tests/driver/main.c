@@ -137,7 +137,7 @@ bool fresh_works(void)
 
 int main(int argc, char **argv)
 {
-	static const struct driver_test *const groups[] = {ladder_tests, memory_driver_tests, race_tests};
+	static const struct driver_test *const groups[] = {ladder_tests, memory_driver_tests, import_tests, race_tests};
 	unsigned number = 0, failed = 0;
 
 	if (argc < 2) {

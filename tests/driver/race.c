@@ -12,56 +12,6 @@
 #include "driver.h"
 
 #define BYTES (16 * PAGE)
-#define NEED_DELAYS "the driver was built without TUTTI_TEST=1"
-
-/* ---- points of delay ---- */
-
-static bool have_delays(void)
-{
-	return !access("/sys/kernel/debug/tutti_delay", F_OK);
-}
-
-static void delay_path(char path[96], const char *point, const char *what)
-{
-	snprintf(path, 96, "/sys/kernel/debug/tutti_delay/%s%s", point, what);
-}
-
-static unsigned reached(const char *point)
-{
-	unsigned times = 0;
-	char path[96];
-	FILE *file;
-
-	delay_path(path, point, "_reached");
-	file = fopen(path, "re");
-	if (file && fscanf(file, "%u", &times) != 1)
-		times = 0;
-	if (file)
-		fclose(file);
-	return times;
-}
-
-/* Threads that reach the point wait there. Return: how often that has happened so far. */
-static unsigned delay(const char *point, unsigned ms)
-{
-	char path[96];
-	FILE *file;
-
-	delay_path(path, point, "");
-	file = fopen(path, "we");
-	if (file) {
-		fprintf(file, "%u\n", ms);
-		fclose(file);
-	}
-	return reached(point);
-}
-
-static bool soon_reached(const char *point, unsigned before)
-{
-	for (unsigned i = 0; i < 2000 && reached(point) == before; i++)
-		usleep(10000);
-	return reached(point) != before;
-}
 
 /* ---- removal ---- */
 
