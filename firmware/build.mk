@@ -41,10 +41,8 @@ $(FW)/%.o: firmware/%.S
 
 $(FW)/tutti-fw.elf: $(FW_OBJECTS)
 $(FW)/tutti-fw-large.elf: $(FW_LARGE_OBJECTS)
-# its scores of 1024 SMs lie on the stack
-$(FW)/tutti-fw-large.elf: FW_LDFLAGS = -Wl,--defsym=stack_bytes=8K-256
 $(FW)/tutti-fw.elf $(FW)/tutti-fw-large.elf: firmware/core/link.ld
-	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib $(FW_LDFLAGS) -Wl,--gc-sections,-T,firmware/core/link.ld,--no-warn-rwx-segments \
+	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib -Wl,--gc-sections,-T,firmware/core/link.ld,--no-warn-rwx-segments \
 		$(filter %.o,$^) -lgcc -o $@
 
 $(FW)/mkimage: firmware/tools/mkimage.c

@@ -108,6 +108,8 @@ static void find_words(struct cga *cga)
 			each = (cga->ask.ctas + domains.gpcs) * (segment + 2);
 	}
 	cga->words = launches * each;
+	cga->most = cga->words < SEARCH_WORDS ? SEARCH_WORDS / cga->words : 1;
+	cga->used_most = COMMAND_WORDS - SEARCH_MARGIN - min32(cga->most * cga->words, COMMAND_WORDS - SEARCH_MARGIN);
 }
 
 /* Describe the levels in @cga. Return: false if they make no sense or are too large for any card */

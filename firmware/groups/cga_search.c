@@ -3,6 +3,10 @@
 
 #include "core/counters.h"
 #include "core/task_record.h"
+#include "core/visit.h"
+
+#define SEARCH_SLOWER 8u    /* how much longer a CGA takes that is not placed by search_quick() */
+#define SLOW_WORD_STEPS 60u /* visit.h: for each word of its commands */
 
 /* A CGA whose parts are being placed; the frame above the outermost level stands for the grid. */
 struct frame {
@@ -339,12 +343,21 @@ uint32_t search_full(void)
 	return 0;
 }
 
-/* How many outermost CGAs the command ring has room for in the worst case. A session writes no more than these. */
+static COLD uint32_t room_left(const struct cga *cga, uint32_t used)
+{
+	return used < COMMAND_WORDS - SEARCH_MARGIN ?
+		       min32((COMMAND_WORDS - SEARCH_MARGIN - used) / cga->words, cga->most) : 0;
+}
+
+/*
+ * How many outermost CGAs a session may place: those that a visit has time for, if the command ring has room for them in
+ * the worst case.
+ */
 static inline uint32_t room(const struct cga *cga)
 {
 	uint32_t used = command_tail() - HAL_ENGINES->command_head;
 
-	return likely(used < COMMAND_WORDS - SEARCH_MARGIN) ? (COMMAND_WORDS - SEARCH_MARGIN - used) / cga->words : 0;
+	return likely(used < cga->used_most) ? cga->most : room_left(cga, used);
 }
 
 static inline uint32_t account(struct task *task, const struct cga *cga, uint32_t n)
@@ -413,8 +426,8 @@ uint32_t search_run(struct task *task, struct cga *cga, uint32_t n)
 	if (!cga->identities)
 		domain_settle();
 	n = wanted(cga, n);
-	if (most > n)
-		most = n;
+	most = min32(min32(most, n), (cga->most + SEARCH_SLOWER - 1) / SEARCH_SLOWER);
+	visit_goes_on(most * cga->words * SLOW_WORD_STEPS);
 	cached_begin(cga->ask);
 	trial.cga = cga;
 	trial.task = task;

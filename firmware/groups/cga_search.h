@@ -14,6 +14,7 @@
 #include "groups/trial_launch.h"
 
 #define SEARCH_NO_IDENTITY 0xffu
+#define SEARCH_WORDS 1024u /* words of commands that a visit has the time to place CGAs for */
 #define SEARCH_MARGIN (COMMAND_RECORD + COMMAND_OWED) /* words: end of the ring, and what is owed to others */
 _Static_assert(SEARCH_MARGIN < COMMAND_WORDS, "there is room for a CGA");
 
@@ -34,6 +35,8 @@ struct cga {
 	uint32_t passed;        /* sessions that found no room while others were placed */
 	uint32_t head, life;    /* words of a record (without its length) and of an identity: search_bind() */
 	uint32_t words;         /* most words of commands that one outermost CGA can need */
+	uint32_t most;          /* outermost CGAs that a visit has time for */
+	uint32_t used_most;     /* words in the command ring beside which there is room for them */
 };
 
 struct task;

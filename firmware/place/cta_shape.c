@@ -171,9 +171,7 @@ void shape_enable(unsigned position, bool enable)
 	*word = enable ? *word | bit : *word & ~bit;
 	shapes.changes++;
 	state_detour(DETOUR_SHAPES, true);
-	if (!shapes.residents)
-		shape_empty();
-	else if (enable && !(shapes.included[position / 32] & bit) && shapes.limit[position / 32] & bit) {
+	if (shapes.residents && enable && !(shapes.included[position / 32] & bit) && shapes.limit[position / 32] & bit) {
 		struct shape *s;
 
 		shapes.included[position / 32] |= bit;

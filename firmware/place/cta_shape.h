@@ -109,8 +109,13 @@ void shape_limit(const uint32_t *mask, uint32_t blocks);
 void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *segments, const uint32_t *end);
 /** shape_empty() - call it when the card has become empty: no SM is tainted any more, pending changes take effect. */
 void shape_empty(void);
-/** shape_enable() - let the SM at @position get CTAs from now on, or no longer. */
+/** shape_enable() - let the SM at @position get CTAs from now on, or no longer. Call shape_enabled() after the last one. */
 void shape_enable(unsigned position, bool enable);
+static inline void shape_enabled(void)
+{
+	if (!shapes.residents)
+		shape_empty();
+}
 /** shape_hold() - keep new work off the SMs of @mask; NULL ends that. */
 void shape_hold(const uint32_t *mask);
 /** shape_hold_lift() - let the next placements use held SMs all the same, or no longer. */

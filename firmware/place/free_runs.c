@@ -347,13 +347,18 @@ static void erode_lanes(uint32_t *to, const uint32_t *m, const struct lane *lane
 /* Lanes for which a step of @s is due take it if something is left of them. Return: whether any did */
 static bool lanes_step(uint32_t *m, struct lane *lane, uint32_t n, uint32_t s, bool doubling)
 {
-	uint32_t t[4], i, k, mask;
+	uint32_t t[4], i, k, mask, due = 0;
 	bool any = false;
 
+	for (i = 0; i < n; i++)
+		if (doubling ? lane[i].length == s : lane[i].doubled > s)
+			due |= 1u << i;
+	if (!due)
+		return false;
 	erode_lanes(t, m, lane, n, s);
 	for (i = 0; i < n; i++) {
 		mask = lane[i].mask;
-		if (doubling ? lane[i].length != s : lane[i].doubled <= s)
+		if (!(due >> i & 1))
 			continue;
 		if (!((t[0] | t[1] | t[2] | t[3]) & mask))
 			continue;

@@ -8,11 +8,14 @@
 #include "place/plain_grid.h"
 #include "place/sm_match.h"
 
-/* The steps (visit.h) it takes to look at the SMs that hold the same, and to read the table for one SM. */
-#define LOOK_STEPS 100u
-#define ASK_STEPS 300u
+/* The steps (visit.h) it takes to look at the SMs that hold the same, and to read the table for one SM by each search. */
+#define LOOK_STEPS 150u
+static const uint16_t ask_steps[] = {
+	[TUTTI_SEARCH_FULL] = 300, [TUTTI_SEARCH_GROUPED] = 600, [TUTTI_SEARCH_SAMPLED] = 700, [TUTTI_SEARCH_SHARED] = 1500,
+};
 
 static struct mixture mixtures[BESIDES];
+static struct mixture *mixtures_end; /* of those that have been used since all were forgotten */
 static uint32_t clock;
 
 /* ---- room on one SM ---- */
@@ -198,7 +201,7 @@ static bool survey(const struct shape *shape, struct mixture *b)
 				return false;
 			levels = room_at(shape, 32 * w + lowest_bit(todo[w]), &h);
 			if (h.asked) {
-				visit_goes_on(ASK_STEPS);
+				visit_goes_on(ask_steps[match.search]);
 				same = todo[w] & -todo[w];
 				todo[w] ^= same;
 				lake_set(&b->lake, w, same, levels);
@@ -245,19 +248,29 @@ static bool sound(const struct mixture *b)
 	       b->changes == shapes.changes;
 }
 
-/* The result kept for @shape if it is sound; else the entry that was not used for longest, with all SMs dirty. */
-static struct mixture *find(const struct shape *shape)
+/* The entry for @shape: the one it has, else an unused one, else the one that was not used for longest. */
+static struct mixture *entry(const struct shape *shape)
 {
 	struct mixture *b, *oldest = mixtures;
 
-	for (b = mixtures; b < mixtures + BESIDES; b++) {
+	for (b = mixtures; b < mixtures_end; b++) {
 		if (b->shape == shape)
-			break;
-		if ((int32_t)(b->used - oldest->used) < 0)
+			return b;
+		if (oldest->shape && (!b->shape || (int32_t)(b->used - oldest->used) < 0))
 			oldest = b;
 	}
-	if (b == mixtures + BESIDES)
-		b = oldest;
+	if (b == mixtures + BESIDES || (b > mixtures && !oldest->shape))
+		return oldest;
+	mixtures_end++;
+	b->shape = NULL;
+	return b;
+}
+
+/* The result kept for @shape if it is sound; else an entry with all SMs dirty. */
+static struct mixture *find(const struct shape *shape)
+{
+	struct mixture *b = entry(shape);
+
 	b->used = ++clock;
 	if (b->shape == shape && sound(b))
 		return b;
@@ -295,12 +308,7 @@ COLD struct lake *shape_mixed(struct shape *shape)
 
 void mixed_init(void)
 {
-	unsigned i;
-
-	for (i = 0; i < BESIDES; i++) {
-		mixtures[i].shape = NULL;
-		mixtures[i].used = 0;
-	}
+	mixtures_end = mixtures;
 	clock = 0;
 }
 
@@ -312,11 +320,11 @@ COLD void mixed_forget(void)
 
 COLD void mixed_replaced(const struct shape *shape)
 {
-	unsigned i;
+	struct mixture *b;
 
-	for (i = 0; i < BESIDES; i++)
-		if (mixtures[i].shape == shape)
-			mixtures[i].shape = NULL;
+	for (b = mixtures; b < mixtures_end; b++)
+		if (b->shape == shape)
+			b->shape = NULL;
 }
 
 COLD void mixed_completed(const struct tutti_event *event)
@@ -325,7 +333,7 @@ COLD void mixed_completed(const struct tutti_event *event)
 	bool any = false;
 	struct mixture *b;
 
-	for (b = mixtures; b < mixtures + BESIDES; b++) {
+	for (b = mixtures; b < mixtures_end; b++) {
 		if (!sound(b))
 			continue;
 		any = true;
@@ -342,7 +350,7 @@ static void note(const struct lake *from, uint32_t word, uint32_t mask, uint32_t
 {
 	struct mixture *b;
 
-	for (b = mixtures; b < mixtures + BESIDES; b++) {
+	for (b = mixtures; b < mixtures_end; b++) {
 		if (!b->shape)
 			continue;
 		b->issued += repeat * popcount32(mask);
@@ -368,7 +376,7 @@ void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *
 {
 	struct mixture *b;
 
-	for (b = mixtures; b < mixtures + BESIDES; b++)
+	for (b = mixtures; b < mixtures_end; b++)
 		if (!sound(b))
 			b->shape = NULL;
 	while (segments < end) {

@@ -2,7 +2,9 @@
 #include "place/sm_score.h"
 
 #include "core/hal.h"
+#include "core/counters.h"
 #include "core/state.h"
+#include "core/visit.h"
 #include "place/free_runs.h"
 #include "place/sm_match.h"
 #include "place/sm_order.h"
@@ -26,14 +28,29 @@ static struct score_state {
 	uint32_t share[2];
 } scoring;
 
-/** struct pool - the SMs among which one placement chooses. */
-struct pool {
+/*
+ * struct pool - the SMs among which one placement chooses. It may take several visits to work out their scores.
+ */
+static struct pool {
 	uint32_t delta; /* by how much a CTA lowers the score of its SM */
 	int32_t low, high;
 	uint32_t rooms;
+	uint32_t event; /* counters.events when the first of the scores was worked out */
+	uint32_t known[LAKE_WORDS]; /* SMs whose scores have been worked out */
 	int32_t score[FW_MAX_SMS];
 	uint8_t room[FW_MAX_SMS];
-};
+} pool;
+
+#define POOL_AGE 256u /* visits after which scores are worked out again */
+/* The steps (visit.h) for a score, and for one by the largest runs of free blocks. */
+#define SCORE_STEPS 60u
+#define LARGEST_STEPS 400u
+
+static void pool_forget(void)
+{
+	words_clear(pool.known, fw.words);
+	pool.event = counters.events;
+}
 
 static uint32_t mode(void)
 {
@@ -95,6 +112,7 @@ void score_init(void)
 	for (i = 0; i < TUTTI_CLASSES; i++)
 		scoring.power[i] = 1;
 	scale();
+	pool_forget();
 }
 
 static int set_choice(uint32_t value)
@@ -157,6 +175,7 @@ int score_policy(uint32_t policy, uint32_t value)
 		break;
 	}
 	scale();
+	pool_forget();
 	return code;
 }
 
@@ -248,7 +267,25 @@ static uint32_t cost(const struct shape *shape)
 	return mode() == TUTTI_CHOICE_COMBINED ? scoring.share[0] * sum : sum;
 }
 
-/* Collect the SMs that have room, and their scores. */
+/* Work out the scores of the SMs that have room. Return: false if that has to go on in another visit */
+static bool work_out(const struct lake *lake)
+{
+	uint32_t steps = place_state.choice & TUTTI_CHOICE_LARGEST ? LARGEST_STEPS : SCORE_STEPS, w, todo, i;
+
+	if (counters.events - pool.event > POOL_AGE)
+		pool_forget();
+	for (w = 0; w < fw.words && lake->top != lake->row; w++)
+		for (todo = lake->row[1].mask[w] & ~pool.known[w]; todo; todo &= todo - 1) {
+			if (!visit_goes_on(steps))
+				return false;
+			i = 32 * w + lowest_bit(todo);
+			pool.score[i] = score(&HAL_SMS[sm_order_at(i)]);
+			pool.known[w] |= todo & -todo;
+		}
+	return true;
+}
+
+/* Collect the SMs that have room. */
 static void gather(struct pool *pool, const struct shape *shape, const struct lake *lake)
 {
 	uint32_t i, room;
@@ -263,7 +300,7 @@ static void gather(struct pool *pool, const struct shape *shape, const struct la
 		if (lake->top == lake->row || !(lake->row[1].mask[i / 32] >> (i % 32) & 1))
 			continue;
 		pool->room[i] = (uint8_t)(room = lake_level(lake, i));
-		pool->score[i] = s = score(&HAL_SMS[sm_order_at(i)]);
+		s = pool->score[i];
 		last = s - (int32_t)(pool->delta * (room - 1));
 		pool->rooms += room;
 		pool->high = s > pool->high ? s : pool->high;
@@ -364,7 +401,6 @@ static uint32_t *segments(struct pool *pool, uint32_t words, uint32_t *out)
 
 COLD uint32_t score_pour(const struct shape *shape, const struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end)
 {
-	struct pool pool;
 	uint32_t placed;
 
 	*end = out;
@@ -372,7 +408,12 @@ COLD uint32_t score_pour(const struct shape *shape, const struct lake *lake, uin
 		match_wait();
 		return n;
 	}
+	if (!work_out(lake)) {
+		visit_cut();
+		return n;
+	}
 	gather(&pool, shape, lake);
+	pool_forget(); /* what is placed changes the scores */
 	placed = n < pool.rooms ? n : pool.rooms;
 	/* How much a CTA takes from the largest runs is known only when it is resident: place one, then look again. */
 	if (place_state.choice & TUTTI_CHOICE_LARGEST && placed > 1) {

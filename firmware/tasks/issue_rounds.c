@@ -291,6 +291,7 @@ static COLD bool cut_short(void)
 {
 	if (++rounds.cuts >= CUTS_MOST) {
 		visit_unlimited();
+		state_detour(DETOUR_CUT, false);
 		return false;
 	}
 	visit_cut();
@@ -324,7 +325,7 @@ static bool round_level(unsigned level, const struct task **went)
 				*went = task;
 			return true;
 		}
-		if (unlikely(!visit_goes_on(0))) {
+		if (unlikely(place_state.detours & DETOUR_CUT)) {
 			if (cut_short())
 				break;
 			continue;
@@ -371,7 +372,8 @@ static bool run_rounds(void)
 void rounds_run(void)
 {
 	rounds.failed = 0;
-	rounds_go_on();
+	if (rounds.map)
+		rounds_go_on();
 }
 
 void rounds_go_on(void)

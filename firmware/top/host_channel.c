@@ -127,6 +127,7 @@ static int sm_enable(const uint64_t *arg)
 	for (i = 0; i < fw.sms; i++)
 		if (sm_order_at(i) >= first && sm_order_at(i) < first + n)
 			shape_enable(i, arg[2]);
+	shape_enabled();
 	throttle_sms();
 	rounds_run();
 	return 0;
@@ -158,6 +159,7 @@ static int sm_order(uint32_t value)
 	domains.moved = true;
 	shape_enable(i, enabled[1]);
 	shape_enable(position, enabled[0]);
+	shape_enabled();
 	order_command(i);
 	order_command(position);
 	return 0;

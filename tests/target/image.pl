@@ -7,7 +7,7 @@ use warnings;
 my $report = @ARGV > 1 && shift eq "--report";
 my $elf = shift;
 my $large = $elf =~ /large/;
-my ($number, $local, $floor) = (0, 256 * 1024, $large ? 31 * 1024 : 42 * 1024);
+my ($number, $local, $floor) = (0, 256 * 1024, $large ? 29 * 1024 : 40 * 1024);
 
 sub ok {
 	my ($good, $name, @why) = @_;

@@ -176,7 +176,11 @@ static void compare(unsigned policy, unsigned n)
 	if (policy & TUTTI_CHOICE_LARGEST)
 		n = n ? 1 : 0;
 	placed = oracle(policy, n, want);
-	left = score_pour(&shape, &lake, n, out, &end);
+	do {
+		rig_event(TUTTI_EVENT_NONE, 0, 0);
+		rig_drain();
+		left = score_pour(&shape, &lake, n, out, &end);
+	} while (left == n && place_state.detours & DETOUR_CUT); /* it takes several visits on large cards */
 	assert_int_equal(left, n - placed);
 	assert_true(end - out <= (long)LAKE_MESSAGE((sms + 31) / 32));
 	assert_int_equal(read_segments(out, end, got), placed);
