@@ -59,7 +59,7 @@ static bool will_be_sent(uint32_t signal)
 
 	for (job = w.job; job < w.job + w.jobs; job++)
 		if (job->signal == signal && !job->signalled && job_of_this_life(job) &&
-		    (job->life < DONE || (!job->child && !entry_over(&w.program[job->queue], entry_of(job)))))
+		    (job->life < DONE || (job->life == DONE && !job->child && !entry_over(&w.program[job->queue], entry_of(job)))))
 			return true;
 	for (i = 0; i < QUEUES; i++)
 		if (packet_will_send(&w.program[i], signal))
