@@ -7,12 +7,11 @@
 #include "core/task_record.h"
 #include "core/task_state.h"
 
-/* Policies, and the CGA for which domains are held. */
+/* Policies, and tasks that cannot go on. */
 static struct {
 	uint32_t mode;       /* TUTTI_POLICY_CGA_MODE */
 	uint32_t patience;   /* TUTTI_POLICY_CGA_PATIENCE */
 	uint32_t hopeless;   /* slots of tasks that can never be placed any more */
-	struct task *holder; /* task for which domains are held: they take no other new work */
 } cga_state;
 
 static struct cga grids[FW_TASKS];
@@ -37,7 +36,6 @@ static struct fitting fitting[FITTING];
 void cga_init(void)
 {
 	cga_state.mode = cga_state.hopeless = 0;
-	cga_state.holder = NULL;
 	cga_set_patience(0);
 	for (unsigned i = 0; i < FITTING; i++)
 		fitting[i].capacity = 0;
@@ -273,11 +271,6 @@ static COLD bool hopeless(const struct task *task)
 	return !shapes.residents && cga_ids_idle() && !cga_fits(cga, task->shape->capacity, cga->mask);
 }
 
-bool cga_holds(void)
-{
-	return cga_state.holder;
-}
-
 uint32_t cga_hopeless(void)
 {
 	uint32_t slots = cga_state.hopeless;
@@ -302,35 +295,13 @@ static COLD uint32_t search_limited(struct task *task, struct cga *cga, uint32_t
 	return placed;
 }
 
-COLD void cga_release_hold(void)
-{
-	if (!cga_state.holder)
-		return;
-	cga_of(cga_state.holder)->passed = 0;
-	cga_state.holder = NULL;
-	shape_hold(NULL);
-}
-
-/* The search for the holder may use the domains that are held for it. */
-static COLD uint32_t search_held(struct task *task, struct cga *cga, uint32_t n)
-{
-	uint32_t placed;
-
-	shape_hold_lift(true);
-	placed = search_limited(task, cga, n);
-	shape_hold_lift(false);
-	if (placed)
-		cga_release_hold();
-	return placed;
-}
-
 /* If SMs have more free slots than there are rows, the rows are filled again and the search is repeated. */
 static COLD uint32_t search_any(struct task *task, struct cga *cga, uint32_t n)
 {
 	uint32_t placed = 0, now;
 
 	do {
-		now = cga_state.holder == task ? search_held(task, cga, n - placed) : search_limited(task, cga, n - placed);
+		now = search_limited(task, cga, n - placed);
 		placed += now;
 	} while (now && placed + cga->ctas <= n && domains.clipped && search_end() == SEARCH_FULL && (domains.dirty = true));
 	return placed;
@@ -352,7 +323,7 @@ HOT uint32_t cga_place(struct task *task, uint32_t n)
 	struct cga *cga = cga_of(task);
 	uint32_t placed;
 
-	/* While the rows lead they are exact, and no domain is held for another task. */
+	/* While the rows lead they are exact, and no SMs are held for another task. */
 	if (likely(gpc_rows_lead()) && likely(domains.shape == task->shape) && likely(cga->quick))
 		placed = search_quick(task, cga, n);
 	else
@@ -364,7 +335,7 @@ HOT uint32_t cga_place(struct task *task, uint32_t n)
 
 /* ---- CGAs that would starve because others are placed (spec CGA-05) ---- */
 
-static void hold_domain(uint32_t *mask, unsigned kind, unsigned number)
+static void add_domain(uint32_t *mask, unsigned kind, unsigned number)
 {
 	struct domain_range range = domain_inside(TUTTI_CGA_GPC, kind, number);
 	uint32_t within;
@@ -379,33 +350,31 @@ static void hold_domain(uint32_t *mask, unsigned kind, unsigned number)
 	}
 }
 
-/* Hold all domains that would have room for the CGA if they were empty, until it has found room. */
-static COLD void hold(struct task *task)
+COLD void cga_domains(const struct task *task, uint32_t *mask)
 {
 	const struct cga *cga = cga_of(task);
 	unsigned kind = cga->kind[cga->levels - 1], d;
 	struct domain_range all = domain_inside(kind, DOMAIN_KIND_CARD, 0);
-	uint32_t mask[LAKE_WORDS] = { 0 };
 
 	for (d = all.first; d < all.first + (unsigned)all.n; d++) {
 		domain_idle(task->shape->capacity, cga->mask);
 		if (search_fits(cga, kind, d, 1))
-			hold_domain(mask, kind, d);
+			add_domain(mask, kind, d);
 	}
-	cga_state.holder = task;
-	shape_hold(mask);
 }
 
-COLD void cga_passed(struct task *task)
+COLD bool cga_passed(struct task *task)
 {
-	if (++cga_of(task)->passed >= cga_state.patience && !(place_state.detours & DETOUR_HOLDING))
-		hold(task);
+	return ++cga_of(task)->passed >= cga_state.patience;
+}
+
+COLD void cga_calm(struct task *task)
+{
+	cga_of(task)->passed = 0;
 }
 
 COLD void cga_end(struct task *task)
 {
-	if (cga_state.holder == task)
-		cga_release_hold();
 	task->rare &= (uint16_t)~TASK_CGA;
 }
 

@@ -25,10 +25,6 @@ void cga_set_mode(uint32_t mode);
  */
 uint32_t cga_patience(void);
 void cga_set_patience(uint32_t sessions);
-/** cga_holds() - whether domains are held for a CGA. */
-bool cga_holds(void);
-/** cga_release_hold() - let the domains go that are held for a CGA, if there are any. */
-void cga_release_hold(void);
 /**
  * cga_check() - check the CGA levels of a grid, and describe its CGAs in @cga.
  * @level: TUTTI_CGA_LEVELS levels, innermost first, each of a larger kind than the one before
@@ -53,8 +49,14 @@ void cga_tell(const struct cga *cga, const struct tutti_cga_shape *level, uint32
 void cga_begin(struct task *task, const struct tutti_cga_shape *level, unsigned mode, bool lmem, const uint32_t *mask);
 /** cga_place() - place about @n CTAs of @task, at least one CGA if it fits. Return: CTAs placed */
 uint32_t cga_place(struct task *task, uint32_t n);
-/** cga_passed() - @task found no room once more, while others were placed. */
-void cga_passed(struct task *task);
+/**
+ * cga_passed() - @task found no room once more, while others were placed. Return: as often as its patience allows
+ * cga_calm() - count anew.
+ */
+bool cga_passed(struct task *task);
+void cga_calm(struct task *task);
+/** cga_domains() - add to @mask the SMs of all domains that would have room for a CGA of @task if they were empty. */
+void cga_domains(const struct task *task, uint32_t *mask);
 /**
  * cga_hopeless() - slots of tasks that can never be placed any more, since SMs were disabled; forgets them.
  * The caller has to end these tasks, but not in the middle of a round of placements.

@@ -9,12 +9,10 @@
 #include "tasks/metadata.h"
 #include "tasks/wave_split.h"
 
-#define NEVER (~0ull)
-
 struct task *patience_holder;
 
 static struct {
-	uint64_t until;    /* when the hold ends; NEVER: there is none */
+	uint64_t until;    /* when the hold ends, if there is one */
 	uint32_t us;       /* how long the next one may last */
 	uint32_t next;     /* position of the first SM it takes */
 	uint32_t issued;   /* counters.ctas_issued at the end of the last rounds */
@@ -23,27 +21,19 @@ static struct {
 void patience_init(void)
 {
 	patience_holder = NULL;
-	hold.until = NEVER;
 	hold.us = PATIENCE_FIRST_US;
 	hold.next = hold.issued = 0;
 }
 
 /* ---- holding SMs ---- */
 
-static void let_go(void)
+COLD void patience_let_go(void)
 {
-	if (patience_holder)
-		shape_hold(NULL);
-	else
-		cga_release_hold();
+	if (!patience_holder)
+		return;
 	patience_holder = NULL;
-	hold.until = NEVER;
+	shape_hold(NULL);
 	state_retry(); /* there may be room for others */
-}
-
-static void begin(void)
-{
-	hold.until = clock_now() + (uint64_t)hold.us * fw.ticks_per_us;
 }
 
 /* SMs that get CTAs and that @task may use. Return: their number */
@@ -59,13 +49,16 @@ static uint32_t usable(const struct task *task, uint32_t *mask)
 	return task->shape->capacity ? n : 0;
 }
 
-/* Take a share of the SMs the task may use, in turn, so that it need not wait for SMs that stay occupied. */
-static COLD void hold_for(struct task *task)
+/*
+ * Take a share of the SMs the task may use, in turn, so that it need not wait for SMs that stay occupied. Return: there
+ * are any
+ */
+static bool share(const struct task *task, uint32_t *held)
 {
-	uint32_t mask[LAKE_WORDS], held[LAKE_WORDS] = { 0 }, n = usable(task, mask), at = hold.next;
+	uint32_t mask[LAKE_WORDS], n = usable(task, mask), at = hold.next;
 
 	if (!n)
-		return;
+		return false;
 	for (n = (n + PATIENCE_SHARE - 1) / PATIENCE_SHARE; n; at++) {
 		if (at >= fw.sms)
 			at = 0;
@@ -75,9 +68,20 @@ static COLD void hold_for(struct task *task)
 		}
 	}
 	hold.next = at;
+	return true;
+}
+
+static COLD void hold_for(struct task *task)
+{
+	uint32_t held[LAKE_WORDS] = { 0 };
+
+	if (task->rare & TASK_CGA)
+		cga_domains(task, held);
+	else if (!share(task, held))
+		return;
 	patience_holder = task;
 	shape_hold(held);
-	begin();
+	hold.until = clock_now() + (uint64_t)hold.us * fw.ticks_per_us;
 }
 
 /* ---- who is passed over ---- */
@@ -111,8 +115,10 @@ static struct task *first_of(struct task *a, struct task *b)
 static bool lost_patience(struct task *task)
 {
 	if (task->rare & TASK_CGA) {
-		cga_passed(task);
-		return false;
+		if (!cga_passed(task))
+			return false;
+		if (task->passed < PATIENCE)
+			task->passed = PATIENCE;
 	}
 	task->passed += task->passed < UINT8_MAX;
 	return task->passed > PATIENCE;
@@ -125,11 +131,6 @@ COLD void patience_lost(uint32_t failed, const struct task *went)
 
 	if (!went)
 		went = arrived();
-	if (hold.until != NEVER && !(place_state.detours & DETOUR_HOLDING)) {
-		/* the CGA for which domains were held has been placed */
-		hold.until = NEVER;
-		hold.us = PATIENCE_FIRST_US;
-	}
 	hold.issued = counters.ctas_issued;
 	for (; went && failed; failed &= failed - 1) {
 		struct task *task = &tasks[lowest_bit(failed)];
@@ -140,32 +141,33 @@ COLD void patience_lost(uint32_t failed, const struct task *went)
 			next = first_of(next, task);
 	}
 	if (next && patience_holder && rounds_level(next) < rounds_level(patience_holder))
-		let_go();
-	if (next && !(place_state.detours & DETOUR_HOLDING))
+		patience_let_go();
+	if (next && !patience_holder)
 		hold_for(next);
-	if (hold.until == NEVER && cga_holds())
-		begin();
 }
 
 COLD void patience_end(bool placed)
 {
 	if (placed)
 		hold.us = PATIENCE_FIRST_US;
-	let_go();
+	patience_let_go();
 }
 
 static COLD void in_vain(void)
 {
-	if (patience_holder)
-		patience_holder->passed = 0;
+	patience_holder->passed = 0;
+	if (patience_holder->rare & TASK_CGA)
+		cga_calm(patience_holder);
 	hold.us = min32(2 * hold.us, PATIENCE_LAST_US);
-	let_go();
+	patience_let_go();
 }
 
 COLD void patience_check(void)
 {
-	if (patience_holder ? !rounds_limit(patience_holder) : !cga_holds())
-		let_go();
+	if (!patience_holder)
+		return;
+	if (!rounds_limit(patience_holder))
+		patience_let_go();
 	else if (clock_now() >= hold.until)
 		in_vain();
 }

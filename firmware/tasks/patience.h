@@ -4,11 +4,11 @@
  *
  * A CTA may be larger than what the end of one smaller CTA leaves, so its task could be passed over for ever. A task
  * that has found no room PATIENCE times while others were placed gets some SMs held back: of those it may use one in
- * HOLD_SHARE, at least one. Only tasks that have lost as
- * often and tasks of higher priority get room there. The hold ends when the task has
- * been placed or may not issue, and at the latest after a limited time; the next hold takes other SMs. Domains that
- * groups/cga.h holds for a CGA are let go after the same time. So one task keeps others off few SMs, and not for long,
- * whatever it asks for and whoever occupies the SMs it needs.
+ * PATIENCE_SHARE, at least one. A task whose CTAs come in CGAs, which counts its searches (groups/cga.h), gets the
+ * domains that would have room if they were empty. Only tasks that have lost as often and tasks of higher priority get
+ * room there. The hold ends when the task has been placed or may not issue, and at the latest after a limited time; the
+ * next hold takes other SMs. So one task keeps others off few SMs, and not for long, whatever it asks for and whoever
+ * occupies the SMs it needs.
  */
 #ifndef PATIENCE_H
 #define PATIENCE_H
@@ -29,10 +29,12 @@ void patience_init(void);
 void patience_lost(uint32_t failed, const struct task *went);
 /** patience_end() - the task for which SMs are held needs them no longer. @placed: CTAs of it were placed */
 void patience_end(bool placed);
+/** patience_let_go() - let the SMs go that are held, if there are any. */
+void patience_let_go(void);
 /** patience_check() - end a hold whose time is over or whose task may not issue. Every heartbeat leads here too. */
 void patience_check(void);
 
-/** patience_holder - the task for which SMs are held; NULL: nobody, or a CGA by groups/cga.h. */
+/** patience_holder - the task for which SMs are held; NULL: there is none. */
 extern struct task *patience_holder;
 
 /** patience_placed() - CTAs of @task were placed. */

@@ -4,10 +4,10 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/state.h"
-#include "groups/cga.h"
 #include "place/plain_grid.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
+#include "tasks/patience.h"
 
 /* An SM cannot address more than this (see the shared window in wave.h). */
 #define BLOCKS_MAX 256u
@@ -106,7 +106,7 @@ static void send(uint32_t sms)
 {
 	uint32_t mask[FW_MAX_SMS / 32], blocks = fw.shared_blocks, *p = command_begin(2 + fw.words), w, got;
 
-	cga_release_hold(); /* of a child task that could issue while the card was being emptied */
+	patience_let_go(); /* of a child task that could issue while the card was being emptied */
 	for (w = 0; w < fw.words; w++)
 		mask[w] = w + 1 < fw.words || !(fw.sms % 32) ? ~0u : (1u << fw.sms % 32) - 1;
 	if (sms) {
@@ -133,7 +133,7 @@ static void update(void)
 	} else {
 		throttle.mode = THROTTLE_DRAIN;
 		/* The task for which they are held may not issue now, and those that may would be kept off them. */
-		cga_release_hold();
+		patience_let_go();
 	}
 	if (throttle.mode == THROTTLE_OFF) {
 		place_state.detours &= ~DETOUR_THROTTLE;

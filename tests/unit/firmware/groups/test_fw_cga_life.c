@@ -5,6 +5,8 @@
  */
 #include "fw_life.h"
 
+#include "tasks/patience.h"
+
 static void random_lives(void **unused)
 {
 	unsigned round, i, k, all = 0, lost = 0;
@@ -193,7 +195,7 @@ static void no_starvation(void **unused)
 			while (pooled)
 				deliver(0);
 			/* GPC 1 is no candidate: it is never idle */
-			if (cga_holds()) {
+			if (patience_holder) {
 				held++;
 				for (unsigned sm = 8; sm < 12; sm++)
 					assert_true(card_sm[sm].ctas >= 3);
@@ -204,6 +206,49 @@ static void no_starvation(void **unused)
 		(void)signal;
 	}
 	assert_true(started && held);
+}
+
+/* One CTA in task slot 0 ends. */
+static void end_first(void)
+{
+	struct tutti_event event;
+
+	assert_true(card_complete(0, &event, false));
+	card_slot[0].late++;
+	later(&event);
+	while (pooled)
+		deliver(0);
+}
+
+/* Domains are held for a CGA. A task of higher priority may use them nevertheless, one of the same priority may not. */
+static void passes_a_hold(void **unused)
+{
+	static const uint16_t sms[] = { 8 };
+	unsigned i;
+
+	(void)unused;
+	seed(2);
+	begin(sms, 1);
+	assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CGA_PATIENCE, 4, 0), 0);
+	descriptor[0].group_bytes = 2048 * 16;
+	descriptor[1].group_bytes = 2048 * 64;
+	cga_kernel(1, TUTTI_CGA_GPC, 8, 1, 1);
+	queues[2].priority = queues[0].priority - 1;
+	submit(0, 0, 1000000, 1, 1);
+	while (pooled)
+		deliver(0);
+	submit(1, 1, 8, 1, 1);
+	for (i = 0; i < 1000 && !patience_holder; i++)
+		end_first();
+	assert_non_null(patience_holder);
+	submit(2, 0, 8, 1, 1);
+	submit(3, 0, 8, 1, 1);
+	for (i = 0; i < 12; i++)
+		end_first();
+	assert_non_null(patience_holder);
+	assert_int_equal(card_slot[2].launched, 8);
+	assert_int_equal(card_slot[3].launched, 0);
+	assert_int_equal(cgas_started, 0);
 }
 
 /* The largest card: more free slots than there are rows, few ids for each GPC. */
@@ -313,6 +358,7 @@ int main(void)
 		RIG_TEST("CGA-02 CGA-05", not_whole),
 		RIG_TEST("CGA-05 CGA-04", disabled_meanwhile),
 		RIG_TEST("CGA-05 RES-01", no_starvation),
+		RIG_TEST("RES-01 CGA-05", passes_a_hold),
 		RIG_TEST("CGA-04 CGA-23", large_card),
 		RIG_TEST("CGA-14", lead_again),
 		RIG_TEST("RES-01 CGA-14", plain_of_the_same_shape),

@@ -8,6 +8,7 @@
 
 #include "top/main.h"
 #include "place/plain_grid.h"
+#include "tasks/patience.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/issue_rounds.h"
@@ -253,7 +254,7 @@ static void nothing_left(void)
 	assert_true(pending_idle());
 	assert_int_equal(free_slots(), fw.tasks);
 	assert_true(rounds_idle());
-	assert_false(cga_holds());
+	assert_null(patience_holder);
 	assert_false(place_state.detours & (DETOUR_HOLDING | DETOUR_THROTTLE));
 	for (i = 0; i < sms; i++)
 		assert_int_equal(card_sm[i].ctas, 0);
@@ -497,9 +498,9 @@ static void held_in_throttle_mode(void **unused)
 	while (pooled)
 		deliver(0);
 	task_of(2, 3, 16, 8, &group);
-	for (i = 0; i < 1000 && !cga_holds(); i++)
+	for (i = 0; i < 1000 && !patience_holder; i++)
 		step();
-	assert_true(cga_holds());
+	assert_non_null(patience_holder);
 	task_of(3, 2, 6, 1, &throttled);
 	all_end();
 }
