@@ -25,6 +25,7 @@ extern "C" {
 #endif
 
 struct tutti_device;
+struct tutti_queue;
 
 /** typedef tutti_signal_t - a signal. Its address is also its handle in packets; NULL is no signal. */
 typedef struct tutti_signal *tutti_signal_t;
@@ -184,6 +185,20 @@ int tutti_signal_to_eventfd(struct tutti_device *device, tutti_signal_t signal, 
  * Return: 0; -EINVAL: no signal of @device; -EBADF: no file; -ENOMEM; -EAGAIN: no thread.
  */
 int tutti_signal_from_fd(struct tutti_device *device, tutti_signal_t signal, int fd);
+
+/**
+ * tutti_signal_to_sync_file() - a sync_file, for other drivers, that is signalled when a signal has been 0.
+ * @queue: queue; a packet of it waits for the signal, and with it all that come later
+ * @signal: signal
+ * @fd: gets the file
+ *
+ * The file's status is an error when the queue stops or is destroyed before, or when the driver's longest time for fences
+ * is over.
+ *
+ * Return: 0; -ENOTSUP: the card is not behind a driver; -EINVAL: no queue, or no signal of its device; -EIO: the queue
+ * has stopped; -EBUSY: a recording is being made on the queue; or what the driver says.
+ */
+int tutti_signal_to_sync_file(struct tutti_queue *queue, tutti_signal_t signal, int *fd);
 
 /* ---- operations on the value ------------------------------------------ */
 

@@ -76,6 +76,7 @@ struct transport_fit {
  * Queues and reference state buffers, each by its number:
  * @queue_create, @queue_destroy: when destroy returns, nothing of the queue is in flight
  * @queue_reset: continue after the packet that failed
+ * @sync_file: a sync_file that is signalled when @packets packets of the queue have retired; NULL if there are none
  * @task_cancel: cancel the task that packet @packet of the queue has created
  * @rsb_create, @rsb_destroy: a reference state buffer, which lies in card memory if @in_memory
  * @rsb_invalidate: forget the entries of a bit mask
@@ -118,6 +119,7 @@ struct transport {
 	int (*queue_create)(struct tutti_device *device, const struct transport_queue *queue);
 	int (*queue_destroy)(struct tutti_device *device, unsigned queue);
 	int (*queue_reset)(struct tutti_device *device, unsigned queue);
+	int (*sync_file)(struct tutti_device *device, unsigned queue, uint64_t packets, int *fd);
 	int (*task_cancel)(struct tutti_device *device, unsigned queue, uint64_t packet);
 	int (*rsb_create)(struct tutti_device *device, unsigned rsb, bool in_memory);
 	int (*rsb_destroy)(struct tutti_device *device, unsigned rsb);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Signals and files: an eventfd that follows a signal, a signal that follows an eventfd or a sync_file. */
+/* Signals and files: an eventfd or a sync_file that follows a signal, a signal that follows one of these. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,4 +88,24 @@ int tutti_signal_from_fd(struct tutti_device *device, tutti_signal_t signal, int
 		return -EINVAL;
 	wanted.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	return wanted.fd < 0 ? -errno : add(device, &wanted, wanted.fd);
+}
+
+int tutti_signal_to_sync_file(struct tutti_queue *public, tutti_signal_t signal, int *fd)
+{
+	CALL_SCOPE struct call call = {0};
+	struct queue *queue = queue_of(public);
+	union tutti_packet packet = {
+	    .barrier = {.header = tutti_header(TUTTI_PACKET_BARRIER_AND, false, TUTTI_SCOPE_NONE, TUTTI_SCOPE_NONE),
+			.dependency = {(uintptr_t)signal}}};
+	uint64_t index;
+	int error;
+
+	if (!queue_call(&call, public) || !signal_ok(queue->device, signal) || !fd)
+		return -EINVAL;
+	if (!queue->device->transport->sync_file)
+		return -ENOTSUP;
+	if (queue->recording)
+		return -EBUSY;
+	error = queue_stopped(queue) ? -EIO : tutti_queue_put(public, &packet, &index);
+	return error ? error : queue->device->transport->sync_file(queue->device, public->id, index + 1, fd);
 }

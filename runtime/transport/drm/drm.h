@@ -92,6 +92,9 @@ int drm_policy_get(struct tutti_device *device, unsigned policy, uint32_t which,
 int drm_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *ask,
 		  struct transport_fit *fit);
 
+/* sync.c: as in struct transport */
+int drm_sync_file(struct tutti_device *device, unsigned queue, uint64_t packets, int *fd);
+
 /* event.c: as in struct transport */
 void drm_kick(struct tutti_device *device);
 uint64_t drm_interrupts(struct tutti_device *device);

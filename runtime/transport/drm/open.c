@@ -142,6 +142,7 @@ const struct transport transport_drm = {
     .queue_create = drm_queue_create,
     .queue_destroy = drm_queue_destroy,
     .queue_reset = drm_queue_reset,
+    .sync_file = drm_sync_file,
     .task_cancel = drm_task_cancel,
     .rsb_create = drm_rsb_create,
     .rsb_destroy = drm_rsb_destroy,

@@ -514,6 +514,8 @@ static void eventfds(void **state)
 	assert_int_equal(tutti_signal_to_eventfd(rig->device, signal, TUTTI_EQ, 0, -1), -EBADF);
 	assert_int_equal(tutti_signal_to_eventfd(rig->device, signal, TUTTI_EQ, 0, pipes[0]), -EINVAL);
 	assert_int_equal(tutti_signal_from_fd(rig->device, signal, -1), -EBADF);
+	if (!rig->device->transport->sync_file)
+		assert_int_equal(tutti_signal_to_sync_file(queue, signal, &pipes[0]), -ENOTSUP);
 	assert_int_equal(tutti_signal_to_eventfd(rig->device, signal, TUTTI_EQ, 0, fd), 0);
 	rig_launch(rig, rig->queue, "empty", 1, 1, rig_args(rig, NULL, 0, 0), signal);
 	assert_int_equal(count_of(fd), 1);

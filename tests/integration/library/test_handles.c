@@ -51,6 +51,7 @@ static struct {
 	void *address;
 	size_t bytes;
 	uint32_t number;
+	int fd;
 } any;
 
 static void on_text(void *context, const char *text, size_t bytes)
@@ -203,6 +204,7 @@ NAMED(tutti_signal_from_fd, tutti_signal_from_fd(o->device, o->signal, 0))
 NAMED(tutti_signal_handler, tutti_signal_handler(o->device, o->signal, TUTTI_EQ, 12345, on_signal, NULL))
 NAMED(tutti_signal_handler_remove, tutti_signal_handler_remove(o->device, o->signal, on_signal, NULL))
 NAMED(tutti_signal_to_eventfd, tutti_signal_to_eventfd(o->device, o->signal, TUTTI_EQ, 12345, 0))
+NAMED(tutti_signal_to_sync_file, tutti_signal_to_sync_file(o->queue, o->signal, &any.fd))
 NAMED(tutti_signal_wait, tutti_signal_wait(o->device, o->signal, TUTTI_EQ, 12345, 0, NULL))
 static long call_tutti_signal_wait_all(const struct objects *o)
 {
@@ -333,6 +335,7 @@ static const struct entry {
 	H(tutti_signal_handler)
 	H(tutti_signal_handler_remove)
 	H(tutti_signal_to_eventfd)
+	H(tutti_signal_to_sync_file)
 	H(tutti_signal_wait)
 	H(tutti_signal_wait_all)
 	H(tutti_signal_wait_any)

@@ -49,6 +49,11 @@ static struct driver {
 	struct tutti_fault fault;
 	struct drm_tutti_event event; /* the newest */
 	unsigned events_asked;
+	unsigned syncobjs, syncobjs_gone; /* numbers from 1 on */
+	struct drm_tutti_fence fence;
+	struct drm_syncobj_transfer transfer;
+	struct drm_syncobj_handle file;
+	unsigned long refuses; /* a request */
 } driver;
 
 static int take_query(struct drm_tutti_query *query)
@@ -99,7 +104,25 @@ static int take(unsigned long request, void *args)
 	struct drm_tutti_wait *wait = args;
 	struct drm_version *version = args;
 
+	if (request == driver.refuses)
+		return -EDQUOT;
 	switch (request) {
+	case DRM_IOCTL_SYNCOBJ_CREATE:
+		((struct drm_syncobj_create *)args)->handle = ++driver.syncobjs;
+		return 0;
+	case DRM_IOCTL_SYNCOBJ_DESTROY:
+		driver.syncobjs_gone |= 1u << ((struct drm_syncobj_destroy *)args)->handle;
+		return 0;
+	case DRM_IOCTL_TUTTI_FENCE:
+		driver.fence = *(struct drm_tutti_fence *)args;
+		return 0;
+	case DRM_IOCTL_SYNCOBJ_TRANSFER:
+		driver.transfer = *(struct drm_syncobj_transfer *)args;
+		return 0;
+	case DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD:
+		driver.file = *(struct drm_syncobj_handle *)args;
+		((struct drm_syncobj_handle *)args)->fd = 12345;
+		return 0;
 	case DRM_IOCTL_VERSION:
 		snprintf(version->name, version->name_len, "tutti");
 		return 0;
@@ -322,6 +345,46 @@ static void all_sleepers_are_woken(void **state)
 	tutti_device_close(device);
 }
 
+/* A barrier packet waits for the signal; the file is that of a fence behind it. Nothing is left when the driver refuses. */
+static void sync_files(void **state)
+{
+	static const unsigned long refused[] = {DRM_IOCTL_SYNCOBJ_CREATE, DRM_IOCTL_TUTTI_FENCE,
+						DRM_IOCTL_SYNCOBJ_TRANSFER, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD};
+	struct tutti_device *device = open_device();
+	union tutti_packet nothing = {.barrier = {.header = tutti_header(TUTTI_PACKET_BARRIER_AND, 0, 0, 0)}};
+	struct tutti_queue *queue;
+	tutti_signal_t signal;
+	int fd = -1;
+
+	assert_int_equal(tutti_queue_create(device, NULL, &queue), 0);
+	assert_int_equal(tutti_signal_create(device, 1, &signal), 0);
+	assert_int_equal(tutti_queue_submit(queue, &nothing), 0);
+	assert_int_equal(tutti_signal_to_sync_file(queue, signal, &fd), 0);
+	assert_int_equal(fd, 12345);
+	assert_int_equal(queue->ring[1].barrier.header & TUTTI_HEADER_TYPE, TUTTI_PACKET_BARRIER_AND);
+	assert_int_equal(queue->ring[1].barrier.dependency[0], (uintptr_t)signal);
+	assert_int_equal(driver.fence.handle, QUEUE_FIRST);
+	assert_int_equal(driver.fence.packet, 2);
+	assert_int_equal(driver.fence.point, 1);
+	assert_int_equal(driver.transfer.src_handle, driver.fence.syncobj);
+	assert_int_equal(driver.transfer.src_point, 1);
+	assert_int_equal(driver.file.handle, driver.transfer.dst_handle);
+	assert_int_equal(driver.file.flags, DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE);
+	assert_int_equal(driver.syncobjs, 2);
+	assert_int_equal(driver.syncobjs_gone, 6);
+	for (unsigned i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		driver.refuses = refused[i];
+		driver.syncobjs = driver.syncobjs_gone = 0;
+		assert_int_equal(tutti_signal_to_sync_file(queue, signal, &fd), -EDQUOT);
+		assert_int_equal(driver.syncobjs_gone, (2u << driver.syncobjs) - 2);
+	}
+	driver.refuses = 0;
+	assert_int_equal(tutti_signal_to_sync_file(queue, NULL, &fd), -EINVAL);
+	assert_int_equal(tutti_signal_to_sync_file(queue, signal, NULL), -EINVAL);
+	tutti_queue_destroy(queue);
+	tutti_device_close(device);
+}
+
 static unsigned reported;
 
 static void on_error(struct tutti_queue *queue, const struct tutti_fault *fault, void *context)
@@ -385,6 +448,7 @@ int main(void)
 		T("SYS-42: what is mapped before the context exists is mapped with it", early_maps_wait_for_the_context),
 		T("SYS-42, PKT-07: queues by their handles; rings in write-combined memory", queues_by_their_handles),
 		T("SYS-56: interrupts and host threads wake all threads that sleep", all_sleepers_are_woken),
+		T("SYS-56: a sync_file follows a signal", sync_files),
 		T("SYS-42: an error of a queue is told once", errors_are_told_once),
 		T("PKT-10: an RSB is read to an address", rsb_is_read_to_an_address),
 	};
