@@ -13,7 +13,7 @@ static const unsigned PACKETS = 4;
 static union tutti_packet ring[PACKETS];
 static uint64_t write_index, read_index, doorbell;
 static uint32_t asleep;
-static int waits, kicks;
+static int waits, kicks, wakes;
 
 int tutti_queue_wait_room(struct tutti_queue *queue, uint64_t first, uint32_t)
 {
@@ -25,6 +25,11 @@ int tutti_queue_wait_room(struct tutti_queue *queue, uint64_t first, uint32_t)
 void tutti_queue_kick(struct tutti_queue *)
 {
 	kicks++;
+}
+
+void tutti_signal_wake(tutti_signal_t)
+{
+	wakes++;
 }
 
 static int failures;
@@ -75,6 +80,15 @@ static void signals(uint32_t flags)
 	check(tutti_signal_load(&signal) == 5, "what was stored");
 	tutti_signal_add(&signal, -7);
 	check(tutti_signal_load(&signal) == -2, "what was added");
+	check(tutti_signal_exchange(&signal, 12) == -2 && tutti_signal_load(&signal) == 12, "what was exchanged");
+	check(tutti_signal_cas(&signal, 11, 1) == 12 && tutti_signal_cas(&signal, 12, 6) == 12, "what was compared");
+	wakes = 0;
+	signal.waiters = 1;
+	tutti_signal_and(&signal, 3);
+	tutti_signal_or(&signal, 9);
+	tutti_signal_xor(&signal, 1);
+	tutti_signal_subtract(&signal, 4);
+	check(tutti_signal_load(&signal) == 6 && wakes == 4, "bits, and threads that are woken");
 	tutti_signal_store(&signal, TUTTI_SIGNAL_CANCELLED);
 	check(tutti_signal_load(&signal) == TUTTI_SIGNAL_CANCELLED, "a cancelled signal");
 }
