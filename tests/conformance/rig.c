@@ -239,6 +239,11 @@ void rig_code(struct rig *rig, const uint32_t *code, size_t bytes)
 
 void rig_dispatch(struct rig *rig, uint32_t workgroups, uint64_t kernarg, unsigned signal)
 {
+	rig_dispatch_task(rig, workgroups, kernarg, 0, signal);
+}
+
+void rig_dispatch_task(struct rig *rig, uint32_t workgroups, uint64_t kernarg, uint64_t tmd, unsigned signal)
+{
 	union tutti_packet *slot = rig_slot(rig);
 
 	memset((uint8_t *)slot + 4, 0, sizeof(*slot) - 4);
@@ -248,6 +253,7 @@ void rig_dispatch(struct rig *rig, uint32_t workgroups, uint64_t kernarg, unsign
 	slot->dispatch.grid_y = slot->dispatch.grid_z = 1;
 	slot->dispatch.kernel_object = BASE + CODE_AT;
 	slot->dispatch.kernarg = kernarg;
+	slot->dispatch.tmd = tmd;
 	slot->dispatch.signal = signal_address(signal);
 	rig_publish(slot, tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, 1, TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM) |
 				  1 << 16);

@@ -72,6 +72,7 @@ union tutti_packet *rig_slot(struct rig *rig); /* the next one, still INVALID */
 void rig_publish(union tutti_packet *slot, uint32_t header);
 void rig_code(struct rig *rig, const uint32_t *code, size_t bytes); /* a kernel at CODE_AT */
 void rig_dispatch(struct rig *rig, uint32_t workgroups, uint64_t kernarg, unsigned signal);
+void rig_dispatch_task(struct rig *rig, uint32_t workgroups, uint64_t kernarg, uint64_t tmd, unsigned signal);
 int rig_progress(struct rig *rig, uint64_t packets, uint64_t timeout_ns); /* WAIT_PROGRESS */
 int queue_error(struct rig *rig, struct tutti_fault *fault); /* waits 10 s for the queue to stop; 0 or errno */
 int queue_call(struct rig *rig, unsigned long request); /* DESTROY or RESET of the rig's queue */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "calls.h"
+#include "tutti/tmd.h"
 
 #define NOBODY 65534
 
@@ -238,6 +239,67 @@ static bool priorities(struct rig *rig)
 	return in_child(hasty, NULL);
 }
 
+/* Another queue in the place of the rig's, one that takes task metadata. */
+static bool extend_queue(struct rig *rig)
+{
+	struct drm_tutti_queue_create args = queue_args(rig);
+
+	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY));
+	munmap((void *)rig->doorbell, PAGE);
+	args.flags = TUTTI_QUEUE_EXTENDED;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &args));
+	rig->queue = args.handle;
+	rig->doorbell = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)args.doorbell_offset);
+	CHECK(rig->doorbell != MAP_FAILED);
+	return true;
+}
+
+/* A kernel whose metadata ask for that priority, on a queue of priority 5. 0 or the error that stops the queue. */
+static bool task_error(uint8_t priority, unsigned *code)
+{
+	static const uint32_t ret[] = {0x00008067};
+	struct tutti_fault fault = {0};
+	struct rig rig = {.fd = -1};
+	struct tutti_tmd *tmd;
+
+	CHECK(rig_queue(&rig) && extend_queue(&rig));
+	tmd = (void *)(rig.memory + DATA_AT);
+	*tmd = (struct tutti_tmd){.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .priority = priority};
+	rig_code(&rig, ret, sizeof(ret));
+	rig_signal(&rig, 0, 1);
+	rig_dispatch_task(&rig, 1, 0, BASE + DATA_AT, 0);
+	rig_ring(&rig);
+	if (rig_wait(&rig, 0, 0, SECOND))
+		EXPECT(0, queue_error(&rig, &fault));
+	*code = fault.code;
+	rig_close(&rig);
+	return true;
+}
+
+static bool hasty_tasks(void *data)
+{
+	unsigned code;
+
+	CHECK(become_nobody());
+	for (uint8_t priority = 0; priority <= 10; priority++) {
+		CHECK(task_error(priority, &code));
+		EXPECT(priority && priority < 5 ? TUTTI_ERROR_TMD : 0, code);
+	}
+	return true;
+}
+
+/* Nor may the metadata of a task ask for more than the queue's owner has leave for. */
+static bool task_priorities(struct rig *rig)
+{
+	unsigned code;
+
+	SKIP_UNLESS(!getuid(), "needs root, to be somebody else");
+	allow_everybody();
+	CHECK(task_error(1, &code));
+	EXPECT(0, code);
+	return in_child(hasty_tasks, NULL);
+}
+
 static bool worker(void *data)
 {
 	struct rig rig = {.fd = -1};
@@ -449,6 +511,7 @@ static const struct subtest process_tests[] = {
 	{"SYS-27: a break-in by mmap", break_in},
 	{"REL-12: limits of a tenant", limits},
 	{"REL-12 SYS-24: priorities above the default", priorities},
+	{"REL-12 TSK-01: priorities above the default, in metadata of tasks", task_priorities},
 	{"SYS-27: two processes and a troublemaker", side_by_side},
 	{"SYS-27 SYS-29: files for root only", sysfs},
 	{"SYS-30: every call in a storm of signals", calls_in_storm},
