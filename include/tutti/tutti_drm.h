@@ -17,7 +17,8 @@
  *   CAP_SYS_ADMIN only, holds for all files, and is as at boot after a device reset. Everybody
  *   may ask for policies; what single SMs do shows others' work, and takes CAP_PERFMON.
  * - a file may have so many contexts, queues and RSBs as the module's file_contexts_max,
- *   file_queues_max and file_rsbs_max say: -EDQUOT, but not with CAP_SYS_RESOURCE.
+ *   file_queues_max and file_rsbs_max say, and it and all files of its user so much of the card's
+ *   memory as file_card_percent and user_card_percent say: -EDQUOT, but not with CAP_SYS_RESOURCE.
  *
  * Errors every call may give, not repeated below: -ENODEV the card is gone; -EIO the
  * file was opened before a device reset, or the card is wedged: close and reopen;
@@ -31,6 +32,7 @@
  * 3  CONTROL: POLICY_ASK; QUERY: SM_STATES, OCCUPANCY
  * 4  limits of a file (-EDQUOT), priorities above 5 take CAP_SYS_NICE (-EACCES); pinned memory
  *    counts as VmPin instead of VmLck
+ * 5  limits of card memory (-EDQUOT)
  */
 #ifndef TUTTI_DRM_H
 #define TUTTI_DRM_H
@@ -141,7 +143,7 @@ TUTTI_AT(struct drm_tutti_query, pointer, 8);
 /**
  * struct drm_tutti_bo_create - buffer object of @size bytes (rounded up to pages), zeroed.
  *
- * Errors: -EINVAL size 0 or beyond any memory, placement; -ENOSPC card memory is full.
+ * Errors: -EINVAL size 0 or beyond any memory, placement; -ENOSPC card memory is full; -EDQUOT.
  */
 struct drm_tutti_bo_create {
 	__u64 size;      /* in and out */

@@ -40,7 +40,7 @@
  * @scratch_lock          who uses @scratch
  * lock of a buffer       who makes the DMA addresses of a buffer in system memory
  * mmap_lock              of a process: faults, and munmap, which may free a buffer
- * @memory_lock           @memory, @bos, @imports, @exports
+ * @memory_lock           @memory, @bos, @imports, @exports, @users
  * dma_resv, i_mmap       of the GEM helpers and of mappings that are being revoked
  * @view_sem              read: a fault handler looks whether it may map, and may allocate; written: revocation
  * lock of the channel    both rings, requests in flight
@@ -86,6 +86,7 @@
 #define TUTTI_MAX_VECTORS 32u
 
 struct tutti_device;
+struct tutti_account;
 
 /** enum tutti_kind - of objects that have handles. */
 enum tutti_kind {
@@ -203,7 +204,7 @@ struct tutti_device {
 	struct list_head objects[TUTTI_KINDS];
 	struct ida ids[TUTTI_KINDS], file_ids;
 
-	/** @memory_lock: @memory, @bos, @imports, @exports */
+	/** @memory_lock: @memory, @bos, @imports, @exports, @users */
 	struct mutex memory_lock;
 	/** @memory: card memory in [reserved_bytes, end) */
 	struct drm_mm memory;
@@ -217,6 +218,8 @@ struct tutti_device {
 	struct list_head imports;
 	/** @exports: card buffers that are a dma-buf too */
 	struct list_head exports;
+	/** @users: who has opened the card, with the card memory they have */
+	struct list_head users;
 
 	/** @view_sem: a view or buffer is not revoked while a fault handler reads it */
 	struct rw_semaphore view_sem;
@@ -254,6 +257,8 @@ struct tutti_file {
 	/** @handles: by enum tutti_kind, @handle_count: how many of each */
 	struct xarray handles[TUTTI_KINDS];
 	atomic_t handle_count[TUTTI_KINDS];
+	/** @account: its card memory */
+	struct tutti_account *account;
 	/** @events: errors of its queues */
 	atomic64_t events;
 };

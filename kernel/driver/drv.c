@@ -6,6 +6,7 @@
 #include "base/compat.h"
 #include "card/power.h"
 #include "driver/drv.h"
+#include "memory/account.h"
 #include "memory/card_bo.h"
 #include "memory/memory.h"
 #include "memory/system_bo.h"
@@ -40,15 +41,17 @@ static int tutti_drv_open(struct drm_device *drm, struct drm_file *df)
 
 	if (!file)
 		return -ENOMEM;
+	error = -ENOMEM;
+	file->account = tutti_account_open(tdev);
+	if (!file->account)
+		goto free;
 	id = ida_alloc(&tdev->file_ids, GFP_KERNEL);
-	if (id < 0)
-		goto free;
+	error = min(id, 0);
+	if (error)
+		goto close_account;
 	error = tutti_power_get(tdev);
-	if (error) {
-		ida_free(&tdev->file_ids, id);
-		id = error;
-		goto free;
-	}
+	if (error)
+		goto free_id;
 	file->tdev = tdev;
 	file->id = id;
 	file->vector = tutti_drv_pick_vector(tdev, id);
@@ -57,9 +60,13 @@ static int tutti_drv_open(struct drm_device *drm, struct drm_file *df)
 		xa_init_flags(&file->handles[kind], XA_FLAGS_ALLOC1);
 	df->driver_priv = file;
 	return 0;
+free_id:
+	ida_free(&tdev->file_ids, id);
+close_account:
+	tutti_account_close(tdev, file->account);
 free:
 	kfree(file);
-	return id;
+	return error;
 }
 
 static void tutti_drv_postclose(struct drm_device *drm, struct drm_file *df)
@@ -71,6 +78,7 @@ static void tutti_drv_postclose(struct drm_device *drm, struct drm_file *df)
 	tutti_handle_close_all(file, TUTTI_CONTEXT);
 	tutti_power_put(file->tdev);
 	ida_free(&file->tdev->file_ids, file->id);
+	tutti_account_close(file->tdev, file->account);
 	kfree(file);
 }
 
@@ -167,5 +175,5 @@ const struct drm_driver tutti_drm_driver = {
 	.desc = "Tutti compute accelerator",
 	TUTTI_DRIVER_DATE
 	.major = 1,
-	.minor = 4,
+	.minor = 5,
 };

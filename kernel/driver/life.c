@@ -41,6 +41,7 @@ static void tutti_life_init_locks(struct tutti_device *tdev)
 	INIT_LIST_HEAD(&tdev->bos);
 	INIT_LIST_HEAD(&tdev->imports);
 	INIT_LIST_HEAD(&tdev->exports);
+	INIT_LIST_HEAD(&tdev->users);
 	init_waitqueue_head(&tdev->wait);
 	ida_init(&tdev->file_ids);
 }

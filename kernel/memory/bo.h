@@ -34,8 +34,9 @@ struct tutti_bo {
 	 * .exports. memory_lock
 	 */
 	struct list_head link;
-	/** @node: place in card memory */
+	/** @node: place in card memory, @account: to which it is charged */
 	struct drm_mm_node node;
+	struct tutti_account *account;
 	/** @memory_losses: of a card buffer: tutti_device.memory_losses when it was made */
 	u64 memory_losses;
 	/** @exported: the dma-buf of a card buffer, no reference; memory_lock */

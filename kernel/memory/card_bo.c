@@ -9,6 +9,7 @@
 #include "base/delay.h"
 #include "card/gate.h"
 #include "card/power.h"
+#include "memory/account.h"
 #include "memory/card_bo.h"
 #include "memory/dummy.h"
 
@@ -20,8 +21,10 @@ static void tutti_card_bo_free(struct drm_gem_object *obj)
 	struct tutti_device *tdev = tutti_bo_device(bo);
 
 	mutex_lock(&tdev->memory_lock);
-	if (drm_mm_node_allocated(&bo->node))
+	if (drm_mm_node_allocated(&bo->node)) {
 		drm_mm_remove_node(&bo->node);
+		tutti_account_uncharge(bo->account, obj->size);
+	}
 	mutex_unlock(&tdev->memory_lock);
 	drm_gem_object_release(obj);
 	if (bo->dummy)
@@ -229,15 +232,30 @@ static int tutti_card_bo_zero(struct tutti_bo *bo, struct tutti_file *file)
 	return error;
 }
 
-static int tutti_card_bo_reserve(struct tutti_bo *bo, u64 size)
+static int tutti_card_bo_place(struct tutti_bo *bo, struct tutti_account *account, u64 size)
 {
 	struct tutti_device *tdev = tutti_bo_device(bo);
+	int error = tutti_account_charge(tdev, account, size);
+
+	if (error)
+		return error;
+	error = drm_mm_insert_node_generic(&tdev->memory, &bo->node, size, size >= SZ_2M ? SZ_2M : PAGE_SIZE, 0,
+					   DRM_MM_INSERT_BEST);
+	if (error)
+		tutti_account_uncharge(account, size);
+	else
+		bo->account = account;
+	return error;
+}
+
+static int tutti_card_bo_reserve(struct tutti_bo *bo, struct tutti_file *file, u64 size)
+{
+	struct tutti_device *tdev = file->tdev;
 	int error;
 
 	bo->memory_losses = atomic64_read(&tdev->memory_losses);
 	mutex_lock(&tdev->memory_lock);
-	error = drm_mm_insert_node_generic(&tdev->memory, &bo->node, size, size >= SZ_2M ? SZ_2M : PAGE_SIZE, 0,
-					   DRM_MM_INSERT_BEST);
+	error = tutti_card_bo_place(bo, file->account, size);
 	mutex_unlock(&tdev->memory_lock);
 	return error;
 }
@@ -247,7 +265,7 @@ static int tutti_card_bo_reserve(struct tutti_bo *bo, u64 size)
  * @file: for whom; not between tutti_gate_enter() and tutti_gate_exit(), since zeroing takes its time
  * @size: in whole pages
  *
- * Return: the buffer, or an error: -ENOSPC card memory is full, -ENOMEM, or what tutti_gate_enter() says.
+ * Return: the buffer, or an error: -ENOSPC card memory is full, -EDQUOT, -ENOMEM, or what tutti_gate_enter() says.
  */
 struct tutti_bo *tutti_card_bo_create(struct tutti_file *file, u64 size)
 {
@@ -258,7 +276,7 @@ struct tutti_bo *tutti_card_bo_create(struct tutti_file *file, u64 size)
 		return ERR_PTR(-ENOMEM);
 	bo->shmem.base.funcs = &card_funcs;
 	drm_gem_private_object_init(&file->tdev->drm, &bo->shmem.base, size);
-	error = tutti_card_bo_reserve(bo, size);
+	error = tutti_card_bo_reserve(bo, file, size);
 	if (!error)
 		error = tutti_card_bo_zero(bo, file);
 	if (!error)

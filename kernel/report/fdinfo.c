@@ -3,6 +3,7 @@
 #include <linux/pci.h>
 #include <linux/seq_file.h>
 
+#include "memory/account.h"
 #include "memory/bo.h"
 #include "objects/handle.h"
 #include "report/fdinfo.h"
@@ -52,6 +53,10 @@ void tutti_fdinfo_show(struct drm_printer *p, struct drm_file *df)
 		drm_printf(p, "drm-shared-%s:\t%llu KiB\n", places[i], usage[i].shared >> 10);
 		drm_printf(p, "drm-resident-%s:\t%llu KiB\n", places[i], usage[i].resident >> 10);
 	}
+	drm_printf(p, "tutti-card-of-file:\t%llu of %llu KiB\n", READ_ONCE(file->account->card_bytes) >> 10,
+		   tutti_account_file_limit(file->tdev) >> 10);
+	drm_printf(p, "tutti-card-of-user:\t%llu of %llu KiB\n", READ_ONCE(file->account->user->card_bytes) >> 10,
+		   tutti_account_user_limit(file->tdev) >> 10);
 	for (i = 0; i < TUTTI_KINDS; i++)
 		drm_printf(p, "tutti-%s:\t%u of %u\n", kinds[i], atomic_read(&file->handle_count[i]),
 			   tutti_handle_limit(i));

@@ -191,6 +191,81 @@ static bool limited_fences(struct rig *rig)
 	return true;
 }
 
+/* Card memory up to the limit, in two files; what is freed can be had again. */
+static bool limited_card_memory(struct rig *rig)
+{
+	struct drm_gem_close one = {0};
+	struct rig other = {.fd = -1};
+	uint32_t bo;
+
+	EXPECT(0, bo_create(rig->fd, 3 << 20, DRM_TUTTI_PLACE_CARD, &one.handle, NULL));
+	EXPECT(EDQUOT, bo_create(rig->fd, 100 << 20, DRM_TUTTI_PLACE_CARD, &bo, NULL));
+	CHECK(rig_open(&other));
+	EXPECT(EDQUOT, bo_create(other.fd, 24 << 20, DRM_TUTTI_PLACE_CARD, &bo, NULL));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_GEM_CLOSE, &one));
+	EXPECT(0, bo_create(other.fd, 24 << 20, DRM_TUTTI_PLACE_CARD, &bo, NULL));
+	rig_close(&other);
+	EXPECT(0, bo_create(rig->fd, 24 << 20, DRM_TUTTI_PLACE_CARD, &bo, NULL));
+	return true;
+}
+
+/* One file at its limit, another beside it with room. */
+static bool card_tenant_of_two(void *data)
+{
+	struct rig one = {.fd = -1}, other = {.fd = -1};
+	uint32_t bo;
+
+	CHECK(become_nobody() && rig_open(&one) && rig_open(&other));
+	EXPECT(0, bo_create(one.fd, 24 << 20, DRM_TUTTI_PLACE_CARD, &bo, NULL));
+	EXPECT(EDQUOT, bo_create(one.fd, 4 << 20, DRM_TUTTI_PLACE_CARD, &bo, NULL));
+	EXPECT(0, bo_create(other.fd, 4 << 20, DRM_TUTTI_PLACE_CARD, &bo, NULL));
+	rig_close(&one);
+	rig_close(&other);
+	return true;
+}
+
+static bool card_tenant(void *data)
+{
+	struct rig rig = {.fd = -1};
+
+	CHECK(become_nobody() && rig_queue(&rig));
+	CHECK(limited_card_memory(&rig) && rig_works(&rig));
+	rig_close(&rig);
+	return true;
+}
+
+static bool set_parameter(const char *name, unsigned value)
+{
+	char path[96];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/module/tutti/parameters/%s", name);
+	file = fopen(path, "we");
+	CHECK(file);
+	fprintf(file, "%u\n", value);
+	CHECK(!fclose(file));
+	return true;
+}
+
+/* A tenth of 256 MiB for all files of a user, a fifth for one: the user's limit is met first. */
+static bool card_limits(struct rig *rig)
+{
+	unsigned file = parameter("file_card_percent"), user = parameter("user_card_percent");
+	uint32_t bo;
+	bool good;
+
+	SKIP_UNLESS(!getuid(), "needs root, to be somebody else");
+	SKIP_UNLESS(file && user, "the parameters cannot be read");
+	allow_everybody();
+	CHECK(rig_open(rig) && set_parameter("file_card_percent", 20) && set_parameter("user_card_percent", 10));
+	good = in_child(card_tenant, NULL);
+	good &= !bo_create(rig->fd, 100 << 20, DRM_TUTTI_PLACE_CARD, &bo, NULL); /* root may */
+	CHECK(set_parameter("file_card_percent", 10) && set_parameter("user_card_percent", 20));
+	good &= in_child(card_tenant_of_two, NULL);
+	CHECK(set_parameter("file_card_percent", file) && set_parameter("user_card_percent", user));
+	return good;
+}
+
 static bool tenant(void *data)
 {
 	struct rig rig = {.fd = -1};
@@ -510,6 +585,7 @@ static const struct subtest process_tests[] = {
 	{"SYS-27: no names of buffers, no master, no displays", core_calls},
 	{"SYS-27: a break-in by mmap", break_in},
 	{"REL-12: limits of a tenant", limits},
+	{"REL-12 SYS-22: card memory of a file and of a user", card_limits},
 	{"REL-12 SYS-24: priorities above the default", priorities},
 	{"REL-12 TSK-01: priorities above the default, in metadata of tasks", task_priorities},
 	{"SYS-27: two processes and a troublemaker", side_by_side},
