@@ -14,7 +14,7 @@
  * - timeouts are absolute CLOCK_MONOTONIC nanoseconds, and every call can be repeated
  *   after -EINTR.
  * - what belongs to the card as a whole (policies, which SMs are on, resets) is changed by
- *   CAP_SYS_ADMIN only, holds for all files, and is as at boot after a device reset. Everybody
+ *   CAP_SYS_ADMIN only, holds for all files and through resets, until the driver is unbound. Everybody
  *   may ask for policies; what single SMs do shows others' work, and takes CAP_PERFMON.
  * - a file may have so many contexts, queues and RSBs as the module's file_contexts_max,
  *   file_queues_max and file_rsbs_max say, and it and all files of its user so much of the card's
@@ -32,7 +32,7 @@
  * 3  CONTROL: POLICY_ASK; QUERY: SM_STATES, OCCUPANCY
  * 4  limits of a file (-EDQUOT), priorities above 5 take CAP_SYS_NICE (-EACCES); pinned memory
  *    counts as VmPin instead of VmLck
- * 5  limits of card memory (-EDQUOT)
+ * 5  limits of card memory (-EDQUOT); policies and SMs that are off stay so through a reset
  */
 #ifndef TUTTI_DRM_H
 #define TUTTI_DRM_H

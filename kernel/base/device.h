@@ -38,6 +38,7 @@
  * object lock, context   it stays on the card; its mappings
  * object lock, others    a queue or an RSB stays on the card; never two of these
  * @scratch_lock          who uses @scratch
+ * @settings_lock         @settings
  * lock of a buffer       who makes the DMA addresses of a buffer in system memory
  * mmap_lock              of a process: faults, and munmap, which may free a buffer
  * @memory_lock           @memory, @bos, @imports, @exports, @users
@@ -51,7 +52,7 @@
  * Below all of these, and with nothing below them: locks of handle tables, of wait queues and of syncobjs, and
  * drm_file.table_lock, under which sync/wait.c looks into a buffer without pinning it.
  *
- * While the firmware is asked, none but reset_sem, object locks and scratch_lock may be held. Each of those waits ends
+ * While the firmware is asked, none but reset_sem, object locks, scratch_lock and settings_lock may be held. Each of those waits ends
  * by its timeout, or at once when the channel is closed. tutti_life_teach_lockdep() says the same to lockdep.
  */
 #ifndef TUTTI_KERNEL_DEVICE_H
@@ -212,6 +213,10 @@ struct tutti_device {
 	struct drm_mm_node scratch;
 	/** @scratch_lock: who uses @scratch */
 	struct mutex scratch_lock;
+	/** @settings_lock: @settings, and that the firmware has been told of them */
+	struct mutex settings_lock;
+	/** @settings: what the administrator has set, see firmware/settings.c */
+	struct xarray settings;
 	/** @bos: all system buffers that may have DMA mappings */
 	struct list_head bos;
 	/** @imports: buffers that are attached to another driver's dma-buf */

@@ -9,6 +9,7 @@
 #include "firmware/channel.h"
 #include "firmware/fw.h"
 #include "firmware/message.h"
+#include "firmware/settings.h"
 #include "memory/bo.h"
 #include "memory/card_bo.h"
 #include "memory/system_bo.h"
@@ -34,6 +35,8 @@ static void tutti_life_init_locks(struct tutti_device *tdev)
 	spin_lock_init(&tdev->objects_lock);
 	mutex_init(&tdev->memory_lock);
 	mutex_init(&tdev->scratch_lock);
+	mutex_init(&tdev->settings_lock);
+	xa_init(&tdev->settings);
 	for (i = 0; i < TUTTI_KINDS; i++) {
 		INIT_LIST_HEAD(&tdev->objects[i]);
 		ida_init(&tdev->ids[i]);
@@ -53,6 +56,7 @@ static void tutti_life_teach_lockdep(struct tutti_device *tdev)
 		return;
 	down_read(&tdev->reset_sem);
 	mutex_lock(&tdev->scratch_lock);
+	mutex_lock(&tdev->settings_lock);
 	mutex_lock(&tdev->memory_lock);
 	down_read(&tdev->view_sem);
 	fs_reclaim_acquire(GFP_KERNEL);
@@ -65,6 +69,7 @@ static void tutti_life_teach_lockdep(struct tutti_device *tdev)
 	spin_unlock(&tdev->channel.lock);
 	up_read(&tdev->view_sem);
 	mutex_unlock(&tdev->memory_lock);
+	mutex_unlock(&tdev->settings_lock);
 	mutex_unlock(&tdev->scratch_lock);
 	up_read(&tdev->reset_sem);
 }
@@ -81,6 +86,7 @@ static void tutti_life_release_memory(struct drm_device *drm, void *unused)
 	for (i = 0; i < TUTTI_KINDS; i++)
 		ida_destroy(&tdev->ids[i]);
 	ida_destroy(&tdev->file_ids);
+	tutti_settings_fini(tdev);
 }
 
 static void tutti_life_release_queues(struct drm_device *drm, void *unused)
@@ -165,8 +171,8 @@ void tutti_life_unplug(struct tutti_device *tdev)
 	tutti_reset_forget(tdev);
 	tutti_recovery_stop(tdev); /* what was lost just now may have condemned its context */
 	tutti_bo_unplug(tdev);
-	tutti_life_free_progress(tdev);
 	tutti_system_bo_detach_all(tdev);
+	tutti_life_free_progress(tdev);
 	tutti_fw_fini(tdev);
 }
 

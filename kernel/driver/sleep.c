@@ -8,6 +8,7 @@
 #include "firmware/channel.h"
 #include "firmware/fw.h"
 #include "firmware/message.h"
+#include "firmware/settings.h"
 #include "recovery/recovery.h"
 #include "recovery/reset.h"
 #include "recovery/watchdog.h"
@@ -81,6 +82,13 @@ static int tutti_sleep_runtime_suspend(struct device *dev)
 	return 0;
 }
 
+/* A firmware that does not answer has already caused a reset, which tells the next one. */
+static void tutti_sleep_open_channel(struct tutti_device *tdev)
+{
+	tutti_channel_open(tdev);
+	tutti_settings_restore(tdev);
+}
+
 static int tutti_sleep_runtime_resume(struct device *dev)
 {
 	struct tutti_device *tdev = dev_get_drvdata(dev);
@@ -92,7 +100,7 @@ static int tutti_sleep_runtime_resume(struct device *dev)
 	if (error)
 		tutti_gate_trigger(tdev, TUTTI_RUNG_FUNCTION, "the card does not wake up");
 	else
-		tutti_channel_open(tdev);
+		tutti_sleep_open_channel(tdev);
 start:
 	tutti_watchdog_start(tdev);
 	return 0;

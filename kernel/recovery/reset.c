@@ -3,6 +3,7 @@
 #include "firmware/channel.h"
 #include "firmware/fw.h"
 #include "firmware/message.h"
+#include "firmware/settings.h"
 #include "memory/card_bo.h"
 #include "memory/view.h"
 #include "objects/object.h"
@@ -59,7 +60,8 @@ int tutti_reset_restart(struct tutti_device *tdev)
 		return error;
 	tutti_channel_open(tdev);
 	tutti_reset_forget(tdev);
-	return tutti_message_ping(tdev, atomic64_read(&tdev->generation));
+	error = tutti_message_ping(tdev, atomic64_read(&tdev->generation));
+	return error ? error : tutti_settings_restore(tdev);
 }
 
 /** tutti_reset_stop() - the card does nothing and knows nothing; nobody has it open. */

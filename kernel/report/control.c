@@ -6,6 +6,7 @@
 #include "card/gate.h"
 #include "card/power.h"
 #include "firmware/message.h"
+#include "firmware/settings.h"
 #include "objects/queue.h"
 #include "report/control.h"
 
@@ -33,9 +34,9 @@ static int tutti_control_dispatch_admin(struct tutti_device *tdev, const struct 
 		return -EACCES;
 	switch (args->op) {
 	case DRM_TUTTI_CONTROL_SM_ENABLE:
-		return tutti_message_sm_enable(tdev, args->arg[0], args->arg[1], args->arg[2]);
+		return tutti_settings_sm_enable(tdev, args->arg[0], args->arg[1], args->arg[2]);
 	case DRM_TUTTI_CONTROL_POLICY:
-		return args->arg[2] ? -EINVAL : tutti_message_policy(tdev, args->arg[0], args->arg[1]);
+		return args->arg[2] ? -EINVAL : tutti_settings_policy(tdev, args->arg[0], args->arg[1]);
 	default:
 		if (args->arg[0] > DRM_TUTTI_RESET_FUNCTION || args->arg[1] || args->arg[2])
 			return -EINVAL;

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#ifndef TUTTI_KERNEL_SETTINGS_H
+#define TUTTI_KERNEL_SETTINGS_H
+
+#include "base/device.h"
+
+int tutti_settings_policy(struct tutti_device *tdev, u64 policy, u64 value);
+int tutti_settings_sm_enable(struct tutti_device *tdev, u64 first, u64 sms, u64 enable);
+int tutti_settings_restore(struct tutti_device *tdev);
+void tutti_settings_fini(struct tutti_device *tdev);
+
+#endif
