@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "calls.h"
+#include "table.h"
 
 /* ---- valid arguments ---- */
 
@@ -463,7 +463,7 @@ static void each(const char *what, subtest_fn *run, bool (*applies)(const struct
 		if (applies && !applies(it))
 			continue;
 		snprintf(name, sizeof(name), "%s: %s, %s", it->ids, it->name, what);
-		subtest(name, run, it);
+		table_note(it, what, subtest(name, run, it));
 	}
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rig.h"
+#include "table.h"
 
 static char reason[256];
 static const char *skipped;
@@ -36,35 +36,52 @@ bool skip(const char *why)
 	return true;
 }
 
-static void report(const char *name, bool good)
+static enum outcome report(const char *name, bool good)
 {
 	number++;
 	if (!good) {
 		printf("not ok %u - %s\n# %s\n", number, name, reason);
 		failed++;
-	} else if (skipped) {
-		printf("ok %u - %s # SKIP %s\n", number, name, skipped);
-	} else {
-		printf("ok %u - %s\n", number, name);
+		return FAILED;
 	}
+	if (skipped) {
+		printf("ok %u - %s # SKIP %s\n", number, name, skipped);
+		return SKIPPED;
+	}
+	printf("ok %u - %s\n", number, name);
+	return PASSED;
 }
 
-void subtest(const char *name, subtest_fn *run, const void *data)
+enum outcome subtest(const char *name, subtest_fn *run, const void *data)
 {
 	struct rig rig = {.fd = -1};
 	bool good;
 
 	if (!strstr(name, only) && !strstr(group_name, only))
-		return;
+		return NOT_RUN;
 	if (list_only) {
 		printf("%s\t%s\n", group_name, name);
-		return;
+		return NOT_RUN;
 	}
 	reason[0] = 0;
 	skipped = NULL;
 	good = run(&rig, data);
 	rig_close(&rig);
-	report(name, good);
+	return report(name, good);
+}
+
+static bool no_holes(struct rig *rig, const void *data)
+{
+	EXPECT(0, table_holes());
+	return true;
+}
+
+/* After all others: what they have noted in the table, whether or not they were run. */
+static void table_group(void)
+{
+	subtest("SYS-31: no call without a subtest for each state, no field without a wrong value", no_holes, NULL);
+	if (!list_only && !*only)
+		table_print();
 }
 
 static bool run_plain(struct rig *rig, const void *data)
@@ -90,6 +107,7 @@ static const struct group {
 	{"life", life_group},		{"recover", recover_group}, {"reset", reset_group},
 	{"unplug", unplug_group},	{"power", power_group},	    {"storm", storm_group},
 	{"faults", faults_group},	{"policy", policy_group}, {"core", core_group},
+	{"table", table_group},
 };
 
 static void usage(FILE *out)

@@ -118,7 +118,9 @@ struct subtest {
 	bool (*run)(struct rig *rig);
 };
 typedef bool subtest_fn(struct rig *rig, const void *data);
-void subtest(const char *name, subtest_fn *run, const void *data);
+/** enum outcome - of a subtest; the worst is the highest. */
+enum outcome { NO_SUBTEST, NOT_RUN, SKIPPED, PASSED, FAILED };
+enum outcome subtest(const char *name, subtest_fn *run, const void *data);
 void subtests(const struct subtest *tests); /* up to a nameless one */
 
 void arguments_group(void), calls_group(void), defects_group(void), memory_group(void), mmap_group(void),

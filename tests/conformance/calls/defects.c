@@ -2,7 +2,7 @@
 /* Calls with one wrong field. The errno is exact, nothing is changed, and the card works afterwards. */
 #include <string.h>
 
-#include "calls.h"
+#include "table.h"
 
 /** struct defect - @value in a field of a call's valid arguments. */
 struct defect {
@@ -210,6 +210,6 @@ void defects_group(void)
 		const struct call *it = call_find(defects[i].request);
 
 		snprintf(name, sizeof(name), "%s: %s.%s %s", it->ids, it->name, defects[i].field, defects[i].why);
-		subtest(name, run, &defects[i]);
+		table_note_field(it, defects[i].at, defects[i].bytes, subtest(name, run, &defects[i]));
 	}
 }

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "calls.h"
+#include "table.h"
 
 #define MANY 400 /* allocations that no call has */
 
@@ -141,7 +141,7 @@ void faults_group(void)
 
 	for (const struct call *it = calls; it->name; it++) {
 		snprintf(name, sizeof(name), "REL-03 %s: %s, each allocation fails in turn", it->ids, it->name);
-		subtest(name, each_allocation, it);
+		table_note(it, "each allocation fails in turn", subtest(name, each_allocation, it));
 	}
 	subtest("REL-03 SYS-24: open, each allocation fails in turn", each_open, NULL);
 	subtest("REL-03 SYS-24: mmap, each allocation fails in turn", each_mapping, NULL);

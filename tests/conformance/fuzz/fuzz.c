@@ -45,8 +45,9 @@ bool skip(const char *why)
 	return true;
 }
 
-void subtest(const char *name, subtest_fn *run, const void *data)
+enum outcome subtest(const char *name, subtest_fn *run, const void *data)
 {
+	return NOT_RUN;
 }
 
 static void add(uint64_t *counter)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "calls.h"
+#include "table.h"
 
 #define CALLS 32
 
@@ -107,12 +107,12 @@ static bool close_all(struct rig *rig, const void *data)
 	return true;
 }
 
-static void named(const char *ids, const char *what, const char *when, subtest_fn *run, const void *data)
+static enum outcome named(const char *ids, const char *what, const char *when, subtest_fn *run, const void *data)
 {
 	char name[100];
 
 	snprintf(name, sizeof(name), "%s: %s, %s", ids, what, when);
-	subtest(name, run, data);
+	return subtest(name, run, data);
 }
 
 void stale_calls(const char *when, bool (*happen)(void), int wanted)
@@ -123,7 +123,7 @@ void stale_calls(const char *when, bool (*happen)(void), int wanted)
 	stale->happen = happen;
 	stale->wanted = wanted;
 	for (const struct call *it = calls; it->name; it++)
-		named("SYS-28", it->name, when, one_call, it);
+		table_note(it, when, named("SYS-28", it->name, when, one_call, it));
 	named("SYS-28", "new mapping of an old file", when, new_mapping, NULL);
 	named("SYS-24 SYS-28", "stores to old doorbells", when, old_doorbells, NULL);
 	named("SYS-24 SYS-28", "loads from old status pages", when, old_status, NULL);
