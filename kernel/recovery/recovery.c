@@ -12,6 +12,7 @@
 #include <linux/delay.h>
 #include <linux/pci.h>
 
+#include "base/compat.h"
 #include "base/trace.h"
 #include "card/gate.h"
 #include "firmware/channel.h"
@@ -156,11 +157,16 @@ static enum tutti_rung tutti_recovery_climb_from(struct tutti_device *tdev, enum
 	return TUTTI_RUNG_WEDGED;
 }
 
+/*
+ * As drm_dev_wedged_event() would, which newer kernels have: it takes the primary node for granted, and beside an accel
+ * node there is none. What else helps is said in kernel/README.md.
+ */
 static void tutti_recovery_notify_wedged(struct tutti_device *tdev)
 {
-	char *event[] = { "WEDGED=reset", NULL };
+	struct drm_minor *minor = tutti_accel_minor(&tdev->drm) ? tutti_accel_minor(&tdev->drm) : tdev->drm.primary;
+	char *event[] = { "WEDGED=rebind,bus-reset", NULL };
 
-	kobject_uevent_env(&tdev->drm.dev->kobj, KOBJ_CHANGE, event);
+	kobject_uevent_env(&minor->kdev->kobj, KOBJ_CHANGE, event);
 }
 
 /* Gives back what tutti_reset_begin() took. */
