@@ -46,7 +46,6 @@ static bool hung_kernel(struct rig *rig)
 	return true;
 }
 
-/* Slow work that makes progress: each workgroup is quick, all of them take many times the limit. */
 /* Twelve workgroups, one after the other. */
 static bool run_twelve(struct rig *rig, uint64_t *took)
 {
@@ -65,6 +64,7 @@ static bool run_twelve(struct rig *rig, uint64_t *took)
 	return true;
 }
 
+/* Slow work that makes progress: each workgroup is quick, all of them take many times the limit. */
 static bool slow_kernel(struct rig *rig)
 {
 	static const uint32_t count_down[] = {
