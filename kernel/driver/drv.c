@@ -139,7 +139,7 @@ static long tutti_drv_compat_ioctl(struct file *filp, unsigned int cmd, unsigned
 	return tutti_drv_refuses(filp, cmd) ? -EACCES : drm_compat_ioctl(filp, cmd, arg);
 }
 #else
-#define tutti_compat_ioctl NULL
+#define tutti_drv_compat_ioctl NULL
 #endif
 
 static const struct file_operations fops = {
