@@ -10,7 +10,8 @@
  * hold anything (the emulated card sets NX).
  *
  * Addresses below 2^47 go through the context's page tables, and one that is not mapped is a
- * memory fault. Above them lie the following windows.
+ * memory fault. Above them lie the following windows, of which a wave reaches its own part only: shared memory ends with
+ * the CTA's, rounded up to 16 bytes, and nothing is mapped below and above the stack.
  */
 #ifndef TUTTI_WAVE_H
 #define TUTTI_WAVE_H

@@ -15,6 +15,7 @@
 #include "emulator/hart/hart.h"
 
 #define ROM_INSTRUCTIONS 2u /* how a wave ends that returns from its kernel */
+#define ROM_BYTES 12u
 #define ONE 65536u /* an SM's factor is a fraction of it */
 
 /**
@@ -256,7 +257,7 @@ void energy_count(struct hart *hart)
 	}
 	table->executed = executed;
 	memset(table->function, 0, sizeof(table->function));
-	if (elsewhere >= ROM_INSTRUCTIONS) { /* li a7, 0; ecall */
+	if (elsewhere >= ROM_INSTRUCTIONS && hart->current->regs.pc - TUTTI_WAVE_ROM < ROM_BYTES) { /* li a7, 0; ecall */
 		engine->counted[TUTTI_CLASS_MOVE]++;
 		elsewhere--;
 	}

@@ -36,9 +36,10 @@ void hart_release(struct wave *wave)
 	struct hart *hart = wave->hart;
 	struct stack *stack = wave->stack;
 	uint64_t va = stack->va, bytes = stack->bytes;
+	bool lent = hart->lent_stack == stack;
 
 	wave->stack = NULL;
-	if (likely(stack_give(&hart->stacks, stack)) || hart->lent_stack != stack)
+	if (likely(stack_give(&hart->stacks, stack)) || !lent)
 		return;
 	cpu_forget_spans(hart->cpu, va, bytes);
 	hart->lent_stack = NULL;

@@ -338,6 +338,24 @@ static void invalidation_is_seen(void **unused)
 	rig_destroy(card);
 }
 
+/* Code of waves that are running changes, on the driving thread and on a worker: "j k_spin" becomes "ret". */
+static void invalidation_of_running_code(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 4);
+	struct tutti_task_state spin = rig_state(1, K_SPIN, 8, 1);
+
+	prepare(card, 1);
+	sm_array_state(card->array, 0, 0, &spin, NULL, NULL, 0);
+	assert_int_equal(rig_launch(card, 0, 2, 4), 0);
+	for (int i = 0; i < 10; i++)
+		rig_step(card);
+	assert_int_equal(card->done[0], 0);
+	*(uint32_t *)(card->map[0].host + K_SPIN + 4) = 0x00008067;
+	sm_array_invalidate(card->array, 1, CODE, 4096);
+	rig_until(card, 0, 8);
+	rig_destroy(card);
+}
+
 static void print_whole_or_lost(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 1);
@@ -522,6 +540,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(contexts_share_nothing),
 		cmocka_unit_test(private_memory_is_private),
 		cmocka_unit_test(invalidation_is_seen),
+		cmocka_unit_test(invalidation_of_running_code),
 		cmocka_unit_test(print_whole_or_lost),
 		cmocka_unit_test(injected_faults),
 		cmocka_unit_test(many_contexts),
