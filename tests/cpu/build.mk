@@ -35,7 +35,7 @@ $(CPU_TEST)/%_translation_0.c: $(CPU_TEST)/%.bin $(RV2C)
 	$(RV2C) --bare $(<:.bin=.text) $(@:_0.c=) $*_translation
 
 $(CPU_TEST)/loops_translation_0.o: %.o: %.c $(wildcard runtime/emulator/cpu/*.h)
-	$(CC) $(TRANSLATED64_CFLAGS) $(FMA) -c $< -o $@
+	$(CC) $(TRANSLATED64_CFLAGS) -O2 $(FMA) -c $< -o $@
 
 $(CPU_TEST)/bench: tests/cpu/bench.c $(CPU_LIB) $(CPU_TEST)/loops.bin $(CPU_TEST)/loops32_translation_0.c $(CPU_TEST)/loops_translation_0.o
 	@mkdir -p $(@D)

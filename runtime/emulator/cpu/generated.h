@@ -68,13 +68,26 @@ typedef int64_t sx;
 		out = HELP(load_far)(c, va, at, n + (i), what);                             \
 		if (cpu_unlikely(out == CPU_OUT_FAULT))                                     \
 			goto fault;                                                         \
-		to = convert((cpu_##type)c->loaded);                                        \
+		to = convert(LOADED_##type);                                                \
 		REMEMBER(base);                                                             \
 		if (cpu_unlikely(out)) {                                                    \
 			keep;                                                               \
 			goto stop;                                                          \
 		}                                                                           \
 	} while (0)
+
+#define LOADED_u8  (uint8_t)c->loaded
+#define LOADED_u16 (uint16_t)c->loaded
+#define LOADED_u32 (uint32_t)c->loaded
+#define LOADED_u64 c->loaded
+#define LOADED_f32 SINGLE_LOW(c->loaded)
+#define LOADED_f64 DOUBLE_OF(c->loaded)
+#define STORED_u8  (uint8_t)
+#define STORED_u16 (uint16_t)
+#define STORED_u32 (uint32_t)
+#define STORED_u64 (uint64_t)
+#define STORED_f32 bits_s
+#define STORED_f64 bits_d
 
 #define STORE(data, type, address, base, at, i, what, fault)                                \
 	do {                                                                                \
@@ -84,7 +97,7 @@ typedef int64_t sx;
 			*(volatile cpu_##type *)host = (cpu_##type)(data);                  \
 			break;                                                              \
 		}                                                                           \
-		out = HELP(store_far)(c, va, at, n + (i), what, (cpu_##type)(data));        \
+		out = HELP(store_far)(c, va, at, n + (i), what, STORED_##type(data));       \
 		if (cpu_unlikely(out))                                                      \
 			goto fault;                                                         \
 		REMEMBER(base);                                                             \

@@ -210,6 +210,8 @@ typedef uint16_t __attribute__((aligned(1), may_alias)) cpu_u16;
 typedef uint32_t __attribute__((aligned(1), may_alias)) cpu_u32;
 typedef uint64_t __attribute__((aligned(1), may_alias)) cpu_u64;
 typedef uint8_t cpu_u8;
+typedef float __attribute__((aligned(1), may_alias)) cpu_f32;
+typedef double __attribute__((aligned(1), may_alias)) cpu_f64;
 
 /* ---- csr.c ---- */
 

@@ -79,10 +79,10 @@ static const struct {
     {CPU_SH, "u16", NULL},
     {CPU_SW, "u32", NULL},
     {CPU_SD, "u64", NULL},
-    {CPU_FLW, "u32", "SINGLE_OF"},
-    {CPU_FLD, "u64", "DOUBLE_OF"},
-    {CPU_FSW, "u32", NULL},
-    {CPU_FSD, "u64", NULL},
+    {CPU_FLW, "f32", ""},
+    {CPU_FLD, "f64", ""},
+    {CPU_FSW, "f32", NULL},
+    {CPU_FSD, "f64", NULL},
 };
 
 /* Registers that a way out stores; @single: which of the floating-point ones are in variables of type float. */
@@ -255,7 +255,7 @@ static void emit_store(struct emit *emit, const struct step *step, const char *t
 {
 	fputs("\tSTORE(", emit->out);
 	if (step->uses >> 32)
-		emit_real_bits(emit->out, step, step->insn.rs2);
+		emit_real_data(emit->out, step, step->insn.rs2, step->insn.op == CPU_FSD);
 	else
 		put_register(emit->out, step->insn.rs2);
 	fprintf(emit->out, ", %s, ", type);

@@ -131,6 +131,8 @@ uint32_t single_behind(const struct program *program, const struct function *fun
 bool emit_real(FILE *out, const struct step *step);
 /** emit_real_operand() - the contents of f[n] as C text of type uint64_t. */
 void emit_real_bits(FILE *out, const struct step *step, unsigned n);
+/** emit_real_data() - f[n] as what a store of a double, or else of a float stores. */
+void emit_real_data(FILE *out, const struct step *step, unsigned n, bool wide);
 /** real_computes() - it needs the host's arithmetic. */
 bool real_computes(const struct cpu_insn *insn);
 

@@ -72,6 +72,15 @@ void emit_real_bits(FILE *out, const struct step *step, unsigned n)
 	fprintf(out, is_single(step, n) ? "BOXED(s%u)" : "BITS_D(d%u)", n);
 }
 
+/* The lower half of a register that is not single is stored as it is. */
+void emit_real_data(FILE *out, const struct step *step, unsigned n, bool wide)
+{
+	if (is_single(step, n))
+		fprintf(out, wide ? "DOUBLE_OF(BOXED(s%u))" : "s%u", n);
+	else
+		fprintf(out, wide ? "d%u" : "SINGLE_LOW(bits_d(d%u))", n);
+}
+
 static void put_operand(FILE *out, const struct step *step, unsigned n, bool wants_double)
 {
 	if (is_single(step, n))
