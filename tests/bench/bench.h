@@ -70,6 +70,7 @@ int bench_host(struct bench *bench);     /* PERF-02 */
 int bench_opencl(struct bench *bench);   /* PoCL, which PERF-03 is compared with */
 int bench_xrt(struct bench *bench);
 int bench_launch(struct bench *bench);   /* PERF-03 */
+int bench_kernels(struct bench *bench);  /* PERF-13 */
 int bench_tmau(struct bench *bench);     /* PERF-07 */
 int bench_card(struct bench *bench);     /* PERF-09 */
 int bench_tensor(struct bench *bench);   /* PERF-09, tensor requests */

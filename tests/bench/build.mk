@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # $(OUT)/tutti-bench, which `tutti bench` runs. It holds library and emulated card, whose instruction counts it reads.
 
-BENCH_SOURCES := $(wildcard tests/bench/*.c tests/bench/*/*.c) runtime/examples/packet_cost.c
+BENCH_SOURCES := $(wildcard tests/bench/*.c tests/bench/firmware/*.c tests/bench/host/*.c) runtime/examples/packet_cost.c
 BENCH_OBJECTS := $(BENCH_SOURCES:%.c=$(OUT)/%.o)
 
 all: $(OUT)/tutti-bench
@@ -9,6 +9,16 @@ all: $(OUT)/tutti-bench
 $(BENCH_OBJECTS): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -Itests/bench -MMD -MP -c $< -o $@
+
+# PERF-13 compares kernels with the same C of the host's compiler, without vectors.
+BENCH_LOOPS := $(OUT)/tests/bench/loops.tco
+$(BENCH_LOOPS): tests/bench/kernels/loops.c tests/bench/kernels/loops.h $(TUTTIC_DEPS)
+	@mkdir -p $(@D)
+	$(TUTTIC) -Wextra -Werror -o $@ $<
+
+$(OUT)/tests/bench/host/bench_kernels.o: $(BENCH_LOOPS)
+$(OUT)/tests/bench/host/bench_kernels.o: HOST_CFLAGS += -D_GNU_SOURCE -DBENCH_LOOPS='"$(BENCH_LOOPS)"'
+$(OUT)/tests/bench/host/loops_host.o: HOST_CFLAGS += -O2 -fno-tree-vectorize
 
 BENCH_TOOLS := $(OUT)/runtime/tools/tool.o $(OUT)/runtime/tools/xclbin/write.o
 
