@@ -20,7 +20,9 @@ all:
 # The packages a goal needs, by Debian's names; of `a|b` the first that the release has. Root gets what is missing before
 # anything is built, others are told. APT=no leaves that out, as it is on systems without dpkg.
 GOALS := $(or $(MAKECMDGOALS),all)
-PACKAGES := gcc make gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld libelf-dev libdw-dev zlib1g-dev libdrm-dev libpci-dev
+PACKAGES := gcc make gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld libelf-dev libdw-dev zlib1g-dev libdrm-dev libpci-dev libjansson-dev
+PACKAGES_INSTALL := help2man
+PACKAGES_DEB := debhelper dh-dkms lintian
 PACKAGES_TEST := g++ perl pkgconf|pkg-config python3 libcmocka-dev pahole|dwarves sparse clang libclang-rt-dev spin qemu-user \
 	pocl-opencl-icd ocl-icd-opencl-dev opencl-headers libdnnl-dev libopenblas-dev libhsa-runtime-dev libunicorn-dev \
 	$(if $(shell grep -s '^VERSION_CODENAME=bookworm' /etc/os-release),libxrt1 libxrt-dev) # later releases have no XRT
@@ -28,7 +30,8 @@ PACKAGES_GUEST := qemu-system-x86 busybox-static cpio kmod xz-utils
 APT ?= $(if $(shell command -v dpkg-query),yes,no)
 ifneq ($(filter-out clean help uninstall,$(GOALS)),)
 ifneq ($(APT),no)
-NEEDED := $(PACKAGES) $(if $(filter check% bench fuzz lint combine packages vm-% debug-% $(OUT)/tests/%,$(GOALS)),$(PACKAGES_TEST)) \
+NEEDED := $(PACKAGES) $(if $(filter install installable deb check% packages,$(GOALS)),$(PACKAGES_INSTALL)) \
+	$(if $(filter deb check-packages,$(GOALS)),$(PACKAGES_DEB)) $(if $(filter check% bench fuzz lint combine packages vm-% debug-% $(OUT)/tests/%,$(GOALS)),$(PACKAGES_TEST)) \
 	$(if $(filter check check-loaded packages vm-% debug-%,$(GOALS)),$(PACKAGES_GUEST))
 INSTALLED := $(shell dpkg-query -W -f '$${db:Status-Status} $${Package}\n' 2>/dev/null | sed -n 's/^installed //p')
 MISSING := $(strip $(foreach p,$(NEEDED),$(if $(filter $(subst |, ,$(p)),$(INSTALLED)),,$(p))))

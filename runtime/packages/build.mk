@@ -9,10 +9,22 @@ DATADIR ?= $(PREFIX)/share
 TUTTIDIR ?= $(PREFIX)/lib/tutti
 FIRMWAREDIR ?= $(PREFIX)/lib/firmware/tutti
 INSTALLED_FILES = OUT='$(OUT)' BINDIR='$(BINDIR)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' LIBEXECDIR='$(LIBEXECDIR)' \
-	DATADIR='$(DATADIR)' TUTTIDIR='$(TUTTIDIR)' FIRMWAREDIR='$(FIRMWAREDIR)' runtime/packages/files
+	DATADIR='$(DATADIR)' TUTTIDIR='$(TUTTIDIR)' FIRMWAREDIR='$(FIRMWAREDIR)' MAN_PAGES='$(MAN_PAGES)' \
+	runtime/packages/files
 
-.PHONY: install uninstall
-install: all
+MAN_COMMANDS := info run validate dump calibrate trace top reset bench
+MAN_PAGES := $(patsubst %,$(OUT)/man/%.1,tutti tuttic $(MAN_COMMANDS:%=tutti-%))
+
+# The pages are what --help prints, in the form of man.
+$(OUT)/man/%.1: $(OUT)/tutti $(OUT)/tuttic runtime/packages/man
+	@mkdir -p $(@D)
+	runtime/packages/man $(OUT) $* $(LIBTUTTI_VERSION) > $@
+
+.PHONY: install uninstall installable
+installable: $(addprefix $(OUT)/,libtutti.so.0 libtutti.a tutti.pc tutti tuttic tutti-card tutti-bench) $(CARD_PLUGIN) \
+	$(addprefix $(OUT)/firmware/,tutti-fw.bin tutti-fw-large.bin) device examples $(MAN_PAGES)
+
+install: installable
 	$(INSTALLED_FILES) | while read -r mode source to; do \
 		mkdir -p "$(DESTDIR)$${to%/*}" || exit 1; \
 		case $$mode in \
@@ -28,3 +40,15 @@ uninstall:
 		rm -f "$(DESTDIR)$$to"; \
 		(cd "$(DESTDIR)/" && folder=$${to%/*} && rmdir -p --ignore-fail-on-non-empty "$${folder#/}" 2>/dev/null) || :; \
 	done
+
+# Debian packages, in $(OUT)/deb. They are built from a copy of the tree, where the packaging files lie at the top.
+DEB := $(OUT)/deb
+.PHONY: deb
+deb:
+	rm -rf $(DEB) && mkdir -p $(DEB)/tutti
+	tar -cf - --exclude=./$(OUT) --exclude=./build --exclude=./.git . | tar -C $(DEB)/tutti -xf -
+	mv $(DEB)/tutti/runtime/packages/debian $(DEB)/tutti/debian
+	cd $(DEB)/tutti && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -b -us -uc -j$(shell nproc) >../build.log 2>&1 || \
+		{ tail -40 ../build.log; exit 1; }
+	lintian --allow-root --fail-on error $(DEB)/*.changes
+	ls $(DEB)/*.deb

@@ -65,6 +65,28 @@ examples() {
 		says 'hello from workgroup 0 of 4, wave 0 of 2, on SM 0' user env TUTTI_DETERMINISTIC=1 examples/bin/hello
 }
 
+manual_pages() { # one for each program and command, with a synopsis, and what --help says
+	local page command
+	for command in $("$work/moved/bin/tutti" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
+		page=$work/moved/share/man/man1/tutti-$command.1
+		grep -A3 -x '.SH SYNOPSIS' "$page" | tr '\n' ' ' | grep -q "tutti .*$command" || { echo "$page"; return 1; }
+	done
+	grep -qF 'TUTTI_DEVICE' "$work/moved/share/man/man1/tutti.1" && [ -s "$work/moved/share/man/man1/tuttic.1" ]
+}
+
+completes() { # EXPECTED WORD...: the last word, when it is completed
+	local expected=$1
+	shift
+	user bash -c '. "$0/share/bash-completion/completions/${1##*/}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+		_tutti "$1"; echo "${COMPREPLY[*]}"' "$work/moved" "$@" >"$work/said"
+	[ "$(cat "$work/said")" = "$expected" ] || { cat "$work/said"; return 1; }
+}
+
+completion() {
+	completes validate tutti va && completes --repeat tutti run --rep && completes --print-home tuttic --print &&
+		completes scale tutti run scale.tco ''
+}
+
 uninstall() {
 	"${make[@]}" install "DESTDIR=$work/again" PREFIX=/usr && touch "$work/again/usr/bin/other" &&
 		"${make[@]}" uninstall "DESTDIR=$work/again" PREFIX=/usr &&
@@ -92,5 +114,7 @@ check "SYS-55, SYS-59: Python's ctypes" user python3 "$top/tests/load/opens.py" 
 check "SYS-59: a program with the static library" static_library
 check "SYS-59: the installed examples build and run outside of the tree" examples
 check "SYS-59: a library in a folder of its architecture finds its parts" architecture_folder
+check "SYS-59: a manual page for each command" manual_pages
+check "SYS-59: completion of commands, options and kernels" completion
 check "SYS-59: make uninstall takes away what was installed, and nothing else" uninstall
 plan

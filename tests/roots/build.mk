@@ -6,3 +6,9 @@
 check-debian13:
 	tests/roots/in trixie build /source/tests/roots/release demo
 	tests/roots/in trixie build /source/tests/roots/release check-quick
+
+# The packages of each release, built there and tried in a fresh root.
+.PHONY: check-packages
+check-packages:
+	$(foreach suite,$(or $(SUITES),bookworm trixie),tests/roots/in $(suite) packages /source/tests/roots/make_packages && \
+		tests/roots/in $(suite) - /source/tests/roots/try_packages || exit 1;)
