@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "argument.h"
+#include "tool.h"
 
 static const struct argument_type types[] = {
 	{ "i8", KIND_SIGNED, 1 },   { "u8", KIND_UNSIGNED, 1 },	 { "i16", KIND_SIGNED, 2 }, { "u16", KIND_UNSIGNED, 2 },
@@ -62,12 +63,24 @@ static void number_store(const struct argument_type *type, uint64_t number, void
 		memcpy(to, type->bytes == 8 ? (const void *)&real : &narrow, type->bytes);
 }
 
+/* Number before ']' in @text, and what follows that; NULL if there is none. */
+static const char *count_read(const char *text, uint64_t *count)
+{
+	size_t length = strcspn(text, "]");
+	char number[24];
+
+	if (length >= sizeof(number) || !text[length])
+		return NULL;
+	memcpy(number, text, length);
+	number[length] = 0;
+	return tool_number(number, 1ull << 40, count) && *count ? text + length + 1 : NULL;
+}
+
 int arguments_add(struct arguments *arguments, const char *text)
 {
 	struct argument *argument = &arguments->item[arguments->count];
 	size_t length = strcspn(text, "[=");
 	uint64_t scratch;
-	char *end;
 
 	if (arguments->count == ARGUMENTS_MAX)
 		return -EINVAL;
@@ -76,10 +89,9 @@ int arguments_add(struct arguments *arguments, const char *text)
 		return -EINVAL;
 	text += length;
 	if (*text == '[') {
-		argument->count = strtoull(text + 1, &end, 0);
-		if (!argument->count || argument->count > 1ull << 40 || *end != ']')
+		text = count_read(text + 1, &argument->count);
+		if (!text)
 			return -EINVAL;
-		text = end + 1;
 	}
 	argument->how = *text == '=' ? text + 1 : NULL;
 	if ((*text && !argument->how) || (!argument->count && !argument->how))

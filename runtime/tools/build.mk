@@ -2,7 +2,7 @@
 # $(OUT)/tutti, the tool. It holds libtutti; the emulated card is opened when it is wanted.
 
 TOOL_OUT := $(OUT)/tools
-TOOL_SOURCES := $(filter-out runtime/tools/kernels.c,$(wildcard runtime/tools/*.c runtime/tools/trace/*.c runtime/tools/xclbin/*.c runtime/tools/hsa/*.c))
+TOOL_SOURCES := $(filter-out runtime/tools/kernels.c,$(wildcard runtime/tools/*.c runtime/tools/live/*.c runtime/tools/trace/*.c runtime/tools/xclbin/*.c runtime/tools/hsa/*.c))
 TOOL_OBJECTS := $(TOOL_SOURCES:%.c=$(OUT)/%.o)
 TOOL_KERNELS := $(TOOL_OUT)/kernels.tco
 TOOL_CFLAGS := -Iruntime/tools -DTOOL_KERNELS='"$(TOOL_KERNELS)"' -DTUTTI_LIBEXECDIR='"$(PREFIX)/libexec"' -DTUTTI_LIBDIR='"$(LIBDIR)"'
@@ -20,7 +20,7 @@ $(TOOL_OBJECTS): $(OUT)/%.o: %.c
 $(OUT)/runtime/tools/tool.o: $(TOOL_KERNELS)
 
 $(OUT)/tutti: $(TOOL_OBJECTS) $(OUT)/libtutti.a
-	$(CC) $(HOST_CFLAGS) $(TOOL_OBJECTS) -o $@ $(LDFLAGS) $(OUT)/libtutti.a $(RUNTIME_LIBS) -lpci
+	$(CC) $(HOST_CFLAGS) $(TOOL_OBJECTS) -o $@ $(LDFLAGS) $(OUT)/libtutti.a $(RUNTIME_LIBS) -lpci -ljansson
 
 # The pictures of the READMEs, anew: figures 21 to 23 as the test sets them up, the examples on a card that fits a page.
 PICTURES := runtime/tools/pictures

@@ -36,25 +36,27 @@ static void usage(void)
 	     "  --timeout SECONDS      give up after this long (60)\n"
 	     "  --list                 kernels of the file, and what they need\n\n"
 	     "TYPE: i8 u8 i16 u16 i32 u32 i64 u64 f32 f64. Arguments follow each other as in a C struct.\n\n"
-	     "examples: hello, vector_add, matmul, kripke\n"
+	     "examples: hello, vector_add, matmul, gemm, conv, stencil, gradient, reduce, pipeline, priorities, kripke\n"
 	     "example:  tutti run scale.tco scale --grid 1000 --arg f32[1000]=iota --arg f32=2.5");
 }
 
 static bool parse_sizes(const char *text, uint32_t sizes[3])
 {
-	char *end;
-
 	for (unsigned d = 0; d < 3; d++) {
-		unsigned long size = strtoul(text, &end, 0);
+		size_t length = strcspn(text, ",");
+		uint64_t size;
+		char one[24];
 
-		if (end == text || size == 0 || size > UINT32_MAX)
+		if (length >= sizeof(one))
+			return false;
+		memcpy(one, text, length);
+		one[length] = 0;
+		if (!tool_number(one, UINT32_MAX, &size) || !size)
 			return false;
 		sizes[d] = (uint32_t)size;
-		if (!*end)
+		text += length;
+		if (!*text++)
 			return true;
-		if (*end != ',' || d == 2)
-			return false;
-		text = end + 1;
 	}
 	return false;
 }
@@ -180,20 +182,6 @@ static int run_file(const char *file, const char *name, const struct settings *s
 	return error ? EXIT_FAILS : EXIT_WORKS;
 }
 
-/* Runs the example of that name, and does not return if there is one. */
-static void run_example(const char *name, char **argv)
-{
-	static const char *const folders[] = { "examples/", "../lib/tutti/examples/" };
-	char relative[256];
-
-	if (strchr(name, '/') || strlen(name) > 200)
-		return;
-	for (size_t f = 0; f < sizeof(folders) / sizeof(*folders); f++) {
-		snprintf(relative, sizeof(relative), "%s%s", folders[f], name);
-		execv(tool_sibling(relative), argv);
-	}
-}
-
 static int parse_number(const char *text, uint32_t least, uint32_t *number)
 {
 	uint64_t wide;
@@ -206,8 +194,6 @@ static int parse_number(const char *text, uint32_t least, uint32_t *number)
 
 static int parse_option(int option, const char *value, struct settings *settings, struct arguments *arguments)
 {
-	char *end;
-
 	switch (option) {
 	case 'g':
 		return parse_sizes(value, settings->grid) ? 0 : -EINVAL;
@@ -222,8 +208,7 @@ static int parse_option(int option, const char *value, struct settings *settings
 	case 'p':
 		return parse_number(value, 0, &settings->print);
 	case 't':
-		settings->timeout = strtod(value, &end);
-		return settings->timeout > 0 && !*end ? 0 : -EINVAL;
+		return tool_real(value, 1e-3, 1e9, &settings->timeout) ? 0 : -EINVAL;
 	case 'l':
 		settings->list = true;
 		return 0;
@@ -246,7 +231,7 @@ int command_run(int argc, char **argv)
 
 	/* Examples have options of their own, so they are tried before any option is read. */
 	if (argc > 1 && argv[1][0] != '-' && access(argv[1], R_OK))
-		run_example(argv[1], argv + 1);
+		tool_run_example(argv[1], argv + 1);
 	while ((option = getopt_long(argc, argv, "h", options, &index)) != -1) {
 		if (option == 'h') {
 			usage();

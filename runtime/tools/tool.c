@@ -72,6 +72,17 @@ bool tool_number(const char *text, uint64_t most, uint64_t *number)
 	return *text >= '0' && *text <= '9' && !*end && !errno && *number <= most;
 }
 
+bool tool_real(const char *text, double least, double most, double *number)
+{
+	char *end;
+
+	/* strtod() takes spaces, "inf" and hexadecimal digits, too */
+	if (!*text || text[strspn(text, "0123456789.+-eE")])
+		return false;
+	*number = strtod(text, &end);
+	return !*end && *number >= least && *number <= most;
+}
+
 double tool_seconds(void)
 {
 	return 1e-9 * (double)time_ns();
@@ -89,6 +100,19 @@ const char *tool_sibling(const char *name)
 		return name;
 	strcpy(slash + 1, name);
 	return path;
+}
+
+void tool_run_example(const char *name, char **argv)
+{
+	static const char *const folders[] = { "examples/", "../lib/tutti/examples/" };
+	char relative[256];
+
+	if (strchr(name, '/') || strlen(name) > 200)
+		return;
+	for (size_t f = 0; f < sizeof(folders) / sizeof(*folders); f++) {
+		snprintf(relative, sizeof(relative), "%s%s", folders[f], name);
+		execv(tool_sibling(relative), argv);
+	}
 }
 
 int tool_usage_error(const char *what, const char *format, ...)

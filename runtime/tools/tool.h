@@ -21,6 +21,8 @@ int command_bench(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_trace(int argc, char **argv);
+int command_top(int argc, char **argv);
+int command_reset(int argc, char **argv);
 int command_xclbin(int argc, char **argv);
 int command_hsa_run(int argc, char **argv);
 
@@ -40,8 +42,12 @@ int tool_wait(struct tutti_queue *queue, tutti_signal_t signal, double seconds, 
 void tool_fault_print(struct tutti_queue *queue, const struct tutti_fault *fault);
 /** tool_number() - the number that all of @text is, from 0 to @most, decimal or 0x; false if it is none. */
 bool tool_number(const char *text, uint64_t most, uint64_t *number);
+/** tool_real() - the finite number from @least to @most that all of @text is, in decimal; false if it is none. */
+bool tool_real(const char *text, double least, double most, double *number);
 /** tool_seconds() - monotonic clock. */
 double tool_seconds(void);
+/** tool_run_example() - become the example @name; returns if there is none. */
+void tool_run_example(const char *name, char **argv);
 /** tool_sibling() - path of @name relative to the running program's folder; static buffer. */
 const char *tool_sibling(const char *name);
 /** tool_usage_error() - "tutti WHAT: TEXT; try --help" on stderr; returns EXIT_USAGE. */

@@ -36,7 +36,6 @@ static int run(int argc, char **argv)
 						 { "topology", required_argument, NULL, 't' },
 						 { NULL, 0, NULL, 0 } };
 	const char *file = "tutti.trace";
-	char example[256];
 	int option;
 
 	while ((option = getopt_long(argc, argv, "+o:", options, NULL)) != -1) {
@@ -53,10 +52,7 @@ static int run(int argc, char **argv)
 		return tool_usage_error("trace run", "which program?");
 	setenv("TUTTI_TRACE", file, 1);
 	argv += optind;
-	if (!strchr(argv[0], '/') && strlen(argv[0]) < 200) {
-		snprintf(example, sizeof(example), "examples/%s", argv[0]);
-		execv(tool_sibling(example), argv);
-	}
+	tool_run_example(argv[0], argv);
 	execvp(argv[0], argv);
 	fprintf(stderr, "tutti trace: %s: %s\n", argv[0], strerror(errno));
 	return EXIT_FAILS;

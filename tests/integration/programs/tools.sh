@@ -98,11 +98,51 @@ refuses() { # OPTION VALUE COMMAND...: exit status 2 of the command with the opt
 bad_numbers() {
 	local run=("$out/tutti" run "$work/twice.tco" twice)
 	refuses --repeat -3 "${run[@]}" && refuses --repeat 4294967297 "${run[@]}" && refuses --repeat 1x "${run[@]}" &&
+		refuses --grid -18446744073709551615 "${run[@]}" && refuses --grid 1,,1 "${run[@]}" && refuses --grid 1,2,3,4 "${run[@]}" &&
+		refuses --arg 'u8[ 4]' "${run[@]}" && refuses --arg 'u8[-1]' "${run[@]}" && refuses --timeout inf "${run[@]}" &&
+		refuses --interval nan "$out/tutti" top --once && refuses --interval 0 "$out/tutti" top --once &&
 		refuses --shared -1 "${run[@]}" && refuses --print x "${run[@]}" && refuses --timeout nan "${run[@]}" &&
 		refuses --arg u8=300 "${run[@]}" && refuses --arg u32=-1 "${run[@]}" && refuses --arg i16=40000 "${run[@]}" &&
 		refuses --jobs -1 "$out/tutti" calibrate &&
 		refuses --zones 4294967297,1,1 "$out/examples/kripke" && refuses --zones 1,-1,1 "$out/examples/kripke" &&
 		refuses --sigt nan,1,1 "$out/examples/kripke" && refuses --to 50 "$out/tutti" trace svg x.trace --from 100
+}
+
+# A sample of the emulated card as text and as JSON that another program reads.
+top() {
+	local json
+	"$out/tutti" top --once --interval 0.05 | grep -q 'kernels a second' && json=$("$out/tutti" top --once --json --interval 0.05) &&
+		perl -MJSON::PP -e 'my $t = decode_json($ARGV[0]); exit !(@{$t->{busy_slots}} == 144 && $t->{seconds} >= 0.05 &&
+			exists $t->{per_second}{kernels} && $t->{transport} eq "emulator")' "$json"
+}
+
+# A card's folder in sysfs, played by files: mounted for this command alone.
+with_cards() { # ADDRESS,... COMMAND...
+	local cards=$1
+	shift
+	unshare -m bash -c 'mount -t tmpfs cards /sys/bus/pci/drivers && mkdir -p /sys/bus/pci/drivers/tutti &&
+		for card in ${0//,/ }; do
+			mkdir "/sys/bus/pci/drivers/tutti/$card" && : >"/sys/bus/pci/drivers/tutti/$card/card_reset"
+		done
+		"$@"; status=$?
+		grep -H "" /sys/bus/pci/drivers/tutti/*/card_reset
+		exit $status' "$cards" "$@"
+}
+
+resets() {
+	local at=/sys/bus/pci/drivers/tutti
+	[ "$(with_cards 0000:03:00.0 "$out/tutti" reset)" = "$at/0000:03:00.0/card_reset:firmware" ] &&
+		[ "$(with_cards 0000:03:00.0,0000:04:00.0 "$out/tutti" reset -d 0000:04:00.0 --function)" = \
+			"$at/0000:04:00.0/card_reset:function" ] &&
+		fails 2 with_cards 0000:03:00.0,0000:04:00.0 "$out/tutti" reset &&
+		fails 1 with_cards 0000:03:00.0 "$out/tutti" reset -d 0000:05:00.0 && fails 1 "$out/tutti" reset
+}
+
+chooses_device() { # -d beats the environment, in both places, and is not taken from an example
+	TUTTI_DEVICE=teapot "$out/tutti" -d emulator info && TUTTI_DEVICE=teapot "$out/tutti" info -d emulator --json &&
+		says "unknown device 'kettle'" sh -c "$out/tutti info --device=kettle 2>&1 || :" &&
+		says 'no card that the driver tutti serves' sh -c "$out/tutti -d 0000:ff:1f.7 info 2>&1 || :" &&
+		fails 2 "$out/tutti" info -d && fails 2 "$out/tutti" run kripke -d emulator
 }
 
 faults_say() {
@@ -124,6 +164,13 @@ check "SYS-42: tutti validate" "$out/tutti" validate
 check "SYS-07: tutti run lists kernels" "$out/tutti" run "$work/twice.tco" --list
 check "CGA-30, SYS-46: tutti trace run, list, json of an example" traces
 check "SYS-42: numbers that are none, or do not fit, are refused" bad_numbers
+check "SYS-46: tutti top" top
+if unshare -m true 2>/dev/null && [ -d /sys/bus/pci/drivers ]; then
+	check "SYS-46: tutti reset asks the driver for the card that is meant" resets
+else
+	skip "SYS-46: tutti reset asks the driver for the card that is meant" "no mount namespaces or no PCI"
+fi
+check "SYS-46, SYS-57: -d chooses the device" chooses_device
 check "SYS-58: a fault names kernel, access and function" faults_say
 check "SYS-42: unknown command: exit status 2" fails 2 "$out/tutti" nonsense
 check "SYS-42: a missing file: not 0" says '[12]' sh -c "$out/tutti run $work/none.tco >/dev/null 2>&1; echo \$?"

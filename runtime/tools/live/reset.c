@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* tutti reset: the driver's reset by hand. It does not open the card, which may hang. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+#define CARDS "/sys/bus/pci/drivers/tutti/*/card_reset"
+
+static void usage(void)
+{
+	puts("usage: tutti reset [--function] [-d ADDRESS]\n\n"
+	     "Resets the card at a PCI address (0000:03:00.0); without one, the only card there is. What runs on it ends with\n"
+	     "an error, and programs have to open the card again. Only root may do so.\n\n"
+	     "  --function  reset the PCI function, too: card memory is lost; default: load the firmware anew");
+}
+
+/* The card's sysfs folder is @address, or the only one there is. Return: an exit status, after a message. */
+static int find_card(const char *address, char *path, size_t bytes)
+{
+	glob_t cards;
+	int error = EXIT_FAILS;
+
+	if (address) {
+		snprintf(path, bytes, "/sys/bus/pci/drivers/tutti/%s/card_reset", address);
+		if (!strchr(address, '/') && !access(path, F_OK))
+			return EXIT_WORKS;
+		fprintf(stderr, "tutti reset: the driver tutti serves no card at %s\n", address);
+		return EXIT_FAILS;
+	}
+	if (glob(CARDS, 0, NULL, &cards)) {
+		fputs("tutti reset: the driver tutti serves no card here (the emulated card is gone with its program)\n",
+		      stderr);
+		return EXIT_FAILS;
+	}
+	if (cards.gl_pathc == 1) {
+		snprintf(path, bytes, "%s", cards.gl_pathv[0]);
+		error = EXIT_WORKS;
+	} else {
+		fprintf(stderr, "tutti reset: there are %zu cards; say which by its PCI address\n", cards.gl_pathc);
+		error = EXIT_USAGE;
+	}
+	globfree(&cards);
+	return error;
+}
+
+static int write_reset(const char *path, const char *what)
+{
+	int file = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (file < 0 || write(file, what, strlen(what)) < 0) {
+		fprintf(stderr, "tutti reset: %s\n",
+			errno == EACCES || errno == EPERM ? "only root may reset a card" : strerror(errno));
+		if (file >= 0)
+			close(file);
+		return EXIT_FAILS;
+	}
+	close(file);
+	return EXIT_WORKS;
+}
+
+int command_reset(int argc, char **argv)
+{
+	static const struct option options[] = { { "function", no_argument, NULL, 'f' },
+						 { "device", required_argument, NULL, 'd' },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	const char *what = "firmware", *address = NULL;
+	char path[PATH_MAX];
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "hd:", options, NULL)) != -1) {
+		if (option == 'f')
+			what = "function";
+		if (option == 'd')
+			address = optarg;
+		if (option == 'h') {
+			usage();
+			return EXIT_WORKS;
+		}
+		if (option == '?')
+			return EXIT_USAGE;
+	}
+	if (optind < argc)
+		return tool_usage_error("reset", "unexpected argument \"%s\"", argv[optind]);
+	status = find_card(address, path, sizeof(path));
+	return status ? status : write_reset(path, what);
+}
