@@ -31,7 +31,7 @@ $(DEVICE_LIB)/tutti.ld: runtime/kernel-sdk/tutti.ld
 
 $(TUTTIC): runtime/kernel-sdk/tuttic
 	@mkdir -p $(@D)
-	cp $< $@
+	sed 's/@VERSION@/$(LIBTUTTI_VERSION)/' $< > $@ && chmod +x $@
 
 $(DEVICE_LIB)/%.o: runtime/kernel-sdk/lib/%.c $(DEVICE_HEADERS)
 	@mkdir -p $(@D)

@@ -129,12 +129,41 @@ kernel syntax.c 'args->n +'
 leaves() { ! "$tuttic" syntax.c -o syntax.tco 2>/dev/null && [ ! -e syntax.tco ]; }
 check "after an error there is no output file" leaves
 
+cat >lib.c <<'EOF'
+#include "tutti/device.h"
+#include "lib.h"
+int more(int);
+TUTTI_KERNEL(k, struct args) { args->x[0] = more(BASE); }
+EOF
+echo 'struct args { int *x; }; enum { BASE = 3 };' >lib.h
+echo 'int more(int a); int more(int a) { return a + 1; }' >more.c
+archive() {
+	"$tuttic" -c more.c && riscv64-unknown-elf-ar rcs libmore.a more.o && "$tuttic" lib.c -L. -lmore -o a.tco &&
+		"$tuttic" lib.c -L . -l more -o b.tco && cmp a.tco b.tco
+}
+check "-l and -L link an archive" archive
+check "a library that is not there" fails "unable to find library -lzzz" "$tuttic" k.c -lzzz
+dependencies() {
+	"$tuttic" -MMD lib.c -L. -lmore -o out.tco && [ "$(cat out.d)" = "out.tco: lib.c lib.h" ] && mkdir -p d &&
+		"$tuttic" -c -MMD -MP -MF d/x.d -MT target lib.c && [ "$(head -1 d/x.d)" = "target: lib.c lib.h" ]
+}
+check "-MMD writes the dependencies of what was asked for" dependencies
+stages() {
+	"$tuttic" -S lib.c && grep -q 'more' lib.s && "$tuttic" -E lib.c | grep -q 'BASE = 3' && [ ! -e lib.tco ] &&
+		"$tuttic" -S lib.c -o other.s && cmp lib.s other.s
+}
+check "-S and -E stop at assembly and preprocessed C" stages
+check "--version names the compiler, too" bash -c "'$tuttic' --version | grep -q '^tuttic [0-9]' && '$tuttic' --version | grep -q riscv64"
+check "a C++ source is refused in one sentence" bash -c "touch a.cc && ! text=\$('$tuttic' a.cc 2>&1) && [ \$(wc -l <<<\"\$text\") = 1 ] && grep -q 'written in C' <<<\"\$text\""
+check "an unknown option is refused" bash -c "'$tuttic' --bogus k.c 2>said; [ \$? = 2 ] && grep -q 'unknown option --bogus' said"
+check "one output for several objects is refused" fails "takes one source" "$tuttic" -c k.c more.c -o x.o
+
 check "TUTTI_HOME without files" fails "has no lib/tutti/tutti.ld" env TUTTI_HOME=/nonexistent "$tuttic" k.c
 check "a missing compiler" fails "not found (Debian: apt-get install gcc-riscv64" env TUTTI_CC=/nonexistent/gcc "$tuttic" k.c
 check "a missing linker" fails "not found (Debian: apt-get install lld" env TUTTI_LD=/nonexistent/ld "$tuttic" k.c
 installed() {
-	mkdir -p usr/bin link && cp "$tuttic" usr/bin/ && cp -r "$out/device/include" "$out/device/lib" usr/ &&
-		ln -s ../usr/bin/tuttic link/tuttic && [ "$(link/tuttic --print-home)" = "$PWD/usr" ] &&
+	mkdir -p usr/bin usr/lib/tutti link && cp "$tuttic" usr/bin/ && cp -r "$out/device" usr/lib/tutti/ &&
+		ln -s ../usr/bin/tuttic link/tuttic && [ "$(link/tuttic --print-home)" = "$PWD/usr/lib/tutti/device" ] &&
 		PATH=$PWD/link:$PATH tuttic k.c -o i.tco && cmp -s k.tco i.tco
 }
 check "works installed, through a symbolic link and PATH" installed
