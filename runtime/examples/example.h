@@ -22,6 +22,15 @@ static inline void example_check(int result, const char *what)
 }
 #define CHECK(call) example_check(call, #call)
 
+/** example_no_arguments() - end the program if there are any: a mistyped option is not to go unnoticed. */
+static inline void example_no_arguments(int argc, char **argv)
+{
+	if (argc < 2)
+		return;
+	fprintf(strcmp(argv[1], "--help") ? stderr : stdout, "usage: %s (it takes no arguments)\n", argv[0]);
+	exit(strcmp(argv[1], "--help") ? 2 : 0);
+}
+
 /** example_path() - path of file @name beside the running program. */
 static inline const char *example_path(const char *name)
 {

@@ -101,7 +101,7 @@ static unsigned count_wrong(const float *x, const float *w, const float *y)
 	return wrong;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct tutti_device *device;
 	struct tutti_executable *executable;
@@ -112,6 +112,7 @@ int main(void)
 	uint32_t pixels = IMAGES * OUT(HEIGHT) * OUT(WIDTH);
 	unsigned wrong;
 
+	example_no_arguments(argc, argv);
 	CHECK(tutti_device_open(NULL, &device));
 	executable = example_load(device, "conv.tco");
 	CHECK(tutti_executable_kernel(executable, "conv", &kernel));

@@ -82,7 +82,7 @@ static uint64_t run(struct tutti_queue *queue, struct tutti_executable *executab
 	return after[TUTTI_COUNTER_MOVER_BYTES] - before[TUTTI_COUNTER_MOVER_BYTES];
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const char *const kernels[] = { "gemm", "gemm_cga" };
 	struct tutti_device *device;
@@ -91,6 +91,7 @@ int main(void)
 	struct gemm_args *args;
 	unsigned wrong, all_wrong = 0;
 
+	example_no_arguments(argc, argv);
 	CHECK(tutti_device_open(NULL, &device));
 	executable = example_load(device, "gemm.tco");
 	CHECK(tutti_queue_create(device, NULL, &queue));

@@ -30,7 +30,7 @@ static struct tutti_tensor *view(struct tutti_device *device, const float *base,
 	return tensor;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct tutti_device *device;
 	struct tutti_executable *executable;
@@ -40,6 +40,7 @@ int main(void)
 	tutti_signal_t done;
 	unsigned wrong = 0;
 
+	example_no_arguments(argc, argv);
 	CHECK(tutti_device_open(NULL, &device));
 	executable = example_load(device, "gradient.tco");
 	CHECK(tutti_executable_kernel(executable, "gradient", &kernel));

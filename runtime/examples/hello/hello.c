@@ -2,7 +2,7 @@
 /* The smallest program: one kernel that prints. */
 #include "example.h"
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct tutti_device *device;
 	struct tutti_executable *executable;
@@ -11,6 +11,7 @@ int main(void)
 	tutti_signal_t done;
 	void *args;
 
+	example_no_arguments(argc, argv);
 	CHECK(tutti_device_open(NULL, &device));
 	executable = example_load(device, "hello.tco");
 	CHECK(tutti_executable_kernel(executable, "hello", &kernel));

@@ -28,7 +28,7 @@ static unsigned count_wrong(const float *a, const float *b, const float *c)
 	return wrong;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct tutti_device *device;
 	struct tutti_executable *executable;
@@ -39,6 +39,7 @@ int main(void)
 	float *a, *b, *c;
 	unsigned wrong;
 
+	example_no_arguments(argc, argv);
 	CHECK(tutti_device_open(NULL, &device));
 	executable = example_load(device, "matmul.tco");
 	CHECK(tutti_executable_kernel(executable, "matmul", &kernel));

@@ -39,7 +39,7 @@ static struct stage *stage_start(const char *name, struct tutti_work *work, stru
 	return stage;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct tutti_queue_options options = { .flags = TUTTI_QUEUE_EXTENDED };
 	struct tutti_work *numbers, *squares;
@@ -50,6 +50,7 @@ int main(void)
 	uint64_t expected = 0;
 	bool right;
 
+	example_no_arguments(argc, argv);
 	CHECK(tutti_device_open(NULL, &device));
 	executable = example_load(device, "pipeline.tco");
 	CHECK(tutti_queue_create(device, &options, &queue));

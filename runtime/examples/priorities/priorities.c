@@ -135,11 +135,12 @@ static void with_quotas(uint64_t *next, uint32_t ticks)
 	side_fini(&side[1]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	uint64_t *next;
 	uint32_t ticks;
 
+	example_no_arguments(argc, argv);
 	CHECK(tutti_device_open(NULL, &device));
 	executable = example_load(device, "priorities.tco");
 	next = memory(sizeof(*next));

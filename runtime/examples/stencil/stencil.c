@@ -38,7 +38,7 @@ static void step(float *to, const float *from)
 							    point(from, x, y - 1) + point(from, x, y + 1));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static float want[2][WIDTH_POINTS * HEIGHT_POINTS];
 	struct tutti_device *device;
@@ -50,6 +50,7 @@ int main(void)
 	float *grid[2];
 	unsigned wrong = 0;
 
+	example_no_arguments(argc, argv);
 	CHECK(tutti_device_open(NULL, &device));
 	executable = example_load(device, "stencil.tco");
 	CHECK(tutti_executable_kernel(executable, "stencil", &kernel));

@@ -9,7 +9,7 @@ struct args {
 	float *sum;
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct tutti_device *device;
 	struct tutti_executable *executable;
@@ -20,6 +20,7 @@ int main(void)
 	float *a, *b, *sum;
 	unsigned wrong = 0;
 
+	example_no_arguments(argc, argv);
 	CHECK(tutti_device_open(NULL, &device));
 	executable = example_load(device, "vector_add.tco");
 	CHECK(tutti_executable_kernel(executable, "vector_add", &kernel));

@@ -2,6 +2,7 @@
 /* tutti trace: run a program and keep the card's trace; show traces as text and pictures. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +102,10 @@ static int load(struct trace_model *model, const char *path)
 	int error = trace_load(model, path);
 
 	if (error)
-		fprintf(stderr, "tutti trace: %s: %s\n", path, error == -EINVAL ? "not a trace of this version" : strerror(-error));
+		fprintf(stderr, "tutti trace: %s: %s\n", path,
+			error == -EINVAL    ? "not a trace, or one of another version"
+			: error == -ENODATA ? "the trace is cut short: was the program killed, or is it running still?"
+					    : strerror(-error));
 	return error;
 }
 
@@ -213,19 +217,17 @@ static bool parse(int argc, char **argv, struct pictures *pictures)
 	int option;
 
 	while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-		char *end = NULL;
+		uint64_t placement;
 
 		if (option == 'o')
 			prefix = optarg;
-		else if (option == 'p')
-			pictures->placement = strtol(optarg, &end, 0);
-		else if (option == 'f')
-			pictures->from = strtod(optarg, &end);
-		else if (option == 't')
-			pictures->to = strtod(optarg, &end);
+		else if (option == 'p' && tool_number(optarg, INT_MAX, &placement))
+			pictures->placement = (long)placement;
+		else if (option == 'f' && tool_real(optarg, 0, 1e15, &pictures->from))
+			continue;
+		else if (option == 't' && tool_real(optarg, 0, 1e15, &pictures->to))
+			continue;
 		else
-			return false;
-		if (end && (end == optarg || *end || pictures->placement < -1))
 			return false;
 	}
 	/* @to is NAN if it was not given */
@@ -264,10 +266,11 @@ int command_trace(int argc, char **argv)
 		int (*run)(int argc, char **argv);
 	} parts[] = { { "run", run }, { "list", list }, { "json", json }, { "svg", svg } };
 
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-		usage();
-		return EXIT_WORKS;
-	}
+	for (int i = 1; i < argc && i < 3; i++)
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+			usage();
+			return EXIT_WORKS;
+		}
 	for (size_t i = 0; argc > 1 && i < sizeof(parts) / sizeof(*parts); i++)
 		if (!strcmp(argv[1], parts[i].name))
 			return parts[i].run(argc - 1, argv + 1);

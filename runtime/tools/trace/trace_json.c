@@ -10,14 +10,48 @@
 #define LANES 64u     /* threads of an SM */
 #define CARD_PID 1000u /* process of events that belong to no SM */
 
+/* Events without a duration that belong to no CTA. */
+static bool is_moment(unsigned kind)
+{
+	switch (kind) {
+	case TUTTI_TRACE_DOORBELL: case TUTTI_TRACE_FETCH: case TUTTI_TRACE_EXPAND: case TUTTI_TRACE_STATE:
+	case TUTTI_TRACE_PLACE: case TUTTI_TRACE_COMPLETE: case TUTTI_TRACE_FAULT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static uint64_t earliest(const struct trace_model *model)
+{
+	uint64_t time = model->first;
+
+	for (size_t i = 0; i < model->count; i++)
+		if (model->records[i].time < time)
+			time = model->records[i].time;
+	return time;
+}
+
+static void put_thread(FILE *file, unsigned process, unsigned thread, const char *name, unsigned number, const char *suffix)
+{
+	fprintf(file, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"", process, thread);
+	fprintf(file, name, number);
+	fprintf(file, "%s\"}}", suffix);
+}
+
 static void put_names(const struct trace_model *model, FILE *file)
 {
+	static const char *const lane[] = { "", " (more at the same time)" };
+
 	fprintf(file, "{\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,\"args\":{\"name\":\"card\"}}", CARD_PID);
 	for (unsigned g = 0; g < model->card.gpcs; g++)
 		fprintf(file, ",\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,\"args\":{\"name\":\"GPC %u\"}}", g, g);
+	for (unsigned kind = 0; kind < TUTTI_TRACE_KINDS; kind++)
+		if (is_moment(kind))
+			put_thread(file, CARD_PID, kind, tutti_trace_name(kind), 0, "");
 	for (unsigned sm = 0; sm < model->card.sms; sm++)
-		fprintf(file, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"SM %u\"}}",
-			trace_gpc(model, sm), sm * LANES, sm);
+		for (unsigned l = 0; l < LANES && l < model->card.cta_slots; l++)
+			put_thread(file, trace_gpc(model, sm), sm * LANES + l, "SM %u", sm, lane[l > 0]);
 }
 
 static void put_cta(const struct trace_model *model, const struct trace_cta *cta, FILE *file)
@@ -34,16 +68,10 @@ static void put_cta(const struct trace_model *model, const struct trace_cta *cta
 	fprintf(file, "}}");
 }
 
-/* Events without a duration that belong to no CTA. */
 static void put_moment(const struct trace_model *model, const struct tutti_trace *r, FILE *file)
 {
-	switch (r->kind) {
-	case TUTTI_TRACE_DOORBELL: case TUTTI_TRACE_FETCH: case TUTTI_TRACE_EXPAND: case TUTTI_TRACE_STATE:
-	case TUTTI_TRACE_PLACE: case TUTTI_TRACE_COMPLETE: case TUTTI_TRACE_FAULT:
-		break;
-	default:
+	if (!is_moment(r->kind))
 		return;
-	}
 	fprintf(file, ",\n{\"name\":\"%s\",\"cat\":\"card\",\"ph\":\"i\",\"s\":\"t\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"args\":{",
 		tutti_trace_name(r->kind), CARD_PID, r->kind, trace_us(model, r->time));
 	if (r->queue != 0xffff)
@@ -54,8 +82,13 @@ static void put_moment(const struct trace_model *model, const struct tutti_trace
 		fprintf(file, "\"value\":%u}}", r->value);
 }
 
-int trace_write_json(const struct trace_model *model, FILE *file)
+int trace_write_json(const struct trace_model *trace, FILE *file)
 {
+	/* Viewers do not expect times before 0, so that they begin with the first record, not with the first task. */
+	struct trace_model shifted = *trace;
+	const struct trace_model *model = &shifted;
+
+	shifted.first = earliest(trace);
 	put_names(model, file);
 	for (uint32_t i = 0; i < model->cta_count; i++)
 		put_cta(model, &model->ctas[i], file);

@@ -34,10 +34,16 @@ static int read_file(struct trace_model *model, FILE *file)
 {
 	const struct tutti_trace_file *head = &model->head;
 
-	if (fread(&model->head, sizeof(model->head), 1, file) != 1 || head->magic != TUTTI_TRACE_MAGIC ||
-	    head->version != TUTTI_TRACE_VERSION || head->discovery_bytes != sizeof(model->card) ||
-	    fread(&model->card, sizeof(model->card), 1, file) != 1)
+	size_t bytes = fread(&model->head, 1, sizeof(model->head), file);
+
+	if (bytes >= sizeof(head->magic) && head->magic != TUTTI_TRACE_MAGIC)
 		return -EINVAL;
+	if (bytes < sizeof(*head))
+		return -ENODATA;
+	if (head->version != TUTTI_TRACE_VERSION || head->discovery_bytes != sizeof(model->card))
+		return -EINVAL;
+	if (fread(&model->card, sizeof(model->card), 1, file) != 1)
+		return -ENODATA;
 	if (!model->card.sms || model->card.sms > TUTTI_MAX_SMS || model->card.gpcs > TUTTI_MAX_GPCS ||
 	    !model->card.timer_hz || (head->places && head->places != model->card.sms))
 		return -EINVAL;
@@ -46,7 +52,7 @@ static int read_file(struct trace_model *model, FILE *file)
 		if (!model->places)
 			return -ENOMEM;
 		if (fread(model->places, sizeof(*model->places), head->places, file) != head->places)
-			return -EINVAL;
+			return -ENODATA;
 	}
 	return read_records(model, file);
 }

@@ -52,7 +52,7 @@ struct trace_model {
 	uint64_t first, last; /* time of the first task, of the last record */
 };
 
-/** trace_load() - read a file. 0 or -errno: -EINVAL = it is no trace. */
+/** trace_load() - read a file. 0 or -errno: -EINVAL = it is no trace, -ENODATA = it is cut short. */
 int trace_load(struct trace_model *model, const char *path);
 void trace_unload(struct trace_model *model);
 /** trace_us() - time since the first task's state, µs; what was before it is negative. */

@@ -74,7 +74,28 @@ traces() {
 	done
 	perl -MJSON::PP -0777 -ne '
 		my $e = decode_json($_)->{traceEvents}; my %n; $n{$_->{ph}}++ for @$e; my %k; $k{$_->{name}}++ for @$e;
+		my %named = map { ("$_->{pid} $_->{tid}" => 1) } grep { $_->{name} eq "thread_name" } @$e;
+		$_->{ph} eq "M" or $_->{ts} >= 0 && $named{"$_->{pid} $_->{tid}"} or die "time $_->{ts}, $_->{pid} $_->{tid}" for @$e;
 		exit !($n{X} && $n{i} && $k{doorbell} && $k{fetch} && $k{place} && $k{complete})' "$work/t.json"
+}
+
+damaged_traces_say() {
+	: >"$work/empty" && head -c 100 "$work/t" >"$work/cut" &&
+		says 'cut short' sh -c "$out/tutti trace list $work/empty 2>&1" &&
+		says 'cut short' sh -c "$out/tutti trace json $work/cut 2>&1" &&
+		says 'not a trace' sh -c "$out/tutti trace list LICENSE 2>&1" && fails 1 "$out/tutti" trace list "$work/empty"
+}
+
+helps() { # every command and example; an argument that an example does not know is refused
+	local command example
+	for command in $("$out/tutti" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p') 'trace run' 'trace list' 'trace json' 'trace svg'; do
+		"$out/tutti" $command --help | grep -q '^usage: tutti ' || { echo "$command"; return 1; }
+	done
+	for example in "$out"/examples/*.tco; do
+		example=${example##*/}
+		"$out/tutti" run --help | grep -qw "${example%.tco}" && fails 2 "$out/examples/${example%.tco}" --nonsense ||
+			{ echo "$example"; return 1; }
+	done
 }
 
 kripke_modes() { # the three modes print the same particle counts
@@ -163,6 +184,8 @@ check "SYS-51: TUTTI_INTERPRET=1 is said by tutti info and once on stderr" says 
 check "SYS-42: tutti validate" "$out/tutti" validate
 check "SYS-07: tutti run lists kernels" "$out/tutti" run "$work/twice.tco" --list
 check "CGA-30, SYS-46: tutti trace run, list, json of an example" traces
+check "SYS-46: a trace that is cut short, and a file that is none" damaged_traces_say
+check "SYS-46: every command has help, which names every example; examples refuse what they do not know" helps
 check "SYS-42: numbers that are none, or do not fit, are refused" bad_numbers
 check "SYS-46: tutti top" top
 if unshare -m true 2>/dev/null && [ -d /sys/bus/pci/drivers ]; then
