@@ -26,12 +26,14 @@ PACKAGES_DEB := build-essential debhelper dh-dkms lintian
 PACKAGES_TEST := g++ perl pkgconf|pkg-config python3 libcmocka-dev pahole|dwarves sparse clang libclang-rt-dev spin qemu-user \
 	pocl-opencl-icd ocl-icd-opencl-dev opencl-headers libdnnl-dev libopenblas-dev libhsa-runtime-dev libunicorn-dev \
 	$(if $(shell grep -s '^VERSION_CODENAME=bookworm' /etc/os-release),libxrt1 libxrt-dev) # later releases have no XRT
+PACKAGES_ARM64 := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 PACKAGES_GUEST := qemu-system-x86 busybox-static cpio kmod xz-utils
 APT ?= $(if $(shell command -v dpkg-query),yes,no)
 ifneq ($(filter-out clean help uninstall,$(GOALS)),)
 ifneq ($(APT),no)
 NEEDED := $(PACKAGES) $(if $(filter install installable deb check% packages,$(GOALS)),$(PACKAGES_INSTALL)) \
-	$(if $(filter deb check-packages,$(GOALS)),$(PACKAGES_DEB)) $(if $(filter check% bench fuzz lint combine packages vm-% debug-% $(OUT)/tests/%,$(GOALS)),$(PACKAGES_TEST)) \
+	$(if $(filter deb check-packages,$(GOALS)),$(PACKAGES_DEB)) $(if $(filter check-arm64,$(GOALS)),$(PACKAGES_ARM64)) \
+	$(if $(filter check% bench fuzz lint combine packages vm-% debug-% $(OUT)/tests/%,$(GOALS)),$(PACKAGES_TEST)) \
 	$(if $(filter check check-loaded packages vm-% debug-%,$(GOALS)),$(PACKAGES_GUEST))
 INSTALLED := $(shell dpkg-query -W -f '$${db:Status-Status} $${Package}\n' 2>/dev/null | sed -n 's/^installed //p')
 MISSING := $(strip $(foreach p,$(NEEDED),$(if $(filter $(subst |, ,$(p)),$(INSTALLED)),,$(p))))
@@ -79,4 +81,7 @@ help:
 	@echo "make fuzz     fuzz for longer (FUZZ_SECONDS=600)"
 	@echo "make vm-check run the driver in a Debian guest (KERNEL=6.12 or 6.1); vm-shell: a prompt there"
 	@echo "make debug-kernel-check  the same under a kernel with KASAN, lockdep, kmemleak (KERNEL=debug)"
-	@echo "make packages install what a fresh Debian 12 lacks (apt)"
+	@echo "make check-debian13, check-arm64  the build and tests in a root of Debian 13; for arm64 under user emulation"
+	@echo "make install  PREFIX=/usr/local DESTDIR=; make uninstall"
+	@echo "make deb      Debian packages, in $(OUT)/deb; make check-packages tries them in fresh roots of Debian 12 and 13"
+	@echo "make packages install what a fresh Debian lacks (apt)"

@@ -12,3 +12,7 @@ check-debian13:
 check-packages:
 	$(foreach suite,$(or $(SUITES),bookworm trixie),tests/roots/in $(suite) packages /source/tests/roots/make_packages && \
 		tests/roots/in $(suite) - /source/tests/roots/try_packages || exit 1;)
+
+.PHONY: check-arm64
+check-arm64:
+	@$(PROVE) tests/roots/arm64.sh
