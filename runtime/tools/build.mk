@@ -2,7 +2,7 @@
 # $(OUT)/tutti, the tool. It holds libtutti; the emulated card is opened when it is wanted.
 
 TOOL_OUT := $(OUT)/tools
-TOOL_SOURCES := $(filter-out runtime/tools/kernels.c,$(wildcard runtime/tools/*.c runtime/tools/live/*.c runtime/tools/trace/*.c runtime/tools/xclbin/*.c runtime/tools/hsa/*.c))
+TOOL_SOURCES := $(filter-out runtime/tools/kernels.c,$(wildcard runtime/tools/*.c runtime/tools/*/*.c))
 TOOL_OBJECTS := $(TOOL_SOURCES:%.c=$(OUT)/%.o)
 TOOL_KERNELS := $(TOOL_OUT)/kernels.tco
 TOOL_CFLAGS := -Iruntime/tools -DTOOL_KERNELS='"$(TOOL_KERNELS)"' -DTUTTI_LIBEXECDIR='"$(PREFIX)/libexec"' -DTUTTI_LIBDIR='"$(LIBDIR)"'

@@ -28,8 +28,6 @@ int command_hsa_run(int argc, char **argv);
 
 /** tool_open() - open the default device, or say why not (on stderr) and return NULL. */
 struct tutti_device *tool_open(const struct tutti_device_options *options);
-/** bus_show() - what the card looks like on the PCI bus; nothing if it is on none. JSON begins with a comma. */
-void bus_show(struct tutti_device *device, bool json);
 /** tool_load() - the kernels of kernels.c, which are part of the tool. NULL after a message. */
 struct tutti_executable *tool_load(struct tutti_device *device);
 /**

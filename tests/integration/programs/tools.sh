@@ -129,6 +129,14 @@ bad_numbers() {
 		refuses --sigt nan,1,1 "$out/examples/kripke" && refuses --to 50 "$out/tutti" trace svg x.trace --from 100
 }
 
+# What the flags ask for is there in both forms.
+info_flags() {
+	says '^144 of 144 SMs have run nothing' "$out/tutti" info --sms && says 'tutti firmware' "$out/tutti" info --log &&
+		"$out/tutti" info --json --sms --log --counters >"$work/info.json" &&
+		perl -MJSON::PP -0777 -ne 'my $i = decode_json($_); exit !(@{$i->{sm}} == 144 && $i->{sm}[143]{free_ctas} &&
+			$i->{log} =~ /^tutti firmware/ && keys %{$i->{counters}} > 20 && $i->{sms} == 144 && $i->{contract}[1] =~ /^\d+\.\d+$/)' "$work/info.json"
+}
+
 # A sample of the emulated card as text and as JSON that another program reads.
 top() {
 	local json
@@ -187,6 +195,7 @@ check "CGA-30, SYS-46: tutti trace run, list, json of an example" traces
 check "SYS-46: a trace that is cut short, and a file that is none" damaged_traces_say
 check "SYS-46: every command has help, which names every example; examples refuse what they do not know" helps
 check "SYS-42: numbers that are none, or do not fit, are refused" bad_numbers
+check "SYS-46: tutti info with SMs, log and counters, as text and as JSON" info_flags
 check "SYS-46: tutti top" top
 if unshare -m true 2>/dev/null && [ -d /sys/bus/pci/drivers ]; then
 	check "SYS-46: tutti reset asks the driver for the card that is meant" resets

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool.h"
+#include "info/info.h"
 
 /** struct link - of a PCI Express device; 0 = not known. */
 struct link {
@@ -81,28 +81,34 @@ static void text_device(struct pci_access *access, struct pci_dev *dev, const ch
 			       (unsigned long long)(dev->base_addr[i] & PCI_ADDR_MEM_MASK));
 }
 
-static void json_device(struct pci_dev *dev, const char *address)
+static json_t *json_bars(const struct pci_dev *dev)
 {
-	struct link link = read_link(dev);
-	const char *comma = "";
+	json_t *list = json_array();
 
-	printf(",\"pci\":{\"address\":\"%s\",\"vendor\":%u,\"device\":%u", address, dev->vendor_id, dev->device_id);
-	if (link.most_width)
-		printf(",\"link\":{\"speed\":\"%s\",\"width\":%u,\"most_speed\":\"%s\",\"most_width\":%u,"
-		       "\"degraded\":%s,\"errors\":%u}",
-		       speed_name(link.speed), link.width, speed_name(link.most_speed), link.most_width,
-		       degraded(&link) ? "true" : "false", link.errors);
-	fputs(",\"bars\":[", stdout);
 	for (unsigned i = 0; i < 6; i++)
-		if (dev->size[i]) {
-			printf("%s{\"bar\":%u,\"bytes\":%llu,\"at\":%llu}", comma, i, (unsigned long long)dev->size[i],
-			       (unsigned long long)(dev->base_addr[i] & PCI_ADDR_MEM_MASK));
-			comma = ",";
-		}
-	fputs("]}", stdout);
+		if (dev->size[i])
+			json_array_append_new(list, json_pack("{s:i,s:I,s:I}", "bar", (int)i, "bytes", (json_int_t)dev->size[i],
+							      "at", (json_int_t)(dev->base_addr[i] & PCI_ADDR_MEM_MASK)));
+	return list;
 }
 
-void bus_show(struct tutti_device *device, bool json)
+static json_t *json_device(struct pci_dev *dev, const char *address)
+{
+	struct link link = read_link(dev);
+	json_t *pci = json_pack("{s:s,s:i,s:i}", "address", address, "vendor", dev->vendor_id, "device", dev->device_id);
+
+	if (link.most_width)
+		json_object_set_new(pci, "link",
+				    json_pack("{s:s,s:i,s:s,s:i,s:b,s:i}", "speed", speed_name(link.speed), "width",
+					      (int)link.width, "most_speed", speed_name(link.most_speed), "most_width",
+					      (int)link.most_width, "degraded", degraded(&link), "errors",
+					      (int)link.errors));
+	json_object_set_new(pci, "bars", json_bars(dev));
+	return pci;
+}
+
+/* The card as libpci sees it, as text or into @json. */
+static void show(struct tutti_device *device, json_t **json)
 {
 	struct pci_access *access;
 	unsigned domain, bus, slot, function;
@@ -118,10 +124,23 @@ void bus_show(struct tutti_device *device, bool json)
 	if (dev) {
 		pci_fill_info(dev, PCI_FILL_IDENT | PCI_FILL_BASES | PCI_FILL_SIZES | PCI_FILL_CAPS);
 		if (json)
-			json_device(dev, address);
+			*json = json_device(dev, address);
 		else
 			text_device(access, dev, address);
 		pci_free_dev(dev);
 	}
 	pci_cleanup(access);
+}
+
+void bus_print(struct tutti_device *device)
+{
+	show(device, NULL);
+}
+
+json_t *bus_json(struct tutti_device *device)
+{
+	json_t *json = NULL;
+
+	show(device, &json);
+	return json;
 }
