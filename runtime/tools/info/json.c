@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tutti info --json, by jansson, which escapes what a card or a firmware says. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "info/info.h"
 #include "tool.h"
@@ -43,24 +45,19 @@ static json_t *number(uint64_t value)
 	return json_integer((json_int_t)value);
 }
 
-/* What is not UTF-8, as the name of a card that is not one of ours may be, is shown byte by byte. */
+/* What is not UTF-8, as the name of a card that is not one of ours may be, is shown as question marks. */
 static json_t *text(const char *bytes, size_t most)
 {
-	char plain[65536];
-	size_t length = 0;
-	json_t *string;
+	char *plain = strndup(bytes, most);
+	json_t *string = plain ? json_string(plain) : NULL;
 
-	while (length < most && length + 1 < sizeof(plain) && bytes[length]) {
-		plain[length] = bytes[length];
-		length++;
-	}
-	string = json_stringn(plain, length);
-	if (string)
-		return string;
-	for (size_t i = 0; i < length; i++)
-		if (plain[i] & 0x80)
-			plain[i] = '?';
-	return json_stringn(plain, length);
+	for (char *c = plain; !string && c && *c; c++)
+		if (*c & 0x80)
+			*c = '?';
+	if (!string && plain)
+		string = json_string(plain);
+	free(plain);
+	return string;
 }
 
 static json_t *version(uint32_t number)
@@ -170,7 +167,7 @@ int info_print_json(const struct info *info)
 	if (info->sm)
 		json_object_set_new(all, "sm", sm_list(info));
 	if (info->log)
-		json_object_set_new(all, "log", text(info->log, SIZE_MAX));
+		json_object_set_new(all, "log", text(info->log, strlen(info->log)));
 	failed = json_dumpf(all, stdout, JSON_COMPACT) || putchar('\n') == EOF;
 	json_decref(all);
 	return failed ? EXIT_FAILS : EXIT_WORKS;
