@@ -90,9 +90,15 @@ static bool buffer_take(struct queue *queue)
 	return true;
 }
 
+/*
+ * A fetch never crosses the middle of the ring or its end. The slots of packets that have just been taken become INVALID
+ * only when the post unit gets there, which may be after the fetch: if the fetch reached round to them, they would
+ * look like new packets and run a second time.
+ */
 static void fetch(struct queue *queue)
 {
-	uint32_t at = (uint32_t)queue->head & queue->mask, n = queue->mask + 1 - at;
+	uint32_t at = (uint32_t)queue->head & queue->mask, half = queue->mask >> 1;
+	uint32_t n = half + 1 - ((uint32_t)queue->head & half);
 	union tutti_packet *to;
 
 	if (queue->fetching)
