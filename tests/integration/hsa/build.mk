@@ -25,3 +25,4 @@ $(HSA_STUB): $(HSA)/libhsa-runtime64.so.1
 	$(CC) -shared -Wl,-soname,libhsa-runtime64.so.1 -Wl,--version-script=runtime/hsa/libhsa.map -o $@ $(@D)/stub.c
 
 check-build: $(HSA_TESTS) $(HSA_STUB)
+$(HSA_TESTS): | $(TEST_KERNELS)
