@@ -36,8 +36,8 @@ unsigned domain_sm(const struct gpc *gpc, unsigned bit)
 	return sm_order_at(position[gpc->first + bit]);
 }
 
-/* Find out where the SMs of a GPC are in the SM priority order. */
-static void order_gpc(struct gpc *gpc)
+/* Find out where the SMs of a GPC are in the SM priority order. @place: the places of its SMs, in this order */
+static void order_gpc(struct gpc *gpc, const struct tutti_sm_place *place)
 {
 	unsigned n = popcount32(gpc->all), b, tpc = 0;
 	const uint16_t *p = position + gpc->first;
@@ -46,7 +46,7 @@ static void order_gpc(struct gpc *gpc)
 	gpc->shift = p[0] % 32;
 	gpc->even = DOMAIN_EVEN;
 	for (b = 0; b < n; b++) {
-		unsigned now = place_of(sm_order_at(p[b]), gpc, gpc->cpcs).tpc;
+		unsigned now = place[b].tpc;
 
 		if (p[b] != p[0] + b)
 			gpc->shift = SCATTERED;
@@ -56,49 +56,61 @@ static void order_gpc(struct gpc *gpc)
 	}
 }
 
-static void order_mates(const struct gpc *gpc)
+static void order_mates(const struct gpc *gpc, const struct tutti_sm_place *place)
 {
-	unsigned n = popcount32(gpc->all), b, other, tpc;
+	unsigned n = popcount32(gpc->all), b, other;
 
 	for (b = 0; b < n; b++) {
-		tpc = place_of(domain_sm(gpc, b), gpc, gpc->cpcs).tpc;
 		other = b;
 		do
 			other = other + 1 == n ? 0 : other + 1;
-		while (place_of(domain_sm(gpc, other), gpc, gpc->cpcs).tpc != tpc);
+		while (place[other].tpc != place[b].tpc);
 		mate[gpc->first + b] = (uint8_t)other;
 	}
 }
 
-static void order_cpcs(const struct gpc *gpc)
+static void order_cpcs(const struct gpc *gpc, const struct tutti_sm_place *place)
 {
-	unsigned b;
+	unsigned n = popcount32(gpc->all), b;
 
 	for (b = 0; b < gpc->cpcs; b++)
 		domains.cpc[gpc->cpc + b] = 0;
-	for (b = 0; b < popcount32(gpc->all); b++) {
-		unsigned cpc = place_of(domain_sm(gpc, b), gpc, gpc->cpcs).cpc;
+	for (b = 0; b < n; b++)
+		if (place[b].cpc < gpc->cpcs)
+			domains.cpc[gpc->cpc + place[b].cpc] |= 1u << b;
+}
 
-		if (cpc < gpc->cpcs)
-			domains.cpc[gpc->cpc + cpc] |= 1u << b;
+/* Sort the positions of all SMs by GPC. */
+static void order_positions(void)
+{
+	uint8_t have[TUTTI_MAX_GPCS] = { 0 };
+	const struct gpc *gpc;
+	unsigned at, sm;
+
+	for (at = 0; at < fw.sms; at++) {
+		sm = sm_order_at(at);
+		for (gpc = domains.gpc; gpc < domains.end; gpc++)
+			if (sm - gpc->first < 32 && gpc->all >> (sm - gpc->first) & 1) {
+				position[gpc->first + have[gpc->index]++] = (uint16_t)at;
+				break;
+			}
 	}
 }
 
 static COLD void order(void)
 {
-	struct gpc *gpc, *end = domains.gpc + domains.gpcs;
-	unsigned at, sm, n;
+	struct tutti_sm_place place[32];
+	struct gpc *gpc;
+	unsigned b;
 
-	for (gpc = domains.gpc; gpc < end; gpc++) {
-		for (n = 0, at = 0; at < fw.sms; at++) {
-			sm = sm_order_at(at);
-			if (sm - gpc->first < 32 && gpc->all >> (sm - gpc->first) & 1)
-				position[gpc->first + n++] = (uint16_t)at;
-		}
-		order_gpc(gpc);
+	order_positions();
+	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
+		for (b = 0; b < popcount32(gpc->all); b++)
+			place[b] = place_of(domain_sm(gpc, b), gpc, gpc->cpcs);
+		order_gpc(gpc, place);
 		if (gpc->even != DOMAIN_EVEN)
-			order_mates(gpc);
-		order_cpcs(gpc);
+			order_mates(gpc, place);
+		order_cpcs(gpc, place);
 	}
 	domains.moved = false;
 	domains.dirty = true;
@@ -325,6 +337,20 @@ static void settle_row(struct lake_row *row, unsigned k)
 	}
 }
 
+/* Whether the rows for @k free slots are those for one less. Each is a subset of that one, so their counts tell. */
+static bool same_rows(unsigned k)
+{
+	const struct gpc *gpc;
+	const struct domain_row *row;
+
+	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
+		row = gpc->row + (k - 1);
+		if (row > gpc->top ? row - 1 <= gpc->top : row->count != row[-1].count)
+			return false;
+	}
+	return true;
+}
+
 /* Only CGAs of this shape are resident, so its lake can be made from the rows. */
 COLD void domain_settle(void)
 {
@@ -342,7 +368,10 @@ COLD void domain_settle(void)
 	}
 	shape->lake.top = shape->lake.row;
 	for (k = 1; k <= shape->capacity; k++) {
-		settle_row(&shape->lake.row[k], k);
+		if (k > 1 && same_rows(k))
+			shape->lake.row[k] = shape->lake.row[k - 1];
+		else
+			settle_row(&shape->lake.row[k], k);
 		if (shape->lake.row[k].count)
 			shape->lake.top = &shape->lake.row[k];
 	}
