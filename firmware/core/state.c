@@ -30,7 +30,6 @@ bool fw_limits_init(const struct tutti_discovery *d)
 		.tasks = min32(d->task_slots, FW_TASKS),
 		.cta_slots = d->cta_slots,
 		.workgroup_items = min32(d->workgroup_items, d->peus * d->peu_waves * TUTTI_WAVE_ITEMS),
-		.private_bytes = d->private_bytes,
 		.item_private = d->private_bytes / TUTTI_WAVE_ITEMS,
 		.shared_blocks = d->shared_blocks,
 		.shared_shift = shift,

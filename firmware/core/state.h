@@ -19,8 +19,7 @@ struct fw_limits {
 	uint32_t tasks;          /* task slots */
 	uint32_t cta_slots;
 	uint32_t workgroup_items;
-	uint32_t private_bytes;
-	uint32_t item_private;   /* the part of private_bytes that one work-item gets */
+	uint32_t item_private;   /* the most private memory of one work-item */
 	uint32_t shared_blocks;
 	uint32_t shared_shift;   /* log2 of bytes in a shared block */
 	uint32_t scalar_blocks;

@@ -7,15 +7,6 @@
 #include "packets/condensed_fields.h"
 #include "packets/condensed_metadata.h"
 
-uint64_t condensed_value(const uint16_t *at, unsigned units)
-{
-	uint64_t value = 0;
-
-	while (units--)
-		value = value << 16 | at[units];
-	return value;
-}
-
 #define DIFF_UNITS(bit, name, units) if (vector >> (bit) & 1) n += (units);
 
 /* Fields of one size are neighbours: five of one unit, five of two and three of four. */
@@ -38,12 +29,6 @@ unsigned table_units(uint32_t vector)
 }
 
 /* ---- expansion ---- */
-
-/* Two units as one word; they need not be aligned. */
-static inline uint32_t pair(const uint16_t *at)
-{
-	return at[0] | (uint32_t)at[1] << 16;
-}
 
 static inline unsigned widest(const struct rsb *rsb, unsigned seen, unsigned release)
 {
@@ -91,7 +76,7 @@ static int expand_simple(struct block *block, const struct rsb *rsb, uint32_t re
 	int code;
 
 	if (vector & TUTTI_DIFF_GRID_X) {
-		code = expand_grid(&rsb->table[ref], pair(at), out);
+		code = expand_grid(&rsb->table[ref], unit_pair(at), out);
 		if (code)
 			return code;
 		at += 2;
@@ -99,8 +84,8 @@ static int expand_simple(struct block *block, const struct rsb *rsb, uint32_t re
 		what |= RECORD_GRID;
 	}
 	if (vector & TUTTI_DIFF_KERNARG) {
-		out[0] = pair(at);
-		out[1] = pair(at + 2);
+		out[0] = unit_pair(at);
+		out[1] = unit_pair(at + 2);
 		if (out[1] >> 15)
 			return TUTTI_ERROR_PACKET;
 		at += 4;
@@ -108,8 +93,8 @@ static int expand_simple(struct block *block, const struct rsb *rsb, uint32_t re
 		what |= RECORD_KERNARG;
 	}
 	if (vector & TUTTI_DIFF_SIGNAL) {
-		out[0] = pair(at);
-		out[1] = pair(at + 2);
+		out[0] = unit_pair(at);
+		out[1] = unit_pair(at + 2);
 		if (!packet_signal_ok(out[0], out[1]))
 			return TUTTI_ERROR_PACKET;
 		out += 2;
@@ -270,8 +255,8 @@ changed:
 			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
 				return expand_general(queue, packet, block);
 			out[0] = ref | RECORD_KERNARG;
-			a = pair(at + 1);
-			b = pair(at + 3);
+			a = unit_pair(at + 1);
+			b = unit_pair(at + 3);
 			out[1] = a;
 			out[2] = b;
 			if (unlikely(b >> 15))
@@ -286,7 +271,7 @@ changed:
 			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
 				return expand_general(queue, packet, block);
 			out[0] = ref | RECORD_GRID;
-			a = pair(at + 1);
+			a = unit_pair(at + 1);
 			b = entry->workgroup_x;
 			if (unlikely(!a) || unlikely(!b) || unlikely((entry->groups_y | entry->groups_z) != 1))
 				return expand_general(queue, packet, block);
@@ -301,12 +286,12 @@ changed:
 			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
 				return expand_general(queue, packet, block);
 			out[0] = ref | RECORD_KERNARG | RECORD_SIGNAL;
-			a = pair(at + 1);
-			b = pair(at + 3);
+			a = unit_pair(at + 1);
+			b = unit_pair(at + 3);
 			out[1] = a;
 			out[2] = b;
-			a = pair(at + 5);
-			next = pair(at + 7);
+			a = unit_pair(at + 5);
+			next = unit_pair(at + 7);
 			out[3] = a;
 			out[4] = next;
 			if (unlikely((a & 63) | (b | next) >> 15))
@@ -318,8 +303,8 @@ changed:
 			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
 				return expand_general(queue, packet, block);
 			out[0] = ref | RECORD_SIGNAL;
-			a = pair(at + 1);
-			b = pair(at + 3);
+			a = unit_pair(at + 1);
+			b = unit_pair(at + 3);
 			out[1] = a;
 			out[2] = b;
 			if (unlikely((a & 63) | b >> 15))

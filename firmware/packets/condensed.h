@@ -19,8 +19,6 @@
  * Return: 0, TUTTI_ERROR_PACKET or another error, or PACKET_PARKED
  */
 int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block);
-/** condensed_value() - the value of @units units at @at, the least significant first. */
-uint64_t condensed_value(const uint16_t *at, unsigned units);
 /** diff_units() - how many units of values follow a diff header with this 13-bit vector. table_units() - for PKT-20. */
 unsigned diff_units(uint32_t vector);
 unsigned table_units(uint32_t vector);

@@ -43,6 +43,17 @@ struct block {
 };
 extern struct block blocks[FW_BLOCKS];
 
+/** unit_pair() - two units of a packet as one word; they need not be aligned. unit_quad() - four units. */
+static inline uint32_t unit_pair(const uint16_t *at)
+{
+	return at[0] | (uint32_t)at[1] << 16;
+}
+
+static inline uint64_t unit_quad(const uint16_t *at)
+{
+	return unit_pair(at) | (uint64_t)unit_pair(at + 2) << 32;
+}
+
 void condensed_init(void);
 /** condensed_block_find() - a block for @queue: its last one, one that is not busy, or NULL. */
 struct block *condensed_block_find(struct queue *queue);

@@ -3,18 +3,9 @@
 
 #include "core/queue_record.h"
 #include "core/state.h"
+#include "packets/condensed_block.h"
 #include "packets/kernel_rules.h"
 #include "place/cta_shape.h"
-
-static inline uint32_t two(const uint16_t *v)
-{
-	return v[0] | (uint32_t)v[1] << 16;
-}
-
-static inline uint64_t four(const uint16_t *v)
-{
-	return two(v) | (uint64_t)two(v + 2) << 32;
-}
 
 bool condensed_scopes(struct tutti_reference *entry, uint32_t unit)
 {
@@ -120,11 +111,11 @@ static inline int patch_addresses(struct tutti_reference *e, const uint16_t *v, 
 		       TUTTI_TABLE_SIGNAL == 4 * TUTTI_TABLE_KERNEL_OBJECT, "neighbours in both forms");
 
 	if (fields & 1)
-		e->kernel_object = four(v), v += 4;
+		e->kernel_object = unit_quad(v), v += 4;
 	if (fields & 2)
-		e->kernarg = four(v), v += 4;
+		e->kernarg = unit_quad(v), v += 4;
 	if (fields & 4)
-		e->signal = four(v);
+		e->signal = unit_quad(v);
 	if (!fw_address_ok(e->kernarg) || !packet_signal_ok((uint32_t)e->signal, (uint32_t)(e->signal >> 32)))
 		return TUTTI_ERROR_PACKET;
 	return 0;
@@ -144,15 +135,15 @@ static int patch(struct tutti_reference *e, const uint16_t *v, uint32_t vector)
 	if (vector & TUTTI_DIFF_WORKGROUP_Z)
 		e->workgroup_z = *v++;
 	if (vector & TUTTI_DIFF_GRID_X)
-		e->grid_x = two(v), v += 2;
+		e->grid_x = unit_pair(v), v += 2;
 	if (vector & TUTTI_DIFF_GRID_Y)
-		e->grid_y = two(v), v += 2;
+		e->grid_y = unit_pair(v), v += 2;
 	if (vector & TUTTI_DIFF_GRID_Z)
-		e->grid_z = two(v), v += 2;
+		e->grid_z = unit_pair(v), v += 2;
 	if (vector & TUTTI_DIFF_PRIVATE_BYTES)
-		e->item_private = two(v), v += 2;
+		e->item_private = unit_pair(v), v += 2;
 	if (vector & TUTTI_DIFF_GROUP_BYTES)
-		e->group_bytes = two(v), v += 2;
+		e->group_bytes = unit_pair(v), v += 2;
 	return patch_addresses(e, v, vector / TUTTI_DIFF_KERNEL_OBJECT);
 }
 
@@ -221,29 +212,29 @@ static int table_patch(struct tutti_reference *e, const uint16_t *v, uint32_t ve
 		v += 4;
 	}
 	if (vector & TUTTI_TABLE_GRID_X) {
-		e->grid_x = two(v);
-		e->groups_x = two(v + 2);
+		e->grid_x = unit_pair(v);
+		e->groups_x = unit_pair(v + 2);
 		v += 4;
 	}
 	if (vector & TUTTI_TABLE_GRID_Y) {
-		e->grid_y = two(v);
-		e->groups_y = two(v + 2);
+		e->grid_y = unit_pair(v);
+		e->groups_y = unit_pair(v + 2);
 		v += 4;
 	}
 	if (vector & TUTTI_TABLE_GRID_Z) {
-		e->grid_z = two(v);
-		e->groups_z = two(v + 2);
+		e->grid_z = unit_pair(v);
+		e->groups_z = unit_pair(v + 2);
 		v += 4;
 	}
 	if (vector & TUTTI_TABLE_PRIVATE) {
-		e->private_bytes = two(v);
+		e->private_bytes = unit_pair(v);
 		if (e->private_bytes % TUTTI_WAVE_ITEMS)
 			return TUTTI_ERROR_PACKET;
 		e->item_private = e->private_bytes / TUTTI_WAVE_ITEMS;
 		v += 2;
 	}
 	if (vector & TUTTI_TABLE_SHARED) {
-		e->shared_bytes = two(v);
+		e->shared_bytes = unit_pair(v);
 		if (e->shared_bytes & ((1u << fw.shared_shift) - 1))
 			return TUTTI_ERROR_PACKET;
 		e->group_bytes = e->shared_bytes;

@@ -2,6 +2,7 @@
 /* From packet to task state: plain, reference, condensed; kernel descriptors. Nothing is launched. */
 #include "check.h"
 #include "core/command_ring.h"
+#include "packets/condensed_block.h"
 #include "queues/queue.h"
 
 void *memset(void *to, int value, size_t bytes);
@@ -149,8 +150,8 @@ static void worked_example(void)
 	p.condensed.num_kernels = 2;
 	for (unsigned i = 0; i < 10; i++)
 		p.condensed.unit[i] = units[i];
-	CHECK(condensed_value(p.condensed.unit + 1, 4) == 0x0badfeedbeefdeadull);
-	CHECK(condensed_value(p.condensed.unit + 6, 4) == 0xfacedeed56781234ull);
+	CHECK(unit_quad(p.condensed.unit + 1) == 0x0badfeedbeefdeadull);
+	CHECK(unit_quad(p.condensed.unit + 6) == 0xfacedeed56781234ull);
 	CHECK(condensed_expand(&queue, &p, &block) == TUTTI_ERROR_PACKET);
 	CHECK(!condensed_same(&queue, &p, &block));
 	p.condensed.unit[1] &= 0xffc0;

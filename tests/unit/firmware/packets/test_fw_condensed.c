@@ -128,10 +128,10 @@ static void source_example(void **unused)
 	assert_int_equal(source[0] & TUTTI_DIFF_REF, 4);
 	assert_int_equal(source[0] >> TUTTI_DIFF_VECTOR_SHIFT, TUTTI_DIFF_SIGNAL);
 	assert_int_equal(diff_units(TUTTI_DIFF_SIGNAL), 4);
-	assert_int_equal(condensed_value(source + 1, 4), 0x0badfeedbeefdeadull);
+	assert_int_equal(unit_quad(source + 1), 0x0badfeedbeefdeadull);
 	assert_int_equal(source[5] & TUTTI_DIFF_REF, 6);
 	assert_int_equal(source[5] >> TUTTI_DIFF_VECTOR_SHIFT, TUTTI_DIFF_KERNARG);
-	assert_int_equal(condensed_value(source + 6, 4), 0xfacedeed56781234ull);
+	assert_int_equal(unit_quad(source + 6), 0xfacedeed56781234ull);
 	seed(41);
 	set_up(TUTTI_RSB_SCRATCH, 0);
 	for (i = 0; i < TUTTI_REFERENCES; i++)
