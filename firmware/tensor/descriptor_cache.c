@@ -31,7 +31,7 @@ COLD enum descriptor_state descriptor_fetch(uint64_t address, unsigned asid)
 		return DESCRIPTOR_COMES;
 	if (&d->t == descriptor_used || !mover_taken(d->t.used))
 		return DESCRIPTOR_BUSY;
-	if (!command_room(FETCH_ROOM))
+	if (!command_ask(FETCH_ROOM))
 		return DESCRIPTOR_LATER;
 	counters.tmau_misses++;
 	d->address = DESCRIPTOR_NONE;

@@ -39,7 +39,7 @@ void descriptor_init(void);
 enum descriptor_state {
 	DESCRIPTOR_COMES, /* an event FETCH will come, if only that of another descriptor for the same entry */
 	DESCRIPTOR_BUSY,  /* the entry is in use until movers have taken the descriptors written so far */
-	DESCRIPTOR_LATER, /* the command ring has no room */
+	DESCRIPTOR_LATER, /* the command ring has no room; tmau_run() is called when it has */
 };
 
 /** descriptor_fetch() - fetch a descriptor that is not in the cache. */

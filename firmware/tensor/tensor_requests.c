@@ -260,9 +260,7 @@ static COLD enum progress missing(const struct tutti_tensor_call *call)
 	enum descriptor_state state = descriptor_fetch(call->request.descriptor, call->asid);
 
 	tmau.missed = tmau.missed || counters.tmau_misses != misses;
-	if (state == DESCRIPTOR_BUSY)
-		return drain();
-	return state == DESCRIPTOR_LATER ? MORE : WAITS;
+	return state == DESCRIPTOR_BUSY ? drain() : WAITS;
 }
 
 static enum progress start(struct job *job, int room)

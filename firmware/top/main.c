@@ -248,6 +248,7 @@ static COLD bool retry(void)
 			work_resume();
 			cga_ids_resume();
 			child_resume();
+			tmau_run();
 		}
 		issue();
 	}

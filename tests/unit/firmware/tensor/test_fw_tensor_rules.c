@@ -397,6 +397,29 @@ static void cache(void **state)
 	assert_int_equal(card.fetches, 5);
 }
 
+/* No room for the fetch of a descriptor: the core may sleep, and the request goes on when there is some. */
+static void fetch_without_room(void **state)
+{
+	struct tutti_tensor_request r = tile(TUTTI_COPY_LOAD);
+	unsigned words;
+
+	(void)state;
+	set_up();
+	while (hal_host_command(&words))
+		;
+	hal_host.engines.command_head = command_tail() - COMMAND_WORDS + 32;
+	card_front(&r);
+	card_tell();
+	main_settle();
+	assert_false(attention.settle & ATTEND_TMAU);
+	assert_int_equal(card.fetches, 0);
+	hal_host.engines.command_head = command_tail();
+	main_settle();
+	card_idle();
+	assert_int_equal(card.fetches, 1);
+	assert_int_equal(card.shared[swizzled(512, 1)], any_byte(0x10000 + 16 + 2000));
+}
+
 /* Invalidated while it is on its way: what comes is old. */
 static void stale(void **state)
 {
@@ -557,6 +580,7 @@ int main(void)
 		RIG_TEST("TMA-26", large_blocks),
 		RIG_TEST("TMA-01", shared_to_shared),
 		RIG_TEST("TMA-18 TMA-27", cache),
+		RIG_TEST("TMA-18 REL-11", fetch_without_room),
 		RIG_TEST("TMA-18", stale),
 		RIG_TEST("TMA-18", prefetch),
 		RIG_TEST("TMA-18 TMA-19", many_descriptors),
