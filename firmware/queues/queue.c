@@ -104,7 +104,9 @@ static void fetch(struct queue *queue)
 	if (queue->fetching)
 		return;
 	if (!buffer_take(queue)) {
+		/* its owners may all wait for what this queue is to signal, and then none of them gives a buffer back */
 		wait_park(queue, WAIT_BUFFER);
+		queue_timer_set(queue, POLL_FIRST_US);
 		return;
 	}
 	if (n > queue->batch)
@@ -393,7 +395,7 @@ void queue_event_doorbell(const struct tutti_event *event)
 
 void queue_poll(struct queue *queue)
 {
-	if (queue->wait == WAIT_RING || queue->wait == WAIT_SIGNAL)
+	if (queue->wait == WAIT_RING || queue->wait == WAIT_SIGNAL || queue->wait == WAIT_BUFFER)
 		queue_run(queue);
 }
 

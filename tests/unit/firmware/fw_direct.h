@@ -14,6 +14,7 @@
 
 #define ASID 4u
 #define QUEUES 5u
+#define RINGS 8u /* of these queues, and of some more */
 #define RING 64u
 #define KERNELS 128u
 #define TMDS 8u
@@ -22,14 +23,15 @@
 #define TMD_AT 0x50000000ull
 #define SLOTS 32u
 
-static union tutti_packet ring[QUEUES][RING];
-static uint64_t written[QUEUES];
+static union tutti_packet ring[RINGS][RING];
+static uint64_t written[RINGS];
 static struct tutti_kernel_descriptor descriptor[KERNELS];
 static struct tutti_tmd tmd[TMDS];
+static struct tutti_signal signal_memory[2]; /* at SIGNAL_AT */
 
 /* What runs in each task slot. */
 static struct { uint64_t packet; unsigned queue, ctas, on[TUTTI_MAX_SMS]; } running[SLOTS];
-static unsigned started[QUEUES];            /* kernels */
+static unsigned started[RINGS];             /* kernels */
 static struct { uint64_t address; bool cancelled; } signals[64];
 static unsigned signal_count, replies;
 static int32_t reply_value;
@@ -43,6 +45,8 @@ static void *user(uint64_t address)
 {
 	if (address >= TMD_AT)
 		return (uint8_t *)tmd + (address - TMD_AT);
+	if (address >= SIGNAL_AT)
+		return (uint8_t *)signal_memory + (address - SIGNAL_AT);
 	if (address >= KERNEL_AT)
 		return (uint8_t *)descriptor + (address - KERNEL_AT);
 	return (uint8_t *)ring + (address - RIG_RING);
@@ -141,7 +145,7 @@ static void start(unsigned sms, unsigned slots)
 	memset(running, 0, sizeof(running));
 	memset(started, 0, sizeof(started));
 	memset(tmd, 0, sizeof(tmd));
-	for (unsigned q = 0; q < QUEUES * RING; q++)
+	for (unsigned q = 0; q < RINGS * RING; q++)
 		ring[q / RING][q % RING].dispatch.header = TUTTI_PACKET_INVALID;
 	for (unsigned k = 0; k < KERNELS; k++)
 		descriptor[k] = rig_descriptor();

@@ -337,6 +337,29 @@ static void child_without_slot(void **unused)
 	}
 }
 
+/* All buffers belong to queues that wait for a signal; the queue that is to send it gets one of them nevertheless. */
+static void buffer_for_a_signal(void **unused)
+{
+	union tutti_packet wait = { .barrier = { .header = TUTTI_PACKET_BARRIER_AND, .dependency = { SIGNAL_AT } } };
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	unsigned q;
+
+	(void)unused;
+	start(1, 0);
+	signal_memory[0].value = 1;
+	for (q = 0; q <= FW_BUFFERS; q++) {
+		rig_queue(q, ASID, 0);
+		memcpy(&ring[q][written[q]++], q < FW_BUFFERS ? (void *)&wait : (void *)&p, 64);
+	}
+	rig_event(TUTTI_EVENT_DOORBELL, (2u << FW_BUFFERS) - 1, 0);
+	take();
+	assert_int_equal(started[FW_BUFFERS], 0);
+	hal_host.time += 1000000;
+	rig_event(TUTTI_EVENT_TIMER, 0, 0);
+	take();
+	assert_int_equal(started[FW_BUFFERS], 1);
+}
+
 /* All shapes are those of tasks that wait for the parent's room, so none of them ends before the parent does. */
 static void child_without_shape(void **unused)
 {
@@ -463,6 +486,7 @@ int main(void)
 		RIG_TEST("TSK-11 PKT-06", child_of_stopped),
 		RIG_TEST("PKT-04 PKT-17 TSK-12", overlapped_and_dropped),
 		RIG_TEST("RES-07 PKT-08", independent_reference),
+		RIG_TEST("PKT-03 REL-12", buffer_for_a_signal),
 		RIG_TEST("TSK-11", child_without_slot),
 		RIG_TEST("TSK-11", child_without_shape),
 		RIG_TEST("TSK-11", children_without_shape),
