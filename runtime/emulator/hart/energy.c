@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Instruction classes and energy of SMs (spec RES-13, RES-14; TUTTI_FEATURE_ENERGY). The processor counts instructions by
- * function, and classes are given to it as functions, over the code around the running kernel's entry; instructions
- * elsewhere count as OTHER, except for the two by which a wave ends that returns from its kernel. An SM's energy is what its counts and the resources its CTAs took cost, times
- * a factor of its own, as parts vary.
+ * Instruction classes and energy of SMs (spec RES-13, RES-14; TUTTI_FEATURE_ENERGY). The processor counts
+ * instructions by function, and classes are given to it as functions, over the code around the running kernel's
+ * entry; instructions elsewhere count as OTHER, except for the two by which a wave ends that returns from its kernel.
+ * An SM's energy is what its counts and the resources its CTAs took cost, times a factor of its own, as parts vary.
  */
 #include <errno.h>
 #include <stdlib.h>

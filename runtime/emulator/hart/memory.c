@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a wave sees of memory: the bus of its hart's processor. Addresses of the context go through its page tables, with
- * the rights by kind of access that they give. Above them lie the windows (wave.h of the contract): the ROM and the wave
- * information blocks, which are alike for all waves of the hart; shared memory and the stack, of which a wave reaches
- * nothing but its own; memory of other CTAs and linear memory, which the wave asks for access by access (dsmem.c).
+ * What a wave sees of memory: the bus of its hart's processor. Addresses of the context go through its page tables,
+ * with the rights by kind of access that they give. Above them lie the windows (wave.h of the contract): the ROM and
+ * the wave information blocks, which are alike for all waves of the hart; shared memory and the stack, of which a
+ * wave reaches nothing but its own; memory of other CTAs and linear memory, which the wave asks for access by access
+ * (dsmem.c).
  */
 #include <errno.h>
 #include <string.h>

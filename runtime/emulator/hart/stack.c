@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * All stacks of a class lie at the same address, where a wave finds its own. Nothing else is mapped in the window, so that
- * a wave that uses more than it asked for meets the guard below.
+ * All stacks of a class lie at the same address, where a wave finds its own. Nothing else is mapped in the window, so
+ * that a wave that uses more than it asked for meets the guard below.
  */
 #include <stdlib.h>
 

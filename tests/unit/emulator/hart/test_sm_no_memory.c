@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* link: -Wl,--wrap=calloc -Wl,--wrap=malloc */
-/* A host without memory: the wave that would have needed it faults, and neither the card nor its process ends (SYS-10). */
+/* A host without memory: who would have needed it faults, and neither the card nor its process ends (SYS-10). */
 #include "sm_rig.h"
 
 static bool no_memory;
