@@ -5,13 +5,14 @@
 #include <stddef.h>
 
 #define BUCKETS 256u
+#define FIRST	0x7475740000000000u /* far from small numbers, which a program may take for a handle by mistake */
 
 static struct {
 	pthread_mutex_t lock;
 	struct object *bucket[BUCKETS];
 	struct object *newest;
 	uint64_t given;
-} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER, .given = FIRST};
 
 static struct object **bucket_of(uint64_t handle)
 {

@@ -43,11 +43,24 @@ rocminfo_lists_the_card() {
 		grep -q 'Name: *riscv64-tutti' "$work/rocminfo" && grep -q 'Done' "$work/rocminfo"
 }
 
+# Each error in the comments of the headers is tried by errors.c, but for those that nothing can bring about.
+every_error_is_tried() {
+	HSA_ERRORS_LIST=$work/tried timeout 60 "$out/tutti" hsa-run "$programs/errors" >/dev/null 2>&1
+	sort -u "$work/tried" >"$work/tried.sorted"
+	perl tests/integration/hsa/statuses.pl --pairs "$out/hsa/libhsa-runtime64.so.1" /usr/include/hsa/hsa.h \
+		/usr/include/hsa/hsa_ext_amd.h | grep -vE 'NOT_INITIALIZED|OUT_OF_RESOURCES|REFCOUNT_OVERFLOW' |
+		grep -v 'hsa_cache_get_info HSA_STATUS_ERROR_INVALID_ARGUMENT' | sort -u >"$work/documented"
+	comm -13 "$work/tried.sorted" "$work/documented" >"$work/untried"
+	cat "$work/untried"
+	[ -s "$work/documented" ] && [ ! -s "$work/untried" ]
+}
+
 for name in $names; do
 	check "SYS-43 $name" timeout 120 "$out/tutti" hsa-run "$programs/$name"
 	check "SYS-43 $name: every test fails with a library that does nothing" fails_with_stub "$name"
 done
 check "SYS-43 all functions of Debian's library, with the same version" exports_what_debian_has "$without"
+check "SYS-43 every documented error of every function is tried" every_error_is_tried
 if ! command -v rocminfo >/dev/null; then
 	skip "SYS-43 rocminfo" "it is not installed"
 elif ! unshare -rm true 2>/dev/null; then
