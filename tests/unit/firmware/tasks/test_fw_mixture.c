@@ -540,6 +540,30 @@ static void overlooked_on_an_idle_sm(void **unused)
 	all_end();
 }
 
+/* Whole CGAs are placed, so a turn takes more than a quota that they do not divide; the turn passes all the same. */
+static void quota_of_cgas(void **unused)
+{
+	static const uint16_t gpc[] = { 8 };
+	const struct tutti_tmd group = { .priority = 5, .flags = TUTTI_TMD_QUOTA, .quota = 2,
+					 .cga = { { .kind = TUTTI_CGA_GPC, .x = 4, .y = 1, .z = 1 } } };
+	unsigned n[2], begun[2], i, k;
+
+	seed(1);
+	open_card(gpc, 1, 32);
+	for (k = 0; k < 2; k++)
+		n[k] = task_of(1 + k, 3, 1200, 4, &group);
+	while (pooled)
+		deliver(0);
+	for (k = 0; k < 2; k++)
+		begun[k] = job[n[k]].issued;
+	for (i = 0; i < 100000 && job[n[1]].issued < 800; i++) {
+		step();
+		assert_in_range(job[n[0]].issued - begun[0] + 8, job[n[1]].issued - begun[1], job[n[1]].issued - begun[1] + 16);
+	}
+	assert_true(job[n[1]].issued >= 800);
+	all_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -547,6 +571,7 @@ int main(void)
 		RIG_TEST("CGA-05 TSK-04", groups_and_masks),
 		RIG_TEST("CGA-05 TSK-07", held_in_throttle_mode),
 		RIG_TEST("TSK-07 CGA-04", throttle_without_sms),
+		RIG_TEST("TSK-09 CGA-03", quota_of_cgas),
 		RIG_TEST("RES-10", overlooked_on_an_idle_sm),
 	};
 
