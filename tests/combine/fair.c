@@ -119,7 +119,7 @@ static void passed_over(struct job *job)
 	}
 	if (!lower && !equal)
 		return;
-	job->visits += job->told < w.sms; /* else it waits for its own CTAs, which fill the card */
+	job->visits += 2 * job->told < w.sms; /* else it waits for its own CTAs, which hold much of the card */
 	RULE(job->visits <= visits_most() || records_are_held(), "starved (RES-01)",
 	     "%s has waited %u visits in which others of its priority or lower got CTAs", job_name(job),
 	     job->visits);
