@@ -153,15 +153,17 @@ static inline void tutti_queue_publish(struct tutti_queue *queue, uint64_t index
 static inline void tutti_queue_ring(struct tutti_queue *queue, uint64_t index)
 {
 	uint64_t *doorbell;
+	const uint32_t *asleep;
 
 	if (__builtin_expect(!queue, 0))
 		return;
 	doorbell = queue->doorbell;
+	asleep = queue->asleep; /* once the doorbell is rung, a handler may destroy the queue */
 	tutti_queue_order(queue);
 	tutti_store_release(doorbell, index);
-	if (queue->asleep) {
+	if (asleep) {
 		tutti_fence();
-		if (tutti_load_relaxed(queue->asleep))
+		if (tutti_load_relaxed(asleep))
 			tutti_queue_kick(queue);
 	}
 }

@@ -4,7 +4,8 @@
  *
  * What a signal is stands in tutti/signal.h. All operations on its value are atomic and have acquire and release order,
  * so that each of them serves as any of HSA's relaxed, acquire and release forms. They work in the same way on whole and
- * on split signals. A change by the host wakes host threads that wait for the signal, at once.
+ * on split signals. A change by the host wakes host threads that sleep until the signal changes, at once; one that is about
+ * to fall asleep at that very moment looks again within a millisecond.
  *
  * On a split signal an operation that uses the old value (all but load, store, add and subtract) and a decrement by the
  * card at the same time take effect one after the other, the operation first. (spec SYS-56)
@@ -205,11 +206,13 @@ int tutti_signal_to_sync_file(struct tutti_queue *queue, tutti_signal_t signal, 
 /** tutti_signal_wake() - wake the threads that wait for a signal; applications need not call it. */
 void tutti_signal_wake(tutti_signal_t signal);
 
-/* A waiting thread first counts itself and then looks, so either it sees the change or it is seen here. */
-static inline void tutti_signal_changed(tutti_signal_t signal)
+/*
+ * Whether somebody sleeps is read before the value is changed: whoever sees the new value may destroy the signal, or close
+ * the device, so that the signal must not be touched afterwards.
+ */
+static inline uint32_t tutti_signal_sleepers(const struct tutti_signal *signal)
 {
-	if (__builtin_expect(__atomic_load_n(&signal->waiters, __ATOMIC_SEQ_CST), 0))
-		tutti_signal_wake(signal);
+	return tutti_load_relaxed(&signal->waiters);
 }
 
 /** tutti_signal_store_silent() - tutti_signal_store() that wakes nobody; waits notice it within a few milliseconds. */
@@ -222,7 +225,7 @@ static inline void tutti_signal_store_silent(tutti_signal_t signal, int64_t valu
 	tutti_store_relaxed(&signal->event, 0); /* packets of a queue that has gone concern the old value */
 	if (signal->flags & TUTTI_SIGNAL_SPLIT)
 		stored += (uint64_t)tutti_load_relaxed(&signal->card_done);
-	__atomic_store_n(&signal->value, (int64_t)stored, __ATOMIC_SEQ_CST);
+	tutti_store_release(&signal->value, (int64_t)stored);
 }
 
 /**
@@ -232,28 +235,40 @@ static inline void tutti_signal_store_silent(tutti_signal_t signal, int64_t valu
  */
 static inline void tutti_signal_store(tutti_signal_t signal, int64_t value)
 {
+	uint32_t sleepers;
+
 	if (__builtin_expect(!signal, 0))
 		return;
+	sleepers = tutti_signal_sleepers(signal);
 	tutti_signal_store_silent(signal, value);
-	tutti_signal_changed(signal);
+	if (__builtin_expect(sleepers, 0))
+		tutti_signal_wake(signal);
 }
 
 /** tutti_signal_add() - add @delta to the value of a signal, if not NULL. */
 static inline void tutti_signal_add(tutti_signal_t signal, int64_t delta)
 {
+	uint32_t sleepers;
+
 	if (__builtin_expect(!signal, 0))
 		return;
-	__atomic_fetch_add(&signal->value, delta, __ATOMIC_SEQ_CST);
-	tutti_signal_changed(signal);
+	sleepers = tutti_signal_sleepers(signal);
+	__atomic_fetch_add(&signal->value, delta, __ATOMIC_ACQ_REL);
+	if (__builtin_expect(sleepers, 0))
+		tutti_signal_wake(signal);
 }
 
 /** tutti_signal_subtract() - subtract @delta from the value of a signal, if not NULL. */
 static inline void tutti_signal_subtract(tutti_signal_t signal, int64_t delta)
 {
+	uint32_t sleepers;
+
 	if (__builtin_expect(!signal, 0))
 		return;
-	__atomic_fetch_sub(&signal->value, delta, __ATOMIC_SEQ_CST);
-	tutti_signal_changed(signal);
+	sleepers = tutti_signal_sleepers(signal);
+	__atomic_fetch_sub(&signal->value, delta, __ATOMIC_ACQ_REL);
+	if (__builtin_expect(sleepers, 0))
+		tutti_signal_wake(signal);
 }
 
 /**
@@ -270,6 +285,7 @@ static inline bool tutti_signal_replace(tutti_signal_t signal, int64_t *old, int
 {
 	int64_t word, done = 0;
 	bool split = signal->flags & TUTTI_SIGNAL_SPLIT;
+	uint32_t sleepers = tutti_signal_sleepers(signal);
 
 	if (split)
 		done = tutti_load_acquire(&signal->card_done);
@@ -277,11 +293,12 @@ static inline bool tutti_signal_replace(tutti_signal_t signal, int64_t *old, int
 	if ((int64_t)((uint64_t)word - (uint64_t)done) != *old ||
 	    (split && tutti_load_acquire(&signal->card_done) != done) ||
 	    !__atomic_compare_exchange_n(&signal->value, &word, (int64_t)((uint64_t)value + (uint64_t)done), false,
-					 __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)) {
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		*old = tutti_signal_load(signal);
 		return false;
 	}
-	tutti_signal_changed(signal);
+	if (__builtin_expect(sleepers, 0))
+		tutti_signal_wake(signal);
 	return true;
 }
 

@@ -68,7 +68,7 @@ static void fail(struct tutti_device *device, tutti_signal_t done)
 		return;
 	tutti_signal_store_silent(done, TUTTI_SIGNAL_CANCELLED);
 	lost_by_failure(device, done);
-	tutti_signal_changed(done);
+	tutti_signal_wake(done);
 }
 
 /* The caller holds copier->lock. If the queue has stopped, the copy that did it fails and the others go on. */

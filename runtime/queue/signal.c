@@ -41,6 +41,6 @@ int tutti_signal_destroy(struct tutti_device *device, tutti_signal_t signal)
 
 void tutti_signal_wake(tutti_signal_t signal)
 {
-	(void)signal; /* which device it is of is not known */
+	(void)signal; /* which device it is of is not known, and it may be gone by now */
 	device_wake_all();
 }

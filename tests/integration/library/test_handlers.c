@@ -173,7 +173,10 @@ static void handler_destroys(void **state)
 {
 	tutti_signal_t signal = rig_signal(rig, 1), other = rig_signal(rig, 1);
 	struct told seen = seen_new(), never = seen_new();
+	sem_t submitted; /* until then the queue must exist */
 
+	sem_init(&submitted, 0, 0);
+	seen.wait = &submitted;
 	seen.queue = rig_queue(rig, 0);
 	seen.destroy = signal;
 	seen.again = 5;
@@ -181,6 +184,7 @@ static void handler_destroys(void **state)
 	arm(signal, TUTTI_EQ, 77, &never);
 	arm(signal, TUTTI_EQ, 0, &seen);
 	rig_launch(rig, seen.queue, "empty", 1, 1, rig_args(rig, NULL, 0, 0), signal);
+	sem_post(&submitted);
 	await(&seen.called);
 	assert_int_equal(seen.result, 0);
 	assert_int_equal(tutti_signal_destroy(rig->device, signal), -EINVAL);
@@ -250,6 +254,7 @@ static void on_stop(struct tutti_queue *queue, const struct tutti_fault *fault, 
 {
 	struct told *seen = context;
 
+	sem_wait(seen->wait);
 	seen->error = (int)fault->code;
 	seen->thread = pthread_self();
 	seen->result = seen->queue ? tutti_queue_destroy(queue) : tutti_device_close(tutti_queue_device(queue));
@@ -261,9 +266,13 @@ static void stop_and_see(struct tutti_device *device, struct told *seen)
 	const struct tutti_queue_options options = { .error = on_stop, .context = seen };
 	union tutti_packet bad = { .agent = { .header = tutti_header(TUTTI_PACKET_AGENT_DISPATCH, true, 0, 0), .type = 999 } };
 	struct tutti_queue *queue;
+	sem_t submitted; /* until then queue and device must exist */
 
+	sem_init(&submitted, 0, 0);
+	seen->wait = &submitted;
 	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
 	assert_int_equal(tutti_queue_submit(queue, &bad), 0);
+	sem_post(&submitted);
 	await(&seen->called);
 	assert_int_equal(seen->error, TUTTI_ERROR_AGENT);
 	assert_false(pthread_equal(seen->thread, pthread_self()));
