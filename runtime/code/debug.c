@@ -12,11 +12,12 @@
 #define TYPE_BYTES 256u
 #define TYPE_DEPTH 16u /* of pointers to constants of arrays ... */
 
-#define FUNCTIONS(X)                                                                                                    \
-	X(elf_version) X(elf_memory) X(elf_end) X(dwarf_begin_elf) X(dwarf_end) X(dwarf_nextcu) X(dwarf_offdie)          \
-	X(dwarf_haspc) X(dwarf_getsrc_die) X(dwarf_linesrc) X(dwarf_lineno) X(dwarf_getfuncs) X(dwarf_diename)           \
-	X(dwarf_tag) X(dwarf_child) X(dwarf_siblingof) X(dwarf_attr_integrate) X(dwarf_formref_die)                      \
-	X(dwarf_formudata) X(dwarf_aggregate_size)
+#define FUNCTIONS(X)                                                                                                   \
+	X(elf_version)                                                                                                 \
+	X(elf_memory) X(elf_end) X(dwarf_begin_elf) X(dwarf_end) X(dwarf_nextcu) X(dwarf_offdie) X(dwarf_haspc)        \
+	    X(dwarf_getsrc_die) X(dwarf_linesrc) X(dwarf_lineno) X(dwarf_getfuncs) X(dwarf_diename) X(dwarf_tag)       \
+		X(dwarf_child) X(dwarf_siblingof) X(dwarf_attr_integrate) X(dwarf_formref_die) X(dwarf_formudata)      \
+		    X(dwarf_aggregate_size)
 
 /* The functions of libdw and libelf that are used here, by their names. */
 static struct {
@@ -33,8 +34,8 @@ static void open_library(void)
 	if (!library)
 		return;
 	dw.complete = true;
-#define X(name)                                             \
-	dw.name = (__typeof__(dw.name))dlsym(library, #name); \
+#define X(name)                                                                                                        \
+	dw.name = (__typeof__(dw.name))dlsym(library, #name);                                                          \
 	dw.complete &= dw.name != NULL;
 	FUNCTIONS(X)
 #undef X

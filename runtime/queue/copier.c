@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies and fills that belong to no queue of the application. They are packets of a queue of the library's own. One that
- * depends on signals becomes a packet when they have been 0, so that it holds nothing up meanwhile; handlers of the
- * signals see to that. One that fails stops the queue, which then goes on with the others.
+ * Copies and fills that belong to no queue of the application. They are packets of a queue of the library's own. One
+ * that depends on signals becomes a packet when they have been 0, so that it holds nothing up meanwhile; handlers of
+ * the signals see to that. One that fails stops the queue, which then goes on with the others.
  */
 #include "queue/copier.h"
 
@@ -111,10 +111,9 @@ static bool room_or_stopped(const struct wait *wait)
 /* The caller holds copier->lock, so nothing is delivered meanwhile. */
 static int make_room(struct copier *copier)
 {
-	struct room_wait room = {.wait = {.device = copier->device,
-					  .satisfied = room_or_stopped,
-					  .handle = &copier->queue->handle},
-				 .queue = copier->queue};
+	struct room_wait room = {
+	    .wait = {.device = copier->device, .satisfied = room_or_stopped, .handle = &copier->queue->handle},
+	    .queue = copier->queue};
 	int error = 0;
 
 	while (!error && (queue_stopped(copier->queue) || !has_room(copier->queue))) {
@@ -247,7 +246,8 @@ void copier_fini(struct tutti_device *device)
 	device->copier = NULL;
 }
 
-static int start(struct tutti_device *device, const union tutti_packet *packet, const tutti_signal_t *after, size_t count)
+static int start(struct tutti_device *device, const union tutti_packet *packet, const tutti_signal_t *after,
+		 size_t count)
 {
 	struct copier *copier;
 	struct job *job;

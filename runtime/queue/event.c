@@ -9,7 +9,7 @@
 #include "device/wait.h"
 #include "queue/handler.h"
 
-#define NAP_NS 100000000ull /* without handlers of signals only interrupts count */
+#define NAP_NS	    100000000ull /* without handlers of signals only interrupts count */
 #define DEAD_NAP_NS 20000000ull
 
 /* Whose handlers this thread is calling. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Handlers of signals. The event thread goes over the list again and again, and calls each that is due once in a pass, so
- * that none is forgotten for others that are due all the time. The list may change during a call.
+ * Handlers of signals. The event thread goes over the list again and again, and calls each that is due once in a pass,
+ * so that none is forgotten for others that are due all the time. The list may change during a call.
  */
 #include "queue/handler.h"
 
@@ -136,7 +136,8 @@ static void wait_for_current(struct events *events, tutti_signal_t signal, tutti
 	pthread_mutex_unlock(&events->lock);
 }
 
-static unsigned remove_all(struct tutti_device *device, tutti_signal_t signal, tutti_signal_fn call, const void *context)
+static unsigned remove_all(struct tutti_device *device, tutti_signal_t signal, tutti_signal_fn call,
+			   const void *context)
 {
 	struct events *events = tutti_load_acquire(&device->events);
 	struct handler *taken;

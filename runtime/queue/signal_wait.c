@@ -22,7 +22,7 @@ struct signal_wait {
 	struct signal_watch *watch;
 	size_t count;
 	bool all;
-	bool *met;
+	uint8_t *met;
 	size_t first;
 };
 
@@ -168,8 +168,8 @@ static inline int wait_signals(struct tutti_device *device, struct signal_wait *
 	return error;
 }
 
-int tutti_signal_wait(struct tutti_device *device, tutti_signal_t signal, enum tutti_condition condition,
-		      int64_t value, uint64_t timeout_ns, int64_t *seen)
+int tutti_signal_wait(struct tutti_device *device, tutti_signal_t signal, enum tutti_condition condition, int64_t value,
+		      uint64_t timeout_ns, int64_t *seen)
 {
 	CALL_SCOPE struct call call = {0};
 	struct signal_watch watch = {.signal = signal, .value = value, .condition = (uint8_t)condition};
@@ -197,16 +197,15 @@ static bool waits_ok(struct tutti_device *device, const struct tutti_wait *waits
 static void copy_in(struct signal_watch *watch, const struct tutti_wait *waits, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		watch[i] = (struct signal_watch){.signal = waits[i].signal,
-						 .value = waits[i].value,
-						 .condition = (uint8_t)waits[i].condition};
+		watch[i] = (struct signal_watch){
+		    .signal = waits[i].signal, .value = waits[i].value, .condition = (uint8_t)waits[i].condition};
 }
 
 static int wait_several(struct tutti_device *device, struct signal_wait *wait, struct tutti_wait *waits,
 			uint64_t timeout_ns)
 {
 	struct signal_watch few[FEW];
-	bool met_few[FEW] = {false};
+	uint8_t met_few[FEW] = {0};
 	bool many = wait->count > FEW;
 	int error = -ENOMEM;
 

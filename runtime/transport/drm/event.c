@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Sleeping until an interrupt or until another thread changes a signal, and noticing errors of queues. The driver adds to
- * an eventfd at interrupts of each queue. A thread that reads it takes the news away from others, so one of those that
- * sleep reads it for all.
+ * Sleeping until an interrupt or until another thread changes a signal, and noticing errors of queues. The driver adds
+ * to an eventfd at interrupts of each queue. A thread that reads it takes the news away from others, so one of those
+ * that sleep reads it for all.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -46,9 +46,8 @@ void drm_sleep_fini(struct drm_card *card)
 
 int drm_sleep_queue(struct drm_card *card, uint32_t queue)
 {
-	struct drm_tutti_event event = {.handle = queue,
-					.flags = DRM_TUTTI_EVENT_ERROR | DRM_TUTTI_EVENT_COMPLETION,
-					.fd = card->wake_fd};
+	struct drm_tutti_event event = {
+	    .handle = queue, .flags = DRM_TUTTI_EVENT_ERROR | DRM_TUTTI_EVENT_COMPLETION, .fd = card->wake_fd};
 
 	return drm_call(card, DRM_IOCTL_TUTTI_EVENT, &event);
 }
@@ -101,7 +100,8 @@ void drm_sleep(struct tutti_device *device, uint64_t seen, uint64_t deadline)
 /* The driver fills in its reply even if the ioctl returns an error. */
 static void ask_events(struct drm_card *card)
 {
-	struct drm_tutti_wait wait = {.kind = DRM_TUTTI_WAIT_INTERRUPT, .value = (int64_t)tutti_load_relaxed(&card->seen)};
+	struct drm_tutti_wait wait = {.kind = DRM_TUTTI_WAIT_INTERRUPT,
+				      .value = (int64_t)tutti_load_relaxed(&card->seen)};
 	int error = ioctl(card->fd, DRM_IOCTL_TUTTI_WAIT, &wait);
 
 	if (!error || errno == ETIME) {
