@@ -106,6 +106,18 @@ static int tutti_mapping_enter_leaves(struct tutti_space *space, struct tutti_bo
 			     tutti_mapping_leaf_flags(args->access));
 }
 
+static void tutti_mapping_keep(struct tutti_space *space, struct tutti_mapping *mapping)
+{
+	tutti_mmu_keep(&space->mmu);
+	mapping->stale = true;
+}
+
+static void tutti_mapping_gone(struct tutti_space *space, struct tutti_mapping *mapping)
+{
+	tutti_mmu_reap(&space->mmu);
+	tutti_mapping_free(mapping);
+}
+
 /* A range of which only a part has got its leaves. If the card may have seen them, their memory has to stay. */
 static void tutti_mapping_undo(struct tutti_space *space, struct tutti_mapping *mapping)
 {
@@ -113,9 +125,9 @@ static void tutti_mapping_undo(struct tutti_space *space, struct tutti_mapping *
 
 	if (tutti_mmu_unmap(&space->mmu, address, bytes) ||
 	    tutti_message_tlb_invalidate(space->tdev, space->asid, address, bytes))
-		mapping->stale = true;
+		tutti_mapping_keep(space, mapping);
 	else
-		tutti_mapping_free(mapping);
+		tutti_mapping_gone(space, mapping);
 }
 
 static int tutti_mapping_enter(struct tutti_space *space, struct tutti_mapping *mapping,
@@ -203,6 +215,7 @@ static void tutti_mapping_mark_stale(struct tutti_space *space, u64 address, u64
 {
 	struct drm_mm_node *node;
 
+	tutti_mmu_keep(&space->mmu);
 	drm_mm_for_each_node_in_range(node, &space->mappings, address, end)
 		container_of(node, struct tutti_mapping, node)->stale = true;
 }
@@ -237,6 +250,8 @@ int tutti_mapping_destroy(struct tutti_space *space, u64 address, u64 bytes)
 	error = tutti_message_tlb_invalidate(space->tdev, space->asid, address, bytes);
 	if (error)
 		tutti_mapping_mark_stale(space, address, end);
+	else
+		tutti_mmu_reap(&space->mmu);
 	while (!error && (mapping = tutti_mapping_first(space, address, end)))
 		tutti_mapping_cut(mapping, address, end, &tail);
 free:

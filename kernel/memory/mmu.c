@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The card may walk while the driver changes tables, so an entry changes by one 64-bit
- * store and a table is zero before it is linked. Tables are freed with the address space:
- * a walk in progress could still be in them.
+ * The card may walk while the driver changes tables, so an entry changes by one 64-bit store and a table is zero before
+ * it is linked. A table that has become empty is unlinked at once, and freed when the card has said that it has forgotten
+ * its translations: a walk in progress could still be in it, as it could still reach the memory that was mapped.
  */
 #include <linux/dma-mapping.h>
 #include <linux/sched.h>
@@ -26,6 +26,7 @@ static void tutti_mmu_table_free(struct tutti_mmu *mmu, struct tutti_pagetable *
 		dma_free_coherent(mmu->dev, TUTTI_PAGE_SIZE, table->entry, table->bus);
 	kfree(table->child);
 	kfree(table);
+	mmu->tables--;
 }
 
 static struct tutti_pagetable *tutti_mmu_table_alloc(struct tutti_mmu *mmu, unsigned int level)
@@ -34,6 +35,7 @@ static struct tutti_pagetable *tutti_mmu_table_alloc(struct tutti_mmu *mmu, unsi
 
 	if (!table)
 		return NULL;
+	mmu->tables++;
 	table->entry = dma_alloc_coherent(mmu->dev, TUTTI_PAGE_SIZE, &table->bus, GFP_KERNEL_ACCOUNT);
 	if (level)
 		table->child = kcalloc(TUTTI_PTES, sizeof(*table->child), GFP_KERNEL_ACCOUNT);
@@ -51,10 +53,47 @@ int tutti_mmu_init(struct tutti_mmu *mmu, struct device *dev)
 	return mmu->root ? 0 : -ENOMEM;
 }
 
+static void tutti_mmu_free_list(struct tutti_mmu *mmu, struct tutti_pagetable **list)
+{
+	struct tutti_pagetable *table;
+
+	while ((table = *list)) {
+		*list = table->next;
+		tutti_mmu_table_free(mmu, table);
+	}
+}
+
 void tutti_mmu_fini(struct tutti_mmu *mmu)
 {
+	tutti_mmu_free_list(mmu, &mmu->unlinked);
+	tutti_mmu_free_list(mmu, &mmu->kept);
 	tutti_mmu_table_free(mmu, mmu->root);
 	mmu->root = NULL;
+}
+
+/** tutti_mmu_reap() - the card has forgotten what tutti_mmu_unmap() took away: empty tables are freed. */
+void tutti_mmu_reap(struct tutti_mmu *mmu)
+{
+	tutti_mmu_free_list(mmu, &mmu->unlinked);
+}
+
+/** tutti_mmu_keep() - it has not said so: they stay as long as the address space. */
+void tutti_mmu_keep(struct tutti_mmu *mmu)
+{
+	struct tutti_pagetable *table;
+
+	while ((table = mmu->unlinked)) {
+		mmu->unlinked = table->next;
+		table->next = mmu->kept;
+		mmu->kept = table;
+	}
+}
+
+/* All changes of entries: counts those in use. */
+static void tutti_mmu_set(struct tutti_pagetable *table, unsigned int i, u64 pte)
+{
+	table->used += !!pte - !!table->entry[i];
+	WRITE_ONCE(table->entry[i], pte);
 }
 
 u64 tutti_mmu_root(const struct tutti_mmu *mmu)
@@ -78,7 +117,7 @@ static struct tutti_pagetable *tutti_mmu_table_at(struct tutti_mmu *mmu, u64 va,
 				return NULL;
 			table->child[i] = below;
 			dma_wmb();
-			WRITE_ONCE(table->entry[i], tutti_pte(TUTTI_BUS_HOST | below->bus, TUTTI_PTE_V));
+			tutti_mmu_set(table, i, tutti_pte(TUTTI_BUS_HOST | below->bus, TUTTI_PTE_V));
 		}
 		table = table->child[i];
 	}
@@ -95,7 +134,7 @@ static struct tutti_pagetable *tutti_mmu_lowest(struct tutti_mmu *mmu, u64 va, u
 	return table;
 }
 
-/* A large leaf stands only where no table is: tables stay. */
+/* A large leaf stands only where no table is. */
 static unsigned int tutti_mmu_leaf_level(struct tutti_mmu *mmu, u64 va, u64 bus, u64 bytes)
 {
 	unsigned int level = LARGEST_LEAF;
@@ -122,7 +161,7 @@ int tutti_mmu_map(struct tutti_mmu *mmu, u64 va, u64 bus, u64 bytes, u64 flags)
 
 		if (!table)
 			return -ENOMEM;
-		WRITE_ONCE(table->entry[tutti_va_index(va, level)], tutti_pte(bus, flags));
+		tutti_mmu_set(table, tutti_va_index(va, level), tutti_pte(bus, flags));
 		va += LEVEL_BYTES(level);
 		bus += LEVEL_BYTES(level);
 		bytes -= LEVEL_BYTES(level);
@@ -145,11 +184,31 @@ static int tutti_mmu_split_leaf(struct tutti_mmu *mmu, u64 va)
 	if (!below)
 		return -ENOMEM;
 	for (j = 0; j < TUTTI_PTES; j++)
-		below->entry[j] = pte + (tutti_pte((u64)j << 12, 0));
+		tutti_mmu_set(below, j, pte + (tutti_pte((u64)j << 12, 0)));
 	table->child[i] = below;
 	dma_wmb();
-	WRITE_ONCE(table->entry[i], tutti_pte(TUTTI_BUS_HOST | below->bus, TUTTI_PTE_V));
+	tutti_mmu_set(table, i, tutti_pte(TUTTI_BUS_HOST | below->bus, TUTTI_PTE_V));
 	return 0;
+}
+
+/* The tables on the way to @va that are empty, from the lowest up; the root stays. */
+static void tutti_mmu_unlink_empty(struct tutti_mmu *mmu, u64 va)
+{
+	unsigned int level;
+
+	for (level = 0; level < TUTTI_MMU_LEVELS - 1; level++) {
+		struct tutti_pagetable *table = tutti_mmu_table_at(mmu, va, level, false), *above;
+
+		if (!table)
+			continue;
+		if (table->used)
+			return;
+		above = tutti_mmu_table_at(mmu, va, level + 1, false);
+		tutti_mmu_set(above, tutti_va_index(va, level + 1), 0);
+		above->child[tutti_va_index(va, level + 1)] = NULL;
+		table->next = mmu->unlinked;
+		mmu->unlinked = table;
+	}
 }
 
 /**
@@ -174,7 +233,9 @@ int tutti_mmu_unmap(struct tutti_mmu *mmu, u64 va, u64 bytes)
 		struct tutti_pagetable *table = tutti_mmu_lowest(mmu, va, &level);
 
 		if (level <= LARGEST_LEAF)
-			WRITE_ONCE(table->entry[tutti_va_index(va, level)], 0);
+			tutti_mmu_set(table, tutti_va_index(va, level), 0);
+		if (!table->used)
+			tutti_mmu_unlink_empty(mmu, va);
 		va = (va | (LEVEL_BYTES(level) - 1)) + 1;
 		cond_resched();
 	}

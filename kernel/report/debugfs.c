@@ -7,6 +7,7 @@
 
 #include "card/power.h"
 #include "firmware/message.h"
+#include "objects/context.h"
 #include "objects/queue.h"
 #include "objects/rsb.h"
 #include "report/debugfs.h"
@@ -63,6 +64,19 @@ static int tutti_debugfs_show_queues(struct seq_file *m, void *unused)
 			   queue->base.id, queue->base.parent[0]->id, queue->vector,
 			   tutti_queue_progress(queue), queue->stopped, queue->errors,
 			   queue->file ? "" : " (closed)");
+	spin_unlock(&tdev->objects_lock);
+	return 0;
+}
+
+static int tutti_debugfs_show_contexts(struct seq_file *m, void *unused)
+{
+	struct tutti_device *tdev = tutti_debugfs_node_device(m);
+	struct tutti_object *object;
+
+	spin_lock(&tdev->objects_lock);
+	list_for_each_entry(object, &tdev->objects[TUTTI_CONTEXT], link)
+		seq_printf(m, "context %u page tables %u\n", object->id,
+			   READ_ONCE(to_context(object)->space.mmu.tables));
 	spin_unlock(&tdev->objects_lock);
 	return 0;
 }
@@ -180,6 +194,7 @@ static int tutti_debugfs_show_log(struct seq_file *m, void *unused)
 
 static const struct drm_info_list files[] = {
 	{ "tutti_status", tutti_debugfs_show_status },
+	{ "tutti_contexts", tutti_debugfs_show_contexts },
 	{ "tutti_queues", tutti_debugfs_show_queues },
 	{ "tutti_counters", tutti_debugfs_show_counters },
 	{ "tutti_free", tutti_debugfs_show_free },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Card memory in several files, memory of the process on the card. */
 #include <fcntl.h>
+#include <glob.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -136,6 +137,71 @@ static bool lost(struct rig *rig)
 	return true;
 }
 
+/* ---- page tables ---- */
+
+static unsigned page_tables(uint32_t asid)
+{
+	unsigned found = 0, id, tables;
+	glob_t paths = {0};
+	char line[128];
+	FILE *file;
+
+	glob("/sys/kernel/debug/accel/*/tutti_contexts", 0, NULL, &paths);
+	glob("/sys/kernel/debug/dri/*/tutti_contexts", GLOB_APPEND, NULL, &paths);
+	for (size_t i = 0; i < paths.gl_pathc && !found; i++) {
+		file = fopen(paths.gl_pathv[i], "re");
+		while (file && fgets(line, sizeof(line), file))
+			if (sscanf(line, "context %u page tables %u", &id, &tables) == 2 && id == asid)
+				found = tables;
+		if (file)
+			fclose(file);
+	}
+	globfree(&paths);
+	return found;
+}
+
+#define SPARSE 64u
+#define SPARSE_STEP (1ull << 30)
+
+/* A page at the start of each of so many gigabytes; what lies between is not mapped. */
+static bool map_sparse(struct rig *rig, uint32_t bo)
+{
+	for (uint64_t i = 0; i < SPARSE; i++)
+		EXPECT(0, bo_map(rig->fd, rig->context, bo, 1ull << 40 | i * SPARSE_STEP, PAGE));
+	return true;
+}
+
+static bool unmap(struct rig *rig, uint64_t address, uint64_t bytes)
+{
+	struct drm_tutti_range range = {.context = rig->context, .address = address, .bytes = bytes};
+
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_UNMAP, &range));
+	return true;
+}
+
+/* Tables that have become empty are given back, one by one and all at once; those in use stay. */
+static bool empty_tables(struct rig *rig)
+{
+	uint32_t asid, bo;
+	unsigned before;
+
+	CHECK(rig_queue(rig));
+	asid = queue_asid(rig->queue_number);
+	before = page_tables(asid);
+	CHECK(asid && before);
+	EXPECT(0, bo_create(rig->fd, PAGE, DRM_TUTTI_PLACE_SYSTEM, &bo, NULL));
+	for (unsigned round = 0; round < 3; round++) {
+		CHECK(map_sparse(rig, bo));
+		CHECK(page_tables(asid) >= before + 2 * SPARSE);
+		CHECK(unmap(rig, 1ull << 40, PAGE));
+		EXPECT(before + 2 * (SPARSE - 1) + 1, page_tables(asid));
+		CHECK(unmap(rig, 1ull << 40, SPARSE * SPARSE_STEP));
+		EXPECT(before, page_tables(asid));
+		CHECK(rig_works(rig));
+	}
+	return true;
+}
+
 /* ---- memory of the process ---- */
 
 static int userptr(int fd, const void *address, uint64_t bytes, uint32_t *handle)
@@ -259,6 +325,7 @@ const struct driver_test memory_driver_tests[] = {
 	{"SYS-22: card memory is shared with another file", exported},
 	{"SYS-22 SYS-28: card memory outlives a reload of the firmware", rescued},
 	{"SYS-22 SYS-28: card memory does not outlive a function-level reset", lost},
+	{"SYS-23: empty page tables are given back", empty_tables},
 	{"SYS-41: memory of the process on the card", user_memory},
 	{"SYS-41: memory that goes while the card has it", user_memory_unmapped},
 	{"SYS-41 SYS-30: memory the card cannot have", bad_user_memory},
