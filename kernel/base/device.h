@@ -52,8 +52,9 @@
  * Below all of these, and with nothing below them: locks of handle tables, of wait queues and of syncobjs, and
  * drm_file.table_lock, under which sync/wait.c looks into a buffer without pinning it.
  *
- * While the firmware is asked, none but reset_sem, object locks, scratch_lock and settings_lock may be held. Each of those waits ends
- * by its timeout, or at once when the channel is closed. tutti_life_teach_lockdep() says the same to lockdep.
+ * While the firmware is asked, none but reset_sem, object locks, scratch_lock and settings_lock may be held. Each of
+ * those waits ends by its timeout, or at once when the channel is closed. tutti_life_teach_lockdep() says the same to
+ * lockdep.
  */
 #ifndef TUTTI_KERNEL_DEVICE_H
 #define TUTTI_KERNEL_DEVICE_H

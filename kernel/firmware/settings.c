@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What the administrator has set for the card as a whole: policies, and SMs that are off. The firmware forgets it in every
- * boot, and is told again.
+ * What the administrator has set for the card as a whole: policies, and SMs that are off. The firmware forgets it in
+ * every boot, and is told again.
  */
 #include "firmware/message.h"
 #include "firmware/settings.h"
