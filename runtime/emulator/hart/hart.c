@@ -95,6 +95,8 @@ static void run(struct hart *hart, struct wave *wave)
 
 	hart->current = wave;
 	hart_memory_switch(hart, wave);
+	if (unlikely(hart->untranslated))
+		hart_code_refresh(hart);
 	if (unlikely(hart->classes))
 		energy_start(hart);
 	do {

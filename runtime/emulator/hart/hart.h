@@ -30,6 +30,7 @@ struct region {
  * struct hart - processor of one context on one engine.
  * @current: the wave that runs
  * @lent_stack, @lent_shared: what the processor may remember of memory that belongs to single waves or CTAs
+ * @untranslated: some of its code was not translated when it was fetched; @translator_news: when it looked last
  * @held: atomic: tensor requests that need its shared memory
  * @sink: where accesses to other CTAs end that their target refuses: the wave goes on until the firmware stops it
  */
@@ -47,6 +48,8 @@ struct hart {
 	struct tutti_wave_info *infos;
 	uint32_t infos_used, infos_max;
 	struct stack_pool stacks;
+	bool untranslated;
+	uint32_t translator_news;
 	struct class_table *classes; /* energy.c; NULL: nothing is counted */
 	struct wave *free_waves;
 	struct wave *all_waves[HART_CHUNKS];
@@ -76,6 +79,11 @@ struct hart *hart_get(struct engine *engine, uint32_t asid);
 void hart_destroy(struct hart *hart);
 /** hart_start() - give @wave, which is new, its stack and its first registers. Return: false: there is no memory. */
 bool hart_start(struct hart *hart, struct wave *wave);
+/** hart_code_fetched() - its processor fetches from @region. hart_code_refresh() - before a run, if @hart->untranslated. */
+void hart_code_fetched(struct hart *hart, const struct region *region);
+void hart_code_refresh(struct hart *hart);
+/** hart_code_ready() - called by the translator's thread, for the struct sm_array @data: harts that run fetch their code again. */
+void hart_code_ready(void *data);
 /** hart_release() - @wave has ended. */
 void hart_release(struct wave *wave);
 /** hart_enter() - run @wave and after it what the host says, as long as that is for the same hart. */

@@ -172,6 +172,8 @@ static int span_pages(struct hart *hart, uint64_t va, enum cpu_access access, st
 		*region = (struct region){ pages.first, pages.bytes, pages.host, rights_of(pages.permissions) };
 	}
 	*span = (struct cpu_span){ region->first, region->bytes, region->host, region->rights, false };
+	if (access == CPU_FETCH)
+		hart_code_fetched(hart, region);
 	return 0;
 }
 

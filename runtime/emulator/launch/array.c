@@ -15,6 +15,7 @@
 #include "emulator/launch/task_state.h"
 #include "emulator/launch/throttle.h"
 #include "emulator/hart/energy.h"
+#include "emulator/translated/translated.h"
 #include "emulator/hart/hart.h"
 #include "emulator/waves/schedule.h"
 #include "emulator/waves/tensor_port.h"
@@ -155,6 +156,7 @@ int sm_array_create(struct tutti_card *card, struct sm_array **out)
 		sm_array_free(array);
 		return error;
 	}
+	array->translator = translator_create(hart_code_ready, array);
 	*out = array;
 	return 0;
 }
@@ -163,6 +165,8 @@ void sm_array_destroy(struct sm_array *array)
 {
 	if (!array)
 		return;
+	translator_destroy(array->translator); /* it knows of the harts */
+	array->translator = NULL;
 	sm_array_reset(array);
 	schedule_fini(array);
 	sm_array_free(array);

@@ -24,6 +24,7 @@ struct hart;
 struct hart_host;
 struct sm_array;
 struct tensor_port;
+struct translator;
 struct tutti_card;
 
 /** struct engine - a host thread that runs waves. Engine 0 belongs to the driving thread. */
@@ -118,6 +119,7 @@ struct sm_array {
 	uint32_t handed_count; /* atomic: CTAs handed over that the driving thread has not taken */
 	uint32_t blocked;      /* atomic: blocked waves of engines other than 0 */
 	struct tensor_port *tensor;
+	struct translator *translator; /* of kernels */
 	bool quit;
 	/* Functions of higher folders that lower ones call. */
 	const struct hart_host *host;                              /* what waves/ does for harts */

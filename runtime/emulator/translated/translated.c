@@ -40,6 +40,8 @@ struct translator {
 	char spare[64];
 	pid_t process;
 	uint32_t news;
+	void (*ready)(void *user);
+	void *user;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_t thread;
@@ -77,7 +79,7 @@ static void find_compiler(struct translator *translator)
 		 "interpreted, which is slower, since there is no C compiler (cc, gcc or clang)");
 }
 
-struct translator *translator_create(void)
+struct translator *translator_create(void (*ready)(void *user), void *user)
 {
 	struct translator *translator = calloc(1, sizeof(*translator));
 
@@ -85,6 +87,8 @@ struct translator *translator_create(void)
 		return NULL;
 	translator->mode = mode_of(getenv("TUTTI_TRANSLATE"));
 	translator->folder = -1;
+	translator->ready = ready;
+	translator->user = user;
 	translator->process = getpid();
 	pthread_mutex_init(&translator->lock, NULL);
 	pthread_cond_init(&translator->changed, NULL);
@@ -155,6 +159,16 @@ static struct object *next_waiting(const struct translator *translator)
 	return object;
 }
 
+/* Without the lock, which those who are told may want. */
+static void tell(struct translator *translator)
+{
+	__atomic_add_fetch(&translator->news, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&translator->lock);
+	if (translator->ready)
+		translator->ready(translator->user);
+	pthread_mutex_lock(&translator->lock);
+}
+
 static void *work(void *data)
 {
 	struct translator *translator = data;
@@ -174,9 +188,9 @@ static void *work(void *data)
 		translation = compile(translator, object);
 		pthread_mutex_lock(&translator->lock);
 		settle(object, translation);
-		translator->waiting--;
 		if (translation)
-			__atomic_add_fetch(&translator->news, 1, __ATOMIC_RELEASE);
+			tell(translator);
+		translator->waiting--;
 		pthread_cond_broadcast(&translator->changed);
 	}
 	pthread_mutex_unlock(&translator->lock);

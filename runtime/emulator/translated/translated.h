@@ -17,9 +17,13 @@
 struct cpu_translation;
 struct translator;
 
-/** translator_create() - read the settings. Return: NULL: no memory; the other functions take that. */
-struct translator *translator_create(void);
-/** translator_destroy() - end what is being compiled. No processor may have code of it attached any more. */
+/**
+ * translator_create() - read the settings.
+ * @ready: called by the translator's thread with @user when there are news; NULL = do not call
+ * Return: NULL: no memory; the other functions take that.
+ */
+struct translator *translator_create(void (*ready)(void *user), void *user);
+/** translator_destroy() - end what is being compiled. Translations that it has given remain. */
 void translator_destroy(struct translator *translator);
 /**
  * translator_find() - the translation of @bytes of code, which cpu_attach() takes. May be called by any thread.

@@ -149,7 +149,7 @@ static void both(struct translator *translator, const char *name, unsigned kinds
 static void computes(void **state)
 {
 	static const uint64_t n[] = {1000, 1000, 500, 12, 1, 2}, seeds[] = {1, 2, 3, 4, 5};
-	struct translator *translator = translator_create();
+	struct translator *translator = translator_create(NULL, NULL);
 
 	both(translator, "loops", 6, n, loops);
 	both(translator, "mixed", 5, seeds, mixed);
@@ -159,7 +159,7 @@ static void computes(void **state)
 /* Code that is overwritten and invalidated is not what was translated any more. */
 static void invalidated(void **state)
 {
-	struct translator *translator = translator_create();
+	struct translator *translator = translator_create(NULL, NULL);
 	uint32_t code[4];
 	struct rig rig;
 
@@ -184,7 +184,7 @@ static void invalidated(void **state)
 static void in_the_middle(void **state)
 {
 	static const uint32_t loop[] = {E_I(0x13, 10, 0, 10, 1), E_B(1, 10, 11, (uint32_t)-4), 0x00000073};
-	struct translator *translator = translator_create();
+	struct translator *translator = translator_create(NULL, NULL);
 	struct rig rig;
 
 	rig_init(&rig, 64);
@@ -206,7 +206,7 @@ static void in_the_middle(void **state)
 
 static void used_again(void **state)
 {
-	struct translator *translator = translator_create();
+	struct translator *translator = translator_create(NULL, NULL);
 	struct stat status;
 
 	assert_non_null(find(translator, 1));
@@ -216,7 +216,7 @@ static void used_again(void **state)
 	assert_int_equal(status.st_mode & 0777, 0700);
 	/* in the background it could only come later */
 	setenv("TUTTI_TRANSLATE", "background", 1);
-	translator = translator_create();
+	translator = translator_create(NULL, NULL);
 	assert_non_null(find(translator, 1));
 	assert_null(find(translator, 2));
 	translator_idle(translator);
@@ -233,7 +233,7 @@ static bool comes_from_cache(unsigned number)
 	bool found;
 
 	setenv("TUTTI_TRANSLATE", "background", 1);
-	translator = translator_create();
+	translator = translator_create(NULL, NULL);
 	found = find(translator, number) != NULL;
 	translator_idle(translator);
 	translator_destroy(translator);
@@ -253,7 +253,7 @@ static void damage(const char *name, off_t at)
 
 static void trusts_nobody(void **state)
 {
-	struct translator *translator = translator_create();
+	struct translator *translator = translator_create(NULL, NULL);
 	char name[300];
 	struct stat status;
 
@@ -297,7 +297,7 @@ static void cache_elsewhere(unsigned number)
 	pid_t pid = fork();
 
 	if (!pid)
-		_exit(!find(translator_create(), number));
+		_exit(!find(translator_create(NULL, NULL), number));
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
@@ -332,19 +332,19 @@ static void no_compiler(void **state)
 	struct translator *translator;
 
 	setenv("TUTTI_HOST_CC", "/nonexistent/cc", 1);
-	translator = translator_create();
+	translator = translator_create(NULL, NULL);
 	assert_null(find(translator, 1));
 	assert_non_null(strstr(translator_text(translator), "interpreted"));
 	assert_non_null(strstr(translator_text(translator), "no C compiler"));
 	translator_destroy(translator);
 	setenv("TUTTI_HOST_CC", "/bin/false", 1);
-	translator = translator_create();
+	translator = translator_create(NULL, NULL);
 	assert_null(find(translator, 1));
 	assert_null(find(translator, 1));
 	translator_destroy(translator);
 	unsetenv("TUTTI_HOST_CC");
 	setenv("TUTTI_TRANSLATE", "off", 1);
-	translator = translator_create();
+	translator = translator_create(NULL, NULL);
 	assert_null(find(translator, 1));
 	assert_int_equal(cached(NULL), 0);
 	translator_destroy(translator);
@@ -355,7 +355,7 @@ static void no_place(void **state)
 	struct translator *translator;
 
 	setenv("XDG_CACHE_HOME", "/proc/1", 1);
-	translator = translator_create();
+	translator = translator_create(NULL, NULL);
 	assert_non_null(find(translator, 1)); /* in a folder that goes with the translator */
 	translator_destroy(translator);
 	setenv("XDG_CACHE_HOME", home, 1);
@@ -373,12 +373,12 @@ static void full_disk(void **state)
 	none.rlim_cur = 100;
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &none);
-	translator = translator_create();
+	translator = translator_create(NULL, NULL);
 	assert_null(find(translator, 1));
 	translator_destroy(translator);
 	setrlimit(RLIMIT_FSIZE, &kept);
 	assert_int_equal(cached(NULL), 0);
-	translator = translator_create();
+	translator = translator_create(NULL, NULL);
 	assert_non_null(find(translator, 1));
 	translator_destroy(translator);
 }
@@ -399,7 +399,7 @@ static void ends_while_compiling(void **state)
 	setenv("TUTTI_TRANSLATE", "background", 1);
 	alarm(20);
 	for (unsigned i = 0; i < 5; i++) {
-		translator = translator_create();
+		translator = translator_create(NULL, NULL);
 		assert_null(find(translator, i));
 		usleep(i * 20000);
 		translator_destroy(translator);
@@ -431,7 +431,7 @@ static void forked(void **state)
 	struct translator *translator;
 
 	setenv("TUTTI_TRANSLATE", "background", 1);
-	translator = translator_create();
+	translator = translator_create(NULL, NULL);
 	find(translator, 1);
 	fork_and_end(translator);
 	translator_idle(translator);
@@ -449,7 +449,7 @@ static void at_once(void **state)
 	for (unsigned i = 0; i < 6; i++) {
 		pids[i] = fork();
 		if (!pids[i]) {
-			struct translator *translator = translator_create();
+			struct translator *translator = translator_create(NULL, NULL);
 			bool good = find(translator, 1) && find(translator, 2);
 
 			translator_destroy(translator);
@@ -467,7 +467,7 @@ static void at_once(void **state)
 static void bounded(void **state)
 {
 	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-	struct translator *translator = translator_create();
+	struct translator *translator = translator_create(NULL, NULL);
 	char name[300], kept[300];
 	int file;
 
