@@ -40,6 +40,10 @@
  * - A function that needs the firmware's answer may return -EIO when the device has died and
  *   -ETIMEDOUT when the firmware does not answer; this is not repeated below.
  * - Output parameters are written only in case of success.
+ * - Structures that applications fill grow at their end from version to version, and carry their size in the field
+ *   `bytes`: a program that uses fields which came after version 0.1 sets it to the sizeof; 0 is right for all others.
+ *   A function that is given a field it does not know, by a program that was built for a later version, returns
+ *   -E2BIG. Structures that the library fills have room for later fields. (spec SYS-55)
  * - Sizes are in bytes, grids and workgroups in work-items.
  *
  * This header includes tutti/signal_api.h for signals, tutti/copy_api.h for copies, tutti/queue.h with the submit path as
@@ -96,6 +100,7 @@ struct tutti_device;
  * @count: emulator: count the instructions of the soft core by function. Also TUTTI_COUNT=1.
  * @workers: emulator: threads that run kernels beside the calling one; 0 = one less than there are cores
  * @seed: emulator: seed of what is random in the card, such as how much energy each SM needs. Also TUTTI_SEED.
+ * @bytes: sizeof the structure in the application, so that a later library reads no more; 0 = as in version 0.1
  */
 struct tutti_device_options {
 	const char *name;
@@ -105,6 +110,7 @@ struct tutti_device_options {
 	bool count;
 	unsigned workers;
 	uint64_t seed;
+	uint32_t bytes;
 };
 
 /**
@@ -316,6 +322,7 @@ struct tutti_executable;
  * @group_bytes: shared memory of a workgroup, as far as it is declared in the kernel
  * @private_bytes: private memory of a work-item
  * @descriptor: the descriptor as the card sees it; read-only
+ * @reserved: room for later versions; 0
  */
 struct tutti_kernel {
 	uint64_t object;
@@ -324,6 +331,7 @@ struct tutti_kernel {
 	uint32_t group_bytes;
 	uint32_t private_bytes;
 	const struct tutti_kernel_descriptor *descriptor;
+	uint64_t reserved[4];
 };
 
 /**
@@ -490,6 +498,7 @@ struct tutti_rsb_object; /* tutti/record_api.h */
  * @error: called once when the queue stops, by the device's event thread (tutti_signal_handler()). It may destroy the
  *	queue, and close the device.
  * @context: given to @error
+ * @bytes: sizeof the structure in the application, so that a later library reads no more; 0 = as in version 0.1
  */
 struct tutti_queue_options {
 	uint32_t packets;
@@ -502,6 +511,7 @@ struct tutti_queue_options {
 	enum tutti_memory ring;
 	void (*error)(struct tutti_queue *queue, const struct tutti_fault *fault, void *context);
 	void *context;
+	uint32_t bytes;
 };
 
 /**
@@ -599,6 +609,7 @@ struct tutti_device *tutti_queue_device(struct tutti_queue *queue);
  * @barrier: do not start before all earlier packets of the queue have finished
  * @acquire: TUTTI_SCOPE_*: what the kernel sees of others' writes, HSA's acquire fence scope
  * @release: TUTTI_SCOPE_*: who sees the kernel's writes after @signal, HSA's release fence scope
+ * @bytes: sizeof the structure in the application, so that a later library reads no more; 0 = as in version 0.1
  * @tmd: tutti_task_tmd() of a task whose attributes the launch gets, on extended queues; may be NULL
  */
 struct tutti_launch {
@@ -610,6 +621,7 @@ struct tutti_launch {
 	tutti_signal_t signal;
 	bool barrier;
 	uint8_t acquire, release;
+	uint32_t bytes;
 	void *tmd;
 };
 

@@ -55,6 +55,7 @@ enum tutti_task_independence { TUTTI_WAVES_AS_KERNEL, TUTTI_WAVES_INDEPENDENT, T
  * @coalesce_min: queue task: a workgroup is started when there are so many items; 0 = 1
  * @coalesce_max: queue task: most items of a workgroup, at most 65535; 0 = @coalesce_min
  * @coalesce_us: queue task: after so many microseconds fewer than @coalesce_min are enough
+ * @bytes: sizeof the structure in the application, so that a later library reads no more; 0 = as in version 0.1
  */
 struct tutti_task_attributes {
 	uint8_t priority;
@@ -71,6 +72,7 @@ struct tutti_task_attributes {
 	uint32_t coalesce_min;
 	uint32_t coalesce_max;
 	uint32_t coalesce_us;
+	uint32_t bytes;
 };
 
 /**
@@ -83,6 +85,7 @@ struct tutti_task_attributes {
  * @evictions: how often a task of higher priority took its place on the card
  * @turns: turns that its quota ended
  * @timeouts: workgroups started with fewer than @coalesce_min items because time was over
+ * @reserved: room for later versions; 0
  */
 struct tutti_task_counters {
 	uint32_t state;
@@ -90,6 +93,7 @@ struct tutti_task_counters {
 	uint64_t issued, completed;
 	uint64_t outstanding;
 	uint32_t evictions, turns, timeouts;
+	uint32_t reserved[7];
 };
 
 /**

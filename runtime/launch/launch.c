@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/sized.h"
 #include "memory/memory.h"
 #include "queue/queue.h"
 #include "record/record.h"
@@ -31,7 +32,10 @@ static inline int encode(const struct tutti_launch *launch, struct tutti_dispatc
 	uint16_t y = launch->workgroup[1] ? launch->workgroup[1] : 1,
 		 z = launch->workgroup[2] ? launch->workgroup[2] : 1;
 	uint32_t group_bytes, dimensions;
+	int error = __builtin_expect(launch->bytes, 0) ? SIZED_CHECK(launch, tmd) : 0;
 
+	if (error)
+		return error;
 	if (!kernel || !launch->grid[0] || !launch->workgroup[0] || launch->acquire > TUTTI_SCOPE_SYSTEM ||
 	    launch->release > TUTTI_SCOPE_SYSTEM || ((uintptr_t)launch->tmd & 63) ||
 	    ((uintptr_t)launch->signal & 63) ||

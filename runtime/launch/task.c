@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
+#include "base/sized.h"
 #include "launch/work.h"
 #include "memory/memory.h"
 #include "queue/queue.h"
@@ -91,15 +92,21 @@ static void fill(struct tutti_task *task, const struct tutti_task_attributes *a)
 	tmd->coalesce_us = a->coalesce_us;
 }
 
-int tutti_task_create(struct tutti_device *device, const struct tutti_task_attributes *attributes,
+int tutti_task_create(struct tutti_device *device, const struct tutti_task_attributes *given,
 		      struct tutti_task **out)
 {
 	CALL_SCOPE struct call call = {0};
+	struct tutti_task_attributes own, *attributes = &own;
 	struct tutti_task *task;
 	void *memory;
 	int error;
 
-	if (!device_call(&call, device) || !attributes || !out || !attributes_ok(device, attributes))
+	if (!device_call(&call, device) || !given || !out)
+		return -EINVAL;
+	error = SIZED_COPY(attributes, given, bytes);
+	if (error)
+		return error;
+	if (!attributes_ok(device, attributes))
 		return -EINVAL;
 	task = handle_new(&pool, &device->handle);
 	if (!task)
@@ -155,7 +162,9 @@ int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *l
 
 	if (!queue_live(public) || !launch || !task_call(&call, task))
 		return -EINVAL;
-	with = *launch;
+	error = SIZED_COPY(&with, launch, tmd);
+	if (error)
+		return error;
 	with.tmd = task->tmd;
 	if (!(public->flags & TUTTI_QUEUE_EXTENDED))
 		return -EINVAL;

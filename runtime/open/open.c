@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/sized.h"
 #include "device/print.h"
 #include "device/queue_error.h"
 #include "device/trace.h"
@@ -97,17 +98,19 @@ close:
 	return error;
 }
 
-int tutti_device_open(const struct tutti_device_options *options, struct tutti_device **out)
+int tutti_device_open(const struct tutti_device_options *given, struct tutti_device **out)
 {
-	static const struct tutti_device_options defaults;
+	struct tutti_device_options own = {0}, *options = &own;
 	struct tutti_device *device;
-	int error = -ENODEV;
+	int error;
 
 	if (!out)
 		return -EINVAL;
 	*out = NULL;
-	if (!options)
-		options = &defaults;
+	error = given ? SIZED_COPY(options, given, bytes) : 0;
+	if (error)
+		return error;
+	error = -ENODEV;
 	device = handle_new(&pool, NULL);
 	if (!device)
 		return -ENOMEM;

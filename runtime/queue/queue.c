@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "device/wait.h"
 #include "memory/memory.h"
 #include "queue/event.h"
@@ -237,10 +238,10 @@ static int queue_start(struct queue *queue, const struct tutti_queue_options *op
 	return error;
 }
 
-int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_options *options,
+int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_options *given,
 		       struct tutti_queue **out)
 {
-	static const struct tutti_queue_options defaults;
+	struct tutti_queue_options own = {0}, *options = &own;
 	CALL_SCOPE struct call call = {0};
 	struct queue *queue;
 	uint8_t log2;
@@ -248,9 +249,9 @@ int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_opt
 
 	if (!device_call(&call, device) || !out)
 		return -EINVAL;
-	if (!options)
-		options = &defaults;
-	error = check_options(device, options, &log2);
+	error = given ? SIZED_COPY(options, given, bytes) : 0;
+	if (!error)
+		error = check_options(device, options, &log2);
 	if (!error && options->error)
 		error = events_start(device);
 	if (error)

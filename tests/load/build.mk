@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Programs of tests/load/check.sh, none of which links libtutti.
+# Programs of tests/load/check.sh. Only `application` links libtutti.
 
 LOAD := $(T)/load
-LOAD_FILES := $(LOAD)/opens $(LOAD)/other_version.so
+LOAD_FILES := $(LOAD)/application $(LOAD)/opens $(LOAD)/other_version.so
 
 $(LOAD)/opens: tests/load/opens.c
 	@mkdir -p $(@D)
@@ -11,3 +11,7 @@ $(LOAD)/opens: tests/load/opens.c
 $(LOAD)/other_version.so: tests/load/other_version.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -shared $< -o $@
+
+$(LOAD)/application: tests/load/application.c $(OUT)/libtutti.so.0
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) $< -o $@ $(OUT)/libtutti.so.0

@@ -67,6 +67,21 @@ installed() {
 		"$out/tests/load/opens" "$work/installed/libtutti.so.0" "$kernel"
 }
 
+# The library as a later version would be: the structures that applications fill have more fields at their end.
+next_library() {
+	mkdir -p "$work/next" && cp -r include "$work/next/" &&
+		perl -0pi -e 's/(\nstruct tutti_(?:device_options|queue_options|launch|task_attributes) \{.*?)\n\};/$1\n\tuint64_t next[64];\n};/gs' \
+			"$work/next/include/tutti.h" "$work/next/include/tutti/task.h" &&
+		[ "$(cat "$work/next/include/tutti.h" "$work/next/include/tutti/task.h" | grep -c 'next\[64\]')" = 4 ] &&
+		make -s --no-print-directory APT=no OUT="$work/next/build" CC="gcc -I$work/next/include" CFLAGS=-O0 \
+			"$work/next/build/libtutti.so.0" && cp "$work/next/build/libtutti.so.0" "$out/libtutti-card.so.0" "$work/next/"
+}
+
+application() { # FOLDER OF LIBTUTTI
+	LD_LIBRARY_PATH=$1 "$out/tests/load/application" "$out/examples/hello.tco" >"$work/said" &&
+		[ "$(grep -c '^application from workgroup' "$work/said")" = 4 ] || { cat "$work/said"; return 1; }
+}
+
 by_path() { # argv[0] says nothing of where the program lies
 	(PATH=$PWD/$out:$PATH && unset TUTTI_FIRMWARE && cd / && exec -a nonsense tutti info)
 }
@@ -91,6 +106,9 @@ check "SYS-42, SYS-55: the plug-in is found in the folder tutti beside the libra
 check "SYS-42, SYS-55: without the plug-in one line says so" without_plugin
 check "SYS-42, SYS-55: a plug-in of another version is refused" other_version
 check "SYS-42, SYS-55: a file that is no plug-in is refused" not_a_plugin
+check "SYS-55: an application gives the library nothing but its structures" application "$PWD/$out"
+check "SYS-55: a library whose structures have more fields is built" next_library
+check "SYS-55: the application, built for this version, runs with it" application "$work/next"
 check "SYS-42: a program found through PATH finds firmware and emulated card" by_path
 check "SYS-46: without tutti-bench, tutti bench says so" bench_missing
 plan

@@ -11,13 +11,15 @@ SCOPE_SYSTEM = 2
 
 class Kernel(ctypes.Structure):
     _fields_ = [("object", ctypes.c_uint64), ("kernarg_bytes", ctypes.c_uint32), ("kernarg_align", ctypes.c_uint32),
-                ("group_bytes", ctypes.c_uint32), ("private_bytes", ctypes.c_uint32), ("descriptor", ctypes.c_void_p)]
+                ("group_bytes", ctypes.c_uint32), ("private_bytes", ctypes.c_uint32), ("descriptor", ctypes.c_void_p),
+                ("reserved", ctypes.c_uint64 * 4)]
 
 
 class Launch(ctypes.Structure):
     _fields_ = [("kernel", ctypes.POINTER(Kernel)), ("grid", ctypes.c_uint32 * 3), ("workgroup", ctypes.c_uint16 * 3),
                 ("dynamic_group_bytes", ctypes.c_uint32), ("kernarg", ctypes.c_void_p), ("signal", ctypes.c_void_p),
                 ("barrier", ctypes.c_bool), ("acquire", ctypes.c_uint8), ("release", ctypes.c_uint8),
+                ("bytes", ctypes.c_uint32),
                 ("tmd", ctypes.c_void_p)]
 
 
