@@ -51,7 +51,7 @@ unit() { # NAME
 	cross "$out/tests/unit/$1" && CMOCKA_MESSAGE_OUTPUT=TAP "${program[@]}" "$out/tests/unit/$1"
 }
 
-units=$(cd tests/unit && ls emulator/cpu/test_*.c firmware/*/test_*.c | sed 's|.*/||; s|\.c$||')
+units=$(cd tests/unit && grep -L unicorn emulator/cpu/test_*.c firmware/*/test_*.c | sed 's|.*/||; s|\.c$||')
 check "SYS-51: libtutti on arm64" library
 for name in ${*:-$units}; do check "SYS-51: $name on arm64" unit "$name"; done
 plan
