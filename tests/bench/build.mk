@@ -25,7 +25,15 @@ BENCH_TOOLS := $(OUT)/runtime/tools/tool.o $(OUT)/runtime/tools/xclbin/write.o
 $(OUT)/tutti-bench: $(BENCH_OBJECTS) $(BENCH_TOOLS) $(OUT)/libtutti.a $(CARD_LIB)
 	$(CC) $(HOST_CFLAGS) $(BENCH_OBJECTS) $(BENCH_TOOLS) -o $@ $(LDFLAGS) $(WITH_CARD)
 
-bench: $(OUT)/tutti $(OUT)/tutti-bench
+# A program of its own, since it uses two libraries that the benchmark must not hold.
+BENCH_HSA := $(OUT)/tests/bench/hsa/hsa_launch
+all: $(BENCH_HSA)
+$(BENCH_HSA): tests/bench/hsa/hsa_launch.c $(HSA)/libhsa-runtime64.so.1 $(TOOL_KERNELS)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -Iinclude -DKERNELS='"$(abspath $(TOOL_KERNELS))"' $< -o $@ \
+		-L$(HSA) -lhsa-runtime64 -L$(OUT) -ltutti -Wl,-rpath,'$$ORIGIN/../../..'
+
+bench: $(OUT)/tutti $(OUT)/tutti-bench $(BENCH_HSA)
 	$(OUT)/tutti bench --output $(OUT)/bench.json
 
 -include $(BENCH_OBJECTS:.o=.d)
