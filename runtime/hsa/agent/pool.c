@@ -71,11 +71,6 @@ hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t handle, size_t s
 	return region_allocate(pool, size, address);
 }
 
-hsa_status_t hsa_amd_memory_pool_free(void *address)
-{
-	return hsa_memory_free(address);
-}
-
 hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t handle, hsa_amd_memory_pool_t pool_handle,
 						hsa_amd_agent_memory_pool_info_t attribute, void *value)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
+#include <hsa/hsa_ext_amd.h>
 #include <string.h>
 
 #include "hsa/agent/agent.h"
@@ -19,6 +20,11 @@ hsa_status_t hsa_memory_free(void *address)
 {
 	REQUIRE_INIT();
 	return tutti_memory_free(runtime_device(), address) ? HSA_STATUS_ERROR_INVALID_ALLOCATION : HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_memory_pool_free(void *address)
+{
+	return hsa_memory_free(address);
 }
 
 /* The host reaches all memory that HSA has, so it copies by itself. */
