@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "place/sm_score.h"
+#include "place/visit.h"
 
 #include "core/hal.h"
 #include "core/counters.h"
 #include "core/state.h"
-#include "core/visit.h"
 #include "place/free_runs.h"
 #include "place/sm_match.h"
 #include "place/sm_order.h"
