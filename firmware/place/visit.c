@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "place/visit.h"
 
 #include "core/counters.h"
-#include "place/visit.h"
 
 static struct {
 	uint32_t event; /* counters.events in the visit that @left is about */
