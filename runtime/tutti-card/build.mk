@@ -10,7 +10,9 @@ $(CARD_PROCESS_OBJ): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 
+# Whole archive: nothing but weak references asks for the translated firmware.
 $(OUT)/tutti-card: $(CARD_PROCESS_OBJ) $(CARD_LIB)
-	$(CC) $(HOST_CFLAGS) $(CARD_PROCESS_OBJ) -o $@ $(LDFLAGS) $(CARD_LIB) $(CARD_LIBS)
+	$(CC) $(HOST_CFLAGS) $(CARD_PROCESS_OBJ) -o $@ $(LDFLAGS) -Wl,--whole-archive $(CARD_LIB) -Wl,--no-whole-archive \
+		$(CARD_LIBS)
 
 -include $(CARD_PROCESS_OBJ:.o=.d)

@@ -35,14 +35,16 @@ struct buffer {
 /**
  * struct xrt - the transport's own state.
  * @lock: XRT's calls for one kernel are not made by two threads at once
- * @polls: what counts as interrupts: each pause of a waiting thread is one
+ * @polls: what counts as interrupts: each pause of a waiting thread is one; changed with @sleep_lock held
+ * @woken: for threads in a pause
  */
 struct xrt {
 	struct bare bare;
 	const struct xrt_library *library;
 	void *device, *kernel;
 	struct buffer bar, host;
-	pthread_mutex_t lock;
+	pthread_mutex_t lock, sleep_lock;
+	pthread_cond_t woken;
 	uint64_t polls;
 };
 
@@ -287,6 +289,8 @@ static void xrt_free(struct tutti_device *device)
 	}
 	if (xrt->device)
 		xrt->library->xrtDeviceClose(xrt->device);
+	pthread_cond_destroy(&xrt->woken);
+	pthread_mutex_destroy(&xrt->sleep_lock);
 	pthread_mutex_destroy(&xrt->lock);
 	free(xrt);
 	device->private = NULL;
@@ -315,6 +319,18 @@ static int open_card(struct tutti_device *device, const struct tutti_device_opti
 	return error;
 }
 
+static void init_locks(struct xrt *xrt)
+{
+	pthread_condattr_t attribute;
+
+	pthread_mutex_init(&xrt->lock, NULL);
+	pthread_mutex_init(&xrt->sleep_lock, NULL);
+	pthread_condattr_init(&attribute);
+	pthread_condattr_setclock(&attribute, CLOCK_MONOTONIC);
+	pthread_cond_init(&xrt->woken, &attribute);
+	pthread_condattr_destroy(&attribute);
+}
+
 static int xrt_open(struct tutti_device *device, const struct tutti_device_options *options)
 {
 	const struct xrt_library *library;
@@ -327,7 +343,7 @@ static int xrt_open(struct tutti_device *device, const struct tutti_device_optio
 	if (!xrt)
 		return -ENOMEM;
 	xrt->library = library;
-	pthread_mutex_init(&xrt->lock, NULL);
+	init_locks(xrt);
 	device->private = xrt;
 	error = open_card(device, options);
 	if (error)
@@ -374,17 +390,30 @@ static uint64_t next_pause(uint64_t now)
 	return pause;
 }
 
+static void xrt_wake(struct tutti_device *device)
+{
+	struct xrt *xrt = xrt_of(device);
+
+	pthread_mutex_lock(&xrt->sleep_lock);
+	__atomic_fetch_add(&xrt->polls, 1, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&xrt->woken);
+	pthread_mutex_unlock(&xrt->sleep_lock);
+}
+
 static void xrt_sleep(struct tutti_device *device, uint64_t seen, uint64_t deadline)
 {
-	uint64_t now = time_ns(), pause;
-	struct timespec time = {0};
+	struct xrt *xrt = xrt_of(device);
+	uint64_t now = time_ns(), end = now + next_pause(now);
+	struct timespec until;
 
-	if (xrt_interrupts(device) != seen || now >= deadline)
-		return;
-	pause = next_pause(now);
-	time.tv_nsec = (long)(pause < deadline - now ? pause : deadline - now);
-	nanosleep(&time, NULL);
-	__atomic_fetch_add(&xrt_of(device)->polls, 1, __ATOMIC_RELAXED);
+	if (end > deadline)
+		end = deadline;
+	until = (struct timespec){.tv_sec = (time_t)(end / 1000000000u), .tv_nsec = (long)(end % 1000000000u)};
+	pthread_mutex_lock(&xrt->sleep_lock);
+	while (xrt_interrupts(device) == seen)
+		if (pthread_cond_timedwait(&xrt->woken, &xrt->sleep_lock, &until))
+			__atomic_fetch_add(&xrt->polls, 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&xrt->sleep_lock);
 }
 
 static int xrt_reserve(struct tutti_device *device, enum tutti_memory pool, void **base, size_t *bytes)
@@ -446,6 +475,7 @@ const struct transport transport_xrt = {
     .kick = xrt_kick,
     .interrupts = xrt_interrupts,
     .sleep = xrt_sleep,
+    .wake = xrt_wake,
     .reserve = xrt_reserve,
     .map = xrt_map,
     .unmap = xrt_unmap,

@@ -110,7 +110,7 @@ check "CGA-01, CGA-24, TSK-11: a kernel's CGA shape is in its descriptor; ranks,
 check "spaces in paths" bash -c "mkdir 'a b' && cp k.c 'a b/k k.c' && '$tuttic' 'a b/k k.c' -o 'a b/out file.tco' && [ -s 'a b/out file.tco' ]"
 objects() { "$tuttic" -c k.c -o k.o && "$tuttic" k.o -o two.tco && cmp -s k.tco two.tco; }
 check "-c, then linking, gives the same" objects
-check "-g keeps line numbers" bash -c "'$tuttic' -g k.c -o g.tco && $readelf -S g.tco | grep -q debug_line && ! $readelf -S k.tco | grep -q debug_line"
+check "line numbers are kept, but for -g0" bash -c "'$tuttic' -g0 k.c -o g0.tco && $readelf -S k.tco | grep -q debug_line && ! $readelf -S g0.tco | grep -q debug_line"
 check "--help" bash -c "'$tuttic' --help | grep -q usage"
 
 check "no input is an error" fails "no source given" "$tuttic"
