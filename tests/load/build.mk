@@ -4,7 +4,7 @@
 LOAD := $(T)/load
 LOAD_FILES := $(LOAD)/application $(LOAD)/opens $(LOAD)/other_version.so
 
-$(LOAD)/opens: tests/load/opens.c
+$(LOAD)/opens: tests/load/opens.c $(wildcard include/*.h include/tutti/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) $< -o $@ -ldl
 
