@@ -5,9 +5,9 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-flags="-std=gnu11 -Iinclude -I/usr/include/libdrm -Iruntime -Ifirmware -Iruntime/examples -Iruntime/tools -Itests/bench -DTOOL_KERNELS=\"LICENSE\" -DTUTTI_LIBDIR=\"/usr/lib\" -DTUTTI_LIBEXECDIR=\"/usr/libexec\""
+flags="-std=gnu11 -Iinclude -I/usr/include/libdrm -Iruntime -Ifirmware -Iruntime/examples -Iruntime/tools -Itests/bench -DTOOL_KERNELS=\"LICENSE\" -DTUTTI_LIBDIR=\"/usr/lib\" -DTUTTI_LIBEXECDIR=\"/usr/libexec\" -DHSA_KERNELS=\"LICENSE\" -DTRANSLATED_HEADER=\"LICENSE\" -I${TUTTI_OUT:-build}/runtime/emulator/translated"
 warn="-Wall -Wextra -Werror -Wno-unused-parameter"
-device='kernels\.c$|runtime/kernel-sdk/'
+device='kernels\.c$|runtime/kernel-sdk/|tests/bench/kernels/'
 
 # Files of the host, then of the firmware (built for its own core).
 host=$(find runtime tests/bench firmware/tools -name '*.c' | grep -vE "$device" | sort)
@@ -30,7 +30,7 @@ sparse_one() { # FILE RESULT
 	# what sparse 0.6 does not know of glibc and gcc is not our error
 	local gnu=
 	[[ $1 != runtime/emulator/* ]] || gnu=-D_GNU_SOURCE
-	sparse -std=gnu11 $gnu $flags -D__DBL_EPSILON__=2.2e-16 "-D__has_include(x)=0" -Wno-flexible-array-sizeof -Wsparse-all -Wno-declaration-after-statement -Wno-decl -Wno-ptr-subtraction-blows \
+	sparse -std=gnu11 $gnu $flags -D__DBL_EPSILON__=2.2e-16 "-D__has_include(x)=0" "-D__builtin_cpu_supports(x)=0" -Wno-flexible-array-sizeof -Wsparse-all -Wno-declaration-after-statement -Wno-decl -Wno-ptr-subtraction-blows \
 		-Wno-cast-truncate -Wno-non-pointer-null -Wno-external-function-has-definition \
 		-Wno-pointer-arith -Wno-shadow -Wno-sparse-error -Wno-transparent-union -Wno-init-cstring \
 		-Wno-constant-suffix -Wno-bitwise-pointer -Wno-unknown-attribute -Wno-universal-initializer \

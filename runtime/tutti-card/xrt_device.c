@@ -332,29 +332,35 @@ static int connect_host(void)
 	return -ETIMEDOUT;
 }
 
+static int serve_all(struct xrt_device *device)
+{
+	uint8_t *in = malloc(WIRE_BYTES_MAX), *out = malloc(WIRE_BYTES_MAX + REPLY_HEADER);
+	int error = in && out ? 0 : -ENOMEM;
+
+	reset_registers(device);
+	while (!error && !device->over && serve_next(device, in, out))
+		;
+	disable(device);
+	free(in);
+	free(out);
+	return error;
+}
+
 int xrt_device_run(const struct process_options *options)
 {
 	static struct xrt_device device;
-	uint8_t *in = malloc(WIRE_BYTES_MAX), *out = malloc(WIRE_BYTES_MAX + REPLY_HEADER);
 	int error = process_topology(&device.config, options);
 
+	if (error)
+		return error;
 	device.config.workers = options->workers;
 	device.config.host_memory = host_memory;
 	device.config.interrupt = no_interrupt;
 	device.config.context = &device;
-	device.socket = -1;
-	if (!error && (!in || !out))
-		error = -ENOMEM;
-	if (!error)
-		device.socket = error = connect_host();
-	if (error >= 0) {
-		reset_registers(&device);
-		while (!device.over && serve_next(&device, in, out))
-			;
-		disable(&device);
-		close(device.socket);
-	}
-	free(in);
-	free(out);
-	return error < 0 ? error : 0;
+	device.socket = connect_host();
+	if (device.socket < 0)
+		return device.socket;
+	error = serve_all(&device);
+	close(device.socket);
+	return error;
 }

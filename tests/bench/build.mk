@@ -30,7 +30,7 @@ BENCH_HSA := $(OUT)/tests/bench/hsa/hsa_launch
 all: $(BENCH_HSA)
 $(BENCH_HSA): tests/bench/hsa/hsa_launch.c $(HSA)/libhsa-runtime64.so.1 $(TOOL_KERNELS)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -Iinclude -DKERNELS='"$(abspath $(TOOL_KERNELS))"' $< -o $@ \
+	$(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -Iinclude -DHSA_KERNELS='"$(abspath $(TOOL_KERNELS))"' $< -o $@ \
 		-L$(HSA) -lhsa-runtime64 -L$(OUT) -ltutti -Wl,-rpath,'$$ORIGIN/../../..'
 
 bench: $(OUT)/tutti $(OUT)/tutti-bench $(BENCH_HSA)

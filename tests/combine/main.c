@@ -206,7 +206,7 @@ static unsigned report(unsigned shrink)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: combine [--seed N] [--count N] [--seconds N] [--only FEATURE,...] [--without "
+	fprintf(stderr, "usage: combine [--seed N] [--count N] [--also N] [--seconds N] [--only FEATURE,...] [--without "
 			"FEATURE,...] [--known FILE] [--shrink RUNS]\n"
 			"               [--trace] [--explain] [--each] [--table] [--list]\n");
 	exit(2);
@@ -227,6 +227,19 @@ static void parse_only(char *list, struct features *only)
 	}
 }
 
+static void run_seed(uint64_t seed, const struct features *only)
+{
+	struct scenario s;
+
+	scenario_make(&s, seed, only);
+	if (trace)
+		scenario_print(trace, &s);
+	if (!scenario_run(&s))
+		failed(&s);
+	if (trace && failure.rule[0])
+		printf("# %s: %s\n", failure.rule, failure.text);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -234,12 +247,12 @@ int main(int argc, char **argv)
 	    {"only", 1, NULL, 'o'},   {"without", 1, NULL, 'w'}, {"known", 1, NULL, 'k'},
 	    {"shrink", 1, NULL, 'r'}, {"trace", 0, NULL, 'T'},	 {"table", 0, NULL, 'P'},
 	    {"list", 0, NULL, 'l'},   {"explain", 0, NULL, 'e'}, {"each", 0, NULL, 'E'},
+	    {"also", 1, NULL, 'a'},
 	    {NULL, 0, NULL, 0},
 	};
-	uint64_t seed = 1, count = 0, i;
+	uint64_t seed = 1, count = 0, also = 0, i;
 	double limit = 0, start = seconds();
 	struct features only = {{0}}, without = {{0}};
-	struct scenario s;
 	unsigned shrink = 600, f, holes, bad;
 	bool table = false, all;
 	int option;
@@ -261,6 +274,9 @@ int main(int argc, char **argv)
 		case 'w':
 			parse_only(optarg, &without);
 			only = (struct features){{~without.word[0], ~without.word[1]}};
+			break;
+		case 'a':
+			also = strtoull(optarg, NULL, 0);
 			break;
 		case 'k':
 			read_known(optarg);
@@ -289,15 +305,10 @@ int main(int argc, char **argv)
 		}
 	if (!count && limit == 0)
 		count = 1;
-	for (i = 0; (!count || i < count) && (limit == 0 || seconds() - start < limit); i++) {
-		scenario_make(&s, seed + i, &only);
-		if (trace)
-			scenario_print(trace, &s);
-		if (!scenario_run(&s))
-			failed(&s);
-		if (trace && failure.rule[0])
-			printf("# %s: %s\n", failure.rule, failure.text);
-	}
+	for (i = 0; (!count || i < count) && (limit == 0 || seconds() - start < limit); i++)
+		run_seed(seed + i, &only);
+	if (also)
+		run_seed(also, &only);
 	trace = NULL;
 	printf("# %lu scenarios, %lu visits; %lu of cards of up to 144 SMs cost too much, the worst %lu "
 	       "basic blocks (seed %lu, event %u)\n",

@@ -34,7 +34,7 @@ static uint8_t *read_all(int file, size_t *bytes)
 	if (fstat(file, &status) || status.st_size <= 0 || status.st_size > BYTES_MOST)
 		return NULL;
 	*bytes = (size_t)status.st_size;
-	data = malloc(*bytes);
+	data = calloc(1, *bytes);
 	while (data && at < *bytes) {
 		got = pread(file, data + at, *bytes - at, (off_t)at);
 		if (got <= 0) {

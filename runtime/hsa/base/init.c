@@ -54,7 +54,7 @@ static void stop(void)
 	object_destroy_all();
 }
 
-hsa_status_t hsa_init()
+hsa_status_t hsa_init(void)
 {
 	hsa_status_t status = HSA_STATUS_SUCCESS;
 
@@ -69,7 +69,7 @@ hsa_status_t hsa_init()
 	return status;
 }
 
-hsa_status_t hsa_shut_down()
+hsa_status_t hsa_shut_down(void)
 {
 	hsa_status_t status = HSA_STATUS_SUCCESS;
 

@@ -84,10 +84,11 @@ void *object_remove(enum object_kind kind, uint64_t handle)
 
 static struct object *take_newest(void)
 {
-	struct object *object;
+	struct object *object, **at;
 
 	pthread_mutex_lock(&table.lock);
-	object = table.newest ? unlink_at(find(table.newest->kind, table.newest->handle)) : NULL;
+	at = table.newest ? find(table.newest->kind, table.newest->handle) : NULL;
+	object = at ? unlink_at(at) : NULL;
 	pthread_mutex_unlock(&table.lock);
 	return object;
 }

@@ -125,7 +125,9 @@ static struct tutti_external *externals_of(const struct executable *executable, 
 		n += symbol->defined;
 	externals = calloc(n, sizeof(*externals));
 	*count = 0;
-	for (const struct symbol *symbol = executable->symbols; externals && symbol; symbol = symbol->next)
+	if (!externals)
+		return NULL;
+	for (const struct symbol *symbol = executable->symbols; symbol; symbol = symbol->next)
 		if (symbol->defined)
 			externals[(*count)++] =
 				(struct tutti_external){symbol->name, (void *)(uintptr_t)symbol->address};

@@ -165,8 +165,8 @@ int main(void)
 {
 	double through_hsa[ROUNDS], through_own[ROUNDS], ratio[ROUNDS];
 
-	hsa_begin(KERNELS);
-	own_begin(KERNELS);
+	hsa_begin(HSA_KERNELS);
+	own_begin(HSA_KERNELS);
 	for (unsigned r = 0; r < ROUNDS; r++) {
 		through_hsa[r] = measure(hsa_launch);
 		through_own[r] = measure(own_launch);
