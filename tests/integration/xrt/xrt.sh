@@ -99,6 +99,8 @@ no_registers() { mode=noop TUTTI_XCLBIN=$card fails_saying 'xrtKernelReadRegiste
 many_opens() { mode=noop TUTTI_XCLBIN=$card xrt "$out/tests/xrt/opens" 1000 2>/dev/null; }
 check "SYS-44, no-op mode: the kernel opens, its registers do not answer, and that is said" no_registers
 check "SYS-44, no-op mode: 1000 opens lose nothing" many_opens
+buffers() { mode=noop xrt "$out/tests/xrt/buffers" "$card" 2>/dev/null; }
+check "SYS-44, no-op mode: buffer objects are allocated, mapped and freed" buffers
 
 # ---- software emulation: the real XRT drives the firmware
 mode=sw_emu
@@ -146,6 +148,10 @@ killed() { # kill -9 of the program ends its card, and the next program works
 check "SYS-44, tutti validate: launches, replays, faults and hangs through the real XRT" validates
 for name in vector_add matmul reduce gemm conv stencil; do
 	[ -e "$out/examples/$name" ] && check "SYS-44, example $name through the real XRT" example "$name"
+done
+ends_well() { emulated timeout 120 "$out/tutti" -d xrt:0 run "$1" >"$work/run" 2>&1 || { cat "$work/run"; return 1; }; }
+for name in hello pipeline priorities gradient; do # what they print depends on time
+	check "SYS-44, SYS-46, example $name through the real XRT, by tutti -d xrt:0" ends_well "$name"
 done
 check "SYS-44, Kripke in three modes: equal to the emulated card in this process" example kripke --small
 check "SYS-44, two programs at once" two_at_once

@@ -212,6 +212,8 @@ static const struct xrt_library library = {
 
 static int setup(void **state)
 {
+	char firmware[256];
+
 	memset(&xrt, 0, sizeof(xrt));
 	xrt.config = (struct tutti_card_config){.memory_bytes = 64u << 20, .host_memory = host_memory, .interrupt = interrupt};
 	xrt.error = EBUSY;
@@ -221,6 +223,8 @@ static int setup(void **state)
 	xrt_library_replace(&library);
 	setenv("TUTTI_XRT_HOST_MIB", "64", 1);
 	unsetenv("TUTTI_XCLBIN");
+	snprintf(firmware, sizeof(firmware), "%s/firmware/tutti-fw.bin", getenv("TUTTI_OUT") ?: "build");
+	setenv("TUTTI_FIRMWARE", firmware, 1);
 	return 0;
 }
 
