@@ -9,7 +9,7 @@ if [ ! -e /lib/modules/tutti.ko ] || [ ! -x /programs/test_wave ]; then
 	exit 0
 fi
 mkdir -p $TUTTI_OUT/tests/integration/kernels $TUTTI_OUT/examples
-ln -s /programs/test.tco $TUTTI_OUT/tests/integration/kernels/
+ln -s /programs/test.tco /programs/external.tco $TUTTI_OUT/tests/integration/kernels/
 for code in /programs/*.tco; do ln -s "$code" $TUTTI_OUT/examples/; done
 # On a busy host the card may be silent for long, and recovery is not tested here.
 insmod /lib/modules/tutti.ko heartbeat_timeout_ms=30000 request_timeout_ms=30000
