@@ -109,6 +109,10 @@ int tutti_signal_wait_any(struct tutti_device *device, struct tutti_wait *waits,
 
 /**
  * tutti_signal_wait_all() - wait until each of several signals has met its condition, though not at the same time.
+ * @device: device
+ * @waits: as for tutti_signal_wait_any()
+ * @count: how many, at least 1
+ * @timeout_ns: as for tutti_signal_wait(), for all of them together
  *
  * Return: as tutti_signal_wait(); -EIO as soon as one of the conditions cannot be met any more; -ENOMEM.
  */

@@ -4,11 +4,11 @@
  * xclbin, the kernel, buffer objects of both kinds, and their end. In that mode no register answers, so the transport
  * itself gets no further than to the first of them.
  */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "descriptors.h"
 #include "transport/xrt/library.h"
 #include "tutti/xrt_card.h"
 
@@ -61,18 +61,6 @@ static void use_card(const char *xclbin)
 	MUST(!xrt->xrtDeviceClose(device));
 }
 
-static unsigned descriptors(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	MUST(folder);
-	while (readdir(folder))
-		n++;
-	closedir(folder);
-	return n;
-}
-
 int main(int argc, char **argv)
 {
 	unsigned before;
@@ -80,9 +68,9 @@ int main(int argc, char **argv)
 	MUST(argc == 2 && !xrt_library_open(&xrt));
 	MUST(!xrt->xrtDeviceOpenByBDF("ffff:ff:1f.7"));
 	use_card(argv[1]);
-	before = descriptors();
+	before = count_descriptors();
 	for (unsigned i = 0; i < ROUNDS; i++)
 		use_card(argv[1]);
-	MUST(descriptors() == before);
+	MUST(count_descriptors() == before);
 	return 0;
 }

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Opens the device that TUTTI_DEVICE names COUNT times, and says whether descriptors or memory have been lost. */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "descriptors.h"
 #include "tutti.h"
 
 #define WARM 100u /* XRT keeps something of its first devices */
-
-static unsigned descriptors(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	while (readdir(folder))
-		n++;
-	closedir(folder);
-	return n;
-}
 
 static long resident_kib(void)
 {
@@ -39,12 +28,12 @@ int main(int argc, char **argv)
 		struct tutti_device *device;
 
 		if (i == WARM) {
-			files = descriptors();
+			files = count_descriptors();
 			kib = resident_kib();
 		}
 		if (!tutti_device_open(NULL, &device))
 			tutti_device_close(device);
 	}
-	printf("%u opens: %d descriptors and %ld KiB more\n", count, (int)(descriptors() - files), resident_kib() - kib);
-	return descriptors() != files || resident_kib() - kib > 4096;
+	printf("%u opens: %d descriptors and %ld KiB more\n", count, (int)(count_descriptors() - files), resident_kib() - kib);
+	return count_descriptors() != files || resident_kib() - kib > 4096;
 }

@@ -36,18 +36,23 @@ static void fault_of(struct tutti_card *card, unsigned slot, unsigned killed)
 	assert_false(sm_array_busy(card->array));
 }
 
+/* A task of @state in @slot, and its first workgroup. */
+static void launch_one(struct tutti_card *card, unsigned slot, struct tutti_task_state *state)
+{
+	sm_array_state(card->array, slot, 0, state, NULL, NULL, 0);
+	assert_int_equal(rig_launch(card, slot, 1, 1), 0);
+}
+
 static void first_wave_of_a_context(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 1);
 	struct tutti_task_state state = rig_state(1, K_EMPTY, 1, 1);
 
 	rig_context(card, 1);
-	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
-	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
+	launch_one(card, 0, &state);
 	no_memory = true;
 	fault_of(card, 0, 1);
-	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
-	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
+	launch_one(card, 0, &state);
 	rig_until(card, 0, 2);
 	rig_destroy(card);
 }
@@ -60,8 +65,7 @@ static void wave_without_stack(void **unused)
 
 	data[61440 / 8] = DATA;
 	/* the first wave has what it needs, and leaves it to the next */
-	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
-	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
+	launch_one(card, 0, &state);
 	rig_until(card, 0, 1);
 	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
 	no_memory = true;
@@ -72,14 +76,12 @@ static void wave_without_stack(void **unused)
 	state = rig_state(1, K_BARRIER, 1, 4);
 	state.shared_blocks = 1;
 	state.shared_bytes = 2048;
-	sm_array_state(card->array, 1, 0, &state, NULL, NULL, 0);
-	assert_int_equal(rig_launch(card, 1, 1, 1), 0);
+	launch_one(card, 1, &state);
 	no_memory = true;
 	fault_of(card, 1, 1);
 	assert_true(card->fault.word[1] >> 16 > 0);
 	/* and with memory it runs */
-	sm_array_state(card->array, 1, 0, &state, NULL, NULL, 0);
-	assert_int_equal(rig_launch(card, 1, 1, 1), 0);
+	launch_one(card, 1, &state);
 	rig_until(card, 1, 2);
 	assert_int_equal(card->faults, 1);
 	rig_destroy(card);
