@@ -66,7 +66,7 @@ extern struct attention attention;
 #define DETOUR_ISSUE 1u        /* completions: tasks have CTAs to issue */
 #define DETOUR_PENDING 2u      /* completions: tasks wait for a slot */
 #define DETOUR_WAITERS 4u      /* completions: queues wait for a slot or a shape */
-#define DETOUR_BESIDE 8u       /* completions: free slots were counted for CTAs of mixed shapes (mixed_shapes.h) */
+#define DETOUR_BESIDE 8u       /* both: free slots were counted for CTAs of mixed shapes (mixed_shapes.h) */
 #define DETOUR_ROUND_ROBIN 16u /* launches: TUTTI_POLICY_ISSUE chooses round robin */
 #define DETOUR_CUT 32u         /* both: the issue rounds were cut short and go on in another visit (visit.h) */
 #define DETOUR_THROTTLE 64u    /* both: the card is in throttle mode, or about to enter or leave it */
@@ -79,8 +79,8 @@ extern struct attention attention;
 				       shape's lake does not */
 
 #define DETOUR_ENDS ~(DETOUR_ROUND_ROBIN | DETOUR_STATE)
-#define DETOUR_LAUNCHES ~(DETOUR_ISSUE | DETOUR_PENDING | DETOUR_WAITERS | DETOUR_BESIDE)
-#define DETOUR_LAKES (DETOUR_LAUNCHES & ~(DETOUR_ROUND_ROBIN | DETOUR_CUT | DETOUR_THROTTLE | DETOUR_STATE))
+#define DETOUR_LAUNCHES ~(DETOUR_ISSUE | DETOUR_PENDING | DETOUR_WAITERS)
+#define DETOUR_LAKES (DETOUR_LAUNCHES & ~(DETOUR_BESIDE | DETOUR_ROUND_ROBIN | DETOUR_CUT | DETOUR_THROTTLE | DETOUR_STATE))
 
 /** struct place_state - policies, and the conditions that keep kernels from the fast path. */
 struct place_state {

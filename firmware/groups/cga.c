@@ -6,6 +6,7 @@
 #include "core/state.h"
 #include "core/task_record.h"
 #include "core/task_state.h"
+#include "place/mixed_shapes.h"
 
 /* Policies, and tasks that cannot go on. */
 static struct {
@@ -380,13 +381,20 @@ COLD void cga_end(struct task *task)
 
 /* ---- events ---- */
 
-static void raise_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask)
+/* Update the card-wide lake of the shape, and what other shapes know of the SMs. */
+static void raise_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask, uint32_t ctas)
 {
 	uint32_t i, parts = domain_scatter(gpc, mask);
+	bool beside = place_state.detours & DETOUR_BESIDE;
 
-	while (parts--)
+	if (beside)
+		mixed_ended(ctas);
+	while (parts--) {
 		for (i = repeat; i; i--)
 			lake_raise(&shape->lake, domain_part[parts][0], domain_part[parts][1]);
+		if (beside)
+			mixed_changed(domain_part[parts][0], domain_part[parts][1]);
+	}
 }
 
 HOT struct task *cga_event(const struct tutti_event *event)
@@ -402,7 +410,7 @@ HOT struct task *cga_event(const struct tutti_event *event)
 		domains.dirty = true;
 	}
 	if (!gpc_rows_lead())
-		raise_positions(task->shape, gpc, repeat, mask);
+		raise_positions(task->shape, gpc, repeat, mask, n);
 	shapes.grouped_ctas -= n;
 	cga_ids_ended(gpc, head >> 24, n);
 	return task;

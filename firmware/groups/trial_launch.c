@@ -3,6 +3,7 @@
 
 #include "core/task_record.h"
 #include "groups/cga_search.h"
+#include "place/mixed_shapes.h"
 
 struct trial trial HOT_DATA;
 
@@ -122,19 +123,10 @@ COLD void trial_undo(struct trial_mark mark)
 /* Update the card-wide lake of the shape, and what other shapes know of the SMs. */
 static void place_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask)
 {
-	uint32_t segment[2], i;
 	unsigned n = domain_scatter(gpc, mask);
 
-	while (n--) {
-		if (!shape_truth(shape)) {
-			segment[0] = repeat | domain_part[n][0] << 16 | 1u << 24;
-			segment[1] = domain_part[n][1];
-			shape_poured(shape, NULL, segment, segment + 2);
-			continue;
-		}
-		for (i = repeat; i; i--)
-			lake_lower(&shape->lake, domain_part[n][0], domain_part[n][1]);
-	}
+	while (n--)
+		shape_placed(shape, domain_part[n][0], domain_part[n][1], repeat);
 }
 
 /* Write a record for one GPC-local segment, with SMs by position on the card. Return: the record */
@@ -175,6 +167,7 @@ COLD void trial_commit(uint32_t ctas)
 	struct shape *shape = trial.task->shape;
 	uint32_t *p, *q, *end = command_ring.next;
 
+	mixed_before();
 	for (p = trial.first.next; p != end; p = record_next(p))
 		if ((*p & 0xff) == TUTTI_CMD_LAUNCH)
 			for (q = p + 3; q < p + (*p >> 8 & 0xff); q += 2)

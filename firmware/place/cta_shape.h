@@ -103,10 +103,12 @@ struct lake *shape_masked(const struct lake *from, const uint32_t *mask);
  */
 void shape_limit(const uint32_t *mask, uint32_t blocks);
 /**
- * shape_poured() - account for launch segments that were not taken from the shape's own lake.
+ * shape_poured() - account for the launch segments of a placement, in the shape's own lake and in mixed_shapes.h.
  * @from: the lake that they were taken from, which already counts them; NULL: none
  */
 void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *segments, const uint32_t *end);
+/** shape_placed() - account for @repeat CTAs on each of SMs @mask of word @word. Call mixed_before() before the first. */
+void shape_placed(struct shape *shape, uint32_t word, uint32_t mask, uint32_t repeat);
 /** shape_empty() - call it when the card has become empty: no SM is tainted any more, pending changes take effect. */
 void shape_empty(void);
 /** shape_enable() - let the SM at @position get CTAs from now on, or no longer. Call shape_enabled() after the last one. */

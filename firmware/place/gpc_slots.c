@@ -293,7 +293,8 @@ static bool sync(struct shape *shape, const uint32_t *only)
 /*
  * The rows stay exact while only CGAs are placed and only CGAs end, since those update the rows. @issued tells
  * whether anything else was placed; whether other CTAs are resident tells if any can end. If, besides, all
- * residents are of this shape and the rows show all SMs and all their free slots, the rows may lead.
+ * residents are of this shape and the rows show all SMs and all their free slots, the rows may lead; but not while
+ * another shape waits, whose kept result (mixed_shapes.h) has to know of every CTA.
  */
 COLD bool domain_sync_slow(struct shape *shape)
 {
@@ -303,7 +304,7 @@ COLD bool domain_sync_slow(struct shape *shape)
 	     domains.dirty) && !sync(shape, NULL))
 		return false;
 	lead = is_truth(shape) && shapes.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
-	       !domains.dirty;
+	       !domains.dirty && !(place_state.detours & DETOUR_BESIDE);
 	state_detour(DETOUR_ROWS_LEAD, lead);
 	domains.lake_is_behind = lead && shapes.residents;
 	return true;

@@ -14,9 +14,12 @@ static const uint16_t ask_steps[] = {
 	[TUTTI_SEARCH_FULL] = 300, [TUTTI_SEARCH_GROUPED] = 600, [TUTTI_SEARCH_SAMPLED] = 700, [TUTTI_SEARCH_SHARED] = 1500,
 };
 
+#define UNASKED_MOST 64u /* completions after which results that nobody asks for are forgotten */
+
 static struct mixture mixtures[BESIDES];
 static struct mixture *mixtures_end; /* of those that have been used since all were forgotten */
 static uint32_t clock;
+static uint32_t unasked; /* completions since somebody asked for a result */
 
 /* ---- room on one SM ---- */
 
@@ -271,6 +274,7 @@ static struct mixture *find(const struct shape *shape)
 {
 	struct mixture *b = entry(shape);
 
+	unasked = 0;
 	b->used = ++clock;
 	if (b->shape == shape && sound(b))
 		return b;
@@ -309,7 +313,7 @@ COLD struct lake *shape_mixed(struct shape *shape)
 void mixed_init(void)
 {
 	mixtures_end = mixtures;
-	clock = 0;
+	clock = unasked = 0;
 }
 
 COLD void mixed_forget(void)
@@ -327,34 +331,57 @@ COLD void mixed_replaced(const struct shape *shape)
 			b->shape = NULL;
 }
 
-COLD void mixed_completed(const struct tutti_event *event)
+COLD void mixed_ended(uint32_t ctas)
 {
-	uint32_t first = event->word[0] >> 16 & 0xff, n = event->word[0] >> 24, i;
 	bool any = false;
 	struct mixture *b;
 
-	for (b = mixtures; b < mixtures_end; b++) {
-		if (!sound(b))
-			continue;
-		any = true;
-		b->residents -= event->word[2];
-		for (i = 0; i < n; i++)
-			b->dirty[first + i] |= event->word[3 + i] & open(first + i);
-	}
-	if (!any || shapes.residents == event->word[2])
+	for (b = mixtures; b < mixtures_end; b++)
+		if (sound(b)) {
+			any = true;
+			b->residents -= ctas;
+		}
+	if (!any || shapes.residents == ctas || ++unasked > UNASKED_MOST)
 		mixed_forget();
 }
 
-/* CTAs were placed on SMs of @mask. The lake @from, out of which they were poured, counts them already. */
-static void note(const struct lake *from, uint32_t word, uint32_t mask, uint32_t repeat)
+COLD void mixed_changed(uint32_t word, uint32_t mask)
 {
+	struct mixture *b;
+
+	mask &= open(word);
+	for (b = mixtures; b < mixtures_end; b++)
+		b->dirty[word] |= mask;
+}
+
+COLD void mixed_completed(const struct tutti_event *event)
+{
+	uint32_t first = event->word[0] >> 16 & 0xff, n = event->word[0] >> 24, i;
+
+	mixed_ended(event->word[2]);
+	for (i = 0; i < n; i++)
+		mixed_changed(first + i, event->word[3 + i]);
+}
+
+COLD void mixed_before(void)
+{
+	struct mixture *b;
+
+	for (b = mixtures; b < mixtures_end; b++)
+		if (!sound(b))
+			b->shape = NULL;
+}
+
+static inline void note(const struct lake *from, uint32_t word, uint32_t mask, uint32_t repeat)
+{
+	uint32_t ctas = repeat * popcount32(mask);
 	struct mixture *b;
 
 	for (b = mixtures; b < mixtures_end; b++) {
 		if (!b->shape)
 			continue;
-		b->issued += repeat * popcount32(mask);
-		b->residents += repeat * popcount32(mask);
+		b->issued += ctas;
+		b->residents += ctas;
 		if (&b->lake != from || match_exact())
 			b->dirty[word] |= mask;
 	}
@@ -372,25 +399,48 @@ static uint32_t holders(const struct shape *shape, unsigned w, bool others)
 	return mask;
 }
 
+/* CTAs of @shape were placed on SMs @mask of word @word, of which some may hold CTAs of other shapes. */
+static void taint(const struct shape *shape, uint32_t word, uint32_t mask)
+{
+	uint32_t others;
+
+	if (shape_truth(shape))
+		return;
+	others = holders(shape, word, true);
+	shapes.tainted[word] &= others | holders(shape, word, false);
+	shapes.tainted[word] |= others & mask;
+	if (shapes.tainted[word])
+		place_state.any_tainted = 1;
+}
+
+static inline void placed(struct shape *shape, const struct lake *from, uint32_t word, uint32_t mask, uint32_t repeat)
+{
+	uint32_t i;
+
+	taint(shape, word, mask);
+	for (i = 0; i < repeat; i++)
+		lake_lower(&shape->lake, word, mask);
+	note(from, word, mask, repeat);
+}
+
+COLD void shape_placed(struct shape *shape, uint32_t word, uint32_t mask, uint32_t repeat)
+{
+	placed(shape, NULL, word, mask, repeat);
+}
+
 void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *segments, const uint32_t *end)
 {
-	struct mixture *b;
+	uint32_t repeat, w, n;
 
-	for (b = mixtures; b < mixtures_end; b++)
-		if (!sound(b))
-			b->shape = NULL;
+	mixed_before();
 	while (segments < end) {
-		uint32_t repeat = *segments & 0xffff, w = *segments >> 16 & 0xff, n = *segments >> 24, i, others;
-
-		for (segments++; n; n--, w++, segments++) {
-			others = holders(shape, w, true);
-			shapes.tainted[w] &= others | holders(shape, w, false);
-			shapes.tainted[w] |= others & *segments;
-			if (shapes.tainted[w])
-				place_state.any_tainted = 1;
-			for (i = 0; i < repeat; i++)
-				lake_lower(&shape->lake, w, *segments);
-			note(from, w, *segments, repeat);
-		}
+		repeat = *segments & 0xffff;
+		w = *segments >> 16 & 0xff;
+		n = *segments >> 24;
+		for (segments++; n; n--, w++, segments++)
+			if (from == &shape->lake)
+				note(from, w, *segments, repeat);
+			else
+				placed(shape, from, w, *segments, repeat);
 	}
 }

@@ -4,9 +4,11 @@
  *
  * They are computed from the lakes of all shapes, once for each group of SMs that hold the same CTAs. Where counting
  * does not tell what fits, the table of SM states is read (sm_match.h), which is expensive. So the result is kept for a
- * few shapes, with a mask of the SMs that have changed since, and only these are looked at again. A kept result also
- * notes how many CTAs were ever issued and how many are resident: if CTAs were placed or ended without a call of this
- * unit, the numbers differ and the result is not used.
+ * few shapes, with a mask of the SMs that have changed since, and only these are looked at again. Whoever places CTAs or
+ * takes the event of their end tells this unit while DETOUR_BESIDE is set, groups of CTAs and CTAs that are alone on the
+ * card included: where many SMs have to be looked at that takes several visits (visit.h), and whoever forgot the result
+ * meanwhile would have them begin again and again. A kept result also notes how many CTAs were ever issued and how many
+ * are resident: if the numbers differ, it is not used.
  */
 #ifndef MIXED_SHAPES_H
 #define MIXED_SHAPES_H
@@ -31,6 +33,12 @@ struct mixture {
 void mixed_init(void);
 /** mixed_completed() - CTAs in @event have ended. Call it before they are subtracted from the residents. */
 void mixed_completed(const struct tutti_event *event);
+/** mixed_ended() - @ctas CTAs have ended. Call it before they are subtracted from the residents. */
+void mixed_ended(uint32_t ctas);
+/** mixed_changed() - what SMs @mask of word @word hold has changed. */
+void mixed_changed(uint32_t word, uint32_t mask);
+/** mixed_before() - forget what is not complete. Call it before the first shape_placed() of a placement. */
+void mixed_before(void);
 /** mixed_replaced() - @shape has got another key. */
 void mixed_replaced(const struct shape *shape);
 /** mixed_forget() - forget all results, because the card is empty or none is complete. */

@@ -63,7 +63,7 @@ static inline void account(struct task *task, uint32_t placed)
 
 /*
  * The lake of the SMs that @task may use now; NULL: it takes another visit to know. *@own: whether it is the lake of the
- * task's shape itself.
+ * task's shape itself, and nobody has to be told what is taken from it.
  */
 static struct lake *lake_for(const struct task *task, const uint32_t *mask, bool *own)
 {
@@ -73,10 +73,13 @@ static struct lake *lake_for(const struct task *task, const uint32_t *mask, bool
 	domain_settle();
 	*own = shape_alone(shape);
 	lake = *own ? &shape->lake : shape_mixed(shape);
-	if (!mask || !lake)
-		return lake;
-	*own = false;
-	return shape_masked(lake, mask);
+	if (mask && lake) {
+		*own = false;
+		return shape_masked(lake, mask);
+	}
+	if (place_state.detours & DETOUR_BESIDE)
+		*own = false;
+	return lake;
 }
 
 /*
@@ -129,7 +132,7 @@ HOT uint32_t place_now(struct task *task)
 	struct shape *shape = task->shape;
 	uint32_t *p, *end, left, n = task->unissued;
 
-	if (unlikely(!shape_alone(shape) || place_state.detours & DETOUR_ROUND_ROBIN)) {
+	if (unlikely(!shape_alone(shape) || place_state.detours & (DETOUR_ROUND_ROBIN | DETOUR_BESIDE))) {
 		place_some(task, n, NULL, NULL);
 		return task->unissued;
 	}
