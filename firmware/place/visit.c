@@ -24,12 +24,6 @@ COLD bool visit_goes_on(uint32_t steps)
 	return visit.left > 0;
 }
 
-COLD void visit_unlimited(void)
-{
-	visit.event = counters.events;
-	visit.left = INT32_MAX;
-}
-
 COLD void visit_cut(void)
 {
 	state_detour(DETOUR_CUT, true);

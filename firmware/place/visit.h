@@ -18,8 +18,6 @@
 void visit_init(void);
 /** visit_goes_on() - count @steps. Return: whether there are any left in this visit */
 bool visit_goes_on(uint32_t steps);
-/** visit_unlimited() - let this visit take as many steps as it needs. */
-void visit_unlimited(void);
 /** visit_cut() - the issue rounds have to go on in another visit; until then no kernel starts before them. */
 void visit_cut(void);
 

@@ -20,21 +20,19 @@
 #define ROUND_STEPS 60u
 #define CANDIDATE_STEPS 25u
 #define WORD_STEPS 8u
-#define CUTS_MOST 1000u /* visits in which nothing was placed, before one is as long as it has to be */
 
 static struct {
 	struct task *first[ROUNDS_LEVELS], *last[ROUNDS_LEVELS];
 	uint32_t map;                  /* mask of the levels that are not empty */
 	struct task *turn[ROUNDS_LEVELS]; /* the task whose turn it is, where quotas decide */
 	uint32_t failed;               /* mask of the slots of tasks that did not fit; valid while the rounds are cut short */
-	uint32_t cuts;                 /* how often they were cut since a CTA was placed */
 } rounds;
 
 void rounds_init(void)
 {
 	unsigned i;
 
-	rounds.map = rounds.failed = rounds.cuts = 0;
+	rounds.map = rounds.failed = 0;
 	for (i = 0; i < ROUNDS_LEVELS; i++)
 		rounds.first[i] = rounds.last[i] = rounds.turn[i] = NULL;
 	patience_init();
@@ -249,7 +247,6 @@ static void account(struct task *task, unsigned level, uint32_t placed, bool tur
 
 static void placed_some(struct task *task)
 {
-	rounds.cuts = 0;
 	patience_placed(task);
 	if (task->rare & TASK_WORK) {
 		work_taken(task);
@@ -286,18 +283,6 @@ static COLD uint32_t place_on_held(struct task *task, uint32_t n)
 	return n;
 }
 
-/* The visit is over. Return: whether the rounds have to go on in another one; if not, this one may go on after all */
-static COLD bool cut_short(void)
-{
-	if (++rounds.cuts >= CUTS_MOST) {
-		visit_unlimited();
-		state_detour(DETOUR_CUT, false);
-		return false;
-	}
-	visit_cut();
-	return true;
-}
-
 /*
  * One round on one level. Return: false if no task of it may issue and fits, or if that is not known yet because the
  * rounds were cut short
@@ -310,8 +295,10 @@ static bool round_level(unsigned level, const struct task **went)
 	bool turn;
 
 	while (n) {
-		if (unlikely(!visit_goes_on(ROUND_STEPS + n * CANDIDATE_STEPS)) && cut_short())
+		if (unlikely(!visit_goes_on(ROUND_STEPS + n * CANDIDATE_STEPS))) {
+			visit_cut();
 			break;
+		}
 		task = choose(level, tie, &n, &most, &turn);
 		placed = place(task, most);
 		if (unlikely(!placed) && may_use_held(task))
@@ -325,11 +312,8 @@ static bool round_level(unsigned level, const struct task **went)
 				*went = task;
 			return true;
 		}
-		if (unlikely(place_state.detours & DETOUR_CUT)) {
-			if (cut_short())
-				break;
-			continue;
-		}
+		if (unlikely(place_state.detours & DETOUR_CUT))
+			break;
 		rounds.failed |= 1u << task->slot;
 		n = candidates(level, rounds.failed, tie);
 	}
