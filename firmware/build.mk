@@ -41,8 +41,9 @@ $(FW)/%.o: firmware/%.S
 
 $(FW)/tutti-fw.elf: $(FW_OBJECTS)
 $(FW)/tutti-fw-large.elf: $(FW_LARGE_OBJECTS)
-$(FW)/tutti-fw.elf $(FW)/tutti-fw-large.elf: firmware/core/link.ld
-	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib -Wl,--gc-sections,-T,firmware/core/link.ld,--no-warn-rwx-segments \
+# The maps tell the benchmarks from which file each function is (tests/bench/firmware/units.c).
+$(FW)/tutti-fw.elf $(FW)/tutti-fw-large.elf: firmware/core/link.ld firmware/build.mk
+	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib -Wl,--gc-sections,-T,firmware/core/link.ld,--no-warn-rwx-segments,-Map=$(@:.elf=.map) \
 		$(filter %.o,$^) -lgcc -o $@
 
 $(FW)/mkimage: firmware/tools/mkimage.c

@@ -99,7 +99,7 @@ TUTTI_KERNEL(tool_forever, struct tool_args)
 TUTTI_KERNEL(tool_tensor, struct tool_tensor_args, .group_bytes = TOOL_TENSOR_SHARED)
 {
 	uint64_t *barrier = tutti_shared(uint64_t, 0);
-	struct tutti_tensor_request other = args->request;
+	struct tutti_tensor_request other = args->request, load = args->request;
 
 	tutti_mbarrier_init(barrier, 1);
 	for (uint32_t i = 0; i < args->requests; i++) {
@@ -112,7 +112,8 @@ TUTTI_KERNEL(tool_tensor, struct tool_tensor_args, .group_bytes = TOOL_TENSOR_SH
 			tutti_copy_request(&other);
 		}
 		tutti_mbarrier_arrive_expect(barrier, args->bytes);
-		tutti_copy_request(&args->request);
+		tutti_copy_request(&load);
+		load.descriptor += args->stride;
 		tutti_mbarrier_wait(barrier, i & 1);
 	}
 }

@@ -25,6 +25,7 @@ struct tool_tensor_args {
 	struct tutti_tensor_request request;
 	uint32_t requests, bytes;
 	uint32_t before; /* TOOL_TENSOR_* */
+	uint32_t stride; /* from the descriptor of each request to that of the next one; 0: all use the same */
 };
 
 /** struct tool_stream - @times requests of @bytes, one after the other. */

@@ -19,8 +19,9 @@ static const struct {
 	{ "XRT", bench_xrt, "Xilinx XRT's own start and wait of a kernel, without a card, beside PERF-02 and 03" },
 	{ "PERF-04", bench_place, "instructions to place workgroups; growth (PERF-06); free runs (PERF-08)" },
 	{ "PERF-05", bench_cga, "soft-core instructions of placing CGAs (and PERF-06)" },
-	{ "PERF-07", bench_tmau, "instructions of tensor requests" },
+	{ "PERF-07", bench_tmau, "instructions of tensor requests (and PERF-14)" },
 	{ "PERF-11", bench_task, "instructions of a replayed kernel of 1024 workgroups, packet to launch message" },
+	{ "PERF-12", bench_way, "instructions of the whole way of a kernel, doorbell to completion" },
 	{ "PERF-09", bench_card, "boot, empty workgroups per second, copies" },
 	{ "PERF-13", bench_kernels, "kernels against the same C of the host's compiler" },
 	{ "HSA", bench_hsa, "a launch through the HSA runtime, against libtutti's" },
@@ -30,9 +31,10 @@ static const struct {
 
 static void usage(void)
 {
-	puts("usage: tutti bench [--quick] [--profile] [--output FILE] [--only ID]\n\n"
+	puts("usage: tutti bench [--quick] [--profile] [--where] [--output FILE] [--only ID]\n\n"
 	     "  --quick        fewer repetitions\n"
-	     "  --profile      PERF-01, PERF-07: instructions of every firmware function; * counts, r reads records\n"
+	     "  --profile      PERF-01, PERF-07, PERF-12: instructions of every firmware function; * counts, r reads records\n"
+	     "  --where        PERF-12: instructions by unit of the firmware\n"
 	     "  --output FILE  JSON, one object a line (build/bench.json when there is build/, else bench.json)\n"
 	     "  --only ID      one group:\n");
 	for (size_t g = 0; g < GROUPS; g++)
@@ -94,7 +96,8 @@ static int run(struct bench *bench, const char *only)
 	printf("%-8s %-34s %14s %-22s %-18s\n", "id", "case", "value", "unit", "target");
 	for (size_t g = 0; g < GROUPS; g++)
 		if (!only || !strcmp(only, groups[g].id) ||
-		    (!strcmp(only, "PERF-03") && groups[g].run == bench_opencl))
+		    (!strcmp(only, "PERF-03") && groups[g].run == bench_opencl) ||
+		    (!strcmp(only, "PERF-14") && groups[g].run == bench_tmau))
 			failed |= groups[g].run(bench) < 0;
 	printf("%u results, %u targets missed%s\n", bench->results, bench->missed,
 	       failed ? "; NOT everything could be measured" : "");
@@ -106,13 +109,14 @@ static bool known(const char *id)
 	for (size_t g = 0; g < GROUPS; g++)
 		if (!strcmp(id, groups[g].id))
 			return true;
-	return false;
+	return !strcmp(id, "PERF-14");
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "quick", no_argument, NULL, 'q' },	  { "profile", no_argument, NULL, 'p' },
+		{ "where", no_argument, NULL, 'w' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "only", required_argument, NULL, 'i' }, { "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 }
@@ -124,6 +128,7 @@ int main(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		bench.quick |= option == 'q';
 		bench.profile |= option == 'p';
+		bench.where |= option == 'w';
 		if (option == 'o')
 			output = optarg;
 		if (option == 'i')

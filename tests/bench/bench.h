@@ -25,7 +25,8 @@ struct bench_peer {
 struct bench {
 	FILE *json;
 	bool quick;
-	bool profile;    /* PERF-01: every firmware function */
+	bool profile;    /* PERF-01, PERF-07, PERF-12: every firmware function */
+	bool where;      /* PERF-12: instructions by unit */
 	unsigned results;
 	unsigned missed; /* targets not met */
 	struct bench_peer basic, pthread;
@@ -66,12 +67,13 @@ int bench_firmware(struct bench *bench); /* PERF-01 */
 int bench_place(struct bench *bench);    /* PERF-04, PERF-06, PERF-08 */
 int bench_cga(struct bench *bench);      /* PERF-05, PERF-06 */
 int bench_task(struct bench *bench);     /* PERF-11 */
+int bench_way(struct bench *bench);      /* PERF-12 */
 int bench_host(struct bench *bench);     /* PERF-02 */
 int bench_opencl(struct bench *bench);   /* PoCL, which PERF-03 is compared with */
 int bench_xrt(struct bench *bench);
 int bench_launch(struct bench *bench);   /* PERF-03 */
 int bench_kernels(struct bench *bench);  /* PERF-13 */
-int bench_tmau(struct bench *bench);     /* PERF-07 */
+int bench_tmau(struct bench *bench);     /* PERF-07, PERF-14 */
 int bench_card(struct bench *bench);     /* PERF-09 */
 int bench_hsa(struct bench *bench);      /* the HSA runtime (spec SYS-43) */
 int bench_tensor(struct bench *bench);   /* PERF-09, tensor requests */

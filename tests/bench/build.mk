@@ -10,6 +10,16 @@ $(BENCH_OBJECTS): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -Itests/bench -MMD -MP -c $< -o $@
 
+# From which file of the firmware is which code?
+BENCH_RANGES := $(OUT)/tests/bench/ranges.inc $(OUT)/tests/bench/ranges_large.inc
+$(OUT)/tests/bench/ranges.inc: $(FW)/tutti-fw.elf
+$(OUT)/tests/bench/ranges_large.inc: $(FW)/tutti-fw-large.elf
+$(BENCH_RANGES): tests/bench/firmware/ranges.pl
+	@mkdir -p $(@D)
+	perl $< $(filter %.map,$(patsubst %.elf,%.map,$^)) >$@
+$(OUT)/tests/bench/firmware/units.o: $(BENCH_RANGES)
+$(OUT)/tests/bench/firmware/units.o: HOST_CFLAGS += -I$(OUT)/tests/bench
+
 # PERF-13 compares kernels with the same C of the host's compiler, without vectors.
 BENCH_LOOPS := $(OUT)/tests/bench/loops.tco
 $(BENCH_LOOPS): tests/bench/kernels/loops.c tests/bench/kernels/loops.h $(TUTTIC_DEPS)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * PERF-07: soft-core instructions of tensor requests that a kernel makes one after the other: those of the functions
+ * PERF-07, PERF-14: soft-core instructions of tensor requests that a kernel makes one after the other: those of the functions
  * that write mover descriptors, and those of a whole request. Each figure is the difference of two runs with different
  * numbers of requests, so that the launch does not count. Exact, in deterministic mode.
  */
@@ -125,6 +125,12 @@ static void report(struct rig *rig, const char *name, const char *suffix, double
 	bench_report(rig->bench, "PERF-07", full, value, unit, target, BENCH_LOWER);
 }
 
+/* PERF-14: a figure that the whole request, or the column, has a target for. */
+static void report_whole(struct rig *rig, const char *name, double value, const char *unit, double target)
+{
+	bench_report(rig->bench, "PERF-14", name, value, unit, target, BENCH_LOWER);
+}
+
 static void tile(struct rig *rig, unsigned rank, bool edge)
 {
 	struct tutti_tiled tiled = { .tensor = { .base = rig->data, .type = TUTTI_F16, .rank = rank }, .box = { 64, 8, 2, 2, 4 } };
@@ -206,6 +212,8 @@ static int columns(struct rig *rig)
 		if (failed)
 			break;
 		report(rig, name, "", sample.generator, "instructions/column", rank == 4 ? 300 : BENCH_NO_TARGET);
+		if (rank != 4)
+			report_whole(rig, name, sample.generator, "instructions/column", rank == 3 ? 350 : 600);
 		report(rig, name, "_descriptors", sample.movers, "descriptors", BENCH_NO_TARGET);
 		report(rig, name, "_request", sample.all, "instructions/request", BENCH_NO_TARGET);
 	}
@@ -215,7 +223,7 @@ static int columns(struct rig *rig)
 /* The cost of a descriptor that is not cached, or was prefetched; and the size from which a request pays off. */
 static int descriptors(struct rig *rig)
 {
-	struct sample hot, cold, told;
+	struct sample hot, cold, told, first;
 	int failed;
 
 	tile(rig, 2, false);
@@ -226,11 +234,20 @@ static int descriptors(struct rig *rig)
 	rig->args->before = TOOL_TENSOR_PREFETCH;
 	if (!failed)
 		failed = one(rig, "descriptor", &told);
+	/* more descriptors than the cache holds, so that each has been thrown out when its turn comes again */
+	rig->args->before = 0;
+	rig->args->stride = sizeof(*rig->tensor);
+	for (unsigned t = 1; t < MANY; t++)
+		rig->tensor[t] = rig->tensor[0];
+	if (!failed)
+		failed = one(rig, "first_use", &first);
 	if (failed)
 		return failed;
 	report(rig, "descriptor_hot", "", hot.all, "instructions/request", BENCH_NO_TARGET);
 	report(rig, "descriptor_cold", "", cold.all, "with invalidate", BENCH_NO_TARGET);
 	report(rig, "descriptor_prefetched", "", told.all, "with both requests", BENCH_NO_TARGET);
+	report_whole(rig, "hot_tile_rank_2", hot.all, "instructions/request", 200);
+	report_whole(rig, "first_use_of_descriptor", first.all, "instructions/request", 1200);
 	report(rig, "break_even_box", "", hot.all * CPI * BUS_BYTES, "bytes", BENCH_NO_TARGET);
 	return 0;
 }
@@ -246,7 +263,7 @@ static int rig_init(struct rig *rig)
 	if (!error)
 		error = tutti_memory_alloc(rig->base.device, TUTTI_MEMORY_SYSTEM, sizeof(*rig->args), (void **)&rig->args);
 	if (!error)
-		error = tutti_memory_alloc(rig->base.device, TUTTI_MEMORY_CARD, 4096, (void **)&rig->tensor);
+		error = tutti_memory_alloc(rig->base.device, TUTTI_MEMORY_CARD, MANY * sizeof(*rig->tensor), (void **)&rig->tensor);
 	if (!error)
 		error = tutti_memory_alloc(rig->base.device, TUTTI_MEMORY_CARD, 4 << 20, (void **)&rig->data);
 	return error;

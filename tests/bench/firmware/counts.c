@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "counts.h"
+
+#include <stdio.h>
+
+void counts_take(struct tutti_card *card, struct counts *counts)
+{
+	counts->n = tutti_card_profile(card, counts->function, COUNTS_FUNCTIONS);
+	if (counts->n > COUNTS_FUNCTIONS)
+		counts->n = COUNTS_FUNCTIONS;
+	counts->all = tutti_card_instructions(card);
+}
+
+void counts_spent(const struct counts *before, const struct counts *after, double weight, struct spent *spent)
+{
+	for (size_t f = 0; f < after->n; f++) {
+		const struct tutti_card_function *function = &after->function[f];
+		int unit = unit_of(function->name, function->address);
+
+		if (unit >= 0)
+			spent->unit[unit] += weight * (double)(function->instructions - before->function[f].instructions);
+	}
+	spent->all += weight * (double)(after->all - before->all);
+}
+
+bool counts_units_known(const struct counts *counts)
+{
+	const char *unused = unit_unused();
+	bool known = !unused;
+
+	for (size_t f = 0; f < counts->n; f++)
+		if (unit_of(counts->function[f].name, counts->function[f].address) < 0) {
+			printf("           the function %s has no unit\n", counts->function[f].name);
+			known = false;
+		}
+	if (unused)
+		printf("           the table of units has a line for %s, which the firmware does not contain\n", unused);
+	return known;
+}
+
+void counts_print(const struct spent *spent)
+{
+	bool done[UNITS] = { false };
+
+	for (unsigned i = 0; i < UNITS; i++) {
+		unsigned most = UNITS;
+
+		for (unsigned u = 0; u < UNITS; u++)
+			if (!done[u] && spent->unit[u] && (most == UNITS || spent->unit[u] > spent->unit[most]))
+				most = u;
+		if (most == UNITS)
+			break;
+		done[most] = true;
+		printf("           %-12s %10.2f\n", unit_names[most], spent->unit[most]);
+	}
+}
+
+void counts_print_functions(const struct counts *before, const struct counts *after, double kernels)
+{
+	for (size_t f = 0; f < after->n; f++) {
+		const struct tutti_card_function *function = &after->function[f];
+		uint64_t spent = function->instructions - before->function[f].instructions;
+		int unit = unit_of(function->name, function->address);
+
+		if (spent)
+			printf("           %-12s %-30s %10.2f in %8.3f calls\n", unit < 0 ? "?" : unit_names[unit], function->name,
+			       (double)spent / kernels, (double)(function->calls - before->function[f].calls) / kernels);
+	}
+}

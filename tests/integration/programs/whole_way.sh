@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# PERF-12, PERF-14: soft-core instructions of whole launches and whole tensor requests. They are exact; each limit is
+# what was measured and a fiftieth more, or the target of the specification where that is met.
+set -u
+cd "$(dirname "$0")/../../.." || exit 2
+out=${TUTTI_OUT:-build}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export TUTTI_DEVICE=emulator
+n=0
+check() # result, text
+{
+	n=$((n + 1))
+	[ "$1" = 0 ] && echo "ok $n - $2" || echo "not ok $n - $2"
+}
+
+"$out/tutti" bench --only PERF-12 --where --output "$dir/way" >"$dir/where" 2>"$dir/err"
+check $? "PERF-12: every form of launch can be measured, and each function of the firmware has a unit"
+"$out/tutti" bench --only PERF-12 --output "$dir/again" >/dev/null 2>&1
+cmp -s "$dir/way" "$dir/again"
+check $? "PERF-12: two runs count the same"
+# after each form come its units, which add up
+perl -ne 'sub out { $bad = 1 if defined $want && abs($want - $sum) > 0.2 }
+	if (/^PERF-12\s+\S+\s+([\d.]+)/) { out(); ($want, $sum, $forms) = ($1, 0, $forms + 1) }
+	elsif (/^\s+[a-z]+\s+([\d.]+)$/) { $sum += $1 }
+	END { out(); exit($bad || $forms < 17) }' "$dir/where"
+check $? "PERF-12: --where prints units that add up to the whole way"
+"$out/tutti" bench --only PERF-14 --output "$dir/tensor" >/dev/null 2>&1
+check $? "PERF-14: tensor requests can be measured"
+
+while read -r id case limit; do
+	value=$(sed -n "s/.*\"id\":\"$id\",\"case\":\"$case\",\"value\":\([-0-9.e+]*\).*/\1/p" "$dir/way" "$dir/tensor")
+	perl -e 'exit !($ARGV[0] ne "" && $ARGV[0] <= $ARGV[1])' -- "$value" "$limit"
+	check $? "$id: $case: ${value:-is missing}, at most $limit"
+done <<LIMITS
+PERF-12 plain_1d 811
+PERF-12 reference_store_1d 1562
+PERF-12 condensed_empty_1 854
+PERF-12 condensed_empty_6 400
+PERF-12 condensed_empty_31 327
+PERF-12 condensed_same_6 389
+PERF-12 condensed_same_31 320
+PERF-12 own_metadata 6156
+PERF-12 cga_16 4866
+PERF-14 hot_tile_rank_2 432
+PERF-14 first_use_of_descriptor 1842
+PERF-14 im2col_3 807
+PERF-14 im2col_5 1281
+LIMITS
+echo "1..$n"
