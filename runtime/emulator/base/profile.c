@@ -117,6 +117,7 @@ void profile_count(struct tutti_card *card, struct cpu *cpu, bool on)
 {
 	const struct profile *profile = card->profile;
 
+	cpu_cost(cpu, &core_cost);
 	if (profile && on)
 		cpu_count(cpu, TUTTI_CORE_LOCAL, HALVES, profile->owner, profile->start, profile->count);
 	else
@@ -146,8 +147,15 @@ size_t tutti_card_profile(struct tutti_card *card, struct tutti_card_function *f
 	if (profile)
 		n = profile->n;
 	for (i = 0; i < n && i < max; i++)
-		functions[i] = (struct tutti_card_function){ profile->function[i].name, profile->function[i].address,
-							     profile->count[i].calls, profile->count[i].instructions };
+		functions[i] = (struct tutti_card_function){
+			.name = profile->function[i].name,
+			.address = profile->function[i].address,
+			.calls = profile->count[i].calls,
+			.instructions = profile->count[i].instructions,
+			.cycles = profile->count[i].cycles,
+			.multiplications = profile->count[i].multiplications,
+			.divisions = profile->count[i].divisions,
+		};
 	pthread_mutex_unlock(&card->lock);
 	return n;
 }

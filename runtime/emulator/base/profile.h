@@ -11,6 +11,9 @@
 
 struct tutti_card;
 
+/** core_cost - the parameters of a standard soft core. */
+extern const struct cpu_cost core_cost;
+
 int profile_create(struct tutti_card *card, const struct tutti_image_symbol *symbols, uint32_t n);
 void profile_destroy(struct tutti_card *card);
 /** profile_count() - let @cpu count, or not any more. A processor that counts must not outlive the profile. */
@@ -18,12 +21,18 @@ void profile_count(struct tutti_card *card, struct cpu *cpu, bool on);
 /** profile_mark() - note that the firmware has written @value to TUTTI_REG_MARK when it had executed @instructions. */
 void profile_mark(struct tutti_card *card, uint32_t value, uint64_t instructions);
 
-/** struct tutti_card_function - instructions of one firmware function, without those of its callees. */
+/**
+ * struct tutti_card_function - instructions of one firmware function, without those of its callees.
+ * @cycles: what they would cost on the core that core_cost.c describes
+ * @multiplications, @divisions: those among @instructions
+ */
 struct tutti_card_function {
 	const char *name;
 	uint32_t address;
 	uint64_t calls;
 	uint64_t instructions;
+	uint64_t cycles;
+	uint64_t multiplications, divisions;
 };
 /**
  * tutti_card_profile() - instruction counts by function (SYS-13), from the image's symbols.

@@ -202,26 +202,3 @@ enum cpu_stop cpu_run(struct cpu *cpu, struct cpu_regs *regs, uint64_t instructi
 	__atomic_store_n(&cpu->running, false, __ATOMIC_RELEASE);
 	return stop;
 }
-
-/* ---- counts by function ---- */
-
-void cpu_count(struct cpu *cpu, uint64_t first, uint32_t halves, const uint16_t *owner,
-	       const uint64_t *starts, struct cpu_function *functions)
-{
-	cpu->count_first = first;
-	cpu->count_halves = halves;
-	cpu->count_owner = owner;
-	cpu->count_starts = starts;
-	cpu->functions = functions;
-}
-
-void cpu_count_one(struct cpu *cpu, uint64_t pc)
-{
-	uint64_t half = (pc - cpu->count_first) / 2;
-	unsigned owner = half < cpu->count_halves ? cpu->count_owner[half] : 0;
-
-	if (!owner)
-		return;
-	cpu->functions[owner - 1].instructions++;
-	cpu->functions[owner - 1].calls += cpu->count_starts[owner - 1] == pc;
-}

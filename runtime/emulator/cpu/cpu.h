@@ -125,11 +125,32 @@ struct cpu_machine {
 
 struct cpu;
 
-/** struct cpu_function - counts of one function of the program: how often its first instruction was executed,
- * and all. */
+/**
+ * struct cpu_function - counts of one function of the program: how often its first instruction was executed, and all.
+ * @cycles, @multiplications, @divisions: only with cpu_cost()
+ */
 struct cpu_function {
 	uint64_t calls;
 	uint64_t instructions;
+	uint64_t cycles;
+	uint64_t multiplications, divisions;
+};
+
+#define CPU_COST_REGIONS 4
+
+/**
+ * struct cpu_cost - cycles of instructions on a pipelined core that executes one after the other.
+ * @load: a load from memory that is in no region; the store to it takes one cycle, as does everything not named here
+ * @taken: a taken branch, or a jump
+ * @multiplication, @division: these
+ * @region: memory behind a bus: loads from it and stores to it
+ */
+struct cpu_cost {
+	uint32_t load, taken, multiplication, division;
+	struct {
+		uint64_t first, bytes;
+		uint32_t cycles;
+	} region[CPU_COST_REGIONS];
 };
 
 /**
@@ -198,6 +219,8 @@ int cpu_breakpoint(struct cpu *cpu, uint64_t pc, bool set);
  */
 void cpu_count(struct cpu *cpu, uint64_t first, uint32_t halves, const uint16_t *owner,
 	       const uint64_t *starts, struct cpu_function *functions);
+/** cpu_cost() - while instructions are counted by function, count their cycles, too. @cost: kept; NULL = no more */
+void cpu_cost(struct cpu *cpu, const struct cpu_cost *cost);
 
 struct cpu_translation;
 /**

@@ -169,7 +169,7 @@ careful:
 	}
 	if (cpu->count_owner && (op->code < CPU_CODE_UNDECODED || op->code == CPU_CODE_JAL_FAR ||
 				 op->code == CPU_CODE_BRANCH_FAR))
-		cpu_count_one(cpu, PC);
+		cpu_count_one(cpu, op, PC);
 	goto *usual_table[op->code];
 
 undecoded:

@@ -158,6 +158,9 @@ struct cpu {
 	const uint16_t *count_owner;
 	const uint64_t *count_starts;
 	struct cpu_function *functions;
+	const struct cpu_cost *cost;
+	struct cpu_function *branched; /* the instruction before was a branch of this function */
+	uint64_t branch_next;          /* and this is where the code goes on if it was not taken */
 	struct cpu_pending *pending;
 };
 
@@ -236,7 +239,7 @@ extern const struct cpu_help cpu_help;
 
 enum cpu_stop cpu_interpret32(struct cpu *cpu, struct cpu_regs *regs);
 enum cpu_stop cpu_interpret64(struct cpu *cpu, struct cpu_regs *regs);
-/** cpu_count_one() - the instruction at @pc is about to be executed. */
-void cpu_count_one(struct cpu *cpu, uint64_t pc);
+/** cpu_count_one() - the instruction @op at @pc is about to be executed. */
+void cpu_count_one(struct cpu *cpu, const struct cpu_op *op, uint64_t pc);
 
 #endif

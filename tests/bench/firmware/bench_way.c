@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PERF-12: the whole way of a kernel in soft-core instructions, from the event of the doorbell to the last word of its
- * completion, with everything that the firmware does meanwhile. Exact, in deterministic mode. `--where` shows by unit
- * (units.h) where they went, `--profile` by function.
+ * completion, with everything that the firmware does meanwhile, and the cycles that they would take on a standard core
+ * (core_cost.c). Exact, in deterministic mode. `--where` shows by unit (units.h) where they went, and who divides;
+ * `--profile` shows functions.
  */
 #include <string.h>
 
@@ -25,12 +26,17 @@ static int report(const struct way *way, const char *name, const struct counts *
 		  double count, double target)
 {
 	struct spent spent = { 0 };
+	char cycles[64];
 	double sum = 0;
 
+	snprintf(cycles, sizeof(cycles), "%s_cycles", name);
 	counts_spent(before, after, 1 / count, &spent);
 	bench_report(way->bench, "PERF-12", name, spent.all, "instructions/kernel", target, BENCH_LOWER);
-	if (way->bench->where)
+	bench_report(way->bench, "PERF-12", cycles, spent.all_cycles, "cycles/kernel", BENCH_NO_TARGET, BENCH_LOWER);
+	if (way->bench->where) {
 		counts_print(&spent);
+		counts_print_divisions(before, after, count);
+	}
 	if (way->bench->profile)
 		counts_print_functions(before, after, count);
 	for (unsigned u = 0; u < UNITS; u++)

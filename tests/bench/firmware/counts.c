@@ -17,8 +17,13 @@ void counts_spent(const struct counts *before, const struct counts *after, doubl
 		const struct tutti_card_function *function = &after->function[f];
 		int unit = unit_of(function->name, function->address);
 
-		if (unit >= 0)
-			spent->unit[unit] += weight * (double)(function->instructions - before->function[f].instructions);
+		double cycles = weight * (double)(function->cycles - before->function[f].cycles);
+
+		spent->all_cycles += cycles;
+		if (unit < 0)
+			continue;
+		spent->unit[unit] += weight * (double)(function->instructions - before->function[f].instructions);
+		spent->cycles[unit] += cycles;
 	}
 	spent->all += weight * (double)(after->all - before->all);
 }
@@ -51,7 +56,8 @@ void counts_print(const struct spent *spent)
 		if (most == UNITS)
 			break;
 		done[most] = true;
-		printf("           %-12s %10.2f\n", unit_names[most], spent->unit[most]);
+		printf("           %-12s %10.2f instructions %10.2f cycles\n", unit_names[most], spent->unit[most],
+		       spent->cycles[most]);
 	}
 }
 
@@ -66,4 +72,12 @@ void counts_print_functions(const struct counts *before, const struct counts *af
 			printf("           %-12s %-30s %10.2f in %8.3f calls\n", unit < 0 ? "?" : unit_names[unit], function->name,
 			       (double)spent / kernels, (double)(function->calls - before->function[f].calls) / kernels);
 	}
+}
+
+void counts_print_divisions(const struct counts *before, const struct counts *after, double kernels)
+{
+	for (size_t f = 0; f < after->n; f++)
+		if (after->function[f].divisions != before->function[f].divisions)
+			printf("           %-30s %10.2f divisions\n", after->function[f].name,
+			       (double)(after->function[f].divisions - before->function[f].divisions) / kernels);
 }

@@ -15,9 +15,10 @@ struct counts {
 	uint64_t all;
 };
 
-/** struct spent - instructions by unit. */
+/** struct spent - instructions and, on the core of core_cost.c, cycles by unit. */
 struct spent {
 	double all, unit[UNITS];
+	double all_cycles, cycles[UNITS];
 };
 
 void counts_take(struct tutti_card *card, struct counts *counts);
@@ -25,9 +26,12 @@ void counts_take(struct tutti_card *card, struct counts *counts);
 void counts_spent(const struct counts *before, const struct counts *after, double weight, struct spent *spent);
 /** counts_units_known() - has each function of the firmware a unit? Names those without on the standard output. */
 bool counts_units_known(const struct counts *counts);
-/** counts_print() - instructions by unit, those first that spend most. */
+/** counts_print() - instructions and cycles by unit, those first that spend most. */
 void counts_print(const struct spent *spent);
 /** counts_print_functions() - each function that ran, divided by @kernels. */
 void counts_print_functions(const struct counts *before, const struct counts *after, double kernels);
+
+/** counts_print_divisions() - how often each function divided or took a remainder, for each of @kernels. */
+void counts_print_divisions(const struct counts *before, const struct counts *after, double kernels);
 
 #endif

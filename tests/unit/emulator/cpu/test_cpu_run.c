@@ -570,9 +570,45 @@ static void counts(void **state)
 	rig_fini(&world.rig);
 }
 
+/* A loop of ten: a load, a multiplication, a division, a store to the region, and a branch that is taken nine times. */
+static void cycles(void **state)
+{
+	static const struct cpu_cost cost = { .load = 2, .taken = 3, .multiplication = 5, .division = 18,
+					      .region = { { RIG_BASE + 0x2000, 0x1000, 60 } } };
+	static const uint32_t code[] = {
+		0x0005a603, /* lw a2, 0(a1) */
+		0x02c60633, /* mul a2, a2, a2 */
+		0x02a64633, /* div a2, a2, a0 */
+		0x00c6a023, /* sw a2, 0(a3) */
+		0xfff50513, /* addi a0, a0, -1 */
+		0xfe0516e3, /* bnez a0, the load */
+		0x00000073, /* ecall */
+	};
+	uint16_t owner[14];
+	const uint64_t starts[] = { RIG_BASE };
+	struct cpu_function function = { 0 };
+	struct world world;
+
+	for (unsigned i = 0; i < 14; i++)
+		owner[i] = 1;
+	world_init(&world, 32);
+	world.rig.regs.x[10] = 10;
+	world.rig.regs.x[11] = RIG_BASE + 0x1000;
+	world.rig.regs.x[13] = RIG_BASE + 0x2000;
+	cpu_cost(world.rig.cpu, &cost);
+	cpu_count(world.rig.cpu, RIG_BASE, 14, owner, starts, &function);
+	assert_int_equal(run(&world, code, 7, 1000), CPU_STOP_ECALL);
+	assert_int_equal(function.instructions, 61);
+	assert_int_equal(function.multiplications, 10);
+	assert_int_equal(function.divisions, 10);
+	assert_int_equal(function.cycles, 10 * (2 + 5 + 18 + 60 + 1) + 9 * 3 + 1 + 1);
+	rig_fini(&world.rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		{ "SYS-13: cycles beside the counts", cycles, NULL, NULL, NULL },
 		{ "SYS-51, SYS-52: faults: kind, pc, address, nothing changed", precise, NULL, NULL, NULL },
 		{ "SYS-52: fetches from what is no code are faults", fetch_faults, NULL, NULL, NULL },
 		{ "SYS-51: an instruction on two pages", straddling, NULL, NULL, NULL },
