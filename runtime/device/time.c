@@ -4,24 +4,25 @@
 
 /*
  * The firmware publishes the card's timer with each heartbeat; in between, time is extrapolated
- * by the host's clock (except in deterministic mode, in which time does not depend on the host).
+ * by the host's clock (except in deterministic mode, in which time does not depend on the host). The beat may be old when
+ * it is seen, so the estimate is behind the card's time, never ahead of it.
  */
 uint64_t tutti_device_time(struct tutti_device *device)
 {
 	CALL_SCOPE struct call call = {0};
 	const struct tutti_status *status;
 	struct device_time *last;
-	uint64_t beat, time, now = time_ns();
+	uint64_t time, now;
 
 	if (!device_call(&call, device))
 		return 0;
 	status = device->status;
 	last = &device->time;
-	do {
-		beat = tutti_load_acquire(&status->heartbeat);
+	pthread_mutex_lock(&device->lock); /* before the clock is read: other threads know no later time than this one */
+	do
 		time = tutti_load_acquire(&status->heartbeat_time);
-	} while (beat != tutti_load_acquire(&status->heartbeat));
-	pthread_mutex_lock(&device->lock);
+	while (time != tutti_load_acquire(&status->heartbeat_time)); /* the firmware writes it in two halves */
+	now = time_ns();
 	if (time != last->beat_time) {
 		last->beat_time = time;
 		last->host_ns = now;
