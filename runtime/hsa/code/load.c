@@ -15,8 +15,19 @@ static hsa_status_t may_load(hsa_executable_t handle)
 	return status;
 }
 
-static hsa_status_t load_for(hsa_executable_t executable, hsa_agent_t agent, const struct code *code)
+/* Both forms for an agent: the code is in a reader or in a code object. */
+static hsa_status_t load_for(hsa_executable_t executable, hsa_agent_t agent, enum object_kind kind, uint64_t handle)
 {
+	hsa_status_t status = may_load(executable);
+	const struct code *code;
+
+	if (status != HSA_STATUS_SUCCESS)
+		return status;
+	REQUIRE(agent_of(agent) != AGENTS, INVALID_AGENT);
+	code = object_find(kind, handle);
+	if (!code)
+		return kind == OBJECT_READER ? HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER
+					     : HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
 	REQUIRE(agent_of(agent) == AGENT_CARD, INCOMPATIBLE_ARGUMENTS); /* the host executes none of our code */
 	return executable_load(executable.handle, code->bytes, code->size);
 }
@@ -25,16 +36,9 @@ hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t executable, 
 						   hsa_code_object_reader_t reader, const char *options,
 						   hsa_loaded_code_object_t *loaded)
 {
-	hsa_status_t status = may_load(executable);
-	const struct code *code;
+	hsa_status_t status = load_for(executable, agent, OBJECT_READER, reader.handle);
 
 	(void)options;
-	if (status != HSA_STATUS_SUCCESS)
-		return status;
-	REQUIRE(agent_of(agent) != AGENTS, INVALID_AGENT);
-	code = object_find(OBJECT_READER, reader.handle);
-	REQUIRE(code, INVALID_CODE_OBJECT_READER);
-	status = load_for(executable, agent, code);
 	if (status == HSA_STATUS_SUCCESS && loaded)
 		loaded->handle = reader.handle; /* of use to no function yet */
 	return status;
@@ -54,17 +58,9 @@ hsa_status_t hsa_executable_load_program_code_object(hsa_executable_t executable
 	return HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS;
 }
 
-hsa_status_t hsa_executable_load_code_object(hsa_executable_t executable, hsa_agent_t agent, hsa_code_object_t handle,
+hsa_status_t hsa_executable_load_code_object(hsa_executable_t executable, hsa_agent_t agent, hsa_code_object_t code,
 					     const char *options)
 {
-	hsa_status_t status = may_load(executable);
-	const struct code *code;
-
 	(void)options;
-	if (status != HSA_STATUS_SUCCESS)
-		return status;
-	REQUIRE(agent_of(agent) != AGENTS, INVALID_AGENT);
-	code = object_find(OBJECT_CODE_OBJECT, handle.handle);
-	REQUIRE(code, INVALID_CODE_OBJECT);
-	return load_for(executable, agent, code);
+	return load_for(executable, agent, OBJECT_CODE_OBJECT, code.handle);
 }

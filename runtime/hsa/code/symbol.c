@@ -128,51 +128,55 @@ hsa_status_t hsa_executable_get_symbol(hsa_executable_t executable, const char *
 	return status;
 }
 
-hsa_status_t hsa_executable_iterate_symbols(hsa_executable_t executable,
-					    hsa_status_t (*callback)(hsa_executable_t executable,
-								     hsa_executable_symbol_t symbol, void *data),
-					    void *data)
+typedef hsa_status_t (*symbol_callback)(hsa_executable_t executable, hsa_executable_symbol_t symbol, void *data);
+typedef hsa_status_t (*agent_symbol_callback)(hsa_executable_t executable, hsa_agent_t agent,
+					      hsa_executable_symbol_t symbol, void *data);
+
+/**
+ * struct iteration - what the three functions that visit symbols differ in.
+ * @agent: whose symbols; the host has none
+ * @program: also those that are the same for all agents
+ * @callback, @agent_callback: one of them is called
+ */
+struct iteration {
+	enum agent agent;
+	bool program;
+	symbol_callback callback;
+	agent_symbol_callback agent_callback;
+	void *data;
+};
+
+static hsa_status_t iterate(hsa_executable_t executable, const struct iteration *how)
 {
 	hsa_status_t status = HSA_STATUS_SUCCESS;
 
 	REQUIRE_INIT();
 	REQUIRE(object_find(OBJECT_EXECUTABLE, executable.handle), INVALID_EXECUTABLE);
-	REQUIRE(callback, INVALID_ARGUMENT);
-	for (const struct symbol *s = executable_symbols(executable.handle); s && status == HSA_STATUS_SUCCESS; s = s->next)
-		status = callback(executable, (hsa_executable_symbol_t){s->object.handle}, data);
+	REQUIRE(how->agent != AGENTS, INVALID_AGENT);
+	REQUIRE(how->callback || how->agent_callback, INVALID_ARGUMENT);
+	for (const struct symbol *s = executable_symbols(executable.handle); s && status == HSA_STATUS_SUCCESS; s = s->next) {
+		const hsa_executable_symbol_t symbol = {s->object.handle};
+
+		if (s->program ? !how->program : how->agent != AGENT_CARD)
+			continue;
+		status = how->callback ? how->callback(executable, symbol, how->data)
+				       : how->agent_callback(executable, agent_handle(how->agent), symbol, how->data);
+	}
 	return status;
 }
 
-hsa_status_t hsa_executable_iterate_program_symbols(hsa_executable_t executable,
-						    hsa_status_t (*callback)(hsa_executable_t executable,
-									     hsa_executable_symbol_t symbol, void *data),
-						    void *data)
+hsa_status_t hsa_executable_iterate_symbols(hsa_executable_t executable, symbol_callback callback, void *data)
 {
-	hsa_status_t status = HSA_STATUS_SUCCESS;
+	return iterate(executable, &(struct iteration){AGENT_CARD, true, callback, NULL, data});
+}
 
-	REQUIRE_INIT();
-	REQUIRE(object_find(OBJECT_EXECUTABLE, executable.handle), INVALID_EXECUTABLE);
-	REQUIRE(callback, INVALID_ARGUMENT);
-	for (const struct symbol *s = executable_symbols(executable.handle); s && status == HSA_STATUS_SUCCESS; s = s->next)
-		if (s->program)
-			status = callback(executable, (hsa_executable_symbol_t){s->object.handle}, data);
-	return status;
+hsa_status_t hsa_executable_iterate_program_symbols(hsa_executable_t executable, symbol_callback callback, void *data)
+{
+	return iterate(executable, &(struct iteration){AGENT_HOST, true, callback, NULL, data});
 }
 
 hsa_status_t hsa_executable_iterate_agent_symbols(hsa_executable_t executable, hsa_agent_t agent,
-						  hsa_status_t (*callback)(hsa_executable_t executable,
-									   hsa_agent_t agent,
-									   hsa_executable_symbol_t symbol, void *data),
-						  void *data)
+						  agent_symbol_callback callback, void *data)
 {
-	hsa_status_t status = HSA_STATUS_SUCCESS;
-
-	REQUIRE_INIT();
-	REQUIRE(object_find(OBJECT_EXECUTABLE, executable.handle), INVALID_EXECUTABLE);
-	REQUIRE(agent_of(agent) != AGENTS, INVALID_AGENT);
-	REQUIRE(callback, INVALID_ARGUMENT);
-	for (const struct symbol *s = executable_symbols(executable.handle); s && status == HSA_STATUS_SUCCESS; s = s->next)
-		if (!s->program && agent_of(agent) == AGENT_CARD)
-			status = callback(executable, agent, (hsa_executable_symbol_t){s->object.handle}, data);
-	return status;
+	return iterate(executable, &(struct iteration){agent_of(agent), false, NULL, callback, data});
 }

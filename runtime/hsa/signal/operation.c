@@ -64,32 +64,16 @@ hsa_signal_value_t hsa_signal_cas_relaxed(hsa_signal_t handle, hsa_signal_value_
 }
 ORDERS(hsa_signal_value_t, hsa_signal_cas, hsa_signal_t, hsa_signal_value_t, hsa_signal_value_t);
 
-void hsa_signal_add_relaxed(hsa_signal_t handle, hsa_signal_value_t value)
-{
-	tutti_signal_add(signal_of(handle), value);
-}
-ORDERS(void, hsa_signal_add, hsa_signal_t, hsa_signal_value_t);
+/* Those that return nothing, by the name that they have in both libraries. */
+#define OPERATION(name)                                                                                  \
+	void hsa_signal_##name##_relaxed(hsa_signal_t handle, hsa_signal_value_t value)                  \
+	{                                                                                                \
+		tutti_signal_##name(signal_of(handle), value);                                           \
+	}                                                                                                \
+	ORDERS(void, hsa_signal_##name, hsa_signal_t, hsa_signal_value_t)
 
-void hsa_signal_subtract_relaxed(hsa_signal_t handle, hsa_signal_value_t value)
-{
-	tutti_signal_subtract(signal_of(handle), value);
-}
-ORDERS(void, hsa_signal_subtract, hsa_signal_t, hsa_signal_value_t);
-
-void hsa_signal_and_relaxed(hsa_signal_t handle, hsa_signal_value_t value)
-{
-	tutti_signal_and(signal_of(handle), value);
-}
-ORDERS(void, hsa_signal_and, hsa_signal_t, hsa_signal_value_t);
-
-void hsa_signal_or_relaxed(hsa_signal_t handle, hsa_signal_value_t value)
-{
-	tutti_signal_or(signal_of(handle), value);
-}
-ORDERS(void, hsa_signal_or, hsa_signal_t, hsa_signal_value_t);
-
-void hsa_signal_xor_relaxed(hsa_signal_t handle, hsa_signal_value_t value)
-{
-	tutti_signal_xor(signal_of(handle), value);
-}
-ORDERS(void, hsa_signal_xor, hsa_signal_t, hsa_signal_value_t);
+OPERATION(add);
+OPERATION(subtract);
+OPERATION(and);
+OPERATION(or);
+OPERATION(xor);
