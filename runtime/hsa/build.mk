@@ -2,12 +2,14 @@
 # libhsa-runtime64.so.1, in a folder of its own, so that it never takes the place of another one by accident.
 
 HSA := $(OUT)/hsa
-HSA_SOURCES := $(sort $(wildcard runtime/hsa/*/*.c))
+HSA_SOURCES := $(filter-out runtime/hsa/examples/%,$(sort $(wildcard runtime/hsa/*/*.c)))
 HSA_OBJECTS := $(HSA_SOURCES:%.c=$(OUT)/%.o)
+
+HSA_EXAMPLES := $(addprefix $(HSA)/examples/,vector_copy barrier_graph async_copy callbacks)
 
 # Only who has HSA's headers (Debian's libhsa-runtime-dev) gets it; tests install them.
 ifneq ($(wildcard /usr/include/hsa/hsa_ext_amd.h),)
-all: $(HSA)/libhsa-runtime64.so.1 $(HSA)/tutti-hsa.pc
+all: $(HSA)/libhsa-runtime64.so.1 $(HSA)/tutti-hsa.pc $(HSA_EXAMPLES) $(HSA)/examples/kernels.tco
 endif
 
 # Debian's headers declare functions without arguments in the old way and use values beside those of their enumerations.
@@ -26,5 +28,16 @@ $(HSA)/libhsa-runtime64.so.1: $(HSA_OBJECTS) runtime/hsa/libhsa.map $(OUT)/libtu
 $(HSA)/tutti-hsa.pc: runtime/hsa/tutti-hsa.pc.in
 	@mkdir -p $(@D)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=%)|' -e 's|@VERSION@|$(LIBTUTTI_VERSION)|' $< > $@
+
+# Compiled as the programs of strangers are: with the headers of HSA and with nothing of Tutti's.
+$(HSA_EXAMPLES): $(HSA)/examples/%: runtime/hsa/examples/%.c runtime/hsa/examples/example.c runtime/hsa/examples/example.h \
+		$(HSA)/libhsa-runtime64.so.1
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra $(ERROR) -D_GNU_SOURCE $(filter %.c,$^) -o $@ $(LDFLAGS) -L$(HSA) \
+		-lhsa-runtime64 -Wl,-rpath-link,$(OUT)
+
+$(HSA)/examples/kernels.tco: runtime/hsa/examples/kernels.c $(TUTTIC_DEPS)
+	@mkdir -p $(@D)
+	$(TUTTIC) -Wextra $(ERROR) -o $@ $<
 
 -include $(HSA_OBJECTS:.o=.d)

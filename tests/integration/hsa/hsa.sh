@@ -19,6 +19,12 @@ fails_with_stub() { # PROGRAM
 	! grep -E '^\[ +OK +\]' "$work/out"
 }
 
+examples=$(cd runtime/hsa/examples && grep -l '^int main' ./*.c | sed 's|^\./\(.*\)\.c$|\1|')
+
+example_fails_with_stub() { # EXAMPLE
+	! LD_LIBRARY_PATH=$programs/stub timeout 60 "$out/hsa/examples/$1"
+}
+
 exports_what_debian_has() {
 	nm -D --defined-only "$out/hsa/libhsa-runtime64.so.1" | sed -n 's/.* \(hsa_.*\)/\1/p' | sort >"$work/ours"
 	nm -D --defined-only /usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1 |
@@ -58,6 +64,10 @@ every_error_is_tried() {
 for name in $names; do
 	check "SYS-43 $name" timeout 120 "$out/tutti" hsa-run "$programs/$name"
 	check "SYS-43 $name: every test fails with a library that does nothing" fails_with_stub "$name"
+done
+for example in $examples; do
+	check "SYS-43 example $example" timeout 60 "$out/tutti" hsa-run "$out/hsa/examples/$example"
+	check "SYS-43 example $example fails with a library that does nothing" example_fails_with_stub "$example"
 done
 check "SYS-43 all functions of Debian's library, with the same version" exports_what_debian_has "$without"
 check "SYS-43 every documented error of every function is tried" every_error_is_tried
