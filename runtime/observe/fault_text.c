@@ -55,6 +55,13 @@ static const char *const accesses[] = {
 
 #define TEXT(table, i) ((i) < sizeof(table) / sizeof((table)[0]) ? (table)[i] : NULL)
 
+static const char *cause_text(const struct tutti_fault *fault)
+{
+	if (fault->cause >= TUTTI_CAUSE_TENSOR)
+		return tutti_tensor_strerror((enum tutti_tensor_error)(fault->cause - TUTTI_CAUSE_TENSOR));
+	return TEXT(causes, fault->cause);
+}
+
 /* The packet is still in its slot until the ring comes round. Of a condensed one the kernel cannot be told from it. */
 static bool kernel_of(struct queue *queue, const struct tutti_fault *fault, char name[CODE_NAME_BYTES])
 {
@@ -95,7 +102,7 @@ static void add_allocation(struct sentence *sentence, struct tutti_device *devic
 
 static void add_access(struct sentence *sentence, struct tutti_device *device, const struct tutti_fault *fault)
 {
-	const char *cause = TEXT(causes, fault->cause), *access = TEXT(accesses, fault->access);
+	const char *cause = cause_text(fault), *access = TEXT(accesses, fault->access);
 
 	if (fault->cause == TUTTI_CAUSE_ABORT)
 		add(sentence, ": %s with code %llu", cause, (unsigned long long)fault->address);

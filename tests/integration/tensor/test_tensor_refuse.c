@@ -83,6 +83,7 @@ static void refused(enum tutti_tensor_error error)
 {
 	uint64_t index = *rig->queue->write_index;
 	struct tutti_fault fault;
+	char text[1024];
 
 	random_fill(region, 1 << 16);
 	random_fill(linear, 1 << 12);
@@ -96,6 +97,8 @@ static void refused(enum tutti_tensor_error error)
 		fail_msg("code %u cause %u engine %u address %#llx pc %#llx", fault.code, fault.cause, fault.engine,
 			 (unsigned long long)fault.address, (unsigned long long)fault.pc);
 	assert_string_equal(tutti_tensor_strerror(fault.cause - TUTTI_CAUSE_TENSOR), tutti_tensor_strerror(error));
+	assert_true(tutti_fault_text(rig->queue, &fault, text, sizeof(text)) > 0);
+	assert_non_null(strstr(text, tutti_tensor_strerror(error)));
 	assert_int_equal(fault.packet, index);
 	assert_int_not_equal(fault.pc, 0);
 	for (unsigned i = 0; i < 1 << 13; i++)
