@@ -65,6 +65,12 @@ examples() {
 		says 'hello from workgroup 0 of 4, wave 0 of 2, on SM 0' user env TUTTI_DETERMINISTIC=1 examples/bin/hello
 }
 
+tutorial() { # in a folder of its own, so that no file of another step helps
+	mkdir "$work/user/tutorial" && (cd "$work/user/tutorial" && PATH=$work/moved/bin:$PATH \
+		PKG_CONFIG_PATH=$work/moved/lib/pkgconfig LD_LIBRARY_PATH=$work/moved/lib \
+		"$top/tests/load/tutorial.pl" "$top/runtime/examples/README.md")
+}
+
 manual_pages() { # one for each program and command, with a synopsis, and what --help says
 	local page command
 	for command in $("$work/moved/bin/tutti" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
@@ -113,6 +119,7 @@ check "SYS-55, SYS-59: a C++ program" cxx
 check "SYS-55, SYS-59: Python's ctypes" user python3 "$top/tests/load/opens.py" libtutti.so.0 "$work/moved/lib/tutti/examples/vector_add.tco"
 check "SYS-59: a program with the static library" static_library
 check "SYS-59: the installed examples build and run outside of the tree" examples
+check "STY-07: the tutorial's programs print what it says" tutorial
 check "SYS-59: a library in a folder of its architecture finds its parts" architecture_folder
 check "SYS-59: a manual page for each command" manual_pages
 check "SYS-59: completion of commands, options and kernels" completion
