@@ -59,7 +59,7 @@ readme_works() {
 	[ "$out" = build ] || ln -sfn "$PWD/$out" "$dir/build"
 	awk -v dir="$dir" '/^```c$/ { n++; file = dir "/" (n == 1 ? "scale.c" : "main.c"); next }
 		/^```/ { file = "" } file { print > file }' README.md
-	grep -E '^    (build/tuttic|gcc|\./main)' README.md >"$dir/commands"
+	grep -A2 '^    build/tuttic' README.md >"$dir/commands"
 	[ "$(wc -l <"$dir/commands")" -eq 3 ] || { cat "$dir/commands"; return 1; }
 	(cd "$dir" && TUTTI_FIRMWARE=build/firmware/tutti-fw.bin sh -e ./commands) | tee "$work/said" | grep -qx '499.5' ||
 		{ cat "$work/said"; return 1; }
