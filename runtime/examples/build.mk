@@ -30,8 +30,8 @@ $(EXAMPLE_BINS): $(EXAMPLES_OUT)/%: $$(filter-out runtime/examples/$$*/kernels.c
 	$(CC) $(HOST_CFLAGS) $(EXAMPLE_FLOAT) -Iruntime/examples $(filter %.c,$^) -o $@ $(LDFLAGS) \
 		-L$(OUT) -l:libtutti.so.0 $(EXAMPLE_RPATH) -lm
 
-# The programs open the emulated card, and that the firmware image.
-demo: examples $(CARD_PLUGIN) $(OUT)/firmware/tutti-fw.bin
+# The programs open the emulated card, which runs the firmware image.
+demo: examples $(OUT)/firmware/tutti-fw.bin $(CARD_PLUGIN)
 	@echo "== hello"; $(EXAMPLES_OUT)/hello
 	@echo "== vector_add"; $(EXAMPLES_OUT)/vector_add
 	@echo "== matmul"; $(EXAMPLES_OUT)/matmul
