@@ -24,5 +24,5 @@ $(HSA_STUB): $(HSA)/libhsa-runtime64.so.1
 	nm -D --defined-only $< | sed -n 's/.* T \(hsa_[a-z0-9_]*\)@.*/long \1(void) { return 0; }/p' > $(@D)/stub.c
 	$(CC) -shared -Wl,-soname,libhsa-runtime64.so.1 -Wl,--version-script=runtime/hsa/libhsa.map -o $@ $(@D)/stub.c
 
-check-build: $(HSA_TESTS) $(HSA_STUB)
+check-programs: $(HSA_TESTS) $(HSA_STUB)
 $(HSA_TESTS): | $(TEST_KERNELS)
