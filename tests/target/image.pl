@@ -7,7 +7,8 @@ use warnings;
 my $report = @ARGV > 1 && shift eq "--report";
 my $elf = shift;
 my $large = $elf =~ /large/;
-my ($number, $local, $floor) = (0, 256 * 1024, $large ? 29 * 1024 : 40 * 1024);
+# gcc 14 makes code that is one KiB larger than that of gcc 12.
+my ($number, $local, $floor) = (0, 256 * 1024, $large ? 28 * 1024 : 39 * 1024);
 
 sub ok {
 	my ($good, $name, @why) = @_;
