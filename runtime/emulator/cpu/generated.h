@@ -33,7 +33,8 @@ typedef int64_t sx;
 #define AT(pc)       (pc)
 #define FROM(pc)     (pc)
 #define LOCALS       struct cpu_regs *const r = c->regs; uint8_t *const m = c->flat; uint64_t n = c->instructions, out; (void)m
-#define REACH(va, base, kind) (cpu_likely((va) < c->flat_top) ? m + (va) : NULL)
+#define KNOWN(va, base, kind) ((va) < c->flat_top)
+#define HOST(va, base)        (m + (va))
 #define REMEMBER(base)        (void)0
 #define HELP(name)            cpu_##name
 #else
@@ -48,8 +49,8 @@ typedef int64_t sx;
 		store##base = c->near[base].store;                                          \
 		delta##base = c->near[base].delta;                                          \
 	} while (0)
-#define REACH(va, base, kind)                                                               \
-	(cpu_likely((va) - first##base < kind##base) ? (uint8_t *)((va) + delta##base) : NULL)
+#define KNOWN(va, base, kind) ((va) - first##base < kind##base)
+#define HOST(va, base)        ((uint8_t *)((va) + delta##base))
 #define HELP(name)            c->help->name
 #endif
 
@@ -60,9 +61,8 @@ typedef int64_t sx;
 #define LOAD(to, type, convert, address, base, at, i, what, fault, keep, stop)              \
 	do {                                                                                \
 		const ux va = (address);                                                    \
-		const uint8_t *host = REACH(va, base, load);                                \
-		if (cpu_likely(host)) {                                                     \
-			to = convert(*(const volatile cpu_##type *)host);                   \
+		if (cpu_likely(KNOWN(va, base, load))) {                                    \
+			to = convert(*(const volatile cpu_##type *)HOST(va, base));         \
 			break;                                                              \
 		}                                                                           \
 		out = HELP(load_far)(c, va, at, n + (i), what);                             \
@@ -92,9 +92,8 @@ typedef int64_t sx;
 #define STORE(data, type, address, base, at, i, what, fault)                                \
 	do {                                                                                \
 		const ux va = (address);                                                    \
-		uint8_t *host = REACH(va, base, store);                                     \
-		if (cpu_likely(host)) {                                                     \
-			*(volatile cpu_##type *)host = (cpu_##type)(data);                  \
+		if (cpu_likely(KNOWN(va, base, store))) {                                   \
+			*(volatile cpu_##type *)HOST(va, base) = (cpu_##type)(data);        \
 			break;                                                              \
 		}                                                                           \
 		out = HELP(store_far)(c, va, at, n + (i), what, STORED_##type(data));       \

@@ -49,6 +49,15 @@ static inline float unboxed(double v)
 	return from_bits_s(cpu_likely(bits >= BOX) ? (uint32_t)bits : 0x7fc00000u);
 }
 
+/* In two halves, so that the number need not be moved to an integer register and be widened there in each round of a loop. */
+static inline void put_s(uint64_t *to, float v)
+{
+	const uint32_t box = ~0u;
+
+	__builtin_memcpy(to, &v, sizeof(v));
+	__builtin_memcpy((char *)to + sizeof(v), &box, sizeof(box));
+}
+
 #define REAL(i)        float s##i = 0; double d##i = 0; (void)s##i; (void)d##i
 #define BOXED(v)       (BOX | bits_s(v))
 #define BITS_D(v)      bits_d(v)
@@ -59,7 +68,7 @@ static inline float unboxed(double v)
 #define GET_D(i)       d##i = from_bits_d(r->f[i])
 #define GET_S(i)       if (cpu_unlikely(r->f[i] < BOX)) return pc; s##i = from_bits_s((uint32_t)r->f[i])
 #define PUT_D(i)       r->f[i] = bits_d(d##i)
-#define PUT_S(i)       r->f[i] = BOXED(s##i)
+#define PUT_S(i)       put_s(&r->f[i], s##i)
 #define CHANGE(i)      d##i = from_bits_d(BOXED(s##i))
 
 static __attribute__((noinline, cold, unused)) float exact_s(struct cpu *c, unsigned code, float a, float b, float d)
