@@ -248,6 +248,7 @@ static const struct cpu_bus bus = { .span = bus_span, .load = dsmem_load, .store
 int hart_memory_init(struct hart *hart)
 {
 	uint32_t waves = hart->array->sms * hart->array->sm_waves;
+	int error;
 
 	hart->infos_max = (waves + 127) & ~127u;
 	hart->infos = reserve(infos_bytes(hart));
@@ -255,7 +256,8 @@ int hart_memory_init(struct hart *hart)
 		hart->shared = reserve(shared_bytes(hart));
 	if (!hart->infos || (!hart->shared && shared_bytes(hart)))
 		return -ENOMEM;
-	return cpu_create(&(struct cpu_config){ .xlen = 64, .bus = &bus, .user = hart }, &hart->cpu);
+	error = cpu_create(&(struct cpu_config){ .xlen = 64, .bus = &bus, .user = hart }, &hart->cpu);
+	return error ? error : hart_code_init(hart);
 }
 
 void hart_memory_fini(struct hart *hart)
