@@ -12,7 +12,7 @@ INSTALLED_FILES = OUT='$(OUT)' BINDIR='$(BINDIR)' LIBDIR='$(LIBDIR)' INCLUDEDIR=
 	DATADIR='$(DATADIR)' TUTTIDIR='$(TUTTIDIR)' FIRMWAREDIR='$(FIRMWAREDIR)' MAN_PAGES='$(MAN_PAGES)' \
 	runtime/packages/files
 
-MAN_COMMANDS := info run validate dump calibrate trace top reset bench xclbin hsa-run
+MAN_COMMANDS := info run validate dump calibrate trace top reset translate bench xclbin hsa-run
 MAN_PAGES := $(patsubst %,$(OUT)/man/%.1,tutti tuttic $(MAN_COMMANDS:%=tutti-%))
 
 # The pages are what --help prints, in the form of man.

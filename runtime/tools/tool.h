@@ -24,6 +24,7 @@ int command_trace(int argc, char **argv);
 int command_top(int argc, char **argv);
 int command_reset(int argc, char **argv);
 int command_xclbin(int argc, char **argv);
+int command_translate(int argc, char **argv);
 int command_hsa_run(int argc, char **argv);
 
 /** tool_open() - open the default device, or say why not (on stderr) and return NULL. */

@@ -21,6 +21,7 @@ static const struct {
 	{ "top", command_top, "what the card does now: kernels a second, SMs, processes" },
 	{ "reset", command_reset, "reset a card that hangs" },
 	{ "hsa-run", command_hsa_run, "run a program written for HSA on the card" },
+	{ "translate", command_translate, "translate kernels now, so that the emulated card need not" },
 	{ "bench", command_bench, "run the benchmarks; table and JSON" },
 	{ "xclbin", command_xclbin, "files that tell Xilinx XRT about the card" },
 };

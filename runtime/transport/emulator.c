@@ -368,6 +368,23 @@ const char *emulator_core(struct tutti_device *device)
 	return device->transport == &transport_emulator ? emulator->plugin->core(emulator->card) : NULL;
 }
 
+bool emulator_kernels(struct tutti_device *device, struct translator_report *report)
+{
+	const struct emulator *emulator = device->private;
+
+	if (device->transport != &transport_emulator)
+		return false;
+	emulator->plugin->kernels(report);
+	return true;
+}
+
+int emulator_translate(const uint8_t *code, uint64_t bytes)
+{
+	const struct tutti_card_plugin *plugin = card_plugin();
+
+	return plugin ? plugin->translate(code, bytes) : -ENODEV;
+}
+
 static bool always(void)
 {
 	return true;

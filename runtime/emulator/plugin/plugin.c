@@ -14,4 +14,6 @@ const struct tutti_card_plugin tutti_card_plugin = {
     .inject_string = tutti_card_inject_string,
     .profile = tutti_card_profile,
     .core = tutti_card_core,
+    .kernels = translator_report,
+    .translate = translator_fill,
 };

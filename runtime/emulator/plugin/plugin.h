@@ -10,14 +10,15 @@
 #define TUTTI_CARD_PLUGIN_H
 
 #include "emulator/card/card.h"
+#include "emulator/translated/translated.h"
 
 /** TUTTI_CARD_PLUGIN_ABI - to be changed with this table and with struct tutti_card_config. */
-#define TUTTI_CARD_PLUGIN_ABI	 2u
+#define TUTTI_CARD_PLUGIN_ABI	 3u
 #define TUTTI_CARD_PLUGIN_FILE	 "libtutti-card.so.0"
 #define TUTTI_CARD_PLUGIN_SYMBOL "tutti_card_plugin"
 
 /**
- * struct tutti_card_plugin - what the transport calls; card.h describes each function.
+ * struct tutti_card_plugin - what the transport calls; card.h and translated.h describe each function.
  * @abi: TUTTI_CARD_PLUGIN_ABI of the plug-in; the first member of every version
  * @config_bytes: sizeof(struct tutti_card_config) in the plug-in
  */
@@ -33,6 +34,8 @@ struct tutti_card_plugin {
 	int (*inject_string)(struct tutti_card *card, const char *text);
 	size_t (*profile)(struct tutti_card *card, struct tutti_card_function *functions, size_t max);
 	const char *(*core)(struct tutti_card *card);
+	void (*kernels)(struct translator_report *report);
+	int (*translate)(const uint8_t *code, uint64_t bytes);
 };
 
 extern const struct tutti_card_plugin tutti_card_plugin;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The cache folder, $XDG_CACHE_HOME/tutti or ~/.cache/tutti. What is in it is executed in this process: the folder has to be
- * the user's own, and closed to all others, and so do the files.
+ * The cache folder, tutti/translations below $XDG_CACHE_HOME or ~/.cache. What is in it is executed in this process: the folder
+ * has to be the user's own, and closed to all others, and so do the files.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,36 +30,40 @@ static bool own_folder(int folder)
 	return !fstat(folder, &status) && S_ISDIR(status.st_mode) && status.st_uid == geteuid() && !(status.st_mode & 077);
 }
 
-/* Make the last part of @path if it is not there. */
+/* Make @path, and what lies above it, as far as it is not there. */
 static void make(const char *path)
 {
-	if (mkdir(path, 0700) && errno == ENOENT) {
-		char above[4096];
-		char *slash;
+	char part[CACHE_PATH];
 
-		snprintf(above, sizeof(above), "%s", path);
-		slash = strrchr(above, '/');
-		if (!slash || slash == above)
-			return;
-		*slash = 0;
-		if (!mkdir(above, 0700))
-			mkdir(path, 0700);
+	for (size_t n = 1; path[n - 1]; n++) {
+		if (path[n] && path[n] != '/')
+			continue;
+		snprintf(part, sizeof(part), "%.*s", (int)n, path);
+		mkdir(part, 0700);
 	}
+}
+
+/* A folder of its own below tutti/, which others may look into. Return: false: there is none. */
+static bool find_path(char path[static CACHE_PATH])
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	path[0] = 0;
+	if (getauxval(AT_SECURE))
+		return false;
+	if (base && base[0] == '/')
+		snprintf(path, CACHE_PATH, "%.4000s/tutti/translations", base);
+	else if (home && home[0] == '/')
+		snprintf(path, CACHE_PATH, "%.4000s/.cache/tutti/translations", home);
+	return path[0];
 }
 
 int cache_open(void)
 {
-	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char path[4096];
+	char path[CACHE_PATH];
 	int folder;
 
-	if (getauxval(AT_SECURE))
-		return -1;
-	if (base && base[0] == '/')
-		snprintf(path, sizeof(path), "%.4000s/tutti", base);
-	else if (home && home[0] == '/')
-		snprintf(path, sizeof(path), "%.4000s/.cache/tutti", home);
-	else
+	if (!find_path(path))
 		return -1;
 	make(path);
 	folder = open(path, FOLDER_OPEN);
@@ -190,6 +194,30 @@ static size_t list_files(int folder, DIR *list, struct old *old, size_t most)
 		old[n++].bytes = status.st_size;
 	}
 	return n;
+}
+
+void cache_usage(char path[static CACHE_PATH], uint32_t *files, uint64_t *bytes)
+{
+	int folder = find_path(path) ? open(path, FOLDER_OPEN) : -1;
+	bool missing = folder < 0 && errno == ENOENT; /* it is made when it is needed */
+	DIR *list = folder >= 0 && own_folder(folder) ? fdopendir(folder) : NULL;
+	struct dirent *entry;
+	struct stat status;
+
+	*files = 0;
+	*bytes = 0;
+	if (!list && !missing)
+		path[0] = 0;
+	if (!list && folder >= 0)
+		close(folder);
+	while (list && (entry = readdir(list))) {
+		if (fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
+			continue;
+		++*files;
+		*bytes += (uint64_t)status.st_size;
+	}
+	if (list)
+		closedir(list);
 }
 
 void cache_bound(int folder)

@@ -19,6 +19,7 @@
 #include "emulator/cpu/translation.h"
 
 #define SYMBOL	  "tutti_translated"
+#define CACHE_PATH 4096
 #define KEY_BYTES 40 /* of a name: 32 digits, ".so" and the end */
 
 /* ---- compiler.c ---- */
@@ -54,6 +55,8 @@ bool source_write(int folder, const uint8_t *code, uint64_t bytes);
 
 /** cache_open() - the cache folder, made if it is not there. Return: its descriptor, -1: there is none that can be trusted. */
 int cache_open(void);
+/** cache_usage() - path of that folder, empty if it cannot be trusted, and how many translations of what size it holds. */
+void cache_usage(char path[static CACHE_PATH], uint32_t *files, uint64_t *bytes);
 /** cache_spare() - a folder for this process alone, for where there is no cache. @path: its name, to remove it. */
 int cache_spare(char path[static 64]);
 void cache_spare_remove(int folder, const char *path);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The code objects that a translator knows, and the thread that has them compiled. */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -99,6 +100,15 @@ struct translator *translator_create(void (*ready)(void *user), void *user)
 const char *translator_text(const struct translator *translator)
 {
 	return translator ? translator->text : "interpreted";
+}
+
+void translator_report(struct translator_report *report)
+{
+	struct translator *translator = translator_create(NULL, NULL);
+
+	snprintf(report->how, sizeof(report->how), "%s", translator_text(translator));
+	cache_usage(report->folder, &report->files, &report->bytes);
+	translator_destroy(translator);
 }
 
 uint32_t translator_news(const struct translator *translator)
@@ -319,4 +329,24 @@ const struct cpu_translation *translator_find(struct translator *translator, con
 		translation = object->translation;
 	pthread_mutex_unlock(&translator->lock);
 	return translation;
+}
+
+int translator_fill(const uint8_t *code, uint64_t bytes)
+{
+	struct translator *translator = translator_create(NULL, NULL);
+	int error = 0;
+
+	if (!translator)
+		return -ENOMEM;
+	translator->mode = MODE_WAIT;
+	if (!translator->compiler.path[0])
+		compiler_find(&translator->compiler);
+	if (!translator->compiler.path[0])
+		error = -ENOENT;
+	else if (!translator_find(translator, code, bytes))
+		error = -ENOEXEC;
+	else if (translator->spare[0])
+		error = -EACCES;
+	translator_destroy(translator);
+	return error;
 }

@@ -15,6 +15,20 @@
 #include <stdint.h>
 
 struct cpu_translation;
+
+/**
+ * struct translator_report - how kernels are executed in this process.
+ * @how: for people
+ * @folder: where translations are kept from one process to the next; empty = nowhere
+ * @files, @bytes: what is there
+ */
+struct translator_report {
+	char how[640];
+	char folder[4096];
+	uint32_t files;
+	uint64_t bytes;
+};
+
 struct translator;
 
 /**
@@ -36,5 +50,13 @@ uint32_t translator_news(const struct translator *translator);
 void translator_idle(struct translator *translator);
 /** translator_text() - how kernels are executed, for people. */
 const char *translator_text(const struct translator *translator);
+/** translator_report() - the same by the settings, and what the cache folder holds. */
+void translator_report(struct translator_report *report);
+/**
+ * translator_fill() - translate @bytes of code now, whatever TUTTI_TRANSLATE says, so that cards find it in the cache folder.
+ * Return: 0, -ENOENT: there is no compiler, -EACCES: there is no cache folder that can be trusted, -ENOEXEC: it cannot be
+ * translated, or the compiler has failed, -ENOMEM
+ */
+int translator_fill(const uint8_t *code, uint64_t bytes);
 
 #endif

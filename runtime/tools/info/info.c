@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/translated/translated.h"
 #include "info/info.h"
 #include "tool.h"
 #include "transport/emulator.h"
@@ -45,6 +46,21 @@ static void text_topology(const struct tutti_discovery *card)
 		       card->gpc[g].first_sm + card->gpc[g].sms - 1u, card->gpc[g].cpcs, card->gpc[g].ugpu);
 }
 
+/* How an emulated card executes what it runs. */
+static void text_execution(struct tutti_device *device)
+{
+	struct translator_report kernels;
+
+	if (!emulator_kernels(device, &kernels))
+		return;
+	printf("firmware       %s\nkernels        %s\n", emulator_core(device), kernels.how);
+	if (kernels.folder[0])
+		printf("translations   %u, %llu KiB, in %s\n", kernels.files, (unsigned long long)(kernels.bytes + 1023) >> 10,
+		       kernels.folder);
+	else
+		printf("translations   not kept: there is no cache folder that belongs to this user alone\n");
+}
+
 static void text(struct tutti_device *device, bool topology)
 {
 	const struct tutti_discovery *card = tutti_device_discovery(device);
@@ -66,15 +82,14 @@ static void text(struct tutti_device *device, bool topology)
 	printf("compute        %u GPCs, %u SMs; an SM: %u PEUs x %u waves, %u CTAs, %u barriers, %u KiB shared memory\n",
 	       card->gpcs, card->sms, card->peus, card->peu_waves, card->cta_slots, card->barriers,
 	       card->shared_blocks * card->shared_block_bytes >> 10);
-	printf("kernels        workgroups up to %u work-items, %u KiB private memory a wave\n", card->workgroup_items,
+	printf("limits         workgroups up to %u work-items, %u KiB private memory a wave\n", card->workgroup_items,
 	       card->private_bytes >> 10);
 	printf("queues         %u of %u to %u packets, %u RSBs, %u contexts, %u task slots\n", card->max_queues,
 	       card->ring_packets_min, card->ring_packets_max, card->max_rsbs, card->max_contexts, card->task_slots);
 	printf("engines        %u soft core%s at %.0f MHz, %u KiB local memory, %u movers, timer %.0f MHz\n",
 	       card->soft_cores, card->soft_cores == 1 ? "" : "s", card->soft_core_hz / 1e6, card->local_bytes >> 10,
 	       card->movers, (double)card->timer_hz / 1e6);
-	if (emulator_core(device))
-		printf("firmware       %s\n", emulator_core(device));
+	text_execution(device);
 	bus_print(device);
 	if (topology)
 		text_topology(card);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/translated/translated.h"
 #include "info/info.h"
 #include "tool.h"
 #include "transport/emulator.h"
@@ -144,6 +145,19 @@ static json_t *counter_list(const uint64_t *counters)
 	return list;
 }
 
+/* How an emulated card executes what it runs. */
+static void add_execution(json_t *all, struct tutti_device *device)
+{
+	struct translator_report kernels;
+
+	if (!emulator_kernels(device, &kernels))
+		return;
+	json_object_set_new(all, "firmware_is", json_string(emulator_core(device)));
+	json_object_set_new(all, "kernels_are", json_string(kernels.how));
+	json_object_set_new(all, "translations", json_pack("{s:s,s:I,s:I}", "folder", kernels.folder, "files",
+							   (json_int_t)kernels.files, "bytes", (json_int_t)kernels.bytes));
+}
+
 int info_print_json(const struct info *info)
 {
 	const struct tutti_discovery *card = info->card;
@@ -157,8 +171,7 @@ int info_print_json(const struct info *info)
 	json_object_set_new(all, "contract", json_pack("[o,o]", version(card->contract_min), version(card->contract_max)));
 	json_object_set_new(all, "features", feature_list(card->features));
 	add_numbers(all, card);
-	if (emulator_core(info->device))
-		json_object_set_new(all, "firmware_is", json_string(emulator_core(info->device)));
+	add_execution(all, info->device);
 	if (pci)
 		json_object_set_new(all, "pci", pci);
 	json_object_set_new(all, "gpc", gpc_list(card));

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache
 mkdir "$XDG_CACHE_HOME"
 examples="conv gemm hello matmul reduce stencil"
-echo "1..$(($(wc -w <<<"$examples") + 1))"
+echo "1..$(($(wc -w <<<"$examples") + 3))"
 number=0
 check() {
 	number=$((number + 1))
@@ -27,5 +27,17 @@ for example in $examples; do
 	check $? "$example interpreted and translated"
 done
 # or there was nothing to compare
-[ "$(find "$XDG_CACHE_HOME/tutti" -name '*.so' | wc -l)" -ge 6 ]
+[ "$(find "$XDG_CACHE_HOME" -name '*.so' | wc -l)" -ge 6 ]
 check $? "all were translated"
+
+# What `tuttic --translate` keeps is what the card looks for.
+export XDG_CACHE_HOME=$work/filled
+translations() { (cd "$XDG_CACHE_HOME" && find . -name '*.so' | sort); }
+"$out/tuttic" --translate -ffp-contract=off -o "$work/matmul.tco" runtime/examples/matmul/kernels.c &&
+	"$out/tutti" translate "$out/examples/reduce.tco" && translations >"$work/before" && [ "$(wc -l <"$work/before")" = 2 ] &&
+	trace wait matmul && trace wait reduce && translations | cmp "$work/before" -
+check $? "tuttic --translate and tutti translate fill the cache"
+TUTTI_DEVICE=emulator "$out/tutti" info >"$work/info" && grep -qE "^kernels +translated, compiled by /" "$work/info" &&
+	grep -qF "2, " "$work/info" && grep -qF "in $work/filled/tutti/translations" "$work/info" &&
+	TUTTI_TRANSLATE=off TUTTI_DEVICE=emulator "$out/tutti" info --json | grep -q '"kernels_are":"interpreted, since TUTTI_TRANSLATE is off"'
+check $? "tutti info tells how kernels are executed, and where translations are"

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -32,7 +33,7 @@ static int fresh_cache(void **state)
 	strcpy(home, "/tmp/tutti-test-XXXXXX");
 	if (!mkdtemp(home))
 		return -1;
-	snprintf(cache, sizeof(cache), "%s/tutti", home);
+	snprintf(cache, sizeof(cache), "%s/tutti/translations", home);
 	setenv("XDG_CACHE_HOME", home, 1);
 	setenv("TUTTI_TRANSLATE", "wait", 1);
 	unsetenv("TUTTI_HOST_CC");
@@ -325,6 +326,49 @@ static void is_what_it_says(void **state)
 	assert_false(comes_from_cache(22));
 }
 
+/* Other things may lie beside the translations, in a folder that others can look into. */
+static void only_its_own_folder(void **state)
+{
+	char above[80];
+
+	snprintf(above, sizeof(above), "%s/tutti", home);
+	assert_int_equal(mkdir(above, 0755), 0);
+	assert_int_equal(chmod(above, 0755), 0);
+	assert_false(comes_from_cache(23));
+	assert_int_equal(cached(NULL), 1);
+	assert_true(comes_from_cache(23));
+}
+
+/* As `tuttic --translate` does it. */
+static void filled_before(void **state)
+{
+	struct translator_report report;
+	uint32_t code[4];
+	size_t bytes = code_of(code, 24);
+
+	translator_report(&report);
+	assert_string_equal(report.folder, cache);
+	assert_int_equal(report.files, 0);
+	setenv("TUTTI_TRANSLATE", "off", 1);
+	assert_int_equal(translator_fill((const uint8_t *)code, bytes), 0);
+	translator_report(&report);
+	assert_non_null(strstr(report.how, "TUTTI_TRANSLATE is off"));
+	assert_int_equal(report.files, 1);
+	assert_true(report.bytes > 1000);
+	setenv("TUTTI_TRANSLATE", "wait", 1);
+	assert_true(comes_from_cache(24));
+	setenv("TUTTI_HOST_CC", "/nonexistent/cc", 1);
+	assert_int_equal(translator_fill((const uint8_t *)code, bytes), -ENOENT);
+	setenv("TUTTI_HOST_CC", "/bin/false", 1);
+	assert_int_equal(translator_fill((const uint8_t *)code, bytes), -ENOEXEC);
+	unsetenv("TUTTI_HOST_CC");
+	assert_int_equal(chmod(cache, 0770), 0);
+	assert_int_equal(translator_fill((const uint8_t *)code, bytes), -EACCES);
+	translator_report(&report);
+	assert_string_equal(report.folder, "");
+	assert_int_equal(chmod(cache, 0700), 0);
+}
+
 /* ---- what may fail ---- */
 
 static void no_compiler(void **state)
@@ -505,6 +549,8 @@ int main(void)
 		TEST("SYS-51: translation cache: nothing that others can write, nothing damaged", trusts_nobody),
 		TEST("SYS-51: translation cache: a file is what its name says", is_what_it_says),
 		TEST("SYS-51: translation cache: bounded, the oldest go", bounded),
+		TEST("SYS-51: translation cache: a folder of its own below tutti/", only_its_own_folder),
+		TEST("SYS-51: translation cache: filled before a card needs it, and reported", filled_before),
 		TEST("SYS-51: translation: no compiler, a compiler that fails, off", no_compiler),
 		TEST("SYS-51: translation: no cache folder", no_place),
 		TEST("SYS-51: translation: full disk", full_disk),
