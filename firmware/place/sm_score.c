@@ -12,7 +12,7 @@
 #define SCORE_BITS 30u
 #define PART_BITS 22u  /* of each of the two parts of a combined score */
 #define SHARE_BITS 8u  /* of the weights of these parts */
-#define FEW 16u        /* up to so many CTAs are placed one at a time */
+#define FEW 16u        /* up to so many CTAs get their numbers in the order in which SMs are chosen */
 #define WINDOW_LEAST 3u
 #define WINDOW_DEFAULT 10u
 
@@ -29,26 +29,28 @@ static struct score_state {
 } scoring;
 
 /*
- * struct pool - the SMs among which one placement chooses. It may take several visits to work out their scores.
+ * struct pool - the SMs among which placements choose. It may take several visits to work out their scores, and to place
+ * what fits.
  */
 static struct pool {
-	uint32_t delta; /* by how much a CTA lowers the score of its SM */
-	int32_t low, high;
-	uint32_t rooms;
-	uint32_t event; /* counters.events when the first of the scores was worked out */
+	bool cut;        /* a placement goes on in another visit, and the scores count what it has placed */
+	uint32_t issued; /* counters.ctas_issued when it was cut; if they differ, others were placed since */
+	uint32_t event;  /* counters.events when the first of the scores was worked out */
 	uint32_t known[LAKE_WORDS]; /* SMs whose scores have been worked out */
 	int32_t score[FW_MAX_SMS];
-	uint8_t room[FW_MAX_SMS];
+	uint8_t got[FW_MAX_SMS]; /* CTAs that this placement gives to each SM */
 } pool;
 
 #define POOL_AGE 256u /* visits after which scores are worked out again */
 /* The steps (visit.h) for a score, and for one by the largest runs of free blocks. */
 #define SCORE_STEPS 60u
 #define LARGEST_STEPS 400u
+#define TIER_STEPS 3u /* for each SM of a tier */
 
 static void pool_forget(void)
 {
 	words_clear(pool.known, fw.words);
+	pool.cut = false;
 	pool.event = counters.events;
 }
 
@@ -272,8 +274,6 @@ static bool work_out(const struct lake *lake)
 {
 	uint32_t steps = place_state.choice & TUTTI_CHOICE_LARGEST ? LARGEST_STEPS : SCORE_STEPS, w, todo, i;
 
-	if (counters.events - pool.event > POOL_AGE)
-		pool_forget();
 	for (w = 0; w < fw.words && lake->top != lake->row; w++)
 		for (todo = lake->row[1].mask[w] & ~pool.known[w]; todo; todo &= todo - 1) {
 			if (!visit_goes_on(steps))
@@ -285,126 +285,234 @@ static bool work_out(const struct lake *lake)
 	return true;
 }
 
-/* Collect the SMs that have room. */
-static void gather(struct pool *pool, const struct shape *shape, const struct lake *lake)
-{
-	uint32_t i, room;
-	int32_t s, last;
+/* ---- decisions ---- */
 
-	pool->delta = cost(shape);
-	pool->rooms = 0;
-	pool->high = INT32_MIN;
-	pool->low = INT32_MAX;
-	for (i = 0; i < fw.sms; i++) {
-		pool->room[i] = 0;
-		if (lake->top == lake->row || !(lake->row[1].mask[i / 32] >> (i % 32) & 1))
-			continue;
-		pool->room[i] = (uint8_t)(room = lake_level(lake, i));
-		s = pool->score[i];
-		last = s - (int32_t)(pool->delta * (room - 1));
-		pool->rooms += room;
-		pool->high = s > pool->high ? s : pool->high;
-		pool->low = last < pool->low ? last : pool->low;
+/* The SMs of @mask that are at least @least, in @out. Return: their number */
+static uint32_t at_least(const uint32_t *mask, int32_t least, uint32_t *out)
+{
+	uint32_t w, rest, n = 0;
+
+	for (w = 0; w < fw.words; w++)
+		for (out[w] = 0, rest = mask[w]; rest; rest &= rest - 1)
+			if (pool.score[32 * w + lowest_bit(rest)] >= least) {
+				out[w] |= rest & -rest;
+				n++;
+			}
+	return n;
+}
+
+struct span {
+	int32_t low, high;
+};
+
+/* The lowest and the highest score of @mask, of which some SM must be part. */
+static struct span span_of(const uint32_t *mask)
+{
+	struct span span = { INT32_MAX, INT32_MIN };
+	uint32_t w, rest;
+	int32_t score;
+
+	for (w = 0; w < fw.words; w++)
+		for (rest = mask[w]; rest; rest &= rest - 1) {
+			score = pool.score[32 * w + lowest_bit(rest)];
+			span.low = score < span.low ? score : span.low;
+			span.high = score > span.high ? score : span.high;
+		}
+	return span;
+}
+
+/* Keep the first @n SMs of @mask. */
+static void first_of(uint32_t *mask, uint32_t n)
+{
+	uint32_t w, have;
+
+	for (w = 0; w < fw.words; w++) {
+		have = popcount32(mask[w]);
+		if (have > n)
+			mask[w] = n ? lake_prefix(mask[w], n) : 0;
+		n -= min32(n, have);
 	}
 }
 
-/* ---- decisions ---- */
-
-static uint32_t *one_at_a_time(struct pool *pool, uint32_t n, uint32_t *out)
+/* Keep the @n SMs of @mask with the highest scores, of equal ones the first; there are more than @n. */
+static void highest_of(uint32_t *mask, uint32_t n)
 {
-	uint32_t i, best;
+	uint32_t sure[LAKE_WORDS] = { 0 }, upper[LAKE_WORDS], w, have;
+	struct span span;
 
-	while (n--) {
-		for (best = 0; !pool->room[best]; best++)
-			;
-		for (i = best + 1; i < fw.sms; i++)
-			if (pool->room[i] && pool->score[i] > pool->score[best])
+	for (;;) {
+		span = span_of(mask);
+		if (span.low == span.high)
+			break;
+		have = at_least(mask, span.low + (int32_t)(((uint32_t)span.high - (uint32_t)span.low + 1) / 2), upper);
+		if (have > n) {
+			words_copy(mask, upper, fw.words);
+			continue;
+		}
+		for (w = 0; w < fw.words; w++) {
+			sure[w] |= upper[w];
+			mask[w] ^= upper[w];
+		}
+		n -= have;
+		if (!n)
+			break;
+	}
+	first_of(mask, n);
+	for (w = 0; w < fw.words; w++)
+		mask[w] |= sure[w];
+}
+
+/*
+ * The SMs of @open that get a CTA before any SM gets a second one: each CTA lowers the score of its SM by @delta, so
+ * these are all that are less than that below the highest. Return: their number, at most @n
+ */
+static uint32_t tier_of(const uint32_t *open, int32_t delta, uint32_t n, uint32_t *tier)
+{
+	int32_t high = span_of(open).high;
+	uint32_t have = at_least(open, high - delta + 1, tier);
+
+	if (have <= n)
+		return have;
+	highest_of(tier, n);
+	return n;
+}
+
+/* Give a CTA to each SM of @tier, and take those that are full then out of @open. */
+static void give(const struct lake *lake, const uint32_t *tier, int32_t delta, uint32_t *open)
+{
+	uint32_t w, rest, i;
+
+	for (w = 0; w < fw.words; w++)
+		for (rest = tier[w]; rest; rest &= rest - 1) {
+			i = 32 * w + lowest_bit(rest);
+			pool.score[i] -= delta;
+			pool.got[i]++;
+			if (lake->row + pool.got[i] >= lake->top || !(lake->row[pool.got[i] + 1].mask[w] & rest & -rest))
+				open[w] &= ~(rest & -rest);
+		}
+}
+
+/* The SM of @tier with the highest score, of equal ones the first. */
+static uint32_t best_of(const uint32_t *tier)
+{
+	uint32_t w, rest, i, best = ~0u;
+
+	for (w = 0; w < fw.words; w++)
+		for (rest = tier[w]; rest; rest &= rest - 1) {
+			i = 32 * w + lowest_bit(rest);
+			if (best == ~0u || pool.score[i] > pool.score[best])
 				best = i;
-		pool->room[best]--;
-		pool->score[best] -= (int32_t)pool->delta;
+		}
+	return best;
+}
+
+/* Write a segment for each SM of @tier, by score. */
+static uint32_t *put_each(const uint32_t *tier, uint32_t n, uint32_t *out)
+{
+	uint32_t rest[LAKE_WORDS], best;
+
+	for (words_copy(rest, tier, fw.words); n; n--) {
+		best = best_of(rest);
+		rest[best / 32] ^= 1u << (best % 32);
 		*out++ = 1 | best / 32 << 16 | 1u << 24;
 		*out++ = 1u << (best % 32);
 	}
 	return out;
 }
 
-/* How many CTAs SM @i gets before its score falls below @height. */
-static uint32_t above(const struct pool *pool, uint32_t i, int32_t height)
+/* Write a segment for SMs @tier, or count the last one once more if it is for the same SMs. */
+static uint32_t *put_tier(const uint32_t *tier, uint32_t *last, uint32_t *out)
 {
-	uint32_t n;
+	uint32_t w, change = last == out;
 
-	if (!pool->room[i] || pool->score[i] < height)
-		return 0;
-	if (!pool->delta)
-		return pool->room[i];
-	n = (uint32_t)(pool->score[i] - height) / pool->delta + 1;
-	return n < pool->room[i] ? n : pool->room[i];
+	for (w = 0; w < fw.words && !change; w++)
+		change = last[1 + w] ^ tier[w];
+	if (!change) {
+		++*last;
+		return out;
+	}
+	*out = 1 | fw.words << 24;
+	words_copy(out + 1, tier, fw.words);
+	return out + 1 + fw.words;
 }
 
-/* The lowest score at which one of @n CTAs is placed, if more than @n would fit. */
-static int32_t waterline(const struct pool *pool, uint32_t n)
+/* CTAs do not lower the scores: the best SM gets all that it has room for. Return: their number */
+static uint32_t fill_best(const struct lake *lake, uint32_t n, uint32_t *open, uint32_t *out)
 {
-	int32_t low = pool->low, high = pool->high, middle;
-	uint32_t i, sum;
+	uint32_t i = best_of(open), bit = 1u << (i % 32);
 
-	/* Above @low all CTAs fit; the highest line above which @n fit is in [low, high]. */
-	while (low < high) {
-		middle = low + (int32_t)(((uint32_t)high - (uint32_t)low + 1) / 2);
-		for (sum = 0, i = 0; i < fw.sms; i++)
-			sum += above(pool, i, middle);
-		if (sum >= n)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low;
+	n = min32(n, lake_level(lake, i));
+	open[i / 32] ^= bit;
+	out[0] = n | i / 32 << 16 | 1u << 24;
+	out[1] = bit;
+	return n;
 }
 
-/* Change room to what each SM gets: all that is above the line, and at the line itself in order of position. */
-static void share_out(struct pool *pool, uint32_t n, int32_t line)
+static bool any_of(const uint32_t *mask)
 {
-	uint32_t i, sure, at;
+	uint32_t w, any = 0;
 
-	for (i = 0; i < fw.sms; i++)
-		n -= above(pool, i, line + 1);
-	for (i = 0; i < fw.sms; i++) {
-		sure = above(pool, i, line + 1);
-		at = above(pool, i, line) - sure;
-		at = at < n ? at : n;
-		n -= at;
-		pool->room[i] = (uint8_t)(sure + at);
-	}
+	for (w = 0; w < fw.words; w++)
+		any |= mask[w];
+	return any;
 }
 
-/* Write segments for pool->room, now the CTAs that each SM gets. SMs share a segment for what all of them get. */
-static uint32_t *segments(struct pool *pool, uint32_t words, uint32_t *out)
+/* Whether at most FEW CTAs fit. */
+static bool few_fit(const struct lake *lake)
 {
-	uint32_t least, i, k;
+	const struct lake_row *row;
+	uint32_t n = 0;
 
-	for (;;) {
-		for (least = ~0u, i = 0; i < fw.sms; i++)
-			if (pool->room[i] && pool->room[i] < least)
-				least = pool->room[i];
-		if (least == ~0u)
-			return out;
-		*out++ = least | words << 24;
-		for (k = 0; k < words; k++)
-			out[k] = 0;
-		for (i = 0; i < fw.sms; i++)
-			if (pool->room[i]) {
-				out[i / 32] |= 1u << (i % 32);
-				pool->room[i] = (uint8_t)(pool->room[i] - least);
-			}
-		out += words;
+	for (row = lake->top; row != lake->row && n <= FEW; row--)
+		n += row->count;
+	return n <= FEW;
+}
+
+/* Place while CTAs, room in the message and the visit last. Return: CTAs without an SM */
+static uint32_t place_tiers(const struct lake *lake, int32_t delta, uint32_t n, uint32_t *out, uint32_t **end)
+{
+	const uint32_t *full = out + LAKE_MESSAGE(fw.words) - (fw.words + 1);
+	uint32_t open[LAKE_WORDS] = { 0 }, tier[LAKE_WORDS], *last = out, have;
+	bool few = n <= FEW || few_fit(lake), more = true;
+
+	if (lake->top != lake->row)
+		words_copy(open, lake->row[1].mask, fw.words);
+	words_clear(pool.got, (fw.sms + 3) / 4);
+	while (more && n && out <= full && any_of(open)) {
+		if (!delta) {
+			n -= fill_best(lake, n, open, out);
+			out += 2;
+		} else {
+			have = tier_of(open, delta, n, tier);
+			n -= have;
+			*end = few ? put_each(tier, have, out) : put_tier(tier, last, out);
+			last = *end == out ? last : out;
+			out = *end;
+			give(lake, tier, delta, open);
+		}
+		more = visit_goes_on(TIER_STEPS * fw.sms);
 	}
+	*end = out;
+	pool.cut = n && any_of(open);
+	if (!pool.cut)
+		pool_forget();
+	return n;
+}
+
+/* Whether the scores that are known are still right, or can be read. */
+static bool may_score(void)
+{
+	if (counters.events - pool.event > POOL_AGE || (pool.cut && pool.issued != counters.ctas_issued))
+		pool_forget();
+	return pool.cut || match_ask();
 }
 
 COLD uint32_t score_pour(const struct shape *shape, const struct lake *lake, uint32_t n, uint32_t *out, uint32_t **end)
 {
-	uint32_t placed;
+	uint32_t most = n, left;
 
 	*end = out;
-	if (!match_ask()) {
+	if (!may_score()) {
 		match_wait();
 		return n;
 	}
@@ -412,20 +520,13 @@ COLD uint32_t score_pour(const struct shape *shape, const struct lake *lake, uin
 		visit_cut();
 		return n;
 	}
-	gather(&pool, shape, lake);
-	pool_forget(); /* what is placed changes the scores */
-	placed = n < pool.rooms ? n : pool.rooms;
 	/* How much a CTA takes from the largest runs is known only when it is resident: place one, then look again. */
-	if (place_state.choice & TUTTI_CHOICE_LARGEST && placed > 1) {
-		state_retry(); /* match_wait() would write its command where the caller's LAUNCH is being made */
-		placed = 1;
-	}
-	if (placed <= FEW) {
-		*end = one_at_a_time(&pool, placed, out);
-		return n - placed;
-	}
-	if (placed < pool.rooms)
-		share_out(&pool, placed, waterline(&pool, placed));
-	*end = segments(&pool, fw.words, out);
-	return n - placed;
+	if (place_state.choice & TUTTI_CHOICE_LARGEST)
+		most = min32(n, 1);
+	left = place_tiers(lake, (int32_t)cost(shape), most, out, end);
+	pool.issued = counters.ctas_issued + most - left;
+	/* match_wait() and visit_cut() would write a command where the caller's LAUNCH is being made. */
+	if (left < most && (pool.cut || most < n))
+		state_retry();
+	return n - most + left;
 }
