@@ -4,8 +4,10 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "place/sm_order.h"
+#include "place/visit.h"
 
 #define SCATTERED 32u
+#define ORDER_STEPS 25u /* visit.h: for each SM */
 
 struct domain_table domains;
 
@@ -14,6 +16,10 @@ static struct domain_row rows[DOMAIN_ROWS];
 static uint16_t position[FW_MAX_SMS];
 /* By the same index: the bit of the next SM of its TPC, in turn; its own bit if it is the only one. */
 static uint8_t mate[FW_MAX_SMS];
+/* What domain_pairs() was asked last of each GPC where it takes long, and the answer. */
+static struct paired {
+	uint32_t of, pairs;
+} paired[TUTTI_MAX_GPCS];
 
 static const struct tutti_discovery *discovery(void)
 {
@@ -103,6 +109,7 @@ static COLD void order(void)
 	struct gpc *gpc;
 	unsigned b;
 
+	visit_goes_on(ORDER_STEPS * fw.sms);
 	order_positions();
 	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
 		for (b = 0; b < popcount32(gpc->all); b++)
@@ -111,6 +118,7 @@ static COLD void order(void)
 		if (gpc->even != DOMAIN_EVEN)
 			order_mates(gpc, place);
 		order_cpcs(gpc, place);
+		paired[gpc->index].of = paired[gpc->index].pairs = 0;
 	}
 	domains.moved = false;
 	domains.dirty = true;
@@ -472,14 +480,19 @@ unsigned domain_scatter(const struct gpc *gpc, uint32_t mask)
 
 static COLD uint32_t pairs_slow(const struct gpc *gpc, uint32_t mask)
 {
-	uint32_t pairs = 0, rest, other;
+	struct paired *last = &paired[gpc->index];
+	uint32_t rest, other;
 
+	/* Many CGAs in turn ask about the same SMs. */
+	if (last->of == mask)
+		return last->pairs;
+	*last = (struct paired){ .of = mask };
 	for (rest = mask; rest; rest &= rest - 1) {
 		other = 1u << mate[gpc->first + lowest_bit(rest)];
 		if (mask & other & ~(rest & -rest))
-			pairs |= other | (rest & -rest);
+			last->pairs |= other | (rest & -rest);
 	}
-	return pairs;
+	return last->pairs;
 }
 
 uint32_t domain_pairs(const struct gpc *gpc, uint32_t mask)
