@@ -54,7 +54,7 @@ static hsa_status_t common_info(enum agent agent, hsa_agent_info_t attribute, vo
 		memset(value, 0, 4 * sizeof(uint32_t));
 		return HSA_STATUS_SUCCESS;
 	case HSA_AGENT_INFO_EXTENSIONS:
-		extension_mask(value);
+		extension_mask(agent, value);
 		return HSA_STATUS_SUCCESS;
 	case HSA_AGENT_INFO_VERSION_MAJOR:
 		VALUE(uint16_t, 1);

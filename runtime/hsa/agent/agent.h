@@ -41,8 +41,8 @@ uint64_t timestamp_hz(void);
 /** timestamp() - a time of the card's timer on that clock. */
 uint64_t timestamp(uint64_t ticks);
 
-/** extension_mask() - the extensions that the library has, a bit for each. */
-void extension_mask(uint8_t mask[128]);
+/** extension_mask() - the extensions that the library has (extension/), a bit for each; @agent has them. */
+void extension_mask(enum agent agent, uint8_t mask[128]);
 
 /**
  * struct region - a kind of memory.

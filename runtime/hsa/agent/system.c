@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <string.h>
+
 #include "hsa/agent/agent.h"
 #include "hsa/base/runtime.h"
 
@@ -23,6 +25,13 @@ uint64_t timestamp(uint64_t ticks)
 	return ticks / timestamp_divisor();
 }
 
+void extension_mask(enum agent agent, uint8_t mask[128])
+{
+	memset(mask, 0, 128);
+	if (agent == AGENT_CARD)
+		mask[HSA_EXTENSION_FINALIZER / 8] |= 1u << HSA_EXTENSION_FINALIZER % 8;
+}
+
 hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void *value)
 {
 	REQUIRE_INIT();
@@ -43,7 +52,7 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void *value)
 	case HSA_SYSTEM_INFO_MACHINE_MODEL:
 		VALUE(hsa_machine_model_t, HSA_MACHINE_MODEL_LARGE);
 	case HSA_SYSTEM_INFO_EXTENSIONS:
-		extension_mask(value);
+		extension_mask(AGENT_CARD, value);
 		return HSA_STATUS_SUCCESS;
 	case HSA_AMD_SYSTEM_INFO_BUILD_VERSION:
 		VALUE(const char *, "tutti");

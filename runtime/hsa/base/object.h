@@ -19,6 +19,7 @@ enum object_kind {
 	OBJECT_CODE_OBJECT,
 	OBJECT_EXECUTABLE,
 	OBJECT_SYMBOL,
+	OBJECT_PROGRAM,
 };
 
 /**

@@ -16,10 +16,13 @@ struct tutti_device *runtime_device(void);
 const struct tutti_discovery *runtime_card(void);
 
 /** REQUIRE() - leave the function with HSA_STATUS_ERROR_@status unless @condition holds. */
-#define REQUIRE(condition, status)                            \
+#define REQUIRE(condition, status) REQUIRE_STATUS(condition, HSA_STATUS_ERROR_##status)
+
+/** REQUIRE_STATUS() - the same for the statuses that extensions add, whose names begin in other ways. */
+#define REQUIRE_STATUS(condition, status)                     \
 	do {                                                  \
 		if (!(condition))                             \
-			return HSA_STATUS_ERROR_##status;     \
+			return (hsa_status_t)(status);        \
 	} while (0)
 
 /** REQUIRE_INIT() - first line of every function that the specification lets fail without hsa_init(). */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <hsa/hsa_ext_amd.h>
+#include <hsa/hsa_ext_finalize.h>
 
 #include "hsa/base/runtime.h"
 
@@ -11,7 +12,8 @@ struct status_text {
 	const char *text;
 };
 
-#define TEXT(name, text) {HSA_STATUS_##name, "HSA_STATUS_" #name ": " text}
+#define TEXT(name, text)     {HSA_STATUS_##name, "HSA_STATUS_" #name ": " text}
+#define EXT_TEXT(name, text) {HSA_EXT_STATUS_##name, "HSA_EXT_STATUS_" #name ": " text}
 
 static const struct status_text texts[] = {
 	TEXT(SUCCESS, "success"),
@@ -54,6 +56,13 @@ static const struct status_text texts[] = {
 	TEXT(ERROR_ILLEGAL_INSTRUCTION, "an illegal instruction"),
 	TEXT(ERROR_MEMORY_FAULT, "an access to memory was refused"),
 	TEXT(CU_MASK_REDUCED, "fewer compute units than asked for"),
+	EXT_TEXT(ERROR_INVALID_PROGRAM, "no such HSAIL program"),
+	EXT_TEXT(ERROR_INVALID_MODULE, "not a valid HSAIL module"),
+	EXT_TEXT(ERROR_INCOMPATIBLE_MODULE, "the module is for another machine model or profile"),
+	EXT_TEXT(ERROR_MODULE_ALREADY_INCLUDED, "the program includes the module already"),
+	EXT_TEXT(ERROR_SYMBOL_MISMATCH, "declaration and definition of a symbol do not go together"),
+	EXT_TEXT(ERROR_FINALIZATION_FAILED, "the registry has no code for this program"),
+	EXT_TEXT(ERROR_DIRECTIVE_MISMATCH, "the control directives contradict each other"),
 };
 
 hsa_status_t hsa_status_string(hsa_status_t status, const char **text)

@@ -42,8 +42,7 @@ bool code_remove(enum object_kind kind, uint64_t handle)
 	return code;
 }
 
-/* Reads a file from its start, wherever its position is. Stores the memory, NULL if there is none. */
-static bool read_file(int file, void **bytes, size_t *size)
+bool code_read_file(int file, void **bytes, size_t *size)
 {
 	struct stat about;
 	size_t done = 0;
@@ -73,7 +72,7 @@ hsa_status_t hsa_code_object_reader_create_from_file(hsa_file_t file, hsa_code_o
 
 	REQUIRE_INIT();
 	REQUIRE(reader, INVALID_ARGUMENT);
-	REQUIRE(read_file(file, &bytes, &size), INVALID_FILE);
+	REQUIRE(code_read_file(file, &bytes, &size), INVALID_FILE);
 	REQUIRE(bytes, OUT_OF_RESOURCES);
 	reader->handle = code_add(OBJECT_READER, bytes, size, bytes);
 	REQUIRE(reader->handle, OUT_OF_RESOURCES);

@@ -4,6 +4,7 @@
  * (HSA_ERRORS_LIST names the file) with the comments of Debian's headers, so that none is left out.
  */
 #include <fcntl.h>
+#include <hsa/hsa_ext_finalize.h>
 #include <unistd.h>
 
 #include "hsa_test.h"
@@ -433,6 +434,26 @@ static hsa_status_t take_pool(hsa_amd_memory_pool_t pool, void *data)
 	return HSA_STATUS_INFO_BREAK;
 }
 
+static void programs(void **state)
+{
+	hsa_ext_control_directives_t none = {0};
+	hsa_ext_program_t program = {0};
+	hsa_code_object_t code;
+
+	(void)state;
+	E(hsa_ext_program_create, ERROR_INVALID_ARGUMENT, (2, HSA_PROFILE_FULL, 0, NULL, &program));
+	E(hsa_ext_program_create, ERROR_INVALID_ARGUMENT, (HSA_MACHINE_MODEL_LARGE, 2, 0, NULL, &program));
+	E(hsa_ext_program_create, ERROR_INVALID_ARGUMENT, (HSA_MACHINE_MODEL_LARGE, HSA_PROFILE_FULL, 3, NULL, &program));
+	E(hsa_ext_program_create, ERROR_INVALID_ARGUMENT, (HSA_MACHINE_MODEL_LARGE, HSA_PROFILE_FULL, 0, NULL, NULL));
+	OK(hsa_ext_program_create(HSA_MACHINE_MODEL_LARGE, HSA_PROFILE_FULL, 0, NULL, &program));
+	E(hsa_ext_program_iterate_modules, ERROR_INVALID_ARGUMENT, (program, NULL, NULL));
+	E(hsa_ext_program_get_info, ERROR_INVALID_ARGUMENT, (program, 3, value));
+	E(hsa_ext_program_get_info, ERROR_INVALID_ARGUMENT, (program, HSA_EXT_PROGRAM_INFO_PROFILE, NULL));
+	EACH(hsa_isa_t, hsa_ext_program_finalize, ERROR_INVALID_ISA, (program, bad, 0, none, NULL, 0, &code));
+	OK(hsa_ext_program_destroy(program));
+	assert_int_equal(end(), 0);
+}
+
 static void amd_extension(void **state)
 {
 	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
@@ -492,6 +513,7 @@ int main(void)
 		cmocka_unit_test(system_and_agents), cmocka_unit_test(instruction_sets), cmocka_unit_test(memory),
 		cmocka_unit_test(signals),	     cmocka_unit_test(queues),		 cmocka_unit_test(executables),
 		cmocka_unit_test(symbols),	     cmocka_unit_test(code_objects),	 cmocka_unit_test(amd_extension),
+		cmocka_unit_test(programs),
 	};
 	const char *path = getenv("HSA_ERRORS_LIST");
 
