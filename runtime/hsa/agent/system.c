@@ -3,6 +3,7 @@
 
 #include "hsa/agent/agent.h"
 #include "hsa/base/runtime.h"
+#include "hsa/include/hsa/hsa_ven_tutti.h"
 
 #define TIMESTAMP_HZ_MAX 400000000u /* the specification's limit */
 
@@ -27,9 +28,11 @@ uint64_t timestamp(uint64_t ticks)
 
 void extension_mask(enum agent agent, uint8_t mask[128])
 {
+	static const uint16_t offered[] = {HSA_EXTENSION_FINALIZER, HSA_EXTENSION_TUTTI};
+
 	memset(mask, 0, 128);
-	if (agent == AGENT_CARD)
-		mask[HSA_EXTENSION_FINALIZER / 8] |= 1u << HSA_EXTENSION_FINALIZER % 8;
+	for (size_t i = 0; agent == AGENT_CARD && i < sizeof(offered) / sizeof(*offered); i++)
+		mask[offered[i] / 8] |= 1u << offered[i] % 8;
 }
 
 hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void *value)

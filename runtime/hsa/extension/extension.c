@@ -8,6 +8,7 @@
 
 #include "hsa/agent/agent.h"
 #include "hsa/base/runtime.h"
+#include "hsa/extension/tutti.h"
 
 static const hsa_ext_finalizer_1_00_pfn_t finalizer = {
 	.hsa_ext_program_create = hsa_ext_program_create,
@@ -16,6 +17,25 @@ static const hsa_ext_finalizer_1_00_pfn_t finalizer = {
 	.hsa_ext_program_iterate_modules = hsa_ext_program_iterate_modules,
 	.hsa_ext_program_get_info = hsa_ext_program_get_info,
 	.hsa_ext_program_finalize = hsa_ext_program_finalize,
+};
+
+static const hsa_ven_tutti_1_00_pfn_t tutti = {
+	.hsa_ven_tutti_queue_create = extended_queue_create,
+	.hsa_ven_tutti_record_begin = record_begin,
+	.hsa_ven_tutti_record_dispatch = record_dispatch,
+	.hsa_ven_tutti_record_end = record_end,
+	.hsa_ven_tutti_recording_destroy = recording_destroy,
+	.hsa_ven_tutti_recording_packets = recording_packets,
+	.hsa_ven_tutti_recording_set_kernarg = recording_set_kernarg,
+	.hsa_ven_tutti_recording_set_grid = recording_set_grid,
+	.hsa_ven_tutti_recording_set_signal = recording_set_signal,
+	.hsa_ven_tutti_replay = recording_replay,
+	.hsa_ven_tutti_task_create = task_create,
+	.hsa_ven_tutti_task_destroy = task_destroy,
+	.hsa_ven_tutti_task_address = task_address,
+	.hsa_ven_tutti_task_counters = task_counters,
+	.hsa_ven_tutti_tensor_tiled = tensor_tiled,
+	.hsa_ven_tutti_tensor_im2col = tensor_im2col,
 };
 
 /**
@@ -32,6 +52,7 @@ struct extension {
 
 static const struct extension extensions[] = {
 	{HSA_EXTENSION_FINALIZER, "HSA_EXTENSION_FINALIZER", &finalizer, sizeof(finalizer)},
+	{HSA_EXTENSION_TUTTI, "HSA_EXTENSION_TUTTI", &tutti, sizeof(tutti)},
 	{HSA_EXTENSION_IMAGES, "HSA_EXTENSION_IMAGES", NULL, 0},
 	{HSA_EXTENSION_PERFORMANCE_COUNTERS, "HSA_EXTENSION_PERFORMANCE_COUNTERS", NULL, 0},
 	{HSA_EXTENSION_PROFILING_EVENTS, "HSA_EXTENSION_PROFILING_EVENTS", NULL, 0},

@@ -49,12 +49,15 @@ static void on_error(struct tutti_queue *card, const struct tutti_fault *fault, 
  * Kernels may run as long as they like, as HSA has it. Times are always taken: an application that asks for them does so
  * when the queue is there already.
  */
-static hsa_status_t make(struct queue *queue)
+static hsa_status_t make(struct queue *queue, const struct tutti_queue_options *extra)
 {
 	const struct tutti_queue_options options = {
 		.packets = queue->public.size,
 		.multi = queue->public.type == HSA_QUEUE_TYPE_MULTI,
-		.flags = TUTTI_QUEUE_PROFILE,
+		.flags = TUTTI_QUEUE_PROFILE | extra->flags,
+		.priority = extra->priority,
+		.rsb_in_memory = extra->rsb_in_memory,
+		.rsb = extra->rsb,
 		.timeout_ms = UINT32_MAX,
 		.error = on_error,
 		.context = queue,
@@ -78,16 +81,14 @@ static bool size_ok(uint32_t size)
 	return size && !(size & (size - 1)) && size <= runtime_card()->ring_packets_max;
 }
 
-hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
-			      void (*callback)(hsa_status_t status, hsa_queue_t *queue, void *data), void *data,
-			      uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **out)
+hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+			  const struct tutti_queue_options *extra,
+			  void (*callback)(hsa_status_t status, hsa_queue_t *queue, void *data), void *data,
+			  hsa_queue_t **out)
 {
 	struct queue *queue;
 	hsa_status_t status;
 
-	(void)private_bytes; /* hints: the card finds out what each packet needs */
-	(void)group_bytes;
-	REQUIRE_INIT();
 	REQUIRE(agent_of(agent) != AGENTS, INVALID_AGENT);
 	REQUIRE(out && type <= HSA_QUEUE_TYPE_COOPERATIVE && size_ok(size), INVALID_ARGUMENT);
 	REQUIRE(agent_of(agent) == AGENT_CARD && type != HSA_QUEUE_TYPE_COOPERATIVE, INVALID_QUEUE_CREATION);
@@ -96,7 +97,7 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
 	REQUIRE(queue, OUT_OF_RESOURCES);
 	queue->callback = callback;
 	queue->data = data;
-	status = make(queue);
+	status = make(queue, extra);
 	if (status != HSA_STATUS_SUCCESS) {
 		free(queue);
 		return status;
@@ -104,6 +105,16 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
 	object_add(&queue->object, OBJECT_QUEUE, (uintptr_t)&queue->public);
 	*out = &queue->public;
 	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+			      void (*callback)(hsa_status_t status, hsa_queue_t *queue, void *data), void *data,
+			      uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **out)
+{
+	(void)private_bytes; /* hints: the card finds out what each packet needs */
+	(void)group_bytes;
+	REQUIRE_INIT();
+	return queue_create(agent, size, type, &(struct tutti_queue_options){0}, callback, data, out);
 }
 
 hsa_status_t hsa_queue_destroy(hsa_queue_t *public)

@@ -46,6 +46,15 @@ static inline struct queue *queue_find(const hsa_queue_t *public)
 
 /** queue_new() - a queue without a ring, entered in the table; NULL if there is no memory. */
 struct queue *queue_new(hsa_queue_type32_t type, uint32_t features, uint32_t size);
+/**
+ * queue_create() - hsa_queue_create() with properties that only Tutti knows, of which the ring's are not looked at.
+ *
+ * What stands in @extra beside flags, priority and references is decided here.
+ */
+hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+			  const struct tutti_queue_options *extra,
+			  void (*callback)(hsa_status_t status, hsa_queue_t *queue, void *data), void *data,
+			  hsa_queue_t **out);
 /** queue_free() - forget a queue that is in no table any more, and destroy what it has. */
 void queue_free(struct object *object);
 
