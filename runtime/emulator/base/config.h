@@ -20,7 +20,7 @@ enum tutti_card_mode {
 
 /* Faults that can be injected (spec SYS-15), also by TUTTI_INJECT="kind[:arg[:count]][,...]" */
 enum tutti_card_fault {
-	TUTTI_INJECT_FIRMWARE_HANG,  /* the soft core stops taking events */
+	TUTTI_INJECT_FIRMWARE_HANG,  /* the soft core stops taking events, which its watchdog notices; see inject_booted() */
 	TUTTI_INJECT_FIRMWARE_CRASH, /* the soft core traps at its next instruction */
 	TUTTI_INJECT_LOST_DOORBELL,  /* arg: number of doorbells to lose */
 	TUTTI_INJECT_LOST_INTERRUPT, /* arg: number of interrupts to lose */
@@ -33,6 +33,7 @@ enum tutti_card_fault {
 	TUTTI_INJECT_REMOVED,        /* discovery data read as all ones; the card stops for good */
 	TUTTI_INJECT_BOOT_FAILURE,   /* arg: number of good firmware images to refuse as damaged */
 	TUTTI_INJECT_SILENT_SM,      /* arg: the SM that does not acknowledge task states */
+	TUTTI_INJECT_FIRMWARE_SILENT, /* the soft core does nothing, and its watchdog does not notice */
 	TUTTI_INJECT_KINDS
 };
 

@@ -7,6 +7,8 @@
 #include "emulator/base/inject.h"
 #include "emulator/base/state.h"
 
+#define UNTIL_BOOT 2u /* argument of the faults that inject_booted() ends */
+
 /**
  * struct inject - the armed faults.
  * @left: how often each fault still happens; not 0 for lasting faults that are armed
@@ -36,6 +38,7 @@ static const struct {
 	[TUTTI_INJECT_REMOVED] = { "removed", false, 0 },
 	[TUTTI_INJECT_SILENT_SM] = { "silent-sm", false, ~0ull },
 	[TUTTI_INJECT_BOOT_FAILURE] = { "boot-failure", true, 0 },
+	[TUTTI_INJECT_FIRMWARE_SILENT] = { "firmware-silent", false, 0 },
 };
 
 bool inject_armed(struct tutti_card *card, enum tutti_card_fault fault, uint64_t *arg)
@@ -82,6 +85,20 @@ int inject_arm(struct tutti_card *card, enum tutti_card_fault fault, uint64_t ar
 	else
 		__atomic_or_fetch(&card->armed, 1u << fault, __ATOMIC_ACQ_REL);
 	return 0;
+}
+
+static void end_at_boot(struct tutti_card *card, enum tutti_card_fault fault)
+{
+	uint64_t arg;
+
+	if (inject_armed(card, fault, &arg) && arg == UNTIL_BOOT)
+		inject_arm(card, fault, kinds[fault].off);
+}
+
+void inject_booted(struct tutti_card *card)
+{
+	end_at_boot(card, TUTTI_INJECT_FIRMWARE_HANG);
+	end_at_boot(card, TUTTI_INJECT_FIRMWARE_SILENT);
 }
 
 int inject_parse(char *text, enum tutti_card_fault *fault, uint64_t *arg)

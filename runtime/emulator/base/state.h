@@ -124,7 +124,7 @@ struct tutti_card {
 	bool counting;
 	uint32_t round;
 	uint64_t stuck_ns;    /* for the watchdog: time the core has had since it last freed an event slot; 0 if it idles */
-	uint64_t hung_at;     /* time of the newest turn of an injected hang */
+	uint64_t hung_at;     /* time of the newest turn of an injected hang, 0 before the first */
 	uint64_t virtual_time;
 	uint64_t virtual_instructions; /* instructions that virtual_time already includes */
 	uint64_t start_ns;

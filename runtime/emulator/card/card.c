@@ -107,6 +107,19 @@ static void account(struct tutti_card *card)
 	card->virtual_instructions = n;
 }
 
+/* A turn of a core that an injected fault keeps from running. */
+static void stand_still(struct tutti_card *card)
+{
+	uint64_t now;
+
+	if (card->deterministic)
+		card->virtual_time += STUCK_STEP_NS;
+	now = card_time(card);
+	if (card->hung_at && inject_is(card, TUTTI_INJECT_FIRMWARE_HANG))
+		watchdog(card, now - card->hung_at);
+	card->hung_at = now;
+}
+
 /* Return: false if the core had nothing to do */
 static bool run_core(struct tutti_card *card)
 {
@@ -114,12 +127,8 @@ static bool run_core(struct tutti_card *card)
 	enum core_stop stop;
 	uint64_t now, began;
 
-	if (unlikely(inject_is(card, TUTTI_INJECT_FIRMWARE_HANG))) {
-		if (card->deterministic)
-			card->virtual_time += STUCK_STEP_NS;
-		now = card_time(card);
-		watchdog(card, now - card->hung_at);
-		card->hung_at = now;
+	if (unlikely(inject_is(card, TUTTI_INJECT_FIRMWARE_HANG) || inject_is(card, TUTTI_INJECT_FIRMWARE_SILENT))) {
+		stand_still(card);
 		return false;
 	}
 	if (unlikely(inject_is(card, TUTTI_INJECT_FIRMWARE_CRASH)) && inject_take(card, TUTTI_INJECT_FIRMWARE_CRASH))

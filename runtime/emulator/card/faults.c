@@ -11,8 +11,11 @@
 
 int tutti_card_inject(struct tutti_card *card, enum tutti_card_fault fault, uint64_t arg)
 {
-	int error = inject_arm(card, fault, arg);
+	int error;
 
+	if (fault == TUTTI_INJECT_FIRMWARE_HANG && !inject_is(card, fault))
+		card->hung_at = 0;
+	error = inject_arm(card, fault, arg);
 	if (error)
 		return error;
 	if (fault == TUTTI_INJECT_REMOVED)

@@ -66,6 +66,7 @@ static void start(struct tutti_card *card, const struct tutti_image *image)
 	}
 	card->alive = true;
 	card->stuck_ns = 1; /* the core runs, although no event waits for it, and the watchdog starts */
+	card->hung_at = 0;
 }
 
 void firmware_boot(struct tutti_card *card)
@@ -76,6 +77,7 @@ void firmware_boot(struct tutti_card *card)
 
 	card->boot_seen = sequence;
 	card_power_on(card);
+	inject_booted(card);
 	if (!sequence)
 		return;
 	image = copy_image(card, &bytes, &error);

@@ -46,6 +46,37 @@ static void firmware_hang(void **state)
 	reboot();
 }
 
+/* The card's watchdog ends a hang as a crash, and not before a second has passed. With argument 2 a boot heals it. */
+static void firmware_hang_until_boot(void **state)
+{
+	const struct tutti_crash *crash = (const void *)(raw->bar + raw->discovery->crash.offset);
+
+	inject(TUTTI_INJECT_FIRMWARE_HANG, 2);
+	tutti_card_kick(raw->card);
+	while (raw->status->state == TUTTI_STATE_RUNNING)
+		raw_run(raw, 50);
+	assert_int_equal(raw->status->state, TUTTI_STATE_CRASHED);
+	assert_int_equal(crash->cause, TUTTI_CRASH_WATCHDOG);
+	reboot();
+}
+
+/* The watchdog does not notice firmware that is only silent. */
+static void firmware_silent(void **state)
+{
+	uint64_t beat;
+
+	inject(TUTTI_INJECT_FIRMWARE_SILENT, 2);
+	raw_run(raw, 50);
+	beat = raw->status->heartbeat;
+	raw_run(raw, 1500);
+	assert_int_equal(raw->status->state, TUTTI_STATE_RUNNING);
+	assert_int_equal(raw->status->heartbeat, beat);
+	reboot();
+	inject(TUTTI_INJECT_FIRMWARE_SILENT, 1);
+	inject(TUTTI_INJECT_FIRMWARE_SILENT, 0);
+	alive(&queue);
+}
+
 static void firmware_crash(void **state)
 {
 	const struct tutti_crash *crash = (const void *)(raw->bar + raw->discovery->crash.offset);
@@ -319,6 +350,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		T("SYS-15: hung firmware", firmware_hang),
+		T("SYS-15, SYS-28: a hang that a boot heals", firmware_hang_until_boot),
+		T("SYS-15, SYS-28: silent firmware", firmware_silent),
 		T("SYS-15: firmware crash", firmware_crash),
 		T("SYS-15, PKT-05: lost doorbell", lost_doorbell),
 		T("SYS-15: lost interrupt", lost_interrupt),

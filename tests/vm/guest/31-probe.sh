@@ -57,23 +57,30 @@ before=$(interrupts)
 check "SYS-21: packets run" works
 check "SYS-21: and interrupts came" [ "$(interrupts)" -gt "$before" ]
 
-# The watchdog waits as long as it is told to. (The card's own watchdog takes longer than the short time used here.)
+# The watchdog waits as long as it is told to. A silent firmware is not noticed by the card's own watchdog, and the next boot
+# heals it: however slow this machine is, nothing has to be in time.
 before=$(control_value boot_sequence)
 dmesg -c >/dev/null
+control inject firmware-silent 2 >/dev/null
 echo 300 >$parameters/heartbeat_timeout_ms
-control inject firmware-hang >/dev/null
-check "SYS-21: a short patience: silence is not borne" soon 20 said "no heartbeat: resetting"
-control inject firmware-hang 0 >/dev/null
-check "SYS-21: the firmware is started again" soon 20 rebooted
-check "SYS-21: and works" soon 20 works
-dmesg -c >/dev/null
+check "SYS-21: a short patience: silence is not borne" soon 60 said "no heartbeat: resetting"
 echo 60000 >$parameters/heartbeat_timeout_ms
-control inject firmware-hang >/dev/null
-sleep 1
-check "SYS-21: a long one: it is" fails said "no heartbeat"
-control inject firmware-hang 0 >/dev/null
+check "SYS-21: the firmware is started again" soon 60 rebooted
+check "SYS-21: and works" soon 60 works
+# The other order: the card's own watchdog is first.
+before=$(control_value boot_sequence)
+dmesg -c >/dev/null
+control inject firmware-hang 2 >/dev/null
+check "SYS-21: what the card's watchdog ends is a crash" soon 60 said "the firmware has crashed: resetting"
+check "SYS-21: and started again, too" soon 60 rebooted
+check "SYS-21: and it works" soon 60 works
+dmesg -c >/dev/null
+control inject firmware-silent >/dev/null
+sleep 3
+check "SYS-21: a long one: it is" fails said "resetting the card"
+control inject firmware-silent 0 >/dev/null
 echo 5000 >$parameters/heartbeat_timeout_ms
-check "SYS-21: and all works" soon 30 works
+check "SYS-21: and all works" soon 60 works
 card_unbind
 check "SYS-21: unbound, no handler is left" [ "$(lines)" = 0 ]
 check "the module unloads" rmmod tutti
