@@ -10,26 +10,28 @@ plan() { # TESTS
 	echo "KTAP version 1"
 	echo "1..$1"
 }
-ok() { # NAME
+# Each result is on the console, too, which shows how far the run is and to which subtest a report of the kernel belongs.
+result() { # ok|"not ok" NAME
 	vm_number=$((vm_number + 1))
-	echo "ok $vm_number - $*"
+	echo "$1 $vm_number - $2"
+	echo "progress: $1 $vm_number - $2" >/dev/kmsg
+}
+ok() { # NAME
+	result ok "$*"
 }
 not_ok() { # NAME
-	vm_number=$((vm_number + 1))
 	vm_failed=1
-	echo "not ok $vm_number - $*"
+	result "not ok" "$*"
 }
 skip() { # NAME REASON
-	vm_number=$((vm_number + 1))
-	echo "ok $vm_number - $1 # SKIP $2"
+	result ok "$1 # SKIP $2"
 }
 check() { # NAME COMMAND...
 	local name=$1
 	shift
 	if "$@"; then ok "$name"; else not_ok "$name"; fi
 }
-# Results of a program that prints KTAP itself are taken over as they are, with new numbers; on the console, too, so that
-# it shows how far the run is and which subtest a report of the kernel belongs to.
+# Results of a program that prints KTAP itself are taken over as they are, with new numbers.
 take() { # lines on stdin
 	local line
 	while read -r line; do
@@ -38,7 +40,6 @@ take() { # lines on stdin
 		"not ok "*) not_ok "${line#* - }" ;;
 		*) echo "# $line" ;;
 		esac
-		echo "progress: $line" >/dev/kmsg
 	done
 }
 take_from() { # PROGRAM ARGUMENT...: while it runs; its exit status
