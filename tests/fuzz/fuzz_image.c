@@ -27,6 +27,10 @@ bool inject_take(struct tutti_card *c, enum tutti_card_fault fault)
 	return false;
 }
 
+void inject_booted(struct tutti_card *c)
+{
+}
+
 void card_die(struct tutti_card *c, uint32_t cause, uint32_t code, uint32_t pc, uint32_t tval, const char *text)
 {
 }
