@@ -115,7 +115,9 @@ static void stand_still(struct tutti_card *card)
 	if (card->deterministic)
 		card->virtual_time += STUCK_STEP_NS;
 	now = card_time(card);
-	if (card->hung_at && inject_is(card, TUTTI_INJECT_FIRMWARE_HANG))
+	if (inject_is(card, TUTTI_INJECT_FIRMWARE_SILENT))
+		card->stuck_ns = 1; /* it runs, so that the card does not sleep, and seems to take events */
+	else if (card->hung_at)
 		watchdog(card, now - card->hung_at);
 	card->hung_at = now;
 }
@@ -180,7 +182,7 @@ static bool live_round(struct tutti_card *card)
 	if (unlikely(!card->alive))
 		return work;
 	work |= engines_poll(card, timer || card->deterministic);
-	if (engines_pending(card) || unlikely(card->stuck_ns))
+	if (engines_pending(card) || unlikely(card->stuck_ns) || inject_is(card, TUTTI_INJECT_FIRMWARE_SILENT))
 		work |= run_core(card);
 	work |= engines_commands(card);
 	if (unlikely(!card->alive))

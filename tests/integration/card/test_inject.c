@@ -71,6 +71,8 @@ static void firmware_silent(void **state)
 	raw_run(raw, 1500);
 	assert_int_equal(raw->status->state, TUTTI_STATE_RUNNING);
 	assert_int_equal(raw->status->heartbeat, beat);
+	usleep(50000);
+	assert_int_equal(raw->status->asleep, 0); /* a host does not miss the heartbeat of a card that sleeps */
 	reboot();
 	inject(TUTTI_INJECT_FIRMWARE_SILENT, 1);
 	inject(TUTTI_INJECT_FIRMWARE_SILENT, 0);
