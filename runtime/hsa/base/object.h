@@ -22,6 +22,7 @@ enum object_kind {
 	OBJECT_PROGRAM,
 	OBJECT_RECORDING,
 	OBJECT_TASK,
+	OBJECT_NOTE,
 };
 
 /**

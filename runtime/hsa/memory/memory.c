@@ -6,6 +6,7 @@
 #include "hsa/agent/agent.h"
 #include "hsa/base/runtime.h"
 #include "hsa/base/status.h"
+#include "hsa/memory/note.h"
 
 hsa_status_t hsa_memory_allocate(hsa_region_t handle, size_t size, void **address)
 {
@@ -18,8 +19,14 @@ hsa_status_t hsa_memory_allocate(hsa_region_t handle, size_t size, void **addres
 
 hsa_status_t hsa_memory_free(void *address)
 {
+	struct note *note;
+	bool freed;
+
 	REQUIRE_INIT();
-	return tutti_memory_free(runtime_device(), address) ? HSA_STATUS_ERROR_INVALID_ALLOCATION : HSA_STATUS_SUCCESS;
+	note = note_take(address); /* before another thread is given the same address */
+	freed = !tutti_memory_free(runtime_device(), address);
+	note_end(note, freed);
+	return freed ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
 
 hsa_status_t hsa_amd_memory_pool_free(void *address)

@@ -5,6 +5,7 @@
 #include "hsa/agent/agent.h"
 #include "hsa/base/runtime.h"
 #include "hsa/base/status.h"
+#include "hsa/memory/note.h"
 
 static bool agents_ok(unsigned count, const hsa_agent_t *agents)
 {
@@ -78,6 +79,7 @@ static void describe(const void *address, hsa_amd_pointer_info_t *info)
 	if (tutti_memory_info(runtime_device(), address, &start, &bytes, &memory))
 		return;
 	info->type = is_allocation(address) ? HSA_EXT_POINTER_TYPE_HSA : HSA_EXT_POINTER_TYPE_LOCKED;
+	info->userData = note_userdata(start);
 	info->agentBaseAddress = info->hostBaseAddress = start;
 	info->sizeInBytes = bytes;
 	info->agentOwner = agent_handle(memory == TUTTI_MEMORY_CARD ? AGENT_CARD : AGENT_HOST);

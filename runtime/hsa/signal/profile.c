@@ -21,6 +21,21 @@ hsa_status_t hsa_amd_profiling_get_dispatch_time(hsa_agent_t agent, hsa_signal_t
 	return HSA_STATUS_SUCCESS;
 }
 
+/* Kernels have times, copies have none: the card writes them for kernels only. */
+hsa_status_t hsa_amd_profiling_async_copy_enable(bool enable)
+{
+	REQUIRE_INIT();
+	return enable ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_profiling_get_async_copy_time(hsa_signal_t signal, hsa_amd_profiling_async_copy_time_t *time)
+{
+	(void)signal;
+	REQUIRE_INIT();
+	REQUIRE(time, INVALID_ARGUMENT);
+	return HSA_STATUS_ERROR_INVALID_SIGNAL;
+}
+
 /* The times that an application gets are on the system's clock already. */
 hsa_status_t hsa_amd_profiling_convert_tick_to_system_domain(hsa_agent_t agent, uint64_t tick, uint64_t *system)
 {

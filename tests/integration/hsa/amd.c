@@ -143,6 +143,106 @@ static void the_programs_own_memory(void **state)
 	free(own);
 }
 
+static void on_free(void *address, void *data)
+{
+	*(void **)data = address;
+}
+
+static void what_programs_note_of_memory(void **state)
+{
+	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
+	char *memory = pool_memory(found.card_pool, 10000);
+	void *told = NULL, *not_told = NULL;
+
+	(void)state;
+	OK(hsa_amd_pointer_info_set_userdata(memory + 777, state));
+	OK(hsa_amd_pointer_info(memory + 9999, &info, NULL, NULL, NULL));
+	assert_ptr_equal(info.userData, state);
+	FAILS(INVALID_ALLOCATION, hsa_amd_register_deallocation_callback(memory + 64, on_free, &told));
+	OK(hsa_amd_register_deallocation_callback(memory, on_free, &told));
+	OK(hsa_amd_register_deallocation_callback(memory, on_free, &not_told));
+	OK(hsa_amd_deregister_deallocation_callback(memory, on_free)); /* the newest */
+	FAILS(INVALID_ALLOCATION, hsa_memory_free(memory + 64));
+	assert_null(told);
+	OK(hsa_amd_memory_pool_free(memory));
+	assert_ptr_equal(told, memory);
+	assert_null(not_told);
+	FAILS(INVALID_ARGUMENT, hsa_amd_deregister_deallocation_callback(memory, on_free));
+	FAILS(INVALID_ARGUMENT, hsa_amd_pointer_info_set_userdata(memory, state));
+	memory = pool_memory(found.card_pool, 10000);
+	OK(hsa_amd_pointer_info(memory, &info, NULL, NULL, NULL));
+	assert_null(info.userData);
+}
+
+/* A box of 8 words, 3 rows and 2 layers, from one layout to another; the rest stays as it is. */
+static void boxes(void **state)
+{
+	enum { WIDTH = 64, ROWS = 8, LAYERS = 4 };
+	const hsa_dim3_t range = {32, 3, 2}, from_offset = {16, 4, 1}, to_offset = {8, 0, 2};
+	uint32_t *from = pool_memory(found.host_pool, 4 * WIDTH * ROWS * LAYERS), wrong = 0;
+	uint32_t *to = pool_memory(found.card_pool, 4 * WIDTH * ROWS * LAYERS);
+	const hsa_pitched_ptr_t from_memory = {from, 4 * WIDTH, 4 * WIDTH * ROWS};
+	const hsa_pitched_ptr_t to_memory = {to, 4 * WIDTH, 4 * WIDTH * ROWS};
+	hsa_signal_t gate = new_signal(1), done = new_signal(1);
+
+	(void)state;
+	for (uint32_t i = 0; i < WIDTH * ROWS * LAYERS; i++)
+		from[i] = i + 1;
+	OK(hsa_amd_memory_async_copy_rect(&to_memory, &to_offset, &from_memory, &from_offset, &range, found.card,
+					  hsaHostToDevice, 1, &gate, done));
+	usleep(2000);
+	assert_int_equal(hsa_signal_load_relaxed(done), 1);
+	hsa_signal_store_screlease(gate, 0);
+	wait_zero(done);
+	for (uint32_t z = 0; z < LAYERS; z++)
+		for (uint32_t y = 0; y < ROWS; y++)
+			for (uint32_t x = 0; x < WIDTH; x++) {
+				bool inside = x >= 2 && x < 10 && y < 3 && z >= 2;
+				uint32_t expected = inside ? from[((z - 1) * ROWS + y + 4) * WIDTH + x + 2] : 0;
+
+				wrong += to[(z * ROWS + y) * WIDTH + x] != expected;
+			}
+	assert_int_equal(wrong, 0);
+	FAILS(INVALID_SIGNAL, hsa_amd_memory_async_copy_rect(&to_memory, &to_offset, &from_memory, &from_offset, &range,
+							     found.card, hsaHostToDevice, 0, NULL, (hsa_signal_t){0}));
+}
+
+/* What cannot be had says so. */
+static void what_stays_as_it_is(void **state)
+{
+	hsa_amd_coherency_type_t type = -1;
+	uint32_t units = 0, all[32] = {0};
+	char *memory = pool_memory(found.host_pool, 4096);
+	hsa_amd_ipc_memory_t handle;
+	hsa_queue_t *queue = NULL;
+	bool can = true;
+
+	(void)state;
+	OK(hsa_amd_coherency_get_type(found.card, &type));
+	assert_int_equal(type, HSA_AMD_COHERENCY_TYPE_COHERENT);
+	OK(hsa_amd_coherency_set_type(found.card, type));
+	OK(hsa_amd_memory_pool_can_migrate(found.host_pool, found.card_pool, &can));
+	assert_false(can);
+	OK(hsa_amd_memory_migrate(memory, found.host_pool, 0));
+	FAILS(OUT_OF_RESOURCES, hsa_amd_memory_migrate(memory, found.card_pool, 0));
+	FAILS(OUT_OF_RESOURCES, hsa_amd_ipc_memory_create(memory, 4096, &handle));
+	FAILS(OUT_OF_RESOURCES, hsa_amd_profiling_async_copy_enable(true));
+	OK(hsa_amd_profiling_async_copy_enable(false));
+	assert_int_equal(hsa_amd_svm_attributes_set(memory, 4096, NULL, 0), HSA_STATUS_ERROR);
+	OK(hsa_queue_create(found.card, 16, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue));
+	OK(hsa_agent_get_info(found.card, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &units));
+	OK(hsa_amd_queue_cu_get_mask(queue, 1024, all));
+	for (uint32_t i = 0; i < 1024; i++)
+		assert_int_equal(all[i / 32] >> i % 32 & 1, i < units);
+	OK(hsa_amd_queue_cu_set_mask(queue, 1024, all));
+	OK(hsa_amd_queue_cu_set_mask(queue, 0, NULL));
+	all[units / 32 / 2] &= ~2u;
+	assert_int_equal(hsa_amd_queue_cu_set_mask(queue, 1024, all), HSA_STATUS_ERROR);
+	OK(hsa_amd_queue_set_priority(queue, HSA_AMD_QUEUE_PRIORITY_NORMAL));
+	assert_int_equal(hsa_amd_queue_set_priority(queue, HSA_AMD_QUEUE_PRIORITY_HIGH), HSA_STATUS_ERROR);
+	OK(hsa_queue_destroy(queue));
+}
+
 static uint64_t time_now(void)
 {
 	uint64_t time = 0;
@@ -193,6 +293,9 @@ int main(void)
 		cmocka_unit_test(copies_that_wait_for_each_other),
 		cmocka_unit_test(fills),
 		cmocka_unit_test(the_programs_own_memory),
+		cmocka_unit_test(what_programs_note_of_memory),
+		cmocka_unit_test(boxes),
+		cmocka_unit_test(what_stays_as_it_is),
 		cmocka_unit_test(times_lie_where_they_happened),
 	};
 

@@ -507,13 +507,64 @@ static void amd_extension(void **state)
 	assert_int_equal(end(), 0);
 }
 
+static void amd_sharing(void **state)
+{
+	hsa_amd_memory_pool_t pool = {0};
+	hsa_agent_t card = found.card;
+	hsa_signal_t signal = new_signal(1);
+	hsa_amd_coherency_type_t type;
+	hsa_queue_t *queue = NULL;
+	uint32_t *x = fine_memory(4096), mask[2] = {0};
+
+	(void)state;
+	assert_int_equal(hsa_amd_agent_iterate_memory_pools(found.host, take_pool, &pool), HSA_STATUS_INFO_BREAK);
+	OK(hsa_queue_create(card, 16, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue));
+	E(hsa_amd_ipc_memory_create, ERROR_INVALID_ARGUMENT, (NULL, 64, (hsa_amd_ipc_memory_t *)value));
+	E(hsa_amd_ipc_memory_create, ERROR_INVALID_ARGUMENT, (x + 1, 64, (hsa_amd_ipc_memory_t *)value));
+	E(hsa_amd_ipc_memory_create, ERROR_INVALID_ARGUMENT, (x, 4097, (hsa_amd_ipc_memory_t *)value));
+	E(hsa_amd_ipc_memory_create, ERROR_INVALID_ARGUMENT, (x, 64, NULL));
+	E(hsa_amd_ipc_memory_attach, ERROR_INVALID_ARGUMENT,
+	  ((hsa_amd_ipc_memory_t *)value, 64, 1, &card, (void **)value));
+	E(hsa_amd_ipc_memory_detach, ERROR_INVALID_ARGUMENT, (x));
+	E(hsa_amd_ipc_signal_create, ERROR_INVALID_ARGUMENT, (signal, (hsa_amd_ipc_signal_t *)value));
+	E(hsa_amd_ipc_signal_attach, ERROR_INVALID_ARGUMENT, ((hsa_amd_ipc_signal_t *)value, &signal));
+	E(hsa_amd_interop_map_buffer, ERROR_INVALID_ARGUMENT,
+	  (1, &card, 0, 0, (size_t *)value, (void **)value, NULL, NULL));
+	EACH(hsa_amd_memory_pool_t, hsa_amd_memory_pool_can_migrate, ERROR_INVALID_MEMORY_POOL, (pool, bad, &yes));
+	E(hsa_amd_memory_pool_can_migrate, ERROR_INVALID_ARGUMENT, (pool, pool, NULL));
+	EACH(hsa_amd_memory_pool_t, hsa_amd_memory_migrate, ERROR_INVALID_MEMORY_POOL, (x, bad, 0));
+	E(hsa_amd_memory_migrate, ERROR_INVALID_ARGUMENT, (x, pool, 1));
+	E(hsa_amd_memory_migrate, ERROR_INVALID_ARGUMENT, (value, pool, 0));
+	EACH(hsa_agent_t, hsa_amd_coherency_get_type, ERROR_INVALID_AGENT, (bad, &type));
+	E(hsa_amd_coherency_get_type, ERROR_INVALID_ARGUMENT, (card, NULL));
+	EACH(hsa_agent_t, hsa_amd_coherency_set_type, ERROR_INVALID_AGENT, (bad, HSA_AMD_COHERENCY_TYPE_COHERENT));
+	E(hsa_amd_coherency_set_type, ERROR_INVALID_ARGUMENT, (card, HSA_AMD_COHERENCY_TYPE_NONCOHERENT));
+	E(hsa_amd_pointer_info_set_userdata, ERROR_INVALID_ARGUMENT, (value, NULL));
+	E(hsa_amd_register_deallocation_callback, ERROR_INVALID_ALLOCATION, (value, CALLBACK, NULL));
+	E(hsa_amd_register_deallocation_callback, ERROR_INVALID_ARGUMENT, (x, NULL, NULL));
+	E(hsa_amd_deregister_deallocation_callback, ERROR_INVALID_ARGUMENT, (x, CALLBACK));
+	E(hsa_amd_profiling_get_async_copy_time, ERROR_INVALID_SIGNAL,
+	  (signal, (hsa_amd_profiling_async_copy_time_t *)value));
+	E(hsa_amd_profiling_get_async_copy_time, ERROR_INVALID_ARGUMENT, (signal, NULL));
+	E(hsa_amd_queue_cu_set_mask, ERROR_INVALID_QUEUE, (NULL, 32, mask));
+	E(hsa_amd_queue_cu_set_mask, ERROR_INVALID_ARGUMENT, (queue, 31, mask));
+	E(hsa_amd_queue_cu_set_mask, ERROR_INVALID_ARGUMENT, (queue, 32, NULL));
+	E(hsa_amd_queue_cu_get_mask, ERROR_INVALID_QUEUE, (NULL, 32, mask));
+	E(hsa_amd_queue_cu_get_mask, ERROR_INVALID_ARGUMENT, (queue, 0, mask));
+	E(hsa_amd_queue_cu_get_mask, ERROR_INVALID_ARGUMENT, (queue, 32, NULL));
+	E(hsa_amd_queue_set_priority, ERROR_INVALID_QUEUE, ((hsa_queue_t *)value, HSA_AMD_QUEUE_PRIORITY_NORMAL));
+	E(hsa_amd_queue_set_priority, ERROR_INVALID_ARGUMENT, (queue, 3));
+	OK(hsa_queue_destroy(queue));
+	assert_int_equal(end(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(system_and_agents), cmocka_unit_test(instruction_sets), cmocka_unit_test(memory),
 		cmocka_unit_test(signals),	     cmocka_unit_test(queues),		 cmocka_unit_test(executables),
 		cmocka_unit_test(symbols),	     cmocka_unit_test(code_objects),	 cmocka_unit_test(amd_extension),
-		cmocka_unit_test(programs),
+		cmocka_unit_test(programs),	     cmocka_unit_test(amd_sharing),
 	};
 	const char *path = getenv("HSA_ERRORS_LIST");
 

@@ -36,9 +36,7 @@ exports_what_debian_has() {
 }
 
 # What is not there, and why: runtime/hsa/README.md.
-without='hsa_ext_(image|sampler)_|hsa_amd_(image|interop|ipc|svm|coherency)_|hsa_amd_memory_async_copy_rect'
-without="$without|hsa_amd_memory_(migrate|pool_can_migrate)|hsa_amd_queue_(cu|set_priority)|hsa_amd_pointer_info_set"
-without="$without|hsa_amd_profiling_(get_async|async)|deallocation_callback"
+without='hsa_ext_(image|sampler)_|hsa_amd_image_'
 # Later than the library of Debian 12, which is the one that is asked for.
 without="$without|hsa_amd_(vmem|spm|portable)_|hsa_amd_memory_(async_copy_on_engine|copy_engine_status)|hsa_amd_agent_set_async_scratch_limit"
 
