@@ -33,11 +33,39 @@ hsa_status_t value_text(void *value, size_t bytes, const char *text)
 	return HSA_STATUS_SUCCESS;
 }
 
+static void before_fork(void)
+{
+	pthread_mutex_lock(&runtime.lock);
+	object_before_fork();
+}
+
+static void after_fork(void)
+{
+	object_after_fork();
+	pthread_mutex_unlock(&runtime.lock);
+}
+
+/* A child has no card until it calls hsa_init() itself. What was its parent's stays where it is. */
+static void in_child(void)
+{
+	object_in_child();
+	runtime.references = 0;
+	__atomic_store_n(&runtime.device, NULL, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&runtime.lock);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
 static hsa_status_t start(void)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct tutti_device *device;
 	int error = tutti_device_open(NULL, &device);
 
+	pthread_once(&once, watch_forks);
 	/* The specification has no status for "no card": what cannot be had is a resource. */
 	if (error)
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 
 #define BUCKETS 256u
 #define FIRST	0x7475740000000000u /* far from small numbers, which a program may take for a handle by mistake */
@@ -91,6 +92,23 @@ static struct object *take_newest(void)
 	object = at ? unlink_at(at) : NULL;
 	pthread_mutex_unlock(&table.lock);
 	return object;
+}
+
+void object_before_fork(void)
+{
+	pthread_mutex_lock(&table.lock);
+}
+
+void object_after_fork(void)
+{
+	pthread_mutex_unlock(&table.lock);
+}
+
+void object_in_child(void)
+{
+	memset(table.bucket, 0, sizeof(table.bucket));
+	table.newest = NULL;
+	pthread_mutex_unlock(&table.lock);
 }
 
 void object_destroy_all(void)

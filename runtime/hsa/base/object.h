@@ -48,4 +48,12 @@ void *object_remove(enum object_kind kind, uint64_t handle);
 /** object_destroy_all() - destroy what is left, the newest first. */
 void object_destroy_all(void);
 
+/*
+ * Around fork(): the child begins with a table that nobody is changing, and with nothing in it, as its memory and threads
+ * are not those of the parent.
+ */
+void object_before_fork(void);
+void object_after_fork(void);
+void object_in_child(void);
+
 #endif

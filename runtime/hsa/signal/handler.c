@@ -26,32 +26,34 @@ static void handler_free(struct object *object)
 	free(object);
 }
 
-static void handler_done(struct handler *handler)
+/* By its number: when the function has shut the runtime down, the handler is gone already. */
+static void handler_done(uint64_t handle)
 {
-	if (object_remove(OBJECT_HANDLER, handler->object.handle))
-		free(handler);
+	free(object_remove(OBJECT_HANDLER, handle));
 }
 
 static bool on_condition(tutti_signal_t signal, int64_t value, int error, void *context)
 {
 	struct handler *handler = context;
+	uint64_t handle = handler->object.handle;
 
 	(void)signal;
 	/* HSA has no word for "it will never be". */
 	if (!error && handler->function(value, handler->argument))
 		return true;
-	handler_done(handler);
+	handler_done(handle);
 	return false;
 }
 
 static bool on_first(tutti_signal_t signal, int64_t value, int error, void *context)
 {
 	struct handler *handler = context;
+	uint64_t handle = handler->object.handle;
 
 	(void)value;
 	if (!error)
 		handler->once(handler->argument);
-	handler_done(handler);
+	handler_done(handle);
 	tutti_signal_destroy(runtime_device(), signal);
 	return false;
 }
@@ -84,7 +86,7 @@ hsa_status_t hsa_amd_signal_async_handler(hsa_signal_t handle, hsa_signal_condit
 				     on_condition, handler);
 	if (!error)
 		return HSA_STATUS_SUCCESS;
-	handler_done(handler);
+	handler_done(handler->object.handle);
 	return error == -EINVAL ? HSA_STATUS_ERROR_INVALID_SIGNAL : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
@@ -101,7 +103,7 @@ hsa_status_t hsa_amd_async_function(void (*callback)(void *argument), void *argu
 		handler->once = callback;
 		if (!tutti_signal_handler(runtime_device(), signal, TUTTI_EQ, 0, on_first, handler))
 			return HSA_STATUS_SUCCESS;
-		handler_done(handler);
+		handler_done(handler->object.handle);
 	}
 	tutti_signal_destroy(runtime_device(), signal);
 	return HSA_STATUS_ERROR_OUT_OF_RESOURCES;

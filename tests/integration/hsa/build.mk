@@ -13,9 +13,14 @@ $(HSA_TESTS): $(HSA_TEST)/%: tests/integration/hsa/%.c tests/integration/hsa/hsa
 	$(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -I$(HSA_TEST) -pthread $< tests/integration/hsa/hsa_test.c -o $@ \
 		-L$(HSA) -lhsa-runtime64 -Wl,-rpath-link,$(OUT) -lcmocka
 
+# One loads the library by its name and is linked without it.
+$(HSA_TEST)/load: tests/integration/hsa/load/load.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror $< -o $@
+
 # One program is about what Tutti adds, and includes the header of it.
-$(HSA_TEST)/tutti: private CFLAGS += -Iruntime/hsa/include -Iinclude
-$(HSA_TEST)/tutti: runtime/hsa/include/hsa/hsa_ven_tutti.h
+$(HSA_TEST)/extended: private CFLAGS += -Iruntime/hsa/include -Iinclude
+$(HSA_TEST)/extended: runtime/hsa/include/hsa/hsa_ven_tutti.h
 
 # The functions that the headers say fail without hsa_init(), as far as the library has them.
 $(HSA_TEST)/not_initialized.h: tests/integration/hsa/statuses.pl $(HSA)/libhsa-runtime64.so.1
@@ -28,5 +33,5 @@ $(HSA_STUB): $(HSA)/libhsa-runtime64.so.1
 	nm -D --defined-only $< | sed -n 's/.* T \(hsa_[a-z0-9_]*\)@.*/long \1(void) { return 0; }/p' > $(@D)/stub.c
 	$(CC) -shared -Wl,-soname,libhsa-runtime64.so.1 -Wl,--version-script=runtime/hsa/libhsa.map -o $@ $(@D)/stub.c
 
-check-programs: $(HSA_TESTS) $(HSA_STUB)
+check-programs: $(HSA_TESTS) $(HSA_TEST)/load $(HSA_STUB)
 $(HSA_TESTS): | $(TEST_KERNELS)

@@ -80,6 +80,7 @@ for name in $names; do
 	check "SYS-43 $name" timeout 120 "$out/tutti" hsa-run "$programs/$name"
 	check "SYS-43 $name: every test fails with a library that does nothing" fails_with_stub "$name"
 done
+check "SYS-43 dlopen and dlclose, again and again" timeout 60 "$out/tutti" hsa-run "$programs/load"
 for example in $examples; do
 	check "SYS-43 example $example" timeout 60 "$out/tutti" hsa-run "$out/hsa/examples/$example"
 	check "SYS-43 example $example fails with a library that does nothing" example_fails_with_stub "$example"

@@ -2,6 +2,8 @@
 /* SYS-43: hsa_init() and hsa_shut_down(), status strings, and which functions fail before hsa_init(). */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "hsa_test.h"
 
@@ -55,6 +57,104 @@ static void threads_may_do_so_at_the_same_time(void **state)
 	FAILS(NOT_INITIALIZED, hsa_shut_down());
 }
 
+struct word {
+	uint64_t *word, value;
+};
+
+/* Finds, loads, launches: everything that a process does with the card. */
+static void run_a_kernel(void)
+{
+	struct word *args = fine_memory(sizeof(*args));
+	hsa_executable_t executable = load_code("test");
+	struct kernel poke = kernel_of(executable, "poke");
+	hsa_signal_t done = new_signal(1);
+	hsa_queue_t *queue = NULL;
+
+	*args = (struct word){fine_memory(8), 5};
+	OK(hsa_queue_create(found.card, 16, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue));
+	launch(queue, &poke, 1, 1, args, done);
+	wait_zero(done);
+	assert_int_equal(*args->word, 5);
+	OK(hsa_queue_destroy(queue));
+	OK(hsa_executable_destroy(executable));
+}
+
+/* Says in its status whether all was as it should be; a failing assertion ends it by a signal, as cmocka is not its own. */
+static int child(hsa_queue_t *queue, void **state)
+{
+	uint16_t major;
+
+	if (hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &major) != HSA_STATUS_ERROR_NOT_INITIALIZED ||
+	    hsa_shut_down() != HSA_STATUS_ERROR_NOT_INITIALIZED)
+		return 1;
+	if (found_all(state))
+		return 2;
+	if (hsa_queue_destroy(queue) != HSA_STATUS_ERROR_INVALID_QUEUE)
+		return 3;
+	run_a_kernel();
+	return hsa_shut_down() ? 4 : 0;
+}
+
+static void a_child_begins_anew(void **state)
+{
+	hsa_queue_t *queue = NULL;
+	int status = -1;
+	pid_t pid;
+
+	assert_int_equal(found_all(state), 0);
+	OK(hsa_queue_create(found.card, 16, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue));
+	pid = fork();
+	if (!pid)
+		_exit(child(queue, state));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	run_a_kernel();
+	OK(hsa_queue_destroy(queue));
+	OK(hsa_shut_down());
+}
+
+static void what_was_before_is_no_more(void **state)
+{
+	hsa_queue_t *queue = NULL;
+	hsa_executable_t executable;
+	hsa_signal_t signal;
+
+	assert_int_equal(found_all(state), 0);
+	executable = load_code("test");
+	signal = new_signal(1);
+	OK(hsa_queue_create(found.card, 16, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue));
+	OK(hsa_shut_down());
+	assert_int_equal(found_all(state), 0);
+	FAILS(INVALID_QUEUE, hsa_queue_destroy(queue));
+	FAILS(INVALID_SIGNAL, hsa_signal_destroy(signal));
+	FAILS(INVALID_EXECUTABLE, hsa_executable_destroy(executable));
+	run_a_kernel();
+	OK(hsa_shut_down());
+}
+
+static bool shut_down(hsa_signal_value_t value, void *status)
+{
+	(void)value;
+	__atomic_store_n((int *)status, (int)hsa_shut_down(), __ATOMIC_RELEASE);
+	return false;
+}
+
+static void a_handler_may_shut_down(void **state)
+{
+	hsa_signal_t signal;
+	int status = -1;
+
+	assert_int_equal(found_all(state), 0);
+	signal = new_signal(0);
+	OK(hsa_amd_signal_async_handler(signal, HSA_SIGNAL_CONDITION_EQ, 0, shut_down, &status));
+	for (int i = 0; __atomic_load_n(&status, __ATOMIC_ACQUIRE) == -1; i++) {
+		assert_true(i < 20000);
+		usleep(1000);
+	}
+	assert_int_equal(status, 0);
+	FAILS(NOT_INITIALIZED, hsa_shut_down());
+}
+
 static void each_status_has_a_text(void **state)
 {
 	const char *text = NULL, *other;
@@ -105,6 +205,9 @@ int main(void)
 		cmocka_unit_test(references_are_counted),
 		cmocka_unit_test(everything_comes_back_after_a_restart),
 		cmocka_unit_test(threads_may_do_so_at_the_same_time),
+		cmocka_unit_test(a_child_begins_anew),
+		cmocka_unit_test(what_was_before_is_no_more),
+		cmocka_unit_test(a_handler_may_shut_down),
 		cmocka_unit_test(each_status_has_a_text),
 		cmocka_unit_test(nothing_works_before_init),
 	};
