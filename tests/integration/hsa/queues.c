@@ -119,31 +119,58 @@ struct producer {
 	hsa_queue_t *queue;
 	struct word args;
 	hsa_signal_t done;
+	unsigned number;
 };
+
+/* Half of the producers store 16 bits last, and some wait before they do, so that there are holes behind other packets. */
+static void launch_in_halves(const struct producer *producer, int i)
+{
+	hsa_kernel_dispatch_packet_t packet = dispatch_packet(&count, 1, 1, (void *)&producer->args, producer->done), *slot;
+	uint64_t index = hsa_queue_add_write_index_scacq_screl(producer->queue, 1);
+
+	slot = (hsa_kernel_dispatch_packet_t *)producer->queue->base_address + index % producer->queue->size;
+	while (index - hsa_queue_load_read_index_scacquire(producer->queue) >= producer->queue->size)
+		usleep(10);
+	if (i % 16 == 3)
+		usleep(300);
+	memcpy((char *)slot + 2, (char *)&packet + 2, 62);
+	__atomic_store_n(&slot->header, HEADER(HSA_PACKET_TYPE_KERNEL_DISPATCH, i & 1), __ATOMIC_RELEASE);
+	hsa_signal_store_relaxed(producer->queue->doorbell_signal, (hsa_signal_value_t)index);
+}
 
 static void *produce(void *context)
 {
 	struct producer *producer = context;
+	unsigned number = __atomic_fetch_add(&producer->number, 1, __ATOMIC_RELAXED);
 
 	for (int i = 0; i < PACKETS; i++)
-		launch(producer->queue, &count, 1, 1, &producer->args, producer->done);
+		if (number & 1)
+			launch_in_halves(producer, i);
+		else
+			launch(producer->queue, &count, 1, 1, &producer->args, producer->done);
 	return NULL;
 }
 
+/* Their doorbells go backwards all the time; in a ring of the least size each slot is used more than a hundred times. */
 static void several_producers(void **state)
 {
-	struct producer *producer = fine_memory(sizeof(*producer));
+	static const uint32_t sizes[] = {1, 4, 32};
 	pthread_t thread[PRODUCERS];
 
 	(void)state;
-	*producer = (struct producer){new_queue(32, HSA_QUEUE_TYPE_MULTI), {fine_memory(8), 1}, new_signal(PRODUCERS * PACKETS)};
-	for (int i = 0; i < PRODUCERS; i++)
-		pthread_create(&thread[i], NULL, produce, producer);
-	for (int i = 0; i < PRODUCERS; i++)
-		pthread_join(thread[i], NULL);
-	wait_zero(producer->done);
-	assert_int_equal(*producer->args.word, PRODUCERS * PACKETS);
-	OK(hsa_queue_destroy(producer->queue));
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+		struct producer *producer = fine_memory(sizeof(*producer));
+
+		*producer = (struct producer){new_queue(sizes[s], HSA_QUEUE_TYPE_MULTI), {fine_memory(8), 1},
+					      new_signal(PRODUCERS * PACKETS), 0};
+		for (int i = 0; i < PRODUCERS; i++)
+			pthread_create(&thread[i], NULL, produce, producer);
+		for (int i = 0; i < PRODUCERS; i++)
+			pthread_join(thread[i], NULL);
+		wait_zero(producer->done);
+		assert_int_equal(*producer->args.word, PRODUCERS * PACKETS);
+		OK(hsa_queue_destroy(producer->queue));
+	}
 }
 
 /* Packets 3 and 2 are rung before 0 and 1 are there: nothing runs past the hole, and nothing is forgotten. */
