@@ -10,11 +10,19 @@
 /* Calls of hsa_init() that are counted at most: the specification names INT32_MAX. */
 #define REFERENCES_MAX INT32_MAX
 
+/**
+ * struct runtime - the state.
+ * @stopping: a thread closes the card, without the lock, since functions that the application has registered may be
+ *	running meanwhile and call this file's
+ * @stopped: that is over
+ */
 static struct {
 	pthread_mutex_t lock;
 	int32_t references;
 	struct tutti_device *device;
-} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	bool stopping;
+	pthread_cond_t stopped;
+} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER, .stopped = PTHREAD_COND_INITIALIZER};
 
 struct tutti_device *runtime_device(void)
 {
@@ -50,6 +58,8 @@ static void in_child(void)
 {
 	object_in_child();
 	runtime.references = 0;
+	runtime.stopping = false;
+	pthread_cond_init(&runtime.stopped, NULL);
 	__atomic_store_n(&runtime.device, NULL, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&runtime.lock);
 }
@@ -73,13 +83,19 @@ static hsa_status_t start(void)
 	return HSA_STATUS_SUCCESS;
 }
 
+/* The caller holds the lock. */
 static void stop(void)
 {
 	struct tutti_device *device = runtime.device;
 
 	__atomic_store_n(&runtime.device, NULL, __ATOMIC_RELEASE);
-	tutti_device_close(device); /* no function of the application is running any more */
+	runtime.stopping = true;
+	pthread_mutex_unlock(&runtime.lock);
+	tutti_device_close(device); /* no function of the application is running any more, but for the one that calls this */
 	object_destroy_all();
+	pthread_mutex_lock(&runtime.lock);
+	runtime.stopping = false;
+	pthread_cond_broadcast(&runtime.stopped);
 }
 
 hsa_status_t hsa_init(void)
@@ -87,6 +103,8 @@ hsa_status_t hsa_init(void)
 	hsa_status_t status = HSA_STATUS_SUCCESS;
 
 	pthread_mutex_lock(&runtime.lock);
+	while (runtime.stopping)
+		pthread_cond_wait(&runtime.stopped, &runtime.lock);
 	if (runtime.references == REFERENCES_MAX)
 		status = HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
 	else if (!runtime.references)

@@ -155,6 +155,37 @@ static void a_handler_may_shut_down(void **state)
 	FAILS(NOT_INITIALIZED, hsa_shut_down());
 }
 
+struct meeting {
+	int begun, go, status;
+};
+
+static bool shut_down_too(hsa_signal_value_t value, void *context)
+{
+	struct meeting *meeting = context;
+
+	(void)value;
+	__atomic_store_n(&meeting->begun, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&meeting->go, __ATOMIC_ACQUIRE))
+		usleep(100);
+	usleep(20000); /* the program closes the card by now, and waits for this function */
+	meeting->status = (int)hsa_shut_down();
+	return false;
+}
+
+/* The program shuts down while a handler runs that wants to do so, too: neither waits for the other for ever. */
+static void handler_and_program_shut_down(void **state)
+{
+	struct meeting meeting = {0};
+
+	assert_int_equal(found_all(state), 0);
+	OK(hsa_amd_signal_async_handler(new_signal(0), HSA_SIGNAL_CONDITION_EQ, 0, shut_down_too, &meeting));
+	while (!__atomic_load_n(&meeting.begun, __ATOMIC_ACQUIRE))
+		usleep(100);
+	__atomic_store_n(&meeting.go, 1, __ATOMIC_RELEASE);
+	OK(hsa_shut_down());
+	assert_int_equal(meeting.status, HSA_STATUS_ERROR_NOT_INITIALIZED);
+}
+
 static void each_status_has_a_text(void **state)
 {
 	const char *text = NULL, *other;
@@ -208,6 +239,7 @@ int main(void)
 		cmocka_unit_test(a_child_begins_anew),
 		cmocka_unit_test(what_was_before_is_no_more),
 		cmocka_unit_test(a_handler_may_shut_down),
+		cmocka_unit_test(handler_and_program_shut_down),
 		cmocka_unit_test(each_status_has_a_text),
 		cmocka_unit_test(nothing_works_before_init),
 	};
