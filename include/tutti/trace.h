@@ -41,7 +41,9 @@ enum tutti_trace_kind {
 	/* CTA @cta has its slot and resources on @sm; @value: 1 + number of its CGA in the grid, 0 = no CGA */
 	TUTTI_TRACE_CTA = 9,
 	TUTTI_TRACE_FREE = 10,    /* struct tutti_trace_free */
-	TUTTI_TRACE_KINDS = 11
+	/* The kernel of the STATE record before it, in @slot: @packet is the address of its first instruction. */
+	TUTTI_TRACE_ENTRY = 11,
+	TUTTI_TRACE_KINDS = 12
 };
 
 /** struct tutti_trace - one record. */

@@ -5,8 +5,9 @@
  * Trace records (trace.h) say where workgroups were placed and when they ran. A program
  * can read them itself with the functions below. Or it runs with the environment
  * variable TUTTI_TRACE=FILE: the library then writes the records of its devices into FILE
- * (of further devices into FILE.1, FILE.2, ...), while the program waits for signals and when
- * it closes the device. `tutti trace` runs programs that way and draws pictures.
+ * (of further devices into FILE.1, FILE.2, ...), while the program waits for signals, when
+ * it closes the device, and when it exits or is ended by a signal that it does not handle
+ * itself. `tutti trace` runs programs that way and draws pictures.
  *
  * Traces of a card behind the driver cannot be read yet: all functions return -ENOTSUP there.
  */
@@ -59,7 +60,7 @@ int tutti_trace_read(struct tutti_device *device, struct tutti_trace *records, u
 const char *tutti_trace_name(unsigned kind);
 
 #define TUTTI_TRACE_MAGIC 0x4543415254545554ull /* "TUTTRACE" */
-#define TUTTI_TRACE_VERSION 1u
+#define TUTTI_TRACE_VERSION 2u
 
 /**
  * struct tutti_trace_file - head of a trace file.
@@ -71,7 +72,7 @@ const char *tutti_trace_name(unsigned kind);
  * @places: entries of the table of SMs behind that; 0 = the card has none
  *
  * Behind the head follow the discovery data (struct tutti_discovery), the SMs' places (struct
- * tutti_sm_place, @places of them), and records (struct tutti_trace) to the end of the file.
+ * tutti_sm_place, @places of them), and records (struct tutti_trace, struct tutti_trace_kernel) to the end of the file.
  */
 struct tutti_trace_file {
 	uint64_t magic;
@@ -80,6 +81,24 @@ struct tutti_trace_file {
 	uint64_t lost;
 	uint32_t discovery_bytes;
 	uint32_t places;
+};
+
+/** TUTTI_TRACE_KERNEL - struct tutti_trace_kernel.kind. The card never writes it. */
+#define TUTTI_TRACE_KERNEL 0x100u
+#define TUTTI_TRACE_NAME_PART 20u
+
+/**
+ * struct tutti_trace_kernel - record of a file: (a part of) the name of a kernel that has been loaded.
+ * @entry: address of its first instruction, as in records TUTTI_TRACE_ENTRY
+ * @kind: TUTTI_TRACE_KERNEL, at the place where struct tutti_trace has its kind
+ * @part: number of the part, from 0 on; parts of a name stand in order
+ * @text: up to TUTTI_TRACE_NAME_PART characters of it, zeros behind the last
+ */
+struct tutti_trace_kernel {
+	uint64_t entry;
+	uint16_t kind;
+	uint16_t part;
+	char text[TUTTI_TRACE_NAME_PART];
 };
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
 #include "code/code_name.h"
 #include "code/debug.h"
 #include "code/elf_check.h"
+#include "device/trace.h"
 #include "memory/memory.h"
 
 struct loaded_symbol {
@@ -212,6 +213,16 @@ static void executable_free(struct tutti_executable *executable)
 	handle_free(&pool, &executable->handle);
 }
 
+static void name_in_trace(const struct tutti_executable *executable)
+{
+	for (size_t i = 0; i < executable->kernels; i++) {
+		const struct loaded_symbol *kernel = &executable->kernel[i];
+
+		trace_kernel(executable->device,
+			     kernel->address + (uint64_t)kernel->descriptor->kernel.entry_offset, kernel->name);
+	}
+}
+
 static void list(struct tutti_executable *executable)
 {
 	struct tutti_device *device = executable->device;
@@ -313,6 +324,7 @@ int tutti_executable_load_with(struct tutti_device *device, const void *file, si
 	if (error)
 		goto destroy;
 	elf_close(&elf);
+	name_in_trace(executable);
 	list(executable);
 	*out = executable;
 	return 0;

@@ -51,6 +51,7 @@ void cta_trace_state(struct sm_array *array, unsigned slot)
 	ctas = ctas > UINT32_MAX ? UINT32_MAX : ctas * state->groups_z;
 	card_trace(array->card, TUTTI_TRACE_STATE, state->queue, state->waves, slot, state->packet,
 		   ctas > UINT32_MAX ? UINT32_MAX : (uint32_t)ctas, group_of(task));
+	card_trace(array->card, TUTTI_TRACE_ENTRY, state->queue, 0xffff, slot, state->entry, 0, 0);
 }
 
 /* Return: how many more CTAs of @task fit the SM now. */

@@ -72,6 +72,14 @@ static void list_free(const struct tutti_trace *record)
 	putchar('\n');
 }
 
+static void list_entry(const struct trace_model *model, const struct tutti_trace *r)
+{
+	uint32_t kernel = trace_kernel_at(model, r->packet);
+
+	printf(" slot %u kernel %s at %#llx\n", r->slot, kernel == TRACE_NAMELESS ? "?" : model->kernels[kernel].name,
+	       (unsigned long long)r->packet);
+}
+
 static void list_record(const struct trace_model *model, const struct tutti_trace *r)
 {
 	const char *name = tutti_trace_name(r->kind);
@@ -83,7 +91,9 @@ static void list_record(const struct trace_model *model, const struct tutti_trac
 	}
 	if (r->queue != 0xffff)
 		printf(" queue %u", r->queue);
-	if (r->kind == TUTTI_TRACE_STATE)
+	if (r->kind == TUTTI_TRACE_ENTRY)
+		list_entry(model, r);
+	else if (r->kind == TUTTI_TRACE_STATE)
 		printf(" slot %u packet %llu: %u CTAs of %u waves, CGA %u kind %u\n", r->slot, (unsigned long long)r->packet, r->cta,
 		       r->sm, r->value & 0xffffff, r->value >> 24);
 	else if (r->kind == TUTTI_TRACE_PLACE)
@@ -117,6 +127,7 @@ static int list(int argc, char **argv)
 		return tool_usage_error("trace list", "name one file");
 	if (load(&model, argv[1]))
 		return EXIT_FAILS;
+	trace_from_start(&model);
 	for (size_t i = 0; i < model.count; i++)
 		list_record(&model, &model.records[i]);
 	if (model.head.lost)
@@ -134,6 +145,7 @@ static int json(int argc, char **argv)
 		return tool_usage_error("trace json", "name one file");
 	if (load(&model, argv[1]))
 		return EXIT_FAILS;
+	trace_from_start(&model);
 	error = trace_write_json(&model, stdout);
 	trace_unload(&model);
 	return error ? EXIT_FAILS : EXIT_WORKS;

@@ -22,16 +22,6 @@ static bool is_moment(unsigned kind)
 	}
 }
 
-static uint64_t earliest(const struct trace_model *model)
-{
-	uint64_t time = model->first;
-
-	for (size_t i = 0; i < model->count; i++)
-		if (model->records[i].time < time)
-			time = model->records[i].time;
-	return time;
-}
-
 static void put_thread(FILE *file, unsigned process, unsigned thread, const char *name, unsigned number, const char *suffix)
 {
 	fprintf(file, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"", process, thread);
@@ -60,9 +50,10 @@ static void put_cta(const struct trace_model *model, const struct trace_cta *cta
 	double begin = trace_us(model, cta->run == TRACE_NEVER ? cta->taken : cta->run);
 	double end = trace_us(model, cta->done == TRACE_NEVER ? model->last : cta->done);
 
-	fprintf(file, ",\n{\"name\":\"queue %u packet %llu\",\"cat\":\"run\",\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,"
-		"\"args\":{\"cta\":%u,\"taken\":%.3f", task->queue, (unsigned long long)task->packet, trace_gpc(model, cta->sm),
-		cta->sm * LANES + cta->lane % LANES, begin, end > begin ? end - begin : 0, cta->number, trace_us(model, cta->taken));
+	fprintf(file, ",\n{\"name\":\"%s\",\"cat\":\"run\",\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,"
+		"\"args\":{\"queue\":%u,\"packet\":%llu,\"cta\":%u,\"taken\":%.3f", trace_task_name(model, task),
+		trace_gpc(model, cta->sm), cta->sm * LANES + cta->lane % LANES, begin, end > begin ? end - begin : 0, task->queue,
+		(unsigned long long)task->packet, cta->number, trace_us(model, cta->taken));
 	if (cta->group)
 		fprintf(file, ",\"cga\":%u", cta->group - 1);
 	fprintf(file, "}}");
@@ -82,13 +73,8 @@ static void put_moment(const struct trace_model *model, const struct tutti_trace
 		fprintf(file, "\"value\":%u}}", r->value);
 }
 
-int trace_write_json(const struct trace_model *trace, FILE *file)
+int trace_write_json(const struct trace_model *model, FILE *file)
 {
-	/* Viewers do not expect times before 0, so that they begin with the first record, not with the first task. */
-	struct trace_model shifted = *trace;
-	const struct trace_model *model = &shifted;
-
-	shifted.first = earliest(trace);
 	put_names(model, file);
 	for (uint32_t i = 0; i < model->cta_count; i++)
 		put_cta(model, &model->ctas[i], file);

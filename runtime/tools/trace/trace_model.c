@@ -57,6 +57,53 @@ static int read_file(struct trace_model *model, FILE *file)
 	return read_records(model, file);
 }
 
+/* ---- names of kernels ---- */
+
+static bool usual(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '.' || c == '$';
+}
+
+static void note_kernel(struct trace_model *model, const struct tutti_trace *r)
+{
+	struct tutti_trace_kernel part;
+	struct trace_kernel *kernel;
+	size_t length;
+
+	memcpy(&part, r, sizeof(part));
+	if (!part.part)
+		model->kernels[model->kernel_count++] = (struct trace_kernel){ .entry = part.entry };
+	if (!model->kernel_count)
+		return;
+	kernel = &model->kernels[model->kernel_count - 1];
+	length = strlen(kernel->name);
+	for (size_t i = 0; i < sizeof(part.text) && part.text[i] && length < TRACE_NAME_BYTES - 1; i++)
+		kernel->name[length++] = usual(part.text[i]) ? part.text[i] : '?';
+	kernel->same = 0;
+	while (strcmp(model->kernels[kernel->same].name, kernel->name))
+		kernel->same++;
+}
+
+uint32_t trace_kernel_at(const struct trace_model *model, uint64_t entry)
+{
+	uint32_t i = model->kernel_count;
+
+	while (i && model->kernels[i - 1].entry != entry)
+		i--;
+	return i ? i - 1 : TRACE_NAMELESS;
+}
+
+/* What is not from the card is in tables of its own now. */
+static void drop_names(struct trace_model *model)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < model->count; i++)
+		if (model->records[i].kind != TUTTI_TRACE_KERNEL)
+			model->records[kept++] = model->records[i];
+	model->count = kept;
+}
+
 /* ---- from records to tasks, placements and CTAs ---- */
 
 /* What is known at the current record. */
@@ -80,9 +127,17 @@ static void note_state(struct replay *replay, const struct tutti_trace *r)
 		return;
 	*task = model->task_count++;
 	model->tasks[*task] = (struct trace_task){
-		.packet = r->packet, .queue = r->queue, .waves = r->sm, .ctas = r->cta,
-		.group = r->value & 0xffffff, .kind = r->value >> 24,
+		.packet = r->packet, .queue = r->queue, .waves = r->sm, .ctas = r->cta, .kernel = TRACE_NAMELESS,
+		.begun = r->time, .ended_last = TRACE_NEVER, .group = r->value & 0xffffff, .kind = r->value >> 24,
 	};
+}
+
+static void note_entry(struct replay *replay, const struct tutti_trace *r)
+{
+	uint32_t task = replay->task[r->slot % SLOTS], kernel = trace_kernel_at(replay->model, r->packet);
+
+	if (task != NONE && kernel != TRACE_NAMELESS)
+		replay->model->tasks[task].kernel = replay->model->kernels[kernel].same;
 }
 
 static void note_free(struct replay *replay, const struct tutti_trace *r)
@@ -188,6 +243,7 @@ static void note_done(struct replay *replay, const struct tutti_trace *r)
 	cta = &replay->model->ctas[*at];
 	cta->done = r->time;
 	replay->model->tasks[cta->task].ended++;
+	replay->model->tasks[cta->task].ended_last = r->time;
 	*at = cta->next;
 }
 
@@ -196,6 +252,12 @@ static int replay_record(struct replay *replay, const struct tutti_trace *r)
 	switch (r->kind) {
 	case TUTTI_TRACE_STATE:
 		note_state(replay, r);
+		break;
+	case TUTTI_TRACE_ENTRY:
+		note_entry(replay, r);
+		break;
+	case TUTTI_TRACE_KERNEL:
+		note_kernel(replay->model, r);
 		break;
 	case TUTTI_TRACE_FREE:
 		note_free(replay, r);
@@ -217,15 +279,18 @@ static int replay_record(struct replay *replay, const struct tutti_trace *r)
 
 static int allocate(struct trace_model *model)
 {
-	size_t count[TUTTI_TRACE_KINDS] = { 0 };
+	size_t count[TUTTI_TRACE_KINDS] = { 0 }, names = 0;
 
-	for (size_t i = 0; i < model->count; i++)
+	for (size_t i = 0; i < model->count; i++) {
+		names += model->records[i].kind == TUTTI_TRACE_KERNEL;
 		if (model->records[i].kind < TUTTI_TRACE_KINDS)
 			count[model->records[i].kind]++;
+	}
 	model->tasks = calloc(count[TUTTI_TRACE_STATE] + 1, sizeof(*model->tasks));
 	model->ctas = calloc(count[TUTTI_TRACE_CTA] + 1, sizeof(*model->ctas));
 	model->placements = calloc(count[TUTTI_TRACE_PLACE] + 1, sizeof(*model->placements));
-	return model->tasks && model->ctas && model->placements ? 0 : -ENOMEM;
+	model->kernels = calloc(names + 1, sizeof(*model->kernels));
+	return model->tasks && model->ctas && model->placements && model->kernels ? 0 : -ENOMEM;
 }
 
 static void find_times(struct trace_model *model)
@@ -259,6 +324,7 @@ static int build(struct trace_model *model)
 	for (size_t i = 0; i < model->count && !error; i++)
 		error = replay_record(replay, &model->records[i]);
 	free(replay);
+	drop_names(model);
 	find_times(model);
 	return error;
 }
@@ -285,6 +351,7 @@ void trace_unload(struct trace_model *model)
 	for (uint32_t i = 0; i < model->placement_count; i++)
 		free(model->placements[i].free);
 	free(model->placements);
+	free(model->kernels);
 	free(model->ctas);
 	free(model->tasks);
 	free(model->records);
@@ -295,6 +362,28 @@ void trace_unload(struct trace_model *model)
 double trace_us(const struct trace_model *model, uint64_t time)
 {
 	return (double)(int64_t)(time - model->first) * 1e6 / (double)model->card.timer_hz;
+}
+
+void trace_from_start(struct trace_model *model)
+{
+	for (size_t i = 0; i < model->count; i++)
+		if (model->records[i].time < model->first)
+			model->first = model->records[i].time;
+}
+
+const char *trace_task_name(const struct trace_model *model, const struct trace_task *task)
+{
+	static char text[64];
+
+	if (task->kernel != TRACE_NAMELESS)
+		return model->kernels[task->kernel].name;
+	snprintf(text, sizeof(text), "queue %u packet %llu", task->queue, (unsigned long long)task->packet);
+	return text;
+}
+
+unsigned trace_task_colour(const struct trace_model *model, const struct trace_task *task)
+{
+	return task->kernel != TRACE_NAMELESS ? task->kernel : model->kernel_count + task->queue;
 }
 
 unsigned trace_gpc(const struct trace_model *model, unsigned sm)

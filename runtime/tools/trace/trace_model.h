@@ -11,9 +11,21 @@
 
 #define TRACE_NEVER UINT64_MAX
 
-/** struct trace_task - one grid or queue task, from the STATE message that began it. */
+#define TRACE_NAMELESS UINT32_MAX
+#define TRACE_NAME_BYTES 256u
+
+/** struct trace_kernel - a kernel that was loaded; characters of names that are unusual in C are question marks. */
+struct trace_kernel {
+	uint64_t entry; /* address of its first instruction */
+	uint32_t same;  /* number of the first kernel with this name */
+	char name[TRACE_NAME_BYTES];
+};
+
+/** struct trace_task - one grid or queue task, from the STATE message that began it; times in ticks. */
 struct trace_task {
 	uint64_t packet;
+	uint64_t begun, ended_last; /* STATE message, end of the last CTA so far */
+	uint32_t kernel;            /* in the table, TRACE_NAMELESS = not known */
 	uint16_t queue, waves;
 	uint32_t ctas;         /* of the grid */
 	uint32_t group, kind;  /* CTAs of an outermost CGA, 0 = none, and its TUTTI_CGA_* */
@@ -48,7 +60,8 @@ struct trace_model {
 	struct trace_task *tasks;
 	struct trace_cta *ctas;
 	struct trace_placement *placements;
-	uint32_t task_count, cta_count, placement_count;
+	struct trace_kernel *kernels;
+	uint32_t task_count, cta_count, placement_count, kernel_count;
 	uint64_t first, last; /* time of the first task, of the last record */
 };
 
@@ -57,6 +70,14 @@ int trace_load(struct trace_model *model, const char *path);
 void trace_unload(struct trace_model *model);
 /** trace_us() - time since the first task's state, µs; what was before it is negative. */
 double trace_us(const struct trace_model *model, uint64_t time);
+/** trace_from_start() - from now on trace_us() counts from the first record of any kind, so that no time is negative. */
+void trace_from_start(struct trace_model *model);
+/** trace_kernel_at() - number of the newest kernel whose code begins at @entry; TRACE_NAMELESS: not known. */
+uint32_t trace_kernel_at(const struct trace_model *model, uint64_t entry);
+/** trace_task_name() - its kernel, or queue and packet where the kernel is not known; a static buffer. */
+const char *trace_task_name(const struct trace_model *model, const struct trace_task *task);
+/** trace_task_colour() - number of its colour: that of its kernel's name, or of its queue. */
+unsigned trace_task_colour(const struct trace_model *model, const struct trace_task *task);
 /** trace_gpc() - GPC of an SM. */
 unsigned trace_gpc(const struct trace_model *model, unsigned sm);
 

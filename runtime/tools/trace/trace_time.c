@@ -97,14 +97,14 @@ static int give_colours(struct chart *chart)
 
 /* ---- draw ---- */
 
-/* Plain CTAs have a pale colour for each queue, CGAs a vivid one each. */
+/* Plain CTAs have a pale colour for each kernel, CGAs a vivid one each. */
 static const char *colour_of(const struct chart *chart, const struct trace_cta *cta, bool running)
 {
 	const struct trace_task *task = &chart->model->tasks[cta->task];
 
 	if (cta->group)
 		return svg_colour(1 + chart->colour[cta->task] + cta->group - 1, 0.68, running ? 0.52 : 0.8);
-	return svg_colour(task->queue, 0.32, running ? 0.7 : 0.88);
+	return svg_colour(trace_task_colour(chart->model, task), 0.32, running ? 0.7 : 0.88);
 }
 
 static void draw_cta(struct chart *chart, const struct trace_cta *cta)
@@ -113,12 +113,12 @@ static void draw_cta(struct chart *chart, const struct trace_cta *cta)
 	double taken = trace_us(chart->model, cta->taken), run = end_of(chart, cta->run), done = end_of(chart, cta->done);
 	double x = time_x(chart, taken), end = time_x(chart, done), start = time_x(chart, run);
 	double y = chart->y[cta->sm] + cta->lane * chart->lane, h = chart->lane > 4 ? chart->lane - 0.8 : chart->lane;
-	char tip[160];
+	char tip[256];
 
 	if (!shown(chart, cta))
 		return;
-	snprintf(tip, sizeof(tip), "SM %u: queue %u packet %llu CTA %u, %.1f µs from %.1f on", cta->sm, task->queue,
-		 (unsigned long long)task->packet, cta->number, done - taken, taken);
+	snprintf(tip, sizeof(tip), "SM %u: %.80s, queue %u packet %llu CTA %u, %.1f µs from %.1f on", cta->sm,
+		 trace_task_name(chart->model, task), task->queue, (unsigned long long)task->packet, cta->number, done - taken, taken);
 	if (cta->group)
 		snprintf(tip + strlen(tip), sizeof(tip) - strlen(tip), ", CGA %u", cta->group - 1);
 	if (start > x + 0.3)
@@ -180,79 +180,91 @@ static void draw_signals(struct chart *chart)
 	}
 }
 
-/* One line for each queue: how many of its CTAs ran. Return: where the next line goes. */
-static double draw_queue(struct chart *chart, unsigned queue, double y)
+/* What one line of the legend is about: the kernel, or the queue, of which the colour speaks. */
+struct line {
+	const struct trace_task *first;
+	uint32_t plain, ctas, grouped, groups;
+};
+
+static void count_task(struct line *line, const struct trace_task *task)
 {
-	const struct trace_model *model = chart->model;
-	uint32_t plain = 0, ctas = 0, grouped = 0, groups = 0;
-	double x = LEFT;
-
-	for (uint32_t t = 0; t < model->task_count; t++) {
-		const struct trace_task *task = &model->tasks[t];
-
-		if (task->queue != queue)
-			continue;
-		grouped += task->group != 0;
-		groups += task->group ? task->ctas / task->group : 0;
-		plain += !task->group;
-		ctas += task->group ? 0 : task->taken;
-	}
-	if (!plain && !grouped)
-		return y;
-	svg_text(chart->file, x, y, 11, SVG_START, SVG_INK, "queue %u", queue);
-	x += 66;
-	if (plain) {
-		svg_rect(chart->file, x, y - 9, 11, 11, svg_colour(queue, 0.32, 0.7), SVG_INK, NULL);
-		svg_text(chart->file, x + 16, y, 11, SVG_START, SVG_INK, "%u plain grid%s, %u CTAs", plain, plain == 1 ? "" : "s", ctas);
-		x += 230;
-	}
-	if (grouped) {
-		for (unsigned i = 0; i < 4; i++)
-			svg_rect(chart->file, x + 9 * i, y - 9, 9, 11, svg_colour(1 + i, 0.68, 0.52), SVG_INK, NULL);
-		svg_text(chart->file, x + 42, y, 11, SVG_START, SVG_INK, "%u grid%s in %u CGAs, each its own colour", grouped,
-			 grouped == 1 ? "" : "s", groups);
-	}
-	return y + LEGEND_LINE;
+	if (!line->first)
+		line->first = task;
+	line->grouped += task->group != 0;
+	line->groups += task->group ? task->ctas / task->group : 0;
+	line->plain += !task->group;
+	line->ctas += task->group ? 0 : task->taken;
 }
 
-static void draw_legend(struct chart *chart, double y)
+/* Lines in the order of their colours. Return: a table of @n, which the caller frees; NULL: no memory. */
+static struct line *count_lines(const struct trace_model *model, unsigned *n)
 {
-	unsigned lines = 0;
+	struct line *lines;
 
-	for (unsigned queue = 0; queue < TUTTI_MAX_QUEUES && lines < LEGEND_MOST; queue++) {
-		double next = draw_queue(chart, queue, y);
+	*n = model->kernel_count + 65536u;
+	lines = calloc(*n, sizeof(*lines));
+	for (uint32_t t = 0; lines && t < model->task_count; t++)
+		count_task(&lines[trace_task_colour(model, &model->tasks[t])], &model->tasks[t]);
+	return lines;
+}
 
-		lines += next > y;
-		y = next;
+static void draw_line(struct chart *chart, const struct line *line, double y)
+{
+	double x = LEFT + 16;
+
+	if (line->plain) {
+		svg_rect(chart->file, x, y - 9, 11, 11, svg_colour(trace_task_colour(chart->model, line->first), 0.32, 0.7), SVG_INK,
+			 NULL);
+		svg_text(chart->file, x + 16, y, 11, SVG_START, SVG_INK, "%u plain grid%s, %u CTAs", line->plain,
+			 line->plain == 1 ? "" : "s", line->ctas);
+		x += 230;
 	}
-	svg_text(chart->file, LEFT, y, 11, SVG_START, SVG_INK,
+	if (line->grouped) {
+		for (unsigned i = 0; i < 4; i++)
+			svg_rect(chart->file, x + 9 * i, y - 9, 9, 11, svg_colour(1 + i, 0.68, 0.52), SVG_INK, NULL);
+		svg_text(chart->file, x + 42, y, 11, SVG_START, SVG_INK, "%u grid%s in %u CGAs, each its own colour", line->grouped,
+			 line->grouped == 1 ? "" : "s", line->groups);
+	}
+	svg_text(chart->file, LEFT + 540, y, 11, SVG_START, SVG_INK, "%.60s, queue %u", trace_task_name(chart->model, line->first),
+		 line->first->queue);
+}
+
+static void draw_legend(struct chart *chart, double y, const struct line *lines, unsigned n)
+{
+	unsigned drawn = 0;
+
+	for (unsigned i = 0; i < n && drawn < LEGEND_MOST; i++)
+		if (lines[i].first) {
+			draw_line(chart, &lines[i], y + drawn * LEGEND_LINE);
+			drawn++;
+		}
+	svg_text(chart->file, LEFT, y + drawn * LEGEND_LINE, 11, SVG_START, SVG_INK,
 		 "pale: has its slot and waits for its SM; solid: runs; triangles: completion signals");
 }
 
-static unsigned queues_of(const struct trace_model *model)
+static unsigned drawn_lines(const struct line *lines, unsigned n)
 {
-	bool seen[TUTTI_MAX_QUEUES] = { false };
-	unsigned n = 0;
+	unsigned used = 0;
 
-	for (uint32_t t = 0; t < model->task_count; t++)
-		if (model->tasks[t].queue < TUTTI_MAX_QUEUES && !seen[model->tasks[t].queue]) {
-			seen[model->tasks[t].queue] = true;
-			n++;
-		}
-	return n < LEGEND_MOST ? n : LEGEND_MOST;
+	for (unsigned i = 0; i < n; i++)
+		used += lines[i].first != NULL;
+	return used < LEGEND_MOST ? used : LEGEND_MOST;
 }
 
 int trace_draw_time(const struct trace_model *model, double from, double to, FILE *file)
 {
 	struct chart chart = { .model = model, .file = file, .from = from, .to = to > from ? to : from + 1 };
+	unsigned n;
+	struct line *lines = count_lines(model, &n);
 	double bottom;
-	int error = give_colours(&chart);
 
-	if (error)
-		return error;
+	if (!lines || give_colours(&chart)) {
+		free(lines);
+		return -ENOMEM;
+	}
 	place_rows(&chart);
 	bottom = chart.y[model->card.sms];
-	svg_begin(file, LEFT + CHART_WIDTH + RIGHT, bottom + 70 + LEGEND_LINE * (queues_of(model) + 1), "CTAs on SMs by time");
+	svg_begin(file, LEFT + CHART_WIDTH + RIGHT, bottom + 70 + LEGEND_LINE * (drawn_lines(lines, n) + 1), "CTAs on SMs by time");
 	svg_text(file, LEFT, 28, 17, SVG_START, SVG_INK, "%u CTAs of %u task%s on %u SMs", model->cta_count, model->task_count,
 		 model->task_count == 1 ? "" : "s", model->card.sms);
 	svg_text(file, LEFT, 48, 11.5, SVG_START, SVG_INK, "%u placements, %u CGAs%s", model->placement_count,
@@ -262,8 +274,9 @@ int trace_draw_time(const struct trace_model *model, double from, double to, FIL
 	for (uint32_t i = 0; i < model->cta_count; i++)
 		draw_cta(&chart, &model->ctas[i]);
 	draw_signals(&chart);
-	draw_legend(&chart, bottom + 58);
+	draw_legend(&chart, bottom + 58, lines, n);
 	svg_end(file);
 	free(chart.colour);
+	free(lines);
 	return ferror(file) ? -EIO : 0;
 }

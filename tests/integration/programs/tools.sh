@@ -73,15 +73,87 @@ demo_is_whole() {
 traces() {
 	"$out/tutti" trace run -o "$work/t" --deterministic -- vector_add && "$out/tutti" trace list "$work/t" >"$work/t.list" &&
 		"$out/tutti" trace json "$work/t" >"$work/t.json" || return 1
+	trace_head=$(($(stat -c %s "$work/t") % 32))
+	! grep -qE '^ *-' "$work/t.list" && grep -q ' entry .* kernel vector_add at 0x' "$work/t.list" || return 1
 	local kind
-	for kind in doorbell fetch state place cta run cta_done complete; do
+	for kind in doorbell fetch state entry place cta run cta_done complete; do
 		grep -q " $kind " "$work/t.list" || { echo "no record of kind $kind"; return 1; }
 	done
 	perl -MJSON::PP -0777 -ne '
 		my $e = decode_json($_)->{traceEvents}; my %n; $n{$_->{ph}}++ for @$e; my %k; $k{$_->{name}}++ for @$e;
 		my %named = map { ("$_->{pid} $_->{tid}" => 1) } grep { $_->{name} eq "thread_name" } @$e;
 		$_->{ph} eq "M" or $_->{ts} >= 0 && $named{"$_->{pid} $_->{tid}"} or die "time $_->{ts}, $_->{pid} $_->{tid}" for @$e;
-		exit !($n{X} && $n{i} && $k{doorbell} && $k{fetch} && $k{place} && $k{complete})' "$work/t.json"
+		exit !($n{X} && $n{i} && $k{doorbell} && $k{fetch} && $k{place} && $k{complete} && $k{vector_add})' "$work/t.json"
+}
+
+# A program that a signal ends leaves a whole trace. It runs in the background, where shells ignore SIGINT.
+interrupted_traces() {
+	local signal program
+	for signal in INT TERM SEGV ABRT; do
+		rm -f "$work/i"
+		perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$out/tutti" trace run -o "$work/i" -- "$PWD/$out/tutti" run "$work/twice.tco" \
+			twice --arg 'i32[64]' --repeat 1000000000 &
+		program=$!
+		until [ "$(stat -c %s "$work/i" 2>/dev/null || echo 0)" -gt 100000 ]; do
+			kill -0 $program || return 1
+			sleep 0.1
+		done
+		kill -s "$signal" $program
+		wait $program
+		[ $? -eq $((128 + $(kill -l "$signal"))) ] && [ $(($(stat -c %s "$work/i") % 32)) -eq "$trace_head" ] &&
+			"$out/tutti" trace list "$work/i" >"$work/i.list" && grep -q ' entry .* kernel twice at ' "$work/i.list" &&
+			grep -q ' cta_done ' "$work/i.list" || { echo "$signal"; return 1; }
+	done
+}
+
+# A program that ends when its kernel has printed, before the library has read the trace ring: by exit(), or by a signal.
+# One that handles the signal itself, and a child of fork(), are left alone.
+sudden_ends() {
+	cat >"$work/ends.c" <<-'C'
+	#include <signal.h>
+	#include <stdlib.h>
+	#include <string.h>
+	#include <sys/wait.h>
+	#include <unistd.h>
+	#include "tutti.h"
+	static const char *how;
+	static void own(int signal) { _exit(42); }
+	static void printed(void *context, const char *text, size_t bytes)
+	{
+		if (!strcmp(how, "child") && fork())
+			wait(NULL), _exit(0);
+		if (!strcmp(how, "exit") || !strcmp(how, "child"))
+			exit(0);
+		raise(SIGTERM);
+	}
+	int main(int argc, char **argv)
+	{
+		struct tutti_device *device;
+		struct tutti_executable *code;
+		struct tutti_kernel kernel;
+		struct tutti_queue *queue;
+		tutti_signal_t done;
+		void *args;
+		how = argv[1];
+		if (!strcmp(how, "handler"))
+			signal(SIGTERM, own);
+		if (tutti_device_open(NULL, &device) || tutti_executable_load_file(device, argv[2], &code, NULL) ||
+		    tutti_executable_kernel(code, "hello", &kernel) || tutti_queue_create(device, NULL, &queue) ||
+		    tutti_signal_create(device, 1, &done) || tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, 64, &args) ||
+		    tutti_device_print_handler(device, printed, NULL))
+			return 1;
+		strcpy(args, "hello");
+		struct tutti_launch launch = { .kernel = &kernel, .grid = { 32 }, .workgroup = { 32 }, .kernarg = args, .signal = done };
+		return tutti_dispatch(queue, &launch) || tutti_signal_wait(device, done, TUTTI_EQ, 0, TUTTI_WAIT_FOREVER, NULL);
+	}
+	C
+	gcc -Werror -Iinclude "$work/ends.c" -o "$work/ends" -L"$out" -l:libtutti.so.0 -Wl,-rpath,"$PWD/$out" || return 1
+	local how
+	for how in exit:0 killed:143 handler:42 child:0; do
+		TUTTI_DETERMINISTIC=1 TUTTI_TRACE=$work/e.${how%:*} fails "${how#*:}" "$work/ends" "${how%:*}" "$out/examples/hello.tco" &&
+			"$out/tutti" trace list "$work/e.${how%:*}" >"$work/e.${how%:*}.list" || { echo "$how"; return 1; }
+	done
+	grep -q ' run ' "$work/e.exit.list" && grep -q ' run ' "$work/e.killed.list" && ! grep -q ' run ' "$work/e.child.list"
 }
 
 damaged_traces_say() {
@@ -198,6 +270,8 @@ check "SYS-51: TUTTI_INTERPRET=1 is said by tutti info and once on stderr" says 
 check "SYS-42: tutti validate" "$out/tutti" validate
 check "SYS-07: tutti run lists kernels" "$out/tutti" run "$work/twice.tco" --list
 check "CGA-30, SYS-46: tutti trace run, list, json of an example" traces
+check "SYS-46: a program that a signal ends leaves its trace, with kernel names" interrupted_traces
+check "SYS-46: what the card has recorded last is in it; own handlers and children are left alone" sudden_ends
 check "SYS-46: a trace that is cut short, and a file that is none" damaged_traces_say
 check "SYS-46: every command has help, which names every example; examples refuse what they do not know" helps
 check "SYS-42: numbers that are none, or do not fit, are refused" bad_numbers
