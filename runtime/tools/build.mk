@@ -5,7 +5,8 @@ TOOL_OUT := $(OUT)/tools
 TOOL_SOURCES := $(filter-out runtime/tools/kernels.c,$(wildcard runtime/tools/*.c runtime/tools/*/*.c))
 TOOL_OBJECTS := $(TOOL_SOURCES:%.c=$(OUT)/%.o)
 TOOL_KERNELS := $(TOOL_OUT)/kernels.tco
-TOOL_CFLAGS := -Iruntime/tools -DTOOL_KERNELS='"$(TOOL_KERNELS)"' -DTUTTI_LIBEXECDIR='"$(PREFIX)/libexec"' -DTUTTI_LIBDIR='"$(LIBDIR)"'
+TRACE_PAGE := runtime/tools/trace/page.html
+TOOL_CFLAGS := -Iruntime/tools -DTOOL_KERNELS='"$(TOOL_KERNELS)"' -DTRACE_PAGE='"$(TRACE_PAGE)"' -DTUTTI_LIBEXECDIR='"$(PREFIX)/libexec"' -DTUTTI_LIBDIR='"$(LIBDIR)"'
 
 all: $(OUT)/tutti
 
@@ -18,6 +19,8 @@ $(TOOL_OBJECTS): $(OUT)/%.o: %.c
 	$(CC) $(HOST_CFLAGS) $(TOOL_CFLAGS) -MMD -MP -c $< -o $@
 
 $(OUT)/runtime/tools/tool.o: $(TOOL_KERNELS)
+$(OUT)/runtime/tools/trace/trace_html.o: $(TRACE_PAGE)
+$(OUT)/runtime/tools/trace/trace_html.o: private TOOL_CFLAGS += -D_GNU_SOURCE # memmem()
 
 $(OUT)/tutti: $(TOOL_OBJECTS) $(OUT)/libtutti.a
 	$(CC) $(HOST_CFLAGS) $(TOOL_OBJECTS) -o $@ $(LDFLAGS) $(OUT)/libtutti.a $(RUNTIME_LIBS) -lpci -ljansson

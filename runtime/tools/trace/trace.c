@@ -17,14 +17,20 @@ static void usage(void)
 	puts("usage: tutti trace run [-o FILE] [--deterministic] [--topology FILE] -- PROGRAM [ARGUMENTS]\n"
 	     "       tutti trace list FILE\n"
 	     "       tutti trace json FILE\n"
+	     "       tutti trace html FILE [-o PAGE]\n"
 	     "       tutti trace svg FILE [-o PREFIX] [--placement N] [--from US] [--to US]\n\n"
 	     "run    run PROGRAM, and record in FILE where its CTAs are placed and when they run\n"
 	     "       (default: tutti.trace). PROGRAM may be the name of an example.\n"
 	     "list   print the records, one per line\n"
 	     "json   print them for chrome://tracing and Perfetto\n"
+	     "html   write one page that shows them in any browser: SMs over time, with zoom, SMs at work, queue depth\n"
+	     "       (default PAGE: FILE with .html in place of its extension)\n"
 	     "svg    draw PREFIX-lake.svg: free slots of each SM and how a placement filled them, level by level;\n"
 	     "       and PREFIX-time.svg: SMs over time (default PREFIX: FILE without its extension)\n\n"
-	     "  --deterministic  let the emulated card count its own time, so that the same run gives the same trace\n"
+	     "Times are the card's. The emulated card takes them from this machine's clock, so that they say how long the\n"
+	     "emulation took; with --deterministic it runs in one thread and counts its own time, by the instructions that\n"
+	     "are executed and by what transfers cost, so that the same run gives the same trace on every machine.\n\n"
+	     "  --deterministic  see above\n"
 	     "  --placement N    draw placement N, counted from 0; default: the largest one\n"
 	     "  --from, --to     part of the time chart, in µs after the first task started");
 }
@@ -151,6 +157,66 @@ static int json(int argc, char **argv)
 	return error ? EXIT_FAILS : EXIT_WORKS;
 }
 
+/* ---- html ---- */
+
+static int finish(FILE *file, const char *path, int error)
+{
+	if (fclose(file) && !error)
+		error = -errno;
+	if (error) {
+		fprintf(stderr, "tutti trace: %s: %s\n", path,
+			error == -ENODATA ? "the trace does not say how many slots were free" : strerror(-error));
+		unlink(path);
+		return error;
+	}
+	puts(path);
+	return 0;
+}
+
+/* @path without its extension. */
+static int stem_bytes(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return (int)(dot && !strchr(dot, '/') ? dot - path : (long)strlen(path));
+}
+
+static int write_page(struct trace_model *model, const char *path)
+{
+	FILE *file = fopen(path, "we");
+	int error;
+
+	if (!file) {
+		fprintf(stderr, "tutti trace: %s: %s\n", path, strerror(errno));
+		return -EIO;
+	}
+	trace_from_start(model);
+	error = trace_write_html(model, file);
+	return finish(file, path, error);
+}
+
+static int html(int argc, char **argv)
+{
+	char path[PATH_MAX] = "";
+	struct trace_model model;
+	int option, error;
+
+	while ((option = getopt(argc, argv, "o:")) != -1) {
+		if (option != 'o')
+			return EXIT_USAGE;
+		snprintf(path, sizeof(path), "%s", optarg);
+	}
+	if (argc - optind != 1)
+		return tool_usage_error("trace html", "name one file");
+	if (load(&model, argv[optind]))
+		return EXIT_FAILS;
+	if (!*path)
+		snprintf(path, sizeof(path), "%.*s.html", stem_bytes(argv[optind]), argv[optind]);
+	error = write_page(&model, path);
+	trace_unload(&model);
+	return error ? EXIT_FAILS : EXIT_WORKS;
+}
+
 /* ---- svg ---- */
 
 struct pictures {
@@ -169,20 +235,6 @@ static FILE *create(const struct pictures *pictures, const char *what, char *pat
 	if (!file)
 		fprintf(stderr, "tutti trace: %s: %s\n", path, strerror(errno));
 	return file;
-}
-
-static int finish(FILE *file, const char *path, int error)
-{
-	if (fclose(file) && !error)
-		error = -errno;
-	if (error) {
-		fprintf(stderr, "tutti trace: %s: %s\n", path,
-			error == -ENODATA ? "the trace does not say how many slots were free" : strerror(-error));
-		unlink(path);
-		return error;
-	}
-	puts(path);
-	return 0;
 }
 
 static const struct trace_placement *choose(const struct trace_model *model, long number)
@@ -225,7 +277,7 @@ static bool parse(int argc, char **argv, struct pictures *pictures)
 						 { "from", required_argument, NULL, 'f' },
 						 { "to", required_argument, NULL, 't' },
 						 { NULL, 0, NULL, 0 } };
-	const char *prefix = NULL, *dot;
+	const char *prefix = NULL;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
@@ -248,10 +300,7 @@ static bool parse(int argc, char **argv, struct pictures *pictures)
 	if (argc - optind != 1)
 		return false;
 	pictures->file = argv[optind];
-	dot = strrchr(pictures->file, '.');
-	if (prefix || !dot || strchr(dot, '/'))
-		dot = NULL;
-	snprintf(pictures->prefix, sizeof(pictures->prefix), "%.*s", dot ? (int)(dot - pictures->file) : 500,
+	snprintf(pictures->prefix, sizeof(pictures->prefix), "%.*s", prefix ? 500 : stem_bytes(pictures->file),
 		 prefix ? prefix : pictures->file);
 	return true;
 }
@@ -276,7 +325,7 @@ int command_trace(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(int argc, char **argv);
-	} parts[] = { { "run", run }, { "list", list }, { "json", json }, { "svg", svg } };
+	} parts[] = { { "run", run }, { "list", list }, { "json", json }, { "html", html }, { "svg", svg } };
 
 	for (int i = 1; i < argc && i < 3; i++)
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
@@ -286,5 +335,5 @@ int command_trace(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < sizeof(parts) / sizeof(*parts); i++)
 		if (!strcmp(argv[1], parts[i].name))
 			return parts[i].run(argc - 1, argv + 1);
-	return tool_usage_error("trace", "run, list, json or svg?");
+	return tool_usage_error("trace", "run, list, json, html or svg?");
 }

@@ -13,5 +13,7 @@ int trace_draw_lake(const struct trace_model *model, const struct trace_placemen
 int trace_draw_time(const struct trace_model *model, double from, double to, FILE *file);
 /** trace_write_json() - all of it for chrome://tracing and Perfetto. 0 or -EIO. */
 int trace_write_json(const struct trace_model *model, FILE *file);
+/** trace_write_html() - all of it as a page for a browser. 0, -EIO; -EINVAL: the page in the program is broken. */
+int trace_write_html(const struct trace_model *model, FILE *file);
 
 #endif

@@ -165,7 +165,7 @@ damaged_traces_say() {
 
 helps() { # every command and example; an argument that an example does not know is refused
 	local command example
-	for command in $("$out/tutti" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p') 'trace run' 'trace list' 'trace json' 'trace svg'; do
+	for command in $("$out/tutti" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p') 'trace run' 'trace list' 'trace json' 'trace html' 'trace svg'; do
 		"$out/tutti" $command --help | grep -q '^usage: tutti ' || { echo "$command"; return 1; }
 	done
 	for example in "$out"/examples/*.tco; do
