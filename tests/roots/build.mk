@@ -14,5 +14,5 @@ check-packages:
 		tests/roots/in $(suite) - /source/tests/roots/try_packages || exit 1;)
 
 .PHONY: check-arm64
-check-arm64:
+check-arm64: $(OUT)/firmware/tutti-fw.bin
 	@$(PROVE) tests/roots/arm64.sh
