@@ -266,6 +266,17 @@ static inline void ended(struct task *task, uint32_t n)
 		throttle_empty();
 }
 
+/* An evicted queue task whose last items have been worked off ends here; any other task comes back later. */
+static void left(struct task *task)
+{
+	if (!(task->rare & TASK_WORK) || !work_over(task)) {
+		pending_left(task);
+		return;
+	}
+	task->state = TASK_RUNNING;
+	task_complete(task);
+}
+
 /* No CTA of @task is left: do what was waiting for that. */
 static COLD void drained(struct task *task)
 {
@@ -283,15 +294,13 @@ static COLD void drained(struct task *task)
 	}
 	switch (task->state) {
 	case TASK_LEAVING:
-		pending_left(task);
+		left(task);
 		break;
 	case TASK_CANCELLED:
 		cancelled(task);
 		break;
 	case TASK_RUNNING:
-		if (task->rare & TASK_WORK)
-			work_ended(task);
-		else if (!task->unissued && !(task->rare & TASK_SPLITTING))
+		if (task->rare & TASK_WORK ? work_over(task) : !task->unissued && !(task->rare & TASK_SPLITTING))
 			task_complete(task);
 		break;
 	}

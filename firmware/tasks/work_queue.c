@@ -238,10 +238,9 @@ COLD void work_taken(struct task *task)
 	task->unissued = ready(tmd);
 }
 
-COLD void work_ended(struct task *task)
+COLD bool work_over(const struct task *task)
 {
-	if (is_over(&task->tmd->work))
-		task_complete(task);
+	return is_over(&task->tmd->work);
 }
 
 COLD uint32_t work_quiet(const struct queue *queue)

@@ -34,8 +34,8 @@ struct queue *work_event_fetch(unsigned number, const struct tutti_event *event,
 uint32_t work_place(struct task *task, uint32_t n);
 /** work_taken() - CTAs of @task were placed: write the read index back. */
 void work_taken(struct task *task);
-/** work_ended() - no CTA of @task is left: it ends if its queue is closed and empty. */
-void work_ended(struct task *task);
+/** work_over() - the work queue of @task is closed, and all its items have been given to CTAs. */
+bool work_over(const struct task *task);
 /** work_quiet() - how many queue tasks of @queue have nothing on the card, so that a suspend need not wait for them. */
 uint32_t work_quiet(const struct queue *queue);
 /** work_earliest() - the first coalescing timeout, or @none. work_timeout() - handle those up to @time. */
