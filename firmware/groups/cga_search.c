@@ -7,6 +7,7 @@
 
 #define SEARCH_SLOWER 8u    /* how much longer a CGA takes that is not placed by search_quick() */
 #define SLOW_WORD_STEPS 60u /* visit.h: for each word of its commands */
+#define SLOW_SEARCH_STEPS 300u /* and for a search */
 
 /* A CGA whose parts are being placed; the frame above the outermost level stands for the grid. */
 struct frame {
@@ -415,9 +416,15 @@ HOT uint32_t search_quick(struct task *task, struct cga *cga, uint32_t n)
 	return account(task, cga, most - left);
 }
 
+/* The steps of a search that has written @words. What a search for nested CGAs has tried may be gone again. */
+static uint32_t steps(const struct cga *cga, uint32_t most, uint32_t words)
+{
+	return SLOW_SEARCH_STEPS + (cga->step ? words : most * cga->words) * SLOW_WORD_STEPS;
+}
+
 uint32_t search_run(struct task *task, struct cga *cga, uint32_t n)
 {
-	uint32_t most = room(cga);
+	uint32_t most = room(cga), tail = command_tail();
 	int speed;
 
 	if (gpc_rows_lead() && cga->usual && cga->step)
@@ -427,7 +434,6 @@ uint32_t search_run(struct task *task, struct cga *cga, uint32_t n)
 		domain_settle();
 	n = wanted(cga, n);
 	most = min32(min32(most, n), (cga->most + SEARCH_SLOWER - 1) / SEARCH_SLOWER);
-	visit_goes_on(most * cga->words * SLOW_WORD_STEPS);
 	cached_begin(cga->ask);
 	trial.cga = cga;
 	trial.task = task;
@@ -440,6 +446,7 @@ uint32_t search_run(struct task *task, struct cga *cga, uint32_t n)
 	else
 		run_grid();
 	n = most - trial.left;
+	visit_goes_on(steps(cga, most, command_tail() - tail));
 	if (!n)
 		return 0;
 	cga->passed = 0;

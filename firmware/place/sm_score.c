@@ -472,7 +472,7 @@ static bool few_fit(const struct lake *lake)
 static uint32_t place_tiers(const struct lake *lake, int32_t delta, uint32_t n, uint32_t *out, uint32_t **end)
 {
 	const uint32_t *full = out + LAKE_MESSAGE(fw.words) - (fw.words + 1);
-	uint32_t open[LAKE_WORDS] = { 0 }, tier[LAKE_WORDS], *last = out, have;
+	uint32_t open[LAKE_WORDS] = { 0 }, tier[LAKE_WORDS], *last = out, *next, have;
 	bool few = n <= FEW || few_fit(lake), more = true;
 
 	if (lake->top != lake->row)
@@ -485,17 +485,17 @@ static uint32_t place_tiers(const struct lake *lake, int32_t delta, uint32_t n, 
 		} else {
 			have = tier_of(open, delta, n, tier);
 			n -= have;
-			*end = few ? put_each(tier, have, out) : put_tier(tier, last, out);
-			last = *end == out ? last : out;
-			out = *end;
+			next = few ? put_each(tier, have, out) : put_tier(tier, last, out);
+			last = next == out ? last : out;
+			out = next;
 			give(lake, tier, delta, open);
 		}
 		more = visit_goes_on(TIER_STEPS * fw.sms);
 	}
-	*end = out;
 	pool.cut = n && any_of(open);
-	if (!pool.cut)
-		pool_forget();
+	if (!pool.cut && out != *end)
+		pool_forget(); /* the scores change when these CTAs are resident */
+	*end = out;
 	return n;
 }
 

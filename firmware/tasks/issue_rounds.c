@@ -26,13 +26,15 @@ static struct {
 	uint32_t map;                  /* mask of the levels that are not empty */
 	struct task *turn[ROUNDS_LEVELS]; /* the task whose turn it is, where quotas decide */
 	uint32_t failed;               /* mask of the slots of tasks that did not fit; valid while the rounds are cut short */
+	uint32_t tried;                /* mask of the slots of tasks that have had their chance in this visit */
+	uint32_t due;                  /* mask of the slots of tasks that come first, since visits were over before */
 } rounds;
 
 void rounds_init(void)
 {
 	unsigned i;
 
-	rounds.map = rounds.failed = 0;
+	rounds.map = rounds.failed = rounds.due = 0;
 	for (i = 0; i < ROUNDS_LEVELS; i++)
 		rounds.first[i] = rounds.last[i] = rounds.turn[i] = NULL;
 	patience_init();
@@ -60,6 +62,7 @@ void rounds_add(struct task *task)
 	rounds.map |= 1u << level;
 	task->passed = 0;
 	rounds.failed &= ~(1u << task->slot);
+	rounds.due &= ~(1u << task->slot);
 	task->rare |= TASK_ISSUES;
 	place_state.detours |= DETOUR_ISSUE;
 }
@@ -72,6 +75,7 @@ void rounds_remove(struct task *task)
 		return;
 	task->rare &= (uint16_t)~TASK_ISSUES;
 	rounds.failed &= ~(1u << task->slot);
+	rounds.due &= ~(1u << task->slot);
 	if (rounds.turn[level] == task)
 		rounds.turn[level] = task->next ? task->next : rounds.first[level];
 	if (rounds.turn[level] == task)
@@ -217,6 +221,34 @@ static struct task *choose(unsigned level, struct task **tie, unsigned *n, uint3
 }
 
 /*
+ * Choose a task that is due. Only the oldest of its queue may be (RES-02), and where quotas decide the turn goes round
+ * anyway.
+ */
+static COLD struct task *choose_due(struct task **tie, unsigned *n)
+{
+	unsigned i;
+
+	if (*n == 1 || any_quota(tie, *n))
+		return NULL;
+	*n = heads(tie, *n);
+	for (i = 0; i < *n; i++)
+		if (rounds.due >> tie[i]->slot & 1)
+			return tie[i];
+	return NULL;
+}
+
+static inline struct task *next_of(unsigned level, struct task **tie, unsigned *n, uint32_t *most, bool *turn)
+{
+	struct task *task = unlikely(rounds.due) ? choose_due(tie, n) : NULL;
+
+	if (likely(!task))
+		return choose(level, tie, n, most, turn);
+	*most = lots_seeded() ? 1 : rounds_limit(task);
+	*turn = false;
+	return task;
+}
+
+/*
  * When the quota is used up the turn passes to the next task of the level. While a task is alone there is no other to
  * pass it to; its quota is full again when another one comes.
  */
@@ -284,6 +316,29 @@ static COLD uint32_t place_on_held(struct task *task, uint32_t n)
 }
 
 /*
+ * The visit is over before all tasks had their chance. Those that had none are the first in the next visit; otherwise
+ * older ones that find a little room in each visit might use up all of them.
+ */
+static COLD void postpone(void)
+{
+	uint32_t levels, had = rounds.tried | rounds.failed;
+	const struct task *task;
+
+	for (levels = rounds.map; levels; levels &= levels - 1)
+		for (task = rounds.first[lowest_bit(levels)]; task; task = task->next)
+			if (!(had >> task->slot & 1) && rounds_limit(task))
+				rounds.due |= 1u << task->slot;
+	visit_cut();
+}
+
+/* @task has had its chance. */
+static inline void had_chance(const struct task *task)
+{
+	rounds.tried |= 1u << task->slot;
+	rounds.due &= ~(1u << task->slot);
+}
+
+/*
  * One round on one level. Return: false if no task of it may issue and fits, or if that is not known yet because the
  * rounds were cut short
  */
@@ -296,13 +351,15 @@ static bool round_level(unsigned level, const struct task **went)
 
 	while (n) {
 		if (unlikely(!visit_goes_on(ROUND_STEPS + n * CANDIDATE_STEPS))) {
-			visit_cut();
+			postpone();
 			break;
 		}
-		task = choose(level, tie, &n, &most, &turn);
+		task = next_of(level, tie, &n, &most, &turn);
 		placed = place(task, most);
 		if (unlikely(!placed) && may_use_held(task))
 			placed = place_on_held(task, most);
+		if (likely(!(place_state.detours & DETOUR_CUT)))
+			had_chance(task);
 		if (placed) {
 			lots_went(level, tie, n, task);
 			account(task, level, placed, turn);
@@ -312,8 +369,10 @@ static bool round_level(unsigned level, const struct task **went)
 				*went = task;
 			return true;
 		}
-		if (unlikely(place_state.detours & DETOUR_CUT))
+		if (unlikely(place_state.detours & DETOUR_CUT)) {
+			rounds.due |= 1u << task->slot; /* its search goes on first */
 			break;
+		}
 		rounds.failed |= 1u << task->slot;
 		n = candidates(level, rounds.failed, tie);
 	}
@@ -343,8 +402,11 @@ static bool run_rounds(void)
 		for (level = window_order(); *level && !went && !(place_state.detours & DETOUR_CUT); level++)
 			if (rounds.map >> *level & 1)
 				went = round_level(*level, &lowest);
-		if (unlikely(place_state.detours & DETOUR_CUT))
+		if (unlikely(place_state.detours & DETOUR_CUT)) {
+			if (rounds.failed && lowest)
+				patience_lost(rounds.failed, lowest);
 			return false;
+		}
 		if (unlikely(held & ~place_state.detours))
 			rounds.failed = 0; /* the hold has ended, so there may be room for those that failed */
 	} while (went);
@@ -362,6 +424,7 @@ void rounds_run(void)
 
 void rounds_go_on(void)
 {
+	rounds.tried = 0;
 	state_detour(DETOUR_CUT, false);
 	while (rounds.map && run_rounds() && split_round(rounds.failed))
 		rounds.failed = 0;
