@@ -220,20 +220,31 @@ static struct task *choose(unsigned level, struct task **tie, unsigned *n, uint3
 	return lots_choose(level, tie, *n);
 }
 
+static uint32_t slots_of(struct task **tie, unsigned n)
+{
+	uint32_t slots = 0;
+
+	while (n--)
+		slots |= 1u << tie[n]->slot;
+	return slots;
+}
+
 /*
  * Choose a task that is due. Only the oldest of its queue may be (RES-02), and where quotas decide the turn goes round
  * anyway.
  */
 static COLD struct task *choose_due(struct task **tie, unsigned *n)
 {
+	uint32_t all = slots_of(tie, *n);
 	unsigned i;
 
-	if (*n == 1 || any_quota(tie, *n))
+	if (*n == 1 || !(rounds.due & all) || any_quota(tie, *n))
 		return NULL;
 	*n = heads(tie, *n);
 	for (i = 0; i < *n; i++)
 		if (rounds.due >> tie[i]->slot & 1)
 			return tie[i];
+	rounds.due &= ~all;
 	return NULL;
 }
 
@@ -316,18 +327,20 @@ static COLD uint32_t place_on_held(struct task *task, uint32_t n)
 }
 
 /*
- * The visit is over before all tasks had their chance. Those that had none are the first in the next visit; otherwise
- * older ones that find a little room in each visit might use up all of them.
+ * The visit is over before all tasks had their chance. Those that had none are the first of their level in the next
+ * visits; otherwise older ones that find a little room in each visit might use up all of them. New ones become due when
+ * all that were due have had their chance.
  */
 static COLD void postpone(void)
 {
-	uint32_t levels, had = rounds.tried | rounds.failed;
-	const struct task *task;
+	struct task *tie[FW_TASKS];
+	uint32_t levels, able, due = 0;
 
-	for (levels = rounds.map; levels; levels &= levels - 1)
-		for (task = rounds.first[lowest_bit(levels)]; task; task = task->next)
-			if (!(had >> task->slot & 1) && rounds_limit(task))
-				rounds.due |= 1u << task->slot;
+	for (levels = rounds.map; levels; levels &= levels - 1) {
+		able = slots_of(tie, candidates(lowest_bit(levels), rounds.failed, tie));
+		due |= rounds.due & able ? rounds.due & able : able & ~rounds.tried;
+	}
+	rounds.due = due;
 	visit_cut();
 }
 
