@@ -60,7 +60,7 @@ void rounds_add(struct task *task)
 		rounds.first[level] = task;
 	rounds.last[level] = task;
 	rounds.map |= 1u << level;
-	task->passed = 0;
+	patience_joined(task);
 	rounds.failed &= ~(1u << task->slot);
 	rounds.due &= ~(1u << task->slot);
 	task->rare |= TASK_ISSUES;

@@ -13,7 +13,7 @@ struct task *patience_holder;
 
 static struct {
 	uint64_t until;    /* when the hold ends, if there is one */
-	uint32_t us;       /* how long the next one may last */
+	uint8_t vain[FW_TASKS]; /* by slot: how many holds in a row ended before the task found room */
 	uint32_t next;     /* position of the first SM it takes */
 	uint32_t issued;   /* counters.ctas_issued at the end of the last rounds */
 } hold;
@@ -21,8 +21,13 @@ static struct {
 void patience_init(void)
 {
 	patience_holder = NULL;
-	hold.us = PATIENCE_FIRST_US;
 	hold.next = hold.issued = 0;
+}
+
+COLD void patience_joined(struct task *task)
+{
+	task->passed = 0;
+	hold.vain[task->slot] = 0;
 }
 
 /* ---- holding SMs ---- */
@@ -71,6 +76,15 @@ static bool share(const struct task *task, uint32_t *held)
 	return true;
 }
 
+/*
+ * Holds in vain become longer, so that a task whose CTAs need SMs of long kernels gets them at last. It is counted for
+ * each task, since others for which a short hold is enough may come between.
+ */
+static uint32_t duration_us(const struct task *task)
+{
+	return min32((uint32_t)PATIENCE_FIRST_US << hold.vain[task->slot], PATIENCE_LAST_US);
+}
+
 static COLD void hold_for(struct task *task)
 {
 	uint32_t held[LAKE_WORDS] = { 0 };
@@ -81,7 +95,7 @@ static COLD void hold_for(struct task *task)
 		return;
 	patience_holder = task;
 	shape_hold(held);
-	hold.until = clock_now() + (uint64_t)hold.us * fw.ticks_per_us;
+	hold.until = clock_now() + (uint64_t)duration_us(task) * fw.ticks_per_us;
 }
 
 /* ---- who is passed over ---- */
@@ -149,7 +163,7 @@ COLD void patience_lost(uint32_t failed, const struct task *went)
 COLD void patience_end(bool placed)
 {
 	if (placed)
-		hold.us = PATIENCE_FIRST_US;
+		hold.vain[patience_holder->slot] = 0;
 	patience_let_go();
 }
 
@@ -158,7 +172,7 @@ static COLD void in_vain(void)
 	patience_holder->passed = 0;
 	if (patience_holder->rare & TASK_CGA)
 		cga_calm(patience_holder);
-	hold.us = min32(2 * hold.us, PATIENCE_LAST_US);
+	hold.vain[patience_holder->slot] += duration_us(patience_holder) < PATIENCE_LAST_US;
 	patience_let_go();
 }
 

@@ -22,6 +22,8 @@
 #define PATIENCE_LAST_US 64000u
 
 void patience_init(void);
+/** patience_joined() - @task waits for room from now on. */
+void patience_joined(struct task *task);
 /**
  * patience_lost() - rounds have ended, and the tasks in @failed (a mask of slots) did not fit.
  * @went: the task of the lowest priority that was placed; NULL: none was, except perhaps kernels on their arrival

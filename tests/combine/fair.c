@@ -104,6 +104,17 @@ static unsigned visits_most(void)
 													      VISITS_MOST;
 }
 
+/* When lots are drawn a queue takes part with its oldest task (RES-02). That its younger ones wait is up to their own. */
+static bool own_queue_got(const struct job *job)
+{
+	unsigned i;
+
+	for (i = 0; w.lots && i < launched; i++)
+		if (launches[i].job->queue == job->queue && launches[i].job->order < job->order)
+			return true;
+	return false;
+}
+
 static void passed_over(struct job *job)
 {
 	uint32_t lower = 0, equal = 0;
@@ -228,6 +239,8 @@ void fair_visit(void)
 
 			if (!waits(job))
 				continue;
+			if (own_queue_got(job))
+				job->visits = 0;
 			if (got(job))
 				job->lower = job->equal = job->visits = 0;
 			else if (job->ready)
