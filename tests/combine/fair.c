@@ -97,11 +97,15 @@ static bool older(const struct job *other, const struct job *job)
 	       other->vector == job->vector && other->shared == job->shared && other->barriers == job->barriers;
 }
 
-/* While domains are held for a CGA (CGA-05), nobody else gets the card, so both wait. */
+/*
+ * While domains are held for a CGA (CGA-05), nobody else gets the card, so both wait. By score, SMs get one CTA after the
+ * other, so that as many CTAs take many more visits.
+ */
 static unsigned visits_most(void)
 {
-	return features_has(&w.scenario.allowed, F_CGA_CPC) || features_has(&w.scenario.allowed, F_CGA_GPC) ? 2 * VISITS_MOST :
-													      VISITS_MOST;
+	bool groups = features_has(&w.scenario.allowed, F_CGA_CPC) || features_has(&w.scenario.allowed, F_CGA_GPC);
+
+	return VISITS_MOST * (groups ? 2 : 1) * (features_has(&w.scenario.allowed, F_CHOICE) ? 4 : 1);
 }
 
 /* When lots are drawn a queue takes part with its oldest task (RES-02). That its younger ones wait is up to their own. */

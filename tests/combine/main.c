@@ -68,6 +68,7 @@ static const char *const rules[] = {
     "crash",
     "model",
 };
+#define ALSO  32u /* seeds that may be named beside the range */
 #define RULES (sizeof(rules) / sizeof(rules[0]))
 
 struct known {
@@ -206,7 +207,7 @@ static unsigned report(unsigned shrink)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: combine [--seed N] [--count N] [--also N] [--seconds N] [--only FEATURE,...] [--without "
+	fprintf(stderr, "usage: combine [--seed N] [--count N] [--also N]... [--seconds N] [--only FEATURE,...] [--without "
 			"FEATURE,...] [--known FILE] [--shrink RUNS]\n"
 			"               [--trace] [--explain] [--each] [--table] [--list]\n");
 	exit(2);
@@ -250,7 +251,8 @@ int main(int argc, char **argv)
 	    {"also", 1, NULL, 'a'},
 	    {NULL, 0, NULL, 0},
 	};
-	uint64_t seed = 1, count = 0, also = 0, i;
+	uint64_t seed = 1, count = 0, also[ALSO], i;
+	unsigned alsos = 0;
 	double limit = 0, start = seconds();
 	struct features only = {{0}}, without = {{0}};
 	unsigned shrink = 600, f, holes, bad;
@@ -276,7 +278,8 @@ int main(int argc, char **argv)
 			only = (struct features){{~without.word[0], ~without.word[1]}};
 			break;
 		case 'a':
-			also = strtoull(optarg, NULL, 0);
+			if (alsos < ALSO)
+				also[alsos++] = strtoull(optarg, NULL, 0);
 			break;
 		case 'k':
 			read_known(optarg);
@@ -307,8 +310,8 @@ int main(int argc, char **argv)
 		count = 1;
 	for (i = 0; (!count || i < count) && (limit == 0 || seconds() - start < limit); i++)
 		run_seed(seed + i, &only);
-	if (also)
-		run_seed(also, &only);
+	while (alsos)
+		run_seed(also[--alsos], &only);
 	trace = NULL;
 	printf("# %lu scenarios, %lu visits; %lu of cards of up to 144 SMs cost too much, the worst %lu "
 	       "basic blocks (seed %lu, event %u)\n",
