@@ -107,7 +107,13 @@ static void account(struct tutti_card *card)
 	card->virtual_instructions = n;
 }
 
-/* A turn of a core that an injected fault keeps from running. */
+/* An injected fault keeps the core from running, from now on and not only from its next event on. */
+static inline bool core_is_faulty(const struct tutti_card *card)
+{
+	return inject_is(card, TUTTI_INJECT_FIRMWARE_HANG) || inject_is(card, TUTTI_INJECT_FIRMWARE_SILENT);
+}
+
+/* A turn of such a core. */
 static void stand_still(struct tutti_card *card)
 {
 	uint64_t now;
@@ -129,7 +135,7 @@ static bool run_core(struct tutti_card *card)
 	enum core_stop stop;
 	uint64_t now, began;
 
-	if (unlikely(inject_is(card, TUTTI_INJECT_FIRMWARE_HANG) || inject_is(card, TUTTI_INJECT_FIRMWARE_SILENT))) {
+	if (core_is_faulty(card)) {
 		stand_still(card);
 		return false;
 	}
@@ -182,7 +188,7 @@ static bool live_round(struct tutti_card *card)
 	if (unlikely(!card->alive))
 		return work;
 	work |= engines_poll(card, timer || card->deterministic);
-	if (engines_pending(card) || unlikely(card->stuck_ns) || inject_is(card, TUTTI_INJECT_FIRMWARE_SILENT))
+	if (engines_pending(card) || unlikely(card->stuck_ns) || core_is_faulty(card))
 		work |= run_core(card);
 	work |= engines_commands(card);
 	if (unlikely(!card->alive))

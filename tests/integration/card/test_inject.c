@@ -51,8 +51,8 @@ static void firmware_hang_until_boot(void **state)
 {
 	const struct tutti_crash *crash = (const void *)(raw->bar + raw->discovery->crash.offset);
 
+	raw_settle(raw); /* nothing is to be done, and nothing asks the card for anything */
 	inject(TUTTI_INJECT_FIRMWARE_HANG, 2);
-	tutti_card_kick(raw->card);
 	while (raw->status->state == TUTTI_STATE_RUNNING)
 		raw_run(raw, 50);
 	assert_int_equal(raw->status->state, TUTTI_STATE_CRASHED);
