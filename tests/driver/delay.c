@@ -49,3 +49,18 @@ bool soon_reached(const char *point, unsigned before)
 		usleep(10000);
 	return reached(point) != before;
 }
+
+bool delayed_thread(pthread_t *thread, const char *point, unsigned ms, void *(*run)(void *data), void *data)
+{
+	unsigned before = delay(point, ms);
+	bool there = !pthread_create(thread, NULL, run, data) && soon_reached(point, before);
+
+	delay(point, 0);
+	return there;
+}
+
+void *close_rig(void *rig)
+{
+	rig_close(rig);
+	return NULL;
+}

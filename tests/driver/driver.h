@@ -3,6 +3,8 @@
 #ifndef DRIVER_TEST_H
 #define DRIVER_TEST_H
 
+#include <pthread.h>
+
 #include "rig.h"
 
 /** struct driver_test - a test; like a subtest of the suite. */
@@ -27,5 +29,8 @@ bool fresh_works(void);                 /* a file that is opened now works; wait
 bool have_delays(void);
 unsigned delay(const char *point, unsigned ms); /* from now on; how often somebody has waited there so far */
 bool soon_reached(const char *point, unsigned before);
+/* A thread that waits at @point for @ms, as nobody after it does; false: it has not come there. Join it in any case. */
+bool delayed_thread(pthread_t *thread, const char *point, unsigned ms, void *(*run)(void *data), void *data);
+void *close_rig(void *rig); /* rig_close(), for such a thread */
 
 #endif

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <linux/udmabuf.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -218,16 +217,9 @@ static bool vgem_orders(struct rig *rig)
 
 /* ---- a buffer is freed while the device is removed ---- */
 
-static void *close_rig(void *data)
-{
-	rig_close(data);
-	return NULL;
-}
-
 static bool freed_in_unplug(struct rig *rig)
 {
 	struct foreign foreign = {.fd = -1};
-	unsigned before;
 	pthread_t thread;
 	uint32_t handle;
 	bool there;
@@ -236,10 +228,7 @@ static bool freed_in_unplug(struct rig *rig)
 	if (!udmabuf_make(&foreign))
 		return false;
 	CHECK(rig_queue(rig) && import(rig, &foreign, &handle));
-	before = delay("import_free", 1500);
-	CHECK(!pthread_create(&thread, NULL, close_rig, rig));
-	there = soon_reached("import_free", before);
-	delay("import_free", 0);
+	there = delayed_thread(&thread, "import_free", 1500, close_rig, rig);
 	CHECK(driver_unbind() && !card_is_attached());
 	pthread_join(thread, NULL);
 	foreign_close(&foreign);

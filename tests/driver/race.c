@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <poll.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -86,12 +85,6 @@ static bool late_error(struct rig *rig)
 
 /* ---- close ---- */
 
-static void *close_rig(void *data)
-{
-	rig_close(data);
-	return NULL;
-}
-
 /*
  * A file is being closed when the firmware is reloaded. By the time its queue is destroyed, the queue's number belongs
  * to a queue of another process, which must not be affected.
@@ -100,17 +93,13 @@ static bool late_close(struct rig *rig)
 {
 	struct rig other = {.fd = -1};
 	uint32_t number;
-	unsigned before;
 	pthread_t thread;
 	bool there;
 
 	SKIP_UNLESS(have_delays(), NEED_DELAYS);
 	CHECK(rig_queue(rig));
 	number = rig->queue_number;
-	before = delay("object_destroy", 4000);
-	CHECK(!pthread_create(&thread, NULL, close_rig, rig));
-	there = soon_reached("object_destroy", before);
-	delay("object_destroy", 0);
+	there = delayed_thread(&thread, "object_destroy", 4000, close_rig, rig);
 	CHECK(card_write("card_reset", "firmware") && rig_queue(&other) && rig_works(&other));
 	pthread_join(thread, NULL);
 	EXPECT(number, other.queue_number);
@@ -212,7 +201,6 @@ static bool fence_holds_module(struct rig *rig)
 	return fresh_works();
 }
 
-
 static bool fence(struct rig *rig, uint32_t syncobj, uint64_t point, uint64_t packet)
 {
 	struct drm_tutti_fence args = {.handle = rig->queue, .syncobj = syncobj, .point = point, .packet = packet};
@@ -245,7 +233,6 @@ static bool stalled_tenant(struct rig *rig)
 {
 	struct rig other = {.fd = -1};
 	uint32_t stalled, prompt;
-	unsigned before;
 	pthread_t thread;
 	int error;
 
@@ -255,10 +242,7 @@ static bool stalled_tenant(struct rig *rig)
 	prompt = (uint32_t)syncobj_create(other.fd);
 	CHECK(fence(rig, stalled, 1, 1) && fence(rig, stalled, 2, 1ull << 40));
 	usleep(300000); /* the interrupt for the first packet has been asked for */
-	before = delay("object_destroy", 6000);
-	CHECK(!pthread_create(&thread, NULL, destroy_queue, rig));
-	CHECK(soon_reached("object_destroy", before));
-	delay("object_destroy", 0);
+	CHECK(delayed_thread(&thread, "object_destroy", 6000, destroy_queue, rig));
 	rig_fill(rig, BASE + DATA_AT, 1, 64, 0);
 	rig_ring(rig);
 	EXPECT(0, wait_point(rig, stalled, 1, 2 * SECOND));
