@@ -11,7 +11,7 @@
 #include "core/state.h"
 #include "place/kernel_cache.h"
 
-/** kernel_takes() - whether a workgroup has the sizes that the kernel requires, if it requires any. */
+/** kernel_takes() - whether the kernel can run with workgroups of @x by @y by @z items: it may require a size. */
 static inline bool kernel_takes(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z)
 {
 	const uint16_t *need = kernel->workgroup;
