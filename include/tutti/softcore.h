@@ -225,8 +225,9 @@ enum tutti_command {
 	 */
 	TUTTI_CMD_CONTEXT = 10, /* 5 words */
 	/*
-	 * TLB: forget translations. sub = asid | 0x8000 if code has changed too. [1..2] address low, high, [3..4]
-	 * bytes (0 = all).
+	 * TLB: forget translations. sub = asid | 0x8000 if code has changed too. [1..2] address low, high, [3..4] bytes
+	 * (0 = all). It has ended, as a FENCE behind it shows, when no access by a translation from before is under way,
+	 * and no walk of the page tables: the host frees pages and page tables right after.
 	 */
 	TUTTI_CMD_TLB = 11, /* 5 words */
 	/* ORDER: SM priority order, from position [1] on: numbers of SMs, two in a word, low half first. */
