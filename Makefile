@@ -76,6 +76,7 @@ help:
 	@echo "make check    run all tests (TAP)"
 	@echo "make check-loaded  the same while eight busy processes compete for the processors"
 	@echo "make bench    measure; table on the screen, JSON in $(OUT)/bench.json"
+	@echo "make bench-kripke  the Kripke example's default problem, all iterations in all launch modes (minutes)"
 	@echo "make image-report  local memory, stack and command ring of both firmware images"
 	@echo "make pictures draw the pictures of the READMEs anew (traces of the emulated card)"
 	@echo "make fuzz     fuzz for longer (FUZZ_SECONDS=600)"

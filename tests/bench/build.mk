@@ -46,4 +46,10 @@ $(BENCH_HSA): tests/bench/hsa/hsa_launch.c $(HSA)/libhsa-runtime64.so.1 $(TOOL_K
 bench: $(OUT)/tutti $(OUT)/tutti-bench $(BENCH_HSA)
 	$(OUT)/tutti bench --output $(OUT)/bench.json
 
+# Minutes: all iterations of Kripke's default problem, in all modes, and the plain C to compare with.
+.PHONY: bench-kripke
+bench-kripke: $(EXAMPLES_OUT)/kripke $(EXAMPLES_OUT)/kripke.tco $(CARD_PLUGIN) $(OUT)/firmware/tutti-fw.bin $(OUT)/tutti
+	$(OUT)/tutti translate $(EXAMPLES_OUT)/kripke.tco
+	$(EXAMPLES_OUT)/kripke --check --no-count
+
 -include $(BENCH_OBJECTS:.o=.d)

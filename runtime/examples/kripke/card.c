@@ -37,7 +37,7 @@ struct kripke_card {
 	uint64_t packet_before;
 };
 
-static double seconds(void)
+double kripke_seconds(void)
 {
 	struct timespec now;
 
@@ -210,17 +210,17 @@ int kripke_card_iterate(struct kripke_card *card, double *count)
 
 	if (error)
 		return error;
-	start = seconds();
+	start = kripke_seconds();
 	tutti_signal_store(card->done, card->launch == KRIPKE_PLAIN ? KERNELS : 1);
-	sent = seconds();
+	sent = kripke_seconds();
 	error = card->launch == KRIPKE_PLAIN ? dispatch_all(card) : tutti_replay(card->recording);
-	card->enqueue_ns[card->cost.steady % SAMPLES] = 1e9 * (seconds() - sent);
+	card->enqueue_ns[card->cost.steady % SAMPLES] = 1e9 * (kripke_seconds() - sent);
 	if (!error)
 		error = example_wait(card->queue, card->done);
 	*count = *card->count;
 	card->cost.iterations++;
 	card->cost.steady++;
-	card->cost.wall_seconds += seconds() - start;
+	card->cost.wall_seconds += kripke_seconds() - start;
 	return error;
 }
 

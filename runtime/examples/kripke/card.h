@@ -46,4 +46,7 @@ void kripke_card_stop(struct kripke_card *card, struct kripke_cost *cost);
 /** kripke_card_problem() - its arguments; fields lie in memory the host can read. */
 const struct kripke_problem *kripke_card_problem(const struct kripke_card *card);
 
+/** kripke_seconds() - monotonic clock. */
+double kripke_seconds(void);
+
 #endif

@@ -24,6 +24,7 @@ struct baseline {
 	double *counts;
 	size_t psi_bytes;
 	const char *name; /* NULL: nothing yet */
+	double seconds;   /* that the CPU took */
 };
 
 static void usage(FILE *file)
@@ -229,7 +230,10 @@ static bool run_cpu(const struct settings *settings, struct baseline *baseline)
 	if (!settings->json)
 		printf("\nCPU\n");
 	for (unsigned i = 0; i < settings->problem.iterations; i++) {
+		double start = kripke_seconds();
+
 		counts[i] = kripke_cpu_iterate(&problem.args);
+		baseline->seconds += kripke_seconds() - start;
 		if (!settings->json)
 			kripke_report_iteration(i, counts[i], i ? counts[i - 1] : 0.0);
 	}
@@ -263,6 +267,7 @@ static void run_card(const struct settings *settings, struct kripke_card *card, 
 			kripke_report_iteration(i, run->counts[i], i ? run->counts[i - 1] : 0.0);
 	}
 	kripke_card_stop(card, &run->cost);
+	run->cpu_seconds = baseline->seconds;
 	run->verdict = error ? KRIPKE_FAILED : KRIPKE_FIRST;
 	if (error)
 		fprintf(stderr, "kripke: launch=%s: %s\n", kripke_launch_name[run->launch], tutti_strerror(error));
@@ -282,7 +287,7 @@ static void warn_slow(struct tutti_device *device, const struct kripke_options *
 
 	if (tutti_device_discovery(device)->features & TUTTI_FEATURE_EMULATED && sums > 2e8)
 		fprintf(stderr, "kripke: on the emulated card an iteration of this problem takes about %.0f s; "
-			"--small is a problem of its size\n", sums * 2e-8);
+			"--small is a problem of its size\n", sums * 6e-9);
 }
 
 static int run_all(const struct settings *settings, struct kripke_card *card, struct baseline *baseline)

@@ -53,6 +53,8 @@ void kripke_report_table(const struct kripke_run *runs, unsigned count)
 		printf("%8.3f  %s%s%s\n", cost->wall_seconds, verdict_name[runs[r].verdict],
 		       runs[r].against ? " to " : "", runs[r].against ? runs[r].against : "");
 	}
+	if (count && runs[0].cpu_seconds > 0)
+		printf("plain C on one CPU core: %.3f seconds\n", runs[0].cpu_seconds);
 	printf("soft-core instr. are per kernel: from packet to launch; and in all, with placing and completing workgroups\n");
 }
 
@@ -74,6 +76,8 @@ void kripke_report_json(const struct kripke_options *options, const struct kripk
 		printf("\"host_ns_per_kernel\":%.2f,\"packet_instructions_per_kernel\":%.2f,"
 		       "\"soft_core_instructions_per_kernel\":%.2f,\"wall_seconds\":%.6f,",
 		       per(cost->enqueue_ns, cost->kernels), per((double)cost->packet_instructions, kernels), per((double)cost->instructions, kernels), cost->wall_seconds);
+		if (runs[r].cpu_seconds > 0)
+			printf("\"cpu_seconds\":%.6f,", runs[r].cpu_seconds);
 		printf("\"results\":\"%s\",\"particle_counts\":[", verdict_name[runs[r].verdict]);
 		for (unsigned i = 0; i < cost->iterations; i++)
 			printf("%s%.17g", i ? "," : "", runs[r].counts[i]);

@@ -15,6 +15,7 @@ struct kripke_run {
 	const char *against; /* what the results were compared with */
 	struct kripke_cost cost;
 	double *counts;      /* particle count after each iteration */
+	double cpu_seconds;  /* that plain C on the CPU took; 0 = it was not run */
 };
 
 void kripke_report_problem(const struct kripke_options *options);

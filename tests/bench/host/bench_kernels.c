@@ -198,6 +198,31 @@ static int warm(struct bench *bench)
 	return error ? bench_failed(bench, "PERF-13", "saxpy", tutti_strerror(error)) : 0;
 }
 
+/* Kripke's iterations, one mode, on a problem that takes a second, against its own plain C in the same run. */
+static int kripke(struct bench *bench)
+{
+	const char *key[] = { "\"wall_seconds\":", "\"cpu_seconds\":" };
+	double seconds[2] = { 0, 0 };
+	char command[4200], line[4096] = "";
+	FILE *program;
+
+	/* twice, since the first run translates the kernels */
+	snprintf(command, sizeof(command), "k='%s'; o='--small --no-count --launch condensed --json'; "
+		"TUTTI_TRANSLATE=wait $k $o --niter 1 >/dev/null 2>&1; $k $o --check 2>/dev/null", tool_sibling("examples/kripke"));
+	program = popen(command, "r");
+	if (program && !fgets(line, sizeof(line), program))
+		line[0] = 0;
+	if (program)
+		pclose(program);
+	for (unsigned i = 0; i < 2; i++)
+		if (strstr(line, key[i]))
+			seconds[i] = atof(strstr(line, key[i]) + strlen(key[i]));
+	if (!strstr(line, "\"results\":\"equal\"") || seconds[1] <= 0)
+		return bench_failed(bench, "PERF-13", "kripke", "the example does not run, or its results are wrong");
+	report(bench, "kripke", seconds[0], seconds[1], 2);
+	return 0;
+}
+
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
 {
 	return remove(path);
@@ -217,6 +242,8 @@ int bench_kernels(struct bench *bench)
 		error = translate(bench);
 	if (!error)
 		error = warm(bench);
+	if (!error)
+		error = kripke(bench);
 	if (copy)
 		setenv("XDG_CACHE_HOME", copy, 1);
 	else
