@@ -86,8 +86,7 @@ tests/%.c: ;
 # ---- sanitizers: everything again under $(OUT)/asan with -fsanitize=address,undefined
 ASAN := $(OUT)/asan
 ASAN_CC := gcc -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-# test_translated makes processes that share its memory, of which AddressSanitizer knows nothing.
-ASAN_BINS := $(addprefix $(ASAN)/tests/unit/,$(filter-out test_translated,$(UNITS)))
+ASAN_BINS := $(addprefix $(ASAN)/tests/unit/,$(UNITS))
 .PHONY: check-asan-build
 check-asan-build:
 	@[ -z "$(UNITS)" ] || $(MAKE) --no-print-directory OUT=$(ASAN) CC="$(ASAN_CC)" CFLAGS="-O1 -g" TRANSLATE=no $(ASAN_BINS)

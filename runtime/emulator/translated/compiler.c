@@ -88,7 +88,8 @@ void compiler_find(struct compiler *compiler)
 /* ---- running it ---- */
 
 /**
- * struct job - what the new process does, which shares the memory of its parent until it has become the compiler.
+ * struct job - what the new process does, which shares the memory of its parent until it has become the compiler. Until then
+ * it runs on @stack.
  */
 struct job {
 	const char *path;
@@ -96,6 +97,7 @@ struct job {
 	char *const *environment;
 	int folder, null;
 	bool in_background;
+	void *stack;
 };
 
 static void limit(int what, rlim_t most)
@@ -105,8 +107,12 @@ static void limit(int what, rlim_t most)
 	setrlimit(what, &limits);
 }
 
-static void become_compiler(const struct job *job)
+/* AddressSanitizer does not know the stacks of the two processes, and would look for them at vfork() and before each end. */
+#define OWN_STACK __attribute__((no_sanitize("address")))
+
+static OWN_STACK int become_compiler(void *data)
 {
+	const struct job *job = data;
 	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -119,32 +125,30 @@ static void become_compiler(const struct job *job)
 	dup2(job->null, 1);
 	dup2(job->null, 2);
 	if (fchdir(job->folder))
-		_exit(127);
+		return 127;
 	syscall(SYS_close_range, 3u, ~0u, 0u);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execve(job->path, job->arguments, job->environment);
+	return 127;
 }
 
 /*
  * A process that shares our memory and waits for the compiler, since only one that never becomes another program is invisible
  * to the wait() calls of ours.
  */
-static int attend(void *data)
+static OWN_STACK int attend(void *data)
 {
+	const struct job *job = data;
 	pid_t pid;
 	int status = -1;
 
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	pid = vfork();
-	if (!pid) {
-		become_compiler(data);
-		_exit(127);
-	}
+	pid = clone(become_compiler, job->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, data);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	_exit(WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : 1);
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : 1;
 }
 
 static bool wait_for(pid_t pid)
@@ -158,10 +162,15 @@ static bool wait_for(pid_t pid)
 	return ended == pid && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
+static void *stack_end(char *stack, unsigned number)
+{
+	return (void *)((uintptr_t)(stack + (number + 1) * STACK_BYTES) & ~(uintptr_t)63);
+}
+
 /* With all signals blocked, since handlers of the new process would run in the memory of this one. */
 static bool run(struct compiler *compiler, struct job *job)
 {
-	char *stack = malloc(STACK_BYTES);
+	char *stack = malloc(2 * STACK_BYTES);
 	sigset_t all, kept;
 	bool good = false;
 	pid_t pid;
@@ -170,7 +179,8 @@ static bool run(struct compiler *compiler, struct job *job)
 		return false;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &kept);
-	pid = clone(attend, (void *)((uintptr_t)(stack + STACK_BYTES) & ~(uintptr_t)63), CLONE_VM, job);
+	job->stack = stack_end(stack, 1);
+	pid = clone(attend, stack_end(stack, 0), CLONE_VM, job);
 	if (pid > 0) {
 		setpgid(pid, pid);
 		__atomic_store_n(&compiler->running, pid, __ATOMIC_SEQ_CST);
@@ -198,7 +208,14 @@ bool compiler_run(struct compiler *compiler, int folder, uint64_t bytes, bool in
 			     "-fno-strict-aliasing", "-fno-math-errno", "-ffp-contract=off", "-fno-stack-protector", "-o",
 			     "unit.so", "unit.c", compiler->fused ? "-mfma" : NULL, NULL};
 	char *environment[] = {path, home, "TMPDIR=.", "LC_ALL=C", "CCACHE_DISABLE=1", NULL};
-	struct job job = {compiler->path, arguments, environment, folder, open("/dev/null", O_RDWR | O_CLOEXEC), in_background};
+	struct job job = {
+		.path = compiler->path,
+		.arguments = arguments,
+		.environment = environment,
+		.folder = folder,
+		.null = open("/dev/null", O_RDWR | O_CLOEXEC),
+		.in_background = in_background,
+	};
 	bool good;
 
 	if (job.null < 0)
