@@ -18,7 +18,7 @@
 
 #define BYTES_MOST  (128ll << 20)
 #define FILES_MOST  512u
-#define STALE	    3600 /* seconds after which nobody works in a folder any more */
+#define STALE	    3600 /* in seconds: a folder to work in that is older has been left behind */
 #define FOLDER_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* ---- opening it ---- */
@@ -103,7 +103,7 @@ int cache_trusted(int folder, const char *name)
 
 /* ---- folders to work in ---- */
 
-/* Remove what is in @folder, which has no folders inside. */
+/* Remove all files in @folder. It holds no folders. */
 static void empty(int folder)
 {
 	int copy = openat(folder, ".", FOLDER_OPEN);
@@ -164,7 +164,7 @@ static int by_age(const void *a, const void *b)
 	return fa->used < fb->used ? 1 : fa->used > fb->used ? -1 : 0;
 }
 
-/* A folder that a process has worked in which is no more. */
+/* Remove a folder to work in whose process has ended long ago. */
 static void sweep(int folder, const char *name, const struct stat *status)
 {
 	int work;
@@ -176,7 +176,7 @@ static void sweep(int folder, const char *name, const struct stat *status)
 		cache_work_remove(folder, work, name);
 }
 
-/* The files of @folder. Return: how many of @old are filled. */
+/* List the files of @folder in @old, @most at most. Return: how many there are. */
 static size_t list_files(int folder, DIR *list, struct old *old, size_t most)
 {
 	struct dirent *entry;

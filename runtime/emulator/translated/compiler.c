@@ -68,7 +68,7 @@ static bool can_fuse(void)
 #if defined(__x86_64__)
 	return __builtin_cpu_supports("fma");
 #else
-	return false; /* or always: then the compiler knows */
+	return false; /* a processor that always does it is known to the compiler */
 #endif
 }
 
@@ -134,8 +134,8 @@ static OWN_STACK int become_compiler(void *data)
 }
 
 /*
- * A process that shares our memory and waits for the compiler, since only one that never becomes another program is invisible
- * to the wait() calls of ours.
+ * This process shares our memory and waits for the compiler. Our program's own wait() calls do not see it, since it sends no
+ * signal when it ends; the compiler itself they would see, since a process that calls execve() always sends one.
  */
 static OWN_STACK int attend(void *data)
 {
@@ -167,7 +167,7 @@ static void *stack_end(char *stack, unsigned number)
 	return (void *)((uintptr_t)(stack + (number + 1) * STACK_BYTES) & ~(uintptr_t)63);
 }
 
-/* With all signals blocked, since handlers of the new process would run in the memory of this one. */
+/* All signals are blocked meanwhile, since handlers of the new processes would run in the memory of this one. */
 static bool run(struct compiler *compiler, struct job *job)
 {
 	char *stack = malloc(2 * STACK_BYTES);

@@ -23,7 +23,7 @@ struct seal {
 
 static const char magic[8] = "tutti-tr";
 
-/* All of @file. Return: NULL, or what the caller frees. */
+/* Read all of @file. Return: memory that the caller frees, or NULL. */
 static uint8_t *read_all(int file, size_t *bytes)
 {
 	struct stat status;
@@ -100,7 +100,7 @@ const struct cpu_translation *library_open(int folder, const char *name, const u
 
 	if (file < 0)
 		return NULL;
-	/* used now */
+	/* What was used longest ago is removed first. */
 	futimens(file, NULL);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", folder, name);
 	library = intact(file) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;

@@ -27,13 +27,13 @@
 /**
  * struct compiler - the system's.
  * @path: empty if there is none
- * @identity: changes when it is another one, and with the options
- * @running: process that waits for it, 0 = none; @stopped: nothing is compiled any more
+ * @identity: a text that another compiler, or the same with other options, would not have
+ * @running: the process that waits for it to end, 0 = none; @stopped: nothing is compiled any more
  */
 struct compiler {
 	char path[512];
 	char identity[768];
-	bool fused; /* this machine multiplies and adds in one */
+	bool fused; /* this machine multiplies and adds in one instruction */
 	pid_t running;
 	bool stopped;
 };

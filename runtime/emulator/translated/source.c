@@ -49,7 +49,7 @@ static bool write_header(int folder)
 	return finish(stream);
 }
 
-/* The code itself, and who translated it, so that nothing has to be taken on trust. */
+/* Write the code itself and the version of the translator, which library_open() compares. */
 static void write_origin(FILE *stream, const uint8_t *code, uint64_t bytes)
 {
 	fprintf(stream, "const char %s_version[] = \"%s\";\nconst unsigned char %s_code[] = \"", SYMBOL, source_version(), SYMBOL);

@@ -30,8 +30,8 @@ struct object {
 /**
  * struct translator - see translated.h.
  * @folder: the cache, or one of our own (@spare), -1 = there is none
- * @process: that made it; a child has its memory, but not its thread
- * @lock: of all that follows
+ * @process: the one that made it; its children have a copy of the memory, but not the thread
+ * @lock: protects all that follows
  */
 struct translator {
 	enum mode mode;
@@ -118,7 +118,7 @@ uint32_t translator_news(const struct translator *translator)
 
 /* ---- one object ---- */
 
-/* Nothing is asked of the file system before the first kernel runs. */
+/* Done for the first kernel, so that a program that runs none leaves the file system alone. */
 static bool open_folder(struct translator *translator)
 {
 	if (translator->folder < 0)
@@ -135,7 +135,7 @@ static bool compile_in(struct translator *translator, int work, const struct obj
 	       library_seal(work, "unit.so") && !renameat(work, "unit.so", translator->folder, name);
 }
 
-/* Without the lock: only the thread that does it looks at what it uses. */
+/* The lock is not held: nobody else uses what is used here. */
 static const struct cpu_translation *compile(struct translator *translator, const struct object *object)
 {
 	char name[KEY_BYTES], folder[64];
@@ -169,7 +169,7 @@ static struct object *next_waiting(const struct translator *translator)
 	return object;
 }
 
-/* Without the lock, which those who are told may want. */
+/* The lock is given up meanwhile, since those who are told may take it. */
 static void tell(struct translator *translator)
 {
 	__atomic_add_fetch(&translator->news, 1, __ATOMIC_SEQ_CST);
@@ -288,7 +288,7 @@ static struct object *add(struct translator *translator, const uint8_t *code, ui
 	return object;
 }
 
-/* A new object comes from the cache, or is compiled at once or later. */
+/* Take the translation of a new object from the cache, or have it compiled, now or in the thread. */
 static void begin(struct translator *translator, struct object *object)
 {
 	const struct cpu_translation *translation;
@@ -316,7 +316,7 @@ const struct cpu_translation *translator_find(struct translator *translator, con
 	if (!translator || translator->mode == MODE_OFF || translator->process != getpid() || bytes > CODE_MOST)
 		return NULL;
 	while (bytes && !code[bytes - 1])
-		bytes--; /* the rest of the last page */
+		bytes--; /* what fills the last page */
 	bytes += bytes & 1;
 	pthread_mutex_lock(&translator->lock);
 	object = known(translator, code, bytes);
