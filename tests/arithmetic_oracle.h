@@ -35,6 +35,15 @@ static inline bool oracle_reduces(unsigned op, unsigned type, bool block)
 
 /* ---- floating point --------------------------------------------------------- */
 
+/* Numbers with a fraction of 113 bits, by the name that each compiler has for them. */
+#ifndef __clang__
+typedef _Float128 oracle_real;
+#elif defined(__x86_64__)
+typedef __float128 oracle_real;
+#else
+typedef long double oracle_real;
+#endif
+
 /** struct oracle_format - @bits of an element, @fraction of them for the fraction; @bias of the exponent. */
 struct oracle_format {
 	unsigned bits, fraction;
@@ -65,9 +74,9 @@ static inline bool oracle_is_nan(const struct oracle_format *f, uint64_t bits)
 	return (bits & (oracle_sign(f) - 1)) > oracle_infinity(f);
 }
 
-static inline _Float128 oracle_power(int n)
+static inline oracle_real oracle_power(int n)
 {
-	static _Float128 power[4096];
+	static oracle_real power[4096];
 
 	if (power[2048] != 1) {
 		power[2048] = 1;
@@ -80,21 +89,21 @@ static inline _Float128 oracle_power(int n)
 }
 
 /** oracle_value() - the number that @bits stand for, without its sign; infinity is the power of two that follows. */
-static inline _Float128 oracle_value(const struct oracle_format *f, uint64_t bits)
+static inline oracle_real oracle_value(const struct oracle_format *f, uint64_t bits)
 {
 	int exponent = (int)((bits & (oracle_sign(f) - 1)) >> f->fraction);
 	uint64_t fraction = bits & ((1ull << f->fraction) - 1);
 
 	if (!exponent)
-		return (_Float128)fraction * oracle_power(1 - f->bias - (int)f->fraction);
-	return (_Float128)(fraction | 1ull << f->fraction) * oracle_power(exponent - f->bias - (int)f->fraction);
+		return (oracle_real)fraction * oracle_power(1 - f->bias - (int)f->fraction);
+	return (oracle_real)(fraction | 1ull << f->fraction) * oracle_power(exponent - f->bias - (int)f->fraction);
 }
 
 /** oracle_nearest() - bits of the number nearest to @x, which is not below 0; the even ones on ties. */
-static inline uint64_t oracle_nearest(const struct oracle_format *f, _Float128 x)
+static inline uint64_t oracle_nearest(const struct oracle_format *f, oracle_real x)
 {
 	uint64_t low = 0, high = oracle_infinity(f);
-	_Float128 below, above;
+	oracle_real below, above;
 
 	if (x >= oracle_value(f, high))
 		return high;
@@ -120,7 +129,7 @@ static inline uint64_t oracle_flushed(const struct oracle_format *f, uint64_t bi
 static inline uint64_t oracle_sum(const struct oracle_format *f, uint64_t a, uint64_t b)
 {
 	uint64_t sign = oracle_sign(f), infinity = oracle_infinity(f);
-	_Float128 x = oracle_value(f, a), y = oracle_value(f, b), sum;
+	oracle_real x = oracle_value(f, a), y = oracle_value(f, b), sum;
 
 	if (oracle_is_nan(f, a) || oracle_is_nan(f, b) || ((a ^ b) == sign && (a & ~sign) == infinity))
 		return sign - 1;
@@ -204,7 +213,7 @@ static inline uint32_t oracle_tf32(uint32_t bits)
 {
 	static const struct oracle_format f32 = { 32, 23, 127 };
 	uint32_t low = bits & 0x7fffe000, high = low + 0x2000;
-	_Float128 x = oracle_value(&f32, bits), below = x - oracle_value(&f32, low), above = oracle_value(&f32, high) - x;
+	oracle_real x = oracle_value(&f32, bits), below = x - oracle_value(&f32, low), above = oracle_value(&f32, high) - x;
 
 	if (oracle_is_nan(&f32, bits))
 		return 0x7fffe000;
