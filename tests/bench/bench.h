@@ -19,6 +19,7 @@ struct bench_peer {
 	double latency_us;        /* one empty kernel, enqueue to observed completion */
 	double kernels_per_second;
 	double replay_per_second; /* kernels of a replayed command buffer */
+	double saxpy_seconds, matmul_seconds; /* the loops of PERF-13, from the second launch on */
 };
 
 /** struct bench - where results are written. */

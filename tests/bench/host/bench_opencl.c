@@ -21,7 +21,7 @@
 	X(clCreateCommandQueueWithProperties) X(clCreateProgramWithSource) X(clBuildProgram)                \
 	X(clCreateKernel) X(clEnqueueNDRangeKernel) X(clFinish) X(clFlush) X(clReleaseKernel)               \
 	X(clReleaseProgram) X(clReleaseCommandQueue) X(clReleaseContext)                                    \
-	X(clGetExtensionFunctionAddressForPlatform)
+	X(clGetExtensionFunctionAddressForPlatform) X(clCreateBuffer) X(clSetKernelArg) X(clReleaseMemObject)
 
 #define DECLARE(name) static __typeof__(&name) p_##name;
 FUNCTIONS(DECLARE)
@@ -95,7 +95,13 @@ static bool device_find(cl_platform_id platform, const char *prefix, cl_device_i
 
 static bool peer_init(struct peer *peer)
 {
-	const char *source = "__kernel void empty(void) {}";
+	const char *source = "__kernel void empty(void) {}\n"
+		"__kernel void saxpy(__global const float *x, __global float *y, float a, uint n)\n"
+		"{ size_t i = get_global_id(0); y[i] = a * x[i] + y[i]; }\n"
+		"__kernel void matmul(__global const float *a, __global const float *b, __global float *c, uint n)\n"
+		"{ size_t x = get_global_id(0), y = get_global_id(1); float sum = 0;\n"
+		"  for (uint k = 0; k < n; k++) sum += a[y * n + k] * b[k * n + x];\n"
+		"  c[y * n + x] = sum; }\n";
 	cl_int error = 0;
 
 	peer->context = p_clCreateContext(NULL, 1, &peer->device, NULL, NULL, &error);
@@ -163,6 +169,46 @@ static double batch_rate(struct bench *bench, const struct peer *peer)
 	return bench_median(sample, rounds);
 }
 
+/*
+ * The loops of PERF-13 (kernels/loops.c), with the same sizes.
+ * Return: seconds of a launch from the second one on, 0 = failed.
+ */
+static double loop_seconds(const struct peer *peer, const char *name, size_t width, size_t height)
+{
+	enum { LAUNCHES = 6 };
+	const size_t grid[2] = { width, height }, bytes = width * height * sizeof(float);
+	const float a = 0.5f;
+	const cl_uint n = (cl_uint)width;
+	bool is_saxpy = !strcmp(name, "saxpy");
+	double sample[LAUNCHES];
+	cl_mem memory[3] = { NULL };
+	cl_int error = 0;
+	cl_kernel kernel = p_clCreateKernel(peer->program, name, &error);
+
+	for (unsigned m = 0; m < 3 && !error; m++) {
+		memory[m] = p_clCreateBuffer(peer->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+		if (!error && !(is_saxpy && m == 2))
+			error = p_clSetKernelArg(kernel, m, sizeof(memory[m]), &memory[m]);
+	}
+	if (!error && is_saxpy)
+		error = p_clSetKernelArg(kernel, 2, sizeof(a), &a);
+	if (!error)
+		error = p_clSetKernelArg(kernel, 3, sizeof(n), &n);
+	for (unsigned l = 0; l < LAUNCHES && !error; l++) {
+		double start = tool_seconds();
+
+		error = p_clEnqueueNDRangeKernel(peer->queue, kernel, height > 1 ? 2 : 1, NULL, grid, NULL, 0, NULL, NULL);
+		error = error ? error : p_clFinish(peer->queue);
+		sample[l] = tool_seconds() - start;
+	}
+	for (unsigned m = 0; m < 3; m++)
+		if (memory[m])
+			p_clReleaseMemObject(memory[m]);
+	if (kernel)
+		p_clReleaseKernel(kernel);
+	return error ? 0 : bench_median(sample + 1, LAUNCHES - 1);
+}
+
 #ifdef cl_khr_command_buffer
 #define RESOLVE_EXTENSION(name) \
 	name##_fn name = (name##_fn)p_clGetExtensionFunctionAddressForPlatform(peer->platform, #name)
@@ -218,6 +264,10 @@ static void report(struct bench *bench, const char *device, const struct bench_p
 	bench_report(bench, "PERF-03", name, peer->latency_us, "us", BENCH_NO_TARGET, BENCH_LOWER);
 	snprintf(name, sizeof(name), "pocl_%s_batch", device);
 	bench_report(bench, "PERF-03", name, peer->kernels_per_second, "kernels/s", BENCH_NO_TARGET, BENCH_HIGHER);
+	snprintf(name, sizeof(name), "pocl_%s_saxpy_ms", device);
+	bench_report(bench, "PERF-13", name, peer->saxpy_seconds * 1e3, "ms", BENCH_NO_TARGET, BENCH_LOWER);
+	snprintf(name, sizeof(name), "pocl_%s_matmul_ms", device);
+	bench_report(bench, "PERF-13", name, peer->matmul_seconds * 1e3, "ms", BENCH_NO_TARGET, BENCH_LOWER);
 	snprintf(name, sizeof(name), "pocl_%s_command_buffer_31", device);
 	if (peer->replay_per_second > 0)
 		bench_report(bench, "PERF-03", name, peer->replay_per_second, "kernels/s", BENCH_NO_TARGET,
@@ -232,6 +282,8 @@ static void measure(struct bench *bench, cl_platform_id platform, const char *de
 		figures->latency_us = latency_us(bench, &peer);
 		figures->kernels_per_second = batch_rate(bench, &peer);
 		figures->replay_per_second = replay_rate(bench, &peer);
+		figures->saxpy_seconds = loop_seconds(&peer, "saxpy", 1u << 20, 1);
+		figures->matmul_seconds = loop_seconds(&peer, "matmul", 512, 512);
 		report(bench, device, figures);
 	} else {
 		printf("%-8s pocl_%s: no such device, no peer\n", "PERF-03", device);
