@@ -288,10 +288,13 @@ static void nested_cgas(void **unused)
 		do
 			kinds = roll(16);
 		while (!(kinds & (kinds - 1)));
-		for (kind = 1; kind <= 4; kind++)
-			if (kinds >> (kind - 1) & 1)
-				level[i++] = (struct tutti_cga_shape){ (uint16_t)(1 + roll(i == 1 ? 8 : 3)), (uint16_t)(1 + roll(2)), 1,
-								       (uint16_t)kind };
+		for (kind = 1; kind <= 4; kind++) {
+			if (!(kinds >> (kind - 1) & 1))
+				continue;
+			level[i] = (struct tutti_cga_shape){ (uint16_t)(1 + roll(i == 1 ? 8 : 3)), (uint16_t)(1 + roll(2)), 1,
+							     (uint16_t)kind };
+			i++;
+		}
 		if (!shaped(&cga, roll(2), level)) {
 			failed++;
 			continue;

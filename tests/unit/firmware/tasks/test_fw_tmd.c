@@ -128,7 +128,8 @@ static void each_rule(void **unused)
 			fail_msg("rule %u: error %u", i, queues[1].error);
 		fault = newest();
 		if (fault.address != TMD_AT + (jobs - 1) * sizeof(tmd[0]) + bad[i].field)
-			fail_msg("rule %u: byte %lu named, not %u", i, fault.address - TMD_AT - (jobs - 1) * sizeof(tmd[0]),
+			fail_msg("rule %u: byte %llu named, not %u", i,
+				 (unsigned long long)(fault.address - TMD_AT - (jobs - 1) * sizeof(tmd[0])),
 				 bad[i].field);
 		assert_int_equal(fault.field, offsetof(struct tutti_dispatch_packet, tmd));
 		assert_false(job[jobs - 1].signalled);
