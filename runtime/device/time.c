@@ -4,8 +4,8 @@
 
 /*
  * The firmware publishes the card's timer with each heartbeat; in between, time is extrapolated
- * by the host's clock (except in deterministic mode, in which time does not depend on the host). The beat may be old when
- * it is seen, so the estimate is behind the card's time, never ahead of it.
+ * by the host's clock (except in deterministic mode, in which time does not depend on the host). The beat may be old
+ * when it is seen, so the estimate is behind the card's time, never ahead of it.
  */
 uint64_t tutti_device_time(struct tutti_device *device)
 {

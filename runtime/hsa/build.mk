@@ -33,7 +33,7 @@ $(HSA)/tutti-hsa.pc: runtime/hsa/tutti-hsa.pc.in
 $(HSA_EXAMPLES): $(HSA)/examples/%: runtime/hsa/examples/%.c runtime/hsa/examples/example.c runtime/hsa/examples/example.h \
 		$(HSA)/libhsa-runtime64.so.1
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra $(ERROR) -D_GNU_SOURCE $(filter %.c,$^) -o $@ $(LDFLAGS) -L$(HSA) \
+	$(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra $(ERROR) $(filter %.c,$^) -o $@ $(LDFLAGS) -L$(HSA) \
 		-lhsa-runtime64 -Wl,-rpath-link,$(OUT)
 
 $(HSA)/examples/kernels.tco: runtime/hsa/examples/kernels.c $(TUTTIC_DEPS)

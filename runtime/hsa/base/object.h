@@ -49,8 +49,8 @@ void *object_remove(enum object_kind kind, uint64_t handle);
 void object_destroy_all(void);
 
 /*
- * Around fork(): the child begins with a table that nobody is changing, and with nothing in it, as its memory and threads
- * are not those of the parent.
+ * Around fork(): the child begins with a table that nobody is changing, and with nothing in it, as its memory and
+ * threads are not those of the parent.
  */
 void object_before_fork(void);
 void object_after_fork(void);

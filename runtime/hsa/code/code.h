@@ -27,7 +27,7 @@ struct code {
 
 /** code_add() - enter a code object or reader in the table. Takes @owned in any case. Return: its handle, 0: no memory */
 uint64_t code_add(enum object_kind kind, const void *bytes, size_t size, void *owned);
-/** code_read_file() - read a file from its start, wherever its position is. @bytes gets its memory, NULL if there is none. */
+/** code_read_file() - read a file from its start, wherever its position is. @bytes gets memory, NULL if there is none */
 bool code_read_file(int file, void **bytes, size_t *size);
 /** code_remove() - forget it; false if there is no such handle. */
 bool code_remove(enum object_kind kind, uint64_t handle);

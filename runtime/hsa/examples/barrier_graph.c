@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A diamond of kernels on four queues, again and again: left and right need top, bottom needs both, and the next top needs
- * bottom. Each queue begins with a barrier packet that waits for signals of the others; the host writes everything at
- * once and the last kernel first, so that nothing but the barriers brings them into order. A barrier-OR tells when the
- * first of the two sides is done.
+ * A diamond of kernels on four queues, again and again: left and right need top, bottom needs both, and the next top
+ * needs bottom. Each queue begins with a barrier packet that waits for signals of the others; the host writes everything
+ * at once and the last kernel first, so that nothing but the barriers brings them into order. A barrier-OR tells when
+ * the first of the two sides is done.
  */
 #include "example.h"
 

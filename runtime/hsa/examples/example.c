@@ -57,12 +57,12 @@ static hsa_status_t take_pool(hsa_amd_memory_pool_t pool, void *data)
 
 static void load(struct example *example, const char *program)
 {
-	char path[4096];
+	char folder[4000], path[4096];
 	hsa_code_object_reader_t reader;
 	int file;
 
-	snprintf(path, sizeof(path), "%s", program);
-	snprintf(path, sizeof(path), "%s/kernels.tco", dirname(strdupa(path)));
+	snprintf(folder, sizeof(folder), "%s", program);
+	snprintf(path, sizeof(path), "%s/kernels.tco", dirname(folder));
 	file = open(path, O_RDONLY);
 	if (file < 0) {
 		perror(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** DOC: The functions of hsa_ven_tutti.h, which programs reach by its table only; there they begin with hsa_ven_tutti_ */
+/** DOC: The functions of hsa_ven_tutti.h, which programs reach by its table only, as hsa_ven_tutti_... */
 #ifndef TUTTI_HSA_TUTTI_H
 #define TUTTI_HSA_TUTTI_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory of other processes, of other drivers, and memory that moves. No transport can share or import memory yet, so no
- * handle is valid, and nothing can be given away: that the card's side has no room for it is what the headers have a
- * status for. Memory stays in the pool that it comes from.
+ * Memory of other processes, of other drivers, and memory that moves. No transport can share or import memory yet, so
+ * no handle is valid, and nothing can be given away: that resources for it are missing is what the headers have a status
+ * for. Memory stays in the pool that it comes from.
  */
 #include <hsa/hsa_ext_amd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What hsa_ext_amd.h changes of a queue that is there. The card takes priority and SMs from the queue's creation and from
- * task metadata (hsa_ven_tutti.h), so the only values are those that the queue has.
+ * What hsa_ext_amd.h changes of a queue that is there. The card takes priority and SMs from the queue's creation and
+ * from task metadata (hsa_ven_tutti.h), so the only values are those that the queue has.
  */
 #include <hsa/hsa_ext_amd.h>
 

@@ -252,8 +252,8 @@ static uint64_t time_now(void)
 }
 
 /*
- * The system's time is an estimate of the card's, from the newest heartbeat that the host has seen: it may be behind, by
- * as much as heartbeats are late, but is never ahead. A card that has just booted is not much older than that.
+ * The system's time is an estimate of the card's, from the newest heartbeat that the host has seen: it may be behind,
+ * by as much as heartbeats are late, but is never ahead. A card that has just booted is not much older than that.
  */
 static void times_lie_where_they_happened(void **state)
 {

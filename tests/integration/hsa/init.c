@@ -79,7 +79,7 @@ static void run_a_kernel(void)
 	OK(hsa_executable_destroy(executable));
 }
 
-/* Says in its status whether all was as it should be; a failing assertion ends it by a signal, as cmocka is not its own. */
+/* Says in its status whether all was as it should be. */
 static int child(hsa_queue_t *queue, void **state)
 {
 	uint16_t major;

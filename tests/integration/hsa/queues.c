@@ -122,7 +122,7 @@ struct producer {
 	unsigned number;
 };
 
-/* Half of the producers store 16 bits last, and some wait before they do, so that there are holes behind other packets. */
+/* Half of the producers store 16 bits last, and wait now and then before they do, so that there are holes. */
 static void launch_in_halves(const struct producer *producer, int i)
 {
 	hsa_kernel_dispatch_packet_t packet = dispatch_packet(&count, 1, 1, (void *)&producer->args, producer->done), *slot;
@@ -151,7 +151,7 @@ static void *produce(void *context)
 	return NULL;
 }
 
-/* Their doorbells go backwards all the time; in a ring of the least size each slot is used more than a hundred times. */
+/* Their doorbells go backwards all the time; in the smallest ring each slot is used again and again. */
 static void several_producers(void **state)
 {
 	static const uint32_t sizes[] = {1, 4, 32};

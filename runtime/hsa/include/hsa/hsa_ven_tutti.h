@@ -18,8 +18,8 @@
  *   reference;
  * - bytes 48 to 55 (reserved2), if not 0, are the address of *task metadata*: hsa_ven_tutti_task_address().
  *
- * Programs that leave bytes 10 and 11 as they find them are safe: the card sets them to 0 when it retires a slot that held
- * a reference or a condensed packet. Layouts are in tutti/packet.h, attributes in tutti/task.h, tensor descriptors
+ * Programs that leave bytes 10 and 11 as they find them are safe: the card sets them to 0 when it retires a slot that
+ * held a reference or a condensed packet. Layouts are in tutti/packet.h, attributes in tutti/task.h, tensor descriptors
  * in tutti/tensor_api.h. Functions return HSA_STATUS_ERROR_NOT_INITIALIZED and _OUT_OF_RESOURCES as all of HSA's do,
  * _INVALID_ARGUMENT for a NULL or a value that is not allowed, and what their comments say.
  */
