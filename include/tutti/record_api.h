@@ -118,7 +118,11 @@ struct tutti_rsb;
 /** tutti_rsb_read() - copy the table as the firmware has it (reference.h). Return: 0; -ENOSPC: no card memory. */
 int tutti_rsb_read(struct tutti_rsb_object *rsb, struct tutti_rsb *table);
 
-/** tutti_queue_rsb() - the reference state buffer of an extended queue; NULL for other queues. */
+/**
+ * tutti_queue_rsb() - the reference state buffer of an extended queue; NULL for other queues.
+ *
+ * Other queues may use it, too. One that was made with a queue goes with the last queue that uses it.
+ */
 struct tutti_rsb_object *tutti_queue_rsb(struct tutti_queue *queue);
 
 #ifdef __cplusplus

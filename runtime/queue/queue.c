@@ -66,7 +66,7 @@ static int queue_attach_rsb(struct queue *queue, const struct tutti_queue_option
 		error = rsb_create(queue->device, options->rsb_in_memory, &queue->rsb);
 		if (error)
 			return error;
-		queue->own_rsb = true;
+		queue->rsb->of_queues = true;
 	}
 	pthread_mutex_lock(&queue->rsb->lock);
 	queue->rsb->users++;
@@ -76,12 +76,14 @@ static int queue_attach_rsb(struct queue *queue, const struct tutti_queue_option
 
 static void queue_detach_rsb(struct queue *queue)
 {
+	bool last;
+
 	if (!queue->rsb)
 		return;
 	pthread_mutex_lock(&queue->rsb->lock);
-	queue->rsb->users--;
+	last = !--queue->rsb->users;
 	pthread_mutex_unlock(&queue->rsb->lock);
-	if (queue->own_rsb)
+	if (last && queue->rsb->of_queues)
 		rsb_destroy(queue->rsb);
 	queue->rsb = NULL;
 }

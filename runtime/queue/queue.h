@@ -32,7 +32,7 @@ struct queue {
 	struct handle handle;
 	struct tutti_device *device;
 	struct tutti_rsb_object *rsb;
-	bool own_rsb, recovers, inactive;
+	bool recovers, inactive;
 	int left;
 	struct queue_error error;
 	struct queue_words *words;

@@ -7,6 +7,7 @@
 
 /**
  * struct tutti_rsb_object - a reference state buffer and the owners of its entries.
+ * @of_queues: a queue has made it for itself. Others may have come to use it, so it goes with the last of them
  * @epoch: changes whenever an entry gets another owner
  * @owner: number of the recording that has stored the entry; 0 if the entry is free
  * @weight: how many kernels use the entry; the least used entry is replaced first
@@ -17,6 +18,7 @@ struct tutti_rsb_object {
 	pthread_mutex_t lock; /* protects the fields below */
 	uint32_t id;
 	uint32_t users;
+	bool of_queues;
 	uint64_t epoch;
 	uint64_t owner[TUTTI_REFERENCES];
 	uint32_t weight[TUTTI_REFERENCES];
