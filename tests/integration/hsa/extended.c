@@ -248,6 +248,34 @@ static void recordings(void **state)
 	OK(hsa_queue_destroy(queue));
 }
 
+/* A recording and another queue's references live longer than the queue that they were made on. */
+static void queues_may_go_first(void **state)
+{
+	hsa_queue_t *first = extended_queue(NULL);
+	const hsa_ven_tutti_queue_options_t shared = {.references_of = first};
+	hsa_queue_t *second = extended_queue(&shared);
+	hsa_ven_tutti_recording_t recording = {0};
+	struct word *args = counter(1);
+	hsa_signal_t done = new_signal(4);
+	hsa_kernel_dispatch_packet_t packet = dispatch_packet(&count, 1, 1, args, done);
+
+	(void)state;
+	packet.header = HEADER(HSA_PACKET_TYPE_KERNEL_DISPATCH, 1);
+	OK(tutti.hsa_ven_tutti_record_begin(first));
+	OK(tutti.hsa_ven_tutti_record_dispatch(first, &packet));
+	OK(tutti.hsa_ven_tutti_record_end(first, &recording));
+	send_reference(first, 2, args, done);
+	assert_int_equal(hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_EQ, 3, UINT64_MAX, HSA_WAIT_STATE_BLOCKED), 3);
+	OK(hsa_queue_destroy(first));
+	FAILS(INVALID_QUEUE, tutti.hsa_ven_tutti_replay(recording));
+	OK(tutti.hsa_ven_tutti_recording_destroy(recording));
+	send_condensed(second, 2, 3);
+	wait_zero(done);
+	assert_int_equal(*args->word, 4);
+	OK(hsa_queue_destroy(second));
+	OK(hsa_queue_destroy(extended_queue(NULL))); /* and then the references are free */
+}
+
 /* What a workgroup writes down about its CGA; the same in kernels/cga_args.h. */
 struct seen {
 	uint32_t runs, sm, gpc, slot, rank, ctas, lmem, linear;
@@ -345,6 +373,7 @@ int main(void)
 		cmocka_unit_test(ordinary_queues_ignore_stale_fields),
 		cmocka_unit_test(extended_queues_check_the_same_fields),
 		cmocka_unit_test(recordings),
+		cmocka_unit_test(queues_may_go_first),
 		cmocka_unit_test(cgas_and_task_counters),
 		cmocka_unit_test(tensor_descriptors),
 	};
