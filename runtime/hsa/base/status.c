@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <hsa/hsa_ext_amd.h>
 #include <hsa/hsa_ext_finalize.h>
+#include <hsa/hsa_ext_image.h>
 
 #include "hsa/base/runtime.h"
 
@@ -63,6 +64,10 @@ static const struct status_text texts[] = {
 	EXT_TEXT(ERROR_SYMBOL_MISMATCH, "declaration and definition of a symbol do not go together"),
 	EXT_TEXT(ERROR_FINALIZATION_FAILED, "the registry has no code for this program"),
 	EXT_TEXT(ERROR_DIRECTIVE_MISMATCH, "the control directives contradict each other"),
+	EXT_TEXT(ERROR_IMAGE_FORMAT_UNSUPPORTED, "there are no images of this format"),
+	EXT_TEXT(ERROR_IMAGE_SIZE_UNSUPPORTED, "there are no images of this size"),
+	EXT_TEXT(ERROR_IMAGE_PITCH_UNSUPPORTED, "there are no images with such rows"),
+	EXT_TEXT(ERROR_SAMPLER_DESCRIPTOR_UNSUPPORTED, "there are no such samplers"),
 };
 
 hsa_status_t hsa_status_string(hsa_status_t status, const char **text)

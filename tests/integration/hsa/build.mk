@@ -5,9 +5,10 @@ HSA_TEST := $(T)/hsa
 HSA_TEST_SOURCES := $(filter-out tests/integration/hsa/hsa_test.c,$(wildcard tests/integration/hsa/*.c))
 HSA_TESTS := $(HSA_TEST_SOURCES:tests/integration/hsa/%.c=$(HSA_TEST)/%)
 HSA_STUB := $(HSA_TEST)/stub/libhsa-runtime64.so.1
-HSA_HEADERS := $(addprefix /usr/include/hsa/,hsa.h hsa_ext_amd.h hsa_ext_finalize.h)
+HSA_HEADERS := $(addprefix /usr/include/hsa/,hsa.h hsa_ext_amd.h hsa_ext_finalize.h hsa_ext_image.h)
 
 $(HSA_TESTS): $(HSA_TEST)/%: tests/integration/hsa/%.c tests/integration/hsa/hsa_test.c tests/integration/hsa/hsa_test.h \
+		tests/integration/hsa/errors.h \
 		$(HSA)/libhsa-runtime64.so.1 $(HSA_TEST)/not_initialized.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -I$(HSA_TEST) -pthread $< tests/integration/hsa/hsa_test.c -o $@ \

@@ -7,30 +7,7 @@
 #include <hsa/hsa_ext_finalize.h>
 #include <unistd.h>
 
-#include "hsa_test.h"
-
-static FILE *list;
-static unsigned wrong;
-
-static void compare(const char *function, const char *status, const char *arguments, uint32_t expected, uint32_t got)
-{
-	if (list)
-		fprintf(list, "%s HSA_STATUS_%s\n", function, status);
-	if (got == expected)
-		return;
-	print_error("%s%s: 0x%x instead of HSA_STATUS_%s\n", function, arguments, got, status);
-	wrong++;
-}
-
-/* One line for each case: the function, its status, and the arguments in parentheses. */
-#define E(function, status, arguments) \
-	compare(#function, #status, #arguments, HSA_STATUS_##status, (uint32_t)(function arguments))
-/* The same for each number that is no handle of the type; @bad stands for it. */
-#define EACH(type, function, status, arguments)                 \
-	for (unsigned i_ = 0; i_ < BAD_HANDLES; i_++) {         \
-		type bad = BAD(type, i_);                       \
-		E(function, status, arguments);                 \
-	}
+#include "errors.h"
 
 static uint8_t value[256];
 static bool yes;
@@ -42,14 +19,6 @@ static hsa_status_t any_callback(void)
 }
 /* A callback of any type, which is not called. */
 #define CALLBACK ((void *)any_callback)
-
-static int end(void)
-{
-	unsigned count = wrong;
-
-	wrong = 0;
-	return (int)count;
-}
 
 static void system_and_agents(void **state)
 {
@@ -566,8 +535,6 @@ int main(void)
 		cmocka_unit_test(symbols),	     cmocka_unit_test(code_objects),	 cmocka_unit_test(amd_extension),
 		cmocka_unit_test(programs),	     cmocka_unit_test(amd_sharing),
 	};
-	const char *path = getenv("HSA_ERRORS_LIST");
 
-	list = path ? fopen(path, "w") : NULL;
-	return cmocka_run_group_tests(tests, found_all, found_done);
+	return errors_run(tests);
 }

@@ -13,7 +13,7 @@ for code in test external cga tensor; do ln -s /programs/$code.tco $TUTTI_OUT/te
 # On a busy host the card may be silent for long, and recovery is not tested here.
 insmod /lib/modules/tutti.ko heartbeat_timeout_ms=30000 request_timeout_ms=30000
 check "the card is bound" card_bind tutti
-for name in info init queues signals errors amd finalizer extended; do
+for name in info init queues signals errors images amd finalizer extended; do
 	timeout 150 "/programs/$name" >/tmp/results 2>&1
 	status=$?
 	sed -e "s/^\(ok\|not ok\) \([0-9]*\) - /\1 \2 - hsa $name: /" /tmp/results >/tmp/named
