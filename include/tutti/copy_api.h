@@ -82,6 +82,16 @@ int tutti_fill_async(struct tutti_queue *queue, void *to, uint32_t pattern, size
 int tutti_device_copy(struct tutti_device *device, void *to, const void *from, size_t bytes,
 		      const tutti_signal_t *after, size_t count, tutti_signal_t done);
 
+/**
+ * tutti_device_copy_times() - have copies and fills of the device write when they began and ended into their signals.
+ * @device: device
+ * @take: from now on or no longer
+ *
+ * The times are those of kernels of queues with TUTTI_QUEUE_PROFILE: start_time and end_time of struct tutti_signal.
+ * Each copy with a signal becomes three packets. Return: 0, -EINVAL.
+ */
+int tutti_device_copy_times(struct tutti_device *device, bool take);
+
 /** tutti_device_fill() - let the card fill memory, in no queue's order; see tutti_fill_async(), tutti_device_copy(). */
 int tutti_device_fill(struct tutti_device *device, void *to, uint32_t pattern, size_t bytes,
 		      const tutti_signal_t *after, size_t count, tutti_signal_t done);

@@ -53,6 +53,7 @@ struct device_time {
  * @serve: calls the handlers that are due, in waits; NULL if a thread does that, or if there are none
  * @start_lock: held while one of the following two is started
  * @events, @copier: state of the units of these names; NULL until they are used first
+ * @copy_times: copies of the device write their times into their signals
  * @next: the next open device
  * @stopped: number of queues that have stopped
  * @watches: conditions of signals that somebody waits for
@@ -79,6 +80,7 @@ struct tutti_device {
 	pthread_mutex_t start_lock;
 	struct events *events;
 	struct copier *copier;
+	bool copy_times;
 	struct tutti_device *next;
 
 	pthread_mutex_t lock; /* protects the fields below, except @known */

@@ -123,18 +123,53 @@ static int make_room(struct copier *copier)
 	return error;
 }
 
-static int submit(struct copier *copier, const union tutti_packet *packet)
+/* The caller holds copier->lock. @done fails if the packet does. */
+static int put(struct copier *copier, const union tutti_packet *packet, tutti_signal_t done)
 {
 	uint64_t index;
+	int error = make_room(copier);
+
+	if (error)
+		return error;
+	index = tutti_load_relaxed(copier->queue->public.write_index);
+	copier->done[index % KEPT] = done;
+	return tutti_queue_put(&copier->queue->public, packet, &index);
+}
+
+/* Stores the card's time behind all earlier packets, and completes @done, if there is one. */
+static int put_time(struct copier *copier, uint64_t *time, tutti_signal_t done)
+{
+	union tutti_packet packet = copier_packet(TUTTI_AGENT_TIME, NULL, 0, 0, done);
+
+	packet.agent.return_address = (uintptr_t)time;
+	return put(copier, &packet, done);
+}
+
+/*
+ * Between two packets that store the time. When the copy fails, its signal is cancelled, and what the last packet takes
+ * from it changes nothing.
+ */
+static int put_timed(struct copier *copier, const union tutti_packet *packet, tutti_signal_t done)
+{
+	union tutti_packet copy = *packet;
+	int error = put_time(copier, &done->start_time, NULL);
+
+	copy.agent.signal = 0;
+	if (!error)
+		error = put(copier, &copy, done);
+	return error ? error : put_time(copier, &done->end_time, done);
+}
+
+static int submit(struct copier *copier, const union tutti_packet *packet)
+{
+	tutti_signal_t done = (tutti_signal_t)(uintptr_t)packet->agent.signal;
 	int error;
 
 	pthread_mutex_lock(&copier->lock);
-	error = make_room(copier);
-	if (!error) {
-		index = tutti_load_relaxed(copier->queue->public.write_index);
-		copier->done[index % KEPT] = (tutti_signal_t)(uintptr_t)packet->agent.signal;
-		error = tutti_queue_put(&copier->queue->public, packet, &index);
-	}
+	if (done && tutti_load_relaxed(&copier->device->copy_times))
+		error = put_timed(copier, packet, done);
+	else
+		error = put(copier, packet, done);
 	pthread_mutex_unlock(&copier->lock);
 	return error;
 }
@@ -278,6 +313,16 @@ int tutti_device_copy(struct tutti_device *device, void *to, const void *from, s
 	if (!device_call(&call, device) || !copier_signals_ok(device, after, count, done))
 		return -EINVAL;
 	return start(device, &packet, after, count);
+}
+
+int tutti_device_copy_times(struct tutti_device *device, bool take)
+{
+	CALL_SCOPE struct call call = {0};
+
+	if (!device_call(&call, device))
+		return -EINVAL;
+	tutti_store_relaxed(&device->copy_times, take);
+	return 0;
 }
 
 int tutti_device_fill(struct tutti_device *device, void *to, uint32_t pattern, size_t bytes,

@@ -101,6 +101,38 @@ static void copies_that_wait_for_each_other(void **state)
 	}
 }
 
+/* Times are those of the card, one copy after another, and only when they are wanted. */
+static void times_of_copies(void **state)
+{
+	char *from = pool_memory(found.host_pool, BYTES), *to = pool_memory(found.card_pool, BYTES);
+	hsa_amd_profiling_async_copy_time_t time[3] = {0};
+	hsa_signal_t done[4];
+
+	(void)state;
+	OK(hsa_amd_profiling_async_copy_enable(true));
+	for (int i = 0; i < 4; i++)
+		done[i] = new_signal(1);
+	for (int i = 0; i < 3; i++) {
+		FAILS(INVALID_SIGNAL, hsa_amd_profiling_get_async_copy_time(done[i], &time[i]));
+		OK(hsa_amd_memory_async_copy(to, found.card, from, found.host, BYTES, i ? 1 : 0, i ? &done[i - 1] : NULL,
+					     done[i]));
+	}
+	for (int i = 0; i < 3; i++) {
+		wait_zero(done[i]);
+		OK(hsa_amd_profiling_get_async_copy_time(done[i], &time[i]));
+		assert_true(time[i].start && time[i].start < time[i].end);
+		assert_true(!i || time[i - 1].end <= time[i].start);
+	}
+	assert_memory_equal(from, to, BYTES);
+	hsa_signal_store_relaxed(done[0], 1); /* one that fails is told as ever */
+	OK(hsa_amd_memory_async_copy((void *)0x1000, found.card, from, found.host, 64, 0, NULL, done[0]));
+	assert_true(hsa_signal_wait_scacquire(done[0], HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) < 0);
+	OK(hsa_amd_profiling_async_copy_enable(false));
+	OK(hsa_amd_memory_async_copy(to, found.card, from, found.host, BYTES, 0, NULL, done[3]));
+	wait_zero(done[3]);
+	FAILS(INVALID_SIGNAL, hsa_amd_profiling_get_async_copy_time(done[3], &time[0]));
+}
+
 static void fills(void **state)
 {
 	uint32_t *memory = pool_memory(found.card_pool, 4096);
@@ -226,8 +258,6 @@ static void what_stays_as_it_is(void **state)
 	OK(hsa_amd_memory_migrate(memory, found.host_pool, 0));
 	FAILS(OUT_OF_RESOURCES, hsa_amd_memory_migrate(memory, found.card_pool, 0));
 	FAILS(OUT_OF_RESOURCES, hsa_amd_ipc_memory_create(memory, 4096, &handle));
-	FAILS(OUT_OF_RESOURCES, hsa_amd_profiling_async_copy_enable(true));
-	OK(hsa_amd_profiling_async_copy_enable(false));
 	assert_int_equal(hsa_amd_svm_attributes_set(memory, 4096, NULL, 0), HSA_STATUS_ERROR);
 	OK(hsa_queue_create(found.card, 16, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue));
 	OK(hsa_agent_get_info(found.card, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &units));
@@ -291,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pools_and_their_limits),
 		cmocka_unit_test(copies_that_wait_for_each_other),
+		cmocka_unit_test(times_of_copies),
 		cmocka_unit_test(fills),
 		cmocka_unit_test(the_programs_own_memory),
 		cmocka_unit_test(what_programs_note_of_memory),

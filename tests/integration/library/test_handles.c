@@ -102,6 +102,7 @@ NAMED(tutti_copy, tutti_copy(o->queue, any.words, any.words + 4, 8))
 NAMED(tutti_copy_async, tutti_copy_async(o->queue, any.words, any.words + 4, 8, &o->signal, 1, NULL))
 NAMED(tutti_device_close, tutti_device_close(o->device))
 NAMED(tutti_device_copy, tutti_device_copy(o->device, any.words, any.words + 4, 8, &o->signal, 1, NULL))
+NAMED(tutti_device_copy_times, tutti_device_copy_times(o->device, false))
 NAMED(tutti_device_counters, tutti_device_counters(o->device, any.counters))
 NAMED(tutti_device_discovery, POINTER(tutti_device_discovery(o->device)))
 NAMED(tutti_device_enable_sms, tutti_device_enable_sms(o->device, 0, 1, true))
@@ -264,6 +265,7 @@ static const struct entry {
 	N(tutti_counter_name)
 	D(tutti_device_close)
 	H(tutti_device_copy)
+	H(tutti_device_copy_times)
 	H(tutti_device_counters)
 	H(tutti_device_discovery)
 	H(tutti_device_enable_sms)
@@ -434,7 +436,7 @@ static bool about_device(const struct entry *entry)
 		"tutti_fault_",
 		"tutti_occupancy_", "tutti_calibrate", "tutti_weights_read", "tutti_weights_write" };
 	static const char *const creates[] = { "tutti_executable_load", "tutti_executable_load_file",
-		"tutti_executable_load_with", "tutti_queue_create",
+		"tutti_executable_load_with", "tutti_queue_create", "tutti_device_copy_times",
 		"tutti_rsb_create", "tutti_task_create", "tutti_work_create" };
 
 	for (size_t i = 0; i < sizeof(creates) / sizeof(*creates); i++)
