@@ -30,26 +30,41 @@ static bool integer_fits(const struct argument_type *type, uint64_t integer)
 	return integer << unused >> unused == integer;
 }
 
+static int integer_store(const struct argument_type *type, const char *text, void *to)
+{
+	bool negative = *text == '-' && type->kind == KIND_SIGNED;
+	uint64_t most = type->kind == KIND_SIGNED ? (uint64_t)INT64_MAX + negative : UINT64_MAX, integer;
+
+	if (!number_read(text + negative, most, &integer))
+		return -EINVAL;
+	if (negative)
+		integer = -integer;
+	if (!integer_fits(type, integer))
+		return -EINVAL;
+	memcpy(to, &integer, type->bytes);
+	return 0;
+}
+
+/* Infinity and NaN are numbers for a kernel. */
+static int real_store(const struct argument_type *type, const char *text, void *to)
+{
+	char *end;
+	double real;
+	float narrow;
+
+	errno = 0;
+	real = strtod(text, &end);
+	if (end == text || *end || errno)
+		return -EINVAL;
+	narrow = (float)real;
+	memcpy(to, type->bytes == 8 ? (const void *)&real : &narrow, type->bytes);
+	return 0;
+}
+
 /* Number in @text as @type at @to. */
 static int value_store(const struct argument_type *type, const char *text, void *to)
 {
-	uint64_t integer;
-	double real;
-	float narrow;
-	char *end;
-
-	errno = 0;
-	if (type->kind == KIND_FLOAT) {
-		real = strtod(text, &end);
-		narrow = (float)real;
-		memcpy(to, type->bytes == 8 ? (const void *)&real : &narrow, type->bytes);
-	} else {
-		integer = type->kind == KIND_SIGNED ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
-		if (!integer_fits(type, integer) || (type->kind == KIND_UNSIGNED && strchr(text, '-')))
-			return -EINVAL;
-		memcpy(to, &integer, type->bytes);
-	}
-	return end == text || *end || errno ? -EINVAL : 0;
+	return type->kind == KIND_FLOAT ? real_store(type, text, to) : integer_store(type, text, to);
 }
 
 static void number_store(const struct argument_type *type, uint64_t number, void *to)
@@ -73,7 +88,7 @@ static const char *count_read(const char *text, uint64_t *count)
 		return NULL;
 	memcpy(number, text, length);
 	number[length] = 0;
-	return tool_number(number, 1ull << 40, count) && *count ? text + length + 1 : NULL;
+	return number_read(number, 1ull << 40, count) && *count ? text + length + 1 : NULL;
 }
 
 int arguments_add(struct arguments *arguments, const char *text)

@@ -76,7 +76,7 @@ int command_calibrate(int argc, char **argv)
 		if (option == 'o')
 			output = optarg;
 		if (option == 'j')
-			jobs = tool_number(optarg, 100000, &jobs) ? jobs : 0;
+			jobs = number_read(optarg, 100000, &jobs) ? jobs : 0;
 		if (option == 'h') {
 			usage();
 			return EXIT_WORKS;

@@ -51,7 +51,7 @@ static bool parse_sizes(const char *text, uint32_t sizes[3])
 			return false;
 		memcpy(one, text, length);
 		one[length] = 0;
-		if (!tool_number(one, UINT32_MAX, &size) || !size)
+		if (!number_read(one, UINT32_MAX, &size) || !size)
 			return false;
 		sizes[d] = (uint32_t)size;
 		text += length;
@@ -186,7 +186,7 @@ static int parse_number(const char *text, uint32_t least, uint32_t *number)
 {
 	uint64_t wide;
 
-	if (!tool_number(text, UINT32_MAX, &wide) || wide < least)
+	if (!number_read(text, UINT32_MAX, &wide) || wide < least)
 		return -EINVAL;
 	*number = (uint32_t)wide;
 	return 0;
@@ -208,7 +208,7 @@ static int parse_option(int option, const char *value, struct settings *settings
 	case 'p':
 		return parse_number(value, 0, &settings->print);
 	case 't':
-		return tool_real(value, 1e-3, 1e9, &settings->timeout) ? 0 : -EINVAL;
+		return number_read_real(value, 1e-3, 1e9, &settings->timeout) ? 0 : -EINVAL;
 	case 'l':
 		settings->list = true;
 		return 0;

@@ -63,26 +63,6 @@ void tool_fault_print(struct tutti_queue *queue, const struct tutti_fault *fault
 		fprintf(stderr, "tutti: queue stopped: %s\n", text);
 }
 
-bool tool_number(const char *text, uint64_t most, uint64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = *text >= '0' && *text <= '9' ? strtoull(text, &end, 0) : UINT64_MAX;
-	return *text >= '0' && *text <= '9' && !*end && !errno && *number <= most;
-}
-
-bool tool_real(const char *text, double least, double most, double *number)
-{
-	char *end;
-
-	/* strtod() takes spaces, "inf" and hexadecimal digits, too */
-	if (!*text || text[strspn(text, "0123456789.+-eE")])
-		return false;
-	*number = strtod(text, &end);
-	return !*end && *number >= least && *number <= most;
-}
-
 double tool_seconds(void)
 {
 	return 1e-9 * (double)time_ns();

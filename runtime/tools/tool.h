@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/number.h"
 #include "tutti.h"
 
 /* Exit codes, as --help says. */
@@ -39,10 +40,6 @@ struct tutti_executable *tool_load(struct tutti_device *device);
 int tool_wait(struct tutti_queue *queue, tutti_signal_t signal, double seconds, struct tutti_fault *fault);
 /** tool_fault_print() - one line on stderr about a fault of @queue. */
 void tool_fault_print(struct tutti_queue *queue, const struct tutti_fault *fault);
-/** tool_number() - the number that all of @text is, from 0 to @most, decimal or 0x; false if it is none. */
-bool tool_number(const char *text, uint64_t most, uint64_t *number);
-/** tool_real() - the finite number from @least to @most that all of @text is, in decimal; false if it is none. */
-bool tool_real(const char *text, double least, double most, double *number);
 /** tool_seconds() - monotonic clock. */
 double tool_seconds(void);
 /** tool_run_example() - become the example @name; returns if there is none. */

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/number.h"
 #include "base/say.h"
 #include "transport/bare/bare.h"
 #include "transport/bare/boot.h"
@@ -17,6 +18,7 @@
 #include "transport/emulator.h"
 
 #define SYSTEM_RESERVE	   (64ull << 30)
+#define WORKERS_MAX	   1024u
 #define CARD_ALIGN	   (1ull << 30)
 #define CARD_BYTES_DEFAULT (1ull << 30) /* what memory_bytes = 0 means in card.h */
 
@@ -99,40 +101,82 @@ static bool emulator_run(struct tutti_device *device, bool (*done)(void *), void
 	return emulator->plugin->run(emulator->card, done, context);
 }
 
-static const char *option(const char *value, const char *variable)
+/* The reader stops behind the line that is wrong, or at the end if lines do not go together. */
+static void say_wrong_line(const char *path, FILE *file)
 {
-	return value ? value : getenv(variable);
+	long end = ftell(file);
+	unsigned number = 0;
+	char line[256] = "";
+
+	rewind(file);
+	while (ftell(file) < end && fgets(line, sizeof(line), file))
+		number++;
+	line[strcspn(line, "\r\n")] = 0;
+	say("topology %s, %s %u: \"%s\" is not understood, or too large", path, fgetc(file) == EOF ? "up to line" : "line",
+	    number, line);
 }
 
-static int read_config(const struct tutti_card_plugin *plugin, const struct tutti_device_options *options,
+static int read_topology(const struct tutti_card_plugin *plugin, const char *path, struct tutti_card_config *config)
+{
+	FILE *file = fopen(path, "re");
+	int error = file ? plugin->config_read(config, file) : -errno;
+
+	if (file && error == -EINVAL)
+		say_wrong_line(path, file);
+	else if (error)
+		say("topology %s: %s", path, tutti_strerror(error));
+	if (file)
+		fclose(file);
+	return error;
+}
+
+static int read_flag(const char *name, bool *flag)
+{
+	uint64_t number = *flag;
+	int error = number_from_environment(name, 0, 1, &number);
+
+	*flag = number;
+	return error;
+}
+
+/* What the options leave open, and the variables must be right even where the options decide. */
+static int read_environment(struct tutti_device_options *options)
+{
+	uint64_t seed = 0, workers = 0;
+	bool deterministic = false, count = false;
+	int error = number_from_environment("TUTTI_SEED", 0, UINT64_MAX, &seed);
+
+	if (!error)
+		error = number_from_environment("TUTTI_WORKERS", 0, WORKERS_MAX, &workers);
+	if (!error)
+		error = read_flag("TUTTI_DETERMINISTIC", &deterministic);
+	if (!error)
+		error = read_flag("TUTTI_COUNT", &count);
+	if (!options->seed)
+		options->seed = seed;
+	if (!options->workers)
+		options->workers = (unsigned)workers;
+	options->deterministic |= deterministic;
+	options->count |= count;
+	return error;
+}
+
+static int read_config(const struct tutti_card_plugin *plugin, const struct tutti_device_options *given,
 		       struct tutti_card_config *config)
 {
-	const char *topology = option(options->topology, "TUTTI_TOPOLOGY");
-	const char *deterministic = getenv("TUTTI_DETERMINISTIC"), *seed = getenv("TUTTI_SEED");
-	const char *count = getenv("TUTTI_COUNT"), *workers = getenv("TUTTI_WORKERS");
-	FILE *file;
-	int error;
+	struct tutti_device_options options = *given;
+	const char *topology = options.topology ? options.topology : getenv("TUTTI_TOPOLOGY");
+	int error = read_environment(&options);
 
-	if (topology && *topology) {
-		file = fopen(topology, "re");
-		if (!file) {
-			error = -errno;
-			say("topology %s: %s", topology, tutti_strerror(error));
-			return error;
-		}
-		error = plugin->config_read(config, file);
-		fclose(file);
-		if (error) {
-			say("topology %s: %s", topology, tutti_strerror(error));
-			return error;
-		}
-	}
-	if (options->deterministic || (deterministic && *deterministic && strcmp(deterministic, "0")))
+	if (!error && topology && *topology)
+		error = read_topology(plugin, topology, config);
+	if (error)
+		return error;
+	if (options.deterministic)
 		config->mode = TUTTI_CARD_DETERMINISTIC;
-	config->seed = options->seed || !seed ? options->seed : strtoull(seed, NULL, 0);
-	config->workers =
-	    options->workers || !workers ? options->workers : (unsigned)strtoul(workers, NULL, 0);
-	config->count = options->count || (count && *count && strcmp(count, "0"));
+	config->seed = options.seed;
+	config->workers = options.workers;
+	config->count = options.count;
 	return 0;
 }
 

@@ -101,7 +101,11 @@ struct tutti_card_config {
 	void *context;
 };
 
-/** tutti_card_config_read() - fill @config from a topology file (spec SYS-14). Returns 0 or -errno. */
+/**
+ * tutti_card_config_read() - fill @config from a topology file (spec SYS-14).
+ *
+ * Return: 0 or -errno; -EINVAL: @file stands behind the line that is wrong, or at its end.
+ */
 int tutti_card_config_read(struct tutti_card_config *config, FILE *file);
 
 /** card_config() - the configuration that @card was built from. */

@@ -50,7 +50,7 @@ bool device_choose(const char *text)
 			fprintf(stderr, "tutti: at PCI address %s is no card that the driver tutti serves\n", text);
 			return false;
 		}
-	} else if (tool_number(text, 65535, &number)) {
+	} else if (number_read(text, 65535, &number)) {
 		snprintf(name, sizeof(name), "drm:/dev/accel/accel%u", (unsigned)number);
 	} else if (*text == '/') {
 		snprintf(name, sizeof(name), "drm:%s", text);

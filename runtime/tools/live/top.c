@@ -198,7 +198,7 @@ int command_top(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		once |= option == 'o';
 		json |= option == 'j';
-		if (option == 'i' && !tool_real(optarg, 0.01, 3600, &interval))
+		if (option == 'i' && !number_read_real(optarg, 0.01, 3600, &interval))
 			return tool_usage_error("top", "bad value for --interval: %s", optarg);
 		if (option == 'h') {
 			usage();

@@ -285,11 +285,11 @@ static bool parse(int argc, char **argv, struct pictures *pictures)
 
 		if (option == 'o')
 			prefix = optarg;
-		else if (option == 'p' && tool_number(optarg, INT_MAX, &placement))
+		else if (option == 'p' && number_read(optarg, INT_MAX, &placement))
 			pictures->placement = (long)placement;
-		else if (option == 'f' && tool_real(optarg, 0, 1e15, &pictures->from))
+		else if (option == 'f' && number_read_real(optarg, 0, 1e15, &pictures->from))
 			continue;
-		else if (option == 't' && tool_real(optarg, 0, 1e15, &pictures->to))
+		else if (option == 't' && number_read_real(optarg, 0, 1e15, &pictures->to))
 			continue;
 		else
 			return false;

@@ -39,7 +39,7 @@ int command_xclbin(int argc, char **argv)
 		}
 		if (option != 'm')
 			return tool_usage_error("xclbin", "wrong option");
-		if (!tool_number(optarg, MEMORY_MIB_MAX, &mib) || !mib)
+		if (!number_read(optarg, MEMORY_MIB_MAX, &mib) || !mib)
 			return tool_usage_error("xclbin", "--memory %s is not a number of MiB from 1 to %u", optarg, MEMORY_MIB_MAX);
 	}
 	if (argc - optind != 2)

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/say.h"
 #include "transport/bare/bare.h"
 #include "transport/bare/boot.h"
@@ -104,15 +105,6 @@ static int pair_write(struct xrt *xrt, uint32_t offset, uint64_t value)
 }
 
 /* A decimal number of at most @most; false for anything else. */
-static bool read_number(const char *text, uint64_t most, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && !*end && !errno && *value <= most;
-}
-
 /* "xrt", "xrt:2" or "xrt:0000:65:00.1" */
 static int open_device(struct xrt *xrt, const char *name)
 {
@@ -123,7 +115,7 @@ static int open_device(struct xrt *xrt, const char *name)
 	errno = 0;
 	if (strpbrk(which, ":."))
 		xrt->device = xrt->library->xrtDeviceOpenByBDF(which);
-	else if (read_number(which, UINT32_MAX, &index))
+	else if (number_read(which, UINT32_MAX, &index))
 		xrt->device = xrt->library->xrtDeviceOpen((unsigned)index);
 	else {
 		say("device xrt: '%s' is neither the number of a card nor a PCI address", which);
@@ -237,15 +229,11 @@ static int enable(struct xrt *xrt)
 
 static int host_bytes(size_t *bytes)
 {
-	const char *text = getenv("TUTTI_XRT_HOST_MIB");
 	uint64_t mib = HOST_MIB_DEFAULT;
+	int error = number_from_environment("TUTTI_XRT_HOST_MIB", HOST_MIB_LEAST, HOST_MIB_MAX, &mib);
 
-	if (text && *text && (!read_number(text, HOST_MIB_MAX, &mib) || mib < HOST_MIB_LEAST)) {
-		say("TUTTI_XRT_HOST_MIB=%s is not a number of MiB from %u to %u", text, HOST_MIB_LEAST, HOST_MIB_MAX);
-		return -EINVAL;
-	}
 	*bytes = (size_t)mib << 20;
-	return 0;
+	return error;
 }
 
 static size_t table_bytes(const struct xrt *xrt)

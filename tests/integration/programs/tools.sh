@@ -200,10 +200,25 @@ bad_numbers() {
 		refuses --arg 'u8[ 4]' "${run[@]}" && refuses --arg 'u8[-1]' "${run[@]}" && refuses --timeout inf "${run[@]}" &&
 		refuses --interval nan "$out/tutti" top --once && refuses --interval 0 "$out/tutti" top --once &&
 		refuses --shared -1 "${run[@]}" && refuses --print x "${run[@]}" && refuses --timeout nan "${run[@]}" &&
-		refuses --arg u8=300 "${run[@]}" && refuses --arg u32=-1 "${run[@]}" && refuses --arg i16=40000 "${run[@]}" &&
+		refuses --arg u8=300 "${run[@]}" && refuses --arg 'u8= 3' "${run[@]}" && refuses --arg i64=9223372036854775808 "${run[@]}" &&
+		refuses --arg i8=--3 "${run[@]}" && refuses --arg u32=0x "${run[@]}" && refuses --arg u32=-1 "${run[@]}" && refuses --arg i16=40000 "${run[@]}" &&
 		refuses --jobs -1 "$out/tutti" calibrate &&
 		refuses --zones 4294967297,1,1 "$out/examples/kripke" && refuses --zones 1,-1,1 "$out/examples/kripke" &&
 		refuses --sigt nan,1,1 "$out/examples/kripke" && refuses --to 50 "$out/tutti" trace svg x.trace --from 100
+}
+
+# What is wrong in the environment is said, with the value; in a file, with its line, too.
+bad_environment() {
+	local bad
+	for bad in TUTTI_WORKERS=abc TUTTI_WORKERS=-1 TUTTI_WORKERS=99999999999 TUTTI_SEED=18446744073709551616 TUTTI_SEED=1x \
+		TUTTI_SEED=' 1' TUTTI_DETERMINISTIC=yes TUTTI_COUNT=2; do
+		fails 1 env "$bad" "$out/tutti" info 2>"$work/said" && grep -qF "tutti: $bad is not a number from 0 to " "$work/said" ||
+			{ echo "$bad"; cat "$work/said"; return 1; }
+	done
+	printf 'gpc 4*2\n# comment\n\ncta_slots many\nmemory 1G\n' >"$work/bad.conf"
+	says "topology .*bad.conf, line 4: \"cta_slots many\" is not understood" sh -c "TUTTI_TOPOLOGY=$work/bad.conf $out/tutti info 2>&1" &&
+		says 'topology .*/none: No such file' sh -c "TUTTI_TOPOLOGY=$work/none $out/tutti info 2>&1" &&
+		TUTTI_SEED=0x12 TUTTI_WORKERS='' TUTTI_COUNT=0 TUTTI_DETERMINISTIC=1 "$out/tutti" info
 }
 
 # What the flags ask for is there in both forms.
@@ -275,6 +290,7 @@ check "SYS-46: what the card has recorded last is in it; own handlers and childr
 check "SYS-46: a trace that is cut short, and a file that is none" damaged_traces_say
 check "SYS-46: every command has help, which names every example; examples refuse what they do not know" helps
 check "SYS-42: numbers that are none, or do not fit, are refused" bad_numbers
+check "SYS-58: mistakes in the environment and in topologies are said, with value and line" bad_environment
 check "SYS-46: tutti info with SMs, log and counters, as text and as JSON" info_flags
 check "SYS-46: tutti top" top
 if unshare -m true 2>/dev/null && [ -d /sys/bus/pci/drivers ]; then
