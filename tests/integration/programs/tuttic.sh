@@ -158,6 +158,31 @@ check "a C++ source is refused in one sentence" bash -c "touch a.cc && ! text=\$
 check "an unknown option is refused" bash -c "'$tuttic' --bogus k.c 2>said; [ \$? = 2 ] && grep -q 'unknown option --bogus' said"
 check "one output for several objects is refused" fails "takes one source" "$tuttic" -c k.c more.c -o x.o
 
+# attribute FIELD KIND ATTRIBUTES... - the compiler's message names kernel and field, at the line of the kernel
+attribute() {
+	local field=$1 kind=$2 level
+	shift 2
+	printf '#include "tutti/device.h"\nstruct args { int x; };\nTUTTI_KERNEL(odd, struct args, %s)\n{\n}\n' "$*" >odd.c
+	for level in -Og -O2 -Os; do
+		"$tuttic" $level odd.c -o odd.tco 2>said
+		case $?:$kind in 0:warning | 1:error) ;; *) echo "$* $level: no $kind"; cat said; return 1 ;; esac
+		grep -q "^odd.c:3:.*$kind.*kernel odd: \\.$field " said || { cat said; return 1; }
+	done
+}
+impossible() {
+	attribute group_bytes error ".group_bytes = (1 << 24) + 1" && attribute group_bytes warning ".group_bytes = 200000" &&
+		attribute private_bytes warning ".private_bytes = 9000" && attribute barriers error ".barriers = 17" &&
+		attribute flags error ".flags = 64" && attribute kernarg_align error ".kernarg_align = 8" &&
+		attribute kernarg_align error ".kernarg_align = 48" && attribute cga error ".cga = { 2, 1, 1 }" &&
+		attribute cga error ".cga_kind = TUTTI_CGA_GPC" && attribute workgroup error ".workgroup = { 64, 2, 1 }, .workgroup_max = 64"
+}
+check "SYS-58: impossible attributes are told at compile time, with kernel and field" impossible
+possible() {
+	attribute group_bytes warning ".group_bytes = 200000" && "$tuttic" -Werror -Wno-attribute-warning odd.c &&
+		sed -i 's/200000/131072, .private_bytes = 8192, .barriers = 16, .kernarg_align = 4096/' odd.c && "$tuttic" -Werror odd.c
+}
+check "SYS-58: possible ones are taken, and what most cards have not on request" possible
+
 check "TUTTI_HOME without files" fails "has no lib/tutti/tutti.ld" env TUTTI_HOME=/nonexistent "$tuttic" k.c
 check "a missing compiler" fails "not found (Debian: apt-get install gcc-riscv64" env TUTTI_CC=/nonexistent/gcc "$tuttic" k.c
 check "a missing linker" fails "not found (Debian: apt-get install lld" env TUTTI_LD=/nonexistent/ld "$tuttic" k.c

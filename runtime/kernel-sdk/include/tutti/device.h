@@ -57,6 +57,34 @@
 #endif
 
 /*
+ * Attributes that no card takes are errors, and those that the usual card does not take are warnings, while the kernel is
+ * compiled: calls that are not optimized away, of functions that do not exist.
+ */
+#define TUTTI_KERNEL_CHECK(name, field, kind, wrong, text)                              \
+	do {                                                                            \
+		__attribute__((kind("kernel " #name ": ." #field " " text))) void name##_##field##_##kind(void); \
+                                                                                        \
+		if (wrong)                                                              \
+			name##_##field##_##kind();                                      \
+	} while (0)
+#define TUTTI_KERNEL_CHECKS(name, kd)                                                   \
+	TUTTI_KERNEL_CHECK(name, group_bytes, error, (kd).group_bytes > 1u << 24, "is more than 16 MiB");   \
+	TUTTI_KERNEL_CHECK(name, group_bytes, warning, (kd).group_bytes > 128u << 10 && (kd).group_bytes <= 1u << 24, \
+			   "is more than the 128 KiB that SMs of most cards have");     \
+	TUTTI_KERNEL_CHECK(name, private_bytes, warning, (kd).private_bytes > 8u << 10, \
+			   "is more than the 8 KiB of a work-item that most cards have"); \
+	TUTTI_KERNEL_CHECK(name, barriers, error, (kd).barriers > 16, "is more than 16"); \
+	TUTTI_KERNEL_CHECK(name, flags, error, (kd).flags & ~TUTTI_KERNEL_FLAGS, "has a flag that does not exist"); \
+	TUTTI_KERNEL_CHECK(name, kernarg_align, error, (kd).kernarg_align < 16 || (kd).kernarg_align > 4096 || \
+			   (kd).kernarg_align & ((kd).kernarg_align - 1), "is no power of two from 16 to 4096"); \
+	TUTTI_KERNEL_CHECK(name, cga, error, (kd).cga_kind > TUTTI_CGA_GPU ||           \
+			   ((kd).cga_kind != TUTTI_CGA_NONE) != ((kd).cga[0] && (kd).cga[1] && (kd).cga[2]), \
+			   "has an extent without a kind, a kind without an extent, or an unknown kind"); \
+	TUTTI_KERNEL_CHECK(name, workgroup, error, (kd).workgroup_max &&                \
+			   (uint64_t)(kd).workgroup[0] * (kd).workgroup[1] * (kd).workgroup[2] > (kd).workgroup_max, \
+			   "is more than .workgroup_max")
+
+/*
  * The descriptor name.kd is written in assembly because C cannot express the distance
  * between two symbols. The function around it only supplies the operands; the linker
  * discards it.
@@ -64,6 +92,7 @@
 #define TUTTI_DESCRIPTOR(name)                                                          \
 	__attribute__((used, section(".tutti.discard"))) static void name##_emit(void)  \
 	{                                                                               \
+		TUTTI_KERNEL_CHECKS(name, name##_kd);                                   \
 		__asm__ volatile(".pushsection .tutti.kd, \"a\", @progbits\n\t"         \
 				 ".balign 64\n\t"                                       \
 				 ".globl " #name ".kd\n\t"                              \
