@@ -9,7 +9,7 @@ DATADIR ?= $(PREFIX)/share
 TUTTIDIR ?= $(PREFIX)/lib/tutti
 FIRMWAREDIR ?= $(PREFIX)/lib/firmware/tutti
 INSTALLED_FILES = OUT='$(OUT)' BINDIR='$(BINDIR)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' LIBEXECDIR='$(LIBEXECDIR)' \
-	DATADIR='$(DATADIR)' TUTTIDIR='$(TUTTIDIR)' FIRMWAREDIR='$(FIRMWAREDIR)' MAN_PAGES='$(MAN_PAGES)' \
+	DATADIR='$(DATADIR)' TUTTIDIR='$(TUTTIDIR)' FIRMWAREDIR='$(FIRMWAREDIR)' MAN_PAGES='$(MAN_PAGES)' HSA_FILES='$(HSA_FILES)' \
 	runtime/packages/files
 
 MAN_COMMANDS := info run validate dump calibrate trace top reset translate bench xclbin hsa-run
@@ -22,7 +22,7 @@ $(OUT)/man/%.1: $(OUT)/tutti $(OUT)/tuttic runtime/packages/man
 
 .PHONY: install uninstall installable
 installable: $(addprefix $(OUT)/,libtutti.so.0 libtutti.a tutti.pc tutti tuttic tutti-card tutti-bench) $(CARD_PLUGIN) \
-	$(addprefix $(OUT)/firmware/,tutti-fw.bin tutti-fw-large.bin) device examples $(MAN_PAGES)
+	$(addprefix $(OUT)/firmware/,tutti-fw.bin tutti-fw-large.bin) device examples $(MAN_PAGES) $$(HSA_FILES)
 
 install: installable
 	$(INSTALLED_FILES) | while read -r mode source to; do \

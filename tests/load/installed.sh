@@ -71,6 +71,15 @@ tutorial() { # in a folder of its own, so that no file of another step helps
 		"$top/tests/load/tutorial.pl" "$top/runtime/examples/README.md")
 }
 
+# With the library by pkg-config, and without, by tutti hsa-run, in place of one that does nothing.
+hsa() {
+	user sh -ec "cc '$top/tests/load/hsa.c' -o hsa \$(pkg-config --cflags --libs tutti-hsa)" && user ldd ./hsa |
+		grep -q "=> $work/moved/.*/lib/tutti/hsa/libhsa-runtime64.so.1" && user ./hsa | grep -qi tutti &&
+		mkdir "$work/none" && cc -shared -x c /dev/null -Wl,-soname,libhsa-runtime64.so.1 -o "$work/none/libhsa-runtime64.so.1" &&
+		user sh -ec "cc '$top/tests/load/hsa.c' -o plain -L'$work/none' -l:libhsa-runtime64.so.1 -Wl,--unresolved-symbols=ignore-all" &&
+		user tutti hsa-run ./plain | grep -qi tutti
+}
+
 manual_pages() { # one for each program and command, with a synopsis, and what --help says
 	local page command
 	for command in $("$work/moved/bin/tutti" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
@@ -120,6 +129,11 @@ check "SYS-55, SYS-59: Python's ctypes" user python3 "$top/tests/load/opens.py" 
 check "SYS-59: a program with the static library" static_library
 check "SYS-59: the installed examples build and run outside of the tree" examples
 check "STY-07: the tutorial's programs print what it says" tutorial
+if [ -e /usr/include/hsa/hsa.h ]; then
+	check "SYS-59: HSA programs, linked by pkg-config and run by tutti hsa-run" hsa
+else
+	skip "SYS-59: HSA programs, linked by pkg-config and run by tutti hsa-run" "no headers of HSA"
+fi
 check "SYS-59: a library in a folder of its architecture finds its parts" architecture_folder
 check "SYS-59: a manual page for each command" manual_pages
 check "SYS-59: completion of commands, options and kernels" completion

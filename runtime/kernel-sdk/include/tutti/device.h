@@ -57,7 +57,7 @@
 #endif
 
 /*
- * Attributes that no card takes are errors, and those that the usual card does not take are warnings, while the kernel is
+ * Attributes that no card takes are errors, and those that most cards do not take are warnings, while the kernel is
  * compiled: calls that are not optimized away, of functions that do not exist.
  */
 #define TUTTI_KERNEL_CHECK(name, field, kind, wrong, text)                              \
