@@ -71,13 +71,15 @@ tutorial() { # in a folder of its own, so that no file of another step helps
 		"$top/tests/load/tutorial.pl" "$top/runtime/examples/README.md")
 }
 
-# With the library by pkg-config, and without, by tutti hsa-run, in place of one that does nothing.
+# With the library by pkg-config; and by tutti hsa-run, in place of one whose functions fail.
 hsa() {
 	user sh -ec "cc '$top/tests/load/hsa.c' -o hsa \$(pkg-config --cflags --libs tutti-hsa)" && user ldd ./hsa |
-		grep -q "=> $work/moved/.*/lib/tutti/hsa/libhsa-runtime64.so.1" && user ./hsa | grep -qi tutti &&
-		mkdir "$work/none" && cc -shared -x c /dev/null -Wl,-soname,libhsa-runtime64.so.1 -o "$work/none/libhsa-runtime64.so.1" &&
-		user sh -ec "cc '$top/tests/load/hsa.c' -o plain -L'$work/none' -l:libhsa-runtime64.so.1 -Wl,--unresolved-symbols=ignore-all" &&
-		user tutti hsa-run ./plain | grep -qi tutti
+		grep -q "=> $work/moved/.*/lib/tutti/hsa/libhsa-runtime64.so.1" && user ./hsa | grep -q tutti || return 1
+	mkdir "$work/other" && for function in init shut_down iterate_agents agent_get_info; do
+		echo "int hsa_$function(void) { return 1; }"
+	done | cc -shared -x c - -Wl,-soname,libhsa-runtime64.so.1 -o "$work/other/libhsa-runtime64.so.1" &&
+		user cc "$top/tests/load/hsa.c" -o other "$work/other/libhsa-runtime64.so.1" "-Wl,-rpath,$work/other" &&
+		! user ./other && user tutti hsa-run ./other | grep -q tutti
 }
 
 manual_pages() { # one for each program and command, with a synopsis, and what --help says
