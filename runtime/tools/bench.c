@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "live/choice.h"
 #include "tool.h"
 
 static char name[] = "tutti bench"; /* as getopt's messages are to call it */
@@ -13,7 +14,10 @@ int command_bench(int argc, char **argv)
 {
 	char beside[PATH_MAX];
 
-	(void)argc;
+	int status = device_option(&argc, argv, 1, argc);
+
+	if (status)
+		return status;
 	argv[0] = name;
 	snprintf(beside, sizeof(beside), "%s", tool_sibling("tutti-bench"));
 	execv(beside, argv);

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tutti calibrate: weights of the policies that go by energy. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
 #include "tool.h"
 #include "tutti/policy.h"
-
-static void usage(void)
-{
-	puts("usage: tutti calibrate [--input FILE | --jobs N] [--output FILE]\n\n"
-	     "Measures the energy of instructions and resources, on one SM with the others off, and\n"
-	     "sets the weights of the policies that choose SMs by energy. The card has to be idle.\n\n"
-	     "  --jobs N       jobs of each kind (16)\n"
-	     "  --input FILE   read the weights from a file, on cards without energy counters\n"
-	     "  --output FILE  write the weights to a file instead of the screen");
-}
 
 static int read_file(const char *name, struct tutti_weights *weights)
 {
@@ -57,43 +47,50 @@ static int measure(struct tutti_device *device, unsigned jobs, struct tutti_weig
 	return error;
 }
 
+struct wanted {
+	const char *input, *output;
+	uint64_t jobs;
+};
+
+static const struct argp_option options[] = {
+	{ "jobs", 'j', "N", 0, "jobs of each kind, 1 to 100000 (16)", 0 },
+	{ "input", 'i', "FILE", 0, "read the weights from a file, on cards without energy counters", 0 },
+	{ "output", 'o', "FILE", 0, "write the weights to a file instead of the screen", 0 },
+	{ 0 },
+};
+
+static int take(int key, char *value, void *to)
+{
+	struct wanted *wanted = to;
+
+	if (key == 'i')
+		wanted->input = value;
+	if (key == 'o')
+		wanted->output = value;
+	if (key == 'j' && (!number_read(value, 100000, &wanted->jobs) || !wanted->jobs))
+		return -EINVAL;
+	return key == ARGP_KEY_ARG ? -EINVAL : 0;
+}
+
 int command_calibrate(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "input", required_argument, NULL, 'i' }, { "output", required_argument, NULL, 'o' },
-		{ "jobs", required_argument, NULL, 'j' },  { "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 }
-	};
-	const char *input = NULL, *output = NULL;
+	static const struct tool_command command = { .name = "calibrate", .options = options, .take = take, .about =
+		"Measures the energy of instructions and resources, on one SM with the others off, and sets the weights of the "
+		"policies that choose SMs by energy. The card has to be idle." };
+	struct wanted wanted = { .jobs = 16 };
 	struct tutti_weights weights;
 	struct tutti_device *device;
-	uint64_t jobs = 16;
-	int option, error;
+	int error;
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (option == 'i')
-			input = optarg;
-		if (option == 'o')
-			output = optarg;
-		if (option == 'j')
-			jobs = number_read(optarg, 100000, &jobs) ? jobs : 0;
-		if (option == 'h') {
-			usage();
-			return EXIT_WORKS;
-		}
-		if (option == '?')
-			return EXIT_USAGE;
-	}
-	if (optind < argc || !jobs || jobs > 100000)
-		return tool_usage_error("calibrate", optind < argc ? "what is \"%s\"?" : "1 .. 100000 jobs", argv[optind]);
+	tool_options(&command, argc, argv, &wanted);
 	device = tool_open(NULL);
 	if (!device)
 		return EXIT_FAILS;
-	error = input ? read_file(input, &weights) : measure(device, (unsigned)jobs, &weights);
+	error = wanted.input ? read_file(wanted.input, &weights) : measure(device, (unsigned)wanted.jobs, &weights);
 	if (!error)
 		error = tutti_weights_apply(device, &weights);
 	if (!error)
-		error = write_file(output, &weights);
+		error = write_file(wanted.output, &weights);
 	tutti_device_close(device);
 	return error ? EXIT_FAILS : EXIT_WORKS;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tutti dump: a device core dump for people, or as JSON. The file is hostile: nothing in it is believed. */
 #include <ctype.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "packet/packet.h"
+#include "options.h"
 #include "tool.h"
 #include "tutti/control.h"
 #include "tutti/discovery.h"
@@ -320,43 +320,50 @@ static void put_dump(const struct dump *dump, bool json)
 		puts("}");
 }
 
-static void usage(void)
+struct wanted {
+	const char *file, *firmware;
+	bool json;
+};
+
+static const struct argp_option options[] = {
+	{ "json", 'j', NULL, 0, "one JSON object", 0 },
+	{ "firmware", 'f', "IMAGE", 0, "the tutti-fw.bin that ran, for names in place of addresses", 0 },
+	{ 0 },
+};
+
+static int take(int key, char *value, void *to)
 {
-	puts("usage: tutti dump [--json] [--firmware IMAGE] FILE\n\n"
-	     "Reads what the driver left in /sys/class/devcoredump/devcd*/data when it reset a card.\n\n"
-	     "  --json            one JSON object\n"
-	     "  --firmware IMAGE  the tutti-fw.bin that ran, for names in place of addresses");
+	struct wanted *wanted = to;
+
+	wanted->json |= key == 'j';
+	if (key == 'f')
+		wanted->firmware = value;
+	if (key == ARGP_KEY_ARG && wanted->file)
+		return -EINVAL;
+	if (key == ARGP_KEY_ARG)
+		wanted->file = value;
+	return 0;
 }
 
 int command_dump(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' }, { "firmware", required_argument, NULL, 'f' },
-		{ "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
-	};
+	static const struct tool_command command = { .name = "dump", .arguments = "FILE", .options = options, .take = take, .about =
+		"Reads what the driver left in /sys/class/devcoredump/devcd*/data when it reset a card." };
+	struct wanted wanted = { 0 };
 	struct dump dump = { 0 };
-	bool json = false;
-	int option, result = EXIT_WORKS;
+	int result = EXIT_WORKS;
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		json |= option == 'j';
-		if (option == 'f' && !dump.image.data)
-			result = read_file(optarg, &dump.image);
-		if (option == 'h') {
-			usage();
-			return EXIT_WORKS;
-		}
-		if (option == '?')
-			return EXIT_USAGE;
-	}
-	if (optind + 1 != argc)
+	tool_options(&command, argc, argv, &wanted);
+	if (!wanted.file)
 		return tool_usage_error("dump", "one file is wanted");
+	if (wanted.firmware)
+		result = read_file(wanted.firmware, &dump.image);
 	if (!result)
-		result = read_file(argv[optind], &dump.file);
+		result = read_file(wanted.file, &dump.file);
 	if (!result)
-		result = check_header(&dump, argv[optind]);
+		result = check_header(&dump, wanted.file);
 	if (!result)
-		put_dump(&dump, json);
+		put_dump(&dump, wanted.json);
 	free(dump.file.data);
 	free(dump.image.data);
 	return result;

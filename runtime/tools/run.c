@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tutti run: one kernel of a code object with simple arguments, or an example. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "argument.h"
+#include "options.h"
 #include "tool.h"
 
 struct settings {
@@ -18,27 +18,9 @@ struct settings {
 	unsigned print;
 	double timeout;
 	bool list;
+	const char *file, *kernel;
+	struct arguments arguments;
 };
-
-static void usage(void)
-{
-	puts("usage: tutti run FILE.tco KERNEL [options]\n"
-	     "       tutti run FILE.tco --list\n"
-	     "       tutti run EXAMPLE [its options]\n\n"
-	     "  --grid X[,Y[,Z]]       work-items of the grid (1)\n"
-	     "  --workgroup X[,Y[,Z]]  work-items of a workgroup (what the kernel requires, else 64)\n"
-	     "  --arg TYPE=VALUE       the next argument, a number\n"
-	     "  --arg TYPE[COUNT]      the next argument, address of COUNT zeroes\n"
-	     "  --arg TYPE[COUNT]=HOW  the same, filled: a number, iota (0, 1, 2 ...), random, @FILE\n"
-	     "  --shared BYTES         shared memory beyond what the kernel declares\n"
-	     "  --repeat N             launch N times\n"
-	     "  --print N              values shown of each buffer afterwards (8)\n"
-	     "  --timeout SECONDS      give up after this long (60)\n"
-	     "  --list                 kernels of the file, and what they need\n\n"
-	     "TYPE: i8 u8 i16 u16 i32 u32 i64 u64 f32 f64. Arguments follow each other as in a C struct.\n\n"
-	     "examples: hello, vector_add, matmul, gemm, conv, stencil, gradient, reduce, pipeline, priorities, kripke\n"
-	     "example:  tutti run scale.tco scale --grid 1000 --arg f32[1000]=iota --arg f32=2.5");
-}
 
 static bool parse_sizes(const char *text, uint32_t sizes[3])
 {
@@ -192,15 +174,39 @@ static int parse_number(const char *text, uint32_t least, uint32_t *number)
 	return 0;
 }
 
-static int parse_option(int option, const char *value, struct settings *settings, struct arguments *arguments)
+static const struct argp_option options[] = {
+	{ "grid", 'g', "X[,Y[,Z]]", 0, "work-items of the grid (1)", 0 },
+	{ "workgroup", 'w', "X[,Y[,Z]]", 0, "work-items of a workgroup (what the kernel requires, else 64)", 0 },
+	{ "arg", 'a', "ARGUMENT", 0, "the next argument of the kernel: see below", 0 },
+	{ "shared", 's', "BYTES", 0, "shared memory beyond what the kernel declares", 0 },
+	{ "repeat", 'r', "N", 0, "launch N times", 0 },
+	{ "print", 'p', "N", 0, "values shown of each buffer afterwards (8)", 0 },
+	{ "timeout", 't', "SECONDS", 0, "give up after this long (60)", 0 },
+	{ "list", 'l', NULL, 0, "kernels of the file, and what they need", 0 },
+	{ 0 },
+};
+
+static int take_word(char *word, struct settings *settings)
 {
-	switch (option) {
+	if (settings->kernel)
+		return -EINVAL;
+	*(settings->file ? &settings->kernel : &settings->file) = word;
+	return 0;
+}
+
+static int take(int key, char *value, void *to)
+{
+	struct settings *settings = to;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		return take_word(value, settings);
 	case 'g':
 		return parse_sizes(value, settings->grid) ? 0 : -EINVAL;
 	case 'w':
 		return parse_workgroup(value, settings->workgroup) ? 0 : -EINVAL;
 	case 'a':
-		return arguments_add(arguments, value);
+		return arguments_add(&settings->arguments, value);
 	case 's':
 		return parse_number(value, 0, &settings->dynamic_bytes);
 	case 'r':
@@ -218,35 +224,27 @@ static int parse_option(int option, const char *value, struct settings *settings
 
 int command_run(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "grid", required_argument, NULL, 'g' },   { "workgroup", required_argument, NULL, 'w' },
-		{ "arg", required_argument, NULL, 'a' },    { "shared", required_argument, NULL, 's' },
-		{ "repeat", required_argument, NULL, 'r' }, { "print", required_argument, NULL, 'p' },
-		{ "list", no_argument, NULL, 'l' },	    { "timeout", required_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' },	    { NULL, 0, NULL, 0 }
+	static const struct tool_command command = {
+		.name = "run", .options = options, .take = take,
+		.arguments = "FILE.tco KERNEL\nFILE.tco --list\nEXAMPLE [its options]",
+		.about = "Runs a kernel of a code object, or an example.\v"
+			 "An ARGUMENT is TYPE=VALUE, a number; TYPE[COUNT], the address of COUNT zeroes; or TYPE[COUNT]=HOW, the same, filled: "
+			 "with a number, iota (0, 1, 2 ...), random or @FILE. TYPE is i8 u8 i16 u16 i32 u32 i64 u64 f32 f64. Arguments follow "
+			 "each other as in a C struct.\n\n"
+			 "examples: hello, vector_add, matmul, gemm, conv, stencil, gradient, reduce, pipeline, priorities, kripke\n"
+			 "example: tutti run scale.tco scale --grid 1000 --arg f32[1000]=iota --arg f32=2.5",
 	};
 	struct settings settings = { .grid = { 1, 1, 1 }, .repeat = 1, .print = 8, .timeout = 60 };
-	struct arguments arguments = { 0 };
-	int option, index = 0;
 
 	/* Examples have options of their own, so they are tried before any option is read. */
 	if (argc > 1 && argv[1][0] != '-' && access(argv[1], R_OK))
 		tool_run_example(argv[1], argv + 1);
-	while ((option = getopt_long(argc, argv, "h", options, &index)) != -1) {
-		if (option == 'h') {
-			usage();
-			return EXIT_WORKS;
-		}
-		if (option == '?')
-			return EXIT_USAGE;
-		if (parse_option(option, optarg, &settings, &arguments))
-			return tool_usage_error("run", "bad value for --%s: %s", options[index].name, optarg);
-	}
-	if (optind >= argc)
+	tool_options(&command, argc, argv, &settings);
+	if (!settings.file)
 		return tool_usage_error("run", "which file or example?");
-	if (access(argv[optind], R_OK))
-		return tool_usage_error("run", "%s: no such code object or example", argv[optind]);
-	if (argc - optind != (settings.list ? 1 : 2))
+	if (access(settings.file, R_OK))
+		return tool_usage_error("run", "%s: no such code object or example", settings.file);
+	if (settings.list == (settings.kernel != NULL))
 		return tool_usage_error("run", "name one kernel (--list shows them)");
-	return run_file(argv[optind], argv[optind + 1], &settings, &arguments);
+	return run_file(settings.file, settings.kernel, &settings, &settings.arguments);
 }

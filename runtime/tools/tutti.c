@@ -38,22 +38,11 @@ static void usage(FILE *file)
 		"environment: TUTTI_DEVICE (emulator, drm), TUTTI_FIRMWARE, TUTTI_TOPOLOGY, TUTTI_INJECT\n");
 }
 
-/* Programs that a command starts have options of their own, and `reset` does not open the card. */
-static int options_behind(int argc, char **argv)
-{
-	if (!strcmp(argv[1], "trace") || !strcmp(argv[1], "bench") || !strcmp(argv[1], "reset"))
-		return 0;
-	return strcmp(argv[1], "run") || argc < 3 || argv[2][0] == '-' || !access(argv[2], R_OK) ? argc : 0;
-}
-
 static int run_command(int argc, char **argv)
 {
 	for (size_t c = 0; c < sizeof(commands) / sizeof(*commands); c++)
-		if (!strcmp(argv[1], commands[c].name)) {
-			int status = device_option(&argc, argv, 2, options_behind(argc, argv));
-
-			return status ? status : commands[c].run(argc - 1, argv + 1);
-		}
+		if (!strcmp(argv[1], commands[c].name))
+			return commands[c].run(argc - 1, argv + 1);
 	fprintf(stderr, "tutti: no command \"%s\"; try --help\n", argv[1]);
 	return EXIT_USAGE;
 }

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tutti validate: does everything work here? */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "options.h"
 #include "tool.h"
-
-static void usage(void)
-{
-	puts("usage: tutti validate [--json] [--only NAME] [--list]\n\n"
-	     "Runs every check and prints one line for each; exit status 1 if one fails.\n\n"
-	     "  --json       one JSON object a line\n"
-	     "  --only NAME  run this check alone\n"
-	     "  --list       names of the checks");
-}
 
 static void report(const struct check *check, int result, const struct checker *checker, double seconds, bool json)
 {
@@ -63,44 +54,56 @@ static bool known(const char *name)
 	return false;
 }
 
+static void list_checks(void)
+{
+	for (const struct check *check = checks; check->name; check++)
+		printf("%-22s %s\n", check->name, check->text);
+}
+
+struct wanted {
+	bool json, list;
+	const char *only;
+};
+
+static const struct argp_option options[] = {
+	{ "json", 'j', NULL, 0, "one JSON object a line", 0 },
+	{ "only", 'o', "NAME", 0, "run this check alone", 0 },
+	{ "list", 'l', NULL, 0, "names of the checks", 0 },
+	{ 0 },
+};
+
+static int take(int key, char *value, void *to)
+{
+	struct wanted *wanted = to;
+
+	wanted->json |= key == 'j';
+	wanted->list |= key == 'l';
+	if (key == 'o')
+		wanted->only = value;
+	return key == ARGP_KEY_ARG || (key == 'o' && !known(value)) ? -EINVAL : 0;
+}
+
 int command_validate(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' }, { "only", required_argument, NULL, 'o' },
-		{ "list", no_argument, NULL, 'l' }, { "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 }
-	};
+	static const struct tool_command command = { .name = "validate", .options = options, .take = take, .about =
+		"Runs every check and prints one line for each; exit status 1 if one fails." };
 	struct checker checker = { 0 };
-	const char *only = NULL;
-	bool json = false;
+	struct wanted wanted = { 0 };
 	unsigned failed;
 	double start;
-	int option;
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		json |= option == 'j';
-		if (option == 'o')
-			only = optarg;
-		if (option == 'h') {
-			usage();
-			return EXIT_WORKS;
-		}
-		if (option == '?')
-			return EXIT_USAGE;
-		for (const struct check *check = checks; option == 'l' && check->name; check++)
-			printf("%-22s %s\n", check->name, check->text);
-		if (option == 'l')
-			return EXIT_WORKS;
+	tool_options(&command, argc, argv, &wanted);
+	if (wanted.list) {
+		list_checks();
+		return EXIT_WORKS;
 	}
-	if (optind < argc || (only && !known(only)))
-		return tool_usage_error("validate", "no check \"%s\" (--list shows them)", only ? only : argv[optind]);
 	start = tool_seconds();
 	checker.device = tool_open(NULL);
 	if (!checker.device)
 		return EXIT_FAILS;
 	checker.boot_seconds = tool_seconds() - start;
 	checker.executable = tool_load(checker.device);
-	failed = checker.executable ? run_checks(&checker, only, json) : 1;
+	failed = checker.executable ? run_checks(&checker, wanted.only, wanted.json) : 1;
 	if (checker.executable)
 		tutti_executable_destroy(checker.executable);
 	tutti_device_close(checker.device);

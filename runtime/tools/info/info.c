@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* tutti info: what the card is. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator/translated/translated.h"
 #include "info/info.h"
+#include "options.h"
 #include "tool.h"
 #include "transport/emulator.h"
 
 #define LOG_BYTES 65536
-
-static void usage(void)
-{
-	puts("usage: tutti info [--json] [--counters] [--log] [--topology] [--sms]\n\n"
-	     "  --json      one JSON object\n"
-	     "  --counters  also all counters\n"
-	     "  --log       also the end of the firmware's log\n"
-	     "  --topology  also the SMs of each GPC\n"
-	     "  --sms       also what each SM has free and has run");
-}
 
 static void print_features(uint64_t set)
 {
@@ -143,45 +133,53 @@ static int read_more(struct info *info, bool sms)
 	return error ? EXIT_FAILS : EXIT_WORKS;
 }
 
+struct wanted {
+	bool json, counters, log, topology, sms;
+};
+
+static const struct argp_option options[] = {
+	{ "json", 'j', NULL, 0, "one JSON object", 0 },
+	{ "counters", 'c', NULL, 0, "also all counters", 0 },
+	{ "log", 'l', NULL, 0, "also the end of the firmware's log", 0 },
+	{ "topology", 't', NULL, 0, "also the SMs of each GPC", 0 },
+	{ "sms", 's', NULL, 0, "also what each SM has free and has run", 0 },
+	{ 0 },
+};
+
+static int take(int key, char *value, void *to)
+{
+	struct wanted *wanted = to;
+
+	wanted->json |= key == 'j';
+	wanted->counters |= key == 'c';
+	wanted->log |= key == 'l';
+	wanted->topology |= key == 't';
+	wanted->sms |= key == 's';
+	return key == ARGP_KEY_ARG ? -EINVAL : 0;
+}
+
 int command_info(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' }, { "counters", no_argument, NULL, 'c' },
-		{ "log", no_argument, NULL, 'l' },  { "topology", no_argument, NULL, 't' },
-		{ "sms", no_argument, NULL, 's' },  { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
-	};
-	bool as_json = false, with_counters = false, with_log = false, topology = false, sms = false;
+	static const struct tool_command command = { .name = "info", .about = "Shows what the card is.", .options = options,
+						     .take = take };
 	static uint64_t counters[TUTTI_COUNTERS];
 	static char log[LOG_BYTES];
+	struct wanted wanted = { 0 };
 	struct info info = { 0 };
-	int option, status;
+	int status;
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		as_json |= option == 'j';
-		with_counters |= option == 'c';
-		with_log |= option == 'l';
-		topology |= option == 't';
-		sms |= option == 's';
-		if (option == 'h') {
-			usage();
-			return EXIT_WORKS;
-		}
-		if (option == '?')
-			return EXIT_USAGE;
-	}
-	if (optind < argc)
-		return tool_usage_error("info", "unexpected argument \"%s\"", argv[optind]);
+	tool_options(&command, argc, argv, &wanted);
 	info.device = tool_open(NULL);
 	if (!info.device)
 		return EXIT_FAILS;
 	info.card = tutti_device_discovery(info.device);
-	info.counters = with_counters ? counters : NULL;
-	info.log = with_log ? log : NULL;
-	status = read_more(&info, sms);
-	if (!status && as_json)
+	info.counters = wanted.counters ? counters : NULL;
+	info.log = wanted.log ? log : NULL;
+	status = read_more(&info, wanted.sms);
+	if (!status && wanted.json)
 		status = info_print_json(&info);
 	else if (!status)
-		show_text(&info, topology);
+		show_text(&info, wanted.topology);
 	free(info.sm);
 	tutti_device_close(info.device);
 	return status;

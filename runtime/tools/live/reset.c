@@ -2,7 +2,6 @@
 /* tutti reset: the driver's reset by hand. It does not open the card, which may hang. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,17 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "options.h"
 #include "tool.h"
 
 #define CARDS "/sys/bus/pci/drivers/tutti/*/card_reset"
-
-static void usage(void)
-{
-	puts("usage: tutti reset [--function] [-d ADDRESS]\n\n"
-	     "Resets the card at a PCI address (0000:03:00.0); without one, the only card there is. What runs on it ends with\n"
-	     "an error, and programs have to open the card again. Only root may do so.\n\n"
-	     "  --function  reset the PCI function, too: card memory is lost; default: load the firmware anew");
-}
 
 /* The card's sysfs folder is @address, or the only one there is. Return: an exit status, after a message. */
 static int find_card(const char *address, char *path, size_t bytes)
@@ -66,30 +58,36 @@ static int write_reset(const char *path, const char *what)
 	return EXIT_WORKS;
 }
 
+struct wanted {
+	const char *what, *address;
+};
+
+static const struct argp_option options[] = {
+	{ "device", 'd', "ADDRESS", 0, "PCI address of the card (0000:03:00.0); default: the only one there is", 0 },
+	{ "function", 'f', NULL, 0, "reset the PCI function, too: card memory is lost; default: load the firmware anew", 0 },
+	{ 0 },
+};
+
+static int take(int key, char *value, void *to)
+{
+	struct wanted *wanted = to;
+
+	if (key == 'f')
+		wanted->what = "function";
+	if (key == 'd')
+		wanted->address = value;
+	return key == ARGP_KEY_ARG ? -EINVAL : 0;
+}
+
 int command_reset(int argc, char **argv)
 {
-	static const struct option options[] = { { "function", no_argument, NULL, 'f' },
-						 { "device", required_argument, NULL, 'd' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
-	const char *what = "firmware", *address = NULL;
+	static const struct tool_command command = { .name = "reset", .options = options, .take = take, .address = true, .about =
+		"Resets a card. What runs on it ends with an error, and programs have to open the card again. Only root may do so." };
+	struct wanted wanted = { .what = "firmware" };
 	char path[PATH_MAX];
-	int option, status;
+	int status;
 
-	while ((option = getopt_long(argc, argv, "hd:", options, NULL)) != -1) {
-		if (option == 'f')
-			what = "function";
-		if (option == 'd')
-			address = optarg;
-		if (option == 'h') {
-			usage();
-			return EXIT_WORKS;
-		}
-		if (option == '?')
-			return EXIT_USAGE;
-	}
-	if (optind < argc)
-		return tool_usage_error("reset", "unexpected argument \"%s\"", argv[optind]);
-	status = find_card(address, path, sizeof(path));
-	return status ? status : write_reset(path, what);
+	tool_options(&command, argc, argv, &wanted);
+	status = find_card(wanted.address, path, sizeof(path));
+	return status ? status : write_reset(path, wanted.what);
 }

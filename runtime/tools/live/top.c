@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* tutti top: what the card does, again and again. */
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "live/clients.h"
+#include "options.h"
 #include "tool.h"
 #include "tutti/policy.h"
 
@@ -43,16 +43,6 @@ struct top {
 	struct client client[CLIENTS];
 	unsigned clients;
 };
-
-static void usage(void)
-{
-	puts("usage: tutti top [--once] [--json] [--interval SECONDS]\n\n"
-	     "Shows what the card does: kernels a second, how full each SM is, which processes use the card. The emulated card\n"
-	     "belongs to the program that opened it, so that top shows an idle one; `tutti trace` looks into programs.\n\n"
-	     "  --once              show it once, and end\n"
-	     "  --json              one JSON object a sample\n"
-	     "  --interval SECONDS  time from sample to sample, 0.01 to 3600 (1)");
-}
 
 static int sample(struct top *top)
 {
@@ -183,32 +173,39 @@ static int watch(struct top *top, double interval, bool once, bool json)
 	return EXIT_FAILS;
 }
 
+struct wanted {
+	bool once, json;
+	double interval;
+};
+
+static const struct argp_option options[] = {
+	{ "once", 'o', NULL, 0, "show it once, and end", 0 },
+	{ "json", 'j', NULL, 0, "one JSON object a sample", 0 },
+	{ "interval", 'i', "SECONDS", 0, "time from sample to sample, 0.01 to 3600 (1)", 0 },
+	{ 0 },
+};
+
+static int take(int key, char *value, void *to)
+{
+	struct wanted *wanted = to;
+
+	wanted->once |= key == 'o';
+	wanted->json |= key == 'j';
+	if (key == 'i' && !number_read_real(value, 0.01, 3600, &wanted->interval))
+		return -EINVAL;
+	return key == ARGP_KEY_ARG ? -EINVAL : 0;
+}
+
 int command_top(int argc, char **argv)
 {
-	static const struct option options[] = { { "once", no_argument, NULL, 'o' },
-						 { "json", no_argument, NULL, 'j' },
-						 { "interval", required_argument, NULL, 'i' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
-	bool once = false, json = false;
+	static const struct tool_command command = { .name = "top", .options = options, .take = take, .about =
+		"Shows what the card does: kernels a second, how full each SM is, which processes use the card. The emulated card "
+		"belongs to the program that opened it, so that top shows an idle one; `tutti trace' looks into programs." };
+	struct wanted wanted = { .interval = 1 };
 	struct top top = { 0 };
-	double interval = 1;
-	int option, status;
+	int status;
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		once |= option == 'o';
-		json |= option == 'j';
-		if (option == 'i' && !number_read_real(optarg, 0.01, 3600, &interval))
-			return tool_usage_error("top", "bad value for --interval: %s", optarg);
-		if (option == 'h') {
-			usage();
-			return EXIT_WORKS;
-		}
-		if (option == '?')
-			return EXIT_USAGE;
-	}
-	if (optind < argc)
-		return tool_usage_error("top", "unexpected argument \"%s\"", argv[optind]);
+	tool_options(&command, argc, argv, &wanted);
 	top.device = tool_open(NULL);
 	if (!top.device)
 		return EXIT_FAILS;
@@ -216,7 +213,7 @@ int command_top(int argc, char **argv)
 	top.sm = calloc(top.card->sms, sizeof(*top.sm));
 	if (tutti_device_pci_address(top.device, top.address, sizeof(top.address)))
 		*top.address = 0;
-	status = watch(&top, interval, once, json);
+	status = watch(&top, wanted.interval, wanted.once, wanted.json);
 	free(top.sm);
 	tutti_device_close(top.device);
 	return status;

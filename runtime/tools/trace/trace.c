@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tutti trace: run a program and keep the card's trace; show traces as text and pictures. */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,59 +8,75 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/options.h"
 #include "tools/tool.h"
 #include "trace_draw.h"
 
+#define TIMES                                                                                                 \
+	"Times are the card's. The emulated card takes them from this machine's clock, so that they say how long the "  \
+	"emulation took; with --deterministic it runs in one thread and counts its own time, by the instructions that " \
+	"are executed and by what transfers cost, so that the same run gives the same trace on every machine."
+
 static void usage(void)
 {
-	puts("usage: tutti trace run [-o FILE] [--deterministic] [--topology FILE] -- PROGRAM [ARGUMENTS]\n"
+	puts("usage: tutti trace run [-o FILE] [--deterministic] [--topology FILE] [--] PROGRAM [ARGUMENTS]\n"
 	     "       tutti trace list FILE\n"
 	     "       tutti trace json FILE\n"
 	     "       tutti trace html FILE [-o PAGE]\n"
 	     "       tutti trace svg FILE [-o PREFIX] [--placement N] [--from US] [--to US]\n\n"
 	     "run    run PROGRAM, and record in FILE where its CTAs are placed and when they run\n"
-	     "       (default: tutti.trace). PROGRAM may be the name of an example.\n"
 	     "list   print the records, one per line\n"
 	     "json   print them for chrome://tracing and Perfetto\n"
-	     "html   write one page that shows them in any browser: SMs over time, with zoom, SMs at work, queue depth\n"
-	     "       (default PAGE: FILE with .html in place of its extension)\n"
-	     "svg    draw PREFIX-lake.svg: free slots of each SM and how a placement filled them, level by level;\n"
-	     "       and PREFIX-time.svg: SMs over time (default PREFIX: FILE without its extension)\n\n"
-	     "Times are the card's. The emulated card takes them from this machine's clock, so that they say how long the\n"
-	     "emulation took; with --deterministic it runs in one thread and counts its own time, by the instructions that\n"
-	     "are executed and by what transfers cost, so that the same run gives the same trace on every machine.\n\n"
-	     "  --deterministic  see above\n"
-	     "  --placement N    draw placement N, counted from 0; default: the largest one\n"
-	     "  --from, --to     part of the time chart, in µs after the first task started");
+	     "html   write one page that shows them in any browser\n"
+	     "svg    draw how a placement filled the SMs, and SMs over time\n\n"
+	     "`tutti trace run --help` and so on list the options of each.");
 }
 
 /* ---- run ---- */
 
+struct run {
+	const char *file;
+	char **program;
+};
+
+static const struct argp_option run_options[] = {
+	{ "output", 'o', "FILE", 0, "where the trace is written (tutti.trace)", 0 },
+	{ "deterministic", 'D', NULL, 0, "let the emulated card count its own time, so that the same run gives the same trace", 0 },
+	{ "topology", 't', "FILE", 0, "the emulated card that the program sees", 0 },
+	{ 0 },
+};
+
+static int run_take(int key, char *value, void *to)
+{
+	struct run *wanted = to;
+
+	if (key == 'o')
+		wanted->file = value;
+	else if (key == 'D')
+		setenv("TUTTI_DETERMINISTIC", "1", 1);
+	else if (key == 't')
+		setenv("TUTTI_TOPOLOGY", value, 1);
+	else if (key == ARGP_KEY_ARGS)
+		wanted->program = (char **)value;
+	return 0;
+}
+
 static int run(int argc, char **argv)
 {
-	static const struct option options[] = { { "deterministic", no_argument, NULL, 'd' },
-						 { "topology", required_argument, NULL, 't' },
-						 { NULL, 0, NULL, 0 } };
-	const char *file = "tutti.trace";
-	int option;
+	static const struct tool_command command = {
+		.name = "trace run", .arguments = "[--] PROGRAM [ARGUMENTS]", .options = run_options, .take = run_take, .program = true,
+		.about = "Runs a program, and records where its workgroups (CTAs) are placed and when they run. PROGRAM may be the name of "
+			 "an example.\v" TIMES,
+	};
+	struct run wanted = { .file = "tutti.trace" };
 
-	while ((option = getopt_long(argc, argv, "+o:", options, NULL)) != -1) {
-		if (option == 'o')
-			file = optarg;
-		else if (option == 'd')
-			setenv("TUTTI_DETERMINISTIC", "1", 1);
-		else if (option == 't')
-			setenv("TUTTI_TOPOLOGY", optarg, 1);
-		else
-			return EXIT_USAGE;
-	}
-	if (optind >= argc)
+	tool_options(&command, argc, argv, &wanted);
+	if (!wanted.program)
 		return tool_usage_error("trace run", "which program?");
-	setenv("TUTTI_TRACE", file, 1);
-	argv += optind;
-	tool_run_example(argv[0], argv);
-	execvp(argv[0], argv);
-	fprintf(stderr, "tutti trace: %s: %s\n", argv[0], strerror(errno));
+	setenv("TUTTI_TRACE", wanted.file, 1);
+	tool_run_example(wanted.program[0], wanted.program);
+	execvp(wanted.program[0], wanted.program);
+	fprintf(stderr, "tutti trace: %s: %s\n", wanted.program[0], strerror(errno));
 	return EXIT_FAILS;
 }
 
@@ -125,14 +140,63 @@ static int load(struct trace_model *model, const char *path)
 	return error;
 }
 
+/* The options of the commands that read a trace. */
+struct wanted {
+	const char *file, *output;
+	long placement; /* -1 = the largest */
+	double from, to;
+};
+
+static int wanted_take(int key, char *value, void *to)
+{
+	struct wanted *wanted = to;
+	uint64_t placement;
+
+	switch (key) {
+	case 'o':
+		wanted->output = value;
+		return 0;
+	case 'p':
+		if (!number_read(value, INT_MAX, &placement))
+			return -EINVAL;
+		wanted->placement = (long)placement;
+		return 0;
+	case 'f':
+		return number_read_real(value, 0, 1e15, &wanted->from) ? 0 : -EINVAL;
+	case 't':
+		return number_read_real(value, 0, 1e15, &wanted->to) ? 0 : -EINVAL;
+	}
+	if (wanted->file)
+		return -EINVAL;
+	wanted->file = value;
+	return 0;
+}
+
+static const struct argp_option no_options[] = { { 0 } };
+
+/* Reads the options of @command and the trace that they name. Return: an exit status. */
+static int open_trace(const struct tool_command *command, int argc, char **argv, struct wanted *wanted,
+		      struct trace_model *model)
+{
+	*wanted = (struct wanted){ .placement = -1, .to = NAN }; /* NAN: to the end */
+	tool_options(command, argc, argv, wanted);
+	if (!wanted->file)
+		return tool_usage_error(command->name, "name one file");
+	if (wanted->to <= wanted->from)
+		return tool_usage_error(command->name, "--to is not behind --from");
+	return load(model, wanted->file) ? EXIT_FAILS : EXIT_WORKS;
+}
+
 static int list(int argc, char **argv)
 {
+	static const struct tool_command command = { .name = "trace list", .arguments = "FILE", .options = no_options,
+						     .take = wanted_take, .about = "Prints the records of a trace, one a line, with times in µs." };
 	struct trace_model model;
+	struct wanted wanted;
+	int status = open_trace(&command, argc, argv, &wanted, &model);
 
-	if (argc != 2)
-		return tool_usage_error("trace list", "name one file");
-	if (load(&model, argv[1]))
-		return EXIT_FAILS;
+	if (status)
+		return status;
 	trace_from_start(&model);
 	for (size_t i = 0; i < model.count; i++)
 		list_record(&model, &model.records[i]);
@@ -144,17 +208,18 @@ static int list(int argc, char **argv)
 
 static int json(int argc, char **argv)
 {
+	static const struct tool_command command = { .name = "trace json", .arguments = "FILE", .options = no_options,
+						     .take = wanted_take, .about = "Prints a trace for Perfetto and chrome://tracing." };
 	struct trace_model model;
-	int error;
+	struct wanted wanted;
+	int status = open_trace(&command, argc, argv, &wanted, &model);
 
-	if (argc != 2)
-		return tool_usage_error("trace json", "name one file");
-	if (load(&model, argv[1]))
-		return EXIT_FAILS;
+	if (status)
+		return status;
 	trace_from_start(&model);
-	error = trace_write_json(&model, stdout);
+	status = trace_write_json(&model, stdout) ? EXIT_FAILS : EXIT_WORKS;
 	trace_unload(&model);
-	return error ? EXIT_FAILS : EXIT_WORKS;
+	return status;
 }
 
 /* ---- html ---- */
@@ -197,40 +262,47 @@ static int write_page(struct trace_model *model, const char *path)
 
 static int html(int argc, char **argv)
 {
-	char path[PATH_MAX] = "";
+	static const struct argp_option options[] = {
+		{ "output", 'o', "PAGE", 0, "name of the page (FILE with .html in place of its extension)", 0 }, { 0 }
+	};
+	static const struct tool_command command = {
+		.name = "trace html", .arguments = "FILE", .options = options, .take = wanted_take,
+		.about = "Writes one page that shows a trace in any browser: SMs over time, with zoom, SMs at work, queue depth.",
+	};
+	char path[PATH_MAX];
 	struct trace_model model;
-	int option, error;
+	struct wanted wanted;
+	int status = open_trace(&command, argc, argv, &wanted, &model);
 
-	while ((option = getopt(argc, argv, "o:")) != -1) {
-		if (option != 'o')
-			return EXIT_USAGE;
-		snprintf(path, sizeof(path), "%s", optarg);
-	}
-	if (argc - optind != 1)
-		return tool_usage_error("trace html", "name one file");
-	if (load(&model, argv[optind]))
-		return EXIT_FAILS;
-	if (!*path)
-		snprintf(path, sizeof(path), "%.*s.html", stem_bytes(argv[optind]), argv[optind]);
-	error = write_page(&model, path);
+	if (status)
+		return status;
+	if (wanted.output)
+		snprintf(path, sizeof(path), "%s", wanted.output);
+	else
+		snprintf(path, sizeof(path), "%.*s.html", stem_bytes(wanted.file), wanted.file);
+	status = write_page(&model, path) ? EXIT_FAILS : EXIT_WORKS;
 	trace_unload(&model);
-	return error ? EXIT_FAILS : EXIT_WORKS;
+	return status;
 }
 
 /* ---- svg ---- */
 
-struct pictures {
-	const char *file;
-	char prefix[512];
-	long placement; /* -1 = the largest */
-	double from, to;
-};
-
-static FILE *create(const struct pictures *pictures, const char *what, char *path, size_t bytes)
+/* The name of a picture begins with this. */
+static void prefix_of(const struct wanted *wanted, char *prefix, size_t bytes)
 {
+	if (wanted->output)
+		snprintf(prefix, bytes, "%s", wanted->output);
+	else
+		snprintf(prefix, bytes, "%.*s", stem_bytes(wanted->file), wanted->file);
+}
+
+static FILE *create(const struct wanted *wanted, const char *what, char *path, size_t bytes)
+{
+	char prefix[512];
 	FILE *file;
 
-	snprintf(path, bytes, "%s-%s.svg", pictures->prefix, what);
+	prefix_of(wanted, prefix, sizeof(prefix));
+	snprintf(path, bytes, "%s-%s.svg", prefix, what);
 	file = fopen(path, "we");
 	if (!file)
 		fprintf(stderr, "tutti trace: %s: %s\n", path, strerror(errno));
@@ -249,10 +321,10 @@ static const struct trace_placement *choose(const struct trace_model *model, lon
 	return best;
 }
 
-static int draw(const struct trace_model *model, const struct pictures *pictures)
+static int draw(const struct trace_model *model, const struct wanted *wanted)
 {
-	const struct trace_placement *placement = choose(model, pictures->placement);
-	double to = isnan(pictures->to) ? trace_us(model, model->last) : pictures->to;
+	const struct trace_placement *placement = choose(model, wanted->placement);
+	double to = isnan(wanted->to) ? trace_us(model, model->last) : wanted->to;
 	char path[600];
 	FILE *file;
 	int error;
@@ -261,63 +333,39 @@ static int draw(const struct trace_model *model, const struct pictures *pictures
 		fprintf(stderr, "tutti trace: there is no such placement; the trace has %u\n", model->placement_count);
 		return -ENOENT;
 	}
-	file = create(pictures, "lake", path, sizeof(path));
+	file = create(wanted, "lake", path, sizeof(path));
 	if (!file)
 		return -EIO;
 	error = finish(file, path, trace_draw_lake(model, placement, file));
 	if (error)
 		return error;
-	file = create(pictures, "time", path, sizeof(path));
-	return file ? finish(file, path, trace_draw_time(model, pictures->from, to, file)) : -EIO;
-}
-
-static bool parse(int argc, char **argv, struct pictures *pictures)
-{
-	static const struct option options[] = { { "placement", required_argument, NULL, 'p' },
-						 { "from", required_argument, NULL, 'f' },
-						 { "to", required_argument, NULL, 't' },
-						 { NULL, 0, NULL, 0 } };
-	const char *prefix = NULL;
-	int option;
-
-	while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-		uint64_t placement;
-
-		if (option == 'o')
-			prefix = optarg;
-		else if (option == 'p' && number_read(optarg, INT_MAX, &placement))
-			pictures->placement = (long)placement;
-		else if (option == 'f' && number_read_real(optarg, 0, 1e15, &pictures->from))
-			continue;
-		else if (option == 't' && number_read_real(optarg, 0, 1e15, &pictures->to))
-			continue;
-		else
-			return false;
-	}
-	/* @to is NAN if it was not given */
-	if (!(pictures->from >= 0) || pictures->to <= pictures->from)
-		return false;
-	if (argc - optind != 1)
-		return false;
-	pictures->file = argv[optind];
-	snprintf(pictures->prefix, sizeof(pictures->prefix), "%.*s", prefix ? 500 : stem_bytes(pictures->file),
-		 prefix ? prefix : pictures->file);
-	return true;
+	file = create(wanted, "time", path, sizeof(path));
+	return file ? finish(file, path, trace_draw_time(model, wanted->from, to, file)) : -EIO;
 }
 
 static int svg(int argc, char **argv)
 {
-	struct pictures pictures = { .placement = -1, .to = NAN };
+	static const struct argp_option options[] = {
+		{ "output", 'o', "PREFIX", 0, "what the names of the pictures begin with (FILE without its extension)", 0 },
+		{ "placement", 'p', "N", 0, "draw placement N, counted from 0; default: the largest one", 0 },
+		{ "from", 'f', "US", 0, "begin of the time chart, in µs after the first task started", 0 },
+		{ "to", 't', "US", 0, "its end", 0 },
+		{ 0 },
+	};
+	static const struct tool_command command = {
+		.name = "trace svg", .arguments = "FILE", .options = options, .take = wanted_take,
+		.about = "Draws PREFIX-lake.svg: free slots of each SM and how a placement filled them, level by level; and "
+			 "PREFIX-time.svg: SMs over time.",
+	};
 	struct trace_model model;
-	int error;
+	struct wanted wanted;
+	int status = open_trace(&command, argc, argv, &wanted, &model);
 
-	if (!parse(argc, argv, &pictures))
-		return tool_usage_error("trace svg", "name one file, and give numbers to options that take numbers");
-	if (load(&model, pictures.file))
-		return EXIT_FAILS;
-	error = draw(&model, &pictures);
+	if (status)
+		return status;
+	status = draw(&model, &wanted) ? EXIT_FAILS : EXIT_WORKS;
 	trace_unload(&model);
-	return error ? EXIT_FAILS : EXIT_WORKS;
+	return status;
 }
 
 int command_trace(int argc, char **argv)
@@ -327,11 +375,10 @@ int command_trace(int argc, char **argv)
 		int (*run)(int argc, char **argv);
 	} parts[] = { { "run", run }, { "list", list }, { "json", json }, { "html", html }, { "svg", svg } };
 
-	for (int i = 1; i < argc && i < 3; i++)
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			usage();
-			return EXIT_WORKS;
-		}
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+		usage();
+		return EXIT_WORKS;
+	}
 	for (size_t i = 0; argc > 1 && i < sizeof(parts) / sizeof(*parts); i++)
 		if (!strcmp(argv[1], parts[i].name))
 			return parts[i].run(argc - 1, argv + 1);

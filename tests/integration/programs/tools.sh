@@ -73,7 +73,6 @@ demo_is_whole() {
 traces() {
 	"$out/tutti" trace run -o "$work/t" --deterministic -- vector_add && "$out/tutti" trace list "$work/t" >"$work/t.list" &&
 		"$out/tutti" trace json "$work/t" >"$work/t.json" || return 1
-	trace_head=$(($(stat -c %s "$work/t") % 32))
 	! grep -qE '^ *-' "$work/t.list" && grep -q ' entry .* kernel vector_add at 0x' "$work/t.list" || return 1
 	local kind
 	for kind in doorbell fetch state entry place cta run cta_done complete; do
@@ -88,7 +87,7 @@ traces() {
 
 # A program that a signal ends leaves a whole trace. It runs in the background, where shells ignore SIGINT.
 interrupted_traces() {
-	local signal program
+	local signal program head=$(($(stat -c %s "$work/t") % 32)) # of the file, before its records
 	for signal in INT TERM SEGV ABRT; do
 		rm -f "$work/i"
 		perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$out/tutti" trace run -o "$work/i" -- "$PWD/$out/tutti" run "$work/twice.tco" \
@@ -100,7 +99,7 @@ interrupted_traces() {
 		done
 		kill -s "$signal" $program
 		wait $program
-		[ $? -eq $((128 + $(kill -l "$signal"))) ] && [ $(($(stat -c %s "$work/i") % 32)) -eq "$trace_head" ] &&
+		[ $? -eq $((128 + $(kill -l "$signal"))) ] && [ $(($(stat -c %s "$work/i") % 32)) -eq $head ] &&
 			"$out/tutti" trace list "$work/i" >"$work/i.list" && grep -q ' entry .* kernel twice at ' "$work/i.list" &&
 			grep -q ' cta_done ' "$work/i.list" || { echo "$signal"; return 1; }
 	done
@@ -166,7 +165,7 @@ damaged_traces_say() {
 helps() { # every command and example; an argument that an example does not know is refused
 	local command example
 	for command in $("$out/tutti" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p') 'trace run' 'trace list' 'trace json' 'trace html' 'trace svg'; do
-		"$out/tutti" $command --help | grep -q '^usage: tutti ' || { echo "$command"; return 1; }
+		"$out/tutti" $command --help | grep -qi '^usage: tutti ' || { echo "$command"; return 1; }
 	done
 	for example in "$out"/examples/*.tco; do
 		example=${example##*/}
@@ -263,7 +262,14 @@ chooses_device() { # -d beats the environment, in both places, and is not taken 
 	TUTTI_DEVICE=teapot "$out/tutti" -d emulator info && TUTTI_DEVICE=teapot "$out/tutti" info -d emulator --json &&
 		says "unknown device 'kettle'" sh -c "$out/tutti info --device=kettle 2>&1 || :" &&
 		says 'no card that the driver tutti serves' sh -c "$out/tutti -d 0000:ff:1f.7 info 2>&1 || :" &&
-		fails 2 "$out/tutti" info -d && fails 2 "$out/tutti" run kripke -d emulator
+		fails 2 "$out/tutti" info -d && fails 2 "$out/tutti" run kripke -d emulator &&
+		TUTTI_DEVICE=teapot "$out/tutti" trace run -d emulator -o "$work/d" -- vector_add && [ -s "$work/d" ] &&
+		fails 2 "$out/tutti" trace run -o "$work/d" vector_add -d emulator && fails 2 "$out/tutti" bench -d &&
+		fails 2 "$out/tutti" validate --only nothing && fails 2 "$out/tutti" info --bogus && fails 2 "$out/tutti" dump one two || return 1
+	local command
+	for command in info run validate dump calibrate top reset 'trace run' 'trace list' 'trace html'; do
+		"$out/tutti" $command --help | grep -q -- ' -d, --device=' || { echo "$command"; return 1; }
+	done
 }
 
 faults_say() {
