@@ -20,7 +20,6 @@ $(TOOL_OBJECTS): $(OUT)/%.o: %.c
 
 $(OUT)/runtime/tools/tool.o: $(TOOL_KERNELS)
 $(OUT)/runtime/tools/trace/trace_html.o: $(TRACE_PAGE)
-$(OUT)/runtime/tools/trace/trace_html.o: private TOOL_CFLAGS += -D_GNU_SOURCE # memmem()
 
 $(OUT)/tutti: $(TOOL_OBJECTS) $(OUT)/libtutti.a
 	$(CC) $(HOST_CFLAGS) $(TOOL_OBJECTS) -o $@ $(LDFLAGS) $(OUT)/libtutti.a $(RUNTIME_LIBS) -lpci -ljansson

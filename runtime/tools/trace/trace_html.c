@@ -3,6 +3,7 @@
  * A trace as one page for a browser, which needs nothing but itself (spec SYS-46): page.html, which is part of the
  * program, with the trace in place of the line TRACE.
  */
+#define _GNU_SOURCE /* memmem() */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static double us_or_end(const struct trace_model *model, uint64_t time)
 /* Names of tasks, each once: of kernels, or of single launches whose kernel is not known. They need no escapes. */
 static void put_names(const struct trace_model *model, FILE *file)
 {
-	bool *seen = calloc(model->kernel_count + 1, sizeof(*seen));
+	uint8_t *seen = calloc(model->kernel_count + 1, sizeof(*seen));
 	const char *comma = "";
 
 	for (uint32_t t = 0; t < model->task_count; t++) {
@@ -36,7 +37,7 @@ static void put_names(const struct trace_model *model, FILE *file)
 		if (seen && task->kernel != TRACE_NAMELESS && seen[task->kernel])
 			continue;
 		if (seen && task->kernel != TRACE_NAMELESS)
-			seen[task->kernel] = true;
+			seen[task->kernel] = 1;
 		fprintf(file, "%s\"%s\"", comma, trace_task_name(model, task));
 		comma = ",";
 	}
