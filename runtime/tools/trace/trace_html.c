@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE /* memmem() */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace_draw.h"
@@ -25,25 +24,7 @@ static double us_or_end(const struct trace_model *model, uint64_t time)
 	return trace_us(model, time == TRACE_NEVER ? model->last : time);
 }
 
-/* Names of tasks, each once: of kernels, or of single launches whose kernel is not known. They need no escapes. */
-static void put_names(const struct trace_model *model, FILE *file)
-{
-	uint8_t *seen = calloc(model->kernel_count + 1, sizeof(*seen));
-	const char *comma = "";
-
-	for (uint32_t t = 0; t < model->task_count; t++) {
-		const struct trace_task *task = &model->tasks[t];
-
-		if (seen && task->kernel != TRACE_NAMELESS && seen[task->kernel])
-			continue;
-		if (seen && task->kernel != TRACE_NAMELESS)
-			seen[task->kernel] = 1;
-		fprintf(file, "%s\"%s\"", comma, trace_task_name(model, task));
-		comma = ",";
-	}
-	free(seen);
-}
-
+/* Names need no escapes. */
 static void put_task(const struct trace_model *model, const struct trace_task *task, FILE *file)
 {
 	bool whole = task->ended == task->ctas;
@@ -65,8 +46,6 @@ static void put_trace(const struct trace_model *model, FILE *file)
 		trace_us(model, model->last));
 	for (unsigned g = 0; g < model->card.gpcs; g++)
 		fprintf(file, "%s%u", g ? "," : "", model->card.gpc[g].first_sm);
-	fprintf(file, "],names:[");
-	put_names(model, file);
 	fprintf(file, "],tasks:[\n");
 	for (uint32_t t = 0; t < model->task_count; t++)
 		put_task(model, &model->tasks[t], file);

@@ -311,6 +311,27 @@ static void find_times(struct trace_model *model)
 	}
 }
 
+/* One for each pair of kernel and queue, in the order in which they come first. */
+static int give_colours(struct trace_model *model)
+{
+	const struct trace_task **first = calloc(model->task_count + 1, sizeof(*first));
+
+	if (!first)
+		return -ENOMEM;
+	for (uint32_t t = 0; t < model->task_count; t++) {
+		struct trace_task *task = &model->tasks[t];
+		uint32_t i = 0;
+
+		while (i < model->colour_count && (first[i]->kernel != task->kernel || first[i]->queue != task->queue))
+			i++;
+		if (i == model->colour_count)
+			first[model->colour_count++] = task;
+		task->colour = i;
+	}
+	free(first);
+	return 0;
+}
+
 static int build(struct trace_model *model)
 {
 	struct replay *replay = calloc(1, sizeof(*replay));
@@ -324,6 +345,8 @@ static int build(struct trace_model *model)
 	for (size_t i = 0; i < model->count && !error; i++)
 		error = replay_record(replay, &model->records[i]);
 	free(replay);
+	if (!error)
+		error = give_colours(model);
 	drop_names(model);
 	find_times(model);
 	return error;
@@ -379,11 +402,6 @@ const char *trace_task_name(const struct trace_model *model, const struct trace_
 		return model->kernels[task->kernel].name;
 	snprintf(text, sizeof(text), "queue %u packet %llu", task->queue, (unsigned long long)task->packet);
 	return text;
-}
-
-unsigned trace_task_colour(const struct trace_model *model, const struct trace_task *task)
-{
-	return task->kernel != TRACE_NAMELESS ? task->kernel : model->kernel_count + task->queue;
 }
 
 unsigned trace_gpc(const struct trace_model *model, unsigned sm)

@@ -26,6 +26,7 @@ struct trace_task {
 	uint64_t packet;
 	uint64_t begun, ended_last; /* STATE message, end of the last CTA so far */
 	uint32_t kernel;            /* in the table, TRACE_NAMELESS = not known */
+	uint32_t colour;            /* number of its kernel and queue among all pairs of them */
 	uint16_t queue, waves;
 	uint32_t ctas;         /* of the grid */
 	uint32_t group, kind;  /* CTAs of an outermost CGA, 0 = none, and its TUTTI_CGA_* */
@@ -61,7 +62,7 @@ struct trace_model {
 	struct trace_cta *ctas;
 	struct trace_placement *placements;
 	struct trace_kernel *kernels;
-	uint32_t task_count, cta_count, placement_count, kernel_count;
+	uint32_t task_count, cta_count, placement_count, kernel_count, colour_count;
 	uint64_t first, last; /* time of the first task, of the last record */
 };
 
@@ -76,8 +77,6 @@ void trace_from_start(struct trace_model *model);
 uint32_t trace_kernel_at(const struct trace_model *model, uint64_t entry);
 /** trace_task_name() - its kernel, or queue and packet where the kernel is not known; a static buffer. */
 const char *trace_task_name(const struct trace_model *model, const struct trace_task *task);
-/** trace_task_colour() - number of its colour: that of its kernel's name, or of its queue. */
-unsigned trace_task_colour(const struct trace_model *model, const struct trace_task *task);
 /** trace_gpc() - GPC of an SM. */
 unsigned trace_gpc(const struct trace_model *model, unsigned sm);
 

@@ -97,14 +97,14 @@ static int give_colours(struct chart *chart)
 
 /* ---- draw ---- */
 
-/* Plain CTAs have a pale colour for each kernel, CGAs a vivid one each. */
+/* Plain CTAs have a pale colour for each kernel and queue, CGAs a vivid one each. */
 static const char *colour_of(const struct chart *chart, const struct trace_cta *cta, bool running)
 {
 	const struct trace_task *task = &chart->model->tasks[cta->task];
 
 	if (cta->group)
 		return svg_colour(1 + chart->colour[cta->task] + cta->group - 1, 0.68, running ? 0.52 : 0.8);
-	return svg_colour(trace_task_colour(chart->model, task), 0.32, running ? 0.7 : 0.88);
+	return svg_colour(task->colour, 0.32, running ? 0.7 : 0.88);
 }
 
 static void draw_cta(struct chart *chart, const struct trace_cta *cta)
@@ -180,7 +180,7 @@ static void draw_signals(struct chart *chart)
 	}
 }
 
-/* What one line of the legend is about: the kernel, or the queue, of which the colour speaks. */
+/* What one line of the legend is about: a kernel in a queue. */
 struct line {
 	const struct trace_task *first;
 	uint32_t plain, ctas, grouped, groups;
@@ -201,10 +201,10 @@ static struct line *count_lines(const struct trace_model *model, unsigned *n)
 {
 	struct line *lines;
 
-	*n = model->kernel_count + 65536u;
-	lines = calloc(*n, sizeof(*lines));
+	*n = model->colour_count;
+	lines = calloc(*n + 1, sizeof(*lines));
 	for (uint32_t t = 0; lines && t < model->task_count; t++)
-		count_task(&lines[trace_task_colour(model, &model->tasks[t])], &model->tasks[t]);
+		count_task(&lines[model->tasks[t].colour], &model->tasks[t]);
 	return lines;
 }
 
@@ -213,7 +213,7 @@ static void draw_line(struct chart *chart, const struct line *line, double y)
 	double x = LEFT + 16;
 
 	if (line->plain) {
-		svg_rect(chart->file, x, y - 9, 11, 11, svg_colour(trace_task_colour(chart->model, line->first), 0.32, 0.7), SVG_INK,
+		svg_rect(chart->file, x, y - 9, 11, 11, svg_colour(line->first->colour, 0.32, 0.7), SVG_INK,
 			 NULL);
 		svg_text(chart->file, x + 16, y, 11, SVG_START, SVG_INK, "%u plain grid%s, %u CTAs", line->plain,
 			 line->plain == 1 ? "" : "s", line->ctas);

@@ -37,6 +37,14 @@ used() {
 	[ "$(grep -c '^ok ' "$work/said")" -eq 13 ] && ! grep -q BAD "$work/said"
 }
 
+# A kernel that two queues launch has a colour in each.
+queues_differ() {
+	"$out/tutti" trace run -o "$work/q.trace" --deterministic -- priorities && "$out/tutti" trace html "$work/q.trace" &&
+		page "$work/q.html" >"$work/dom" && grep 'id="legend"' "$work/dom" | tee "$work/legend" &&
+		[ "$(grep -o 'background: rgb([^)]*)' "$work/legend" | sort -u | wc -l)" -eq 2 ] &&
+		grep -q '>turn, queue 0 (2)<.*>turn, queue 1 (2)<' "$work/legend"
+}
+
 empty() {
 	"$out/tutti" trace run -o "$work/e.trace" --topology runtime/tools/pictures/card.topology -- "$out/tutti" info >"$work/info" &&
 		"$out/tutti" trace html "$work/e.trace" && page "$work/e.html" | grep '<title>0 workgroups of 0 tasks on 32 SMs</title>'
@@ -45,5 +53,6 @@ empty() {
 check "SYS-46: tutti trace html writes a page" written
 check "SYS-46: it needs no other file and no network" alone
 check "SYS-46: kernels by name and colour, tips, zoom, SMs at work, queue depth" used
+check "SYS-46: the same kernel in two queues" queues_differ
 check "SYS-46: a trace without any launch" empty
 plan
