@@ -13,10 +13,10 @@ INSTALLED_FILES = OUT='$(OUT)' BINDIR='$(BINDIR)' LIBDIR='$(LIBDIR)' INCLUDEDIR=
 	runtime/packages/files
 
 MAN_COMMANDS := info run validate dump calibrate trace top reset translate bench xclbin hsa-run
-MAN_PAGES := $(patsubst %,$(OUT)/man/%.1,tutti tuttic $(MAN_COMMANDS:%=tutti-%))
+MAN_PAGES := $(patsubst %,$(OUT)/man/%.1,tutti tuttic tutti-card $(MAN_COMMANDS:%=tutti-%))
 
 # The pages are what --help prints, in the form of man.
-$(OUT)/man/%.1: $(OUT)/tutti $(OUT)/tuttic runtime/packages/man
+$(OUT)/man/%.1: $(OUT)/tutti $(OUT)/tuttic $(OUT)/tutti-card runtime/packages/man
 	@mkdir -p $(@D)
 	runtime/packages/man $(OUT) $* $(LIBTUTTI_VERSION) > $@
 

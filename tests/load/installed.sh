@@ -88,7 +88,8 @@ manual_pages() { # one for each program and command, with a synopsis, and what -
 		page=$work/moved/share/man/man1/tutti-$command.1
 		grep -A3 -x '.SH SYNOPSIS' "$page" | tr '\n' ' ' | grep -q "tutti .*$command" || { echo "$page"; return 1; }
 	done
-	grep -qF 'TUTTI_DEVICE' "$work/moved/share/man/man1/tutti.1" && [ -s "$work/moved/share/man/man1/tuttic.1" ]
+	grep -qF 'TUTTI_DEVICE' "$work/moved/share/man/man1/tutti.1" && [ -s "$work/moved/share/man/man1/tuttic.1" ] &&
+		grep -q -- '--socket' "$work/moved/share/man/man1/tutti-card.1"
 }
 
 completes() { # EXPECTED WORD...: the last word, when it is completed
