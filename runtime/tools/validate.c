@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tutti validate: does everything work here? */
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +10,21 @@
 #include "options.h"
 #include "tool.h"
 
+static void report_json(const struct check *check, const char *word, const char *text, double seconds)
+{
+	json_t *line = json_pack("{ss ss sf ss}", "check", check->name, "result", word, "seconds", seconds, "text", text);
+
+	json_dumpf(line, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
+	putchar('\n');
+	json_decref(line);
+}
+
 static void report(const struct check *check, int result, const struct checker *checker, double seconds, bool json)
 {
 	const char *word = result > 0 ? "skip" : result ? "FAIL" : "ok";
 
 	if (json)
-		printf("{\"check\":\"%s\",\"result\":\"%s\",\"seconds\":%.6f,\"text\":\"%s\"}\n", check->name, word,
-		       seconds, checker->text);
+		report_json(check, word, checker->text, seconds);
 	else
 		printf("%-4s  %-22s %s%s%s\n", word, check->name, check->text, *checker->text ? ": " : "",
 		       checker->text);

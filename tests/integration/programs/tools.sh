@@ -289,6 +289,7 @@ check "SYS-03, SYS-42: tutti info" says 'SM' "$out/tutti" info
 check "SYS-51: tutti info says that the firmware is translated" says "^firmware  *translated" env -u TUTTI_INTERPRET "$out/tutti" info
 check "SYS-51: TUTTI_INTERPRET=1 is said by tutti info and once on stderr" says "^1 1\$" sh -c "TUTTI_INTERPRET=1 $out/tutti info >$work/info.txt 2>$work/info.err; echo \$(grep -c \"^firmware  *interpreted\" $work/info.txt) \$(grep -c interprets $work/info.err)"
 check "SYS-42: tutti validate" "$out/tutti" validate
+check "SYS-46: tutti validate --json" sh -c "$out/tutti validate --json | perl -MJSON::PP -ne '\$n += decode_json(\$_)->{result} eq q(ok); END { exit !(\$n > 5) }'"
 check "SYS-07: tutti run lists kernels" "$out/tutti" run "$work/twice.tco" --list
 check "CGA-30, SYS-46: tutti trace run, list, json of an example" traces
 check "SYS-46: a program that a signal ends leaves its trace, with kernel names" interrupted_traces
