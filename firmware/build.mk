@@ -13,12 +13,11 @@ FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) core/host
 
 FW_LARGE_OBJECTS := $(subst $(FW)/,$(FW)/large/,$(FW_OBJECTS))
 # What does not run for every kernel or tile is made small: local memory is dear.
-FW_SMALL := core/command_ring core/context core/counters core/crash core/log core/state groups/cga groups/cga_ids groups/cga_query \
-	core/outbox groups/occupancy groups/trial_launch packets/condensed_fields packets/condensed_metadata place/kernel_cache \
-	place/affinity place/gpc_slots place/mixed_shapes place/sm_match place/sm_order place/sm_score queues/agent_packet queues/barrier_packet \
-	queues/child_tasks queues/queue_life tasks/grouped_tasks tasks/metadata tasks/pending_tasks tasks/priority_windows tasks/patience tasks/throttle \
-	tasks/wave_split tasks/work_queue tensor/bulk_copy tensor/descriptor_cache tensor/descriptor_compile \
-	tensor/request_rules top/heartbeat top/host_channel
+FW_SMALL := core/context core/crash core/log core/state groups/cga groups/cga_query core/outbox groups/occupancy \
+	groups/trial_launch packets/condensed_fields packets/condensed_metadata place/affinity place/gpc_slots \
+	place/mixed_shapes place/sm_match place/sm_order place/sm_score queues/agent_packet queues/barrier_packet \
+	queues/child_tasks queues/queue_life tasks/patience tasks/work_queue tensor/bulk_copy top/heartbeat \
+	top/host_channel
 $(foreach unit,$(FW_SMALL),$(FW)/$(unit).o $(FW)/large/$(unit).o): FW_SIZE = -Os -msave-restore
 
 all: $(FW)/tutti-fw.bin $(FW)/tutti-fw-large.bin $(FW)/host/libtutti-fw-host.a

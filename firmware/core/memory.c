@@ -7,14 +7,25 @@ void *memcpy(void *to, const void *from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);
 int memcmp(const void *a, const void *b, size_t bytes);
 
+/* Records are aligned and have whole words, so bytes are the exception. */
 void *memcpy(void *to, const void *from, size_t bytes)
 {
 	uint8_t *t = to;
 	const uint8_t *f = from;
 
-	if (!(((uintptr_t)t | (uintptr_t)f) & 3))
+	if (!(((uintptr_t)t | (uintptr_t)f) & 3)) {
+		for (; bytes >= 16; bytes -= 16, t += 16, f += 16) {
+			uint32_t a = ((const uint32_t *)f)[0], b = ((const uint32_t *)f)[1];
+			uint32_t c = ((const uint32_t *)f)[2], d = ((const uint32_t *)f)[3];
+
+			((uint32_t *)t)[0] = a;
+			((uint32_t *)t)[1] = b;
+			((uint32_t *)t)[2] = c;
+			((uint32_t *)t)[3] = d;
+		}
 		for (; bytes >= 4; bytes -= 4, t += 4, f += 4)
 			*(uint32_t *)t = *(const uint32_t *)f;
+	}
 	while (bytes--)
 		*t++ = *f++;
 	return to;
@@ -23,7 +34,18 @@ void *memcpy(void *to, const void *from, size_t bytes)
 void *memset(void *to, int value, size_t bytes)
 {
 	uint8_t *t = to;
+	uint32_t word = (uint8_t)value * 0x01010101u;
 
+	if (!((uintptr_t)t & 3)) {
+		for (; bytes >= 16; bytes -= 16, t += 16) {
+			((uint32_t *)t)[0] = word;
+			((uint32_t *)t)[1] = word;
+			((uint32_t *)t)[2] = word;
+			((uint32_t *)t)[3] = word;
+		}
+		for (; bytes >= 4; bytes -= 4, t += 4)
+			*(uint32_t *)t = word;
+	}
 	while (bytes--)
 		*t++ = (uint8_t)value;
 	return to;

@@ -32,12 +32,10 @@ int wait_join(struct queue *queue, enum queue_wait wait)
 	return PACKET_PARKED;
 }
 
-COLD void wait_wake(enum queue_wait wait)
+COLD void wait_wake_all(enum queue_wait wait)
 {
 	unsigned i;
 
-	if (!queue_table.waiters[wait])
-		return;
 	queue_table.waiters[wait] = 0;
 	if (!(queue_table.waiters[WAIT_SLOT] | queue_table.waiters[WAIT_SHAPE]))
 		place_state.detours &= ~DETOUR_WAITERS;

@@ -54,8 +54,14 @@ static inline int wait_park(struct queue *queue, enum queue_wait wait)
 	queue->wait = (uint8_t)wait;
 	return PACKET_PARKED;
 }
+/** wait_wake_all() - wait_wake() where there may be such queues. */
+void wait_wake_all(enum queue_wait wait);
 /** wait_wake() - make all queues ready that wait for resource @wait, because some of it has become free. */
-void wait_wake(enum queue_wait wait);
+static inline void wait_wake(enum queue_wait wait)
+{
+	if (unlikely(queue_table.waiters[wait]))
+		wait_wake_all(wait);
+}
 /** wait_ready() - have the event loop run @queue after the current event. */
 void wait_ready(struct queue *queue);
 /** wait_ended() - a kernel of @packet in @queue has ended; the event loop looks at the queue after the event. */
