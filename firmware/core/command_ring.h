@@ -56,8 +56,9 @@
 #define COMMAND_OWED_ANSWER (COMMAND_FENCE_WORDS + COMMAND_FETCH_WORDS)
 /* command_mark(): the one mark */
 #define COMMAND_OWED_MARK COMMAND_FETCH_WORDS
-/* command_wrap(): the words lost when one of the records above does not fit before the end of the ring */
-#define COMMAND_OWED_WRAP COMMAND_THROTTLE_WORDS
+/* command_wrap(): the words lost when one of the records above, or two that are written as one, do not fit before the
+   end of the ring */
+#define COMMAND_OWED_WRAP (COMMAND_THROTTLE_WORDS + COMMAND_SCRUB_WORDS + COMMAND_WRITE_WORDS)
 
 #define COMMAND_OWED                                                                                          \
 	(COMMAND_OWED_TASKS + COMMAND_OWED_GROUPS + COMMAND_OWED_AGENTS + COMMAND_OWED_THROTTLE + COMMAND_OWED_MODE + \

@@ -184,26 +184,45 @@ void queue_event_fetch(unsigned number, const struct tutti_event *event)
  * Hand the slots that were taken back to the host. They have to be INVALID before the read index moves past them
  * (PKT-05). COMMAND_OWED_RETIRE reserves the room for these commands.
  */
+static COLD __attribute__((noinline)) void retire_wrapped(struct queue *queue, uint32_t at, uint32_t count)
+{
+	uint32_t n = queue->mask + 1 - at;
+
+	command_scrub(queue->asid_queue, queue->ring + at * 64ull, n, queue->scrub);
+	command_scrub(queue->asid_queue, queue->ring, count - n, queue->scrub);
+	command_write(queue->asid_queue, queue->read_index, queue->head, 8);
+}
+
 static inline __attribute__((always_inline)) void retire(struct queue *queue)
 {
-	uint32_t count = (uint32_t)queue->head - queue->retired;
-	uint32_t at = queue->retired & queue->mask, n = queue->mask + 1 - at;
+	uint32_t count = (uint32_t)queue->head - queue->retired, at = queue->retired & queue->mask, *p;
+	uint64_t first = queue->ring + at * 64ull;
 
-	if (!count)
-		return;
-	if (n > count)
-		n = count;
-	command_scrub(queue->asid_queue, queue->ring + at * 64ull, n, queue->scrub);
-	if (n < count)
-		command_scrub(queue->asid_queue, queue->ring, count - n, queue->scrub);
-	queue->scrub = 0;
 	queue->retired = (uint32_t)queue->head;
-	command_write(queue->asid_queue, queue->read_index, queue->head, 8);
+	if (unlikely(at + count > queue->mask + 1)) {
+		retire_wrapped(queue, at, count);
+	} else {
+		p = command_begin(COMMAND_SCRUB_WORDS + COMMAND_WRITE_WORDS);
+		p[0] = TUTTI_COMMAND(TUTTI_CMD_SCRUB, COMMAND_SCRUB_WORDS, queue->scrub);
+		p[1] = queue->asid_queue;
+		p[2] = (uint32_t)first;
+		p[3] = (uint32_t)(first >> 32);
+		p[4] = count;
+		p[5] = TUTTI_COMMAND(TUTTI_CMD_WRITE, COMMAND_WRITE_WORDS, 8);
+		p[6] = queue->asid_queue;
+		p[7] = (uint32_t)queue->read_index;
+		p[8] = (uint32_t)(queue->read_index >> 32);
+		p[9] = (uint32_t)queue->head;
+		p[10] = (uint32_t)(queue->head >> 32);
+		command_end(p + COMMAND_SCRUB_WORDS + COMMAND_WRITE_WORDS);
+	}
+	queue->scrub = 0;
 }
 
 COLD void queue_retire(struct queue *queue)
 {
-	retire(queue);
+	if ((uint32_t)queue->head != queue->retired && place_room())
+		retire(queue);
 }
 
 /* The caller has made sure of room in the command ring. */
@@ -265,6 +284,15 @@ static inline int step(struct queue *queue)
 						   : barrier_packet(queue, &packet->barrier);
 }
 
+/* A visit to the queue ends. */
+static inline __attribute__((always_inline)) void left(struct queue *queue)
+{
+	if ((uint32_t)queue->head != queue->retired)
+		retire(queue);
+	if (unlikely(queue->progress))
+		report_progress(queue);
+}
+
 HOT void queue_run(struct queue *queue)
 {
 	int code;
@@ -277,7 +305,7 @@ HOT void queue_run(struct queue *queue)
 	for (;;) {
 		if (unlikely(!place_room())) {
 			wait_park(queue, WAIT_ROOM);
-			break;
+			return; /* it retires when it is woken, since it may have taken nothing in this visit */
 		}
 		if (queue->run_kernels) {
 			if (launch_more(queue) == LAUNCH_PARKED)
@@ -301,10 +329,48 @@ HOT void queue_run(struct queue *queue)
 		queue->head++;
 		counters.packets++;
 	}
-	if ((uint32_t)queue->head != queue->retired)
-		retire(queue);
-	if (unlikely(queue->progress))
-		report_progress(queue);
+	left(queue);
+}
+
+/*
+ * Does a plain packet stand at the head of a queue, and behind it another one that has to wait for its kernel? Then
+ * launch_follower() is all there is to do. Until the last such packet they are not retired, so that this costs as little
+ * as for many at once; the host is short of a quarter of its ring at most, for packets that could not run yet anyway.
+ */
+static inline bool follower_ready(const struct queue *queue)
+{
+	const union tutti_packet *packet = queue->packet;
+
+	if ((uintptr_t)queue->end - (uintptr_t)packet <= sizeof(*packet) || queue->run_kernels | queue->flight ||
+	    queue->progress)
+		return false;
+	return (packet->word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_KERNEL_DISPATCH &&
+	       (packet[1].word[0] & (TUTTI_HEADER_TYPE | TUTTI_HEADER_BARRIER)) ==
+		       (TUTTI_PACKET_KERNEL_DISPATCH | TUTTI_HEADER_BARRIER) &&
+	       4 * ((uint32_t)queue->head - queue->retired) <= queue->mask;
+}
+
+static COLD void launch_failed(struct queue *queue, int code)
+{
+	if (code > 0)
+		queue_refuse_packet(queue, code);
+	left(queue);
+}
+
+static HOT void launch_follower(struct queue *queue)
+{
+	int code;
+
+	queue->wait = WAIT_NONE;
+	code = launch_packet(queue, queue->packet);
+	if (unlikely(code)) {
+		launch_failed(queue, code);
+		return;
+	}
+	queue->wait = WAIT_TASKS;
+	queue->packet++;
+	queue->head++;
+	counters.packets++;
 }
 
 static COLD void finished_general(struct queue *queue)
@@ -368,6 +434,8 @@ HOT void queue_finished(struct queue *queue, uint32_t packet)
 		finished_general(queue);
 	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && place_room())
 		launch_next(queue); /* and it waits for that one again */
+	else if (follower_ready(queue) && place_room())
+		launch_follower(queue);
 	else
 		queue_run(queue);
 }

@@ -144,6 +144,7 @@ COLD void queue_stop(struct queue *queue, struct tutti_fault *fault)
 		return;
 	}
 	queue->state = QUEUE_STOPPED;
+	queue_retire(queue);
 	unpark(queue);
 	/* if another packet has failed, the kernels of this one are launched after the reset */
 	if (fault->packet == queue->run_packet)

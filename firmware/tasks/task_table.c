@@ -47,17 +47,44 @@ struct task_group *task_group_create(void)
 }
 
 /* The room for these commands is part of COMMAND_OWED_TASKS and COMMAND_OWED_GROUPS. */
-static HOT void clean_up(struct queue *queue, unsigned release, uint64_t signal)
+static inline __attribute__((always_inline)) void clean_up_at(uint32_t *p, const struct queue *queue, unsigned release,
+							       uint64_t signal)
 {
 	if (release) {
-		command_fence(release | TUTTI_FENCE_RELEASE);
+		*p++ = TUTTI_COMMAND(TUTTI_CMD_FENCE, COMMAND_FENCE_WORDS, release | TUTTI_FENCE_RELEASE);
 		counters.releases++;
 	}
 	if (signal) {
-		command_signal(queue->asid_queue, signal,
-			       queue->vector | (queue->flags & TUTTI_QUEUE_PROFILE ? TUTTI_SIGNAL_TIMES : 0));
+		p[0] = TUTTI_COMMAND(TUTTI_CMD_SIGNAL, COMMAND_SIGNAL_WORDS,
+				     queue->vector | (queue->flags & TUTTI_QUEUE_PROFILE ? TUTTI_SIGNAL_TIMES : 0));
+		p[1] = queue->asid_queue;
+		p[2] = (uint32_t)signal;
+		p[3] = (uint32_t)(signal >> 32);
+		p += COMMAND_SIGNAL_WORDS;
 		counters.signals++;
 	}
+	command_end(p);
+}
+
+/* Where a wrap is needed; apart, so that the usual way needs no stack. */
+static COLD __attribute__((noinline)) void clean_up_wrapped(struct queue *queue, unsigned release, uint64_t signal)
+{
+	clean_up_at(command_wrap(), queue, release, signal);
+}
+
+static inline __attribute__((always_inline)) void clean_up_here(struct queue *queue, unsigned release, uint64_t signal)
+{
+	uint32_t *p = command_ring.next;
+
+	if (unlikely((size_t)((char *)command_ring.end - (char *)p) <= 4 * COMMAND_CLEAN_UP_WORDS))
+		clean_up_wrapped(queue, release, signal);
+	else
+		clean_up_at(p, queue, release, signal);
+}
+
+static void clean_up(struct queue *queue, unsigned release, uint64_t signal)
+{
+	clean_up_here(queue, release, signal);
 }
 
 /* The room is that of the signal of clean_up(), which is not sent then, or pending_drop() has asked for it. */
@@ -159,8 +186,10 @@ static COLD void task_release(struct task *task)
 
 HOT void task_clean_up(struct task *task)
 {
-	task->queue->signalled = (uint32_t)task->packet;
-	clean_up(task->queue, task->release, task->signal);
+	struct queue *queue = task->queue;
+
+	queue->signalled = (uint32_t)task->packet;
+	clean_up_here(queue, task->release, task->signal);
 }
 
 /* Write the end of @task to its metadata. @state: TUTTI_TMD_* flags */
