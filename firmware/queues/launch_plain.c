@@ -114,7 +114,8 @@ COLD void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd
 		}
 		tmd_take(queue, tmd);
 	}
-	pending_push(p);
+	if (!pending_start(p))
+		pending_push(p);
 }
 
 static COLD int launch_special(struct queue *queue, const union tutti_packet *packet)
@@ -234,8 +235,12 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 
 	if (unlikely(!task))
 		return launch_crowded(queue, packet);
-	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num)
-		return launch_reference(queue, packet);
+	if (queue->flags & TUTTI_QUEUE_EXTENDED) {
+		if (packet->dispatch.ref_num)
+			return launch_reference(queue, packet);
+		if (unlikely(packet->dispatch.tmd))
+			return launch_special(queue, packet);
+	}
 	state = begin(packet->word[0]);
 	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
 	if (unlikely(code)) {

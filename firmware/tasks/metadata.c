@@ -10,6 +10,8 @@
 
 static struct tmd tmds[FW_TMDS];
 static unsigned works; /* number of live queue tasks */
+static struct tmd *free_tmds; /* a list by struct tmd.next_free */
+static unsigned free_count;
 
 #define STEP_MORE 1u /* value of struct tmd.step: what the record names is being fetched */
 #define STEP_WAIT 2u /* this fetch waits for a free affinity mask, or for room in the command ring */
@@ -20,12 +22,22 @@ static unsigned works; /* number of live queue tasks */
 #define WORK_SIZES offsetof(struct tutti_work_queue, base)
 #define WORK_SIZES_BYTES (offsetof(struct tutti_work_queue, pad3) - WORK_SIZES)
 
+static void give_back(struct tmd *tmd)
+{
+	tmd->stage = TMD_FREE;
+	tmd->next_free = free_tmds;
+	free_tmds = tmd;
+	free_count++;
+}
+
 void tmd_init(void)
 {
 	unsigned i;
 
-	for (i = 0; i < FW_TMDS; i++)
-		tmds[i].stage = TMD_FREE;
+	free_tmds = NULL;
+	free_count = 0;
+	for (i = FW_TMDS; i--;)
+		give_back(&tmds[i]);
 	works = 0;
 }
 
@@ -160,23 +172,26 @@ static bool fetch_more(struct tmd *tmd)
 }
 
 /*
- * A free record for @queue. No context may hold more records than it leaves free, so there are some for others however
+ * Take a free record for @queue. No context may hold more records than it leaves free, so there are some for others however
  * long its tasks run (REL-12). The last ones are kept for queues of higher priority, so that their tasks are accepted
  * however many others wait.
  */
 static struct tmd *unused(const struct queue *queue)
 {
-	struct tmd *tmd, *found = NULL;
-	unsigned free = 0, own = 0;
+	struct tmd *tmd = free_tmds;
+	unsigned keep = queue->priority / 2, own = 0;
 
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (tmd->stage == TMD_FREE) {
-			found = tmd;
-			free++;
-		} else if (queue_asid(tmd->queue) == queue_asid(queue)) {
-			own++;
-		}
-	return own + queue->priority / 2 < free ? found : NULL;
+	/* all that are in use may be its own and still leave enough, so nobody has to count */
+	if (unlikely(FW_TMDS - free_count + keep >= free_count)) {
+		for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+			own += tmd->stage != TMD_FREE && queue_asid(tmd->queue) == queue_asid(queue);
+		if (own + keep >= free_count)
+			return NULL;
+		tmd = free_tmds;
+	}
+	free_tmds = tmd->next_free;
+	free_count--;
+	return tmd;
 }
 
 COLD struct tmd *tmd_fetch(struct queue *queue, uint64_t address)
@@ -324,7 +339,7 @@ void tmd_take(struct queue *queue, struct tmd *tmd)
 
 COLD void tmd_put(struct tmd *tmd)
 {
-	tmd->stage = TMD_FREE;
+	give_back(tmd);
 	if (tmd->affinity) {
 		affinity_put(tmd->affinity);
 		tmd->affinity = 0;
@@ -397,20 +412,33 @@ COLD void tmd_drop(struct queue *queue)
 
 /* ---- writing back ---- */
 
-static void put(const struct tmd *tmd, unsigned offset, uint64_t value)
+static inline uint32_t *put(uint32_t *p, const struct tmd *tmd, unsigned offset, uint32_t low, uint32_t high)
 {
-	command_write(tmd->queue->asid_queue, tmd->address + offset, value, 8);
+	uint64_t address = tmd->address + offset;
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_WRITE, COMMAND_WRITE_WORDS, 8);
+	p[1] = tmd->queue->asid_queue;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	p[4] = low;
+	p[5] = high;
+	return p + COMMAND_WRITE_WORDS;
 }
 
 COLD void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed)
 {
+	uint32_t *p;
+
 	if (!tmd->address)
 		return;
-	put(tmd, offsetof(struct tutti_tmd, issued), issued);
-	put(tmd, offsetof(struct tutti_tmd, completed), completed);
-	put(tmd, offsetof(struct tutti_tmd, resume), issued);
-	put(tmd, offsetof(struct tutti_tmd, outstanding), tmd->work.written - tmd->work.read);
-	put(tmd, offsetof(struct tutti_tmd, evictions), tmd->evictions | (uint64_t)tmd->turns << 32);
-	put(tmd, offsetof(struct tutti_tmd, timeouts), tmd->timeouts);
-	put(tmd, offsetof(struct tutti_tmd, state), state | (uint64_t)error << 32);
+	p = command_begin(TMD_WRITE_WORDS);
+	p = put(p, tmd, offsetof(struct tutti_tmd, issued), issued, 0);
+	p = put(p, tmd, offsetof(struct tutti_tmd, completed), completed, 0);
+	p = put(p, tmd, offsetof(struct tutti_tmd, resume), issued, 0);
+	p = put(p, tmd, offsetof(struct tutti_tmd, outstanding), (uint32_t)(tmd->work.written - tmd->work.read),
+		(uint32_t)((tmd->work.written - tmd->work.read) >> 32));
+	p = put(p, tmd, offsetof(struct tutti_tmd, evictions), tmd->evictions, tmd->turns);
+	p = put(p, tmd, offsetof(struct tutti_tmd, timeouts), tmd->timeouts, 0);
+	p = put(p, tmd, offsetof(struct tutti_tmd, state), state, error);
+	command_end(p);
 }

@@ -45,7 +45,10 @@ struct work {
 struct tmd {
 	uint32_t word[TMD_WORDS] __attribute__((aligned(8))); /* tmd_static() */
 	uint64_t address;
-	struct queue *queue;
+	union {
+		struct queue *queue;
+		struct tmd *next_free; /* TMD_FREE */
+	};
 	uint8_t stage;        /* enum tmd_stage */
 	uint8_t step;         /* 0: the record itself is fetched, 1: what it names, 2: that has to wait */
 	uint8_t answers;      /* number of fetches in flight */

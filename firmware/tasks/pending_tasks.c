@@ -123,15 +123,11 @@ static struct shape *shape_of(const struct pending *p)
 	return shape_find(s[STATE_AT(scalar_blocks)], s[STATE_AT(shared_blocks)], s[STATE_AT(workgroup_z)] >> 16);
 }
 
-COLD struct task *pending_admit(struct pending *p)
+/* Make a task of @p in the first free slot, which must exist, and send its state. */
+static struct task *fill_slot(struct pending *p, struct shape *shape)
 {
-	struct shape *shape = shape_of(p);
 	struct task *task = task_table.free;
 
-	if (!shape)
-		return NULL;
-	if (p->place == PENDING_LISTED)
-		unlink(p);
 	task_table.free = task->next;
 	task->queue = p->queue;
 	task->shape = shape;
@@ -152,12 +148,47 @@ COLD struct task *pending_admit(struct pending *p)
 	if (grouped_pending(p))
 		grouped_begin(task, p);
 	pending_send_state(p, task, p->issued);
+	return task;
+}
+
+COLD struct task *pending_admit(struct pending *p)
+{
+	struct shape *shape = shape_of(p);
+	struct task *task;
+
+	if (!shape)
+		return NULL;
+	if (p->place == PENDING_LISTED)
+		unlink(p);
+	task = fill_slot(p, shape);
 	rounds_add(task);
 	if (p->tmd)
 		throttle_admit(task);
 	if (p->rare & TASK_WORK)
 		work_poll(p->tmd);
 	return task;
+}
+
+/* Attributes that only issue rounds can respect. */
+#define TMD_ROUNDS (TUTTI_TMD_AFFINITY | TUTTI_TMD_SEQUENCE | TUTTI_TMD_QUOTA | TUTTI_TMD_THROTTLE)
+
+COLD bool pending_start(struct pending *p)
+{
+	struct shape *shape;
+	struct task *task;
+
+	if (place_state.detours || !task_table.free || p->rare & TASK_WORK || grouped_pending(p) || !place_room() ||
+	    (p->tmd && tmd_flag(p->tmd, TMD_ROUNDS)))
+		return false;
+	shape = shape_of(p);
+	if (!shape)
+		return false;
+	task = fill_slot(p, shape);
+	if (place_now(task)) {
+		rounds_add(task);
+		rounds_run();
+	}
+	return true;
 }
 
 /* There is no room for commands, or no free shape: look again after the next event. */

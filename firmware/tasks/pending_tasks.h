@@ -59,6 +59,13 @@ void pending_run(void);
 /** pending_admit() - give a record the first free slot, which must exist. Return: its task, NULL if no shape is free */
 struct task *pending_admit(struct pending *pending);
 /**
+ * pending_start() - accept a task and start its CTAs at once, as far as they fit.
+ *
+ * That is as good as the lists and issue rounds if no other task waits for anything.
+ * Return: false if it is not, and nothing has been done
+ */
+bool pending_start(struct pending *pending);
+/**
  * pending_send_state() - send the state of @task for the CTAs after the first @issued. The first time the acquire fence
  * goes before it.
  */
