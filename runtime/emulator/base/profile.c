@@ -117,7 +117,6 @@ void profile_count(struct tutti_card *card, struct cpu *cpu, bool on)
 {
 	const struct profile *profile = card->profile;
 
-	cpu_cost(cpu, &core_cost);
 	if (profile && on)
 		cpu_count(cpu, TUTTI_CORE_LOCAL, HALVES, profile->owner, profile->start, profile->count);
 	else

@@ -11,9 +11,6 @@
 
 struct tutti_card;
 
-/** core_cost - the parameters of a standard soft core. */
-extern const struct cpu_cost core_cost;
-
 int profile_create(struct tutti_card *card, const struct tutti_image_symbol *symbols, uint32_t n);
 void profile_destroy(struct tutti_card *card);
 /** profile_count() - let @cpu count, or not any more. A processor that counts must not outlive the profile. */
@@ -23,7 +20,7 @@ void profile_mark(struct tutti_card *card, uint32_t value, uint64_t instructions
 
 /**
  * struct tutti_card_function - instructions of one firmware function, without those of its callees.
- * @cycles: what they would cost on the core that core_cost.c describes
+ * @cycles: what they would cost on the core that core/cost.c describes
  * @multiplications, @divisions: those among @instructions
  */
 struct tutti_card_function {

@@ -176,6 +176,7 @@ static int core_reset(struct core *core, uint32_t entry)
 	pthread_mutex_unlock(&core->card->core_lock);
 	if (error)
 		return error;
+	cpu_cost(core->cpu, &core_cost);
 	core->regs.pc = entry;
 	core->dead = false;
 	core_translate(core);

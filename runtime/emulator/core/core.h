@@ -32,5 +32,7 @@ struct core {
 
 /** core_bus - all that the soft core can access except local memory. Its functions get a struct core. */
 extern const struct cpu_bus core_bus;
+/** core_cost - cycles of instructions on a standard soft core, for profiles. */
+extern const struct cpu_cost core_cost;
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * PERF-12: the whole way of a kernel in soft-core instructions, from the event of the doorbell to the last word of its
  * completion, with everything that the firmware does meanwhile, and the cycles that they would take on a standard core
- * (core_cost.c). Exact, in deterministic mode. `--where` shows by unit (units.h) where they went, and who divides;
+ * (emulator/core/cost.c). Exact, in deterministic mode. `--where` shows by unit (units.h) where they went, and who divides;
  * `--profile` shows functions.
  */
 #include <string.h>

@@ -15,7 +15,7 @@ struct counts {
 	uint64_t all;
 };
 
-/** struct spent - instructions and, on the core of core_cost.c, cycles by unit. */
+/** struct spent - instructions and, on the core of emulator/core/cost.c, cycles by unit. */
 struct spent {
 	double all, unit[UNITS];
 	double all_cycles, cycles[UNITS];

@@ -4,7 +4,7 @@
  * divider of 18 (bit-serial ones take 32 and 34), whose local memory answers a load in the second cycle. The wait states
  * are those of HARDWARE.md.
  */
-#include "emulator/base/profile.h"
+#include "emulator/core/core.h"
 
 const struct cpu_cost core_cost = {
 	.load = 2,
