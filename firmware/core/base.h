@@ -75,6 +75,14 @@ static inline void words_copy(void *to, const void *from, unsigned words)
 	uint32_t *t = to;
 	const uint32_t *f = from;
 
+	for (; words >= 4; words -= 4, t += 4, f += 4) {
+		uint32_t a = f[0], b = f[1], c = f[2], d = f[3];
+
+		t[0] = a;
+		t[1] = b;
+		t[2] = c;
+		t[3] = d;
+	}
 	while (words--)
 		*t++ = *f++;
 }
