@@ -5,6 +5,7 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "groups/cga.h"
 #include "place/kernel_cache.h"
 #include "place/plain_grid.h"
 #include "tasks/grouped_tasks.h"
@@ -177,16 +178,18 @@ COLD bool pending_start(struct pending *p)
 	struct shape *shape;
 	struct task *task;
 
-	if (place_state.detours || !task_table.free || p->rare & TASK_WORK || grouped_pending(p) || !place_room() ||
+	if (place_state.detours & ~DETOUR_ROWS_LEAD || !task_table.free || p->rare & TASK_WORK || !place_room() ||
 	    (p->tmd && tmd_flag(p->tmd, TMD_ROUNDS)))
 		return false;
 	shape = shape_of(p);
 	if (!shape)
 		return false;
 	task = fill_slot(p, shape);
-	if (place_now(task)) {
+	if (task->rare & TASK_CGA ? cga_place(task, task->unissued) < p->groups : place_now(task)) {
 		rounds_add(task);
 		rounds_run();
+	} else {
+		task_unkeep(task);
 	}
 	return true;
 }
