@@ -45,6 +45,7 @@ $(BENCH_HSA): tests/bench/hsa/hsa_launch.c $(HSA)/libhsa-runtime64.so.1 $(TOOL_K
 
 bench: $(OUT)/tutti $(OUT)/tutti-bench $(BENCH_HSA)
 	$(OUT)/tutti bench --output $(OUT)/bench.json
+	@perl tests/bench/compare.pl tests/bench/release.json $(OUT)/bench.json
 
 # Minutes: all iterations of Kripke's default problem, in all modes, and the plain C to compare with.
 .PHONY: bench-kripke
