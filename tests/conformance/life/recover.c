@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The recovery ladder, rung by rung: faulty work is stopped, other work goes on or is told (spec SYS-28, REL-04). */
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -237,6 +238,73 @@ static bool open_while_hung(struct rig *rig)
 	return true;
 }
 
+/* ---- the channel's ring is full ---- */
+
+#define SENDERS 200u /* the ring holds 64 messages */
+
+static void *send_one(void *data)
+{
+	struct drm_tutti_counters args = {0};
+	const int *fd = data;
+
+	return (void *)(long)call(*fd, DRM_IOCTL_TUTTI_COUNTERS, &args);
+}
+
+/* How long the driver waits for the firmware. */
+static bool patience(const char *milliseconds)
+{
+	static const char *const names[] = {"heartbeat_timeout_ms", "request_timeout_ms"};
+	char path[96];
+	bool good = true;
+
+	for (unsigned i = 0; i < 2; i++) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/sys/module/tutti/parameters/%s", names[i]);
+		file = fopen(path, "we");
+		good &= file && fputs(milliseconds, file) >= 0;
+		good &= file && !fclose(file);
+	}
+	return good;
+}
+
+static bool send_all(int *fd)
+{
+	static pthread_t thread[SENDERS];
+	unsigned started = 0, failed = 0;
+	bool good;
+
+	good = inject("firmware-silent");
+	while (good && started < SENDERS && !pthread_create(&thread[started], NULL, send_one, fd))
+		started++;
+	sleep(2); /* until those that find room have sent, and the others wait */
+	good &= inject("firmware-silent 0");
+	for (unsigned i = 0; i < started; i++) {
+		void *error;
+
+		pthread_join(thread[i], &error);
+		failed += error != NULL;
+	}
+	EXPECT(0, failed);
+	CHECK(good && started == SENDERS);
+	return true;
+}
+
+/* More requests than the channel has room for, while the firmware takes none: each is answered in the end. */
+static bool full_ring(struct rig *rig)
+{
+	bool good;
+
+	SKIP_UNLESS(inject_command && !getuid(), "needs --inject, and root");
+	CHECK(rig_queue(rig) && patience("60000"));
+	good = send_all(&rig->fd);
+	CHECK(patience("5000"));
+	if (!good)
+		return false;
+	CHECK(rig_works(rig)); /* there was no reset */
+	return true;
+}
+
 static const struct subtest recover_tests[] = {
 	{"SYS-28 REL-04: a kernel that never ends", hung_kernel},
 	{"SYS-28: slow work that moves is let alone", slow_kernel},
@@ -249,6 +317,7 @@ static const struct subtest recover_tests[] = {
 	{"SYS-28 REL-04: firmware crash", firmware_crash},
 	{"SYS-28 REL-04: firmware hang", firmware_hang},
 	{"SYS-28: open and close while the firmware hangs", open_while_hung},
+	{"SYS-08 SYS-28: more requests than the channel has room for", full_ring},
 	{0},
 };
 
