@@ -26,7 +26,10 @@ enum tutti_message_type {
 	TUTTI_MSG_PING = 1,              /* arg 0 comes back as the reply's value */
 	TUTTI_MSG_CONTEXT_CREATE = 2,    /* struct tutti_msg_context */
 	TUTTI_MSG_CONTEXT_DESTROY = 3,   /* arg 0: asid, whose queues must be gone */
-	/* arg 0: asid, 1: address, 2: bytes (0 = all): page table entries have changed */
+	/*
+	 * TLB_INVALIDATE: arg 0: asid, 1: address, 2: bytes (0 = all): page table entries have changed. When it is
+	 * answered, accesses and walks that began with the old entries have ended, and what they reached may be freed.
+	 */
 	TUTTI_MSG_TLB_INVALIDATE = 4,
 	TUTTI_MSG_CODE_INVALIDATE = 5,   /* arg 0: asid, 1: address, 2: bytes: code has changed */
 	TUTTI_MSG_QUEUE_CREATE = 6,      /* struct tutti_msg_queue */
@@ -225,6 +228,26 @@ enum tutti_policy {
 	TUTTI_POLICY_COMBINE = 16,
 	TUTTI_POLICIES = 17
 };
+
+/**
+ * tutti_policy_shift() - the bit of a value of @policy from which on its place stands, if the policy is a table of
+ * positions, classes, levels or resources. 32: the policy is one value.
+ */
+static inline uint32_t tutti_policy_shift(uint32_t policy)
+{
+	switch (policy) {
+	case TUTTI_POLICY_SM_ORDER:
+		return 16;
+	case TUTTI_POLICY_WINDOW:
+	case TUTTI_POLICY_REMAINING_WEIGHT:
+	case TUTTI_POLICY_POWER_WEIGHT:
+		return 24;
+	case TUTTI_POLICY_CLASS:
+		return 8;
+	default:
+		return 32;
+	}
+}
 
 #define TUTTI_CHOICE_MOST_FREE 0u /* the SM that can take most CTAs */
 #define TUTTI_CHOICE_REMAINING 1u /* the largest weighted sum of free resources */

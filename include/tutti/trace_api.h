@@ -9,7 +9,7 @@
  * it closes the device, and when it exits or is ended by a signal that it does not handle
  * itself. `tutti trace` runs programs that way and draws pictures.
  *
- * Traces of a card behind the driver cannot be read yet: all functions return -ENOTSUP there.
+ * Behind the kernel driver one program at a time reads the trace, and needs CAP_PERFMON: -EBUSY, -EACCES.
  */
 #ifndef TUTTI_TRACE_API_H
 #define TUTTI_TRACE_API_H

@@ -7,12 +7,10 @@
  *   are __u64; no unions; the same layout for 32- and 64-bit programs.
  * - pads and fields marked "out" must be zero on entry where they say so; a non-zero
  *   pad or an unknown flag is -EINVAL, so that they can get a meaning later.
- * - structures grow at the end only, zero meaning "as before"; an addition raises
- *   the driver's minor version.
+ * - structures grow at the end only, zero meaning "as before"; an addition raises the driver's minor version.
  * - handles belong to the file that made them, start at 1, and are never valid in
  *   another file. Everything a file made goes when it is closed.
- * - timeouts are absolute CLOCK_MONOTONIC nanoseconds, and every call can be repeated
- *   after -EINTR.
+ * - timeouts are absolute CLOCK_MONOTONIC nanoseconds, and every call can be repeated after -EINTR.
  * - what belongs to the card as a whole (policies, which SMs are on, resets) is changed by
  *   CAP_SYS_ADMIN only, holds for all files and through resets, until the driver is unbound. Everybody
  *   may ask for policies; what single SMs do shows others' work, and takes CAP_PERFMON.
@@ -20,19 +18,20 @@
  *   file_queues_max and file_rsbs_max say, and it and all files of its user so much of the card's
  *   memory as file_card_percent and user_card_percent say: -EDQUOT, but not with CAP_SYS_RESOURCE.
  *
- * Errors every call may give, not repeated below: -ENODEV the card is gone; -EIO the
- * file was opened before a device reset, or the card is wedged: close and reopen;
- * -EINVAL non-zero pad or unknown flag; -EFAULT bad pointer; -ENOMEM; -EINTR;
- * -ETIMEDOUT the firmware did not answer (a reset has been started).
+ * Errors every call may give, not repeated below: -ENODEV the card is gone; -EIO the file was opened before a
+ * device reset, or the card is wedged: close and reopen; -EINVAL non-zero pad or unknown flag; -EFAULT bad
+ * pointer; -ENOMEM; -EINTR; -ETIMEDOUT the firmware did not answer (a reset has been started).
  *
  * What each minor version of the driver (DRM_IOCTL_VERSION, major 1) added:
  * 0  what is not named below
- * 1  CONTROL: RESET by rung (DRM_TUTTI_RESET_*)
+ * 1  RESET by rung (DRM_TUTTI_RESET_*)
  * 2  BO_USERPTR; card memory as a dma-buf for other files
- * 3  CONTROL: POLICY_ASK; QUERY: SM_STATES, OCCUPANCY
+ * 3  POLICY_GET; OCCUPANCY; QUERY: SM_STATES
  * 4  limits of a file (-EDQUOT), priorities above 5 take CAP_SYS_NICE (-EACCES); pinned memory
  *    counts as VmPin instead of VmLck
  * 5  limits of card memory (-EDQUOT); policies and SMs that are off stay so through a reset
+ * 6  COUNTERS, TASK_CANCEL, SM_ENABLE, POLICY_SET, POLICY_GET, RESET, OCCUPANCY in place of CONTROL (0x14) and of a
+ *    question of QUERY, which no release had; TRACE_START, TRACE_READ; QUERY: SM_PLACES
  */
 #ifndef TUTTI_DRM_H
 #define TUTTI_DRM_H
@@ -49,42 +48,32 @@
 extern "C" {
 #endif
 
-#define DRM_TUTTI_QUERY 0x00
-#define DRM_TUTTI_BO_CREATE 0x01
-#define DRM_TUTTI_BO_INFO 0x02
-#define DRM_TUTTI_CONTEXT_CREATE 0x03
-#define DRM_TUTTI_CONTEXT_DESTROY 0x04
-#define DRM_TUTTI_MAP 0x05
-#define DRM_TUTTI_UNMAP 0x06
-#define DRM_TUTTI_CODE_INVALIDATE 0x07
-#define DRM_TUTTI_QUEUE_CREATE 0x08
-#define DRM_TUTTI_QUEUE_DESTROY 0x09
-#define DRM_TUTTI_QUEUE_RESET 0x0a
-#define DRM_TUTTI_QUEUE_QUERY 0x0b
-#define DRM_TUTTI_RSB_CREATE 0x0c
-#define DRM_TUTTI_RSB_DESTROY 0x0d
-#define DRM_TUTTI_RSB_INVALIDATE 0x0e
-#define DRM_TUTTI_RSB_READ 0x0f
-#define DRM_TUTTI_WAIT 0x10
-#define DRM_TUTTI_EVENT 0x11
-#define DRM_TUTTI_FENCE 0x12
-#define DRM_TUTTI_KICK 0x13
-#define DRM_TUTTI_CONTROL 0x14
-#define DRM_TUTTI_BO_USERPTR 0x15
+/* Numbers of the calls */
+enum {
+	DRM_TUTTI_QUERY = 0x00, DRM_TUTTI_BO_CREATE = 0x01, DRM_TUTTI_BO_INFO = 0x02,
+	DRM_TUTTI_CONTEXT_CREATE = 0x03, DRM_TUTTI_CONTEXT_DESTROY = 0x04, DRM_TUTTI_MAP = 0x05,
+	DRM_TUTTI_UNMAP = 0x06, DRM_TUTTI_CODE_INVALIDATE = 0x07, DRM_TUTTI_QUEUE_CREATE = 0x08,
+	DRM_TUTTI_QUEUE_DESTROY = 0x09, DRM_TUTTI_QUEUE_RESET = 0x0a, DRM_TUTTI_QUEUE_QUERY = 0x0b,
+	DRM_TUTTI_RSB_CREATE = 0x0c, DRM_TUTTI_RSB_DESTROY = 0x0d, DRM_TUTTI_RSB_INVALIDATE = 0x0e,
+	DRM_TUTTI_RSB_READ = 0x0f, DRM_TUTTI_WAIT = 0x10, DRM_TUTTI_EVENT = 0x11, DRM_TUTTI_FENCE = 0x12,
+	DRM_TUTTI_KICK = 0x13, DRM_TUTTI_COUNTERS = 0x14, DRM_TUTTI_BO_USERPTR = 0x15,
+	DRM_TUTTI_TASK_CANCEL = 0x16, DRM_TUTTI_SM_ENABLE = 0x17, DRM_TUTTI_POLICY_SET = 0x18,
+	DRM_TUTTI_POLICY_GET = 0x19, DRM_TUTTI_RESET = 0x1a, DRM_TUTTI_OCCUPANCY = 0x1b,
+	DRM_TUTTI_TRACE_START = 0x1c, DRM_TUTTI_TRACE_READ = 0x1d
+};
 
 /* mmap offsets that are not a buffer's. Pages are mapped shared and whole, one at a time. */
 #define DRM_TUTTI_MMAP_BASE (1ull << 43)
 #define DRM_TUTTI_MMAP_WINDOW 0ull   /* read-only: page of the control window (see QUERY) */
 #define DRM_TUTTI_MMAP_DOORBELL 1ull /* queue handle: its doorbell page */
 #define DRM_TUTTI_MMAP_RSB 2ull      /* read-only: RSB handle (placement scratch) */
-#define DRM_TUTTI_MMAP_OFFSET(kind, index) \
-	(DRM_TUTTI_MMAP_BASE | (kind) << 40 | (__u64)(index) << 12)
+#define DRM_TUTTI_MMAP_OFFSET(kind, index) (DRM_TUTTI_MMAP_BASE | (kind) << 40 | (__u64)(index) << 12)
 
 /* struct drm_tutti_query.what */
 #define DRM_TUTTI_QUERY_DISCOVERY 0 /* struct tutti_discovery */
 #define DRM_TUTTI_QUERY_STATE 1     /* struct drm_tutti_state */
 #define DRM_TUTTI_QUERY_SM_STATES 2 /* struct tutti_sm_state of each SM, up to date; CAP_PERFMON */
-#define DRM_TUTTI_QUERY_OCCUPANCY 3 /* struct drm_tutti_occupancy, filled in and answered in place */
+#define DRM_TUTTI_QUERY_SM_PLACES 3 /* struct tutti_sm_place of each SM */
 
 /** struct drm_tutti_state - how the card is. */
 struct drm_tutti_state {
@@ -105,25 +94,12 @@ TUTTI_AT(struct drm_tutti_state, counters_offset, 20);
 TUTTI_AT(struct drm_tutti_state, vectors, 24);
 TUTTI_AT(struct drm_tutti_state, pad, 28);
 
-/** struct drm_tutti_occupancy - how much of a kernel an idle card holds at once. */
-struct drm_tutti_occupancy {
-	__u64 ask[6]; /* in: struct tutti_msg_occupancy (message.h) */
-	__u64 cgas;   /* out: CGAs, or CTAs if there are none */
-	__u32 ctas;   /* out: CTAs of an SM */
-	__u32 sms;    /* out: that take CTAs */
-};
-TUTTI_SIZE(struct drm_tutti_occupancy, 64);
-TUTTI_AT(struct drm_tutti_occupancy, ask, 0);
-TUTTI_AT(struct drm_tutti_occupancy, cgas, 48);
-TUTTI_AT(struct drm_tutti_occupancy, ctas, 56);
-TUTTI_AT(struct drm_tutti_occupancy, sms, 60);
-
 /**
  * struct drm_tutti_query - read-only data of the device.
  *
  * At most @size bytes are copied to @pointer; @size then tells how many there are.
- * Errors: -EINVAL unknown @what; SM_STATES: -EACCES, -ENOTSUP the card does not show them;
- * OCCUPANCY: -EINVAL @size is smaller than its structure, or the question makes no sense.
+ * Errors: -EINVAL unknown @what; SM_STATES: -EACCES; SM_STATES, SM_PLACES: -ENOTSUP the card does not
+ * show them.
  */
 struct drm_tutti_query {
 	__u32 what;
@@ -164,10 +140,9 @@ TUTTI_AT(struct drm_tutti_bo_create, mmap_offset, 24);
 /**
  * struct drm_tutti_bo_userptr - a buffer that is memory the calling process has already.
  *
- * Its pages are pinned, and count for RLIMIT_MEMLOCK, until handle and mappings have gone. It can be
- * mapped on the card, but not by mmap, nor exported, nor waited on. Errors: -EINVAL zero,
- * unaligned or beyond any memory; -EFAULT not all mapped and writable, or memory that cannot be
- * pinned; -ENOMEM also more than RLIMIT_MEMLOCK.
+ * Its pages are pinned, and count for RLIMIT_MEMLOCK, until handle and mappings have gone. It can be mapped on
+ * the card, but not by mmap, nor exported, nor waited on. Errors: -EINVAL zero, unaligned or beyond any memory;
+ * -EFAULT not all mapped and writable, or memory that cannot be pinned; -ENOMEM also more than RLIMIT_MEMLOCK.
  */
 struct drm_tutti_bo_userptr {
 	__u64 address;
@@ -237,9 +212,8 @@ TUTTI_AT(struct drm_tutti_handle, pad, 4);
 /**
  * struct drm_tutti_map - make part of a buffer visible to the card.
  *
- * Errors: -ENOENT context or buffer; -EINVAL zero or unaligned sizes, outside of the
- * buffer or of the address space, access, or an imported buffer that is not made of whole
- * pages; -EEXIST something is mapped there.
+ * Errors: -ENOENT context or buffer; -EINVAL zero or unaligned sizes, outside of the buffer or of the address
+ * space, access, or an imported buffer that is not made of whole pages; -EEXIST something is mapped there.
  */
 struct drm_tutti_map {
 	__u32 context;
@@ -469,28 +443,171 @@ struct drm_tutti_kick {
 TUTTI_SIZE(struct drm_tutti_kick, 8);
 TUTTI_AT(struct drm_tutti_kick, pad, 0);
 
-/* struct drm_tutti_control.op */
-#define DRM_TUTTI_CONTROL_COUNTERS 0  /* bring the counters up to date */
-#define DRM_TUTTI_CONTROL_CANCEL 1    /* arg: queue handle, packet: cancel a task */
-#define DRM_TUTTI_CONTROL_SM_ENABLE 2 /* arg: as TUTTI_MSG_SM_ENABLE; CAP_SYS_ADMIN */
-#define DRM_TUTTI_CONTROL_POLICY 3    /* arg: as TUTTI_MSG_POLICY; CAP_SYS_ADMIN */
-#define DRM_TUTTI_CONTROL_RESET 4     /* arg: DRM_TUTTI_RESET_*; CAP_SYS_ADMIN */
-#define DRM_TUTTI_CONTROL_POLICY_ASK 5 /* arg: policy, which (as TUTTI_MSG_POLICY), out: its value */
+/** struct drm_tutti_counters - bring the counters that MMAP_WINDOW shows, and the states of the SMs, up to date. */
+struct drm_tutti_counters {
+	__u64 pad;
+};
+TUTTI_SIZE(struct drm_tutti_counters, 8);
+TUTTI_AT(struct drm_tutti_counters, pad, 0);
 
-/* arg[0] of DRM_TUTTI_CONTROL_RESET */
+/**
+ * struct drm_tutti_task_cancel - give up the task that packet @packet of a queue has created (spec TSK-12).
+ *
+ * Errors: -ENOENT no such queue, or the packet has no task (yet, or any more); -EIO also when the queue was lost.
+ */
+struct drm_tutti_task_cancel {
+	__u32 handle;
+	__u32 pad;
+	__u64 packet;
+};
+TUTTI_SIZE(struct drm_tutti_task_cancel, 16);
+TUTTI_AT(struct drm_tutti_task_cancel, handle, 0);
+TUTTI_AT(struct drm_tutti_task_cancel, pad, 4);
+TUTTI_AT(struct drm_tutti_task_cancel, packet, 8);
+
+/**
+ * struct drm_tutti_sm_enable - let SMs @first to @first + @count - 1 take work, or not.
+ * @enable: 1, or 0: workgroups on them go on, and no other is placed there
+ *
+ * Errors: -EACCES; -EINVAL SMs that the card has not, @enable.
+ */
+struct drm_tutti_sm_enable {
+	__u32 first;
+	__u32 count;
+	__u32 enable;
+	__u32 pad;
+};
+TUTTI_SIZE(struct drm_tutti_sm_enable, 16);
+TUTTI_AT(struct drm_tutti_sm_enable, first, 0);
+TUTTI_AT(struct drm_tutti_sm_enable, count, 4);
+TUTTI_AT(struct drm_tutti_sm_enable, enable, 8);
+TUTTI_AT(struct drm_tutti_sm_enable, pad, 12);
+
+/**
+ * struct drm_tutti_policy - POLICY_SET, POLICY_GET: how the card chooses among SMs and among tasks.
+ * @policy: enum tutti_policy (message.h)
+ * @which: of the values of a policy that is a table (tutti_policy_shift()); 0 for others
+ * @value: POLICY_GET: out
+ *
+ * Errors: -EACCES (POLICY_SET); -EINVAL there is no such policy, no such value of it, or @value is not possible;
+ * -ENOTSUP not on this card.
+ */
+struct drm_tutti_policy {
+	__u32 policy;
+	__u32 which;
+	__u64 value;
+};
+TUTTI_SIZE(struct drm_tutti_policy, 16);
+TUTTI_AT(struct drm_tutti_policy, policy, 0);
+TUTTI_AT(struct drm_tutti_policy, which, 4);
+TUTTI_AT(struct drm_tutti_policy, value, 8);
+
+/* struct drm_tutti_reset.rung */
 #define DRM_TUTTI_RESET_FIRMWARE 0 /* reload the firmware: no context survives, memory does */
 #define DRM_TUTTI_RESET_FUNCTION 1 /* and reset the PCI function: card memory is lost too */
 
-/** struct drm_tutti_control - rare things. Errors: -EACCES; -ENOENT; what the firmware answers. */
-struct drm_tutti_control {
-	__u32 op;
+/**
+ * struct drm_tutti_reset - begin a reset of the card; returns before it has ended.
+ *
+ * Errors: -EACCES; -EINVAL @rung.
+ */
+struct drm_tutti_reset {
+	__u32 rung;
 	__u32 pad;
-	__u64 arg[3];
 };
-TUTTI_SIZE(struct drm_tutti_control, 32);
-TUTTI_AT(struct drm_tutti_control, op, 0);
-TUTTI_AT(struct drm_tutti_control, pad, 4);
-TUTTI_AT(struct drm_tutti_control, arg, 8);
+TUTTI_SIZE(struct drm_tutti_reset, 8);
+TUTTI_AT(struct drm_tutti_reset, rung, 0);
+TUTTI_AT(struct drm_tutti_reset, pad, 4);
+
+#define DRM_TUTTI_CGA_LEVELS 4
+
+/** struct drm_tutti_cga - a level of nested CGAs: CTAs, or CGAs of the level below. Each below 65536. */
+struct drm_tutti_cga {
+	__u32 x, y, z;
+	__u32 kind; /* TUTTI_CGA_* of code_object.h; 0: the level is not used */
+};
+TUTTI_SIZE(struct drm_tutti_cga, 16);
+TUTTI_AT(struct drm_tutti_cga, x, 0);
+TUTTI_AT(struct drm_tutti_cga, y, 4);
+TUTTI_AT(struct drm_tutti_cga, z, 8);
+TUTTI_AT(struct drm_tutti_cga, kind, 12);
+
+/**
+ * struct drm_tutti_occupancy - how much of a kernel an idle card holds at once, with the SMs and policies of now.
+ * @waves: of a CTA
+ * @scalar_blocks, @vector_blocks: register blocks of a wave
+ * @shared_blocks: blocks of shared memory of a CTA
+ * @barriers: of a CTA
+ * @mode: TUTTI_CGA_LOAD_BALANCE, TUTTI_CGA_MULTICAST or TUTTI_OCCUPANCY_MODE_CARD (message.h)
+ * @lmem: 1: each CGA owns a linear memory slot
+ * @cga: innermost level first
+ * @cgas: out: CGAs, or CTAs if there are no CGAs
+ * @ctas: out: CTAs of an SM
+ * @sms: out: that take CTAs
+ *
+ * Errors: -EINVAL a field above what the card could ever have, or a kernel that makes no sense.
+ */
+struct drm_tutti_occupancy {
+	__u32 waves;
+	__u32 scalar_blocks;
+	__u32 vector_blocks;
+	__u32 shared_blocks;
+	__u32 barriers;
+	__u32 mode;
+	__u32 lmem;
+	__u32 pad;
+	struct drm_tutti_cga cga[DRM_TUTTI_CGA_LEVELS];
+	__u64 cgas;
+	__u32 ctas;
+	__u32 sms;
+};
+TUTTI_SIZE(struct drm_tutti_occupancy, 112);
+TUTTI_AT(struct drm_tutti_occupancy, waves, 0);
+TUTTI_AT(struct drm_tutti_occupancy, scalar_blocks, 4);
+TUTTI_AT(struct drm_tutti_occupancy, vector_blocks, 8);
+TUTTI_AT(struct drm_tutti_occupancy, shared_blocks, 12);
+TUTTI_AT(struct drm_tutti_occupancy, barriers, 16);
+TUTTI_AT(struct drm_tutti_occupancy, mode, 20);
+TUTTI_AT(struct drm_tutti_occupancy, lmem, 24);
+TUTTI_AT(struct drm_tutti_occupancy, pad, 28);
+TUTTI_AT(struct drm_tutti_occupancy, cga, 32);
+TUTTI_AT(struct drm_tutti_occupancy, cgas, 96);
+TUTTI_AT(struct drm_tutti_occupancy, ctas, 104);
+TUTTI_AT(struct drm_tutti_occupancy, sms, 108);
+
+/**
+ * struct drm_tutti_trace_start - from now on this file reads the card's trace, which shows everybody's work.
+ * @kinds: mask of enum tutti_trace_kind (trace.h), and what is in the ring already is dropped; 0: nothing more is
+ *	recorded, and what is there can be read until another file starts. Closing the file ends it, too
+ *
+ * Errors: -EACCES without CAP_PERFMON; -EBUSY another file reads it; -ENOTSUP
+ * the card has no trace; -EINVAL unknown kinds.
+ */
+struct drm_tutti_trace_start {
+	__u32 kinds;
+	__u32 pad;
+};
+TUTTI_SIZE(struct drm_tutti_trace_start, 8);
+TUTTI_AT(struct drm_tutti_trace_start, kinds, 0);
+TUTTI_AT(struct drm_tutti_trace_start, pad, 4);
+
+/**
+ * struct drm_tutti_trace_read - take records out of the trace ring; does not wait.
+ * @pointer: gets struct tutti_trace records
+ * @count: room for so many; out: how many there are now, 1024 at most
+ * @lost: out: records that the card has dropped since the last call, because the ring was full
+ *
+ * After -EFAULT the records are gone. Errors: -EINVAL this file has not called TRACE_START.
+ */
+struct drm_tutti_trace_read {
+	__u64 pointer;
+	__u32 count;
+	__u32 lost;
+};
+TUTTI_SIZE(struct drm_tutti_trace_read, 16);
+TUTTI_AT(struct drm_tutti_trace_read, pointer, 0);
+TUTTI_AT(struct drm_tutti_trace_read, count, 8);
+TUTTI_AT(struct drm_tutti_trace_read, lost, 12);
 
 #define DRM_TUTTI_IOWR(nr, type) DRM_IOWR(DRM_COMMAND_BASE + (nr), struct type)
 
@@ -514,8 +631,16 @@ TUTTI_AT(struct drm_tutti_control, arg, 8);
 #define DRM_IOCTL_TUTTI_EVENT DRM_TUTTI_IOWR(DRM_TUTTI_EVENT, drm_tutti_event)
 #define DRM_IOCTL_TUTTI_FENCE DRM_TUTTI_IOWR(DRM_TUTTI_FENCE, drm_tutti_fence)
 #define DRM_IOCTL_TUTTI_KICK DRM_TUTTI_IOWR(DRM_TUTTI_KICK, drm_tutti_kick)
-#define DRM_IOCTL_TUTTI_CONTROL DRM_TUTTI_IOWR(DRM_TUTTI_CONTROL, drm_tutti_control)
+#define DRM_IOCTL_TUTTI_COUNTERS DRM_TUTTI_IOWR(DRM_TUTTI_COUNTERS, drm_tutti_counters)
 #define DRM_IOCTL_TUTTI_BO_USERPTR DRM_TUTTI_IOWR(DRM_TUTTI_BO_USERPTR, drm_tutti_bo_userptr)
+#define DRM_IOCTL_TUTTI_TASK_CANCEL DRM_TUTTI_IOWR(DRM_TUTTI_TASK_CANCEL, drm_tutti_task_cancel)
+#define DRM_IOCTL_TUTTI_SM_ENABLE DRM_TUTTI_IOWR(DRM_TUTTI_SM_ENABLE, drm_tutti_sm_enable)
+#define DRM_IOCTL_TUTTI_POLICY_SET DRM_TUTTI_IOWR(DRM_TUTTI_POLICY_SET, drm_tutti_policy)
+#define DRM_IOCTL_TUTTI_POLICY_GET DRM_TUTTI_IOWR(DRM_TUTTI_POLICY_GET, drm_tutti_policy)
+#define DRM_IOCTL_TUTTI_RESET DRM_TUTTI_IOWR(DRM_TUTTI_RESET, drm_tutti_reset)
+#define DRM_IOCTL_TUTTI_OCCUPANCY DRM_TUTTI_IOWR(DRM_TUTTI_OCCUPANCY, drm_tutti_occupancy)
+#define DRM_IOCTL_TUTTI_TRACE_START DRM_TUTTI_IOWR(DRM_TUTTI_TRACE_START, drm_tutti_trace_start)
+#define DRM_IOCTL_TUTTI_TRACE_READ DRM_TUTTI_IOWR(DRM_TUTTI_TRACE_READ, drm_tutti_trace_read)
 
 #if defined(__cplusplus)
 }

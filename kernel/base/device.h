@@ -49,8 +49,8 @@
  * @fence_lock            all fences; the lock of each fence below it
  * =====================  ====================================================================================
  *
- * Below all of these, and with nothing below them: locks of handle tables, of wait queues and of syncobjs, and
- * drm_file.table_lock, under which sync/wait.c looks into a buffer without pinning it.
+ * Below all of these, and with nothing below them: @trace_lock, locks of handle tables, of wait queues and of syncobjs,
+ * and drm_file.table_lock, under which sync/wait.c looks into a buffer without pinning it.
  *
  * While the firmware is asked, none but reset_sem, object locks, scratch_lock and settings_lock may be held. Each of
  * those waits ends by its timeout, or at once when the channel is closed. tutti_life_teach_lockdep() says the same to
@@ -83,6 +83,7 @@
 #include "tutti/reference.h"
 #include "tutti/signal.h"
 #include "tutti/sm_state.h"
+#include "tutti/trace.h"
 #include "tutti/tutti_drm.h"
 
 #define TUTTI_MAX_VECTORS 32u
@@ -218,6 +219,11 @@ struct tutti_device {
 	struct mutex settings_lock;
 	/** @settings: what the administrator has set, see firmware/settings.c */
 	struct xarray settings;
+	/** @trace_lock: @tracer, @trace_lost */
+	struct mutex trace_lock;
+	/** @tracer: the file that reads the card's trace, or NULL; @trace_lost: what it has been told of lost records */
+	struct tutti_file *tracer;
+	u32 trace_lost;
 	/** @bos: all system buffers that may have DMA mappings */
 	struct list_head bos;
 	/** @imports: buffers that are attached to another driver's dma-buf */

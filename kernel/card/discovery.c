@@ -33,6 +33,7 @@ static bool tutti_discovery_regions_ok(const struct tutti_discovery *d)
 	       tutti_discovery_region_ok(&d->crash, w, sizeof(struct tutti_crash), 64) &&
 	       tutti_discovery_region_ok(&d->counters, w, TUTTI_COUNTERS * sizeof(u64), PAGE_SIZE) &&
 	       tutti_discovery_region_ok(&d->trace, w, 0, 64) && tutti_discovery_region_ok(&d->sm_states, w, 0, 64) &&
+	       tutti_discovery_region_ok(&d->sm_table, w, 0, 4) &&
 	       tutti_discovery_region_ok(&d->rsb_window, w, 0, PAGE_SIZE) &&
 	       tutti_discovery_region_ok(&d->doorbells, w, (u64)d->max_queues * TUTTI_PAGE_SIZE, PAGE_SIZE);
 }

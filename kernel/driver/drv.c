@@ -20,6 +20,7 @@
 #include "report/debugfs.h"
 #include "report/fdinfo.h"
 #include "report/query.h"
+#include "report/tracing.h"
 #include "sync/event.h"
 #include "sync/fence.h"
 #include "sync/wait.h"
@@ -73,6 +74,7 @@ static void tutti_drv_postclose(struct drm_device *drm, struct drm_file *df)
 {
 	struct tutti_file *file = df->driver_priv;
 
+	tutti_tracing_close(file);
 	tutti_queue_close(file);
 	tutti_handle_close_all(file, TUTTI_RSB);
 	tutti_handle_close_all(file, TUTTI_CONTEXT);
@@ -105,8 +107,16 @@ static const struct drm_ioctl_desc ioctls[] = {
 	DRM_IOCTL_DEF_DRV(TUTTI_EVENT, tutti_event_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(TUTTI_FENCE, tutti_fence_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(TUTTI_KICK, tutti_control_kick_ioctl, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(TUTTI_CONTROL, tutti_control_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_COUNTERS, tutti_control_counters_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(TUTTI_BO_USERPTR, tutti_user_bo_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_TASK_CANCEL, tutti_control_task_cancel_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_SM_ENABLE, tutti_control_sm_enable_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_POLICY_SET, tutti_control_policy_set_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_POLICY_GET, tutti_control_policy_get_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_RESET, tutti_control_reset_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_OCCUPANCY, tutti_control_occupancy_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_TRACE_START, tutti_tracing_start_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(TUTTI_TRACE_READ, tutti_tracing_read_ioctl, DRM_RENDER_ALLOW),
 };
 
 /* ---- the node ---- */
@@ -175,5 +185,5 @@ const struct drm_driver tutti_drm_driver = {
 	.desc = "Tutti compute accelerator",
 	TUTTI_DRIVER_DATE
 	.major = 1,
-	.minor = 5,
+	.minor = 6,
 };

@@ -36,6 +36,7 @@ static void tutti_life_init_locks(struct tutti_device *tdev)
 	mutex_init(&tdev->memory_lock);
 	mutex_init(&tdev->scratch_lock);
 	mutex_init(&tdev->settings_lock);
+	mutex_init(&tdev->trace_lock);
 	xa_init(&tdev->settings);
 	for (i = 0; i < TUTTI_KINDS; i++) {
 		INIT_LIST_HEAD(&tdev->objects[i]);

@@ -167,6 +167,8 @@ int tutti_fw_boot(struct tutti_device *tdev)
 
 	if (error)
 		return error;
+	writel(0, tutti_control_at(tdev, trace_enable)); /* nobody reads a trace yet */
+	writeq(0, tutti_control_at(tdev, trace_head));
 	tutti_fw_request_boot(tdev);
 	return tutti_fw_boot_result(tdev, tutti_fw_boot_wait(tdev));
 }

@@ -15,26 +15,22 @@ static unsigned long tutti_settings_index(u32 policy, u32 which)
 	return (unsigned long)policy << WHICH_BITS | which;
 }
 
-/* Some policies are tables: the upper bits of a value say which place of the table is set. */
-static u32 tutti_settings_which(u32 policy, u32 value)
+/**
+ * tutti_settings_possible() - is there such a policy, with such a place and value?
+ * @policy: enum tutti_policy
+ * @which: place of a policy that is a table. The firmware takes it in the upper bits of the value.
+ * @value: or the firmware may know better
+ */
+bool tutti_settings_possible(u32 policy, u32 which, u64 value)
 {
-	switch (policy) {
-	case TUTTI_POLICY_SM_ORDER:
-		return value >> 16;
-	case TUTTI_POLICY_WINDOW:
-	case TUTTI_POLICY_REMAINING_WEIGHT:
-	case TUTTI_POLICY_POWER_WEIGHT:
-		return value >> 24;
-	case TUTTI_POLICY_CLASS:
-		return value >> 8;
-	default:
-		return 0;
-	}
+	u32 shift = tutti_policy_shift(policy);
+
+	return policy < TUTTI_POLICIES && !(value >> shift) && !((u64)which << shift >> 32);
 }
 
-static int tutti_settings_policy_locked(struct tutti_device *tdev, u32 policy, u32 value)
+static int tutti_settings_policy_locked(struct tutti_device *tdev, u32 policy, u32 which, u32 value)
 {
-	unsigned long index = tutti_settings_index(policy, tutti_settings_which(policy, value));
+	unsigned long index = tutti_settings_index(policy, which);
 	int error = xa_reserve(&tdev->settings, index, GFP_KERNEL);
 
 	if (!error)
@@ -44,15 +40,16 @@ static int tutti_settings_policy_locked(struct tutti_device *tdev, u32 policy, u
 	return error;
 }
 
-/** tutti_settings_policy() - set a policy, for good. 0 or what the firmware says. */
-int tutti_settings_policy(struct tutti_device *tdev, u64 policy, u64 value)
+/** tutti_settings_policy() - set a policy, or a place of one that is a table, for good. 0 or what the firmware says. */
+int tutti_settings_policy(struct tutti_device *tdev, u32 policy, u32 which, u64 value)
 {
+	u64 whole = (u64)which << tutti_policy_shift(policy) | value;
 	int error;
 
-	if (policy >= TUTTI_POLICIES || value > U32_MAX)
+	if (!tutti_settings_possible(policy, which, value))
 		return -EINVAL;
 	mutex_lock(&tdev->settings_lock);
-	error = tutti_settings_policy_locked(tdev, policy, value);
+	error = tutti_settings_policy_locked(tdev, policy, which, whole);
 	mutex_unlock(&tdev->settings_lock);
 	return error;
 }
@@ -79,11 +76,11 @@ static void tutti_settings_store_sms(struct tutti_device *tdev, u32 first, u32 s
 }
 
 /** tutti_settings_sm_enable() - switch SMs on or off, for good. 0 or what the firmware says. */
-int tutti_settings_sm_enable(struct tutti_device *tdev, u64 first, u64 sms, u64 enable)
+int tutti_settings_sm_enable(struct tutti_device *tdev, u32 first, u32 sms, bool enable)
 {
 	int error;
 
-	if (first >= tdev->known.sms || sms > tdev->known.sms - first || enable > 1)
+	if (first >= tdev->known.sms || sms > tdev->known.sms - first)
 		return -EINVAL;
 	mutex_lock(&tdev->settings_lock);
 	error = tutti_settings_reserve_sms(tdev, first, sms);

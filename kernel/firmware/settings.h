@@ -4,8 +4,9 @@
 
 #include "base/device.h"
 
-int tutti_settings_policy(struct tutti_device *tdev, u64 policy, u64 value);
-int tutti_settings_sm_enable(struct tutti_device *tdev, u64 first, u64 sms, u64 enable);
+bool tutti_settings_possible(u32 policy, u32 which, u64 value);
+int tutti_settings_policy(struct tutti_device *tdev, u32 policy, u32 which, u64 value);
+int tutti_settings_sm_enable(struct tutti_device *tdev, u32 first, u32 sms, bool enable);
 int tutti_settings_restore(struct tutti_device *tdev);
 void tutti_settings_fini(struct tutti_device *tdev);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Kicks, and what concerns the card as a whole: policies, SMs that are on, counters, resets (spec SYS-29, SYS-30). */
+/* Kicks, cancelling, and what concerns the card as a whole: policies, SMs that are on, counters, resets (SYS-30). */
 #include <linux/capability.h>
+#include <linux/nospec.h>
 
 #include "card/card.h"
 #include "card/gate.h"
@@ -28,53 +29,140 @@ int tutti_control_kick_ioctl(struct drm_device *drm, void *data, struct drm_file
 	return error;
 }
 
-static int tutti_control_dispatch_admin(struct tutti_device *tdev, const struct drm_tutti_control *args)
+/* What every call here begins with; tutti_gate_exit() ends it. @well_formed: its pads are zero. */
+static int tutti_control_enter(struct drm_file *df, bool well_formed, int *index)
 {
-	if (!capable(CAP_SYS_ADMIN))
-		return -EACCES;
-	switch (args->op) {
-	case DRM_TUTTI_CONTROL_SM_ENABLE:
-		return tutti_settings_sm_enable(tdev, args->arg[0], args->arg[1], args->arg[2]);
-	case DRM_TUTTI_CONTROL_POLICY:
-		return args->arg[2] ? -EINVAL : tutti_settings_policy(tdev, args->arg[0], args->arg[1]);
-	default:
-		if (args->arg[0] > DRM_TUTTI_RESET_FUNCTION || args->arg[1] || args->arg[2])
-			return -EINVAL;
-		tutti_gate_request(tdev, args->arg[0] == DRM_TUTTI_RESET_FUNCTION ? TUTTI_RUNG_FUNCTION :
-										    TUTTI_RUNG_FIRMWARE);
-		return 0;
-	}
+	return well_formed ? tutti_gate_enter(df->driver_priv, index) : -EINVAL;
 }
 
-static int tutti_control_dispatch(struct tutti_file *file, struct drm_tutti_control *args)
+/* For what is the administrator's alone. */
+static int tutti_control_enter_admin(struct drm_file *df, bool well_formed, int *index)
 {
-	switch (args->op) {
-	case DRM_TUTTI_CONTROL_COUNTERS:
-		if (args->arg[0] || args->arg[1] || args->arg[2])
-			return -EINVAL;
-		return tutti_message_counters(file->tdev);
-	case DRM_TUTTI_CONTROL_CANCEL:
-		return args->arg[2] ? -EINVAL : tutti_queue_cancel(file, args->arg[0], args->arg[1]);
-	case DRM_TUTTI_CONTROL_POLICY_ASK:
-		return args->arg[2] ? -EINVAL
-				    : tutti_message_policy_ask(file->tdev, args->arg[0], args->arg[1], &args->arg[2]);
-	default:
-		return tutti_control_dispatch_admin(file->tdev, args);
-	}
+	int error = tutti_control_enter(df, well_formed, index);
+
+	if (error || capable(CAP_SYS_ADMIN))
+		return error;
+	tutti_gate_exit(df->driver_priv, *index);
+	return -EACCES;
 }
 
-int tutti_control_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
+int tutti_control_counters_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 {
-	struct drm_tutti_control *args = data;
-	struct tutti_file *file = df->driver_priv;
-	int error, index;
+	struct drm_tutti_counters *args = data;
+	int index, error = tutti_control_enter(df, !args->pad, &index);
 
-	if (args->pad || args->op > DRM_TUTTI_CONTROL_POLICY_ASK)
-		return -EINVAL;
-	error = tutti_gate_enter(file, &index);
 	if (error)
 		return error;
-	error = tutti_control_dispatch(file, args);
-	tutti_gate_exit(file, index);
+	error = tutti_message_counters(to_tutti(drm));
+	tutti_gate_exit(df->driver_priv, index);
 	return error;
+}
+
+int tutti_control_task_cancel_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct drm_tutti_task_cancel *args = data;
+	int index, error = tutti_control_enter(df, !args->pad, &index);
+
+	if (error)
+		return error;
+	error = tutti_queue_cancel(df->driver_priv, args->handle, args->packet);
+	tutti_gate_exit(df->driver_priv, index);
+	return error;
+}
+
+int tutti_control_sm_enable_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct drm_tutti_sm_enable *args = data;
+	int index, error = tutti_control_enter_admin(df, !args->pad, &index);
+
+	if (error)
+		return error;
+	error = args->enable > 1 ? -EINVAL :
+				   tutti_settings_sm_enable(to_tutti(drm), args->first, args->count, args->enable);
+	tutti_gate_exit(df->driver_priv, index);
+	return error;
+}
+
+int tutti_control_policy_set_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct drm_tutti_policy *args = data;
+	int index, error = tutti_control_enter_admin(df, true, &index);
+
+	if (error)
+		return error;
+	error = tutti_settings_policy(to_tutti(drm), args->policy, args->which, args->value);
+	tutti_gate_exit(df->driver_priv, index);
+	return error;
+}
+
+int tutti_control_policy_get_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct drm_tutti_policy *args = data;
+	int index, error = tutti_control_enter(df, true, &index);
+
+	if (error)
+		return error;
+	error = tutti_settings_possible(args->policy, args->which, 0) ?
+			tutti_message_policy_ask(to_tutti(drm), args->policy, args->which, &args->value) : -EINVAL;
+	tutti_gate_exit(df->driver_priv, index);
+	return error;
+}
+
+int tutti_control_reset_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	static const enum tutti_rung rungs[] = {
+		[DRM_TUTTI_RESET_FIRMWARE] = TUTTI_RUNG_FIRMWARE,
+		[DRM_TUTTI_RESET_FUNCTION] = TUTTI_RUNG_FUNCTION,
+	};
+	struct drm_tutti_reset *args = data;
+	int index, error = tutti_control_enter_admin(df, !args->pad, &index);
+
+	if (error)
+		return error;
+	if (args->rung < ARRAY_SIZE(rungs))
+		tutti_gate_request(to_tutti(drm), rungs[array_index_nospec(args->rung, ARRAY_SIZE(rungs))]);
+	else
+		error = -EINVAL;
+	tutti_gate_exit(df->driver_priv, index);
+	return error;
+}
+
+/* The question in the firmware's words; false if it has no word for it. */
+static bool tutti_control_occupancy_ask(const struct drm_tutti_occupancy *args, struct tutti_msg_occupancy *ask)
+{
+	u32 wide = args->waves | args->scalar_blocks | args->vector_blocks | args->shared_blocks | args->barriers;
+	int i;
+
+	BUILD_BUG_ON(DRM_TUTTI_CGA_LEVELS != TUTTI_CGA_LEVELS);
+	*ask = (struct tutti_msg_occupancy){
+		.waves = args->waves, .scalar_blocks = args->scalar_blocks, .vector_blocks = args->vector_blocks,
+		.shared_blocks = args->shared_blocks, .barriers = args->barriers,
+		.mode = args->mode, .lmem = args->lmem,
+	};
+	for (i = 0; i < TUTTI_CGA_LEVELS; i++) {
+		const struct drm_tutti_cga *cga = &args->cga[i];
+
+		wide |= cga->x | cga->y | cga->z | cga->kind;
+		ask->cga[i] = (struct tutti_cga_shape){ .x = cga->x, .y = cga->y, .z = cga->z, .kind = cga->kind };
+	}
+	return wide <= U16_MAX && args->mode <= U8_MAX && args->lmem <= U8_MAX;
+}
+
+int tutti_control_occupancy_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
+{
+	struct drm_tutti_occupancy *args = data;
+	struct tutti_message message = {};
+	bool good = tutti_control_occupancy_ask(args, &message.occupancy);
+	int index, error = tutti_control_enter(df, good && !args->pad, &index);
+
+	if (error)
+		return error;
+	error = tutti_message_occupancy(to_tutti(drm), &message);
+	tutti_gate_exit(df->driver_priv, index);
+	if (error)
+		return error;
+	args->cgas = message.value;
+	args->ctas = message.arg[0];
+	args->sms = message.arg[1];
+	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* What user space may ask of the card: discovery data, state, what single SMs do, how many workgroups fit. */
+/* What user space may ask of the card: discovery data, state, what single SMs do. */
 #include <linux/capability.h>
 #include <linux/uaccess.h>
 
@@ -26,65 +26,57 @@ static int tutti_query_answer(struct drm_tutti_query *args, const void *from, u3
 	return 0;
 }
 
-static int tutti_query_read_sm_states(struct tutti_file *file, void *to, u32 size)
+/* @update: the firmware brings the table up to date first. */
+static int tutti_query_read_table(struct tutti_file *file, void *to, u32 offset, u32 size, bool update)
 {
 	struct tutti_device *tdev = file->tdev;
 	int index, error = tutti_gate_enter(file, &index);
 
 	if (error)
 		return error;
-	error = tutti_message_counters(tdev);
+	if (update)
+		error = tutti_message_counters(tdev);
 	if (!error)
-		memcpy_fromio(to, tdev->window + tdev->known.sm_states.offset, size);
+		memcpy_fromio(to, tdev->window + offset, size);
 	tutti_gate_exit(file, index);
 	return error;
 }
 
 /* By a copy: user memory may take for ever, and a reset does not wait for it. */
-static int tutti_query_sm_states(struct tutti_file *file, struct drm_tutti_query *args)
+static int tutti_query_table(struct tutti_file *file, struct drm_tutti_query *args, u32 offset, u32 size, bool update)
 {
-	const struct tutti_discovery *known = &file->tdev->known;
-	u32 size = known->sms * sizeof(struct tutti_sm_state);
-	void *copy;
+	void *copy = kvmalloc(size, GFP_KERNEL_ACCOUNT);
 	int error;
 
-	if (!perfmon_capable())
-		return -EACCES;
-	if (known->sm_states.bytes < size)
-		return -EOPNOTSUPP;
-	copy = kvmalloc(size, GFP_KERNEL_ACCOUNT);
 	if (!copy)
 		return -ENOMEM;
-	error = tutti_query_read_sm_states(file, copy, size);
+	error = tutti_query_read_table(file, copy, offset, size, update);
 	if (!error)
 		error = tutti_query_answer(args, copy, size);
 	kvfree(copy);
 	return error;
 }
 
-static int tutti_query_occupancy(struct tutti_file *file, struct drm_tutti_query *args)
+static int tutti_query_sm_states(struct tutti_file *file, struct drm_tutti_query *args)
 {
-	struct tutti_message message = {};
-	struct drm_tutti_occupancy occupancy;
-	int index, error;
+	const struct tutti_discovery *known = &file->tdev->known;
+	u32 size = known->sms * sizeof(struct tutti_sm_state);
 
-	BUILD_BUG_ON(sizeof(message.occupancy) != sizeof(occupancy.ask));
-	if (args->size < sizeof(occupancy))
-		return -EINVAL;
-	if (copy_from_user(&occupancy, u64_to_user_ptr(args->pointer), sizeof(occupancy)))
-		return -EFAULT;
-	memcpy(&message.occupancy, occupancy.ask, sizeof(occupancy.ask));
-	error = tutti_gate_enter(file, &index);
-	if (error)
-		return error;
-	error = tutti_message_occupancy(file->tdev, &message);
-	tutti_gate_exit(file, index);
-	if (error)
-		return error;
-	occupancy.cgas = message.value;
-	occupancy.ctas = message.arg[0];
-	occupancy.sms = message.arg[1];
-	return tutti_query_answer(args, &occupancy, sizeof(occupancy));
+	if (!perfmon_capable())
+		return -EACCES;
+	if (known->sm_states.bytes < size)
+		return -EOPNOTSUPP;
+	return tutti_query_table(file, args, known->sm_states.offset, size, true);
+}
+
+static int tutti_query_sm_places(struct tutti_file *file, struct drm_tutti_query *args)
+{
+	const struct tutti_discovery *known = &file->tdev->known;
+	u32 size = known->sms * sizeof(struct tutti_sm_place);
+
+	if (known->sm_table.bytes < size)
+		return -EOPNOTSUPP;
+	return tutti_query_table(file, args, known->sm_table.offset, size, false);
 }
 
 int tutti_query_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
@@ -104,10 +96,10 @@ int tutti_query_ioctl(struct drm_device *drm, void *data, struct drm_file *df)
 	case DRM_TUTTI_QUERY_STATE:
 		tutti_query_fill_state(tdev, &state);
 		return tutti_query_answer(args, &state, sizeof(state));
+	case DRM_TUTTI_QUERY_SM_PLACES:
+		return tutti_query_sm_places(df->driver_priv, args);
 	case DRM_TUTTI_QUERY_SM_STATES:
 		return tutti_query_sm_states(df->driver_priv, args);
-	case DRM_TUTTI_QUERY_OCCUPANCY:
-		return tutti_query_occupancy(df->driver_priv, args);
 	default:
 		return -EINVAL;
 	}

@@ -8,11 +8,18 @@ bool trace_readable(const struct tutti_device *device)
 	       device->known.trace.bytes >= sizeof(struct tutti_trace);
 }
 
-void trace_begin(struct tutti_device *device, uint32_t kinds)
+int trace_begin(struct tutti_device *device, uint32_t kinds)
 {
+	if (device->transport->trace_start)
+		return device->transport->trace_start(device, kinds);
+	if (!kinds) {
+		tutti_store_release(&device->control->trace_enable, 0);
+		return 0;
+	}
 	tutti_store_relaxed(&device->trace_lost, tutti_load_relaxed(&device->status->trace_lost));
 	tutti_store_release(&device->control->trace_head, tutti_load_acquire(&device->status->trace_tail));
 	tutti_store_release(&device->control->trace_enable, kinds);
+	return 0;
 }
 
 int tutti_trace_start(struct tutti_device *device, uint32_t kinds)
@@ -27,8 +34,7 @@ int tutti_trace_start(struct tutti_device *device, uint32_t kinds)
 		return -EINVAL;
 	if (device->trace)
 		return -EBUSY;
-	trace_begin(device, kinds);
-	return 0;
+	return trace_begin(device, kinds);
 }
 
 int tutti_trace_stop(struct tutti_device *device)
@@ -41,11 +47,10 @@ int tutti_trace_stop(struct tutti_device *device)
 		return -ENOTSUP;
 	if (device->trace)
 		return -EBUSY;
-	tutti_store_release(&device->control->trace_enable, 0);
-	return 0;
+	return trace_begin(device, 0);
 }
 
-unsigned trace_take(struct tutti_device *device, struct tutti_trace *records, unsigned count, uint64_t *lost)
+static unsigned take_from_ring(struct tutti_device *device, struct tutti_trace *records, unsigned count, uint64_t *lost)
 {
 	const struct tutti_trace *ring = (const void *)(device->bar + device->known.trace.offset);
 	uint64_t size = device->known.trace.bytes / sizeof(*ring), head = device->control->trace_head;
@@ -56,10 +61,19 @@ unsigned trace_take(struct tutti_device *device, struct tutti_trace *records, un
 	for (; n < count && n < ready && n < size; n++, head++)
 		records[n] = ring[head & (size - 1)];
 	tutti_store_release(&device->control->trace_head, head);
-	if (lost)
-		*lost = dropped - device->trace_lost;
+	*lost = dropped - device->trace_lost;
 	device->trace_lost = dropped;
 	return n;
+}
+
+int trace_take(struct tutti_device *device, struct tutti_trace *records, unsigned count, uint64_t *lost)
+{
+	uint64_t nobody_asks;
+
+	lost = lost ? lost : &nobody_asks;
+	*lost = 0;
+	return device->transport->trace_read ? device->transport->trace_read(device, records, count, lost)
+					     : (int)take_from_ring(device, records, count, lost);
 }
 
 int tutti_trace_read(struct tutti_device *device, struct tutti_trace *records, unsigned count, uint64_t *lost)
@@ -74,7 +88,7 @@ int tutti_trace_read(struct tutti_device *device, struct tutti_trace *records, u
 		return -ENOTSUP;
 	if (device->trace)
 		return -EBUSY;
-	return (int)trace_take(device, records, count < INT32_MAX ? count : INT32_MAX, lost);
+	return trace_take(device, records, count < INT32_MAX ? count : INT32_MAX, lost);
 }
 
 static const char *const names[TUTTI_TRACE_KINDS] = {

@@ -8,14 +8,14 @@
 
 /** trace_readable() - can the host read this card's ring? */
 bool trace_readable(const struct tutti_device *device);
-/** trace_begin() - record @kinds from now on; older records are dropped. */
-void trace_begin(struct tutti_device *device, uint32_t kinds);
+/** trace_begin() - record @kinds from now on, nothing if 0; older records are dropped. Return: 0 or -errno. */
+int trace_begin(struct tutti_device *device, uint32_t kinds);
 /**
  * trace_take() - take up to @count of the oldest records; @lost gets how many were dropped since the last call, or is NULL.
  *
- * One thread at a time. It may be called by a signal's handler. Return: the number of records.
+ * One thread at a time. It may be called by a signal's handler. Return: the number of records, or -errno with *@lost = 0.
  */
-unsigned trace_take(struct tutti_device *device, struct tutti_trace *records, unsigned count, uint64_t *lost);
+int trace_take(struct tutti_device *device, struct tutti_trace *records, unsigned count, uint64_t *lost);
 
 /** trace_open() - begin to write a trace if the environment variable TUTTI_TRACE asks for one. 0 or -errno. */
 int trace_open(struct tutti_device *device);

@@ -80,12 +80,13 @@ static void drain(struct trace *trace)
 {
 	struct tutti_trace records[CHUNK];
 	uint64_t lost;
-	unsigned n;
+	int n;
 
 	do {
 		n = trace_take(trace->device, records, CHUNK, &lost);
 		trace->head.lost += lost;
-		write_all(trace, records, n * sizeof(*records));
+		if (n > 0)
+			write_all(trace, records, (size_t)n * sizeof(*records));
 	} while (n == CHUNK);
 }
 
@@ -240,11 +241,17 @@ int trace_open(struct tutti_device *device)
 {
 	const char *path = getenv("TUTTI_TRACE");
 	struct trace *trace;
+	int error;
 
 	if (!path || !*path)
 		return 0;
 	if (!trace_readable(device)) {
 		say("TUTTI_TRACE: this card's trace cannot be read");
+		return 0;
+	}
+	error = trace_begin(device, TUTTI_TRACE_ALL);
+	if (error) {
+		say("TUTTI_TRACE: the card's trace cannot be read: %s", tutti_strerror(error));
 		return 0;
 	}
 	trace = calloc(1, sizeof(*trace));
@@ -254,8 +261,7 @@ int trace_open(struct tutti_device *device)
 	trace->process = getpid();
 	trace->file = create(path);
 	if (trace->file < 0) {
-		int error = trace->file;
-
+		error = trace->file;
 		say("TUTTI_TRACE: %s: %s", path, tutti_strerror(error));
 		free(trace);
 		return error;
@@ -263,7 +269,6 @@ int trace_open(struct tutti_device *device)
 	write_head(trace);
 	device->trace = trace;
 	list_add(trace);
-	trace_begin(device, trace->head.kinds);
 	return 0;
 }
 
@@ -274,7 +279,7 @@ void trace_close(struct tutti_device *device)
 	if (!trace)
 		return;
 	list_remove(trace);
-	tutti_store_release(&device->control->trace_enable, 0);
+	trace_begin(device, 0);
 	drain(trace);
 	write_lost(trace);
 	if (trace->head.lost)

@@ -11,6 +11,7 @@
 #include "tutti.h"
 #include "tutti/message.h"
 #include "tutti/profile.h"
+#include "tutti/trace.h"
 
 struct tutti_device;
 
@@ -42,7 +43,7 @@ struct transport_fit {
 /**
  * struct transport - one kind of card.
  * @name: what selects it in struct tutti_device_options, where ':' and a path may follow
- * @traces: the trace ring in the control window and its controls can be reached (tutti/trace_api.h)
+ * @traces: the trace ring (tutti/trace_api.h) can be read, in the control window unless there is a @trace_read
  * @write_combined: the host's stores to card memory may reach it in another order than they were made in
  * @zeroed: card memory is zeroed when map() or back() backs it; else it holds anything, as after power-on
  * @discards: the pools are private memory of the process, so that madvise(MADV_DONTNEED) clears pages
@@ -88,6 +89,9 @@ struct transport_fit {
  * @sm_enable: let SMs [first, first + count) take part in placement, or not
  * @policy_set, @policy_get: enum tutti_policy; @which selects among the values of one policy
  * @occupancy: how many times does a launch with these needs fit the card?
+ * @trace_start: let the card write records of these kinds from now on, 0: none. NULL with @trace_read
+ * @trace_read: take records out of the trace ring, and count those dropped since the last call; how many, or -errno.
+ *	NULL if ring and controls are in the control window
  * @pci_address: as in tutti.h; NULL if the card is on no bus
  * @profile: as tutti_profile_each(); NULL if this card's soft core does not count instructions
  */
@@ -133,6 +137,8 @@ struct transport {
 	int (*policy_get)(struct tutti_device *device, unsigned policy, uint32_t which, uint32_t *value);
 	int (*occupancy)(struct tutti_device *device, const struct tutti_msg_occupancy *ask,
 			 struct transport_fit *fit);
+	int (*trace_start)(struct tutti_device *device, uint32_t kinds);
+	int (*trace_read)(struct tutti_device *device, struct tutti_trace *records, unsigned count, uint64_t *lost);
 	int (*pci_address)(struct tutti_device *device, char *address, size_t bytes);
 	int (*profile)(struct tutti_device *device, tutti_profile_fn each, void *context);
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "table.h"
+#include "tutti/trace.h"
 
 /* ---- valid arguments ---- */
 
@@ -187,9 +188,81 @@ static bool fill_kick(struct rig *rig, void *args)
 	return true;
 }
 
-static bool fill_control(struct rig *rig, void *args)
+static bool fill_counters(struct rig *rig, void *args)
 {
-	*(struct drm_tutti_control *)args = (struct drm_tutti_control){.op = DRM_TUTTI_CONTROL_COUNTERS};
+	*(struct drm_tutti_counters *)args = (struct drm_tutti_counters){0};
+	return true;
+}
+
+/* Only a task that runs can be cancelled: this makes a second queue, with a kernel that says so and never ends. */
+static bool fill_task_cancel(struct rig *rig, void *args)
+{
+	static const uint32_t begin[] = {0x00100293 /* li t0, 1 */, 0x00553023 /* sd t0, 0(a0) */, 0x0000006f /* j . */};
+	uint64_t *begun = (void *)(rig->memory + SPARE_DATA_AT), end = now_ns() + 10 * SECOND;
+	struct drm_tutti_queue_create create;
+	volatile uint64_t *doorbell;
+	struct drm_tutti_kick kick = {0};
+
+	fill_queue_create(rig, &create);
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_CREATE, &create));
+	doorbell = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)create.doorbell_offset);
+	CHECK(doorbell != MAP_FAILED);
+	__atomic_store_n(begun, 0, __ATOMIC_RELAXED);
+	rig_code(rig, begin, sizeof(begin));
+	rig_dispatch_at((void *)(rig->memory + SPARE_RING_AT), 1, BASE + SPARE_DATA_AT);
+	*doorbell = 0;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_KICK, &kick));
+	munmap((void *)doorbell, PAGE);
+	while (!__atomic_load_n(begun, __ATOMIC_ACQUIRE) && now_ns() < end)
+		usleep(1000);
+	CHECK(__atomic_load_n(begun, __ATOMIC_ACQUIRE));
+	*(struct drm_tutti_task_cancel *)args = (struct drm_tutti_task_cancel){.handle = create.handle};
+	return true;
+}
+
+/* None, so that no SM is off whatever is cut off. */
+static bool fill_sm_enable(struct rig *rig, void *args)
+{
+	SKIP_UNLESS(!getuid(), "only root switches SMs");
+	*(struct drm_tutti_sm_enable *)args = (struct drm_tutti_sm_enable){.enable = 1};
+	return true;
+}
+
+static bool fill_policy_set(struct rig *rig, void *args)
+{
+	SKIP_UNLESS(!getuid(), "only root sets policies");
+	*(struct drm_tutti_policy *)args = (struct drm_tutti_policy){.policy = TUTTI_POLICY_CTA_CAP};
+	return true;
+}
+
+static bool fill_policy_get(struct rig *rig, void *args)
+{
+	*(struct drm_tutti_policy *)args = (struct drm_tutti_policy){.policy = TUTTI_POLICY_CTA_CAP};
+	return true;
+}
+
+static bool fill_occupancy(struct rig *rig, void *args)
+{
+	*(struct drm_tutti_occupancy *)args = (struct drm_tutti_occupancy){.waves = 1};
+	return true;
+}
+
+/* One file at a time: another rig can call this when the first one is closed. */
+static bool fill_trace_start(struct rig *rig, void *args)
+{
+	SKIP_UNLESS(!getuid(), "takes CAP_PERFMON");
+	*(struct drm_tutti_trace_start *)args = (struct drm_tutti_trace_start){.kinds = 1u << TUTTI_TRACE_COMPLETE};
+	return true;
+}
+
+static bool fill_trace_read(struct rig *rig, void *args)
+{
+	struct drm_tutti_trace_start start;
+	static struct tutti_trace records[4];
+
+	CHECK(fill_trace_start(rig, &start));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_TRACE_START, &start));
+	*(struct drm_tutti_trace_read *)args = (struct drm_tutti_trace_read){.pointer = (uintptr_t)records, .count = 4};
 	return true;
 }
 
@@ -215,8 +288,15 @@ const struct call calls[] = {
 	{"EVENT", "SYS-26", DRM_IOCTL_TUTTI_EVENT, fill_event, QUEUE, AT(event, handle), 0},
 	{"FENCE", "SYS-26", DRM_IOCTL_TUTTI_FENCE, fill_fence, QUEUE, AT(fence, handle), 0},
 	{"KICK", "SYS-30", DRM_IOCTL_TUTTI_KICK, fill_kick, NO_OBJECT, 0, 0},
-	{"CONTROL", "SYS-30", DRM_IOCTL_TUTTI_CONTROL, fill_control, NO_OBJECT, 0, 0},
+	{"COUNTERS", "SYS-30", DRM_IOCTL_TUTTI_COUNTERS, fill_counters, NO_OBJECT, 0, 0},
 	{"BO_USERPTR", "SYS-22 SYS-41", DRM_IOCTL_TUTTI_BO_USERPTR, fill_bo_userptr, NO_OBJECT, 0, 0},
+	{"TASK_CANCEL", "SYS-30 TSK-12", DRM_IOCTL_TUTTI_TASK_CANCEL, fill_task_cancel, QUEUE, AT(task_cancel, handle), 0},
+	{"SM_ENABLE", "SYS-41", DRM_IOCTL_TUTTI_SM_ENABLE, fill_sm_enable, NO_OBJECT, 0, 0},
+	{"POLICY_SET", "SYS-41", DRM_IOCTL_TUTTI_POLICY_SET, fill_policy_set, NO_OBJECT, 0, 0},
+	{"POLICY_GET", "SYS-41", DRM_IOCTL_TUTTI_POLICY_GET, fill_policy_get, NO_OBJECT, 0, 0},
+	{"OCCUPANCY", "SYS-41 CGA-29", DRM_IOCTL_TUTTI_OCCUPANCY, fill_occupancy, NO_OBJECT, 0, 0},
+	{"TRACE_START", "SYS-30", DRM_IOCTL_TUTTI_TRACE_START, fill_trace_start, NO_OBJECT, 0, 0},
+	{"TRACE_READ", "SYS-30", DRM_IOCTL_TUTTI_TRACE_READ, fill_trace_read, NO_OBJECT, 0, 0},
 	{0},
 };
 
@@ -338,6 +418,7 @@ static bool older(struct rig *rig, const void *data)
 	CHECK(rig_queue(rig) && it->fill(rig, args));
 	memset(args + bytes, 0, 8);
 	wanted = call(rig->fd, it->request, args);
+	rig_close(rig);
 	CHECK(rig_queue(&other) && it->fill(&other, args));
 	memset(args + bytes, 0xa5, 8);
 	EXPECT(wanted, call(other.fd, resized(it, bytes), args));

@@ -19,6 +19,7 @@ struct call {
 	uint32_t handle_at; /* in the arguments */
 	uint32_t bo_at;     /* offset of another buffer's handle, 0: none */
 };
+/* RESET is not among them: with right arguments it takes everybody's work away (life/process.c, life/reset.c). */
 extern const struct call calls[]; /* the last one has no name */
 
 static inline uint32_t call_bytes(const struct call *call)
@@ -27,5 +28,11 @@ static inline uint32_t call_bytes(const struct call *call)
 }
 
 const struct call *call_find(unsigned long request);
+
+/** call_is_for_all() - wrong arguments may change the card for everybody, if root makes the call. */
+static inline bool call_is_for_all(const struct call *call)
+{
+	return call->request == DRM_IOCTL_TUTTI_SM_ENABLE || call->request == DRM_IOCTL_TUTTI_POLICY_SET;
+}
 
 #endif

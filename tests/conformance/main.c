@@ -106,7 +106,7 @@ static const struct group {
 	{"sync", sync_group},		{"trust", trust_group},	    {"process", process_group},
 	{"life", life_group},		{"recover", recover_group}, {"reset", reset_group},
 	{"unplug", unplug_group},	{"power", power_group},	    {"storm", storm_group},
-	{"faults", faults_group},	{"policy", policy_group}, {"core", core_group},
+	{"faults", faults_group},	{"policy", policy_group}, {"tracing", tracing_group}, {"core", core_group},
 	{"table", table_group},
 };
 

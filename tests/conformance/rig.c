@@ -237,6 +237,29 @@ void rig_code(struct rig *rig, const uint32_t *code, size_t bytes)
 	call(rig->fd, DRM_IOCTL_TUTTI_CODE_INVALIDATE, &range);
 }
 
+static void dispatch_publish(union tutti_packet *slot)
+{
+	rig_publish(slot, tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, 1, TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM) |
+				  1 << 16);
+}
+
+static void dispatch_prepare(union tutti_packet *slot, uint32_t workgroups, uint64_t kernarg)
+{
+	memset((uint8_t *)slot + 4, 0, sizeof(*slot) - 4);
+	slot->dispatch.workgroup_x = 32;
+	slot->dispatch.workgroup_y = slot->dispatch.workgroup_z = 1;
+	slot->dispatch.grid_x = 32 * workgroups;
+	slot->dispatch.grid_y = slot->dispatch.grid_z = 1;
+	slot->dispatch.kernel_object = BASE + CODE_AT;
+	slot->dispatch.kernarg = kernarg;
+}
+
+void rig_dispatch_at(union tutti_packet *slot, uint32_t workgroups, uint64_t kernarg)
+{
+	dispatch_prepare(slot, workgroups, kernarg);
+	dispatch_publish(slot);
+}
+
 void rig_dispatch(struct rig *rig, uint32_t workgroups, uint64_t kernarg, unsigned signal)
 {
 	rig_dispatch_task(rig, workgroups, kernarg, 0, signal);
@@ -246,17 +269,10 @@ void rig_dispatch_task(struct rig *rig, uint32_t workgroups, uint64_t kernarg, u
 {
 	union tutti_packet *slot = rig_slot(rig);
 
-	memset((uint8_t *)slot + 4, 0, sizeof(*slot) - 4);
-	slot->dispatch.workgroup_x = 32;
-	slot->dispatch.workgroup_y = slot->dispatch.workgroup_z = 1;
-	slot->dispatch.grid_x = 32 * workgroups;
-	slot->dispatch.grid_y = slot->dispatch.grid_z = 1;
-	slot->dispatch.kernel_object = BASE + CODE_AT;
-	slot->dispatch.kernarg = kernarg;
+	dispatch_prepare(slot, workgroups, kernarg);
 	slot->dispatch.tmd = tmd;
 	slot->dispatch.signal = signal_address(signal);
-	rig_publish(slot, tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, 1, TUTTI_SCOPE_SYSTEM, TUTTI_SCOPE_SYSTEM) |
-				  1 << 16);
+	dispatch_publish(slot);
 }
 
 void rig_ring(struct rig *rig)
@@ -341,9 +357,9 @@ int queue_call(struct rig *rig, unsigned long request)
 
 int device_reset(void)
 {
-	struct drm_tutti_control control = {.op = DRM_TUTTI_CONTROL_RESET};
+	struct drm_tutti_reset reset = {.rung = DRM_TUTTI_RESET_FIRMWARE};
 	struct rig fresh = {.fd = -1};
-	int fd = device_open(), error = fd < 0 ? errno : call(fd, DRM_IOCTL_TUTTI_CONTROL, &control);
+	int fd = device_open(), error = fd < 0 ? errno : call(fd, DRM_IOCTL_TUTTI_RESET, &reset);
 	/* the generation changes a moment later: from then on this file is stale */
 	for (unsigned i = 0; !error && i < 500; i++) {
 		struct drm_tutti_bo_info info = {0};

@@ -29,6 +29,7 @@
 #define DATA_AT (4 * PAGE)
 #define SPARE_RING_AT (8 * PAGE) /* for a second queue, with its index behind it */
 #define SPARE_INDEX_AT (9 * PAGE)
+#define SPARE_DATA_AT (10 * PAGE)
 
 /** struct rig - fields are zero until something is created. */
 struct rig {
@@ -72,6 +73,7 @@ union tutti_packet *rig_slot(struct rig *rig); /* the next one, still INVALID */
 void rig_publish(union tutti_packet *slot, uint32_t header);
 void rig_code(struct rig *rig, const uint32_t *code, size_t bytes); /* a kernel at CODE_AT */
 void rig_dispatch(struct rig *rig, uint32_t workgroups, uint64_t kernarg, unsigned signal);
+void rig_dispatch_at(union tutti_packet *slot, uint32_t workgroups, uint64_t kernarg); /* in any ring; no signal */
 void rig_dispatch_task(struct rig *rig, uint32_t workgroups, uint64_t kernarg, uint64_t tmd, unsigned signal);
 int rig_progress(struct rig *rig, uint64_t packets, uint64_t timeout_ns); /* WAIT_PROGRESS */
 int queue_error(struct rig *rig, struct tutti_fault *fault); /* waits 10 s for the queue to stop; 0 or errno */
@@ -126,6 +128,6 @@ void subtests(const struct subtest *tests); /* up to a nameless one */
 void arguments_group(void), calls_group(void), defects_group(void), memory_group(void), mmap_group(void),
 	queue_group(void), sync_group(void), trust_group(void), process_group(void), life_group(void),
 	recover_group(void), reset_group(void), unplug_group(void), power_group(void), storm_group(void), faults_group(void),
-	policy_group(void), core_group(void);
+	policy_group(void), core_group(void), tracing_group(void);
 
 #endif

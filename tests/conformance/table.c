@@ -6,7 +6,7 @@
 #define COLUMNS 40
 #define CALLS 64
 
-/** struct column - one defect or state; @cells: by the place of the call in calls[]. */
+/** struct column - what became of one defect or state, in @cells[i] of calls[i]. */
 static struct column {
 	const char *what;
 	enum outcome cells[CALLS];
@@ -17,7 +17,7 @@ static unsigned column_count;
 static bool spoiled[CALLS][ARGS_MAX];
 static enum outcome fields[CALLS];
 
-/* Columns that every call has; the others are about handles. */
+/* Every call must have a subtest for each of these; the other columns are about handles, which not every call has. */
 static const char *const for_all[] = {
 	"all of it right", "null and kernel pointers", "arguments end with their page", "arguments at an odd address",
 	"last byte of the arguments not readable", "arguments read-only", "a newer, longer structure",
@@ -40,6 +40,10 @@ static const struct free_field {
 	FREE(QUEUE_QUERY, queue_query, progress), FREE(QUEUE_QUERY, queue_query, errors),
 	FREE(QUEUE_QUERY, queue_query, fault), FREE(QUEUE_QUERY, queue_query, stopped),
 	FREE(WAIT, wait, deadline), FREE(FENCE, fence, packet),
+	FREE(POLICY_GET, policy, value), FREE(OCCUPANCY, occupancy, cgas), FREE(OCCUPANCY, occupancy, ctas),
+	FREE(OCCUPANCY, occupancy, sms),
+	/* nothing is written where there are no records; calls/tracing.c */
+	FREE(TRACE_READ, trace_read, pointer), FREE(TRACE_READ, trace_read, count), FREE(TRACE_READ, trace_read, lost),
 #undef FREE
 };
 

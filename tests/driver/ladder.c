@@ -162,14 +162,15 @@ static bool function(struct rig *rig)
 
 static bool function_by_call(struct rig *rig)
 {
-	struct drm_tutti_control control = {.op = DRM_TUTTI_CONTROL_RESET, .arg = {DRM_TUTTI_RESET_FUNCTION}};
+	struct drm_tutti_reset reset = {.rung = DRM_TUTTI_RESET_FUNCTION + 1};
 	volatile uint32_t *card;
 
 	CHECK(marked(rig, &card));
-	control.arg[0] = DRM_TUTTI_RESET_FUNCTION + 1;
-	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_CONTROL, &control));
-	control.arg[0] = DRM_TUTTI_RESET_FUNCTION;
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_CONTROL, &control));
+	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_RESET, &reset));
+	reset = (struct drm_tutti_reset){.rung = DRM_TUTTI_RESET_FUNCTION, .pad = 1};
+	EXPECT(EINVAL, call(rig->fd, DRM_IOCTL_TUTTI_RESET, &reset));
+	reset.pad = 0;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_RESET, &reset));
 	rig_signal(rig, 0, 1);
 	EXPECT(EIO, rig_wait(rig, 0, 0, 30 * SECOND));
 	CHECK(fresh_works());

@@ -5,16 +5,11 @@
 #include "transport/drm/drm.h"
 #include "tutti/sm_state.h"
 
-int drm_control(struct drm_card *card, uint32_t op, uint64_t arg0, uint64_t arg1, uint64_t arg2)
-{
-	struct drm_tutti_control args = {.op = op, .arg = {arg0, arg1, arg2}};
-
-	return drm_call(card, DRM_IOCTL_TUTTI_CONTROL, &args);
-}
-
 int drm_counters(struct tutti_device *device)
 {
-	return drm_control(drm_card_of(device), DRM_TUTTI_CONTROL_COUNTERS, 0, 0, 0);
+	struct drm_tutti_counters args = {0};
+
+	return drm_call(drm_card_of(device), DRM_IOCTL_TUTTI_COUNTERS, &args);
 }
 
 /* In this transport the table in the window is plain memory, which the driver fills on request. */
@@ -29,38 +24,63 @@ int drm_sm_states(struct tutti_device *device)
 
 int drm_sm_enable(struct tutti_device *device, unsigned first, unsigned count, bool enable)
 {
-	return drm_control(drm_card_of(device), DRM_TUTTI_CONTROL_SM_ENABLE, first, count, enable);
+	struct drm_tutti_sm_enable args = {.first = first, .count = count, .enable = enable};
+
+	return drm_call(drm_card_of(device), DRM_IOCTL_TUTTI_SM_ENABLE, &args);
 }
 
 int drm_policy_set(struct tutti_device *device, unsigned policy, uint32_t value)
 {
-	return drm_control(drm_card_of(device), DRM_TUTTI_CONTROL_POLICY, policy, value, 0);
+	uint32_t shift = tutti_policy_shift(policy);
+	struct drm_tutti_policy args = {.policy = policy,
+					.which = (uint32_t)((uint64_t)value >> shift),
+					.value = value & ((1ull << shift) - 1)};
+
+	return drm_call(drm_card_of(device), DRM_IOCTL_TUTTI_POLICY_SET, &args);
 }
 
 int drm_policy_get(struct tutti_device *device, unsigned policy, uint32_t which, uint32_t *value)
 {
-	struct drm_tutti_control ask = {.op = DRM_TUTTI_CONTROL_POLICY_ASK, .arg = {policy, which}};
-	int error = drm_call(drm_card_of(device), DRM_IOCTL_TUTTI_CONTROL, &ask);
+	struct drm_tutti_policy args = {.policy = policy, .which = which};
+	int error = drm_call(drm_card_of(device), DRM_IOCTL_TUTTI_POLICY_GET, &args);
 
 	if (!error)
-		*value = (uint32_t)ask.arg[2];
+		*value = (uint32_t)args.value;
 	return error;
 }
 
 int drm_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *ask,
 		  struct transport_fit *fit)
 {
-	struct drm_tutti_occupancy occupancy = {0};
-	struct drm_tutti_query query = {
-	    .what = DRM_TUTTI_QUERY_OCCUPANCY, .size = sizeof(occupancy), .pointer = (uintptr_t)&occupancy};
+	struct drm_tutti_occupancy args = {
+	    .waves = ask->waves, .scalar_blocks = ask->scalar_blocks, .vector_blocks = ask->vector_blocks,
+	    .shared_blocks = ask->shared_blocks, .barriers = ask->barriers, .mode = ask->mode, .lmem = ask->lmem};
 	int error;
 
-	_Static_assert(sizeof(occupancy.ask) == sizeof(*ask), "the driver takes the message as it is");
-	memcpy(occupancy.ask, ask, sizeof(occupancy.ask));
-	error = drm_call(drm_card_of(device), DRM_IOCTL_TUTTI_QUERY, &query);
+	for (unsigned i = 0; i < DRM_TUTTI_CGA_LEVELS; i++)
+		args.cga[i] = (struct drm_tutti_cga){ask->cga[i].x, ask->cga[i].y, ask->cga[i].z, ask->cga[i].kind};
+	error = drm_call(drm_card_of(device), DRM_IOCTL_TUTTI_OCCUPANCY, &args);
 	if (!error)
-		*fit = (struct transport_fit){.cgas = (uint32_t)occupancy.cgas,
-					      .ctas = (uint32_t)occupancy.ctas,
-					      .sms = (uint32_t)occupancy.sms};
+		*fit = (struct transport_fit){.cgas = (uint32_t)args.cgas, .ctas = args.ctas, .sms = args.sms};
 	return error;
+}
+
+/* ---- the trace ---- */
+
+int drm_trace_start(struct tutti_device *device, uint32_t kinds)
+{
+	struct drm_tutti_trace_start args = {.kinds = kinds};
+
+	return drm_call(drm_card_of(device), DRM_IOCTL_TUTTI_TRACE_START, &args);
+}
+
+int drm_trace_read(struct tutti_device *device, struct tutti_trace *records, unsigned count, uint64_t *lost)
+{
+	struct drm_tutti_trace_read args = {.pointer = (uintptr_t)records, .count = count};
+	int error = drm_call(drm_card_of(device), DRM_IOCTL_TUTTI_TRACE_READ, &args);
+
+	if (error)
+		return error;
+	*lost = args.lost;
+	return (int)args.count;
 }

@@ -82,8 +82,6 @@ int drm_rsb_invalidate(struct tutti_device *device, unsigned rsb, uint32_t entri
 int drm_rsb_read(struct tutti_device *device, unsigned rsb, struct tutti_rsb *copy);
 
 /* control.c: as in struct transport */
-/** drm_control() - issue a DRM_TUTTI_CONTROL_* request, which changes a setting of the whole card. */
-int drm_control(struct drm_card *card, uint32_t op, uint64_t arg0, uint64_t arg1, uint64_t arg2);
 int drm_counters(struct tutti_device *device);
 int drm_sm_states(struct tutti_device *device);
 int drm_sm_enable(struct tutti_device *device, unsigned first, unsigned count, bool enable);
@@ -91,6 +89,9 @@ int drm_policy_set(struct tutti_device *device, unsigned policy, uint32_t value)
 int drm_policy_get(struct tutti_device *device, unsigned policy, uint32_t which, uint32_t *value);
 int drm_occupancy(struct tutti_device *device, const struct tutti_msg_occupancy *ask,
 		  struct transport_fit *fit);
+
+int drm_trace_start(struct tutti_device *device, uint32_t kinds);
+int drm_trace_read(struct tutti_device *device, struct tutti_trace *records, unsigned count, uint64_t *lost);
 
 /* sync.c: as in struct transport */
 int drm_sync_file(struct tutti_device *device, unsigned queue, uint64_t packets, int *fd);

@@ -59,6 +59,11 @@ static int open_window(struct tutti_device *device)
 		return -ENOMEM;
 	}
 	memcpy(device->bar, &device->known, sizeof(device->known));
+	/* A driver that does not say where the SMs are leaves the table zero. */
+	query = (struct drm_tutti_query){.what = DRM_TUTTI_QUERY_SM_PLACES,
+					 .size = device->known.sm_table.bytes,
+					 .pointer = (uintptr_t)device->bar + device->known.sm_table.offset};
+	(void)drm_call(card, DRM_IOCTL_TUTTI_QUERY, &query);
 	if (map_window_page(device, device->known.status.offset) == MAP_FAILED ||
 	    map_window_page(device, device->known.counters.offset) == MAP_FAILED)
 		return -errno;
@@ -123,7 +128,7 @@ const struct transport transport_drm = {
     .name = "drm",
     .write_combined = true,
     .zeroed = true, /* by the driver */
-    .traces = false, /* the driver maps only some pages of the window, and not those of the trace ring */
+    .traces = true,
     .present = drm_present,
     .open = drm_open,
     .start = drm_start,
@@ -154,5 +159,7 @@ const struct transport transport_drm = {
     .policy_set = drm_policy_set,
     .policy_get = drm_policy_get,
     .occupancy = drm_occupancy,
+    .trace_start = drm_trace_start,
+    .trace_read = drm_trace_read,
     .pci_address = drm_pci_address,
 };

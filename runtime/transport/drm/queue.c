@@ -73,8 +73,9 @@ int drm_queue_reset(struct tutti_device *device, unsigned queue)
 int drm_task_cancel(struct tutti_device *device, unsigned queue, uint64_t packet)
 {
 	struct drm_card *card = drm_card_of(device);
+	struct drm_tutti_task_cancel args = {.handle = card->queue[queue], .packet = packet};
 
-	return drm_control(card, DRM_TUTTI_CONTROL_CANCEL, card->queue[queue], packet, 0);
+	return drm_call(card, DRM_IOCTL_TUTTI_TASK_CANCEL, &args);
 }
 
 int drm_rsb_create(struct tutti_device *device, unsigned rsb, bool in_memory)

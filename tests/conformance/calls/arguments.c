@@ -14,7 +14,7 @@ static bool unknown_calls(struct rig *rig)
 	uint8_t args[256] = {0};
 
 	CHECK(rig_open(rig));
-	for (unsigned i = DRM_TUTTI_BO_USERPTR + 1; i < DRM_COMMAND_END - DRM_COMMAND_BASE; i++)
+	for (unsigned i = DRM_TUTTI_TRACE_READ + 1; i < DRM_COMMAND_END - DRM_COMMAND_BASE; i++)
 		EXPECT(EINVAL, call(rig->fd, DRM_IOWR(DRM_COMMAND_BASE + i, struct drm_tutti_kick), args));
 	EXPECT(EINVAL, call(rig->fd, DRM_IOWR(0xff, struct drm_tutti_kick), args));
 	return true;

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "table.h"
+#include "tutti/discovery.h"
+#include "tutti/trace.h"
 
 /** struct defect - @value in a field of a call's valid arguments. */
 struct defect {
@@ -25,10 +27,13 @@ struct defect {
 /* A bit of flags that has no meaning. */
 #define F(call, type, field, bit) D(call, type, field, 1ull << (bit), EINVAL, "bit " #bit)
 
+/* A field of a level of CGAs that is right but for bit 16. */
+#define L(level, field) D(OCCUPANCY, occupancy, cga[level].field, 0x10000, EINVAL, "right but for bit 16")
+
 #define VA_END (1ull << 47)
 
 static const struct defect defects[] = {
-	D(QUERY, query, what, DRM_TUTTI_QUERY_OCCUPANCY + 1, EINVAL, "unknown"),
+	D(QUERY, query, what, DRM_TUTTI_QUERY_SM_PLACES + 1, EINVAL, "unknown"),
 	D(QUERY, query, what, ~0u, EINVAL, "unknown"),
 	D(QUERY, query, pointer, 0, EFAULT, "null"),
 	D(QUERY, query, pointer, 0xffff888000000000ull, EFAULT, "kernel address"),
@@ -166,11 +171,40 @@ static const struct defect defects[] = {
 	D(FENCE, fence, syncobj, 0, ENOENT, "zero"),
 	D(FENCE, fence, syncobj, 0x7777, ENOENT, "never given out"),
 	P(KICK, kick, pad),
-	P(CONTROL, control, pad),
-	P(CONTROL, control, arg[0]), P(CONTROL, control, arg[1]), P(CONTROL, control, arg[2]),
-	D(CONTROL, control, op, 1, ENOENT, "cancel, without a queue"),
-	D(CONTROL, control, op, DRM_TUTTI_CONTROL_POLICY_ASK + 1, EINVAL, "unknown"),
-	D(CONTROL, control, op, ~0u, EINVAL, "unknown"),
+	P(TRACE_START, trace_start, pad),
+	D(TRACE_START, trace_start, kinds, 1u << TUTTI_TRACE_KINDS, EINVAL, "an unknown kind"),
+	D(TRACE_START, trace_start, kinds, ~0u, EINVAL, "all bits"),
+	P(COUNTERS, counters, pad),
+	P(TASK_CANCEL, task_cancel, pad),
+	D(TASK_CANCEL, task_cancel, packet, 1, ENOENT, "not there yet"),
+	D(TASK_CANCEL, task_cancel, packet, ~0ull, ENOENT, "all bits"),
+	P(SM_ENABLE, sm_enable, pad),
+	D(SM_ENABLE, sm_enable, first, TUTTI_MAX_SMS, EINVAL, "more than any card has"),
+	D(SM_ENABLE, sm_enable, first, ~0u, EINVAL, "wraps with the count"),
+	D(SM_ENABLE, sm_enable, count, TUTTI_MAX_SMS + 1, EINVAL, "more than any card has"),
+	D(SM_ENABLE, sm_enable, count, ~0u, EINVAL, "all bits"),
+	D(SM_ENABLE, sm_enable, enable, 2, EINVAL, "neither on nor off"),
+	D(SM_ENABLE, sm_enable, enable, 1u << 31, EINVAL, "highest bit set"),
+	D(POLICY_SET, policy, policy, TUTTI_POLICIES, EINVAL, "unknown"),
+	D(POLICY_SET, policy, policy, ~0u, EINVAL, "all bits"),
+	D(POLICY_SET, policy, which, 1, EINVAL, "of a policy that is no table"),
+	D(POLICY_SET, policy, value, 1ull << 32, EINVAL, "right but for bit 32"),
+	D(POLICY_GET, policy, policy, TUTTI_POLICIES, EINVAL, "unknown"),
+	D(POLICY_GET, policy, policy, ~0u, EINVAL, "all bits"),
+	D(POLICY_GET, policy, which, 1, EINVAL, "of a policy that is no table"),
+	P(OCCUPANCY, occupancy, pad),
+	D(OCCUPANCY, occupancy, waves, 0, EINVAL, "none"),
+	D(OCCUPANCY, occupancy, waves, 0x10001, EINVAL, "right but for bit 16"),
+	D(OCCUPANCY, occupancy, scalar_blocks, 0x10000, EINVAL, "too many"),
+	D(OCCUPANCY, occupancy, vector_blocks, 0x10000, EINVAL, "too many"),
+	D(OCCUPANCY, occupancy, shared_blocks, 0x10000, EINVAL, "too many"),
+	D(OCCUPANCY, occupancy, barriers, 0x10000, EINVAL, "too many"),
+	D(OCCUPANCY, occupancy, mode, 0x100, EINVAL, "right but for bit 8"),
+	D(OCCUPANCY, occupancy, mode, TUTTI_OCCUPANCY_MODE_CARD + 1, EINVAL, "unknown"),
+	D(OCCUPANCY, occupancy, lmem, 0x100, EINVAL, "right but for bit 8"),
+	D(OCCUPANCY, occupancy, lmem, 2, EINVAL, "neither yes nor no"),
+	L(0, x), L(0, y), L(0, z), L(0, kind), L(1, x), L(1, y), L(1, z), L(1, kind),
+	L(2, x), L(2, y), L(2, z), L(2, kind), L(3, x), L(3, y), L(3, z), L(3, kind),
 };
 
 /* Outputs of a failed call are as the caller left them; WAIT reports what it saw. */

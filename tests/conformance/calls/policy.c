@@ -10,24 +10,26 @@
 #include "tutti/discovery.h"
 #include "tutti/sm_state.h"
 
-static int control(int fd, uint32_t op, uint64_t arg0, uint64_t arg1, uint64_t arg2)
+static int sm_enable(int fd, uint32_t first, uint32_t count, uint32_t enable)
 {
-	struct drm_tutti_control args = {.op = op, .arg = {arg0, arg1, arg2}};
+	struct drm_tutti_sm_enable args = {.first = first, .count = count, .enable = enable};
 
-	return call(fd, DRM_IOCTL_TUTTI_CONTROL, &args);
+	return call(fd, DRM_IOCTL_TUTTI_SM_ENABLE, &args);
 }
 
-static int policy_set(int fd, uint64_t policy, uint64_t value)
+static int policy_set(int fd, uint32_t policy, uint32_t which, uint64_t value)
 {
-	return control(fd, DRM_TUTTI_CONTROL_POLICY, policy, value, 0);
+	struct drm_tutti_policy args = {.policy = policy, .which = which, .value = value};
+
+	return call(fd, DRM_IOCTL_TUTTI_POLICY_SET, &args);
 }
 
-static int policy_ask(int fd, uint64_t policy, uint64_t which, uint64_t *value)
+static int policy_get(int fd, uint32_t policy, uint32_t which, uint64_t *value)
 {
-	struct drm_tutti_control args = {.op = DRM_TUTTI_CONTROL_POLICY_ASK, .arg = {policy, which}};
-	int error = call(fd, DRM_IOCTL_TUTTI_CONTROL, &args);
+	struct drm_tutti_policy args = {.policy = policy, .which = which};
+	int error = call(fd, DRM_IOCTL_TUTTI_POLICY_GET, &args);
 
-	*value = args.arg[2];
+	*value = args.value;
 	return error;
 }
 
@@ -51,18 +53,19 @@ static bool discovery(struct rig *rig, struct tutti_discovery *known)
 /* ---- policies ---- */
 
 static const struct {
-	uint64_t policy, value, which, answer, bad; /* @which: what to read back; @bad: a value that is refused */
+	uint32_t policy, which;
+	uint64_t value, bad; /* @bad: a value that is refused */
 } policies[] = {
-	{TUTTI_POLICY_ISSUE, 1, 0, 1, 2},
-	{TUTTI_POLICY_CTA_CAP, 3, 0, 3, 1ull << 32},
-	{TUTTI_POLICY_LEVEL_SEARCH, 2, 0, 2, 3},
-	{TUTTI_POLICY_SM_ORDER, 0 << 16 | 1, 0, 1, 0xffffffff},
-	{TUTTI_POLICY_CHOICE, TUTTI_CHOICE_REMAINING, 0, TUTTI_CHOICE_REMAINING, 99},
-	{TUTTI_POLICY_SEARCH, TUTTI_SEARCH_GROUPED, 0, TUTTI_SEARCH_GROUPED, 99},
-	{TUTTI_POLICY_SPLIT, 1, 0, 1, 2},
-	{TUTTI_POLICY_REMAINING_WEIGHT, 2 << 24 | 77, 2, 77, 255u << 24},
-	{TUTTI_POLICY_POWER_WINDOW, 64, 0, 64, 65},
-	{TUTTI_POLICY_COMBINE, 3 << 16 | 4, 0, 3 << 16 | 4, 0},
+	{TUTTI_POLICY_ISSUE, 0, 1, 2},
+	{TUTTI_POLICY_CTA_CAP, 0, 3, 1ull << 32},
+	{TUTTI_POLICY_LEVEL_SEARCH, 0, 2, 3},
+	{TUTTI_POLICY_SM_ORDER, 0, 1, 0xffff},
+	{TUTTI_POLICY_CHOICE, 0, TUTTI_CHOICE_REMAINING, 99},
+	{TUTTI_POLICY_SEARCH, 0, TUTTI_SEARCH_GROUPED, 99},
+	{TUTTI_POLICY_SPLIT, 0, 1, 2},
+	{TUTTI_POLICY_REMAINING_WEIGHT, 2, 77, 1 << 24},
+	{TUTTI_POLICY_POWER_WINDOW, 0, 64, 65},
+	{TUTTI_POLICY_COMBINE, 0, 3 << 16 | 4, 0},
 };
 #define POLICIES (sizeof(policies) / sizeof(policies[0]))
 
@@ -75,17 +78,15 @@ static bool set_and_ask(struct rig *rig)
 	SKIP_UNLESS(!getuid(), "only root sets policies");
 	CHECK(rig_queue(rig) && rig_open(&other));
 	for (unsigned i = 0; i < POLICIES; i++) {
-		EXPECT(0, policy_ask(rig->fd, policies[i].policy, policies[i].which, &before));
-		EXPECT(0, policy_set(rig->fd, policies[i].policy, policies[i].value));
-		EXPECT(0, policy_ask(other.fd, policies[i].policy, policies[i].which, &now));
-		EXPECT((long)policies[i].answer, (long)now);
+		EXPECT(0, policy_get(rig->fd, policies[i].policy, policies[i].which, &before));
+		EXPECT(0, policy_set(rig->fd, policies[i].policy, policies[i].which, policies[i].value));
+		EXPECT(0, policy_get(other.fd, policies[i].policy, policies[i].which, &now));
+		EXPECT((long)policies[i].value, (long)now);
 		CHECK(rig_works(rig));
-		EXPECT(EINVAL, policy_set(rig->fd, policies[i].policy, policies[i].bad));
-		EXPECT(0, policy_ask(other.fd, policies[i].policy, policies[i].which, &now));
-		EXPECT((long)policies[i].answer, (long)now);
-		if (policies[i].which)
-			before |= policies[i].which << 24; /* which weight it is */
-		EXPECT(0, policy_set(rig->fd, policies[i].policy, before));
+		EXPECT(EINVAL, policy_set(rig->fd, policies[i].policy, policies[i].which, policies[i].bad));
+		EXPECT(0, policy_get(other.fd, policies[i].policy, policies[i].which, &now));
+		EXPECT((long)policies[i].value, (long)now);
+		EXPECT(0, policy_set(rig->fd, policies[i].policy, policies[i].which, before));
 	}
 	rig_close(&other);
 	return true;
@@ -96,13 +97,15 @@ static bool unknown(struct rig *rig)
 	uint64_t value;
 
 	CHECK(rig_open(rig));
-	EXPECT(EINVAL, policy_ask(rig->fd, TUTTI_POLICIES, 0, &value));
-	EXPECT(EINVAL, policy_ask(rig->fd, 1ull << 32, 0, &value));
-	EXPECT(EINVAL, policy_ask(rig->fd, TUTTI_POLICY_REMAINING_WEIGHT, TUTTI_RESOURCES, &value));
-	EXPECT(EINVAL, control(rig->fd, DRM_TUTTI_CONTROL_POLICY_ASK, TUTTI_POLICY_ISSUE, 0, 1));
+	EXPECT(EINVAL, policy_get(rig->fd, TUTTI_POLICIES, 0, &value));
+	EXPECT(EINVAL, policy_get(rig->fd, TUTTI_POLICY_REMAINING_WEIGHT, TUTTI_RESOURCES, &value));
+	EXPECT(EINVAL, policy_get(rig->fd, TUTTI_POLICY_REMAINING_WEIGHT, 1 << 8, &value));
+	EXPECT(EINVAL, policy_get(rig->fd, TUTTI_POLICY_ISSUE, 1, &value));
 	SKIP_UNLESS(!getuid(), "only root sets policies");
-	EXPECT(EINVAL, policy_set(rig->fd, TUTTI_POLICIES, 0));
-	EXPECT(EINVAL, control(rig->fd, DRM_TUTTI_CONTROL_POLICY, TUTTI_POLICY_ISSUE, 0, 1));
+	EXPECT(EINVAL, policy_set(rig->fd, TUTTI_POLICIES, 0, 0));
+	EXPECT(EINVAL, policy_set(rig->fd, TUTTI_POLICY_ISSUE, 1, 0));
+	EXPECT(EINVAL, policy_set(rig->fd, TUTTI_POLICY_REMAINING_WEIGHT, TUTTI_RESOURCES, 1));
+	EXPECT(EINVAL, policy_set(rig->fd, TUTTI_POLICY_REMAINING_WEIGHT, 1 << 8, 1));
 	return true;
 }
 
@@ -115,11 +118,11 @@ static bool nobody_asks(void *data)
 
 	CHECK(!setgid(65534) && !setuid(65534) && rig_queue(&rig));
 	for (unsigned i = 0; i < POLICIES; i++) {
-		EXPECT(EACCES, policy_set(rig.fd, policies[i].policy, policies[i].value));
-		EXPECT(0, policy_ask(rig.fd, policies[i].policy, policies[i].which, &value));
-		CHECK(value != policies[i].answer);
+		EXPECT(EACCES, policy_set(rig.fd, policies[i].policy, policies[i].which, policies[i].value));
+		EXPECT(0, policy_get(rig.fd, policies[i].policy, policies[i].which, &value));
+		CHECK(value != policies[i].value);
 	}
-	EXPECT(EACCES, control(rig.fd, DRM_TUTTI_CONTROL_SM_ENABLE, 0, known->sms, 0));
+	EXPECT(EACCES, sm_enable(rig.fd, 0, known->sms, 0));
 	EXPECT(EACCES, query(rig.fd, DRM_TUTTI_QUERY_SM_STATES, NULL, &size));
 	CHECK(rig_works(&rig));
 	rig_close(&rig);
@@ -139,13 +142,10 @@ static bool nobody(struct rig *rig)
 /* The SMs that an idle card could use. */
 static bool sms_on(struct rig *rig, uint32_t *sms)
 {
-	struct tutti_msg_occupancy ask = {.waves = 1};
-	struct drm_tutti_occupancy answer = {0};
-	uint32_t size = sizeof(answer);
+	struct drm_tutti_occupancy args = {.waves = 1};
 
-	memcpy(answer.ask, &ask, sizeof(ask));
-	EXPECT(0, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, &answer, &size));
-	*sms = answer.sms;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_OCCUPANCY, &args));
+	*sms = args.sms;
 	return true;
 }
 
@@ -159,25 +159,23 @@ static bool outlive_reset(struct rig *rig)
 	SKIP_UNLESS(!getuid(), "only root resets the card");
 	CHECK(rig_open(rig));
 	for (unsigned i = 0; i < POLICIES; i++) {
-		EXPECT(0, policy_ask(rig->fd, policies[i].policy, policies[i].which, &before[i]));
-		EXPECT(0, policy_set(rig->fd, policies[i].policy, policies[i].value));
+		EXPECT(0, policy_get(rig->fd, policies[i].policy, policies[i].which, &before[i]));
+		EXPECT(0, policy_set(rig->fd, policies[i].policy, policies[i].which, policies[i].value));
 	}
-	EXPECT(0, control(rig->fd, DRM_TUTTI_CONTROL_SM_ENABLE, 1, 2, 0));
-	EXPECT(0, control(rig->fd, DRM_TUTTI_CONTROL_SM_ENABLE, 2, 1, 1));
+	EXPECT(0, sm_enable(rig->fd, 1, 2, 0));
+	EXPECT(0, sm_enable(rig->fd, 2, 1, 1));
 	CHECK(sms_on(rig, &sms));
 	EXPECT(0, device_reset());
-	EXPECT(EIO, policy_ask(rig->fd, TUTTI_POLICY_ISSUE, 0, &now));
+	EXPECT(EIO, policy_get(rig->fd, TUTTI_POLICY_ISSUE, 0, &now));
 	CHECK(rig_fresh(&after));
 	for (unsigned i = 0; i < POLICIES; i++) {
-		EXPECT(0, policy_ask(after.fd, policies[i].policy, policies[i].which, &now));
-		EXPECT((long)policies[i].answer, (long)now);
-		if (policies[i].which)
-			before[i] |= policies[i].which << 24;
-		EXPECT(0, policy_set(after.fd, policies[i].policy, before[i]));
+		EXPECT(0, policy_get(after.fd, policies[i].policy, policies[i].which, &now));
+		EXPECT((long)policies[i].value, (long)now);
+		EXPECT(0, policy_set(after.fd, policies[i].policy, policies[i].which, before[i]));
 	}
 	CHECK(sms_on(&after, &sms_after));
 	EXPECT(sms, sms_after);
-	EXPECT(0, control(after.fd, DRM_TUTTI_CONTROL_SM_ENABLE, 1, 1, 1));
+	EXPECT(0, sm_enable(after.fd, 1, 1, 1));
 	CHECK(sms_on(&after, &sms_after));
 	EXPECT(sms + 1, sms_after);
 	CHECK(rig_works(&after));
@@ -218,7 +216,7 @@ static bool enable(struct rig *rig)
 	SKIP_UNLESS(known.sms > 1, "needs two SMs");
 	rig_code(rig, nothing, sizeof(nothing));
 	CHECK(sms_run(rig, known.sms, ran));
-	EXPECT(0, control(rig->fd, DRM_TUTTI_CONTROL_SM_ENABLE, 1, known.sms - 1, 0));
+	EXPECT(0, sm_enable(rig->fd, 1, known.sms - 1, 0));
 	for (unsigned on = 0; on < 2; on++) {
 		rig_signal(rig, 1, 1);
 		rig_dispatch(rig, 64, 0, 1);
@@ -227,15 +225,15 @@ static bool enable(struct rig *rig)
 		CHECK(sms_run(rig, known.sms, ran));
 		if (!on)
 			EXPECT(64, (long)ran[0]);
-		EXPECT(0, control(rig->fd, DRM_TUTTI_CONTROL_SM_ENABLE, 1, known.sms - 1, 1));
+		EXPECT(0, sm_enable(rig->fd, 1, known.sms - 1, 1));
 	}
 	for (unsigned i = 0; i < known.sms; i++)
 		all += ran[i];
 	EXPECT(64, (long)all);
 	CHECK(ran[0] < 64);
-	EXPECT(EINVAL, control(rig->fd, DRM_TUTTI_CONTROL_SM_ENABLE, known.sms, 1, 1));
-	EXPECT(EINVAL, control(rig->fd, DRM_TUTTI_CONTROL_SM_ENABLE, 0, known.sms + 1, 1));
-	EXPECT(EINVAL, control(rig->fd, DRM_TUTTI_CONTROL_SM_ENABLE, 0, 1, 2));
+	EXPECT(EINVAL, sm_enable(rig->fd, known.sms, 1, 1));
+	EXPECT(EINVAL, sm_enable(rig->fd, 0, known.sms + 1, 1));
+	EXPECT(EINVAL, sm_enable(rig->fd, 0, 1, 2));
 	return true;
 }
 
@@ -259,36 +257,24 @@ static bool part(struct rig *rig)
 	return true;
 }
 
-/*
- * How much of a kernel fits the card: anybody may ask; impossible questions and buffers that are too short are refused.
- */
+/* How much of a kernel fits the card: anybody may ask, and impossible questions are refused. */
 static bool occupancy(struct rig *rig)
 {
-	struct tutti_msg_occupancy ask = {.waves = 1, .cga = {{2, 1, 1, TUTTI_CGA_GPC}}};
-	struct drm_tutti_occupancy answer = {0};
+	struct drm_tutti_occupancy args = {.waves = 1, .cga = {{2, 1, 1, TUTTI_CGA_GPC}}};
 	struct tutti_discovery known;
-	uint32_t size = sizeof(answer), ctas;
+	uint32_t ctas;
 
 	CHECK(rig_open(rig) && discovery(rig, &known));
-	memcpy(answer.ask, &ask, sizeof(ask));
-	EXPECT(0, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, &answer, &size));
-	EXPECT((long)sizeof(answer), size);
-	CHECK(answer.ctas && answer.sms && answer.sms <= known.sms && answer.cgas);
-	CHECK(answer.cgas <= (uint64_t)answer.ctas * answer.sms / 2);
-	ctas = answer.ctas;
-	ask.cga[0].kind = TUTTI_CGA_NONE;
-	memcpy(answer.ask, &ask, sizeof(ask));
-	EXPECT(0, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, &answer, &size));
-	EXPECT((long)(ctas * answer.sms), (long)answer.cgas);
-	size = sizeof(answer) - 1;
-	EXPECT(EINVAL, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, &answer, &size));
-	size = sizeof(answer);
-	EXPECT(EFAULT, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, NULL, &size));
-	ask.waves = 0;
-	memcpy(answer.ask, &ask, sizeof(ask));
-	EXPECT(EINVAL, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, &answer, &size));
-	memset(answer.ask, 0xff, sizeof(answer.ask));
-	EXPECT(EINVAL, query(rig->fd, DRM_TUTTI_QUERY_OCCUPANCY, &answer, &size));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_OCCUPANCY, &args));
+	CHECK(args.ctas && args.sms && args.sms <= known.sms && args.cgas);
+	CHECK(args.cgas <= (uint64_t)args.ctas * args.sms / 2);
+	ctas = args.ctas;
+	args.cga[0].kind = TUTTI_CGA_NONE;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_OCCUPANCY, &args));
+	EXPECT((long)(ctas * args.sms), (long)args.cgas);
+	args.waves = 0xffff;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_OCCUPANCY, &args));
+	CHECK(!args.ctas && !args.cgas && args.sms);
 	return true;
 }
 

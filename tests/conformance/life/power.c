@@ -182,19 +182,19 @@ static bool attributes(struct rig *rig)
 /* Each call of COUNTERS brings them up to date: packets of ours are among them. */
 static bool counters(struct rig *rig)
 {
-	struct drm_tutti_control control = {.op = DRM_TUTTI_CONTROL_COUNTERS};
+	struct drm_tutti_counters args = {0};
 	char path[96], text[64] = "";
 	unsigned long before;
 
 	SKIP_UNLESS(pci_address, "needs --pci");
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/tutti_counters/PACKETS", pci_address);
 	CHECK(rig_queue(rig));
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_CONTROL, &control));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_COUNTERS, &args));
 	CHECK(read_file(path, text, sizeof(text)));
 	before = strtoul(text, NULL, 10);
 	for (unsigned i = 0; i < 5; i++)
 		CHECK(rig_works(rig));
-	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_CONTROL, &control));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_COUNTERS, &args));
 	CHECK(read_file(path, text, sizeof(text)));
 	CHECK(strtoul(text, NULL, 10) >= before + 5);
 	return true;

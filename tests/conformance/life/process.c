@@ -40,16 +40,20 @@ static bool unprivileged(struct rig *rig)
 
 static bool admin_calls(void *data)
 {
-	struct drm_tutti_control control = {0};
+	struct drm_tutti_counters counters = {0};
+	struct drm_tutti_sm_enable enable = {.enable = 1};
+	struct drm_tutti_policy policy = {.policy = TUTTI_POLICY_CTA_CAP};
+	struct drm_tutti_reset reset = {.rung = DRM_TUTTI_RESET_FIRMWARE};
 	struct rig rig = {.fd = -1};
 
 	CHECK(become_nobody() && rig_queue(&rig));
-	for (uint32_t op = DRM_TUTTI_CONTROL_SM_ENABLE; op <= DRM_TUTTI_CONTROL_RESET; op++) {
-		control = (struct drm_tutti_control){.op = op};
-		EXPECT(EACCES, call(rig.fd, DRM_IOCTL_TUTTI_CONTROL, &control));
-	}
-	control = (struct drm_tutti_control){.op = DRM_TUTTI_CONTROL_COUNTERS};
-	EXPECT(0, call(rig.fd, DRM_IOCTL_TUTTI_CONTROL, &control));
+	EXPECT(EACCES, call(rig.fd, DRM_IOCTL_TUTTI_SM_ENABLE, &enable));
+	EXPECT(EACCES, call(rig.fd, DRM_IOCTL_TUTTI_POLICY_SET, &policy));
+	EXPECT(EACCES, call(rig.fd, DRM_IOCTL_TUTTI_RESET, &reset));
+	reset.rung = DRM_TUTTI_RESET_FUNCTION;
+	EXPECT(EACCES, call(rig.fd, DRM_IOCTL_TUTTI_RESET, &reset));
+	EXPECT(0, call(rig.fd, DRM_IOCTL_TUTTI_COUNTERS, &counters));
+	EXPECT(0, call(rig.fd, DRM_IOCTL_TUTTI_POLICY_GET, &policy));
 	CHECK(rig_works(&rig));
 	rig_close(&rig);
 	return true;

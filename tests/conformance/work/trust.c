@@ -158,8 +158,8 @@ static bool arguments(struct rig *rig)
 
 	CHECK(rig_queue(rig) && rig_queue(&other));
 	for (const struct call *it = calls; it->name; it++) {
-		if (it->request == DRM_IOCTL_TUTTI_CONTROL || it->request == DRM_IOCTL_TUTTI_WAIT)
-			continue; /* may reset the card; may sleep for long */
+		if (call_is_for_all(it) || it->request == DRM_IOCTL_TUTTI_WAIT)
+			continue; /* the latter may sleep for long */
 		memset(&race, 0, sizeof(race));
 		CHECK(it->fill(rig, race.args));
 		race.vandal.keep = 0xfffffff0u; /* small changes, so that arguments are valid now and then */

@@ -71,8 +71,10 @@ static int take_query(struct drm_tutti_query *query)
 	discovery.doorbells.offset = DOORBELLS;
 	if (query->what == DRM_TUTTI_QUERY_DISCOVERY)
 		memcpy((void *)(uintptr_t)query->pointer, &discovery, sizeof(discovery));
-	else
+	else if (query->what == DRM_TUTTI_QUERY_STATE)
 		memcpy((void *)(uintptr_t)query->pointer, &state, sizeof(state));
+	else
+		return -EINVAL;
 	return 0;
 }
 

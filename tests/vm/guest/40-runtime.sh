@@ -37,6 +37,8 @@ for name in hello vector_add matmul; do
 done
 check "kripke, three launch modes" run kripke --small --check
 check "two processes at once" two vector_add
+check "SYS-46: tutti trace run" run tutti trace run -o /tmp/trace -- vector_add
+check "SYS-46: there are records of workgroups" sh -c 'tutti trace json /tmp/trace | grep -q "cta"'
 card_unbind
 check "nothing keeps the module" rmmod tutti
 echo "1..$vm_number"
