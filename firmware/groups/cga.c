@@ -357,11 +357,11 @@ COLD void cga_domains(const struct task *task, uint32_t *mask)
 	unsigned kind = cga->kind[cga->levels - 1], d;
 	struct domain_range all = domain_inside(kind, DOMAIN_KIND_CARD, 0);
 
-	for (d = all.first; d < all.first + (unsigned)all.n; d++) {
-		domain_idle(task->shape->capacity, cga->mask);
+	/* What a domain takes from the rows is not missed by the others, since domains of one kind share no SM. */
+	domain_idle(task->shape->capacity, cga->mask);
+	for (d = all.first; d < all.first + (unsigned)all.n; d++)
 		if (search_fits(cga, kind, d, 1))
 			add_domain(mask, kind, d);
-	}
 }
 
 COLD bool cga_passed(struct task *task)
