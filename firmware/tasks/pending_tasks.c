@@ -194,7 +194,7 @@ COLD bool pending_start(struct pending *p)
 	return true;
 }
 
-/* There is no room for commands, or no free shape: look again after the next event. */
+/* There is no room for commands: look again after the next event. */
 static void pending_later(void)
 {
 	attention.settle |= ATTEND_ROOM;
@@ -232,7 +232,9 @@ COLD void pending_run(void)
 		/* Keep free slots back: new kernels queue behind the listed tasks. */
 		task_table.held = task_table.free;
 		task_table.free = NULL;
-		pending_later();
+		/* What waits for a shape is looked at when a task ends. */
+		if (!place_room())
+			pending_later();
 	}
 	if (any)
 		rounds_run();

@@ -6,6 +6,8 @@ cd "$(dirname "$0")/../.." || exit 2
 also=(30543                       # splits a CTA
       13455 202945                # very long visits
       8488 12755 13298 200800     # a task starves, or seems to
+      300822                      # visits without end while tasks wait for a shape
+      302062 306857               # a long visit when SMs are held for CGAs
       11408)                      # a queue task that has worked off its items does not end
 exec "${TUTTI_OUT:-build}/tests/combine/combine" --seed 1 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \
 	--known tests/combine/known
