@@ -416,9 +416,14 @@ HOT uint32_t search_quick(struct task *task, struct cga *cga, uint32_t n)
 	return account(task, cga, most - left);
 }
 
-/* The steps of a search that has written @words. What a search for nested CGAs has tried may be gone again. */
+/*
+ * The steps of a search for @most CGAs that has written @words. What a search for nested CGAs has tried may be gone
+ * again. Without room for commands there is none, and the visit is not cut: the mark at its end would take room, too.
+ */
 static uint32_t steps(const struct cga *cga, uint32_t most, uint32_t words)
 {
+	if (!most)
+		return 0;
 	return SLOW_SEARCH_STEPS + (cga->step ? words : most * cga->words) * SLOW_WORD_STEPS;
 }
 

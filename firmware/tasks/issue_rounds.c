@@ -20,6 +20,7 @@
 #define ROUND_STEPS 60u
 #define CANDIDATE_STEPS 25u
 #define WORD_STEPS 8u
+#define CUTS_MOST 64u /* visits in a row that were cut and placed nothing, before rounds begin no more anew */
 
 static struct {
 	struct task *first[ROUNDS_LEVELS], *last[ROUNDS_LEVELS];
@@ -28,13 +29,14 @@ static struct {
 	uint32_t failed;               /* mask of the slots of tasks that did not fit; valid while the rounds are cut short */
 	uint32_t tried;                /* mask of the slots of tasks that have had their chance in this visit */
 	uint32_t due;                  /* mask of the slots of tasks that come first, since visits were over before */
+	uint32_t cuts;                 /* how often the rounds were cut since a CTA was placed */
 } rounds;
 
 void rounds_init(void)
 {
 	unsigned i;
 
-	rounds.map = rounds.failed = rounds.due = 0;
+	rounds.map = rounds.failed = rounds.due = rounds.cuts = 0;
 	for (i = 0; i < ROUNDS_LEVELS; i++)
 		rounds.first[i] = rounds.last[i] = rounds.turn[i] = NULL;
 	patience_init();
@@ -290,6 +292,7 @@ static void account(struct task *task, unsigned level, uint32_t placed, bool tur
 
 static void placed_some(struct task *task)
 {
+	rounds.cuts = 0;
 	patience_placed(task);
 	if (task->rare & TASK_WORK) {
 		work_taken(task);
@@ -416,6 +419,7 @@ static bool run_rounds(void)
 			if (rounds.map >> *level & 1)
 				went = round_level(*level, &lowest);
 		if (unlikely(place_state.detours & DETOUR_CUT)) {
+			rounds.cuts++;
 			if (rounds.failed && lowest)
 				patience_lost(rounds.failed, lowest);
 			return false;
@@ -428,9 +432,14 @@ static bool run_rounds(void)
 	return true;
 }
 
+/*
+ * There may be room again for tasks that have failed. But where the visits are over before the last task has had its
+ * chance, and none places anything, the rounds come to an end first.
+ */
 void rounds_run(void)
 {
-	rounds.failed = 0;
+	if (likely(!(place_state.detours & DETOUR_CUT)) || rounds.cuts < CUTS_MOST)
+		rounds.failed = 0;
 	if (rounds.map)
 		rounds_go_on();
 }
@@ -442,5 +451,5 @@ void rounds_go_on(void)
 	while (rounds.map && run_rounds() && split_round(rounds.failed))
 		rounds.failed = 0;
 	if (!(place_state.detours & DETOUR_CUT))
-		rounds.failed = 0;
+		rounds.failed = rounds.cuts = 0;
 }
