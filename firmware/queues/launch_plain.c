@@ -235,12 +235,8 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 
 	if (unlikely(!task))
 		return launch_crowded(queue, packet);
-	if (queue->flags & TUTTI_QUEUE_EXTENDED) {
-		if (packet->dispatch.ref_num)
-			return launch_reference(queue, packet);
-		if (unlikely(packet->dispatch.tmd))
-			return launch_special(queue, packet);
-	}
+	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num)
+		return launch_reference(queue, packet);
 	state = begin(packet->word[0]);
 	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
 	if (unlikely(code)) {

@@ -37,14 +37,14 @@ while read -r id case limit; do
 	perl -e 'exit !($ARGV[0] ne "" && $ARGV[0] <= $ARGV[1])' -- "$value" "$limit"
 	check $? "$id: $case: ${value:-is missing}, at most $limit"
 done <<LIMITS
-PERF-12 plain_1d 621
+PERF-12 plain_1d 617
 PERF-12 reference_store_1d 1206
 PERF-12 condensed_empty_1 743
 PERF-12 condensed_empty_6 381
 PERF-12 condensed_empty_31 323
 PERF-12 condensed_same_6 370
 PERF-12 condensed_same_31 316
-PERF-12 own_metadata 3108
+PERF-12 own_metadata 3412
 PERF-12 cga_16 3427
 PERF-14 hot_tile_rank_2 431
 PERF-14 first_use_of_descriptor 1542
