@@ -11,16 +11,15 @@ static const struct {
 	const char *id;
 	int (*run)(struct bench *bench);
 	const char *text;
-	const char *also; /* ids of other groups that need what this one measures */
 } groups[] = {
 	{ "PERF-01", bench_firmware, "soft-core instructions from packet to task record" },
 	{ "PERF-02", bench_host, "host time per kernel in a replay" },
-	{ "POCL", bench_opencl, "PoCL in this process, the peer of PERF-03 and 13", "PERF-03 PERF-13" },
+	{ "POCL", bench_opencl, "PoCL in this process, the peer of PERF-03 and 13" },
 	{ "PERF-03", bench_launch, "latency of an empty kernel, kernels per second" },
 	{ "XRT", bench_xrt, "Xilinx XRT's own start and wait of a kernel, without a card, beside PERF-02 and 03" },
 	{ "PERF-04", bench_place, "instructions to place workgroups; growth (PERF-06); free runs (PERF-08)" },
 	{ "PERF-05", bench_cga, "soft-core instructions of placing CGAs (and PERF-06)" },
-	{ "PERF-07", bench_tmau, "instructions of tensor requests (and PERF-14)", "PERF-14" },
+	{ "PERF-07", bench_tmau, "instructions of tensor requests (and PERF-14)" },
 	{ "PERF-11", bench_task, "instructions of a replayed kernel of 1024 workgroups, packet to launch message" },
 	{ "PERF-12", bench_way, "instructions of the whole way of a kernel, doorbell to completion" },
 	{ "PERF-09", bench_card, "boot, empty workgroups per second, copies" },
@@ -30,13 +29,19 @@ static const struct {
 };
 #define GROUPS (sizeof(groups) / sizeof(*groups))
 
+/* Groups that another one is measured with. */
+static const struct {
+	const char *id, *with;
+} needs[] = {
+	{ "PERF-03", "POCL" },
+	{ "PERF-13", "POCL" },
+	{ "PERF-14", "PERF-07" },
+};
+
 static bool is_of(size_t group, const char *id)
 {
-	const char *also = groups[group].also;
-	size_t length = strlen(id);
-
-	for (; also; also = strchr(also, ' ') ? strchr(also, ' ') + 1 : NULL)
-		if (!strncmp(also, id, length) && strchr(" ", also[length]))
+	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
+		if (!strcmp(id, needs[i].id) && !strcmp(groups[group].id, needs[i].with))
 			return true;
 	return !strcmp(id, groups[group].id);
 }
