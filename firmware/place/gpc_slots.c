@@ -7,6 +7,7 @@
 #include "place/visit.h"
 
 #define SCATTERED 32u
+#define PAIRED 16u
 #define ORDER_STEPS 25u /* visit.h: for each SM */
 
 struct domain_table domains;
@@ -16,10 +17,11 @@ static struct domain_row rows[DOMAIN_ROWS];
 static uint16_t position[FW_MAX_SMS];
 /* By the same index: the bit of the next SM of its TPC, in turn; its own bit if it is the only one. */
 static uint8_t mate[FW_MAX_SMS];
-/* What domain_pairs() was asked last of each GPC where it takes long, and the answer. */
+/* What domain_pairs() was asked last where it takes long, and the answer: a direct-mapped cache by GPC. */
 static struct paired {
+	const struct gpc *gpc;
 	uint32_t of, pairs;
-} paired[TUTTI_MAX_GPCS];
+} paired[PAIRED];
 
 static const struct tutti_discovery *discovery(void)
 {
@@ -118,7 +120,7 @@ static COLD void order(void)
 		if (gpc->even != DOMAIN_EVEN)
 			order_mates(gpc, place);
 		order_cpcs(gpc, place);
-		paired[gpc->index].of = paired[gpc->index].pairs = 0;
+		paired[gpc->index % PAIRED].gpc = NULL;
 	}
 	domains.moved = false;
 	domains.dirty = true;
@@ -480,13 +482,13 @@ unsigned domain_scatter(const struct gpc *gpc, uint32_t mask)
 
 static COLD uint32_t pairs_slow(const struct gpc *gpc, uint32_t mask)
 {
-	struct paired *last = &paired[gpc->index];
+	struct paired *last = &paired[gpc->index % PAIRED];
 	uint32_t rest, other;
 
 	/* Many CGAs in turn ask about the same SMs. */
-	if (last->of == mask)
+	if (last->gpc == gpc && last->of == mask)
 		return last->pairs;
-	*last = (struct paired){ .of = mask };
+	*last = (struct paired){ gpc, mask, 0 };
 	for (rest = mask; rest; rest &= rest - 1) {
 		other = 1u << mate[gpc->first + lowest_bit(rest)];
 		if (mask & other & ~(rest & -rest))
