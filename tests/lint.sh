@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-flags="-std=gnu11 -Iinclude -I/usr/include/libdrm -Iruntime -Ifirmware -Iruntime/examples -Iruntime/tools -Itests/bench -DTOOL_KERNELS=\"LICENSE\" -DTRACE_PAGE=\"LICENSE\" -DTUTTI_LIBDIR=\"/usr/lib\" -DTUTTI_LIBEXECDIR=\"/usr/libexec\" -DHSA_KERNELS=\"LICENSE\" -DTRANSLATED_HEADER=\"LICENSE\" -I${TUTTI_OUT:-build}/runtime/emulator/translated"
+flags="-std=gnu11 -Iinclude -I/usr/include/libdrm -Iruntime -Ifirmware -Iruntime/examples -Iruntime/tools -Itests/bench -DTOOL_KERNELS=\"LICENSE\" -DTRACE_PAGE=\"LICENSE\" -DTUTTI_LIBDIR=\"/usr/lib\" -DTUTTI_LIBEXECDIR=\"/usr/libexec\" -DHSA_KERNELS=\"LICENSE\" -DTRANSLATED_HEADER=\"LICENSE\" -I${TUTTI_OUT:-build}/runtime/emulator/translated -I${TUTTI_OUT:-build}/tests/bench"
 warn="-Wall -Wextra -Werror -Wno-unused-parameter"
 device='kernels\.c$|runtime/kernel-sdk/|tests/bench/kernels/'
 
