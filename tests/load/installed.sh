@@ -82,6 +82,15 @@ hsa() {
 		! user ./other && user tutti hsa-run ./other | grep -q tutti
 }
 
+# The examples as sources, and the header of what Tutti adds to HSA, alone.
+hsa_sources() {
+	local sources=$work/moved/share/tutti/hsa
+	mkdir "$work/user/hsa-examples" && user sh -ec "cc -Wall -Werror '$sources/vector_copy.c' '$sources/example.c' -o hsa-examples/vector_copy \
+		\$(pkg-config --cflags --libs tutti-hsa) && tuttic '$sources/kernels.c' -o hsa-examples/kernels.tco &&
+		hsa-examples/vector_copy && echo '#include <hsa/hsa_ven_tutti.h>' >hsa-examples/alone.c &&
+		cc -Wall -Werror -fsyntax-only hsa-examples/alone.c \$(pkg-config --cflags tutti-hsa)"
+}
+
 manual_pages() { # one for each program and command, with a synopsis, and what --help says
 	local page command
 	for command in $("$work/moved/bin/tutti" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
@@ -134,8 +143,10 @@ check "SYS-59: the installed examples build and run outside of the tree" example
 check "STY-07: the tutorial's programs print what it says" tutorial
 if [ -e /usr/include/hsa/hsa.h ]; then
 	check "SYS-59: HSA programs, linked by pkg-config and run by tutti hsa-run" hsa
+	check "SYS-59: the HSA examples and Tutti's extension, from where they are installed" hsa_sources
 else
 	skip "SYS-59: HSA programs, linked by pkg-config and run by tutti hsa-run" "no headers of HSA"
+	skip "SYS-59: the HSA examples and Tutti's extension, from where they are installed" "no headers of HSA"
 fi
 check "SYS-59: a library in a folder of its architecture finds its parts" architecture_folder
 check "SYS-59: a manual page for each command" manual_pages
