@@ -71,7 +71,10 @@ static void fail(struct tutti_device *device, tutti_signal_t done)
 	tutti_signal_wake(done);
 }
 
-/* The caller holds copier->lock. If the queue has stopped, the copy that did it fails and the others go on. */
+/*
+ * The caller holds copier->lock. If the queue has stopped, the copy that did it fails and the others go on. It fails
+ * first: the packet behind it, which takes the time (put_timed()), must not complete a signal that has not failed yet.
+ */
 static void recover(struct copier *copier)
 {
 	struct tutti_fault fault;
@@ -81,8 +84,8 @@ static void recover(struct copier *copier)
 		return;
 	done = copier->done[fault.packet % KEPT];
 	copier->done[fault.packet % KEPT] = NULL;
-	queue_restart(copier->queue);
 	fail(copier->device, done);
+	queue_restart(copier->queue);
 }
 
 static void on_error(struct tutti_queue *queue, const struct tutti_fault *fault, void *context)
@@ -146,8 +149,8 @@ static int put_time(struct copier *copier, uint64_t *time, tutti_signal_t done)
 }
 
 /*
- * Between two packets that store the time. When the copy fails, its signal is cancelled, and what the last packet takes
- * from it changes nothing.
+ * Between two packets that store the time. When the copy fails, its signal is cancelled before the last packet takes one
+ * from it, which leaves it failed.
  */
 static int put_timed(struct copier *copier, const union tutti_packet *packet, tutti_signal_t done)
 {
