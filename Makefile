@@ -22,7 +22,7 @@ all:
 GOALS := $(or $(MAKECMDGOALS),all)
 PACKAGES := gcc make gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld libelf-dev libdw-dev zlib1g-dev libdrm-dev libpci-dev libjansson-dev
 PACKAGES_INSTALL := help2man
-PACKAGES_DEB := build-essential debhelper dh-dkms lintian
+PACKAGES_DEB := build-essential debhelper dh-dkms lintian libhsa-runtime-dev # what debian/control names, but for PACKAGES
 PACKAGES_TEST := g++ perl chromium pkgconf|pkg-config python3 libcmocka-dev pahole|dwarves sparse clang libclang-rt-dev spin qemu-user \
 	pocl-opencl-icd ocl-icd-opencl-dev opencl-headers libdnnl-dev libopenblas-dev libhsa-runtime-dev rocminfo libunicorn-dev \
 	$(if $(shell grep -s '^VERSION_CODENAME=bookworm' /etc/os-release),libxrt1 libxrt-dev) # later releases have no XRT
