@@ -32,9 +32,9 @@ APT ?= $(if $(shell command -v dpkg-query),yes,no)
 ifneq ($(filter-out clean help uninstall,$(GOALS)),)
 ifneq ($(APT),no)
 NEEDED := $(PACKAGES) $(if $(filter install installable deb check% packages,$(GOALS)),$(PACKAGES_INSTALL)) \
-	$(if $(filter deb check-packages,$(GOALS)),$(PACKAGES_DEB)) $(if $(filter check-arm64,$(GOALS)),$(PACKAGES_ARM64)) \
+	$(if $(filter deb check-packages vm-packages,$(GOALS)),$(PACKAGES_DEB)) $(if $(filter check-arm64,$(GOALS)),$(PACKAGES_ARM64)) \
 	$(if $(filter check% bench fuzz lint combine packages vm-% debug-% $(OUT)/tests/%,$(GOALS)),$(PACKAGES_TEST)) \
-	$(if $(filter check check-loaded packages vm-% debug-%,$(GOALS)),$(PACKAGES_GUEST))
+	$(if $(filter check check-loaded packages vm-% debug-%,$(GOALS)),$(PACKAGES_GUEST)) $(if $(filter vm-packages,$(GOALS)),dkms)
 INSTALLED := $(shell dpkg-query -W -f '$${db:Status-Status} $${Package}\n' 2>/dev/null | sed -n 's/^installed //p')
 MISSING := $(strip $(foreach p,$(NEEDED),$(if $(filter $(subst |, ,$(p)),$(INSTALLED)),,$(p))))
 endif
@@ -81,6 +81,7 @@ help:
 	@echo "make pictures draw the pictures of the READMEs anew (traces of the emulated card)"
 	@echo "make fuzz     fuzz for longer (FUZZ_SECONDS=600)"
 	@echo "make vm-check run the driver in a Debian guest (KERNEL=6.12 or 6.1); vm-shell: a prompt there"
+	@echo "make vm-packages  there, driver and firmware of the Debian packages, the driver built by DKMS for each kernel"
 	@echo "make debug-kernel-check  the same under a kernel with KASAN, lockdep, kmemleak (KERNEL=debug)"
 	@echo "make check-debian13, check-arm64  the build and tests in a root of Debian 13; for arm64 under user emulation"
 	@echo "make install  PREFIX=/usr/local DESTDIR=; make uninstall"

@@ -28,6 +28,9 @@ reloads() { # COUNT
 }
 
 check "the module loads" insmod /lib/modules/tutti.ko
+if [ "$(vm_option packages)" ]; then
+	check "SYS-47: it is the package's, where tests cannot delay it" [ ! -e /sys/kernel/debug/tutti_delay ]
+fi
 check "it binds by driver_override" card_bind tutti
 check "the firmware runs" state running
 check "there is a node" has_node
