@@ -133,6 +133,17 @@ static int read_more(struct info *info, bool sms)
 	return error ? EXIT_FAILS : EXIT_WORKS;
 }
 
+/* Most of what is shown was read when the device was opened, so it would look well even if the link has been lost since. */
+static int ask(struct tutti_device *device)
+{
+	uint32_t value;
+	int error = tutti_policy_get(device, TUTTI_POLICY_ISSUE, 0, &value);
+
+	if (error)
+		fprintf(stderr, "tutti info: the card does not answer: %s\n", tutti_strerror(error));
+	return error ? EXIT_FAILS : EXIT_WORKS;
+}
+
 struct wanted {
 	bool json, counters, log, topology, sms;
 };
@@ -180,6 +191,8 @@ int command_info(int argc, char **argv)
 		status = info_print_json(&info);
 	else if (!status)
 		show_text(&info, wanted.topology);
+	if (!status)
+		status = ask(info.device);
 	free(info.sm);
 	tutti_device_close(info.device);
 	return status;

@@ -221,6 +221,10 @@ bad_environment() {
 }
 
 # What the flags ask for is there in both forms.
+info_without_link() {
+	! TUTTI_INJECT=link-down "$out/tutti" info >"$work/info" 2>"$work/error" && grep -q 'does not answer' "$work/error"
+}
+
 info_flags() {
 	says '^144 of 144 SMs have run nothing' "$out/tutti" info --sms && says 'tutti firmware' "$out/tutti" info --log &&
 		"$out/tutti" info --json --sms --log --counters >"$work/info.json" &&
@@ -298,6 +302,7 @@ check "SYS-46: a trace that is cut short, and a file that is none" damaged_trace
 check "SYS-46: every command has help, which names every example; examples refuse what they do not know" helps
 check "SYS-42: numbers that are none, or do not fit, are refused" bad_numbers
 check "SYS-58: mistakes in the environment and in topologies are said, with value and line" bad_environment
+check "SYS-46: tutti info tells when the card does not answer" info_without_link
 check "SYS-46: tutti info with SMs, log and counters, as text and as JSON" info_flags
 check "SYS-46: tutti top" top
 if unshare -m true 2>/dev/null && [ -d /sys/bus/pci/drivers ]; then
