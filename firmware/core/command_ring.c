@@ -44,27 +44,12 @@ COLD uint32_t *command_wrap(void)
 
 void command_write(uint32_t asid_queue, uint64_t address, uint64_t value, unsigned bytes)
 {
-	uint32_t *p = command_begin(6);
-
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_WRITE, 6, bytes);
-	p[1] = asid_queue;
-	p[2] = (uint32_t)address;
-	p[3] = (uint32_t)(address >> 32);
-	p[4] = (uint32_t)value;
-	p[5] = (uint32_t)(value >> 32);
-	command_end(p + 6);
+	command_end(command_put_write(command_begin(COMMAND_WRITE_WORDS), asid_queue, address, value, bytes));
 }
 
 void command_scrub(uint32_t asid_queue, uint64_t address, unsigned slots, unsigned sub)
 {
-	uint32_t *p = command_begin(5);
-
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_SCRUB, 5, sub);
-	p[1] = asid_queue;
-	p[2] = (uint32_t)address;
-	p[3] = (uint32_t)(address >> 32);
-	p[4] = slots;
-	command_end(p + 5);
+	command_end(command_put_scrub(command_begin(COMMAND_SCRUB_WORDS), asid_queue, address, slots, sub));
 }
 
 void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned bytes, void *local, unsigned tag)

@@ -56,8 +56,8 @@
 #define COMMAND_OWED_ANSWER (COMMAND_FENCE_WORDS + COMMAND_FETCH_WORDS)
 /* command_mark(): the one mark */
 #define COMMAND_OWED_MARK COMMAND_FETCH_WORDS
-/* command_wrap(): the words lost when one of the records above, or two that are written as one, do not fit before the
-   end of the ring */
+/* command_wrap(): the words lost at the end of the ring when one of the records above does not fit there, or a SCRUB
+   and a WRITE that queue.c writes together */
 #define COMMAND_OWED_WRAP (COMMAND_THROTTLE_WORDS + COMMAND_SCRUB_WORDS + COMMAND_WRITE_WORDS)
 
 #define COMMAND_OWED                                                                                          \
@@ -173,26 +173,61 @@ static inline void command_end(uint32_t *end)
 #endif
 
 /*
- * Each of these functions writes one record; softcore.h describes the commands and their fields. The caller has asked
- * for room, unless COMMAND_OWED includes the record.
+ * Each of these functions writes one record at @p, for those who write several without asking for each whether it fits;
+ * softcore.h describes the commands and their fields. Return: where the next record goes
+ */
+static inline __attribute__((always_inline))
+uint32_t *command_put_fence(uint32_t *p, unsigned sub)
+{
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_FENCE, COMMAND_FENCE_WORDS, sub);
+	return p + COMMAND_FENCE_WORDS;
+}
+
+static inline __attribute__((always_inline))
+uint32_t *command_put_signal(uint32_t *p, uint32_t asid_queue, uint64_t address, unsigned sub)
+{
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_SIGNAL, COMMAND_SIGNAL_WORDS, sub);
+	p[1] = asid_queue;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	return p + COMMAND_SIGNAL_WORDS;
+}
+
+static inline __attribute__((always_inline))
+uint32_t *command_put_write(uint32_t *p, uint32_t asid_queue, uint64_t address, uint64_t value, unsigned bytes)
+{
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_WRITE, COMMAND_WRITE_WORDS, bytes);
+	p[1] = asid_queue;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	p[4] = (uint32_t)value;
+	p[5] = (uint32_t)(value >> 32);
+	return p + COMMAND_WRITE_WORDS;
+}
+
+static inline __attribute__((always_inline))
+uint32_t *command_put_scrub(uint32_t *p, uint32_t asid_queue, uint64_t address, unsigned slots, unsigned sub)
+{
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_SCRUB, COMMAND_SCRUB_WORDS, sub);
+	p[1] = asid_queue;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	p[4] = slots;
+	return p + COMMAND_SCRUB_WORDS;
+}
+
+/*
+ * Each of these functions makes space for one record and writes it. The caller has asked for room, unless COMMAND_OWED
+ * includes the record.
  */
 static inline void command_fence(unsigned sub)
 {
-	uint32_t *p = command_begin(1);
-
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, sub);
-	command_end(p + 1);
+	command_end(command_put_fence(command_begin(COMMAND_FENCE_WORDS), sub));
 }
 
 static inline void command_signal(uint32_t asid_queue, uint64_t address, unsigned sub)
 {
-	uint32_t *p = command_begin(4);
-
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, sub);
-	p[1] = asid_queue;
-	p[2] = (uint32_t)address;
-	p[3] = (uint32_t)(address >> 32);
-	command_end(p + 4);
+	command_end(command_put_signal(command_begin(COMMAND_SIGNAL_WORDS), asid_queue, address, sub));
 }
 
 void command_write(uint32_t asid_queue, uint64_t address, uint64_t value, unsigned bytes);

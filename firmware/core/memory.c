@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The mem* functions to which the compiler may generate calls. */
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base.h"
 
 void *memcpy(void *to, const void *from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);
@@ -14,17 +13,12 @@ void *memcpy(void *to, const void *from, size_t bytes)
 	const uint8_t *f = from;
 
 	if (!(((uintptr_t)t | (uintptr_t)f) & 3)) {
-		for (; bytes >= 16; bytes -= 16, t += 16, f += 16) {
-			uint32_t a = ((const uint32_t *)f)[0], b = ((const uint32_t *)f)[1];
-			uint32_t c = ((const uint32_t *)f)[2], d = ((const uint32_t *)f)[3];
-
-			((uint32_t *)t)[0] = a;
-			((uint32_t *)t)[1] = b;
-			((uint32_t *)t)[2] = c;
-			((uint32_t *)t)[3] = d;
-		}
-		for (; bytes >= 4; bytes -= 4, t += 4, f += 4)
-			*(uint32_t *)t = *(const uint32_t *)f;
+		words_copy(t, f, bytes / 4);
+		if (likely(!(bytes & 3)))
+			return to;
+		t += bytes & ~3u;
+		f += bytes & ~3u;
+		bytes &= 3;
 	}
 	while (bytes--)
 		*t++ = *f++;

@@ -56,7 +56,7 @@ static inline uint32_t *begin(uint32_t head)
 	uint32_t *p = command_begin(2 + STATE_WORDS + START_WORDS);
 
 	if (scope) {
-		*p++ = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, scope | TUTTI_FENCE_ACQUIRE);
+		p = command_put_fence(p, scope | TUTTI_FENCE_ACQUIRE);
 		counters.acquires++;
 	}
 	return p + 1;

@@ -196,25 +196,14 @@ static COLD __attribute__((noinline)) void retire_wrapped(struct queue *queue, u
 static inline __attribute__((always_inline)) void retire(struct queue *queue)
 {
 	uint32_t count = (uint32_t)queue->head - queue->retired, at = queue->retired & queue->mask, *p;
-	uint64_t first = queue->ring + at * 64ull;
 
 	queue->retired = (uint32_t)queue->head;
 	if (unlikely(at + count > queue->mask + 1)) {
 		retire_wrapped(queue, at, count);
 	} else {
 		p = command_begin(COMMAND_SCRUB_WORDS + COMMAND_WRITE_WORDS);
-		p[0] = TUTTI_COMMAND(TUTTI_CMD_SCRUB, COMMAND_SCRUB_WORDS, queue->scrub);
-		p[1] = queue->asid_queue;
-		p[2] = (uint32_t)first;
-		p[3] = (uint32_t)(first >> 32);
-		p[4] = count;
-		p[5] = TUTTI_COMMAND(TUTTI_CMD_WRITE, COMMAND_WRITE_WORDS, 8);
-		p[6] = queue->asid_queue;
-		p[7] = (uint32_t)queue->read_index;
-		p[8] = (uint32_t)(queue->read_index >> 32);
-		p[9] = (uint32_t)queue->head;
-		p[10] = (uint32_t)(queue->head >> 32);
-		command_end(p + COMMAND_SCRUB_WORDS + COMMAND_WRITE_WORDS);
+		p = command_put_scrub(p, queue->asid_queue, queue->ring + at * 64ull, count, queue->scrub);
+		command_end(command_put_write(p, queue->asid_queue, queue->read_index, queue->head, 8));
 	}
 	queue->scrub = 0;
 }

@@ -412,17 +412,9 @@ COLD void tmd_drop(struct queue *queue)
 
 /* ---- writing back ---- */
 
-static inline uint32_t *put(uint32_t *p, const struct tmd *tmd, unsigned offset, uint32_t low, uint32_t high)
+static inline uint32_t *put(uint32_t *p, const struct tmd *tmd, unsigned offset, uint64_t value)
 {
-	uint64_t address = tmd->address + offset;
-
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_WRITE, COMMAND_WRITE_WORDS, 8);
-	p[1] = tmd->queue->asid_queue;
-	p[2] = (uint32_t)address;
-	p[3] = (uint32_t)(address >> 32);
-	p[4] = low;
-	p[5] = high;
-	return p + COMMAND_WRITE_WORDS;
+	return command_put_write(p, tmd->queue->asid_queue, tmd->address + offset, value, 8);
 }
 
 COLD void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed)
@@ -432,13 +424,12 @@ COLD void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint3
 	if (!tmd->address)
 		return;
 	p = command_begin(TMD_WRITE_WORDS);
-	p = put(p, tmd, offsetof(struct tutti_tmd, issued), issued, 0);
-	p = put(p, tmd, offsetof(struct tutti_tmd, completed), completed, 0);
-	p = put(p, tmd, offsetof(struct tutti_tmd, resume), issued, 0);
-	p = put(p, tmd, offsetof(struct tutti_tmd, outstanding), (uint32_t)(tmd->work.written - tmd->work.read),
-		(uint32_t)((tmd->work.written - tmd->work.read) >> 32));
-	p = put(p, tmd, offsetof(struct tutti_tmd, evictions), tmd->evictions, tmd->turns);
-	p = put(p, tmd, offsetof(struct tutti_tmd, timeouts), tmd->timeouts, 0);
-	p = put(p, tmd, offsetof(struct tutti_tmd, state), state, error);
+	p = put(p, tmd, offsetof(struct tutti_tmd, issued), issued);
+	p = put(p, tmd, offsetof(struct tutti_tmd, completed), completed);
+	p = put(p, tmd, offsetof(struct tutti_tmd, resume), issued);
+	p = put(p, tmd, offsetof(struct tutti_tmd, outstanding), tmd->work.written - tmd->work.read);
+	p = put(p, tmd, offsetof(struct tutti_tmd, evictions), tmd->evictions | (uint64_t)tmd->turns << 32);
+	p = put(p, tmd, offsetof(struct tutti_tmd, timeouts), tmd->timeouts);
+	p = put(p, tmd, offsetof(struct tutti_tmd, state), state | (uint64_t)error << 32);
 	command_end(p);
 }

@@ -99,7 +99,7 @@ void pending_send_state(struct pending *p, struct task *task, uint32_t issued)
 	uint32_t *c = command_begin(2 + words);
 
 	if (p->acquire) {
-		*c++ = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, p->acquire | TUTTI_FENCE_ACQUIRE);
+		c = command_put_fence(c, p->acquire | TUTTI_FENCE_ACQUIRE);
 		counters.acquires++;
 		p->acquire = 0;
 	}
@@ -124,7 +124,7 @@ static struct shape *shape_of(const struct pending *p)
 	return shape_find(s[STATE_AT(scalar_blocks)], s[STATE_AT(shared_blocks)], s[STATE_AT(workgroup_z)] >> 16);
 }
 
-/* Make a task of @p in the first free slot, which must exist, and send its state. */
+/* Turn @p into a task in the first free slot, and send its state to the SMs. The caller has made sure of a slot. */
 static struct task *fill_slot(struct pending *p, struct shape *shape)
 {
 	struct task *task = task_table.free;

@@ -51,16 +51,12 @@ static inline __attribute__((always_inline)) void clean_up_at(uint32_t *p, const
 							       uint64_t signal)
 {
 	if (release) {
-		*p++ = TUTTI_COMMAND(TUTTI_CMD_FENCE, COMMAND_FENCE_WORDS, release | TUTTI_FENCE_RELEASE);
+		p = command_put_fence(p, release | TUTTI_FENCE_RELEASE);
 		counters.releases++;
 	}
 	if (signal) {
-		p[0] = TUTTI_COMMAND(TUTTI_CMD_SIGNAL, COMMAND_SIGNAL_WORDS,
-				     queue->vector | (queue->flags & TUTTI_QUEUE_PROFILE ? TUTTI_SIGNAL_TIMES : 0));
-		p[1] = queue->asid_queue;
-		p[2] = (uint32_t)signal;
-		p[3] = (uint32_t)(signal >> 32);
-		p += COMMAND_SIGNAL_WORDS;
+		p = command_put_signal(p, queue->asid_queue, signal,
+				       queue->vector | (queue->flags & TUTTI_QUEUE_PROFILE ? TUTTI_SIGNAL_TIMES : 0));
 		counters.signals++;
 	}
 	command_end(p);
