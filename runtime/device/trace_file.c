@@ -153,23 +153,24 @@ static void save_and_end(int signal)
 	errno = error;
 }
 
-/* Signals that the program handles or ignores are left to it. */
-static void catch_signals(void)
+/* Only where @from is the handler: signals that the program handles or ignores are left to it. */
+static void change_handlers(void (*from)(int), void (*to)(int), int flags)
 {
-	struct sigaction old, action = {.sa_handler = save_and_end, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction old, action = {.sa_handler = to, .sa_flags = flags};
 
 	for (unsigned i = 0; i < FATAL; i++)
-		if (!sigaction(fatal[i], NULL, &old) && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+		if (!sigaction(fatal[i], NULL, &old) && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == from)
 			sigaction(fatal[i], &action, NULL);
+}
+
+static void catch_signals(void)
+{
+	change_handlers(SIG_DFL, save_and_end, (int)SA_RESETHAND);
 }
 
 static void release_signals(void)
 {
-	struct sigaction old, action = {.sa_handler = SIG_DFL};
-
-	for (unsigned i = 0; i < FATAL; i++)
-		if (!sigaction(fatal[i], NULL, &old) && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == save_and_end)
-			sigaction(fatal[i], &action, NULL);
+	change_handlers(save_and_end, SIG_DFL, 0);
 }
 
 /* At exit, and when the library is unloaded. */
@@ -181,19 +182,18 @@ __attribute__((destructor)) static void save_at_exit(void)
 
 /* ---- opening and closing ---- */
 
-static int create(const char *path)
+static int create(const char *path, int *file)
 {
 	static unsigned devices;
 	unsigned number = __atomic_fetch_add(&devices, 1, __ATOMIC_RELAXED);
 	char text[4096];
-	int file;
 
 	if (number)
 		snprintf(text, sizeof(text), "%s.%u", path, number);
 	else
 		snprintf(text, sizeof(text), "%s", path);
-	file = open(text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	return file < 0 ? -errno : file;
+	*file = open(text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return *file < 0 ? -errno : 0;
 }
 
 static void write_head(struct trace *trace)
@@ -255,17 +255,15 @@ int trace_open(struct tutti_device *device)
 		return 0;
 	}
 	trace = calloc(1, sizeof(*trace));
-	if (!trace)
-		return -ENOMEM;
-	trace->device = device;
-	trace->process = getpid();
-	trace->file = create(path);
-	if (trace->file < 0) {
-		error = trace->file;
+	error = trace ? create(path, &trace->file) : -ENOMEM;
+	if (error) {
 		say("TUTTI_TRACE: %s: %s", path, tutti_strerror(error));
+		trace_begin(device, 0);
 		free(trace);
 		return error;
 	}
+	trace->device = device;
+	trace->process = getpid();
 	write_head(trace);
 	device->trace = trace;
 	list_add(trace);
