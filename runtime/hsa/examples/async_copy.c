@@ -59,8 +59,7 @@ int main(int argc, char **argv)
 						second));
 		CHECK(hsa_amd_memory_async_copy(there + at, example.card, from + at, example.host, BYTES, 0, NULL, first));
 	}
-	while (hsa_signal_wait_scacquire(count.all, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) > 0)
-		;
+	example_wait(count.all);
 	wrong = memcmp(from, back, PIECES * BYTES) != 0 || count.pieces != PIECES;
 	printf("async_copy: %u pieces of %u bytes, %s\n", count.pieces, BYTES, wrong ? "wrong" : "right");
 	CHECK(hsa_shut_down());

@@ -11,12 +11,6 @@
 
 enum node { TOP, LEFT, RIGHT, BOTTOM, NODES };
 
-struct arguments {
-	uint64_t *out;
-	const uint64_t *a, *b;
-	uint64_t times_a, times_b;
-};
-
 /**
  * struct graph - a signal, arguments and a result for each node of each round.
  * @either: for each round: one of the sides is done
@@ -25,7 +19,7 @@ struct graph {
 	struct kernel combine;
 	hsa_queue_t *queue[NODES];
 	hsa_signal_t done[ROUNDS][NODES], either[ROUNDS];
-	struct arguments *arguments;
+	struct combine *arguments;
 	uint64_t *value;
 };
 
@@ -48,7 +42,7 @@ static void describe(const struct graph *graph, unsigned round)
 	const uint64_t *before = round ? value_of(graph, round - 1, BOTTOM) : &graph->value[ROUNDS * NODES];
 	const uint64_t *top = value_of(graph, round, TOP), *left = value_of(graph, round, LEFT);
 	const uint64_t *right = value_of(graph, round, RIGHT);
-	const struct arguments all[NODES] = {
+	const struct combine all[NODES] = {
 		[TOP] = {value_of(graph, round, TOP), before, before, 2, 1},
 		[LEFT] = {value_of(graph, round, LEFT), top, top, 3, 2},
 		[RIGHT] = {value_of(graph, round, RIGHT), top, top, 1, 6},
@@ -107,12 +101,8 @@ int main(int argc, char **argv)
 	for (unsigned round = 0; round < ROUNDS; round++)
 		submit_round(&graph, round);
 	for (unsigned round = 0; round < ROUNDS; round++)
-		while (hsa_signal_wait_scacquire(graph.either[round], HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
-						 HSA_WAIT_STATE_BLOCKED) > 0)
-			;
-	while (hsa_signal_wait_scacquire(graph.done[ROUNDS - 1][BOTTOM], HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
-					 HSA_WAIT_STATE_BLOCKED) > 0)
-		;
+		example_wait(graph.either[round]);
+	example_wait(graph.done[ROUNDS - 1][BOTTOM]);
 	got = *value_of(&graph, ROUNDS - 1, BOTTOM);
 	printf("barrier_graph: %u rounds on %u queues, %s\n", ROUNDS, NODES, got == expected() ? "right" : "wrong");
 	CHECK(hsa_shut_down()); /* takes queues, signals and memory with it */

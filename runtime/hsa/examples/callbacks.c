@@ -7,16 +7,10 @@
 
 #define LAUNCHES 20u
 
-struct arguments {
-	uint64_t *out;
-	const uint64_t *a, *b;
-	uint64_t times_a, times_b;
-};
-
 struct chain {
 	struct kernel kernel;
 	hsa_queue_t *queue;
-	struct arguments *arguments;
+	struct combine *arguments;
 	hsa_signal_t done, stopped;
 	hsa_status_t status;
 	uint32_t launches;
@@ -62,11 +56,10 @@ int main(int argc, char **argv)
 	value = example_arguments(&example, sizeof(*value));
 	*value = 1;
 	chain.arguments = example_arguments(&example, sizeof(*chain.arguments));
-	*chain.arguments = (struct arguments){value, value, value, 1, 1}; /* doubles it */
+	*chain.arguments = (struct combine){value, value, value, 1, 1}; /* doubles it */
 	CHECK(hsa_amd_signal_async_handler(chain.done, HSA_SIGNAL_CONDITION_LT, 1, next, &chain));
 	launch(chain.queue, &chain.kernel, 1, 1, chain.arguments, chain.done);
-	while (hsa_signal_wait_scacquire(chain.stopped, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) > 0)
-		;
+	example_wait(chain.stopped);
 	right = *value == 1u << LAUNCHES && chain.status == HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
 	printf("callbacks: %u launches, the last one refused, %s\n", chain.launches, right ? "right" : "wrong");
 	CHECK(hsa_queue_destroy(chain.queue));

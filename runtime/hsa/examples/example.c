@@ -132,6 +132,13 @@ hsa_signal_t example_signal(hsa_signal_value_t value)
 	return signal;
 }
 
+void example_wait(hsa_signal_t signal)
+{
+	/* A wait may return early, as the specification says. */
+	while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) > 0)
+		;
+}
+
 void submit(hsa_queue_t *queue, const void *packet, uint16_t header)
 {
 	uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);

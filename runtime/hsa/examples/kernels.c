@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of the HSA examples; the programs themselves know nothing of Tutti. */
+/* The kernels that the HSA examples launch. The programs themselves include no header of Tutti. */
 #include "tutti/device.h"
 
 struct copy_args {

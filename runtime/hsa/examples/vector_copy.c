@@ -33,8 +33,7 @@ int main(int argc, char **argv)
 	arguments = example_arguments(&example, kernel.kernarg);
 	*arguments = (struct arguments){from, to, COUNT};
 	launch(queue, &kernel, COUNT, 256, arguments, done);
-	while (hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) > 0)
-		;
+	example_wait(done);
 	for (uint32_t i = 0; i < COUNT; i++)
 		wrong += to[i] != from[i];
 	printf("vector_copy: %u words, %u wrong\n", COUNT, wrong);

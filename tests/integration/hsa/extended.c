@@ -10,10 +10,6 @@
 
 #define STORE(entry) ((uint16_t)(TUTTI_REF_STORE | (entry)))
 
-struct word {
-	uint64_t *word, value;
-};
-
 static hsa_ven_tutti_1_00_pfn_t tutti;
 static hsa_executable_t executable;
 static struct kernel count;

@@ -153,20 +153,12 @@ static void the_extension_is_there(void **state)
 	assert_int_equal(hsa_system_get_extension_table(HSA_EXTENSION_FINALIZER, 2, 0, &table), HSA_STATUS_ERROR);
 }
 
-struct word {
-	uint64_t *word, value;
-};
-
 static void a_known_module_runs(void **state)
 {
 	hsa_ext_program_t program = new_program();
 	struct brig copy = module; /* it is the content that counts */
 	hsa_code_object_t code = {0};
 	hsa_executable_t executable = {0};
-	struct word *args = fine_memory(sizeof(*args));
-	hsa_signal_t done = new_signal(1);
-	struct kernel poke;
-	hsa_queue_t *queue;
 
 	(void)state;
 	assert_non_null(finalizer.hsa_ext_program_add_module);
@@ -177,13 +169,7 @@ static void a_known_module_runs(void **state)
 	OK(hsa_executable_create(HSA_PROFILE_FULL, HSA_EXECUTABLE_STATE_UNFROZEN, NULL, &executable));
 	OK(hsa_executable_load_code_object(executable, found.card, code, NULL));
 	OK(hsa_executable_freeze(executable, NULL));
-	poke = kernel_of(executable, "&poke");
-	*args = (struct word){fine_memory(8), 4711};
-	OK(hsa_queue_create(found.card, 16, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue));
-	launch(queue, &poke, 1, 1, args, done);
-	wait_zero(done);
-	assert_int_equal(*args->word, 4711);
-	OK(hsa_queue_destroy(queue));
+	pokes(executable, "&poke", 4711);
 	OK(hsa_executable_destroy(executable));
 	OK(hsa_code_object_destroy(code));
 }

@@ -179,3 +179,18 @@ void *fine_memory(size_t bytes)
 	memset(memory, 0, bytes);
 	return memory;
 }
+
+void pokes(hsa_executable_t executable, const char *name, uint64_t value)
+{
+	struct word *args = fine_memory(sizeof(*args));
+	struct kernel poke = kernel_of(executable, name);
+	hsa_signal_t done = new_signal(1);
+	hsa_queue_t *queue = NULL;
+
+	*args = (struct word){fine_memory(8), value};
+	OK(hsa_queue_create(found.card, 16, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue));
+	launch(queue, &poke, 1, 1, args, done);
+	wait_zero(done);
+	assert_int_equal(*args->word, value);
+	OK(hsa_queue_destroy(queue));
+}

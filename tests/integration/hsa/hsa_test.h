@@ -73,6 +73,13 @@ void wait_zero(hsa_signal_t signal);
 /** fine_memory() - memory that host and card can change, zeroed. */
 void *fine_memory(size_t bytes);
 
+/** struct word - arguments of the kernels "poke" and "count": store or add @value. */
+struct word {
+	uint64_t *word, value;
+};
+/** pokes() - launch kernel @name, a "poke", on a queue of its own, and see that @value has been stored. */
+void pokes(hsa_executable_t executable, const char *name, uint64_t value);
+
 /** bad_handles - numbers that are no handle of any kind; @BAD_HANDLES of them. */
 #define BAD_HANDLES 4u
 extern const uint64_t bad_handles[BAD_HANDLES];

@@ -57,25 +57,12 @@ static void threads_may_do_so_at_the_same_time(void **state)
 	FAILS(NOT_INITIALIZED, hsa_shut_down());
 }
 
-struct word {
-	uint64_t *word, value;
-};
-
 /* Finds, loads, launches: everything that a process does with the card. */
 static void run_a_kernel(void)
 {
-	struct word *args = fine_memory(sizeof(*args));
 	hsa_executable_t executable = load_code("test");
-	struct kernel poke = kernel_of(executable, "poke");
-	hsa_signal_t done = new_signal(1);
-	hsa_queue_t *queue = NULL;
 
-	*args = (struct word){fine_memory(8), 5};
-	OK(hsa_queue_create(found.card, 16, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue));
-	launch(queue, &poke, 1, 1, args, done);
-	wait_zero(done);
-	assert_int_equal(*args->word, 5);
-	OK(hsa_queue_destroy(queue));
+	pokes(executable, "poke", 5);
 	OK(hsa_executable_destroy(executable));
 }
 

@@ -5,10 +5,6 @@
 
 #include "hsa_test.h"
 
-struct word {
-	uint64_t *word, value;
-};
-
 static hsa_executable_t executable;
 static struct kernel empty, poke, count;
 
