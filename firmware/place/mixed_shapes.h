@@ -8,7 +8,7 @@
  * takes the event of their end tells this unit while DETOUR_BESIDE is set, groups of CTAs and CTAs that are alone on the
  * card included: where many SMs have to be looked at that takes several visits (visit.h), and whoever forgot the result
  * meanwhile would have them begin again and again. A kept result also notes how many CTAs were ever issued and how many
- * are resident: if the numbers differ, it is not used.
+ * are resident, and is used only while these numbers are still the same.
  */
 #ifndef MIXED_SHAPES_H
 #define MIXED_SHAPES_H

@@ -34,7 +34,7 @@ static struct score_state {
  */
 static struct pool {
 	bool cut;        /* a placement goes on in another visit, and the scores count what it has placed */
-	uint32_t issued; /* counters.ctas_issued when it was cut; if they differ, others were placed since */
+	uint32_t issued; /* counters.ctas_issued when it was cut; if it differs, other CTAs were placed since */
 	uint32_t event;  /* counters.events when the first of the scores was worked out */
 	uint32_t known[LAKE_WORDS]; /* SMs whose scores have been worked out */
 	int32_t score[FW_MAX_SMS];

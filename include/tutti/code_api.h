@@ -29,7 +29,7 @@ struct tutti_executable;
  * @kernarg_align: their alignment, a power of two
  * @group_bytes: shared memory of a workgroup, as far as it is declared in the kernel
  * @private_bytes: private memory of a work-item
- * @descriptor: the descriptor as the card sees it; read-only
+ * @descriptor: the kernel descriptor that the card reads; do not write to it
  * @reserved: room for later versions; 0
  */
 struct tutti_kernel {
@@ -58,7 +58,7 @@ int tutti_executable_load(struct tutti_device *device, const void *elf, size_t b
 			  struct tutti_executable **executable, const char **message);
 
 /**
- * struct tutti_external - something that code refers to and the application has.
+ * struct tutti_external - a variable that a code object leaves undefined and the application defines.
  * @name: name of the variable in the kernels' source, which declares it as extern
  * @address: where it is, in memory that the card can use
  */
@@ -150,7 +150,8 @@ struct tutti_symbol {
 };
 
 /**
- * tutti_executable_symbols() - call @visit for each kernel and then each variable until it returns something but 0.
+ * tutti_executable_symbols() - call @visit for each kernel, then for each variable, until it returns something other
+ * than 0.
  *
  * Return: 0, or what @visit has returned; -EINVAL.
  */

@@ -326,7 +326,7 @@ static void is_what_it_says(void **state)
 	assert_false(comes_from_cache(22));
 }
 
-/* Other things may lie beside the translations, in a folder that others can look into. */
+/* The cache folder may hold other files and be open to others. Only the folder of translations has to be private. */
 static void only_its_own_folder(void **state)
 {
 	char above[80];
