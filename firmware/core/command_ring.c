@@ -3,6 +3,7 @@
 #include "core/command_ring.h"
 
 #include "core/task_state.h"
+#include "core/wait.h"
 
 struct command_ring command_ring HOT_DATA_RING;
 
@@ -12,6 +13,7 @@ void command_init(void)
 	command_ring.end = command_ring.word + COMMAND_WORDS;
 	command_ring.near_end = command_ring.end - COMMAND_SHORT;
 	command_ring.bias = -(uint32_t)((uintptr_t)command_ring.word >> 2);
+	command_ring.limit = NULL;
 	command_ring.published = 0;
 	command_ring.asked = command_ring.marked = false;
 	HAL_ENGINES->command_base = hal_local(command_ring.word);
@@ -39,7 +41,23 @@ COLD uint32_t *command_wrap(void)
 	}
 	command_ring.bias += COMMAND_WORDS;
 	command_ring.next = command_ring.word;
+	command_ring.limit = NULL;
 	return command_ring.word;
+}
+
+COLD bool command_renew(void)
+{
+	uint32_t free = command_free();
+	uint32_t *limit;
+
+	command_ring.limit = NULL;
+	if (free < place_state.free_words)
+		return false;
+	if (queue_table.suspended)
+		return true;
+	limit = command_ring.next + (free - place_state.free_words);
+	command_ring.limit = limit < command_ring.near_end ? limit : command_ring.near_end;
+	return true;
 }
 
 void command_write(uint32_t asid_queue, uint64_t address, uint64_t value, unsigned bytes)

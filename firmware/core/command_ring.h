@@ -22,7 +22,7 @@
 
 #define COMMAND_WORDS 4096u
 #define COMMAND_RECORD 255u /* longest record, words */
-#define COMMAND_SHORT 48u   /* words that fit without a wrap while the write position is not behind @near_end */
+#define COMMAND_SHORT 80u   /* words that fit without a wrap while the write position is not behind @near_end */
 
 /* Lengths of command records in words (softcore.h). */
 #define COMMAND_FENCE_WORDS 1u
@@ -69,6 +69,7 @@ struct command_ring {
 	uint32_t *next;     /* where the next record goes */
 	uint32_t *end;
 	uint32_t *near_end; /* behind this, COMMAND_SHORT words do not fit before the end */
+	uint32_t *limit;    /* up to here no wrap is near and place_room() holds, by command_renew(); NULL while suspended */
 	uint32_t bias;      /* words written in earlier laps, minus the address of @word divided by 4 */
 	uint32_t published; /* the tail that the engines have been told */
 	bool asked;         /* a unit has found no room and must be called again when there is some */
@@ -92,8 +93,6 @@ static inline void command_publish(void)
 {
 	uint32_t now = command_tail();
 
-	if (now == command_ring.published)
-		return;
 	command_ring.published = now;
 	hal_release();
 	HAL_ENGINES->command_tail = now;
@@ -112,6 +111,9 @@ static inline __attribute__((always_inline)) uint32_t command_free(void)
  * those that are owed.
  */
 #define COMMAND_ASK(words) (2 * (words) + COMMAND_OWED)
+
+/** command_renew() - find out anew how far the next launches may write: @limit. Return: whether place_room() holds */
+bool command_renew(void);
 
 /** command_room() - whether @words more may be written, even with a wrap and all that is owed. */
 static inline bool command_room(unsigned words)

@@ -8,6 +8,8 @@ struct counters counters HOT_DATA;
 static const uint8_t place[] = { COUNTER_MEMBERS(COUNTER_NUMBER) };
 #define COUNTED (sizeof(place) / sizeof(place[0]))
 
+#define COUNT_OF(member) (offsetof(struct counters, member) / 4)
+
 static uint32_t flushed[COUNTED];
 static uint64_t *region;
 
@@ -28,6 +30,7 @@ void counter_flush(uint32_t residents, uint32_t movers)
 	const uint32_t *now = (const uint32_t *)&counters;
 	unsigned i;
 
+	region[TUTTI_COUNTER_KERNELS] += counters.dispatches - flushed[COUNT_OF(dispatches)];
 	counters.ctas_completed = counters.ctas_issued - residents;
 	counters.tmau_movers = movers;
 	for (i = 0; i < COUNTED; i++) {

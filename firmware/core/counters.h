@@ -20,7 +20,10 @@ struct counters {
 #define COUNTER_MEMBER(member, name) uint32_t member;
 	COUNTER_MEMBERS(COUNTER_MEMBER)
 #undef COUNTER_MEMBER
-	/* These count only what differs from one for each kernel, so they may be negative. */
+	/*
+	 * @packets counts slots when they are retired, @kernels only those that no dispatch packet has started. The next two
+	 * count what differs from one for each kernel, so they may be negative.
+	 */
 	uint32_t state_syncs, placements;
 	uint32_t flush_time; /* when counter_idle() was last called (low half) */
 };

@@ -36,6 +36,7 @@ static inline bool queue_set_has(const struct queue_set *set, unsigned id)
 
 enum queue_state { QUEUE_NONE, QUEUE_RUNNING, QUEUE_STOPPED, QUEUE_DYING };
 
+#define QUEUE_REPORTS 0x8000u /* struct queue.flags: it has a progress word */
 #define QUEUE_ONE 256u /* what one kernel or agent dispatch in flight adds to struct queue.flight */
 
 /* A record has 128 bytes. The first FW_QUEUES lie in local memory, the others in card memory. */
@@ -54,12 +55,13 @@ struct queue {
 	uint64_t head;         /* index of the next packet to work on */
 	union {
 		struct {
-			uint8_t state; /* enum queue_state */
-			uint8_t wait;  /* enum queue_wait, wait.h */
+			uint8_t state;    /* enum queue_state */
+			uint8_t wait;     /* enum queue_wait, wait.h */
+			uint8_t fetching; /* slots that are being fetched */
+			uint8_t stale;    /* the fetch in flight was sent before a reset, so its packets are not used */
 		};
-		uint16_t state_and_wait;
+		uint32_t situation;       /* all four at once */
 	};
-	uint16_t flags;        /* TUTTI_QUEUE_* */
 	struct rsb *rsb;
 	/* These describe the condensed packet that is being launched. */
 	struct block *block;   /* the expansion it used last; while @run_kernels is 0 it may belong to another queue */
@@ -75,18 +77,17 @@ struct queue {
 	uint8_t buffer;        /* number of the fetch buffer + 1; 0 if it has none */
 	uint8_t batch;         /* slots to fetch next time */
 	uint8_t rung;          /* the doorbell was rung after the last fetch was sent */
-	uint8_t fetching;
 	uint8_t polls;         /* back-off step of polling */
 	uint8_t seen;          /* barrier: dependencies seen satisfied; condensed: kernels whose metadata are valid */
 	uint8_t probing;       /* number + 1 of the probe in flight */
 	uint8_t priority;
-	uint8_t stale;         /* the fetch in flight was sent before a reset, so its packets are not used */
 	uint8_t works;         /* number of live queue tasks */
 	uint8_t tmd;           /* metadata record + 1 of the packet or kernel at work, until a task takes it over */
 	uint8_t notifying;     /* the host sleeps until @progressed reaches @notify */
 	uint8_t error;         /* TUTTI_ERROR_* with which it stopped */
 	uint8_t skip : 4;      /* packets at the head that a reset passes over: 1 if the head was refused */
 	uint8_t highest : 4;   /* highest priority that metadata may ask for; 0: any */
+	uint16_t flags;        /* TUTTI_QUEUE_*, QUEUE_REPORTS */
 	uint16_t vector;
 	struct tutti_reference *table; /* the references in @rsb */
 	uint64_t ring;         /* address of the ring */

@@ -91,6 +91,7 @@ struct place_state {
 			uint8_t any_tainted; /* DETOUR_TAINTED: a byte of its own, so that one store sets it */
 		};
 	};
+	uint32_t residents;     /* CTAs of all shapes on the card */
 	uint8_t level_search;   /* TUTTI_POLICY_LEVEL_SEARCH: enum lake_search */
 	uint8_t choice;         /* TUTTI_POLICY_CHOICE: TUTTI_CHOICE_*; 0 is water filling */
 	uint32_t round_next;    /* round robin: position after the SM that received the last CTA */

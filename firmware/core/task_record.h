@@ -47,6 +47,11 @@ enum task_state { TASK_FREE, TASK_RUNNING, TASK_LEAVING, TASK_CANCELLED, TASK_EN
 #define TASK_ISSUES 256u   /* it is in the rings of tasks/issue_rounds.h */
 #define TASK_CGA 512u      /* its CTAs come in CGAs (groups/cga.h) */
 
+/* struct task.release: @signal is not 0. As part of a FENCE command the bit does no harm there, as it says release. */
+#define TASK_SIGNALS TUTTI_FENCE_RELEASE
+/* struct task.kind of an ordinary kernel that runs and has neither fence nor signal at its end */
+#define TASK_PLAIN ((uint32_t)TASK_RUNNING << 16)
+
 struct task {
 	struct task *next;        /* in the free list, or in the ring of its priority level */
 	struct task *prev;
@@ -56,11 +61,16 @@ struct task {
 	uint32_t resident;        /* CTAs that are placed and not complete */
 	uint64_t signal;
 	uint64_t packet;
-	uint8_t release;          /* scope of the release fence */
-	uint8_t state;            /* enum task_state */
+	union {
+		struct {
+			uint16_t rare;    /* TASK_* */
+			uint8_t state;    /* enum task_state */
+			uint8_t release;  /* TUTTI_SCOPE_* of the release fence, and TASK_SIGNALS */
+		};
+		uint32_t kind;            /* all three at once, to compare with TASK_PLAIN */
+	};
 	uint8_t slot;
 	uint8_t kernel;           /* its number in a condensed packet */
-	uint16_t rare;            /* TASK_* */
 	uint8_t passed;           /* rounds in which others were placed while it found no room */
 	uint8_t children;
 	uint32_t progress;        /* ticks since a CTA completed */

@@ -32,6 +32,9 @@ enum queue_wait {
 	QUEUE_WAITS
 };
 
+/* struct queue.situation of a queue that runs and waits for its kernels in flight, with no fetch under way */
+#define QUEUE_BETWEEN (QUEUE_RUNNING | WAIT_TASKS << 8)
+
 /** struct queue_table - sets of queues. */
 struct queue_table {
 	struct queue_set ready;            /* to be run */

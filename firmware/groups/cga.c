@@ -269,7 +269,7 @@ static COLD bool hopeless(const struct task *task)
 {
 	const struct cga *cga = cga_of(task);
 
-	return !shapes.residents && cga_ids_idle() && !cga_fits(cga, task->shape->capacity, cga->mask);
+	return !place_state.residents && cga_ids_idle() && !cga_fits(cga, task->shape->capacity, cga->mask);
 }
 
 uint32_t cga_hopeless(void)

@@ -369,7 +369,7 @@ static inline uint32_t account(struct task *task, const struct cga *cga, uint32_
 	task->unissued -= n;
 	task->resident += n;
 	shape->residents += n;
-	shapes.residents += n;
+	place_state.residents += n;
 	shapes.grouped_ctas += n;
 	counters.ctas_issued += n;
 	counters.placements++;

@@ -72,7 +72,7 @@ uint32_t *block_general(struct block *block, uint32_t *out);
  */
 int block_keep(struct block *block, const union tutti_packet *packet, const struct rsb *rsb, const uint16_t *at);
 /**
- * condensed_same() - does @packet equal the one @block was made from, with no entry changed since?
+ * condensed_same() - does @packet, whose first word equals that of the last one, equal the one @block was made from, with no entry changed since?
  *
  * A simple packet is kept for this only when it comes for the second time.
  */

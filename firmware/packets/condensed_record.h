@@ -19,6 +19,7 @@
 #define RECORD_TMD 2u      /* the entry has metadata; its kernel is launched by launch_general() */
 #define RECORD_CGA 32u     /* launch_general() launches it too: its kernel has CGAs, or the entry is patched and its waves independent */
 #define RECORD_ENTRY_SHIFT 7
+#define RECORD_DIFFERS 127u
 
 /**
  * condensed_kernel() - read one record into a task state.

@@ -49,7 +49,7 @@ void shape_init(void)
 {
 	unsigned i;
 
-	shapes.shapes = shapes.residents = shapes.clock = shapes.sm_mode = 0;
+	shapes.shapes = place_state.residents = shapes.clock = shapes.sm_mode = 0;
 	shape_last = &shapes.shape[0];
 	shape_last->waves = 0; /* matches no key, since every CTA has waves */
 	shape_last->id = SHAPE_NO_ID;
@@ -171,7 +171,7 @@ void shape_enable(unsigned position, bool enable)
 	*word = enable ? *word | bit : *word & ~bit;
 	shapes.changes++;
 	state_detour(DETOUR_SHAPES, true);
-	if (shapes.residents && enable && !(shapes.included[position / 32] & bit) && shapes.limit[position / 32] & bit) {
+	if (place_state.residents && enable && !(shapes.included[position / 32] & bit) && shapes.limit[position / 32] & bit) {
 		struct shape *s;
 
 		shapes.included[position / 32] |= bit;
@@ -220,7 +220,7 @@ void shape_exact(bool exact)
 {
 	domain_settle();
 	state_detour(DETOUR_TAINTED, true);
-	if (!exact && !shapes.residents)
+	if (!exact && !place_state.residents)
 		shape_empty();
 }
 
@@ -230,6 +230,6 @@ void shape_cap(uint32_t cap)
 	shapes.next_cap = cap_limit(cap);
 	shapes.changes++;
 	state_detour(DETOUR_SHAPES, true);
-	if (!shapes.residents)
+	if (!place_state.residents)
 		shape_empty();
 }

@@ -32,7 +32,6 @@ struct shape {
 
 /** struct shape_state - all shapes, and what limits placement on the whole card. */
 struct shape_state {
-	uint32_t residents;  /* CTAs of all shapes */
 	uint32_t cap;        /* largest number of CTAs on one SM */
 	uint32_t shared_blocks; /* shared memory of an SM now; more in throttle mode */
 	uint32_t next_cap;   /* becomes @cap when the card is empty */
@@ -78,17 +77,31 @@ uint32_t shape_capacity_with(uint32_t registers, uint32_t shared, uint32_t waves
 /** shape_alone() - only CTAs of @shape are resident and no change is pending, so its own lake is exact. */
 static inline bool shape_alone(const struct shape *shape)
 {
-	return !((shapes.residents ^ shape->residents) | (place_state.detours & DETOUR_LAKES));
+	return !((place_state.residents ^ shape->residents) | (place_state.detours & DETOUR_LAKES));
 }
 /** shape_truth() - like shape_alone(), except that the lake may not yet count CGAs (see gpc_rows_lead()). */
 static inline bool shape_truth(const struct shape *shape)
 {
-	return !((shapes.residents ^ shape->residents) | (place_state.detours & (DETOUR_SHAPES | DETOUR_TAINTED | DETOUR_HOLDING)));
+	return !((place_state.residents ^ shape->residents) | (place_state.detours & (DETOUR_SHAPES | DETOUR_TAINTED | DETOUR_HOLDING)));
 }
 /** gpc_rows_lead() - only CGAs of one shape are resident, and the rows of gpc_slots.h are ahead of its lake. */
 static inline bool gpc_rows_lead(void)
 {
 	return place_state.detours & DETOUR_ROWS_LEAD;
+}
+/**
+ * shape_ended() - give back the free slots of the CTAs that @event tells of, which are all of one task.
+ *
+ * Only for events to which lake_raises() has agreed, while the lake of @shape alone decides where CTAs go.
+ */
+static inline void shape_ended(struct shape *shape, const struct tutti_event *event)
+{
+	struct lake_row *row = shape->lake.top;
+	uint32_t n = event->word[2];
+
+	lake_raise_top(row, lake_at(row, event->word[0] >> 14 & 0x3fc), event->word[3], n);
+	shape->residents -= n;
+	place_state.residents -= n;
 }
 /**
  * shape_mixed() - the free slots for @shape, given the CTAs of all shapes that are resident (mixed_shapes.h).
@@ -115,7 +128,7 @@ void shape_empty(void);
 void shape_enable(unsigned position, bool enable);
 static inline void shape_enabled(void)
 {
-	if (!shapes.residents)
+	if (!place_state.residents)
 		shape_empty();
 }
 /** shape_hold() - keep new work off the SMs of @mask; NULL ends that. */

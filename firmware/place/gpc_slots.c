@@ -296,7 +296,7 @@ static bool sync(struct shape *shape, const uint32_t *only)
 	 * Plain CTAs end without a call of this unit; and the table of SM states may already count completions
 	 * whose events are still to come.
 	 */
-	domains.dirty = shapes.residents != shapes.grouped_ctas || lake != &shape->lake;
+	domains.dirty = place_state.residents != shapes.grouped_ctas || lake != &shape->lake;
 	return true;
 }
 
@@ -313,10 +313,10 @@ COLD bool domain_sync_slow(struct shape *shape)
 	if ((domains.shape != shape || domains.issued != counters.ctas_issued || domains.changes != shapes.changes ||
 	     domains.dirty) && !sync(shape, NULL))
 		return false;
-	lead = is_truth(shape) && shapes.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
+	lead = is_truth(shape) && place_state.residents == shapes.grouped_ctas && domains.whole && !domains.clipped &&
 	       !domains.dirty && !(place_state.detours & DETOUR_BESIDE);
 	state_detour(DETOUR_ROWS_LEAD, lead);
-	domains.lake_is_behind = lead && shapes.residents;
+	domains.lake_is_behind = lead && place_state.residents;
 	return true;
 }
 
@@ -372,7 +372,7 @@ COLD void domain_settle(void)
 		return;
 	state_detour(DETOUR_ROWS_LEAD, false);
 	domains.issued = counters.ctas_issued;
-	if (!shapes.residents) {
+	if (!place_state.residents) {
 		if (domains.lake_is_behind)
 			lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
 		return;

@@ -247,7 +247,7 @@ static void dry(struct lake *lake)
 
 static bool sound(const struct mixture *b)
 {
-	return b->shape && b->issued == counters.ctas_issued && b->residents == shapes.residents &&
+	return b->shape && b->issued == counters.ctas_issued && b->residents == place_state.residents &&
 	       b->changes == shapes.changes;
 }
 
@@ -280,7 +280,7 @@ static struct mixture *find(const struct shape *shape)
 		return b;
 	b->shape = shape;
 	b->issued = counters.ctas_issued;
-	b->residents = shapes.residents;
+	b->residents = place_state.residents;
 	b->changes = shapes.changes;
 	all_open(b->dirty);
 	words_clear(b->bound, fw.words);
@@ -341,7 +341,7 @@ COLD void mixed_ended(uint32_t ctas)
 			any = true;
 			b->residents -= ctas;
 		}
-	if (!any || shapes.residents == ctas || ++unasked > UNASKED_MOST)
+	if (!any || place_state.residents == ctas || ++unasked > UNASKED_MOST)
 		mixed_forget();
 }
 

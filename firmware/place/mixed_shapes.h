@@ -20,7 +20,7 @@
 /** struct mixture - a kept result: the free slots for one shape, given the CTAs of all shapes. */
 struct mixture {
 	const struct shape *shape;  /* NULL: the entry is unused */
-	uint32_t issued;            /* counters.ctas_issued and shapes.residents up to which it is complete */
+	uint32_t issued;            /* counters.ctas_issued and place_state.residents up to which it is complete */
 	uint32_t residents;
 	uint32_t changes;           /* shapes.changes when it was computed */
 	uint32_t used;              /* when it was last asked for */

@@ -56,7 +56,7 @@ static inline void account(struct task *task, uint32_t placed)
 	task->unissued -= placed;
 	task->resident += placed;
 	task->shape->residents += placed;
-	shapes.residents += placed;
+	place_state.residents += placed;
 	counters.ctas_issued += placed;
 	counters.placements++;
 }

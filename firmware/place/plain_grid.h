@@ -21,10 +21,10 @@
 _Static_assert(COMMAND_ASK(1 + LAKE_MESSAGE(LAKE_WORDS) + PLACE_OTHERS) <= COMMAND_WORDS,
 	       "an empty ring has room for the largest placement and for all that may be owed");
 
-/** place_room() - the same as command_room(PLACE_ROOM), with the limit computed beforehand. */
+/** place_room() - the same as command_room(PLACE_ROOM), but it hardly ever has to look how far the engines are. */
 static inline bool place_room(void)
 {
-	return command_free() >= place_state.free_words;
+	return likely(command_ring.next <= command_ring.limit) || command_renew();
 }
 
 /** place_init() - set the defaults of all placement policies. */

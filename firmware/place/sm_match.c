@@ -196,7 +196,7 @@ int match_policy(uint32_t policy, uint32_t value)
 		match.search = value;
 	} else if (match.rotate != value) {
 		/* CTAs that are on their way were placed by the other rule. */
-		if (shapes.residents)
+		if (place_state.residents)
 			return -TUTTI_EBUSY;
 		match.rotate = value;
 		match_mode(match.on);

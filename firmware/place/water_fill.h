@@ -88,6 +88,39 @@ static inline __attribute__((always_inline)) uint32_t lake_prefix(uint32_t x, ui
 	return lake_prefix_of(x, n, lake_sums(x));
 }
 
+/** lake_at() - the mask word of @row with byte offset @offset. */
+static inline uint32_t *lake_at(struct lake_row *row, uint32_t offset)
+{
+	return (uint32_t *)((char *)row->mask + offset);
+}
+
+/*
+ * One CTA has ended on each SM of @mask, which belongs to word @at of the top row. The next three functions are for the
+ * usual case, which lake_raises() finds: all of these SMs join the top row.
+ */
+static inline __attribute__((always_inline)) bool lake_raises(const uint32_t *at, uint32_t mask)
+{
+	return !((*at | ~at[-(int)(sizeof(struct lake_row) / 4)]) & mask);
+}
+
+/** lake_raise_top() - lake_raise() in that case; @n CTAs have ended. */
+static inline __attribute__((always_inline)) void lake_raise_top(struct lake_row *row, uint32_t *at, uint32_t mask, uint32_t n)
+{
+	*at |= mask;
+	row->count += n;
+}
+
+/** lake_same() - in that case, would lake_pour() place as many CTAs as have ended on the very same SMs? */
+static inline __attribute__((always_inline)) bool lake_same(const struct lake_row *row, const uint32_t *at, uint32_t mask)
+{
+	if (unlikely((*at & -*at) - 1 < mask))
+		return false;
+	while (unlikely(at != row->mask))
+		if (*--at)
+			return false;
+	return true;
+}
+
 /* Room for the segment of lake_pour_flat(), which always copies at least five words of the mask. */
 #define LAKE_FLAT_WORDS (LAKE_WORDS > 8 ? LAKE_WORDS + 4 : 9u)
 

@@ -13,6 +13,7 @@
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
 #include "tasks/task_start.h"
+#include "tasks/task_table.h"
 
 void launch_block_free(struct queue *queue)
 {
@@ -32,7 +33,7 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 	block = condensed_block(queue);
 	if (unlikely(!block))
 		return wait_park(queue, WAIT_BLOCK);
-	if (condensed_same(queue, packet, block)) {
+	if (packet->word[0] == block->packet[0] && condensed_same(queue, packet, block)) {
 		counters.repeated++;
 	} else {
 		if (unlikely(block->at_unit))
@@ -108,6 +109,7 @@ static COLD int launch_patched(struct queue *queue)
 	task->packet = queue->run_packet;
 	task->kernel = queue->run_kernel++;
 	queue->flight++;
+	counters.kernels++;
 	queue->record = record;
 	p[1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
 	launch_start(queue, task, p + 1, state + STATE_WORDS, &launch,
@@ -234,7 +236,7 @@ static HOT void launch_last(struct queue *queue, struct task *task, const uint32
 	bool last = queue->run_kernel == queue->run_kernels;
 
 	if (last)
-		task->release = block->release;
+		task->release = (uint8_t)(block->release | (task->release & TASK_SIGNALS));
 	if (unlikely((queue->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE)) | queue_table.waiters[WAIT_RSB] |
 		     queue_table.waiters[WAIT_BLOCK])) {
 		task->unissued = n;
@@ -327,7 +329,7 @@ static inline __attribute__((always_inline)) void launch_one(struct queue *queue
 	p[0] = command;
 	command_end(end);
 	task->signal = low | (uint64_t)high << 32;
-	task->release = (uint8_t)(low | high ? launch_release(header) : 0);
+	task->release = (uint8_t)(low | high ? launch_release(header) | TASK_SIGNALS : 0);
 	task->state = TASK_RUNNING;
 	counters.kernels++;
 
@@ -359,4 +361,146 @@ HOT void launch_next(struct queue *queue)
 	if (unlikely(rest & (RECORD_GENERAL | RECORD_TMD | RECORD_CGA)))
 		return launch_else(queue);
 	launch_changed(queue, p, record);
+}
+
+/* ---- a kernel in place of the one before ---- */
+
+/* Queues wait for what the end of a packet frees. */
+static COLD void last_awaited(struct queue *queue)
+{
+	run_end(queue);
+	queue_ahead(queue);
+}
+
+/* The kernel that launch_again() has launched was the last of its packet: what launch_last() does but for placing it. */
+static HOT void last_again(struct queue *queue, struct task *task)
+{
+	struct block *block = queue->block;
+	struct rsb *rsb = queue->rsb;
+
+	task->release = (uint8_t)(block->release | (task->release & TASK_SIGNALS));
+	if (unlikely(queue_table.waiters[WAIT_RSB] | queue_table.waiters[WAIT_BLOCK]))
+		return last_awaited(queue);
+	block->busy = 0;
+	rsb->readers--;
+	rsb->used = command_tail();
+	queue->run_kernels = 0;
+	queue->run_in_flight = 0;
+	queue_ahead(queue);
+}
+
+/* The kernel's CTAs have to be placed: those in @event give their slots back first. @p, @end: its command */
+static __attribute__((noinline)) void again_placed(struct queue *queue, struct task *task, const struct tutti_event *event,
+						    const uint32_t *p, uint32_t *end, uint32_t n)
+{
+	struct shape *shape = task->shape;
+
+	shape_ended(shape, event);
+	task->resident = 0;
+	if (queue->run_kernel >= queue->run_stop)
+		launch_last(queue, task, p, end, n);
+	else
+		start_new(task, p, end, shape, n);
+	if (queue->wait != WAIT_TASKS)
+		queue_run(queue);
+}
+
+_Static_assert(COMMAND_CLEAN_UP_WORDS + 9 + START_WORDS < COMMAND_SHORT, "a clean-up, a TASK and a short LAUNCH");
+
+/*
+ * Nothing but what differs is written: queue and shape stay as they are in @task. What also stays the same if the kernel
+ * gets the same SMs is the numbers of CTAs, in @task and in the counts of residents, and the lake, out of which these SMs
+ * would be taken again. @usual, @clean: the
+ * record has no diff and there are as many CTAs as before; @task has no clean-up
+ */
+static inline __attribute__((always_inline)) void again(struct queue *queue, struct task *task,
+							 const struct tutti_reference *entry, const struct tutti_event *event,
+							 uint32_t head, uint32_t mask, uint32_t n, uint32_t *p, bool usual,
+							 bool clean)
+{
+	const uint32_t *record = queue->record, *e = (const uint32_t *)entry;
+	uint32_t *end = p + 5, what = usual ? 0 : *record, header, slot, low, high, scope, command, groups;
+
+	p[1] = hal_local(e);
+	p[2] = queue->asid_queue;
+	low = (uint32_t)queue->run_packet;
+	high = (uint32_t)(queue->run_packet >> 32);
+	p[3] = low;
+	p[4] = high;
+	task->packet = low | (uint64_t)high << 32;
+	task->progress = 0;
+	record++;
+	command = 0;
+	groups = usual ? n : e[REFERENCE_AT(groups)];
+	if (what & RECORD_GRID) {
+		end[0] = record[0];
+		end[1] = record[1];
+		groups = record[2];
+		record += 3;
+		end += 2;
+		command += TUTTI_COMMAND(0, 2, TUTTI_TASK_NEW_GRID);
+	}
+	if (what & RECORD_KERNARG) {
+		end[0] = record[0];
+		end[1] = record[1];
+		record += 2;
+		end += 2;
+		command += TUTTI_COMMAND(0, 2, TUTTI_TASK_NEW_KERNARG);
+	}
+	low = e[REFERENCE_AT(signal)];
+	high = e[REFERENCE_AT(signal) + 1];
+	if (what & RECORD_SIGNAL) {
+		low = record[0];
+		high = record[1];
+		record += 2;
+	}
+	queue->record = record;
+	queue->flight = QUEUE_ONE + 1;
+	counters.kernels++;
+	slot = task->slot;
+	header = e[REFERENCE_AT(header)];
+	if (!clean || unlikely(low | high)) {
+		task->signal = low | (uint64_t)high << 32;
+		task->release = (uint8_t)(low | high ? launch_release(header) | TASK_SIGNALS : 0);
+	}
+	command += TUTTI_COMMAND(TUTTI_CMD_TASK, 5, slot << 8);
+	scope = header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	if (scope) {
+		command |= scope << 16;
+		counters.acquires++;
+	}
+	p[0] = command;
+	low = queue->run_kernel;
+	task->kernel = (uint8_t)low++;
+	queue->run_kernel = (uint8_t)low;
+	if (!usual && unlikely(groups != n)) {
+		command_end(end);
+		return again_placed(queue, task, event, p, end, groups);
+	}
+	counters.ctas_issued += n;
+	end[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3, slot);
+	/* the event's words of the mask are those of the segment */
+	end[1] = (usual ? head : event->word[0]) >> 16 << 16 | 1;
+	end[2] = usual ? mask : event->word[3];
+	command_end(end + 3);
+	if (unlikely(low >= queue->run_stop))
+		last_again(queue, task);
+}
+
+HOT void launch_again(struct queue *queue, struct task *task, const struct tutti_reference *entry, uint32_t head, uint32_t mask,
+		      uint32_t n)
+{
+	again(queue, task, entry, NULL, head, mask, n, command_ring.next, true, true);
+}
+
+HOT void launch_again_signal(struct queue *queue, struct task *task, const struct tutti_reference *entry, uint32_t head,
+			     uint32_t mask, uint32_t n)
+{
+	again(queue, task, entry, NULL, head, mask, n, task_put_clean_up(command_ring.next, task, queue), true, false);
+}
+
+HOT void launch_again_general(struct queue *queue, struct task *task, const struct tutti_reference *entry,
+			      const struct tutti_event *event, uint32_t n)
+{
+	again(queue, task, entry, event, 0, 0, n, task_put_clean_up(command_ring.next, task, queue), false, false);
 }

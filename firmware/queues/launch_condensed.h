@@ -3,7 +3,11 @@
 #ifndef LAUNCH_CONDENSED_H
 #define LAUNCH_CONDENSED_H
 
+#include "place/cta_shape.h"
 #include "queues/queue.h"
+#include "tutti/reference.h"
+
+struct task;
 
 /** launch_condensed() - take a condensed packet. launch_next() then launches its kernels. */
 int launch_condensed(struct queue *queue, const union tutti_packet *packet);
@@ -21,6 +25,35 @@ static inline enum launch_result launch_more(struct queue *queue)
 	launch_next(queue);
 	return queue->wait == WAIT_NONE && queue->state == QUEUE_RUNNING ? LAUNCH_MORE : LAUNCH_PARKED;
 }
+/** launch_entry() - the reference of the next kernel, unless its record has RECORD_GENERAL. */
+static inline const struct tutti_reference *launch_entry(const struct queue *queue)
+{
+	return (const void *)((const char *)queue->table + (*queue->record & ~127u));
+}
+
+/** launch_waits() - a kernel of a condensed packet is to be launched next, and may take the fast path. */
+static inline bool launch_waits(const struct queue *queue)
+{
+	return queue->run_kernel < queue->run_stop;
+}
+
+/**
+ * launch_again() - launch the kernel of launch_entry(), whose record has no diff, and which has as many CTAs of the same
+ * shape as that of @task. That one has ended, was the only one of the queue in flight, and has no fence or signal. The next one takes
+ * over its slot, and the SMs from which the event of its CTAs has come.
+ * @head, @mask, @n: words 0, 3 and 2 of that event, which lake_raises() and lake_same() have agreed to
+ */
+void launch_again(struct queue *queue, struct task *task, const struct tutti_reference *entry, uint32_t head, uint32_t mask,
+		  uint32_t n);
+/** launch_again_signal() - launch_again() after the clean-up of @task. */
+void launch_again_signal(struct queue *queue, struct task *task, const struct tutti_reference *entry, uint32_t head,
+			 uint32_t mask, uint32_t n);
+/**
+ * launch_again_general() - launch_again_signal() for a kernel that may need other than @n CTAs, and any simple
+ * record. @event: that of the ended CTAs
+ */
+void launch_again_general(struct queue *queue, struct task *task, const struct tutti_reference *entry,
+			  const struct tutti_event *event, uint32_t n);
 /** launch_block_free() - give back the block that holds the records of the condensed packet. */
 void launch_block_free(struct queue *queue);
 

@@ -37,11 +37,10 @@ HOT int launch_start(struct queue *queue, struct task *task, uint32_t *command, 
 	task->shape = launch->shape;
 	task->progress = 0;
 	task->signal = signal;
-	task->release = (uint8_t)release;
+	task->release = task_ends(release, signal);
 	task->state = TASK_RUNNING;
 	task->shape->tasks++;
 	queue->flight += QUEUE_ONE;
-	counters.kernels++;
 	command_end(end);
 	if (unlikely(queue->flags & TUTTI_QUEUE_PROFILE) && signal)
 		return start_profiled(queue, task, command, launch->groups);
@@ -62,7 +61,7 @@ static inline uint32_t *begin(uint32_t head)
 	return p + 1;
 }
 
-static COLD int reference_check(struct queue *queue, uint32_t number)
+static inline int reference_check(struct queue *queue, uint32_t number)
 {
 	if (!queue->rsb || number & ~(TUTTI_REF_STORE | TUTTI_REF_INDEX) || !(number & TUTTI_REF_STORE))
 		return packet_refuse(TUTTI_ERROR_PACKET, offsetof(struct tutti_dispatch_packet, ref_num));
@@ -160,6 +159,7 @@ static COLD int launch_special(struct queue *queue, const union tutti_packet *pa
 		counters.references++;
 	}
 	counters.dispatches++;
+	counters.kernels--; /* launch_pending() adds it */
 	p->packet = queue->head;
 	p->kernel = 0;
 	p->rare = 0;

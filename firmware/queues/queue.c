@@ -14,6 +14,8 @@
 #include "queues/queue_life.h"
 #include "queues/queue_timer.h"
 #include "tasks/metadata.h"
+#include "tasks/task_start.h"
+#include "tasks/task_table.h"
 #include "tasks/work_queue.h"
 
 static union tutti_packet buffers[FW_BUFFERS][FW_BUFFER_PACKETS] __attribute__((aligned(64)));
@@ -198,6 +200,7 @@ static inline __attribute__((always_inline)) void retire(struct queue *queue)
 	uint32_t count = (uint32_t)queue->head - queue->retired, at = queue->retired & queue->mask, *p;
 
 	queue->retired = (uint32_t)queue->head;
+	counters.packets += count;
 	if (unlikely(at + count > queue->mask + 1)) {
 		retire_wrapped(queue, at, count);
 	} else {
@@ -208,10 +211,15 @@ static inline __attribute__((always_inline)) void retire(struct queue *queue)
 	queue->scrub = 0;
 }
 
+static COLD void retire_apart(struct queue *queue)
+{
+	retire(queue);
+}
+
 COLD void queue_retire(struct queue *queue)
 {
 	if ((uint32_t)queue->head != queue->retired && place_room())
-		retire(queue);
+		retire_apart(queue);
 }
 
 /* The caller has made sure of room in the command ring. */
@@ -316,34 +324,38 @@ HOT void queue_run(struct queue *queue)
 		}
 		queue->packet++;
 		queue->head++;
-		counters.packets++;
-	}
+		}
 	left(queue);
-}
-
-/*
- * Does a plain packet stand at the head of a queue, and behind it another one that has to wait for its kernel? Then
- * launch_follower() is all there is to do. Until the last such packet they are not retired, so that this costs as little
- * as for many at once; the host is short of a quarter of its ring at most, for packets that could not run yet anyway.
- */
-static inline bool follower_ready(const struct queue *queue)
-{
-	const union tutti_packet *packet = queue->packet;
-
-	if ((uintptr_t)queue->end - (uintptr_t)packet <= sizeof(*packet) || queue->run_kernels | queue->flight ||
-	    queue->progress)
-		return false;
-	return (packet->word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_KERNEL_DISPATCH &&
-	       (packet[1].word[0] & (TUTTI_HEADER_TYPE | TUTTI_HEADER_BARRIER)) ==
-		       (TUTTI_PACKET_KERNEL_DISPATCH | TUTTI_HEADER_BARRIER) &&
-	       4 * ((uint32_t)queue->head - queue->retired) <= queue->mask;
 }
 
 static COLD void launch_failed(struct queue *queue, int code)
 {
 	if (code > 0)
 		queue_refuse_packet(queue, code);
-	left(queue);
+	if ((uint32_t)queue->head != queue->retired)
+		retire_apart(queue);
+	if (queue->progress)
+		report_progress(queue);
+}
+
+/*
+ * Does another plain packet stand behind the one at @packet, which is launched or about to be, and has to wait for its
+ * kernel? Then there is nothing else to do for now.
+ */
+static inline bool next_waits(const struct queue *queue, const union tutti_packet *packet)
+{
+	return packet + 1 != queue->end &&
+	       (packet[1].word[0] & (TUTTI_HEADER_TYPE | TUTTI_HEADER_BARRIER)) ==
+		       (TUTTI_PACKET_KERNEL_DISPATCH | TUTTI_HEADER_BARRIER) &&
+	       queue_may_defer(queue);
+}
+
+static inline bool follower_ready(const struct queue *queue)
+{
+	const union tutti_packet *packet = queue->packet;
+
+	return packet != queue->end && !(queue->run_kernels | queue->flight | (queue->flags & QUEUE_REPORTS)) &&
+	       (packet->word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_KERNEL_DISPATCH && next_waits(queue, packet);
 }
 
 static HOT void launch_follower(struct queue *queue)
@@ -359,7 +371,108 @@ static HOT void launch_follower(struct queue *queue)
 	queue->wait = WAIT_TASKS;
 	queue->packet++;
 	queue->head++;
-	counters.packets++;
+}
+
+/* End @task, whose CTAs @event tells of, but for its clean-up. */
+static __attribute__((noinline)) void give_back(const struct tutti_event *event, struct task *task)
+{
+	shape_ended(task->shape, event);
+	task->resident = 0;
+	task_slot_free(task);
+	task->queue->flight -= QUEUE_ONE;
+}
+
+/* The packet is not as simple as queue_follow() has hoped. */
+static __attribute__((noinline)) void follow_afresh(const struct tutti_event *event, struct task *task)
+{
+	struct queue *queue = task->queue;
+
+	give_back(event, task);
+	if (follower_ready(queue))
+		launch_follower(queue);
+	else
+		queue_run(queue);
+}
+
+/* The kernel needs other CTAs than the one before: it gets the slot, but its CTAs are placed. @command: its STATE */
+static __attribute__((noinline)) void follow_placed(const struct tutti_event *event, struct task *task, uint32_t *command,
+						     const struct launch *launch)
+{
+	give_back(event, task);
+	launch_start(task->queue, task, command, command + 1 + STATE_WORDS, launch, launch_release(launch->header));
+}
+
+_Static_assert(COMMAND_CLEAN_UP_WORDS + COMMAND_FENCE_WORDS + 1 + STATE_WORDS + START_WORDS < COMMAND_SHORT,
+	       "a clean-up, an acquire fence, a STATE and a short LAUNCH");
+
+/* Where registers would have to be saved for the call of packet_dispatch(), values are read again. */
+HOT void queue_follow(const struct tutti_event *event, struct task *task, uint32_t n)
+{
+	struct queue *queue = task->queue;
+	const union tutti_packet *packet = queue->packet;
+	uint32_t *p = task_put_clean_up(command_ring.next, task, queue), scope;
+	struct launch launch;
+
+	command_end(p);
+	scope = packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	if (scope) {
+		p = command_put_fence(p, scope | TUTTI_FENCE_ACQUIRE);
+		counters.acquires++;
+	}
+	if (unlikely(packet_dispatch(queue, &packet->dispatch, p + 1, &launch))) {
+		counters.acquires -= !!(task->queue->packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE);
+		return follow_afresh(event, task);
+	}
+	queue = task->queue;
+	packet = queue->packet;
+	task->packet = queue->head;
+	task->kernel = 0;
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
+	counters.dispatches++;
+	if (unlikely(launch.groups != n) || unlikely(launch.shape != task->shape)) {
+		follow_placed(event, task, p, &launch);
+	} else {
+		task->signal = launch.signal[0] | (uint64_t)launch.signal[1] << 32;
+		task->release = task_ends(launch_release(launch.header), task->signal);
+		task->progress = 0;
+		counters.ctas_issued += launch.groups;
+		p += 1 + STATE_WORDS;
+		p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3, task->slot);
+		p[1] = event->word[0] >> 16 << 16 | 1; /* the event's words of the mask are those of the segment */
+		p[2] = event->word[3];
+		command_end(p + 3);
+	}
+	queue->head++;
+	queue->packet = packet + 1;
+	if (likely(next_waits(queue, packet)))
+		return;
+	queue_run(queue);
+}
+
+HOT void queue_ahead(struct queue *queue)
+{
+	const union tutti_packet *packet = queue->packet;
+	int code;
+
+	if (packet == queue->end || (packet->word[0] & TUTTI_HEADER_TYPE) != TUTTI_PACKET_CONDENSED ||
+	    unlikely(queue->flags & QUEUE_REPORTS) || unlikely(!queue_may_defer(queue)) ||
+	    unlikely(command_ring.next > command_ring.limit)) {
+		queue_run(queue);
+		return;
+	}
+	code = launch_condensed(queue, packet);
+	if (unlikely(code)) {
+		launch_failed(queue, code);
+		return;
+	}
+	queue->packet++;
+	queue->head++;
+	/* usually there is no need to ask: the first kernel has the barrier bit, so that it has to wait */
+	if (likely(!(*queue->record & RECORD_GENERAL) && launch_entry(queue)->header & TUTTI_HEADER_BARRIER))
+		return;
+	launch_next(queue);
+	if (unlikely(queue->wait != WAIT_TASKS))
+		queue_run(queue);
 }
 
 static COLD void finished_general(struct queue *queue)
@@ -419,7 +532,7 @@ void queue_run_ready(void)
 HOT void queue_finished(struct queue *queue, uint32_t packet)
 {
 	queue->flight -= QUEUE_ONE + queue_of_run(queue, packet);
-	if (unlikely((queue->state_and_wait ^ (QUEUE_RUNNING | WAIT_TASKS << 8)) | queue_table.suspended | queue->fetching))
+	if (unlikely((queue->situation ^ QUEUE_BETWEEN) | queue_table.suspended))
 		finished_general(queue);
 	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && place_room())
 		launch_next(queue); /* and it waits for that one again */
@@ -475,6 +588,7 @@ int queue_notify(uint32_t id_queue, uint32_t packets)
 void queue_suspend(void)
 {
 	queue_table.suspended = true;
+	command_ring.limit = NULL;
 }
 
 void queue_resume(void)

@@ -19,14 +19,47 @@ static inline struct block *condensed_block(struct queue *queue)
 
 	return likely(block && block->owner == queue_id(queue)) ? block : condensed_block_find(queue);
 }
+struct task;
+
 #define QUEUE_FIRST_BATCH 4u /* slots fetched when a queue wakes */
 #define QUEUE_POLL_STEPS 5u
+
+/**
+ * queue_may_defer() - may the slots of @queue be retired later than in this visit, which ends with a kernel in flight that
+ * the next packet has to wait for? The host is short of a quarter of its ring at most, for packets that could not run yet
+ * anyway, and retiring costs as much for many as for one.
+ */
+static inline __attribute__((always_inline)) bool queue_may_defer(const struct queue *queue)
+{
+	return 4 * ((uint32_t)queue->head - queue->retired) <= queue->mask;
+}
+
+/** queue_follows() - if not launch_waits(): does a plain packet stand at the head of @queue that stores no reference? */
+static inline __attribute__((always_inline)) bool queue_follows(const struct queue *queue)
+{
+	const union tutti_packet *packet = queue->packet;
+
+	return packet != queue->end && (packet->word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_KERNEL_DISPATCH &&
+	       !(queue->flags & (TUTTI_QUEUE_PROFILE | TUTTI_QUEUE_OVERLAP | QUEUE_REPORTS)) &&
+	       !(queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num);
+}
+/**
+ * queue_follow() - launch the kernel of the packet at the head in this case, when @task has ended, the only one of the queue
+ * in flight, whose clean-up is still to be done. It takes over the slot and, if it needs @n CTAs of the same shape, the SMs
+ * from which @event, that of the @n ended CTAs, has come.
+ */
+void queue_follow(const struct tutti_event *event, struct task *task, uint32_t n);
 
 void queue_init(void);
 /** queue_notify() - interrupt the host once, when all packets below index @packets are complete. 0 or -TUTTI_ENOENT. */
 int queue_notify(uint32_t id_queue, uint32_t packets);
 /** queue_run() - work through the packets of @queue until something stops it. */
 void queue_run(struct queue *queue);
+/**
+ * queue_ahead() - the last kernel of a condensed packet was launched, and @queue waits for it: work on the next packets
+ * meanwhile.
+ */
+void queue_ahead(struct queue *queue);
 /** queue_run_ended() - let all queues go on whose kernels have ended since the last call. */
 void queue_run_ended(void);
 /** queue_retire() - hand the ring slots of packets that were taken back to the host. */

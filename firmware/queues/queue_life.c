@@ -56,7 +56,7 @@ static COLD void run_drop(struct queue *queue)
 
 	if (!queue->run_kernels)
 		return;
-	queue->run_kernels = 0;
+	queue->run_kernels = queue->run_stop = 0;
 	queue->run_in_flight = 0;
 	launch_block_free(queue);
 	if (group) {
@@ -116,7 +116,7 @@ COLD bool queue_cancel_run(struct queue *queue, uint64_t packet)
 			counters.signals++;
 		}
 	}
-	queue->run_kernels = 0;
+	queue->run_kernels = queue->run_stop = 0;
 	queue->run_in_flight = 0;
 	launch_block_free(queue);
 	if (group) {
@@ -227,7 +227,7 @@ int queue_create(const struct tutti_msg_queue *m)
 		.promise = (uint32_t)m->start - 1,
 		.state = QUEUE_RUNNING,
 		.wait = WAIT_RING,
-		.flags = m->flags,
+		.flags = (uint16_t)(m->flags | (m->progress ? QUEUE_REPORTS : 0)),
 		.ring = m->ring,
 		.mask = (1u << m->size_log2) - 1,
 		.vector = m->vector,

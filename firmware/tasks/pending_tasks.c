@@ -139,7 +139,7 @@ static struct task *fill_slot(struct pending *p, struct shape *shape)
 	task->resident = 0;
 	task->progress = 0;
 	task->signal = p->signal;
-	task->release = p->release;
+	task->release = task_ends(p->release & TUTTI_HEADER_SCOPE, p->signal);
 	task->state = TASK_RUNNING;
 	task->rare = p->rare | TASK_KEPT;
 	task->kernel = p->kernel;

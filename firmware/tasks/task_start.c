@@ -84,7 +84,7 @@ HOT void start_new(struct task *task, const uint32_t *command, uint32_t *end, st
 	uint32_t words = 3;
 
 	/* go on only if the lake of the shape is up to date and alone decides where CTAs go */
-	if (unlikely((shapes.residents ^ shape->residents) | (place_state.detours & DETOUR_LAUNCHES)))
+	if (unlikely((place_state.residents ^ shape->residents) | (place_state.detours & DETOUR_LAUNCHES)))
 		return start_slow(task, command, n);
 	if (n <= PLACE_FEW) {
 		if (unlikely(!lake_pour_few(&shape->lake, n, end + 1)))
@@ -99,6 +99,6 @@ HOT void start_new(struct task *task, const uint32_t *command, uint32_t *end, st
 	command_end(end + words);
 	task->resident = n;
 	shape->residents += n;
-	shapes.residents += n;
+	place_state.residents += n;
 	counters.ctas_issued += n;
 }

@@ -46,26 +46,10 @@ struct task_group *task_group_create(void)
 	return group;
 }
 
-/* The room for these commands is part of COMMAND_OWED_TASKS and COMMAND_OWED_GROUPS. */
-static inline __attribute__((always_inline)) void clean_up_at(uint32_t *p, const struct queue *queue, unsigned release,
-							       uint64_t signal)
-{
-	if (release) {
-		p = command_put_fence(p, release | TUTTI_FENCE_RELEASE);
-		counters.releases++;
-	}
-	if (signal) {
-		p = command_put_signal(p, queue->asid_queue, signal,
-				       queue->vector | (queue->flags & TUTTI_QUEUE_PROFILE ? TUTTI_SIGNAL_TIMES : 0));
-		counters.signals++;
-	}
-	command_end(p);
-}
-
 /* Where a wrap is needed; apart, so that the usual way needs no stack. */
 static COLD __attribute__((noinline)) void clean_up_wrapped(struct queue *queue, unsigned release, uint64_t signal)
 {
-	clean_up_at(command_wrap(), queue, release, signal);
+	command_end(task_put_ends(command_wrap(), queue, release, signal, true));
 }
 
 static inline __attribute__((always_inline)) void clean_up_here(struct queue *queue, unsigned release, uint64_t signal)
@@ -75,7 +59,7 @@ static inline __attribute__((always_inline)) void clean_up_here(struct queue *qu
 	if (unlikely((size_t)((char *)command_ring.end - (char *)p) <= 4 * COMMAND_CLEAN_UP_WORDS))
 		clean_up_wrapped(queue, release, signal);
 	else
-		clean_up_at(p, queue, release, signal);
+		command_end(task_put_ends(p, queue, release, signal, true));
 }
 
 static void clean_up(struct queue *queue, unsigned release, uint64_t signal)
@@ -213,7 +197,7 @@ COLD void task_complete(struct task *task)
 		return;
 	}
 	report(task, TUTTI_TMD_FINISHED, 0);
-	if (task->release | task->signal)
+	if (task->release)
 		task_clean_up(task);
 	if (task->rare & TASK_GROUP)
 		task_group_put(task->queue, task->group);
@@ -284,10 +268,10 @@ static inline void ended(struct task *task, uint32_t n)
 	task->resident -= n;
 	task->progress = 0;
 	shape->residents -= n;
-	shapes.residents -= n;
-	if (unlikely(place_state.detours & DETOUR_LAKES) && !shapes.residents)
+	place_state.residents -= n;
+	if (unlikely(place_state.detours & DETOUR_LAKES) && !place_state.residents)
 		shape_empty();
-	if (unlikely(place_state.detours & DETOUR_THROTTLE) && !shapes.residents)
+	if (unlikely(place_state.detours & DETOUR_THROTTLE) && !place_state.residents)
 		throttle_empty();
 }
 

@@ -11,6 +11,8 @@
 #ifndef TASK_TABLE_H
 #define TASK_TABLE_H
 
+#include "core/command_ring.h"
+#include "core/counters.h"
 #include "core/queue_record.h"
 #include "core/task_record.h"
 #include "core/task_state.h"
@@ -51,6 +53,40 @@ static inline void task_slot_free(struct task *task)
 void task_init(void);
 /** task_priority() - the priority in its metadata or, without one, that of its queue. */
 unsigned task_priority(const struct task *task);
+/** task_ends() - struct task.release for a fence of this scope and a signal. */
+static inline uint8_t task_ends(unsigned scope, uint64_t signal)
+{
+	return (uint8_t)(scope | (signal ? TASK_SIGNALS : 0));
+}
+
+/*
+ * task_put_ends() - write a release fence of the scope in @release and a signal at @p, those that are not 0. @times: the
+ * queue's signals may be told when their kernels ended. Return: their end
+ * The room for them is part of COMMAND_OWED_TASKS and COMMAND_OWED_GROUPS.
+ */
+static inline __attribute__((always_inline))
+uint32_t *task_put_ends(uint32_t *p, const struct queue *queue, unsigned release, uint64_t signal, bool times)
+{
+	if (release & TUTTI_HEADER_SCOPE) {
+		p = command_put_fence(p, release | TUTTI_FENCE_RELEASE);
+		counters.releases++;
+	}
+	if (signal) {
+		p = command_put_signal(p, queue->asid_queue, signal,
+				       queue->vector | (times && queue->flags & TUTTI_QUEUE_PROFILE ? TUTTI_SIGNAL_TIMES : 0));
+		counters.signals++;
+	}
+	return p;
+}
+
+/** task_put_clean_up() - task_clean_up() at @p, where the words fit, for a queue without profiling. Return: their end */
+static inline __attribute__((always_inline))
+uint32_t *task_put_clean_up(uint32_t *p, const struct task *task, struct queue *queue)
+{
+	queue->signalled = (uint32_t)task->packet;
+	return task_put_ends(p, queue, task->release, task->signal, false);
+}
+
 /** task_clean_up() - the release fence and the signal of a kernel that is complete. */
 void task_clean_up(struct task *task);
 /** task_issued() - how many CTAs a task has issued; its state must be kept (TASK_KEPT) or it is a queue task. */

@@ -145,7 +145,7 @@ static void update(void)
 
 COLD void throttle_empty(void)
 {
-	if (throttle.mode == THROTTLE_DRAIN && !shapes.residents)
+	if (throttle.mode == THROTTLE_DRAIN && !place_state.residents)
 		send(next_size());
 }
 

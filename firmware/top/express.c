@@ -7,15 +7,28 @@
  */
 #include "top/express.h"
 
+#include "core/command_ring.h"
 #include "core/state.h"
 #include "groups/cga.h"
 #include "place/mixed_shapes.h"
+#include "queues/launch_condensed.h"
 #include "queues/queue.h"
 #include "tasks/task_table.h"
 
-static HOT void retire_signal(struct task *task, struct queue *queue)
+/* Where a wrap may be needed; apart, so that the usual way needs no stack. */
+static COLD void retire_wrapped(struct task *task, struct queue *queue)
 {
 	task_clean_up(task);
+	task_slot_free(task);
+	queue_finished(queue, (uint32_t)task->packet);
+}
+
+static HOT void retire_signal(struct task *task, struct queue *queue)
+{
+	if (unlikely(command_ring.next > command_ring.near_end))
+		return retire_wrapped(task, queue);
+	queue->signalled = (uint32_t)task->packet;
+	command_end(task_put_ends(command_ring.next, queue, task->release, task->signal, true));
 	task_slot_free(task);
 	queue_finished(queue, (uint32_t)task->packet);
 }
@@ -23,7 +36,7 @@ static HOT void retire_signal(struct task *task, struct queue *queue)
 /* End a task without rare attributes for whose slot nothing waits, and go straight on to the next kernel. */
 static HOT void express_retire(struct task *task, struct queue *queue)
 {
-	if (task->release | task->signal)
+	if (task->release)
 		return retire_signal(task, queue);
 	task_slot_free(task);
 	queue_finished(queue, (uint32_t)task->packet);
@@ -55,34 +68,60 @@ static HOT void event_cta_general(const struct tutti_event *event)
 		return;
 	}
 	task->shape->residents -= n;
-	shapes.residents -= n;
+	place_state.residents -= n;
 	task->resident = 0;
 	express_retire(task, task->queue);
 }
 
 /*
  * In the usual case these are the last CTAs of a kernel and nothing else waits for them. Then tail calls lead straight
- * to the launch of the next kernel.
+ * to the launch of the next kernel. That one takes over the slot if no other kernel of the queue is in flight; and if as
+ * many CTAs of the same shape would be placed on the same SMs (lake_same()), no record of what is free or resident changes.
  */
-HOT void express_event_cta(const struct tutti_event *event)
+HOT void express_event_cta(const struct tutti_event *event, uint32_t head)
 {
-	uint32_t head = event->word[0], word = head >> 16 & 0xff, mask = event->word[3], n = event->word[2];
+	uint32_t mask = event->word[3], n = event->word[2], kind, what, *at;
 	struct task *task = (struct task *)((char *)tasks + (head >> 8 & (FW_TASKS - 1)) * sizeof(*task));
 	struct shape *shape = task->shape;
-	struct lake_row *row = shape->lake.top, *below = (struct lake_row *)((char *)row - sizeof(*row));
+	struct lake_row *row = shape->lake.top;
 	struct queue *queue = task->queue;
+	const struct tutti_reference *entry;
 
-	if (unlikely((event->word[1] ^ 1) | (head >> 24 ^ 1) | (row->mask[word] & mask) |
-		     (mask & ~below->mask[word]) | (place_state.detours & DETOUR_ENDS) | task->rare |
-		     (task->resident ^ n) | task->unissued) ||
-	    unlikely(task->state != TASK_RUNNING)) {
+	at = lake_at(row, head >> 14 & 0x3fc);
+	kind = task->kind ^ TASK_PLAIN;
+	if (unlikely((event->word[1] ^ 1) | (head >> 24 ^ 1) | place_state.detours | kind << 8 | (task->resident ^ n)) ||
+	    unlikely(!lake_raises(at, mask))) {
 		event_cta_general(event);
 		return;
 	}
-	row->mask[word] |= mask;
-	row->count += n;
+	if (likely(!((place_state.residents ^ shape->residents) | (queue->situation ^ QUEUE_BETWEEN) |
+		     (queue->flight / QUEUE_ONE ^ 1))) &&
+	    likely(command_ring.next <= command_ring.limit) && likely(lake_same(row, at, mask))) {
+		if (launch_waits(queue)) {
+			what = *queue->record;
+			entry = launch_entry(queue);
+			if (unlikely(entry->shape != shape->id))
+				goto apart;
+			if (likely(!(what & RECORD_DIFFERS)) && likely(entry->groups == n)) {
+				if (!kind)
+					launch_again(queue, task, entry, head, mask, n);
+				else
+					launch_again_signal(queue, task, entry, head, mask, n);
+				return;
+			}
+			if (likely(!(what & (RECORD_GENERAL | RECORD_TMD | RECORD_CGA)))) {
+				launch_again_general(queue, task, entry, event, n);
+				return;
+			}
+		} else if (queue_follows(queue)) {
+			queue_follow(event, task, n);
+			return;
+		}
+	}
+apart:
+	lake_raise_top(row, at, mask, n);
 	shape->residents -= n;
-	shapes.residents -= n;
+	place_state.residents -= n;
 	task->resident = 0;
 	express_retire(task, queue);
 }

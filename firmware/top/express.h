@@ -5,8 +5,8 @@
 
 #include "core/base.h"
 
-/** express_event_cta() - handle an event CTA: CTAs of one task have completed. */
-void express_event_cta(const struct tutti_event *event);
+/** express_event_cta() - handle an event CTA, with @head as its word 0: CTAs of one task have completed. */
+void express_event_cta(const struct tutti_event *event, uint32_t head);
 /** express_event_cga() - handle an event CGA: CTAs of a CGA with an identity have completed. */
 void express_event_cga(const struct tutti_event *event);
 

@@ -95,7 +95,7 @@ static void heartbeat(uint64_t time)
 
 	status->heartbeat_time = time;
 	status->heartbeat++;
-	counter_flush(shapes.residents, mover_tail());
+	counter_flush(place_state.residents, mover_tail());
 	match_beat();
 	for (i = 0; i < fw.tasks; i++)
 		check_task(&tasks[i], passed, us);

@@ -149,7 +149,7 @@ static int sm_order(uint32_t value)
 
 	if (position >= fw.sms || sm >= fw.sms)
 		return -TUTTI_EINVAL;
-	if (shapes.residents || task_any())
+	if (place_state.residents || task_any())
 		return -TUTTI_EBUSY;
 	if (sm_order_at(position) == sm)
 		return 0;
@@ -293,7 +293,7 @@ static int load(struct tutti_message *answer)
 		answer->value++;
 	for (task = task_table.held; task; task = task->next)
 		answer->value++;
-	answer->arg[0] = shapes.residents;
+	answer->arg[0] = place_state.residents;
 	for (i = 0; i < fw.sms; i++)
 		answer->arg[1] += shapes.enabled[i / 32] >> (i % 32) & 1;
 	return 0;
@@ -369,7 +369,7 @@ static int request(const struct tutti_message *m, struct tutti_message *answer, 
 	case TUTTI_MSG_QUEUE_NOTIFY:
 		return queue_notify(first, (uint32_t)m->arg[1]);
 	case TUTTI_MSG_COUNTERS:
-		counter_flush(shapes.residents, mover_tail());
+		counter_flush(place_state.residents, mover_tail());
 		*when = AFTER_COMMANDS;
 		command_words(TUTTI_CMD_SM_MODE, shapes.sm_mode | TUTTI_SM_UPDATE, NULL, 0);
 		return 0;

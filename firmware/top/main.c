@@ -162,7 +162,7 @@ void main_event(const struct tutti_event *event)
 	counters.events++;
 	switch (event->word[0] & 0xff) {
 	case TUTTI_EVENT_CTA:
-		express_event_cta(event);
+		express_event_cta(event, event->word[0]);
 		break;
 	case TUTTI_EVENT_FETCH:
 		event_fetch(event);
@@ -313,7 +313,7 @@ int main(void);
 static COLD __attribute__((noinline)) void show(void)
 {
 	reference_mirror();
-	counter_idle(shapes.residents, mover_tail());
+	counter_idle(place_state.residents, mover_tail());
 }
 
 /* It is costly to update the mirrors of reference buffers, so while kernels run this is as rare as that of counters. */
@@ -321,7 +321,7 @@ static COLD void idle(void)
 {
 	if (counter_due())
 		show();
-	else if (!shapes.residents)
+	else if (!place_state.residents)
 		reference_mirror();
 	if (attention.idle & ATTEND_CHANNEL)
 		channel_event();
@@ -335,10 +335,11 @@ static COLD void idle(void)
 static HOT __attribute__((noreturn)) void loop(void)
 {
 	volatile struct tutti_event *event = events;
-	uint32_t tail;
+	uint32_t head, tail;
 
 	for (;;) {
-		if (unlikely(!event->word[0])) {
+		head = event->word[0];
+		if (unlikely(!head)) {
 			if (unlikely(attention.idle || counter_due()))
 				idle();
 			if (unlikely(attention.settle))
@@ -348,9 +349,9 @@ static HOT __attribute__((noreturn)) void loop(void)
 			continue;
 		}
 		hal_acquire();
-		if (likely((event->word[0] & 0xff) == TUTTI_EVENT_CTA)) {
+		if (likely((head & 0xff) == TUTTI_EVENT_CTA)) {
 			counters.events++;
-			express_event_cta((const struct tutti_event *)event);
+			express_event_cta((const struct tutti_event *)event, head);
 		} else {
 			main_event((const struct tutti_event *)event);
 		}
@@ -362,10 +363,8 @@ static HOT __attribute__((noreturn)) void loop(void)
 		event->word[0] = 0;
 		if (++event == events + EVENT_SLOTS)
 			event = events;
-		if (likely(tail != command_ring.published)) {
-			command_ring.published = tail;
-			HAL_ENGINES->command_tail = tail;
-		}
+		command_ring.published = tail;
+		HAL_ENGINES->command_tail = tail;
 	}
 }
 

@@ -17,6 +17,7 @@ static const struct {
 	{ "reference_replace", PACKET_EXPAND },
 	{ "launch_next", PACKET_READ }, /* more than that: it makes the task as well */
 	{ "launch_changed", PACKET_READ },
+	{ "launch_again", PACKET_READ }, /* so does this */
 	{ "condensed_kernel", PACKET_READ },
 	{ "condensed_", PACKET_EXPAND },
 	{ "expand_", PACKET_EXPAND },

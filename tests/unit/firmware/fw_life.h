@@ -485,7 +485,7 @@ static inline void check_idle(void)
 	const struct shape *s;
 	unsigned g, p;
 
-	assert_int_equal(shapes.residents, 0);
+	assert_int_equal(place_state.residents, 0);
 	assert_int_equal(shapes.grouped_ctas, 0);
 	assert_true(cga_ids_idle());
 	assert_true(cga_ids_idle());

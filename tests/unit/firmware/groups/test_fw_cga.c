@@ -54,7 +54,7 @@ static void boot(unsigned gpcs, const unsigned *sms, unsigned ctas)
 static void load(unsigned position, unsigned n)
 {
 	shape->residents += n;
-	shapes.residents += n;
+	place_state.residents += n;
 	card.free[card.order[position]] -= (int)n;
 	while (n--)
 		lake_lower(&shape->lake, position / 32, 1u << (position % 32));

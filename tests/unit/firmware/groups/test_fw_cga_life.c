@@ -289,12 +289,12 @@ static void lead_again(void **unused)
 		submit(0, 0, 20, 1, 1);
 		while (pooled)
 			deliver(0);
-		assert_true(gpc_rows_lead() && shapes.residents == 20);
+		assert_true(gpc_rows_lead() && place_state.residents == 20);
 		signal = submit(1, 1, 6, 2, 1);
 		while (pooled)
 			deliver(0);
 		assert_int_equal(gpc_rows_lead(), kind <= TUTTI_CGA_GPC);
-		assert_int_equal(shapes.residents, 32);
+		assert_int_equal(place_state.residents, 32);
 		/* its shape is known by now, so the rows are not computed again */
 		submit(0, 0, 4, 1, 1);
 		submit(1, 1, 3, 2, 1);
@@ -332,7 +332,7 @@ static void plain_of_the_same_shape(void **unused)
 	submit(2, 0, 400, 1, 1);
 	while (pooled)
 		deliver(0);
-	assert_true(gpc_rows_lead() && shapes.residents == 64);
+	assert_true(gpc_rows_lead() && place_state.residents == 64);
 	assert_ptr_equal(domains.shape->lake.top, domains.shape->lake.row);
 	plain = submit(1, 1, 20, 1, 1);
 	while (pooled)
