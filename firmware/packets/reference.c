@@ -12,6 +12,7 @@ static struct rsb rsbs[FW_RSBS];
 static struct tutti_reference scratch[FW_RSBS_SCRATCH][TUTTI_REFERENCES] __attribute__((aligned(128)));
 static uint32_t scratch_used;
 static uint32_t far_rsbs; /* how many of the buffers in card memory exist */
+static uint32_t near_end; /* no buffer in local memory from this number on was ever created */
 
 _Static_assert((TUTTI_MAX_RSBS - FW_RSBS) * sizeof(struct rsb) <= CARD_RSBS_BYTES, "the others lie in card memory");
 
@@ -42,7 +43,7 @@ COLD void reference_init(void)
 
 	for (i = 0; i < TUTTI_MAX_RSBS; i++)
 		*rsb_at(i) = (struct rsb){ 0 };
-	scratch_used = far_rsbs = 0;
+	scratch_used = far_rsbs = near_end = 0;
 }
 
 /* Only commands between head and tail are still in the ring; any others were taken, however long ago that was. */
@@ -128,6 +129,17 @@ COLD void reference_special(struct rsb *rsb, unsigned index, uint64_t tmd, const
 	reference_flags(rsb, index, kernel_flags);
 }
 
+/* words_copy() of a whole entry, as references are stored often enough for that to count. */
+static void copy_entry(uint32_t *to, const uint32_t *from)
+{
+	unsigned i, k;
+
+	for (i = 0; i < sizeof(struct tutti_reference) / 4; i += 16)
+#pragma GCC unroll 16
+		for (k = 0; k < 16; k++)
+			to[i + k] = from[i + k];
+}
+
 /* Bring the copy of a scratch buffer that the host can read up to date; the window need not have pages for all. */
 static COLD void mirror(struct rsb *rsb, unsigned id)
 {
@@ -139,8 +151,8 @@ static COLD void mirror(struct rsb *rsb, unsigned id)
 		return;
 	for (i = 0; i < TUTTI_REFERENCES; i++)
 		if (rsb->dirty >> i & 1)
-			words_copy(page + i * sizeof(struct tutti_reference), &rsb->table[i],
-				   sizeof(struct tutti_reference) / 4);
+			copy_entry((uint32_t *)(void *)page + i * sizeof(struct tutti_reference) / 4,
+				   (const uint32_t *)&rsb->table[i]);
 	rsb->dirty = 0;
 }
 
@@ -177,7 +189,10 @@ COLD int reference_create(const struct tutti_msg_rsb *message)
 			     .used = HAL_ENGINES->command_head,
 			     .asid = message->asid,
 			     .dirty = 0xff };
-	far_rsbs += message->rsb >= FW_RSBS;
+	if (message->rsb >= FW_RSBS)
+		far_rsbs++;
+	else if (near_end <= message->rsb)
+		near_end = message->rsb + 1;
 	if (which)
 		mirror(rsb, message->rsb);
 	return 0;
@@ -239,10 +254,10 @@ COLD void reference_mirror(void)
 	if (!(attention.idle & ATTEND_MIRROR))
 		return;
 	attention.idle &= ~ATTEND_MIRROR;
-	for (i = 0; i < FW_RSBS; i++)
+	for (i = 0; i < near_end; i++)
 		if (rsbs[i].table && rsbs[i].dirty && rsbs[i].scratch)
 			mirror(&rsbs[i], i);
-	for (; far_rsbs && i < TUTTI_MAX_RSBS; i++)
+	for (i = FW_RSBS; far_rsbs && i < TUTTI_MAX_RSBS; i++)
 		if (rsb_at(i)->table && rsb_at(i)->dirty && rsb_at(i)->scratch)
 			mirror(rsb_at(i), i);
 }

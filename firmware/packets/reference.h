@@ -48,7 +48,7 @@ void reference_replace(struct rsb *rsb, unsigned index, const uint32_t *state);
 /** reference_long_ago() - reference_taken() where @used may be too old for a signed difference of 32 bits. */
 bool reference_long_ago(const struct rsb *rsb, unsigned index);
 /** reference_taken() - have the engines taken all commands that refer to entry @index? */
-static inline bool reference_taken(const struct rsb *rsb, unsigned index)
+static inline __attribute__((always_inline)) bool reference_taken(const struct rsb *rsb, unsigned index)
 {
 	uint32_t head = HAL_ENGINES->command_head;
 
