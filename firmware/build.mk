@@ -4,12 +4,14 @@
 FW := $(OUT)/firmware
 FW_FOLDERS := core tensor place groups tasks packets queues top
 FW_UNITS := $(filter-out core/memory,$(patsubst firmware/%.c,%,$(wildcard $(FW_FOLDERS:%=firmware/%/*.c))))
+# What only the host build has.
+FW_HOST_UNITS := core/host/hal core/host/discovery top/host/drive
 FW_CFLAGS = -march=rv32imc -mabi=ilp32 -mcmodel=medlow -std=gnu11 -O2 -ffreestanding -fno-builtin -nostdlib \
 	-fno-schedule-insns -fno-strict-aliasing -ffunction-sections -fdata-sections -fomit-frame-pointer -msmall-data-limit=0 $(WARN) -Iinclude -Ifirmware
 # a jump into a common tail is one instruction more on each path
 $(FW)/tensor/tile.o $(FW)/large/tensor/tile.o: FW_CFLAGS += -fno-crossjumping -fno-tree-tail-merge
 FW_OBJECTS := $(addprefix $(FW)/,top/start.o core/memory.o $(addsuffix .o,$(FW_UNITS)))
-FW_HOST_OBJECTS := $(addprefix $(FW)/host/,$(addsuffix .o,$(FW_UNITS)) core/host/hal.o top/host/drive.o)
+FW_HOST_OBJECTS := $(patsubst %,$(FW)/host/%.o,$(FW_UNITS) $(FW_HOST_UNITS))
 
 FW_LARGE_OBJECTS := $(subst $(FW)/,$(FW)/large/,$(FW_OBJECTS))
 # What does not run for every kernel or tile is made small: local memory is dear.

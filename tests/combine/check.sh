@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # REL-10: a fixed set of seeds, about 40 seconds of one core; one that splits a CTA on the largest card, which is rare;
-# and those in which random runs have found something.
+# and those in which random runs have found something. An argument names the program to run: combine or combine-image.
 cd "$(dirname "$0")/../.." || exit 2
 also=(30543                       # splits a CTA
       13455 202945                # very long visits
+      401368                      # the worst visit that a run of fresh seeds has found
       8488 12755 13298 200800     # a task starves, or seems to
       300822                      # visits without end while tasks wait for a shape
       302062 306857               # a long visit when SMs are held for CGAs
       11408)                      # a queue task that has worked off its items does not end
-exec "${TUTTI_OUT:-build}/tests/combine/combine" --seed 1 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \
+exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 1 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \
 	--known tests/combine/known

@@ -337,16 +337,32 @@ void fair_quiet(void);
 
 /* ---- visit.c ---- */
 
-/** firmware_load() - the firmware's variables become as they are after loading its image. */
-void firmware_load(void);
+/** firmware_boot() - load the firmware and boot it on a card of @sms SMs. */
+void firmware_boot(unsigned sms);
 /** firmware_visit() - hand it an event. */
 void firmware_visit(const struct tutti_event *event);
-/** struct visits - the cost of visits of the firmware, in basic blocks, on cards of up to 144 SMs. */
+
+#define VISITS_WORST 6u
+
+/** struct visit - a visit of the firmware. @number: in its scenario; @type: of its event */
+struct visit {
+	uint64_t cost, seed;
+	unsigned number, type;
+};
+
+/**
+ * struct visits - what all of them cost, see struct backend.
+ * @over, @worst: on cards of up to 144 SMs: how many cost more than they should, and the most expensive ones
+ * @ring: most words there were in the command ring
+ * @waited: most kernels of others that started while a queue's oldest packet waited
+ */
 extern struct visits {
-	uint64_t n, over, worst, seed;
-	unsigned type;	 /* of the event of the worst */
-	uint32_t ring;	 /* most words there were in the command ring */
-	uint32_t waited; /* most kernels of others that started while a queue's oldest packet waited */
+	uint64_t n, over;
+	struct visit worst[VISITS_WORST];
+	uint32_t ring, waited;
 } visits;
+
+/** visits_report() - print the most expensive ones. @only: what the scenarios were made of */
+void visits_report(const struct features *only);
 
 #endif

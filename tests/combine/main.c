@@ -205,12 +205,24 @@ static unsigned report(unsigned shrink)
 	return bad;
 }
 
-static void usage(void)
+static void usage(FILE *file)
 {
-	fprintf(stderr, "usage: combine [--seed N] [--count N] [--also N]... [--seconds N] [--only FEATURE,...] [--without "
-			"FEATURE,...] [--known FILE] [--shrink RUNS]\n"
-			"               [--trace] [--explain] [--each] [--table] [--list]\n");
-	exit(2);
+	fprintf(file, "usage: combine [--seed N] [--count N] [--also N]... [--seconds N] [--only FEATURE,...] [--without "
+		      "FEATURE,...] [--known FILE] [--shrink RUNS]\n"
+		      "               [--trace] [--explain] [--each] [--table] [--list] [--help]\n");
+	exit(file == stdout ? 0 : 2);
+}
+
+static uint64_t number(const char *text)
+{
+	char *end;
+	uint64_t value = strtoull(text, &end, 0);
+
+	if (*text >= '0' && *text <= '9' && !*end)
+		return value;
+	fprintf(stderr, "%s is not a number\n", text);
+	usage(stderr);
+	return 0;
 }
 
 static void parse_only(char *list, struct features *only)
@@ -248,8 +260,7 @@ int main(int argc, char **argv)
 	    {"only", 1, NULL, 'o'},   {"without", 1, NULL, 'w'}, {"known", 1, NULL, 'k'},
 	    {"shrink", 1, NULL, 'r'}, {"trace", 0, NULL, 'T'},	 {"table", 0, NULL, 'P'},
 	    {"list", 0, NULL, 'l'},   {"explain", 0, NULL, 'e'}, {"each", 0, NULL, 'E'},
-	    {"also", 1, NULL, 'a'},
-	    {NULL, 0, NULL, 0},
+	    {"also", 1, NULL, 'a'},   {"help", 0, NULL, 'h'},	 {NULL, 0, NULL, 0},
 	};
 	uint64_t seed = 1, count = 0, also[ALSO], i;
 	unsigned alsos = 0;
@@ -262,13 +273,13 @@ int main(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
 		switch (option) {
 		case 's':
-			seed = strtoull(optarg, NULL, 0);
+			seed = number(optarg);
 			break;
 		case 'n':
-			count = strtoull(optarg, NULL, 0);
+			count = number(optarg);
 			break;
 		case 't':
-			limit = atof(optarg);
+			limit = (double)number(optarg);
 			break;
 		case 'o':
 			parse_only(optarg, &only);
@@ -278,14 +289,15 @@ int main(int argc, char **argv)
 			only = (struct features){{~without.word[0], ~without.word[1]}};
 			break;
 		case 'a':
-			if (alsos < ALSO)
-				also[alsos++] = strtoull(optarg, NULL, 0);
+			if (alsos == ALSO)
+				usage(stderr);
+			also[alsos++] = number(optarg);
 			break;
 		case 'k':
 			read_known(optarg);
 			break;
 		case 'r':
-			shrink = (unsigned)atoi(optarg);
+			shrink = (unsigned)number(optarg);
 			break;
 		case 'T':
 			trace = stdout;
@@ -303,9 +315,14 @@ int main(int argc, char **argv)
 			for (f = 0; f < F_COUNT; f++)
 				printf("%s\n", feature_name(f));
 			return 0;
+		case 'h':
+			usage(stdout);
+			break;
 		default:
-			usage();
+			usage(stderr);
 		}
+	if (optind < argc)
+		usage(stderr);
 	if (!count && limit == 0)
 		count = 1;
 	for (i = 0; (!count || i < count) && (limit == 0 || seconds() - start < limit); i++)
@@ -313,12 +330,11 @@ int main(int argc, char **argv)
 	while (alsos)
 		run_seed(also[--alsos], &only);
 	trace = NULL;
-	printf("# %lu scenarios, %lu visits; %lu of cards of up to 144 SMs cost too much, the worst %lu "
-	       "basic blocks (seed %lu, event %u)\n",
-	       i, visits.n, visits.over, visits.worst, visits.seed, visits.type);
+	printf("# %lu scenarios\n", i);
 	printf("# most words in the command ring: %u; most kernels started while a queue's oldest packet "
 	       "waited: %u\n",
 	       visits.ring, visits.waited);
+	visits_report(&only);
 	if (table)
 		features_table(stdout);
 	all = !(only.word[0] | only.word[1]) && (count >= 2500 || limit >= 60);

@@ -1,79 +1,85 @@
 // SPDX-License-Identifier: MIT
-/*
- * The firmware's variables lie in sections of their own (build.mk), so that each scenario starts as after
- * loading the image. It is built to count basic blocks: what a visit costs does not depend on the machine.
- */
+/* Visits of the firmware: what each must keep to, and the most expensive ones. */
+#include "backend/backend.h"
 #include "combine.h"
-#include "top/host/drive.h"
 
-#include <stdlib.h>
-
-#define VISIT_HANGS 50000000u
-/* What no visit takes on a card of up to 144 SMs today. The aim is VISIT_MOST; whoever comes nearer lowers this. */
-#define VISIT_LIMIT 30000u
-#define VISIT_MOST  5000u /* basic blocks, four instructions each: 20 000 on a card of 144 SMs */
-
-extern char __start_fw_bss[], __stop_fw_bss[], __start_fw_data[], __stop_fw_data[];
-void __sanitizer_cov_trace_pc(void);
+#define SMALL_SMS 144u /* what visits cost on larger cards is not held to anything */
 
 struct visits visits;
 
-static uint64_t visit_blocks;
+static unsigned number;	       /* of the visit in its scenario */
+static struct visit explained; /* the functions of this one are to be printed */
 
-void __sanitizer_cov_trace_pc(void)
+void firmware_boot(unsigned sms)
 {
-	if (++visit_blocks == VISIT_HANGS)
-		rule("visit (REL-11)", "a visit does not end");
+	number = 0;
+	backend_boot(sms);
 }
 
-/* By words that no compiler turns into memcpy(): the sections hold red zones under AddressSanitizer. */
-__attribute__((no_sanitize("address"), optimize("no-tree-loop-distribute-patterns"))) static void
-copy(char *to, const char *from, size_t bytes)
+/* Keep the most expensive ones, of each seed one. */
+static void note(struct visit visit)
 {
-	size_t i;
+	struct visit *at, *end = visits.worst + VISITS_WORST;
+	uint64_t seed = visit.seed;
 
-	for (i = 0; i + 8 <= bytes; i += 8)
-		*(uint64_t *)(to + i) = *(const uint64_t *)(from + i);
-}
+	for (at = visits.worst; at < end; at++) {
+		struct visit lower = *at;
+		bool same = lower.seed == seed;
 
-void firmware_load(void)
-{
-	static char *data, *bss;
-	size_t data_bytes = (size_t)(__stop_fw_data - __start_fw_data),
-	       bss_bytes = (size_t)(__stop_fw_bss - __start_fw_bss);
-
-	if (!data) {
-		data = malloc(data_bytes + 8);
-		bss = malloc(bss_bytes + 8);
-		copy(data, __start_fw_data, data_bytes);
-		copy(bss, __start_fw_bss, bss_bytes);
-		return;
+		if (lower.cost < visit.cost) {
+			*at = visit;
+			visit = lower;
+		}
+		if (same)
+			break;
 	}
-	copy(__start_fw_data, data, data_bytes);
-	copy(__start_fw_bss, bss, bss_bytes);
+}
+
+static void check_cost(uint64_t cost, const struct tutti_event *event)
+{
+	unsigned type = event->word[0] & 0xff;
+
+	visits.over += cost > backend.aim;
+	note((struct visit){cost, w.scenario.seed, number, type});
+	RULE(cost <= backend.limit, "visit (REL-11)", "%lu %s in a visit for an event of type %u", cost, backend.unit, type);
 }
 
 void firmware_visit(const struct tutti_event *event)
 {
 	const struct tutti_engines *e = &hal_host.engines;
+	uint64_t cost;
 
-	visit_blocks = 0;
-	hal_host_event(event);
 	visits.n++;
-	if (w.sms <= 144) {
-		visits.over += visit_blocks > VISIT_MOST;
-		if (visit_blocks > visits.worst) {
-			visits.worst = visit_blocks;
-			visits.seed = w.scenario.seed;
-			visits.type = event->word[0] & 0xff;
-		}
-		RULE(visit_blocks <= VISIT_LIMIT, "visit (REL-11)", "%lu basic blocks in a visit for an event of type %u",
-		     visit_blocks, event->word[0] & 0xff);
-	}
+	number++;
+	if (explained.number == number && explained.seed == w.scenario.seed)
+		backend_explain(stdout);
+	cost = backend_event(event);
+	if (w.sms <= SMALL_SMS)
+		check_cost(cost, event);
 	if (e->command_tail - e->command_head > visits.ring)
 		visits.ring = e->command_tail - e->command_head;
 	RULE(!hal_host.halted, "crash", "the firmware has given up");
 	RULE(e->command_tail - e->command_head <= e->command_words, "ring (REL-11)",
 	     "%u words are in the command ring of %u after an event of type %u",
 	     e->command_tail - e->command_head, e->command_words, event->word[0] & 0xff);
+}
+
+void visits_report(const struct features *only)
+{
+	struct visits seen = visits;
+	const struct visit *v;
+	struct scenario s;
+
+	printf("# %lu visits, on cards of up to %u SMs %lu of more than %lu %s\n", seen.n, SMALL_SMS, seen.over, backend.aim,
+	       backend.unit);
+	for (v = seen.worst; v < seen.worst + VISITS_WORST && v->cost; v++) {
+		printf("# %8lu %s: seed %lu, visit %u, event of type %u\n", v->cost, backend.unit, v->seed, v->number,
+		       v->type);
+		explained = *v;
+		scenario_make(&s, v->seed, only);
+		if (backend_explain(NULL))
+			scenario_run(&s);
+	}
+	explained.number = 0;
+	visits = seen;
 }

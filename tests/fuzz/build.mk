@@ -12,7 +12,7 @@ $(FUZZ)/fuzz_topology: tests/fuzz/fuzz_topology.c runtime/emulator/base/config.c
 
 # The firmware is one object whose variables lie in sections of their own: the fuzzer puts them back before each
 # input, as a boot does on the card by loading the image.
-FUZZ_FW := $(patsubst %,$(FUZZ)/fw/%.o,$(FW_UNITS) core/host/hal top/host/drive)
+FUZZ_FW := $(patsubst %,$(FUZZ)/fw/%.o,$(FW_UNITS) $(FW_HOST_UNITS))
 $(FUZZ)/fw/%.o: firmware/%.c
 	@mkdir -p $(@D)
 	$(FUZZ_CC:-fsanitize=fuzzer,%=-fsanitize=fuzzer-no-link,%) -MMD -MP -c $< -o $@

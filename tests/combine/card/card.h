@@ -3,6 +3,7 @@
 #ifndef COMBINE_CARD_H
 #define COMBINE_CARD_H
 
+#include "backend/backend.h"
 #include "combine.h"
 
 #define IDS 256u /* of a GPC */

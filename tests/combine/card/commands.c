@@ -22,7 +22,7 @@ static void take_fetch(const uint32_t *c)
 
 	RULE(c[4] && c[4] <= 4096 && c[4] % 4 == 0, "command", "FETCH of %u bytes", c[4]);
 	if (from) {
-		memcpy(hal_pointer(c[5]), from, c[4]);
+		memcpy(backend_memory(c[5]), from, c[4]);
 	} else {
 		event.word[0] |= TUTTI_CAUSE_UNMAPPED << 8;
 		event.word[1] = c[2];
@@ -68,7 +68,7 @@ static void take_task(const uint32_t *c)
 
 	if (c[0] >> 16 & 7)
 		rules_fence((c[0] >> 16 & 3) | TUTTI_FENCE_ACQUIRE);
-	memcpy(words, hal_pointer(c[1]), TUTTI_TASK_WORDS * 4);
+	memcpy(words, backend_memory(c[1]), TUTTI_TASK_WORDS * 4);
 	memcpy(&state, words, sizeof(state));
 	state.asid = (uint16_t)c[2];
 	state.queue = (uint16_t)(c[2] >> 16);
@@ -222,7 +222,7 @@ static void take(const uint32_t *c, unsigned words)
 
 static void take_movers(void)
 {
-	const struct tutti_mover *ring = hal_pointer(hal_host.engines.mover_base);
+	const struct tutti_mover *ring = backend_memory(hal_host.engines.mover_base);
 
 	for (; movers_seen != hal_host.engines.mover_tail; movers_seen++) {
 		const struct tutti_mover *m = &ring[movers_seen % hal_host.engines.mover_slots];
@@ -239,7 +239,7 @@ static void take_movers(void)
 void card_take_commands(void)
 {
 	struct tutti_engines *e = &hal_host.engines;
-	const uint32_t *ring = hal_pointer(e->command_base);
+	const uint32_t *ring = backend_memory(e->command_base);
 	bool some = w.stall;
 	unsigned words, at;
 

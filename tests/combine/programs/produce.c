@@ -165,7 +165,7 @@ void publish(struct program *program, bool all)
 			feature_on(live[e->kind]);
 		if (rung(program)) {
 			if (hal_host.engines.doorbell_index)
-				((uint32_t *)hal_pointer(hal_host.engines.doorbell_index))[program->id] =
+				((uint32_t *)backend_memory(hal_host.engines.doorbell_index))[program->id] =
 				    (uint32_t)i;
 			card_later(&(struct tutti_event){
 			    {TUTTI_EVENT_DOORBELL | (program->id / 32) << 8, 1u << (program->id % 32)}});

@@ -3,6 +3,7 @@
 #ifndef COMBINE_PRODUCE_H
 #define COMBINE_PRODUCE_H
 
+#include "backend/backend.h"
 #include "combine.h"
 
 #define ALLOWED(f)     features_has(&w.scenario.allowed, F_##f)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The card of a scenario, its policies, its contexts and queues. */
 #include "scenario/scenario.h"
-#include "top/host/drive.h"
 
 void setup_boot(void)
 {
@@ -28,8 +27,7 @@ void setup_boot(void)
 	w.sms = all;
 	w.gpcs = hal_host_gpcs;
 	w.slots = hal_host_slots = ALLOWED(FEW_SLOTS) ? 2 + roll(5) : SLOTS;
-	firmware_load();
-	hal_host_boot(all);
+	firmware_boot(all);
 	hal_host_gpcs = hal_host_slots = 0;
 	((struct tutti_discovery *)hal_host.window)->features |= TUTTI_FEATURE_ENERGY;
 	card_begin(all);

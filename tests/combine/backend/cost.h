@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/** DOC: Which functions of the firmware a visit spends its instructions in */
+#ifndef COMBINE_BACKEND_COST_H
+#define COMBINE_BACKEND_COST_H
+
+#include <stdio.h>
+
+#include "cpu.h"
+#include "tutti/contract.h"
+
+/** cost_begin() - count the instructions of each function of @image from now on. */
+void cost_begin(struct cpu *cpu, const struct tutti_image *image);
+/** cost_end() - stop counting, and print the most expensive functions to @file. */
+void cost_end(struct cpu *cpu, FILE *file);
+
+#endif
