@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../.." || exit 2
 also=(30543                       # splits a CTA
       13455 202945                # very long visits
       401368                      # the worst visit that a run of fresh seeds has found
+      518554 570981 571340        # the same as in check_waits.sh, among all features
       8488 12755 13298 200800     # a task starves, or seems to
       300822                      # visits without end while tasks wait for a shape
       302062 306857               # a long visit when SMs are held for CGAs
