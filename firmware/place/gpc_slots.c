@@ -13,9 +13,16 @@
 struct domain_table domains;
 
 static struct domain_row rows[DOMAIN_ROWS];
+#if FW_MAX_SMS > 256
+typedef uint16_t sm_position;
+#else
+typedef uint8_t sm_position;
+#endif
 /* Positions of the SMs of each GPC, in priority order, from the number of its first SM on. */
-static uint16_t position[FW_MAX_SMS];
-/* By the same index: the bit of the next SM of its TPC, in turn; its own bit if it is the only one. */
+static sm_position position[FW_MAX_SMS];
+/* By position: the bit of the SM in masks of its GPC; not in the image for large cards, which is short of memory. */
+static uint8_t bit_of[FW_LARGE ? 1 : FW_MAX_SMS];
+/* By the same index as @position: the bit of the next SM of its TPC, in turn; its own bit if it is the only one. */
 static uint8_t mate[FW_MAX_SMS];
 /* What domain_pairs() was asked last where it takes long, and the answer: a direct-mapped cache by GPC. */
 static struct paired {
@@ -28,14 +35,19 @@ static const struct tutti_discovery *discovery(void)
 	return (const void *)HAL_WINDOW;
 }
 
-/* CPC and TPC of an SM. If a card has no table of places, its SMs are numbered in the order of CPCs and TPCs. */
-static struct tutti_sm_place place_of(unsigned sm, const struct gpc *gpc, unsigned cpcs)
+/* The table of the places of all SMs; NULL: the card has none. */
+static const struct tutti_sm_place *places(void)
 {
 	const struct tutti_discovery *d = discovery();
-	unsigned local = sm - gpc->first, each = cpcs ? (popcount32(gpc->all) + cpcs - 1) / cpcs : 32;
 
-	if (d->sm_table.bytes / sizeof(struct tutti_sm_place) > sm)
-		return ((const struct tutti_sm_place *)hal_region(d->sm_table))[sm];
+	return d->sm_table.bytes / sizeof(struct tutti_sm_place) < fw.sms ? NULL : hal_region(d->sm_table);
+}
+
+/* CPC and TPC of SM @local of a GPC. Without a table SMs are numbered in the order of CPCs and TPCs. */
+static COLD struct tutti_sm_place place_by_number(unsigned local, const struct gpc *gpc)
+{
+	unsigned each = gpc->cpcs ? (popcount32(gpc->all) + gpc->cpcs - 1) / gpc->cpcs : 32;
+
 	return (struct tutti_sm_place){ .cpc = (uint8_t)(local / each), .tpc = (uint8_t)(local / 2) };
 }
 
@@ -44,82 +56,103 @@ unsigned domain_sm(const struct gpc *gpc, unsigned bit)
 	return sm_order_at(position[gpc->first + bit]);
 }
 
-/* Find out where the SMs of a GPC are in the SM priority order. @place: the places of its SMs, in this order */
-static void order_gpc(struct gpc *gpc, const struct tutti_sm_place *place)
+/*
+ * Find out where the SMs of a GPC are in the SM priority order, which of them are of one TPC, and the SMs of its CPCs.
+ * A GPC of at most 32 SMs has no more TPCs.
+ */
+static void order_gpc(struct gpc *gpc, const struct tutti_sm_place *table)
 {
-	unsigned n = popcount32(gpc->all), b, tpc = 0;
-	const uint16_t *p = position + gpc->first;
+	const sm_position *p = position + gpc->first;
+	unsigned n = popcount32(gpc->all), b, last = 32;
+	uint8_t first[32], newest[32], *mates = mate + gpc->first;
+	uint32_t seen = 0, *cpc = domains.cpc + gpc->cpc;
 
+	for (b = 0; b < gpc->cpcs; b++)
+		cpc[b] = 0;
 	gpc->word = (uint8_t)(p[0] / 32);
 	gpc->shift = p[0] % 32;
 	gpc->even = DOMAIN_EVEN;
 	for (b = 0; b < n; b++) {
-		unsigned now = place[b].tpc;
+		unsigned sm = sm_order_at(p[b]), tpc, inside;
+
+		if (likely(table)) {
+			tpc = table[sm].tpc % 32;
+			inside = table[sm].cpc;
+		} else {
+			tpc = place_by_number(sm - gpc->first, gpc).tpc;
+			inside = place_by_number(sm - gpc->first, gpc).cpc;
+		}
 
 		if (p[b] != p[0] + b)
 			gpc->shift = SCATTERED;
-		if (b & 1 ? now != tpc : b && now == tpc)
+		if (b & 1 ? tpc != last : tpc == last)
 			gpc->even = ~0u;
-		tpc = now;
+		last = tpc;
+		if (seen >> tpc & 1)
+			mates[newest[tpc]] = (uint8_t)b;
+		else
+			first[tpc] = (uint8_t)b;
+		seen |= 1u << tpc;
+		newest[tpc] = (uint8_t)b;
+		mates[b] = first[tpc]; /* unless another one follows */
+		if (inside < gpc->cpcs)
+			cpc[inside] |= 1u << b;
 	}
 }
 
-static void order_mates(const struct gpc *gpc, const struct tutti_sm_place *place)
-{
-	unsigned n = popcount32(gpc->all), b, other;
+#define NO_GPC 0xffu
 
-	for (b = 0; b < n; b++) {
-		other = b;
-		do
-			other = other + 1 == n ? 0 : other + 1;
-		while (place[other].tpc != place[b].tpc);
-		mate[gpc->first + b] = (uint8_t)other;
-	}
-}
-
-static void order_cpcs(const struct gpc *gpc, const struct tutti_sm_place *place)
-{
-	unsigned n = popcount32(gpc->all), b;
-
-	for (b = 0; b < gpc->cpcs; b++)
-		domains.cpc[gpc->cpc + b] = 0;
-	for (b = 0; b < n; b++)
-		if (place[b].cpc < gpc->cpcs)
-			domains.cpc[gpc->cpc + place[b].cpc] |= 1u << b;
-}
-
-/* Sort the positions of all SMs by GPC. */
+/* Sort the positions of all SMs by GPC. Meanwhile, @mate tells by the number of an SM which GPC it belongs to. */
 static void order_positions(void)
 {
 	uint8_t have[TUTTI_MAX_GPCS] = { 0 };
 	const struct gpc *gpc;
 	unsigned at, sm;
 
-	for (at = 0; at < fw.sms; at++) {
-		sm = sm_order_at(at);
-		for (gpc = domains.gpc; gpc < domains.end; gpc++)
-			if (sm - gpc->first < 32 && gpc->all >> (sm - gpc->first) & 1) {
-				position[gpc->first + have[gpc->index]++] = (uint16_t)at;
+	for (sm = 0; sm < fw.sms; sm++)
+		mate[sm] = NO_GPC;
+	for (gpc = domains.gpc; gpc < domains.end; gpc++)
+		for (sm = gpc->first; gpc->all >> (sm - gpc->first) & 1; sm++) {
+			mate[sm] = gpc->index;
+			if (sm - gpc->first == 31)
 				break;
-			}
+		}
+	for (at = 0; at < fw.sms; at++) {
+		sm = mate[sm_order_at(at)];
+		if (sm == NO_GPC)
+			continue;
+		if (!FW_LARGE)
+			bit_of[at] = have[sm];
+		position[domain_gpc(domains.gpc, sm)->first + have[sm]++] = (sm_position)at;
 	}
 }
 
-static COLD void order(void)
+/* The GPC of the SM at a position; NULL if its GPC has no CGAs. Most GPCs have as many SMs as the first one. */
+static struct gpc *gpc_at(unsigned at, unsigned each)
 {
-	struct tutti_sm_place place[32];
+	unsigned sm = sm_order_at(at), guess = sm / each;
+	struct gpc *gpc = domain_gpc(domains.gpc, min32(guess, domains.gpcs - 1));
+
+	while (sm < gpc->first && gpc > domains.gpc)
+		gpc--;
+	while (sm - gpc->first >= 32 || !(gpc->all >> (sm - gpc->first) & 1))
+		if (sm < gpc->first || ++gpc == domains.end)
+			return NULL;
+	return gpc;
+}
+
+COLD void domain_order(void)
+{
+	const struct tutti_sm_place *table = places();
 	struct gpc *gpc;
-	unsigned b;
 
 	visit_goes_on(ORDER_STEPS * fw.sms);
 	order_positions();
+	domains.scattered = domains.uneven = false;
 	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
-		for (b = 0; b < popcount32(gpc->all); b++)
-			place[b] = place_of(domain_sm(gpc, b), gpc, gpc->cpcs);
-		order_gpc(gpc, place);
-		if (gpc->even != DOMAIN_EVEN)
-			order_mates(gpc, place);
-		order_cpcs(gpc, place);
+		order_gpc(gpc, table);
+		domains.scattered |= gpc->shift == SCATTERED;
+		domains.uneven |= gpc->even != DOMAIN_EVEN;
 		paired[gpc->index % PAIRED].gpc = NULL;
 	}
 	domains.moved = false;
@@ -178,14 +211,16 @@ void domain_init(void)
 
 bool domain_scattered(void)
 {
-	unsigned i;
-
 	if (domains.moved)
-		order();
-	for (i = 0; i < domains.gpcs; i++)
-		if (domains.gpc[i].shift == SCATTERED)
-			return true;
-	return false;
+		domain_order();
+	return domains.scattered;
+}
+
+COLD unsigned domain_pairs_cost(void)
+{
+	if (domains.moved)
+		domain_order();
+	return domains.uneven ? 6 : 1;
 }
 
 struct domain_range domain_inside(unsigned kind, unsigned outer, unsigned number)
@@ -259,6 +294,55 @@ static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 	gpc->top = top;
 }
 
+/* Of each GPC, enter the SMs that have @k free slots and no more in the row for that number alone. */
+static void show_level(const struct lake *lake, unsigned k, unsigned levels)
+{
+	unsigned each = popcount32(domains.gpc->all), w, at;
+	uint32_t exact;
+
+	for (w = 0; w < fw.words; w++) {
+		exact = lake->row[k].mask[w] & ~(k < levels ? lake->row[k + 1].mask[w] : 0);
+		for (; exact; exact &= exact - 1) {
+			struct gpc *gpc;
+
+			at = 32 * w + lowest_bit(exact);
+			gpc = gpc_at(at, each);
+			if (!gpc)
+				continue;
+			gpc->row[k - 1].mask |= 1u << bit_of[at];
+			if (gpc->top < gpc->row + (k - 1))
+				gpc->top = gpc->row + (k - 1);
+		}
+	}
+}
+
+/*
+ * The same for all GPCs where some have scattered SMs: to look for these row by row would take as many times longer as
+ * there are rows.
+ */
+static COLD void show_scattered(const struct lake *lake, unsigned levels)
+{
+	struct domain_row *row;
+	struct gpc *gpc;
+	uint32_t above;
+	unsigned k;
+
+	for (gpc = domains.gpc; gpc < domains.end; gpc++)
+		for (gpc->top = gpc->row - 1, k = 0; k < levels; k++)
+			gpc->row[k] = (struct domain_row){ 0, 0 };
+	for (k = levels; k; k--)
+		if (k == levels || lake->row[k].count != lake->row[k + 1].count)
+			show_level(lake, k, levels);
+	for (gpc = domains.gpc; gpc < domains.end; gpc++)
+		for (row = gpc->top, above = 0; row >= gpc->row; row--) {
+			if (row->mask || row == gpc->top)
+				row->count = popcount32(row->mask |= above);
+			else
+				*row = row[1];
+			above = row->mask;
+		}
+}
+
 /* Inline, it would cost the loops of sync() a register. */
 static __attribute__((noinline)) bool is_truth(const struct shape *shape)
 {
@@ -273,7 +357,7 @@ static bool sync(struct shape *shape, const uint32_t *only)
 
 	domain_settle();
 	if (domains.moved)
-		order();
+		domain_order();
 	if (!is_truth(shape))
 		lake = shape_mixed(shape);
 	if (!lake) {
@@ -286,7 +370,9 @@ static bool sync(struct shape *shape, const uint32_t *only)
 	domains.clipped = levels > domains.levels;
 	if (domains.clipped)
 		levels = domains.levels;
-	for (i = 0; i < domains.gpcs; i++)
+	if (!FW_LARGE && domains.scattered)
+		show_scattered(lake, levels);
+	for (i = 0; i < domains.gpcs && (FW_LARGE || !domains.scattered); i++)
 		show_gpc(&domains.gpc[i], lake, levels);
 	domains.shape = shape;
 	domains.changes = shapes.changes;
@@ -406,7 +492,7 @@ void domain_idle(uint32_t capacity, const uint32_t *mask)
 
 	domain_settle();
 	if (domains.moved)
-		order();
+		domain_order();
 	if (capacity > domains.levels)
 		capacity = domains.levels;
 	for (gpc = domains.gpc; gpc < domains.end; gpc++) {

@@ -157,6 +157,7 @@ static int sm_order(uint32_t value)
 	enabled[0] = shapes.enabled[i / 32] >> (i % 32) & 1;
 	enabled[1] = shapes.enabled[position / 32] >> (position % 32) & 1;
 	domains.moved = true;
+	attention.idle |= ATTEND_ORDER;
 	shape_enable(i, enabled[1]);
 	shape_enable(position, enabled[0]);
 	shape_enabled();

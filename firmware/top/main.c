@@ -12,6 +12,7 @@
 #include "core/wait.h"
 #include "groups/cga.h"
 #include "place/affinity.h"
+#include "place/gpc_slots.h"
 #include "place/kernel_cache.h"
 #include "place/plain_grid.h"
 #include "place/sm_match.h"
@@ -325,6 +326,11 @@ static COLD void idle(void)
 		reference_mirror();
 	if (attention.idle & ATTEND_CHANNEL)
 		channel_event();
+	if (attention.idle & ATTEND_ORDER) {
+		attention.idle &= ~ATTEND_ORDER;
+		if (domains.moved)
+			domain_order();
+	}
 	main_settle();
 }
 
