@@ -415,11 +415,8 @@ static void taint(const struct shape *shape, uint32_t word, uint32_t mask)
 
 static inline void placed(struct shape *shape, const struct lake *from, uint32_t word, uint32_t mask, uint32_t repeat)
 {
-	uint32_t i;
-
 	taint(shape, word, mask);
-	for (i = 0; i < repeat; i++)
-		lake_lower(&shape->lake, word, mask);
+	lake_lower(&shape->lake, word, mask, repeat);
 	note(from, word, mask, repeat);
 }
 

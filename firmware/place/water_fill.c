@@ -295,17 +295,48 @@ HOT void lake_raise(struct lake *lake, unsigned word, uint32_t mask)
 		raise_below(at, offset, mask);
 }
 
-void lake_lower(struct lake *lake, unsigned word, uint32_t mask)
+static void leave_row(struct lake_row *row, unsigned word, uint32_t mask)
+{
+	row->mask[word] ^= mask;
+	row->count -= mask & (mask - 1) ? popcount32(mask) : 1;
+}
+
+/* Each SM of @mask leaves the highest row it is in. */
+static void lower_once(struct lake *lake, unsigned word, uint32_t mask)
 {
 	struct lake_row *row = lake->top;
 	uint32_t take;
 
 	for (; mask && row != lake->row; row--) {
 		take = mask & row->mask[word];
-		row->mask[word] ^= take;
-		row->count -= popcount32(take);
+		if (!take)
+			continue;
+		leave_row(row, word, take);
 		mask ^= take;
 	}
+}
+
+/* An SM stays in a row if it is in the one that is @repeat higher. Those above have not changed yet. */
+static void lower_all(struct lake *lake, unsigned word, uint32_t mask, uint32_t repeat)
+{
+	struct lake_row *row = lake->row + 1;
+	uint32_t leave;
+
+	for (; row <= lake->top && row->mask[word] & mask; row++) {
+		leave = row->mask[word] & mask;
+		if (row + repeat <= lake->top)
+			leave &= ~row[repeat].mask[word];
+		if (leave)
+			leave_row(row, word, leave);
+	}
+}
+
+void lake_lower(struct lake *lake, unsigned word, uint32_t mask, uint32_t repeat)
+{
+	if (likely(repeat == 1))
+		lower_once(lake, word, mask);
+	else
+		lower_all(lake, word, mask, repeat);
 	while (lake->top != lake->row && !lake->top->count)
 		lake->top--;
 }
@@ -387,7 +418,7 @@ static uint32_t lap(struct lake *lake, uint32_t n, uint32_t *first, uint32_t **o
 		*(*out)++ = 1 | w << 16 | 1u << 24;
 		*(*out)++ = mask;
 		n -= popcount32(mask);
-		lake_lower(lake, w, mask);
+		lake_lower(lake, w, mask, 1);
 		*first = 32 * w + 32;
 		if (!n)
 			while (!(mask >> (*first - 1) % 32 & 1))

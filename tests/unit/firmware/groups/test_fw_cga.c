@@ -57,7 +57,7 @@ static void load(unsigned position, unsigned n)
 	place_state.residents += n;
 	card.free[card.order[position]] -= (int)n;
 	while (n--)
-		lake_lower(&shape->lake, position / 32, 1u << (position % 32));
+		lake_lower(&shape->lake, position / 32, 1u << (position % 32), 1);
 	domains.dirty = true;
 }
 

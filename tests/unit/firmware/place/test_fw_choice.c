@@ -175,7 +175,7 @@ static unsigned took(const uint32_t *end, uint16_t *order)
 	assert_true(end - out <= (long)LAKE_MESSAGE((sms + 31) / 32));
 	for (i = 0; i < n; i++) {
 		assert_int_not_equal(lake_level(&lake, order[i]), 0);
-		lake_lower(&lake, order[i] / 32, 1u << (order[i] % 32));
+		lake_lower(&lake, order[i] / 32, 1u << (order[i] % 32), 1);
 	}
 	counters.ctas_issued += n;
 	return n;

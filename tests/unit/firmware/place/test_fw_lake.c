@@ -297,7 +297,7 @@ static void raises(void **unused)
 
 static void lowers(void **unused)
 {
-	unsigned card, round, step, w;
+	unsigned card, round, step, w, repeat;
 	uint32_t mask, b;
 
 	for (card = 0; card < CARDS; card++)
@@ -309,12 +309,13 @@ static void lowers(void **unused)
 			for (step = 0; step < 40; step++) {
 				w = roll(words);
 				mask = roll32();
+				repeat = 1 + roll(4);
 				for (b = 0; b < 32; b++)
-					if (32 * w + b >= sms || !level[32 * w + b])
+					if (32 * w + b >= sms || level[32 * w + b] < repeat)
 						mask &= ~(1u << b);
 					else if (mask >> b & 1)
-						level[32 * w + b]--;
-				lake_lower(&lake, w, mask);
+						level[32 * w + b] -= repeat;
+				lake_lower(&lake, w, mask, repeat);
 			}
 			same_levels(&lake);
 			same_as_fresh(&lake);
