@@ -21,6 +21,12 @@
  * written by stores. @global is the address of the first element that lies somewhere. Without CLIPPED,
  * before and after are 0 and count is the shape's.
  *
+ * Parts. With PART only some elements of the box are moved: @bytes of them, from element @start on, in the order in
+ * which they are numbered. The dense side then starts with that element. For an engine that counts its way
+ * through the box this is a first value for each counter and one count that ends it; for the firmware it
+ * means that one descriptor moves any run of pixels (spec TMA-12), which may begin and end inside a row. The part must
+ * not reach beyond the box; a descriptor whose part does so is refused like one that makes no sense.
+ *
  * Shared memory. Offsets count from the start of the shared memory of the CTA that issued the
  * request (or of those named by the multicast mask or by @cta). They are swizzled as they are:
  * a ^= (a >> 3) & 0x10, 0x30 or 0x70 for swizzles of 32, 64 and 128 bytes. (spec TMA-15)
@@ -61,6 +67,7 @@
 #define TUTTI_MOVER_LINEAR 16u   /* both sides are dense, @bytes long; of the shape only swizzle, fill and type count */
 #define TUTTI_MOVER_OUTSIDE 32u  /* LINEAR loads: all @bytes are filled; @global is not valid */
 #define TUTTI_MOVER_NO_SHAPE 64u /* LINEAR: blocks; no shape, no swizzle, and @type is the type */
+#define TUTTI_MOVER_PART 128u    /* with CALL and CLIPPED, without EVENT: @start and @bytes are valid, see above */
 
 /** struct tutti_mover_shape - what the descriptors of a tensor have in common; in local memory. */
 struct tutti_mover_shape {
@@ -93,14 +100,19 @@ struct tutti_mover {
 	uint64_t global;      /* walked side: address of its first element */
 	uint64_t other;       /* COPY, SCATTER: dense side */
 	uint32_t shared;      /* LOAD, STORE, SHARED: dense side, offset in the CTA's shared memory */
-	uint32_t bytes;       /* LINEAR: size */
+	uint32_t bytes;       /* LINEAR, PART: size */
 	uint16_t before[TUTTI_MOVE_DIMENSIONS]; /* CLIPPED: elements before the tensor begins */
 	uint16_t count[TUTTI_MOVE_DIMENSIONS];  /* CLIPPED: elements in the tensor, may be 0 */
 	uint16_t after[TUTTI_MOVE_DIMENSIONS];  /* CLIPPED: elements behind its end */
-	uint32_t source;      /* SHARED: offset in the requesting CTA's shared memory */
-	uint16_t tag;         /* EVENT, without CALL: given back in the event */
-	uint8_t type;         /* NO_SHAPE: enum tutti_tensor_type for reductions, which are those of blocks */
-	uint8_t asid;         /* without CALL: address space */
+	__extension__ union {
+		__extension__ struct {
+			uint32_t source;      /* SHARED: offset in the requesting CTA's shared memory */
+			uint16_t tag;         /* EVENT, without CALL: given back in the event */
+			uint8_t type;         /* NO_SHAPE: enum tutti_tensor_type for reductions of blocks */
+			uint8_t asid;         /* without CALL: address space */
+		};
+		uint16_t start[TUTTI_MOVE_DIMENSIONS]; /* PART: the first element that is moved */
+	};
 };
 TUTTI_SIZE(struct tutti_mover, 64);
 TUTTI_AT(struct tutti_mover, op, 0);
@@ -119,5 +131,6 @@ TUTTI_AT(struct tutti_mover, source, 56);
 TUTTI_AT(struct tutti_mover, tag, 60);
 TUTTI_AT(struct tutti_mover, type, 62);
 TUTTI_AT(struct tutti_mover, asid, 63);
+TUTTI_AT(struct tutti_mover, start, 56);
 
 #endif

@@ -100,6 +100,10 @@ static uint8_t check(struct mover *m)
 		return TUTTI_CAUSE_SERVICE;
 	if ((d->op == TUTTI_MOVE_SHARED || d->op == TUTTI_MOVE_FILL || d->flags & TUTTI_MOVER_NO_SHAPE) && !linear)
 		return TUTTI_CAUSE_SERVICE;
+	if (d->flags & TUTTI_MOVER_PART &&
+	    (linear || (d->flags & (TUTTI_MOVER_CALL | TUTTI_MOVER_CLIPPED | TUTTI_MOVER_EVENT)) !=
+			       (TUTTI_MOVER_CALL | TUTTI_MOVER_CLIPPED)))
+		return TUTTI_CAUSE_SERVICE;
 	if ((d->op == TUTTI_MOVE_LOAD || d->op == TUTTI_MOVE_STORE || d->op == TUTTI_MOVE_SHARED) && !called)
 		return TUTTI_CAUSE_SERVICE;
 	if (d->reduce && (d->op == TUTTI_MOVE_STORE || d->op == TUTTI_MOVE_SHARED)) {
@@ -133,7 +137,8 @@ static bool take(struct tutti_card *card)
 	m->refused = check(m);
 	m->active = true;
 	m->arrived = 0;
-	walk_start(&m->walk, &m->d, &m->shape);
+	if (!walk_start(&m->walk, &m->d, &m->shape) && !m->refused)
+		m->refused = TUTTI_CAUSE_SERVICE;
 	card->page->mover_head = ++e->mover_head;
 	e->mover_notify |= e->mover_head == card->page->mover_notice;
 	return true;

@@ -25,7 +25,7 @@
  * @run: a row, that is, bytes that are contiguous on the walked side and the fill around them
  * @outer: the other dimensions, innermost first
  * @at: position in the row, in bytes
- * @done: position on the dense side, in bytes
+ * @done: position on the dense side, in bytes; the walk ends at @total
  */
 struct walk {
 	struct { uint64_t before, count, row; } run;
@@ -47,7 +47,8 @@ struct piece {
 /** reduce_row - combine elements of @bytes at @from into those at @to, each element atomically. */
 typedef void (*reduce_row)(void *to, const void *from, uint32_t bytes);
 
-void walk_start(struct walk *walk, const struct tutti_mover *d, const struct tutti_mover_shape *shape);
+/** walk_start() - begin a walk. Return: false if the descriptor names a part that its box does not have */
+bool walk_start(struct walk *walk, const struct tutti_mover *d, const struct tutti_mover_shape *shape);
 /** walk_piece() - find the next bytes. Not to be called at the end (walk->done == walk->total). */
 void walk_piece(const struct walk *walk, struct piece *piece);
 void walk_advance(struct walk *walk, uint64_t bytes);

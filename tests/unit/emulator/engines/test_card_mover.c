@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,-z,muldefs */
 /*
- * Movers alone: random descriptors against a byte-by-byte reading of mover.h.
+ * Movers alone: random descriptors, of whole boxes and of parts, against a byte-by-byte reading of mover.h.
  */
 #include "card_mover_rig.h"
 
@@ -13,7 +13,7 @@ struct byte_map {
 };
 
 /* Every byte of the box in dense order. Return: their number. */
-static size_t all_bytes(const struct tutti_mover *d, const struct tutti_mover_shape *s, struct byte_map *map)
+static size_t box_bytes(const struct tutti_mover *d, const struct tutti_mover_shape *s, struct byte_map *map)
 {
 	uint32_t full[4], before[4], count[4], x[4];
 	size_t n = 0;
@@ -39,6 +39,38 @@ static size_t all_bytes(const struct tutti_mover *d, const struct tutti_mover_sh
 	return n;
 }
 
+/* Every byte that is moved: of the box, or of a part of it, which is counted from its first byte. */
+static size_t all_bytes(const struct tutti_mover *d, const struct tutti_mover_shape *s, struct byte_map *map)
+{
+	size_t n = box_bytes(d, s, map), first = 0;
+
+	if (!(d->flags & TUTTI_MOVER_PART))
+		return n;
+	for (unsigned k = 4; k--;)
+		first = first * (d->before[k] + (size_t)d->count[k] + d->after[k]) + d->start[k];
+	first *= s->unit;
+	memmove(map, map + first, d->bytes * sizeof(*map));
+	for (size_t i = 0; i < d->bytes; i++)
+		map[i].dense = i;
+	return d->bytes;
+}
+
+/* Choose a part of the box @d, which has elements: the element where it begins, and its bytes. */
+static void random_part(struct tutti_mover *d, const struct tutti_mover_shape *s)
+{
+	size_t first = 0, n = 1;
+
+	for (unsigned k = 4; k--;) {
+		size_t full = d->before[k] + (size_t)d->count[k] + d->after[k];
+
+		d->start[k] = (uint16_t)(any(3) ? any((uint32_t)full) : 0);
+		first = first * full + d->start[k];
+		n *= full;
+	}
+	d->bytes = s->unit * (any(4) ? 1 + any((uint32_t)(n - first)) : (uint32_t)(n - first));
+	d->flags |= TUTTI_MOVER_PART;
+}
+
 static void random_box(struct tutti_mover *d, struct tutti_mover_shape *s)
 {
 	static const uint16_t units[] = { 1, 2, 4, 8, 16, 32 };
@@ -60,8 +92,15 @@ static void random_box(struct tutti_mover *d, struct tutti_mover_shape *s)
 		dense = s->stride[k] * (clipped ? d->count[k] : s->count[k]);
 	}
 	d->flags = (uint8_t)((d->flags & ~TUTTI_MOVER_CLIPPED) | (clipped ? TUTTI_MOVER_CLIPPED : 0));
+	d->flags &= (uint8_t)~TUTTI_MOVER_PART;
 	d->global = 0x10000 + any(10000);
 	d->shared = 16 * any(256);
+	if (clipped && d->flags & TUTTI_MOVER_CALL && any(2)) {
+		for (unsigned k = 0; k < 4; k++)
+			if (!(d->before[k] + d->count[k] + d->after[k]))
+				return;
+		random_part(d, s);
+	}
 }
 
 static struct byte_map map[1 << 21];
@@ -153,10 +192,12 @@ static void test_global(void **state)
 	scramble(card->memory, GLOBAL_BYTES);
 	for (unsigned round = 0; round < 4000; round++) {
 		bool scatter = any(2);
-		struct tutti_mover d = { .op = scatter ? TUTTI_MOVE_SCATTER : TUTTI_MOVE_COPY };
+		struct tutti_mover d = { .op = scatter ? TUTTI_MOVE_SCATTER : TUTTI_MOVE_COPY,
+					 .flags = any(2) ? TUTTI_MOVER_CALL | TUTTI_MOVER_LAST : 0 };
 		struct tutti_mover_shape s;
 		size_t n = prepare(&d, &s);
 
+		call((struct engines_call){ .barrier = TUTTI_BARRIER_NONE });
 		d.other = 0xe0000 + any(10000);
 		assert_int_equal(run(&d, &s).word[0], 0);
 		for (size_t i = 0; i < n; i++)
@@ -227,6 +268,56 @@ static void test_lines(void **state)
 	assert_int_equal(run(&d, &s).word[0], TUTTI_EVENT_MOVER);
 	assert_int_equal(counts[TUTTI_COUNTER_MOVER_LINES], 6 + 2 + 1);
 	assert_int_equal(counts[TUTTI_COUNTER_MOVER_SECTORS], 6 + 5 + 1);
+}
+
+/* The traffic of a part that begins inside a run is that of the bytes that are moved. */
+static void test_lines_of_part(void **state)
+{
+	/* rows of 64 bytes that touch; 100 bytes from the middle of the second on: two lines, sectors 3 to 6 */
+	struct tutti_mover d = { .op = TUTTI_MOVE_PREFETCH, .global = 0x100000, .bytes = 100, .count = { 64, 4, 1, 1 },
+				 .start = { 36, 1, 0, 0 },
+				 .flags = TUTTI_MOVER_CALL | TUTTI_MOVER_LAST | TUTTI_MOVER_CLIPPED | TUTTI_MOVER_PART };
+	struct tutti_mover_shape s = { .unit = 1, .count = { 64, 4, 1, 1 }, .stride = { 1, 64 } };
+
+	call((struct engines_call){ .barrier = TUTTI_BARRIER_NONE });
+	assert_int_equal(run(&d, &s).word[0], 0);
+	assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_LINES], 2);
+	assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_SECTORS], 4);
+	assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_BYTES], 100);
+}
+
+/* A part that its box does not have, or that the flags do not allow, moves nothing. */
+static void test_bad_parts(void **state)
+{
+	static const struct { uint8_t flags; uint16_t start[4]; uint32_t bytes; bool good; } parts[] = {
+		{ TUTTI_MOVER_PART | TUTTI_MOVER_CLIPPED, { 0, 3, 1, 0 }, 16, true },
+		{ TUTTI_MOVER_PART | TUTTI_MOVER_CLIPPED, { 0, 3, 1, 0 }, 17, false },
+		{ TUTTI_MOVER_PART | TUTTI_MOVER_CLIPPED, { 0, 0, 0, 0 }, 129, false },
+		{ TUTTI_MOVER_PART | TUTTI_MOVER_CLIPPED, { 0, 4, 0, 0 }, 16, false },
+		{ TUTTI_MOVER_PART | TUTTI_MOVER_CLIPPED, { 0, 0, 0, 1 }, 0, false },
+		{ TUTTI_MOVER_PART | TUTTI_MOVER_CLIPPED, { 16, 0, 0, 0 }, 0, false },
+		{ TUTTI_MOVER_PART | TUTTI_MOVER_CLIPPED, { 0xffff, 0xffff, 0xffff, 0xffff }, 16, false },
+		{ TUTTI_MOVER_PART | TUTTI_MOVER_CLIPPED, { 0, 0, 0, 0 }, 0xffffffff, false },
+		{ TUTTI_MOVER_PART, { 0, 0, 0, 0 }, 16, false },
+		{ TUTTI_MOVER_PART | TUTTI_MOVER_LINEAR, { 0, 0, 0, 0 }, 16, false },
+		{ TUTTI_MOVER_PART | TUTTI_MOVER_CLIPPED | TUTTI_MOVER_EVENT, { 0, 0, 0, 0 }, 16, false },
+	};
+	struct tutti_mover_shape s = { .unit = 1, .count = { 16, 4, 2, 1 }, .stride = { 1, 256, 4096 } };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		struct tutti_mover d = { .op = TUTTI_MOVE_LOAD, .global = 0x100000, .bytes = parts[i].bytes,
+					 .before = { 0, 1, 0, 0 }, .count = { 16, 2, 2, 1 }, .after = { 0, 1, 0, 0 },
+					 .flags = (uint8_t)(TUTTI_MOVER_CALL | TUTTI_MOVER_LAST | parts[i].flags) };
+
+		memcpy(d.start, parts[i].start, sizeof(d.start));
+		memset(sms.shared[0], 0x5a, 1024);
+		call((struct engines_call){ .barrier = 8192 });
+		assert_int_equal(run(&d, &s).word[0] >> 16 & 0xff, parts[i].good ? 0 : TUTTI_CAUSE_SERVICE);
+		assert_int_equal(sms.done, i + 1);
+		if (!parts[i].good)
+			assert_int_equal(sms.shared[0][0], 0x5a);
+	}
+	assert_true(card->alive);
 }
 
 static void test_faults(void **state)
@@ -361,6 +452,8 @@ int main(void)
 		TEST("TMA-01 TMA-16: random copies between global memories, both ways", test_global),
 		TEST("TMA-25 TMA-26: shared memory to another CTA", test_shared),
 		TEST("TMA-24 TMA-27: prefetch touches lines and sectors, counted", test_lines),
+		TEST("TMA-20 TMA-27: traffic of a part of a box", test_lines_of_part),
+		TEST("TMA-20: parts that a box does not have", test_bad_parts),
 		TEST("TMA-04 TMA-28: refused accesses are told and end the request", test_faults),
 		TEST("TMA-28: requests of killed CTAs move nothing", test_dropped),
 		TEST("TMA-21: ring order, events, notice of room", test_ring),
