@@ -21,10 +21,12 @@ struct counters {
 	COUNTER_MEMBERS(COUNTER_MEMBER)
 #undef COUNTER_MEMBER
 	/*
-	 * @packets counts slots when they are retired, @kernels only those that no dispatch packet has started. The next two
-	 * count what differs from one for each kernel, so they may be negative.
+	 * @packets counts slots when they are retired, @kernels only those that no dispatch packet has started. The next four
+	 * count only what differs from one for each kernel or request, so the first two of them may be negative.
 	 */
 	uint32_t state_syncs, placements;
+	/* Requests that did not find their descriptor in the cache, and that were neither a tile inside nor at an edge. */
+	uint32_t tmau_not_hits, tmau_not_tiles;
 	uint32_t flush_time; /* when counter_idle() was last called (low half) */
 };
 extern struct counters counters;

@@ -50,7 +50,6 @@ static void move(struct work *work)
 {
 	struct tutti_mover *m;
 
-	mover_wrap();
 	m = mover_begin();
 	work->piece = work->left > PIECE ? PIECE : (uint32_t)work->left;
 	*m = (struct tutti_mover){
@@ -65,7 +64,7 @@ static void move(struct work *work)
 	};
 	/* what earlier commands write has to be in memory before the mover starts */
 	command_publish();
-	mover_end(m);
+	mover_end();
 	mover_publish(0);
 	tmau_published();
 }

@@ -31,7 +31,7 @@ bool bulk_run(int room)
 		m->bytes = bytes;
 		m->source = (uint32_t)job->call->request.other;
 		m->type = job->call->request.type;
-		mover_end(m);
+		mover_end();
 		job->global += bytes;
 		job->other += bytes;
 		job->left -= bytes;

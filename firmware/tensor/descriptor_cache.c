@@ -6,7 +6,8 @@
 
 #define FETCH_ROOM COMMAND_FETCH_WORDS
 
-struct descriptor_cache descriptor_cache;
+struct descriptor descriptor_entries[DESCRIPTORS];
+uint32_t descriptor_forgotten HOT_DATA;
 struct tensor_template *descriptor_used;
 
 void descriptor_init(void)
@@ -14,18 +15,17 @@ void descriptor_init(void)
 	unsigned i;
 
 	for (i = 0; i < DESCRIPTORS; i++) {
-		descriptor_cache.entry[i].address = descriptor_cache.entry[i].wanted = DESCRIPTOR_NONE;
-		descriptor_cache.entry[i].fetching = false;
-		descriptor_cache.entry[i].t.used = 0;
+		descriptor_entries[i].asid = descriptor_entries[i].wanted = DESCRIPTOR_NONE;
+		descriptor_entries[i].fetching = false;
+		descriptor_entries[i].t.used = 0;
 	}
-	descriptor_cache.forgotten = 0;
+	descriptor_forgotten = 0;
 	descriptor_used = NULL;
 }
 
 COLD enum descriptor_state descriptor_fetch(uint64_t address, unsigned asid)
 {
 	struct descriptor *d = descriptor_entry((uint32_t)address);
-	uint32_t low = (uint32_t)address, tag = (uint32_t)(address >> 32) | asid << 16;
 
 	if (d->fetching)
 		return DESCRIPTOR_COMES;
@@ -34,13 +34,14 @@ COLD enum descriptor_state descriptor_fetch(uint64_t address, unsigned asid)
 	if (!command_ask(FETCH_ROOM))
 		return DESCRIPTOR_LATER;
 	counters.tmau_misses++;
-	d->address = DESCRIPTOR_NONE;
-	d->wanted = low;
-	d->tag = tag;
-	d->age = counters.acquires + descriptor_cache.forgotten;
+	d->low = (uint32_t)address;
+	d->high = (uint32_t)(address >> 32);
+	d->asid = DESCRIPTOR_NONE;
+	d->wanted = (uint16_t)asid;
+	d->age = counters.acquires + descriptor_forgotten;
 	d->fetching = true;
 	command_fetch(asid, 0, address, sizeof(struct tutti_tensor), &d->t,
-		      TAG_TENSOR | (unsigned)(d - descriptor_cache.entry));
+		      TAG_TENSOR | (unsigned)(d - descriptor_entries));
 	return DESCRIPTOR_COMES;
 }
 
@@ -49,32 +50,32 @@ COLD void descriptor_forget(uint64_t address, unsigned asid)
 	struct descriptor *d = descriptor_entry((uint32_t)address);
 
 	if (!address) {
-		descriptor_cache.forgotten++;
+		descriptor_forgotten++;
 		return;
 	}
-	if (d->tag != ((uint32_t)(address >> 32) | asid << 16))
+	if (d->low != (uint32_t)address || d->high != (uint32_t)(address >> 32))
 		return;
-	if (d->address == (uint32_t)address)
-		d->address = DESCRIPTOR_NONE;
-	if (d->wanted == (uint32_t)address)
+	if (d->asid == asid)
+		d->asid = DESCRIPTOR_NONE;
+	if (d->wanted == asid)
 		d->wanted = DESCRIPTOR_NONE;
 }
 
 COLD void descriptor_event_fetch(unsigned number, const struct tutti_event *event)
 {
-	struct descriptor *d = &descriptor_cache.entry[number % DESCRIPTORS];
+	struct descriptor *d = &descriptor_entries[number % DESCRIPTORS];
 	struct tutti_tensor copy;
 
 	d->fetching = false;
-	if (d->wanted != DESCRIPTOR_NONE && d->age == counters.acquires + descriptor_cache.forgotten) {
+	if (d->wanted != DESCRIPTOR_NONE && d->age == counters.acquires + descriptor_forgotten) {
 		d->cause = event->word[0] >> 8 & 0xff;
 		d->fault = event->word[1] | (uint64_t)event->word[2] << 32;
 		words_copy(&copy, &d->t, sizeof(copy) / 4);
 		if (d->cause)
-			d->t.match = TENSOR_NO_MATCH;
+			d->t.plain = TENSOR_NOT_PLAIN;
 		else
 			descriptor_compile(&d->t, &copy);
-		d->address = d->wanted;
+		d->asid = d->wanted;
 	}
 	d->wanted = DESCRIPTOR_NONE;
 }

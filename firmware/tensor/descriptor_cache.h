@@ -15,24 +15,21 @@
 #include "tensor/descriptor_compile.h"
 
 #define DESCRIPTORS 8u
-#define DESCRIPTOR_NONE 1u /* never an address, because tensor descriptors are aligned */
+#define DESCRIPTOR_NONE 0xffffu /* never an address space */
 
 struct descriptor {
 	struct tensor_template t; /* during the fetch its memory receives the descriptor itself */
-	uint32_t address;    /* low word of the address; DESCRIPTOR_NONE while the entry cannot be used */
-	uint32_t tag;        /* high word of the address | asid << 16 */
-	uint32_t age;        /* counters.acquires + forgotten when it was fetched */
-	uint32_t wanted;     /* address that is being fetched; DESCRIPTOR_NONE if the data will be stale */
+	uint32_t low, high;  /* its address */
+	uint32_t age;        /* counters.acquires + descriptor_forgotten when it was fetched */
+	uint16_t asid;       /* its address space; DESCRIPTOR_NONE while the entry cannot be used */
+	uint16_t wanted;     /* that of the descriptor that is being fetched; DESCRIPTOR_NONE if the data will be stale */
 	bool fetching;
 	uint8_t cause;       /* why the fetch failed; 0 if it did not */
 	uint64_t fault;      /* the address at which it failed */
 };
 
-struct descriptor_cache {
-	struct descriptor entry[DESCRIPTORS];
-	uint32_t forgotten;
-};
-extern struct descriptor_cache descriptor_cache;
+extern struct descriptor descriptor_entries[DESCRIPTORS];
+extern uint32_t descriptor_forgotten; /* how often all of them were */
 
 void descriptor_init(void);
 /* Results of descriptor_fetch(). */
@@ -54,7 +51,14 @@ extern struct tensor_template *descriptor_used;
 
 static inline struct descriptor *descriptor_entry(uint32_t low)
 {
-	return &descriptor_cache.entry[(low >> 7 ^ low >> 12) % DESCRIPTORS];
+	return &descriptor_entries[(low >> 7 ^ low >> 12) % DESCRIPTORS];
+}
+
+/** descriptor_is() - whether the descriptor at @address is in @d, which is descriptor_entry() of it. */
+static inline bool descriptor_is(const struct descriptor *d, uint64_t address, unsigned asid)
+{
+	return likely(d->low == (uint32_t)address) && likely(d->high == (uint32_t)(address >> 32)) &&
+	       likely(d->asid == asid) && likely(d->age == counters.acquires + descriptor_forgotten);
 }
 
 /** descriptor_find() - the entry of @address, or NULL. Its fetch may have failed, or its template have an error. */
@@ -62,10 +66,7 @@ static inline struct descriptor *descriptor_find(uint64_t address, unsigned asid
 {
 	struct descriptor *d = descriptor_entry((uint32_t)address);
 
-	if (d->address != (uint32_t)address || d->tag != ((uint32_t)(address >> 32) | asid << 16) ||
-	    d->age != counters.acquires + descriptor_cache.forgotten)
-		return NULL;
-	return d;
+	return descriptor_is(d, address, asid) ? d : NULL;
 }
 
 #endif

@@ -206,15 +206,8 @@ static void compile_shape(struct tensor_template *t, const struct tutti_tensor *
 		t->step[i] = 1;
 }
 
-/* Set the dense bytes of the first four dimensions, @slice, and of all @slices together. */
-static void compile_bytes(struct tensor_template *t, uint64_t slice, uint32_t slices)
-{
-	t->slice = slice;
-	t->total = slice * slices;
-	t->bytes = t->total < SETUP_BYTES_MAX ? (uint32_t)t->total : SETUP_BYTES_MAX;
-}
-
-static void compile_tile(struct tensor_template *t, const struct tutti_tensor *d)
+/* Return: one descriptor describes a tile inside the tensor */
+static bool compile_tile(struct tensor_template *t, const struct tutti_tensor *d)
 {
 	uint64_t bytes = t->shape.unit;
 	unsigned i;
@@ -233,41 +226,48 @@ static void compile_tile(struct tensor_template *t, const struct tutti_tensor *d
 		t->shape.count[i] = (uint16_t)n;
 		t->shape.stride[i] = !i && !d->interleave ? t->shape.unit : t->stride[i] * step;
 	}
-	compile_bytes(t, bytes, t->rank == TUTTI_TENSOR_RANK ? t->count[TUTTI_MOVE_DIMENSIONS] : 1);
+	t->slice = bytes;
+	t->total = t->rank <= TUTTI_MOVE_DIMENSIONS ? bytes : bytes * t->count[TUTTI_MOVE_DIMENSIONS];
+	t->bytes = t->total < SETUP_BYTES_MAX ? (uint32_t)t->total : SETUP_BYTES_MAX;
+	return t->rank <= TUTTI_MOVE_DIMENSIONS;
 }
 
-static void compile_column(struct tensor_template *t, const struct tutti_tensor *d)
+/* Return: no turn is a long one */
+static bool compile_column(struct tensor_template *t, const struct tutti_tensor *d)
 {
 	unsigned n = t->rank - 2u, i;
-	uint32_t per = 1;
+	bool whole = true;
 
 	t->count[0] = t->shape.count[0] = d->column.channels;
 	t->shape.stride[0] = d->interleave ? t->stride[0] : t->shape.unit;
 	t->pixels = d->column.pixels;
-	t->pixel_bytes = (uint16_t)(t->count[0] * t->shape.unit);
-	t->per[0] = 1;
 	t->storable = true;
 	for (i = 0; i < n; i++) {
 		int32_t lower = d->column.lower[i], upper = d->column.upper[i];
 		uint64_t range = (uint64_t)((int64_t)t->last[i + 1] + upper - lower);
-		uint32_t step = d->traversal[i + 1];
+		uint32_t step = d->traversal[i + 1], turn;
 
 		t->lower[i] = (int16_t)lower;
 		t->range[i] = range < SETUP_RANGE_MAX ? (uint32_t)range : SETUP_RANGE_MAX;
 		t->step[i + 1] = (uint8_t)step;
 		t->shape.stride[i + 1] = t->stride[i + 1] * step;
 		t->storable = t->storable && lower >= 0 && upper <= 0;
-		/* PIXELS_MAX + 1 stands for all larger numbers, because no column fills such a row or plane. */
-		per = per > PIXELS_MAX || t->range[i] / step >= PIXELS_MAX ? PIXELS_MAX + 1 : per * (t->range[i] / step + 1);
-		t->per[i + 1] = (uint16_t)(per > PIXELS_MAX ? PIXELS_MAX + 1 : per);
+		turn = t->range[i] / step;
+		if (turn >= PIXELS_MAX)
+			whole = false;
+		t->count[i + 1] = (uint16_t)(turn < PIXELS_MAX ? turn + 1 : SETUP_TURN_LONG);
+		t->span[i + 1] = (uint16_t)(turn * step);
 	}
 	for (i = 0; i < t->rank; i++)
 		if (t->last[i] > SETUP_LAST_MAX)
 			t->last[i] = SETUP_LAST_MAX;
 	if (n < SETUP_SPATIAL)
 		t->shape.stride[n + 1] = t->stride[n + 1];
-	compile_bytes(t, (uint64_t)t->pixel_bytes * t->pixels, 1);
-	t->path = t->flat && n == 2 ? SETUP_PATH_ROWS : 0;
+	t->slice = t->count[0] * t->shape.unit;
+	t->total = t->slice * t->pixels;
+	t->bytes = (uint32_t)t->total;
+	t->path = SETUP_PATH_COLUMN;
+	return whole;
 }
 
 static unsigned compile(struct tensor_template *t, const struct tutti_tensor *d)
@@ -287,15 +287,15 @@ static unsigned compile(struct tensor_template *t, const struct tutti_tensor *d)
 	if (error)
 		return error;
 	compile_shape(t, d);
-	if (d->mode == TUTTI_TILE)
-		compile_tile(t, d);
-	else
-		compile_column(t, d);
+	t->match = (uint32_t)d->mode << 8 | (uint32_t)d->rank << 16;
+	if ((d->mode == TUTTI_TILE ? compile_tile(t, d) : compile_column(t, d)) && t->flat)
+		t->plain = t->match;
 	return TUTTI_TENSOR_ERROR_NONE;
 }
 
 COLD void descriptor_compile(struct tensor_template *t, const struct tutti_tensor *tensor)
 {
+	t->match = TENSOR_NO_MATCH;
+	t->plain = TENSOR_NOT_PLAIN;
 	t->error = (uint8_t)compile(t, tensor);
-	t->match = t->error ? TENSOR_NO_MATCH : (uint32_t)tensor->mode << 8 | (uint32_t)tensor->rank << 16;
 }

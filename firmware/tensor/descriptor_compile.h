@@ -17,6 +17,7 @@
 #define SETUP_SPATIAL (TUTTI_TENSOR_RANK - 2) /* W, H, D */
 #define SETUP_MATCH 0x00ffff00u /* mask of mode and rank in word 2 of a request */
 #define TENSOR_NO_MATCH 0xffffffffu
+#define TENSOR_NOT_PLAIN 1u /* operation 1, while @plain always names operation 0 */
 #define SETUP_BYTES_MAX 0x80000000u
 
 /**
@@ -24,12 +25,14 @@
  * @limit: a tile lies inside the tensor if each of its coordinates, taken as unsigned, is below this; all
  *	are 0 if the tensor crosses a border of 4 GiB, where only start_clipped() of tile.c computes addresses
  * @match: mode and rank, as in word 2 of a request; TENSOR_NO_MATCH, which equals none, if there is an error
+ * @plain: the same if plain_request.c may serve the request, else TENSOR_NOT_PLAIN
  * @stride: bytes between neighbours along each dimension
  * @last: largest coordinate inside the tensor
  * @bytes: size of the dense side, or SETUP_BYTES_MAX if it is larger
  * @total: size of the dense side
- * @slice: dense bytes of one step along the fifth dimension
- * @count: elements that a tile loads along each dimension; im2col: [0] is the channels of a pixel
+ * @slice: dense bytes of one step along the fifth dimension; im2col: of a pixel
+ * @count: elements that a tile loads along each dimension; im2col: [0] is the channels of a pixel, the others are the
+ *	pixels of a turn: steps through the bounding box along W, H, D, or SETUP_TURN_LONG
  * @span: distance between the first and the last of them
  * @used: not compiled, but kept by the template's owner
  */
@@ -37,6 +40,7 @@ struct tensor_template {
 	struct tutti_mover_shape shape;
 	uint32_t limit[TUTTI_TENSOR_RANK];
 	uint32_t match;
+	uint32_t plain;
 	uint64_t stride[TUTTI_TENSOR_RANK];
 	uint64_t base;
 	uint32_t last[TUTTI_TENSOR_RANK];
@@ -56,9 +60,7 @@ struct tensor_template {
 	/* These are used in im2col mode. */
 	bool storable;            /* the corners of the bounding box allow stores */
 	uint16_t pixels;
-	uint16_t pixel_bytes;
 	int16_t lower[SETUP_SPATIAL];
-	uint16_t per[SETUP_SPATIAL + 1]; /* [d]: pixels before coordinate d + 1 makes a step: 1, a row, a plane, ... */
 	uint32_t range[SETUP_SPATIAL];   /* upper corner minus lower corner, at most SETUP_RANGE_MAX */
 	uint32_t used;            /* mover_tail() behind the last descriptor that names this shape */
 };
@@ -70,7 +72,8 @@ struct tensor_template {
 #define SETUP_RANGE_MAX 0xc0000000u
 #define SETUP_LAST_MAX 0xbfffffffu /* im2col: a coordinate below 0, taken as unsigned, is above this */
 
-#define SETUP_PATH_ROWS 4 /* im2col: NHWC within 4 GiB, which rows() of im2col.c serves */
+#define SETUP_PATH_COLUMN 4
+#define SETUP_TURN_LONG 0xffffu /* a turn of more pixels than a column has */
 
 /** descriptor_compile() - check @tensor and compile it into @t; @t->error says what is wrong with it. */
 void descriptor_compile(struct tensor_template *t, const struct tutti_tensor *tensor);

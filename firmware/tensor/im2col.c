@@ -1,166 +1,142 @@
 // SPDX-License-Identifier: MIT
 /*
  * Im2col: a column is a run of consecutive pixels in the order of TMA-12. This order works like an odometer: its
- * wheels are the dimensions W, H, D and N, and when one has made a whole turn the next one makes a step. A run falls
- * into boxes: the rest of a row, whole rows to the end of a plane, whole planes, whole images, and then the same
- * downwards to a part of a row; at most 2 k - 1 boxes for k wheels. Movers know four dimensions, C and three wheels,
- * so in tensors of rank 5 each image needs a box of its own.
+ * wheels are the dimensions W, H, D and N, and when one has made a whole turn the next one makes a step. Movers count
+ * in the same way, and can begin and end anywhere in a box (TUTTI_MOVER_PART), so one descriptor moves a whole column if
+ * its wheels turn over the same pixels each time. A wheel does not do so at first if the base pixel is off the lattice
+ * of its traversal stride, and not in one descriptor if a turn has more pixels than a column; then a descriptor ends
+ * where that wheel does, which is at most once for each wheel. Movers know four dimensions, C and three wheels, so in
+ * tensors of rank 5 each image needs a descriptor of its own.
  */
 #include "tensor/im2col.h"
 
-#include "tensor/tensor_requests.h"
+#include "tensor/plain_request.h"
 
 #define NEGATIVE 0xf0000000u        /* from here on numbers stand for negative ones: pixels start at -2^17 or above */
 #define FAR_IMAGE ((uint32_t)-8192) /* so far below image 0 that no column reaches it */
-#define INLINE static inline __attribute__((always_inline))
+#define STEPS_MOST 1025u            /* more steps of a wheel than any column makes */
 
-/* Clip a whole turn of wheel @d, that is all pixels of the bounding box along it; this is done once for a request. */
-static void full(struct job *job, unsigned d)
+static const uint8_t offset_bits[SETUP_SPATIAL] = { 16, 8, 5 };
+
+/* Clip @n steps of wheel @d, the first at @first, into @m, and move @global there. Return: false if all are outside. */
+static bool clip_wheel(const struct tensor_template *t, struct tutti_mover *m, unsigned d, uint32_t first, uint32_t n,
+		       uint32_t step, uint64_t *global)
 {
-	const struct tensor_template *t = job->t;
-	uint32_t step = t->step[d + 1], n = t->range[d] / step + 1, before, after;
-	uint32_t count = clip((uint32_t)job->origin[d], n, (n - 1) * step, step, t->last[d + 1], NEGATIVE, &before, &after);
+	uint32_t before, after, count = clip(first, n, (n - 1) * step, step, t->last[d + 1], NEGATIVE, &before, &after);
 
-	job->full_known |= (uint8_t)(1u << d);
-	job->full[d].before = (uint16_t)before;
-	job->full[d].count = (uint16_t)count;
-	job->full[d].after = (uint16_t)after;
-	job->full[d].global = t->stride[d + 1] * ((uint32_t)job->origin[d] + before * step);
+	*global += t->stride[d + 1] * (first + before * step);
+	if (d + 1 < TUTTI_MOVE_DIMENSIONS)
+		box_set(box_of(m), d + 1, before, count, after);
+	return count;
 }
 
-/* Move on by @n steps of wheel @level. */
-INLINE void advance(struct job *job, const struct tensor_template *t, unsigned wheels, unsigned level, uint32_t n)
+/* Whether wheel @d makes whole turns from here on, so that a descriptor may go on behind its end. */
+static bool turns(const struct job *job, const struct tensor_template *t, unsigned d)
 {
-	for (; level < wheels; level++, n = 1) {
-		uint32_t at = job->at[level] + n * t->step[level + 1];
-
-		if (at <= t->range[level]) {
-			job->at[level] = at;
-			return;
-		}
-		job->at[level] = 0;
-	}
-	job->image += n;
-}
-
-/* The largest wheel of which a step can be taken at once: all before it stand at 0, and enough pixels are left. */
-INLINE unsigned largest(const struct job *job, const struct tensor_template *t, unsigned wheels, uint32_t left)
-{
-	unsigned level = 0;
-
-	while (level < wheels && !job->at[level] && left >= t->per[level + 1])
-		level++;
-	return level;
-}
-
-/* The number of steps of wheel @level that fit one box. */
-INLINE uint32_t steps(const struct job *job, const struct tensor_template *t, unsigned wheels, unsigned level, uint32_t left)
-{
-	uint32_t most = level ? left / t->per[level] : left, rest;
-
-	if (level == wheels)
-		return level == SETUP_SPATIAL ? 1 : most;
-	rest = t->range[level] - job->at[level];
-	if (t->step[level + 1] != 1)
-		rest /= t->step[level + 1];
-	return most <= rest ? most : rest + 1;
+	return t->count[d + 1] != SETUP_TURN_LONG && job->at[d] % t->step[d + 1] == 0;
 }
 
 /*
- * Write the clips of a box of @n steps of wheel @level into the next mover descriptor, and set @address to its start.
- * Return: false if the box lies outside the tensor
+ * Describe in @m as many of the next pixels as one descriptor can move; it ends with a turn of wheel @level or with the
+ * column. @inside is set to false if all of them lie outside the tensor. Return: their number
  */
-INLINE bool build(struct job *job, const struct tensor_template *t, unsigned wheels, unsigned level, uint32_t n,
-		  uint64_t *address)
-{
-	struct box *box = box_of(mover_begin());
-	uint64_t global = job->global;
-	uint32_t before, count, after;
-	unsigned d;
-
-	for (d = 0; d < level; d++) {
-		if (unlikely(!(job->full_known >> d & 1)))
-			full(job, d);
-		if (!job->full[d].count)
-			return false;
-		global += job->full[d].global;
-		box_set(box, d + 1, job->full[d].before, job->full[d].count, job->full[d].after);
-	}
-	for (; d <= wheels; d++, n = 1) {
-		uint32_t step = d < wheels ? t->step[d + 1] : 1;
-		uint32_t first = d < wheels ? (uint32_t)job->origin[d] + job->at[d] : job->image;
-
-		if (n == 1) {
-			if (first > t->last[d + 1])
-				return false;
-			before = after = 0;
-			count = 1;
-		} else {
-			count = clip(first, n, (n - 1) * step, step, t->last[d + 1], NEGATIVE, &before, &after);
-			if (!count)
-				return false;
-			first += before * step;
-		}
-		if (likely(t->flat))
-			global = ((uint32_t)global + (uint32_t)t->stride[d + 1] * first) | global >> 32 << 32;
-		else
-			global += t->stride[d + 1] * first;
-		if (d + 1 < TUTTI_MOVE_DIMENSIONS)
-			box_set(box, d + 1, before, count, after);
-	}
-	box_set(box, 0, job->box.before[0], job->box.count[0], job->box.after[0]);
-	for (d++; d < TUTTI_MOVE_DIMENSIONS; d++)
-		box_set(box, d, 0, 1, 0);
-	*address = global;
-	return true;
-}
-
-INLINE bool run(struct job *job, int room, unsigned wheels)
+static uint32_t describe(struct job *job, struct tutti_mover *m, unsigned wheels, unsigned *level, uint64_t *global,
+			 bool *inside)
 {
 	const struct tensor_template *t = job->t;
-	uint32_t left = (uint32_t)job->left;
+	uint32_t inner = 1, skipped = 0, n;
+	uint64_t most;
+	unsigned d;
 
-	while (left && room >= 2) {
-		unsigned level = largest(job, t, wheels, left);
-		uint32_t n = steps(job, t, wheels, level, left), pixels = n * t->per[level], bytes = pixels * t->pixel_bytes;
-		uint64_t global;
+	*inside = job->box.count[0];
+	*global = job->global;
+	box_set(box_of(m), 0, job->box.before[0], job->box.count[0], job->box.after[0]);
+	m->start[0] = 0;
+	for (d = 0; d < wheels && turns(job, t, d); d++) {
+		uint32_t at = job->at[d] / t->step[d + 1];
 
-		if (job->outside)
-			room -= job_fill(job, 1); /* one descriptor is enough for what a column has outside */
-		if (job->box.count[0] && build(job, t, wheels, level, n, &global)) {
-			job_box(job, global, bytes);
-			room--;
-		} else {
-			job_outside(job, bytes);
-		}
-		left -= pixels;
-		advance(job, t, wheels, level, n);
+		m->start[d + 1] = (uint16_t)at;
+		skipped += inner * at;
+		inner *= t->count[d + 1];
+		*inside &= clip_wheel(t, m, d, (uint32_t)job->origin[d], t->count[d + 1], t->step[d + 1], global);
 	}
-	job->left = left;
-	if (left)
-		return false;
-	job_fill(job, room);
-	return !job->outside;
+	*level = d;
+	n = d < wheels ? min32((t->range[d] - job->at[d]) / t->step[d + 1] + 1, STEPS_MOST) :
+	    d < SETUP_SPATIAL ? STEPS_MOST : 1;
+	most = (uint64_t)n * inner - skipped;
+	for (; d <= wheels; d++, n = 1) {
+		if (d + 1 < TUTTI_MOVE_DIMENSIONS)
+			m->start[d + 1] = 0;
+		if (d < wheels)
+			*inside &= clip_wheel(t, m, d, (uint32_t)job->origin[d] + job->at[d], n, t->step[d + 1], global);
+		else
+			*inside &= clip_wheel(t, m, d, job->image, n, 1, global);
+	}
+	for (d++; d < TUTTI_MOVE_DIMENSIONS; d++) {
+		box_set(box_of(m), d, 0, 1, 0);
+		m->start[d] = 0;
+	}
+	return job->left < most ? (uint32_t)job->left : (uint32_t)most;
+}
+
+/* Wheel @level has come to its end, and those before it, too: step the next one. */
+static void step_next(struct job *job, unsigned wheels, unsigned level)
+{
+	const struct tensor_template *t = job->t;
+	unsigned d;
+
+	for (d = 0; d <= level && d < wheels; d++)
+		job->at[d] = 0;
+	for (; d < wheels; d++) {
+		job->at[d] += t->step[d + 1];
+		if (job->at[d] <= t->range[d])
+			return;
+		job->at[d] = 0;
+	}
+	job->image++;
 }
 
 bool im2col_run(int room)
 {
 	struct job *job = &tmau.job;
+	const struct tensor_template *t = job->t;
+	unsigned wheels = t->rank - 2u, level;
 
-	return run(job, room, job->t->rank - 2u);
+	while (job->left && room >= 2) {
+		uint32_t pixels, bytes;
+		uint64_t global;
+		bool inside;
+
+		if (job->outside)
+			room -= job_fill(job, 1); /* one descriptor is enough for what a column has outside */
+		pixels = describe(job, mover_begin(), wheels, &level, &global, &inside);
+		bytes = pixels * (uint32_t)t->slice;
+		if (inside) {
+			mover_begin()->bytes = bytes;
+			job_box(job, TUTTI_MOVER_PART, global, bytes);
+			room--;
+		} else {
+			job_outside(job, bytes);
+		}
+		job->left -= pixels;
+		step_next(job, wheels, level);
+	}
+	if (job->left)
+		return false;
+	job_fill(job, room);
+	return !job->outside;
 }
 
-static void begin(struct job *job)
+bool im2col_start(int room)
 {
+	struct job *job = &tmau.job;
 	const struct tensor_template *t = job->t;
 	const struct tutti_tensor_request *r = &job->call->request;
-	static const uint8_t offset_bits[SETUP_SPATIAL] = { 16, 8, 5 };
 	unsigned wheels = t->rank - 2u, bits = offset_bits[wheels - 1], d;
 	uint32_t offset = r->offset, before, after;
 
 	job->kind = JOB_COLUMN;
 	job->left = t->pixels;
-	job->full_known = 0;
 	for (d = 0; d < wheels; d++, offset >>= bits) {
 		job->origin[d] = t->lower[d] + (int32_t)(offset & ((1u << bits) - 1));
 		job->at[d] = (uint32_t)r->coordinate[d + 1] - (uint32_t)t->lower[d];
@@ -171,137 +147,65 @@ static void begin(struct job *job)
 	job->box.before[0] = (uint16_t)before;
 	job->box.after[0] = (uint16_t)after;
 	job->global = t->base + t->stride[0] * ((uint32_t)r->coordinate[0] + before);
-}
-
-/*
- * clip() for @n steps of a wheel, quick when all of them lie inside. @first moves to the first one inside.
- * Return: the number of elements inside
- */
-INLINE uint32_t inside(uint32_t *first, uint32_t n, uint32_t step, uint32_t last, uint32_t *before, uint32_t *after)
-{
-	uint32_t span = (n - 1) * step;
-
-	if (!n)
-		__builtin_unreachable();
-	*before = *after = 0;
-	if (likely(*first <= last) && likely(*first + span <= last)) /* a start below 0 is above @last */
-		return n;
-	n = clip(*first, n, span, step, last, NEGATIVE, before, after);
-	*first += *before * step;
-	return n;
-}
-
-INLINE uint32_t less(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
-INLINE uint32_t quotient(uint32_t a, uint32_t step)
-{
-	return step == 1 ? a : a / step;
-}
-
-/* What the boxes of a column in a tensor of rank 4 have in common. */
-struct common {
-	const struct tensor_template *t;
-	uint32_t word, low, shared, channels;
-};
-
-INLINE void put(struct common *c, uint32_t low, uint32_t before_w, uint32_t count_w, uint32_t after_w, uint32_t before_h,
-		uint32_t count_h, uint32_t after_h, uint32_t pixels)
-{
-	uint32_t *m = (uint32_t *)mover_begin();
-
-	m[0] = c->word;
-	m[1] = hal_local(&c->t->shape);
-	m[2] = low;
-	m[3] = (uint32_t)(c->t->base >> 32);
-	m[6] = c->shared;
-	m[8] = before_w << 16;
-	m[9] = before_h;
-	m[10] = c->channels | count_w << 16;
-	m[11] = count_h | 1u << 16;
-	m[12] = after_w << 16;
-	m[13] = after_h;
-	c->shared += pixels * c->t->pixel_bytes;
-	mover_end((struct tutti_mover *)m);
-}
-
-/*
- * The common case has code of its own: an NHWC tensor that crosses no border of 4 GiB, all channels inside, and shared
- * memory as the dense side. It goes on until a box lies outside the tensor or is a whole plane, and leaves the rest to
- * run(). Return: true if the whole column is written
- */
-#define ROWS_MOST 5 /* most boxes that rows() writes */
-
-static bool rows(struct job *job, const struct tensor_template *t, const struct tutti_tensor_request *r)
-{
-	const uint32_t step_w = t->step[1], step_h = t->step[2], row = t->per[1];
-	const uint32_t origin_w = (uint32_t)t->lower[0] + (r->offset & 0xff);
-	const uint32_t origin_h = (uint32_t)t->lower[1] + (r->offset >> 8);
-	uint32_t w = (uint32_t)r->coordinate[1] - (uint32_t)t->lower[0], h = (uint32_t)r->coordinate[2] - (uint32_t)t->lower[1];
-	uint32_t left = t->pixels, image = (uint32_t)r->coordinate[3], before_w, after_w, before_h, after_h;
-	struct common c = { t, job->word | TUTTI_MOVER_CLIPPED << 8,
-			    (uint32_t)t->base + (uint32_t)r->coordinate[0] * (uint32_t)t->stride[0] +
-				    image * (uint32_t)t->stride[3], r->shared, t->count[0] };
-
-	while (image <= t->last[3]) {
-		uint32_t x = origin_w + w, y = origin_h + h, n, count;
-
-		if (w || left < row) { /* a part of a row */
-			uint32_t pixels = quotient(t->range[0] - w, step_w) + 1;
-
-			pixels = less(left, pixels);
-			n = inside(&x, pixels, step_w, t->last[1], &before_w, &after_w);
-			if (unlikely(!n) || unlikely(y > t->last[2]))
-				break;
-			put(&c, c.low + x * (uint32_t)t->stride[1] + y * (uint32_t)t->stride[2], before_w, n, after_w, 0, 1, 0,
-			    pixels);
-			left -= pixels;
-			h += step_h;
-		} else {
-			uint32_t lines = less(left / row, quotient(t->range[1] - h, step_h) + 1);
-
-			if (!h && left >= t->per[2])
-				break;
-			n = inside(&x, row, step_w, t->last[1], &before_w, &after_w);
-			count = inside(&y, lines, step_h, t->last[2], &before_h, &after_h);
-			if (unlikely(!n) || unlikely(!count))
-				break;
-			put(&c, c.low + x * (uint32_t)t->stride[1] + y * (uint32_t)t->stride[2], before_w, n, after_w, before_h,
-			    count, after_h, lines * row);
-			left -= lines * row;
-			h += lines * step_h;
-		}
-		if (!left)
-			return true;
-		w = 0;
-		if (h > t->range[1]) {
-			h = 0;
-			image++;
-			c.low += (uint32_t)t->stride[3];
-		}
-	}
-	begin(job);
-	job->at[0] = w;
-	job->at[1] = h;
-	job->image = image;
-	job->left = left;
-	job->shared = c.shared;
-	return false;
-}
-
-bool im2col_start(int room)
-{
-	struct job *job = &tmau.job;
-	const struct tensor_template *t = job->t;
-	const struct tutti_tensor_request *r = &job->call->request;
-	uint32_t c = (uint32_t)r->coordinate[0];
-
-	if (t->path == SETUP_PATH_ROWS && !job->linear && room >= ROWS_MOST + 1 && c <= t->last[0] && t->last[0] - c >= t->count[0] - 1u) {
-		job->kind = JOB_COLUMN;
-		return rows(job, t, r) || im2col_run(room - ROWS_MOST + 1);
-	}
-	begin(job);
 	return im2col_run(room);
+}
+
+/* 2^16 / step, rounded up, of traversal strides above 1: exact for quotients of what a turn has at most. */
+static const uint16_t reciprocal[] = { 0, 0, 32768, 21846, 16384, 13108, 10923, 9363, 8192 };
+
+/* Whether a column from image @image on fits one descriptor: the images that follow are a dimension of it, up to rank 4. */
+static inline bool images(const struct tensor_template *t, struct tutti_mover *m, unsigned rank, uint32_t image,
+			  uint32_t rest)
+{
+	if (unlikely(image > t->last[rank - 1]))
+		return false;
+	if (rank == TUTTI_TENSOR_RANK)
+		return rest >= t->pixels;
+	box_set(box_of(m), rank - 1, 0, min32(t->last[rank - 1] - image, STEPS_MOST) + 1, STEPS_MOST);
+	return true;
+}
+
+HOT void im2col_plain(struct tensor_template *t, const struct tutti_tensor_request *r, struct tutti_mover *m)
+{
+	uint32_t rank = t->rank, bits = offset_bits[rank - 3], offset = r->offset, c = (uint32_t)r->coordinate[0];
+	uint32_t image = (uint32_t)r->coordinate[rank - 1], *words = (uint32_t *)m, inner = 1, skipped = 0;
+	uint32_t low = (uint32_t)t->base + c * (uint32_t)t->stride[0] + image * (uint32_t)t->stride[rank - 1];
+	struct box *box = box_of(m);
+
+	words[9] = words[13] = words[14] = words[15] = 0; /* before, after, start */
+	words[11] = 0x10001; /* count */
+	box_set(box, 0, 0, t->count[0], 0);
+#pragma GCC unroll 3
+	for (unsigned d = 0; d < SETUP_SPATIAL; d++, offset >>= bits) {
+		uint32_t at, begin, step, n, before, after, first;
+
+		if (d + 2 == rank)
+			break;
+		begin = at = (uint32_t)r->coordinate[d + 1] - (uint32_t)t->lower[d];
+		step = t->step[d + 1];
+		if (unlikely(step != 1))
+			begin = at * reciprocal[step] >> 16;
+		first = (uint32_t)t->lower[d] + (offset & ((1u << bits) - 1));
+		n = clip(first, t->count[d + 1], t->span[d + 1], step, t->last[d + 1], NEGATIVE, &before, &after);
+		if (unlikely(at > t->range[d]) || unlikely(begin * step != at) || unlikely(!n))
+			goto general;
+		__asm__("" : "+r"(before), "+r"(n), "+r"(after)); /* otherwise gcc narrows them twice */
+		low += (first + before * step) * (uint32_t)t->stride[d + 1];
+		box_set(box, d + 1, before, n, after);
+		m->start[d + 1] = (uint16_t)begin;
+		skipped += begin * inner;
+		inner *= t->count[d + 1];
+	}
+	if (unlikely(offset) || unlikely(c > t->last[0]) || unlikely(t->last[0] - c < t->count[0] - 1u) ||
+	    unlikely(m->op != TUTTI_MOVE_LOAD) || unlikely(!images(t, m, rank, image, inner - skipped)))
+		goto general;
+	words[2] = low;
+	words[3] = (uint32_t)(t->base >> 32);
+	m->bytes = t->bytes;
+	m->flags |= TUTTI_MOVER_CLIPPED | TUTTI_MOVER_PART;
+	counters.tmau_not_tiles++;
+	plain_written(t);
+	return;
+general:
+	tmau_run();
 }

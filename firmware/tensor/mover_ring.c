@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "tensor/mover_ring.h"
 
-struct mover_ring mover_ring;
-struct tutti_mover *mover_next HOT_DATA;
+uint32_t mover_written HOT_DATA;
 struct tutti_mover mover_slots[MOVER_SLOTS] __attribute__((aligned(64)));
 
 void mover_init(void)
 {
-	mover_next = mover_slots;
-	mover_ring.laps = mover_ring.published = 0;
+	mover_written = 0;
 	HAL_ENGINES->mover_base = hal_local(mover_slots);
 	HAL_ENGINES->mover_slots = MOVER_SLOTS;
 	HAL_ENGINES->mover_tail = 0;
@@ -17,7 +15,7 @@ void mover_init(void)
 /* The notice is written before the head is read: either movers see the notice, or this function sees their head. */
 bool mover_notice(uint32_t descriptors)
 {
-	uint32_t wanted = mover_ring.published - descriptors;
+	uint32_t wanted = HAL_ENGINES->mover_tail - descriptors;
 
 	HAL_ENGINES->mover_notice = wanted;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

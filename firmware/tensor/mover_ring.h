@@ -14,13 +14,8 @@
 #define MOVER_SLOTS 32u
 #define MOVER_RESERVED FW_AGENTS /* slots that tensor requests leave free for agent dispatches */
 
-struct mover_ring {
-	uint32_t laps;      /* descriptors written in earlier laps */
-	uint32_t published; /* the tail that movers have been told */
-};
-extern struct mover_ring mover_ring;
 extern struct tutti_mover mover_slots[MOVER_SLOTS];
-extern struct tutti_mover *mover_next; /* a variable of its own, so that one instruction reads or writes it */
+extern uint32_t mover_written; /* descriptors written since boot, modulo 2^32; one instruction reads or writes it */
 
 void mover_init(void);
 /**
@@ -32,29 +27,19 @@ bool mover_notice(uint32_t descriptors);
 /** mover_tail() - number of descriptors written since boot, modulo 2^32. */
 static inline uint32_t mover_tail(void)
 {
-	return mover_ring.laps + (uint32_t)(mover_next - mover_slots);
+	return mover_written;
 }
 
 /** mover_begin() - the slot of the next descriptor. */
 static inline struct tutti_mover *mover_begin(void)
 {
-	return mover_next;
+	return &mover_slots[mover_written % MOVER_SLOTS];
 }
 
-/** mover_wrap() - go on at the start of the ring if its end has been reached. */
-static inline void mover_wrap(void)
+/** mover_end() - the descriptor at mover_begin() is complete. */
+static inline void mover_end(void)
 {
-	if (unlikely(mover_next == mover_slots + MOVER_SLOTS)) {
-		mover_next = mover_slots;
-		mover_ring.laps += MOVER_SLOTS;
-	}
-}
-
-/** mover_end() - descriptor @m, from mover_begin(), is complete. */
-static inline void mover_end(struct tutti_mover *m)
-{
-	mover_next = m + 1;
-	mover_wrap();
+	mover_written++;
 }
 
 /** mover_taken() - whether movers have taken all that had been written when the tail was @tail. */
@@ -68,7 +53,7 @@ static inline bool mover_taken(uint32_t tail)
 /** mover_newest() - the descriptor that was written last. */
 static inline struct tutti_mover *mover_newest(void)
 {
-	return mover_next == mover_slots ? mover_slots + MOVER_SLOTS - 1 : mover_next - 1;
+	return &mover_slots[(mover_written - 1) % MOVER_SLOTS];
 }
 
 /** mover_publish() - let movers take all descriptors written so far, except the newest @hold. */
@@ -76,7 +61,6 @@ static inline void mover_publish(uint32_t hold)
 {
 	uint32_t tail = mover_tail() - hold;
 
-	mover_ring.published = tail;
 	hal_release();
 	HAL_ENGINES->mover_tail = tail;
 }

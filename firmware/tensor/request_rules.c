@@ -4,7 +4,6 @@
 #include "tensor/tensor_requests.h"
 
 #define BIT(n) (1u << (n))
-#define BARRIER_BYTES 8u
 
 /* The operations that use shared memory, those that write a tensor, those with a dense side in global memory. */
 #define OPS_SHARED (BIT(TUTTI_COPY_LOAD) | BIT(TUTTI_COPY_STORE) | BIT(TUTTI_COPY_REDUCE) | BIT(TUTTI_COPY_SHARED))
@@ -95,7 +94,7 @@ static unsigned check_column(const struct tutti_tensor_request *r, const struct 
 	return TUTTI_TENSOR_ERROR_NONE;
 }
 
-/* plain_tile() of tensor_requests.c applies the same rules to the most frequent requests in one expression. */
+/* plain_request.c applies the same rules to the most frequent requests in one expression. */
 enum tutti_tensor_error request_check_tensor(const struct tutti_tensor_call *call, const struct tensor_template *t)
 {
 	const struct tutti_tensor_request *r = &call->request;

@@ -42,8 +42,6 @@ struct job {
 	uint32_t at[SETUP_SPATIAL]; /* the next pixel, counted from the lower corner */
 	uint32_t image;             /* number of the image it lies in */
 	int32_t origin[SETUP_SPATIAL]; /* lower corner plus the request's offset */
-	uint8_t full_known; /* bit d: @full[d], the clips of all pixels along dimension d, is computed */
-	struct { uint16_t before, count, after, pad; uint64_t global; } full[SETUP_SPATIAL];
 };
 
 /**
@@ -94,8 +92,11 @@ static inline void job_outside(struct job *job, uint64_t bytes)
 
 /** job_fill() - fill the bytes in @outside, with at most @room descriptors. Return: number of descriptors written */
 int job_fill(struct job *job, int room);
-/** job_box() - finish the descriptor at mover_begin(), whose box_of() is set: it moves @bytes and starts at @global. */
-void job_box(struct job *job, uint64_t global, uint64_t bytes);
+/**
+ * job_box() - finish the descriptor at mover_begin(), whose box_of() is set: it moves @bytes and starts at @global.
+ * @flags: TUTTI_MOVER_PART if @start and @bytes are set as well, or 0
+ */
+void job_box(struct job *job, uint32_t flags, uint64_t global, uint64_t bytes);
 
 static inline void box_set(struct box *box, unsigned dimension, uint32_t before, uint32_t count, uint32_t after)
 {

@@ -18,7 +18,8 @@ _Static_assert(sizeof(struct tensor_template) > sizeof(struct tutti_tensor) &&
 	       "a tensor is fetched into the place of its template");
 
 struct tmau tmau;
-static struct tutti_tensor_call calls[TMAU_SLOTS] __attribute__((aligned(64)));
+uint32_t tmau_arrived HOT_DATA;
+struct tutti_tensor_call tmau_calls[TMAU_SLOTS] __attribute__((aligned(64)));
 
 /*
  * The result of an attempt to serve a request. MORE: a part is left, and the next visit can go on. WAITS: an event will
@@ -38,12 +39,12 @@ void tmau_init(void)
 {
 	mover_init();
 	descriptor_init();
-	tmau.head = tmau.queued = 0;
+	tmau_arrived = counters.tmau_requests;
 	tmau.missed = tmau.refused = false;
 	tmau.job.kind = JOB_NONE;
 	tmau.job.held = false;
 	tmau.built.used = 0;
-	HAL_ENGINES->request_base = hal_local(calls);
+	HAL_ENGINES->request_base = hal_local(tmau_calls);
 	HAL_ENGINES->request_slots = TMAU_SLOTS;
 }
 
@@ -73,19 +74,19 @@ int job_fill(struct job *job, int room)
 		struct tutti_mover *m = part(job, TUTTI_MOVER_LINEAR | TUTTI_MOVER_OUTSIDE, bytes);
 
 		m->bytes = bytes;
-		mover_end(m);
+		mover_end();
 		job->outside -= bytes;
 		written++;
 	}
 	return written;
 }
 
-void job_box(struct job *job, uint64_t global, uint64_t bytes)
+void job_box(struct job *job, uint32_t flags, uint64_t global, uint64_t bytes)
 {
-	struct tutti_mover *m = part(job, TUTTI_MOVER_CLIPPED, bytes);
+	struct tutti_mover *m = part(job, TUTTI_MOVER_CLIPPED | flags, bytes);
 
 	m->global = global;
-	mover_end(m);
+	mover_end();
 }
 
 /* ---- how requests end */
@@ -95,7 +96,7 @@ static void end(unsigned slot)
 	struct tutti_mover *m = mover_begin();
 
 	*(uint32_t *)m = TUTTI_MOVE_END | (TUTTI_MOVER_CALL | TUTTI_MOVER_LAST) << 8 | slot << 24;
-	mover_end(m);
+	mover_end();
 }
 
 static COLD enum progress refuse(const struct tutti_tensor_call *call, unsigned cause, unsigned engine, uint64_t address)
@@ -106,8 +107,9 @@ static COLD enum progress refuse(const struct tutti_tensor_call *call, unsigned 
 		(uint32_t)address, (uint32_t)(address >> 32), engine } };
 
 	tmau.refused = true;
+	counters.tmau_not_tiles++;
 	attention.settle |= ATTEND_FAULT;
-	end(tmau.head);
+	end(tmau_slot());
 	return REFUSED;
 }
 
@@ -116,13 +118,20 @@ static enum progress reject(const struct tutti_tensor_call *call, unsigned error
 	return refuse(call, TUTTI_CAUSE_TENSOR + error, TUTTI_ENGINE_WAVE, call->request.descriptor);
 }
 
-/* The newest descriptor becomes the LAST one, if it belongs to this request and no mover can have taken it yet. */
-static void finish(struct job *job, const struct tutti_mover *mark)
+/* The request is refused before its descriptor has been looked for. */
+static COLD enum progress reject_early(const struct tutti_tensor_call *call, unsigned error)
 {
-	if (job->held || mover_begin() != mark)
+	counters.tmau_not_hits++;
+	return reject(call, error);
+}
+
+/* The newest descriptor becomes the LAST one, if it belongs to this request and no mover can have taken it yet. */
+static void finish(struct job *job, uint32_t mark)
+{
+	if (job->held || mover_tail() != mark)
 		mover_newest()->flags |= TUTTI_MOVER_LAST;
 	else
-		end(tmau.head);
+		end(tmau_slot());
 	job->held = false;
 }
 
@@ -133,7 +142,7 @@ static enum progress start_job(struct job *job, const struct tutti_tensor_call *
 	const struct tutti_tensor_request *r = &call->request;
 
 	job->call = call;
-	job->word = move | TUTTI_MOVER_CALL << 8 | (uint32_t)r->reduce << 16 | tmau.head << 24;
+	job->word = move | TUTTI_MOVER_CALL << 8 | (uint32_t)r->reduce << 16 | tmau_slot() << 24;
 	job->shared = r->shared;
 	job->other = r->other;
 	job->outside = 0;
@@ -146,8 +155,10 @@ static enum progress start_block(struct job *job, const struct tutti_tensor_call
 {
 	unsigned error = request_check_block(call, &job->left);
 
+	counters.tmau_not_hits++;
 	if (error)
 		return reject(call, error);
+	counters.tmau_not_tiles++;
 	start_job(job, call, tensor_moves[call->request.op]);
 	return bulk_start(room) ? SERVED : MORE;
 }
@@ -157,85 +168,51 @@ static enum progress start_shared(struct job *job)
 {
 	struct tutti_mover *m = part(job, TUTTI_MOVER_LINEAR, 0);
 
+	counters.tmau_not_tiles++;
+
 	m->bytes = job->t->bytes;
 	m->source = (uint32_t)job->call->request.other;
-	mover_end(m);
+	mover_end();
 	job->kind = JOB_CLIPPED;
 	return SERVED;
-}
-
-static enum progress start_checked(struct job *job, const struct tutti_tensor_call *call, struct tensor_template *t,
-				   int room)
-{
-	const struct tutti_tensor_request *r = &call->request;
-	unsigned error = request_check_tensor(call, t);
-
-	if (unlikely(error))
-		return reject(call, error);
-	start_job(job, call, tensor_moves[r->op]);
-	job->t = t;
-	if (r->op == TUTTI_COPY_SHARED)
-		return start_shared(job);
-	if (t->pixels)
-		return im2col_start(room) ? SERVED : MORE;
-	if (likely(!job->linear)) {
-		uint32_t word = job->word | TUTTI_MOVER_LAST << 8;
-
-		if (tile_interior(word, t, r)) {
-			counters.tmau_interior++;
-			return SERVED;
-		}
-		if (tile_edge(word, t, r)) {
-			counters.tmau_edge++;
-			return SERVED;
-		}
-	}
-	return tile_start(room) ? SERVED : MORE;
-}
-
-/*
- * Whether the request is a load or store of a tile by one CTA that breaks no rule. These are the rules of
- * request_check_tensor() in one expression, because such requests are by far the most frequent.
- */
-static inline bool plain_tile(const struct tutti_tensor_call *call, const struct tensor_template *t, unsigned op)
-{
-	const struct tutti_tensor_request *r = &call->request;
-	uint32_t end = call->shared_bytes;
-
-	if (op == TUTTI_COPY_LOAD ? r->barrier & 7 || end < 8 || r->barrier > end - 8 :
-				    op != TUTTI_COPY_STORE || r->barrier != TUTTI_BARRIER_NONE)
-		return false;
-	return r->flags == TUTTI_REQUEST_TENSOR && !r->reduce && !t->pixels && !(r->shared & 15) && t->bytes <= end &&
-	       r->shared <= end - t->bytes && !((uint32_t)r->coordinate[0] & t->origin);
 }
 
 static enum progress start_tensor(struct job *job, const struct tutti_tensor_call *call, struct tensor_template *t,
 				  int room)
 {
 	const struct tutti_tensor_request *r = &call->request;
-	uint32_t what = *(const uint32_t *)&r->op, op = what & 0xff, word;
+	uint32_t wrong = (*(const uint32_t *)&r->op ^ t->match) & SETUP_MATCH;
+	unsigned error;
 
-	if (unlikely((what ^ t->match) & SETUP_MATCH))
-		return reject(call, t->error ? t->error : (what ^ t->match) & 0xff00 ? TUTTI_TENSOR_ERROR_REQUEST_MODE :
-							 TUTTI_TENSOR_ERROR_REQUEST_RANK);
+	if (unlikely(wrong))
+		return reject(call, t->error ? t->error : wrong & 0xff00 ? TUTTI_TENSOR_ERROR_REQUEST_MODE :
+									   TUTTI_TENSOR_ERROR_REQUEST_RANK);
+	error = request_check_tensor(call, t);
+	if (unlikely(error))
+		return reject(call, error);
 	descriptor_used = t;
-	word = tensor_moves[op] | (TUTTI_MOVER_CALL | TUTTI_MOVER_LAST) << 8 | tmau.head << 24;
-	if (likely(plain_tile(call, t, op)) && likely(tile_interior(word, t, r))) {
-		counters.tmau_interior++;
-		return SERVED;
+	start_job(job, call, tensor_moves[r->op]);
+	job->t = t;
+	if (r->op == TUTTI_COPY_SHARED)
+		return start_shared(job);
+	if (t->pixels) {
+		counters.tmau_not_tiles++;
+		return im2col_start(room) ? SERVED : MORE;
 	}
-	return start_checked(job, call, t, room);
+	return tile_start(room) ? SERVED : MORE;
 }
 
 static COLD enum progress descriptor_op(const struct tutti_tensor_call *call)
 {
 	const struct tutti_tensor_request *r = &call->request;
 
+	counters.tmau_not_hits++;
 	if (r->op == TUTTI_DESCRIPTOR_INVALIDATE)
 		descriptor_forget(r->descriptor, call->asid);
 	else if (!descriptor_find(r->descriptor, call->asid))
 		descriptor_fetch(r->descriptor, call->asid);
-	end(tmau.head);
+	counters.tmau_not_tiles++;
+	end(tmau_slot());
 	return SERVED;
 }
 
@@ -250,6 +227,7 @@ static COLD enum progress start_built(struct job *job, const struct tutti_tensor
 {
 	if (!mover_taken(tmau.built.used))
 		return drain();
+	counters.tmau_not_hits++;
 	descriptor_compile(&tmau.built, &call->descriptor);
 	return start_tensor(job, call, &tmau.built, room);
 }
@@ -265,7 +243,7 @@ static COLD enum progress missing(const struct tutti_tensor_call *call)
 
 static enum progress start(struct job *job, int room)
 {
-	const struct tutti_tensor_call *call = &calls[tmau.head];
+	const struct tutti_tensor_call *call = &tmau_calls[tmau_slot()];
 	const struct tutti_tensor_request *r = &call->request;
 	struct descriptor *d;
 
@@ -273,11 +251,11 @@ static enum progress start(struct job *job, int room)
 	if (unlikely(!(r->flags & TUTTI_REQUEST_TENSOR)))
 		return start_block(job, call, room);
 	if (unlikely(r->op >= TUTTI_TENSOR_OPS))
-		return reject(call, TUTTI_TENSOR_ERROR_REQUEST_OP);
+		return reject_early(call, TUTTI_TENSOR_ERROR_REQUEST_OP);
 	if (unlikely(r->flags & TUTTI_REQUEST_INLINE) && r->op < TUTTI_DESCRIPTOR_PREFETCH)
 		return start_built(job, call, room);
 	if (unlikely((uint32_t)r->descriptor & 63 || !fw_address_ok(r->descriptor)))
-		return reject(call, TUTTI_TENSOR_ERROR_PLACE);
+		return reject_early(call, TUTTI_TENSOR_ERROR_PLACE);
 	if (unlikely(r->op >= TUTTI_DESCRIPTOR_PREFETCH))
 		return descriptor_op(call);
 	d = descriptor_find(r->descriptor, call->asid);
@@ -285,9 +263,10 @@ static enum progress start(struct job *job, int room)
 		return missing(call);
 	if (unlikely(d->cause)) {
 		descriptor_forget(r->descriptor, call->asid);
+		counters.tmau_not_hits++;
 		return refuse(call, d->cause, TUTTI_ENGINE_FETCH, d->fault);
 	}
-	counters.tmau_hits += !tmau.missed;
+	counters.tmau_not_hits += tmau.missed;
 	tmau.missed = false;
 	return start_tensor(job, call, &d->t, room);
 }
@@ -319,8 +298,6 @@ static inline void served(struct job *job)
 {
 	job->kind = JOB_NONE;
 	descriptor_used = NULL;
-	tmau.head = (tmau.head + 1) % TMAU_SLOTS;
-	tmau.queued--;
 	counters.tmau_requests++;
 }
 
@@ -328,7 +305,7 @@ static inline void served(struct job *job)
 static COLD void served_refused(struct job *job)
 {
 	served(job);
-	tmau.more = tmau.queued;
+	tmau.more = tmau_waiting();
 }
 
 /*
@@ -337,11 +314,9 @@ static COLD void served_refused(struct job *job)
  */
 static bool serve(struct job *job, int room, uint32_t *tail)
 {
-	const struct tutti_mover *mark;
+	uint32_t mark = mover_tail();
 	enum progress progress;
 
-	mover_wrap();
-	mark = mover_begin();
 	do
 		progress = job->kind ? go_on(job, room) : start(job, room);
 	while (unlikely(progress == AGAIN));
@@ -355,7 +330,7 @@ static bool serve(struct job *job, int room, uint32_t *tail)
 			served_refused(job);
 			return false;
 		}
-		job->held = job->held || mover_begin() != mark;
+		job->held = job->held || *tail != mark;
 		tmau.more = progress == MORE;
 		return false;
 	}
@@ -370,7 +345,7 @@ void tmau_run(void)
 	int room, visit;
 
 	tmau.more = false;
-	while (tmau.queued) {
+	while (tmau_waiting()) {
 		room = (int)(MOVER_SLOTS - MOVER_RESERVED - (tail - HAL_ENGINES->mover_head));
 		visit = (int)(end - tail);
 		if (unlikely(room < ROOM_LEAST)) {
@@ -386,29 +361,21 @@ void tmau_run(void)
 		if (!serve(job, room < visit ? room : visit, &tail))
 			break;
 	}
-	if (tail - job->held != mover_ring.published)
+	if (tail - job->held != HAL_ENGINES->mover_tail)
 		mover_publish(job->held);
 	if (unlikely(tmau.more))
 		attention.settle |= ATTEND_TMAU;
 }
 
-static COLD void look_ahead(void)
+COLD void tmau_look_ahead(void)
 {
-	const struct tutti_tensor_call *call = &calls[(tmau.head + tmau.queued - 1) % TMAU_SLOTS];
+	const struct tutti_tensor_call *call = &tmau_calls[(tmau_arrived - 1) % TMAU_SLOTS];
 	uint64_t address = call->request.descriptor;
 
 	if ((call->request.flags & (TUTTI_REQUEST_TENSOR | TUTTI_REQUEST_INLINE)) == TUTTI_REQUEST_TENSOR &&
 	    call->request.op < TUTTI_DESCRIPTOR_INVALIDATE && !((uint32_t)address & 63) && fw_address_ok(address) &&
 	    !descriptor_find(address, call->asid))
 		descriptor_fetch(address, call->asid);
-}
-
-void tmau_event_request(const struct tutti_event *event)
-{
-	if (tmau.queued++)
-		look_ahead();
-	else
-		tmau_run();
 }
 
 bool tmau_take_fault(struct tutti_event *fault)

@@ -7,21 +7,22 @@
  * behind it are fetched. A visit writes at most TMAU_VISIT mover descriptors and never waits: what is left is
  * continued after the next event, or at once if there is none.
  *
- *   tensor_requests.c              order, start and end of requests
+ *   plain_request.c                requests that break no rule and need one mover descriptor
+ *   tensor_requests.c              order, start and end of all others
  *   request_rules.c                the rules of TMA-04
  *   tile.c, im2col.c, bulk_copy.c  the mover descriptors of a request
  */
 #ifndef TENSOR_REQUESTS_H
 #define TENSOR_REQUESTS_H
 
+#include "core/counters.h"
 #include "tensor/tensor_job.h"
 
 #define TMAU_SLOTS 8u
 #define TMAU_VISIT 12 /* most mover descriptors that one visit writes */
+#define BARRIER_BYTES 8u
 
 struct tmau {
-	uint32_t head;      /* slot of the first request */
-	uint32_t queued;    /* requests that are not yet served */
 	bool more;          /* the visit has ended, but more can be done without waiting for anything */
 	bool missed;        /* the first request's tensor descriptor was not in the cache */
 	bool refused;       /* a request was refused, and @fault has not been taken yet */
@@ -30,10 +31,26 @@ struct tmau {
 	struct tensor_template built; /* compiled from a tensor descriptor that came inside its request */
 };
 extern struct tmau tmau;
+extern struct tutti_tensor_call tmau_calls[TMAU_SLOTS];
+extern uint32_t tmau_arrived; /* requests that have been added; counters.tmau_requests are served, in this order */
+
+/** tmau_waiting() - number of requests that are not yet served. */
+static inline uint32_t tmau_waiting(void)
+{
+	return tmau_arrived - counters.tmau_requests;
+}
+
+/** tmau_slot() - slot of the first request that is not yet served. */
+static inline uint32_t tmau_slot(void)
+{
+	return counters.tmau_requests % TMAU_SLOTS;
+}
 
 void tmau_init(void);
 /** tmau_event_request() - a request has been added to the request area. */
-void tmau_event_request(const struct tutti_event *event);
+void tmau_event_request(void);
+/** tmau_look_ahead() - the newest request has to wait for those before it: fetch its tensor descriptor meanwhile. */
+void tmau_look_ahead(void);
 /** tmau_event_fetch() - the tensor descriptor for entry @number of the cache has been fetched, or could not be. */
 void tmau_event_fetch(unsigned number, const struct tutti_event *event);
 /** tmau_run() - serve requests, for one visit; called when movers have room, data have come or requests are left. */
@@ -45,8 +62,5 @@ static inline void tmau_published(void)
 {
 	tmau.job.held = false;
 }
-
-
-
 
 #endif

@@ -2,21 +2,19 @@
 #include "tensor/tile.h"
 
 #include "core/counters.h"
-#include "tensor/tensor_requests.h"
+#include "tensor/im2col.h"
+#include "tensor/plain_request.h"
 
 #define NEGATIVE 0x80000000u
 #define INLINE static inline __attribute__((always_inline))
 
-/* The fields of a mover descriptor that every path writes. */
-INLINE void write(struct tutti_mover *m, uint32_t word, uint32_t shape, uint32_t low, uint32_t high, uint32_t shared)
+/* Set @global of a mover descriptor; the compiler would combine the words first. */
+INLINE void start(struct tutti_mover *m, uint32_t low, uint32_t high)
 {
-	uint32_t *to = (uint32_t *)m;
+	uint32_t *to = (uint32_t *)&m->global;
 
-	to[0] = word;
-	to[1] = shape;
-	to[offsetof(struct tutti_mover, global) / 4] = low;
-	to[offsetof(struct tutti_mover, global) / 4 + 1] = high;
-	m->shared = shared;
+	to[0] = low;
+	to[1] = high;
 }
 
 /*
@@ -38,31 +36,34 @@ INLINE bool inside(const struct tensor_template *t, const int32_t *coordinate, u
 	return true;
 }
 
-INLINE const void *one(const struct tensor_template *t, const struct tutti_tensor_request *r, uint32_t word, unsigned rank)
+/* A tile that does not lie inside is left to tile_edge(). */
+INLINE void one(struct tensor_template *t, const struct tutti_tensor_request *r, struct tutti_mover *m, unsigned rank)
 {
-	struct tutti_mover *m;
 	uint32_t low;
 
-	if (!inside(t, r->coordinate, rank, &low))
-		return NULL;
-	m = mover_begin();
-	write(m, word, hal_local(&t->shape), low, (uint32_t)(t->base >> 32), r->shared);
-	mover_next = m + 1; /* without mover_wrap(), which the next writer calls */
-	return m;
+	if (unlikely(!inside(t, r->coordinate, rank, &low))) {
+		tile_edge(t, r, m);
+		return;
+	}
+	start(m, low, (uint32_t)(t->base >> 32));
+	plain_written(t);
 }
 
 /* This order of tests and arguments takes the fewest instructions; see PERF-07 before changing it. */
-HOT const void *tile_interior(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r)
+HOT void tile_plain(struct tensor_template *t, const struct tutti_tensor_request *r, struct tutti_mover *m)
 {
 	int path = t->path;
 
 	if (path == 0)
-		return one(t, r, word, 2);
-	if (path < 0)
-		return one(t, r, word, 3);
-	if (path == 1)
-		return one(t, r, word, 1);
-	return path == 2 ? one(t, r, word, 4) : NULL;
+		one(t, r, m, 2);
+	else if (path < 0)
+		one(t, r, m, 3);
+	else if (path == 1)
+		one(t, r, m, 1);
+	else if (path == 2)
+		one(t, r, m, 4);
+	else
+		im2col_plain(t, r, m);
 }
 
 /* Movers know four dimensions, so each slice of a tile of rank 5 that lies inside its tensor gets a descriptor. */
@@ -77,8 +78,11 @@ bool tile_slices(int room)
 	while (n--) {
 		struct tutti_mover *m = mover_begin();
 
-		write(m, job->word, hal_local(&t->shape), low, (uint32_t)(job->global >> 32), job->shared);
-		mover_end(m);
+		*(uint32_t *)m = job->word;
+		m->shape = hal_local(&t->shape);
+		m->shared = job->shared;
+		start(m, low, (uint32_t)(job->global >> 32));
+		mover_end();
 		low += stride;
 		job->shared += (uint32_t)t->slice;
 	}
@@ -87,14 +91,11 @@ bool tile_slices(int room)
 }
 
 /* The clips are written straight into the descriptor. */
-HOT const void *tile_edge(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r)
+HOT void tile_edge(struct tensor_template *t, const struct tutti_tensor_request *r, struct tutti_mover *m)
 {
-	struct tutti_mover *m = mover_begin();
 	struct box *box = box_of(m);
 	uint32_t low = (uint32_t)t->base, rank = t->rank;
 
-	if (!t->flat || rank > TUTTI_MOVE_DIMENSIONS)
-		return NULL;
 	((uint32_t *)box->before)[1] = ((uint32_t *)box->after)[1] = 0;
 	((uint32_t *)box->count)[1] = 0x10001;
 	box_set(box, 1, 0, 1, 0);
@@ -105,15 +106,18 @@ HOT const void *tile_edge(uint32_t word, const struct tensor_template *t, const 
 		if (i == rank)
 			break;
 		n = clip(at, n, t->span[i], step, t->last[i], NEGATIVE, &before, &after);
-		if (!n)
-			return NULL;
+		if (unlikely(!n)) { /* outside entirely */
+			tmau_run();
+			return;
+		}
 		__asm__("" : "+r"(before), "+r"(n), "+r"(after)); /* otherwise gcc narrows them twice */
 		low += (at + before * step) * (uint32_t)t->stride[i];
 		box_set(box, i, before, n, after);
 	}
-	write(m, word | TUTTI_MOVER_CLIPPED << 8, hal_local(&t->shape), low, (uint32_t)(t->base >> 32), r->shared);
-	mover_end(m);
-	return m;
+	start(m, low, (uint32_t)(t->base >> 32));
+	m->flags |= TUTTI_MOVER_CLIPPED;
+	counters.tmau_edge++;
+	plain_written(t);
 }
 
 /*
@@ -152,7 +156,7 @@ static bool start_clipped(int room)
 	for (; i < TUTTI_MOVE_DIMENSIONS; i++)
 		box_set(box, i, 0, 1, 0);
 	if (!slices) {
-		job_box(job, global, 0);
+		job_box(job, 0, global, 0);
 		return true;
 	}
 	job->left = count;
@@ -172,7 +176,7 @@ bool tile_clipped(int room)
 		return false;
 	for (; job->left && room > 0; job->left--, room--) {
 		words_copy(box_of(mover_begin()), &job->box, sizeof(job->box) / 4);
-		job_box(job, job->global, t->slice);
+		job_box(job, 0, job->global, t->slice);
 		job->global += t->stride[4] * t->step[4];
 	}
 	if (job->left)
@@ -185,19 +189,24 @@ bool tile_clipped(int room)
 	return !job->outside;
 }
 
+/* A tile inside its tensor: slices of a tile of rank 5, else one descriptor. */
+static bool start_inside(struct job *job, uint32_t low, int room)
+{
+	const struct tensor_template *t = job->t;
+
+	job->global = low | t->base >> 32 << 32;
+	job->left = t->rank == TUTTI_TENSOR_RANK ? t->count[4] : 1;
+	job->kind = JOB_SLICES;
+	return tile_slices(room);
+}
+
 bool tile_start(int room)
 {
 	struct job *job = &tmau.job;
 	uint32_t low;
 
-	if (job->t->rank == TUTTI_TENSOR_RANK && !job->linear &&
-	    inside(job->t, job->call->request.coordinate, TUTTI_TENSOR_RANK, &low)) {
-		counters.tmau_interior++;
-		job->global = low | job->t->base >> 32 << 32;
-		job->left = job->t->count[4];
-		job->kind = JOB_SLICES;
-		return tile_slices(room);
-	}
+	if (!job->linear && inside(job->t, job->call->request.coordinate, job->t->rank, &low))
+		return start_inside(job, low, room);
 	counters.tmau_edge++;
 	return start_clipped(room);
 }

@@ -6,15 +6,12 @@
 #include "tensor/descriptor_compile.h"
 
 /**
- * tile_interior() - write the mover descriptor of a tile of rank 1 to 4 that lies inside its tensor.
- * Return: NULL if the tile is not of that kind; nothing is written then
+ * tile_plain() - serve the first request by descriptor @m, which is mover_begin(): a tile of rank 1 to 4 in a tensor that
+ * crosses no border of 4 GiB, or a column. The descriptor's first word, @shape and @shared are set.
  */
-const void *tile_interior(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r);
-/**
- * tile_edge() - write that of a tile of rank 1 to 4 at the edge of a tensor that crosses no border of 4 GiB.
- * Return: NULL if the tile is not of that kind, or lies outside entirely
- */
-const void *tile_edge(uint32_t word, const struct tensor_template *t, const struct tutti_tensor_request *r);
+void tile_plain(struct tensor_template *t, const struct tutti_tensor_request *r, struct tutti_mover *m);
+/** tile_edge() - the same for a tile that does not lie inside its tensor. */
+void tile_edge(struct tensor_template *t, const struct tutti_tensor_request *r, struct tutti_mover *m);
 /* These start or continue tmau.job with at most @room mover descriptors. Return: true if all are written. */
 bool tile_start(int room);
 bool tile_slices(int room);

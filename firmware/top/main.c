@@ -203,7 +203,7 @@ void main_event(const struct tutti_event *event)
 		break;
 	case TUTTI_EVENT_REQUEST:
 		if (event->word[0] >> 16 == TUTTI_SERVICE_TENSOR)
-			tmau_event_request(event);
+			tmau_event_request();
 		else
 			child_request(event);
 		break;

@@ -67,7 +67,7 @@ $(CPU_TEST)/test_target_lockstep $(CPU_TEST)/lockstep_%: private LDFLAGS += \
 $(CPU_TEST)/test_target_lockstep: $(CPU_LOCKSTEP)
 $(CPU_TEST)/test_target_translated $(CPU_TEST)/test_target_lockstep: $(addsuffix .o,$(TARGET_TRANSLATION)) $(TARGET_HOST_OBJECTS) \
 		$(FW_HOST) $(CARD_LIB) $(TARGET)/target.bin
-	$(CC) $(filter-out $(CPU_LOCKSTEP),$(filter %.o,$^)) -o $@ $(LDFLAGS) $(FW_HOST) $(CARD_LIB) $(TEST_LIBS)
+	$(CC) $(filter-out $(CPU_LOCKSTEP),$(filter %.o,$^)) -o $@ $(LDFLAGS) $(TARGET_WRAP) $(FW_HOST) $(CARD_LIB) $(TEST_LIBS)
 
 # Integration tests once more with the shipped firmware in lock step.
 LOCKSTEPS := $(addprefix $(CPU_TEST)/lockstep_,aql cga condensed deterministic inject metadata task tensor)

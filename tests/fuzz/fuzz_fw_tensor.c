@@ -63,12 +63,22 @@ static uint64_t check_box(const struct tutti_mover *m)
 {
 	const struct tutti_mover_shape *s = hal_pointer(m->shape);
 	const uint16_t *count = m->flags & TUTTI_MOVER_CLIPPED ? m->count : s->count;
-	uint64_t n = s->unit;
+	uint64_t n = s->unit, skipped = 0;
 
 	check_walked(m, s, count);
-	for (unsigned k = 0; k < TUTTI_MOVE_DIMENSIONS; k++)
-		n *= count[k] + (m->flags & TUTTI_MOVER_CLIPPED ? (uint32_t)m->before[k] + m->after[k] : 0u);
-	return n;
+	for (unsigned k = 0; k < TUTTI_MOVE_DIMENSIONS; k++) {
+		uint64_t full = count[k] + (m->flags & TUTTI_MOVER_CLIPPED ? (uint32_t)m->before[k] + m->after[k] : 0u);
+
+		if (m->flags & TUTTI_MOVER_PART) {
+			check(m->start[k] < full);
+			skipped += m->start[k] * n;
+		}
+		n *= full;
+	}
+	if (!(m->flags & TUTTI_MOVER_PART))
+		return n;
+	check(m->flags & TUTTI_MOVER_CLIPPED && m->bytes <= n - skipped && m->bytes % s->unit == 0);
+	return m->bytes;
 }
 
 static void check_reduction(const struct tutti_mover *m)
@@ -195,6 +205,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		if (!ended)
 			hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_MOVER_ROOM } });
 	}
-	check(ended && !tmau.queued);
+	check(ended && !tmau_waiting());
 	return 0;
 }

@@ -15,13 +15,16 @@ $(TARGET)/rv32/firmware.o: $(FW)/top/main.o
 	@mkdir -p $(@D)
 	$(CROSS)objcopy --redefine-sym main=firmware_main $< $@
 
+# Tests of mover descriptors look at them before movers would (tensor.c).
+TARGET_WRAP := -Wl,--wrap=plain_written,--wrap=tmau_run
+
 # Tests and firmware together are more than 256 KiB.
 $(TARGET)/link.ld: firmware/core/link.ld
 	@mkdir -p $(@D)
 	sed 's/LENGTH = 256K/LENGTH = 512K/' $< > $@
 
 $(TARGET)/target.elf: $(FW_OBJECTS) $(TARGET_OBJECTS) $(TARGET)/rv32/firmware.o $(TARGET)/link.ld
-	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib -Wl,--defsym=stack_bytes=16K-256,--gc-sections,-T,$(TARGET)/link.ld,--no-warn-rwx-segments \
+	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib $(TARGET_WRAP) -Wl,--defsym=stack_bytes=16K-256,--gc-sections,-T,$(TARGET)/link.ld,--no-warn-rwx-segments \
 		$(filter-out %/top/main.o %/link.ld,$^) -lgcc -o $@
 
 $(TARGET)/target.bin: $(TARGET)/target.elf $(FW)/mkimage
@@ -32,6 +35,6 @@ $(TARGET)/host/%.o: tests/target/%.c
 	$(CC) -Ifirmware -Itests/target $(TEST_CFLAGS) -fno-strict-aliasing -MMD -MP -c $< -o $@
 
 $(TARGET)/test_target: $(TARGET_HOST_OBJECTS) $(FW_HOST) $(CARD_LIB) $(TARGET)/target.bin
-	$(CC) $(TARGET_HOST_OBJECTS) -o $@ $(LDFLAGS) $(FW_HOST) $(call whole,$(CARD_LIB)) $(TEST_LIBS)
+	$(CC) $(TARGET_HOST_OBJECTS) -o $@ $(LDFLAGS) $(TARGET_WRAP) $(FW_HOST) $(call whole,$(CARD_LIB)) $(TEST_LIBS)
 
 -include $(wildcard $(TARGET)/*/*.d)

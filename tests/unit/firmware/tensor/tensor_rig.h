@@ -175,30 +175,62 @@ static inline void mover_linear(const struct tutti_mover *m, const struct tutti_
 		mover_byte(m, s, n, !(m->flags & TUTTI_MOVER_OUTSIDE), m->global + n);
 }
 
+/* What a box, or a part of it, consists of. */
+struct rig_box {
+	const uint16_t *before, *count, *after;
+	uint32_t x[4]; /* the next element */
+};
+
+/* Return: false behind the last element */
+static inline bool box_next(struct rig_box *box)
+{
+	for (unsigned k = 0; k < 4; k++) {
+		if (++box->x[k] < (uint32_t)box->before[k] + box->count[k] + box->after[k])
+			return true;
+		box->x[k] = 0;
+	}
+	return false;
+}
+
+static inline void mover_element(const struct tutti_mover *m, const struct tutti_mover_shape *s, const struct rig_box *box,
+				 uint64_t n)
+{
+	bool inside = true;
+	uint64_t global = m->global;
+
+	for (unsigned k = 0; k < 4; k++) {
+		inside = inside && box->x[k] >= box->before[k] && box->x[k] < (uint32_t)box->before[k] + box->count[k];
+		global += (uint64_t)((int64_t)box->x[k] - box->before[k]) * s->stride[k];
+	}
+	for (unsigned i = 0; i < s->unit; i++)
+		mover_byte(m, s, n + i, inside, global + i);
+}
+
 static inline void mover_box(const struct tutti_mover *m, const struct tutti_mover_shape *s)
 {
-	uint16_t none[4] = { 0 };
-	const uint16_t *before = none, *after = none, *count = s->count;
+	static const uint16_t none[4];
+	struct rig_box box = { none, s->count, none, { 0 } };
+	bool part = m->flags & TUTTI_MOVER_PART, more = true;
 	uint64_t n = 0;
-	uint32_t x[4], unit = s->unit, i;
 
 	assert_false(m->flags & (TUTTI_MOVER_OUTSIDE | TUTTI_MOVER_NO_SHAPE));
 	if (m->flags & TUTTI_MOVER_CLIPPED)
-		before = m->before, count = m->count, after = m->after;
-	card.boxes++;
-#define EACH(k) for (x[k] = 0; x[k] < (uint32_t)before[k] + count[k] + after[k]; x[k]++)
-	EACH(3) EACH(2) EACH(1) EACH(0) {
-		bool inside = true;
-		uint64_t global = m->global;
+		box = (struct rig_box){ m->before, m->count, m->after, { 0 } };
+	if (part)
+		assert_true(m->flags & TUTTI_MOVER_CLIPPED && !(m->flags & TUTTI_MOVER_EVENT));
+	for (unsigned k = 0; k < 4; k++) {
+		uint32_t full = (uint32_t)box.before[k] + box.count[k] + box.after[k];
 
-		for (i = 0; i < 4; i++) {
-			inside = inside && x[i] >= before[i] && x[i] < (uint32_t)before[i] + count[i];
-			global += (uint64_t)((int64_t)x[i] - before[i]) * s->stride[i];
-		}
-		for (i = 0; i < unit; i++, n++)
-			mover_byte(m, s, n, inside, global + i);
+		box.x[k] = part ? m->start[k] : 0;
+		assert_true(!part || box.x[k] < full);
+		more = more && full;
 	}
-#undef EACH
+	card.boxes++;
+	for (; more && (!part || n < m->bytes); n += s->unit) {
+		mover_element(m, s, &box, n);
+		more = box_next(&box);
+	}
+	assert_true(!part || n == m->bytes);
 }
 
 /* Take one descriptor. */
@@ -316,7 +348,7 @@ static inline void card_do(const struct tutti_tensor_request *request)
 	card_request(request);
 	card_idle();
 	assert_int_equal(card.ended, card.front);
-	assert_int_equal(tmau.queued, 0);
+	assert_int_equal(tmau_waiting(), 0);
 }
 
 /* Cause with which the task was failed since the last call, 0 = none. */
