@@ -70,11 +70,10 @@ COLD void descriptor_event_fetch(unsigned number, const struct tutti_event *even
 	if (d->wanted != DESCRIPTOR_NONE && d->age == counters.acquires + descriptor_forgotten) {
 		d->cause = event->word[0] >> 8 & 0xff;
 		d->fault = event->word[1] | (uint64_t)event->word[2] << 32;
-		words_copy(&copy, &d->t, sizeof(copy) / 4);
 		if (d->cause)
 			d->t.plain = TENSOR_NOT_PLAIN;
 		else
-			descriptor_compile(&d->t, &copy);
+			descriptor_compile(&d->t, &copy, descriptor_copy(&copy, &d->t));
 		d->asid = d->wanted;
 	}
 	d->wanted = DESCRIPTOR_NONE;

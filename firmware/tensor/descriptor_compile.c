@@ -10,16 +10,10 @@
 
 /* ---- the rules, in the order in which the runtime's encoder reports them */
 
-static unsigned check_form(const struct tutti_tensor *d)
+static unsigned check_form(const struct tutti_tensor *d, uint32_t sum)
 {
-	const uint32_t *word = (const uint32_t *)d;
-	uint32_t sum = 0;
-	unsigned i;
-
 	if (d->version != TUTTI_TENSOR_VERSION)
 		return TUTTI_TENSOR_ERROR_VERSION;
-	for (i = 0; i < sizeof(*d) / 4; i++)
-		sum += word[i];
 	if (sum)
 		return TUTTI_TENSOR_ERROR_CHECK;
 	if (d->pad0[0] | d->pad0[1] | d->pad0[2] | d->pad3 | d->pad2 || d->pad1[0] | d->pad1[1])
@@ -143,7 +137,8 @@ static uint64_t times(uint64_t stride, uint32_t n)
 static unsigned compile_strides(struct tensor_template *t, const struct tutti_tensor *d)
 {
 	unsigned shift = tutti_type_shift(d->type), i;
-	uint64_t extent = ((uint64_t)d->size_less_1[0] + 1) << shift;
+	uint32_t unit = 1u << shift;
+	uint64_t extent = (uint64_t)d->size_less_1[0] * unit + unit; /* a shift of 64 bits would be a call */
 
 	t->last[0] = d->size_less_1[0];
 	t->stride[0] = 1u << shift;
@@ -189,14 +184,13 @@ static void compile_shape(struct tensor_template *t, const struct tutti_tensor *
 		low = (low & 0xffff) * 0x10001u;
 	if (shift < 3)
 		high = low;
-	t->shape = (struct tutti_mover_shape){
-		.fill = low | (uint64_t)high << 32,
-		.unit = (uint16_t)(d->interleave ? 8u << d->interleave : 1u << shift),
-		.count = { 1, 1, 1, 1 },
-		.type = d->type,
-		.swizzle = d->swizzle,
-		.promotion = d->promotion,
-	};
+	t->shape.fill = low | (uint64_t)high << 32;
+	t->shape.unit = (uint16_t)(d->interleave ? 8u << d->interleave : 1u << shift);
+	t->shape.type = d->type;
+	t->shape.swizzle = d->swizzle;
+	t->shape.promotion = d->promotion;
+	for (i = 0; i < TUTTI_MOVE_DIMENSIONS; i++)
+		t->shape.count[i] = 1;
 	t->rank = d->rank;
 	t->path = paths[d->rank];
 	t->pixels = 0;
@@ -270,9 +264,9 @@ static bool compile_column(struct tensor_template *t, const struct tutti_tensor 
 	return whole;
 }
 
-static unsigned compile(struct tensor_template *t, const struct tutti_tensor *d)
+static unsigned compile(struct tensor_template *t, const struct tutti_tensor *d, uint32_t sum)
 {
-	unsigned error = check_form(d);
+	unsigned error = check_form(d, sum);
 
 	if (!error)
 		error = check_rank(d);
@@ -293,9 +287,24 @@ static unsigned compile(struct tensor_template *t, const struct tutti_tensor *d)
 	return TUTTI_TENSOR_ERROR_NONE;
 }
 
-COLD void descriptor_compile(struct tensor_template *t, const struct tutti_tensor *tensor)
+uint32_t descriptor_copy(struct tutti_tensor *to, const void *from)
+{
+	const uint32_t *f = from;
+	uint32_t *t = (uint32_t *)to, *end = t + sizeof(*to) / 4, sum = 0;
+
+	for (; t != end; t += 8, f += 8) {
+#pragma GCC unroll 8
+		for (unsigned i = 0; i < 8; i++) {
+			t[i] = f[i];
+			sum += f[i];
+		}
+	}
+	return sum;
+}
+
+COLD void descriptor_compile(struct tensor_template *t, const struct tutti_tensor *tensor, uint32_t sum)
 {
 	t->match = TENSOR_NO_MATCH;
 	t->plain = TENSOR_NOT_PLAIN;
-	t->error = (uint8_t)compile(t, tensor);
+	t->error = (uint8_t)compile(t, tensor, sum);
 }

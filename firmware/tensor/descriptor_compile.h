@@ -75,7 +75,9 @@ struct tensor_template {
 #define SETUP_PATH_COLUMN 4
 #define SETUP_TURN_LONG 0xffffu /* a turn of more pixels than a column has */
 
-/** descriptor_compile() - check @tensor and compile it into @t; @t->error says what is wrong with it. */
-void descriptor_compile(struct tensor_template *t, const struct tutti_tensor *tensor);
+/** descriptor_copy() - copy a tensor descriptor, which user memory may hold, once. Return: the sum of its words */
+uint32_t descriptor_copy(struct tutti_tensor *to, const void *from);
+/** descriptor_compile() - check @tensor, whose words add up to @sum, and compile it into @t; @t->error says what is wrong. */
+void descriptor_compile(struct tensor_template *t, const struct tutti_tensor *tensor, uint32_t sum);
 
 #endif

@@ -61,6 +61,11 @@ static inline __attribute__((always_inline)) void serve(uint32_t number)
 	tile_plain(&d->t, r, m);
 }
 
+HOT void plain_serve(void)
+{
+	serve(counters.tmau_requests);
+}
+
 HOT void tmau_event_request(void)
 {
 	uint32_t number = counters.tmau_requests, arrived = tmau_arrived;

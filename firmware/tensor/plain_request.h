@@ -12,6 +12,8 @@
 
 #include "tensor/tensor_requests.h"
 
+/** plain_serve() - serve the first request, which waits alone and has not been begun. */
+void plain_serve(void);
 /** plain_written() - publish the next mover descriptor, which names @t, is complete and serves the first request. */
 void plain_written(struct tensor_template *t);
 

@@ -6,6 +6,7 @@
 #include "tensor/bulk_copy.h"
 #include "tensor/descriptor_cache.h"
 #include "tensor/im2col.h"
+#include "tensor/plain_request.h"
 #include "tensor/request_rules.h"
 #include "tensor/tile.h"
 
@@ -40,7 +41,8 @@ void tmau_init(void)
 	mover_init();
 	descriptor_init();
 	tmau_arrived = counters.tmau_requests;
-	tmau.missed = tmau.refused = false;
+	tmau.missed = counters.tmau_requests - 1;
+	tmau.refused = false;
 	tmau.job.kind = JOB_NONE;
 	tmau.job.held = false;
 	tmau.built.used = 0;
@@ -225,10 +227,12 @@ static enum progress drain(void)
 
 static COLD enum progress start_built(struct job *job, const struct tutti_tensor_call *call, int room)
 {
+	struct tutti_tensor copy;
+
 	if (!mover_taken(tmau.built.used))
 		return drain();
 	counters.tmau_not_hits++;
-	descriptor_compile(&tmau.built, &call->descriptor);
+	descriptor_compile(&tmau.built, &copy, descriptor_copy(&copy, &call->descriptor));
 	return start_tensor(job, call, &tmau.built, room);
 }
 
@@ -237,7 +241,10 @@ static COLD enum progress missing(const struct tutti_tensor_call *call)
 	uint32_t misses = counters.tmau_misses;
 	enum descriptor_state state = descriptor_fetch(call->request.descriptor, call->asid);
 
-	tmau.missed = tmau.missed || counters.tmau_misses != misses;
+	if (counters.tmau_misses != misses && tmau.missed != counters.tmau_requests) {
+		tmau.missed = counters.tmau_requests;
+		counters.tmau_not_hits++;
+	}
 	return state == DESCRIPTOR_BUSY ? drain() : WAITS;
 }
 
@@ -263,11 +270,9 @@ static enum progress start(struct job *job, int room)
 		return missing(call);
 	if (unlikely(d->cause)) {
 		descriptor_forget(r->descriptor, call->asid);
-		counters.tmau_not_hits++;
+		counters.tmau_not_hits += tmau.missed != counters.tmau_requests;
 		return refuse(call, d->cause, TUTTI_ENGINE_FETCH, d->fault);
 	}
-	counters.tmau_not_hits += tmau.missed;
-	tmau.missed = false;
 	return start_tensor(job, call, &d->t, room);
 }
 
@@ -390,5 +395,8 @@ bool tmau_take_fault(struct tutti_event *fault)
 void tmau_event_fetch(unsigned number, const struct tutti_event *event)
 {
 	descriptor_event_fetch(number, event);
-	tmau_run();
+	if (tmau_waiting() == 1 && tmau.job.kind == JOB_NONE)
+		plain_serve();
+	else
+		tmau_run();
 }

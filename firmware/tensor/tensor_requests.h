@@ -24,7 +24,7 @@
 
 struct tmau {
 	bool more;          /* the visit has ended, but more can be done without waiting for anything */
-	bool missed;        /* the first request's tensor descriptor was not in the cache */
+	uint32_t missed;    /* number of the request for which a tensor descriptor was fetched last */
 	bool refused;       /* a request was refused, and @fault has not been taken yet */
 	struct job job;
 	struct tutti_event fault;     /* why it was refused, in the form in which an SM reports a fault */

@@ -112,6 +112,13 @@ static bool at_once(void)
 	return plain;
 }
 
+static void compile(const struct tutti_tensor *d)
+{
+	struct tutti_tensor copy;
+
+	descriptor_compile(&tmau.built, &copy, descriptor_copy(&copy, d));
+}
+
 static void any(unsigned mode, unsigned first)
 {
 	for (unsigned i = 0; i < 400; i++) {
@@ -121,7 +128,7 @@ static void any(unsigned mode, unsigned first)
 		bool done;
 
 		tensor(&d, mode, rank);
-		descriptor_compile(&tmau.built, &d);
+		compile(&d);
 		check_word(tmau.built.error);
 		if (tmau.built.error)
 			continue;
@@ -185,7 +192,7 @@ static void dense(struct tutti_tensor *d, unsigned mode, unsigned rank)
 		d->column.pixels = 100;
 	}
 	seal(d);
-	descriptor_compile(&tmau.built, d);
+	compile(d);
 }
 
 static void count(uint32_t id, bool (*start)(int room), int32_t coordinate)
@@ -245,7 +252,7 @@ static void counted(void)
 		COUNT_PLAIN(TARGET_MARK_COLUMN + rank, im2col_plain, 7);
 	}
 	mark(TARGET_MARK_SETUP);
-	descriptor_compile(&tmau.built, &d);
+	compile(&d);
 	mark(TARGET_MARK_SETUP | 0x80);
 	CHECK(!tmau.built.error);
 }

@@ -307,7 +307,7 @@ static void same_rules(void **state)
 	unsigned round, seen[TUTTI_TENSOR_ERRORS] = { 0 }, i;
 
 	for (round = 0; round < 200000; round++) {
-		struct tutti_tensor d __attribute__((aligned(64))) = { 0 };
+		struct tutti_tensor d __attribute__((aligned(64))) = { 0 }, copy;
 
 		seed(round);
 		any_form(&d, roll(2));
@@ -330,7 +330,7 @@ static void same_rules(void **state)
 		}
 		if (roll(20))
 			tutti_tensor_seal(&d);
-		descriptor_compile(&t, &d);
+		descriptor_compile(&t, &copy, descriptor_copy(&copy, &d));
 		assert_int_equal(t.error, tutti_tensor_check(&d));
 		assert_true(!t.error == (t.match != TENSOR_NO_MATCH));
 		seen[t.error]++;

@@ -126,6 +126,39 @@ static void places(void **state)
 	REFUSED(SHARED_RANGE, tile(TUTTI_COPY_SHARED), r.other = 1ull << 32);
 }
 
+/*
+ * A request that an earlier one has made ready for the short way, by a CTA whose shared memory is smaller than the box:
+ * differences of sizes and offsets must not wrap around.
+ */
+static void small_ctas(void **state)
+{
+	static const struct { uint32_t bytes, shared; bool good; } tries[] = {
+		{ 256, 0, true }, { 255, 0, false }, { 128, 0, false }, { 16, 0, false }, { 8, 0, false }, { 7, 0, false },
+		{ 0, 0, false }, { 128, 128, false }, { 0, 0xffffff00, false }, { 255, 0xfffffff0, false },
+		{ 256, 16, false }, { 272, 16, true },
+	};
+	struct tutti_tensor_request r = tile(TUTTI_COPY_LOAD);
+
+	set_up();
+	r.barrier = 0;
+	assert_int_equal(refused(&r), 0);
+	for (unsigned store = 0; store < 2; store++)
+		for (unsigned i = 0; i < sizeof(tries) / sizeof(*tries); i++) {
+			unsigned cause;
+
+			r = tile(store ? TUTTI_COPY_STORE : TUTTI_COPY_LOAD);
+			r.barrier = store ? TUTTI_BARRIER_NONE : 0;
+			r.shared = tries[i].shared;
+			card.moved = 0;
+			card_front(&r)->shared_bytes = tries[i].bytes;
+			card_tell();
+			card_idle();
+			cause = card_fault();
+			assert_int_equal(!cause, tries[i].good);
+			assert_int_equal(card.moved, tries[i].good ? 256 : 0);
+		}
+}
+
 /* Ranks 0, 1, 2, 4 and 5 are there. */
 static void ctas(void **state)
 {
@@ -570,6 +603,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("TMA-01 TMA-04", operations),
 		RIG_TEST("TMA-04 TMA-21", places),
+		RIG_TEST("TMA-04 TMA-21", small_ctas),
 		RIG_TEST("TMA-04 TMA-23", ctas),
 		RIG_TEST("TMA-04 TMA-25", reductions),
 		RIG_TEST("TMA-04 TMA-07", coordinates),
