@@ -25,7 +25,7 @@ static const struct {
 	{ "PERF-09", bench_card, "boot, empty workgroups per second, copies" },
 	{ "PERF-13", bench_kernels, "kernels against the same C of the host's compiler" },
 	{ "HSA", bench_hsa, "a launch through the HSA runtime, against libtutti's" },
-	{ "TMAU", bench_tensor, "tiles against memcpy (PERF-09), matrix product with and without TMAU" },
+	{ "TMAU", bench_tensor, "tiles against memcpy (PERF-09, PERF-14), matrix product with and without TMAU" },
 };
 #define GROUPS (sizeof(groups) / sizeof(*groups))
 

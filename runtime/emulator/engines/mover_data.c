@@ -34,14 +34,23 @@ static uint32_t together(unsigned swizzle, uint32_t at, uint32_t n)
 	return swizzle && n > left ? left : n;
 }
 
+/*
+ * Swizzle the line that lies at @at in shared memory, or undo it, which is the same: all its atoms change places by the
+ * same exclusive or.
+ */
+static inline void line_copy(uint8_t *to, const uint8_t *from, unsigned swizzle, uint32_t at)
+{
+	uint32_t turn = swizzled(swizzle, at) ^ at;
+
+#pragma GCC unroll 8
+	for (uint32_t k = 0; k < LINE; k += ATOM)
+		memcpy(to + (k ^ turn), from + k, ATOM);
+}
+
 static void shared_write(const struct sm_shared *to, unsigned swizzle, uint32_t at, const uint8_t *from, uint32_t n)
 {
-	for (; swizzle && at % LINE == 0 && n >= LINE; at += LINE, from += LINE, n -= LINE) {
-		uint32_t turn = swizzled(swizzle, at) ^ at; /* the same for all atoms of a row */
-
-		for (uint32_t k = 0; k < LINE; k += ATOM)
-			memcpy(to->base + at + (k ^ turn), from + k, ATOM);
-	}
+	for (; swizzle && at % LINE == 0 && n >= LINE; at += LINE, from += LINE, n -= LINE)
+		line_copy(to->base + at, from, swizzle, at);
 	while (n) {
 		uint32_t some = together(swizzle, at, n);
 
@@ -54,12 +63,8 @@ static void shared_write(const struct sm_shared *to, unsigned swizzle, uint32_t 
 
 static void shared_read(const struct sm_shared *from, unsigned swizzle, uint32_t at, uint8_t *to, uint32_t n)
 {
-	for (; swizzle && at % LINE == 0 && n >= LINE; at += LINE, to += LINE, n -= LINE) {
-		uint32_t turn = swizzled(swizzle, at) ^ at;
-
-		for (uint32_t k = 0; k < LINE; k += ATOM)
-			memcpy(to + k, from->base + at + (k ^ turn), ATOM);
-	}
+	for (; swizzle && at % LINE == 0 && n >= LINE; at += LINE, to += LINE, n -= LINE)
+		line_copy(to, from->base + at, swizzle, at);
 	while (n) {
 		uint32_t some = together(swizzle, at, n);
 
@@ -152,6 +157,16 @@ static struct mover_extent *make_extent(struct tutti_card *card, uint64_t va, un
 	return e;
 }
 
+static void account_bus(struct tutti_card *card, const struct mover_extent *e, uint64_t times, uint64_t bytes)
+{
+	bool read = e->access == TUTTI_ACCESS_READ;
+
+	if (!e->bus)
+		return;
+	count(card, read ? TUTTI_COUNTER_BUS_READS : TUTTI_COUNTER_BUS_WRITES, times);
+	count(card, read ? TUTTI_COUNTER_BUS_READ_BYTES : TUTTI_COUNTER_BUS_WRITE_BYTES, times * bytes);
+}
+
 /* Find @va in the emulator's memory. *@n is reduced to the bytes that are contiguous there. */
 static uint8_t *reach(struct tutti_card *card, uint64_t va, unsigned access, uint32_t *n, struct mover_fault *fault)
 {
@@ -161,12 +176,29 @@ static uint8_t *reach(struct tutti_card *card, uint64_t va, unsigned access, uin
 		return NULL;
 	if (*n > e->bytes - (va - e->va))
 		*n = (uint32_t)(e->bytes - (va - e->va));
-	if (e->bus) {
-		bool read = access == TUTTI_ACCESS_READ;
+	account_bus(card, e, 1, *n);
+	return e->at + (va - e->va);
+}
 
-		count(card, read ? TUTTI_COUNTER_BUS_READS : TUTTI_COUNTER_BUS_WRITES, 1);
-		count(card, read ? TUTTI_COUNTER_BUS_READ_BYTES : TUTTI_COUNTER_BUS_WRITE_BYTES, *n);
-	}
+/*
+ * The same for rows of @bytes that are @stride apart. *@rows is reduced to those which lie in the same contiguous memory.
+ * Return: NULL if not even one does, or if its access is refused
+ */
+static uint8_t *reach_rows(struct tutti_card *card, uint64_t va, unsigned access, uint64_t bytes, uint64_t stride,
+			   uint64_t *rows)
+{
+	struct mover_extent *e = find_extent(card, va, access);
+	struct mover_fault refused;
+	uint64_t left;
+
+	if (unlikely(!e) && !(e = make_extent(card, va, access, &refused)))
+		return NULL;
+	left = e->bytes - (va - e->va);
+	if (left < bytes)
+		return NULL;
+	if (stride && *rows > (left - bytes) / stride + 1)
+		*rows = (left - bytes) / stride + 1;
+	account_bus(card, e, *rows, bytes);
 	return e->at + (va - e->va);
 }
 
@@ -344,14 +376,35 @@ static void account_rows(struct tutti_card *card, const struct walk *walk, uint6
 		mover_account(card, va, bytes);
 }
 
-static void move_row(const struct mover *m, uint8_t *global, uint32_t at, uint32_t bytes)
+/* Rows that are whole lines, swizzled, between @global and the memory of one CTA. */
+static void move_lines(const struct mover *m, uint8_t *global, uint64_t stride, uint32_t at, uint32_t bytes,
+		       uint64_t rows)
 {
-	if (m->d.op == TUTTI_MOVE_LOAD && m->targets == 1 && !m->shape.swizzle)
-		memcpy(m->target[0].base + at, global, bytes);
-	else if (m->d.op == TUTTI_MOVE_LOAD)
-		deliver(m, at, global, bytes);
-	else
-		shared_read(&m->source, m->shape.swizzle, at, global, bytes);
+	bool load = m->d.op == TUTTI_MOVE_LOAD;
+	uint8_t *shared = load ? m->target[0].base : m->source.base;
+	unsigned swizzle = m->shape.swizzle;
+
+	for (; rows; rows--, global += stride)
+		for (uint32_t k = 0; k < bytes; k += LINE, at += LINE)
+			line_copy(load ? shared + at : global + k, load ? global + k : shared + at, swizzle, at);
+}
+
+static void move_rows(const struct mover *m, uint8_t *global, uint64_t stride, uint32_t at, uint32_t bytes,
+		      uint64_t rows)
+{
+	bool load = m->d.op == TUTTI_MOVE_LOAD, one = !load || m->targets == 1;
+
+	if (one && m->shape.swizzle && !(at % LINE) && !(bytes % LINE)) {
+		move_lines(m, global, stride, at, bytes, rows);
+		return;
+	}
+	for (; rows; rows--, global += stride, at += bytes)
+		if (load && one && !m->shape.swizzle)
+			memcpy(m->target[0].base + at, global, bytes);
+		else if (load)
+			deliver(m, at, global, bytes);
+		else
+			shared_read(&m->source, m->shape.swizzle, at, global, bytes);
 }
 
 uint32_t mover_rows(struct tutti_card *card, struct mover *m, uint32_t most)
@@ -359,9 +412,7 @@ uint32_t mover_rows(struct tutti_card *card, struct mover *m, uint32_t most)
 	struct walk *walk = &m->walk;
 	uint64_t rows = walk_rows(walk), bytes = walk->run.count, stride = walk->outer[0].stride, done = 0;
 	unsigned access = m->d.op == TUTTI_MOVE_LOAD ? TUTTI_ACCESS_READ : TUTTI_ACCESS_WRITE;
-	struct mover_fault refused;
 	struct piece piece;
-	uint32_t reached;
 	uint8_t *global;
 
 	if (rows < 2 || bytes > most || converts(m) || m->reduce ||
@@ -372,12 +423,14 @@ uint32_t mover_rows(struct tutti_card *card, struct mover *m, uint32_t most)
 	walk_piece(walk, &piece);
 	if (piece.filled || !shared_ok(m, rows * bytes))
 		return 0;
-	for (; done < rows; done++) {
-		reached = (uint32_t)bytes;
-		global = reach(card, piece.va + done * stride, access, &reached, &refused);
-		if (!global || reached < bytes)
+	while (done < rows) {
+		uint64_t some = rows - done;
+
+		global = reach_rows(card, piece.va + done * stride, access, bytes, stride, &some);
+		if (!global)
 			break;
-		move_row(m, global, m->d.shared + (uint32_t)(walk->done + done * bytes), (uint32_t)bytes);
+		move_rows(m, global, stride, m->d.shared + (uint32_t)(walk->done + done * bytes), (uint32_t)bytes, some);
+		done += some;
 	}
 	account_rows(card, walk, piece.va, done);
 	walk_skip(walk, done);

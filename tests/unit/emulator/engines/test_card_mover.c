@@ -363,6 +363,25 @@ static void test_faults(void **state)
 	assert_true(card->alive);
 }
 
+/* Rows are moved at once as far as memory goes: the one that runs out of it is refused, those before it arrive. */
+static void test_last_row(void **state)
+{
+	struct tutti_mover d = { .op = TUTTI_MOVE_LOAD, .global = (64u << 20) - 3 * 256 - 128,
+				 .flags = TUTTI_MOVER_CALL | TUTTI_MOVER_LAST };
+	struct tutti_mover_shape s = { .unit = 1, .count = { 240, 4, 1, 1 }, .stride = { 1, 256 }, .swizzle = 3 };
+	struct tutti_event e;
+
+	memset(card->memory + d.global, 7, 3 * 256 + 128);
+	memset(sms.shared[0], 0, 1024);
+	call((struct engines_call){ .barrier = 8192 });
+	e = run(&d, &s);
+	assert_int_equal(e.word[0] >> 16 & 0xff, TUTTI_CAUSE_BUS);
+	assert_int_equal(e.word[4], 64u << 20);
+	for (uint32_t i = 0; i < 720; i++)
+		assert_int_equal(sms.shared[0][place(3, i)], 7);
+	assert_int_equal(sms.shared[0][place(3, 240 * 4 - 1)], 0);
+}
+
 static void test_dropped(void **state)
 {
 	struct tutti_mover d = { .op = TUTTI_MOVE_LOAD, .global = 0x100000, .bytes = 4096,
@@ -455,6 +474,7 @@ int main(void)
 		TEST("TMA-20 TMA-27: traffic of a part of a box", test_lines_of_part),
 		TEST("TMA-20: parts that a box does not have", test_bad_parts),
 		TEST("TMA-04 TMA-28: refused accesses are told and end the request", test_faults),
+		TEST("TMA-04: rows up to the end of memory", test_last_row),
 		TEST("TMA-28: requests of killed CTAs move nothing", test_dropped),
 		TEST("TMA-21: ring order, events, notice of room", test_ring),
 		TEST("PERF-09: speed of a tile", test_speed),
