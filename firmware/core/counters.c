@@ -33,8 +33,10 @@ void counter_flush(uint32_t residents, uint32_t movers)
 	region[TUTTI_COUNTER_KERNELS] += counters.dispatches - flushed[COUNT_OF(dispatches)];
 	counters.ctas_completed = counters.ctas_issued - residents;
 	counters.tmau_movers = movers;
-	counters.tmau_hits = counters.tmau_requests - counters.tmau_not_hits;
-	counters.tmau_interior = counters.tmau_requests - counters.tmau_edge - counters.tmau_not_tiles;
+	if (counters.tmau_requests) {
+		counters.tmau_hits = counters.tmau_requests - counters.tmau_not_hits;
+		counters.tmau_interior = counters.tmau_requests - counters.tmau_edge - counters.tmau_not_tiles;
+	}
 	for (i = 0; i < COUNTED; i++) {
 		if (now[i] == flushed[i])
 			continue;

@@ -22,6 +22,7 @@ static const struct {
 	{ "PERF-07", bench_tmau, "instructions of tensor requests (and PERF-14)" },
 	{ "PERF-11", bench_task, "instructions of a replayed kernel of 1024 workgroups, packet to launch message" },
 	{ "PERF-12", bench_way, "instructions of the whole way of a kernel, doorbell to completion" },
+	{ "PERF-06", bench_growth, "instructions of a kernel by number of workgroup shapes and of queues" },
 	{ "PERF-09", bench_card, "boot, empty workgroups per second, copies" },
 	{ "PERF-13", bench_kernels, "kernels against the same C of the host's compiler" },
 	{ "HSA", bench_hsa, "a launch through the HSA runtime, against libtutti's" },

@@ -75,6 +75,7 @@ int bench_xrt(struct bench *bench);
 int bench_launch(struct bench *bench);   /* PERF-03 */
 int bench_kernels(struct bench *bench);  /* PERF-13 */
 int bench_tmau(struct bench *bench);     /* PERF-07, PERF-14 */
+int bench_growth(struct bench *bench);   /* PERF-06 */
 int bench_card(struct bench *bench);     /* PERF-09 */
 int bench_hsa(struct bench *bench);      /* the HSA runtime (spec SYS-43) */
 int bench_tensor(struct bench *bench);   /* PERF-09, tensor requests */

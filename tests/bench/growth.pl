@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# How the whole way of a kernel (PERF-12) grows with the card: growth.pl [SVG]. Prints a table of instructions by form of
-# launch for cards of 32, 144 and 1024 SMs in 2 to 64 GPCs, and draws it. Exact, as all counts are.
+# How the whole way of a kernel grows: growth.pl [SVG]. Prints tables of instructions and draws them: by form of launch
+# (PERF-12) for cards of 32, 144 and 1024 SMs in 2 to 64 GPCs, and of a plain kernel (PERF-06) by the number of CTA
+# shapes and of queues that take turns, on a card of 144 SMs. Exact, as all counts are.
 use strict;
 use warnings;
 use File::Temp "tempfile";
@@ -13,7 +14,7 @@ my @forms = (["plain_1d", "plain"], ["reference_store_1d", "reference stored"], 
 my $out = $ENV{TUTTI_OUT} // "build";
 
 sub measure {
-	my ($gpcs) = @_;
+	my ($group, $gpcs) = @_;
 	my ($topology, $path) = tempfile(UNLINK => 1);
 	my (undef, $json) = tempfile(UNLINK => 1);
 	my %of;
@@ -22,7 +23,7 @@ sub measure {
 	close $topology;
 	local $ENV{TUTTI_TOPOLOGY} = $path;
 	local $ENV{TUTTI_DEVICE} = "emulator";
-	system("$out/tutti bench --only PERF-12 --output $json >/dev/null 2>&1") == 0 or die "cannot measure a card of $gpcs\n";
+	system("$out/tutti bench --only $group --output $json >/dev/null 2>&1") == 0 or die "cannot measure a card of $gpcs\n";
 	open my $in, "<", $json or die;
 	while (my $line = <$in>) {
 		$of{$1} = $2 if $line =~ /"case":"([^"]+)","value":([-0-9.e+]+)/;
@@ -30,42 +31,75 @@ sub measure {
 	return \%of;
 }
 
-# A curve for each form; both axes are logarithmic, so a curve that is level does not grow.
+# One picture of several parts, one below the other. A part has names of its columns, bounds and ticks of its vertical
+# axis, which is logarithmic as the columns are, so that a curve that is level does not grow, and curves: [text, values].
 sub draw {
-	my ($file, @figures) = @_;
+	my ($file, @parts) = @_;
 	my @colours = map { "#$_" } qw(1f77b4 d62728 2ca02c 9467bd ff7f0e 17becf);
 	my ($left, $width, $height) = (70, 560, 330);
-	my $y = sub { sprintf "%.1f", 20 + ($height - 60) * (log(8000) - log($_[0])) / (log(8000) - log(200)) };
-	my $x = sub { $left + 20 + $_[0] * ($width - 40) / $#figures };
+	my $all = $height * @parts;
 
 	open my $svg, ">", $file or die "$file: $!\n";
-	print $svg qq(<svg xmlns="http://www.w3.org/2000/svg" width="830" height="$height"),
+	print $svg qq(<svg xmlns="http://www.w3.org/2000/svg" width="830" height="$all"),
 		qq( font-family="DejaVu Sans, sans-serif" font-size="12">\n),
-		qq(<title>Instructions of the whole way of a kernel, by card</title>\n),
-		qq(<rect width="830" height="$height" fill="#ffffff"/>\n);
-	for my $tick (200, 500, 1000, 2000, 5000) {
-		my $at = $y->($tick);
-		print $svg qq(<line x1="$left" x2="@{[$left + $width]}" y1="$at" y2="$at" stroke="#dddddd"/>),
-			qq(<text x="60" y="$at" text-anchor="end">$tick</text>\n);
-	}
-	for my $card (0 .. $#figures) {
-		print $svg qq(<text x="@{[$x->($card)]}" y="@{[$height - 15]}" text-anchor="middle">$cards[$card][0]</text>\n);
-	}
-	for my $f (0 .. $#forms) {
-		my ($name, $text) = @{$forms[$f]};
-		my $points = join " ", map { sprintf "%.0f,%s", $x->($_), $y->($figures[$_]{$name}) } 0 .. $#figures;
+		qq(<title>Instructions of the whole way of a kernel, by card, shapes of CTAs and queues</title>\n),
+		qq(<rect width="830" height="$all" fill="#ffffff"/>\n);
+	for my $p (0 .. $#parts) {
+		my ($names, $low, $high, $ticks, @curves) = @{$parts[$p]};
+		my $top = $p * $height;
+		my $y = sub { sprintf "%.1f", $top + 20 + ($height - 60) * (log($high) - log($_[0])) / (log($high) - log($low)) };
+		my $x = sub { $left + 20 + $_[0] * ($width - 40) / $#$names };
 
-		print $svg qq(<polyline points="$points" fill="none" stroke="$colours[$f]" stroke-width="2"/>),
-			qq(<text x="@{[$left + $width + 5]}" y="@{[$y->($figures[-1]{$name})]}" fill="$colours[$f]">$text</text>\n);
+		for my $tick (@$ticks) {
+			my $at = $y->($tick);
+			print $svg qq(<line x1="$left" x2="@{[$left + $width]}" y1="$at" y2="$at" stroke="#dddddd"/>),
+				qq(<text x="60" y="$at" text-anchor="end">$tick</text>\n);
+		}
+		for my $n (0 .. $#$names) {
+			print $svg qq(<text x="@{[$x->($n)]}" y="@{[$top + $height - 15]}" text-anchor="middle">$names->[$n]</text>\n);
+		}
+		for my $c (0 .. $#curves) {
+			my ($text, @values) = @{$curves[$c]};
+			my $points = join " ", map { sprintf "%.0f,%s", $x->($_), $y->($values[$_]) } 0 .. $#values;
+
+			print $svg qq(<polyline points="$points" fill="none" stroke="$colours[$c]" stroke-width="2"/>),
+				qq(<text x="@{[$left + $width + 5]}" y="@{[$y->($values[-1])]}" fill="$colours[$c]">$text</text>\n);
+		}
 	}
 	print $svg "</svg>\n";
 }
 
-my @figures = map { measure($_->[1]) } @cards;
-print "| form of launch | ", join(" | ", map { $_->[0] } @cards), " |\n|---", "|---" x @cards, "|\n";
-for my $form (@forms) {
-	print "| $form->[1] | ", join(" | ", map { sprintf "%.0f", $_->{$form->[0]} } @figures), " |\n";
+sub table {
+	my ($what, $names, @curves) = @_;
+
+	print "| $what | ", join(" | ", @$names), " |\n|---", "|---" x @$names, "|\n";
+	for my $curve (@curves) {
+		my ($text, @values) = @$curve;
+
+		print "| $text | ", join(" | ", map { sprintf "%.0f", $_ } @values), " |\n";
+	}
+	print "\n";
 }
-draw($ARGV[0], @figures) if @ARGV;
-# thirty times as many SMs may add half to what a kernel costs at most
-exit !!grep { $figures[-1]{$_->[0]} > 1.5 * $figures[0]{$_->[0]} } @forms;
+
+# PERF-06 on the default card: a kernel, by how many @n of @what alternate.
+sub alternating {
+	my ($of, $what) = @_;
+	my @n = sort { $a <=> $b } map { /^${what}_(\d+)$/ ? $1 : () } keys %$of;
+
+	return ([@n], map { $of->{"${what}_$_"} } @n);
+}
+
+my @figures = map { measure("PERF-12", $_->[1]) } @cards;
+my @names = map { $_->[0] } @cards;
+my @curves = map { my $form = $_; [$form->[1], map { $_->{$form->[0]} } @figures] } @forms;
+my $others = measure("PERF-06", "18*8");
+my ($shapes, @by_shapes) = alternating($others, "shapes");
+my ($queues, @by_queues) = alternating($others, "queues");
+table("form of launch", \@names, @curves);
+table("CTA shapes in turn", $shapes, ["instructions of a plain kernel", @by_shapes]);
+table("queues in turn", $queues, ["instructions of a plain kernel", @by_queues]);
+draw($ARGV[0], [\@names, 200, 8000, [200, 500, 1000, 2000, 5000], @curves],
+	[[map { "$_ shapes" } @$shapes], 200, 8000, [200, 500, 1000, 2000, 5000], ["shapes of CTAs in turn", @by_shapes]],
+	[[map { "$_ queues" } @$queues], 200, 500000, [200, 1000, 10000, 100000], ["queues in turn", @by_queues]]) if @ARGV;
+# thirty times as many SMs, and six shapes, may add half to what a kernel costs at most
+exit !!grep { $_->[-1] > 1.5 * $_->[1] } @curves, ["", @by_shapes];

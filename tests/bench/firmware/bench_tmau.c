@@ -3,11 +3,17 @@
  * PERF-07, PERF-14: soft-core instructions of tensor requests that a kernel makes one after the other: those of the functions
  * that write mover descriptors, and those of a whole request. Each figure is the difference of two runs with different
  * numbers of requests, so that the launch does not count. Exact, in deterministic mode.
+ *
+ * PERF-14 counts what lies between the event of a request and its last mover descriptor: all functions of the tensor
+ * units, commands, and the event loop with all of its ways to sleep. The rows "_request" of PERF-07 count everything. Since the
+ * wave waits for each request, which takes a tenth of a millisecond of virtual time, a quarter of that are
+ * counters and timers which the firmware looks at before it sleeps.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "bench.h"
+#include "units.h"
 #include "emulator/card/card.h"
 #include "tools/kernels.h"
 #include "transport/emulator.h"
@@ -31,18 +37,28 @@ struct rig {
 };
 
 struct sample {
-	double generator, all, movers;
+	double generator, path, all, movers;
 };
 
 /* Functions that turn a request into descriptors; the rest takes, checks and ends it. */
 static bool generates(const char *name)
 {
-	static const char *const names[] = { "tile_", "start_clipped", "im2col_", "begin", "job_", "bulk_" };
+	static const char *const names[] = { "tile_", "start_clipped", "start_inside", "im2col_", "describe", "clip_wheel",
+					     "step_next", "job_", "bulk_" };
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strncmp(name, names[i], strlen(names[i])))
 			return true;
 	return false;
+}
+
+/* Functions between the event of a request and its last descriptor. */
+static bool serves(const struct tutti_card_function *function)
+{
+	int unit = unit_of(function->name, function->address);
+
+	return unit == UNIT_TENSOR || unit == UNIT_MESSAGE || !strcmp(function->name, "loop") ||
+	       !strcmp(function->name, "main_event");
 }
 
 /* Every function that ran, per request. */
@@ -64,9 +80,12 @@ static void sample_add(const struct rig *rig, struct sample *sample, int sign)
 	struct tutti_card *card = emulator_card(rig->base.device);
 	size_t n = tutti_card_profile(card, functions, FUNCTIONS);
 
-	for (size_t f = 0; f < n && f < FUNCTIONS; f++)
+	for (size_t f = 0; f < n && f < FUNCTIONS; f++) {
 		if (generates(functions[f].name))
 			sample->generator += sign * (double)functions[f].instructions;
+		if (serves(&functions[f]))
+			sample->path += sign * (double)functions[f].instructions;
+	}
 	sample->all += sign * (double)tutti_card_instructions(card);
 }
 
@@ -113,7 +132,8 @@ static int measure(struct rig *rig, struct sample *sample)
 		print(emulator_card(rig->base.device), before);
 	if (!error)
 		error = run(rig, FEW, &sum, -1);
-	*sample = (struct sample){ sum.generator / (MANY - FEW), sum.all / (MANY - FEW), sum.movers / (MANY - FEW) };
+	*sample = (struct sample){ sum.generator / (MANY - FEW), sum.path / (MANY - FEW), sum.all / (MANY - FEW),
+				   sum.movers / (MANY - FEW) };
 	return error;
 }
 
@@ -125,7 +145,7 @@ static void report(struct rig *rig, const char *name, const char *suffix, double
 	bench_report(rig->bench, "PERF-07", full, value, unit, target, BENCH_LOWER);
 }
 
-/* PERF-14: a figure that the whole request, or the column, has a target for. */
+/* PERF-14: from the event of a request to its last descriptor. */
 static void report_whole(struct rig *rig, const char *name, double value, const char *unit, double target)
 {
 	bench_report(rig->bench, "PERF-14", name, value, unit, target, BENCH_LOWER);
@@ -213,7 +233,7 @@ static int columns(struct rig *rig)
 			break;
 		report(rig, name, "", sample.generator, "instructions/column", rank == 4 ? 300 : BENCH_NO_TARGET);
 		if (rank != 4)
-			report_whole(rig, name, sample.generator, "instructions/column", rank == 3 ? 350 : 600);
+			report_whole(rig, name, sample.path, "instructions/request", rank == 3 ? 350 : 600);
 		report(rig, name, "_descriptors", sample.movers, "descriptors", BENCH_NO_TARGET);
 		report(rig, name, "_request", sample.all, "instructions/request", BENCH_NO_TARGET);
 	}
@@ -246,8 +266,8 @@ static int descriptors(struct rig *rig)
 	report(rig, "descriptor_hot", "", hot.all, "instructions/request", BENCH_NO_TARGET);
 	report(rig, "descriptor_cold", "", cold.all, "with invalidate", BENCH_NO_TARGET);
 	report(rig, "descriptor_prefetched", "", told.all, "with both requests", BENCH_NO_TARGET);
-	report_whole(rig, "hot_tile_rank_2", hot.all, "instructions/request", 200);
-	report_whole(rig, "first_use_of_descriptor", first.all, "instructions/request", 1200);
+	report_whole(rig, "hot_tile_rank_2", hot.path, "instructions/request", 200);
+	report_whole(rig, "first_use_of_descriptor", first.path, "instructions/request", 1200);
 	report(rig, "break_even_box", "", hot.all * CPI * BUS_BYTES, "bytes", BENCH_NO_TARGET);
 	return 0;
 }
@@ -259,6 +279,7 @@ static int rig_init(struct rig *rig)
 
 	if (error)
 		return error;
+	unit_image(tutti_device_discovery(rig->base.device)->sms);
 	error = tutti_executable_kernel(rig->base.executable, "tool_tensor", &rig->kernel);
 	if (!error)
 		error = tutti_memory_alloc(rig->base.device, TUTTI_MEMORY_SYSTEM, sizeof(*rig->args), (void **)&rig->args);

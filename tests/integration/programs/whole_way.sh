@@ -46,9 +46,9 @@ PERF-12 condensed_same_6 370
 PERF-12 condensed_same_31 316
 PERF-12 own_metadata 3412
 PERF-12 cga_16 3427
-PERF-14 hot_tile_rank_2 431
-PERF-14 first_use_of_descriptor 1542
-PERF-14 im2col_3 807
-PERF-14 im2col_5 1281
+PERF-14 hot_tile_rank_2 200
+PERF-14 first_use_of_descriptor 1200
+PERF-14 im2col_3 350
+PERF-14 im2col_5 600
 LIMITS
 echo "1..$n"
