@@ -21,7 +21,7 @@ $(CARD_OBJ): $(OUT)/%.o: %.c
 
 # The translator of kernels carries the header that its output includes, all of it in one, and knows when it has changed.
 TRANSLATED := $(OUT)/runtime/emulator/translated
-TRANSLATED_PARTS := $(addprefix runtime/emulator/cpu/,cpu.h insn.h machine.h translation.h generated.h generated_real.h)
+TRANSLATED_PARTS := $(addprefix runtime/emulator/cpu/,cpu.h insn.h machine.h translation.h generated.h generated_real.h generated_chunk.h)
 TRANSLATE_OBJ := $(filter-out %/rv2c.o %/elf.o,$(RV2C_OBJ))
 
 $(TRANSLATED)/header.h: $(TRANSLATED_PARTS)

@@ -77,7 +77,7 @@ $(LOCKSTEPS): $(CPU_TEST)/lockstep_%: test_%.c $(CPU_LOCKSTEP) $(INTEGRATION_HEL
 
 # A random program, interpreted and translated in lock step.
 CPU_SEED ?= 1
-$(CPU_TEST)/generate: tests/cpu/generate.c tests/cpu/stream.h
+$(CPU_TEST)/generate: tests/cpu/generate.c tests/cpu/stream.h tests/cpu/walks.h
 	@mkdir -p $(@D)
 	$(CC) $(HOST_CFLAGS) -Itests/cpu $< -o $@
 
@@ -94,17 +94,26 @@ $(CPU_TEST)/lockstep: tests/cpu/lockstep.c $(CPU_TEST)/random_translation_0.c $(
 	$(CC) $(TEST_CFLAGS) -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< $(CPU_TEST)/random_translation_0.o -o $@ $(LDFLAGS) $(CPU_LIB) -lm -pthread
 
 # The same for a hart: floating point, atomics, memory in pieces, code that may be anywhere.
-$(CPU_TEST)/random64.elf: $(CPU_TEST)/generate tests/cpu/random.ld
-	$< $(CPU_SEED) 64 > $(@:.elf=.s)
+# And for loops that are done in chunks.
+$(CPU_TEST)/random64.elf: CPU_KIND = 64
+$(CPU_TEST)/random_walks.elf: CPU_KIND = walks
+$(CPU_TEST)/random64.elf $(CPU_TEST)/random_walks.elf: $(CPU_TEST)/generate tests/cpu/random.ld
+	$< $(CPU_SEED) $(CPU_KIND) > $(@:.elf=.s)
 	$(CROSS)gcc -march=rv64imafdc_zicsr -mabi=lp64d -mno-relax -nostdlib -Wl,-T,tests/cpu/random.ld,--no-warn-rwx-segments $(@:.elf=.s) -o $@
 	$(CROSS)objcopy -O binary $@ $(@:.elf=.image)
 	$(CROSS)objcopy -O binary -j .text $@ $(@:.elf=.text)
 
-$(CPU_TEST)/random64_translation_0.c: $(CPU_TEST)/random64.elf $(RV2C)
-	$(RV2C) --bare $(<:.elf=.text) $(CPU_TEST)/random64_translation random_translation
+$(CPU_TEST)/random64_translation_0.c $(CPU_TEST)/random_walks_translation_0.c: %_translation_0.c: %.elf $(RV2C)
+	$(RV2C) --bare $(<:.elf=.text) $*_translation random_translation
 
-$(CPU_TEST)/lockstep64: tests/cpu/lockstep.c $(CPU_TEST)/random64_translation_0.c $(CPU_LIB)
-	$(CC) $(TRANSLATED64_CFLAGS) -c $(CPU_TEST)/random64_translation_0.c -o $(CPU_TEST)/random64_translation_0.o
-	$(CC) $(TEST_CFLAGS) -DLOCKSTEP_XLEN=64 -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< $(CPU_TEST)/random64_translation_0.o -o $@ $(LDFLAGS) $(CPU_LIB) -lm -pthread
+$(CPU_TEST)/random64_translation_0.o $(CPU_TEST)/random_walks_translation_0.o: %.o: %.c $(wildcard runtime/emulator/cpu/*.h)
+	$(CC) $(TRANSLATED64_CFLAGS) -c $< -o $@
 
-TARGET_TESTS += $(addprefix $(CPU_TEST)/,test_target_translated test_target_lockstep lockstep lockstep64) $(LOCKSTEPS)
+LOCKSTEP64 := $(addprefix $(CPU_TEST)/,lockstep64 walks_lockstep)
+$(CPU_TEST)/walks_lockstep: $(CPU_TEST)/random_walks_translation_0.o
+$(CPU_TEST)/walks_lockstep: LOCKSTEP_FLAGS = -DLOCKSTEP_WALKS=1
+$(CPU_TEST)/lockstep64: $(CPU_TEST)/random64_translation_0.o
+$(LOCKSTEP64): tests/cpu/lockstep.c tests/cpu/walks.h $(CPU_LIB)
+	$(CC) $(TEST_CFLAGS) -DLOCKSTEP_XLEN=64 $(LOCKSTEP_FLAGS) -Iruntime/emulator/cpu -Itests/cpu -DCPU_GUESTS='"$(CPU_TEST)"' $< $(filter %.o,$^) -o $@ $(LDFLAGS) $(CPU_LIB) -lm -pthread
+
+TARGET_TESTS += $(addprefix $(CPU_TEST)/,test_target_translated test_target_lockstep lockstep) $(LOCKSTEP64) $(LOCKSTEPS)

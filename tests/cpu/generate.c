@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * generate [SEED [32 | 64]]: writes a random program as assembly: functions of random instructions with calls, loops, jump tables, ecalls,
- * CSRs, accesses that may fault, and jumps to unusual addresses. See stream.h for the registers.
+ * generate [SEED [32 | 64 | walks]]: writes a random program as assembly: functions of random instructions with calls,
+ * loops, jump tables, ecalls, CSRs, accesses that may fault, and jumps to unusual addresses. See stream.h for the
+ * registers. Or, with "walks", loops of RV64 that walk through memory, one every WALK bytes, each with an ecall behind it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "stream.h"
+#include "walks.h"
 
 #define FUNCTIONS 80
 
@@ -27,6 +29,156 @@ static void body(unsigned insns)
 {
 	stream_make(&s, insns);
 	flush();
+}
+
+/* ---- loops that walk through memory, as the translator does them in chunks ---- */
+
+static unsigned pick(const unsigned *from, unsigned n)
+{
+	return from[stream_below(&s, n)];
+}
+
+/*
+ * Where the pointer x6 begins: in data, at the ends of its pieces, in the page, at the device, in the code.
+ * Return: true if there may be a fault in each round.
+ */
+static bool walk_begin(int stride)
+{
+	static const int away[] = { 64, 0x3c0, 0x404 - 24, 0x7ff, 0x404 - 160 };
+	unsigned where = stream_below(&s, 14);
+	bool passes = stream_below(&s, 2);
+
+	if (where < 9)
+		printf("\taddi x6, x2, %d\n", away[where % 5]);
+	else if (where > 11) /* out of data into the page, which may have no right to be written */
+		printf("\tli x6, 0x3ffc0\n");
+	else if (where < 11)
+		printf("\taddi x6, x%u, %d\n", 8 + where % 2, (int)stream_below(&s, 64) - 32);
+	else
+		printf("\tla x6, _start\n");
+	printf("\tli x7, %d\n", stride);
+	/* an index of 32 bits that soon passes zero, or the largest number with a sign, or neither */
+	printf("\tli x28, %d\n", passes ? pick((const unsigned[]){ 0x7ffffff8, -12u, -12u, -12u, -300u }, 5) : 3);
+	if (stream_below(&s, 2))
+		printf("\tslli x29, x28, 32\n\tsrli x29, x29, 30\n\tsub x29, x6, x29\n");
+	else
+		printf("\tmv x29, x6\n");
+	return where > 8 || passes;
+}
+
+static void walk_access(unsigned base, int offset)
+{
+	static const char *const loads[] = { "lw", "ld", "lbu", "lh", "lwu" }, *const stores[] = { "sw", "sd", "sb", "sh" };
+	unsigned r = 10 + stream_below(&s, 6);
+
+	switch (stream_below(&s, 6)) {
+	case 0:
+		printf("\t%s x%u, %d(x%u)\n", loads[stream_below(&s, 5)], r, offset, base);
+		break;
+	case 1:
+		printf("\t%s x%u, %d(x%u)\n", stores[stream_below(&s, 4)], r, offset, base);
+		break;
+	case 2:
+	case 3:
+		printf("\tfl%c f%u, %d(x%u)\n", stream_below(&s, 2) ? 'w' : 'd', r, offset, base);
+		break;
+	default:
+		printf("\tfs%c f%u, %d(x%u)\n", stream_below(&s, 2) ? 'w' : 'd', r, offset, base);
+	}
+}
+
+static void walk_real(void)
+{
+	static const char *const two[] = { "fadd", "fsub", "fmul", "fdiv", "fmin", "fsgnjx" };
+	char format = stream_below(&s, 2) ? 's' : 'd';
+	unsigned a = 10 + stream_below(&s, 6), b = 10 + stream_below(&s, 6), c = 10 + stream_below(&s, 6);
+
+	switch (stream_below(&s, 6)) {
+	case 0:
+		printf("\tfmadd.%c f%u, f%u, f%u, f%u\n", format, a, b, c, a);
+		break;
+	case 1:
+		printf("\tfcvt.%c.w f%u, x%u\n", format, a, stream_below(&s, 2) ? 5 : b);
+		break;
+	case 2:
+		printf("\tfle.%c x%u, f%u, f%u\n", format, a, b, c);
+		break;
+	default:
+		printf("\t%s.%c f%u, f%u, f%u\n", two[stream_below(&s, 6)], format, a, b, c);
+	}
+}
+
+static void walk_step(unsigned f, unsigned k, unsigned i)
+{
+	unsigned r = 10 + stream_below(&s, 6);
+
+	switch (stream_below(&s, 9)) {
+	case 0:
+	case 1:
+		walk_access(6, (int)stream_below(&s, 64) - 32);
+		break;
+	case 2: /* by the index */
+		printf("\tslli x30, x28, 32\n\tsrli x30, x30, %u\n\tadd x30, x30, x29\n", stream_below(&s, 4) ? 30 : 29);
+		walk_access(30, 0);
+		break;
+	case 3: /* an address from data: the page, the device or what is before them */
+		printf("\tslli x30, x%u, 55\n\tsrli x30, x30, 53\n\tadd x30, x30, x8\n", r);
+		walk_access(30, 0);
+		break;
+	case 4:
+		printf("\taddw x%u, x%u, x28\n\tadd x%u, x%u, x5\n", r, r, 10 + stream_below(&s, 6), r);
+		/* comes into the range of 32 bits, and leaves it */
+		printf("\tslli x30, x28, 28\n\t%s x%u, x30, x5\n", stream_below(&s, 2) ? "addw" : "subw", 10 + stream_below(&s, 6));
+		break;
+	case 5: /* a branch that always goes the same way */
+		printf("\tbeq x7, x%u, w%u_%u_%u\n\tmul x%u, x28, x7\nw%u_%u_%u:\n", stream_below(&s, 2) ? 7 : 0, f, k, i, r, f, k,
+		       i);
+		break;
+	case 6: /* a way out */
+		printf("\tbeq x%u, x28, e%u_%u\n", r, f, k);
+		break;
+	default:
+		walk_real();
+	}
+}
+
+/* x5 counts to x31, which @end knows. */
+static void walk_count(unsigned end, unsigned rounds)
+{
+	static const char *const begin[] = { "li x5, %u", "li x5, %u*3-1", "li x31, %u*2", "addi x5, x9, -%u", "addi x5, x6, %u*4" };
+
+	fputc('\t', stdout);
+	printf(begin[end], rounds);
+	printf(end == 2 ? "\n\tli x5, 0\n" : "\n");
+}
+
+static void walk_end(unsigned end, unsigned f, unsigned k)
+{
+	static const char *const ends[] = {
+		"add x6, x6, x7\n\taddiw x5, x5, -1\n\tbnez x5",
+		"addi x5, x5, -3\n\tadd x6, x6, x7\n\tbgtz x5",
+		"addi x5, x5, 2\n\tsub x6, x6, x7\n\tbltu x5, x31",
+		"addi x6, x6, 8\n\taddi x5, x5, 1\n\tblt x5, x9",
+		"addi x6, x6, 4\n\tbne x6, x5",
+	};
+
+	printf("\t%s, w%u_%u\n", ends[end], f, k);
+}
+
+/* x6 walks by x7, x28 is an index to x29. */
+static void walk(unsigned f, unsigned k)
+{
+	static const unsigned strides[] = { 4, 8, -8u, 1, 12, 0, 4096, 65536 };
+	unsigned rounds = pick((const unsigned[]){ 1, 3, 4, 9, 40, 200 }, 6), end = stream_below(&s, 5);
+	bool faults = walk_begin((int)pick(strides, stream_below(&s, 4) ? 6 : 8));
+
+	walk_count(end, faults && rounds > 9 ? 18 : rounds);
+	printf("w%u_%u:\n", f, k);
+	for (unsigned i = 0; i < 2 + stream_below(&s, 6); i++)
+		walk_step(f, k, i);
+	printf("\taddiw x28, x28, %u\n", stream_below(&s, 8) ? 1 + stream_below(&s, 2) : 0);
+	walk_end(end, f, k);
+	printf("e%u_%u:\n", f, k);
 }
 
 /* What a stream of plain instructions does not have; @slot is memory of this function that streams do not reach. */
@@ -112,10 +264,24 @@ static void function(unsigned f)
 		printf("\tmv x5, x1\n");
 }
 
+static void walks(void)
+{
+	printf("\t.option norelax\n\t.text\n\t.globl _start\n_start:\n");
+	for (unsigned f = 0; f < WALKS; f++) {
+		printf("\t.org %u, 1\n", f * WALK); /* 0x0101 is a nop */
+		walk(f, 0);
+		printf("\tecall\n\tj .\n");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1)
 		s.seed = strtoull(argv[1], NULL, 0) * 0x9e3779b97f4a7c15ull + 1;
+	if (argc > 2 && !strcmp(argv[2], "walks")) {
+		walks();
+		return 0;
+	}
 	if (argc > 2 && atoi(argv[2]) == 64) {
 		s.xlen = 64;
 		s.floats = s.atomics = true;

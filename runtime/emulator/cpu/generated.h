@@ -136,6 +136,7 @@ typedef int64_t sx;
 
 #if XLEN == 64
 #include "generated_real.h"
+#include "generated_chunk.h"
 #endif
 
 #endif

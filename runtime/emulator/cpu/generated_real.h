@@ -94,30 +94,50 @@ static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, 
 /* Finite; and finite and at least twice the smallest normal number */
 #define FINITE_S(v) (__builtin_fabsf(v) <= __FLT_MAX__)
 #define FINITE_D(v) (__builtin_fabs(v) <= __DBL_MAX__)
-#define FAR_S(v)    ((((bits_s(v) >> 23) - 2) & 0xff) < 0xfd)
-#define FAR_D(v)    ((((bits_d(v) >> 52) - 2) & 0x7ff) < 0x7fd)
+#define FAR_S(v)    (2 * bits_s(v) - (2u << 24) < 0xfdu << 24)
+#define FAR_D(v)    (2 * (uint32_t)(bits_d(v) >> 32) - (2u << 21) < 0x7fdu << 21)
 
-#define RESULT(t, to, v, good, code, a, b, d) to = cpu_likely(good) ? v : exact_##t(c, code, a, b, d)
+/* What the host may not compute, by a helper, or where the loop in which it is meets it is left (@code is a label then) */
+#define EXACT_s(to, code, a, b, d)  to = exact_s(c, code, a, b, d)
+#define EXACT_d(to, code, a, b, d)  to = exact_d(c, code, a, b, d)
+#define EXACT_xs(to, code, a, b, d) to = exact_xs(c, code, a, b)
+#define EXACT_xd(to, code, a, b, d) to = exact_xd(c, code, a, b)
+#define EXACT_sd(to, code, a, b, d) to = SINGLE_LOW(c->help->real(c, code, bits_d(a), b, d))
+#define EXACT_ds(to, code, a, b, d) to = DOUBLE_OF(c->help->real(c, code, BOXED(a), b, d))
+#define MISS_s(to, code, a, b, d)   goto code
+#define MISS_d(to, code, a, b, d)   goto code
+#define MISS_xs(to, code, a, b, d)  goto code
+#define MISS_xd(to, code, a, b, d)  goto code
+#define MISS_sd(to, code, a, b, d)  goto code
+#define MISS_ds(to, code, a, b, d)  goto code
 
-#define SUM_S(to, x, y, op, code) \
-	do { const float a = (x), b = (y), v = a op b; RESULT(s, to, v, FINITE_S(v), code, a, b, 0); } while (0)
-#define SUM_D(to, x, y, op, code) \
-	do { const double a = (x), b = (y), v = a op b; RESULT(d, to, v, FINITE_D(v), code, a, b, 0); } while (0)
-#define PRODUCT_S(to, x, y, op, zero, code)                                                             \
+#define RESULT(t, to, v, good, how, code, a, b, d)                                                      \
+	do {                                                                                            \
+		if (cpu_likely(good))                                                                   \
+			to = v;                                                                         \
+		else                                                                                    \
+			how##_##t(to, code, a, b, d);                                                   \
+	} while (0)
+
+#define SUM_S(to, x, y, op, how, code) \
+	do { const float a = (x), b = (y), v = a op b; RESULT(s, to, v, FINITE_S(v), how, code, a, b, 0); } while (0)
+#define SUM_D(to, x, y, op, how, code) \
+	do { const double a = (x), b = (y), v = a op b; RESULT(d, to, v, FINITE_D(v), how, code, a, b, 0); } while (0)
+#define PRODUCT_S(to, x, y, op, zero, how, code)                                                             \
 	do {                                                                                            \
 		const float a = (x), b = (y), v = a op b;                                               \
 		if (cpu_likely(FAR_S(v)))                                                               \
 			to = v;                                                                         \
 		else                                                                                    \
-			RESULT(s, to, v, v == 0 && (zero), code, a, b, 0);                              \
+			RESULT(s, to, v, v == 0 && (zero), how, code, a, b, 0);                              \
 	} while (0)
-#define PRODUCT_D(to, x, y, op, zero, code)                                                             \
+#define PRODUCT_D(to, x, y, op, zero, how, code)                                                             \
 	do {                                                                                            \
 		const double a = (x), b = (y), v = a op b;                                              \
 		if (cpu_likely(FAR_D(v)))                                                               \
 			to = v;                                                                         \
 		else                                                                                    \
-			RESULT(d, to, v, v == 0 && (zero), code, a, b, 0);                              \
+			RESULT(d, to, v, v == 0 && (zero), how, code, a, b, 0);                              \
 	} while (0)
 
 #if defined(__FMA__) || defined(__aarch64__)
@@ -127,32 +147,32 @@ static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, 
 #define FMA_S c->help->fused_single
 #define FMA_D c->help->fused_double
 #endif
-#define FUSED_S(to, x, y, z, s1, s3, code)                                                              \
+#define FUSED_S(to, x, y, z, s1, s3, how, code)                                                              \
 	do {                                                                                            \
 		const float a = (x), b = (y), d = (z), v = FMA_S(s1 a, b, s3 d);                        \
 		if (cpu_likely(FAR_S(v)))                                                               \
 			to = v;                                                                         \
 		else                                                                                    \
-			RESULT(s, to, v, v == 0 && (a == 0 || b == 0), code, a, b, d);                  \
+			RESULT(s, to, v, v == 0 && (a == 0 || b == 0), how, code, a, b, d);                  \
 	} while (0)
-#define FUSED_D(to, x, y, z, s1, s3, code)                                                              \
+#define FUSED_D(to, x, y, z, s1, s3, how, code)                                                              \
 	do {                                                                                            \
 		const double a = (x), b = (y), d = (z), v = FMA_D(s1 a, b, s3 d);                       \
 		if (cpu_likely(FAR_D(v)))                                                               \
 			to = v;                                                                         \
 		else                                                                                    \
-			RESULT(d, to, v, v == 0 && (a == 0 || b == 0), code, a, b, d);                  \
+			RESULT(d, to, v, v == 0 && (a == 0 || b == 0), how, code, a, b, d);                  \
 	} while (0)
 
-#define ROOT_S(to, x, code)                                                                             \
+#define ROOT_S(to, x, how, code)                                                                             \
 	do {                                                                                            \
 		const float a = (x);                                                                    \
-		to = cpu_likely(a >= 0 && FINITE_S(a)) ? __builtin_sqrtf(a) : exact_s(c, code, a, 0, 0); \
+		RESULT(s, to, __builtin_sqrtf(a), a >= 0 && FINITE_S(a), how, code, a, 0, 0); \
 	} while (0)
-#define ROOT_D(to, x, code)                                                                             \
+#define ROOT_D(to, x, how, code)                                                                             \
 	do {                                                                                            \
 		const double a = (x);                                                                   \
-		to = cpu_likely(a >= 0 && FINITE_D(a)) ? __builtin_sqrt(a) : exact_d(c, code, a, 0, 0);  \
+		RESULT(d, to, __builtin_sqrt(a), a >= 0 && FINITE_D(a), how, code, a, 0, 0);  \
 	} while (0)
 
 /* @how is nothing or ~, applied to the sign */
@@ -164,69 +184,66 @@ static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, 
 #define ABSOLUTE_D(to, x)      to = __builtin_fabs(x)
 
 /* Equal ones may be zeros of different sign. */
-#define SELECT_S(to, x, y, op, code)                                                                    \
+#define SELECT_S(to, x, y, op, how, code)                                                                    \
 	do {                                                                                            \
 		const float a = (x), b = (y);                                                           \
-		to = cpu_likely(a < b || a > b) ? (a op b ? a : b) : exact_s(c, code, a, b, 0);         \
+		RESULT(s, to, (a op b ? a : b), a < b || a > b, how, code, a, b, 0);         \
 	} while (0)
-#define SELECT_D(to, x, y, op, code)                                                                    \
+#define SELECT_D(to, x, y, op, how, code)                                                                    \
 	do {                                                                                            \
 		const double a = (x), b = (y);                                                          \
-		to = cpu_likely(a < b || a > b) ? (a op b ? a : b) : exact_d(c, code, a, b, 0);         \
+		RESULT(d, to, (a op b ? a : b), a < b || a > b, how, code, a, b, 0);         \
 	} while (0)
-#define COMPARE_S(to, x, y, op, code)                                                                   \
+#define COMPARE_S(to, x, y, op, how, code)                                                                   \
 	do {                                                                                            \
 		const float a = (x), b = (y);                                                           \
-		to = cpu_likely(!__builtin_isunordered(a, b)) ? a op b : exact_xs(c, code, a, b);       \
+		RESULT(xs, to, a op b, !__builtin_isunordered(a, b), how, code, a, b, 0);       \
 	} while (0)
-#define COMPARE_D(to, x, y, op, code)                                                                   \
+#define COMPARE_D(to, x, y, op, how, code)                                                                   \
 	do {                                                                                            \
 		const double a = (x), b = (y);                                                          \
-		to = cpu_likely(!__builtin_isunordered(a, b)) ? a op b : exact_xd(c, code, a, b);       \
+		RESULT(xd, to, a op b, !__builtin_isunordered(a, b), how, code, a, b, 0);       \
 	} while (0)
-#define EXACT_X_S(to, x, code) to = exact_xs(c, code, x, 0)
-#define EXACT_X_D(to, x, code) to = exact_xd(c, code, x, 0)
+#define EXACT_X_S(to, x, how, code) to = exact_xs(c, code, x, 0)
+#define EXACT_X_D(to, x, how, code) to = exact_xd(c, code, x, 0)
 #define BITS_X_S(to, bits)     to = WORD(bits)
 #define BITS_X_D(to, bits)     to = (bits)
 #define FROM_BITS_S(to, x)     to = from_bits_s((uint32_t)(x))
 #define FROM_BITS_D(to, x)     to = from_bits_d(x)
 
 /* To integers, towards zero */
-#define TO_SIGNED_S(to, x, type, most, code)                                                            \
+#define TO_SIGNED_S(to, x, type, most, how, code)                                                            \
 	do {                                                                                            \
 		const float a = (x);                                                                    \
-		to = cpu_likely(a > -most##f && a < most##f) ? (ux)(sx)(type)a : exact_xs(c, code, a, 0); \
+		RESULT(xs, to, (ux)(sx)(type)a, a > -most##f && a < most##f, how, code, a, 0, 0); \
 	} while (0)
-#define TO_SIGNED_D(to, x, type, most, code)                                                            \
+#define TO_SIGNED_D(to, x, type, most, how, code)                                                            \
 	do {                                                                                            \
 		const double a = (x);                                                                   \
-		to = cpu_likely(a > -most && a < most) ? (ux)(sx)(type)a : exact_xd(c, code, a, 0);     \
+		RESULT(xd, to, (ux)(sx)(type)a, a > -most && a < most, how, code, a, 0, 0);     \
 	} while (0)
-#define TO_UNSIGNED_S(to, x, type, convert, most, code)                                                 \
+#define TO_UNSIGNED_S(to, x, type, convert, most, how, code)                                                 \
 	do {                                                                                            \
 		const float a = (x);                                                                    \
-		to = cpu_likely(a > -1 && a < most##f) ? convert((type)a) : exact_xs(c, code, a, 0);    \
+		RESULT(xs, to, convert((type)a), a > -1 && a < most##f, how, code, a, 0, 0);    \
 	} while (0)
-#define TO_UNSIGNED_D(to, x, type, convert, most, code)                                                 \
+#define TO_UNSIGNED_D(to, x, type, convert, most, how, code)                                                 \
 	do {                                                                                            \
 		const double a = (x);                                                                   \
-		to = cpu_likely(a > -1 && a < most) ? convert((type)a) : exact_xd(c, code, a, 0);       \
+		RESULT(xd, to, convert((type)a), a > -1 && a < most, how, code, a, 0, 0);       \
 	} while (0)
-#define FROM_INTEGER_S(to, x, bits, code)  to = (float)(x)
-#define FROM_INTEGER_D(to, x, bits, code)  to = (double)(x)
-#define CONVERT_S(to, x, code)                                                                          \
+#define FROM_INTEGER_S(to, x, bits, how, code)  to = (float)(x)
+#define FROM_INTEGER_D(to, x, bits, how, code)  to = (double)(x)
+#define CONVERT_S(to, x, how, code)                                                                          \
 	do {                                                                                            \
 		const double a = (x);                                                                   \
 		const float v = (float)a;                                                               \
-		if (cpu_likely(FAR_S(v) || a == 0))                                                     \
-			to = v;                                                                         \
-		else                                                                                    \
-			to = SINGLE_LOW(c->help->real(c, code, bits_d(a), 0, 0));                       \
+		RESULT(sd, to, v, FAR_S(v) || a == 0, how, code, a, 0, 0);                              \
 	} while (0)
-#define CONVERT_D(to, x, code)                                                                          \
+#define CONVERT_D(to, x, how, code)                                                                          \
 	do {                                                                                            \
 		const float a = (x);                                                                    \
-		to = cpu_likely(FINITE_S(a)) ? (double)a : DOUBLE_OF(c->help->real(c, code, BOXED(a), 0, 0)); \
+		RESULT(ds, to, (double)a, FINITE_S(a), how, code, a, 0, 0);                             \
 	} while (0)
 
 #endif

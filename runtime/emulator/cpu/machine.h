@@ -100,6 +100,7 @@ struct cpu_attached {
  * @what is CPU_WHAT(). Return: 0, or where to go on now: the run is to end, or CPU_OUT_FAULT. cpu->loaded is what was loaded.
  * @real: the result of floating-point instruction @code % 65536 with rounding mode @code / 65536 and operands @a, @b, @d,
  * which are the contents of registers
+ * @remembered: the memory around @va, if it is remembered for any register. Return: false if it is not
  */
 struct cpu_help {
 	uint64_t (*load_far)(struct cpu *cpu, uint64_t va, uint64_t pc, uint64_t count, unsigned what);
@@ -108,6 +109,7 @@ struct cpu_help {
 	uint64_t (*real)(struct cpu *cpu, unsigned code, uint64_t a, uint64_t b, uint64_t d);
 	float (*fused_single)(float a, float b, float d);
 	double (*fused_double)(double a, double b, double d);
+	bool (*remembered)(const struct cpu *cpu, uint64_t va, struct cpu_near *near);
 };
 
 #define CPU_ATTEND_STOP       1u
@@ -196,6 +198,8 @@ bool cpu_load(struct cpu *cpu, uint64_t va, unsigned bytes, unsigned base, uint6
 bool cpu_store(struct cpu *cpu, uint64_t va, unsigned bytes, unsigned base, uint64_t value);
 /** cpu_atomic() - execute atomic instruction @op. */
 bool cpu_atomic(struct cpu *cpu, unsigned op, unsigned rd, uint64_t va, uint64_t value);
+/** cpu_remembered() - see struct cpu_help. */
+bool cpu_remembered(const struct cpu *cpu, uint64_t va, struct cpu_near *near);
 void cpu_drop_spans(struct cpu *cpu, uint64_t first, uint64_t end);
 bool cpu_refuse(struct cpu *cpu, enum cpu_fault_kind kind, enum cpu_access access, uint64_t address, int reason);
 /** cpu_fence() - @sets: predecessors and successors as in the instruction. */

@@ -23,11 +23,24 @@ bool cpu_refuse(struct cpu *cpu, enum cpu_fault_kind kind, enum cpu_access acces
 	return false;
 }
 
-static struct cpu_tlb *tlb_of(struct cpu *cpu, uint64_t va)
+static unsigned tlb_index(uint64_t va)
 {
 	uint64_t page = PAGE_OF(va);
 
-	return &cpu->tlb[(page ^ page / CPU_TLB) % CPU_TLB];
+	return (page ^ page / CPU_TLB) % CPU_TLB;
+}
+
+static struct cpu_tlb *tlb_of(struct cpu *cpu, uint64_t va)
+{
+	return &cpu->tlb[tlb_index(va)];
+}
+
+bool cpu_remembered(const struct cpu *cpu, uint64_t va, struct cpu_near *near)
+{
+	const struct cpu_tlb *tlb = &cpu->tlb[tlb_index(va)];
+
+	*near = tlb->near;
+	return tlb->page == PAGE_OF(va) + 1;
 }
 
 /* What an access of up to eight bytes may start with; what is left of the span has to be looked at byte by

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "../cpu.h"
-#include "program.h"
+#include "chunk.h"
+#include "emit.h"
 
 /* Values of plain instructions: $a and $b are x[rs1] and x[rs2], $i the immediate, $p the pc. */
 static const char *const values[CPU_OPS] = {
@@ -85,26 +86,20 @@ static const struct {
     {CPU_FSD, "f64", NULL},
 };
 
-/* Registers that a way out stores; @single: which of the floating-point ones are in variables of type float. */
-struct store {
-	uint64_t mask;
-	uint32_t single;
-};
+const char *emit_value_of(unsigned op)
+{
+	return values[op];
+}
 
-/*
- * What is known while a function is written.
- * @block: instructions since n was brought up to date
- * @store: of all ways out
- */
-struct emit {
-	FILE *out;
-	const struct program *program;
-	const struct function *function;
-	int number;
-	int block;
-	struct store *store;
-	size_t stores;
-};
+const char *emit_access_of(unsigned op, const char **convert)
+{
+	unsigned i = 0;
+
+	while (accesses[i].op != op)
+		i++;
+	*convert = accesses[i].convert;
+	return accesses[i].type;
+}
 
 static void put_register(FILE *out, unsigned n)
 {
@@ -114,7 +109,7 @@ static void put_register(FILE *out, unsigned n)
 		fputs("(ux)0", out);
 }
 
-static void put_value(FILE *out, const struct step *step, const char *template)
+void emit_value(FILE *out, const struct step *step, const char *template)
 {
 	for (; *template; template ++) {
 		if (*template != '$') {
@@ -180,8 +175,7 @@ static void put_registers(FILE *out, const char *how, uint64_t mask, uint32_t si
 	}
 }
 
-/* Registers that the code at @to does not know to be single become double before control goes there. */
-static void put_change(FILE *out, const struct step *to, uint32_t single)
+void emit_change(FILE *out, const struct step *to, uint32_t single)
 {
 	uint32_t change = single & ~to->single & (uint32_t)(to->live >> 32);
 
@@ -216,10 +210,30 @@ static void put_go(struct emit *emit, const struct step *step, uint64_t to)
 
 static void put_access(struct emit *emit, const struct step *step, const char *type)
 {
-	put_value(emit->out, step, "$a + $i");
+	emit_value(emit->out, step, "$a + $i");
 	fprintf(emit->out, ", %u, AT(0x%" PRIx64 "u), %d, CPU_WHAT(%d, %u, %u), ", step->insn.rs1, step->pc, emit->block,
 		atoi(type + 1) / 8, step->insn.rs1, step->insn.bytes);
 	put_store_before(emit, step);
+}
+
+void emit_target(FILE *out, const struct step *step, uint32_t single)
+{
+	unsigned rd = step->insn.rd;
+
+	if (step->sets >> 32)
+		fprintf(out, "%c%u", single >> rd & 1 ? 's' : 'd', rd);
+	else if (rd)
+		put_register(out, rd);
+	else
+		fputs("none", out);
+}
+
+void emit_data(FILE *out, const struct step *step)
+{
+	if (step->uses >> 32)
+		emit_real_data(out, step, step->insn.rs2, step->insn.op == CPU_FSD);
+	else
+		put_register(out, step->insn.rs2);
 }
 
 /*
@@ -229,16 +243,10 @@ static void put_access(struct emit *emit, const struct step *step, const char *t
 static void emit_load(struct emit *emit, const struct step *step, const char *type, const char *convert)
 {
 	unsigned rd = step->insn.rd;
-	bool real = step->sets >> 32;
 	uint32_t single = single_behind(emit->program, emit->function, (int)(step - emit->function->step));
 
 	fputs("\tLOAD(", emit->out);
-	if (real)
-		fprintf(emit->out, "%c%u", single >> rd & 1 ? 's' : 'd', rd);
-	else if (rd)
-		put_register(emit->out, rd);
-	else
-		fputs("none", emit->out);
+	emit_target(emit->out, step, single);
 	fprintf(emit->out, ", %s, %s, ", type, convert);
 	put_access(emit, step, type);
 	fputs(", ", emit->out);
@@ -254,10 +262,7 @@ static void emit_load(struct emit *emit, const struct step *step, const char *ty
 static void emit_store(struct emit *emit, const struct step *step, const char *type)
 {
 	fputs("\tSTORE(", emit->out);
-	if (step->uses >> 32)
-		emit_real_data(emit->out, step, step->insn.rs2, step->insn.op == CPU_FSD);
-	else
-		put_register(emit->out, step->insn.rs2);
+	emit_data(emit->out, step);
 	fprintf(emit->out, ", %s, ", type);
 	put_access(emit, step, type);
 	fputs(");\n", emit->out);
@@ -266,7 +271,7 @@ static void emit_store(struct emit *emit, const struct step *step, const char *t
 static void emit_atomic(struct emit *emit, const struct step *step)
 {
 	fprintf(emit->out, "\tATOMIC(%u, %u, ", step->insn.op, step->insn.rd ? step->insn.rd : CPU_SINK);
-	put_value(emit->out, step, "$a, $b, ");
+	emit_value(emit->out, step, "$a, $b, ");
 	fprintf(emit->out, "AT(0x%" PRIx64 "u), %d, ", step->pc, emit->block);
 	put_store_before(emit, step);
 	fputs(");", emit->out);
@@ -276,17 +281,16 @@ static void emit_atomic(struct emit *emit, const struct step *step)
 
 static void emit_memory(struct emit *emit, const struct step *step)
 {
-	unsigned i = 0;
+	const char *convert, *type;
 
 	if (cpu_op_operands(step->insn.op) & CPU_IS_ATOMIC) {
 		emit_atomic(emit, step);
 	} else {
-		while (accesses[i].op != step->insn.op)
-			i++;
-		if (accesses[i].convert)
-			emit_load(emit, step, accesses[i].type, accesses[i].convert);
+		type = emit_access_of(step->insn.op, &convert);
+		if (convert)
+			emit_load(emit, step, type, convert);
 		else
-			emit_store(emit, step, accesses[i].type);
+			emit_store(emit, step, type);
 	}
 	emit->block++;
 }
@@ -303,7 +307,11 @@ static void emit_goto(struct emit *emit, const struct step *step)
 		fprintf(emit->out, "if (FULL(%d)) ", emit->function->margin);
 		put_go(emit, step, step->to);
 	}
-	put_change(emit->out, to, step->single);
+	if (step->chunk) {
+		fprintf(emit->out, " goto H_%" PRIx64 ";", step->pc);
+		return;
+	}
+	emit_change(emit->out, to, step->single);
 	fprintf(emit->out, " goto L_%" PRIx64 ";", step->to);
 }
 
@@ -311,7 +319,7 @@ static void emit_branch(struct emit *emit, const struct step *step)
 {
 	count_block(emit, 1);
 	fputs("\tif (", emit->out);
-	put_value(emit->out, step, values[step->insn.op]);
+	emit_value(emit->out, step, values[step->insn.op]);
 	fputs(") { ", emit->out);
 	emit_goto(emit, step);
 	fputs(" }\n", emit->out);
@@ -353,7 +361,7 @@ static void emit_switch(struct emit *emit, const struct step *step)
 
 	count_block(emit, 1);
 	fputs("\tout = ", emit->out);
-	put_value(emit->out, step, values[CPU_JALR]);
+	emit_value(emit->out, step, values[CPU_JALR]);
 	fputs(";\n", emit->out);
 	if (step->insn.rd)
 		fprintf(emit->out, "\tx%u = AT(0x%" PRIx64 "u);\n", step->insn.rd, next_of(emit, step));
@@ -397,9 +405,9 @@ static void emit_plain(struct emit *emit, const struct step *step)
 {
 	if (step->insn.op == CPU_FENCE) {
 		fprintf(emit->out, "\tcpu_fence(0x%x);\n", (unsigned)step->insn.imm);
-	} else if (!emit_real(emit->out, step) && step->insn.rd) {
+	} else if (!emit_real(emit->out, step, NULL) && step->insn.rd) {
 		fprintf(emit->out, "\tx%u = ", step->insn.rd);
-		put_value(emit->out, step, values[step->insn.op]);
+		emit_value(emit->out, step, values[step->insn.op]);
 		fputs(";\n", emit->out);
 	}
 	emit->block++;
@@ -413,6 +421,9 @@ static void emit_step(struct emit *emit, int index)
 		count_block(emit, 0);
 		fprintf(emit->out, "L_%" PRIx64 ":;\n", step->pc);
 	}
+	emit->block_at[index] = emit->block;
+	if (step->landing)
+		fprintf(emit->out, "C_%" PRIx64 ":;\n", step->pc);
 	switch (step->flow) {
 	case FLOW_ON:
 		emit_plain(emit, step);
@@ -445,7 +456,7 @@ static void emit_step(struct emit *emit, int index)
 		break;
 	}
 	if (index + 1 < emit->function->steps && (step->flow <= FLOW_BRANCH || (step->flow == FLOW_CALL && !step->far)))
-		put_change(emit->out, step + 1, single_behind(emit->program, emit->function, index));
+		emit_change(emit->out, step + 1, single_behind(emit->program, emit->function, index));
 }
 
 /* ---- functions ---- */
@@ -526,6 +537,7 @@ static void emit_locals(struct emit *emit)
 		fprintf(emit->out, "\tREAL(%d);\n", __builtin_ctzll(f));
 	for (uint32_t b = emit->program->xlen == 64 ? bases_of(emit->function) : 0; b; b &= b - 1)
 		fprintf(emit->out, "\tNEAR(%d);\n", __builtin_ctz(b));
+	emit_chunk_locals(emit->out, emit->function);
 	fputs("\t(void)none; (void)out;\n", emit->out);
 }
 
@@ -536,6 +548,9 @@ void emit_function(FILE *out, const struct program *program, int number)
 	const struct function *function = emit.function;
 	const struct step *last = &function->step[function->steps - 1];
 
+	emit.block_at = calloc((size_t)function->steps, sizeof(*emit.block_at));
+	if (!emit.block_at)
+		abort();
 	fprintf(out, "\nuint64_t FN(%" PRIx64 ")(struct cpu *c, uint64_t pc)\n{\n", function->start);
 	emit_locals(&emit);
 	emit_entries(&emit);
@@ -548,7 +563,9 @@ void emit_function(FILE *out, const struct program *program, int number)
 		end.single = single_behind(program, function, function->steps - 1);
 		emit_leave(&emit, &end, next_of(&emit, last));
 	}
+	emit_chunks(&emit);
 	emit_stores(&emit);
 	fputs("}\n", out);
+	free(emit.block_at);
 	free(emit.store);
 }

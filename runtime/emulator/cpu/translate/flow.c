@@ -377,6 +377,7 @@ void flow_analyse(struct program *program)
 		find_dirty(program, &program->function[i]);
 		find_live(program, &program->function[i]);
 		single_analyse(program, &program->function[i]);
+		chunk_analyse(program, &program->function[i]);
 		find_margin(&program->function[i]);
 	}
 }

@@ -101,8 +101,11 @@ int function_step(const struct function *function, uint64_t pc)
 
 void program_fini(struct program *program)
 {
-	for (int i = 0; i < program->functions; i++)
+	for (int i = 0; i < program->functions; i++) {
+		for (int s = 0; s < program->function[i].steps; s++)
+			free(program->function[i].step[s].chunk);
 		free(program->function[i].step);
+	}
 	free(program->function);
 	free(program->pointer);
 	free(program->hit);

@@ -7,7 +7,9 @@
  *   program.c   functions and their instructions
  *   flow.c      where control goes; which registers are in local variables, and which of them have to be
  *   single.c    which floating-point registers hold single-precision numbers
+ *   chunk.c     loops whose rounds can be done many at a time after one look
  *   emit.c      C text of one function
+ *   emit_chunk.c  C text of such a loop
  *   real.c      C text of floating-point instructions
  *   output.c    prototypes, tables, files
  *   rv2c.c      the tool
@@ -49,6 +51,7 @@ enum flow {
  * @live: those whose local variables matter before it
  * @single: of the floating-point ones (bit 0 on: f), those that certainly hold a single-precision number before it, which is
  * in a variable of type float then; all others are in variables of type double, whatever they mean
+ * @chunk: of the branch that closes a loop: how many rounds are done at a time; @landing: the ways out of such a loop come here
  */
 struct step {
 	struct cpu_insn insn;
@@ -61,6 +64,8 @@ struct step {
 	uint64_t uses, sets;
 	uint64_t dirty, live;
 	uint32_t single;
+	struct chunk *chunk;
+	bool landing;
 };
 
 /**
@@ -127,14 +132,24 @@ void flow_operands(struct step *step);
 void single_analyse(const struct program *program, struct function *function);
 uint32_t single_behind(const struct program *program, const struct function *function, int step);
 
-/** emit_real() - the text of floating-point instruction @step. Return: false if it is none, or no plain one. */
-bool emit_real(FILE *out, const struct step *step);
+/** single_after() - @single behind @step, which is no call. */
+uint32_t single_after(const struct step *step);
+
+/** chunk_analyse() - find the loops of @function that can be done in chunks: struct step's @chunk and @landing. */
+void chunk_analyse(const struct program *program, struct function *function);
+
+/**
+ * emit_real() - the text of floating-point instruction @step. Return: false if it is none.
+ * @miss: where to go if the host may not compute it, NULL = a helper does
+ */
+bool emit_real(FILE *out, const struct step *step, const char *miss);
 /** emit_real_operand() - the contents of f[n] as C text of type uint64_t. */
 void emit_real_bits(FILE *out, const struct step *step, unsigned n);
 /** emit_real_data() - f[n] as what a store of a double, or else of a float stores. */
 void emit_real_data(FILE *out, const struct step *step, unsigned n, bool wide);
-/** real_computes() - it needs the host's arithmetic. */
+/** real_computes() - it needs the host's arithmetic. real_always_helped() - the host never computes it. */
 bool real_computes(const struct cpu_insn *insn);
+bool real_always_helped(const struct cpu_insn *insn);
 
 /** emit_function() - write the C text of function @number. */
 void emit_function(FILE *out, const struct program *program, int number);

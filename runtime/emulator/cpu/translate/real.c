@@ -10,7 +10,7 @@
 
 /*
  * $A, $B, $C are the operands as numbers of the instruction's format, $P, $Q the first two as bits, $x is x[rs1],
- * $c the instruction and its rounding mode.
+ * $c what to do if the host may not compute it: EXACT with the instruction and its rounding mode, or MISS with a label.
  */
 static const struct {
 	uint16_t op; /* of single precision; the double-precision one follows */
@@ -89,7 +89,7 @@ static void put_operand(FILE *out, const struct step *step, unsigned n, bool wan
 		fprintf(out, wants_double ? "d%u" : "UNBOXED(d%u)", n);
 }
 
-static void put_field(FILE *out, const struct step *step, char field)
+static void put_field(FILE *out, const struct step *step, char field, const char *miss)
 {
 	const struct cpu_insn *insn = &step->insn;
 	bool wide = is_double(insn->op);
@@ -117,13 +117,16 @@ static void put_field(FILE *out, const struct step *step, char field)
 			fputs("(ux)0", out);
 		break;
 	case 'c':
-		fprintf(out, "%u", insn->op | (unsigned)insn->rm << 16);
+		if (miss)
+			fprintf(out, "MISS, %s", miss);
+		else
+			fprintf(out, "EXACT, %u", insn->op | (unsigned)insn->rm << 16);
 		break;
 	}
 }
 
 /* Writes @text; "$f" at its beginning becomes the result's variable, with the format as the macro's suffix. */
-static void put_text(FILE *out, const struct step *step, const char *text)
+static void put_text(FILE *out, const struct step *step, const char *text, const char *miss)
 {
 	bool wide = is_double(step->insn.op);
 	const char *open = strchr(text, '(');
@@ -137,7 +140,7 @@ static void put_text(FILE *out, const struct step *step, const char *text)
 		fputs("none", out);
 	for (text = open + 3; *text; text++)
 		if (*text == '$')
-			put_field(out, step, *++text);
+			put_field(out, step, *++text, miss);
 		else
 			fputc(*text, out);
 	fputs(";\n", out);
@@ -164,7 +167,7 @@ static void put_exact(FILE *out, const struct step *step)
 	fprintf(out, "\t%s = %s(c->help->real(c, %u, ", where,
 		operands & CPU_RD ? "" : is_double(insn->op) ? "DOUBLE_OF" : "SINGLE_LOW", insn->op | (unsigned)insn->rm << 16);
 	if (operands & CPU_RS1)
-		put_field(out, step, 'x');
+		put_field(out, step, 'x', NULL);
 	else
 		emit_real_bits(out, step, insn->rs1);
 	for (unsigned i = 0; i < 2; i++) {
@@ -177,7 +180,13 @@ static void put_exact(FILE *out, const struct step *step)
 	fputs("));\n", out);
 }
 
-bool emit_real(FILE *out, const struct step *step)
+bool real_always_helped(const struct cpu_insn *insn)
+{
+	return insn->op >= CPU_FADD_S && insn->op < CPU_OPS &&
+	       (!is_plain(insn) || insn->op - is_double(insn->op) == CPU_FCLASS_S);
+}
+
+bool emit_real(FILE *out, const struct step *step, const char *miss)
 {
 	unsigned op = step->insn.op;
 
@@ -188,11 +197,11 @@ bool emit_real(FILE *out, const struct step *step)
 		return true;
 	}
 	if (op - is_double(op) == CPU_FSGNJX_S && step->insn.rs1 == step->insn.rs2) {
-		put_text(out, step, "ABSOLUTE($f, $A)");
+		put_text(out, step, "ABSOLUTE($f, $A)", miss);
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(reals) / sizeof(*reals); i++)
 		if (reals[i].op == op - is_double(op))
-			put_text(out, step, reals[i].text);
+			put_text(out, step, reals[i].text, miss);
 	return true;
 }

@@ -6,7 +6,7 @@
  */
 #include "program.h"
 
-static uint32_t behind(const struct step *step)
+uint32_t single_after(const struct step *step)
 {
 	uint32_t operands = cpu_op_operands(step->insn.op), bit = 1u << step->insn.rd;
 
@@ -22,8 +22,8 @@ uint32_t single_behind(const struct program *program, const struct function *fun
 	const struct step *step = &function->step[i];
 
 	if (step->flow == FLOW_CALL)
-		return behind(step) & ~(uint32_t)(flow_reload(program, function, i) >> 32);
-	return behind(step);
+		return single_after(step) & ~(uint32_t)(flow_reload(program, function, i) >> 32);
+	return single_after(step);
 }
 
 /* Return: true if that changed what is known of @to. */
