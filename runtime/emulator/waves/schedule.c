@@ -113,13 +113,29 @@ static struct cta *next_cta(struct engine *engine)
 
 /* ---- ended and faulted CTAs ------------------------------------------- */
 
+static void count_up(struct sm_array *array, enum tutti_counter counter, uint64_t *n)
+{
+	if (*n)
+		card_count(array->card, counter, *n);
+	*n = 0;
+}
+
+static void engine_count(struct engine *engine)
+{
+	energy_flush(engine);
+	count_up(engine->array, TUTTI_COUNTER_WAVES, &engine->waves);
+	count_up(engine->array, TUTTI_COUNTER_WAVE_SWITCHES, &engine->switches);
+	count_up(engine->array, TUTTI_COUNTER_BARRIERS, &engine->barriers);
+	count_up(engine->array, TUTTI_COUNTER_FAULTS, &engine->faults);
+}
+
 static void hand_over(struct engine *engine)
 {
 	struct sm_array *array = engine->array;
 	uint32_t n = engine->ended.count;
 
 	engine->flush_tick = tutti_load_relaxed(&array->tick);
-	energy_flush(engine);
+	engine_count(engine); /* first: who sees that all CTAs have ended finds their waves counted */
 	if (!n)
 		return;
 	pthread_mutex_lock(&array->lock);
@@ -285,22 +301,6 @@ static bool engine_run(struct engine *engine)
 	return ran;
 }
 
-static void count_up(struct sm_array *array, enum tutti_counter counter, uint64_t *n)
-{
-	if (*n)
-		card_count(array->card, counter, *n);
-	*n = 0;
-}
-
-static void engine_count(struct engine *engine)
-{
-	energy_flush(engine);
-	count_up(engine->array, TUTTI_COUNTER_WAVES, &engine->waves);
-	count_up(engine->array, TUTTI_COUNTER_WAVE_SWITCHES, &engine->switches);
-	count_up(engine->array, TUTTI_COUNTER_BARRIERS, &engine->barriers);
-	count_up(engine->array, TUTTI_COUNTER_FAULTS, &engine->faults);
-}
-
 static bool engine_has_work(struct engine *engine)
 {
 	return engine->ready.head || (engine->blocked.head && engine_unblock(engine)) || engine->yielded.head ||
@@ -368,7 +368,6 @@ static void *worker(void *data)
 		pthread_mutex_unlock(&array->lock);
 		engine->spins = 0;
 		engine_run(engine);
-		engine_count(engine);
 		hand_over(engine);
 		pthread_mutex_lock(&array->lock);
 	}

@@ -38,6 +38,23 @@ static void index_of_every_cta(void **unused)
 	rig_destroy(card);
 }
 
+/* SYS-12: as soon as it is known that a CTA has ended. A worker hands CTAs over while it goes on with others. */
+static void waves_are_counted_before_their_ctas_end(void **unused)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 1);
+	struct engine *worker = &card->array->engine[1];
+	struct cta cta = { 0 };
+
+	worker->waves = 3;
+	worker->flush_tick = card->array->tick - 1; /* it has not handed anything over for a tick */
+	engine_ended(worker, &cta);
+	assert_int_equal(card->array->handed_count, 1);
+	assert_int_equal(card->counter[TUTTI_COUNTER_WAVES], 3);
+	cta_list_init(&worker->handed);
+	card->array->handed_count = 0;
+	rig_destroy(card);
+}
+
 static void items_at_the_edge(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 4);
@@ -519,6 +536,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(index_of_every_cta),
+		cmocka_unit_test(waves_are_counted_before_their_ctas_end),
 		cmocka_unit_test(items_at_the_edge),
 		cmocka_unit_test(atomics_are_exact),
 		cmocka_unit_test(barrier_of_32_waves),
