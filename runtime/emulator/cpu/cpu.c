@@ -162,6 +162,16 @@ static enum cpu_stop step_over(struct cpu *cpu, struct cpu_regs *regs)
 	return stop == CPU_STOP_SLICE ? CPU_STOP_INTERRUPT : stop;
 }
 
+/*
+ * Nobody may store what is to be attended to without either being seen here, or seeing that this processor runs and leaving
+ * the limit at zero.
+ */
+static void begin_piece(struct cpu *cpu)
+{
+	__atomic_store_n(&cpu->limit, cpu->end, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 /* Until there is a reason other than something to attend to. */
 static enum cpu_stop pieces(struct cpu *cpu, struct cpu_regs *regs)
 {
@@ -169,7 +179,7 @@ static enum cpu_stop pieces(struct cpu *cpu, struct cpu_regs *regs)
 	uint64_t start = cpu->instructions;
 
 	while (stop == CPU_STOP_INTERRUPT) {
-		__atomic_store_n(&cpu->limit, cpu->end, __ATOMIC_SEQ_CST);
+		begin_piece(cpu);
 		if (__atomic_load_n(&cpu->attention, __ATOMIC_SEQ_CST) && attended(cpu))
 			return CPU_STOP_INTERRUPT;
 		if (cpu->instructions >= cpu->end)
@@ -183,22 +193,37 @@ static enum cpu_stop pieces(struct cpu *cpu, struct cpu_regs *regs)
 	return stop;
 }
 
-enum cpu_stop cpu_run(struct cpu *cpu, struct cpu_regs *regs, uint64_t instructions)
+uint32_t cpu_enter(void)
+{
+	return cpu_float_enter();
+}
+
+void cpu_leave(uint32_t kept)
+{
+	cpu_float_leave(kept);
+}
+
+enum cpu_stop cpu_run_entered(struct cpu *cpu, struct cpu_regs *regs, uint64_t instructions)
 {
 	uint64_t end = cpu->instructions + instructions;
 	enum cpu_stop stop;
-	uint32_t kept = 0;
 
 	cpu->regs = regs;
 	cpu->end = end < cpu->instructions ? ~0ull : end;
-	__atomic_store_n(&cpu->running, true, __ATOMIC_SEQ_CST);
-	if (cpu->xlen == 64) {
-		kept = cpu_float_enter();
-		cpu_float_mode(cpu);
-	}
-	stop = pieces(cpu, regs);
+	__atomic_store_n(&cpu->running, true, __ATOMIC_RELAXED); /* before the fence of begin_piece() */
 	if (cpu->xlen == 64)
-		cpu_float_leave(kept);
+		cpu_float_mode(cpu);
+	stop = pieces(cpu, regs);
 	__atomic_store_n(&cpu->running, false, __ATOMIC_RELEASE);
+	return stop;
+}
+
+enum cpu_stop cpu_run(struct cpu *cpu, struct cpu_regs *regs, uint64_t instructions)
+{
+	uint32_t kept = cpu->xlen == 64 ? cpu_enter() : 0;
+	enum cpu_stop stop = cpu_run_entered(cpu, regs, instructions);
+
+	if (cpu->xlen == 64)
+		cpu_leave(kept);
 	return stop;
 }

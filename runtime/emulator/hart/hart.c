@@ -105,7 +105,7 @@ static void run(struct hart *hart, struct wave *wave)
 	do {
 		if (engine->array->deterministic)
 			limit = engine->slice_end - engine->executed;
-		why = cpu_run(hart->cpu, &wave->regs, limit);
+		why = cpu_run_entered(hart->cpu, &wave->regs, limit);
 		engine->executed += cpu_instructions(hart->cpu) - before;
 		before = cpu_instructions(hart->cpu);
 		wave->fresh = false;
@@ -117,6 +117,7 @@ static void run(struct hart *hart, struct wave *wave)
 void hart_enter(struct hart *hart, struct wave *wave)
 {
 	struct engine *engine = hart->engine;
+	uint32_t kept = cpu_enter();
 
 	tutti_store_release(&engine->running, hart);
 	/* Here, since only what can be seen to run keeps the timer awake: before, any time may have passed. */
@@ -128,6 +129,7 @@ void hart_enter(struct hart *hart, struct wave *wave)
 	} while (wave && wave->hart == hart);
 	engine->handoff = wave;
 	tutti_store_release(&engine->running, NULL);
+	cpu_leave(kept);
 }
 
 void hart_interrupt(struct hart *hart)

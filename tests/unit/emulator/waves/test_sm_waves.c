@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Waves on the SM array: services, atomics, faults, isolation, time slices, speed. */
+#include <fenv.h>
 #include <stdio.h>
 
 #include "sm_rig.h"
@@ -210,6 +211,26 @@ static void floating_point(void **unused)
 	launch_one(card, &state, 0);
 	rig_until(card, 0, 1);
 	assert_true(*(double *)data == 3.5);
+	rig_destroy(card);
+}
+
+/* SYS-51: the rounding of the thread that drives the card is not that of its waves, and is as before after them. */
+static void rounding_of_the_host(void **unused)
+{
+	/* out[0] = 1.0 / 3 */
+	static const uint32_t third[] = { 0x00053403, 0x00100293, 0xd222f553, 0x00300293, 0xd222f5d3, 0x1ab57553, 0x00a43027,
+					  0x00008067 };
+	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 1);
+	uint64_t *data = prepare(card, 1);
+	struct tutti_task_state state = rig_state(1, 0x800, 1, 4);
+
+	memcpy(card->map[0].host + 0x800, third, sizeof(third));
+	fesetround(FE_UPWARD);
+	launch_one(card, &state, 0);
+	rig_until(card, 0, 1);
+	assert_int_equal(fegetround(), FE_UPWARD);
+	fesetround(FE_TONEAREST);
+	assert_true(data[0] == 0x3fd5555555555555);
 	rig_destroy(card);
 }
 
@@ -552,6 +573,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(fault_of_atomic),
 		cmocka_unit_test(fault_of_own_information),
 		cmocka_unit_test(floating_point),
+		cmocka_unit_test(rounding_of_the_host),
 		cmocka_unit_test(spinning_waves_do_not_block),
 		cmocka_unit_test(slow_start_keeps_its_time_slice),
 		cmocka_unit_test(yielding_wave_sees_later_cta),
