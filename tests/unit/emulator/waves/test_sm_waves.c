@@ -239,13 +239,13 @@ static void spinning_waves_do_not_block(void **unused)
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 4);
 	uint64_t *data = prepare(card, 1);
 	struct tutti_task_state spin = rig_state(1, K_SPIN, 8, 1), set = rig_state(1, K_SET, 1, 1);
-	double start = 0;
+	uint32_t runs = card->array->engine[0].runs;
 
 	sm_array_state(card->array, 0, 0, &spin, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 2, 4), 0);
-	start = rig_ns();
 	rig_step(card);
-	assert_true(rig_ns() - start < 50e6);
+	/* Each keeps the engine for a tick at least, and two ticks end the step, however long they take on a busy machine. */
+	assert_in_range(card->array->engine[0].runs - runs, 1, 4);
 	sm_array_state(card->array, 1, 0, &set, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 1, 1, 4), 0);
 	rig_until(card, 1, 4);
