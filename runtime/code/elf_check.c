@@ -19,6 +19,7 @@ struct check {
 	struct elf_object *elf;
 	Elf64_Ehdr header;
 	uint32_t contract_max;
+	bool leave_undefined; /* the file is not going to be loaded */
 	bool note_seen;
 	const char *message;
 };
@@ -294,7 +295,7 @@ static int check_symbols(struct check *check)
 
 		if (symbol.st_name >= elf->name_bytes)
 			return bad(check, "a symbol's name is outside the string table");
-		if (is_missing(elf, &symbol, name)) {
+		if (!check->leave_undefined && is_missing(elf, &symbol, name)) {
 			snprintf(text, sizeof(text), "undefined symbol %s", name);
 			bad(check, text);
 			return -ENOLINK;
@@ -340,9 +341,9 @@ static int external_value(struct check *check, const Elf64_Shdr *table, const El
 	    symbol->st_name >= names.sh_size || elf->file[names.sh_offset + names.sh_size - 1])
 		return bad(check, "the symbol names are not a string table inside the file");
 	external = find_external(elf, (const char *)elf->file + names.sh_offset + symbol->st_name);
-	if (!external)
+	if (!external && !check->leave_undefined)
 		return bad(check, "a relocation names an undefined or absolute symbol");
-	*value = (uintptr_t)external->address;
+	*value = external ? (uintptr_t)external->address : 0;
 	return 0;
 }
 
@@ -442,35 +443,41 @@ static int check_relocations(struct check *check)
 	return 0;
 }
 
+static int open_checked(struct check *check, const char **message)
+{
+	int error = check_header(check);
+
+	if (!error)
+		error = check_segments(check);
+	if (!error)
+		error = find_symbols(check);
+	if (!error)
+		error = check_symbols(check);
+	if (!error)
+		error = check_relocations(check);
+	if (error)
+		elf_close(check->elf);
+	if (message)
+		*message = error ? check->message ? check->message : "out of memory" : NULL;
+	return error;
+}
+
 int elf_open(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max,
 	     const char **message)
 {
-	int error = elf_open_with(elf, file, bytes, contract_max, NULL, 0, message);
+	struct check check = {.elf = elf, .contract_max = contract_max, .leave_undefined = true};
 
-	return error == -ENOLINK ? -ENOEXEC : error;
+	*elf = (struct elf_object){.file = file, .bytes = bytes};
+	return open_checked(&check, message);
 }
 
 int elf_open_with(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max,
 		  const struct tutti_external *external, size_t externals, const char **message)
 {
 	struct check check = {.elf = elf, .contract_max = contract_max};
-	int error;
 
 	*elf = (struct elf_object){.file = file, .bytes = bytes, .external = external, .externals = externals};
-	error = check_header(&check);
-	if (!error)
-		error = check_segments(&check);
-	if (!error)
-		error = find_symbols(&check);
-	if (!error)
-		error = check_symbols(&check);
-	if (!error)
-		error = check_relocations(&check);
-	if (error)
-		elf_close(elf);
-	if (message)
-		*message = error ? check.message ? check.message : "out of memory" : NULL;
-	return error;
+	return open_checked(&check, message);
 }
 
 void elf_close(struct elf_object *elf)

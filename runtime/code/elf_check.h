@@ -48,14 +48,14 @@ struct elf_object {
 };
 
 /**
- * elf_open() - check a code object by every rule of code_object.h.
+ * elf_open() - check a code object by every rule of code_object.h, for who does not load it: what it leaves undefined stays so.
  * @contract_max: newest contract version the card speaks
  * @message: receives what is wrong, as static text or in a buffer of the calling thread that its next call reuses
  * Return: 0, -ENOEXEC, -ENOMEM.
  */
 int elf_open(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max,
 	     const char **message);
-/** elf_open_with() - the same, with addresses for symbols that the file leaves undefined. Also -ENOLINK: one lacks. */
+/** elf_open_with() - the same for its loader, with addresses for what it leaves undefined. Also -ENOLINK: one lacks. */
 int elf_open_with(struct elf_object *elf, const void *file, size_t bytes, uint32_t contract_max,
 		  const struct tutti_external *external, size_t externals, const char **message);
 void elf_close(struct elf_object *elf);

@@ -12,6 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct elf_object elf;
 	size_t i, length;
 
+	if (!elf_open_with(&elf, data, bytes, TUTTI_CONTRACT_VERSION, NULL, 0, &message))
+		elf_close(&elf);
 	if (elf_open(&elf, data, bytes, TUTTI_CONTRACT_VERSION, &message))
 		return 0;
 	for (i = 0; i < elf.symbol_count; i++) {

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache
 mkdir "$XDG_CACHE_HOME"
 examples="conv gemm hello matmul reduce stencil"
-echo "1..$(($(wc -w <<<"$examples") + 3))"
+echo "1..$(($(wc -w <<<"$examples") + 4))"
 number=0
 check() {
 	number=$((number + 1))
@@ -37,6 +37,11 @@ translations() { (cd "$XDG_CACHE_HOME" && find . -name '*.so' | sort); }
 	"$out/tutti" translate "$out/examples/reduce.tco" && translations >"$work/before" && [ "$(wc -l <"$work/before")" = 2 ] &&
 	trace wait matmul && trace wait reduce && translations | cmp "$work/before" -
 check $? "tuttic --translate and tutti translate fill the cache"
+
+# SYS-58: what the program defines when it loads the kernels is no part of the code.
+XDG_CACHE_HOME=$work/external "$out/tuttic" --translate --allow-undefined -o "$work/external.tco" tests/integration/kernels/external.c &&
+	[ "$(find "$work/external" -name '*.so' | wc -l)" = 1 ]
+check $? "kernels with variables that are defined when they are loaded are translated beforehand, too"
 TUTTI_DEVICE=emulator "$out/tutti" info >"$work/info" && grep -qE "^kernels +translated, compiled by /" "$work/info" &&
 	grep -qF "2, " "$work/info" && grep -qF "in $work/filled/tutti/translations" "$work/info" &&
 	TUTTI_TRANSLATE=off TUTTI_DEVICE=emulator "$out/tutti" info --json | grep -q '"kernels_are":"interpreted, since TUTTI_TRANSLATE is off"'
