@@ -34,11 +34,12 @@ notices() {
 		! accepts "clang -I$work" c c99 tutti/c11.h
 }
 
-# Functions the headers declare and leave to the library.
+# Functions the headers declare and leave to the library. gcc names each one's file by the path it was given. That is a
+# relative one here, because a gcc that is really ccache makes relative ones of absolute ones (base_dir).
 functions() {
 	printf '#include "%s"\n' "${headers[@]}" >"$work/all.c"
-	gcc $include -aux-info "$work/prototypes" -fsyntax-only "$work/all.c" &&
-		sed -nE "s|^/\* $top/include/.* extern .*\b(tutti_\w+) \(.*|\1|p" "$work/prototypes" | sort -u
+	(cd "$top" && gcc -Iinclude $include -aux-info "$work/prototypes" -fsyntax-only "$work/all.c") &&
+		sed -nE "s|^/\* include/.* extern .*\b(tutti_\w+) \(.*|\1|p" "$work/prototypes" | sort -u
 }
 
 # In C++ each of them is the C function of that name, which the library has.
