@@ -4,9 +4,12 @@
 
 #include "errors.h"
 
-static const hsa_ext_image_format_t format = {HSA_EXT_IMAGE_CHANNEL_TYPE_FLOAT, HSA_EXT_IMAGE_CHANNEL_ORDER_RGBA};
+/* Older versions of clang take no constant object in the initializer of another. */
+#define FORMAT {HSA_EXT_IMAGE_CHANNEL_TYPE_FLOAT, HSA_EXT_IMAGE_CHANNEL_ORDER_RGBA}
+
+static const hsa_ext_image_format_t format = FORMAT;
 static const hsa_ext_image_descriptor_t descriptor = {
-	.geometry = HSA_EXT_IMAGE_GEOMETRY_2D, .width = 16, .height = 16, .format = format};
+	.geometry = HSA_EXT_IMAGE_GEOMETRY_2D, .width = 16, .height = 16, .format = FORMAT};
 static const hsa_ext_sampler_descriptor_t sampling = {.filter_mode = HSA_EXT_SAMPLER_FILTER_MODE_LINEAR};
 static const hsa_access_permission_t access_right = HSA_ACCESS_PERMISSION_RO;
 static hsa_ext_image_data_info_t about;
