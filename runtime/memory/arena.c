@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define NONE	      UINT32_MAX
 #define RETIRE_PAGES  256u
@@ -193,13 +194,28 @@ static uint32_t find_free(struct arena *arena, size_t pages)
 	return NONE;
 }
 
-static void pages_clear(struct arena *arena, struct extent *extent)
+/*
+ * Zero an extent by giving its pages back to the kernel. The host's pages may be larger than ours, and madvise() takes all of
+ * the last one: what shares a page with others is cleared here. Return: false: it has not been done.
+ */
+static bool pages_discard(const struct arena *arena, const struct extent *extent)
 {
-	uint8_t *start = arena->base + (size_t)extent->first * ARENA_PAGE;
-	size_t bytes = (size_t)extent->pages * ARENA_PAGE;
+	uintptr_t start = (uintptr_t)arena->base + (size_t)extent->first * ARENA_PAGE;
+	uintptr_t end = start + (size_t)extent->pages * ARENA_PAGE, page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t first = (start + page - 1) & -page, last = end & -page;
 
-	if (!arena->discard || extent->pages < DISCARD_PAGES || madvise(start, bytes, MADV_DONTNEED))
-		memset(start, 0, bytes);
+	if (!arena->discard || extent->pages < DISCARD_PAGES || first >= last ||
+	    madvise((void *)first, last - first, MADV_DONTNEED))
+		return false;
+	memset((void *)start, 0, first - start);
+	memset((void *)last, 0, end - last);
+	return true;
+}
+
+static void pages_clear(const struct arena *arena, const struct extent *extent)
+{
+	if (!pages_discard(arena, extent))
+		memset(arena->base + (size_t)extent->first * ARENA_PAGE, 0, (size_t)extent->pages * ARENA_PAGE);
 }
 
 static uint32_t extent_alloc(struct arena *arena, size_t pages, uint8_t state)
@@ -361,8 +377,7 @@ int arena_free(struct arena *arena, const void *address)
 		slab_free(arena, e, ((const uint8_t *)address - base) >> (6 + arena->extent[e].class));
 		return 0;
 	}
-	if (arena->discard && arena->extent[e].pages >= DISCARD_PAGES &&
-	    !madvise(start, bytes, MADV_DONTNEED))
+	if (pages_discard(arena, &arena->extent[e]))
 		arena->extent[e].dirty = false;
 	if (arena->retire && arena->extent[e].pages >= RETIRE_PAGES) {
 		arena->retire(arena->context, start, bytes);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=madvise,--wrap=sysconf */
 /* Arena allocator against a list of what should be allocated (SYS-41). */
 #include <errno.h>
 #include <setjmp.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include <sys/mman.h>
@@ -16,6 +18,31 @@
 
 #define BYTES (64u << 20)
 #define LIVE  600
+
+#define BIG_PAGE 65536u
+
+/* A kernel with larger pages: madvise() refuses what does not start with one, and takes all of the last one. */
+static size_t host_page = 4096;
+static unsigned discards;
+long __real_sysconf(int name);
+long __wrap_sysconf(int name);
+int __real_madvise(void *start, size_t bytes, int advice);
+int __wrap_madvise(void *start, size_t bytes, int advice);
+
+long __wrap_sysconf(int name)
+{
+	return name == _SC_PAGESIZE ? (long)host_page : __real_sysconf(name);
+}
+
+int __wrap_madvise(void *start, size_t bytes, int advice)
+{
+	if ((uintptr_t)start % host_page) {
+		errno = EINVAL;
+		return -1;
+	}
+	discards++;
+	return __real_madvise(start, (bytes + host_page - 1) / host_page * host_page, advice);
+}
 
 static size_t committed;
 static size_t limit = BYTES;
@@ -43,14 +70,16 @@ static int revive(void *context, void *start, size_t bytes)
 	return 0;
 }
 
+/* It starts and ends with a page of any host. */
 static uint8_t *memory(void)
 {
-	void *p =
-	    mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t *p = mmap(NULL, BYTES + 2 * BIG_PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	committed = 0;
-	return p;
+	discards = 0;
+	return p + (BIG_PAGE - (uintptr_t)p % BIG_PAGE);
 }
 
 static void random_use(void **state)
@@ -109,6 +138,15 @@ static void random_use(void **state)
 	assert_non_null(arena_alloc(&arena, BYTES / 2));
 	arena_fini(&arena);
 	munmap(base, BYTES);
+}
+
+/* SYS-51: what is freed ends within a page of the host whose rest is in use. */
+static void random_use_with_big_pages(void **state)
+{
+	host_page = BIG_PAGE;
+	random_use(state);
+	host_page = 4096;
+	assert_true(discards > 100);
 }
 
 /* What is allocated is visible to the card; big blocks are not once they are freed. */
@@ -202,7 +240,8 @@ static void foreign_pointers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(random_use),   cmocka_unit_test(retired_and_revived), cmocka_unit_test(fills_up),
+	    cmocka_unit_test(random_use),   cmocka_unit_test(random_use_with_big_pages),
+	    cmocka_unit_test(retired_and_revived), cmocka_unit_test(fills_up),
 	    cmocka_unit_test(commit_fails), cmocka_unit_test(foreign_pointers),
 	};
 
