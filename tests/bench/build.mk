@@ -24,7 +24,7 @@ $(OUT)/tests/bench/firmware/units.o: HOST_CFLAGS += -I$(OUT)/tests/bench
 BENCH_LOOPS := $(OUT)/tests/bench/loops.tco
 $(BENCH_LOOPS): tests/bench/kernels/loops.c tests/bench/kernels/loops.h $(TUTTIC_DEPS)
 	@mkdir -p $(@D)
-	$(TUTTIC) -Wextra -Werror -o $@ $<
+	$(TUTTIC) -Wextra $(ERROR) -o $@ $<
 
 $(OUT)/tests/bench/host/bench_kernels.o: $(BENCH_LOOPS)
 $(OUT)/tests/bench/host/bench_kernels.o: HOST_CFLAGS += -D_GNU_SOURCE -DBENCH_LOOPS='"$(BENCH_LOOPS)"'
@@ -40,7 +40,7 @@ BENCH_HSA := $(OUT)/tests/bench/hsa/hsa_launch
 all: $(BENCH_HSA)
 $(BENCH_HSA): tests/bench/hsa/hsa_launch.c $(HSA)/libhsa-runtime64.so.1 $(TOOL_KERNELS)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra -Werror -Iinclude -DHSA_KERNELS='"$(abspath $(TOOL_KERNELS))"' $< -o $@ \
+	$(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra $(ERROR) -Iinclude -DHSA_KERNELS='"$(abspath $(TOOL_KERNELS))"' $< -o $@ \
 		-L$(HSA) -lhsa-runtime64 -L$(OUT) -ltutti -Wl,-rpath,'$$ORIGIN/../../..'
 
 bench: $(OUT)/tutti $(OUT)/tutti-bench $(BENCH_HSA)
