@@ -175,7 +175,7 @@ const struct packet_form packet_forms[] = {
 	{ "condensed_all_fields_1", general_1, 600, BENCH_NO_TARGET },
 	{ "condensed_same_6", same_6, 7, 240 },
 	{ "condensed_same_31", same_31, 4.5, 190 },
-	{ NULL },
+	{ 0 },
 };
 
 int packet_form_send(struct bench_rig *rig, const struct packet_form *form, unsigned rounds, unsigned *kernels)

@@ -225,7 +225,7 @@ static void replays(void **state)
 	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
 	struct tutti_recording *r[2];
 	uint64_t want[2][40];
-	unsigned n[2] = {17, 9}, seed = 1, total = 0;
+	unsigned n[2] = {17, 9}, seed = 1;
 
 	for (unsigned k = 0; k < 2; k++) {
 		assert_int_equal(tutti_record_begin(queue), 0);
@@ -259,7 +259,6 @@ static void replays(void **state)
 			assert_int_equal(fake.ran[j].kernarg, want[k][j]);
 			assert_int_equal(fake.ran[j].kernel_object, 0x10000 + 64 * (j % 11));
 		}
-		total++;
 	}
 	assert_int_equal(reported, 0);
 	tutti_recording_destroy(r[0]);
