@@ -84,6 +84,7 @@ help:
 	@echo "make vm-packages  there, driver and firmware of the Debian packages, the driver built by DKMS for each kernel"
 	@echo "make debug-kernel-check  the same under a kernel with KASAN, lockdep, kmemleak (KERNEL=debug)"
 	@echo "make check-debian13, check-arm64  the build and tests in a root of Debian 13; for arm64 under user emulation"
+	@echo "make check-compilers  the build and the tests of units with gcc 12 to 14 and clang 14 to 19, in roots of both releases"
 	@echo "make install  PREFIX=/usr/local DESTDIR=; make uninstall"
 	@echo "make deb      Debian packages, in $(OUT)/deb; make check-packages tries them in fresh roots of Debian 12 and 13"
 	@echo "make packages install what a fresh Debian lacks (apt)"

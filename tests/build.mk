@@ -133,6 +133,11 @@ check-loaded: check-build vm-build
 check-quick: check-programs
 	@$(PROVE) -j2 $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(INTEGRATION_BINS)
 
+# What depends on the host's compiler, in little time: all units, examples on the whole stack.
+.PHONY: check-compiled
+check-compiled: check-programs
+	@$(PROVE) -j2 $(UNIT_BINS) $(TARGET_TESTS) tests/integration/programs/translated.sh
+
 check-unit: $(UNIT_BINS)
 	@$(PROVE) $(UNIT_BINS)
 check-integration: all $(INTEGRATION_BINS) $(TEST_KERNELS) $(TEST_RAW)
