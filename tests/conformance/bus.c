@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <linux/pci_regs.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,4 +50,94 @@ bool card_rescan(void)
 	write_file("/sys/bus/pci/drivers_probe", pci_address);
 	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/tutti/%s", pci_address);
 	return !access(path, F_OK);
+}
+
+/* ---- the slot ---- */
+
+bool card_soon(bool there)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s", pci_address);
+	for (unsigned i = 0; i < 6000 && !access(path, F_OK) != there; i++)
+		usleep(10000);
+	return !access(path, F_OK) == there;
+}
+
+static int port_open(void)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/../config", pci_address);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* Where the registers of PCI Express are in its configuration space; 0: it has none. */
+static unsigned express_registers(int port)
+{
+	uint8_t next = 0, id = 0;
+
+	if (pread(port, &next, 1, PCI_CAPABILITY_LIST) != 1)
+		return 0;
+	while (next && pread(port, &id, 1, next) == 1 && id != PCI_CAP_ID_EXP)
+		if (pread(port, &next, 1, next + PCI_CAP_LIST_NEXT) != 1)
+			return 0;
+	return next;
+}
+
+/* The slot without power, for an instant. The kernel learns that it is empty by the interrupt that is allowed then. */
+static bool power_cycle(int port, unsigned slot)
+{
+	uint32_t can = 0;
+	uint16_t on, off;
+
+	if (pread(port, &can, sizeof(can), slot + PCI_EXP_SLTCAP) != sizeof(can) || !(can & PCI_EXP_SLTCAP_PCP) ||
+	    pread(port, &on, sizeof(on), slot + PCI_EXP_SLTCTL) != sizeof(on))
+		return false;
+	off = (uint16_t)((on & ~PCI_EXP_SLTCTL_HPIE) | PCI_EXP_SLTCTL_PCC | PCI_EXP_SLTCTL_PWR_IND_OFF);
+	return pwrite(port, &off, sizeof(off), slot + PCI_EXP_SLTCTL) == sizeof(off) &&
+	       pwrite(port, &on, sizeof(on), slot + PCI_EXP_SLTCTL) == sizeof(on);
+}
+
+bool card_pull(void)
+{
+	int port = port_open();
+	unsigned slot = port < 0 ? 0 : express_registers(port);
+	bool done = slot && power_cycle(port, slot);
+
+	if (port >= 0)
+		close(port);
+	return done;
+}
+
+/* The kernel makes the new device while this looks for it, and either may be the one who finds the driver. */
+bool card_plug(void)
+{
+	int fd = -1;
+
+	if (system(plug_command) || !card_soon(true))
+		return false;
+	for (unsigned i = 0; i < 6000 && fd < 0; i++) {
+		write_device("driver_override", "tutti");
+		write_file("/sys/bus/pci/drivers_probe", pci_address);
+		fd = device_open();
+		if (fd < 0)
+			usleep(10000);
+	}
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool card_link(bool up)
+{
+	int port = port_open();
+	uint16_t command = 0;
+	bool done = port >= 0 && pread(port, &command, sizeof(command), PCI_COMMAND) == sizeof(command);
+
+	command = (uint16_t)(up ? command | PCI_COMMAND_MEMORY : command & ~PCI_COMMAND_MEMORY);
+	done = done && pwrite(port, &command, sizeof(command), PCI_COMMAND) == sizeof(command);
+	if (port >= 0)
+		close(port);
+	return done;
 }

@@ -117,6 +117,7 @@ static void usage(FILE *out)
 	      "  --device NODE    /dev/accel/accelN or /dev/dri/renderDN (default: the first of tutti's)\n"
 	      "  --pci ADDRESS    may unbind, remove and rescan this card: hot-unplug and power subtests\n"
 	      "  --inject COMMAND COMMAND KIND [ARG] makes a fault happen in the card (emulated cards only)\n"
+	      "  --plug COMMAND   puts a card into the empty slot: subtests that pull the card out\n"
 	      "  --only TEXT      subtests and groups whose name contains TEXT\n"
 	      "  --rounds N       how often the storms kill, remove and open (default 20)\n"
 	      "  --seed N         of whatever is random (default: the time)\n"
@@ -129,6 +130,7 @@ static int options(int argc, char **argv)
 	static const struct option longs[] = {
 		{"device", required_argument, NULL, 'd'}, {"pci", required_argument, NULL, 'p'},
 		{"inject", required_argument, NULL, 'i'}, {"only", required_argument, NULL, 'o'},
+		{"plug", required_argument, NULL, 'g'},
 		{"rounds", required_argument, NULL, 'r'}, {"seed", required_argument, NULL, 's'},
 		{"list", no_argument, NULL, 'l'},	  {"help", no_argument, NULL, 'h'},
 		{0},
@@ -140,6 +142,7 @@ static int options(int argc, char **argv)
 		case 'd': device_path = optarg; break;
 		case 'p': pci_address = optarg; break;
 		case 'i': inject_command = optarg; break;
+		case 'g': plug_command = optarg; break;
 		case 'o': only = optarg; break;
 		case 'r': rounds = (unsigned)atoi(optarg); break;
 		case 's': seed = strtoull(optarg, NULL, 0); break;

@@ -12,7 +12,7 @@
 #include "rig.h"
 #include "tutti/code_object.h"
 
-const char *device_path, *pci_address, *inject_command;
+const char *device_path, *pci_address, *inject_command, *plug_command;
 unsigned rounds = 20;
 uint64_t seed;
 

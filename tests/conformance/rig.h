@@ -48,6 +48,7 @@ struct rig {
 extern const char *device_path;
 extern const char *pci_address;    /* device that may be unbound and bound again; NULL: leave it alone */
 extern const char *inject_command; /* command that injects faults; NULL: there is none */
+extern const char *plug_command;   /* command that puts a card into the empty slot; NULL: nobody does that */
 extern unsigned rounds;            /* how often the storms repeat */
 extern uint64_t seed;
 uint32_t random32(void);
@@ -88,6 +89,11 @@ bool driver_unbind(void);
 bool driver_bind(void);
 bool card_remove(void);
 bool card_rescan(void); /* and bound again */
+/* The slot above the card, for which the kernel's pciehp is responsible. */
+bool card_pull(void);         /* out of its slot, without a word to anybody; the kernel will notice */
+bool card_soon(bool there);   /* the kernel has noticed that it is there, or that it is not; waits for it */
+bool card_plug(void);         /* into the empty slot, and bound */
+bool card_link(bool up);      /* whether accesses reach the card; nobody is told. False: it has no port of its own */
 
 /* stale.c: every call on a file from before a reset */
 void stale_calls(const char *when, bool (*happen)(void), int wanted);

@@ -111,3 +111,37 @@ state() { [ "$(control_value state)" = "$1" ]; }
 control_value() { # NAME: one value of status
 	control status | sed -n "s/^$1 //p"
 }
+
+# QEMU's monitor (QMP) is behind the serial line of the PCI bus.
+monitor_line() { # its name
+	local line
+	for line in /sys/class/tty/ttyS*; do
+		case $(readlink -f "$line/device") in
+		*/pci*) echo "/dev/${line##*/}"; return 0 ;;
+		esac
+	done
+	return 1
+}
+monitor() { # COMMAND [ARGUMENTS]: prints the answer; status 0 if it is not an error
+	local line
+	exec 7<>"$(monitor_line)"
+	echo "{\"execute\":\"$1\"${2:+,\"arguments\":$2}}" >&7
+	while read -r -t 10 line <&7; do
+		case $line in # there are events, too, which nobody waits for
+		*'"return"'*) exec 7>&-; echo "$line"; return 0 ;;
+		*'"error"'*) exec 7>&-; echo "$line"; return 1 ;;
+		esac
+	done
+	exec 7>&-
+	echo "no answer"
+	return 2
+}
+
+# A card for the empty slot: a new connection to the card's process, which forgets what it knew of the last one.
+card_plug() {
+	local address="{\"type\":\"unix\",\"data\":{\"path\":\"$(vm_option socket)\"}}" backend
+	backend="{\"type\":\"socket\",\"data\":{\"addr\":$address,\"server\":false}}"
+	soon 20 monitor chardev-remove '{"id":"card"}' || return 1 # QEMU lets go of the old card in its own time
+	monitor chardev-add "{\"id\":\"card\",\"backend\":$backend}" &&
+		monitor device_add '{"driver":"ivshmem-doorbell","id":"card","chardev":"card","vectors":32,"bus":"bridge"}'
+}

@@ -16,22 +16,28 @@
 
 #include "rig.h"
 
-/** struct order - as core_hotunplug of igt-gpu-tools has them. */
+#define PULLS 4u /* the kernel takes three seconds for each */
+
+/** struct order - as core_hotunplug of igt-gpu-tools has them, and with the card pulled out of its slot. */
 struct order {
 	const char *name;
-	bool remove; /* the device is removed from the bus; otherwise the driver is unbound */
+	enum { UNBIND, REMOVE, PULL } how;
 	enum { CLOSED, CLOSE_BEFORE, CLOSE_AFTER, CLOSE_LATE } close;
 };
 
 static const struct order orders[] = {
-	{"REL-06: unbind-rebind", false, CLOSED},
-	{"REL-06: unplug-rescan", true, CLOSED},
-	{"REL-06: hotunbind-rebind", false, CLOSE_BEFORE},
-	{"REL-06: hotunplug-rescan", true, CLOSE_BEFORE},
-	{"REL-06: hotrebind", false, CLOSE_AFTER},
-	{"REL-06: hotreplug", true, CLOSE_AFTER},
-	{"REL-06: hotrebind-lateclose", false, CLOSE_LATE},
-	{"REL-06: hotreplug-lateclose", true, CLOSE_LATE},
+	{"REL-06: unbind-rebind", UNBIND, CLOSED},
+	{"REL-06: unplug-rescan", REMOVE, CLOSED},
+	{"REL-06: hotunbind-rebind", UNBIND, CLOSE_BEFORE},
+	{"REL-06: hotunplug-rescan", REMOVE, CLOSE_BEFORE},
+	{"REL-06: hotrebind", UNBIND, CLOSE_AFTER},
+	{"REL-06: hotreplug", REMOVE, CLOSE_AFTER},
+	{"REL-06: hotrebind-lateclose", UNBIND, CLOSE_LATE},
+	{"REL-06: hotreplug-lateclose", REMOVE, CLOSE_LATE},
+	{"REL-06: pull-plug", PULL, CLOSED},
+	{"REL-06: hotpull-plug", PULL, CLOSE_BEFORE},
+	{"REL-06: hotpull-hotplug", PULL, CLOSE_AFTER},
+	{"REL-06: hotpull-hotplug-lateclose", PULL, CLOSE_LATE},
 };
 
 /** struct holder - a file with running work, mappings, a shared buffer, a fence and a sleeping thread. */
@@ -129,19 +135,37 @@ static void let_go(struct holder *holder)
 	close(holder->fence);
 }
 
+static bool take_out(const struct order *order)
+{
+	switch (order->how) {
+	case UNBIND: return driver_unbind();
+	case REMOVE: return card_remove();
+	default: return card_pull() && card_soon(false);
+	}
+}
+
+static bool bring_back(const struct order *order)
+{
+	switch (order->how) {
+	case UNBIND: return driver_bind();
+	case REMOVE: return card_rescan();
+	default: return card_plug();
+	}
+}
+
 static bool try_order(struct rig *rig, const struct order *order)
 {
 	struct holder holder;
 
 	if (order->close != CLOSED)
 		CHECK(hold(&holder));
-	CHECK(order->remove ? card_remove() : driver_unbind());
+	CHECK(take_out(order));
 	EXPECT(-1, device_open());
 	if (order->close != CLOSED)
 		CHECK(check_gone(&holder));
 	if (order->close == CLOSE_BEFORE)
 		let_go(&holder);
-	CHECK(order->remove ? card_rescan() : driver_bind());
+	CHECK(bring_back(order));
 	if (order->close == CLOSE_AFTER)
 		let_go(&holder);
 	CHECK(rig_queue(rig) && rig_works(rig));
@@ -155,14 +179,16 @@ static bool try_order(struct rig *rig, const struct order *order)
 /* A failure in the middle must not leave the other tests without a card. */
 static bool in_order(struct rig *rig, const void *data)
 {
+	const struct order *order = data;
 	bool good;
 	int fd;
 
 	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
-	good = try_order(rig, data);
+	SKIP_UNLESS(order->how != PULL || plug_command, "needs --plug");
+	good = try_order(rig, order);
 	fd = device_open();
 	if (fd < 0)
-		good = (card_rescan() || driver_bind()) && good;
+		good = (card_rescan() || driver_bind() || (plug_command && card_plug())) && good;
 	close(fd);
 	return good;
 }
@@ -172,6 +198,22 @@ static bool rebind(void)
 	return driver_unbind() && driver_bind();
 }
 
+/* A process that uses the card whenever it is there, until it is killed. */
+static pid_t client(void)
+{
+	pid_t child = fork();
+
+	while (!child) {
+		struct rig mine = {.fd = -1};
+
+		if (rig_queue(&mine))
+			while (rig_works(&mine))
+				;
+		rig_close(&mine);
+	}
+	return child;
+}
+
 /* The card is removed and found again while clients use it. */
 static bool storm(struct rig *rig)
 {
@@ -179,19 +221,8 @@ static bool storm(struct rig *rig)
 	bool good = true;
 
 	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
-	for (unsigned i = 0; i < 2; i++) {
-		children[i] = fork();
-		if (children[i])
-			continue;
-		for (;;) {
-			struct rig mine = {.fd = -1};
-
-			if (rig_queue(&mine))
-				while (rig_works(&mine))
-					;
-			rig_close(&mine);
-		}
-	}
+	for (unsigned i = 0; i < 2; i++)
+		children[i] = client();
 	for (unsigned i = 0; good && i < rounds; i++)
 		good = i & 1 ? card_remove() && card_rescan() : rebind();
 	for (unsigned i = 0; i < 2; i++) {
@@ -203,7 +234,27 @@ static bool storm(struct rig *rig)
 	return true;
 }
 
+/* Nobody looks after the card but its clients, while it is there and while it is not. */
+static bool pull_storm(struct rig *rig)
+{
+	pid_t child;
+	bool good = true;
+
+	SKIP_UNLESS(pci_address && plug_command && !getuid(), "needs root, --pci and --plug");
+	child = client();
+	for (unsigned i = 0; good && i < PULLS; i++) {
+		usleep(random32() % 500000);
+		good = card_pull() && card_soon(false) && card_plug();
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	CHECK(good);
+	CHECK(rig_queue(rig) && rig_works(rig));
+	return true;
+}
+
 static const struct subtest unplug_tests[] = {
+	{"REL-06: pulled and plugged, again and again, under load", pull_storm},
 	{"REL-06: removed and found again, again and again, under load", storm},
 	{0},
 };
