@@ -13,7 +13,10 @@
 	X(queue_destroy)  /* the firmware is about to be asked to destroy a queue; the queue's lock is held */ \
 	X(unplug_unpin)   /* the device is being removed: a buffer's DMA addresses are gone, its pages pinned yet */ \
 	X(import_free)    /* an imported buffer is being freed, and about to be detached */ \
-	X(card_zero)      /* a piece of card memory is about to be zeroed */
+	X(card_zero)      /* a piece of card memory is about to be zeroed */ \
+	X(boot)           /* the card has been asked to boot, and nobody has looked for its answer */ \
+	X(restarted)      /* the firmware has been loaded again, and nothing has been asked of it */ \
+	X(function_reset) /* the function is about to be reset, for the first time or again */
 
 enum tutti_delay_point {
 #define TUTTI_DELAY_POINT(name) TUTTI_DELAY_##name,

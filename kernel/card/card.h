@@ -17,6 +17,12 @@ static inline u32 tutti_card_status(struct tutti_device *tdev, size_t field)
 #define tutti_control_at(tdev, field) \
 	((tdev)->window + (tdev)->known.control.offset + offsetof(struct tutti_control, field))
 
+/** tutti_card_is_there() - on the bus, with a link that works; reads of nothing give ones, or zeroes in QEMU. */
+static inline bool tutti_card_is_there(struct tutti_device *tdev)
+{
+	return readq(tdev->window) == TUTTI_DISCOVERY_MAGIC;
+}
+
 /** tutti_card_progress() - packets of the queue that have retired: a word of the kernel's that the card writes. */
 static inline u64 tutti_card_progress(const struct tutti_device *tdev, u32 queue)
 {

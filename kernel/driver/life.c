@@ -4,6 +4,7 @@
 #include <linux/sched/mm.h>
 #include <drm/drm_managed.h>
 
+#include "card/card.h"
 #include "card/power.h"
 #include "driver/life.h"
 #include "firmware/channel.h"
@@ -166,7 +167,7 @@ void tutti_life_unplug(struct tutti_device *tdev)
 	tutti_view_revoke_all(tdev);
 	tutti_card_bo_revoke_exports(tdev);
 	wake_up_all(&tdev->wait);
-	if (readq(tdev->window) == TUTTI_DISCOVERY_MAGIC)
+	if (tutti_card_is_there(tdev))
 		tutti_fw_stop(tdev);
 	pci_clear_master(tdev->pdev);
 	tutti_reset_forget(tdev);

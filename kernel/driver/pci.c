@@ -5,6 +5,7 @@
 
 #include "base/compat.h"
 #include "base/delay.h"
+#include "card/card.h"
 #include "card/discovery.h"
 #include "card/power.h"
 #include "driver/drv.h"
@@ -218,7 +219,7 @@ static pci_ers_result_t tutti_pci_slot_reset(struct pci_dev *pdev)
 
 	pci_restore_state(pdev);
 	pci_save_state(pdev); /* for the next time */
-	if (readq(tdev->window) == TUTTI_DISCOVERY_MAGIC)
+	if (tutti_card_is_there(tdev))
 		return PCI_ERS_RESULT_RECOVERED;
 	tutti_recovery_bus_back(tdev, -ENODEV);
 	return PCI_ERS_RESULT_DISCONNECT;

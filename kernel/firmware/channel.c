@@ -179,6 +179,8 @@ static int tutti_channel_send(struct tutti_device *tdev, struct tutti_request *r
 	int error;
 
 	while ((error = tutti_channel_try_send(tdev, request)) == -EAGAIN) {
+		if (!tutti_card_is_there(tdev))
+			return -EIO;
 		if (head != tutti_status(tdev, host_ring_head))
 			end = jiffies + patience;
 		else if (time_after(jiffies, end))
@@ -194,7 +196,11 @@ static int tutti_channel_wait_reply(struct tutti_device *tdev, struct tutti_requ
 {
 	while (!wait_for_completion_timeout(&request->done, POLL_JIFFIES)) {
 		tutti_channel_poll(tdev);
-		if (time_after(jiffies, end) && !completion_done(&request->done))
+		if (completion_done(&request->done))
+			continue;
+		if (!tutti_card_is_there(tdev))
+			return -EIO;
+		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
 	}
 	return request->error;
@@ -215,9 +221,10 @@ static void tutti_channel_forget(struct tutti_channel *channel, struct tutti_req
  * @timeout_ms: the longest wait
  *
  * The wait cannot be interrupted, since the firmware acts on the request anyway and the caller must know the outcome.
- * It ends by its timeout, or at once when the channel is closed.
+ * It ends by its timeout, or at once when the channel is closed, or soon when the card has gone.
  *
- * Return: 0, the status of the reply, -ETIMEDOUT, or -EIO when the channel is closed or the epoch is over.
+ * Return: 0, the status of the reply, -ETIMEDOUT, or -EIO when the channel is closed, the epoch is over, or there is no
+ * card.
  */
 int tutti_channel_request(struct tutti_device *tdev, struct tutti_message *message, u32 epoch, u32 timeout_ms)
 {

@@ -6,6 +6,7 @@
 #include <linux/ktime.h>
 #include <linux/module.h>
 
+#include "base/delay.h"
 #include "card/card.h"
 #include "card/discovery.h"
 #include "firmware/fw.h"
@@ -85,7 +86,10 @@ static int tutti_fw_boot_wait(struct tutti_device *tdev)
 {
 	ktime_t end = ktime_add_ms(ktime_get(), boot_timeout_ms);
 
+	tutti_delay(TUTTI_DELAY_boot);
 	while (!tutti_fw_boot_answered(tdev)) {
+		if (!tutti_card_is_there(tdev))
+			return -ENODEV;
 		if (ktime_after(ktime_get(), end))
 			return -ETIMEDOUT;
 		usleep_range(200, 500);
@@ -106,6 +110,8 @@ static int tutti_fw_boot_result(struct tutti_device *tdev, int error)
 {
 	u32 state = tutti_status(tdev, state), why = tutti_status(tdev, boot_error);
 
+	if (error == -ENODEV)
+		return error;
 	if (error) {
 		drm_err(&tdev->drm, "firmware %s: no answer to boot %u within %u ms (state %u of boot %u)\n",
 			tutti_fw_image_name(tdev), tdev->boot_sequence, boot_timeout_ms, state,
@@ -181,6 +187,6 @@ void tutti_fw_stop(struct tutti_device *tdev)
 	writeq(0, tutti_control_at(tdev, image_offset));
 	writeq(0, tutti_control_at(tdev, image_bytes));
 	tutti_fw_request_boot(tdev);
-	while (!tutti_fw_boot_answered(tdev) && ktime_before(ktime_get(), end))
+	while (!tutti_fw_boot_answered(tdev) && tutti_card_is_there(tdev) && ktime_before(ktime_get(), end))
 		usleep_range(200, 500);
 }

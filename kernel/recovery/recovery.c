@@ -13,7 +13,9 @@
 #include <linux/pci.h>
 
 #include "base/compat.h"
+#include "base/delay.h"
 #include "base/trace.h"
+#include "card/card.h"
 #include "card/gate.h"
 #include "firmware/channel.h"
 #include "firmware/fw.h"
@@ -90,13 +92,16 @@ static enum tutti_rung tutti_recovery_first_rung(struct tutti_device *tdev)
 	return ++tdev->reloads > RELOADS_MAX ? TUTTI_RUNG_FUNCTION : TUTTI_RUNG_FIRMWARE;
 }
 
-/* Not the one that waits for the device's lock: its holder may wait for us. */
-static int tutti_recovery_try_reset(struct pci_dev *pdev)
+/* Not the one that waits for the device's lock: its holder may wait for us, and does if the device is being removed. */
+static int tutti_recovery_try_reset(struct tutti_device *tdev)
 {
 	int error = -EAGAIN, left;
 
 	for (left = 100; error == -EAGAIN && left; left--) {
-		error = pci_try_reset_function(pdev);
+		tutti_delay(TUTTI_DELAY_function_reset);
+		if (drm_dev_is_unplugged(&tdev->drm) || !tutti_card_is_there(tdev))
+			return -ENODEV;
+		error = pci_try_reset_function(tdev->pdev);
 		if (error == -EAGAIN)
 			msleep(100);
 	}
@@ -114,7 +119,7 @@ static int tutti_recovery_reset_function(struct tutti_device *tdev)
 	tutti_reset_lose_memory(tdev);
 	tutti_fw_stop(tdev);
 	tdev->resetter = current;
-	error = tutti_recovery_try_reset(tdev->pdev);
+	error = tutti_recovery_try_reset(tdev);
 	tdev->resetter = NULL;
 	drm_info(&tdev->drm, "reset of the function: %d\n", error);
 	return error == -ENOTTY && tdev->ivshmem ? 0 : error;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* What a reset does to the units, as ordered lists. When there is one, and how deep it goes: recovery/recovery.c. */
+#include "base/delay.h"
+#include "card/card.h"
 #include "firmware/channel.h"
 #include "firmware/fw.h"
 #include "firmware/message.h"
@@ -52,12 +54,13 @@ int tutti_reset_restart(struct tutti_device *tdev)
 {
 	int error;
 
-	if (readq(tdev->window) != TUTTI_DISCOVERY_MAGIC)
+	if (!tutti_card_is_there(tdev))
 		return -ENODEV;
 	pci_set_master(tdev->pdev); /* a card that had been given up has lost it */
 	error = tutti_fw_boot(tdev);
 	if (error)
 		return error;
+	tutti_delay(TUTTI_DELAY_restarted);
 	tutti_channel_open(tdev);
 	tutti_reset_forget(tdev);
 	error = tutti_message_ping(tdev, atomic64_read(&tdev->generation));

@@ -12,7 +12,7 @@ struct driver_test {
 	const char *name;
 	bool (*run)(struct rig *rig);
 };
-extern const struct driver_test ladder_tests[], memory_driver_tests[], import_tests[], race_tests[];
+extern const struct driver_test ladder_tests[], memory_driver_tests[], import_tests[], race_tests[], pull_tests[];
 
 /* main.c; paths below the card's directory in sysfs */
 bool card_write(const char *attribute, const char *text);

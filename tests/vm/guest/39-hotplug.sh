@@ -34,6 +34,7 @@ check "REL-06: a card is plugged in beside the old descriptor" plug_in
 check "REL-06: it works" works
 exec 4>&-
 
+take_from /programs/tutti-driver-test --plug plug "$card" "REL-06 SYS-28"
 take_from /programs/tutti-conformance --pci "$card" --plug plug --only pull
 check "REL-06: the new card has all that the first one had" [ "$(free)" = "$free_before" ]
 card_unbind

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The card is pulled out of its slot when the driver expects that least. The driver's time limits are set so high
+ * meanwhile that no wait ends by them: what ends does so because the card has gone.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+#define NEED_SLOT "needs --plug, and a slot whose power can be switched"
+
+static bool endless_patience(bool endless)
+{
+	return parameter_write("boot_timeout_ms", endless ? "100000000" : "10000") &&
+	       parameter_write("request_timeout_ms", endless ? "100000000" : "5000") &&
+	       parameter_write("heartbeat_timeout_ms", endless ? "100000000" : "5000");
+}
+
+static bool pull(void)
+{
+	return card_pull() && card_soon(false);
+}
+
+/* Pulled while somebody waits at that point; the file that was opened before says ENODEV from then on. */
+static bool pulled_at(struct rig *rig, const char *point, unsigned before)
+{
+	bool there = soon_reached(point, before), gone = there && pull();
+
+	delay(point, 0);
+	endless_patience(false);
+	CHECK(there && gone);
+	EXPECT(-1, device_open());
+	EXPECT(ENODEV, rig_wait(rig, 0, 0, SECOND));
+	rig_close(rig);
+	CHECK(card_plug());
+	return fresh_works();
+}
+
+/* ---- a reset by the driver ---- */
+
+static bool ask_for(uint32_t rung)
+{
+	struct drm_tutti_reset reset = {.rung = rung};
+	int fd = device_open(), error = call(fd, DRM_IOCTL_TUTTI_RESET, &reset);
+
+	close(fd);
+	EXPECT(0, error);
+	return true;
+}
+
+static bool pulled_in_reset(struct rig *rig, const char *point)
+{
+	unsigned before;
+
+	SKIP_UNLESS(plug_command, NEED_SLOT);
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_queue(rig) && rig_works(rig) && endless_patience(true));
+	before = delay(point, 1500);
+	CHECK(ask_for(DRM_TUTTI_RESET_FIRMWARE));
+	return pulled_at(rig, point, before);
+}
+
+static bool pulled_in_boot(struct rig *rig)
+{
+	return pulled_in_reset(rig, "boot");
+}
+
+static bool pulled_after_boot(struct rig *rig)
+{
+	return pulled_in_reset(rig, "restarted");
+}
+
+static void *unbind(void *data)
+{
+	*(bool *)data = driver_unbind();
+	return NULL;
+}
+
+/* The reset needs the lock of the device, which its removal has already; a card that is going needs no reset. */
+static bool removed_in_function_reset(struct rig *rig)
+{
+	unsigned before, times;
+	bool unbound = false, there;
+	pthread_t thread;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_queue(rig));
+	before = delay("function_reset", 500);
+	CHECK(ask_for(DRM_TUTTI_RESET_FUNCTION));
+	there = soon_reached("function_reset", before);
+	CHECK(!pthread_create(&thread, NULL, unbind, &unbound));
+	pthread_join(thread, NULL);
+	times = delay("function_reset", 0) - before;
+	CHECK(driver_bind() && there && unbound);
+	CHECK(times < 50);
+	return fresh_works();
+}
+
+/* ---- calls ---- */
+
+static void *destroy_queue(void *data)
+{
+	struct rig *rig = data;
+
+	return (void *)(intptr_t)queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY);
+}
+
+/* A call is about to ask the firmware, and goes on to do so while the card goes. */
+static bool pulled_in_call(struct rig *rig)
+{
+	struct rig mine = {.fd = -1};
+	unsigned before;
+	pthread_t thread;
+	void *error;
+	bool good;
+
+	SKIP_UNLESS(plug_command, NEED_SLOT);
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_queue(rig) && rig_queue(&mine) && endless_patience(true));
+	before = delay("queue_destroy", 1500);
+	CHECK(!pthread_create(&thread, NULL, destroy_queue, &mine));
+	good = pulled_at(rig, "queue_destroy", before);
+	pthread_join(thread, &error);
+	rig_close(&mine);
+	CHECK(good && ((intptr_t)error == ENODEV || (intptr_t)error == EIO || !error));
+	return true;
+}
+
+/* ---- the link ---- */
+
+static bool soon_state(const char *state)
+{
+	for (unsigned i = 0; i < 3000 && !card_state(state); i++)
+		usleep(10000);
+	return card_state(state);
+}
+
+/* Nothing reaches the card, and nobody says so. The watchdog sees it; whoever has repaired the link resets by hand. */
+static bool link_lost(struct rig *rig)
+{
+	bool wedged, back;
+
+	SKIP_UNLESS(plug_command, NEED_SLOT);
+	CHECK(rig_queue(rig) && rig_works(rig) && card_link(false));
+	wedged = soon_state("wedged");
+	EXPECT(EIO, rig_wait(rig, 5, 0, 60 * SECOND));
+	rig_close(rig);
+	back = card_link(true) && card_write("card_reset", "function");
+	CHECK(wedged && back && card_state("running"));
+	return fresh_works();
+}
+
+const struct driver_test pull_tests[] = {
+	{"REL-06 SYS-28: pulled while the firmware is loaded again", pulled_in_boot},
+	{"REL-06 SYS-28: pulled when the firmware has just been loaded again", pulled_after_boot},
+	{"REL-06 SYS-28: pulled while a call asks the firmware", pulled_in_call},
+	{"REL-06 SYS-28: removed while the function is being reset", removed_in_function_reset},
+	{"REL-06 SYS-28: the link is lost, and comes back", link_lost},
+	{0},
+};
