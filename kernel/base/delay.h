@@ -16,7 +16,8 @@
 	X(card_zero)      /* a piece of card memory is about to be zeroed */ \
 	X(boot)           /* the card has been asked to boot, and nobody has looked for its answer */ \
 	X(restarted)      /* the firmware has been loaded again, and nothing has been asked of it */ \
-	X(function_reset) /* the function is about to be reset, for the first time or again */
+	X(function_reset) /* the function is about to be reset, for the first time or again */ \
+	X(bus_frozen)     /* an error of the bus has closed the card; its reset comes next */
 
 enum tutti_delay_point {
 #define TUTTI_DELAY_POINT(name) TUTTI_DELAY_##name,

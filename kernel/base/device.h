@@ -186,7 +186,7 @@ struct tutti_device {
 	enum tutti_rung rung;
 	/** @resetter: whose reset of the PCI function is our own rung */
 	struct task_struct *resetter;
-	/** @bus_frozen: the reset that goes on is for an error of the bus; its error handlers only */
+	/** @bus_frozen: the bus has an error, for whose end calls wait; set with the device's lock and @reset_sem */
 	bool bus_frozen;
 	/** @context_work: kills condemned contexts */
 	struct work_struct context_work;

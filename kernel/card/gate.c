@@ -2,6 +2,21 @@
 #include "card/gate.h"
 #include "card/power.h"
 
+/* @reset_sem, read; while the bus has an error nobody has it, and that may last. */
+static int tutti_gate_pass(struct tutti_device *tdev)
+{
+	int error;
+
+	for (;;) {
+		error = wait_event_interruptible(tdev->wait, !READ_ONCE(tdev->bus_frozen));
+		if (!error)
+			error = down_read_interruptible(&tdev->reset_sem);
+		if (error || !READ_ONCE(tdev->bus_frozen))
+			return error;
+		up_read(&tdev->reset_sem);
+	}
+}
+
 /**
  * tutti_gate_enter() - begin what touches the card; neither reset nor removal until tutti_gate_exit().
  * @file: who asks
@@ -22,7 +37,7 @@ int tutti_gate_enter(struct tutti_file *file, int *index)
 	if (!error)
 		error = tutti_power_wait(tdev);
 	if (!error)
-		error = down_read_interruptible(&tdev->reset_sem);
+		error = tutti_gate_pass(tdev);
 	if (error)
 		goto exit;
 	error = tutti_gate_check(file);

@@ -158,6 +158,7 @@ int tutti_life_start(struct tutti_device *tdev)
 void tutti_life_unplug(struct tutti_device *tdev)
 {
 	tutti_channel_close(tdev); /* nobody waits for an answer any more */
+	tutti_recovery_unplug(tdev);
 	drm_dev_unplug(&tdev->drm);
 	tutti_watchdog_stop(tdev);
 	tutti_recovery_stop(tdev);

@@ -230,11 +230,16 @@ int tutti_recovery_by_hand(struct tutti_device *tdev, enum tutti_rung rung)
 
 /* ---- resets that others make ---- */
 
-/* The card is ours alone, after a reset of our own that has begun; tutti_recovery_end() gives it back. */
+/*
+ * The card is ours alone, after a reset of our own that has begun; tutti_recovery_end() gives it back. One that is
+ * frozen is taken over: the caller has the lock of the device, without which nobody can say that the bus is back.
+ */
 static void tutti_recovery_begin(struct tutti_device *tdev)
 {
-	while (!tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING) && !tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED))
+	while (!tdev->bus_frozen && !tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING) &&
+	       !tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED))
 		flush_work(&tdev->reset_work);
+	WRITE_ONCE(tdev->bus_frozen, false);
 	tutti_reset_begin(tdev);
 	tutti_reset_lose_memory(tdev);
 }
@@ -262,12 +267,19 @@ void tutti_recovery_reset_done(struct tutti_device *tdev)
 		tutti_recovery_end(tdev, tutti_reset_restart(tdev));
 }
 
-/** tutti_recovery_bus_frozen() - the link does not work: nothing reaches the card until the bus has been reset. */
+/**
+ * tutti_recovery_bus_frozen() - the link does not work: nothing reaches the card until the bus has been reset.
+ *
+ * Nobody promises that this comes: the reset of the bus may fail, and the card may be pulled out. So no lock is held
+ * until then; calls wait at the gate.
+ */
 void tutti_recovery_bus_frozen(struct tutti_device *tdev)
 {
 	drm_err(&tdev->drm, "the bus has an error: waiting for its reset\n");
 	tutti_recovery_begin(tdev);
-	tdev->bus_frozen = true;
+	WRITE_ONCE(tdev->bus_frozen, true);
+	up_write(&tdev->reset_sem);
+	tutti_delay(TUTTI_DELAY_bus_frozen);
 }
 
 /** tutti_recovery_bus_back() - the bus works again; @error: or it does not, for good. */
@@ -275,8 +287,19 @@ void tutti_recovery_bus_back(struct tutti_device *tdev, int error)
 {
 	if (!tdev->bus_frozen)
 		return;
-	tdev->bus_frozen = false;
+	down_write(&tdev->reset_sem);
+	WRITE_ONCE(tdev->bus_frozen, false);
 	tutti_recovery_end(tdev, error ? error : tutti_reset_restart(tdev));
+}
+
+/** tutti_recovery_unplug() - who waits for the bus need not wait any more: the device is being removed. */
+void tutti_recovery_unplug(struct tutti_device *tdev)
+{
+	if (!tdev->bus_frozen)
+		return;
+	atomic_set(&tdev->state, TUTTI_DEVICE_WEDGED);
+	WRITE_ONCE(tdev->bus_frozen, false);
+	wake_up_all(&tdev->wait);
 }
 
 /* ---- life ---- */

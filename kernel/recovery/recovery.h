@@ -12,5 +12,6 @@ void tutti_recovery_reset_prepare(struct tutti_device *tdev);
 void tutti_recovery_reset_done(struct tutti_device *tdev);
 void tutti_recovery_bus_frozen(struct tutti_device *tdev);
 void tutti_recovery_bus_back(struct tutti_device *tdev, int error);
+void tutti_recovery_unplug(struct tutti_device *tdev);
 
 #endif

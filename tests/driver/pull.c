@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "driver.h"
@@ -128,6 +129,67 @@ static bool pulled_in_call(struct rig *rig)
 	return true;
 }
 
+/* ---- errors of the bus ---- */
+
+/** struct bus_error - what aer_inject of the kernel is told. */
+struct bus_error {
+	uint8_t bus, device, function;
+	uint32_t uncorrectable, correctable, header[4], domain;
+};
+
+#define DATA_LINK_ERROR 0x10u /* fatal */
+
+static bool inject_bus_error(void)
+{
+	char path[96], target[256] = "", *port;
+	struct bus_error error = {.uncorrectable = DATA_LINK_ERROR};
+	unsigned domain, bus, device, function;
+	int fd = open("/dev/aer_inject", O_WRONLY | O_CLOEXEC);
+	bool done;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s", pci_address);
+	CHECK(fd >= 0 && readlink(path, target, sizeof(target) - 1) > 0);
+	*strrchr(target, '/') = 0; /* the card */
+	port = strrchr(target, '/') + 1;
+	CHECK(sscanf(port, "%x:%x:%x.%x", &domain, &bus, &device, &function) == 4);
+	error.domain = domain;
+	error.bus = (uint8_t)bus;
+	error.device = (uint8_t)device;
+	error.function = (uint8_t)function;
+	done = write(fd, &error, sizeof(error)) == sizeof(error);
+	close(fd);
+	return done;
+}
+
+static void *use_fresh(void *data)
+{
+	struct rig fresh = {.fd = -1};
+
+	rig_context(&fresh);
+	rig_close(&fresh);
+	return data;
+}
+
+/* The bus never comes back from its error, and somebody who has opened the card since waits for it. */
+static bool pulled_in_bus_error(struct rig *rig)
+{
+	unsigned before;
+	pthread_t thread;
+	bool good;
+
+	SKIP_UNLESS(plug_command, NEED_SLOT);
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	SKIP_UNLESS(!access("/dev/aer_inject", W_OK), "needs aer_inject");
+	CHECK(rig_queue(rig));
+	before = delay("bus_frozen", 2500);
+	CHECK(inject_bus_error() && soon_reached("bus_frozen", before));
+	CHECK(!pthread_create(&thread, NULL, use_fresh, NULL));
+	usleep(300000);
+	good = pulled_at(rig, "bus_frozen", before);
+	pthread_join(thread, NULL);
+	return good;
+}
+
 /* ---- the link ---- */
 
 static bool soon_state(const char *state)
@@ -156,6 +218,7 @@ const struct driver_test pull_tests[] = {
 	{"REL-06 SYS-28: pulled while the firmware is loaded again", pulled_in_boot},
 	{"REL-06 SYS-28: pulled when the firmware has just been loaded again", pulled_after_boot},
 	{"REL-06 SYS-28: pulled while a call asks the firmware", pulled_in_call},
+	{"REL-06 SYS-28: pulled in the middle of an error of the bus", pulled_in_bus_error},
 	{"REL-06 SYS-28: removed while the function is being reset", removed_in_function_reset},
 	{"REL-06 SYS-28: the link is lost, and comes back", link_lost},
 	{0},
