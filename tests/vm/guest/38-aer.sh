@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Bus errors, injected into the port above the card (aer_inject): REL-06, SYS-28. Debian's kernels on q35 only.
+# Bus errors, injected into the port above the card (aer_inject): REL-06, SYS-28. On q35 only.
 . /lib/vm.sh
 echo "KTAP version 1"
-if [ ! -e /lib/modules/tutti.ko ] || ! insmod /lib/modules/aer_inject.ko 2>/dev/null; then
+insmod /lib/modules/aer_inject.ko 2>/dev/null # not if it is built in
+if [ ! -e /lib/modules/tutti.ko ] || [ ! -e /dev/aer_inject ]; then
 	echo "1..0 # SKIP no tutti.ko, or a kernel without aer_inject"
 	exit 0
 fi
@@ -30,7 +31,7 @@ if ! inject_error 0 1; then # correctable: receiver error
 	skip "REL-06: a corrected error" "the port has no error reporting"
 	card_unbind
 	rmmod tutti
-	rmmod aer_inject
+	rmmod aer_inject 2>/dev/null
 	echo "1..$vm_number"
 	exit $vm_failed
 fi
@@ -51,6 +52,6 @@ check "REL-06 SYS-28: a second one as well" soon 20 more_resets
 check "REL-06 SYS-28: and it works again" soon_works
 card_unbind
 check "the module unloads" rmmod tutti
-rmmod aer_inject
+rmmod aer_inject 2>/dev/null
 echo "1..$vm_number"
 exit $vm_failed
