@@ -72,15 +72,7 @@ void command_scrub(uint32_t asid_queue, uint64_t address, unsigned slots, unsign
 
 void command_fetch(unsigned asid, unsigned flags, uint64_t address, unsigned bytes, void *local, unsigned tag)
 {
-	uint32_t *p = command_begin(6);
-
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, tag);
-	p[1] = asid | flags << 16;
-	p[2] = (uint32_t)address;
-	p[3] = (uint32_t)(address >> 32);
-	p[4] = bytes;
-	p[5] = hal_local(local);
-	command_end(p + 6);
+	command_end(command_put_fetch(command_begin(COMMAND_FETCH_WORDS), asid | flags << 16, address, bytes, local, tag));
 }
 
 COLD void command_mark(void)

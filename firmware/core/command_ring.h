@@ -208,6 +208,18 @@ uint32_t *command_put_write(uint32_t *p, uint32_t asid_queue, uint64_t address, 
 }
 
 static inline __attribute__((always_inline))
+uint32_t *command_put_fetch(uint32_t *p, unsigned asid_flags, uint64_t address, unsigned bytes, void *local, unsigned tag)
+{
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_FETCH, COMMAND_FETCH_WORDS, tag);
+	p[1] = asid_flags;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	p[4] = bytes;
+	p[5] = hal_local(local);
+	return p + COMMAND_FETCH_WORDS;
+}
+
+static inline __attribute__((always_inline))
 uint32_t *command_put_scrub(uint32_t *p, uint32_t asid_queue, uint64_t address, unsigned slots, unsigned sub)
 {
 	p[0] = TUTTI_COMMAND(TUTTI_CMD_SCRUB, COMMAND_SCRUB_WORDS, sub);

@@ -32,6 +32,7 @@ bool fw_limits_init(const struct tutti_discovery *d)
 		.workgroup_items = min32(d->workgroup_items, d->peus * d->peu_waves * TUTTI_WAVE_ITEMS),
 		.item_private = d->private_bytes / TUTTI_WAVE_ITEMS,
 		.shared_blocks = d->shared_blocks,
+		.cta_shared = d->shared_blocks,
 		.shared_shift = shift,
 		.scalar_blocks = d->scalar_blocks,
 		.vector_blocks = d->vector_blocks,

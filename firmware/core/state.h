@@ -20,7 +20,8 @@ struct fw_limits {
 	uint32_t cta_slots;
 	uint32_t workgroup_items;
 	uint32_t item_private;   /* the most private memory of one work-item */
-	uint32_t shared_blocks;
+	uint32_t shared_blocks;  /* of an SM */
+	uint32_t cta_shared;     /* most shared blocks of a CTA: more while packet_special() decodes for throttle mode */
 	uint32_t shared_shift;   /* log2 of bytes in a shared block */
 	uint32_t scalar_blocks;
 	uint32_t vector_blocks;
@@ -119,7 +120,8 @@ static inline void state_retry(void)
 /* Outcomes of working on a packet; positive values are TUTTI_ERROR_* */
 #define PACKET_DONE 0
 #define PACKET_PARKED (-1)
-#define PACKET_SPECIAL (-2) /* launch_special() must launch it: it has metadata, or its kernel has CGAs */
+#define PACKET_SPECIAL (-2) /* it has metadata, or is a reference to a kernel with KERNEL_WAVES */
+#define PACKET_GROUPED (-3) /* its kernel has CGAs */
 
 /** struct packet_error - details of the last refused packet. */
 struct packet_error {

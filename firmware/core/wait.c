@@ -23,7 +23,7 @@ void wait_ready(struct queue *queue)
 int wait_join(struct queue *queue, enum queue_wait wait)
 {
 	queue->wait = (uint8_t)wait;
-	queue_set_add(&queue_table.waiting[wait], queue_id(queue));
+	queue_set_add(&queue_table.waiting[wait - WAIT_SLOT], queue_id(queue));
 	queue_table.waiters[wait]++;
 	if (wait == WAIT_ROOM)
 		attention.settle |= ATTEND_ROOM;
@@ -34,6 +34,7 @@ int wait_join(struct queue *queue, enum queue_wait wait)
 
 COLD void wait_wake_all(enum queue_wait wait)
 {
+	struct queue_set *set = &queue_table.waiting[wait - WAIT_SLOT];
 	unsigned i;
 
 	queue_table.waiters[wait] = 0;
@@ -41,10 +42,10 @@ COLD void wait_wake_all(enum queue_wait wait)
 		place_state.detours &= ~DETOUR_WAITERS;
 	attention.settle |= ATTEND_READY;
 	for (i = 0; i < FW_QUEUE_WORDS; i++) {
-		queue_table.ready.word[i] |= queue_table.waiting[wait].word[i];
-		if (queue_table.waiting[wait].word[i])
+		queue_table.ready.word[i] |= set->word[i];
+		if (set->word[i])
 			queue_table.any_ready |= 1u << i;
-		queue_table.waiting[wait].word[i] = 0;
+		set->word[i] = 0;
 	}
 }
 
@@ -62,7 +63,7 @@ COLD void wait_forget(struct queue *queue)
 {
 	unsigned i;
 
-	for (i = WAIT_SLOT; i < QUEUE_WAITS; i++)
+	for (i = 0; i < QUEUE_WAITS - WAIT_SLOT; i++)
 		queue_set_remove(&queue_table.waiting[i], queue_id(queue));
 	queue->wait = WAIT_NONE;
 }

@@ -28,8 +28,11 @@ enum queue_wait {
 	WAIT_AGENT,   /* one of the FW_AGENTS records of agent dispatches */
 	WAIT_PROBE,   /* a probe for the signals of a barrier packet */
 	WAIT_ROOM,    /* room in the command ring */
-	WAIT_TMD,     /* task metadata that are being fetched, or a free record for them */
-	QUEUE_WAITS
+	WAIT_TMD,     /* a free record for task metadata */
+	QUEUE_WAITS,
+	/* Events that queue_metadata() handles. */
+	WAIT_METADATA, /* the task metadata that are being fetched for its packet */
+	WAIT_FOLLOW,  /* the same, and all conditions of launch_follower() hold */
 };
 
 /* struct queue.situation of a queue that runs and waits for its kernels in flight, with no fetch under way */
@@ -38,7 +41,7 @@ enum queue_wait {
 /** struct queue_table - sets of queues. */
 struct queue_table {
 	struct queue_set ready;            /* to be run */
-	struct queue_set waiting[QUEUE_WAITS]; /* those that wait for a resource; empty for other waits */
+	struct queue_set waiting[QUEUE_WAITS - WAIT_SLOT]; /* those that wait for each resource, from WAIT_SLOT on */
 	uint32_t any_ready;                /* a bit for each word of @ready that is not 0 */
 	struct queue_set ended;            /* to be looked at, because a kernel of theirs has ended */
 	uint32_t any_ended;                /* a bit for each word of @ended that is not 0 */
@@ -52,7 +55,7 @@ int wait_join(struct queue *queue, enum queue_wait wait);
 /** wait_park() - note what @queue waits for. Return: PACKET_PARKED */
 static inline int wait_park(struct queue *queue, enum queue_wait wait)
 {
-	if (wait >= WAIT_SLOT)
+	if (wait >= WAIT_SLOT && wait < QUEUE_WAITS)
 		return wait_join(queue, wait);
 	queue->wait = (uint8_t)wait;
 	return PACKET_PARKED;

@@ -6,20 +6,19 @@
 #include "core/state.h"
 #include "core/task_record.h"
 #include "core/task_state.h"
-#include "place/mixed_shapes.h"
 
 /* Policies, and tasks that cannot go on. */
 static struct {
-	uint32_t mode;       /* TUTTI_POLICY_CGA_MODE */
 	uint32_t patience;   /* TUTTI_POLICY_CGA_PATIENCE */
 	uint32_t hopeless;   /* slots of tasks that can never be placed any more */
 } cga_state;
 
-static struct cga grids[FW_TASKS];
+uint32_t cga_default_mode; /* TUTTI_POLICY_CGA_MODE */
+struct cga cga_grids[FW_TASKS];
 
 static struct cga *cga_of(const struct task *task)
 {
-	return &grids[task->slot];
+	return &cga_grids[task->slot];
 }
 
 /* Grids that were found to fit an idle card, and with what capacity: a direct-mapped cache. */
@@ -36,7 +35,9 @@ static struct fitting fitting[FITTING];
 
 void cga_init(void)
 {
-	cga_state.mode = cga_state.hopeless = 0;
+	cga_default_mode = cga_state.hopeless = 0;
+	for (unsigned i = 0; i < FW_TASKS; i++)
+		cga_grids[i].one[1] = 0;
 	cga_set_patience(0);
 	for (unsigned i = 0; i < FITTING; i++)
 		fitting[i].capacity = 0;
@@ -49,12 +50,12 @@ void cga_init(void)
 
 uint32_t cga_mode(void)
 {
-	return cga_state.mode;
+	return cga_default_mode;
 }
 
 void cga_set_mode(uint32_t mode)
 {
-	cga_state.mode = mode;
+	cga_default_mode = mode;
 }
 
 uint32_t cga_patience(void)
@@ -264,6 +265,27 @@ COLD void cga_begin(struct task *task, const struct tutti_cga_shape *level, unsi
 	task->rare |= TASK_CGA;
 }
 
+/* The words that CGAs of larger kinds need depend on the order of SMs as well. */
+COLD bool cga_describe(const struct task *task, struct tutti_cga_shape one, bool lmem, const uint32_t *groups,
+		       uint32_t capacity)
+{
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+	struct cga *cga = cga_of(task);
+
+	if (one.kind > TUTTI_CGA_GPC)
+		return false;
+	cga_levels(&one, level);
+	if (cga_check(level, cga_default_mode, lmem, groups, capacity, cga)) {
+		cga->one[1] = 0;
+		return false;
+	}
+	search_bind(cga, task);
+	words_copy(cga->one, &one, 2);
+	cga->limits = cga_limits(capacity, lmem);
+	cga->changes = shapes.changes;
+	return true;
+}
+
 /* ---- placement ---- */
 
 /* The card is idle and the CGA does not fit: SMs were disabled since it was checked. */
@@ -379,49 +401,4 @@ COLD void cga_calm(struct task *task)
 COLD void cga_end(struct task *task)
 {
 	task->rare &= (uint16_t)~TASK_CGA;
-}
-
-/* ---- events ---- */
-
-/* Update the card-wide lake of the shape, and what other shapes know of the SMs. */
-static void raise_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask, uint32_t ctas)
-{
-	uint32_t i, parts = domain_scatter(gpc, mask);
-	bool beside = place_state.detours & DETOUR_BESIDE;
-
-	if (beside)
-		mixed_ended(ctas);
-	while (parts--) {
-		for (i = repeat; i; i--)
-			lake_raise(&shape->lake, domain_part[parts][0], domain_part[parts][1]);
-		if (beside)
-			mixed_changed(domain_part[parts][0], domain_part[parts][1]);
-	}
-}
-
-HOT struct task *cga_event(const struct tutti_event *event)
-{
-	uint32_t head = event->word[0], repeat = event->word[1], n = event->word[2], mask = event->word[3];
-	struct task *task = &tasks[head >> 8 & (FW_TASKS - 1)];
-	struct gpc *gpc = &domains.gpc[domains.index[head >> 16 & (TUTTI_MAX_GPCS - 1)]];
-
-	if (likely(domains.shape == task->shape)) {
-		domain_raise(gpc, repeat, mask);
-		cached_stale(gpc);
-	} else {
-		domains.dirty = true;
-	}
-	if (!gpc_rows_lead())
-		raise_positions(task->shape, gpc, repeat, mask, n);
-	shapes.grouped_ctas -= n;
-	cga_ids_ended(gpc, head >> 24, n);
-	return task;
-}
-
-bool cga_event_flushed(const struct tutti_event *event)
-{
-	if (!cga_ids_event_flushed(event))
-		return false;
-	cached_stale(&domains.gpc[domains.index[event->word[0] >> 8 & (TUTTI_MAX_GPCS - 1)]]);
-	return true;
 }

@@ -8,9 +8,9 @@
 #ifndef CGA_H
 #define CGA_H
 
+#include "core/task_record.h"
 #include "groups/cga_search.h"
 
-struct task;
 
 #define CGA_PATIENCE 256u /* sessions (searches for room), unless the host sets another number */
 
@@ -42,6 +42,34 @@ bool cga_divides(const struct tutti_cga_shape *level, const uint32_t *groups);
 bool cga_fits(const struct cga *cga, uint32_t capacity, const uint32_t *mask);
 /** cga_tell() - write what every SM is told into the words of a task state: the size of the identity CGA. */
 void cga_tell(const struct cga *cga, const struct tutti_cga_shape *level, uint32_t *state);
+extern struct cga cga_grids[FW_TASKS]; /* by task slot; of a free slot, what its last task with CGAs had */
+extern uint32_t cga_default_mode;
+
+/** struct cga_one - the CGAs of a kernel that has one level of them, as words of a struct tutti_cga_shape. */
+struct cga_one {
+	uint32_t x_y, z_kind;
+};
+
+/** cga_limits() - what a description depends on besides its level: @capacity CTAs fit an idle SM; memory slots; the mode. */
+static inline uint32_t cga_limits(uint32_t capacity, bool lmem)
+{
+	return capacity | (uint32_t)lmem << 16 | cga_default_mode << 17;
+}
+
+/**
+ * cga_again() - whether @cga, the description of the last grid in a free slot, holds for another grid that is divided by
+ * CGAs like @one, and these fit the card as it is now.
+ */
+static inline bool cga_again(const struct cga *cga, struct cga_one one, uint32_t limits)
+{
+	return likely(!((cga->one[0] ^ one.x_y) | (cga->one[1] ^ one.z_kind) | (cga->limits ^ limits) |
+			(cga->changes ^ shapes.changes)));
+}
+/**
+ * cga_describe() - check the one level @one of a grid, and describe it for the free slot @task. Return: cga_again() holds
+ * from now on
+ */
+bool cga_describe(const struct task *task, struct tutti_cga_shape one, bool lmem, const uint32_t *groups, uint32_t capacity);
 /**
  * cga_begin() - @task, whose levels have passed cga_check(), has got a task slot.
  * @mask: SMs it may use; NULL: all
@@ -49,6 +77,15 @@ void cga_tell(const struct cga *cga, const struct tutti_cga_shape *level, uint32
 void cga_begin(struct task *task, const struct tutti_cga_shape *level, unsigned mode, bool lmem, const uint32_t *mask);
 /** cga_place() - place about @n CTAs of @task, at least one CGA if it fits. Return: CTAs placed */
 uint32_t cga_place(struct task *task, uint32_t n);
+/** cga_place_now() - cga_place() for a task that starts, quicker in the usual case; tells nobody if there is no room. */
+static inline void cga_place_now(struct task *task, struct cga *cga, uint32_t n)
+{
+	/* While the rows lead they are exact, and no SMs are held for another task. */
+	if (likely(gpc_rows_lead()) && likely(domains.shape == task->shape) && likely(cga->quick))
+		search_quick(task, cga, n);
+	else
+		cga_place(task, n);
+}
 /**
  * cga_passed() - @task found no room once more, while others were placed. Return: as often as its patience allows
  * cga_calm() - count anew.
@@ -64,8 +101,8 @@ void cga_domains(const struct task *task, uint32_t *mask);
 uint32_t cga_hopeless(void);
 /** cga_end() - @task has ended. */
 void cga_end(struct task *task);
-/** cga_event() - CTAs of a CGA have ended. Return: their task, in which they are not accounted for yet */
-struct task *cga_event(const struct tutti_event *event);
+/** cga_event() - CTAs of a CGA of @task have ended. They are not accounted for in @task and its shape yet. */
+void cga_event(const struct tutti_event *event, const struct task *task);
 /** cga_event_flushed() - SMs have flushed. Return: whether an identity or a memory slot became free */
 bool cga_event_flushed(const struct tutti_event *event);
 

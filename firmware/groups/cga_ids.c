@@ -24,7 +24,7 @@ static struct {
 
 static uint32_t flush_late[CGA_IDS_CGAS / 32]; /* CGAs that have ended, whose flush found no room yet */
 
-void cga_ids_init(void)
+COLD void cga_ids_init(void)
 {
 	const struct tutti_discovery *d = (const void *)HAL_WINDOW;
 	struct gpc *gpc;
@@ -49,7 +49,7 @@ void cga_ids_init(void)
 		flush_late[i] = 0;
 }
 
-uint32_t cga_ids_lmem_slots(void)
+COLD uint32_t cga_ids_lmem_slots(void)
 {
 	return cga_ids.lmem_slots;
 }
@@ -100,10 +100,18 @@ void cga_ids_undo(struct gpc *gpc, unsigned id, uint32_t slot)
 		lmem_give(slot);
 }
 
-/* The caller has asked for room for the command. */
-static void command_flush(const struct gpc *gpc, unsigned what, unsigned which, uint32_t sms)
+static inline uint32_t *put_flush(uint32_t *p, const struct gpc *gpc, unsigned what, unsigned which, uint32_t sms)
 {
-	command_words(TUTTI_CMD_FLUSH, gpc->number | what << 8, (uint32_t[2]){ which, sms }, 2);
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_FLUSH, COMMAND_FLUSH_WORDS, gpc->number | what << 8);
+	p[1] = which;
+	p[2] = sms;
+	return p + COMMAND_FLUSH_WORDS;
+}
+
+/* The caller has asked for room for the command. */
+static COLD void command_flush(const struct gpc *gpc, unsigned what, unsigned which, uint32_t sms)
+{
+	command_end(put_flush(command_begin(COMMAND_FLUSH_WORDS), gpc, what, which, sms));
 	cga_ids.flushing++;
 }
 
@@ -122,7 +130,7 @@ static COLD void flush_lmem(const struct gpc *gpc, unsigned id, uint32_t sms)
 /* An identity owns at most one memory slot, so it needs at most two FLUSH commands. */
 #define IDENTITY_WORDS (2 * COMMAND_FLUSH_WORDS)
 
-static void flush(const struct gpc *gpc, unsigned id)
+static COLD void flush(const struct gpc *gpc, unsigned id)
 {
 	uint32_t sms = live_cga(gpc, id)->sms;
 
@@ -131,20 +139,32 @@ static void flush(const struct gpc *gpc, unsigned id)
 		flush_lmem(gpc, id, sms);
 }
 
-void cga_ids_ended(struct gpc *gpc, unsigned id, unsigned n)
+/* The command ring may have no room, or the CGA owns a memory slot. */
+static COLD void flush_rare(struct gpc *gpc, unsigned id)
+{
+	unsigned index = (unsigned)(live_cga(gpc, id) - live_cgas);
+
+	if (command_ask(IDENTITY_WORDS))
+		flush(gpc, id);
+	else
+		flush_late[index / 32] |= 1u << (index % 32);
+}
+
+HOT void cga_ids_ended(struct gpc *gpc, unsigned id, unsigned n)
 {
 	struct live_cga *cga = live_cga(gpc, id);
+	uint32_t *p = command_ring.next, left = cga->running - n;
 
-	cga->running = (uint16_t)(cga->running - n);
-	if (cga->running)
+	cga->running = (uint16_t)left;
+	if (left)
 		return;
-	if (unlikely(!command_ask(IDENTITY_WORDS))) {
-		unsigned index = (unsigned)(cga - live_cgas);
-
-		flush_late[index / 32] |= 1u << (index % 32);
+	if (unlikely(!command_room(IDENTITY_WORDS)) || unlikely(p > command_ring.near_end) ||
+	    unlikely(cga_ids.lmem_free != cga_ids.lmem_slots)) {
+		flush_rare(gpc, id);
 		return;
 	}
-	flush(gpc, id);
+	cga_ids.flushing++;
+	command_end(put_flush(p, gpc, TUTTI_FLUSH_DSMEM, id, cga->sms));
 }
 
 COLD void cga_ids_resume(void)
@@ -163,22 +183,22 @@ COLD void cga_ids_resume(void)
 }
 
 /* The SMs may confirm their flushes one by one or several in one event. */
-bool cga_ids_event_flushed(const struct tutti_event *event)
+const struct gpc *cga_ids_event_flushed(const struct tutti_event *event)
 {
 	uint32_t head = event->word[0], which = event->word[1];
-	struct gpc *gpc = &domains.gpc[domains.index[head >> 8 & (TUTTI_MAX_GPCS - 1)]];
+	struct gpc *gpc = domain_gpc(domains.gpc, domains.index[head >> 8 & (TUTTI_MAX_GPCS - 1)]);
 	bool slot = (head >> 16 & 0xff) == TUTTI_FLUSH_LMEM;
 	uint32_t *sms = slot ? &lmem[which & (CGA_IDS_LMEM_SLOTS - 1)].sms : &live_cga(gpc, which)->sms;
 
 	*sms &= ~event->word[2];
 	if (*sms)
-		return false;
+		return NULL;
 	cga_ids.flushing--;
 	if (slot)
 		lmem_give(which);
 	else
 		give(gpc, which);
-	return true;
+	return gpc;
 }
 
 bool cga_ids_idle(void)

@@ -80,8 +80,8 @@ static inline void cga_ids_started(const struct gpc *gpc, unsigned id, uint32_t 
 void cga_ids_ended(struct gpc *gpc, unsigned id, unsigned n);
 /** cga_ids_resume() - the command ring may have room again: send the flushes that found none. */
 void cga_ids_resume(void);
-/** cga_ids_event_flushed() - SMs have flushed. Return: whether an identity or a memory slot became free */
-bool cga_ids_event_flushed(const struct tutti_event *event);
+/** cga_ids_event_flushed() - SMs have flushed. Return: the GPC if an identity or a memory slot became free, otherwise NULL */
+const struct gpc *cga_ids_event_flushed(const struct tutti_event *event);
 /** cga_ids_idle() - whether no identity is in use and none waits for its flush. */
 bool cga_ids_idle(void);
 /** cga_ids_task() - the slot of the task that a running CGA belongs to, or -1 if it has ended. */

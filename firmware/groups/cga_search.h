@@ -29,14 +29,18 @@ struct cga {
 	uint8_t step;           /* 1 if there is one level: innermost CGAs are outermost CGAs */
 	uint8_t kind[TUTTI_CGA_LEVELS];
 	uint16_t parts[TUTTI_CGA_LEVELS]; /* CGAs of the level below in one of this level; [0]: CTAs */
-	uint32_t ctas;          /* in one outermost CGA */
-	uint32_t identities;    /* identity CGAs in one outermost CGA */
+	uint16_t ctas;          /* in one outermost CGA */
+	uint16_t identities;    /* identity CGAs in one outermost CGA */
 	const uint32_t *mask;   /* SMs that may be used; NULL: all */
 	uint32_t passed;        /* sessions that found no room while others were placed */
 	uint32_t head, life;    /* words of a record (without its length) and of an identity: search_bind() */
 	uint32_t words;         /* most words of commands that one outermost CGA can need */
-	uint32_t most;          /* outermost CGAs that a visit has time for */
-	uint32_t used_most;     /* words in the command ring beside which there is room for them */
+	uint16_t most;          /* outermost CGAs that a visit has time for */
+	uint16_t used_most;     /* words in the command ring beside which there is room for them */
+	/* what cga_again() compares */
+	uint32_t one[2];        /* words of the only level; 0 if the description was made in another way */
+	uint32_t limits;        /* cga_limits() for which it was found to fit an idle card ... */
+	uint32_t changes;       /* ... while shapes.changes was this */
 };
 
 struct task;

@@ -3,7 +3,7 @@
 
 struct query_cache query_cache HOT_DATA;
 
-void cached_init(void)
+COLD void cached_init(void)
 {
 	struct cached_word *word;
 	unsigned s;

@@ -87,14 +87,14 @@ int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
 	e->entry = kernel->entry[0] | (uint64_t)kernel->entry[1] << 32;
 	e->scalar_blocks = (uint16_t)kernel->registers;
 	e->vector_blocks = (uint16_t)(kernel->registers >> 16);
-	e->barriers = (uint16_t)(kernel->barriers >> 16);
+	e->barriers = (uint16_t)((kernel->barriers & ~KERNEL_GROUPED) >> 16);
 	code = derive_workgroup(e, kernel);
 	if (!code)
 		code = derive_groups(e);
 	if (!code)
 		code = derive_memory(e, kernel);
 	derive_cga(e, kernel);
-	if (!code && !shape_capacity(kernel->registers, e->shared_blocks | kernel->barriers, e->waves))
+	if (!code && !shape_capacity(kernel->registers, e->shared_blocks | (uint32_t)e->barriers << 16, e->waves))
 		code = TUTTI_ERROR_WORKGROUP;
 	return code;
 }

@@ -30,50 +30,56 @@ static int refuse_header(uint32_t head)
 	return packet_refuse(TUTTI_ERROR_PACKET, head & 0xfffc0000u ? BYTE(setup) : BYTE(header));
 }
 
-/* The kernel has CGAs, or its descriptor is not in the cache or was not used yet. */
+bool packet_any HOT_DATA;
+
+/* The kernel's descriptor is not in the cache or was not used yet. */
 static COLD int find_kernel(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
 			    struct launch *launch)
 {
 	int code = kernel_get(queue, packet->kernel_object, &launch->kernel);
 
-	if (code)
-		return code;
-	return launch->kernel->grouped ? PACKET_SPECIAL : packet_dispatch(queue, packet, state, launch);
+	return code ? code : packet_dispatch(queue, packet, state, launch);
 }
 
-static struct shape *find_shape(const uint32_t *state)
+/*
+ * The shape is not the one used last, or KERNEL_GROUPED made it differ. Otherwise it is the last one used from now on, and
+ * the packet is decoded once more.
+ */
+static __attribute__((noinline)) int other_shape(struct queue *queue, const struct tutti_dispatch_packet *packet,
+						  uint32_t *state, struct launch *launch)
 {
-	return shape_find(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)], state[STATE_AT(workgroup_z)] >> 16);
-}
+	uint32_t shared = state[STATE_AT(shared_blocks)] & ~KERNEL_GROUPED;
+	struct shape *shape = shape_get(state[STATE_AT(scalar_blocks)], shared, state[STATE_AT(workgroup_z)] >> 16);
 
-/* Finds the shape, which makes it the last one used, and decodes the packet once more. */
-static COLD int other_shape(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
-			    struct launch *launch)
-{
-	if (!find_shape(state))
+	if (unlikely(!shape))
 		return wait_park(queue, WAIT_SHAPE);
-	return packet_dispatch(queue, packet, state, launch);
+	if (shared == state[STATE_AT(shared_blocks)])
+		return packet_dispatch(queue, packet, state, launch);
+	state[STATE_AT(shared_blocks)] = shared;
+	launch->shape = shape;
+	return likely(shape->capacity) ? PACKET_GROUPED : packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
 }
-
-/* What decode() leaves to packet_special(): the shape is not the one used last; a CTA does not fit an idle SM. */
-#define DECODE_SHAPE (-3)
-#define DECODE_ROOM (-4)
 
 /*
  * Reads the packet and its kernel once and writes each word of the task state as soon as it is known; when a packet is
- * refused, the command it was written to is never published. Rare cases are tail calls, so that the copy on the hot
- * path saves no register for them.
- * @limit: most shared blocks a CTA may have; @special: this is the copy in packet_special()
+ * refused, the command it was written to is never published. Rare cases are tail calls, so that the hot path saves no
+ * register for them.
  */
-static inline __attribute__((always_inline)) int decode(struct queue *queue, const struct kernel *kernel,
-							 const struct tutti_dispatch_packet *packet, const uint32_t *limit,
-							 uint32_t *state, struct launch *launch, bool special)
+HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+			struct launch *launch)
 {
 	const uint32_t *w = (const uint32_t *)packet;
-	uint32_t head = w[0], low, high, wx, wy, wz, gx, items, groups, need, blocks;
+	uint32_t head = w[0], low = w[8], high = w[9], wx, wy, wz, gx, items, groups, need, blocks;
+	const struct kernel *kernel = kernel_slot(low, queue->asid_queue);
 	uint32_t workgroup, dimensions, registers;
 	struct shape *shape;
 
+	if (unlikely(w[12] | w[13]) && queue->flags & TUTTI_QUEUE_EXTENDED && !packet_any)
+		return PACKET_SPECIAL;
+	if (unlikely(!header_ok(head)))
+		return refuse_header(head);
+	if (unlikely(kernel->low != low) || unlikely(kernel->high != (high ^ queue->asid_queue << 16)))
+		return find_kernel(queue, packet, state, launch);
 	launch->kernel = kernel;
 	state[STATE_AT(entry)] = kernel->entry[0];
 	state[STATE_AT(entry) + 1] = kernel->entry[1];
@@ -136,7 +142,7 @@ static inline __attribute__((always_inline)) int decode(struct queue *queue, con
 	if (unlikely(kernel->demands)) {
 		if (!kernel_takes(kernel, wx, wy, wz))
 			return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
-		if (!special && kernel->demands & KERNEL_WAVES && queue->flags & TUTTI_QUEUE_EXTENDED && packet->ref_num)
+		if (kernel->demands & KERNEL_WAVES && !packet_any && queue->flags & TUTTI_QUEUE_EXTENDED && packet->ref_num)
 			return PACKET_SPECIAL;
 	}
 	launch->groups = groups;
@@ -148,7 +154,7 @@ static inline __attribute__((always_inline)) int decode(struct queue *queue, con
 	if (!kernel_private(kernel, w[6], &need))
 		return packet_refuse(TUTTI_ERROR_PRIVATE_MEMORY, BYTE(private_bytes));
 	state[STATE_AT(private_bytes)] = need;
-	if (!kernel_shared(kernel, w[7], limit, &blocks))
+	if (!kernel_shared(kernel, w[7], &fw.cta_shared, &blocks))
 		return packet_refuse(TUTTI_ERROR_GROUP_MEMORY, BYTE(group_bytes));
 	state[STATE_AT(shared_bytes)] = blocks << fw.shared_shift;
 	blocks |= kernel->barriers;
@@ -167,8 +173,6 @@ static inline __attribute__((always_inline)) int decode(struct queue *queue, con
 	launch->signal[1] = need;
 	if (unlikely((low & 63) | (high | need) >> 15))
 		return packet_refuse(TUTTI_ERROR_PACKET, high >> 15 ? BYTE(kernarg) : BYTE(signal));
-	if (unlikely(w[12] | w[13]) && queue->flags & TUTTI_QUEUE_EXTENDED)
-		return PACKET_SPECIAL;
 
 	launch->header = head;
 	state[STATE_AT(asid)] = queue->asid_queue;
@@ -183,49 +187,33 @@ static inline __attribute__((always_inline)) int decode(struct queue *queue, con
 	shape = shape_last;
 	if (unlikely(shape->registers != registers) || unlikely(shape->shared != blocks) ||
 	    unlikely(shape->waves != items))
-		return special ? DECODE_SHAPE : other_shape(queue, packet, state, launch);
+		return other_shape(queue, packet, state, launch);
 	launch->shape = shape;
 	if (unlikely(!shape->capacity))
-		return special ? DECODE_ROOM : packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
 	return 0;
 }
 
-HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
-			struct launch *launch)
+/* A throttle task need not fit an SM as it is now, only as it will be in throttle mode. */
+static bool fits_throttled(const struct launch *launch, uint32_t shared_limit)
 {
-	const uint32_t *w = (const uint32_t *)packet;
-	uint32_t head = w[0], low = w[8], high = w[9];
-	const struct kernel *kernel = kernel_slot(low, queue->asid_queue);
+	const struct shape *shape = launch->shape;
 
-	if (unlikely(!header_ok(head)))
-		return refuse_header(head);
-	if (unlikely(kernel->low != low) || unlikely(kernel->high != (high ^ queue->asid_queue << 16)))
-		return find_kernel(queue, packet, state, launch);
-	return decode(queue, kernel, packet, &fw.shared_blocks, state, launch, false);
+	return shared_limit && shape && !shape->capacity &&
+	       shape_capacity_with(shape->registers, shape->shared, shape->waves, shared_limit);
 }
 
 COLD int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t shared_limit,
 			uint32_t *state, struct launch *launch)
 {
-	const uint32_t limit = shared_limit ? shared_limit : fw.shared_blocks;
-	const struct kernel *kernel;
-	const struct shape *shape;
-	uint32_t head = *(const uint32_t *)packet;
 	int code;
 
-	if (!header_ok(head))
-		return refuse_header(head);
-	code = kernel_get(queue, packet->kernel_object, &kernel);
-	if (code)
-		return code;
-	while ((code = decode(queue, kernel, packet, &limit, state, launch, true)) == DECODE_SHAPE)
-		if (!find_shape(state))
-			return wait_park(queue, WAIT_SHAPE);
-	if (code != DECODE_ROOM)
-		return code;
-	/* a throttle task need not fit an SM as it is now, only as it will be in throttle mode */
-	shape = launch->shape;
-	if (shared_limit && shape_capacity_with(shape->registers, shape->shared, shape->waves, shared_limit))
-		return 0;
-	return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+	packet_any = true;
+	if (shared_limit)
+		fw.cta_shared = shared_limit;
+	launch->shape = NULL;
+	code = packet_dispatch(queue, packet, state, launch);
+	packet_any = false;
+	fw.cta_shared = fw.shared_blocks;
+	return code == PACKET_GROUPED || (code == TUTTI_ERROR_WORKGROUP && fits_throttled(launch, shared_limit)) ? 0 : code;
 }

@@ -27,13 +27,18 @@ struct launch {
 /**
  * packet_dispatch() - decode a kernel dispatch packet.
  * @state: payload of a STATE command
- * Return: 0, TUTTI_ERROR_*, PACKET_SPECIAL, or PACKET_PARKED (kernel descriptor on its way, or no shape free)
+ * Return: 0, PACKET_GROUPED (the same, for a kernel that has CGAs), TUTTI_ERROR_*, PACKET_SPECIAL, or PACKET_PARKED (kernel
+ * descriptor on its way, or no shape free)
  */
 int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
 		    struct launch *launch);
+/*
+ * While it is set packet_dispatch() decodes what it otherwise returns PACKET_SPECIAL for. It is no argument, so that usual
+ * packets do not pay for it.
+ */
+extern bool packet_any;
 /**
- * packet_special() - decode what packet_dispatch() returned PACKET_SPECIAL for. The kernel may have CGAs; metadata must
- * have been taken out of the packet.
+ * packet_special() - decode any dispatch packet.
  * @shared_limit: shared blocks of an SM in the throttle mode of its task; 0: as many as an SM has now
  */
 int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t shared_limit,

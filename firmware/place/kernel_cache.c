@@ -8,7 +8,7 @@
 
 struct kernel kernels[FW_KERNELS];
 
-void kernel_init(void)
+COLD void kernel_init(void)
 {
 	unsigned i;
 
@@ -36,12 +36,11 @@ static int refuse(struct kernel *kernel)
 	return kernel->code;
 }
 
-/* From now on packet_dispatch() finds it by itself, unless the kernel has CGAs. */
+/* From now on packet_dispatch() finds it by itself. */
 static void use(struct kernel *kernel)
 {
 	kernel->unused = 0;
-	if (!kernel->grouped)
-		kernel->high = kernel->asked;
+	kernel->high = kernel->asked;
 }
 
 /* Was it fetched for a queue that has yet to run? All queues that waited for a descriptor are ready when it arrives. */
@@ -107,7 +106,7 @@ static bool power_of_two(uint32_t x)
 	return x && !(x & (x - 1));
 }
 
-int kernel_check(struct kernel *kernel)
+COLD int kernel_check(struct kernel *kernel)
 {
 	const struct tutti_kernel_descriptor *d = &kernel->fetched;
 	uint64_t address = kernel->low | (uint64_t)(kernel->asked & 0xffff) << 32, entry;
@@ -128,7 +127,7 @@ int kernel_check(struct kernel *kernel)
 	kernel->entry[0] = (uint32_t)entry;
 	kernel->entry[1] = (uint32_t)(entry >> 32);
 	kernel->registers = d->scalar_blocks | (uint32_t)d->vector_blocks << 16;
-	kernel->barriers = (uint32_t)d->barriers << 16;
+	kernel->barriers = (uint32_t)d->barriers << 16 | (kernel->grouped ? KERNEL_GROUPED : 0);
 	kernel->group_bytes = d->group_bytes;
 	kernel->private_bytes = d->private_bytes;
 	kernel->items_max = fw.workgroup_items;
@@ -178,7 +177,7 @@ COLD void kernel_event_fetch(unsigned number, const struct tutti_event *event)
 	kernel->unused = 1;
 }
 
-void kernel_invalidate(unsigned asid, uint64_t address, uint64_t bytes)
+COLD void kernel_invalidate(unsigned asid, uint64_t address, uint64_t bytes)
 {
 	struct kernel *kernel;
 

@@ -21,16 +21,19 @@ enum kernel_state { KERNEL_NONE, KERNEL_FETCHING, KERNEL_READY, KERNEL_BAD };
 #define KERNEL_SIZE 1u  /* @workgroup is not all 0 */
 #define KERNEL_WAVES 2u /* TUTTI_KERNEL_INDEPENDENT: packet_special() decodes references to it, which keep this flag */
 
+/* In struct kernel.barriers: the kernel has CGAs. No shape has this bit, so packet_dispatch() does not take any for it. */
+#define KERNEL_GROUPED (1u << 31)
+
 struct kernel {
 	/*
 	 * Key: address, with the asid in bits 31..16 of @high. @high is ~0, so that packet_dispatch() leaves its packets
-	 * to kernel_get(), while the descriptor is not READY or was not used yet, and always if the kernel has CGAs.
+	 * to kernel_get(), while the descriptor is not READY or was not used yet.
 	 */
 	uint32_t low, high;
 	uint32_t asked;         /* @high of the descriptor that was fetched last, whatever became of it */
 	uint32_t entry[2];
 	uint32_t registers;     /* scalar blocks | vector blocks << 16 */
-	uint32_t barriers;      /* their number << 16 */
+	uint32_t barriers;      /* their number << 16, and KERNEL_GROUPED */
 	uint32_t group_bytes;
 	uint32_t private_bytes; /* per work-item */
 	uint32_t items_max;
@@ -39,7 +42,7 @@ struct kernel {
 	union {
 		struct {
 			uint8_t demands; /* KERNEL_SIZE, KERNEL_WAVES */
-			uint8_t grouped; /* it has CGAs, so packet_special() decodes its packets */
+			uint8_t grouped; /* it has CGAs */
 		};
 		uint16_t unusual;
 	};

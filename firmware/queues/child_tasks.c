@@ -7,7 +7,7 @@
 #include "core/state.h"
 #include "core/wait.h"
 #include "place/visit.h"
-#include "queues/launch_plain.h"
+#include "queues/launch_special.h"
 #include "queues/queue.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/metadata.h"

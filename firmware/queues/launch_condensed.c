@@ -8,6 +8,7 @@
 #include "packets/condensed_metadata.h"
 #include "place/plain_grid.h"
 #include "queues/launch_plain.h"
+#include "queues/launch_special.h"
 #include "queues/queue_life.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/metadata.h"

@@ -6,12 +6,9 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
-#include "place/plain_grid.h"
-#include "tasks/grouped_tasks.h"
-#include "tasks/metadata.h"
-#include "tasks/pending_tasks.h"
+#include "queues/launch_special.h"
 #include "tasks/task_start.h"
-#include "tasks/throttle.h"
+#include "tasks/task_table.h"
 
 /* queue_run() has asked for room for this and for the commands of launches, as part of PLACE_OTHERS. */
 COLD void launch_time(struct queue *queue, uint64_t signal)
@@ -48,123 +45,11 @@ HOT int launch_start(struct queue *queue, struct task *task, uint32_t *command, 
 	return 0;
 }
 
-/* Write the acquire fence if the packet asks for one. Return: where the payload of STATE goes */
-static inline uint32_t *begin(uint32_t head)
-{
-	uint32_t scope = head >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
-	uint32_t *p = command_begin(2 + STATE_WORDS + START_WORDS);
-
-	if (scope) {
-		p = command_put_fence(p, scope | TUTTI_FENCE_ACQUIRE);
-		counters.acquires++;
-	}
-	return p + 1;
-}
-
-static inline int reference_check(struct queue *queue, uint32_t number)
+int launch_check_reference(struct queue *queue, uint32_t number)
 {
 	if (!queue->rsb || number & ~(TUTTI_REF_STORE | TUTTI_REF_INDEX) || !(number & TUTTI_REF_STORE))
 		return packet_refuse(TUTTI_ERROR_PACKET, offsetof(struct tutti_dispatch_packet, ref_num));
 	return queue->rsb->readers ? wait_park(queue, WAIT_RSB) : 0;
-}
-
-/* ---- through the lists of pending_tasks.h: kernels with metadata or CGAs, or when no task slot is free ---- */
-
-static unsigned priority_of(const struct queue *queue, const struct tmd *tmd)
-{
-	return tmd && tmd_static(tmd)->priority ? tmd_static(tmd)->priority : queue->priority;
-}
-
-/* A queue task has no grid. Its CTAs are numbered for as long as it runs, so it gets the largest grid there can be. */
-static void endless(uint32_t *state)
-{
-	uint32_t x = state[STATE_AT(workgroup_x)] & 0xffff, y = state[STATE_AT(workgroup_x)] >> 16;
-
-	state[STATE_AT(groups_x)] = 0xffffffffu / x;
-	state[STATE_AT(grid_x)] = 0xffffffffu / x * x;
-	state[STATE_AT(groups_y)] = state[STATE_AT(groups_z)] = 1;
-	state[STATE_AT(grid_y)] = y;
-	state[STATE_AT(grid_z)] = state[STATE_AT(workgroup_z)] & 0xffff;
-}
-
-COLD void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd, const struct launch *launch)
-{
-	p->queue = queue;
-	p->tmd = tmd;
-	p->groups = launch->groups;
-	p->issued = 0;
-	p->signal = launch->signal[0] | (uint64_t)launch->signal[1] << 32;
-	p->priority = (uint8_t)priority_of(queue, tmd);
-	p->acquire = launch->header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
-	p->release = (uint8_t)launch_release(launch->header);
-	queue_adopt(queue, (uint32_t)p->packet);
-	counters.kernels++;
-	counters.state_syncs--; /* it is counted when it is sent */
-	counters.placements--;
-	if (tmd) {
-		p->rare |= TASK_TMD;
-		p->state[STATE_AT(tmd)] = (uint32_t)tmd->address;
-		p->state[STATE_AT(tmd) + 1] = (uint32_t)(tmd->address >> 32);
-		if (tmd_is_queue(tmd)) {
-			p->rare |= TASK_WORK;
-			p->groups = 0;
-			endless(p->state);
-			queue->works++;
-		}
-		tmd_take(queue, tmd);
-	}
-	if (!pending_start(p))
-		pending_push(p);
-}
-
-static COLD int launch_special(struct queue *queue, const union tutti_packet *packet)
-{
-	struct tutti_dispatch_packet copy = packet->dispatch;
-	uint32_t number = queue->flags & TUTTI_QUEUE_EXTENDED ? copy.ref_num : 0;
-	struct tmd *tmd = NULL;
-	struct launch launch;
-	struct pending *p;
-	int code = 0;
-
-	if (number)
-		code = reference_check(queue, number);
-	if (!code && number && !reference_taken(queue->rsb, number & TUTTI_REF_INDEX))
-		code = wait_park(queue, WAIT_ROOM);
-	if (!code && queue->flags & TUTTI_QUEUE_EXTENDED && copy.tmd)
-		code = tmd_get(queue, copy.tmd, &tmd);
-	if (code)
-		return code;
-	p = pending_get(priority_of(queue, tmd));
-	if (!p)
-		return wait_park(queue, WAIT_SLOT);
-	copy.tmd = 0;
-	code = packet_special(queue, &copy, tmd ? throttle_limit(tmd) : 0, p->state, &launch);
-	if (!code)
-		code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags,
-				launch.shape->capacity);
-	if (code) {
-		pending_put(p);
-		if (code > 0)
-			tmd_drop(queue);
-		return code;
-	}
-	if (number) {
-		copy.tmd = packet->dispatch.tmd;
-		reference_store(queue->rsb, number & TUTTI_REF_INDEX, &copy, p->state, &launch);
-		if (tmd || p->cga.kind)
-			reference_special(queue->rsb, number & TUTTI_REF_INDEX, copy.tmd, &p->cga, p->kernel_flags);
-		else if (p->kernel_flags & TUTTI_KERNEL_INDEPENDENT)
-			reference_flags(queue->rsb, number & TUTTI_REF_INDEX, p->kernel_flags);
-		queue->scrub = 1;
-		counters.references++;
-	}
-	counters.dispatches++;
-	counters.kernels--; /* launch_pending() adds it */
-	p->packet = queue->head;
-	p->kernel = 0;
-	p->rare = 0;
-	launch_pending(p, queue, tmd, &launch);
-	return 0;
 }
 
 /*
@@ -178,12 +63,10 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 	struct rsb *rsb = queue->rsb;
 	struct task *task = task_table.free;
 	struct launch launch;
-	int code = reference_check(queue, number);
+	int code = launch_check_reference(queue, number);
 
 	if (unlikely(code))
 		return code;
-	if (unlikely(packet->dispatch.tmd))
-		return launch_special(queue, packet);
 	if (unlikely(!reference_taken(rsb, index)))
 		return wait_park(queue, WAIT_ROOM);
 	p = command_begin(5 + START_WORDS + STATE_WORDS);
@@ -191,10 +74,8 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 	if ((rsb->valid | rsb->special) >> index & 1)
 		state = p + 5 + START_WORDS;
 	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
-	if (code == PACKET_SPECIAL)
-		return launch_special(queue, packet);
 	if (unlikely(code))
-		return code;
+		return code <= PACKET_SPECIAL ? launch_special(queue, packet) : code;
 	if (state != e)
 		reference_replace(rsb, index, state);
 	reference_keep(rsb, e, index, packet->word, &launch);
@@ -226,30 +107,34 @@ static COLD int launch_crowded(struct queue *queue, const union tutti_packet *pa
 	return wait_park(queue, WAIT_TASKS);
 }
 
+/* The packet at hand is no plain one after all, or something is wrong with it. @code: from packet_dispatch() */
+static COLD int launch_unusual(struct queue *queue, const union tutti_packet *packet, uint32_t *command,
+			       const struct launch *launch, int code)
+{
+	if (likely(code == PACKET_GROUPED))
+		return launch_grouped(queue, packet, command + 1, launch);
+	launch_begin_undo(packet->word[0]);
+	return code == PACKET_SPECIAL ? launch_metadata(queue, packet) : code;
+}
+
 HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 {
 	struct task *task = task_table.free;
 	struct launch launch;
-	uint32_t *state;
+	uint32_t *command;
 	int code;
 
 	if (unlikely(!task))
 		return launch_crowded(queue, packet);
 	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num)
 		return launch_reference(queue, packet);
-	state = begin(packet->word[0]);
-	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
-	if (unlikely(code)) {
-		if (packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE)
-			counters.acquires--;
-		/* what is wrong without its metadata may be right with them */
-		return code == PACKET_SPECIAL ||
-			       (code != PACKET_PARKED && queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.tmd) ?
-			       launch_special(queue, packet) : code;
-	}
+	command = launch_begin(packet->word[0]) - 1;
+	code = packet_dispatch(queue, &packet->dispatch, command + 1, &launch);
+	if (unlikely(code))
+		return launch_unusual(queue, packet, command, &launch, code);
 	counters.dispatches++;
 	task->packet = queue->head;
 	task->kernel = 0;
-	state[-1] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
-	return launch_start(queue, task, state - 1, state + STATE_WORDS, &launch, launch_release(launch.header));
+	command[0] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
+	return launch_start(queue, task, command, command + 1 + STATE_WORDS, &launch, launch_release(launch.header));
 }

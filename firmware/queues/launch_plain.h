@@ -3,11 +3,13 @@
 #ifndef LAUNCH_PLAIN_H
 #define LAUNCH_PLAIN_H
 
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "core/task_state.h"
 #include "queues/queue.h"
+#include "tasks/task_start.h"
 
-struct pending;
 struct task;
-struct tmd;
 
 /** launch_packet() - start the kernel of a dispatch packet. Return: 0, TUTTI_ERROR_* or PACKET_PARKED */
 int launch_packet(struct queue *queue, const union tutti_packet *packet);
@@ -25,8 +27,29 @@ static inline unsigned launch_release(uint32_t head)
 {
 	return head >> TUTTI_HEADER_RELEASE_SHIFT & TUTTI_HEADER_SCOPE;
 }
+/** launch_check_reference() - whether a packet may store reference @number now. Return: 0, TUTTI_ERROR_* or PACKET_PARKED */
+int launch_check_reference(struct queue *queue, uint32_t number);
 
-/** launch_pending() - put decoded task @p into the lists of pending_tasks.h. Its state, packet and kernel are set. */
-void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd, const struct launch *launch);
+/**
+ * launch_begin() - write the acquire fence if the packet's first word @head asks for one. Return: where the payload of STATE
+ * goes; START_WORDS words behind it are contiguous
+ */
+static inline uint32_t *launch_begin(uint32_t head)
+{
+	uint32_t scope = head >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	uint32_t *p = command_begin(2 + STATE_WORDS + START_WORDS);
+
+	if (scope) {
+		p = command_put_fence(p, scope | TUTTI_FENCE_ACQUIRE);
+		counters.acquires++;
+	}
+	return p + 1;
+}
+
+/** launch_begin_undo() - nothing is launched after all. */
+static inline void launch_begin_undo(uint32_t head)
+{
+	counters.acquires -= !!(head >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE);
+}
 
 #endif

@@ -11,6 +11,7 @@
 #include "queues/barrier_packet.h"
 #include "queues/launch_condensed.h"
 #include "queues/launch_plain.h"
+#include "queues/launch_special.h"
 #include "queues/queue_life.h"
 #include "queues/queue_timer.h"
 #include "tasks/metadata.h"
@@ -29,7 +30,7 @@ static unsigned next_ready; /* where queue_run_ready() goes on */
 /* Here the hardware stores the packet index that the host wrote to each doorbell (softcore.h). */
 static uint32_t rung_index[TUTTI_MAX_QUEUES];
 
-void queue_init(void)
+COLD void queue_init(void)
 {
 	unsigned i;
 
@@ -475,6 +476,45 @@ HOT void queue_ahead(struct queue *queue)
 		queue_run(queue);
 }
 
+HOT void queue_metadata(struct queue *queue)
+{
+	int code;
+
+	/* a queue that waits may have lost its buffer to another one */
+	if (unlikely(queue->situation != (QUEUE_RUNNING | WAIT_FOLLOW << 8)) || unlikely(queue_table.suspended) ||
+	    unlikely(!queue->packet) || unlikely(!place_room())) {
+		queue_run(queue);
+		return;
+	}
+	queue->wait = WAIT_TASKS;
+	code = launch_metadata(queue, queue->packet);
+	if (unlikely(code)) {
+		launch_failed(queue, code);
+		return;
+	}
+	queue->packet++;
+	queue->head++;
+}
+
+HOT void queue_finished_metadata(struct queue *queue, uint32_t packet)
+{
+	uint32_t flight = queue->flight;
+	int code;
+
+	queue->flight = flight - QUEUE_ONE;
+	if (unlikely((queue->situation ^ QUEUE_BETWEEN) | queue_table.suspended | queue->tmd) || unlikely(!follower_ready(queue)) ||
+	    unlikely(!queue->packet->dispatch.tmd) || unlikely(!place_room())) {
+		queue->flight = flight;
+		queue_finished(queue, packet);
+		return;
+	}
+	code = tmd_ask(queue, queue->packet->dispatch.tmd);
+	if (likely(queue->wait == WAIT_METADATA))
+		queue->wait = WAIT_FOLLOW; /* nothing is retired before the packet is launched */
+	else
+		launch_failed(queue, code);
+}
+
 static COLD void finished_general(struct queue *queue)
 {
 	if (queue->wait == WAIT_TASKS)
@@ -569,7 +609,7 @@ void queue_poll(struct queue *queue)
 		queue_run(queue);
 }
 
-int queue_notify(uint32_t id_queue, uint32_t packets)
+COLD int queue_notify(uint32_t id_queue, uint32_t packets)
 {
 	struct queue *queue = queue_at(id_queue & (TUTTI_MAX_QUEUES - 1));
 
@@ -585,13 +625,13 @@ int queue_notify(uint32_t id_queue, uint32_t packets)
 
 /* ---- suspending ---- */
 
-void queue_suspend(void)
+COLD void queue_suspend(void)
 {
 	queue_table.suspended = true;
 	command_ring.limit = NULL;
 }
 
-void queue_resume(void)
+COLD void queue_resume(void)
 {
 	unsigned i;
 

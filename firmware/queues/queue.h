@@ -68,10 +68,14 @@ void queue_retire(struct queue *queue);
 void queue_run_ready(void);
 /** queue_finished() - a kernel or agent dispatch of @queue that belongs to @packet has ended; the queue may go on. */
 void queue_finished(struct queue *queue, uint32_t packet);
+/** queue_finished_metadata() - the same, quicker if that kernel and the next one have metadata. */
+void queue_finished_metadata(struct queue *queue, uint32_t packet);
 /** queue_event_doorbell() - the host has rung the doorbells of queues. */
 void queue_event_doorbell(const struct tutti_event *event);
 /** queue_event_fetch() - the packets that queue @number has asked for have been fetched, or cannot be read. */
 void queue_event_fetch(unsigned number, const struct tutti_event *event);
+/** queue_metadata() - the metadata that @queue has asked for have been fetched, or cannot be used. */
+void queue_metadata(struct queue *queue);
 /** queue_poll() - the time set by queue_timer_set() has come: look at the ring or the signals again. */
 void queue_poll(struct queue *queue);
 /** queue_suspend() - no queue starts anything until queue_resume(). */

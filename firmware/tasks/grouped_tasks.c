@@ -54,6 +54,12 @@ COLD void grouped_begin(struct task *task, const struct pending *p)
 		  p->tmd ? tmd_affinity(p->tmd) : NULL);
 }
 
+COLD void grouped_keep(const struct task *task, struct pending *p, const uint32_t *command)
+{
+	words_copy(&p->cga, command + 1 + STATE_WORDS, sizeof(p->cga) / 4);
+	p->kernel_flags = cga_grids[task->slot].lmem ? TUTTI_KERNEL_LMEM : 0;
+}
+
 COLD void grouped_settle(void)
 {
 	static const struct task_error never = { .code = TUTTI_ERROR_GRID, .sm_wave = ~0u };

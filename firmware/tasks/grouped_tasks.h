@@ -26,6 +26,8 @@ bool grouped_pending(const struct pending *p);
 void grouped_levels(const struct pending *p, struct tutti_cga_shape *level);
 /** grouped_begin() - @task, which was made from @p, has a slot now. */
 void grouped_begin(struct task *task, const struct pending *p);
+/** grouped_keep() - note in @p the CGAs of @task, which its kernel declares. @command: its STATE command */
+void grouped_keep(const struct task *task, struct pending *p, const uint32_t *command);
 /** grouped_settle() - end the tasks whose CGAs can never fit. Must not be called in the middle of a round. */
 void grouped_settle(void);
 /** grouped_event_fault() - an SM refused an access that came from another SM of the CGA. */

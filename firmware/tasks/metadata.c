@@ -8,10 +8,14 @@
 #include "core/task_record.h"
 #include "core/wait.h"
 
-static struct tmd tmds[FW_TMDS];
+struct tmd tmds[FW_TMDS];
 static unsigned works; /* number of live queue tasks */
-static struct tmd *free_tmds; /* a list by struct tmd.next_free */
-static unsigned free_count;
+static struct tmd *free_tmds HOT_DATA; /* a list by struct tmd.next_free */
+static unsigned free_count HOT_DATA;
+
+/* struct tmd.progress of a record for which only the first fetch is under way */
+#define FIRST_FETCH (TMD_FETCHING | 1u << 16)
+_Static_assert(offsetof(struct tmd, answers) == offsetof(struct tmd, progress) + 2, "FIRST_FETCH");
 
 #define STEP_MORE 1u /* value of struct tmd.step: what the record names is being fetched */
 #define STEP_WAIT 2u /* this fetch waits for a free affinity mask, or for room in the command ring */
@@ -30,7 +34,7 @@ static void give_back(struct tmd *tmd)
 	free_count++;
 }
 
-void tmd_init(void)
+COLD void tmd_init(void)
 {
 	unsigned i;
 
@@ -79,7 +83,7 @@ static bool levels_ok(const struct tutti_cga_shape *level)
 }
 
 /* A value that counts only with its flag must be 1 .. @most with it, and 0 without. */
-static bool asked(bool flag, uint32_t value, uint32_t most)
+static bool only_with(bool flag, uint32_t value, uint32_t most)
 {
 	return flag ? value - 1 < most : !value;
 }
@@ -101,14 +105,14 @@ static int check(const struct tutti_tmd *t, unsigned highest)
 	CHECK(!(f & TUTTI_TMD_INDEPENDENT) || !(f & TUTTI_TMD_DEPENDENT), flags);
 	/* a sequence task runs one CTA at a time, never a whole CGA; a queue task has no grid to group */
 	CHECK(!cga || !(f & TUTTI_TMD_SEQUENCE || queue), flags);
-	CHECK(asked(f & TUTTI_TMD_QUOTA, t->quota, ~0u), quota);
+	CHECK(only_with(f & TUTTI_TMD_QUOTA, t->quota, ~0u), quota);
 	CHECK(f & TUTTI_TMD_AFFINITY ? t->affinity && !(t->affinity & 3) && fw_address_ok(t->affinity) : !t->affinity,
 	      affinity);
 	CHECK(queue ? t->queue && !(t->queue & 63) && fw_address_ok(t->queue) : !t->queue, queue);
-	CHECK(asked(queue, t->coalesce_max, 0xffff), coalesce_max);
-	CHECK(asked(queue, t->coalesce_min, t->coalesce_max), coalesce_min);
+	CHECK(only_with(queue, t->coalesce_max, 0xffff), coalesce_max);
+	CHECK(only_with(queue, t->coalesce_min, t->coalesce_max), coalesce_min);
 	CHECK(queue || !t->coalesce_us, coalesce_us);
-	CHECK(asked(f & TUTTI_TMD_THROTTLE, t->throttle_sms, fw.sms), throttle_sms);
+	CHECK(only_with(f & TUTTI_TMD_THROTTLE, t->throttle_sms, fw.sms), throttle_sms);
 	CHECK(levels_ok(t->cga), cga);
 	CHECK(!t->pad0, pad0);
 	return -1;
@@ -121,9 +125,31 @@ static bool sizes_ok(struct work *work)
 
 	work->read = work->written = work->fetched[0];
 	work->items = items;
+	work->each = work->issued = 0;
 	work->deadline = ~0ull;
 	return items && !(items & (items - 1)) && bytes >= 8 && !(bytes & 7) &&
 	       !((sizes[0] & 7) | sizes[1] >> 15) && (uint64_t)items * bytes <= TUTTI_VA_END;
+}
+
+#define WORD_AT(field) (offsetof(struct tutti_tmd, field) / 4)
+
+/*
+ * The usual record is a grid without attributes but its priority, and passes check(). Fields that it leaves 0 are many, so
+ * they are tested together.
+ */
+static inline bool is_usual(const uint32_t *w, unsigned highest)
+{
+	const struct tutti_tmd *t = (const struct tutti_tmd *)w;
+	uint32_t any = w[WORD_AT(flags)] & ~(TUTTI_TMD_HEAD | TUTTI_TMD_INDEPENDENT);
+	unsigned i, priority = t->priority;
+
+#pragma GCC unroll 20
+	for (i = WORD_AT(quota); i < WORD_AT(kernel_object); i++)
+		any |= w[i];
+	any |= w[WORD_AT(pad0)];
+	any |= w[WORD_AT(magic)] ^ TUTTI_TMD_MAGIC;
+	any |= (uint16_t)w[WORD_AT(version)] ^ (TUTTI_TMD_VERSION | TUTTI_TASK_GRID << 8);
+	return likely(!any) && priority <= 10 && (!priority || priority >= highest) && t->cga_mode <= TUTTI_CGA_MULTICAST;
 }
 
 /* ---- fetching ---- */
@@ -172,120 +198,171 @@ static bool fetch_more(struct tmd *tmd)
 }
 
 /*
- * Take a free record for @queue. No context may hold more records than it leaves free, so there are some for others however
+ * Whether @queue may take a record. No context may hold more records than it leaves free, so there are some for others however
  * long its tasks run (REL-12). The last ones are kept for queues of higher priority, so that their tasks are accepted
  * however many others wait.
  */
-static struct tmd *unused(const struct queue *queue)
+static COLD bool few_own(const struct queue *queue)
+{
+	const struct tmd *tmd;
+	unsigned own = 0;
+
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		own += tmd->stage != TMD_FREE && queue_asid(tmd->queue) == queue_asid(queue);
+	return own + queue->priority / 2 < free_count;
+}
+
+/* All records that are in use may belong to the context of @queue and still leave enough, so nobody has to count. */
+static inline bool many_free(const struct queue *queue)
+{
+	return FW_TMDS - free_count + queue->priority / 2 < free_count;
+}
+
+/*
+ * Take a free record and write the FETCH for it at @p. Its other fields are set when what they are about begins.
+ */
+static inline __attribute__((always_inline)) struct tmd *begin(struct queue *queue, uint64_t address, uint32_t *p)
 {
 	struct tmd *tmd = free_tmds;
-	unsigned keep = queue->priority / 2, own = 0;
 
-	/* all that are in use may be its own and still leave enough, so nobody has to count */
-	if (unlikely(FW_TMDS - free_count + keep >= free_count)) {
-		for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-			own += tmd->stage != TMD_FREE && queue_asid(tmd->queue) == queue_asid(queue);
-		if (own + keep >= free_count)
-			return NULL;
-		tmd = free_tmds;
-	}
 	free_tmds = tmd->next_free;
 	free_count--;
+	tmd->address = address;
+	tmd->queue = queue;
+	tmd->progress = FIRST_FETCH;
+	tmd->unusual = 0;
+	tmd->evictions = tmd->turns = tmd->timeouts = 0;
+	tmd->parent = NULL;
+	tmd->shapes_seen = 0;
+	tmd->work.none = 0;
+	counters.fetches++;
+	command_end(command_put_fetch(p, queue_asid(queue), address, TMD_WORDS * 4, tmd->word,
+				      TAG_TMD | (unsigned)(tmd - tmds)));
 	return tmd;
 }
 
 COLD struct tmd *tmd_fetch(struct queue *queue, uint64_t address)
 {
-	struct tmd *tmd = unused(queue);
-
-	if (!tmd)
-		return NULL;
-	*tmd = (struct tmd){ .address = address, .queue = queue, .stage = TMD_FETCHING };
-	fetch(tmd, address, TMD_WORDS * 4, tmd->word);
-	return tmd;
+	return many_free(queue) || few_own(queue) ? begin(queue, address, command_begin(COMMAND_FETCH_WORDS)) : NULL;
 }
 
-static void answered(struct tmd *tmd, enum tmd_stage stage)
+static inline int asked(struct queue *queue, const struct tmd *tmd)
+{
+	queue->tmd = (uint8_t)(tmd - tmds + 1);
+	return wait_park(queue, WAIT_METADATA);
+}
+
+/* The address may be wrong, or there are few records left, or the end of the command ring is near. */
+static COLD int ask_rare(struct queue *queue, uint64_t address)
+{
+	struct tmd *tmd;
+
+	if (address & 63 || !fw_address_ok(address))
+		return packet_refuse(TUTTI_ERROR_TMD, offsetof(struct tutti_dispatch_packet, tmd));
+	tmd = tmd_fetch(queue, address);
+	return tmd ? asked(queue, tmd) : wait_park(queue, WAIT_TMD);
+}
+
+HOT int tmd_ask(struct queue *queue, uint64_t address)
+{
+	if (unlikely(address & 63) || unlikely(!fw_address_ok(address)) || unlikely(!many_free(queue)) ||
+	    unlikely(command_ring.next > command_ring.near_end))
+		return ask_rare(queue, address);
+	return asked(queue, begin(queue, address, command_ring.next));
+}
+
+/* Return: the queue that goes on; NULL: the record belongs to a child task, which the event loop looks at */
+static struct queue *answered(struct tmd *tmd, enum tmd_stage stage)
 {
 	tmd->stage = (uint8_t)stage;
-	if (tmd->child)
-		attention.settle |= ATTEND_CHILD;
-	else
-		wait_wake(WAIT_TMD);
+	if (likely(!tmd->child))
+		return tmd->queue;
+	attention.settle |= ATTEND_CHILD;
+	return NULL;
 }
 
-static void bad(struct tmd *tmd, unsigned field)
+static struct queue *bad(struct tmd *tmd, unsigned field)
 {
 	tmd->field = (uint8_t)field;
-	answered(tmd, TMD_BAD);
+	return answered(tmd, TMD_BAD);
 }
 
 /*
  * The record itself has arrived and is valid. A child task's record never waits for a mask: its creator waits for the
  * answer, and the tasks that hold masks may wait for the creator.
  */
-static void go_on(struct tmd *tmd)
+static struct queue *go_on(struct tmd *tmd)
 {
 	tmd->step = STEP_MORE;
 	if (tmd->child && tmd_flag(tmd, TUTTI_TMD_AFFINITY) && !mask_left(tmd))
-		answered(tmd, TMD_BUSY);
-	else if (!fetch_more(tmd))
+		return answered(tmd, TMD_BUSY);
+	if (!fetch_more(tmd))
 		tmd->step = STEP_WAIT;
 	else if (!tmd->answers)
-		answered(tmd, TMD_FETCHED);
+		return answered(tmd, TMD_FETCHED);
+	return NULL;
 }
 
-static void fetched_record(struct tmd *tmd)
+static struct queue *fetched_record(struct tmd *tmd)
 {
 	int field = check(tmd_static(tmd), tmd->queue->highest);
 
-	if (field >= 0) {
-		bad(tmd, (unsigned)field);
-		return;
-	}
+	if (field >= 0)
+		return bad(tmd, (unsigned)field);
 	tmd->quota_left = tmd_static(tmd)->quota;
-	go_on(tmd);
+	return go_on(tmd);
 }
 
 COLD void tmd_resume(void)
 {
+	struct queue *queue;
 	struct tmd *tmd;
 
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (tmd->stage == TMD_FETCHING && tmd->step == STEP_WAIT)
-			go_on(tmd);
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++) {
+		if (tmd->stage != TMD_FETCHING || tmd->step != STEP_WAIT)
+			continue;
+		queue = go_on(tmd);
+		if (queue)
+			wait_ready(queue);
+	}
 }
 
-static void fetched_more(struct tmd *tmd)
+static struct queue *fetched_more(struct tmd *tmd)
 {
 	if (tmd->affinity && !affinity_order(tmd->affinity))
-		bad(tmd, offsetof(struct tutti_tmd, affinity));
-	else if (tmd_is_queue(tmd) && !sizes_ok(&tmd->work))
-		bad(tmd, offsetof(struct tutti_tmd, queue));
-	else
-		answered(tmd, TMD_FETCHED);
+		return bad(tmd, offsetof(struct tutti_tmd, affinity));
+	if (tmd_is_queue(tmd) && !sizes_ok(&tmd->work))
+		return bad(tmd, offsetof(struct tutti_tmd, queue));
+	return answered(tmd, TMD_FETCHED);
 }
 
-COLD void tmd_event_fetch(unsigned number, const struct tutti_event *event)
+static COLD struct queue *fetched_general(struct tmd *tmd, unsigned cause)
 {
-	struct tmd *tmd = &tmds[number % FW_TMDS];
-	unsigned cause = event->word[0] >> 8 & 0xff;
-
 	if (tmd->stage != TMD_FETCHING || !tmd->answers)
-		return;
+		return NULL;
 	if (cause)
 		tmd->cause = (uint8_t)cause;
 	if (--tmd->answers)
-		return;
-	if (tmd->orphan)
+		return NULL;
+	if (tmd->orphan) {
 		tmd_put(tmd);
-	else if (tmd->cause)
-		bad(tmd, !tmd->step ? 0 : tmd->affinity ? offsetof(struct tutti_tmd, affinity)
-							 : offsetof(struct tutti_tmd, queue));
-	else if (!tmd->step)
-		fetched_record(tmd);
-	else
-		fetched_more(tmd);
+		return NULL;
+	}
+	if (tmd->cause)
+		return bad(tmd, !tmd->step ? 0 : tmd->affinity ? offsetof(struct tutti_tmd, affinity)
+								: offsetof(struct tutti_tmd, queue));
+	return !tmd->step ? fetched_record(tmd) : fetched_more(tmd);
+}
+
+HOT struct queue *tmd_event_fetch(unsigned number, const struct tutti_event *event)
+{
+	struct tmd *tmd = tmd_at(number < FW_TMDS ? number : 0);
+	unsigned cause = event->word[0] >> 8 & 0xff;
+
+	if (unlikely(cause | tmd->unusual | (tmd->progress ^ FIRST_FETCH)) || unlikely(!is_usual(tmd->word, tmd->queue->highest)))
+		return fetched_general(tmd, cause);
+	tmd->progress = TMD_FETCHED;
+	return tmd->queue;
 }
 
 /* ---- owners ---- */
@@ -314,24 +391,20 @@ COLD int tmd_get(struct queue *queue, uint64_t address, struct tmd **out)
 		tmd_drop(queue);
 		tmd = NULL;
 	}
-	if (!tmd) {
-		if (address & 63 || !fw_address_ok(address))
-			return packet_refuse(TUTTI_ERROR_TMD, offsetof(struct tutti_dispatch_packet, tmd));
-		tmd = tmd_fetch(queue, address);
-		queue->tmd = tmd ? (uint8_t)(tmd - tmds + 1) : 0;
-		return wait_park(queue, WAIT_TMD);
-	}
+	if (!tmd)
+		return tmd_ask(queue, address);
 	if (tmd->stage == TMD_FETCHING)
-		return wait_park(queue, WAIT_TMD);
+		return wait_park(queue, WAIT_METADATA);
 	if (tmd->stage == TMD_BAD)
 		return tmd_refuse(queue, tmd);
 	*out = tmd;
 	return 0;
 }
 
-void tmd_take(struct queue *queue, struct tmd *tmd)
+COLD void tmd_take_any(struct queue *queue, struct tmd *tmd, uint32_t groups)
 {
 	tmd->stage = TMD_TASK;
+	tmd->groups = groups;
 	works += tmd_is_queue(tmd);
 	if (own(queue) == tmd)
 		queue->tmd = 0;
@@ -383,7 +456,7 @@ COLD void tmd_drop_children(struct queue *queue)
 	}
 }
 
-COLD void tmd_end(struct tmd *tmd)
+static COLD void end_rare(struct tmd *tmd)
 {
 	if (tmd->child)
 		child_ended(tmd);
@@ -395,6 +468,14 @@ COLD void tmd_end(struct tmd *tmd)
 		tmd->stage = TMD_ENDED;
 	else
 		tmd_put(tmd);
+}
+
+void tmd_end(struct tmd *tmd)
+{
+	if (unlikely(tmd->unusual) || unlikely(tmd_is_queue(tmd)) || unlikely(tmd->stage != TMD_TASK))
+		return end_rare(tmd);
+	give_back(tmd);
+	wait_wake(WAIT_TMD);
 }
 
 COLD void tmd_drop(struct queue *queue)
@@ -412,24 +493,36 @@ COLD void tmd_drop(struct queue *queue)
 
 /* ---- writing back ---- */
 
-static inline uint32_t *put(uint32_t *p, const struct tmd *tmd, unsigned offset, uint64_t value)
+/*
+ * All that is written lies in one aligned block of 64 bytes, so the upper half of the address is the same for all of it, and
+ * the lower half that of the block plus an offset.
+ */
+#define BLOCK 128u
+_Static_assert(offsetof(struct tutti_tmd, state) >= BLOCK && offsetof(struct tutti_tmd, timeouts) + 8 <= BLOCK + 64,
+	       "one block");
+
+HOT uint32_t *tmd_write_at(uint32_t *p, const struct tmd *tmd, uint64_t state, uint32_t issued, uint32_t completed)
 {
-	return command_put_write(p, tmd->queue->asid_queue, tmd->address + offset, value, 8);
+	uint64_t block = tmd->address + BLOCK, left = 0;
+	uint32_t low = (uint32_t)block, high = (uint32_t)(block >> 32), asid_queue = tmd->queue->asid_queue;
+
+#define PUT(field, value)                                                                                          \
+	p = command_put_write(p, asid_queue,                                                                           \
+			      (uint64_t)high << 32 | (low + (offsetof(struct tutti_tmd, field) - BLOCK)), value, 8)
+	if (unlikely(tmd_is_queue(tmd)))
+		left = tmd->work.written - tmd->work.read;
+	PUT(issued, issued);
+	PUT(completed, completed);
+	PUT(resume, issued);
+	PUT(outstanding, left);
+	PUT(evictions, tmd->evictions | (uint64_t)tmd->turns << 32);
+	PUT(timeouts, tmd->timeouts);
+	PUT(state, state);
+#undef PUT
+	return p;
 }
 
 COLD void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed)
 {
-	uint32_t *p;
-
-	if (!tmd->address)
-		return;
-	p = command_begin(TMD_WRITE_WORDS);
-	p = put(p, tmd, offsetof(struct tutti_tmd, issued), issued);
-	p = put(p, tmd, offsetof(struct tutti_tmd, completed), completed);
-	p = put(p, tmd, offsetof(struct tutti_tmd, resume), issued);
-	p = put(p, tmd, offsetof(struct tutti_tmd, outstanding), tmd->work.written - tmd->work.read);
-	p = put(p, tmd, offsetof(struct tutti_tmd, evictions), tmd->evictions | (uint64_t)tmd->turns << 32);
-	p = put(p, tmd, offsetof(struct tutti_tmd, timeouts), tmd->timeouts);
-	p = put(p, tmd, offsetof(struct tutti_tmd, state), state | (uint64_t)error << 32);
-	command_end(p);
+	command_end(tmd_write_at(command_begin(TMD_WRITE_WORDS), tmd, state | (uint64_t)error << 32, issued, completed));
 }

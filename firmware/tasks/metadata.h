@@ -10,9 +10,10 @@
 #ifndef METADATA_H
 #define METADATA_H
 
+#include "core/command_ring.h"
+#include "core/queue_record.h"
 #include "place/affinity.h"
 
-struct queue;
 struct task;
 
 #define TMD_WORDS (offsetof(struct tutti_tmd, state) / 4)
@@ -36,10 +37,15 @@ struct work {
 	uint32_t items;       /* capacity of the ring */
 	uint32_t each;        /* how many items each CTA gets that can be issued now */
 	uint32_t issued;      /* CTAs issued so far */
-	uint8_t fetching;     /* 1: fetches are under way; 2: and one of them has failed */
-	uint8_t again;        /* notified while fetching, or while the command ring had no room */
-	uint8_t closed;
-	uint8_t expired;      /* the timeout has passed: a CTA may start with fewer items than the minimum */
+	union {
+		struct {
+			uint8_t fetching; /* 1: fetches are under way; 2: and one of them has failed */
+			uint8_t again;    /* notified while fetching, or while the command ring had no room */
+			uint8_t closed;
+			uint8_t expired;  /* the timeout has passed: a CTA may start with fewer items than the minimum */
+		};
+		uint32_t none;        /* the four of them */
+	};
 };
 
 struct tmd {
@@ -49,19 +55,32 @@ struct tmd {
 		struct queue *queue;
 		struct tmd *next_free; /* TMD_FREE */
 	};
-	uint8_t stage;        /* enum tmd_stage */
-	uint8_t step;         /* 0: the record itself is fetched, 1: what it names, 2: that has to wait */
-	uint8_t answers;      /* number of fetches in flight */
-	uint8_t orphan;       /* nothing waits for these fetches any more */
-	uint8_t cause;        /* why a fetch has failed, or 0 */
-	uint8_t field;        /* byte offset of the first bad field */
-	uint8_t affinity;     /* number of its affinity mask + 1; 0: it may run on any SM */
-	uint8_t child;        /* its task was created by a kernel, not by a packet */
+	union {
+		struct {
+			uint8_t stage;   /* enum tmd_stage */
+			uint8_t step;    /* 0: the record itself is fetched, 1: what it names, 2: that has to wait */
+			uint8_t answers; /* number of fetches in flight */
+			uint8_t orphan;  /* nothing waits for these fetches any more */
+		};
+		uint32_t progress; /* the four of them */
+	};
+	union {
+		struct {
+			uint8_t cause;    /* why a fetch has failed, or 0 */
+			uint8_t field;    /* byte offset of the first bad field */
+			uint8_t affinity; /* number of its affinity mask + 1; 0: it may run on any SM */
+			uint8_t child;    /* its task was created by a kernel, not by a packet */
+		};
+		uint32_t unusual; /* the four of them; all 0: nothing */
+	};
 	uint32_t quota_left;  /* CTAs it may still issue in this turn */
 	uint32_t evictions, turns, timeouts;
 	struct task *parent;  /* task that created it; NULL: it is gone, or there was none */
 	uint32_t sm_wave;     /* SM and wave of the creator, which waits for an answer */
-	uint32_t shapes_seen; /* child that found no free shape: shapes.ids then, plus 1; otherwise 0 */
+	union {
+		uint32_t shapes_seen; /* child that found no free shape: shapes.ids then, plus 1; otherwise 0 */
+		uint32_t groups;      /* TMD_TASK, not a queue task: CTAs that it has issued or may issue */
+	};
 	struct work work;
 };
 static inline const struct tutti_tmd *tmd_static(const struct tmd *tmd)
@@ -79,11 +98,22 @@ static inline bool tmd_is_queue(const struct tmd *tmd)
 	return tmd_static(tmd)->type == TUTTI_TASK_QUEUE;
 }
 
+/* Attributes that only issue rounds can respect. */
+#define TMD_ROUNDS (TUTTI_TMD_AFFINITY | TUTTI_TMD_SEQUENCE | TUTTI_TMD_QUOTA | TUTTI_TMD_THROTTLE)
+
+/** tmd_plain() - if its task finds room at once it can be launched like one without metadata. */
+static inline bool tmd_plain(const struct tmd *tmd)
+{
+	return !(tmd_static(tmd)->flags & TMD_ROUNDS) && !tmd_is_queue(tmd) && !tmd_static(tmd)->cga[0].kind;
+}
+
 /** tmd_affinity() - mask of the SMs its task may run on, or NULL if these are all. */
 static inline const uint32_t *tmd_affinity(const struct tmd *tmd)
 {
 	return tmd->affinity ? affinity_mask(tmd->affinity) : NULL;
 }
+
+extern struct tmd tmds[FW_TMDS];
 
 void tmd_init(void);
 /**
@@ -91,6 +121,16 @@ void tmd_init(void);
  * Return: 0, TUTTI_ERROR_TMD, or PACKET_PARKED
  */
 int tmd_get(struct queue *queue, uint64_t address, struct tmd **tmd);
+/** tmd_ready() - what tmd_get() has found if it would return 0 again, otherwise NULL. @low, @high: the address */
+static inline struct tmd *tmd_ready(const struct queue *queue, uint32_t low, uint32_t high)
+{
+	struct tmd *tmd;
+
+	if (unlikely(!queue->tmd))
+		return NULL;
+	tmd = &tmds[queue->tmd - 1];
+	return tmd->stage == TMD_FETCHED && (uint32_t)tmd->address == low && (uint32_t)(tmd->address >> 32) == high ? tmd : NULL;
+}
 /** tmd_at() - record @number of FW_TMDS. tmd_number() - the number of a record. */
 struct tmd *tmd_at(unsigned number);
 unsigned tmd_number(const struct tmd *tmd);
@@ -100,10 +140,19 @@ unsigned tmd_number(const struct tmd *tmd);
 struct tmd *tmd_next_work(struct tmd *tmd);
 /** tmd_fetch() - start fetching metadata at @address. Return: the record, NULL if none is free for @queue's priority */
 struct tmd *tmd_fetch(struct queue *queue, uint64_t address);
+/** tmd_ask() - tmd_get() for a packet that nothing was fetched for yet. */
+int tmd_ask(struct queue *queue, uint64_t address);
 /** tmd_refuse() - note for the error report why @tmd is bad, and let go of it. Return: TUTTI_ERROR_TMD */
 int tmd_refuse(struct queue *queue, const struct tmd *tmd);
-/** tmd_take() - @tmd belongs to a task from now on. */
-void tmd_take(struct queue *queue, struct tmd *tmd);
+/** tmd_take() - @tmd, which is not that of a queue task, belongs to a task of @groups CTAs from now on. */
+static inline void tmd_take(struct queue *queue, struct tmd *tmd, uint32_t groups)
+{
+	tmd->stage = TMD_TASK;
+	tmd->groups = groups;
+	queue->tmd = 0;
+}
+/** tmd_take_any() - the same for any metadata, also those that no queue waits for. */
+void tmd_take_any(struct queue *queue, struct tmd *tmd, uint32_t groups);
 /** tmd_end() - the task of @tmd has ended. */
 void tmd_end(struct tmd *tmd);
 /** tmd_put() - free a record. No fetch into it may be under way. */
@@ -113,13 +162,18 @@ void tmd_drop(struct queue *queue);
 /** tmd_orphan() - @parent is gone. tmd_drop_children() - forget child tasks of @queue that are not accepted yet. */
 void tmd_orphan(struct task *parent);
 void tmd_drop_children(struct queue *queue);
+/** tmd_write_at() - write at @p the TMD_WRITE_WORDS of tmd_write(). @state: the error in its upper half. Return: their end */
+uint32_t *tmd_write_at(uint32_t *p, const struct tmd *tmd, uint64_t state, uint32_t issued, uint32_t completed);
 /** tmd_write() - write the dynamic part back to user memory. */
 void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed);
 /** TMD_WRITE_WORDS - words of the command ring tmd_write() may need; its caller must have asked for them. */
 #define TMD_WRITE_WORDS (7 * 6)
 /** tmd_resume() - go on with records that waited for a free affinity mask or for room in the command ring. */
 void tmd_resume(void);
-/** tmd_event_fetch() - a fetch for record @number has ended. */
-void tmd_event_fetch(unsigned number, const struct tutti_event *event);
+/**
+ * tmd_event_fetch() - a fetch for record @number has ended.
+ * Return: the queue that has waited for the record (WAIT_METADATA), or NULL if more is to come or it is a child task's
+ */
+struct queue *tmd_event_fetch(unsigned number, const struct tutti_event *event);
 
 #endif

@@ -15,11 +15,11 @@
 #include "tasks/work_queue.h"
 
 static struct pending pendings[FW_PENDING];
+uint32_t pending_free HOT_DATA;
 
 static struct {
 	struct pending_link ring[PENDING_LEVELS + 1]; /* by priority, 1 .. 10; an empty list points to itself */
 	struct pending *free;
-	uint32_t free_count;
 	uint32_t listed;
 	uint32_t dropped; /* number of records that are PENDING_DROPPED */
 } pending;
@@ -29,7 +29,7 @@ void pending_init(void)
 	unsigned i;
 
 	pending.free = NULL;
-	pending.free_count = pending.listed = pending.dropped = 0;
+	pending_free = pending.listed = pending.dropped = 0;
 	for (i = 0; i <= PENDING_LEVELS; i++)
 		pending.ring[i].next = pending.ring[i].prev = &pending.ring[i];
 	for (i = FW_PENDING; i--;)
@@ -42,10 +42,10 @@ struct pending *pending_get(unsigned priority)
 {
 	struct pending *p = pending.free;
 
-	if (pending.free_count < priority)
+	if (pending_free < priority)
 		return NULL;
 	pending.free = (struct pending *)p->link.next;
-	pending.free_count--;
+	pending_free--;
 	p->place = PENDING_KEPT;
 	p->cga.kind = TUTTI_CGA_NONE;
 	return p;
@@ -56,7 +56,7 @@ void pending_put(struct pending *p)
 	p->place = PENDING_FREE;
 	p->link.next = (struct pending_link *)pending.free; /* the link is the first member of a record */
 	pending.free = p;
-	pending.free_count++;
+	pending_free++;
 }
 
 static void link_before(struct pending *p, struct pending_link *at)
@@ -170,9 +170,6 @@ COLD struct task *pending_admit(struct pending *p)
 	return task;
 }
 
-/* Attributes that only issue rounds can respect. */
-#define TMD_ROUNDS (TUTTI_TMD_AFFINITY | TUTTI_TMD_SEQUENCE | TUTTI_TMD_QUOTA | TUTTI_TMD_THROTTLE)
-
 COLD bool pending_start(struct pending *p)
 {
 	struct shape *shape;
@@ -265,7 +262,7 @@ COLD void pending_keep(struct task *task, const uint32_t *command)
 	if (!p)
 		return;
 	p->queue = task->queue;
-	p->tmd = NULL;
+	p->tmd = task_tmd(task);
 	p->group = task->rare & TASK_GROUP ? task->group : NULL;
 	p->groups = task->unissued + task->resident;
 	p->issued = 0;
@@ -278,6 +275,8 @@ COLD void pending_keep(struct task *task, const uint32_t *command)
 	p->rare = (uint8_t)task->rare;
 	command_task_state(command, p->state);
 	p->kernel_flags = kernel_flags_of(task, command, p->state);
+	if (task->rare & TASK_CGA)
+		grouped_keep(task, p, command);
 	task->rare |= TASK_KEPT;
 }
 
@@ -458,5 +457,5 @@ const struct pending *pending_at(unsigned number)
 
 bool pending_idle(void)
 {
-	return pending.free_count == FW_PENDING;
+	return pending_free == FW_PENDING;
 }

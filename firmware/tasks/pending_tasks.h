@@ -2,14 +2,15 @@
 /**
  * DOC: Accepted tasks that have no slot yet (spec TSK-02, TSK-03)
  *
- * There is one list for each priority level. Its records keep the state of tasks with metadata, of tasks for which no
- * slot was free, and of evicted tasks together with the position where they go on. A plain kernel that finds a slot
- * never comes here. A task that holds a slot and has CTAs left to issue also has a record, because only a task whose
+ * There is one list for each priority level. Its records keep the state of tasks that wait for a slot, and of evicted
+ * tasks together with the position where they go on. A task that finds a slot, and room for all of its CTAs, usually never
+ * comes here (pending_direct()). One that holds a slot and has CTAs left to issue has a record, because only a task whose
  * state is kept can be evicted.
  */
 #ifndef PENDING_TASKS_H
 #define PENDING_TASKS_H
 
+#include "core/state.h"
 #include "tasks/metadata.h"
 #include "tasks/task_table.h"
 
@@ -65,6 +66,15 @@ struct task *pending_admit(struct pending *pending);
  * Return: false if it is not, and nothing has been done
  */
 bool pending_start(struct pending *pending);
+extern uint32_t pending_free; /* number of records that are not in use */
+/**
+ * pending_direct() - a task of @priority, for which there is a slot, may start without the lists and issue rounds: no other
+ * waits for anything, and a record is left in case that not all of its CTAs find room.
+ */
+static inline bool pending_direct(unsigned priority)
+{
+	return !(place_state.detours & ~DETOUR_ROWS_LEAD) && pending_free >= priority;
+}
 /**
  * pending_send_state() - send the state of @task for the CTAs after the first @issued. The first time the acquire fence
  * goes before it.

@@ -53,6 +53,8 @@ static COLD void start_later(struct task *task, const uint32_t *command)
 {
 	pending_keep(task, command);
 	rounds_add(task);
+	if (task->rare & TASK_TMD)
+		rounds_run(); /* it might be split, or SMs be held for it */
 	/* SMs that are held for a task of lower priority are for this one too, but only in rounds */
 	if (place_state.detours & DETOUR_HOLDING)
 		state_retry();

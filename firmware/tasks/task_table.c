@@ -19,7 +19,7 @@ struct task_error task_errors[FW_TASKS];
 
 static struct task_group groups[FW_TASKS];
 
-void task_init(void)
+COLD void task_init(void)
 {
 	unsigned i;
 
@@ -104,13 +104,14 @@ unsigned task_priority(const struct task *task)
 
 uint32_t task_issued(const struct task *task)
 {
-	return task->rare & TASK_WORK ? task->tmd->work.issued : task->kept->groups - task->unissued;
+	if (task->rare & TASK_WORK)
+		return task->tmd->work.issued;
+	return (task->rare & TASK_TMD ? task->tmd->groups : task->kept->groups) - task->unissued;
 }
 
-/* With metadata the record stays until the end, because it tells how many CTAs were issued. */
 COLD void task_unkeep(struct task *task)
 {
-	if (!(task->rare & TASK_KEPT) || task->rare & (TASK_TMD | TASK_SPLITTING))
+	if ((task->rare & (TASK_KEPT | TASK_WORK | TASK_SPLITTING)) != TASK_KEPT)
 		return;
 	pending_put(task->kept);
 	task->rare &= (uint16_t)~TASK_KEPT;
@@ -175,10 +176,12 @@ HOT void task_clean_up(struct task *task)
 /* Write the end of @task to its metadata. @state: TUTTI_TMD_* flags */
 static COLD void report(struct task *task, uint32_t state, uint32_t error)
 {
-	uint32_t issued = task->rare & TASK_KEPT ? task_issued(task) : 0;
+	uint32_t issued;
 
-	if (task->rare & TASK_TMD)
-		tmd_write(task->tmd, state, error, issued, issued - task->resident);
+	if (!(task->rare & TASK_TMD))
+		return;
+	issued = task_issued(task);
+	tmd_write(task->tmd, state, error, issued, issued - task->resident);
 }
 
 /* COMMAND_OWED_TASKS keeps room for the end of every task, but not for writing its metadata. */
@@ -204,6 +207,19 @@ COLD void task_complete(struct task *task)
 	task_release(task);
 }
 
+HOT void task_end_metadata(struct task *task, struct queue *queue)
+{
+	struct tmd *tmd = task->tmd;
+	uint32_t *p = command_begin(TMD_WRITE_WORDS + COMMAND_CLEAN_UP_WORDS), groups = tmd->groups;
+
+	p = tmd_write_at(p, tmd, TUTTI_TMD_FINISHED, groups, groups);
+	queue->signalled = (uint32_t)task->packet;
+	command_end(task_put_ends(p, queue, task->release, task->signal, true));
+	task->rare = 0;
+	task_slot_free(task);
+	tmd_end(tmd);
+}
+
 /* ---- cancelling (TSK-12) ---- */
 
 static COLD void cancelled(struct task *task)
@@ -220,12 +236,20 @@ static COLD void cancelled(struct task *task)
 	task_release(task);
 }
 
-static void cancel(struct task *task)
+/* What @task has not issued it never will. */
+static void stop_issuing(struct task *task)
 {
 	rounds_remove(task);
-	if (task->rare & TASK_KEPT && !(task->rare & TASK_WORK))
+	if (task->rare & TASK_TMD)
+		task->tmd->groups -= task->unissued;
+	else if (task->rare & TASK_KEPT)
 		task->kept->groups -= task->unissued;
 	task->unissued = 0;
+}
+
+static void cancel(struct task *task)
+{
+	stop_issuing(task);
 	task->state = TASK_CANCELLED;
 	if (!task->resident)
 		cancelled(task);
@@ -269,7 +293,7 @@ static inline void ended(struct task *task, uint32_t n)
 	task->progress = 0;
 	shape->residents -= n;
 	place_state.residents -= n;
-	if (unlikely(place_state.detours & DETOUR_LAKES) && !place_state.residents)
+	if (unlikely(place_state.detours & (DETOUR_LAKES & ~DETOUR_ROWS_LEAD)) && !place_state.residents)
 		shape_empty();
 	if (unlikely(place_state.detours & DETOUR_THROTTLE) && !place_state.residents)
 		throttle_empty();
@@ -286,8 +310,7 @@ static void left(struct task *task)
 	task_complete(task);
 }
 
-/* No CTA of @task is left: do what was waiting for that. */
-static COLD void drained(struct task *task)
+COLD void task_drained(struct task *task)
 {
 	if (task->rare & TASK_SPLIT) {
 		struct task *whole;
@@ -321,7 +344,7 @@ void task_ended(struct task *task, uint32_t n)
 	if (unlikely(place_state.detours & DETOUR_ISSUE))
 		rounds_run();
 	if (!task->resident)
-		drained(task);
+		task_drained(task);
 }
 
 static void fail(struct task *task, const struct task_error *error)
@@ -330,10 +353,7 @@ static void fail(struct task *task, const struct task_error *error)
 
 	if (!task_runs(task) && task->state != TASK_LEAVING && task->state != TASK_CANCELLED)
 		return;
-	rounds_remove(task);
-	if (task->rare & TASK_KEPT && !(task->rare & TASK_WORK))
-		task->kept->groups -= task->unissued;
-	task->unissued = 0;
+	stop_issuing(task);
 	task->state = TASK_KILLED;
 	task->progress = 0;
 	task_errors[task->slot] = *error;

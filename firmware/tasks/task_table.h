@@ -2,8 +2,8 @@
 /**
  * DOC: The task table: tasks that have a slot
  *
- * A plain kernel that finds a free slot is put there straight from its packet; every other task comes from the lists of
- * pending_tasks.h. While it has CTAs to issue, a task takes part in the rounds of issue_rounds.h. When its last CTA has
+ * A kernel that finds a free slot while nobody waits is put there straight from its packet; every other task comes from the
+ * lists of pending_tasks.h. While it has CTAs to issue, a task takes part in the rounds of issue_rounds.h. When its last CTA has
  * completed, task_complete() does the clean-up: metadata, release fence, signal. A failing task is killed and ends with
  * EVENT_KILLED, without its signal. When the CTAs of an evicted task have ended it goes back to its list; those of a
  * cancelled task end, and then so does the task.
@@ -89,12 +89,16 @@ uint32_t *task_put_clean_up(uint32_t *p, const struct task *task, struct queue *
 
 /** task_clean_up() - the release fence and the signal of a kernel that is complete. */
 void task_clean_up(struct task *task);
-/** task_issued() - how many CTAs a task has issued; its state must be kept (TASK_KEPT) or it is a queue task. */
+/** task_issued() - how many CTAs a task has issued; its state must be kept (TASK_KEPT) or it has metadata. */
 uint32_t task_issued(const struct task *task);
 /** task_unkeep() - free the kept state of a task that has issued all of its CTAs. */
 void task_unkeep(struct task *task);
 /** task_complete() - end a task whose last CTA has completed. */
 void task_complete(struct task *task);
+/** task_end_metadata() - the same if @task->rare is TASK_TMD, no task waits, and there is room for TMD_WRITE_WORDS. */
+void task_end_metadata(struct task *task, struct queue *queue);
+/** task_drained() - no CTA of @task is left, and all are accounted for: do what was waiting for that. */
+void task_drained(struct task *task);
 /** task_ended() - @n CTAs have ended and their free slots are given back: place other CTAs, or end the task. */
 void task_ended(struct task *task, uint32_t n);
 /** task_fail() - kill @task because of @error. */

@@ -13,6 +13,7 @@
 #include "place/mixed_shapes.h"
 #include "queues/launch_condensed.h"
 #include "queues/queue.h"
+#include "tasks/metadata.h"
 #include "tasks/task_table.h"
 
 /* Where a wrap may be needed; apart, so that the usual way needs no stack. */
@@ -73,6 +74,27 @@ static HOT void event_cta_general(const struct tutti_event *event)
 	express_retire(task, task->queue);
 }
 
+/* The last CTAs of a task with rare attributes have ended on SMs that lake_raises() agrees to, or the task does not run. */
+static HOT void event_cta_rare(const struct tutti_event *event, struct task *task)
+{
+	uint32_t head = event->word[0], n = event->word[2];
+	struct lake_row *row = task->shape->lake.top;
+	struct queue *queue = task->queue;
+
+	if (unlikely(task->unissued) || unlikely(task->state != TASK_RUNNING)) {
+		event_cta_general(event);
+		return;
+	}
+	lake_raise_top(row, lake_at(row, head >> 14 & 0x3fc), event->word[3], n);
+	task->shape->residents -= n;
+	place_state.residents -= n;
+	task->resident = 0;
+	if (unlikely(task->rare != TASK_TMD) || unlikely(!command_room(TMD_WRITE_WORDS)))
+		return task_drained(task);
+	task_end_metadata(task, queue);
+	queue_finished_metadata(queue, (uint32_t)task->packet);
+}
+
 /*
  * In the usual case these are the last CTAs of a kernel and nothing else waits for them. Then tail calls lead straight
  * to the launch of the next kernel. That one takes over the slot if no other kernel of the queue is in flight; and if as
@@ -89,11 +111,13 @@ HOT void express_event_cta(const struct tutti_event *event, uint32_t head)
 
 	at = lake_at(row, head >> 14 & 0x3fc);
 	kind = task->kind ^ TASK_PLAIN;
-	if (unlikely((event->word[1] ^ 1) | (head >> 24 ^ 1) | place_state.detours | kind << 8 | (task->resident ^ n)) ||
+	if (unlikely((event->word[1] ^ 1) | (head >> 24 ^ 1) | place_state.detours | (task->resident ^ n)) ||
 	    unlikely(!lake_raises(at, mask))) {
 		event_cta_general(event);
 		return;
 	}
+	if (unlikely(kind << 8))
+		return event_cta_rare(event, task);
 	if (likely(!((place_state.residents ^ shape->residents) | (queue->situation ^ QUEUE_BETWEEN) |
 		     (queue->flight / QUEUE_ONE ^ 1))) &&
 	    likely(command_ring.next <= command_ring.limit) && likely(lake_same(row, at, mask))) {
@@ -126,7 +150,23 @@ apart:
 	express_retire(task, queue);
 }
 
+/* Like express_event_cta(), for tasks whose only rare attribute are CGAs. */
 HOT void express_event_cga(const struct tutti_event *event)
 {
-	task_ended(cga_event(event), event->word[2]);
+	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
+	struct shape *shape = task->shape;
+	uint32_t n = event->word[2];
+
+	cga_event(event, task);
+	if (unlikely((place_state.detours & DETOUR_ENDS & ~DETOUR_ROWS_LEAD) | (task->rare ^ TASK_CGA) | (task->resident ^ n) |
+		     task->unissued) ||
+	    unlikely(task->state != TASK_RUNNING)) {
+		task_ended(task, n);
+		return;
+	}
+	shape->residents -= n;
+	place_state.residents -= n;
+	task->resident = 0;
+	task->rare = 0;
+	express_retire(task, task->queue);
 }

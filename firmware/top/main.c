@@ -123,6 +123,14 @@ static COLD void flushed(const struct tutti_event *event)
 		rounds_run();
 }
 
+static void metadata_fetched(unsigned number, const struct tutti_event *event)
+{
+	struct queue *queue = tmd_event_fetch(number, event);
+
+	if (likely(queue))
+		queue_metadata(queue);
+}
+
 static void event_fetch(const struct tutti_event *event)
 {
 	unsigned tag = event->word[0] >> 16;
@@ -138,7 +146,7 @@ static void event_fetch(const struct tutti_event *event)
 		barrier_event_fetch(tag & TAG_NUMBER, event);
 		break;
 	case TAG_TMD:
-		tmd_event_fetch(tag & TAG_NUMBER, event);
+		metadata_fetched(tag & TAG_NUMBER, event);
 		break;
 	case TAG_WORK:
 		work_fetched(tag & TAG_NUMBER, event);

@@ -6,6 +6,7 @@
 #ifndef TUTTI_TEST_FW_TASKS_H
 #define TUTTI_TEST_FW_TASKS_H
 
+#include "core/command_ring.h"
 #include "core/counters.h"
 #include "top/main.h"
 #include "fw_card.h"
@@ -49,6 +50,8 @@ static bool slot_split[CARD_SLOTS];
 /* SMs that acknowledge (hal_host_acknowledge): states of each slot that were sent and are not acknowledged */
 static unsigned unacknowledged[CARD_SLOTS];
 static bool late; /* only when a test says so */
+static bool metadata_late; /* fetches of metadata are not answered, but this is the last one */
+static uint32_t metadata_fetch[6];
 /* CTAs in the order of their launch */
 static unsigned launched[100000], launches;
 
@@ -144,6 +147,15 @@ static void take_launch(const uint32_t *w, unsigned words)
 	assert_true(k->waves_run <= k->split * k->waves);
 }
 
+static void answer_fetch(const uint32_t *w)
+{
+	uint8_t *at = (w[1] & 0xffff) == TUTTI_ASID_BUS ? NULL : user(pair(w + 2), w[4]);
+
+	if (at)
+		memcpy(hal_pointer(w[5]), at, w[4]);
+	rig_event(TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u) | (at ? 0 : TUTTI_CAUSE_UNMAPPED << 8), w[2], w[3]);
+}
+
 static void take_commands(void)
 {
 	const uint32_t *w;
@@ -154,10 +166,10 @@ static void take_commands(void)
 	while ((w = hal_host_command(&words))) {
 		switch (w[0] & 0xff) {
 		case TUTTI_CMD_FETCH:
-			at = (w[1] & 0xffff) == TUTTI_ASID_BUS ? NULL : user(pair(w + 2), w[4]);
-			if (at)
-				memcpy(hal_pointer(w[5]), at, w[4]);
-			rig_event(TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u) | (at ? 0 : TUTTI_CAUSE_UNMAPPED << 8), w[2], w[3]);
+			if (metadata_late && (w[0] >> 16 & TAG_KIND) == TAG_TMD)
+				memcpy(metadata_fetch, w, sizeof(metadata_fetch));
+			else
+				answer_fetch(w);
 			break;
 		case TUTTI_CMD_STATE: take_state(w); break;
 		case TUTTI_CMD_LAUNCH: take_launch(w, words); break;
@@ -201,7 +213,7 @@ static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
 	memset(written, 0, sizeof(written));
 	memset(job, 0, sizeof(job));
 	memset(unacknowledged, 0, sizeof(unacknowledged));
-	late = false;
+	late = metadata_late = false;
 	jobs = launches = 0;
 	descriptor = rig_descriptor();
 	assert_int_equal(rig_message(&m), 0);

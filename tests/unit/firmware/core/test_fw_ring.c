@@ -285,7 +285,7 @@ static void look_at_work_queues(void **unused)
 		t->type = TUTTI_TASK_QUEUE;
 		t->queue = 0x71000000;
 		t->coalesce_max = 1;
-		tmd_take(&queues[0], tmd_at(i));
+		tmd_take_any(&queues[0], tmd_at(i), 0);
 	}
 	hal_host_fill(COMMAND_OWED_MODE + COMMAND_OWED_RETIRE);
 	for (i = 0; i < 10; i++)

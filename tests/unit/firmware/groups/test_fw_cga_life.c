@@ -166,6 +166,112 @@ static void disabled_meanwhile(void **unused)
 	check_idle();
 }
 
+/* Run one grid of kernel @k, of @ctas CTAs. Return: the error with which its queue stopped, or 0 */
+static unsigned one_grid(unsigned k, unsigned ctas)
+{
+	unsigned before = counters.kernels, signal = submit(0, k, ctas, 1, 1);
+	bool good;
+
+	run_down();
+	check_idle();
+	good = queues[0].state == QUEUE_RUNNING;
+	assert_int_equal(signalled[signal], good);
+	assert_int_equal(counters.kernels - before, good); /* others are refused before they count */
+	return queues[0].error;
+}
+
+/*
+ * A task slot keeps the description of its last CGAs for the next grid with the same ones. It does not outlive what it
+ * depends on: the CGA, the mode, the SMs that are enabled, and that a grid consists of whole CGAs.
+ */
+static void described_again(void **unused)
+{
+	static const uint16_t sms[] = { 4, 4 };
+	unsigned i;
+
+	for (i = 0; i < 5; i++) {
+		seed(i);
+		begin(sms, 2);
+		descriptor[0].group_bytes = descriptor[1].group_bytes = 2048 * 32; /* two on an SM */
+		cga_kernel(0, TUTTI_CGA_GPC, i == 1 ? 4 : 6, 1, 1);
+		cga_kernel(1, TUTTI_CGA_GPC, 8, 1, 1);
+		for (unsigned n = 0; n < 3; n++)
+			assert_int_equal(one_grid(0, 24), 0);
+		assert_int_equal(cgas_started, i == 1 ? 18 : 12);
+		switch (i) {
+		case 0:
+			assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST, 0), 0);
+			assert_int_equal(one_grid(0, 24), TUTTI_ERROR_GRID); /* six SMs for each */
+			break;
+		case 1:
+			for (unsigned sm = 0; sm < 8; sm += 4)
+				for (unsigned two = 1; two < 4; two++)
+					assert_int_equal(rig_request(TUTTI_MSG_SM_ENABLE, sm + two, 1, 0), 0);
+			assert_int_equal(one_grid(0, 24), TUTTI_ERROR_GRID); /* one SM is left in each GPC */
+			break;
+		case 2:
+			assert_int_equal(one_grid(1, 24), 0);
+			assert_int_equal(cgas_started, 15);
+			assert_int_equal(one_grid(0, 24), 0);
+			assert_int_equal(cgas_started, 19);
+			break;
+		case 3:
+			assert_int_equal(one_grid(0, 20), TUTTI_ERROR_GRID);
+			break;
+		default:
+			descriptor[0].group_bytes = 2048 * 64; /* one on an SM */
+			assert_int_equal(rig_request(TUTTI_MSG_CODE_INVALIDATE, 4, 0, 0), 0);
+			assert_int_equal(one_grid(0, 24), TUTTI_ERROR_GRID);
+		}
+	}
+}
+
+static void any_state(unsigned slot, const struct tutti_task_state *state)
+{
+}
+
+/*
+ * A grid of CGAs that has started straight from its packet, and still has some to issue, gives its only task slot to a kernel of
+ * higher priority. It goes on with whole CGAs, which own linear memory slots as before.
+ */
+static void evicted(void **unused)
+{
+	static const uint16_t sms[] = { 8, 8 };
+	unsigned cgas, plain;
+
+	seed(1);
+	begin(sms, 2);
+	task_table.free->next = NULL; /* one slot */
+	hook.state = any_state; /* also where another task has left */
+	queues[1].priority = 1;
+	descriptor[0].group_bytes = descriptor[1].group_bytes = 2048 * 32;
+	cga_kernel(0, TUTTI_CGA_GPC, 4, 2, 1);
+	descriptor[0].flags |= TUTTI_KERNEL_LMEM;
+	cgas = submit(0, 0, 40, 2, 1);
+	while (pooled)
+		deliver(0);
+	assert_int_equal(cgas_started, 4);
+	plain = submit(1, 1, 1, 1, 1);
+	while (!signalled[plain])
+		if (pooled)
+			deliver(0);
+		else
+			end_some();
+	assert_int_equal(counters.evictions, 1);
+	assert_int_equal(signalled[cgas], 0);
+	while (cgas_started < 6)
+		if (pooled)
+			deliver(0);
+		else
+			end_some();
+	assert_true(cga_ids_lmem_free() < cga_ids_lmem_slots());
+	run_down();
+	assert_int_equal(signalled[cgas], 1);
+	assert_int_equal(cgas_started, 10);
+	check_idle();
+	hook.state = NULL;
+}
+
 /* Plain work of the highest priority without end: a CGA of a whole GPC still starts (CGA-05). */
 static void no_starvation(void **unused)
 {
@@ -357,6 +463,8 @@ int main(void)
 		RIG_TEST("CGA-05 CGA-04", refused),
 		RIG_TEST("CGA-02 CGA-05", not_whole),
 		RIG_TEST("CGA-05 CGA-04", disabled_meanwhile),
+		RIG_TEST("CGA-05 PERF-12", described_again),
+		RIG_TEST("TSK-03 CGA-02", evicted),
 		RIG_TEST("CGA-05 RES-01", no_starvation),
 		RIG_TEST("RES-01 CGA-05", passes_a_hold),
 		RIG_TEST("CGA-04 CGA-23", large_card),

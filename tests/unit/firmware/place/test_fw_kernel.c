@@ -30,11 +30,9 @@ static int dispatch(struct queue *by, uint64_t address)
 
 	memset(state, 0, sizeof(state));
 	code = packet_dispatch(by, &packet, state, &launch);
-	if (code != PACKET_SPECIAL)
+	if (code != PACKET_GROUPED)
 		return code;
-	code = packet_special(by, &packet, 0, state, &launch);
-	if (code)
-		return code;
+	assert_int_equal(packet_special(by, &packet, 0, state, &launch), 0);
 	memcpy(p.state, state, sizeof(state));
 	return grouped_pend(&p, NULL, kernel_cga(launch.kernel), launch.kernel->fetched.flags & TUTTI_KERNEL_LMEM,
 			launch.shape->capacity);

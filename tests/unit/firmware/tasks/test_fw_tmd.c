@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Metadata of tasks: each rule of TSK-01 by itself, and whatever bytes there may be. */
+#include "core/wait.h"
+#include "queues/queue.h"
 #include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
 #include "fw_tasks.h"
 #include "tutti/fault.h"
 
@@ -45,6 +48,20 @@ static unsigned try_it(const struct tutti_tmd *what)
 	return queues[q].state == QUEUE_STOPPED ? queues[q].error : 0;
 }
 
+/* Not rig_request(): what queues do because of it is to happen. */
+static void ask(uint32_t type, uint64_t arg)
+{
+	struct tutti_discovery *d = (void *)hal_host.window;
+	struct tutti_control *control = (void *)(hal_host.window + d->control.offset);
+	struct tutti_message *to = (void *)(hal_host.window + d->host_ring.offset);
+
+	to[control->host_ring_tail % (d->host_ring.bytes / 64)] =
+		(struct tutti_message){ .type = type, .id = 77, .arg = { arg } };
+	control->host_ring_tail++;
+	rig_event(TUTTI_EVENT_MESSAGE, 0, 0);
+	pump();
+}
+
 static void clean_up(void)
 {
 	unsigned slot, i;
@@ -54,16 +71,7 @@ static void clean_up(void)
 			end_one(slot);
 	host_reads();
 	if (queues[1].state == QUEUE_STOPPED) {
-		/* not rig_request(): what the queue fetches then is to be had */
-		struct tutti_discovery *d = (void *)hal_host.window;
-		struct tutti_control *control = (void *)(hal_host.window + d->control.offset);
-		struct tutti_message *to = (void *)(hal_host.window + d->host_ring.offset);
-
-		to[control->host_ring_tail % (d->host_ring.bytes / 64)] =
-			(struct tutti_message){ .type = TUTTI_MSG_QUEUE_RESET, .id = 77, .arg = { 1 } };
-		control->host_ring_tail++;
-		rig_event(TUTTI_EVENT_MESSAGE, 0, 0);
-		pump();
+		ask(TUTTI_MSG_QUEUE_RESET, 1);
 		host_reads();
 		assert_int_equal(queues[1].state, QUEUE_RUNNING);
 	}
@@ -173,11 +181,160 @@ static void any_bytes(void **unused)
 	assert_true(refused > 3000 && ran > 1000);
 }
 
+/* Packets with metadata and the barrier bit, @n of one CTA each, in queue 1. */
+static void in_order(unsigned n)
+{
+	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT);
+
+	for (; n--; jobs++) {
+		job[jobs] = (struct job){ .queue = 1, .groups = 1, .waves = 1 };
+		tmd[jobs] = sound;
+		p.header |= TUTTI_HEADER_BARRIER;
+		p.workgroup_x = p.grid_x = 32;
+		p.kernarg = 16 * jobs;
+		p.signal = SIGNAL_AT + 64 * jobs;
+		p.tmd = TMD_AT + jobs * sizeof(tmd[0]);
+		ring[1][written[1]++ % RING].dispatch = p;
+	}
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << 1, 0);
+	pump();
+}
+
+static void end_running(void)
+{
+	for (unsigned slot = 0; slot < CARD_SLOTS; slot++)
+		if (card_slot[slot].running) {
+			end_one(slot);
+			return;
+		}
+	fail();
+}
+
+static void ended(const struct tutti_tmd *t, unsigned ctas)
+{
+	assert_int_equal(t->state, TUTTI_TMD_FINISHED);
+	assert_int_equal(t->error, 0);
+	assert_int_equal(t->issued, ctas);
+	assert_int_equal(t->completed, ctas);
+	assert_int_equal(t->resume, ctas);
+}
+
+/* Tasks whose CTAs find room at once keep no record of their state; others do, until all CTAs are issued. */
+static void state_only_kept_if_needed(void **unused)
+{
+	unsigned i;
+
+	begin(1, 32, 8, 1);
+	submit(&(struct job){ .queue = 1, .priority = 2, .groups = 8 });
+	assert_int_equal(job[0].issued, 8);
+	assert_true(pending_idle());
+	submit(&(struct job){ .queue = 2, .priority = 2, .groups = 3 });
+	assert_int_equal(job[1].issued, 0);
+	assert_false(pending_idle());
+	for (i = 0; i < 3; i++)
+		end_one(0);
+	assert_int_equal(job[1].issued, 3);
+	assert_true(pending_idle());
+	for (i = 0; i < 5; i++)
+		end_one(0);
+	for (i = 0; i < 3; i++)
+		end_running();
+	ended(&tmd[0], 8);
+	ended(&tmd[1], 3);
+	assert_true(job[0].signalled && job[1].signalled);
+}
+
+/* A task that is cancelled reports what it has issued, whether or not its state is kept. */
+static void cancelled_report(void **unused)
+{
+	begin(1, 32, 8, 1);
+	submit(&(struct job){ .queue = 1, .priority = 2, .groups = 12 });
+	assert_int_equal(job[0].issued, 8);
+	assert_int_equal(rig_request(TUTTI_MSG_TASK_CANCEL, 1, 0, 0), 0);
+	for (unsigned i = 0; i < 8; i++)
+		end_one(0);
+	assert_int_equal(tmd[0].state, TUTTI_TMD_FINISHED | TUTTI_TMD_CANCELLED);
+	assert_int_equal(tmd[0].issued, 8);
+	assert_int_equal(tmd[0].completed, 8);
+	assert_true(pending_idle());
+}
+
+/* Packets that wait for each other: each is launched when its metadata arrive, and their slots are retired in the end. */
+static void one_after_another(void **unused)
+{
+	card_size = 4;
+	begin(1, 32, 8, 1);
+	card_size = 1;
+	in_order(10);
+	for (unsigned i = 0; i < 10; i++) {
+		assert_int_equal(launches, i + 1);
+		assert_int_equal(launched[i], i);
+		assert_int_equal(queues[1].flight / QUEUE_ONE, 1);
+		end_running();
+		ended(&tmd[i], 1);
+		assert_true(job[i].signalled);
+	}
+	assert_int_equal(queues[1].retired, 10);
+	assert_false(queues[1].tmd);
+	clean_up();
+}
+
+/* What may become of a queue while the metadata of its next packet are on their way. */
+static void meanwhile(void **unused)
+{
+	for (unsigned what = 0; what < 5; what++) {
+		card_size = 4;
+		begin(1, 32, 8, 1);
+		card_size = 1;
+		in_order(4);
+		metadata_late = true;
+		end_running();
+		assert_int_equal(queues[1].wait, WAIT_FOLLOW);
+		assert_int_equal(launches, 1);
+		metadata_late = false;
+		switch (what) {
+		case 1: /* another queue has taken its buffer: the packets are fetched again */
+			queue_buffer_drop(&queues[1]);
+			break;
+		case 2:
+			ask(TUTTI_MSG_SUSPEND, 0);
+			break;
+		case 3: /* the packet is another one after that, and has no metadata */
+			queue_buffer_drop(&queues[1]);
+			ring[1][1].dispatch.tmd = 0;
+			break;
+		case 4: /* they are wrong */
+			tmd[1].magic++;
+			break;
+		}
+		answer_fetch(metadata_fetch);
+		pump();
+		if (what == 2) {
+			assert_int_equal(launches, 1);
+			ask(TUTTI_MSG_RESUME, 0);
+		}
+		assert_int_equal(launches, what == 4 ? 1 : 2);
+		if (what == 4) {
+			assert_int_equal(queues[1].error, TUTTI_ERROR_TMD);
+			host_reads();
+			ask(TUTTI_MSG_QUEUE_RESET, 1); /* the next packet runs */
+		}
+		for (unsigned i = what == 4 ? 2 : 1; i < 4; i++)
+			end_running();
+		assert_int_equal(launches, what == 4 ? 3 : 4);
+		clean_up();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("TSK-01", each_rule),
 		RIG_TEST("TSK-01", any_bytes),
+		RIG_TEST("TSK-01 TSK-03 PERF-12", state_only_kept_if_needed),
+		RIG_TEST("TSK-01 TSK-12", cancelled_report),
+		RIG_TEST("TSK-01 PKT-05 PERF-12", one_after_another),
+		RIG_TEST("TSK-01 SYS-08 PERF-12", meanwhile),
 	};
 
 	return cmocka_run_group_tests_name("firmware: metadata of tasks", tests, NULL, NULL);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "groups/cga.h"
+
+#include "core/state.h"
+#include "place/mixed_shapes.h"
+
+/* Update the card-wide lake of the shape, and what other shapes know of the SMs. */
+static COLD void raise_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask, uint32_t ctas)
+{
+	uint32_t i, parts = domain_scatter(gpc, mask);
+	bool beside = place_state.detours & DETOUR_BESIDE;
+
+	if (beside)
+		mixed_ended(ctas);
+	while (parts--) {
+		for (i = repeat; i; i--)
+			lake_raise(&shape->lake, domain_part[parts][0], domain_part[parts][1]);
+		if (beside)
+			mixed_changed(domain_part[parts][0], domain_part[parts][1]);
+	}
+}
+
+static COLD void event_rare(const struct task *task, struct gpc *gpc, const struct tutti_event *event)
+{
+	uint32_t repeat = event->word[1], n = event->word[2], mask = event->word[3];
+
+	if (likely(domains.shape == task->shape)) {
+		domain_raise(gpc, repeat, mask);
+		cached_stale(gpc);
+	} else {
+		domains.dirty = true;
+	}
+	if (!gpc_rows_lead())
+		raise_positions(task->shape, gpc, repeat, mask, n);
+	cga_ids_ended(gpc, event->word[0] >> 24, n);
+}
+
+/* In the usual case only the rows count, and the SMs come back to the highest one, from which they were taken. */
+HOT void cga_event(const struct tutti_event *event, const struct task *task)
+{
+	uint32_t head = event->word[0], n = event->word[2], mask = event->word[3];
+	struct gpc *gpc = domain_gpc(domains.gpc, domains.index[head >> 16 & (TUTTI_MAX_GPCS - 1)]);
+	struct domain_row *row = gpc->top;
+
+	shapes.grouped_ctas -= n;
+	if (unlikely(!gpc_rows_lead()) || unlikely(domains.shape != task->shape) ||
+	    unlikely(query_cache.ask.kind != TUTTI_CGA_GPC) || unlikely(event->word[1] != 1) ||
+	    unlikely(row->mask & mask) || unlikely(mask & ~row[-1].mask)) { /* the sentinel has all SMs, and no row before it */
+		event_rare(task, gpc, event);
+		return;
+	}
+	row->mask |= mask;
+	row->count += n;
+	query_cache.word[gpc->index / 32].stale |= 1u << (gpc->index % 32);
+	cga_ids_ended(gpc, head >> 24, n);
+}
+
+bool cga_event_flushed(const struct tutti_event *event)
+{
+	const struct gpc *gpc = cga_ids_event_flushed(event);
+
+	if (!gpc)
+		return false;
+	cached_stale(gpc);
+	return true;
+}

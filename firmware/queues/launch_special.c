@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "queues/launch_special.h"
+
+#include "core/command_ring.h"
+#include "core/counters.h"
+#include "core/state.h"
+#include "core/wait.h"
+#include "place/kernel_cache.h"
+#include "queues/launch_plain.h"
+#include "tasks/grouped_tasks.h"
+#include "tasks/issue_rounds.h"
+#include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
+#include "tasks/throttle.h"
+
+static unsigned priority_of(const struct queue *queue, const struct tmd *tmd)
+{
+	return tmd && tmd_static(tmd)->priority ? tmd_static(tmd)->priority : queue->priority;
+}
+
+/* A queue task has no grid. Its CTAs are numbered for as long as it runs, so it gets the largest grid there can be. */
+static void endless(uint32_t *state)
+{
+	uint32_t x = state[STATE_AT(workgroup_x)] & 0xffff, y = state[STATE_AT(workgroup_x)] >> 16;
+
+	state[STATE_AT(groups_x)] = 0xffffffffu / x;
+	state[STATE_AT(grid_x)] = 0xffffffffu / x * x;
+	state[STATE_AT(groups_y)] = state[STATE_AT(groups_z)] = 1;
+	state[STATE_AT(grid_y)] = y;
+	state[STATE_AT(grid_z)] = state[STATE_AT(workgroup_z)] & 0xffff;
+}
+
+COLD void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd, const struct launch *launch)
+{
+	p->queue = queue;
+	p->tmd = tmd;
+	p->groups = launch->groups;
+	p->issued = 0;
+	p->signal = launch->signal[0] | (uint64_t)launch->signal[1] << 32;
+	p->priority = (uint8_t)priority_of(queue, tmd);
+	p->acquire = launch->header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	p->release = (uint8_t)launch_release(launch->header);
+	queue_adopt(queue, (uint32_t)p->packet);
+	counters.kernels++;
+	counters.state_syncs--; /* it is counted when it is sent */
+	counters.placements--;
+	if (tmd) {
+		p->rare |= TASK_TMD;
+		p->state[STATE_AT(tmd)] = (uint32_t)tmd->address;
+		p->state[STATE_AT(tmd) + 1] = (uint32_t)(tmd->address >> 32);
+		if (tmd_is_queue(tmd)) {
+			p->rare |= TASK_WORK;
+			p->groups = 0;
+			endless(p->state);
+			queue->works++;
+		}
+		tmd_take_any(queue, tmd, launch->groups);
+	}
+	if (!pending_start(p))
+		pending_push(p);
+}
+
+COLD int launch_special(struct queue *queue, const union tutti_packet *packet)
+{
+	const struct tutti_dispatch_packet *dispatch = &packet->dispatch;
+	uint32_t number = queue->flags & TUTTI_QUEUE_EXTENDED ? dispatch->ref_num : 0;
+	struct tmd *tmd = NULL;
+	struct launch launch;
+	struct pending *p;
+	int code = 0;
+
+	if (number)
+		code = launch_check_reference(queue, number);
+	if (!code && number && !reference_taken(queue->rsb, number & TUTTI_REF_INDEX))
+		code = wait_park(queue, WAIT_ROOM);
+	if (!code && queue->flags & TUTTI_QUEUE_EXTENDED && dispatch->tmd)
+		code = tmd_get(queue, dispatch->tmd, &tmd);
+	if (code)
+		return code;
+	p = pending_get(priority_of(queue, tmd));
+	if (!p)
+		return wait_park(queue, WAIT_SLOT);
+	code = packet_special(queue, dispatch, tmd ? throttle_limit(tmd) : 0, p->state, &launch);
+	if (!code)
+		code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags,
+				launch.shape->capacity);
+	if (code) {
+		pending_put(p);
+		if (code > 0)
+			tmd_drop(queue);
+		return code;
+	}
+	if (number) {
+		reference_store(queue->rsb, number & TUTTI_REF_INDEX, dispatch, p->state, &launch);
+		if (tmd || p->cga.kind)
+			reference_special(queue->rsb, number & TUTTI_REF_INDEX, dispatch->tmd, &p->cga, p->kernel_flags);
+		else if (p->kernel_flags & TUTTI_KERNEL_INDEPENDENT)
+			reference_flags(queue->rsb, number & TUTTI_REF_INDEX, p->kernel_flags);
+		queue->scrub = 1;
+		counters.references++;
+	}
+	counters.dispatches++;
+	counters.kernels--; /* launch_pending() adds it */
+	p->packet = queue->head;
+	p->kernel = 0;
+	p->rare = 0;
+	launch_pending(p, queue, tmd, &launch);
+	return 0;
+}
+
+/* ---- straight from the packet ---- */
+
+/* Take the free slot @task for a decoded kernel, as launch_start() does but for its CTAs. */
+static inline __attribute__((always_inline)) void take_slot(struct queue *queue, struct task *task, const struct launch *launch,
+							     unsigned rare)
+{
+	task_table.free = task->next;
+	task->queue = queue;
+	task->shape = launch->shape;
+	task->progress = 0;
+	task->signal = launch->signal[0] | (uint64_t)launch->signal[1] << 32;
+	task->release = task_ends(launch_release(launch->header), task->signal);
+	task->state = TASK_RUNNING;
+	task->rare = (uint16_t)rare;
+	task->packet = queue->head;
+	task->kernel = 0;
+	launch->shape->tasks++;
+	queue->flight += QUEUE_ONE;
+	counters.dispatches++;
+}
+
+/* The metadata have not arrived, or cannot be used. */
+static COLD int metadata_missing(struct queue *queue, uint64_t address)
+{
+	struct tmd *tmd;
+
+	return tmd_get(queue, address, &tmd);
+}
+
+/* What was decoded is not launched. @code: from packet_dispatch() */
+static COLD int metadata_undo(struct queue *queue, int code)
+{
+	launch_begin_undo(queue->packet->word[0]);
+	return code == PACKET_PARKED ? code : launch_special(queue, queue->packet);
+}
+
+HOT int launch_metadata(struct queue *queue, const union tutti_packet *packet)
+{
+	struct tmd *tmd = tmd_ready(queue, packet->word[12], packet->word[13]);
+	struct task *task = task_table.free;
+	struct launch launch;
+	uint32_t *command, low, high;
+	int code;
+
+	if (unlikely(packet->dispatch.ref_num) || unlikely(!task) || unlikely(queue->flags & TUTTI_QUEUE_PROFILE))
+		return launch_special(queue, packet);
+	if (unlikely(!tmd))
+		return metadata_missing(queue, packet->dispatch.tmd);
+	if (unlikely(!pending_direct(priority_of(queue, tmd))) || unlikely(!tmd_plain(tmd)))
+		return launch_special(queue, packet);
+	command = launch_begin(packet->word[0]) - 1;
+	packet_any = true;
+	code = packet_dispatch(queue, &packet->dispatch, command + 1, &launch);
+	packet_any = false;
+	if (unlikely(code))
+		return metadata_undo(queue, code);
+	take_slot(queue, task, &launch, TASK_TMD);
+	task->tmd = tmd;
+	tmd_take(queue, tmd, launch.groups);
+	low = (uint32_t)tmd->address;
+	high = (uint32_t)(tmd->address >> 32);
+	command[1 + STATE_AT(tmd)] = low;
+	command[2 + STATE_AT(tmd)] = high;
+	command[0] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
+	command_end(command + 1 + STATE_WORDS);
+	start_new(task, command, command + 1 + STATE_WORDS, launch.shape, launch.groups);
+	return 0;
+}
+
+#define LEVEL_WORDS (2 * TUTTI_CGA_LEVELS)
+_Static_assert(sizeof(struct tutti_cga_shape) == 8 && LEVEL_WORDS <= START_WORDS, "there is room for the levels behind the state");
+
+/* Write into a task state, and behind it, what SMs are told of CGAs of one level that have identities. */
+static inline void put_level(uint32_t *state, struct cga_one one)
+{
+	uint32_t *level = state + STATE_WORDS;
+	unsigned i;
+
+	state[STATE_AT(cga_x)] = one.x_y;
+	state[STATE_AT(cga_z)] |= (uint16_t)one.z_kind;
+	level[0] = one.x_y;
+	level[1] = one.z_kind;
+#pragma GCC unroll 8
+	for (i = 2; i < LEVEL_WORDS; i++)
+		level[i] = 0;
+}
+
+/* Not all CGAs have found room. */
+static COLD void grouped_rest(struct task *task, const uint32_t *command)
+{
+	pending_keep(task, command);
+	rounds_add(task);
+	rounds_run();
+}
+
+static inline bool divides(struct cga_one one, const uint32_t *groups)
+{
+	return !(groups[0] % (uint16_t)one.x_y | groups[1] % (one.x_y >> 16) | groups[2] % (uint16_t)one.z_kind);
+}
+
+/* The slot has no description of such CGAs yet, or something is wrong with them. */
+static COLD int grouped_first(struct queue *queue, const union tutti_packet *packet, uint32_t *state,
+			      const struct launch *launch)
+{
+	if (pending_direct(queue->priority) &&
+	    cga_describe(task_table.free, kernel_cga(launch->kernel), launch->kernel->fetched.flags & TUTTI_KERNEL_LMEM,
+			 state + STATE_AT(groups_x), launch->shape->capacity))
+		return launch_grouped(queue, packet, state, launch);
+	launch_begin_undo(packet->word[0]);
+	return launch_special(queue, packet);
+}
+
+HOT int launch_grouped(struct queue *queue, const union tutti_packet *packet, uint32_t *state, const struct launch *launch)
+{
+	const struct tutti_kernel_descriptor *d = &launch->kernel->fetched;
+	const struct cga_one one = { d->cga[0] | (uint32_t)d->cga[1] << 16, d->cga[2] | (uint32_t)d->cga_kind << 16 };
+	uint32_t limits = cga_limits(launch->shape->capacity, d->flags & TUTTI_KERNEL_LMEM);
+	struct task *task = task_table.free;
+	struct cga *cga = &cga_grids[task->slot];
+
+	if (unlikely(!pending_direct(queue->priority)) || unlikely(!cga_again(cga, one, limits)) ||
+	    unlikely(!divides(one, state + STATE_AT(groups_x))))
+		return grouped_first(queue, packet, state, launch);
+	take_slot(queue, task, launch, TASK_CGA);
+	counters.placements--; /* cga_place() counts it */
+	put_level(state, one);
+	state[-1] = TUTTI_COMMAND(TUTTI_CMD_STATE, 1 + STATE_WORDS + LEVEL_WORDS, (uint32_t)task->slot << 8 | TUTTI_STATE_CGA);
+	command_end(state + STATE_WORDS + LEVEL_WORDS);
+	task->unissued = launch->groups;
+	cga_place_now(task, cga, launch->groups);
+	if (unlikely(task->unissued))
+		grouped_rest(task, state - 1);
+	return 0;
+}

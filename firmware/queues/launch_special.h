@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * DOC: Starting kernels that a plain packet alone does not describe: with metadata or CGAs, or when no slot is free
+ *
+ * A kernel that can start at once is decoded into a STATE command like a plain one, and its state is kept only if some
+ * of its CTAs found no room. Every other one goes through the lists of pending_tasks.h.
+ */
+#ifndef LAUNCH_SPECIAL_H
+#define LAUNCH_SPECIAL_H
+
+#include "queues/queue.h"
+
+struct pending;
+struct tmd;
+
+/** launch_metadata() - start the kernel of a dispatch packet with metadata. A task slot is free. Return: see launch_packet() */
+int launch_metadata(struct queue *queue, const union tutti_packet *packet);
+/**
+ * launch_grouped() - start the kernel of a dispatch packet that was decoded with PACKET_GROUPED and stores no reference. A
+ * task slot is free.
+ * @state: from launch_begin()
+ * Return: see launch_packet()
+ */
+int launch_grouped(struct queue *queue, const union tutti_packet *packet, uint32_t *state, const struct launch *launch);
+/** launch_special() - start the kernel of any dispatch packet. Return: see launch_packet() */
+int launch_special(struct queue *queue, const union tutti_packet *packet);
+/** launch_pending() - put decoded task @p into the lists of pending_tasks.h. Its state, packet and kernel are set. */
+void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd, const struct launch *launch);
+
+#endif
