@@ -257,7 +257,10 @@ COLD void reference_mirror(void)
 	for (i = 0; i < near_end; i++)
 		if (rsbs[i].table && rsbs[i].dirty && rsbs[i].scratch)
 			mirror(&rsbs[i], i);
-	for (i = FW_RSBS; far_rsbs && i < TUTTI_MAX_RSBS; i++)
-		if (rsb_at(i)->table && rsb_at(i)->dirty && rsb_at(i)->scratch)
-			mirror(rsb_at(i), i);
+	for (i = FW_RSBS; far_rsbs && i < TUTTI_MAX_RSBS; i++) {
+		struct rsb *rsb = rsb_at(i);
+
+		if (rsb && rsb->table && rsb->dirty && rsb->scratch)
+			mirror(rsb, i);
+	}
 }

@@ -64,7 +64,7 @@ static void order_gpc(struct gpc *gpc, const struct tutti_sm_place *table)
 {
 	const sm_position *p = position + gpc->first;
 	unsigned n = popcount32(gpc->all), b, last = 32;
-	uint8_t first[32], newest[32], *mates = mate + gpc->first;
+	uint8_t first[32] = { 0 }, newest[32] = { 0 }, *mates = mate + gpc->first;
 	uint32_t seen = 0, *cpc = domains.cpc + gpc->cpc;
 
 	for (b = 0; b < gpc->cpcs; b++)
