@@ -122,14 +122,16 @@ monitor_line() { # its name
 	done
 	return 1
 }
+# Answers are known by their id: QEMU also sends events, and errors if a line has echoed its greeting before init had it.
 monitor() { # COMMAND [ARGUMENTS]: prints the answer; status 0 if it is not an error
-	local line
+	local line id
+	id=$(cat /proc/sys/kernel/random/uuid)
 	exec 7<>"$(monitor_line)"
-	echo "{\"execute\":\"$1\"${2:+,\"arguments\":$2}}" >&7
-	while read -r -t 10 line <&7; do
-		case $line in # there are events, too, which nobody waits for
-		*'"return"'*) exec 7>&-; echo "$line"; return 0 ;;
-		*'"error"'*) exec 7>&-; echo "$line"; return 1 ;;
+	echo "{\"execute\":\"$1\",\"id\":\"$id\"${2:+,\"arguments\":$2}}" >&7
+	while read -r -t 60 line <&7; do
+		case $line in
+		*"$id"*'"error"'* | *'"error"'*"$id"*) exec 7>&-; echo "$line"; return 1 ;;
+		*"$id"*) exec 7>&-; echo "$line"; return 0 ;;
 		esac
 	done
 	exec 7>&-
@@ -137,11 +139,83 @@ monitor() { # COMMAND [ARGUMENTS]: prints the answer; status 0 if it is not an e
 	return 2
 }
 
+# The card's slot, for which the kernel's pciehp is responsible. While its thread has something to do there, a second of
+# waiting included, it does not sleep interruptibly (S).
+slot_of() { # CARD'S-ADDRESS
+	local address
+	for address in /sys/bus/pci/slots/*/address; do
+		[ "$(cat "$address")" != "${1%.*}" ] || dirname "$address"
+	done
+}
+pciehp_waits() {
+	[ -z "$(sed -n 's/^[0-9]* (irq\/[0-9]*-pciehp) \([^S]\).*/\1/p' /proc/[0-9]*/stat 2>/dev/null)" ]
+}
+slot_says() { # SLOT POWER ADAPTER
+	[ "$(cat "$1/power")" = "$2" ] && [ "$(cat "$1/adapter")" = "$3" ] && pciehp_waits
+}
+slot_empty() { [ ! -e "/sys/bus/pci/devices/$2" ] && slot_says "$1" 0 0; }     # SLOT ADDRESS
+slot_full() { [ -e "/sys/bus/pci/devices/$2" ] && slot_says "$1" 1 1; }        # SLOT ADDRESS
+slot_off() { [ ! -e "/sys/bus/pci/devices/$2" ] && slot_says "$1" 0 1; }       # SLOT ADDRESS: full, and without power
+# Every processor has taken the interrupts that came before it did something for us.
+processors_listen() {
+	local cpu
+	for cpu in /sys/devices/system/cpu/cpu[0-9]*; do
+		taskset -c "${cpu##*/cpu}" true || true
+	done
+}
+stays() { # COMMAND...: true, and still so when all that has happened until now has been noticed
+	local look
+	for look in 1 2 3; do
+		"$@" || return 1
+		processors_listen
+		sleep 0.1
+	done
+	"$@"
+}
+slot_settles() { # SLOT ADDRESS: prints what it has become: empty, full or off
+	local look=0 what
+	while [ $look -lt 2000 ]; do
+		for what in empty full off; do
+			! stays "slot_$what" "$@" || { echo $what; return 0; }
+		done
+		sleep 0.1
+		look=$((look + 1))
+	done
+	return 1
+}
+
+# QEMU lets go of the old card in its own time; a try that failed may have removed what is behind it.
+card_end_gone() {
+	case $(monitor chardev-remove '{"id":"card"}') in
+	*'"return"'* | *"not found"*) return 0 ;;
+	esac
+	return 1
+}
 # A card for the empty slot: a new connection to the card's process, which forgets what it knew of the last one.
-card_plug() {
+card_insert() {
 	local address="{\"type\":\"unix\",\"data\":{\"path\":\"$(vm_option socket)\"}}" backend
 	backend="{\"type\":\"socket\",\"data\":{\"addr\":$address,\"server\":false}}"
-	soon 20 monitor chardev-remove '{"id":"card"}' || return 1 # QEMU lets go of the old card in its own time
-	monitor chardev-add "{\"id\":\"card\",\"backend\":$backend}" &&
+	soon 200 card_end_gone &&
+		monitor chardev-add "{\"id\":\"card\",\"backend\":$backend}" &&
 		monitor device_add '{"driver":"ivshmem-doorbell","id":"card","chardev":"card","vectors":32,"bus":"bridge"}'
+}
+# QEMU presses the attention button, too, when it plugs a card in. To pciehp that is one event with the card's presence,
+# upon which it switches the slot on at once; but if it is still busy with the removal, it takes the new card for the
+# old one, whose power it switches off, which makes QEMU unplug it. Hence only a slot that has come to rest is plugged
+# into, and one that comes to rest without a card gets another.
+card_plug() { # ADDRESS
+	local slot try=0
+	slot=$(slot_of "$1")
+	[ -n "$slot" ] || return 1
+	while [ $try -lt 10 ]; do
+		case $(slot_settles "$slot" "$1") in
+		full) return 0 ;;
+		off) echo 1 >"$slot/power" ;;
+		empty) card_insert >/dev/null ;;
+		*) break ;;
+		esac
+		try=$((try + 1))
+	done
+	echo "$slot does not settle: power $(cat "$slot/power"), adapter $(cat "$slot/adapter")" >&2
+	return 1
 }

@@ -5,20 +5,21 @@
 . /lib/vm.sh
 echo "KTAP version 1"
 slot() { readlink -f "$(card_path)" | grep -q '/[0-9a-f:.]*/0000:'; }
-if [ ! -e /lib/modules/tutti.ko ] || ! slot || ! monitor query-status >/dev/null; then
+if [ ! -e /lib/modules/tutti.ko ] || ! slot || ! monitor_line >/dev/null; then
 	echo "1..0 # SKIP no tutti.ko, or the card is on the root bus, or QEMU has no monitor"
 	exit 0
 fi
 card=$(card_address)
 gone() { [ ! -e "/sys/bus/pci/devices/$card" ]; }
-there() { [ -e "/sys/bus/pci/devices/$card" ]; }
 has_node() { [ -n "$(node)" ]; }
 no_node() { ! has_node; }
 unplug() { monitor device_del '{"id":"card"}' >/dev/null; }
 bound() { card_bind tutti && has_node; }
-plug_in() { plug && soon 30 there && soon 30 bound; }
+plug_in() { plug "$card" && soon 30 bound; }
+answers() { monitor query-status >/dev/null; }
 free() { cat /sys/kernel/debug/*/*/tutti_free | grep -v "^task\|^SM"; }
 
+check "QEMU's monitor answers" answers
 check "the module loads" insmod /lib/modules/tutti.ko
 check "it binds by driver_override" card_bind tutti
 check "it works" works
@@ -35,8 +36,8 @@ check "REL-06: it works" works
 exec 4>&-
 
 insmod /lib/modules/aer_inject.ko 2>/dev/null # not if it is built in
-take_from /programs/tutti-driver-test --plug plug "$card" "REL-06 SYS-28"
-take_from /programs/tutti-conformance --pci "$card" --plug plug --only pull
+take_from /programs/tutti-driver-test --plug "plug $card" "$card" "REL-06 SYS-28"
+take_from /programs/tutti-conformance --pci "$card" --plug "plug $card" --only pull
 check "REL-06: the new card has all that the first one had" [ "$(free)" = "$free_before" ]
 card_unbind
 check "the module unloads" rmmod tutti
