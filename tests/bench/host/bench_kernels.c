@@ -22,6 +22,7 @@ extern const unsigned char bench_loops_end[] __attribute__((visibility("hidden")
 #define SAXPY	  (1u << 20)
 #define MATMUL	  512u
 #define SAMPLES	  5
+#define ROUNDS	  2000u
 
 /**
  * struct loops - the kernels on a card, and their data.
@@ -31,7 +32,7 @@ struct loops {
 	struct tutti_device *device;
 	struct tutti_executable *executable;
 	struct tutti_queue *queue;
-	struct tutti_kernel saxpy, matmul;
+	struct tutti_kernel saxpy, matmul, dot;
 	tutti_signal_t done;
 	float *x, *y, *z;
 	void *args;
@@ -50,6 +51,7 @@ static int loops_init(struct loops *loops)
 				      &loops->executable, NULL);
 	error = error ? error : tutti_executable_kernel(loops->executable, "saxpy", &loops->saxpy);
 	error = error ? error : tutti_executable_kernel(loops->executable, "matmul", &loops->matmul);
+	error = error ? error : tutti_executable_kernel(loops->executable, "dot_rounds", &loops->dot);
 	error = error ? error : tutti_queue_create(loops->device, NULL, &loops->queue);
 	error = error ? error : tutti_signal_create(loops->device, 0, &loops->done);
 	error = error ? error : tutti_memory_alloc(loops->device, TUTTI_MEMORY_CARD, SAXPY * 4, (void **)&loops->x);
@@ -106,6 +108,12 @@ static double matmul(struct loops *loops)
 {
 	*(struct matmul_args *)loops->args = (struct matmul_args){ loops->x, loops->y, loops->z, MATMUL };
 	return launch(loops, &loops->matmul, MATMUL, MATMUL);
+}
+
+static double dot(struct loops *loops)
+{
+	*(struct dot_args *)loops->args = (struct dot_args){ loops->x, loops->y, loops->z, ROUNDS };
+	return launch(loops, &loops->dot, 1, 1);
 }
 
 static double saxpy_host(struct loops *loops)
@@ -166,25 +174,52 @@ static int cold(struct bench *bench)
 	return error ? bench_failed(bench, "PERF-13", "saxpy_never_seen", tutti_strerror(error)) : 0;
 }
 
+/* What is done with kernels that no cache has: "wait", "off"; NULL as the user wants it. */
+static void set_translation(const char *what)
+{
+	static char *users;
+
+	if (what) {
+		users = getenv("TUTTI_TRANSLATE") ? strdup(getenv("TUTTI_TRANSLATE")) : NULL;
+		setenv("TUTTI_TRANSLATE", what, 1);
+		return;
+	}
+	if (users)
+		setenv("TUTTI_TRANSLATE", users, 1);
+	else
+		unsetenv("TUTTI_TRANSLATE");
+	free(users);
+}
+
 /* Fill the cache. */
 static int translate(struct bench *bench)
 {
-	const char *kept = getenv("TUTTI_TRANSLATE");
-	char *copy = kept ? strdup(kept) : NULL;
 	struct loops loops;
 	int error;
 
-	setenv("TUTTI_TRANSLATE", "wait", 1);
+	set_translation("wait");
 	error = loops_init(&loops);
 	if (!error)
 		saxpy(&loops);
 	loops_fini(&loops);
-	if (copy)
-		setenv("TUTTI_TRANSLATE", copy, 1);
-	else
-		unsetenv("TUTTI_TRANSLATE");
-	free(copy);
+	set_translation(NULL);
 	return error ? bench_failed(bench, "PERF-13", "saxpy_first", tutti_strerror(error)) : 0;
+}
+
+static int interpreted(struct bench *bench)
+{
+	const double instructions = (double)ROUNDS * DOT_ITEMS * DOT_INSTRUCTIONS;
+	struct loops loops;
+	int error;
+
+	set_translation("off");
+	error = loops_init(&loops);
+	if (!error)
+		bench_report(bench, "PERF-13", "interpreter", median(&loops, dot) * 1e9 / instructions, "ns/instruction", 4,
+			     BENCH_LOWER);
+	loops_fini(&loops);
+	set_translation(NULL);
+	return error ? bench_failed(bench, "PERF-13", "interpreter", tutti_strerror(error)) : 0;
 }
 
 static int warm(struct bench *bench)
@@ -253,6 +288,8 @@ int bench_kernels(struct bench *bench)
 		error = translate(bench);
 	if (!error)
 		error = warm(bench);
+	if (!error)
+		error = interpreted(bench);
 	if (!error)
 		error = kripke(bench);
 	if (copy)

@@ -23,3 +23,33 @@ TUTTI_KERNEL(matmul, struct matmul_args)
 		args->c[row * args->n + column] = matmul_element(args, row, column);
 	}
 }
+
+/* In assembly, so that the benchmark knows how many instructions it takes: see DOT_INSTRUCTIONS. */
+static inline float dot(const float *a, const float *b, float sum)
+{
+	uint64_t left = DOT_ITEMS;
+	float x, y;
+
+	__asm__ volatile("1:	flw	%[x], 0(%[a])\n"
+			 "	flw	%[y], 0(%[b])\n"
+			 "	fmul.s	%[x], %[x], %[y]\n"
+			 "	addi	%[a], %[a], 4\n"
+			 "	addi	%[left], %[left], -1\n"
+			 "	fadd.s	%[sum], %[sum], %[x]\n"
+			 "	addi	%[b], %[b], 4\n"
+			 "	bnez	%[left], 1b\n"
+			 : [a] "+r"(a), [b] "+r"(b), [left] "+r"(left), [sum] "+f"(sum), [x] "=&f"(x), [y] "=&f"(y)
+			 : : "memory");
+	return sum;
+}
+
+TUTTI_KERNEL(dot_rounds, struct dot_args)
+{
+	tutti_for_each_item(item) {
+		float sum = 0;
+
+		for (uint32_t round = 0; round < args->rounds; round++)
+			sum = dot(args->a, args->b, sum);
+		*args->sum = sum;
+	}
+}

@@ -17,6 +17,20 @@ struct matmul_args {
 	uint32_t n;
 };
 
+/**
+ * struct dot_args - a dot product, again and again.
+ * @rounds: times that DOT_ITEMS products are added up
+ */
+struct dot_args {
+	const float *a, *b;
+	float *sum;
+	uint32_t rounds;
+};
+
+/* Products of a round, and the instructions that each of them takes (loops.c). */
+#define DOT_ITEMS	 1024u
+#define DOT_INSTRUCTIONS 8u
+
 static inline float matmul_element(const struct matmul_args *args, uint32_t row, uint32_t column)
 {
 	float sum = 0;
