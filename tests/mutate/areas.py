@@ -10,6 +10,7 @@ class Area(NamedTuple):
     sources: tuple   # patterns of the files that may be changed
     without: str     # expression of paths that are left alone: only diagnostics, or never part of a product
     libraries: tuple  # what is built again after a change, and compared with what was there before
+    late: tuple      # the same, but only built when no program that is linked again has noticed
     programs: tuple  # patterns of test programs that are linked again
     plain: tuple     # patterns of programs that only read what was built
     blind: str = '^$'  # expression of programs that fail with any other firmware than the one that was translated
@@ -21,23 +22,23 @@ INTEGRATION = 'build/tests/integration/test_*'
 AREAS = {
     'firmware': Area(
         ('firmware/*/*.c', 'firmware/*/*.h'), r'/tools/|/host/|/log\.',
-        ('build/firmware/host/libtutti-fw-host.a', *FIRMWARE_IMAGES),
+        ('build/firmware/host/libtutti-fw-host.a',), FIRMWARE_IMAGES,
         ('build/tests/unit/test_fw_*', 'build/tests/combine/combine', 'build/tests/target/test_target'), (INTEGRATION,),
-        r'/test_(boot|deterministic)$'),
+        r'/test_(boot|deterministic|device)$'),
     'runtime': Area(
         ('runtime/[!ekt]*/*.c', 'runtime/transport/*.c', 'runtime/transport/bare/*.c', 'runtime/tutti-card/*.c'), r'print|/xrt',
-        ('build/libtutti.a',), ('build/tests/unit/test_rt_*', INTEGRATION), ()),
+        ('build/libtutti.a',), (), ('build/tests/unit/test_rt_*', INTEGRATION), ()),
     'emulator': Area(
         ('runtime/emulator/*/*.c',), r'/energy|/print|store_speed|/cpu/',
-        ('build/libtutti-card.a',), ('build/tests/unit/test_card_*', 'build/tests/unit/test_sm_*', INTEGRATION), ()),
+        ('build/libtutti-card.a',), (), ('build/tests/unit/test_card_*', 'build/tests/unit/test_sm_*', INTEGRATION), ()),
     'processor': Area(
         ('runtime/emulator/cpu/*.c', 'runtime/emulator/cpu/*.h', 'runtime/emulator/cpu/translate/*.c'), r'print',
-        ('build/libtutti-cpu.a',), ('build/tests/unit/test_cpu_*', 'build/tests/cpu/test_target_*', 'build/tests/cpu/lockstep'), ()),
+        ('build/libtutti-cpu.a',), (), ('build/tests/unit/test_cpu_*', 'build/tests/cpu/test_target_*', 'build/tests/cpu/lockstep'), ()),
     'headers': Area(
         ('include/tutti/queue.h', 'include/tutti/reference.h', 'include/tutti/mmu.h', 'include/tutti/barrier.h'), r'^$',
-        ('build/libtutti.a', 'build/libtutti-card.a', 'build/firmware/host/libtutti-fw-host.a', *FIRMWARE_IMAGES),
-        ('build/tests/unit/test_*', INTEGRATION), (), r'/test_(boot|deterministic)$'),
-    'kernel': Area(('kernel/*.c', 'kernel/*/*.c'), r'probe/|tracepoints|debugfs|delay', (), (), ()),
+        ('build/libtutti.a', 'build/libtutti-card.a', 'build/firmware/host/libtutti-fw-host.a', *FIRMWARE_IMAGES), (),
+        ('build/tests/unit/test_*', INTEGRATION), (), r'/test_(boot|deterministic|device)$'),
+    'kernel': Area(('kernel/*.c', 'kernel/*/*.c'), r'probe/|tracepoints|debugfs|delay', (), (), (), ()),
 }
 
 
