@@ -337,6 +337,30 @@ static void child_without_slot(void **unused)
 	}
 }
 
+/* A task may have only so many children at a time, but as many as it likes one after another. */
+static void child_after_child(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	unsigned i, parent;
+
+	(void)unused;
+	start(1, 2);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+	submit(0, &p);
+	parent = (unsigned)slot_of(0, 0);
+	for (i = 1; i <= 600; i++) {
+		tmd[0] = child(1);
+		ask_for_child(parent, TMD_AT);
+		take();
+		assert_int_equal(replies, i);
+		assert_int_equal(reply_value, 0);
+		assert_int_equal(started[0], 1 + i);
+		end_all(!parent);
+	}
+	end_all(parent);
+	assert_int_equal(queue_at(0)->flight, 0);
+}
+
 /* All buffers belong to queues that wait for a signal; the queue that is to send it gets one of them nevertheless. */
 static void buffer_for_a_signal(void **unused)
 {
@@ -488,6 +512,7 @@ int main(void)
 		RIG_TEST("RES-07 PKT-08", independent_reference),
 		RIG_TEST("PKT-03 REL-12", buffer_for_a_signal),
 		RIG_TEST("TSK-11", child_without_slot),
+		RIG_TEST("TSK-11", child_after_child),
 		RIG_TEST("TSK-11", child_without_shape),
 		RIG_TEST("TSK-11", children_without_shape),
 		RIG_TEST("TSK-11", children_of_one_entry),
