@@ -90,11 +90,16 @@ static uint32_t got(const struct job *job)
 	return n;
 }
 
+static bool same_shape(const struct job *job, const struct job *other)
+{
+	return other->waves == job->waves && other->scalar == job->scalar && other->vector == job->vector &&
+	       other->shared == job->shared && other->barriers == job->barriers;
+}
+
 /* Without lots an older task of the same shape comes first until it has issued all (TSK-04). */
 static bool older(const struct job *other, const struct job *job)
 {
-	return !w.lots && other->order < job->order && other->waves == job->waves && other->scalar == job->scalar &&
-	       other->vector == job->vector && other->shared == job->shared && other->barriers == job->barriers;
+	return !w.lots && other->order < job->order && same_shape(job, other);
 }
 
 /*
@@ -278,9 +283,60 @@ const struct job *fair_idle(void)
 	return found;
 }
 
+/* Nobody of its queue is older, and none of its CTAs is being launched wave by wave. */
+static bool may_be_split(const struct job *job)
+{
+	unsigned i;
+
+	if (!job->independent || job->shared || job->barriers || job->waves < 2 || job->waves_left ||
+	    job->told != job->running)
+		return false;
+	for (i = 0; i < SLOTS; i++)
+		if (w.act[i] && w.act[i] != job && w.act[i]->queue == job->queue && waits(w.act[i]))
+			return false;
+	return true;
+}
+
+/* Waves need a slot and a shape of their own. The firmware for large cards keeps the fewest shapes. */
+#define SHAPES_KEPT 4u
+
+static bool shapes_left(void)
+{
+	unsigned i, k, n = 0;
+
+	for (i = 0; i < SLOTS; i++) {
+		for (k = 0; w.act[i] && k < i && !(w.act[k] && same_shape(w.act[i], w.act[k]));)
+			k++;
+		n += w.act[i] && k == i;
+	}
+	return n < SHAPES_KEPT;
+}
+
+/* A task whose CTAs fit nowhere while one of their waves does (RES-07). */
+static const struct job *unsplit(void)
+{
+	const struct job *found = NULL;
+	struct job wave;
+	unsigned i;
+
+	if (!room_is_known() || w.suspended || card_slots_taken() == w.slots || !shapes_left())
+		return NULL;
+	for (i = 0; i < SLOTS && !found; i++) {
+		if (!waits(w.act[i]) || !may_be_split(w.act[i]))
+			continue;
+		wave = *w.act[i];
+		wave.waves = 1;
+		if (card_fits(&wave, 1))
+			found = w.act[i];
+	}
+	return found;
+}
+
 void fair_quiet(void)
 {
 	const struct job *job = fair_idle();
 
 	RULE(!job, "idle (RES-01)", "%s fits and nothing happens any more", job_name(job));
+	job = unsplit();
+	RULE(!job, "unsplit (RES-07)", "%s fits nowhere, its waves would, and it is not split", job_name(job));
 }

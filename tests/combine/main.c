@@ -49,6 +49,7 @@ static const char *const rules[] = {
     "flush (CGA-28)",
     "room (RES-05)",
     "split (RES-07)",
+    "unsplit (RES-07)",
     "priority (RES-01)",
     "lots (RES-04)",
     "idle (RES-01)",
