@@ -160,6 +160,23 @@ static void known_cards(void **unused)
 	assert_true(fitted > 70);
 }
 
+/* As many GPCs and CPCs as the firmware has places for: the last ones take CGAs, too. */
+static void full_tables(void **unused)
+{
+	unsigned sms[TUTTI_MAX_GPCS], i, fitted = 0;
+	struct tutti_msg_occupancy m = question(1);
+
+	for (i = 0; i < TUTTI_MAX_GPCS; i++)
+		sms[i] = 16;
+	boot(TUTTI_MAX_GPCS, sms);
+	assert_int_equal(domains.cpcs, DOMAIN_CPCS);
+	for (i = 1; i <= 6; i++) {
+		m.cga[0] = (struct tutti_cga_shape){ (uint16_t)i, 1, 1, TUTTI_CGA_CPC };
+		compare(&m, 1, &fitted);
+	}
+	assert_int_equal(fitted, 6);
+}
+
 /* Plain workgroups; needs that no SM has; the card as it is set. */
 static void plain(void **unused)
 {
@@ -216,6 +233,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("CGA-29", random_cards),
 		RIG_TEST("CGA-29, CGA-04", known_cards),
+		RIG_TEST("CGA-29, SYS-14", full_tables),
 		RIG_TEST("CGA-29, CGA-04", plain),
 		RIG_TEST("CGA-29", nonsense),
 	};
