@@ -243,6 +243,12 @@ static int table_patch(struct tutti_reference *e, const uint16_t *v, uint32_t ve
 	return patch_addresses(e, v, vector / TUTTI_TABLE_KERNEL_OBJECT);
 }
 
+/*
+ * Fields on which nothing depends but the number of workgroups. What a workgroup needs is not derived again then: that of a
+ * throttle task may be more than an SM has outside of throttle mode (TSK-07).
+ */
+#define TABLE_LIGHT (TUTTI_TABLE_SCOPES | TUTTI_TABLE_GRID_X | TUTTI_TABLE_KERNARG | TUTTI_TABLE_SIGNAL)
+
 COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *values, uint32_t head,
 		    uint32_t *record)
 {
@@ -257,15 +263,18 @@ COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *va
 	code = table_patch(&e, values, vector);
 	if (code)
 		return code;
-	claimed = e;
-	code = kernel_get(queue, e.kernel_object, &kernel);
-	if (code)
-		return code;
 	/* The packet claims numbers of workgroups; they are checked by multiplication before they are used. */
 	if (!groups_ok(e.grid_x, e.workgroup_x, e.groups_x) || !groups_ok(e.grid_y, e.workgroup_y, e.groups_y) ||
 	    !groups_ok(e.grid_z, e.workgroup_z, e.groups_z))
 		return TUTTI_ERROR_PACKET;
-	code = condensed_derive(&e, kernel);
+	if (!(vector & ~(uint32_t)TABLE_LIGHT)) {
+		code = derive_groups(&e);
+		return code ? code : make_record(block, &e, ref, record);
+	}
+	claimed = e;
+	code = kernel_get(queue, e.kernel_object, &kernel);
+	if (!code)
+		code = condensed_derive(&e, kernel);
 	if (code)
 		return code;
 	if (claimed.waves != e.waves || claimed.private_bytes != e.private_bytes ||
