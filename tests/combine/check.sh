@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# REL-10: a fixed set of seeds, about 40 seconds of one core; one that splits a CTA on the largest card, which is rare;
-# and those in which random runs have found something. An argument names the program to run: combine or combine-image.
+# REL-10: a fixed set of seeds, about 40 seconds of one core; some in which rare pairs meet; and those in which random
+# runs have found something. An argument names the program to run: combine or combine-image.
 cd "$(dirname "$0")/../.." || exit 2
 also=(30543                       # splits a CTA
+      20225 21032 21405 27941 418269 # faults and throttle tasks beside what is rare
       13455 202945                # very long visits
       401368                      # the worst visit that a run of fresh seeds has found
       518554 570981 571340        # the same as in check_waits.sh, among all features

@@ -112,7 +112,7 @@ static inline void seed_random(uint64_t number)
 /* ---- the world ---- */
 
 #define QUEUES	   6u
-#define RING	   64u
+#define RING	   64u /* most slots of a ring */
 #define ENTRIES	   1024u /* packets of a queue in one life */
 #define JOBS	   4096u
 #define SIGNALS	   4096u
@@ -180,7 +180,7 @@ struct reference {
 
 /** struct program - a queue and the program that writes to it. */
 struct program {
-	unsigned id, flags, priority, asid, life;
+	unsigned id, flags, priority, asid, life, slots;
 	bool alive, dying, stopped, busy_reset, late_create;
 	bool progress_word, bad_packet;
 	uint64_t write, read; /* packets */
@@ -282,10 +282,27 @@ void card_event(const struct tutti_event *event);
 /** card_later() - an event that will be delivered at some time. */
 void card_later(const struct tutti_event *event);
 bool card_quiet(void);
+
+/**
+ * struct post - something that the firmware has the post unit write.
+ * @address: of user memory; of a signal its number
+ * @value: what is written; of slots that are retired how many
+ */
+struct post {
+	enum { POST_WRITE, POST_SCRUB, POST_SIGNAL, POST_READ_INDEX } kind;
+	bool cancel, references;
+	uint8_t queue, life;
+	uint64_t address, value;
+};
+
+/** card_post() - it becomes visible at some time, after what was posted before. */
+void card_post(unsigned queue, struct post post);
 /** card_fetching() - FETCH commands that have not been answered. */
 unsigned card_fetching(void);
 void card_timer(void);
 void card_fault(void);
+/** card_fault_again() - the same with a kernel of a queue that has stopped. */
+void card_fault_again(void);
 /** card_fits() - CTAs of @job, at most @enough, that fit the SMs it may use, as far as the firmware can know. */
 unsigned card_fits(const struct job *job, unsigned enough);
 unsigned card_room(const struct job *job, unsigned sm);
@@ -308,6 +325,10 @@ void rules_cancelled(struct program *program, uint64_t packet);
 void rules_reset(struct program *program);
 void rules_signal(uint64_t address, unsigned asid_queue, bool cancel);
 void rules_fence(unsigned sub);
+/** rules_signal_is() - a signal has got another value, which can be seen from now on. */
+void rules_signal_is(uint64_t number, int64_t value);
+/** rules_read_index() - the program can see that slots before @value are free. */
+void rules_read_index(struct program *program, uint64_t value);
 void rules_scrub(unsigned queue, uint64_t address, unsigned slots, bool references);
 bool rules_write(unsigned asid, unsigned queue, uint64_t address, uint64_t value);
 void rules_mover(const struct tutti_mover *mover);

@@ -152,20 +152,25 @@ unsigned features_holes(FILE *file)
 	return n;
 }
 
-unsigned features_pairs(void)
+static unsigned pairs_below(unsigned end)
 {
 	unsigned a, b, n = 0;
 
-	for (a = 0; a < F_COUNT; a++)
+	for (a = 0; a < end; a++)
 		for (b = 0; b < a; b++)
 			n += feature_pair_possible(a, b);
 	return n;
 }
 
+unsigned features_pairs(void)
+{
+	return pairs_below(F_COUNT);
+}
+
 void features_pair(unsigned n, unsigned *a, unsigned *b)
 {
-	n %= features_pairs();
-	for (*a = 0; *a < F_COUNT; ++*a)
+	n %= pairs_below(F_DRAWN_LAST);
+	for (*a = 0; *a < F_DRAWN_LAST; ++*a)
 		for (*b = 0; *b < *a; ++*b)
 			if (feature_pair_possible(*a, *b) && !n--)
 				return;

@@ -77,7 +77,10 @@
 	X(CARD_TINY, 4, "card of 1 to 8 SMs")                                   \
 	X(CARD_RAGGED, 4, "card of unequal GPCs")                               \
 	X(CARD_144, 4, "card of 144 SMs")                                       \
-	X(CARD_LARGE, 4, "card of more than 256 SMs")
+	X(CARD_LARGE, 4, "card of more than 256 SMs")                           \
+	X(POSTS_LATE, 0, "a fetch overtakes what was to be written before it")  \
+	X(FAULT_AGAIN, 0, "kernel that faults when its queue has stopped")      \
+	X(THROTTLE_DIFF, 0, "throttle task in a condensed packet")
 /* clang-format on */
 
 enum feature {
@@ -86,6 +89,9 @@ enum feature {
 #undef FEATURE_ENUM
 	    F_COUNT
 };
+
+/* Features from here on are drawn when all else of a scenario is known, so that older seeds stay what they are. */
+#define F_DRAWN_LAST F_POSTS_LATE
 
 #define FEATURE_WORDS 2u
 
@@ -132,7 +138,7 @@ void features_table(FILE *file);
 /** features_holes() - pairs that can meet and did not; printed if @file. */
 unsigned features_holes(FILE *file);
 unsigned features_pairs(void);
-/** features_pair() - the @n-th of the pairs that can meet. */
+/** features_pair() - the @n-th of the pairs that can meet, of features that are not drawn last. */
 void features_pair(unsigned n, unsigned *a, unsigned *b);
 
 #endif

@@ -8,6 +8,7 @@ void card_begin(unsigned sms)
 	ctas_begin(sms);
 	cgas_begin();
 	events_begin();
+	posts_begin();
 	commands_begin();
 }
 
@@ -28,26 +29,41 @@ static bool end_some(void)
 	return false;
 }
 
-/* A wave of a running kernel executes an illegal instruction. */
-void card_fault(void)
+/* A wave of a running kernel executes an illegal instruction. @again: of a queue that has stopped. */
+static void fault(bool again)
 {
 	unsigned number = roll(SLOTS), i, sm;
 
 	for (i = 0; i < SLOTS; i++, number = (number + 1) % SLOTS) {
 		struct slot *slot = &slots[number];
 
-		if (!slot->running || slot->killing || slot->pinned || slot->split)
+		if (!slot->running || slot->killing || slot->pinned || slot->split ||
+		    (again && !w.program[slot->job->queue].stopped))
 			continue;
 		for (sm = 0; !slot->on[sm]; sm++)
 			;
 		slot->pinned = slot->job->faulted = true;
 		feature_on(F_FAULT);
+		if (w.program[slot->job->queue].stopped && !features_has(&slot->job->features, F_FAULT_AGAIN)) {
+			features_add(&slot->job->features, F_FAULT_AGAIN);
+			feature_on(F_FAULT_AGAIN);
+		}
 		TRACE("  fault of %s\n", job_name(slot->job));
 		event_later(&(struct tutti_event){{TUTTI_EVENT_FAULT | number << 8 | TUTTI_CAUSE_ILLEGAL << 16, sm,
 					     0x1234, 0, 0, 0, TUTTI_ENGINE_WAVE}},
 		      -1, 0);
 		return;
 	}
+}
+
+void card_fault(void)
+{
+	fault(false);
+}
+
+void card_fault_again(void)
+{
+	fault(true);
 }
 
 static void ask_for_child(void)
@@ -77,6 +93,7 @@ void card_event(const struct tutti_event *event)
 {
 	w.now++;
 	hal_host.time += roll(300);
+	posts_write(posts_waiting());
 	firmware_visit(event);
 	card_take_commands();
 	fair_visit();
@@ -136,6 +153,8 @@ bool card_step(void)
 	}
 	if (!roll(12))
 		ask_for_child();
+	if (posts_waiting() && !roll(4))
+		posts_write(1 + roll(4));
 	if (events_pending() && roll(4)) {
 		deliver(w.in_order ? 0 : roll(events_pending()));
 		return true;
@@ -144,6 +163,10 @@ bool card_step(void)
 		return true;
 	if (events_pending()) {
 		deliver(w.in_order ? 0 : roll(events_pending()));
+		return true;
+	}
+	if (posts_waiting()) {
+		posts_write(posts_waiting());
 		return true;
 	}
 	if (hal_host.engines.command_head != hal_host.engines.command_tail) {
@@ -157,5 +180,5 @@ bool card_step(void)
 
 bool card_quiet(void)
 {
-	return !events_pending() && hal_host.engines.command_head == hal_host.engines.command_tail;
+	return !events_pending() && !posts_waiting() && hal_host.engines.command_head == hal_host.engines.command_tail;
 }

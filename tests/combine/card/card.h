@@ -34,6 +34,13 @@ unsigned events_pending(void);
 /** event_take() - the event at place @i leaves the list. */
 struct tutti_event event_take(unsigned i, int *late_slot, uint64_t *mover);
 
+/* ---- posts.c ---- */
+
+void posts_begin(void);
+unsigned posts_waiting(void);
+/** posts_write() - the oldest @n of them become visible. */
+void posts_write(unsigned n);
+
 /* ---- commands.c ---- */
 
 void commands_begin(void);

@@ -21,6 +21,8 @@ static void take_fetch(const uint32_t *c)
 	const void *from = (c[1] & 0xffff) == TUTTI_ASID_BUS ? zero : memory_at(pair(c + 2), c[4]);
 
 	RULE(c[4] && c[4] <= 4096 && c[4] % 4 == 0, "command", "FETCH of %u bytes", c[4]);
+	if (posts_waiting())
+		feature_moment(F_POSTS_LATE);
 	if (from) {
 		memcpy(backend_memory(c[5]), from, c[4]);
 	} else {
@@ -171,6 +173,8 @@ static void take(const uint32_t *c, unsigned words)
 	     "command %u of %u words", op, words);
 	switch (op) {
 	case TUTTI_CMD_FENCE:
+		if (c[0] >> 16 & TUTTI_FENCE_RELEASE)
+			posts_write(posts_waiting());
 		rules_fence(c[0] >> 16);
 		break;
 	case TUTTI_CMD_FETCH:

@@ -92,6 +92,8 @@ static void condensed_features(struct job *job, unsigned n, uint32_t vector)
 		features_add(&job->features, F_DIFF_EMPTY);
 	if (vector & (vector - 1))
 		features_add(&job->features, F_DIFF_SEVERAL);
+	if (job->throttle)
+		features_add(&job->features, F_THROTTLE_DIFF);
 	if (w.program[job->queue].flags & TUTTI_QUEUE_OVERLAP)
 		features_add(&job->features, F_OVERLAP);
 	if (job->barrier)
@@ -141,6 +143,7 @@ void packet_condensed(struct program *program, struct entry *e, union tutti_pack
 		job->entry = (uint32_t)(e - program->entry);
 		job->kernel = (uint8_t)i;
 		job->life_of_queue = (uint8_t)program->life;
+		w.throttles += job->throttle;
 		p->condensed.unit[at++] = (uint16_t)(vector << TUTTI_DIFF_VECTOR_SHIFT | ref);
 		diff(program, job, p->condensed.unit, &at, vector);
 		vectors[i] = vector;

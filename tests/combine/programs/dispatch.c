@@ -142,7 +142,8 @@ static void remember(struct program *program, struct job *job, struct entry *e, 
 {
 	unsigned ref = roll(TUTTI_REFERENCES);
 
-	if (!(program->flags & TUTTI_QUEUE_RSB) || !MAYBE(REF_STORE, 2) || job->work || job->throttle)
+	if (!(program->flags & TUTTI_QUEUE_RSB) || !MAYBE(REF_STORE, 2) || job->work ||
+	    (job->throttle && !ALLOWED(THROTTLE_DIFF)))
 		return;
 	/* a packet that may be refused is not stored, because what uses it later could not be predicted */
 	if (job->cga[0].kind && (job->cga[1].kind || job->mask || w.cap || ALLOWED(SM_OFF) || w.sms > 144 ||

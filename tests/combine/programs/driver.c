@@ -158,7 +158,7 @@ void driver_create(struct program *program, bool wait)
 					    .ring = RING_AT + 0x10000ull * program->id,
 					    .read_index = INDEX_AT + 64 * program->id,
 					    .progress = program->progress_word ? 4096 + 64 * program->id : 0,
-					    .size_log2 = 6,
+					    .size_log2 = (uint8_t)__builtin_ctz(program->slots),
 					    .priority = (uint8_t)program->priority}};
 	unsigned i;
 
@@ -167,7 +167,7 @@ void driver_create(struct program *program, bool wait)
 	program->write = program->read = program->scrubbed = program->oldest = 0;
 	program->flood = 0;
 	memset(program->reference, 0, sizeof(program->reference));
-	for (i = 0; i < RING; i++)
+	for (i = 0; i < program->slots; i++)
 		program->ring[i].word[0] = TUTTI_PACKET_INVALID;
 	if (wait)
 		RULE(!driver_call(&m), "channel (SYS-08)", "queue %u is not created: %d", program->id,

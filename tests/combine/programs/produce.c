@@ -38,13 +38,13 @@ static void agent(struct program *program, struct entry *e, union tutti_packet *
 static bool room(const struct program *program)
 {
 	return program->alive && !program->dying && program->write < ENTRIES &&
-	       program->write - program->read < RING && w.jobs + TUTTI_CONDENSED_KERNELS < JOBS &&
+	       program->write - program->read < program->slots && w.jobs + TUTTI_CONDENSED_KERNELS < JOBS &&
 	       w.signals + TUTTI_CONDENSED_KERNELS + 2 < SIGNALS;
 }
 
 static void write_packet(struct program *program, const struct entry *e, const union tutti_packet *p)
 {
-	union tutti_packet *slot = &program->ring[program->write % RING];
+	union tutti_packet *slot = &program->ring[program->write % program->slots];
 
 	((struct entry *)e)->first_word = p->word[0];
 	memcpy(&slot->word[1], &p->word[1], sizeof(*p) - 4);
@@ -154,7 +154,7 @@ void publish(struct program *program, bool all)
 
 	for (i = program->oldest; i < program->write; i++) {
 		struct entry *e = &program->entry[i % ENTRIES];
-		uint32_t *word = program->ring[i % RING].word;
+		uint32_t *word = program->ring[i % program->slots].word;
 
 		if (e->published || (!all && !roll(3)))
 			continue;

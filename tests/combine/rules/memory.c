@@ -17,7 +17,7 @@ void rules_fence(unsigned sub)
 	}
 }
 
-static void signal_value(uint32_t number, int64_t value)
+void rules_signal_is(uint64_t number, int64_t value)
 {
 	signals[number].value = value;
 	owners[number].zero |= !value;
@@ -127,7 +127,7 @@ void rules_signal(uint64_t address, unsigned asid_queue, bool cancel)
 	     "signal (PKT-04)", "SIGNAL at %lx", address);
 	RULE((asid_queue & 0xffff) == w.program[queue].asid, "signal (PKT-10)",
 	     "SIGNAL for queue %u in another address space", queue);
-	signal_value(number, cancel ? TUTTI_SIGNAL_CANCELLED : signals[number].value - 1);
+	card_post(queue, (struct post){.kind = POST_SIGNAL, .address = number, .cancel = cancel});
 	TRACE("    signal %u%s\n", number, cancel ? " cancelled" : "");
 	if (packet_with(number, queue, cancel))
 		return;
@@ -177,14 +177,13 @@ void rules_scrub(unsigned queue, uint64_t address, unsigned count, bool referenc
 	uint64_t at = address - RING_AT - 0x10000ull * queue;
 	unsigned i;
 
-	RULE(queue < QUEUES && program->alive && at < RING * 64 && at % 64 == 0 && at / 64 + count <= RING &&
+	RULE(queue < QUEUES && program->alive && at < program->slots * 64 && at % 64 == 0 && at / 64 + count <= program->slots &&
 		 count,
 	     "retire (PKT-05)", "SCRUB of %u slots at %lx", count, address);
 	for (i = 0; i < count; i++) {
-		union tutti_packet *p = &program->ring[at / 64 + i];
 		const struct entry *e = &program->entry[program->scrubbed % ENTRIES];
 
-		RULE(program->scrubbed % RING == at / 64 + i && program->scrubbed < program->write &&
+		RULE(program->scrubbed % program->slots == at / 64 + i && program->scrubbed < program->write &&
 			 e->published,
 		     "retire (PKT-05)", "slot %lu of queue %u is retired, the next packet is %lu",
 		     at / 64 + i, queue, program->scrubbed);
@@ -194,16 +193,9 @@ void rules_scrub(unsigned queue, uint64_t address, unsigned count, bool referenc
 		     "packet %lu of queue %u is retired before its end", program->scrubbed, queue);
 		RULE(e->kind != BARRIER_OR || e->done, "retire (PKT-05)",
 		     "packet %lu of queue %u is retired before its end", program->scrubbed, queue);
-		if (references)
-			p->dispatch.ref_num = 0;
-		p->dispatch.header = TUTTI_PACKET_INVALID;
 		program->scrubbed++;
 	}
-}
-
-static void written(uint64_t address, uint64_t value)
-{
-	memcpy(memory_at(address, 8), &value, 8);
+	card_post(queue, (struct post){.kind = POST_SCRUB, .address = address, .value = count, .references = references});
 }
 
 /* Only the firmware can say that a queue task is over; whether it may be is checked. */
@@ -211,7 +203,6 @@ static void tmd_written(uint64_t address, uint64_t value)
 {
 	unsigned number = (unsigned)((address - TMD_AT) / sizeof(tmds[0])), i;
 
-	written(address, value);
 	if ((address - TMD_AT) % sizeof(tmds[0]) != offsetof(struct tutti_tmd, state) ||
 	    !(value & TUTTI_TMD_FINISHED))
 		return;
@@ -222,32 +213,40 @@ static void tmd_written(uint64_t address, uint64_t value)
 		}
 }
 
+void rules_read_index(struct program *program, uint64_t value)
+{
+	uint64_t i;
+
+	for (i = program->read; i < value; i++)
+		RULE(program->entry[i].kind > CONDENSED ||
+			 (!program->entry[i].reference && program->entry[i].kind != CONDENSED) ||
+			 !program->ring[i % program->slots].dispatch.ref_num,
+		     "retire (PKT-08)", "ref_num of packet %lu of queue %u was not cleared", i, program->id);
+	program->read = value;
+}
+
 bool rules_write(unsigned asid, unsigned queue, uint64_t address, uint64_t value)
 {
 	struct program *program;
-	uint64_t i;
 
 	if (asid == TUTTI_ASID_BUS)
 		return true; /* progress: the driver's word */
+	RULE(queue < QUEUES, "command", "WRITE for queue %u", queue);
 	if (address >= TMD_AT && address < TMD_AT + sizeof(tmds)) {
 		RULE((address - TMD_AT) % sizeof(tmds[0]) >= offsetof(struct tutti_tmd, state),
 		     "metadata (TSK-01)", "WRITE at %lx", address);
+		card_post(queue, (struct post){.address = address, .value = value});
 		tmd_written(address, value);
 		return true;
 	}
 	if (address >= WORK_AT && address < WORK_AT + sizeof(works)) {
-		written(address, value);
+		card_post(queue, (struct post){.address = address, .value = value});
 		return true;
 	}
-	RULE(queue < QUEUES && address == INDEX_AT + 64 * queue, "command", "WRITE at %lx", address);
+	RULE(address == INDEX_AT + 64 * queue, "command", "WRITE at %lx", address);
 	program = &w.program[queue];
 	RULE(program->alive && value > program->read && value <= program->scrubbed, "retire (PKT-05)",
 	     "read index of queue %u becomes %lu, slots are free up to %lu", queue, value, program->scrubbed);
-	for (i = program->read; i < value; i++)
-		RULE(program->entry[i].kind > CONDENSED ||
-			 (!program->entry[i].reference && program->entry[i].kind != CONDENSED) ||
-			 !program->ring[i % RING].dispatch.ref_num,
-		     "retire (PKT-08)", "ref_num of packet %lu of queue %u was not cleared", i, queue);
-	program->read = value;
+	card_post(queue, (struct post){.kind = POST_READ_INDEX, .value = value});
 	return true;
 }

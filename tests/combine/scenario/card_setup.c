@@ -31,7 +31,7 @@ void setup_boot(void)
 	hal_host_gpcs = hal_host_slots = 0;
 	((struct tutti_discovery *)hal_host.window)->features |= TUTTI_FEATURE_ENERGY;
 	card_begin(all);
-	for (g = F_CARD_TINY; g < F_COUNT; g++)
+	for (g = F_CARD_TINY; g <= F_CARD_LARGE; g++)
 		if (features_has(&w.scenario.allowed, g))
 			feature_on(g);
 }
@@ -109,6 +109,7 @@ void setup_queues(void)
 		program->asid = ASID + i / 2;
 		program->priority = roll(2) ? 5 : 1 + roll(10);
 		program->progress_word = roll(2);
+		program->slots = ALLOWED(POSTS_LATE) ? 2u << roll(6) : RING; /* they come round soon */
 		program->flags = i == QUEUES - 1 ? 0 : TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB;
 		if (program->flags && ALLOWED(OVERLAP) && roll(2))
 			program->flags |= TUTTI_QUEUE_OVERLAP;
