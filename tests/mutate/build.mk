@@ -6,4 +6,5 @@ SEED ?= 1
 COUNT ?= 40
 .PHONY: mutate
 mutate: check-build
-	python3 -B tests/mutate/mutate.py --area $(AREA) --seed $(SEED) --count $(COUNT) $(if $(ONLY),--only '$(ONLY)') --out $(OUT)/mutate-$(AREA)-$(firstword $(SEED)).json
+	python3 -B tests/mutate/mutate.py --area $(AREA) --seed $(SEED) --count $(COUNT) $(if $(ONLY),--only '$(ONLY)') \
+		$(if $(QUICK),--quick) --out $(OUT)/mutate-$(AREA)-$(firstword $(SEED)).json
