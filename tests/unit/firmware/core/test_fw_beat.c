@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The hang limit of a queue (SYS-52): it is counted in time that has passed, also when heartbeats come late. */
+/*
+ * Heartbeats: how often they come (SYS-05), and the hang limit of a queue (SYS-52), which is counted in time that has
+ * passed, also when they come late.
+ */
 #include "tasks/task_table.h"
 #include "fw_tasks.h"
 
@@ -57,12 +60,55 @@ static void a_very_late_beat(void **unused)
 	assert_true(killed_after(10000) >= 8 * 10000);
 }
 
+static uint64_t timer(void)
+{
+	return hal_host.engines.timer_lo | (uint64_t)hal_host.engines.timer_hi << 32;
+}
+
+static void timer_event_at(uint64_t time)
+{
+	hal_host.time = time;
+	hal_host.engines.timer_hi = TUTTI_TIMER_OFF;
+	rig_event(TUTTI_EVENT_TIMER, 0, 0);
+}
+
+/* The host says how often the heart beats, within limits, and can change it at any time. */
+static void periods(void **unused)
+{
+	static const struct { uint32_t asked, us; } periods[] = {
+		{ 0, 10000 }, { 1, 100 }, { 99, 100 }, { 100, 100 }, { 101, 101 }, { 9999999, 9999999 },
+		{ 10000000, 10000000 }, { 10000001, 10000000 }, { ~0u, 10000000 },
+	};
+	const struct tutti_discovery *d = (const void *)hal_host.window;
+	const struct tutti_status *status;
+	struct tutti_control *control;
+	uint64_t at, beats;
+	unsigned i;
+
+	begin(1, 32, 32, 1);
+	beat_after(1);
+	status = (const void *)(hal_host.window + d->status.offset);
+	control = (void *)(hal_host.window + d->control.offset);
+	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+		control->heartbeat_us = periods[i].asked;
+		at = timer();
+		beats = status->heartbeat;
+		timer_event_at(at - 1);
+		assert_int_equal(status->heartbeat, beats);
+		timer_event_at(at);
+		assert_int_equal(status->heartbeat, beats + 1);
+		assert_int_equal(status->heartbeat_time, at);
+		assert_int_equal(timer() - at, (uint64_t)periods[i].us * US);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(periods),
 		cmocka_unit_test(late_beats),
 		cmocka_unit_test(a_very_late_beat),
 	};
 
-	return cmocka_run_group_tests_name("SYS-52 hang limits by late heartbeats", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("SYS-05 SYS-52 heartbeats", tests, NULL, NULL);
 }
