@@ -274,6 +274,37 @@ static void child_of_stopped(void **unused)
 	end_all((unsigned)slot_of(0, 0));
 }
 
+/* A ring that cannot be read: the fault says what was read, where, and why. */
+static void unreadable_ring(void **unused)
+{
+	static const struct { uint8_t cause, code; } faults[] = {
+		{ TUTTI_CAUSE_UNMAPPED, TUTTI_ERROR_RING_FAULT }, { TUTTI_CAUSE_ECC, TUTTI_ERROR_MEMORY },
+	};
+	const struct tutti_discovery *d = (const void *)hal_host.window;
+	const struct tutti_message *to_host = (const void *)(hal_host.window + d->card_ring.offset), *m;
+	const struct tutti_status *status = (const void *)(hal_host.window + d->status.offset);
+
+	(void)unused;
+	for (unsigned i = 0; i < 2; i++) {
+		start(2, 0);
+		rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+		rig_event(TUTTI_EVENT_DOORBELL, 1, 0);
+		assert_int_equal(queue_at(0)->fetching != 0, 1);
+		rig_event(TUTTI_EVENT_FETCH | (uint32_t)faults[i].cause << 8 | TAG_PACKETS << 16, 0x89abcdc0, 0x1234);
+		assert_int_equal(queue_at(0)->state, QUEUE_STOPPED);
+		m = &to_host[(status->card_ring_tail - 1) % (d->card_ring.bytes / 64)];
+		assert_int_equal(m->type, TUTTI_MSG_QUEUE_ERROR);
+		assert_int_equal(m->fault.code, faults[i].code);
+		assert_int_equal(m->fault.cause, faults[i].cause);
+		assert_int_equal(m->fault.engine, TUTTI_ENGINE_FETCH);
+		assert_int_equal(m->fault.access, TUTTI_ACCESS_READ);
+		assert_int_equal(m->fault.queue, 0);
+		assert_int_equal(m->fault.context, ASID);
+		assert_int_equal(m->fault.packet, 0);
+		assert_int_equal(m->fault.address, 0x123489abcdc0ull);
+	}
+}
+
 /* References keep what their kernel says of its waves (RES-07), whatever becomes of its descriptor in the cache. */
 static void independent_reference(void **unused)
 {
@@ -508,6 +539,7 @@ int main(void)
 		RIG_TEST("RES-01", ready_in_turn),
 		RIG_TEST("PKT-14 CGA-01", whose_cgas),
 		RIG_TEST("TSK-11 PKT-06", child_of_stopped),
+		RIG_TEST("PKT-06 SYS-58", unreadable_ring),
 		RIG_TEST("PKT-04 PKT-17 TSK-12", overlapped_and_dropped),
 		RIG_TEST("RES-07 PKT-08", independent_reference),
 		RIG_TEST("PKT-03 REL-12", buffer_for_a_signal),

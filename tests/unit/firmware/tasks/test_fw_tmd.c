@@ -148,6 +148,25 @@ static void each_rule(void **unused)
 	}
 }
 
+/* Metadata may ask for the highest priority that their queue may have, and for lower ones: simple metadata and others. */
+static void highest_priority(void **unused)
+{
+	struct tutti_tmd t = sound;
+	unsigned highest, priority;
+
+	for (highest = 1; highest <= 10; highest++) {
+		begin(highest, 32, 8, 1);
+		queues[1].highest = (uint8_t)(highest & 15);
+		for (priority = 0; priority <= 11; priority++) {
+			t.priority = (uint8_t)priority;
+			t.flags = highest & 1 ? TUTTI_TMD_QUOTA : 0;
+			t.quota = highest & 1;
+			assert_int_equal(try_it(&t), priority <= 10 && (!priority || priority >= highest) ? 0 : TUTTI_ERROR_TMD);
+			clean_up();
+		}
+	}
+}
+
 /* Sound metadata with a few bytes changed to anything: they are refused or the task runs; the next one runs. */
 static void any_bytes(void **unused)
 {
@@ -330,6 +349,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("TSK-01", each_rule),
+		RIG_TEST("TSK-01 RES-01", highest_priority),
 		RIG_TEST("TSK-01", any_bytes),
 		RIG_TEST("TSK-01 TSK-03 PERF-12", state_only_kept_if_needed),
 		RIG_TEST("TSK-01 TSK-12", cancelled_report),
