@@ -400,6 +400,53 @@ static void all_can_be_asked(void **unused)
 	assert_int_equal(ask(TUTTI_POLICY_SM_ORDER, 5, &value), -TUTTI_EINVAL);
 }
 
+/* The last value that each policy takes, and the first one that it does not, which changes nothing. */
+static void values_at_limits(void **unused)
+{
+	static const struct { unsigned policy; uint32_t good, bad; } limits[] = {
+		{ TUTTI_POLICY_ISSUE, 1, 2 },
+		{ TUTTI_POLICY_LEVEL_SEARCH, 2, 3 },
+		{ TUTTI_POLICY_SM_ORDER, 4u << 16 | 4, 5u << 16 | 4 },
+		{ TUTTI_POLICY_SM_ORDER, 4u << 16 | 4, 4u << 16 | 5 },
+		{ TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST, TUTTI_CGA_MULTICAST + 1 },
+		{ TUTTI_POLICY_CHOICE, TUTTI_CHOICE_COMBINED | TUTTI_CHOICE_LARGEST, 8 },
+		{ TUTTI_POLICY_CHOICE, TUTTI_CHOICE_REMAINING | TUTTI_CHOICE_LARGEST, TUTTI_CHOICE_POWER | TUTTI_CHOICE_LARGEST },
+		{ TUTTI_POLICY_CHOICE, TUTTI_CHOICE_MOST_FREE, TUTTI_CHOICE_MOST_FREE | TUTTI_CHOICE_LARGEST },
+		{ TUTTI_POLICY_SEARCH, TUTTI_SEARCH_SHARED, TUTTI_SEARCH_SHARED + 1 },
+		{ TUTTI_POLICY_SPLIT, 1, 2 },
+		{ TUTTI_POLICY_WINDOW, 7u << 24 | 1, 8u << 24 | 1 },
+		{ TUTTI_POLICY_WINDOW, 7u << 24 | 0xffffff, 7u << 24 },
+		{ TUTTI_POLICY_WINDOW, 255u << 24 | 8, 255u << 24 | 9 },
+		{ TUTTI_POLICY_WINDOW, 255u << 24 | 2, 255u << 24 | 1 },
+		{ TUTTI_POLICY_CLASS, 10u << 8 | 7, 10u << 8 | 8 },
+		{ TUTTI_POLICY_CLASS, 10u << 8 | 7, 11u << 8 | 7 },
+		{ TUTTI_POLICY_CLASS, 1u << 8, 0 },
+		{ TUTTI_POLICY_REMAINING_WEIGHT, (TUTTI_RESOURCES - 1) << 24 | 0xffffff, TUTTI_RESOURCES << 24 },
+		{ TUTTI_POLICY_POWER_WEIGHT, (TUTTI_CLASSES - 1) << 24 | 0xffffff, (uint32_t)TUTTI_CLASSES << 24 },
+		{ TUTTI_POLICY_POWER_WINDOW, 8, 4 },
+		{ TUTTI_POLICY_POWER_WINDOW, 16, 12 },
+		{ TUTTI_POLICY_COMBINE, 1, 0 },
+		{ TUTTI_POLICY_SEED, ~0u, ~0u },
+	};
+	uint32_t before, after, which, shift;
+	unsigned i;
+
+	begin(5);
+	for (i = 0; limits[i].good != limits[i].bad; i++) {
+		shift = tutti_policy_shift(limits[i].policy);
+		which = shift < 32 ? limits[i].good >> shift : 0;
+		if (set(limits[i].policy, limits[i].good))
+			fail_msg("policy %u, %x: refused", limits[i].policy, limits[i].good);
+		assert_int_equal(ask(limits[i].policy, which, &before), 0);
+		assert_int_equal(before, shift < 32 ? limits[i].good & ((1u << shift) - 1) : limits[i].good);
+		if (set(limits[i].policy, limits[i].bad) != -TUTTI_EINVAL)
+			fail_msg("policy %u, %x: taken", limits[i].policy, limits[i].bad);
+		assert_int_equal(ask(limits[i].policy, which, &after), 0);
+		assert_int_equal(after, before);
+	}
+	assert_int_equal(set(TUTTI_POLICIES, 0), -TUTTI_EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +455,7 @@ int main(void)
 		RIG_TEST("RES-15, SYS-08", values_are_checked),
 		RIG_TEST("RES-13", only_the_truth),
 		RIG_TEST("RES-06, RES-08, RES-15, SYS-08, SYS-41", all_can_be_asked),
+		RIG_TEST("SYS-08 RES-06 RES-13", values_at_limits),
 	};
 
 	return cmocka_run_group_tests_name("firmware: choice of SMs", tests, NULL, NULL);
