@@ -129,6 +129,13 @@ static void every_queue(void **unused)
 		assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, q, 0, 0), 0);
 		assert_int_equal(rig_request(TUTTI_MSG_RSB_DESTROY, q, 0, 0), 0);
 	}
+	/* nor does the host find references there any more */
+	for (q = 0; q < TUTTI_MAX_RSBS; q++) {
+		const struct tutti_discovery *d = (void *)hal_host.window;
+		const struct tutti_reference *seen = (void *)(hal_host.window + d->rsb_window.offset + q * TUTTI_PAGE_SIZE);
+
+		assert_false(seen->flags & TUTTI_REFERENCE_VALID);
+	}
 	/* what was given back is found again */
 	rig_rsb(255, ASID, TUTTI_RSB_SCRATCH);
 	assert_false(in_card_memory(reference_buffer(255)->table));

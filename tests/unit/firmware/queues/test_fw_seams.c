@@ -415,6 +415,37 @@ static void buffer_for_a_signal(void **unused)
 	assert_int_equal(started[FW_BUFFERS], 1);
 }
 
+/* A signal is 0 when all of its 64 bits are; a split one when what the card has done is all there was to do. */
+static void all_bits_of_a_signal(void **unused)
+{
+	static const struct tutti_signal not_yet[] = {
+		{ .value = 1 }, { .value = 1ll << 32 }, { .value = -1 }, { .value = 1ll << 63 },
+		{ .value = 7, .card_done = 6, .flags = TUTTI_SIGNAL_SPLIT },
+		{ .value = 7ll << 32, .card_done = 6ll << 32, .flags = TUTTI_SIGNAL_SPLIT },
+		{ .value = 7ll << 32, .card_done = 7, .flags = TUTTI_SIGNAL_SPLIT },
+		{ .value = 0, .card_done = 1ll << 32, .flags = TUTTI_SIGNAL_SPLIT },
+	};
+	union tutti_packet wait = { .barrier = { .header = TUTTI_PACKET_BARRIER_AND, .dependency = { SIGNAL_AT } } };
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	unsigned i;
+
+	(void)unused;
+	for (i = 0; i < sizeof(not_yet) / sizeof(not_yet[0]); i++) {
+		start(1, 0);
+		rig_queue(0, ASID, 0);
+		signal_memory[0] = not_yet[i];
+		submit(0, &wait);
+		submit(0, &p);
+		assert_int_equal(started[0], 0);
+		signal_memory[0].card_done = 5ll << 32 | 5;
+		signal_memory[0].value = not_yet[i].flags & TUTTI_SIGNAL_SPLIT ? 5ll << 32 | 5 : 0;
+		hal_host.time += 1000000000;
+		rig_event(TUTTI_EVENT_TIMER, 0, 0);
+		take();
+		assert_int_equal(started[0], 1);
+	}
+}
+
 /* All shapes are those of tasks that wait for the parent's room, so none of them ends before the parent does. */
 static void child_without_shape(void **unused)
 {
@@ -545,6 +576,7 @@ int main(void)
 		RIG_TEST("PKT-03 REL-12", buffer_for_a_signal),
 		RIG_TEST("TSK-11", child_without_slot),
 		RIG_TEST("TSK-11", child_after_child),
+		RIG_TEST("PKT-03 PKT-04", all_bits_of_a_signal),
 		RIG_TEST("TSK-11", child_without_shape),
 		RIG_TEST("TSK-11", children_without_shape),
 		RIG_TEST("TSK-11", children_of_one_entry),
