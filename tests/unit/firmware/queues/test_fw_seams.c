@@ -446,6 +446,48 @@ static void all_bits_of_a_signal(void **unused)
 	}
 }
 
+static uint64_t kernels_counted(void)
+{
+	const struct tutti_discovery *d = (const void *)hal_host.window;
+	const uint64_t *counter = (const void *)(hal_host.window + d->counters.offset);
+
+	assert_int_equal(rig_request(TUTTI_MSG_COUNTERS, 0, 0, 0), 0);
+	return counter[TUTTI_COUNTER_KERNELS];
+}
+
+/* Each kernel counts once, whichever way it takes: plain, with metadata, condensed, condensed with metadata, as a child. */
+static void every_way_counts(void **unused)
+{
+	struct tutti_dispatch_packet special = kernel_packet(0, 1);
+	union tutti_packet p = condensed(6);
+	int slot;
+
+	(void)unused;
+	start(2, 0);
+	rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+	store(0, 0, kernel_packet(0, 1));
+	assert_int_equal(kernels_counted(), 1);
+	tmd[0] = child(0);
+	special.tmd = TMD_AT;
+	store(0, 1, special);
+	assert_int_equal(kernels_counted(), 2);
+	p.condensed.unit[0] = TUTTI_DIFF_SCOPES << TUTTI_DIFF_VECTOR_SHIFT;
+	p.condensed.unit[6] = 1;
+	submit(0, &p);
+	while ((slot = slot_of(0, 2)) >= 0)
+		end_all((unsigned)slot);
+	assert_int_equal(started[0], 6);
+	assert_int_equal(kernels_counted(), 8);
+	special.tmd = special.ref_num = 0;
+	submit(0, &special);
+	tmd[1] = child(0);
+	ask_for_child((unsigned)slot_of(0, 3), TMD_AT + sizeof(tmd[0]));
+	take();
+	assert_int_equal(started[0], 8);
+	assert_int_equal(kernels_counted(), 10);
+}
+
 /* All shapes are those of tasks that wait for the parent's room, so none of them ends before the parent does. */
 static void child_without_shape(void **unused)
 {
@@ -577,6 +619,7 @@ int main(void)
 		RIG_TEST("TSK-11", child_without_slot),
 		RIG_TEST("TSK-11", child_after_child),
 		RIG_TEST("PKT-03 PKT-04", all_bits_of_a_signal),
+		RIG_TEST("SYS-41 PKT-11", every_way_counts),
 		RIG_TEST("TSK-11", child_without_shape),
 		RIG_TEST("TSK-11", children_without_shape),
 		RIG_TEST("TSK-11", children_of_one_entry),
