@@ -77,6 +77,16 @@ static void submit(unsigned q, uint64_t index, const void *packet)
 	pump();
 }
 
+/* The card watches the doorbells of the queues that exist, here those from @first up to @end, and of no others. */
+static void watched(unsigned first, unsigned end)
+{
+	unsigned q;
+
+	for (q = 0; q < TUTTI_MAX_QUEUES; q++)
+		if ((hal_host.engines.doorbell_enable[q / 32] >> (q % 32) & 1) != (q >= first && q < end))
+			fail_msg("doorbell of queue %u, of queues %u to %u", q, first, end);
+}
+
 /* Every queue there can be, each with a reference buffer of its own in scratch RAM: a kernel is stored and replayed. */
 static void every_queue(void **unused)
 {
@@ -90,6 +100,7 @@ static void every_queue(void **unused)
 	for (q = 0; q < TUTTI_MAX_QUEUES; q++) {
 		rig_rsb(q, ASID, TUTTI_RSB_SCRATCH);
 		rig_queue(q, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+		watched(0, q + 1);
 		far_queues += in_card_memory(queue_at(q));
 		far_rsbs += in_card_memory(reference_buffer(q));
 		far_tables += in_card_memory(reference_buffer(q)->table);
@@ -127,6 +138,7 @@ static void every_queue(void **unused)
 		assert_int_equal(queue_at(q)->head, 2);
 		assert_int_equal(queue_at(q)->state, QUEUE_RUNNING);
 		assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, q, 0, 0), 0);
+		watched(q + 1, TUTTI_MAX_QUEUES);
 		assert_int_equal(rig_request(TUTTI_MSG_RSB_DESTROY, q, 0, 0), 0);
 	}
 	/* nor does the host find references there any more */
