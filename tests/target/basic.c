@@ -181,12 +181,27 @@ static void log_ring(void)
 		CHECK(ring->text[(uint32_t)(start + i) & (ring->bytes - 1)] == expected[i]);
 }
 
+/* The core reaches card memory through a window, up to its last byte and not beyond. */
+static void card_window(void)
+{
+#ifdef __riscv
+	const uint64_t end = TUTTI_CORE_CARD_BYTES;
+
+	CHECK(hal_card(0, 64) == (void *)TUTTI_CORE_CARD);
+	CHECK(hal_card(end - 64, 64) == (void *)(TUTTI_CORE_CARD + TUTTI_CORE_CARD_BYTES - 64));
+	CHECK(!hal_card(end - 63, 64));
+	CHECK(!hal_card(end, 64));
+	CHECK(!hal_card(1ull << 32, 64)); /* its lower half would be inside */
+#endif
+}
+
 const struct target_test target_basic[] = {
 	{ "REL-02: population count and lowest bit", bits },
 	{ "REL-02: divisions, 32 and 64 bits", divisions },
 	{ "REL-02 CGA-04: CTAs of a shape on an idle SM", capacities },
 	{ "REL-02: memcpy, memset, memcmp", memory },
 	{ "REL-02: command ring", commands },
+	{ "REL-02 SYS-04: window to card memory", card_window },
 	{ "REL-02 SYS-05: log ring", log_ring },
 	{ 0 },
 };
