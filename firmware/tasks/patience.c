@@ -89,10 +89,13 @@ static COLD void hold_for(struct task *task)
 {
 	uint32_t held[LAKE_WORDS] = { 0 };
 
-	if (task->rare & TASK_CGA)
+	if (task->rare & TASK_CGA) {
 		cga_domains(task, held);
-	else if (!share(task, held))
+	} else if (!share(task, held)) {
+		task->passed = 0; /* its SMs are off; the others that lost patience come first */
 		return;
+	}
+	patience_let_go();
 	patience_holder = task;
 	shape_hold(held);
 	hold.until = clock_now() + (uint64_t)duration_us(task) * fw.ticks_per_us;
@@ -154,9 +157,7 @@ COLD void patience_lost(uint32_t failed, const struct task *went)
 		if (lost_patience(task))
 			next = first_of(next, task);
 	}
-	if (next && patience_holder && rounds_level(next) < rounds_level(patience_holder))
-		patience_let_go();
-	if (next && !patience_holder)
+	if (next && (!patience_holder || rounds_level(next) < rounds_level(patience_holder)))
 		hold_for(next);
 }
 

@@ -38,6 +38,8 @@ static void time_passes(unsigned us)
 /* A task that may only run on an SM that is off waits for ever, and no other task does. */
 static void affinity_of_an_sm_that_is_off(void **unused)
 {
+	unsigned i;
+
 	card_size = 2;
 	begin(1, 32, 32, 1);
 	submit(&(struct job){ .queue = 0, .groups = 2000 });
@@ -46,6 +48,11 @@ static void affinity_of_an_sm_that_is_off(void **unused)
 	flood(0, 0, 4 * PATIENCE);
 	assert_int_equal(job[1].issued, 0);
 	assert_false(place_state.detours & DETOUR_HOLDING);
+	/* nor does it keep the SM that is on from being held for a task that needs all of it */
+	submit(&(struct job){ .queue = 2, .groups = 1, .waves = 32 });
+	for (i = 0; i < 4 * PATIENCE && !job[2].issued; i++)
+		end_on(slot_of(0), 0);
+	assert_int_equal(job[2].issued, 1);
 }
 
 /* It waits for an SM that a long kernel holds: that SM is kept for it, for a limited time, and the others are not. */
