@@ -9,6 +9,7 @@ also=(30543                       # splits a CTA
       401368                      # the worst visit that a run of fresh seeds has found
       518554 570981 571340        # the same as in check_waits.sh, among all features
       8488 12755 13298 200800     # a task starves, or seems to
+      521488 530671               # the same: throttle mode, a task whose SMs are off
       300822                      # visits without end while tasks wait for a shape
       302062 306857               # a long visit when SMs are held for CGAs
       11408)                      # a queue task that has worked off its items does not end

@@ -124,6 +124,17 @@ static bool own_queue_got(const struct job *job)
 	return false;
 }
 
+/* Whether any of the SMs that it may use is on. */
+static bool has_sms(const struct job *job)
+{
+	unsigned i;
+
+	for (i = 0; i < w.sms; i++)
+		if (card_sm_open(job, i))
+			return true;
+	return false;
+}
+
 static void passed_over(struct job *job)
 {
 	uint32_t lower = 0, equal = 0;
@@ -139,8 +150,9 @@ static void passed_over(struct job *job)
 	}
 	if (!lower && !equal)
 		return;
-	job->visits += 2 * job->told < w.sms; /* else it waits for its own CTAs, which hold much of the card */
-	RULE(job->visits <= visits_most() || records_are_held(), "starved (RES-01)",
+	/* In throttle mode others go first (TSK-07); with many CTAs on the card it waits for its own. */
+	job->visits += !records_are_held() && 2 * job->told < w.sms && has_sms(job);
+	RULE(job->visits <= visits_most(), "starved (RES-01)",
 	     "%s has waited %u visits in which others of its priority or lower got CTAs", job_name(job),
 	     job->visits);
 	if (w.stall || card_fetching() || !room_is_known())
