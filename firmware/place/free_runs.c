@@ -33,21 +33,20 @@ static inline __attribute__((always_inline)) void copy(uint32_t *to, const uint3
 		}                            \
 	} while (0)
 
-static uint32_t longest_of_word(uint32_t x)
+/* The length in blocks of the longest chain of groups, in a map of one word. @m: the blocks at which @group free blocks start */
+static __attribute__((noinline)) uint32_t longest_of_word(uint32_t m, uint32_t group)
 {
-	const uint32_t words = 1;
-	uint32_t m[1] = { x }, t[1], n = 1;
+	uint32_t n = group, s, t;
 
-	if (!x)
+	if (!m)
 		return 0;
-#pragma GCC unroll 8
-	for (; n <= 16; n *= 2) {
-		if (!erode(t, m, words, n))
-			break;
-		m[0] = t[0];
-	}
-	for (uint32_t s = n / 2; s && n < 32; s /= 2)
-		HALVE(s);
+	for (; n <= 16 && (t = m & m >> n); n *= 2)
+		m = t;
+	for (s = n / 2; s >= group && n < 32; s /= 2)
+		if ((t = m & m >> s)) {
+			m = t;
+			n += s;
+		}
 	return n;
 }
 
@@ -173,7 +172,7 @@ uint32_t free_run_full(const uint32_t *map, uint32_t words, uint32_t occupied)
 	if (words == 4 && likely(!occupied))
 		return longest_of_four(map);
 	if (words == 1)
-		return longest_of_word(map[0] ^ occupied);
+		return longest_of_word(map[0] ^ occupied, 1);
 	return full_any(map, words, occupied);
 }
 
@@ -192,10 +191,29 @@ static uint32_t starts(uint32_t *m, const uint32_t *map, uint32_t words, uint32_
 	return any;
 }
 
+/* The blocks of a map of one word at which @need free blocks start. */
+static __attribute__((noinline)) uint32_t starts_in_word(uint32_t x, uint32_t need)
+{
+	uint32_t have = 1, step;
+
+	if (need > 31)
+		return need == 32 && x == ~0u;
+	for (; have < need && x; have += step) {
+		step = need - have < have ? need - have : have;
+		x &= x >> step;
+	}
+	return x;
+}
+
 uint32_t free_run_grouped(const uint32_t *map, uint32_t words, uint32_t group)
 {
 	uint32_t m[WORDS], any = 0, border = 0, k;
 
+	if (words == 1) {
+		for (k = 0; k < 32; k += group)
+			border |= 1u << k;
+		return longest_of_word(starts_in_word(map[0], group) & border, group);
+	}
 	if (!starts(m, map, words, group))
 		return 0;
 	for (k = 0; k < 32; k += group > words ? group / words : 1)
@@ -213,8 +231,13 @@ static const uint16_t samples[] = { 1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 1
 
 uint32_t free_run_sampled(const uint32_t *map, uint32_t words)
 {
-	uint32_t m[WORDS], t[WORDS], i;
+	uint32_t m[WORDS], t[WORDS], x = map[0], i;
 
+	if (words == 1) {
+		for (i = 0; x && samples[i] <= 32; i++)
+			x &= x >> (samples[i + 1] - samples[i]);
+		return i ? samples[i - 1] : 0;
+	}
 	if (!load(m, map, words, 0))
 		return 0;
 	for (i = 1; i < sizeof(samples) / sizeof(*samples) && samples[i] <= 32 * words; i++) {
@@ -255,14 +278,11 @@ static uint32_t clear_below(uint32_t *m, uint32_t words, uint32_t end)
 /* For maps of one word: most cards have no more than 32 blocks of a kind in a PEU. */
 static uint32_t count_in_word(uint32_t x, uint32_t need, uint32_t most)
 {
-	uint32_t have = 1, step, n = 0;
+	uint32_t n = 0;
 
+	x = starts_in_word(x, need);
 	if (need > 31)
-		return need == 32 && x == ~0u;
-	for (; have < need && x; have += step) {
-		step = need - have < have ? need - have : have;
-		x &= x >> step;
-	}
+		return x;
 	/* Below the lowest start all is clear already, so this clears everything up to the end of its run. */
 	for (; x && n < most; n++)
 		x &= -((x & -x) << need);
@@ -283,117 +303,14 @@ uint32_t free_run_count(const uint32_t *map, uint32_t words, uint32_t need, uint
 	return n;
 }
 
-/* ---- several maps in one pass ---- */
+/* ---- several maps by one engine ---- */
 
-/* Move the even bits of @x to the low half and the odd bits to the high half. */
-static uint32_t unzip(uint32_t x)
-{
-	uint32_t t = (x ^ x >> 1) & 0x22222222u;
-
-	x ^= t ^ t << 1;
-	t = (x ^ x >> 2) & 0x0c0c0c0cu;
-	x ^= t ^ t << 2;
-	t = (x ^ x >> 4) & 0x00f000f0u;
-	x ^= t ^ t << 4;
-	t = (x ^ x >> 8) & 0x0000ff00u;
-	return x ^ t ^ t << 8;
-}
-
-/* Convert a map of 1, 2 or 4 words to one of 4 words. */
-static void widen(uint32_t *to, const uint32_t *map, uint32_t words)
-{
-	uint32_t even, odd;
-
-	if (words == 4) {
-		load(to, map, 4, 0);
-		return;
-	}
-	even = map[0];
-	odd = map[1];
-	if (words == 1) {
-		odd = unzip(even);
-		even = odd & 0xffff;
-		odd >>= 16;
-	}
-	even = unzip(even);
-	odd = unzip(odd);
-	to[0] = even & 0xffff;
-	to[1] = odd & 0xffff;
-	to[2] = even >> 16;
-	to[3] = odd >> 16;
-}
-
-/* A resource in the engine has the bits @mask of each of the four words. */
-struct lane {
-	uint32_t bits, mask;
-	uint32_t length, doubled;
-};
-
-/* erode() for each lane on its own: a block from beyond its border counts as occupied. */
-static void erode_lanes(uint32_t *to, const uint32_t *m, const struct lane *lane, uint32_t n, uint32_t s)
-{
-	uint32_t keep[2], k, i;
-
-	for (i = 0; i < 2; i++) {
-		keep[i] = 0;
-		for (k = 0; k < n; k++)
-			if (lane[k].bits > (s >> 2) + i)
-				keep[i] |= lane[k].mask & (lane[k].mask >> ((s >> 2) + i));
-	}
-	for (k = 0; k < 4; k++)
-		to[k] = m[k] & m[(k + s) & 3] >> ((k + s) >> 2) & keep[((k + s) >> 2) - (s >> 2)];
-}
-
-/* Lanes for which a step of @s is due take it if something is left of them. Return: whether any did */
-static bool lanes_step(uint32_t *m, struct lane *lane, uint32_t n, uint32_t s, bool doubling)
-{
-	uint32_t t[4], i, k, mask, due = 0;
-	bool any = false;
-
-	for (i = 0; i < n; i++)
-		if (doubling ? lane[i].length == s : lane[i].doubled > s)
-			due |= 1u << i;
-	if (!due)
-		return false;
-	erode_lanes(t, m, lane, n, s);
-	for (i = 0; i < n; i++) {
-		mask = lane[i].mask;
-		if (!(due >> i & 1))
-			continue;
-		if (!((t[0] | t[1] | t[2] | t[3]) & mask))
-			continue;
-		for (k = 0; k < 4; k++)
-			m[k] = (m[k] & ~mask) | (t[k] & mask);
-		lane[i].length += s;
-		any = true;
-	}
-	return any;
-}
-
+/*
+ * A search tells the exact length, so it does not matter which maps are side by side in a pass. A processor is fastest
+ * with one map a pass, since maps of one word need no others then.
+ */
 void free_run_shared(const struct free_run_part *part, uint32_t n, uint32_t *length)
 {
-	uint32_t m[4] = { 0 }, wide[4], at = 0, i, k, s;
-	struct lane lane[FREE_RUN_MAPS];
-
-	for (i = 0; i < n; i++) {
-		uint32_t any = 0;
-
-		lane[i].bits = (part[i].blocks + 3) / 4;
-		lane[i].mask = (~0u >> (32 - lane[i].bits)) << at;
-		widen(wide, part[i].map, tutti_map_words(part[i].blocks));
-		for (k = 0; k < 4; k++) {
-			m[k] |= wide[k] << at;
-			any |= wide[k];
-		}
-		lane[i].length = any ? 1 : 0;
-		at += lane[i].bits;
-	}
-	for (s = 1; s <= FREE_RUN_WIDTH / 2 && lanes_step(m, lane, n, s, true); s *= 2)
-		;
-	for (i = 0; i < n; i++)
-		lane[i].doubled = lane[i].length;
-	for (s = FREE_RUN_WIDTH / 4; s; s /= 2)
-		lanes_step(m, lane, n, s, false);
-	for (i = 0; i < n; i++)
-		length[i] = lane[i].length;
+	for (; n--; part++)
+		*length++ = free_run_full(part->map, tutti_map_words(part->blocks), 0);
 }

@@ -30,7 +30,7 @@ struct free_run_part {
 	uint32_t blocks;
 };
 /**
- * free_run_shared() - exact search of several maps in one pass, side by side in one engine (RES-11).
+ * free_run_shared() - exact search of several maps by one engine (RES-11).
  * @part: @n maps of at most 128 blocks; rounded up to multiples of 4 they sum up to at most FREE_RUN_WIDTH
  * @length: gets the largest free run of each map
  */

@@ -11,7 +11,7 @@
 /* The steps (visit.h) it takes to look at the SMs that hold the same, and to read the table for one SM by each search. */
 #define LOOK_STEPS 150u
 static const uint16_t ask_steps[] = {
-	[TUTTI_SEARCH_FULL] = 300, [TUTTI_SEARCH_GROUPED] = 600, [TUTTI_SEARCH_SAMPLED] = 700, [TUTTI_SEARCH_SHARED] = 1500,
+	[TUTTI_SEARCH_FULL] = 300, [TUTTI_SEARCH_GROUPED] = 600, [TUTTI_SEARCH_SAMPLED] = 700, [TUTTI_SEARCH_SHARED] = 600,
 };
 
 #define UNASKED_MOST 64u /* completions after which results that nobody asks for are forgotten */

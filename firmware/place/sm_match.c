@@ -88,14 +88,19 @@ void match_beat(void)
 
 /* ---- what fits ---- */
 
+static void copy_map(uint32_t *to, const volatile uint32_t *map, uint32_t words)
+{
+	while (words--)
+		*to++ = *map++;
+}
+
 /* Runs of @need blocks, at most @most, that the selected search finds in the map. */
 static uint32_t runs(const volatile uint32_t *map, uint32_t blocks, uint32_t need, uint32_t most)
 {
-	uint32_t copy[TUTTI_BLOCK_WORDS], words = tutti_map_words(blocks), k, n;
+	uint32_t copy[TUTTI_BLOCK_WORDS], words = tutti_map_words(blocks), n;
 	struct free_run_part part = { copy, blocks };
 
-	for (k = 0; k < words; k++)
-		copy[k] = map[k];
+	copy_map(copy, map, words);
 	switch (match.search) {
 	case TUTTI_SEARCH_GROUPED:
 		need = (need + GROUP - 1) & ~(GROUP - 1);
@@ -129,13 +134,11 @@ static bool plenty(uint32_t free, uint32_t need, uint32_t waves)
 static uint32_t peu_shared_pass(const volatile struct tutti_peu_state *peu, uint32_t scalar, uint32_t vector,
 				uint32_t waves)
 {
-	uint32_t copy[2][TUTTI_BLOCK_WORDS], length[2], k;
+	uint32_t copy[2][TUTTI_BLOCK_WORDS], length[2];
 	struct free_run_part part[2] = { { copy[0], fw.scalar_blocks }, { copy[1], fw.vector_blocks } };
 
-	for (k = 0; k < TUTTI_BLOCK_WORDS; k++) {
-		copy[0][k] = peu->scalar[k];
-		copy[1][k] = peu->vector[k];
-	}
+	copy_map(copy[0], peu->scalar, tutti_map_words(fw.scalar_blocks));
+	copy_map(copy[1], peu->vector, tutti_map_words(fw.vector_blocks));
 	free_run_shared(part, 2, length);
 	if (scalar)
 		waves = min32(waves, length[0] / scalar);
