@@ -20,8 +20,10 @@ typedef uint8_t sm_position;
 #endif
 /* Positions of the SMs of each GPC, in priority order, from the number of its first SM on. */
 static sm_position position[FW_MAX_SMS];
-/* By position: the bit of the SM in masks of its GPC; not in the image for large cards, which is short of memory. */
-static uint8_t bit_of[FW_LARGE ? 1 : FW_MAX_SMS];
+/* By position: the GPC of the SM, and its bit in masks of that; not in the image for large cards, which is short of memory. */
+static struct {
+	uint8_t gpc, bit;
+} home[FW_LARGE ? 1 : FW_MAX_SMS];
 /* By the same index as @position: the bit of the next SM of its TPC, in turn; its own bit if it is the only one. */
 static uint8_t mate[FW_MAX_SMS];
 /* What domain_pairs() was asked last where it takes long, and the answer: a direct-mapped cache by GPC. */
@@ -119,26 +121,14 @@ static void order_positions(void)
 		}
 	for (at = 0; at < fw.sms; at++) {
 		sm = mate[sm_order_at(at)];
+		if (!FW_LARGE)
+			home[at].gpc = (uint8_t)sm;
 		if (sm == NO_GPC)
 			continue;
 		if (!FW_LARGE)
-			bit_of[at] = have[sm];
+			home[at].bit = have[sm];
 		position[domain_gpc(domains.gpc, sm)->first + have[sm]++] = (sm_position)at;
 	}
-}
-
-/* The GPC of the SM at a position; NULL if its GPC has no CGAs. Most GPCs have as many SMs as the first one. */
-static struct gpc *gpc_at(unsigned at, unsigned each)
-{
-	unsigned sm = sm_order_at(at), guess = sm / each;
-	struct gpc *gpc = domain_gpc(domains.gpc, min32(guess, domains.gpcs - 1));
-
-	while (sm < gpc->first && gpc > domains.gpc)
-		gpc--;
-	while (sm - gpc->first >= 32 || !(gpc->all >> (sm - gpc->first) & 1))
-		if (sm < gpc->first || ++gpc == domains.end)
-			return NULL;
-	return gpc;
 }
 
 COLD void domain_order(void)
@@ -297,7 +287,7 @@ static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 /* Of each GPC, enter the SMs that have @k free slots and no more in the row for that number alone. */
 static void show_level(const struct lake *lake, unsigned k, unsigned levels)
 {
-	unsigned each = popcount32(domains.gpc->all), w, at;
+	unsigned w, at;
 	uint32_t exact;
 
 	for (w = 0; w < fw.words; w++) {
@@ -306,10 +296,10 @@ static void show_level(const struct lake *lake, unsigned k, unsigned levels)
 			struct gpc *gpc;
 
 			at = 32 * w + lowest_bit(exact);
-			gpc = gpc_at(at, each);
-			if (!gpc)
+			if (home[at].gpc == NO_GPC)
 				continue;
-			gpc->row[k - 1].mask |= 1u << bit_of[at];
+			gpc = domain_gpc(domains.gpc, home[at].gpc);
+			gpc->row[k - 1].mask |= 1u << home[at].bit;
 			if (gpc->top < gpc->row + (k - 1))
 				gpc->top = gpc->row + (k - 1);
 		}
