@@ -290,14 +290,17 @@ static bool work_out(const struct lake *lake)
 /* The SMs of @mask that are at least @least, in @out. Return: their number */
 static uint32_t at_least(const uint32_t *mask, int32_t least, uint32_t *out)
 {
-	uint32_t w, rest, n = 0;
+	uint32_t w, rest, bit, n = 0;
+	const int32_t *score;
 
-	for (w = 0; w < fw.words; w++)
-		for (out[w] = 0, rest = mask[w]; rest; rest &= rest - 1)
-			if (pool.score[32 * w + lowest_bit(rest)] >= least) {
-				out[w] |= rest & -rest;
+	for (w = 0; w < fw.words; w++) {
+		score = pool.score + 32 * w;
+		for (out[w] = 0, rest = mask[w], bit = 1; rest; rest >>= 1, bit <<= 1, score++)
+			if (rest & 1 && *score >= least) {
+				out[w] |= bit;
 				n++;
 			}
+	}
 	return n;
 }
 
@@ -310,13 +313,16 @@ static struct span span_of(const uint32_t *mask)
 {
 	struct span span = { INT32_MAX, INT32_MIN };
 	uint32_t w, rest;
-	int32_t score;
+	const int32_t *score;
 
 	for (w = 0; w < fw.words; w++)
-		for (rest = mask[w]; rest; rest &= rest - 1) {
-			score = pool.score[32 * w + lowest_bit(rest)];
-			span.low = score < span.low ? score : span.low;
-			span.high = score > span.high ? score : span.high;
+		for (rest = mask[w], score = pool.score + 32 * w; rest; rest >>= 1, score++) {
+			if (!(rest & 1))
+				continue;
+			if (*score < span.low)
+				span.low = *score;
+			if (*score > span.high)
+				span.high = *score;
 		}
 	return span;
 }
