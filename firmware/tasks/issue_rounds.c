@@ -127,7 +127,9 @@ uint32_t rounds_limit(const struct task *task)
 {
 	const struct tmd *tmd = task_tmd(task);
 
-	if (!task->unissued || task->state != TASK_RUNNING || !throttle_allows(task))
+	if (!task->unissued || task->state != TASK_RUNNING)
+		return 0;
+	if (unlikely(place_state.detours & DETOUR_THROTTLE) && !throttle_allows(task))
 		return 0;
 	if (queue_table.suspended && task->rare & TASK_WORK)
 		return 0;
@@ -146,6 +148,17 @@ static unsigned candidates(unsigned level, uint32_t failed, struct task **tie)
 		if (!(failed >> task->slot & 1) && rounds_limit(task))
 			tie[n++] = task;
 	return n;
+}
+
+/* Take @task out of the list. Return: how many are left */
+static unsigned without(struct task **list, unsigned n, const struct task *task)
+{
+	unsigned i, left = 0;
+
+	for (i = 0; i < n; i++)
+		if (list[i] != task)
+			list[left++] = list[i];
+	return left;
 }
 
 /* Keep only the oldest candidate of each queue (RES-01, RES-02). */
@@ -360,16 +373,18 @@ static inline void had_chance(const struct task *task)
  */
 static bool round_level(unsigned level, const struct task **went)
 {
-	struct task *tie[FW_TASKS], *task;
-	unsigned n = candidates(level, rounds.failed, tie);
+	struct task *able[FW_TASKS], *tie[FW_TASKS], *task;
+	unsigned left = candidates(level, rounds.failed, able), n;
 	uint32_t most, placed, tail = command_tail();
 	bool turn;
 
-	while (n) {
-		if (unlikely(!visit_goes_on(ROUND_STEPS + n * CANDIDATE_STEPS))) {
+	for (; left; left = without(able, left, task)) {
+		if (unlikely(!visit_goes_on(ROUND_STEPS + left * CANDIDATE_STEPS))) {
 			postpone();
 			break;
 		}
+		for (n = 0; n < left; n++)
+			tie[n] = able[n];
 		task = next_of(level, tie, &n, &most, &turn);
 		placed = place(task, most);
 		if (unlikely(!placed) && may_use_held(task))
@@ -390,7 +405,6 @@ static bool round_level(unsigned level, const struct task **went)
 			break;
 		}
 		rounds.failed |= 1u << task->slot;
-		n = candidates(level, rounds.failed, tie);
 	}
 	return false;
 }
