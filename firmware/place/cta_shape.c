@@ -128,7 +128,7 @@ struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves)
 
 /* ---- which SMs get CTAs, and how many ---- */
 
-void shape_hold(const uint32_t *mask)
+COLD void shape_hold(const uint32_t *mask)
 {
 	domain_settle();
 	state_detour(DETOUR_HOLDING, mask);
@@ -137,7 +137,7 @@ void shape_hold(const uint32_t *mask)
 	domains.dirty = true;
 }
 
-void shape_hold_lift(bool lift)
+COLD void shape_hold_lift(bool lift)
 {
 	domain_settle();
 	state_detour(DETOUR_HOLDING, !lift);
@@ -163,20 +163,20 @@ COLD void shape_empty(void)
 		shape_fill(s);
 }
 
-void shape_enable(unsigned position, bool enable)
+COLD void shape_enable(const uint32_t *sms, bool enable)
 {
-	uint32_t bit = 1u << (position % 32), *word = &shapes.enabled[position / 32];
+	struct shape *s;
+	uint32_t w, add;
 
 	domain_settle();
-	*word = enable ? *word | bit : *word & ~bit;
 	shapes.changes++;
 	state_detour(DETOUR_SHAPES, true);
-	if (place_state.residents && enable && !(shapes.included[position / 32] & bit) && shapes.limit[position / 32] & bit) {
-		struct shape *s;
-
-		shapes.included[position / 32] |= bit;
-		for (s = shapes.shape; s < shapes.shape + shapes.shapes; s++)
-			lake_add(&s->lake, position / 32, bit, s->capacity);
+	for (w = 0; w < fw.words; w++) {
+		shapes.enabled[w] = enable ? shapes.enabled[w] | sms[w] : shapes.enabled[w] & ~sms[w];
+		add = enable && place_state.residents ? sms[w] & shapes.limit[w] & ~shapes.included[w] : 0;
+		shapes.included[w] |= add;
+		for (s = shapes.shape; add && s < shapes.shape + shapes.shapes; s++)
+			lake_add(&s->lake, w, add, s->capacity);
 	}
 }
 
@@ -211,12 +211,12 @@ COLD struct lake *shape_masked(const struct lake *from, const uint32_t *mask)
 	return lake;
 }
 
-bool shape_is_exact(void)
+COLD bool shape_is_exact(void)
 {
 	return match_exact() || place_state.choice;
 }
 
-void shape_exact(bool exact)
+COLD void shape_exact(bool exact)
 {
 	domain_settle();
 	state_detour(DETOUR_TAINTED, true);
@@ -224,7 +224,7 @@ void shape_exact(bool exact)
 		shape_empty();
 }
 
-void shape_cap(uint32_t cap)
+COLD void shape_cap(uint32_t cap)
 {
 	domain_settle();
 	shapes.next_cap = cap_limit(cap);

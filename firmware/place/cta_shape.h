@@ -124,8 +124,8 @@ void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *
 void shape_placed(struct shape *shape, uint32_t word, uint32_t mask, uint32_t repeat);
 /** shape_empty() - call it when the card has become empty: no SM is tainted any more, pending changes take effect. */
 void shape_empty(void);
-/** shape_enable() - let the SM at @position get CTAs from now on, or no longer. Call shape_enabled() after the last one. */
-void shape_enable(unsigned position, bool enable);
+/** shape_enable() - let SMs @sms, a mask by position, get CTAs from now on, or no longer. Call shape_enabled() then. */
+void shape_enable(const uint32_t *sms, bool enable);
 static inline void shape_enabled(void)
 {
 	if (!place_state.residents)

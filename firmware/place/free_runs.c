@@ -160,7 +160,7 @@ static uint32_t longest_any(uint32_t *m, uint32_t words, uint32_t group)
 	return n;
 }
 
-static __attribute__((noinline)) uint32_t full_any(const uint32_t *map, uint32_t words, uint32_t occupied)
+static COLD uint32_t full_any(const uint32_t *map, uint32_t words, uint32_t occupied)
 {
 	uint32_t m[WORDS];
 
@@ -177,7 +177,7 @@ uint32_t free_run_full(const uint32_t *map, uint32_t words, uint32_t occupied)
 }
 
 /* Find all blocks at which @need free blocks start; @m gets them. Return: 0 if there are none */
-static uint32_t starts(uint32_t *m, const uint32_t *map, uint32_t words, uint32_t need)
+static COLD uint32_t starts(uint32_t *m, const uint32_t *map, uint32_t words, uint32_t need)
 {
 	uint32_t t[WORDS], have = 1, any = load(m, map, words, 0), step;
 
@@ -205,7 +205,7 @@ static __attribute__((noinline)) uint32_t starts_in_word(uint32_t x, uint32_t ne
 	return x;
 }
 
-uint32_t free_run_grouped(const uint32_t *map, uint32_t words, uint32_t group)
+COLD uint32_t free_run_grouped(const uint32_t *map, uint32_t words, uint32_t group)
 {
 	uint32_t m[WORDS], any = 0, border = 0, k;
 
@@ -229,7 +229,7 @@ uint32_t free_run_grouped(const uint32_t *map, uint32_t words, uint32_t group)
  */
 static const uint16_t samples[] = { 1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256 };
 
-uint32_t free_run_sampled(const uint32_t *map, uint32_t words)
+COLD uint32_t free_run_sampled(const uint32_t *map, uint32_t words)
 {
 	uint32_t m[WORDS], t[WORDS], x = map[0], i;
 
@@ -309,7 +309,7 @@ uint32_t free_run_count(const uint32_t *map, uint32_t words, uint32_t need, uint
  * A search tells the exact length, so it does not matter which maps are side by side in a pass. A processor is fastest
  * with one map a pass, since maps of one word need no others then.
  */
-void free_run_shared(const struct free_run_part *part, uint32_t n, uint32_t *length)
+COLD void free_run_shared(const struct free_run_part *part, uint32_t n, uint32_t *length)
 {
 	for (; n--; part++)
 		*length++ = free_run_full(part->map, tutti_map_words(part->blocks), 0);

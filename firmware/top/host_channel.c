@@ -120,13 +120,14 @@ static int invalidate(const uint64_t *arg, bool code)
 
 static int sm_enable(const uint64_t *arg)
 {
-	uint32_t first = (uint32_t)arg[0], n = (uint32_t)arg[1], i;
+	uint32_t first = (uint32_t)arg[0], n = (uint32_t)arg[1], sms[LAKE_WORDS] = { 0 }, i;
 
 	if (arg[0] >= fw.sms || arg[1] > fw.sms - first || arg[2] > 1)
 		return -TUTTI_EINVAL;
 	for (i = 0; i < fw.sms; i++)
-		if (sm_order_at(i) >= first && sm_order_at(i) < first + n)
-			shape_enable(i, arg[2]);
+		if (sm_order_at(i) - first < n)
+			sms[i / 32] |= 1u << (i % 32);
+	shape_enable(sms, arg[2]);
 	shape_enabled();
 	throttle_sms();
 	rounds_run();
@@ -139,6 +140,14 @@ static void order_command(uint32_t position)
 	uint32_t first = position + 1 < fw.sms ? position : position - 1;
 
 	command_words(TUTTI_CMD_ORDER, 0, (uint32_t[2]){ first, sm_order_at(first) | sm_order_at(first + 1) << 16 }, 2);
+}
+
+static void enable_one(unsigned position, bool enable)
+{
+	uint32_t sms[LAKE_WORDS] = { 0 };
+
+	sms[position / 32] = 1u << (position % 32);
+	shape_enable(sms, enable);
 }
 
 /* Put an SM at a position of the order. The SM that was there takes the position that becomes free. */
@@ -158,8 +167,8 @@ static int sm_order(uint32_t value)
 	enabled[1] = shapes.enabled[position / 32] >> (position % 32) & 1;
 	domains.moved = true;
 	attention.idle |= ATTEND_ORDER;
-	shape_enable(i, enabled[1]);
-	shape_enable(position, enabled[0]);
+	enable_one(i, enabled[1]);
+	enable_one(position, enabled[0]);
 	shape_enabled();
 	order_command(i);
 	order_command(position);
