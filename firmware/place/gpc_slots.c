@@ -8,7 +8,10 @@
 
 #define SCATTERED 32u
 #define PAIRED 16u
-#define ORDER_STEPS 25u /* visit.h: for each SM */
+/* Steps (visit.h): */
+#define ORDER_STEPS 45u     /* to look through the order of SMs, for each SM */
+#define ROW_STEPS 4u        /* to fill a row of a GPC */
+#define SCATTERED_STEPS 12u /* and for each SM, if some GPC has scattered ones */
 
 struct domain_table domains;
 
@@ -284,53 +287,47 @@ static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 	gpc->top = top;
 }
 
-/* Of each GPC, enter the SMs that have @k free slots and no more in the row for that number alone. */
+/* The SMs that have @k free slots and no more join the rows of their GPCs for that number. */
 static void show_level(const struct lake *lake, unsigned k, unsigned levels)
 {
+	struct domain_row *row;
+	struct gpc *gpc;
 	unsigned w, at;
 	uint32_t exact;
 
 	for (w = 0; w < fw.words; w++) {
 		exact = lake->row[k].mask[w] & ~(k < levels ? lake->row[k + 1].mask[w] : 0);
 		for (; exact; exact &= exact - 1) {
-			struct gpc *gpc;
-
 			at = 32 * w + lowest_bit(exact);
 			if (home[at].gpc == NO_GPC)
 				continue;
 			gpc = domain_gpc(domains.gpc, home[at].gpc);
-			gpc->row[k - 1].mask |= 1u << home[at].bit;
-			if (gpc->top < gpc->row + (k - 1))
-				gpc->top = gpc->row + (k - 1);
+			row = gpc->row + (k - 1);
+			row->mask |= 1u << home[at].bit;
+			row->count++;
+			if (gpc->top < row)
+				gpc->top = row;
 		}
 	}
 }
 
 /*
  * The same for all GPCs where some have scattered SMs: to look for these row by row would take as many times longer as
- * there are rows.
+ * there are rows. Each row begins as the one above it.
  */
 static COLD void show_scattered(const struct lake *lake, unsigned levels)
 {
-	struct domain_row *row;
 	struct gpc *gpc;
-	uint32_t above;
 	unsigned k;
 
 	for (gpc = domains.gpc; gpc < domains.end; gpc++)
-		for (gpc->top = gpc->row - 1, k = 0; k < levels; k++)
-			gpc->row[k] = (struct domain_row){ 0, 0 };
-	for (k = levels; k; k--)
+		gpc->top = gpc->row - 1;
+	for (k = levels; k; k--) {
+		for (gpc = domains.gpc; gpc < domains.end; gpc++)
+			gpc->row[k - 1] = k == levels ? (struct domain_row){ 0, 0 } : gpc->row[k];
 		if (k == levels || lake->row[k].count != lake->row[k + 1].count)
 			show_level(lake, k, levels);
-	for (gpc = domains.gpc; gpc < domains.end; gpc++)
-		for (row = gpc->top, above = 0; row >= gpc->row; row--) {
-			if (row->mask || row == gpc->top)
-				row->count = popcount32(row->mask |= above);
-			else
-				*row = row[1];
-			above = row->mask;
-		}
+	}
 }
 
 /* Inline, it would cost the loops of sync() a register. */
@@ -364,6 +361,7 @@ static bool sync(struct shape *shape, const uint32_t *only)
 		show_scattered(lake, levels);
 	for (i = 0; i < domains.gpcs && (FW_LARGE || !domains.scattered); i++)
 		show_gpc(&domains.gpc[i], lake, levels);
+	visit_goes_on(ROW_STEPS * levels * domains.gpcs + (domains.scattered ? SCATTERED_STEPS * fw.sms : 0));
 	domains.shape = shape;
 	domains.changes = shapes.changes;
 	domains.asked = 0;
@@ -494,6 +492,7 @@ void domain_idle(uint32_t capacity, const uint32_t *mask)
 		for (k = 0; row.mask && k < capacity; k++)
 			*++gpc->top = row;
 	}
+	visit_goes_on(ROW_STEPS * capacity * domains.gpcs);
 	domains.shape = NULL;
 	domains.asked = 0;
 }

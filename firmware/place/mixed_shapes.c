@@ -9,11 +9,13 @@
 #include "place/sm_match.h"
 
 /* The steps (visit.h) it takes to look at the SMs that hold the same, and to read the table for one SM by each search. */
-#define LOOK_STEPS 150u
+#define LOOK_STEPS 200u
+#define SET_STEPS 5u   /* to note the answer, for each free slot */
 static const uint16_t ask_steps[] = {
-	[TUTTI_SEARCH_FULL] = 300, [TUTTI_SEARCH_GROUPED] = 600, [TUTTI_SEARCH_SAMPLED] = 700, [TUTTI_SEARCH_SHARED] = 600,
+	[TUTTI_SEARCH_FULL] = 400, [TUTTI_SEARCH_GROUPED] = 600, [TUTTI_SEARCH_SAMPLED] = 700, [TUTTI_SEARCH_SHARED] = 600,
 };
 
+#define LOWER_STEPS 25u /* for a word of a placement */
 #define UNASKED_MOST 64u /* completions after which results that nobody asks for are forgotten */
 
 static struct mixture mixtures[BESIDES];
@@ -195,16 +197,18 @@ static bool survey(const struct shape *shape, struct mixture *b)
 {
 	uint32_t *todo = b->dirty, w, v, same, levels;
 	struct holding h;
+	bool more = true;
 
 	if (b->unsure && match_ask())
 		look_again(b);
 	for (w = 0; w < fw.words; w++) {
 		while (todo[w]) {
-			if (!visit_goes_on(LOOK_STEPS))
+			if (!more)
 				return false;
+			more = visit_goes_on(LOOK_STEPS);
 			levels = room_at(shape, 32 * w + lowest_bit(todo[w]), &h);
 			if (h.asked) {
-				visit_goes_on(ask_steps[match.search]);
+				more = visit_goes_on(ask_steps[match.search]);
 				same = todo[w] & -todo[w];
 				todo[w] ^= same;
 				lake_set(&b->lake, w, same, levels);
@@ -217,6 +221,7 @@ static bool survey(const struct shape *shape, struct mixture *b)
 					continue;
 				todo[v] ^= same;
 				lake_set(&b->lake, v, same, levels);
+				more = visit_goes_on(SET_STEPS * levels);
 				if (h.unsure)
 					b->bound[v] |= same;
 			}
@@ -372,9 +377,9 @@ COLD void mixed_before(void)
 			b->shape = NULL;
 }
 
-static inline void note(const struct lake *from, uint32_t word, uint32_t mask, uint32_t repeat)
+/* @ctas CTAs were placed on SMs @mask of word @word. */
+static void note(const struct lake *from, uint32_t word, uint32_t mask, uint32_t ctas)
 {
-	uint32_t ctas = repeat * popcount32(mask);
 	struct mixture *b;
 
 	for (b = mixtures; b < mixtures_end; b++) {
@@ -399,7 +404,7 @@ static uint32_t holders(const struct shape *shape, unsigned w, bool others)
 	return mask;
 }
 
-/* CTAs of @shape were placed on SMs @mask of word @word, of which some may hold CTAs of other shapes. */
+/* CTAs of @shape are about to be placed on SMs @mask of word @word, of which some may hold CTAs of other shapes. */
 static void taint(const struct shape *shape, uint32_t word, uint32_t mask)
 {
 	uint32_t others;
@@ -407,37 +412,63 @@ static void taint(const struct shape *shape, uint32_t word, uint32_t mask)
 	if (shape_truth(shape))
 		return;
 	others = holders(shape, word, true);
-	shapes.tainted[word] &= others | holders(shape, word, false);
+	if (shapes.tainted[word] & ~others)
+		shapes.tainted[word] &= others | holders(shape, word, false);
 	shapes.tainted[word] |= others & mask;
 	if (shapes.tainted[word])
 		place_state.any_tainted = 1;
 }
 
-static inline void placed(struct shape *shape, const struct lake *from, uint32_t word, uint32_t mask, uint32_t repeat)
+COLD void shape_placed(struct shape *shape, uint32_t word, uint32_t mask, uint32_t repeat)
 {
 	taint(shape, word, mask);
 	lake_lower(&shape->lake, word, mask, repeat);
-	note(from, word, mask, repeat);
+	note(NULL, word, mask, repeat * popcount32(mask));
 }
 
-COLD void shape_placed(struct shape *shape, uint32_t word, uint32_t mask, uint32_t repeat)
-{
-	placed(shape, NULL, word, mask, repeat);
-}
-
-void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *segments, const uint32_t *end)
+/* The SMs of each word of @segments, and in @ctas how many CTAs they get. */
+static void sum_up(const uint32_t *segments, const uint32_t *end, uint32_t *sms, uint32_t *ctas)
 {
 	uint32_t repeat, w, n;
 
-	mixed_before();
 	while (segments < end) {
 		repeat = *segments & 0xffff;
 		w = *segments >> 16 & 0xff;
 		n = *segments >> 24;
-		for (segments++; n; n--, w++, segments++)
-			if (from == &shape->lake)
-				note(from, w, *segments, repeat);
-			else
-				placed(shape, from, w, *segments, repeat);
+		for (segments++; n; n--, w++, segments++) {
+			sms[w] |= *segments;
+			ctas[w] += repeat * popcount32(*segments);
+		}
 	}
+}
+
+static void lower(struct lake *lake, const uint32_t *segments, const uint32_t *end)
+{
+	uint32_t repeat, w, n;
+
+	while (segments < end) {
+		repeat = *segments & 0xffff;
+		w = *segments >> 16 & 0xff;
+		n = *segments >> 24;
+		visit_goes_on(LOWER_STEPS * n);
+		for (segments++; n; n--, w++, segments++)
+			lake_lower(lake, w, *segments, repeat);
+	}
+}
+
+void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *segments, const uint32_t *end)
+{
+	uint32_t sms[LAKE_WORDS] = { 0 }, ctas[LAKE_WORDS] = { 0 }, w;
+
+	mixed_before();
+	sum_up(segments, end, sms, ctas);
+	for (w = 0; w < fw.words; w++) {
+		if (!sms[w])
+			continue;
+		if (from != &shape->lake)
+			taint(shape, w, sms[w]);
+		note(from, w, sms[w], ctas[w]);
+	}
+	if (from != &shape->lake)
+		lower(&shape->lake, segments, end);
 }
