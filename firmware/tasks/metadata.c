@@ -493,36 +493,37 @@ COLD void tmd_drop(struct queue *queue)
 
 /* ---- writing back ---- */
 
-/*
- * All that is written lies in one aligned block of 64 bytes, so the upper half of the address is the same for all of it, and
- * the lower half that of the block plus an offset.
- */
-#define BLOCK 128u
-_Static_assert(offsetof(struct tutti_tmd, state) >= BLOCK && offsetof(struct tutti_tmd, timeouts) + 8 <= BLOCK + 64,
+/* All that is written lies in one aligned block of 64 bytes. The state is stored last. */
+#define AT offsetof(struct tutti_tmd, state)
+_Static_assert(AT / 64 == (AT + 8 * TMD_VALUES - 1) / 64 && offsetof(struct tutti_tmd, timeouts) == AT + 8 * (TMD_VALUES - 1),
 	       "one block");
 
-HOT uint32_t *tmd_write_at(uint32_t *p, const struct tmd *tmd, uint64_t state, uint32_t issued, uint32_t completed)
+HOT uint32_t *tmd_write_at(uint32_t *p, const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued,
+			   uint32_t completed)
 {
-	uint64_t block = tmd->address + BLOCK, left = 0;
-	uint32_t low = (uint32_t)block, high = (uint32_t)(block >> 32), asid_queue = tmd->queue->asid_queue;
+	uint64_t address = tmd->address + AT, left = 0;
 
-#define PUT(field, value)                                                                                          \
-	p = command_put_write(p, asid_queue,                                                                           \
-			      (uint64_t)high << 32 | (low + (offsetof(struct tutti_tmd, field) - BLOCK)), value, 8)
 	if (unlikely(tmd_is_queue(tmd)))
 		left = tmd->work.written - tmd->work.read;
-	PUT(issued, issued);
-	PUT(completed, completed);
-	PUT(resume, issued);
-	PUT(outstanding, left);
-	PUT(evictions, tmd->evictions | (uint64_t)tmd->turns << 32);
-	PUT(timeouts, tmd->timeouts);
-	PUT(state, state);
-#undef PUT
-	return p;
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_BLOCK, TMD_WRITE_WORDS, 0);
+	p[1] = tmd->queue->asid_queue;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	p[4] = state;
+	p[5] = error;
+	p[6] = issued;
+	p[8] = completed;
+	p[10] = issued; /* resume */
+	p[12] = (uint32_t)left;
+	p[13] = (uint32_t)(left >> 32);
+	p[14] = tmd->evictions;
+	p[15] = tmd->turns;
+	p[16] = tmd->timeouts;
+	p[7] = p[9] = p[11] = p[17] = 0;
+	return p + TMD_WRITE_WORDS;
 }
 
 COLD void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed)
 {
-	command_end(tmd_write_at(command_begin(TMD_WRITE_WORDS), tmd, state | (uint64_t)error << 32, issued, completed));
+	command_end(tmd_write_at(command_begin(TMD_WRITE_WORDS), tmd, state, error, issued, completed));
 }

@@ -162,12 +162,14 @@ void tmd_drop(struct queue *queue);
 /** tmd_orphan() - @parent is gone. tmd_drop_children() - forget child tasks of @queue that are not accepted yet. */
 void tmd_orphan(struct task *parent);
 void tmd_drop_children(struct queue *queue);
-/** tmd_write_at() - write at @p the TMD_WRITE_WORDS of tmd_write(). @state: the error in its upper half. Return: their end */
-uint32_t *tmd_write_at(uint32_t *p, const struct tmd *tmd, uint64_t state, uint32_t issued, uint32_t completed);
+/** tmd_write_at() - tmd_write() at @p, where TMD_WRITE_WORDS fit. Return: their end */
+uint32_t *tmd_write_at(uint32_t *p, const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued,
+		       uint32_t completed);
 /** tmd_write() - write the dynamic part back to user memory. */
 void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed);
 /** TMD_WRITE_WORDS - words of the command ring tmd_write() may need; its caller must have asked for them. */
-#define TMD_WRITE_WORDS (7 * 6)
+#define TMD_VALUES 7u /* of 8 bytes, that the dynamic part consists of */
+#define TMD_WRITE_WORDS COMMAND_BLOCK_WORDS(TMD_VALUES)
 /** tmd_resume() - go on with records that waited for a free affinity mask or for room in the command ring. */
 void tmd_resume(void);
 /**

@@ -11,6 +11,7 @@
 #include "tutti/firmware.h"
 
 #define VERSION TUTTI_VERSION(1, 0)
+#define CONTRACT_MIN TUTTI_VERSION(1, 1) /* FW_CONTRACT_MIN */
 
 struct image {
 	uint8_t *bytes;
@@ -102,7 +103,7 @@ int main(int argc, char **argv)
 		.magic = TUTTI_IMAGE_MAGIC,
 		.header_bytes = sizeof(head),
 		.firmware_version = VERSION,
-		.contract_min = TUTTI_VERSION(TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION), 0),
+		.contract_min = CONTRACT_MIN,
 		.contract_max = TUTTI_CONTRACT_VERSION,
 		.build = "tutti 1.0",
 	};

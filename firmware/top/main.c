@@ -89,7 +89,7 @@ void main_init(void)
 	HAL_ENGINES->event_slots = EVENT_SLOTS;
 	heartbeat_init();
 	status->firmware_version = FW_VERSION;
-	status->contract_min = TUTTI_VERSION(TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION), 0);
+	status->contract_min = FW_CONTRACT_MIN;
 	status->contract_max = TUTTI_CONTRACT_VERSION;
 	status->boot_sequence = control->boot_sequence;
 	log_line("tutti firmware, contract", TUTTI_CONTRACT_VERSION);

@@ -264,6 +264,12 @@ enum tutti_command {
 	 * been read when command_head is past the record.
 	 */
 	TUTTI_CMD_TASK = 18, /* 5, 7 or 9 words */
+	/*
+	 * BLOCK: store 1 to 8 values of 8 bytes, which follow each other within an aligned block of 64 bytes. The first one
+	 * is stored last, by a release store: who sees it sees the others. sub = 0. [1] asid | queue << 16, [2..3] address
+	 * of the first value low, high, [4..] the values, each low, high. Failure: event POST_FAULT, and nothing is stored.
+	 */
+	TUTTI_CMD_BLOCK = 19, /* 6, 8, ... 20 words */
 };
 
 #define TUTTI_FETCH_PACKETS 1u
@@ -394,7 +400,7 @@ enum tutti_event_type {
 	 * none), [2..3] its pc.
 	 */
 	TUTTI_EVENT_KILLED = 7,
-	/* WRITE, SCRUB or SIGNAL failed: [0] 15..8: TUTTI_CAUSE_*, 31..16: queue; [1..2] address */
+	/* WRITE, BLOCK, SCRUB or SIGNAL failed: [0] 15..8: TUTTI_CAUSE_*, 31..16: queue; [1..2] address */
 	TUTTI_EVENT_POST_FAULT = 8,
 	/*
 	 * STATE: [0] 15..8: task slot; [1] how many STATEs and TASKs of it all SMs meant have acknowledged since the

@@ -50,7 +50,7 @@
 #define TUTTI_VERSION(major, minor) (((uint32_t)(major) << 16) | (uint32_t)(minor))
 #define TUTTI_VERSION_MAJOR(v) ((uint32_t)(v) >> 16)
 #define TUTTI_VERSION_MINOR(v) ((uint32_t)(v) & 0xffffu)
-#define TUTTI_CONTRACT_VERSION TUTTI_VERSION(1, 0)
+#define TUTTI_CONTRACT_VERSION TUTTI_VERSION(1, 1)
 
 /* Ceilings for arrays and masks. What a card really has is in its discovery data. */
 #define TUTTI_MAX_SMS 1024u

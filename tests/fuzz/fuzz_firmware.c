@@ -200,7 +200,7 @@ static void commands(void)
 				later(&(struct tutti_event){ { TUTTI_EVENT_POST_FAULT | TUTTI_CAUSE_UNMAPPED << 8 |
 							       (w[1] & 0xffff0000u), w[2], w[3] } });
 			break;
-		case TUTTI_CMD_FENCE: case TUTTI_CMD_WRITE: case TUTTI_CMD_INTERRUPT: case TUTTI_CMD_CONTEXT:
+		case TUTTI_CMD_FENCE: case TUTTI_CMD_WRITE: case TUTTI_CMD_BLOCK: case TUTTI_CMD_INTERRUPT: case TUTTI_CMD_CONTEXT:
 		case TUTTI_CMD_TLB: case TUTTI_CMD_ORDER: case TUTTI_CMD_TRACE: case TUTTI_CMD_NOP:
 		case TUTTI_CMD_REPLY: case TUTTI_CMD_SM_MODE:
 			break;

@@ -185,6 +185,14 @@ static void do_write(struct tutti_card *card, const uint32_t *w, unsigned n)
 	fetch_write(card, w);
 }
 
+static void do_block(struct tutti_card *card, const uint32_t *w, unsigned n)
+{
+	if (n & 1)
+		command_broken(card, w[0], "BLOCK ends amid a value");
+	else
+		fetch_block(card, w, (n - 4) / 2);
+}
+
 static void do_scrub(struct tutti_card *card, const uint32_t *w, unsigned n)
 {
 	fetch_scrub(card, w);
@@ -375,6 +383,7 @@ static const struct {
 	[TUTTI_CMD_REPLY] = { do_reply, 4, 4, 0 },
 	[TUTTI_CMD_SM_MODE] = { do_sm_mode, 1, 1, 0 },
 	[TUTTI_CMD_TASK] = { do_task, 5, 9, 0 },
+	[TUTTI_CMD_BLOCK] = { do_block, 6, 20, 1 },
 };
 
 static const uint32_t *command_ring(struct tutti_card *card)

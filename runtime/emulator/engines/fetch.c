@@ -153,6 +153,24 @@ void fetch_write(struct tutti_card *card, const uint32_t *w)
 	bus_write(card, host, bytes);
 }
 
+void fetch_block(struct tutti_card *card, const uint32_t *w, unsigned values)
+{
+	struct mmu_fault fault = { TUTTI_CAUSE_ALIGNMENT, w[2] | (uint64_t)w[3] << 32 };
+	uint64_t *p;
+	bool host;
+
+	if ((w[2] & 63) / 8 + values > 8) {
+		post_fault(card, w, &fault);
+		return;
+	}
+	p = post_target(card, w, 8, TUTTI_ACCESS_WRITE, &host);
+	if (!p)
+		return;
+	for (unsigned i = values; i--;)
+		tutti_store_release(p + i, w[4 + 2 * i] | (uint64_t)w[5 + 2 * i] << 32);
+	bus_write(card, host, 8 * values);
+}
+
 void fetch_scrub(struct tutti_card *card, const uint32_t *w)
 {
 	uint64_t va = w[2] | (uint64_t)w[3] << 32, end;

@@ -164,9 +164,19 @@ static void take_reply(const uint32_t *c)
 		job_over(child, LOST);
 }
 
+/* The first value becomes visible last. */
+static void take_block(const uint32_t *c, unsigned words)
+{
+	unsigned values = (words - 4) / 2;
+
+	RULE(words >= 6 && !(words & 1) && c[2] % 64 / 8 + values <= 8, "command", "BLOCK of %u words at %08x", words, c[2]);
+	while (values--)
+		rules_write(c[1] & 0xffff, c[1] >> 16, pair(c + 2) + 8 * values, pair(c + 4 + 2 * values));
+}
+
 static void take(const uint32_t *c, unsigned words)
 {
-	static const uint8_t lengths[] = {0, 1, 6, 6, 5, 4, 1, 0, 0, 1, 5, 5, 0, 3, 3, 0, 4, 1, 0};
+	static const uint8_t lengths[] = {0, 1, 6, 6, 5, 4, 1, 0, 0, 1, 5, 5, 0, 3, 3, 0, 4, 1, 0, 0};
 	unsigned op = c[0] & 0xff;
 
 	RULE(op < sizeof(lengths) && (!lengths[op] || words == lengths[op]), "command",
@@ -182,6 +192,9 @@ static void take(const uint32_t *c, unsigned words)
 		break;
 	case TUTTI_CMD_WRITE:
 		rules_write(c[1] & 0xffff, c[1] >> 16, pair(c + 2), pair(c + 4));
+		break;
+	case TUTTI_CMD_BLOCK:
+		take_block(c, words);
 		break;
 	case TUTTI_CMD_SCRUB:
 		rules_scrub(c[1] >> 16, pair(c + 2), c[4], c[0] >> 16 & 1);

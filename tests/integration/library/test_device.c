@@ -95,19 +95,20 @@ static int open_with(uint32_t min, uint32_t max, size_t pad, char *said, size_t 
 static void firmware_versions(void **state)
 {
 	static const struct { uint32_t min, max; bool good; const char *says; } ranges[] = {
-		{ TUTTI_VERSION(1, 0), TUTTI_VERSION(1, 0), true, NULL },
+		{ TUTTI_VERSION(1, 1), TUTTI_VERSION(1, 1), true, NULL },
 		{ TUTTI_VERSION(1, 0), TUTTI_VERSION(9, 7), true, NULL },
-		{ TUTTI_VERSION(0, 1), TUTTI_VERSION(1, 0), true, NULL },
+		{ TUTTI_VERSION(0, 1), TUTTI_VERSION(1, 1), true, NULL },
 		{ TUTTI_VERSION(0, 1), TUTTI_VERSION(4, 0), true, NULL },
 		{ TUTTI_VERSION(7, 0), TUTTI_VERSION(8, 3), false, "7.0 to 8.3" },
 		{ TUTTI_VERSION(0, 1), TUTTI_VERSION(0, 9), false, "0.1 to 0.9" },
-		{ TUTTI_VERSION(1, 1), TUTTI_VERSION(1, 2), false, "1.1 to 1.2" },
+		{ TUTTI_VERSION(1, 0), TUTTI_VERSION(1, 0), false, "1.0 to 1.0" }, /* it does not know the command BLOCK */
+		{ TUTTI_VERSION(1, 2), TUTTI_VERSION(1, 3), false, "1.2 to 1.3" },
 	};
 	static char said[4096], own[16];
 	unsigned i;
 
 	rig_needs_emulator(); /* the driver has a file of its own */
-	assert_int_equal(TUTTI_CONTRACT_VERSION, TUTTI_VERSION(1, 0));
+	assert_int_equal(TUTTI_CONTRACT_VERSION, TUTTI_VERSION(1, 1));
 	snprintf(own, sizeof(own), "library %u.%u", TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION),
 		 TUTTI_CONTRACT_VERSION - TUTTI_VERSION(TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION), 0));
 	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {

@@ -288,6 +288,10 @@ static void take_all(void)
 			if (hook.user && (w[1] & 0xffff) != TUTTI_ASID_BUS && hook.user(w[2] | (uint64_t)w[3] << 32))
 				memcpy(hook.user(w[2] | (uint64_t)w[3] << 32), w + 4, 8);
 			break;
+		case TUTTI_CMD_BLOCK:
+			if (hook.user && hook.user(w[2] | (uint64_t)w[3] << 32))
+				memcpy(hook.user(w[2] | (uint64_t)w[3] << 32), w + 4, 4 * (words - 4));
+			break;
 		case TUTTI_CMD_ORDER: card_reorder(w, words); break;
 		case TUTTI_CMD_KILL:
 			card_slot[w[0] >> 16 & 0xff].killing = true;

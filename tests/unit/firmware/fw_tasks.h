@@ -178,6 +178,11 @@ static void take_commands(void)
 			if (at)
 				memcpy(at, w + 4, 8);
 			break;
+		case TUTTI_CMD_BLOCK:
+			at = user(pair(w + 2), 4 * (words - 4));
+			if (at)
+				memcpy(at, w + 4, 4 * (words - 4));
+			break;
 		case TUTTI_CMD_SCRUB:
 			for (unsigned i = 0; i < w[4]; i++)
 				((union tutti_packet *)user(pair(w + 2), 64 * w[4]))[i].dispatch.header = TUTTI_PACKET_INVALID;

@@ -72,6 +72,20 @@ static void test_post(void **state)
 	assert_int_equal(event[0], TUTTI_EVENT_POST_FAULT | TUTTI_CAUSE_ALIGNMENT << 8 | 7 << 16);
 	assert_int_equal(event[1], 0x401004);
 
+	/* several values at once, within a block of 64 bytes */
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_BLOCK, 8, 0), 0, BUS(0x4010b0), 1, 2, 3, 4);
+	assert_true(*(uint64_t *)(memory + 0x4010b0) == 0x200000001 && *(uint64_t *)(memory + 0x4010b8) == 0x400000003);
+	assert_true(!*(uint64_t *)(memory + 0x4010a8) && !*(uint64_t *)(memory + 0x4010c0));
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_BLOCK, 8, 0), 6 << 16, BUS(0x4010b8), 5, 6, 7, 8);
+	event = event_of(TUTTI_EVENT_POST_FAULT);
+	assert_int_equal(event[0], TUTTI_EVENT_POST_FAULT | TUTTI_CAUSE_ALIGNMENT << 8 | 6 << 16);
+	assert_int_equal(event[1], 0x4010b8);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_BLOCK, 6, 0), 0, BUS(0x4010bc), 5, 6);
+	assert_int_equal(event_of(TUTTI_EVENT_POST_FAULT)[1], 0x4010bc);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_BLOCK, 6, 0), 0, BUS(64u << 20), 5, 6);
+	assert_int_equal(event_of(TUTTI_EVENT_POST_FAULT)[1], 64u << 20);
+	assert_true(*(uint64_t *)(memory + 0x4010b8) == 0x400000003 && !*(uint64_t *)(memory + 0x4010c0));
+
 	memset(signal, 0, sizeof(*signal));
 	signal->value = 5;
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, 3), 0, BUS(0x400000));
@@ -124,7 +138,8 @@ static void test_post(void **state)
 static void test_commands_bad(void **state)
 {
 	static const uint32_t bad[] = { 200 | 1 << 8, TUTTI_CMD_FETCH, TUTTI_CMD_FETCH | 5 << 8, TUTTI_CMD_STATE | 3 << 8,
-					TUTTI_CMD_WRITE | 255u << 8, 0 };
+					TUTTI_CMD_WRITE | 255u << 8, TUTTI_CMD_BLOCK | 5 << 8, TUTTI_CMD_BLOCK | 7 << 8,
+					TUTTI_CMD_BLOCK | 22 << 8, 0 };
 	unsigned i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
