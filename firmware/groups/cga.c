@@ -143,6 +143,7 @@ static bool make(const struct tutti_cga_shape *level, unsigned mode, bool lmem, 
 	cga->ask.identity = !cga->identity;
 	cga->usual = cga->ask.kind == TUTTI_CGA_GPC && cga->ask.identity && !lmem;
 	cga->quick = cga->usual && cga->levels == 1;
+	cga->log = cga->ctas & (cga->ctas - 1) ? CGA_UNEVEN : (uint8_t)lowest_bit(cga->ctas);
 	find_words(cga);
 	return cga->levels;
 }

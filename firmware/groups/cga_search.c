@@ -394,7 +394,9 @@ static COLD void run_grid(void)
 
 static inline uint32_t wanted(const struct cga *cga, uint32_t n)
 {
-	return n < cga->ctas ? 1 : n / cga->ctas;
+	if (n < cga->ctas)
+		return 1;
+	return likely(cga->log != CGA_UNEVEN) ? n >> cga->log : n / cga->ctas;
 }
 
 HOT uint32_t search_quick(struct task *task, struct cga *cga, uint32_t n)

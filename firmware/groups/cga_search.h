@@ -19,6 +19,7 @@
 _Static_assert(SEARCH_MARGIN < COMMAND_WORDS, "there is room for a CGA");
 
 /** struct cga - the CGAs of one task's grid. */
+#define CGA_UNEVEN 0xffu
 struct cga {
 	struct query_ask ask;   /* what the innermost CGAs need */
 	uint8_t levels;         /* levels of nesting */
@@ -31,6 +32,7 @@ struct cga {
 	uint16_t parts[TUTTI_CGA_LEVELS]; /* CGAs of the level below in one of this level; [0]: CTAs */
 	uint16_t ctas;          /* in one outermost CGA */
 	uint16_t identities;    /* identity CGAs in one outermost CGA */
+	uint8_t log;            /* log2(@ctas), or CGA_UNEVEN if that is no whole number */
 	const uint32_t *mask;   /* SMs that may be used; NULL: all */
 	uint32_t passed;        /* sessions that found no room while others were placed */
 	uint32_t head, life;    /* words of a record (without its length) and of an identity: search_bind() */

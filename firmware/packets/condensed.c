@@ -54,15 +54,20 @@ static uint32_t record_special(const struct rsb *rsb, unsigned entry)
 	return rsb->special >> entry & 1 ? condensed_special(&rsb->table[entry]) : 0;
 }
 
+/* By entry: the size of workgroups along x of the one whose grid was changed last. */
+static struct divisor sizes[TUTTI_REFERENCES] HOT_DATA_LONG;
+
 /* The values of a new grid x, for a record. Return: 0 or TUTTI_ERROR_* */
-static int expand_grid(const struct tutti_reference *entry, uint32_t grid, uint32_t *out)
+static int expand_grid(const struct tutti_reference *entry, struct divisor *size, uint32_t grid, uint32_t *out)
 {
 	uint64_t all;
 
 	if (!grid)
 		return TUTTI_ERROR_DIMENSIONS;
 	out[0] = grid;
-	out[1] = packet_groups(grid, entry->workgroup_x);
+	if (size->by != entry->workgroup_x)
+		divisor_set(size, entry->workgroup_x);
+	out[1] = packet_groups(size, grid);
 	all = packet_product(out[1], entry->groups_y, entry->groups_z);
 	out[2] = (uint32_t)all;
 	return all >> 32 ? TUTTI_ERROR_GRID : 0;
@@ -76,7 +81,7 @@ static int expand_simple(struct block *block, const struct rsb *rsb, uint32_t re
 	int code;
 
 	if (vector & TUTTI_DIFF_GRID_X) {
-		code = expand_grid(&rsb->table[ref], unit_pair(at), out);
+		code = expand_grid(&rsb->table[ref], &sizes[ref], unit_pair(at), out);
 		if (code)
 			return code;
 		at += 2;
@@ -266,6 +271,7 @@ changed:
 		} else if (head == TUTTI_DIFF_GRID_X << TUTTI_DIFF_VECTOR_SHIFT) {
 			const struct tutti_reference *entry =
 				(const struct tutti_reference *)((const char *)queue->rsb->table + ref);
+			const struct divisor *size;
 
 			last += 2;
 			if (unlikely(last > packet->condensed.unit + TUTTI_CONDENSED_UNITS))
@@ -273,10 +279,13 @@ changed:
 			out[0] = ref | RECORD_GRID;
 			a = unit_pair(at + 1);
 			b = entry->workgroup_x;
-			if (unlikely(!a) || unlikely(!b) || unlikely((entry->groups_y | entry->groups_z) != 1))
+			if (unlikely((int32_t)a <= 0) || unlikely(!b) || unlikely((entry->groups_y | entry->groups_z) != 1))
 				return expand_general(queue, packet, block);
 			out[1] = a;
-			a = packet_groups(a, b);
+			size = (const struct divisor *)((const char *)sizes + ref * sizeof(*size) / sizeof(*entry));
+			if (unlikely(size->by != b))
+				return expand_general(queue, packet, block);
+			a = divisor_parts(size, a);
 			out[2] = a;
 			out[3] = a;
 			at += 3;

@@ -17,13 +17,14 @@ bool condensed_scopes(struct tutti_reference *entry, uint32_t unit)
 	return true;
 }
 
-static int derive_groups(struct tutti_reference *e)
+/* @size: of workgroups along x, y, z */
+static int derive_groups(struct tutti_reference *e, const struct divisor *size)
 {
 	uint64_t all;
 
-	e->groups_x = packet_groups(e->grid_x, e->workgroup_x);
-	e->groups_y = packet_groups(e->grid_y, e->workgroup_y);
-	e->groups_z = packet_groups(e->grid_z, e->workgroup_z);
+	e->groups_x = packet_groups(&size[0], e->grid_x);
+	e->groups_y = packet_groups(&size[1], e->grid_y);
+	e->groups_z = packet_groups(&size[2], e->grid_z);
 	all = packet_product(e->groups_x, e->groups_y, e->groups_z);
 	e->groups = (uint32_t)all;
 	return all >> 32 ? TUTTI_ERROR_GRID : 0;
@@ -90,11 +91,11 @@ int condensed_derive(struct tutti_reference *e, const struct kernel *kernel)
 	e->barriers = (uint16_t)((kernel->barriers & ~KERNEL_GROUPED) >> 16);
 	code = derive_workgroup(e, kernel);
 	if (!code)
-		code = derive_groups(e);
+		code = derive_groups(e, kernel_sizes(kernel, e->workgroup_x, e->workgroup_y, e->workgroup_z));
 	if (!code)
 		code = derive_memory(e, kernel);
 	derive_cga(e, kernel);
-	if (!code && !shape_capacity(kernel->registers, e->shared_blocks | (uint32_t)e->barriers << 16, e->waves))
+	if (!code && !shape_capacity_known(kernel->registers, e->shared_blocks | (uint32_t)e->barriers << 16, e->waves))
 		code = TUTTI_ERROR_WORKGROUP;
 	return code;
 }
@@ -179,9 +180,14 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 		if (code)
 			return code;
 	} else if (vector & TUTTI_DIFF_GRID_X) {
+		struct divisor size[3];
+
 		if (!e.grid_x)
 			return TUTTI_ERROR_DIMENSIONS;
-		code = derive_groups(&e);
+		divisor_set(&size[0], e.workgroup_x);
+		divisor_set(&size[1], e.workgroup_y);
+		divisor_set(&size[2], e.workgroup_z);
+		code = derive_groups(&e, size);
 		if (code)
 			return code;
 	}

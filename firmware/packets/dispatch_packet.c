@@ -41,6 +41,16 @@ static COLD int find_kernel(struct queue *queue, const struct tutti_dispatch_pac
 	return code ? code : packet_dispatch(queue, packet, state, launch);
 }
 
+/* The kernel was not launched with workgroups of this size before. */
+static COLD int other_sizes(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t *state,
+			    struct launch *launch)
+{
+	if (!packet->workgroup_x || !packet->workgroup_y || !packet->workgroup_z)
+		return refuse_sizes(packet);
+	kernel_resize(launch->kernel, packet->workgroup_x, packet->workgroup_y, packet->workgroup_z);
+	return packet_dispatch(queue, packet, state, launch);
+}
+
 /*
  * The shape is not the one used last, or KERNEL_GROUPED made it differ. Otherwise it is the last one used from now on, and
  * the packet is decoded once more.
@@ -90,10 +100,12 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	wy = workgroup >> 16;
 	wz = packet->workgroup_z;
 	gx = w[3];
-	if (unlikely(!wx) || unlikely(!gx))
-		return refuse_sizes(packet);
+	if (unlikely(kernel->size[0].by != wx))
+		return other_sizes(queue, packet, state, launch);
 	state[STATE_AT(grid_x)] = gx;
-	groups = packet_groups(gx, wx);
+	groups = packet_groups(&kernel->size[0], gx);
+	if (unlikely(!groups))
+		return refuse_sizes(packet);
 	state[STATE_AT(groups_x)] = groups;
 	items = wx;
 	dimensions = head >> 16;
@@ -108,11 +120,13 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 		uint32_t gy = w[4], gz = w[5], along;
 		uint64_t all;
 
-		if (unlikely(!wy) || unlikely(!gy))
-			return refuse_sizes(packet);
+		if (unlikely(kernel->size[1].by != wy))
+			return other_sizes(queue, packet, state, launch);
 		state[STATE_AT(grid_y)] = gy;
 		state[STATE_AT(grid_z)] = gz;
-		along = packet_groups(gy, wy);
+		along = packet_groups(&kernel->size[1], gy);
+		if (unlikely(!along))
+			return refuse_sizes(packet);
 		state[STATE_AT(groups_y)] = along;
 		all = (uint64_t)groups * along;
 		if (unlikely(all >> 32))
@@ -124,9 +138,11 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 			if (unlikely(wz != 1) || unlikely(gz != 1))
 				return refuse_sizes(packet);
 		} else {
-			if (unlikely(!wz) || unlikely(!gz) || unlikely(!dimensions))
+			if (unlikely(kernel->size[2].by != wz))
+				return other_sizes(queue, packet, state, launch);
+			along = packet_groups(&kernel->size[2], gz);
+			if (unlikely(!along) || unlikely(!dimensions))
 				return refuse_sizes(packet);
-			along = packet_groups(gz, wz);
 			all = (uint64_t)groups * along;
 			if (unlikely(all >> 32))
 				return packet_refuse(TUTTI_ERROR_GRID, BYTE(grid_x));

@@ -8,6 +8,7 @@
 #ifndef DISPATCH_PACKET_H
 #define DISPATCH_PACKET_H
 
+#include "core/divisor.h"
 #include "core/state.h"
 #include "core/task_state.h"
 
@@ -44,10 +45,12 @@ extern bool packet_any;
 int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t shared_limit,
 		   uint32_t *state, struct launch *launch);
 
-/** packet_groups() - number of workgroups along one dimension. */
-static inline uint32_t packet_groups(uint32_t grid, uint32_t workgroup)
+/** packet_groups() - number of workgroups of a @size along one dimension; 0 if the grid is. One of 2^31 items is divided. */
+static inline __attribute__((always_inline)) uint32_t packet_groups(const struct divisor *size, uint32_t grid)
 {
-	return workgroup == 1 ? grid : (grid - 1) / workgroup + 1;
+	if (unlikely((int32_t)grid <= 0))
+		return grid ? (grid - 1) / size->by + 1 : 0;
+	return divisor_parts(size, grid);
 }
 
 /** packet_product() - number of workgroups of a grid, above 2^32 - 1 if there are too many. */

@@ -61,17 +61,25 @@ void shape_init(void);
 struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves);
 /** shape_left() - shape_find() would find an entry for any shape. */
 bool shape_left(void);
+/** shape_is_last() - the last kernel had this shape. */
+static inline bool shape_is_last(uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	const struct shape *s = shape_last;
+
+	return s->registers == registers && s->shared == shared && s->waves == waves;
+}
 /** shape_get() - like shape_find(), but quick when the last kernel had the same shape. */
 static inline struct shape *shape_get(uint32_t registers, uint32_t shared, uint32_t waves)
 {
-	struct shape *s = shape_last;
-
-	if (likely(s->registers == registers && s->shared == shared && s->waves == waves))
-		return s;
-	return shape_find(registers, shared, waves);
+	return likely(shape_is_last(registers, shared, waves)) ? shape_last : shape_find(registers, shared, waves);
 }
 /** shape_capacity() - how many CTAs of a shape fit an idle SM. */
 uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves);
+/** shape_capacity_known() - the same, quick when the last kernel had the same shape. */
+static inline uint32_t shape_capacity_known(uint32_t registers, uint32_t shared, uint32_t waves)
+{
+	return likely(shape_is_last(registers, shared, waves)) ? shape_last->capacity : shape_capacity(registers, shared, waves);
+}
 /** shape_capacity_with() - the same for an SM with @shared_blocks of shared memory. */
 uint32_t shape_capacity_with(uint32_t registers, uint32_t shared, uint32_t waves, uint32_t shared_blocks);
 /** shape_alone() - only CTAs of @shape are resident and no change is pending, so its own lake is exact. */

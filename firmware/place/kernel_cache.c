@@ -101,6 +101,16 @@ COLD int kernel_get(struct queue *queue, uint64_t object, const struct kernel **
 	return 0;
 }
 
+COLD struct divisor *kernel_resize(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z)
+{
+	struct divisor *size = (struct divisor *)kernel->size;
+	const uint32_t by[3] = { x, y, z };
+
+	for (unsigned i = 0; i < 3; i++)
+		divisor_set(&size[i], by[i]);
+	return size;
+}
+
 static bool power_of_two(uint32_t x)
 {
 	return x && !(x & (x - 1));
@@ -139,6 +149,7 @@ COLD int kernel_check(struct kernel *kernel)
 		kernel->workgroup[i] = d->workgroup[i];
 		kernel->demands |= d->workgroup[i] ? KERNEL_SIZE : 0;
 	}
+	kernel_resize(kernel, 1, 1, 1);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #ifndef KERNEL_CACHE_H
 #define KERNEL_CACHE_H
 
+#include "core/divisor.h"
 #include "core/queue_record.h"
 
 enum kernel_state { KERNEL_NONE, KERNEL_FETCHING, KERNEL_READY, KERNEL_BAD };
@@ -53,8 +54,13 @@ struct kernel {
 	uint8_t unused;         /* @owner has not used it yet */
 	uint16_t owner;         /* the queue that asked for it */
 	uint64_t address;
-	struct tutti_kernel_descriptor fetched;
+	union {
+		struct tutti_kernel_descriptor fetched;
+		/* the workgroup size last used, along x, y and z, in place of fields that only kernel_check() needs */
+		struct divisor size[3];
+	};
 };
+_Static_assert(sizeof(struct divisor[3]) <= offsetof(struct tutti_kernel_descriptor, magic), "flags and CGAs are kept");
 extern struct kernel kernels[FW_KERNELS];
 
 void kernel_init(void);
@@ -71,6 +77,15 @@ static inline struct kernel *kernel_slot(uint32_t low, uint32_t asid_queue)
 	__asm__("" : "+r"(kernel));
 #endif
 	return kernel;
+}
+/** kernel_resize() - @kernel is launched with workgroups of @x by @y by @z items from now on. None of them is 0. */
+struct divisor *kernel_resize(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z);
+/** kernel_sizes() - the same if it may be so already. Return: struct kernel.size */
+static inline struct divisor *kernel_sizes(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z)
+{
+	const struct divisor *size = kernel->size;
+
+	return likely(size[0].by == x && size[1].by == y && size[2].by == z) ? (struct divisor *)size : kernel_resize(kernel, x, y, z);
 }
 /**
  * kernel_get() - find the checked kernel whose descriptor lies at @object. Fetches it if the cache does not hold it.

@@ -17,6 +17,7 @@ void lake_init(struct lake *lake, unsigned words, const uint32_t *mask, unsigned
 	for (w = 0; w < LAKE_WORDS; w++)
 		lake->row[0].mask[w] = ~0u;
 	lake->top = count ? &lake->row[levels] : lake->row;
+	divisor_set(&lake->sms, count);
 }
 
 /* Take the first @n SMs out of @row, which has more, and write them as one segment. */
@@ -184,7 +185,9 @@ static COLD uint32_t pour_binary(struct lake *lake, uint32_t n, uint32_t *out, u
 static inline __attribute__((always_inline)) struct lake_row *take_flat(struct lake *lake, uint32_t *n, uint32_t **out)
 {
 	struct lake_row *top = lake->top;
-	uint32_t full = *n / top->count, rows = (uint32_t)(top - lake->row);
+	uint32_t full, rows = (uint32_t)(top - lake->row);
+
+	full = likely(top->count == lake->sms.by && *n < 1u << 31) ? divisor_parts(&lake->sms, *n + 1) - 1 : *n / top->count;
 
 	if (full > rows)
 		full = rows;
@@ -374,6 +377,8 @@ void lake_add(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
 		lake->row[k].mask[word] |= mask;
 		lake->row[k].count += popcount32(mask);
 	}
+	if (mask)
+		divisor_set(&lake->sms, lake->sms.by + popcount32(mask));
 }
 
 void lake_set(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)

@@ -10,7 +10,7 @@
 #ifndef WATER_FILL_H
 #define WATER_FILL_H
 
-#include "core/base.h"
+#include "core/divisor.h"
 
 #define LAKE_LEVELS 32u
 #define LAKE_WORDS (FW_MAX_SMS / 32)
@@ -25,6 +25,7 @@ struct lake_row {
 struct lake {
 	struct lake_row *top;  /* highest row that is not empty; row[0] if the lake is dry (no SM has a free slot) */
 	uint32_t words;        /* mask words in use */
+	struct divisor sms;    /* the number of its SMs, free slots or not */
 	struct lake_row row[LAKE_LEVELS + 2]; /* row[0] is a sentinel with a larger count than anybody asks for */
 };
 
@@ -132,10 +133,10 @@ static inline __attribute__((always_inline)) bool lake_same(const struct lake_ro
 static inline __attribute__((always_inline)) uint32_t lake_pour_flat(struct lake *lake, uint32_t n, uint32_t *out)
 {
 	struct lake_row *top = lake->top, *row;
-	uint32_t count = top->count, words = lake->words, rows = n / count, w;
+	uint32_t count = top->count, words = lake->words, rows = divisor_parts(&lake->sms, n), w;
 
-	/* A dry lake is refused as well: the count of its sentinel makes @rows 0. */
-	if (unlikely(count != lake->row[1].count) || unlikely(rows * count != n) || unlikely(rows - 1 >= LAKE_LEVELS))
+	/* If the top row has all SMs, so have those below it. A dry lake is refused as well: its sentinel has more than all. */
+	if (unlikely(count != lake->sms.by) || unlikely(rows * count != n) || unlikely(rows - 1 >= LAKE_LEVELS))
 		return 0;
 	row = (struct lake_row *)((char *)top - rows * sizeof(*row));
 	if (unlikely(row < lake->row))

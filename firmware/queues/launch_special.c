@@ -203,9 +203,13 @@ static COLD void grouped_rest(struct task *task, const uint32_t *command)
 	rounds_run();
 }
 
-static inline bool divides(struct cga_one one, const uint32_t *groups)
+/* @cga: the description of one. If their number of CTAs is a power of two, so are their sizes. */
+static inline bool divides(const struct cga *cga, struct cga_one one, const uint32_t *groups)
 {
-	return !(groups[0] % (uint16_t)one.x_y | groups[1] % (one.x_y >> 16) | groups[2] % (uint16_t)one.z_kind);
+	if (unlikely(cga->log == CGA_UNEVEN))
+		return !(groups[0] % (uint16_t)one.x_y | groups[1] % (one.x_y >> 16) | groups[2] % (uint16_t)one.z_kind);
+	one.x_y -= 0x10001;
+	return !((groups[0] & (uint16_t)one.x_y) | (groups[1] & one.x_y >> 16) | (groups[2] & ((uint16_t)one.z_kind - 1u)));
 }
 
 /* The slot has no description of such CGAs yet, or something is wrong with them. */
@@ -229,7 +233,7 @@ HOT int launch_grouped(struct queue *queue, const union tutti_packet *packet, ui
 	struct cga *cga = &cga_grids[task->slot];
 
 	if (unlikely(!pending_direct(queue->priority)) || unlikely(!cga_again(cga, one, limits)) ||
-	    unlikely(!divides(one, state + STATE_AT(groups_x))))
+	    unlikely(!divides(cga, one, state + STATE_AT(groups_x))))
 		return grouped_first(queue, packet, state, launch);
 	take_slot(queue, task, launch, TASK_CGA);
 	counters.placements--; /* cga_place() counts it */

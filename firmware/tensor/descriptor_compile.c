@@ -207,9 +207,13 @@ static bool compile_tile(struct tensor_template *t, const struct tutti_tensor *d
 	unsigned i;
 
 	for (i = 0; i < t->rank; i++) {
-		uint32_t step = i || d->interleave ? d->traversal[i] : 1, n = (d->box[i] + step - 1) / step;
-		uint32_t span = (n - 1) * step, limit = t->last[i] - span + 1;
+		uint32_t step = i || d->interleave ? d->traversal[i] : 1, n = d->box[i];
+		uint32_t span, limit;
 
+		if (step != 1)
+			n = (n + step - 1) / step;
+		span = (n - 1) * step;
+		limit = t->last[i] - span + 1;
 		t->step[i] = (uint8_t)step;
 		t->count[i] = (uint16_t)n;
 		t->span[i] = (uint16_t)span;
@@ -246,7 +250,7 @@ static bool compile_column(struct tensor_template *t, const struct tutti_tensor 
 		t->step[i + 1] = (uint8_t)step;
 		t->shape.stride[i + 1] = t->stride[i + 1] * step;
 		t->storable = t->storable && lower >= 0 && upper <= 0;
-		turn = t->range[i] / step;
+		turn = step == 1 ? t->range[i] : t->range[i] / step;
 		if (turn >= PIXELS_MAX)
 			whole = false;
 		t->count[i + 1] = (uint16_t)(turn < PIXELS_MAX ? turn + 1 : SETUP_TURN_LONG);

@@ -77,17 +77,13 @@ static HOT void event_cta_general(const struct tutti_event *event)
 /* The last CTAs of a task with rare attributes have ended on SMs that lake_raises() agrees to, or the task does not run. */
 static HOT void event_cta_rare(const struct tutti_event *event, struct task *task)
 {
-	uint32_t head = event->word[0], n = event->word[2];
-	struct lake_row *row = task->shape->lake.top;
 	struct queue *queue = task->queue;
 
 	if (unlikely(task->unissued) || unlikely(task->state != TASK_RUNNING)) {
 		event_cta_general(event);
 		return;
 	}
-	lake_raise_top(row, lake_at(row, head >> 14 & 0x3fc), event->word[3], n);
-	task->shape->residents -= n;
-	place_state.residents -= n;
+	shape_ended(task->shape, event);
 	task->resident = 0;
 	if (unlikely(task->rare != TASK_TMD) || unlikely(!command_room(TMD_WRITE_WORDS)))
 		return task_drained(task);

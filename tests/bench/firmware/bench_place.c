@@ -19,7 +19,7 @@
 
 /* struct lake of the firmware, as its core lays it out. */
 struct rv32_lake {
-	uint32_t top, words;
+	uint32_t top, words, sms[2];
 	struct { uint32_t count, mask[MAX_WORDS]; } row[LEVELS + 2];
 };
 

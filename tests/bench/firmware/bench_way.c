@@ -13,16 +13,17 @@
 #include "transport/emulator.h"
 #include "tutti/task.h"
 
-/** struct way - what the forms below need beside a rig. */
+/** struct way - what the forms below need beside a rig. @divisions: those of all forms, which cost eighteen cycles each */
 struct way {
 	struct bench *bench;
 	struct bench_rig rig;
 	struct tutti_kernel cga;
 	struct tutti_task *task[PACKET_ROUNDS];
+	double divisions;
 };
 
 /* A report for @count kernels between two moments. */
-static int report(const struct way *way, const char *name, const struct counts *before, const struct counts *after,
+static int report(struct way *way, const char *name, const struct counts *before, const struct counts *after,
 		  double count, double target)
 {
 	struct spent spent = { 0 };
@@ -41,6 +42,11 @@ static int report(const struct way *way, const char *name, const struct counts *
 		counts_print_functions(before, after, count);
 	for (unsigned u = 0; u < UNITS; u++)
 		sum += spent.unit[u];
+	if (spent.divisions) {
+		printf("           %s divides:\n", name);
+		counts_print_divisions(before, after, count);
+		way->divisions += spent.divisions;
+	}
 	if (sum < spent.all - 0.01 || sum > spent.all + 0.01)
 		return bench_failed(way->bench, "PERF-12", name, "the units do not add up to the whole");
 	return 0;
@@ -155,6 +161,7 @@ int bench_way(struct bench *bench)
 			failed |= packets(&way, form);
 		failed |= launches(&way, "own_metadata", own_metadata, 800);
 		failed |= launches(&way, "cga_16", cga_16, 900);
+		bench_report(bench, "PERF-12", "divisions_of_all_forms", way.divisions, "divisions", 0, BENCH_LOWER);
 	}
 	way_fini(&way);
 	return failed;

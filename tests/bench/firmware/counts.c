@@ -24,6 +24,8 @@ void counts_spent(const struct counts *before, const struct counts *after, doubl
 			continue;
 		spent->unit[unit] += weight * (double)(function->instructions - before->function[f].instructions);
 		spent->cycles[unit] += cycles;
+		if (unit != UNIT_HOST && unit != UNIT_IDLE)
+			spent->divisions += weight * (double)(function->divisions - before->function[f].divisions);
 	}
 	spent->all += weight * (double)(after->all - before->all);
 }

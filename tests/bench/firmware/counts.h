@@ -15,10 +15,14 @@ struct counts {
 	uint64_t all;
 };
 
-/** struct spent - instructions and, on the core of emulator/core/cost.c, cycles by unit. */
+/**
+ * struct spent - instructions and, on the core of emulator/core/cost.c, cycles by unit.
+ * @divisions: those that belong to the work, as the driver's messages and the heartbeat do not
+ */
 struct spent {
 	double all, unit[UNITS];
 	double all_cycles, cycles[UNITS];
+	double divisions;
 };
 
 void counts_take(struct tutti_card *card, struct counts *counts);

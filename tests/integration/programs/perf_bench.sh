@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# PERF-01, PERF-02, PERF-03, PERF-04, PERF-05, PERF-06, PERF-08, PERF-09, PERF-11: the benchmark in its short form, with limits so generous that
+# PERF-01, PERF-02, PERF-03, PERF-04, PERF-05, PERF-06, PERF-08, PERF-09, PERF-11, PERF-12, PERF-14: the benchmark in its short form, with limits so generous that
 # only rot fails. Instruction counts (PERF-01) are exact; times are noise on a shared machine.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
@@ -41,6 +41,7 @@ perl -e '
 		[ "PERF-06", "load_balance_cga16_cached_64_gpcs", 257 ],
 		[ "PERF-06", "decision_growth_32_to_1024", 4 ], [ "PERF-08", "largest_free_run_128_worst", 150 ],
 		[ "PERF-11", "replayed_kernel_1024_ctas", 200 ],
+		[ "PERF-12", "divisions_of_all_forms", 0 ], [ "PERF-14", "divisions_of_all_forms", 0 ],
 		[ "PERF-02", "replay_condensed_31", 50 ], [ "PERF-02", "replay_condensed_6", 50 ],
 		[ "PERF-03", "empty_plain_latency", 200 ], [ "PERF-03", "batch_plain_in_order", -50000 ],
 		[ "PERF-03", "batch_condensed_31", -50000 ],
