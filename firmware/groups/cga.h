@@ -103,6 +103,13 @@ uint32_t cga_hopeless(void);
 void cga_end(struct task *task);
 /** cga_event() - CTAs of a CGA of @task have ended. They are not accounted for in @task and its shape yet. */
 void cga_event(const struct tutti_event *event, const struct task *task);
+/**
+ * cga_stays() - all CTAs of a CGA of @task, whose residents they are, have ended while gpc_rows_lead() and nothing waits.
+ * Return: its GPC, if a search would place another one like it on the same SMs; else NULL
+ */
+struct gpc *cga_stays(const struct tutti_event *event, const struct task *task);
+/** cga_take_over() - in that case: write at @p the LAUNCH of another one. Return: its end */
+uint32_t *cga_take_over(uint32_t *p, struct gpc *gpc, const struct cga *cga, uint32_t sms);
 /** cga_event_flushed() - SMs have flushed. Return: whether an identity or a memory slot became free */
 bool cga_event_flushed(const struct tutti_event *event);
 

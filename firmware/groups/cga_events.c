@@ -55,6 +55,43 @@ HOT void cga_event(const struct tutti_event *event, const struct task *task)
 	cga_ids_ended(gpc, head >> 24, n);
 }
 
+/*
+ * The rows of this GPC are those before the CGA was placed, except for the slots that it took out of the top row. If no
+ * other GPC has changed since the last search, and this one is the first of the fastest, a search chooses it again; and
+ * there the first SMs, which are those of the CGA if all that are left of the row come behind them.
+ */
+HOT struct gpc *cga_stays(const struct tutti_event *event, const struct task *task)
+{
+	struct gpc *gpc = domain_gpc(domains.gpc, domains.index[event->word[0] >> 16 & (TUTTI_MAX_GPCS - 1)]);
+	uint32_t mask = event->word[3], speed = (uint32_t)(gpc->top - gpc->row), bit = 1u << (gpc->index % 32), used;
+	const struct cached_word *word = query_cache.word;
+	const struct cga *cga = &cga_grids[task->slot];
+	const struct domain_row *row = gpc->top;
+
+	if (unlikely((event->word[1] ^ 1) | (domains.asked ^ cga->ask.whole) | (word->stale & ~bit) | (mask & ~row[-1].mask)) ||
+	    unlikely(!cga->quick) || unlikely(cga->ask.multicast) || unlikely(query_cache.end != word + 1) ||
+	    unlikely((row->mask & -row->mask) - 1 < mask) || unlikely(!gpc->credits))
+		return NULL;
+	used = word->used;
+	if (unlikely((used & -used) != 0x80000000u >> speed) || unlikely((word->fast[speed] & -word->fast[speed]) != bit))
+		return NULL;
+	return gpc;
+}
+
+HOT uint32_t *cga_take_over(uint32_t *p, struct gpc *gpc, const struct cga *cga, uint32_t sms)
+{
+	unsigned id = gpc->id_next;
+	struct live_cga *me = live_cga(gpc, id);
+
+	gpc->id_next = me->next;
+	gpc->credits--;
+	me->life = cga->life;
+	me->sms = sms;
+	cga_ids_head(p, trial.sequence++, id, gpc->number);
+	p[0] = cga->head + (5 << 8);
+	return query_segment(p + 3, sms);
+}
+
 bool cga_event_flushed(const struct tutti_event *event)
 {
 	const struct gpc *gpc = cga_ids_event_flushed(event);

@@ -5,6 +5,7 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "groups/cga_ids.h"
 #include "place/kernel_cache.h"
 #include "queues/launch_plain.h"
 #include "tasks/grouped_tasks.h"
@@ -180,19 +181,23 @@ HOT int launch_metadata(struct queue *queue, const union tutti_packet *packet)
 #define LEVEL_WORDS (2 * TUTTI_CGA_LEVELS)
 _Static_assert(sizeof(struct tutti_cga_shape) == 8 && LEVEL_WORDS <= START_WORDS, "there is room for the levels behind the state");
 
-/* Write into a task state, and behind it, what SMs are told of CGAs of one level that have identities. */
-static inline void put_level(uint32_t *state, struct cga_one one)
+/*
+ * Complete the STATE whose payload @state is by what SMs are told of @cga, CGAs of one level that have identities.
+ * Return: its end
+ */
+static __attribute__((noinline)) uint32_t *put_grouped(uint32_t *state, uint32_t slot, const struct cga *cga)
 {
 	uint32_t *level = state + STATE_WORDS;
 	unsigned i;
 
-	state[STATE_AT(cga_x)] = one.x_y;
-	state[STATE_AT(cga_z)] |= (uint16_t)one.z_kind;
-	level[0] = one.x_y;
-	level[1] = one.z_kind;
+	state[-1] = TUTTI_COMMAND(TUTTI_CMD_STATE, 1 + STATE_WORDS + LEVEL_WORDS, slot << 8 | TUTTI_STATE_CGA);
+	state[STATE_AT(cga_x)] = level[0] = cga->one[0];
+	level[1] = cga->one[1];
+	state[STATE_AT(cga_z)] |= (uint16_t)level[1];
 #pragma GCC unroll 8
 	for (i = 2; i < LEVEL_WORDS; i++)
 		level[i] = 0;
+	return level + LEVEL_WORDS;
 }
 
 /* Not all CGAs have found room. */
@@ -224,25 +229,74 @@ static COLD int grouped_first(struct queue *queue, const union tutti_packet *pac
 	return launch_special(queue, packet);
 }
 
-HOT int launch_grouped(struct queue *queue, const union tutti_packet *packet, uint32_t *state, const struct launch *launch)
+/* Does the description of the last grid in a slot hold for what was decoded? */
+static __attribute__((noinline)) bool described(const struct cga *cga, const struct launch *launch, const uint32_t *state)
 {
 	const struct tutti_kernel_descriptor *d = &launch->kernel->fetched;
 	const struct cga_one one = { d->cga[0] | (uint32_t)d->cga[1] << 16, d->cga[2] | (uint32_t)d->cga_kind << 16 };
 	uint32_t limits = cga_limits(launch->shape->capacity, d->flags & TUTTI_KERNEL_LMEM);
+
+	return likely(cga_again(cga, one, limits)) && likely(divides(cga, one, state + STATE_AT(groups_x)));
+}
+
+HOT int launch_grouped(struct queue *queue, const union tutti_packet *packet, uint32_t *state, const struct launch *launch)
+{
 	struct task *task = task_table.free;
 	struct cga *cga = &cga_grids[task->slot];
 
-	if (unlikely(!pending_direct(queue->priority)) || unlikely(!cga_again(cga, one, limits)) ||
-	    unlikely(!divides(cga, one, state + STATE_AT(groups_x))))
+	if (unlikely(!pending_direct(queue->priority)) || unlikely(!described(cga, launch, state)))
 		return grouped_first(queue, packet, state, launch);
 	take_slot(queue, task, launch, TASK_CGA);
 	counters.placements--; /* cga_place() counts it */
-	put_level(state, one);
-	state[-1] = TUTTI_COMMAND(TUTTI_CMD_STATE, 1 + STATE_WORDS + LEVEL_WORDS, (uint32_t)task->slot << 8 | TUTTI_STATE_CGA);
-	command_end(state + STATE_WORDS + LEVEL_WORDS);
+	command_end(put_grouped(state, task->slot, cga));
 	task->unissued = launch->groups;
 	cga_place_now(task, cga, launch->groups);
 	if (unlikely(task->unissued))
 		grouped_rest(task, state - 1);
 	return 0;
+}
+
+/* Words that the end of a task with one CGA takes: the flush of the CGA and the clean-up. */
+static inline uint32_t end_words(const struct task *task)
+{
+	return COMMAND_FLUSH_WORDS + (task->release & TUTTI_HEADER_SCOPE ? COMMAND_FENCE_WORDS : 0) +
+	       (task->release & TASK_SIGNALS ? COMMAND_SIGNAL_WORDS : 0);
+}
+
+_Static_assert(COMMAND_FLUSH_WORDS + COMMAND_CLEAN_UP_WORDS + COMMAND_FENCE_WORDS + 1 + STATE_WORDS + LEVEL_WORDS + 5 < COMMAND_SHORT,
+	       "the end of a task, an acquire fence, STATE and LAUNCH");
+
+/* The packet is decoded behind the words of the end, which are written only if it is as simple as is hoped. */
+HOT bool launch_grouped_again(const struct tutti_event *event, struct task *task, struct gpc *gpc)
+{
+	struct queue *queue = task->queue;
+	const union tutti_packet *packet = queue->packet;
+	uint32_t scope = packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE, *p, *state;
+	struct cga *cga = &cga_grids[task->slot];
+	struct launch launch;
+
+	state = command_ring.next + end_words(task) + (scope ? COMMAND_FENCE_WORDS : 0) + 1;
+	if (unlikely(packet_dispatch(queue, &packet->dispatch, state, &launch) != PACKET_GROUPED) ||
+	    unlikely((launch.groups ^ event->word[2]) | (cga->ctas ^ launch.groups)) || unlikely(launch.shape != task->shape) ||
+	    unlikely(!described(cga, &launch, state)))
+		return false;
+	cga_ids_ended(gpc, event->word[0] >> 24, event->word[2]);
+	p = task_put_clean_up(command_ring.next, task, queue);
+	if (scope) {
+		command_put_fence(p, scope | TUTTI_FENCE_ACQUIRE);
+		counters.acquires++;
+	}
+	counters.dispatches++;
+	counters.ctas_issued += launch.groups;
+	cga->passed = 0;
+	task->packet = queue->head;
+	task->signal = launch.signal[0] | (uint64_t)launch.signal[1] << 32;
+	task->release = task_ends(launch_release(launch.header), task->signal);
+	task->progress = 0;
+	command_end(cga_take_over(put_grouped(state, task->slot, cga), gpc, cga, event->word[3]));
+	queue->head++;
+	queue->packet = packet + 1;
+	if (unlikely(!queue_next_waits(queue, packet)))
+		queue_run(queue);
+	return true;
 }

@@ -10,7 +10,9 @@
 
 #include "queues/queue.h"
 
+struct gpc;
 struct pending;
+struct task;
 struct tmd;
 
 /** launch_metadata() - start the kernel of a dispatch packet with metadata. A task slot is free. Return: see launch_packet() */
@@ -22,6 +24,12 @@ int launch_metadata(struct queue *queue, const union tutti_packet *packet);
  * Return: see launch_packet()
  */
 int launch_grouped(struct queue *queue, const union tutti_packet *packet, uint32_t *state, const struct launch *launch);
+/**
+ * launch_grouped_again() - the grid of one CGA of @task has ended, cga_stays() has returned @gpc, queue_follows() holds, and
+ * the command ring has room: if the next kernel is such a grid, too, let it take over the task slot and the SMs.
+ * Return: false, with nothing done, if it is not
+ */
+bool launch_grouped_again(const struct tutti_event *event, struct task *task, struct gpc *gpc);
 /** launch_special() - start the kernel of any dispatch packet. Return: see launch_packet() */
 int launch_special(struct queue *queue, const union tutti_packet *packet);
 /** launch_pending() - put decoded task @p into the lists of pending_tasks.h. Its state, packet and kernel are set. */

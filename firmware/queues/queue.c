@@ -339,24 +339,12 @@ static COLD void launch_failed(struct queue *queue, int code)
 		report_progress(queue);
 }
 
-/*
- * Does another plain packet stand behind the one at @packet, which is launched or about to be, and has to wait for its
- * kernel? Then there is nothing else to do for now.
- */
-static inline bool next_waits(const struct queue *queue, const union tutti_packet *packet)
-{
-	return packet + 1 != queue->end &&
-	       (packet[1].word[0] & (TUTTI_HEADER_TYPE | TUTTI_HEADER_BARRIER)) ==
-		       (TUTTI_PACKET_KERNEL_DISPATCH | TUTTI_HEADER_BARRIER) &&
-	       queue_may_defer(queue);
-}
-
 static inline bool follower_ready(const struct queue *queue)
 {
 	const union tutti_packet *packet = queue->packet;
 
 	return packet != queue->end && !(queue->run_kernels | queue->flight | (queue->flags & QUEUE_REPORTS)) &&
-	       (packet->word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_KERNEL_DISPATCH && next_waits(queue, packet);
+	       (packet->word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_KERNEL_DISPATCH && queue_next_waits(queue, packet);
 }
 
 static HOT void launch_follower(struct queue *queue)
@@ -445,7 +433,7 @@ HOT void queue_follow(const struct tutti_event *event, struct task *task, uint32
 	}
 	queue->head++;
 	queue->packet = packet + 1;
-	if (likely(next_waits(queue, packet)))
+	if (likely(queue_next_waits(queue, packet)))
 		return;
 	queue_run(queue);
 }

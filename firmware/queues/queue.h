@@ -34,6 +34,18 @@ static inline __attribute__((always_inline)) bool queue_may_defer(const struct q
 	return 4 * ((uint32_t)queue->head - queue->retired) <= queue->mask;
 }
 
+/**
+ * queue_next_waits() - does another plain packet stand behind the one at @packet, which is launched or about to be, and has
+ * to wait for its kernel? Then there is nothing else to do for now.
+ */
+static inline bool queue_next_waits(const struct queue *queue, const union tutti_packet *packet)
+{
+	return packet + 1 != queue->end &&
+	       (packet[1].word[0] & (TUTTI_HEADER_TYPE | TUTTI_HEADER_BARRIER)) ==
+		       (TUTTI_PACKET_KERNEL_DISPATCH | TUTTI_HEADER_BARRIER) &&
+	       queue_may_defer(queue);
+}
+
 /** queue_follows() - if not launch_waits(): does a plain packet stand at the head of @queue that stores no reference? */
 static inline __attribute__((always_inline)) bool queue_follows(const struct queue *queue)
 {

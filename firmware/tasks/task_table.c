@@ -207,19 +207,6 @@ COLD void task_complete(struct task *task)
 	task_release(task);
 }
 
-HOT void task_end_metadata(struct task *task, struct queue *queue)
-{
-	struct tmd *tmd = task->tmd;
-	uint32_t *p = command_begin(TMD_WRITE_WORDS + COMMAND_CLEAN_UP_WORDS), groups = tmd->groups;
-
-	p = tmd_write_at(p, tmd, TUTTI_TMD_FINISHED, 0, groups, groups);
-	queue->signalled = (uint32_t)task->packet;
-	command_end(task_put_ends(p, queue, task->release, task->signal, true));
-	task->rare = 0;
-	task_slot_free(task);
-	tmd_end(tmd);
-}
-
 /* ---- cancelling (TSK-12) ---- */
 
 static COLD void cancelled(struct task *task)

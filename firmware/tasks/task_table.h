@@ -95,8 +95,6 @@ uint32_t task_issued(const struct task *task);
 void task_unkeep(struct task *task);
 /** task_complete() - end a task whose last CTA has completed. */
 void task_complete(struct task *task);
-/** task_end_metadata() - the same if @task->rare is TASK_TMD, no task waits, and there is room for TMD_WRITE_WORDS. */
-void task_end_metadata(struct task *task, struct queue *queue);
 /** task_drained() - no CTA of @task is left, and all are accounted for: do what was waiting for that. */
 void task_drained(struct task *task);
 /** task_ended() - @n CTAs have ended and their free slots are given back: place other CTAs, or end the task. */

@@ -12,6 +12,7 @@
 #include "groups/cga.h"
 #include "place/mixed_shapes.h"
 #include "queues/launch_condensed.h"
+#include "queues/launch_special.h"
 #include "queues/queue.h"
 #include "tasks/metadata.h"
 #include "tasks/task_table.h"
@@ -74,11 +75,24 @@ static HOT void event_cta_general(const struct tutti_event *event)
 	express_retire(task, task->queue);
 }
 
+/* End a task that has metadata and no other rare attribute, and for which no task waits. There is room for TMD_WRITE_WORDS. */
+static HOT void retire_metadata(struct task *task, struct queue *queue)
+{
+	uint32_t *p = command_begin(TMD_WRITE_WORDS + COMMAND_CLEAN_UP_WORDS);
+	struct tmd *tmd = task->tmd;
+
+	p = tmd_write_at(p, tmd, TUTTI_TMD_FINISHED, 0, tmd->groups, tmd->groups);
+	queue->signalled = (uint32_t)task->packet;
+	command_end(task_put_ends(p, queue, task->release, task->signal, true));
+	task->rare = 0;
+	task_slot_free(task);
+	tmd_end(tmd);
+	queue_finished_metadata(queue, (uint32_t)task->packet);
+}
+
 /* The last CTAs of a task with rare attributes have ended on SMs that lake_raises() agrees to, or the task does not run. */
 static HOT void event_cta_rare(const struct tutti_event *event, struct task *task)
 {
-	struct queue *queue = task->queue;
-
 	if (unlikely(task->unissued) || unlikely(task->state != TASK_RUNNING)) {
 		event_cta_general(event);
 		return;
@@ -87,8 +101,7 @@ static HOT void event_cta_rare(const struct tutti_event *event, struct task *tas
 	task->resident = 0;
 	if (unlikely(task->rare != TASK_TMD) || unlikely(!command_room(TMD_WRITE_WORDS)))
 		return task_drained(task);
-	task_end_metadata(task, queue);
-	queue_finished_metadata(queue, (uint32_t)task->packet);
+	retire_metadata(task, task->queue);
 }
 
 /*
@@ -151,8 +164,18 @@ HOT void express_event_cga(const struct tutti_event *event)
 {
 	struct task *task = &tasks[event->word[0] >> 8 & (FW_TASKS - 1)];
 	struct shape *shape = task->shape;
+	struct queue *queue = task->queue;
 	uint32_t n = event->word[2];
+	struct gpc *gpc;
 
+	if (likely(!((place_state.detours ^ DETOUR_ROWS_LEAD) | (task->rare ^ TASK_CGA) | (task->resident ^ n) | task->unissued)) &&
+	    likely(task->state == TASK_RUNNING) &&
+	    likely(!((queue->situation ^ QUEUE_BETWEEN) | queue->run_kernels | (queue->flight ^ QUEUE_ONE))) &&
+	    likely(command_ring.next <= command_ring.limit) && likely(queue_follows(queue))) {
+		gpc = cga_stays(event, task);
+		if (likely(gpc) && likely(launch_grouped_again(event, task, gpc)))
+			return;
+	}
 	cga_event(event, task);
 	if (unlikely((place_state.detours & DETOUR_ENDS & ~DETOUR_ROWS_LEAD) | (task->rare ^ TASK_CGA) | (task->resident ^ n) |
 		     task->unissued) ||
