@@ -56,24 +56,21 @@ HOT void cga_event(const struct tutti_event *event, const struct task *task)
 }
 
 /*
- * The rows of this GPC are those before the CGA was placed, except for the slots that it took out of the top row. If no
- * other GPC has changed since the last search, and this one is the first of the fastest, a search chooses it again; and
- * there the first SMs, which are those of the CGA if all that are left of the row come behind them.
+ * No GPC has changed since the last search but this one, which it has chosen. If its speed is what it was then, a search
+ * would choose it again; and there the first SMs of the top row, which are those of the CGA if all others come behind them.
  */
 HOT struct gpc *cga_stays(const struct tutti_event *event, const struct task *task)
 {
 	struct gpc *gpc = domain_gpc(domains.gpc, domains.index[event->word[0] >> 16 & (TUTTI_MAX_GPCS - 1)]);
-	uint32_t mask = event->word[3], speed = (uint32_t)(gpc->top - gpc->row), bit = 1u << (gpc->index % 32), used;
+	uint32_t mask = event->word[3], speed = (uint32_t)(gpc->top - gpc->row);
 	const struct cached_word *word = query_cache.word;
 	const struct cga *cga = &cga_grids[task->slot];
 	const struct domain_row *row = gpc->top;
 
-	if (unlikely((event->word[1] ^ 1) | (domains.asked ^ cga->ask.whole) | (word->stale & ~bit) | (mask & ~row[-1].mask)) ||
+	if (unlikely((event->word[1] ^ 1) | (domains.asked ^ cga->ask.whole) | (word->stale ^ 1u << gpc->index % 32) | (mask & ~row[-1].mask)) ||
 	    unlikely(!cga->quick) || unlikely(cga->ask.multicast) || unlikely(query_cache.end != word + 1) ||
-	    unlikely((row->mask & -row->mask) - 1 < mask) || unlikely(!gpc->credits))
-		return NULL;
-	used = word->used;
-	if (unlikely((used & -used) != 0x80000000u >> speed) || unlikely((word->fast[speed] & -word->fast[speed]) != bit))
+	    unlikely((row->mask & -row->mask) - 1 < mask) || unlikely(!gpc->credits) ||
+	    unlikely((word->used & -word->used) != 0x80000000u >> speed))
 		return NULL;
 	return gpc;
 }

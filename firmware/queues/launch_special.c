@@ -277,7 +277,7 @@ HOT bool launch_grouped_again(const struct tutti_event *event, struct task *task
 
 	state = command_ring.next + end_words(task) + (scope ? COMMAND_FENCE_WORDS : 0) + 1;
 	if (unlikely(packet_dispatch(queue, &packet->dispatch, state, &launch) != PACKET_GROUPED) ||
-	    unlikely((launch.groups ^ event->word[2]) | (cga->ctas ^ launch.groups)) || unlikely(launch.shape != task->shape) ||
+	    unlikely(launch.groups != event->word[2]) || unlikely(launch.shape != task->shape) ||
 	    unlikely(!described(cga, &launch, state)))
 		return false;
 	cga_ids_ended(gpc, event->word[0] >> 24, event->word[2]);

@@ -54,6 +54,7 @@ static struct {
 	void (*signal)(uint64_t address, bool cancelled);
 } hook;
 static unsigned always_extended; /* queues; else every other one */
+static uint16_t header_bits;     /* of all packets, such as the barrier bit */
 
 static void later(const struct tutti_event *event)
 {
@@ -151,6 +152,9 @@ static void take_launch_cga(const uint32_t *w, unsigned words)
 	struct identity *it = gpc == TUTTI_GPC_NONE ? NULL : &identity[gpc][id];
 
 	assert_true(m->level[0].kind);
+	if (it) /* the entry lies 256 bytes behind the descriptor */
+		assert_int_equal(!!(descriptor[(card_slot[slot].state.entry - 256 - KERNEL_AT) / 64].flags & TUTTI_KERNEL_LMEM),
+				 w[2] != CGA_IDS_NO_LMEM);
 	if (!m->staged)
 		m->sequence = w[1] & 0xffff;
 	assert_int_equal(w[1] & 0xffff, m->sequence);
@@ -447,6 +451,7 @@ static inline unsigned submit(unsigned q, unsigned kernel, unsigned x, unsigned 
 {
 	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT + 64 * kernel);
 
+	p.header |= header_bits;
 	p.setup = 3;
 	p.workgroup_x = 32;
 	p.grid_x = 32 * x;

@@ -226,6 +226,111 @@ static void described_again(void **unused)
 	}
 }
 
+/* SMs in the order in which they get CTAs. */
+static struct starts {
+	uint16_t sm[20000];
+	unsigned n;
+} *starts;
+
+static void note_start(unsigned slot, unsigned sm)
+{
+	assert_true(starts->n < sizeof(starts->sm) / sizeof(starts->sm[0]));
+	starts->sm[starts->n++] = (uint16_t)sm;
+}
+
+/* All CTAs of some CGA end at once, if no SM has several of them. */
+static void end_whole(void)
+{
+	struct tutti_event event = { { TUTTI_EVENT_CGA, 1 } };
+	unsigned gpc = roll(discovery()->gpcs), id = roll(IDS), i, b;
+	struct identity *it = &identity[gpc][id];
+
+	for (i = 0; i < IDS && (!it->running || it->staged); i++)
+		it = &identity[gpc][id = (id + 1) % IDS];
+	if (i == IDS)
+		return;
+	event.word[0] |= it->slot << 8 | gpc << 16 | id << 24;
+	for (b = 0; b < 32; b++)
+		if (it->on[b]) {
+			it->on[b]--;
+			it->running--;
+			card_end(it->slot, discovery()->gpc[gpc].first_sm + b);
+			event.word[2]++;
+			event.word[3] |= 1u << b;
+		}
+	card_slot[it->slot].late++;
+	later(&event);
+}
+
+/* Rows of grids of one or two CGAs, beside each other and beside plain ones. @flags: of the queues */
+static void row_of_grids(unsigned number, unsigned flags, struct starts *log)
+{
+	uint16_t sms[8];
+	unsigned gpcs, i;
+
+	seed(number);
+	gpcs = 1 + roll(number % 3 ? 3 : 8);
+	for (i = 0; i < gpcs; i++)
+		sms[i] = (uint16_t)(4 + roll(7));
+	begin(sms, gpcs);
+	starts = log;
+	starts->n = 0;
+	hook.started = note_start;
+	for (i = 0; i < KERNELS; i++)
+		descriptor[i].group_bytes = 2048 * (i < 4 ? 16 : 24); /* one other shape */
+	cga_kernel(0, TUTTI_CGA_GPC, 4, 1, 1);
+	cga_kernel(1, number % 4 ? TUTTI_CGA_GPC : TUTTI_CGA_CPC, 2, 1, 1);
+	cga_kernel(2, TUTTI_CGA_GPC, 3, 1, 1);
+	cga_kernel(4, TUTTI_CGA_GPC, 4, 1, 1);
+	if (number % 7 == 3)
+		descriptor[0].flags |= TUTTI_KERNEL_LMEM;
+	if (number % 5 == 4)
+		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST, 0), 0);
+	for (i = 0; i < QUEUES; i++)
+		queues[i].flags |= (uint16_t)flags;
+	header_bits = TUTTI_HEADER_BARRIER;
+	/* once a kernel's descriptor is there, commands and thus their answers come in the same order in both ways */
+	for (i = 0; i < 5; i++)
+		submit(0, i, 12, 1, 1);
+	run_down();
+	for (i = 0; i < 400; i++) {
+		unsigned q = roll(number % 2 ? 1 : 3), k = roll(8) ? number % 3 : roll(5);
+		unsigned ctas = k == 3 ? 12 : descriptor[k].cga[0] * (1u + !roll(6));
+
+		if (!roll(3) && written[q] - queues[q].head < RING - 2)
+			submit(q, k, ctas, 1, 1);
+		else if (pooled && roll(3))
+			deliver(roll(pooled));
+		else if (roll(8))
+			end_whole();
+		else
+			end_some();
+	}
+	run_down();
+	check_idle();
+	for (i = 0; i < QUEUES; i++)
+		assert_int_equal(queues[i].state, QUEUE_RUNNING);
+	hook.started = NULL;
+	header_bits = 0;
+}
+
+/*
+ * A CGA that takes over from the one that has ended gets the SMs that a search would have found. A queue whose condensed
+ * kernels may overlap does not let it take over.
+ */
+static void takes_over(void **unused)
+{
+	static struct starts quick, searched;
+
+	for (unsigned number = 0; number < 150; number++) {
+		row_of_grids(number, 0, &quick);
+		row_of_grids(number, TUTTI_QUEUE_OVERLAP, &searched);
+		for (unsigned i = 0; i < quick.n || i < searched.n; i++)
+			if (quick.sm[i] != searched.sm[i])
+				fail_msg("run %u: CTA %u on SM %u, not %u", number, i, quick.sm[i], searched.sm[i]);
+	}
+}
+
 static void any_state(unsigned slot, const struct tutti_task_state *state)
 {
 }
@@ -464,6 +569,7 @@ int main(void)
 		RIG_TEST("CGA-02 CGA-05", not_whole),
 		RIG_TEST("CGA-05 CGA-04", disabled_meanwhile),
 		RIG_TEST("CGA-05 PERF-12", described_again),
+		RIG_TEST("CGA-11 CGA-26 PERF-12", takes_over),
 		RIG_TEST("TSK-03 CGA-02", evicted),
 		RIG_TEST("CGA-05 RES-01", no_starvation),
 		RIG_TEST("RES-01 CGA-05", passes_a_hold),
