@@ -115,11 +115,12 @@ static bool waits(const struct tmd *tmd)
 /* Mask of the slots of tasks with a wave that waits for an answer. Two that waited for each other would do so for ever. */
 static uint32_t asking(void)
 {
-	uint32_t slots = 0, i;
+	const struct tmd *tmd;
+	uint32_t slots = 0;
 
-	for (i = 0; i < FW_TMDS; i++)
-		if (waits(tmd_at(i)) && tmd_at(i)->parent)
-			slots |= 1u << tmd_at(i)->parent->slot;
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
+		if (waits(tmd) && tmd->parent)
+			slots |= 1u << tmd->parent->slot;
 	return slots;
 }
 
@@ -154,11 +155,14 @@ static bool one_will_end(void)
 /* Return: 0, PACKET_PARKED if it takes another visit to know, 1: room may never come */
 static int room_will_come(struct shape *shape)
 {
-	const struct lake *lake;
+	const struct lake *lake = &shape->lake;
+	bool alone = shape_alone(shape);
 
-	if (one_is_independent(false))
+	/* the usual case, which takes no look at all tasks */
+	if ((alone && lake->top != lake->row) || one_is_independent(false))
 		return 0;
-	lake = shape_alone(shape) ? &shape->lake : shape_mixed(shape);
+	if (!alone)
+		lake = shape_mixed(shape);
 	if (!lake)
 		return PACKET_PARKED;
 	return lake->top == lake->row;
@@ -289,16 +293,16 @@ static bool attempt(struct tmd *tmd)
 COLD bool child_look(void)
 {
 	bool left = false;
-	unsigned i;
+	struct tmd *tmd;
 
-	for (i = 0; i < FW_TMDS; i++) {
-		if (!waits(tmd_at(i)))
+	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++) {
+		if (!waits(tmd))
 			continue;
 		if (!visit_goes_on(ATTEMPT_STEPS)) {
 			command_mark(); /* its event begins another visit */
 			return true;
 		}
-		left |= !attempt(tmd_at(i));
+		left |= !attempt(tmd);
 	}
 	return left;
 }

@@ -45,11 +45,6 @@ COLD void tmd_init(void)
 	works = 0;
 }
 
-struct tmd *tmd_at(unsigned number)
-{
-	return &tmds[number];
-}
-
 struct tmd *tmd_next_work(struct tmd *tmd)
 {
 	if (!works)
@@ -356,7 +351,7 @@ static COLD struct queue *fetched_general(struct tmd *tmd, unsigned cause)
 
 HOT struct queue *tmd_event_fetch(unsigned number, const struct tutti_event *event)
 {
-	struct tmd *tmd = tmd_at(number < FW_TMDS ? number : 0);
+	struct tmd *tmd = tmd_at(number);
 	unsigned cause = event->word[0] >> 8 & 0xff;
 
 	if (unlikely(cause | tmd->unusual | (tmd->progress ^ FIRST_FETCH)) || unlikely(!is_usual(tmd->word, tmd->queue->highest)))

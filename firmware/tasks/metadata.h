@@ -131,8 +131,11 @@ static inline struct tmd *tmd_ready(const struct queue *queue, uint32_t low, uin
 	tmd = &tmds[queue->tmd - 1];
 	return tmd->stage == TMD_FETCHED && (uint32_t)tmd->address == low && (uint32_t)(tmd->address >> 32) == high ? tmd : NULL;
 }
-/** tmd_at() - record @number of FW_TMDS. tmd_number() - the number of a record. */
-struct tmd *tmd_at(unsigned number);
+/** tmd_at() - the record of which a tag or an event says that it is number @number. tmd_number() - the number of a record. */
+static inline struct tmd *tmd_at(unsigned number)
+{
+	return &tmds[number < FW_TMDS ? number : 0];
+}
 unsigned tmd_number(const struct tmd *tmd);
 /**
  * tmd_next_work() - the record of the next live queue task after @tmd (NULL: the first one), or NULL after the last.

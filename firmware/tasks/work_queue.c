@@ -107,7 +107,7 @@ static uint32_t ready(struct tmd *tmd)
 	if (items >= most) {
 		work->expired = 0;
 		work->deadline = NO_TIME;
-		return items / most;
+		return most & (most - 1) ? items / most : items >> lowest_bit(most);
 	}
 	if (work->closed)
 		least = 1;
@@ -173,7 +173,7 @@ static COLD struct queue *fetch_failed(struct tmd *tmd, unsigned cause, uint64_t
 
 COLD struct queue *work_event_fetch(unsigned number, const struct tutti_event *event, struct tutti_fault *fault)
 {
-	struct tmd *tmd = tmd_at((number & 0xff) % FW_TMDS);
+	struct tmd *tmd = tmd_at(number & 0xff);
 	struct work *work = &tmd->work;
 	unsigned cause = event->word[0] >> 8 & 0xff;
 	uint64_t there;

@@ -2,6 +2,7 @@
 /* Kernels of `tutti validate` and `tutti bench`. */
 #include "tutti/device.h"
 #include "tutti/tmau.h"
+#include "tutti/work.h"
 
 #include "../examples/gemm/kernels.c" /* the kernels of the example, to measure them unchanged */
 #include "kernels.h"
@@ -31,6 +32,52 @@ TUTTI_KERNEL(tool_cga_hold, struct tool_args, .cga = { 11, 1, 1 }, .cga_kind = T
 	__atomic_fetch_add(args->out + 1, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(args->out, __ATOMIC_RELAXED))
 		tutti_yield();
+}
+
+TUTTI_KERNEL_DECLARE(tool_empty);
+
+/* Starts @value child tasks, each when the one before it has ended. out[] has room for their metadata and signal. */
+TUTTI_KERNEL(tool_parent, struct tool_args)
+{
+	struct tutti_tmd *tmd = (struct tutti_tmd *)args->out;
+	struct tutti_signal *done = (struct tutti_signal *)(tmd + 1);
+
+	__builtin_memset(done, 0, sizeof(*done));
+	tutti_task_grid(tmd, TUTTI_KERNEL_OBJECT(tool_empty), args, 1, 1, done);
+	for (uint64_t i = 0; i < args->value; i++) {
+		__atomic_store_n(&done->value, 1, __ATOMIC_RELAXED);
+		if (tutti_task_create(tmd))
+			tutti_abort(i);
+		tutti_signal_wait(done, 1);
+	}
+}
+
+/* Puts @value items into the work queue of the task with the metadata @out, each when the one before it was consumed. */
+TUTTI_KERNEL(tool_produce, struct tool_args)
+{
+	const struct tutti_tmd *tmd = (const struct tutti_tmd *)args->out;
+	const struct tutti_work_queue *queue = (const struct tutti_work_queue *)(uintptr_t)tmd->queue;
+	uint64_t item = 0;
+
+	for (uint64_t i = 0; i < args->value; i++) {
+		uint64_t number = tutti_load_relaxed(&queue->write_index);
+
+		if (tutti_work_put(tmd, &item))
+			tutti_abort(i);
+		while (tutti_load_acquire(tutti_work_slot(queue, number)) != number + queue->items)
+			tutti_yield();
+	}
+}
+
+/* Consumes items of the work queue @out. */
+TUTTI_KERNEL(tool_consume, struct tool_args)
+{
+	const struct tutti_work_queue *queue = (const struct tutti_work_queue *)args->out;
+
+	for (uint32_t i = 0; i < tutti_work_items(); i++) {
+		tutti_work_item(queue, i);
+		tutti_work_done(queue, i);
+	}
 }
 
 /* Every work-item writes its position in the grid to its own place in out[]. */

@@ -10,6 +10,7 @@
 #include "bench.h"
 #include "counts.h"
 #include "packet_forms.h"
+#include "tools/kernels.h"
 #include "transport/emulator.h"
 #include "tutti/task.h"
 
@@ -116,6 +117,79 @@ static int launches(struct way *way, const char *name, int (*launch)(struct way 
 	return report(way, name, &before, &after, PACKET_ROUNDS, target);
 }
 
+/* ---- what kernels start; the rest of those kernels is left out by running them with two numbers of rounds ---- */
+
+#define FEW 8u
+
+/* Run kernel @name, which is given @rounds. */
+static int rounds(struct way *way, const char *name, void *out, unsigned rounds)
+{
+	struct tutti_launch launch = bench_rig_launch(&way->rig, true);
+	struct tool_args *args = way->rig.args;
+	struct tutti_kernel kernel;
+	int error = tutti_executable_kernel(way->rig.executable, name, &kernel);
+
+	*args = (struct tool_args){ out, rounds };
+	launch.kernel = &kernel;
+	launch.barrier = false;
+	tutti_signal_store(way->rig.done, 1);
+	if (!error)
+		error = tutti_dispatch(way->rig.queue, &launch);
+	return error ? error : bench_rig_wait(&way->rig);
+}
+
+static int started(struct way *way, const char *name, const char *kernel, void *out)
+{
+	static struct counts before, few, many;
+	struct tutti_card *card = emulator_card(way->rig.device);
+	int error = rounds(way, kernel, out, FEW);
+
+	counts_take(card, &before);
+	if (!error)
+		error = rounds(way, kernel, out, FEW);
+	counts_take(card, &few);
+	if (!error)
+		error = rounds(way, kernel, out, PACKET_ROUNDS + FEW);
+	counts_take(card, &many);
+	if (error)
+		return bench_failed(way->bench, "PERF-12", name, tutti_strerror(error));
+	counts_leave_out(&few, &before);
+	return report(way, name, &few, &many, PACKET_ROUNDS, BENCH_NO_TARGET);
+}
+
+/* Workgroups of a queue task, each for an item that a kernel has put into its work queue. */
+static int work_items(struct way *way)
+{
+	struct tutti_task_attributes attributes = { 0 };
+	struct tutti_launch launch = bench_rig_launch(&way->rig, false);
+	struct tool_args *args = NULL;
+	struct tutti_kernel consume;
+	struct tutti_task *task = NULL;
+	int error = tutti_work_create(way->rig.device, 16, 8, &attributes.work);
+
+	if (!error)
+		error = tutti_task_create(way->rig.device, &attributes, &task);
+	if (!error)
+		error = tutti_memory_alloc(way->rig.device, TUTTI_MEMORY_SYSTEM, sizeof(*args), (void **)&args);
+	if (!error)
+		error = tutti_executable_kernel(way->rig.executable, "tool_consume", &consume);
+	if (!error) {
+		*args = (struct tool_args){ (uint64_t *)tutti_work_queue(attributes.work), 0 };
+		launch.kernel = &consume;
+		launch.kernarg = args;
+		launch.barrier = false;
+		error = tutti_task_dispatch(way->rig.queue, &launch, task);
+	}
+	error = error ? bench_failed(way->bench, "PERF-12", "work_item", tutti_strerror(error)) :
+			started(way, "work_item", "tool_produce", tutti_task_tmd(task));
+	tutti_work_close(attributes.work);
+	tutti_queue_drain(way->rig.queue, 1000000000);
+	tutti_task_destroy(task);
+	tutti_work_destroy(attributes.work);
+	tutti_memory_free(way->rig.device, args);
+	return error;
+}
+
 static int way_init(struct way *way)
 {
 	const struct tutti_device_options options = { .deterministic = true, .count = true };
@@ -161,6 +235,8 @@ int bench_way(struct bench *bench)
 			failed |= packets(&way, form);
 		failed |= launches(&way, "own_metadata", own_metadata, 800);
 		failed |= launches(&way, "cga_16", cga_16, 900);
+		failed |= started(&way, "child_task", "tool_parent", way.rig.out);
+		failed |= work_items(&way);
 		bench_report(bench, "PERF-12", "divisions_of_all_forms", way.divisions, "divisions", 0, BENCH_LOWER);
 	}
 	way_fini(&way);

@@ -11,6 +11,20 @@ void counts_take(struct tutti_card *card, struct counts *counts)
 	counts->all = tutti_card_instructions(card);
 }
 
+void counts_leave_out(struct counts *counts, const struct counts *before)
+{
+	for (size_t f = 0; f < counts->n; f++) {
+		struct tutti_card_function *now = &counts->function[f];
+		const struct tutti_card_function *then = &before->function[f];
+
+		now->instructions += now->instructions - then->instructions;
+		now->calls += now->calls - then->calls;
+		now->cycles += now->cycles - then->cycles;
+		now->divisions += now->divisions - then->divisions;
+	}
+	counts->all += counts->all - before->all;
+}
+
 void counts_spent(const struct counts *before, const struct counts *after, double weight, struct spent *spent)
 {
 	for (size_t f = 0; f < after->n; f++) {
