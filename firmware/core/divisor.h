@@ -17,7 +17,7 @@ struct divisor {
 	uint8_t shift;   /* log2(@by), rounded down */
 };
 
-/** divisor_set() - prepare @by; 0: none. */
+/** divisor_set() - prepare @by; 0: none. It is in base.c. */
 void divisor_set(struct divisor *divisor, uint32_t by);
 
 /**

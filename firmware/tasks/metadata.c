@@ -10,8 +10,8 @@
 
 struct tmd tmds[FW_TMDS];
 static unsigned works; /* number of live queue tasks */
-static struct tmd *free_tmds HOT_DATA; /* a list by struct tmd.next_free */
-static unsigned free_count HOT_DATA;
+struct tmd *tmd_free HOT_DATA;
+uint32_t tmd_free_count HOT_DATA;
 
 /* struct tmd.progress of a record for which only the first fetch is under way */
 #define FIRST_FETCH (TMD_FETCHING | 1u << 16)
@@ -26,22 +26,14 @@ _Static_assert(offsetof(struct tmd, answers) == offsetof(struct tmd, progress) +
 #define WORK_SIZES offsetof(struct tutti_work_queue, base)
 #define WORK_SIZES_BYTES (offsetof(struct tutti_work_queue, pad3) - WORK_SIZES)
 
-static void give_back(struct tmd *tmd)
-{
-	tmd->stage = TMD_FREE;
-	tmd->next_free = free_tmds;
-	free_tmds = tmd;
-	free_count++;
-}
-
 COLD void tmd_init(void)
 {
 	unsigned i;
 
-	free_tmds = NULL;
-	free_count = 0;
+	tmd_free = NULL;
+	tmd_free_count = 0;
 	for (i = FW_TMDS; i--;)
-		give_back(&tmds[i]);
+		tmd_give_back(&tmds[i]);
 	works = 0;
 }
 
@@ -204,13 +196,13 @@ static COLD bool few_own(const struct queue *queue)
 
 	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
 		own += tmd->stage != TMD_FREE && queue_asid(tmd->queue) == queue_asid(queue);
-	return own + queue->priority / 2 < free_count;
+	return own + queue->priority / 2 < tmd_free_count;
 }
 
 /* All records that are in use may belong to the context of @queue and still leave enough, so nobody has to count. */
 static inline bool many_free(const struct queue *queue)
 {
-	return FW_TMDS - free_count + queue->priority / 2 < free_count;
+	return FW_TMDS - tmd_free_count + queue->priority / 2 < tmd_free_count;
 }
 
 /*
@@ -218,10 +210,10 @@ static inline bool many_free(const struct queue *queue)
  */
 static inline __attribute__((always_inline)) struct tmd *begin(struct queue *queue, uint64_t address, uint32_t *p)
 {
-	struct tmd *tmd = free_tmds;
+	struct tmd *tmd = tmd_free;
 
-	free_tmds = tmd->next_free;
-	free_count--;
+	tmd_free = tmd->next_free;
+	tmd_free_count--;
 	tmd->address = address;
 	tmd->queue = queue;
 	tmd->progress = FIRST_FETCH;
@@ -407,7 +399,7 @@ COLD void tmd_take_any(struct queue *queue, struct tmd *tmd, uint32_t groups)
 
 COLD void tmd_put(struct tmd *tmd)
 {
-	give_back(tmd);
+	tmd_give_back(tmd);
 	if (tmd->affinity) {
 		affinity_put(tmd->affinity);
 		tmd->affinity = 0;
@@ -469,7 +461,7 @@ void tmd_end(struct tmd *tmd)
 {
 	if (unlikely(tmd->unusual) || unlikely(tmd_is_queue(tmd)) || unlikely(tmd->stage != TMD_TASK))
 		return end_rare(tmd);
-	give_back(tmd);
+	tmd_give_back(tmd);
 	wait_wake(WAIT_TMD);
 }
 
@@ -488,37 +480,10 @@ COLD void tmd_drop(struct queue *queue)
 
 /* ---- writing back ---- */
 
-/* All that is written lies in one aligned block of 64 bytes. The state is stored last. */
-#define AT offsetof(struct tutti_tmd, state)
-_Static_assert(AT / 64 == (AT + 8 * TMD_VALUES - 1) / 64 && offsetof(struct tutti_tmd, timeouts) == AT + 8 * (TMD_VALUES - 1),
-	       "one block");
-
-HOT uint32_t *tmd_write_at(uint32_t *p, const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued,
-			   uint32_t completed)
-{
-	uint64_t address = tmd->address + AT, left = 0;
-
-	if (unlikely(tmd_is_queue(tmd)))
-		left = tmd->work.written - tmd->work.read;
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_BLOCK, TMD_WRITE_WORDS, 0);
-	p[1] = tmd->queue->asid_queue;
-	p[2] = (uint32_t)address;
-	p[3] = (uint32_t)(address >> 32);
-	p[4] = state;
-	p[5] = error;
-	p[6] = issued;
-	p[8] = completed;
-	p[10] = issued; /* resume */
-	p[12] = (uint32_t)left;
-	p[13] = (uint32_t)(left >> 32);
-	p[14] = tmd->evictions;
-	p[15] = tmd->turns;
-	p[16] = tmd->timeouts;
-	p[7] = p[9] = p[11] = p[17] = 0;
-	return p + TMD_WRITE_WORDS;
-}
-
 COLD void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed)
 {
-	command_end(tmd_write_at(command_begin(TMD_WRITE_WORDS), tmd, state, error, issued, completed));
+	uint64_t left = tmd_is_queue(tmd) ? tmd->work.written - tmd->work.read : 0;
+
+	command_end(tmd_write_at(command_begin(TMD_WRITE_WORDS), tmd, tmd->queue->asid_queue,
+				 state | (uint64_t)error << 32, issued, completed, left));
 }

@@ -114,6 +114,8 @@ static inline const uint32_t *tmd_affinity(const struct tmd *tmd)
 }
 
 extern struct tmd tmds[FW_TMDS];
+extern struct tmd *tmd_free;    /* a list by struct tmd.next_free */
+extern uint32_t tmd_free_count;
 
 void tmd_init(void);
 /**
@@ -156,6 +158,14 @@ static inline void tmd_take(struct queue *queue, struct tmd *tmd, uint32_t group
 }
 /** tmd_take_any() - the same for any metadata, also those that no queue waits for. */
 void tmd_take_any(struct queue *queue, struct tmd *tmd, uint32_t groups);
+/** tmd_give_back() - free a record that has nothing else, and for which no queue waits. */
+static inline void tmd_give_back(struct tmd *tmd)
+{
+	tmd->stage = TMD_FREE;
+	tmd->next_free = tmd_free;
+	tmd_free = tmd;
+	tmd_free_count++;
+}
 /** tmd_end() - the task of @tmd has ended. */
 void tmd_end(struct tmd *tmd);
 /** tmd_put() - free a record. No fetch into it may be under way. */
@@ -165,14 +175,46 @@ void tmd_drop(struct queue *queue);
 /** tmd_orphan() - @parent is gone. tmd_drop_children() - forget child tasks of @queue that are not accepted yet. */
 void tmd_orphan(struct task *parent);
 void tmd_drop_children(struct queue *queue);
-/** tmd_write_at() - tmd_write() at @p, where TMD_WRITE_WORDS fit. Return: their end */
-uint32_t *tmd_write_at(uint32_t *p, const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued,
-		       uint32_t completed);
 /** tmd_write() - write the dynamic part back to user memory. */
 void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed);
 /** TMD_WRITE_WORDS - words of the command ring tmd_write() may need; its caller must have asked for them. */
 #define TMD_VALUES 7u /* of 8 bytes, that the dynamic part consists of */
 #define TMD_WRITE_WORDS COMMAND_BLOCK_WORDS(TMD_VALUES)
+
+/* All that is written lies in one aligned block of 64 bytes. The state is stored last. */
+#define TMD_DYNAMIC offsetof(struct tutti_tmd, state)
+_Static_assert(TMD_DYNAMIC / 64 == (TMD_DYNAMIC + 8 * TMD_VALUES - 1) / 64 &&
+	       offsetof(struct tutti_tmd, timeouts) == TMD_DYNAMIC + 8 * (TMD_VALUES - 1), "one block");
+
+/**
+ * tmd_write_at() - write at @p, where TMD_WRITE_WORDS fit, the command of tmd_write(). Return: its end
+ * @state: the error in its upper half
+ * @left: items of a work queue that no CTA was given
+ */
+static inline __attribute__((always_inline))
+uint32_t *tmd_write_at(uint32_t *p, const struct tmd *tmd, uint32_t asid_queue, uint64_t state, uint32_t issued,
+		       uint32_t completed, uint64_t left)
+{
+	uint64_t address = tmd->address + TMD_DYNAMIC;
+
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_BLOCK, TMD_WRITE_WORDS, 0);
+	p[1] = asid_queue;
+	p[2] = (uint32_t)address;
+	p[3] = (uint32_t)(address >> 32);
+	p[4] = (uint32_t)state;
+	p[5] = (uint32_t)(state >> 32);
+	p[6] = issued;
+	p[8] = completed;
+	p[10] = issued; /* resume */
+	p[12] = (uint32_t)left;
+	p[13] = (uint32_t)(left >> 32);
+	p[14] = tmd->evictions;
+	p[15] = tmd->turns;
+	p[16] = tmd->timeouts;
+	p[7] = p[9] = p[11] = p[17] = 0;
+	return p + TMD_WRITE_WORDS;
+}
+
 /** tmd_resume() - go on with records that waited for a free affinity mask or for room in the command ring. */
 void tmd_resume(void);
 /**

@@ -75,20 +75,22 @@ static HOT void event_cta_general(const struct tutti_event *event)
 	express_retire(task, task->queue);
 }
 
-/* End a task that has metadata and no other rare attribute, and for which no task waits. There is room for TMD_WRITE_WORDS. */
-static HOT void retire_metadata(struct task *task, struct queue *queue)
+/* End a task that has metadata and no other rare attribute, and for which nothing waits. */
+static HOT void retire_metadata(struct task *task)
 {
-	uint32_t *p = command_begin(TMD_WRITE_WORDS + COMMAND_CLEAN_UP_WORDS);
+	struct queue *queue = task->queue;
 	struct tmd *tmd = task->tmd;
+	uint32_t *p = tmd_write_at(command_ring.next, tmd, queue->asid_queue, TUTTI_TMD_FINISHED, tmd->groups, tmd->groups, 0);
 
-	p = tmd_write_at(p, tmd, TUTTI_TMD_FINISHED, 0, tmd->groups, tmd->groups);
 	queue->signalled = (uint32_t)task->packet;
 	command_end(task_put_ends(p, queue, task->release, task->signal, true));
 	task->rare = 0;
 	task_slot_free(task);
-	tmd_end(tmd);
+	tmd_give_back(tmd);
 	queue_finished_metadata(queue, (uint32_t)task->packet);
 }
+
+_Static_assert(TMD_WRITE_WORDS + COMMAND_CLEAN_UP_WORDS < COMMAND_SHORT, "the end of a task with metadata");
 
 /* The last CTAs of a task with rare attributes have ended on SMs that lake_raises() agrees to, or the task does not run. */
 static HOT void event_cta_rare(const struct tutti_event *event, struct task *task)
@@ -99,9 +101,10 @@ static HOT void event_cta_rare(const struct tutti_event *event, struct task *tas
 	}
 	shape_ended(task->shape, event);
 	task->resident = 0;
-	if (unlikely(task->rare != TASK_TMD) || unlikely(!command_room(TMD_WRITE_WORDS)))
+	if (unlikely(task->rare != TASK_TMD) || unlikely(task->tmd->unusual) || unlikely(queue_table.waiters[WAIT_TMD]) ||
+	    unlikely(command_ring.next > command_ring.limit))
 		return task_drained(task);
-	retire_metadata(task, task->queue);
+	retire_metadata(task);
 }
 
 /*
