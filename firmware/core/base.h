@@ -33,7 +33,7 @@
 #define FW_GENERAL_BLOCKS 2u /* how many of them may differ in rarely changed fields */
 /* Card memory takes what exceeds the next three: it works as well, only slower. */
 #define FW_RSBS_SCRATCH 4u   /* reference state buffers placed in scratch RAM that local memory holds */
-#define FW_QUEUES (FW_LARGE ? 32u : 72u) /* queues whose records local memory holds */
+#define FW_QUEUES (FW_LARGE ? 30u : 72u) /* queues whose records local memory holds */
 #define FW_RSBS 64u          /* reference state buffers whose records local memory holds */
 #define FW_SHAPES (FW_LARGE ? 4u : 6u)
 #define FW_KERNELS 16u

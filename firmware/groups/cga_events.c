@@ -58,6 +58,7 @@ HOT void cga_event(const struct tutti_event *event, const struct task *task)
 /*
  * No GPC has changed since the last search but this one, which it has chosen. If its speed is what it was then, a search
  * would choose it again; and there the first SMs of the top row, which are those of the CGA if all others come behind them.
+ * If all of them are in the top row already, they will be a row above it, with no others.
  */
 HOT struct gpc *cga_stays(const struct tutti_event *event, const struct task *task)
 {
@@ -67,10 +68,13 @@ HOT struct gpc *cga_stays(const struct tutti_event *event, const struct task *ta
 	const struct cga *cga = &cga_grids[task->slot];
 	const struct domain_row *row = gpc->top;
 
-	if (unlikely((event->word[1] ^ 1) | (domains.asked ^ cga->ask.whole) | (word->stale ^ 1u << gpc->index % 32) | (mask & ~row[-1].mask)) ||
+	if (!(mask & ~row->mask))
+		speed++;
+	else if (unlikely(mask & ~row[-1].mask) || unlikely((row->mask & -row->mask) - 1 < mask))
+		return NULL;
+	if (unlikely((event->word[1] ^ 1) | (domains.asked ^ cga->ask.whole) | (word->stale ^ 1u << gpc->index % 32)) ||
 	    unlikely(!cga->quick) || unlikely(cga->ask.multicast) || unlikely(query_cache.end != word + 1) ||
-	    unlikely((row->mask & -row->mask) - 1 < mask) || unlikely(!gpc->credits) ||
-	    unlikely((word->used & -word->used) != 0x80000000u >> speed))
+	    unlikely(!gpc->credits) || unlikely((word->used & -word->used) != 0x80000000u >> speed))
 		return NULL;
 	return gpc;
 }

@@ -31,15 +31,15 @@ void counts_spent(const struct counts *before, const struct counts *after, doubl
 		const struct tutti_card_function *function = &after->function[f];
 		int unit = unit_of(function->name, function->address);
 
-		double cycles = weight * (double)(function->cycles - before->function[f].cycles);
+		double cycles = weight * (double)(int64_t)(function->cycles - before->function[f].cycles);
 
 		spent->all_cycles += cycles;
 		if (unit < 0)
 			continue;
-		spent->unit[unit] += weight * (double)(function->instructions - before->function[f].instructions);
+		spent->unit[unit] += weight * (double)(int64_t)(function->instructions - before->function[f].instructions);
 		spent->cycles[unit] += cycles;
 		if (unit != UNIT_HOST && unit != UNIT_IDLE)
-			spent->divisions += weight * (double)(function->divisions - before->function[f].divisions);
+			spent->divisions += weight * (double)(int64_t)(function->divisions - before->function[f].divisions);
 	}
 	spent->all += weight * (double)(after->all - before->all);
 }
@@ -81,12 +81,12 @@ void counts_print_functions(const struct counts *before, const struct counts *af
 {
 	for (size_t f = 0; f < after->n; f++) {
 		const struct tutti_card_function *function = &after->function[f];
-		uint64_t spent = function->instructions - before->function[f].instructions;
+		int64_t spent = (int64_t)(function->instructions - before->function[f].instructions);
 		int unit = unit_of(function->name, function->address);
 
 		if (spent)
 			printf("           %-12s %-30s %10.2f in %8.3f calls\n", unit < 0 ? "?" : unit_names[unit], function->name,
-			       (double)spent / kernels, (double)(function->calls - before->function[f].calls) / kernels);
+			       (double)spent / kernels, (double)(int64_t)(function->calls - before->function[f].calls) / kernels);
 	}
 }
 
