@@ -18,7 +18,8 @@ FW_LARGE_OBJECTS := $(subst $(FW)/,$(FW)/large/,$(FW_OBJECTS))
 FW_SMALL := core/command_ring core/context core/crash core/log core/state groups/cga groups/cga_query core/outbox groups/occupancy \
 	groups/trial_launch packets/condensed_fields packets/condensed_metadata place/affinity place/gpc_slots \
 	place/mixed_shapes place/sm_match place/sm_order place/sm_score queues/agent_packet queues/barrier_packet \
-	queues/child_tasks queues/queue_life tasks/issue_rounds tasks/patience tasks/pending_tasks tasks/task_table tasks/metadata tasks/priority_windows tasks/throttle \
+	queues/child_tasks queues/fetch_buffers queues/queue_life tasks/issue_rounds tasks/patience tasks/pending_tasks \
+	tasks/task_table tasks/metadata tasks/priority_windows tasks/throttle \
 	tasks/wave_split tasks/work_queue tensor/bulk_copy top/heartbeat \
 	top/host_channel
 $(foreach unit,$(FW_SMALL),$(FW)/$(unit).o $(FW)/large/$(unit).o): FW_SIZE = -Os -msave-restore

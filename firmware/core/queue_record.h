@@ -127,6 +127,12 @@ static inline unsigned queue_asid(const struct queue *queue)
 	return queue->asid_queue & 0xffff;
 }
 
+/**
+ * queue_set_take() - take a queue out of @set, in which @words has a bit for each word that is not 0: the one with the lowest
+ * number from @from on or, if there is none, with the lowest number of all.
+ */
+struct queue *queue_set_take(struct queue_set *set, uint32_t *words, unsigned from);
+
 /** queue_of_run() - 1 if @packet is the condensed packet that is being launched, otherwise 0. */
 static inline uint32_t queue_of_run(const struct queue *queue, uint32_t packet)
 {

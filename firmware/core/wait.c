@@ -11,6 +11,23 @@ COLD struct queue *queue_far(unsigned id)
 	return (struct queue *)card_memory(CARD_QUEUES) + (id - FW_QUEUES);
 }
 
+struct queue *queue_set_take(struct queue_set *set, uint32_t *words, unsigned from)
+{
+	unsigned w = from / 32;
+	uint32_t mask = set->word[w] & ~0u << from % 32, behind;
+
+	if (!mask) {
+		behind = *words & ~1u << w;
+		w = lowest_bit(behind ? behind : *words);
+		mask = set->word[w];
+	}
+	mask = single_bit(mask);
+	set->word[w] ^= mask;
+	if (!set->word[w])
+		*words ^= 1u << w;
+	return queue_at(32 * w + bit_number(mask));
+}
+
 void wait_ready(struct queue *queue)
 {
 	unsigned id = queue_id(queue);

@@ -5,6 +5,7 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "queues/fetch_buffers.h"
 #include "queues/queue_life.h"
 #include "queues/queue_timer.h"
 
@@ -148,6 +149,8 @@ COLD int barrier_packet(struct queue *queue, const struct tutti_barrier_packet *
 	for (probe = probes; probe < probes + FW_PROBES; probe++)
 		if (!probe->queue) {
 			ask(queue, packet, probe);
+			if (queue_table.waiters[WAIT_BUFFER])
+				buffer_drop(queue);
 			return wait_park(queue, WAIT_SIGNAL);
 		}
 	return wait_park(queue, WAIT_PROBE);

@@ -9,6 +9,7 @@
 #include "place/plain_grid.h"
 #include "queues/agent_packet.h"
 #include "queues/barrier_packet.h"
+#include "queues/fetch_buffers.h"
 #include "queues/launch_condensed.h"
 #include "queues/launch_plain.h"
 #include "queues/launch_special.h"
@@ -19,9 +20,6 @@
 #include "tasks/task_table.h"
 #include "tasks/work_queue.h"
 
-static union tutti_packet buffers[FW_BUFFERS][FW_BUFFER_PACKETS] __attribute__((aligned(64)));
-static uint8_t buffer_owner[FW_BUFFERS]; /* valid while the bit in buffer_used is set */
-static uint32_t buffer_used;
 static unsigned next_ready; /* where queue_run_ready() goes on */
 
 #define POLL_FIRST_US 64u
@@ -37,61 +35,12 @@ COLD void queue_init(void)
 	queue_table = (struct queue_table){ 0 };
 	for (i = 0; i < TUTTI_MAX_QUEUES; i++)
 		*queue_at(i) = (struct queue){ .state = QUEUE_NONE };
-	buffer_used = next_ready = 0;
+	next_ready = 0;
+	buffer_init();
 	HAL_ENGINES->doorbell_index = hal_local(rung_index);
 }
 
 /* ---- fetching ---- */
-
-void queue_buffer_drop(struct queue *queue)
-{
-	queue->packet = queue->end = NULL;
-	if (!queue->buffer)
-		return;
-	buffer_used &= ~(1u << (queue->buffer - 1));
-	queue->buffer = 0;
-	wait_wake(WAIT_BUFFER);
-}
-
-/*
- * Take the buffer of a queue that waits for something else than packets. Nothing is lost: the packets in the buffer
- * were not taken yet, so the queue fetches and checks them again later.
- */
-static COLD int buffer_steal(void)
-{
-	static unsigned next;
-	unsigned i, n;
-
-	/* in turn, so that no queue loses its buffer each time before it can use it */
-	for (n = 0; n < FW_BUFFERS; n++) {
-		struct queue *owner;
-
-		i = next++ % FW_BUFFERS;
-		owner = queue_at(buffer_owner[i]);
-		if (owner->fetching || owner->wait == WAIT_NONE)
-			continue;
-		owner->packet = owner->end = NULL;
-		owner->buffer = 0;
-		return (int)i;
-	}
-	return -1;
-}
-
-static bool buffer_take(struct queue *queue)
-{
-	uint32_t free = ~buffer_used & ((1u << FW_BUFFERS) - 1);
-	int i;
-
-	if (queue->buffer)
-		return true;
-	i = free ? (int)lowest_bit(free) : buffer_steal();
-	if (i < 0)
-		return false;
-	buffer_used |= 1u << i;
-	buffer_owner[i] = (uint8_t)queue_id(queue);
-	queue->buffer = (uint8_t)(i + 1);
-	return true;
-}
 
 /*
  * A fetch never crosses the middle of the ring or its end. The slots of packets that have just been taken become INVALID
@@ -106,15 +55,11 @@ static void fetch(struct queue *queue)
 
 	if (queue->fetching)
 		return;
-	if (!buffer_take(queue)) {
-		/* its owners may all wait for what this queue is to signal, and then none of them gives a buffer back */
-		wait_park(queue, WAIT_BUFFER);
-		queue_timer_set(queue, POLL_FIRST_US);
+	to = buffer_take(queue);
+	if (unlikely(!to))
 		return;
-	}
 	if (n > queue->batch)
 		n = queue->batch;
-	to = buffers[queue->buffer - 1];
 	queue->rung = 0;
 	queue->fetching = (uint8_t)n;
 	queue->wait = WAIT_FETCH;
@@ -131,7 +76,7 @@ static void fetch(struct queue *queue)
  */
 static void starve(struct queue *queue)
 {
-	queue_buffer_drop(queue);
+	buffer_used(queue);
 	queue->batch = QUEUE_FIRST_BATCH;
 	if (queue->rung) {
 		fetch(queue);
@@ -155,7 +100,7 @@ void queue_event_fetch(unsigned number, const struct tutti_event *event)
 	queue->wait = WAIT_NONE;
 	if (unlikely(queue->stale)) {
 		queue->stale = 0;
-		queue_buffer_drop(queue);
+		buffer_drop(queue);
 		queue_answered(queue);
 		queue_run(queue);
 		return;
@@ -325,7 +270,7 @@ HOT void queue_run(struct queue *queue)
 		}
 		queue->packet++;
 		queue->head++;
-		}
+	}
 	left(queue);
 }
 
@@ -514,31 +459,10 @@ static COLD void finished_general(struct queue *queue)
 		attention.settle |= ATTEND_SUSPEND;
 }
 
-/*
- * Take a queue out of @set, in which @words has a bit for each word that is not 0: the one with the lowest number from
- * @from on or, if there is none, with the lowest number of all.
- */
-static struct queue *take(struct queue_set *set, uint32_t *words, unsigned from)
-{
-	unsigned w = from / 32;
-	uint32_t mask = set->word[w] & ~0u << from % 32, behind;
-
-	if (!mask) {
-		behind = *words & ~1u << w;
-		w = lowest_bit(behind ? behind : *words);
-		mask = set->word[w];
-	}
-	mask = single_bit(mask);
-	set->word[w] ^= mask;
-	if (!set->word[w])
-		*words ^= 1u << w;
-	return queue_at(32 * w + bit_number(mask));
-}
-
 void queue_run_ended(void)
 {
 	while (queue_table.any_ended)
-		finished_general(take(&queue_table.ended, &queue_table.any_ended, 0));
+		finished_general(queue_set_take(&queue_table.ended, &queue_table.any_ended, 0));
 }
 
 /*
@@ -550,7 +474,7 @@ void queue_run_ready(void)
 	struct queue *queue;
 
 	while (queue_table.any_ready) {
-		queue = take(&queue_table.ready, &queue_table.any_ready, next_ready);
+		queue = queue_set_take(&queue_table.ready, &queue_table.any_ready, next_ready);
 		next_ready = (queue_id(queue) + 1) % TUTTI_MAX_QUEUES;
 		queue_run(queue);
 	}
@@ -593,7 +517,7 @@ void queue_event_doorbell(const struct tutti_event *event)
 
 void queue_poll(struct queue *queue)
 {
-	if (queue->wait == WAIT_RING || queue->wait == WAIT_SIGNAL || queue->wait == WAIT_BUFFER)
+	if (queue->wait == WAIT_RING || queue->wait == WAIT_SIGNAL)
 		queue_run(queue);
 }
 

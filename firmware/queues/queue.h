@@ -94,7 +94,5 @@ void queue_poll(struct queue *queue);
 void queue_suspend(void);
 /** queue_resume() - let all queues go on after queue_suspend(). */
 void queue_resume(void);
-/** queue_buffer_drop() - give the fetch buffer of @queue back. */
-void queue_buffer_drop(struct queue *queue);
 
 #endif

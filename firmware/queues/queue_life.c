@@ -8,6 +8,7 @@
 #include "core/state.h"
 #include "core/wait.h"
 #include "queues/barrier_packet.h"
+#include "queues/fetch_buffers.h"
 #include "queues/launch_condensed.h"
 #include "queues/launch_plain.h"
 #include "queues/queue.h"
@@ -19,7 +20,7 @@ static COLD void gone(struct queue *queue)
 {
 	unsigned id = queue_id(queue);
 
-	queue_buffer_drop(queue);
+	buffer_drop(queue);
 	if (queue->rsb)
 		queue->rsb->attached--;
 	queue->state = QUEUE_NONE;
@@ -45,7 +46,7 @@ void queue_settle(struct queue *queue)
 COLD void queue_answered(struct queue *queue)
 {
 	if (queue->state == QUEUE_STOPPED)
-		queue_buffer_drop(queue);
+		buffer_drop(queue);
 	queue_settle(queue);
 	attention.settle |= ATTEND_SUSPEND;
 }
@@ -150,7 +151,7 @@ COLD void queue_stop(struct queue *queue, struct tutti_fault *fault)
 	if (fault->packet == queue->run_packet)
 		run_drop(queue);
 	if (!queue->fetching)
-		queue_buffer_drop(queue);
+		buffer_drop(queue);
 	if (queue->error)
 		return;
 	queue->error = (uint8_t)fault->code;

@@ -8,6 +8,7 @@
 #include "core/state.h"
 #include "place/cta_shape.h"
 #include "place/sm_match.h"
+#include "queues/fetch_buffers.h"
 #include "queues/queue.h"
 #include "queues/queue_life.h"
 #include "queues/queue_timer.h"
@@ -111,10 +112,11 @@ void heartbeat_event(void)
 	uint64_t time = hal_time();
 
 	queue_timer_run(time);
+	buffer_run(time);
 	work_timeout(time);
 	if (split_due(time))
 		rounds_run();
 	if (time >= next_beat)
 		heartbeat(time);
-	clock_set(work_earliest(split_earliest(queue_timer_earliest(time, next_beat))));
+	clock_set(work_earliest(split_earliest(queue_timer_earliest(time, buffer_earliest(next_beat)))));
 }

@@ -34,6 +34,7 @@ static const struct rule {
 	{ "place/kernel_cache", "", UNIT_FETCH },
 	{ "place/", "", UNIT_PLACE },
 	{ "queues/launch_", "", UNIT_TASK },
+	{ "queues/fetch_buffers", "", UNIT_FETCH },
 	{ "queues/queue_timer", "", UNIT_FETCH },
 	{ "queues/queue_life", "", UNIT_HOST },
 	{ "queues/queue", "queue_run", UNIT_DECODE },

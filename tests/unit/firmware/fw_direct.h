@@ -14,7 +14,9 @@
 
 #define ASID 4u
 #define QUEUES 5u
+#ifndef RINGS
 #define RINGS 8u /* of these queues, and of some more */
+#endif
 #define RING 64u
 #define KERNELS 128u
 #define TMDS 8u
@@ -153,13 +155,13 @@ static void start(unsigned sms, unsigned slots)
 	signal_count = replies = kernel_answers = packet_fetches = 0;
 }
 
-static void ring_doorbell(unsigned q)
+static inline void ring_doorbell(unsigned q)
 {
 	rig_event(TUTTI_EVENT_DOORBELL, 1u << q, 0);
 	take();
 }
 
-static void submit(unsigned q, const void *packet)
+static inline void submit(unsigned q, const void *packet)
 {
 	memcpy(&ring[q][written[q]++ % RING], packet, 64);
 	ring_doorbell(q);
@@ -176,8 +178,8 @@ static struct tutti_dispatch_packet kernel_packet(unsigned kernel, unsigned grou
 }
 
 /* Keep a kernel as reference @index, and end it. */
-static void end_all(unsigned slot);
-static void store(unsigned q, unsigned index, struct tutti_dispatch_packet p)
+static inline void end_all(unsigned slot);
+static inline void store(unsigned q, unsigned index, struct tutti_dispatch_packet p)
 {
 	p.ref_num = (uint16_t)(TUTTI_REF_STORE | index);
 	submit(q, &p);
@@ -189,7 +191,7 @@ static void store(unsigned q, unsigned index, struct tutti_dispatch_packet p)
 }
 
 /* A condensed packet of up to four kernels that are as reference 0. */
-static union tutti_packet condensed(unsigned kernels)
+static inline union tutti_packet condensed(unsigned kernels)
 {
 	union tutti_packet p = { .condensed = { .type = TUTTI_PACKET_CONDENSED, .num_kernels = (uint8_t)kernels } };
 
@@ -197,7 +199,7 @@ static union tutti_packet condensed(unsigned kernels)
 }
 
 /* The slot of a running kernel of this packet, or -1. */
-static int slot_of(unsigned q, uint64_t packet)
+static inline int slot_of(unsigned q, uint64_t packet)
 {
 	for (unsigned s = 0; s < SLOTS; s++)
 		if (running[s].ctas && running[s].queue == q && running[s].packet == packet)
@@ -206,7 +208,7 @@ static int slot_of(unsigned q, uint64_t packet)
 }
 
 /* The CTAs of the kernel in @slot end. Another one may start there at once. */
-static void end_all(unsigned slot)
+static inline void end_all(unsigned slot)
 {
 	unsigned left = running[slot].ctas;
 
@@ -224,7 +226,7 @@ static void end_all(unsigned slot)
 			}
 }
 
-static void ask_for_child(unsigned slot, uint64_t address)
+static inline void ask_for_child(unsigned slot, uint64_t address)
 {
 	struct tutti_event event = { { TUTTI_EVENT_REQUEST | slot << 8 | TUTTI_SERVICE_TASK << 16, 0, 0,
 				       (uint32_t)address, (uint32_t)(address >> 32) } };

@@ -392,29 +392,6 @@ static void child_after_child(void **unused)
 	assert_int_equal(queue_at(0)->flight, 0);
 }
 
-/* All buffers belong to queues that wait for a signal; the queue that is to send it gets one of them nevertheless. */
-static void buffer_for_a_signal(void **unused)
-{
-	union tutti_packet wait = { .barrier = { .header = TUTTI_PACKET_BARRIER_AND, .dependency = { SIGNAL_AT } } };
-	struct tutti_dispatch_packet p = kernel_packet(0, 1);
-	unsigned q;
-
-	(void)unused;
-	start(1, 0);
-	signal_memory[0].value = 1;
-	for (q = 0; q <= FW_BUFFERS; q++) {
-		rig_queue(q, ASID, 0);
-		memcpy(&ring[q][written[q]++], q < FW_BUFFERS ? (void *)&wait : (void *)&p, 64);
-	}
-	rig_event(TUTTI_EVENT_DOORBELL, (2u << FW_BUFFERS) - 1, 0);
-	take();
-	assert_int_equal(started[FW_BUFFERS], 0);
-	hal_host.time += 1000000;
-	rig_event(TUTTI_EVENT_TIMER, 0, 0);
-	take();
-	assert_int_equal(started[FW_BUFFERS], 1);
-}
-
 /* A signal is 0 when all of its 64 bits are; a split one when what the card has done is all there was to do. */
 static void all_bits_of_a_signal(void **unused)
 {
@@ -615,7 +592,6 @@ int main(void)
 		RIG_TEST("PKT-06 SYS-58", unreadable_ring),
 		RIG_TEST("PKT-04 PKT-17 TSK-12", overlapped_and_dropped),
 		RIG_TEST("RES-07 PKT-08", independent_reference),
-		RIG_TEST("PKT-03 REL-12", buffer_for_a_signal),
 		RIG_TEST("TSK-11", child_without_slot),
 		RIG_TEST("TSK-11", child_after_child),
 		RIG_TEST("PKT-03 PKT-04", all_bits_of_a_signal),

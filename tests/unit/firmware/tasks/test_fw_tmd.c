@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Metadata of tasks: each rule of TSK-01 by itself, and whatever bytes there may be. */
 #include "core/wait.h"
+#include "queues/fetch_buffers.h"
 #include "queues/queue.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
@@ -313,13 +314,13 @@ static void meanwhile(void **unused)
 		metadata_late = false;
 		switch (what) {
 		case 1: /* another queue has taken its buffer: the packets are fetched again */
-			queue_buffer_drop(&queues[1]);
+			buffer_drop(&queues[1]);
 			break;
 		case 2:
 			ask(TUTTI_MSG_SUSPEND, 0);
 			break;
 		case 3: /* the packet is another one after that, and has no metadata */
-			queue_buffer_drop(&queues[1]);
+			buffer_drop(&queues[1]);
 			ring[1][1].dispatch.tmd = 0;
 			break;
 		case 4: /* they are wrong */

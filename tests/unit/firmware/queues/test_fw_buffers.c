@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many queues, few fetch buffers: nobody fetches in vain, nobody waits for ever. Time stands still unless a test moves it,
+ * so that no queue polls.
+ */
+#define RINGS 48u
+#include "fw_direct.h"
+
+#include "core/wait.h"
+#include "queues/queue_life.h"
+
+#define PACKETS 4u /* as many as a queue fetches when it wakes */
+
+static void doorbells(unsigned from, unsigned to)
+{
+	for (unsigned q = from; q < to; q++)
+		rig_event(TUTTI_EVENT_DOORBELL | q / 32 << 8, 1u << q % 32, 0);
+}
+
+static void write_kernel(unsigned q)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	p.header |= TUTTI_HEADER_BARRIER;
+	memcpy(&ring[q][written[q]++ % RING], &p, 64);
+}
+
+/* Queues @from up to @to write @n kernels each. Their doorbells are rung before any of their packets is fetched. */
+static void submit_all(unsigned from, unsigned to, unsigned n)
+{
+	for (unsigned q = from; q < to; q++)
+		for (unsigned k = 0; k < n; k++)
+			write_kernel(q);
+	doorbells(from, to);
+	take();
+}
+
+static void queues_create(void)
+{
+	for (unsigned q = 0; q < RINGS; q++)
+		rig_queue(q, ASID, 0);
+}
+
+/* End what runs, one kernel after the other, until nothing does. */
+static void end_everything(void)
+{
+	bool any;
+
+	do {
+		any = false;
+		for (unsigned s = 0; s < SLOTS; s++)
+			if (running[s].ctas) {
+				any = true;
+				end_all(s);
+			}
+	} while (any);
+}
+
+static unsigned waiting(enum queue_wait wait)
+{
+	unsigned n = 0;
+
+	for (unsigned q = 0; q < RINGS; q++)
+		n += queue_at(q)->wait == wait;
+	return n;
+}
+
+/*
+ * One slot, taken by a kernel that lasts; behind it as many kernels as can be accepted; then queues that wait for a slot
+ * and have all buffers, and queues in line.
+ */
+static void crowd(void)
+{
+	start(1, 1);
+	queues_create();
+	submit_all(0, RINGS - 1, 1);
+	assert_int_equal(waiting(WAIT_SLOT), FW_BUFFERS);
+	assert_in_range(waiting(WAIT_BUFFER), 4, RINGS);
+}
+
+/* A queue fetches its packets once and then, to see that there are no more, once again. */
+static void fetched_once(void **unused)
+{
+	(void)unused;
+	for (unsigned slots = 1; slots <= SLOTS; slots += SLOTS - 1) {
+		start(1, slots);
+		queues_create();
+		submit_all(0, RINGS, PACKETS);
+		end_everything();
+		for (unsigned q = 0; q < RINGS; q++)
+			assert_int_equal(started[q], PACKETS);
+		assert_in_range(packet_fetches, RINGS, 2 * RINGS);
+	}
+}
+
+/* While it has to wait nobody fetches, whatever happens elsewhere. */
+static void waits_at_no_cost(void **unused)
+{
+	unsigned before;
+
+	(void)unused;
+	crowd();
+	before = packet_fetches;
+	for (unsigned n = 0; n < 100; n++)
+		doorbells(0, RINGS - 1);
+	take();
+	assert_int_equal(packet_fetches, before);
+	end_everything();
+	for (unsigned q = 0; q < RINGS - 1; q++)
+		assert_int_equal(started[q], 1);
+	/* each queue has rung again after its first fetch */
+	assert_in_range(packet_fetches, before, 3 * RINGS);
+}
+
+/* A buffer goes to the line, in the order of numbers, not to a queue that comes later. */
+static void line_in_order(void **unused)
+{
+	unsigned first = 0, n;
+
+	(void)unused;
+	crowd();
+	while (queue_at(first)->wait != WAIT_BUFFER)
+		first++;
+	packet_fetches = 0;
+	for (n = 0; first + n < RINGS - 1; n++) {
+		submit_all(RINGS - 1, RINGS, n == 0);
+		for (unsigned s = 0; s < SLOTS; s++)
+			if (running[s].ctas) {
+				end_all(s);
+				break;
+			}
+	}
+	end_everything();
+	for (n = 0; n < RINGS; n++)
+		assert_int_equal(started[n], 1);
+	for (n = 0; first + n < RINGS; n++) {
+		unsigned at = 0;
+
+		while (at < packet_fetches && packets_fetched[at] != first + n)
+			at++;
+		for (unsigned before = 0; before < at; before++)
+			assert_true(packets_fetched[before] <= first + n);
+	}
+}
+
+/* More queues than buffers never run out of packets: all of them get on, whatever their numbers. */
+static void greedy_in_turn(void **unused)
+{
+	enum { MANY = 2 * FW_BUFFERS + 1 };
+	unsigned all = 0;
+
+	(void)unused;
+	start(1, 0);
+	queues_create();
+	for (unsigned round = 0; round < 2000; round++) {
+		for (unsigned q = 0; q < MANY; q++)
+			while (written[q] - queue_at(q)->retired < RING)
+				write_kernel(q);
+		doorbells(0, MANY);
+		take();
+		for (unsigned s = 0; s < SLOTS; s++)
+			end_all(s);
+	}
+	for (unsigned q = 0; q < MANY; q++)
+		all += started[q];
+	assert_true(all > 2000);
+	for (unsigned q = 0; q < MANY; q++)
+		assert_in_range(started[q], all / MANY / 2, 2 * all / MANY);
+	assert_in_range(packet_fetches, 0, all / 2);
+}
+
+/* Write what needs no task slot into the last queue: its signal is sent as soon as it is read. */
+static void write_barrier(void)
+{
+	union tutti_packet p = { .barrier = { .header = TUTTI_PACKET_BARRIER_AND, .signal = SIGNAL_AT } };
+
+	memcpy(&ring[RINGS - 1][written[RINGS - 1]++ % RING], &p, 64);
+}
+
+static void pass_time(unsigned us)
+{
+	hal_host.time += us * fw.ticks_per_us;
+	rig_event(TUTTI_EVENT_TIMER, 0, 0);
+	take();
+}
+
+/* What all owners of buffers wait for may have to come from a queue in line, so the line moves even if they do not. */
+static void line_moves(void **unused)
+{
+	unsigned n;
+
+	(void)unused;
+	crowd();
+	signal_count = 0;
+	write_barrier();
+	doorbells(RINGS - 1, RINGS);
+	take();
+	for (n = 0; n < 1000 && !signal_count; n++)
+		pass_time(1);
+	/* as many at a time as there are buffers */
+	assert_in_range(n, 64, 64 * (RINGS / FW_BUFFERS));
+	assert_int_equal(waiting(WAIT_BUFFER), 0);
+	packet_fetches = 0;
+	pass_time(10);
+	assert_int_equal(packet_fetches, 0);
+	end_everything();
+	for (unsigned q = 0; q < RINGS - 1; q++)
+		assert_int_equal(started[q], 1);
+}
+
+/* A queue of higher priority gets the buffer of one that waits for a slot at once; one of the same priority does not. */
+static void priority_first(void **unused)
+{
+	(void)unused;
+	for (unsigned priority = 4; priority <= 5; priority++) {
+		crowd();
+		assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, RINGS - 1, 0, 0), 0);
+		rig_priority = priority;
+		rig_queue(RINGS - 1, ASID, 0);
+		rig_priority = 5;
+		signal_count = 0;
+		write_barrier();
+		doorbells(RINGS - 1, RINGS);
+		take();
+		assert_int_equal(signal_count, priority < 5);
+	}
+}
+
+/* A queue that is stopped or destroyed while it is in line leaves it, and those behind it go on. */
+static void leaves_the_line(void **unused)
+{
+	struct tutti_fault fault = { .code = TUTTI_ERROR_PACKET };
+	unsigned first = 0;
+
+	(void)unused;
+	crowd();
+	while (queue_at(first)->wait != WAIT_BUFFER)
+		first++;
+	queue_stop(queue_at(first), &fault);
+	assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, first + 1, 0, 0), 0);
+	end_everything();
+	for (unsigned q = 0; q < RINGS - 1; q++)
+		assert_int_equal(started[q], q != first && q != first + 1);
+	assert_int_equal(waiting(WAIT_BUFFER), 0);
+	assert_int_equal(queue_at(first)->buffer, 0);
+	/* and when it is reset it gets one */
+	rig_command = take_one;
+	assert_int_equal(rig_request(TUTTI_MSG_QUEUE_RESET, first, 0, 0), 0);
+	rig_command = NULL;
+	take();
+	end_everything();
+	assert_int_equal(started[first], 1);
+}
+
+/* All owners wait for signals: they do not keep a queue waiting, and they find their packets again. */
+static void signals_give_way(void **unused)
+{
+	union tutti_packet wait = { .barrier = { .header = TUTTI_PACKET_BARRIER_AND, .dependency = { SIGNAL_AT } } };
+	unsigned q;
+
+	(void)unused;
+	start(1, 0);
+	queues_create();
+	signal_memory[0].value = 1;
+	for (q = 0; q <= FW_BUFFERS; q++) {
+		if (q < FW_BUFFERS)
+			memcpy(&ring[q][written[q]++], &wait, 64);
+		write_kernel(q);
+	}
+	doorbells(0, FW_BUFFERS + 1);
+	take();
+	assert_int_equal(started[FW_BUFFERS], 1);
+	for (q = 0; q < FW_BUFFERS; q++)
+		assert_int_equal(started[q], 0);
+	signal_memory[0].value = 0;
+	for (q = 0; q < 100; q++)
+		pass_time(10);
+	for (q = 0; q <= FW_BUFFERS; q++)
+		assert_int_equal(started[q], 1);
+}
+
+/* Queues whose kernels last do not keep another one waiting while no queue is in line. */
+static void running_gives_way(void **unused)
+{
+	(void)unused;
+	start(1, 0);
+	queues_create();
+	submit_all(0, FW_BUFFERS, PACKETS);
+	submit_all(FW_BUFFERS, FW_BUFFERS + 1, 1);
+	assert_int_equal(started[FW_BUFFERS], 1);
+	end_everything();
+	for (unsigned q = 0; q < FW_BUFFERS; q++)
+		assert_int_equal(started[q], PACKETS);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		RIG_TEST("PERF-06 REL-11", fetched_once),
+		RIG_TEST("PERF-06 REL-11", waits_at_no_cost),
+		RIG_TEST("REL-11 REL-12", line_in_order),
+		RIG_TEST("RES-01 REL-11", greedy_in_turn),
+		RIG_TEST("REL-11 REL-12", line_moves),
+		RIG_TEST("RES-01 REL-12", priority_first),
+		RIG_TEST("REL-11 PKT-06", leaves_the_line),
+		RIG_TEST("PKT-03 REL-12", signals_give_way),
+		RIG_TEST("REL-12", running_gives_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
