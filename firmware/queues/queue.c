@@ -84,7 +84,7 @@ static void starve(struct queue *queue)
 	}
 	queue->wait = WAIT_RING;
 	if (queue->polls < QUEUE_POLL_STEPS)
-		queue_timer_set(queue, POLL_FIRST_US << (2 * queue->polls++));
+		queue_timer_set(queue, POLL_FIRST_US << (4 * queue->polls++));
 	else if ((int32_t)(queue->promise - (uint32_t)queue->head) >= 0)
 		queue_timer_set(queue, POLL_LAST_US);
 }

@@ -22,7 +22,7 @@ static inline struct block *condensed_block(struct queue *queue)
 struct task;
 
 #define QUEUE_FIRST_BATCH 4u /* slots fetched when a queue wakes */
-#define QUEUE_POLL_STEPS 5u
+#define QUEUE_POLL_STEPS 3u
 
 /**
  * queue_may_defer() - may the slots of @queue be retired later than in this visit, which ends with a kernel in flight that

@@ -5,8 +5,12 @@
 #include "core/state.h"
 #include "queues/queue.h"
 
+/* Deadlines of queues count steps of 1024 timer ticks in 32 bits, which wrap in about an hour at 1 GHz. */
+#define STEP_SHIFT 10
+
 static struct queue_set timed;
-static uint32_t timed_words; /* a bit for each word of @timed that may not be 0 */
+static uint32_t timed_words;         /* a bit for each word of @timed that may not be 0 */
+static uint32_t due[FW_QUEUE_WORDS]; /* no queue in this word of @timed is due before */
 
 void queue_timer_init(void)
 {
@@ -14,63 +18,68 @@ void queue_timer_init(void)
 	timed_words = 0;
 }
 
-/* Deadlines of queues count steps of 1024 timer ticks in 32 bits, which wrap in about an hour at 1 GHz. */
-#define STEP_SHIFT 10
-
-static int32_t steps_left(const struct queue *queue, uint64_t time)
-{
-	return (int32_t)(queue->deadline - (uint32_t)(time >> STEP_SHIFT));
-}
-
-void queue_timer_set(struct queue *queue, uint32_t us)
-{
-	uint64_t step = ((clock_now() + (uint64_t)us * fw.ticks_per_us) >> STEP_SHIFT) + 1;
-
-	queue->deadline = (uint32_t)step;
-	queue_set_add(&timed, queue_id(queue));
-	timed_words |= 1u << queue_id(queue) / 32;
-	clock_at(step << STEP_SHIFT);
-}
-
 void queue_timer_clear(struct queue *queue)
 {
 	queue_set_remove(&timed, queue_id(queue));
 }
 
+/* Half as long again does not matter, and queues that become due together need one look at all of them. */
+void queue_timer_set(struct queue *queue, uint32_t us)
+{
+	uint64_t ticks = (uint64_t)us * fw.ticks_per_us;
+	uint64_t step = ((clock_now() + ticks) >> STEP_SHIFT | (uint32_t)ticks >> (STEP_SHIFT + 1)) + 1;
+	unsigned w = queue_id(queue) / 32;
+
+	queue->deadline = (uint32_t)step;
+	queue_timer_clear(queue);
+	if (!timed.word[w] || (int32_t)(due[w] - queue->deadline) > 0)
+		due[w] = queue->deadline;
+	queue_set_add(&timed, queue_id(queue));
+	timed_words |= 1u << w;
+	clock_at(step << STEP_SHIFT);
+}
+
+static void run_word(unsigned w, uint32_t now)
+{
+	uint32_t mask;
+
+	due[w] = now + INT32_MAX;
+	for (mask = timed.word[w]; mask; mask &= mask - 1) {
+		struct queue *queue = queue_at(32 * w + lowest_bit(mask));
+
+		if ((int32_t)(queue->deadline - now) <= 0) {
+			queue_timer_clear(queue);
+			queue_poll(queue);
+		} else if ((int32_t)(due[w] - queue->deadline) > 0) {
+			due[w] = queue->deadline;
+		}
+	}
+	if (!timed.word[w])
+		timed_words &= ~(1u << w);
+}
+
 void queue_timer_run(uint64_t time)
 {
-	uint32_t words, mask;
+	uint32_t now = (uint32_t)(time >> STEP_SHIFT), words;
 
 	for (words = timed_words; words; words &= words - 1) {
 		unsigned w = lowest_bit(words);
 
-		for (mask = timed.word[w]; mask; mask &= mask - 1) {
-			unsigned id = 32 * w + lowest_bit(mask);
-
-			if (steps_left(queue_at(id), time) > 0)
-				continue;
-			queue_set_remove(&timed, id);
-			queue_poll(queue_at(id));
-		}
-		if (!timed.word[w])
-			timed_words ^= 1u << w;
+		if ((int32_t)(due[w] - now) <= 0)
+			run_word(w, now);
 	}
 }
 
 uint64_t queue_timer_earliest(uint64_t time, uint64_t at)
 {
-	uint32_t words, mask;
+	uint64_t now = time >> STEP_SHIFT, then;
+	int32_t left = INT32_MAX, of;
+	uint32_t words;
 
 	for (words = timed_words; words; words &= words - 1) {
-		unsigned w = lowest_bit(words);
-
-		for (mask = timed.word[w]; mask; mask &= mask - 1) {
-			int32_t left = steps_left(queue_at(32 * w + lowest_bit(mask)), time);
-			uint64_t then = ((time >> STEP_SHIFT) + (left > 0 ? (uint32_t)left : 1)) << STEP_SHIFT;
-
-			if (then < at)
-				at = then;
-		}
+		of = (int32_t)(due[lowest_bit(words)] - (uint32_t)now);
+		left = of < left ? of : left;
 	}
-	return at;
+	then = (now + (left > 0 ? (uint32_t)left : 1)) << STEP_SHIFT;
+	return then < at ? then : at;
 }
