@@ -295,7 +295,7 @@ static struct task *idle_victim(void)
 
 static COLD void evict_for(unsigned priority)
 {
-	struct task *task = idle_victim();
+	struct task *task = tmd_next_work(NULL) ? idle_victim() : NULL;
 
 	if (!task)
 		task = rounds_victim(priority);
