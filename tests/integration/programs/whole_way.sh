@@ -30,7 +30,7 @@ check $? "PERF-12: --where prints units that add up to the whole way"
 check $? "PERF-14: tensor requests can be measured"
 
 perl tests/bench/growth.pl "$dir/svg" >/dev/null && grep -q '^</svg>' "$dir/svg"
-check $? "PERF-12: from 32 to 1024 SMs no form of launch takes more than half as much again, a CGA two thirds; nor do six shapes"
+check $? "PERF-06 PERF-12: no form of launch grows by half from 32 to 1024 SMs, a CGA by two thirds; nor with shapes, little with queues"
 
 while read -r id case limit; do
 	value=$(sed -n "s/.*\"id\":\"$id\",\"case\":\"$case\",\"value\":\([-0-9.e+]*\).*/\1/p" "$dir/way" "$dir/tensor")
