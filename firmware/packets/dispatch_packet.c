@@ -52,22 +52,22 @@ static COLD int other_sizes(struct queue *queue, const struct tutti_dispatch_pac
 }
 
 /*
- * The shape is not the one used last, or KERNEL_GROUPED made it differ. Otherwise it is the last one used from now on, and
- * the packet is decoded once more.
+ * The packet is decoded, but its shape is not the one used last, or KERNEL_GROUPED made it differ. It is the last one used from
+ * now on.
  */
-static __attribute__((noinline)) int other_shape(struct queue *queue, const struct tutti_dispatch_packet *packet,
-						  uint32_t *state, struct launch *launch)
+static __attribute__((noinline)) int other_shape(struct queue *queue, uint32_t *state, struct launch *launch)
 {
-	uint32_t shared = state[STATE_AT(shared_blocks)] & ~KERNEL_GROUPED;
-	struct shape *shape = shape_get(state[STATE_AT(scalar_blocks)], shared, state[STATE_AT(workgroup_z)] >> 16);
+	uint32_t grouped = state[STATE_AT(shared_blocks)] & KERNEL_GROUPED;
+	struct shape *shape;
 
+	state[STATE_AT(shared_blocks)] ^= grouped;
+	shape = shape_get(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)], state[STATE_AT(workgroup_z)] >> 16);
 	if (unlikely(!shape))
 		return wait_park(queue, WAIT_SHAPE);
-	if (shared == state[STATE_AT(shared_blocks)])
-		return packet_dispatch(queue, packet, state, launch);
-	state[STATE_AT(shared_blocks)] = shared;
 	launch->shape = shape;
-	return likely(shape->capacity) ? PACKET_GROUPED : packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+	if (unlikely(!shape->capacity))
+		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
+	return grouped ? PACKET_GROUPED : 0;
 }
 
 /*
@@ -203,7 +203,7 @@ HOT int packet_dispatch(struct queue *queue, const struct tutti_dispatch_packet 
 	shape = shape_last;
 	if (unlikely(shape->registers != registers) || unlikely(shape->shared != blocks) ||
 	    unlikely(shape->waves != items))
-		return other_shape(queue, packet, state, launch);
+		return other_shape(queue, state, launch);
 	launch->shape = shape;
 	if (unlikely(!shape->capacity))
 		return packet_refuse(TUTTI_ERROR_WORKGROUP, BYTE(workgroup_x));
