@@ -27,6 +27,7 @@ void launch_block_free(struct queue *queue)
 int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 {
 	struct block *block;
+	unsigned stop;
 	int code;
 
 	if (unlikely(!queue->rsb))
@@ -48,11 +49,15 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 		}
 	}
 	block->group = NULL;
-	if (unlikely(queue->flags & TUTTI_QUEUE_OVERLAP)) {
-		block->group = task_group_create();
-		if (!block->group)
-			return wait_park(queue, WAIT_SLOT);
-		block->group->release = block->release;
+	stop = block->kernels;
+	if (unlikely(queue->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE))) {
+		stop = 0;
+		if (queue->flags & TUTTI_QUEUE_OVERLAP) {
+			block->group = task_group_create();
+			if (!block->group)
+				return wait_park(queue, WAIT_SLOT);
+			block->group->release = block->release;
+		}
 	}
 	block->busy = 1;
 	queue->rsb->readers++;
@@ -60,7 +65,7 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 	queue->run_packet = queue->head;
 	queue->run_kernel = 0;
 	queue->run_kernels = block->kernels;
-	queue->run_stop = queue->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE) ? 0 : block->kernels;
+	queue->run_stop = (uint8_t)stop;
 	queue->scrub = 1;
 	counters.condensed++;
 	return 0;
