@@ -27,7 +27,7 @@
 #define FW_LARGE 0
 #endif
 #define FW_TASKS 32u         /* most task slots used, whatever the card offers */
-#define FW_BUFFERS 6u        /* fetch buffers */
+#define FW_BUFFERS 5u        /* fetch buffers */
 #define FW_BUFFER_PACKETS 16u
 #define FW_BLOCKS (FW_LARGE ? 6u : 8u)   /* condensed packets that are expanded at once */
 #define FW_GENERAL_BLOCKS 2u /* how many of them may differ in rarely changed fields */

@@ -6,6 +6,7 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "place/kernel_cache.h"
 #include "queues/launch_special.h"
 #include "tasks/task_start.h"
 #include "tasks/task_table.h"
@@ -49,50 +50,71 @@ int launch_check_reference(struct queue *queue, uint32_t number)
 {
 	if (!queue->rsb || number & ~(TUTTI_REF_STORE | TUTTI_REF_INDEX) || !(number & TUTTI_REF_STORE))
 		return packet_refuse(TUTTI_ERROR_PACKET, offsetof(struct tutti_dispatch_packet, ref_num));
-	return queue->rsb->readers ? wait_park(queue, WAIT_RSB) : 0;
+	if (queue->rsb->readers)
+		return wait_park(queue, WAIT_RSB);
+	return reference_taken(queue->rsb, number & TUTTI_REF_INDEX) ? 0 : wait_park(queue, WAIT_ROOM);
 }
 
 /*
- * A reference packet is decoded straight into its entry of the table and launched from there. If it replaces
- * another reference it is decoded into unused room of the command ring first, so that a packet that is refused leaves
- * the old reference unchanged.
+ * Write at @p the first five words of a TASK command that makes @task that of the packet at the head. @more: what its first word
+ * has beyond that
  */
+static inline __attribute__((always_inline))
+void put_task(uint32_t *p, const struct queue *queue, struct task *task, const uint32_t *state, uint32_t more)
+{
+	uint32_t scope = queue->packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+
+	if (scope) {
+		more |= scope << 16;
+		counters.acquires++;
+	}
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_TASK, 5, (uint32_t)task->slot << 8) + more;
+	p[1] = hal_local(state);
+	p[2] = queue->asid_queue;
+	p[3] = (uint32_t)queue->head;
+	p[4] = (uint32_t)(queue->head >> 32);
+	task->packet = queue->head;
+	task->kernel = 0;
+	counters.dispatches++;
+}
+
+/* Where a packet is decoded to that stores reference @index: into its entry or, if there is another reference now, to @state. */
+static inline uint32_t *reference_state(const struct queue *queue, unsigned index, uint32_t *state)
+{
+	return (queue->rsb->valid | queue->rsb->special) >> index & 1 ? state : (uint32_t *)&queue->table[index];
+}
+
+/* Reference @index is that of the packet at the head from now on, which was decoded to @state. */
+static __attribute__((noinline)) void keep(struct queue *queue, unsigned index, const uint32_t *state, const struct launch *launch)
+{
+	uint32_t *entry = (uint32_t *)&queue->table[index];
+
+	if (state != entry)
+		reference_replace(queue->rsb, index, state);
+	reference_keep(queue->rsb, entry, index, queue->packet->word, launch);
+	queue->scrub = 1;
+	counters.references++;
+}
+
+/* A packet that is refused leaves the reference that it was to replace unchanged. */
 static __attribute__((noinline)) int launch_reference(struct queue *queue, const union tutti_packet *packet)
 {
-	uint32_t number = packet->dispatch.ref_num, index = number & TUTTI_REF_INDEX, scope, *e, *p, *state;
-	struct rsb *rsb = queue->rsb;
+	uint32_t number = packet->dispatch.ref_num, index = number & TUTTI_REF_INDEX, *p, *state;
 	struct task *task = task_table.free;
 	struct launch launch;
 	int code = launch_check_reference(queue, number);
 
 	if (unlikely(code))
 		return code;
-	if (unlikely(!reference_taken(rsb, index)))
-		return wait_park(queue, WAIT_ROOM);
 	p = command_begin(5 + START_WORDS + STATE_WORDS);
-	state = e = (uint32_t *)&rsb->table[index];
-	if ((rsb->valid | rsb->special) >> index & 1)
-		state = p + 5 + START_WORDS;
+	state = reference_state(queue, index, p + 5 + START_WORDS);
 	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
 	if (unlikely(code))
 		return code <= PACKET_SPECIAL ? launch_special(queue, packet) : code;
-	if (state != e)
-		reference_replace(rsb, index, state);
-	reference_keep(rsb, e, index, packet->word, &launch);
-	queue->scrub = 1;
-	counters.references++;
-	counters.dispatches++;
-	scope = launch.header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
-	counters.acquires += !!scope;
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_TASK, 5, (uint32_t)task->slot << 8 | scope);
-	p[1] = hal_local(e);
-	p[2] = queue->asid_queue;
-	p[3] = (uint32_t)queue->head;
-	p[4] = (uint32_t)(queue->head >> 32);
-	task->packet = queue->head;
-	task->kernel = 0;
+	keep(queue, index, state, &launch);
+	put_task(p, queue, task, (uint32_t *)&queue->table[index], 0);
 	launch_start(queue, task, p, p + 5, &launch, launch_release(launch.header));
-	rsb->table[index].used = command_tail();
+	queue->table[index].used = command_tail();
 	return 0;
 }
 
@@ -137,4 +159,151 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 	task->kernel = 0;
 	command[0] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
 	return launch_start(queue, task, command, command + 1 + STATE_WORDS, &launch, launch_release(launch.header));
+}
+
+/* ---- a kernel in place of the one before ---- */
+
+struct kept launch_kept[FW_BUFFERS];
+
+COLD void launch_forget(void)
+{
+	unsigned i;
+
+	for (i = 0; i < FW_BUFFERS; i++)
+		launch_kept[i].next = NULL;
+}
+
+/* End @task, whose CTAs @event tells of, but for its clean-up. */
+static __attribute__((noinline)) void give_back(const struct tutti_event *event, struct task *task)
+{
+	shape_ended(task->shape, event);
+	task->resident = 0;
+	task_slot_free(task);
+	task->queue->flight -= QUEUE_ONE;
+}
+
+/* The packet is not as simple as launch_follow() has hoped. */
+static __attribute__((noinline)) void follow_afresh(const struct tutti_event *event, struct task *task)
+{
+	task_clean_up(task);
+	give_back(event, task);
+	queue_next(task->queue);
+}
+
+_Static_assert(COMMAND_CLEAN_UP_WORDS + 7 + START_WORDS < COMMAND_SHORT, "a clean-up, a TASK and a short LAUNCH");
+
+/* The packet at the head is launched. */
+static inline __attribute__((always_inline)) void followed(struct queue *queue)
+{
+	const union tutti_packet *packet = queue->packet;
+
+	queue->head++;
+	queue->packet = packet + 1;
+	if (unlikely(!queue_next_waits(queue, packet)))
+		queue_run(queue);
+}
+
+/*
+ * @task becomes that of the packet at the head, of @state. Its CTAs take the places of the @n that have ended. @more: 0, or that
+ * kernarg is another one
+ */
+static HOT void replace(const struct tutti_event *event, struct task *task, uint32_t n, const uint32_t *state, uint32_t more)
+{
+	struct queue *queue = task->queue;
+	const uint32_t *w = queue->packet->word;
+	uint32_t *p = task_put_clean_up(command_ring.next, task, queue);
+
+	put_task(p, queue, task, state, more);
+	p += 5;
+	if (more) {
+		p[0] = w[10];
+		p[1] = w[11];
+		p += 2;
+	}
+	task->signal = w[14] | (uint64_t)w[15] << 32;
+	task->release = task_ends(launch_release(w[0]), task->signal);
+	task->progress = 0;
+	counters.ctas_issued += n;
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3, task->slot);
+	p[1] = event->word[0] >> 16 << 16 | 1; /* the event's words of the mask are those of the segment */
+	p[2] = event->word[3];
+	command_end(p + 3);
+	followed(queue);
+}
+
+/* The same for a kernel that needs other CTAs than the one before. It gets the slot, but its CTAs are placed. */
+static COLD void follow_placed(const struct tutti_event *event, struct task *task, const uint32_t *state,
+			       const struct launch *launch)
+{
+	struct queue *queue = task->queue;
+	uint32_t *p = task_put_clean_up(command_ring.next, task, queue);
+
+	put_task(p, queue, task, state, 0);
+	give_back(event, task);
+	launch_start(queue, task, p, p + 5, launch, launch_release(launch->header));
+	followed(queue);
+}
+
+/*
+ * The packet is not known to be like the one before. It is decoded into the state to keep or, if it stores a new reference,
+ * into that. The engines have taken all commands that name the kept state, since the kernels of this buffer have ended.
+ */
+static HOT void follow_decoded(const struct tutti_event *event, struct task *task, uint32_t n)
+{
+	struct queue *queue = task->queue;
+	const union tutti_packet *packet = queue->packet;
+	struct kept *kept = &launch_kept[queue->buffer - 1];
+	uint32_t number = queue->flags & TUTTI_QUEUE_EXTENDED ? packet->dispatch.ref_num : 0, index = number & TUTTI_REF_INDEX;
+	uint32_t *state = kept->state;
+	struct launch launch;
+
+	kept->next = NULL;
+	if (unlikely(number)) {
+		if (unlikely(launch_check_reference(queue, number)))
+			return follow_afresh(event, task);
+		state = reference_state(queue, index, state);
+	}
+	if (unlikely(packet_dispatch(queue, &packet->dispatch, state, &launch)) || unlikely(launch.kernel->demands & KERNEL_WAVES))
+		return follow_afresh(event, task);
+	if (unlikely(number)) {
+		keep(queue, index, state, &launch);
+	} else {
+		kept->next = packet + 1;
+		state[REFERENCE_AT(groups)] = launch.groups;
+		state[REFERENCE_AT(header)] = 0; /* no flags */
+	}
+	if (unlikely(launch.groups != n) || unlikely(launch.shape != task->shape))
+		follow_placed(event, task, state, &launch);
+	else
+		replace(event, task, n, state, 0);
+	if (unlikely(number))
+		queue->table[index].used = command_tail();
+}
+
+/*
+ * The state is kept that the packet before was decoded into. Is it that of the packet at the head, too? The first word that
+ * differs ends the comparison.
+ */
+static HOT void follow_alike(const struct tutti_event *event, struct task *task, uint32_t n)
+{
+	struct queue *queue = task->queue;
+	const uint32_t *a = queue->packet->word, *b = queue->packet[-1].word;
+	struct kept *kept = &launch_kept[queue->buffer - 1];
+
+	if (a[8] != b[8] || a[3] != b[3] || a[7] != b[7] || a[0] != b[0] || a[1] != b[1] || a[2] != b[2] || a[4] != b[4] ||
+	    a[5] != b[5] || a[6] != b[6] || a[9] != b[9] || a[12] != b[12] || a[13] != b[13] ||
+	    unlikely(kept->state[REFERENCE_AT(groups)] != n) || unlikely((a[14] & 63) | (a[11] | a[15]) >> 15))
+		return follow_decoded(event, task, n);
+	kept->next++;
+	replace(event, task, n, kept->state, TUTTI_COMMAND(0, 2, TUTTI_TASK_NEW_KERNARG));
+}
+
+HOT void launch_follow(const struct tutti_event *event, struct task *task, uint32_t n)
+{
+	const struct queue *queue = task->queue;
+
+	if (launch_kept[queue->buffer - 1].next == queue->packet)
+		follow_alike(event, task, n);
+	else
+		follow_decoded(event, task, n);
 }

@@ -6,6 +6,7 @@
 #include "core/command_ring.h"
 #include "core/counters.h"
 #include "core/task_state.h"
+#include "packets/reference.h"
 #include "queues/queue.h"
 #include "tasks/task_start.h"
 
@@ -29,6 +30,32 @@ static inline unsigned launch_release(uint32_t head)
 }
 /** launch_check_reference() - whether a packet may store reference @number now. Return: 0, TUTTI_ERROR_* or PACKET_PARKED */
 int launch_check_reference(struct queue *queue, uint32_t number);
+
+/**
+ * struct kept - the state that the packet before the next one of a queue was decoded into, one for each fetch buffer. TASK
+ * commands name it, for that packet and for those behind it that differ in nothing but kernarg and signal.
+ */
+struct kept {
+	uint32_t state[STATE_WORDS];    /* with number of CTAs and flags where references have them */
+	const union tutti_packet *next; /* the one behind that packet; NULL: there are other packets, or kernels have changed */
+};
+extern struct kept launch_kept[FW_BUFFERS];
+
+/** launch_forget() - kernels may have changed: packets that are alike are no longer launched alike. */
+void launch_forget(void);
+/** launch_follows() - if not launch_waits(): does a plain packet stand at the head of @queue? */
+static inline __attribute__((always_inline)) bool launch_follows(const struct queue *queue)
+{
+	return queue->packet != queue->end &&
+	       (queue->packet->word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_KERNEL_DISPATCH &&
+	       !(queue->flags & (TUTTI_QUEUE_PROFILE | TUTTI_QUEUE_OVERLAP | QUEUE_REPORTS));
+}
+/**
+ * launch_follow() - launch the kernel of the packet at the head in this case, when @task has ended, the only one of the queue
+ * in flight, whose clean-up is still to be done. It takes over the slot and, if it needs @n CTAs of the same shape, the SMs
+ * from which @event, that of the @n ended CTAs, has come.
+ */
+void launch_follow(const struct tutti_event *event, struct task *task, uint32_t n);
 
 /**
  * launch_begin() - write the acquire fence if the packet's first word @head asks for one. Return: where the payload of STATE

@@ -72,8 +72,6 @@ COLD int launch_special(struct queue *queue, const union tutti_packet *packet)
 
 	if (number)
 		code = launch_check_reference(queue, number);
-	if (!code && number && !reference_taken(queue->rsb, number & TUTTI_REF_INDEX))
-		code = wait_park(queue, WAIT_ROOM);
 	if (!code && queue->flags & TUTTI_QUEUE_EXTENDED && dispatch->tmd)
 		code = tmd_get(queue, dispatch->tmd, &tmd);
 	if (code)
@@ -275,6 +273,8 @@ HOT bool launch_grouped_again(const struct tutti_event *event, struct task *task
 	struct cga *cga = &cga_grids[task->slot];
 	struct launch launch;
 
+	if (unlikely(queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num))
+		return false;
 	state = command_ring.next + end_words(task) + (scope ? COMMAND_FENCE_WORDS : 0) + 1;
 	if (unlikely(packet_dispatch(queue, &packet->dispatch, state, &launch) != PACKET_GROUPED) ||
 	    unlikely(launch.groups != event->word[2]) || unlikely(launch.shape != task->shape) ||

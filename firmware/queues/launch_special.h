@@ -25,8 +25,9 @@ int launch_metadata(struct queue *queue, const union tutti_packet *packet);
  */
 int launch_grouped(struct queue *queue, const union tutti_packet *packet, uint32_t *state, const struct launch *launch);
 /**
- * launch_grouped_again() - the grid of one CGA of @task has ended, cga_stays() has returned @gpc, queue_follows() holds, and
- * the command ring has room: if the next kernel is such a grid, too, let it take over the task slot and the SMs.
+ * launch_grouped_again() - the grid of one CGA of @task has ended, cga_stays() has returned @gpc, launch_follows() holds, and
+ * the command ring has room: if the next kernel is such a grid, too, and stores no reference, let it take over the task slot
+ * and the SMs.
  * Return: false, with nothing done, if it is not
  */
 bool launch_grouped_again(const struct tutti_event *event, struct task *task, struct gpc *gpc);

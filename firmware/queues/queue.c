@@ -60,6 +60,7 @@ static void fetch(struct queue *queue)
 		return;
 	if (n > queue->batch)
 		n = queue->batch;
+	launch_kept[queue->buffer - 1].next = NULL;
 	queue->rung = 0;
 	queue->fetching = (uint8_t)n;
 	queue->wait = WAIT_FETCH;
@@ -307,80 +308,12 @@ static HOT void launch_follower(struct queue *queue)
 	queue->head++;
 }
 
-/* End @task, whose CTAs @event tells of, but for its clean-up. */
-static __attribute__((noinline)) void give_back(const struct tutti_event *event, struct task *task)
+COLD void queue_next(struct queue *queue)
 {
-	shape_ended(task->shape, event);
-	task->resident = 0;
-	task_slot_free(task);
-	task->queue->flight -= QUEUE_ONE;
-}
-
-/* The packet is not as simple as queue_follow() has hoped. */
-static __attribute__((noinline)) void follow_afresh(const struct tutti_event *event, struct task *task)
-{
-	struct queue *queue = task->queue;
-
-	give_back(event, task);
 	if (follower_ready(queue))
 		launch_follower(queue);
 	else
 		queue_run(queue);
-}
-
-/* The kernel needs other CTAs than the one before: it gets the slot, but its CTAs are placed. @command: its STATE */
-static __attribute__((noinline)) void follow_placed(const struct tutti_event *event, struct task *task, uint32_t *command,
-						     const struct launch *launch)
-{
-	give_back(event, task);
-	launch_start(task->queue, task, command, command + 1 + STATE_WORDS, launch, launch_release(launch->header));
-}
-
-_Static_assert(COMMAND_CLEAN_UP_WORDS + COMMAND_FENCE_WORDS + 1 + STATE_WORDS + START_WORDS < COMMAND_SHORT,
-	       "a clean-up, an acquire fence, a STATE and a short LAUNCH");
-
-/* Where registers would have to be saved for the call of packet_dispatch(), values are read again. */
-HOT void queue_follow(const struct tutti_event *event, struct task *task, uint32_t n)
-{
-	struct queue *queue = task->queue;
-	const union tutti_packet *packet = queue->packet;
-	uint32_t *p = task_put_clean_up(command_ring.next, task, queue), scope;
-	struct launch launch;
-
-	command_end(p);
-	scope = packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
-	if (scope) {
-		p = command_put_fence(p, scope | TUTTI_FENCE_ACQUIRE);
-		counters.acquires++;
-	}
-	if (unlikely(packet_dispatch(queue, &packet->dispatch, p + 1, &launch))) {
-		counters.acquires -= !!(task->queue->packet->word[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE);
-		return follow_afresh(event, task);
-	}
-	queue = task->queue;
-	packet = queue->packet;
-	task->packet = queue->head;
-	task->kernel = 0;
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
-	counters.dispatches++;
-	if (unlikely(launch.groups != n) || unlikely(launch.shape != task->shape)) {
-		follow_placed(event, task, p, &launch);
-	} else {
-		task->signal = launch.signal[0] | (uint64_t)launch.signal[1] << 32;
-		task->release = task_ends(launch_release(launch.header), task->signal);
-		task->progress = 0;
-		counters.ctas_issued += launch.groups;
-		p += 1 + STATE_WORDS;
-		p[0] = TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3, task->slot);
-		p[1] = event->word[0] >> 16 << 16 | 1; /* the event's words of the mask are those of the segment */
-		p[2] = event->word[3];
-		command_end(p + 3);
-	}
-	queue->head++;
-	queue->packet = packet + 1;
-	if (likely(queue_next_waits(queue, packet)))
-		return;
-	queue_run(queue);
 }
 
 HOT void queue_ahead(struct queue *queue)

@@ -36,31 +36,15 @@ static inline __attribute__((always_inline)) bool queue_may_defer(const struct q
 
 /**
  * queue_next_waits() - does another plain packet stand behind the one at @packet, which is launched or about to be, and has
- * to wait for its kernel? Then there is nothing else to do for now.
+ * to wait for its kernel? Then there is nothing else to do.
  */
-static inline bool queue_next_waits(const struct queue *queue, const union tutti_packet *packet)
+static inline __attribute__((always_inline)) bool queue_next_waits(const struct queue *queue, const union tutti_packet *packet)
 {
 	return packet + 1 != queue->end &&
 	       (packet[1].word[0] & (TUTTI_HEADER_TYPE | TUTTI_HEADER_BARRIER)) ==
 		       (TUTTI_PACKET_KERNEL_DISPATCH | TUTTI_HEADER_BARRIER) &&
 	       queue_may_defer(queue);
 }
-
-/** queue_follows() - if not launch_waits(): does a plain packet stand at the head of @queue that stores no reference? */
-static inline __attribute__((always_inline)) bool queue_follows(const struct queue *queue)
-{
-	const union tutti_packet *packet = queue->packet;
-
-	return packet != queue->end && (packet->word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_KERNEL_DISPATCH &&
-	       !(queue->flags & (TUTTI_QUEUE_PROFILE | TUTTI_QUEUE_OVERLAP | QUEUE_REPORTS)) &&
-	       !(queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num);
-}
-/**
- * queue_follow() - launch the kernel of the packet at the head in this case, when @task has ended, the only one of the queue
- * in flight, whose clean-up is still to be done. It takes over the slot and, if it needs @n CTAs of the same shape, the SMs
- * from which @event, that of the @n ended CTAs, has come.
- */
-void queue_follow(const struct tutti_event *event, struct task *task, uint32_t n);
 
 void queue_init(void);
 /** queue_notify() - interrupt the host once, when all packets below index @packets are complete. 0 or -TUTTI_ENOENT. */
@@ -78,6 +62,8 @@ void queue_run_ended(void);
 void queue_retire(struct queue *queue);
 /** queue_run_ready() - run all queues that became ready. */
 void queue_run_ready(void);
+/** queue_next() - the kernels of @queue that it waited for have ended: go on with the packet at its head. */
+void queue_next(struct queue *queue);
 /** queue_finished() - a kernel or agent dispatch of @queue that belongs to @packet has ended; the queue may go on. */
 void queue_finished(struct queue *queue, uint32_t packet);
 /** queue_finished_metadata() - the same, quicker if that kernel and the next one have metadata. */

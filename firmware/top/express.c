@@ -12,6 +12,7 @@
 #include "groups/cga.h"
 #include "place/mixed_shapes.h"
 #include "queues/launch_condensed.h"
+#include "queues/launch_plain.h"
 #include "queues/launch_special.h"
 #include "queues/queue.h"
 #include "tasks/metadata.h"
@@ -149,8 +150,8 @@ HOT void express_event_cta(const struct tutti_event *event, uint32_t head)
 				launch_again_general(queue, task, entry, event, n);
 				return;
 			}
-		} else if (queue_follows(queue)) {
-			queue_follow(event, task, n);
+		} else if (launch_follows(queue)) {
+			launch_follow(event, task, n);
 			return;
 		}
 	}
@@ -174,7 +175,7 @@ HOT void express_event_cga(const struct tutti_event *event)
 	if (likely(!((place_state.detours ^ DETOUR_ROWS_LEAD) | (task->rare ^ TASK_CGA) | (task->resident ^ n) | task->unissued)) &&
 	    likely(task->state == TASK_RUNNING) &&
 	    likely(!((queue->situation ^ QUEUE_BETWEEN) | queue->run_kernels | (queue->flight ^ QUEUE_ONE))) &&
-	    likely(command_ring.next <= command_ring.limit) && likely(queue_follows(queue))) {
+	    likely(command_ring.next <= command_ring.limit) && likely(launch_follows(queue))) {
 		gpc = cga_stays(event, task);
 		if (likely(gpc) && likely(launch_grouped_again(event, task, gpc)))
 			return;

@@ -14,6 +14,7 @@
 #include "place/sm_match.h"
 #include "place/sm_order.h"
 #include "place/sm_score.h"
+#include "queues/launch_plain.h"
 #include "queues/queue.h"
 #include "queues/queue_life.h"
 #include "tasks/issue_rounds.h"
@@ -97,6 +98,7 @@ static int destroy(uint32_t asid)
 	if (status)
 		return status;
 	kernel_invalidate(asid, 0, 0);
+	launch_forget();
 	descriptor_forget(0, asid);
 	context_command(asid, 0, 0);
 	return 0;
@@ -111,6 +113,7 @@ static int invalidate(const uint64_t *arg, bool code)
 		return -TUTTI_ENOENT;
 	/* a changed mapping may lead to other code, too */
 	kernel_invalidate(asid, arg[1], arg[2]);
+	launch_forget();
 	descriptor_forget(0, asid);
 	command_words(TUTTI_CMD_TLB, asid | (code ? 0x8000u : 0), words, 4);
 	return 0;

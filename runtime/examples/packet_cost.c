@@ -15,6 +15,7 @@ static const struct {
 	{ "required_ok", PACKET_EXPAND },
 	{ "reference_keep", PACKET_EXPAND },
 	{ "reference_replace", PACKET_EXPAND },
+	{ "follow_alike", PACKET_EXPAND },
 	{ "launch_next", PACKET_READ }, /* more than that: it makes the task as well */
 	{ "launch_changed", PACKET_READ },
 	{ "launch_again", PACKET_READ }, /* so does this */
