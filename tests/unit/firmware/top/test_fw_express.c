@@ -7,6 +7,7 @@
 #include "core/task_record.h"
 #include "core/wait.h"
 #include "fw_rig.h"
+#include "queues/launch_plain.h"
 #include "top/main.h"
 
 #define ASID 3u
@@ -30,6 +31,9 @@ static unsigned signals, releases, acquires;
 static uint8_t used[SMS]; /* CTAs on each SM */
 static unsigned slot_queue[FW_TASKS];
 static uint32_t slot_kernarg[FW_TASKS];
+static struct tutti_task_state states[256]; /* of the tasks, in order */
+static unsigned tasks_told, alike;          /* all of them, and those for which a kept state was used again */
+static uint16_t more_registers;             /* of all kernels */
 
 /* The SMs of @n CTAs that are placed one after another, each where the fewest run, the first of those. */
 static uint32_t oracle(unsigned n)
@@ -71,6 +75,7 @@ static void state(const uint32_t *w)
 	slot_queue[w[0] >> 24] = task->queue;
 	slot_kernarg[w[0] >> 24] = (uint32_t)task->kernarg;
 	acquires += (w[0] & 0xff) == TUTTI_CMD_TASK && w[0] >> 16 & TUTTI_HEADER_SCOPE;
+	states[tasks_told++ % 256] = *task;
 }
 
 static void pump(void)
@@ -87,7 +92,7 @@ static void pump(void)
 		case TUTTI_CMD_FETCH:
 			q = (unsigned)(address - RIG_RING) / 4096;
 			if ((w[0] >> 16 & TAG_KIND) == TAG_KERNEL) {
-				descriptor.scalar_blocks = (uint16_t)(address - KERNEL_AT) / 64;
+				descriptor.scalar_blocks = (uint16_t)((uint16_t)(address - KERNEL_AT) / 64 + more_registers);
 				memcpy(hal_pointer(w[5]), &descriptor, sizeof(descriptor));
 			} else if ((w[0] >> 16 & TAG_KIND) == TAG_PACKETS) {
 				memcpy(hal_pointer(w[5]), (uint8_t *)ring[q] + (address - RIG_RING) % 4096, w[4]);
@@ -128,7 +133,7 @@ static void begin(void)
 	}
 	memset(written, 0, sizeof(written));
 	memset(used, 0, sizeof(used));
-	runs = signals = releases = acquires = 0;
+	runs = signals = releases = acquires = tasks_told = alike = more_registers = 0;
 }
 
 static struct tutti_dispatch_packet plain(unsigned ctas, unsigned kernel, uint64_t signal)
@@ -418,6 +423,124 @@ static void ring_without_room(void **unused)
 	}
 }
 
+/* Change one thing of @p, or only what packets that are alike may differ in. @k: its number */
+static void vary(struct tutti_dispatch_packet *p, unsigned k)
+{
+	unsigned scope = roll(4);
+
+	p->kernarg = 16 * roll(1000);
+	p->signal = roll(3) ? SIGNAL_AT + 64 * k : 0;
+	switch (roll(24)) {
+	case 0: p->grid_x = 64 * (1 + roll(5)); break;
+	case 1: p->workgroup_x = 32 << roll(2); break;
+	case 2: p->grid_y = 1 + roll(2), p->setup = 2; break;
+	case 3: p->setup = 3; break;
+	case 4: p->setup = 1, p->grid_y = 1; break;
+	case 5: p->private_bytes = 16 * roll(3); break;
+	case 6: p->group_bytes = 1024 * roll(3); break;
+	case 7: p->kernel_object = KERNEL_AT + 64 * roll(3); break;
+	case 8: p->header = tutti_header(TUTTI_PACKET_KERNEL_DISPATCH, true, scope / 2 ? TUTTI_SCOPE_SYSTEM : TUTTI_SCOPE_NONE,
+					 scope % 2 ? TUTTI_SCOPE_AGENT : TUTTI_SCOPE_SYSTEM); break;
+	case 9: p->ref_num = (uint16_t)(TUTTI_REF_STORE | roll(8)); break;
+	case 10: p->ref_num = 0; break;
+	default: break;
+	}
+}
+
+/* The kernels of 40 packets. @compare: packets may be found to be like the one before */
+static void varied(unsigned round, bool compare)
+{
+	struct tutti_dispatch_packet p;
+	const struct kept *kept;
+
+	seed(round);
+	begin();
+	p = plain(2, 0, 0);
+	for (unsigned k = 0; k < 40; k++) {
+		vary(&p, k);
+		put(0, &p);
+	}
+	bell(0);
+	for (unsigned k = 0; k < 40; k++) {
+		if (!roll(30)) {
+			more_registers++;
+			assert_int_equal(rig_request(TUTTI_MSG_CODE_INVALIDATE, ASID, 0, 0), 0);
+		}
+		if (!compare)
+			launch_forget();
+		end(0);
+		/* a packet that is decoded leaves its kernarg in the state */
+		kept = &launch_kept[queue_at(0)->buffer - 1];
+		alike += kept->next && kept->state[STATE_AT(kernarg)] != (uint32_t)states[tasks_told - 1].kernarg;
+	}
+	assert_int_equal(tasks_told, 40);
+	nothing_left();
+}
+
+/* Whether a packet is compared with the one before or decoded, the card is told the same, and the same references are kept. */
+static void alike_packets(void **unused)
+{
+	static struct tutti_task_state told[256];
+	static struct tutti_reference kept[TUTTI_REFERENCES];
+	static uint64_t sent[256];
+	unsigned all = 0, fences, count;
+
+	(void)unused;
+	for (unsigned round = 0; round < 400; round++) {
+		varied(round, true);
+		all += alike;
+		fences = acquires << 16 | releases;
+		count = signals;
+		memcpy(sent, signalled, sizeof(sent));
+		memcpy(told, states, sizeof(told));
+		memcpy(kept, reference_buffer(0)->table, sizeof(kept));
+		varied(round, false);
+		assert_int_equal(alike, 0);
+		assert_int_equal(acquires << 16 | releases, fences);
+		assert_int_equal(signals, count);
+		assert_memory_equal(sent, signalled, count * sizeof(sent[0]));
+		assert_memory_equal(told, states, tasks_told * sizeof(states[0]));
+		for (unsigned i = 0; i < TUTTI_REFERENCES; i++) {
+			struct tutti_reference *now = &reference_buffer(0)->table[i];
+
+			assert_int_equal(now->flags & TUTTI_REFERENCE_VALID, kept[i].flags & TUTTI_REFERENCE_VALID);
+			if (now->flags & TUTTI_REFERENCE_VALID)
+				assert_memory_equal(now, &kept[i], offsetof(struct tutti_reference, used));
+		}
+	}
+	assert_in_range(all, 400 * 5, 400 * 35);
+}
+
+/* The two fields that packets that are alike may differ in are checked, too. */
+static void alike_but_bad(void **unused)
+{
+	(void)unused;
+	for (unsigned what = 0; what < 5; what++) {
+		struct tutti_dispatch_packet p = plain(2, 0, SIGNAL_AT);
+		unsigned k;
+
+		begin();
+		for (k = 0; k < 8; k++) {
+			if (k == 4 && what == 1)
+				p.signal += 32;
+			if (k == 4 && what == 2)
+				p.signal |= 1ull << 47;
+			if (k == 4 && what == 3)
+				p.kernarg |= 1ull << 47;
+			if (k == 4 && what == 4)
+				p.kernarg |= 1ull << 63;
+			put(0, &p);
+		}
+		bell(0);
+		for (k = 0; running(0); k++)
+			end(0);
+		assert_int_equal(k, what ? 4 : 8);
+		assert_int_equal(queue_at(0)->state, what ? QUEUE_STOPPED : QUEUE_RUNNING);
+		assert_int_equal(queue_at(0)->error, what ? TUTTI_ERROR_PACKET : 0);
+		assert_int_equal(queue_at(0)->head, k);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -426,6 +549,8 @@ int main(void)
 		RIG_TEST("PERF-12 SYS-08", suspended),
 		RIG_TEST("PERF-12 PKT-16 PKT-17", condensed_kernels),
 		RIG_TEST("PERF-12 REL-11", ring_without_room),
+		RIG_TEST("PERF-12 PKT-03 PKT-08 PKT-09", alike_packets),
+		RIG_TEST("PERF-12 PKT-06", alike_but_bad),
 	};
 
 	return cmocka_run_group_tests_name("firmware: one kernel after another", tests, NULL, NULL);
