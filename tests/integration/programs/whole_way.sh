@@ -37,8 +37,8 @@ while read -r id case limit; do
 	perl -e 'exit !($ARGV[0] ne "" && $ARGV[0] <= $ARGV[1])' -- "$value" "$limit"
 	check $? "$id: $case: ${value:-is missing}, at most $limit"
 done <<LIMITS
-PERF-12 plain_1d 457
-PERF-12 reference_store_1d 1122
+PERF-12 plain_1d 372
+PERF-12 reference_store_1d 1011
 PERF-12 condensed_empty_1 450
 PERF-12 condensed_empty_6 236
 PERF-12 condensed_empty_31 199
