@@ -8,8 +8,6 @@
 #include "core/wait.h"
 #include "place/kernel_cache.h"
 #include "queues/launch_special.h"
-#include "tasks/task_start.h"
-#include "tasks/task_table.h"
 
 /* queue_run() has asked for room for this and for the commands of launches, as part of PLACE_OTHERS. */
 COLD void launch_time(struct queue *queue, uint64_t signal)
@@ -28,19 +26,9 @@ static COLD int start_profiled(struct queue *queue, struct task *task, const uin
 HOT int launch_start(struct queue *queue, struct task *task, uint32_t *command, uint32_t *end, const struct launch *launch,
 		     unsigned release)
 {
-	uint64_t signal = launch->signal[0] | (uint64_t)launch->signal[1] << 32;
-
-	task_table.free = task->next;
-	task->queue = queue;
-	task->shape = launch->shape;
-	task->progress = 0;
-	task->signal = signal;
-	task->release = task_ends(release, signal);
-	task->state = TASK_RUNNING;
-	task->shape->tasks++;
-	queue->flight += QUEUE_ONE;
+	launch_take(queue, task, launch, release);
 	command_end(end);
-	if (unlikely(queue->flags & TUTTI_QUEUE_PROFILE) && signal)
+	if (unlikely(queue->flags & TUTTI_QUEUE_PROFILE) && task->signal)
 		return start_profiled(queue, task, command, launch->groups);
 	start_new(task, command, end, launch->shape, launch->groups);
 	return 0;

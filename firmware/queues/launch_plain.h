@@ -9,6 +9,7 @@
 #include "packets/reference.h"
 #include "queues/queue.h"
 #include "tasks/task_start.h"
+#include "tasks/task_table.h"
 
 struct task;
 
@@ -21,6 +22,22 @@ int launch_packet(struct queue *queue, const union tutti_packet *packet);
  */
 int launch_start(struct queue *queue, struct task *task, uint32_t *command, uint32_t *end, const struct launch *launch,
 		 unsigned release);
+/** launch_take() - take the free slot @task for a kernel of @queue, whose release fence has scope @release. */
+static inline __attribute__((always_inline))
+void launch_take(struct queue *queue, struct task *task, const struct launch *launch, unsigned release)
+{
+	uint64_t signal = launch->signal[0] | (uint64_t)launch->signal[1] << 32;
+
+	task_table.free = task->next;
+	task->queue = queue;
+	task->shape = launch->shape;
+	task->progress = 0;
+	task->signal = signal;
+	task->release = task_ends(release, signal);
+	task->state = TASK_RUNNING;
+	task->shape->tasks++;
+	queue->flight += QUEUE_ONE;
+}
 /** launch_time() - for profiling, write the start time of a kernel into its @signal. */
 void launch_time(struct queue *queue, uint64_t signal);
 /** launch_release() - scope of the release fence that a packet's first word asks for. */

@@ -109,22 +109,14 @@ COLD int launch_special(struct queue *queue, const union tutti_packet *packet)
 
 /* ---- straight from the packet ---- */
 
-/* Take the free slot @task for a decoded kernel, as launch_start() does but for its CTAs. */
+/* Take the free slot @task for the packet at the head. */
 static inline __attribute__((always_inline)) void take_slot(struct queue *queue, struct task *task, const struct launch *launch,
 							     unsigned rare)
 {
-	task_table.free = task->next;
-	task->queue = queue;
-	task->shape = launch->shape;
-	task->progress = 0;
-	task->signal = launch->signal[0] | (uint64_t)launch->signal[1] << 32;
-	task->release = task_ends(launch_release(launch->header), task->signal);
-	task->state = TASK_RUNNING;
+	launch_take(queue, task, launch, launch_release(launch->header));
 	task->rare = (uint16_t)rare;
 	task->packet = queue->head;
 	task->kernel = 0;
-	launch->shape->tasks++;
-	queue->flight += QUEUE_ONE;
 	counters.dispatches++;
 }
 
