@@ -109,28 +109,28 @@ static void put_register(FILE *out, unsigned n)
 		fputs("(ux)0", out);
 }
 
+void emit_template(FILE *out, const struct step *step, const char *template, emit_field *put, const void *of)
+{
+	for (; *template; template++) {
+		if (*template != '$')
+			fputc(*template, out);
+		else if (*++template == 'i')
+			fprintf(out, "(ux)%" PRId32 "ll", step->insn.imm);
+		else if (*template == 'p')
+			fprintf(out, "AT(0x%" PRIx64 "u)", step->pc);
+		else
+			put(out, step, *template, of);
+	}
+}
+
+static void put_operand(FILE *out, const struct step *step, char field, const void *of)
+{
+	put_register(out, field == 'a' ? step->insn.rs1 : step->insn.rs2);
+}
+
 void emit_value(FILE *out, const struct step *step, const char *template)
 {
-	for (; *template; template ++) {
-		if (*template != '$') {
-			fputc(*template, out);
-			continue;
-		}
-		switch (*++template) {
-		case 'a':
-			put_register(out, step->insn.rs1);
-			break;
-		case 'b':
-			put_register(out, step->insn.rs2);
-			break;
-		case 'i':
-			fprintf(out, "(ux)%" PRId32 "ll", step->insn.imm);
-			break;
-		case 'p':
-			fprintf(out, "AT(0x%" PRIx64 "u)", step->pc);
-			break;
-		}
-	}
+	emit_template(out, step, template, put_operand, NULL);
 }
 
 /* A way out that stores @mask: remembered, so that it is written at the end. Writes the label's name. */

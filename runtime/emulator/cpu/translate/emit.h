@@ -29,6 +29,10 @@ struct emit {
 
 /** emit_value_of() - the text of what @op makes of operands, NULL: none. $a, $b: operands; $i: immediate; $p: the pc. */
 const char *emit_value_of(unsigned op);
+/** emit_field - write what "$@field" stands for in a template. @of: what its caller passes on */
+typedef void emit_field(FILE *out, const struct step *step, char field, const void *of);
+/** emit_template() - write @template for @step. @put: writes all fields but $i and $p */
+void emit_template(FILE *out, const struct step *step, const char *template, emit_field *put, const void *of);
 /** emit_value() - write @template for @step, with the registers' variables as operands. */
 void emit_value(FILE *out, const struct step *step, const char *template);
 /** emit_access_of() - C type of what load or store @op accesses. @convert: how it becomes a register, NULL for stores */

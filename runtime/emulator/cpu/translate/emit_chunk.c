@@ -80,37 +80,22 @@ static void put_count(FILE *out, const struct chunk *chunk, int at)
 		fprintf(out, "%s%s%u;\n", insn->op == CPU_SUB || insn->op == CPU_SUBW ? "-" : "", other ? "x" : "(ux)", other);
 }
 
-/* $a, $b: values in the first round; $A, $B: by how much they move; $i: the immediate; $p: the pc */
+/* $a, $b: values in the first round; $A, $B: by how much they move */
+static void put_field(FILE *out, const struct step *step, char field, const void *of)
+{
+	const struct chunk *chunk = of;
+	int at = (int)((const struct chunk_step *)step - chunk->round); /* each of them begins with its step */
+	unsigned n = field == 'a' || field == 'A' ? step->insn.rs1 : step->insn.rs2;
+
+	if (field == 'a' || field == 'b')
+		put_value(out, chunk, at, n);
+	else
+		put_distance(out, chunk, at, n);
+}
+
 static void put_text(FILE *out, const struct chunk *chunk, int at, const char *text)
 {
-	const struct step *step = &chunk->round[at].step;
-
-	for (; *text; text++) {
-		if (*text != '$') {
-			fputc(*text, out);
-			continue;
-		}
-		switch (*++text) {
-		case 'a':
-			put_value(out, chunk, at, step->insn.rs1);
-			break;
-		case 'b':
-			put_value(out, chunk, at, step->insn.rs2);
-			break;
-		case 'A':
-			put_distance(out, chunk, at, step->insn.rs1);
-			break;
-		case 'B':
-			put_distance(out, chunk, at, step->insn.rs2);
-			break;
-		case 'i':
-			fprintf(out, "(ux)%" PRId32 "ll", step->insn.imm);
-			break;
-		case 'p':
-			fprintf(out, "AT(0x%" PRIx64 "u)", step->pc);
-			break;
-		}
-	}
+	emit_template(out, &chunk->round[at].step, text, put_field, chunk);
 }
 
 /* How instructions treat what moves: value, distance, and what must hold. 32-bit values must not overflow. */

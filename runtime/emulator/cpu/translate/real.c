@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program.h"
+#include "emit.h"
 
 /*
  * $A, $B, $C are the operands as numbers of the instruction's format, $P, $Q the first two as bits, $x is x[rs1],
@@ -89,7 +89,7 @@ static void put_operand(FILE *out, const struct step *step, unsigned n, bool wan
 		fprintf(out, wants_double ? "d%u" : "UNBOXED(d%u)", n);
 }
 
-static void put_field(FILE *out, const struct step *step, char field, const char *miss)
+static void put_field(FILE *out, const struct step *step, char field, const void *miss)
 {
 	const struct cpu_insn *insn = &step->insn;
 	bool wide = is_double(insn->op);
@@ -118,7 +118,7 @@ static void put_field(FILE *out, const struct step *step, char field, const char
 		break;
 	case 'c':
 		if (miss)
-			fprintf(out, "MISS, %s", miss);
+			fprintf(out, "MISS, %s", (const char *)miss);
 		else
 			fprintf(out, "EXACT, %u", insn->op | (unsigned)insn->rm << 16);
 		break;
@@ -138,11 +138,7 @@ static void put_text(FILE *out, const struct step *step, const char *text, const
 		fprintf(out, "x%u", step->insn.rd);
 	else
 		fputs("none", out);
-	for (text = open + 3; *text; text++)
-		if (*text == '$')
-			put_field(out, step, *++text, miss);
-		else
-			fputc(*text, out);
+	emit_template(out, step, open + 3, put_field, miss);
 	fputs(";\n", out);
 }
 
