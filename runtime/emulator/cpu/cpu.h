@@ -177,12 +177,13 @@ void cpu_destroy(struct cpu *cpu);
 enum cpu_stop cpu_run(struct cpu *cpu, struct cpu_regs *regs, uint64_t instructions);
 
 /**
- * cpu_enter() - the calling thread will run processors of 64 bits by cpu_run_entered(), which is cpu_run() without a look at
- * how the host rounds. That costs a tenth of a short run. Until cpu_leave() the thread computes as C programs do at their start.
+ * cpu_enter() - the calling thread will run @cpu by cpu_run_entered(), which is cpu_run() without a look at how the host rounds
+ * and without a barrier: a fifth of a short run. Until cpu_leave() @cpu counts as running, and the thread computes as C programs
+ * do at their start.
  * Return: for cpu_leave(), by the same thread.
  */
-uint32_t cpu_enter(void);
-void cpu_leave(uint32_t kept);
+uint32_t cpu_enter(struct cpu *cpu);
+void cpu_leave(struct cpu *cpu, uint32_t kept);
 enum cpu_stop cpu_run_entered(struct cpu *cpu, struct cpu_regs *regs, uint64_t instructions);
 
 /** cpu_fault() - why the newest run ended with CPU_STOP_FAULT. */

@@ -117,7 +117,7 @@ static void run(struct hart *hart, struct wave *wave)
 void hart_enter(struct hart *hart, struct wave *wave)
 {
 	struct engine *engine = hart->engine;
-	uint32_t kept = cpu_enter();
+	uint32_t kept = cpu_enter(hart->cpu);
 
 	tutti_store_release(&engine->running, hart);
 	/* Here, since only what can be seen to run keeps the timer awake: before, any time may have passed. */
@@ -129,7 +129,7 @@ void hart_enter(struct hart *hart, struct wave *wave)
 	} while (wave && wave->hart == hart);
 	engine->handoff = wave;
 	tutti_store_release(&engine->running, NULL);
-	cpu_leave(kept);
+	cpu_leave(hart->cpu, kept);
 }
 
 void hart_interrupt(struct hart *hart)
