@@ -205,7 +205,7 @@ bool compiler_run(struct compiler *compiler, int folder, uint64_t bytes, bool in
 {
 	char path[4096], home[512];
 	char *arguments[] = {compiler->path, bytes <= SMALL ? "-O2" : "-O1", "-w", "-fPIC", "-shared", "-nostdlib", "-ffreestanding",
-			     "-fno-strict-aliasing", "-fno-math-errno", "-ffp-contract=off", "-fno-stack-protector", "-o",
+			     "-fno-strict-aliasing", "-fno-math-errno", "-ffp-contract=off", "-fno-stack-protector", "-fno-schedule-insns2", "-o",
 			     "unit.so", "unit.c", compiler->fused ? "-mfma" : NULL, NULL};
 	char *environment[] = {path, home, "TMPDIR=.", "LC_ALL=C", "CCACHE_DISABLE=1", NULL};
 	struct job job = {

@@ -461,11 +461,21 @@ static void emit_step(struct emit *emit, int index)
 
 /* ---- functions ---- */
 
-/* Registers that a label expects; what is expected to be single may turn out not to be. */
-static void emit_entry(struct emit *emit, const struct step *step)
+/* Those of @registers that a label expects; what is expected to be single may turn out not to be. */
+static void emit_entry(struct emit *emit, const struct step *step, uint64_t registers)
 {
-	put_registers(emit->out, "GET", step->live, step->single);
+	put_registers(emit->out, "GET", step->live & registers, step->single);
 	fprintf(emit->out, " goto L_%" PRIx64 ";", step->pc);
+}
+
+/* Integer registers that any label but the first expects: to load them all is one text for the compiler, which takes its time. */
+static uint64_t expected_anywhere(const struct function *function)
+{
+	uint64_t live = 0;
+
+	for (int i = 1; i < function->steps; i++)
+		live |= function->step[i].entry ? function->step[i].live : 0;
+	return live & 0xffffffff;
 }
 
 static bool computes(const struct function *function)
@@ -479,18 +489,21 @@ static bool computes(const struct function *function)
 static void emit_entries(struct emit *emit)
 {
 	const struct function *function = emit->function;
+	uint64_t anywhere = expected_anywhere(function);
 
 	fprintf(emit->out, "\tif (FULL(%d)%s) return pc;\n\tif (cpu_likely(pc == AT(0x%" PRIx64 "u))) {",
 		function->margin, computes(function) ? " || SLOW" : "", function->start);
-	emit_entry(emit, &function->step[0]);
-	fputs(" }\n\tswitch (FROM(pc)) {\n", emit->out);
+	emit_entry(emit, &function->step[0], ~0ull);
+	fputs(" }\n\t", emit->out);
+	put_registers(emit->out, "GET", anywhere, 0);
+	fputs("\n\tswitch (FROM(pc)) {\n", emit->out);
 	for (int i = 1; i < function->steps; i++) {
 		const struct step *step = &function->step[i];
 
 		if (!step->entry)
 			continue;
 		fprintf(emit->out, "\tcase 0x%" PRIx64 "u:", step->pc);
-		emit_entry(emit, step);
+		emit_entry(emit, step, ~anywhere);
 		fputc('\n', emit->out);
 	}
 	fputs("\tdefault: return pc;\n\t}\n", emit->out);
