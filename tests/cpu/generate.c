@@ -38,6 +38,11 @@ static unsigned pick(const unsigned *from, unsigned n)
 	return from[stream_below(&s, n)];
 }
 
+/* Where a pointer, its copy, and the rounds of an inner loop are in memory, behind x2: the pointer x6 may come over them, too */
+#define POINTER 0x380
+#define COPY	0x388
+#define INNER	0x390
+
 /*
  * Where the pointer x6 begins: in data, at the ends of its pieces, in the page, at the device, in the code.
  * Return: true if there may be a fault in each round.
@@ -63,6 +68,8 @@ static bool walk_begin(int stride)
 		printf("\tslli x29, x28, 32\n\tsrli x29, x29, 30\n\tsub x29, x6, x29\n");
 	else
 		printf("\tmv x29, x6\n");
+	printf("\tsd x6, %u(x2)\n\tsd x%u, %u(x2)\n", POINTER, stream_below(&s, 2) ? 2 : 6, COPY);
+	printf("\tli x16, %u\n\tsw x16, %u(x2)\n", pick((const unsigned[]){ 1, 1, 1, 2, 3 }, 5), INNER);
 	return where > 8 || passes;
 }
 
@@ -108,11 +115,39 @@ static void walk_real(void)
 	}
 }
 
+/* Memory that the program reads anew in each round and that mostly stays the same. */
+static void walk_pointer(unsigned f, unsigned k, unsigned i)
+{
+	switch (stream_below(&s, 8)) {
+	case 0: /* the pointer moves */
+		printf("\tld x30, %u(x2)\n\taddi x30, x30, %u\n\tsd x30, %u(x2)\n", POINTER, 8 * stream_below(&s, 2), POINTER);
+		break;
+	case 1: /* now and then */
+		printf("\tandi x30, x28, 31\n\tbnez x30, p%u_%u_%u\n\tsd x6, %u(x2)\np%u_%u_%u:\n", f, k, i, COPY, f, k, i);
+		break;
+	case 2: /* a pointer to a pointer */
+		printf("\tld x30, %u(x2)\n\tld x30, 0(x30)\n", POINTER);
+		walk_access(30, 0);
+		break;
+	case 3:
+	case 4: /* a loop that goes round once, or more often */
+		printf("\tlw x16, %u(x2)\ni%u_%u_%u:\n", INNER, f, k, i);
+		walk_access(6, (int)stream_below(&s, 64) - 32);
+		printf("\taddi x16, x16, -1\n\tbgtz x16, i%u_%u_%u\n", f, k, i);
+		break;
+	default:
+		printf("\tld x30, %u(x2)\n", stream_below(&s, 2) ? POINTER : COPY);
+		if (stream_below(&s, 2))
+			printf("\tslli x16, x28, 3\n\tadd x30, x30, x16\n");
+		walk_access(30, 0);
+	}
+}
+
 static void walk_step(unsigned f, unsigned k, unsigned i)
 {
 	unsigned r = 10 + stream_below(&s, 6);
 
-	switch (stream_below(&s, 9)) {
+	switch (stream_below(&s, 10)) {
 	case 0:
 	case 1:
 		walk_access(6, (int)stream_below(&s, 64) - 32);
@@ -137,8 +172,53 @@ static void walk_step(unsigned f, unsigned k, unsigned i)
 	case 6: /* a way out */
 		printf("\tbeq x%u, x28, e%u_%u\n", r, f, k);
 		break;
+	case 7:
+		walk_pointer(f, k, i);
+		break;
 	default:
 		walk_real();
+	}
+}
+
+/* f16 to f19 are sums; few of such loops store anything. */
+static void walk_sum(unsigned f, unsigned k, unsigned i)
+{
+	char format = "ssdddddd"[stream_below(&s, 8)];
+	unsigned a = 10 + stream_below(&s, 6), b = 10 + stream_below(&s, 6), sum = 16 + stream_below(&s, 4);
+
+	switch (stream_below(&s, 8)) {
+	case 0:
+	case 1:
+		printf("\tfl%c f%u, %u(x6)\n", format == 's' ? 'w' : 'd', a, 8 * stream_below(&s, 3));
+		printf("\tf%s.%c f%u, f%u, f%u\n", stream_below(&s, 4) ? "add" : "sub", format, sum, sum, a);
+		break;
+	case 2:
+		printf("\tfmadd.%c f%u, f%u, f%u, f%u\n", format, sum, a, b, sum);
+		break;
+	case 3:
+		printf("\tfdiv.%c f%u, f%u, f%u\n\tfadd.%c f%u, f%u, f%u\n", format, a, a, b, format, sum, sum, a);
+		break;
+	case 4:
+		if (stream_below(&s, 2)) { /* what a NaN looks like */
+			printf("\tfadd.d f%u, f%u, f%u\n\tfmv.x.d x14, f%u\n\tadd x15, x15, x14\n", a, a, b, a);
+			break;
+		}
+		if (stream_below(&s, 2)) {
+			printf("\tfsd f%u, %u(x6)\n", sum, 8 * stream_below(&s, 3));
+			break;
+		}
+		/* what goes before and behind may leave the loop within a round */
+		printf("\tfle.%c x14, f%u, f%u\n\tadd x15, x15, x14\n", format, a, b);
+		break;
+	case 5:
+		printf("\tld x30, %u(x2)\n\tfld f%u, 0(x30)\n", POINTER, a);
+		break;
+	case 6:
+		printf("\tlw x16, %u(x2)\ni%u_%u_%u:\n\tfld f%u, 8(x6)\n\tfadd.d f%u, f%u, f%u\n", INNER, f, k, i, a, sum, sum, a);
+		printf("\taddi x16, x16, -1\n\tbgtz x16, i%u_%u_%u\n", f, k, i);
+		break;
+	default:
+		printf("\tfld f%u, 0(x6)\n\tfmul.%c f%u, f%u, f%u\n\tfadd.%c f%u, f%u, f%u\n", a, format, a, a, b, format, sum, sum, a);
 	}
 }
 
@@ -174,8 +254,12 @@ static void walk(unsigned f, unsigned k)
 
 	walk_count(end, faults && rounds > 9 ? 18 : rounds);
 	printf("w%u_%u:\n", f, k);
-	for (unsigned i = 0; i < 2 + stream_below(&s, 6); i++)
-		walk_step(f, k, i);
+	for (unsigned i = 0; i < 2 + stream_below(&s, 6); i++) {
+		if (f % 3)
+			walk_step(f, k, i);
+		else
+			walk_sum(f, k, i);
+	}
 	printf("\taddiw x28, x28, %u\n", stream_below(&s, 8) ? 1 + stream_below(&s, 2) : 0);
 	walk_end(end, f, k);
 	printf("e%u_%u:\n", f, k);
@@ -264,12 +348,44 @@ static void function(unsigned f)
 		printf("\tmv x5, x1\n");
 }
 
+/*
+ * What random loops hardly meet. A sum of 32 bits that does not fit in the first round that is done in a chunk, and does in the
+ * last one, or the other way round; an index of 32 bits that passes zero, upwards and downwards, where the pointer that it is added to is good for only one
+ * of its two sides; a pointer that changes in the midst of the rounds, behind something that is counted; NaNs
+ * that are gone behind their round.
+ */
+static const char *const rare[] = {
+	"li x28, -12\n\tli x5, 10\n\taddi x6, x2, 64\n"
+	"0:\tslli x30, x28, 28\n\taddw x10, x30, x5\n\tadd x11, x11, x10\n\tlw x12, 0(x6)\n"
+	"\taddi x6, x6, 4\n\taddiw x28, x28, 1\n\taddiw x5, x5, -1\n\tbnez x5, 0b",
+	"li x28, 1\n\tli x5, 14\n\taddi x6, x2, 64\n"
+	"0:\tslli x30, x28, 28\n\taddw x10, x30, x5\n\tadd x11, x11, x10\n\tlw x12, 0(x6)\n"
+	"\taddi x6, x6, 4\n\taddiw x28, x28, 1\n\taddiw x5, x5, -1\n\tbnez x5, 0b",
+	"li x28, -6\n\tli x5, 12\n\taddi x6, x2, 64\n\tslli x29, x28, 32\n\tsrli x29, x29, 30\n\tsub x29, x6, x29\n"
+	"0:\tslli x30, x28, 32\n\tsrli x30, x30, 30\n\tadd x30, x30, x29\n\tlw x10, 0(x30)\n\tadd x11, x11, x10\n"
+	"\taddiw x28, x28, 1\n\taddiw x5, x5, -1\n\tbnez x5, 0b",
+	"li x28, 6\n\tli x5, 12\n\taddi x29, x2, 64\n"
+	"0:\tslli x30, x28, 32\n\tsrli x30, x30, 30\n\tadd x30, x30, x29\n\tlw x10, 0(x30)\n\tadd x11, x11, x10\n"
+	"\taddiw x28, x28, -1\n\taddiw x5, x5, -1\n\tbnez x5, 0b",
+	"sd x2, 0x380(x2)\n\tsd x2, 0x388(x2)\n\tli x28, 0\n\tli x5, 40\n\taddi x6, x2, 0x388 - 15 * 8\n\taddi x29, x2, 8\n"
+	"0:\tld x30, 0x380(x2)\n\taddi x28, x28, 1\n\tld x31, 0x388(x2)\n\tadd x11, x11, x28\n\tlw x10, 0x100(x30)\n"
+	"\tlw x12, 0x104(x31)\n\txor x13, x13, x31\n\taddi x31, x31, 1\n\tsd x29, 0(x6)\n"
+	"\taddi x6, x6, 8\n\taddiw x5, x5, -1\n\tbnez x5, 0b",
+	"li x14, 3\n\tli x5, 60\n\taddi x6, x2, 64\n\tfcvt.d.w f12, x14\n"
+	"0:\tfld f10, 0(x6)\n\tfadd.d f11, f10, f12\n\tfmul.d f13, f11, f12\n\tfmv.x.d x14, f13\n\tadd x15, x15, x14\n"
+	"\taddi x6, x6, 8\n\taddiw x5, x5, -1\n\tbnez x5, 0b",
+};
+#define RARE (sizeof(rare) / sizeof(*rare))
+
 static void walks(void)
 {
 	printf("\t.option norelax\n\t.text\n\t.globl _start\n_start:\n");
 	for (unsigned f = 0; f < WALKS; f++) {
 		printf("\t.org %u, 1\n", f * WALK); /* 0x0101 is a nop */
-		walk(f, 0);
+		if (f < RARE)
+			printf("\t%s\n", rare[f]);
+		else
+			walk(f, 0);
 		printf("\tecall\n\tj .\n");
 	}
 }

@@ -3,6 +3,7 @@
  * SYS-51: a random program interpreted and translated, in slices of random lengths: registers, memory, counts, faults
  * and reasons to stop are equal after each.
  */
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,11 +208,34 @@ static void refresh(struct stream *s, struct side *a, struct side *b)
 	memcpy(b->regs.f, a->regs.f, sizeof(b->regs.f));
 }
 
+/* Numbers to add up, few of which are unusual. */
+static void fill(struct stream *s, struct side *a, struct side *b)
+{
+	struct cpu_span span;
+
+	low_span(a, DATA + 0x10, &span);
+	for (uint64_t at = 0; at + 8 <= span.bytes; at += 8) {
+		double number = stream_below(s, 4) ? stream_below(s, 1000) * 0.1 : 0;
+		uint64_t value = stream_below(s, 4) ? stream_float_value(s) : 0xfff8000000000123; /* a NaN that is not RISC-V's own */
+
+		memcpy(span.host + at, stream_below(s, 100) ? (void *)&number : &value, sizeof(value));
+	}
+	memcpy(b->memory + (span.host - a->memory), span.host, span.bytes);
+}
+
 /* Another walk, with other values; now and then the page may only be read. */
 static void walk(struct stream *s, struct side *a, struct side *b)
 {
 	refresh(s, a, b);
 	a->regs.pc = b->regs.pc = CODE + WALK * stream_below(s, WALKS);
+	for (unsigned n = stream_below(s, 2) ? 10 : 20; n < 20; n++) {
+		double number = stream_below(s, 9);
+
+		memcpy(&a->regs.f[n], &number, sizeof(number));
+		b->regs.f[n] = a->regs.f[n];
+	}
+	if (stream_below(s, 2))
+		fill(s, a, b);
 	if (stream_below(s, 8))
 		return;
 	a->closed = b->closed = stream_below(s, 2);
@@ -235,6 +259,9 @@ static void next(struct stream *s, struct side *a, struct side *b, enum cpu_stop
 	}
 }
 
+/* The host's floating-point flags are the program's own, whatever processors do with them meanwhile (FE_INEXACT excepted). */
+#define HOST_FLAGS (FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW)
+
 static bool run(FILE *image, uint64_t seed)
 {
 	struct stream s = { .seed = seed };
@@ -245,6 +272,8 @@ static bool run(FILE *image, uint64_t seed)
 
 	side_init(&a, image, false);
 	side_init(&b, image, true);
+	feclearexcept(HOST_FLAGS);
+	feraiseexcept(FE_DIVBYZERO);
 	if (LOCKSTEP_WALKS)
 		walk(&s, &a, &b);
 	for (unsigned i = 0; good && i < STEPS; i++) {
@@ -260,7 +289,7 @@ static bool run(FILE *image, uint64_t seed)
 		stops[sa]++;
 		next(&s, &a, &b, sa);
 	}
-	good = good && !memcmp(a.memory, b.memory, BYTES);
+	good = good && !memcmp(a.memory, b.memory, BYTES) && fetestexcept(HOST_FLAGS) == FE_DIVBYZERO;
 	/* that the program does what it is for */
 	for (enum cpu_stop stop = CPU_STOP_SLICE; stop <= CPU_STOP_FAULT; stop++)
 		good = good && (stop == CPU_STOP_WFI || stops[stop] > 10);

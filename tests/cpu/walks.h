@@ -4,6 +4,6 @@
 #define TESTS_CPU_WALKS_H
 
 #define WALKS 80u
-#define WALK  720u /* bytes from one to the next */
+#define WALK  760u /* bytes from one to the next */
 
 #endif

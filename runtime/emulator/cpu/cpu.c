@@ -31,6 +31,7 @@ int cpu_create(const struct cpu_config *config, struct cpu **out)
 	cpu->flat_bytes = config->flat ? config->flat_bytes : 0;
 	cpu->flat_top = cpu->flat_bytes > 7 ? cpu->flat_bytes - 7 : 0;
 	cpu->help = &cpu_help;
+	cpu->host_flags = cpu->xlen == 64 && cpu_float_flags();
 	pthread_mutex_init(&pending->lock, NULL);
 	cpu->pending = pending;
 	*out = cpu;

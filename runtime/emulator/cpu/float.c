@@ -22,32 +22,66 @@ uint32_t cpu_float_enter(void)
 {
 	uint32_t kept = _mm_getcsr();
 
-	if (cpu_unlikely((kept & HOST_CONTROL) != HOST_DEFAULT))
+	if (cpu_unlikely((kept & (HOST_CONTROL | CPU_HOST_FLAGS)) != HOST_DEFAULT))
 		_mm_setcsr(HOST_DEFAULT);
 	return kept;
 }
 
 void cpu_float_leave(uint32_t kept)
 {
-	if (cpu_unlikely((kept & HOST_CONTROL) != HOST_DEFAULT))
+	if (cpu_unlikely((kept & (HOST_CONTROL | CPU_HOST_FLAGS)) != HOST_DEFAULT))
 		_mm_setcsr(kept);
 }
+
+static uint32_t flags(void)
+{
+	return _mm_getcsr() & CPU_HOST_FLAGS;
+}
+
+static void set_flags(uint32_t flags)
+{
+	_mm_setcsr((_mm_getcsr() & ~CPU_HOST_FLAGS) | flags);
+}
 #elif defined(__aarch64__)
-/* Rounding mode, flush to zero and traps are all in FPCR; 0 is what C starts with. */
+static uint32_t flags(void)
+{
+	uint64_t status;
+
+	__asm__ volatile("mrs %0, fpsr" : "=r"(status));
+	return (uint32_t)status & CPU_HOST_FLAGS;
+}
+
+static void set_flags(uint32_t flags)
+{
+	uint64_t status;
+
+	__asm__ volatile("mrs %0, fpsr" : "=r"(status));
+	status = (status & ~(uint64_t)CPU_HOST_FLAGS) | flags;
+	__asm__ volatile("msr fpsr, %0" : : "r"(status));
+}
+
+/* Rounding mode, flush to zero and traps are all in FPCR, which leaves the upper bits free; 0 is what C starts with. */
+#define FLAGS_AT 28
+
 uint32_t cpu_float_enter(void)
 {
 	uint64_t kept;
 
 	__asm__ volatile("mrs %0, fpcr" : "=r"(kept));
-	if (cpu_unlikely(kept != 0))
+	kept = (uint32_t)kept | flags() << FLAGS_AT;
+	if (cpu_unlikely(kept != 0)) {
 		__asm__ volatile("msr fpcr, %0" : : "r"(0ul));
+		set_flags(0);
+	}
 	return (uint32_t)kept;
 }
 
 void cpu_float_leave(uint32_t kept)
 {
-	if (cpu_unlikely(kept != 0))
-		__asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)kept));
+	if (cpu_likely(!kept))
+		return;
+	__asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)(kept & ~(CPU_HOST_FLAGS << FLAGS_AT))));
+	set_flags(kept >> FLAGS_AT);
 }
 #else
 uint32_t cpu_float_enter(void)
@@ -64,7 +98,48 @@ void cpu_float_leave(uint32_t kept)
 	if (kept != FE_TONEAREST)
 		fesetround((int)kept);
 }
+
+static uint32_t flags(void)
+{
+	return 0;
+}
+
+static void set_flags(uint32_t flags)
+{
+	(void)flags;
+}
 #endif
+
+bool cpu_float_flags(void)
+{
+	volatile double one = 1, three = 3, zero = 0, large = 1e300, small = 1e-300, result;
+	uint32_t kept = cpu_float_enter(), overflow, underflow, quotient, invalid, none;
+
+	set_flags(0);
+	result = one / three;
+	result = zero * small;
+	none = flags();
+	result = large * large;
+	overflow = flags();
+	set_flags(0);
+	result = small * small;
+	underflow = flags();
+	set_flags(0);
+	result = one / zero;
+	quotient = flags();
+	set_flags(0);
+	result = zero / zero;
+	invalid = flags();
+	(void)result;
+	set_flags(0);
+	cpu_float_leave(kept);
+	return !none && overflow && underflow && quotient && invalid;
+}
+
+void cpu_float_forget(void)
+{
+	set_flags(0);
+}
 
 void cpu_float_mode(struct cpu *cpu)
 {

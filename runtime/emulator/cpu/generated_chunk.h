@@ -9,6 +9,7 @@
 
 #define CHUNK_MOST 4096u /* instructions; other threads wait that long for a run to end */
 #define CHUNK_LEAST 3u	 /* rounds for which all this looking is worth its time */
+#define WAIT	    8u	 /* how often the loop goes round without all this looking after that was in vain */
 #define UNCOUNTED 63u	 /* rounds but one, where it is not known how many there will be */
 
 /* Memory of accesses relative to one value: none yet */
@@ -38,6 +39,39 @@
 		if (last < CHUNK_LEAST - 1)                                                 \
 			goto N_##name;                                                      \
 	} while (0)
+/*
+ * What the host has computed is good unless it has raised a flag other than "inexact", or made a NaN. Flags that others have left
+ * only look as if.
+ */
+#if defined(__x86_64__)
+#define SETTLE(v) __asm__ volatile("" : "+x"(v)) /* it is computed before the flags are read */
+static inline __attribute__((always_inline)) uint32_t host_flags(void)
+{
+	uint32_t control;
+
+	__asm__ volatile("stmxcsr %0" : "=m"(control));
+	return control & CPU_HOST_FLAGS;
+}
+#elif defined(__aarch64__)
+#define SETTLE(v) __asm__ volatile("" : "+w"(v))
+static inline __attribute__((always_inline)) uint64_t host_flags(void)
+{
+	uint64_t status;
+
+	__asm__ volatile("mrs %0, fpsr" : "=r"(status));
+	return status & CPU_HOST_FLAGS;
+}
+#else
+#define SETTLE(v)    (void)0
+#define host_flags() 0 /* c->host_flags is false */
+#endif
+
+#if defined(__FMA__) || defined(__aarch64__)
+#define LATER_IF(fused, name) do { if (!c->host_flags) goto N_##name; } while (0)
+#else
+#define LATER_IF(fused, name) do { if (!c->host_flags || (fused)) goto N_##name; } while (0)
+#endif
+
 #define MUST(condition) do { if (cpu_unlikely(!(condition))) goto not; } while (0)
 
 /* How often a branch is taken that is taken while a value is not equal to, or below, one that is @distance away. */
@@ -68,20 +102,22 @@ static inline __attribute__((always_inline)) bool is_near(const struct cpu_near 
 	return first - near->first < most && last - near->first < most;
 }
 
+/* Not inline: it is the compiler's time that counts here. */
+static __attribute__((noinline, unused)) bool reach_far(struct cpu *c, struct cpu_near *near, unsigned base, ux va, ux end, bool store)
+{
+	*near = c->near[base];
+	if (cpu_likely(is_near(near, va, end, store)))
+		return true;
+	return c->help->remembered(c, va, near) && is_near(near, va, end, store);
+}
+
 /* All accesses of the chunk that begin at @va are to one piece of remembered memory, which is in @near then. */
 static inline __attribute__((always_inline)) bool reach(struct cpu *c, struct cpu_near *near, unsigned base, ux va, ux distance,
 							 ux last, bool store)
 {
 	const ux end = va + distance * last;
 
-	if (!CALM(distance))
-		return false;
-	if (cpu_likely(is_near(near, va, end, store)))
-		return true;
-	*near = c->near[base];
-	if (cpu_likely(is_near(near, va, end, store)))
-		return true;
-	return c->help->remembered(c, va, near) && is_near(near, va, end, store);
+	return CALM(distance) && (cpu_likely(is_near(near, va, end, store)) || reach_far(c, near, base, va, end, store));
 }
 
 /* Accesses to addresses that vary */

@@ -97,6 +97,8 @@ static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, 
 #define FAR_S(v)    (2 * bits_s(v) - (2u << 24) < 0xfdu << 24)
 #define FAR_D(v)    (2 * (uint32_t)(bits_d(v) >> 32) - (2u << 21) < 0x7fdu << 21)
 
+#define ZERO(v)	    (sizeof(v) == sizeof(float) ? !(bits_s((float)(v)) << 1) : !(bits_d(v) << 1))
+
 /* What the host may not compute, by a helper, or where the loop in which it is meets it is left (@code is a label then) */
 #define EXACT_s(to, code, a, b, d)  to = exact_s(c, code, a, b, d)
 #define EXACT_d(to, code, a, b, d)  to = exact_d(c, code, a, b, d)
@@ -111,9 +113,16 @@ static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, 
 #define MISS_sd(to, code, a, b, d)  goto code
 #define MISS_ds(to, code, a, b, d)  goto code
 
+/* What is looked at once, behind many of them (generated_chunk.h) */
+#define EXACT_NOW 1
+#define MISS_NOW  1
+#define LATER_NOW 0
+#define LATER_s(to, code, a, b, d) (void)0
+#define LATER_d(to, code, a, b, d) (void)0
+
 #define RESULT(t, to, v, good, how, code, a, b, d)                                                      \
 	do {                                                                                            \
-		if (cpu_likely(good))                                                                   \
+		if (!how##_NOW || cpu_likely(good))                                                     \
 			to = v;                                                                         \
 		else                                                                                    \
 			how##_##t(to, code, a, b, d);                                                   \
@@ -123,21 +132,22 @@ static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, 
 	do { const float a = (x), b = (y), v = a op b; RESULT(s, to, v, FINITE_S(v), how, code, a, b, 0); } while (0)
 #define SUM_D(to, x, y, op, how, code) \
 	do { const double a = (x), b = (y), v = a op b; RESULT(d, to, v, FINITE_D(v), how, code, a, b, 0); } while (0)
+/* @zero: tells of the operands a and b whether a result that is zero is exact */
 #define PRODUCT_S(to, x, y, op, zero, how, code)                                                             \
 	do {                                                                                            \
 		const float a = (x), b = (y), v = a op b;                                               \
-		if (cpu_likely(FAR_S(v)))                                                               \
+		if (!how##_NOW || cpu_likely(FAR_S(v)))                                                              \
 			to = v;                                                                         \
 		else                                                                                    \
-			RESULT(s, to, v, v == 0 && (zero), how, code, a, b, 0);                              \
+			RESULT(s, to, v, ZERO(v) && (zero), how, code, a, b, 0);                              \
 	} while (0)
 #define PRODUCT_D(to, x, y, op, zero, how, code)                                                             \
 	do {                                                                                            \
 		const double a = (x), b = (y), v = a op b;                                              \
-		if (cpu_likely(FAR_D(v)))                                                               \
+		if (!how##_NOW || cpu_likely(FAR_D(v)))                                                              \
 			to = v;                                                                         \
 		else                                                                                    \
-			RESULT(d, to, v, v == 0 && (zero), how, code, a, b, 0);                              \
+			RESULT(d, to, v, ZERO(v) && (zero), how, code, a, b, 0);                              \
 	} while (0)
 
 #if defined(__FMA__) || defined(__aarch64__)
@@ -150,18 +160,18 @@ static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, 
 #define FUSED_S(to, x, y, z, s1, s3, how, code)                                                              \
 	do {                                                                                            \
 		const float a = (x), b = (y), d = (z), v = FMA_S(s1 a, b, s3 d);                        \
-		if (cpu_likely(FAR_S(v)))                                                               \
+		if (!how##_NOW || cpu_likely(FAR_S(v)))                                                              \
 			to = v;                                                                         \
 		else                                                                                    \
-			RESULT(s, to, v, v == 0 && (a == 0 || b == 0), how, code, a, b, d);                  \
+			RESULT(s, to, v, ZERO(v) && (ZERO(a) || ZERO(b)), how, code, a, b, d);                  \
 	} while (0)
 #define FUSED_D(to, x, y, z, s1, s3, how, code)                                                              \
 	do {                                                                                            \
 		const double a = (x), b = (y), d = (z), v = FMA_D(s1 a, b, s3 d);                       \
-		if (cpu_likely(FAR_D(v)))                                                               \
+		if (!how##_NOW || cpu_likely(FAR_D(v)))                                                              \
 			to = v;                                                                         \
 		else                                                                                    \
-			RESULT(d, to, v, v == 0 && (a == 0 || b == 0), how, code, a, b, d);                  \
+			RESULT(d, to, v, ZERO(v) && (ZERO(a) || ZERO(b)), how, code, a, b, d);                  \
 	} while (0)
 
 #define ROOT_S(to, x, how, code)                                                                             \
@@ -208,8 +218,16 @@ static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, 
 #define EXACT_X_D(to, x, how, code) to = exact_xd(c, code, x, 0)
 #define BITS_X_S(to, bits)     to = WORD(bits)
 #define BITS_X_D(to, bits)     to = (bits)
-#define FROM_BITS_S(to, x)     to = from_bits_s((uint32_t)(x))
-#define FROM_BITS_D(to, x)     to = from_bits_d(x)
+/* The compiler must not compute with what it knows, since the host's flags would not tell. */
+#if defined(__x86_64__)
+#define OPAQUE(v)	       __asm__("" : "+x"(v))
+#elif defined(__aarch64__)
+#define OPAQUE(v)	       __asm__("" : "+w"(v))
+#else
+#define OPAQUE(v)	       (void)0
+#endif
+#define FROM_BITS_S(to, x)     do { to = from_bits_s((uint32_t)(x)); OPAQUE(to); } while (0)
+#define FROM_BITS_D(to, x)     do { to = from_bits_d(x); OPAQUE(to); } while (0)
 
 /* To integers, towards zero */
 #define TO_SIGNED_S(to, x, type, most, how, code)                                                            \
@@ -232,8 +250,8 @@ static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, 
 		const double a = (x);                                                                   \
 		RESULT(xd, to, convert((type)a), a > -1 && a < most, how, code, a, 0, 0);       \
 	} while (0)
-#define FROM_INTEGER_S(to, x, bits, how, code)  to = (float)(x)
-#define FROM_INTEGER_D(to, x, bits, how, code)  to = (double)(x)
+#define FROM_INTEGER_S(to, x)  to = (float)(x)
+#define FROM_INTEGER_D(to, x)  to = (double)(x)
 #define CONVERT_S(to, x, how, code)                                                                          \
 	do {                                                                                            \
 		const double a = (x);                                                                   \

@@ -100,6 +100,7 @@ struct cpu_attached {
  * @what is CPU_WHAT(). Return: 0, or where to go on now: the run is to end, or CPU_OUT_FAULT. cpu->loaded is what was loaded.
  * @real: the result of floating-point instruction @code % 65536 with rounding mode @code / 65536 and operands @a, @b, @d,
  * which are the contents of registers
+ * @forget_flags: clear the host's floating-point flags; cpu_leave() sets those that the thread had
  * @remembered: the memory around @va, if it is remembered for any register. Return: false if it is not
  */
 struct cpu_help {
@@ -110,7 +111,15 @@ struct cpu_help {
 	float (*fused_single)(float a, float b, float d);
 	double (*fused_double)(double a, double b, double d);
 	bool (*remembered)(const struct cpu *cpu, uint64_t va, struct cpu_near *near);
+	void (*forget_flags)(void);
 };
+
+/* Flags of the host's floating-point unit: invalid, division by zero, overflow, underflow */
+#if defined(__x86_64__)
+#define CPU_HOST_FLAGS 0x1du
+#elif defined(__aarch64__)
+#define CPU_HOST_FLAGS 0x0fu
+#endif
 
 #define CPU_ATTEND_STOP       1u
 #define CPU_ATTEND_INVALIDATE 2u
@@ -122,6 +131,7 @@ struct cpu_help {
  * @end: count at which the run ends
  * @near: span remembered for each base register; @near_used: which of them
  * @fast: per rounding mode field: the host's arithmetic gives the result (see float.c)
+ * @host_flags: the host's flags tell what it may not compute
  * @bias: of the translated code that runs; @loaded: what its access outside of remembered memory has loaded
  * @attached: translated code; @present: the one that was used last, NULL if there is none at all
  */
@@ -131,6 +141,7 @@ struct cpu {
 	uint64_t end;
 	uint32_t attention;
 	uint8_t fast[8];
+	bool host_flags;
 	uint8_t *flat;
 	uint64_t flat_top; /* addresses below it are good for eight bytes */
 	struct cpu_regs *regs;
@@ -234,9 +245,13 @@ void cpu_float_mode(struct cpu *cpu);
 bool cpu_float(struct cpu *cpu, const struct cpu_op *op, unsigned name);
 /** cpu_float_value() - see struct cpu_help. */
 uint64_t cpu_float_value(struct cpu *cpu, unsigned code, uint64_t a, uint64_t b, uint64_t d);
-/** cpu_float_enter() - make the host round to nearest and keep subnormals. Return: for cpu_float_leave(). */
+/** cpu_float_enter() - make the host round to nearest and keep subnormals, and clear its flags. Return: for cpu_float_leave(). */
 uint32_t cpu_float_enter(void);
 void cpu_float_leave(uint32_t kept);
+/** cpu_float_flags() - this host sets its flags as floating-point units do; programs that emulate one may not. */
+bool cpu_float_flags(void);
+/** cpu_float_forget() - see struct cpu_help. */
+void cpu_float_forget(void);
 extern const struct cpu_help cpu_help;
 
 /* ---- interpret.h ---- */

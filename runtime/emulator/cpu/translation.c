@@ -139,7 +139,8 @@ uint64_t cpu_store_far(struct cpu *cpu, uint64_t va, uint64_t pc, uint64_t count
 	return settle(cpu, pc, what);
 }
 
-const struct cpu_help cpu_help = {cpu_load_far, cpu_store_far, cpu_atomic, cpu_float_value, fmaf, fma, cpu_remembered};
+const struct cpu_help cpu_help = {cpu_load_far, cpu_store_far, cpu_atomic, cpu_float_value, fmaf, fma, cpu_remembered,
+				   cpu_float_forget};
 
 enum cpu_stop cpu_translated(struct cpu *cpu, struct cpu_regs *regs)
 {

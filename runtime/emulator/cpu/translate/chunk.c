@@ -7,6 +7,7 @@
 #include "emit.h"
 
 #define CHOICES 3 /* branches within a round, each of which is followed either way */
+#define GUESS	(1u << CHOICES)
 
 /* ---- one way round ---- */
 
@@ -32,7 +33,9 @@ static int follow(const struct chunk *chunk, struct chunk_step *at, unsigned cho
 		if (at->leaves)
 			return at->index + 1;
 		at->taken = choices >> (*met)++ & 1;
-		return step->target <= at->index ? NOWHERE : at->taken ? step->target : at->index + 1;
+		if (!at->taken)
+			return at->index + 1;
+		return step->target <= at->index ? NOWHERE : step->target;
 	default:
 		return NOWHERE;
 	}
@@ -83,7 +86,7 @@ enum chunk_kind chunk_kind(const struct chunk *chunk, int at, unsigned n, const 
 	if (source == CHUNK_BEFORE)
 		return CHUNK_SAME;
 	*value = &chunk->round[source == CHUNK_ROUND ? chunk_last(chunk, n) : source];
-	if ((*value)->step.flow == FLOW_MEMORY || (source == CHUNK_ROUND && !(*value)->counts))
+	if (((*value)->step.flow == FLOW_MEMORY && !(*value)->guessed) || (source == CHUNK_ROUND && !(*value)->counts))
 		return CHUNK_VARIES;
 	return (*value)->kind;
 }
@@ -218,6 +221,57 @@ static enum chunk_kind kind_of(struct chunk *chunk, int at)
 	return kind == CHUNK_MOVES && !moves(chunk, at) ? CHUNK_VARIES : kind;
 }
 
+/* ---- guesses ---- */
+
+/* What step @at needs to be known of x[n]: for an address, a value, or to tell which way it goes. */
+static bool relies_on(const struct chunk *chunk, int at, unsigned n)
+{
+	const struct chunk_step *step = &chunk->round[at];
+	const struct cpu_insn *insn = &step->step.insn;
+
+	if (step->step.flow == FLOW_MEMORY)
+		return step->kind != CHUNK_VARIES && insn->rs1 == n;
+	if (step->step.flow == FLOW_BRANCH)
+		return !step->leaves && step->step.uses & 1ull << n;
+	return step->kind != CHUNK_VARIES && step->step.uses & 1ull << n;
+}
+
+/* Nobody has to look at what nobody relies on. */
+static void drop_guesses(struct chunk *chunk)
+{
+	for (int i = 0; i < chunk->steps; i++) {
+		unsigned rd = chunk->round[i].step.insn.rd;
+		bool used = false;
+
+		for (int j = i + 1; j < chunk->steps && chunk->round[i].guessed; j++)
+			used |= relies_on(chunk, j, rd) && chunk_source(chunk, j, rd) == i;
+		chunk->round[i].guessed = used;
+	}
+}
+
+/* The loop does nothing in its place. */
+static bool is_silent(const struct chunk_step *step)
+{
+	if (step->step.flow == FLOW_BRANCH || step->step.flow == FLOW_GOTO)
+		return !step->leaves;
+	return !step->kept && (step->guessed || (step->step.flow == FLOW_ON && step->kind != CHUNK_VARIES));
+}
+
+int chunk_retreat(const struct chunk *chunk, int at)
+{
+	int first = at;
+
+	while (--at >= 0 && is_silent(&chunk->round[at]))
+		if (chunk->round[at].guessed)
+			first = at;
+	return first;
+}
+
+static bool loads_integer(const struct step *step)
+{
+	return cpu_op_operands(step->insn.op) & CPU_IS_LOAD && (uint32_t)step->sets;
+}
+
 /* How many rounds there are can be computed from the last branch. */
 static bool is_counted(const struct chunk *chunk)
 {
@@ -266,7 +320,8 @@ static void plan_step(struct chunk *chunk, int at)
 	bool memory = step->step.flow == FLOW_MEMORY, branch = step->step.flow == FLOW_BRANCH;
 	uint32_t uses = (uint32_t)step->step.uses;
 
-	step->lands = memory ? step->kind == CHUNK_VARIES : branch ? step->leaves : !emit_value_of(step->step.insn.op);
+	step->lands = memory ? step->kind == CHUNK_VARIES : branch ? step->leaves :
+		      real_may_miss(&step->step.insn) && !(chunk->later && real_propagates(&step->step.insn));
 	if (memory && step->kind != CHUNK_VARIES) {
 		step->place = place_of(chunk, at);
 		chunk->places += step->place == chunk->places;
@@ -293,7 +348,10 @@ static void find_single(struct chunk *chunk)
 	} while (before != chunk->single);
 }
 
-/* Return: how good it is to do the loop that way, negative if that cannot be done. */
+/*
+ * @choices: a bit for each branch within the round, and one that tells to guess.
+ * Return: how good it is to do the loop that way, negative if that cannot be done.
+ */
 static int plan(const struct function *function, struct chunk *chunk, unsigned choices, int *met)
 {
 	int good = 0;
@@ -307,6 +365,7 @@ static int plan(const struct function *function, struct chunk *chunk, unsigned c
 		struct chunk_step *step = &chunk->round[i];
 
 		step->kind = kind_of(chunk, i);
+		step->guessed = choices & GUESS && step->kind == CHUNK_SAME && loads_integer(&step->step);
 		if (step->step.flow == FLOW_BRANCH && i + 1 < chunk->steps && !step->leaves) {
 			if (operands_kind(chunk, i) != CHUNK_SAME)
 				return -1;
@@ -316,6 +375,7 @@ static int plan(const struct function *function, struct chunk *chunk, unsigned c
 	}
 	chunk->counted = chunk->round[chunk->steps - 1].step.flow == FLOW_BRANCH && is_counted(chunk);
 	chunk->round[chunk->steps - 1].leaves = !chunk->counted;
+	drop_guesses(chunk);
 	return good ? good - chunk->steps : -1;
 }
 
@@ -325,7 +385,7 @@ static bool choose(const struct function *function, struct chunk *chunk)
 	int best = -1, met = 0, most = 0;
 	unsigned way = 0;
 
-	for (unsigned choices = 0; choices < 1u << CHOICES; choices++) {
+	for (unsigned choices = 0; choices < 2 * GUESS; choices++) {
 		int good = plan(function, chunk, choices, &met);
 
 		most = met > most ? met : most;
@@ -337,14 +397,70 @@ static bool choose(const struct function *function, struct chunk *chunk)
 	return most <= CHOICES && best >= 0 && plan(function, chunk, way, &met) >= 0;
 }
 
+/* ---- what the host computes ---- */
+
+bool chunk_sums(const struct chunk *chunk, int at)
+{
+	const struct step *step = &chunk->round[at].step;
+	unsigned f = 32u + step->insn.rd;
+
+	return real_propagates(&step->insn) && step->uses & 1ull << f && chunk_source(chunk, at, f) == CHUNK_ROUND &&
+	       chunk_last(chunk, f) == at;
+}
+
+/* If the result of step @at is a NaN, some sum is one behind the round. */
+static bool reaches_sum(const struct chunk *chunk, int at)
+{
+	unsigned f = 32u + chunk->round[at].step.insn.rd;
+
+	if (chunk_sums(chunk, at))
+		return true;
+	for (int i = at + 1; i < chunk->steps; i++) {
+		const struct step *step = &chunk->round[i].step;
+
+		if (real_propagates(&step->insn) && step->uses & 1ull << f && chunk_source(chunk, i, f) == at &&
+		    reaches_sum(chunk, i))
+			return true;
+	}
+	return false;
+}
+
+#define COMPUTED 2 /* less of it is not worth reading the host's flags */
+
+/*
+ * The host's flags tell of all that it may not compute but NaNs, which it makes of NaNs without a flag. That has to be seen in
+ * what is left behind the rounds.
+ */
+static bool checked_later(struct chunk *chunk)
+{
+	int computed = 0;
+
+	for (int i = 0; i < chunk->steps; i++) {
+		const struct cpu_insn *insn = &chunk->round[i].step.insn;
+
+		if (cpu_op_operands(insn->op) & CPU_IS_STORE)
+			return false;
+		if (!real_propagates(insn))
+			continue;
+		if (!reaches_sum(chunk, i))
+			return false;
+		chunk->fused |= real_is_fused(insn);
+		computed++;
+	}
+	return computed >= COMPUTED;
+}
+
 static void finish(struct function *function, struct chunk *chunk)
 {
+	chunk->later = checked_later(chunk);
 	for (int i = 0; i < chunk->steps; i++)
 		plan_step(chunk, i);
 	chunk->round[chunk->steps - 1].lands = true;
 	find_single(chunk);
-	for (int i = 0; i < chunk->steps; i++)
+	for (int i = 0; i < chunk->steps; i++) {
+		chunk->round[i].lands |= chunk->round[i].guessed && chunk_retreat(chunk, i) == i;
 		function->step[chunk->round[i].index].landing |= chunk->round[i].lands;
+	}
 }
 
 /* How many jumps of the function go back to @head. */

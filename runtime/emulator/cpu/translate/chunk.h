@@ -5,7 +5,8 @@
  * Of an innermost loop that has one way round, the values of many registers are known before it runs: they stay the same, or
  * move by the same distance in each round. Then one look tells for many rounds that all accesses are to remembered memory, that
  * no 32-bit value overflows, and that the run does not end meanwhile. What is left of such a round is what the guest computes
- * with data. Whatever else comes up, the loop is left for the same instruction of the function's usual text, with all
+ * with data. Pointers and sizes that the loop reads anew in each round are taken to stay what they are in the first one, and each
+ * round looks whether they did. A loop within the loop may run once in each round. Whatever else comes up, the loop is left for the same instruction of the function's usual text, with all
  * registers as they are before it.
  */
 #ifndef TRANSLATE_CHUNK_H
@@ -35,13 +36,14 @@ enum chunk_kind {
  * @kept: the loop keeps its register's variable up to date
  * @taken: the branch is; @leaves: the other way leaves the loop or the kind of round, so it is looked at in each round
  * @lands: there is a way out of the loop before it
+ * @guessed: a load that is expected to give the same in each round, at which each round looks
  * @place: number of the variable that remembers the memory of its accesses, by what they are relative to
  */
 struct chunk_step {
 	struct step step;
 	int index;
 	enum chunk_kind kind;
-	bool counts, fixed, kept, taken, leaves, lands;
+	bool counts, fixed, kept, taken, leaves, lands, guessed;
 	int64_t by;
 	int place;
 };
@@ -53,17 +55,23 @@ struct chunk_step {
  * @places: how many pieces of memory are remembered
  * @counted: how many rounds there are is known before
  * @single: kinds of floating-point registers at the beginning of each round
+ * @later: whether the host may compute what it has computed is looked at once, behind the last round: the loop stores nothing,
+ * so that it can be done again. @fused: it has fused multiply-adds
  */
 struct chunk {
 	int number, head;
 	int steps, places;
-	bool counted;
+	bool counted, later, fused;
 	uint32_t single;
 	struct chunk_step round[CHUNK_STEPS];
 };
 
 /** chunk_source() - where register @n of step @at comes from. */
 int chunk_source(const struct chunk *chunk, int at, unsigned n);
+/** chunk_retreat() - where the usual text goes on if the guess of step @at is wrong: it, or a guess since which nothing was done. */
+int chunk_retreat(const struct chunk *chunk, int at);
+/** chunk_sums() - floating-point step @at adds to its own register, or the like: once that is a NaN, it stays one. */
+bool chunk_sums(const struct chunk *chunk, int at);
 /** chunk_last() - the last step of a round that sets x[n], or CHUNK_BEFORE. */
 int chunk_last(const struct chunk *chunk, unsigned n);
 /** chunk_kind() - what is known of x[n] before step @at. @step: as chunk_step of the value, or NULL if there is none */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The C text of a loop that is done in chunks. Step i of a round that sets what stays or moves has two variables: vi, its
- * value in the first round, and wi, by how much it moves from each round to the next. "last" is the number of the last round,
+ * value in the first round, and wi, by how much it moves from each round to the next; of accesses that is the address, and li
+ * what a load is expected to give. "last" is the number of the last round,
  * which is what all is looked at for; "round" is the number of the present one.
  */
 #include <inttypes.h>
@@ -13,7 +14,7 @@
 
 static bool has_value(const struct chunk_step *step)
 {
-	return step->step.flow == FLOW_ON && step->kind != CHUNK_VARIES && step->step.insn.rd;
+	return step->guessed || (step->step.flow == FLOW_ON && step->kind != CHUNK_VARIES && step->step.insn.rd);
 }
 
 static bool is_placed(const struct chunk_step *step)
@@ -31,7 +32,7 @@ static void put_value(FILE *out, const struct chunk *chunk, int at, unsigned n)
 	int source = chunk_source(chunk, at, n);
 
 	if (source >= 0)
-		fprintf(out, "v%d", source);
+		fprintf(out, "%c%d", chunk->round[source].guessed ? 'l' : 'v', source);
 	else if (n)
 		fprintf(out, "x%u", n);
 	else
@@ -151,6 +152,18 @@ static void put_address(FILE *out, const struct chunk *chunk, int at)
 	fputs(";\n", out);
 }
 
+static void put_guess(FILE *out, const struct chunk *chunk, int at)
+{
+	const struct chunk_step *step = &chunk->round[at];
+	const char *convert, *type = emit_access_of(step->step.insn.op, &convert);
+
+	put_pc(out, "\tMUST(reach(c, &near", closing(chunk));
+	fprintf(out, "_%d, %u, v%d, 0, 0, false));\n\tconst ux l%d = %s(*(const volatile cpu_%s *)(v%d + ", step->place,
+		step->step.insn.rs1, at, at, convert, type, at);
+	put_pc(out, "near", closing(chunk));
+	fprintf(out, "_%d.delta));\n", step->place);
+}
+
 static void put_values(FILE *out, const struct chunk *chunk)
 {
 	for (int i = 0; i < chunk->steps; i++)
@@ -159,10 +172,12 @@ static void put_values(FILE *out, const struct chunk *chunk)
 	for (int i = 0; i < chunk->steps; i++) {
 		const struct chunk_step *step = &chunk->round[i];
 
-		if (has_value(step))
-			put_step_values(out, chunk, i);
-		else if (is_placed(step))
+		if (is_placed(step))
 			put_address(out, chunk, i);
+		else if (has_value(step))
+			put_step_values(out, chunk, i);
+		if (step->guessed)
+			put_guess(out, chunk, i);
 	}
 }
 
@@ -260,43 +275,88 @@ static void put_ways(FILE *out, const struct chunk *chunk)
 
 static void put_moved(FILE *out, const struct chunk *chunk, int at, const char *round)
 {
-	if (chunk->round[at].kind == CHUNK_MOVES)
+	if (chunk->round[at].guessed)
+		fprintf(out, "l%d", at);
+	else if (chunk->round[at].kind == CHUNK_MOVES)
 		fprintf(out, "v%d + w%d * %s", at, at, round);
 	else
 		fprintf(out, "v%d", at);
 }
 
-static void put_access(FILE *out, const struct chunk *chunk, int at)
+/* What is remembered of the memory is good for the access in all rounds. */
+static void put_placed(FILE *out, const struct chunk *chunk, int at)
 {
 	const struct chunk_step *step = &chunk->round[at];
-	bool store = is_store(step);
 	const char *convert, *type = emit_access_of(step->step.insn.op, &convert);
 
-	if (step->kind != CHUNK_VARIES) {
-		fputc('\t', out);
-		if (!store) {
-			emit_target(out, &step->step, single_after(&step->step));
-			fprintf(out, " = %s(", convert);
-		}
-		fprintf(out, "*(%svolatile cpu_%s *)(host%d + w%d * round + %" PRId32 ")", store ? "" : "const ", type, step->place, at,
-			step->step.insn.imm);
-		if (store) {
-			fprintf(out, " = (cpu_%s)(", type);
-			emit_data(out, &step->step);
-		}
-		fputs(");\n", out);
-		return;
+	fprintf(out, "*(%svolatile cpu_%s *)(host%d + w%d * round + %" PRId32 ")", is_store(step) ? "" : "const ", type, step->place, at,
+		step->step.insn.imm);
+}
+
+static void put_guessed(FILE *out, const struct chunk *chunk, int at)
+{
+	const struct chunk_step *step = &chunk->round[at];
+	const char *convert;
+
+	emit_access_of(step->step.insn.op, &convert);
+	fprintf(out, "\tif (cpu_unlikely(%s(", convert);
+	put_placed(out, chunk, at);
+	fprintf(out, ") != l%d)) goto ", at);
+	put_miss(out, chunk, &chunk->round[chunk_retreat(chunk, at)]);
+	fputs(";\n", out);
+	if (step->kept)
+		fprintf(out, "\tx%u = l%d;\n", step->step.insn.rd, at);
+}
+
+static void put_load(FILE *out, const struct chunk *chunk, int at)
+{
+	const struct chunk_step *step = &chunk->round[at];
+	const char *convert, *type = emit_access_of(step->step.insn.op, &convert);
+	bool known = step->kind != CHUNK_VARIES;
+
+	fputs(known ? "\t" : "\tLOAD_KNOWN(", out);
+	emit_target(out, &step->step, single_after(&step->step));
+	if (known) {
+		fprintf(out, " = %s(", convert);
+		put_placed(out, chunk, at);
+	} else {
+		fprintf(out, ", %s, %s, ", type, convert);
+		emit_value(out, &step->step, "$a + $i");
+		fprintf(out, ", %u, ", step->step.insn.rs1);
+		put_miss(out, chunk, step);
 	}
-	fprintf(out, store ? "\tSTORE_KNOWN(" : "\tLOAD_KNOWN(");
-	if (store)
-		emit_data(out, &step->step);
-	else
-		emit_target(out, &step->step, single_after(&step->step));
-	fprintf(out, ", %s, %s%s", type, store ? "" : convert, store ? "" : ", ");
-	emit_value(out, &step->step, "$a + $i");
-	fprintf(out, ", %u, ", step->step.insn.rs1);
-	put_miss(out, chunk, step);
 	fputs(");\n", out);
+}
+
+static void put_store(FILE *out, const struct chunk *chunk, int at)
+{
+	const struct chunk_step *step = &chunk->round[at];
+	const char *convert, *type = emit_access_of(step->step.insn.op, &convert);
+	bool known = step->kind != CHUNK_VARIES;
+
+	fputs(known ? "\t" : "\tSTORE_KNOWN(", out);
+	if (known) {
+		put_placed(out, chunk, at);
+		fprintf(out, " = (cpu_%s)(", type);
+	}
+	emit_data(out, &step->step);
+	if (!known) {
+		fprintf(out, ", %s, ", type);
+		emit_value(out, &step->step, "$a + $i");
+		fprintf(out, ", %u, ", step->step.insn.rs1);
+		put_miss(out, chunk, step);
+	}
+	fputs(");\n", out);
+}
+
+static void put_access(FILE *out, const struct chunk *chunk, int at)
+{
+	if (chunk->round[at].guessed)
+		put_guessed(out, chunk, at);
+	else if (is_store(&chunk->round[at]))
+		put_store(out, chunk, at);
+	else
+		put_load(out, chunk, at);
 }
 
 static void put_branch(FILE *out, const struct chunk *chunk, const struct chunk_step *step)
@@ -331,8 +391,8 @@ static void put_plain(FILE *out, const struct chunk *chunk, int at)
 		emit_value(out, &step->step, emit_value_of(insn->op));
 		fputs(";\n", out);
 	} else {
-		snprintf(miss, sizeof(miss), "M_%" PRIx64 "_%" PRIx64, closing(chunk)->step.pc, step->step.pc);
-		emit_real(out, &step->step, miss);
+		snprintf(miss, sizeof(miss), "MISS, M_%" PRIx64 "_%" PRIx64, closing(chunk)->step.pc, step->step.pc);
+		emit_real(out, &step->step, chunk->later && real_propagates(insn) ? "LATER, 0" : miss);
 	}
 }
 
@@ -348,6 +408,66 @@ static void put_round(FILE *out, const struct chunk *chunk)
 		else if (step->step.flow == FLOW_ON)
 			put_plain(out, chunk, i);
 	}
+}
+
+/* ---- what is looked at behind the rounds ---- */
+
+/* Registers whose variables the rounds change, as they are in front of the branch that closes them. */
+static uint64_t changed_by(const struct chunk *chunk)
+{
+	uint64_t changed = 0;
+
+	for (int i = 0; i < chunk->steps; i++)
+		if (!has_value(&chunk->round[i]) || chunk->round[i].kept)
+			changed |= chunk->round[i].step.sets;
+	return changed;
+}
+
+/* Copies of those registers; or these registers from their copies. */
+static void put_copies(const struct emit *emit, const struct chunk *chunk, bool back)
+{
+	const struct step *branch = &emit->function->step[chunk->number];
+
+	for (uint64_t n = changed_by(chunk) & emit->function->step[chunk->head].live; n; n &= n - 1) {
+		int i = __builtin_ctzll(n), f = i - 32;
+		bool single = f >= 0 && branch->single >> f & 1;
+		char kind = f < 0 ? 'x' : single ? 's' : 'd';
+
+		if (back)
+			fprintf(emit->out, "\t%c%d = e%d;\n", kind, f < 0 ? i : f, i);
+		else
+			fprintf(emit->out, "\tconst %s e%d = %c%d;\n", f < 0 ? "ux" : single ? "float" : "double", i, kind,
+				f < 0 ? i : f);
+	}
+}
+
+/* Before step @at is executed by the usual text. Behind a whole round all NaNs have come to the sums. */
+static void put_check(FILE *out, const struct chunk *chunk, int at)
+{
+	uint32_t computed = 0, kinds = chunk->round[at].step.single;
+
+	for (int i = 0; i < chunk->steps; i++)
+		if (at + 1 < chunk->steps ? real_propagates(&chunk->round[i].step.insn) : chunk_sums(chunk, i))
+			computed |= 1u << chunk->round[i].step.insn.rd;
+	for (uint32_t f = computed; f; f &= f - 1)
+		fprintf(out, "\tSETTLE(%c%d);\n", kinds >> __builtin_ctz(f) & 1 ? 's' : 'd', __builtin_ctz(f));
+	fputs("\tif (cpu_unlikely(host_flags()", out);
+	for (uint32_t f = computed; f; f &= f - 1)
+		fprintf(out, " || __builtin_isnan(%c%d)", kinds >> __builtin_ctz(f) & 1 ? 's' : 'd', __builtin_ctz(f));
+	put_pc(out, ")) goto U", closing(chunk));
+	fputs(";\n", out);
+}
+
+/* All rounds again, and so many more that being wrong does not cost much. */
+static void put_undo(const struct emit *emit, const struct chunk *chunk)
+{
+	put_pc(emit->out, "U", closing(chunk));
+	fputs(":;\n", emit->out);
+	put_copies(emit, chunk, true);
+	put_pc(emit->out, "\tc->help->forget_flags(); wait", closing(chunk));
+	fputs(" = 8 * WAIT + 4 * (unsigned)round;", emit->out);
+	put_pc(emit->out, " goto N", closing(chunk));
+	fputs(";\n", emit->out);
 }
 
 /* ---- ways out ---- */
@@ -371,8 +491,14 @@ static void put_landing(const struct emit *emit, const struct chunk *chunk, int 
 
 	put_miss(emit->out, chunk, step);
 	fputs(":;\n", emit->out);
+	if (chunk->later)
+		put_check(emit->out, chunk, at);
 	for (uint32_t live = (uint32_t)to->live; live; live &= live - 1)
 		put_register(emit->out, chunk, at, (unsigned)__builtin_ctz(live));
+	if (step->guessed) {
+		put_pc(emit->out, "\twait", closing(chunk));
+		fputs(" = WAIT;\n", emit->out);
+	}
 	fprintf(emit->out, "\tn += %d * round + %d;", chunk->steps, at - emit->block_at[step->index]);
 	emit_change(emit->out, to, step->step.single);
 	put_pc(emit->out, " goto C", step);
@@ -401,6 +527,8 @@ static void put_chunk(const struct emit *emit, const struct chunk *chunk)
 
 	fprintf(out, "H_%" PRIx64 ": {\n\tCHUNK(%" PRIx64 ", %d, %d);\n", branch->pc, branch->pc, emit->function->margin,
 		chunk->steps);
+	if (chunk->later)
+		fprintf(out, "\tLATER_IF(%d, %" PRIx64 ");\n", chunk->fused, branch->pc);
 	put_values(out, chunk);
 	put_ways(out, chunk);
 	fputs("\tROUNDS(", out);
@@ -409,6 +537,8 @@ static void put_chunk(const struct emit *emit, const struct chunk *chunk)
 	for (int i = 0; i < chunk->steps; i++)
 		put_condition(out, chunk, i);
 	put_hosts(out, chunk);
+	if (chunk->later)
+		put_copies(emit, chunk, false);
 	for (; change; change &= change - 1)
 		fprintf(out, "\tCHANGE(%d);", __builtin_ctz(change));
 	fputs("\tfor (;; round++) {\n", out);
@@ -419,9 +549,11 @@ static void put_chunk(const struct emit *emit, const struct chunk *chunk)
 	for (int i = 0; i < chunk->steps; i++)
 		if (chunk->round[i].lands)
 			put_landing(emit, chunk, i);
+	if (chunk->later)
+		put_undo(emit, chunk);
 	fputs("not:\n\twait", out);
 	put_pc(out, "", closing(chunk));
-	fputs(" = 8;\n", out);
+	fputs(" = WAIT;\n", out);
 	put_pc(out, "N", closing(chunk));
 	fputs(":;\n\t", out);
 	emit_change(out, head, branch->single);

@@ -140,16 +140,22 @@ void chunk_analyse(const struct program *program, struct function *function);
 
 /**
  * emit_real() - the text of floating-point instruction @step. Return: false if it is none.
- * @miss: where to go if the host may not compute it, NULL = a helper does
+ * @miss: what to do if the host may not compute it: MISS and a label, or LATER; NULL = a helper does
  */
 bool emit_real(FILE *out, const struct step *step, const char *miss);
 /** emit_real_operand() - the contents of f[n] as C text of type uint64_t. */
 void emit_real_bits(FILE *out, const struct step *step, unsigned n);
 /** emit_real_data() - f[n] as what a store of a double, or else of a float stores. */
 void emit_real_data(FILE *out, const struct step *step, unsigned n, bool wide);
-/** real_computes() - it needs the host's arithmetic. real_always_helped() - the host never computes it. */
+/**
+ * real_computes() - it needs the host's arithmetic. real_always_helped() - the host never computes it. real_may_miss() - there
+ * are operands for which it may not. real_propagates() - arithmetic, so that a NaN makes a NaN. real_is_fused() - of three operands.
+ */
 bool real_computes(const struct cpu_insn *insn);
 bool real_always_helped(const struct cpu_insn *insn);
+bool real_may_miss(const struct cpu_insn *insn);
+bool real_propagates(const struct cpu_insn *insn);
+bool real_is_fused(const struct cpu_insn *insn);
 
 /** emit_function() - write the C text of function @number. */
 void emit_function(FILE *out, const struct program *program, int number);

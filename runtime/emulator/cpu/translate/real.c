@@ -10,7 +10,7 @@
 
 /*
  * $A, $B, $C are the operands as numbers of the instruction's format, $P, $Q the first two as bits, $x is x[rs1],
- * $c what to do if the host may not compute it: EXACT with the instruction and its rounding mode, or MISS with a label.
+ * $c what to do if the host may not compute it: EXACT with the instruction and its rounding mode, or what emit_real() was told.
  */
 static const struct {
 	uint16_t op; /* of single precision; the double-precision one follows */
@@ -18,8 +18,8 @@ static const struct {
 } reals[] = {
     {CPU_FADD_S, "SUM($f, $A, $B, +, $c)"},
     {CPU_FSUB_S, "SUM($f, $A, $B, -, $c)"},
-    {CPU_FMUL_S, "PRODUCT($f, $A, $B, *, a == 0 || b == 0, $c)"},
-    {CPU_FDIV_S, "PRODUCT($f, $A, $B, /, a == 0, $c)"},
+    {CPU_FMUL_S, "PRODUCT($f, $A, $B, *, ZERO(a) || ZERO(b), $c)"},
+    {CPU_FDIV_S, "PRODUCT($f, $A, $B, /, ZERO(a), $c)"},
     {CPU_FSQRT_S, "ROOT($f, $A, $c)"},
     {CPU_FMADD_S, "FUSED($f, $A, $B, $C, , , $c)"},
     {CPU_FMSUB_S, "FUSED($f, $A, $B, $C, , -, $c)"},
@@ -40,10 +40,10 @@ static const struct {
     {CPU_FCVT_WU_S, "TO_UNSIGNED($f, $A, uint32_t, WORD, 4294967296.0, $c)"},
     {CPU_FCVT_L_S, "TO_SIGNED($f, $A, int64_t, 9223372036854775808.0, $c)"},
     {CPU_FCVT_LU_S, "TO_UNSIGNED($f, $A, uint64_t, (uint64_t), 18446744073709551616.0, $c)"},
-    {CPU_FCVT_S_W, "FROM_INTEGER($f, (int32_t)$x, $x, $c)"},
-    {CPU_FCVT_S_WU, "FROM_INTEGER($f, (uint32_t)$x, $x, $c)"},
-    {CPU_FCVT_S_L, "FROM_INTEGER($f, (int64_t)$x, $x, $c)"},
-    {CPU_FCVT_S_LU, "FROM_INTEGER($f, (uint64_t)$x, $x, $c)"},
+    {CPU_FCVT_S_W, "FROM_INTEGER($f, (int32_t)$x)"},
+    {CPU_FCVT_S_WU, "FROM_INTEGER($f, (uint32_t)$x)"},
+    {CPU_FCVT_S_L, "FROM_INTEGER($f, (int64_t)$x)"},
+    {CPU_FCVT_S_LU, "FROM_INTEGER($f, (uint64_t)$x)"},
     {CPU_FCVT_S_D, "CONVERT($f, $O, $c)"},
 };
 
@@ -118,7 +118,7 @@ static void put_field(FILE *out, const struct step *step, char field, const void
 		break;
 	case 'c':
 		if (miss)
-			fprintf(out, "MISS, %s", (const char *)miss);
+			fputs(miss, out);
 		else
 			fprintf(out, "EXACT, %u", insn->op | (unsigned)insn->rm << 16);
 		break;
@@ -182,22 +182,46 @@ bool real_always_helped(const struct cpu_insn *insn)
 	       (!is_plain(insn) || insn->op - is_double(insn->op) == CPU_FCLASS_S);
 }
 
+static const char *text_of(const struct cpu_insn *insn)
+{
+	unsigned op = insn->op - is_double(insn->op);
+
+	if (insn->op < CPU_FADD_S || insn->op >= CPU_OPS)
+		return NULL;
+	if (op == CPU_FSGNJX_S && insn->rs1 == insn->rs2)
+		return "ABSOLUTE($f, $A)";
+	for (size_t i = 0; i < sizeof(reals) / sizeof(*reals); i++)
+		if (reals[i].op == op)
+			return reals[i].text;
+	return NULL;
+}
+
+bool real_may_miss(const struct cpu_insn *insn)
+{
+	const char *text = text_of(insn);
+
+	return text && strstr(text, "$c");
+}
+
+bool real_propagates(const struct cpu_insn *insn)
+{
+	unsigned op = insn->op - is_double(insn->op);
+
+	return (op >= CPU_FADD_S && op <= CPU_FDIV_S) || real_is_fused(insn);
+}
+
+bool real_is_fused(const struct cpu_insn *insn)
+{
+	return cpu_op_operands(insn->op) & CPU_F3;
+}
+
 bool emit_real(FILE *out, const struct step *step, const char *miss)
 {
-	unsigned op = step->insn.op;
+	const char *text = text_of(&step->insn);
 
-	if (op < CPU_FADD_S || op >= CPU_OPS)
-		return false;
-	if (!is_plain(&step->insn)) {
+	if (text && is_plain(&step->insn))
+		put_text(out, step, text, miss);
+	else if (text)
 		put_exact(out, step);
-		return true;
-	}
-	if (op - is_double(op) == CPU_FSGNJX_S && step->insn.rs1 == step->insn.rs2) {
-		put_text(out, step, "ABSOLUTE($f, $A)", miss);
-		return true;
-	}
-	for (size_t i = 0; i < sizeof(reals) / sizeof(*reals); i++)
-		if (reals[i].op == op - is_double(op))
-			put_text(out, step, reals[i].text, miss);
-	return true;
+	return text;
 }
