@@ -14,7 +14,7 @@ $(OUT)/runtime/emulator/cpu/interpret%.o: CPU_EXTRA = -fno-gcse -fno-crossjumpin
 
 $(CPU_OBJ): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(HOST_CFLAGS) -ffp-contract=off -fno-math-errno $(if $(findstring clang,$(CC)),,$(CPU_EXTRA)) -MMD -MP -c -o $@ $<
+	$(CC) $(HOST_CFLAGS) -ffp-contract=off -fno-math-errno $(CARD_HIDDEN) $(if $(findstring clang,$(CC)),,$(CPU_EXTRA)) -MMD -MP -c -o $@ $<
 
 -include $(CPU_OBJ:.o=.d)
 

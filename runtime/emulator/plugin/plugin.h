@@ -38,6 +38,6 @@ struct tutti_card_plugin {
 	int (*translate)(const uint8_t *code, uint64_t bytes);
 };
 
-extern const struct tutti_card_plugin tutti_card_plugin;
+extern __attribute__((visibility("default"))) const struct tutti_card_plugin tutti_card_plugin;
 
 #endif
