@@ -12,8 +12,8 @@
 #define WAIT	    8u	 /* how often the loop goes round without all this looking after that was in vain */
 #define UNCOUNTED 63u	 /* rounds but one, where it is not known how many there will be */
 
-/* Memory of accesses relative to one value: none yet */
-#define PLACE(name) struct cpu_near near_##name; near_##name.load = near_##name.store = 0
+/* Memory of accesses relative to one value: that of the register, which held such a value when the function ran before */
+#define PLACE(name, base) struct cpu_near near_##name = c->near[base]
 
 /* @margin: instructions that have to be left for the usual code; @steps: of a round. */
 #define CHUNK(name, margin, steps)                                                          \

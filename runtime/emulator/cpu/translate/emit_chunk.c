@@ -568,8 +568,10 @@ void emit_chunk_locals(FILE *out, const struct function *function)
 		if (!chunk)
 			continue;
 		fprintf(out, "\tunsigned wait_%" PRIx64 " = 0;", function->step[i].pc);
-		for (int place = 0; place < chunk->places; place++)
-			fprintf(out, " PLACE(%" PRIx64 "_%d);", function->step[i].pc, place);
+		for (int at = 0, place = 0; at < chunk->steps; at++)
+			if (is_placed(&chunk->round[at]) && chunk->round[at].place == place)
+				fprintf(out, " PLACE(%" PRIx64 "_%d, %u);", function->step[i].pc, place++,
+					chunk->round[at].step.insn.rs1);
 		fputc('\n', out);
 	}
 }
