@@ -136,12 +136,12 @@ enum cpu_stop INTERPRET(struct cpu *cpu, struct cpu_regs *regs)
 	struct cpu_page *page = NULL;
 	struct cpu_op *op;
 	uint64_t base, n = cpu->instructions, started = n, value;
-	uint32_t raw;
+	uint32_t raw, number;
 	ux pc = (ux)regs->pc;
 
 	/* On to @pc with count @n, or back to translated code. */
 jump:
-	if (cpu->present && page && cpu_translated_room(cpu, pc, n) && !cpu->count_owner && !cpu->breakpoint_count) {
+	if (cpu->present && page && cpu_translated_room(cpu, pc, n, &number) && !cpu->count_owner && !cpu->breakpoint_count) {
 		regs->pc = pc;
 		cpu->instructions = n;
 		return CPU_STOP_INTERRUPT;
@@ -163,7 +163,7 @@ careful:
 		SYNC;
 		return COUNT >= cpu->end && !cpu->attention ? CPU_STOP_SLICE : CPU_STOP_INTERRUPT;
 	}
-	if (seeks && COUNT != started && cpu_translated_room(cpu, PC, COUNT)) {
+	if (seeks && COUNT != started && cpu_translated_room(cpu, PC, COUNT, &number)) {
 		SYNC;
 		return CPU_STOP_INTERRUPT;
 	}

@@ -133,7 +133,7 @@ struct cpu_help {
  * @fast: per rounding mode field: the host's arithmetic gives the result (see float.c)
  * @host_flags: the host's flags tell what it may not compute
  * @bias: of the translated code that runs; @loaded: what its access outside of remembered memory has loaded
- * @attached: translated code; @present: the one that was used last, NULL if there is none at all
+ * @attached: translated code; @present: the one that was used last and was not vouched for, NULL if there is none at all
  */
 struct cpu {
 	uint64_t instructions;

@@ -100,13 +100,14 @@ bool cpu_is_attached(const struct cpu *cpu, uint64_t va)
 	return attached_at(cpu, va) != NULL;
 }
 
-bool cpu_select(struct cpu *cpu, uint64_t pc)
+const struct cpu_attached *cpu_select(struct cpu *cpu, uint64_t pc)
 {
 	struct cpu_attached *attached = attached_at(cpu, pc);
 
-	if (attached)
+	/* A kernel that ends goes to what is vouched for, and comes back with the next wave. */
+	if (attached && !attached->vouched)
 		cpu->present = attached;
-	return attached != NULL;
+	return attached;
 }
 
 /* ---- running it ---- */
@@ -145,14 +146,14 @@ const struct cpu_help cpu_help = {cpu_load_far, cpu_store_far, cpu_atomic, cpu_f
 enum cpu_stop cpu_translated(struct cpu *cpu, struct cpu_regs *regs)
 {
 	uint64_t out, before = ~cpu->instructions;
+	const struct cpu_attached *code;
+	uint32_t number;
 
 	/* What is not translated leaves a function where it was entered, without having executed anything. */
-	while (cpu->instructions != before && cpu_translated_room(cpu, regs->pc, cpu->instructions)) {
-		const struct cpu_attached *present = cpu->present;
-
+	while (cpu->instructions != before && (code = cpu_translated_room(cpu, regs->pc, cpu->instructions, &number))) {
 		before = cpu->instructions;
-		cpu->bias = present->bias;
-		out = present->translation->function[cpu_translated_at(cpu, regs->pc) - 1](cpu, regs->pc);
+		cpu->bias = code->bias;
+		out = code->translation->function[number](cpu, regs->pc);
 		if (out & 1)
 			return out == CPU_OUT_ECALL ? CPU_STOP_ECALL : CPU_STOP_FAULT;
 		regs->pc = out;

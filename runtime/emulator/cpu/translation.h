@@ -61,27 +61,22 @@ enum cpu_stop cpu_translated(struct cpu *cpu, struct cpu_regs *regs);
 
 /** cpu_detach() - forget translated code that stands for an address of [first, end); @all: also what was vouched for. */
 void cpu_detach(struct cpu *cpu, uint64_t first, uint64_t end, bool all);
-/** cpu_select() - make cpu->present the code that stands for @pc. Return: false if there is none. */
-bool cpu_select(struct cpu *cpu, uint64_t pc);
+/** cpu_select() - find the code that stands for @pc, and remember it in cpu->present. Return: NULL if there is none. */
+const struct cpu_attached *cpu_select(struct cpu *cpu, uint64_t pc);
 
-/* Number of the function that can be entered at @pc, plus 1; 0 = none. */
-static inline uint32_t cpu_translated_at(struct cpu *cpu, uint64_t pc)
+/* Return: the code whose function @number can be entered at @pc, if there is room for it before the run ends; or NULL. */
+static inline const struct cpu_attached *cpu_translated_room(struct cpu *cpu, uint64_t pc, uint64_t count, uint32_t *number)
 {
-	uint64_t half = (pc - cpu->present->at) / 2;
+	const struct cpu_attached *code = cpu->present;
+	uint32_t at;
 
-	if (cpu_unlikely(pc & 1))
-		return 0;
-	if (cpu_likely(pc - cpu->present->at < cpu->present->bytes))
-		return cpu->present->entry_at[half];
-	return cpu->attachments > 1 && cpu_select(cpu, pc) ? cpu->present->entry_at[(pc - cpu->present->at) / 2] : 0;
-}
-
-/* There is a function for @pc and room for it before the run ends. */
-static inline bool cpu_translated_room(struct cpu *cpu, uint64_t pc, uint64_t count)
-{
-	uint32_t at = cpu_translated_at(cpu, pc);
-
-	return at && count + cpu->present->margin[at - 1] <= __atomic_load_n(&cpu->limit, __ATOMIC_RELAXED);
+	if (pc - code->at >= code->bytes)
+		code = cpu->attachments > 1 ? cpu_select(cpu, pc) : NULL;
+	if (!code || pc & 1)
+		return NULL;
+	at = code->entry_at[(pc - code->at) / 2];
+	*number = at - 1;
+	return at && count + code->margin[at - 1] <= __atomic_load_n(&cpu->limit, __ATOMIC_RELAXED) ? code : NULL;
 }
 
 #endif
