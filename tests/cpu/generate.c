@@ -131,7 +131,7 @@ static void walk_pointer(unsigned f, unsigned k, unsigned i)
 		break;
 	case 3:
 	case 4: /* a loop that goes round once, or more often */
-		printf("\tlw x16, %u(x2)\ni%u_%u_%u:\n", INNER, f, k, i);
+		printf("\tlw x16, %u(x2)\n\tandi x16, x16, 3\ni%u_%u_%u:\n", INNER, f, k, i);
 		walk_access(6, (int)stream_below(&s, 64) - 32);
 		printf("\taddi x16, x16, -1\n\tbgtz x16, i%u_%u_%u\n", f, k, i);
 		break;
@@ -214,7 +214,7 @@ static void walk_sum(unsigned f, unsigned k, unsigned i)
 		printf("\tld x30, %u(x2)\n\tfld f%u, 0(x30)\n", POINTER, a);
 		break;
 	case 6:
-		printf("\tlw x16, %u(x2)\ni%u_%u_%u:\n\tfld f%u, 8(x6)\n\tfadd.d f%u, f%u, f%u\n", INNER, f, k, i, a, sum, sum, a);
+		printf("\tlw x16, %u(x2)\n\tandi x16, x16, 3\ni%u_%u_%u:\n\tfld f%u, 8(x6)\n\tfadd.d f%u, f%u, f%u\n", INNER, f, k, i, a, sum, sum, a);
 		printf("\taddi x16, x16, -1\n\tbgtz x16, i%u_%u_%u\n", f, k, i);
 		break;
 	default:
