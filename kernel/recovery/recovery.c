@@ -10,6 +10,7 @@
  * reloads without end (function). By hand each is reached through the attribute card_reset.
  */
 #include <linux/delay.h>
+#include <linux/moduleparam.h>
 #include <linux/pci.h>
 
 #include "base/compat.h"
@@ -27,6 +28,11 @@
 
 #define RELOADS_MAX 3u
 #define RELOADS_JIFFIES (10 * HZ)
+
+/* The kernel itself waits for a minute until a card answers after a reset of its bus. */
+static uint bus_timeout_ms = 120000;
+module_param(bus_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(bus_timeout_ms, "a card is given up when its bus has had an error for so long (120000)");
 
 static const char *tutti_recovery_rung_name(enum tutti_rung rung)
 {
@@ -236,6 +242,7 @@ int tutti_recovery_by_hand(struct tutti_device *tdev, enum tutti_rung rung)
  */
 static void tutti_recovery_begin(struct tutti_device *tdev)
 {
+	cancel_delayed_work_sync(&tdev->bus_work);
 	while (!tdev->bus_frozen && !tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING) &&
 	       !tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED))
 		flush_work(&tdev->reset_work);
@@ -269,32 +276,53 @@ void tutti_recovery_reset_done(struct tutti_device *tdev)
 
 /**
  * tutti_recovery_bus_frozen() - the link does not work: nothing reaches the card until the bus has been reset.
+ * @tdev: device; its lock is held
  *
  * Nobody promises that this comes: the reset of the bus may fail, and the card may be pulled out. So no lock is held
- * until then; calls wait at the gate.
+ * until then; calls wait at the gate, but not for ever.
  */
 void tutti_recovery_bus_frozen(struct tutti_device *tdev)
 {
 	drm_err(&tdev->drm, "the bus has an error: waiting for its reset\n");
 	tutti_recovery_begin(tdev);
 	WRITE_ONCE(tdev->bus_frozen, true);
+	queue_delayed_work(tdev->work_queue, &tdev->bus_work, msecs_to_jiffies(bus_timeout_ms));
 	up_write(&tdev->reset_sem);
 	tutti_delay(TUTTI_DELAY_bus_frozen);
 }
 
-/** tutti_recovery_bus_back() - the bus works again; @error: or it does not, for good. */
-void tutti_recovery_bus_back(struct tutti_device *tdev, int error)
+static void tutti_recovery_thaw(struct tutti_device *tdev, int error)
 {
-	if (!tdev->bus_frozen)
-		return;
 	down_write(&tdev->reset_sem);
 	WRITE_ONCE(tdev->bus_frozen, false);
 	tutti_recovery_end(tdev, error ? error : tutti_reset_restart(tdev));
 }
 
+/* If the bus comes back after all, a reset by hand brings back the card. */
+static void tutti_recovery_bus_work(struct work_struct *work)
+{
+	struct tutti_device *tdev = container_of(to_delayed_work(work), struct tutti_device, bus_work);
+	int index;
+
+	if (!drm_dev_enter(&tdev->drm, &index))
+		return;
+	drm_err(&tdev->drm, "the bus has not been reset within %u ms\n", bus_timeout_ms);
+	tutti_recovery_thaw(tdev, -ENODEV);
+	drm_dev_exit(index);
+}
+
+/** tutti_recovery_bus_back() - the bus works again; @error: or it does not, for good. */
+void tutti_recovery_bus_back(struct tutti_device *tdev, int error)
+{
+	cancel_delayed_work_sync(&tdev->bus_work);
+	if (tdev->bus_frozen)
+		tutti_recovery_thaw(tdev, error);
+}
+
 /** tutti_recovery_unplug() - who waits for the bus need not wait any more: the device is being removed. */
 void tutti_recovery_unplug(struct tutti_device *tdev)
 {
+	cancel_delayed_work_sync(&tdev->bus_work);
 	if (!tdev->bus_frozen)
 		return;
 	atomic_set(&tdev->state, TUTTI_DEVICE_WEDGED);
@@ -308,6 +336,7 @@ void tutti_recovery_init(struct tutti_device *tdev)
 {
 	INIT_WORK(&tdev->reset_work, tutti_recovery_reset_work);
 	INIT_WORK(&tdev->context_work, tutti_recovery_context_work);
+	INIT_DELAYED_WORK(&tdev->bus_work, tutti_recovery_bus_work);
 }
 
 /** tutti_recovery_flush() - what has begun comes to its end. */

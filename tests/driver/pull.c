@@ -190,6 +190,30 @@ static bool pulled_in_bus_error(struct rig *rig)
 	return good;
 }
 
+/*
+ * The bus has an error for six seconds, five more than the driver waits: the card is given up, which tells whoever has
+ * opened it since. When the bus is back, a reset by hand brings it back.
+ */
+static bool bus_error_lasts(struct rig *rig)
+{
+	unsigned before;
+	bool wedged;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	SKIP_UNLESS(!access("/dev/aer_inject", W_OK), "needs aer_inject");
+	CHECK(rig_queue(rig) && parameter_write("bus_timeout_ms", "1000"));
+	before = delay("bus_frozen", 6000);
+	CHECK(inject_bus_error() && soon_reached("bus_frozen", before));
+	delay("bus_frozen", 0);
+	rig_close(rig);
+	rig_context(rig);
+	wedged = card_state("wedged");
+	CHECK(parameter_write("bus_timeout_ms", "120000"));
+	sleep(8);
+	CHECK(wedged && card_write("card_reset", "function"));
+	return fresh_works();
+}
+
 /* ---- the link ---- */
 
 static bool soon_state(const char *state)
@@ -219,6 +243,7 @@ const struct driver_test pull_tests[] = {
 	{"REL-06 SYS-28: pulled when the firmware has just been loaded again", pulled_after_boot},
 	{"REL-06 SYS-28: pulled while a call asks the firmware", pulled_in_call},
 	{"REL-06 SYS-28: pulled in the middle of an error of the bus", pulled_in_bus_error},
+	{"REL-06 SYS-28: an error of the bus that lasts", bus_error_lasts},
 	{"REL-06 SYS-28: removed while the function is being reset", removed_in_function_reset},
 	{"REL-06 SYS-28: the link is lost, and comes back", link_lost},
 	{0},
