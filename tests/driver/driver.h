@@ -6,13 +6,15 @@
 #include <pthread.h>
 
 #include "rig.h"
+#include "tutti/discovery.h"
 
 /** struct driver_test - a test; like a subtest of the suite. */
 struct driver_test {
 	const char *name;
 	bool (*run)(struct rig *rig);
 };
-extern const struct driver_test ladder_tests[], memory_driver_tests[], import_tests[], race_tests[], pull_tests[];
+extern const struct driver_test ladder_tests[], memory_driver_tests[], import_tests[], race_tests[], pull_tests[],
+	silent_tests[];
 
 /* main.c; paths below the card's directory in sysfs */
 bool card_write(const char *attribute, const char *text);
@@ -23,6 +25,17 @@ uint64_t generation(int fd);
 uint32_t queue_asid(uint32_t queue_id); /* from debugfs; 0 = not found */
 long pinned_kib(void);                  /* VmPin of this process */
 bool fresh_works(void);                 /* a file that is opened now works; waits for a reset */
+
+/** struct window - the card's control window, through its BAR: only root can write there, as broken firmware might. */
+struct window {
+	size_t bytes;
+	const volatile struct tutti_discovery *known;
+	volatile struct tutti_control *control;
+	volatile struct tutti_status *status;
+};
+bool window_open(struct window *window); /* window.c */
+void window_close(struct window *window);
+#define NEED_WINDOW "the BAR cannot be mapped"
 
 /* delay.c; points where threads of the driver can be made to wait */
 #define NEED_DELAYS "the driver was built without TUTTI_TEST=1"

@@ -233,38 +233,17 @@ static bool wedge(struct rig *rig)
 	return fresh_works();
 }
 
-/* The card's status page, through its BAR: only root can write there, as broken firmware might. */
-static struct tutti_status *status_page(struct rig *rig)
-{
-	struct drm_tutti_state state = {0};
-	struct drm_tutti_query query = {
-		.what = DRM_TUTTI_QUERY_STATE, .size = sizeof(state), .pointer = (uintptr_t)&state,
-	};
-	char path[96];
-	void *page;
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource2", pci_address);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &query))
-		return NULL;
-	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)state.status_offset);
-	close(fd);
-	return page == MAP_FAILED ? NULL : page;
-}
-
 static bool nonsense(struct rig *rig)
 {
-	struct tutti_status *status;
 	uint64_t before, end = now_ns() + 20 * SECOND;
+	struct window window;
 	uint32_t bo;
 
 	CHECK(rig_queue(rig) && rig_works(rig));
 	before = generation(rig->fd);
-	status = status_page(rig);
-	SKIP_UNLESS(status, "the BAR cannot be mapped");
-	*(volatile uint32_t *)&status->card_ring_tail += 0x100000;
-	munmap(status, PAGE);
+	SKIP_UNLESS(window_open(&window), NEED_WINDOW);
+	window.status->card_ring_tail += 0x100000;
+	window_close(&window);
 	while (bo_create(rig->fd, PAGE, 0, &bo, NULL) != EIO && now_ns() < end)
 		usleep(50000);
 	rig_close(rig);

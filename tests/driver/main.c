@@ -138,17 +138,17 @@ bool fresh_works(void)
 int main(int argc, char **argv)
 {
 	static const struct driver_test *const groups[] = {ladder_tests, memory_driver_tests, import_tests, race_tests,
-							   pull_tests};
+							   pull_tests, silent_tests};
 	unsigned number = 0, failed = 0;
 
-	if (argc > 3 && !strcmp(argv[1], "--plug")) {
-		plug_command = argv[2];
+	while (argc > 3 && (!strcmp(argv[1], "--plug") || !strcmp(argv[1], "--inject"))) {
+		*(argv[1][2] == 'p' ? &plug_command : &inject_command) = argv[2];
 		argc -= 2;
 		argv += 2;
 	}
 	if (argc < 2) {
-		fputs("usage: tutti-driver-test [--plug COMMAND] PCI-ADDRESS [TEXT]: as root, on a card that is nobody else's\n"
-		      "COMMAND puts a card into the empty slot.\n", stderr);
+		fputs("usage: tutti-driver-test [--plug COMMAND] [--inject COMMAND] PCI-ADDRESS [TEXT]: as root, on a card that\n"
+		      "is nobody else's. One COMMAND puts a card into the empty slot, the other makes faults happen.\n", stderr);
 		return 2;
 	}
 	pci_address = argv[1];

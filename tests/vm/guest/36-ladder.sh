@@ -18,7 +18,7 @@ drop_dumps() {
 check "the module loads" insmod /lib/modules/tutti.ko
 check "it binds by driver_override" card_bind tutti
 card=$(card_path)
-take_from /programs/tutti-driver-test "$(card_address)"
+take_from /programs/tutti-driver-test --inject inject "$(card_address)"
 
 if [ -x /programs/tutti-driver-test32 ]; then
 	for test in "one context is killed" "card memory is shared" "memory of the process on"; do
