@@ -95,6 +95,11 @@ bool card_soon(bool there);   /* the kernel has noticed that it is there, or tha
 bool card_plug(void);         /* into the empty slot, and bound */
 bool card_link(bool up);      /* whether accesses reach the card; nobody is told. False: it has no port of its own */
 
+/* Suspends all devices and resumes them at once, the kernel's own test. */
+bool can_sleep(void);
+bool system_sleep(void);
+#define NEED_SLEEP "needs root, --pci and a kernel with PM_DEBUG"
+
 /* stale.c: every call on a file from before a reset */
 void stale_calls(const char *when, bool (*happen)(void), int wanted);
 

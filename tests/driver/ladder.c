@@ -185,6 +185,24 @@ static bool function_by_others(struct rig *rig)
 	return after_reset(rig, card, 0);
 }
 
+/*
+ * When the system wakes, the card does not run what it was left with: it was off. Here only its word says so; the other
+ * words still hold, so that it falls asleep first.
+ */
+static bool lost_in_sleep(struct rig *rig)
+{
+	volatile uint32_t *card;
+	struct window window;
+
+	SKIP_UNLESS(can_sleep(), NEED_SLEEP);
+	SKIP_UNLESS(window_open(&window), NEED_WINDOW);
+	CHECK(marked(rig, &card));
+	window.status->boot_sequence--;
+	window_close(&window);
+	CHECK(system_sleep());
+	return after_reset(rig, card, 0);
+}
+
 /* What udev hears from now on. */
 static int uevents(void)
 {
@@ -323,6 +341,7 @@ const struct driver_test ladder_tests[] = {
 	{"SYS-28: a function-level reset by hand", function},
 	{"SYS-28: a function-level reset by call", function_by_call},
 	{"SYS-28: a function-level reset by the bus", function_by_others},
+	{"SYS-29 SYS-28: the card was off while the system slept", lost_in_sleep},
 	{"SYS-28: a card whose messages make no sense is reset", nonsense},
 	{"SYS-28: a wedged card and the way back", wedge},
 	{"SYS-28 SYS-26: a card that is given up tells who sleeps", wedge_tells},

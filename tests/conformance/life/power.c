@@ -9,16 +9,6 @@
 
 #include "rig.h"
 
-static bool write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-	bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return good;
-}
-
 static bool read_file(const char *path, char *text, size_t bytes)
 {
 	int fd = open(path, O_RDONLY);
@@ -30,22 +20,7 @@ static bool read_file(const char *path, char *text, size_t bytes)
 	return got > 0;
 }
 
-/* Suspends all devices and resumes them at once, the kernel's own test. */
-static bool suspend(void)
-{
-	bool good;
-
-	write_file("/sys/module/suspend/parameters/pm_test_delay", "0");
-	CHECK(write_file("/sys/power/pm_test", "devices"));
-	good = write_file("/sys/power/state", "freeze");
-	write_file("/sys/power/pm_test", "none");
-	CHECK(good);
-	return true;
-}
-
-#define SKIP_UNLESS_POWER \
-	SKIP_UNLESS(pci_address && !getuid() && !access("/sys/power/pm_test", W_OK), \
-		    "needs root, --pci and a kernel with PM_DEBUG")
+#define SKIP_UNLESS_POWER SKIP_UNLESS(pci_address && can_sleep(), NEED_SLEEP)
 
 /* Queues, memory of host and card, an RSB and a pending fence exist afterwards. */
 static bool keeps(struct rig *rig)
@@ -65,7 +40,7 @@ static bool keeps(struct rig *rig)
 	rsb.context = rig->context;
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_RSB_CREATE, &rsb));
 	for (unsigned i = 0; i < 3; i++) {
-		CHECK(suspend());
+		CHECK(system_sleep());
 		CHECK(rig_works(rig));
 		EXPECT(0x600d, words[0]);
 	}
@@ -85,7 +60,7 @@ static bool in_flight(struct rig *rig)
 		for (unsigned i = 0; i < 8; i++)
 			rig_fill(rig, BASE + DATA_AT, i, 4 * PAGE, 1);
 		rig_ring(rig);
-		CHECK(suspend());
+		CHECK(system_sleep());
 		EXPECT(0, rig_wait(rig, 1, 0, 10 * SECOND));
 	}
 	return true;
@@ -110,7 +85,7 @@ static bool under_load(struct rig *rig)
 	SKIP_UNLESS_POWER;
 	CHECK(rig_queue(rig) && !pthread_create(&thread, NULL, submit, rig));
 	for (unsigned round = 0; round < 4; round++)
-		CHECK(suspend());
+		CHECK(system_sleep());
 	CHECK(!pthread_join(thread, &good) && *(bool *)good);
 	return true;
 }
@@ -125,9 +100,9 @@ static bool closed_before(struct rig *rig)
 	CHECK(rig_queue(&gone) && rig_queue(rig) && rig_works(&gone));
 	rig_close(&gone);
 	handle.handle = rig->queue;
-	CHECK(suspend() && rig_works(rig));
+	CHECK(system_sleep() && rig_works(rig));
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_DESTROY, &handle));
-	CHECK(suspend());
+	CHECK(system_sleep());
 	EXPECT(ENOENT, call(rig->fd, DRM_IOCTL_TUTTI_QUEUE_DESTROY, &handle));
 	return true;
 }
@@ -141,7 +116,7 @@ static bool no_reset(struct rig *rig)
 	SKIP_UNLESS_POWER;
 	CHECK(rig_queue(rig));
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &query));
-	CHECK(suspend() && rig_works(rig));
+	CHECK(system_sleep() && rig_works(rig));
 	usleep(1500000);
 	query.pointer = (uintptr_t)&after;
 	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_QUERY, &query));
