@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* The interrupt from the host to the card, which wakes a card that sleeps. */
+/* The interrupt from the host to the card, which wakes a card that sleeps; the copy of its configuration. */
 #include "card/card.h"
 
 /**
@@ -21,4 +21,16 @@ void tutti_card_kick_if_asleep(struct tutti_device *tdev)
 	mb(); /* the work must be visible before we ask whether the card sleeps */
 	if (tutti_status(tdev, asleep))
 		tutti_card_kick(tdev);
+}
+
+/**
+ * tutti_card_save() - the kernel's copy of the card's configuration, for errors of the bus.
+ * @tdev: device
+ *
+ * In older kernels a copy serves once, so that whoever has woken or reset the card makes the next one.
+ */
+void tutti_card_save(struct tutti_device *tdev)
+{
+	if (tutti_card_is_there(tdev))
+		pci_save_state(tdev->pdev);
 }

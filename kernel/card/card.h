@@ -29,6 +29,7 @@ static inline u64 tutti_card_progress(const struct tutti_device *tdev, u32 queue
 	return READ_ONCE(tdev->progress[queue]);
 }
 
+void tutti_card_save(struct tutti_device *tdev);
 void tutti_card_kick(struct tutti_device *tdev);
 void tutti_card_kick_if_asleep(struct tutti_device *tdev);
 

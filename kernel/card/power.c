@@ -41,6 +41,12 @@ int tutti_power_get(struct tutti_device *tdev)
 	return error;
 }
 
+/** tutti_power_hold() - the card is awake as far as that is possible, until tutti_power_put(). */
+void tutti_power_hold(struct tutti_device *tdev)
+{
+	pm_runtime_get_sync(tdev->drm.dev); /* counts in any case */
+}
+
 void tutti_power_put(struct tutti_device *tdev)
 {
 	pm_runtime_mark_last_busy(tdev->drm.dev);

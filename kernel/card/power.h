@@ -7,6 +7,7 @@
 void tutti_power_start(struct tutti_device *tdev);
 void tutti_power_stop(struct tutti_device *tdev);
 int tutti_power_get(struct tutti_device *tdev);
+void tutti_power_hold(struct tutti_device *tdev);
 void tutti_power_put(struct tutti_device *tdev);
 int tutti_power_wait(struct tutti_device *tdev);
 bool tutti_power_is_on(struct tutti_device *tdev);

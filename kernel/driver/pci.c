@@ -151,7 +151,7 @@ static int tutti_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	error = drm_dev_register(&tdev->drm, 0);
 	if (error)
 		goto free_irqs;
-	pci_save_state(pdev); /* what an error of the bus takes away */
+	tutti_card_save(tdev);
 	tutti_debugfs_init(tutti_accel_minor(&tdev->drm));
 	tutti_watchdog_start(tdev);
 	tutti_power_start(tdev);
@@ -196,6 +196,7 @@ static void tutti_pci_reset_prepare(struct pci_dev *pdev)
 
 static void tutti_pci_reset_done(struct pci_dev *pdev)
 {
+	tutti_card_save(pci_get_drvdata(pdev));
 	tutti_recovery_reset_done(pci_get_drvdata(pdev));
 }
 
@@ -218,7 +219,7 @@ static pci_ers_result_t tutti_pci_slot_reset(struct pci_dev *pdev)
 	struct tutti_device *tdev = pci_get_drvdata(pdev);
 
 	pci_restore_state(pdev);
-	pci_save_state(pdev); /* for the next time */
+	tutti_card_save(tdev);
 	if (tutti_card_is_there(tdev))
 		return PCI_ERS_RESULT_RECOVERED;
 	tutti_recovery_bus_back(tdev, -ENODEV);

@@ -57,6 +57,7 @@ static int tutti_sleep_resume(struct device *dev)
 
 	if (pm_runtime_suspended(dev))
 		return 0;
+	tutti_card_save(tdev);
 	if (atomic_read(&tdev->state) != TUTTI_DEVICE_RUNNING)
 		goto start;
 	if (tutti_status(tdev, state) == TUTTI_STATE_RUNNING &&
@@ -94,6 +95,7 @@ static int tutti_sleep_runtime_resume(struct device *dev)
 	struct tutti_device *tdev = dev_get_drvdata(dev);
 	int error;
 
+	tutti_card_save(tdev);
 	if (atomic_read(&tdev->state) != TUTTI_DEVICE_RUNNING)
 		goto start;
 	error = tutti_fw_boot(tdev);

@@ -18,6 +18,7 @@
 #include "base/trace.h"
 #include "card/card.h"
 #include "card/gate.h"
+#include "card/power.h"
 #include "firmware/channel.h"
 #include "firmware/fw.h"
 #include "firmware/message.h"
@@ -236,6 +237,14 @@ int tutti_recovery_by_hand(struct tutti_device *tdev, enum tutti_rung rung)
 
 /* ---- resets that others make ---- */
 
+static void tutti_recovery_unfreeze(struct tutti_device *tdev)
+{
+	if (!tdev->bus_frozen)
+		return;
+	WRITE_ONCE(tdev->bus_frozen, false);
+	tutti_power_put(tdev);
+}
+
 /*
  * The card is ours alone, after a reset of our own that has begun; tutti_recovery_end() gives it back. One that is
  * frozen is taken over: the caller has the lock of the device, without which nobody can say that the bus is back.
@@ -246,7 +255,7 @@ static void tutti_recovery_begin(struct tutti_device *tdev)
 	while (!tdev->bus_frozen && !tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING) &&
 	       !tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED))
 		flush_work(&tdev->reset_work);
-	WRITE_ONCE(tdev->bus_frozen, false);
+	tutti_recovery_unfreeze(tdev);
 	tutti_reset_begin(tdev);
 	tutti_reset_lose_memory(tdev);
 }
@@ -284,6 +293,7 @@ void tutti_recovery_reset_done(struct tutti_device *tdev)
 void tutti_recovery_bus_frozen(struct tutti_device *tdev)
 {
 	drm_err(&tdev->drm, "the bus has an error: waiting for its reset\n");
+	tutti_power_hold(tdev); /* older kernels do not switch a card on before they reset its bus */
 	tutti_recovery_begin(tdev);
 	WRITE_ONCE(tdev->bus_frozen, true);
 	queue_delayed_work(tdev->work_queue, &tdev->bus_work, msecs_to_jiffies(bus_timeout_ms));
@@ -296,6 +306,7 @@ static void tutti_recovery_thaw(struct tutti_device *tdev, int error)
 	down_write(&tdev->reset_sem);
 	WRITE_ONCE(tdev->bus_frozen, false);
 	tutti_recovery_end(tdev, error ? error : tutti_reset_restart(tdev));
+	tutti_power_put(tdev);
 }
 
 /* If the bus comes back after all, a reset by hand brings back the card. */
@@ -326,7 +337,7 @@ void tutti_recovery_unplug(struct tutti_device *tdev)
 	if (!tdev->bus_frozen)
 		return;
 	atomic_set(&tdev->state, TUTTI_DEVICE_WEDGED);
-	WRITE_ONCE(tdev->bus_frozen, false);
+	tutti_recovery_unfreeze(tdev);
 	wake_up_all(&tdev->wait);
 }
 
