@@ -27,7 +27,7 @@ PACKAGES_TEST := g++ perl chromium pkgconf|pkg-config python3 libcmocka-dev paho
 	pocl-opencl-icd ocl-icd-opencl-dev opencl-headers libdnnl-dev libopenblas-dev libhsa-runtime-dev rocminfo libunicorn-dev \
 	$(if $(shell grep -s '^VERSION_CODENAME=bookworm' /etc/os-release),libxrt1 libxrt-dev) # later releases have no XRT
 PACKAGES_ARM64 := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-PACKAGES_GUEST := qemu-system-x86 busybox-static cpio kmod xz-utils
+PACKAGES_GUEST := qemu-system-x86 acpica-tools busybox-static cpio kmod xz-utils
 APT ?= $(if $(shell command -v dpkg-query),yes,no)
 ifneq ($(filter-out clean help uninstall,$(GOALS)),)
 ifneq ($(APT),no)
@@ -81,6 +81,7 @@ help:
 	@echo "make pictures draw the pictures of the READMEs anew (traces of the emulated card)"
 	@echo "make fuzz     fuzz for longer (FUZZ_SECONDS=600)"
 	@echo "make vm-check run the driver in a Debian guest (KERNEL=6.12 or 6.1); vm-shell: a prompt there"
+	@echo "make vm-power     there, with a card that loses its power (D3cold)"
 	@echo "make vm-packages  there, driver and firmware of the Debian packages, the driver built by DKMS for each kernel"
 	@echo "make debug-kernel-check  the same under a kernel with KASAN, lockdep, kmemleak (KERNEL=debug)"
 	@echo "make check-debian13, check-arm64  the build and tests in a root of Debian 13; for arm64 under user emulation"

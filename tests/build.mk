@@ -118,8 +118,8 @@ check-build: check-programs $(FUZZ_BINS) check-asan-build
 
 # One prove, so that the closing line counts everything. Timing tests run one after the other, and not beside the guest.
 check: check-build vm-build
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(PROVE) -j2 --rules='seq={**/perf_*,**/vm/check.sh}' --rules='par=**' \
-		tests/vm/check.sh tests/model/check.sh $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(INTEGRATION_BINS) \
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(PROVE) -j2 --rules='seq={**/perf_*,**/vm/*.sh}' --rules='par=**' \
+		tests/vm/check.sh tests/vm/power.sh tests/model/check.sh $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(INTEGRATION_BINS) \
 		$(ASAN_BINS) tests/lint.sh tests/fuzz/run.sh $(PERF_SCRIPTS)
 
 # The same while eight processes compete for the processors: no result may depend on time (REL-09). Waits are limited by

@@ -17,7 +17,8 @@
 	X(boot)           /* the card has been asked to boot, and nobody has looked for its answer */ \
 	X(restarted)      /* the firmware has been loaded again, and nothing has been asked of it */ \
 	X(function_reset) /* the function is about to be reset, for the first time or again */ \
-	X(bus_frozen)     /* an error of the bus has closed the card; its reset comes next */
+	X(bus_frozen)     /* an error of the bus has closed the card; its reset comes next */ \
+	X(sleep)          /* nobody has the card open: it is about to be switched off */
 
 enum tutti_delay_point {
 #define TUTTI_DELAY_POINT(name) TUTTI_DELAY_##name,

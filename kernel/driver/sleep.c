@@ -2,6 +2,7 @@
 /* What is done when the system sleeps and wakes, and when an unused card is switched off and on (spec SYS-29). */
 #include <linux/pm_runtime.h>
 
+#include "base/delay.h"
 #include "card/card.h"
 #include "card/gate.h"
 #include "driver/sleep.h"
@@ -76,6 +77,7 @@ static int tutti_sleep_runtime_suspend(struct device *dev)
 {
 	struct tutti_device *tdev = dev_get_drvdata(dev);
 
+	tutti_delay(TUTTI_DELAY_sleep);
 	tutti_watchdog_stop(tdev);
 	tutti_recovery_flush(tdev);
 	if (atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING)

@@ -19,6 +19,7 @@ extern const struct driver_test ladder_tests[], memory_driver_tests[], import_te
 /* main.c; paths below the card's directory in sysfs */
 bool card_write(const char *attribute, const char *text);
 bool card_has(const char *attribute);
+bool card_says(const char *attribute, const char *start);
 bool card_state(const char *state);
 bool parameter_write(const char *name, const char *text);
 uint64_t generation(int fd);

@@ -57,15 +57,20 @@ bool card_has(const char *attribute)
 	return !access(card_path(attribute), F_OK);
 }
 
-bool card_state(const char *state)
+bool card_says(const char *attribute, const char *start)
 {
 	char text[32] = "";
-	int fd = open(card_path("card_state"), O_RDONLY | O_CLOEXEC);
-	bool good = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && !strncmp(text, state, strlen(state));
+	int fd = open(card_path(attribute), O_RDONLY | O_CLOEXEC);
+	bool good = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && !strncmp(text, start, strlen(start));
 
 	if (fd >= 0)
 		close(fd);
 	return good;
+}
+
+bool card_state(const char *state)
+{
+	return card_says("card_state", state);
 }
 
 bool parameter_write(const char *name, const char *text)

@@ -97,6 +97,30 @@ static bool exported(struct rig *rig)
 	return true;
 }
 
+static bool soon_off(void)
+{
+	for (unsigned i = 0; i < 3000 && !card_says("power/runtime_status", "suspended"); i++)
+		usleep(10000);
+	return card_says("power/runtime_status", "suspended");
+}
+
+/* Nobody has the card open, but some of its memory is a dma-buf. */
+static bool keeps_power(struct rig *rig)
+{
+	struct shared shared;
+
+	SKIP_UNLESS(card_says("power/control", "auto"), "needs power/control auto");
+	CHECK(rig_open(rig) && share(rig, &shared));
+	munmap((void *)shared.words, BYTES);
+	rig_close(rig);
+	sleep(3); /* an unused card would be off by now */
+	CHECK(card_says("power/runtime_status", "active"));
+	EXPECT(0xcafe, shared.exported[0]);
+	munmap((void *)shared.exported, BYTES);
+	close(shared.fd);
+	return soon_off();
+}
+
 /* What survives a reload can be used in a new file. */
 static bool rescued(struct rig *rig)
 {
@@ -323,6 +347,7 @@ static bool limited(struct rig *rig)
 
 const struct driver_test memory_driver_tests[] = {
 	{"SYS-22: card memory is shared with another file", exported},
+	{"SYS-22 SYS-29: card memory that is a dma-buf keeps the card's power", keeps_power},
 	{"SYS-22 SYS-28: card memory outlives a reload of the firmware", rescued},
 	{"SYS-22 SYS-28: card memory does not outlive a function-level reset", lost},
 	{"SYS-23: empty page tables are given back", empty_tables},

@@ -3,7 +3,7 @@
 
 KERNEL ?= 6.12
 
-.PHONY: vm-check vm-packages vm-bench vm-storm vm-fuzz vm-shell vm-shell-check vm-build debug-kernel-check
+.PHONY: vm-check vm-power vm-packages vm-bench vm-storm vm-fuzz vm-shell vm-shell-check vm-build debug-kernel-check
 VM_PROGRAMS := $(addprefix $(T)/integration/,test_device test_signal test_record test_wave test_place test_loader) \
 	$(TEST_KERNELS) $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(addprefix $(OUT)/,tutti-card firmware/tutti-fw.bin tutti libtutti.so.0 tutti-conformance tutti-fuzz tutti-drm-bench \
 	tutti-driver-test firmware/tutti-fw-large.bin)
@@ -11,6 +11,10 @@ vm-build: $(VM_PROGRAMS)
 
 vm-check: vm-build
 	@OUT=$(OUT) tests/vm/run check $(KERNEL)
+
+# SYS-29: the power of the card's port can be switched off there (D3cold).
+vm-power: vm-build
+	@OUT=$(OUT) VM_POWER=yes tests/vm/run check $(KERNEL)
 
 # SYS-47: driver and firmware of the Debian packages, those of `make deb` or of the folder VM_PACKAGES. DKMS builds the
 # driver for each kernel.

@@ -139,6 +139,14 @@ monitor() { # COMMAND [ARGUMENTS]: prints the answer; status 0 if it is not an e
 	return 2
 }
 
+# Errors of the PCIe bus, by the kernel's aer_inject, whose struct aer_error_inj this writes.
+vm_byte() { printf "\\\\%03o" "$1"; }
+vm_word() { echo "$(vm_byte $(($1 & 255)))$(vm_byte $(($1 >> 8 & 255)))$(vm_byte $(($1 >> 16 & 255)))$(vm_byte $(($1 >> 24 & 255)))"; }
+bus_error() { # PORT'S-ADDRESS UNCORRECTABLE CORRECTABLE: bits of the status registers
+	local where=${1#*:}
+	printf "$(vm_byte 0x${where%%:*})$(vm_byte $((0x$(echo "${where#*:}" | cut -d. -f1))))$(vm_byte ${1##*.})$(vm_byte 0)$(vm_word $2)$(vm_word $3)$(vm_word 0)$(vm_word 0)$(vm_word 0)$(vm_word 0)$(vm_word 0)" >/dev/aer_inject
+}
+
 # The card's slot, for which the kernel's pciehp is responsible. While its thread has something to do there, a second of
 # waiting included, it does not sleep interruptibly (S).
 slot_of() { # CARD'S-ADDRESS

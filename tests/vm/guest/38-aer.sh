@@ -13,12 +13,7 @@ case $port in
 *:*:*.*) ;;
 *) echo "1..0 # SKIP the card is on the root bus"; exit 0 ;;
 esac
-byte() { printf "\\\\%03o" "$1"; }
-word() { echo "$(byte $(($1 & 255)))$(byte $(($1 >> 8 & 255)))$(byte $(($1 >> 16 & 255)))$(byte $(($1 >> 24 & 255)))"; }
-inject_error() { # UNCORRECTABLE CORRECTABLE: status bits; struct aer_error_inj of the kernel
-	local where=${port#*:}
-	printf "$(byte 0x${where%%:*})$(byte $((0x$(echo "${where#*:}" | cut -d. -f1))))$(byte ${port##*.})$(byte 0)$(word $1)$(word $2)$(word 0)$(word 0)$(word 0)$(word 0)$(word 0)" >/dev/aer_inject
-}
+inject_error() { bus_error "$port" "$@"; } # UNCORRECTABLE CORRECTABLE
 resets() { sed -n 's/.*function \([0-9]*\);.*/\1/p' /sys/kernel/debug/*/*/tutti_status | head -1; }
 more_resets() { [ "$(resets)" -gt "$before" ]; }
 soon_works() { soon 30 works; }
