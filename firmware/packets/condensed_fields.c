@@ -30,6 +30,17 @@ static int derive_groups(struct tutti_reference *e, const struct divisor *size)
 	return all >> 32 ? TUTTI_ERROR_GRID : 0;
 }
 
+/* The same without the kernel, which keeps its sizes as divisors. */
+static int derive_groups_afresh(struct tutti_reference *e)
+{
+	struct divisor size[3];
+
+	divisor_set(&size[0], e->workgroup_x);
+	divisor_set(&size[1], e->workgroup_y);
+	divisor_set(&size[2], e->workgroup_z);
+	return derive_groups(e, size);
+}
+
 static int derive_workgroup(struct tutti_reference *e, const struct kernel *kernel)
 {
 	uint32_t dimensions = e->setup, flat, items;
@@ -180,14 +191,9 @@ COLD int condensed_general(struct queue *queue, struct block *block, const uint1
 		if (code)
 			return code;
 	} else if (vector & TUTTI_DIFF_GRID_X) {
-		struct divisor size[3];
-
 		if (!e.grid_x)
 			return TUTTI_ERROR_DIMENSIONS;
-		divisor_set(&size[0], e.workgroup_x);
-		divisor_set(&size[1], e.workgroup_y);
-		divisor_set(&size[2], e.workgroup_z);
-		code = derive_groups(&e, size);
+		code = derive_groups_afresh(&e);
 		if (code)
 			return code;
 	}
@@ -274,7 +280,7 @@ COLD int table_diff(struct queue *queue, struct block *block, const uint16_t *va
 	    !groups_ok(e.grid_z, e.workgroup_z, e.groups_z))
 		return TUTTI_ERROR_PACKET;
 	if (!(vector & ~(uint32_t)TABLE_LIGHT)) {
-		code = derive_groups(&e);
+		code = derive_groups_afresh(&e);
 		return code ? code : make_record(block, &e, ref, record);
 	}
 	claimed = e;
