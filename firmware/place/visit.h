@@ -13,7 +13,7 @@
 #include "core/state.h"
 
 /* Steps of a visit. A step is about four instructions. Large cards have more SMs to look at. */
-#define VISIT_STEPS (FW_LARGE ? 16000 : 2500)
+#define VISIT_STEPS (FW_MAX_SMS > TUTTI_SMALL_CARD_SMS && fw.sms > TUTTI_SMALL_CARD_SMS ? 16000 : 2500)
 
 void visit_init(void);
 /**
