@@ -10,7 +10,7 @@ out=${TUTTI_OUT:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 make=(make -s --no-print-directory APT=no "OUT=$out")
-unset TUTTI_FIRMWARE TUTTI_HOME
+unset TUTTI_FIRMWARE TUTTI_HOME MAKEFLAGS # a jobserver that it cannot reach makes make complain
 export TUTTI_DEVICE=emulator
 
 install_and_move() {
