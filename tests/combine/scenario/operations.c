@@ -15,7 +15,7 @@ void op_steps(unsigned n)
 					if (!--w.program[i].flood)
 						feature_off(F_FLOOD);
 				}
-		if (ALLOWED(FAULT_AGAIN) && ALLOWED(FAULT) && !roll(8))
+		if (ALLOWED(FAULT_AGAIN) && ALLOWED(FAULT) && !roll(2))
 			card_fault_again();
 		if (!card_step())
 			break;
