@@ -311,8 +311,8 @@ static int run_all(const struct settings *settings, struct kripke_card *card, st
 		kripke_report_json(&settings->problem, runs, count);
 	else
 		kripke_report_table(runs, count);
-	while (count)
-		free(runs[--count].counts);
+	for (unsigned i = 0; i < count; i++)
+		free(runs[i].counts);
 	return status;
 }
 
