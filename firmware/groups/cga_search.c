@@ -6,9 +6,8 @@
 #include "core/task_record.h"
 
 #define SEARCH_SLOWER 8u    /* how much longer a CGA takes that is not placed by search_quick() */
-#define SLOW_WORD_STEPS 80u /* visit.h: for each word of its commands */
+#define SLOW_WORD_STEPS 60u /* visit.h: for each word of its commands */
 #define SLOW_SEARCH_STEPS 300u /* and for a search */
-#define FIT_STEPS 60u       /* for each domain in which CGAs are counted */
 
 /* A CGA whose parts are being placed; the frame above the outermost level stands for the grid. */
 struct frame {
@@ -491,10 +490,9 @@ COLD unsigned search_fits(const struct cga *cga, unsigned kind, unsigned number,
 	uint32_t have[TUTTI_CGA_LEVELS + 1] = { 0 }, needed = enough;
 	unsigned level, d;
 
-	visit_goes_on(FIT_STEPS * all.n);
 	for (level = 1; level < cga->levels; level++)
 		needed *= cga->parts[level];
-	for (d = 0; d < all.n && have[cga->levels - 1] < enough; d++) {
+	for (d = 0; d < all.n; d++) {
 		have[0] += query_count(&cga->ask, all.first + d, needed);
 		for (level = 1; level < cga->levels; level++) {
 			if (!last_inside(cga->ask.kind, cga->kind[level], all.first + d))

@@ -6,9 +6,6 @@
 #include "place/mixed_shapes.h"
 #include "place/sm_match.h"
 #include "place/sm_score.h"
-#include "place/visit.h"
-
-#define MASK_STEPS 6u /* visit.h: for a word of a row */
 
 struct shape_state shapes HOT_DATA_LONG;
 struct shape *shape_last HOT_DATA;
@@ -197,7 +194,6 @@ COLD struct lake *shape_masked(const struct lake *from, const uint32_t *mask)
 	struct lake *lake = &shapes.mixed;
 	unsigned k, w, levels = (unsigned)(from->top - from->row);
 
-	visit_goes_on(MASK_STEPS * levels * fw.words);
 	lake->words = from->words;
 	lake->top = lake->row;
 	lake->row[0].count = ~0u;

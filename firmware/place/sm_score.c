@@ -43,10 +43,9 @@ static struct pool {
 
 #define POOL_AGE 256u /* visits after which scores are worked out again */
 /* The steps (visit.h) for a score, and for one by the largest runs of free blocks. */
-#define SCORE_STEPS 120u
-#define LARGEST_STEPS 500u
-#define TIER_STEPS 18u /* for each SM of a tier, */
-#define HALF_STEPS 9u  /* and each time that a tier is halved because it is too large */
+#define SCORE_STEPS 60u
+#define LARGEST_STEPS 400u
+#define TIER_STEPS 3u /* for each SM of a tier */
 
 static void pool_forget(void)
 {
@@ -274,13 +273,11 @@ static uint32_t cost(const struct shape *shape)
 static bool work_out(const struct lake *lake)
 {
 	uint32_t steps = place_state.choice & TUTTI_CHOICE_LARGEST ? LARGEST_STEPS : SCORE_STEPS, w, todo, i;
-	bool more = true;
 
 	for (w = 0; w < fw.words && lake->top != lake->row; w++)
 		for (todo = lake->row[1].mask[w] & ~pool.known[w]; todo; todo &= todo - 1) {
-			if (!more)
+			if (!visit_goes_on(steps))
 				return false;
-			more = visit_goes_on(steps);
 			i = 32 * w + lowest_bit(todo);
 			pool.score[i] = score(&HAL_SMS[sm_order_at(i)]);
 			pool.known[w] |= todo & -todo;
@@ -350,7 +347,6 @@ static void highest_of(uint32_t *mask, uint32_t n)
 	struct span span;
 
 	for (;;) {
-		visit_goes_on(HALF_STEPS * fw.sms);
 		span = span_of(mask);
 		if (span.low == span.high)
 			break;

@@ -16,12 +16,7 @@
 #define VISIT_STEPS (FW_MAX_SMS > TUTTI_SMALL_CARD_SMS && fw.sms > TUTTI_SMALL_CARD_SMS ? 16000 : 2500)
 
 void visit_init(void);
-/**
- * visit_goes_on() - count @steps. Return: whether there are any left in this visit
- *
- * A search that goes on in the next visit takes at least one step forward in each, even if none are left. Otherwise it would
- * never end where what comes before it uses up every visit.
- */
+/** visit_goes_on() - count @steps. Return: whether there are any left in this visit */
 bool visit_goes_on(uint32_t steps);
 /** visit_cut() - the issue rounds have to go on in another visit; until then no kernel starts before them. */
 void visit_cut(void);
