@@ -180,17 +180,6 @@ static __attribute__((noinline)) void follow_afresh(const struct tutti_event *ev
 
 _Static_assert(COMMAND_CLEAN_UP_WORDS + 7 + START_WORDS < COMMAND_SHORT, "a clean-up, a TASK and a short LAUNCH");
 
-/* The packet at the head is launched. */
-static inline __attribute__((always_inline)) void followed(struct queue *queue)
-{
-	const union tutti_packet *packet = queue->packet;
-
-	queue->head++;
-	queue->packet = packet + 1;
-	if (unlikely(!queue_next_waits(queue, packet)))
-		queue_run(queue);
-}
-
 /*
  * @task becomes that of the packet at the head, of @state. Its CTAs take the places of the @n that have ended. @more: 0, or that
  * kernarg is another one
@@ -216,7 +205,7 @@ static HOT void replace(const struct tutti_event *event, struct task *task, uint
 	p[1] = event->word[0] >> 16 << 16 | 1; /* the event's words of the mask are those of the segment */
 	p[2] = event->word[3];
 	command_end(p + 3);
-	followed(queue);
+	launch_followed(queue);
 }
 
 /* The same for a kernel that needs other CTAs than the one before. It gets the slot, but its CTAs are placed. */
@@ -229,7 +218,7 @@ static COLD void follow_placed(const struct tutti_event *event, struct task *tas
 	put_task(p, queue, task, state, 0);
 	give_back(event, task);
 	launch_start(queue, task, p, p + 5, launch, launch_release(launch->header));
-	followed(queue);
+	launch_followed(queue);
 }
 
 /*

@@ -73,6 +73,16 @@ static inline __attribute__((always_inline)) bool launch_follows(const struct qu
  * from which @event, that of the @n ended CTAs, has come.
  */
 void launch_follow(const struct tutti_event *event, struct task *task, uint32_t n);
+/** launch_followed() - the packet at the head of @queue was launched in place of the kernel before: go on behind it. */
+static inline __attribute__((always_inline)) void launch_followed(struct queue *queue)
+{
+	const union tutti_packet *packet = queue->packet;
+
+	queue->head++;
+	queue->packet = packet + 1;
+	if (unlikely(!queue_next_waits(queue, packet)))
+		queue_run(queue);
+}
 
 /**
  * launch_begin() - write the acquire fence if the packet's first word @head asks for one. Return: where the payload of STATE

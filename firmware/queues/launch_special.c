@@ -286,9 +286,6 @@ HOT bool launch_grouped_again(const struct tutti_event *event, struct task *task
 	task->release = task_ends(launch_release(launch.header), task->signal);
 	task->progress = 0;
 	command_end(cga_take_over(put_grouped(state, task->slot, cga), gpc, cga, event->word[3]));
-	queue->head++;
-	queue->packet = packet + 1;
-	if (unlikely(!queue_next_waits(queue, packet)))
-		queue_run(queue);
+	launch_followed(queue);
 	return true;
 }
