@@ -18,8 +18,9 @@
 #define SEARCH_MARGIN (COMMAND_RECORD + COMMAND_OWED) /* words: end of the ring, and what is owed to others */
 _Static_assert(SEARCH_MARGIN < COMMAND_WORDS, "there is room for a CGA");
 
-/** struct cga - the CGAs of one task's grid. */
 #define CGA_UNEVEN 0xffu
+
+/** struct cga - the CGAs of one task's grid. */
 struct cga {
 	struct query_ask ask;   /* what the innermost CGAs need */
 	uint8_t levels;         /* levels of nesting */

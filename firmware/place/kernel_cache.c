@@ -101,7 +101,7 @@ COLD int kernel_get(struct queue *queue, uint64_t object, const struct kernel **
 	return 0;
 }
 
-COLD struct divisor *kernel_resize(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z)
+COLD const struct divisor *kernel_resize(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z)
 {
 	struct divisor *size = (struct divisor *)kernel->size;
 	const uint32_t by[3] = { x, y, z };

@@ -79,13 +79,13 @@ static inline struct kernel *kernel_slot(uint32_t low, uint32_t asid_queue)
 	return kernel;
 }
 /** kernel_resize() - @kernel is launched with workgroups of @x by @y by @z items from now on. None of them is 0. */
-struct divisor *kernel_resize(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z);
+const struct divisor *kernel_resize(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z);
 /** kernel_sizes() - the same if it may be so already. Return: struct kernel.size */
-static inline struct divisor *kernel_sizes(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z)
+static inline const struct divisor *kernel_sizes(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z)
 {
 	const struct divisor *size = kernel->size;
 
-	return likely(size[0].by == x && size[1].by == y && size[2].by == z) ? (struct divisor *)size : kernel_resize(kernel, x, y, z);
+	return likely(size[0].by == x && size[1].by == y && size[2].by == z) ? size : kernel_resize(kernel, x, y, z);
 }
 /**
  * kernel_get() - find the checked kernel whose descriptor lies at @object. Fetches it if the cache does not hold it.
