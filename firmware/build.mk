@@ -49,9 +49,9 @@ $(FW)/tutti-fw.elf $(FW)/tutti-fw-large.elf: firmware/core/link.ld firmware/buil
 	$(CROSS)gcc -march=rv32imc -mabi=ilp32 -nostdlib -Wl,--gc-sections,-T,firmware/core/link.ld,--no-warn-rwx-segments,-Map=$(@:.elf=.map) \
 		$(filter %.o,$^) -lgcc -o $@
 
-$(FW)/mkimage: firmware/tools/mkimage.c
+$(FW)/mkimage: firmware/tools/mkimage.c firmware/core/base.h
 	@mkdir -p $(@D)
-	$(CC) $(HOST_CFLAGS) $< -o $@ -lelf
+	$(CC) $(HOST_CFLAGS) -Ifirmware $< -o $@ -lelf
 
 $(FW)/%.bin: $(FW)/%.elf $(FW)/mkimage
 	$(FW)/mkimage $< $@

@@ -8,10 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base.h"
 #include "tutti/firmware.h"
-
-#define VERSION TUTTI_VERSION(1, 0)
-#define CONTRACT_MIN TUTTI_VERSION(1, 1) /* FW_CONTRACT_MIN */
 
 struct image {
 	uint8_t *bytes;
@@ -102,8 +100,8 @@ int main(int argc, char **argv)
 	struct tutti_image head = {
 		.magic = TUTTI_IMAGE_MAGIC,
 		.header_bytes = sizeof(head),
-		.firmware_version = VERSION,
-		.contract_min = CONTRACT_MIN,
+		.firmware_version = FW_VERSION,
+		.contract_min = FW_CONTRACT_MIN,
 		.contract_max = TUTTI_CONTRACT_VERSION,
 		.build = "tutti 1.0",
 	};
