@@ -30,7 +30,7 @@ __attribute__((no_sanitize("address"))) static void copy(char *to, const char *f
 	for (i = 0; i + 8 <= bytes; i += 8)
 		*(volatile uint64_t *)(to + i) = *(const volatile uint64_t *)(from + i);
 	for (; i < bytes; i++)
-		to[i] = from[i];
+		((volatile char *)to)[i] = from[i];
 }
 
 static void load(void)
