@@ -25,23 +25,28 @@ void counts_leave_out(struct counts *counts, const struct counts *before)
 	counts->all += counts->all - before->all;
 }
 
+/* Less than nothing if what is left out had a rare event, such as the command ring's beginning anew, and the rest had not. */
+static double more(uint64_t after, uint64_t before)
+{
+	return (double)(int64_t)(after - before);
+}
+
 void counts_spent(const struct counts *before, const struct counts *after, double weight, struct spent *spent)
 {
 	for (size_t f = 0; f < after->n; f++) {
 		const struct tutti_card_function *function = &after->function[f];
 		int unit = unit_of(function->name, function->address);
-
-		double cycles = weight * (double)(int64_t)(function->cycles - before->function[f].cycles);
+		double cycles = weight * more(function->cycles, before->function[f].cycles);
 
 		spent->all_cycles += cycles;
 		if (unit < 0)
 			continue;
-		spent->unit[unit] += weight * (double)(int64_t)(function->instructions - before->function[f].instructions);
+		spent->unit[unit] += weight * more(function->instructions, before->function[f].instructions);
 		spent->cycles[unit] += cycles;
 		if (unit != UNIT_HOST && unit != UNIT_IDLE)
-			spent->divisions += weight * (double)(int64_t)(function->divisions - before->function[f].divisions);
+			spent->divisions += weight * more(function->divisions, before->function[f].divisions);
 	}
-	spent->all += weight * (double)(after->all - before->all);
+	spent->all += weight * more(after->all, before->all);
 }
 
 bool counts_units_known(const struct counts *counts)
@@ -81,12 +86,12 @@ void counts_print_functions(const struct counts *before, const struct counts *af
 {
 	for (size_t f = 0; f < after->n; f++) {
 		const struct tutti_card_function *function = &after->function[f];
-		int64_t spent = (int64_t)(function->instructions - before->function[f].instructions);
+		double spent = more(function->instructions, before->function[f].instructions);
 		int unit = unit_of(function->name, function->address);
 
-		if (spent)
+		if (spent != 0)
 			printf("           %-12s %-30s %10.2f in %8.3f calls\n", unit < 0 ? "?" : unit_names[unit], function->name,
-			       (double)spent / kernels, (double)(int64_t)(function->calls - before->function[f].calls) / kernels);
+			       spent / kernels, more(function->calls, before->function[f].calls) / kernels);
 	}
 }
 
@@ -95,5 +100,5 @@ void counts_print_divisions(const struct counts *before, const struct counts *af
 	for (size_t f = 0; f < after->n; f++)
 		if (after->function[f].divisions != before->function[f].divisions)
 			printf("           %-30s %10.2f divisions\n", after->function[f].name,
-			       (double)(after->function[f].divisions - before->function[f].divisions) / kernels);
+			       more(after->function[f].divisions, before->function[f].divisions) / kernels);
 }
