@@ -27,6 +27,7 @@ extern const unsigned char bench_loops_end[] __attribute__((visibility("hidden")
 /**
  * struct loops - the kernels on a card, and their data.
  * @x, @y: vectors, and matrices of MATMUL rows
+ * @error: of a launch that has failed
  */
 struct loops {
 	struct tutti_device *device;
@@ -36,6 +37,7 @@ struct loops {
 	tutti_signal_t done;
 	float *x, *y, *z;
 	void *args;
+	int error;
 };
 
 static int loops_init(struct loops *loops)
@@ -66,7 +68,8 @@ static int loops_init(struct loops *loops)
 	return error;
 }
 
-static void loops_fini(struct loops *loops)
+/* Return: @error or, if that is 0, the error of a launch. */
+static int loops_fini(struct loops *loops, int error)
 {
 	if (loops->done)
 		tutti_signal_destroy(loops->device, loops->done);
@@ -75,9 +78,10 @@ static void loops_fini(struct loops *loops)
 	if (loops->executable)
 		tutti_executable_destroy(loops->executable);
 	tutti_device_close(loops->device);
+	return error ? error : loops->error;
 }
 
-/* Seconds of one launch, negative if it failed. */
+/* Seconds of one launch. One that fails leaves its error in @loops. */
 static double launch(struct loops *loops, const struct tutti_kernel *kernel, uint32_t x, uint32_t y)
 {
 	const struct tutti_launch launch = {
@@ -90,11 +94,14 @@ static double launch(struct loops *loops, const struct tutti_kernel *kernel, uin
 		.release = TUTTI_SCOPE_SYSTEM,
 	};
 	double start = tool_seconds();
+	int error;
 
 	tutti_signal_store(loops->done, 1);
-	if (tutti_dispatch(loops->queue, &launch) ||
-	    tutti_signal_wait(loops->device, loops->done, TUTTI_EQ, 0, 120000000000ll, NULL))
-		return -1;
+	error = tutti_dispatch(loops->queue, &launch);
+	if (!error)
+		error = tutti_signal_wait(loops->device, loops->done, TUTTI_EQ, 0, 120000000000ll, NULL);
+	if (error)
+		loops->error = error;
 	return tool_seconds() - start;
 }
 
@@ -170,55 +177,55 @@ static int cold(struct bench *bench)
 		first = saxpy(&loops);
 		report(bench, "saxpy_never_seen", first, host, BENCH_NO_TARGET);
 	}
-	loops_fini(&loops);
+	error = loops_fini(&loops, error);
 	return error ? bench_failed(bench, "PERF-13", "saxpy_never_seen", tutti_strerror(error)) : 0;
 }
 
-/* What is done with kernels that no cache has: "wait", "off"; NULL as the user wants it. */
-static void set_translation(const char *what)
+/* Set an environment variable. Return: what it was before, for environment_restore() */
+static char *environment_set(const char *name, const char *value)
 {
-	static char *users;
+	const char *before = getenv(name);
+	char *copy = before ? strdup(before) : NULL;
 
-	if (what) {
-		users = getenv("TUTTI_TRANSLATE") ? strdup(getenv("TUTTI_TRANSLATE")) : NULL;
-		setenv("TUTTI_TRANSLATE", what, 1);
-		return;
-	}
-	if (users)
-		setenv("TUTTI_TRANSLATE", users, 1);
+	setenv(name, value, 1);
+	return copy;
+}
+
+static void environment_restore(const char *name, char *before)
+{
+	if (before)
+		setenv(name, before, 1);
 	else
-		unsetenv("TUTTI_TRANSLATE");
-	free(users);
+		unsetenv(name);
+	free(before);
 }
 
 /* Fill the cache. */
 static int translate(struct bench *bench)
 {
+	char *before = environment_set("TUTTI_TRANSLATE", "wait");
 	struct loops loops;
-	int error;
+	int error = loops_init(&loops);
 
-	set_translation("wait");
-	error = loops_init(&loops);
 	if (!error)
 		saxpy(&loops);
-	loops_fini(&loops);
-	set_translation(NULL);
+	error = loops_fini(&loops, error);
+	environment_restore("TUTTI_TRANSLATE", before);
 	return error ? bench_failed(bench, "PERF-13", "saxpy_first", tutti_strerror(error)) : 0;
 }
 
 static int interpreted(struct bench *bench)
 {
 	const double instructions = (double)ROUNDS * DOT_ITEMS * DOT_INSTRUCTIONS;
+	char *before = environment_set("TUTTI_TRANSLATE", "off");
 	struct loops loops;
-	int error;
+	int error = loops_init(&loops);
 
-	set_translation("off");
-	error = loops_init(&loops);
 	if (!error)
 		bench_report(bench, "PERF-13", "interpreter", median(&loops, dot) * 1e9 / instructions, "ns/instruction", 4,
 			     BENCH_LOWER);
-	loops_fini(&loops);
-	set_translation(NULL);
+	error = loops_fini(&loops, error);
+	environment_restore("TUTTI_TRANSLATE", before);
 	return error ? bench_failed(bench, "PERF-13", "interpreter", tutti_strerror(error)) : 0;
 }
 
@@ -240,7 +247,7 @@ static int warm(struct bench *bench)
 		report(bench, "matmul", seconds, matmul_host_s, 3);
 		against_threads(bench, "matmul_against_threads", seconds, bench->pthread.matmul_seconds);
 	}
-	loops_fini(&loops);
+	error = loops_fini(&loops, error);
 	return error ? bench_failed(bench, "PERF-13", "saxpy", tutti_strerror(error)) : 0;
 }
 
@@ -276,13 +283,12 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 
 int bench_kernels(struct bench *bench)
 {
-	const char *kept = getenv("XDG_CACHE_HOME");
-	char folder[] = "/tmp/tutti-bench-XXXXXX", *copy = kept ? strdup(kept) : NULL;
+	char folder[] = "/tmp/tutti-bench-XXXXXX", *before;
 	int error;
 
 	if (!mkdtemp(folder))
 		return bench_failed(bench, "PERF-13", "saxpy", "no folder for the cache");
-	setenv("XDG_CACHE_HOME", folder, 1);
+	before = environment_set("XDG_CACHE_HOME", folder);
 	error = cold(bench);
 	if (!error)
 		error = translate(bench);
@@ -292,11 +298,7 @@ int bench_kernels(struct bench *bench)
 		error = interpreted(bench);
 	if (!error)
 		error = kripke(bench);
-	if (copy)
-		setenv("XDG_CACHE_HOME", copy, 1);
-	else
-		unsetenv("XDG_CACHE_HOME");
-	free(copy);
+	environment_restore("XDG_CACHE_HOME", before);
 	nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	return error;
 }
