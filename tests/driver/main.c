@@ -146,10 +146,13 @@ int main(int argc, char **argv)
 							   pull_tests, silent_tests};
 	unsigned number = 0, failed = 0;
 
-	while (argc > 3 && (!strcmp(argv[1], "--plug") || !strcmp(argv[1], "--inject"))) {
-		*(argv[1][2] == 'p' ? &plug_command : &inject_command) = argv[2];
-		argc -= 2;
-		argv += 2;
+	for (; argc > 3; argc -= 2, argv += 2) {
+		if (!strcmp(argv[1], "--plug"))
+			plug_command = argv[2];
+		else if (!strcmp(argv[1], "--inject"))
+			inject_command = argv[2];
+		else
+			break;
 	}
 	if (argc < 2) {
 		fputs("usage: tutti-driver-test [--plug COMMAND] [--inject COMMAND] PCI-ADDRESS [TEXT]: as root, on a card that\n"
