@@ -108,7 +108,8 @@ PROVE := CMOCKA_MESSAGE_OUTPUT=TAP TUTTI_OUT=$(OUT) \
 	prove --exec tests/tap/run
 SCRIPTS := tests/contract/layout.sh tests/contract/headers.sh tests/combine/check.sh tests/combine/check_image.sh \
 	tests/combine/check_waits.sh tests/floors/floors.pl tests/floors/kernel.sh tests/floors/sizes.sh \
-	tests/load/check.sh tests/load/installed.sh tests/target/image.sh tests/target/image_large.sh $(filter-out %/perf_bench.sh,$(wildcard tests/integration/*/*.sh))
+	tests/load/check.sh tests/load/installed.sh tests/target/image.sh tests/target/image_large.sh \
+	$(filter-out %/perf_bench.sh,$(wildcard tests/integration/*/*.sh))
 PERF_SCRIPTS := $(wildcard tests/integration/*/perf_*.sh)
 FUZZ_SECONDS ?= 10
 
