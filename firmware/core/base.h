@@ -10,7 +10,7 @@
 #include "tutti/contract.h"
 
 #define FW_VERSION TUTTI_VERSION(1, 0)
-#define FW_CONTRACT_MIN TUTTI_VERSION(1, 1) /* the first one with the command BLOCK */
+#define FW_CONTRACT_MIN TUTTI_VERSION(1, 1) /* the first version that has the command BLOCK */
 
 /*
  * Sizes of the firmware's tables, all of which live in the 256 KiB of local memory. There is

@@ -10,21 +10,21 @@
 
 #include "core/base.h"
 
-/** struct divisor - a number, prepared. */
+/** struct divisor - a number that is divided by, with what has to be multiplied by instead. */
 struct divisor {
 	uint32_t times;  /* 2^(32 + @shift) / @by, rounded down; if @by is a power of two, 1 less, which fits */
-	uint16_t by;     /* 0: none yet */
+	uint16_t by;     /* the number; 0: there is none yet */
 	uint8_t shift;   /* log2(@by), rounded down */
 };
 
-/** divisor_set() - prepare @by; 0: none. It is in base.c. */
+/** divisor_set() - make @divisor one for @by; if that is 0, for no number. It is defined in base.c. */
 void divisor_set(struct divisor *divisor, uint32_t by);
 
 /**
- * divisor_parts() - how many parts of the size @by it takes to hold @n, which is 1 to 2^31.
+ * divisor_parts() - how many parts of size @divisor->by it takes to hold @n, which is between 1 and 2^31.
  *
- * The quotient of n - 1 is right because n * r <= 2^(32 + shift), where r, by which times * by is too small for
- * 2^(32 + shift), is above 0 and below 2^(shift + 1).
+ * That is the quotient of n - 1, and 1. The quotient is exact: with r = 2^(32 + shift) - times * by, which is more than
+ * 0 and less than 2^(shift + 1), n * r is at most 2^(32 + shift).
  */
 static inline uint32_t divisor_parts(const struct divisor *divisor, uint32_t n)
 {

@@ -128,8 +128,9 @@ static inline unsigned queue_asid(const struct queue *queue)
 }
 
 /**
- * queue_set_take() - take a queue out of @set, in which @words has a bit for each word that is not 0: the one with the lowest
- * number from @from on or, if there is none, with the lowest number of all.
+ * queue_set_take() - take a queue out of @set: the first one whose number is @from or more or, if there is none, the
+ * first of all.
+ * @words: has a bit for each word of @set that is not 0
  */
 struct queue *queue_set_take(struct queue_set *set, uint32_t *words, unsigned from);
 

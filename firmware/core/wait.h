@@ -20,7 +20,7 @@ enum queue_wait {
 	WAIT_SIGNAL,  /* a barrier packet's signals, which a probe or a poll finds satisfied */
 	/* Resources that queues share: wait_wake() wakes all that wait for one. */
 	WAIT_SLOT,    /* a free task slot */
-	WAIT_BUFFER,  /* a fetch buffer, which one queue at a time is given (queues/fetch_buffers.h) */
+	WAIT_BUFFER,  /* a fetch buffer; each that becomes free goes to one queue (queues/fetch_buffers.h) */
 	WAIT_KERNEL,  /* a kernel descriptor that is being fetched, or an entry of the kernel cache for it */
 	WAIT_BLOCK,   /* a block for an expanded condensed packet */
 	WAIT_RSB,     /* the end of the condensed packets that read its reference state buffer, which it is to change */

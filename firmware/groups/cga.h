@@ -104,11 +104,14 @@ void cga_end(struct task *task);
 /** cga_event() - CTAs of a CGA of @task have ended. They are not accounted for in @task and its shape yet. */
 void cga_event(const struct tutti_event *event, const struct task *task);
 /**
- * cga_stays() - all CTAs of a CGA of @task, whose residents they are, have ended while gpc_rows_lead() and nothing waits.
- * Return: its GPC, if a search would place another one like it on the same SMs; else NULL
+ * cga_stays() - would a search place another CGA on the SMs of the one that has just ended? All CTAs of the latter have
+ * ended, it was the only one of @task on the card, gpc_rows_lead() holds, and no task waits.
+ * Return: the GPC of the CGA if it would; NULL if it would not, or if that takes too long to find out
  */
 struct gpc *cga_stays(const struct tutti_event *event, const struct task *task);
-/** cga_take_over() - in that case: write at @p the LAUNCH of another one. Return: its end */
+/**
+ * cga_take_over() - if cga_stays() has returned @gpc: write at @p the LAUNCH of a CGA on the same SMs. Return: its end
+ */
 uint32_t *cga_take_over(uint32_t *p, struct gpc *gpc, const struct cga *cga, uint32_t sms);
 /** cga_event_flushed() - SMs have flushed. Return: whether an identity or a memory slot became free */
 bool cga_event_flushed(const struct tutti_event *event);

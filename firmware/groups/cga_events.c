@@ -56,9 +56,10 @@ HOT void cga_event(const struct tutti_event *event, const struct task *task)
 }
 
 /*
- * No GPC has changed since the last search but this one, which it has chosen. If its speed is what it was then, a search
- * would choose it again; and there the first SMs of the top row, which are those of the CGA if all others come behind them.
- * If all of them are in the top row already, they will be a row above it, with no others.
+ * Since the last search only one GPC has changed, the one that was chosen. If its speed is again what it was then, a
+ * search would choose the same GPC, and in it the first SMs of the top row. Those are the SMs of the CGA if all others
+ * of the row come behind them. If all SMs of the CGA are in the top row already, they will be alone in a new row above
+ * it.
  */
 HOT struct gpc *cga_stays(const struct tutti_event *event, const struct task *task)
 {

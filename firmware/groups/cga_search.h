@@ -33,7 +33,7 @@ struct cga {
 	uint16_t parts[TUTTI_CGA_LEVELS]; /* CGAs of the level below in one of this level; [0]: CTAs */
 	uint16_t ctas;          /* in one outermost CGA */
 	uint16_t identities;    /* identity CGAs in one outermost CGA */
-	uint8_t log;            /* log2(@ctas), or CGA_UNEVEN if that is no whole number */
+	uint8_t log;            /* log2(@ctas); CGA_UNEVEN if @ctas is not a power of two */
 	const uint32_t *mask;   /* SMs that may be used; NULL: all */
 	uint32_t passed;        /* sessions that found no room while others were placed */
 	uint32_t head, life;    /* words of a record (without its length) and of an identity: search_bind() */

@@ -54,7 +54,7 @@ static uint32_t record_special(const struct rsb *rsb, unsigned entry)
 	return rsb->special >> entry & 1 ? condensed_special(&rsb->table[entry]) : 0;
 }
 
-/* By entry: the size of workgroups along x of the one whose grid was changed last. */
+/* For each entry of a reference buffer: the workgroup size along x of the reference there whose grid was changed last. */
 static struct divisor sizes[TUTTI_REFERENCES] HOT_DATA_LONG;
 
 /* The values of a new grid x, for a record. Return: 0 or TUTTI_ERROR_* */

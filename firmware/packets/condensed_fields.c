@@ -17,7 +17,7 @@ bool condensed_scopes(struct tutti_reference *entry, uint32_t unit)
 	return true;
 }
 
-/* @size: of workgroups along x, y, z */
+/* Work out the numbers of workgroups. @size: of a workgroup along x, y and z. Return: 0 or TUTTI_ERROR_* */
 static int derive_groups(struct tutti_reference *e, const struct divisor *size)
 {
 	uint64_t all;
@@ -30,7 +30,7 @@ static int derive_groups(struct tutti_reference *e, const struct divisor *size)
 	return all >> 32 ? TUTTI_ERROR_GRID : 0;
 }
 
-/* The same without the kernel, which keeps its sizes as divisors. */
+/* The same for a reference whose kernel, which has the sizes as divisors, was not looked up. */
 static int derive_groups_afresh(struct tutti_reference *e)
 {
 	struct divisor size[3];

@@ -52,8 +52,8 @@ static COLD int other_sizes(struct queue *queue, const struct tutti_dispatch_pac
 }
 
 /*
- * The packet is decoded, but its shape is not the one used last, or KERNEL_GROUPED made it differ. It is the last one used from
- * now on.
+ * The packet is decoded, but its shape of CTA is not the one used last, unless only KERNEL_GROUPED makes them differ.
+ * From now on it is the one used last.
  */
 static __attribute__((noinline)) int other_shape(struct queue *queue, uint32_t *state, struct launch *launch)
 {

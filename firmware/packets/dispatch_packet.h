@@ -45,7 +45,7 @@ extern bool packet_any;
 int packet_special(struct queue *queue, const struct tutti_dispatch_packet *packet, uint32_t shared_limit,
 		   uint32_t *state, struct launch *launch);
 
-/** packet_groups() - number of workgroups of a @size along one dimension; 0 if the grid is. One of 2^31 items is divided. */
+/** packet_groups() - number of workgroups of size @size along one dimension of a grid; 0 if @grid is 0. */
 static inline __attribute__((always_inline)) uint32_t packet_groups(const struct divisor *size, uint32_t grid)
 {
 	if (unlikely((int32_t)grid <= 0))

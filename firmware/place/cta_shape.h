@@ -61,7 +61,7 @@ void shape_init(void);
 struct shape *shape_find(uint32_t registers, uint32_t shared, uint32_t waves);
 /** shape_left() - shape_find() would find an entry for any shape. */
 bool shape_left(void);
-/** shape_is_last() - the last kernel had this shape. */
+/** shape_is_last() - whether the last kernel had this shape. */
 static inline bool shape_is_last(uint32_t registers, uint32_t shared, uint32_t waves)
 {
 	const struct shape *s = shape_last;
@@ -75,7 +75,7 @@ static inline struct shape *shape_get(uint32_t registers, uint32_t shared, uint3
 }
 /** shape_capacity() - how many CTAs of a shape fit an idle SM. */
 uint32_t shape_capacity(uint32_t registers, uint32_t shared, uint32_t waves);
-/** shape_capacity_known() - the same, quick when the last kernel had the same shape. */
+/** shape_capacity_known() - the same, but quick if the last kernel had this shape. */
 static inline uint32_t shape_capacity_known(uint32_t registers, uint32_t shared, uint32_t waves)
 {
 	return likely(shape_is_last(registers, shared, waves)) ? shape_last->capacity : shape_capacity(registers, shared, waves);
@@ -132,7 +132,7 @@ void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *
 void shape_placed(struct shape *shape, uint32_t word, uint32_t mask, uint32_t repeat);
 /** shape_empty() - call it when the card has become empty: no SM is tainted any more, pending changes take effect. */
 void shape_empty(void);
-/** shape_enable() - let SMs @sms, a mask by position, get CTAs from now on, or no longer. Call shape_enabled() then. */
+/** shape_enable() - from now on the SMs @sms, a mask by position, get CTAs, or get none. Then call shape_enabled(). */
 void shape_enable(const uint32_t *sms, bool enable);
 static inline void shape_enabled(void)
 {

@@ -33,7 +33,10 @@ static inline __attribute__((always_inline)) void copy(uint32_t *to, const uint3
 		}                            \
 	} while (0)
 
-/* The length in blocks of the longest chain of groups, in a map of one word. @m: the blocks at which @group free blocks start */
+/*
+ * The longest chain of groups in a map of one word, in blocks. @m: the blocks at which a group of @group free blocks
+ * starts
+ */
 static __attribute__((noinline)) uint32_t longest_of_word(uint32_t m, uint32_t group)
 {
 	uint32_t n = group, s, t;
@@ -306,8 +309,8 @@ uint32_t free_run_count(const uint32_t *map, uint32_t words, uint32_t need, uint
 /* ---- several maps by one engine ---- */
 
 /*
- * A search tells the exact length, so it does not matter which maps are side by side in a pass. A processor is fastest
- * with one map a pass, since maps of one word need no others then.
+ * The card's engine may search several maps at once, side by side. Since a search finds the exact length, the result
+ * does not depend on that, and a processor is fastest when it takes one map after the other.
  */
 COLD void free_run_shared(const struct free_run_part *part, uint32_t n, uint32_t *length)
 {

@@ -8,10 +8,10 @@
 
 #define SCATTERED 32u
 #define PAIRED 16u
-/* Steps (visit.h): */
+/* The steps (visit.h) that it takes: */
 #define ORDER_STEPS 45u     /* to look through the order of SMs, for each SM */
 #define ROW_STEPS 4u        /* to fill a row of a GPC */
-#define SCATTERED_STEPS 12u /* and for each SM, if some GPC has scattered ones */
+#define SCATTERED_STEPS 12u /* beside that, for each SM if the SMs of some GPC are scattered */
 
 struct domain_table domains;
 
@@ -287,7 +287,7 @@ static void show_gpc(struct gpc *gpc, const struct lake *lake, unsigned levels)
 	gpc->top = top;
 }
 
-/* The SMs that have @k free slots and no more join the rows of their GPCs for that number. */
+/* Add the SMs that have exactly @k free slots to the rows of their GPCs for that number. */
 static void show_level(const struct lake *lake, unsigned k, unsigned levels)
 {
 	struct domain_row *row;

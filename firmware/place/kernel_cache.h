@@ -56,7 +56,7 @@ struct kernel {
 	uint64_t address;
 	union {
 		struct tutti_kernel_descriptor fetched;
-		/* the workgroup size last used, along x, y and z, in place of fields that only kernel_check() needs */
+		/* the last workgroup size along x, y and z; it overwrites fields that only kernel_check() needs */
 		struct divisor size[3];
 	};
 };
@@ -78,9 +78,12 @@ static inline struct kernel *kernel_slot(uint32_t low, uint32_t asid_queue)
 #endif
 	return kernel;
 }
-/** kernel_resize() - @kernel is launched with workgroups of @x by @y by @z items from now on. None of them is 0. */
+/**
+ * kernel_resize() - keep workgroups of @x by @y by @z items, none of which is 0, as the last size.
+ * Return: struct kernel.size
+ */
 const struct divisor *kernel_resize(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z);
-/** kernel_sizes() - the same if it may be so already. Return: struct kernel.size */
+/** kernel_sizes() - the same, but quick if that is the last size already. */
 static inline const struct divisor *kernel_sizes(const struct kernel *kernel, uint32_t x, uint32_t y, uint32_t z)
 {
 	const struct divisor *size = kernel->size;

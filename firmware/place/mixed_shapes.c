@@ -377,7 +377,7 @@ COLD void mixed_before(void)
 			b->shape = NULL;
 }
 
-/* @ctas CTAs were placed on SMs @mask of word @word. */
+/* Tell all lakes but @from that @ctas CTAs were placed on SMs @mask of word @word. */
 static void note(const struct lake *from, uint32_t word, uint32_t mask, uint32_t ctas)
 {
 	struct mixture *b;
@@ -426,7 +426,7 @@ COLD void shape_placed(struct shape *shape, uint32_t word, uint32_t mask, uint32
 	note(NULL, word, mask, repeat * popcount32(mask));
 }
 
-/* The SMs of each word of @segments, and in @ctas how many CTAs they get. */
+/* Add up @segments by word: in @sms the SMs that get CTAs, in @ctas how many CTAs these get. */
 static void sum_up(const uint32_t *segments, const uint32_t *end, uint32_t *sms, uint32_t *ctas)
 {
 	uint32_t repeat, w, n;

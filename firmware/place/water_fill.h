@@ -25,7 +25,7 @@ struct lake_row {
 struct lake {
 	struct lake_row *top;  /* highest row that is not empty; row[0] if the lake is dry (no SM has a free slot) */
 	uint32_t words;        /* mask words in use */
-	struct divisor sms;    /* the number of its SMs, free slots or not */
+	struct divisor sms;    /* the number of its SMs, with free slots and without */
 	struct lake_row row[LAKE_LEVELS + 2]; /* row[0] is a sentinel with a larger count than anybody asks for */
 };
 
@@ -135,7 +135,10 @@ static inline __attribute__((always_inline)) uint32_t lake_pour_flat(struct lake
 	struct lake_row *top = lake->top, *row;
 	uint32_t count = top->count, words = lake->words, rows = divisor_parts(&lake->sms, n), w;
 
-	/* If the top row has all SMs, so have those below it. A dry lake is refused as well: its sentinel has more than all. */
+	/*
+	 * If the top row has all SMs, the rows below have them, too. A dry lake is refused as well: its sentinel has
+	 * more than that.
+	 */
 	if (unlikely(count != lake->sms.by) || unlikely(rows * count != n) || unlikely(rows - 1 >= LAKE_LEVELS))
 		return 0;
 	row = (struct lake_row *)((char *)top - rows * sizeof(*row));

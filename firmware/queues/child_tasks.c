@@ -158,7 +158,7 @@ static int room_will_come(struct shape *shape)
 	const struct lake *lake = &shape->lake;
 	bool alone = shape_alone(shape);
 
-	/* the usual case, which takes no look at all tasks */
+	/* the usual case, in which there is no need to look at all tasks */
 	if ((alone && lake->top != lake->row) || one_is_independent(false))
 		return 0;
 	if (!alone)

@@ -7,8 +7,8 @@
 #define LINE_US 64u /* after so long all owners that wait give their buffers to the line */
 
 union tutti_packet buffers[FW_BUFFERS][FW_BUFFER_PACKETS] __attribute__((aligned(64)));
-static struct queue *owner[FW_BUFFERS]; /* NULL: nobody has had it since it was given back */
-static unsigned next_in_line;           /* where the line goes on */
+static struct queue *owner[FW_BUFFERS]; /* NULL: the buffer is free */
+static unsigned next_in_line;           /* the next buffer goes to the first queue in line from this number on */
 static uint64_t line_due;               /* when to call buffer_run() */
 
 void buffer_init(void)
@@ -43,7 +43,7 @@ void buffer_drop(struct queue *queue)
 	while (words) {
 		queue = queue_set_take(line, &words, next_in_line);
 		if (queue->wait != WAIT_BUFFER)
-			continue; /* something else has made it run */
+			continue; /* it runs already, for another reason */
 		next_in_line = (queue_id(queue) + 1) % TUTTI_MAX_QUEUES;
 		give(i, queue);
 		queue->wait = WAIT_NONE;
@@ -53,25 +53,28 @@ void buffer_drop(struct queue *queue)
 	queue_table.waiters[WAIT_BUFFER] = 0;
 }
 
-/* It waits, and what it waits for has not come yet. */
+/* Does the queue wait for something that has not happened yet? */
 static bool waits(const struct queue *queue)
 {
 	return !queue->fetching && queue->wait != WAIT_NONE && !queue_set_has(&queue_table.ready, queue_id(queue));
 }
 
-/* May @queue take the buffer of @other? If there is a line, that one may use its packets first, since the line would be next. */
+/*
+ * May @queue take the buffer of @other, which waits? If other queues are in line for a buffer and it has no higher
+ * priority, it may not: it would get ahead of them.
+ */
 static bool yields(const struct queue *other, const struct queue *queue)
 {
 	return other->priority > queue->priority || !queue_table.waiters[WAIT_BUFFER];
 }
 
 /*
- * Find a buffer for @queue: one that nobody uses or, if there is none, one whose owner waits. The owner loses nothing else:
- * its packets were not taken yet, so it fetches and checks them again when it can go on.
+ * Find a buffer for @queue: a free one or, if there is none, that of a queue that waits. Nothing else is taken from that
+ * queue: the packets in the buffer were not taken yet, so it fetches and checks them again when it can go on.
  */
 static bool find(struct queue *queue)
 {
-	static unsigned next; /* in turn, so that not always the same queue loses its buffer */
+	static unsigned next; /* where to begin, so that the buffers are taken in turn */
 	unsigned i, n, found = FW_BUFFERS;
 	struct queue *other;
 

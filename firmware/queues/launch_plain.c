@@ -44,8 +44,8 @@ int launch_check_reference(struct queue *queue, uint32_t number)
 }
 
 /*
- * Write at @p the first five words of a TASK command that makes @task that of the packet at the head. @more: what its first word
- * has beyond that
+ * Write at @p the first five words of a TASK command, by which @task becomes that of the packet at the head. @more: is
+ * added to the first word
  */
 static inline __attribute__((always_inline))
 void put_task(uint32_t *p, const struct queue *queue, struct task *task, const uint32_t *state, uint32_t more)
@@ -66,13 +66,16 @@ void put_task(uint32_t *p, const struct queue *queue, struct task *task, const u
 	counters.dispatches++;
 }
 
-/* Where a packet is decoded to that stores reference @index: into its entry or, if there is another reference now, to @state. */
+/*
+ * Where to decode a packet that stores reference @index: in the entry or, if that holds another reference still, in
+ * @state.
+ */
 static inline uint32_t *reference_state(const struct queue *queue, unsigned index, uint32_t *state)
 {
 	return (queue->rsb->valid | queue->rsb->special) >> index & 1 ? state : (uint32_t *)&queue->table[index];
 }
 
-/* Reference @index is that of the packet at the head from now on, which was decoded to @state. */
+/* The packet at the head, which was decoded into @state, becomes reference @index. */
 static __attribute__((noinline)) void keep(struct queue *queue, unsigned index, const uint32_t *state, const struct launch *launch)
 {
 	uint32_t *entry = (uint32_t *)&queue->table[index];
@@ -84,7 +87,7 @@ static __attribute__((noinline)) void keep(struct queue *queue, unsigned index, 
 	counters.references++;
 }
 
-/* A packet that is refused leaves the reference that it was to replace unchanged. */
+/* If the packet is refused, the reference that it was to replace stays as it was. */
 static __attribute__((noinline)) int launch_reference(struct queue *queue, const union tutti_packet *packet)
 {
 	uint32_t number = packet->dispatch.ref_num, index = number & TUTTI_REF_INDEX, *p, *state;
@@ -161,7 +164,7 @@ COLD void launch_forget(void)
 		launch_kept[i].next = NULL;
 }
 
-/* End @task, whose CTAs @event tells of, but for its clean-up. */
+/* End @task, whose last CTAs @event tells of; its clean-up has been written or will be. */
 static __attribute__((noinline)) void give_back(const struct tutti_event *event, struct task *task)
 {
 	shape_ended(task->shape, event);
@@ -170,7 +173,7 @@ static __attribute__((noinline)) void give_back(const struct tutti_event *event,
 	task->queue->flight -= QUEUE_ONE;
 }
 
-/* The packet is not as simple as launch_follow() has hoped. */
+/* The packet is not as simple as launch_follow() expects. */
 static __attribute__((noinline)) void follow_afresh(const struct tutti_event *event, struct task *task)
 {
 	task_clean_up(task);
@@ -181,8 +184,8 @@ static __attribute__((noinline)) void follow_afresh(const struct tutti_event *ev
 _Static_assert(COMMAND_CLEAN_UP_WORDS + 7 + START_WORDS < COMMAND_SHORT, "a clean-up, a TASK and a short LAUNCH");
 
 /*
- * @task becomes that of the packet at the head, of @state. Its CTAs take the places of the @n that have ended. @more: 0, or that
- * kernarg is another one
+ * @task becomes that of the packet at the head, whose decoded state is @state. Its CTAs take the places of the @n that
+ * have ended. @more: bits for the TASK command, which say that kernarg follows; or 0
  */
 static HOT void replace(const struct tutti_event *event, struct task *task, uint32_t n, const uint32_t *state, uint32_t more)
 {
@@ -208,7 +211,10 @@ static HOT void replace(const struct tutti_event *event, struct task *task, uint
 	launch_followed(queue);
 }
 
-/* The same for a kernel that needs other CTAs than the one before. It gets the slot, but its CTAs are placed. */
+/*
+ * The same for a kernel that needs other CTAs than the one before: it takes over the slot, but its CTAs have to be
+ * placed.
+ */
 static COLD void follow_placed(const struct tutti_event *event, struct task *task, const uint32_t *state,
 			       const struct launch *launch)
 {
@@ -222,8 +228,9 @@ static COLD void follow_placed(const struct tutti_event *event, struct task *tas
 }
 
 /*
- * The packet is not known to be like the one before. It is decoded into the state to keep or, if it stores a new reference,
- * into that. The engines have taken all commands that name the kept state, since the kernels of this buffer have ended.
+ * The packet differs from the one before, or may differ. It is decoded into the kept state of this buffer or, if it
+ * stores a new reference, into that. The kept state may be overwritten: all kernels that were launched from it have
+ * ended, so the engines have taken all commands that name it.
  */
 static HOT void follow_decoded(const struct tutti_event *event, struct task *task, uint32_t n)
 {
@@ -258,8 +265,8 @@ static HOT void follow_decoded(const struct tutti_event *event, struct task *tas
 }
 
 /*
- * The state is kept that the packet before was decoded into. Is it that of the packet at the head, too? The first word that
- * differs ends the comparison.
+ * The decoded state of the packet before was kept. It is good for the packet at the head, too, if the two are alike.
+ * The words that differ most often are compared first.
  */
 static HOT void follow_alike(const struct tutti_event *event, struct task *task, uint32_t n)
 {

@@ -22,7 +22,7 @@ int launch_packet(struct queue *queue, const union tutti_packet *packet);
  */
 int launch_start(struct queue *queue, struct task *task, uint32_t *command, uint32_t *end, const struct launch *launch,
 		 unsigned release);
-/** launch_take() - take the free slot @task for a kernel of @queue, whose release fence has scope @release. */
+/** launch_take() - take the free slot @task for a kernel of @queue. @release: scope of its release fence */
 static inline __attribute__((always_inline))
 void launch_take(struct queue *queue, struct task *task, const struct launch *launch, unsigned release)
 {
@@ -49,18 +49,21 @@ static inline unsigned launch_release(uint32_t head)
 int launch_check_reference(struct queue *queue, uint32_t number);
 
 /**
- * struct kept - the state that the packet before the next one of a queue was decoded into, one for each fetch buffer. TASK
- * commands name it, for that packet and for those behind it that differ in nothing but kernarg and signal.
+ * struct kept - the decoded state of a packet, kept for those behind it in the same fetch buffer. TASK commands name
+ * it, for that packet and for those behind it that differ from it only in kernarg and signal.
  */
 struct kept {
-	uint32_t state[STATE_WORDS];    /* with number of CTAs and flags where references have them */
-	const union tutti_packet *next; /* the one behind that packet; NULL: there are other packets, or kernels have changed */
+	uint32_t state[STATE_WORDS];    /* has the number of CTAs and the flags where references have them */
+	const union tutti_packet *next; /* the packet to compare next; NULL: the state is good for none */
 };
 extern struct kept launch_kept[FW_BUFFERS];
 
-/** launch_forget() - kernels may have changed: packets that are alike are no longer launched alike. */
+/** launch_forget() - forget all kept states, because code may have changed. */
 void launch_forget(void);
-/** launch_follows() - if not launch_waits(): does a plain packet stand at the head of @queue? */
+/**
+ * launch_follows() - if launch_waits() does not hold: is there a plain packet at the head of @queue for
+ * launch_follow()?
+ */
 static inline __attribute__((always_inline)) bool launch_follows(const struct queue *queue)
 {
 	return queue->packet != queue->end &&
@@ -68,9 +71,11 @@ static inline __attribute__((always_inline)) bool launch_follows(const struct qu
 	       !(queue->flags & (TUTTI_QUEUE_PROFILE | TUTTI_QUEUE_OVERLAP | QUEUE_REPORTS));
 }
 /**
- * launch_follow() - launch the kernel of the packet at the head in this case, when @task has ended, the only one of the queue
- * in flight, whose clean-up is still to be done. It takes over the slot and, if it needs @n CTAs of the same shape, the SMs
- * from which @event, that of the @n ended CTAs, has come.
+ * launch_follow() - launch the kernel of the packet at the head in place of the one before. launch_follows() holds.
+ * @event: says that the last @n CTAs have ended
+ * @task: their task, the only one of the queue in flight; its clean-up is still to be done
+ *
+ * The kernel takes over the task slot and, if it needs @n CTAs of the same shape, the SMs of the event.
  */
 void launch_follow(const struct tutti_event *event, struct task *task, uint32_t n);
 /** launch_followed() - the packet at the head of @queue was launched in place of the kernel before: go on behind it. */

@@ -198,7 +198,7 @@ static COLD void grouped_rest(struct task *task, const uint32_t *command)
 	rounds_run();
 }
 
-/* @cga: the description of one. If their number of CTAs is a power of two, so are their sizes. */
+/* Do CGAs like @one, which @cga describes, divide a grid? If the number of CTAs is a power of two, so are the sizes. */
 static inline bool divides(const struct cga *cga, struct cga_one one, const uint32_t *groups)
 {
 	if (unlikely(cga->log == CGA_UNEVEN))
@@ -219,7 +219,7 @@ static COLD int grouped_first(struct queue *queue, const union tutti_packet *pac
 	return launch_special(queue, packet);
 }
 
-/* Does the description of the last grid in a slot hold for what was decoded? */
+/* Is @cga, the description that the last grid has left in the slot, good for the decoded kernel, too? */
 static __attribute__((noinline)) bool described(const struct cga *cga, const struct launch *launch, const uint32_t *state)
 {
 	const struct tutti_kernel_descriptor *d = &launch->kernel->fetched;
@@ -246,7 +246,7 @@ HOT int launch_grouped(struct queue *queue, const union tutti_packet *packet, ui
 	return 0;
 }
 
-/* Words that the end of a task with one CGA takes: the flush of the CGA and the clean-up. */
+/* Words of the commands that end a task with one CGA: the flush of the CGA, and the clean-up. */
 static inline uint32_t end_words(const struct task *task)
 {
 	return COMMAND_FLUSH_WORDS + (task->release & TUTTI_HEADER_SCOPE ? COMMAND_FENCE_WORDS : 0) +
@@ -256,7 +256,7 @@ static inline uint32_t end_words(const struct task *task)
 _Static_assert(COMMAND_FLUSH_WORDS + COMMAND_CLEAN_UP_WORDS + COMMAND_FENCE_WORDS + 1 + STATE_WORDS + LEVEL_WORDS + 5 < COMMAND_SHORT,
 	       "the end of a task, an acquire fence, STATE and LAUNCH");
 
-/* The packet is decoded behind the words of the end, which are written only if it is as simple as is hoped. */
+/* The packet is decoded behind the room for the commands that end @task. These are written if the CGA can take over. */
 HOT bool launch_grouped_again(const struct tutti_event *event, struct task *task, struct gpc *gpc)
 {
 	struct queue *queue = task->queue;

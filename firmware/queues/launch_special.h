@@ -25,10 +25,10 @@ int launch_metadata(struct queue *queue, const union tutti_packet *packet);
  */
 int launch_grouped(struct queue *queue, const union tutti_packet *packet, uint32_t *state, const struct launch *launch);
 /**
- * launch_grouped_again() - the grid of one CGA of @task has ended, cga_stays() has returned @gpc, launch_follows() holds, and
- * the command ring has room: if the next kernel is such a grid, too, and stores no reference, let it take over the task slot
- * and the SMs.
- * Return: false, with nothing done, if it is not
+ * launch_grouped_again() - if the next kernel is a grid of one CGA like that of @task, which has ended, and stores no
+ * reference, let it take over the task slot and the SMs. launch_follows() holds, and the command ring has room.
+ * @gpc: from cga_stays()
+ * Return: whether it did; if not, nothing has been done
  */
 bool launch_grouped_again(const struct tutti_event *event, struct task *task, struct gpc *gpc);
 /** launch_special() - start the kernel of any dispatch packet. Return: see launch_packet() */

@@ -35,8 +35,8 @@ static inline __attribute__((always_inline)) bool queue_may_defer(const struct q
 }
 
 /**
- * queue_next_waits() - does another plain packet stand behind the one at @packet, which is launched or about to be, and has
- * to wait for its kernel? Then there is nothing else to do.
+ * queue_next_waits() - is the packet behind @packet a plain one that has to wait until the kernel of @packet has ended?
+ * Then there is nothing else to do.
  */
 static inline __attribute__((always_inline)) bool queue_next_waits(const struct queue *queue, const union tutti_packet *packet)
 {

@@ -10,7 +10,7 @@
 
 static struct queue_set timed;
 static uint32_t timed_words;         /* a bit for each word of @timed that may not be 0 */
-static uint32_t due[FW_QUEUE_WORDS]; /* no queue in this word of @timed is due before */
+static uint32_t due[FW_QUEUE_WORDS]; /* for each word of @timed: no queue in it is due earlier */
 
 void queue_timer_init(void)
 {
@@ -23,7 +23,10 @@ void queue_timer_clear(struct queue *queue)
 	queue_set_remove(&timed, queue_id(queue));
 }
 
-/* Half as long again does not matter, and queues that become due together need one look at all of them. */
+/*
+ * The deadline is put off by up to half of the time, to where those of other queues are: then one look serves all of
+ * them.
+ */
 void queue_timer_set(struct queue *queue, uint32_t us)
 {
 	uint64_t ticks = (uint64_t)us * fw.ticks_per_us;

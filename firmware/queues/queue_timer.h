@@ -6,7 +6,7 @@
 #include "core/queue_record.h"
 
 void queue_timer_init(void);
-/** queue_timer_set() - have queue_poll() called for @queue in @us microseconds or up to half as many later. */
+/** queue_timer_set() - have queue_poll() called for @queue after @us to 1.5 * @us microseconds. */
 void queue_timer_set(struct queue *queue, uint32_t us);
 /** queue_timer_clear() - take back queue_timer_set(). */
 void queue_timer_clear(struct queue *queue);

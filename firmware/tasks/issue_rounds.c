@@ -150,7 +150,7 @@ static unsigned candidates(unsigned level, uint32_t failed, struct task **tie)
 	return n;
 }
 
-/* Take @task out of the list. Return: how many are left */
+/* Take @task out of @list, which has @n tasks. Return: how many are left */
 static unsigned without(struct task **list, unsigned n, const struct task *task)
 {
 	unsigned i, left = 0;

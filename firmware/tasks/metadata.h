@@ -133,7 +133,10 @@ static inline struct tmd *tmd_ready(const struct queue *queue, uint32_t low, uin
 	tmd = &tmds[queue->tmd - 1];
 	return tmd->stage == TMD_FETCHED && (uint32_t)tmd->address == low && (uint32_t)(tmd->address >> 32) == high ? tmd : NULL;
 }
-/** tmd_at() - the record of which a tag or an event says that it is number @number. tmd_number() - the number of a record. */
+/**
+ * tmd_at() - record @number, from a tag or an event; the first one if there is no such record. tmd_number() - its
+ * number.
+ */
 static inline struct tmd *tmd_at(unsigned number)
 {
 	return &tmds[number < FW_TMDS ? number : 0];
@@ -158,7 +161,7 @@ static inline void tmd_take(struct queue *queue, struct tmd *tmd, uint32_t group
 }
 /** tmd_take_any() - the same for any metadata, also those that no queue waits for. */
 void tmd_take_any(struct queue *queue, struct tmd *tmd, uint32_t groups);
-/** tmd_give_back() - free a record that has nothing else, and for which no queue waits. */
+/** tmd_give_back() - free a record that holds nothing else. No queue waits for one. */
 static inline void tmd_give_back(struct tmd *tmd)
 {
 	tmd->stage = TMD_FREE;
@@ -178,7 +181,7 @@ void tmd_drop_children(struct queue *queue);
 /** tmd_write() - write the dynamic part back to user memory. */
 void tmd_write(const struct tmd *tmd, uint32_t state, uint32_t error, uint32_t issued, uint32_t completed);
 /** TMD_WRITE_WORDS - words of the command ring tmd_write() may need; its caller must have asked for them. */
-#define TMD_VALUES 7u /* of 8 bytes, that the dynamic part consists of */
+#define TMD_VALUES 7u /* the dynamic part has so many values of 8 bytes */
 #define TMD_WRITE_WORDS COMMAND_BLOCK_WORDS(TMD_VALUES)
 
 /* All that is written lies in one aligned block of 64 bytes. The state is stored last. */
@@ -189,7 +192,7 @@ _Static_assert(TMD_DYNAMIC / 64 == (TMD_DYNAMIC + 8 * TMD_VALUES - 1) / 64 &&
 /**
  * tmd_write_at() - write at @p, where TMD_WRITE_WORDS fit, the command of tmd_write(). Return: its end
  * @state: the error in its upper half
- * @left: items of a work queue that no CTA was given
+ * @left: items of a work queue that were given to no CTA
  */
 static inline __attribute__((always_inline))
 uint32_t *tmd_write_at(uint32_t *p, const struct tmd *tmd, uint32_t asid_queue, uint64_t state, uint32_t issued,

@@ -92,7 +92,7 @@ static COLD void hold_for(struct task *task)
 	if (task->rare & TASK_CGA) {
 		cga_domains(task, held);
 	} else if (!share(task, held)) {
-		task->passed = 0; /* its SMs are off; the others that lost patience come first */
+		task->passed = 0; /* its SMs are off, so others that have lost patience come first */
 		return;
 	}
 	patience_let_go();

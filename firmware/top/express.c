@@ -76,7 +76,7 @@ static HOT void event_cta_general(const struct tutti_event *event)
 	express_retire(task, task->queue);
 }
 
-/* End a task that has metadata and no other rare attribute, and for which nothing waits. */
+/* End a task that has metadata and no other rare attribute, while no queue waits for a record of metadata. */
 static HOT void retire_metadata(struct task *task)
 {
 	struct queue *queue = task->queue;

@@ -265,8 +265,8 @@ enum tutti_command {
 	 */
 	TUTTI_CMD_TASK = 18, /* 5, 7 or 9 words */
 	/*
-	 * BLOCK: store 1 to 8 values of 8 bytes, which follow each other within an aligned block of 64 bytes. The first one
-	 * is stored last, by a release store: who sees it sees the others. sub = 0. [1] asid | queue << 16, [2..3] address
+	 * BLOCK: store 1 to 8 consecutive values of 8 bytes within an aligned block of 64 bytes. The first one is stored
+	 * last, by a release store: whoever sees it sees the others, too. sub = 0. [1] asid | queue << 16, [2..3] address
 	 * of the first value low, high, [4..] the values, each low, high. Failure: event POST_FAULT, and nothing is stored.
 	 */
 	TUTTI_CMD_BLOCK = 19, /* 6, 8, ... 20 words */

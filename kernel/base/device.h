@@ -188,7 +188,10 @@ struct tutti_device {
 	struct task_struct *resetter;
 	/** @bus_frozen: the bus has an error, for whose end calls wait; set with the device's lock and @reset_sem */
 	bool bus_frozen;
-	/** @bus_work: gives the card up if that lasts; ended by whoever has the device's lock before @bus_frozen is read */
+	/**
+	 * @bus_work: gives the card up if the error lasts. Holders of the device's lock cancel it before they read
+	 * @bus_frozen
+	 */
 	struct delayed_work bus_work;
 	/** @context_work: kills condemned contexts */
 	struct work_struct context_work;

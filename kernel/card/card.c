@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* The interrupt from the host to the card, which wakes a card that sleeps; the copy of its configuration. */
+/* The interrupt from the host to the card, which wakes a card that sleeps, and the copy of the card's configuration. */
 #include "card/card.h"
 
 /**
@@ -24,10 +24,10 @@ void tutti_card_kick_if_asleep(struct tutti_device *tdev)
 }
 
 /**
- * tutti_card_save() - the kernel's copy of the card's configuration, for errors of the bus.
+ * tutti_card_save() - make the copy of the card's configuration that the kernel restores after an error of the bus.
  * @tdev: device
  *
- * In older kernels a copy serves once, so that whoever has woken or reset the card makes the next one.
+ * In older kernels a copy can be restored only once, so a new one is made whenever the card has been woken or reset.
  */
 void tutti_card_save(struct tutti_device *tdev)
 {

@@ -41,10 +41,10 @@ int tutti_power_get(struct tutti_device *tdev)
 	return error;
 }
 
-/** tutti_power_hold() - the card is awake as far as that is possible, until tutti_power_put(). */
+/** tutti_power_hold() - wake the card if possible, and keep it awake until tutti_power_put(). */
 void tutti_power_hold(struct tutti_device *tdev)
 {
-	pm_runtime_get_sync(tdev->drm.dev); /* counts in any case */
+	pm_runtime_get_sync(tdev->drm.dev); /* the reference is taken even if waking fails */
 }
 
 void tutti_power_put(struct tutti_device *tdev)

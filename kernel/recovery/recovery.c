@@ -30,7 +30,7 @@
 #define RELOADS_MAX 3u
 #define RELOADS_JIFFIES (10 * HZ)
 
-/* The kernel itself waits for a minute until a card answers after a reset of its bus. */
+/* The kernel itself waits up to a minute for a card to answer after a reset of its bus. */
 static uint bus_timeout_ms = 120000;
 module_param(bus_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(bus_timeout_ms, "a card is given up when its bus has had an error for so long (120000)");
@@ -309,7 +309,7 @@ static void tutti_recovery_thaw(struct tutti_device *tdev, int error)
 	tutti_power_put(tdev);
 }
 
-/* If the bus comes back after all, a reset by hand brings back the card. */
+/* If the bus works again later, a reset by hand brings the card back. */
 static void tutti_recovery_bus_work(struct work_struct *work)
 {
 	struct tutti_device *tdev = container_of(to_delayed_work(work), struct tutti_device, bus_work);
@@ -322,7 +322,7 @@ static void tutti_recovery_bus_work(struct work_struct *work)
 	drm_dev_exit(index);
 }
 
-/** tutti_recovery_bus_back() - the bus works again; @error: or it does not, for good. */
+/** tutti_recovery_bus_back() - the bus works again or, if @error is not 0, never will. */
 void tutti_recovery_bus_back(struct tutti_device *tdev, int error)
 {
 	cancel_delayed_work_sync(&tdev->bus_work);

@@ -11,7 +11,7 @@ CARD_LIBS := $(OUT)/libtutti-image.a -lz -pthread -ldl -lm
 
 # The clock's anchor is thread-local and hot: no call to find it, in the plug-in either. That takes
 # room in the static TLS block, of which a library that is opened late gets little: keep thread-local variables small.
-# Nobody may replace a function of the card or its processor, so that calls and data need no table.
+# Functions of the card and its processor cannot be replaced by a program's own, so calls need no indirection.
 CARD_HIDDEN := -fvisibility=hidden
 CARD_CFLAGS := -D_GNU_SOURCE -ftls-model=initial-exec $(CARD_HIDDEN)
 

@@ -52,7 +52,10 @@ TUTTI_KERNEL(tool_parent, struct tool_args)
 	}
 }
 
-/* Puts @value items into the work queue of the task with the metadata @out, each when the one before it was consumed. */
+/*
+ * Puts @value items into the work queue of the task whose metadata is @out, each when the one before it has been
+ * consumed.
+ */
 TUTTI_KERNEL(tool_produce, struct tool_args)
 {
 	const struct tutti_tmd *tmd = (const struct tutti_tmd *)args->out;

@@ -285,8 +285,8 @@ bool card_quiet(void);
 
 /**
  * struct post - something that the firmware has the post unit write.
- * @address: of user memory; of a signal its number
- * @value: what is written; of slots that are retired how many
+ * @address: in user memory; for a signal, its number
+ * @value: what is written; for slots that are retired, how many
  */
 struct post {
 	enum { POST_WRITE, POST_SCRUB, POST_SIGNAL, POST_READ_INDEX } kind;

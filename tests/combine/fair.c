@@ -124,7 +124,7 @@ static bool own_queue_got(const struct job *job)
 	return false;
 }
 
-/* Whether any of the SMs that it may use is on. */
+/* Is any of the SMs that the task may use switched on? */
 static bool has_sms(const struct job *job)
 {
 	unsigned i;
@@ -295,7 +295,7 @@ const struct job *fair_idle(void)
 	return found;
 }
 
-/* Nobody of its queue is older, and none of its CTAs is being launched wave by wave. */
+/* It is the oldest task of its queue, and none of its CTAs is being launched wave by wave. */
 static bool may_be_split(const struct job *job)
 {
 	unsigned i;
@@ -309,7 +309,10 @@ static bool may_be_split(const struct job *job)
 	return true;
 }
 
-/* Waves need a slot and a shape of their own. The firmware for large cards keeps the fewest shapes. */
+/*
+ * Waves that are launched one by one need a slot and a shape of their own. The firmware for large cards keeps fewer
+ * shapes.
+ */
 #define SHAPES_KEPT 4u
 
 static bool shapes_left(void)

@@ -138,7 +138,7 @@ void features_table(FILE *file);
 /** features_holes() - pairs that can meet and did not; printed if @file. */
 unsigned features_holes(FILE *file);
 unsigned features_pairs(void);
-/** features_pair() - the @n-th of the pairs that can meet, of features that are not drawn last. */
+/** features_pair() - the @n-th pair that can meet, among the features that are not drawn last. */
 void features_pair(unsigned n, unsigned *a, unsigned *b);
 
 #endif

@@ -38,7 +38,7 @@ static unsigned pick(const unsigned *from, unsigned n)
 	return from[stream_below(&s, n)];
 }
 
-/* Where a pointer, its copy, and the rounds of an inner loop are in memory, behind x2: the pointer x6 may come over them, too */
+/* Offsets from x2 of a pointer, of its copy and of the rounds of an inner loop. Stores through x6 may hit them, too. */
 #define POINTER 0x380
 #define COPY	0x388
 #define INNER	0x390
@@ -115,7 +115,7 @@ static void walk_real(void)
 	}
 }
 
-/* Memory that the program reads anew in each round and that mostly stays the same. */
+/* Values that the program reads from memory in each round, most of which stay the same. */
 static void walk_pointer(unsigned f, unsigned k, unsigned i)
 {
 	switch (stream_below(&s, 8)) {
@@ -180,7 +180,7 @@ static void walk_step(unsigned f, unsigned k, unsigned i)
 	}
 }
 
-/* f16 to f19 are sums; few of such loops store anything. */
+/* Loops that add up numbers in f16 to f19; few of them store anything. */
 static void walk_sum(unsigned f, unsigned k, unsigned i)
 {
 	char format = "ssdddddd"[stream_below(&s, 8)];
@@ -349,10 +349,10 @@ static void function(unsigned f)
 }
 
 /*
- * What random loops hardly meet. A sum of 32 bits that does not fit in the first round that is done in a chunk, and does in the
- * last one, or the other way round; an index of 32 bits that passes zero, upwards and downwards, where the pointer that it is added to is good for only one
- * of its two sides; a pointer that changes in the midst of the rounds, behind something that is counted; NaNs
- * that are gone behind their round.
+ * Cases that random loops hardly ever reach: a sum of 32 bits that overflows in the first round of a chunk but not in
+ * the last one, and the reverse; an index of 32 bits that passes zero, upwards and downwards, where the memory on only
+ * one side of zero is the program's; a pointer that changes in the middle of the rounds, after a step that is counted;
+ * NaNs that no longer exist at the end of their round.
  */
 static const char *const rare[] = {
 	"li x28, -12\n\tli x5, 10\n\taddi x6, x2, 64\n"

@@ -208,7 +208,7 @@ static void refresh(struct stream *s, struct side *a, struct side *b)
 	memcpy(b->regs.f, a->regs.f, sizeof(b->regs.f));
 }
 
-/* Numbers to add up, few of which are unusual. */
+/* Fill data with numbers to add up, a few of which are special values. */
 static void fill(struct stream *s, struct side *a, struct side *b)
 {
 	struct cpu_span span;

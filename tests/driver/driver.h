@@ -27,14 +27,15 @@ uint32_t queue_asid(uint32_t queue_id); /* from debugfs; 0 = not found */
 long pinned_kib(void);                  /* VmPin of this process */
 bool fresh_works(void);                 /* a file that is opened now works; waits for a reset */
 
-/** struct window - the card's control window, through its BAR: only root can write there, as broken firmware might. */
+/** struct window - the card's control window, mapped through its BAR: root can write what broken firmware might write. */
 struct window {
 	size_t bytes;
 	const volatile struct tutti_discovery *known;
 	volatile struct tutti_control *control;
 	volatile struct tutti_status *status;
 };
-bool window_open(struct window *window); /* window.c */
+/* window.c */
+bool window_open(struct window *window);
 void window_close(struct window *window);
 #define NEED_WINDOW "the BAR cannot be mapped"
 

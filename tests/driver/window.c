@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The card's control window through its BAR. */
+/* Access to the card's control window through its BAR. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -165,8 +165,8 @@ static enum cpu_stop step_over(struct cpu *cpu, struct cpu_regs *regs)
 
 /*
  * Nobody may store what is to be attended to without either being seen here, or seeing that this processor runs and leaving
- * the limit at zero. Who goes on to the same end stores nothing that would hide such a zero, and so needs no barrier, which
- * would take a tenth of the time of a short wave.
+ * the limit at zero. A run that goes on to the same end does not store the limit, cannot hide such a zero, and so needs
+ * no barrier, which would take a tenth of the time of a short wave.
  */
 static void begin_piece(struct cpu *cpu)
 {

@@ -177,9 +177,9 @@ void cpu_destroy(struct cpu *cpu);
 enum cpu_stop cpu_run(struct cpu *cpu, struct cpu_regs *regs, uint64_t instructions);
 
 /**
- * cpu_enter() - the calling thread will run @cpu by cpu_run_entered(), which is cpu_run() without a look at how the host rounds
- * and without a barrier: a fifth of a short run. Until cpu_leave() @cpu counts as running, and the thread computes as C programs
- * do at their start.
+ * cpu_enter() - the calling thread will run @cpu by cpu_run_entered(), which is cpu_run() without setting how the host
+ * rounds and without a barrier; that spares a fifth of a short run. Until cpu_leave() @cpu counts as running, and the
+ * thread's floating-point mode is that in which C programs start.
  * Return: for cpu_leave(), by the same thread.
  */
 uint32_t cpu_enter(struct cpu *cpu);

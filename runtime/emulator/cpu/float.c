@@ -60,7 +60,7 @@ static void set_flags(uint32_t flags)
 	__asm__ volatile("msr fpsr, %0" : : "r"(status));
 }
 
-/* Rounding mode, flush to zero and traps are all in FPCR, which leaves the upper bits free; 0 is what C starts with. */
+/* Rounding mode, flush to zero and traps are all in FPCR, whose upper bits are unused. C programs start with 0. */
 #define FLAGS_AT 28
 
 uint32_t cpu_float_enter(void)

@@ -12,7 +12,7 @@
 #define WAIT	    8u	 /* how often the loop goes round without all this looking after that was in vain */
 #define UNCOUNTED 63u	 /* rounds but one, where it is not known how many there will be */
 
-/* Memory of accesses relative to one value: that of the register, which held such a value when the function ran before */
+/* Memory near the addresses of accesses relative to one register: where it pointed when the function ran last */
 #define PLACE(name, base) struct cpu_near near_##name = c->near[base]
 
 /* @margin: instructions that have to be left for the usual code; @steps: of a round. */
@@ -40,8 +40,8 @@
 			goto N_##name;                                                      \
 	} while (0)
 /*
- * What the host has computed is good unless it has raised a flag other than "inexact", or made a NaN. Flags that others have left
- * only look as if.
+ * What the host has computed is right unless it has raised a flag other than "inexact", or made a NaN. A flag that
+ * something else has left costs time, and nothing else.
  */
 #if defined(__x86_64__)
 #define SETTLE(v) __asm__ volatile("" : "+x"(v)) /* it is computed before the flags are read */
@@ -102,7 +102,7 @@ static inline __attribute__((always_inline)) bool is_near(const struct cpu_near 
 	return first - near->first < most && last - near->first < most;
 }
 
-/* Not inline: it is the compiler's time that counts here. */
+/* It is not inline to spare time of the compiler. */
 static __attribute__((noinline, unused)) bool reach_far(struct cpu *c, struct cpu_near *near, unsigned base, ux va, ux end, bool store)
 {
 	*near = c->near[base];

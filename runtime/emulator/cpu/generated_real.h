@@ -113,7 +113,7 @@ static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, 
 #define MISS_sd(to, code, a, b, d)  goto code
 #define MISS_ds(to, code, a, b, d)  goto code
 
-/* What is looked at once, behind many of them (generated_chunk.h) */
+/* For EXACT and MISS each result is checked at once, for LATER all of them together (generated_chunk.h). */
 #define EXACT_NOW 1
 #define MISS_NOW  1
 #define LATER_NOW 0
@@ -132,7 +132,7 @@ static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, 
 	do { const float a = (x), b = (y), v = a op b; RESULT(s, to, v, FINITE_S(v), how, code, a, b, 0); } while (0)
 #define SUM_D(to, x, y, op, how, code) \
 	do { const double a = (x), b = (y), v = a op b; RESULT(d, to, v, FINITE_D(v), how, code, a, b, 0); } while (0)
-/* @zero: tells of the operands a and b whether a result that is zero is exact */
+/* @zero: a condition on the operands a and b under which a result of zero is exact */
 #define PRODUCT_S(to, x, y, op, zero, how, code)                                                             \
 	do {                                                                                            \
 		const float a = (x), b = (y), v = a op b;                                               \
@@ -218,7 +218,7 @@ static __attribute__((noinline, cold, unused)) uint64_t exact_xd(struct cpu *c, 
 #define EXACT_X_D(to, x, how, code) to = exact_xd(c, code, x, 0)
 #define BITS_X_S(to, bits)     to = WORD(bits)
 #define BITS_X_D(to, bits)     to = (bits)
-/* The compiler must not compute with what it knows, since the host's flags would not tell. */
+/* Hides a value from the compiler: what the compiler computes beforehand does not set the host's flags. */
 #if defined(__x86_64__)
 #define OPAQUE(v)	       __asm__("" : "+x"(v))
 #elif defined(__aarch64__)

@@ -131,9 +131,9 @@ struct cpu_help {
  * @end: count at which the run ends
  * @near: span remembered for each base register; @near_used: which of them
  * @fast: per rounding mode field: the host's arithmetic gives the result (see float.c)
- * @host_flags: the host's flags tell what it may not compute
+ * @host_flags: the host's floating-point flags can be relied on (cpu_float_flags())
  * @bias: of the translated code that runs; @loaded: what its access outside of remembered memory has loaded
- * @attached: translated code; @present: the one that was used last and was not vouched for, NULL if there is none at all
+ * @attached: translated code; @present: the last one used of those that are not vouched for; NULL if there is none
  */
 struct cpu {
 	uint64_t instructions;
@@ -248,9 +248,9 @@ uint64_t cpu_float_value(struct cpu *cpu, unsigned code, uint64_t a, uint64_t b,
 /** cpu_float_enter() - make the host round to nearest and keep subnormals, and clear its flags. Return: for cpu_float_leave(). */
 uint32_t cpu_float_enter(void);
 void cpu_float_leave(uint32_t kept);
-/** cpu_float_flags() - this host sets its flags as floating-point units do; programs that emulate one may not. */
+/** cpu_float_flags() - whether the host sets its floating-point flags. An emulated processor may not. */
 bool cpu_float_flags(void);
-/** cpu_float_forget() - see struct cpu_help. */
+/** cpu_float_forget() - forget_flags() of struct cpu_help. */
 void cpu_float_forget(void);
 extern const struct cpu_help cpu_help;
 

@@ -104,7 +104,10 @@ const struct cpu_attached *cpu_select(struct cpu *cpu, uint64_t pc)
 {
 	struct cpu_attached *attached = attached_at(cpu, pc);
 
-	/* A kernel that ends goes to what is vouched for, and comes back with the next wave. */
+	/*
+	 * Not the code that is vouched for: a kernel enters it only to end, and the next wave begins in the kernel's
+	 * own again.
+	 */
 	if (attached && !attached->vouched)
 		cpu->present = attached;
 	return attached;

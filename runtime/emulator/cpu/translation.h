@@ -61,10 +61,16 @@ enum cpu_stop cpu_translated(struct cpu *cpu, struct cpu_regs *regs);
 
 /** cpu_detach() - forget translated code that stands for an address of [first, end); @all: also what was vouched for. */
 void cpu_detach(struct cpu *cpu, uint64_t first, uint64_t end, bool all);
-/** cpu_select() - find the code that stands for @pc, and remember it in cpu->present. Return: NULL if there is none. */
+/**
+ * cpu_select() - find the translated code for @pc, and remember it in cpu->present. Return: the code; NULL if there is
+ * none
+ */
 const struct cpu_attached *cpu_select(struct cpu *cpu, uint64_t pc);
 
-/* Return: the code whose function @number can be entered at @pc, if there is room for it before the run ends; or NULL. */
+/*
+ * Return: the translated code whose function @number can be entered at @pc and can end before the run does; NULL if
+ * none can.
+ */
 static inline const struct cpu_attached *cpu_translated_room(struct cpu *cpu, uint64_t pc, uint64_t count, uint32_t *number)
 {
 	const struct cpu_attached *code = cpu->present;

@@ -14,7 +14,7 @@
 #include "transport/emulator.h"
 #include "tutti/task.h"
 
-/** struct way - what the forms below need beside a rig. @divisions: those of all forms, which cost eighteen cycles each */
+/** struct way - what the forms below need beside a rig. @divisions: of all forms together */
 struct way {
 	struct bench *bench;
 	struct bench_rig rig;
@@ -117,7 +117,7 @@ static int launches(struct way *way, const char *name, int (*launch)(struct way 
 	return report(way, name, &before, &after, PACKET_ROUNDS, target);
 }
 
-/* ---- what kernels start; the rest of those kernels is left out by running them with two numbers of rounds ---- */
+/* ---- what kernels start. The cost of the kernels themselves is left out: they run few rounds and many ---- */
 
 #define FEW 8u
 

@@ -25,7 +25,7 @@ void counts_leave_out(struct counts *counts, const struct counts *before)
 	counts->all += counts->all - before->all;
 }
 
-/* Less than nothing if what is left out had a rare event, such as the command ring's beginning anew, and the rest had not. */
+/* Negative if something rare, such as the wrap of the command ring, happened in what is left out and not in the rest. */
 static double more(uint64_t after, uint64_t before)
 {
 	return (double)(int64_t)(after - before);

@@ -17,7 +17,7 @@ struct counts {
 
 /**
  * struct spent - instructions and, on the core of emulator/core/cost.c, cycles by unit.
- * @divisions: those that belong to the work, as the driver's messages and the heartbeat do not
+ * @divisions: without those of the driver's messages and of the heartbeat
  */
 struct spent {
 	double all, unit[UNITS];
@@ -26,7 +26,10 @@ struct spent {
 };
 
 void counts_take(struct tutti_card *card, struct counts *counts);
-/** counts_leave_out() - add to @counts what was spent since @before, so that as much is left out of what is spent later. */
+/**
+ * counts_leave_out() - add to @counts once more what was spent since @before, so that it is subtracted from what comes
+ * later.
+ */
 void counts_leave_out(struct counts *counts, const struct counts *before);
 /** counts_spent() - add what was spent between @before and @after, which come from one card, times @weight. */
 void counts_spent(const struct counts *before, const struct counts *after, double weight, struct spent *spent);

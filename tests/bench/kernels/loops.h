@@ -18,7 +18,7 @@ struct matmul_args {
 };
 
 /**
- * struct dot_args - a dot product, again and again.
+ * struct dot_args - a dot product, computed several times.
  * @rounds: times that DOT_ITEMS products are added up
  */
 struct dot_args {

@@ -29,7 +29,7 @@ static bool end_some(void)
 	return false;
 }
 
-/* A wave of a running kernel executes an illegal instruction. @again: of a queue that has stopped. */
+/* A wave of a running kernel executes an illegal instruction. @again: its queue has stopped already */
 static void fault(bool again)
 {
 	unsigned number = roll(SLOTS), i, sm;

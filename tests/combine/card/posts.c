@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The post unit: what the firmware has written to memory by commands becomes visible in order, but a FETCH behind it may
- * be faster. A FENCE that releases waits for it, and all is visible when the next event arrives.
+ * The post unit: what the firmware writes to memory by commands becomes visible in order, but a later FETCH may
+ * overtake it. A release fence waits for it, and all of it is visible when the next event arrives.
  */
 #include "card/card.h"
 

@@ -223,7 +223,7 @@ static enum chunk_kind kind_of(struct chunk *chunk, int at)
 
 /* ---- guesses ---- */
 
-/* What step @at needs to be known of x[n]: for an address, a value, or to tell which way it goes. */
+/* Does step @at need to know x[n] beforehand, for an address, for a value or for the way that a branch goes? */
 static bool relies_on(const struct chunk *chunk, int at, unsigned n)
 {
 	const struct chunk_step *step = &chunk->round[at];
@@ -236,7 +236,7 @@ static bool relies_on(const struct chunk *chunk, int at, unsigned n)
 	return step->kind != CHUNK_VARIES && step->step.uses & 1ull << n;
 }
 
-/* Nobody has to look at what nobody relies on. */
+/* A guess on which no step relies need not be checked. */
 static void drop_guesses(struct chunk *chunk)
 {
 	for (int i = 0; i < chunk->steps; i++) {
@@ -249,7 +249,7 @@ static void drop_guesses(struct chunk *chunk)
 	}
 }
 
-/* The loop does nothing in its place. */
+/* Is no code written for this step of the round, apart from the check of a guess? */
 static bool is_silent(const struct chunk_step *step)
 {
 	if (step->step.flow == FLOW_BRANCH || step->step.flow == FLOW_GOTO)
@@ -349,8 +349,8 @@ static void find_single(struct chunk *chunk)
 }
 
 /*
- * @choices: a bit for each branch within the round, and one that tells to guess.
- * Return: how good it is to do the loop that way, negative if that cannot be done.
+ * @choices: a bit for each branch within the round, which says whether it is taken, and GUESS
+ * Return: how much is gained by doing the loop that way; negative if it cannot be done
  */
 static int plan(const struct function *function, struct chunk *chunk, unsigned choices, int *met)
 {
@@ -408,7 +408,7 @@ bool chunk_sums(const struct chunk *chunk, int at)
 	       chunk_last(chunk, f) == at;
 }
 
-/* If the result of step @at is a NaN, some sum is one behind the round. */
+/* Is it certain that, if the result of step @at is a NaN, some sum is a NaN at the end of the round? */
 static bool reaches_sum(const struct chunk *chunk, int at)
 {
 	unsigned f = 32u + chunk->round[at].step.insn.rd;
@@ -428,8 +428,8 @@ static bool reaches_sum(const struct chunk *chunk, int at)
 #define COMPUTED 2 /* less of it is not worth reading the host's flags */
 
 /*
- * The host's flags tell of all that it may not compute but NaNs, which it makes of NaNs without a flag. That has to be seen in
- * what is left behind the rounds.
+ * The host's flags show every result that it may not compute except NaNs that come from NaNs, which raise no flag.
+ * These have to show in what is left at the end of the rounds.
  */
 static bool checked_later(struct chunk *chunk)
 {

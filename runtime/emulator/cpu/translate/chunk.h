@@ -5,9 +5,10 @@
  * Of an innermost loop that has one way round, the values of many registers are known before it runs: they stay the same, or
  * move by the same distance in each round. Then one look tells for many rounds that all accesses are to remembered memory, that
  * no 32-bit value overflows, and that the run does not end meanwhile. What is left of such a round is what the guest computes
- * with data. Pointers and sizes that the loop reads anew in each round are taken to stay what they are in the first one, and each
- * round looks whether they did. A loop within the loop may run once in each round. Whatever else comes up, the loop is left for the same instruction of the function's usual text, with all
- * registers as they are before it.
+ * with data. Pointers and sizes that the loop reads from memory in each round are guessed to stay as they are in the
+ * first one, and each round checks that. An inner loop is expected to run once in each round. Whenever anything else
+ * happens, the loop is left for the same instruction of the function's usual text, with all registers as they are
+ * before it.
  */
 #ifndef TRANSLATE_CHUNK_H
 #define TRANSLATE_CHUNK_H
@@ -36,7 +37,7 @@ enum chunk_kind {
  * @kept: the loop keeps its register's variable up to date
  * @taken: the branch is; @leaves: the other way leaves the loop or the kind of round, so it is looked at in each round
  * @lands: there is a way out of the loop before it
- * @guessed: a load that is expected to give the same in each round, at which each round looks
+ * @guessed: a load that is guessed to give the same value in each round; each round checks it
  * @place: number of the variable that remembers the memory of its accesses, by what they are relative to
  */
 struct chunk_step {
@@ -55,8 +56,8 @@ struct chunk_step {
  * @places: how many pieces of memory are remembered
  * @counted: how many rounds there are is known before
  * @single: kinds of floating-point registers at the beginning of each round
- * @later: whether the host may compute what it has computed is looked at once, behind the last round: the loop stores nothing,
- * so that it can be done again. @fused: it has fused multiply-adds
+ * @later: results of floating-point steps are checked together, after the last round. That is possible because the loop
+ * stores nothing, so it can be done again. @fused: it has fused multiply-adds
  */
 struct chunk {
 	int number, head;
@@ -68,9 +69,12 @@ struct chunk {
 
 /** chunk_source() - where register @n of step @at comes from. */
 int chunk_source(const struct chunk *chunk, int at, unsigned n);
-/** chunk_retreat() - where the usual text goes on if the guess of step @at is wrong: it, or a guess since which nothing was done. */
+/**
+ * chunk_retreat() - at which step the usual text goes on if the guess of step @at is wrong: at @at, or at an earlier
+ * guess if nothing was done between the two.
+ */
 int chunk_retreat(const struct chunk *chunk, int at);
-/** chunk_sums() - floating-point step @at adds to its own register, or the like: once that is a NaN, it stays one. */
+/** chunk_sums() - whether floating-point step @at computes its register from itself, so that a NaN there stays one. */
 bool chunk_sums(const struct chunk *chunk, int at);
 /** chunk_last() - the last step of a round that sets x[n], or CHUNK_BEFORE. */
 int chunk_last(const struct chunk *chunk, unsigned n);

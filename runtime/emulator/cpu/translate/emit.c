@@ -468,7 +468,10 @@ static void emit_entry(struct emit *emit, const struct step *step, uint64_t regi
 	fprintf(emit->out, " goto L_%" PRIx64 ";", step->pc);
 }
 
-/* Integer registers that any label but the first expects: to load them all is one text for the compiler, which takes its time. */
+/*
+ * Integer registers that any label but the first expects. All are loaded in one place, which the compiler takes less
+ * time for.
+ */
 static uint64_t expected_anywhere(const struct function *function)
 {
 	uint64_t live = 0;

@@ -29,9 +29,9 @@ struct emit {
 
 /** emit_value_of() - the text of what @op makes of operands, NULL: none. $a, $b: operands; $i: immediate; $p: the pc. */
 const char *emit_value_of(unsigned op);
-/** emit_field - write what "$@field" stands for in a template. @of: what its caller passes on */
+/** emit_field - write what the letter @field stands for behind a "$" of a template. @of: passed on by emit_template() */
 typedef void emit_field(FILE *out, const struct step *step, char field, const void *of);
-/** emit_template() - write @template for @step. @put: writes all fields but $i and $p */
+/** emit_template() - write the text @template for @step. @put: writes the fields other than $i and $p */
 void emit_template(FILE *out, const struct step *step, const char *template, emit_field *put, const void *of);
 /** emit_value() - write @template for @step, with the registers' variables as operands. */
 void emit_value(FILE *out, const struct step *step, const char *template);

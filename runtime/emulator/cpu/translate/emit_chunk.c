@@ -283,7 +283,7 @@ static void put_moved(FILE *out, const struct chunk *chunk, int at, const char *
 		fprintf(out, "v%d", at);
 }
 
-/* What is remembered of the memory is good for the access in all rounds. */
+/* The memory of an access whose place is known for all rounds. */
 static void put_placed(FILE *out, const struct chunk *chunk, int at)
 {
 	const struct chunk_step *step = &chunk->round[at];
@@ -410,9 +410,9 @@ static void put_round(FILE *out, const struct chunk *chunk)
 	}
 }
 
-/* ---- what is looked at behind the rounds ---- */
+/* ---- results that are checked after the rounds ---- */
 
-/* Registers whose variables the rounds change, as they are in front of the branch that closes them. */
+/* Registers whose variables are changed by the rounds. */
 static uint64_t changed_by(const struct chunk *chunk)
 {
 	uint64_t changed = 0;
@@ -423,7 +423,7 @@ static uint64_t changed_by(const struct chunk *chunk)
 	return changed;
 }
 
-/* Copies of those registers; or these registers from their copies. */
+/* Copy those registers or, if @back, copy them back. */
 static void put_copies(const struct emit *emit, const struct chunk *chunk, bool back)
 {
 	const struct step *branch = &emit->function->step[chunk->number];
@@ -441,7 +441,7 @@ static void put_copies(const struct emit *emit, const struct chunk *chunk, bool 
 	}
 }
 
-/* Before step @at is executed by the usual text. Behind a whole round all NaNs have come to the sums. */
+/* The check before the usual text goes on with step @at. After a whole round every NaN has reached a sum. */
 static void put_check(FILE *out, const struct chunk *chunk, int at)
 {
 	uint32_t computed = 0, kinds = chunk->round[at].step.single;
@@ -458,7 +458,7 @@ static void put_check(FILE *out, const struct chunk *chunk, int at)
 	fputs(";\n", out);
 }
 
-/* All rounds again, and so many more that being wrong does not cost much. */
+/* All rounds are done again by the usual text, and many more, so that a wrong attempt costs little in the long run. */
 static void put_undo(const struct emit *emit, const struct chunk *chunk)
 {
 	put_pc(emit->out, "U", closing(chunk));

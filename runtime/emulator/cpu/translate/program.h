@@ -140,7 +140,7 @@ void chunk_analyse(const struct program *program, struct function *function);
 
 /**
  * emit_real() - the text of floating-point instruction @step. Return: false if it is none.
- * @miss: what to do if the host may not compute it: MISS and a label, or LATER; NULL = a helper does
+ * @miss: what to do if the host may not compute it: MISS and a label, or LATER; NULL: a helper computes it
  */
 bool emit_real(FILE *out, const struct step *step, const char *miss);
 /** emit_real_operand() - the contents of f[n] as C text of type uint64_t. */
@@ -148,8 +148,9 @@ void emit_real_bits(FILE *out, const struct step *step, unsigned n);
 /** emit_real_data() - f[n] as what a store of a double, or else of a float stores. */
 void emit_real_data(FILE *out, const struct step *step, unsigned n, bool wide);
 /**
- * real_computes() - it needs the host's arithmetic. real_always_helped() - the host never computes it. real_may_miss() - there
- * are operands for which it may not. real_propagates() - arithmetic, so that a NaN makes a NaN. real_is_fused() - of three operands.
+ * real_computes() - whether an instruction needs the host's arithmetic. real_always_helped() - whether the host never
+ * computes it. real_may_miss() - whether the host may not compute it for some operands. real_propagates() - whether it
+ * makes a NaN of a NaN. real_is_fused() - whether it is a fused multiply-add.
  */
 bool real_computes(const struct cpu_insn *insn);
 bool real_always_helped(const struct cpu_insn *insn);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* PERF-12: what hot ways multiply by instead of dividing gives the same quotients for all sizes that there are. */
+/* PERF-12: multiplying, as frequent paths do instead of dividing, gives the same quotients for all sizes. */
 #include "core/divisor.h"
 #include "fw_rig.h"
 #include "packets/dispatch_packet.h"
@@ -17,7 +17,7 @@ static uint32_t parts(uint32_t n, uint32_t by)
 	return (n - 1) / by + 1;
 }
 
-/* Numbers beside multiples of the size are the ones that a wrong rounding shows at, the largest ones most of all. */
+/* Wrong rounding shows next to multiples of the size, and most of all next to the largest ones. */
 static void all_sizes(void **state)
 {
 	struct divisor divisor;
@@ -39,7 +39,7 @@ static void all_sizes(void **state)
 	}
 }
 
-/* A divisor takes any size in turn. Grids beyond 2^31 are divided. */
+/* One divisor can be set to any size after another. Grids of more than 2^31 items are divided. */
 static void any_grid(void **state)
 {
 	struct divisor divisor;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many queues, few fetch buffers: nobody fetches in vain, nobody waits for ever. Time stands still unless a test moves it,
- * so that no queue polls.
+ * Many queues share few fetch buffers: no queue fetches in vain, and none waits for ever. Time stands still unless a
+ * test moves it, so that no queue polls.
  */
 #define RINGS 48u
 #include "fw_direct.h"
@@ -93,7 +93,7 @@ static void fetched_once(void **unused)
 	}
 }
 
-/* While it has to wait nobody fetches, whatever happens elsewhere. */
+/* While the queues have to wait, none of them fetches, whatever else happens. */
 static void waits_at_no_cost(void **unused)
 {
 	unsigned before;
@@ -112,7 +112,7 @@ static void waits_at_no_cost(void **unused)
 	assert_in_range(packet_fetches, before, 3 * RINGS);
 }
 
-/* A buffer goes to the line, in the order of numbers, not to a queue that comes later. */
+/* A buffer goes to the queues in line, in the order of their numbers, and not to a queue that comes later. */
 static void line_in_order(void **unused)
 {
 	unsigned first = 0, n;
@@ -143,7 +143,7 @@ static void line_in_order(void **unused)
 	}
 }
 
-/* More queues than buffers never run out of packets: all of them get on, whatever their numbers. */
+/* More queues than there are buffers always have packets: all of them make progress, whatever their numbers are. */
 static void greedy_in_turn(void **unused)
 {
 	enum { MANY = 2 * FW_BUFFERS + 1 };
@@ -169,7 +169,7 @@ static void greedy_in_turn(void **unused)
 	assert_in_range(packet_fetches, 0, all / 2);
 }
 
-/* Write what needs no task slot into the last queue: its signal is sent as soon as it is read. */
+/* Write a packet that needs no task slot into the last queue, whose signal is sent as soon as the packet is read. */
 static void write_barrier(void)
 {
 	union tutti_packet p = { .barrier = { .header = TUTTI_PACKET_BARRIER_AND, .signal = SIGNAL_AT } };
@@ -184,7 +184,7 @@ static void pass_time(unsigned us)
 	take();
 }
 
-/* What all owners of buffers wait for may have to come from a queue in line, so the line moves even if they do not. */
+/* The owners of all buffers may wait for what a queue in line is to send, so the line moves although they do not. */
 static void line_moves(void **unused)
 {
 	unsigned n;

@@ -423,7 +423,7 @@ static void ring_without_room(void **unused)
 	}
 }
 
-/* Change one thing of @p, or only what packets that are alike may differ in. @k: its number */
+/* Change one field of packet @k, or only a field in which packets that are alike may differ. */
 static void vary(struct tutti_dispatch_packet *p, unsigned k)
 {
 	unsigned scope = roll(4);
@@ -447,7 +447,7 @@ static void vary(struct tutti_dispatch_packet *p, unsigned k)
 	}
 }
 
-/* The kernels of 40 packets. @compare: packets may be found to be like the one before */
+/* Run the kernels of 40 packets. @compare: a packet may be compared with the one before */
 static void varied(unsigned round, bool compare)
 {
 	struct tutti_dispatch_packet p;
@@ -519,7 +519,7 @@ static void alike_packets(void **unused)
 	assert_in_range(all, 400 * 10, 400 * 35);
 }
 
-/* The CTAs of a kernel end a few at a time: those that end last are not all that the next kernel needs. */
+/* The CTAs of a kernel end a few at a time, so the next kernel needs more SMs than those of the last ones that end. */
 static void alike_in_parts(void **unused)
 {
 	(void)unused;
