@@ -99,11 +99,20 @@ static bool power_cycle(int port, unsigned slot)
 	       pwrite(port, &on, sizeof(on), slot + PCI_EXP_SLTCTL) == sizeof(on);
 }
 
+/*
+ * A card that is pulled out reads and writes no memory any more. The process of an emulated one has to be told, since QEMU
+ * keeps the connection to it: otherwise it would write to pages that the driver has given back.
+ */
+static bool goes_silent(void)
+{
+	return !inject_command || inject("removed");
+}
+
 bool card_pull(void)
 {
 	int port = port_open();
 	unsigned slot = port < 0 ? 0 : express_registers(port);
-	bool done = slot && power_cycle(port, slot);
+	bool done = slot && goes_silent() && power_cycle(port, slot);
 
 	if (port >= 0)
 		close(port);

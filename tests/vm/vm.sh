@@ -199,11 +199,11 @@ card_end_gone() {
 	esac
 	return 1
 }
-# A card for the empty slot: a new connection to the card's process, which forgets what it knew of the last one.
+# A card for the empty slot: a new one in the card's process, and a new connection to it.
 card_insert() {
 	local address="{\"type\":\"unix\",\"data\":{\"path\":\"$(vm_option socket)\"}}" backend
 	backend="{\"type\":\"socket\",\"data\":{\"addr\":$address,\"server\":false}}"
-	soon 200 card_end_gone &&
+	soon 200 card_end_gone && control replug >/dev/null &&
 		monitor chardev-add "{\"id\":\"card\",\"backend\":$backend}" &&
 		monitor device_add '{"driver":"ivshmem-doorbell","id":"card","chardev":"card","vectors":32,"bus":"bridge"}'
 }

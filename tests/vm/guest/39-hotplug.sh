@@ -36,8 +36,8 @@ check "REL-06: it works" works
 exec 4>&-
 
 insmod /lib/modules/aer_inject.ko 2>/dev/null # not if it is built in
-take_from /programs/tutti-driver-test --plug "plug $card" "$card" "REL-06 SYS-28"
-take_from /programs/tutti-conformance --pci "$card" --plug "plug $card" --only pull
+take_from /programs/tutti-driver-test --plug "plug $card" --inject inject "$card" "REL-06 SYS-28"
+take_from /programs/tutti-conformance --pci "$card" --plug "plug $card" --inject inject --only pull
 check "REL-06: the new card has all that the first one had" [ "$(free)" = "$free_before" ]
 card_unbind
 check "the module unloads" rmmod tutti
