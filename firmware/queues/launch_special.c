@@ -41,6 +41,8 @@ COLD void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd
 	p->priority = (uint8_t)priority_of(queue, tmd);
 	p->acquire = launch->header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
 	p->release = (uint8_t)launch_release(launch->header);
+	if (unlikely(queue->flags & TUTTI_QUEUE_PROFILE) && p->signal)
+		launch_time(queue, p->signal);
 	queue_adopt(queue, (uint32_t)p->packet);
 	counters.kernels++;
 	counters.state_syncs--; /* it is counted when it is sent */
@@ -211,7 +213,7 @@ static inline bool divides(const struct cga *cga, struct cga_one one, const uint
 static COLD int grouped_first(struct queue *queue, const union tutti_packet *packet, uint32_t *state,
 			      const struct launch *launch)
 {
-	if (pending_direct(queue->priority) &&
+	if (pending_direct(queue->priority) && !(queue->flags & TUTTI_QUEUE_PROFILE) &&
 	    cga_describe(task_table.free, kernel_cga(launch->kernel), launch->kernel->fetched.flags & TUTTI_KERNEL_LMEM,
 			 state + STATE_AT(groups_x), launch->shape->capacity))
 		return launch_grouped(queue, packet, state, launch);
@@ -234,7 +236,8 @@ HOT int launch_grouped(struct queue *queue, const union tutti_packet *packet, ui
 	struct task *task = task_table.free;
 	struct cga *cga = &cga_grids[task->slot];
 
-	if (unlikely(!pending_direct(queue->priority)) || unlikely(!described(cga, launch, state)))
+	if (unlikely(!pending_direct(queue->priority)) || unlikely(queue->flags & TUTTI_QUEUE_PROFILE) ||
+	    unlikely(!described(cga, launch, state)))
 		return grouped_first(queue, packet, state, launch);
 	take_slot(queue, task, launch, TASK_CGA);
 	counters.placements--; /* cga_place() counts it */

@@ -3,6 +3,7 @@
 #include "kernels/cga_args.h"
 #include "rig.h"
 #include "tutti/code_object.h"
+#include "tutti/task.h"
 
 #define T(name, function) { name, function, open_rig, rig_group_close, NULL }
 #define SWEPT "gpc 6+6+5 6+3+4 5+5+5\nugpu 2 1\nmemory 256M\n"
@@ -263,6 +264,44 @@ static void linear_memory(void **state)
 	}
 }
 
+/* Launches of @name, with metadata @tmd if it is not NULL, one after another. @last: when the one before them began */
+static void times_of(struct tutti_queue *queue, const char *name, void *tmd, uint64_t *last)
+{
+	struct tutti_kernel kernel = rig_kernel(rig, name);
+	struct args_cga_seen *args = seen_args(8);
+	tutti_signal_t signals[4];
+
+	args->wait = 0;
+	for (unsigned i = 0; i < 4; i++) {
+		struct tutti_launch l = { .kernel = &kernel, .grid = { 64 }, .workgroup = { 8 }, .kernarg = args,
+					  .signal = signals[i] = rig_signal(rig, 1), .tmd = tmd, .barrier = 1 };
+
+		assert_int_equal(tutti_dispatch(queue, &l), 0);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		rig_wait(rig, signals[i]);
+		assert_in_range(signals[i]->start_time, *last, signals[i]->end_time);
+		*last = signals[i]->start_time;
+	}
+}
+
+static void times(void **state)
+{
+	struct tutti_queue *queue = rig_queue(rig, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_PROFILE);
+	struct tutti_task *task;
+	uint64_t last = 1;
+
+	assert_int_equal(tutti_task_create(rig->device, &(struct tutti_task_attributes){ .priority = 2 }, &task), 0);
+	for (unsigned round = 0; round < 2; round++) {
+		times_of(queue, "cga_look", NULL, &last);
+		times_of(queue, "cga_look_8", NULL, &last);
+		times_of(queue, "cga_look", tutti_task_tmd(task), &last);
+		times_of(queue, "cga_look_8", tutti_task_tmd(task), &last);
+	}
+	tutti_task_destroy(task);
+	tutti_queue_destroy(queue);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -274,6 +313,7 @@ int main(void)
 		T("CGA-27: bad accesses are errors of the queue, with pc if the source found them", bad_access),
 		T("CGA-26, TSK-12: a hung CGA is killed, what it had is given out again", hang),
 		T("CGA-28: each CGA has linear memory of its own, empty at its start", linear_memory),
+		T("TSK-01, CGA-01: signals tell when kernels with metadata and CGAs began and ended", times),
 		{ "CGA-01, CGA-04: CPC_CGAs on a card with swept parts", cpc, open_swept, rig_group_close, NULL },
 		{ "CGA-04, CGA-24: exchange on a card with swept parts", exchange, open_swept, rig_group_close, NULL },
 		{ "CGA-04, CGA-09: a card of one SM runs CGAs of eight", identity, open_one_sm, rig_group_close, NULL },
