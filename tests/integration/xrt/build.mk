@@ -2,7 +2,7 @@
 # Programs of tests/integration/xrt/xrt.sh.
 
 XRT_FILES := $(T)/xrt/rounding.so $(T)/xrt/opens $(T)/xrt/buffers
-check-build: $(XRT_FILES)
+check-programs: $(XRT_FILES)
 
 $(T)/xrt/rounding.so: tests/integration/xrt/rounding.c
 	@mkdir -p $(@D)
