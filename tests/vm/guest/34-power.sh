@@ -16,7 +16,7 @@ cold() { soon 30 is_cold || { echo "# $(power_states)"; return 1; }; }
 # What QEMU says: a device without power has no addresses.
 has_addresses() {
 	monitor human-monitor-command '{"command-line":"info pci"}' | sed 's/.*Bus  1, device//; s/Bus  0, .*//' |
-		grep BAR2 | grep -qv 0xffffffffffffffff
+		grep 'BAR2.* at 0x' | grep -qv 0xffffffffffffffff
 }
 # The card's process has power as before, and remembers; a card would not.
 forget() { control inject removed >/dev/null && control replug >/dev/null; }
