@@ -208,7 +208,7 @@ static void tutti_recovery_reset_work(struct work_struct *work)
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return;
 	tutti_dump(tdev);
-	tutti_reset_begin(tdev);
+	tutti_reset_begin(tdev, 0);
 	tutti_recovery_finish(tdev, tutti_recovery_climb_from(tdev, tutti_recovery_first_rung(tdev)));
 	drm_dev_exit(index);
 }
@@ -249,14 +249,14 @@ static void tutti_recovery_unfreeze(struct tutti_device *tdev)
  * The card is ours alone, after a reset of our own that has begun; tutti_recovery_end() gives it back. One that is
  * frozen is taken over: the caller has the lock of the device, without which nobody can say that the bus is back.
  */
-static void tutti_recovery_begin(struct tutti_device *tdev)
+static void tutti_recovery_begin(struct tutti_device *tdev, unsigned int subclass)
 {
 	cancel_delayed_work_sync(&tdev->bus_work);
 	while (!tdev->bus_frozen && !tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING) &&
 	       !tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED))
 		flush_work(&tdev->reset_work);
 	tutti_recovery_unfreeze(tdev);
-	tutti_reset_begin(tdev);
+	tutti_reset_begin(tdev, subclass);
 	tutti_reset_lose_memory(tdev);
 }
 
@@ -273,7 +273,7 @@ void tutti_recovery_reset_prepare(struct tutti_device *tdev)
 	if (tdev->resetter == current)
 		return;
 	drm_info(&tdev->drm, "the function is being reset\n");
-	tutti_recovery_begin(tdev);
+	tutti_recovery_begin(tdev, 0);
 	tutti_fw_stop(tdev);
 }
 
@@ -294,7 +294,7 @@ void tutti_recovery_bus_frozen(struct tutti_device *tdev)
 {
 	drm_err(&tdev->drm, "the bus has an error: waiting for its reset\n");
 	tutti_power_hold(tdev); /* older kernels do not switch a card on before they reset its bus */
-	tutti_recovery_begin(tdev);
+	tutti_recovery_begin(tdev, TUTTI_RESET_OF_BUS);
 	WRITE_ONCE(tdev->bus_frozen, true);
 	queue_delayed_work(tdev->work_queue, &tdev->bus_work, msecs_to_jiffies(bus_timeout_ms));
 	up_write(&tdev->reset_sem);
@@ -303,7 +303,7 @@ void tutti_recovery_bus_frozen(struct tutti_device *tdev)
 
 static void tutti_recovery_thaw(struct tutti_device *tdev, int error)
 {
-	down_write(&tdev->reset_sem);
+	down_write_nested(&tdev->reset_sem, TUTTI_RESET_OF_BUS);
 	WRITE_ONCE(tdev->bus_frozen, false);
 	tutti_recovery_end(tdev, error ? error : tutti_reset_restart(tdev));
 	tutti_power_put(tdev);

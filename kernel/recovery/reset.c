@@ -21,16 +21,17 @@ static void tutti_reset_revoke(struct tutti_device *tdev)
 /**
  * tutti_reset_begin() - take everything away from everybody; the caller gives reset_sem back.
  * @tdev: device, whose gate the caller has claimed
+ * @subclass: of reset_sem, for lockdep: 0 or TUTTI_RESET_OF_BUS
  *
  * The generation goes first: from here on no old file gets anything new. Then those are set free who wait for the
  * firmware with reset_sem held, and so we can have it.
  */
-void tutti_reset_begin(struct tutti_device *tdev)
+void tutti_reset_begin(struct tutti_device *tdev, unsigned int subclass)
 {
 	atomic64_inc(&tdev->generation);
 	tutti_channel_close(tdev);
 	wake_up_all(&tdev->wait);
-	down_write(&tdev->reset_sem);
+	down_write_nested(&tdev->reset_sem, subclass);
 	tutti_reset_revoke(tdev);
 }
 
