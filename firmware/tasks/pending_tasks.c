@@ -394,23 +394,14 @@ static bool waits(const struct pending *p, const struct queue *queue)
 	return (p->place == PENDING_LISTED || p->place == PENDING_ASLEEP) && p->queue == queue;
 }
 
-COLD void pending_drop_queue(struct queue *queue)
-{
-	struct pending *p;
-
-	for (p = pendings; p < pendings + FW_PENDING; p++)
-		if (waits(p, queue))
-			pending_drop(p, false);
-}
-
-COLD bool pending_cancel(struct queue *queue, uint64_t packet)
+COLD bool pending_drop_all(struct queue *queue, const uint64_t *packet, bool signal)
 {
 	struct pending *p;
 	bool any = false;
 
 	for (p = pendings; p < pendings + FW_PENDING; p++)
-		if (waits(p, queue) && p->packet == packet) {
-			pending_drop(p, true);
+		if (waits(p, queue) && (!packet || p->packet == *packet)) {
+			pending_drop(p, signal);
 			any = true;
 		}
 	return any;
@@ -424,15 +415,6 @@ struct pending *pending_with(const struct tmd *tmd)
 		if (p->place != PENDING_FREE && p->tmd == tmd)
 			return p;
 	return NULL;
-}
-
-COLD void pending_drop_packet(struct queue *queue, uint64_t packet)
-{
-	struct pending *p;
-
-	for (p = pendings; p < pendings + FW_PENDING; p++)
-		if (waits(p, queue) && p->packet == packet)
-			pending_drop(p, false);
 }
 
 uint64_t pending_oldest(const struct queue *queue, uint64_t none)

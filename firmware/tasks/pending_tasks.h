@@ -89,13 +89,10 @@ void pending_keep(struct task *task, const uint32_t *command);
 void pending_left(struct task *task);
 /** pending_wake() - a queue task without a slot has items again. */
 void pending_wake(struct pending *pending);
-/** pending_drop_queue() - drop the tasks of @queue that have no slot. pending_drop_packet() - those of one packet. */
-void pending_drop_queue(struct queue *queue);
-void pending_drop_packet(struct queue *queue, uint64_t packet);
 /** pending_drop() - end a task without a slot; its queue goes on. @signal: cancel its signal instead of dropping it */
 void pending_drop(struct pending *pending, bool signal);
-/** pending_cancel() - end the tasks of a packet that have no slot, with a cancelled signal. Return: there were some */
-bool pending_cancel(struct queue *queue, uint64_t packet);
+/** pending_drop_all() - the same for the tasks of @queue that have no slot; @packet: of this one only. Return: there were some */
+bool pending_drop_all(struct queue *queue, const uint64_t *packet, bool signal);
 /** pending_with() - the record of the task with this metadata, or NULL. */
 struct pending *pending_with(const struct tmd *tmd);
 /** pending_resume() - end dropped tasks for whose commands there was no room until now. */

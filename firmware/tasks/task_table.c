@@ -248,7 +248,7 @@ COLD int task_cancel(struct queue *queue, uint64_t packet)
 	unsigned i;
 
 	/* those without a slot come first, since the end of another one would give them its slot */
-	any = pending_cancel(queue, packet);
+	any = pending_drop_all(queue, &packet, true);
 	for (i = 0; i < fw.tasks; i++)
 		if (tasks[i].queue == queue && tasks[i].packet == packet && !(tasks[i].rare & TASK_SPLIT) &&
 		    (task_runs(&tasks[i]) || tasks[i].state == TASK_LEAVING)) {
@@ -360,7 +360,7 @@ void task_fail(struct task *task, const struct task_error *error)
 	if (partner)
 		fail(partner, error);
 	/* the other tasks of its packet that have no slot end too, child tasks included */
-	pending_drop_packet(task->queue, task->packet);
+	pending_drop_all(task->queue, &task->packet, false);
 }
 
 void task_kill_queue(struct queue *queue)
@@ -372,7 +372,7 @@ void task_kill_queue(struct queue *queue)
 		if (tasks[i].queue == queue)
 			task_fail(&tasks[i], &destroyed);
 	tmd_drop_children(queue);
-	pending_drop_queue(queue);
+	pending_drop_all(queue, NULL, false);
 }
 
 /* The error code that the queue reports for the cause of a wave's fault. */
