@@ -442,7 +442,7 @@ void queue_event_doorbell(const struct tutti_event *event)
 		queue->rung = 1;
 		queue->polls = 0;
 		if (unlikely(queue->works))
-			work_poll_queue(queue);
+			work_poll_all(queue);
 		if (queue->wait == WAIT_RING)
 			queue_run(queue);
 	}
@@ -484,5 +484,5 @@ COLD void queue_resume(void)
 	for (i = 0; i < fw.max_queues; i++)
 		if (queue_at(i)->state == QUEUE_RUNNING)
 			wait_ready(queue_at(i));
-	work_poll_all();
+	work_poll_all(NULL);
 }

@@ -99,7 +99,14 @@ void rounds_remove(struct task *task)
 
 bool rounds_idle(void)
 {
-	return !rounds.map;
+	const struct task *task;
+	uint32_t levels;
+
+	for (levels = rounds.map; levels; levels &= levels - 1)
+		for (task = rounds.first[lowest_bit(levels)]; task; task = task->next)
+			if (task->unissued)
+				return false;
+	return true;
 }
 
 const struct task *rounds_oldest(unsigned level)
@@ -422,7 +429,7 @@ static bool run_rounds(void)
 
 	if (unlikely(place_state.detours & DETOUR_HOLDING))
 		patience_check();
-	do {
+	while (!rounds_idle()) {
 		if (unlikely(!place_room())) {
 			state_retry();
 			return false;
@@ -440,7 +447,9 @@ static bool run_rounds(void)
 		}
 		if (unlikely(held & ~place_state.detours))
 			rounds.failed = 0; /* the hold has ended, so there may be room for those that failed */
-	} while (went);
+		if (!went)
+			break;
+	}
 	if (rounds.failed)
 		patience_lost(rounds.failed, lowest);
 	return true;
@@ -466,4 +475,5 @@ void rounds_go_on(void)
 		rounds.failed = 0;
 	if (!(place_state.detours & DETOUR_CUT))
 		rounds.failed = rounds.cuts = 0;
+	state_detour(DETOUR_ISSUE, !rounds_idle());
 }

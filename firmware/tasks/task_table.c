@@ -299,6 +299,7 @@ static void left(struct task *task)
 
 COLD void task_drained(struct task *task)
 {
+	task->progress = 0;
 	if (task->rare & TASK_SPLIT) {
 		struct task *whole;
 

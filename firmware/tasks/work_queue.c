@@ -18,8 +18,6 @@
 /* "closed" is fetched before the write index: whoever closes the queue has written all items before. */
 #define NUMBER_CLOSED 0x100u
 
-uint32_t work_tasks;
-
 static const struct tutti_tmd *at(const struct tmd *tmd)
 {
 	return tmd_static(tmd);
@@ -56,21 +54,13 @@ COLD void work_poll(struct tmd *tmd)
 	command_fetch(asid, 0, at(tmd)->queue, 8, &work->fetched[0], TAG_WORK | number);
 }
 
-COLD void work_poll_queue(const struct queue *queue)
+COLD void work_poll_all(const struct queue *queue)
 {
 	struct tmd *tmd;
 
 	for (tmd = tmd_next_work(NULL); tmd; tmd = tmd_next_work(tmd))
-		if (tmd->queue == queue)
+		if (!queue || tmd->queue == queue)
 			work_poll(tmd);
-}
-
-COLD void work_poll_all(void)
-{
-	struct tmd *tmd;
-
-	for (tmd = tmd_next_work(NULL); tmd; tmd = tmd_next_work(tmd))
-		work_poll(tmd);
 }
 
 COLD void work_resume(void)
@@ -127,6 +117,21 @@ static bool is_over(const struct work *work)
 	return work->closed && work->read == work->written;
 }
 
+/*
+ * Place CTAs of a task that has just got items. If nothing else waits for anything and no attribute of the task needs a
+ * round, a round would do the same.
+ */
+static void start(struct task *task)
+{
+	if (!place_state.detours && !queue_table.suspended && !tmd_flag(task->tmd, TMD_ROUNDS) && place_room() &&
+	    work_place(task, task->unissued)) {
+		task->passed = 0;
+		work_taken(task);
+	}
+	if (task->unissued)
+		rounds_run();
+}
+
 /* The work queue may have changed: see whether its task can issue CTAs, must wake up, or ends. */
 static void look(struct tmd *tmd)
 {
@@ -144,7 +149,7 @@ static void look(struct tmd *tmd)
 		return;
 	task->unissued = n;
 	if (n)
-		rounds_run();
+		start(task);
 	else if (!task->resident && is_over(&tmd->work))
 		task_complete(task);
 }
@@ -218,7 +223,7 @@ uint32_t work_place(struct task *task, uint32_t n)
 	struct work *work = &task->tmd->work;
 	const uint32_t items[PLACE_ITEM_WORDS] = { (uint32_t)work->read, (uint32_t)(work->read >> 32), work->each };
 
-	n = place_some(task, n < most() ? n : most(), tmd_affinity(task->tmd), items);
+	n = place_some(task, min32(n, most()), tmd_affinity(task->tmd), items);
 	work->read += (uint64_t)n * work->each;
 	work->issued += n;
 	return n;

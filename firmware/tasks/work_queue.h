@@ -16,10 +16,11 @@
 
 /** work_poll() - fetch the write index of the work queue of @tmd, and whether it is closed. */
 void work_poll(struct tmd *tmd);
-/** work_poll_queue() - the doorbell of @queue was rung, which may be meant for its queue tasks. */
-void work_poll_queue(const struct queue *queue);
-/** work_poll_all() - poll the work queues of all queue tasks, in case a notification was lost. */
-void work_poll_all(void);
+/**
+ * work_poll_all() - poll the work queues of all queue tasks of @queue, because its doorbell was rung; NULL: those of all
+ * queues, in case a notification was lost.
+ */
+void work_poll_all(const struct queue *queue);
 /** work_resume() - there is room in the command ring again: do the polls that found none. */
 void work_resume(void);
 /** work_notify() - a kernel of @asid added items for the task of the TMD at @address. Return: 0 or -TUTTI_ENOENT */

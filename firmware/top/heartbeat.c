@@ -100,7 +100,7 @@ static void heartbeat(uint64_t time)
 	match_beat();
 	for (i = 0; i < fw.tasks; i++)
 		check_task(&tasks[i], passed, us);
-	work_poll_all();
+	work_poll_all(NULL);
 	rounds_run();
 	next_beat += (uint64_t)us * fw.ticks_per_us;
 	if (next_beat < time)

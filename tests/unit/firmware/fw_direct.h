@@ -32,10 +32,11 @@ static struct tutti_tmd tmd[TMDS];
 static struct tutti_signal signal_memory[2]; /* at SIGNAL_AT */
 
 /* What runs in each task slot. */
-static struct { uint64_t packet; unsigned queue, ctas, on[TUTTI_MAX_SMS]; } running[SLOTS];
+static struct { uint64_t packet, tmd; unsigned queue, ctas, on[TUTTI_MAX_SMS]; } running[SLOTS];
 static unsigned started[RINGS];             /* kernels */
 static struct { uint64_t address; bool cancelled; } signals[64];
-static unsigned signal_count, replies;
+static unsigned signal_count, replies, acquires;
+static uint64_t items_given;                /* the number of the next work item that no CTA has got */
 static int32_t reply_value;
 static bool slow_kernels;
 static struct tutti_event kernel_answer[64];
@@ -78,8 +79,12 @@ static void take_start(unsigned slot, uint32_t asid_queue, const uint32_t *packe
 
 static void take_launch(const uint32_t *w, unsigned words)
 {
-	unsigned slot = w[0] >> 16 & 0xff, i = w[0] >> 24 & TUTTI_LAUNCH_CGA ? 3 : 1, j, b;
+	unsigned slot = w[0] >> 16 & 0xff, i = w[0] >> 24 & TUTTI_LAUNCH_CGA ? 3 : 1, before = running[slot].ctas, j, b;
 
+	if (w[0] >> 24 & TUTTI_LAUNCH_WORK) {
+		assert_int_equal(w[1] | (uint64_t)w[2] << 32, items_given);
+		i = 4;
+	}
 	for (; i < words; i += 1 + (w[i] >> 24))
 		for (j = 0; j < w[i] >> 24; j++)
 			for (b = 0; b < 32; b++)
@@ -87,16 +92,33 @@ static void take_launch(const uint32_t *w, unsigned words)
 					running[slot].on[32 * ((w[i] >> 16 & 0xff) + j) + b] += w[i] & 0xffff;
 					running[slot].ctas += w[i] & 0xffff;
 				}
+	if (w[0] >> 24 & TUTTI_LAUNCH_WORK)
+		items_given += (uint64_t)(running[slot].ctas - before) * w[3];
+}
+
+/* Store @values words of 8 bytes, if it is where metadata lie. */
+static void take_write(const uint32_t *w, unsigned values)
+{
+	uint64_t address = w[2] | (uint64_t)w[3] << 32;
+
+	if (address >= TMD_AT)
+		memcpy(user(address), w + 4, values * 8);
 }
 
 static void take_one(const uint32_t *w, unsigned words)
 {
 	switch (w[0] & 0xff) {
 	case TUTTI_CMD_FETCH: take_fetch(w); break;
-	case TUTTI_CMD_STATE: take_start(w[0] >> 24, w[1 + STATE_AT(asid)], w + 1 + STATE_AT(packet)); break;
+	case TUTTI_CMD_STATE:
+		take_start(w[0] >> 24, w[1 + STATE_AT(asid)], w + 1 + STATE_AT(packet));
+		running[w[0] >> 24].tmd = w[1 + STATE_AT(tmd)] | (uint64_t)w[2 + STATE_AT(tmd)] << 32;
+		break;
 	case TUTTI_CMD_TASK: take_start(w[0] >> 24, w[2], w + 3); break;
 	case TUTTI_CMD_LAUNCH: take_launch(w, words); break;
+	case TUTTI_CMD_WRITE: take_write(w, 1); break;
+	case TUTTI_CMD_BLOCK: take_write(w, (words - 4) / 2); break;
 	case TUTTI_CMD_ORDER: card_reorder(w, words); break;
+	case TUTTI_CMD_FENCE: acquires += !!(w[0] >> 16 & TUTTI_FENCE_ACQUIRE); break;
 	case TUTTI_CMD_KILL:
 		running[w[0] >> 16 & 0xff].ctas = 0;
 		rig_event(TUTTI_EVENT_KILLED | (w[0] >> 16 & 0xff) << 8, ~0u, 0);
@@ -153,6 +175,8 @@ static void start(unsigned sms, unsigned slots)
 		descriptor[k] = rig_descriptor();
 	slow_kernels = false;
 	signal_count = replies = kernel_answers = packet_fetches = 0;
+	acquires = 0;
+	items_given = 0;
 }
 
 static inline void ring_doorbell(unsigned q)
@@ -226,12 +250,18 @@ static inline void end_all(unsigned slot)
 			}
 }
 
-static inline void ask_for_child(unsigned slot, uint64_t address)
+/* A wave of the task in @slot asks for @service. */
+static inline void ask_for(unsigned service, unsigned slot, uint64_t address)
 {
-	struct tutti_event event = { { TUTTI_EVENT_REQUEST | slot << 8 | TUTTI_SERVICE_TASK << 16, 0, 0,
+	struct tutti_event event = { { TUTTI_EVENT_REQUEST | slot << 8 | service << 16, 0, 0,
 				       (uint32_t)address, (uint32_t)(address >> 32) } };
 
 	hal_host_event(&event);
+}
+
+static inline void ask_for_child(unsigned slot, uint64_t address)
+{
+	ask_for(TUTTI_SERVICE_TASK, slot, address);
 }
 
 #endif

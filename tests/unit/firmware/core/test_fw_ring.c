@@ -289,7 +289,7 @@ static void look_at_work_queues(void **unused)
 	}
 	hal_host_fill(COMMAND_OWED_MODE + COMMAND_OWED_RETIRE);
 	for (i = 0; i < 10; i++)
-		work_poll_all();
+		work_poll_all(NULL);
 	main_settle();
 	rig_drain();
 	main_settle();
