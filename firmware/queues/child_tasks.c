@@ -7,8 +7,8 @@
 #include "core/state.h"
 #include "core/wait.h"
 #include "place/visit.h"
+#include "queues/launch_plain.h"
 #include "queues/launch_special.h"
-#include "queues/queue.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
@@ -17,7 +17,6 @@
 
 /* SMs with waves whose answers wait for room in the command ring. answers_of() has the answers. */
 static uint32_t late[FW_MAX_SMS / 32];
-static bool any_late;
 
 #define ANSWER_OK 0xffu /* stands for the answer 0; errors are kept as TUTTI_E*, and 0 means no answer */
 
@@ -31,7 +30,6 @@ COLD void child_init(void)
 {
 	unsigned i;
 
-	any_late = false;
 	for (i = 0; i < FW_MAX_SMS / 32; i++)
 		late[i] = 0;
 }
@@ -39,9 +37,13 @@ COLD void child_init(void)
 /* The caller has made sure of room in the command ring. */
 static void reply(uint32_t sm_wave, int32_t value)
 {
-	uint32_t words[3] = { sm_wave, (uint32_t)value, (uint32_t)(value >> 31) };
+	uint32_t *p = command_begin(COMMAND_REPLY_WORDS);
 
-	command_words(TUTTI_CMD_REPLY, 0, words, 3);
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_REPLY, COMMAND_REPLY_WORDS, 0);
+	p[1] = sm_wave;
+	p[2] = (uint32_t)value;
+	p[3] = (uint32_t)(value >> 31);
+	command_end(p + COMMAND_REPLY_WORDS);
 }
 
 /* Keep an answer for later. While the command ring is full every wave on the card may ask, so each has a place. */
@@ -54,7 +56,6 @@ static void reply_late(uint32_t sm_wave, int32_t value)
 		answer[i] = 0;
 	late[sm / 32] |= bit;
 	answer[sm_wave >> 16 & (CARD_WAVES - 1)] = value ? (uint8_t)-value : ANSWER_OK;
-	any_late = true;
 }
 
 /* A wave has one request at a time, so an answer kept in its place was for an earlier wave, which was killed. */
@@ -87,13 +88,10 @@ COLD void child_resume(void)
 {
 	uint32_t w;
 
-	if (!any_late)
-		return;
 	for (w = 0; w < FW_MAX_SMS / 32; w++)
 		for (; late[w]; late[w] &= late[w] - 1)
 			if (!reply_sm(32 * w + lowest_bit(late[w])))
 				return;
-	any_late = false;
 }
 
 /* The wave that asked gets an error, unless its task is being killed and it does not wait any more. */
@@ -152,16 +150,20 @@ static bool one_will_end(void)
 	return one_is_independent(true);
 }
 
+/* There is room for a CTA, or there will be. */
+static bool room_now(const struct shape *shape)
+{
+	return (shape_alone(shape) && shape->lake.top != shape->lake.row) || one_is_independent(false);
+}
+
 /* Return: 0, PACKET_PARKED if it takes another visit to know, 1: room may never come */
 static int room_will_come(struct shape *shape)
 {
 	const struct lake *lake = &shape->lake;
-	bool alone = shape_alone(shape);
 
-	/* the usual case, in which there is no need to look at all tasks */
-	if ((alone && lake->top != lake->row) || one_is_independent(false))
+	if (room_now(shape))
 		return 0;
-	if (!alone)
+	if (!shape_alone(shape))
 		lake = shape_mixed(shape);
 	if (!lake)
 		return PACKET_PARKED;
@@ -170,25 +172,59 @@ static int room_will_come(struct shape *shape)
 
 /* ---- from metadata to a task ---- */
 
-static struct tutti_dispatch_packet packet_of(const struct tutti_tmd *t)
-{
-	unsigned scopes = TUTTI_SCOPE_SYSTEM << TUTTI_HEADER_ACQUIRE_SHIFT | TUTTI_SCOPE_SYSTEM << TUTTI_HEADER_RELEASE_SHIFT;
+#define CHILD_HEADER (TUTTI_PACKET_KERNEL_DISPATCH | TUTTI_SCOPE_SYSTEM << TUTTI_HEADER_ACQUIRE_SHIFT | \
+		      TUTTI_SCOPE_SYSTEM << TUTTI_HEADER_RELEASE_SHIFT)
 
-	return (struct tutti_dispatch_packet){
-		.header = (uint16_t)(TUTTI_PACKET_KERNEL_DISPATCH | scopes),
-		.setup = t->setup,
-		.workgroup_x = t->workgroup[0],
-		.workgroup_y = t->workgroup[1],
-		.workgroup_z = t->workgroup[2],
-		.grid_x = t->grid[0],
-		.grid_y = t->grid[1],
-		.grid_z = t->grid[2],
-		.private_bytes = t->private_bytes,
-		.group_bytes = t->group_bytes,
-		.kernel_object = t->kernel_object,
-		.kernarg = t->kernarg,
-		.signal = t->signal,
-	};
+/* The words of metadata and of a packet that hold a field. */
+#define FROM(field) (offsetof(struct tutti_tmd, field) / 4)
+#define TO(field) (offsetof(struct tutti_dispatch_packet, field) / 4)
+
+/* The packet that would ask for the grid of metadata @t. It is made of words, because most of its fields share one. */
+static void packet_of(const uint32_t *t, uint32_t *p)
+{
+	p[TO(header)] = CHILD_HEADER | (t[FROM(setup)] >> 16 << 16);
+	p[TO(workgroup_x)] = t[FROM(workgroup)];
+	p[TO(workgroup_z)] = (uint16_t)t[FROM(setup)];
+	p[TO(grid_x)] = t[FROM(grid)];
+	p[TO(grid_y)] = t[FROM(grid) + 1];
+	p[TO(grid_z)] = t[FROM(grid) + 2];
+	p[TO(private_bytes)] = t[FROM(private_bytes)];
+	p[TO(group_bytes)] = t[FROM(group_bytes)];
+	p[TO(kernel_object)] = t[FROM(kernel_object)];
+	p[TO(kernel_object) + 1] = t[FROM(kernel_object) + 1];
+	p[TO(kernarg)] = t[FROM(kernarg)];
+	p[TO(kernarg) + 1] = t[FROM(kernarg) + 1];
+	p[TO(tmd)] = p[TO(tmd) + 1] = 0;
+	p[TO(signal)] = t[FROM(signal)];
+	p[TO(signal) + 1] = t[FROM(signal) + 1];
+}
+
+/*
+ * Decode as if a packet had named the metadata, and this were the packet of the parent. If something is missing, the
+ * request waits for it, and the queue goes on as before. Return: see packet_dispatch(); @wait: what is missing
+ */
+static int decode(const struct tmd *tmd, uint32_t *state, struct launch *launch, unsigned *wait)
+{
+	union tutti_packet packet;
+	struct queue *queue = tmd->queue;
+	uint32_t situation = queue->situation;
+	uint64_t head = queue->head;
+	int code;
+
+	packet_of(tmd->word, packet.word);
+	queue->head = tmd->parent->packet;
+	code = packet_dispatch(queue, &packet.dispatch, state, launch);
+	*wait = queue->wait;
+	queue->head = head;
+	queue->situation = situation;
+	return code;
+}
+
+/* The parent has one child more. */
+static void adopt(struct tmd *tmd)
+{
+	tmd->parent->children++;
+	tmd->parent->rare |= TASK_PARENT;
 }
 
 /*
@@ -212,42 +248,68 @@ static bool still_without_shape(const struct tmd *tmd)
 	return tmd->shapes_seen == shapes.ids + 1 && !shape_left() && one_will_end();
 }
 
+/* The decoded child, whose STATE is @command, gets the free slot @task. */
+static void start_now(struct tmd *tmd, struct task *task, uint32_t *command, const struct launch *launch)
+{
+	struct queue *queue = tmd->queue;
+
+	launch_take(queue, task, launch, TUTTI_SCOPE_SYSTEM);
+	queue->flight += queue_of_run(queue, (uint32_t)tmd->parent->packet);
+	counters.kernels++;
+	task->rare = TASK_TMD | TASK_CHILD;
+	task->packet = tmd->parent->packet;
+	task->kernel = tmd->parent->kernel;
+	task->tmd = tmd;
+	tmd_take_any(queue, tmd, launch->groups);
+	command[0] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
+	command[1 + STATE_AT(tmd)] = (uint32_t)tmd->address;
+	command[2 + STATE_AT(tmd)] = (uint32_t)(tmd->address >> 32);
+	command_end(command + 1 + STATE_WORDS);
+	start_new(task, command, command + 1 + STATE_WORDS, launch->shape, launch->groups);
+}
+
 /*
- * Decode with a copy of the queue, because this request parks if something is missing, not the queue. Return: 0,
- * PACKET_PARKED, or another value if the child is refused; then @error is the TUTTI_E* for the wave that asked.
+ * The child is decoded straight into its STATE command, and starts at once if nothing else waits for anything, and there
+ * is a slot and room for a CTA. Otherwise it goes through the lists of pending_tasks.h. Return: 0, PACKET_PARKED, or
+ * another value if it is refused; then @error is the TUTTI_E* for the wave that asked.
  */
 static int start(struct tmd *tmd, int *error)
 {
-	struct tutti_dispatch_packet packet = packet_of(tmd_static(tmd));
-	struct queue queue = *tmd->queue;
-	unsigned priority = tmd_static(tmd)->priority ? tmd_static(tmd)->priority : queue.priority;
-	struct pending *p = pending_get(priority);
+	unsigned priority = tmd_static(tmd)->priority ? tmd_static(tmd)->priority : tmd->queue->priority, wait;
+	uint32_t *command = launch_begin(CHILD_HEADER) - 1;
+	struct task *task = task_table.free;
 	struct launch launch;
-	int code;
+	struct pending *p;
+	int code = decode(tmd, command + 1, &launch, &wait);
 
 	*error = TUTTI_EBUSY;
-	if (!p)
-		return 1;
-	queue.head = tmd->parent->packet;
-	code = packet_special(&queue, &packet, 0, p->state, &launch);
-	if (!code)
-		code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags,
-				launch.shape->capacity);
-	if (code) {
-		pending_put(p);
-		if (code == PACKET_PARKED && queue.wait == WAIT_SHAPE)
-			return without_shape(tmd);
+	if (!code && task && pending_direct(priority) && tmd_plain(tmd) && room_now(launch.shape)) {
+		adopt(tmd);
+		start_now(tmd, task, command, &launch);
+		return 0;
+	}
+	launch_begin_undo(CHILD_HEADER);
+	if (code == PACKET_PARKED && wait == WAIT_SHAPE)
+		return without_shape(tmd);
+	if (code && code != PACKET_GROUPED) {
 		*error = TUTTI_EINVAL;
 		return code;
 	}
-	code = task_table.free || one_will_end() ? room_will_come(launch.shape) : 1;
+	p = pending_get(priority);
+	if (!p)
+		return 1;
+	words_copy(p->state, command + 1, STATE_WORDS);
+	code = grouped_pend(p, tmd, kernel_cga(launch.kernel), launch.kernel->fetched.flags, launch.shape->capacity);
+	if (code)
+		*error = TUTTI_EINVAL;
+	else
+		code = task || one_will_end() ? room_will_come(launch.shape) : 1;
 	if (code) {
 		pending_put(p);
 		return code;
 	}
-	tmd->parent->children++;
-	tmd->parent->rare |= TASK_PARENT;
-	p->packet = queue.head;
+	adopt(tmd);
+	p->packet = tmd->parent->packet;
 	p->kernel = tmd->parent->kernel;
 	p->rare = TASK_CHILD;
 	launch_pending(p, tmd->queue, tmd, &launch);
@@ -255,9 +317,6 @@ static int start(struct tmd *tmd, int *error)
 }
 
 #define ATTEMPT_STEPS 150u /* visit.h */
-
-/* The room for an answer, and for a kernel descriptor that has to be fetched first. */
-#define ATTEMPT_WORDS (COMMAND_REPLY_WORDS + COMMAND_FETCH_WORDS)
 
 /* Accept or refuse a child. Return: false if that has to wait */
 static bool attempt(struct tmd *tmd)
@@ -268,8 +327,10 @@ static bool attempt(struct tmd *tmd)
 		tmd_end(tmd);
 		return true;
 	}
-	if (!command_ask(ATTEMPT_WORDS))
+	if (!place_room()) {
+		command_later();
 		return false;
+	}
 	if (tmd->stage == TMD_BUSY || tmd->queue->state != QUEUE_RUNNING) {
 		refuse(tmd, TUTTI_EBUSY);
 		return true;
@@ -290,12 +351,12 @@ static bool attempt(struct tmd *tmd)
 	return true;
 }
 
-COLD bool child_look(void)
+COLD bool child_look(unsigned first, unsigned n)
 {
 	bool left = false;
 	struct tmd *tmd;
 
-	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++) {
+	for (tmd = tmd_at(first); n--; tmd++) {
 		if (!waits(tmd))
 			continue;
 		if (!visit_goes_on(ATTEMPT_STEPS)) {
@@ -326,6 +387,7 @@ static int create(struct task *parent, uint64_t address, uint32_t sm_wave)
 	tmd->child = 1;
 	tmd->parent = parent;
 	tmd->sm_wave = sm_wave;
+	tmd->shapes_seen = 0;
 	return 0;
 }
 

@@ -17,6 +17,8 @@ uint32_t tmd_free_count HOT_DATA;
 #define FIRST_FETCH (TMD_FETCHING | 1u << 16)
 _Static_assert(offsetof(struct tmd, answers) == offsetof(struct tmd, progress) + 2, "FIRST_FETCH");
 
+_Static_assert(offsetof(struct tmd, child) == offsetof(struct tmd, unusual) + 3, "unusual << 8 leaves it out");
+
 #define STEP_MORE 1u /* value of struct tmd.step: what the record names is being fetched */
 #define STEP_WAIT 2u /* this fetch waits for a free affinity mask, or for room in the command ring */
 #define MORE_WORDS (3 * COMMAND_FETCH_WORDS) /* a mask, and two parts of a work queue */
@@ -219,8 +221,6 @@ static inline __attribute__((always_inline)) struct tmd *begin(struct queue *que
 	tmd->progress = FIRST_FETCH;
 	tmd->unusual = 0;
 	tmd->evictions = tmd->turns = tmd->timeouts = 0;
-	tmd->parent = NULL;
-	tmd->shapes_seen = 0;
 	tmd->work.none = 0;
 	counters.fetches++;
 	command_end(command_put_fetch(p, queue_asid(queue), address, TMD_WORDS * 4, tmd->word,
@@ -258,14 +258,11 @@ HOT int tmd_ask(struct queue *queue, uint64_t address)
 	return asked(queue, begin(queue, address, command_ring.next));
 }
 
-/* Return: the queue that goes on; NULL: the record belongs to a child task, which the event loop looks at */
+/* Return: the queue that goes on; NULL: the record belongs to a child task */
 static struct queue *answered(struct tmd *tmd, enum tmd_stage stage)
 {
 	tmd->stage = (uint8_t)stage;
-	if (likely(!tmd->child))
-		return tmd->queue;
-	attention.settle |= ATTEND_CHILD;
-	return NULL;
+	return tmd->child ? NULL : tmd->queue;
 }
 
 static struct queue *bad(struct tmd *tmd, unsigned field)
@@ -311,6 +308,8 @@ COLD void tmd_resume(void)
 		queue = go_on(tmd);
 		if (queue)
 			wait_ready(queue);
+		else
+			attention.settle |= ATTEND_CHILD; /* it may be a child's */
 	}
 }
 
@@ -344,12 +343,12 @@ static COLD struct queue *fetched_general(struct tmd *tmd, unsigned cause)
 HOT struct queue *tmd_event_fetch(unsigned number, const struct tutti_event *event)
 {
 	struct tmd *tmd = tmd_at(number);
-	unsigned cause = event->word[0] >> 8 & 0xff;
+	uint32_t unusual = tmd->unusual, cause = event->word[0] >> 8 & 0xff;
 
-	if (unlikely(cause | tmd->unusual | (tmd->progress ^ FIRST_FETCH)) || unlikely(!is_usual(tmd->word, tmd->queue->highest)))
+	if (unlikely(cause | unusual << 8 | (tmd->progress ^ FIRST_FETCH)) || unlikely(!is_usual(tmd->word, tmd->queue->highest)))
 		return fetched_general(tmd, cause);
 	tmd->progress = TMD_FETCHED;
-	return tmd->queue;
+	return likely(!unusual) ? tmd->queue : NULL;
 }
 
 /* ---- owners ---- */
@@ -408,8 +407,7 @@ COLD void tmd_put(struct tmd *tmd)
 	wait_wake(WAIT_TMD);
 }
 
-/* Its parent has counted it from the moment it was accepted. */
-static COLD void child_ended(struct tmd *tmd)
+COLD void tmd_child_ended(struct tmd *tmd)
 {
 	struct task *parent = tmd->parent;
 
@@ -424,7 +422,7 @@ COLD void tmd_orphan(struct task *parent)
 	struct tmd *tmd;
 
 	for (tmd = tmds; tmd < tmds + FW_TMDS; tmd++)
-		if (tmd->stage != TMD_FREE && tmd->parent == parent)
+		if (tmd->parent == parent)
 			tmd->parent = NULL;
 	parent->children = 0;
 }
@@ -446,7 +444,7 @@ COLD void tmd_drop_children(struct queue *queue)
 static COLD void end_rare(struct tmd *tmd)
 {
 	if (tmd->child)
-		child_ended(tmd);
+		tmd_child_ended(tmd);
 	if (tmd->stage == TMD_TASK && tmd_is_queue(tmd)) {
 		tmd->queue->works--;
 		works--;

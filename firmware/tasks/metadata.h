@@ -75,7 +75,8 @@ struct tmd {
 	};
 	uint32_t quota_left;  /* CTAs it may still issue in this turn */
 	uint32_t evictions, turns, timeouts;
-	struct task *parent;  /* task that created it; NULL: it is gone, or there was none */
+	/* of a child */
+	struct task *parent;  /* task that created it; NULL: it is gone */
 	uint32_t sm_wave;     /* SM and wave of the creator, which waits for an answer */
 	union {
 		uint32_t shapes_seen; /* child that found no free shape: shapes.ids then, plus 1; otherwise 0 */
@@ -175,6 +176,8 @@ void tmd_end(struct tmd *tmd);
 void tmd_put(struct tmd *tmd);
 /** tmd_drop() - @queue gives up the packet it fetched metadata for. */
 void tmd_drop(struct queue *queue);
+/** tmd_child_ended() - the parent of @tmd, if it is there still, has one child less: it counts those that were accepted. */
+void tmd_child_ended(struct tmd *tmd);
 /** tmd_orphan() - @parent is gone. tmd_drop_children() - forget child tasks of @queue that are not accepted yet. */
 void tmd_orphan(struct task *parent);
 void tmd_drop_children(struct queue *queue);

@@ -93,6 +93,16 @@ static HOT void retire_metadata(struct task *task)
 
 _Static_assert(TMD_WRITE_WORDS + COMMAND_CLEAN_UP_WORDS < COMMAND_SHORT, "the end of a task with metadata");
 
+/* Like event_cta_rare(), for tasks that it leaves out. A child ends as if a packet had named its metadata. */
+static COLD void retire_rare(struct task *task)
+{
+	if (task->rare != (TASK_TMD | TASK_CHILD) || task->tmd->unusual << 8 || queue_table.waiters[WAIT_TMD] ||
+	    command_ring.next > command_ring.limit)
+		return task_drained(task);
+	tmd_child_ended(task->tmd);
+	retire_metadata(task);
+}
+
 /* The last CTAs of a task with rare attributes have ended on SMs that lake_raises() agrees to, or the task does not run. */
 static HOT void event_cta_rare(const struct tutti_event *event, struct task *task)
 {
@@ -104,7 +114,7 @@ static HOT void event_cta_rare(const struct tutti_event *event, struct task *tas
 	task->resident = 0;
 	if (unlikely(task->rare != TASK_TMD) || unlikely(task->tmd->unusual) || unlikely(queue_table.waiters[WAIT_TMD]) ||
 	    unlikely(command_ring.next > command_ring.limit))
-		return task_drained(task);
+		return retire_rare(task);
 	retire_metadata(task);
 }
 

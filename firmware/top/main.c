@@ -129,6 +129,8 @@ static void metadata_fetched(unsigned number, const struct tutti_event *event)
 
 	if (likely(queue))
 		queue_metadata(queue);
+	else if (child_look(number, 1))
+		attention.settle |= ATTEND_CHILD;
 }
 
 static void event_fetch(const struct tutti_event *event)
@@ -287,7 +289,7 @@ static COLD void settle(void)
 		attention.settle |= ATTEND_ROOM;
 	if (todo & ATTEND_BARRIER && barrier_recheck())
 		attention.settle |= ATTEND_BARRIER;
-	if (todo & ATTEND_CHILD && child_look())
+	if (todo & ATTEND_CHILD && child_look(0, FW_TMDS))
 		attention.settle |= ATTEND_CHILD;
 	if (todo & ATTEND_CGA)
 		grouped_settle();

@@ -264,4 +264,13 @@ static inline void ask_for_child(unsigned slot, uint64_t address)
 	ask_for(TUTTI_SERVICE_TASK, slot, address);
 }
 
+/* A task of its own for a child, or metadata for a packet. */
+static inline struct tutti_tmd child(unsigned kernel)
+{
+	return (struct tutti_tmd){
+		.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .kernel_object = KERNEL_AT + 64 * kernel,
+		.grid = { 32, 1, 1 }, .workgroup = { 32, 1, 1 }, .setup = 1,
+	};
+}
+
 #endif

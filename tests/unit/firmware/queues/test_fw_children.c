@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Work items that kernels put: they start at once where nothing stands in their way, and only there. */
+/* Children and work items that kernels put: they start at once where nothing stands in their way, and only there. */
 #include "fw_direct.h"
 
+#include "core/counters.h"
 #include "core/wait.h"
+#include "place/affinity.h"
 #include "queues/queue.h"
 #include "tasks/metadata.h"
+#include "tasks/pending_tasks.h"
 #include "tasks/task_table.h"
 
 #define WORK 4u /* struct tmd[WORK] is used as the work queue, and the one behind it as an affinity mask */
@@ -210,6 +213,276 @@ static void items_with_quota(void **unused)
 	end_all(producer);
 }
 
+/* ---- children ---- */
+
+/* A child starts beside its parent as a task of the parent's packet, and leaves the queue as it was. */
+static void child_at_once(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1), next = kernel_packet(0, 1);
+	struct queue before;
+	unsigned parent;
+
+	(void)unused;
+	start(4, 0);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+	submit(0, &p);
+	next.header |= TUTTI_HEADER_BARRIER;
+	submit(0, &next);
+	parent = (unsigned)slot_of(0, 0);
+	slow_kernels = true;
+	for (unsigned i = 1; i <= 3; i++) {
+		before = *queue_at(0);
+		tmd[i] = child(1 + (i > 1)); /* the first two are fetched, the third time the kernel is known */
+		tmd[i].grid[0] = 32 * 3;
+		tmd[i].signal = SIGNAL_AT + 64 * i;
+		ask_for_child(parent, TMD_AT + i * sizeof(tmd[0]));
+		take();
+		assert_int_equal(kernel_answers, i < 3);
+		assert_int_equal(replies, i - (i < 3));
+		assert_int_equal(queue_at(0)->head, before.head);
+		assert_int_equal(queue_at(0)->situation, before.situation);
+		if (kernel_answers) {
+			hal_host_event(&kernel_answer[--kernel_answers]);
+			take();
+		}
+		assert_int_equal(replies, i);
+		assert_int_equal(reply_value, 0);
+		assert_int_equal(started[0], 1 + i);
+		assert_int_equal(tasks[parent].children, 1);
+		assert_int_equal(queue_at(0)->in_flight, 2);
+		for (unsigned slot = 0; slot < SLOTS; slot++)
+			if (slot != parent && running[slot].ctas) {
+				assert_int_equal(running[slot].ctas, 3);
+				assert_int_equal(running[slot].packet, 0);
+				assert_int_equal(running[slot].tmd, TMD_AT + i * sizeof(tmd[0]));
+				end_all(slot);
+			}
+		assert_int_equal(signal_count, i);
+		assert_int_equal(signals[i - 1].address, SIGNAL_AT + 64 * i);
+		assert_int_equal(tmd[i].state, TUTTI_TMD_FINISHED);
+		assert_int_equal(tmd[i].issued, 3);
+		assert_int_equal(tmd[i].completed, 3);
+		assert_int_equal(tasks[parent].children, 0);
+		assert_int_equal(queue_at(0)->in_flight, 1);
+	}
+	end_all(parent);
+	assert_int_equal(started[0], 5); /* the packet behind the barrier */
+	end_all((unsigned)slot_of(0, 1));
+	assert_int_equal(queue_at(0)->flight, 0);
+	assert_int_equal(tmd_free_count, FW_TMDS);
+	assert_int_equal(acquires, 3); /* one for each child */
+	assert_int_equal(counters.acquires, 3);
+}
+
+/* A kernel of queue 0 on a card of @sms SMs, and a child of 100 CTAs that it has yet to ask for. Return: its slot */
+static unsigned parent_of_many(unsigned sms, unsigned groups)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, groups);
+
+	start(sms, 0);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+	submit(0, &p);
+	tmd[0] = child(0);
+	tmd[0].grid[0] = 32 * 100;
+	return (unsigned)slot_of(0, 0);
+}
+
+static int asked(unsigned parent)
+{
+	unsigned before = replies;
+
+	ask_for_child(parent, TMD_AT);
+	take();
+	assert_int_equal(replies, before + 1);
+	return reply_value;
+}
+
+/* A child that is larger than the room there is starts with what fits, and goes on when that has ended. */
+static void child_in_parts(void **unused)
+{
+	unsigned parent = parent_of_many(1, 1), slot = !parent, ended = 0;
+
+	(void)unused;
+	assert_int_equal(asked(parent), 0);
+	assert_true(running[slot].ctas && running[slot].ctas < 100);
+	assert_int_equal(pending_free, FW_PENDING - 1);
+	while (running[slot].ctas) {
+		ended += running[slot].ctas;
+		end_all(slot);
+	}
+	assert_int_equal(ended, 100);
+	assert_int_equal(tmd[0].completed, 100);
+	assert_int_equal(pending_free, FW_PENDING);
+	end_all(parent);
+	assert_int_equal(queue_at(0)->flight, 0);
+}
+
+/* Where room may never come a child is refused: the parent has taken all of it, or no record is left for what cannot start. */
+static void child_without_room(void **unused)
+{
+	unsigned parent = parent_of_many(1, 100), all = running[parent].ctas, left;
+
+	(void)unused;
+	parent = parent_of_many(1, all);
+	assert_int_equal(tasks[parent].unissued, 0);
+	assert_int_equal(asked(parent), -TUTTI_EBUSY);
+	assert_int_equal(started[0], 1);
+
+	parent = parent_of_many(1, 1);
+	left = pending_free;
+	pending_free = 0;
+	assert_int_equal(asked(parent), -TUTTI_EBUSY);
+	pending_free = left;
+	assert_int_equal(started[0], 1);
+	assert_int_equal(tasks[parent].children, 0);
+	assert_int_equal(tmd_free_count, FW_TMDS);
+	assert_int_equal(asked(parent), 0);
+}
+
+/* A child is a sequence task, or may run on one SM only. */
+static void child_with_rules(void **unused)
+{
+	unsigned parent = parent_of_many(4, 1), slot = !parent, masks = affinity_left();
+
+	(void)unused;
+	tmd[0].flags = TUTTI_TMD_SEQUENCE;
+	tmd[0].grid[0] = 32 * 3;
+	assert_int_equal(asked(parent), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(running[slot].ctas, 1);
+		end_all(slot);
+	}
+	assert_int_equal(tmd[0].completed, 3);
+
+	tmd[0].flags = TUTTI_TMD_AFFINITY;
+	tmd[0].affinity = MASK_AT;
+	((uint32_t *)(void *)&tmd[WORK + 1])[0] = 4;
+	assert_int_equal(asked(parent), 0);
+	assert_int_equal(running[slot].ctas, 3);
+	assert_int_equal(running[slot].on[2], 3);
+	assert_int_equal(affinity_left(), masks - 1);
+	end_all(slot);
+	assert_int_equal(affinity_left(), masks);
+	assert_int_equal(tasks[parent].children, 0);
+	end_all(parent);
+	assert_int_equal(queue_at(0)->flight, 0);
+}
+
+/* The engines have yet to take so many commands that there is no room for others; or have taken all. */
+static void ring_full(bool full)
+{
+	hal_host.engines.command_head = command_tail() - (full ? COMMAND_WORDS - COMMAND_OWED : 0);
+	if (!command_renew())
+		return;
+	assert_false(full);
+	main_settle();
+	main_settle();
+	take();
+}
+
+/* A wave asks for a child, and the engines fall behind while they fetch its metadata. */
+static void ask_and_fall_behind(unsigned parent)
+{
+	const uint32_t *w;
+	unsigned words;
+
+	ask_for_child(parent, TMD_AT);
+	command_publish();
+	w = hal_host_command(&words);
+	assert_int_equal(w[0] & 0xff, TUTTI_CMD_FETCH);
+	ring_full(true);
+	take_fetch(w);
+}
+
+/* No room in the command ring when a child is to start, and none when it has ended. */
+static void child_with_full_ring(void **unused)
+{
+	unsigned parent = parent_of_many(4, 1), at;
+
+	(void)unused;
+	tmd[0].grid[0] = 32;
+	at = command_tail() + COMMAND_FETCH_WORDS;
+	ask_and_fall_behind(parent);
+	assert_int_equal(command_tail(), at);
+	ring_full(false);
+	assert_int_equal(replies, 1);
+	assert_int_equal(reply_value, 0);
+	assert_int_equal(running[!parent].ctas, 1);
+	ring_full(true);
+	at = command_tail();
+	end_all(!parent);
+	assert_int_equal(command_tail(), at);
+	ring_full(false);
+	assert_int_equal(tmd[0].completed, 1);
+	assert_int_equal(tasks[parent].children, 0);
+	assert_int_equal(tmd_free_count, FW_TMDS);
+}
+
+/* The command ring is full when a child's mask is to be fetched, and no mask is left when it has room again. */
+static void child_without_mask(void **unused)
+{
+	unsigned parent = parent_of_many(4, 1);
+
+	(void)unused;
+	tmd[0].flags = TUTTI_TMD_AFFINITY;
+	tmd[0].affinity = MASK_AT;
+	ask_and_fall_behind(parent);
+	while (affinity_left())
+		affinity_take();
+	assert_int_equal(replies, 0);
+	ring_full(false);
+	assert_int_equal(replies, 1);
+	assert_int_equal(reply_value, -TUTTI_EBUSY);
+	assert_int_equal(tmd_free_count, FW_TMDS);
+}
+
+/* So many children, one after another, that the command ring wraps often. */
+static void round_the_ring(void **unused)
+{
+	unsigned parent = parent_of_many(2, 1);
+
+	(void)unused;
+	for (unsigned i = 0; i < 3000; i++) {
+		tmd[0].grid[0] = 32 * (1 + i % 3);
+		tmd[0].signal = i % 7 ? 0 : SIGNAL_AT;
+		assert_int_equal(asked(parent), 0);
+		assert_int_equal(running[!parent].ctas, 1 + i % 3);
+		end_all(!parent);
+		assert_int_equal(tmd[0].completed, 1 + i % 3);
+	}
+	assert_int_equal(signal_count, 3000 / 7 + 1);
+	end_all(parent);
+	assert_int_equal(queue_at(0)->flight, 0);
+}
+
+/* The parent ends first: its child is an orphan, and its end changes nothing of the task that has the slot by then. */
+static void child_of_none(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	unsigned parent;
+
+	(void)unused;
+	start(4, 0);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+	submit(0, &p);
+	parent = (unsigned)slot_of(0, 0);
+	tmd[0] = child(1);
+	ask_for_child(parent, TMD_AT);
+	take();
+	end_all(parent);
+	submit(0, &p);
+	assert_int_equal(slot_of(0, 1), parent);
+	tmd[1] = child(1);
+	ask_for_child(parent, TMD_AT + sizeof(tmd[0]));
+	take();
+	assert_int_equal(tasks[parent].children, 1);
+	assert_true(slot_of(0, 0) >= 0);
+	end_all((unsigned)slot_of(0, 0));
+	assert_int_equal(tmd[0].state, TUTTI_TMD_FINISHED);
+	assert_int_equal(tmd[1].state, 0);
+	assert_int_equal(tasks[parent].children, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,7 +493,15 @@ int main(void)
 		RIG_TEST("TSK-10 SYS-08", items_while_suspended),
 		RIG_TEST("TSK-10 TSK-07", items_beside_throttle),
 		RIG_TEST("TSK-10 TSK-09", items_with_quota),
+		RIG_TEST("TSK-11 TSK-01 PERF-12", child_at_once),
+		RIG_TEST("TSK-11 TSK-06", child_in_parts),
+		RIG_TEST("TSK-11", child_without_room),
+		RIG_TEST("TSK-11 TSK-04 TSK-08", child_with_rules),
+		RIG_TEST("TSK-11 REL-11", child_with_full_ring),
+		RIG_TEST("TSK-11 REL-11", child_without_mask),
+		RIG_TEST("TSK-11 REL-11", round_the_ring),
+		RIG_TEST("TSK-11", child_of_none),
 	};
 
-	return cmocka_run_group_tests_name("firmware: work items", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("firmware: children and work items", tests, NULL, NULL);
 }

@@ -7,15 +7,6 @@
 #include "tasks/pending_tasks.h"
 #include "queues/queue_life.h"
 
-/* A task of its own for a child, or metadata for a packet. */
-static struct tutti_tmd child(unsigned kernel)
-{
-	return (struct tutti_tmd){
-		.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .kernel_object = KERNEL_AT + 64 * kernel,
-		.grid = { 32, 1, 1 }, .workgroup = { 32, 1, 1 }, .setup = 1,
-	};
-}
-
 /* A child that ends is no kernel of the condensed packet: the next kernel waits for the one before, and for children. */
 static void child_of_condensed(void **unused)
 {
