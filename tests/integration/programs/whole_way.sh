@@ -46,6 +46,8 @@ PERF-12 condensed_same_6 228
 PERF-12 condensed_same_31 190
 PERF-12 own_metadata 1003
 PERF-12 cga_16 895
+PERF-12 child_task 1348
+PERF-12 work_item 1361
 PERF-14 hot_tile_rank_2 200
 PERF-14 first_use_of_descriptor 1200
 PERF-14 im2col_3 350
