@@ -104,7 +104,7 @@ static COLD void retire_rare(struct task *task)
 }
 
 /* The last CTAs of a task with rare attributes have ended on SMs that lake_raises() agrees to, or the task does not run. */
-static HOT void event_cta_rare(const struct tutti_event *event, struct task *task)
+static HOT void event_cta_rare(struct task *task, const struct tutti_event *event)
 {
 	if (unlikely(task->unissued) || unlikely(task->state != TASK_RUNNING)) {
 		event_cta_general(event);
@@ -133,14 +133,14 @@ HOT void express_event_cta(const struct tutti_event *event, uint32_t head)
 	const struct tutti_reference *entry;
 
 	at = lake_at(row, head >> 14 & 0x3fc);
-	kind = task->kind ^ TASK_PLAIN;
 	if (unlikely((event->word[1] ^ 1) | (head >> 24 ^ 1) | place_state.detours | (task->resident ^ n)) ||
 	    unlikely(!lake_raises(at, mask))) {
 		event_cta_general(event);
 		return;
 	}
+	kind = task->kind ^ TASK_PLAIN;
 	if (unlikely(kind << 8))
-		return event_cta_rare(event, task);
+		return event_cta_rare(task, event);
 	if (likely(!((place_state.residents ^ shape->residents) | (queue->situation ^ QUEUE_BETWEEN) |
 		     (queue->flight / QUEUE_ONE ^ 1))) &&
 	    likely(command_ring.next <= command_ring.limit) && likely(lake_same(row, at, mask))) {
@@ -166,6 +166,7 @@ HOT void express_event_cta(const struct tutti_event *event, uint32_t head)
 		}
 	}
 apart:
+	__asm__("" : "+m"(*at)); /* the word is read again, since a register that kept it would have to be saved */
 	lake_raise_top(row, at, mask, n);
 	shape->residents -= n;
 	place_state.residents -= n;
