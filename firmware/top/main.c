@@ -328,6 +328,11 @@ static COLD __attribute__((noinline)) void show(void)
 }
 
 /* It is costly to update the mirrors of reference buffers, so while kernels run this is as rare as that of counters. */
+static inline bool only_mirrors(void)
+{
+	return attention.idle == ATTEND_MIRROR && place_state.residents;
+}
+
 static COLD void idle(void)
 {
 	if (counter_due())
@@ -356,7 +361,7 @@ static HOT __attribute__((noreturn)) void loop(void)
 	for (;;) {
 		head = event->word[0];
 		if (unlikely(!head)) {
-			if (unlikely(attention.idle || counter_due()))
+			if ((unlikely(attention.idle) && !only_mirrors()) || unlikely(counter_due()))
 				idle();
 			if (unlikely(attention.settle))
 				main_before_idle();
