@@ -20,8 +20,8 @@ FW_SMALL := core/command_ring core/context core/crash core/log core/state groups
 	place/mixed_shapes place/sm_match place/sm_order place/sm_score place/plain_grid queues/agent_packet queues/barrier_packet \
 	queues/child_tasks queues/fetch_buffers queues/queue_life tasks/issue_rounds tasks/patience tasks/pending_tasks \
 	tasks/task_table tasks/metadata tasks/priority_windows tasks/throttle \
-	tasks/wave_split tasks/work_queue tensor/bulk_copy top/heartbeat \
-	top/host_channel
+	tasks/wave_split tasks/work_queue tensor/bulk_copy tensor/request_rules tensor/tensor_requests \
+	top/heartbeat top/host_channel
 $(foreach unit,$(FW_SMALL),$(FW)/$(unit).o $(FW)/large/$(unit).o): FW_SIZE = -Os -msave-restore
 
 all: $(FW)/tutti-fw.bin $(FW)/tutti-fw-large.bin $(FW)/host/libtutti-fw-host.a

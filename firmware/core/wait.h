@@ -30,7 +30,7 @@ enum queue_wait {
 	WAIT_ROOM,    /* room in the command ring */
 	WAIT_TMD,     /* a free record for task metadata */
 	QUEUE_WAITS,
-	/* Events that queue_metadata() handles. */
+	/* The event of metadata ends these. */
 	WAIT_METADATA, /* the task metadata that are being fetched for its packet */
 	WAIT_FOLLOW,  /* the same, and all conditions of launch_follower() hold */
 };

@@ -8,6 +8,7 @@
 #include "core/wait.h"
 #include "place/kernel_cache.h"
 #include "queues/launch_special.h"
+#include "tasks/metadata.h"
 
 /* queue_run() has asked for room for this and for the commands of launches, as part of PLACE_OTHERS. */
 COLD void launch_time(struct queue *queue, uint64_t signal)
@@ -30,8 +31,7 @@ HOT int launch_start(struct queue *queue, struct task *task, uint32_t *command, 
 	command_end(end);
 	if (unlikely(queue->flags & TUTTI_QUEUE_PROFILE) && task->signal)
 		return start_profiled(queue, task, command, launch->groups);
-	start_new(task, command, end, launch->shape, launch->groups);
-	return 0;
+	return start_new(task, command, end, launch->shape, launch->groups);
 }
 
 int launch_check_reference(struct queue *queue, uint32_t number)
@@ -127,7 +127,19 @@ static COLD int launch_unusual(struct queue *queue, const union tutti_packet *pa
 	if (likely(code == PACKET_GROUPED))
 		return launch_grouped(queue, packet, command + 1, launch);
 	launch_begin_undo(packet->word[0]);
-	return code == PACKET_SPECIAL ? launch_metadata(queue, packet) : code;
+	return code;
+}
+
+static COLD int launch_with_metadata(struct queue *queue, const union tutti_packet *packet)
+{
+	struct tmd *tmd = tmd_ready(queue, packet->word[12], packet->word[13]);
+	int code = tmd && tmd_plain(tmd) ? launch_metadata_now(queue, packet, tmd) : launch_metadata(queue, packet);
+
+	if (!code) { /* the caller will move on behind the packet, too */
+		queue->packet--;
+		queue->head--;
+	}
+	return code;
 }
 
 HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
@@ -139,8 +151,12 @@ HOT int launch_packet(struct queue *queue, const union tutti_packet *packet)
 
 	if (unlikely(!task))
 		return launch_crowded(queue, packet);
-	if (queue->flags & TUTTI_QUEUE_EXTENDED && packet->dispatch.ref_num)
-		return launch_reference(queue, packet);
+	if (queue->flags & TUTTI_QUEUE_EXTENDED) {
+		if (packet->dispatch.ref_num)
+			return launch_reference(queue, packet);
+		if (packet->dispatch.tmd)
+			return launch_with_metadata(queue, packet);
+	}
 	command = launch_begin(packet->word[0]) - 1;
 	code = packet_dispatch(queue, &packet->dispatch, command + 1, &launch);
 	if (unlikely(code))
@@ -161,7 +177,7 @@ COLD void launch_forget(void)
 	unsigned i;
 
 	for (i = 0; i < FW_BUFFERS; i++)
-		launch_kept[i].next = NULL;
+		launch_kept[i].next = 0;
 }
 
 /* End @task, whose last CTAs @event tells of; its clean-up has been written or will be. */
@@ -241,7 +257,7 @@ static HOT void follow_decoded(const struct tutti_event *event, struct task *tas
 	uint32_t *state = kept->state;
 	struct launch launch;
 
-	kept->next = NULL;
+	kept->next = 0;
 	if (unlikely(number)) {
 		if (unlikely(launch_check_reference(queue, number)))
 			return follow_afresh(event, task);
@@ -252,7 +268,7 @@ static HOT void follow_decoded(const struct tutti_event *event, struct task *tas
 	if (unlikely(number)) {
 		keep(queue, index, state, &launch);
 	} else {
-		kept->next = packet + 1;
+		kept->next = (uintptr_t)(packet + 1);
 		state[REFERENCE_AT(groups)] = launch.groups;
 		state[REFERENCE_AT(header)] = 0; /* no flags */
 	}
@@ -266,7 +282,6 @@ static HOT void follow_decoded(const struct tutti_event *event, struct task *tas
 
 /*
  * The decoded state of the packet before was kept. It is good for the packet at the head, too, if the two are alike.
- * The words that differ most often are compared first.
  */
 static HOT void follow_alike(const struct tutti_event *event, struct task *task, uint32_t n)
 {
@@ -274,11 +289,9 @@ static HOT void follow_alike(const struct tutti_event *event, struct task *task,
 	const uint32_t *a = queue->packet->word, *b = queue->packet[-1].word;
 	struct kept *kept = &launch_kept[queue->buffer - 1];
 
-	if (a[8] != b[8] || a[3] != b[3] || a[7] != b[7] || a[0] != b[0] || a[1] != b[1] || a[2] != b[2] || a[4] != b[4] ||
-	    a[5] != b[5] || a[6] != b[6] || a[9] != b[9] || a[12] != b[12] || a[13] != b[13] ||
-	    unlikely(kept->state[REFERENCE_AT(groups)] != n) || unlikely((a[14] & 63) | (a[11] | a[15]) >> 15))
+	if (!launch_alike(a, b) || a[12] != b[12] || a[13] != b[13] || unlikely(kept->state[REFERENCE_AT(groups)] != n))
 		return follow_decoded(event, task, n);
-	kept->next++;
+	kept->next += sizeof(*queue->packet);
 	replace(event, task, n, kept->state, TUTTI_COMMAND(0, 2, TUTTI_TASK_NEW_KERNARG));
 }
 
@@ -286,7 +299,7 @@ HOT void launch_follow(const struct tutti_event *event, struct task *task, uint3
 {
 	const struct queue *queue = task->queue;
 
-	if (launch_kept[queue->buffer - 1].next == queue->packet)
+	if (launch_kept[queue->buffer - 1].next == (uintptr_t)queue->packet)
 		follow_alike(event, task, n);
 	else
 		follow_decoded(event, task, n);

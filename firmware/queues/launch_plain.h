@@ -49,14 +49,27 @@ static inline unsigned launch_release(uint32_t head)
 int launch_check_reference(struct queue *queue, uint32_t number);
 
 /**
- * struct kept - the decoded state of a packet, kept for those behind it in the same fetch buffer. TASK commands name
- * it, for that packet and for those behind it that differ from it only in kernarg and signal.
+ * struct kept - the decoded state of a packet, kept for those behind it in the same fetch buffer that differ from it only in
+ * kernarg and signal. TASK commands of plain packets name it. For packets with metadata it is copied to STATE commands.
  */
 struct kept {
-	uint32_t state[STATE_WORDS];    /* has the number of CTAs and the flags where references have them */
-	const union tutti_packet *next; /* the packet to compare next; NULL: the state is good for none */
+	uint32_t state[STATE_WORDS]; /* has the number of CTAs and the flags where references have them */
+	uintptr_t next;              /* the packet to compare next, and KEPT_*; 0: the state is good for none */
 };
 extern struct kept launch_kept[FW_BUFFERS];
+
+#define KEPT_METADATA 1u /* the state is that of packets with metadata, which are compared in all else */
+#define KEPT_OWN 2u      /* it is that of the packet itself, so there is nothing to compare */
+
+/**
+ * launch_alike() - do the packets @a and @b, of which @b was decoded, differ only in what needs no decoding? Kernarg and
+ * signal of @a are valid then. Metadata are not looked at. The words that differ most often are compared first.
+ */
+static inline __attribute__((always_inline)) bool launch_alike(const uint32_t *a, const uint32_t *b)
+{
+	return a[8] == b[8] && a[3] == b[3] && a[7] == b[7] && a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[4] == b[4] &&
+	       a[5] == b[5] && a[6] == b[6] && a[9] == b[9] && likely(!((a[14] & 63) | (a[11] | a[15]) >> 15));
+}
 
 /** launch_forget() - forget all kept states, because code may have changed. */
 void launch_forget(void);

@@ -122,52 +122,120 @@ static inline __attribute__((always_inline)) void take_slot(struct queue *queue,
 	counters.dispatches++;
 }
 
-/* The metadata have not arrived, or cannot be used. */
-static COLD int metadata_missing(struct queue *queue, uint64_t address)
+/* Decode the packet for launch_metadata(). Return: 0, if that can go on */
+static int metadata_decoded(struct queue *queue, const union tutti_packet *packet)
 {
-	struct tmd *tmd;
-
-	return tmd_get(queue, address, &tmd);
-}
-
-/* What was decoded is not launched. @code: from packet_dispatch() */
-static COLD int metadata_undo(struct queue *queue, int code)
-{
-	launch_begin_undo(queue->packet->word[0]);
-	return code == PACKET_PARKED ? code : launch_special(queue, queue->packet);
-}
-
-HOT int launch_metadata(struct queue *queue, const union tutti_packet *packet)
-{
-	struct tmd *tmd = tmd_ready(queue, packet->word[12], packet->word[13]);
-	struct task *task = task_table.free;
+	struct kept *kept = &launch_kept[queue->buffer - 1];
 	struct launch launch;
-	uint32_t *command, low, high;
 	int code;
 
-	if (unlikely(packet->dispatch.ref_num) || unlikely(!task) || unlikely(queue->flags & TUTTI_QUEUE_PROFILE))
-		return launch_special(queue, packet);
-	if (unlikely(!tmd))
-		return metadata_missing(queue, packet->dispatch.tmd);
-	if (unlikely(!pending_direct(priority_of(queue, tmd))) || unlikely(!tmd_plain(tmd)))
-		return launch_special(queue, packet);
-	command = launch_begin(packet->word[0]) - 1;
+	kept->next = 0;
 	packet_any = true;
-	code = packet_dispatch(queue, &packet->dispatch, command + 1, &launch);
+	code = packet_dispatch(queue, &packet->dispatch, kept->state, &launch);
 	packet_any = false;
-	if (unlikely(code))
-		return metadata_undo(queue, code);
-	take_slot(queue, task, &launch, TASK_TMD);
-	task->tmd = tmd;
-	tmd_take(queue, tmd, launch.groups);
-	low = (uint32_t)tmd->address;
-	high = (uint32_t)(tmd->address >> 32);
-	command[1 + STATE_AT(tmd)] = low;
-	command[2 + STATE_AT(tmd)] = high;
-	command[0] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
-	command_end(command + 1 + STATE_WORDS);
-	start_new(task, command, command + 1 + STATE_WORDS, launch.shape, launch.groups);
+	if (code)
+		return code;
+	kept->state[REFERENCE_AT(groups)] = launch.groups;
+	kept->next = (uintptr_t)packet | KEPT_METADATA | KEPT_OWN;
 	return 0;
+}
+
+/* launch_metadata_now() expects room in which no wrap is near. */
+static bool room_ahead(void)
+{
+	if (command_ring.next > command_ring.near_end)
+		command_wrap();
+	return place_room() && command_ring.next <= command_ring.limit;
+}
+
+/* Return: 0 if launch_metadata_now() can launch @packet, PACKET_SPECIAL if launch_special() has to, or why neither can */
+static __attribute__((noinline)) int metadata_prepared(struct queue *queue, const union tutti_packet *packet, struct tmd *tmd)
+{
+	int code;
+
+	if (!tmd) {
+		code = tmd_get(queue, packet->dispatch.tmd, &tmd);
+		if (queue->wait == WAIT_METADATA && queue_follower_ready(queue))
+			queue->wait = WAIT_FOLLOW;
+		return code;
+	}
+	if (packet->dispatch.ref_num || !task_table.free || queue->flags & TUTTI_QUEUE_PROFILE ||
+	    !pending_direct(priority_of(queue, tmd)) || !tmd_plain(tmd))
+		return PACKET_SPECIAL;
+	if (!room_ahead())
+		return wait_park(queue, WAIT_ROOM);
+	code = metadata_decoded(queue, packet);
+	return !code || code == PACKET_PARKED ? code : PACKET_SPECIAL;
+}
+
+COLD int launch_metadata(struct queue *queue, const union tutti_packet *packet)
+{
+	struct tmd *tmd = tmd_ready(queue, packet->word[12], packet->word[13]);
+	bool follows = queue->wait == WAIT_FOLLOW;
+	int code;
+
+	if (follows && (queue_table.suspended || !place_room())) {
+		wait_ready(queue);
+		return PACKET_PARKED;
+	}
+	queue->wait = WAIT_TASKS;
+	code = metadata_prepared(queue, packet, tmd);
+	if (!code)
+		return launch_metadata_now(queue, packet, tmd);
+	if (code == PACKET_SPECIAL)
+		code = launch_special(queue, packet);
+	if (!code) {
+		queue->packet++;
+		queue->head++;
+	} else if (follows) {
+		launch_failed(queue, code);
+	}
+	return code;
+}
+
+_Static_assert(COMMAND_FENCE_WORDS + 1 + STATE_WORDS + START_WORDS < COMMAND_SHORT, "an acquire fence, STATE and a short LAUNCH");
+
+/* A packet that is not like the one before, or whose state is not good for it any more, is decoded and comes here again. */
+HOT int launch_metadata_now(struct queue *queue, const union tutti_packet *packet, struct tmd *tmd)
+{
+	const uint32_t *w = packet->word;
+	struct task *task = task_table.free;
+	struct kept *kept = &launch_kept[queue->buffer - 1];
+	uint32_t how = (uint32_t)(kept->next ^ (uintptr_t)packet) ^ KEPT_METADATA, *p = command_ring.next, scope, n;
+	unsigned i;
+
+	__asm__("" : "+r"(kept)); /* it is not worked out again, since that takes a multiplication */
+	if (unlikely(how & ~KEPT_OWN) || unlikely(!task) || unlikely(p > command_ring.limit) || unlikely(!pending_direct(priority_of(queue, tmd))) ||
+	    unlikely(!how && !launch_alike(w, packet[-1].word)) || unlikely(!shape_last->capacity) ||
+	    unlikely(!shape_is_last(kept->state[STATE_AT(scalar_blocks)], kept->state[STATE_AT(shared_blocks)],
+				    kept->state[STATE_AT(workgroup_z)] >> 16)))
+		return launch_metadata(queue, packet);
+	kept->next = (uintptr_t)(packet + 1) | KEPT_METADATA;
+	scope = w[0] >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
+	if (scope) {
+		p = command_put_fence(p, scope | TUTTI_FENCE_ACQUIRE);
+		counters.acquires++;
+	}
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_STATE, STATE_WORDS + 1, (uint32_t)task->slot << 8);
+	p++;
+#pragma GCC unroll 18
+	for (i = 0; i < TUTTI_TASK_WORDS; i++)
+		p[i] = i / 2 == STATE_AT(kernarg) / 2 ? w[i - STATE_AT(kernarg) + 10] : kept->state[i];
+	p[STATE_AT(asid)] = queue->asid_queue;
+	p[STATE_AT(first)] = 0;
+	p[STATE_AT(tmd)] = w[12];
+	p[STATE_AT(tmd) + 1] = w[13];
+	p[STATE_AT(packet)] = (uint32_t)queue->head;
+	p[STATE_AT(packet) + 1] = (uint32_t)(queue->head >> 32);
+	command_end(p + STATE_WORDS);
+	n = kept->state[REFERENCE_AT(groups)];
+	take_slot(queue, task, &(struct launch){ .header = w[0], .signal = { w[14], w[15] }, .shape = shape_last }, TASK_TMD);
+	task->tmd = tmd;
+	tmd_take(queue, tmd, n);
+	queue->wait = WAIT_TASKS;
+	queue->packet = packet + 1;
+	queue->head++;
+	return start_new(task, p - 1, p + STATE_WORDS, shape_last, n);
 }
 
 #define LEVEL_WORDS (2 * TUTTI_CGA_LEVELS)

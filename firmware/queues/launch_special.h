@@ -15,8 +15,13 @@ struct pending;
 struct task;
 struct tmd;
 
-/** launch_metadata() - start the kernel of a dispatch packet with metadata. A task slot is free. Return: see launch_packet() */
+/**
+ * launch_metadata() - start the kernel of @packet at the head, which has metadata.
+ * Return: see launch_packet(). If it is 0, the queue is past the packet. In WAIT_FOLLOW the queue is seen to in any case
+ */
 int launch_metadata(struct queue *queue, const union tutti_packet *packet);
+/** launch_metadata_now() - the same if @tmd, which are tmd_plain(), have been fetched for this very packet. */
+int launch_metadata_now(struct queue *queue, const union tutti_packet *packet, struct tmd *tmd);
 /**
  * launch_grouped() - start the kernel of a dispatch packet that was decoded with PACKET_GROUPED and stores no reference. A
  * task slot is free.

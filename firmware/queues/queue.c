@@ -60,7 +60,7 @@ static void fetch(struct queue *queue)
 		return;
 	if (n > queue->batch)
 		n = queue->batch;
-	launch_kept[queue->buffer - 1].next = NULL;
+	launch_kept[queue->buffer - 1].next = 0;
 	queue->rung = 0;
 	queue->fetching = (uint8_t)n;
 	queue->wait = WAIT_FETCH;
@@ -275,7 +275,7 @@ HOT void queue_run(struct queue *queue)
 	left(queue);
 }
 
-static COLD void launch_failed(struct queue *queue, int code)
+COLD void launch_failed(struct queue *queue, int code)
 {
 	if (code > 0)
 		queue_refuse_packet(queue, code);
@@ -283,14 +283,6 @@ static COLD void launch_failed(struct queue *queue, int code)
 		retire_apart(queue);
 	if (queue->progress)
 		report_progress(queue);
-}
-
-static inline bool follower_ready(const struct queue *queue)
-{
-	const union tutti_packet *packet = queue->packet;
-
-	return packet != queue->end && !(queue->run_kernels | queue->flight | (queue->flags & QUEUE_REPORTS)) &&
-	       (packet->word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_KERNEL_DISPATCH && queue_next_waits(queue, packet);
 }
 
 static HOT void launch_follower(struct queue *queue)
@@ -310,7 +302,7 @@ static HOT void launch_follower(struct queue *queue)
 
 COLD void queue_next(struct queue *queue)
 {
-	if (follower_ready(queue))
+	if (queue_follower_ready(queue))
 		launch_follower(queue);
 	else
 		queue_run(queue);
@@ -342,43 +334,30 @@ HOT void queue_ahead(struct queue *queue)
 		queue_run(queue);
 }
 
-HOT void queue_metadata(struct queue *queue)
+HOT void queue_metadata(struct tmd *tmd)
 {
-	int code;
+	struct queue *queue = tmd->queue;
 
 	/* a queue that waits may have lost its buffer to another one */
-	if (unlikely(queue->situation != (QUEUE_RUNNING | WAIT_FOLLOW << 8)) || unlikely(queue_table.suspended) ||
-	    unlikely(!queue->packet) || unlikely(!place_room())) {
+	if (unlikely(queue->situation != (QUEUE_RUNNING | WAIT_FOLLOW << 8)) || unlikely(!queue->packet))
 		queue_run(queue);
-		return;
-	}
-	queue->wait = WAIT_TASKS;
-	code = launch_metadata(queue, queue->packet);
-	if (unlikely(code)) {
-		launch_failed(queue, code);
-		return;
-	}
-	queue->packet++;
-	queue->head++;
+	else
+		launch_metadata_now(queue, queue->packet, tmd);
 }
 
 HOT void queue_finished_metadata(struct queue *queue, uint32_t packet)
 {
-	uint32_t flight = queue->flight;
-	int code;
+	const union tutti_packet *next = queue->packet;
 
-	queue->flight = flight - QUEUE_ONE;
-	if (unlikely((queue->situation ^ QUEUE_BETWEEN) | queue_table.suspended | queue->tmd) || unlikely(!follower_ready(queue)) ||
-	    unlikely(!queue->packet->dispatch.tmd) || unlikely(!place_room())) {
-		queue->flight = flight;
+	if (unlikely((queue->situation ^ QUEUE_BETWEEN) | (queue->flight ^ QUEUE_ONE) | queue->tmd) ||
+	    unlikely(!queue_follows(queue)) || unlikely(command_ring.next > command_ring.limit) ||
+	    unlikely(!tmd_quick(queue, next->dispatch.tmd))) {
 		queue_finished(queue, packet);
 		return;
 	}
-	code = tmd_ask(queue, queue->packet->dispatch.tmd);
-	if (likely(queue->wait == WAIT_METADATA))
-		queue->wait = WAIT_FOLLOW; /* nothing is retired before the packet is launched */
-	else
-		launch_failed(queue, code);
+	queue->flight = 0;
+	queue->wait = WAIT_FOLLOW; /* nothing is retired before the packet is launched */
+	tmd_begin(queue, next->dispatch.tmd);
 }
 
 static COLD void finished_general(struct queue *queue)
@@ -421,7 +400,7 @@ HOT void queue_finished(struct queue *queue, uint32_t packet)
 		finished_general(queue);
 	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && place_room())
 		launch_next(queue); /* and it waits for that one again */
-	else if (follower_ready(queue) && place_room())
+	else if (queue_follower_ready(queue) && place_room())
 		launch_follower(queue);
 	else
 		queue_run(queue);

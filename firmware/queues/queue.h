@@ -20,6 +20,7 @@ static inline struct block *condensed_block(struct queue *queue)
 	return likely(block && block->owner == queue_id(queue)) ? block : condensed_block_find(queue);
 }
 struct task;
+struct tmd;
 
 #define QUEUE_FIRST_BATCH 4u /* slots fetched when a queue wakes */
 #define QUEUE_POLL_STEPS 3u
@@ -44,6 +45,20 @@ static inline __attribute__((always_inline)) bool queue_next_waits(const struct 
 	       (packet[1].word[0] & (TUTTI_HEADER_TYPE | TUTTI_HEADER_BARRIER)) ==
 		       (TUTTI_PACKET_KERNEL_DISPATCH | TUTTI_HEADER_BARRIER) &&
 	       queue_may_defer(queue);
+}
+
+/** queue_follows() - queue_follower_ready() but for what is in flight. */
+static inline bool queue_follows(const struct queue *queue)
+{
+	const union tutti_packet *packet = queue->packet;
+
+	return packet != queue->end && !(queue->run_kernels | (queue->flags & QUEUE_REPORTS)) &&
+	       (packet->word[0] & TUTTI_HEADER_TYPE) == TUTTI_PACKET_KERNEL_DISPATCH && queue_next_waits(queue, packet);
+}
+/** queue_follower_ready() - nothing is in flight, and once the kernel at the head is launched there is nothing else to do. */
+static inline bool queue_follower_ready(const struct queue *queue)
+{
+	return !queue->flight && queue_follows(queue);
 }
 
 void queue_init(void);
@@ -72,8 +87,13 @@ void queue_finished_metadata(struct queue *queue, uint32_t packet);
 void queue_event_doorbell(const struct tutti_event *event);
 /** queue_event_fetch() - the packets that queue @number has asked for have been fetched, or cannot be read. */
 void queue_event_fetch(unsigned number, const struct tutti_event *event);
-/** queue_metadata() - the metadata that @queue has asked for have been fetched, or cannot be used. */
-void queue_metadata(struct queue *queue);
+/**
+ * launch_failed() - the packet at the head of @queue could not be launched where no visit of queue_run() follows.
+ * @code: from launch_packet(), not 0
+ */
+void launch_failed(struct queue *queue, int code);
+/** queue_metadata() - @tmd, usual metadata that a queue has asked for, have been fetched. */
+void queue_metadata(struct tmd *tmd);
 /** queue_poll() - the time set by queue_timer_set() has come: look at the ring or the signals again. */
 void queue_poll(struct queue *queue);
 /** queue_suspend() - no queue starts anything until queue_resume(). */

@@ -13,12 +13,6 @@ static unsigned works; /* number of live queue tasks */
 struct tmd *tmd_free HOT_DATA;
 uint32_t tmd_free_count HOT_DATA;
 
-/* struct tmd.progress of a record for which only the first fetch is under way */
-#define FIRST_FETCH (TMD_FETCHING | 1u << 16)
-_Static_assert(offsetof(struct tmd, answers) == offsetof(struct tmd, progress) + 2, "FIRST_FETCH");
-
-_Static_assert(offsetof(struct tmd, child) == offsetof(struct tmd, unusual) + 3, "unusual << 8 leaves it out");
-
 #define STEP_MORE 1u /* value of struct tmd.step: what the record names is being fetched */
 #define STEP_WAIT 2u /* this fetch waits for a free affinity mask, or for room in the command ring */
 #define MORE_WORDS (3 * COMMAND_FETCH_WORDS) /* a mask, and two parts of a work queue */
@@ -120,27 +114,6 @@ static bool sizes_ok(struct work *work)
 	       !((sizes[0] & 7) | sizes[1] >> 15) && (uint64_t)items * bytes <= TUTTI_VA_END;
 }
 
-#define WORD_AT(field) (offsetof(struct tutti_tmd, field) / 4)
-
-/*
- * The usual record is a grid without attributes but its priority, and passes check(). Fields that it leaves 0 are many, so
- * they are tested together.
- */
-static inline bool is_usual(const uint32_t *w, unsigned highest)
-{
-	const struct tutti_tmd *t = (const struct tutti_tmd *)w;
-	uint32_t any = w[WORD_AT(flags)] & ~(TUTTI_TMD_HEAD | TUTTI_TMD_INDEPENDENT);
-	unsigned i, priority = t->priority;
-
-#pragma GCC unroll 20
-	for (i = WORD_AT(quota); i < WORD_AT(kernel_object); i++)
-		any |= w[i];
-	any |= w[WORD_AT(pad0)];
-	any |= w[WORD_AT(magic)] ^ TUTTI_TMD_MAGIC;
-	any |= (uint16_t)w[WORD_AT(version)] ^ (TUTTI_TMD_VERSION | TUTTI_TASK_GRID << 8);
-	return likely(!any) && priority <= 10 && (!priority || priority >= highest) && t->cga_mode <= TUTTI_CGA_MULTICAST;
-}
-
 /* ---- fetching ---- */
 
 /*
@@ -201,16 +174,8 @@ static COLD bool few_own(const struct queue *queue)
 	return own + queue->priority / 2 < tmd_free_count;
 }
 
-/* All records that are in use may belong to the context of @queue and still leave enough, so nobody has to count. */
-static inline bool many_free(const struct queue *queue)
-{
-	return FW_TMDS - tmd_free_count + queue->priority / 2 < tmd_free_count;
-}
-
-/*
- * Take a free record and write the FETCH for it at @p. Its other fields are set when what they are about begins.
- */
-static inline __attribute__((always_inline)) struct tmd *begin(struct queue *queue, uint64_t address, uint32_t *p)
+/* The fields of the record that are not set here are set when what they are about begins. */
+HOT void tmd_begin(struct queue *queue, uint64_t address)
 {
 	struct tmd *tmd = tmd_free;
 
@@ -218,44 +183,43 @@ static inline __attribute__((always_inline)) struct tmd *begin(struct queue *que
 	tmd_free_count--;
 	tmd->address = address;
 	tmd->queue = queue;
-	tmd->progress = FIRST_FETCH;
+	tmd->progress = TMD_FIRST_FETCH;
 	tmd->unusual = 0;
 	tmd->evictions = tmd->turns = tmd->timeouts = 0;
 	tmd->work.none = 0;
 	counters.fetches++;
-	command_end(command_put_fetch(p, queue_asid(queue), address, TMD_WORDS * 4, tmd->word,
+	command_end(command_put_fetch(command_ring.next, queue_asid(queue), address, TMD_WORDS * 4, tmd->word,
 				      TAG_TMD | (unsigned)(tmd - tmds)));
+	queue->tmd = (uint8_t)(tmd - tmds + 1);
+}
+
+/* A packet of the queue may wait for other metadata. */
+COLD struct tmd *tmd_fetch(struct queue *queue, uint64_t address)
+{
+	unsigned other = queue->tmd;
+	struct tmd *tmd;
+
+	if (!tmd_many_free(queue) && !few_own(queue))
+		return NULL;
+	command_begin(COMMAND_FETCH_WORDS);
+	tmd_begin(queue, address);
+	tmd = &tmds[queue->tmd - 1];
+	queue->tmd = (uint8_t)other;
 	return tmd;
 }
 
-COLD struct tmd *tmd_fetch(struct queue *queue, uint64_t address)
-{
-	return many_free(queue) || few_own(queue) ? begin(queue, address, command_begin(COMMAND_FETCH_WORDS)) : NULL;
-}
-
-static inline int asked(struct queue *queue, const struct tmd *tmd)
-{
-	queue->tmd = (uint8_t)(tmd - tmds + 1);
-	return wait_park(queue, WAIT_METADATA);
-}
-
-/* The address may be wrong, or there are few records left, or the end of the command ring is near. */
-static COLD int ask_rare(struct queue *queue, uint64_t address)
+/* Get metadata for a packet that nothing was fetched for yet. */
+static int ask(struct queue *queue, uint64_t address)
 {
 	struct tmd *tmd;
 
 	if (address & 63 || !fw_address_ok(address))
 		return packet_refuse(TUTTI_ERROR_TMD, offsetof(struct tutti_dispatch_packet, tmd));
 	tmd = tmd_fetch(queue, address);
-	return tmd ? asked(queue, tmd) : wait_park(queue, WAIT_TMD);
-}
-
-HOT int tmd_ask(struct queue *queue, uint64_t address)
-{
-	if (unlikely(address & 63) || unlikely(!fw_address_ok(address)) || unlikely(!many_free(queue)) ||
-	    unlikely(command_ring.next > command_ring.near_end))
-		return ask_rare(queue, address);
-	return asked(queue, begin(queue, address, command_ring.next));
+	if (!tmd)
+		return wait_park(queue, WAIT_TMD);
+	queue->tmd = (uint8_t)(tmd - tmds + 1);
+	return wait_park(queue, WAIT_METADATA);
 }
 
 /* Return: the queue that goes on; NULL: the record belongs to a child task */
@@ -322,8 +286,10 @@ static struct queue *fetched_more(struct tmd *tmd)
 	return answered(tmd, TMD_FETCHED);
 }
 
-static COLD struct queue *fetched_general(struct tmd *tmd, unsigned cause)
+COLD struct queue *tmd_event_fetch(struct tmd *tmd, const struct tutti_event *event)
 {
+	unsigned cause = event->word[0] >> 8 & 0xff;
+
 	if (tmd->stage != TMD_FETCHING || !tmd->answers)
 		return NULL;
 	if (cause)
@@ -338,17 +304,6 @@ static COLD struct queue *fetched_general(struct tmd *tmd, unsigned cause)
 		return bad(tmd, !tmd->step ? 0 : tmd->affinity ? offsetof(struct tutti_tmd, affinity)
 								: offsetof(struct tutti_tmd, queue));
 	return !tmd->step ? fetched_record(tmd) : fetched_more(tmd);
-}
-
-HOT struct queue *tmd_event_fetch(unsigned number, const struct tutti_event *event)
-{
-	struct tmd *tmd = tmd_at(number);
-	uint32_t unusual = tmd->unusual, cause = event->word[0] >> 8 & 0xff;
-
-	if (unlikely(cause | unusual << 8 | (tmd->progress ^ FIRST_FETCH)) || unlikely(!is_usual(tmd->word, tmd->queue->highest)))
-		return fetched_general(tmd, cause);
-	tmd->progress = TMD_FETCHED;
-	return likely(!unusual) ? tmd->queue : NULL;
 }
 
 /* ---- owners ---- */
@@ -378,7 +333,7 @@ COLD int tmd_get(struct queue *queue, uint64_t address, struct tmd **out)
 		tmd = NULL;
 	}
 	if (!tmd)
-		return tmd_ask(queue, address);
+		return ask(queue, address);
 	if (tmd->stage == TMD_FETCHING)
 		return wait_park(queue, WAIT_METADATA);
 	if (tmd->stage == TMD_BAD)

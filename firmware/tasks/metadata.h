@@ -149,8 +149,18 @@ unsigned tmd_number(const struct tmd *tmd);
 struct tmd *tmd_next_work(struct tmd *tmd);
 /** tmd_fetch() - start fetching metadata at @address. Return: the record, NULL if none is free for @queue's priority */
 struct tmd *tmd_fetch(struct queue *queue, uint64_t address);
-/** tmd_ask() - tmd_get() for a packet that nothing was fetched for yet. */
-int tmd_ask(struct queue *queue, uint64_t address);
+/** tmd_many_free() - even if all records in use belong to the context of @queue, it leaves enough, so nobody has to count. */
+static inline bool tmd_many_free(const struct queue *queue)
+{
+	return FW_TMDS - tmd_free_count + queue->priority / 2 < tmd_free_count;
+}
+/** tmd_quick() - may @queue, which holds no metadata, fetch those at @address by tmd_begin()? False if it is 0. */
+static inline bool tmd_quick(const struct queue *queue, uint64_t address)
+{
+	return likely(address) && likely(!(address & 63)) && likely(fw_address_ok(address)) && likely(tmd_many_free(queue));
+}
+/** tmd_begin() - start fetching them. No end of the command ring is near. */
+void tmd_begin(struct queue *queue, uint64_t address);
 /** tmd_refuse() - note for the error report why @tmd is bad, and let go of it. Return: TUTTI_ERROR_TMD */
 int tmd_refuse(struct queue *queue, const struct tmd *tmd);
 /** tmd_take() - @tmd, which is not that of a queue task, belongs to a task of @groups CTAs from now on. */
@@ -223,10 +233,39 @@ uint32_t *tmd_write_at(uint32_t *p, const struct tmd *tmd, uint32_t asid_queue, 
 
 /** tmd_resume() - go on with records that waited for a free affinity mask or for room in the command ring. */
 void tmd_resume(void);
+
+/* struct tmd.progress of a record for which only the first fetch is under way */
+#define TMD_FIRST_FETCH (TMD_FETCHING | 1u << 16)
+_Static_assert(offsetof(struct tmd, answers) == offsetof(struct tmd, progress) + 2, "TMD_FIRST_FETCH");
+
 /**
- * tmd_event_fetch() - a fetch for record @number has ended.
+ * tmd_event_usual() - a fetch for @tmd has ended. Has a queue asked for it, and is that all it has waited for, since it is a
+ * grid without attributes but its priority? Fields that such a record leaves 0 are many, so they are tested together.
+ */
+static inline __attribute__((always_inline)) bool tmd_event_usual(struct tmd *tmd, const struct tutti_event *event)
+{
+	const struct tutti_tmd *t = tmd_static(tmd);
+	const uint32_t *w = tmd->word;
+	uint32_t any = w[offsetof(struct tutti_tmd, flags) / 4] & ~(TUTTI_TMD_HEAD | TUTTI_TMD_INDEPENDENT), priority = t->priority;
+	unsigned i;
+
+	if (unlikely((event->word[0] & 0xff00) | tmd->unusual | (tmd->progress ^ TMD_FIRST_FETCH)))
+		return false;
+#pragma GCC unroll 20
+	for (i = offsetof(struct tutti_tmd, quota) / 4; i < offsetof(struct tutti_tmd, kernel_object) / 4; i++)
+		any |= w[i];
+	any |= w[offsetof(struct tutti_tmd, pad0) / 4];
+	any |= t->magic ^ TUTTI_TMD_MAGIC;
+	any |= w[offsetof(struct tutti_tmd, version) / 4] << 16 ^ (TUTTI_TMD_VERSION | TUTTI_TASK_GRID << 8) << 16;
+	if (unlikely(any) || priority > 10 || (priority && priority < tmd->queue->highest) || t->cga_mode > TUTTI_CGA_MULTICAST)
+		return false;
+	tmd->progress = TMD_FETCHED;
+	return true;
+}
+/**
+ * tmd_event_fetch() - a fetch for @tmd has ended and tmd_event_usual() does not hold.
  * Return: the queue that has waited for the record (WAIT_METADATA), or NULL if more is to come or it is a child task's
  */
-struct queue *tmd_event_fetch(unsigned number, const struct tutti_event *event);
+struct queue *tmd_event_fetch(struct tmd *tmd, const struct tutti_event *event);
 
 #endif

@@ -75,13 +75,14 @@ HOT void start_task(struct task *task, const uint32_t *command)
 		start_later(task, command);
 }
 
-static __attribute__((noinline)) void start_slow(struct task *task, const uint32_t *command, uint32_t n)
+static __attribute__((noinline)) int start_slow(struct task *task, const uint32_t *command, uint32_t n)
 {
 	task->unissued = n;
 	start_task(task, command);
+	return 0;
 }
 
-HOT void start_new(struct task *task, const uint32_t *command, uint32_t *end, struct shape *shape, uint32_t n)
+HOT int start_new(struct task *task, const uint32_t *command, uint32_t *end, struct shape *shape, uint32_t n)
 {
 	uint32_t words = 3;
 
@@ -103,4 +104,5 @@ HOT void start_new(struct task *task, const uint32_t *command, uint32_t *end, st
 	shape->residents += n;
 	place_state.residents += n;
 	counters.ctas_issued += n;
+	return 0;
 }

@@ -25,8 +25,9 @@ void start_task(struct task *task, const uint32_t *command);
  * start_new() - the same as start_task(); the common case is straight code without a call.
  * @command: its STATE or TASK command, which ends at @end; START_WORDS words must be contiguous there
  * @shape, @n: its shape and the number of its CTAs; task->unissued is still 0, as in a free slot
+ * Return: 0, so that launches can end with it
  */
-void start_new(struct task *task, const uint32_t *command, uint32_t *end, struct shape *shape, uint32_t n);
+int start_new(struct task *task, const uint32_t *command, uint32_t *end, struct shape *shape, uint32_t n);
 
 void sync_init(void);
 /** sync_begin() - a STATE or TASK command of @task was written, and this card's SMs will acknowledge it. */

@@ -123,20 +123,34 @@ static COLD void flushed(const struct tutti_event *event)
 		rounds_run();
 }
 
-static void metadata_fetched(unsigned number, const struct tutti_event *event)
+static COLD void other_metadata(unsigned number, const struct tutti_event *event)
 {
-	struct queue *queue = tmd_event_fetch(number, event);
+	struct queue *queue = tmd_event_fetch(tmd_at(number), event);
 
-	if (likely(queue))
-		queue_metadata(queue);
+	if (queue)
+		queue_run(queue);
 	else if (child_look(number, 1))
 		attention.settle |= ATTEND_CHILD;
+}
+
+static HOT void metadata_fetched(unsigned number, const struct tutti_event *event)
+{
+	struct tmd *tmd = tmd_at(number);
+
+	if (likely(tmd_event_usual(tmd, event)))
+		queue_metadata(tmd);
+	else
+		other_metadata(number, event);
 }
 
 static void event_fetch(const struct tutti_event *event)
 {
 	unsigned tag = event->word[0] >> 16;
 
+	if ((tag & TAG_KIND) == TAG_TMD) { /* the only ones of which every kernel of a kind has one */
+		metadata_fetched(tag & TAG_NUMBER, event);
+		return;
+	}
 	switch (tag & TAG_KIND) {
 	case TAG_PACKETS:
 		queue_event_fetch(tag & TAG_NUMBER, event);
@@ -146,9 +160,6 @@ static void event_fetch(const struct tutti_event *event)
 		break;
 	case TAG_PROBE:
 		barrier_event_fetch(tag & TAG_NUMBER, event);
-		break;
-	case TAG_TMD:
-		metadata_fetched(tag & TAG_NUMBER, event);
 		break;
 	case TAG_WORK:
 		work_fetched(tag & TAG_NUMBER, event);

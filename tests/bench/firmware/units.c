@@ -54,6 +54,7 @@ static const struct rule {
 	{ "tasks/metadata", "tmd_end", UNIT_COMPLETION },
 	{ "tasks/metadata", "tmd_fetch", UNIT_FETCH },
 	{ "tasks/metadata", "tmd_event_fetch", UNIT_CHECK },
+	{ "top/main", "metadata_fetched", UNIT_CHECK },
 	{ "tasks/task_table", "clean_up", UNIT_SIGNAL },
 	{ "tasks/task_table", "task_clean_up", UNIT_SIGNAL },
 	{ "tasks/task_table", "", UNIT_COMPLETION },

@@ -14,6 +14,7 @@
 #define SMS 20u
 #define KERNEL_AT 0x400000ull
 #define SIGNAL_AT 0x30000000ull
+#define TMD_AT 0x50000000ull
 #define RING 64u
 
 static union tutti_packet ring[2][RING];
@@ -33,6 +34,7 @@ static unsigned slot_queue[FW_TASKS];
 static uint32_t slot_kernarg[FW_TASKS];
 static struct tutti_task_state states[256]; /* of the tasks, in order */
 static unsigned tasks_told, alike;          /* all of them, and those for which a kept state was used again */
+static unsigned alike_metadata;             /* how many of the latter have metadata */
 static uint16_t more_registers;             /* of all kernels */
 
 /* The SMs of @n CTAs that are placed one after another, each where the fewest run, the first of those. */
@@ -80,6 +82,7 @@ static void state(const uint32_t *w)
 
 static void pump(void)
 {
+	static const struct tutti_tmd metadata = { .magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION };
 	struct tutti_kernel_descriptor descriptor = rig_descriptor();
 	const uint32_t *w;
 	unsigned words, q;
@@ -96,6 +99,8 @@ static void pump(void)
 				memcpy(hal_pointer(w[5]), &descriptor, sizeof(descriptor));
 			} else if ((w[0] >> 16 & TAG_KIND) == TAG_PACKETS) {
 				memcpy(hal_pointer(w[5]), (uint8_t *)ring[q] + (address - RIG_RING) % 4096, w[4]);
+			} else if ((w[0] >> 16 & TAG_KIND) == TAG_TMD) {
+				memcpy(hal_pointer(w[5]), &metadata, w[4]);
 			}
 			rig_event(TUTTI_EVENT_FETCH | (w[0] & 0xffff0000u), 0, 0);
 			break;
@@ -175,18 +180,26 @@ static unsigned running(unsigned q)
 	return n;
 }
 
-/* All CTAs of the kernel that runs in queue @q end at once. */
-static void end(unsigned q)
+/* All CTAs of kernel @i end at once. */
+static void end_run(unsigned i)
 {
-	unsigned i = 0, s;
+	unsigned s;
 
-	while (!(run[i].running && run[i].queue == q))
-		i++;
 	run[i].running = false;
 	for (s = 0; s < SMS; s++)
 		used[s] -= run[i].mask >> s & 1;
 	hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_CTA | run[i].slot << 8 | 1u << 24, 1, run[i].ctas, run[i].mask } });
 	pump();
+}
+
+/* Those of the kernel that runs in queue @q do. */
+static void end(unsigned q)
+{
+	unsigned i = 0;
+
+	while (!(run[i].running && run[i].queue == q))
+		i++;
+	end_run(i);
 }
 
 static void nothing_left(void)
@@ -443,6 +456,8 @@ static void vary(struct tutti_dispatch_packet *p, unsigned k)
 					 scope % 2 ? TUTTI_SCOPE_AGENT : TUTTI_SCOPE_SYSTEM); break;
 	case 9: p->ref_num = (uint16_t)(TUTTI_REF_STORE | roll(8)); break;
 	case 10: p->ref_num = 0; break;
+	case 11: p->tmd = TMD_AT + 256 * roll(2); break;
+	case 12: p->tmd = 0; break;
 	default: break;
 	}
 }
@@ -479,7 +494,10 @@ static void varied(unsigned round, bool compare)
 			}
 		/* a packet that is decoded leaves its kernarg in the state */
 		kept = &launch_kept[queue_at(0)->buffer - 1];
-		alike += kept->next && kept->state[STATE_AT(kernarg)] != (uint32_t)states[tasks_told - 1].kernarg;
+		if (kept->next && kept->state[STATE_AT(kernarg)] != (uint32_t)states[tasks_told - 1].kernarg) {
+			alike++;
+			alike_metadata += !!states[tasks_told - 1].tmd;
+		}
 	}
 	assert_int_equal(tasks_told, 40);
 	nothing_left();
@@ -517,6 +535,7 @@ static void alike_packets(void **unused)
 		}
 	}
 	assert_in_range(all, 400 * 10, 400 * 35);
+	assert_in_range(alike_metadata, 400 * 2, 400 * 20);
 }
 
 /* The CTAs of a kernel end a few at a time, so the next kernel needs more SMs than those of the last ones that end. */
@@ -546,11 +565,12 @@ static void alike_in_parts(void **unused)
 static void alike_but_bad(void **unused)
 {
 	(void)unused;
-	for (unsigned what = 0; what < 5; what++) {
+	for (unsigned i = 0; i < 10; i++) {
 		struct tutti_dispatch_packet p = plain(2, 0, SIGNAL_AT);
-		unsigned k;
+		unsigned k, what = i % 5;
 
 		begin();
+		p.tmd = i / 5 * TMD_AT;
 		for (k = 0; k < 8; k++) {
 			if (k == 6 && what == 1)
 				p.signal += 32;
@@ -572,6 +592,35 @@ static void alike_but_bad(void **unused)
 	}
 }
 
+/* A packet that equals the one before needs its metadata even if a plain kernel that ran beside that one ends last. */
+static void alike_beside_a_plain_one(void **unused)
+{
+	struct tutti_dispatch_packet p = plain(2, 0, 0);
+
+	(void)unused;
+	begin();
+	put(0, &p);
+	p.header &= (uint16_t)~TUTTI_HEADER_BARRIER;
+	p.tmd = TMD_AT;
+	put(0, &p);
+	put(0, &p);
+	p.header |= TUTTI_HEADER_BARRIER;
+	put(0, &p);
+	put(0, &p);
+	bell(0);
+	assert_int_equal(runs, 3);
+	end_run(1);
+	end_run(2);
+	end_run(0);
+	assert_int_equal(runs, 4);
+	end_run(3);
+	assert_int_equal(runs, 5);
+	for (unsigned k = 0; k < 5; k++)
+		assert_int_equal(states[k].tmd, k ? TMD_AT : 0);
+	end_run(4);
+	nothing_left();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -583,6 +632,7 @@ int main(void)
 		RIG_TEST("PERF-12 PKT-03 PKT-08 PKT-09", alike_packets),
 		RIG_TEST("PERF-12 TSK-08", alike_in_parts),
 		RIG_TEST("PERF-12 PKT-06", alike_but_bad),
+		RIG_TEST("PERF-12 TSK-01", alike_beside_a_plain_one),
 	};
 
 	return cmocka_run_group_tests_name("firmware: one kernel after another", tests, NULL, NULL);
