@@ -66,22 +66,25 @@ static int measure(struct bench *bench, struct bench_rig *rig, const struct pack
 {
 	static struct profile before, after;
 	struct tutti_card *card = emulator_card(rig->device);
-	unsigned kernels;
+	unsigned kernels, all = 0, batch = packet_form_batch(form);
 	int error = packet_form_references(rig);
 
 	if (!error)
 		error = packet_form_send(rig, form, PACKET_WARM_UP, &kernels);
 	profile_take(card, &before);
-	if (!error)
-		error = packet_form_send(rig, form, PACKET_ROUNDS, &kernels);
+	for (unsigned sent = 0; sent < PACKET_ROUNDS && !error; sent += batch, all += kernels) {
+		error = packet_form_prepare(rig, form);
+		if (!error)
+			error = packet_form_send(rig, form, batch, &kernels);
+	}
 	profile_take(card, &after);
 	if (error)
 		return bench_failed(bench, "PERF-01", form->name, tutti_strerror(error));
-	report(bench, form->name, "", (double)profile_sum(&before, &after, PACKET_EXPAND) / kernels, form->decoding);
-	report(bench, form->name, "_read", (double)profile_sum(&before, &after, PACKET_READ) / kernels, BENCH_NO_TARGET);
-	report(bench, form->name, "_whole", (double)(after.all - before.all) / kernels, BENCH_NO_TARGET);
+	report(bench, form->name, "", (double)profile_sum(&before, &after, PACKET_EXPAND) / all, form->decoding);
+	report(bench, form->name, "_read", (double)profile_sum(&before, &after, PACKET_READ) / all, BENCH_NO_TARGET);
+	report(bench, form->name, "_whole", (double)(after.all - before.all) / all, BENCH_NO_TARGET);
 	if (bench->profile)
-		profile_print(&before, &after, kernels);
+		profile_print(&before, &after, all);
 	return 0;
 }
 

@@ -11,18 +11,18 @@ void counts_take(struct tutti_card *card, struct counts *counts)
 	counts->all = tutti_card_instructions(card);
 }
 
-void counts_leave_out(struct counts *counts, const struct counts *before)
+void counts_leave_out(struct counts *counts, const struct counts *before, const struct counts *after)
 {
 	for (size_t f = 0; f < counts->n; f++) {
-		struct tutti_card_function *now = &counts->function[f];
-		const struct tutti_card_function *then = &before->function[f];
+		struct tutti_card_function *sum = &counts->function[f];
+		const struct tutti_card_function *then = &before->function[f], *now = &after->function[f];
 
-		now->instructions += now->instructions - then->instructions;
-		now->calls += now->calls - then->calls;
-		now->cycles += now->cycles - then->cycles;
-		now->divisions += now->divisions - then->divisions;
+		sum->instructions += now->instructions - then->instructions;
+		sum->calls += now->calls - then->calls;
+		sum->cycles += now->cycles - then->cycles;
+		sum->divisions += now->divisions - then->divisions;
 	}
-	counts->all += counts->all - before->all;
+	counts->all += after->all - before->all;
 }
 
 /* Negative if something rare, such as the wrap of the command ring, happened in what is left out and not in the rest. */

@@ -27,10 +27,10 @@ struct spent {
 
 void counts_take(struct tutti_card *card, struct counts *counts);
 /**
- * counts_leave_out() - add to @counts once more what was spent since @before, so that it is subtracted from what comes
- * later.
+ * counts_leave_out() - add to @counts what was spent between @before and @after, so that it is subtracted from what comes
+ * later. @counts and @after may be the same.
  */
-void counts_leave_out(struct counts *counts, const struct counts *before);
+void counts_leave_out(struct counts *counts, const struct counts *before, const struct counts *after);
 /** counts_spent() - add what was spent between @before and @after, which come from one card, times @weight. */
 void counts_spent(const struct counts *before, const struct counts *after, double weight, struct spent *spent);
 /** counts_units_known() - has each function of the firmware a unit? Names those without on the standard output. */

@@ -36,21 +36,17 @@ static unsigned plain_3d(const struct bench_rig *rig, unsigned round, union tutt
 	return 1;
 }
 
-/* Stores into empty entries, eight at a time. */
-static unsigned store_1d(const struct bench_rig *rig, unsigned round, union tutti_packet *packet)
+/* Replaces one reference after another. */
+static unsigned replace_1d(const struct bench_rig *rig, unsigned round, union tutti_packet *packet)
 {
-	if (round % TUTTI_REFERENCES == 0) {
-		tutti_queue_drain(rig->queue, 1000000000);
-		tutti_rsb_invalidate(tutti_queue_rsb(rig->queue), 0xff);
-	}
 	plain(rig, 1, (uint16_t)(TUTTI_REF_STORE | round % TUTTI_REFERENCES), true, &packet->dispatch);
 	return 1;
 }
 
-static unsigned replace_1d(const struct bench_rig *rig, unsigned round, union tutti_packet *packet)
+/* Stores each into an empty entry: see packet_form_prepare(). */
+static unsigned store_1d(const struct bench_rig *rig, unsigned round, union tutti_packet *packet)
 {
-	plain(rig, 1, TUTTI_REF_STORE | 6, true, &packet->dispatch);
-	return 1;
+	return replace_1d(rig, round, packet);
 }
 
 /* References 0 to 5 have no signal, 6 and 7 have one, which the last kernel of a packet names. */
@@ -164,7 +160,7 @@ const struct packet_form packet_forms[] = {
 	{ "plain_2d", plain_2d, 156, BENCH_NO_TARGET },
 	{ "plain_3d", plain_3d, 160, BENCH_NO_TARGET },
 	{ "reference_store_1d", store_1d, 140 + 35, 700 },
-	{ "reference_replace_1d", replace_1d, BENCH_NO_TARGET, BENCH_NO_TARGET },
+	{ "reference_replace_1d", replace_1d, BENCH_NO_TARGET, 700 },
 	{ "condensed_empty_1", empty_1, 65, 450 },
 	{ "condensed_empty_6", empty_6, 20, 250 },
 	{ "condensed_empty_31", empty_31, 13.5, 200 },
@@ -178,6 +174,16 @@ const struct packet_form packet_forms[] = {
 	{ 0 },
 };
 
+unsigned packet_form_batch(const struct packet_form *form)
+{
+	return form->make == store_1d ? TUTTI_REFERENCES : PACKET_ROUNDS;
+}
+
+int packet_form_prepare(struct bench_rig *rig, const struct packet_form *form)
+{
+	return form->make == store_1d ? tutti_rsb_invalidate(tutti_queue_rsb(rig->queue), 0xff) : 0;
+}
+
 int packet_form_send(struct bench_rig *rig, const struct packet_form *form, unsigned rounds, unsigned *kernels)
 {
 	int error = 0;
@@ -190,7 +196,10 @@ int packet_form_send(struct bench_rig *rig, const struct packet_form *form, unsi
 		*kernels += form->make(rig, r, &packet);
 		error = tutti_queue_submit(rig->queue, &packet);
 	}
-	return error ? error : bench_rig_wait(rig);
+	if (!error)
+		error = bench_rig_wait(rig);
+	/* what the firmware does for the references before it sleeps is part of it */
+	return error || form->make != store_1d ? error : tutti_queue_drain(rig->queue, 1000000000);
 }
 
 int packet_form_references(struct bench_rig *rig)

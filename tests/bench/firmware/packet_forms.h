@@ -28,6 +28,13 @@ struct packet_form {
 /** packet_forms - ends with a form that has no name. */
 extern const struct packet_form packet_forms[];
 
+/** packet_form_batch() - how many packets to send at a time, of which PACKET_ROUNDS is a multiple. */
+unsigned packet_form_batch(const struct packet_form *form);
+/**
+ * packet_form_prepare() - what the host does before each batch: it invalidates the references, if the form is to store them
+ * into empty entries. Return: 0 or -errno.
+ */
+int packet_form_prepare(struct bench_rig *rig, const struct packet_form *form);
 /**
  * packet_form_send() - launch @rounds packets of a form and wait for all their kernels.
  * @kernels: gets how many those are
