@@ -34,7 +34,16 @@ HOT int launch_start(struct queue *queue, struct task *task, uint32_t *command, 
 	return start_new(task, command, end, launch->shape, launch->groups);
 }
 
-int launch_check_reference(struct queue *queue, uint32_t number)
+/* launch_check_reference() would return 0. */
+static inline __attribute__((always_inline)) bool may_store(const struct queue *queue, uint32_t number)
+{
+	const struct rsb *rsb = queue->rsb;
+
+	return likely(rsb) && likely((number & ~TUTTI_REF_INDEX) == TUTTI_REF_STORE) && likely(!rsb->readers) &&
+	       likely(reference_taken(rsb, number & TUTTI_REF_INDEX));
+}
+
+COLD int launch_check_reference(struct queue *queue, uint32_t number)
 {
 	if (!queue->rsb || number & ~(TUTTI_REF_STORE | TUTTI_REF_INDEX) || !(number & TUTTI_REF_STORE))
 		return packet_refuse(TUTTI_ERROR_PACKET, offsetof(struct tutti_dispatch_packet, ref_num));
@@ -76,7 +85,8 @@ static inline uint32_t *reference_state(const struct queue *queue, unsigned inde
 }
 
 /* The packet at the head, which was decoded into @state, becomes reference @index. */
-static __attribute__((noinline)) void keep(struct queue *queue, unsigned index, const uint32_t *state, const struct launch *launch)
+static inline __attribute__((always_inline))
+void keep(struct queue *queue, unsigned index, const uint32_t *state, const struct launch *launch)
 {
 	uint32_t *entry = (uint32_t *)&queue->table[index];
 
@@ -93,10 +103,10 @@ static __attribute__((noinline)) int launch_reference(struct queue *queue, const
 	uint32_t number = packet->dispatch.ref_num, index = number & TUTTI_REF_INDEX, *p, *state;
 	struct task *task = task_table.free;
 	struct launch launch;
-	int code = launch_check_reference(queue, number);
+	int code;
 
-	if (unlikely(code))
-		return code;
+	if (unlikely(!may_store(queue, number)))
+		return launch_check_reference(queue, number);
 	p = command_begin(5 + START_WORDS + STATE_WORDS);
 	state = reference_state(queue, index, p + 5 + START_WORDS);
 	code = packet_dispatch(queue, &packet->dispatch, state, &launch);
@@ -259,7 +269,7 @@ static HOT void follow_decoded(const struct tutti_event *event, struct task *tas
 
 	kept->next = 0;
 	if (unlikely(number)) {
-		if (unlikely(launch_check_reference(queue, number)))
+		if (unlikely(!may_store(queue, number)))
 			return follow_afresh(event, task);
 		state = reference_state(queue, index, state);
 	}
