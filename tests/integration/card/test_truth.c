@@ -158,6 +158,23 @@ static void interrupt_comes_last(void)
 	}
 }
 
+/* Once no kernel runs and the firmware has nothing to do, the page of a reference buffer shows what was stored. */
+static void references_are_shown(void **state)
+{
+	const struct tutti_reference *shown = (void *)((uint8_t *)raw->bar + raw->discovery->rsb_window.offset +
+						       queue.id * TUTTI_PAGE_SIZE);
+
+	for (unsigned i = 1; i < 40; i++) {
+		const uint64_t *args = raw_args(&space, cell, 2, i);
+
+		step(raw_dispatch(raw, RAW_STEP, 1, 1, args, NULL), 2, i, 1 + i % 7);
+		assert_true(raw_until(raw, cell, expect, RAW_PATIENCE));
+		raw_settle(raw);
+		assert_int_equal(shown[1 + i % 7].kernarg, (uintptr_t)args);
+		assert_true(shown[1 + i % 7].flags & TUTTI_REFERENCE_VALID);
+	}
+}
+
 static void interrupt_last(void **state)
 {
 	interrupt_comes_last();
@@ -174,6 +191,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		T("SYS-09: every shared word is flipped while packets run, and none is relied upon", shared_words_are_mirrors),
+		T("PKT-10: the page of a reference buffer shows its references", references_are_shown),
 		T("SYS-09, PKT-04: data, signal, read index, then the interrupt", interrupt_last),
 		T("SYS-09, PKT-04: data, signal, read index, then the interrupt, fast mode", interrupt_last_fast),
 	};
