@@ -140,6 +140,7 @@ static COLD int launch_unusual(struct queue *queue, const union tutti_packet *pa
 	return code;
 }
 
+/* Metadata that have arrived without having been expected by queue_metadata(), or that have yet to be asked for. */
 static COLD int launch_with_metadata(struct queue *queue, const union tutti_packet *packet)
 {
 	struct tmd *tmd = tmd_ready(queue, packet->word[12], packet->word[13]);

@@ -2,8 +2,10 @@
 /**
  * DOC: Starting kernels that a plain packet alone does not describe: with metadata or CGAs, or when no slot is free
  *
- * A kernel that can start at once is decoded into a STATE command like a plain one, and its state is kept only if some
- * of its CTAs found no room. Every other one goes through the lists of pending_tasks.h.
+ * A kernel with CGAs that can start at once is decoded into a STATE command like a plain one. One with metadata is decoded
+ * into the kept state of its fetch buffer (launch_kept), which is copied to its STATE command and to those of the packets
+ * behind it that are alike. The state of a task is kept for itself only if some of its CTAs found no room. Every other
+ * kernel goes through the lists of pending_tasks.h.
  */
 #ifndef LAUNCH_SPECIAL_H
 #define LAUNCH_SPECIAL_H
