@@ -592,6 +592,72 @@ static void alike_but_bad(void **unused)
 	}
 }
 
+/* A wrong ref_num stops the queue, wherever the packet comes, and no reference is stored. */
+static void bad_references(void **unused)
+{
+	static const uint16_t bad[] = { 3, TUTTI_REF_STORE | 8, TUTTI_REF_STORE | 0x4000 };
+	struct tutti_dispatch_packet p = plain(2, 0, 0);
+
+	(void)unused;
+	for (unsigned i = 0; i < 6; i++) {
+		begin();
+		p.ref_num = 0;
+		if (i / 3)
+			put(0, &p);
+		p.ref_num = bad[i % 3];
+		put(0, &p);
+		bell(0);
+		if (i / 3)
+			end(0);
+		assert_int_equal(runs, i / 3);
+		assert_int_equal(queue_at(0)->error, TUTTI_ERROR_PACKET);
+		assert_int_equal(reference_buffer(0)->valid, 0);
+	}
+}
+
+/* A reference is not stored while kernels have yet to read the buffer, or the engines the entry; the packet waits. */
+static void references_in_use(void **unused)
+{
+	struct tutti_dispatch_packet p = plain(2, 0, 0);
+	struct rsb *rsb;
+
+	(void)unused;
+	for (unsigned i = 0; i < 3; i++) {
+		begin();
+		rsb = reference_buffer(0);
+		p.ref_num = 0;
+		if (i)
+			put(0, &p);
+		p.ref_num = TUTTI_REF_STORE | 3;
+		put(0, &p);
+		rsb->readers = i < 2;
+		bell(0);
+		if (i) {
+			run[0].running = false;
+			used[0]--;
+			used[1]--;
+			if (i == 2) { /* the last eight words are not taken, and one of them refers to the entry */
+				HAL_ENGINES->command_head -= 8;
+				rsb->table[3].used = command_tail() - 2;
+			}
+			hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_CTA | run[0].slot << 8 | 1u << 24, 1, 2, 3 } });
+			assert_int_equal(queue_at(0)->wait, i == 2 ? WAIT_ROOM : WAIT_RSB);
+			if (i == 2)
+				HAL_ENGINES->command_head += 8;
+		}
+		assert_int_equal(runs, !!i);
+		assert_int_equal(rsb->valid, 0);
+		rsb->readers = 0;
+		wait_wake(WAIT_RSB);
+		main_settle();
+		pump();
+		assert_int_equal(runs, 1 + !!i);
+		assert_int_equal(rsb->valid, 1 << 3);
+		end(0);
+		nothing_left();
+	}
+}
+
 /* A packet that equals the one before needs its metadata even if a plain kernel that ran beside that one ends last. */
 static void alike_beside_a_plain_one(void **unused)
 {
@@ -633,6 +699,8 @@ int main(void)
 		RIG_TEST("PERF-12 TSK-08", alike_in_parts),
 		RIG_TEST("PERF-12 PKT-06", alike_but_bad),
 		RIG_TEST("PERF-12 TSK-01", alike_beside_a_plain_one),
+		RIG_TEST("PERF-12 PKT-08", bad_references),
+		RIG_TEST("PERF-12 PKT-11", references_in_use),
 	};
 
 	return cmocka_run_group_tests_name("firmware: one kernel after another", tests, NULL, NULL);
