@@ -213,7 +213,7 @@ extern struct world {
 	uint32_t off_since[TUTTI_MAX_SMS]; /* command tail when it was disabled */
 	bool in_order;			   /* the card answers in the order it was asked */
 	bool suspended, suspending, windows, lots, draining;
-	uint32_t suspend_id, destroy_id[QUEUES];
+	uint32_t suspend_id; /* of the last request to suspend */
 	unsigned stall;	    /* visits during which no command is taken */
 	unsigned throttles; /* throttle tasks there are or may be */
 	uint64_t stalled_until;

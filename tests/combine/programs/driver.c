@@ -82,7 +82,7 @@ static void replied(const struct tutti_message *m, const struct tutti_message *r
 		program->busy_reset = false;
 		break;
 	case TUTTI_MSG_SUSPEND:
-		if (w.suspending) {
+		if (w.suspending && m->id == w.suspend_id) { /* one before may be answered late */
 			RULE(!card_resident() || w.works, "suspend (SYS-08)", "suspended, and %u CTAs run",
 			     card_resident());
 			w.suspended = true;

@@ -140,9 +140,11 @@ void op_suspend(void)
 			w.suspending = w.suspended = false;
 			feature_off(F_SUSPEND);
 		}
-	} else if (driver_request(TUTTI_MSG_SUSPEND, 0, 0, 0)) {
-		w.suspending = true;
-		feature_on(F_SUSPEND);
+	} else {
+		w.suspend_id = driver_request(TUTTI_MSG_SUSPEND, 0, 0, 0);
+		w.suspending = w.suspend_id;
+		if (w.suspending)
+			feature_on(F_SUSPEND);
 	}
 }
 
