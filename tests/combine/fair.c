@@ -171,6 +171,23 @@ static void passed_over(struct job *job)
 	     job->equal, job_name(launches[launched - 1].job));
 }
 
+/* Domains may be held for a CGA that does not fit, and what would fit only there waits too (CGA-05). */
+static bool domains_held(void)
+{
+	unsigned i;
+
+	for (i = 0; i < SLOTS; i++)
+		if (waits(w.act[i]) && w.act[i]->cga[0].kind && !card_fits(w.act[i], 1))
+			return true;
+	return false;
+}
+
+/* It needs the same as @job, so that it would have fitted where @job's last CTAs are. */
+static bool as_small(const struct job *other, const struct job *job)
+{
+	return same_shape(other, job) && !other->cga[0].kind && !job->cga[0].kind && !other->mask;
+}
+
 /* A task that has issued its quota, rounded up to whole CGAs, lets another one of its priority go (TSK-09). */
 static bool others_wait(const struct job *job)
 {
@@ -180,7 +197,8 @@ static bool others_wait(const struct job *job)
 		struct job *other = w.act[i];
 
 		if (other && other != job && other->level == job->level && other->queue != job->queue &&
-		    other->ready && waits(other) && other->order < job->order + 1000 && card_fits(other, 1))
+		    other->ready && waits(other) && other->order < job->order + 1000 &&
+		    (as_small(other, job) || card_fits(other, 1)))
 			return true;
 	}
 	return false;
@@ -202,7 +220,7 @@ static void quotas(void)
 
 		if (!job || !job->quota || job->work || job->sequence || job->turn <= job->quota + job->whole)
 			continue;
-		if (!others_wait(job))
+		if (!others_wait(job) || domains_held())
 			job->turn = 0;
 		else
 			RULE(job->turn <= 2 * (job->quota + job->whole), "quota (TSK-09)",
@@ -276,7 +294,7 @@ void fair_visit(void)
 	launched = 0;
 }
 
-/* A task that fits and does not start. Not asked while domains may be held for another one (CGA-05). */
+/* A task that fits and does not start. */
 const struct job *fair_idle(void)
 {
 	const struct job *found = NULL;
@@ -284,15 +302,10 @@ const struct job *fair_idle(void)
 
 	if (!room_is_known() || w.suspended)
 		return NULL;
-	for (i = 0; i < SLOTS; i++) {
-		if (!waits(w.act[i]))
-			continue;
-		if (card_fits(w.act[i], 1))
+	for (i = 0; i < SLOTS; i++)
+		if (waits(w.act[i]) && card_fits(w.act[i], 1))
 			found = w.act[i];
-		else if (w.act[i]->cga[0].kind)
-			return NULL;
-	}
-	return found;
+	return found && !domains_held() ? found : NULL;
 }
 
 /* It is the oldest task of its queue, and none of its CTAs is being launched wave by wave. */
