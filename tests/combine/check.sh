@@ -15,6 +15,9 @@ also=(30543                       # splits a CTA
       801876 805273 808187 810379 # scores that were forgotten before all of them were worked out, on large cards
       302062 306857               # a long visit when SMs are held for CGAs
       983463 984778 974886        # visits without end, or SMs that are never left, when searches are dear
+      1027332                     # a task of a failed packet that is evicted before its failure is reported
+      1020288                     # a request to suspend that is answered after the next one was made
+      1014306                     # a quota while domains are held for a CGA
       11408)                      # a queue task that has worked off its items does not end
 exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 1 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \
 	--known tests/combine/known

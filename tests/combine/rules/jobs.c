@@ -74,16 +74,14 @@ struct job *root_of(struct job *job)
 	return job;
 }
 
-/* A kernel has failed: the kernels of its packet that have not started never will, children included (PKT-18). */
-static void lose_rest(struct job *failed)
+void rules_lose_rest(struct job *failed, enum life life)
 {
 	struct job *job, *root = root_of(failed);
 
 	for (job = w.job; job < w.job + w.jobs; job++)
 		if (job != failed && job->queue == failed->queue &&
 		    job->life_of_queue == failed->life_of_queue && root_of(job)->entry == root->entry &&
-		    (job->life == WAITING || (job->life == RUNNING && job->slot < 0)) && !job->running &&
-		    !job->told)
+		    job->life == life && job->slot < 0 && !job->running && !job->told)
 			job_over(job, LOST);
 }
 
@@ -102,7 +100,7 @@ void job_over(struct job *job, enum life life)
 		w.act[job->slot] = NULL;
 	job->slot = -1;
 	if (job->faulted && life == FAILED)
-		lose_rest(job);
+		rules_lose_rest(job, WAITING); /* they never will start, children included (PKT-18) */
 	if (job->child)
 		return;
 	if (job_of_this_life(job)) {

@@ -242,6 +242,9 @@ void rules_cancelled(struct program *program, uint64_t packet)
 
 void rules_killed(struct job *job)
 {
+	/* others of its packet that were evicted before do not come back; those that are evicted later do */
+	if (job->faulted)
+		rules_lose_rest(job, RUNNING);
 	/* its last completion and the KILL may have crossed */
 	if (job->life != RUNNING)
 		return;
