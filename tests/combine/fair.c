@@ -313,7 +313,7 @@ static bool may_be_split(const struct job *job)
 {
 	unsigned i;
 
-	if (!job->independent || job->shared || job->barriers || job->waves < 2 || job->waves_left ||
+	if (!job->independent || job->shared || job->barriers || job->cga[0].kind || job->waves < 2 || job->waves_left ||
 	    job->told != job->running)
 		return false;
 	for (i = 0; i < SLOTS; i++)
