@@ -353,6 +353,8 @@ void fair_state(struct job *job);
 void fair_visit(void);
 /** fair_idle() - a task that fits and has not been launched, NULL: there is none. */
 const struct job *fair_idle(void);
+/** fair_unsplit() - a task whose CTAs fit nowhere while one of their waves does (RES-07), NULL: there is none. */
+const struct job *fair_unsplit(void);
 /** fair_quiet() - nothing is in progress, and time has passed: every task that fits must have been launched. */
 void fair_quiet(void);
 

@@ -340,8 +340,7 @@ static bool shapes_left(void)
 	return n < SHAPES_KEPT;
 }
 
-/* A task whose CTAs fit nowhere while one of their waves does (RES-07). */
-static const struct job *unsplit(void)
+const struct job *fair_unsplit(void)
 {
 	const struct job *found = NULL;
 	struct job wave;
@@ -365,6 +364,6 @@ void fair_quiet(void)
 	const struct job *job = fair_idle();
 
 	RULE(!job, "idle (RES-01)", "%s fits and nothing happens any more", job_name(job));
-	job = unsplit();
+	job = fair_unsplit();
 	RULE(!job, "unsplit (RES-07)", "%s fits nowhere, its waves would, and it is not split", job_name(job));
 }

@@ -32,13 +32,16 @@ static void run_down(unsigned beats)
 /* Longer than SMs are held for a task (firmware: tasks/patience.h), however often queues look at something meanwhile. */
 #define HOLDS_TICKS 150000000ull
 
-/* A task may wait although it fits while SMs are held for another one. */
-static void outlast_holds(void)
+/*
+ * A task may wait although it fits while SMs are held for another one, and each CTA that is launched wave by wave waits
+ * for its rounds (RES-07).
+ */
+static void outlast_waits(void)
 {
 	uint64_t until = hal_host.time + HOLDS_TICKS;
 	unsigned n;
 
-	for (n = 0; n < 10000 && fair_idle() && hal_host.time < until; n++)
+	for (n = 0; n < 10000 && (fair_idle() || fair_unsplit()) && hal_host.time < until; n++)
 		run_down(1);
 }
 
@@ -127,7 +130,7 @@ void end_finish(void)
 		w.program[i].flood = 0;
 	}
 	run_down(10);
-	outlast_holds();
+	outlast_waits();
 	fair_quiet();
 	w.draining = true;
 	while (op_enabled_sms() < w.sms) {
