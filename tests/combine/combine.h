@@ -351,6 +351,8 @@ void fair_launched(struct job *job, unsigned ctas);
 void fair_state(struct job *job);
 /** fair_visit() - at the end of each visit of the firmware. */
 void fair_visit(void);
+/** fair_waits_long() - a task has been passed over so often that whatever is on the card must be about to end. */
+bool fair_waits_long(void);
 /** fair_idle() - a task that fits and has not been launched, NULL: there is none. */
 const struct job *fair_idle(void);
 /** fair_unsplit() - a task whose CTAs fit nowhere while one of their waves does (RES-07), NULL: there is none. */

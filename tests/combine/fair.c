@@ -18,10 +18,11 @@ static struct {
 	uint32_t ctas;
 } launches[VISIT_LAUNCHES];
 static unsigned launched;
+static unsigned counted; /* kernels that have started, at the last one that counted for those that wait */
 
 void fair_begin(void)
 {
-	launched = 0;
+	launched = counted = 0;
 }
 
 void fair_launched(struct job *job, unsigned ctas)
@@ -56,12 +57,26 @@ static bool records_are_held(void)
 	       w.throttles || w.suspending;
 }
 
+/* A packet with the barrier bit waits for the children of those before it, which may have the lowest priority. */
+static bool children_live(unsigned queue)
+{
+	unsigned i;
+
+	for (i = 0; i < w.jobs; i++)
+		if (w.job[i].child && w.job[i].queue == queue && w.job[i].life < DONE)
+			return true;
+	return false;
+}
+
 /* The oldest packet of a queue waits while kernels of others start: for a slot, a descriptor, a record, a shape. */
 void fair_state(struct job *job)
 {
 	unsigned i;
 
-	if (job->issued || job->running || job->child)
+	if (w.started == counted)
+		return; /* it has started before, and was evicted or split */
+	counted = w.started;
+	if (job->child)
 		return;
 	for (i = 0; i < QUEUES; i++) {
 		struct program *program = &w.program[i];
@@ -69,7 +84,8 @@ void fair_state(struct job *job)
 
 		if (i == job->queue || !program->alive || program->dying || program->stopped ||
 		    program->oldest >= program->write || !e->published || e->bad || e->kind > CONDENSED ||
-		    w.job[e->job].life != WAITING || w.job[e->job].level > job->level || records_are_held())
+		    w.job[e->job].life != WAITING || w.job[e->job].level > job->level || records_are_held() ||
+		    children_live(i))
 			continue;
 		e->waited++;
 		visits.waited = e->waited > visits.waited ? e->waited : visits.waited;
@@ -124,13 +140,22 @@ static bool own_queue_got(const struct job *job)
 	return false;
 }
 
-/* Is any of the SMs that the task may use switched on? */
-static bool has_sms(const struct job *job)
+/* How many of the SMs that the task may use are switched on. */
+static unsigned open_sms(const struct job *job)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < w.sms; i++)
+		n += card_sm_open(job, i);
+	return n;
+}
+
+bool fair_waits_long(void)
 {
 	unsigned i;
 
-	for (i = 0; i < w.sms; i++)
-		if (card_sm_open(job, i))
+	for (i = 0; i < SLOTS; i++)
+		if (w.act[i] && w.act[i]->visits > VISITS_MOST / 2)
 			return true;
 	return false;
 }
@@ -150,8 +175,8 @@ static void passed_over(struct job *job)
 	}
 	if (!lower && !equal)
 		return;
-	/* In throttle mode others go first (TSK-07); with many CTAs on the card it waits for its own. */
-	job->visits += !records_are_held() && 2 * job->told < w.sms && has_sms(job);
+	/* In throttle mode others go first (TSK-07); with many CTAs on the SMs that it may use it waits for its own. */
+	job->visits += !records_are_held() && 2 * job->told < open_sms(job);
 	RULE(job->visits <= visits_most(), "starved (RES-01)",
 	     "%s has waited %u visits in which others of its priority or lower got CTAs", job_name(job),
 	     job->visits);

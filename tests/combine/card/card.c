@@ -14,19 +14,34 @@ void card_begin(unsigned sms)
 
 /* ---- what happens on the SMs ---- */
 
-static bool end_some(void)
+static bool end_cga(unsigned gpc, unsigned id)
 {
-	unsigned gpcs = discovery()->gpcs, gpc = roll(gpcs), id = roll(IDS), number = roll(SLOTS), i, g;
+	unsigned gpcs = discovery()->gpcs, g;
 
-	if (!card_resident())
-		return false;
 	for (g = 0; g < gpcs; g++, gpc = (gpc + 1) % gpcs)
 		if (cgas_end_one(gpc, id))
 			return true;
+	return false;
+}
+
+static bool end_plain(unsigned number)
+{
+	unsigned i;
+
 	for (i = 0; i < SLOTS; i++, number = (number + 1) % SLOTS)
 		if (slots[number].running && ctas_end_plain(number))
 			return true;
 	return false;
+}
+
+/* CGAs end first, but no kernel runs for ever because others run CGAs. */
+static bool end_some(void)
+{
+	unsigned gpc = roll(discovery()->gpcs), id = roll(IDS), number = roll(SLOTS);
+
+	if (!card_resident())
+		return false;
+	return (fair_waits_long() && roll(2) && end_plain(number)) || end_cga(gpc, id) || end_plain(number);
 }
 
 /* A wave of a running kernel executes an illegal instruction. @again: its queue has stopped already */
