@@ -217,6 +217,8 @@ bool cgas_end_one(unsigned gpc, unsigned id)
 
 /* ---- what fits ---- */
 
+#define IDS_SHARED 256u /* ids that the firmware gives out at most, as many to each GPC */
+
 /* A CGA of one level inside a CPC or GPC. */
 static bool cga_fits(const struct job *job)
 {
@@ -229,7 +231,8 @@ static bool cga_fits(const struct job *job)
 	for (i = 0; i < w.sms; i++) {
 		d = sms_domain(kind, i);
 		if (!card_sm_open(job, i) || ctas_late(i) ||
-		    ids_used[sms_place(i)->gpc] >= discovery()->gpc[sms_place(i)->gpc].sms / 2)
+		    ids_used[sms_place(i)->gpc] >= discovery()->gpc[sms_place(i)->gpc].sms / 2 ||
+		    ids_used[sms_place(i)->gpc] >= IDS_SHARED / discovery()->gpcs)
 			continue;
 		free_in[d] = (uint16_t)(free_in[d] +
 					(sms_ctas(i) ? card_room(job, i)
