@@ -6,6 +6,7 @@
 #include "core/state.h"
 #include "place/gpc_slots.h"
 #include "place/sm_score.h"
+#include "place/visit.h"
 
 /* A record is full when the next segment does not fit, so any two neighbours hold more than one record's words. */
 #define SPLIT_RECORDS (2 * LAKE_MESSAGE(LAKE_WORDS) / COMMAND_RECORD + 2)
@@ -124,6 +125,8 @@ uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const u
 	}
 	command_end(end);
 	account(task, n);
+	if (left && lake->top != lake->row && place_state.detours & DETOUR_ROUND_ROBIN)
+		visit_cut(); /* there is room for the others, but no time in this visit */
 	return n;
 }
 

@@ -2,6 +2,7 @@
 #include "place/water_fill.h"
 
 #include "core/state.h"
+#include "place/visit.h"
 
 void lake_init(struct lake *lake, unsigned words, const uint32_t *mask, unsigned levels)
 {
@@ -407,8 +408,10 @@ void lake_set(struct lake *lake, unsigned word, uint32_t mask, unsigned levels)
 		lake->top--;
 }
 
+#define LAP_STEPS 150u /* visit.h: for each word of masks, in this lake and in that of the task's shape */
+
 /* One lap: place a CTA on each SM of row 1 from position *first on; the next lap starts at position 0. */
-static uint32_t lap(struct lake *lake, uint32_t n, uint32_t *first, uint32_t **out)
+static COLD uint32_t lap(struct lake *lake, uint32_t n, uint32_t *first, uint32_t **out)
 {
 	uint32_t w, from = *first / 32, mask, last = lake->words;
 
@@ -434,12 +437,12 @@ static uint32_t lap(struct lake *lake, uint32_t n, uint32_t *first, uint32_t **o
 	return n;
 }
 
-uint32_t lake_pour_round(struct lake *lake, uint32_t n, uint32_t *first, uint32_t *out, uint32_t **end)
+COLD uint32_t lake_pour_round(struct lake *lake, uint32_t n, uint32_t *first, uint32_t *out, uint32_t **end)
 {
-	/* A LAUNCH has a limited length; the CTAs that are left are placed by the next one. */
-	const uint32_t *full = out + LAKE_MESSAGE(lake->words) - 2 * lake->words;
+	/* A LAUNCH has a limited length, and a visit too; the CTAs that are left are placed by the next one. */
+	const uint32_t *begin = out, *full = out + LAKE_MESSAGE(lake->words) - 2 * lake->words;
 
-	while (n && lake->top != lake->row && out < full)
+	while (n && lake->top != lake->row && out < full && (out == begin || visit_goes_on(LAP_STEPS * lake->words)))
 		n = lap(lake, n, first, &out);
 	*end = out;
 	return n;
