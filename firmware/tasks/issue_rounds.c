@@ -190,18 +190,28 @@ static uint32_t quota_of(const struct task *task)
 	return tmd && !tmd_flag(tmd, TUTTI_TMD_SEQUENCE) ? tmd_static(tmd)->quota : 0;
 }
 
+static uint32_t slots_of(struct task **tie, unsigned n)
+{
+	uint32_t slots = 0;
+
+	while (n--)
+		slots |= 1u << tie[n]->slot;
+	return slots;
+}
+
 /*
  * Quotas (TSK-09). Among tasks of one level the turn goes round in the order of their age in the table. A task that has
- * issued its quota is passed over while another one of them has CTAs to issue.
+ * issued its quota is passed over while another one of them has CTAs to issue, and so is one that may not issue or does
+ * not fit when it is its turn: the one behind it goes.
  */
 static struct task *turn_of(unsigned level, struct task **tie, unsigned n)
 {
-	struct task *turn = rounds.turn[level];
-	unsigned i;
+	uint32_t able = slots_of(tie, n);
+	struct task *task;
 
-	for (i = 0; i < n; i++)
-		if (tie[i] == turn)
-			return turn;
+	for (task = rounds.turn[level]; task; task = task->next)
+		if (able >> task->slot & 1)
+			return task;
 	return tie[0];
 }
 
@@ -240,15 +250,6 @@ static struct task *choose(unsigned level, struct task **tie, unsigned *n, uint3
 		return task;
 	*most = 1;
 	return lots_choose(level, tie, *n);
-}
-
-static uint32_t slots_of(struct task **tie, unsigned n)
-{
-	uint32_t slots = 0;
-
-	while (n--)
-		slots |= 1u << tie[n]->slot;
-	return slots;
 }
 
 /*

@@ -75,6 +75,19 @@ static bool may(int n)
 	       !(job[n].sequence && model.task[n].running);
 }
 
+/* The task whose turn it is or, if it may not issue, the one behind it that may; @first if there is none behind. */
+static int from_turn(unsigned level, int first)
+{
+	unsigned i;
+
+	for (i = 0; i < model.used && model.table[i] != model.turn[level]; i++)
+		;
+	for (; i < model.used; i++)
+		if (job[model.table[i]].priority == level && may(model.table[i]))
+			return model.table[i];
+	return first;
+}
+
 static void issue(void)
 {
 	unsigned level, i, many;
@@ -93,13 +106,9 @@ static void issue(void)
 						who = model.table[i];
 					many++;
 					quota |= !!job[model.table[i]].quota;
-					if (model.table[i] == model.turn[level])
-						quota |= 2;
 				}
-			if (many > 1 && quota & 1 && quota & 2)
-				who = model.turn[level];
-			if (many > 1 && quota & 1)
-				model.turn[level] = who;
+			if (many > 1 && quota)
+				who = model.turn[level] = from_turn(level, who);
 		}
 		if (who < 0)
 			return;
@@ -118,7 +127,7 @@ static void issue(void)
 				model.task[who].left = job[who].quota;
 				passes(who);
 			}
-		} else if (many > 1 && quota & 1) {
+		} else if (many > 1 && quota) {
 			passes(who);
 		}
 		if (model.task[who].issued == job[who].groups && model.turn[level] == who)
