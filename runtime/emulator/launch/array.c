@@ -275,7 +275,7 @@ void cta_release(struct sm_array *array, struct cta *cta)
 		cga_complete(array, cta);
 	else
 		note_done(array, cta);
-	sm_give(&array->sm[cta->sm], array->limits, cta);
+	sm_give(&array->sm[cta->sm], cta);
 	array->sm[cta->sm].completed++;
 	slot->resident--;
 	task_put(array, cta->task);

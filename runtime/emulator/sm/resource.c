@@ -48,37 +48,68 @@ static int run_across_words(const struct blocks *blocks, unsigned need)
 	return -1;
 }
 
-int blocks_take(struct blocks *blocks, unsigned need)
+/* Blocks @first to @first + @need - 1 of a word, of which there are some. */
+static uint64_t mask_of(unsigned first, unsigned need)
 {
+	return ~0ull >> (64 - need) << first;
+}
+
+static int take_far(struct blocks *blocks, unsigned need)
+{
+	uint64_t runs = need <= 64 ? runs_in_word(blocks->free[0], need) : 0;
 	int first;
 
-	if (!need)
-		return 0;
-	if (need <= 64) {
-		uint64_t runs = runs_in_word(blocks->free[0], need);
-
-		if (runs) {
-			first = __builtin_ctzll(runs);
-			blocks->free[0] &= ~((need == 64 ? ~0ull : (1ull << need) - 1) << first);
-			return first;
-		}
-		if (!(blocks->free[1] | blocks->free[2] | blocks->free[3]))
-			return -1;
+	if (runs) {
+		first = __builtin_ctzll(runs);
+		blocks->free[0] &= ~mask_of((unsigned)first, need);
+		return first;
 	}
+	if (need <= 64 && !(blocks->free[1] | blocks->free[2] | blocks->free[3]))
+		return -1;
 	first = run_across_words(blocks, need);
 	for (unsigned i = 0; first >= 0 && i < need; i++)
 		blocks->free[(first + i) / 64] &= ~(1ull << ((first + i) % 64));
 	return first;
 }
 
-void blocks_give(struct blocks *blocks, unsigned first, unsigned need)
+/* Inline, since each wave of a CTA takes two runs; mostly the first free block begins one that is long enough. */
+static inline int take(struct blocks *blocks, unsigned need)
 {
-	if (need && first + need <= 64) {
-		blocks->free[0] |= (need == 64 ? ~0ull : (1ull << need) - 1) << first;
+	uint64_t free = blocks->free[0], run;
+	unsigned first;
+
+	if (!need)
+		return 0;
+	if (unlikely(!free))
+		return take_far(blocks, need);
+	first = (unsigned)__builtin_ctzll(free);
+	if (unlikely(first + need > 64))
+		return take_far(blocks, need);
+	run = mask_of(first, need);
+	if (unlikely(run & ~free))
+		return take_far(blocks, need);
+	blocks->free[0] &= ~run;
+	return (int)first;
+}
+
+static inline void give(struct blocks *blocks, unsigned first, unsigned need)
+{
+	if (likely(need && first + need <= 64)) {
+		blocks->free[0] |= mask_of(first, need);
 		return;
 	}
 	for (unsigned i = first; i < first + need; i++)
 		blocks->free[i / 64] |= 1ull << (i % 64);
+}
+
+int blocks_take(struct blocks *blocks, unsigned need)
+{
+	return take(blocks, need);
+}
+
+void blocks_give(struct blocks *blocks, unsigned first, unsigned need)
+{
+	give(blocks, first, need);
 }
 
 void sm_init(struct sm *sm, const struct tutti_discovery *limits)
@@ -99,20 +130,18 @@ void sm_init(struct sm *sm, const struct tutti_discovery *limits)
 		blocks_init(&sm->peu[p].scalar, limits->scalar_blocks);
 		blocks_init(&sm->peu[p].vector, limits->vector_blocks);
 	}
-	for (unsigned w = 0; w < limits->peus * limits->peu_waves; w++)
-		wave[w].cta = ~0u;
 }
 
 static bool peu_take(struct peu *peu, const struct tutti_task_state *state, struct wave_slot *slot)
 {
 	int scalar, vector;
 
-	scalar = blocks_take(&peu->scalar, state->scalar_blocks);
+	scalar = take(&peu->scalar, state->scalar_blocks);
 	if (scalar < 0)
 		return false;
-	vector = blocks_take(&peu->vector, state->vector_blocks);
+	vector = take(&peu->vector, state->vector_blocks);
 	if (vector < 0) {
-		blocks_give(&peu->scalar, (unsigned)scalar, state->scalar_blocks);
+		give(&peu->scalar, (unsigned)scalar, state->scalar_blocks);
 		return false;
 	}
 	peu->free_waves--;
@@ -121,26 +150,30 @@ static bool peu_take(struct peu *peu, const struct tutti_task_state *state, stru
 	return true;
 }
 
+/* The lowest free wave slot of PEU @p, which has one. */
 static unsigned free_wave_slot(const struct sm *sm, const struct tutti_discovery *limits, unsigned p)
 {
-	unsigned first = p * limits->peu_waves, w = first;
+	unsigned first = p * limits->peu_waves, i = first / 64;
+	uint64_t free = ~sm->busy[i] & ~0ull << (first % 64);
 
-	while (sm->busy[w / 64] >> (w % 64) & 1)
-		w++;
-	return w;
+	while (!free)
+		free = ~sm->busy[++i];
+	return i * 64 + (unsigned)__builtin_ctzll(free);
 }
 
 static bool wave_put(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta, unsigned number, unsigned p)
 {
-	struct wave_slot taken;
+	struct wave_slot *slot;
 	unsigned w;
 
-	if (!sm->peu[p].free_waves || !peu_take(&sm->peu[p], &cta->task->state, &taken))
+	if (!sm->peu[p].free_waves)
 		return false;
 	w = free_wave_slot(sm, limits, p);
-	taken.cta = cta->number;
-	taken.number = (uint16_t)number;
-	sm->wave[w] = taken;
+	slot = &sm->wave[w];
+	if (!peu_take(&sm->peu[p], &cta->task->state, slot))
+		return false;
+	slot->number = (uint16_t)number;
+	slot->peu = (uint16_t)p;
 	sm->busy[w / 64] |= 1ull << (w % 64);
 	cta->wave_slots[w / 64] |= 1ull << (w % 64);
 	return true;
@@ -169,19 +202,18 @@ static bool wave_take(struct sm *sm, const struct tutti_discovery *limits, struc
 	}
 }
 
-static void waves_give(struct sm *sm, const struct tutti_discovery *limits, const struct cta *cta)
+static void waves_give(struct sm *sm, const struct cta *cta)
 {
+	const struct tutti_task_state *state = &cta->task->state;
+
 	for (unsigned i = 0; i < SM_WAVES / 64; i++) {
-		uint64_t left = cta->wave_slots[i];
+		for (uint64_t left = cta->wave_slots[i]; left; left &= left - 1) {
+			const struct wave_slot *slot = &sm->wave[i * 64 + (unsigned)__builtin_ctzll(left)];
+			struct peu *peu = &sm->peu[slot->peu];
 
-		for (; left; left &= left - 1) {
-			unsigned w = i * 64 + (unsigned)__builtin_ctzll(left);
-			struct peu *peu = &sm->peu[w / limits->peu_waves];
-
-			blocks_give(&peu->scalar, sm->wave[w].scalar, cta->task->state.scalar_blocks);
-			blocks_give(&peu->vector, sm->wave[w].vector, cta->task->state.vector_blocks);
+			give(&peu->scalar, slot->scalar, state->scalar_blocks);
+			give(&peu->vector, slot->vector, state->vector_blocks);
 			peu->free_waves++;
-			sm->wave[w].cta = ~0u;
 		}
 		sm->busy[i] &= ~cta->wave_slots[i];
 	}
@@ -201,7 +233,7 @@ bool sm_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *ct
 	cta->shared_first = (uint16_t)shared;
 	for (unsigned i = 0; i < cta->waves; i++) {
 		if (!wave_take(sm, limits, cta, i)) {
-			waves_give(sm, limits, cta);
+			waves_give(sm, cta);
 			blocks_give(&sm->shared, cta->shared_first, state->shared_blocks);
 			return false;
 		}
@@ -216,11 +248,11 @@ bool sm_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *ct
 	return true;
 }
 
-void sm_give(struct sm *sm, const struct tutti_discovery *limits, const struct cta *cta)
+void sm_give(struct sm *sm, const struct cta *cta)
 {
 	const struct tutti_task_state *state = &cta->task->state;
 
-	waves_give(sm, limits, cta);
+	waves_give(sm, cta);
 	blocks_give(&sm->shared, cta->shared_first, state->shared_blocks);
 	sm->cta_slots++;
 	sm->barriers += state->barriers;

@@ -22,10 +22,9 @@ struct blocks {
 	uint64_t free[SM_BLOCK_WORDS];
 };
 
-/** struct wave_slot - a wave slot of an SM. */
+/** struct wave_slot - a wave slot of an SM, if a wave has taken it. */
 struct wave_slot {
-	uint32_t cta; /* number of the CTA in the array's pool; ~0 if the slot is free */
-	uint16_t number;
+	uint16_t number, peu;
 	uint16_t scalar, vector; /* first blocks of its registers */
 };
 
@@ -57,7 +56,7 @@ struct sm {
 void sm_init(struct sm *sm, const struct tutti_discovery *limits);
 /** sm_take() - reserve everything that @cta needs. Return: false if it does not fit; nothing is taken then. */
 bool sm_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta);
-void sm_give(struct sm *sm, const struct tutti_discovery *limits, const struct cta *cta);
+void sm_give(struct sm *sm, const struct cta *cta);
 /** sm_wave_slot() - the wave slot of wave @number of @cta. */
 unsigned sm_wave_slot(const struct sm *sm, const struct cta *cta, unsigned number);
 /** blocks_take() - take the lowest run of @need free blocks. Return: its first block, or -1 if there is none. */

@@ -116,7 +116,7 @@ static void capacity_of_one_shape(void **unused)
 		}
 		assert_int_equal(fits, want);
 		for (unsigned i = 0; i < fits; i++)
-			sm_give(&card->array->sm[0], limits, &cta[i]);
+			sm_give(&card->array->sm[0], &cta[i]);
 		assert_int_equal(card->array->sm[0].cta_slots, 32);
 		assert_int_equal(card->array->sm[0].barriers, 16);
 		assert_true(card->array->sm[0].shared.free[0] == ~0ull);
@@ -193,7 +193,7 @@ static void table_of_sm_states(void **unused)
 			n += sm_take(sm, &limits, &cta[n]);
 		}
 		for (unsigned i = 0; i < n; i += 2)
-			sm_give(sm, &limits, &cta[i]);
+			sm_give(sm, &cta[i]);
 		sm_array_table(card->array, table);
 		assert_int_equal(table[1].cta_slots, 32 - n / 2);
 		assert_int_equal(table[1].barriers, sm->barriers);

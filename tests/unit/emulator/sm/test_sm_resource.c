@@ -250,7 +250,7 @@ static void one_sm(struct sm *sm, const struct tutti_discovery *limits)
 
 		if (there[i]) {
 			hand(sm, limits, &cta[i], false);
-			sm_give(sm, limits, &cta[i]);
+			sm_give(sm, &cta[i]);
 			there[i] = false;
 		} else {
 			task[i].state = any_state(limits);
@@ -266,7 +266,7 @@ static void one_sm(struct sm *sm, const struct tutti_discovery *limits)
 	for (unsigned i = 0; i < MOST_CTAS; i++)
 		if (there[i]) {
 			hand(sm, limits, &cta[i], false);
-			sm_give(sm, limits, &cta[i]);
+			sm_give(sm, &cta[i]);
 		}
 	same_sm(sm, limits);
 	assert_int_equal(oracle.ctas | oracle.barriers, 0);
@@ -316,7 +316,7 @@ static void rotated(void **unused)
 
 		if (there[i]) {
 			hand(sm, limits, &cta[i], false);
-			sm_give(sm, limits, &cta[i]);
+			sm_give(sm, &cta[i]);
 			there[i] = false;
 		} else {
 			task[i].state = any_state(limits);
