@@ -31,6 +31,7 @@ int cpu_create(const struct cpu_config *config, struct cpu **out)
 	cpu->flat_bytes = config->flat ? config->flat_bytes : 0;
 	cpu->flat_top = cpu->flat_bytes > 7 ? cpu->flat_bytes - 7 : 0;
 	cpu->help = &cpu_help;
+	cpu->stub = ~0ull;
 	cpu->host_flags = cpu->xlen == 64 && cpu_float_flags();
 	pthread_mutex_init(&pending->lock, NULL);
 	cpu->pending = pending;
@@ -53,6 +54,12 @@ void cpu_destroy(struct cpu *cpu)
 const struct cpu_fault *cpu_fault(const struct cpu *cpu)
 {
 	return &cpu->fault;
+}
+
+void cpu_stub(struct cpu *cpu, uint64_t va, uint64_t service)
+{
+	cpu->stub = va;
+	cpu->stub_service = service;
 }
 
 uint64_t cpu_instructions(const struct cpu *cpu)
@@ -218,7 +225,7 @@ enum cpu_stop cpu_run_entered(struct cpu *cpu, struct cpu_regs *regs, uint64_t i
 	cpu->regs = regs;
 	cpu->end = end < cpu->instructions ? ~0ull : end;
 	if (cpu->xlen == 64)
-		cpu_float_mode(cpu);
+		cpu_float_renew(cpu);
 	return pieces(cpu, regs);
 }
 

@@ -232,6 +232,12 @@ void cpu_count(struct cpu *cpu, uint64_t first, uint32_t halves, const uint16_t 
 /** cpu_cost() - while instructions are counted by function, count their cycles, too. @cost: kept; NULL = no more */
 void cpu_cost(struct cpu *cpu, const struct cpu_cost *cost);
 
+/**
+ * cpu_stub() - at @va lies `li a7, @service; ecall`, by which programs of an RV64 processor mostly end. Translated code that
+ * goes there has them executed at once, without their being fetched; whoever else goes there fetches them as ever.
+ */
+void cpu_stub(struct cpu *cpu, uint64_t va, uint64_t service);
+
 struct cpu_translation;
 /**
  * cpu_translate() - execute code translated ahead of time where there is some (NULL = interpret all).

@@ -149,6 +149,7 @@ void cpu_float_mode(struct cpu *cpu)
 		cpu->fast[rm] = 0;
 	cpu->fast[SOFT_RNE] = inexact;
 	cpu->fast[7] = inexact && cpu->regs->frm == SOFT_RNE;
+	cpu->mode = cpu_mode_of(cpu->regs);
 }
 
 /* ---- operands ---- */

@@ -121,6 +121,8 @@ struct cpu_help {
 #define CPU_HOST_FLAGS 0x0fu
 #endif
 
+#define CPU_STUB_BYTES 8u
+
 #define CPU_ATTEND_STOP       1u
 #define CPU_ATTEND_INVALIDATE 2u
 #define CPU_ATTEND_ATTACH     4u
@@ -130,10 +132,11 @@ struct cpu_help {
  * @limit: count at which taken branches stop to be free: that of the run's end, or 0 to make it look at @attention
  * @end: count at which the run ends
  * @near: span remembered for each base register; @near_used: which of them
- * @fast: per rounding mode field: the host's arithmetic gives the result (see float.c)
+ * @fast: per rounding mode field: the host's arithmetic gives the result (see float.c); @mode: from what that follows
  * @host_flags: the host's floating-point flags can be relied on (cpu_float_flags())
  * @bias: of the translated code that runs; @loaded: what its access outside of remembered memory has loaded
- * @attached: translated code; @present: the last one used of those that are not vouched for; NULL if there is none
+ * @stub, @stub_service: see cpu_stub(); an odd address if there is none
+ * @attached: translated code; @present: the last one used; NULL if there is none
  */
 struct cpu {
 	uint64_t instructions;
@@ -142,6 +145,7 @@ struct cpu {
 	uint32_t attention;
 	uint8_t fast[8];
 	bool host_flags;
+	uint16_t mode;
 	uint8_t *flat;
 	uint64_t flat_top; /* addresses below it are good for eight bytes */
 	struct cpu_regs *regs;
@@ -155,6 +159,7 @@ struct cpu {
 	const struct cpu_bus *bus;
 	void *user;
 	uint64_t flat_bytes;
+	uint64_t stub, stub_service;
 	struct cpu_attached *present;
 	struct cpu_attached *attached;
 	unsigned attachments;
@@ -239,8 +244,17 @@ void cpu_mret(struct cpu *cpu);
 
 /* ---- float.c ---- */
 
-/** cpu_float_mode() - what follows from fcsr; after each change of it. */
+/** cpu_float_mode() - what follows from fcsr; after each change of it. cpu_float_renew() - the same if it has changed. */
 void cpu_float_mode(struct cpu *cpu);
+static inline uint16_t cpu_mode_of(const struct cpu_regs *regs)
+{
+	return (uint16_t)((regs->fflags & CPU_NX) | regs->frm << 8);
+}
+static inline void cpu_float_renew(struct cpu *cpu)
+{
+	if (cpu_unlikely(cpu->mode != cpu_mode_of(cpu->regs)))
+		cpu_float_mode(cpu);
+}
 /** cpu_float() - execute a floating-point instruction exactly. Return: false if it is illegal. */
 bool cpu_float(struct cpu *cpu, const struct cpu_op *op, unsigned name);
 /** cpu_float_value() - see struct cpu_help. */

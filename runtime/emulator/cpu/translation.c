@@ -104,11 +104,7 @@ const struct cpu_attached *cpu_select(struct cpu *cpu, uint64_t pc)
 {
 	struct cpu_attached *attached = attached_at(cpu, pc);
 
-	/*
-	 * Not the code that is vouched for: a kernel enters it only to end, and the next wave begins in the kernel's
-	 * own again.
-	 */
-	if (attached && !attached->vouched)
+	if (attached)
 		cpu->present = attached;
 	return attached;
 }
@@ -146,6 +142,17 @@ uint64_t cpu_store_far(struct cpu *cpu, uint64_t va, uint64_t pc, uint64_t count
 const struct cpu_help cpu_help = {cpu_load_far, cpu_store_far, cpu_atomic, cpu_float_value, fmaf, fma, cpu_remembered,
 				   cpu_float_forget};
 
+/* Execute the two instructions of the stub. Return: false if the run may end before. */
+static bool run_stub(struct cpu *cpu, struct cpu_regs *regs)
+{
+	if (cpu_unlikely(cpu->instructions + 2 > __atomic_load_n(&cpu->limit, __ATOMIC_RELAXED)))
+		return false;
+	regs->x[17] = cpu->stub_service;
+	regs->pc += CPU_STUB_BYTES;
+	cpu->instructions += 2;
+	return true;
+}
+
 enum cpu_stop cpu_translated(struct cpu *cpu, struct cpu_regs *regs)
 {
 	uint64_t out, before = ~cpu->instructions;
@@ -160,6 +167,8 @@ enum cpu_stop cpu_translated(struct cpu *cpu, struct cpu_regs *regs)
 		if (out & 1)
 			return out == CPU_OUT_ECALL ? CPU_STOP_ECALL : CPU_STOP_FAULT;
 		regs->pc = out;
+		if (out == cpu->stub && run_stub(cpu, regs))
+			return CPU_STOP_ECALL;
 	}
 	return cpu->xlen == 32 ? cpu_interpret32(cpu, regs) : cpu_interpret64(cpu, regs);
 }

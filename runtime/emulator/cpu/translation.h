@@ -76,7 +76,7 @@ static inline const struct cpu_attached *cpu_translated_room(struct cpu *cpu, ui
 	const struct cpu_attached *code = cpu->present;
 	uint32_t at;
 
-	if (pc - code->at >= code->bytes)
+	if (cpu_likely(code) && pc - code->at >= code->bytes)
 		code = cpu->attachments > 1 ? cpu_select(cpu, pc) : NULL;
 	if (!code || pc & 1)
 		return NULL;

@@ -4,43 +4,8 @@
  * the processor is made to forget its code, fetches again, and finds it: a wave in a long loop goes on in it at once. What
  * waves do, and what they count, does not depend on that.
  */
-#include "emulator/cpu/translation.h"
 #include "emulator/hart/hart.h"
 #include "emulator/translated/translated.h"
-
-/* ---- the ROM ---- */
-
-/* How a wave ends that returns from its kernel, as nearly all do: `li a7, 0; ecall`, translated by hand. */
-static uint64_t end_of_wave(struct cpu *cpu, uint64_t pc)
-{
-	if (cpu->instructions + 2 > __atomic_load_n(&cpu->limit, __ATOMIC_RELAXED))
-		return pc;
-	cpu->regs->x[17] = TUTTI_SERVICE_EXIT;
-	cpu->regs->pc = pc + 8;
-	cpu->instructions += 2;
-	return CPU_OUT_ECALL;
-}
-
-int hart_code_init(struct hart *hart)
-{
-	static const struct cpu_translated_entry entry = { 0, 0 };
-	static const cpu_translated_function function = end_of_wave;
-	static const uint32_t margin = 2;
-	static const struct cpu_translation rom = {
-		.xlen = 64,
-		.first = TUTTI_WAVE_ROM,
-		.bytes = 8,
-		.entries = 1,
-		.functions = 1,
-		.entry = &entry,
-		.function = &function,
-		.margin = &margin,
-	};
-
-	return cpu_translate(hart->cpu, &rom);
-}
-
-/* ---- kernels ---- */
 
 /* Code is what can be executed and not be written; who writes it through another mapping invalidates it. */
 static bool is_code(const struct region *region)

@@ -257,7 +257,9 @@ int hart_memory_init(struct hart *hart)
 	if (!hart->infos || (!hart->shared && shared_bytes(hart)))
 		return -ENOMEM;
 	error = cpu_create(&(struct cpu_config){ .xlen = 64, .bus = &bus, .user = hart }, &hart->cpu);
-	return error ? error : hart_code_init(hart);
+	if (!error)
+		cpu_stub(hart->cpu, TUTTI_WAVE_ROM, TUTTI_SERVICE_EXIT);
+	return error;
 }
 
 void hart_memory_fini(struct hart *hart)
