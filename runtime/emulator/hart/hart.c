@@ -14,23 +14,29 @@
 
 /* ---- running ---------------------------------------------------------- */
 
-bool hart_start(struct hart *hart, struct wave *wave)
+void hart_registers(struct wave *wave)
 {
+	const struct task *task = wave->cta->task;
 	struct cpu_regs *regs = &wave->regs;
 	size_t bytes = sizeof(*regs);
 
-	wave->stack = stack_take(&hart->stacks, wave->cta->task->stack_class);
-	if (!wave->stack)
-		return false;
 	/* By the C library: for a size that is known gcc writes `rep stos`, which takes five times as long. */
 	__asm__("" : "+r"(bytes));
 	memset(regs, 0, bytes);
-	regs->pc = wave->cta->task->state.entry;
+	regs->pc = task->state.entry;
 	regs->x[1] = TUTTI_WAVE_ROM;
 	regs->x[2] = wave->stack->va + wave->stack->bytes;
 	regs->x[4] = wave->info_va;
-	regs->x[10] = wave->cta->task->state.kernarg;
+	regs->x[10] = task->state.kernarg;
 	regs->fflags = CPU_NX; /* with it set the processor computes on the host's floating-point unit */
+}
+
+bool hart_start(struct hart *hart, struct wave *wave)
+{
+	wave->stack = stack_take(&hart->stacks, wave->cta->task->stack_class);
+	if (!wave->stack)
+		return false;
+	hart_registers(wave);
 	return true;
 }
 
@@ -106,8 +112,9 @@ static void run(struct hart *hart, struct wave *wave)
 		if (engine->array->deterministic)
 			limit = engine->slice_end - engine->executed;
 		why = cpu_run_entered(hart->cpu, &wave->regs, limit);
-		engine->executed += cpu_instructions(hart->cpu) - before;
+		engine->executed -= before;
 		before = cpu_instructions(hart->cpu);
+		engine->executed += before;
 		wave->fresh = false;
 		if (unlikely(hart->classes))
 			energy_count(hart);

@@ -79,6 +79,8 @@ struct hart *hart_get(struct engine *engine, uint32_t asid);
 void hart_destroy(struct hart *hart);
 /** hart_start() - give @wave, which is new, its stack and its first registers. Return: false: there is no memory. */
 bool hart_start(struct hart *hart, struct wave *wave);
+/** hart_registers() - give @wave, which has a stack, the registers with which waves begin. */
+void hart_registers(struct wave *wave);
 /** hart_code_fetched() - its processor fetches from @region. hart_code_refresh() - before a run, if @hart->untranslated. */
 void hart_code_fetched(struct hart *hart, const struct region *region);
 void hart_code_refresh(struct hart *hart);

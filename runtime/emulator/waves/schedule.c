@@ -251,6 +251,27 @@ static struct wave *start_next(struct engine *engine, struct cta *cta)
 	return wave;
 }
 
+/* A wave is about to run, in a time slice of its own. */
+static void begin_slice(struct engine *engine)
+{
+	tutti_store_relaxed(&engine->runs, engine->runs + 1);
+	engine->slice_end = engine->executed + RUN_INSTRUCTIONS;
+}
+
+bool engine_goes_on(struct engine *engine)
+{
+	struct cta *cta = engine->starting;
+
+	engine->spins = 0;
+	if (unlikely(must_leave(engine) || engine->ready.head || engine->blocked.head ||
+		     tutti_load_relaxed(&engine->replies) || !engine_can_run(engine, cta)))
+		return false;
+	begin_slice(engine);
+	if (cta->started + 1 == cta->waves)
+		engine->starting = NULL;
+	return true;
+}
+
 /* Return: the wave that @engine runs next, or NULL if it must return to its caller. */
 static struct wave *engine_pick(struct engine *engine)
 {
@@ -258,10 +279,9 @@ static struct wave *engine_pick(struct engine *engine)
 
 	if (unlikely(must_leave(engine)))
 		return NULL;
-	tutti_store_relaxed(&engine->runs, engine->runs + 1);
+	begin_slice(engine);
 	if (unlikely(tutti_load_relaxed(&engine->replies)))
 		request_take(engine);
-	engine->slice_end = engine->executed + RUN_INSTRUCTIONS;
 	for (;;) {
 		struct cta *cta = engine->starting;
 

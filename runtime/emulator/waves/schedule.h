@@ -10,6 +10,11 @@ void schedule_fini(struct sm_array *array);
 /** engine_ended() - pass on @cta, which has no wave left. engine_faulted() - the same if a fault has frozen it. */
 void engine_ended(struct engine *engine, struct cta *cta);
 void engine_faulted(struct engine *engine, struct cta *cta);
+/**
+ * engine_goes_on() - a wave of the CTA that @engine starts has ended, and the CTA's next one is what the engine runs next.
+ * Return: false: the engine has to choose, or to leave
+ */
+bool engine_goes_on(struct engine *engine);
 /** sm_array_collect() - take the CTAs that workers have handed over. Only the driving thread calls it. */
 void sm_array_collect(struct sm_array *array);
 /**

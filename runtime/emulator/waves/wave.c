@@ -48,27 +48,34 @@ static void fill_special(struct wave *wave)
 	info->work_items = cta->special ? cta->work_items : 0;
 }
 
+/* Which work-items are its own. */
+static void fill_items(struct wave *wave)
+{
+	struct tutti_wave_info *info = wave->info;
+	const struct cta *cta = wave->cta;
+	uint32_t number = cta->first_wave + (uint32_t)wave->number, first = TUTTI_WAVE_ITEMS * number;
+	uint32_t items = unlikely(cta->task->edge) ? edge_items(cta, info) : cta->task->items;
+
+	info->first_item = first;
+	info->items = first >= items ? 0 : items - first < TUTTI_WAVE_ITEMS ? items - first : TUTTI_WAVE_ITEMS;
+	info->wave = number;
+}
+
 static void fill_info(struct engine *engine, struct wave *wave)
 {
 	struct tutti_wave_info *info = wave->info;
 	const struct cta *cta = wave->cta;
 	struct task *task = cta->task;
 	struct sm_array *array = engine->array;
-	uint32_t number = cta->first_wave + (uint32_t)wave->number;
-	uint32_t items = task->items, first = TUTTI_WAVE_ITEMS * number;
 
 	if (wave->info_serial != task->serial) {
 		*info = task->info;
 		wave->info_serial = task->serial;
 		wave->info_special = false;
 	}
-	if (unlikely(task->edge))
-		items = edge_items(cta, info);
+	fill_items(wave);
 	info->shared = TUTTI_WAVE_SHARED + cta->sm * array->shared_stride +
 		       (uint64_t)cta->shared_first * array->limits->shared_block_bytes;
-	info->first_item = first;
-	info->items = first >= items ? 0 : items - first < TUTTI_WAVE_ITEMS ? items - first : TUTTI_WAVE_ITEMS;
-	info->wave = number;
 	info->cta[0] = cta->at.x;
 	info->cta[1] = cta->at.y;
 	info->cta[2] = cta->at.z;
@@ -100,6 +107,17 @@ static void cta_freeze(struct engine *engine, struct cta *cta, unsigned wave, un
 	engine_faulted(engine, cta);
 }
 
+/* @wave is the next one of its CTA. */
+static void wave_begin(struct engine *engine, struct wave *wave)
+{
+	wave->number = wave->cta->started++;
+	wave->fresh = true;
+	wave->spun = false;
+	wave->slot = WAVE_NO_SLOT;
+	wave->cga_arrived = false;
+	engine->waves++;
+}
+
 struct wave *wave_start(struct engine *engine, struct cta *cta)
 {
 	struct wave *wave;
@@ -125,18 +143,13 @@ struct wave *wave_start(struct engine *engine, struct cta *cta)
 	}
 	hart->free_waves = wave->next;
 	hart->live++;
-	wave->number = cta->started++;
-	wave->fresh = true;
-	wave->spun = false;
-	wave->slot = WAVE_NO_SLOT;
-	wave->cga_arrived = false;
+	wave_begin(engine, wave);
 	wave->live_next = cta->live;
 	wave->live_link = &cta->live;
 	if (cta->live)
 		cta->live->live_link = &wave->live_next;
 	cta->live = wave;
 	fill_info(engine, wave);
-	engine->waves++;
 	return wave;
 }
 
@@ -191,6 +204,25 @@ void wave_end(struct wave *wave)
 		barrier_release(engine, cta);
 }
 
+/*
+ * While a CTA is being started, a wave of it that ends is mostly followed by the next one, which would be given the same
+ * structure and stack. So it takes the other's place, and the hart does not stop.
+ */
+static bool wave_succeed(struct wave *wave)
+{
+	struct cta *cta = wave->cta;
+	struct engine *engine = cta->engine;
+
+	if (engine->starting != cta || cta->cga ||
+	    inject_armed(engine->array->card, TUTTI_INJECT_KERNEL_TRAP, NULL) || !engine_goes_on(engine))
+		return false;
+	cta->left--;
+	hart_registers(wave);
+	wave_begin(engine, wave);
+	fill_items(wave);
+	return true;
+}
+
 void wave_fault(struct hart *hart, unsigned cause, unsigned access, uint64_t pc, uint64_t address)
 {
 	struct wave *wave = hart->current;
@@ -239,6 +271,8 @@ bool wave_service(struct hart *hart, uint64_t number)
 	case TUTTI_SERVICE_EXIT: {
 		struct wave *wave = hart->current;
 
+		if (likely(wave_succeed(wave)))
+			return true;
 		hart->current = NULL;
 		wave_end(wave);
 		return false;

@@ -189,3 +189,34 @@ k_private:	# leaves a mark in private memory, yields 20 times, looks again: out[
 2:	li t2, 1
 	amoadd.d zero, t2, (s0)
 3:	ret
+k_first:	# out[0] |= what is in registers that are empty at first, out[1] |= 1 << wave; then fills all of them
+	.irp i, 5,6,7,8,9,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	or x3, x3, x\i
+	.endr
+	.irp i, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	fmv.x.d x5, f\i
+	or x3, x3, x5
+	.endr
+	frcsr x5
+	xori x5, x5, 1
+	or x3, x3, x5
+	ld x8, 0(a0)
+	sc.d x5, zero, (x8)
+	xori x5, x5, 1
+	or x3, x3, x5
+	amoor.d zero, x3, (x8)
+	addi x9, x8, 8
+	lwu x5, 28(tp)
+	li x6, 1
+	sll x6, x6, x5
+	amoor.d zero, x6, (x9)
+	li x5, 0x70
+	fscsr x5
+	lr.d x5, (x8)
+	.irp i, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	fmv.d.x f\i, x6
+	.endr
+	.irp i, 2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	li x\i, -1
+	.endr
+	ret

@@ -56,6 +56,7 @@ struct tutti_card {
 	unsigned events;
 	uint64_t counter[TUTTI_COUNTERS];
 	uint64_t print_va;
+	unsigned print_traps; /* faults to inject whenever a wave prints */
 	uint64_t virtual_time;
 	uint64_t traps, stuck, silent; /* injected */
 	uint64_t translations;
@@ -113,7 +114,11 @@ void card_sm_places(const struct tutti_card *card, struct tutti_sm_place *table)
 				(uint8_t)g, 0, (uint8_t)(i == n - 1 ? n / 2 + 5 : i / 2), i == n - 1 ? 0 : i % 2};
 	}
 }
-uint64_t card_context_print(struct tutti_card *card, uint32_t asid) { return card->print_va; }
+uint64_t card_context_print(struct tutti_card *card, uint32_t asid)
+{
+	card->traps += card->print_traps;
+	return card->print_va;
+}
 void card_wake(struct tutti_card *card) { }
 bool inject_take(struct tutti_card *card, enum tutti_card_fault fault)
 {
@@ -121,6 +126,8 @@ bool inject_take(struct tutti_card *card, enum tutti_card_fault fault)
 }
 bool inject_armed(struct tutti_card *card, enum tutti_card_fault fault, uint64_t *arg)
 {
+	if (fault == TUTTI_INJECT_KERNEL_TRAP)
+		return card->traps;
 	*arg = (fault == TUTTI_INJECT_STUCK_SM ? card->stuck : card->silent) - 1;
 	return fault == TUTTI_INJECT_STUCK_SM ? card->stuck : fault == TUTTI_INJECT_SILENT_SM && card->silent;
 }
