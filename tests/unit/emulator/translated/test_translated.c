@@ -203,6 +203,40 @@ static void in_the_middle(void **state)
 	translator_destroy(translator);
 }
 
+/* Runs end where they do when all is interpreted, also between the instructions of the stub by which kernels end. */
+static void ends_by_the_stub(void **state)
+{
+	static const uint32_t code[] = {E_ADDI(10, 10, 1), E_ADDI(11, 10, 1), E_JALR(0, 1, 0)}, stub[] = {E_LI(17, 5), E_ECALL};
+	struct translator *translator = translator_create(NULL, NULL);
+	const struct cpu_translation *translation = translator_find(translator, (const uint8_t *)code, sizeof(code));
+
+	for (unsigned slice = 1; slice <= 6; slice++) {
+		struct rig rig[2];
+		enum cpu_stop stop = CPU_STOP_SLICE;
+
+		for (unsigned i = 0; i < 2; i++) {
+			rig_init(&rig[i], 64);
+			rig_code(&rig[i], RIG_BASE, code, 3);
+			rig_code(&rig[i], RIG_BASE + 0x800, stub, 2);
+			rig[i].regs.x[1] = RIG_BASE + 0x800;
+		}
+		assert_int_equal(cpu_attach(rig[0].cpu, RIG_BASE, translation), 0);
+		cpu_stub(rig[0].cpu, RIG_BASE + 0x800, 5);
+		while (stop == CPU_STOP_SLICE) {
+			stop = cpu_run(rig[0].cpu, &rig[0].regs, slice);
+			assert_int_equal(cpu_run(rig[1].cpu, &rig[1].regs, slice), stop);
+			same(&rig[0], &rig[1]);
+		}
+		assert_int_equal(stop, CPU_STOP_ECALL);
+		assert_int_equal(rig[0].regs.x[17], 5);
+		if (slice >= 5) /* neither code nor stub were fetched */
+			assert_int_equal(rig[0].asked, 0);
+		rig_fini(&rig[0]);
+		rig_fini(&rig[1]);
+	}
+	translator_destroy(translator);
+}
+
 /* ---- the cache ---- */
 
 static void used_again(void **state)
@@ -545,6 +579,7 @@ int main(void)
 		TEST("SYS-51: translated at load: compiled C as the host and the interpreter", computes),
 		TEST("SYS-51: translated at load: code that changes", invalidated),
 		TEST("SYS-51: translated at load: attached in the middle of a loop", in_the_middle),
+		TEST("SYS-51: translated at load: the stub by which kernels end", ends_by_the_stub),
 		TEST("SYS-51: translation cache: used again, private", used_again),
 		TEST("SYS-51: translation cache: nothing that others can write, nothing damaged", trusts_nobody),
 		TEST("SYS-51: translation cache: a file is what its name says", is_what_it_says),
