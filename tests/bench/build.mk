@@ -32,8 +32,8 @@ $(OUT)/tests/bench/host/loops_host.o: HOST_CFLAGS += -O2 -fno-tree-vectorize
 
 BENCH_TOOLS := $(OUT)/runtime/tools/tool.o $(OUT)/runtime/tools/xclbin/write.o
 
-$(OUT)/tutti-bench: $(BENCH_OBJECTS) $(BENCH_TOOLS) $(OUT)/libtutti.a $(CARD_LIB)
-	$(CC) $(HOST_CFLAGS) $(BENCH_OBJECTS) $(BENCH_TOOLS) -o $@ $(LDFLAGS) $(WITH_CARD)
+$(OUT)/tutti-bench: $(BENCH_OBJECTS) $(BENCH_TOOLS) $(CARD_WHOLE) $(OUT)/libtutti.a $(OUT)/libtutti-image.a
+	$(CC) $(HOST_CFLAGS) $(CARD_CFLAGS) $(LTO_FLAGS) $(BENCH_OBJECTS) $(BENCH_TOOLS) $(CARD_WHOLE) -o $@ $(LDFLAGS) $(OUT)/libtutti.a $(CARD_LIBS)
 
 # A program of its own, since it uses two libraries that the benchmark must not hold.
 BENCH_HSA := $(OUT)/tests/bench/hsa/hsa_launch

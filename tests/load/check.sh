@@ -38,6 +38,13 @@ needs() {
 		! ldd "$out/tutti" | grep unicorn && ! ldd "$out/libtutti-card.so.0" | grep unicorn
 }
 
+# Whether the plug-in can be optimised as a whole; a compiler that is none cannot.
+lto() { [ "$(runtime/emulator/lto.sh "${@:2}")" = "$1" ]; }
+lto_is_known() {
+	lto yes gcc -O2 -g && lto no gcc -fsanitize=address && lto no gcc -fno-lto && lto no false &&
+		lto no gcc -fno-use-linker-plugin
+}
+
 plugin_exports() { [ "$(exported "$out/libtutti-card.so.0" | grep '^tutti')" = tutti_card_plugin ]; }
 
 # A library moved elsewhere, with what is given as the plug-in beside it, or below it.
@@ -95,6 +102,7 @@ check "SYS-40, SYS-55: libtutti exports the functions of the public headers, all
 check "SYS-55: they are listed one by one" no_wildcards
 check "SYS-51, SYS-55: neither libtutti nor the tool needs the emulated card, and nothing libunicorn" needs
 check "SYS-55: of its own names the plug-in exports one" plugin_exports
+check "SYS-51, PERF-03: it is known which compilers optimise it as a whole" lto_is_known
 check "SYS-55: a C program opens libtutti with RTLD_LOCAL and runs a kernel; nothing leaks into the program" \
 	"$out/tests/load/opens" "$out/libtutti.so.0" "$kernel"
 if command -v python3 >/dev/null; then

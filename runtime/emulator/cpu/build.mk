@@ -9,12 +9,17 @@ $(CPU_LIB): $(CPU_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+# Functions of the card and its processor cannot be replaced by a program's own, so calls need no indirection. Both have the
+# same floating point, since either may become part of the other.
+CPU_CFLAGS := -fvisibility=hidden -ffp-contract=off -fno-math-errno
+
 # An optimized interpreter needs the jumps at the end of each instruction kept apart.
-$(OUT)/runtime/emulator/cpu/interpret%.o: CPU_EXTRA = -fno-gcse -fno-crossjumping
+$(OUT)/runtime/emulator/cpu/interpret%.o $(OUT)/lto/runtime/emulator/cpu/interpret%.o: \
+	CPU_EXTRA = $(if $(findstring clang,$(CC)),,-fno-gcse -fno-crossjumping)
 
 $(CPU_OBJ): $(OUT)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(HOST_CFLAGS) -ffp-contract=off -fno-math-errno $(CARD_HIDDEN) $(if $(findstring clang,$(CC)),,$(CPU_EXTRA)) -MMD -MP -c -o $@ $<
+	$(CC) $(HOST_CFLAGS) $(CPU_CFLAGS) $(CPU_EXTRA) -MMD -MP -c -o $@ $<
 
 -include $(CPU_OBJ:.o=.d)
 
