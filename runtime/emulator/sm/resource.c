@@ -161,12 +161,12 @@ static unsigned free_wave_slot(const struct sm *sm, const struct tutti_discovery
 	return i * 64 + (unsigned)__builtin_ctzll(free);
 }
 
-static bool wave_put(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta, unsigned number, unsigned p)
+static inline bool wave_put(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta, unsigned number, unsigned p)
 {
 	struct wave_slot *slot;
 	unsigned w;
 
-	if (!sm->peu[p].free_waves)
+	if (unlikely(!sm->peu[p].free_waves))
 		return false;
 	w = free_wave_slot(sm, limits, p);
 	slot = &sm->wave[w];
@@ -179,27 +179,33 @@ static bool wave_put(struct sm *sm, const struct tutti_discovery *limits, struct
 	return true;
 }
 
-static bool wave_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta, unsigned number)
+static bool waves_rotate(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta)
 {
-	uint32_t tried = 0;
-
-	if (unlikely(sm->rotate))
-		return wave_put(sm, limits, cta, number, (sm->split + 1 + number) % limits->peus);
-	for (;;) {
-		unsigned best = ~0u, most = 0;
-
-		for (unsigned p = 0; p < limits->peus; p++) {
-			if (!(tried >> p & 1) && sm->peu[p].free_waves > most) {
-				most = sm->peu[p].free_waves;
-				best = p;
-			}
-		}
-		if (best == ~0u)
+	for (unsigned number = 0; number < cta->waves; number++)
+		if (!wave_put(sm, limits, cta, number, (sm->split + 1 + number) % limits->peus))
 			return false;
-		if (wave_put(sm, limits, cta, number, best))
-			return true;
-		tried |= 1u << best;
+	return true;
+}
+
+/*
+ * Each wave goes to the PEU with the most free wave slots, the lowest if there are several: so the next one goes to a PEU
+ * above it with as many, or to the lowest one with one less. A PEU that has no registers for one wave has none for the next.
+ */
+static bool waves_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *cta)
+{
+	unsigned most = limits->peu_waves, p = 0;
+
+	for (unsigned number = 0; number < cta->waves; p++) {
+		if (p == limits->peus) {
+			p = 0;
+			most--;
+		}
+		if (!most)
+			return false;
+		if (sm->peu[p].free_waves == most && wave_put(sm, limits, cta, number, p))
+			number++;
 	}
+	return true;
 }
 
 static void waves_give(struct sm *sm, const struct cta *cta)
@@ -231,12 +237,10 @@ bool sm_take(struct sm *sm, const struct tutti_discovery *limits, struct cta *ct
 	if (shared < 0)
 		return false;
 	cta->shared_first = (uint16_t)shared;
-	for (unsigned i = 0; i < cta->waves; i++) {
-		if (!wave_take(sm, limits, cta, i)) {
-			waves_give(sm, cta);
-			blocks_give(&sm->shared, cta->shared_first, state->shared_blocks);
-			return false;
-		}
+	if (!(unlikely(sm->rotate) ? waves_rotate(sm, limits, cta) : waves_take(sm, limits, cta))) {
+		waves_give(sm, cta);
+		blocks_give(&sm->shared, cta->shared_first, state->shared_blocks);
+		return false;
 	}
 	sm->cta_slots--;
 	sm->barriers -= state->barriers;
