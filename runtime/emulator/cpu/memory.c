@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "machine.h"
+#include "translation.h"
 
 #define PAGE_OF(va) ((va) / CPU_PAGE)
 
@@ -233,6 +233,48 @@ bool cpu_store(struct cpu *cpu, uint64_t va, unsigned bytes, unsigned base, uint
 	if (part < bytes && !cpu_store(cpu, mask(cpu, va + part), bytes - part, base, value >> (8 * part)))
 		return false;
 	return store_part(cpu, &span, va, part, value);
+}
+
+/* ---- accesses of translated code that are not to memory remembered for their register ---- */
+
+/* Where to go on behind the access at @pc, if the bus has asked for the end of the run. */
+static uint64_t settle(struct cpu *cpu, uint64_t pc, unsigned what)
+{
+	if (cpu_likely(__atomic_load_n(&cpu->limit, __ATOMIC_RELAXED)))
+		return 0;
+	cpu->instructions++;
+	pc += what >> 16;
+	return cpu->xlen == 32 ? (uint32_t)pc : pc;
+}
+
+uint64_t cpu_load_far(struct cpu *cpu, uint64_t va, uint64_t pc, uint64_t count, unsigned what)
+{
+	const uint8_t *host = simple(cpu, va, what & 0xff, CPU_LOAD, what >> 8 & 0xff);
+
+	if (cpu_likely(host)) {
+		cpu->loaded = read_host(host, what & 0xff);
+		return 0;
+	}
+	cpu->regs->pc = pc;
+	cpu->instructions = count;
+	if (!cpu_load(cpu, va, what & 0xff, what >> 8 & 0xff, &cpu->loaded))
+		return CPU_OUT_FAULT;
+	return settle(cpu, pc, what);
+}
+
+uint64_t cpu_store_far(struct cpu *cpu, uint64_t va, uint64_t pc, uint64_t count, unsigned what, uint64_t value)
+{
+	uint8_t *host = simple(cpu, va, what & 0xff, CPU_STORE, what >> 8 & 0xff);
+
+	if (cpu_likely(host)) {
+		write_host(host, what & 0xff, value);
+		return 0;
+	}
+	cpu->regs->pc = pc;
+	cpu->instructions = count;
+	if (!cpu_store(cpu, va, what & 0xff, what >> 8 & 0xff, value))
+		return CPU_OUT_FAULT;
+	return settle(cpu, pc, what);
 }
 
 /* ---- atomics ---- */

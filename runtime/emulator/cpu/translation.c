@@ -111,34 +111,6 @@ const struct cpu_attached *cpu_select(struct cpu *cpu, uint64_t pc)
 
 /* ---- running it ---- */
 
-/* Where to go on behind the access at @pc, if the bus has asked for the end of the run. */
-static uint64_t settle(struct cpu *cpu, uint64_t pc, unsigned what)
-{
-	if (cpu_likely(__atomic_load_n(&cpu->limit, __ATOMIC_RELAXED)))
-		return 0;
-	cpu->instructions++;
-	pc += what >> 16;
-	return cpu->xlen == 32 ? (uint32_t)pc : pc;
-}
-
-uint64_t cpu_load_far(struct cpu *cpu, uint64_t va, uint64_t pc, uint64_t count, unsigned what)
-{
-	cpu->regs->pc = pc;
-	cpu->instructions = count;
-	if (!cpu_load(cpu, va, what & 0xff, what >> 8 & 0xff, &cpu->loaded))
-		return CPU_OUT_FAULT;
-	return settle(cpu, pc, what);
-}
-
-uint64_t cpu_store_far(struct cpu *cpu, uint64_t va, uint64_t pc, uint64_t count, unsigned what, uint64_t value)
-{
-	cpu->regs->pc = pc;
-	cpu->instructions = count;
-	if (!cpu_store(cpu, va, what & 0xff, what >> 8 & 0xff, value))
-		return CPU_OUT_FAULT;
-	return settle(cpu, pc, what);
-}
-
 const struct cpu_help cpu_help = {cpu_load_far, cpu_store_far, cpu_atomic, cpu_float_value, fmaf, fma, cpu_remembered,
 				   cpu_float_forget};
 
