@@ -239,15 +239,6 @@ static int without_shape(struct tmd *tmd)
 	return PACKET_PARKED;
 }
 
-/*
- * Nothing has changed for a child that found no free shape. To decode it again would fetch its kernel's descriptor again,
- * and two children whose descriptors share an entry of the cache would do that to each other all the time.
- */
-static bool still_without_shape(const struct tmd *tmd)
-{
-	return tmd->shapes_seen == shapes.ids + 1 && !shape_left() && one_will_end();
-}
-
 /* The decoded child, whose STATE is @command, gets the free slot @task. */
 static void start_now(struct tmd *tmd, struct task *task, uint32_t *command, const struct launch *launch)
 {
@@ -339,8 +330,6 @@ static bool attempt(struct tmd *tmd)
 		refuse(tmd, TUTTI_EINVAL);
 		return true;
 	}
-	if (still_without_shape(tmd))
-		return false;
 	code = start(tmd, &error);
 	if (code == PACKET_PARKED)
 		return false;
@@ -351,14 +340,35 @@ static bool attempt(struct tmd *tmd)
 	return true;
 }
 
+/* A child that found no free shape, and nothing has ended since for which it would be refused now. */
+static bool lacks_shape(const struct tmd *tmd)
+{
+	return tmd->shapes_seen == shapes.ids + 1 && tmd->parent && tmd->parent->state != TASK_KILLED &&
+	       tmd->queue->state == QUEUE_RUNNING;
+}
+
+/*
+ * As long as nothing has changed for children that lack a shape, no attempt is made: it would fetch the descriptor of the
+ * kernel again, and two children whose descriptors share an entry of the cache would do that to each other all the time.
+ * Whether something has is the same for all of them and asked once, since there may be more of them than attempts in a
+ * visit, and each visit begins with the first.
+ */
 COLD bool child_look(unsigned first, unsigned n)
 {
-	bool left = false;
+	bool left = false, asked = false, same = false;
 	struct tmd *tmd;
 
 	for (tmd = tmd_at(first); n--; tmd++) {
 		if (!waits(tmd))
 			continue;
+		if (lacks_shape(tmd)) {
+			same = asked ? same : (!shape_left() && one_will_end());
+			asked = true;
+			if (same) {
+				left = true;
+				continue;
+			}
+		}
 		if (!visit_goes_on(ATTEMPT_STEPS)) {
 			command_mark(); /* its event begins another visit */
 			return true;

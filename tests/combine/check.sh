@@ -24,6 +24,7 @@ also=(30543                       # splits a CTA
       1130626                     # a large card whose GPCs have fewer ids than SMs
       1005830 1036895 1111376 1132489 1141225 # visits that fill a large card in round-robin order
       1064305                     # quotas, when the task whose turn it is does not fit
+      1063905                     # more children wait for a shape than a visit can look at
       11408)                      # a queue task that has worked off its items does not end
 exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 1 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \
 	--known tests/combine/known
