@@ -17,7 +17,10 @@ void child_init(void);
 void child_resume(void);
 /** child_request() - serve a wave's request TASK or QUEUE_NOTIFY. */
 void child_request(const struct tutti_event *event);
-/** child_look() - try to start the children whose metadata are in record @first or the next @n - 1. Return: some have to wait */
+/**
+ * child_look() - try to start the children whose metadata are in record @first or the next @n - 1.
+ * Return: some have to wait
+ */
 bool child_look(unsigned first, unsigned n);
 
 #endif

@@ -205,7 +205,8 @@ HOT int launch_metadata_now(struct queue *queue, const union tutti_packet *packe
 	unsigned i;
 
 	__asm__("" : "+r"(kept)); /* it is not worked out again, since that takes a multiplication */
-	if (unlikely(how & ~KEPT_OWN) || unlikely(!task) || unlikely(p > command_ring.limit) || unlikely(!pending_direct(priority_of(queue, tmd))) ||
+	if (unlikely(how & ~KEPT_OWN) || unlikely(!task) || unlikely(p > command_ring.limit) ||
+	    unlikely(!pending_direct(priority_of(queue, tmd))) ||
 	    unlikely(!how && !launch_alike(w, packet[-1].word)) || unlikely(!shape_last->capacity) ||
 	    unlikely(!shape_is_last(kept->state[STATE_AT(scalar_blocks)], kept->state[STATE_AT(shared_blocks)],
 				    kept->state[STATE_AT(workgroup_z)] >> 16)))

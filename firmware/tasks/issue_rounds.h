@@ -3,9 +3,10 @@
  * DOC: Which task issues CTAs next (spec TSK-04, TSK-06, TSK-08, TSK-09, RES-01)
  *
  * Resident tasks with CTAs to issue stand in one list for each priority level, the oldest in the table first, so that
- * the order changes only when a task comes or goes; a queue task stays there while it waits for items. A round takes the first level that has a task which is eligible
- * and fits, settles ties (by quotas, or by tie_lots.h) and places CTAs of the task it chose. Rounds go on until no
- * eligible task fits, and begin only if there are CTAs to issue (DETOUR_ISSUE). A task that is alone on its level gets all that fits at once; tied tasks get one CTA at a time.
+ * the order changes only when a task comes or goes; a queue task stays there while it waits for items. A round takes the
+ * first level that has a task which is eligible and fits, settles ties (by quotas, or by tie_lots.h) and places CTAs of
+ * the task it chose. Rounds go on until no eligible task fits, and begin only if there are CTAs to issue (DETOUR_ISSUE).
+ * A task that is alone on its level gets all that fits at once; tied tasks get one CTA at a time.
  */
 #ifndef ISSUE_ROUNDS_H
 #define ISSUE_ROUNDS_H

@@ -91,7 +91,10 @@ void pending_left(struct task *task);
 void pending_wake(struct pending *pending);
 /** pending_drop() - end a task without a slot; its queue goes on. @signal: cancel its signal instead of dropping it */
 void pending_drop(struct pending *pending, bool signal);
-/** pending_drop_all() - the same for the tasks of @queue that have no slot; @packet: of this one only. Return: there were some */
+/**
+ * pending_drop_all() - the same for the tasks of @queue that have no slot; @packet: of this one only.
+ * Return: there were some
+ */
 bool pending_drop_all(struct queue *queue, const uint64_t *packet, bool signal);
 /** pending_with() - the record of the task with this metadata, or NULL. */
 struct pending *pending_with(const struct tmd *tmd);

@@ -1,13 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # PERF-12, PERF-14: soft-core instructions of whole launches and whole tensor requests. They are exact; each limit is
-# what was measured and a fiftieth more, or the target of the specification where that is met.
+# what was measured and a fiftieth more, or the target of the specification where that is met. The counts are those of gcc
+# 12's code; another compiler's may be a tenth higher.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
 out=${TUTTI_OUT:-build}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export TUTTI_DEVICE=emulator
+case $(riscv64-unknown-elf-gcc -dumpversion) in
+12.*) more=1 ;;
+*) more=1.1 ;;
+esac
 n=0
 check() # result, text
 {
@@ -34,20 +39,21 @@ check $? "PERF-06 PERF-12: no form of launch grows by half from 32 to 1024 SMs, 
 
 while read -r id case limit; do
 	value=$(sed -n "s/.*\"id\":\"$id\",\"case\":\"$case\",\"value\":\([-0-9.e+]*\).*/\1/p" "$dir/way" "$dir/tensor")
-	perl -e 'exit !($ARGV[0] ne "" && $ARGV[0] <= $ARGV[1])' -- "$value" "$limit"
+	perl -e 'exit !($ARGV[0] ne "" && $ARGV[0] <= $ARGV[1] * $ARGV[2])' -- "$value" "$limit" "$more"
 	check $? "$id: $case: ${value:-is missing}, at most $limit"
 done <<LIMITS
-PERF-12 plain_1d 379
-PERF-12 reference_store_1d 1011
-PERF-12 condensed_empty_1 454
-PERF-12 condensed_empty_6 236
-PERF-12 condensed_empty_31 199
-PERF-12 condensed_same_6 228
-PERF-12 condensed_same_31 190
-PERF-12 own_metadata 1003
-PERF-12 cga_16 895
-PERF-12 child_task 1348
-PERF-12 work_item 1361
+PERF-12 plain_1d 373
+PERF-12 reference_store_1d 817
+PERF-12 reference_replace_1d 675
+PERF-12 condensed_empty_1 450
+PERF-12 condensed_empty_6 230
+PERF-12 condensed_empty_31 194
+PERF-12 condensed_same_6 225
+PERF-12 condensed_same_31 187
+PERF-12 own_metadata 881
+PERF-12 cga_16 900
+PERF-12 child_task 1472
+PERF-12 work_item 1355
 PERF-14 hot_tile_rank_2 200
 PERF-14 first_use_of_descriptor 1200
 PERF-14 im2col_3 350
