@@ -42,6 +42,10 @@ endif
 ifndef V
 MAKEFLAGS += --silent
 endif
+# Who only builds, and says nothing about jobs, has all processors work.
+ifeq ($(MAKELEVEL)$(filter-out all demo,$(MAKECMDGOALS))$(filter -j% --job%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 ifneq ($(MISSING),)
 ifneq ($(shell id -u),0)
 $(error missing packages: $(MISSING) - run "make packages" as root)
@@ -56,7 +60,7 @@ packages:
 	@echo "all packages are installed"
 
 ifeq ($(wildcard $(OUT)/tutti)$(filter clean help packages,$(GOALS))$(MAKELEVEL),0)
-$(info building, about a minute (make V=1 shows the commands) ...)
+$(info building, up to a minute (make V=1 shows the commands) ...)
 endif
 
 include firmware/build.mk
