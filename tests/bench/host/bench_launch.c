@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* PERF-03: the latency of one empty kernel, and the rate of many. PoCL's figures are the targets. */
+/*
+ * PERF-03: the latency of one empty kernel, and the rate of many. The targets are PoCL's figures in the same run: its latency,
+ * 1.5 times its batch, and what it makes of a command buffer, 3 times for the device "basic" and 8 times for "pthread".
+ */
+#include <math.h>
+
 #include "bench.h"
 
 static double target(double peer, double factor)
@@ -100,9 +105,14 @@ static int latencies(struct bench *bench, struct bench_rig *rig)
 	return failed;
 }
 
+/* The higher one of two targets; none if neither peer was measured. */
+static double replay_target(const struct bench *bench)
+{
+	return fmax(target(bench->basic.replay_per_second, 3), target(bench->pthread.replay_per_second, 8));
+}
+
 int bench_launch(struct bench *bench)
 {
-	const double peer = bench->pthread.kernels_per_second;
 	struct bench_rig rig;
 	double rate = 0;
 	int failed, error;
@@ -111,15 +121,16 @@ int bench_launch(struct bench *bench)
 		return bench_failed(bench, "PERF-03", "all", "no card");
 	failed = latencies(bench, &rig);
 	error = batch_plain(bench, &rig, true, &rate);
-	failed |= result(bench, error, "batch_plain_in_order", rate, "kernels/s", target(peer, 5), BENCH_HIGHER);
+	failed |= result(bench, error, "batch_plain_in_order", rate, "kernels/s", BENCH_NO_TARGET, BENCH_HIGHER);
 	error = batch_plain(bench, &rig, false, &rate);
-	failed |= result(bench, error, "batch_plain_any_order", rate, "kernels/s", target(peer, 5), BENCH_HIGHER);
+	failed |= result(bench, error, "batch_plain_any_order", rate, "kernels/s",
+			 target(bench->basic.kernels_per_second, 1.5), BENCH_HIGHER);
 	error = batch_replay(bench, &rig, 31, TUTTI_REPLAY_REFERENCE, &rate);
-	failed |= result(bench, error, "batch_reference_31", rate, "kernels/s", target(peer, 5), BENCH_HIGHER);
+	failed |= result(bench, error, "batch_reference_31", rate, "kernels/s", BENCH_NO_TARGET, BENCH_HIGHER);
 	error = batch_replay(bench, &rig, 6, TUTTI_REPLAY_CONDENSED, &rate);
-	failed |= result(bench, error, "batch_condensed_6", rate, "kernels/s", target(peer, 20), BENCH_HIGHER);
+	failed |= result(bench, error, "batch_condensed_6", rate, "kernels/s", BENCH_NO_TARGET, BENCH_HIGHER);
 	error = batch_replay(bench, &rig, 31, TUTTI_REPLAY_CONDENSED, &rate);
-	failed |= result(bench, error, "batch_condensed_31", rate, "kernels/s", target(peer, 20), BENCH_HIGHER);
+	failed |= result(bench, error, "batch_condensed_31", rate, "kernels/s", replay_target(bench), BENCH_HIGHER);
 	bench_rig_fini(&rig);
 	return failed;
 }
