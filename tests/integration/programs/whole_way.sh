@@ -1,18 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # PERF-12, PERF-14: soft-core instructions of whole launches and whole tensor requests. They are exact; each limit is
-# what was measured and a fiftieth more, or the target of the specification where that is met. The counts are those of gcc
-# 12's code; another compiler's may be a tenth higher.
+# what was measured and a fiftieth more, or the target of the specification where that is met.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
 out=${TUTTI_OUT:-build}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export TUTTI_DEVICE=emulator
-case $(riscv64-unknown-elf-gcc -dumpversion) in
-12.*) more=1 ;;
-*) more=1.1 ;;
-esac
+margin=$(tests/bench/count_margin)
 n=0
 check() # result, text
 {
@@ -39,7 +35,7 @@ check $? "PERF-06 PERF-12: no form of launch grows by half from 32 to 1024 SMs, 
 
 while read -r id case limit; do
 	value=$(sed -n "s/.*\"id\":\"$id\",\"case\":\"$case\",\"value\":\([-0-9.e+]*\).*/\1/p" "$dir/way" "$dir/tensor")
-	perl -e 'exit !($ARGV[0] ne "" && $ARGV[0] <= $ARGV[1] * $ARGV[2])' -- "$value" "$limit" "$more"
+	perl -e 'exit !($ARGV[0] ne "" && $ARGV[0] <= $ARGV[1] * $ARGV[2])' -- "$value" "$limit" "$margin"
 	check $? "$id: $case: ${value:-is missing}, at most $limit"
 done <<LIMITS
 PERF-12 plain_1d 373

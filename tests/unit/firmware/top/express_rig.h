@@ -194,7 +194,7 @@ static inline void end_run(unsigned i)
 	pump();
 }
 
-/* Those of the kernel that runs in queue @q do. */
+/* The CTAs of the kernel that runs in queue @q end. */
 static inline void end(unsigned q)
 {
 	unsigned i = 0;
