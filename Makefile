@@ -42,8 +42,8 @@ endif
 ifndef V
 MAKEFLAGS += --silent
 endif
-# Who only builds, and says nothing about jobs, has all processors work.
-ifeq ($(MAKELEVEL)$(filter-out all demo,$(MAKECMDGOALS))$(filter -j% --job%,$(MAKEFLAGS)),0)
+# Plain `make` and `make demo` use all processors unless -j says how many.
+ifeq ($(MAKELEVEL)$(filter-out all demo,$(GOALS))$(filter -j% --job%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 ifneq ($(MISSING),)

@@ -71,7 +71,7 @@ $(CARD_LIB): $(CARD_OBJ) $(CPU_OBJ) $(TRANSLATE_OBJ) $(CARD_TRANSLATION) $(TRANS
 # What runs with each kernel is optimised as a whole in the plug-in and in the benchmark, where compiler and linker can do
 # that (lto.sh), which spares a twelfth of what is executed for an empty one. Tests take the archive, whose parts they replace.
 LTO_CAN := $(OUT)/lto/can
-ifeq ($(wildcard $(LTO_CAN)),)
+ifeq ($(wildcard $(LTO_CAN))$(filter clean help packages uninstall,$(GOALS)),)
 $(shell mkdir -p $(OUT)/lto && runtime/emulator/lto.sh $(CC) $(CFLAGS) $(filter -f%,$(LDFLAGS)) > $(LTO_CAN))
 endif
 LTO ?= $(file <$(LTO_CAN))
