@@ -266,7 +266,7 @@ static void start_now(struct tmd *tmd, struct task *task, uint32_t *command, con
  */
 static int start(struct tmd *tmd, int *error)
 {
-	unsigned priority = tmd_static(tmd)->priority ? tmd_static(tmd)->priority : tmd->queue->priority, wait;
+	unsigned priority = tmd_priority(tmd, tmd->queue), wait;
 	uint32_t *command = launch_begin(CHILD_HEADER) - 1;
 	struct task *task = task_table.free;
 	struct launch launch;

@@ -14,11 +14,6 @@
 #include "tasks/pending_tasks.h"
 #include "tasks/throttle.h"
 
-static unsigned priority_of(const struct queue *queue, const struct tmd *tmd)
-{
-	return tmd && tmd_static(tmd)->priority ? tmd_static(tmd)->priority : queue->priority;
-}
-
 /* A queue task has no grid. Its CTAs are numbered for as long as it runs, so it gets the largest grid there can be. */
 static void endless(uint32_t *state)
 {
@@ -38,7 +33,7 @@ COLD void launch_pending(struct pending *p, struct queue *queue, struct tmd *tmd
 	p->groups = launch->groups;
 	p->issued = 0;
 	p->signal = launch->signal[0] | (uint64_t)launch->signal[1] << 32;
-	p->priority = (uint8_t)priority_of(queue, tmd);
+	p->priority = (uint8_t)tmd_priority(tmd, queue);
 	p->acquire = launch->header >> TUTTI_HEADER_ACQUIRE_SHIFT & TUTTI_HEADER_SCOPE;
 	p->release = (uint8_t)launch_release(launch->header);
 	if (unlikely(queue->flags & TUTTI_QUEUE_PROFILE) && p->signal)
@@ -78,7 +73,7 @@ COLD int launch_special(struct queue *queue, const union tutti_packet *packet)
 		code = tmd_get(queue, dispatch->tmd, &tmd);
 	if (code)
 		return code;
-	p = pending_get(priority_of(queue, tmd));
+	p = pending_get(tmd_priority(tmd, queue));
 	if (!p)
 		return wait_park(queue, WAIT_SLOT);
 	code = packet_special(queue, dispatch, tmd ? throttle_limit(tmd) : 0, p->state, &launch);
@@ -160,7 +155,7 @@ static __attribute__((noinline)) int metadata_prepared(struct queue *queue, cons
 		return code;
 	}
 	if (packet->dispatch.ref_num || !task_table.free || queue->flags & TUTTI_QUEUE_PROFILE ||
-	    !pending_direct(priority_of(queue, tmd)) || !tmd_plain(tmd))
+	    !pending_direct(tmd_priority(tmd, queue)) || !tmd_plain(tmd))
 		return PACKET_SPECIAL;
 	if (!room_ahead())
 		return wait_park(queue, WAIT_ROOM);
@@ -206,7 +201,7 @@ HOT int launch_metadata_now(struct queue *queue, const union tutti_packet *packe
 
 	__asm__("" : "+r"(kept)); /* it is not worked out again, since that takes a multiplication */
 	if (unlikely(how & ~KEPT_OWN) || unlikely(!task) || unlikely(p > command_ring.limit) ||
-	    unlikely(!pending_direct(priority_of(queue, tmd))) ||
+	    unlikely(!pending_direct(tmd_priority(tmd, queue))) ||
 	    unlikely(!how && !launch_alike(w, packet[-1].word)) || unlikely(!shape_last->capacity) ||
 	    unlikely(!shape_is_last(kept->state[STATE_AT(scalar_blocks)], kept->state[STATE_AT(shared_blocks)],
 				    kept->state[STATE_AT(workgroup_z)] >> 16)))

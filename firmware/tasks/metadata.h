@@ -89,6 +89,12 @@ static inline const struct tutti_tmd *tmd_static(const struct tmd *tmd)
 	return (const struct tutti_tmd *)tmd->word;
 }
 
+/** tmd_priority() - priority of a task of @queue with metadata @tmd, or without any. */
+static inline unsigned tmd_priority(const struct tmd *tmd, const struct queue *queue)
+{
+	return tmd && tmd_static(tmd)->priority ? tmd_static(tmd)->priority : queue->priority;
+}
+
 static inline bool tmd_flag(const struct tmd *tmd, uint32_t flag)
 {
 	return tmd_static(tmd)->flags & flag;
