@@ -234,7 +234,7 @@ void cpu_cost(struct cpu *cpu, const struct cpu_cost *cost);
 
 /**
  * cpu_stub() - at @va lies `li a7, @service; ecall`, by which programs of an RV64 processor mostly end. Translated code that
- * goes there has them executed at once, without their being fetched; whoever else goes there fetches them as ever.
+ * goes there has them executed at once, without their being fetched; interpreted code fetches and executes them as usual.
  */
 void cpu_stub(struct cpu *cpu, uint64_t va, uint64_t service);
 
