@@ -16,7 +16,7 @@
 
 #define SETUP_SPATIAL (TUTTI_TENSOR_RANK - 2) /* W, H, D */
 #define SETUP_MATCH 0x00ffff00u /* mask of mode and rank in word 2 of a request */
-#define TENSOR_NO_MATCH 0xffffffffu
+#define TENSOR_NO_MATCH 0xffffffffu /* has bits outside SETUP_MATCH, so that no mode and rank of a request equal it */
 #define TENSOR_NOT_PLAIN 1u /* operation 1, while @plain always names operation 0 */
 #define SETUP_BYTES_MAX 0x80000000u
 

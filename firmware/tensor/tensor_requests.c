@@ -183,7 +183,7 @@ static enum progress start_tensor(struct job *job, const struct tutti_tensor_cal
 				  int room)
 {
 	const struct tutti_tensor_request *r = &call->request;
-	uint32_t wrong = (*(const uint32_t *)&r->op ^ t->match) & SETUP_MATCH;
+	uint32_t wrong = (*(const uint32_t *)&r->op & SETUP_MATCH) ^ t->match;
 	unsigned error;
 
 	if (unlikely(wrong))

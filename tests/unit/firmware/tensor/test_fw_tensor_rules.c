@@ -294,6 +294,28 @@ static void descriptors(void **state)
 	assert_int_equal(refused(&r), 0);
 }
 
+/*
+ * Whatever mode and rank the request names, and also if the place of the descriptor in the cache has held a good one,
+ * of which the template is left (TMA-04).
+ */
+static void wrong_descriptors(void **state)
+{
+	struct tutti_tensor d = matrix();
+
+	set_up();
+	GOOD(tile(TUTTI_COPY_LOAD), (void)0);
+	d.box[0] = 3;
+	card_descriptor_new(0, &d);
+	for (unsigned mode = 0; mode < 256; mode++)
+		for (unsigned rank = 0; rank < 256; rank += mode % 255 ? 51 : 1) {
+			struct tutti_tensor_request r = tile(TUTTI_COPY_LOAD);
+
+			r.mode = (uint8_t)mode;
+			r.rank = (uint8_t)rank;
+			assert_int_equal(refused(&r), TUTTI_TENSOR_ERROR_BOX_BYTES);
+		}
+}
+
 /* A descriptor that cannot be read is a memory fault of the kernel. */
 static void unreadable(void **state)
 {
@@ -609,6 +631,7 @@ int main(void)
 		RIG_TEST("TMA-04 TMA-07", coordinates),
 		RIG_TEST("TMA-04 TMA-11 TMA-12", stores_of_columns),
 		RIG_TEST("TMA-04 TMA-05", descriptors),
+		RIG_TEST("TMA-04 REL-11", wrong_descriptors),
 		RIG_TEST("TMA-04", unreadable),
 		RIG_TEST("TMA-26", block_copies),
 		RIG_TEST("TMA-26", large_blocks),
