@@ -11,6 +11,7 @@
 
 #include "core/hal.h"
 #include "core/state.h"
+#include "firmware_reload.h"
 #include "top/host/drive.h"
 #include "top/host_channel.h"
 #include "top/main.h"
@@ -254,36 +255,13 @@ static void message(struct tutti_message *m)
 	control->card_ring_head = status->card_ring_tail;
 }
 
-extern char __start_fw_bss[], __stop_fw_bss[], __start_fw_data[], __stop_fw_data[];
-
-/* the firmware's variables as the image has them */
-__attribute__((no_sanitize("address"))) static void reload(void)
-{
-	static char *data, *bss;
-	size_t data_bytes = (size_t)(__stop_fw_data - __start_fw_data), bss_bytes = (size_t)(__stop_fw_bss - __start_fw_bss), i;
-
-	if (!data) {
-		data = malloc(data_bytes);
-		bss = malloc(bss_bytes);
-		for (i = 0; i < data_bytes; i++)
-			data[i] = __start_fw_data[i];
-		for (i = 0; i < bss_bytes; i++)
-			bss[i] = __start_fw_bss[i];
-		return;
-	}
-	for (i = 0; i + 8 <= data_bytes; i += 8)
-		*(volatile uint64_t *)(__start_fw_data + i) = *(uint64_t *)(data + i);
-	for (i = 0; i + 8 <= bss_bytes; i += 8)
-		*(volatile uint64_t *)(__start_fw_bss + i) = *(uint64_t *)(bss + i);
-}
-
 static void set_up(void)
 {
 	struct tutti_message m = { .type = TUTTI_MSG_CONTEXT_CREATE, .context = { .asid = 1, .root = 4096 } };
 	struct tutti_kernel_descriptor *d = (void *)objects;
 	unsigned q, k;
 
-	reload();
+	firmware_reload();
 	hal_host_boot(SMS);
 	memset(slot, 0, sizeof(slot));
 	memset(ring, 0, sizeof(ring));

@@ -3,13 +3,15 @@
  * REL-01, TMA-04: a tensor descriptor and a request of any bytes. Whatever they are, the firmware ends the request, and no
  * mover descriptor leaves the shared memory the request named or the tensor the descriptor describes, or asks for a
  * reduction that movers do not have.
- * Input: 1 byte of choices, 64 bytes request, 128 bytes descriptor.
+ * Input: 1 byte of choices, 64 bytes request, 128 bytes descriptor. A good request is served first, whose descriptor had
+ * the same address, so that the cache holds the template of another tensor.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/command_ring.h"
+#include "firmware_reload.h"
 #include "queues/queue.h"
 #include "tasks/task_table.h"
 #include "tensor/tensor_requests.h"
@@ -173,26 +175,27 @@ static void tame(unsigned choices)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+static void set_up(void)
 {
 	static struct queue queue;
-	struct tutti_tensor_call *call;
-	unsigned patience = 100000;
 
-	if (bytes != 1 + sizeof(request) + sizeof(tensor))
-		return 0;
-	memcpy(&request, data + 1, sizeof(request));
-	memcpy(&tensor, data + 1 + sizeof(request), sizeof(tensor));
-	tame(data[0]);
-	memset(&shapes, 0, sizeof(shapes));
+	firmware_reload();
+	memset(&queue, 0, sizeof(queue));
 	hal_host_boot(8);
 	answer();
 	head = hal_host.engines.mover_tail;
-	ended = false;
-	dense = 0;
 	tasks[1].state = TASK_RUNNING;
 	tasks[1].queue = &queue;
-	call = hal_pointer(hal_host.engines.request_base);
+}
+
+/* Serve @request, with @tensor as its descriptor, to its end. */
+static void serve(uint32_t number)
+{
+	struct tutti_tensor_call *call = (struct tutti_tensor_call *)hal_pointer(hal_host.engines.request_base) + number;
+	unsigned patience = 100000;
+
+	ended = false;
+	dense = 0;
 	*call = (struct tutti_tensor_call){ .request = request, .asid = ASID, .slot = 1, .shared_bytes = SHARED_BYTES,
 					    .present = 5, .descriptor = tensor };
 	hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_REQUEST | 1 << 8 | TUTTI_SERVICE_TENSOR << 16 } });
@@ -206,5 +209,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 			hal_host_event(&(struct tutti_event){ { TUTTI_EVENT_MOVER_ROOM } });
 	}
 	check(ended && !tmau_waiting());
+}
+
+static void serve_good(uint64_t descriptor)
+{
+	tensor = (struct tutti_tensor){ .base = 0x10000, .type = TUTTI_F32, .rank = 2, .size_less_1 = { 99, 99 },
+					.stride = { 400 }, .traversal = { 1, 1 }, .box = { 8, 8 } };
+	seal();
+	request = (struct tutti_tensor_request){ .descriptor = descriptor & 0x7fffffffffc0ull, .flags = TUTTI_REQUEST_TENSOR,
+						 .op = TUTTI_COPY_PREFETCH, .rank = 2, .barrier = TUTTI_BARRIER_NONE };
+	serve(0);
+	check(dense);
+	/* An acquire fence: the next request fetches its own descriptor. */
+	counters.acquires++;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	if (bytes != 1 + sizeof(request) + sizeof(tensor))
+		return 0;
+	set_up();
+	memcpy(&request, data + 1, sizeof(request));
+	serve_good(request.descriptor);
+	memcpy(&request, data + 1, sizeof(request));
+	memcpy(&tensor, data + 1 + sizeof(request), sizeof(tensor));
+	tame(data[0]);
+	serve(1);
 	return 0;
 }
