@@ -24,6 +24,13 @@
 #define MEMORY_MOST  (4ull << 30)
 #define SMALL	     (8u << 10) /* code that is worth -O2, which takes twice the time and makes loops up to twice as fast */
 
+/* What the compiler is told of code of @bytes. Its text is part of the compiler's identity. */
+#define OPTIONS(bytes)                                                                                                  \
+	(bytes) <= SMALL ? "-O2" : "-O1", "-w", "-fPIC", "-shared", "-nostdlib", "-ffreestanding", "-fno-strict-aliasing", \
+		"-fno-math-errno", "-ffp-contract=off", "-fno-stack-protector", "-fno-schedule-insns2"
+#define SPELLED(...)	    SPELLED_TEXT(__VA_ARGS__)
+#define SPELLED_TEXT(...) #__VA_ARGS__
+
 /* ---- finding it ---- */
 
 static bool executable(const char *path)
@@ -81,8 +88,9 @@ void compiler_find(struct compiler *compiler)
 		compiler->path[0] = 0;
 		return;
 	}
-	snprintf(compiler->identity, sizeof(compiler->identity), "%s %lld %lld.%ld %d", compiler->path,
-		 (long long)status.st_size, (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec, compiler->fused);
+	snprintf(compiler->identity, sizeof(compiler->identity), "%s %lld %lld.%ld %d %s", compiler->path,
+		 (long long)status.st_size, (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec, compiler->fused,
+		 SPELLED(OPTIONS(bytes)));
 }
 
 /* ---- running it ---- */
@@ -204,9 +212,7 @@ static void variable(char *to, size_t bytes, const char *name)
 bool compiler_run(struct compiler *compiler, int folder, uint64_t bytes, bool in_background)
 {
 	char path[4096], home[512];
-	char *arguments[] = {compiler->path, bytes <= SMALL ? "-O2" : "-O1", "-w", "-fPIC", "-shared", "-nostdlib", "-ffreestanding",
-			     "-fno-strict-aliasing", "-fno-math-errno", "-ffp-contract=off", "-fno-stack-protector", "-fno-schedule-insns2", "-o",
-			     "unit.so", "unit.c", compiler->fused ? "-mfma" : NULL, NULL};
+	char *arguments[] = {compiler->path, OPTIONS(bytes), "-o", "unit.so", "unit.c", compiler->fused ? "-mfma" : NULL, NULL};
 	char *environment[] = {path, home, "TMPDIR=.", "LC_ALL=C", "CCACHE_DISABLE=1", NULL};
 	struct job job = {
 		.path = compiler->path,

@@ -32,7 +32,7 @@
  */
 struct compiler {
 	char path[512];
-	char identity[768];
+	char identity[1024];
 	bool fused; /* this machine multiplies and adds in one instruction */
 	pid_t running;
 	bool stopped;
