@@ -283,7 +283,7 @@ static inline void ended(struct task *task, uint32_t n)
 	if (unlikely(place_state.detours & (DETOUR_LAKES & ~DETOUR_ROWS_LEAD)) && !place_state.residents)
 		shape_empty();
 	if (unlikely(place_state.detours & DETOUR_THROTTLE) && !place_state.residents)
-		throttle_empty();
+		throttle_update();
 }
 
 /* An evicted queue task whose last items have been worked off ends here; any other task comes back later. */

@@ -72,62 +72,91 @@ uint32_t throttle_limit(const struct tmd *tmd)
 	return tmd_flag(tmd, TUTTI_TMD_THROTTLE) ? blocks_of(tmd_static(tmd)->throttle_sms) : 0;
 }
 
-/* Collect the first @n enabled SMs in @mask. Return: how many there are, at most @n */
-static uint32_t first_enabled(uint32_t n, uint32_t *mask)
+/* The SMs in word @w of the masks that are enabled and that @task may use. */
+static uint32_t usable(const struct task *task, unsigned w)
 {
-	uint32_t w, bits, got = 0;
+	const uint32_t *affinity = tmd_affinity(task->tmd);
+
+	return shapes.enabled[w] & (affinity ? affinity[w] : ~0u);
+}
+
+/* May @task use any of the SMs in @mask? */
+static bool can_use(const struct task *task, const uint32_t *mask)
+{
+	uint32_t w, any = 0;
+
+	for (w = 0; w < fw.words; w++)
+		any |= usable(task, w) & mask[w];
+	return any;
+}
+
+/* Collect in @mask the first SMs that @task may use, as many as it wants. Return: how many there are */
+static uint32_t first_usable(const struct task *task, uint32_t *mask)
+{
+	uint32_t w, bits, got = 0, n = wants(task);
 
 	for (w = 0; w < fw.words; w++) {
 		mask[w] = 0;
-		for (bits = shapes.enabled[w]; bits && got < n; bits &= bits - 1, got++)
+		for (bits = usable(task, w); bits && got < n; bits &= bits - 1, got++)
 			mask[w] |= bits & -bits;
 	}
 	return got;
 }
 
-/* How many SMs are to share, as the oldest throttle task of the highest level wants it; 0 if none is left. */
-static uint32_t next_size(void)
+/*
+ * The oldest throttle task of the highest level that has something to issue and an SM to issue it to; NULL if there is
+ * none. Others do not keep the card: a mask of SMs that are off, or a work queue without items, is no reason for
+ * everybody to wait (REL-11).
+ */
+static const struct task *next_task(void)
 {
 	const struct task *task;
 	unsigned level;
 
-	if (!throttle.tasks)
-		return 0;
-	for (level = 1; level < ROUNDS_LEVELS; level++)
+	for (level = 1; throttle.tasks && level < ROUNDS_LEVELS; level++)
 		for (task = rounds_oldest(level); task; task = task->next)
-			if (is_throttle(task))
-				return wants(task);
-	/* the throttle tasks that are left have issued all of their CTAs */
-	return throttle.sms;
+			if (is_throttle(task) && task->unissued && can_use(task, shapes.enabled))
+				return task;
+	return NULL;
 }
 
 /* COMMAND_OWED_THROTTLE keeps room for one such command; no second one is sent before the event of the first. */
-static void send(uint32_t sms)
+static void send(const struct task *task)
 {
-	uint32_t mask[FW_MAX_SMS / 32], blocks = fw.shared_blocks, *p = command_begin(2 + fw.words), w, got;
+	uint32_t mask[FW_MAX_SMS / 32], blocks = fw.shared_blocks, *p = command_begin(2 + fw.words), w;
 
 	patience_let_go(); /* of a child task that could issue while the card was being emptied */
 	for (w = 0; w < fw.words; w++)
 		mask[w] = w + 1 < fw.words || !(fw.sms % 32) ? ~0u : (1u << fw.sms % 32) - 1;
-	if (sms) {
-		got = first_enabled(sms, mask);
-		blocks = blocks_of(got ? got : 1);
-	}
-	p[0] = TUTTI_COMMAND(TUTTI_CMD_THROTTLE, 2 + fw.words, !!sms);
+	if (task)
+		blocks = blocks_of(first_usable(task, mask));
+	p[0] = TUTTI_COMMAND(TUTTI_CMD_THROTTLE, 2 + fw.words, !!task);
 	p[1] = blocks;
 	words_copy(p + 2, mask, fw.words);
 	command_end(p + 2 + fw.words);
 	shape_limit(mask, blocks);
-	throttle.sms = (uint16_t)sms;
+	throttle.sms = task ? (uint16_t)wants(task) : 0;
 	throttle.mode = THROTTLE_SWITCH;
 	counters.throttles++;
 }
 
-static void update(void)
+/* Is the mode what @task needs, or off if there is none? */
+static bool is_for(const struct task *task)
 {
+	return task ? throttle.sms == wants(task) && can_use(task, shapes.limit) : !throttle.sms;
+}
+
+COLD void throttle_update(void)
+{
+	const struct task *task;
+
 	if (throttle.mode == THROTTLE_SWITCH)
 		return;
-	if (next_size() == throttle.sms) {
+	task = next_task();
+	/* All throttle tasks have issued their CTAs: the mode is theirs until these have ended. */
+	if (!task && throttle.mode == THROTTLE_ON && place_state.residents)
+		return;
+	if (is_for(task)) {
 		if (throttle.mode == THROTTLE_DRAIN)
 			throttle.mode = throttle.sms ? THROTTLE_ON : THROTTLE_OFF;
 	} else {
@@ -135,18 +164,9 @@ static void update(void)
 		/* The task for which they are held may not issue now, and those that may would be kept off them. */
 		patience_let_go();
 	}
-	if (throttle.mode == THROTTLE_OFF) {
-		place_state.detours &= ~DETOUR_THROTTLE;
-		return;
-	}
-	place_state.detours |= DETOUR_THROTTLE;
-	throttle_empty();
-}
-
-COLD void throttle_empty(void)
-{
+	state_detour(DETOUR_THROTTLE, throttle.mode != THROTTLE_OFF);
 	if (throttle.mode == THROTTLE_DRAIN && !place_state.residents)
-		send(next_size());
+		send(task);
 }
 
 COLD void throttle_admit(const struct task *task)
@@ -154,7 +174,7 @@ COLD void throttle_admit(const struct task *task)
 	if (!is_throttle(task))
 		return;
 	throttle.tasks++;
-	update();
+	throttle_update();
 }
 
 COLD void throttle_leave(const struct task *task)
@@ -162,22 +182,7 @@ COLD void throttle_leave(const struct task *task)
 	if (!is_throttle(task))
 		return;
 	throttle.tasks--;
-	update();
-}
-
-/* If all SMs that share were disabled, the tasks wait for others to be enabled, and then these share. */
-COLD void throttle_sms(void)
-{
-	uint32_t mask[FW_MAX_SMS / 32], w, usable = 0;
-
-	if (throttle.mode != THROTTLE_ON || !first_enabled(throttle.sms, mask))
-		return;
-	for (w = 0; w < fw.words; w++)
-		usable |= shapes.enabled[w] & shapes.limit[w];
-	if (usable)
-		return;
-	throttle.mode = THROTTLE_DRAIN;
-	throttle_empty();
+	throttle_update();
 }
 
 COLD void throttle_event(const struct tutti_event *event)
@@ -186,6 +191,6 @@ COLD void throttle_event(const struct tutti_event *event)
 		return;
 	(void)event;
 	throttle.mode = throttle.sms ? THROTTLE_ON : THROTTLE_OFF;
-	update();
+	throttle_update();
 	rounds_run();
 }

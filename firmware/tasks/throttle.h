@@ -4,8 +4,9 @@
  *
  * A throttle task runs on a few SMs, which share the shared memory of all SMs meanwhile. Switching needs an empty card:
  * nothing is issued until the CTAs in flight have ended and the SMs have been told their new sizes. Then only tasks of
- * that size are issued, until none of them is left in the table. While the card is being emptied child tasks go on,
- * because CTAs in flight may wait for them.
+ * that size are issued, until none of them has anything to issue or running. While the card is being emptied child tasks
+ * go on, because CTAs in flight may wait for them. A throttle task whose SMs are all off, or whose work queue is empty,
+ * does not begin the mode.
  */
 #ifndef THROTTLE_H
 #define THROTTLE_H
@@ -20,10 +21,11 @@ bool throttle_allows(const struct task *task);
 /** throttle_admit() - a task with metadata has got a slot. throttle_leave() - it gives the slot back. */
 void throttle_admit(const struct task *task);
 void throttle_leave(const struct task *task);
-/** throttle_empty() - no CTA is left on the card: send the new sizes if that was waited for. */
-void throttle_empty(void);
-/** throttle_sms() - SMs were enabled or disabled: others may have to share. */
-void throttle_sms(void);
+/**
+ * throttle_update() - begin, change or end the mode, if that is due: no CTA is left on the card, SMs were enabled or
+ * disabled, or a throttle task has something to issue again.
+ */
+void throttle_update(void);
 /** throttle_limit() - shared blocks of an SM while the task of @tmd runs, or 0 if it is no throttle task. */
 uint32_t throttle_limit(const struct tmd *tmd);
 /** throttle_event() - handle event THROTTLE: all SMs have taken their new sizes. */

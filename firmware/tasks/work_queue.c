@@ -10,6 +10,7 @@
 #include "place/plain_grid.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/pending_tasks.h"
+#include "tasks/throttle.h"
 
 #define WORK_CLOSED offsetof(struct tutti_work_queue, closed)
 #define WORK_READ offsetof(struct tutti_work_queue, read_index)
@@ -128,8 +129,11 @@ static void start(struct task *task)
 		task->passed = 0;
 		work_taken(task);
 	}
-	if (task->unissued)
-		rounds_run();
+	if (!task->unissued)
+		return;
+	if (tmd_flag(task->tmd, TUTTI_TMD_THROTTLE))
+		throttle_update();
+	rounds_run();
 }
 
 /* The work queue may have changed: see whether its task can issue CTAs, must wake up, or ends. */

@@ -132,7 +132,7 @@ static int sm_enable(const uint64_t *arg)
 			sms[i / 32] |= 1u << (i % 32);
 	shape_enable(sms, arg[2]);
 	shape_enabled();
-	throttle_sms();
+	throttle_update();
 	rounds_run();
 	return 0;
 }

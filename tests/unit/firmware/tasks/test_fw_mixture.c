@@ -524,6 +524,56 @@ static void throttle_without_sms(void **unused)
 	all_end();
 }
 
+/* A throttle task of two SMs that may run on those of @allowed only. */
+static unsigned pinned_throttle(unsigned q, uint32_t allowed)
+{
+	const struct tutti_tmd what = { .flags = TUTTI_TMD_THROTTLE | TUTTI_TMD_AFFINITY, .throttle_sms = 2,
+					.affinity = MASK_AT + jobs * MASK_BYTES };
+	unsigned n;
+
+	memset(mask[jobs], 0, MASK_BYTES);
+	mask[jobs][0] = allowed;
+	n = task_of(q, 2, 6, 1, &what);
+	job[n].pinned = true;
+	return n;
+}
+
+/* Throttle tasks whose masks have no SM in common, none of them the card's first: each gets SMs that it may use. */
+static void throttle_and_masks(void **unused)
+{
+	static const uint16_t gpc[] = { 8 };
+	const struct tutti_tmd plain = { .priority = 1 };
+
+	seed(1);
+	open_card(gpc, 1, 32);
+	pinned_throttle(1, 0x30);
+	pinned_throttle(2, 0xc0);
+	pinned_throttle(3, 0x48);
+	task_of(0, 1, 40, 1, &plain);
+	all_end();
+}
+
+/* A throttle task whose only SM is off waits for it, and keeps nobody else from the card. */
+static void throttle_on_an_sm_that_is_off(void **unused)
+{
+	static const uint16_t gpc[] = { 8 };
+	const struct tutti_tmd plain = { .priority = 5 };
+	unsigned waits, other, second, i;
+
+	seed(1);
+	open_card(gpc, 1, 32);
+	toggle(5);
+	waits = pinned_throttle(1, 0x20);
+	other = task_of(2, 1, 40, 1, &plain);
+	second = pinned_throttle(3, 0x22);
+	for (i = 0; i < 100000 && !(job[other].ended && job[second].ended); i++)
+		step();
+	assert_true(job[other].ended && job[second].ended);
+	assert_int_equal(job[waits].issued, 0);
+	toggle(5);
+	all_end();
+}
+
 /* A CTA that needs almost all of an SM: a search by samples does not find its run, even if the SM is idle. */
 static void overlooked_on_an_idle_sm(void **unused)
 {
@@ -571,6 +621,8 @@ int main(void)
 		RIG_TEST("CGA-05 TSK-04", groups_and_masks),
 		RIG_TEST("CGA-05 TSK-07", held_in_throttle_mode),
 		RIG_TEST("TSK-07 CGA-04", throttle_without_sms),
+		RIG_TEST("TSK-07 TSK-04", throttle_and_masks),
+		RIG_TEST("TSK-07 REL-11", throttle_on_an_sm_that_is_off),
 		RIG_TEST("TSK-09 CGA-03", quota_of_cgas),
 		RIG_TEST("RES-10", overlooked_on_an_idle_sm),
 	};
