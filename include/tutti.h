@@ -210,7 +210,8 @@ size_t tutti_device_log(struct tutti_device *device, char *text, size_t bytes);
  * @value: new value
  *
  * Return: 0; -EINVAL: no such policy or value; -EACCES: the driver lets the administrator do that
- * only; -ENOTSUP: the card lacks the counters the policy needs. tutti_policy_get() reads it back.
+ * only; -ENOTSUP: the card lacks the counters the policy needs; -EBUSY: TUTTI_POLICY_SM_ORDER and TUTTI_POLICY_SPLIT
+ * change only while no workgroup is on the card. tutti_policy_get() reads it back.
  */
 int tutti_device_policy(struct tutti_device *device, unsigned policy, uint32_t value);
 

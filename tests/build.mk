@@ -52,7 +52,7 @@ INTEGRATION_HELP := $(addprefix $(T)/integration/,raw.o rig.o)
 TEST_KERNELS := $(patsubst tests/integration/kernels/%.c,$(T)/integration/kernels/%.tco,$(wildcard tests/integration/kernels/*.c))
 TEST_RAW := $(T)/integration/kernels/raw.bin
 
-$(INTEGRATION_HELP): $(T)/integration/%.o: tests/integration/%.c
+$(INTEGRATION_HELP) $(T)/integration/mixture/mixture_jobs.o: $(T)/integration/%.o: tests/integration/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -MMD -MP -c $< -o $@
 
@@ -62,7 +62,8 @@ $(INTEGRATION_BINS:%=%.o): $(T)/integration/%.o: %.c
 	$(CC) $(TEST_CFLAGS) -MMD -MP -c $< -o $@
 
 $(INTEGRATION_BINS): $(T)/integration/%: $(T)/integration/%.o $(INTEGRATION_HELP) $(RT_LIB) $(CARD_LIB)
-	$(CC) $(TEST_CFLAGS) $< $(INTEGRATION_HELP) -o $@ $(LDFLAGS) $(WITH_CARD) $(TEST_LIBS) -lcmocka
+	$(CC) $(TEST_CFLAGS) $(filter $(T)/integration/%.o,$^) -o $@ $(LDFLAGS) $(WITH_CARD) $(TEST_LIBS) -lcmocka
+$(T)/integration/test_mixture: $(T)/integration/mixture/mixture_jobs.o
 
 # Arithmetic of others to compare with.
 $(T)/integration/test_tensor_math.o: TEST_CFLAGS += -Iruntime

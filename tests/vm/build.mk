@@ -4,7 +4,7 @@
 KERNEL ?= 6.12
 
 .PHONY: vm-check vm-power vm-packages vm-bench vm-storm vm-fuzz vm-shell vm-shell-check vm-build debug-kernel-check
-VM_PROGRAMS := $(addprefix $(T)/integration/,test_device test_signal test_record test_wave test_place test_loader) \
+VM_PROGRAMS := $(addprefix $(T)/integration/,test_device test_signal test_record test_wave test_place test_loader test_mixture) \
 	$(TEST_KERNELS) $(EXAMPLE_BINS) $(EXAMPLE_TCOS) $(addprefix $(OUT)/,tutti-card firmware/tutti-fw.bin tutti libtutti.so.0 tutti-conformance tutti-fuzz tutti-drm-bench \
 	tutti-driver-test firmware/tutti-fw-large.bin)
 vm-build: $(VM_PROGRAMS)

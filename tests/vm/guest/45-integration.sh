@@ -9,12 +9,13 @@ if [ ! -e /lib/modules/tutti.ko ] || [ ! -x /programs/test_wave ]; then
 	exit 0
 fi
 mkdir -p $TUTTI_OUT/tests/integration/kernels $TUTTI_OUT/examples
-ln -s /programs/test.tco /programs/external.tco $TUTTI_OUT/tests/integration/kernels/
+ln -s /programs/test.tco /programs/task.tco /programs/cga.tco /programs/external.tco $TUTTI_OUT/tests/integration/kernels/
 for code in /programs/*.tco; do ln -s "$code" $TUTTI_OUT/examples/; done
 # On a busy host the card may be silent for long, and recovery is not tested here.
 insmod /lib/modules/tutti.ko heartbeat_timeout_ms=30000 request_timeout_ms=30000
 check "the card is bound" card_bind tutti
-for name in test_signal test_record test_wave test_place test_loader test_device; do
+export TUTTI_MIXTURE_COUNT=10 # a sample (REL-10)
+for name in test_signal test_record test_wave test_place test_loader test_device test_mixture; do
 	[ -x "/programs/$name" ] || continue
 	timeout 150 "$name" >/tmp/results 2>&1
 	status=$?
