@@ -17,7 +17,7 @@ import sys
 import time
 
 from areas import AREAS, programs, sources
-from operators import WEIGHTS, enumerators, sites
+from operators import WEIGHTS, Site, enumerators, sites
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TARGET = 92  # per cent, REL-13
@@ -34,6 +34,7 @@ def options():
     parser.add_argument('--only', default='', help='expression of the files to change')
     parser.add_argument('--quick', action='store_true', help='ask only the programs that are linked with the change')
     parser.add_argument('--list', action='store_true', help='print the changes and make none')
+    parser.add_argument('--again', default='', help='make only the changes that survived in this earlier --out')
     parser.add_argument('--out', default='', help='one JSON object a line for each change')
     return parser.parse_args()
 
@@ -108,6 +109,27 @@ class Choice:
             if (path, site) not in self.seen:
                 self.seen.add((path, site))
                 return Change(path, site)
+
+
+class Survivors:
+    """The changes of an earlier sample that no test noticed, for all tests or for new ones."""
+
+    def __init__(self, path, files):
+        with open(path) as file:
+            rows = [json.loads(line) for line in file]
+        # The last answer to a change counts: it may have been asked again before.
+        rows = {(r['file'], r['line'], r['old'], r['new']): r for r in rows if r['file'] in files}
+        self.rows = [r for r in rows.values() if r['result'] == 'survived']
+
+    def draw(self):
+        row = self.rows.pop(0)
+        with open(row['file']) as file:
+            lines = file.read().split('\n')
+        line = row['line'] - 1
+        indent = len(lines[line]) - len(lines[line].lstrip())
+        if lines[line].strip() != row['old']:
+            sys.exit(f'mutate: {row["file"]} has changed since')
+        return Change(row['file'], Site(row['operator'], line, indent, len(lines[line].rstrip()), row['new']))
 
 
 def digest(libraries):
@@ -233,7 +255,9 @@ def equivalents():
 def campaign(opt, seed, files, tests, out):
     """Changes until enough have been tested; whether as many were noticed as should be."""
     begin, counts = time.monotonic(), dict(noticed=0, survived=0, equivalent=0)
-    choice, judged = Choice(files, f'{opt.area} {seed}'), equivalents()
+    choice, judged = Survivors(opt.again, files) if opt.again else Choice(files, f'{opt.area} {seed}'), equivalents()
+    if opt.again:
+        opt.count = len(choice.rows)
     while sum(counts.values()) < opt.count and time.monotonic() - begin < opt.seconds:
         record = attempt(choice.draw(), tests)
         if record['result'] == 'survived' and (record['file'], record['old'], record['new']) in judged:
