@@ -19,25 +19,31 @@ class Area(NamedTuple):
 FIRMWARE_IMAGES = ('build/firmware/tutti-fw.bin', 'build/firmware/tutti-fw-large.bin')
 INTEGRATION = 'build/tests/integration/test_*'
 
+
+def unit(name):
+    """Patterns of unit tests, each of which is built with sanitizers, too."""
+    return f'build/tests/unit/test_{name}_*', f'build/asan/tests/unit/test_{name}_*'
+
+
 AREAS = {
     'firmware': Area(
         ('firmware/*/*.c', 'firmware/*/*.h'), r'/tools/|/host/|/log\.',
         ('build/firmware/host/libtutti-fw-host.a',), FIRMWARE_IMAGES,
-        ('build/tests/unit/test_fw_*', 'build/tests/combine/combine', 'build/tests/target/test_target'), (INTEGRATION,),
+        (*unit('fw'), 'build/tests/combine/combine', 'build/tests/target/test_target'), (INTEGRATION,),
         r'/test_(boot|deterministic|device)$'),
     'runtime': Area(
         ('runtime/[!ekt]*/*.c', 'runtime/transport/*.c', 'runtime/transport/bare/*.c', 'runtime/tutti-card/*.c'), r'print|/xrt',
-        ('build/libtutti.a',), (), ('build/tests/unit/test_rt_*', INTEGRATION), ()),
+        ('build/libtutti.a',), (), (*unit('rt'), INTEGRATION), ()),
     'emulator': Area(
         ('runtime/emulator/*/*.c',), r'/energy|/print|store_speed|/cpu/',
-        ('build/libtutti-card.a',), (), ('build/tests/unit/test_card_*', 'build/tests/unit/test_sm_*', INTEGRATION), ()),
+        ('build/libtutti-card.a',), (), (*unit('card'), *unit('sm'), INTEGRATION), ()),
     'processor': Area(
         ('runtime/emulator/cpu/*.c', 'runtime/emulator/cpu/*.h', 'runtime/emulator/cpu/translate/*.c'), r'print',
-        ('build/libtutti-cpu.a',), (), ('build/tests/unit/test_cpu_*', 'build/tests/cpu/test_target_*', 'build/tests/cpu/lockstep'), ()),
+        ('build/libtutti-cpu.a',), (), (*unit('cpu'), 'build/tests/cpu/test_target_*', 'build/tests/cpu/lockstep'), ()),
     'headers': Area(
         ('include/tutti/queue.h', 'include/tutti/reference.h', 'include/tutti/mmu.h', 'include/tutti/barrier.h'), r'^$',
         ('build/libtutti.a', 'build/libtutti-card.a', 'build/firmware/host/libtutti-fw-host.a', *FIRMWARE_IMAGES), (),
-        ('build/tests/unit/test_*', INTEGRATION), (), r'/test_(boot|deterministic|device)$'),
+        (*unit('*'), INTEGRATION), (), r'/test_(boot|deterministic|device)$'),
     'kernel': Area(('kernel/*.c', 'kernel/*/*.c'), r'probe/|tracepoints|debugfs|delay', (), (), (), ()),
 }
 

@@ -41,7 +41,8 @@ def options():
 
 def run(command, limit):
     """Exit status and output; the status is 'hang' for what had to be stopped."""
-    environment = dict(os.environ, TUTTI_OUT='build', CMOCKA_MESSAGE_OUTPUT='STDOUT')
+    environment = dict(os.environ, TUTTI_OUT='build', CMOCKA_MESSAGE_OUTPUT='STDOUT',
+                       ASAN_OPTIONS='detect_leaks=1:detect_stack_use_after_return=0')
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                env=environment, start_new_session=True)
     try:
@@ -51,6 +52,16 @@ def run(command, limit):
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         return 'hang', ''
+
+
+def make(goals, limit):
+    """The same as run() for what is to be built. Programs with sanitizers have a build of their own."""
+    status, output = 0, ''
+    for asan in (False, True):
+        part = [g for g in goals if ('/asan/' in g) == asan]
+        if part and not status:
+            status, output = run([*MAKE, *([f'ASAN_BINS={" ".join(part)}', 'check-asan-build'] if asan else part)], limit)
+    return status, output
 
 
 def copy_tree(name):
@@ -63,7 +74,7 @@ def copy_tree(name):
         os.makedirs(os.path.dirname(f'{copy}/{path}'), exist_ok=True)
         shutil.copy2(path, f'{copy}/{path}', follow_symlinks=False)
     for entry in os.listdir('build'):
-        if entry not in ('mutate', 'asan'):
+        if entry != 'mutate':
             subprocess.run(['cp', '-a', f'build/{entry}', f'{copy}/build/'], check=True)
     os.chdir(copy)
 
@@ -151,7 +162,7 @@ class Tests:
         self.area, self.hits = area, {}
         self.linked, self.plain = programs(area, area.programs), programs(area, area.plain)
         if quick:
-            self.linked, self.plain = [p for p in self.linked if not self.is_late(p) and '/integration/' not in p], []
+            self.linked, self.plain = [p for p in self.linked if not self.stage(p) and '/integration/' not in p], []
         self.seconds = {}
 
     def command(self, program):
@@ -162,7 +173,7 @@ class Tests:
     def build(self):
         """Why the change is none that tests could notice, or None."""
         for libraries in filter(None, (self.area.libraries, self.area.late)):
-            status, output = run([*MAKE, *libraries], 600)
+            status, output = make(libraries, 600)
             if status:
                 return 'unbuilt'
             if digest(libraries) != self.digest[libraries]:
@@ -171,7 +182,7 @@ class Tests:
 
     def check_base(self):
         """Everything passes before anything is changed; also measures how long each program takes."""
-        status, output = run([*MAKE, *self.area.libraries, *self.area.late, *self.linked], 900)
+        status, output = make([*self.area.libraries, *self.area.late, *self.linked], 900)
         if status:
             sys.exit(f'mutate: the tree does not build:\n{output[-2000:]}')
         for program in (*self.linked, *self.plain):
@@ -186,24 +197,28 @@ class Tests:
     def order(self, path):
         """
         Programs that have noticed changes of this file come first, then those named like it, then the quick ones. Those for
-        which more has to be built are the last.
+        which more has to be built come in later stages.
         """
         stem = os.path.basename(path).split('.')[0]
         hits = self.hits.get(path, [])
-        return sorted(self.seconds, key=lambda p: (self.is_late(p), -hits.count(p), stem not in p, self.seconds[p]))
+        return sorted(self.seconds, key=lambda p: (self.stage(p), -hits.count(p), stem not in p, self.seconds[p]))
 
-    def is_late(self, program):
-        return bool(self.area.late) and ('/integration/' in program or program.endswith('/test_target'))
+    def stage(self, program):
+        """0: what is linked with the change as it is; 1: the same with sanitizers; 2: programs that need the images."""
+        if self.area.late and ('/integration/' in program or program.endswith('/test_target')):
+            return 2
+        return int('/asan/' in program)
 
     def notice(self, path):
         """Name of the program that fails, or None."""
-        order = self.order(path)
-        late = sum(not self.is_late(p) for p in order)
+        order, before = self.order(path), 0
         for i, program in enumerate(order):
-            goals = [program] if i < LIKELY else order[i:] if i == LIKELY or i == late else []
-            goals = [p for p in goals if p in self.linked and self.is_late(p) == (i >= late)]
-            goals += self.area.late if i == late else ()
-            status, _ = run([*MAKE, *goals], 900) if goals else (0, '')
+            stage = self.stage(program)
+            begins, before = stage != before, stage
+            goals = [program] if i < LIKELY else order[i:] if i == LIKELY or begins else []
+            goals = [p for p in goals if p in self.linked and self.stage(p) == stage]
+            goals += self.area.late if begins and stage == 2 else ()
+            status, _ = make(goals, 900)
             if status:
                 return None if status == 'hang' else f'{program} (build)'
             status, output = run(self.command(program), max(30, 5 * self.seconds[program]))
