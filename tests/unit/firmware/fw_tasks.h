@@ -52,6 +52,7 @@ static unsigned unacknowledged[CARD_SLOTS];
 static bool late; /* only when a test says so */
 static bool metadata_late; /* fetches of metadata are not answered, but this is the last one */
 static uint32_t metadata_fetch[6];
+static unsigned metadata_fetches; /* since begin(), of metadata alone */
 /* CTAs in the order of their launch */
 static unsigned launched[100000], launches;
 
@@ -166,6 +167,7 @@ static void take_commands(void)
 	while ((w = hal_host_command(&words))) {
 		switch (w[0] & 0xff) {
 		case TUTTI_CMD_FETCH:
+			metadata_fetches += (w[0] >> 16 & TAG_KIND) == TAG_TMD;
 			if (metadata_late && (w[0] >> 16 & TAG_KIND) == TAG_TMD)
 				memcpy(metadata_fetch, w, sizeof(metadata_fetch));
 			else
@@ -219,7 +221,7 @@ static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
 	memset(job, 0, sizeof(job));
 	memset(unacknowledged, 0, sizeof(unacknowledged));
 	late = metadata_late = false;
-	jobs = launches = 0;
+	jobs = launches = metadata_fetches = 0;
 	descriptor = rig_descriptor();
 	assert_int_equal(rig_message(&m), 0);
 	m.context.asid = ASID + 1;

@@ -218,8 +218,11 @@ static void complete_all(void **unused)
 	assert_int_equal(progress, (1u << QUEUES) - 1);
 }
 
-/* Tasks with metadata end together: what is written to each is more than is owed, so most of them end later. */
-static void complete_with_metadata(void **unused)
+/*
+ * Tasks with metadata end together, as they would or because they are cancelled: what is written to each is more than is
+ * owed, so most of them end later.
+ */
+static void end_with_metadata(bool cancelled)
 {
 	unsigned i, n = 0;
 
@@ -231,6 +234,8 @@ static void complete_with_metadata(void **unused)
 		n += card_slot[i].running;
 	}
 	assert_int_equal(n, 16);
+	for (i = 0; cancelled && i < 16; i++)
+		assert_int_equal(task_cancel(&queues[1 + i % 4], i / 4), 0);
 	hal_host_fill(COMMAND_OWED_TASKS);
 	for (i = 0; i < 16; i++) {
 		card_slot[i].running = 0;
@@ -240,9 +245,22 @@ static void complete_with_metadata(void **unused)
 	go_on();
 	assert_int_equal(task_table.ending, 0);
 	for (i = 0; i < 16; i++) {
-		assert_true(job[i].signalled && !job[i].cancelled);
+		assert_true(cancelled ? job[i].cancelled : job[i].signalled && !job[i].cancelled);
 		assert_int_equal(tmd[i].completed, 1);
+		assert_int_equal(!!(tmd[i].state & TUTTI_TMD_CANCELLED), cancelled);
 	}
+	for (i = 1; i <= 4; i++)
+		assert_int_equal(queues[i].flight / QUEUE_ONE, 0);
+}
+
+static void complete_with_metadata(void **unused)
+{
+	end_with_metadata(false);
+}
+
+static void cancel_with_metadata(void **unused)
+{
+	end_with_metadata(true);
 }
 
 /* All records arrive together that each name a work queue. */
@@ -424,6 +442,7 @@ int main(void)
 		RIG_TEST("REL-11 SYS-09 TSK-12", cancel_packet),
 		RIG_TEST("REL-11 SYS-09", complete_all),
 		RIG_TEST("REL-11 SYS-09 TSK-01", complete_with_metadata),
+		RIG_TEST("REL-11 SYS-09 TSK-01 TSK-12", cancel_with_metadata),
 		RIG_TEST("REL-11 SYS-09 TSK-01", fetch_what_records_name),
 		RIG_TEST("REL-11 SYS-09 TSK-10", look_at_work_queues),
 		RIG_TEST("REL-11 SYS-09 TSK-11", answer_waves),

@@ -132,7 +132,7 @@ static void random_maps(void **state)
 	}
 }
 
-/* Every length at every place: the search has no blind spot. */
+/* Every length at every place: the search has no blind spot, and a block more is never found, not even beyond the map. */
 static void one_run_anywhere(void **state)
 {
 	for (unsigned n = 32; n <= 256; n *= 2)
@@ -142,6 +142,11 @@ static void one_run_anywhere(void **state)
 				memset(block + first, 1, length);
 				make_map(n);
 				assert_int_equal(free_run_full(map, words, 0), length);
+				assert_int_equal(free_run_count(map, words, length + 1, ~0u), 0);
+				assert_int_equal(free_run_count(map, words, 2 * length + 2 * n, ~0u), 0);
+				assert_int_equal(free_run_count(map, words, 0xffff, ~0u), 0);
+				if (length)
+					assert_int_equal(free_run_count(map, words, length, ~0u), 1);
 			}
 }
 

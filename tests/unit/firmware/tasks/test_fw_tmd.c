@@ -299,6 +299,59 @@ static void one_after_another(void **unused)
 	clean_up();
 }
 
+/* Metadata are read once, whatever else their packet has to wait for: here for its kernel, a slot, and its shape. */
+static void read_once(void **unused)
+{
+	unsigned i;
+
+	begin(3, 32, 1, 1);
+	assert_int_equal(try_it(&sound), 0); /* the kernel is not known yet */
+	assert_int_equal(metadata_fetches, 1);
+	clean_up();
+	assert_int_equal(rig_request(TUTTI_MSG_CODE_INVALIDATE, ASID, 0, 0), 0);
+	assert_int_equal(try_it(&sound), 0);
+	assert_int_equal(metadata_fetches, 2);
+	clean_up();
+	for (i = 0; i < RING / 2; i++)
+		submit(&(struct job){ .queue = 1 + i % 3, .priority = 2, .groups = 1 });
+	for (i = 0; i < RING / 2; i++)
+		end_running();
+	clean_up();
+	assert_int_equal(metadata_fetches, 2 + RING / 2);
+	assert_int_equal(launches, 2 + RING / 2);
+	/* a shape more than there may be at once */
+	begin(3, 32, 32, 1);
+	for (i = 0; i <= FW_SHAPES; i++)
+		submit(&(struct job){ .queue = 1 + i % 3, .priority = 2, .groups = 1, .waves = i + 1 });
+	assert_int_equal(launches, FW_SHAPES);
+	for (i = 0; i <= FW_SHAPES; i++)
+		end_running();
+	assert_int_equal(launches, FW_SHAPES + 1);
+	assert_int_equal(metadata_fetches, FW_SHAPES + 1);
+	clean_up();
+}
+
+/* A packet that is refused for another reason gives its metadata back. */
+static void given_back_when_refused(void **unused)
+{
+	struct tutti_dispatch_packet p = rig_packet(KERNEL_AT);
+	unsigned n;
+
+	begin(4, 32, 8, 1);
+	for (n = 0; n < 2 * FW_TMDS; n++) {
+		tmd[n] = sound;
+		p.workgroup_x = 0;
+		p.tmd = TMD_AT + n * sizeof(tmd[0]);
+		ring[1][written[1]++ % RING].dispatch = p;
+		rig_event(TUTTI_EVENT_DOORBELL, 1u << 1, 0);
+		pump();
+		assert_int_equal(queues[1].state, QUEUE_STOPPED);
+		assert_int_equal(queues[1].error, TUTTI_ERROR_DIMENSIONS);
+		clean_up();
+	}
+	assert_int_equal(metadata_fetches, n);
+}
+
 /* What may become of a queue while the metadata of its next packet are on their way. */
 static void meanwhile(void **unused)
 {
@@ -355,6 +408,8 @@ int main(void)
 		RIG_TEST("TSK-01 TSK-03 PERF-12", state_only_kept_if_needed),
 		RIG_TEST("TSK-01 TSK-12", cancelled_report),
 		RIG_TEST("TSK-01 PKT-05 PERF-12", one_after_another),
+		RIG_TEST("TSK-01 SYS-09", read_once),
+		RIG_TEST("TSK-01 PKT-06 REL-11", given_back_when_refused),
 		RIG_TEST("TSK-01 SYS-08 PERF-12", meanwhile),
 	};
 
