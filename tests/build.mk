@@ -32,6 +32,7 @@ $(UNIT_CARD): LIBS = $(CARD_LIB) $(TEST_LIBS)
 $(UNIT_CARD:%=%.o): TEST_CFLAGS += -Itests/unit/emulator
 $(UNIT_RT): $(RT_LIB) $(CARD_LIB)
 $(UNIT_RT): LIBS = $(WITH_CARD) $(TEST_LIBS)
+$(UNIT_RT:%=%.o): TEST_CFLAGS += -Itests/unit/runtime
 
 $(T)/unit/test_rt_drm.o: TEST_CFLAGS += -I/usr/include/libdrm
 

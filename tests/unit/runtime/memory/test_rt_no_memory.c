@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=mmap */
+/*
+ * Each call of the library with each allocation and each request to the card failing in turn: the call says which error
+ * it was, keeps nothing (AddressSanitizer looks for leaks), and succeeds when it is made again (SYS-40, REL-02).
+ */
+#include "rt_rig.h"
+#include "tutti/record_api.h"
+
+static _Thread_local unsigned left; /* the allocation or request that fails; 0: none */
+static _Thread_local int failed;    /* with what it did */
+
+static bool fails(int error)
+{
+	if (!left || --left)
+		return false;
+	failed = error;
+	return true;
+}
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t n, size_t bytes);
+void *__real_realloc(void *old, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+
+void *__wrap_malloc(size_t bytes)
+{
+	return fails(-ENOMEM) ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+	return fails(-ENOMEM) ? NULL : __real_calloc(n, bytes);
+}
+
+void *__wrap_realloc(void *old, size_t bytes)
+{
+	return fails(-ENOMEM) ? NULL : __real_realloc(old, bytes);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+	return fails(-ENOMEM) ? NULL : __real_aligned_alloc(alignment, bytes);
+}
+
+void *__real_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+
+void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset)
+{
+	return fails(-ENOMEM) ? MAP_FAILED : __real_mmap(at, bytes, access, flags, file, offset);
+}
+
+static int map_some(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool, unsigned access)
+{
+	return fails(-ENOMEM) ? -ENOMEM : map(device, address, bytes, pool, access);
+}
+
+static int create_some_queues(struct tutti_device *device, const struct transport_queue *queue)
+{
+	return fails(-EEXIST) ? -EEXIST : card_queue_create(device, queue);
+}
+
+static int create_some_rsbs(struct tutti_device *device, unsigned rsb, bool in_memory)
+{
+	return fails(-EPERM) ? -EPERM : card_rsb_create(device, rsb, in_memory);
+}
+
+static int reserve_some(struct tutti_device *device, enum tutti_memory pool, void **base, size_t *bytes)
+{
+	return fails(-EFBIG) ? -EFBIG : reserve(device, pool, base, bytes);
+}
+
+static int open_failing(void **state)
+{
+	int error = open_fake(state);
+
+	transport.map = map_some;
+	transport.reserve = reserve_some;
+	transport.queue_create = create_some_queues;
+	transport.rsb_create = create_some_rsbs;
+	return error;
+}
+
+/* Makes the call with the first allocation or request failing, the second, and so on, until none is left that could. */
+static void in_turn(int (*make)(void), unsigned least)
+{
+	unsigned n = 0;
+	int result;
+
+	do {
+		failed = 0;
+		left = ++n;
+		result = make();
+		left = 0;
+		if (result != failed)
+			fail_msg("failure %u: %d instead of %d", n, result, failed);
+	} while (failed);
+	assert_true(n > least);
+	assert_int_equal(make(), 0);
+}
+
+static int memory_again(void)
+{
+	memory_fini(device);
+	return memory_init(device);
+}
+
+/* A device whose memory cannot be set up is not used. */
+static void memory_is_set_up(void **state)
+{
+	unsigned n = 0;
+	int error;
+
+	do {
+		memory_fini(device);
+		failed = 0;
+		left = ++n;
+		error = memory_init(device);
+		left = 0;
+		assert_int_equal(error, failed);
+		if (error)
+			assert_int_equal(memory_init(device), 0);
+	} while (error);
+	assert_true(n > 3);
+	assert_int_equal(memory_again(), 0);
+}
+
+/* The error says which pool it was. */
+static int allocate(void)
+{
+	void *block[6];
+	int error = 0;
+	unsigned n;
+
+	for (n = 0; n < 6; n++) {
+		error = tutti_memory_alloc(device, n & 1, 64ull << (3 * n), &block[n]);
+		if (error)
+			break;
+	}
+	assert_int_equal(error, !failed ? 0 : (n & 1) == TUTTI_MEMORY_CARD ? -ENOSPC : -ENOMEM);
+	while (n--)
+		assert_int_equal(tutti_memory_free(device, block[n]), 0);
+	return failed;
+}
+
+static void memory_is_allocated(void **state)
+{
+	in_turn(allocate, 2);
+}
+
+static int queue(void)
+{
+	struct tutti_queue_options options = {.packets = 64, .flags = TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB};
+	struct tutti_queue *queue;
+	int error = tutti_queue_create(device, &options, &queue);
+
+	return error ? error : tutti_queue_destroy(queue);
+}
+
+/* The card has eight queues: what fails uses up none. */
+static void queues_are_made(void **state)
+{
+	struct tutti_queue *all[8];
+
+	for (unsigned round = 0; round < 10; round++)
+		in_turn(queue, round ? 0 : 2);
+	for (unsigned i = 0; i < 8; i++)
+		all[i] = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(tutti_queue_destroy(all[i]), 0);
+}
+
+static int buffer(void)
+{
+	struct tutti_rsb_object *rsb;
+	int error = tutti_rsb_create(device, false, &rsb);
+
+	return error ? error : tutti_rsb_destroy(rsb);
+}
+
+static void buffers_are_made(void **state)
+{
+	for (unsigned round = 0; round < 10; round++)
+		in_turn(buffer, round ? 0 : 1);
+}
+
+#define MANY 100
+
+static tutti_signal_t signals[MANY];
+
+static int make_signals(void)
+{
+	unsigned n, i;
+	int error = 0;
+
+	for (n = 0; n < MANY && !error; n++)
+		error = tutti_signal_create(device, 1, &signals[n]);
+	for (i = 0; i < n - !!error; i++)
+		assert_int_equal(tutti_signal_destroy(device, signals[i]), 0);
+	return error;
+}
+
+static void signals_are_made(void **state)
+{
+	in_turn(make_signals, 1);
+}
+
+static int wait_for_many(void)
+{
+	struct tutti_wait waits[MANY];
+
+	for (unsigned i = 0; i < MANY; i++)
+		waits[i] = (struct tutti_wait){.signal = signals[0], .condition = TUTTI_EQ, .value = 1};
+	return tutti_signal_wait_all(device, waits, MANY, 0);
+}
+
+static void waits(void **state)
+{
+	assert_int_equal(tutti_signal_create(device, 1, &signals[0]), 0);
+	in_turn(wait_for_many, 2);
+	assert_int_equal(tutti_signal_destroy(device, signals[0]), 0);
+}
+
+static bool never(tutti_signal_t signal, int64_t value, int error, void *context)
+{
+	fail();
+	return false;
+}
+
+static int handle_signal(void)
+{
+	int error = tutti_signal_handler(device, signals[0], TUTTI_EQ, 2, never, NULL);
+
+	/* while it waits, and only then, the card tells of changes */
+	assert_int_equal(tutti_load_relaxed(&signals[0]->waiters), !error);
+	return error ? error : tutti_signal_handler_remove(device, signals[0], never, NULL);
+}
+
+static void handlers(void **state)
+{
+	assert_int_equal(tutti_signal_create(device, 1, &signals[0]), 0);
+	in_turn(handle_signal, 1);
+	assert_int_equal(tutti_signal_destroy(device, signals[0]), 0);
+}
+
+static int task_and_work(void)
+{
+	struct tutti_task_attributes attributes = {.affinity = (const uint32_t[]){1}, .affinity_words = 1};
+	struct tutti_work *work;
+	struct tutti_task *task;
+	int error = tutti_work_create(device, 4, 8, &work);
+
+	if (error)
+		return error;
+	attributes.work = work;
+	error = tutti_task_create(device, &attributes, &task);
+	if (!error)
+		assert_int_equal(tutti_task_destroy(task), 0);
+	assert_int_equal(tutti_work_destroy(work), 0);
+	return error;
+}
+
+static void tasks(void **state)
+{
+	device->known.sms = 4;
+	in_turn(task_and_work, 1);
+}
+
+static struct tutti_queue *recorded;
+
+/* A recording that could not be made is lost, and another one can be made at once (PKT-22). */
+static int record(void)
+{
+	struct tutti_recording *recording = NULL;
+	int error = tutti_record_begin(recorded), lost;
+	unsigned n = 0;
+
+	if (error)
+		return error;
+	while (n < MANY && !error) {
+		struct tutti_launch launch = a_launch(n % 20, n, NULL);
+
+		error = tutti_dispatch(recorded, &launch);
+		n += !error;
+	}
+	lost = tutti_record_end(recorded, &recording);
+	if (lost)
+		return lost;
+	assert_int_equal(tutti_recording_kernels(recording), n);
+	tutti_recording_destroy(recording);
+	return error;
+}
+
+static void recordings(void **state)
+{
+	recorded = a_queue(TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB, false);
+	in_turn(record, 5);
+	assert_int_equal(tutti_queue_destroy(recorded), 0);
+}
+
+static int lock_pages_here(void)
+{
+	static uint8_t pages[3 * 4096] __attribute__((aligned(4096)));
+	unsigned maps = fake.maps;
+	int error = tutti_memory_lock(device, pages + 100, 4096);
+
+	if (!error)
+		error = tutti_memory_unlock(device, pages + 100);
+	assert_int_equal(fake.maps, maps);
+	return error;
+}
+
+static void memory_is_locked(void **state)
+{
+	in_turn(lock_pages_here, 1);
+}
+
+#define IN_TURN(f) cmocka_unit_test_setup_teardown(f, open_failing, close_fake)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    IN_TURN(memory_is_set_up), IN_TURN(memory_is_allocated), IN_TURN(queues_are_made), IN_TURN(buffers_are_made),
+	    IN_TURN(signals_are_made), IN_TURN(waits), IN_TURN(handlers), IN_TURN(tasks), IN_TURN(recordings),
+	    IN_TURN(memory_is_locked),
+	};
+
+	return cmocka_run_group_tests_name("SYS-40, REL-02 allocations and requests that fail", tests, NULL, NULL);
+}
