@@ -206,6 +206,33 @@ static void recorded(void **state)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
+/* The kernel that fails is the recording's own: the only one, its last, and one before others that are never begun. */
+static void recorded_fault(void **state)
+{
+	static const unsigned sizes[][2] = { { 1, 0 }, { 8, 7 }, { 8, 0 }, { 70, 69 }, { 70, 3 } };
+	uint64_t *word = rig_alloc(rig, 64);
+
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct tutti_queue *queue = rig_queue(rig, TUTTI_QUEUE_EXTENDED);
+		tutti_signal_t bad = rig_signal(rig, 1), last = rig_signal(rig, 1);
+		struct tutti_recording *recording;
+
+		assert_int_equal(tutti_record_begin(queue), 0);
+		for (unsigned k = 0; k < sizes[i][0]; k++) {
+			tutti_signal_t signal = k == sizes[i][1] ? bad : k + 1 == sizes[i][0] ? last : NULL;
+
+			rig_launch(rig, queue, "poke", 1, 1, rig_args(rig, signal == bad ? (void *)64 : word, 5, 0), signal);
+		}
+		assert_int_equal(tutti_record_end(queue, &recording), 0);
+		assert_int_equal(tutti_replay(recording), 0);
+		assert_int_equal(tutti_signal_wait(rig->device, bad, TUTTI_EQ, 0, RIG_WAIT, NULL), -EIO);
+		if (sizes[i][1] + 1 < sizes[i][0])
+			assert_int_equal(tutti_signal_wait(rig->device, last, TUTTI_EQ, 0, RIG_WAIT, NULL), -EIO);
+		assert_int_equal(tutti_recording_destroy(recording), 0);
+		assert_int_equal(tutti_queue_destroy(queue), 0);
+	}
+}
+
 /* A kernel that never ends, and a packet behind it, go with their queue. */
 static void destroyed_queue(void **state)
 {
@@ -400,6 +427,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stopped_queue),   cmocka_unit_test(other_signals),
 		cmocka_unit_test(callback_resets), cmocka_unit_test(recorded),
+		cmocka_unit_test(recorded_fault),
 		cmocka_unit_test(inactivated_queue),
 		cmocka_unit_test(destroyed_queue), cmocka_unit_test(destroyed_under_a_drain),
 		cmocka_unit_test(closed_device),   cmocka_unit_test(launches_only),
