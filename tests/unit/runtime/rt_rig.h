@@ -332,7 +332,7 @@ static int close_fake(void **state)
 static struct tutti_kernel_descriptor descriptor = {.magic = TUTTI_KERNEL_MAGIC};
 static struct tutti_kernel kernel[20];
 
-static struct tutti_launch a_launch(unsigned k, uint64_t kernarg, tutti_signal_t signal)
+__attribute__((unused)) static struct tutti_launch a_launch(unsigned k, uint64_t kernarg, tutti_signal_t signal)
 {
 	kernel[k] = (struct tutti_kernel){.object = 0x10000 + 64 * k, .descriptor = &descriptor};
 	return (struct tutti_launch){.kernel = &kernel[k],

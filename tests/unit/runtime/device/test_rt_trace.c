@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* The trace ring and the file it is written to, over a card whose records the test itself writes (CGA-30, SYS-41). */
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "device/trace.h"
+#include "rt_rig.h"
+
+#define RING 512u
+#define SMS  3u
+
+static struct tutti_trace *ring;
+static uint64_t made; /* records so far */
+static char path[] = "/tmp/tutti-trace-XXXXXX";
+
+static int open_traced(void **state)
+{
+	int error = open_fake(state);
+
+	transport.traces = true;
+	device->known.features |= TUTTI_FEATURE_TRACE;
+	device->known.trace.offset = 0xc000;
+	device->known.trace.bytes = RING * sizeof(*ring);
+	device->known.sms = SMS;
+	device->known.sm_table.offset = 0x3000;
+	device->known.sm_table.bytes = SMS * sizeof(struct tutti_sm_place);
+	memset(bar + 0x3000, 0x77, SMS * sizeof(struct tutti_sm_place));
+	ring = (void *)(bar + 0xc000);
+	made = 0;
+	return error;
+}
+
+/* As the card does: what the reader has left no room for is counted only. */
+static void record(unsigned n)
+{
+	for (; n--; made++) {
+		uint64_t tail = device->status->trace_tail;
+
+		if (!device->control->trace_enable)
+			continue;
+		if (tail - device->control->trace_head == RING) {
+			device->status->trace_lost++;
+			continue;
+		}
+		ring[tail % RING] = (struct tutti_trace){.kind = TUTTI_TRACE_RUN, .packet = made};
+		device->status->trace_tail++;
+	}
+}
+
+static void ring_is_read(void **state)
+{
+	static struct tutti_trace records[RING + 1];
+	uint64_t lost = 99, next = 3;
+
+	record(3); /* before anybody asks */
+	assert_int_equal(tutti_trace_start(device, TUTTI_TRACE_ALL), 0);
+	assert_int_equal(tutti_trace_read(device, records, RING, &lost), 0);
+	assert_int_equal(lost, 0);
+	for (unsigned round = 0; round < 5; round++) {
+		record(RING);
+		assert_int_equal(tutti_trace_read(device, NULL, 0, &lost), 0);
+		assert_int_equal(tutti_trace_read(device, records, 1, NULL), 1);
+		assert_int_equal(records[0].packet, next++);
+		record(1); /* takes the place that has become free */
+		assert_int_equal(tutti_trace_read(device, records, RING + 1, &lost), RING);
+		assert_int_equal(lost, 0);
+		for (unsigned i = 0; i < RING; i++)
+			assert_int_equal(records[i].packet, next++);
+	}
+	record(RING + 7);
+	assert_int_equal(tutti_trace_read(device, records, RING + 1, &lost), RING);
+	assert_int_equal(lost, 7);
+	assert_int_equal(tutti_trace_read(device, records, RING, &lost), 0);
+	assert_int_equal(lost, 0);
+	assert_int_equal(tutti_trace_stop(device), 0);
+	record(5);
+	assert_int_equal(tutti_trace_read(device, records, RING, NULL), 0);
+}
+
+static void misuse(void **state)
+{
+	struct tutti_trace one;
+
+	assert_int_equal(tutti_trace_start(device, 0), -EINVAL);
+	assert_int_equal(tutti_trace_start(device, TUTTI_TRACE_ALL + 1), -EINVAL);
+	assert_int_equal(tutti_trace_start(NULL, TUTTI_TRACE_ALL), -EINVAL);
+	assert_int_equal(tutti_trace_read(device, NULL, 1, NULL), -EINVAL);
+	assert_int_equal(tutti_trace_read(NULL, &one, 1, NULL), -EINVAL);
+	assert_int_equal(tutti_trace_stop(NULL), -EINVAL);
+	device->known.trace.bytes = sizeof(one) - 1;
+	assert_int_equal(tutti_trace_start(device, TUTTI_TRACE_ALL), -ENOTSUP);
+	device->known.trace.bytes = sizeof(one);
+	assert_int_equal(tutti_trace_start(device, TUTTI_TRACE_ALL), 0);
+	device->known.features &= ~(uint64_t)TUTTI_FEATURE_TRACE;
+	assert_int_equal(tutti_trace_start(device, TUTTI_TRACE_ALL), -ENOTSUP);
+	assert_int_equal(tutti_trace_read(device, &one, 1, NULL), -ENOTSUP);
+	assert_int_equal(tutti_trace_stop(device), -ENOTSUP);
+	device->known.features |= TUTTI_FEATURE_TRACE;
+	transport.traces = false;
+	assert_int_equal(tutti_trace_read(device, &one, 1, NULL), -ENOTSUP);
+}
+
+static uint8_t file[1 << 20];
+static size_t file_bytes, file_at;
+
+static void slurp(void)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t n = read(fd, file, sizeof(file));
+
+	assert_true(fd >= 0 && n > 0 && n < (ssize_t)sizeof(file));
+	close(fd);
+	file_bytes = (size_t)n;
+	file_at = 0;
+}
+
+static const void *next_bytes(size_t n)
+{
+	file_at += n;
+	assert_true(file_at <= file_bytes);
+	return file + file_at - n;
+}
+
+static void expect_records(uint64_t first, unsigned n)
+{
+	struct tutti_trace r;
+
+	for (unsigned i = 0; i < n; i++) {
+		memcpy(&r, next_bytes(sizeof(r)), sizeof(r));
+		assert_int_equal(r.packet, first + i);
+	}
+}
+
+static void expect_name(uint64_t entry, const char *name)
+{
+	for (unsigned part = 0; !part || part * TUTTI_TRACE_NAME_PART < strlen(name); part++) {
+		struct tutti_trace_kernel r;
+		char text[TUTTI_TRACE_NAME_PART] = "";
+
+		memcpy(&r, next_bytes(sizeof(r)), sizeof(r));
+		memcpy(text, name + part * sizeof(text), strnlen(name + part * sizeof(text), sizeof(text)));
+		assert_int_equal(r.kind, TUTTI_TRACE_KERNEL);
+		assert_int_equal(r.entry, entry);
+		assert_int_equal(r.part, part);
+		assert_memory_equal(r.text, text, sizeof(text));
+	}
+}
+
+/* Every record in order, names where they were given, and the sum of what was dropped. */
+static void file_holds_all(void **state)
+{
+	static const char name[] = "a_kernel_of_which_the_name_is_long_enough_for_it";
+	const struct tutti_trace_file *head;
+	struct tutti_trace one;
+
+	close(mkstemp(path));
+	setenv("TUTTI_TRACE", path, 1);
+	assert_int_equal(trace_open(device), 0);
+	unsetenv("TUTTI_TRACE");
+	assert_int_equal(device->control->trace_enable, TUTTI_TRACE_ALL);
+	assert_int_equal(tutti_trace_read(device, &one, 1, NULL), -EBUSY);
+	assert_int_equal(tutti_trace_start(device, TUTTI_TRACE_ALL), -EBUSY);
+	assert_int_equal(tutti_trace_stop(device), -EBUSY);
+	record(300);
+	trace_drain(device);
+	record(RING + 5);
+	trace_kernel(device, 0x1000, name);
+	for (size_t length = 0; length <= 2 * TUTTI_TRACE_NAME_PART; length += TUTTI_TRACE_NAME_PART)
+		trace_kernel(device, 0x2000 + length, name + strlen(name) - length);
+	record(RING + 7);
+	trace_poll(device);
+	trace_poll(device);
+	record(2); /* those that are still in the ring are written when the device is closed */
+	trace_close(device);
+	assert_null(device->trace);
+	assert_int_equal(device->control->trace_enable, 0);
+	trace_close(device);
+
+	slurp();
+	head = next_bytes(sizeof(*head));
+	assert_true(head->magic == TUTTI_TRACE_MAGIC);
+	assert_int_equal(head->version, TUTTI_TRACE_VERSION);
+	assert_int_equal(head->kinds, TUTTI_TRACE_ALL);
+	assert_int_equal(head->lost, 5 + 7);
+	assert_int_equal(head->places, SMS);
+	assert_int_equal(head->discovery_bytes, sizeof(device->known));
+	assert_memory_equal(next_bytes(sizeof(device->known)), &device->known, sizeof(device->known));
+	assert_memory_equal(next_bytes(SMS * sizeof(struct tutti_sm_place)), bar + 0x3000, SMS * sizeof(struct tutti_sm_place));
+	expect_records(0, 300 + RING);
+	expect_name(0x1000, name);
+	for (size_t length = 0; length <= 2 * TUTTI_TRACE_NAME_PART; length += TUTTI_TRACE_NAME_PART)
+		expect_name(0x2000 + length, name + strlen(name) - length);
+	expect_records(300 + RING + 5, RING);
+	expect_records(300 + 2 * RING + 5 + 7, 2);
+	assert_int_equal(file_at, file_bytes);
+	unlink(path);
+}
+
+/* A file that cannot be made is an error, and nothing is recorded; without the variable there is no file. */
+static void no_file(void **state)
+{
+	setenv("TUTTI_TRACE", "/nowhere/at/all", 1);
+	assert_int_equal(trace_open(device), -ENOENT);
+	assert_null(device->trace);
+	assert_int_equal(device->control->trace_enable, 0);
+	setenv("TUTTI_TRACE", "", 1);
+	assert_int_equal(trace_open(device), 0);
+	assert_null(device->trace);
+	device->known.features &= ~(uint64_t)TUTTI_FEATURE_TRACE;
+	setenv("TUTTI_TRACE", "/nowhere/at/all", 1);
+	assert_int_equal(trace_open(device), 0); /* the card has no trace: the program runs without it */
+	assert_null(device->trace);
+	unsetenv("TUTTI_TRACE");
+	assert_int_equal(trace_open(device), 0);
+}
+
+#define TRACED(f) cmocka_unit_test_setup_teardown(f, open_traced, close_fake)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all), TRACED(no_file) };
+
+	return cmocka_run_group_tests_name("CGA-30, SYS-41 the trace ring and its file", tests, NULL, NULL);
+}
