@@ -186,6 +186,51 @@ static void bad_agent_dispatch(void **state)
 	alive(&queue);
 }
 
+/* The agent's functions at the limits of their arguments: the last that is right is done, what is wrong is refused. */
+static void agents_at_limits(void **state)
+{
+	static const struct { unsigned type; uint64_t a0, a1, a2, ret, signal; unsigned error; } cases[] = {
+		{ TUTTI_AGENT_TIME, 0, 0, 0, 0, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_TIME, 0, 0, 0, 4, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_TIME, 0, 0, 0, TUTTI_VA_END, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_COPY, TUTTI_VA_END, 0, 0, 0, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_COPY, 0, TUTTI_VA_END, 0, 0, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_COPY, TUTTI_VA_END - 64, 0, 64, 0, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_COPY, 0, TUTTI_VA_END - 64, 64, 0, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_COPY, 0, 0, TUTTI_VA_END + 1, 0, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_COPY, 64, 64, 0ull - 64, 0, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_COPY, 0, 0, 64, 0, 0, TUTTI_ERROR_MEMORY_FAULT },
+		{ TUTTI_AGENT_COPY, TUTTI_VA_END - 128, TUTTI_VA_END - 128, 64, 0, 0, TUTTI_ERROR_MEMORY_FAULT },
+		{ TUTTI_AGENT_FILL, 2, 0, 4, 0, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_FILL, 0, 0, 2, 0, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_FILL, TUTTI_VA_END, 0, 0, 0, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_FILL, TUTTI_VA_END - 4, TUTTI_VA_END, 4, 0, 0, TUTTI_ERROR_AGENT },
+		{ TUTTI_AGENT_FILL, TUTTI_VA_END - 8, TUTTI_VA_END, 4, 0, 0, TUTTI_ERROR_MEMORY_FAULT }, /* any value */
+		{ TUTTI_AGENT_NOP, 0, 0, 0, 0, 8, TUTTI_ERROR_PACKET },
+		{ TUTTI_AGENT_NOP, 0, 0, 0, 0, TUTTI_VA_END, TUTTI_ERROR_PACKET },
+		{ TUTTI_AGENT_NOP, ~0ull, ~0ull, ~0ull, ~0ull, 0, 0 },
+		{ TUTTI_AGENT_COPY, 0, 0, 0, 0, 0, 0 },
+		{ TUTTI_AGENT_FILL, 0, 0, 0, 0, 0, 0 },
+	};
+	uint64_t before = *queue.read_index;
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		union tutti_packet p = agent(cases[i].type, cases[i].a0, cases[i].a1, cases[i].a2,
+					     (void *)(uintptr_t)cases[i].ret, (void *)(uintptr_t)cases[i].signal);
+
+		raw_submit(&queue, &p);
+		if (cases[i].error) {
+			raw_fault(&queue, cases[i].error, before + i);
+			raw_reset_queue(&queue);
+		}
+		raw_settle(raw);
+		if (*queue.read_index != before + i + 1)
+			fail_msg("case %u: packet %llu", i, (unsigned long long)*queue.read_index);
+	}
+	alive(&queue);
+	raw_no_fault(raw);
+}
+
 static void bad_signals(void **state)
 {
 	union tutti_packet p = raw_step(&space, cell, 0, 1, NULL);
@@ -420,6 +465,7 @@ int main(void)
 		TFAST("PKT-06, SYS-07: a runaway kernel meets the watchdog, fast mode", kernel_runs_away),
 		TFAST("PKT-06, SYS-07: kernel trap, fast mode", kernel_trap),
 		T("PKT-06: bad agent dispatches", bad_agent_dispatch),
+		T("PKT-02, PKT-06: agent dispatches at their limits", agents_at_limits),
 		T("PKT-06: completion signal not accessible", bad_signals),
 		TFAST("PKT-06: a kernel that waits within its limit is left alone", timeout_spares_slow_but_live),
 		T("TSK-14, SYS-09: a grid of 2^32 - 1 workgroups starves nobody", huge_grid_starves_nobody),

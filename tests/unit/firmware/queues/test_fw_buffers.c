@@ -293,6 +293,56 @@ static void running_gives_way(void **unused)
 		assert_int_equal(started[q], PACKETS);
 }
 
+/* A program rings for the packet @index of queue 0. */
+static void ring_for(uint32_t index)
+{
+	((uint32_t *)hal_pointer(hal_host.engines.doorbell_index))[0] = index;
+	doorbells(0, 1);
+	take();
+}
+
+/*
+ * Several threads write packets and ring in any order: a doorbell for packets that are still being written, and a later one
+ * with a lower index. The queue looks again by itself until all packets up to the highest index have come, and not longer.
+ */
+static void looks_again(void **unused)
+{
+	static const uint64_t starts[] = { 0, 3, 0x7ffffffd, 0xfffffffeull, 0xffffffffffull };
+	struct tutti_message create = { .type = TUTTI_MSG_QUEUE_CREATE,
+					.queue = { .asid = ASID, .ring = RIG_RING, .read_index = 0x20000000, .size_log2 = 6,
+						   .priority = 5 } };
+	unsigned fetches;
+
+	(void)unused;
+	for (unsigned i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+		start(1, SLOTS);
+		hal_host.time = 1000;
+		create.queue.start = starts[i];
+		assert_int_equal(rig_message(&create), 0);
+		written[0] = (unsigned)starts[i];
+		write_kernel(0);
+		ring_for((uint32_t)starts[i] + 3); /* the fourth packet */
+		ring_for((uint32_t)starts[i]);
+		end_everything();
+		assert_int_equal(started[0], 1);
+		for (unsigned k = 2; k <= 4; k++) {
+			for (unsigned n = 0; n < 10; n++)
+				pass_time(20000);
+			assert_int_equal(started[0], k - 1);
+			write_kernel(0); /* nobody rings any more */
+			pass_time(20000);
+			end_everything();
+			assert_int_equal(started[0], k);
+		}
+		for (unsigned n = 0; n < 10; n++)
+			pass_time(20000);
+		fetches = packet_fetches;
+		for (unsigned n = 0; n < 10; n++)
+			pass_time(20000);
+		assert_int_equal(packet_fetches, fetches);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -301,6 +351,7 @@ int main(void)
 		RIG_TEST("REL-11 REL-12", line_in_order),
 		RIG_TEST("RES-01 REL-11", greedy_in_turn),
 		RIG_TEST("REL-11 REL-12", line_moves),
+		RIG_TEST("PKT-04 PKT-05", looks_again),
 		RIG_TEST("RES-01 REL-12", priority_first),
 		RIG_TEST("REL-11 PKT-06", leaves_the_line),
 		RIG_TEST("PKT-03 REL-12", signals_give_way),

@@ -279,6 +279,18 @@ static void cancelled_report(void **unused)
 	assert_true(pending_idle());
 }
 
+/* A queue that is being destroyed has no task that could be cancelled any more, though its CTAs still run. */
+static void too_late_to_cancel(void **unused)
+{
+	begin(1, 32, 8, 1);
+	submit(&(struct job){ .queue = 1, .priority = 2, .groups = 8 });
+	submit(&(struct job){ .queue = 1, .priority = 2, .groups = 8 });
+	ask(TUTTI_MSG_QUEUE_DESTROY, 1);
+	assert_int_equal(queues[1].state, QUEUE_DYING);
+	assert_int_equal(rig_request(TUTTI_MSG_TASK_CANCEL, 1, 0, 0), -TUTTI_ENOENT);
+	assert_int_equal(rig_request(TUTTI_MSG_TASK_CANCEL, 1, 1, 0), -TUTTI_ENOENT);
+}
+
 /* Packets that wait for each other: each is launched when its metadata arrive, and their slots are retired in the end. */
 static void one_after_another(void **unused)
 {
@@ -407,6 +419,7 @@ int main(void)
 		RIG_TEST("TSK-01", any_bytes),
 		RIG_TEST("TSK-01 TSK-03 PERF-12", state_only_kept_if_needed),
 		RIG_TEST("TSK-01 TSK-12", cancelled_report),
+		RIG_TEST("TSK-12 SYS-08", too_late_to_cancel),
 		RIG_TEST("TSK-01 PKT-05 PERF-12", one_after_another),
 		RIG_TEST("TSK-01 SYS-09", read_once),
 		RIG_TEST("TSK-01 PKT-06 REL-11", given_back_when_refused),
