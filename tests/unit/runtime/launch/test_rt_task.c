@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* What attributes of a task become in the metadata that the card reads, and which are refused (TSK-01, SYS-41). */
+#include "rt_rig.h"
+#include "tutti/tmd.h"
+
+#define SMS 6u
+
+static struct tutti_work *work;
+
+static int open_task(void **state)
+{
+	int error = open_fake(state);
+
+	device->known.sms = SMS;
+	return error ? error : tutti_work_create(device, 4, 8, &work);
+}
+
+static int close_task(void **state)
+{
+	assert_int_equal(tutti_work_destroy(work), 0);
+	return close_fake(state);
+}
+
+/* The metadata that @a makes; the task is gone afterwards. */
+static struct tutti_tmd of(const struct tutti_task_attributes *a)
+{
+	struct tutti_task *task;
+	struct tutti_tmd tmd;
+
+	assert_int_equal(tutti_task_create(device, a, &task), 0);
+	tmd = *(const struct tutti_tmd *)tutti_task_tmd(task);
+	assert_int_equal(tutti_task_destroy(task), 0);
+	assert_null(tutti_task_tmd(task));
+	return tmd;
+}
+
+#define OF(...) of(&(struct tutti_task_attributes){ __VA_ARGS__ })
+
+static void flags(void **state)
+{
+	static const uint32_t mask[] = { 5, 0, 7 };
+
+	assert_int_equal(OF(.priority = 0).flags, 0);
+	assert_int_equal(OF(.head = true).flags, TUTTI_TMD_HEAD);
+	assert_int_equal(OF(.sequence = true).flags, TUTTI_TMD_SEQUENCE);
+	assert_int_equal(OF(.quota = 1).flags, TUTTI_TMD_QUOTA);
+	assert_int_equal(OF(.affinity = mask, .affinity_words = 3).flags, TUTTI_TMD_AFFINITY);
+	assert_int_equal(OF(.throttle_sms = 1).flags, TUTTI_TMD_THROTTLE);
+	assert_int_equal(OF(.independence = TUTTI_WAVES_AS_KERNEL).flags, 0);
+	assert_int_equal(OF(.independence = TUTTI_WAVES_INDEPENDENT).flags, TUTTI_TMD_INDEPENDENT);
+	assert_int_equal(OF(.independence = TUTTI_WAVES_TOGETHER).flags, TUTTI_TMD_DEPENDENT);
+	assert_int_equal(OF(.multicast = true).flags, 0);
+}
+
+static void fields(void **state)
+{
+	struct tutti_tmd t = OF(.priority = 10, .quota = ~0u, .throttle_sms = SMS);
+
+	assert_int_equal(t.magic, TUTTI_TMD_MAGIC);
+	assert_int_equal(t.version, TUTTI_TMD_VERSION);
+	assert_int_equal(t.type, TUTTI_TASK_GRID);
+	assert_int_equal(t.priority, 10);
+	assert_int_equal(t.quota, ~0u);
+	assert_int_equal(t.throttle_sms, SMS);
+	assert_int_equal(t.cga_mode, TUTTI_CGA_LOAD_BALANCE);
+	assert_true(!t.affinity && !t.queue && !t.coalesce_min && !t.coalesce_max && !t.coalesce_us && !t.pad0);
+	assert_int_equal(t.state, 0);
+	assert_int_equal(OF(.multicast = true).cga_mode, TUTTI_CGA_MULTICAST);
+}
+
+/* The mask is copied, whole words of SMs that are not named are empty. */
+static void affinity(void **state)
+{
+	uint32_t mask[TUTTI_MAX_SMS / 32];
+	struct tutti_task *task;
+	const uint32_t *copy;
+
+	for (unsigned words = 1; words <= TUTTI_MAX_SMS / 32; words++) {
+		struct tutti_task_attributes a = { .affinity = mask, .affinity_words = words };
+
+		memset(mask, 0xa5, sizeof(mask));
+		assert_int_equal(tutti_task_create(device, &a, &task), 0);
+		memset(mask, 0, sizeof(mask));
+		copy = (const uint32_t *)(uintptr_t)((const struct tutti_tmd *)tutti_task_tmd(task))->affinity;
+		for (unsigned i = 0; i < TUTTI_MAX_SMS / 32; i++)
+			assert_int_equal(copy[i], i < words ? 0xa5a5a5a5 : 0);
+		assert_int_equal(tutti_task_destroy(task), 0);
+	}
+}
+
+static void work_queue(void **state)
+{
+	struct tutti_tmd t = OF(.work = work);
+
+	assert_int_equal(t.type, TUTTI_TASK_QUEUE);
+	assert_int_not_equal(t.queue, 0);
+	assert_int_equal(t.coalesce_min, 1);
+	assert_int_equal(t.coalesce_max, 1);
+	assert_int_equal(t.coalesce_us, 0);
+	t = OF(.work = work, .coalesce_min = 7, .coalesce_us = 5);
+	assert_int_equal(t.coalesce_min, 7);
+	assert_int_equal(t.coalesce_max, 7);
+	assert_int_equal(t.coalesce_us, 5);
+	t = OF(.work = work, .coalesce_min = 7, .coalesce_max = 0xffff);
+	assert_int_equal(t.coalesce_min, 7);
+	assert_int_equal(t.coalesce_max, 0xffff);
+	assert_int_equal(OF(.work = work, .coalesce_min = 0xffff).coalesce_max, 0xffff);
+	assert_int_equal(OF(.work = work, .coalesce_max = 1).coalesce_min, 1);
+	assert_int_equal(OF(.work = work, .coalesce_min = 9, .coalesce_max = 9).coalesce_max, 9);
+}
+
+#define ALL_LEVELS { { 1, 2, 3, 1 }, { 4, 5, 6, 2 }, { 7, 8, 9, 3 }, { 10, 11, 12, 4 } }
+
+/* Every number of levels; what stands behind the last one in the structure does not matter. */
+static void levels(void **state)
+{
+	static const struct tutti_cga_shape all[] = ALL_LEVELS;
+	struct tutti_task_attributes a;
+	struct tutti_tmd t;
+
+	_Static_assert(TUTTI_CGA_LEVELS == 4 && TUTTI_CGA_GPU == 4, "each kind can be a level of its own");
+	for (unsigned n = 0; n <= TUTTI_CGA_LEVELS; n++) {
+		a = (struct tutti_task_attributes){ .multicast = true, .priority = 3 };
+		memset(&a.multicast + 1, 0xff, offsetof(struct tutti_task_attributes, work) -
+						       offsetof(struct tutti_task_attributes, multicast) - 1);
+		memcpy(a.cga, all, n * sizeof(*all));
+		t = of(&a);
+		assert_memory_equal(t.cga, a.cga, sizeof(t.cga));
+		if (n) { /* only the outermost kind of the card */
+			a.cga[n - 1].kind = TUTTI_CGA_GPU;
+			of(&a);
+		}
+	}
+}
+
+static void refused(void **state)
+{
+	static const uint32_t mask[TUTTI_MAX_SMS / 32 + 1] = { 1 };
+	static const struct tutti_task_attributes bad[] = {
+		{ .priority = 11 },
+		{ .throttle_sms = SMS + 1 },
+		{ .affinity = mask },
+		{ .affinity_words = 1 },
+		{ .affinity = mask, .affinity_words = TUTTI_MAX_SMS / 32 + 1 },
+		{ .coalesce_min = 1 },
+		{ .coalesce_max = 1 },
+		{ .coalesce_us = 1 },
+		{ .cga = { { 1, 1, 1, TUTTI_CGA_GPU + 1 } } },
+		{ .cga = { { 0, 1, 1, 1 } } },
+		{ .cga = { { 1, 0, 1, 1 } } },
+		{ .cga = { { 1, 1, 0, 1 } } },
+		{ .cga = { { 1, 1, 1, 2 }, { 1, 1, 1, 2 } } },
+		{ .cga = { { 1, 1, 1, 2 }, { 1, 1, 1, 1 } } },
+		{ .cga = { { 1, 1, 1, 1 }, { 0 }, { 1, 1, 1, 2 } } },
+		{ .cga = { { 1, 0, 0, 0 } } },
+		{ .cga = { { 1, 1, 1, 1 }, { 0, 1, 0, 0 } } },
+		{ .cga = { { 1, 1, 1, 1 }, { 1, 1, 1, 2 }, { 1, 1, 1, 3 }, { 0, 0, 1, 0 } } },
+		{ .cga = { { 1, 1, 1, 1 }, { 1, 1, 1, 2 }, { 1, 1, 1, 3 }, { 1, 1, 0, 4 } } },
+		{ .cga = { { 1, 1, 1, 1 } }, .sequence = true },
+	};
+	struct tutti_task_attributes with[] = {
+		{ .work = work, .cga = { { 1, 1, 1, 1 } } },
+		{ .work = work, .coalesce_max = 0x10000 },
+		{ .work = work, .coalesce_min = 0x10000 },
+		{ .work = work, .coalesce_min = 0x10000, .coalesce_max = 0x10000 },
+		{ .work = work, .coalesce_min = 2, .coalesce_max = 1 },
+	};
+	struct tutti_work *gone;
+	struct tutti_task *task;
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (tutti_task_create(device, &bad[i], &task) != -EINVAL)
+			fail_msg("attributes %u were accepted", i);
+	for (unsigned i = 0; i < sizeof(with) / sizeof(*with); i++)
+		if (tutti_task_create(device, &with[i], &task) != -EINVAL)
+			fail_msg("attributes %u of a work queue were accepted", i);
+	assert_int_equal(tutti_work_create(device, 4, 8, &gone), 0);
+	assert_int_equal(tutti_work_destroy(gone), 0);
+	assert_int_equal(tutti_task_create(device, &(struct tutti_task_attributes){ .work = gone }, &task), -EINVAL);
+	assert_int_equal(tutti_task_create(device, NULL, &task), -EINVAL);
+	assert_int_equal(tutti_task_create(device, &bad[0], NULL), -EINVAL);
+}
+
+#define TASK(f) cmocka_unit_test_setup_teardown(f, open_task, close_task)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { TASK(flags), TASK(fields), TASK(affinity), TASK(work_queue), TASK(levels),
+					    TASK(refused) };
+
+	return cmocka_run_group_tests_name("TSK-01, SYS-41, RES-07 attributes of tasks", tests, NULL, NULL);
+}
