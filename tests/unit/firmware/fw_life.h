@@ -54,6 +54,7 @@ static struct {
 	void (*signal)(uint64_t address, bool cancelled);
 } hook;
 static unsigned always_extended; /* queues; else every other one */
+static unsigned acquired, released; /* fences, by all commands; counted by tests that ask */
 static uint16_t header_bits;     /* of all packets, such as the barrier bit */
 
 static void later(const struct tutti_event *event)
@@ -297,6 +298,7 @@ static void take_all(void)
 				memcpy(hook.user(w[2] | (uint64_t)w[3] << 32), w + 4, 4 * (words - 4));
 			break;
 		case TUTTI_CMD_ORDER: card_reorder(w, words); break;
+		case TUTTI_CMD_FENCE: *(w[0] >> 16 & TUTTI_FENCE_RELEASE ? &released : &acquired) += 1; break;
 		case TUTTI_CMD_KILL:
 			card_slot[w[0] >> 16 & 0xff].killing = true;
 			killed_if_empty(w[0] >> 16 & 0xff);

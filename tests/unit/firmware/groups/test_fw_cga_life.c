@@ -139,6 +139,21 @@ static void not_whole(void **unused)
 		assert_int_equal(signalled[signal], i == 3);
 		check_idle();
 	}
+	/* after a grid of whole groups has left its description in the task slot; sizes that are no powers of two, too */
+	for (i = 0; i < 8; i++) {
+		unsigned one = i < 4 ? 2 : 3;
+
+		begin(sms, 1);
+		cga_kernel(0, TUTTI_CGA_GPC, one, 1, one);
+		descriptor[0].cga[1] = (uint16_t)one;
+		submit(0, 0, 2 * one, one, 2 * one);
+		run_down();
+		signal = submit(0, 0, 2 * one - (i % 4 == 0), 2 * one - (i % 4 == 1), 2 * one - (i % 4 == 2));
+		run_down();
+		assert_int_equal(queues[0].error, i % 4 < 3 ? TUTTI_ERROR_GRID : 0);
+		assert_int_equal(signalled[signal], i % 4 == 3);
+		check_idle();
+	}
 }
 
 /* SMs taken away while a CGA waits: when nothing can help it any more it ends with an error. */
@@ -288,7 +303,9 @@ static void row_of_grids(unsigned number, unsigned flags, struct starts *log)
 		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_CGA_MODE, TUTTI_CGA_MULTICAST, 0), 0);
 	for (i = 0; i < QUEUES; i++)
 		queues[i].flags |= (uint16_t)flags;
-	header_bits = TUTTI_HEADER_BARRIER;
+	header_bits = (uint16_t)(TUTTI_HEADER_BARRIER | number % 3 << TUTTI_HEADER_ACQUIRE_SHIFT |
+				 number / 3 % 3 << TUTTI_HEADER_RELEASE_SHIFT);
+	acquired = released = 0;
 	/* once a kernel's descriptor is there, commands and thus their answers come in the same order in both ways */
 	for (i = 0; i < 5; i++)
 		submit(0, i, 12, 1, 1);
@@ -297,7 +314,7 @@ static void row_of_grids(unsigned number, unsigned flags, struct starts *log)
 		unsigned q = roll(number % 2 ? 1 : 3), k = roll(8) ? number % 3 : roll(5);
 		unsigned ctas = k == 3 ? 12 : descriptor[k].cga[0] * (1u + !roll(6));
 
-		if (!roll(3) && written[q] - queues[q].head < RING - 2)
+		if (!roll(3) && (uint32_t)written[q] - queues[q].retired < RING - 2)
 			submit(q, k, ctas, 1, 1);
 		else if (pooled && roll(3))
 			deliver(roll(pooled));
@@ -312,6 +329,10 @@ static void row_of_grids(unsigned number, unsigned flags, struct starts *log)
 		assert_int_equal(queues[i].state, QUEUE_RUNNING);
 	hook.started = NULL;
 	header_bits = 0;
+	/* every kernel has its fences, however it has come to its SMs (PKT-03) */
+	assert_int_equal(counters.dispatches, submitted);
+	assert_int_equal(acquired, number % 3 ? submitted : 0);
+	assert_int_equal(released, number / 3 % 3 ? submitted : 0);
 }
 
 /*
