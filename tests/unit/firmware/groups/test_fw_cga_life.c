@@ -139,21 +139,42 @@ static void not_whole(void **unused)
 		assert_int_equal(signalled[signal], i == 3);
 		check_idle();
 	}
-	/* after a grid of whole groups has left its description in the task slot; sizes that are no powers of two, too */
-	for (i = 0; i < 8; i++) {
-		unsigned one = i < 4 ? 2 : 3;
+}
+
+/* Any grid behind one that has left the description of its CGAs in the task slot: it runs if each axis is made of whole CGAs. */
+static void described_but_not_whole(void **unused)
+{
+	static const uint16_t sms[] = { 8 };
+	static const unsigned sizes[][3] = { { 1, 1, 4 }, { 4, 1, 1 }, { 1, 4, 1 }, { 2, 2, 2 }, { 1, 2, 4 }, { 3, 1, 2 },
+					     { 1, 3, 1 }, { 2, 1, 3 }, { 1, 1, 1 } };
+	unsigned good = 0, all = 0;
+
+	for (unsigned i = 0; i < 9 * 40; i++) {
+		const unsigned *one = sizes[i % 9];
+		unsigned x, y, z, signal;
+		bool whole;
 
 		begin(sms, 1);
-		cga_kernel(0, TUTTI_CGA_GPC, one, 1, one);
-		descriptor[0].cga[1] = (uint16_t)one;
-		submit(0, 0, 2 * one, one, 2 * one);
+		seed(i);
+		descriptor[0].group_bytes = 2048;
+		cga_kernel(0, TUTTI_CGA_GPC, one[0], one[1], one[2]);
+		submit(0, 0, 2 * one[0], one[1], 2 * one[2]);
 		run_down();
-		signal = submit(0, 0, 2 * one - (i % 4 == 0), 2 * one - (i % 4 == 1), 2 * one - (i % 4 == 2));
+		x = 1 + roll(12);
+		y = 1 + roll(12);
+		z = 1 + roll(12);
+		if (i & 1) /* all axes but one are whole */
+			*(i & 2 ? &x : &y) = one[i & 2 ? 0 : 1], *(i & 4 ? &z : i & 2 ? &y : &x) = one[i & 4 ? 2 : i & 2 ? 1 : 0];
+		whole = !(x % one[0] || y % one[1] || z % one[2]);
+		signal = submit(0, 0, x, y, z);
 		run_down();
-		assert_int_equal(queues[0].error, i % 4 < 3 ? TUTTI_ERROR_GRID : 0);
-		assert_int_equal(signalled[signal], i % 4 == 3);
+		if (signalled[signal] != whole || queues[0].error != (whole ? 0 : TUTTI_ERROR_GRID))
+			fail_msg("CGA %ux%ux%u, grid %ux%ux%u: error %u", one[0], one[1], one[2], x, y, z, queues[0].error);
 		check_idle();
+		good += whole;
+		all++;
 	}
+	assert_in_range(good, all / 8, all - all / 8);
 }
 
 /* SMs taken away while a CGA waits: when nothing can help it any more it ends with an error. */
@@ -588,6 +609,7 @@ int main(void)
 		RIG_TEST("CGA-27", faults),
 		RIG_TEST("CGA-05 CGA-04", refused),
 		RIG_TEST("CGA-02 CGA-05", not_whole),
+		RIG_TEST("CGA-02 CGA-05 PERF-12", described_but_not_whole),
 		RIG_TEST("CGA-05 CGA-04", disabled_meanwhile),
 		RIG_TEST("CGA-05 PERF-12", described_again),
 		RIG_TEST("CGA-11 CGA-26 PERF-12", takes_over),
