@@ -24,7 +24,7 @@ WEIGHTS = {'relation': 5, 'delete': 6, 'constant': 4, 'connective': 4, 'negate':
 
 # Lines that only inform people, or that no test could tell from their opposite.
 UNTESTABLE = re.compile(
-    r'static_assert|likely\(|prefetch|\blog_|_log\(|printf|\bsay\(|warn|dev_(err|info|dbg)|drm_(dbg|err)|\bpr_|trace_|'
+    r'static_assert|likely\(|prefetch|\blog_|_log\(|printf|\bsay(_once)?\(|warn|dev_(err|info|dbg)|drm_(dbg|err)|\bpr_|trace_|'
     r'__attribute__|\bassert\(|WARN_ON|lockdep|strerror|seq_')
 FENCE = re.compile(
     r'\w*(fence|release|acquire|barrier|_mb|wmb|rmb|publish|flush|invalidate|lock|sync|scrub|order)\w*\(.*\);')

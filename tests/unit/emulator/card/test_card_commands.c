@@ -129,6 +129,13 @@ static void test_post(void **state)
 	assert_int_equal(*(uint16_t *)(memory + 0x403000), 1);
 	assert_int_equal(*(uint16_t *)(memory + 0x403040), 0x7777);
 	assert_int_equal(*(uint16_t *)(memory + 0x402f80), 0x7777);
+	/* as many slots as the largest ring has, and not one more */
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SCRUB, 5, 0), 0, BUS(0x1000000), 1u << 16);
+	assert_int_equal(*(uint16_t *)(memory + 0x1000000 + 64 * 0xffff), 1);
+	assert_int_equal(*(uint16_t *)(memory + 0x1000000 + 64 * 0x10000), 0);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SCRUB, 5, 0), 0, BUS(0x1800000), (1u << 16) + 1);
+	assert_int_equal(event_of(TUTTI_EVENT_POST_FAULT)[1], 0x1800000);
+	assert_int_equal(*(uint16_t *)(memory + 0x1800000), 0);
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SCRUB, 5, 0), 0, BUS((64u << 20) - 64), 0xffffffff);
 	assert_non_null(event_of(TUTTI_EVENT_POST_FAULT));
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SCRUB, 5, 0), 0, BUS((64u << 20) - 64), 2);
