@@ -90,8 +90,10 @@ static void apply_table(struct tutti_dispatch_packet *p, const struct diff *d)
 	TAKE(3, grid_x);
 	TAKE(4, grid_y);
 	TAKE(5, grid_z);
-	if (d->vector & TUTTI_TABLE_PRIVATE)
+	if (d->vector & TUTTI_TABLE_PRIVATE) {
+		assert_int_equal(v[6] % 32, 0);
 		p->private_bytes = (uint32_t)(v[6] / 32);
+	}
 	TAKE(7, group_bytes);
 	TAKE(8, kernel_object);
 	TAKE(9, kernarg);
