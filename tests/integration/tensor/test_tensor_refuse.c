@@ -248,6 +248,23 @@ static void unmapped(void **state)
 	fault_of(TUTTI_ENGINE_FETCH, 1ull << 45);
 }
 
+/* A request that is refused counts as a request, but as no tile. */
+static void counted_as_requests(void **state)
+{
+	uint64_t before[TUTTI_COUNTERS], after[TUTTI_COUNTERS];
+
+	tile_job(TUTTI_COPY_LOAD);
+	job->request.descriptor += 8;
+	rig_counters(rig, before);
+	jobs_start(rig->queue, "tensor_job", 1, 32, 8192, args, NULL);
+	rig_fault(rig, rig->queue);
+	assert_int_equal(tutti_queue_reset(rig->queue), 0);
+	rig_counters(rig, after);
+	assert_int_equal(after[TUTTI_COUNTER_TMAU_REQUESTS], before[TUTTI_COUNTER_TMAU_REQUESTS] + 1);
+	assert_int_equal(after[TUTTI_COUNTER_TMAU_INTERIOR], before[TUTTI_COUNTER_TMAU_INTERIOR]);
+	assert_int_equal(after[TUTTI_COUNTER_TMAU_EDGE], before[TUTTI_COUNTER_TMAU_EDGE]);
+}
+
 static void another_goes_on(void **state)
 {
 	struct tutti_fault f;
@@ -275,6 +292,7 @@ int main(void)
 		{ "TMA-11: offsets of rank 5", rank_5_offset, NULL, NULL, NULL },
 		{ "TMA-04 TMA-26: each rule of blocks", blocks, NULL, NULL, NULL },
 		{ "TMA-04: accesses refused by the page tables", unmapped, NULL, NULL, NULL },
+		{ "TMA-04 SYS-13: they are counted as requests, not as tiles", counted_as_requests, NULL, NULL, NULL },
 		{ "TMA-04: nothing else is disturbed", another_goes_on, NULL, NULL, NULL },
 	};
 
