@@ -22,11 +22,12 @@ vm-packages: vm-build $(if $(VM_PACKAGES),,deb)
 	@$(foreach kernel,$(if $(filter command line,$(origin KERNEL)),$(KERNEL),6.12 6.1 testing),OUT=$(OUT) \
 		VM_PACKAGES=$(or $(VM_PACKAGES),$(DEB)) VM_ONLY=$${VM_ONLY:-/30\|/40} tests/vm/run check $(kernel) &&) :
 
-# KASAN, lockdep, kmemleak, fault injection: the kernel is built once (a quarter of an hour), into the cache of `kernel`.
-# Everything of tutti.ko; not what is about the card alone or about time.
+# KASAN, lockdep, kmemleak, fault injection; or KCSAN, with KERNEL=kcsan. The kernel is built once (a quarter of an hour),
+# into the cache of `kernel`. Everything of tutti.ko; not what is about the card alone or about time.
+DEBUG_KERNEL = $(if $(filter command line,$(origin KERNEL)),$(KERNEL),debug)
 debug-kernel-check: vm-build
 	@OUT=$(OUT) VM_ONLY=$${VM_ONLY:-/3\|/40\|/50\|/90} VM_ROUNDS=$${VM_ROUNDS:-20} VM_FUZZ_SECONDS=$${VM_FUZZ_SECONDS:-60} \
-		VM_TIMEOUT=$${VM_TIMEOUT:-2400} tests/vm/run check debug
+		VM_TIMEOUT=$${VM_TIMEOUT:-2400} tests/vm/run check $(DEBUG_KERNEL)
 
 # PERF-10, against vgem in the same guest: table on the screen, $(OUT)/bench-vm.json.
 vm-bench: vm-build
@@ -40,7 +41,7 @@ vm-storm: vm-build
 # ioctl fuzzing for longer, under the kernel that sees most unless KERNEL says another: FUZZ_SECONDS, VM_FUZZ_SEED.
 vm-fuzz: vm-build
 	@OUT=$(OUT) VM_ONLY=50 VM_FUZZ_SECONDS=$${FUZZ_SECONDS:-600} VM_TEST_TIMEOUT=100000 VM_TIMEOUT=100000 \
-		tests/vm/run check $(if $(filter command line,$(origin KERNEL)),$(KERNEL),debug)
+		tests/vm/run check $(DEBUG_KERNEL)
 
 vm-shell: vm-build
 	@OUT=$(OUT) tests/vm/run shell $(KERNEL)
