@@ -12,15 +12,16 @@
 vm_fault_t tutti_dummy_fault(struct vm_fault *vmf, struct page **dummy)
 {
 	struct vm_area_struct *vma = vmf->vma;
-	struct page *page = READ_ONCE(*dummy);
+	struct page *page = READ_ONCE(*dummy), *earlier;
 
 	if (!page) {
 		page = alloc_page(GFP_KERNEL | __GFP_ZERO);
 		if (!page)
 			return VM_FAULT_OOM;
-		if (cmpxchg(dummy, NULL, page)) {
+		earlier = cmpxchg(dummy, NULL, page);
+		if (earlier) {
 			__free_page(page);
-			page = *dummy;
+			page = earlier;
 		}
 	}
 	return vmf_insert_pfn_prot(vma, vmf->address, page_to_pfn(page), vm_get_page_prot(vma->vm_flags));
