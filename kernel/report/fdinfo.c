@@ -30,10 +30,24 @@ static void tutti_fdinfo_add_usage(struct usage *usage, struct tutti_bo *bo)
 	u64 size = bo->shmem.base.size;
 
 	usage->total += size;
-	if (bo->shmem.base.handle_count > 1 || bo->shmem.base.dma_buf)
+	/* under locks of the DRM core that cannot be taken here; these are statistics */
+	if (data_race(bo->shmem.base.handle_count > 1 || bo->shmem.base.dma_buf))
 		usage->shared += size;
-	if (bo->placement == DRM_TUTTI_PLACE_CARD || READ_ONCE(bo->shmem.pages) || READ_ONCE(bo->sgt))
+	if (bo->placement == DRM_TUTTI_PLACE_CARD || data_race(bo->shmem.pages) || READ_ONCE(bo->sgt))
 		usage->resident += size;
+}
+
+static void tutti_fdinfo_show_card(struct drm_printer *p, struct tutti_file *file)
+{
+	struct tutti_device *tdev = file->tdev;
+	u64 of_file, of_user;
+
+	mutex_lock(&tdev->memory_lock);
+	of_file = file->account->card_bytes;
+	of_user = file->account->user->card_bytes;
+	mutex_unlock(&tdev->memory_lock);
+	drm_printf(p, "tutti-card-of-file:\t%llu of %llu KiB\n", of_file >> 10, tutti_account_file_limit(tdev) >> 10);
+	drm_printf(p, "tutti-card-of-user:\t%llu of %llu KiB\n", of_user >> 10, tutti_account_user_limit(tdev) >> 10);
 }
 
 /** tutti_fdinfo_show() - the driver's keys. */
@@ -53,10 +67,7 @@ void tutti_fdinfo_show(struct drm_printer *p, struct drm_file *df)
 		drm_printf(p, "drm-shared-%s:\t%llu KiB\n", places[i], usage[i].shared >> 10);
 		drm_printf(p, "drm-resident-%s:\t%llu KiB\n", places[i], usage[i].resident >> 10);
 	}
-	drm_printf(p, "tutti-card-of-file:\t%llu of %llu KiB\n", READ_ONCE(file->account->card_bytes) >> 10,
-		   tutti_account_file_limit(file->tdev) >> 10);
-	drm_printf(p, "tutti-card-of-user:\t%llu of %llu KiB\n", READ_ONCE(file->account->user->card_bytes) >> 10,
-		   tutti_account_user_limit(file->tdev) >> 10);
+	tutti_fdinfo_show_card(p, file);
 	for (i = 0; i < TUTTI_KINDS; i++)
 		drm_printf(p, "tutti-%s:\t%u of %u\n", kinds[i], atomic_read(&file->handle_count[i]),
 			   tutti_handle_limit(i));
