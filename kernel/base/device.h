@@ -120,7 +120,7 @@ typedef void (*tutti_channel_event)(struct tutti_device *tdev, const struct tutt
 
 /** struct tutti_channel - messages to and from the firmware. */
 struct tutti_channel {
-	/** @lock: all below, and both rings */
+	/** @lock: all below, and both rings. What it protects is changed by WRITE_ONCE() if a hint is read without it */
 	spinlock_t lock;
 	/** @open: messages may be sent */
 	bool open;
@@ -170,7 +170,7 @@ struct tutti_device {
 	struct tutti_channel channel;
 	/** @firmware: the image, kept for resume and resets */
 	const struct firmware *firmware;
-	/** @firmware_version, @boot_sequence: of the firmware that runs */
+	/** @firmware_version, @boot_sequence: of the firmware that runs; READ_ONCE() by who only asks */
 	u32 firmware_version, boot_sequence;
 
 	/** @state: enum tutti_state */

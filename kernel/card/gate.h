@@ -8,13 +8,21 @@
 
 #include "base/device.h"
 
+/**
+ * tutti_gate_is_unplugged() - drm_dev_is_unplugged() without its barriers: either way, the answer is true for a moment
+ * only. DRM sets the mark by a plain store, which cannot tear.
+ */
+static inline bool tutti_gate_is_unplugged(const struct drm_device *drm)
+{
+	return data_race(READ_ONCE(drm->unplugged));
+}
+
 /** tutti_gate_check() - does the file belong to the card as it is now? 0, -EIO or -ENODEV. */
 static inline int tutti_gate_check(struct tutti_file *file)
 {
 	struct tutti_device *tdev = file->tdev;
 
-	/* drm_dev_is_unplugged() without its barriers: either way, the answer is true for a moment only */
-	if (READ_ONCE(tdev->drm.unplugged))
+	if (tutti_gate_is_unplugged(&tdev->drm))
 		return -ENODEV;
 	if (file->generation != (u64)atomic64_read(&tdev->generation) ||
 	    atomic_read(&tdev->state) == TUTTI_DEVICE_WEDGED)

@@ -56,7 +56,8 @@ void tutti_power_put(struct tutti_device *tdev)
 /** tutti_power_wait() - until the card is awake, which it has been asked to be. */
 int tutti_power_wait(struct tutti_device *tdev)
 {
-	int error = pm_runtime_active(tdev->drm.dev) ? 0 : pm_runtime_resume(tdev->drm.dev);
+	/* the core's locks are not needed: a card that is awake stays so for who has asked */
+	int error = data_race(pm_runtime_active(tdev->drm.dev)) ? 0 : pm_runtime_resume(tdev->drm.dev);
 
 	return error < 0 ? error : 0;
 }
@@ -64,5 +65,5 @@ int tutti_power_wait(struct tutti_device *tdev)
 /** tutti_power_is_on() - registers can be read, with luck: for who only looks. */
 bool tutti_power_is_on(struct tutti_device *tdev)
 {
-	return !pm_runtime_suspended(tdev->drm.dev);
+	return !data_race(pm_runtime_suspended(tdev->drm.dev));
 }

@@ -21,7 +21,7 @@ static DEVICE_ATTR_RO(card_name);
 
 static ssize_t firmware_version_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	u32 version = tutti_sysfs_to_device(dev)->firmware_version;
+	u32 version = READ_ONCE(tutti_sysfs_to_device(dev)->firmware_version);
 
 	return sysfs_emit(buf, "%u.%u\n", TUTTI_VERSION_MAJOR(version), TUTTI_VERSION_MINOR(version));
 }
@@ -41,7 +41,7 @@ static DEVICE_ATTR_RO(card_state);
 
 static ssize_t resets_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", tutti_sysfs_to_device(dev)->resets);
+	return sysfs_emit(buf, "%u\n", READ_ONCE(tutti_sysfs_to_device(dev)->resets));
 }
 static DEVICE_ATTR_RO(resets);
 

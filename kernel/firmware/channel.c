@@ -30,6 +30,8 @@ void tutti_channel_init(struct tutti_device *tdev, tutti_channel_event event)
 	INIT_LIST_HEAD(&channel->pending);
 	init_waitqueue_head(&channel->room);
 	channel->event = event;
+	channel->host_slots = tdev->known.host_ring.bytes / sizeof(struct tutti_message);
+	channel->card_slots = tdev->known.card_ring.bytes / sizeof(struct tutti_message);
 }
 
 /** tutti_channel_open() - the firmware has booted: messages may flow. */
@@ -38,12 +40,10 @@ void tutti_channel_open(struct tutti_device *tdev)
 	struct tutti_channel *channel = &tdev->channel;
 
 	spin_lock(&channel->lock);
-	channel->host_slots = tdev->known.host_ring.bytes / sizeof(struct tutti_message);
-	channel->card_slots = tdev->known.card_ring.bytes / sizeof(struct tutti_message);
-	channel->tail = readl(tutti_control_at(tdev, host_ring_tail));
+	WRITE_ONCE(channel->tail, readl(tutti_control_at(tdev, host_ring_tail)));
 	channel->head = readl(tutti_control_at(tdev, card_ring_head));
-	channel->epoch++;
-	channel->open = true;
+	WRITE_ONCE(channel->epoch, channel->epoch + 1);
+	WRITE_ONCE(channel->open, true);
 	spin_unlock(&channel->lock);
 }
 
@@ -54,7 +54,7 @@ void tutti_channel_close(struct tutti_device *tdev)
 	struct tutti_request *request, *next;
 
 	spin_lock(&channel->lock);
-	channel->open = false;
+	WRITE_ONCE(channel->open, false);
 	list_for_each_entry_safe(request, next, &channel->pending, link) {
 		list_del_init(&request->link);
 		request->error = -EIO;
@@ -90,7 +90,7 @@ static bool tutti_channel_take_message(struct tutti_device *tdev, struct tutti_m
 	if (!channel->open || tail == channel->head)
 		return false;
 	if (tail - channel->head > channel->card_slots) { /* all ones, or nonsense */
-		channel->open = false;
+		WRITE_ONCE(channel->open, false);
 		tutti_gate_trigger(tdev, TUTTI_RUNG_FIRMWARE, "the firmware's messages make no sense");
 		return false;
 	}
@@ -154,7 +154,8 @@ static int tutti_channel_try_send(struct tutti_device *tdev, struct tutti_reques
 		    request->message, sizeof(*request->message));
 	trace_tutti_message_send(request->message);
 	wmb(); /* the message before the index that publishes it */
-	writel(++channel->tail, tutti_control_at(tdev, host_ring_tail));
+	WRITE_ONCE(channel->tail, channel->tail + 1);
+	writel(channel->tail, tutti_control_at(tdev, host_ring_tail));
 	error = 0;
 unlock:
 	spin_unlock(&channel->lock);
@@ -163,6 +164,7 @@ unlock:
 	return error;
 }
 
+/* A hint, without the lock: who is woken tries with it. */
 static bool tutti_channel_may_send(struct tutti_device *tdev)
 {
 	struct tutti_channel *channel = &tdev->channel;

@@ -84,7 +84,7 @@ static bool tutti_fw_boot_answered(struct tutti_device *tdev)
 
 static int tutti_fw_boot_wait(struct tutti_device *tdev)
 {
-	ktime_t end = ktime_add_ms(ktime_get(), boot_timeout_ms);
+	ktime_t end = ktime_add_ms(ktime_get(), READ_ONCE(boot_timeout_ms));
 
 	tutti_delay(TUTTI_DELAY_boot);
 	while (!tutti_fw_boot_answered(tdev)) {
@@ -114,7 +114,7 @@ static int tutti_fw_boot_result(struct tutti_device *tdev, int error)
 		return error;
 	if (error) {
 		drm_err(&tdev->drm, "firmware %s: no answer to boot %u within %u ms (state %u of boot %u)\n",
-			tutti_fw_image_name(tdev), tdev->boot_sequence, boot_timeout_ms, state,
+			tutti_fw_image_name(tdev), tdev->boot_sequence, READ_ONCE(boot_timeout_ms), state,
 			tutti_status(tdev, boot_sequence));
 		return error;
 	}
@@ -130,7 +130,7 @@ static int tutti_fw_boot_result(struct tutti_device *tdev, int error)
 	if (!tutti_discovery_range_holds(tdev, "the firmware", tutti_status(tdev, contract_min),
 					 tutti_status(tdev, contract_max)))
 		return -EPROTO;
-	tdev->firmware_version = tutti_status(tdev, firmware_version);
+	WRITE_ONCE(tdev->firmware_version, tutti_status(tdev, firmware_version));
 	return 0;
 }
 
@@ -157,9 +157,9 @@ void tutti_fw_fini(struct tutti_device *tdev)
 
 static void tutti_fw_request_boot(struct tutti_device *tdev)
 {
-	tdev->boot_sequence = readl(tutti_control_at(tdev, boot_sequence)) + 1;
-	if (!tdev->boot_sequence)
-		tdev->boot_sequence = 1;
+	u32 sequence = readl(tutti_control_at(tdev, boot_sequence)) + 1;
+
+	WRITE_ONCE(tdev->boot_sequence, sequence ? sequence : 1);
 	wmb(); /* image (write-combined) and its place before the word that starts the boot */
 	writel(tdev->boot_sequence, tutti_control_at(tdev, boot_sequence));
 	mb(); /* and that before the kick */

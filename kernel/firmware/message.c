@@ -52,8 +52,8 @@ static bool tutti_message_is_callers(u32 type)
 static void tutti_message_unanswered(struct tutti_device *tdev, u32 type)
 {
 	drm_err(&tdev->drm, "no answer to %s within %u ms (firmware state %u, asleep %u, heartbeat %u)\n",
-		tutti_message_name(type), request_timeout_ms, tutti_status(tdev, state), tutti_status(tdev, asleep),
-		tutti_status(tdev, heartbeat));
+		tutti_message_name(type), READ_ONCE(request_timeout_ms), tutti_status(tdev, state),
+		tutti_status(tdev, asleep), tutti_status(tdev, heartbeat));
 	if (!tutti_message_is_callers(type))
 		tutti_gate_trigger(tdev, TUTTI_RUNG_FIRMWARE, "the firmware does not answer");
 }
@@ -67,7 +67,7 @@ static int tutti_message_send_in(struct tutti_device *tdev, u32 epoch, struct tu
 	lockdep_assert_not_held(&tdev->view_sem);
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return -ENODEV;
-	error = tutti_channel_request(tdev, message, epoch, request_timeout_ms);
+	error = tutti_channel_request(tdev, message, epoch, READ_ONCE(request_timeout_ms));
 	if (error == -ETIMEDOUT)
 		tutti_message_unanswered(tdev, type);
 	drm_dev_exit(index);
@@ -147,7 +147,7 @@ int tutti_message_queue_reset(struct tutti_device *tdev, u32 queue)
 /** tutti_message_queue_gone() - wait until the firmware does not know the queue any more. */
 int tutti_message_queue_gone(struct tutti_device *tdev, u32 queue)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(request_timeout_ms);
+	unsigned long end = jiffies + msecs_to_jiffies(READ_ONCE(request_timeout_ms));
 	int error;
 
 	do {

@@ -53,7 +53,7 @@ static void tutti_bo_drop_dma(struct tutti_bo *bo)
 	dma_unmap_sgtable(bo->shmem.base.dev->dev, bo->sgt, DMA_BIDIRECTIONAL, 0);
 	sg_free_table(bo->sgt);
 	kfree(bo->sgt);
-	bo->sgt = NULL;
+	WRITE_ONCE(bo->sgt, NULL);
 }
 
 /** tutti_bo_unmap_dma() - the buffer is being freed. False: it has none, or the device's removal has done it. */

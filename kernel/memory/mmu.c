@@ -26,7 +26,7 @@ static void tutti_mmu_table_free(struct tutti_mmu *mmu, struct tutti_pagetable *
 		dma_free_coherent(mmu->dev, TUTTI_PAGE_SIZE, table->entry, table->bus);
 	kfree(table->child);
 	kfree(table);
-	mmu->tables--;
+	WRITE_ONCE(mmu->tables, mmu->tables - 1); /* debugfs looks at any time */
 }
 
 static struct tutti_pagetable *tutti_mmu_table_alloc(struct tutti_mmu *mmu, unsigned int level)
@@ -35,7 +35,7 @@ static struct tutti_pagetable *tutti_mmu_table_alloc(struct tutti_mmu *mmu, unsi
 
 	if (!table)
 		return NULL;
-	mmu->tables++;
+	WRITE_ONCE(mmu->tables, mmu->tables + 1);
 	table->entry = dma_alloc_coherent(mmu->dev, TUTTI_PAGE_SIZE, &table->bus, GFP_KERNEL_ACCOUNT);
 	if (level)
 		table->child = kcalloc(TUTTI_PTES, sizeof(*table->child), GFP_KERNEL_ACCOUNT);

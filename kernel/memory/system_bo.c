@@ -35,7 +35,7 @@ static int tutti_system_bo_pin(struct tutti_bo *bo)
 
 	mutex_lock(&bo->lock);
 	if (!bo->sgt && bo->imported)
-		bo->sgt = bo->shmem.sgt;
+		WRITE_ONCE(bo->sgt, bo->shmem.sgt);
 	else if (!bo->sgt)
 		error = tutti_system_bo_pin_pages(bo);
 	mutex_unlock(&bo->lock);
@@ -71,7 +71,7 @@ static void tutti_system_bo_detach(struct tutti_bo *bo)
 	drm_prime_gem_destroy(&bo->shmem.base, bo->shmem.sgt);
 	bo->shmem.base.import_attach = NULL;
 	bo->shmem.sgt = NULL;
-	bo->sgt = NULL;
+	WRITE_ONCE(bo->sgt, NULL);
 }
 
 /* It is being freed. It stays in the list until it is detached, so that removal of the device waits for that. */

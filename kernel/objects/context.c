@@ -159,7 +159,7 @@ static int tutti_context_kill_queue(struct tutti_object *object)
 	int error;
 
 	mutex_lock(&object->lock);
-	error = object->on_card ? object->ops->destroy(object) : 0;
+	error = tutti_object_is_on_card(object) ? object->ops->destroy(object) : 0;
 	if (error == -EBUSY)
 		error = tutti_message_queue_gone(object->tdev, object->id);
 	if (!error || error == -ENOENT)
@@ -196,7 +196,7 @@ int tutti_context_kill(struct tutti_context *context)
 	error = tutti_context_kill_all(context, TUTTI_QUEUE, tutti_context_kill_queue);
 	if (!error)
 		error = tutti_context_kill_all(context, TUTTI_RSB, tutti_object_destroy);
-	if (!error && context->base.on_card)
+	if (!error && tutti_object_is_on_card(&context->base))
 		error = tutti_message_context_destroy(context->base.tdev, context->base.epoch, context->base.id);
 	if (!error)
 		tutti_object_off_card(&context->base);

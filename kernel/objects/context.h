@@ -27,7 +27,7 @@ static inline struct tutti_context *to_context(struct tutti_object *object)
 /** tutti_context_works() - may something be made in it? Its lock is held. */
 static inline bool tutti_context_works(const struct tutti_context *context)
 {
-	return context->base.on_card && !context->killed;
+	return tutti_object_is_on_card(&context->base) && !context->killed;
 }
 
 void tutti_context_condemn_locked(struct tutti_context *context, const char *why);

@@ -101,7 +101,7 @@ void tutti_object_on_card(struct tutti_object *object)
 		if (object->parent[i])
 			atomic_inc(&object->parent[i]->users);
 	spin_lock(&tdev->objects_lock);
-	object->on_card = true;
+	WRITE_ONCE(object->on_card, true);
 	object->epoch = READ_ONCE(tdev->channel.epoch);
 	list_add_tail(&object->link, &tdev->objects[object->kind]);
 	spin_unlock(&tdev->objects_lock);
@@ -117,7 +117,7 @@ void tutti_object_off_card(struct tutti_object *object)
 
 	spin_lock(&tdev->objects_lock);
 	was = object->on_card;
-	object->on_card = false;
+	WRITE_ONCE(object->on_card, false);
 	list_del_init(&object->link);
 	spin_unlock(&tdev->objects_lock);
 	if (!was)
@@ -138,7 +138,7 @@ int tutti_object_destroy(struct tutti_object *object)
 	int error = 0;
 
 	mutex_lock(&object->lock);
-	if (object->on_card) {
+	if (tutti_object_is_on_card(object)) {
 		tutti_delay(TUTTI_DELAY_object_destroy);
 		error = object->ops->destroy(object);
 	}

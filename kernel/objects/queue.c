@@ -43,7 +43,7 @@ void tutti_queue_fault(struct tutti_queue *queue, const struct tutti_fault *faul
 	drm_dbg_driver(&tdev->drm, "queue %u stopped: code %u cause %u packet %llu address %#llx\n", fault->queue,
 		       fault->code, fault->cause, fault->packet, fault->address);
 	queue->fault = *fault;
-	queue->stopped = fault->code ? fault->code : TUTTI_ERROR_PACKET;
+	WRITE_ONCE(queue->stopped, fault->code ? fault->code : TUTTI_ERROR_PACKET);
 	queue->errors++;
 	if (queue->file)
 		atomic64_inc(&queue->file->events);
@@ -239,7 +239,7 @@ static int tutti_queue_start_locked(struct tutti_queue *queue, const struct drm_
 	struct tutti_object *rsb = queue->base.parent[1];
 	int error = -EIO;
 
-	if (tutti_context_works(tutti_queue_context(queue)) && (!rsb || rsb->on_card))
+	if (tutti_context_works(tutti_queue_context(queue)) && (!rsb || tutti_object_is_on_card(rsb)))
 		error = tutti_queue_find_memory(queue, args);
 	if (error)
 		return error;
@@ -331,17 +331,17 @@ static int tutti_queue_reset(struct tutti_queue *queue)
 	u32 stopped;
 
 	mutex_lock(&queue->base.lock);
-	if (!queue->base.on_card)
+	if (!tutti_object_is_on_card(&queue->base))
 		goto unlock;
 	/* an error that comes while the firmware starts the queue again must not be lost */
 	spin_lock(&tdev->objects_lock);
 	stopped = queue->stopped;
-	queue->stopped = 0;
+	WRITE_ONCE(queue->stopped, 0);
 	spin_unlock(&tdev->objects_lock);
 	error = tutti_queue_answered(queue, tutti_message_queue_reset(tdev, queue->base.id));
 	if (error) {
 		spin_lock(&tdev->objects_lock);
-		queue->stopped = queue->stopped ? queue->stopped : stopped;
+		WRITE_ONCE(queue->stopped, queue->stopped ? queue->stopped : stopped);
 		spin_unlock(&tdev->objects_lock);
 	}
 unlock:
@@ -402,7 +402,7 @@ static int tutti_queue_arm_locked(struct tutti_queue *queue, u64 packet)
 	int error;
 
 	lockdep_assert_held(&queue->base.lock);
-	if (!queue->base.on_card)
+	if (!tutti_object_is_on_card(&queue->base))
 		return -ECANCELED;
 	if (armed > tutti_queue_progress(queue) && armed <= packet)
 		return 0;
@@ -449,7 +449,7 @@ int tutti_queue_cancel(struct tutti_file *file, u64 handle, u64 packet)
 	if (!object)
 		return -ENOENT;
 	mutex_lock(&object->lock);
-	if (object->on_card)
+	if (tutti_object_is_on_card(object))
 		error = tutti_queue_answered(to_queue(object),
 					     tutti_message_task_cancel(object->tdev, object->id, packet));
 	mutex_unlock(&object->lock);

@@ -148,7 +148,7 @@ int tutti_rsb_invalidate_ioctl(struct drm_device *drm, void *data, struct drm_fi
 		return error;
 	mutex_lock(&call.object->lock);
 	error = -EIO;
-	if (call.object->on_card)
+	if (tutti_object_is_on_card(call.object))
 		error = tutti_message_rsb_invalidate(call.object->tdev, call.object->id, args->mask);
 	mutex_unlock(&call.object->lock);
 	tutti_call_end(&call);
@@ -180,7 +180,7 @@ static int tutti_rsb_read(struct tutti_object *object, void *table)
 	int error = -EIO;
 
 	mutex_lock(&object->lock);
-	if (object->on_card)
+	if (tutti_object_is_on_card(object))
 		error = tutti_rsb_table(object->tdev, object->id, table);
 	mutex_unlock(&object->lock);
 	return error;

@@ -97,7 +97,7 @@ int tutti_timeline_add(struct tutti_timeline *timeline, struct tutti_fence *fenc
 	int error = -EDQUOT;
 
 	fence->timeline = timeline;
-	fence->end = jiffies + msecs_to_jiffies(fence_timeout_ms);
+	fence->end = jiffies + msecs_to_jiffies(READ_ONCE(fence_timeout_ms));
 	spin_lock(&tdev->fence_lock);
 	if (timeline->count < READ_ONCE(queue_fences_max)) {
 		dma_fence_get(&fence->base);

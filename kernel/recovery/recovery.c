@@ -47,6 +47,12 @@ static const char *tutti_recovery_rung_name(enum tutti_rung rung)
 	return names[rung];
 }
 
+/* One at a time counts; sysfs and debugfs look at any time. */
+static void tutti_recovery_count(u32 *count)
+{
+	WRITE_ONCE(*count, *count + 1);
+}
+
 /* ---- the context rung ---- */
 
 static bool tutti_recovery_fits_condemned(struct tutti_object *object, const void *with)
@@ -63,7 +69,7 @@ static void tutti_recovery_kill_condemned(struct tutti_device *tdev, struct tutt
 		error = tutti_context_kill(context);
 	trace_tutti_rung(TUTTI_RUNG_CONTEXT, error);
 	if (!error)
-		tdev->rungs[TUTTI_RUNG_CONTEXT]++;
+		tutti_recovery_count(&tdev->rungs[TUTTI_RUNG_CONTEXT]);
 	else if (error != -EIO && error != -ENODEV)
 		tutti_gate_trigger(tdev, TUTTI_RUNG_FIRMWARE, "a context cannot be killed");
 }
@@ -125,9 +131,9 @@ static int tutti_recovery_reset_function(struct tutti_device *tdev)
 
 	tutti_reset_lose_memory(tdev);
 	tutti_fw_stop(tdev);
-	tdev->resetter = current;
+	WRITE_ONCE(tdev->resetter, current);
 	error = tutti_recovery_try_reset(tdev);
-	tdev->resetter = NULL;
+	WRITE_ONCE(tdev->resetter, NULL);
 	drm_info(&tdev->drm, "reset of the function: %d\n", error);
 	return error == -ENOTTY && tdev->ivshmem ? 0 : error;
 }
@@ -186,13 +192,13 @@ static void tutti_recovery_finish(struct tutti_device *tdev, enum tutti_rung run
 {
 	bool wedged = rung == TUTTI_RUNG_WEDGED;
 
-	tdev->resets++;
-	tdev->rungs[rung]++;
+	tutti_recovery_count(&tdev->resets);
+	tutti_recovery_count(&tdev->rungs[rung]);
 	if (wedged)
 		drm_err(&tdev->drm, "the card is wedged\n");
 	else
 		drm_info(&tdev->drm, "the card works again (reset %u)\n", tdev->resets);
-	tdev->beat_seen = jiffies;
+	WRITE_ONCE(tdev->beat_seen, jiffies);
 	atomic_set(&tdev->state, wedged ? TUTTI_DEVICE_WEDGED : TUTTI_DEVICE_RUNNING);
 	up_write(&tdev->reset_sem);
 	if (wedged)
@@ -270,7 +276,7 @@ static void tutti_recovery_end(struct tutti_device *tdev, int error)
 /** tutti_recovery_reset_prepare() - somebody else resets the function (sysfs); or we do. */
 void tutti_recovery_reset_prepare(struct tutti_device *tdev)
 {
-	if (tdev->resetter == current)
+	if (READ_ONCE(tdev->resetter) == current)
 		return;
 	drm_info(&tdev->drm, "the function is being reset\n");
 	tutti_recovery_begin(tdev, 0);
@@ -279,7 +285,7 @@ void tutti_recovery_reset_prepare(struct tutti_device *tdev)
 
 void tutti_recovery_reset_done(struct tutti_device *tdev)
 {
-	if (tdev->resetter != current)
+	if (READ_ONCE(tdev->resetter) != current)
 		tutti_recovery_end(tdev, tutti_reset_restart(tdev));
 }
 
@@ -296,7 +302,7 @@ void tutti_recovery_bus_frozen(struct tutti_device *tdev)
 	tutti_power_hold(tdev); /* older kernels do not switch a card on before they reset its bus */
 	tutti_recovery_begin(tdev, TUTTI_RESET_OF_BUS);
 	WRITE_ONCE(tdev->bus_frozen, true);
-	queue_delayed_work(tdev->work_queue, &tdev->bus_work, msecs_to_jiffies(bus_timeout_ms));
+	queue_delayed_work(tdev->work_queue, &tdev->bus_work, msecs_to_jiffies(READ_ONCE(bus_timeout_ms)));
 	up_write(&tdev->reset_sem);
 	tutti_delay(TUTTI_DELAY_bus_frozen);
 }
@@ -317,7 +323,7 @@ static void tutti_recovery_bus_work(struct work_struct *work)
 
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return;
-	drm_err(&tdev->drm, "the bus has not been reset within %u ms\n", bus_timeout_ms);
+	drm_err(&tdev->drm, "the bus has not been reset within %u ms\n", READ_ONCE(bus_timeout_ms));
 	tutti_recovery_thaw(tdev, -ENODEV);
 	drm_dev_exit(index);
 }

@@ -59,6 +59,7 @@ static bool tutti_watchdog_has_doorbell(struct tutti_device *tdev)
 static void tutti_watchdog_look(struct tutti_device *tdev)
 {
 	u64 beat = readq(tdev->window + tdev->known.status.offset + offsetof(struct tutti_status, heartbeat));
+	unsigned long patience = msecs_to_jiffies(READ_ONCE(heartbeat_timeout_ms));
 	u32 state = tutti_status(tdev, state);
 
 	tutti_channel_poll(tdev); /* an interrupt may be lost */
@@ -68,11 +69,11 @@ static void tutti_watchdog_look(struct tutti_device *tdev)
 				   state == TUTTI_STATE_CRASHED ? "the firmware has crashed" : "the card does not run");
 	} else if (beat != tdev->beat || tutti_status(tdev, asleep)) {
 		tdev->beat = beat;
-		tdev->beat_seen = jiffies;
+		WRITE_ONCE(tdev->beat_seen, jiffies);
 		/* as may be a kick */
 		if (tutti_status(tdev, asleep) && tutti_watchdog_has_doorbell(tdev))
 			tutti_card_kick(tdev);
-	} else if (time_after(jiffies, tdev->beat_seen + msecs_to_jiffies(heartbeat_timeout_ms))) {
+	} else if (time_after(jiffies, READ_ONCE(tdev->beat_seen) + patience)) {
 		tutti_gate_trigger(tdev, TUTTI_RUNG_FIRMWARE, "no heartbeat");
 	}
 }
@@ -97,7 +98,7 @@ void tutti_watchdog_init(struct tutti_device *tdev)
 
 void tutti_watchdog_start(struct tutti_device *tdev)
 {
-	tdev->beat_seen = jiffies;
+	WRITE_ONCE(tdev->beat_seen, jiffies);
 	queue_delayed_work(tdev->work_queue, &tdev->watchdog, PERIOD_JIFFIES);
 }
 

@@ -27,10 +27,10 @@ static int tutti_debugfs_show_status(struct seq_file *m, void *unused)
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return -ENODEV;
 	seq_printf(m, "device %d generation %lld resets %u\n", atomic_read(&tdev->state),
-		   (s64)atomic64_read(&tdev->generation), tdev->resets);
+		   (s64)atomic64_read(&tdev->generation), READ_ONCE(tdev->resets));
 	seq_printf(m, "recovered by context %u firmware %u function %u; given up %u\n",
-		   tdev->rungs[TUTTI_RUNG_CONTEXT], tdev->rungs[TUTTI_RUNG_FIRMWARE],
-		   tdev->rungs[TUTTI_RUNG_FUNCTION], tdev->rungs[TUTTI_RUNG_WEDGED]);
+		   READ_ONCE(tdev->rungs[TUTTI_RUNG_CONTEXT]), READ_ONCE(tdev->rungs[TUTTI_RUNG_FIRMWARE]),
+		   READ_ONCE(tdev->rungs[TUTTI_RUNG_FUNCTION]), READ_ONCE(tdev->rungs[TUTTI_RUNG_WEDGED]));
 	seq_printf(m, "firmware state %u boot %u asleep %u heartbeat %u\n", tutti_status(tdev, state),
 		   tutti_status(tdev, boot_sequence), tutti_status(tdev, asleep), tutti_status(tdev, heartbeat));
 	seq_printf(m, "host ring %u of %u, card ring %u of %u\n", tutti_status(tdev, host_ring_head),
@@ -133,7 +133,7 @@ static void tutti_debugfs_show_rsb(struct seq_file *m, struct tutti_object *obje
 	int i;
 
 	mutex_lock(&object->lock);
-	if (object->on_card && !tutti_rsb_table(object->tdev, object->id, table)) {
+	if (tutti_object_is_on_card(object) && !tutti_rsb_table(object->tdev, object->id, table)) {
 		seq_printf(m, "rsb %u context %u queues %d\n", object->id, object->parent[0]->id,
 			   atomic_read(&object->users));
 		for (i = 0; i < TUTTI_REFERENCES; i++)

@@ -11,8 +11,8 @@
 static void tutti_query_fill_state(struct tutti_device *tdev, struct drm_tutti_state *state)
 {
 	state->generation = atomic64_read(&tdev->generation);
-	state->firmware_version = tdev->firmware_version;
-	state->boot_sequence = tdev->boot_sequence;
+	state->firmware_version = READ_ONCE(tdev->firmware_version);
+	state->boot_sequence = READ_ONCE(tdev->boot_sequence);
 	state->status_offset = tdev->known.status.offset;
 	state->counters_offset = tdev->known.counters.offset;
 	state->vectors = tdev->vectors;

@@ -97,7 +97,7 @@ static int tutti_fence_add(struct tutti_queue *queue, struct drm_syncobj *syncob
 	int error = -EIO;
 
 	mutex_lock(&queue->base.lock);
-	if (queue->base.on_card)
+	if (tutti_object_is_on_card(&queue->base))
 		error = tutti_timeline_add(&queue->timeline, new->fence);
 	if (!error) {
 		drm_syncobj_add_point(syncobj, new->chain, &new->fence->base, point);

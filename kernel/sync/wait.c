@@ -51,7 +51,7 @@ static int tutti_wait_look_progress(struct waiter *waiter)
 
 	if (!drm_dev_enter(&waiter->file->tdev->drm, &index)) /* the word goes with the device */
 		return -ENODEV;
-	on_card = READ_ONCE(queue->base.on_card);
+	on_card = tutti_object_is_on_card(&queue->base);
 	if (on_card)
 		progress = tutti_queue_progress(queue);
 	drm_dev_exit(index);
@@ -77,13 +77,16 @@ static bool tutti_wait_signal_holds(const struct drm_tutti_wait *args, s64 wante
 	}
 }
 
-/* A program could change both words of a split signal for ever; then it gets a value that was not there. */
+/*
+ * A program could change both words of a split signal for ever; then it gets a value that was not there. It could change
+ * the flags as well, which are read plainly.
+ */
 static s64 tutti_wait_signal_value(const struct tutti_signal *signal)
 {
 	unsigned int looks = 0;
 	s64 value;
 
-	while (!tutti_signal_look(signal, &value) && ++looks < SIGNAL_LOOKS)
+	while (!data_race(tutti_signal_look(signal, &value)) && ++looks < SIGNAL_LOOKS)
 		cpu_relax();
 	return value;
 }
@@ -271,7 +274,7 @@ static bool tutti_wait_signal_is_there(struct waiter *waiter, struct drm_file *d
 
 	spin_lock(&df->table_lock);
 	obj = idr_find(&df->object_idr, waiter->args->handle);
-	if (obj && !READ_ONCE(obj->dev->unplugged)) {
+	if (obj && !tutti_gate_is_unplugged(obj->dev)) {
 		waiter->bo = to_tutti_bo(obj);
 		if (waiter->bo->placement == DRM_TUTTI_PLACE_SYSTEM && tutti_wait_signal_in(waiter->bo, waiter->args) &&
 		    smp_load_acquire(&waiter->bo->sgt)) /* pairs with tutti_bo_map_dma() */
