@@ -115,6 +115,15 @@ static void tutti_channel_deliver(struct tutti_device *tdev, const struct tutti_
 	}
 }
 
+/* A hint, without the lock: who is woken tries with it. */
+static bool tutti_channel_may_send(struct tutti_device *tdev)
+{
+	struct tutti_channel *channel = &tdev->channel;
+
+	return !READ_ONCE(channel->open) ||
+	       READ_ONCE(channel->tail) - tutti_status(tdev, host_ring_head) < channel->host_slots;
+}
+
 /** tutti_channel_poll() - take what the firmware has said. From threads only. */
 void tutti_channel_poll(struct tutti_device *tdev)
 {
@@ -129,7 +138,8 @@ void tutti_channel_poll(struct tutti_device *tdev)
 			tutti_channel_deliver(tdev, &message);
 		spin_unlock(&channel->lock);
 	} while (more);
-	wake_up_all(&channel->room);
+	if (tutti_channel_may_send(tdev)) /* hundreds may wait and poll, and shall not wake each other for nothing */
+		wake_up_all(&channel->room);
 }
 
 /* 0: sent; -EAGAIN: the ring is full; -EIO: no firmware, or not the one that was meant. */
@@ -162,15 +172,6 @@ unlock:
 	if (!error)
 		tutti_card_kick_if_asleep(tdev);
 	return error;
-}
-
-/* A hint, without the lock: who is woken tries with it. */
-static bool tutti_channel_may_send(struct tutti_device *tdev)
-{
-	struct tutti_channel *channel = &tdev->channel;
-
-	return !READ_ONCE(channel->open) ||
-	       READ_ONCE(channel->tail) - tutti_status(tdev, host_ring_head) < channel->host_slots;
 }
 
 /* While the firmware takes messages off a full ring it is busy, and not dead: the time begins anew. */
