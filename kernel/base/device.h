@@ -120,7 +120,7 @@ typedef void (*tutti_channel_event)(struct tutti_device *tdev, const struct tutt
 
 /** struct tutti_channel - messages to and from the firmware. */
 struct tutti_channel {
-	/** @lock: all below, and both rings. What it protects is changed by WRITE_ONCE() if a hint is read without it */
+	/** @lock: all below, and both rings. What is read without it as a hint is changed by WRITE_ONCE() */
 	spinlock_t lock;
 	/** @open: messages may be sent */
 	bool open;

@@ -10,10 +10,11 @@
 
 /**
  * tutti_gate_is_unplugged() - drm_dev_is_unplugged() without its barriers: either way, the answer is true for a moment
- * only. DRM sets the mark by a plain store, which cannot tear.
+ * only.
  */
 static inline bool tutti_gate_is_unplugged(const struct drm_device *drm)
 {
+	/* DRM sets it by a plain store of a byte, which cannot tear */
 	return data_race(READ_ONCE(drm->unplugged));
 }
 

@@ -65,5 +65,6 @@ int tutti_power_wait(struct tutti_device *tdev)
 /** tutti_power_is_on() - registers can be read, with luck: for who only looks. */
 bool tutti_power_is_on(struct tutti_device *tdev)
 {
+	/* the state may change at once, with or without the core's lock */
 	return !data_race(pm_runtime_suspended(tdev->drm.dev));
 }

@@ -207,7 +207,7 @@ struct drm_gem_object *tutti_system_bo_alloc(struct drm_device *drm, size_t size
 	if (!bo)
 		return ERR_PTR(-ENOMEM);
 	bo->shmem.base.funcs = &system_funcs;
-	/* stores through a mapping, and the card's, leave no mark on a page: without this one reclaim would drop them */
+	/* stores through a mapping, and the card's, leave no mark on a page: without this, reclaim would drop them */
 	bo->shmem.pages_mark_dirty_on_put = true;
 	return &bo->shmem.base;
 }

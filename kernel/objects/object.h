@@ -41,7 +41,7 @@ struct tutti_object {
 	struct tutti_view *view;
 	/** @epoch: of the channel in which the card has learned of it */
 	u32 epoch;
-	/** @on_card: the card has a reference, see tutti_object_is_on_card(); @link: in tutti_device.objects. objects_lock */
+	/** @on_card: the card has a reference; @link: in tutti_device.objects. objects_lock */
 	bool on_card, has_id;
 	struct list_head link;
 };
@@ -70,7 +70,7 @@ u32 tutti_object_count(struct tutti_device *tdev, enum tutti_kind kind);
  * @object: object
  *
  * It stays so for who holds @lock and has passed the gate. For who holds @lock alone, as a file that is being closed, a
- * reset may change it at any time: what the firmware is asked then fails, since the channel is closed or the epoch over.
+ * reset may change it at any time: what is asked of the firmware then fails, as the channel is closed or the epoch over.
  */
 static inline bool tutti_object_is_on_card(const struct tutti_object *object)
 {

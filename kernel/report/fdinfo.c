@@ -30,9 +30,10 @@ static void tutti_fdinfo_add_usage(struct usage *usage, struct tutti_bo *bo)
 	u64 size = bo->shmem.base.size;
 
 	usage->total += size;
-	/* under locks of the DRM core that cannot be taken here; these are statistics */
+	/* the DRM core has locks for these that cannot be taken here: statistics */
 	if (data_race(bo->shmem.base.handle_count > 1 || bo->shmem.base.dma_buf))
 		usage->shared += size;
+	/* and for the pages */
 	if (bo->placement == DRM_TUTTI_PLACE_CARD || data_race(bo->shmem.pages) || READ_ONCE(bo->sgt))
 		usage->resident += size;
 }

@@ -77,15 +77,13 @@ static bool tutti_wait_signal_holds(const struct drm_tutti_wait *args, s64 wante
 	}
 }
 
-/*
- * A program could change both words of a split signal for ever; then it gets a value that was not there. It could change
- * the flags as well, which are read plainly.
- */
+/* A program could change both words of a split signal for ever; then it gets a value that was not there. */
 static s64 tutti_wait_signal_value(const struct tutti_signal *signal)
 {
 	unsigned int looks = 0;
 	s64 value;
 
+	/* the flags are read plainly: they are the program's, whatever it does with them */
 	while (!data_race(tutti_signal_look(signal, &value)) && ++looks < SIGNAL_LOOKS)
 		cpu_relax();
 	return value;
