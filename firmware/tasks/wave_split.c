@@ -103,14 +103,17 @@ static bool split_one(struct task *task)
 	return true;
 }
 
-/* Is @task the oldest of its queue? The others must not be placed before it (RES-02). */
+/*
+ * Is @task the oldest of its queue? The others must not be placed before it (RES-02), unless it may not issue now: what
+ * waits for its own CTAs keeps no others from being placed, and so none from being split.
+ */
 static bool is_head(const struct task *task)
 {
 	const struct task *other;
 
 	for (other = tasks; other < tasks + fw.tasks; other++)
 		if (other->state != TASK_FREE && other->queue == task->queue && other->rare & TASK_ISSUES &&
-		    !(other->rare & TASK_SPLIT) &&
+		    !(other->rare & TASK_SPLIT) && rounds_limit(other) &&
 		    (other->packet < task->packet || (other->packet == task->packet && other->kernel < task->kernel)))
 			return false;
 	return true;

@@ -19,6 +19,7 @@ also=(30543                       # splits a CTA
       1020288                     # a request to suspend that is answered after the next one was made
       1014306                     # a quota while domains are held for a CGA
       1020538 980199 960230 960727 # CTAs that are not split: some must not be, the turn of others is yet to come
+      3113851                     # the same, behind an older task of the queue that waits for its own CTAs
       1021849 1017260 1116613     # tasks that wait for CTAs that do not end: their own, or because those of CGAs end first
       995257 1106103 974866 986079 # packets that wait for children, while one task is evicted again and again
       1130626                     # a large card whose GPCs have fewer ids than SMs
