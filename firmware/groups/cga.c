@@ -6,6 +6,7 @@
 #include "core/state.h"
 #include "core/task_record.h"
 #include "core/task_state.h"
+#include "groups/occupancy.h"
 
 /* Policies, and tasks that cannot go on. */
 static struct {
@@ -172,6 +173,12 @@ static bool known(const struct fitting *f, const struct cga *cga, uint32_t capac
 	return true;
 }
 
+/* Let the rows show an idle card, as far as it matters for one CGA: no SM gets more CTAs than that has. */
+static void idle_for_one(const struct cga *cga, uint32_t capacity, const uint32_t *mask)
+{
+	domain_idle(min32(capacity, cga->ctas), mask);
+}
+
 /* Whether the CGA fits an idle card, with the SMs that are enabled and the cap that holds now. */
 static bool ever_fits(const struct cga *cga, uint32_t capacity)
 {
@@ -182,8 +189,8 @@ static bool ever_fits(const struct cga *cga, uint32_t capacity)
 		return false;
 	if (known(f, cga, capacity))
 		return true;
-	domain_idle(capacity, NULL);
-	if (!search_fits(cga, DOMAIN_KIND_CARD, 0, 1))
+	idle_for_one(cga, capacity, NULL);
+	if (!occupancy_fits(cga, DOMAIN_KIND_CARD, 0))
 		return false;
 	*f = (struct fitting){ .capacity = (uint16_t)capacity, .multicast = cga->ask.multicast, .changes = shapes.changes };
 	for (i = 0; i < TUTTI_CGA_LEVELS; i++) {
@@ -197,8 +204,8 @@ COLD bool cga_fits(const struct cga *cga, uint32_t capacity, const uint32_t *mas
 {
 	if (!mask)
 		return ever_fits(cga, capacity);
-	domain_idle(capacity, mask);
-	return capacity && search_fits(cga, DOMAIN_KIND_CARD, 0, 1);
+	idle_for_one(cga, capacity, mask);
+	return capacity && occupancy_fits(cga, DOMAIN_KIND_CARD, 0);
 }
 
 /* CTAs of one identity CGA. */
@@ -383,9 +390,9 @@ COLD void cga_domains(const struct task *task, uint32_t *mask)
 	struct domain_range all = domain_inside(kind, DOMAIN_KIND_CARD, 0);
 
 	/* What a domain takes from the rows is not missed by the others, since domains of one kind share no SM. */
-	domain_idle(task->shape->capacity, cga->mask);
+	idle_for_one(cga, task->shape->capacity, cga->mask);
 	for (d = all.first; d < all.first + (unsigned)all.n; d++)
-		if (search_fits(cga, kind, d, 1))
+		if (occupancy_fits(cga, kind, d))
 			add_domain(mask, kind, d);
 }
 

@@ -50,12 +50,6 @@ struct task;
 
 /** search_init() - forget all cached answers. */
 void search_init(void);
-/**
- * search_fits() - how many outermost CGAs the rows have room for in a domain. It takes these slots from the rows.
- * @kind, @number: a domain of the kind of the outermost CGAs, or DOMAIN_KIND_CARD and 0
- * @enough: do not count beyond this
- */
-unsigned search_fits(const struct cga *cga, unsigned kind, unsigned number, unsigned enough);
 /** search_bind() - the CGAs belong to @task: prepare the words that are the same in all its records. */
 void search_bind(struct cga *cga, const struct task *task);
 /**

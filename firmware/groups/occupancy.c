@@ -56,6 +56,12 @@ static unsigned outer_of(unsigned kind, unsigned number, unsigned outer)
 	return outer == TUTTI_CGA_GPC ? gpc : domains.gpc[gpc].ugpu;
 }
 
+/* Whether domain @number of @kind, which is not the last one on the card, is the last in its domain of kind @outer. */
+static bool ends(unsigned kind, unsigned number, unsigned outer)
+{
+	return outer_of(kind, number, outer) != outer_of(kind, number + 1, outer);
+}
+
 /*
  * Where a domain ends, the CGAs counted in it make up those of the level above. There are no more CGAs with
  * an id in a GPC than the GPC has ids (spec CGA-17).
@@ -78,16 +84,39 @@ static uint32_t count(const struct cga *cga, uint32_t capacity)
 			have[level] += n;
 			if (level + 1u == cga->levels)
 				break;
-			if (!last && outer_of(kind, d, cga->kind[level + 1]) == outer_of(kind, d + 1, cga->kind[level + 1]))
+			if (!last && !ends(kind, d, cga->kind[level + 1]))
 				break;
 			n = have[level] / cga->parts[level + 1];
 			have[level] = 0;
 		}
-		if (kind <= TUTTI_CGA_GPC && (last || outer_of(kind, d, TUTTI_CGA_GPC) != outer_of(kind, d + 1, TUTTI_CGA_GPC)))
+		if (kind <= TUTTI_CGA_GPC && (last || ends(kind, d, TUTTI_CGA_GPC)))
 			ids = 0;
 	}
 	n = have[cga->levels - 1];
 	return cga->lmem ? min32(n, cga_ids_lmem_slots() / cga->identities) : n;
+}
+
+/*
+ * Innermost CGAs are counted. Where the domain of a larger CGA ends, or there are enough in it, only the larger CGAs that
+ * they make up are counted on. The result does not depend on which domains a search would take first.
+ */
+COLD bool occupancy_fits(const struct cga *cga, unsigned outer, unsigned number)
+{
+	unsigned kind = cga->ask.kind, level, d, needed = cga->ctas / cga->parts[0], rest;
+	struct domain_range all = domain_inside(kind, outer, number);
+	uint32_t have[TUTTI_CGA_LEVELS] = { 0 };
+
+	for (d = all.first; all.n-- && !have[cga->levels - 1]; d++) {
+		have[0] += query_count(&cga->ask, d, needed);
+		for (level = 1, rest = needed; level < cga->levels; level++) {
+			if (have[level - 1] < rest && all.n && !ends(kind, d, cga->kind[level]))
+				break;
+			rest /= cga->parts[level];
+			have[level] += have[level - 1] / cga->parts[level];
+			have[level - 1] = 0;
+		}
+	}
+	return have[cga->levels - 1];
 }
 
 static uint32_t grouped(const struct tutti_msg_occupancy *ask, uint32_t capacity)

@@ -5,6 +5,13 @@
 
 #include "core/base.h"
 
+struct cga;
+
+/**
+ * occupancy_fits() - whether the rows have room for one CGA in a domain. It takes its slots from the rows.
+ * @outer, @number: a domain of the kind of the outermost CGAs, or DOMAIN_KIND_CARD and 0
+ */
+bool occupancy_fits(const struct cga *cga, unsigned outer, unsigned number);
 /** occupancy_answer() - answer TUTTI_MSG_OCCUPANCY in @answer's value and arguments. Return: 0 or -TUTTI_EINVAL */
 int occupancy_answer(const struct tutti_msg_occupancy *ask, struct tutti_message *answer);
 
