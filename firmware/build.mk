@@ -16,7 +16,7 @@ FW_HOST_OBJECTS := $(patsubst %,$(FW)/host/%.o,$(FW_UNITS) $(FW_HOST_UNITS))
 FW_LARGE_OBJECTS := $(subst $(FW)/,$(FW)/large/,$(FW_OBJECTS))
 # What does not run for every kernel or tile is made small: local memory is dear.
 FW_SMALL := core/command_ring core/context core/crash core/log core/state groups/cga groups/cga_query core/outbox groups/occupancy \
-	groups/trial_launch packets/condensed_fields packets/condensed_metadata place/affinity place/gpc_slots \
+	groups/nested_search groups/trial_launch packets/condensed_fields packets/condensed_metadata place/affinity place/gpc_slots \
 	place/mixed_shapes place/sm_match place/sm_order place/sm_score place/plain_grid queues/agent_packet queues/barrier_packet \
 	queues/child_tasks queues/fetch_buffers queues/queue_life tasks/issue_rounds tasks/patience tasks/pending_tasks \
 	tasks/task_table tasks/metadata tasks/priority_windows tasks/throttle \

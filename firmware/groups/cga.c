@@ -6,6 +6,7 @@
 #include "core/state.h"
 #include "core/task_record.h"
 #include "core/task_state.h"
+#include "groups/nested_search.h"
 #include "groups/occupancy.h"
 
 /* Policies, and tasks that cannot go on. */
@@ -270,6 +271,7 @@ COLD void cga_begin(struct task *task, const struct tutti_cga_shape *level, unsi
 	if (mask)
 		cga->quick = 0;
 	search_bind(cga, task);
+	nested_forget(task);
 	task->rare |= TASK_CGA;
 }
 
@@ -344,7 +346,8 @@ static COLD uint32_t search_any(struct task *task, struct cga *cga, uint32_t n)
 static COLD void fell_short(struct task *task, uint32_t placed)
 {
 	if (search_end() == SEARCH_ROOM) {
-		state_retry();
+		if (!(place_state.detours & DETOUR_CUT))
+			state_retry();
 	} else if (!placed && hopeless(task)) {
 		cga_state.hopeless |= 1u << task->slot;
 		attention.settle |= ATTEND_CGA;

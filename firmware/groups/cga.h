@@ -113,6 +113,11 @@ struct gpc *cga_stays(const struct tutti_event *event, const struct task *task);
  * cga_take_over() - if cga_stays() has returned @gpc: write at @p the LAUNCH of a CGA on the same SMs. Return: its end
  */
 uint32_t *cga_take_over(uint32_t *p, struct gpc *gpc, const struct cga *cga, uint32_t sms);
+/** cga_freed() - there may be more room for CGAs, although none of their CTAs has ended. */
+static inline void cga_freed(void)
+{
+	trial.freed++;
+}
 /** cga_event_flushed() - SMs have flushed. Return: whether an identity or a memory slot became free */
 bool cga_event_flushed(const struct tutti_event *event);
 

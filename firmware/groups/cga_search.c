@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "groups/cga_search.h"
-#include "place/visit.h"
 
 #include "core/counters.h"
 #include "core/task_record.h"
+#include "groups/nested_search.h"
+#include "place/visit.h"
 
 #define SEARCH_SLOWER 8u    /* how much longer a CGA takes that is not placed by search_quick() */
 #define SLOW_WORD_STEPS 60u /* visit.h: for each word of its commands */
 #define SLOW_SEARCH_STEPS 300u /* and for a search */
 
-/* A CGA whose parts are being placed; the frame above the outermost level stands for the grid. */
-struct frame {
-	struct domain_range range;  /* domains in which the parts may be */
-	const uint32_t *within;     /* for innermost parts: @range as a set; NULL: all domains */
-	struct cached_set set;      /* memory for @within; for other parts: fastest domains without a part yet */
-	uint32_t left;              /* parts still to be placed */
-	int speed;                  /* of the last part */
-	unsigned trial;             /* 1 + the domain that is being tried, or 0 */
-	struct trial_mark mark;   /* before the part that is being placed */
-};
-
-static struct frame frames[TUTTI_CGA_LEVELS + 1];
-
 void search_init(void)
 {
 	cached_init();
 	trial.sequence = 0;
+	nested_init();
 }
 
 /* ---- innermost parts in the usual case: in GPCs, with ids of their own ---- */
@@ -141,185 +130,9 @@ static inline uint32_t place_all(const struct cga *cga, uint32_t left)
 	return unlikely(cga->ask.multicast) ? place_multicast(cga, left) : place_balanced(cga, left);
 }
 
-/* ---- any innermost parts ---- */
-
-static uint32_t place_others(const struct cga *cga, const uint32_t *within, uint32_t left, int *speed)
+COLD uint32_t search_parts(const struct cga *cga, const uint32_t *within, uint32_t left, int *speed)
 {
-	struct cached_word *word;
-	uint32_t bits;
-
-	while (left) {
-		cached_refresh();
-		*speed = cached_fastest(within, false);
-		if (*speed < 0)
-			break;
-		for (word = query_cache.word; word < query_cache.end; word++) {
-			bits = word->fast[*speed] & (within ? within[word - query_cache.word] : ~0u);
-			for (; bits && left; bits &= bits - 1) {
-				word->stale |= bits & -bits;
-				left -= trial_part(cached_number(word) + lowest_bit(bits), *speed, cga->step);
-			}
-		}
-	}
-	return left;
-}
-
-static COLD uint32_t place_parts(const struct cga *cga, const uint32_t *within, uint32_t left, int *speed)
-{
-	return cga->usual ? place_gpcs(cga, within, left, speed) : place_others(cga, within, left, speed);
-}
-
-/* ---- CGAs of several levels ---- */
-
-static inline bool set_empty(const struct cached_set *set)
-{
-	uint32_t any = 0, w;
-
-	for (w = 0; w < CACHED_WORDS; w++)
-		any |= set->word[w];
-	return !any;
-}
-
-static inline unsigned set_pop(struct cached_set *set)
-{
-	unsigned w = 0, bit;
-
-	while (!set->word[w])
-		w++;
-	bit = lowest_bit(set->word[w]);
-	set->word[w] &= set->word[w] - 1;
-	return 32 * w + bit;
-}
-
-static void set_range(struct cached_set *set, struct domain_range range)
-{
-	unsigned d;
-
-	*set = (struct cached_set){ 0 };
-	for (d = range.first; d < range.first + (unsigned)range.n; d++)
-		set->word[d / 32] |= 1u << (d % 32);
-}
-
-/* Start a CGA of @level in @domain, so that its parts are placed next. Return: false if there is no credit for it */
-static bool enter(unsigned level, unsigned domain)
-{
-	const struct cga *cga = trial.cga;
-	struct frame *f = &frames[level];
-
-	f->range = domain_inside(cga->kind[level - 1], cga->kind[level], domain);
-	f->within = NULL;
-	if (level > 1) {
-		f->set = (struct cached_set){ 0 };
-	} else if (cga->kind[1] != TUTTI_CGA_GPU) {
-		set_range(&f->set, f->range);
-		f->within = f->set.word;
-	}
-	f->left = cga->parts[level];
-	f->trial = 0;
-	f->speed = QUERY_INVALID;
-	if (cga->identity != level)
-		return true;
-	if (!domains.gpc[domain].credits)
-		return false;
-	trial_identify(&domains.gpc[domain]);
-	return true;
-}
-
-/* Take back the part of @f, of @level, that is being placed, and its identity even if no record has it yet. */
-static void take_back(struct frame *f, unsigned level, bool entered)
-{
-	if (entered && trial.cga->identity == level && f->mark.next == command_ring.next)
-		cga_ids_undo(trial.gpc, trial.id, trial.lmem);
-	trial_undo(f->mark);
-}
-
-/*
- * The trial of a domain, for a part that has parts itself, has ended with @speed.
- * Return: whether all domains have been tried and none has room
- */
-static bool tried(struct frame *f, int speed)
-{
-	unsigned domain = f->trial - 1;
-
-	if (speed >= 0 && speed >= f->speed) {
-		if (speed > f->speed)
-			f->set = (struct cached_set){ 0 };
-		f->speed = speed;
-		f->set.word[domain / 32] |= 1u << (domain % 32);
-	}
-	f->trial = domain + 1u < f->range.first + (uint32_t)f->range.n ? domain + 2 : 0;
-	return !f->trial && set_empty(&f->set);
-}
-
-/*
- * There is no room for the CGA at @level. Return: the level to go on with; 0 if there is no room for
- * another outermost CGA
- */
-static unsigned fail(unsigned level, bool entered)
-{
-	for (; level < trial.cga->levels; level++, entered = true) {
-		struct frame *f = &frames[level + 1];
-
-		take_back(f, level, entered);
-		if (f->trial && !tried(f, QUERY_INVALID))
-			return level + 1;
-		/* No domain can take this part, so there is no room for the CGA around it either. */
-	}
-	return 0;
-}
-
-/* The CGA at @level is complete. Return: the level to go on with */
-static unsigned complete(unsigned level)
-{
-	struct frame *f = &frames[level + 1];
-	int speed = frames[level].speed;
-
-	if (f->trial) {
-		take_back(f, level, true);
-		tried(f, speed);
-		return level + 1;
-	}
-	f->speed = speed;
-	f->left--;
-	if (level + 1 == trial.cga->levels)
-		trial_end();
-	return level + 1;
-}
-
-/* Go on with the CGA at @level, whose parts have parts themselves. Return: the level to go on with */
-static unsigned step_down(unsigned level)
-{
-	struct frame *f = &frames[level];
-	unsigned domain = f->range.first;
-
-	f->mark = trial_mark();
-	if (f->range.n > 1) {
-		if (!f->trial && set_empty(&f->set)) {
-			f->speed = QUERY_INVALID;
-			f->trial = 1 + domain;
-		}
-		domain = f->trial ? f->trial - 1 : set_pop(&f->set);
-	}
-	return enter(level - 1, domain) ? level - 1 : fail(level - 1, false);
-}
-
-static COLD void run_levels(void)
-{
-	unsigned top = trial.cga->levels, level = top;
-	struct frame *f;
-
-	while (level) {
-		f = &frames[level];
-		if (!f->left && level == top)
-			return;
-		if (f->left && level > 1) {
-			level = step_down(level);
-			continue;
-		}
-		if (level == 1)
-			f->left = place_parts(trial.cga, f->within, f->left, &f->speed);
-		level = f->left ? fail(level, true) : complete(level);
-	}
+	return cga->usual ? place_gpcs(cga, within, left, speed) : trial_parts(within, left, speed);
 }
 
 void search_bind(struct cga *cga, const struct task *task)
@@ -376,21 +189,6 @@ static inline uint32_t account(struct task *task, const struct cga *cga, uint32_
 	return n;
 }
 
-static COLD void run_grid(void)
-{
-	struct cga *cga = trial.cga;
-	struct frame *top = &frames[cga->levels];
-
-	top->range = domain_inside(cga->kind[cga->levels - 1], DOMAIN_KIND_CARD, 0);
-	top->within = NULL;
-	top->set = (struct cached_set){ 0 };
-	top->left = trial.left;
-	top->trial = 0;
-	top->speed = QUERY_INVALID;
-	run_levels();
-	trial.left = top->left;
-}
-
 static inline uint32_t wanted(const struct cga *cga, uint32_t n)
 {
 	if (n < cga->ctas)
@@ -418,18 +216,7 @@ HOT uint32_t search_quick(struct task *task, struct cga *cga, uint32_t n)
 	return account(task, cga, most - left);
 }
 
-/*
- * The steps of a search for @most CGAs that has written @words. What a search for nested CGAs has tried may be gone
- * again. Without room for commands there is none, and the visit is not cut: the mark at its end would take room, too.
- */
-static uint32_t steps(const struct cga *cga, uint32_t most, uint32_t words)
-{
-	if (!most)
-		return 0;
-	return SLOW_SEARCH_STEPS + (cga->step ? words : most * cga->words) * SLOW_WORD_STEPS;
-}
-
-uint32_t search_run(struct task *task, struct cga *cga, uint32_t n)
+COLD uint32_t search_run(struct task *task, struct cga *cga, uint32_t n)
 {
 	uint32_t most = room(cga), tail = command_tail();
 	int speed;
@@ -449,15 +236,20 @@ uint32_t search_run(struct task *task, struct cga *cga, uint32_t n)
 	trial.most = most;
 	trial.left = most;
 	if (cga->step)
-		trial.left = place_parts(cga, NULL, most, &speed);
-	else
-		run_grid();
+		trial.left = search_parts(cga, NULL, most, &speed);
+	else if (most)
+		nested_run();
 	n = most - trial.left;
-	visit_goes_on(steps(cga, most, command_tail() - tail));
-	if (!n)
-		return 0;
-	cga->passed = 0;
-	if (!gpc_rows_lead())
-		trial_commit(n * cga->ctas);
-	return account(task, cga, n);
+	/* Without room for commands there is no search, and the visit is not cut: the mark at its end would take room, too. */
+	if (most)
+		visit_goes_on(SLOW_SEARCH_STEPS + (command_tail() - tail) * SLOW_WORD_STEPS);
+	if (n) {
+		cga->passed = 0;
+		if (!gpc_rows_lead())
+			trial_commit(n * cga->ctas);
+		n = account(task, cga, n);
+	}
+	if (most && !cga->step)
+		nested_end(n);
+	return n;
 }

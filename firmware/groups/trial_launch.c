@@ -60,6 +60,10 @@ static void launch_shared(unsigned domain)
 			       query_speed(gpc, gpc->all, shares[i], ask->multicast));
 }
 
+/*
+ * Place one innermost CGA in @domain, where its speed is @speed. Return: false if another domain of this round has taken
+ * the last credit
+ */
 static bool part(unsigned domain, int speed)
 {
 	const struct cga *cga = trial.cga;
@@ -81,13 +85,29 @@ static bool part(unsigned domain, int speed)
 	return true;
 }
 
-COLD bool trial_part(unsigned domain, int speed, bool outermost)
+COLD uint32_t trial_parts(const uint32_t *within, uint32_t left, int *speed)
 {
-	if (!part(domain, speed))
-		return false;
-	if (outermost)
-		trial_end();
-	return true;
+	struct cached_word *word;
+	uint32_t bits;
+
+	while (left) {
+		cached_refresh();
+		*speed = cached_fastest(within, false);
+		if (*speed < 0)
+			break;
+		for (word = query_cache.word; word < query_cache.end; word++) {
+			bits = word->fast[*speed] & (within ? within[word - query_cache.word] : ~0u);
+			for (; bits && left; bits &= bits - 1) {
+				word->stale |= bits & -bits;
+				if (!part(cached_number(word) + lowest_bit(bits), *speed))
+					continue;
+				left--;
+				if (trial.cga->step)
+					trial_end();
+			}
+		}
+	}
+	return left;
 }
 
 void trial_end(void)

@@ -30,6 +30,7 @@ struct trial {
 	struct trial_mark first; /* where the first record is */
 	uint32_t *last;            /* the record that was written last */
 	uint16_t sequence;         /* of the outermost CGA being placed */
+	uint32_t freed;            /* counts what may give CGAs room besides the end of CTAs: flushes, SMs no longer held */
 	/* the identity of the parts that are being placed */
 	struct gpc *gpc;
 	unsigned id;
@@ -46,11 +47,13 @@ static inline struct trial_mark trial_mark(void)
 /** trial_identify() - the parts that follow belong to a new CGA; allocate its identity in @gpc. */
 void trial_identify(struct gpc *gpc);
 /**
- * trial_part() - place one innermost CGA in @domain, where its speed is @speed.
- * @outermost: this part is the whole outermost CGA
- * Return: false if another domain of this round has taken the last credit
+ * trial_parts() - place innermost CGAs of any kind.
+ * @within: innermost domains in which they may be; NULL: all
+ * @left: how many
+ * @speed: gets the speed of the last one
+ * Return: how many are left
  */
-bool trial_part(unsigned domain, int speed, bool outermost);
+uint32_t trial_parts(const uint32_t *within, uint32_t left, int *speed);
 /** trial_end() - an outermost CGA is complete. */
 void trial_end(void);
 /** trial_undo() - take back what was placed since @mark; this restores the free lists too. */

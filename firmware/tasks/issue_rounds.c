@@ -30,6 +30,7 @@ static struct {
 	uint32_t tried;                /* mask of the slots of tasks that have had their chance in this visit */
 	uint32_t due;                  /* mask of the slots of tasks that come first, since visits were over before */
 	uint32_t cuts;                 /* how often the rounds were cut since a CTA was placed */
+	const struct task *on_held;    /* the task whose search on SMs that are held goes on in another visit, or NULL */
 } rounds;
 
 void rounds_init(void)
@@ -37,6 +38,7 @@ void rounds_init(void)
 	unsigned i;
 
 	rounds.map = rounds.failed = rounds.due = rounds.cuts = 0;
+	rounds.on_held = NULL;
 	for (i = 0; i < ROUNDS_LEVELS; i++)
 		rounds.first[i] = rounds.last[i] = rounds.turn[i] = NULL;
 	patience_init();
@@ -347,6 +349,7 @@ static COLD uint32_t place_on_held(struct task *task, uint32_t n)
 	shape_hold_lift(true);
 	n = place(task, n);
 	shape_hold_lift(false);
+	rounds.on_held = place_state.detours & DETOUR_CUT ? task : NULL;
 	return n;
 }
 
@@ -394,8 +397,8 @@ static bool round_level(unsigned level, const struct task **went)
 		for (n = 0; n < left; n++)
 			tie[n] = able[n];
 		task = next_of(level, tie, &n, &most, &turn);
-		placed = place(task, most);
-		if (unlikely(!placed) && may_use_held(task))
+		placed = unlikely(rounds.on_held == task) && may_use_held(task) ? 0 : place(task, most);
+		if (unlikely(!placed) && !(place_state.detours & DETOUR_CUT) && may_use_held(task))
 			placed = place_on_held(task, most);
 		if (likely(!(place_state.detours & DETOUR_CUT)))
 			had_chance(task);

@@ -38,6 +38,7 @@ COLD void patience_let_go(void)
 		return;
 	patience_holder = NULL;
 	shape_hold(NULL);
+	cga_freed();
 	state_retry(); /* there may be room for others */
 }
 

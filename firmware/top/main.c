@@ -119,8 +119,10 @@ static COLD void work_fetched(unsigned number, const struct tutti_event *event)
 /* Tasks may wait for the CGA identity or the linear memory slot that has become free. */
 static COLD void flushed(const struct tutti_event *event)
 {
-	if (cga_event_flushed(event) && place_state.detours & DETOUR_ISSUE)
+	if (cga_event_flushed(event) && place_state.detours & DETOUR_ISSUE) {
+		cga_freed();
 		rounds_run();
+	}
 }
 
 static COLD void other_metadata(unsigned number, const struct tutti_event *event)

@@ -21,10 +21,10 @@
 #define FUNCTIONS 2048
 
 static const char *const decision[] = {
-	"place_balanced", "place_gpcs", "place_multicast", "place_others", "place_parts", "cached_ask", "cached_refresh", "ask_others", "ask_multicast", "ask_slowly", "speed_of",
+	"place_balanced", "place_gpcs", "place_multicast", "trial_parts", "part", "search_parts", "cached_ask", "cached_refresh", "ask_others", "ask_multicast", "ask_slowly", "speed_of",
 	"query_", "take_within", "cut_multicast", "classes", "lower", "row_with", "domain_pairs",
 	"domain_inside", "trial_", "launch_shared", "part", "cga_ids_take", "cga_ids_undo",
-	"enter", "take_back", "tried", "fail", "complete", "step_down", "run_levels", NULL
+	"begin", "enter", "place_innermost", "take_back", "tried", "fail", "complete", "choose", "pauses", "step_down", "run_levels", "speeds_of", "freed", "nested_run", "nested_end", NULL
 };
 static const char *const whole[] = {
 	"cga_place", "search_any", "search_limited", "search_held", "search_quick", "search_run", "run_grid",
