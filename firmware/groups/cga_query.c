@@ -172,16 +172,17 @@ struct sharing {
 	int speed;
 	uint16_t *share;
 	uint32_t mask[TUTTI_MAX_GPCS]; /* SMs of each GPC that are next */
-	uint32_t class[TUTTI_MAX_GPCS]; /* for multicast: those that are chosen among now */
+	uint8_t count[TUTTI_MAX_GPCS]; /* and how many they are */
 };
 
 /* Give one CTA to each SM of s->mask; if these are more than needed, to the first ones by position. */
 static void share_out(struct sharing *s, int speed)
 {
-	unsigned i, c, sum = 0;
+	uint32_t sum = 0;
+	unsigned i;
 
 	for (i = 0; i < s->range.n; i++)
-		sum += popcount32(s->mask[i]);
+		sum += s->count[i];
 	if (!sum || !s->left)
 		return;
 	if (s->speed < 0 || speed < s->speed)
@@ -193,10 +194,8 @@ static void share_out(struct sharing *s, int speed)
 		return;
 	}
 	s->left -= sum;
-	for (i = 0; s->share && i < s->range.n; i++) {
-		c = popcount32(s->mask[i]);
-		s->share[i] = (uint16_t)(s->share[i] + c);
-	}
+	for (i = 0; s->share && i < s->range.n; i++)
+		s->share[i] = (uint16_t)(s->share[i] + s->count[i]);
 }
 
 static inline uint32_t row_of(const struct gpc *gpc, int speed)
@@ -215,23 +214,35 @@ static int highest(struct domain_range range)
 	return speed;
 }
 
+/* The SMs of row @speed of the @i-th GPC are next. */
+static inline void share_row(struct sharing *s, unsigned i, int speed)
+{
+	const struct gpc *gpc = &domains.gpc[s->range.first + i];
+
+	s->mask[i] = row_of(gpc, speed);
+	s->count[i] = s->mask[i] ? (uint8_t)gpc->row[speed].count : 0;
+}
+
 /* Whole pairs first, then the others. */
 static void share_multicast(struct sharing *s, int highest)
 {
 	const struct gpc *gpc = &domains.gpc[s->range.first];
+	uint32_t class[TUTTI_MAX_GPCS]; /* the SMs that are chosen among now */
 	unsigned i, pass;
 	int speed;
 
 	for (i = 0; i < s->range.n; i++)
-		s->class[i] = domain_pairs(&gpc[i], row_of(&gpc[i], 0));
+		class[i] = domain_pairs(&gpc[i], row_of(&gpc[i], 0));
 	for (pass = 0; pass < 2; pass++) {
 		for (speed = highest; speed >= 0 && s->left; speed--) {
-			for (i = 0; i < s->range.n; i++)
-				s->mask[i] = row_of(&gpc[i], speed) & ~row_of(&gpc[i], speed + 1) & s->class[i];
+			for (i = 0; i < s->range.n; i++) {
+				s->mask[i] = row_of(&gpc[i], speed) & ~row_of(&gpc[i], speed + 1) & class[i];
+				s->count[i] = (uint8_t)popcount32(s->mask[i]);
+			}
 			share_out(s, speed);
 		}
 		for (i = 0; i < s->range.n; i++)
-			s->class[i] = ~s->class[i];
+			class[i] = ~class[i];
 	}
 }
 
@@ -252,7 +263,7 @@ COLD int query_share(struct domain_range range, unsigned n, bool multicast, uint
 	} else {
 		for (; speed >= 0 && s.left; speed--) {
 			for (i = 0; i < range.n; i++)
-				s.mask[i] = row_of(&domains.gpc[range.first + i], speed);
+				share_row(&s, i, speed);
 			share_out(&s, speed);
 		}
 	}
