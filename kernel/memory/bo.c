@@ -27,6 +27,15 @@ struct tutti_bo *tutti_bo_lookup(struct drm_file *df, u32 handle)
 	return obj ? to_tutti_bo(obj) : NULL;
 }
 
+/*
+ * A process may make several buffers of the same pages of its own. Only one mapping of a page may be synchronised, and
+ * these are shared with the card all the time, so that there is no moment at which to do so.
+ */
+static unsigned long tutti_bo_dma_attributes(const struct tutti_bo *bo)
+{
+	return bo->placement == DRM_TUTTI_PLACE_USER ? DMA_ATTR_SKIP_CPU_SYNC : 0;
+}
+
 /**
  * tutti_bo_map_dma() - the buffer gets DMA addresses of our own making.
  * @bo: buffer whose pages are pinned
@@ -37,7 +46,7 @@ struct tutti_bo *tutti_bo_lookup(struct drm_file *df, u32 handle)
 int tutti_bo_map_dma(struct tutti_bo *bo, struct sg_table *sgt)
 {
 	struct tutti_device *tdev = tutti_bo_device(bo);
-	int error = dma_map_sgtable(tdev->drm.dev, sgt, DMA_BIDIRECTIONAL, 0);
+	int error = dma_map_sgtable(tdev->drm.dev, sgt, DMA_BIDIRECTIONAL, tutti_bo_dma_attributes(bo));
 
 	if (error)
 		return error;
@@ -50,7 +59,7 @@ int tutti_bo_map_dma(struct tutti_bo *bo, struct sg_table *sgt)
 
 static void tutti_bo_drop_dma(struct tutti_bo *bo)
 {
-	dma_unmap_sgtable(bo->shmem.base.dev->dev, bo->sgt, DMA_BIDIRECTIONAL, 0);
+	dma_unmap_sgtable(bo->shmem.base.dev->dev, bo->sgt, DMA_BIDIRECTIONAL, tutti_bo_dma_attributes(bo));
 	sg_free_table(bo->sgt);
 	kfree(bo->sgt);
 	WRITE_ONCE(bo->sgt, NULL);
