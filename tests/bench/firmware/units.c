@@ -20,6 +20,7 @@ static const struct rule {
 	{ "core/card_memory", "", UNIT_FETCH },
 	{ "core/", "", UNIT_HOST },
 	{ "groups/cga_search", "", UNIT_CHOOSE },
+	{ "groups/nested_search", "", UNIT_CHOOSE },
 	{ "groups/cga_query", "", UNIT_CHOOSE },
 	{ "groups/query_cache", "", UNIT_CHOOSE },
 	{ "groups/trial_launch", "", UNIT_PLACE },
