@@ -63,19 +63,23 @@ static void destroy(unsigned queue)
 		}
 }
 
+/* Nothing waits any more for items that have yet to come, or for an SM that is off. */
+static void let_all_end(void)
+{
+	for (unsigned i = 0; i < mixture.jobs; i++)
+		job_feed(&mixture.job[i]);
+	assert_int_equal(tutti_device_enable_sms(rig->device, 0, mixture.sms, true), 0);
+}
+
 /* A kernel of the queue fails. What others do must not change. */
 static void fail_queue(unsigned queue)
 {
-	struct tutti_fault fault = { 0 };
+	struct tutti_fault fault;
 
-	/* The failing kernel must not wait for items that have yet to come. */
-	for (unsigned i = 0; i < mixture.jobs; i++)
-		if (mixture.job[i].queue == queue)
-			job_feed(&mixture.job[i]);
+	let_all_end();
 	job_trap(queue);
 	met(F_FAULT);
-	while (!tutti_queue_error(mixture.queue[queue], &fault))
-		assert_int_equal(tutti_queue_poll(mixture.queue[queue]), 0);
+	fault = rig_fault(rig, mixture.queue[queue]);
 	assert_int_equal(fault.code, TUTTI_ERROR_KERNEL_TRAP);
 	stopped(queue);
 	if (chance(2)) {
@@ -154,10 +158,7 @@ static void wait_for(struct job *job)
 {
 	if (!job || job->state != JOB_MUST)
 		return;
-	/* It may stand behind others, or an SM that it needs may be off. */
-	for (unsigned i = 0; i < mixture.jobs; i++)
-		job_feed(&mixture.job[i]);
-	assert_int_equal(tutti_device_enable_sms(rig->device, 0, mixture.sms, true), 0);
+	let_all_end();
 	finish(job);
 }
 
@@ -226,9 +227,7 @@ static void scenario(uint64_t seed)
 		create(i);
 	for (i = 0; i < OPERATIONS; i++)
 		operation();
-	assert_int_equal(tutti_device_enable_sms(rig->device, 0, mixture.sms, true), 0);
-	for (i = 0; i < mixture.jobs; i++)
-		job_feed(&mixture.job[i]);
+	let_all_end();
 	for (i = 0; i < mixture.jobs; i++)
 		finish(&mixture.job[i]);
 	for (i = 0; i < QUEUES; i++)
