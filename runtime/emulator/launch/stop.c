@@ -45,19 +45,14 @@ void engines_pause(struct sm_array *array)
 	pthread_mutex_unlock(&array->lock);
 }
 
+/* Each engine sees for itself whether it has work. What came meanwhile has roused it in vain. */
 void engines_resume(struct sm_array *array)
 {
-	bool work = false;
-
 	if (array->engines < 2)
 		return;
 	pthread_mutex_lock(&array->lock);
 	tutti_store_relaxed(&array->pausing, 0);
-	for (unsigned e = 1; e < array->engines; e++)
-		work |= array->engine[e].ready.head || array->engine[e].yielded.head ||
-			array->engine[e].starting || array->engine[e].batch.head || array->engine[e].handoff;
-	if (work || array->shared.head)
-		pthread_cond_broadcast(&array->work);
+	pthread_cond_broadcast(&array->work);
 	pthread_mutex_unlock(&array->lock);
 }
 

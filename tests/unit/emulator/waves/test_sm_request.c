@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Requests to the firmware, work items, throttle state, CTAs launched wave by wave. */
 #include <stdio.h>
+#include <unistd.h>
 
+#include "emulator/launch/stop.h"
 #include "sm_cga_rig.h"
 
 static void until_requests(unsigned n)
@@ -83,6 +85,24 @@ static void request_of_a_killed_wave(void **unused)
 	rig_until(card, 5, 1);
 	idle();
 	assert_int_equal(card->requests, 2);
+}
+
+/* Replies come while all engines pause, because others are killed: the wave's engine must not sleep on afterwards. */
+static void replies_in_a_pause(void **unused)
+{
+	struct tutti_task_state state = rig_state(1, C_ASK, 40, 1);
+
+	sm_array_state(card->array, 3, 0, &state, NULL, NULL, 0);
+	assert_int_equal(rig_launch(card, 3, 1, SMS), 0);
+	until_requests(SMS);
+	engines_pause(card->array);
+	for (struct wave *wave = card->array->asked.head; wave; wave = wave->next)
+		wave->cta->engine = &card->array->engine[1]; /* as if a worker had run it so far */
+	for (unsigned i = card->events - SMS; i < card->events; i++)
+		sm_array_reply(card->array, card->event[i].word[1] & 0xffff, card->event[i].word[1] >> 16, 1);
+	usleep(20000); /* the replies have roused the worker, and it has gone to sleep again */
+	engines_resume(card->array);
+	rig_until(card, 3, SMS);
 }
 
 static void work_items(void **unused)
@@ -183,6 +203,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_THREADS("TSK-11: a request waits for its reply, others do not wait for it", requests),
 	CASE("TSK-11: requests and replies of killed waves go nowhere", request_of_a_killed_wave),
 	CASE_THREADS("TSK-11: requests and replies of killed waves go nowhere", request_of_a_killed_wave),
+	CASE_THREADS("TSK-11, REL-10: replies that come while engines pause", replies_in_a_pause),
 	CASE("TSK-10, TSK-15: CTAs of queue tasks are told their items", work_items),
 	CASE("TSK-07: throttle state: a few SMs share the shared memory, if they are empty", throttle),
 	CASE("RES-07: a CTA launched wave by wave", split),
