@@ -128,7 +128,10 @@ static inline int64_t tutti_work_put(const struct tutti_tmd *tmd, const void *it
 
 /**
  * tutti_task_create() - start the task described by @tmd, which is 64-byte aligned.
- * The task's signal tells when it ends. Return: 0 or a negative error.
+ * The task's signal tells when it ends.
+ *
+ * Return: 0; -TUTTI_EBUSY: the card has no room for it now; -TUTTI_EPERM: the kernel's queue is no extended one, or the
+ * kernel runs in throttle mode; -TUTTI_EINVAL: bad metadata.
  */
 static inline int64_t tutti_task_create(const struct tutti_tmd *tmd)
 {
