@@ -62,7 +62,6 @@ struct mixture {
 	uint64_t *clock;
 	uint32_t features;
 	unsigned sms;
-	bool faulty[QUEUES]; /* it had a fault and goes on */
 };
 extern struct mixture mixture;
 

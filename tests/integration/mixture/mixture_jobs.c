@@ -49,24 +49,36 @@ void *memory_take(size_t bytes)
 	return at;
 }
 
+static __attribute__((format(printf, 2, 3))) void fail_job(const struct job *job, const char *format, ...)
+{
+	char text[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	fail_msg("seed %llu, job %u in queue %u: %s", (unsigned long long)mixture.seed, (unsigned)(job - mixture.job),
+		 job->queue, text);
+}
+
 /* A part has to have been done @job->times over, if the job was not stopped; never more often. */
 static void part(const struct job *job, const char *what, unsigned number, uint64_t done)
 {
 	if (done > job->times || (job->state == JOB_MUST && done != job->times))
-		fail_msg("seed %llu, job %u in queue %u: %s %u was done %llu times instead of %s%u",
-			 (unsigned long long)mixture.seed, (unsigned)(job - mixture.job), job->queue, what, number,
-			 (unsigned long long)done, job->state == JOB_MUST ? "" : "at most ", job->times);
+		fail_job(job, "%s %u was done %llu times instead of %s%u", what, number, (unsigned long long)done,
+			 job->state == JOB_MUST ? "" : "at most ", job->times);
 }
 
 /* ---- attributes ---- */
+
+/* What a kind of job allows. CGAs have no mask, which may leave no room for a whole one. */
+enum { MAY_AFFINITY = 1, MAY_SEQUENCE = 2, MAY_THROTTLE = 4, MAY_ALL = 7 };
 
 static void draw_affinity(struct tutti_task_attributes *a)
 {
 	static uint32_t mask[TUTTI_MAX_SMS / 32];
 	unsigned some = draw(mixture.sms);
 
-	if (!chance(4))
-		return;
 	memset(mask, 0, sizeof(mask));
 	mask[some / 32] |= 1u << some % 32;
 	for (unsigned i = 0; i < mixture.sms; i++)
@@ -77,8 +89,7 @@ static void draw_affinity(struct tutti_task_attributes *a)
 	met(F_AFFINITY);
 }
 
-/* @grid: it has a grid, so that its CTAs can come one at a time or in throttle mode */
-static struct tutti_task_attributes draw_attributes(bool grid)
+static struct tutti_task_attributes draw_attributes(unsigned may)
 {
 	struct tutti_task_attributes a = { 0 };
 
@@ -90,15 +101,16 @@ static struct tutti_task_attributes draw_attributes(bool grid)
 		a.head = true;
 		met(F_HEAD);
 	}
-	draw_affinity(&a);
 	if (chance(4)) {
 		a.quota = 1 + draw(8);
 		met(F_QUOTA);
 	}
-	if (grid && chance(6)) {
+	if (may & MAY_AFFINITY && chance(4))
+		draw_affinity(&a);
+	if (may & MAY_SEQUENCE && chance(6)) {
 		a.sequence = true;
 		met(F_SEQUENCE);
-	} else if (grid && chance(8)) {
+	} else if (may & MAY_THROTTLE && chance(8)) {
 		a.throttle_sms = 1 + draw(2);
 		met(F_THROTTLE);
 	}
@@ -108,6 +120,17 @@ static struct tutti_task_attributes draw_attributes(bool grid)
 static void make_task(struct job *job, const struct tutti_task_attributes *a)
 {
 	assert_int_equal(tutti_task_create(rig->device, a, &job->task), 0);
+}
+
+/* Attributes for half of the jobs; queues that are not extended take none. */
+static void maybe_task(struct job *job, unsigned may)
+{
+	struct tutti_task_attributes a;
+
+	if (!job->queue || chance(2))
+		return;
+	a = draw_attributes(may);
+	make_task(job, &a);
 }
 
 /* ---- launches ---- */
@@ -161,10 +184,8 @@ static void check_grid(const struct job *job)
 static void start_grid(struct job *job)
 {
 	uint32_t ctas = 1 + draw(chance(4) ? 300 : 20);
-	struct tutti_task_attributes a = draw_attributes(true);
 
-	if (job->queue && chance(2))
-		make_task(job, &a);
+	maybe_task(job, MAY_ALL);
 	job->args = make_log(job, ctas);
 	job->check = check_grid;
 	met(F_GRID);
@@ -184,11 +205,9 @@ static void start_sums(struct job *job)
 {
 	uint32_t ctas = 1 + draw(40);
 	struct args_word *args = job->args = memory_take(sizeof(*args));
-	struct tutti_task_attributes a = draw_attributes(true);
 
 	args->word = memory_take(ctas * 8);
-	if (job->queue && chance(2))
-		make_task(job, &a);
+	maybe_task(job, MAY_ALL);
 	job->check = check_sums;
 	met(F_SHARED_MEMORY);
 	launch(job, "tree", ctas, 64);
@@ -206,10 +225,11 @@ static void start_waves(struct job *job)
 {
 	uint32_t ctas = 1 + draw(30), waves = 1 + draw(12);
 	struct args_waves *args = job->args = memory_take(sizeof(*args));
-	struct tutti_task_attributes a = draw_attributes(true);
 
 	*args = (struct args_waves){ .runs = memory_take(ctas * waves * 4), .waves = waves };
 	if (job->queue) {
+		struct tutti_task_attributes a = draw_attributes(MAY_ALL);
+
 		a.independence = chance(3) ? TUTTI_WAVES_TOGETHER : TUTTI_WAVES_INDEPENDENT;
 		if (a.independence == TUTTI_WAVES_INDEPENDENT)
 			met(F_INDEPENDENT);
@@ -237,13 +257,9 @@ static void start_exchange(struct job *job)
 {
 	uint32_t ctas = 4 * (1 + draw(8));
 	struct args_cga_sum *args = job->args = memory_take(sizeof(*args));
-	struct tutti_task_attributes a = draw_attributes(false);
 
 	*args = (struct args_cga_sum){ .out = memory_take((ctas + ctas / 4) * 8), .rounds = 1 + draw(4) };
-	a.affinity = NULL; /* which may leave no room for a whole CGA */
-	a.affinity_words = 0;
-	if (job->queue && chance(2))
-		make_task(job, &a);
+	maybe_task(job, 0);
 	job->items = 32;
 	job->check = check_exchange;
 	met(F_CGA);
@@ -267,23 +283,20 @@ static void check_look(const struct job *job)
 /* Metadata name the shape of the CGAs. */
 static void start_look(struct job *job)
 {
-	struct args_cga_seen *args = job->args = memory_take(sizeof(*args));
-	struct tutti_task_attributes a = draw_attributes(false);
+	struct args_cga_seen *args;
+	struct tutti_task_attributes a;
 
 	if (!job->queue)
 		return start_exchange(job);
+	a = draw_attributes(MAY_THROTTLE);
+	args = job->args = memory_take(sizeof(*args));
 	job->items = 2 << draw(2);
 	job->ctas = job->items * (1 + draw(8));
 	args->seen = memory_take(job->ctas * sizeof(*args->seen));
-	a.affinity = NULL;
-	a.affinity_words = 0;
 	a.cga[0] = (struct tutti_cga_shape){ (uint8_t)job->items, 1, 1, TUTTI_CGA_GPC };
-	if (job->items == 2 && chance(2)) {
+	if (job->items == 2 && !a.throttle_sms && chance(2)) {
 		a.multicast = true;
 		met(F_MULTICAST);
-	} else if (chance(6)) {
-		a.throttle_sms = 1 + draw(2);
-		met(F_THROTTLE);
 	}
 	make_task(job, &a);
 	job->check = check_look;
@@ -303,17 +316,15 @@ static void check_items(const struct job *job)
 
 static void start_items(struct job *job)
 {
-	struct args_items *args = job->args = memory_take(sizeof(*args));
-	struct tutti_task_attributes a = draw_attributes(false);
+	struct args_items *args;
+	struct tutti_task_attributes a;
 
 	if (!job->queue)
 		return start_grid(job);
+	a = draw_attributes(MAY_AFFINITY | MAY_THROTTLE);
+	args = job->args = memory_take(sizeof(*args));
 	assert_int_equal(tutti_work_create(rig->device, 64, 8, &job->work), 0);
 	a.work = job->work;
-	if (chance(6)) {
-		a.throttle_sms = 1 + draw(2);
-		met(F_THROTTLE);
-	}
 	a.coalesce_min = 1 + draw(8);
 	a.coalesce_max = a.coalesce_min + draw(8);
 	a.coalesce_us = draw(1000);
@@ -352,8 +363,7 @@ static void check_children(const struct job *job)
 		if (job->state != JOB_MUST)
 			continue;
 		if (args->result[i] && args->result[i] != -TUTTI_EBUSY)
-			fail_msg("seed %llu, job %u in queue %u: creating child %u gave %lld", (unsigned long long)mixture.seed,
-				 (unsigned)(job - mixture.job), job->queue, i, (long long)args->result[i]);
+			fail_job(job, "creating child %u gave %lld", i, (long long)args->result[i]);
 		if (args->wait)
 			assert_int_equal(left, !!args->result[i]);
 	}
@@ -365,18 +375,17 @@ static void check_children(const struct job *job)
 static void start_parent(struct job *job)
 {
 	uint32_t ctas = 1 + draw(6);
-	struct args_parent *args = job->args = memory_take(sizeof(*args));
-	struct tutti_task_attributes a = draw_attributes(false);
+	struct args_parent *args;
 
 	if (!job->queue)
 		return start_grid(job);
+	args = job->args = memory_take(sizeof(*args));
 	*args = (struct args_parent){ .child = memory_take(ctas * sizeof(struct tutti_tmd)),
 				      .signal = memory_take(ctas * sizeof(struct tutti_signal)), .result = memory_take(ctas * 8),
 				      .child_runs = memory_take(64), .wait = 1, .items = 1 + draw(80) };
 	for (uint32_t i = 0; i < ctas; i++)
 		args->signal[i].value = 1;
-	if (job->queue && chance(2))
-		make_task(job, &a);
+	maybe_task(job, MAY_AFFINITY);
 	job->check = check_children;
 	met(F_CHILDREN);
 	launch(job, "parent", ctas, 1);
@@ -426,13 +435,11 @@ static void start_recording(struct job *job)
 		{ TUTTI_REPLAY_CONDENSED, F_CONDENSED }, { TUTTI_REPLAY_CONDENSED, F_CONDENSED },
 		{ TUTTI_REPLAY_REFERENCE, F_REFERENCE }, { TUTTI_REPLAY_PLAIN, F_REPLAY_PLAIN } };
 	uint32_t launches = 1 + draw(12), replays = 1 + draw(4), form = draw(4);
-	struct tutti_task_attributes a = draw_attributes(true);
 	struct tutti_recording *recording;
 
 	if (!job->queue)
 		return start_grid(job);
-	if (chance(4))
-		make_task(job, &a);
+	maybe_task(job, MAY_ALL);
 	job->ctas = 1 + draw(30);
 	job->name = "note";
 	job->args = make_log(job, job->ctas);
@@ -530,12 +537,10 @@ void job_wait(struct job *job)
 	if (error) {
 		say_why(job->queue);
 		say_what_is_left();
-		fail_msg("seed %llu, job %u in queue %u: %s", (unsigned long long)mixture.seed, (unsigned)(job - mixture.job),
-			 job->queue, tutti_strerror(error));
+		fail_job(job, "%s", tutti_strerror(error));
 	}
 	if (value && !(job->cancelled && tutti_signal_cancelled(value)))
-		fail_msg("seed %llu, job %u: its signal is %lld", (unsigned long long)mixture.seed,
-			 (unsigned)(job - mixture.job), (long long)value);
+		fail_job(job, "its signal is %lld", (long long)value);
 }
 
 /* No CTA of a job with a barrier has started before one of an earlier job of its queue. */
@@ -551,8 +556,7 @@ static void check_barrier(const struct job *job)
 	for (const struct job *other = mixture.job; other < job; other++)
 		for (uint32_t i = 0; other->queue == job->queue && other->log && i < other->ctas; i++)
 			if (other->log->order[i] > first)
-				fail_msg("seed %llu: job %u started before CTA %u of job %u", (unsigned long long)mixture.seed,
-					 (unsigned)(job - mixture.job), i, (unsigned)(other - mixture.job));
+				fail_job(job, "it started before CTA %u of job %u", i, (unsigned)(other - mixture.job));
 }
 
 void job_check(struct job *job)

@@ -35,7 +35,6 @@ static void create(unsigned queue)
 					       .timeout_ms = UINT32_MAX, .rsb_in_memory = flags[queue] && chance(2) };
 
 	assert_int_equal(tutti_queue_create(rig->device, &options, &mixture.queue[queue]), 0);
-	mixture.faulty[queue] = false;
 }
 
 /* What is in the queue may not run any more. */
