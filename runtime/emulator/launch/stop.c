@@ -45,7 +45,7 @@ void engines_pause(struct sm_array *array)
 	pthread_mutex_unlock(&array->lock);
 }
 
-/* Each engine sees for itself whether it has work. What came meanwhile has roused it in vain. */
+/* All are woken: whoever had news for an engine during the pause has woken it in vain, and the engine looks for itself. */
 void engines_resume(struct sm_array *array)
 {
 	if (array->engines < 2)
