@@ -9,9 +9,9 @@ $(UNIT_CPU): LIBS = $(CPU_LIB) -lm -pthread
 $(UNIT_CPU:%=%.o): TEST_CFLAGS += -Iruntime/emulator/cpu -Itests/cpu -ffp-contract=off -DCPU_GUESTS='"$(CPU_TEST)"'
 
 # Kernels translated at run time: the code of guest programs.
-UNIT_TRANSLATED := $(T)/unit/test_translated
+UNIT_TRANSLATED := $(addprefix $(T)/unit/,$(call units,emulator/translated))
 $(UNIT_TRANSLATED): $(CPU_GUESTS)
-$(UNIT_TRANSLATED).o: TEST_CFLAGS += -Iruntime/emulator/cpu -Itests/cpu -ffp-contract=off -DCPU_GUESTS='"$(CPU_TEST)"'
+$(UNIT_TRANSLATED:%=%.o): TEST_CFLAGS += -Iruntime/emulator/cpu -Itests/cpu -ffp-contract=off -DCPU_GUESTS='"$(CPU_TEST)"'
 
 # Guest programs are plain images that start at their first byte.
 $(CPU_TEST)/%.bin: tests/cpu/guest/%.c tests/cpu/guest.ld

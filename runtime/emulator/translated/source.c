@@ -61,15 +61,16 @@ static void write_origin(FILE *stream, const uint8_t *code, uint64_t bytes)
 static bool write_unit(int folder, const struct program *program, const uint8_t *code, uint64_t bytes)
 {
 	FILE *stream = create(folder, "unit.c");
+	bool good = true;
 
 	if (!stream)
 		return false;
 	output_head(stream, program, SYMBOL);
 	for (int i = 0; i < program->functions; i++)
-		emit_function(stream, program, i);
+		good &= emit_function(stream, program, i);
 	output_tables(stream, program, SYMBOL);
 	write_origin(stream, code, bytes);
-	return finish(stream);
+	return finish(stream) && good;
 }
 
 bool source_write(int folder, const uint8_t *code, uint64_t bytes)
@@ -79,8 +80,7 @@ bool source_write(int folder, const uint8_t *code, uint64_t bytes)
 
 	if (!program_bare(&program, code, bytes))
 		return false;
-	flow_analyse(&program);
-	good = write_header(folder) && write_unit(folder, &program, code, bytes);
+	good = flow_analyse(&program) && write_header(folder) && write_unit(folder, &program, code, bytes);
 	program_fini(&program);
 	return good;
 }

@@ -76,6 +76,7 @@ static void find_gaps(struct program *program, const int32_t *crossed)
 
 bool program_bare(struct program *program, const uint8_t *code, uint64_t bytes)
 {
+	bool good = false;
 	int32_t *crossed;
 
 	*program = (struct program){.xlen = 64, .bare = true};
@@ -85,17 +86,16 @@ bool program_bare(struct program *program, const uint8_t *code, uint64_t bytes)
 		return false;
 	crossed = calloc(bytes / 2 + 8, sizeof(*crossed));
 	program->code = malloc(bytes);
-	if (!crossed || !program->code) {
-		free(crossed);
-		free(program->code);
-		return false;
+	if (crossed && program->code) {
+		memcpy(program->code, code, bytes);
+		program->bytes = program->loaded_bytes = bytes;
+		program_add(program, 0, "");
+		find_calls(program, crossed);
+		find_gaps(program, crossed);
+		good = program_order(program);
 	}
-	memcpy(program->code, code, bytes);
-	program->bytes = program->loaded_bytes = bytes;
-	program_add(program, 0, "");
-	find_calls(program, crossed);
-	find_gaps(program, crossed);
-	program_order(program);
 	free(crossed);
-	return true;
+	if (!good)
+		program_fini(program);
+	return good;
 }

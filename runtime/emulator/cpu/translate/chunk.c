@@ -474,7 +474,7 @@ static int closings(const struct function *function, int head)
 	return n;
 }
 
-void chunk_analyse(const struct program *program, struct function *function)
+bool chunk_analyse(const struct program *program, struct function *function)
 {
 	/* Where all memory is one piece there is little to gain. */
 	for (int i = 0; i < function->steps && program->xlen == 64; i++) {
@@ -486,7 +486,7 @@ void chunk_analyse(const struct program *program, struct function *function)
 			continue;
 		chunk = calloc(1, sizeof(*chunk));
 		if (!chunk)
-			abort();
+			return false;
 		chunk->number = i;
 		chunk->head = step->target;
 		if (!choose(function, chunk)) {
@@ -496,4 +496,5 @@ void chunk_analyse(const struct program *program, struct function *function)
 		finish(function, chunk);
 		function->step[i].chunk = chunk;
 	}
+	return true;
 }

@@ -42,8 +42,10 @@ static void add_pointers(struct program *program, const Elf_Data *data)
 		if (value - program->first >= program->bytes || value & 1)
 			continue;
 		grown = realloc(program->pointer, (program->pointers + 1) * sizeof(*grown));
-		if (!grown)
-			abort();
+		if (!grown) {
+			program->lacking = true;
+			return;
+		}
 		program->pointer = grown;
 		program->pointer[program->pointers++] = value;
 	}
@@ -128,8 +130,7 @@ static bool read_elf(struct program *program, Elf *elf)
 	read_sections(program, elf, false);
 	read_symbols(program, elf);
 	program_add(program, program->first, "");
-	program_order(program);
-	return true;
+	return program_order(program);
 }
 
 bool program_load(struct program *program, const char *path)
@@ -148,7 +149,8 @@ bool program_load(struct program *program, const char *path)
 	if (elf)
 		good = read_elf(program, elf);
 	if (!good)
-		fprintf(stderr, "%s: not a RISC-V program that can be translated\n", path);
+		fprintf(stderr, "%s: %s\n", path, program->lacking ? "not enough memory"
+							       : "not a RISC-V program that can be translated");
 	elf_end(elf);
 	close(file);
 	return good;

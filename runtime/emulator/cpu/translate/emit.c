@@ -136,15 +136,19 @@ void emit_value(FILE *out, const struct step *step, const char *template)
 /* A way out that stores @mask: remembered, so that it is written at the end. Writes the label's name. */
 static void put_store(struct emit *emit, uint64_t mask, uint32_t single)
 {
+	struct store *grown;
 	size_t i = 0;
 
 	single &= (uint32_t)(mask >> 32);
 	while (i < emit->stores && (emit->store[i].mask != mask || emit->store[i].single != single))
 		i++;
 	if (i == emit->stores) {
-		emit->store = realloc(emit->store, (emit->stores + 1) * sizeof(*emit->store));
-		if (!emit->store)
-			abort();
+		grown = realloc(emit->store, (emit->stores + 1) * sizeof(*emit->store));
+		if (!grown) {
+			emit->lacking = true;
+			return;
+		}
+		emit->store = grown;
 		emit->store[emit->stores++] = (struct store){mask, single};
 	}
 	fprintf(emit->out, "S_%" PRIx64 "_%" PRIx32, mask, single);
@@ -557,7 +561,7 @@ static void emit_locals(struct emit *emit)
 	fputs("\t(void)none; (void)out;\n", emit->out);
 }
 
-void emit_function(FILE *out, const struct program *program, int number)
+bool emit_function(FILE *out, const struct program *program, int number)
 {
 	struct emit emit = {
 	    .out = out, .program = program, .function = &program->function[number], .number = number};
@@ -566,7 +570,7 @@ void emit_function(FILE *out, const struct program *program, int number)
 
 	emit.block_at = calloc((size_t)function->steps, sizeof(*emit.block_at));
 	if (!emit.block_at)
-		abort();
+		return false;
 	fprintf(out, "\nuint64_t FN(%" PRIx64 ")(struct cpu *c, uint64_t pc)\n{\n", function->start);
 	emit_locals(&emit);
 	emit_entries(&emit);
@@ -584,4 +588,5 @@ void emit_function(FILE *out, const struct program *program, int number)
 	fputs("}\n", out);
 	free(emit.block_at);
 	free(emit.store);
+	return !emit.lacking;
 }

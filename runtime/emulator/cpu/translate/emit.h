@@ -14,7 +14,7 @@ struct store {
 /**
  * struct emit - what is known while a function is written.
  * @block: instructions since n was brought up to date; @block_at: the same before each step
- * @store: of all ways out
+ * @store: of all ways out; @lacking: there was no memory for one of them
  */
 struct emit {
 	FILE *out;
@@ -25,6 +25,7 @@ struct emit {
 	int *block_at;
 	struct store *store;
 	size_t stores;
+	bool lacking;
 };
 
 /** emit_value_of() - the text of what @op makes of operands, NULL: none. $a, $b: operands; $i: immediate; $p: the pc. */

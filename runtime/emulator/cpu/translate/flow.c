@@ -340,30 +340,27 @@ static void find_live(const struct program *program, struct function *function)
 /* Looks are where a function is entered, behind calls, and where something jumps back. */
 static void find_margin(struct function *function)
 {
-	int *length = calloc((size_t)function->steps + 1, sizeof(*length));
-
-	if (!length)
-		abort();
 	for (int i = function->steps - 1; i >= 0; i--) {
-		const struct step *step = &function->step[i];
+		struct step *step = &function->step[i];
 		bool forward = (step->flow == FLOW_BRANCH || step->flow == FLOW_GOTO) && step->target > i;
 
-		length[i] = 1;
-		if (step->flow <= FLOW_BRANCH)
-			length[i] += length[i + 1];
-		if (forward && length[step->target] >= length[i])
-			length[i] = length[step->target] + 1;
-		if (length[i] > function->margin)
-			function->margin = length[i];
+		step->ahead = 1;
+		if (step->flow <= FLOW_BRANCH && i + 1 < function->steps)
+			step->ahead += step[1].ahead;
+		if (forward && function->step[step->target].ahead >= step->ahead)
+			step->ahead = function->step[step->target].ahead + 1;
+		if (step->ahead > function->margin)
+			function->margin = step->ahead;
 	}
-	free(length);
 }
 
-void flow_analyse(struct program *program)
+bool flow_analyse(struct program *program)
 {
+	bool good = true;
+
 	program->hit = calloc(program->bytes / 16 + 1, 1);
 	if (!program->hit)
-		abort();
+		return false;
 	find_hits(program);
 	for (int i = 0; i < program->functions; i++)
 		find_flow(program, &program->function[i]);
@@ -377,7 +374,8 @@ void flow_analyse(struct program *program)
 		find_dirty(program, &program->function[i]);
 		find_live(program, &program->function[i]);
 		single_analyse(program, &program->function[i]);
-		chunk_analyse(program, &program->function[i]);
+		good &= chunk_analyse(program, &program->function[i]);
 		find_margin(&program->function[i]);
 	}
+	return good;
 }

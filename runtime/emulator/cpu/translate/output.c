@@ -62,6 +62,7 @@ void output_tables(FILE *out, const struct program *program, const char *symbol)
 bool output_write(const struct program *program, const char *prefix, const char *symbol, int files)
 {
 	int64_t all = 0, done = 0;
+	bool good = true;
 	int next = 0;
 
 	for (int i = 0; i < program->functions; i++)
@@ -79,7 +80,7 @@ bool output_write(const struct program *program, const char *prefix, const char 
 		output_head(out, program, symbol);
 		for (; next < program->functions && (done * files < all * (i + 1) || i + 1 == files);
 		     next++) {
-			emit_function(out, program, next);
+			good &= emit_function(out, program, next);
 			done += program->function[next].steps;
 		}
 		if (!i)
@@ -89,5 +90,7 @@ bool output_write(const struct program *program, const char *prefix, const char 
 			return false;
 		}
 	}
-	return true;
+	if (!good)
+		fprintf(stderr, "%s: not enough memory\n", prefix);
+	return good;
 }

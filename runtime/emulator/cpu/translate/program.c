@@ -19,8 +19,10 @@ void program_add(struct program *program, uint64_t start, const char *name)
 	if (start - program->first >= program->bytes || start & 1)
 		return;
 	grown = realloc(program->function, (size_t)(program->functions + 1) * sizeof(*grown));
-	if (!grown)
-		abort();
+	if (!grown) {
+		program->lacking = true;
+		return;
+	}
 	program->function = grown;
 	function = &grown[program->functions++];
 	memset(function, 0, sizeof(*function));
@@ -43,13 +45,13 @@ static void order_functions(struct program *program)
 		    i + 1 < n ? program->function[i + 1].start : program->first + program->bytes;
 }
 
-static void decode_function(const struct program *program, struct function *function)
+static bool decode_function(const struct program *program, struct function *function)
 {
 	uint64_t pc = function->start, left;
 
 	function->step = calloc((function->end - function->start) / 2 + 1, sizeof(*function->step));
 	if (!function->step)
-		abort();
+		return false;
 	while (pc < function->end) {
 		struct step *step = &function->step[function->steps++];
 		uint32_t raw = 0;
@@ -60,13 +62,17 @@ static void decode_function(const struct program *program, struct function *func
 		step->pc = pc;
 		pc += step->insn.bytes;
 	}
+	return true;
 }
 
-void program_order(struct program *program)
+bool program_order(struct program *program)
 {
+	if (program->lacking)
+		return false;
 	order_functions(program);
 	for (int i = 0; i < program->functions; i++)
-		decode_function(program, &program->function[i]);
+		program->lacking |= !decode_function(program, &program->function[i]);
+	return !program->lacking;
 }
 
 int program_find(const struct program *program, uint64_t pc)

@@ -52,6 +52,7 @@ enum flow {
  * @single: of the floating-point ones (bit 0 on: f), those that certainly hold a single-precision number before it, which is
  * in a variable of type float then; all others are in variables of type double, whatever they mean
  * @chunk: of the branch that closes a loop: how many rounds are done at a time; @landing: the ways out of such a loop come here
+ * @ahead: most instructions from it to the next look at the limit
  */
 struct step {
 	struct cpu_insn insn;
@@ -66,6 +67,7 @@ struct step {
 	uint32_t single;
 	struct chunk *chunk;
 	bool landing;
+	int ahead;
 };
 
 /**
@@ -90,10 +92,11 @@ struct function {
 /**
  * struct program - what is translated.
  * @bare: it is code alone, without symbols and data, that may be anywhere in memory
+ * @lacking: there was no memory for a part of it, so that it cannot be used
  */
 struct program {
 	unsigned xlen;
-	bool bare;
+	bool bare, lacking;
 	uint64_t first; /* addresses of its code */
 	uint64_t bytes;
 	uint8_t *code;
@@ -109,10 +112,13 @@ struct program {
 
 /** program_load() - read an ELF file. Return: false after a message. */
 bool program_load(struct program *program, const char *path);
-/** program_bare() - take @bytes of RV64 code that may be anywhere in memory. Return: false if there is too much of it. */
+/**
+ * program_bare() - take @bytes of RV64 code that may be anywhere in memory. Return: false if there is too much of it, or too
+ * little memory.
+ */
 bool program_bare(struct program *program, const uint8_t *code, uint64_t bytes);
-/** program_order() - functions have been added: put them in order and decode them. */
-void program_order(struct program *program);
+/** program_order() - functions have been added: put them in order and decode them. Return: false if memory was @lacking. */
+bool program_order(struct program *program);
 /** program_add() - a function starts at @start. */
 void program_add(struct program *program, uint64_t start, const char *name);
 void program_fini(struct program *program);
@@ -121,8 +127,8 @@ int program_find(const struct program *program, uint64_t pc);
 /** function_step() - index of the step at @pc, or NOWHERE. */
 int function_step(const struct function *function, uint64_t pc);
 
-/** flow_analyse() - all of what struct step and struct function say beyond the instructions. */
-void flow_analyse(struct program *program);
+/** flow_analyse() - all of what struct step and struct function say beyond the instructions. Return: false: no memory. */
+bool flow_analyse(struct program *program);
 /** flow_reload() - registers to load again after the call that @step is. */
 uint64_t flow_reload(const struct program *program, const struct function *function, int step);
 
@@ -135,8 +141,11 @@ uint32_t single_behind(const struct program *program, const struct function *fun
 /** single_after() - @single behind @step, which is no call. */
 uint32_t single_after(const struct step *step);
 
-/** chunk_analyse() - find the loops of @function that can be done in chunks: struct step's @chunk and @landing. */
-void chunk_analyse(const struct program *program, struct function *function);
+/**
+ * chunk_analyse() - find the loops of @function that can be done in chunks: struct step's @chunk and @landing. Return: false: no
+ * memory.
+ */
+bool chunk_analyse(const struct program *program, struct function *function);
 
 /**
  * emit_real() - the text of floating-point instruction @step. Return: false if it is none.
@@ -158,8 +167,8 @@ bool real_may_miss(const struct cpu_insn *insn);
 bool real_propagates(const struct cpu_insn *insn);
 bool real_is_fused(const struct cpu_insn *insn);
 
-/** emit_function() - write the C text of function @number. */
-void emit_function(FILE *out, const struct program *program, int number);
+/** emit_function() - write the C text of function @number. Return: false: there was no memory for all of it. */
+bool emit_function(FILE *out, const struct program *program, int number);
 
 /** output_head(), output_tables() - write what stands before the functions, and behind them. */
 void output_head(FILE *out, const struct program *program, const char *symbol);

@@ -30,7 +30,7 @@ static bool load_bare(struct program *program, const char *path)
 	bytes = fread(code, 1, sizeof(code), file);
 	fclose(file);
 	if (!program_bare(program, code, bytes)) {
-		fprintf(stderr, "%s: no code, or too much of it\n", path);
+		fprintf(stderr, "%s: no code, or too much of it for the translator or its memory\n", path);
 		return false;
 	}
 	return true;
@@ -58,8 +58,7 @@ int main(int argc, char **argv)
 		return usage(stderr);
 	if (!(bare ? load_bare : program_load)(&program, argv[1]))
 		return 1;
-	flow_analyse(&program);
-	good = output_write(&program, argv[2], argv[3], files);
+	good = flow_analyse(&program) && output_write(&program, argv[2], argv[3], files);
 	program_fini(&program);
 	return good ? 0 : 1;
 }
