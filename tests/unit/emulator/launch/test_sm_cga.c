@@ -210,6 +210,39 @@ static void killed(void **unused)
 	finish(0, 1, 9, 26);
 }
 
+/* TSK-12: what waits at a barrier or is staged in the CGAs of other tasks is not touched. */
+static void others_live_on(void **unused)
+{
+	/*
+	 *	lwu t0, 100(tp); ld s0, 0(a0); beqz t0, 2f; 1: li a7, 4; ecall; ld t0, 2000(s0); beqz t0, 1b
+	 * 2:	li a7, 32; ecall; li t0, 1; addi s0, s0, 2008; amoadd.d zero, t0, (s0); ret
+	 */
+	static const uint32_t rank_0_waits[] = {
+		0x06426283, 0x00053403, 0x00028a63, 0x00400893, 0x00000073, 0x7d043283, 0xfe028ae3,
+		0x02000893, 0x00000073, 0x00100293, 0x7d840413, 0x0054302f, 0x00008067,
+	};
+
+	memcpy(card->map[0].host + 0xc00, rank_0_waits, sizeof(rank_0_waits));
+	cga_state(0, C_SPIN, 4, 4, 1);
+	cga_state(1, 0xc00, 4, 4, 2);
+	cga_state(2, C_IDS, 4, 4, 1);
+	assert_int_equal(cga_launch_one(0, 0, 0, 1, 0xf0), 0);
+	assert_int_equal(cga_launch_one(1, 0, 1, 1, 0xf), 0);
+	idle();
+	sequence++;
+	assert_int_equal(cga_send(2, 0, 1, 2, 1, 3), 0);
+	sm_array_kill(card->array, 0);
+	rig_until(card, 0, 4);
+	assert_int_equal(cga_send(2, TUTTI_LAUNCH_END_OF_CGA, 1, 2, 1, 0xc), 0);
+	finish(2, 1, 2, 4);
+	assert_int_equal(card->done[1], 0);
+	__atomic_store_n(&data[250], 1, __ATOMIC_SEQ_CST);
+	finish(1, 0, 1, 4);
+	assert_int_equal(data[251], 8);
+	assert_int_equal(card->faults + card->cga_faults + card->killed[1] + card->killed[2], 0);
+	assert_false(sm_array_busy(card->array));
+}
+
 static void stuck(void **unused)
 {
 	card->stuck = 1 + 3;
@@ -337,6 +370,8 @@ static const struct CMUnitTest tests[] = {
 	CASE("CGA-25: arriving twice, or waiting without arriving, is an error", misuse),
 	CASE("TSK-12, CGA-26: a killed CGA is reported and flushed like any other", killed),
 	CASE_THREADS("TSK-12, CGA-26: a killed CGA is reported and flushed like any other", killed),
+	CASE("TSK-12: a killed task leaves the CGAs of others alone", others_live_on),
+	CASE_THREADS("TSK-12: a killed task leaves the CGAs of others alone", others_live_on),
 	CASE("SYS-15: a stuck SM keeps its own CGA from ending, no other", stuck),
 	CASE_THREADS("SYS-15: a stuck SM keeps its own CGA from ending, no other", stuck),
 	CASE("CGA-26: completions name the CGA, SM by SM", completions),

@@ -102,16 +102,48 @@ static void barrier_of_32_waves(void **unused)
 	rig_destroy(card);
 }
 
+/* Whichever wave is the last one that the others wait for: it arrives, or it ends. */
 static void barrier_ignores_ended_waves(void **unused)
 {
-	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 1);
-	struct tutti_task_state state;
+	for (unsigned waves = 1; waves <= 9; waves++) {
+		struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 1);
+		struct tutti_task_state state = rig_state(1, K_EARLY, 1, waves);
 
-	prepare(card, 1);
-	state = rig_state(1, K_EARLY, 1, 7);
-	launch_one(card, &state, 0);
-	rig_until(card, 0, 1);
-	rig_destroy(card);
+		prepare(card, 1);
+		launch_one(card, &state, 0);
+		rig_until(card, 0, 1);
+		assert_int_equal(card->counter[TUTTI_COUNTER_BARRIERS], 1);
+		rig_destroy(card);
+	}
+}
+
+/* SYS-07: of three waves one waits, one ends meanwhile, and one comes late: the first one waits for it. */
+static void barrier_waits_for_late_waves(void **unused)
+{
+	/*
+	 *	ld s0, 0(a0); lw t0, 28(tp); beqz t0, 3f; li t1, 1; beq t0, t1, 2f
+	 *	li s1, 10; 1: li a7, 4; ecall; addi s1, s1, -1; bnez s1, 1b; li t1, 1; sd t1, 8(s0); j 3f
+	 * 2:	li s1, 4; 4: li a7, 4; ecall; addi s1, s1, -1; bnez s1, 4b; ret
+	 * 3:	li a7, 1; ecall; lw t0, 28(tp); bnez t0, 5f; ld t1, 8(s0); sd t1, 0(s0); 5: ret
+	 */
+	static const uint32_t late[] = {
+		0x00053403, 0x01c22283, 0x04028263, 0x00100313, 0x02628263, 0x00a00493, 0x00400893, 0x00000073, 0xfff48493,
+		0xfe049ae3, 0x00100313, 0x00643423, 0x01c0006f, 0x00400493, 0x00400893, 0x00000073, 0xfff48493, 0xfe049ae3,
+		0x00008067, 0x00100893, 0x00000073, 0x01c22283, 0x00029663, 0x00843303, 0x00643023, 0x00008067,
+	};
+
+	for (unsigned mode = 0; mode < 2; mode++) {
+		struct tutti_card *card = rig_create(mode ? TUTTI_CARD_FAST : TUTTI_CARD_DETERMINISTIC, mode, 1);
+		uint64_t *data = prepare(card, 1);
+		struct tutti_task_state state = rig_state(1, 0x800, 1, 3);
+
+		memcpy(card->map[0].host + 0x800, late, sizeof(late));
+		launch_one(card, &state, 0);
+		rig_until(card, 0, 1);
+		assert_int_equal(data[0], 1); /* what the late wave stored before the barrier */
+		assert_int_equal(card->counter[TUTTI_COUNTER_BARRIERS], 1);
+		rig_destroy(card);
+	}
 }
 
 /* @pc exact, @address where known; afterwards the CTA can be killed and the SM is empty. */
@@ -562,6 +594,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(atomics_are_exact),
 		cmocka_unit_test(barrier_of_32_waves),
 		cmocka_unit_test(barrier_ignores_ended_waves),
+		cmocka_unit_test(barrier_waits_for_late_waves),
 		cmocka_unit_test(fault_of_load),
 		cmocka_unit_test(fault_of_store),
 		cmocka_unit_test(fault_of_read_only),
