@@ -22,7 +22,7 @@ INTEGRATION = 'build/tests/integration/test_*'
 
 def unit(name):
     """Patterns of unit tests, each of which is built with sanitizers, too."""
-    return f'build/tests/unit/test_{name}_*', f'build/asan/tests/unit/test_{name}_*'
+    return f'build/tests/unit/test_{name}*', f'build/asan/tests/unit/test_{name}*'
 
 
 AREAS = {
@@ -33,10 +33,10 @@ AREAS = {
         r'/test_(boot|deterministic|device)$'),
     'runtime': Area(
         ('runtime/[!ekt]*/*.c', 'runtime/transport/*.c', 'runtime/transport/bare/*.c', 'runtime/tutti-card/*.c'), r'print|/xrt',
-        ('build/libtutti.a',), (), (*unit('rt'), INTEGRATION), ()),
+        ('build/libtutti.a',), (), (*unit('rt'), *unit('split'), INTEGRATION), ()),
     'emulator': Area(
         ('runtime/emulator/*/*.c',), r'/energy|/print|store_speed|/cpu/',
-        ('build/libtutti-card.a',), (), (*unit('card'), *unit('sm'), INTEGRATION), ()),
+        ('build/libtutti-card.a',), (), (*unit('card'), *unit('sm'), *unit('translated'), INTEGRATION), ()),
     'processor': Area(
         ('runtime/emulator/cpu/*.c', 'runtime/emulator/cpu/*.h', 'runtime/emulator/cpu/translate/*.c'), r'print',
         ('build/libtutti-cpu.a',), (), (*unit('cpu'), 'build/tests/cpu/test_target_*', 'build/tests/cpu/lockstep'), ()),

@@ -17,7 +17,7 @@
 #define MAGIC 0x54455354u
 
 enum { OP_COMMANDS = 1, OP_TIMER, OP_ILLEGAL, OP_SPIN, OP_LOAD, OP_STORE, OP_BREAK, OP_ENABLE, OP_HALT, OP_PEEK, OP_POKE,
-       OP_NO_HANDLER, OP_MARK, OP_JUMP, OP_BUSY };
+       OP_NO_HANDLER, OP_MARK, OP_JUMP, OP_BUSY, OP_MARK_HALT };
 
 static uint32_t commands[1024] __attribute__((aligned(64)));
 static struct tutti_event events[64] __attribute__((aligned(64)));
@@ -126,6 +126,10 @@ static void script(void)
 		reg_write(TUTTI_REG_MARK, 1);
 		__asm__ volatile("nop\n nop\n nop\n nop\n nop");
 		reg_write(TUTTI_REG_MARK, 2);
+		break;
+	case OP_MARK_HALT: /* by two stores, one after the other */
+		__asm__ volatile("sw %0, %1(%2)\n sw %0, %3(%2)" : : "r"(w[0]), "i"(TUTTI_REG_MARK), "r"(TUTTI_CORE_REGISTERS),
+				 "i"(TUTTI_REG_HALT) : "memory");
 		break;
 	case OP_BUSY: /* take @w[0] events, @w[1] ticks apart, without idling */
 		busy = w[0];

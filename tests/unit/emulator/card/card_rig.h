@@ -29,7 +29,7 @@
 #define LOCAL_BUFFER 0x20000u
 
 enum { OP_COMMANDS = 1, OP_TIMER, OP_ILLEGAL, OP_SPIN, OP_LOAD, OP_STORE, OP_BREAK, OP_ENABLE, OP_HALT, OP_PEEK, OP_POKE,
-       OP_NO_HANDLER, OP_MARK, OP_JUMP, OP_BUSY };
+       OP_NO_HANDLER, OP_MARK, OP_JUMP, OP_BUSY, OP_MARK_HALT };
 
 /* ---- recorder in place of the SM array ---- */
 

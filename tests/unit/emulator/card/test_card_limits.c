@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+/* Where things end: what a card may be, what the soft core reaches, how long commands are, how much the trace ring holds. */
+#include "card_rig.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof(*(array)))
+
+/* ---- what a card may be ---- */
+
+static int read_text(struct tutti_card_config *config, const char *text)
+{
+	FILE *file = fmemopen((void *)text, strlen(text), "r");
+	int error;
+
+	memset(config, 0, sizeof(*config));
+	error = tutti_card_config_read(config, file);
+	fclose(file);
+	return error;
+}
+
+/* The last value that is allowed, and the first one that is not. */
+static void test_settings(void **state)
+{
+	static const struct {
+		const char *good, *bad;
+	} pairs[] = {
+		{"peus 8\npeu_waves 16\n", "peus 9\npeu_waves 8\n"},
+		{"peus 2\npeu_waves 64\n", "peus 1\npeu_waves 65\n"},
+		{"peus 4\npeu_waves 32\n", "peus 4\npeu_waves 33\n"},
+		{"scalar_blocks 256\n", "scalar_blocks 257\n"},
+		{"vector_blocks 256\n", "vector_blocks 257\n"},
+		{"shared_blocks 256\n", "shared_blocks 257\n"},
+		{"barriers 256\n", "barriers 257\n"},
+		{"cta_slots 255\n", "cta_slots 256\n"},
+		{"shared_block_bytes 16\n", "shared_block_bytes 8\n"},
+		{"shared_block_bytes 1M\n", "shared_block_bytes 2M\n"},
+		{"shared_block_bytes 64\n", "shared_block_bytes 48\n"},
+		{"local_bytes 512K\n", "local_bytes 576K\n"},
+		{"local_bytes 320K\n", "local_bytes 288K\n"},
+		{"memory 8M\n", "memory 8188K\n"},
+		{"memory 1024G\n", "memory 1025G\n"},
+		{"gpc 16*64\n", "gpc 1024 1\n"},
+		{"gpc 1*64\n", "gpc 1*64\ngpc 1\n"},
+		{"gpc 3+2\n", "gpc 3+255+255+255+255+2\n"},
+		{"gpc 2 2\nugpu 1 1\n", "gpc 2 2\nugpu 1 1 1\n"},
+		{"gpc 2 2 2\nugpu 2 1\n", "gpc 2 2 2\nugpu 1 1\n"},
+	};
+	struct tutti_card_config config;
+
+	for (unsigned i = 0; i < LENGTH(pairs); i++) {
+		if (read_text(&config, pairs[i].good) || !tutti_card_bar_bytes(&config))
+			fail_msg("refused: %s", pairs[i].good);
+		if (!read_text(&config, pairs[i].bad) && tutti_card_bar_bytes(&config))
+			fail_msg("not refused: %s", pairs[i].bad);
+	}
+}
+
+/* A line that cannot be read whole is not read at all. */
+static void test_long_lines(void **state)
+{
+	struct tutti_card_config config;
+	char text[1200];
+
+	memset(text, ' ', sizeof(text));
+	memcpy(text, "peus 2", 6);
+	strcpy(text + 510, "\nmemory 8M\n");
+	assert_int_equal(read_text(&config, text), 0);
+	assert_int_equal(config.peus, 2);
+	assert_int_equal(config.memory_bytes, 8u << 20);
+	memset(text, ' ', sizeof(text));
+	memcpy(text, "peus 2", 6);
+	strcpy(text + 511, "\n");
+	assert_int_equal(read_text(&config, text), -22);
+	strcpy(text + 510, "");
+	assert_int_equal(read_text(&config, text), 0); /* the last line may be without its end */
+}
+
+static const struct tutti_discovery *described(const char *text, struct tutti_card **out)
+{
+	struct tutti_card_config config;
+
+	assert_int_equal(read_text(&config, text), 0);
+	config.mode = TUTTI_CARD_DETERMINISTIC;
+	assert_int_equal(tutti_card_create(&config, out), 0);
+	return tutti_card_bar(*out);
+}
+
+static void test_described(void **state)
+{
+	const struct tutti_discovery *d;
+	struct tutti_card *other;
+
+	d = described("gpc 2\nmemory 64M\n", &other);
+	assert_int_equal(d->workgroup_items, 1024);
+	assert_true(d->features & TUTTI_FEATURE_ORDERED_STATES);
+	assert_false(d->features & TUTTI_FEATURE_ENERGY);
+	assert_int_equal(d->gpc[0].cpcs, 1);
+	tutti_card_destroy(other);
+	d = described("gpc 6 7 12 13\nmemory 64M\npeus 2\npeu_waves 5\nacknowledge 3\nenergy 1\n", &other);
+	assert_int_equal(d->workgroup_items, 320);
+	assert_false(d->features & TUTTI_FEATURE_ORDERED_STATES);
+	assert_true(d->features & TUTTI_FEATURE_ENERGY);
+	assert_int_equal(d->gpc[0].cpcs | d->gpc[1].cpcs << 4 | d->gpc[2].cpcs << 8 | d->gpc[3].cpcs << 12, 0x3221);
+	assert_int_equal(d->gpc[0].ugpu | d->gpc[1].ugpu << 4 | d->gpc[2].ugpu << 8 | d->gpc[3].ugpu << 12, 0x1100);
+	tutti_card_destroy(other);
+	d = described("gpc 2*5\nmemory 64M\npeus 8\npeu_waves 16\n", &other);
+	assert_int_equal(d->workgroup_items, 1024);
+	assert_int_equal(d->gpc[2].ugpu | d->gpc[3].ugpu << 4, 0x10);
+	tutti_card_destroy(other);
+}
+
+/* ---- what the soft core reaches ---- */
+
+/* Trap of @op at @address, or 0. The firmware runs afterwards. */
+static uint32_t trap_of(uint32_t op, uint32_t address)
+{
+	const uint32_t *traps = (uint32_t *)(memory + TRAPS);
+	uint32_t cause = 0;
+
+	SCRIPT_WORDS(op, address);
+	if (status->state != TUTTI_STATE_RUNNING) {
+		assert_int_equal(traps[2], address);
+		cause = traps[0];
+		boot(image_file, image_bytes);
+	}
+	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+	return cause;
+}
+
+static void test_areas(void **state)
+{
+	const uint32_t sms = (discovery->sms * (uint32_t)sizeof(struct tutti_sm_state) + 4095) & ~4095u; /* whole pages */
+	const struct {
+		uint32_t address, load, store;
+	} places[] = {
+		{TUTTI_CORE_LOCAL + discovery->local_bytes - 4, 0, 0},
+		{TUTTI_CORE_LOCAL + discovery->local_bytes, 5, 7},
+		{TUTTI_CORE_ENGINES - 4, 5, 7},
+		{TUTTI_CORE_ENGINES + TUTTI_PAGE_SIZE - 4, 0, 0},
+		{TUTTI_CORE_REGISTERS + 0xffc, 0, 0},
+		{TUTTI_CORE_REGISTERS + 0x1000, 5, 7},
+		{TUTTI_CORE_SMS - 4, 5, 7},
+		{TUTTI_CORE_SMS, 0, 7},
+		{TUTTI_CORE_SMS + sms - 4, 0, 7},
+		{TUTTI_CORE_SMS + sms, 5, 7},
+		{TUTTI_CORE_CONTROL - 4, 5, 7},
+		{TUTTI_CORE_CONTROL + discovery->doorbells.offset - 4, 0, 0},
+		{TUTTI_CORE_CONTROL + discovery->doorbells.offset, 5, 7},
+		{TUTTI_CORE_CARD - 4, 5, 7},
+		{TUTTI_CORE_CARD + (64u << 20) - 4, 0, 0},
+		{TUTTI_CORE_CARD + (64u << 20), 5, 7},
+	};
+
+	for (unsigned i = 0; i < LENGTH(places); i++) {
+		if (trap_of(OP_LOAD, places[i].address) != places[i].load)
+			fail_msg("load from %#x", places[i].address);
+		if (trap_of(OP_STORE, places[i].address) != places[i].store)
+			fail_msg("store to %#x", places[i].address);
+	}
+	/* only local memory holds code */
+	assert_int_equal(trap_of(OP_JUMP, TUTTI_CORE_ENGINES), 1);
+	assert_int_equal(trap_of(OP_JUMP, TUTTI_CORE_CARD + SCRIPT), 1);
+}
+
+static void test_registers(void **state)
+{
+	uint32_t got[6];
+	uint64_t time;
+
+	/* the high half belongs to the low one that was read before it */
+	SCRIPT_WORDS(OP_TIMER, 0xfffffff0, 5);
+	*(uint32_t *)(memory + EVENTS) = 0;
+	settle();
+	assert_non_null(event_of(TUTTI_EVENT_TIMER));
+	peek(TUTTI_CORE_REGISTERS, got, 6);
+	time = got[0] | (uint64_t)got[1] << 32;
+	assert_in_range(time, 0x5fffffff0ull, 0x600ffffffull);
+	/* whatever else is read: no number but that of the core, which is the first */
+	for (unsigned i = 2; i < 6; i++)
+		assert_int_equal(got[i], 0);
+	peek(TUTTI_CORE_REGISTERS, got, 1);
+	assert_true((uint32_t)(got[0] - (uint32_t)time) < 0x100000);
+	peek(TUTTI_CORE_REGISTERS + 4, got, 1);
+	assert_int_equal(got[0], 6);
+	assert_in_range(got[0], time >> 32, (time >> 32) + 1);
+}
+
+/* SYS-13: a mark tells how many instructions were executed, the one that makes it included. */
+static void test_mark(void **state)
+{
+	uint64_t mark[2][2];
+
+	SCRIPT_WORDS(OP_MARK_HALT, 42);
+	assert_int_equal(status->state, TUTTI_STATE_CRASHED);
+	assert_int_equal(tutti_card_marks(card, mark, 2), 1);
+	assert_int_equal(mark[0][0], 42);
+	assert_int_equal(mark[0][1] + 1, tutti_card_instructions(card));
+	assert_int_equal(tutti_card_marks(card, mark, 2), 0);
+}
+
+static void test_kind(void **state)
+{
+	card_open(TUTTI_CARD_DETERMINISTIC);
+	assert_string_equal(tutti_card_core(card), "none");
+	boot(image_file, image_bytes);
+	assert_string_equal(tutti_card_core(card), "interpreted");
+	tutti_card_count(card, true);
+	assert_string_equal(tutti_card_core(card), "interpreted, counted by function");
+	tutti_card_count(card, false);
+	assert_string_equal(tutti_card_core(card), "interpreted");
+	tutti_card_destroy(card);
+}
+
+/* ---- symbols of the image ---- */
+
+/* SYS-13: names of any length, in any order; a table that is not in the file is none. */
+static void test_symbols(void **state)
+{
+	struct tutti_image *image = malloc(image_bytes);
+	struct tutti_card_function functions[4];
+	struct tutti_image_symbol *symbols;
+
+	memcpy(image, image_file, image_bytes);
+	symbols = (struct tutti_image_symbol *)((uint8_t *)image + image->symbols_offset);
+	symbols[1] = symbols[0];
+	symbols[0].address = 0x120;
+	memset(symbols[0].name, 'x', sizeof(symbols[0].name));
+	image_seal(image);
+	boot(image, image_bytes);
+	assert_int_equal(tutti_card_profile(card, functions, 4), 2);
+	assert_string_equal(functions[0].name, "start");
+	assert_int_equal(functions[0].address, 0x100);
+	assert_int_equal(strlen(functions[1].name), sizeof(symbols[0].name) - 1);
+	assert_int_equal(functions[1].address, 0x120);
+	assert_int_equal(tutti_card_profile(card, functions, 1), 2);
+	for (unsigned i = 0; i < 3; i++) {
+		memcpy(image, image_file, image_bytes);
+		if (!i)
+			image->symbols++;
+		else
+			image->symbols_offset += i == 1 ? 2 : 4;
+		image_seal(image);
+		boot(image, image_bytes);
+		assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+		assert_int_equal(tutti_card_profile(card, functions, 4), 0);
+	}
+	free(image);
+}
+
+/* ---- commands ---- */
+
+/* How long each is, in words; what is shorter or longer stops the soft core before anything is done. */
+static void test_lengths(void **state)
+{
+	static const struct {
+		uint8_t op, least, most;
+	} commands[] = {
+		{TUTTI_CMD_FENCE, 1, 1},	{TUTTI_CMD_FETCH, 6, 6},     {TUTTI_CMD_WRITE, 6, 6},	  {TUTTI_CMD_SCRUB, 5, 5},
+		{TUTTI_CMD_SIGNAL, 4, 4},	{TUTTI_CMD_INTERRUPT, 1, 1}, {TUTTI_CMD_STATE, 25, 65},	  {TUTTI_CMD_LAUNCH, 2, 255},
+		{TUTTI_CMD_KILL, 1, 1},		{TUTTI_CMD_CONTEXT, 5, 5},   {TUTTI_CMD_TLB, 5, 5},	  {TUTTI_CMD_ORDER, 3, 255},
+		{TUTTI_CMD_TRACE, 3, 3},	{TUTTI_CMD_FLUSH, 3, 3},     {TUTTI_CMD_THROTTLE, 2, 255}, {TUTTI_CMD_REPLY, 4, 4},
+		{TUTTI_CMD_SM_MODE, 1, 1},	{TUTTI_CMD_TASK, 5, 9},	     {TUTTI_CMD_BLOCK, 6, 20},
+	};
+	unsigned before = sms.states + sms.launches + sms.kills + sms.invalidates;
+
+	for (unsigned i = 0; i < LENGTH(commands); i++)
+		for (unsigned longer = 0; longer < 2; longer++) {
+			uint32_t length = longer ? commands[i].most + 1u : commands[i].least - 1u, words[256] = {0};
+
+			if (length > 255)
+				continue;
+			words[0] = TUTTI_COMMAND(commands[i].op, length, 0);
+			interrupts = 0;
+			script(OP_COMMANDS, words, length ? length : 1);
+			if (status->state != TUTTI_STATE_CRASHED || crash->cause != TUTTI_CRASH_TRAP)
+				fail_msg("command %u of %u words", commands[i].op, length);
+			assert_int_equal(sms.states + sms.launches + sms.kills + sms.invalidates, before);
+			boot(image_file, image_bytes);
+			before = sms.states + sms.launches + sms.kills + sms.invalidates;
+		}
+	/* what is no command; what goes on behind the tail */
+	for (unsigned i = 0; i < 2; i++) {
+		COMMAND(i ? TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, 0) : TUTTI_COMMAND(TUTTI_CMD_BLOCK + 1, 3, 0), 0, 0);
+		assert_int_equal(status->state, TUTTI_STATE_CRASHED);
+		boot(image_file, image_bytes);
+	}
+}
+
+/* ---- the trace ring ---- */
+
+static void trace_some(unsigned n)
+{
+	uint32_t words[900];
+
+	while (n) {
+		unsigned part = n < 300 ? n : 300;
+
+		for (unsigned i = 0; i < part; i++)
+			memcpy(&words[3 * i], (uint32_t[]){TUTTI_COMMAND(TUTTI_CMD_TRACE, 3, TUTTI_TRACE_EXPAND), 9, i}, 12);
+		script(OP_COMMANDS, words, 3 * part);
+		n -= part;
+	}
+}
+
+static void test_trace(void **state)
+{
+	const struct tutti_trace *ring = (const void *)(bar + discovery->trace.offset);
+	unsigned records = discovery->trace.bytes / (unsigned)sizeof(*ring);
+	uint64_t first = status->trace_tail;
+
+	trace_some(5);
+	assert_int_equal(status->trace_tail, first); /* that kind is not enabled */
+	control->trace_enable = 1u << TUTTI_TRACE_EXPAND;
+	control->trace_head = first;
+	trace_some(records - 1);
+	assert_int_equal(status->trace_tail, first + records - 1);
+	trace_some(1);
+	assert_int_equal(status->trace_tail, first + records);
+	assert_int_equal(status->trace_lost, 0);
+	trace_some(2); /* the ring is full */
+	assert_int_equal(status->trace_tail, first + records);
+	assert_int_equal(status->trace_lost, 2);
+	control->trace_head = first + 1;
+	trace_some(2);
+	assert_int_equal(status->trace_tail, first + records + 1);
+	assert_int_equal(status->trace_lost, 3);
+	assert_int_equal(ring[first % records].kind, TUTTI_TRACE_EXPAND);
+	assert_int_equal(ring[first % records].queue, 9);
+	assert_int_equal(ring[first % records].sm, 0xffff);
+	assert_true(ring[first % records].time >= ring[(first + records - 1) % records].time);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{"SYS-14: settings at their limits", test_settings, NULL, NULL, NULL},
+		{"SYS-14: lines at their limit", test_long_lines, NULL, NULL, NULL},
+		{"SYS-14: what the discovery data say of a card", test_described, NULL, NULL, NULL},
+		{"SYS-10: what the soft core reaches, to the word", test_areas, setup, teardown, NULL},
+		{"SYS-12: the timer is read in two halves, other registers as 0", test_registers, setup, teardown, NULL},
+		{"SYS-13: a mark counts its own instruction", test_mark, setup, teardown, NULL},
+		{"SYS-13: how the firmware is executed", test_kind, NULL, NULL, NULL},
+		{"SYS-13: symbols of the image", test_symbols, setup, teardown, NULL},
+		{"SYS-10: commands that are too short or too long", test_lengths, setup, teardown, NULL},
+		{"SYS-13: a full trace ring drops what is new, and says how much", test_trace, setup, teardown, NULL},
+	};
+
+	return cmocka_run_group_tests_name("card: limits", tests, make_image, drop_image);
+}
