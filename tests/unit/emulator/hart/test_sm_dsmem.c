@@ -161,6 +161,60 @@ static void ids_are_not_reused_early(void **unused)
 	assert_int_equal(cga_launch_one(0, 0, 3, 1, 0x0f), -EINVAL);
 }
 
+/* Where the shared memory of another CTA is, as movers ask for it. */
+static void shared_of_ranks(void **unused)
+{
+	struct cta *first = NULL;
+	struct sm_shared shared, own;
+
+	cga_state(0, C_EXITED, 8, 4, 1);
+	assert_int_equal(cga_launch_one(0, 1, 9, 1, 0x0f), 0);
+	for (unsigned i = 0; i < 16 * 32; i++)
+		if (card->array->cta[i].used && !card->array->cta[i].at.rank)
+			first = &card->array->cta[i];
+	assert_non_null(first);
+	assert_int_equal(sm_array_shared(card->array, first->number, 0, &shared), TUTTI_CAUSE_SERVICE); /* it does not run yet */
+	assert_int_equal(sm_array_shared(card->array, 16 * 32, 0, &shared), TUTTI_CAUSE_SERVICE);
+	rig_until(card, 0, 3); /* all but rank 0 have exited */
+	assert_int_equal(sm_array_shared(card->array, first->number, SM_SELF, &own), 0);
+	assert_int_equal(own.bytes, 2048);
+	assert_int_equal(sm_array_shared(card->array, first->number, 0, &shared), 0);
+	assert_ptr_equal(shared.base, own.base);
+	for (unsigned rank = 1; rank < 6; rank++)
+		assert_int_equal(sm_array_shared(card->array, first->number, rank, &shared), TUTTI_CAUSE_CGA_EXITED);
+	sm_array_reset(card->array);
+	/* ranks that wait; that of the asking CTA is one of them */
+	cga_state(1, C_STAY, 4, 4, 1);
+	assert_int_equal(cga_launch_one(1, 0, 3, 2, 0x81), 0);
+	idle();
+	for (unsigned i = 0; i < 16 * 32; i++) {
+		const struct cta *cta = &card->array->cta[i];
+
+		if (!cta->used)
+			continue;
+		for (unsigned rank = 0; rank < 4; rank++) {
+			assert_int_equal(sm_array_shared(card->array, i, rank, &shared), 0);
+			assert_int_equal(shared.bytes, 2048);
+			assert_int_equal((uint64_t)(shared.base - cta->hart->shared),
+					 (rank & 1 ? 7 : 0) * card->array->shared_stride + rank / 2 * 2048);
+		}
+		assert_int_equal(sm_array_shared(card->array, i, 4, &shared), TUTTI_CAUSE_CGA_EXITED);
+		assert_int_equal(sm_array_shared(card->array, i, SM_SELF, &own), 0);
+		assert_int_equal(sm_array_shared(card->array, i, cta->at.rank, &shared), 0);
+		assert_ptr_equal(own.base, shared.base);
+	}
+	sm_array_reset(card->array);
+	/* without a CGA there is no rank but 0 */
+	cga_state(2, C_STAY, 4, 0, 1);
+	assert_int_equal(rig_launch(card, 2, 1, 1), 0);
+	idle();
+	for (unsigned i = 0; i < 16 * 32; i++)
+		if (card->array->cta[i].used) {
+			assert_int_equal(sm_array_shared(card->array, i, 0, &shared), 0);
+			assert_int_equal(sm_array_shared(card->array, i, 1, &shared), TUTTI_CAUSE_CGA_EXITED);
+		}
+}
+
 static void flush_of_nothing(void **unused)
 {
 	assert_int_equal(sm_array_flush(card->array, 0, 3, ALL), 0);
@@ -272,6 +326,7 @@ static const struct CMUnitTest tests[] = {
 	CASE("CGA-26: who gets an exited CTA's memory is not reached by its CGA", exited_and_replaced),
 	CASE("CGA-26: an id is free when every SM has been flushed", ids_are_not_reused_early),
 	CASE("CGA-26: flushes of what does not exist", flush_of_nothing),
+	CASE("CGA-24, TMA-25: where movers find the shared memory of another rank", shared_of_ranks),
 	CASE("CGA-27: an error for a CGA that is gone is dropped", errors_of_the_gone),
 	CASE("CGA-26: ids come and go, no ring is disturbed, all tables are empty in the end", reuse_at_random),
 	CASE_THREADS("CGA-26: ids come and go, no ring is disturbed, all tables are empty in the end", reuse_at_random),
