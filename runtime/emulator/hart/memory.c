@@ -14,7 +14,6 @@
 #include "emulator/hart/energy.h"
 
 #define PAGE	    4096ull
-#define PRIVATE_END (TUTTI_WAVE_PRIVATE + 0x1000000000ull)
 #define BLOCK_SHIFT 21 /* no span of the MMU reaches out of such a block */
 
 /* li a7, 0; ecall; j . */
@@ -75,8 +74,6 @@ static int span_stack(struct hart *hart, uint64_t va, struct cpu_span *span)
 {
 	struct stack *stack = hart->current->stack;
 
-	if (va >= PRIVATE_END)
-		return TUTTI_CAUSE_UNMAPPED;
 	if (va - stack->va >= stack->bytes)
 		return TUTTI_CAUSE_STACK;
 	hart->lent_stack = stack;

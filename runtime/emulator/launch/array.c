@@ -231,6 +231,7 @@ struct cta *cta_launch(struct sm_array *array, struct slot *slot, unsigned numbe
 	cta->group = NULL;
 	cta->cga = NULL;
 	cta->sm = (uint16_t)sm;
+	cta->lmem = ~0u;
 	cta->left = cta->waves;
 	cta->started = cta->arrived = 0;
 	cta->asked = cta->served = 0;

@@ -43,7 +43,7 @@ static void fill_special(struct wave *wave)
 	info->cga_rank = cta->cga ? cta->at.rank : 0;
 	for (unsigned d = 0; d < 3; d++)
 		info->cga[d] = info->cta[d] / (size[d] ? size[d] : 1u);
-	info->lmem = cta->special ? cta->lmem : ~0u;
+	info->lmem = cta->lmem;
 	info->work_first = cta->special ? cta->work_first : 0;
 	info->work_items = cta->special ? cta->work_items : 0;
 }

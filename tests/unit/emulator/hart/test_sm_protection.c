@@ -129,6 +129,33 @@ static void guard_around_the_stack(void **state)
 		TUTTI_WAVE_PRIVATE + 4096);
 }
 
+/* Where windows begin and end, which have nothing beside them. */
+static void windows_end(void **state)
+{
+	static const uint64_t infos = 4 * 32 * 256; /* of the rig's 4 SMs of 32 waves */
+	const struct {
+		uint64_t at;
+		unsigned cause;
+	} beside[] = {
+		{TUTTI_WAVE_ROM - 8, TUTTI_CAUSE_UNMAPPED},	  {TUTTI_WAVE_ROM + 4096, TUTTI_CAUSE_UNMAPPED},
+		{TUTTI_WAVE_INFO - 8, TUTTI_CAUSE_UNMAPPED},	  {TUTTI_WAVE_INFO + infos, TUTTI_CAUSE_UNMAPPED},
+		{TUTTI_WAVE_SHARED - 8, TUTTI_CAUSE_UNMAPPED},	  {TUTTI_WAVE_PRIVATE - 8, TUTTI_CAUSE_UNMAPPED},
+		{TUTTI_WAVE_PRIVATE, TUTTI_CAUSE_STACK},	  {TUTTI_WAVE_DSMEM - 8, TUTTI_CAUSE_STACK},
+		{TUTTI_WAVE_DSMEM + (1 << 24), TUTTI_CAUSE_CGA_RANK}, {TUTTI_WAVE_LMEM, TUTTI_CAUSE_UNMAPPED},
+	};
+
+	for (unsigned i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
+		refused(K_LOAD, K_LOAD + 4, 2048, beside[i].at, beside[i].cause, TUTTI_ACCESS_READ, beside[i].at);
+		refused(K_STORE, K_STORE + 4, 2048, beside[i].at, beside[i].cause, TUTTI_ACCESS_WRITE, beside[i].at);
+	}
+	/* up to their last words they can be read, and only read */
+	refused(K_LOAD, K_LOAD_AT, 0, TUTTI_WAVE_ROM + 4096 - 8, TUTTI_CAUSE_UNMAPPED, TUTTI_ACCESS_READ, TUTTI_WAVE_ROM + 4096);
+	refused(K_LOAD, K_LOAD_AT, 0, TUTTI_WAVE_INFO + infos - 8, TUTTI_CAUSE_UNMAPPED, TUTTI_ACCESS_READ, TUTTI_WAVE_INFO + infos);
+	refused(K_STORE, K_STORE + 4, 0, TUTTI_WAVE_ROM, TUTTI_CAUSE_PROTECTION, TUTTI_ACCESS_WRITE, TUTTI_WAVE_ROM);
+	refused(K_STORE, K_STORE + 4, 0, TUTTI_WAVE_INFO + infos - 8, TUTTI_CAUSE_PROTECTION, TUTTI_ACCESS_WRITE,
+		TUTTI_WAVE_INFO + infos - 8);
+}
+
 /* A mapping ends at its page, though the memory behind it is the emulator's, too. */
 static void mappings_end_with_their_pages(void **state)
 {
@@ -169,6 +196,7 @@ int main(void)
 		TEST("shared memory of the CTA before is not remembered", shared_memory_of_the_last_cta),
 		TEST("stack and shared memory are not executed", windows_are_not_code),
 		TEST("nothing is mapped around a stack", guard_around_the_stack),
+		TEST("nothing is mapped beside the windows", windows_end),
 		TEST("mappings end with their pages", mappings_end_with_their_pages),
 		TEST("first touch of scattered pages", first_touch),
 	};
