@@ -131,10 +131,103 @@ static void test_mmu_span(void **state)
 	}
 }
 
+/* ---- memory of the host ---- */
+
+/* What @va of the bus of host memory is, and how much follows it; 0: nobody has registered it. */
+static uint64_t host_extent(uint64_t address)
+{
+	struct mmu_fault fault;
+	uint64_t extent;
+	const void *p = mmu_translate(card, TUTTI_ASID_BUS, TUTTI_BUS_HOST | address, TUTTI_ACCESS_READ, &extent, &fault);
+
+	if (!p)
+		assert_int_equal(fault.cause, TUTTI_CAUSE_BUS);
+	else
+		assert_int_equal((uint64_t)p, address);
+	return p ? extent : 0;
+}
+
+static void test_host_ranges(void **state)
+{
+	uint8_t *pages = mmap(NULL, 64 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint64_t first = (uint64_t)pages;
+
+	/* what is no range of host addresses */
+	assert_int_equal(tutti_card_host_add(card, pages, 0), -22);
+	assert_int_equal(tutti_card_host_add(card, (void *)(TUTTI_BUS_HOST - 4096), 4097), -22);
+	assert_int_equal(tutti_card_host_add(card, (void *)(TUTTI_BUS_HOST - 4096), 4096), 0);
+	assert_int_equal(host_extent(TUTTI_BUS_HOST - 1), 1);
+	tutti_card_host_remove(card, (void *)(TUTTI_BUS_HOST - 4096));
+	assert_int_equal(host_extent(TUTTI_BUS_HOST - 1), 0);
+	assert_int_equal(tutti_card_host_add(card, (void *)~0xfffull, 4096), -22);
+	/* every third page, not in the order of addresses */
+	for (unsigned i = 0; i < 21; i++)
+		assert_int_equal(tutti_card_host_add(card, pages + 4096 * (3 * (i * 8 % 21)), 4096), 0);
+	for (unsigned i = 0; i < 63; i++) {
+		assert_int_equal(host_extent(first + 4096 * i), i % 3 ? 0 : 4096);
+		assert_int_equal(host_extent(first + 4096 * i + 4095), i % 3 ? 0 : 1);
+	}
+	assert_int_equal(host_extent(first - 1), 0);
+	/* one of them goes; one that was never there */
+	tutti_card_host_remove(card, pages + 4096 * 30);
+	tutti_card_host_remove(card, pages + 4096 * 31);
+	for (unsigned i = 0; i < 63; i++)
+		assert_int_equal(host_extent(first + 4096 * i), i % 3 || i == 30 ? 0 : 4096);
+	/* whole pages: neighbours may share one, which stays as long as one of them does */
+	assert_int_equal(tutti_card_host_add(card, pages + 4096 * 31 + 100, 4096 + 1000), 0);
+	assert_int_equal(host_extent(first + 4096 * 31), 2 * 4096);
+	assert_int_equal(tutti_card_host_add(card, pages + 4096 * 32 + 2000, 100), 0);
+	tutti_card_host_remove(card, pages + 4096 * 31 + 100);
+	assert_int_equal(host_extent(first + 4096 * 31), 0);
+	assert_int_equal(host_extent(first + 4096 * 32), 4096);
+	tutti_card_host_remove(card, pages + 4096 * 32 + 2000);
+	assert_int_equal(host_extent(first + 4096 * 32), 0);
+	munmap(pages, 64 * 4096);
+}
+
+/* A copy goes over pages that lie apart, and is done as a whole or not at all. */
+static void test_copies(void **state)
+{
+	const uint64_t block = VA & ~0x1fffffull;
+	uint8_t from[9000], to[9000];
+	struct mmu_fault fault;
+
+	map_page(0);
+	for (unsigned i = 0; i < 3; i++)
+		table(3)[i] = tutti_pte(0x500000ull - 8192 * i, LEAF);
+	for (unsigned i = 0; i < sizeof(from); i++)
+		from[i] = (uint8_t)(i * 7 + (i >> 8));
+	assert_int_equal(mmu_copy_out(card, 1, block + 3000, from, sizeof(from), &fault), 0);
+	assert_memory_equal(memory + 0x500000 + 3000, from, 1096);
+	assert_memory_equal(memory + 0x4fe000, from + 1096, 4096);
+	assert_memory_equal(memory + 0x4fc000, from + 5192, 9000 - 5192);
+	assert_int_equal(mmu_copy_in(card, 1, to, block + 3000, sizeof(to), &fault), 0);
+	assert_memory_equal(to, from, sizeof(to));
+	/* the last byte is not there */
+	memset(memory + 0x4fc000, 0x11, 4096);
+	assert_int_equal(mmu_copy_out(card, 1, block + 3 * 4096 - 20, from, 21, &fault), -14);
+	assert_int_equal(fault.cause, TUTTI_CAUSE_UNMAPPED);
+	assert_int_equal(fault.address & ~0xfffull, block + 3 * 4096);
+	assert_int_equal(memory[0x4fc000 + 4076], 0x11);
+	assert_int_equal(mmu_copy_out(card, 1, block + 3 * 4096 - 20, from, 20, &fault), 0);
+	assert_memory_equal(memory + 0x4fc000 + 4076, from, 20);
+	assert_int_equal(memory[0x4fc000 + 4075], 0x11);
+	assert_int_equal(mmu_copy_in(card, 1, to, block + 3 * 4096 - 20, 21, &fault), -14);
+	/* nor may it be written */
+	table(3)[1] &= ~TUTTI_PTE_W & ~TUTTI_PTE_D;
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_TLB, 5, 1), 0, 0, 0, 0);
+	memset(memory + 0x500000, 0x22, 4096);
+	assert_int_equal(mmu_copy_out(card, 1, block + 4000, from, 200, &fault), -14);
+	assert_int_equal(fault.cause, TUTTI_CAUSE_PROTECTION);
+	assert_int_equal(memory[0x500000 + 4000], 0x22);
+	assert_int_equal(mmu_copy_in(card, 1, to, block + 4000, 200, &fault), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_mmu), TEST(test_mmu_tables), TEST(test_mmu_extent), TEST(test_mmu_span),
+		TEST(test_host_ranges), TEST(test_copies),
 	};
 
 	return cmocka_run_group_tests(tests, make_image, drop_image);

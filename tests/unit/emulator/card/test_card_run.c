@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Determinism, counts, injected faults, random commands; sleep, timers and watchdog in fast mode. */
 #include "card_rig.h"
+#include "emulator/base/clock.h"
 
 /* ---- determinism, counts ---- */
 
@@ -255,6 +256,26 @@ static void test_busy(void **state)
 
 /* ---- fast mode ---- */
 
+/* SYS-12: the clock between two readings of the system's is that of the system, and never goes back. */
+static void test_clock(void **state)
+{
+	uint64_t last = 0;
+
+	for (unsigned i = 0; i < 300000; i++) {
+		struct timespec before, after;
+		uint64_t now;
+
+		clock_gettime(CLOCK_MONOTONIC, &before);
+		now = card_clock();
+		clock_gettime(CLOCK_MONOTONIC, &after);
+		assert_true(now >= last);
+		last = now;
+		/* the rate is measured for half a millisecond at least, in which a thread may be interrupted */
+		assert_in_range(now, (uint64_t)before.tv_sec * 1000000000 + (uint64_t)before.tv_nsec - 2000000,
+				(uint64_t)after.tv_sec * 1000000000 + (uint64_t)after.tv_nsec + 2000000);
+	}
+}
+
 static void wait_ms(int ms)
 {
 	struct timespec t = { 0, ms * 1000000l };
@@ -359,6 +380,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_deterministic), TEST(test_slices), TEST(test_late_interrupts), TEST(test_marks), TEST(test_inject), TEST(test_spin), TEST(test_busy), TEST(test_fuzz),
+		cmocka_unit_test(test_clock),
 		TEST_FAST(test_sleep), TEST_FAST(test_timer_fast), TEST_FAST(test_count_fast), TEST_FAST(test_spin_fast),
 	};
 

@@ -161,6 +161,46 @@ static void ids_are_not_reused_early(void **unused)
 	assert_int_equal(cga_launch_one(0, 0, 3, 1, 0x0f), -EINVAL);
 }
 
+/* A CTA is alone where one of a CGA was before, in the same waves' places. */
+static void alone_after_a_cga(void **unused)
+{
+	for (unsigned round = 0; round < 2; round++) {
+		cga_state(0, C_RING, 8, 8, 2);
+		assert_int_equal(cga_launch_one(0, 0, round, 1, ALL), 0);
+		finish(0, 0, round, 8 * (round + 1));
+		cga_state(1, C_LOAD, 1, 0, 1);
+		PARAMETER(data) = DSMEM(1, 8);
+		assert_int_equal(rig_launch(card, 1, 1, 1), 0);
+		card->faults = 0;
+		rig_until_fault(card);
+		assert_int_equal(card->fault.word[0] >> 16 & 0xff, TUTTI_CAUSE_CGA_RANK);
+		sm_array_kill(card->array, 1);
+		rig_until(card, 1, round + 1);
+	}
+}
+
+/* A reset frees ids and all that the tables held, more often than there are ids. */
+static void reset_while_they_run(void **unused)
+{
+	for (unsigned round = 0; round < 40; round++) {
+		cga_state(0, C_STAY, 32, 4, 1);
+		for (unsigned id = 0; id < 8; id++)
+			assert_int_equal(cga_launch_one(0, 0, id, 1, id & 1 ? 0xf0 : 0x0f), 0);
+		for (unsigned i = 0; i < 5; i++)
+			rig_step(card);
+		sm_array_reset(card->array);
+		assert_false(sm_array_busy(card->array));
+	}
+	memset(data, 0, 4096);
+	card->done[0] = 0;
+	cga_state(0, C_RING, 32, 4, 1);
+	for (unsigned id = 0; id < 8; id++)
+		assert_int_equal(cga_launch_one(0, 0, id, 1, id & 1 ? 0xf0 : 0x0f), 0);
+	rig_until(card, 0, 32);
+	for (unsigned c = 0; c < 32; c++)
+		assert_int_equal(data[8 * c], 0);
+}
+
 /* Where the shared memory of another CTA is, as movers ask for it. */
 static void shared_of_ranks(void **unused)
 {
@@ -326,6 +366,9 @@ static const struct CMUnitTest tests[] = {
 	CASE("CGA-26: who gets an exited CTA's memory is not reached by its CGA", exited_and_replaced),
 	CASE("CGA-26: an id is free when every SM has been flushed", ids_are_not_reused_early),
 	CASE("CGA-26: flushes of what does not exist", flush_of_nothing),
+	CASE("CGA-24: a CTA without a CGA reaches nobody, whoever was there before", alone_after_a_cga),
+	CASE("CGA-26: a reset frees all ids", reset_while_they_run),
+	CASE_THREADS("CGA-26: a reset frees all ids", reset_while_they_run),
 	CASE("CGA-24, TMA-25: where movers find the shared memory of another rank", shared_of_ranks),
 	CASE("CGA-27: an error for a CGA that is gone is dropped", errors_of_the_gone),
 	CASE("CGA-26: ids come and go, no ring is disturbed, all tables are empty in the end", reuse_at_random),

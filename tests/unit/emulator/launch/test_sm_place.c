@@ -328,6 +328,45 @@ static void reports_are_few(void **unused)
 	rig_destroy(card);
 }
 
+/* What an SM array may be: the last value that is allowed, the first one that is not, and none. */
+static void limits_of_the_array(void **unused)
+{
+	static const struct {
+		size_t offset;
+		uint32_t most, peus, peu_waves;
+		bool needed;
+	} rows[] = {
+		{offsetof(struct tutti_discovery, peus), 8, 1, 8, true},
+		{offsetof(struct tutti_discovery, peu_waves), 64, 2, 8, true},
+		{offsetof(struct tutti_discovery, peu_waves), 16, 8, 8, true},
+		{offsetof(struct tutti_discovery, scalar_blocks), 256, 4, 8, false},
+		{offsetof(struct tutti_discovery, vector_blocks), 256, 4, 8, false},
+		{offsetof(struct tutti_discovery, shared_blocks), 256, 4, 8, false},
+		{offsetof(struct tutti_discovery, task_slots), SM_SLOTS, 4, 8, false},
+		{offsetof(struct tutti_discovery, cta_slots), 65535, 4, 8, true},
+		{offsetof(struct tutti_discovery, cga_ids), 256, 4, 8, false},
+		{offsetof(struct tutti_discovery, cga_ctas), CGA_RANKS, 4, 8, false},
+	};
+	struct tutti_card *card = calloc(1, sizeof(*card));
+
+	card->config.mode = TUTTI_CARD_DETERMINISTIC;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (unsigned which = 0; which < 3; which++) {
+			struct tutti_discovery limits = {.sms = 1, .task_slots = 2, .peus = rows[i].peus,
+							 .peu_waves = rows[i].peu_waves, .cta_slots = 4, .shared_block_bytes = 16};
+			uint32_t value = which == 2 ? 0 : rows[i].most + which;
+
+			rig_gpcs(&limits);
+			memcpy((char *)&limits + rows[i].offset, &value, 4);
+			card->limits = limits;
+			if (sm_array_create(card, &card->array) != (which == 1 || (!value && rows[i].needed) ? -EINVAL : 0))
+				fail_msg("row %u, value %u", i, value);
+			if (which != 1 && (value || !rows[i].needed))
+				sm_array_destroy(card->array);
+		}
+	free(card);
+}
+
 static void largest_card(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 1024);
@@ -353,6 +392,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(malformed_launches),
 		cmocka_unit_test(order_and_late_joiner),
 		cmocka_unit_test(reports_are_few),
+		cmocka_unit_test(limits_of_the_array),
 		cmocka_unit_test(largest_card),
 	};
 

@@ -246,6 +246,30 @@ static void kill(void **state)
 	killed(TUTTI_CARD_FAST, 2);
 }
 
+/* Requests of before a reset are gone, on every SM. */
+static void reset(void **state)
+{
+	struct tutti_tensor_call call;
+
+	open_card(TUTTI_CARD_DETERMINISTIC, 0, 3, 0);
+	launch(0, ASK, 1, 4);
+	settle();
+	sm_array_reset(card->array);
+	assert_false(sm_array_request(card->array, &call));
+	launch(1, ASK, 1, 4);
+	settle();
+	for (unsigned i = 0; i < 12; i++) {
+		assert_true(sm_array_request(card->array, &call));
+		assert_int_equal(call.sm, i % 4);
+		assert_int_equal(call.slot, 1);
+		assert_int_equal(call.request.shared, i / 4);
+		sm_array_call_done(card->array, call.cta);
+	}
+	assert_false(sm_array_request(card->array, &call));
+	rig_until(card, 1, 4);
+	rig_destroy(card);
+}
+
 /* A CTA whose mover was refused an access stops running, and is over only when it has been killed. */
 static void failed(void **state)
 {
@@ -277,6 +301,7 @@ int main(void)
 		{ "TMA-22: waiting for a phase costs nothing", phases, NULL, NULL, NULL },
 		{ "TMA-22: a barrier that cannot be one", bad_place, NULL, NULL, NULL },
 		{ "TMA-28: KILL waits for what is in flight", kill, NULL, NULL, NULL },
+		{ "TMA-28: after a reset", reset, NULL, NULL, NULL },
 		{ "TMA-28: after a mover's fault", failed, NULL, NULL, NULL },
 	};
 
