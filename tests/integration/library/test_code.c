@@ -113,12 +113,45 @@ static void damaged(void **state)
 	free(good);
 }
 
+/* Names are found in what is loaded, and in nothing else, whatever was loaded first and goes first. */
+static void names(void **state)
+{
+	static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+	char name[CODE_NAME_BYTES], text[CODE_LINE_BYTES];
+
+	for (unsigned n = 0; n < 6; n++) {
+		struct tutti_executable *code[3];
+		struct tutti_kernel kernel[3];
+		bool there[3] = {true, true, true};
+
+		for (unsigned i = 0; i < 3; i++) {
+			assert_int_equal(tutti_executable_load_file(rig->device, rig_out("tests/integration/kernels/test.tco"),
+								    &code[i], NULL), 0);
+			assert_int_equal(tutti_executable_kernel(code[i], "poke", &kernel[i]), 0);
+		}
+		for (unsigned gone = 0; gone <= 3; gone++) {
+			for (unsigned i = 0; i < 3; i++) {
+				assert_int_equal(code_kernel_name(rig->device, kernel[i].object, name), there[i]);
+				if (there[i])
+					assert_string_equal(name, "poke");
+				else
+					assert_false(code_line(rig->device, kernel[i].object, text));
+			}
+			if (gone < 3) {
+				assert_int_equal(tutti_executable_destroy(code[orders[n][gone]]), 0);
+				there[orders[n][gone]] = false;
+			}
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arguments),
 		cmocka_unit_test(lines),
 		cmocka_unit_test(damaged),
+		cmocka_unit_test(names),
 	};
 
 	return cmocka_run_group_tests_name("SYS-58 code objects", tests, rig_group_open, rig_group_close);

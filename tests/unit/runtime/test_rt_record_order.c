@@ -82,9 +82,39 @@ static void bodies_before_heads(void **state)
 	tutti_queue_destroy(queue);
 }
 
+/* PKT-06: whose signals a stopped queue gives up: packets 10 to 12 of a recording's newest replay. */
+static void unfinished_replays(void **state)
+{
+	static const struct {
+		uint64_t taken, failed;
+		bool stopped, expected;
+	} rows[] = {
+		{10, 0, false, true},  {12, 0, false, true}, /* its last packet waits in the ring */
+		{13, 0, false, false}, {13, 11, false, false}, /* all are taken, and nothing has failed */
+		{13, 10, true, true},  {13, 12, true, true},   {20, 10, true, true}, {20, 12, true, true},
+		{13, 9, true, true},   /* what was taken last may still wait for what has failed */
+		{14, 9, true, false},  {20, 9, true, false},   {14, 13, true, false}, {20, 13, true, false},
+		{12, 9, true, true},   {12, 11, true, true},
+	};
+	struct tutti_recording recording = {.first = 10, .last = 12};
+	uint64_t taken;
+	struct queue queue = {.public = {.read_index = &taken}};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		taken = rows[i].taken;
+		queue.error.stopped = rows[i].stopped;
+		queue.error.fault.packet = rows[i].failed;
+		recording.sent = true;
+		if (unfinished(&queue, &recording) != rows[i].expected)
+			fail_msg("row %u", i);
+		recording.sent = false;
+		assert_false(unfinished(&queue, &recording));
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {T(bodies_before_heads)};
+	const struct CMUnitTest tests[] = {T(bodies_before_heads), cmocka_unit_test(unfinished_replays)};
 
 	return cmocka_run_group_tests_name("SYS-41, PKT-01 replays into write-combined rings", tests, NULL, NULL);
 }
