@@ -477,9 +477,8 @@ uint64_t soft_min_max(enum soft_format which, uint64_t a, uint64_t b, bool max, 
 			return a;
 		return is_nan(format, b, &ignored) ? format->nan : b;
 	}
-	less = order(format, a) < order(format, b);
-	if (order(format, a) == order(format, b))
-		less = a >> format->sign & 1; /* -0 is the smaller one */
+	/* of two zeros the negative one is the smaller */
+	less = order(format, a) - (int64_t)(a >> format->sign & 1) < order(format, b);
 	return less != max ? a : b;
 }
 

@@ -181,6 +181,41 @@ static void invalidated(void **state)
 	translator_destroy(translator);
 }
 
+/* Code beside code: what is invalidated or attached up to its first byte, or from its end on, leaves it alone. */
+static void neighbours(void **state)
+{
+	struct translator *translator = translator_create(NULL, NULL);
+	const struct cpu_translation *translation = find(translator, 5);
+	const uint64_t bytes = translation->bytes, first = RIG_BASE, second = first + bytes, third = second + bytes;
+	struct rig rig;
+
+	rig_init(&rig, 64);
+	for (unsigned round = 0; round < 3; round++) {
+		for (uint64_t at = first; at <= third; at += bytes)
+			assert_int_equal(cpu_attach(rig.cpu, at, translation), 0);
+		assert_false(cpu_is_attached(rig.cpu, first - 1));
+		assert_true(cpu_is_attached(rig.cpu, first) && cpu_is_attached(rig.cpu, third + bytes - 1));
+		assert_false(cpu_is_attached(rig.cpu, third + bytes));
+		if (!round)
+			cpu_detach(rig.cpu, second, third, true);
+		else if (round == 1)
+			cpu_detach(rig.cpu, second + bytes - 1, second + bytes, true);
+		else
+			cpu_detach(rig.cpu, second - 1, second + 1, true);
+		assert_int_equal(cpu_is_attached(rig.cpu, first), round < 2);
+		assert_int_equal(cpu_is_attached(rig.cpu, second - 1), round < 2);
+		assert_false(cpu_is_attached(rig.cpu, second) || cpu_is_attached(rig.cpu, third - 1));
+		assert_true(cpu_is_attached(rig.cpu, third));
+	}
+	cpu_detach(rig.cpu, third + bytes, ~0ull, true);
+	cpu_detach(rig.cpu, 0, third, true);
+	assert_true(cpu_is_attached(rig.cpu, third));
+	cpu_detach(rig.cpu, 0, ~0ull, true);
+	assert_false(cpu_is_attached(rig.cpu, third));
+	rig_fini(&rig);
+	translator_destroy(translator);
+}
+
 /* A loop that is being interpreted goes on translated when its translation is attached. */
 static void in_the_middle(void **state)
 {
@@ -578,6 +613,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST("SYS-51: translated at load: compiled C as the host and the interpreter", computes),
 		TEST("SYS-51: translated at load: code that changes", invalidated),
+		TEST("SYS-51: translated at load: code beside code", neighbours),
 		TEST("SYS-51: translated at load: attached in the middle of a loop", in_the_middle),
 		TEST("SYS-51: translated at load: the stub by which kernels end", ends_by_the_stub),
 		TEST("SYS-51: translation cache: used again, private", used_again),

@@ -95,6 +95,10 @@ static void malformed(void **unused)
 		for (i = 0; i < n && i < 31; i++)
 			assert_int_equal(plain(&kernel[i]), 0);
 		expand_and_compare(n >= 1 && n <= 31);
+		if (n < 1 || n > 31) { /* the number itself is at fault */
+			assert_int_equal(packet_error.kernel, 0);
+			assert_int_equal(packet_error.field, offsetof(struct tutti_condensed_packet, num_kernels));
+		}
 	}
 	for (ref = 0; ref < 8; ref++)
 		for (vector = 0; vector <= TUTTI_DIFF_ALL; vector += 1 + roll(40)) {
