@@ -33,7 +33,7 @@ AREAS = {
         r'/test_(boot|deterministic|device)$'),
     'runtime': Area(
         ('runtime/[!ekt]*/*.c', 'runtime/transport/*.c', 'runtime/transport/bare/*.c', 'runtime/tutti-card/*.c'), r'print|/xrt',
-        ('build/libtutti.a',), (), (*unit('rt'), *unit('split'), INTEGRATION), ()),
+        ('build/libtutti.a', 'build/tutti-card'), (), (*unit('rt'), *unit('split'), INTEGRATION), ()),
     'emulator': Area(
         ('runtime/emulator/*/*.c',), r'/energy|/print|store_speed|/cpu/',
         ('build/libtutti-card.a',), (), (*unit('card'), *unit('sm'), *unit('translated'), INTEGRATION), ()),

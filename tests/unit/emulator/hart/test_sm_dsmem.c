@@ -239,6 +239,7 @@ static void shared_of_ranks(void **unused)
 					 (rank & 1 ? 7 : 0) * card->array->shared_stride + rank / 2 * 2048);
 		}
 		assert_int_equal(sm_array_shared(card->array, i, 4, &shared), TUTTI_CAUSE_CGA_EXITED);
+		assert_int_equal(sm_array_shared(card->array, i, 1000, &shared), TUTTI_CAUSE_CGA_EXITED);
 		assert_int_equal(sm_array_shared(card->array, i, SM_SELF, &own), 0);
 		assert_int_equal(sm_array_shared(card->array, i, cta->at.rank, &shared), 0);
 		assert_ptr_equal(own.base, shared.base);

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+/* What the card's process knows of a guest: where its memory lies (SYS-10), and the messages of XRT's emulation. */
+#undef _GNU_SOURCE /* the sources below define it in their own way */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "tutti-card/guest_memory.c"
+#include "tutti-card/wire.c"
+
+/* ---- memory ---- */
+
+#define GIB (1ull << 30)
+
+/* QEMU's machines: guests of these sizes have so much of their memory below the hole. */
+static const struct {
+	bool q35;
+	uint64_t bytes, low;
+} machines[] = {
+	{true, 64u << 20, 64u << 20}, {true, 0xb0000000u - 4096, 0xb0000000u - 4096}, {true, 0xb0000000u, 2 * GIB}, {true, 5 * GIB, 2 * GIB},
+	{false, 3 * GIB, 3 * GIB},    {false, 0xe0000000u - 4096, 0xe0000000u - 4096}, {false, 0xe0000000u, 3 * GIB}, {false, 5 * GIB, 3 * GIB},
+};
+
+static void places(void **state)
+{
+	char path[] = "/tmp/tutti-guest-XXXXXX";
+	int file = mkstemp(path);
+	struct guest_memory memory;
+
+	for (unsigned i = 0; i < sizeof(machines) / sizeof(*machines); i++) {
+		const uint64_t low = machines[i].low, above = machines[i].bytes - low;
+
+		assert_int_equal(ftruncate(file, 0), 0);
+		assert_int_equal(guest_memory_init(&memory, path, machines[i].q35), 0);
+		assert_null(guest_memory_pointer(&memory, 0, 1)); /* QEMU has not made it yet */
+		assert_int_equal(ftruncate(file, (off_t)machines[i].bytes), 0);
+		assert_ptr_equal(guest_memory_pointer(&memory, 0, low), memory.base);
+		assert_null(guest_memory_pointer(&memory, 0, low + 1));
+		assert_ptr_equal(guest_memory_pointer(&memory, low - 1, 1), memory.base + low - 1);
+		assert_null(guest_memory_pointer(&memory, low - 1, 2));
+		assert_null(guest_memory_pointer(&memory, low, 1));
+		assert_null(guest_memory_pointer(&memory, 4 * GIB - 1, 1));
+		assert_null(guest_memory_pointer(&memory, 1, ~0ull));
+		if (above) {
+			assert_ptr_equal(guest_memory_pointer(&memory, 4 * GIB, above), memory.base + low);
+			assert_ptr_equal(guest_memory_pointer(&memory, 4 * GIB + above - 1, 1), memory.base + low + above - 1);
+		}
+		assert_null(guest_memory_pointer(&memory, 4 * GIB, above + 1));
+		assert_null(guest_memory_pointer(&memory, 4 * GIB + above, 1));
+		assert_null(guest_memory_pointer(&memory, 4 * GIB + above - 1, ~0ull));
+		assert_null(guest_memory_pointer(&memory, ~0ull, 1));
+		guest_memory_fini(&memory);
+	}
+	close(file);
+	unlink(path);
+}
+
+/* The next guest has other memory, and what the card still stores goes nowhere. */
+static void next_guest(void **state)
+{
+	char path[] = "/tmp/tutti-guest-XXXXXX";
+	int file = mkstemp(path);
+	struct guest_memory memory;
+	uint8_t *word, byte;
+
+	assert_int_equal(ftruncate(file, 8192), 0);
+	assert_int_equal(guest_memory_init(&memory, path, true), 0);
+	word = guest_memory_pointer(&memory, 4096, 1);
+	*word = 7;
+	assert_int_equal(pread(file, &byte, 1, 4096), 1);
+	assert_int_equal(byte, 7);
+	guest_memory_drop(&memory);
+	*word = 8;
+	assert_int_equal(pread(file, &byte, 1, 4096), 1);
+	assert_int_equal(byte, 7);
+	assert_int_equal(ftruncate(file, 4096), 0);
+	assert_null(guest_memory_pointer(&memory, 4096, 1));
+	assert_ptr_equal(guest_memory_pointer(&memory, 0, 4096), memory.base);
+	guest_memory_fini(&memory);
+	assert_int_equal(guest_memory_init(&memory, NULL, true), 0); /* without bus mastering */
+	assert_null(guest_memory_pointer(&memory, 0, 1));
+	guest_memory_fini(&memory);
+	close(file);
+	unlink(path);
+}
+
+/* ---- messages ---- */
+
+static const uint64_t numbers[] = {0, 1, 127, 128, 300, 16383, 16384, 0xffffffffu, 1ull << 62, 1ull << 63, ~0ull};
+
+static void round_trip(void **state)
+{
+	uint8_t data[256];
+	struct wire_reply reply = {data, sizeof(data), 0};
+	struct wire_bytes message = {data, 0}, text;
+
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		wire_put_number(&reply, i + 1, numbers[i]);
+	memcpy(wire_put_string(&reply, 200, 5), "hello", 5);
+	assert_non_null(wire_put_string(&reply, 201, 0));
+	wire_put_number(&reply, 1, 99); /* the first one counts */
+	message.bytes = reply.used;
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		assert_true(wire_number(message, i + 1) == numbers[i]);
+	text = wire_string(message, 200);
+	assert_int_equal(text.bytes, 5);
+	assert_memory_equal(text.data, "hello", 5);
+	assert_int_equal(wire_string(message, 201).bytes, 0);
+	assert_int_equal(wire_number(message, 77), 0);
+	assert_int_equal(wire_string(message, 77).bytes, 0);
+	/* a message that ends early has the fields that are whole */
+	for (size_t bytes = 0; bytes < reply.used; bytes++) {
+		uint8_t *copy = malloc(bytes + !bytes);
+
+		memcpy(copy, data, bytes);
+		message = (struct wire_bytes){copy, bytes};
+		for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+			assert_true(!wire_number(message, i + 1) || wire_number(message, i + 1) == numbers[i]);
+		text = wire_string(message, 200);
+		assert_true(!text.bytes || text.bytes == 5);
+		free(copy);
+	}
+}
+
+static void other_kinds(void **state)
+{
+	static const uint8_t data[] = {1 << 3 | FIXED64, 1, 2, 3, 4, 5, 6, 7, 8, 2 << 3 | FIXED32, 9, 8, 7, 6, 3 << 3, 42,
+				       4 << 3 | 3, 5 << 3, 1};
+	/* numbers that have no end, and one of eleven bytes */
+	static const uint8_t endless[] = {1 << 3, 0x80, 0x80}, eleven[] = {1 << 3, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1};
+	struct wire_bytes message = {data, sizeof(data)};
+
+	assert_true(wire_number(message, 1) == 0x0807060504030201ull);
+	assert_true(wire_number(message, 2) == 0x06070809);
+	assert_true(wire_number(message, 3) == 42);
+	assert_true(wire_number(message, 5) == 0); /* behind a kind that is not known */
+	assert_int_equal(wire_number((struct wire_bytes){endless, sizeof(endless)}, 1), 0);
+	assert_int_equal(wire_number((struct wire_bytes){eleven, sizeof(eleven)}, 1), 0);
+	for (size_t bytes = 1; bytes < 9; bytes++)
+		assert_int_equal(wire_number((struct wire_bytes){data, bytes}, 1), 0);
+}
+
+/* What does not fit is counted, and not written. */
+static void no_room(void **state)
+{
+	for (size_t room = 0; room < 12; room++) {
+		uint8_t data[16];
+		struct wire_reply reply = {data, room, 0};
+		uint8_t *text;
+
+		memset(data, 0xee, sizeof(data));
+		wire_put_number(&reply, 1, 300);
+		text = wire_put_string(&reply, 2, 4);
+		assert_int_equal(reply.used, 9);
+		assert_ptr_equal(text, room >= 9 ? data + 5 : NULL);
+		for (size_t i = room; i < sizeof(data); i++)
+			assert_int_equal(data[i], 0xee);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{"SYS-10: a guest's memory, below and above the hole", places, NULL, NULL, NULL},
+		{"SYS-10: the memory of the next guest", next_guest, NULL, NULL, NULL},
+		{"SYS-03: messages of XRT's emulation, whole and cut", round_trip, NULL, NULL, NULL},
+		{"SYS-03: fields of other kinds", other_kinds, NULL, NULL, NULL},
+		{"SYS-03: a message that has no room", no_room, NULL, NULL, NULL},
+	};
+
+	return cmocka_run_group_tests_name("tutti-card", tests, NULL, NULL);
+}
