@@ -41,7 +41,7 @@ AREAS = {
         ('runtime/emulator/cpu/*.c', 'runtime/emulator/cpu/*.h', 'runtime/emulator/cpu/translate/*.c'), r'print',
         ('build/libtutti-cpu.a',), (), (*unit('cpu'), 'build/tests/cpu/test_target_*', 'build/tests/cpu/lockstep'), ()),
     'headers': Area(
-        ('include/tutti/queue.h', 'include/tutti/reference.h', 'include/tutti/mmu.h', 'include/tutti/barrier.h'), r'^$',
+        ('include/tutti/*.h',), r'^$',
         ('build/libtutti.a', 'build/libtutti-card.a', 'build/firmware/host/libtutti-fw-host.a', *FIRMWARE_IMAGES), (),
         (*unit('*'), INTEGRATION), (), r'/test_(boot|deterministic|device)$'),
     'kernel': Area(('kernel/*.c', 'kernel/*/*.c'), r'probe/|tracepoints|debugfs|delay', (), (), (), ()),

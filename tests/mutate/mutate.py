@@ -109,9 +109,11 @@ class Choice:
         self.random, self.seen = random.Random(seed), set()
         self.sites = {f: sites(f, following) for f in files}
         self.files = [f for f in files if self.sites[f][0]]
+        self.all = sum(len({*found}) for f in files for found in self.sites[f][0].values())
 
     def draw(self):
-        while True:
+        """A change that was not drawn before, None if there is none left."""
+        while len(self.seen) < self.all:
             path = self.random.choices(self.files, [self.sites[f][1] for f in self.files])[0]
             found = self.sites[path][0]
             operators = sorted(found)
@@ -120,6 +122,7 @@ class Choice:
             if (path, site) not in self.seen:
                 self.seen.add((path, site))
                 return Change(path, site)
+        return None
 
 
 class Survivors:
@@ -133,14 +136,18 @@ class Survivors:
         self.rows = [r for r in rows.values() if r['result'] == 'survived']
 
     def draw(self):
-        row = self.rows.pop(0)
-        with open(row['file']) as file:
-            lines = file.read().split('\n')
-        line = row['line'] - 1
-        indent = len(lines[line]) - len(lines[line].lstrip())
-        if lines[line].strip() != row['old']:
-            sys.exit(f'mutate: {row["file"]} has changed since')
-        return Change(row['file'], Site(row['operator'], line, indent, len(lines[line].rstrip()), row['new']))
+        """The next one, where its line is now; None behind the last one."""
+        while self.rows:
+            row = self.rows.pop(0)
+            with open(row['file']) as file:
+                lines = file.read().split('\n')
+            found = [n for n, text in enumerate(lines) if text.strip() == row['old']]
+            if found:
+                line = min(found, key=lambda n: abs(n - row['line'] + 1))
+                indent = len(lines[line]) - len(lines[line].lstrip())
+                return Change(row['file'], Site(row['operator'], line, indent, len(lines[line].rstrip()), row['new']))
+            print(f'gone       {row["file"]}:{row["line"]} {row["old"]}', flush=True)
+        return None
 
 
 def digest(libraries):
@@ -274,7 +281,10 @@ def campaign(opt, seed, files, tests, out):
     if opt.again:
         opt.count = len(choice.rows)
     while sum(counts.values()) < opt.count and time.monotonic() - begin < opt.seconds:
-        record = attempt(choice.draw(), tests)
+        change = choice.draw()
+        if not change:
+            break
+        record = attempt(change, tests)
         if record['result'] == 'survived' and (record['file'], record['old'], record['new']) in judged:
             record['result'] = 'equivalent'
         if record['result'] in counts:
@@ -302,6 +312,8 @@ def main():
             choice = Choice(files, f'{opt.area} {seed}')
             for _ in range(opt.count):
                 change = choice.draw()
+                if not change:
+                    break
                 print(f'{change.path}:{change.site.line + 1} [{change.site.operator}] {change.old}  =>  {change.new}')
         return 0
     tests = Guest() if opt.area == 'kernel' else Tests(area, opt.quick)

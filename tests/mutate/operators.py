@@ -40,7 +40,8 @@ def blanked(text):
     def blank(match):
         return re.sub(r'[^\n]', ' ', match.group(0))
     text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', blank, text, flags=re.S)
-    return re.sub(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', blank, text, flags=re.M)
+    text = re.sub(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', blank, text, flags=re.M)
+    return re.sub(r'\bextern\s*\{', blank, text)  # functions of C++ programs are functions, too
 
 
 def body_lines(code):
