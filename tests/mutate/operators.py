@@ -40,6 +40,7 @@ def blanked(text):
     def blank(match):
         return re.sub(r'[^\n]', ' ', match.group(0))
     text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', blank, text, flags=re.S)
+    text = re.sub(r'(__builtin_expect\([^;\n]*?, )[01]\)', r'\1 )', text)  # only a hint
     text = re.sub(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', blank, text, flags=re.M)
     return re.sub(r'\bextern\s*\{', blank, text)  # functions of C++ programs are functions, too
 
