@@ -51,9 +51,7 @@ bool walk_start(struct walk *walk, const struct tutti_mover *d, const struct tut
 	walk->total = 1;
 	if (d->flags & TUTTI_MOVER_LINEAR) {
 		walk->run.row = walk->total = d->bytes;
-		if (d->flags & TUTTI_MOVER_OUTSIDE)
-			walk->run.before = d->bytes;
-		else
+		if (!(d->flags & TUTTI_MOVER_OUTSIDE))
 			walk->run.count = d->bytes;
 		return true;
 	}

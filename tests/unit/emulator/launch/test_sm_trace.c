@@ -149,11 +149,40 @@ static void off(void **unused)
 	rig_destroy(card);
 }
 
+/* The record of a state tells how many CTAs the whole grid has, as far as its field can. */
+static void sizes_of_grids(void **unused)
+{
+	static const struct {
+		uint32_t x, y, z, told;
+	} grids[] = {
+		{7, 1, 1, 7}, {7, 5, 1, 35}, {7, 5, 3, 105}, {65536, 65535, 1, 0xffff0000u}, {65536, 65536, 1, UINT32_MAX},
+		{65535, 65537, 1, UINT32_MAX}, {65535, 257, 256, UINT32_MAX}, {65536, 32768, 2, UINT32_MAX}, {UINT32_MAX, UINT32_MAX, 2, UINT32_MAX},
+	};
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, SMS);
+
+	card->trace_kinds = 1u << TUTTI_TRACE_STATE;
+	for (unsigned i = 0; i < sizeof(grids) / sizeof(*grids); i++) {
+		struct tutti_task_state state = rig_state(1, K_EMPTY, 1, 1 + i);
+
+		state.groups_x = grids[i].x;
+		state.groups_y = grids[i].y;
+		state.groups_z = grids[i].z;
+		card->traces = 0;
+		sm_array_state(card->array, 5, 0, &state, NULL, NULL, 0);
+		assert_int_equal(card->traces, 1);
+		assert_int_equal(card->trace[0].slot, 5);
+		assert_int_equal(card->trace[0].cta, grids[i].told);
+		assert_int_equal(card->trace[0].sm, 1 + i); /* waves of each */
+	}
+	rig_destroy(card);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		{"CGA-30, TSK-06: free slots in records are what SMs take", free_slots, NULL, NULL, NULL},
 		{"CGA-30, CGA-16: states, messages and CTAs of CGAs", groups, NULL, NULL, NULL},
+		{"CGA-30: sizes of grids, up to the largest", sizes_of_grids, NULL, NULL, NULL},
 		{"CGA-30: only kinds that are wanted", off, NULL, NULL, NULL},
 	};
 
