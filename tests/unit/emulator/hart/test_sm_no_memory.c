@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* link: -Wl,--wrap=calloc -Wl,--wrap=malloc */
+/* link: -Wl,--wrap=calloc -Wl,--wrap=malloc -Wl,--wrap=mmap -Wl,--wrap=munmap */
 /* A host without memory: who would have needed it faults, and neither the card nor its process ends (SYS-10). */
 #include "sm_rig.h"
 
@@ -20,6 +20,32 @@ void *__wrap_malloc(size_t bytes)
 {
 	refused += no_memory;
 	return no_memory ? NULL : __real_malloc(bytes);
+}
+
+static int64_t mapped; /* bytes */
+
+void *__real_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset);
+int __real_munmap(void *address, size_t bytes);
+
+void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset)
+{
+	refused += no_memory;
+	if (no_memory)
+		return MAP_FAILED;
+	mapped += (int64_t)bytes;
+	return __real_mmap(address, bytes, protection, flags, file, offset);
+}
+
+int __wrap_munmap(void *address, size_t bytes)
+{
+	mapped -= (int64_t)bytes;
+	return __real_munmap(address, bytes);
+}
+
+static void close_card(struct tutti_card *card)
+{
+	rig_destroy(card);
+	assert_int_equal(mapped, 0);
 }
 
 /* The fault of @slot; afterwards its task is killed. */
@@ -55,7 +81,7 @@ static void first_wave_of_a_context(void **unused)
 	fault_of(card, 0, 1);
 	launch_one(card, 0, &state);
 	rig_until(card, 0, 2);
-	rig_destroy(card);
+	close_card(card);
 }
 
 static void wave_without_stack(void **unused)
@@ -85,7 +111,7 @@ static void wave_without_stack(void **unused)
 	launch_one(card, 1, &state);
 	rig_until(card, 1, 2);
 	assert_int_equal(card->faults, 1);
-	rig_destroy(card);
+	close_card(card);
 }
 
 /* More waves at once than are allocated together. */
@@ -104,7 +130,7 @@ static void wave_without_registers(void **unused)
 	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
 	no_memory = true;
 	fault_of(card, 0, 129);
-	rig_destroy(card);
+	close_card(card);
 }
 
 int main(void)
