@@ -159,7 +159,10 @@ static void tutti_recovery_give_up(struct tutti_device *tdev, int error)
 	tutti_reset_forget(tdev);
 }
 
-/* The rung that did it. */
+/*
+ * The rung that did it. A device that is being removed needs none: its removal, which waits for us, stops the card and
+ * takes everything away.
+ */
 static enum tutti_rung tutti_recovery_climb_from(struct tutti_device *tdev, enum tutti_rung rung)
 {
 	int error = 0;
@@ -169,6 +172,8 @@ static enum tutti_rung tutti_recovery_climb_from(struct tutti_device *tdev, enum
 		trace_tutti_rung(rung, error);
 		if (!error)
 			return rung;
+		if (drm_dev_is_unplugged(&tdev->drm))
+			return TUTTI_RUNG_WEDGED;
 		drm_err(&tdev->drm, "%s does not help (%d)\n", tutti_recovery_rung_name(rung), error);
 	}
 	tutti_recovery_give_up(tdev, error);
@@ -187,21 +192,21 @@ static void tutti_recovery_notify_wedged(struct tutti_device *tdev)
 	kobject_uevent_env(&minor->kdev->kobj, KOBJ_CHANGE, event);
 }
 
-/* Gives back what tutti_reset_begin() took. */
+/* Gives back what tutti_reset_begin() took. Nobody is told of a card that cannot be mended because it is leaving. */
 static void tutti_recovery_finish(struct tutti_device *tdev, enum tutti_rung rung)
 {
-	bool wedged = rung == TUTTI_RUNG_WEDGED;
+	bool wedged = rung == TUTTI_RUNG_WEDGED, tell = wedged && !drm_dev_is_unplugged(&tdev->drm);
 
 	tutti_recovery_count(&tdev->resets);
 	tutti_recovery_count(&tdev->rungs[rung]);
-	if (wedged)
+	if (tell)
 		drm_err(&tdev->drm, "the card is wedged\n");
-	else
+	else if (!wedged)
 		drm_info(&tdev->drm, "the card works again (reset %u)\n", tdev->resets);
 	WRITE_ONCE(tdev->beat_seen, jiffies);
 	atomic_set(&tdev->state, wedged ? TUTTI_DEVICE_WEDGED : TUTTI_DEVICE_RUNNING);
 	up_write(&tdev->reset_sem);
-	if (wedged)
+	if (tell)
 		tutti_recovery_notify_wedged(tdev);
 	wake_up_all(&tdev->wait);
 }

@@ -39,6 +39,12 @@ bool window_open(struct window *window);
 void window_close(struct window *window);
 #define NEED_WINDOW "the BAR cannot be mapped"
 
+/* heard.c; what the kernel says from the moment of opening on */
+int uevents_open(void);
+bool hears_wedged(int uevents); /* a card has been given up, as udev hears it */
+int log_open(void);
+bool log_says(int log, const char *text);
+
 /* delay.c; points where threads of the driver can be made to wait */
 #define NEED_DELAYS "the driver was built without TUTTI_TEST=1"
 bool have_delays(void);

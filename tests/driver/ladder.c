@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* The recovery ladder, rung by rung: who loses what, who does not, and what can be used afterwards. */
 #include <fcntl.h>
-#include <linux/netlink.h>
 #include <linux/sync_file.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "driver.h"
@@ -203,44 +201,14 @@ static bool lost_in_sleep(struct rig *rig)
 	return after_reset(rig, card, 0);
 }
 
-/* What udev hears from now on. */
-static int uevents(void)
-{
-	struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = 1};
-	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
-
-	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-/* An event is a list of texts, each with its end; the first says what happened to which node. */
-static bool heard(int fd, const char *first, const char *text)
-{
-	char event[4096];
-	ssize_t bytes;
-
-	while ((bytes = recv(fd, event, sizeof(event) - 1, 0)) > 0) {
-		event[bytes] = 0;
-		if (!strstr(event, first))
-			continue;
-		for (char *at = event; at < event + bytes; at += strlen(at) + 1)
-			if (!strcmp(at, text))
-				return true;
-	}
-	return false;
-}
-
 static bool wedge(struct rig *rig)
 {
-	int events = uevents();
+	int events = uevents_open();
 	uint32_t bo;
 
 	CHECK(events >= 0 && rig_queue(rig) && rig_works(rig));
 	CHECK(card_write("card_reset", "wedge") && card_state("wedged"));
-	CHECK(heard(events, "change@", "WEDGED=rebind,bus-reset"));
+	CHECK(hears_wedged(events));
 	close(events);
 	EXPECT(EIO, bo_create(rig->fd, PAGE, 0, &bo, NULL));
 	rig_close(rig);

@@ -73,30 +73,53 @@ static bool pulled_after_boot(struct rig *rig)
 	return pulled_in_reset(rig, "restarted");
 }
 
-static void *unbind(void *data)
+/* It waits for the reset, whose thread waits at that point. How often it has done so, or 0 if something went wrong. */
+static unsigned unbound_in_reset(const char *point, unsigned ms, uint32_t rung)
 {
-	*(bool *)data = driver_unbind();
-	return NULL;
+	unsigned before = delay(point, ms), times;
+	bool unbound = ask_for(rung) && soon_reached(point, before) && driver_unbind();
+
+	times = delay(point, 0) - before;
+	return unbound ? times : 0;
 }
 
-/* The reset needs the lock of the device, which its removal has already; a card that is going needs no reset. */
-static bool removed_in_function_reset(struct rig *rig)
+/* A card that is going needs no reset, and nobody need be told that it cannot be mended. */
+static bool removed_in_reset(struct rig *rig, const char *point, unsigned ms, uint32_t rung)
 {
-	unsigned before, times;
-	bool unbound = false, there;
-	pthread_t thread;
+	int events = uevents_open(), log = log_open();
+	bool said, bound, heard;
+	unsigned times;
 
-	SKIP_UNLESS(have_delays(), NEED_DELAYS);
-	CHECK(rig_queue(rig));
-	before = delay("function_reset", 500);
-	CHECK(ask_for(DRM_TUTTI_RESET_FUNCTION));
-	there = soon_reached("function_reset", before);
-	CHECK(!pthread_create(&thread, NULL, unbind, &unbound));
-	pthread_join(thread, NULL);
-	times = delay("function_reset", 0) - before;
-	CHECK(driver_bind() && there && unbound);
+	CHECK(events >= 0 && log >= 0 && rig_queue(rig));
+	times = unbound_in_reset(point, ms, rung);
+	heard = hears_wedged(events);
+	said = log_says(log, "*ERROR*"); /* as DRM marks them */
+	bound = driver_bind();
+	close(events);
+	close(log);
+	CHECK(bound && times);
+	CHECK(!heard && !said);
 	CHECK(times < 50);
 	return fresh_works();
+}
+
+/* The reset needs the lock of the device, which its removal has already. */
+static bool removed_in_function_reset(struct rig *rig)
+{
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	return removed_in_reset(rig, "function_reset", 500, DRM_TUTTI_RESET_FUNCTION);
+}
+
+static bool removed_in_boot(struct rig *rig)
+{
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	return removed_in_reset(rig, "boot", 1500, DRM_TUTTI_RESET_FIRMWARE);
+}
+
+static bool removed_after_boot(struct rig *rig)
+{
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	return removed_in_reset(rig, "restarted", 1500, DRM_TUTTI_RESET_FIRMWARE);
 }
 
 /* ---- calls ---- */
@@ -245,6 +268,8 @@ const struct driver_test pull_tests[] = {
 	{"REL-06 SYS-28: pulled in the middle of an error of the bus", pulled_in_bus_error},
 	{"REL-06 SYS-28: an error of the bus that lasts", bus_error_lasts},
 	{"REL-06 SYS-28: removed while the function is being reset", removed_in_function_reset},
+	{"REL-06 SYS-28: removed while the firmware is loaded again", removed_in_boot},
+	{"REL-06 SYS-28: removed when the firmware has just been loaded again", removed_after_boot},
 	{"REL-06 SYS-28: the link is lost, and comes back", link_lost},
 	{0},
 };
