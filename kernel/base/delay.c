@@ -18,6 +18,7 @@ static struct {
 };
 
 static struct dentry *folder;
+static u32 raced;
 
 static u32 tutti_delay_reach(enum tutti_delay_point point)
 {
@@ -43,6 +44,18 @@ void tutti_delay_busy(enum tutti_delay_point point)
 	mdelay(tutti_delay_reach(point));
 }
 
+/* Two writers of the file are a data race: that KCSAN reports it proves that it looks at the driver. */
+static int tutti_delay_race(void *data, u64 times)
+{
+	while (times--) {
+		raced++;
+		barrier();
+		cond_resched();
+	}
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(tutti_delay_race_fops, NULL, tutti_delay_race, "%llu\n");
+
 void tutti_delay_init(void)
 {
 	int i;
@@ -52,6 +65,7 @@ void tutti_delay_init(void)
 		debugfs_create_u32(delays[i].name, 0600, folder, &delays[i].ms);
 		debugfs_create_atomic_t(delays[i].reached_name, 0600, folder, &delays[i].reached);
 	}
+	debugfs_create_file("race", 0200, folder, NULL, &tutti_delay_race_fops);
 }
 
 void tutti_delay_fini(void)

@@ -2,7 +2,7 @@
 /*
  * Points where a test can make a race certain: whoever comes by waits for as many milliseconds as debugfs says. They
  * are compiled in by TUTTI_TEST=1 only. /sys/kernel/debug/tutti_delay/NAME holds the milliseconds, NAME_reached says how
- * often somebody has begun to wait there.
+ * often somebody has begun to wait there. The file `race` has its writers increment a word so many times, without a lock.
  */
 #ifndef TUTTI_KERNEL_DELAY_H
 #define TUTTI_KERNEL_DELAY_H
