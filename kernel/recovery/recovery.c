@@ -74,6 +74,16 @@ static void tutti_recovery_kill_condemned(struct tutti_device *tdev, struct tutt
 		tutti_gate_trigger(tdev, TUTTI_RUNG_FIRMWARE, "a context cannot be killed");
 }
 
+/*
+ * While the firmware can be asked. If not, the card is being reset or is leaving, and all contexts go with that: removal
+ * of the device waits for us.
+ */
+static bool tutti_recovery_may_kill(struct tutti_device *tdev)
+{
+	return atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING && READ_ONCE(tdev->channel.open) &&
+	       !drm_dev_is_unplugged(&tdev->drm);
+}
+
 static void tutti_recovery_context_work(struct work_struct *work)
 {
 	struct tutti_device *tdev = container_of(work, struct tutti_device, context_work);
@@ -83,7 +93,7 @@ static void tutti_recovery_context_work(struct work_struct *work)
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return;
 	down_read(&tdev->reset_sem);
-	while (atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING &&
+	while (tutti_recovery_may_kill(tdev) &&
 	       (object = tutti_object_first(tdev, TUTTI_CONTEXT, tutti_recovery_fits_condemned, NULL))) {
 		tutti_recovery_kill_condemned(tdev, to_context(object));
 		tutti_object_put(object);

@@ -144,8 +144,27 @@ static bool slow_ring(struct rig *rig)
 	return fresh_works();
 }
 
+/* ---- a context that shall be killed ---- */
+
+/* For five seconds the firmware is asked whether it can still kill the context. Removal does not wait for an answer. */
+static bool removed_while_condemned(struct rig *rig)
+{
+	bool unbound;
+	int error;
+
+	SKIP_UNLESS(inject_command, NEED_INJECT);
+	CHECK(rig_queue(rig) && only_calls_are_limited("5000") && silence());
+	error = queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY);
+	unbound = driver_unbind();
+	rig_close(rig);
+	CHECK(usual_limits() && driver_bind() && unbound);
+	EXPECT(ETIMEDOUT, error);
+	return fresh_works();
+}
+
 const struct driver_test silent_tests[] = {
 	{"SYS-08 SYS-23 SYS-28: an unmapping that is not answered ends, and its memory stays", unmap_unanswered},
 	{"SYS-08 SYS-28: senders wait while messages are taken off a full ring", slow_ring},
+	{"SYS-28 REL-06: removed while a context shall be killed", removed_while_condemned},
 	{0},
 };
