@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Points where a test can make a race certain: whoever comes by waits for as many milliseconds as debugfs says. They
- * are compiled in by TUTTI_TEST=1 only. /sys/kernel/debug/tutti_delay/NAME holds the milliseconds, NAME_reached says how
- * often somebody has begun to wait there. The file `race` has its writers increment a word so many times, without a lock.
+ * are compiled in by TUTTI_TEST=1 only. /sys/kernel/debug/tutti_delay/NAME holds the milliseconds, NAME_reached says
+ * how often somebody has begun to wait there. Writers of the file `race` increment a word without a lock, as often as
+ * they say.
  */
 #ifndef TUTTI_KERNEL_DELAY_H
 #define TUTTI_KERNEL_DELAY_H
@@ -11,6 +12,8 @@
 	X(event)          /* a message of the firmware has been taken off its ring, but not looked at */ \
 	X(object_destroy) /* an object is about to be destroyed; its lock is held */ \
 	X(queue_destroy)  /* the firmware is about to be asked to destroy a queue; the queue's lock is held */ \
+	X(queue_arm)      /* an interrupt is about to be asked for, if progress says that it is not there yet */ \
+	X(progress)       /* a waiter has looked at progress, but not whether the queue is still on the card */ \
 	X(unplug_unpin)   /* the device is being removed: a buffer's DMA addresses are gone, its pages pinned yet */ \
 	X(import_free)    /* an imported buffer is being freed, and about to be detached */ \
 	X(card_zero)      /* a piece of card memory is about to be zeroed */ \

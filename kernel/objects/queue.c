@@ -404,6 +404,7 @@ static int tutti_queue_arm_locked(struct tutti_queue *queue, u64 packet)
 	lockdep_assert_held(&queue->base.lock);
 	if (!tutti_object_is_on_card(&queue->base))
 		return -ECANCELED;
+	tutti_delay(TUTTI_DELAY_queue_arm);
 	if (armed > tutti_queue_progress(queue) && armed <= packet)
 		return 0;
 	error = tutti_message_queue_notify(queue->base.tdev, queue->base.epoch, queue->base.id, packet);
@@ -413,7 +414,7 @@ static int tutti_queue_arm_locked(struct tutti_queue *queue, u64 packet)
 
 /**
  * tutti_queue_arm() - have an interrupt when so many packets have retired.
- * @queue: a reference is held
+ * @queue: a reference is held; between drm_dev_enter() and drm_dev_exit()
  * @packet: packets
  *
  * Return: 0; an error means that nobody will interrupt.

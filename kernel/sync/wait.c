@@ -5,6 +5,7 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
+#include "base/delay.h"
 #include "card/gate.h"
 #include "card/power.h"
 #include "memory/bo.h"
@@ -45,17 +46,16 @@ static int tutti_wait_look_interrupt(struct waiter *waiter)
 static int tutti_wait_look_progress(struct waiter *waiter)
 {
 	struct tutti_queue *queue = waiter->queue;
-	u64 progress = 0;
-	bool on_card;
+	u64 progress;
 	int index;
 
 	if (!drm_dev_enter(&waiter->file->tdev->drm, &index)) /* the word goes with the device */
 		return -ENODEV;
-	on_card = tutti_object_is_on_card(&queue->base);
-	if (on_card)
-		progress = tutti_queue_progress(queue);
+	progress = tutti_queue_progress(queue);
 	drm_dev_exit(index);
-	if (!on_card)
+	tutti_delay(TUTTI_DELAY_progress);
+	smp_rmb(); /* a queue that is on the card now was so then: the word was its own, and not that of a later one */
+	if (!tutti_object_is_on_card(&queue->base))
 		return -ECANCELED;
 	waiter->args->value = progress;
 	if (progress >= (u64)waiter->value)
@@ -130,9 +130,15 @@ static void tutti_wait_signal_waiters(struct waiter *waiter, int add)
 	smp_mb(); /* the card reads @waiters after it has changed the value */
 }
 
+/* Progress is looked at, too. */
 static void tutti_wait_arm_progress(struct waiter *waiter)
 {
+	int index;
+
+	if (!drm_dev_enter(&waiter->file->tdev->drm, &index))
+		return;
 	tutti_queue_arm(waiter->queue, waiter->value);
+	drm_dev_exit(index);
 }
 
 static int tutti_wait_loop(struct waiter *waiter)

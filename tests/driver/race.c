@@ -45,6 +45,64 @@ static bool close_in_unplug(struct rig *rig)
 	return fresh_works();
 }
 
+/* ---- progress ---- */
+
+/** struct waiting - for the first packet of a queue. */
+struct waiting {
+	struct rig *rig;
+	int error;
+};
+
+static void *wait_for_packet(void *data)
+{
+	struct waiting *waiting = data;
+
+	waiting->error = rig_progress(waiting->rig, 1, 10 * SECOND);
+	return NULL;
+}
+
+/* Who asks for an interrupt looks at progress, in memory that goes with the device: removal waits for him. */
+static bool asked_in_removal(struct rig *rig)
+{
+	struct waiting waiting = {.rig = rig};
+	bool unbound, there;
+	pthread_t thread;
+	uint64_t took;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_queue(rig));
+	there = delayed_thread(&thread, "queue_arm", 4000, wait_for_packet, &waiting);
+	took = now_ns();
+	unbound = driver_unbind();
+	took = now_ns() - took;
+	pthread_join(thread, NULL);
+	rig_close(rig);
+	CHECK(driver_bind() && there && unbound);
+	EXPECT(ENODEV, waiting.error);
+	CHECK(took > 2 * SECOND);
+	return fresh_works();
+}
+
+/* A queue is destroyed while somebody looks at its progress. The next one has the same number, and gets on. */
+static bool late_progress(struct rig *rig)
+{
+	struct waiting waiting = {.rig = rig};
+	struct rig other = {.fd = -1};
+	pthread_t thread;
+	bool there;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_queue(rig));
+	there = delayed_thread(&thread, "progress", 3000, wait_for_packet, &waiting);
+	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY));
+	CHECK(rig_queue(&other) && other.queue_number == rig->queue_number && rig_works(&other));
+	pthread_join(thread, NULL);
+	rig_close(&other);
+	CHECK(there);
+	EXPECT(ECANCELED, waiting.error);
+	return true;
+}
+
 /* ---- events ---- */
 
 static void bad_packet(struct rig *rig)
@@ -259,6 +317,8 @@ static bool stalled_tenant(struct rig *rig)
 
 const struct driver_test race_tests[] = {
 	{"SYS-08 SYS-27: the error of a destroyed queue does not meet the next one", late_error},
+	{"SYS-24 SYS-26: the progress of the next queue ends no wait for one that is destroyed", late_progress},
+	{"REL-06 SYS-26: removed while an interrupt is asked for", asked_in_removal},
 	{"SYS-27 SYS-28: a close that a reset overtakes does not meet the next queue", late_close},
 	{"SYS-26: a stalled tenant does not delay another's fences", stalled_tenant},
 	{"SYS-28: a reset does not wait until a large buffer has been zeroed", reset_while_zeroing},
