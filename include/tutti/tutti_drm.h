@@ -373,7 +373,8 @@ TUTTI_AT(struct drm_tutti_rsb_read, pointer, 8);
  * @events: out: queue errors told to this file so far
  *
  * Errors: -ETIME deadline passed; -ENOENT handle; -EINVAL kind, condition, offset not a
- * multiple of 64 or outside, imported buffer; -ECANCELED the queue has stopped (PROGRESS).
+ * multiple of 64 or outside, imported buffer; -ECANCELED the queue has stopped (PROGRESS);
+ * -EIO also when the signal was in card memory that is lost.
  */
 struct drm_tutti_wait {
 	__u32 kind;

@@ -6,6 +6,7 @@
 #include <linux/uaccess.h>
 
 #include "base/delay.h"
+#include "card/card.h"
 #include "card/gate.h"
 #include "card/power.h"
 #include "memory/bo.h"
@@ -96,24 +97,33 @@ static struct tutti_signal *tutti_wait_signal_map(struct waiter *waiter)
 	return kmap_local_page(tutti_bo_page(waiter->bo, offset)) + offset_in_page(offset);
 }
 
+/* Nobody has stored what memory that was lost, or a card that has gone, reads as; it could be what is waited for. */
+static int tutti_wait_look_card(struct waiter *waiter)
+{
+	struct tutti_device *tdev = waiter->file->tdev;
+	void __iomem *at = tdev->aperture + waiter->bo->node.start + waiter->args->offset;
+	int holds, index;
+
+	if (!drm_dev_enter(&tdev->drm, &index))
+		return -ENODEV;
+	waiter->args->value = readq(at + offsetof(struct tutti_signal, value));
+	rmb(); /* the value before what it is worth */
+	holds = tutti_wait_signal_holds(waiter->args, waiter->value);
+	if (tutti_bo_pin(waiter->bo) || (holds && !tutti_card_is_there(tdev)))
+		holds = -EIO;
+	drm_dev_exit(index);
+	return holds;
+}
+
 static int tutti_wait_look_signal(struct waiter *waiter)
 {
 	struct tutti_signal *signal;
-	int index;
 
-	if (waiter->bo->placement == DRM_TUTTI_PLACE_CARD) {
-		struct tutti_device *tdev = waiter->file->tdev;
-		void __iomem *at = tdev->aperture + waiter->bo->node.start + waiter->args->offset;
-
-		if (!drm_dev_enter(&tdev->drm, &index))
-			return -ENODEV;
-		waiter->args->value = readq(at + offsetof(struct tutti_signal, value));
-		drm_dev_exit(index);
-	} else {
-		signal = tutti_wait_signal_map(waiter);
-		waiter->args->value = tutti_wait_signal_value(signal);
-		kunmap_local(signal);
-	}
+	if (waiter->bo->placement == DRM_TUTTI_PLACE_CARD)
+		return tutti_wait_look_card(waiter);
+	signal = tutti_wait_signal_map(waiter);
+	waiter->args->value = tutti_wait_signal_value(signal);
+	kunmap_local(signal);
 	return tutti_wait_signal_holds(waiter->args, waiter->value);
 }
 

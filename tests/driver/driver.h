@@ -39,6 +39,10 @@ bool window_open(struct window *window);
 void window_close(struct window *window);
 #define NEED_WINDOW "the BAR cannot be mapped"
 
+/* memory.c; a signal in card memory, whose value is 1, and a wait until it is smaller */
+bool card_signal(int fd, uint32_t *bo);
+int card_signal_wait(int fd, uint32_t bo, uint64_t ns);
+
 /* heard.c; what the kernel says from the moment of opening on */
 int uevents_open(void);
 bool hears_wedged(int uevents); /* a card has been given up, as udev hears it */

@@ -97,6 +97,49 @@ static bool exported(struct rig *rig)
 	return true;
 }
 
+/* ---- signals in it ---- */
+
+bool card_signal(int fd, uint32_t *bo)
+{
+	volatile struct tutti_signal *signal;
+	uint64_t offset;
+
+	EXPECT(0, bo_create(fd, BYTES, DRM_TUTTI_PLACE_CARD, bo, &offset));
+	signal = (volatile void *)see(fd, offset);
+	CHECK(signal);
+	signal->value = 1;
+	munmap((void *)signal, BYTES);
+	return true;
+}
+
+int card_signal_wait(int fd, uint32_t bo, uint64_t ns)
+{
+	struct drm_tutti_wait wait = {.kind = DRM_TUTTI_WAIT_SIGNAL, .handle = bo, .condition = DRM_TUTTI_LT, .value = 1,
+				      .deadline = now_ns() + ns};
+
+	return call(fd, DRM_IOCTL_TUTTI_WAIT, &wait);
+}
+
+/* Whatever lost memory reads as: nobody will store into the signal any more. */
+static bool lost_signal(struct rig *rig)
+{
+	struct drm_prime_handle prime = {.flags = DRM_CLOEXEC};
+	struct shared shared;
+	struct rig other = {.fd = -1};
+	uint32_t bo;
+
+	CHECK(rig_open(rig) && card_signal(rig->fd, &prime.handle));
+	EXPECT(ETIME, card_signal_wait(rig->fd, prime.handle, SECOND / 10));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime));
+	CHECK(card_write("card_reset", "function") && rig_open(&other));
+	shared.fd = prime.fd;
+	EXPECT(0, import(&other, &shared, &bo));
+	EXPECT(EIO, card_signal_wait(other.fd, bo, SECOND));
+	close(shared.fd);
+	rig_close(&other);
+	return true;
+}
+
 static bool soon_off(void)
 {
 	for (unsigned i = 0; i < 3000 && !card_says("power/runtime_status", "suspended"); i++)
@@ -350,6 +393,7 @@ const struct driver_test memory_driver_tests[] = {
 	{"SYS-22 SYS-29: card memory that is a dma-buf keeps the card's power", keeps_power},
 	{"SYS-22 SYS-28: card memory outlives a reload of the firmware", rescued},
 	{"SYS-22 SYS-28: card memory does not outlive a function-level reset", lost},
+	{"SYS-22 SYS-26 SYS-28: a signal in card memory that was lost is no answer", lost_signal},
 	{"SYS-23: empty page tables are given back", empty_tables},
 	{"SYS-41: memory of the process on the card", user_memory},
 	{"SYS-41: memory that goes while the card has it", user_memory_unmapped},

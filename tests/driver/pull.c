@@ -246,18 +246,43 @@ static bool soon_state(const char *state)
 	return card_state(state);
 }
 
-/* Nothing reaches the card, and nobody says so. The watchdog sees it; whoever has repaired the link resets by hand. */
+/** struct waiting - for a signal in card memory. */
+struct waiting {
+	int fd, error;
+	uint32_t bo;
+};
+
+static void *wait_for_card(void *data)
+{
+	struct waiting *waiting = data;
+
+	waiting->error = card_signal_wait(waiting->fd, waiting->bo, 60 * SECOND);
+	return NULL;
+}
+
+/*
+ * Nothing reaches the card, and nobody says so. The watchdog sees it; whoever has repaired the link resets by hand. What
+ * is read of the card meanwhile ends no wait.
+ */
 static bool link_lost(struct rig *rig)
 {
+	struct waiting waiting;
+	pthread_t thread;
 	bool wedged, back;
 
 	SKIP_UNLESS(plug_command, NEED_SLOT);
-	CHECK(rig_queue(rig) && rig_works(rig) && card_link(false));
+	CHECK(rig_queue(rig) && rig_works(rig) && card_signal(rig->fd, &waiting.bo));
+	waiting.fd = rig->fd;
+	CHECK(!pthread_create(&thread, NULL, wait_for_card, &waiting));
+	usleep(300000);
+	CHECK(card_link(false));
 	wedged = soon_state("wedged");
+	pthread_join(thread, NULL);
 	EXPECT(EIO, rig_wait(rig, 5, 0, 60 * SECOND));
 	rig_close(rig);
 	back = card_link(true) && card_write("card_reset", "function");
 	CHECK(wedged && back && card_state("running"));
+	EXPECT(EIO, waiting.error);
 	return fresh_works();
 }
 
