@@ -96,10 +96,11 @@ static void ask_for_child(void)
 	if (!address)
 		return;
 	slot->job->children++;
+	slot->late++;
 	TRACE("  child %s of %s\n", job_name(&w.job[w.jobs - 1]), job_name(slot->job));
 	event_later(&(struct tutti_event){{TUTTI_EVENT_REQUEST | number << 8 | TUTTI_SERVICE_TASK << 16, w.jobs - 1,
 				     0, (uint32_t)address, (uint32_t)(address >> 32)}},
-	      -1, 0);
+		    (int)number, 0);
 }
 
 /* ---- delivery ---- */
@@ -132,10 +133,12 @@ static void deliver(unsigned i)
 		ctas_told((unsigned)number, &event);
 		rules_ended(slots[number].job);
 	}
+	if (type == TUTTI_EVENT_REQUEST)
+		slots[number].late--;
 	if (type == TUTTI_EVENT_MOVER)
 		rules_moved(mover);
 	card_event(&event);
-	if (type == TUTTI_EVENT_CTA || type == TUTTI_EVENT_CGA)
+	if (type == TUTTI_EVENT_CTA || type == TUTTI_EVENT_CGA || type == TUTTI_EVENT_REQUEST)
 		slot_killed_if_empty((unsigned)number);
 }
 

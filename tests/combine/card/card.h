@@ -14,7 +14,8 @@ struct slot {
 	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
 	struct job *job;
 	bool known, killing, pinned, split;
-	uint32_t next, running, late;
+	uint32_t next, running;
+	uint32_t late; /* events of its CTAs that the firmware has not had */
 	unsigned sequence, staged; /* of the CGA being launched, and its CTAs so far */
 	unsigned domain[TUTTI_CGA_LEVELS];
 	uint16_t on[TUTTI_MAX_SMS];
