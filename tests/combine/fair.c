@@ -229,7 +229,8 @@ static bool others_wait(const struct job *job)
 	return false;
 }
 
-static void quotas(void)
+/* What a task issues while others of its priority do not. @counts: whether they could in this visit */
+static void turns(bool counts)
 {
 	unsigned i, k;
 
@@ -238,8 +239,14 @@ static void quotas(void)
 			if (w.act[k] && w.act[k] != launches[i].job &&
 			    w.act[k]->level == launches[i].job->level)
 				w.act[k]->turn = 0;
-			else if (w.act[k] && w.act[k] == launches[i].job)
+			else if (counts && w.act[k] && w.act[k] == launches[i].job)
 				w.act[k]->turn += launches[i].ctas;
+}
+
+static void quotas(void)
+{
+	unsigned i;
+
 	for (i = 0; i < SLOTS; i++) {
 		struct job *job = w.act[i];
 
@@ -292,6 +299,7 @@ static void evictions(void)
 
 void fair_visit(void)
 {
+	bool counts = !w.stall && !card_fetching() && room_is_known();
 	unsigned i;
 
 	evictions();
@@ -310,7 +318,8 @@ void fair_visit(void)
 			else if (job->ready)
 				passed_over(job);
 		}
-		if (!w.stall && !card_fetching() && room_is_known())
+		turns(counts);
+		if (counts)
 			quotas();
 	}
 	for (i = 0; i < SLOTS; i++)
