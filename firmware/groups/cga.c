@@ -110,7 +110,7 @@ static void find_words(struct cga *cga)
 			each = (cga->ask.ctas + domains.gpcs) * (segment + 2);
 	}
 	cga->words = launches * each;
-	cga->most = SEARCH_WORDS / (cga->words * (cga->ask.multicast ? domain_pairs_cost() : 1));
+	cga->most = SEARCH_WORDS / (cga->words < SEARCH_CGA_WORDS ? SEARCH_CGA_WORDS : cga->words);
 	if (!cga->most)
 		cga->most = 1;
 	cga->used_most = COMMAND_WORDS - SEARCH_MARGIN - min32(cga->most * cga->words, COMMAND_WORDS - SEARCH_MARGIN);

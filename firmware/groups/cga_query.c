@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "groups/cga_query.h"
 
+#include "place/visit.h"
+
 HOT uint32_t query_select(uint32_t x, uint32_t n)
 {
 	return lake_prefix(x, n);
@@ -126,6 +128,8 @@ static void lower(struct gpc *gpc, uint32_t mask)
 
 	for (row = gpc->top; mask; row--) {
 		take = mask & row->mask;
+		if (!take)
+			continue;
 		row->mask ^= take;
 		row->count -= popcount32(take);
 		mask ^= take;
@@ -165,6 +169,8 @@ HOT uint32_t *query_take(struct gpc *gpc, uint32_t within, unsigned n, bool mult
 }
 
 /* ---- a CGA over several GPCs, which are treated like one lake ---- */
+
+#define SHARE_STEPS 6u /* visit.h: for a row of a GPC */
 
 struct sharing {
 	struct domain_range range;
@@ -237,7 +243,7 @@ static void share_multicast(struct sharing *s, int highest)
 		for (speed = highest; speed >= 0 && s->left; speed--) {
 			for (i = 0; i < s->range.n; i++) {
 				s->mask[i] = row_of(&gpc[i], speed) & ~row_of(&gpc[i], speed + 1) & class[i];
-				s->count[i] = (uint8_t)popcount32(s->mask[i]);
+				s->count[i] = s->mask[i] ? (uint8_t)popcount32(s->mask[i]) : 0;
 			}
 			share_out(s, speed);
 		}
@@ -252,6 +258,7 @@ COLD int query_share(struct domain_range range, unsigned n, bool multicast, uint
 	int speed = highest(range);
 	unsigned i;
 
+	visit_goes_on(SHARE_STEPS * range.n * ((unsigned)speed + 2) << multicast);
 	s.range = range;
 	s.left = n;
 	s.speed = QUERY_INVALID;

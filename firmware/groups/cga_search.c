@@ -9,6 +9,7 @@
 #define SEARCH_SLOWER 8u    /* how much longer a CGA takes that is not placed by search_quick() */
 #define SLOW_WORD_STEPS 60u /* visit.h: for each word of its commands */
 #define SLOW_SEARCH_STEPS 300u /* and for a search */
+#define PAIRS_STEPS 270u /* to place a multicast CGA where a TPC has room on one of its SMs only */
 
 void search_init(void)
 {
@@ -38,8 +39,8 @@ static inline __attribute__((always_inline)) void refresh_gpcs(uint32_t n, bool 
 	} while (!single && ++word < query_cache.end);
 }
 
-/* Place one part in @gpc. @outermost: the part is the whole outermost CGA */
-static inline __attribute__((always_inline)) void place_gpc(const struct cga *cga, struct gpc *gpc, int speed, bool multicast,
+/* Place one part in @gpc. @outermost: the part is the whole outermost CGA. Return: whether the visit goes on */
+static inline __attribute__((always_inline)) bool place_gpc(const struct cga *cga, struct gpc *gpc, int speed, bool multicast,
 							     bool outermost)
 {
 	uint32_t *p = command_begin(3 + QUERY_SEGMENTS), *end, n = cga->ask.ctas, id = gpc->id_next, sequence = trial.sequence;
@@ -57,14 +58,16 @@ static inline __attribute__((always_inline)) void place_gpc(const struct cga *cg
 		end = query_cut(gpc, n, p + 3, &me->sms);
 		p[0] = cga->head + (uint32_t)((char *)end - (char *)p) * (0x100 / 4);
 		command_end(end);
-		return;
+		return true;
 	}
-	if (query_paired(gpc))
-		query_segment(p + 3, me->sms = query_cut_paired(gpc, n, speed));
-	else
-		query_take(gpc, gpc->all, n, true, speed, p + 3, &me->sms);
 	p[0] = cga->head + (5 << 8);
 	command_end(p + 5);
+	if (query_paired(gpc)) {
+		query_segment(p + 3, me->sms = query_cut_paired(gpc, n, speed));
+		return true;
+	}
+	query_take(gpc, gpc->all, n, true, speed, p + 3, &me->sms);
+	return visit_goes_on(PAIRS_STEPS);
 }
 
 /*
@@ -72,7 +75,7 @@ static inline __attribute__((always_inline)) void place_gpc(const struct cga *cg
  * the set of fastest domains in place.
  * @within: innermost domains, NULL: all; @speed_of: gets the speed of the last part; @single: all
  * domains of the card are in one word
- * Return: parts left
+ * Return: parts left; trial.late is set if the visit has no time for them
  */
 static inline __attribute__((always_inline)) uint32_t rounds(const struct cga *cga, const uint32_t *within, uint32_t left,
 							      int *speed_of, bool multicast, bool single)
@@ -95,7 +98,12 @@ static inline __attribute__((always_inline)) uint32_t rounds(const struct cga *c
 				now &= within[word - query_cache.word];
 			for (bits = now; bits && left; bits = without_bit(bits, bit), left--) {
 				bit = single_bit(bits);
-				place_gpc(cga, domain_gpc(gpcs, bit_number(bit)), speed, multicast, single || cga->step);
+				if (place_gpc(cga, domain_gpc(gpcs, bit_number(bit)), speed, multicast, single || cga->step) ||
+				    !(single || cga->step))
+					continue;
+				word->stale |= now ^ without_bit(bits, bit);
+				trial.late = left > 1;
+				return left - 1;
 			}
 			word->stale |= now ^ bits;
 			gpcs += 32;
@@ -196,6 +204,15 @@ static inline uint32_t wanted(const struct cga *cga, uint32_t n)
 	return likely(cga->log != CGA_UNEVEN) ? n >> cga->log : n / cga->ctas;
 }
 
+/* A session of at most @most of @n CGAs has @left of them left. */
+static COLD void search_short(uint32_t n, uint32_t most, uint32_t left)
+{
+	trial.n = n;
+	trial.most = trial.late ? most - left : most;
+	trial.left = trial.late ? 0 : left;
+	trial.late = false;
+}
+
 HOT uint32_t search_quick(struct task *task, struct cga *cga, uint32_t n)
 {
 	uint32_t most = room(cga), left;
@@ -206,9 +223,7 @@ HOT uint32_t search_quick(struct task *task, struct cga *cga, uint32_t n)
 	cached_begin(cga->ask);
 	left = place_all(cga, most);
 	if (unlikely(left) || unlikely(most < n)) {
-		trial.n = n;
-		trial.most = most;
-		trial.left = left;
+		search_short(n, most, left);
 		if (most == left)
 			return 0;
 	}
@@ -236,10 +251,10 @@ COLD uint32_t search_run(struct task *task, struct cga *cga, uint32_t n)
 	trial.most = most;
 	trial.left = most;
 	if (cga->step)
-		trial.left = search_parts(cga, NULL, most, &speed);
+		search_short(n, most, search_parts(cga, NULL, most, &speed));
 	else if (most)
 		nested_run();
-	n = most - trial.left;
+	n = trial.most - trial.left;
 	/* Without room for commands there is no search, and the visit is not cut: the mark at its end would take room, too. */
 	if (most)
 		visit_goes_on(SLOW_SEARCH_STEPS + (command_tail() - tail) * SLOW_WORD_STEPS);

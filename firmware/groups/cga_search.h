@@ -14,6 +14,7 @@
 
 #define SEARCH_NO_IDENTITY 0xffu
 #define SEARCH_WORDS 1024u /* words of commands that a visit has the time to place CGAs for */
+#define SEARCH_CGA_WORDS 12u /* a CGA takes as long as so many words, even if it has fewer */
 #define SEARCH_MARGIN (COMMAND_RECORD + COMMAND_OWED) /* words: end of the ring, and what is owed to others */
 _Static_assert(SEARCH_MARGIN < COMMAND_WORDS, "there is room for a CGA");
 

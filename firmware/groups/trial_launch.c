@@ -4,6 +4,7 @@
 #include "core/task_record.h"
 #include "groups/cga_search.h"
 #include "place/mixed_shapes.h"
+#include "place/visit.h"
 
 struct trial trial HOT_DATA;
 
@@ -102,8 +103,12 @@ COLD uint32_t trial_parts(const uint32_t *within, uint32_t left, int *speed)
 				if (!part(cached_number(word) + lowest_bit(bits), *speed))
 					continue;
 				left--;
-				if (trial.cga->step)
-					trial_end();
+				if (!trial.cga->step)
+					continue;
+				trial_end();
+				trial.late = left && visit_late();
+				if (trial.late)
+					return left;
 			}
 		}
 	}

@@ -4,6 +4,7 @@
 #include "core/queue_record.h"
 #include "core/state.h"
 #include "core/wait.h"
+#include "place/visit.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/metadata.h"
 #include "tasks/pending_tasks.h"
@@ -35,7 +36,8 @@ static int check(struct queue *queue, struct pending *p)
 /*
  * The whole packet is checked before anything starts (PKT-18), and so are its metadata and whether its grids can be
  * divided into CGAs. Metadata are checked one after another, because no queue may hold one record while it waits for the next. At its launch each kernel fetches its
- * metadata again and uses that copy. queue->seen counts the kernels that have passed.
+ * metadata again and uses that copy. queue->seen counts the kernels that have passed; if the visit is late the others have
+ * to wait for the next one.
  */
 COLD int condensed_check_special(struct queue *queue, struct block *block)
 {
@@ -57,9 +59,14 @@ COLD int condensed_check_special(struct queue *queue, struct block *block)
 		if (code == PACKET_PARKED)
 			break;
 		queue->record = next;
-		if (i >= queue->seen)
-			queue->seen++;
 		packet_error.kernel = i;
+		if (i < queue->seen)
+			continue;
+		queue->seen++;
+		if (visit_late() && !code && i + 1 < block->kernels) {
+			wait_ready(queue);
+			code = PACKET_PARKED;
+		}
 	}
 	pending_put(p);
 	if (code == PACKET_PARKED)

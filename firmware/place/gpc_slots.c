@@ -141,11 +141,10 @@ COLD void domain_order(void)
 
 	visit_goes_on(ORDER_STEPS * fw.sms);
 	order_positions();
-	domains.scattered = domains.uneven = false;
+	domains.scattered = false;
 	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
 		order_gpc(gpc, table);
 		domains.scattered |= gpc->shift == SCATTERED;
-		domains.uneven |= gpc->even != DOMAIN_EVEN;
 		paired[gpc->index % PAIRED].gpc = NULL;
 	}
 	domains.moved = false;
@@ -207,13 +206,6 @@ bool domain_scattered(void)
 	if (domains.moved)
 		domain_order();
 	return domains.scattered;
-}
-
-COLD unsigned domain_pairs_cost(void)
-{
-	if (domains.moved)
-		domain_order();
-	return domains.uneven ? 6 : 1;
 }
 
 struct domain_range domain_inside(unsigned kind, unsigned outer, unsigned number)

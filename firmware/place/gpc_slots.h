@@ -60,7 +60,6 @@ struct domain_table {
 	uint8_t cpc_gpc[DOMAIN_CPCS];
 	uint8_t ugpu[TUTTI_MAX_GPCS + 1]; /* first GPC of each µGPU */
 	bool moved;             /* the SM priority order has changed since domain_order() */
-	bool uneven;            /* of some GPC the two SMs of a TPC are not neighbours in that order */
 	bool scattered;         /* the SMs of some GPC are not consecutive in that order */
 	/* what the rows show: the free slots for this shape; NULL if nothing that can be used */
 	struct shape *shape;
@@ -100,8 +99,6 @@ bool domain_sync_slow(struct shape *shape);
 bool domain_sync_masked(struct shape *shape, const uint32_t *mask);
 /** domain_scattered() - whether the SMs of some GPC are not consecutive in the SM priority order. */
 bool domain_scattered(void);
-/** domain_pairs_cost() - how many times longer it takes to place a CGA by TPCs than by SMs. */
-unsigned domain_pairs_cost(void);
 /** domain_forget() - what the rows show has become useless. */
 void domain_forget(void);
 /** domain_settle() - update the lake of the shape with CGAs that only the rows know of. */

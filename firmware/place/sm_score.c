@@ -45,7 +45,8 @@ static struct pool {
 /* The steps (visit.h) for a score, and for one by the largest runs of free blocks. */
 #define SCORE_STEPS 60u
 #define LARGEST_STEPS 400u
-#define TIER_STEPS 3u /* for each SM of a tier */
+#define TIER_STEPS 9u /* for each SM, to give it a CTA */
+#define LEAST_STEPS 5u /* for each SM, to compare its score */
 
 static void pool_forget(void)
 {
@@ -293,6 +294,7 @@ static uint32_t at_least(const uint32_t *mask, int32_t least, uint32_t *out)
 	uint32_t w, rest, bit, n = 0;
 	const int32_t *score;
 
+	visit_goes_on(LEAST_STEPS * fw.sms);
 	for (w = 0; w < fw.words; w++) {
 		score = pool.score + 32 * w;
 		for (out[w] = 0, rest = mask[w], bit = 1; rest; rest >>= 1, bit <<= 1, score++)

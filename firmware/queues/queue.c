@@ -7,6 +7,7 @@
 #include "core/state.h"
 #include "core/wait.h"
 #include "place/plain_grid.h"
+#include "place/visit.h"
 #include "queues/agent_packet.h"
 #include "queues/barrier_packet.h"
 #include "queues/fetch_buffers.h"
@@ -21,7 +22,9 @@
 #include "tasks/work_queue.h"
 
 static unsigned next_ready; /* where queue_run_ready() goes on */
+static uint32_t late_event; /* counters.events when a queue went on in a late visit */
 
+#define READY_STEPS 40u /* visit.h: of a queue that is ready, and perhaps has to wait again */
 #define POLL_FIRST_US 64u
 #define POLL_LAST_US 10000u
 
@@ -36,6 +39,7 @@ COLD void queue_init(void)
 	for (i = 0; i < TUTTI_MAX_QUEUES; i++)
 		*queue_at(i) = (struct queue){ .state = QUEUE_NONE };
 	next_ready = 0;
+	late_event = ~0u;
 	buffer_init();
 	HAL_ENGINES->doorbell_index = hal_local(rung_index);
 }
@@ -237,6 +241,24 @@ static inline __attribute__((always_inline)) void left(struct queue *queue)
 		report_progress(queue);
 }
 
+/*
+ * There is no room in the command ring, or the visit is late (visit.h). In a late visit one packet or kernel is launched, so
+ * that queues go on beside searches that take all steps of every visit. Return: whether @queue goes on
+ */
+static COLD bool goes_on(struct queue *queue)
+{
+	if (!command_renew()) {
+		wait_park(queue, WAIT_ROOM);
+		return false;
+	}
+	if (visit_late() && late_event == counters.events) {
+		wait_ready(queue);
+		return false;
+	}
+	late_event = counters.events;
+	return true;
+}
+
 HOT void queue_run(struct queue *queue)
 {
 	int code;
@@ -247,10 +269,8 @@ HOT void queue_run(struct queue *queue)
 	}
 	queue->wait = WAIT_NONE;
 	for (;;) {
-		if (unlikely(!place_room())) {
-			wait_park(queue, WAIT_ROOM);
-			return; /* it retires when it is woken, since it may have taken nothing in this visit */
-		}
+		if (unlikely(command_ring.next > command_ring.limit) && !goes_on(queue))
+			return; /* it retires when it runs again, since it may have taken nothing in this visit */
 		if (queue->run_kernels) {
 			if (launch_more(queue) == LAUNCH_PARKED)
 				break;
@@ -384,11 +404,13 @@ void queue_run_ended(void)
 void queue_run_ready(void)
 {
 	struct queue *queue;
+	bool more = queue_table.any_ready;
 
-	while (queue_table.any_ready) {
+	while (more) {
 		queue = queue_set_take(&queue_table.ready, &queue_table.any_ready, next_ready);
 		next_ready = (queue_id(queue) + 1) % TUTTI_MAX_QUEUES;
 		queue_run(queue);
+		more = visit_goes_on(READY_STEPS) && queue_table.any_ready;
 	}
 }
 

@@ -2,8 +2,11 @@
 #include "tasks/grouped_tasks.h"
 
 #include "core/state.h"
+#include "place/visit.h"
 #include "tasks/metadata.h"
 #include "tasks/task_table.h"
+
+#define PEND_STEPS 400u /* visit.h: until the CGAs of a kernel are known, and its first search is over */
 
 bool grouped_pending(const struct pending *p)
 {
@@ -35,6 +38,7 @@ COLD int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga
 	p->tmd = (struct tmd *)tmd;
 	if (!grouped_pending(p))
 		return 0;
+	visit_goes_on(PEND_STEPS);
 	grouped_levels(p, level);
 	code = cga_check(level, mode_of(tmd), kernel_flags & TUTTI_KERNEL_LMEM, p->state + STATE_AT(groups_x), capacity, &cga);
 	if (!code && tmd && !cga_fits(&cga, capacity, tmd_affinity(tmd)))

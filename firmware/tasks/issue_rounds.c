@@ -17,7 +17,7 @@
 #include "tasks/work_queue.h"
 
 /* The steps (visit.h) of a round: for itself, for each candidate, and for each word of its commands. */
-#define ROUND_STEPS 60u
+#define ROUND_STEPS 120u
 #define CANDIDATE_STEPS 25u
 #define WORD_STEPS 8u
 #define CUTS_MOST 64u /* visits in a row that were cut and placed nothing, before rounds begin no more anew */

@@ -288,6 +288,16 @@ static COLD void request_refused(void)
 		task_event_fault(&fault);
 }
 
+/* The visit has used up its steps; what is left to do has the next one, which begins with the event of the mark. */
+static COLD void visit_over(void)
+{
+	visit_end();
+	if (!(queue_table.any_ended | queue_table.any_ready))
+		return;
+	attention.settle |= ATTEND_READY;
+	command_mark();
+}
+
 /* Do what @attention asks for. A bit is set again if some of its work has to wait. */
 static COLD void settle(void)
 {
@@ -306,15 +316,17 @@ static COLD void settle(void)
 		attention.settle |= ATTEND_CHILD;
 	if (todo & ATTEND_CGA)
 		grouped_settle();
-	while (queue_table.any_ended | queue_table.any_ready) {
+	do {
 		queue_run_ended();
 		queue_run_ready();
-	}
+	} while ((queue_table.any_ended | queue_table.any_ready) && !((todo | attention.settle) & ATTEND_VISIT));
 	if ((todo | attention.settle) & ATTEND_SUSPEND)
 		channel_check_suspend();
 	attention.settle &= ~(ATTEND_READY | ATTEND_ENDED | ATTEND_SUSPEND);
 	if (todo & ATTEND_TMAU)
 		tmau_run();
+	if ((todo | attention.settle) & ATTEND_VISIT)
+		visit_over();
 }
 
 void main_settle(void)
