@@ -302,8 +302,13 @@ COLD bool cga_describe(const struct task *task, struct tutti_cga_shape one, bool
 static COLD bool hopeless(const struct task *task)
 {
 	const struct cga *cga = cga_of(task);
+	uint32_t mask[LAKE_WORDS], w;
 
-	return !place_state.residents && cga_ids_idle() && !cga_fits(cga, task->shape->capacity, cga->mask);
+	if (place_state.residents || !cga_ids_idle())
+		return false;
+	for (w = 0; w < fw.words; w++)
+		mask[w] = shapes.limit[w] & (cga->mask ? cga->mask[w] : ~0u);
+	return !cga_fits(cga, task->shape->capacity, mask);
 }
 
 uint32_t cga_hopeless(void)

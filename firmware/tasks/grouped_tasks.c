@@ -5,6 +5,7 @@
 #include "place/visit.h"
 #include "tasks/metadata.h"
 #include "tasks/task_table.h"
+#include "tasks/throttle.h"
 
 #define PEND_STEPS 400u /* visit.h: until the CGAs of a kernel are known, and its first search is over */
 
@@ -26,6 +27,24 @@ static unsigned mode_of(const struct tmd *tmd)
 	return tmd ? tmd_static(tmd)->cga_mode : cga_mode();
 }
 
+/* How many CTAs of a task fit on an SM in throttle mode. */
+static uint32_t throttle_capacity(const struct tmd *tmd, const uint32_t *state)
+{
+	return shape_capacity_with(state[STATE_AT(scalar_blocks)], state[STATE_AT(shared_blocks)],
+				   state[STATE_AT(workgroup_z)] >> 16, throttle_limit(tmd));
+}
+
+/* Do the SMs that a task with metadata @tmd may use have room for one of its CGAs, if nothing else runs? */
+static bool fits(const struct tmd *tmd, const struct cga *cga, uint32_t capacity)
+{
+	uint32_t sms[FW_MAX_SMS / 32];
+
+	if (!tmd_flag(tmd, TUTTI_TMD_THROTTLE))
+		return cga_fits(cga, capacity, tmd_affinity(tmd));
+	throttle_sms(tmd, sms);
+	return cga_fits(cga, capacity, sms);
+}
+
 COLD int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga_shape one, uint32_t kernel_flags,
 		      uint32_t capacity)
 {
@@ -40,8 +59,10 @@ COLD int grouped_pend(struct pending *p, const struct tmd *tmd, struct tutti_cga
 		return 0;
 	visit_goes_on(PEND_STEPS);
 	grouped_levels(p, level);
+	if (tmd && tmd_flag(tmd, TUTTI_TMD_THROTTLE))
+		capacity = throttle_capacity(tmd, p->state);
 	code = cga_check(level, mode_of(tmd), kernel_flags & TUTTI_KERNEL_LMEM, p->state + STATE_AT(groups_x), capacity, &cga);
-	if (!code && tmd && !cga_fits(&cga, capacity, tmd_affinity(tmd)))
+	if (!code && tmd && !fits(tmd, &cga, capacity))
 		code = TUTTI_ERROR_GRID;
 	if (code)
 		return packet_refuse(code, offsetof(struct tutti_dispatch_packet, grid_x));

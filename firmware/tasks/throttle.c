@@ -72,10 +72,10 @@ uint32_t throttle_limit(const struct tmd *tmd)
 	return tmd_flag(tmd, TUTTI_TMD_THROTTLE) ? blocks_of(tmd_static(tmd)->throttle_sms) : 0;
 }
 
-/* The SMs in word @w of the masks that are enabled and that @task may use. */
-static uint32_t usable(const struct task *task, unsigned w)
+/* The SMs in word @w of the masks that are enabled and that a task with metadata @tmd may use. */
+static uint32_t usable(const struct tmd *tmd, unsigned w)
 {
-	const uint32_t *affinity = tmd_affinity(task->tmd);
+	const uint32_t *affinity = tmd_affinity(tmd);
 
 	return shapes.enabled[w] & (affinity ? affinity[w] : ~0u);
 }
@@ -86,18 +86,17 @@ static bool can_use(const struct task *task, const uint32_t *mask)
 	uint32_t w, any = 0;
 
 	for (w = 0; w < fw.words; w++)
-		any |= usable(task, w) & mask[w];
+		any |= usable(task->tmd, w) & mask[w];
 	return any;
 }
 
-/* Collect in @mask the first SMs that @task may use, as many as it wants. Return: how many there are */
-static uint32_t first_usable(const struct task *task, uint32_t *mask)
+COLD uint32_t throttle_sms(const struct tmd *tmd, uint32_t *mask)
 {
-	uint32_t w, bits, got = 0, n = wants(task);
+	uint32_t w, bits, got = 0, n = tmd_static(tmd)->throttle_sms;
 
 	for (w = 0; w < fw.words; w++) {
 		mask[w] = 0;
-		for (bits = usable(task, w); bits && got < n; bits &= bits - 1, got++)
+		for (bits = usable(tmd, w); bits && got < n; bits &= bits - 1, got++)
 			mask[w] |= bits & -bits;
 	}
 	return got;
@@ -129,7 +128,7 @@ static void send(const struct task *task)
 	for (w = 0; w < fw.words; w++)
 		mask[w] = w + 1 < fw.words || !(fw.sms % 32) ? ~0u : (1u << fw.sms % 32) - 1;
 	if (task)
-		blocks = blocks_of(first_usable(task, mask));
+		blocks = blocks_of(throttle_sms(task->tmd, mask));
 	p[0] = TUTTI_COMMAND(TUTTI_CMD_THROTTLE, 2 + fw.words, !!task);
 	p[1] = blocks;
 	words_copy(p + 2, mask, fw.words);
@@ -140,10 +139,23 @@ static void send(const struct task *task)
 	counters.throttles++;
 }
 
+/* Can @task issue on the SMs of the mode? A CGA is known to fit only on those that would be chosen for it. */
+static bool has_room(const struct task *task)
+{
+	uint32_t mask[FW_MAX_SMS / 32], w, missing = 0;
+
+	if (!(task->rare & TASK_CGA))
+		return can_use(task, shapes.limit);
+	throttle_sms(task->tmd, mask);
+	for (w = 0; w < fw.words; w++)
+		missing |= mask[w] & ~shapes.limit[w];
+	return !missing;
+}
+
 /* Is the mode what @task needs, or off if there is none? */
 static bool is_for(const struct task *task)
 {
-	return task ? throttle.sms == wants(task) && can_use(task, shapes.limit) : !throttle.sms;
+	return task ? throttle.sms == wants(task) && has_room(task) : !throttle.sms;
 }
 
 COLD void throttle_update(void)

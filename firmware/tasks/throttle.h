@@ -28,6 +28,11 @@ void throttle_leave(const struct task *task);
 void throttle_update(void);
 /** throttle_limit() - shared blocks of an SM while the task of @tmd runs, or 0 if it is no throttle task. */
 uint32_t throttle_limit(const struct tmd *tmd);
+/**
+ * throttle_sms() - collect in @mask the SMs that throttle mode would leave to a task with metadata @tmd: as many as it wants,
+ * the first that are enabled and that it may use. Return: how many there are
+ */
+uint32_t throttle_sms(const struct tmd *tmd, uint32_t *mask);
 /** throttle_event() - handle event THROTTLE: all SMs have taken their new sizes. */
 void throttle_event(const struct tutti_event *event);
 
