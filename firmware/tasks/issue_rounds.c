@@ -20,6 +20,7 @@
 #define ROUND_STEPS 120u
 #define CANDIDATE_STEPS 25u
 #define WORD_STEPS 8u
+#define CTAS_LATE 32u /* CTAs issued then: since those before it have failed there may be room for them again */
 #define CUTS_MOST 64u /* visits in a row that were cut and placed nothing, before rounds begin no more anew */
 
 static struct {
@@ -397,6 +398,8 @@ static bool round_level(unsigned level, const struct task **went)
 		for (n = 0; n < left; n++)
 			tie[n] = able[n];
 		task = next_of(level, tie, &n, &most, &turn);
+		if (unlikely(rounds.cuts >= CUTS_MOST))
+			most = min32(most, CTAS_LATE);
 		placed = unlikely(rounds.on_held == task) && may_use_held(task) ? 0 : place(task, most);
 		if (unlikely(!placed) && !(place_state.detours & DETOUR_CUT) && may_use_held(task))
 			placed = place_on_held(task, most);
