@@ -150,14 +150,15 @@ static uint32_t room_at(const struct shape *want, unsigned position, struct hold
 		h->same_shared = h->same_scalar = h->same_vector = true;
 	n = room(h, want);
 	n.most = min32(n.most, lake_level(&want->lake, position));
-	if (n.least >= n.most && !match_exact())
+	/* A search that may overlook room must not keep a CGA off idle SMs, or it would never run (RES-09, RES-10). */
+	if (n.least >= n.most && (!match_exact() || !(h->ctas | match.rotate)))
 		return n.most;
 	if (!n.most)
 		return 0;
 	if (match_ask()) {
 		h->asked = true;
 		n.most = min32(n.most, match_room(want->registers, want->shared, want->waves, position));
-		/* A search that may overlook room must not keep a CTA off an idle SM, or it would never run (RES-09, RES-10). */
+		/* The same for a CTA. */
 		return n.most || h->ctas ? n.most : 1;
 	}
 	match_wait();
