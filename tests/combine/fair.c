@@ -271,7 +271,7 @@ static void throttles(void)
 	for (k = 0; k < SLOTS; k++) {
 		const struct job *job = w.act[k];
 
-		if (!waits(job) || !job->throttle || !job->ready || job->sequence ||
+		if (!waits(job) || !job->throttle || !job->ready || job->sequence || !open_sms(job) ||
 		    (taken == w.slots && !job->running && !job->told))
 			continue; /* with no slot free it may have been evicted */
 		for (i = 0; i < launched; i++)

@@ -80,7 +80,10 @@
 	X(CARD_LARGE, 4, "card of more than 256 SMs")                           \
 	X(POSTS_LATE, 0, "a fetch overtakes what was to be written before it")  \
 	X(FAULT_AGAIN, 0, "kernel that faults when its queue has stopped")      \
-	X(THROTTLE_DIFF, 0, "throttle task in a condensed packet")
+	X(THROTTLE_DIFF, 0, "throttle task in a condensed packet")              \
+	X(THROTTLE_MASK, 0, "throttle task with a mask of SMs")                 \
+	X(THROTTLE_CGA, 0, "throttle task with CGAs")                           \
+	X(CGA_MASK, 0, "CGAs with a mask of SMs")
 /* clang-format on */
 
 enum feature {
@@ -92,6 +95,10 @@ enum feature {
 
 /* Features from here on are drawn when all else of a scenario is known, so that older seeds stay what they are. */
 #define F_DRAWN_LAST F_POSTS_LATE
+
+/* From here on in a task that may have been there before: seeds below SEEDS_OF_ALL have none of them. */
+#define F_SEEDS_OF_ALL F_THROTTLE_MASK
+#define SEEDS_OF_ALL   7000000u
 
 #define FEATURE_WORDS 2u
 

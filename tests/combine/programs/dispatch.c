@@ -146,7 +146,7 @@ static void remember(struct program *program, struct job *job, struct entry *e, 
 	    (job->throttle && !ALLOWED(THROTTLE_DIFF)))
 		return;
 	/* a packet that may be refused is not stored, because what uses it later could not be predicted */
-	if (job->cga[0].kind && (job->cga[1].kind || job->mask || w.cap || ALLOWED(SM_OFF) || w.sms > 144 ||
+	if (job->cga[0].kind && (job->cga[1].kind || job->mask || job->throttle || w.cap || ALLOWED(SM_OFF) || w.sms > 144 ||
 				 kernels[job->shape].flags & TUTTI_KERNEL_LMEM))
 		return;
 	p->dispatch.ref_num = (uint16_t)(TUTTI_REF_STORE | ref);

@@ -97,6 +97,24 @@ static void fill_throttle(struct job *job, struct tutti_tmd *t)
 	w.throttles++;
 }
 
+static bool some_mask(const struct job *job)
+{
+	if (!job->throttle && !job->cga[0].kind)
+		return MAYBE(AFFINITY, 3);
+	return (!job->throttle || MAYBE(THROTTLE_MASK, 2)) && (!job->cga[0].kind || MAYBE(CGA_MASK, 2));
+}
+
+/* Two of them in one task. */
+static void fill_features(struct job *job)
+{
+	if (job->throttle && job->mask)
+		features_add(&job->features, F_THROTTLE_MASK);
+	if (job->throttle && job->cga[0].kind)
+		features_add(&job->features, F_THROTTLE_CGA);
+	if (job->cga[0].kind && job->mask)
+		features_add(&job->features, F_CGA_MASK);
+}
+
 unsigned metadata_fill(struct job *job, bool child)
 {
 	unsigned number = w.tmds++;
@@ -119,8 +137,11 @@ unsigned metadata_fill(struct job *job, bool child)
 		fill_throttle(job, t);
 	else if (!child && !roll(2))
 		fill_levels(job, t);
-	if (MAYBE(AFFINITY, 3) && !job->throttle && !job->cga[0].kind)
+	if (job->throttle && MAYBE(THROTTLE_CGA, 2))
+		fill_levels(job, t);
+	if (some_mask(job))
 		fill_mask(job, t, number);
+	fill_features(job);
 	if (!job->cga[0].kind && !job->work && MAYBE(SEQUENCE, 4)) {
 		t->flags |= TUTTI_TMD_SEQUENCE;
 		job->sequence = true;

@@ -13,7 +13,7 @@ static bool may_be_refused(const struct entry *e, unsigned code)
 		if (!job->cga[0].kind)
 			continue;
 		if ((code == TUTTI_ERROR_GRID || code == TUTTI_ERROR_PACKET) &&
-		    (job->cga[1].kind || (job->cga[0].kind > TUTTI_CGA_GPC && w.sms > 144) || job->mask ||
+		    (job->cga[1].kind || (job->cga[0].kind > TUTTI_CGA_GPC && w.sms > 144) || job->mask || job->throttle ||
 		     features_has(&job->features, F_LMEM) || w.cap ||
 		     kernels[job->shape].flags & TUTTI_KERNEL_LMEM ||
 		     features_has(&w.scenario.allowed, F_SM_OFF)))

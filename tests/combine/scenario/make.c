@@ -137,7 +137,7 @@ void scenario_make(struct scenario *s, uint64_t seed, const struct features *onl
 	for (i = 1; i < s->ops && features_has(&s->allowed, F_DESTROY); i++)
 		if (s->op[i - 1].kind == OP_STALL && roll(2))
 			s->op[i].kind = OP_DESTROY;
-	for (a = F_DRAWN_LAST; a < F_COUNT; a++)
+	for (a = F_DRAWN_LAST; a < (seed < SEEDS_OF_ALL ? F_SEEDS_OF_ALL : F_COUNT); a++)
 		if (features_has(&all, a) && roll(2))
 			features_add(&s->allowed, a);
 }
