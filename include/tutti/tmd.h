@@ -94,7 +94,7 @@ struct tutti_tmd {
 	uint32_t coalesce_min;   /* queue tasks: a CTA is started when there are so many items */
 	uint32_t coalesce_max;   /* most items of a CTA */
 	uint32_t coalesce_us;    /* after so many microseconds fewer are enough */
-	uint32_t throttle_sms;   /* TUTTI_TMD_THROTTLE: number of SMs */
+	uint32_t throttle_sms;   /* TUTTI_TMD_THROTTLE: number of SMs, the first usable ones; CGAs have to fit there */
 	struct tutti_cga_shape cga[TUTTI_CGA_LEVELS]; /* innermost level first */
 	/* a grid of its own, for child tasks: fields as in struct tutti_dispatch_packet */
 	uint64_t kernel_object;
