@@ -6,6 +6,7 @@
 #include "place/mixed_shapes.h"
 #include "place/sm_match.h"
 #include "place/sm_score.h"
+#include "place/visit.h"
 
 struct shape_state shapes HOT_DATA_LONG;
 struct shape *shape_last HOT_DATA;
@@ -189,11 +190,14 @@ COLD void shape_limit(const uint32_t *mask, uint32_t blocks)
 }
 
 /* @from may be the lake that is returned: each row is read before it is written. */
+#define MASK_STEPS 4u /* visit.h: for a word of a row */
+
 COLD struct lake *shape_masked(const struct lake *from, const uint32_t *mask)
 {
 	struct lake *lake = &shapes.mixed;
 	unsigned k, w, levels = (unsigned)(from->top - from->row);
 
+	visit_goes_on(MASK_STEPS * levels * from->words);
 	lake->words = from->words;
 	lake->top = lake->row;
 	lake->row[0].count = ~0u;

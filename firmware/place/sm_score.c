@@ -41,7 +41,7 @@ static struct pool {
 	uint8_t got[FW_MAX_SMS]; /* CTAs that this placement gives to each SM */
 } pool;
 
-#define POOL_AGE 256u /* visits after which scores are worked out again */
+#define POOL_AGE 512u /* visits after which scores are worked out again */
 /* The steps (visit.h) for a score, and for one by the largest runs of free blocks. */
 #define SCORE_STEPS 60u
 #define LARGEST_STEPS 400u
