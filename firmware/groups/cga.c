@@ -8,6 +8,7 @@
 #include "core/task_state.h"
 #include "groups/nested_search.h"
 #include "groups/occupancy.h"
+#include "place/sm_match.h"
 
 /* Policies, and tasks that cannot go on. */
 static struct {
@@ -298,17 +299,28 @@ COLD bool cga_describe(const struct task *task, struct tutti_cga_shape one, bool
 
 /* ---- placement ---- */
 
-/* The card is idle and the CGA does not fit: SMs were disabled since it was checked. */
+/* CTAs that the idle SM at @position takes for sure: a rotated split may not have room for its capacity (RES-12). */
+static uint32_t sure_capacity(const struct shape *shape, unsigned position)
+{
+	if (!match.rotate)
+		return shape->capacity;
+	return match_room(shape->registers, shape->shared, shape->waves, position);
+}
+
+/* The card is idle and the CGA does not fit: SMs were disabled since it was checked, or the split rotates. */
 static COLD bool hopeless(const struct task *task)
 {
 	const struct cga *cga = cga_of(task);
-	uint32_t mask[LAKE_WORDS], w;
+	uint32_t mask[LAKE_WORDS], w, some = 0;
 
-	if (place_state.residents || !cga_ids_idle())
+	if (place_state.residents || !cga_ids_idle() || (match.rotate && !match_ask()))
 		return false;
-	for (w = 0; w < fw.words; w++)
+	for (w = 0; w < fw.words; w++) {
 		mask[w] = shapes.limit[w] & (cga->mask ? cga->mask[w] : ~0u);
-	return !cga_fits(cga, task->shape->capacity, mask);
+		if (mask[w] & shapes.enabled[w])
+			some = 32 * w + lowest_bit(mask[w] & shapes.enabled[w]);
+	}
+	return !cga_fits(cga, sure_capacity(task->shape, some), mask);
 }
 
 uint32_t cga_hopeless(void)
