@@ -36,8 +36,8 @@ report "STY-06: no unit includes upward" "$work/result"
 objects=${1:-}
 if [ -z "$objects" ]; then
 	for folder in build/tests/vm/*/module/kernel; do
-		# only if they are of these sources
-		[ -e "$folder/driver/pci.o" ] && [ -z "$(find kernel -name '*.[ch]' -newer "$folder/driver/pci.o")" ] && objects=$folder
+		# only if they are of these sources, and no guest's run is building them at this moment
+		[ -e "$folder/../tutti.ko" ] && [ -z "$(find kernel -name '*.[ch]' -newer "$folder/../tutti.ko")" ] && objects=$folder
 	done
 fi
 if [ -z "$objects" ]; then
