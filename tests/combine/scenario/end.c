@@ -131,7 +131,8 @@ void end_finish(void)
 	}
 	run_down(10);
 	outlast_waits();
-	fair_quiet();
+	if (card_quiet()) /* otherwise the visit of the last timer was cut short, and goes on */
+		fair_quiet();
 	w.draining = true;
 	while (op_enabled_sms() < w.sms) {
 		op_sms_on();
