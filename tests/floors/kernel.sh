@@ -81,7 +81,7 @@ for unit in $(units); do
 	nm "$objects/$unit.o" 2>/dev/null | awk -v path="$unit" -v unit="${unit#*/}" '
 		$2 ~ /^[tT]$/ && $3 !~ "^(__pfx_)?tutti_" unit "(_|$)" && $3 !~ /\.(cold|part|isra|constprop)/ &&
 		!(unit == "sysfs" && $3 ~ /_(show|store)$/) &&
-		$3 !~ /^(__pfx_)?(init_module|cleanup_module|__export_|drm_gem_shmem_object_)/ {
+		$3 !~ /^(__pfx_)?(init_module|cleanup_module|__export_|drm_gem_shmem_object_|drm_dev_is_unplugged$)/ {
 			print path ".c: " $3 }'
 done >"$work/result"
 report "STY-06: functions bear the name of their unit" "$work/result"
