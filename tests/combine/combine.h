@@ -289,6 +289,7 @@ bool card_quiet(void);
  * @value: what is written; for slots that are retired, how many
  */
 struct post {
+	uint32_t at; /* index of its command */
 	enum { POST_WRITE, POST_SCRUB, POST_SIGNAL, POST_READ_INDEX } kind;
 	bool cancel, references;
 	uint8_t queue, life;

@@ -110,6 +110,7 @@ void card_event(const struct tutti_event *event)
 	w.now++;
 	hal_host.time += roll(300);
 	posts_write(posts_waiting());
+	commands_event();
 	firmware_visit(event);
 	card_take_commands();
 	fair_visit();

@@ -41,6 +41,10 @@ void posts_begin(void);
 unsigned posts_waiting(void);
 /** posts_write() - the oldest @n of them become visible. */
 void posts_write(unsigned n);
+/** posts_before() - what was put before index @tail of the command ring becomes visible. */
+void posts_before(uint32_t tail);
+/** commands_event() - the firmware gets an event: what it puts from here on belongs to it. */
+void commands_event(void);
 
 /* ---- commands.c ---- */
 

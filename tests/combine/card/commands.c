@@ -4,9 +4,31 @@
 
 static unsigned movers_seen;
 
+#define TAILS 64u
+
+static uint32_t tails[TAILS]; /* of the command ring when the last events came */
+static unsigned tail_next;
+
 void commands_begin(void)
 {
-	movers_seen = 0;
+	movers_seen = tail_next = 0;
+	memset(tails, 0, sizeof(tails));
+}
+
+void commands_event(void)
+{
+	if (tails[(tail_next - 1) % TAILS] != hal_host.engines.command_tail)
+		tails[tail_next++ % TAILS] = hal_host.engines.command_tail;
+}
+
+/* Where the commands begin that were put for the same event as that at index @at. */
+static uint32_t event_tail(uint32_t at)
+{
+	unsigned i = tail_next;
+
+	while (i && tail_next - i < TAILS && (int32_t)(at - tails[(i - 1) % TAILS]) < 0)
+		i--;
+	return i ? tails[(i - 1) % TAILS] : 0;
 }
 
 static uint64_t pair(const uint32_t *words)
@@ -21,6 +43,7 @@ static void take_fetch(const uint32_t *c)
 	const void *from = (c[1] & 0xffff) == TUTTI_ASID_BUS ? zero : memory_at(pair(c + 2), c[4]);
 
 	RULE(c[4] && c[4] <= 4096 && c[4] % 4 == 0, "command", "FETCH of %u bytes", c[4]);
+	posts_before(event_tail(hal_host.engines.command_head));
 	if (posts_waiting())
 		feature_moment(F_POSTS_LATE);
 	if (from) {

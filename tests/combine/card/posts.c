@@ -66,10 +66,18 @@ void posts_write(unsigned n)
 	}
 }
 
+/* A FETCH that was put while the core handled one event overtakes what was put then, but nothing older. */
+void posts_before(uint32_t tail)
+{
+	while (waiting && (int32_t)(posts[first].at - tail) < 0)
+		posts_write(1);
+}
+
 void card_post(unsigned queue, struct post post)
 {
 	post.queue = (uint8_t)queue;
 	post.life = (uint8_t)w.program[queue].life;
+	post.at = hal_host.engines.command_head;
 	if (waiting == POSTS)
 		posts_write(1);
 	posts[(first + waiting++) % POSTS] = post;
