@@ -18,6 +18,7 @@ static struct {
 	uint32_t ctas;
 } launches[VISIT_LAUNCHES];
 static unsigned launched;
+static bool answered;    /* the firmware knew of all that the driver had asked for, SMs switched on included */
 static unsigned counted; /* kernels that have started, at the last one that counted for those that wait */
 
 void fair_begin(void)
@@ -303,7 +304,7 @@ void fair_visit(void)
 	unsigned i;
 
 	evictions();
-	if (launched && w.throttles)
+	if (launched && w.throttles && answered)
 		throttles();
 	if (launched) {
 		for (i = 0; i < SLOTS; i++) {
@@ -326,6 +327,7 @@ void fair_visit(void)
 		if (w.act[i])
 			w.act[i]->ready = waits(w.act[i]);
 	launched = 0;
+	answered = driver_idle();
 }
 
 /* A task that fits and does not start. */
