@@ -211,6 +211,16 @@ static __attribute__((noinline)) void follow_afresh(const struct tutti_event *ev
 _Static_assert(COMMAND_CLEAN_UP_WORDS + 7 + START_WORDS < COMMAND_SHORT, "a clean-up, a TASK and a short LAUNCH");
 
 /*
+ * A TASK command that names @state was written. If that is a reference it is in use from here on: the next packet may store
+ * the same one, and launch_followed() may launch it.
+ */
+static inline __attribute__((always_inline)) void in_use(const struct queue *queue, const uint32_t *state)
+{
+	if (unlikely((uintptr_t)state - (uintptr_t)queue->table < TUTTI_REFERENCES * sizeof(queue->table[0])))
+		((struct tutti_reference *)(uintptr_t)state)->used = command_tail();
+}
+
+/*
  * @task becomes that of the packet at the head, whose decoded state is @state. Its CTAs take the places of the @n that
  * have ended. @more: bits for the TASK command, which say that kernarg follows; or 0
  */
@@ -235,6 +245,7 @@ static HOT void replace(const struct tutti_event *event, struct task *task, uint
 	p[1] = event->word[0] >> 16 << 16 | 1; /* the event's words of the mask are those of the segment */
 	p[2] = event->word[3];
 	command_end(p + 3);
+	in_use(queue, state);
 	launch_followed(queue);
 }
 
@@ -251,6 +262,7 @@ static COLD void follow_placed(const struct tutti_event *event, struct task *tas
 	put_task(p, queue, task, state, 0);
 	give_back(event, task);
 	launch_start(queue, task, p, p + 5, launch, launch_release(launch->header));
+	in_use(queue, state);
 	launch_followed(queue);
 }
 
@@ -287,8 +299,6 @@ static HOT void follow_decoded(const struct tutti_event *event, struct task *tas
 		follow_placed(event, task, state, &launch);
 	else
 		replace(event, task, n, state, 0);
-	if (unlikely(number))
-		queue->table[index].used = command_tail();
 }
 
 /*

@@ -31,6 +31,7 @@ also=(30543                       # splits a CTA
       5002696 6701167             # long visits: multicast CGAs, 31 kernels with CGAs in a packet
       7100082 7302677             # CGAs with a mask: on an SM that a search overlooks, behind stale failures
       7204080 7207423 7206757 7208153 7209957 7201634 7206214 # faults, resets and throttle tasks beside what is rare
+      9015402                     # a reference that is stored again before the engines have read it
       8211337                     # a CGA on one SM, where a rotated split has no room for it
       7200687 7203864)            # throttle tasks with CGAs that never fit on so few SMs
 exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 7000001 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \
