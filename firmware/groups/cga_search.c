@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) void refresh_gpcs(uint32_t n, bool 
 	} while (!single && ++word < query_cache.end);
 }
 
-/* Place one part in @gpc. @outermost: the part is the whole outermost CGA. Return: whether the visit goes on */
+/* Place one part in @gpc. @outermost: the part is the whole outermost CGA. Return: whether the next one may follow */
 static inline __attribute__((always_inline)) bool place_gpc(const struct cga *cga, struct gpc *gpc, int speed, bool multicast,
 							     bool outermost)
 {
@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) bool place_gpc(const struct cga *cg
 		return true;
 	}
 	query_take(gpc, gpc->all, n, true, speed, p + 3, &me->sms);
-	return visit_goes_on(PAIRS_STEPS);
+	return visit_goes_on(PAIRS_STEPS) || !outermost;
 }
 
 /*
@@ -98,8 +98,7 @@ static inline __attribute__((always_inline)) uint32_t rounds(const struct cga *c
 				now &= within[word - query_cache.word];
 			for (bits = now; bits && left; bits = without_bit(bits, bit), left--) {
 				bit = single_bit(bits);
-				if (place_gpc(cga, domain_gpc(gpcs, bit_number(bit)), speed, multicast, single || cga->step) ||
-				    !(single || cga->step))
+				if (place_gpc(cga, domain_gpc(gpcs, bit_number(bit)), speed, multicast, single || cga->step))
 					continue;
 				word->stale |= now ^ without_bit(bits, bit);
 				trial.late = left > 1;
@@ -204,7 +203,7 @@ static inline uint32_t wanted(const struct cga *cga, uint32_t n)
 	return likely(cga->log != CGA_UNEVEN) ? n >> cga->log : n / cga->ctas;
 }
 
-/* A session of at most @most of @n CGAs has @left of them left. */
+/* A session that was to place @n CGAs, but at most @most, has not placed @left of these. */
 static COLD void search_short(uint32_t n, uint32_t most, uint32_t left)
 {
 	trial.n = n;

@@ -35,9 +35,9 @@ static int check(struct queue *queue, struct pending *p)
 
 /*
  * The whole packet is checked before anything starts (PKT-18), and so are its metadata and whether its grids can be
- * divided into CGAs. Metadata are checked one after another, because no queue may hold one record while it waits for the next. At its launch each kernel fetches its
- * metadata again and uses that copy. queue->seen counts the kernels that have passed; if the visit is late the others have
- * to wait for the next one.
+ * divided into CGAs. Metadata are checked one after another, because no queue may hold one record while it waits for the
+ * next. At its launch each kernel fetches its metadata again and uses that copy. queue->seen counts the kernels that have
+ * passed; if the visit is late the others wait for the next one.
  */
 COLD int condensed_check_special(struct queue *queue, struct block *block)
 {

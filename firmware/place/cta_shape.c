@@ -189,9 +189,9 @@ COLD void shape_limit(const uint32_t *mask, uint32_t blocks)
 	shape_empty();
 }
 
-/* @from may be the lake that is returned: each row is read before it is written. */
 #define MASK_STEPS 4u /* visit.h: for a word of a row */
 
+/* @from may be the lake that is returned: each row is read before it is written. */
 COLD struct lake *shape_masked(const struct lake *from, const uint32_t *mask)
 {
 	struct lake *lake = &shapes.mixed;

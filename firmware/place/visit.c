@@ -6,13 +6,11 @@
 static struct {
 	uint32_t event; /* counters.events in the visit that @left is about */
 	int32_t left;
-	bool late; /* @left was used up */
 } visit;
 
 void visit_init(void)
 {
 	visit.event = ~0u;
-	visit.late = false;
 }
 
 COLD bool visit_goes_on(uint32_t steps)
@@ -25,7 +23,6 @@ COLD bool visit_goes_on(uint32_t steps)
 		visit.left -= (int32_t)steps;
 	if (visit.left > 0)
 		return true;
-	visit.late = true;
 	command_ring.limit = NULL; /* so that queue_run() sees it */
 	attention.settle |= ATTEND_VISIT;
 	return false;
@@ -33,13 +30,7 @@ COLD bool visit_goes_on(uint32_t steps)
 
 COLD bool visit_late(void)
 {
-	return visit.late;
-}
-
-COLD void visit_end(void)
-{
-	visit.late = false;
-	attention.settle &= ~ATTEND_VISIT;
+	return visit.event == counters.events && visit.left <= 0;
 }
 
 COLD void visit_cut(void)

@@ -4,7 +4,8 @@
  *
  * A visit is what the firmware does for one event. Searches for room on the card can take far longer than everything
  * else, so they count their steps, and stop when a visit has used them up. Whoever stops keeps what it has found,
- * calls visit_cut(), and goes on in a later visit, after the events that have come meanwhile. Queues go on then, too.
+ * calls visit_cut(), and goes on in a later visit, after the events that have come meanwhile. Queues that
+ * are ready wait for it as well.
  */
 #ifndef VISIT_H
 #define VISIT_H
@@ -20,8 +21,6 @@ void visit_init(void);
 bool visit_goes_on(uint32_t steps);
 /** visit_late() - the visit has no steps left: whoever has done a part of its work leaves the rest to the next one. */
 bool visit_late(void);
-/** visit_end() - all is done that the visit had steps for. */
-void visit_end(void);
 /** visit_cut() - the issue rounds have to go on in another visit; until then no kernel starts before them. */
 void visit_cut(void);
 

@@ -288,10 +288,10 @@ static COLD void request_refused(void)
 		task_event_fault(&fault);
 }
 
-/* The visit has used up its steps; what is left to do has the next one, which begins with the event of the mark. */
+/* The visit has used up its steps. The next one does what is left; it begins with the event of the mark. */
 static COLD void visit_over(void)
 {
-	visit_end();
+	attention.settle &= ~ATTEND_VISIT;
 	if (!(queue_table.any_ended | queue_table.any_ready))
 		return;
 	attention.settle |= ATTEND_READY;
