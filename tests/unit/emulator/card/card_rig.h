@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include <zlib.h>
 
 #include "emulator/card/card.h"
 #include "emulator/memory/mmu.h"
@@ -161,20 +162,9 @@ static struct tutti_crash *crash;
 static unsigned interrupts;
 static uint32_t boots;
 
-static inline uint32_t crc32(const uint8_t *p, size_t n)
-{
-	uint32_t crc = ~0u;
-	int k;
-
-	for (; n--; p++)
-		for (crc ^= *p, k = 0; k < 8; k++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-	return ~crc;
-}
-
 static inline void image_seal(struct tutti_image *image)
 {
-	image->crc = crc32((uint8_t *)image + 8, image->file_bytes - 8);
+	image->crc = (uint32_t)crc32_z(0, (uint8_t *)image + 8, image->file_bytes - 8);
 }
 
 /* Compile the test firmware and wrap it into an image. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* link: -Wl,--wrap=calloc -Wl,--wrap=malloc -Wl,--wrap=aligned_alloc -Wl,--wrap=realloc -Wl,--wrap=mmap -Wl,--wrap=munmap -Wl,--wrap=pthread_create */
 /*
- * SYS-10: a host without memory or threads. Whichever of them a card does not get, it is not created, or does not boot, and
- * leaves nothing behind.
+ * SYS-10: a host without memory or threads. Whichever request fails, the card is not created or does not boot, and leaves
+ * nothing behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,10 +15,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/types.h>
+#include <zlib.h>
 
 #include "emulator/card/card.h"
 
-static unsigned left = ~0u; /* of this thread's requests so many succeed, then one fails */
+static unsigned left = ~0u; /* so many requests of this thread succeed before one fails */
 static unsigned failed;
 static int64_t mapped; /* bytes */
 static _Thread_local bool ours;
@@ -85,7 +86,7 @@ static struct tutti_card_config config_of(enum tutti_card_mode mode)
 	return (struct tutti_card_config){.mode = mode, .topology = {2, 3}, .gpcs = 2, .memory_bytes = 16u << 20, .workers = 2};
 }
 
-/* What a card can do without: translations of kernels, workers besides the first. */
+/* @spare: requests that a card can do without: for translations of kernels, for workers besides the first. */
 static void every_part(enum tutti_card_mode mode, unsigned spare)
 {
 	const struct tutti_card_config config = config_of(mode);
@@ -120,18 +121,6 @@ static void creation(void **state)
 
 /* ---- boot ---- */
 
-static uint32_t crc32(const uint8_t *p, size_t n)
-{
-	uint32_t crc = ~0u;
-
-	for (; n--; p++) {
-		crc ^= *p;
-		for (int k = 0; k < 8; k++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-	}
-	return ~crc;
-}
-
 /* Firmware that only idles, with one symbol. */
 struct image {
 	struct tutti_image head;
@@ -150,7 +139,7 @@ static void make_image(struct image *image)
 		.code = {0x00000073, 0xffdff06f}, /* 1: ecall; j 1b */
 		.symbol = {0x100, 8, "idle"},
 	};
-	image->head.crc = crc32((uint8_t *)image + 8, sizeof(*image) - 8);
+	image->head.crc = (uint32_t)crc32_z(0, (uint8_t *)image + 8, sizeof(*image) - 8);
 }
 
 static void booting(void **state)
@@ -182,7 +171,7 @@ static void booting(void **state)
 		ours = false;
 		assert_int_equal(status->boot_sequence, 7);
 		if (status->state != TUTTI_STATE_FAILED && status->state != TUTTI_STATE_CRASHED) {
-			/* without memory for the profile it runs, and there is none */
+			/* without memory for the profile the firmware runs, and there is no profile */
 			assert_int_equal(status->state, TUTTI_STATE_LOADING);
 			assert_int_equal(tutti_card_profile(card, function, 2), !failed);
 			assert_true(tutti_card_instructions(card) > 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* link: -Wl,--allow-multiple-definition */
 /*
- * The inline functions of the public headers, without the library behind them: what each stores, returns, and of whom it asks
- * help. Compiled into every program, they cannot be repaired by a new library.
+ * The inline functions of the public headers, without the library behind them: what each stores and returns, and which
+ * functions of the library it calls. They are compiled into every program, so that a new library cannot repair them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static unsigned fences, full_fences;
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
-/* ---- what the library would do ---- */
+/* ---- in place of the library ---- */
 
 static struct {
 	unsigned waits, kicks, wakes;
@@ -70,14 +70,14 @@ static struct tutti_queue queue_of(bool multi, uint64_t at)
 	write_index = read_index = at;
 	doorbell = ~0ull;
 	asleep = fences = full_fences = 0;
-	/* one producer asks for no more than the room that it knows, several ask for what the card has read */
+	/* a single producer does not read the index while it knows of room, several always do */
 	if (!multi)
 		read_index = at - 100 * PACKETS;
 	return (struct tutti_queue){.ring = ring, .mask = PACKETS - 1, .write_index = &write_index, .read_index = &read_index,
 				    .doorbell = &doorbell, .room = multi ? 0 : at + PACKETS, .multi = multi};
 }
 
-/* As many packets as there is room for; then the library waits, behind the reservation. */
+/* Packets are reserved while there is room. When there is none, they get their indices, and the library waits for room. */
 static void reservations(void **state)
 {
 	for (unsigned multi = 0; multi < 2; multi++)
@@ -265,15 +265,6 @@ static void replaces(void **state)
 static void no_signal(void **state)
 {
 	assert_int_equal(tutti_signal_load(NULL), 0);
-	tutti_signal_store(NULL, 1);
-	tutti_signal_store_silent(NULL, 1);
-	tutti_signal_add(NULL, 1);
-	tutti_signal_subtract(NULL, 1);
-	tutti_signal_and(NULL, 1);
-	tutti_signal_or(NULL, 1);
-	tutti_signal_xor(NULL, 1);
-	assert_int_equal(tutti_signal_exchange(NULL, 1), 0);
-	assert_int_equal(tutti_signal_cas(NULL, 0, 1), 0);
 	assert_true(tutti_signal_cancelled(TUTTI_SIGNAL_CANCELLED) && tutti_signal_cancelled(TUTTI_SIGNAL_FAILED - 1));
 	assert_false(tutti_signal_cancelled(TUTTI_SIGNAL_FAILED) || tutti_signal_cancelled(-1) || tutti_signal_cancelled(0));
 }
@@ -334,7 +325,7 @@ static void whole_images(void **state)
 	RESULT(TUTTI_IMAGE_BAD_MAGIC, image.magic++);
 	image.file_bytes = 0;
 	assert_int_equal(checked(&image, 4), TUTTI_IMAGE_BAD_MAGIC);
-	assert_int_equal(checked(&image, 3), TUTTI_IMAGE_BAD_SIZE); /* too short to have one */
+	assert_int_equal(checked(&image, 3), TUTTI_IMAGE_BAD_SIZE); /* the file is too short to hold one */
 	RESULT(TUTTI_IMAGE_OK, image.contract_min = 11);
 	RESULT(TUTTI_IMAGE_BAD_VERSION, image.contract_min = 12);
 	RESULT(TUTTI_IMAGE_OK, image.contract_min = image.contract_max = 9);
@@ -350,7 +341,7 @@ static void segments_of_images(void **state)
 	RESULT(TUTTI_IMAGE_BAD_SEGMENT, image.entry = 0x101);
 	RESULT(TUTTI_IMAGE_BAD_SEGMENT, image.segments = 0);
 	RESULT(TUTTI_IMAGE_BAD_SEGMENT, image.segments = TUTTI_IMAGE_SEGMENTS + 1);
-	/* the others are empty, and end where the first begins */
+	/* the other segments are empty, and end where the first one begins */
 	RESULT(TUTTI_IMAGE_OK, image.segments = TUTTI_IMAGE_SEGMENTS);
 	for (unsigned odd = 1; odd < 4; odd++)
 		RESULT(TUTTI_IMAGE_BAD_SEGMENT, image.segment[0].memory_bytes = 0x800; image.segment[0].address += odd);
@@ -367,7 +358,7 @@ static void segments_of_images(void **state)
 	RESULT(TUTTI_IMAGE_OK, image.segment[2].file_offset = IMAGE_BYTES);
 	RESULT(TUTTI_IMAGE_BAD_SEGMENT, image.segment[2].file_offset = IMAGE_BYTES + 1);
 	RESULT(TUTTI_IMAGE_BAD_SEGMENT, image.segment[0].file_offset = 0xfffff800u);
-	/* they may touch, and not overlap, in whatever order they stand */
+	/* segments may touch but not overlap, in whatever order they are listed */
 	RESULT(TUTTI_IMAGE_BAD_SEGMENT, image.segment[1].address = 0x10fc);
 	RESULT(TUTTI_IMAGE_BAD_SEGMENT, image.segment[2].memory_bytes = 0x81);
 	RESULT(TUTTI_IMAGE_BAD_SEGMENT, image.segment[2].address = 0x1100);
@@ -383,7 +374,7 @@ static void tables(void **state)
 	static const uint32_t shifts[] = {32, 32, 32, 16, 32, 32, 32, 32, 32, 32, 24, 8, 32, 24, 24, 32, 32};
 	static const struct {
 		unsigned shift, is_float, load, tensor, block;
-	} types[] = { /* by the lines of the CUDA manual: bits ADD 2, MIN 4, MAX 8, INC 10, DEC 20, AND 40, OR 80, XOR 100 */
+	} types[] = { /* what the CUDA manual allows, as bits: ADD 2, MIN 4, MAX 8, INC 10, DEC 20, AND 40, OR 80, XOR 100 */
 		{0, 0, 0, 0, 0}, {1, 0, 0, 0, 0}, {2, 0, 0, 0x1fe, 0x1fe}, {2, 0, 0, 0x1ce, 0x1ce}, {3, 0, 0, 0x1ce, 0x1ce},
 		{3, 0, 0, 0x1cc, 0x1cc}, {1, 1, 0, 0xe, 0xe}, {2, 1, 0, 2, 2}, {3, 1, 0, 0, 2}, {1, 1, 0, 0xe, 0xe},
 		{2, 1, 0, 2, 2}, {2, 1, 1, 0, 0}, {2, 1, 1, 0, 0},
