@@ -299,7 +299,7 @@ COLD bool cga_describe(const struct task *task, struct tutti_cga_shape one, bool
 
 /* ---- placement ---- */
 
-/* CTAs that the idle SM at @position takes for sure: a rotated split may not have room for its capacity (RES-12). */
+/* How many CTAs an idle SM, that at @position, is sure to take. A rotated split may leave room for fewer (RES-12). */
 static uint32_t sure_capacity(const struct shape *shape, unsigned position)
 {
 	if (!match.rotate)

@@ -27,7 +27,7 @@ struct trial {
 	struct task *task;
 	uint32_t n, most;          /* outermost CGAs wanted, and how many of them the command ring has room for */
 	uint32_t left;             /* those of @most that are not placed yet */
-	bool late;                 /* there was no time for them: search_short() */
+	bool late;                 /* the visit had no time for those that are left; see search_short() */
 	struct trial_mark first; /* where the first record is */
 	uint32_t *last;            /* the record that was written last */
 	uint16_t sequence;         /* of the outermost CGA being placed */

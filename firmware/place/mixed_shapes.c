@@ -158,7 +158,7 @@ static uint32_t room_at(const struct shape *want, unsigned position, struct hold
 	if (match_ask()) {
 		h->asked = true;
 		n.most = min32(n.most, match_room(want->registers, want->shared, want->waves, position));
-		/* The same for a CTA. */
+		/* Nor may it keep a CTA off an idle SM. */
 		return n.most || h->ctas ? n.most : 1;
 	}
 	match_wait();

@@ -211,8 +211,8 @@ static __attribute__((noinline)) void follow_afresh(const struct tutti_event *ev
 _Static_assert(COMMAND_CLEAN_UP_WORDS + 7 + START_WORDS < COMMAND_SHORT, "a clean-up, a TASK and a short LAUNCH");
 
 /*
- * A TASK command that names @state was written. If that is a reference it is in use from here on: the next packet may store
- * the same one, and launch_followed() may launch it.
+ * A TASK command that names @state has been written. If @state is that of a reference, it is in use from here on:
+ * launch_followed() may launch a packet that stores the same reference.
  */
 static inline __attribute__((always_inline)) void in_use(const struct queue *queue, const uint32_t *state)
 {

@@ -22,7 +22,7 @@
 #include "tasks/work_queue.h"
 
 static unsigned next_ready; /* where queue_run_ready() goes on */
-static uint32_t late_event; /* counters.events when a queue went on in a late visit */
+static uint32_t late_event; /* counters.events of the visit in which goes_on() last let a queue go on */
 
 #define READY_STEPS 40u /* visit.h: of a queue that is ready, and perhaps has to wait again */
 #define POLL_FIRST_US 64u
@@ -242,8 +242,8 @@ static inline __attribute__((always_inline)) void left(struct queue *queue)
 }
 
 /*
- * There is no room in the command ring, or the visit is late (visit.h). In a late visit one packet or kernel is launched, so
- * that queues go on beside searches that take all steps of every visit. Return: whether @queue goes on
+ * There is no room in the command ring, or the visit is late (visit.h). A late visit still launches one packet or
+ * kernel, so that queues make progress even if searches use up every visit. Return: whether @queue goes on
  */
 static COLD bool goes_on(struct queue *queue)
 {

@@ -20,8 +20,8 @@
 #define ROUND_STEPS 120u
 #define CANDIDATE_STEPS 25u
 #define WORD_STEPS 8u
-#define CTAS_LATE 32u /* CTAs issued then: since those before it have failed there may be room for them again */
 #define CUTS_MOST 64u /* visits in a row that were cut and placed nothing, before rounds begin no more anew */
+#define CTAS_LATE 32u /* most CTAs that a task issues after so many: there may be room again for tasks that failed before it */
 
 static struct {
 	struct task *first[ROUNDS_LEVELS], *last[ROUNDS_LEVELS];

@@ -72,7 +72,7 @@ uint32_t throttle_limit(const struct tmd *tmd)
 	return tmd_flag(tmd, TUTTI_TMD_THROTTLE) ? blocks_of(tmd_static(tmd)->throttle_sms) : 0;
 }
 
-/* The SMs in word @w of the masks that are enabled and that a task with metadata @tmd may use. */
+/* Word @w of the mask of SMs that are enabled and that a task with metadata @tmd may use. */
 static uint32_t usable(const struct tmd *tmd, unsigned w)
 {
 	const uint32_t *affinity = tmd_affinity(tmd);
@@ -139,7 +139,7 @@ static void send(const struct task *task)
 	counters.throttles++;
 }
 
-/* Can @task issue on the SMs of the mode? A CGA is known to fit only on those that would be chosen for it. */
+/* Can @task issue on the SMs that the mode has now? That a CGA fits is certain only on those that would be chosen for it. */
 static bool has_room(const struct task *task)
 {
 	uint32_t mask[FW_MAX_SMS / 32], w, missing = 0;

@@ -216,8 +216,8 @@ enum tutti_command {
 	TUTTI_CMD_LAUNCH = 8,
 	/*
 	 * KILL: stop the CTAs of task slot sub. Their ends are told in CTA and CGA events as usual, then
-	 * an event KILLED is put. Nothing that their waves did is told after it: a REQUEST or a FAULT would
-	 * be taken for one of the task that has the slot next.
+	 * an event KILLED is put. It is the last event about those CTAs: a REQUEST or FAULT that
+	 * came later would be blamed on the task that has the slot next.
 	 */
 	TUTTI_CMD_KILL = 9, /* 1 word */
 	/*

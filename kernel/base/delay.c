@@ -48,7 +48,7 @@ void tutti_delay_busy(enum tutti_delay_point point)
 		cpu_relax();
 }
 
-/* Two writers of the file are a data race: that KCSAN reports it proves that it looks at the driver. */
+/* Two writers of the file make a data race. If KCSAN reports it, KCSAN does look at the driver. */
 static int tutti_delay_race(void *data, u64 times)
 {
 	while (times--) {

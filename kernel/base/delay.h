@@ -12,7 +12,7 @@
 	X(event)          /* a message of the firmware has been taken off its ring, but not looked at */ \
 	X(object_destroy) /* an object is about to be destroyed; its lock is held */ \
 	X(queue_destroy)  /* the firmware is about to be asked to destroy a queue; the queue's lock is held */ \
-	X(queue_arm)      /* an interrupt is about to be asked for, if progress says that it is not there yet */ \
+	X(queue_arm)      /* a waiter is about to look whether it has to ask for an interrupt */ \
 	X(progress)       /* a waiter has looked at progress, but not whether the queue is still on the card */ \
 	X(unplug_unpin)   /* the device is being removed: a buffer's DMA addresses are gone, its pages pinned yet */ \
 	X(import_free)    /* an imported buffer is being freed, and about to be detached */ \

@@ -75,8 +75,8 @@ static void tutti_recovery_kill_condemned(struct tutti_device *tdev, struct tutt
 }
 
 /*
- * While the firmware can be asked. If not, the card is being reset or is leaving, and all contexts go with that: removal
- * of the device waits for us.
+ * Can the firmware be asked to kill a context? If not, the card is being reset or removed, and all contexts end with
+ * that. Removal waits for us.
  */
 static bool tutti_recovery_may_kill(struct tutti_device *tdev)
 {
@@ -170,8 +170,8 @@ static void tutti_recovery_give_up(struct tutti_device *tdev, int error)
 }
 
 /*
- * The rung that did it. A device that is being removed needs none: its removal, which waits for us, stops the card and
- * takes everything away.
+ * The rung that helped. A device that is being removed needs none: its removal, which waits for us, stops the card and
+ * frees everything.
  */
 static enum tutti_rung tutti_recovery_climb_from(struct tutti_device *tdev, enum tutti_rung rung)
 {
@@ -202,7 +202,7 @@ static void tutti_recovery_notify_wedged(struct tutti_device *tdev)
 	kobject_uevent_env(&minor->kdev->kobj, KOBJ_CHANGE, event);
 }
 
-/* Gives back what tutti_reset_begin() took. Nobody is told of a card that cannot be mended because it is leaving. */
+/* Gives back what tutti_reset_begin() took. A card that cannot be reset because it is being removed is no news. */
 static void tutti_recovery_finish(struct tutti_device *tdev, enum tutti_rung rung)
 {
 	bool wedged = rung == TUTTI_RUNG_WEDGED, tell = wedged && !drm_dev_is_unplugged(&tdev->drm);

@@ -55,7 +55,7 @@ static int tutti_wait_look_progress(struct waiter *waiter)
 	progress = tutti_queue_progress(queue);
 	drm_dev_exit(index);
 	tutti_delay(TUTTI_DELAY_progress);
-	smp_rmb(); /* a queue that is on the card now was so then: the word was its own, and not that of a later one */
+	smp_rmb(); /* if it is on the card now it was then, so the word was its own and not a later queue's */
 	if (!tutti_object_is_on_card(&queue->base))
 		return -ECANCELED;
 	waiter->args->value = progress;
@@ -97,7 +97,7 @@ static struct tutti_signal *tutti_wait_signal_map(struct waiter *waiter)
 	return kmap_local_page(tutti_bo_page(waiter->bo, offset)) + offset_in_page(offset);
 }
 
-/* Nobody has stored what memory that was lost, or a card that has gone, reads as; it could be what is waited for. */
+/* Lost memory, or a card that has gone, may by chance read as the value that is waited for. */
 static int tutti_wait_look_card(struct waiter *waiter)
 {
 	struct tutti_device *tdev = waiter->file->tdev;
@@ -107,7 +107,7 @@ static int tutti_wait_look_card(struct waiter *waiter)
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return -ENODEV;
 	waiter->args->value = readq(at + offsetof(struct tutti_signal, value));
-	rmb(); /* the value before what it is worth */
+	rmb(); /* read the value first, then check whether the memory it came from is still valid */
 	holds = tutti_wait_signal_holds(waiter->args, waiter->value);
 	if (tutti_bo_pin(waiter->bo) || (holds && !tutti_card_is_there(tdev)))
 		holds = -EIO;
@@ -140,7 +140,7 @@ static void tutti_wait_signal_waiters(struct waiter *waiter, int add)
 	smp_mb(); /* the card reads @waiters after it has changed the value */
 }
 
-/* Progress is looked at, too. */
+/* This reads the progress word, which goes with the device. */
 static void tutti_wait_arm_progress(struct waiter *waiter)
 {
 	int index;

@@ -18,7 +18,7 @@ static struct {
 	uint32_t ctas;
 } launches[VISIT_LAUNCHES];
 static unsigned launched;
-static bool answered;    /* the firmware knew of all that the driver had asked for, SMs switched on included */
+static bool answered;    /* the firmware has answered all requests, so it knows which SMs are on */
 static unsigned counted; /* kernels that have started, at the last one that counted for those that wait */
 
 void fair_begin(void)
@@ -230,7 +230,7 @@ static bool others_wait(const struct job *job)
 	return false;
 }
 
-/* What a task issues while others of its priority do not. @counts: whether they could in this visit */
+/* Count what a task issues while others of its priority issue nothing. @counts: whether they could issue in this visit */
 static void turns(bool counts)
 {
 	unsigned i, k;

@@ -96,7 +96,7 @@ enum feature {
 /* Features from here on are drawn when all else of a scenario is known, so that older seeds stay what they are. */
 #define F_DRAWN_LAST F_POSTS_LATE
 
-/* From here on in a task that may have been there before: seeds below SEEDS_OF_ALL have none of them. */
+/* Seeds below SEEDS_OF_ALL have none of the features from here on, because these change tasks that they already had. */
 #define F_SEEDS_OF_ALL F_THROTTLE_MASK
 #define SEEDS_OF_ALL   7000000u
 

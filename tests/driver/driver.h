@@ -39,13 +39,13 @@ bool window_open(struct window *window);
 void window_close(struct window *window);
 #define NEED_WINDOW "the BAR cannot be mapped"
 
-/* memory.c; a signal in card memory, whose value is 1, and a wait until it is smaller */
+/* memory.c; card_signal() makes a signal of value 1 in card memory, card_signal_wait() waits until it is smaller */
 bool card_signal(int fd, uint32_t *bo);
 int card_signal_wait(int fd, uint32_t bo, uint64_t ns);
 
-/* heard.c; what the kernel says from the moment of opening on */
+/* heard.c; what the kernel says after the call that opens */
 int uevents_open(void);
-bool hears_wedged(int uevents); /* a card has been given up, as udev hears it */
+bool hears_wedged(int uevents); /* udev was told that a card is wedged */
 int log_open(void);
 bool log_says(int log, const char *text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the kernel tells others than the caller: events for udev, and its log. */
+/* What the kernel reports beside the results of calls: events for udev, and its log. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>

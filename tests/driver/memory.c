@@ -120,7 +120,7 @@ int card_signal_wait(int fd, uint32_t bo, uint64_t ns)
 	return call(fd, DRM_IOCTL_TUTTI_WAIT, &wait);
 }
 
-/* Whatever lost memory reads as: nobody will store into the signal any more. */
+/* The memory is lost, so nobody will change the signal any more, whatever it reads as. */
 static bool lost_signal(struct rig *rig)
 {
 	struct drm_prime_handle prime = {.flags = DRM_CLOEXEC};

@@ -73,7 +73,10 @@ static bool pulled_after_boot(struct rig *rig)
 	return pulled_in_reset(rig, "restarted");
 }
 
-/* It waits for the reset, whose thread waits at that point. How often it has done so, or 0 if something went wrong. */
+/*
+ * Unbind the driver while the thread of a reset waits at @point for @ms milliseconds.
+ * Return: how often it has waited there, or 0 if something went wrong
+ */
 static unsigned unbound_in_reset(const char *point, unsigned ms, uint32_t rung)
 {
 	unsigned before = delay(point, ms), times;
@@ -83,7 +86,7 @@ static unsigned unbound_in_reset(const char *point, unsigned ms, uint32_t rung)
 	return unbound ? times : 0;
 }
 
-/* A card that is going needs no reset, and nobody need be told that it cannot be mended. */
+/* A card that is being removed needs no reset, so the kernel reports no failure to reset it. */
 static bool removed_in_reset(struct rig *rig, const char *point, unsigned ms, uint32_t rung)
 {
 	int events = uevents_open(), log = log_open();
@@ -103,7 +106,7 @@ static bool removed_in_reset(struct rig *rig, const char *point, unsigned ms, ui
 	return fresh_works();
 }
 
-/* The reset needs the lock of the device, which its removal has already. */
+/* The reset needs the device's lock, which the removal holds. */
 static bool removed_in_function_reset(struct rig *rig)
 {
 	SKIP_UNLESS(have_delays(), NEED_DELAYS);
@@ -262,7 +265,7 @@ static void *wait_for_card(void *data)
 
 /*
  * Nothing reaches the card, and nobody says so. The watchdog sees it; whoever has repaired the link resets by hand. What
- * is read of the card meanwhile ends no wait.
+ * the card reads as meanwhile does not end a wait.
  */
 static bool link_lost(struct rig *rig)
 {

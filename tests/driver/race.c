@@ -61,7 +61,7 @@ static void *wait_for_packet(void *data)
 	return NULL;
 }
 
-/* Who asks for an interrupt looks at progress, in memory that goes with the device: removal waits for him. */
+/* Asking for an interrupt reads the progress word, which is freed with the device: removal waits for it. */
 static bool asked_in_removal(struct rig *rig)
 {
 	struct waiting waiting = {.rig = rig};
@@ -83,7 +83,7 @@ static bool asked_in_removal(struct rig *rig)
 	return fresh_works();
 }
 
-/* A queue is destroyed while somebody looks at its progress. The next one has the same number, and gets on. */
+/* A queue is destroyed while a thread reads its progress. The next queue has the same number, and makes progress. */
 static bool late_progress(struct rig *rig)
 {
 	struct waiting waiting = {.rig = rig};

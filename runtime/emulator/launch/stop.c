@@ -45,7 +45,7 @@ void engines_pause(struct sm_array *array)
 	pthread_mutex_unlock(&array->lock);
 }
 
-/* All are woken: whoever had news for an engine during the pause has woken it in vain, and the engine looks for itself. */
+/* Wake them all: a wake-up that came during the pause had no effect, so each engine has to look for work itself. */
 void engines_resume(struct sm_array *array)
 {
 	if (array->engines < 2)

@@ -15,7 +15,7 @@ struct slot {
 	struct job *job;
 	bool known, killing, pinned, split;
 	uint32_t next, running;
-	uint32_t late; /* events of its CTAs that the firmware has not had */
+	uint32_t late; /* events of its CTAs that the firmware has not received yet */
 	unsigned sequence, staged; /* of the CGA being launched, and its CTAs so far */
 	unsigned domain[TUTTI_CGA_LEVELS];
 	uint16_t on[TUTTI_MAX_SMS];
@@ -41,9 +41,9 @@ void posts_begin(void);
 unsigned posts_waiting(void);
 /** posts_write() - the oldest @n of them become visible. */
 void posts_write(unsigned n);
-/** posts_before() - what was put before index @tail of the command ring becomes visible. */
+/** posts_before() - what commands before index @tail of the ring have posted becomes visible. */
 void posts_before(uint32_t tail);
-/** commands_event() - the firmware gets an event: what it puts from here on belongs to it. */
+/** commands_event() - the firmware gets an event: the commands that it writes from here on belong to that event. */
 void commands_event(void);
 
 /* ---- commands.c ---- */

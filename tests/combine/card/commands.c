@@ -6,7 +6,7 @@ static unsigned movers_seen;
 
 #define TAILS 64u
 
-static uint32_t tails[TAILS]; /* of the command ring when the last events came */
+static uint32_t tails[TAILS]; /* tails of the command ring when the last events came */
 static unsigned tail_next;
 
 void commands_begin(void)
@@ -21,7 +21,7 @@ void commands_event(void)
 		tails[tail_next++ % TAILS] = hal_host.engines.command_tail;
 }
 
-/* Where the commands begin that were put for the same event as that at index @at. */
+/* The ring index of the first command that was written during the same event as the command at index @at. */
 static uint32_t event_tail(uint32_t at)
 {
 	unsigned i = tail_next;

@@ -66,7 +66,7 @@ void posts_write(unsigned n)
 	}
 }
 
-/* A FETCH that was put while the core handled one event overtakes what was put then, but nothing older. */
+/* A FETCH may overtake posts of the same event, but no older ones. */
 void posts_before(uint32_t tail)
 {
 	while (waiting && (int32_t)(posts[first].at - tail) < 0)

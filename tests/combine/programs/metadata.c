@@ -104,7 +104,7 @@ static bool some_mask(const struct job *job)
 	return (!job->throttle || MAYBE(THROTTLE_MASK, 2)) && (!job->cga[0].kind || MAYBE(CGA_MASK, 2));
 }
 
-/* Two of them in one task. */
+/* Features that are two attributes of one task. */
 static void fill_features(struct job *job)
 {
 	if (job->throttle && job->mask)

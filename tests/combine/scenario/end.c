@@ -131,7 +131,7 @@ void end_finish(void)
 	}
 	run_down(10);
 	outlast_waits();
-	if (card_quiet()) /* otherwise the visit of the last timer was cut short, and goes on */
+	if (card_quiet()) /* otherwise the visit of the last timer was cut short and goes on later */
 		fair_quiet();
 	w.draining = true;
 	while (op_enabled_sms() < w.sms) {

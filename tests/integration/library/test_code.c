@@ -113,7 +113,7 @@ static void damaged(void **state)
 	free(good);
 }
 
-/* Names are found in what is loaded, and in nothing else, whatever was loaded first and goes first. */
+/* A name is found while its code is loaded, and only then, in whatever order code objects are loaded and unloaded. */
 static void names(void **state)
 {
 	static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a device is opened: what is said, and which settings count (SYS-06, SYS-14, SYS-42). */
+/* Opening a device: the messages, and which settings apply (SYS-06, SYS-14, SYS-42). */
 #include "emulator/base/config.h"
 #include "emulator/card/card.h"
 #include "rig.h"
@@ -7,7 +7,7 @@
 
 #define T(name, function) { name, function, NULL, NULL, NULL }
 
-/* What is said on stderr while @act opens devices. */
+/* The text on stderr while @act opens devices. */
 static const char *said_by(void (*act)(void))
 {
 	static char said[4096];
@@ -33,7 +33,7 @@ static void open_any(void)
 	assert_int_equal(tutti_device_close(device), 0);
 }
 
-/* The second device of a program is as little a surprise as one that was asked for. */
+/* Neither a program's second device nor one that was asked for by name comes as a surprise, so nothing is said. */
 static void says_emulator_once_to_a_program(void **state)
 {
 	const char *chosen = getenv("TUTTI_DEVICE");
@@ -91,7 +91,7 @@ static void wrong_lines(void **state)
 	}
 }
 
-/* Variables decide what the options leave open. */
+/* Environment variables decide what the options do not. */
 static void settings_by_environment(void **state)
 {
 	static const struct {

@@ -71,7 +71,7 @@ static void part(const struct job *job, const char *what, unsigned number, uint6
 
 /* ---- attributes ---- */
 
-/* What a kind of job allows. CGAs have no mask, which may leave no room for a whole one. */
+/* Attributes that a kind of job may have. Jobs with CGAs get no mask, as it might leave no room for a whole CGA. */
 enum { MAY_AFFINITY = 1, MAY_SEQUENCE = 2, MAY_THROTTLE = 4, MAY_ALL = 7 };
 
 static void draw_affinity(struct tutti_task_attributes *a)

@@ -82,7 +82,7 @@ static void bodies_before_heads(void **state)
 	tutti_queue_destroy(queue);
 }
 
-/* PKT-06: whose signals a stopped queue gives up: packets 10 to 12 of a recording's newest replay. */
+/* PKT-06: which signals are given up when a queue stops; the newest replay has packets 10 to 12. */
 static void unfinished_replays(void **state)
 {
 	static const struct {
@@ -92,7 +92,7 @@ static void unfinished_replays(void **state)
 		{10, 0, false, true},  {12, 0, false, true}, /* its last packet waits in the ring */
 		{13, 0, false, false}, {13, 11, false, false}, /* all are taken, and nothing has failed */
 		{13, 10, true, true},  {13, 12, true, true},   {20, 10, true, true}, {20, 12, true, true},
-		{13, 9, true, true},   /* what was taken last may still wait for what has failed */
+		{13, 9, true, true},   /* the packet that was taken last may still wait for the one that failed */
 		{14, 9, true, false},  {20, 9, true, false},   {14, 13, true, false}, {20, 13, true, false},
 		{12, 9, true, true},   {12, 11, true, true},
 	};

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# KCSAN reports a data race of the driver if there is one: one is made on purpose (kernel/base/delay.c). `parse` sees that
-# its report would have failed the run, and lets it pass.
+# Would KCSAN report a data race of the driver? One is made on purpose (kernel/base/delay.c). `parse` checks that its report
+# would have failed the run, and lets it pass.
 . /lib/vm.sh
 race=/sys/kernel/debug/tutti_delay/race
 echo "KTAP version 1"

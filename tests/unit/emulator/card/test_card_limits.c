@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Where things end: what a card may be, what the soft core reaches, how long commands are, how much the trace ring holds. */
+/* Limits: of a card's settings, of the soft core's address space, of the length of commands, of the trace ring. */
 #include "card_rig.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
-/* ---- what a card may be ---- */
+/* ---- settings ---- */
 
 static int read_text(struct tutti_card_config *config, const char *text)
 {
@@ -54,7 +54,7 @@ static void test_settings(void **state)
 	}
 }
 
-/* A line that cannot be read whole is not read at all. */
+/* A line that is too long is an error. */
 static void test_long_lines(void **state)
 {
 	struct tutti_card_config config;
@@ -71,7 +71,7 @@ static void test_long_lines(void **state)
 	strcpy(text + 511, "\n");
 	assert_int_equal(read_text(&config, text), -22);
 	strcpy(text + 510, "");
-	assert_int_equal(read_text(&config, text), 0); /* the last line may be without its end */
+	assert_int_equal(read_text(&config, text), 0); /* the last line need not end with a newline */
 }
 
 static const struct tutti_discovery *described(const char *text, struct tutti_card **out)
@@ -108,9 +108,9 @@ static void test_described(void **state)
 	tutti_card_destroy(other);
 }
 
-/* ---- what the soft core reaches ---- */
+/* ---- the soft core's address space ---- */
 
-/* Trap of @op at @address, or 0. The firmware runs afterwards. */
+/* The cause of the trap that @op takes at @address, or 0 if it takes none. The firmware runs again afterwards. */
 static uint32_t trap_of(uint32_t op, uint32_t address)
 {
 	const uint32_t *traps = (uint32_t *)(memory + TRAPS);
@@ -166,7 +166,7 @@ static void test_registers(void **state)
 	uint32_t got[6];
 	uint64_t time;
 
-	/* the high half belongs to the low one that was read before it */
+	/* the high half of the time is that of the moment when the low half was read */
 	SCRIPT_WORDS(OP_TIMER, 0xfffffff0, 5);
 	*(uint32_t *)(memory + EVENTS) = 0;
 	settle();
@@ -174,7 +174,7 @@ static void test_registers(void **state)
 	peek(TUTTI_CORE_REGISTERS, got, 6);
 	time = got[0] | (uint64_t)got[1] << 32;
 	assert_in_range(time, 0x5fffffff0ull, 0x600ffffffull);
-	/* whatever else is read: no number but that of the core, which is the first */
+	/* all other registers read as 0 */
 	for (unsigned i = 2; i < 6; i++)
 		assert_int_equal(got[i], 0);
 	peek(TUTTI_CORE_REGISTERS, got, 1);
@@ -212,7 +212,7 @@ static void test_kind(void **state)
 
 /* ---- symbols of the image ---- */
 
-/* SYS-13: names of any length, in any order; a table that is not in the file is none. */
+/* SYS-13: symbols may have names of any length and any order; a table that lies outside of the file is ignored. */
 static void test_symbols(void **state)
 {
 	struct tutti_image *image = malloc(image_bytes);
@@ -248,7 +248,7 @@ static void test_symbols(void **state)
 
 /* ---- commands ---- */
 
-/* How long each is, in words; what is shorter or longer stops the soft core before anything is done. */
+/* The length of each command in words. One that is shorter or longer stops the soft core and has no effect. */
 static void test_lengths(void **state)
 {
 	static const struct {
@@ -277,7 +277,7 @@ static void test_lengths(void **state)
 			boot(image_file, image_bytes);
 			before = sms.states + sms.launches + sms.kills + sms.invalidates;
 		}
-	/* what is no command; what goes on behind the tail */
+	/* an unknown command, and one that ends behind the tail */
 	for (unsigned i = 0; i < 2; i++) {
 		COMMAND(i ? TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, 0) : TUTTI_COMMAND(TUTTI_CMD_BLOCK + 1, 3, 0), 0, 0);
 		assert_int_equal(status->state, TUTTI_STATE_CRASHED);

@@ -133,7 +133,7 @@ static void test_mmu_span(void **state)
 
 /* ---- memory of the host ---- */
 
-/* What @va of the bus of host memory is, and how much follows it; 0: nobody has registered it. */
+/* How many bytes of host memory are registered from @address on; 0: that byte is not. */
 static uint64_t host_extent(uint64_t address)
 {
 	struct mmu_fault fault;
@@ -152,7 +152,7 @@ static void test_host_ranges(void **state)
 	uint8_t *pages = mmap(NULL, 64 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const uint64_t first = (uint64_t)pages;
 
-	/* what is no range of host addresses */
+	/* these are no ranges of host addresses */
 	assert_int_equal(tutti_card_host_add(card, pages, 0), -22);
 	assert_int_equal(tutti_card_host_add(card, (void *)(TUTTI_BUS_HOST - 4096), 4097), -22);
 	assert_int_equal(tutti_card_host_add(card, (void *)(TUTTI_BUS_HOST - 4096), 4096), 0);
@@ -168,12 +168,12 @@ static void test_host_ranges(void **state)
 		assert_int_equal(host_extent(first + 4096 * i + 4095), i % 3 ? 0 : 1);
 	}
 	assert_int_equal(host_extent(first - 1), 0);
-	/* one of them goes; one that was never there */
+	/* remove one of them, and one that was never registered */
 	tutti_card_host_remove(card, pages + 4096 * 30);
 	tutti_card_host_remove(card, pages + 4096 * 31);
 	for (unsigned i = 0; i < 63; i++)
 		assert_int_equal(host_extent(first + 4096 * i), i % 3 || i == 30 ? 0 : 4096);
-	/* whole pages: neighbours may share one, which stays as long as one of them does */
+	/* whole pages are registered: neighbours may share one, which stays until both are removed */
 	assert_int_equal(tutti_card_host_add(card, pages + 4096 * 31 + 100, 4096 + 1000), 0);
 	assert_int_equal(host_extent(first + 4096 * 31), 2 * 4096);
 	assert_int_equal(tutti_card_host_add(card, pages + 4096 * 32 + 2000, 100), 0);
@@ -185,7 +185,7 @@ static void test_host_ranges(void **state)
 	munmap(pages, 64 * 4096);
 }
 
-/* A copy goes over pages that lie apart, and is done as a whole or not at all. */
+/* A copy may cross pages that do not lie together; it is done as a whole or not at all. */
 static void test_copies(void **state)
 {
 	const uint64_t block = VA & ~0x1fffffull;

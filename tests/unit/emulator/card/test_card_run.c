@@ -256,7 +256,7 @@ static void test_busy(void **state)
 
 /* ---- fast mode ---- */
 
-/* SYS-12: the clock between two readings of the system's is that of the system, and never goes back. */
+/* SYS-12: the card's clock agrees with the system's, and never goes back. */
 static void test_clock(void **state)
 {
 	uint64_t last = 0;

@@ -15,7 +15,7 @@
 
 static uint8_t pieces[PIECES][PIECE];
 
-/* Neighbours in the guest's memory are none in the host's. */
+/* Pieces that are neighbours in the guest's memory are not in the host's. */
 static uint8_t *piece_at(uint64_t offset)
 {
 	return &pieces[offset / PIECE * 7 % PIECES][offset % PIECE];
@@ -31,7 +31,7 @@ static int pieces_span(void *user, uint64_t va, enum cpu_access access, struct c
 	return 0;
 }
 
-/* Every size at every place, where nothing is remembered and where it is: all of it, or a fault and nothing. */
+/* Accesses of every size at every address, with cold and with warm caches: done as a whole, or a fault and no effect. */
 static void across_spans(void **state)
 {
 	static const struct cpu_bus bus = { pieces_span, NULL, NULL };

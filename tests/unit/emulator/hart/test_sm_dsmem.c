@@ -161,7 +161,7 @@ static void ids_are_not_reused_early(void **unused)
 	assert_int_equal(cga_launch_one(0, 0, 3, 1, 0x0f), -EINVAL);
 }
 
-/* A CTA is alone where one of a CGA was before, in the same waves' places. */
+/* A CTA without a CGA takes the wave slots that one of a CGA had. */
 static void alone_after_a_cga(void **unused)
 {
 	for (unsigned round = 0; round < 2; round++) {
@@ -179,7 +179,7 @@ static void alone_after_a_cga(void **unused)
 	}
 }
 
-/* A reset frees ids and all that the tables held, more often than there are ids. */
+/* A reset frees all ids and table entries. There are more rounds than ids. */
 static void reset_while_they_run(void **unused)
 {
 	for (unsigned round = 0; round < 40; round++) {
@@ -223,7 +223,7 @@ static void shared_of_ranks(void **unused)
 	for (unsigned rank = 1; rank < 6; rank++)
 		assert_int_equal(sm_array_shared(card->array, first->number, rank, &shared), TUTTI_CAUSE_CGA_EXITED);
 	sm_array_reset(card->array);
-	/* ranks that wait; that of the asking CTA is one of them */
+	/* all ranks wait, that of the asking CTA included */
 	cga_state(1, C_STAY, 4, 4, 1);
 	assert_int_equal(cga_launch_one(1, 0, 3, 2, 0x81), 0);
 	idle();

@@ -3,7 +3,7 @@
 /* A host without memory: who would have needed it faults, and neither the card nor its process ends (SYS-10). */
 #include "sm_rig.h"
 
-/* Of the thread that runs the card. The one that translates kernels beside it, while they are new, has its own (REL-09). */
+/* For the thread that runs the card only: another one may translate kernels at the same time (REL-09). */
 static _Thread_local bool no_memory;
 static unsigned refused;
 

@@ -129,7 +129,7 @@ static void guard_around_the_stack(void **state)
 		TUTTI_WAVE_PRIVATE + 4096);
 }
 
-/* Where windows begin and end, which have nothing beside them. */
+/* The first and last words of windows, and the addresses beside them, where nothing is. */
 static void windows_end(void **state)
 {
 	static const uint64_t infos = 4 * 32 * 256; /* of the rig's 4 SMs of 32 waves */

@@ -210,7 +210,7 @@ static void killed(void **unused)
 	finish(0, 1, 9, 26);
 }
 
-/* TSK-12: what waits at a barrier or is staged in the CGAs of other tasks is not touched. */
+/* TSK-12: CTAs of other tasks that wait at a barrier, or whose CGA is not complete yet, are not touched. */
 static void others_live_on(void **unused)
 {
 	/*

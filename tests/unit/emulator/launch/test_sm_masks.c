@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which SMs the masks of commands name: positions of the order that ORDER makes, on a card whose masks have many words. */
+/* Bits of the masks in commands are positions in the order that ORDER sets; here on a card whose masks have many words. */
 #include "sm_cga_rig.h"
 
 #define MANY 144u
@@ -32,7 +32,7 @@ static void state_of(unsigned slot, uint32_t ctas)
 	sm_array_state(card->array, slot, 0, &state, NULL, NULL, 0);
 }
 
-/* A random order of all SMs, told by one or two commands. */
+/* Set a random order of all SMs, by one or two commands. */
 static void random_order(uint16_t order[MANY])
 {
 	uint32_t words[MANY / 2], split = roll(MANY / 2);
@@ -109,7 +109,7 @@ static void launches(void **unused)
 	}
 }
 
-/* What names no SM, or a word that no mask has, is refused, with and without flags. */
+/* A mask that names an SM or a word that does not exist is refused, with and without flags. */
 static void beyond(void **unused)
 {
 	static const struct {
@@ -142,7 +142,7 @@ static void beyond(void **unused)
 	assert_int_equal(rig_launch(card, SLOT + 1, 1, 1), -EINVAL);
 }
 
-/* TSK-05: a state for some SMs: exactly those take it. */
+/* TSK-05: exactly the SMs that a state is for take it. */
 static void states(void **unused)
 {
 	for (unsigned round = 0; round < 50; round++) {
@@ -167,7 +167,7 @@ static void states(void **unused)
 	}
 }
 
-/* TSK-07: the throttle state, too; nothing changes if one of them may not. */
+/* TSK-07: so it is with the throttle state; if one of the SMs may not take it, none does. */
 static void throttles(void **unused)
 {
 	uint32_t mask[WORDS] = {1u << 7, 0, 1u << 31, 0, 1u << 15};

@@ -328,7 +328,7 @@ static void reports_are_few(void **unused)
 	rig_destroy(card);
 }
 
-/* What an SM array may be: the last value that is allowed, the first one that is not, and none. */
+/* Limits of an SM array: for each, the last value that is allowed, the first one that is not, and 0. */
 static void limits_of_the_array(void **unused)
 {
 	static const struct {

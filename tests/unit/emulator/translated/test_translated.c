@@ -181,7 +181,7 @@ static void invalidated(void **state)
 	translator_destroy(translator);
 }
 
-/* Code beside code: what is invalidated or attached up to its first byte, or from its end on, leaves it alone. */
+/* Neighbours: invalidating or attaching the bytes just before or behind some code does not affect it. */
 static void neighbours(void **state)
 {
 	struct translator *translator = translator_create(NULL, NULL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* link: -Wl,--wrap=calloc -Wl,--wrap=malloc -Wl,--wrap=realloc */
 /*
- * SYS-10, SYS-51: kernels are translated in the process of an application, which does not end because there is no memory for
- * that: whichever allocation fails, the kernel is interpreted.
+ * SYS-10, SYS-51: kernels are translated in an application's process. Lack of memory must not end that process: whichever
+ * allocation fails, the kernel is interpreted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include "emulator/translated/parts.h"
 #include "emulator/translated/translated.h"
 
-static unsigned left = ~0u; /* so many allocations succeed, then one fails */
+static unsigned left = ~0u; /* so many allocations succeed before one fails */
 static unsigned failed;
 static char folder[64];
 
@@ -79,7 +79,7 @@ static size_t read_all(int at, const char *name, uint8_t *text, size_t most)
 	return (size_t)bytes;
 }
 
-/* What the compiler gets is whole, or it is refused. */
+/* The source for the compiler is written completely, or writing it fails. */
 static void every_allocation_of_the_source(void **state)
 {
 	static const char *const guests[] = {CPU_GUESTS "/loops.text", CPU_GUESTS "/mixed.text"};
@@ -110,7 +110,7 @@ static void every_allocation_of_the_source(void **state)
 	close(at);
 }
 
-/* Those around it: of the code object that is remembered, of the compiler's process. */
+/* Allocations around the translation: for the code object, for the compiler's process. */
 static void every_allocation_of_a_load(void **state)
 {
 	static uint8_t code[] = {0x13, 0x05, 0x15, 0x00, 0x73, 0x00, 0x00, 0x00}; /* addi a0, a0, 1; ecall */
@@ -126,7 +126,7 @@ static void every_allocation_of_a_load(void **state)
 		translation = translator_find(translator, code, sizeof(code));
 		left = ~0u;
 		assert_true(failed || translation);
-		if (n <= 8) /* later ones only serve the cache, in which it may be already */
+		if (n <= 8) /* later allocations only serve the cache, which may hold the translation already */
 			assert_null(translation);
 		translator_destroy(translator);
 	} while (failed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a wave is told of itself (TSK-15): every field, for every wave of grids of one to three dimensions. */
+/* The information that a wave finds about itself (TSK-15): every field, in grids of one to three dimensions. */
 #include "sm_rig.h"
 
 /*
@@ -48,7 +48,7 @@ static struct tutti_task_state state_of(const struct shape *shape)
 	return state;
 }
 
-/* How many work-items a workgroup has that begins at item @first of @grid. */
+/* How many of the @grid work-items of one dimension a workgroup has that begins at item @first. */
 static uint16_t extent(uint32_t grid, uint32_t workgroup, uint32_t number)
 {
 	uint32_t n = 0;
@@ -83,7 +83,7 @@ static void expect(struct tutti_card *card, const struct shape *shape, const str
 	assert_memory_equal(got, &want, sizeof(want));
 }
 
-/* As many workgroups as there are, on each SM in turn. */
+/* Launch all workgroups, on one SM after the other. */
 static void launch(struct tutti_card *card, const struct tutti_task_state *state)
 {
 	unsigned n = state->groups_x * state->groups_y * state->groups_z, before = card->done[0];
@@ -125,7 +125,7 @@ static void every_field(void **unused)
 	rig_destroy(card);
 }
 
-/* What only some tasks have is not told to waves of the next task. */
+/* Fields that only some tasks have are not left over for waves of the next task. */
 static void nothing_is_left(void **unused)
 {
 	static const struct shape shape = {{3, 1, 1}, {1, 1, 1}};

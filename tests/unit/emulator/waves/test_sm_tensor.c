@@ -246,7 +246,7 @@ static void kill(void **state)
 	killed(TUTTI_CARD_FAST, 2);
 }
 
-/* Requests of before a reset are gone, on every SM. */
+/* A reset drops all tensor requests, on every SM. */
 static void reset(void **state)
 {
 	struct tutti_tensor_call call;

@@ -102,7 +102,7 @@ static void barrier_of_32_waves(void **unused)
 	rig_destroy(card);
 }
 
-/* Whichever wave is the last one that the others wait for: it arrives, or it ends. */
+/* The last wave that others wait for at a barrier arrives or ends, whichever wave it is. */
 static void barrier_ignores_ended_waves(void **unused)
 {
 	for (unsigned waves = 1; waves <= 9; waves++) {
@@ -117,7 +117,7 @@ static void barrier_ignores_ended_waves(void **unused)
 	}
 }
 
-/* SYS-07: of three waves one waits, one ends meanwhile, and one comes late: the first one waits for it. */
+/* SYS-07: of three waves one waits at a barrier and one ends; the first still waits for the third, which comes late. */
 static void barrier_waits_for_late_waves(void **unused)
 {
 	/*

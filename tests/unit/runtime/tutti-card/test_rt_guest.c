@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the card's process knows of a guest: where its memory lies (SYS-10), and the messages of XRT's emulation. */
+/* tutti-card: where the memory of a guest lies (SYS-10), and the messages of XRT's emulation. */
 #undef _GNU_SOURCE /* the sources below define it in their own way */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #define GIB (1ull << 30)
 
-/* QEMU's machines: guests of these sizes have so much of their memory below the hole. */
+/* How much memory QEMU puts below the hole, for guests of these sizes. */
 static const struct {
 	bool q35;
 	uint64_t bytes, low;
@@ -58,7 +58,7 @@ static void places(void **state)
 	unlink(path);
 }
 
-/* The next guest has other memory, and what the card still stores goes nowhere. */
+/* Once a guest's memory is dropped, what the card still stores goes nowhere. The next guest may have less memory. */
 static void next_guest(void **state)
 {
 	char path[] = "/tmp/tutti-guest-XXXXXX";
@@ -101,7 +101,7 @@ static void round_trip(void **state)
 		wire_put_number(&reply, i + 1, numbers[i]);
 	memcpy(wire_put_string(&reply, 200, 5), "hello", 5);
 	assert_non_null(wire_put_string(&reply, 201, 0));
-	wire_put_number(&reply, 1, 99); /* the first one counts */
+	wire_put_number(&reply, 1, 99); /* of two fields with one number the first one is used */
 	message.bytes = reply.used;
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		assert_true(wire_number(message, i + 1) == numbers[i]);
@@ -111,7 +111,7 @@ static void round_trip(void **state)
 	assert_int_equal(wire_string(message, 201).bytes, 0);
 	assert_int_equal(wire_number(message, 77), 0);
 	assert_int_equal(wire_string(message, 77).bytes, 0);
-	/* a message that ends early has the fields that are whole */
+	/* of a message that ends early the complete fields can be read */
 	for (size_t bytes = 0; bytes < reply.used; bytes++) {
 		uint8_t *copy = malloc(bytes + !bytes);
 
@@ -129,21 +129,21 @@ static void other_kinds(void **state)
 {
 	static const uint8_t data[] = {1 << 3 | FIXED64, 1, 2, 3, 4, 5, 6, 7, 8, 2 << 3 | FIXED32, 9, 8, 7, 6, 3 << 3, 42,
 				       4 << 3 | 3, 5 << 3, 1};
-	/* numbers that have no end, and one of eleven bytes */
+	/* a number without an end, and one of eleven bytes */
 	static const uint8_t endless[] = {1 << 3, 0x80, 0x80}, eleven[] = {1 << 3, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1};
 	struct wire_bytes message = {data, sizeof(data)};
 
 	assert_true(wire_number(message, 1) == 0x0807060504030201ull);
 	assert_true(wire_number(message, 2) == 0x06070809);
 	assert_true(wire_number(message, 3) == 42);
-	assert_true(wire_number(message, 5) == 0); /* behind a kind that is not known */
+	assert_true(wire_number(message, 5) == 0); /* a field of an unknown kind ends the message */
 	assert_int_equal(wire_number((struct wire_bytes){endless, sizeof(endless)}, 1), 0);
 	assert_int_equal(wire_number((struct wire_bytes){eleven, sizeof(eleven)}, 1), 0);
 	for (size_t bytes = 1; bytes < 9; bytes++)
 		assert_int_equal(wire_number((struct wire_bytes){data, bytes}, 1), 0);
 }
 
-/* What does not fit is counted, and not written. */
+/* Bytes that do not fit are counted but not written. */
 static void no_room(void **state)
 {
 	for (size_t room = 0; room < 12; room++) {
