@@ -120,16 +120,18 @@ check-programs: all $(T)/combine/combine $(T)/combine/combine-image $(UNIT_BINS)
 check-build: check-programs $(FUZZ_BINS) check-asan-build
 
 # One prove, so that the closing line counts everything. Timing tests run one after the other, and not beside the guest.
+TEST_JOBS ?= 2
 check: check-build vm-build
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(PROVE) -j2 --rules='seq={**/perf_*,**/vm/*.sh}' --rules='par=**' \
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) $(PROVE) -j$(TEST_JOBS) --rules='seq={**/perf_*,**/vm/*.sh}' --rules='par=**' \
 		tests/vm/check.sh tests/vm/power.sh tests/model/check.sh $(SCRIPTS) $(UNIT_BINS) $(TARGET_TESTS) $(INTEGRATION_BINS) \
 		$(ASAN_BINS) tests/lint.sh tests/fuzz/run.sh $(PERF_SCRIPTS)
 
 # The same while eight processes compete for the processors: no result may depend on time (REL-09). Waits are limited by
-# lack of progress, so that here the limits are only longer.
+# lack of progress, so that here the limits are only longer. Eight tests at a time compete with each other as well, and
+# leave the busy processes no more than half of the machine.
 .PHONY: check-loaded
 check-loaded: check-build vm-build
-	TUTTI_TEST_SLOWER=8 tests/tap/busy 8 $(MAKE) check
+	TUTTI_TEST_SLOWER=8 tests/tap/busy 8 $(MAKE) check TEST_JOBS=8
 
 # What a change should pass before it is shown to others: all but sanitizers, analysis, fuzzing and timing.
 .PHONY: check-quick
