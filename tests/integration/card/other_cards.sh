@@ -22,7 +22,7 @@ again() { # ID NAME=VALUE PROGRAM: its tests with that variable, renumbered
 		*) line="# $line" ;;
 		esac
 		echo "$line"
-	done < <(env "$2" timeout 240 "$out/tests/integration/$3" 2>&1 || echo "not ok 0 - $3 has failed")
+	done < <(env "$2" tests/tap/limit 240 "$out/tests/integration/$3" 2>&1 || echo "not ok 0 - $3 has failed")
 }
 
 again TSK-05 TUTTI_TEST_ACKNOWLEDGE=1 test_task

@@ -15,7 +15,7 @@ names=$(cd tests/integration/hsa && ls ./*.c | sed -n 's|^\./\(.*\)\.c$|\1|p' | 
 # Each test of a program fails with a library whose functions only return 0; none of them enumerates nothing and passes.
 fails_with_stub() { # PROGRAM
 	[ -x "$programs/$1" ] || { echo "$programs/$1 is not there"; return 1; }
-	LD_LIBRARY_PATH=$programs/stub timeout 60 "$programs/$1" >"$work/out" 2>&1 &&
+	LD_LIBRARY_PATH=$programs/stub tests/tap/limit 60 "$programs/$1" >"$work/out" 2>&1 &&
 		{ echo "the program has passed"; return 1; }
 	! grep -E '^\[ +OK +\]' "$work/out"
 }
@@ -23,7 +23,7 @@ fails_with_stub() { # PROGRAM
 examples=$(cd runtime/hsa/examples && grep -l '^int main' ./*.c | sed 's|^\./\(.*\)\.c$|\1|')
 
 example_fails_with_stub() { # EXAMPLE
-	! LD_LIBRARY_PATH=$programs/stub timeout 60 "$out/hsa/examples/$1"
+	! LD_LIBRARY_PATH=$programs/stub tests/tap/limit 60 "$out/hsa/examples/$1"
 }
 
 exports_what_debian_has() {
@@ -42,7 +42,7 @@ later='hsa_amd_(vmem|spm|portable)_|hsa_amd_memory_(async_copy_on_engine|copy_en
 rocminfo_lists_the_card() {
 	printf '#!/bin/sh\necho amdgpu 1 0\n' >"$work/lsmod"
 	chmod +x "$work/lsmod"
-	PATH=$work:$PATH timeout 60 unshare -rm sh -c "mount -t tmpfs none /dev && : >/dev/null && : >/dev/kfd &&
+	PATH=$work:$PATH tests/tap/limit 60 unshare -rm sh -c "mount -t tmpfs none /dev && : >/dev/null && : >/dev/kfd &&
 		'$out/tutti' hsa-run rocminfo" >"$work/rocminfo" 2>&1 || { cat "$work/rocminfo"; return 1; }
 	grep -q 'Name: *tutti-sm1' "$work/rocminfo" && grep -q 'Segment: *GROUP' "$work/rocminfo" &&
 		grep -q 'Name: *riscv64-tutti' "$work/rocminfo" && grep -q 'Done' "$work/rocminfo"
@@ -53,7 +53,7 @@ every_error_is_tried() {
 	local headers=/usr/include/hsa
 	rm -f "$work/tried"
 	for name in errors images; do
-		HSA_ERRORS_LIST=$work/tried timeout 60 "$out/tutti" hsa-run "$programs/$name" >/dev/null 2>&1
+		HSA_ERRORS_LIST=$work/tried tests/tap/limit 60 "$out/tutti" hsa-run "$programs/$name" >/dev/null 2>&1
 	done
 	sort -u "$work/tried" >"$work/tried.sorted"
 	perl tests/integration/hsa/statuses.pl --pairs "$out/hsa/libhsa-runtime64.so.1" $headers/hsa.h \
@@ -70,7 +70,7 @@ every_error_is_tried() {
 tuttic_fills_the_registry() {
 	HSA_MODULE_FILE=$work/test.brig "$programs/finalizer" &&
 		"$out/tuttic" --hsail "$work/test.brig" --hsail-registry "$work/registry" tests/integration/kernels/test.c &&
-		TUTTI_HSAIL_REGISTRY=$work/registry timeout 60 "$out/tutti" hsa-run "$programs/finalizer"
+		TUTTI_HSAIL_REGISTRY=$work/registry tests/tap/limit 60 "$out/tutti" hsa-run "$programs/finalizer"
 }
 
 tuttic_refuses_what_is_no_module() {
@@ -81,12 +81,12 @@ tuttic_refuses_what_is_no_module() {
 }
 
 for name in $names; do
-	check "SYS-43 $name" timeout 120 "$out/tutti" hsa-run "$programs/$name"
+	check "SYS-43 $name" tests/tap/limit 120 "$out/tutti" hsa-run "$programs/$name"
 	check "SYS-43 $name: every test fails with a library that does nothing" fails_with_stub "$name"
 done
-check "SYS-43 dlopen and dlclose, again and again" timeout 60 "$out/tutti" hsa-run "$programs/load"
+check "SYS-43 dlopen and dlclose, again and again" tests/tap/limit 60 "$out/tutti" hsa-run "$programs/load"
 for example in $examples; do
-	check "SYS-43 example $example" timeout 60 "$out/tutti" hsa-run "$out/hsa/examples/$example"
+	check "SYS-43 example $example" tests/tap/limit 60 "$out/tutti" hsa-run "$out/hsa/examples/$example"
 	check "SYS-43 example $example fails with a library that does nothing" example_fails_with_stub "$example"
 done
 check "SYS-43 tuttic --hsail fills the registry" tuttic_fills_the_registry

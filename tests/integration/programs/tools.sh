@@ -188,7 +188,7 @@ kripke_modes() { # the three modes print the same particle counts
 refuses() { # OPTION VALUE COMMAND...: exit status 2 of the command with the option, within a few seconds
 	local option=$1 value=$2
 	shift 2
-	timeout 20 "$@" "$option" "$value"
+	tests/tap/limit 20 "$@" "$option" "$value"
 	[ $? -eq 2 ] || { echo "$* $option $value is taken"; return 1; }
 }
 

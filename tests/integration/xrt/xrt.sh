@@ -120,7 +120,7 @@ validates() { emulated "$out/tutti" validate >"$work/validate" 2>&1 && grep -q '
 
 example() { # NAME: same output as inside this process, but for times
 	local numbers='s/[0-9.]+ (ms|us|s)\b//g; /^(CRITICAL|plain|reference|condensed) /d; /on SM/d'
-	emulated timeout 120 "$out/tutti" run "$@" >"$work/xrt.out" 2>"$work/xrt.err" || { cat "$work/xrt.out" "$work/xrt.err"; return 1; }
+	emulated "$PWD/tests/tap/limit" 120 "$out/tutti" run "$@" >"$work/xrt.out" 2>"$work/xrt.err" || { cat "$work/xrt.out" "$work/xrt.err"; return 1; }
 	TUTTI_DEVICE=emulator TUTTI_TOPOLOGY=$work/topology "$out/tutti" run "$@" >"$work/own.out" || return 1
 	diff <(sed -E "$numbers" "$work/own.out") <(sed -E "$numbers" "$work/xrt.out")
 }
@@ -149,7 +149,7 @@ check "SYS-44, tutti validate: launches, replays, faults and hangs through the r
 for name in vector_add matmul reduce gemm conv stencil; do
 	[ -e "$out/examples/$name" ] && check "SYS-44, example $name through the real XRT" example "$name"
 done
-ends_well() { emulated timeout 120 "$out/tutti" -d xrt:0 run "$1" >"$work/run" 2>&1 || { cat "$work/run"; return 1; }; }
+ends_well() { emulated "$PWD/tests/tap/limit" 120 "$out/tutti" -d xrt:0 run "$1" >"$work/run" 2>&1 || { cat "$work/run"; return 1; }; }
 for name in hello pipeline priorities gradient; do # what they print depends on time
 	check "SYS-44, SYS-46, example $name through the real XRT, by tutti -d xrt:0" ends_well "$name"
 done
