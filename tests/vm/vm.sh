@@ -52,8 +52,8 @@ take_from() { # PROGRAM ARGUMENT...: while it runs; its exit status
 	wait $program
 }
 
-soon() { # SECONDS COMMAND...: true within so long
-	local left=$(($1 * 5))
+soon() { # SECONDS COMMAND...: true within so long, which is five times as long because the host may be busy
+	local left=$(($1 * 5 * 5))
 	shift
 	while [ $left -gt 0 ]; do
 		"$@" && return 0

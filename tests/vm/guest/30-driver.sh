@@ -77,7 +77,7 @@ exec 4<>"$(node)"
 control inject removed >/dev/null
 sleep 1
 # the watcher of timeout lives for another second and must not hold our descriptor
-check "a removed card is unbound in time" timeout 30 sh -c '. /lib/vm.sh; card_unbind' 4>&-
+check "a removed card is unbound in time" timeout 150 sh -c '. /lib/vm.sh; card_unbind' 4>&-
 check "the node has gone" soon 2 no_node
 exec 4>&-
 control replug >/dev/null

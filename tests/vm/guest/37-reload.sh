@@ -15,7 +15,7 @@ client() { # NAME COMMAND...: again and again; what comes to no end by itself is
 	local name=$1 good=0 bad=0
 	shift
 	while [ ! -e /tmp/enough ]; do
-		timeout -s KILL 200 "$@" >/tmp/client.$name 2>&1
+		timeout -s KILL 1000 "$@" >/tmp/client.$name 2>&1
 		case $? in
 		0) good=$((good + 1)) ;;
 		137) echo "$name: $(tail -3 /tmp/client.$name | tr '\n' ' ')" >>/tmp/stuck ;;

@@ -17,7 +17,7 @@ check "the card is bound" card_bind tutti
 export TUTTI_MIXTURE_COUNT=10 # a sample (REL-10)
 for name in test_signal test_record test_wave test_place test_loader test_device test_mixture; do
 	[ -x "/programs/$name" ] || continue
-	timeout 150 "$name" >/tmp/results 2>&1
+	timeout 750 "$name" >/tmp/results 2>&1
 	status=$?
 	# cmocka marks skipped tests in a way of its own
 	sed -e "s/^not ok \([0-9]*\) # SKIP \(.*\)/ok \1 - \2 # SKIP a card is as it is/" \

@@ -14,15 +14,15 @@ for code in test external cga tensor; do ln -s /programs/$code.tco $TUTTI_OUT/te
 insmod /lib/modules/tutti.ko heartbeat_timeout_ms=30000 request_timeout_ms=30000
 check "the card is bound" card_bind tutti
 for name in info init queues signals errors images amd finalizer extended; do
-	timeout 150 "/programs/$name" >/tmp/results 2>&1
+	timeout 750 "/programs/$name" >/tmp/results 2>&1
 	status=$?
 	sed -e "s/^\(ok\|not ok\) \([0-9]*\) - /\1 \2 - hsa $name: /" /tmp/results >/tmp/named
 	take </tmp/named
 	check "hsa $name ends" test $status -lt 120
 done
-check "hsa: loaded by name" timeout 60 /programs/load
+check "hsa: loaded by name" timeout 300 /programs/load
 for example in vector_copy barrier_graph async_copy callbacks; do
-	check "hsa example $example" timeout 60 "/programs/$example"
+	check "hsa example $example" timeout 300 "/programs/$example"
 done
 card_unbind
 check "nothing keeps the module" rmmod tutti
