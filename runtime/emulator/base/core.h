@@ -13,7 +13,7 @@ struct core;
 enum core_stop {
 	CORE_IDLE,      /* the firmware waits for an event */
 	CORE_WAITS,     /* it has not run, because it waits (wfi) for an interrupt that its mie does not enable */
-	CORE_PREEMPTED, /* it was interrupted or its time slice is over; the next run() continues */
+	CORE_PREEMPTED, /* its time slice is over; the next run() continues */
 	CORE_HALTED,    /* the firmware gave up; its crash record is complete */
 	CORE_DEAD,      /* it has no trap handler, or one that would trap for ever */
 };
@@ -29,8 +29,7 @@ struct core_trap {
  * struct core_ops - the operations of a soft core. The engines use nothing else of it, so that an
  * RTL model can take the place of the emulator.
  * @reset: clear all registers and set the pc to @entry; memory is the card's (card->local and so on)
- * @run: execute until one of the reasons of enum core_stop; on CORE_DEAD @trap says why
- * @interrupt: make run() return CORE_PREEMPTED soon; any thread may call it
+ * @run: execute until one of the reasons of enum core_stop, for 2^20 instructions at most; on CORE_DEAD @trap says why
  * @trap: make the next instruction trap with @cause
  * @reg: read integer register 0 to 31, or the pc as register 32
  * @instructions: number of instructions executed since reset, exact
@@ -42,7 +41,6 @@ struct core_ops {
 	void (*destroy)(struct core *core);
 	int (*reset)(struct core *core, uint32_t entry);
 	enum core_stop (*run)(struct core *core, struct core_trap *trap);
-	void (*interrupt)(struct core *core);
 	void (*trap)(struct core *core, uint32_t cause);
 	uint32_t (*reg)(struct core *core, unsigned n);
 	uint64_t (*instructions)(struct core *core);

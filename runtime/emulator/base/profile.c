@@ -10,6 +10,7 @@
 #include "emulator/base/local.h"
 #include "emulator/base/profile.h"
 #include "emulator/base/state.h"
+#include "emulator/base/wake.h"
 
 #define HALVES (CARD_LOCAL_MAX / 2)
 #define MARKS 65536u
@@ -141,7 +142,7 @@ size_t tutti_card_profile(struct tutti_card *card, struct tutti_card_function *f
 	const struct profile *profile;
 	size_t n = 0, i;
 
-	pthread_mutex_lock(&card->lock);
+	card_lock(card);
 	profile = card->profile;
 	if (profile)
 		n = profile->n;
@@ -163,7 +164,7 @@ uint64_t tutti_card_instructions(struct tutti_card *card)
 {
 	uint64_t n;
 
-	pthread_mutex_lock(&card->lock);
+	card_lock(card);
 	n = card->ops->instructions(card->core);
 	pthread_mutex_unlock(&card->lock);
 	return n;
@@ -174,7 +175,7 @@ size_t tutti_card_marks(struct tutti_card *card, uint64_t (*marks)[2], size_t ma
 	struct profile *profile;
 	size_t n = 0;
 
-	pthread_mutex_lock(&card->lock);
+	card_lock(card);
 	profile = card->profile;
 	if (profile) {
 		n = profile->marks < max ? profile->marks : max;

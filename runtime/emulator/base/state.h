@@ -137,7 +137,6 @@ struct tutti_card {
 	/* These may be used by any thread. */
 	uint64_t shared_counts[TUTTI_COUNTERS] __attribute__((aligned(64)));
 	pthread_mutex_t trace_lock;
-	pthread_mutex_t core_lock; /* keeps core_ops.interrupt out while the core is reset */
 	uint64_t trace_tail; /* under trace_lock */
 	uint32_t trace_lost;
 	bool trace_half;     /* atomic: a record came to a ring at least half full since trace_leave() last said so */
@@ -153,9 +152,6 @@ struct tutti_card {
 	uint32_t sleepers;
 	uint32_t deep;       /* the background thread sleeps, and the status word asleep is set */
 	uint64_t driven;     /* when a host thread last stopped driving the card */
-	uint32_t core_turns; /* an odd number while the core runs; read by thread_watch() */
-	uint32_t watch_turns;
-	uint64_t watch_since;
 };
 
 /** card_sm_bytes() - size of the table of SM states, in bytes, rounded up to whole pages. */

@@ -24,3 +24,10 @@ void card_wake(struct tutti_card *card)
 	if (tutti_load_relaxed(&card->sleepers))
 		syscall(SYS_futex, &card->wake_seq, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
+
+void card_lock(struct tutti_card *card)
+{
+	__atomic_add_fetch(&card->wanted, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_lock(&card->lock);
+	__atomic_sub_fetch(&card->wanted, 1, __ATOMIC_SEQ_CST);
+}

@@ -148,9 +148,7 @@ static bool run_core(struct tutti_card *card)
 	card->page->time_hi = (uint32_t)(now >> 32);
 	count(card, TUTTI_COUNTER_CORE_WAKES, 1);
 	began = unlikely(card->stuck_ns) ? core_clock(card) : 0;
-	tutti_store_release(&card->core_turns, card->core_turns + 1);
 	stop = card->ops->run(card->core, &trap);
-	tutti_store_release(&card->core_turns, card->core_turns + 1);
 	if (card->deterministic)
 		account(card);
 	switch (stop) {
@@ -266,6 +264,8 @@ static bool drive_fast(struct tutti_card *card, bool (*done)(void *), void *cont
 			wake_wait(card, seq, WORKER_WAIT_NS);
 			rounds = CLOCK_ROUNDS - 1;
 		}
+		if (unlikely(card->stuck_ns)) /* a core that does not idle makes long rounds */
+			rounds = CLOCK_ROUNDS - 1;
 		if (!(++rounds % CLOCK_ROUNDS) && card_clock() > end)
 			return false;
 	}
@@ -280,7 +280,6 @@ static bool lock_soon(struct tutti_card *card)
 
 	if (likely(!pthread_mutex_trylock(&card->lock)))
 		return true;
-	thread_watch(card);
 	__atomic_add_fetch(&card->wanted, 1, __ATOMIC_SEQ_CST);
 	until = card_clock() + LOCK_WAIT_NS;
 	t = (struct timespec){ (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
@@ -412,7 +411,6 @@ int tutti_card_create(const struct tutti_card_config *config, struct tutti_card 
 	card->start_ns = card_clock();
 	pthread_mutex_init(&card->lock, NULL);
 	pthread_mutex_init(&card->trace_lock, NULL);
-	pthread_mutex_init(&card->core_lock, NULL);
 	error = build(card);
 	if (error) {
 		tutti_card_destroy(card);
@@ -436,24 +434,14 @@ void tutti_card_destroy(struct tutti_card *card)
 	mover_destroy(card);
 	mmu_destroy(card);
 	free_memory(card);
-	pthread_mutex_destroy(&card->core_lock);
 	pthread_mutex_destroy(&card->trace_lock);
 	pthread_mutex_destroy(&card->lock);
 	free(card);
 }
 
-/* Take the lock even if its holder runs firmware that never idles. */
-static void lock_hard(struct tutti_card *card)
-{
-	__atomic_add_fetch(&card->wanted, 1, __ATOMIC_SEQ_CST);
-	while (!lock_soon(card))
-		card->ops->interrupt(card->core);
-	__atomic_sub_fetch(&card->wanted, 1, __ATOMIC_SEQ_CST);
-}
-
 void tutti_card_reset(struct tutti_card *card)
 {
-	lock_hard(card);
+	card_lock(card);
 	card->boot_seen = 0;
 	card_power_on(card);
 	if (!inject_is(card, TUTTI_INJECT_REMOVED))
@@ -463,7 +451,7 @@ void tutti_card_reset(struct tutti_card *card)
 
 void tutti_card_count(struct tutti_card *card, bool on)
 {
-	lock_hard(card);
+	card_lock(card);
 	card->counting = on;
 	card->ops->count(card->core, on);
 	pthread_mutex_unlock(&card->lock);
@@ -473,7 +461,7 @@ const char *tutti_card_core(struct tutti_card *card)
 {
 	const char *kind;
 
-	lock_hard(card);
+	card_lock(card);
 	kind = card->ops->kind(card->core);
 	pthread_mutex_unlock(&card->lock);
 	return kind;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The background thread of fast mode drives the card when no host thread does. It sleeps when there is nothing to do
- * (control.h describes the handshake with asleep), and interrupts firmware that runs for ever, so that other parts of
- * the card get a turn.
+ * The background thread of fast mode drives the card when no host thread does, and sleeps when there is nothing to do
+ * (control.h describes the handshake with asleep). Firmware that runs for ever does not hold it up: the core leaves each
+ * of its runs after 2^20 instructions.
  */
 #include <errno.h>
 #include <time.h>
@@ -18,24 +18,6 @@
 #define GRACE_NS 1000000ull     /* poll instead of sleeping for so long after a host thread drove the card */
 #define POLL_NS 250000ull
 #define FOREVER_NS (3600ull * 1000000000)
-#define RUNAWAY_NS 10000000ull  /* longest run of the core before it is interrupted */
-
-void thread_watch(struct tutti_card *card)
-{
-	uint32_t turns = tutti_load_acquire(&card->core_turns);
-	uint64_t now;
-
-	if (!(turns & 1))
-		return;
-	now = card_clock();
-	if (tutti_load_relaxed(&card->watch_turns) != turns) {
-		tutti_store_relaxed(&card->watch_since, now);
-		tutti_store_relaxed(&card->watch_turns, turns);
-	} else if (now - tutti_load_relaxed(&card->watch_since) > RUNAWAY_NS) {
-		tutti_store_relaxed(&card->watch_since, now);
-		card->ops->interrupt(card->core);
-	}
-}
 
 /* Run rounds until nothing is left to do or another thread wants to drive. Return: true if nothing is left. */
 static bool drive(struct tutti_card *card)
@@ -78,7 +60,6 @@ static void turn(struct tutti_card *card)
 	bool idle;
 
 	if (tutti_load_relaxed(&card->wanted) || pthread_mutex_trylock(&card->lock)) {
-		thread_watch(card);
 		wake_wait(card, seq, POLL_NS);
 		return;
 	}
@@ -116,22 +97,10 @@ int thread_create(struct tutti_card *card)
 
 void thread_destroy(struct tutti_card *card)
 {
-	struct timespec t;
-
 	if (!card->thread_runs)
 		return;
 	tutti_store_release(&card->stop, 1);
-	do {
-		card_wake(card);
-		clock_gettime(CLOCK_REALTIME, &t);
-		t.tv_nsec += 10000000;
-		if (t.tv_nsec >= 1000000000) {
-			t.tv_sec++;
-			t.tv_nsec -= 1000000000;
-		}
-		if (!pthread_timedjoin_np(card->thread, NULL, &t))
-			break;
-		card->ops->interrupt(card->core); /* the firmware may run for ever */
-	} while (1);
+	card_wake(card); /* the thread looks at stop between its look at wake_seq and its sleep */
+	pthread_join(card->thread, NULL);
 	card->thread_runs = false;
 }

@@ -7,7 +7,5 @@
 
 int thread_create(struct tutti_card *card);
 void thread_destroy(struct tutti_card *card);
-/** thread_watch() - interrupt the soft core if it has run for too long. Any thread may call. */
-void thread_watch(struct tutti_card *card);
 
 #endif

@@ -111,14 +111,6 @@ static enum core_stop core_run(struct core *core, struct core_trap *trap)
 	return stop;
 }
 
-static void core_interrupt(struct core *core)
-{
-	pthread_mutex_lock(&core->card->core_lock);
-	if (core->cpu)
-		cpu_interrupt(core->cpu);
-	pthread_mutex_unlock(&core->card->core_lock);
-}
-
 static void core_trap(struct core *core, uint32_t cause)
 {
 	core->injected = cause + 1;
@@ -168,12 +160,9 @@ static int core_reset(struct core *core, uint32_t entry)
 	};
 	int error;
 
-	/* core_interrupt() must not meet a processor that is just being destroyed. */
-	pthread_mutex_lock(&core->card->core_lock);
 	cpu_destroy(core->cpu);
 	*core = (struct core){ .card = core->card, .dead = true };
 	error = cpu_create(&config, &core->cpu);
-	pthread_mutex_unlock(&core->card->core_lock);
 	if (error)
 		return error;
 	cpu_cost(core->cpu, &core_cost);
@@ -196,7 +185,6 @@ const struct core_ops core_cpu = {
 	.destroy = core_destroy,
 	.reset = core_reset,
 	.run = core_run,
-	.interrupt = core_interrupt,
 	.trap = core_trap,
 	.reg = core_reg,
 	.instructions = core_instructions,

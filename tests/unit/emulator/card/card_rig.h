@@ -39,6 +39,19 @@ struct sm_array {
 	unsigned slot, flags, state_flags, words;
 	struct tutti_task_state state;
 	int refuse;
+	bool levels, masked; /* what the newest STATE had */
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS];
+	uint32_t mask[TUTTI_MAX_SMS / 32];
+	struct {
+		unsigned op; /* TUTTI_CMD_* */
+		uint64_t argument[4];
+		uint32_t word[4]; /* the first words of a list */
+	} command; /* the newest one that is none of the above */
+	bool endless; /* waves run for ever */
+	bool busy; /* workers run waves */
+	bool completes; /* each turn ends a CTA */
+	unsigned requests, progress; /* tensor requests that wait; calls of sm_array_progress() */
+	struct tutti_tensor_call request;
 };
 static struct sm_array sms;
 
@@ -61,7 +74,21 @@ void sm_array_state(struct sm_array *array, unsigned slot, unsigned flags, const
 	array->slot = slot;
 	array->state_flags = flags;
 	array->state = *state;
+	array->levels = level;
+	if (level)
+		memcpy(array->level, level, sizeof(array->level));
+	array->masked = mask;
+	memset(array->mask, 0, sizeof(array->mask));
+	memcpy(array->mask, mask ? mask : array->mask, 4 * words);
 }
+static void record(struct sm_array *array, unsigned op, const uint32_t *words, unsigned n, const uint64_t argument[4])
+{
+	array->command.op = op;
+	memcpy(array->command.argument, argument, sizeof(array->command.argument));
+	memset(array->command.word, 0, sizeof(array->command.word));
+	memcpy(array->command.word, n ? words : array->command.word, 4 * (n < 4 ? n : 4));
+}
+#define RECORD(op, words, n, ...) record(array, op, words, n, (uint64_t[4]){ __VA_ARGS__ })
 int sm_array_launch(struct sm_array *array, unsigned slot, unsigned flags, const uint32_t *words, unsigned n)
 {
 	array->launches++;
@@ -73,12 +100,15 @@ int sm_array_launch(struct sm_array *array, unsigned slot, unsigned flags, const
 void sm_array_kill(struct sm_array *array, unsigned slot)
 {
 	array->kills++;
+	RECORD(TUTTI_CMD_KILL, NULL, 0, slot);
 }
 void sm_array_order(struct sm_array *array, unsigned first, const uint32_t *words, unsigned n)
 {
+	RECORD(TUTTI_CMD_ORDER, words, n, first, n);
 }
 void sm_array_mode(struct sm_array *array, unsigned mode)
 {
+	RECORD(TUTTI_CMD_SM_MODE, NULL, 0, mode);
 }
 void sm_array_table(struct sm_array *array, struct tutti_sm_state *table)
 {
@@ -88,34 +118,43 @@ void sm_array_sync(struct sm_array *array, struct tutti_sm_state *table)
 }
 void sm_array_reply(struct sm_array *array, unsigned sm, unsigned wave, uint64_t value)
 {
+	RECORD(TUTTI_CMD_REPLY, NULL, 0, sm, wave, value);
 }
 int sm_array_flush(struct sm_array *array, unsigned gpc, unsigned id, uint32_t mask)
 {
+	RECORD(TUTTI_CMD_FLUSH, NULL, 0, gpc, id, mask);
 	return array->refuse;
 }
 int sm_array_flush_lmem(struct sm_array *array, unsigned slot)
 {
+	RECORD(TUTTI_CMD_FLUSH, NULL, 0, ~0ull, slot);
 	return array->refuse;
 }
 int sm_array_throttle(struct sm_array *array, uint32_t blocks, const uint32_t *mask, unsigned words)
 {
+	RECORD(TUTTI_CMD_THROTTLE, mask, words, blocks, words);
 	return array->refuse;
 }
 void sm_array_invalidate(struct sm_array *array, uint32_t asid, uint64_t va, uint64_t bytes)
 {
 	array->invalidates++;
+	RECORD(TUTTI_CMD_TLB, NULL, 0, asid, va, bytes);
 }
 bool sm_array_run(struct sm_array *array)
 {
-	return false;
+	return array->endless;
 }
 bool sm_array_report(struct sm_array *array)
 {
-	return false;
+	return array->completes;
 }
 bool sm_array_request(struct sm_array *array, struct tutti_tensor_call *call)
 {
-	return false;
+	if (!array->requests)
+		return false;
+	array->requests--;
+	*call = array->request;
+	return true;
 }
 
 uint8_t sm_array_shared(struct sm_array *array, uint32_t cta, uint32_t rank, struct sm_shared *shared)
@@ -138,6 +177,7 @@ void sm_array_call_done(struct sm_array *array, uint32_t cta)
 
 void sm_array_progress(struct sm_array *array)
 {
+	array->progress++;
 }
 
 bool sm_array_acknowledge(struct sm_array *array)
@@ -146,7 +186,7 @@ bool sm_array_acknowledge(struct sm_array *array)
 }
 bool sm_array_busy(struct sm_array *array)
 {
-	return false;
+	return array->busy;
 }
 
 /* ---- the card under test ---- */

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+/* Fast mode: a thread of the card's own drives it while nobody else does, makes way, sleeps and is woken. */
+#include "card_rig.h"
+
+static bool until(bool (*condition)(void))
+{
+	for (unsigned i = 0; i < 20000 && !condition(); i++)
+		usleep(1000);
+	return condition();
+}
+
+static bool is_asleep(void)
+{
+	return __atomic_load_n(&status->asleep, __ATOMIC_SEQ_CST);
+}
+
+static bool has_doorbell(void)
+{
+	return *(volatile uint32_t *)(memory + EVENTS) && event_of(TUTTI_EVENT_DOORBELL);
+}
+
+static void ring(void)
+{
+	*(volatile uint32_t *)(memory + EVENTS) = 0;
+	__atomic_store_n(doorbell(0), 1, __ATOMIC_SEQ_CST);
+}
+
+/* SYS-13: waves that run for ever keep nobody from asking, counting or resetting; otherwise this would not return. */
+static void test_never_idle(void **state)
+{
+	struct tutti_card_function functions[4];
+	uint64_t marks[4][2];
+
+	__atomic_store_n(&sms.endless, true, __ATOMIC_SEQ_CST);
+	tutti_card_kick(card);
+	for (unsigned i = 0; i < 20; i++) {
+		usleep(500); /* the card's own thread drives it again */
+		assert_true(tutti_card_instructions(card) > 0);
+		assert_int_equal(tutti_card_profile(card, functions, 4), 2);
+		assert_int_equal(tutti_card_marks(card, marks, 4), 0);
+		tutti_card_count(card, i & 1);
+		assert_non_null(strstr(tutti_card_core(card), "interpreted"));
+	}
+	tutti_card_reset(card);
+	assert_int_equal(status->state, TUTTI_STATE_OFF);
+}
+
+static unsigned asked;
+
+static bool ask(void *context)
+{
+	asked++;
+	return false;
+}
+
+/* SYS-12: a run lasts about a millisecond, even if the soft core uses all of its time slices, which last longer. */
+static void test_spin_ends(void **state)
+{
+	bool idle = true;
+
+	script_begin(OP_SPIN, (uint32_t[]){0}, 1);
+	while (status->state == TUTTI_STATE_RUNNING && (idle || !asked)) {
+		asked = 0;
+		idle = tutti_card_run(card, ask, NULL);
+	}
+	assert_in_range(asked, 1, 4);
+	assert_false(idle);
+}
+
+/* SYS-12: who has driven the card and leaves it must not have to kick it: its own thread looks at doorbells again. */
+static void test_driven_from_sleep(void **state)
+{
+	SCRIPT_WORDS(OP_ENABLE, 0, 1);
+	for (unsigned i = 0; i < 20; i++) {
+		assert_true(until(is_asleep));
+		tutti_card_run(card, NULL, NULL);
+		ring();
+		if (is_asleep())
+			tutti_card_kick(card);
+		assert_true(until(has_doorbell));
+	}
+}
+
+/* SYS-13: a card that sleeps shows all that it has counted. */
+static void test_published(void **state)
+{
+	const uint64_t *counters = (uint64_t *)(bar + discovery->counters.offset);
+
+	SCRIPT_WORDS(OP_ENABLE, 0, 1);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_true(until(is_asleep));
+		ring();
+		tutti_card_kick(card);
+		assert_true(until(has_doorbell));
+		assert_true(until(is_asleep));
+		assert_int_equal(counters[TUTTI_COUNTER_CORE_INSTRUCTIONS], tutti_card_instructions(card));
+		assert_int_equal(counters[TUTTI_COUNTER_DOORBELLS], i + 1);
+	}
+}
+
+/* SYS-12: while workers run waves, the card is neither idle nor asleep. */
+static void test_workers(void **state)
+{
+	assert_true(until(is_asleep));
+	__atomic_store_n(&sms.busy, true, __ATOMIC_SEQ_CST);
+	for (unsigned i = 0; i < 20; i++)
+		assert_false(tutti_card_run(card, NULL, NULL));
+	usleep(20000); /* long enough to fall asleep */
+	assert_false(is_asleep());
+	__atomic_store_n(&sms.busy, false, __ATOMIC_SEQ_CST);
+	assert_true(until(is_asleep));
+}
+
+/* A reset leaves the card as after power-on, whatever was under way, and it boots again. */
+static void test_reset(void **state)
+{
+	for (unsigned i = 0; i < 5; i++) {
+		script_begin(OP_SPIN, (uint32_t[]){0}, 1);
+		tutti_card_reset(card);
+		assert_int_equal(status->state, TUTTI_STATE_OFF);
+		assert_int_equal(status->boot_sequence, 0);
+		for (unsigned q = 0; q < discovery->max_queues; q++)
+			*doorbell(q) = TUTTI_DOORBELL_EMPTY;
+		boot(image_file, image_bytes);
+		assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    {"SYS-13: a card that never idles answers", test_never_idle, setup_fast, teardown, NULL},
+	    {"SYS-12: a run ends though the firmware does not idle", test_spin_ends, setup_fast, teardown, NULL},
+	    {"SYS-12: doorbells are seen after another thread has driven", test_driven_from_sleep, setup_fast, teardown,
+	     NULL},
+	    {"SYS-13: counters of a card that sleeps", test_published, setup_fast, teardown, NULL},
+	    {"SYS-12: no sleep while workers run", test_workers, setup_fast, teardown, NULL},
+	    {"SYS-10: reset while the firmware runs for ever", test_reset, setup_fast, teardown, NULL},
+	};
+
+	return cmocka_run_group_tests_name("card: its thread", tests, make_image, drop_image);
+}
