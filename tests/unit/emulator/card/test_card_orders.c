@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+/* What the firmware orders reaches the SMs whole, and what the SMs ask for reaches the firmware. */
+#include "card_rig.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof(*(array)))
+#define STATE_WORDS   24u
+#define LEVEL_WORDS   (TUTTI_CGA_LEVELS * 2u)
+
+/* ---- commands ---- */
+
+/* Each command, and what the SMs are told: the operation, up to four numbers, the first words of its list. */
+static void test_arguments(void **state)
+{
+	static const struct {
+		uint32_t words[8];
+		unsigned length;
+		uint64_t argument[4];
+		uint32_t list[4];
+	} rows[] = {
+	    {{TUTTI_COMMAND(TUTTI_CMD_KILL, 1, 31)}, 1, {31}, {0}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_TLB, 5, 9), 0x5000, 7, 0x2000, 1}, 5, {9, 0x700005000, 0x100002000}, {0}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_TLB, 5, 0x8000 | 3), 1, 2, 3, 4}, 5, {3, 0x200000001, 0x400000003}, {0}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_CONTEXT, 5, 255), 0x1000, 0, 0, 0}, 5, {255, 0, 0}, {0}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_ORDER, 5, 0), 6, 11, 12, 13}, 5, {6, 3}, {11, 12, 13}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_REPLY, 4, 0), 77 | 5u << 16, 0x89abcdef, 0x1234567},
+	     4,
+	     {77, 5, 0x123456789abcdef},
+	     {0}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_SM_MODE, 1, 0x1400)}, 1, {0x1400}, {0}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_FLUSH, 3, 5), 30, 0xf0f}, 3, {5, 30, 0xf0f}, {0}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_FLUSH, 3, 5 | TUTTI_FLUSH_LMEM << 8), 63, 1}, 3, {~0ull, 63}, {0}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_THROTTLE, 4, 1), 70, 8, 9}, 4, {70, 2}, {8, 9}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_THROTTLE, 4, 0), 70, 8, 9}, 4, {0, 2}, {8, 9}},
+	};
+
+	for (unsigned i = 0; i < LENGTH(rows); i++) {
+		uint32_t op = rows[i].words[0] & 0xff;
+
+		sms.command.op = 0;
+		script(OP_COMMANDS, rows[i].words, rows[i].length);
+		assert_int_equal(sms.command.op, op == TUTTI_CMD_CONTEXT ? TUTTI_CMD_TLB : op);
+		assert_memory_equal(sms.command.argument, rows[i].argument, sizeof(rows[i].argument));
+		assert_memory_equal(sms.command.word, rows[i].list, sizeof(rows[i].list));
+	}
+}
+
+/* What is answered by an event: its words, and nothing if the SMs refuse, which stops the firmware. */
+static void test_answers(void **state)
+{
+	static const struct {
+		uint32_t words[4], length;
+		uint32_t event[3];
+	} rows[] = {
+	    {{TUTTI_COMMAND(TUTTI_CMD_FLUSH, 3, 5), 30, 0xf0f}, 3, {TUTTI_EVENT_FLUSHED | 5 << 8, 30, 0xf0f}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_FLUSH, 3, 5 | TUTTI_FLUSH_LMEM << 8), 63, 1},
+	     3,
+	     {TUTTI_EVENT_FLUSHED | 5 << 8 | TUTTI_FLUSH_LMEM << 16, 63, 1}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_THROTTLE, 3, 1), 70, 8}, 3, {TUTTI_EVENT_THROTTLE | 1 << 8, 0, 0}},
+	    {{TUTTI_COMMAND(TUTTI_CMD_THROTTLE, 3, 0), 0, 8}, 3, {TUTTI_EVENT_THROTTLE, 0, 0}},
+	};
+
+	for (unsigned i = 0; i < LENGTH(rows); i++) {
+		script(OP_COMMANDS, rows[i].words, rows[i].length);
+		assert_memory_equal(event_of(rows[i].event[0] & 0xff), rows[i].event, sizeof(rows[i].event));
+	}
+	for (unsigned i = 0; i < LENGTH(rows); i++) {
+		sms.refuse = -22;
+		script(OP_COMMANDS, rows[i].words, rows[i].length);
+		assert_int_equal(status->state, TUTTI_STATE_CRASHED);
+		assert_int_equal(crash->cause_code, 25);
+		assert_int_equal(crash->tval, rows[i].words[0]);
+		assert_null(event_of(rows[i].event[0] & 0xff));
+		sms.refuse = 0;
+		boot(image_file, image_bytes);
+	}
+	/* shared memory without a block is no throttle state */
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_THROTTLE, 3, 1), 0, 8);
+	assert_int_equal(crash->cause_code, 25);
+}
+
+/* Addresses of the bus belong to no context, and there are no more than 256 of them. */
+static void test_contexts(void **state)
+{
+	const unsigned asids[] = {0, TUTTI_MAX_CONTEXTS, 0xffff};
+
+	for (unsigned i = 0; i < LENGTH(asids); i++) {
+		unsigned before = sms.invalidates;
+
+		COMMAND(TUTTI_COMMAND(TUTTI_CMD_CONTEXT, 5, asids[i]), TABLES, 0, 64, 0);
+		assert_int_equal(sms.invalidates, before);
+		assert_int_equal(card_context_print(card, asids[i]), 0);
+	}
+	for (unsigned i = 1; i < TUTTI_MAX_CONTEXTS; i += 254) {
+		COMMAND(TUTTI_COMMAND(TUTTI_CMD_CONTEXT, 5, i), TABLES, 0, 64 * i, i);
+		assert_true(card_context_print(card, i) == ((uint64_t)i << 32 | 64 * i));
+	}
+	tutti_card_reset(card);
+	assert_int_equal(card_context_print(card, 1), 0);
+}
+
+/* STATE: the state, then CGA levels, then a mask, each only if the flags say so. */
+static void test_states(void **state)
+{
+	uint32_t words[1 + STATE_WORDS + LEVEL_WORDS + 3];
+	const unsigned lengths[] = {1 + STATE_WORDS, 1 + STATE_WORDS + LEVEL_WORDS, 1 + STATE_WORDS + 3,
+				    1 + STATE_WORDS + LEVEL_WORDS + 3};
+
+	for (unsigned i = 0; i < LENGTH(words); i++)
+		words[i] = i * 0x01010101u + 5;
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned flags = (i & 1 ? TUTTI_STATE_CGA : 0) | (i & 2 ? TUTTI_STATE_MASK : 0);
+
+		words[0] = TUTTI_COMMAND(TUTTI_CMD_STATE, lengths[i], 7 << 8 | flags);
+		script(OP_COMMANDS, words, lengths[i]);
+		assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+		assert_int_equal(sms.slot, 7);
+		assert_int_equal(sms.state_flags, flags);
+		assert_memory_equal(&sms.state, words + 1, 4 * STATE_WORDS);
+		assert_int_equal(sms.levels, i & 1);
+		if (i & 1)
+			assert_memory_equal(sms.level, words + 1 + STATE_WORDS, sizeof(sms.level));
+		assert_int_equal(sms.masked, i >> 1);
+		if (i & 2)
+			assert_memory_equal(sms.mask, words + lengths[i] - 3, 12);
+		assert_int_equal(sms.mask[3], 0);
+	}
+	/* levels that are not there, or not all of them */
+	for (unsigned left = 0; left < LEVEL_WORDS; left += LEVEL_WORDS - 1) {
+		words[0] = TUTTI_COMMAND(TUTTI_CMD_STATE, 1 + STATE_WORDS + left, TUTTI_STATE_CGA);
+		script(OP_COMMANDS, words, 1 + STATE_WORDS + left);
+		assert_int_equal(crash->cause_code, 24);
+		boot(image_file, image_bytes);
+	}
+}
+
+/* A fault that the firmware has made says which; one of these names the wait for an acknowledgement. */
+static void test_refused_launch(void **state)
+{
+	static const int errors[] = {-11, -22};
+
+	for (unsigned i = 0; i < 2; i++) {
+		sms.refuse = errors[i];
+		COMMAND(TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3, 9 | 2 << 8), 1, 1);
+		assert_int_equal(sms.flags, 2);
+		assert_int_equal(crash->cause_code, 25);
+		assert_int_equal(crash->tval, TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3, 9 | 2 << 8));
+		assert_int_equal(!!strstr(crash->text, "acknowledged"), !i);
+		sms.refuse = 0;
+		boot(image_file, image_bytes);
+	}
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_BLOCK, 7, 0), 0, BUS(0x400000), 1, 2, 3);
+	assert_int_equal(crash->cause_code, 24);
+}
+
+/* ---- doorbells ---- */
+
+/* The firmware learns the newest index of each doorbell before the event, where it wants it. */
+static void test_doorbell_index(void **state)
+{
+	const unsigned queues[] = {0, 31, 32, TUTTI_MAX_QUEUES - 1};
+	uint32_t told[TUTTI_MAX_QUEUES];
+
+	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES + 56, LOCAL_BUFFER);
+	for (unsigned w = 0; w < TUTTI_MAX_QUEUES / 32; w++)
+		SCRIPT_WORDS(OP_ENABLE, w, ~0u);
+	for (unsigned i = 0; i < LENGTH(queues); i++)
+		SCRIPT_WORDS(OP_POKE, LOCAL_BUFFER + 4 * queues[i], 0xeeeeeeee);
+	for (unsigned i = 0; i < LENGTH(queues); i++)
+		*doorbell(queues[i]) = 0x700000000ull + 1000 + i;
+	settle();
+	peek(LOCAL_BUFFER, told, TUTTI_MAX_QUEUES);
+	for (unsigned i = 0; i < LENGTH(queues); i++) {
+		assert_int_equal(told[queues[i]], 1000 + i);
+		assert_true(*doorbell(queues[i]) == TUTTI_DOORBELL_EMPTY);
+	}
+	assert_int_equal(((uint64_t *)(bar + discovery->counters.offset))[TUTTI_COUNTER_DOORBELLS], LENGTH(queues));
+	/* a place outside of local memory is not written to, and the event comes all the same */
+	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES + 56, 0x3fffc);
+	*(uint32_t *)(memory + EVENTS) = 0;
+	*doorbell(1) = 5;
+	settle();
+	assert_int_equal(event_of(TUTTI_EVENT_DOORBELL)[1], 2);
+	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+}
+
+/* ---- tensor requests ---- */
+
+static void request_area(uint32_t base, uint32_t slots)
+{
+	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES + 48, base, slots);
+}
+
+/* Requests fill the slots of the area in turn; a slot is free again when the last mover of its request has ended. */
+static void test_requests(void **state)
+{
+	const uint32_t *events = (uint32_t *)(memory + EVENTS), *event;
+	struct tutti_tensor_call got;
+
+	sms.request = (struct tutti_tensor_call){.slot = 5, .sm = 1, .wave = 9, .asid = 3, .cta = 77};
+	sms.request.request.other = 0x1122334455667788ull;
+	sms.requests = 5;
+	settle();
+	assert_int_equal(sms.requests, 5); /* there is no area yet */
+	request_area(LOCAL_BUFFER, 3);
+	assert_int_equal(sms.requests, 2);
+	assert_int_equal(sms.progress, 1);
+	for (unsigned i = 0, slot = 0; i < events[0]; i++) {
+		event = &events[8 + 8 * i];
+		if ((event[0] & 0xff) != TUTTI_EVENT_REQUEST)
+			continue;
+		assert_int_equal(event[0], TUTTI_EVENT_REQUEST | 5 << 8 | TUTTI_SERVICE_TENSOR << 16);
+		assert_int_equal(event[1], 1 | 9 << 16);
+		assert_int_equal(event[2], slot++);
+	}
+	peek(LOCAL_BUFFER + 2 * sizeof(got), &got, sizeof(got) / 4);
+	assert_memory_equal(&got, &sms.request, sizeof(got));
+	settle();
+	assert_int_equal(sms.requests, 2);
+	assert_int_equal(sms.progress, 1); /* nothing has moved since */
+}
+
+/* Areas of 1 to 256 slots that lie in local memory, on a multiple of 8. */
+static void test_request_areas(void **state)
+{
+	const uint32_t call = sizeof(struct tutti_tensor_call), local = discovery->local_bytes;
+	const struct {
+		uint32_t base, slots;
+		bool good;
+	} rows[] = {
+	    {LOCAL_BUFFER, 1, true},	  {LOCAL_BUFFER, 256, true},	{LOCAL_BUFFER, 0, false},
+	    {LOCAL_BUFFER, 257, false},	  {LOCAL_BUFFER + 4, 1, false}, {local - call, 1, true},
+	    {local - call + 8, 1, false}, {local - call, 2, false},
+	};
+
+	for (unsigned i = 0; i < LENGTH(rows); i++) {
+		boot(image_file, image_bytes);
+		sms.requests = 300;
+		request_area(rows[i].base, rows[i].slots);
+		for (unsigned k = 0; k < 20; k++)
+			settle();
+		assert_int_equal(300 - sms.requests, rows[i].good ? rows[i].slots : 0);
+		assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    {"SYS-10: what commands tell SMs", test_arguments, setup, teardown, NULL},
+	    {"CGA-26, TSK-07: answers of SMs, and refusals", test_answers, setup, teardown, NULL},
+	    {"SYS-10: contexts 1 to 255", test_contexts, setup, teardown, NULL},
+	    {"TSK-05, CGA-02: states with levels and masks", test_states, setup, teardown, NULL},
+	    {"SYS-10: commands that are refused are named in the crash record", test_refused_launch, setup, teardown,
+	     NULL},
+	    {"PKT-01: the newest index of each doorbell", test_doorbell_index, setup, teardown, NULL},
+	    {"TMA-01: requests fill the request area in turn", test_requests, setup, teardown, NULL},
+	    {"TMA-01: sizes and places of the request area", test_request_areas, setup, teardown, NULL},
+	};
+
+	return cmocka_run_group_tests_name("card: orders", tests, make_image, drop_image);
+}
