@@ -17,7 +17,7 @@
 #define MAGIC 0x54455354u
 
 enum { OP_COMMANDS = 1, OP_TIMER, OP_ILLEGAL, OP_SPIN, OP_LOAD, OP_STORE, OP_BREAK, OP_ENABLE, OP_HALT, OP_PEEK, OP_POKE,
-       OP_NO_HANDLER, OP_MARK, OP_JUMP, OP_BUSY, OP_MARK_HALT };
+       OP_NO_HANDLER, OP_MARK, OP_JUMP, OP_BUSY, OP_MARK_HALT, OP_WFI };
 
 static uint32_t commands[1024] __attribute__((aligned(64)));
 static struct tutti_event events[64] __attribute__((aligned(64)));
@@ -41,6 +41,11 @@ __attribute__((interrupt, aligned(4))) void trap(void)
 	TRAPS[0] = cause;
 	TRAPS[1] = epc;
 	TRAPS[2] = tval;
+	if (cause == 11) { /* there is no idle unit: this is how the firmware waits */
+		TRAPS[5]++;
+		__asm__ volatile("csrw mie, %0\n wfi\n csrw mepc, %1" : : "r"(0x800), "r"(epc + 4));
+		return;
+	}
 	if (TRAPS[3] == 1) /* trap in the trap handler */
 		__asm__ volatile(".word 0xffffffff");
 	TRAPS[4] = 1;
@@ -134,6 +139,11 @@ static void script(void)
 	case OP_BUSY: /* take @w[0] events, @w[1] ticks apart, without idling */
 		busy = w[0];
 		set_timer(w[1]);
+		break;
+	case OP_WFI: /* with @w[0] in mie */
+		COPY[0] = 0;
+		__asm__ volatile("csrw mie, %0\n wfi" : : "r"(w[0]) : "memory");
+		COPY[0] = 1;
 		break;
 	case OP_JUMP:
 		((void (*)(void))w[0])();

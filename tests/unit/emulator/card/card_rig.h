@@ -30,7 +30,7 @@
 #define LOCAL_BUFFER 0x20000u
 
 enum { OP_COMMANDS = 1, OP_TIMER, OP_ILLEGAL, OP_SPIN, OP_LOAD, OP_STORE, OP_BREAK, OP_ENABLE, OP_HALT, OP_PEEK, OP_POKE,
-       OP_NO_HANDLER, OP_MARK, OP_JUMP, OP_BUSY, OP_MARK_HALT };
+       OP_NO_HANDLER, OP_MARK, OP_JUMP, OP_BUSY, OP_MARK_HALT, OP_WFI };
 
 /* ---- recorder in place of the SM array ---- */
 
@@ -200,6 +200,7 @@ static struct tutti_control *control;
 static struct tutti_status *status;
 static struct tutti_crash *crash;
 static unsigned interrupts;
+static uint8_t vectors[256]; /* of the newest interrupts, by number */
 static uint32_t boots;
 
 static inline void image_seal(struct tutti_image *image)
@@ -262,15 +263,15 @@ static inline int drop_image(void **state)
 
 static inline void on_interrupt(void *context, unsigned vector)
 {
-	interrupts++;
+	vectors[interrupts++ % 256] = (uint8_t)vector;
 }
 
-static uint32_t slice; /* of the cards opened next */
+static uint32_t slice, idle_traps; /* of the cards opened next */
 
 static inline struct tutti_card_config config_small(enum tutti_card_mode mode)
 {
 	return (struct tutti_card_config){ .mode = mode, .topology = { 2 }, .gpcs = 1, .memory_bytes = 64u << 20,
-					   .interrupt = on_interrupt, .slice = slice };
+					   .interrupt = on_interrupt, .slice = slice, .idle_traps = idle_traps };
 }
 
 static inline uint64_t *doorbell(unsigned queue)
