@@ -44,7 +44,7 @@ struct mmu {
 	uint64_t root[TUTTI_MAX_CONTEXTS]; /* bus address | 1; 0 if there is no such context */
 	uint32_t generation;
 	pthread_rwlock_t lock; /* protects the ranges */
-	struct host_range *range; /* sorted by start; rounding to pages may make neighbours overlap */
+	struct host_range *range; /* sorted by start; they may overlap */
 	size_t ranges;
 	size_t room;
 };
@@ -158,7 +158,10 @@ void mmu_host_remove(struct tutti_card *card, void *start)
 	mmu_invalidate(card);
 }
 
-/* The range that holds @address, by binary search among the starts. */
+/*
+ * The range that holds @address, by binary search among the starts. Ranges overlap if their owners share a page, or if one
+ * has registered a part of what another has, so that any range that starts before the address may be the one.
+ */
 static const struct host_range *find_range(const struct mmu *mmu, uint64_t address)
 {
 	size_t low = 0, high = mmu->ranges;
@@ -171,11 +174,9 @@ static const struct host_range *find_range(const struct mmu *mmu, uint64_t addre
 		else
 			high = middle;
 	}
-	/* Rounding lets neighbours overlap by a page, so the range before this one may hold the address instead. */
-	if (low && mmu->range[low - 1].end > address)
-		return &mmu->range[low - 1];
-	if (low > 1 && mmu->range[low - 2].end > address)
-		return &mmu->range[low - 2];
+	while (low-- > 0)
+		if (mmu->range[low].end > address)
+			return &mmu->range[low];
 	return NULL;
 }
 

@@ -138,7 +138,8 @@ static uint64_t host_extent(uint64_t address)
 {
 	struct mmu_fault fault;
 	uint64_t extent;
-	const void *p = mmu_translate(card, TUTTI_ASID_BUS, TUTTI_BUS_HOST | address, TUTTI_ACCESS_READ, &extent, &fault);
+	const void *p =
+	    mmu_translate(card, TUTTI_ASID_BUS, TUTTI_BUS_HOST | address, TUTTI_ACCESS_READ, &extent, &fault);
 
 	if (!p)
 		assert_int_equal(fault.cause, TUTTI_CAUSE_BUS);
@@ -185,6 +186,186 @@ static void test_host_ranges(void **state)
 	munmap(pages, 64 * 4096);
 }
 
+/* Ranges that share pages, or lie in each other: each byte is found as long as one of those that hold it is registered.
+ */
+static void test_overlaps(void **state)
+{
+	uint8_t *pages = mmap(NULL, 16 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct {
+		uint32_t first, bytes;
+	} ranges[] = {{0, 16 * 4096}, {8192, 4096},	 {4096 + 500, 3 * 4096},
+		      {4096, 100},    {4096 + 100, 100}, {4096 + 200, 100}};
+	const unsigned n = sizeof(ranges) / sizeof(*ranges);
+
+	for (unsigned skip = 0; skip < n; skip++) {
+		for (unsigned i = skip; i < n; i++)
+			assert_int_equal(tutti_card_host_add(card, pages + ranges[i].first, ranges[i].bytes), 0);
+		for (unsigned p = 0; p < 16; p++) {
+			bool held = false;
+
+			for (unsigned i = skip; i < n; i++)
+				held |= p * 4096 >= (ranges[i].first & ~4095u) &&
+					p * 4096 < ranges[i].first + ranges[i].bytes;
+			if (!!host_extent((uint64_t)pages + 4096 * p + 7) != held)
+				fail_msg("page %u without the first %u", p, skip);
+		}
+		for (unsigned i = skip; i < n; i++)
+			tutti_card_host_remove(card, pages + ranges[i].first);
+		assert_int_equal(host_extent((uint64_t)pages + 4096), 0);
+	}
+	munmap(pages, 16 * 4096);
+}
+
+/* While the link is down no memory of the host is reached, also not where it was reached before. */
+static void test_link(void **state)
+{
+	static uint8_t page[4096] __attribute__((aligned(4096)));
+
+	assert_int_equal(tutti_card_host_add(card, page, sizeof(page)), 0);
+	assert_int_equal(host_extent((uint64_t)page), 4096);
+	tutti_card_inject(card, TUTTI_INJECT_LINK_DOWN, 1);
+	assert_int_equal(host_extent((uint64_t)page), 0);
+	tutti_card_inject(card, TUTTI_INJECT_LINK_DOWN, 0);
+	assert_int_equal(host_extent((uint64_t)page), 4096);
+}
+
+/* Who attaches the card may translate by himself, as much at once as he likes, to memory that is aligned to nothing. */
+static struct {
+	uint64_t most, bus, bytes;
+	unsigned calls;
+	uint8_t memory[4 * 4096 + 8];
+} outside;
+
+static void *outside_memory(void *context, uint64_t bus, uint64_t bytes)
+{
+	outside.calls++;
+	outside.bus = bus;
+	outside.bytes = bytes;
+	return bytes <= outside.most && bus >= 0x5000 && bus + bytes <= 0x9000 ? outside.memory + 3 + (bus - 0x5000)
+									       : NULL;
+}
+
+static void test_outside(void **state)
+{
+	struct tutti_card_config config = config_small(TUTTI_CARD_DETERMINISTIC);
+	const uint64_t block = VA & ~0x1fffffull;
+	struct tutti_card *other;
+	struct mmu_fault fault;
+	struct mmu_span span;
+	uint64_t extent, *tables;
+
+	config.host_memory = outside_memory;
+	assert_int_equal(tutti_card_create(&config, &other), 0);
+	tables = (uint64_t *)((uint8_t *)tutti_card_bar(other) + discovery->aperture + TABLES);
+	memset(tables, 0, 4 * 4096);
+	for (unsigned i = 0; i < 3; i++)
+		tables[512 * i + tutti_va_index(VA, 3 - i)] = tutti_pte((uint64_t)TABLES + 4096 * (i + 1), TUTTI_PTE_V);
+	for (unsigned i = 0; i < 6; i++)
+		tables[512 * 3 + i] = tutti_pte(TUTTI_BUS_HOST + 0x4000 + 4096 * i, LEAF);
+	mmu_context(other, 1, TABLES);
+	for (outside.most = 4096; outside.most <= 4 * 4096; outside.most += 3 * 4096) {
+		for (unsigned i = 0; i < 2; i++) {
+			uint8_t *p = mmu_translate(other, 1, block + 2 * 4096 + 5, TUTTI_ACCESS_WRITE, &extent, &fault);
+
+			assert_ptr_equal(p, outside.memory + 3 + 4096 + 5);
+			assert_in_range(extent, 4096 - 5, 3 * 4096 - 5);
+		}
+		outside.calls = 0;
+		mmu_translate(other, 1, block + 2 * 4096, TUTTI_ACCESS_READ, NULL, &fault);
+		assert_int_equal(outside.calls, 1); /* it is asked each time: such a pointer cannot be remembered */
+		assert_true(mmu_span(other, 1, block + 2 * 4096 + 5, TUTTI_ACCESS_READ, &span, &fault));
+		assert_in_range(block + 2 * 4096 + 5, span.first, span.first + span.bytes - 1);
+		assert_ptr_equal(span.host + (block + 2 * 4096 - span.first), outside.memory + 3 + 4096);
+	}
+	assert_null(mmu_translate(other, 1, block + 5 * 4096, TUTTI_ACCESS_READ, NULL, &fault));
+	assert_int_equal(fault.cause, TUTTI_CAUSE_BUS);
+	assert_null(mmu_translate(other, 1, block, TUTTI_ACCESS_READ, NULL, &fault));
+	tutti_card_destroy(other);
+}
+
+/* Pages of a context that lie in memory of the host, of which only a part is registered. */
+static void test_span_of_host(void **state)
+{
+	static uint8_t pages[8 * 4096] __attribute__((aligned(4096)));
+	const uint64_t block = VA & ~0x1fffffull;
+	struct mmu_span span;
+
+	map_page(0);
+	for (unsigned i = 0; i < 8; i++)
+		table(3)[i] = tutti_pte(TUTTI_BUS_HOST | (uint64_t)(pages + 4096 * i), LEAF);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_TLB, 5, 1), 0, 0, 0, 0);
+	assert_int_equal(tutti_card_host_add(card, pages + 3 * 4096, 3 * 4096), 0);
+	for (unsigned i = 0; i < 8; i++) {
+		struct mmu_fault fault;
+
+		if (i < 3 || i > 5) {
+			assert_false(mmu_span(card, 1, block + 4096 * i, TUTTI_ACCESS_READ, &span, &fault));
+			assert_int_equal(fault.cause, TUTTI_CAUSE_BUS);
+			continue;
+		}
+		span = span_of(block + 4096 * i + 9);
+		assert_true(span.first >= block + 3 * 4096 && span.first + span.bytes <= block + 6 * 4096);
+		assert_ptr_equal(span.host, pages + (span.first - block));
+	}
+	/* all of them: found from each */
+	tutti_card_host_remove(card, pages + 3 * 4096);
+	assert_int_equal(tutti_card_host_add(card, pages, sizeof(pages)), 0);
+	for (unsigned i = 0; i < 8; i++) {
+		span = span_of(block + 4096 * i);
+		assert_int_equal(span.first, block);
+		assert_int_equal(span.bytes, sizeof(pages));
+	}
+	tutti_card_host_remove(card, pages);
+}
+
+/* Leaves of 1 GiB, rights to execute, and translations from very long ago. */
+static void test_odd_leaves(void **state)
+{
+	struct mmu_fault fault;
+	struct mmu_span span;
+
+	map_page(tutti_pte(0x500000ull, LEAF));
+	assert_null(mmu_translate(card, 1, VA, TUTTI_ACCESS_EXECUTE, NULL, &fault));
+	assert_int_equal(fault.cause, TUTTI_CAUSE_PROTECTION);
+	assert_non_null(mmu_translate(card, 1, VA, TUTTI_ACCESS_ATOMIC, NULL, &fault));
+	map_page(tutti_pte(0x500000ull, TUTTI_PTE_V | TUTTI_PTE_X | TUTTI_PTE_R | TUTTI_PTE_U | TUTTI_PTE_A));
+	assert_non_null(mmu_translate(card, 1, VA, TUTTI_ACCESS_EXECUTE, NULL, &fault));
+	assert_null(mmu_translate(card, 1, VA, TUTTI_ACCESS_ATOMIC, NULL, &fault));
+	/* entries of tables have no rights */
+	for (unsigned i = 0; i < 3; i++) {
+		const uint64_t flags[] = {TUTTI_PTE_U, TUTTI_PTE_A, TUTTI_PTE_D};
+
+		map_page(tutti_pte(0x500000ull, LEAF));
+		table(1)[tutti_va_index(VA, 2)] |= flags[i];
+		assert_int_equal(read_cause(VA), TUTTI_CAUSE_PROTECTION);
+		map_page(tutti_pte(0x500000ull, LEAF));
+		table(1)[tutti_va_index(VA, 2)] |= 1ull << (54 + 4 * i);
+		assert_int_equal(read_cause(VA), TUTTI_CAUSE_PROTECTION);
+	}
+	/* 1 GiB: what is found ends with the block of 2 MiB, and with card memory */
+	map_page(0);
+	table(1)[tutti_va_index(VA, 2)] = tutti_pte(0ull, LEAF);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_TLB, 5, 1), 0, 0, 0, 0);
+	span = span_of((VA & ~0x3fffffffull) + 0x234567);
+	assert_int_equal(span.first, (VA & ~0x3fffffffull) + 0x200000);
+	assert_int_equal(span.bytes, 0x200000);
+	assert_ptr_equal(span.host, memory + 0x200000);
+	assert_false(mmu_span(card, 1, (VA & ~0x3fffffffull) + (64u << 20), TUTTI_ACCESS_READ, &span, &fault));
+	assert_int_equal(fault.cause, TUTTI_CAUSE_BUS);
+	/* no such context, and no such address */
+	assert_null(mmu_translate(card, TUTTI_MAX_CONTEXTS, 0, TUTTI_ACCESS_READ, NULL, &fault));
+	assert_int_equal(fault.cause, TUTTI_CAUSE_UNMAPPED);
+	assert_null(mmu_translate(card, 0, 2 * TUTTI_BUS_HOST, TUTTI_ACCESS_READ, NULL, &fault));
+	assert_null(mmu_translate(card, 1, TUTTI_VA_END, TUTTI_ACCESS_READ, NULL, &fault));
+	/* the number of invalidations comes round again */
+	map_page(tutti_pte(0x500000ull, LEAF));
+	assert_ptr_equal(mmu_translate(card, 1, VA, TUTTI_ACCESS_READ, NULL, &fault), memory + 0x500000);
+	table(3)[tutti_va_index(VA, 0)] = tutti_pte(0x501000ull, LEAF);
+	for (unsigned i = 0; i < 4096; i++)
+		mmu_invalidate(card);
+	assert_ptr_equal(mmu_translate(card, 1, VA, TUTTI_ACCESS_READ, NULL, &fault), memory + 0x501000);
+}
+
 /* A copy may cross pages that do not lie together; it is done as a whole or not at all. */
 static void test_copies(void **state)
 {
@@ -226,8 +407,18 @@ static void test_copies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_mmu), TEST(test_mmu_tables), TEST(test_mmu_extent), TEST(test_mmu_span),
-		TEST(test_host_ranges), TEST(test_copies),
+	    TEST(test_mmu),
+	    TEST(test_mmu_tables),
+	    TEST(test_mmu_extent),
+	    TEST(test_mmu_span),
+	    TEST(test_host_ranges),
+	    TEST(test_copies),
+	    {"SYS-10: host memory that is registered twice", test_overlaps, setup, teardown, NULL},
+	    {"SYS-15: host memory while the link is down", test_link, setup, teardown, NULL},
+	    {"SYS-11: host memory that somebody else translates", test_outside, setup, teardown, NULL},
+	    {"SYS-52: pages of which a part is registered", test_span_of_host, setup, teardown, NULL},
+	    {"SYS-52: large leaves, rights of tables and leaves, old translations", test_odd_leaves, setup, teardown,
+	     NULL},
 	};
 
 	return cmocka_run_group_tests(tests, make_image, drop_image);
