@@ -96,7 +96,7 @@ void cga_complete(struct sm_array *array, struct cta *cta)
 }
 
 /* Report the least count for all SMs of the mask, after which at least one of them has nothing to report. */
-static bool report_done(struct sm_array *array, struct cga *cga)
+static bool report_done(struct sm_array *array, struct cga *cga, bool *any)
 {
 	while (cga->done_mask) {
 		uint32_t mask = cga->done_mask, least = ~0u;
@@ -112,6 +112,7 @@ static bool report_done(struct sm_array *array, struct cga *cga)
 		event.word[3] = mask;
 		if (!engines_event(array->card, &event))
 			return false;
+		*any = true;
 		for (uint32_t bits = mask; bits; bits &= bits - 1) {
 			unsigned i = (unsigned)__builtin_ctz(bits);
 
@@ -128,11 +129,10 @@ bool cga_report_done(struct sm_array *array, bool *any)
 	while (array->dirty_cgas) {
 		struct cga *cga = array->dirty_cgas;
 
-		if (!report_done(array, cga))
+		if (!report_done(array, cga, any))
 			return false;
 		cga->dirty = false;
 		array->dirty_cgas = cga->dirty_next;
-		*any = true;
 	}
 	return true;
 }

@@ -64,7 +64,8 @@ struct tutti_card {
 	unsigned killed[256];
 	struct tutti_event fault, cga_fault, request;
 	unsigned faults, cga_faults, requests;
-	bool full; /* the event ring takes nothing */
+	bool full; /* the event ring takes @room events and then nothing */
+	unsigned room;
 	uint32_t trace_kinds;
 	struct tutti_trace trace[1024]; /* newest records, by number */
 	unsigned traces;
@@ -185,8 +186,9 @@ bool engines_event(struct tutti_card *card, const struct tutti_event *event)
 {
 	unsigned type = event->word[0] & 0xff, slot = event->word[0] >> 8 & 0xff;
 
-	if (card->full)
+	if (card->full && !card->room)
 		return false;
+	card->room -= card->full;
 	card->event[card->events++ % 65536] = *event;
 	if (type == TUTTI_EVENT_CTA) {
 		unsigned n = 0;

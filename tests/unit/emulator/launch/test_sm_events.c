@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+/* Events that find no room in the ring, kills at odd moments, and orders that name what is not there. */
+#include "sm_cga_rig.h"
+
+#define MANY 144u
+
+static int setup_many(void **unused)
+{
+	card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, MANY);
+	memcpy(rig_map(card, 1, CODE, 4096, RX), sm_cga_kernels, sizeof(sm_cga_kernels));
+	data = rig_map(card, 1, DATA, 65536, RW);
+	data[61440 / 8] = DATA;
+	return 0;
+}
+
+static void plain(unsigned slot, uint32_t entry, uint32_t ctas, uint32_t waves)
+{
+	struct tutti_task_state state = rig_state(1, entry, ctas, waves);
+
+	sm_array_state(card->array, slot, 0, &state, NULL, NULL, 0);
+}
+
+static void run_silently(unsigned turns)
+{
+	for (unsigned i = 0; i < turns; i++)
+		sm_array_run(card->array);
+}
+
+/* Take one event after another. Each call must say that it has done something, until nothing is left. */
+static unsigned drain(void)
+{
+	unsigned n = 0, before = card->events;
+
+	card->full = true;
+	for (card->room = 0; !sm_array_report(card->array) && card->events == before && n < 1000; n++) {
+		card->room = 1;
+		if (!sm_array_report(card->array))
+			break;
+		assert_int_equal(card->events, ++before);
+		assert_int_equal(card->room, 0);
+	}
+	card->full = false;
+	return n;
+}
+
+/* Completions of one, of few and of many SMs, of CGAs, faults and kills: all of them wait for room, none comes twice.
+ */
+static void without_room(void **unused)
+{
+	const uint32_t words[] = {1 | 1u << 24, 1u << 5, 3 | 2u << 24, 0x10001, 0x8,   1 | 5u << 24,
+				  ~0u,		~0u,	 ~0u,	       ~0u,	0xffff};
+	unsigned n;
+
+	plain(0, C_IDS, 1, 1);
+	assert_int_equal(sm_array_launch(card->array, 0, 0, words, 2), 0);
+	plain(1, C_IDS, 200, 1);
+	assert_int_equal(sm_array_launch(card->array, 1, 0, words, 11), 0);
+	cga_state(2, C_CLEAR, 12, 6, 1);
+	sequence = 3;
+	assert_int_equal(cga_send(2, 0, 1, 31, 1, 1 << 2 | 1 << 5), 0);
+	assert_int_equal(cga_send(2, TUTTI_LAUNCH_END_OF_CGA, 1, 31, 2, 1 << 5 | 1 << 7), 0);
+	plain(3, 0xffc, 2, 1); /* it runs off the end of its code */
+	assert_int_equal(sm_array_launch(card->array, 3, 0, (uint32_t[]){1 | 1u << 24, 3}, 2), 0);
+	plain(4, C_STAY, 2, 1);
+	assert_int_equal(sm_array_launch(card->array, 4, 0, (uint32_t[]){1 | 1u << 24, 3}, 2), 0);
+	run_silently(100);
+	assert_int_equal(card->events, 0);
+	sm_array_kill(card->array, 4);
+	n = drain();
+	assert_true(n >= 3 + 3 + 2);
+	assert_int_equal(card->done[0], 1);
+	assert_int_equal(card->done[1], 1 + 3 * 3 + 4 * 32 + 16);
+	assert_int_equal(card->done[2], 6);
+	assert_int_equal(card->done[4], 2);
+	assert_int_equal(card->faults, 2);
+	assert_int_equal(card->killed[4], 1);
+	assert_false(sm_array_report(card->array));
+	sm_array_kill(card->array, 3);
+	assert_int_equal(drain(), 3 - 1);
+	assert_int_equal(card->done[3], 2);
+	assert_int_equal(card->killed[3], 1);
+	assert_false(sm_array_busy(card->array));
+}
+
+/* Counts of every kind over words of the mask: the sum is right however they are grouped into events. */
+static void counts(void **unused)
+{
+	unsigned done = 0, seed = 7;
+
+	for (unsigned round = 0; round < 40; round++) {
+		unsigned ctas = 0;
+
+		plain(31, C_IDS, 4000, 1);
+		for (unsigned i = 0; i < 12; i++) {
+			uint32_t words[7] = {0}, first = (seed = seed * 1103515245u + 12345) >> 16 & 3;
+
+			words[0] = (1 + (seed >> 20 & 7)) | first << 16 | 1u << 24;
+			words[1] = 1u << (seed >> 24 & 15) | (round & 1 ? 1u << (seed >> 28) : 0);
+			ctas += (words[0] & 0xff) * (unsigned)__builtin_popcount(words[1]);
+			assert_int_equal(sm_array_launch(card->array, 31, 0, words, 2), 0);
+			if (i % 4 == 3)
+				run_silently(30);
+		}
+		while (sm_array_busy(card->array))
+			run_silently(1);
+		drain();
+		assert_int_equal(card->done[31], done += ctas);
+	}
+}
+
+/* A kill of a task whose CTAs wait, have not begun, are being started, or have faulted; other tasks' lists stay in
+ * order. */
+static void kill_while_others_wait(void **unused)
+{
+	for (unsigned slot = 0; slot < 4; slot++) {
+		plain(slot, slot & 1 ? C_STAY : C_IDS, 64, 1);
+		assert_int_equal(sm_array_launch(card->array, slot, 0, (uint32_t[]){2 | 1u << 24, 0xff}, 2), 0);
+	}
+	sm_array_kill(card->array, 0); /* nothing has begun */
+	sm_array_kill(card->array, 1);
+	for (unsigned i = 0; i < 100; i++)
+		rig_step(card);
+	assert_int_equal(card->done[0], 16);
+	assert_int_equal(card->done[1], 16);
+	assert_int_equal(card->done[2], 16);
+	assert_int_equal(card->done[3], 0);
+	for (unsigned i = 0; i < 16; i++)
+		assert_int_equal(data[8 * i + 2], i); /* all of task 2 have run, as nobody else writes there */
+	/* no wave had run, so that none is named */
+	for (unsigned e = 0; e < card->events; e++)
+		if ((card->event[e].word[0] & 0xff) == TUTTI_EVENT_KILLED)
+			assert_int_equal(card->event[e].word[1], ~0u);
+	data[7] = 1;
+	rig_until(card, 3, 16);
+	assert_int_equal(card->killed[0] + card->killed[1], 2);
+	assert_int_equal(card->killed[2] + card->killed[3] + card->faults, 0);
+	assert_false(sm_array_busy(card->array));
+}
+
+/* More kills than there are slots, of slots that have nothing, and of slots that are not there. */
+static void too_many_kills(void **unused)
+{
+	sm_array_kill(card->array, 32);
+	sm_array_kill(card->array, 255);
+	assert_false(sm_array_report(card->array));
+	card->full = true;
+	for (unsigned i = 0; i < 100; i++)
+		sm_array_kill(card->array, i % 32);
+	card->full = false;
+	sm_array_report(card->array);
+	assert_int_equal(card->events, 32);
+	for (unsigned i = 0; i < 31; i++)
+		assert_true(card->killed[i]);
+	sm_array_kill(card->array, 31);
+	sm_array_report(card->array);
+	assert_int_equal(card->killed[31], 1);
+}
+
+/* Orders that name tasks, SMs or contexts that are not there change nothing. */
+static void not_there(void **unused)
+{
+	struct tutti_task_state state = rig_state(1, C_IDS, 8, 1);
+	const uint32_t mask[5] = {0, 0, 0, 0, 1u << 16};
+
+	sm_array_state(card->array, 32, 0, &state, NULL, NULL, 0);
+	sm_array_state(card->array, 255, 0, &state, NULL, NULL, 0);
+	sm_array_invalidate(card->array, TUTTI_MAX_CONTEXTS, 0, 0);
+	sm_array_invalidate(card->array, 9, 0, 0);
+	sm_array_order(card->array, MANY, (uint32_t[]){0}, 1);
+	sm_array_order(card->array, MANY - 2, (uint32_t[]){MANY | 0xffffu << 16, 0}, 2);
+	assert_int_equal(sm_array_launch(card->array, 32, 0, (uint32_t[]){1 | 1u << 24, 1}, 2), -EINVAL);
+	assert_int_equal(sm_array_launch(card->array, 0, 0, (uint32_t[]){1 | 1u << 24, 1}, 2), -EINVAL);
+	/* for no SM that exists */
+	sm_array_state(card->array, 0, 0, &state, NULL, mask, 5);
+	assert_int_equal(sm_array_launch(card->array, 0, 0, (uint32_t[]){1 | 1u << 24, 1}, 2), -EINVAL);
+	/* a context that cannot be, and CTAs of no waves */
+	state.asid = TUTTI_MAX_CONTEXTS;
+	sm_array_state(card->array, 1, 0, &state, NULL, NULL, 0);
+	assert_int_equal(sm_array_launch(card->array, 1, 0, (uint32_t[]){1 | 1u << 24, 1}, 2), -EINVAL);
+	state.asid = 1;
+	state.waves = 0;
+	sm_array_state(card->array, 1, 0, &state, NULL, NULL, 0);
+	assert_int_equal(sm_array_launch(card->array, 1, 0, (uint32_t[]){1 | 1u << 24, 1}, 2), -EINVAL);
+	assert_false(sm_array_busy(card->array));
+	/* the order is that of before but for the names that were good */
+	state.waves = 1;
+	sm_array_state(card->array, 2, 0, &state, NULL, NULL, 0);
+	for (unsigned i = 0; i < MANY; i += MANY - 1) {
+		assert_int_equal(
+		    sm_array_launch(card->array, 2, 0, (uint32_t[]){1 | (i / 32) << 16 | 1u << 24, 1u << i % 32}, 2),
+		    0);
+		rig_until(card, 2, i ? 2 : 1);
+		assert_int_equal(data[8 * !!i + 7], i);
+	}
+}
+
+/* A task whose new state is refused is gone: what is launched of it later is refused, too. */
+static void refused_state(void **unused)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		plain(0, C_IDS, 8, 1);
+		assert_int_equal(sm_array_launch(card->array, 0, 0, (uint32_t[]){1 | 1u << 24, 3}, 2), 0);
+		cga_state(0, C_IDS, 8, 3, 1); /* does not divide the grid */
+		assert_int_equal(sm_array_launch(card->array, 0, 0, (uint32_t[]){1 | 1u << 24, 3}, 2), -EINVAL);
+		rig_until(card, 0, 2 * (i + 1)); /* those that run go on */
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    {"REL-10, SYS-10: events wait for room, and come once", without_room, setup_many, teardown, NULL},
+	    {"RES-01: completions by mask and count, however they are grouped", counts, setup_many, teardown, NULL},
+	    {"TSK-12: kills while other tasks wait", kill_while_others_wait, setup_many, teardown, NULL},
+	    {"TSK-12: kills of what is not there", too_many_kills, setup_many, teardown, NULL},
+	    {"SYS-10: orders that name what is not there", not_there, setup_many, teardown, NULL},
+	    {"TSK-05: a state that is refused", refused_state, setup_many, teardown, NULL},
+	};
+
+	return cmocka_run_group_tests_name("SM: events", tests, NULL, NULL);
+}
