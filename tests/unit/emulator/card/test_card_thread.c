@@ -98,6 +98,16 @@ static void test_published(void **state)
 	}
 }
 
+/* SYS-12: a card that sleeps does so until it is woken; otherwise it would look for work and take back what it has shown. */
+static void test_stays_asleep(void **state)
+{
+	assert_true(until(is_asleep));
+	for (unsigned i = 0; i < 300; i++) {
+		usleep(100);
+		assert_true(is_asleep());
+	}
+}
+
 /* SYS-12: while workers run waves, the card is neither idle nor asleep. */
 static void test_workers(void **state)
 {
@@ -134,6 +144,7 @@ int main(void)
 	    {"SYS-12: doorbells are seen after another thread has driven", test_driven_from_sleep, setup_fast, teardown,
 	     NULL},
 	    {"SYS-13: counters of a card that sleeps", test_published, setup_fast, teardown, NULL},
+	    {"SYS-12: sleep without a break", test_stays_asleep, setup_fast, teardown, NULL},
 	    {"SYS-12: no sleep while workers run", test_workers, setup_fast, teardown, NULL},
 	    {"SYS-10: reset while the firmware runs for ever", test_reset, setup_fast, teardown, NULL},
 	};
