@@ -3,6 +3,8 @@
 /* Movers: which descriptors make sense, which stop the firmware, and how far shared memory, barriers and rings reach.
  */
 #include "card_mover_rig.h"
+#include "emulator/memory/mmu.h"
+#include "tutti/mmu.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 #define CALLED	      (TUTTI_MOVER_CALL | TUTTI_MOVER_LAST)
@@ -278,6 +280,58 @@ static void test_global_ends(void **state)
 		}
 }
 
+#define TABLES 0x300000u
+#define VA     0x40000000ull
+
+/* A context whose page at VA may be read, and which has nothing behind it. */
+static void map_read_only(void)
+{
+	uint64_t *table = (uint64_t *)(card->memory + TABLES);
+
+	memset(table, 0, 4 * 4096);
+	for (unsigned i = 0; i < 3; i++)
+		table[512 * i + tutti_va_index(VA, 3 - i)] = tutti_pte((uint64_t)TABLES + 4096 * (i + 1), TUTTI_PTE_V);
+	table[512 * 3 + tutti_va_index(VA, 0)] =
+	    tutti_pte(0x100000ull, TUTTI_PTE_V | TUTTI_PTE_R | TUTTI_PTE_U | TUTTI_PTE_A);
+	mmu_context(card, 5, TABLES);
+}
+
+/* Rights count for all shapes of a box: one row, many rows, one byte in each, and combined. */
+static void test_rights(void **state)
+{
+	static const struct tutti_mover_shape shapes[] = {
+	    {.unit = 1, .count = {64, 1, 1, 1}, .stride = {1}},
+	    {.unit = 1, .count = {16, 8, 1, 1}, .stride = {1, 256}},
+	    {.unit = 4, .count = {1, 16, 4, 1}, .stride = {4, 16, 512}},
+	    {.unit = 1, .count = {16, 8, 1, 1}, .stride = {1, 256}, .swizzle = TUTTI_SWIZZLE_32},
+	    {.unit = 4, .count = {4, 8, 1, 1}, .stride = {4, 64}, .type = TUTTI_U32},
+	};
+
+	map_read_only();
+	for (unsigned i = 0; i < LENGTH(shapes); i++)
+		for (unsigned store = 0; store < 2; store++) {
+			struct tutti_mover d = {.op = store ? TUTTI_MOVE_STORE : TUTTI_MOVE_LOAD,
+						.flags = CALLED,
+						.global = VA,
+						.reduce = store && i == 4 ? TUTTI_REDUCE_ADD : 0};
+			struct tutti_event e;
+
+			memset(card->memory + 0x100000, 0x11, 4096);
+			memset(sms.shared[0], 0x22, 4096);
+			call((struct engines_call){.asid = 5, .barrier = TUTTI_BARRIER_NONE});
+			e = run(&d, &shapes[i]);
+			assert_int_equal(sms.shared[0][0], store ? 0x22 : 0x11);
+			for (unsigned k = 0; k < 4096; k++)
+				assert_int_equal(card->memory[0x100000 + k], 0x11);
+			assert_int_equal(!!e.word[0], store);
+			if (!store)
+				continue;
+			assert_int_equal(e.word[0] >> 16, TUTTI_CAUSE_PROTECTION |
+							      (i == 4 ? TUTTI_ACCESS_ATOMIC : TUTTI_ACCESS_WRITE) << 8);
+			assert_true((e.word[4] | (uint64_t)e.word[5] << 32) == VA);
+		}
+}
+
 /* ---- events ---------------------------------------------------------------- */
 
 /* A full event ring stops movers, and the notice of room waits for a slot. */
@@ -342,6 +396,7 @@ int main(void)
 	    TEST("TMA-25, SYS-52: up to the end of shared memory", test_shared_ends),
 	    TEST("TMA-25: where barriers may lie", test_barriers),
 	    TEST("TMA-28, SYS-52: up to the end of global memory", test_global_ends),
+	    TEST("TMA-28, SYS-52: rights of pages", test_rights),
 	    TEST("TMA-21: no room for events", test_no_room),
 	    TEST("TMA-21: events of requests", test_events_of_requests),
 	};
