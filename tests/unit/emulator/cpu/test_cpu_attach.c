@@ -264,6 +264,137 @@ static void stub(void **state)
 	}
 }
 
+/* ---- accesses of translated code ---- */
+
+#define DEVICE	(RIG_TOP + 0x1000)
+#define NOWHERE (RIG_TOP + 0x10000)
+
+static uint64_t device_value;
+static bool device_stops;
+
+static int far_span(void *user, uint64_t va, enum cpu_access access, struct cpu_span *span)
+{
+	if (va - DEVICE >= 64)
+		return rig_span(user, va, access, span);
+	*span = (struct cpu_span){DEVICE, 64, NULL, CPU_MAY_LOAD | CPU_MAY_STORE, false};
+	return 0;
+}
+
+static int device_load(void *user, uint64_t va, unsigned bytes, uint64_t *value)
+{
+	if (device_stops)
+		cpu_interrupt(((struct rig *)user)->cpu);
+	*value = device_value;
+	return 0;
+}
+
+static int device_store(void *user, uint64_t va, unsigned bytes, uint64_t value)
+{
+	if (device_stops)
+		cpu_interrupt(((struct rig *)user)->cpu);
+	device_value = value;
+	return 0;
+}
+
+static struct {
+	bool store;
+	uint64_t va, value, result, loaded;
+	unsigned bytes;
+} access_now;
+
+/* In place of A: one access, as translated code makes it, by an instruction of four bytes that is number 10. */
+static uint64_t accesses(struct cpu *cpu, uint64_t pc)
+{
+	const unsigned what = CPU_WHAT(access_now.bytes, 6, 4);
+
+	access_now.result = access_now.store
+				? cpu->help->store_far(cpu, access_now.va, A + 8, 10, what, access_now.value)
+				: cpu->help->load_far(cpu, access_now.va, A + 8, 10, what);
+	access_now.loaded = cpu->loaded;
+	return access_now.result ? access_now.result : END;
+}
+
+static enum cpu_stop access_far(bool store, uint64_t va, unsigned bytes, uint64_t value)
+{
+	static const cpu_translated_function function[] = {accesses};
+	static struct cpu_translation one;
+
+	one = code;
+	one.function = function;
+	access_now.store = store;
+	access_now.va = va;
+	access_now.bytes = bytes;
+	access_now.value = value;
+	rig.cpu->instructions = 0;
+	assert_int_equal(cpu_attach(rig.cpu, A, &one), 0);
+	rig.regs.pc = A;
+	return cpu_run(rig.cpu, &rig.regs, ~0ull);
+}
+
+/* Translated code goes on behind an access, unless the access fails or asks for the end of the run. */
+static void far(void **state)
+{
+	static const struct cpu_bus bus = {far_span, device_load, device_store};
+	const struct cpu_config config = {.xlen = 64, .bus = &bus, .user = &rig};
+
+	cpu_destroy(rig.cpu);
+	assert_int_equal(cpu_create(&config, &rig.cpu), 0);
+	for (unsigned bytes = 1; bytes <= 8; bytes *= 2)
+		for (unsigned warm = 0; warm < 2; warm++) {
+			const uint64_t value = 0x8877665544332211ull & (bytes < 8 ? (1ull << 8 * bytes) - 1 : ~0ull);
+
+			memset(rig.memory + 0x8000, 0xee, 16);
+			if (!warm)
+				cpu_invalidate(rig.cpu, 0, 0, false);
+			assert_int_equal(access_far(true, RIG_BASE + 0x8001, bytes, 0x8877665544332211ull),
+					 CPU_STOP_ECALL);
+			assert_int_equal(access_now.result, 0);
+			assert_memory_equal(rig.memory + 0x8001, &value, bytes);
+			assert_int_equal(rig.memory[0x8000], 0xee);
+			assert_int_equal(rig.memory[0x8001 + bytes], 0xee);
+			assert_int_equal(access_far(false, RIG_BASE + 0x8001, bytes, 0), CPU_STOP_ECALL);
+			assert_int_equal(access_now.result, 0);
+			assert_true(access_now.loaded == value);
+		}
+	for (unsigned store = 0; store < 2; store++) {
+		device_value = 0x1234;
+		assert_int_equal(access_far(store, DEVICE + 8, 8, 0x5678), CPU_STOP_ECALL);
+		assert_int_equal(access_now.result, 0);
+		assert_int_equal(store ? device_value : access_now.loaded, store ? 0x5678 : 0x1234);
+		assert_int_equal(access_far(store, NOWHERE, 8, 0), CPU_STOP_FAULT);
+		assert_int_equal(access_now.result, CPU_OUT_FAULT);
+		assert_int_equal(rig.regs.pc, A + 8);
+		assert_int_equal(cpu_instructions(rig.cpu), 10);
+		assert_int_equal(cpu_fault(rig.cpu)->address, NOWHERE);
+		device_stops = true;
+		assert_int_equal(access_far(store, DEVICE, 4, 7), CPU_STOP_INTERRUPT);
+		device_stops = false;
+		assert_int_equal(access_now.result, A + 12);
+		assert_int_equal(rig.regs.pc, A + 12);
+		assert_int_equal(cpu_instructions(rig.cpu), 11);
+	}
+}
+
+/* What is remembered for any register can be looked up, up to the last place where eight bytes begin. */
+static void remembered(void **state)
+{
+	const uint32_t load[] = {E_LD(5, 6, 0), E_ECALL};
+	struct cpu_near near;
+
+	rig_code(&rig, RIG_BASE, load, 2);
+	assert_false(rig.cpu->help->remembered(rig.cpu, RIG_BASE + 0x8000, &near));
+	rig.regs.x[6] = RIG_BASE + 0x8000;
+	rig.regs.pc = RIG_BASE;
+	assert_int_equal(cpu_run(rig.cpu, &rig.regs, ~0ull), CPU_STOP_ECALL);
+	assert_true(rig.cpu->help->remembered(rig.cpu, RIG_BASE + 0x8ff0, &near));
+	assert_int_equal(near.first, RIG_BASE);
+	assert_int_equal(near.load, RIG_BYTES - 7);
+	assert_int_equal(near.store, RIG_BYTES - 7);
+	assert_true(near.first + near.delta == (uintptr_t)rig.memory);
+	assert_false(rig.cpu->help->remembered(rig.cpu, RIG_BASE + 0x9000, &near));
+	assert_false(rig.cpu->help->remembered(rig.cpu, RIG_BASE + 0x7ff8, &near));
+}
+
 /* An image has the hash of what its translation was made from, byte for byte, where it is loaded. */
 static void fits(void **state)
 {
@@ -299,6 +430,8 @@ int main(void)
 	    {"SYS-51: translated code that is taken off", taken_off, setup, teardown, NULL},
 	    {"SYS-51, SYS-54: breakpoints and counts see all instructions", looked_at, setup, teardown, NULL},
 	    {"SYS-51: the stub behind translated code", stub, setup, teardown, NULL},
+	    {"SYS-51: accesses of translated code", far, setup, teardown, NULL},
+	    {"SYS-51: memory that is remembered", remembered, setup, teardown, NULL},
 	    {"SYS-51: which image a translation fits", fits, NULL, NULL, NULL},
 	};
 
