@@ -221,8 +221,8 @@ int sm_array_flush(struct sm_array *array, unsigned gpc, unsigned id, uint32_t m
 	cga = cga_at(array, gpc, id);
 	if (!cga->used)
 		return 0;
-	if (cga->running || cga->staged)
-		return -EINVAL; /* the shared memory of its CTAs may still be accessed */
+	if (cga->running || cga->staged || cga->dirty)
+		return -EINVAL; /* the shared memory of its CTAs may still be accessed, or their ends have not been told */
 	sms = sms_of(&array->gpc[gpc], mask) & cga->ran;
 	dsmem_forget(array, cga, sms);
 	cga->ran &= ~sms;

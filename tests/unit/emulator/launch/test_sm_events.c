@@ -206,6 +206,70 @@ static void refused_state(void **unused)
 	}
 }
 
+/* A CGA whose CTAs have ended is not gone before that has been told: its id cannot be flushed and used again. */
+static void flush_before_the_news(void **unused)
+{
+	cga_state(2, C_CLEAR, 12, 6, 1);
+	for (unsigned round = 0; round < 3; round++) {
+		assert_int_equal(cga_launch_one(2, 1, 31, 1, 0x3f), 0);
+		run_silently(50);
+		assert_int_equal(sm_array_flush(card->array, 1, 31, 0xff), -EINVAL);
+		card->full = true;
+		assert_false(sm_array_report(card->array));
+		assert_int_equal(sm_array_flush(card->array, 1, 31, 0xff), -EINVAL);
+		card->full = false;
+		assert_true(sm_array_report(card->array));
+		assert_int_equal(card->done[2], 6 * (round + 1));
+		assert_int_equal(sm_array_flush(card->array, 1, 31, 0xff), 0);
+	}
+}
+
+/* GPCs of up to 32 SMs have CGAs; the SMs of larger ones run everything else. */
+static void large_gpcs(void **unused)
+{
+	for (unsigned sms = 32; sms <= 40; sms += 8) {
+		bool good = sms == 32;
+
+		card = calloc(1, sizeof(*card));
+		card->config.mode = TUTTI_CARD_DETERMINISTIC;
+		card->limits = (struct tutti_discovery){.sms = 2 + sms,
+							.task_slots = 32,
+							.peus = 4,
+							.peu_waves = 8,
+							.scalar_blocks = 32,
+							.vector_blocks = 32,
+							.shared_blocks = 64,
+							.shared_block_bytes = 2048,
+							.barriers = 16,
+							.cta_slots = 32,
+							.gpcs = 2,
+							.cga_ids = 32,
+							.cga_ctas = 16};
+		card->limits.gpc[0].sms = 2;
+		card->limits.gpc[1].first_sm = 2;
+		card->limits.gpc[1].sms = (uint16_t)sms;
+		assert_int_equal(sm_array_create(card, &card->array), 0);
+		memcpy(rig_map(card, 1, CODE, 4096, RX), sm_cga_kernels, sizeof(sm_cga_kernels));
+		data = rig_map(card, 1, DATA, 65536, RW);
+		data[61440 / 8] = DATA;
+		cga_state(0, C_IDS, 4, 2, 1);
+		assert_int_equal(cga_launch_one(0, 0, 3, 1, 3), 0);
+		rig_until(card, 0, 2);
+		assert_int_equal(cga_launch_one(0, 1, 3, 1, 0x80000001), good ? 0 : -EINVAL);
+		if (good) {
+			rig_until(card, 0, 4);
+			assert_int_equal(data[8 * 2 + 7], 2);
+			assert_int_equal(data[8 * 3 + 7], 33);
+		}
+		assert_int_equal(sm_array_flush(card->array, 1, 3, 0x80000001), good ? 0 : -EINVAL);
+		plain(1, C_IDS, 1, 1);
+		assert_int_equal(sm_array_launch(card->array, 1, 0, (uint32_t[]){1 | 1u << 16 | 1u << 24, 2}, 2), 0);
+		rig_until(card, 1, 1);
+		assert_int_equal(data[7], 33);
+		teardown(NULL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +278,8 @@ int main(void)
 	    {"TSK-12: kills while other tasks wait", kill_while_others_wait, setup_many, teardown, NULL},
 	    {"TSK-12: kills of what is not there", too_many_kills, setup_many, teardown, NULL},
 	    {"SYS-10: orders that name what is not there", not_there, setup_many, teardown, NULL},
+	    {"CGA-26: a flush before the completions", flush_before_the_news, setup_many, teardown, NULL},
+	    {"CGA-16, SYS-14: GPCs of more than 32 SMs", large_gpcs, NULL, NULL, NULL},
 	    {"TSK-05: a state that is refused", refused_state, setup_many, teardown, NULL},
 	};
 
