@@ -270,6 +270,60 @@ static void large_gpcs(void **unused)
 	}
 }
 
+/* LAUNCHes that end early, at the end of memory: refused without a look behind their end, also while they are traced.
+ */
+static void cut_launches(void **unused)
+{
+	static const unsigned flags[] = {0,
+					 TUTTI_LAUNCH_WORK,
+					 TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA,
+					 TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA | TUTTI_LAUNCH_WORK,
+					 TUTTI_LAUNCH_END_OF_CGA,
+					 8};
+	static const unsigned heads[] = {0, 3, 2, 5, 0, 0};
+	uint8_t *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	mprotect(pages + 4096, 4096, PROT_NONE);
+	for (unsigned traced = 0; traced < 2; traced++)
+		for (unsigned f = 0; f < 6; f++)
+			for (unsigned n = 1; n < 10; n++) {
+				uint32_t *words = (uint32_t *)(pages + 4096) - n, head = heads[f];
+
+				for (unsigned i = 0; i < n; i++)
+					words[i] = i < head ? 0 : i == head ? 1 | 200u << 24 : 1;
+				card->trace_kinds = traced ? ~0u : 0;
+				plain(0, C_IDS, 8, 1);
+				assert_int_equal(sm_array_launch(card->array, 0, flags[f], words, n),
+						 f == 1 && n == head ? 0 : -EINVAL); /* no CTAs at all */
+				sm_array_reset(card->array);
+			}
+	munmap(pages, 8192);
+}
+
+/* CGA-30: a LAUNCH is traced with the number of its CTAs, over all its segments. */
+static void traced_launches(void **unused)
+{
+	static const uint32_t words[] = {3 | 1u << 24, 0x11, 2 | 2u << 24, 0x7, 0x1, 1 | 3u << 16 | 1u << 24,
+					 0x80000000};
+
+	card->trace_kinds = 1u << TUTTI_TRACE_PLACE;
+	plain(5, C_IDS, 200, 1);
+	assert_int_equal(sm_array_launch(card->array, 5, 0, words, 7), 0);
+	assert_int_equal(card->traces, 1);
+	assert_int_equal(card->trace[0].cta, 3 * 2 + 2 * 4 + 1);
+	assert_int_equal(card->trace[0].sm, 0xffff);
+	assert_int_equal(card->trace[0].slot, 5);
+	rig_until(card, 5, 15);
+	cga_state(6, C_CLEAR, 12, 6, 1);
+	sequence = 9;
+	assert_int_equal(cga_send(6, TUTTI_LAUNCH_END_OF_CGA, 1, 31, 1, 0x3f), 0);
+	assert_int_equal(card->traces, 2);
+	assert_int_equal(card->trace[1].cta, 6);
+	assert_int_equal(card->trace[1].sm, 1);
+	assert_int_equal(card->trace[1].value & 0xffffff, 9 | 31u << 16);
+	rig_until(card, 6, 6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +334,8 @@ int main(void)
 	    {"SYS-10: orders that name what is not there", not_there, setup_many, teardown, NULL},
 	    {"CGA-26: a flush before the completions", flush_before_the_news, setup_many, teardown, NULL},
 	    {"CGA-16, SYS-14: GPCs of more than 32 SMs", large_gpcs, NULL, NULL, NULL},
+	    {"SYS-10: LAUNCHes that end early", cut_launches, setup_many, teardown, NULL},
+	    {"CGA-30: LAUNCHes that are traced", traced_launches, setup_many, teardown, NULL},
 	    {"TSK-05: a state that is refused", refused_state, setup_many, teardown, NULL},
 	};
 
