@@ -134,15 +134,16 @@ void cpu_page_decode(struct cpu *cpu, struct cpu_page *page, struct cpu_op *op)
 
 /* ---- pages ---- */
 
-/* @slots of the page are there, the rest cannot be executed. */
+/* @slots of the page are there; the rest, and an instruction of which only the first half is there, cannot be executed. */
 static void prepare(struct cpu_page *page, size_t slots)
 {
 	for (size_t i = CPU_PAGE_SLOTS; i-- > 0;) {
 		struct cpu_op *op = &page->op[i];
+		size_t halves = cpu_insn_bytes(page->half[i]) / 2;
 
 		op->code = CPU_CODE_UNDECODED;
-		op->left = (uint16_t)(op[cpu_insn_bytes(page->half[i]) / 2].left + 1);
-		if (i >= slots)
+		op->left = (uint16_t)(op[halves].left + 1);
+		if (i >= slots || (slots < CPU_PAGE_SLOTS && i + halves > slots))
 			op->code = CPU_CODE_FETCH_FAULT;
 	}
 }
