@@ -280,7 +280,7 @@ static struct transport transport = {
 
 static struct tutti_device *device;
 
-static int open_fake(void **state)
+__attribute__((unused)) static int open_fake(void **state)
 {
 	struct tutti_discovery *d = (void *)bar;
 
@@ -316,7 +316,7 @@ static int open_fake(void **state)
 	return memory_init(device);
 }
 
-static int close_fake(void **state)
+__attribute__((unused)) static int close_fake(void **state)
 {
 	events_stop(device);
 	for (unsigned i = 0; i < TUTTI_MAX_QUEUES; i++)
