@@ -18,12 +18,14 @@
 
 #include "memory/memory.h"
 #include "packet/packet.h"
+#include "queue/copier.h"
 #include "queue/event.h"
 #include "queue/queue.h"
 #include "tutti/task.h"
 
 #define POOL	   (64u << 20)
 #define BAD_KERNEL 0xbad00ull
+#define BAD_BYTES  0xbad00ull /* a copy of so many fails */
 #define LOG	   4096
 
 /* The card: takes packets in the waiting thread, logs launches. */
@@ -35,6 +37,7 @@ static struct fake {
 	bool stored[8][8];
 	struct tutti_dispatch_packet ran[LOG];
 	unsigned n, packets, kicks, maps;
+	uint64_t time;
 	bool dead, deaf, late; /* queue_create() times out */
 	struct tutti_fault pending;
 	bool fault;
@@ -88,6 +91,13 @@ static bool process(unsigned q, union tutti_packet *p)
 		launch(&p->dispatch);
 		return true;
 	}
+	if (p->agent.type == TUTTI_AGENT_COPY && p->agent.arg[2] == BAD_BYTES)
+		return false;
+	if (p->agent.type == TUTTI_AGENT_TIME)
+		*(uint64_t *)(uintptr_t)p->agent.return_address = ++fake.time;
+	if (p->agent.type == TUTTI_AGENT_FILL)
+		for (uint64_t i = 0; i < p->agent.arg[2] / 4; i++)
+			((uint32_t *)(uintptr_t)p->agent.arg[0])[i] = (uint32_t)p->agent.arg[1];
 	if (p->agent.type == TUTTI_AGENT_COPY)
 		memcpy((void *)(uintptr_t)p->agent.arg[0], (void *)(uintptr_t)p->agent.arg[1],
 		       p->agent.arg[2]);
@@ -322,6 +332,7 @@ __attribute__((unused)) static int close_fake(void **state)
 	for (unsigned i = 0; i < TUTTI_MAX_QUEUES; i++)
 		if (device->queue_error[i])
 			tutti_queue_destroy(device->queue_error[i]->queue);
+	copier_fini(device);
 	memory_fini(device);
 	close_card(device);
 	pthread_mutex_destroy(&device->lock);

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies and fills of no queue, with the times they take, over a played card (SYS-56). */
+#include "rt_rig.h"
+
+#define MANY 700u
+
+static uint8_t from[MANY], to[MANY];
+
+static tutti_signal_t a_signal(int64_t value)
+{
+	tutti_signal_t signal;
+
+	assert_int_equal(tutti_signal_create(device, value, &signal), 0);
+	return signal;
+}
+
+static void assert_done(tutti_signal_t signal)
+{
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_LT, 1, TUTTI_WAIT_FOREVER, NULL), 0);
+	assert_int_equal(tutti_signal_load(signal), 0);
+}
+
+/* When they are asked for, the times go into the signal, and the copy lies between them. */
+static void times(void **state)
+{
+	tutti_signal_t done = a_signal(1);
+
+	memset(from, 7, sizeof(from));
+	assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 0, done), 0);
+	assert_done(done);
+	assert_int_equal(fake.packets, 1);
+	assert_int_equal(done->start_time | done->end_time, 0);
+	assert_int_equal(tutti_device_copy_times(device, true), 0);
+	tutti_signal_store(done, 1);
+	assert_int_equal(tutti_device_copy(device, to, from, MANY, NULL, 0, done), 0);
+	assert_done(done);
+	assert_memory_equal(to, from, MANY);
+	assert_int_equal(done->start_time, 1);
+	assert_int_equal(done->end_time, 2);
+	assert_int_equal(fake.packets, 4);
+	/* who has no signal gets no times */
+	assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 0, NULL), 0);
+	tutti_signal_store(done, 1);
+	assert_int_equal(tutti_device_fill(device, to, 0x01020304, 8, NULL, 0, done), 0);
+	assert_done(done);
+	assert_int_equal(fake.packets, 8);
+	assert_int_equal(done->end_time, 4);
+	assert_int_equal(*(uint32_t *)(to + 4), 0x01020304);
+	assert_int_equal(tutti_device_copy_times(device, false), 0);
+	tutti_signal_store(done, 1);
+	assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 0, done), 0);
+	assert_done(done);
+	assert_int_equal(fake.packets, 9);
+	assert_int_equal(tutti_device_copy_times(NULL, true), -EINVAL);
+	tutti_signal_destroy(device, done);
+}
+
+/* One that fails cancels its signal, with times or without, and the others go on. */
+static void one_fails(void **state)
+{
+	for (unsigned timed = 0; timed < 2; timed++) {
+		tutti_signal_t bad = a_signal(1), good = a_signal(2);
+
+		assert_int_equal(tutti_device_copy_times(device, timed), 0);
+		assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 0, good), 0);
+		assert_int_equal(tutti_device_copy(device, to, from, BAD_BYTES, NULL, 0, bad), 0);
+		assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 0, good), 0);
+		assert_done(good);
+		tutti_signal_wait(device, bad, TUTTI_LT, TUTTI_SIGNAL_FAILED, TUTTI_WAIT_FOREVER, NULL);
+		assert_true(tutti_signal_load(bad) < TUTTI_SIGNAL_FAILED);
+		assert_int_equal(tutti_signal_wait(device, bad, TUTTI_EQ, 0, TUTTI_WAIT_FOREVER, NULL), -EIO);
+		tutti_signal_destroy(device, good);
+		tutti_signal_destroy(device, bad);
+	}
+}
+
+/* One that has no signal fails without anybody knowing; its slot in the ring is used again. */
+static void nobody_asks(void **state)
+{
+	tutti_signal_t good = a_signal(1);
+
+	for (unsigned i = 0; i < 600; i++)
+		assert_int_equal(tutti_device_copy(device, to, from, i % 3 ? BAD_BYTES : 8, NULL, 0, NULL), 0);
+	assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 0, good), 0);
+	assert_done(good);
+	tutti_signal_destroy(device, good);
+}
+
+/* More than the ring has room for. */
+static void many(void **state)
+{
+	tutti_signal_t done = a_signal(MANY);
+
+	for (unsigned i = 0; i < MANY; i++)
+		from[i] = (uint8_t)(i * 7);
+	memset(to, 0, sizeof(to));
+	for (unsigned i = 0; i < MANY; i++)
+		assert_int_equal(tutti_device_copy(device, to + i, from + i, 1, NULL, 0, done), 0);
+	assert_done(done);
+	assert_memory_equal(to, from, MANY);
+	assert_int_equal(fake.packets, MANY);
+	tutti_signal_destroy(device, done);
+}
+
+/* Dependencies may be NULL, 0 already, or become 0 later; the copy is made behind the last of them, whichever it is. */
+static void dependencies(void **state)
+{
+	for (unsigned last = 0; last < 3; last++) {
+		tutti_signal_t after[] = {a_signal(2), NULL, a_signal(0), a_signal(-3), a_signal(1)},
+			       done = a_signal(1);
+		static const unsigned waits[] = {0, 3, 4};
+		unsigned before = fake.packets;
+
+		assert_int_equal(tutti_device_copy(device, to, from, 8, after, 5, done), 0);
+		for (unsigned i = 0; i < 3; i++)
+			if (i != last)
+				tutti_signal_store(after[waits[i]], 0);
+		assert_int_equal(tutti_signal_wait(device, done, TUTTI_EQ, 0, 3000000, NULL), -ETIMEDOUT);
+		assert_int_equal(fake.packets, before);
+		tutti_signal_store(after[waits[last]], 0);
+		assert_done(done);
+		for (unsigned i = 0; i < 5; i++)
+			tutti_signal_destroy(device, after[i]);
+		tutti_signal_destroy(device, done);
+	}
+}
+
+/* A dependency that has failed fails the copy, on whichever side of the limit it is seen. */
+static void failed_dependency(void **state)
+{
+	static const struct {
+		int64_t value;
+		bool fails;
+	} rows[] = {
+	    {TUTTI_SIGNAL_CANCELLED, true}, {TUTTI_SIGNAL_FAILED - 1, true}, {TUTTI_SIGNAL_FAILED, false}, {-1, false}};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		tutti_signal_t after = a_signal(rows[i].value), done = a_signal(1);
+
+		assert_int_equal(tutti_device_copy(device, to, from, 8, &after, 1, done), 0);
+		if (rows[i].fails) {
+			assert_int_equal(
+			    tutti_signal_wait(device, done, TUTTI_LT, TUTTI_SIGNAL_FAILED, TUTTI_WAIT_FOREVER, NULL),
+			    0);
+		} else {
+			assert_int_equal(tutti_signal_wait(device, done, TUTTI_LT, 1, 3000000, NULL), -ETIMEDOUT);
+			tutti_signal_store(after, 0);
+			assert_done(done);
+		}
+		tutti_signal_destroy(device, after);
+		tutti_signal_destroy(device, done);
+	}
+}
+
+static void refused(void **state)
+{
+	static uint64_t words[8] __attribute__((aligned(64)));
+	tutti_signal_t good = a_signal(0), foreign = (tutti_signal_t)words, after[] = {good, foreign};
+
+	assert_int_equal(tutti_device_copy(device, to, from, 8, NULL, 1, good), -EINVAL);
+	assert_int_equal(tutti_device_copy(device, to, from, 8, after, 2, good), -EINVAL);
+	assert_int_equal(tutti_device_copy(device, to, from, 8, after, 1, foreign), -EINVAL);
+	assert_int_equal(tutti_device_copy(device, to, from, 8, after, SIZE_MAX / 2 / sizeof(*after) + 1, NULL),
+			 -EINVAL);
+	assert_int_equal(tutti_device_fill(device, to, 1, 8, after, 2, good), -EINVAL);
+	for (unsigned odd = 1; odd < 4; odd++) {
+		assert_int_equal(tutti_device_fill(device, (uint8_t *)words + odd, 1, 8, NULL, 0, NULL), -EINVAL);
+		assert_int_equal(tutti_device_fill(device, words, 1, 8 + odd, NULL, 0, NULL), -EINVAL);
+	}
+	assert_int_equal(fake.packets, 0);
+	device->status->state = TUTTI_STATE_CRASHED;
+	assert_int_equal(tutti_device_copy(device, to, from, 8, after, 1, good), -EIO);
+	tutti_signal_destroy(device, good);
+}
+
+/* The same in a queue: dependencies are barriers of five signals each, and none is left out. */
+static void in_a_queue(void **state)
+{
+	struct tutti_queue *queue = a_queue(0, false);
+	tutti_signal_t after[12];
+
+	for (unsigned i = 0; i < 12; i++)
+		after[i] = i % 4 == 3 ? NULL : a_signal(0);
+	for (unsigned count = 0; count <= 12; count++) {
+		uint64_t first = *queue->write_index;
+		unsigned named = 0, signals = count - count / 4;
+
+		fake.deaf = true;
+		assert_int_equal(tutti_copy_async(queue, to, from, 8, after, count, NULL), 0);
+		assert_int_equal(*queue->write_index - first, 1 + (signals + 4) / 5);
+		for (uint64_t i = first; i + 1 < *queue->write_index; i++) {
+			const struct tutti_barrier_packet *barrier = &tutti_queue_slot(queue, i)->barrier;
+
+			assert_int_equal(barrier->header & 0xff, TUTTI_PACKET_BARRIER_AND);
+			for (unsigned k = 0; k < 5; k++)
+				named += barrier->dependency[k] != 0;
+		}
+		assert_int_equal(named, signals);
+		fake.deaf = false;
+		assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), 0);
+	}
+	for (unsigned odd = 1; odd < 4; odd++) {
+		assert_int_equal(tutti_fill_async(queue, to + odd, 1, 8, NULL, 0, NULL), -EINVAL);
+		assert_int_equal(tutti_fill_async(queue, to, 1, 8 + odd, NULL, 0, NULL), -EINVAL);
+	}
+	for (unsigned i = 0; i < 12; i++)
+		tutti_signal_destroy(device, after[i]);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {T(times),	   T(one_fails),	 T(nobody_asks), T(many),
+						  T(dependencies), T(failed_dependency), T(refused),	 T(in_a_queue)};
+
+	return cmocka_run_group_tests_name("SYS-56 copies of no queue over a played card", tests, NULL, NULL);
+}
