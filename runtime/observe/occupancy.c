@@ -99,10 +99,8 @@ int tutti_occupancy_max_cga_size(struct tutti_device *device, const struct tutti
 		error = device->transport->occupancy(device, &ask, &fit);
 	if (error)
 		return error;
-	/* One more than all SMs can take does certainly not fit. */
-	high = fit.cgas + 1;
-	if (high > UINT16_MAX)
-		high = UINT16_MAX;
+	/* One more than all SMs can take does certainly not fit, nor can more than the largest shape be asked for. */
+	high = fit.cgas < UINT16_MAX ? fit.cgas + 1 : UINT16_MAX + 1u;
 	while (high - low > 1) {
 		middle = (low + high) / 2;
 		ask.cga[0] = (struct tutti_cga_shape){ (uint16_t)middle, 1, 1, (uint16_t)kind };
