@@ -133,15 +133,31 @@ struct words {
 	const char *before, *behind;
 };
 
+static bool is_qualifier(int tag)
+{
+	return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type;
+}
+
+/* Is it a pointer that this type qualifies? */
+static bool qualifies_pointer(const Dwarf_Die *type)
+{
+	Dwarf_Die of = *type;
+	int tag = DW_TAG_const_type;
+
+	for (unsigned depth = 0; is_qualifier(tag) && depth < TYPE_DEPTH && type_of(&of, &of); depth++)
+		tag = dw.dwarf_tag(&of);
+	return tag == DW_TAG_pointer_type;
+}
+
 static struct words words_of(Dwarf_Die *type)
 {
 	switch (dw.dwarf_tag(type)) {
 	case DW_TAG_pointer_type:
 		return (struct words){"", " *"};
 	case DW_TAG_const_type:
-		return (struct words){"const ", ""};
+		return qualifies_pointer(type) ? (struct words){"", " const"} : (struct words){"const ", ""};
 	case DW_TAG_volatile_type:
-		return (struct words){"volatile ", ""};
+		return qualifies_pointer(type) ? (struct words){"", " volatile"} : (struct words){"volatile ", ""};
 	case DW_TAG_array_type:
 		return (struct words){"", "[]"};
 	case DW_TAG_structure_type:
@@ -187,8 +203,7 @@ static void peel(Dwarf_Die *type)
 	for (unsigned depth = 0; depth < TYPE_DEPTH; depth++) {
 		int tag = dw.dwarf_tag(type);
 
-		if ((tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type) ||
-		    !type_of(type, type))
+		if ((tag != DW_TAG_typedef && !is_qualifier(tag)) || !type_of(type, type))
 			return;
 	}
 }
