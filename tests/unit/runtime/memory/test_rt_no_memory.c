@@ -4,6 +4,7 @@
  * Each call of the library with each allocation and each request to the card failing in turn: the call says which error
  * it was, keeps nothing (AddressSanitizer looks for leaks), and succeeds when it is made again (SYS-40, REL-02).
  */
+#include "code/elf_object.h"
 #include "rt_rig.h"
 #include "tutti/record_api.h"
 
@@ -70,9 +71,16 @@ static int reserve_some(struct tutti_device *device, enum tutti_memory pool, voi
 	return fails(-EFBIG) ? -EFBIG : reserve(device, pool, base, bytes);
 }
 
+static int invalidate_some(struct tutti_device *device, const void *address, size_t bytes)
+{
+	return fails(-EBUSY) ? -EBUSY : 0;
+}
+
 static int open_failing(void **state)
 {
 	int error = open_fake(state);
+
+	transport.code_invalidate = invalidate_some;
 
 	transport.map = map_some;
 	transport.reserve = reserve_some;
@@ -315,6 +323,80 @@ static void memory_is_locked(void **state)
 	in_turn(lock_pages_here, 1);
 }
 
+/* Nothing of a code object stays on the card, whose code pool has room for some thirty of them. */
+static int load(void)
+{
+	struct tutti_executable *executable = NULL;
+	const char *message = NULL;
+	unsigned maps = fake.maps;
+	int error = tutti_executable_load(device, &o, bytes, &executable, &message);
+
+	left = 0; /* unloading does not fail */
+	if (error) {
+		assert_non_null(message);
+		assert_null(executable);
+	} else {
+		assert_null(message);
+		assert_int_equal(tutti_executable_destroy(executable), 0);
+	}
+	assert_int_equal(fake.maps, maps);
+	return error;
+}
+
+static void code_is_loaded(void **state)
+{
+	device->known.contract_max = TUTTI_CONTRACT_VERSION;
+	good();
+	assert_int_equal(load(), 0);
+	for (unsigned round = 0; round < 6; round++)
+		in_turn(load, 9);
+}
+
+static void no_room_for_code(void **state)
+{
+	struct tutti_executable *loaded[64];
+	const char *message;
+	unsigned n = 0, round = 0;
+	int error;
+
+	device->known.contract_max = TUTTI_CONTRACT_VERSION;
+	good();
+	for (; round < 3; round++) {
+		while (!(error = tutti_executable_load(device, &o, bytes, &loaded[n], &message)))
+			assert_true(++n < 64);
+		assert_int_equal(error, -ENOSPC);
+		assert_string_equal(message, "no card memory left for code");
+		assert_in_range(n, 25, 35);
+		while (n)
+			assert_int_equal(tutti_executable_destroy(loaded[--n]), 0);
+	}
+}
+
+static int copy_once(void)
+{
+	uint32_t from = 5, to = 0;
+	tutti_signal_t done = signals[0], after = signals[1];
+	int error;
+
+	tutti_signal_store(done, 1);
+	error = tutti_device_copy(device, &to, &from, sizeof(to), &after, 1, done);
+	if (error)
+		return error;
+	assert_int_equal(tutti_signal_wait(device, done, TUTTI_LT, 1, TUTTI_WAIT_FOREVER, NULL), 0);
+	assert_int_equal(to, 5);
+	return 0;
+}
+
+/* The queue of copies is made with the first one; it is tried again with the next. */
+static void copies_are_made(void **state)
+{
+	assert_int_equal(tutti_signal_create(device, 1, &signals[0]), 0);
+	assert_int_equal(tutti_signal_create(device, 0, &signals[1]), 0);
+	in_turn(copy_once, 4);
+	assert_int_equal(tutti_signal_destroy(device, signals[0]), 0);
+	assert_int_equal(tutti_signal_destroy(device, signals[1]), 0);
+}
+
 #define IN_TURN(f) cmocka_unit_test_setup_teardown(f, open_failing, close_fake)
 
 int main(void)
@@ -322,7 +404,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    IN_TURN(memory_is_set_up), IN_TURN(memory_is_allocated), IN_TURN(queues_are_made), IN_TURN(buffers_are_made),
 	    IN_TURN(signals_are_made), IN_TURN(waits), IN_TURN(handlers), IN_TURN(tasks), IN_TURN(recordings),
-	    IN_TURN(memory_is_locked),
+	    IN_TURN(memory_is_locked), IN_TURN(code_is_loaded), IN_TURN(no_room_for_code), IN_TURN(copies_are_made),
 	};
 
 	return cmocka_run_group_tests_name("SYS-40, REL-02 allocations and requests that fail", tests, NULL, NULL);
