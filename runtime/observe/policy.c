@@ -30,7 +30,7 @@ int tutti_device_sm_states(struct tutti_device *device, unsigned first, unsigned
 	if (region->bytes < (uint64_t)device->known.sms * sizeof(*states))
 		return -ENOTSUP;
 	error = device->transport->sm_states(device);
-	if (!error)
+	if (!error && count)
 		memcpy(states, device->bar + region->offset + first * sizeof(*states), count * sizeof(*states));
 	return error;
 }
