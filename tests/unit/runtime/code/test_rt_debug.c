@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of kernels and lines of code, from the debug information of this very program (SYS-58). */
+/* link: -Wl,--no-as-needed -ldw */
+/*
+ * Arguments of kernels and lines of code, from the debug information of this very program (SYS-58). It is linked with libdw,
+ * since the search for leaks does not bear libraries that are opened later.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <setjmp.h>
