@@ -90,7 +90,7 @@ void call_end(struct call *call);
 /** call_nested() - does this thread make a call on @handle now, from whose callback it has come here? */
 bool call_nested(const struct handle *handle);
 
-/** CALL_SCOPE - in front of a struct call that is initialized: it ends when its scope does. */
-#define CALL_SCOPE __attribute__((cleanup(call_end)))
+/** CALL_SCOPE() - declares a struct call, which has not begun, and which ends when its scope does. */
+#define CALL_SCOPE(name) struct call name __attribute__((cleanup(call_end))) = {0}
 
 #endif

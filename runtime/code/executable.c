@@ -265,7 +265,7 @@ static void unload(struct tutti_executable *executable)
 
 int tutti_executable_destroy(struct tutti_executable *executable)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!executable)
 		return 0;
@@ -290,7 +290,7 @@ int tutti_executable_load_with(struct tutti_device *device, const void *file, si
 			       const struct tutti_external *externals, size_t count, struct tutti_executable **out,
 			       const char **message)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct tutti_executable *executable;
 	struct elf_object elf;
 	int error;
@@ -349,7 +349,7 @@ int tutti_executable_load(struct tutti_device *device, const void *file, size_t 
 int tutti_executable_load_file(struct tutti_device *device, const char *path,
 			       struct tutti_executable **executable, const char **message)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	FILE *file;
 	size_t bytes = 0, room = 1 << 16;
 	uint8_t *data = NULL, *grown;
@@ -424,7 +424,7 @@ static const struct loaded_symbol *find_kernel(const struct tutti_executable *ex
 int tutti_executable_kernel(struct tutti_executable *executable, const char *name,
 			    struct tutti_kernel *kernel)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	const struct loaded_symbol *found;
 
 	if (!executable_call(&call, executable) || !name || !kernel)
@@ -439,7 +439,7 @@ int tutti_executable_kernel(struct tutti_executable *executable, const char *nam
 int tutti_executable_arguments(struct tutti_executable *executable, const char *name,
 			       int (*visit)(const struct tutti_argument *argument, void *context), void *context)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	const struct loaded_symbol *found;
 
 	if (!executable_call(&call, executable) || !name || !visit)
@@ -451,7 +451,7 @@ int tutti_executable_arguments(struct tutti_executable *executable, const char *
 int tutti_executable_variable(struct tutti_executable *executable, const char *name, void **address,
 			      size_t *bytes)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	const struct loaded_symbol *found;
 
 	if (!executable_call(&call, executable) || !name)
@@ -470,7 +470,7 @@ int tutti_executable_iterate(struct tutti_executable *executable,
 			     int (*visit)(const char *name, const struct tutti_kernel *kernel, void *context),
 			     void *context)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!executable_call(&call, executable) || !visit)
 		return -EINVAL;
@@ -509,7 +509,7 @@ static int visit_symbols(const struct loaded_symbol *symbols, size_t n, enum tut
 int tutti_executable_symbols(struct tutti_executable *executable,
 			     int (*visit)(const struct tutti_symbol *symbol, void *context), void *context)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	int result;
 
 	if (!executable_call(&call, executable) || !visit)
@@ -560,7 +560,7 @@ bool code_function_name(struct tutti_device *device, uint64_t pc, char name[CODE
 /* Debug information is read without the lock, while the executable cannot go. */
 bool code_line(struct tutti_device *device, uint64_t pc, char text[CODE_LINE_BYTES])
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct tutti_executable *e;
 
 	pthread_mutex_lock(&device->lock);

@@ -27,7 +27,7 @@ const char *tutti_counter_name(enum tutti_counter counter)
 
 int tutti_device_counters(struct tutti_device *device, uint64_t counters[TUTTI_COUNTERS])
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	const uint64_t *shared;
 	int error;
 

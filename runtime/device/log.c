@@ -4,7 +4,7 @@
 /* The card writes the ring's header, which is not trusted: its size is checked against the region. */
 size_t tutti_device_log(struct tutti_device *device, char *text, size_t bytes)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	const struct tutti_log *log;
 	uint32_t size, room;
 	uint64_t head, n;

@@ -140,7 +140,7 @@ void print_take(struct tutti_device *device)
 
 int tutti_device_flush_print(struct tutti_device *device)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device))
 		return -EINVAL;
@@ -153,7 +153,7 @@ int tutti_device_flush_print(struct tutti_device *device)
 int tutti_device_print_handler(struct tutti_device *device,
 			       void (*handler)(void *context, const char *text, size_t bytes), void *context)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct print *print;
 	bool mine;
 

@@ -14,7 +14,7 @@ const char *tutti_device_transport(const struct tutti_device *device)
 
 int tutti_device_pci_address(struct tutti_device *device, char *address, size_t bytes)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device))
 		return -EINVAL;
@@ -31,7 +31,7 @@ uint32_t tutti_device_firmware_version(const struct tutti_device *device)
 
 int tutti_profile_each(struct tutti_device *device, tutti_profile_fn each, void *context)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device))
 		return -EINVAL;
@@ -42,7 +42,7 @@ int tutti_profile_each(struct tutti_device *device, tutti_profile_fn each, void 
 
 int tutti_device_policy(struct tutti_device *device, unsigned policy, uint32_t value)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device))
 		return -EINVAL;
@@ -51,7 +51,7 @@ int tutti_device_policy(struct tutti_device *device, unsigned policy, uint32_t v
 
 int tutti_device_enable_sms(struct tutti_device *device, unsigned first, unsigned count, bool enable)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device))
 		return -EINVAL;

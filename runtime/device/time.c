@@ -9,7 +9,7 @@
  */
 uint64_t tutti_device_time(struct tutti_device *device)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	const struct tutti_status *status;
 	struct device_time *last;
 	uint64_t time, now;

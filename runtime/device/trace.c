@@ -24,7 +24,7 @@ int trace_begin(struct tutti_device *device, uint32_t kinds)
 
 int tutti_trace_start(struct tutti_device *device, uint32_t kinds)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device))
 		return -EINVAL;
@@ -39,7 +39,7 @@ int tutti_trace_start(struct tutti_device *device, uint32_t kinds)
 
 int tutti_trace_stop(struct tutti_device *device)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device))
 		return -EINVAL;
@@ -78,7 +78,7 @@ int trace_take(struct tutti_device *device, struct tutti_trace *records, unsigne
 
 int tutti_trace_read(struct tutti_device *device, struct tutti_trace *records, unsigned count, uint64_t *lost)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device))
 		return -EINVAL;

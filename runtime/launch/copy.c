@@ -92,7 +92,7 @@ static int copy(struct queue *queue, void *to, const void *from, size_t bytes)
 /* Copies of a queue run one at a time, because they share the queue's signal for copies. */
 int tutti_copy(struct tutti_queue *public, void *to, const void *from, size_t bytes)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct queue *queue = queue_of(public);
 	int error = 0;
 
@@ -138,7 +138,7 @@ static int put_dependencies(struct tutti_queue *public, const tutti_signal_t *af
 static int put(struct tutti_queue *public, unsigned type, void *to, uint64_t what, size_t bytes,
 	       const tutti_signal_t *after, size_t count, tutti_signal_t done)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct queue *queue = queue_of(public);
 	union tutti_packet packet;
 	uint64_t index;

@@ -95,7 +95,7 @@ static void fill(struct tutti_task *task, const struct tutti_task_attributes *a)
 int tutti_task_create(struct tutti_device *device, const struct tutti_task_attributes *given,
 		      struct tutti_task **out)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct tutti_task_attributes own, *attributes = &own;
 	struct tutti_task *task;
 	void *memory;
@@ -129,7 +129,7 @@ int tutti_task_create(struct tutti_device *device, const struct tutti_task_attri
 
 int tutti_task_destroy(struct tutti_task *task)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!task)
 		return 0;
@@ -154,7 +154,7 @@ void *tutti_task_tmd(struct tutti_task *task)
 int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *launch,
 			struct tutti_task *task)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct queue *queue = queue_of(public);
 	struct tutti_launch with;
 	union tutti_packet packet;
@@ -187,7 +187,7 @@ int tutti_task_dispatch(struct tutti_queue *public, const struct tutti_launch *l
 
 int tutti_task_cancel(struct tutti_task *task)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct queue *queue;
 
 	if (!task_call(&call, task))

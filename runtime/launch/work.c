@@ -17,7 +17,7 @@ static uint64_t *slot(const struct tutti_work_queue *queue, uint64_t number)
 int tutti_work_create(struct tutti_device *device, uint32_t items, uint32_t bytes, struct tutti_work **out)
 {
 	uint64_t all = ((uint64_t)bytes + 15) & ~7ull;
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct tutti_work *work;
 	void *memory;
 	int error;
@@ -45,7 +45,7 @@ int tutti_work_create(struct tutti_device *device, uint32_t items, uint32_t byte
 
 int tutti_work_destroy(struct tutti_work *work)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!work)
 		return 0;
@@ -123,7 +123,7 @@ static bool has_room(const struct wait *wait)
 
 int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_ns)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct work_wait room = {.wait = {.satisfied = has_room}, .work = work};
 	int error;
 
@@ -143,7 +143,7 @@ int tutti_work_push(struct tutti_work *work, const void *item, uint64_t timeout_
 
 int tutti_work_close(struct tutti_work *work)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!call_begin(&call, work ? &work->handle : NULL))
 		return -EINVAL;

@@ -247,7 +247,7 @@ int memory_alloc(struct tutti_device *device, enum tutti_memory pool, size_t byt
 
 int tutti_memory_alloc(struct tutti_device *device, enum tutti_memory pool, size_t bytes, void **address)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	return device_call(&call, device) ? memory_alloc(device, pool, bytes, address) : -EINVAL;
 }
@@ -270,7 +270,7 @@ int memory_free(struct tutti_device *device, void *address)
 
 int tutti_memory_free(struct tutti_device *device, void *address)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device) || memory_object(device, address))
 		return -EINVAL;
@@ -362,7 +362,7 @@ static int lock_pages(struct tutti_device *device, struct locked *locked)
 
 int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct memory *memory;
 	uintptr_t start = (uintptr_t)address;
 	struct locked *locked;
@@ -391,7 +391,7 @@ int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes)
 /* The card must not use the pages any more when this returns, so the lock is held during the request. */
 int tutti_memory_unlock(struct tutti_device *device, void *address)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct memory *memory;
 	struct locked **p, *locked;
 	int error = -EINVAL;
@@ -454,7 +454,7 @@ bool memory_holds(struct tutti_device *device, const void *address, size_t bytes
 int tutti_memory_info(struct tutti_device *device, const void *address, void **start, size_t *bytes,
 		      enum tutti_memory *pool)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	enum tutti_memory which;
 	size_t found_bytes;
 	void *found;

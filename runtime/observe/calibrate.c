@@ -209,7 +209,7 @@ int tutti_calibrate(struct tutti_device *device, struct tutti_executable *execut
 {
 	struct calibration c = { .device = device, .executable = executable, .jobs = jobs ? jobs : 1 };
 	double instruction[TUTTI_CLASSES], resource[TUTTI_RESOURCES];
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct tutti_kernel kernel;
 	unsigned sms;
 	int error, undo;

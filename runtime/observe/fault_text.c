@@ -131,7 +131,7 @@ static void add_place(struct sentence *sentence, struct tutti_device *device, co
 
 int tutti_fault_text(struct tutti_queue *public, const struct tutti_fault *fault, char *text, size_t bytes)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct sentence sentence = {.text = text, .bytes = bytes};
 	struct queue *queue = queue_of(public);
 	char name[CODE_NAME_BYTES];

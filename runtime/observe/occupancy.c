@@ -43,7 +43,7 @@ static int fill(const struct tutti_device *device, const struct tutti_launch *la
 
 int tutti_occupancy_max_active_ctas(struct tutti_device *device, const struct tutti_launch *launch, uint32_t *ctas)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct tutti_msg_occupancy ask;
 	struct transport_fit fit;
 	int error = device_call(&call, device) && ctas ? fill(device, launch, &ask) : -EINVAL;
@@ -61,7 +61,7 @@ int tutti_occupancy_max_active_ctas(struct tutti_device *device, const struct tu
 int tutti_occupancy_max_active_cgas(struct tutti_device *device, const struct tutti_launch *launch,
 				    const struct tutti_task_attributes *attributes, uint32_t *cgas)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct tutti_msg_occupancy ask;
 	struct transport_fit fit;
 	int error = device_call(&call, device) && cgas ? fill(device, launch, &ask) : -EINVAL;
@@ -85,7 +85,7 @@ int tutti_occupancy_max_active_cgas(struct tutti_device *device, const struct tu
 int tutti_occupancy_max_cga_size(struct tutti_device *device, const struct tutti_launch *launch, unsigned kind,
 				 bool multicast, uint32_t *ctas)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct tutti_msg_occupancy ask;
 	struct transport_fit fit;
 	uint32_t low = 0, high, middle;

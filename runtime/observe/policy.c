@@ -9,7 +9,7 @@
 
 int tutti_policy_get(struct tutti_device *device, enum tutti_policy policy, uint32_t which, uint32_t *value)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device) || !value)
 		return -EINVAL;
@@ -18,7 +18,7 @@ int tutti_policy_get(struct tutti_device *device, enum tutti_policy policy, uint
 
 int tutti_device_sm_states(struct tutti_device *device, unsigned first, unsigned count, struct tutti_sm_state *states)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	const struct tutti_region *region;
 	int error;
 

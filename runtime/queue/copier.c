@@ -192,7 +192,7 @@ static int wait_for_dependency(struct job *job, enum tutti_condition condition)
 {
 	const struct handler wanted = {
 	    .watch = {.signal = job->after[job->next], .value = condition == TUTTI_LT, .condition = (uint8_t)condition},
-	    .fd = -1,
+	    .fd = NO_FILE,
 	    .call = on_dependency,
 	    .context = job,
 	    .drop = fail_job,
@@ -310,7 +310,7 @@ static int start(struct tutti_device *device, const union tutti_packet *packet, 
 int tutti_device_copy(struct tutti_device *device, void *to, const void *from, size_t bytes,
 		      const tutti_signal_t *after, size_t count, tutti_signal_t done)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	union tutti_packet packet = copier_packet(TUTTI_AGENT_COPY, to, (uintptr_t)from, bytes, done);
 
 	if (!device_call(&call, device) || !copier_signals_ok(device, after, count, done))
@@ -320,7 +320,7 @@ int tutti_device_copy(struct tutti_device *device, void *to, const void *from, s
 
 int tutti_device_copy_times(struct tutti_device *device, bool take)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device))
 		return -EINVAL;
@@ -331,7 +331,7 @@ int tutti_device_copy_times(struct tutti_device *device, bool take)
 int tutti_device_fill(struct tutti_device *device, void *to, uint32_t pattern, size_t bytes,
 		      const tutti_signal_t *after, size_t count, tutti_signal_t done)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	union tutti_packet packet = copier_packet(TUTTI_AGENT_FILL, to, pattern, bytes, done);
 
 	if (!device_call(&call, device) || ((uintptr_t)to | bytes) & 3 ||

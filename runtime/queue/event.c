@@ -234,7 +234,7 @@ void events_stop(struct tutti_device *device)
 int tutti_device_error_handler(struct tutti_device *device,
 			       void (*handler)(struct tutti_device *device, int error, void *context), void *context)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct events *events;
 	int error;
 

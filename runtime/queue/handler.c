@@ -219,10 +219,10 @@ void handlers_serve(struct events *events)
 int tutti_signal_handler(struct tutti_device *device, tutti_signal_t signal, enum tutti_condition condition,
 			 int64_t value, tutti_signal_fn handler, void *context)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	const struct handler wanted = {
 	    .watch = {.signal = signal, .value = value, .condition = (uint8_t)condition},
-	    .fd = -1,
+	    .fd = NO_FILE,
 	    .call = handler,
 	    .context = context,
 	};
@@ -235,7 +235,7 @@ int tutti_signal_handler(struct tutti_device *device, tutti_signal_t signal, enu
 int tutti_signal_handler_remove(struct tutti_device *device, tutti_signal_t signal, tutti_signal_fn handler,
 				void *context)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device) || !signal_ok(device, signal))
 		return -EINVAL;

@@ -5,9 +5,11 @@
 #include "queue/event.h"
 #include "queue/lost.h"
 
+#define NO_FILE (-1) /* handler.fd: it follows a signal */
+
 /**
  * struct handler - something to be called when a signal meets a condition, or a file is readable.
- * @fd: the file, or -1
+ * @fd: the file, or NO_FILE
  * @drop: called with @context if it is forgotten without its last call; may be NULL
  * @pass: the last pass over all handlers in which it has been looked at
  * @error: what its next call is told, since it is due

@@ -244,7 +244,7 @@ int tutti_queue_create(struct tutti_device *device, const struct tutti_queue_opt
 		       struct tutti_queue **out)
 {
 	struct tutti_queue_options own = {0}, *options = &own;
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct queue *queue;
 	uint8_t log2;
 	int error;
@@ -319,7 +319,7 @@ static int leave_card(struct queue *queue)
 int tutti_queue_inactivate(struct tutti_queue *public)
 {
 	static uint64_t deaf;
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct queue *queue = queue_of(public);
 
 	if (!queue_call(&call, public))
@@ -354,7 +354,7 @@ void queue_destroy(struct queue *queue)
 
 int tutti_queue_destroy(struct tutti_queue *public)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!public)
 		return 0;
@@ -366,7 +366,7 @@ int tutti_queue_destroy(struct tutti_queue *public)
 
 int tutti_queue_error(struct tutti_queue *public, struct tutti_fault *fault)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct queue *queue = queue_of(public);
 
 	if (!queue_call(&call, public))
@@ -389,7 +389,7 @@ int queue_restart(struct queue *queue)
 
 int tutti_queue_reset(struct tutti_queue *public)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!queue_call(&call, public) || queue_of(public)->inactive)
 		return -EINVAL;
@@ -404,7 +404,7 @@ static bool no_more(void *context)
 
 int tutti_queue_poll(struct tutti_queue *public)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct tutti_device *device;
 	int error;
 
@@ -450,7 +450,7 @@ static bool give_back(struct queue *queue, uint64_t first, uint32_t count)
 
 int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t count)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct queue *queue = queue_of(public);
 	struct progress_wait room = {
 	    .wait = {.satisfied = room_satisfied, .deliver = true},
@@ -483,7 +483,7 @@ int tutti_queue_wait_room(struct tutti_queue *public, uint64_t first, uint32_t c
 
 void tutti_queue_kick(struct tutti_queue *public)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (queue_call(&call, public))
 		queue_of(public)->device->transport->kick(queue_of(public)->device);
@@ -499,7 +499,7 @@ static bool drained(const struct wait *wait)
 
 int tutti_queue_drain(struct tutti_queue *public, uint64_t timeout_ns)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct queue *queue = queue_of(public);
 	struct progress_wait drain = {
 	    .wait = {.satisfied = drained, .deliver = true},

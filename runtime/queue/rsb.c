@@ -33,7 +33,7 @@ give_id:
 
 int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **out)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	return device_call(&call, device) && out ? rsb_create(device, in_memory, out) : -EINVAL;
 }
@@ -64,7 +64,7 @@ static uint32_t rsb_users(struct tutti_rsb_object *rsb)
 /* A buffer whose device has been closed is gone from the card, but not from the process. */
 int tutti_rsb_destroy(struct tutti_rsb_object *rsb)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!rsb)
 		return 0;
@@ -81,7 +81,7 @@ int tutti_rsb_destroy(struct tutti_rsb_object *rsb)
 
 int tutti_rsb_invalidate(struct tutti_rsb_object *rsb, uint32_t entries)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!rsb_call(&call, rsb) || entries & ~((1u << TUTTI_REFERENCES) - 1))
 		return -EINVAL;
@@ -91,7 +91,7 @@ int tutti_rsb_invalidate(struct tutti_rsb_object *rsb, uint32_t entries)
 
 int tutti_rsb_read(struct tutti_rsb_object *rsb, struct tutti_rsb *table)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct tutti_device *device;
 	struct tutti_rsb *copy;
 	int error;

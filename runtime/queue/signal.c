@@ -6,7 +6,7 @@
 
 int tutti_signal_create(struct tutti_device *device, int64_t value, tutti_signal_t *out)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	tutti_signal_t signal;
 	int error;
 
@@ -32,7 +32,7 @@ bool signal_free(struct tutti_device *device, tutti_signal_t signal)
 
 int tutti_signal_destroy(struct tutti_device *device, tutti_signal_t signal)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!device_call(&call, device))
 		return -EINVAL;

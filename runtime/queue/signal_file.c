@@ -59,10 +59,10 @@ static int add(struct tutti_device *device, struct handler *wanted, int copy)
 int tutti_signal_to_eventfd(struct tutti_device *device, tutti_signal_t signal, enum tutti_condition condition,
 			    int64_t value, int fd)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct handler wanted = {
 	    .watch = {.signal = signal, .value = value, .condition = (uint8_t)condition},
-	    .fd = -1,
+	    .fd = NO_FILE,
 	    .call = write_once,
 	};
 	int copy;
@@ -81,7 +81,7 @@ int tutti_signal_to_eventfd(struct tutti_device *device, tutti_signal_t signal, 
 
 int tutti_signal_from_fd(struct tutti_device *device, tutti_signal_t signal, int fd)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct handler wanted = {.watch = {.signal = signal}, .call = subtract_once};
 
 	if (!device_call(&call, device) || !signal_ok(device, signal))
@@ -92,7 +92,7 @@ int tutti_signal_from_fd(struct tutti_device *device, tutti_signal_t signal, int
 
 int tutti_signal_to_sync_file(struct tutti_queue *public, tutti_signal_t signal, int *fd)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct queue *queue = queue_of(public);
 	union tutti_packet packet = {
 	    .barrier = {.header = tutti_header(TUTTI_PACKET_BARRIER_AND, false, TUTTI_SCOPE_NONE, TUTTI_SCOPE_NONE),

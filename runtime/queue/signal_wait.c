@@ -171,7 +171,7 @@ static inline int wait_signals(struct tutti_device *device, struct signal_wait *
 int tutti_signal_wait(struct tutti_device *device, tutti_signal_t signal, enum tutti_condition condition, int64_t value,
 		      uint64_t timeout_ns, int64_t *seen)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct signal_watch watch = {.signal = signal, .value = value, .condition = (uint8_t)condition};
 	struct signal_wait wait = {.watch = &watch, .count = 1};
 	int error;
@@ -227,7 +227,7 @@ static int wait_several(struct tutti_device *device, struct signal_wait *wait, s
 int tutti_signal_wait_any(struct tutti_device *device, struct tutti_wait *waits, size_t count, uint64_t timeout_ns,
 			  size_t *index)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct signal_wait wait = {.count = count};
 	int error;
 
@@ -241,7 +241,7 @@ int tutti_signal_wait_any(struct tutti_device *device, struct tutti_wait *waits,
 
 int tutti_signal_wait_all(struct tutti_device *device, struct tutti_wait *waits, size_t count, uint64_t timeout_ns)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct signal_wait wait = {.count = count, .all = true};
 
 	if (!device_call(&call, device) || !waits_ok(device, waits, count))

@@ -78,7 +78,7 @@ static void recording_free(struct tutti_recording *recording)
 
 int tutti_recording_destroy(struct tutti_recording *recording)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 
 	if (!recording)
 		return 0;
@@ -131,7 +131,7 @@ static void each_recorded(struct queue *queue, void (*visit)(void *context, uint
 
 int tutti_record_begin(struct tutti_queue *public)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	static uint64_t numbers;
 	struct queue *queue = queue_of(public);
 	struct tutti_recording *recording;
@@ -207,7 +207,7 @@ static int choose(struct tutti_recording *recording)
 
 int tutti_record_end(struct tutti_queue *public, struct tutti_recording **out)
 {
-	CALL_SCOPE struct call call = {0};
+	CALL_SCOPE(call);
 	struct queue *queue = queue_of(public);
 	struct tutti_recording *recording;
 	size_t n;
