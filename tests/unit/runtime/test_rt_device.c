@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* Queues, signals, memory and recordings over a transport that plays the card (SYS-40 .. SYS-42, PKT-06,
  * PKT-22). */
+#include "lock_check.h"
 #include "rt_rig.h"
 
 static void dispatch_and_wait(void **state)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* Queues that stop or are destroyed while something still refers to them, over a transport that plays the card. */
 #include "device/print.h"
+#include "lock_check.h"
 #include "rt_rig.h"
 
 /* A copy behind a kernel that fails is never made, and the next one is. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* The trace ring and the file it is written to, over a card whose records the test itself writes (CGA-30, SYS-41). */
 #include <fcntl.h>
 #include <stdio.h>
 
 #include "device/trace.h"
+#include "lock_check.h"
 #include "rt_rig.h"
 
 #define RING 512u

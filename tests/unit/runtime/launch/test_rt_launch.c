@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* Launches that are refused when they are made, at the very limits of a card (SYS-41, PKT-06), and how a task is
  * dispatched. */
+#include "lock_check.h"
 #include "rt_rig.h"
 
 static struct tutti_kernel_descriptor d;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* What attributes of a task become in the metadata that the card reads, and which are refused (TSK-01, SYS-41). */
+#include "lock_check.h"
 #include "rt_rig.h"
 #include "tutti/tmd.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=mmap */
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=mmap,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /*
  * Each call of the library with each allocation and each request to the card failing in turn: the call says which error
  * it was, keeps nothing (AddressSanitizer looks for leaks), and succeeds when it is made again (SYS-40, REL-02).
  */
 #include "code/elf_object.h"
+#include "lock_check.h"
 #include "rt_rig.h"
 #include "tutti/record_api.h"
 

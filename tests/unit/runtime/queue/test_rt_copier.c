@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* Copies and fills of no queue, with the times they take, over a played card (SYS-56). */
+#include "lock_check.h"
 #include "rt_rig.h"
 
 #define MANY 700u
