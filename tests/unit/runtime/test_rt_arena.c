@@ -237,12 +237,158 @@ static void foreign_pointers(void **state)
 	munmap(base, BYTES);
 }
 
+static unsigned revived;
+static bool revive_fails;
+
+static int count_revived(void *context, void *start, size_t bytes)
+{
+	revived++;
+	return revive_fails ? -ENOMEM : revive(context, start, bytes);
+}
+
+/* Only what is not visible is made visible, and only as much of it as is used. What cannot be stays free. */
+static void revived_once(void **state)
+{
+	struct arena arena;
+	uint8_t *base = memory(), *all, *part, *rest;
+
+	visible_base = base;
+	assert_int_equal(arena_init(&arena, base, BYTES, BYTES, commit, base, false), 0);
+	arena.retire = retire;
+	arena.revive = count_revived;
+	revived = 0;
+	all = arena_alloc(&arena, BYTES);
+	assert_int_equal(revived, 0);
+	memset(visible, 1, sizeof(visible));
+	assert_int_equal(arena_free(&arena, all), 0);
+	for (size_t i = 0; i < BYTES / 4096; i++)
+		assert_false(visible[i]);
+	revive_fails = true;
+	assert_null(arena_alloc(&arena, 40 * 4096));
+	assert_int_equal(arena.used_bytes, 0);
+	revive_fails = false;
+	revived = 0;
+	part = arena_alloc(&arena, 40 * 4096);
+	assert_int_equal(revived, 1);
+	for (size_t i = 0; i < BYTES / 4096; i++)
+		assert_int_equal(visible[i], (size_t)(part - base) / 4096 <= i && i < (size_t)(part - base) / 4096 + 40);
+	rest = arena_alloc(&arena, BYTES - 40 * 4096);
+	assert_non_null(rest);
+	assert_int_equal(revived, 2);
+	/* a block of less than a megabyte stays visible */
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(arena_free(&arena, part), 0);
+		assert_true(visible[(part - base) / 4096]);
+		assert_ptr_equal(arena_alloc(&arena, 40 * 4096), part);
+		assert_int_equal(revived, 2);
+	}
+	arena_fini(&arena);
+	munmap(base, BYTES);
+}
+
+/* Blocks of a megabyte and more are retired, and no smaller ones. */
+static void retired_from(void **state)
+{
+	struct arena arena;
+	uint8_t *base = memory(), *p;
+
+	visible_base = base;
+	for (unsigned pages = 255; pages <= 257; pages++) {
+		memset(visible, 1, sizeof(visible));
+		assert_int_equal(arena_init(&arena, base, BYTES, 1 << 20, commit, base, false), 0);
+		arena.retire = retire;
+		arena.revive = revive;
+		p = arena_alloc(&arena, pages * 4096ul);
+		assert_int_equal(arena_free(&arena, p), 0);
+		assert_int_equal(visible[(p - base) / 4096], pages < 256);
+		arena_fini(&arena);
+		committed = 0;
+	}
+	munmap(base, BYTES);
+}
+
+/* The last chunk may be smaller than the others, and what is free in front of a new one is used with it. */
+static void grows_to_the_end(void **state)
+{
+	struct arena arena;
+	uint8_t *base = memory(), *first, *last;
+	const size_t bytes = (10u << 20) + 3 * 4096;
+
+	limit = bytes;
+	assert_int_equal(arena_init(&arena, base, bytes, 1 << 20, commit, base, false), 0);
+	first = arena_alloc(&arena, 4096);
+	assert_ptr_equal(first, base);
+	assert_int_equal(committed, 1 << 20);
+	assert_non_null(arena_alloc(&arena, (1 << 20) - 4096));
+	assert_int_equal(committed, 1 << 20);
+	assert_non_null(arena_alloc(&arena, (1 << 20) + 4096)); /* a chunk is not enough for it */
+	assert_int_equal(committed, 3 << 20);
+	assert_non_null(arena_alloc(&arena, (2 << 20) - 4096)); /* with what is left over */
+	assert_int_equal(committed, 4 << 20);
+	assert_null(arena_alloc(&arena, bytes - (4 << 20) + 1));
+	last = arena_alloc(&arena, bytes - (4 << 20));
+	assert_ptr_equal(last + bytes - (4 << 20), base + bytes);
+	assert_int_equal(committed, bytes);
+	assert_null(arena_alloc(&arena, 1));
+	assert_int_equal(arena.used_bytes, bytes);
+	arena_fini(&arena);
+	assert_null(arena.owner);
+	limit = BYTES;
+	for (unsigned i = 0; i < 3; i++) /* less than a page is none; more than an index can name is refused */
+		assert_int_equal(arena_init(&arena, base, (const size_t[]){0, 4095, (size_t)UINT32_MAX * 4096}[i], 4096, commit,
+					    base, false),
+				 -EINVAL);
+	munmap(base, BYTES);
+}
+
+/* Small blocks have the next power of two, at least 64 bytes; from half a page on they have pages. */
+static void sizes(void **state)
+{
+	struct arena arena;
+	uint8_t *base = memory(), *object[64 * 3];
+	size_t found;
+	void *start;
+
+	assert_int_equal(arena_init(&arena, base, BYTES, 1 << 20, commit, base, false), 0);
+	for (size_t bytes = 1; bytes <= 2 * 4096 + 1; bytes++) {
+		size_t want = 64, before = arena.used_bytes;
+		uint8_t *p = arena_alloc(&arena, bytes);
+
+		while (want < bytes && want < 2048)
+			want *= 2;
+		if (bytes > 2048)
+			want = (bytes + 4095) / 4096 * 4096;
+		assert_true(arena_find(&arena, p + bytes - 1, &start, &found));
+		assert_ptr_equal(start, p);
+		assert_int_equal(found, want);
+		assert_int_equal(arena.used_bytes - before, want);
+		assert_int_equal(arena_free(&arena, p), 0);
+		assert_int_equal(arena.used_bytes, before);
+	}
+	/* all objects of three slabs, each once, and free again in another order */
+	for (unsigned class = 0; class < 6; class++) {
+		for (unsigned i = 0; i < 64 * 3; i++) {
+			object[i] = arena_alloc(&arena, 64u << class);
+			for (unsigned k = 0; k < i; k++)
+				assert_ptr_not_equal(object[k], object[i]);
+			memset(object[i], 0xee, 64u << class);
+		}
+		for (unsigned i = 0; i < 64 * 3; i++)
+			assert_int_equal(arena_free(&arena, object[i * 7 % (64 * 3)]), 0);
+	}
+	assert_int_equal(arena.used_bytes, 0);
+	arena_fini(&arena);
+	munmap(base, BYTES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(random_use),   cmocka_unit_test(random_use_with_big_pages),
 	    cmocka_unit_test(retired_and_revived), cmocka_unit_test(fills_up),
 	    cmocka_unit_test(commit_fails), cmocka_unit_test(foreign_pointers),
+	    cmocka_unit_test(revived_once), cmocka_unit_test(retired_from),
+	    cmocka_unit_test(grows_to_the_end), cmocka_unit_test(sizes),
 	};
 
 	return cmocka_run_group_tests_name("SYS-41 arena", tests, NULL, NULL);
