@@ -68,7 +68,7 @@ static void table_fields(const struct condense *c, const struct tutti_dispatch_p
 	value[3] = p->grid_x | (uint64_t)groups(p->grid_x, p->workgroup_x) << 32;
 	value[4] = p->grid_y | (uint64_t)groups(p->grid_y, p->workgroup_y) << 32;
 	value[5] = p->grid_z | (uint64_t)groups(p->grid_z, p->workgroup_z) << 32;
-	value[6] = ((uint64_t)p->private_bytes * TUTTI_WAVE_ITEMS + 15) & ~15ull;
+	value[6] = (uint64_t)p->private_bytes * TUTTI_WAVE_ITEMS; /* a multiple of 16 in any case */
 	value[7] = (p->group_bytes + block - 1) / block * block;
 	value[8] = p->kernel_object;
 	value[9] = p->kernarg;
@@ -293,8 +293,8 @@ static void put_whole(struct packer *packer, const struct tutti_dispatch_packet 
 	packer->open = false;
 }
 
-static void put_condensed(struct packer *packer, const struct tutti_dispatch_packet *launch,
-			  struct place *place)
+/* False if the launch differs so much from its reference that its diff fits into no packet. */
+static bool put_condensed(struct packer *packer, const struct tutti_dispatch_packet *launch, struct place *place)
 {
 	const struct condense *c = packer->condense;
 	const uint64_t *reference = c->value[place->reference];
@@ -311,6 +311,8 @@ static void put_condensed(struct packer *packer, const struct tutti_dispatch_pac
 		place->promoted = true;
 		fields_of(c, launch, true, value);
 		vector = vector_of(reference, value);
+		if (diff_units(c->table, vector) > TUTTI_CONDENSED_UNITS)
+			return false;
 		packet = new_packet(packer);
 		packet->condensed.type = TUTTI_PACKET_CONDENSED;
 		packer->unit = 0;
@@ -321,6 +323,7 @@ static void put_condensed(struct packer *packer, const struct tutti_dispatch_pac
 	place->vector = vector;
 	packet->condensed.num_kernels++;
 	packer->unit += write_diff(c, &packet->condensed.unit[packer->unit], place->reference, vector, value);
+	return true;
 }
 
 unsigned condense_pack(const struct condense *c, const struct tutti_dispatch_packet *launch,
@@ -329,10 +332,9 @@ unsigned condense_pack(const struct condense *c, const struct tutti_dispatch_pac
 	struct packer packer = {.condense = c, .image = image};
 
 	for (unsigned i = 0; i < launches; i++) {
-		if (place[i].reference != NO_REFERENCE) {
-			put_condensed(&packer, &launch[i], &place[i]);
+		if (place[i].reference != NO_REFERENCE && put_condensed(&packer, &launch[i], &place[i]))
 			continue;
-		}
+		place[i].reference = NO_REFERENCE;
 		put_whole(&packer, &launch[i], 0);
 		place[i].packet = packer.packets - 1;
 		place[i].unit = 0;
@@ -354,9 +356,7 @@ unsigned condense_first(const struct condense *c, const struct tutti_dispatch_pa
 		if (r != NO_REFERENCE && from[r] == i) {
 			put_whole(&packer, &c->reference[r], TUTTI_REF_STORE | c->entry[r]);
 			stored |= 1u << r;
-		} else if (r != NO_REFERENCE && (stored >> r & 1)) {
-			put_condensed(&packer, &launch[i], &at);
-		} else {
+		} else if (r == NO_REFERENCE || !(stored >> r & 1) || !put_condensed(&packer, &launch[i], &at)) {
 			put_whole(&packer, &launch[i], 0);
 		}
 	}

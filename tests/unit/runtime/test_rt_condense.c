@@ -25,14 +25,14 @@ static void random_launch(struct tutti_dispatch_packet *p, unsigned kinds, unsig
 
 	*p = (struct tutti_dispatch_packet){
 	    .header = (uint16_t)tutti_header(2, rand_r(seed) % 2, rand_r(seed) % 3, 2),
-	    .setup = 1,
-	    .workgroup_x = (uint16_t)(32 << kind % 3),
-	    .workgroup_y = 1,
-	    .workgroup_z = 1,
+	    .setup = (uint16_t)(1 + kind % 3),
+	    .workgroup_x = (uint16_t)(31 + kind % 3),
+	    .workgroup_y = (uint16_t)(1 + kind / 3 % 2),
+	    .workgroup_z = (uint16_t)(1 + kind / 6 % 2),
 	    .grid_x = 1000 * (kind + 1),
-	    .grid_y = 1,
-	    .grid_z = 1,
-	    .group_bytes = kind % 2 ? 2048 : 0,
+	    .grid_y = 1 + kind % 5,
+	    .grid_z = 1 + kind % 7,
+	    .group_bytes = kind % 2 ? 2048 * (kind % 4) : 0,
 	    .private_bytes = 16 * (kind % 4),
 	    .kernel_object = 0x10000ull + 64 * kind,
 	    .kernarg = 0x7f0000000000ull + 4096 * (rand_r(seed) % 3),
@@ -100,6 +100,10 @@ static void apply_table(struct tutti_dispatch_packet *p, const struct diff *d)
 	TAKE(10, signal);
 	if (d->vector & TUTTI_TABLE_GRID_X)
 		assert_int_equal(v[3] >> 32, (p->grid_x + p->workgroup_x - 1) / p->workgroup_x);
+	if (d->vector & 1 << 4)
+		assert_int_equal(v[4] >> 32, (p->grid_y + p->workgroup_y - 1) / p->workgroup_y);
+	if (d->vector & 1 << 5)
+		assert_int_equal(v[5] >> 32, (p->grid_z + p->workgroup_z - 1) / p->workgroup_z);
 }
 
 static void run(struct card *card, bool table, const union tutti_packet *image, unsigned n)
