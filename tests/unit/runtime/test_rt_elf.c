@@ -124,6 +124,13 @@ static void one_defect_each(void **state)
 	DEFECT(o.kd.entry_offset += 1, "entry");
 	DEFECT(o.s[3].sh_type = SHT_REL, "addends");
 	DEFECT(o.s[3].sh_size = sizeof(o), "relocations");
+	for (unsigned i = 0; i < 3; i++) /* a CGA has three extents */
+		DEFECT((o.kd.cga_kind = TUTTI_CGA_GPC, o.kd.cga[0] = o.kd.cga[1] = o.kd.cga[2] = 2, o.kd.cga[i] = 0), "CGA");
+	DEFECT(o.s[3].sh_link = o.h.e_shnum, "without a symbol table");
+	DEFECT(o.s[3].sh_link = 2, "names no symbol");
+	DEFECT(o.rela[1].r_info = ELF64_R_INFO(sizeof(o.sym) / sizeof(*o.sym), R_RISCV_64), "names no symbol");
+	DEFECT(o.sym[2].st_value = 0x40000, "outside the image");
+	DEFECT(o.sym[2].st_shndx = SHN_ABS, "absolute symbol");
 	DEFECT(o.rela[0].r_offset = 0x30000, "outside");
 	DEFECT(o.rela[0].r_offset = 0x20000 + 4996, "outside");
 	DEFECT(o.rela[0].r_offset = UINT64_MAX - 7, "outside");

@@ -290,6 +290,16 @@ static void by_hand(void **state)
 	BY_HAND(EXTENT, (made.rank = 2, made.box[1] = made.traversal[1] = 1, made.stride[0] = 1ull << 39,
 			 made.size_less_1[1] = 256));
 	BY_HAND(BOX, made.box[0] = 0);
+	for (unsigned i = 0; i < 3; i++)
+		BY_HAND(RESERVED, made.pad0[i] = 1);
+	BY_HAND(RESERVED, made.pad1[0] = 1);
+	BY_HAND(RESERVED, made.pad1[1] = 1);
+	BY_HAND(RESERVED, made.pad3 = 1);
+	BY_HAND(INTERLEAVE, made.interleave = 3);
+	BY_HAND(SWIZZLE, made.swizzle = 4);
+	BY_HAND(FILL, made.fill = 3);
+	BY_HAND(NONE, made.promotion = 3);
+	BY_HAND(PROMOTION, made.promotion = 4);
 	made = good;
 	made.base += 16;
 	assert_int_equal(tutti_tensor_check(&made), TUTTI_TENSOR_ERROR_CHECK);
@@ -299,6 +309,58 @@ static void by_hand(void **state)
 						   &(struct tutti_tiled){ .tensor = { .type = TUTTI_U8, .rank = 1,
 							   .size = { 64 } }, .box = { 16 } }),
 			 TUTTI_TENSOR_ERROR_PLACE);
+}
+
+/* How far elements lie from the base: each dimension adds to the others, up to the end of the address space. */
+static void extents(void **state)
+{
+	const uint64_t end = 1ull << 47, stride = 1ull << 32;
+	struct tutti_tensor good __attribute__((aligned(64)));
+
+	assert_int_equal(tutti_tensor_encode_tiled(&good, &(struct tutti_tiled){
+		.tensor = { .base = (void *)64, .type = TUTTI_U8, .rank = 3, .size = { 64, 8, 8 },
+			    .stride = { stride, 8 * stride } }, .box = { 16, 1, 1 } }), 0);
+	BY_HAND(NONE, made.base = end - 63 * stride - 64); /* up to the last byte */
+	BY_HAND(EXTENT, made.base = end - 63 * stride - 48);
+	BY_HAND(NONE, (made.base = end - 63 * stride - 64, made.size_less_1[1]--));
+	BY_HAND(EXTENT, (made.base = end - 63 * stride - 64, made.size_less_1[1]++));
+	BY_HAND(EXTENT, (made.base = end - 63 * stride - 64, made.size_less_1[2]++));
+	BY_HAND(EXTENT, (made.base = end - 63 * stride - 64, made.size_less_1[0] += 16));
+	BY_HAND(EXTENT, made.base = end);
+	BY_HAND(EXTENT, made.base = end + 16);
+	/* slices of interleaved channels: 16 bytes each, one behind the other as images of rows are */
+	assert_int_equal(tutti_tensor_encode_tiled(&good, &(struct tutti_tiled){
+		.tensor = { .base = (void *)64, .type = TUTTI_U8, .rank = 3, .size = { 40, 8, 4 },
+			    .interleave = TUTTI_INTERLEAVE_16 }, .box = { 1, 1, 1 } }), 0);
+	assert_int_equal(good.stride[0], 16);
+	assert_int_equal(good.stride[1], 16 * 8 * 3); /* three slices, the last of them of eight channels */
+	BY_HAND(NONE, made.stride[0] = 1ull << 39);
+	made = good;
+}
+
+/* A descriptor lies at a multiple of 64 bytes. */
+static void places(void **state)
+{
+	struct tutti_tiled t = tile();
+	uint8_t room[3 * sizeof(struct tutti_tensor)] __attribute__((aligned(64)));
+
+	for (unsigned bit = 0; bit < 6; bit++)
+		assert_int_equal(tutti_tensor_encode_tiled((struct tutti_tensor *)(void *)(room + (1u << bit)), &t),
+				 TUTTI_TENSOR_ERROR_PLACE);
+	assert_int_equal(tutti_tensor_encode_tiled((struct tutti_tensor *)(void *)(room + 64), &t), 0);
+}
+
+/* Slices of interleaved tensors that are full, and that are not. */
+static void slices(void **state)
+{
+	for (unsigned channels = 1; channels <= 40; channels++) {
+		GOOD_TILE((t.tensor.type = TUTTI_U8, t.tensor.rank = 4, t.tensor.interleave = TUTTI_INTERLEAVE_16,
+			   t.tensor.size[0] = channels, t.tensor.size[1] = 5, t.tensor.size[2] = 7, t.tensor.size[3] = 3,
+			   t.tensor.stride[0] = t.tensor.stride[1] = t.tensor.stride[2] = 0));
+		assert_int_equal(made.stride[0], 16);
+		assert_int_equal(made.stride[1], 16 * 5);
+		assert_int_equal(made.stride[2], 16 * 5 * 7 * ((channels + 15) / 16));
+	}
 }
 
 static void texts(void **state)
@@ -326,6 +388,9 @@ int main(void)
 		{ "TMA-11: corners fit 16, 8, 5 bits", corners, NULL, NULL, NULL },
 		{ "TMA-06 TMA-11: channels per pixel, pixels per column", column_sizes, NULL, NULL, NULL },
 		{ "TMA-05: descriptors made by hand: version, check word, place", by_hand, NULL, NULL, NULL },
+		{ "TMA-06: where elements lie", extents, NULL, NULL, NULL },
+		{ "TMA-05: where descriptors lie", places, NULL, NULL, NULL },
+		{ "TMA-16: slices of interleaved tensors", slices, NULL, NULL, NULL },
 		{ "TMA-06: every error has its own text", texts, NULL, NULL, NULL },
 	};
 
