@@ -103,7 +103,6 @@ static void orphan(struct queue *queue)
 		if (recording->rsb)
 			rsb_forget(recording->rsb, recording->number, 0);
 		recording->queue = NULL;
-		recording->rsb = NULL;
 		recording->stale = true; /* so that replays do not take the fast path, which uses the queue */
 	}
 }
