@@ -2,7 +2,10 @@
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* The trace ring and the file it is written to, over a card whose records the test itself writes (CGA-30, SYS-41). */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "device/trace.h"
 #include "lock_check.h"
@@ -198,6 +201,150 @@ static void file_holds_all(void **state)
 	unlink(path);
 }
 
+static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+#define ENDS (sizeof(ends) / sizeof(ends[0]))
+static char child_path[sizeof(path) + 8];
+
+static void open_file(void)
+{
+	setenv("TUTTI_TRACE", path, 1);
+	assert_int_equal(trace_open(device), 0);
+	unsetenv("TUTTI_TRACE");
+}
+
+/* A program that traces and then ends by a signal, or by exit() if that is 0. Return: how it has ended. */
+static int ends_by(int signal_of)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		for (unsigned i = 0; i < ENDS; i++)
+			signal(ends[i], SIG_DFL);
+		open_file();
+		record(RING + 3);
+		if (!signal_of)
+			exit(0);
+		raise(signal_of);
+		_exit(99);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void expect_whole_file(void)
+{
+	const struct tutti_trace_file *head;
+
+	assert_int_equal(rename(child_path, path), 0);
+	slurp();
+	unlink(path);
+	head = next_bytes(sizeof(*head));
+	assert_int_equal(head->lost, 3);
+	next_bytes(sizeof(device->known) + SMS * sizeof(struct tutti_sm_place));
+	expect_records(0, RING);
+	assert_int_equal(file_at, file_bytes);
+}
+
+/* What has been recorded is in the file, however the program ends; it ends as it would have done. */
+static void programs_that_end(void **state)
+{
+	struct rlimit none = { 0 }, cores;
+
+	getrlimit(RLIMIT_CORE, &cores);
+	none.rlim_max = cores.rlim_max;
+	setrlimit(RLIMIT_CORE, &none);
+	snprintf(child_path, sizeof(child_path), "%s.1", path); /* the second trace of this program */
+	for (unsigned i = 0; i < ENDS; i++) {
+		int status = ends_by(ends[i]);
+
+		assert_true(WIFSIGNALED(status));
+		assert_int_equal(WTERMSIG(status), ends[i]);
+		expect_whole_file();
+	}
+	assert_true(WIFEXITED(ends_by(0)));
+	expect_whole_file();
+	setrlimit(RLIMIT_CORE, &cores);
+}
+
+static void own_handler(int signal)
+{
+}
+
+static void assert_handler(int signal, void (*handler)(int))
+{
+	struct sigaction now;
+
+	assert_int_equal(sigaction(signal, NULL, &now), 0);
+	assert_ptr_equal(now.sa_handler, handler);
+}
+
+/* Signals that the program handles or ignores are left to it; the others are as before when the last trace is closed. */
+static void signals_of_the_program(void **state)
+{
+	struct tutti_device *second = aligned_alloc(64, (sizeof(*second) + 63) & ~63ull);
+	struct sigaction caught;
+
+	signal(SIGHUP, own_handler);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_DFL);
+	open_file();
+	memcpy(second, device, sizeof(*second));
+	second->trace = NULL;
+	setenv("TUTTI_TRACE", path, 1);
+	assert_int_equal(trace_open(second), 0);
+	unsetenv("TUTTI_TRACE");
+	assert_handler(SIGHUP, own_handler);
+	assert_handler(SIGINT, SIG_IGN);
+	assert_int_equal(sigaction(SIGTERM, NULL, &caught), 0);
+	assert_ptr_not_equal(caught.sa_handler, SIG_DFL);
+	assert_true(caught.sa_flags & (int)SA_RESETHAND);
+	trace_close(device); /* the older one: it is the last in the list */
+	assert_handler(SIGTERM, caught.sa_handler);
+	trace_close(second);
+	assert_handler(SIGTERM, SIG_DFL);
+	assert_handler(SIGHUP, own_handler);
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	for (unsigned i = 1; i <= 2; i++) {
+		snprintf(child_path, sizeof(child_path), "%s.%u", path, i);
+		assert_int_equal(unlink(child_path), 0);
+	}
+	free(second);
+}
+
+/* A child process has a copy of the trace, which it leaves alone. */
+static void child_of_the_program(void **state)
+{
+	int status;
+	pid_t pid;
+
+	signal(SIGTERM, SIG_DFL);
+	open_file();
+	snprintf(child_path, sizeof(child_path), "%s.3", path);
+	record(5);
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		raise(SIGTERM);
+		_exit(99);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	record(RING);
+	trace_close(device);
+	assert_int_equal(rename(child_path, path), 0);
+	slurp();
+	unlink(path);
+	assert_int_equal(((const struct tutti_trace_file *)next_bytes(sizeof(struct tutti_trace_file)))->lost, 5);
+	next_bytes(sizeof(device->known) + SMS * sizeof(struct tutti_sm_place));
+	expect_records(0, RING);
+	assert_int_equal(file_at, file_bytes);
+}
+
 /* A file that cannot be made is an error, and nothing is recorded; without the variable there is no file. */
 static void no_file(void **state)
 {
@@ -220,7 +367,9 @@ static void no_file(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all), TRACED(no_file) };
+	const struct CMUnitTest tests[] = { TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all),
+					    TRACED(programs_that_end), TRACED(signals_of_the_program), TRACED(child_of_the_program),
+					    TRACED(no_file) };
 
 	return cmocka_run_group_tests_name("CGA-30, SYS-41 the trace ring and its file", tests, NULL, NULL);
 }

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
+/* Signals, waits for them, and what they leave behind; queues that are reset, inactive or gone (PKT-04, SYS-41,
+ * SYS-56). */
+#include "lock_check.h"
+#include "rt_rig.h"
+
+static tutti_signal_t a_signal(int64_t value)
+{
+	tutti_signal_t signal;
+
+	assert_int_equal(tutti_signal_create(device, value, &signal), 0);
+	return signal;
+}
+
+/* Cards that cannot do atomic operations across the bus count in a word of their own. */
+static void kinds(void **state)
+{
+	tutti_signal_t signal = a_signal(-5);
+
+	assert_int_equal(signal->flags, 0);
+	assert_int_equal(tutti_signal_load(signal), -5);
+	tutti_signal_destroy(device, signal);
+	device->known.features &= ~(uint64_t)TUTTI_FEATURE_PCIE_ATOMICS;
+	signal = a_signal(7);
+	assert_int_equal(signal->flags, TUTTI_SIGNAL_SPLIT);
+	signal->card_done = 3;
+	assert_int_equal(tutti_signal_load(signal), 4);
+	assert_int_equal(tutti_signal_destroy(device, signal), 0);
+	assert_int_equal(tutti_signal_destroy(device, signal), -EINVAL);
+	assert_int_equal(tutti_signal_destroy(device, NULL), 0);
+	assert_int_equal(tutti_signal_create(device, 0, NULL), -EINVAL);
+}
+
+/* Every condition, for waits of one and of several, at values around the limit. */
+static void conditions(void **state)
+{
+	tutti_signal_t signal = a_signal(0);
+
+	for (int64_t value = -2; value <= 2; value++)
+		for (unsigned condition = TUTTI_EQ; condition <= TUTTI_GTE; condition++) {
+			const bool holds[] = {value == 0, value != 0, value < 0, value >= 0};
+			struct tutti_wait wait[2] = {{.signal = signal, .condition = condition},
+						     {.signal = signal, .condition = TUTTI_EQ, .value = 99}};
+			const int want = holds[condition] ? 0 : -ETIMEDOUT;
+			int64_t seen = 77;
+			size_t which = 9;
+
+			tutti_signal_store(signal, value);
+			assert_int_equal(tutti_signal_wait(device, signal, condition, 0, 0, &seen), want);
+			assert_int_equal(seen, value);
+			assert_int_equal(tutti_signal_wait_any(device, wait, 2, 0, &which), want);
+			assert_int_equal(which, want ? 9 : 0);
+			assert_int_equal(wait[0].seen, value);
+			assert_int_equal(tutti_signal_wait_all(device, wait, 1, 0), want);
+			assert_int_equal(tutti_signal_wait_all(device, wait, 2, 0), -ETIMEDOUT);
+			assert_int_equal(tutti_signal_wait(device, signal, condition, 0, 2000000, NULL), want);
+			assert_int_equal(signal->waiters, 0); /* nobody sleeps any more */
+		}
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_GTE + 1, 0, 0, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_wait_all(device, NULL, 1, 0), -EINVAL);
+	assert_int_equal(tutti_signal_wait_all(device, &(struct tutti_wait){.signal = signal}, 0, 0), -EINVAL);
+	assert_int_equal(
+	    tutti_signal_wait_all(device, &(struct tutti_wait){.signal = signal, .condition = TUTTI_GTE + 1}, 1, 0),
+	    -EINVAL);
+	tutti_signal_destroy(device, signal);
+}
+
+/* A look without waiting tells that the card is dead, and that nothing will come any more. */
+static void looks(void **state)
+{
+	struct tutti_queue *queue = a_queue(0, false);
+	tutti_signal_t signal = a_signal(2);
+	struct tutti_launch bad = a_launch(0, 0, signal), good = a_launch(1, 0, signal);
+
+	kernel[0].object = BAD_KERNEL;
+	assert_int_equal(tutti_dispatch(queue, &bad), 0);
+	assert_int_equal(tutti_dispatch(queue, &good), 0);
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 0, 0, NULL), -ETIMEDOUT);
+	assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), -EIO);
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 0, 0, NULL), -EIO);
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 0, TUTTI_WAIT_FOREVER, NULL), -EIO);
+	assert_null(device->watches);
+	/* after a reset the packet behind the bad one runs: the signal can change again */
+	*queue->doorbell = 77;
+	assert_int_equal(tutti_queue_reset(queue), 0);
+	assert_int_equal(*queue->doorbell, *queue->write_index - 1);
+	assert_int_equal(device->stopped, 0);
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 1, TUTTI_WAIT_FOREVER, NULL), 0);
+	device->status->state = TUTTI_STATE_CRASHED;
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 0, 0, NULL), -EIO);
+	tutti_signal_destroy(device, signal);
+}
+
+static unsigned called[3];
+
+static bool counts(tutti_signal_t signal, int64_t value, int error, void *context)
+{
+	called[(uintptr_t)context]++;
+	return true;
+}
+
+static bool counts_others(tutti_signal_t signal, int64_t value, int error, void *context)
+{
+	return counts(signal, value, error, context);
+}
+
+/* A handler is removed by its signal, its function and its context together; each call removes all that match. */
+static void handlers(void **state)
+{
+	tutti_signal_t a = a_signal(1), b = a_signal(1);
+
+	for (uintptr_t i = 0; i < 3; i++)
+		assert_int_equal(tutti_signal_handler(device, a, TUTTI_EQ, 0, counts, (void *)i), 0);
+	assert_int_equal(tutti_signal_handler(device, a, TUTTI_EQ, 0, counts, (void *)1), 0);
+	assert_int_equal(tutti_signal_handler(device, b, TUTTI_EQ, 0, counts, (void *)1), 0);
+	assert_int_equal(tutti_signal_handler(device, a, TUTTI_EQ, 0, counts_others, (void *)1), 0);
+	assert_int_equal(a->waiters, 5);
+	assert_int_equal(b->waiters, 1);
+	assert_int_equal(tutti_signal_handler_remove(device, b, counts, (void *)2), -ENOENT);
+	assert_int_equal(tutti_signal_handler_remove(device, a, counts, (void *)1), 0);
+	assert_int_equal(a->waiters, 3);
+	assert_int_equal(b->waiters, 1);
+	assert_int_equal(tutti_signal_handler_remove(device, a, counts, (void *)1), -ENOENT);
+	assert_int_equal(tutti_signal_handler_remove(device, a, counts_others, (void *)1), 0);
+	assert_int_equal(a->waiters, 2);
+	assert_int_equal(tutti_signal_handler_remove(device, a, NULL, NULL), 0);
+	assert_int_equal(a->waiters, 0);
+	assert_int_equal(tutti_signal_handler(device, a, TUTTI_GTE + 1, 0, counts, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_handler(device, a, TUTTI_EQ, 0, NULL, NULL), -EINVAL);
+	assert_int_equal(called[0] + called[1] + called[2], 0);
+	tutti_signal_destroy(device, a);
+	tutti_signal_destroy(device, b); /* with its handler */
+	assert_null(device->watches);
+	assert_null(device->events->handlers);
+}
+
+/* A queue that is inactive takes nothing, is not reset, and is destroyed once. */
+static void inactive(void **state)
+{
+	struct tutti_queue *queue = a_queue(0, false);
+	struct tutti_launch launch = a_launch(0, 0, NULL);
+
+	assert_int_equal(tutti_queue_inactivate(queue), 0);
+	assert_false(fake.made[queue->id]);
+	assert_int_equal(tutti_queue_inactivate(queue), 0);
+	assert_int_equal(tutti_queue_error(queue, NULL), TUTTI_ERROR_CANCELLED);
+	assert_int_equal(tutti_dispatch(queue, &launch), -EIO);
+	assert_int_equal(tutti_queue_reset(queue), -EINVAL);
+	assert_int_equal(device->stopped, 1);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(device->stopped, 0);
+	assert_int_equal(tutti_queue_destroy(queue), -EINVAL);
+}
+
+static int refuses_to_go(struct tutti_device *device, unsigned queue)
+{
+	return -ETIMEDOUT;
+}
+
+/* What the card may still use is not given to anybody else: the ring, the number, the doorbell. */
+static void never_gone(void **state)
+{
+	struct tutti_queue *queue = a_queue(0, false), *next;
+	const union tutti_packet *ring = queue->ring;
+	unsigned id = queue->id;
+
+	transport.queue_destroy = refuses_to_go;
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	transport.queue_destroy = card_queue_destroy;
+	next = a_queue(0, false);
+	assert_int_not_equal(next->id, id);
+	assert_ptr_not_equal(next->ring, ring);
+	assert_int_equal(tutti_queue_destroy(next), 0);
+	fake.made[id] = false;
+}
+
+/* A queue goes with what is recorded for it, be it finished or not. */
+static void recordings_of_a_queue(void **state)
+{
+	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	struct tutti_launch launch = a_launch(0, 0, NULL);
+	struct tutti_recording *done;
+
+	assert_int_equal(tutti_record_begin(queue), 0);
+	assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	assert_int_equal(tutti_record_end(queue, &done), 0);
+	assert_int_equal(tutti_recording_packets(done), 1);
+	assert_int_equal(tutti_record_begin(queue), 0);
+	assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(tutti_replay(done), -EINVAL);
+	assert_int_equal(tutti_recording_form(done, TUTTI_REPLAY_PLAIN), 0);
+	assert_int_equal(tutti_recording_set_kernarg(done, 0, NULL), 0);
+	assert_int_equal(tutti_recording_set_kernarg(done, 1, NULL), -EINVAL);
+	assert_int_equal(tutti_replay(done), -EINVAL);
+	assert_int_equal(tutti_recording_destroy(done), 0);
+	assert_int_equal(tutti_recording_destroy(done), -EINVAL);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    T(kinds), T(conditions), T(looks), T(handlers), T(inactive), T(never_gone), T(recordings_of_a_queue)};
+
+	return cmocka_run_group_tests_name("PKT-04, SYS-41, SYS-56 signals and waits over a played card", tests, NULL,
+					   NULL);
+}
