@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link: -Wl,--wrap=clock_gettime */
+/* link: -Wl,--wrap=clock_gettime,--wrap=own_folder */
 /* Booting a card: what discovery may say, what images are taken, what answers are believed (SYS-05, SYS-42). */
 #include <zlib.h>
 
@@ -228,6 +228,49 @@ static void by_environment(void **state)
 	unlink(path);
 }
 
+/* Where the library lies; "" if that is not known. */
+static char library[64];
+
+bool __wrap_own_folder(char folder[PATH_MAX]);
+
+bool __wrap_own_folder(char folder[PATH_MAX])
+{
+	strcpy(folder, library);
+	return *library;
+}
+
+/* Beside the library in a build tree, and below the prefix where it is installed; the first one found counts. */
+static void beside_the_library(void **state)
+{
+	static const char *const folders[] = {"lib/firmware",	    "firmware",	      "../firmware",
+					      "lib/firmware/tutti", "firmware/tutti", "lib/firmware/tutti"};
+	char top[] = "/tmp/tutti-prefix-XXXXXX", command[256];
+
+	unsetenv("TUTTI_FIRMWARE");
+	assert_non_null(mkdtemp(top));
+	snprintf(library, sizeof(library), "%s/a/lib", top);
+	make_image();
+	good_answer();
+	for (unsigned i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		if (access("/lib/firmware/tutti/" TUTTI_IMAGE_NAME, F_OK) &&
+		    access("/usr/local/lib/firmware/tutti/" TUTTI_IMAGE_NAME, F_OK))
+			assert_int_equal(boot_card(device, &(struct tutti_device_options){0}), -ENOENT);
+		snprintf(command, sizeof(command), "mkdir -p %s/a/lib %s/a/%s && cp %s %s/a/%s/" TUTTI_IMAGE_NAME, top,
+			 top, folders[i], path, top, folders[i]);
+		assert_int_equal(system(command), 0);
+		assert_int_equal(boot_card(device, &(struct tutti_device_options){0}), 0);
+		device->known.sms = TUTTI_SMALL_CARD_SMS + 1; /* takes another image */
+		if (access("/lib/firmware/tutti/" TUTTI_IMAGE_NAME_LARGE, F_OK) &&
+		    access("/usr/local/lib/firmware/tutti/" TUTTI_IMAGE_NAME_LARGE, F_OK))
+			assert_int_equal(boot_card(device, &(struct tutti_device_options){0}), -ENOENT);
+		device->known.sms = TUTTI_SMALL_CARD_SMS;
+		snprintf(command, sizeof(command), "rm -r %s/*", top);
+		assert_int_equal(system(command), 0);
+	}
+	assert_int_equal(rmdir(top), 0);
+	unlink(path);
+}
+
 /* ---- answers ---- */
 
 static void boot_answers(void **state)
@@ -292,6 +335,7 @@ int main(void)
 	    CARD_TEST("SYS-05: limits of a card", its_limits),
 	    CARD_TEST("SYS-05: images that are loaded", images),
 	    CARD_TEST("SYS-05: which image is loaded", by_environment),
+	    CARD_TEST("SYS-05, SYS-59: where images are looked for", beside_the_library),
 	    CARD_TEST("SYS-05: what the firmware answers to boot", boot_answers),
 	    CARD_TEST("SYS-05: late answers to boot", late_answers),
 	};
