@@ -345,6 +345,45 @@ static void child_of_the_program(void **state)
 	assert_int_equal(file_at, file_bytes);
 }
 
+/* What is said while a trace of @records is written to a file that may have @most bytes. */
+static const char *said_of(unsigned records, rlim_t most)
+{
+	static char said[1024];
+	struct rlimit before, limit;
+	FILE *log = tmpfile();
+	int keep = dup(2);
+
+	open_file();
+	record(records);
+	getrlimit(RLIMIT_FSIZE, &before);
+	limit = (struct rlimit){ .rlim_cur = most, .rlim_max = before.rlim_max };
+	signal(SIGXFSZ, SIG_IGN);
+	dup2(fileno(log), 2);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	trace_drain(device);
+	setrlimit(RLIMIT_FSIZE, &before);
+	trace_close(device);
+	dup2(keep, 2);
+	close(keep);
+	signal(SIGXFSZ, SIG_DFL);
+	rewind(log);
+	said[fread(said, 1, sizeof(said) - 1, log)] = 0;
+	fclose(log);
+	return said;
+}
+
+/* What is not in the file is told when it is closed: records that were dropped, and errors of the file system. */
+static void tells_what_is_missing(void **state)
+{
+	assert_string_equal(said_of(RING, RLIM_INFINITY), "");
+	assert_string_equal(said_of(RING + 9, RLIM_INFINITY), "tutti: TUTTI_TRACE: 9 records were dropped\n");
+	assert_string_equal(said_of(RING, 4096), "tutti: TUTTI_TRACE: not written: File too large\n");
+	for (unsigned i = 1; i < 16; i++) {
+		snprintf(child_path, sizeof(child_path), "%s.%u", path, i);
+		unlink(child_path);
+	}
+}
+
 /* A file that cannot be made is an error, and nothing is recorded; without the variable there is no file. */
 static void no_file(void **state)
 {
@@ -369,6 +408,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all),
 					    TRACED(programs_that_end), TRACED(signals_of_the_program), TRACED(child_of_the_program),
+					    TRACED(tells_what_is_missing),
 					    TRACED(no_file) };
 
 	return cmocka_run_group_tests_name("CGA-30, SYS-41 the trace ring and its file", tests, NULL, NULL);
