@@ -175,6 +175,59 @@ static void never_gone(void **state)
 	fake.made[id] = false;
 }
 
+static struct tutti_queue *crowded;
+static int reserved = 1;
+
+static void *reserves_one(void *context)
+{
+	int error = tutti_queue_reserve(crowded, 1, context);
+
+	tutti_store_release(&reserved, error);
+	return NULL;
+}
+
+/*
+ * A producer that waits for room when the queue stops gives its slot back, but not before those behind it have done so.
+ * If the queue is reset before that, it waits on, and gets the slot that it had.
+ */
+static void runs_again(void **state)
+{
+	struct tutti_launch launch = a_launch(0, 0, NULL);
+	union tutti_packet packet;
+	uint64_t index = 0, other;
+	pthread_t thread;
+
+	crowded = a_queue(0, true);
+	fake.deaf = true;
+	for (unsigned i = 0; i < 64; i++)
+		assert_int_equal(tutti_dispatch(crowded, &launch), 0);
+	pthread_create(&thread, NULL, reserves_one, &index);
+	while (tutti_load_relaxed(crowded->write_index) != 65)
+		sched_yield();
+	other = __atomic_fetch_add(crowded->write_index, 1, __ATOMIC_RELAXED); /* by another producer */
+	fake.pending = (struct tutti_fault){.code = TUTTI_ERROR_PACKET, .queue = (uint16_t)crowded->id, .packet = 0};
+	tutti_store_release(&fake.fault, true);
+	while (!queue_stopped(queue_of(crowded)))
+		sched_yield();
+	usleep(20000);
+	assert_int_equal(tutti_load_acquire(&reserved), 1);
+	fake.deaf = false;
+	assert_int_equal(tutti_queue_reset(crowded), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(reserved, 0);
+	assert_int_equal(index, 64);
+	assert_int_equal(other, 65);
+	assert_int_equal(tutti_launch_packet(&launch, &packet.dispatch), 0);
+	for (; index <= other; index++) {
+		memcpy(&tutti_queue_slot(crowded, index)->word[1], &packet.word[1], sizeof(packet) - 4);
+		tutti_queue_publish(crowded, index, packet.word[0]);
+	}
+	tutti_queue_ring(crowded, other);
+	assert_int_equal(tutti_queue_drain(crowded, TUTTI_WAIT_FOREVER), 0);
+	assert_int_equal(fake.n, 66);
+	tutti_queue_destroy(crowded);
+}
+
 /* A queue goes with what is recorded for it, be it finished or not. */
 static void recordings_of_a_queue(void **state)
 {
@@ -186,6 +239,11 @@ static void recordings_of_a_queue(void **state)
 	assert_int_equal(tutti_dispatch(queue, &launch), 0);
 	assert_int_equal(tutti_record_end(queue, &done), 0);
 	assert_int_equal(tutti_recording_packets(done), 1);
+	for (unsigned i = 0; i < 3; i++) { /* the doorbell tells of the newest packet */
+		*queue->doorbell = 77;
+		assert_int_equal(tutti_replay(done), 0);
+		assert_int_equal(*queue->doorbell, *queue->write_index - 1);
+	}
 	assert_int_equal(tutti_record_begin(queue), 0);
 	assert_int_equal(tutti_dispatch(queue, &launch), 0);
 	assert_int_equal(tutti_queue_destroy(queue), 0);
@@ -200,8 +258,8 @@ static void recordings_of_a_queue(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {
-	    T(kinds), T(conditions), T(looks), T(handlers), T(inactive), T(never_gone), T(recordings_of_a_queue)};
+	static const struct CMUnitTest tests[] = {T(kinds),    T(conditions), T(looks),	     T(handlers),
+						  T(inactive), T(never_gone), T(runs_again), T(recordings_of_a_queue)};
 
 	return cmocka_run_group_tests_name("PKT-04, SYS-41, SYS-56 signals and waits over a played card", tests, NULL,
 					   NULL);
