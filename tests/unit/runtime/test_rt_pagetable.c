@@ -137,6 +137,53 @@ static void random_pages(void **state)
 	pagetable_fini(&pt);
 }
 
+/* A leaf that is split fills its table, and nothing of the table that is taken next. */
+static void splits_into_one_table(void **state)
+{
+	struct pagetable pt;
+	uint64_t flags;
+
+	assert_int_equal(pagetable_init(&pt, 16), 0);
+	assert_int_equal(pagetable_map(&pt, 4 * M2, 6 * M2, M2, TUTTI_PTE_R | TUTTI_PTE_X), 0);
+	assert_int_equal(pagetable_unmap(&pt, 4 * M2 + 7 * PAGE, PAGE), 0);
+	for (unsigned i = 0; i < 512; i++)
+		assert_int_equal(translate(&pt, 4 * M2 + i * PAGE, &flags), i == 7 ? ~0ull : 6 * M2 + i * PAGE);
+	assert_int_equal(pagetable_map(&pt, 9 * M2 + PAGE, PAGE, PAGE, TUTTI_PTE_R), 0);
+	assert_int_equal(translate(&pt, 9 * M2, &flags), ~0ull);
+	assert_int_equal(translate(&pt, 9 * M2 + PAGE, &flags), PAGE);
+	for (unsigned i = 2; i < 512; i++)
+		assert_int_equal(translate(&pt, 9 * M2 + i * PAGE, &flags), ~0ull);
+	pagetable_fini(&pt);
+}
+
+/* What cannot be mapped as a whole is not mapped in part, and what cannot be split stays as it is. */
+static void no_more_tables(void **state)
+{
+	struct pagetable pt;
+	uint64_t flags;
+
+	for (size_t tables = 1; tables <= 6; tables++) {
+		/* the range needs tables of levels 2, 1, 0 and, behind the gigabyte, of levels 1 and 0 again */
+		int error;
+
+		assert_int_equal(pagetable_init(&pt, tables), 0);
+		error = pagetable_map(&pt, G1 - PAGE, 5 * G1 - PAGE, 2 * PAGE, TUTTI_PTE_R);
+		assert_int_equal(error, tables < 6 ? -ENOMEM : 0);
+		assert_int_equal(translate(&pt, G1 - PAGE, &flags), error ? ~0ull : 5 * G1 - PAGE);
+		assert_int_equal(translate(&pt, G1, &flags), error ? ~0ull : 5 * G1);
+		pagetable_fini(&pt);
+		assert_null(pt.pool);
+	}
+	assert_int_equal(pagetable_init(&pt, 3), 0);
+	assert_int_equal(pagetable_map(&pt, 4 * M2, 6 * M2, M2, TUTTI_PTE_R), 0);
+	assert_int_equal(pagetable_unmap(&pt, 4 * M2, PAGE), -ENOMEM);
+	assert_int_equal(translate(&pt, 4 * M2, &flags), 6 * M2);
+	assert_int_equal(pagetable_unmap(&pt, 4 * M2, M2), 0);
+	assert_int_equal(translate(&pt, 4 * M2, &flags), ~0ull);
+	pagetable_fini(&pt);
+	assert_int_equal(pagetable_init(&pt, SIZE_MAX / PAGE), -ENOMEM);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +191,8 @@ int main(void)
 	    cmocka_unit_test(unmap_splits),
 	    cmocka_unit_test(refuses),
 	    cmocka_unit_test(random_pages),
+	    cmocka_unit_test(splits_into_one_table),
+	    cmocka_unit_test(no_more_tables),
 	};
 
 	return cmocka_run_group_tests_name("SYS-06 page tables", tests, NULL, NULL);
