@@ -36,11 +36,11 @@ static struct tutti_tmd of(const struct tutti_task_attributes *a)
 	return tmd;
 }
 
-#define OF(...) of(&(struct tutti_task_attributes){ __VA_ARGS__ })
+#define OF(...) of(&(struct tutti_task_attributes){__VA_ARGS__})
 
 static void flags(void **state)
 {
-	static const uint32_t mask[] = { 5, 0, 7 };
+	static const uint32_t mask[] = {5, 0, 7};
 
 	assert_int_equal(OF(.priority = 0).flags, 0);
 	assert_int_equal(OF(.head = true).flags, TUTTI_TMD_HEAD);
@@ -78,7 +78,7 @@ static void affinity(void **state)
 	const uint32_t *copy;
 
 	for (unsigned words = 1; words <= TUTTI_MAX_SMS / 32; words++) {
-		struct tutti_task_attributes a = { .affinity = mask, .affinity_words = words };
+		struct tutti_task_attributes a = {.affinity = mask, .affinity_words = words};
 
 		memset(mask, 0xa5, sizeof(mask));
 		assert_int_equal(tutti_task_create(device, &a, &task), 0);
@@ -88,6 +88,44 @@ static void affinity(void **state)
 			assert_int_equal(copy[i], i < words ? 0xa5a5a5a5 : 0);
 		assert_int_equal(tutti_task_destroy(task), 0);
 	}
+}
+
+/* Tasks lie side by side, each with all of its mask. */
+static void neighbours(void **state)
+{
+	uint32_t mask[TUTTI_MAX_SMS / 32];
+	struct tutti_task *task[16];
+	const struct tutti_tmd *tmd;
+	const uint32_t *copy;
+	size_t bytes;
+	void *start;
+
+	for (unsigned t = 0; t < 16; t++) {
+		memset(mask, 0x10 + (int)t, sizeof(mask));
+		assert_int_equal(
+		    tutti_task_create(device,
+				      &(struct tutti_task_attributes){.affinity = t % 4 ? mask : NULL,
+								      .affinity_words = t % 4 ? TUTTI_MAX_SMS / 32 : 0,
+								      .quota = t + 1},
+				      &task[t]),
+		    0);
+	}
+	for (unsigned t = 0; t < 16; t++) {
+		tmd = tutti_task_tmd(task[t]);
+		assert_int_equal(tmd->magic, TUTTI_TMD_MAGIC);
+		assert_int_equal(tmd->quota, t + 1);
+		copy = (const uint32_t *)(uintptr_t)tmd->affinity;
+		assert_int_equal(copy != NULL, t % 4 != 0);
+		for (unsigned i = 0; copy && i < TUTTI_MAX_SMS / 32; i++)
+			assert_int_equal(copy[i], (0x10 + t) * 0x01010101u);
+		assert_int_equal(tutti_memory_info(device,
+						   copy ? &copy[TUTTI_MAX_SMS / 32 - 1] : (const void *)((const char *)(tmd + 1) - 1),
+						   &start, &bytes, NULL),
+				 0);
+		assert_ptr_equal(start, tmd);
+	}
+	for (unsigned t = 0; t < 16; t++)
+		assert_int_equal(tutti_task_destroy(task[t]), 0);
 }
 
 static void work_queue(void **state)
@@ -111,7 +149,13 @@ static void work_queue(void **state)
 	assert_int_equal(OF(.work = work, .coalesce_min = 9, .coalesce_max = 9).coalesce_max, 9);
 }
 
-#define ALL_LEVELS { { 1, 2, 3, 1 }, { 4, 5, 6, 2 }, { 7, 8, 9, 3 }, { 10, 11, 12, 4 } }
+#define ALL_LEVELS                                                                                                     \
+	{                                                                                                              \
+		{1, 2, 3, 1}, {4, 5, 6, 2}, {7, 8, 9, 3},                                                              \
+		{                                                                                                      \
+			10, 11, 12, 4                                                                                  \
+		}                                                                                                      \
+	}
 
 /* Every number of levels; what stands behind the last one in the structure does not matter. */
 static void levels(void **state)
@@ -122,9 +166,10 @@ static void levels(void **state)
 
 	_Static_assert(TUTTI_CGA_LEVELS == 4 && TUTTI_CGA_GPU == 4, "each kind can be a level of its own");
 	for (unsigned n = 0; n <= TUTTI_CGA_LEVELS; n++) {
-		a = (struct tutti_task_attributes){ .multicast = true, .priority = 3 };
-		memset(&a.multicast + 1, 0xff, offsetof(struct tutti_task_attributes, work) -
-						       offsetof(struct tutti_task_attributes, multicast) - 1);
+		a = (struct tutti_task_attributes){.multicast = true, .priority = 3};
+		memset(&a.multicast + 1, 0xff,
+		       offsetof(struct tutti_task_attributes, work) -
+			   offsetof(struct tutti_task_attributes, multicast) - 1);
 		memcpy(a.cga, all, n * sizeof(*all));
 		t = of(&a);
 		assert_memory_equal(t.cga, a.cga, sizeof(t.cga));
@@ -137,35 +182,35 @@ static void levels(void **state)
 
 static void refused(void **state)
 {
-	static const uint32_t mask[TUTTI_MAX_SMS / 32 + 1] = { 1 };
+	static const uint32_t mask[TUTTI_MAX_SMS / 32 + 1] = {1};
 	static const struct tutti_task_attributes bad[] = {
-		{ .priority = 11 },
-		{ .throttle_sms = SMS + 1 },
-		{ .affinity = mask },
-		{ .affinity_words = 1 },
-		{ .affinity = mask, .affinity_words = TUTTI_MAX_SMS / 32 + 1 },
-		{ .coalesce_min = 1 },
-		{ .coalesce_max = 1 },
-		{ .coalesce_us = 1 },
-		{ .cga = { { 1, 1, 1, TUTTI_CGA_GPU + 1 } } },
-		{ .cga = { { 0, 1, 1, 1 } } },
-		{ .cga = { { 1, 0, 1, 1 } } },
-		{ .cga = { { 1, 1, 0, 1 } } },
-		{ .cga = { { 1, 1, 1, 2 }, { 1, 1, 1, 2 } } },
-		{ .cga = { { 1, 1, 1, 2 }, { 1, 1, 1, 1 } } },
-		{ .cga = { { 1, 1, 1, 1 }, { 0 }, { 1, 1, 1, 2 } } },
-		{ .cga = { { 1, 0, 0, 0 } } },
-		{ .cga = { { 1, 1, 1, 1 }, { 0, 1, 0, 0 } } },
-		{ .cga = { { 1, 1, 1, 1 }, { 1, 1, 1, 2 }, { 1, 1, 1, 3 }, { 0, 0, 1, 0 } } },
-		{ .cga = { { 1, 1, 1, 1 }, { 1, 1, 1, 2 }, { 1, 1, 1, 3 }, { 1, 1, 0, 4 } } },
-		{ .cga = { { 1, 1, 1, 1 } }, .sequence = true },
+	    {.priority = 11},
+	    {.throttle_sms = SMS + 1},
+	    {.affinity = mask},
+	    {.affinity_words = 1},
+	    {.affinity = mask, .affinity_words = TUTTI_MAX_SMS / 32 + 1},
+	    {.coalesce_min = 1},
+	    {.coalesce_max = 1},
+	    {.coalesce_us = 1},
+	    {.cga = {{1, 1, 1, TUTTI_CGA_GPU + 1}}},
+	    {.cga = {{0, 1, 1, 1}}},
+	    {.cga = {{1, 0, 1, 1}}},
+	    {.cga = {{1, 1, 0, 1}}},
+	    {.cga = {{1, 1, 1, 2}, {1, 1, 1, 2}}},
+	    {.cga = {{1, 1, 1, 2}, {1, 1, 1, 1}}},
+	    {.cga = {{1, 1, 1, 1}, {0}, {1, 1, 1, 2}}},
+	    {.cga = {{1, 0, 0, 0}}},
+	    {.cga = {{1, 1, 1, 1}, {0, 1, 0, 0}}},
+	    {.cga = {{1, 1, 1, 1}, {1, 1, 1, 2}, {1, 1, 1, 3}, {0, 0, 1, 0}}},
+	    {.cga = {{1, 1, 1, 1}, {1, 1, 1, 2}, {1, 1, 1, 3}, {1, 1, 0, 4}}},
+	    {.cga = {{1, 1, 1, 1}}, .sequence = true},
 	};
 	struct tutti_task_attributes with[] = {
-		{ .work = work, .cga = { { 1, 1, 1, 1 } } },
-		{ .work = work, .coalesce_max = 0x10000 },
-		{ .work = work, .coalesce_min = 0x10000 },
-		{ .work = work, .coalesce_min = 0x10000, .coalesce_max = 0x10000 },
-		{ .work = work, .coalesce_min = 2, .coalesce_max = 1 },
+	    {.work = work, .cga = {{1, 1, 1, 1}}},
+	    {.work = work, .coalesce_max = 0x10000},
+	    {.work = work, .coalesce_min = 0x10000},
+	    {.work = work, .coalesce_min = 0x10000, .coalesce_max = 0x10000},
+	    {.work = work, .coalesce_min = 2, .coalesce_max = 1},
 	};
 	struct tutti_work *gone;
 	struct tutti_task *task;
@@ -178,7 +223,7 @@ static void refused(void **state)
 			fail_msg("attributes %u of a work queue were accepted", i);
 	assert_int_equal(tutti_work_create(device, 4, 8, &gone), 0);
 	assert_int_equal(tutti_work_destroy(gone), 0);
-	assert_int_equal(tutti_task_create(device, &(struct tutti_task_attributes){ .work = gone }, &task), -EINVAL);
+	assert_int_equal(tutti_task_create(device, &(struct tutti_task_attributes){.work = gone}, &task), -EINVAL);
 	assert_int_equal(tutti_task_create(device, NULL, &task), -EINVAL);
 	assert_int_equal(tutti_task_create(device, &bad[0], NULL), -EINVAL);
 }
@@ -187,8 +232,8 @@ static void refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { TASK(flags), TASK(fields), TASK(affinity), TASK(work_queue), TASK(levels),
-					    TASK(refused) };
+	const struct CMUnitTest tests[] = {TASK(flags),	     TASK(fields), TASK(affinity), TASK(neighbours),
+					   TASK(work_queue), TASK(levels), TASK(refused)};
 
 	return cmocka_run_group_tests_name("TSK-01, SYS-41, RES-07 attributes of tasks", tests, NULL, NULL);
 }

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* How card memory is divided between data and code, and in what pieces it is mapped (SYS-41, SYS-06). */
+#include "rt_rig.h"
+
+static size_t pool_bytes, mapped;
+static void *card_pool;
+
+static int reserve_much(struct tutti_device *device, enum tutti_memory pool, void **base, size_t *bytes)
+{
+	if (pool == TUTTI_MEMORY_SYSTEM)
+		return reserve(device, pool, base, bytes);
+	*base = card_pool;
+	*bytes = pool_bytes;
+	return 0;
+}
+
+static int map_pieces(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool, unsigned access)
+{
+	if (pool == TUTTI_MEMORY_CARD)
+		mapped += bytes;
+	return map(device, address, bytes, pool, access);
+}
+
+/* A sixteenth is for code, in whole pages, up to 64 MiB; it is the end of the pool, which nothing else reaches into. */
+static void divided(void **state)
+{
+	static const struct {
+		size_t bytes, code, piece;
+	} rows[] = {
+	    {64u << 20, 4u << 20, 4u << 20},
+	    {(64u << 20) + 31 * 4096, (4u << 20) + 4096, 4u << 20},
+	    {(512u << 20) - 4096, (32u << 20) - 4096, 4u << 20},
+	    {512u << 20, 32u << 20, 64u << 20},
+	    {(1024u << 20) - 4096, (64u << 20) - 4096, 64u << 20},
+	    {1024u << 20, 64u << 20, 64u << 20},
+	    {2048u << 20, 64u << 20, 64u << 20},
+	};
+
+	transport.reserve = reserve_much;
+	transport.map = map_pieces;
+	transport.discards = transport.zeroed = true;
+	card_pool = mmap(NULL, 2048u << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	assert_ptr_not_equal(card_pool, MAP_FAILED);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		uint8_t *code;
+		void *data;
+
+		pool_bytes = rows[i].bytes;
+		memory_fini(device);
+		assert_int_equal(memory_init(device), 0);
+		assert_null(memory_code_alloc(device, rows[i].code + 1));
+		code = memory_code_alloc(device, rows[i].code);
+		assert_ptr_equal(code, (uint8_t *)card_pool + rows[i].bytes - rows[i].code);
+		memory_code_free(device, code);
+		assert_ptr_equal(memory_code_alloc(device, 1), code); /* a page, whatever its size */
+		assert_ptr_equal(memory_code_alloc(device, 1), code + 4096);
+		mapped = 0;
+		assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_CARD, 1, &data), 0);
+		assert_int_equal(mapped, rows[i].piece);
+		assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_CARD, rows[i].bytes - rows[i].code, &data),
+				 -ENOSPC);
+	}
+	memory_fini(device);
+	munmap(card_pool, 2048u << 20);
+	transport.reserve = reserve;
+	transport.map = map;
+	transport.discards = transport.zeroed = false;
+	assert_int_equal(memory_init(device), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {T(divided)};
+
+	return cmocka_run_group_tests_name("SYS-41 pools of card memory", tests, NULL, NULL);
+}
