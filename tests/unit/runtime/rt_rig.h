@@ -121,6 +121,7 @@ static bool step(unsigned q)
 	copy = *slot;
 	if (!process(q, &copy)) {
 		fake.stopped[q] = true;
+		memset(fake.stored[m->rsb], 0, sizeof(fake.stored[0])); /* as the card does */
 		fake.pending = (struct tutti_fault){
 		    .code = TUTTI_ERROR_CODE_OBJECT, .queue = (uint16_t)q, .packet = index};
 		tutti_store_release(&fake.fault, true);

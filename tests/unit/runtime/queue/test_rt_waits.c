@@ -256,10 +256,47 @@ static void recordings_of_a_queue(void **state)
 	assert_int_equal(tutti_recording_destroy(done), -EINVAL);
 }
 
+/* A queue that stops loses the references of its recordings, which send them anew, whichever entries they have. */
+static void replays_after_a_stop(void **state)
+{
+	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	struct tutti_launch bad = a_launch(19, 0, NULL);
+	struct tutti_recording *recording;
+
+	assert_int_equal(tutti_record_begin(queue), 0);
+	for (unsigned i = 0; i < 24; i++) { /* eight kernels, and so all entries */
+		struct tutti_launch launch = a_launch(i % 8, i, NULL);
+
+		assert_int_equal(tutti_dispatch(queue, &launch), 0);
+	}
+	assert_int_equal(tutti_record_end(queue, &recording), 0);
+	kernel[19].object = BAD_KERNEL;
+	for (unsigned round = 0; round < 3; round++) {
+		assert_int_equal(tutti_replay(recording), 0);
+		assert_int_equal(tutti_replay(recording), 0);
+		assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), 0);
+		assert_int_equal(fake.n, 48 * (round + 1));
+		assert_int_equal(tutti_dispatch(queue, &bad), 0);
+		tutti_queue_drain(queue, TUTTI_WAIT_FOREVER);
+		assert_int_equal(tutti_queue_poll(queue), 0);
+		assert_int_equal(tutti_replay(recording), -EIO);
+		assert_int_equal(tutti_queue_reset(queue), 0);
+	}
+	assert_int_equal(reported, 3);
+	assert_int_equal(tutti_recording_destroy(recording), 0);
+}
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {T(kinds),    T(conditions), T(looks),	     T(handlers),
-						  T(inactive), T(never_gone), T(runs_again), T(recordings_of_a_queue)};
+	static const struct CMUnitTest tests[] = {T(kinds),
+						  T(conditions),
+						  T(looks),
+						  T(handlers),
+						  T(inactive),
+						  T(never_gone),
+						  T(runs_again),
+						  T(recordings_of_a_queue),
+						  T(replays_after_a_stop)};
 
 	return cmocka_run_group_tests_name("PKT-04, SYS-41, SYS-56 signals and waits over a played card", tests, NULL,
 					   NULL);
