@@ -65,6 +65,19 @@ soon() { # SECONDS COMMAND...: true within so long, which is five times as long 
 fails() { ! "$@" >/dev/null 2>&1; }
 said() { dmesg | grep -q "$1"; }
 
+# What the driver has allocated and not freed, as the kernel's allocator has noted it (slub_debug=U).
+allocator_notes() { [ -e /sys/kernel/debug/slab/kmalloc-64/alloc_traces ] && grep -q slub_debug= /proc/cmdline; }
+allocations() { cat /sys/kernel/debug/slab/*/alloc_traces | grep '^ *[0-9][0-9]* tutti_.*\[tutti\]'; }
+all_freed() { ! allocations >/tmp/allocations; }
+check_all_freed() { # when the driver has let go of the card, and is still loaded
+	if ! allocator_notes; then
+		skip "REL-05: all that the driver has allocated is freed" "the kernel does not note who allocates"
+		return
+	fi
+	check "REL-05: all that the driver has allocated is freed" soon 10 all_freed
+	sed 's/^/# /' /tmp/allocations
+}
+
 ivshmem_devices() {
 	local device
 	for device in /sys/bus/pci/devices/*; do
@@ -85,6 +98,11 @@ card_bind() { # DRIVER
 	echo "$1" >"$(card_path)/driver_override"
 	card_address >/sys/bus/pci/drivers_probe
 	card_bound "$1"
+}
+# Its node is the first one if nobody holds any device of before.
+card_bind_first() {
+	card_bind tutti || return 1
+	case $(node) in */accel0 | */renderD128) return 0 ;; *) return 1 ;; esac
 }
 card_unbind() {
 	card_address >"$(card_path)/driver/unbind"

@@ -94,6 +94,7 @@ exec 4>&-
 card_unbind
 check "closed and unbound: the next is the first again" card_bind tutti && check "as its node says" first_node
 card_unbind
+check_all_freed
 check "the module unloads in the end" rmmod tutti
 echo "1..$vm_number"
 exit $vm_failed

@@ -88,6 +88,7 @@ echo on >"$card/power/control"
 check "SYS-29: bound again" card_bind tutti
 check "SYS-29: and it works" works
 card_unbind
+check_all_freed
 check "the module unloads" rmmod tutti
 echo "1..$vm_number"
 exit $vm_failed

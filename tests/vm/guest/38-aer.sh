@@ -46,6 +46,7 @@ inject_error 0x10 0
 check "REL-06 SYS-28: a second one as well" soon 20 more_resets
 check "REL-06 SYS-28: and it works again" soon_works
 card_unbind
+check_all_freed
 check "the module unloads" rmmod tutti
 rmmod aer_inject 2>/dev/null
 echo "1..$vm_number"

@@ -40,6 +40,7 @@ take_from /programs/tutti-driver-test --plug "plug $card" --inject inject "$card
 take_from /programs/tutti-conformance --pci "$card" --plug "plug $card" --inject inject --only pull
 check "REL-06: the new card has all that the first one had" [ "$(free)" = "$free_before" ]
 card_unbind
+check_all_freed
 check "the module unloads" rmmod tutti
 rmmod aer_inject 2>/dev/null
 echo "1..$vm_number"
