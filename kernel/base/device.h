@@ -168,8 +168,9 @@ struct tutti_device {
 	} irq[TUTTI_MAX_VECTORS];
 
 	struct tutti_channel channel;
-	/** @firmware: the image, kept for resume and resets */
-	const struct firmware *firmware;
+	/** @firmware: a copy of the image, kept for resume and resets; @firmware_bytes: its size */
+	void *firmware;
+	size_t firmware_bytes;
 	/** @firmware_version, @boot_sequence: of the firmware that runs; READ_ONCE() by who only asks */
 	u32 firmware_version, boot_sequence;
 

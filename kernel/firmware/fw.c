@@ -4,6 +4,7 @@
 #include <linux/delay.h>
 #include <linux/firmware.h>
 #include <linux/ktime.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 
 #include "base/delay.h"
@@ -52,14 +53,13 @@ static u32 tutti_fw_image_check(const struct tutti_image *image, size_t bytes, u
 /* In reserved memory the image lies between the RSBs and what is the firmware's own. */
 static int tutti_fw_load_image(struct tutti_device *tdev)
 {
-	const struct firmware *fw = tdev->firmware;
+	const struct tutti_image *image = tdev->firmware;
 	const struct tutti_discovery *known = &tdev->known;
 	u64 offset = PAGE_ALIGN((u64)known->max_rsbs * sizeof(struct tutti_rsb));
 	u64 room = tutti_image_room(known, offset);
-	const struct tutti_image *image = (const void *)fw->data;
-	u32 bad = tutti_fw_image_check(image, fw->size, known->local_bytes);
+	u32 bad = tutti_fw_image_check(image, tdev->firmware_bytes, known->local_bytes);
 
-	if (!bad && fw->size > room)
+	if (!bad && tdev->firmware_bytes > room)
 		bad = TUTTI_IMAGE_BAD_PLACE;
 	if (bad) {
 		drm_err(&tdev->drm, "firmware %s: %s\n", tutti_fw_image_name(tdev), tutti_fw_image_error(bad));
@@ -68,9 +68,9 @@ static int tutti_fw_load_image(struct tutti_device *tdev)
 						    image->contract_max);
 		return bad == TUTTI_IMAGE_BAD_VERSION ? -EPROTO : -EINVAL;
 	}
-	memcpy_toio(tdev->aperture + offset, fw->data, fw->size);
+	memcpy_toio(tdev->aperture + offset, image, tdev->firmware_bytes);
 	writeq(offset, tutti_control_at(tdev, image_offset));
-	writeq(fw->size, tutti_control_at(tdev, image_bytes));
+	writeq(tdev->firmware_bytes, tutti_control_at(tdev, image_bytes));
 	return 0;
 }
 
@@ -134,7 +134,28 @@ static int tutti_fw_boot_result(struct tutti_device *tdev, int error)
 	return 0;
 }
 
-/** tutti_fw_read() - the image as it is on the disk now; an earlier one is kept if there is none. */
+static int tutti_fw_keep(struct tutti_device *tdev, const struct firmware *fw)
+{
+	void *copy = kvmalloc(fw->size, GFP_KERNEL);
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, fw->data, fw->size);
+	tutti_fw_fini(tdev);
+	tdev->firmware = copy;
+	tdev->firmware_bytes = fw->size;
+	return 0;
+}
+
+/**
+ * tutti_fw_read() - the image as it is on the disk now; an earlier one is kept if there is none.
+ * @tdev: device
+ *
+ * A copy is kept, and not what the kernel has read: as long as anybody has that, whoever asks for the file gets the same
+ * again, whatever is on the disk by then.
+ *
+ * Return: 0, -ENOMEM, or what request_firmware() says.
+ */
 int tutti_fw_read(struct tutti_device *tdev)
 {
 	const struct firmware *fw;
@@ -144,14 +165,14 @@ int tutti_fw_read(struct tutti_device *tdev)
 		drm_err(&tdev->drm, "firmware %s: not found (%d)\n", tutti_fw_image_name(tdev), error);
 		return error;
 	}
-	tutti_fw_fini(tdev);
-	tdev->firmware = fw;
-	return 0;
+	error = tutti_fw_keep(tdev, fw);
+	release_firmware(fw);
+	return error;
 }
 
 void tutti_fw_fini(struct tutti_device *tdev)
 {
-	release_firmware(tdev->firmware);
+	kvfree(tdev->firmware);
 	tdev->firmware = NULL;
 }
 
