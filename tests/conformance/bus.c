@@ -52,6 +52,11 @@ bool card_rescan(void)
 	return !access(path, F_OK);
 }
 
+bool card_reset(const char *how)
+{
+	return write_device("card_reset", how);
+}
+
 /* ---- the slot ---- */
 
 bool card_soon(bool there)

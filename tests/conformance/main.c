@@ -52,12 +52,30 @@ static enum outcome report(const char *name, bool good)
 	return PASSED;
 }
 
+/* @only is a list: a|b */
+static bool is_wanted(const char *name)
+{
+	const char *text = only;
+
+	for (;;) {
+		char one[100];
+		size_t bytes = strcspn(text, "|");
+
+		snprintf(one, sizeof(one), "%.*s", (int)bytes, text);
+		if (strstr(name, one) || strstr(group_name, one))
+			return true;
+		if (!text[bytes])
+			return false;
+		text += bytes + 1;
+	}
+}
+
 enum outcome subtest(const char *name, subtest_fn *run, const void *data)
 {
 	struct rig rig = {.fd = -1};
 	bool good;
 
-	if (!strstr(name, only) && !strstr(group_name, only))
+	if (!is_wanted(name))
 		return NOT_RUN;
 	if (list_only) {
 		printf("%s\t%s\n", group_name, name);
@@ -102,6 +120,7 @@ static const struct group {
 	void (*run)(void);
 } groups[] = {
 	{"arguments", arguments_group}, {"calls", calls_group},	    {"defects", defects_group},
+	{"limits", limits_group},	{"waits", waits_group},
 	{"memory", memory_group},	{"mmap", mmap_group},	    {"queue", queue_group},
 	{"sync", sync_group},		{"trust", trust_group},	    {"process", process_group},
 	{"life", life_group},		{"recover", recover_group}, {"reset", reset_group},
@@ -118,7 +137,7 @@ static void usage(FILE *out)
 	      "  --pci ADDRESS    may unbind, remove and rescan this card: hot-unplug and power subtests\n"
 	      "  --inject COMMAND COMMAND KIND [ARG] makes a fault happen in the card (emulated cards only)\n"
 	      "  --plug COMMAND   puts a card into the empty slot: subtests that pull the card out\n"
-	      "  --only TEXT      subtests and groups whose name contains TEXT\n"
+	      "  --only TEXT|...  subtests and groups whose name contains one of the TEXTs\n"
 	      "  --rounds N       how often the storms kill, remove and open (default 20)\n"
 	      "  --seed N         of whatever is random (default: the time)\n"
 	      "  --list           print names, run nothing\n",

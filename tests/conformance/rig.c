@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -381,6 +382,32 @@ uint64_t syncobj_create(int fd)
 	struct drm_syncobj_create create = {0};
 
 	return call(fd, DRM_IOCTL_SYNCOBJ_CREATE, &create) ? 0 : create.handle;
+}
+
+bool debugfs_number(const char *file, const char *format, unsigned key, unsigned *value)
+{
+	char pattern[64], line[256];
+	glob_t paths = {0};
+	bool found = false;
+	unsigned number;
+
+	snprintf(pattern, sizeof(pattern), "/sys/kernel/debug/[ad]*/*/%s", file); /* accel, dri */
+	glob(pattern, 0, NULL, &paths);
+	for (size_t i = 0; i < paths.gl_pathc && !found; i++) {
+		FILE *text = fopen(paths.gl_pathv[i], "re");
+
+		while (text && !found && fgets(line, sizeof(line), text))
+			found = sscanf(line, format, &number, value) == 2 && number == key;
+		if (text)
+			fclose(text);
+	}
+	globfree(&paths);
+	return found;
+}
+
+bool context_number(const struct rig *rig, unsigned *number)
+{
+	return debugfs_number("tutti_queues", "queue %u asid %u", rig->queue_number, number);
 }
 
 void allow_everybody(void)

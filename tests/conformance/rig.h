@@ -84,11 +84,16 @@ uint64_t syncobj_create(int fd);
 void allow_everybody(void); /* nodes may be opened by any user */
 bool in_child(bool (*run)(void *data), void *data); /* in a process of its own; its CHECKs count */
 
+/* The second number of the line of a debugfs file that has @key as its first; false: there is none. */
+bool debugfs_number(const char *file, const char *format, unsigned key, unsigned *value);
+bool context_number(const struct rig *rig, unsigned *number); /* on the card, of the rig's context */
+
 /* bus.c: what root does to the card's PCI device. Only with --pci. */
 bool driver_unbind(void);
 bool driver_bind(void);
 bool card_remove(void);
 bool card_rescan(void); /* and bound again */
+bool card_reset(const char *how); /* a rung of the recovery ladder, by hand */
 /* The slot above the card, for which the kernel's pciehp is responsible. */
 bool card_pull(void);         /* out of its slot, without a word to anybody; the kernel will notice */
 bool card_soon(bool there);   /* the kernel has noticed that it is there, or that it is not; waits for it */
@@ -139,6 +144,6 @@ void subtests(const struct subtest *tests); /* up to a nameless one */
 void arguments_group(void), calls_group(void), defects_group(void), memory_group(void), mmap_group(void),
 	queue_group(void), sync_group(void), trust_group(void), process_group(void), life_group(void),
 	recover_group(void), reset_group(void), unplug_group(void), power_group(void), storm_group(void), faults_group(void),
-	policy_group(void), core_group(void), tracing_group(void);
+	policy_group(void), core_group(void), tracing_group(void), limits_group(void), waits_group(void);
 
 #endif
