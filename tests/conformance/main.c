@@ -125,6 +125,7 @@ static const struct group {
 	{"memory", memory_group},	{"spaces", spaces_group}, {"mmap", mmap_group},	    {"queue", queue_group},
 	{"sync", sync_group},		{"trust", trust_group},	    {"process", process_group},
 	{"life", life_group},		{"recover", recover_group}, {"reset", reset_group},
+	{"killed", killed_group},	{"discovery", discovery_group},
 	{"unplug", unplug_group},	{"power", power_group},	    {"storm", storm_group},
 	{"faults", faults_group},	{"policy", policy_group}, {"tracing", tracing_group}, {"core", core_group},
 	{"table", table_group},

@@ -144,6 +144,7 @@ void subtests(const struct subtest *tests); /* up to a nameless one */
 void arguments_group(void), calls_group(void), defects_group(void), memory_group(void), mmap_group(void),
 	queue_group(void), sync_group(void), trust_group(void), process_group(void), life_group(void),
 	recover_group(void), reset_group(void), unplug_group(void), power_group(void), storm_group(void), faults_group(void),
-	policy_group(void), core_group(void), tracing_group(void), limits_group(void), waits_group(void), spaces_group(void), references_group(void);
+	policy_group(void), core_group(void), tracing_group(void), limits_group(void), waits_group(void), spaces_group(void),
+	killed_group(void), discovery_group(void), references_group(void);
 
 #endif

@@ -22,7 +22,7 @@ static const char *const for_all[] = {
 	"all of it right", "null and kernel pointers", "arguments end with their page", "arguments at an odd address",
 	"last byte of the arguments not readable", "arguments read-only", "a newer, longer structure",
 	"an older, shorter structure", "neither reads nor writes", "letter of another subsystem",
-	"each allocation fails in turn", "from before a reset",
+	"each allocation fails in turn", "from before a reset", "in a context that was killed", "on a card that was given up",
 	"from before a removal", /* the last one: only with --pci */
 };
 
