@@ -121,7 +121,8 @@ static const struct group {
 } groups[] = {
 	{"arguments", arguments_group}, {"calls", calls_group},	    {"defects", defects_group},
 	{"limits", limits_group},	{"waits", waits_group},
-	{"references", references_group},
+	{"report", report_group},	{"references", references_group},
+	{"tenant", tenant_group},	{"dump", dump_group}, 
 	{"memory", memory_group},	{"spaces", spaces_group}, {"mmap", mmap_group},	    {"queue", queue_group},
 	{"sync", sync_group},		{"trust", trust_group},	    {"process", process_group},
 	{"life", life_group},		{"recover", recover_group}, {"reset", reset_group},
