@@ -27,6 +27,7 @@ reloads() { # COUNT
 	done
 }
 
+check "SYS-21: the card was stopped before the machine was reset" fails grep -q running /tmp/state_at_boot
 check "the module loads" insmod /lib/modules/tutti.ko
 if [ "$(vm_option packages)" ]; then
 	check "SYS-47: it is the package's, where tests cannot delay it" [ ! -e /sys/kernel/debug/tutti_delay ]
