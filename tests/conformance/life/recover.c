@@ -212,6 +212,49 @@ static bool firmware_hang(struct rig *rig)
 	return true;
 }
 
+/* It is started again, and has the memory of before, or not. */
+static bool crash_once(struct rig *rig, volatile uint32_t *word, uint32_t wanted)
+{
+	struct rig fresh = {.fd = -1};
+
+	rig_signal(rig, 5, 1);
+	CHECK(inject("firmware-crash"));
+	EXPECT(EIO, rig_wait(rig, 5, 0, 60 * SECOND));
+	CHECK(rig_fresh(&fresh));
+	EXPECT(wanted, *word);
+	rig_close(rig);
+	*rig = fresh;
+	return true;
+}
+
+/*
+ * Three reloads in a row leave card memory alone, the first of which is the reset by request; the fourth, if it comes within
+ * ten seconds of the third, is a reset of the function.
+ */
+static bool crash_after_crash(struct rig *rig)
+{
+	static const uint32_t wanted[] = {0xcafe, 0xcafe, 0};
+	volatile uint32_t *word;
+	uint64_t offset, start;
+	uint32_t bo;
+
+	SKIP_UNLESS(inject_command && !getuid(), "needs root and --inject");
+	EXPECT(0, device_reset());
+	CHECK(rig_queue(rig));
+	EXPECT(0, bo_create(rig->fd, PAGE, DRM_TUTTI_PLACE_CARD, &bo, &offset));
+	word = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, rig->fd, (off_t)offset);
+	CHECK(word != MAP_FAILED);
+	*word = 0xcafe;
+	for (unsigned i = 0; i < 3; i++) {
+		start = now_ns();
+		CHECK(crash_once(rig, word, wanted[i]));
+		SKIP_UNLESS(now_ns() - start < 4 * SECOND, "the machine is too slow for crashes in a row");
+	}
+	munmap((void *)word, PAGE);
+	CHECK(rig_works(rig));
+	return true;
+}
+
 /* Calls and closes while the firmware does not answer: they end, and opens do not wait at all. */
 static bool open_while_hung(struct rig *rig)
 {
@@ -316,6 +359,7 @@ static const struct subtest recover_tests[] = {
 	{"SYS-28 REL-04: torn packet fetches", torn_fetch},
 	{"SYS-28 REL-04: firmware crash", firmware_crash},
 	{"SYS-28 REL-04: firmware hang", firmware_hang},
+	{"SYS-28: firmware that crashes again and again", crash_after_crash},
 	{"SYS-28: open and close while the firmware hangs", open_while_hung},
 	{"SYS-08 SYS-28: more requests than the channel has room for", full_ring},
 	{0},
