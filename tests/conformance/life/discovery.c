@@ -4,6 +4,7 @@
  * not bind. Written by root into page 0 of the BAR, while nobody has the card.
  */
 #include <fcntl.h>
+#include <linux/pci_regs.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -141,11 +142,40 @@ static bool long_name(struct rig *rig)
 	return rig_queue(rig) && rig_works(rig);
 }
 
+/* ---- who may write to the host's memory ---- */
+
+static bool is_master(bool *master)
+{
+	char path[96];
+	uint16_t command = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/config", pci_address);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0 && pread(fd, &command, sizeof(command), PCI_COMMAND) == sizeof(command));
+	close(fd);
+	*master = command & PCI_COMMAND_MASTER;
+	return true;
+}
+
+/* Nobody but a driver that looks after it lets a card be master of the bus: not when it is given up, nor when it is let go. */
+static bool bus_master(struct rig *rig)
+{
+	bool running, wedged, again, unbound, bound;
+
+	SKIP_UNLESS(pci_address && !getuid(), "needs root and --pci");
+	CHECK(is_master(&running) && card_reset("wedge") && is_master(&wedged) && card_reset("1") && is_master(&again));
+	CHECK(driver_unbind() && is_master(&unbound) && driver_bind() && is_master(&bound));
+	CHECK(running && !wedged && again && !unbound && bound);
+	return rig_queue(rig) && rig_works(rig);
+}
+
 void discovery_group(void)
 {
 	static const struct subtest tests[] = {
 		{"SYS-03 SYS-21: a card without memory", no_memory},
 		{"SYS-03 SYS-21: a name that fills its field", long_name},
+		{"SYS-21 SYS-28: the card is master of the bus while the driver looks after it", bus_master},
 		{0},
 	};
 	char name[100];
