@@ -129,21 +129,21 @@ static bool fence_round(struct rig *rig)
 static bool signal(struct rig *rig)
 {
 	CHECK(rig_queue(rig));
-	return quick(rig, signal_round, 65 * MS);
+	return quick(rig, signal_round, 80 * MS);
 }
 
 static bool progress(struct rig *rig)
 {
 	packets = 0;
 	CHECK(rig_queue(rig));
-	return quick(rig, progress_round, 65 * MS);
+	return quick(rig, progress_round, 80 * MS);
 }
 
 static bool fence(struct rig *rig)
 {
 	packets = 0;
 	CHECK(rig_queue(rig));
-	return quick(rig, fence_round, 65 * MS);
+	return quick(rig, fence_round, 80 * MS);
 }
 
 void prompt_group(void)
