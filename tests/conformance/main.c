@@ -123,6 +123,7 @@ static const struct group {
 	{"limits", limits_group},	{"waits", waits_group},
 	{"report", report_group},	{"references", references_group},
 	{"tenant", tenant_group},	{"dump", dump_group}, {"prompt", prompt_group}, {"leaks", leaks_group},
+	{"imported", imported_group},
 	{"memory", memory_group},	{"spaces", spaces_group}, {"mmap", mmap_group},	    {"queue", queue_group},
 	{"sync", sync_group},		{"trust", trust_group},	    {"process", process_group},
 	{"life", life_group},		{"recover", recover_group}, {"reset", reset_group},

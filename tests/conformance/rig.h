@@ -146,6 +146,6 @@ void arguments_group(void), calls_group(void), defects_group(void), memory_group
 	recover_group(void), reset_group(void), unplug_group(void), power_group(void), storm_group(void), faults_group(void),
 	policy_group(void), core_group(void), tracing_group(void), limits_group(void), waits_group(void), spaces_group(void),
 	killed_group(void), discovery_group(void), references_group(void), report_group(void), tenant_group(void),
-	dump_group(void), prompt_group(void), leaks_group(void);
+	dump_group(void), prompt_group(void), leaks_group(void), imported_group(void);
 
 #endif

@@ -193,6 +193,25 @@ static bool buffer_sizes(struct rig *rig)
 	return true;
 }
 
+/* What a new buffer's call says is what is asked for later. */
+static bool buffer_answers(struct rig *rig)
+{
+	CHECK(rig_open(rig));
+	for (uint32_t placement = 0; placement < 2; placement++)
+		for (uint64_t size = PAGE - 1; size <= PAGE + 1; size++) {
+			struct drm_tutti_bo_create made = {.size = size, .placement = placement};
+			struct drm_tutti_bo_info info = {0};
+
+			EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_BO_CREATE, &made));
+			info.handle = made.handle;
+			EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_BO_INFO, &info));
+			EXPECT(size > PAGE ? 2 * (long)PAGE : (long)PAGE, (long)made.size);
+			CHECK(info.size == made.size && info.mmap_offset == made.mmap_offset && made.mmap_offset);
+			EXPECT(placement, info.placement);
+		}
+	return true;
+}
+
 /* How many there can be more of. Each try has arguments of its own, and what it makes stays. */
 static bool count(struct rig *rig, unsigned long request, unsigned *number)
 {
@@ -271,6 +290,7 @@ void limits_group(void)
 		{"SYS-41: the last SM, and the one behind it", last_sm},
 		{"SYS-24: rings of all sizes that the card takes, and of the next ones", ring_sizes},
 		{"SYS-22: buffers as large as all memory, and larger", buffer_sizes},
+		{"SYS-22: sizes are rounded up to pages", buffer_answers},
 		{"SYS-23 SYS-24 SYS-25: as many objects as the card has", numbers},
 		{"SYS-30: handles start at 1", first_handles},
 		{"SYS-25 SYS-27: RSB of another context", foreign_rsb},

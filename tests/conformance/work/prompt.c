@@ -125,6 +125,37 @@ static bool fence_round(struct rig *rig)
 	return with_packet(rig, for_fence);
 }
 
+/* A call that needs an answer of the firmware. The driver looks for answers twenty times a second. */
+static bool answer_round(struct rig *rig)
+{
+	struct drm_tutti_counters args = {0};
+
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_COUNTERS, &args));
+	return true;
+}
+
+static bool answer(struct rig *rig)
+{
+	CHECK(rig_queue(rig));
+	return quick(rig, answer_round, 35 * MS);
+}
+
+/* What the firmware says unasked is looked for twice a second. */
+static bool error_round(struct rig *rig)
+{
+	rig_publish(rig_slot(rig), 0x77);
+	rig_ring(rig);
+	EXPECT(ECANCELED, rig_progress(rig, 1ull << 62, 60 * SECOND));
+	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_RESET));
+	return true;
+}
+
+static bool error(struct rig *rig)
+{
+	CHECK(rig_queue(rig));
+	return quick(rig, error_round, 200 * MS);
+}
+
 /* Who waits, or has a fence, is looked after ten times a second. */
 static bool signal(struct rig *rig)
 {
@@ -153,6 +184,8 @@ void prompt_group(void)
 		{"SYS-26: an interrupt ends a wait for a signal", signal},
 		{"SYS-26: an interrupt ends a wait for progress", progress},
 		{"SYS-26: an interrupt signals a fence", fence},
+		{"SYS-08: an interrupt brings the firmware's answer", answer},
+		{"SYS-08 SYS-26: an interrupt tells of an error", error},
 		{0},
 	};
 
