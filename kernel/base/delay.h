@@ -16,12 +16,13 @@
 	X(progress)       /* a waiter has looked at progress, but not whether the queue is still on the card */ \
 	X(unplug_unpin)   /* the device is being removed: a buffer's DMA addresses are gone, its pages pinned yet */ \
 	X(import_free)    /* an imported buffer is being freed, and about to be detached */ \
-	X(card_zero)      /* a piece of card memory is about to be zeroed */ \
+	X(card_zero)      /* a part of card memory is about to be zeroed, during which no reset begins */ \
 	X(boot)           /* the card has been asked to boot, and nobody has looked for its answer */ \
 	X(restarted)      /* the firmware has been loaded again, and nothing has been asked of it */ \
 	X(function_reset) /* the function is about to be reset, for the first time or again */ \
 	X(bus_frozen)     /* an error of the bus has closed the card; its reset comes next */ \
-	X(sleep)          /* nobody has the card open: it is about to be switched off */
+	X(sleep)          /* nobody has the card open: it is about to be switched off */ \
+	X(sleep_claim)    /* the same, after all that was seen to be going on has come to its end */
 
 enum tutti_delay_point {
 #define TUTTI_DELAY_POINT(name) TUTTI_DELAY_##name,

@@ -187,6 +187,10 @@ struct tutti_device {
 	enum tutti_rung rung;
 	/** @resetter: whose reset of the PCI function is our own rung */
 	struct task_struct *resetter;
+	/** @lock_waits: the holder of the device's lock waits for @reset_work, which must not wait for that lock then */
+	bool lock_waits;
+	/** @handed_over: @reset_work has left the reset of the function, and the card that it had claimed, to that holder */
+	bool handed_over;
 	/** @bus_frozen: the bus has an error, for whose end calls wait; set with the device's lock and @reset_sem */
 	bool bus_frozen;
 	/**

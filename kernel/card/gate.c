@@ -61,6 +61,12 @@ bool tutti_gate_claim(struct tutti_device *tdev, enum tutti_state from)
 	return atomic_cmpxchg(&tdev->state, from, TUTTI_DEVICE_RESETTING) == from;
 }
 
+/** tutti_gate_release() - what has been claimed runs again. */
+void tutti_gate_release(struct tutti_device *tdev)
+{
+	atomic_set(&tdev->state, TUTTI_DEVICE_RUNNING);
+}
+
 /**
  * tutti_gate_trigger() - the only door to an automatic reset; from any context, any number of times.
  * @tdev: device

@@ -34,6 +34,7 @@ static inline int tutti_gate_check(struct tutti_file *file)
 int tutti_gate_enter(struct tutti_file *file, int *index);
 void tutti_gate_exit(struct tutti_file *file, int index);
 bool tutti_gate_claim(struct tutti_device *tdev, enum tutti_state from);
+void tutti_gate_release(struct tutti_device *tdev);
 void tutti_gate_request(struct tutti_device *tdev, enum tutti_rung rung);
 void tutti_gate_trigger(struct tutti_device *tdev, enum tutti_rung rung, const char *why);
 

@@ -151,6 +151,9 @@ static int tutti_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	error = drm_dev_register(&tdev->drm, 0);
 	if (error)
 		goto free_irqs;
+	error = tutti_sysfs_init(tdev);
+	if (error)
+		goto unplug;
 	tutti_card_save(tdev);
 	tutti_debugfs_init(tutti_accel_minor(&tdev->drm));
 	tutti_watchdog_start(tdev);
@@ -160,6 +163,11 @@ static int tutti_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		 TUTTI_VERSION_MINOR(tdev->firmware_version), tdev->vectors);
 	return 0;
 
+unplug:
+	tutti_power_start(tdev);
+	tutti_life_unplug(tdev); /* somebody may have opened it */
+	tutti_pci_free_irqs(tdev);
+	return error;
 free_irqs:
 	tutti_pci_free_irqs(tdev);
 fini:
@@ -172,6 +180,7 @@ static void tutti_pci_remove(struct pci_dev *pdev)
 	struct tutti_device *tdev = pci_get_drvdata(pdev);
 
 	tutti_life_unplug(tdev);
+	tutti_sysfs_fini(tdev);
 	tutti_pci_free_irqs(tdev);
 }
 

@@ -16,16 +16,25 @@
 
 /* ---- sleep of the system ---- */
 
+/* One that is wedged has been stopped already. */
+static int tutti_sleep_ask(struct tutti_device *tdev)
+{
+	int error = tutti_recovery_before_sleep(tdev);
+
+	if (error || atomic_read(&tdev->state) == TUTTI_DEVICE_WEDGED)
+		return error;
+	return tutti_message_suspend(tdev);
+}
+
 /* Processes are frozen already: nothing new comes. What does not end in time is lost with all else. */
 static int tutti_sleep_quiesce(struct tutti_device *tdev)
 {
-	int error = tutti_message_suspend(tdev);
+	int error = tutti_sleep_ask(tdev);
 
 	if (error != -ETIMEDOUT)
 		return error;
 	tutti_gate_trigger(tdev, TUTTI_RUNG_FIRMWARE, "work in flight does not end before the system sleeps");
-	tutti_recovery_flush(tdev);
-	return atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING ? tutti_message_suspend(tdev) : 0;
+	return tutti_sleep_ask(tdev);
 }
 
 static int tutti_sleep_suspend(struct device *dev)
@@ -36,9 +45,6 @@ static int tutti_sleep_suspend(struct device *dev)
 	if (pm_runtime_suspended(dev))
 		return 0;
 	tutti_watchdog_stop(tdev);
-	tutti_recovery_flush(tdev);
-	if (atomic_read(&tdev->state) != TUTTI_DEVICE_RUNNING)
-		return 0;
 	error = tutti_sleep_quiesce(tdev);
 	if (error)
 		tutti_watchdog_start(tdev);
@@ -73,39 +79,51 @@ start:
 
 /* ---- while nobody has it open ---- */
 
+/* Not while it is being reset, which needs it awake: tried again when it has been unused for as long again. */
+static int tutti_sleep_not_now(struct tutti_device *tdev)
+{
+	pm_runtime_mark_last_busy(tdev->drm.dev);
+	tutti_watchdog_start(tdev);
+	return -EBUSY;
+}
+
+/* Claimed meanwhile: a reset that begins later would find no card. */
 static int tutti_sleep_runtime_suspend(struct device *dev)
 {
 	struct tutti_device *tdev = dev_get_drvdata(dev);
 
 	tutti_delay(TUTTI_DELAY_sleep);
 	tutti_watchdog_stop(tdev);
-	tutti_recovery_flush(tdev);
-	if (atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING)
+	tutti_recovery_flush_kills(tdev);
+	tutti_delay(TUTTI_DELAY_sleep_claim);
+	if (tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING)) {
 		tutti_reset_stop(tdev);
-	return 0;
+		tutti_gate_release(tdev);
+		return 0;
+	}
+	return atomic_read(&tdev->state) == TUTTI_DEVICE_WEDGED ? 0 : tutti_sleep_not_now(tdev);
 }
 
-/* A firmware that does not answer has already caused a reset, which tells the next one. */
-static void tutti_sleep_open_channel(struct tutti_device *tdev)
+static void tutti_sleep_wake(struct tutti_device *tdev)
 {
-	tutti_channel_open(tdev);
-	tutti_settings_restore(tdev);
+	int error = tutti_fw_boot(tdev);
+
+	if (!error)
+		tutti_channel_open(tdev);
+	tutti_gate_release(tdev);
+	if (error)
+		tutti_gate_trigger(tdev, TUTTI_RUNG_FUNCTION, "the card does not wake up");
+	else /* a firmware that does not answer has already caused a reset, which tells the next one */
+		tutti_settings_restore(tdev);
 }
 
 static int tutti_sleep_runtime_resume(struct device *dev)
 {
 	struct tutti_device *tdev = dev_get_drvdata(dev);
-	int error;
 
 	tutti_card_save(tdev);
-	if (atomic_read(&tdev->state) != TUTTI_DEVICE_RUNNING)
-		goto start;
-	error = tutti_fw_boot(tdev);
-	if (error)
-		tutti_gate_trigger(tdev, TUTTI_RUNG_FUNCTION, "the card does not wake up");
-	else
-		tutti_sleep_open_channel(tdev);
-start:
+	if (tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING))
+		tutti_sleep_wake(tdev);
 	tutti_watchdog_start(tdev);
 	return 0;
 }

@@ -72,18 +72,29 @@ static int tutti_sysfs_reset_by_hand(struct tutti_device *tdev, const char *text
 	return -EINVAL;
 }
 
-/* The rungs of the recovery ladder. Works on a wedged card too: that is what it is for. */
-static ssize_t card_reset_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)
+static int tutti_sysfs_reset_awake(struct tutti_device *tdev, const char *text)
 {
-	struct tutti_device *tdev = tutti_sysfs_to_device(dev);
 	int error = tutti_power_get(tdev);
 
 	if (error)
 		return error;
 	error = tutti_power_wait(tdev);
 	if (!error)
-		error = tutti_sysfs_reset_by_hand(tdev, buf);
+		error = tutti_sysfs_reset_by_hand(tdev, text);
 	tutti_power_put(tdev);
+	return error;
+}
+
+/* The rungs of the recovery ladder. Works on a wedged card too: that is what it is for. */
+static ssize_t card_reset_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)
+{
+	struct tutti_device *tdev = tutti_sysfs_to_device(dev);
+	int error, index;
+
+	if (!drm_dev_enter(&tdev->drm, &index))
+		return -ENODEV;
+	error = tutti_sysfs_reset_awake(tdev, buf);
+	drm_dev_exit(index);
 	return error ? error : count;
 }
 static DEVICE_ATTR_WO(card_reset);
@@ -93,11 +104,28 @@ static struct attribute *attributes[] = {
 	&dev_attr_firmware_version.attr,
 	&dev_attr_card_state.attr,
 	&dev_attr_resets.attr,
-	&dev_attr_card_reset.attr,
 	NULL
 };
 
 static const struct attribute_group group = { .attrs = attributes };
+
+/*
+ * Apart from the others, which the driver core takes away before it calls the driver to remove the device. It waits for
+ * writers, and these for a reset that needs the lock that the driver core has, unless the device is known to be leaving.
+ */
+static struct attribute *reset_attributes[] = { &dev_attr_card_reset.attr, NULL };
+static const struct attribute_group reset_group = { .attrs = reset_attributes };
+
+int tutti_sysfs_init(struct tutti_device *tdev)
+{
+	return sysfs_create_group(&tdev->drm.dev->kobj, &reset_group);
+}
+
+/** tutti_sysfs_fini() - after tutti_life_unplug(), which tells writers that the device is leaving. */
+void tutti_sysfs_fini(struct tutti_device *tdev)
+{
+	sysfs_remove_group(&tdev->drm.dev->kobj, &reset_group);
+}
 
 /* One file per counter, `tutti_counters/KERNELS` and so on. */
 struct counter_attribute {

@@ -115,7 +115,10 @@ static enum tutti_rung tutti_recovery_first_rung(struct tutti_device *tdev)
 	return ++tdev->reloads > RELOADS_MAX ? TUTTI_RUNG_FUNCTION : TUTTI_RUNG_FIRMWARE;
 }
 
-/* Not the one that waits for the device's lock: its holder may wait for us, and does if the device is being removed. */
+/*
+ * Not the one that waits for the device's lock: its holder may wait for us. If it removes the device, no reset is needed;
+ * any other goes on from here (-EDEADLK), see tutti_recovery_settle().
+ */
 static int tutti_recovery_try_reset(struct tutti_device *tdev)
 {
 	int error = -EAGAIN, left;
@@ -125,6 +128,8 @@ static int tutti_recovery_try_reset(struct tutti_device *tdev)
 		if (drm_dev_is_unplugged(&tdev->drm) || !tutti_card_is_there(tdev))
 			return -ENODEV;
 		error = pci_try_reset_function(tdev->pdev);
+		if (error == -EAGAIN && READ_ONCE(tdev->lock_waits))
+			return -EDEADLK;
 		if (error == -EAGAIN)
 			msleep(100);
 	}
@@ -170,8 +175,8 @@ static void tutti_recovery_give_up(struct tutti_device *tdev, int error)
 }
 
 /*
- * The rung that helped. A device that is being removed needs none: its removal, which waits for us, stops the card and
- * frees everything.
+ * The rung that helped; TUTTI_RUNGS: somebody else goes on. A device that is being removed needs none: its removal, which
+ * waits for us, stops the card and frees everything.
  */
 static enum tutti_rung tutti_recovery_climb_from(struct tutti_device *tdev, enum tutti_rung rung)
 {
@@ -182,6 +187,8 @@ static enum tutti_rung tutti_recovery_climb_from(struct tutti_device *tdev, enum
 		trace_tutti_rung(rung, error);
 		if (!error)
 			return rung;
+		if (error == -EDEADLK)
+			return TUTTI_RUNGS;
 		if (drm_dev_is_unplugged(&tdev->drm))
 			return TUTTI_RUNG_WEDGED;
 		drm_err(&tdev->drm, "%s does not help (%d)\n", tutti_recovery_rung_name(rung), error);
@@ -224,14 +231,37 @@ static void tutti_recovery_finish(struct tutti_device *tdev, enum tutti_rung run
 static void tutti_recovery_reset_work(struct work_struct *work)
 {
 	struct tutti_device *tdev = container_of(work, struct tutti_device, reset_work);
+	enum tutti_rung rung;
 	int index;
 
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return;
 	tutti_dump(tdev);
 	tutti_reset_begin(tdev, 0);
-	tutti_recovery_finish(tdev, tutti_recovery_climb_from(tdev, tutti_recovery_first_rung(tdev)));
+	rung = tutti_recovery_climb_from(tdev, tutti_recovery_first_rung(tdev));
+	if (rung < TUTTI_RUNGS) {
+		tutti_recovery_finish(tdev, rung);
+	} else {
+		WRITE_ONCE(tdev->handed_over, true);
+		up_write(&tdev->reset_sem);
+	}
 	drm_dev_exit(index);
+}
+
+/*
+ * For who has the device's lock: a reset that has begun comes to its end. True: it needs that lock, and so it is ours
+ * now, with the card claimed and stopped.
+ */
+static bool tutti_recovery_settle(struct tutti_device *tdev)
+{
+	bool ours;
+
+	WRITE_ONCE(tdev->lock_waits, true);
+	flush_work(&tdev->reset_work);
+	WRITE_ONCE(tdev->lock_waits, false);
+	ours = READ_ONCE(tdev->handed_over);
+	WRITE_ONCE(tdev->handed_over, false);
+	return ours;
 }
 
 /**
@@ -274,8 +304,8 @@ static void tutti_recovery_begin(struct tutti_device *tdev, unsigned int subclas
 {
 	cancel_delayed_work_sync(&tdev->bus_work);
 	while (!tdev->bus_frozen && !tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING) &&
-	       !tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED))
-		flush_work(&tdev->reset_work);
+	       !tutti_gate_claim(tdev, TUTTI_DEVICE_WEDGED) && !tutti_recovery_settle(tdev))
+		usleep_range(500, 1000); /* the card is being switched off or on, or the work is queued next */
 	tutti_recovery_unfreeze(tdev);
 	tutti_reset_begin(tdev, subclass);
 	tutti_reset_lose_memory(tdev);
@@ -371,15 +401,32 @@ void tutti_recovery_init(struct tutti_device *tdev)
 	INIT_DELAYED_WORK(&tdev->bus_work, tutti_recovery_bus_work);
 }
 
-/** tutti_recovery_flush() - what has begun comes to its end. */
-void tutti_recovery_flush(struct tutti_device *tdev)
+/** tutti_recovery_flush_kills() - contexts that were condemned are killed. */
+void tutti_recovery_flush_kills(struct tutti_device *tdev)
 {
 	flush_work(&tdev->context_work);
-	flush_work(&tdev->reset_work);
 }
 
+/**
+ * tutti_recovery_before_sleep() - what has begun comes to its end.
+ * @tdev: device; its lock is held, without which its function cannot be reset
+ *
+ * Return: 0, or -EBUSY: the card is still being reset, which takes that lock.
+ */
+int tutti_recovery_before_sleep(struct tutti_device *tdev)
+{
+	tutti_recovery_flush_kills(tdev);
+	if (tutti_recovery_settle(tdev)) {
+		tdev->rung = TUTTI_RUNG_FUNCTION;
+		queue_work(tdev->work_queue, &tdev->reset_work);
+	}
+	return atomic_read(&tdev->state) == TUTTI_DEVICE_RESETTING ? -EBUSY : 0;
+}
+
+/** tutti_recovery_stop() - for good. The device's lock is held, and a reset that needs it is not made any more. */
 void tutti_recovery_stop(struct tutti_device *tdev)
 {
+	WRITE_ONCE(tdev->lock_waits, true);
 	cancel_work_sync(&tdev->context_work);
 	cancel_work_sync(&tdev->reset_work);
 }

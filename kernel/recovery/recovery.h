@@ -5,7 +5,8 @@
 #include "base/device.h"
 
 void tutti_recovery_init(struct tutti_device *tdev);
-void tutti_recovery_flush(struct tutti_device *tdev);
+void tutti_recovery_flush_kills(struct tutti_device *tdev);
+int tutti_recovery_before_sleep(struct tutti_device *tdev);
 void tutti_recovery_stop(struct tutti_device *tdev);
 int tutti_recovery_by_hand(struct tutti_device *tdev, enum tutti_rung rung);
 void tutti_recovery_reset_prepare(struct tutti_device *tdev);

@@ -73,56 +73,145 @@ static bool pulled_after_boot(struct rig *rig)
 	return pulled_in_reset(rig, "restarted");
 }
 
+static bool ask_firmware(void)
+{
+	return ask_for(DRM_TUTTI_RESET_FIRMWARE);
+}
+
+static bool ask_function(void)
+{
+	return ask_for(DRM_TUTTI_RESET_FUNCTION);
+}
+
+static void *write_reset(void *data)
+{
+	card_write("card_reset", "function");
+	return data;
+}
+
+/* Whoever asks through sysfs waits there for the end of the reset, as removal of the device waits for him. */
+static bool ask_by_hand(void)
+{
+	pthread_t thread;
+
+	return !pthread_create(&thread, NULL, write_reset, NULL) && !pthread_detach(thread);
+}
+
+/** struct heard - what the kernel has said since the beginning. */
+struct heard {
+	int events, log;
+};
+
+static bool listen_to_kernel(struct heard *heard)
+{
+	*heard = (struct heard){.events = uevents_open(), .log = log_open()};
+	CHECK(heard->events >= 0 && heard->log >= 0);
+	return true;
+}
+
+/* No card was wedged, and no error of a DRM device was reported. */
+static bool nothing_bad(struct heard *heard)
+{
+	bool wedged = hears_wedged(heard->events), said = log_says(heard->log, "*ERROR*"); /* as DRM marks them */
+
+	close(heard->events);
+	close(heard->log);
+	CHECK(!wedged && !said);
+	return true;
+}
+
 /*
- * Unbind the driver while the thread of a reset waits at @point for @ms milliseconds.
+ * Let something happen while the thread of a reset waits at @point for @ms milliseconds.
  * Return: how often it has waited there, or 0 if something went wrong
  */
-static unsigned unbound_in_reset(const char *point, unsigned ms, uint32_t rung)
+static unsigned happens_in_reset(const char *point, unsigned ms, bool (*ask)(void), bool (*happen)(void))
 {
 	unsigned before = delay(point, ms), times;
-	bool unbound = ask_for(rung) && soon_reached(point, before) && driver_unbind();
+	bool happened = ask() && soon_reached(point, before) && happen();
 
 	times = delay(point, 0) - before;
-	return unbound ? times : 0;
+	return happened ? times : 0;
 }
 
 /* A card that is being removed needs no reset, so the kernel reports no failure to reset it. */
-static bool removed_in_reset(struct rig *rig, const char *point, unsigned ms, uint32_t rung)
+static bool removed_in_reset(struct rig *rig, const char *point, unsigned ms, bool (*ask)(void))
 {
-	int events = uevents_open(), log = log_open();
-	bool said, bound, heard;
+	struct heard heard;
 	unsigned times;
+	bool good;
 
-	CHECK(events >= 0 && log >= 0 && rig_queue(rig));
-	times = unbound_in_reset(point, ms, rung);
-	heard = hears_wedged(events);
-	said = log_says(log, "*ERROR*"); /* as DRM marks them */
-	bound = driver_bind();
-	close(events);
-	close(log);
-	CHECK(bound && times);
-	CHECK(!heard && !said);
-	CHECK(times < 50);
-	return fresh_works();
+	CHECK(listen_to_kernel(&heard) && rig_queue(rig));
+	times = happens_in_reset(point, ms, ask, driver_unbind);
+	good = nothing_bad(&heard);
+	CHECK(driver_bind());
+	CHECK(times && times < 50);
+	return good && fresh_works();
 }
 
 /* The reset needs the device's lock, which the removal holds. */
 static bool removed_in_function_reset(struct rig *rig)
 {
 	SKIP_UNLESS(have_delays(), NEED_DELAYS);
-	return removed_in_reset(rig, "function_reset", 500, DRM_TUTTI_RESET_FUNCTION);
+	return removed_in_reset(rig, "function_reset", 500, ask_function);
+}
+
+static bool removed_in_reset_by_hand(struct rig *rig)
+{
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	return removed_in_reset(rig, "function_reset", 500, ask_by_hand);
 }
 
 static bool removed_in_boot(struct rig *rig)
 {
 	SKIP_UNLESS(have_delays(), NEED_DELAYS);
-	return removed_in_reset(rig, "boot", 1500, DRM_TUTTI_RESET_FIRMWARE);
+	return removed_in_reset(rig, "boot", 1500, ask_firmware);
 }
 
 static bool removed_after_boot(struct rig *rig)
 {
 	SKIP_UNLESS(have_delays(), NEED_DELAYS);
-	return removed_in_reset(rig, "restarted", 1500, DRM_TUTTI_RESET_FIRMWARE);
+	return removed_in_reset(rig, "restarted", 1500, ask_firmware);
+}
+
+/* ---- others who have the device's lock ---- */
+
+static bool reset_by_bus(void)
+{
+	return card_write("reset", "1");
+}
+
+/* It may refuse: then the reset comes first. */
+static bool sleep_or_not(void)
+{
+	system_sleep();
+	return true;
+}
+
+/* The reset of the function lacks the lock for as long as @happen waits for its end. */
+static bool locked_in_function_reset(struct rig *rig, bool (*happen)(void))
+{
+	struct heard heard;
+	unsigned times;
+
+	CHECK(listen_to_kernel(&heard) && rig_queue(rig));
+	times = happens_in_reset("function_reset", 500, ask_function, happen);
+	CHECK(times && times < 50);
+	CHECK(fresh_works());
+	return nothing_bad(&heard);
+}
+
+static bool reset_in_function_reset(struct rig *rig)
+{
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	SKIP_UNLESS(card_has("reset"), "the bus cannot reset the card");
+	return locked_in_function_reset(rig, reset_by_bus);
+}
+
+static bool sleep_in_function_reset(struct rig *rig)
+{
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	SKIP_UNLESS(can_sleep(), NEED_SLEEP);
+	return locked_in_function_reset(rig, sleep_or_not);
 }
 
 /* ---- calls ---- */
@@ -296,6 +385,9 @@ const struct driver_test pull_tests[] = {
 	{"REL-06 SYS-28: pulled in the middle of an error of the bus", pulled_in_bus_error},
 	{"REL-06 SYS-28: an error of the bus that lasts", bus_error_lasts},
 	{"REL-06 SYS-28: removed while the function is being reset", removed_in_function_reset},
+	{"REL-06 SYS-28: removed while somebody waits for a reset of the function", removed_in_reset_by_hand},
+	{"SYS-28: the bus resets the function while the driver is about to", reset_in_function_reset},
+	{"SYS-28 SYS-29: the system falls asleep while the function is being reset", sleep_in_function_reset},
 	{"REL-06 SYS-28: removed while the firmware is loaded again", removed_in_boot},
 	{"REL-06 SYS-28: removed when the firmware has just been loaded again", removed_after_boot},
 	{"REL-06 SYS-28: the link is lost, and comes back", link_lost},

@@ -112,13 +112,14 @@ static void bad_packet(struct rig *rig)
 }
 
 /*
- * The error of a queue is about to be delivered while the queue is destroyed. The next queue gets the same number, the
- * lowest free one, and must not get the error.
+ * The error of a queue is about to be delivered while the queue is destroyed and its file closed. The next queue gets the
+ * same number, the lowest free one, and must not get the error.
  */
 static bool late_error(struct rig *rig)
 {
 	struct drm_tutti_queue_query query = {0};
 	struct rig other = {.fd = -1};
+	uint32_t number;
 	unsigned before;
 	bool there;
 
@@ -129,8 +130,10 @@ static bool late_error(struct rig *rig)
 	there = soon_reached("event", before);
 	delay("event", 0);
 	CHECK(there);
+	number = rig->queue_number;
 	EXPECT(0, queue_call(rig, DRM_IOCTL_TUTTI_QUEUE_DESTROY));
-	CHECK(rig_queue(&other) && other.queue_number == rig->queue_number);
+	rig_close(rig);
+	CHECK(rig_queue(&other) && other.queue_number == number);
 	sleep(3);
 	query.handle = other.queue;
 	EXPECT(0, call(other.fd, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query));
@@ -171,22 +174,23 @@ static bool late_close(struct rig *rig)
 /** struct creation - of a buffer that takes long to zero. */
 struct creation {
 	struct rig *rig;
+	uint64_t bytes, offset;
 	int error;
 };
 
-static void *create_large(void *data)
+static void *create_buffer(void *data)
 {
 	struct creation *creation = data;
 	uint32_t bo;
 
-	creation->error = bo_create(creation->rig->fd, 64 << 20, DRM_TUTTI_PLACE_CARD, &bo, NULL);
+	creation->error = bo_create(creation->rig->fd, creation->bytes, DRM_TUTTI_PLACE_CARD, &bo, &creation->offset);
 	return NULL;
 }
 
-/* Sixty-four pieces of a third of a second: a reset waits for one of them. */
+/* Sixty-four parts of a third of a second: a reset waits for one of them. */
 static bool reset_while_zeroing(struct rig *rig)
 {
-	struct creation creation = {.rig = rig};
+	struct creation creation = {.rig = rig, .bytes = 64 << 20};
 	uint64_t start, took;
 	unsigned before;
 	pthread_t thread;
@@ -195,7 +199,7 @@ static bool reset_while_zeroing(struct rig *rig)
 	SKIP_UNLESS(have_delays(), NEED_DELAYS);
 	CHECK(rig_open(rig));
 	before = delay("card_zero", 300);
-	CHECK(!pthread_create(&thread, NULL, create_large, &creation));
+	CHECK(!pthread_create(&thread, NULL, create_buffer, &creation));
 	good = soon_reached("card_zero", before);
 	start = now_ns();
 	good &= card_write("card_reset", "firmware");
@@ -204,6 +208,50 @@ static bool reset_while_zeroing(struct rig *rig)
 	pthread_join(thread, NULL);
 	CHECK(good && took < 10 * SECOND);
 	EXPECT(EIO, creation.error);
+	return fresh_works();
+}
+
+/* ---- switched off ---- */
+
+static bool soon_says(const char *attribute, const char *text)
+{
+	for (unsigned i = 0; i < 6000 && !card_says(attribute, text); i++)
+		usleep(10000);
+	return card_says(attribute, text);
+}
+
+/* An unused card is about to be switched off when it interrupts, with messages that make no sense. */
+static bool reset_begins_at_sleep(struct window *window)
+{
+	unsigned before = delay("sleep_claim", 4000), boots;
+	bool there = card_write("power/control", "auto") && soon_reached("sleep_claim", before);
+
+	boots = delay("boot", 6000);
+	window->status->card_ring_tail += 0x100000;
+	there = there && inject("interrupt 0") && soon_reached("boot", boots);
+	delay("sleep_claim", 0);
+	delay("boot", 0);
+	return there;
+}
+
+/* The reset comes to its end while the card is on; then the card is switched off, and does not run. */
+static bool reset_at_sleep(struct rig *rig)
+{
+	struct window window;
+	bool good;
+	uint32_t state;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	SKIP_UNLESS(inject_command, "needs --inject");
+	SKIP_UNLESS(window_open(&window), NEED_WINDOW);
+	CHECK(rig_queue(rig) && rig_works(rig));
+	rig_close(rig);
+	good = reset_begins_at_sleep(&window) && soon_says("card_state", "running") &&
+	       soon_says("power/runtime_status", "suspended");
+	state = window.status->state;
+	window_close(&window);
+	CHECK(card_write("power/control", "on") && good);
+	CHECK(state != TUTTI_STATE_RUNNING);
 	return fresh_works();
 }
 
@@ -322,6 +370,7 @@ const struct driver_test race_tests[] = {
 	{"SYS-27 SYS-28: a close that a reset overtakes does not meet the next queue", late_close},
 	{"SYS-26: a stalled tenant does not delay another's fences", stalled_tenant},
 	{"SYS-28: a reset does not wait until a large buffer has been zeroed", reset_while_zeroing},
+	{"SYS-28 SYS-29: a reset begins while an unused card is being switched off", reset_at_sleep},
 	{"REL-06: the module stays while there is a fence", fence_holds_module},
 	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
 	{0},
