@@ -5,6 +5,7 @@
 
 #include <linux/eventfd.h>
 #include <linux/mm.h>
+#include <linux/pm_runtime.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
 #include <drm/drm_prime.h>
@@ -58,6 +59,16 @@ static inline void tutti_vm_flags(struct vm_area_struct *vma, unsigned long set,
 	vm_flags_mod(vma, set, clear);
 #else
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+#endif
+}
+
+/* A device that has been used lately counts, too. */
+static inline int tutti_pm_get_if_active(struct device *dev)
+{
+#ifdef TUTTI_HAVE_GET_IF_ACTIVE1
+	return pm_runtime_get_if_active(dev);
+#else
+	return pm_runtime_get_if_active(dev, true);
 #endif
 }
 

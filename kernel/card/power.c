@@ -6,6 +6,7 @@
 #include <linux/moduleparam.h>
 #include <linux/pm_runtime.h>
 
+#include "base/compat.h"
 #include "card/power.h"
 
 static uint autosuspend_ms = 2000;
@@ -62,9 +63,14 @@ int tutti_power_wait(struct tutti_device *tdev)
 	return error < 0 ? error : 0;
 }
 
-/** tutti_power_is_on() - registers can be read, with luck: for who only looks. */
-bool tutti_power_is_on(struct tutti_device *tdev)
+/** tutti_power_get_if_on() - for who only looks: keeps a card awake that is. False: it sleeps, or is about to. */
+bool tutti_power_get_if_on(struct tutti_device *tdev)
 {
-	/* the state may change at once, with or without the core's lock */
-	return !data_race(pm_runtime_suspended(tdev->drm.dev));
+	return !IS_ENABLED(CONFIG_PM) || tutti_pm_get_if_active(tdev->drm.dev) > 0;
+}
+
+/** tutti_power_put_unused() - undo tutti_power_get_if_on(). To be looked at is not to be used: it sleeps as soon. */
+void tutti_power_put_unused(struct tutti_device *tdev)
+{
+	pm_runtime_put_autosuspend(tdev->drm.dev);
 }

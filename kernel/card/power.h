@@ -10,6 +10,7 @@ int tutti_power_get(struct tutti_device *tdev);
 void tutti_power_hold(struct tutti_device *tdev);
 void tutti_power_put(struct tutti_device *tdev);
 int tutti_power_wait(struct tutti_device *tdev);
-bool tutti_power_is_on(struct tutti_device *tdev);
+bool tutti_power_get_if_on(struct tutti_device *tdev);
+void tutti_power_put_unused(struct tutti_device *tdev);
 
 #endif

@@ -137,12 +137,15 @@ static ssize_t tutti_sysfs_counter_show(struct device *dev, struct device_attrib
 {
 	struct tutti_device *tdev = tutti_sysfs_to_device(dev);
 	u32 counter = container_of(attr, struct counter_attribute, attr)->counter;
-	u64 value;
+	u64 value = 0; /* a card that is off has counted nothing */
 	int index;
 
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return -ENODEV;
-	value = tutti_power_is_on(tdev) ? readq(tdev->window + tdev->known.counters.offset + counter * sizeof(u64)) : 0;
+	if (tutti_power_get_if_on(tdev)) {
+		value = readq(tdev->window + tdev->known.counters.offset + counter * sizeof(u64));
+		tutti_power_put_unused(tdev);
+	}
 	drm_dev_exit(index);
 	return sysfs_emit(buf, "%llu\n", value);
 }

@@ -84,10 +84,13 @@ static void tutti_channel_take_reply(struct tutti_channel *channel, const struct
 static bool tutti_channel_take_message(struct tutti_device *tdev, struct tutti_message *message)
 {
 	struct tutti_channel *channel = &tdev->channel;
-	u32 tail = tutti_status(tdev, card_ring_tail);
+	u32 tail;
 
 	lockdep_assert_held(&channel->lock);
-	if (!channel->open || tail == channel->head)
+	if (!channel->open) /* the card may be off */
+		return false;
+	tail = tutti_status(tdev, card_ring_tail);
+	if (tail == channel->head)
 		return false;
 	if (tail - channel->head > channel->card_slots) { /* all ones, or nonsense */
 		WRITE_ONCE(channel->open, false);

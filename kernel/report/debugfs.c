@@ -19,38 +19,50 @@ static struct tutti_device *tutti_debugfs_node_device(struct seq_file *m)
 	return to_tutti(node->minor->dev);
 }
 
+/*
+ * For who only looks: registers of a card that sleeps read as nothing, and it is not woken for that. False: it has been
+ * said why. tutti_debugfs_exit() ends it.
+ */
+static bool tutti_debugfs_enter(struct seq_file *m, int *index)
+{
+	struct tutti_device *tdev = tutti_debugfs_node_device(m);
+
+	if (!drm_dev_enter(&tdev->drm, index)) {
+		seq_puts(m, "the card has gone\n");
+		return false;
+	}
+	if (tutti_power_get_if_on(tdev))
+		return true;
+	drm_dev_exit(*index);
+	seq_puts(m, "the card sleeps\n");
+	return false;
+}
+
+static void tutti_debugfs_exit(struct seq_file *m, int index)
+{
+	tutti_power_put_unused(tutti_debugfs_node_device(m));
+	drm_dev_exit(index);
+}
+
 static int tutti_debugfs_show_status(struct seq_file *m, void *unused)
 {
 	struct tutti_device *tdev = tutti_debugfs_node_device(m);
 	int index;
 
-	if (!drm_dev_enter(&tdev->drm, &index))
-		return -ENODEV;
 	seq_printf(m, "device %d generation %lld resets %u\n", atomic_read(&tdev->state),
 		   (s64)atomic64_read(&tdev->generation), READ_ONCE(tdev->resets));
 	seq_printf(m, "recovered by context %u firmware %u function %u; given up %u\n",
 		   READ_ONCE(tdev->rungs[TUTTI_RUNG_CONTEXT]), READ_ONCE(tdev->rungs[TUTTI_RUNG_FIRMWARE]),
 		   READ_ONCE(tdev->rungs[TUTTI_RUNG_FUNCTION]), READ_ONCE(tdev->rungs[TUTTI_RUNG_WEDGED]));
+	if (!tutti_debugfs_enter(m, &index))
+		return 0;
 	seq_printf(m, "firmware state %u boot %u asleep %u heartbeat %u\n", tutti_status(tdev, state),
 		   tutti_status(tdev, boot_sequence), tutti_status(tdev, asleep), tutti_status(tdev, heartbeat));
 	seq_printf(m, "host ring %u of %u, card ring %u of %u\n", tutti_status(tdev, host_ring_head),
 		   readl(tutti_control_at(tdev, host_ring_tail)), readl(tutti_control_at(tdev, card_ring_head)),
 		   tutti_status(tdev, card_ring_tail));
-	drm_dev_exit(index);
+	tutti_debugfs_exit(m, index);
 	return 0;
-}
-
-/* A card that sleeps is not woken, one that is being reset not waited for. */
-static int tutti_debugfs_ask_load(struct tutti_device *tdev, struct tutti_message *load)
-{
-	int error = -EAGAIN, index;
-
-	if (!drm_dev_enter(&tdev->drm, &index))
-		return -ENODEV;
-	if (tutti_power_is_on(tdev) && atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING)
-		error = tutti_message_load(tdev, load);
-	drm_dev_exit(index);
-	return error;
 }
 
 static int tutti_debugfs_show_queues(struct seq_file *m, void *unused)
@@ -89,13 +101,30 @@ static int tutti_debugfs_show_counters(struct seq_file *m, void *unused)
 	struct tutti_device *tdev = tutti_debugfs_node_device(m);
 	int index, i;
 
-	if (!drm_dev_enter(&tdev->drm, &index))
-		return -ENODEV;
+	if (!tutti_debugfs_enter(m, &index))
+		return 0;
 	for (i = 0; i < TUTTI_COUNTERS; i++)
 		seq_printf(m, "%20llu %s\n", readq(tdev->window + tdev->known.counters.offset + i * sizeof(u64)),
 			   texts[i]);
-	drm_dev_exit(index);
+	tutti_debugfs_exit(m, index);
 	return 0;
+}
+
+/* A card that is being reset is not waited for. */
+static void tutti_debugfs_show_load(struct seq_file *m)
+{
+	struct tutti_device *tdev = tutti_debugfs_node_device(m);
+	struct tutti_message load;
+	int index;
+
+	if (!tutti_debugfs_enter(m, &index))
+		return;
+	if (atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING && !tutti_message_load(tdev, &load)) {
+		seq_printf(m, "task slots %llu of %u\n", load.value, tdev->known.task_slots);
+		seq_printf(m, "resident workgroups %llu on %llu of %u SMs, %u fit on one\n", load.arg[0], load.arg[1],
+			   tdev->known.sms, tdev->known.cta_slots);
+	}
+	tutti_debugfs_exit(m, index);
 }
 
 /* What of each kind is left; the firmware knows about its own. */
@@ -103,19 +132,13 @@ static int tutti_debugfs_show_free(struct seq_file *m, void *unused)
 {
 	struct tutti_device *tdev = tutti_debugfs_node_device(m);
 	const struct tutti_discovery *known = &tdev->known;
-	struct tutti_message load;
-	int error = tutti_debugfs_ask_load(tdev, &load);
 
 	seq_printf(m, "contexts %u of %u\n", known->max_contexts - 1 - tutti_object_count(tdev, TUTTI_CONTEXT),
 		   known->max_contexts - 1);
 	seq_printf(m, "queues %u of %u\n", known->max_queues - tutti_object_count(tdev, TUTTI_QUEUE),
 		   known->max_queues);
 	seq_printf(m, "rsbs %u of %u\n", known->max_rsbs - tutti_object_count(tdev, TUTTI_RSB), known->max_rsbs);
-	if (error)
-		return 0;
-	seq_printf(m, "task slots %llu of %u\n", load.value, known->task_slots);
-	seq_printf(m, "resident workgroups %llu on %llu of %u SMs, %u fit on one\n", load.arg[0], load.arg[1],
-		   known->sms, known->cta_slots);
+	tutti_debugfs_show_load(m);
 	return 0;
 }
 
@@ -147,10 +170,13 @@ static int tutti_debugfs_show_rsbs(struct seq_file *m, void *unused)
 	struct tutti_device *tdev = tutti_debugfs_node_device(m);
 	struct tutti_rsb *table = kzalloc(sizeof(*table), GFP_KERNEL);
 	struct tutti_object *object;
+	int index;
 	u32 id;
 
 	if (!table)
 		return -ENOMEM;
+	if (!tutti_debugfs_enter(m, &index))
+		goto free;
 	for (id = 0; id < tdev->known.max_rsbs; id++) {
 		object = tutti_object_find(tdev, TUTTI_RSB, id);
 		if (!object)
@@ -158,6 +184,8 @@ static int tutti_debugfs_show_rsbs(struct seq_file *m, void *unused)
 		tutti_debugfs_show_rsb(m, object, table);
 		tutti_object_put(object);
 	}
+	tutti_debugfs_exit(m, index);
+free:
 	kfree(table);
 	return 0;
 }
@@ -174,21 +202,27 @@ static int tutti_debugfs_show_memory(struct seq_file *m, void *unused)
 }
 
 /* The firmware may write meanwhile: what it overwrites is lost, as in any such log. */
+static void tutti_debugfs_print_log(struct seq_file *m, void __iomem *log, u32 room)
+{
+	u64 head = readq(log + offsetof(struct tutti_log, head)), at;
+	u32 bytes = readl(log + offsetof(struct tutti_log, bytes));
+
+	if (!is_power_of_2(bytes) || bytes > room)
+		return;
+	for (at = head > bytes ? head - bytes : 0; at != head; at++)
+		seq_putc(m, readb(log + sizeof(struct tutti_log) + (at & (bytes - 1))));
+}
+
 static int tutti_debugfs_show_log(struct seq_file *m, void *unused)
 {
 	struct tutti_device *tdev = tutti_debugfs_node_device(m);
-	u64 base = tdev->known.log.offset, head, at;
-	u32 bytes;
+	const struct tutti_region *log = &tdev->known.log;
 	int index;
 
-	if (!drm_dev_enter(&tdev->drm, &index))
-		return -ENODEV;
-	head = readq(tdev->window + base + offsetof(struct tutti_log, head));
-	bytes = readl(tdev->window + base + offsetof(struct tutti_log, bytes));
-	if (is_power_of_2(bytes) && bytes <= tdev->known.log.bytes - sizeof(struct tutti_log))
-		for (at = head > bytes ? head - bytes : 0; at != head; at++)
-			seq_putc(m, readb(tdev->window + base + sizeof(struct tutti_log) + (at & (bytes - 1))));
-	drm_dev_exit(index);
+	if (!tutti_debugfs_enter(m, &index))
+		return 0;
+	tutti_debugfs_print_log(m, tdev->window + log->offset, log->bytes - sizeof(struct tutti_log));
+	tutti_debugfs_exit(m, index);
 	return 0;
 }
 

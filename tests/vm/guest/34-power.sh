@@ -83,6 +83,7 @@ check "SYS-29: it may lose it" may_lose_power
 check "SYS-29: unused, it does" cold_and_empty
 check "SYS-29: and it has no addresses" fails has_addresses
 check "SYS-29: who only looks does not wake it" look
+check "SYS-29: and is told that it sleeps" sh -c 'cat /sys/kernel/debug/*/*/tutti_status | grep -q "^the card sleeps"'
 check "SYS-29: opened, it works" works
 check "SYS-29: off again, and opened by two at once" cold_and_empty && check "SYS-29: both work" two_at_once
 check "SYS-29: it interrupts, after its power was off" interrupted

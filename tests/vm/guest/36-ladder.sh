@@ -76,6 +76,12 @@ check "SYS-29: awake by default" state running
 echo auto >"$card/power/control"
 check "SYS-29: unused, it is switched off" soon 20 state failed
 check "SYS-29: runtime PM says so" grep -q suspended "$card/power/runtime_status"
+for file in status counters log; do
+	check "SYS-29: debugfs, tutti_$file: a card that sleeps is not read" sh -c "cat /sys/kernel/debug/*/*/tutti_$file | grep -q '^the card sleeps'"
+done
+check "SYS-29: what the driver knows without it is shown" sh -c 'cat /sys/kernel/debug/*/*/tutti_status | grep -q "^recovered by"'
+check "SYS-29: sysfs, a counter of a card that sleeps" [ "$(cat "$card/tutti_counters/KERNELS")" = 0 ]
+check "SYS-29: and looking has not woken it" grep -q suspended "$card/power/runtime_status"
 check "SYS-29: opened, it works" works
 exec 4<>"$(node)"
 sleep 4
