@@ -17,10 +17,12 @@
 	X(unplug_unpin)   /* the device is being removed: a buffer's DMA addresses are gone, its pages pinned yet */ \
 	X(import_free)    /* an imported buffer is being freed, and about to be detached */ \
 	X(card_zero)      /* a part of card memory is about to be zeroed, during which no reset begins */ \
+	X(card_zero_piece) /* the same, a piece of that part */ \
 	X(boot)           /* the card has been asked to boot, and nobody has looked for its answer */ \
 	X(restarted)      /* the firmware has been loaded again, and nothing has been asked of it */ \
 	X(function_reset) /* the function is about to be reset, for the first time or again */ \
 	X(bus_frozen)     /* an error of the bus has closed the card; its reset comes next */ \
+	X(watchdog)       /* the watchdog is about to look at the card */ \
 	X(sleep)          /* nobody has the card open: it is about to be switched off */ \
 	X(sleep_claim)    /* the same, after all that was seen to be going on has come to its end */
 

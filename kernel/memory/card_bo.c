@@ -7,6 +7,7 @@
 
 #include "base/compat.h"
 #include "base/delay.h"
+#include "card/card.h"
 #include "card/gate.h"
 #include "card/power.h"
 #include "memory/account.h"
@@ -14,6 +15,7 @@
 #include "memory/dummy.h"
 
 #define ZERO_CHUNK SZ_1M
+#define ZERO_PIECE SZ_16K
 
 static void tutti_card_bo_free(struct drm_gem_object *obj)
 {
@@ -204,6 +206,26 @@ static const struct drm_gem_object_funcs card_funcs = {
 	.vm_ops = &card_vm_ops,
 };
 
+/*
+ * Stores that do not reach the card are lost without a word, and what they should have overwritten is somebody's memory.
+ * So each piece has to be followed by a read that reaches it. A link that was lost has reset the card, which answers again
+ * when the driver has been told, and so not before the gate is open. Only who switches a bridge above the card off and on
+ * can do that without the driver; pieces are short, so that he is noticed, too.
+ */
+static int tutti_card_bo_zero_bytes(struct tutti_device *tdev, u64 at, u64 bytes)
+{
+	u64 end = at + bytes;
+
+	for (; at < end; at += ZERO_PIECE) {
+		tutti_delay(TUTTI_DELAY_card_zero_piece);
+		memset_io(tdev->aperture + at, 0, min_t(u64, ZERO_PIECE, end - at));
+		wmb(); /* the stores (write-combined) are on their way before the read */
+		if (!tutti_card_is_there(tdev))
+			return -EIO;
+	}
+	return 0;
+}
+
 /* In a chunk's time a reset can come in between. */
 static int tutti_card_bo_zero_chunk(struct tutti_bo *bo, struct tutti_file *file, u64 at)
 {
@@ -214,9 +236,9 @@ static int tutti_card_bo_zero_chunk(struct tutti_bo *bo, struct tutti_file *file
 	if (error)
 		return error;
 	tutti_delay(TUTTI_DELAY_card_zero);
-	memset_io(tdev->aperture + bo->node.start + at, 0, bytes);
+	error = tutti_card_bo_zero_bytes(tdev, bo->node.start + at, bytes);
 	tutti_gate_exit(file, index);
-	return fatal_signal_pending(current) ? -EINTR : 0;
+	return !error && fatal_signal_pending(current) ? -EINTR : error;
 }
 
 static int tutti_card_bo_zero(struct tutti_bo *bo, struct tutti_file *file)
@@ -228,7 +250,6 @@ static int tutti_card_bo_zero(struct tutti_bo *bo, struct tutti_file *file)
 		error = tutti_card_bo_zero_chunk(bo, file, at);
 		cond_resched();
 	}
-	wmb(); /* zeroes are there before anybody has the handle */
 	return error;
 }
 

@@ -2,6 +2,7 @@
 /* Looks at the card twice a second: does its firmware live, has an interrupt or a doorbell been lost (spec SYS-28)? */
 #include <linux/moduleparam.h>
 
+#include "base/delay.h"
 #include "card/card.h"
 #include "card/gate.h"
 #include "firmware/channel.h"
@@ -85,6 +86,7 @@ static void tutti_watchdog_work(struct work_struct *work)
 
 	if (!drm_dev_enter(&tdev->drm, &index))
 		return;
+	tutti_delay(TUTTI_DELAY_watchdog);
 	if (atomic_read(&tdev->state) == TUTTI_DEVICE_RUNNING)
 		tutti_watchdog_look(tdev);
 	queue_delayed_work(tdev->work_queue, &tdev->watchdog, PERIOD_JIFFIES);

@@ -211,6 +211,83 @@ static bool reset_while_zeroing(struct rig *rig)
 	return fresh_works();
 }
 
+/* ---- a link that is lost for a moment ---- */
+
+#define ZEROED (32 * PAGE) /* eight pieces */
+
+static uint8_t *see_buffer(int fd, uint64_t offset)
+{
+	void *memory = mmap(NULL, ZEROED, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* What the next buffer of this size finds in its place. */
+static bool leave_secret(int fd)
+{
+	struct drm_gem_close close_it = {0};
+	uint64_t offset;
+	uint8_t *memory;
+
+	EXPECT(0, bo_create(fd, ZEROED, DRM_TUTTI_PLACE_CARD, &close_it.handle, &offset));
+	memory = see_buffer(fd, offset);
+	CHECK(memory);
+	memset(memory, 0x5a, ZEROED);
+	munmap(memory, ZEROED);
+	EXPECT(0, call(fd, DRM_IOCTL_GEM_CLOSE, &close_it));
+	return true;
+}
+
+static bool sees_secret(int fd, uint64_t offset)
+{
+	uint8_t *memory = see_buffer(fd, offset);
+	bool seen = false;
+
+	for (uint64_t i = 0; memory && i < ZEROED; i++)
+		seen |= memory[i] != 0;
+	if (memory)
+		munmap(memory, ZEROED);
+	return seen;
+}
+
+/* Lost when the third piece is about to be zeroed, and back some pieces later. */
+static bool lose_link_for_a_moment(unsigned before)
+{
+	bool lost = true;
+
+	for (unsigned i = 0; i < 3; i++)
+		lost &= soon_reached("card_zero_piece", before + i);
+	lost = lost && card_link(false);
+	usleep(800000);
+	card_link(true);
+	delay("card_zero_piece", 0);
+	return lost;
+}
+
+/* Nobody sees it but who zeroes memory: the watchdog waits meanwhile. What another has left there must not be seen. */
+static bool link_lost_while_zeroing(struct rig *rig)
+{
+	struct creation creation = {.rig = rig, .bytes = ZEROED};
+	unsigned before;
+	pthread_t thread;
+	bool lost;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	SKIP_UNLESS(card_link(true), "the card has no port of its own");
+	CHECK(rig_open(rig) && leave_secret(rig->fd));
+	before = delay("watchdog", 6000);
+	CHECK(soon_reached("watchdog", before));
+	before = delay("card_zero_piece", 300);
+	CHECK(!pthread_create(&thread, NULL, create_buffer, &creation));
+	lost = lose_link_for_a_moment(before);
+	pthread_join(thread, NULL);
+	delay("watchdog", 0);
+	CHECK(lost && (creation.error == EIO || !creation.error));
+	CHECK(creation.error || !sees_secret(rig->fd, creation.offset));
+	CHECK(card_write("card_reset", "function")); /* should the watchdog have been so slow that it has noticed */
+	return fresh_works();
+}
+
 /* ---- switched off ---- */
 
 static bool soon_says(const char *attribute, const char *text)
@@ -370,6 +447,7 @@ const struct driver_test race_tests[] = {
 	{"SYS-27 SYS-28: a close that a reset overtakes does not meet the next queue", late_close},
 	{"SYS-26: a stalled tenant does not delay another's fences", stalled_tenant},
 	{"SYS-28: a reset does not wait until a large buffer has been zeroed", reset_while_zeroing},
+	{"SYS-22 SYS-28: memory that the link did not let be zeroed is not given away", link_lost_while_zeroing},
 	{"SYS-28 SYS-29: a reset begins while an unused card is being switched off", reset_at_sleep},
 	{"REL-06: the module stays while there is a fence", fence_holds_module},
 	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
