@@ -4,6 +4,7 @@
 #include <drm/drm_prime.h>
 
 #include "base/compat.h"
+#include "base/delay.h"
 #include "card/power.h"
 #include "driver/drv.h"
 #include "memory/account.h"
@@ -119,6 +120,21 @@ static const struct drm_ioctl_desc ioctls[] = {
 	DRM_IOCTL_DEF_DRV(TUTTI_TRACE_READ, tutti_tracing_read_ioctl, DRM_RENDER_ALLOW),
 };
 
+/* ---- dma-bufs ---- */
+
+/* Removal of the device detaches imported buffers, and the DRM core looks at their attachment without a lock. */
+static int tutti_drv_handle_to_fd(struct drm_device *drm, struct drm_file *df, u32 handle, u32 flags, int *fd)
+{
+	int error, index;
+
+	if (!drm_dev_enter(drm, &index))
+		return -ENODEV;
+	tutti_delay(TUTTI_DELAY_export);
+	error = drm_gem_prime_handle_to_fd(drm, df, handle, flags, fd);
+	drm_dev_exit(index);
+	return error;
+}
+
 /* ---- the node ---- */
 
 /*
@@ -174,7 +190,7 @@ const struct drm_driver tutti_drm_driver = {
 	.ioctls = ioctls,
 	.num_ioctls = ARRAY_SIZE(ioctls),
 	.gem_create_object = tutti_system_bo_alloc,
-	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
+	.prime_handle_to_fd = tutti_drv_handle_to_fd,
 	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
 	.gem_prime_import = tutti_card_bo_import,
 	.gem_prime_import_sg_table = tutti_system_bo_import,

@@ -236,6 +236,50 @@ static bool freed_in_unplug(struct rig *rig)
 	return fresh_works();
 }
 
+/** struct exporting - an imported buffer once more. */
+struct exporting {
+	struct rig *rig;
+	uint32_t handle;
+	int error;
+};
+
+static void *export(void *data)
+{
+	struct exporting *exporting = data;
+	struct drm_prime_handle prime = {.handle = exporting->handle, .flags = DRM_CLOEXEC};
+
+	exporting->error = call(exporting->rig->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime);
+	if (!exporting->error)
+		close(prime.fd);
+	return NULL;
+}
+
+/* What is exported is the attachment of the import, by which removal must not have detached the buffer. */
+static bool exported_in_unplug(struct rig *rig)
+{
+	struct foreign foreign = {.fd = -1};
+	struct exporting exporting = {.rig = rig};
+	bool there, unbound;
+	pthread_t thread;
+	uint64_t took;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	if (!udmabuf_make(&foreign))
+		return false;
+	CHECK(rig_queue(rig) && import(rig, &foreign, &exporting.handle));
+	there = delayed_thread(&thread, "export", 4000, export, &exporting);
+	took = now_ns();
+	unbound = driver_unbind();
+	took = now_ns() - took;
+	pthread_join(thread, NULL);
+	foreign_close(&foreign);
+	rig_close(rig);
+	CHECK(driver_bind() && there && unbound);
+	EXPECT(0, exporting.error);
+	CHECK(took > 2 * SECOND);
+	return fresh_works();
+}
+
 /* A buffer that is not made of whole pages cannot be made here; the size of what is mapped is checked. */
 static bool beyond(struct rig *rig)
 {
@@ -256,6 +300,7 @@ const struct driver_test import_tests[] = {
 	{"SYS-22 REL-06: a buffer of udmabuf, and removal in every order", udmabuf_orders},
 	{"SYS-22 REL-06: a buffer of vgem, and removal in every order", vgem_orders},
 	{"REL-06: an imported buffer is freed while the device is removed", freed_in_unplug},
+	{"REL-06: an imported buffer is exported while the device is removed", exported_in_unplug},
 	{"SYS-22 SYS-23: no more is mapped than was imported", beyond},
 	{0},
 };
