@@ -11,8 +11,10 @@
 static int tutti_system_bo_pin_pages(struct tutti_bo *bo)
 {
 	struct sg_table *sgt;
-	int error = drm_gem_shmem_pin(&bo->shmem);
+	int error;
 
+	tutti_delay(TUTTI_DELAY_allocate);
+	error = drm_gem_shmem_pin(&bo->shmem);
 	if (error)
 		return error;
 	sgt = drm_gem_shmem_get_sg_table(&bo->shmem);

@@ -184,6 +184,20 @@ static bool rescued(struct rig *rig)
 	return true;
 }
 
+/* A reload that somebody asks for is no sign of a sick card, however often: it stays a reload, and memory stays. */
+static bool rescued_again(struct rig *rig)
+{
+	struct shared shared;
+
+	CHECK(rig_open(rig) && share(rig, &shared));
+	for (unsigned i = 0; i < 5; i++)
+		EXPECT(0, device_reset());
+	EXPECT(0xcafe, shared.exported[0]);
+	EXPECT(0xcafe, shared.words[0]);
+	unshare(&shared);
+	return fresh_works();
+}
+
 /* Every mapping of lost card memory becomes plain memory, that of a dma-buf as well. */
 static bool lost(struct rig *rig)
 {
@@ -392,6 +406,7 @@ const struct driver_test memory_driver_tests[] = {
 	{"SYS-22: card memory is shared with another file", exported},
 	{"SYS-22 SYS-29: card memory that is a dma-buf keeps the card's power", keeps_power},
 	{"SYS-22 SYS-28: card memory outlives a reload of the firmware", rescued},
+	{"SYS-22 SYS-28: card memory outlives any number of reloads by request", rescued_again},
 	{"SYS-22 SYS-28: card memory does not outlive a function-level reset", lost},
 	{"SYS-22 SYS-26 SYS-28: a signal in card memory that was lost is no answer", lost_signal},
 	{"SYS-23: empty page tables are given back", empty_tables},

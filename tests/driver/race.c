@@ -211,6 +211,42 @@ static bool reset_while_zeroing(struct rig *rig)
 	return fresh_works();
 }
 
+/** struct mapping - of a buffer that takes long to allocate. */
+struct mapping {
+	struct rig *rig;
+	uint32_t bo;
+	int error;
+};
+
+static void *map_buffer(void *data)
+{
+	struct mapping *mapping = data;
+
+	mapping->error = bo_map(mapping->rig->fd, mapping->rig->context, mapping->bo, 4 * BASE, BYTES);
+	return NULL;
+}
+
+/* The first mapping of a buffer allocates its pages, which may take long; a reset does not wait for that. */
+static bool reset_while_mapping(struct rig *rig)
+{
+	struct mapping mapping = {.rig = rig};
+	uint64_t start, took;
+	pthread_t thread;
+	bool good;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(rig_queue(rig));
+	EXPECT(0, bo_create(rig->fd, BYTES, DRM_TUTTI_PLACE_SYSTEM, &mapping.bo, NULL));
+	good = delayed_thread(&thread, "allocate", 20000, map_buffer, &mapping);
+	start = now_ns();
+	good &= card_write("card_reset", "firmware");
+	took = now_ns() - start;
+	pthread_join(thread, NULL);
+	CHECK(good && took < 15 * SECOND);
+	EXPECT(EIO, mapping.error);
+	return fresh_works();
+}
+
 /* ---- a link that is lost for a moment ---- */
 
 #define ZEROED (32 * PAGE) /* eight pieces */
@@ -447,6 +483,7 @@ const struct driver_test race_tests[] = {
 	{"SYS-27 SYS-28: a close that a reset overtakes does not meet the next queue", late_close},
 	{"SYS-26: a stalled tenant does not delay another's fences", stalled_tenant},
 	{"SYS-28: a reset does not wait until a large buffer has been zeroed", reset_while_zeroing},
+	{"SYS-28: a reset does not wait until the pages of a buffer have been allocated", reset_while_mapping},
 	{"SYS-22 SYS-28: memory that the link did not let be zeroed is not given away", link_lost_while_zeroing},
 	{"SYS-28 SYS-29: a reset begins while an unused card is being switched off", reset_at_sleep},
 	{"REL-06: the module stays while there is a fence", fence_holds_module},
