@@ -165,6 +165,7 @@ int tutti_mmu_map(struct tutti_mmu *mmu, u64 va, u64 bus, u64 bytes, u64 flags)
 		va += LEVEL_BYTES(level);
 		bus += LEVEL_BYTES(level);
 		bytes -= LEVEL_BYTES(level);
+		cond_resched();
 	}
 	dma_wmb();
 	return 0;
