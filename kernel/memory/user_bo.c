@@ -104,15 +104,13 @@ static int tutti_user_bo_fill(struct tutti_bo *bo, u64 address)
 	unsigned long pages = bo->shmem.base.size >> PAGE_SHIFT;
 	int error;
 
-	bo->user_pages = kvcalloc(pages, sizeof(*bo->user_pages), GFP_KERNEL_ACCOUNT);
-	if (!bo->user_pages)
-		return -ENOMEM;
 	error = tutti_user_bo_account(current->mm, pages);
 	if (error)
 		return error;
 	mmgrab(current->mm);
 	bo->user = current->mm;
-	return tutti_user_bo_pin_pages(bo, address);
+	bo->user_pages = kvcalloc(pages, sizeof(*bo->user_pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	return bo->user_pages ? tutti_user_bo_pin_pages(bo, address) : -ENOMEM;
 }
 
 /*
