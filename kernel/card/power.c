@@ -72,5 +72,6 @@ bool tutti_power_get_if_on(struct tutti_device *tdev)
 /** tutti_power_put_unused() - undo tutti_power_get_if_on(). To be looked at is not to be used: it sleeps as soon. */
 void tutti_power_put_unused(struct tutti_device *tdev)
 {
-	pm_runtime_put_autosuspend(tdev->drm.dev);
+	/* newer kernels' pm_runtime_put_autosuspend() marks the device as used now */
+	__pm_runtime_suspend(tdev->drm.dev, RPM_GET_PUT | RPM_ASYNC | RPM_AUTO);
 }

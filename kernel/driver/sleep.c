@@ -91,17 +91,20 @@ static int tutti_sleep_not_now(struct tutti_device *tdev)
 static int tutti_sleep_runtime_suspend(struct device *dev)
 {
 	struct tutti_device *tdev = dev_get_drvdata(dev);
+	bool stopped;
 
 	tutti_delay(TUTTI_DELAY_sleep);
 	tutti_watchdog_stop(tdev);
 	tutti_recovery_flush_kills(tdev);
 	tutti_delay(TUTTI_DELAY_sleep_claim);
-	if (tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING)) {
-		tutti_reset_stop(tdev);
-		tutti_gate_release(tdev);
+	if (!tutti_gate_claim(tdev, TUTTI_DEVICE_RUNNING))
+		return atomic_read(&tdev->state) == TUTTI_DEVICE_WEDGED ? 0 : tutti_sleep_not_now(tdev);
+	stopped = tutti_reset_stop(tdev);
+	tutti_gate_release(tdev);
+	if (stopped)
 		return 0;
-	}
-	return atomic_read(&tdev->state) == TUTTI_DEVICE_WEDGED ? 0 : tutti_sleep_not_now(tdev);
+	tutti_gate_trigger(tdev, TUTTI_RUNG_FUNCTION, "the card does not stop");
+	return tutti_sleep_not_now(tdev);
 }
 
 static void tutti_sleep_wake(struct tutti_device *tdev)

@@ -200,14 +200,18 @@ int tutti_fw_boot(struct tutti_device *tdev)
 	return tutti_fw_boot_result(tdev, tutti_fw_boot_wait(tdev));
 }
 
-/* A boot request without an image is a stop (control.h). Bounded, as the card may be dead. */
-void tutti_fw_stop(struct tutti_device *tdev)
+/* A boot request without an image is a stop (control.h). Bounded, as the card may be dead. False: it does not answer. */
+bool tutti_fw_stop(struct tutti_device *tdev)
 {
 	ktime_t end = ktime_add_ms(ktime_get(), 1000);
 
 	writeq(0, tutti_control_at(tdev, image_offset));
 	writeq(0, tutti_control_at(tdev, image_bytes));
 	tutti_fw_request_boot(tdev);
-	while (!tutti_fw_boot_answered(tdev) && tutti_card_is_there(tdev) && ktime_before(ktime_get(), end))
+	while (!tutti_fw_boot_answered(tdev)) {
+		if (!tutti_card_is_there(tdev) || ktime_after(ktime_get(), end))
+			return false;
 		usleep_range(200, 500);
+	}
+	return true;
 }

@@ -6,7 +6,7 @@
 
 int tutti_fw_read(struct tutti_device *tdev);
 int tutti_fw_boot(struct tutti_device *tdev);
-void tutti_fw_stop(struct tutti_device *tdev);
+bool tutti_fw_stop(struct tutti_device *tdev);
 void tutti_fw_fini(struct tutti_device *tdev);
 
 #endif

@@ -68,10 +68,12 @@ int tutti_reset_restart(struct tutti_device *tdev)
 	return error ? error : tutti_settings_restore(tdev);
 }
 
-/** tutti_reset_stop() - the card does nothing and knows nothing; nobody has it open. */
-void tutti_reset_stop(struct tutti_device *tdev)
+/** tutti_reset_stop() - the card does nothing and knows nothing; nobody has it open. False: it may still do something. */
+bool tutti_reset_stop(struct tutti_device *tdev)
 {
 	tutti_channel_close(tdev);
-	tutti_fw_stop(tdev);
+	if (!tutti_fw_stop(tdev))
+		return false;
 	tutti_reset_forget(tdev);
+	return true;
 }

@@ -16,6 +16,6 @@ void tutti_reset_begin(struct tutti_device *tdev, unsigned int subclass);
 void tutti_reset_lose_memory(struct tutti_device *tdev);
 int tutti_reset_restart(struct tutti_device *tdev);
 void tutti_reset_forget(struct tutti_device *tdev);
-void tutti_reset_stop(struct tutti_device *tdev);
+bool tutti_reset_stop(struct tutti_device *tdev);
 
 #endif

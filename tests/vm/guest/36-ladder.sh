@@ -93,6 +93,17 @@ check "SYS-29: unbound while it is off" sh -c "sleep 4; . /lib/vm.sh; card_unbin
 echo on >"$card/power/control"
 check "SYS-29: bound again" card_bind tutti
 check "SYS-29: and it works" works
+
+# A card that does not acknowledge its stop may still write to memory that would be somebody else's.
+dmesg -c >/dev/null
+control inject removed >/dev/null
+echo auto >"$card/power/control"
+check "SYS-29 SYS-28: unused, and does not stop: it is reset" soon 60 said "the card does not stop: resetting the card"
+check "SYS-29 SYS-28: in vain" soon 120 said "the card is wedged"
+control replug >/dev/null
+echo on >"$card/power/control"
+check "SYS-28: when it answers again, a reset by hand brings it back" sh -c "echo function >$card/card_reset"
+check "SYS-29: and it works" works
 card_unbind
 check_all_freed
 check "the module unloads" rmmod tutti
