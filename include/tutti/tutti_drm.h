@@ -119,7 +119,8 @@ TUTTI_AT(struct drm_tutti_query, pointer, 8);
 /**
  * struct drm_tutti_bo_create - buffer object of @size bytes (rounded up to pages), zeroed.
  *
- * Errors: -EINVAL size 0 or beyond any memory, placement; -ENOSPC card memory is full; -EDQUOT.
+ * Errors: -EINVAL size 0 or beyond any memory, placement; -ENOSPC card memory is full; -EDQUOT; -EIO also when the card
+ * could not be reached while the memory was zeroed.
  */
 struct drm_tutti_bo_create {
 	__u64 size;      /* in and out */
