@@ -57,6 +57,29 @@ static void bars(void **state)
 	assert_int_equal(p.bar_bytes, 128 * MIB);
 }
 
+/* A card that is not what was asked for is not made. */
+static void topologies(void **state)
+{
+	char path[] = "/tmp/tutti-topology-XXXXXX";
+	struct process_options options = {.topology = path, .vectors = 1, .workers = 1};
+	struct process p;
+	int file = mkstemp(path);
+
+	assert_int_equal(write(file, "teapot 1\n", 9), 9);
+	assert_int_equal(process_init(&p, &options), -EINVAL);
+	assert_null(p.card);
+	assert_int_equal(pwrite(file, "gpc 3\n#\n\n", 9, 0), 9);
+	assert_int_equal(process_topology(&p.config, &options), 0);
+	assert_int_equal(p.config.gpcs, 1);
+	close(file);
+	unlink(path);
+	assert_int_equal(process_init(&p, &options), -ENOENT);
+	assert_null(p.card);
+	options = (struct process_options){.size = 3 * MIB};
+	assert_int_equal(process_init(&p, &options), -EINVAL);
+	assert_null(p.card);
+}
+
 /* ---- commands ---- */
 
 static struct process card;
@@ -522,6 +545,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    PLAIN("SYS-10: sizes of the BAR", bars),
+	    PLAIN("SYS-14: topologies", topologies),
 	    CARD("SYS-11: lines of the control socket", lines),
 	    CARD("SYS-11: its help", helps),
 	    CARD("SYS-11: its status", tells_status),
