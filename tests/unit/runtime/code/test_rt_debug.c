@@ -65,6 +65,14 @@ KERNEL void of_nothing(void *a)
 	__asm__ volatile("" : : "r"(a) : "memory");
 }
 
+#define LONG_NAME a_name_that_is_longer_than_any_buffer_for_it_since_it_repeats_itself_again_and_again_until_it_has_three_hundred_characters_a_name_that_is_longer_than_any_buffer_for_it_since_it_repeats_itself_again_and_again_until_it_has_three_hundred_characters_a_name_that_is_longer_than_any_buffer_for_it_since
+struct LONG_NAME;
+
+KERNEL void of_a_long_name(struct LONG_NAME *const *a)
+{
+	__asm__ volatile("" : : "r"(a) : "memory");
+}
+
 KERNEL void no_pointer(long a)
 {
 	__asm__ volatile("" : : "r"(a) : "memory");
@@ -102,6 +110,7 @@ static struct {
 	uint32_t offset, bytes;
 } told[16];
 static unsigned n, stop_at;
+static size_t type_length;
 
 static int note(const struct tutti_argument *argument, void *context)
 {
@@ -109,6 +118,7 @@ static int note(const struct tutti_argument *argument, void *context)
 	assert_true(n < 16);
 	snprintf(told[n].name, sizeof(told[n].name), "%s", argument->name);
 	snprintf(told[n].type, sizeof(told[n].type), "%s", argument->type);
+	type_length = strlen(argument->type);
 	told[n].offset = argument->offset;
 	told[n].bytes = argument->bytes;
 	return ++n == stop_at ? 77 : 0;
@@ -166,6 +176,9 @@ static void other_parameters(void **state)
 	assert_string_equal(told[0].type, "const double");
 	assert_int_equal(told[0].bytes, 8);
 	assert_string_equal(told[0].name, "");
+	assert_int_equal(ask("of_a_long_name"), 0);
+	assert_int_equal(type_length, 255); /* what there is room for */
+	assert_memory_equal(told[0].type, "struct a_name_that", 18);
 	assert_int_equal(ask("of_nothing"), -ENODATA);
 	assert_int_equal(ask("no_pointer"), -ENODATA);
 	assert_int_equal(ask("no_argument"), -ENODATA);
