@@ -21,6 +21,7 @@ struct check {
 	uint32_t contract_max;
 	bool leave_undefined; /* the file is not going to be loaded */
 	bool note_seen;
+	uint64_t note_bytes; /* of all segments of notes so far */
 	const char *message;
 };
 
@@ -143,6 +144,9 @@ static int check_notes(struct check *check, const Elf64_Phdr *p)
 
 	if (!inside(check->elf, p->p_offset, p->p_filesz))
 		return bad(check, "a note is not inside the file");
+	check->note_bytes += p->p_filesz;
+	if (check->note_bytes > check->elf->bytes) /* overlapping segments could otherwise multiply the work */
+		return bad(check, "more notes than bytes");
 	while (end - at >= sizeof(Elf64_Nhdr)) {
 		Elf64_Nhdr n;
 		uint64_t name, content;

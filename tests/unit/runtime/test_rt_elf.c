@@ -126,6 +126,7 @@ static void one_defect_each(void **state)
 	DEFECT(o.s[3].sh_size = sizeof(o), "relocations");
 	for (unsigned i = 0; i < 3; i++) /* a CGA has three extents */
 		DEFECT((o.kd.cga_kind = TUTTI_CGA_GPC, o.kd.cga[0] = o.kd.cga[1] = o.kd.cga[2] = 2, o.kd.cga[i] = 0), "CGA");
+	DEFECT((o.p[0] = o.p[2] = o.p[3] = (Elf64_Phdr){PT_NOTE, PF_R, AT(code), 0, 0, 4096, 4096, 4}), "more notes than bytes");
 	DEFECT(o.s[3].sh_link = o.h.e_shnum, "without a symbol table");
 	DEFECT(o.s[3].sh_link = 2, "names no symbol");
 	DEFECT(o.rela[1].r_info = ELF64_R_INFO(sizeof(o.sym) / sizeof(*o.sym), R_RISCV_64), "names no symbol");
