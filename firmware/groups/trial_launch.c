@@ -3,7 +3,6 @@
 
 #include "core/task_record.h"
 #include "groups/cga_search.h"
-#include "place/mixed_shapes.h"
 #include "place/visit.h"
 
 struct trial trial HOT_DATA;
@@ -145,15 +144,6 @@ COLD void trial_undo(struct trial_mark mark)
 
 /* ---- the end of the search ---- */
 
-/* Update the card-wide lake of the shape, and what other shapes know of the SMs. */
-static void place_positions(struct shape *shape, const struct gpc *gpc, uint32_t repeat, uint32_t mask)
-{
-	unsigned n = domain_scatter(gpc, mask);
-
-	while (n--)
-		shape_placed(shape, domain_part[n][0], domain_part[n][1], repeat);
-}
-
 /* Write a record for one GPC-local segment, with SMs by position on the card. Return: the record */
 static uint32_t *translate_segment(const uint32_t *record, const uint32_t *segment)
 {
@@ -189,14 +179,16 @@ static void translate(uint32_t *from, uint32_t *end)
 
 COLD void trial_commit(uint32_t ctas)
 {
-	struct shape *shape = trial.task->shape;
 	uint32_t *p, *q, *end = command_ring.next;
+	unsigned n;
 
-	mixed_before();
+	placed_begin();
 	for (p = trial.first.next; p != end; p = record_next(p))
 		if ((*p & 0xff) == TUTTI_CMD_LAUNCH)
 			for (q = p + 3; q < p + (*p >> 8 & 0xff); q += 2)
-				place_positions(shape, record_gpc(p), *q & 0xffff, q[1]);
+				for (n = domain_scatter(record_gpc(p), q[1]); n--;)
+					placed_add(domain_part[n][0], domain_part[n][1], *q & 0xffff);
+	placed_end(trial.task->shape, NULL);
 	if (trial.cga->identities)
 		return;
 	translate(trial.first.next, end);

@@ -128,8 +128,19 @@ void shape_limit(const uint32_t *mask, uint32_t blocks);
  * @from: the lake that they were taken from, which already counts them; NULL: none
  */
 void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *segments, const uint32_t *end);
-/** shape_placed() - account for @repeat CTAs on each of SMs @mask of word @word. Call mixed_before() before the first. */
-void shape_placed(struct shape *shape, uint32_t word, uint32_t mask, uint32_t repeat);
+/** union placed - the CTAs that a placement gives to each SM; plane p has the SMs whose number of CTAs has bit p set. */
+#define PLACED_PLANES 6u /* there are at most LAKE_LEVELS */
+extern union placed {
+	uint8_t ctas[FW_MAX_SMS];
+	uint32_t plane[PLACED_PLANES][LAKE_WORDS];
+} placed;
+/*
+ * The same step by step: placed_begin(), placed_add() for @repeat CTAs on each of SMs @mask of word @word, as often as need
+ * be, and placed_end().
+ */
+void placed_begin(void);
+void placed_add(uint32_t word, uint32_t mask, uint32_t repeat);
+void placed_end(struct shape *shape, const struct lake *from);
 /** shape_empty() - call it when the card has become empty: no SM is tainted any more, pending changes take effect. */
 void shape_empty(void);
 /** shape_enable() - from now on the SMs @sms, a mask by position, get CTAs, or get none. Then call shape_enabled(). */

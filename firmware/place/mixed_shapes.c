@@ -15,7 +15,9 @@ static const uint16_t ask_steps[] = {
 	[TUTTI_SEARCH_FULL] = 400, [TUTTI_SEARCH_GROUPED] = 600, [TUTTI_SEARCH_SAMPLED] = 700, [TUTTI_SEARCH_SHARED] = 600,
 };
 
-#define LOWER_STEPS 25u /* for a word of a placement */
+/* To take CTAs that were placed out of a word of another lake, and for each of its rows. */
+#define LOWER_STEPS 60u
+#define LOWER_ROW_STEPS 4u
 #define UNASKED_MOST 64u /* completions after which results that nobody asks for are forgotten */
 
 static struct mixture mixtures[BESIDES];
@@ -369,7 +371,8 @@ COLD void mixed_completed(const struct tutti_event *event)
 		mixed_changed(first + i, event->word[3 + i]);
 }
 
-COLD void mixed_before(void)
+/* Forget what is not complete, before a placement. */
+static void before(void)
 {
 	struct mixture *b;
 
@@ -420,56 +423,75 @@ static void taint(const struct shape *shape, uint32_t word, uint32_t mask)
 		place_state.any_tainted = 1;
 }
 
-COLD void shape_placed(struct shape *shape, uint32_t word, uint32_t mask, uint32_t repeat)
+/* ---- what a placement has put where ---- */
+
+union placed placed;
+static unsigned planes; /* in use; the others are not clear */
+
+COLD void placed_begin(void)
 {
-	taint(shape, word, mask);
-	lake_lower(&shape->lake, word, mask, repeat);
-	note(NULL, word, mask, repeat * popcount32(mask));
+	before();
+	planes = 0;
 }
 
-/* Add up @segments by word: in @sms the SMs that get CTAs, in @ctas how many CTAs these get. */
-static void sum_up(const uint32_t *segments, const uint32_t *end, uint32_t *sms, uint32_t *ctas)
+COLD void placed_add(uint32_t word, uint32_t mask, uint32_t repeat)
 {
-	uint32_t repeat, w, n;
+	uint32_t carry, sum;
+	unsigned p, q;
 
-	while (segments < end) {
-		repeat = *segments & 0xffff;
-		w = *segments >> 16 & 0xff;
-		n = *segments >> 24;
-		for (segments++; n; n--, w++, segments++) {
-			sms[w] |= *segments;
-			ctas[w] += repeat * popcount32(*segments);
+	for (p = 0; repeat; p++, repeat >>= 1)
+		for (q = p, carry = repeat & 1 ? mask : 0; carry; q++, carry = sum) {
+			for (; planes <= q; planes++)
+				words_clear(placed.plane[planes], fw.words);
+			sum = placed.plane[q][word] & carry;
+			placed.plane[q][word] ^= carry;
 		}
+}
+
+/* Take what was placed in @word out of a lake that does not know of it. */
+static void lower(struct lake *lake, uint32_t word)
+{
+	unsigned p;
+
+	for (p = 0; p < planes; p++) {
+		if (!placed.plane[p][word])
+			continue;
+		visit_goes_on(LOWER_STEPS + LOWER_ROW_STEPS * (uint32_t)(lake->top - lake->row));
+		lake_lower(lake, word, placed.plane[p][word], 1u << p);
 	}
 }
 
-static void lower(struct lake *lake, const uint32_t *segments, const uint32_t *end)
+COLD void placed_end(struct shape *shape, const struct lake *from)
 {
-	uint32_t repeat, w, n;
+	uint32_t sms, ctas, w;
+	unsigned p;
 
-	while (segments < end) {
-		repeat = *segments & 0xffff;
-		w = *segments >> 16 & 0xff;
-		n = *segments >> 24;
-		visit_goes_on(LOWER_STEPS * n);
-		for (segments++; n; n--, w++, segments++)
-			lake_lower(lake, w, *segments, repeat);
+	for (w = 0; w < fw.words; w++) {
+		for (sms = p = 0; p < planes; p++)
+			sms |= placed.plane[p][w];
+		if (!sms)
+			continue;
+		for (ctas = p = 0; p < planes; p++)
+			ctas += popcount32(placed.plane[p][w]) << p;
+		if (from != &shape->lake) {
+			taint(shape, w, sms);
+			lower(&shape->lake, w);
+		}
+		note(from, w, sms, ctas);
 	}
 }
 
 void shape_poured(struct shape *shape, const struct lake *from, const uint32_t *segments, const uint32_t *end)
 {
-	uint32_t sms[LAKE_WORDS] = { 0 }, ctas[LAKE_WORDS] = { 0 }, w;
+	uint32_t repeat, w, n;
 
-	mixed_before();
-	sum_up(segments, end, sms, ctas);
-	for (w = 0; w < fw.words; w++) {
-		if (!sms[w])
-			continue;
-		if (from != &shape->lake)
-			taint(shape, w, sms[w]);
-		note(from, w, sms[w], ctas[w]);
+	placed_begin();
+	while (segments < end) {
+		repeat = *segments & 0xffff;
+		w = *segments >> 16 & 0xff;
+		n = *segments >> 24;
+		for (segments++; n; n--, w++, segments++)
+			placed_add(w, *segments, repeat);
 	}
-	if (from != &shape->lake)
-		lower(&shape->lake, segments, end);
+	placed_end(shape, from);
 }

@@ -37,8 +37,6 @@ void mixed_completed(const struct tutti_event *event);
 void mixed_ended(uint32_t ctas);
 /** mixed_changed() - what SMs @mask of word @word hold has changed. */
 void mixed_changed(uint32_t word, uint32_t mask);
-/** mixed_before() - forget what is not complete. Call it before the first shape_placed() of a placement. */
-void mixed_before(void);
 /** mixed_replaced() - @shape has got another key. */
 void mixed_replaced(const struct shape *shape);
 /** mixed_forget() - forget all results, because the card is empty or none is complete. */

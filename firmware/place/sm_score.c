@@ -38,7 +38,6 @@ static struct pool {
 	uint32_t event;  /* counters.events when the first of the scores was worked out */
 	uint32_t known[LAKE_WORDS]; /* SMs whose scores have been worked out */
 	int32_t score[FW_MAX_SMS];
-	uint8_t got[FW_MAX_SMS]; /* CTAs that this placement gives to each SM */
 } pool;
 
 #define POOL_AGE 512u /* visits after which scores are worked out again */
@@ -394,8 +393,8 @@ static void give(const struct lake *lake, const uint32_t *tier, int32_t delta, u
 		for (rest = tier[w]; rest; rest &= rest - 1) {
 			i = 32 * w + lowest_bit(rest);
 			pool.score[i] -= delta;
-			pool.got[i]++;
-			if (lake->row + pool.got[i] >= lake->top || !(lake->row[pool.got[i] + 1].mask[w] & rest & -rest))
+			placed.ctas[i]++;
+			if (lake->row + placed.ctas[i] >= lake->top || !(lake->row[placed.ctas[i] + 1].mask[w] & rest & -rest))
 				open[w] &= ~(rest & -rest);
 		}
 }
@@ -485,7 +484,7 @@ static uint32_t place_tiers(const struct lake *lake, int32_t delta, uint32_t n, 
 
 	if (lake->top != lake->row)
 		words_copy(open, lake->row[1].mask, fw.words);
-	words_clear(pool.got, (fw.sms + 3) / 4);
+	words_clear(placed.ctas, (fw.sms + 3) / 4);
 	while (more && n && out <= full && any_of(open)) {
 		if (!delta) {
 			n -= fill_best(lake, n, open, out);
