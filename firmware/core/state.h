@@ -44,7 +44,7 @@ bool fw_limits_init(const struct tutti_discovery *discovery);
 /** struct attention - work that is not part of every event; a word is 0 while there is none. */
 struct attention {
 	uint32_t settle;  /* ATTEND_READY to ATTEND_VISIT: to be done after the current event */
-	uint32_t idle;    /* ATTEND_MIRROR to ATTEND_ORDER: to be done before the firmware sleeps */
+	uint32_t idle;    /* ATTEND_MIRROR, ATTEND_CHANNEL: to be done before the firmware sleeps */
 };
 extern struct attention attention;
 
@@ -60,7 +60,6 @@ extern struct attention attention;
 #define ATTEND_VISIT 512u  /* the visit has used up its steps (place/visit.h) */
 #define ATTEND_MIRROR 1u   /* reference buffers have changed, so the copies that the driver reads are out of date */
 #define ATTEND_CHANNEL 2u  /* requests from the host or messages to it are left */
-#define ATTEND_ORDER 4u    /* the order of SMs has changed, which takes long to look through */
 
 /*
  * struct place_state.detours: the reasons why kernels do not take the fast path. Completions, launches or both test a

@@ -105,7 +105,7 @@ static void find_words(struct cga *cga)
 		launches *= cga->parts[i];
 	each = 3 + 2 * (rows + 1);
 	if (cga->kind[0] > TUTTI_CGA_GPC) {
-		segment = 3 + 2 * (domain_scattered() ? fw.words : 2);
+		segment = 3 + 2 * (domains.scattered ? fw.words : 2);
 		each = domains.gpcs * (each + (rows + 1) * segment);
 		if (each > (cga->ask.ctas + domains.gpcs) * (segment + 2))
 			each = (cga->ask.ctas + domains.gpcs) * (segment + 2);

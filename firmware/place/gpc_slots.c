@@ -9,7 +9,7 @@
 #define SCATTERED 32u
 #define PAIRED 16u
 /* The steps (visit.h) that it takes: */
-#define ORDER_STEPS 45u     /* to look through the order of SMs, for each SM */
+#define ORDER_STEPS 20u     /* to look through the order of SMs, for each SM */
 #define ROW_STEPS 4u        /* to fill a row of a GPC */
 #define SCATTERED_STEPS 12u /* beside that, for each SM if the SMs of some GPC are scattered */
 
@@ -77,6 +77,7 @@ static void order_gpc(struct gpc *gpc, const struct tutti_sm_place *table)
 	gpc->word = (uint8_t)(p[0] / 32);
 	gpc->shift = p[0] % 32;
 	gpc->even = DOMAIN_EVEN;
+	paired[gpc->index % PAIRED].gpc = NULL;
 	for (b = 0; b < n; b++) {
 		unsigned sm = sm_order_at(p[b]), tpc, inside;
 
@@ -106,24 +107,25 @@ static void order_gpc(struct gpc *gpc, const struct tutti_sm_place *table)
 }
 
 #define NO_GPC 0xffu
+#define NO_SM 0xffffu
 
-/* Sort the positions of all SMs by GPC. Meanwhile, @mate tells by the number of an SM which GPC it belongs to. */
+/* Sort the positions of all SMs by GPC. No placement is being made, so there is space to note the GPC of each SM. */
 static void order_positions(void)
 {
-	uint8_t have[TUTTI_MAX_GPCS] = { 0 };
+	uint8_t have[TUTTI_MAX_GPCS] = { 0 }, *of = placed.ctas;
 	const struct gpc *gpc;
 	unsigned at, sm;
 
 	for (sm = 0; sm < fw.sms; sm++)
-		mate[sm] = NO_GPC;
+		of[sm] = NO_GPC;
 	for (gpc = domains.gpc; gpc < domains.end; gpc++)
 		for (sm = gpc->first; gpc->all >> (sm - gpc->first) & 1; sm++) {
-			mate[sm] = gpc->index;
+			of[sm] = gpc->index;
 			if (sm - gpc->first == 31)
 				break;
 		}
 	for (at = 0; at < fw.sms; at++) {
-		sm = mate[sm_order_at(at)];
+		sm = of[sm_order_at(at)];
 		if (!FW_LARGE)
 			home[at].gpc = (uint8_t)sm;
 		if (sm == NO_GPC)
@@ -134,21 +136,26 @@ static void order_positions(void)
 	}
 }
 
-COLD void domain_order(void)
+/* The GPCs of which SM @one or @other is one, all if @one is NO_SM, have other positions now. */
+static COLD void order(unsigned one, unsigned other)
 {
 	const struct tutti_sm_place *table = places();
 	struct gpc *gpc;
 
-	visit_goes_on(ORDER_STEPS * fw.sms);
 	order_positions();
 	domains.scattered = false;
 	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
-		order_gpc(gpc, table);
+		if (one == NO_SM || one - gpc->first < 32 || other - gpc->first < 32)
+			order_gpc(gpc, table);
 		domains.scattered |= gpc->shift == SCATTERED;
-		paired[gpc->index % PAIRED].gpc = NULL;
 	}
-	domains.moved = false;
 	domains.dirty = true;
+}
+
+COLD void domain_swapped(unsigned one, unsigned other)
+{
+	visit_goes_on(ORDER_STEPS * fw.sms);
+	order(sm_order_at(one), sm_order_at(other));
 }
 
 /* GPCs of more than 32 SMs get no CGAs, because their SMs do not fit a GPC-local mask. */
@@ -184,7 +191,6 @@ void domain_init(void)
 
 	domains.gpcs = domains.cpcs = domains.ugpus = 0;
 	domains.shape = NULL;
-	domains.moved = true;
 	domains.asked = 0;
 	for (i = 0; i < d->gpcs && i < TUTTI_MAX_GPCS; i++)
 		all += add_gpc(&d->gpc[i], i);
@@ -199,13 +205,7 @@ void domain_init(void)
 		domains.gpc[i].row = rows + i * each + 1;
 		domains.gpc[i].top = rows + i * each;
 	}
-}
-
-bool domain_scattered(void)
-{
-	if (domains.moved)
-		domain_order();
-	return domains.scattered;
+	order(NO_SM, NO_SM);
 }
 
 struct domain_range domain_inside(unsigned kind, unsigned outer, unsigned number)
@@ -335,8 +335,6 @@ static bool sync(struct shape *shape, const uint32_t *only)
 	unsigned i, levels;
 
 	domain_settle();
-	if (domains.moved)
-		domain_order();
 	if (!is_truth(shape))
 		lake = shape_mixed(shape);
 	if (!lake) {
@@ -471,8 +469,6 @@ void domain_idle(uint32_t capacity, const uint32_t *mask)
 	unsigned k;
 
 	domain_settle();
-	if (domains.moved)
-		domain_order();
 	if (capacity > domains.levels)
 		capacity = domains.levels;
 	for (gpc = domains.gpc; gpc < domains.end; gpc++) {

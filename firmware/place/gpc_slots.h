@@ -59,7 +59,6 @@ struct domain_table {
 	uint32_t cpc[DOMAIN_CPCS]; /* mask of the SMs of each CPC, in its GPC */
 	uint8_t cpc_gpc[DOMAIN_CPCS];
 	uint8_t ugpu[TUTTI_MAX_GPCS + 1]; /* first GPC of each µGPU */
-	bool moved;             /* the SM priority order has changed since domain_order() */
 	bool scattered;         /* the SMs of some GPC are not consecutive in that order */
 	/* what the rows show: the free slots for this shape; NULL if nothing that can be used */
 	struct shape *shape;
@@ -91,14 +90,12 @@ static inline struct gpc *domain_gpc(struct gpc *first, unsigned number)
 
 /** domain_init() - read the domains of the card from the discovery data. */
 void domain_init(void);
-/** domain_order() - find out where the SMs of each GPC are in the SM priority order, when domains.moved. */
-void domain_order(void);
+/** domain_swapped() - the SMs at two positions of the SM priority order have changed places; the card is empty. */
+void domain_swapped(unsigned one, unsigned other);
 /** domain_sync_slow() - see domain_sync(). */
 bool domain_sync_slow(struct shape *shape);
 /** domain_sync_masked() - fill the rows with what is free for @shape on SMs @mask; the next user refills them. */
 bool domain_sync_masked(struct shape *shape, const uint32_t *mask);
-/** domain_scattered() - whether the SMs of some GPC are not consecutive in the SM priority order. */
-bool domain_scattered(void);
 /** domain_forget() - what the rows show has become useless. */
 void domain_forget(void);
 /** domain_settle() - update the lake of the shape with CGAs that only the rows know of. */

@@ -168,11 +168,10 @@ static int sm_order(uint32_t value)
 	i = sm_order_swap(position, sm);
 	enabled[0] = shapes.enabled[i / 32] >> (i % 32) & 1;
 	enabled[1] = shapes.enabled[position / 32] >> (position % 32) & 1;
-	domains.moved = true;
-	attention.idle |= ATTEND_ORDER;
 	enable_one(i, enabled[1]);
 	enable_one(position, enabled[0]);
 	shape_enabled();
+	domain_swapped(i, position);
 	order_command(i);
 	order_command(position);
 	return 0;

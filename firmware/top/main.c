@@ -366,11 +366,6 @@ static COLD void idle(void)
 		reference_mirror();
 	if (attention.idle & ATTEND_CHANNEL)
 		channel_event();
-	if (attention.idle & ATTEND_ORDER) {
-		attention.idle &= ~ATTEND_ORDER;
-		if (domains.moved)
-			domain_order();
-	}
 	main_settle();
 }
 
