@@ -285,12 +285,13 @@ static void show_level(const struct lake *lake, unsigned k, unsigned levels)
 	struct domain_row *row;
 	struct gpc *gpc;
 	unsigned w, at;
-	uint32_t exact;
+	uint32_t exact, bit;
 
 	for (w = 0; w < fw.words; w++) {
 		exact = lake->row[k].mask[w] & ~(k < levels ? lake->row[k + 1].mask[w] : 0);
-		for (; exact; exact &= exact - 1) {
-			at = 32 * w + lowest_bit(exact);
+		for (; exact; exact = without_bit(exact, bit)) {
+			bit = single_bit(exact);
+			at = 32 * w + bit_number(bit);
 			if (home[at].gpc == NO_GPC)
 				continue;
 			gpc = domain_gpc(domains.gpc, home[at].gpc);
@@ -395,41 +396,30 @@ void domain_forget(void)
 	domains.shape = NULL;
 }
 
+/* Let the SMs that have exactly @k free slots join @row. */
 static void settle_row(struct lake_row *row, unsigned k)
 {
-	const struct gpc *gpc, *end = domains.gpc + domains.gpcs;
-	unsigned i, n;
-
-	row->count = 0;
-	for (i = 0; i < fw.words; i++)
-		row->mask[i] = 0;
-	for (gpc = domains.gpc; gpc < end; gpc++) {
-		if (gpc->row + (k - 1) > gpc->top)
-			continue;
-		for (n = domain_scatter(gpc, gpc->row[k - 1].mask); n--;)
-			row->mask[domain_part[n][0]] |= domain_part[n][1];
-		row->count += gpc->row[k - 1].count;
-	}
-}
-
-/* Whether the rows for @k free slots are those for one less. Each is a subset of that one, so their counts tell. */
-static bool same_rows(unsigned k)
-{
 	const struct gpc *gpc;
-	const struct domain_row *row;
+	const struct domain_row *own;
+	uint32_t mask;
+	unsigned n;
 
 	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
-		row = gpc->row + (k - 1);
-		if (row > gpc->top ? row - 1 <= gpc->top : row->count != row[-1].count)
-			return false;
+		own = gpc->row + (k - 1);
+		if (own > gpc->top || (own < gpc->top && own->count == own[1].count))
+			continue;
+		mask = own->mask & ~(own < gpc->top ? own[1].mask : 0);
+		row->count += popcount32(mask);
+		for (n = domain_scatter(gpc, mask); n--;)
+			row->mask[domain_part[n][0]] |= domain_part[n][1];
 	}
-	return true;
 }
 
-/* Only CGAs of this shape are resident, so its lake can be made from the rows. */
+/* Only CGAs of this shape are resident, so its lake can be made from the rows, from the top down. */
 COLD void domain_settle(void)
 {
 	struct shape *shape = domains.shape;
+	struct lake_row *row;
 	unsigned k;
 
 	if (!gpc_rows_lead())
@@ -441,14 +431,15 @@ COLD void domain_settle(void)
 			lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
 		return;
 	}
+	visit_goes_on(ROW_STEPS * shape->capacity * domains.gpcs + (domains.scattered ? SCATTERED_STEPS * fw.sms : 0));
 	shape->lake.top = shape->lake.row;
-	for (k = 1; k <= shape->capacity; k++) {
-		if (k > 1 && same_rows(k))
-			shape->lake.row[k] = shape->lake.row[k - 1];
-		else
-			settle_row(&shape->lake.row[k], k);
-		if (shape->lake.row[k].count)
-			shape->lake.top = &shape->lake.row[k];
+	row = &shape->lake.row[shape->capacity + 1];
+	words_clear(row, 1 + fw.words);
+	for (k = shape->capacity; k; k--) {
+		words_copy(row - 1, row, 1 + fw.words);
+		settle_row(--row, k);
+		if (row->count && shape->lake.top == shape->lake.row)
+			shape->lake.top = row;
 	}
 }
 
