@@ -305,7 +305,7 @@ COLD struct lake *shape_mixed(struct shape *shape)
 
 	domain_settle();
 	b = find(shape);
-	if (!survey(shape, b)) {
+	if (!survey(shape, b) || visit_late()) {
 		visit_cut();
 		return NULL;
 	}

@@ -8,6 +8,8 @@
 #include "place/sm_score.h"
 #include "place/visit.h"
 
+#define PLACE_STEPS 150u /* visit.h: to place CTAs, beside what is counted elsewhere */
+
 /* A record is full when the next segment does not fit, so any two neighbours hold more than one record's words. */
 #define SPLIT_RECORDS (2 * LAKE_MESSAGE(LAKE_WORDS) / COMMAND_RECORD + 2)
 
@@ -114,6 +116,7 @@ uint32_t place_some(struct task *task, uint32_t n, const uint32_t *mask, const u
 		left = lake_pour(lake, n, out, &end);
 	if (left == n)
 		return 0;
+	visit_goes_on(PLACE_STEPS);
 	if (!own)
 		shape_poured(task->shape, place_state.choice && !(place_state.detours & DETOUR_ROUND_ROBIN) ? NULL : lake, out, end);
 	n -= left;

@@ -523,7 +523,7 @@ COLD uint32_t score_pour(const struct shape *shape, const struct lake *lake, uin
 		match_wait();
 		return n;
 	}
-	if (!work_out(lake)) {
+	if (!work_out(lake) || visit_late()) {
 		visit_cut();
 		return n;
 	}

@@ -8,6 +8,7 @@
 #include "groups/cga.h"
 #include "place/kernel_cache.h"
 #include "place/plain_grid.h"
+#include "place/visit.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/task_start.h"
@@ -175,7 +176,7 @@ COLD bool pending_start(struct pending *p)
 	struct shape *shape;
 	struct task *task;
 
-	if (place_state.detours & ~DETOUR_ROWS_LEAD || !task_table.free || p->rare & TASK_WORK || !place_room() ||
+	if (place_state.detours & ~DETOUR_ROWS_LEAD || !task_table.free || p->rare & TASK_WORK || !place_room() || visit_late() ||
 	    (p->tmd && tmd_flag(p->tmd, TMD_ROUNDS)))
 		return false;
 	shape = shape_of(p);
