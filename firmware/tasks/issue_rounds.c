@@ -337,12 +337,18 @@ static uint32_t place(struct task *task, uint32_t n)
 }
 
 /*
- * SMs are held for a task that was passed over: others as patient may use them, and those of higher priority. They do
- * only when there is no room elsewhere, because SMs that are held have more free slots than others.
+ * SMs are held for a task that was passed over: it may use them, and so may tasks of higher priority, and equals that have
+ * been passed over more often. They do only when there is no room elsewhere, because SMs that are held have more free
+ * slots than others. Anyone else that has lost its patience waits for a hold of its own: small CTAs that are passed over
+ * again and again would otherwise keep the SMs from ever becoming empty.
  */
 static bool may_use_held(const struct task *task)
 {
-	return patience_holder && (task->passed > PATIENCE || rounds_level(task) < rounds_level(patience_holder));
+	const struct task *holder = patience_holder;
+
+	if (!holder || task == holder || rounds_level(task) != rounds_level(holder))
+		return holder && rounds_level(task) <= rounds_level(holder);
+	return task->passed > holder->passed;
 }
 
 static COLD uint32_t place_on_held(struct task *task, uint32_t n)

@@ -5,8 +5,8 @@
  * A CTA may be larger than what the end of one smaller CTA leaves, so its task could be passed over for ever. A task
  * that has found no room PATIENCE times while others were placed gets some SMs held back: of those it may use one in
  * PATIENCE_SHARE, at least one. A task whose CTAs come in CGAs, which counts its searches (groups/cga.h), gets the
- * domains that would have room if they were empty. Only tasks that have lost as often and tasks of higher priority get
- * room there. The hold ends when the task has been placed or may not issue, and at the latest after a limited time; the
+ * domains that would have room if they were empty. Only tasks of higher priority, and equals that were passed over
+ * more often, get room there, too. The hold ends when the task has been placed or may not issue, and at the latest after a limited time; the
  * next hold takes other SMs. So one task keeps others off few SMs, and not for long, whatever it asks for and whoever
  * occupies the SMs it needs.
  */

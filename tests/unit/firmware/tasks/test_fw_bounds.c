@@ -83,6 +83,39 @@ static void hold_of_few_sms(void **unused)
 	assert_int_equal(held, 12);
 }
 
+/* A CTA on @sm ends, whosever it is. */
+static void end_any(unsigned sm)
+{
+	unsigned slot = 0;
+
+	while (!card_slot[slot].on[sm])
+		slot++;
+	end_on(slot, sm);
+}
+
+/* An SM is held for a CTA that needs all of it. Small ones that are passed over meanwhile do not keep it occupied. */
+static void held_for_one(void **unused)
+{
+	unsigned i, held;
+
+	card_size = 2;
+	begin(6, 32, 32, 0);
+	submit(&(struct job){ .queue = 0, .groups = 6000 });
+	submit(&(struct job){ .queue = 1, .groups = 3000, .waves = 2 });
+	submit(&(struct job){ .queue = 2, .groups = 1, .waves = 32 });
+	for (i = 0; i < 8 * PATIENCE && !(patience_holder && slot_job[patience_holder->slot] == 2); i++)
+		end_any(i % 2);
+	assert_non_null(patience_holder);
+	held = shapes.included[0] & 1;
+	for (i = 0; i < 3 * PATIENCE; i++)
+		end_any(!held);
+	assert_true(tasks[slot_of(1)].passed > PATIENCE);
+	assert_int_equal(job[2].issued, 0);
+	for (i = 0; i < 32 && !job[2].issued; i++)
+		end_any(held);
+	assert_int_equal(job[2].issued, 1);
+}
+
 /* Small kernels that fit on their arrival pass over a task that needs a whole SM; it gets one all the same. */
 static void patience_for_arrivals(void **unused)
 {
@@ -183,6 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("REL-11 RES-01", affinity_of_an_sm_that_is_off),
 		RIG_TEST("REL-11 RES-01", hold_of_few_sms),
+		RIG_TEST("REL-11 RES-01", held_for_one),
 		RIG_TEST("REL-11 RES-01", patience_for_arrivals),
 		RIG_TEST("REL-11 REL-12", metadata_slots),
 		RIG_TEST("REL-11 REL-12", affinity_masks),
