@@ -41,6 +41,7 @@ enum op_kind {
 	OP_STALL,
 	OP_FLOOD,
 	OP_RING,
+	OP_CROWD,
 	OP_KINDS
 };
 
@@ -122,6 +123,7 @@ static inline void seed_random(uint64_t number)
 #define SLOTS	   32u
 #define ASID	   4u /* of the first queue; each queue may have another one */
 #define MASK_WORDS (TUTTI_MAX_SMS / 32)
+#define CROWD_SMS  16u /* a crowd (scenario/crowd.c) keeps cards of up to so many SMs full; larger ones would take too long */
 
 #define RING_AT	  0x10000000ull
 #define INDEX_AT  0x20000000ull
@@ -213,6 +215,7 @@ extern struct world {
 	uint32_t off_since[TUTTI_MAX_SMS]; /* command tail when it was disabled */
 	bool in_order;			   /* the card answers in the order it was asked */
 	bool suspended, suspending, windows, lots, draining;
+	bool one_by_one; /* CTAs end one at a time, so that no SM becomes empty by chance */
 	uint32_t suspend_id; /* of the last request to suspend */
 	unsigned stall;	    /* visits during which no command is taken */
 	unsigned throttles; /* throttle tasks there are or may be */
@@ -245,6 +248,13 @@ void produce_kernels(void);
 /** produce() - one packet on @program; false: there is no room. */
 bool produce(struct program *program);
 void produce_bad(struct program *program);
+/**
+ * produce_whole() - a packet with a CTA that needs a whole SM or, if @kind is not 0, with a CGA that needs all SMs of a
+ * domain of that kind. Return: its kernel, NULL: there is no room
+ */
+struct job *produce_whole(struct program *program, unsigned level, unsigned kind);
+/** produce_small() - a packet of the crowd that keeps SMs occupied. */
+bool produce_small(struct program *program);
 /** publish() - make packets visible, in any order; @all: every one of them. */
 void publish(struct program *program, bool all);
 uint32_t new_signal(void);
@@ -267,6 +277,8 @@ int driver_call(struct tutti_message *message);
 int driver_ask(unsigned type, uint64_t a, uint64_t b, uint64_t c);
 /** driver_read() - take the card's messages. */
 void driver_read(void);
+/** driver_behind() - there are messages of the card that the driver has not taken. */
+bool driver_behind(void);
 bool driver_idle(void);
 void driver_create(struct program *program, bool wait);
 void driver_destroy(struct program *program);
@@ -310,6 +322,8 @@ unsigned card_room(const struct job *job, unsigned sm);
 unsigned card_resident(void);
 /** card_slots_taken() - task slots in use, those for the waves of a split CTA included. */
 unsigned card_slots_taken(void);
+/** card_acknowledged() - the firmware may launch CTAs of a slot's task (TSK-05). */
+bool card_acknowledged(unsigned slot);
 bool card_ids_left(void);
 bool card_sm_open(const struct job *job, unsigned position);
 unsigned card_sm_number(unsigned position);
@@ -352,6 +366,8 @@ void fair_launched(struct job *job, unsigned ctas);
 void fair_state(struct job *job);
 /** fair_visit() - at the end of each visit of the firmware. */
 void fair_visit(void);
+/** fair_counts_visits() - a task must get CTAs in the end, since those of others end in time. */
+bool fair_counts_visits(void);
 /** fair_waits_long() - a task has been passed over so often that whatever is on the card must be about to end. */
 bool fair_waits_long(void);
 /** fair_idle() - a task that fits and has not been launched, NULL: there is none. */
@@ -381,11 +397,12 @@ struct visit {
  * @over, @worst: on cards of up to 144 SMs: how many cost more than they should, and the most expensive ones
  * @ring: most words there were in the command ring
  * @waited: most kernels of others that started while a queue's oldest packet waited
+ * @passed: most visits in which a task got nothing and others of its priority or lower got CTAs, see VISITS_MOST
  */
 extern struct visits {
 	uint64_t n, over;
 	struct visit worst[VISITS_WORST];
-	uint32_t ring, waited;
+	uint32_t ring, waited, passed;
 } visits;
 
 /** visits_report() - print the most expensive ones. @only: what the scenarios were made of */

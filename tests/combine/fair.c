@@ -10,6 +10,7 @@
 #define EQUAL_MOST   256u /* CTAs of equals in other queues, when lots are drawn (RES-04) */
 #define VISITS_MOST  2048u /* visits in which others of lower or equal priority got CTAs: 64 for each slot */
 #define STARTED_MOST 120u /* kernels of others started while a queue's oldest packet waits */
+#define SHARE_HELD   8u   /* one in so many of the SMs that a task may use is held for it when it has been passed over */
 
 #define VISIT_LAUNCHES 256u
 
@@ -34,10 +35,14 @@ void fair_launched(struct job *job, unsigned ctas)
 	}
 }
 
-/* It has a slot and may issue (TSK-04); whether it fits is asked last. */
+/*
+ * It has a slot and may issue (TSK-04); whether it fits is asked last. A message that the driver has not read may say that
+ * its queue has stopped.
+ */
 static bool waits(const struct job *job)
 {
-	return job && job->life == RUNNING && job->slot >= 0 && !job->work && job_left(job) &&
+	return job && job->life == RUNNING && job->slot >= 0 && !job->work && job_left(job) && !driver_behind() &&
+	       card_acknowledged((unsigned)job->slot) &&
 	       !job->cancelled && !job->faulted && !job->killed && !job->leaving &&
 	       !(job->sequence && (job->running || job->told)) && !w.program[job->queue].stopped &&
 	       !w.program[job->queue].dying;
@@ -56,6 +61,11 @@ static bool records_are_held(void)
 {
 	return features_has(&w.scenario.allowed, F_LONG) || features_has(&w.scenario.allowed, F_WORK) ||
 	       w.throttles || w.suspending;
+}
+
+bool fair_counts_visits(void)
+{
+	return !records_are_held();
 }
 
 /* A packet with the barrier bit waits for the children of those before it, which may have the lowest priority. */
@@ -77,7 +87,7 @@ void fair_state(struct job *job)
 	if (w.started == counted)
 		return; /* it has started before, and was evicted or split */
 	counted = w.started;
-	if (job->child)
+	if (job->child || driver_behind())
 		return;
 	for (i = 0; i < QUEUES; i++) {
 		struct program *program = &w.program[i];
@@ -125,17 +135,21 @@ static bool older(const struct job *other, const struct job *job)
  */
 static unsigned visits_most(void)
 {
-	bool groups = features_has(&w.scenario.allowed, F_CGA_CPC) || features_has(&w.scenario.allowed, F_CGA_GPC);
+	bool groups = features_has(&w.scenario.allowed, F_CGA_CPC) || features_has(&w.scenario.allowed, F_CGA_GPC) ||
+		      features_has(&w.scenario.allowed, F_WHOLE_DOMAIN);
 
 	return VISITS_MOST * (groups ? 2 : 1) * (features_has(&w.scenario.allowed, F_CHOICE) ? 4 : 1);
 }
 
-/* When lots are drawn a queue takes part with its oldest task (RES-02). That its younger ones wait is up to their own. */
+/*
+ * When lots are drawn, or a visit is over before all tasks had their chance, a queue takes part with its oldest task
+ * (RES-02). That its younger ones wait is up to their own.
+ */
 static bool own_queue_got(const struct job *job)
 {
 	unsigned i;
 
-	for (i = 0; w.lots && i < launched; i++)
+	for (i = 0; i < launched; i++)
 		if (launches[i].job->queue == job->queue && launches[i].job->order < job->order)
 			return true;
 	return false;
@@ -161,6 +175,30 @@ bool fair_waits_long(void)
 	return false;
 }
 
+/* SMs of the card that may be held for another task of its priority or a higher one that fits nowhere (RES-01, CGA-05). */
+static unsigned may_be_held(const struct job *job)
+{
+	unsigned i, n = 0, sms;
+
+	for (i = 0; i < SLOTS; i++) {
+		const struct job *other = w.act[i];
+
+		if (other == job || !waits(other) || other->level > job->level || card_fits(other, 1))
+			continue;
+		sms = other->cga[0].kind ? w.sms : (open_sms(other) + SHARE_HELD - 1) / SHARE_HELD;
+		n = sms > n ? sms : n;
+	}
+	return n;
+}
+
+/* It would fit, whoever SMs are held for. */
+static bool fits_beside_holds(const struct job *job)
+{
+	unsigned enough = may_be_held(job) + 1;
+
+	return card_fits(job, enough) >= enough;
+}
+
 static void passed_over(struct job *job)
 {
 	uint32_t lower = 0, equal = 0;
@@ -177,13 +215,14 @@ static void passed_over(struct job *job)
 	if (!lower && !equal)
 		return;
 	/* In throttle mode others go first (TSK-07); with many CTAs on the SMs that it may use it waits for its own. */
-	job->visits += !records_are_held() && 2 * job->told < open_sms(job);
+	job->visits += fair_counts_visits() && 2 * job->told < open_sms(job);
+	visits.passed = job->visits > visits.passed ? job->visits : visits.passed;
 	RULE(job->visits <= visits_most(), "starved (RES-01)",
 	     "%s has waited %u visits in which others of its priority or lower got CTAs", job_name(job),
 	     job->visits);
 	if (w.stall || card_fetching() || !room_is_known())
 		return;
-	if (!card_fits(job, 1)) {
+	if (!card_fits(job, 1) || !fits_beside_holds(job)) {
 		job->lower = job->equal = 0;
 		return;
 	}

@@ -17,6 +17,8 @@ static const struct {
 static const uint8_t never[][2] = {
     {F_SHAPES_ONE, F_SPLIT}, /* needs kernels of two sizes: see complete() in scenario/make.c */
     {F_CARD_LARGE, F_ORDER}, /* a message for each SM: takes too long */
+    {F_SHAPES_ONE, F_WHOLE_SM}, /* it is another shape than that of the others */
+    {F_SHAPES_ONE, F_WHOLE_DOMAIN}, /* the same */
 };
 
 static uint32_t met[F_COUNT][F_COUNT];

@@ -83,7 +83,12 @@
 	X(THROTTLE_DIFF, 0, "throttle task in a condensed packet")              \
 	X(THROTTLE_MASK, 0, "throttle task with a mask of SMs")                 \
 	X(THROTTLE_CGA, 0, "throttle task with CGAs")                           \
-	X(CGA_MASK, 0, "CGAs with a mask of SMs")
+	X(CGA_MASK, 0, "CGAs with a mask of SMs")                               \
+	X(FETCH_LATE, 0, "memory that is fetched arrives with the event only")  \
+	X(MESSAGES_LATE, 0, "the driver reads the card's messages later")       \
+	X(ACKNOWLEDGE, 0, "SMs acknowledge the states of tasks")                \
+	X(WHOLE_SM, 0, "CTA that needs a whole SM, while smaller ones keep coming") \
+	X(WHOLE_DOMAIN, 0, "CGA that needs all SMs of a domain, while smaller CTAs keep coming")
 /* clang-format on */
 
 enum feature {
@@ -99,6 +104,10 @@ enum feature {
 /* Seeds below SEEDS_OF_ALL have none of the features from here on, because these change tasks that they already had. */
 #define F_SEEDS_OF_ALL F_THROTTLE_MASK
 #define SEEDS_OF_ALL   7000000u
+
+/* The same for seeds below SEEDS_OF_MORE: these features change what scenarios with the others do. */
+#define F_SEEDS_OF_MORE F_FETCH_LATE
+#define SEEDS_OF_MORE	22000000u
 
 #define FEATURE_WORDS 2u
 

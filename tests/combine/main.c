@@ -25,6 +25,7 @@ static const char *const rules[] = {
     "retire (PKT-08)",
     "state (PKT-09)",
     "state (PKT-10)",
+    "acknowledged (TSK-05)",
     "state (CGA-01)",
     "once (TSK-03)",
     "evict (TSK-03)",
@@ -332,9 +333,9 @@ int main(int argc, char **argv)
 		run_seed(also[--alsos], &only);
 	trace = NULL;
 	printf("# %lu scenarios\n", i);
-	printf("# most words in the command ring: %u; most kernels started while a queue's oldest packet "
-	       "waited: %u\n",
-	       visits.ring, visits.waited);
+	printf("# most words in the command ring: %u; most kernels started while a queue's oldest packet waited: %u; most "
+	       "visits in which a task was passed over: %u\n",
+	       visits.ring, visits.waited, visits.passed);
 	visits_report(&only);
 	if (table)
 		features_table(stdout);

@@ -51,10 +51,11 @@ static void fewer_features(struct scenario *s, const char *name)
 {
 	unsigned f;
 
-	for (f = 0; f < F_CARD_TINY; f++) {
+	for (f = 0; f < F_COUNT; f++) {
 		struct scenario less = *s;
 
 		if (!features_has(&s->allowed, f) || (f >= F_SHAPES_ONE && f <= F_SHAPES_MANY) ||
+		    (f >= F_CARD_TINY && f <= F_CARD_LARGE) ||
 		    f == F_BALANCE || f == F_OLDEST)
 			continue;
 		features_remove(&less.allowed, f);

@@ -8,6 +8,7 @@ void card_begin(unsigned sms)
 	ctas_begin(sms);
 	cgas_begin();
 	events_begin();
+	fetches_begin();
 	posts_begin();
 	commands_begin();
 }
@@ -116,14 +117,17 @@ void card_event(const struct tutti_event *event)
 	fair_visit();
 	if (w.stall && !--w.stall)
 		feature_off(F_STALL);
-	driver_read();
+	if (!features_has(&w.scenario.allowed, F_MESSAGES_LATE) || !roll(8))
+		driver_read();
+	else if (driver_behind())
+		feature_moment(F_MESSAGES_LATE);
 }
 
 static void deliver(unsigned i)
 {
 	int number;
-	uint64_t mover;
-	struct tutti_event event = event_take(i, &number, &mover);
+	uint64_t data;
+	struct tutti_event event = event_take(i, &number, &data);
 	unsigned type = event.word[0] & 0xff;
 
 	if (type == TUTTI_EVENT_FAULT && !slots[event.word[0] >> 8 & 0xff].pinned)
@@ -137,7 +141,11 @@ static void deliver(unsigned i)
 	if (type == TUTTI_EVENT_REQUEST)
 		slots[number].late--;
 	if (type == TUTTI_EVENT_MOVER)
-		rules_moved(mover);
+		rules_moved(data);
+	if (type == TUTTI_EVENT_FETCH)
+		fetch_arrives(data);
+	if (type == TUTTI_EVENT_STATE)
+		slots[number].unacknowledged--;
 	card_event(&event);
 	if (type == TUTTI_EVENT_CTA || type == TUTTI_EVENT_CGA || type == TUTTI_EVENT_REQUEST)
 		slot_killed_if_empty((unsigned)number);
@@ -194,10 +202,15 @@ bool card_step(void)
 		card_take_commands();
 		return true;
 	}
+	if (driver_behind()) {
+		driver_read();
+		return true;
+	}
 	return false;
 }
 
 bool card_quiet(void)
 {
-	return !events_pending() && !posts_waiting() && hal_host.engines.command_head == hal_host.engines.command_tail;
+	return !events_pending() && !posts_waiting() && hal_host.engines.command_head == hal_host.engines.command_tail &&
+	       !driver_behind();
 }

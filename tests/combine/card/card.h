@@ -16,6 +16,7 @@ struct slot {
 	bool known, killing, pinned, split;
 	uint32_t next, running;
 	uint32_t late; /* events of its CTAs that the firmware has not received yet */
+	uint32_t unacknowledged; /* states of it that the SMs have not acknowledged to the firmware, see TSK-05 */
 	unsigned sequence, staged; /* of the CGA being launched, and its CTAs so far */
 	unsigned domain[TUTTI_CGA_LEVELS];
 	uint16_t on[TUTTI_MAX_SMS];
@@ -29,11 +30,14 @@ static inline const struct tutti_discovery *discovery(void)
 /* ---- events.c: events that the card has to deliver ---- */
 
 void events_begin(void);
-/** event_later() - @late_slot: slot whose CTAs have ended, -1: none. @mover: address of a tensor request's data. */
-void event_later(const struct tutti_event *event, int late_slot, uint64_t mover);
+/**
+ * event_later() - @late_slot: slot whose CTAs have ended, -1: none.
+ * @data: of MOVER the address of the data, of FETCH what fetch_read() has returned
+ */
+void event_later(const struct tutti_event *event, int late_slot, uint64_t data);
 unsigned events_pending(void);
 /** event_take() - the event at place @i leaves the list. */
-struct tutti_event event_take(unsigned i, int *late_slot, uint64_t *mover);
+struct tutti_event event_take(unsigned i, int *late_slot, uint64_t *data);
 
 /* ---- posts.c ---- */
 
@@ -45,6 +49,14 @@ void posts_write(unsigned n);
 void posts_before(uint32_t tail);
 /** commands_event() - the firmware gets an event: the commands that it writes from here on belong to that event. */
 void commands_event(void);
+
+/* ---- fetches.c: memory that has been read and has not arrived in the memory of the soft core ---- */
+
+void fetches_begin(void);
+/** fetch_read() - @bytes at @from are on their way to address @to of the soft core. Return: its number, 0: they are there */
+uint64_t fetch_read(const void *from, uint32_t bytes, uint32_t to);
+/** fetch_arrives() - fetches up to @number get there. */
+void fetch_arrives(uint64_t number);
 
 /* ---- commands.c ---- */
 

@@ -46,14 +46,12 @@ static void take_fetch(const uint32_t *c)
 	posts_before(event_tail(hal_host.engines.command_head));
 	if (posts_waiting())
 		feature_moment(F_POSTS_LATE);
-	if (from) {
-		memcpy(backend_memory(c[5]), from, c[4]);
-	} else {
+	if (!from) {
 		event.word[0] |= TUTTI_CAUSE_UNMAPPED << 8;
 		event.word[1] = c[2];
 		event.word[2] = c[3];
 	}
-	event_later(&event, -1, 0);
+	event_later(&event, -1, from ? fetch_read(from, c[4], c[5]) : 0);
 }
 
 static void take_state(const struct tutti_task_state *state, const struct tutti_cga_shape *level,
@@ -82,6 +80,10 @@ static void take_state(const struct tutti_task_state *state, const struct tutti_
 		slot->state.waves = 1;
 	slot->next = state->first;
 	slot->staged = 0;
+	if (!(discovery()->features & TUTTI_FEATURE_ORDERED_STATES)) {
+		slot->unacknowledged++;
+		event_later(&(struct tutti_event){{TUTTI_EVENT_STATE | number << 8, 1}}, (int)number, 0);
+	}
 	fair_state(job);
 }
 
@@ -139,6 +141,7 @@ static void take_launch(const uint32_t *c, unsigned words)
 	RULE(number < w.slots && slot->known && !slot->killing, "command",
 	     "LAUNCH for slot %u, which has no task", number);
 	RULE(words > 1, "command", "LAUNCH of nothing");
+	RULE(!slot->unacknowledged, "acknowledged (TSK-05)", "%s starts before its state is acknowledged", job_name(job));
 	if (c[0] >> 24 & TUTTI_LAUNCH_CGA) {
 		cga_launch(c, words);
 	} else {

@@ -18,6 +18,11 @@ unsigned ctas_late(unsigned position)
 	return late_on[position];
 }
 
+bool card_acknowledged(unsigned slot)
+{
+	return !slots[slot].unacknowledged;
+}
+
 unsigned card_resident(void)
 {
 	return running_all;
@@ -102,7 +107,7 @@ bool ctas_end_plain(unsigned number)
 	unsigned sm, first, n, i, repeat = 1;
 	uint32_t left = ctas_may_end(slot), total = 0;
 	struct tutti_event event = {{0}};
-	bool many = !w.stall && roll(2);
+	bool many = !w.stall && !w.one_by_one && roll(2);
 
 	if (!left || (slot->level[0].kind && (slot->level[0].kind <= TUTTI_CGA_GPC || slot->staged)))
 		return false;

@@ -6,7 +6,7 @@
 
 static struct {
 	struct tutti_event event;
-	uint64_t mover;
+	uint64_t data;
 	int late_slot;
 } pool[POOL];
 static unsigned pooled, fetching;
@@ -16,12 +16,12 @@ void events_begin(void)
 	pooled = fetching = 0;
 }
 
-void event_later(const struct tutti_event *event, int late_slot, uint64_t mover)
+void event_later(const struct tutti_event *event, int late_slot, uint64_t data)
 {
 	RULE(pooled < POOL, "model", "more than %u events are under way", POOL);
 	pool[pooled].event = *event;
 	pool[pooled].late_slot = late_slot;
-	pool[pooled++].mover = mover;
+	pool[pooled++].data = data;
 	fetching += (event->word[0] & 0xff) == TUTTI_EVENT_FETCH;
 }
 
@@ -40,12 +40,12 @@ unsigned events_pending(void)
 	return pooled;
 }
 
-struct tutti_event event_take(unsigned i, int *late_slot, uint64_t *mover)
+struct tutti_event event_take(unsigned i, int *late_slot, uint64_t *data)
 {
 	struct tutti_event event = pool[i].event;
 
 	*late_slot = pool[i].late_slot;
-	*mover = pool[i].mover;
+	*data = pool[i].data;
 	memmove(&pool[i], &pool[i + 1], (--pooled - i) * sizeof(pool[0]));
 	fetching -= (event.word[0] & 0xff) == TUTTI_EVENT_FETCH;
 	return event;

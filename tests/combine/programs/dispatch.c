@@ -185,6 +185,72 @@ void packet_dispatch(struct program *program, struct entry *e, union tutti_packe
 	e->signal = job->signal;
 }
 
+/* ---- large CTAs that compete with small ones ---- */
+
+static void packet_plain(struct job *job, struct entry *e, union tutti_packet *p)
+{
+	e->kind = DISPATCH;
+	e->n = 1;
+	e->job = job->number;
+	packet_scopes(NULL, e, p, TUTTI_PACKET_KERNEL_DISPATCH);
+	job->kernarg = 16ull * (job->number + 1);
+	job->grid_x = job->groups * 32 * job->waves;
+	p->dispatch.setup = 1;
+	p->dispatch.workgroup_x = (uint16_t)(32 * job->waves);
+	p->dispatch.workgroup_y = p->dispatch.workgroup_z = 1;
+	p->dispatch.grid_x = job->grid_x;
+	p->dispatch.grid_y = p->dispatch.grid_z = 1;
+	p->dispatch.kernel_object = KERNEL_AT + 64 * job->shape;
+	p->dispatch.kernarg = job->kernarg;
+	features_add(&job->features, F_PLAIN_1D);
+}
+
+static unsigned kernel_for_many_waves(void)
+{
+	unsigned i = 0;
+
+	while (i < CGA_KERNELS && (kernels[i].scalar_blocks > 4 || kernels[i].vector_blocks > 4))
+		i++;
+	return i;
+}
+
+bool packet_whole(struct program *program, struct entry *e, union tutti_packet *p, unsigned level, unsigned kind)
+{
+	unsigned kernel = kernel_for_many_waves();
+	struct tutti_tmd *t = &tmds[w.tmds];
+	struct job *job;
+
+	if (kernel == CGA_KERNELS || w.tmds >= TMDS || !(program->flags & TUTTI_QUEUE_EXTENDED))
+		return false;
+	job = job_new(program, e, 0);
+	use_kernel(job, kernel);
+	job->waves = 32;
+	job->level = (uint8_t)level;
+	job->tmd = (uint16_t)++w.tmds;
+	*t = (struct tutti_tmd){.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .priority = (uint8_t)level};
+	if (kind) {
+		t->cga[0] = (struct tutti_cga_shape){(uint16_t)kernel_domain_sms(kind), 1, 1, (uint16_t)kind};
+		t->cga_mode = job->multicast = roll(2);
+		memcpy(job->cga, t->cga, sizeof(job->cga));
+	}
+	metadata_whole(job);
+	metadata_cga_features(job);
+	job->groups = job->whole;
+	features_add(&job->features, kind ? F_WHOLE_DOMAIN : F_WHOLE_SM);
+	p->dispatch.tmd = TMD_AT + (uint64_t)(t - tmds) * sizeof(*t);
+	packet_plain(job, e, p);
+	return true;
+}
+
+void packet_small(struct program *program, struct entry *e, union tutti_packet *p)
+{
+	struct job *job = job_new(program, e, 0);
+
+	use_kernel(job, roll(CGA_KERNELS));
+	job->groups = 1 + roll(roll(4) && w.sms <= CROWD_SMS ? 64 * w.sms : 6);
+	packet_plain(job, e, p);
+}
+
 /* ---- children ---- */
 
 uint64_t child_make(struct job *parent)

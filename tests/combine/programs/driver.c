@@ -82,7 +82,13 @@ static void replied(const struct tutti_message *m, const struct tutti_message *r
 		program->busy_reset = false;
 		break;
 	case TUTTI_MSG_SUSPEND:
-		if (w.suspending && m->id == w.suspend_id) { /* one before may be answered late */
+		if (!w.suspending || m->id != w.suspend_id)
+			break; /* one before may be answered late */
+		if (m->status) { /* too many that were resumed before they were answered */
+			RULE(m->status == -TUTTI_EBUSY, "channel (SYS-08)", "suspend: status %d", m->status);
+			w.suspending = false;
+			feature_off(F_SUSPEND);
+		} else {
 			RULE(!card_resident() || w.works, "suspend (SYS-08)", "suspended, and %u CTAs run",
 			     card_resident());
 			w.suspended = true;
@@ -98,6 +104,13 @@ static void replied(const struct tutti_message *m, const struct tutti_message *r
 			rules_cancelled(program, request->arg[1]);
 		break;
 	}
+}
+
+bool driver_behind(void)
+{
+	const struct tutti_status *status = (const void *)(hal_host.window + discovery()->status.offset);
+
+	return control()->card_ring_head != status->card_ring_tail;
 }
 
 void driver_read(void)

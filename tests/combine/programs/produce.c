@@ -85,6 +85,35 @@ bool produce(struct program *program)
 	return true;
 }
 
+struct job *produce_whole(struct program *program, unsigned level, unsigned kind)
+{
+	struct entry *e = &program->entry[program->write % ENTRIES];
+	union tutti_packet p = {{0}};
+
+	if (!room(program))
+		return NULL;
+	memset(e, 0, sizeof(*e));
+	if (!packet_whole(program, e, &p, level, kind))
+		return NULL;
+	TRACE("  queue %u packet %lu: whole %s\n", program->id, program->write, job_name(&w.job[e->job]));
+	write_packet(program, e, &p);
+	return &w.job[e->job];
+}
+
+bool produce_small(struct program *program)
+{
+	struct entry *e = &program->entry[program->write % ENTRIES];
+	union tutti_packet p = {{0}};
+
+	if (!room(program))
+		return false;
+	memset(e, 0, sizeof(*e));
+	packet_small(program, e, &p);
+	TRACE("  queue %u packet %lu: %s\n", program->id, program->write, job_name(&w.job[e->job]));
+	write_packet(program, e, &p);
+	return true;
+}
+
 /* A packet that must be refused, without an effect on other queues (PKT-06). */
 void produce_bad(struct program *program)
 {

@@ -40,6 +40,15 @@ void packet_scopes(struct job *job, struct entry *e, union tutti_packet *p, unsi
 /** packet_dispatch() - a plain packet; @many: its grid is large. */
 void packet_dispatch(struct program *program, struct entry *e, union tutti_packet *p, bool many);
 
+/**
+ * packet_whole() - a CTA of 32 waves, which only an empty SM has room for, or a CGA of as many of them as the largest
+ * domain of @kind has SMs.
+ * Return: false: there is no kernel for it, or no metadata are left
+ */
+bool packet_whole(struct program *program, struct entry *e, union tutti_packet *p, unsigned level, unsigned kind);
+/** packet_small() - a plain packet of few small CTAs or some more. */
+void packet_small(struct program *program, struct entry *e, union tutti_packet *p);
+
 /* ---- condensed.c ---- */
 
 /** packet_has_reference() - @program has stored a reference, so that it can write condensed packets. */

@@ -27,8 +27,10 @@ void setup_boot(void)
 	w.sms = all;
 	w.gpcs = hal_host_gpcs;
 	w.slots = hal_host_slots = ALLOWED(FEW_SLOTS) ? 2 + roll(5) : SLOTS;
+	hal_host_acknowledge = ALLOWED(ACKNOWLEDGE);
 	firmware_boot(all);
 	hal_host_gpcs = hal_host_slots = 0;
+	hal_host_acknowledge = false;
 	((struct tutti_discovery *)hal_host.window)->features |= TUTTI_FEATURE_ENERGY;
 	card_begin(all);
 	for (g = F_CARD_TINY; g <= F_CARD_LARGE; g++)
@@ -47,7 +49,7 @@ void setup_policies(void)
 {
 	static const uint8_t live[] = {F_BALANCE,    F_ROUND_ROBIN, F_CHOICE,	 F_SEARCH, F_ROTATE,
 				       F_WINDOWS,    F_LOTS,	    F_OLDEST,	 F_CAP,	   F_SHAPES_ONE,
-				       F_SHAPES_TWO, F_SHAPES_MANY, F_FEW_SLOTS, F_ORDER,  F_ORDER_ONE};
+				       F_SHAPES_TWO, F_SHAPES_MANY, F_FEW_SLOTS, F_ORDER,  F_ORDER_ONE, F_ACKNOWLEDGE};
 	static const uint8_t choices[] = {TUTTI_CHOICE_REMAINING, TUTTI_CHOICE_POWER, TUTTI_CHOICE_COMBINED,
 					  TUTTI_CHOICE_REMAINING | TUTTI_CHOICE_LARGEST,
 					  TUTTI_CHOICE_COMBINED | TUTTI_CHOICE_LARGEST};

@@ -17,7 +17,7 @@ static const struct {
 static const char *const op_names[OP_KINDS] = {
     "packet",	  "burst",  "step",   "time",	"work",	   "cancel",
     "bad packet", "fault",  "reset",  "create", "destroy", "suspend or resume",
-    "SMs off",	  "SMs on", "policy", "stall",	"flood",   "doorbell"};
+    "SMs off",	  "SMs on", "policy", "stall",	"flood",   "doorbell", "crowd"};
 
 const char *op_name(unsigned kind)
 {
@@ -86,6 +86,23 @@ static uint64_t needed(unsigned word)
 	return set.word[word];
 }
 
+static unsigned features_of(uint64_t seed)
+{
+	return seed < SEEDS_OF_ALL ? F_SEEDS_OF_ALL : seed < SEEDS_OF_MORE ? F_SEEDS_OF_MORE : F_COUNT;
+}
+
+/* The features that are drawn last. One operation becomes that which makes large CTAs compete with small ones. */
+static void draw_last(struct scenario *s, const struct features *all)
+{
+	unsigned f;
+
+	for (f = F_DRAWN_LAST; f < features_of(s->seed); f++)
+		if (features_has(all, f) && (f < F_WHOLE_SM ? roll(2) : !roll(12) && !features_has(&s->allowed, F_SHAPES_ONE)))
+			features_add(&s->allowed, f);
+	if (features_has(&s->allowed, F_WHOLE_SM) || features_has(&s->allowed, F_WHOLE_DOMAIN))
+		s->op[roll(s->ops)].kind = OP_CROWD;
+}
+
 void scenario_make(struct scenario *s, uint64_t seed, const struct features *only)
 {
 	static const uint8_t cards[] = {F_CARD_TINY,   F_CARD_TINY, F_CARD_TINY, F_CARD_TINY,	F_CARD_TINY,
@@ -137,9 +154,7 @@ void scenario_make(struct scenario *s, uint64_t seed, const struct features *onl
 	for (i = 1; i < s->ops && features_has(&s->allowed, F_DESTROY); i++)
 		if (s->op[i - 1].kind == OP_STALL && roll(2))
 			s->op[i].kind = OP_DESTROY;
-	for (a = F_DRAWN_LAST; a < (seed < SEEDS_OF_ALL ? F_SEEDS_OF_ALL : F_COUNT); a++)
-		if (features_has(&all, a) && roll(2))
-			features_add(&s->allowed, a);
+	draw_last(s, &all);
 }
 
 void scenario_print(FILE *file, const struct scenario *s)

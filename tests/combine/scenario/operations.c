@@ -244,6 +244,9 @@ void op_run(const struct op *op)
 			program->flood += 20 + roll(roll(4) ? 40 : 500);
 		}
 		break;
+	case OP_CROWD:
+		op_crowd(op->queue);
+		break;
 	case OP_RING:
 		card_later(&(struct tutti_event){{TUTTI_EVENT_DOORBELL, 1u << op->queue}});
 		break;

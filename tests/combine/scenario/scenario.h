@@ -29,6 +29,11 @@ void op_suspend(void);
 void op_sms_on(void);
 unsigned op_enabled_sms(void);
 
+/* ---- crowd.c ---- */
+
+/** op_crowd() - a large CTA or CGA in a queue, number @from or the next that can take it, and small ones in all others. */
+void op_crowd(unsigned from);
+
 /* ---- end.c ---- */
 
 /** end_finish() - bring everything to its end; what is left breaks a rule. */
