@@ -116,6 +116,68 @@ static void held_for_one(void **unused)
 	assert_int_equal(job[2].issued, 1);
 }
 
+/* CTAs end on SM 0 until SMs are held. Return: how many have ended */
+static unsigned until_held(void)
+{
+	unsigned n = 0;
+
+	for (; n < 4 * PATIENCE && !patience_holder; n++)
+		end_on(slot_of(0), 0);
+	assert_non_null(patience_holder);
+	return n;
+}
+
+/* The hold of now lasts @us, and not longer; the ends of CTAs lead to the rounds that look at the time. */
+static void lasts(unsigned us)
+{
+	hal_host.time += (us - 1) * (uint64_t)US;
+	end_on(slot_of(0), 0);
+	assert_non_null(patience_holder);
+	hal_host.time += US;
+	end_on(slot_of(0), 0);
+	assert_null(patience_holder);
+}
+
+/* Holds in vain become twice as long each, up to a limit, with as much patience between; the task's next CTA begins anew. */
+static void holds_become_longer(void **unused)
+{
+	unsigned us = PATIENCE_FIRST_US, i;
+
+	card_size = 1;
+	begin(7, 32, 32, 0);
+	submit(&(struct job){ .queue = 0, .groups = 6000 });
+	submit(&(struct job){ .queue = 1, .groups = 2, .waves = 32 });
+	for (i = 0; i < 9; i++) {
+		assert_in_range(until_held(), PATIENCE, PATIENCE + 2);
+		lasts(us);
+		us = us * 2 < PATIENCE_LAST_US ? us * 2 : PATIENCE_LAST_US;
+	}
+	until_held();
+	while (!job[1].issued)
+		end_any(0);
+	end_any(0);
+	until_held();
+	lasts(PATIENCE_FIRST_US);
+}
+
+/* Of two tasks that lose their patience at once the one of higher priority comes first; a lower one only gives way. */
+static void holds_by_priority(void **unused)
+{
+	unsigned i;
+
+	card_size = 1;
+	begin(8, 32, 32, 0);
+	submit(&(struct job){ .queue = 0, .groups = 6000, .priority = 8 });
+	submit(&(struct job){ .queue = 1, .groups = 1, .waves = 32, .priority = 9 });
+	for (i = 0; i < 3 * PATIENCE; i++)
+		end_on(slot_of(0), 0);
+	assert_null(patience_holder);
+	submit(&(struct job){ .queue = 2, .groups = 1, .waves = 32, .priority = 7 });
+	submit(&(struct job){ .queue = 3, .groups = 1, .waves = 31, .priority = 6 });
+	until_held();
+	assert_int_equal(slot_job[patience_holder->slot], 3);
+}
+
 /* Small kernels that fit on their arrival pass over a task that needs a whole SM; it gets one all the same. */
 static void patience_for_arrivals(void **unused)
 {
@@ -217,6 +279,8 @@ int main(void)
 		RIG_TEST("REL-11 RES-01", affinity_of_an_sm_that_is_off),
 		RIG_TEST("REL-11 RES-01", hold_of_few_sms),
 		RIG_TEST("REL-11 RES-01", held_for_one),
+		RIG_TEST("REL-11 RES-01", holds_become_longer),
+		RIG_TEST("REL-11 RES-01", holds_by_priority),
 		RIG_TEST("REL-11 RES-01", patience_for_arrivals),
 		RIG_TEST("REL-11 REL-12", metadata_slots),
 		RIG_TEST("REL-11 REL-12", affinity_masks),
