@@ -136,7 +136,7 @@ static bool older(const struct job *other, const struct job *job)
 static unsigned visits_most(void)
 {
 	bool groups = features_has(&w.scenario.allowed, F_CGA_CPC) || features_has(&w.scenario.allowed, F_CGA_GPC) ||
-		      features_has(&w.scenario.allowed, F_WHOLE_DOMAIN);
+		      features_has(&w.scenario.allowed, F_WHOLE_SM) || features_has(&w.scenario.allowed, F_WHOLE_DOMAIN);
 
 	return VISITS_MOST * (groups ? 2 : 1) * (features_has(&w.scenario.allowed, F_CHOICE) ? 4 : 1);
 }
