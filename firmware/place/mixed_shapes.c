@@ -426,12 +426,16 @@ static void taint(const struct shape *shape, uint32_t word, uint32_t mask)
 /* ---- what a placement has put where ---- */
 
 union placed placed;
-static unsigned planes; /* in use; the others are not clear */
+static unsigned planes;  /* in use */
+static uint32_t touched; /* a bit for each word in which something was placed; in the others the planes are not clear */
+
+_Static_assert(LAKE_WORDS <= 32, "a bit for each word");
 
 COLD void placed_begin(void)
 {
 	before();
 	planes = 0;
+	touched = 0;
 }
 
 COLD void placed_add(uint32_t word, uint32_t mask, uint32_t repeat)
@@ -439,12 +443,21 @@ COLD void placed_add(uint32_t word, uint32_t mask, uint32_t repeat)
 	uint32_t carry, sum;
 	unsigned p, q;
 
+	if (!(touched >> word & 1)) {
+		touched |= 1u << word;
+		for (p = 0; p < PLACED_PLANES; p++, repeat >>= 1) {
+			placed.plane[p][word] = repeat & 1 ? mask : 0;
+			if (repeat && planes <= p)
+				planes = p + 1;
+		}
+		return;
+	}
 	for (p = 0; repeat; p++, repeat >>= 1)
 		for (q = p, carry = repeat & 1 ? mask : 0; carry; q++, carry = sum) {
-			for (; planes <= q; planes++)
-				words_clear(placed.plane[planes], fw.words);
 			sum = placed.plane[q][word] & carry;
 			placed.plane[q][word] ^= carry;
+			if (planes <= q)
+				planes = q + 1;
 		}
 }
 
@@ -466,13 +479,12 @@ COLD void placed_end(struct shape *shape, const struct lake *from)
 	uint32_t sms, ctas, w;
 	unsigned p;
 
-	for (w = 0; w < fw.words; w++) {
-		for (sms = p = 0; p < planes; p++)
+	for (; touched; touched &= touched - 1) {
+		w = lowest_bit(touched);
+		for (sms = ctas = p = 0; p < planes; p++) {
 			sms |= placed.plane[p][w];
-		if (!sms)
-			continue;
-		for (ctas = p = 0; p < planes; p++)
 			ctas += popcount32(placed.plane[p][w]) << p;
+		}
 		if (from != &shape->lake) {
 			taint(shape, w, sms);
 			lower(&shape->lake, w);

@@ -28,7 +28,7 @@ static const char *const decision[] = {
 };
 static const char *const whole[] = {
 	"cga_place", "search_any", "search_limited", "search_held", "search_quick", "search_run", "run_grid",
-	"domain_sync_slow", "domain_sync_masked", "domain_settle", "settle_row", "sync", "gather", "lake_init", "domain_scatter", "place_positions", "lake_lower",
+	"domain_sync_slow", "domain_sync_masked", "domain_settle", "settle_row", "sync", "gather", "lake_init", "domain_scatter", "placed_", "taint", "note", "lake_lower",
 	NULL
 };
 
