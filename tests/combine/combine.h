@@ -218,6 +218,7 @@ extern struct world {
 	bool one_by_one; /* CTAs end one at a time, so that no SM becomes empty by chance */
 	uint32_t suspend_id; /* of the last request to suspend */
 	unsigned stall;	    /* visits during which no command is taken */
+	bool unread;	    /* the driver has left messages for later */
 	unsigned throttles; /* throttle tasks there are or may be */
 	uint64_t stalled_until;
 	uint32_t cgas_live;

@@ -19,6 +19,7 @@ static const uint8_t never[][2] = {
     {F_CARD_LARGE, F_ORDER}, /* a message for each SM: takes too long */
     {F_SHAPES_ONE, F_WHOLE_SM}, /* it is another shape than that of the others */
     {F_SHAPES_ONE, F_WHOLE_DOMAIN}, /* the same */
+    {F_WHOLE_SM, F_WHOLE_DOMAIN}, /* a scenario has one crowd, around one large kernel */
 };
 
 static uint32_t met[F_COUNT][F_COUNT];

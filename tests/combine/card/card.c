@@ -104,6 +104,21 @@ static void ask_for_child(void)
 		    (int)number, 0);
 }
 
+/* The driver takes the card's messages now, or later. */
+static void look(bool later)
+{
+	if (later && driver_behind()) {
+		if (!w.unread)
+			feature_on(F_MESSAGES_LATE);
+		w.unread = true;
+		return;
+	}
+	driver_read();
+	if (w.unread)
+		feature_off(F_MESSAGES_LATE);
+	w.unread = false;
+}
+
 /* ---- delivery ---- */
 
 void card_event(const struct tutti_event *event)
@@ -117,10 +132,7 @@ void card_event(const struct tutti_event *event)
 	fair_visit();
 	if (w.stall && !--w.stall)
 		feature_off(F_STALL);
-	if (!features_has(&w.scenario.allowed, F_MESSAGES_LATE) || !roll(8))
-		driver_read();
-	else if (driver_behind())
-		feature_moment(F_MESSAGES_LATE);
+	look(features_has(&w.scenario.allowed, F_MESSAGES_LATE) && roll(8));
 }
 
 static void deliver(unsigned i)

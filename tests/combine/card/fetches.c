@@ -33,7 +33,7 @@ uint64_t fetch_read(const void *from, uint32_t bytes, uint32_t to)
 	fetches[asked % FETCHES].bytes = bytes;
 	memcpy(fetches[asked % FETCHES].data, from, bytes);
 	memset(backend_memory(to), 0xa5, bytes);
-	feature_moment(F_FETCH_LATE);
+	feature_on(F_FETCH_LATE);
 	return asked;
 }
 
@@ -41,6 +41,7 @@ void fetch_arrives(uint64_t number)
 {
 	while (arrived < number) {
 		arrived++;
+		feature_off(F_FETCH_LATE);
 		memcpy(backend_memory(fetches[arrived % FETCHES].to), fetches[arrived % FETCHES].data,
 		       fetches[arrived % FETCHES].bytes);
 	}
