@@ -119,8 +119,7 @@ TUTTI_AT(struct drm_tutti_query, pointer, 8);
 /**
  * struct drm_tutti_bo_create - buffer object of @size bytes (rounded up to pages), zeroed.
  *
- * Errors: -EINVAL size 0 or beyond any memory, placement; -ENOSPC card memory is full; -EDQUOT; -EIO also when the card
- * could not be reached while the memory was zeroed.
+ * Errors: -EINVAL size 0 or beyond any memory, placement; -ENOSPC card memory is full; -EDQUOT; -EIO not all was zeroed.
  */
 struct drm_tutti_bo_create {
 	__u64 size;      /* in and out */
