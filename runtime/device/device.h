@@ -9,10 +9,12 @@
  *   copier.lock             the queue of copies that belong to no queue of the application
  *   memory.lock             pools and locked memory; held while the transport maps and unmaps
  *   channel.lock            the kernel channel, in transports without a driver; events are handled with it held
+ *   drm_card.lock           in the transport drm: backing of the pools, which errors of queues are known
  *   tutti_device.lock       queues, their errors, ids
  *   tutti_rsb_object.lock   which recordings own the entries of a reference state buffer
  *
- * All other locks (print, trace, events, page tables, the transports') are innermost: no other lock is taken under them.
+ * All other locks (print, trace, events, page tables, those of the other transports) are innermost: no other lock is taken
+ * under them.
  * Only copy_lock, copier.lock and memory.lock may be held while a thread waits for the card. No lock is held during a
  * callback of the application.
  */

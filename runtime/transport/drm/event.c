@@ -110,24 +110,26 @@ static void ask_events(struct drm_card *card)
 	}
 }
 
+/*
+ * Several threads may ask at the same time. One that comes late with its answer tells nothing new: meanwhile the queue may
+ * have been reset, or another queue may have got the number.
+ */
 static void ask_queue(struct tutti_device *device, unsigned id)
 {
 	struct drm_card *card = drm_card_of(device);
 	struct drm_tutti_queue_query query = {.handle = card->queue[id]};
 	struct tutti_fault fault;
-	bool news;
 
 	if (!query.handle || drm_call(card, DRM_IOCTL_TUTTI_QUEUE_QUERY, &query))
 		return;
-	pthread_mutex_lock(&card->lock);
-	news = query.errors != card->queue_errors[id];
-	card->queue_errors[id] = query.errors;
-	pthread_mutex_unlock(&card->lock);
-	if (!news)
-		return;
 	memcpy(&fault, query.fault, sizeof(fault));
 	fault.queue = (uint16_t)id;
-	queue_error_take(device, &fault);
+	pthread_mutex_lock(&card->lock);
+	if (query.handle == card->queue[id] && query.errors > card->queue_errors[id]) {
+		card->queue_errors[id] = query.errors;
+		queue_error_take(device, &fault);
+	}
+	pthread_mutex_unlock(&card->lock);
 }
 
 /* Without asking the driver, which drm_poll() does, there is no way to know. */

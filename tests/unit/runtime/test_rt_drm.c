@@ -428,6 +428,15 @@ static void errors_are_told_once(void **state)
 	driver.events = 4;
 	assert_int_equal(tutti_queue_poll(queue), 0);
 	assert_int_equal(reported, 2);
+	assert_int_equal(tutti_queue_reset(queue), 0);
+	driver.errors = 1; /* the answer that another thread got before the second error, and comes with only now */
+	driver.events = 5;
+	assert_int_equal(tutti_queue_poll(queue), 0);
+	driver.errors = 2;
+	driver.events = 6;
+	assert_int_equal(tutti_queue_poll(queue), 0);
+	assert_int_equal(reported, 2);
+	assert_int_equal(tutti_queue_error(queue, NULL), 0);
 	tutti_queue_destroy(queue);
 	tutti_device_close(device);
 }
