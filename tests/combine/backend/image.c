@@ -13,7 +13,7 @@
 extern const struct cpu_translation tutti_fw_translation __attribute__((weak));
 extern const struct cpu_translation tutti_fw_large_translation __attribute__((weak));
 
-const struct backend backend = {"instructions", 70000, 20000, 200000000};
+const struct backend backend = {"instructions", 50000, 20000, 200000000};
 
 /* A soft core with its image: one for cards of up to TUTTI_SMALL_CARD_SMS SMs, one for larger ones. */
 struct core {
