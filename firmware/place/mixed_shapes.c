@@ -426,7 +426,6 @@ static void taint(const struct shape *shape, uint32_t word, uint32_t mask)
 /* ---- what a placement has put where ---- */
 
 union placed placed;
-static unsigned planes;  /* in use */
 static uint32_t touched; /* a bit for each word in which something was placed; in the others the planes are not clear */
 
 _Static_assert(LAKE_WORDS <= 32, "a bit for each word");
@@ -434,7 +433,6 @@ _Static_assert(LAKE_WORDS <= 32, "a bit for each word");
 COLD void placed_begin(void)
 {
 	before();
-	planes = 0;
 	touched = 0;
 }
 
@@ -445,19 +443,13 @@ COLD void placed_add(uint32_t word, uint32_t mask, uint32_t repeat)
 
 	if (!(touched >> word & 1)) {
 		touched |= 1u << word;
-		for (p = 0; p < PLACED_PLANES; p++, repeat >>= 1) {
-			placed.plane[p][word] = repeat & 1 ? mask : 0;
-			if (repeat && planes <= p)
-				planes = p + 1;
-		}
-		return;
+		for (p = 0; p < PLACED_PLANES; p++)
+			placed.plane[p][word] = 0;
 	}
 	for (p = 0; repeat; p++, repeat >>= 1)
 		for (q = p, carry = repeat & 1 ? mask : 0; carry; q++, carry = sum) {
 			sum = placed.plane[q][word] & carry;
 			placed.plane[q][word] ^= carry;
-			if (planes <= q)
-				planes = q + 1;
 		}
 }
 
@@ -466,7 +458,7 @@ static void lower(struct lake *lake, uint32_t word)
 {
 	unsigned p;
 
-	for (p = 0; p < planes; p++) {
+	for (p = 0; p < PLACED_PLANES; p++) {
 		if (!placed.plane[p][word])
 			continue;
 		visit_goes_on(LOWER_STEPS + LOWER_ROW_STEPS * (uint32_t)(lake->top - lake->row));
@@ -481,7 +473,7 @@ COLD void placed_end(struct shape *shape, const struct lake *from)
 
 	for (; touched; touched &= touched - 1) {
 		w = lowest_bit(touched);
-		for (sms = ctas = p = 0; p < planes; p++) {
+		for (sms = ctas = p = 0; p < PLACED_PLANES; p++) {
 			sms |= placed.plane[p][w];
 			ctas += popcount32(placed.plane[p][w]) << p;
 		}
