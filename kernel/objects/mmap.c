@@ -3,6 +3,7 @@
 #include <linux/mm.h>
 #include <drm/drm_gem.h>
 
+#include "base/delay.h"
 #include "card/gate.h"
 #include "card/power.h"
 #include "memory/view.h"
@@ -79,6 +80,7 @@ int tutti_mmap(struct file *filp, struct vm_area_struct *vma)
 
 	if (is_cow_mapping(vma->vm_flags))
 		return -EINVAL;
+	tutti_delay(TUTTI_DELAY_mmap);
 	if (!drm_dev_enter(df->minor->dev, &index))
 		return -ENODEV;
 	if (vma->vm_pgoff >= DRM_TUTTI_MMAP_BASE >> PAGE_SHIFT)

@@ -66,10 +66,10 @@ static int vgem_open(void)
 	return found;
 }
 
-/* Loaded for this test only: its nodes stand beside the card's. */
-static bool vgem_load(void)
+/* For one test only. */
+static bool module_load(const char *path)
 {
-	int file = open("/lib/modules/vgem.ko", O_RDONLY | O_CLOEXEC);
+	int file = open(path, O_RDONLY | O_CLOEXEC);
 	bool good = file >= 0 && !syscall(SYS_finit_module, file, "", 0);
 
 	if (file >= 0)
@@ -83,7 +83,8 @@ static bool vgem_make(struct foreign *foreign)
 	struct drm_prime_handle prime = {.flags = DRM_CLOEXEC | DRM_RDWR};
 	int device;
 
-	SKIP_UNLESS(vgem_load(), "there is no vgem");
+	/* its nodes stand beside the card's until it is unloaded */
+	SKIP_UNLESS(module_load("/lib/modules/vgem.ko"), "there is no vgem");
 	device = vgem_open();
 	CHECK(device >= 0);
 	EXPECT(0, call(device, DRM_IOCTL_MODE_CREATE_DUMB, &dumb));
@@ -280,7 +281,38 @@ static bool exported_in_unplug(struct rig *rig)
 	return fresh_works();
 }
 
-/* A buffer that is not made of whole pages cannot be made here; the size of what is mapped is checked. */
+/* Of the second page of a dma-buf only @bytes at @offset are the buffer's. They are not mapped, and so nothing behind. */
+static bool part_of_page(struct rig *rig, unsigned bytes, unsigned offset)
+{
+	int device = open("/dev/odd_buffer", O_RDWR | O_CLOEXEC);
+	struct foreign odd = {.fd = ioctl(device, bytes, offset)};
+	uint32_t handle;
+
+	close(device);
+	CHECK(odd.fd >= 0 && import(rig, &odd, &handle));
+	EXPECT(0, bo_map(rig->fd, rig->context, handle, IMPORTED_AT, PAGE));
+	EXPECT(EINVAL, bo_map(rig->fd, rig->context, handle, IMPORTED_AT + PAGE, 2 * PAGE));
+	EXPECT(EEXIST, bo_map(rig->fd, rig->context, handle, IMPORTED_AT, PAGE));
+	EXPECT(0, bo_map(rig->fd, rig->context, handle, IMPORTED_AT + PAGE, PAGE)); /* nothing has stayed there */
+	close(odd.fd);
+	return true;
+}
+
+static bool parts_of_pages(struct rig *rig)
+{
+	struct rig other = {.fd = -1};
+	bool refused;
+
+	SKIP_UNLESS(module_load("/lib/modules/odd_buffer.ko"), "there is no odd_buffer");
+	refused = rig_queue(rig) && part_of_page(rig, 512, 0) && rig_works(rig) && rig_queue(&other) &&
+		  part_of_page(&other, 2048, 2048) && rig_works(&other);
+	rig_close(rig);
+	rig_close(&other);
+	CHECK(!syscall(SYS_delete_module, "odd_buffer", O_NONBLOCK) && refused);
+	return true;
+}
+
+/* The size of what is mapped is checked, whoever has made it. */
 static bool beyond(struct rig *rig)
 {
 	struct foreign foreign = {.fd = -1};
@@ -302,5 +334,6 @@ const struct driver_test import_tests[] = {
 	{"REL-06: an imported buffer is freed while the device is removed", freed_in_unplug},
 	{"REL-06: an imported buffer is exported while the device is removed", exported_in_unplug},
 	{"SYS-22 SYS-23: no more is mapped than was imported", beyond},
+	{"SYS-22 SYS-23: a buffer that is not made of whole pages", parts_of_pages},
 	{0},
 };

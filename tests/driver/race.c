@@ -45,6 +45,64 @@ static bool close_in_unplug(struct rig *rig)
 	return fresh_works();
 }
 
+/* ---- memory of processes ---- */
+
+/** struct mapping_thread - maps the buffer at @offset of the file. */
+struct mapping_thread {
+	int fd;
+	uint64_t offset;
+	void *words;
+	bool done;
+};
+
+static void *map_words(void *data)
+{
+	struct mapping_thread *thread = data;
+
+	thread->words = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, thread->fd, (off_t)thread->offset);
+	__atomic_store_n(&thread->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/*
+ * A thread of a process holds its mmap_lock, as a fault of memory that somebody else provides may do for any time. The
+ * last reference to pinned memory of that process goes meanwhile, inside a call, and this does not wait for the lock.
+ */
+static bool freed_under_mmap_lock(struct rig *rig)
+{
+	struct drm_tutti_bo_userptr args = {.bytes = BYTES};
+	struct drm_tutti_range range = {.address = 4 * BASE, .bytes = BYTES};
+	struct mapping_thread mapping = {0};
+	struct drm_gem_close gone = {0};
+	uint32_t *words = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long before = pinned_kib();
+	pthread_t thread;
+	bool there, first;
+	uint32_t bo;
+	int error;
+
+	SKIP_UNLESS(have_delays(), NEED_DELAYS);
+	CHECK(words != MAP_FAILED && rig_queue(rig));
+	args.address = (uintptr_t)words;
+	range.context = rig->context;
+	mapping.fd = rig->fd;
+	EXPECT(0, bo_create(rig->fd, PAGE, DRM_TUTTI_PLACE_SYSTEM, &bo, &mapping.offset));
+	EXPECT(0, call(rig->fd, DRM_IOCTL_TUTTI_BO_USERPTR, &args));
+	EXPECT(0, bo_map(rig->fd, rig->context, args.handle, range.address, BYTES));
+	gone.handle = args.handle;
+	EXPECT(0, call(rig->fd, DRM_IOCTL_GEM_CLOSE, &gone));
+	CHECK(pinned_kib() == before + (long)(BYTES >> 10));
+	there = delayed_thread(&thread, "mmap", 5000, map_words, &mapping);
+	error = call(rig->fd, DRM_IOCTL_TUTTI_UNMAP, &range);
+	first = !__atomic_load_n(&mapping.done, __ATOMIC_ACQUIRE);
+	pthread_join(thread, NULL);
+	EXPECT(0, error);
+	CHECK(there && first && mapping.words != MAP_FAILED && pinned_kib() == before);
+	munmap(mapping.words, PAGE);
+	munmap(words, BYTES);
+	return true;
+}
+
 /* ---- progress ---- */
 
 /** struct waiting - for the first packet of a queue. */
@@ -487,6 +545,7 @@ const struct driver_test race_tests[] = {
 	{"SYS-22 SYS-28: memory that the link did not let be zeroed is not given away", link_lost_while_zeroing},
 	{"SYS-28 SYS-29: a reset begins while an unused card is being switched off", reset_at_sleep},
 	{"REL-06: the module stays while there is a fence", fence_holds_module},
+	{"SYS-41 REL-12: pinned memory goes while its process' mmap_lock is held", freed_under_mmap_lock},
 	{"REL-06: a buffer is closed while removal unpins it", close_in_unplug},
 	{0},
 };
