@@ -163,7 +163,7 @@ static void items_late(void **unused)
 	end();
 }
 
-/* More queue tasks than slots, most of them idle: they do not delay the others. */
+/* Many queue tasks, most of them idle: they do not delay the others. */
 static void idle_queue_tasks(void **unused)
 {
 	enum { TASKS = 16 };
@@ -197,6 +197,48 @@ static void idle_queue_tasks(void **unused)
 	end();
 }
 
+/* Kernels that all wait take every slot of the card but one, and each takes it from a queue task that is idle. */
+static void idle_slots(void **unused)
+{
+	enum { TASKS = 12, WAITING = 31 };
+	struct tutti_work *work[TASKS];
+	struct args_items *a[TASKS];
+	tutti_signal_t signal[TASKS], waiting[WAITING];
+	struct args_gate *g;
+	unsigned i;
+
+	begin("gpc 2\n");
+	for (i = 0; i < TASKS; i++) {
+		struct tutti_task *t;
+
+		work[i] = work_queue(16);
+		t = task(&(struct tutti_task_attributes){ .work = work[i] });
+		a[i] = items_args(1, t);
+		signal[i] = start(rig->queue, "consume", 1, a[i], t);
+	}
+	g = rig_alloc(rig, sizeof(*g));
+	g->started = rig_alloc(rig, 64);
+	g->go = rig_alloc(rig, 64);
+	g->ended = rig_alloc(rig, 64);
+	for (i = 0; i < WAITING; i++)
+		waiting[i] = start(rig->queue, "gate", 1, g, NULL);
+	assert_true(rig_poll_until(rig->queue, g->started, WAITING, 10000));
+	for (i = 0; i < 4; i++)
+		rig_wait(rig, start(rig->queue, "note", 10, log_args(10, NULL), NULL));
+	assert_int_equal(*g->ended, 0);
+	/* with work they get slots again */
+	tutti_store_release(g->go, 1);
+	for (i = 0; i < WAITING; i++)
+		rig_wait(rig, waiting[i]);
+	for (i = 0; i < TASKS; i++) {
+		push(work[i], 0);
+		tutti_work_close(work[i]);
+		rig_wait(rig, signal[i]);
+		each_once(a[i], 1);
+	}
+	end();
+}
+
 static void cancel_queue_task(void **unused)
 {
 	struct tutti_work *work;
@@ -226,6 +268,7 @@ int main(void)
 		T("TSK-10: items from kernels, back pressure", items_from_kernels),
 		T("TSK-10: an item that is late is waited for", items_late),
 		T("TSK-10 TSK-03: idle queue tasks give way", idle_queue_tasks),
+		T("TSK-10 TSK-03 REL-11: idle queue tasks give their slots away", idle_slots),
 		T("TSK-12: cancel a queue task", cancel_queue_task),
 	};
 
