@@ -404,7 +404,7 @@ static void more_than_records(void **unused)
 /* All records that low priorities can have are taken: a high one is accepted at once, gets a slot and goes next. */
 static void records_for_high_priorities(void **unused)
 {
-	unsigned i, n;
+	unsigned i, n, evictions;
 
 	for (i = 0; i < QUEUES; i++)
 		queue_priority[i] = i == 5 ? 1 : 9;
@@ -420,11 +420,13 @@ static void records_for_high_priorities(void **unused)
 	while (live())
 		end_any();
 	/* the same for kernels without metadata that find no slot */
-	begin(6, 2, 2, 1);
+	begin(6, 8, 2, 1);
 	for (i = 0; i < 100; i++)
 		submit(&(struct job){ .queue = i % 5, .groups = 40, .plain = true, .priority = 9 });
 	n = jobs;
+	evictions = counters.evictions;
 	submit(&(struct job){ .queue = 5, .groups = 3, .plain = true, .priority = 1 });
+	assert_int_equal(counters.evictions, evictions + 1); /* at once: a record was left for it */
 	for (i = 0; launched[launches - 1] != n; i++) {
 		assert_true(i < 4); /* one task has to leave first */
 		end_any();
@@ -527,7 +529,7 @@ int main(void)
 		RIG_TEST("RES-04", fairness),
 		RIG_TEST("RES-06", windows),
 		RIG_TEST("TSK-01 TSK-02 RES-02", more_than_records),
-		RIG_TEST("TSK-02 TSK-03", records_for_high_priorities),
+		RIG_TEST("TSK-02 TSK-03 REL-12", records_for_high_priorities),
 		RIG_TEST("RES-06", default_windows),
 		RIG_TEST("RES-01 RES-06", nobody_starves),
 		RIG_TEST("SYS-08", two_suspends),
