@@ -106,7 +106,7 @@ static void held_for_one(void **unused)
 	for (i = 0; i < 8 * PATIENCE && !(patience_holder && slot_job[patience_holder->slot] == 2); i++)
 		end_any(i % 2);
 	assert_non_null(patience_holder);
-	held = shapes.included[0] & 1;
+	held = !(shapes.held[0] & 1);
 	for (i = 0; i < 3 * PATIENCE; i++)
 		end_any(!held);
 	assert_true(tasks[slot_of(1)].passed > PATIENCE);
@@ -175,6 +175,29 @@ static void holds_by_priority(void **unused)
 	submit(&(struct job){ .queue = 2, .groups = 1, .waves = 32, .priority = 7 });
 	submit(&(struct job){ .queue = 3, .groups = 1, .waves = 31, .priority = 6 });
 	until_held();
+	assert_int_equal(slot_job[patience_holder->slot], 3);
+}
+
+/* What is held for one task is held for another of higher priority as soon as that one has lost its patience, too. */
+static void higher_takes_over(void **unused)
+{
+	unsigned i, other;
+
+	card_size = 2;
+	begin(9, 32, 32, 0);
+	submit(&(struct job){ .queue = 0, .groups = 6000, .priority = 8 });
+	submit(&(struct job){ .queue = 1, .groups = 1, .waves = 32, .priority = 7 });
+	for (i = 0; i < 4 * PATIENCE && !patience_holder; i++)
+		end_any(i % 2);
+	assert_non_null(patience_holder);
+	assert_int_equal(slot_job[patience_holder->slot], 1);
+	other = shapes.held[0] & 1;
+	submit(&(struct job){ .queue = 2, .groups = 1, .waves = 32, .priority = 7 }); /* an equal does not */
+	flood(0, other, 3 * PATIENCE);
+	assert_int_equal(slot_job[patience_holder->slot], 1);
+	submit(&(struct job){ .queue = 3, .groups = 1, .waves = 32, .priority = 6 });
+	for (i = 0; i < 2 * PATIENCE && slot_job[patience_holder->slot] == 1; i++)
+		end_any(other);
 	assert_int_equal(slot_job[patience_holder->slot], 3);
 }
 
@@ -281,6 +304,7 @@ int main(void)
 		RIG_TEST("REL-11 RES-01", held_for_one),
 		RIG_TEST("REL-11 RES-01", holds_become_longer),
 		RIG_TEST("REL-11 RES-01", holds_by_priority),
+		RIG_TEST("REL-11 RES-01", higher_takes_over),
 		RIG_TEST("REL-11 RES-01", patience_for_arrivals),
 		RIG_TEST("REL-11 REL-12", metadata_slots),
 		RIG_TEST("REL-11 REL-12", affinity_masks),
