@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -446,4 +447,36 @@ bool in_child(bool (*run)(void *data), void *data)
 		return fail("child", 0, text, 0, 0);
 	EXPECT(0, status);
 	return true;
+}
+
+/* What the kernel says of a thread that sleeps is the number of its system call first. */
+static bool sleeps_in_ioctl(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	long number = -1;
+
+	if (!file)
+		return false; /* the thread has ended */
+	if (fscanf(file, "%ld", &number) != 1)
+		number = -1; /* it runs */
+	fclose(file);
+	return number == SYS_ioctl;
+}
+
+bool soon_in_call(pid_t pid)
+{
+	bool found = false;
+	glob_t paths;
+	char pattern[48];
+
+	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/syscall", (int)pid);
+	for (unsigned i = 0; !found && i < 2000; i++) {
+		usleep(10000);
+		if (glob(pattern, 0, NULL, &paths))
+			continue;
+		for (size_t j = 0; j < paths.gl_pathc; j++)
+			found |= sleeps_in_ioctl(paths.gl_pathv[j]);
+		globfree(&paths);
+	}
+	return found;
 }

@@ -189,6 +189,7 @@ static bool silent_while_nobody_waits(struct rig *rig)
 struct waiter {
 	struct rig *rig;
 	uint32_t kind;
+	uint64_t packets;
 	int error;
 };
 
@@ -199,11 +200,11 @@ static void *wait_for_packet(void *data)
 	if (waiter->kind == DRM_TUTTI_WAIT_SIGNAL)
 		waiter->error = rig_wait(waiter->rig, 1, 0, 60 * SECOND);
 	else
-		waiter->error = rig_progress(waiter->rig, waiter->rig->write_index + 1, 60 * SECOND);
+		waiter->error = rig_progress(waiter->rig, waiter->packets, 60 * SECOND);
 	return NULL;
 }
 
-/* Sooner or later the thread sleeps before the packet runs. */
+/* The thread sleeps before the packet comes, but it looks now and then, and may be doing that just then. */
 static bool wakes(struct rig *rig, uint32_t kind)
 {
 	struct waiter waiter = {.rig = rig, .kind = kind};
@@ -214,9 +215,9 @@ static bool wakes(struct rig *rig, uint32_t kind)
 		pthread_t thread;
 
 		rig_signal(rig, 1, 1);
+		waiter.packets = rig->write_index + 1;
 		CHECK(!pthread_create(&thread, NULL, wait_for_packet, &waiter));
-		usleep(5000 * i);
-		CHECK(quietly(rig, 1));
+		CHECK(soon_in_call(getpid()) && quietly(rig, 1));
 		pthread_join(thread, NULL);
 		EXPECT(0, waiter.error);
 		more = soon_more(rig->fd, before);

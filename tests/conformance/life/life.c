@@ -173,7 +173,7 @@ static bool start_sleeper(struct sleeper *sleeper)
 {
 	rig_signal(sleeper->rig, 5, 1);
 	CHECK(!pthread_create(&sleeper->thread, NULL, sleep_in_call, sleeper));
-	usleep(50000);
+	CHECK(soon_in_call(getpid()));
 	return true;
 }
 

@@ -564,7 +564,7 @@ static bool killed_in_wait(struct rig *rig)
 	CHECK(child >= 0);
 	if (!child)
 		_exit(!wait_for_ever(NULL));
-	usleep(200000);
+	CHECK(soon_in_call(child));
 	start = now_ns();
 	kill(child, SIGKILL);
 	CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
