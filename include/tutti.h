@@ -80,7 +80,7 @@ uint32_t tutti_version(void);
  * tutti_strerror() - text for an error.
  * @error: negative result of a function, or a TUTTI_ERROR_* code of a queue as it is (positive)
  *
- * Return: static text for codes of queues, that of strerror() for others; never NULL.
+ * Return: static text, or that of strerror() for errors that mean what they mean elsewhere; never NULL.
  */
 const char *tutti_strerror(int error);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <errno.h>
 #include <string.h>
 
 #include "tutti.h"
@@ -25,10 +26,34 @@ static const char *const error_text[] = {
     [TUTTI_ERROR_MEMORY] = "uncorrectable memory error",
 };
 
+/* Errors of functions, where the operating system's words speak of files, disks and networks instead. */
+static const struct {
+	int error;
+	const char *text;
+} function_text[] = {
+    {-ENOENT, "not found"},
+    {-EIO, "the queue has stopped, or the card has died"},
+    {-E2BIG, "the program was built for a later version of libtutti"},
+    {-ENOEXEC, "not a code object that this card can run"},
+    {-ENOLINK, "a symbol of the code object is not defined"},
+    {-ENOSPC, "no room left on the card"},
+    {-EPIPE, "the work queue is closed"},
+    {-EPROTO, "card, firmware and library speak different versions of the contract"},
+    {-ETIMEDOUT, "not done in time"},
+};
+
+static const char *function_error(int error)
+{
+	for (size_t i = 0; i < sizeof(function_text) / sizeof(*function_text); i++)
+		if (function_text[i].error == error)
+			return function_text[i].text;
+	return strerror(-error);
+}
+
 const char *tutti_strerror(int error)
 {
 	if (error <= 0)
-		return error ? strerror(-error) : "success";
+		return error ? function_error(error) : "success";
 	if ((size_t)error < sizeof(error_text) / sizeof(error_text[0]) && error_text[error])
 		return error_text[error];
 	return "unknown error";

@@ -378,7 +378,7 @@ int tutti_executable_load_file(struct tutti_device *device, const char *path,
 	if (file)
 		fclose(file);
 	if (error && message)
-		*message = tutti_strerror(error);
+		*message = strerror(-error); /* of the file */
 	if (!error)
 		error = tutti_executable_load(device, data, bytes, executable, message);
 	free(data);

@@ -257,7 +257,7 @@ int trace_open(struct tutti_device *device)
 	trace = calloc(1, sizeof(*trace));
 	error = trace ? create(path, &trace->file) : -ENOMEM;
 	if (error) {
-		say("TUTTI_TRACE: %s: %s", path, tutti_strerror(error));
+		say("TUTTI_TRACE: %s: %s", path, strerror(-error));
 		trace_begin(device, 0);
 		free(trace);
 		return error;
@@ -285,7 +285,7 @@ void trace_close(struct tutti_device *device)
 	if (close(trace->file) && !trace->error)
 		trace->error = errno;
 	if (trace->error)
-		say("TUTTI_TRACE: not written: %s", tutti_strerror(-trace->error));
+		say("TUTTI_TRACE: not written: %s", strerror(trace->error));
 	free(trace);
 	device->trace = NULL;
 }

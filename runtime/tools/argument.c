@@ -121,9 +121,12 @@ static int fill_file(const struct argument *argument, const char *path)
 {
 	FILE *file = fopen(path, "rb");
 	size_t want = argument->count * argument->type->bytes, got;
+	int error = file ? 0 : -errno;
 
-	if (!file)
-		return -errno;
+	if (error) {
+		fprintf(stderr, "tutti run: %s: %s\n", path, strerror(-error));
+		return error;
+	}
 	got = fread(argument->buffer, 1, want, file);
 	fclose(file);
 	if (got < want)

@@ -17,7 +17,7 @@ static int read_file(const char *name, struct tutti_weights *weights)
 	if (file)
 		fclose(file);
 	if (error)
-		fprintf(stderr, "tutti calibrate: %s: %s\n", name, error == -EINVAL ? "no file of weights" : tutti_strerror(error));
+		fprintf(stderr, "tutti calibrate: %s: %s\n", name, error == -EINVAL ? "no file of weights" : strerror(-error));
 	return error;
 }
 
@@ -29,7 +29,7 @@ static int write_file(const char *name, const struct tutti_weights *weights)
 	if (file && name && fclose(file) && !error)
 		error = -errno;
 	if (error)
-		fprintf(stderr, "tutti calibrate: %s: %s\n", name, tutti_strerror(error));
+		fprintf(stderr, "tutti calibrate: %s: %s\n", name, strerror(-error));
 	return error;
 }
 

@@ -15,7 +15,7 @@ static int report(const char *path, int error)
 {
 	if (!error)
 		return EXIT_WORKS;
-	fprintf(stderr, "tutti xclbin: %s: %s\n", path, error == -EINVAL ? "not an xclbin of version 2" : tutti_strerror(error));
+	fprintf(stderr, "tutti xclbin: %s: %s\n", path, error == -EINVAL ? "not an xclbin of version 2" : strerror(-error));
 	return EXIT_FAILS;
 }
 

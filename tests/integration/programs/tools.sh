@@ -276,6 +276,12 @@ chooses_device() { # -d beats the environment, in both places, and is not taken 
 	done
 }
 
+errors_say() { # in words about the card; where a file is meant, in those of the system
+	says '^tutti run: arguments: no room left on the card' sh -c "$out/tutti run $work/twice.tco twice --arg 'u8[90000000000]' 2>&1" &&
+		says "^tutti run: $work/none: No such file" sh -c "$out/tutti run $work/twice.tco twice --arg 'i32[4]=@$work/none' 2>&1" &&
+		says 'has no kernel thrice; see --list' sh -c "$out/tutti run $work/twice.tco thrice 2>&1"
+}
+
 faults_say() {
 	local tco=$out/tests/integration/kernels/test.tco
 	says 'memory fault in kernel poke: nothing is mapped there, write to 0x40, in no allocation; in function poke \+' \
@@ -312,6 +318,7 @@ else
 fi
 check "SYS-46, SYS-57: -d chooses the device" chooses_device
 check "SYS-58: a fault names kernel, access and function" faults_say
+check "SYS-58: errors say what is missing" errors_say
 check "SYS-42: unknown command: exit status 2" fails 2 "$out/tutti" nonsense
 check "SYS-42: a missing file: not 0" says '[12]' sh -c "$out/tutti run $work/none.tco >/dev/null 2>&1; echo \$?"
 check "SYS-42: an unknown device is refused" says '[12]' sh -c "TUTTI_DEVICE=teapot $out/tutti info >/dev/null 2>&1; echo \$?"
