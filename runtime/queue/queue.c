@@ -68,22 +68,15 @@ static int queue_attach_rsb(struct queue *queue, const struct tutti_queue_option
 			return error;
 		queue->rsb->of_queues = true;
 	}
-	pthread_mutex_lock(&queue->rsb->lock);
-	queue->rsb->users++;
-	pthread_mutex_unlock(&queue->rsb->lock);
+	rsb_attach(queue->rsb);
 	return 0;
 }
 
 static void queue_detach_rsb(struct queue *queue)
 {
-	bool last;
-
 	if (!queue->rsb)
 		return;
-	pthread_mutex_lock(&queue->rsb->lock);
-	last = !--queue->rsb->users;
-	pthread_mutex_unlock(&queue->rsb->lock);
-	if (last && queue->rsb->of_queues)
+	if (rsb_detach(queue->rsb, queue) && queue->rsb->of_queues)
 		rsb_destroy(queue->rsb);
 	queue->rsb = NULL;
 }

@@ -2,8 +2,20 @@
 #include "queue/rsb.h"
 
 #include "memory/memory.h"
+#include "queue/queue.h"
 
 static struct handle_pool pool = HANDLE_POOL(struct tutti_rsb_object);
+
+static void locks_init(struct tutti_rsb_object *rsb)
+{
+	pthread_mutexattr_t attribute;
+
+	pthread_mutexattr_init(&attribute);
+	pthread_mutexattr_settype(&attribute, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&rsb->order, &attribute);
+	pthread_mutexattr_destroy(&attribute);
+	pthread_mutex_init(&rsb->lock, NULL);
+}
 
 int rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **out)
 {
@@ -21,7 +33,7 @@ int rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_obj
 		goto free_rsb;
 	rsb->device = device;
 	rsb->id = (uint32_t)id;
-	pthread_mutex_init(&rsb->lock, NULL);
+	locks_init(rsb);
 	*out = rsb;
 	return 0;
 free_rsb:
@@ -41,6 +53,7 @@ int tutti_rsb_create(struct tutti_device *device, bool in_memory, struct tutti_r
 static void rsb_free(struct tutti_rsb_object *rsb)
 {
 	pthread_mutex_destroy(&rsb->lock);
+	pthread_mutex_destroy(&rsb->order);
 	handle_free(&pool, &rsb->handle);
 }
 
@@ -49,6 +62,27 @@ void rsb_destroy(struct tutti_rsb_object *rsb)
 	rsb->device->transport->rsb_destroy(rsb->device, rsb->id);
 	id_give(rsb->device, rsb->device->rsb_ids, rsb->id);
 	rsb_free(rsb);
+}
+
+void rsb_attach(struct tutti_rsb_object *rsb)
+{
+	pthread_mutex_lock(&rsb->lock);
+	tutti_store_relaxed(&rsb->users, rsb->users + 1);
+	pthread_mutex_unlock(&rsb->lock);
+}
+
+bool rsb_detach(struct tutti_rsb_object *rsb, const struct queue *queue)
+{
+	bool last;
+
+	pthread_mutex_lock(&rsb->lock);
+	for (unsigned e = 0; e < TUTTI_REFERENCES; e++)
+		if (rsb->user[e] == queue)
+			rsb->user[e] = NULL;
+	last = rsb->users == 1;
+	tutti_store_relaxed(&rsb->users, rsb->users - 1);
+	pthread_mutex_unlock(&rsb->lock);
+	return last;
 }
 
 static uint32_t rsb_users(struct tutti_rsb_object *rsb)
@@ -124,30 +158,49 @@ static unsigned least_useful(const struct tutti_rsb_object *rsb, uint32_t taken)
 	return best;
 }
 
-uint64_t rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint32_t *weight,
-		   uint8_t *entry)
+/* Entries to which packets may refer that another queue still has in its ring. */
+static uint32_t used_elsewhere(const struct tutti_rsb_object *rsb, const struct queue *queue)
 {
-	uint64_t epoch;
-	uint32_t taken = 0;
+	uint32_t used = 0;
+
+	for (unsigned e = 0; e < TUTTI_REFERENCES; e++) {
+		const struct queue *user = rsb->user[e];
+
+		if (user && user != queue &&
+		    tutti_load_acquire(user->public.read_index) != tutti_load_acquire(user->public.write_index))
+			used |= 1u << e;
+	}
+	return used;
+}
+
+uint64_t rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, const struct queue *queue, unsigned n,
+		   const uint32_t *weight, uint8_t *entry)
+{
+	uint64_t epoch = 0;
+	uint32_t taken;
 
 	rsb_forget(rsb, owner, 0);
 	pthread_mutex_lock(&rsb->lock);
+	taken = used_elsewhere(rsb, queue);
+	if (n > TUTTI_REFERENCES - (unsigned)__builtin_popcount(taken))
+		goto unlock;
 	for (unsigned i = 0; i < n; i++) {
 		unsigned e = least_useful(rsb, taken);
 
 		taken |= 1u << e;
 		rsb->owner[e] = owner;
+		rsb->user[e] = queue;
 		rsb->weight[e] = weight[i] ? weight[i] : 1;
 		entry[i] = (uint8_t)e;
 	}
 	epoch = rsb->epoch + 1;
 	tutti_store_release(&rsb->epoch, epoch);
+unlock:
 	pthread_mutex_unlock(&rsb->lock);
 	return epoch;
 }
 
-bool rsb_holds(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint8_t *entry,
-	       uint64_t *epoch)
+bool rsb_holds(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint8_t *entry, uint64_t *epoch)
 {
 	bool all = true;
 

@@ -5,16 +5,25 @@
 #include "device/device.h"
 #include "tutti/reference.h"
 
+struct queue;
+
 /**
  * struct tutti_rsb_object - a reference state buffer and the owners of its entries.
+ * @order: held while a recording makes sure of its references and sends packets that use them, where another thread may
+ *	do the same: the packets lie in the ring in the order in which the entries were given out. Recursive, because
+ *	handlers may replay while their thread waits for room
+ * @depth: how often the thread that holds @order has taken it
  * @of_queues: a queue has made it for itself. Others may have come to use it, so it goes with the last of them
  * @epoch: changes whenever an entry gets another owner
  * @owner: number of the recording that has stored the entry; 0 if the entry is free
  * @weight: how many kernels use the entry; the least used entry is replaced first
+ * @user: the queue whose recording had the entry last, and whose packets may still refer to it; NULL if there is none
  */
 struct tutti_rsb_object {
 	struct handle handle;
 	struct tutti_device *device;
+	pthread_mutex_t order;
+	unsigned depth;
 	pthread_mutex_t lock; /* protects the fields below */
 	uint32_t id;
 	uint32_t users;
@@ -22,6 +31,7 @@ struct tutti_rsb_object {
 	uint64_t epoch;
 	uint64_t owner[TUTTI_REFERENCES];
 	uint32_t weight[TUTTI_REFERENCES];
+	const struct queue *user[TUTTI_REFERENCES];
 };
 
 /** rsb_call() - begin a call of the application on @rsb; false if that is none. */
@@ -33,15 +43,21 @@ static inline bool rsb_call(struct call *call, struct tutti_rsb_object *rsb)
 /** rsb_create(), rsb_destroy() - tutti_rsb_create() and tutti_rsb_destroy() for the library itself. */
 int rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **rsb);
 void rsb_destroy(struct tutti_rsb_object *rsb);
+/** rsb_attach(), rsb_detach() - one more queue uses it, or @queue does not any more. Return: true if none does. */
+void rsb_attach(struct tutti_rsb_object *rsb);
+bool rsb_detach(struct tutti_rsb_object *rsb, const struct queue *queue);
 /**
- * rsb_claim() - take entries for @n references of recording @owner, replacing the least used ones.
- * Return: the epoch after that.
+ * rsb_claim() - take entries for @n references of recording @owner of @queue, replacing the least used ones.
+ *
+ * Between two queues there is no order. So entries of another queue are not taken before the card has taken all packets
+ * of that queue.
+ *
+ * Return: the epoch after that; 0 if too many entries are in use by other queues.
  */
-uint64_t rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint32_t *weight,
-		   uint8_t *entry);
+uint64_t rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, const struct queue *queue, unsigned n,
+		   const uint32_t *weight, uint8_t *entry);
 /** rsb_holds() - does @owner still own all entries of @entry[]? @epoch receives the epoch this was true at. */
-bool rsb_holds(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint8_t *entry,
-	       uint64_t *epoch);
+bool rsb_holds(struct tutti_rsb_object *rsb, uint64_t owner, unsigned n, const uint8_t *entry, uint64_t *epoch);
 /** rsb_forget() - free the entries of @owner, or if @owner is 0 those of the mask @entries, whoever owns them. */
 void rsb_forget(struct tutti_rsb_object *rsb, uint64_t owner, uint32_t entries);
 

@@ -191,8 +191,8 @@ static unsigned build_whole(struct tutti_recording *recording, bool reference)
 static void build(struct tutti_recording *recording)
 {
 	if (recording->form == TUTTI_REPLAY_CONDENSED)
-		recording->images = condense_pack(&recording->condense, recording->launch,
-						  recording->launches, recording->place, recording->image);
+		recording->images = condense_pack(&recording->condense, recording->launch, recording->launches,
+						  recording->place, recording->image);
 	else
 		recording->images = build_whole(recording, recording->form == TUTTI_REPLAY_REFERENCE);
 	recording->stale = false;
@@ -365,10 +365,16 @@ static inline int send_part(struct tutti_recording *recording, const union tutti
 	return 0;
 }
 
+/* Packets that are reserved at once, so that a replay need not wait until the ring is empty. */
+static inline unsigned part_of(const struct tutti_recording *recording)
+{
+	return (unsigned)(recording->queue->public.mask + 1) / 2;
+}
+
 static int send(struct tutti_recording *recording, unsigned n)
 {
 	const union tutti_packet *image = recording->image;
-	unsigned part = (unsigned)(recording->queue->public.mask + 1) / 2;
+	unsigned part = part_of(recording);
 
 	if (n <= part)
 		return n ? send_part(recording, image, n) : 0;
@@ -384,16 +390,28 @@ static int send(struct tutti_recording *recording, unsigned n)
 	return 0;
 }
 
-/* The references are not in the RSB, or not any more: choose them again from the current launches. */
+/*
+ * The references are not in the RSB, or not any more: choose them again from the current launches. Return: -EBUSY:
+ * other queues need the entries, or a replay that waits for room for its next packets does, and a handler has come
+ * here.
+ */
 static int claim(struct tutti_recording *recording)
 {
 	int error = choose(recording);
 
-	if (error)
-		return error;
-	recording->epoch = rsb_claim(recording->rsb, recording->number, recording->condense.references,
-				     recording->weight, recording->condense.entry);
-	return 0;
+	recording->resident = false;
+	if (error || recording->rsb->depth > 1)
+		return error ? error : -EBUSY;
+	recording->epoch = rsb_claim(recording->rsb, recording->number, recording->queue,
+				     recording->condense.references, recording->weight, recording->condense.entry);
+	return recording->epoch ? 0 : -EBUSY;
+}
+
+/* Once, without references. */
+static int replay_plain(struct tutti_recording *recording)
+{
+	recording->stale = true;
+	return send(recording, build_whole(recording, false));
 }
 
 static int replay_first(struct tutti_recording *recording)
@@ -402,7 +420,7 @@ static int replay_first(struct tutti_recording *recording)
 	int error = claim(recording);
 
 	if (error)
-		return error;
+		return error == -EBUSY ? replay_plain(recording) : error;
 	n = condense_first(&recording->condense, recording->launch, recording->launches, recording->place,
 			   recording->from, recording->image);
 	error = send(recording, n);
@@ -413,8 +431,8 @@ static int replay_first(struct tutti_recording *recording)
 
 static bool references_held(struct tutti_recording *recording)
 {
-	return rsb_holds(recording->rsb, recording->number, recording->condense.references,
-			 recording->condense.entry, &recording->epoch);
+	return rsb_holds(recording->rsb, recording->number, recording->condense.references, recording->condense.entry,
+			 &recording->epoch);
 }
 
 static int replay_slowly(struct tutti_recording *recording)
@@ -425,20 +443,41 @@ static int replay_slowly(struct tutti_recording *recording)
 		return -EINVAL;
 	if (queue_stopped(recording->queue))
 		return -EIO;
-	if (recording->form == TUTTI_REPLAY_CONDENSED &&
-	    (!recording->resident || !references_held(recording)))
+	if (recording->form == TUTTI_REPLAY_CONDENSED && (!recording->resident || !references_held(recording)))
 		return replay_first(recording);
-	if (recording->form == TUTTI_REPLAY_REFERENCE &&
-	    (!recording->resident || !references_held(recording))) {
+	if (recording->form == TUTTI_REPLAY_REFERENCE && (!recording->resident || !references_held(recording))) {
 		error = claim(recording);
 		recording->resident = !error;
 		recording->stale = true;
 	}
 	if (error)
-		return error;
+		return error == -EBUSY ? replay_plain(recording) : error;
 	if (recording->stale)
 		build(recording);
 	return send(recording, recording->images);
+}
+
+/* May another thread, or a handler, take the references away before all packets that use them are in the ring? */
+static inline bool contended(const struct tutti_recording *recording)
+{
+	return recording->queue->public.multi || tutti_load_relaxed(&recording->rsb->users) > 1 ||
+	       recording->images > part_of(recording);
+}
+
+static int replay_in_order(struct tutti_recording *recording)
+{
+	CALL_SCOPE(call);
+	struct tutti_rsb_object *rsb = recording->rsb;
+	int error;
+
+	if (!recording->queue || !queue_call(&call, &recording->queue->public))
+		return -EINVAL;
+	pthread_mutex_lock(&rsb->order);
+	rsb->depth++;
+	error = replay_slowly(recording);
+	rsb->depth--;
+	pthread_mutex_unlock(&rsb->order);
+	return error;
 }
 
 int tutti_replay(struct tutti_recording *recording)
@@ -449,12 +488,13 @@ int tutti_replay(struct tutti_recording *recording)
 	if (__builtin_expect(!recording_live(recording), 0))
 		return -EINVAL;
 	rsb = recording->rsb;
-	ready = !recording->stale &&
-		     (recording->form == TUTTI_REPLAY_PLAIN ||
-		      (recording->resident && recording->epoch == tutti_load_acquire(&rsb->epoch)));
+	ready = !recording->stale && (recording->form == TUTTI_REPLAY_PLAIN ||
+				      (recording->resident && recording->epoch == tutti_load_acquire(&rsb->epoch)));
 
 	if (__builtin_expect(!ready, 0))
-		return replay_slowly(recording);
+		return replay_in_order(recording);
+	if (__builtin_expect(contended(recording), 0) && recording->form != TUTTI_REPLAY_PLAIN)
+		return replay_in_order(recording);
 	if (__builtin_expect(queue_stopped(recording->queue), 0))
 		return -EIO;
 	return send(recording, recording->images);
