@@ -17,7 +17,7 @@
  * from slabs of 64 objects of one size. The allocator's metadata lies outside of the
  * memory it manages, so that a stray kernel write cannot corrupt it. The range is
  * committed in big chunks, so that the card sees few, large regions. There is no lock:
- * the caller serializes calls.
+ * the caller serializes calls. Its lock may be released while retire() or revive() works.
  *
  * @commit: back [start, start + bytes) with memory that the card can access; 0 or -errno
  * @retire: remove the card's access to freed [start, start + bytes), a megabyte or more; may be NULL

@@ -22,10 +22,14 @@
 
 /**
  * struct memory - the pools.
- * @lock: protects all of it but @objects; the arenas may call map() and unmap() of the transport with it held
+ * @pins: held by who locks or unlocks memory of the program, while the card is asked, too; taken before @lock
+ * @lock: protects all of it but @objects. Nobody waits for an answer of the card with it held, which may take long and
+ *	would hold up everybody who makes a signal; only new parts of a pool are mapped with it
+ * @locked: changed with both of them held
  * @objects: a bit for each 64 bytes of the system pool, set where a signal lies; one word is one page
  */
 struct memory {
+	pthread_mutex_t pins;
 	pthread_mutex_t lock;
 	struct arena system, card, code;
 	struct locked *locked;
@@ -56,26 +60,37 @@ static int commit_card(void *context, void *start, size_t bytes)
 
 /*
  * Big blocks are unmapped from the card when they are freed, so that a kernel with a
- * stale pointer faults. Small ones stay mapped, so that the card sees few regions.
+ * stale pointer faults. Small ones stay mapped, so that the card sees few regions. The block is nobody's meanwhile.
  */
 static void retire(void *context, void *start, size_t bytes)
 {
 	struct tutti_device *device = context;
 
+	pthread_mutex_unlock(&device->memory->lock);
 	device->transport->unmap(device, start, bytes);
+	pthread_mutex_lock(&device->memory->lock);
 }
 
 /* Unmaps first: the run may have merged with neighbours that were never retired and are still mapped. */
+static int revive(struct tutti_device *device, void *start, size_t bytes, enum tutti_memory pool)
+{
+	int error;
+
+	pthread_mutex_unlock(&device->memory->lock);
+	device->transport->unmap(device, start, bytes);
+	error = device->transport->map(device, start, bytes, pool, MAP_READ | MAP_WRITE);
+	pthread_mutex_lock(&device->memory->lock);
+	return error;
+}
+
 static int revive_system(void *context, void *start, size_t bytes)
 {
-	retire(context, start, bytes);
-	return commit_system(context, start, bytes);
+	return revive(context, start, bytes, TUTTI_MEMORY_SYSTEM);
 }
 
 static int revive_card(void *context, void *start, size_t bytes)
 {
-	retire(context, start, bytes);
-	return commit_card(context, start, bytes);
+	return revive(context, start, bytes, TUTTI_MEMORY_CARD);
 }
 
 static int objects_init(struct memory *memory, size_t pool_bytes)
@@ -196,6 +211,7 @@ int memory_init(struct tutti_device *device)
 	if (!memory)
 		return -ENOMEM;
 	device->memory = memory;
+	pthread_mutex_init(&memory->pins, NULL);
 	pthread_mutex_init(&memory->lock, NULL);
 	error = init_system(device);
 	if (error)
@@ -207,6 +223,7 @@ int memory_init(struct tutti_device *device)
 free_memory:
 	objects_fini(memory);
 	pthread_mutex_destroy(&memory->lock);
+	pthread_mutex_destroy(&memory->pins);
 	free(memory);
 	device->memory = NULL;
 	return error;
@@ -227,6 +244,7 @@ void memory_fini(struct tutti_device *device)
 	arena_fini(&memory->system);
 	objects_fini(memory);
 	pthread_mutex_destroy(&memory->lock);
+	pthread_mutex_destroy(&memory->pins);
 	free(memory);
 	device->memory = NULL;
 }
@@ -342,6 +360,29 @@ static int unmap_uncovered(struct tutti_device *device, uintptr_t start, uintptr
 	return error;
 }
 
+static void list_locked(struct memory *memory, struct locked *locked)
+{
+	pthread_mutex_lock(&memory->lock);
+	locked->next = memory->locked;
+	memory->locked = locked;
+	pthread_mutex_unlock(&memory->lock);
+}
+
+/* Return: what has been taken off the list; NULL if nothing there starts at @start. */
+static struct locked *unlist_locked(struct memory *memory, uintptr_t start)
+{
+	struct locked **p, *locked;
+
+	pthread_mutex_lock(&memory->lock);
+	for (p = &memory->locked; *p && (*p)->start != start;)
+		p = &(*p)->next;
+	locked = *p;
+	if (locked)
+		*p = locked->next;
+	pthread_mutex_unlock(&memory->lock);
+	return locked;
+}
+
 static int lock_pages(struct tutti_device *device, struct locked *locked)
 {
 	struct memory *memory = device->memory;
@@ -355,8 +396,7 @@ static int lock_pages(struct tutti_device *device, struct locked *locked)
 			return error;
 		}
 	}
-	locked->next = memory->locked;
-	memory->locked = locked;
+	list_locked(memory, locked);
 	return 0;
 }
 
@@ -380,35 +420,30 @@ int tutti_memory_lock(struct tutti_device *device, void *address, size_t bytes)
 	if (!locked)
 		return -ENOMEM;
 	*locked = (struct locked){.start = start, .bytes = bytes};
-	pthread_mutex_lock(&memory->lock);
+	pthread_mutex_lock(&memory->pins);
 	error = lock_pages(device, locked);
-	pthread_mutex_unlock(&memory->lock);
+	pthread_mutex_unlock(&memory->pins);
 	if (error)
 		free(locked);
 	return error;
 }
 
-/* The card must not use the pages any more when this returns, so the lock is held during the request. */
 int tutti_memory_unlock(struct tutti_device *device, void *address)
 {
 	CALL_SCOPE(call);
 	struct memory *memory;
-	struct locked **p, *locked;
+	struct locked *locked;
 	int error = -EINVAL;
 
 	if (!device_call(&call, device))
 		return -EINVAL;
 	memory = device->memory;
-	pthread_mutex_lock(&memory->lock);
-	for (p = &memory->locked; *p && (*p)->start != (uintptr_t)address;)
-		p = &(*p)->next;
-	locked = *p;
-	if (locked) {
-		*p = locked->next;
+	pthread_mutex_lock(&memory->pins);
+	locked = unlist_locked(memory, (uintptr_t)address);
+	if (locked)
 		error = unmap_uncovered(device, first_page(locked), end_page(locked));
-		free(locked);
-	}
-	pthread_mutex_unlock(&memory->lock);
+	pthread_mutex_unlock(&memory->pins);
+	free(locked);
 	return error;
 }
 
