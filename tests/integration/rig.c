@@ -45,6 +45,11 @@ uint32_t rig_idle_traps(void)
 	return getenv("TUTTI_TEST_IDLE_TRAPS") != NULL;
 }
 
+uint32_t rig_split_signals(void)
+{
+	return getenv("TUTTI_TEST_SPLIT_SIGNALS") != NULL;
+}
+
 void rig_needs_emulator(void)
 {
 	if (strcmp(rig_transport(), "emulator"))
@@ -88,6 +93,8 @@ static const char *write_topology(const char *text)
 		fprintf(file, "\nacknowledge %u\n", rig_acknowledge());
 	if (rig_idle_traps())
 		fprintf(file, "\nidle_traps 1\n");
+	if (rig_split_signals())
+		fprintf(file, "\nsplit_signals 1\n");
 	fclose(file);
 	return path;
 }
@@ -104,7 +111,7 @@ struct rig *rig_open(const struct tutti_device_options *options)
 		rig_needs_emulator();
 	if (!o.name)
 		o.name = rig_transport();
-	if (!o.topology && (rig_acknowledge() || rig_idle_traps()))
+	if (!o.topology && (rig_acknowledge() || rig_idle_traps() || rig_split_signals()))
 		o.topology = write_topology("gpc 18*8\n");
 	error = tutti_device_open(&o, &rig->device);
 	if (error)

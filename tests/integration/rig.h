@@ -47,6 +47,8 @@ const char *rig_transport(void);
 uint32_t rig_acknowledge(void);
 /** rig_idle_traps() - whether TUTTI_TEST_IDLE_TRAPS asks for emulated cards whose soft core has no idle unit. */
 uint32_t rig_idle_traps(void);
+/** rig_split_signals() - whether TUTTI_TEST_SPLIT_SIGNALS asks for emulated cards without atomics across the bus. */
+uint32_t rig_split_signals(void);
 /** rig_needs_emulator() - skips the test unless the card is emulated, so that the test can choose what it is like. */
 void rig_needs_emulator(void);
 /** rig_open() - device (NULL: TUTTI_DEVICE, else the emulator), test kernels, an extended queue. */

@@ -11,6 +11,7 @@
  *                      shared_block_bytes, barriers, cta_slots, local_bytes (256K; at most 512K)
  *   acknowledge 3      SMs acknowledge each task state three turns later; otherwise they take all in order
  *   idle_traps 1       the soft core has no idle unit: ecall traps to the firmware's handler, whose wfi waits
+ *   split_signals 1    the card makes no atomic operations across the bus, so that signals of the host are split
  *   slice 300          deterministic mode: the soft core runs up to 300 instructions in each turn of the card
  *   garbage 16M        card memory behind its reserved part that holds garbage at power-on, as in hardware all may
  *   energy 1           count instruction classes and energy; picojoules of each: energy_move,
@@ -36,7 +37,7 @@ static const struct {
 	SETTING(shared_blocks), SETTING(shared_block_bytes), SETTING(barriers),      SETTING(cta_slots),
 	SETTING(local_bytes),   SETTING(energy),        SETTING(energy_variation),
 	SETTING(acknowledge),   SETTING(idle_traps),         SETTING(garbage),
-	SETTING(slice),
+	SETTING(slice),         SETTING(split_signals),
 #undef SETTING
 #define CLASS(name, class) { "energy_" name, offsetof(struct tutti_card_config, energy_class[TUTTI_CLASS_##class]) }
 	CLASS("move", MOVE),         CLASS("load", LOAD),         CLASS("store", STORE), CLASS("matrix32", MATRIX32),

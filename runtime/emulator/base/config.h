@@ -68,6 +68,8 @@ enum tutti_card_fault {
  *
  * @idle_traps: not 0 if the soft core has no idle unit: ecall traps, and wfi waits until mip & mie is not 0
  *
+ * @split_signals: not 0 if the card makes no atomic operations across the bus (without TUTTI_FEATURE_PCIE_ATOMICS)
+ *
  * @slice: in deterministic mode, the most instructions that the soft core executes before other parts of the card get a
  *	turn; each time the number is drawn from the seed. 0: it executes until it idles
  * @garbage: bytes of card memory behind reserved_bytes that hold garbage at power-on, as all of it may; a multiple of 8
@@ -91,6 +93,7 @@ struct tutti_card_config {
 	uint32_t local_bytes;
 	uint32_t acknowledge;
 	uint32_t idle_traps;
+	uint32_t split_signals;
 	uint32_t garbage;
 	uint32_t slice;
 	uint32_t energy, energy_variation;

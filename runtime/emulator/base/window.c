@@ -154,8 +154,10 @@ int window_layout(const struct tutti_card_config *config, struct tutti_discovery
 	d->contract_min = TUTTI_VERSION(TUTTI_VERSION_MAJOR(TUTTI_CONTRACT_VERSION), 0);
 	d->contract_max = TUTTI_CONTRACT_VERSION;
 	d->serial = 1;
-	d->features = TUTTI_FEATURE_EMULATED | TUTTI_FEATURE_PCIE_ATOMICS | TUTTI_FEATURE_CARD_RINGS |
-		      TUTTI_FEATURE_TRACE | TUTTI_FEATURE_CGA | TUTTI_FEATURE_TMAU;
+	d->features = TUTTI_FEATURE_EMULATED | TUTTI_FEATURE_CARD_RINGS | TUTTI_FEATURE_TRACE | TUTTI_FEATURE_CGA |
+		      TUTTI_FEATURE_TMAU;
+	if (!config->split_signals)
+		d->features |= TUTTI_FEATURE_PCIE_ATOMICS;
 	if (!config->acknowledge)
 		d->features |= TUTTI_FEATURE_ORDERED_STATES;
 	if (config->energy)

@@ -4,6 +4,7 @@
 #   TSK-05  SMs acknowledge task states, so that the firmware has to wait before each task's first launch. A launch too
 #           early stops the card with a crash record.
 #   SYS-04  The soft core has no idle unit: ecall traps to the firmware's handler, whose wfi wakes by what mie enables.
+#   PKT-04  The card makes no atomic operations across the bus: signals are split, and the card counts in a word of its own.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
 out=${TUTTI_OUT:-build}
@@ -36,5 +37,8 @@ again TSK-05 TUTTI_TEST_ACKNOWLEDGE=3 test_aql_errors
 for program in test_boot test_channel test_inject test_deterministic test_aql test_aql_errors test_condensed \
 	test_task test_task_life test_place test_cga test_tensor test_wave; do
 	again SYS-04 TUTTI_TEST_IDLE_TRAPS=1 "$program"
+done
+for program in test_signal test_waits test_handlers test_async test_record test_task_items; do
+	again PKT-04 TUTTI_TEST_SPLIT_SIGNALS=1 "$program"
 done
 echo "1..$tests"
