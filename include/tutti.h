@@ -84,6 +84,15 @@ uint32_t tutti_version(void);
  */
 const char *tutti_strerror(int error);
 
+/**
+ * tutti_message_handler() - where the library's messages go, those that explain an error or tell which card is used.
+ * @handler: gets each of them, one line without its end, in the thread that has caused it. NULL: they go to stderr,
+ *	behind "tutti: "
+ *
+ * It is one for the whole process. When this returns another thread may still be calling the earlier one.
+ */
+void tutti_message_handler(void (*handler)(const char *line));
+
 /* ---- devices ---------------------------------------------------------- */
 
 struct tutti_device;
@@ -311,6 +320,31 @@ int tutti_memory_unlock(struct tutti_device *device, void *address);
  */
 int tutti_memory_info(struct tutti_device *device, const void *address, void **start, size_t *bytes,
 		      enum tutti_memory *pool);
+
+/**
+ * struct tutti_pool - one kind of memory of a device.
+ * @bytes: how much there is: of system memory, how much can be allocated if the machine has it
+ * @used: how much is allocated, rounded up as each allocation is. What is free may lie in several pieces
+ * @granule: smallest allocation; smaller ones take as much
+ * @alignment: of what is larger than half of it; smaller allocations begin at multiples of @granule
+ * @reserved: room for later versions; 0
+ */
+struct tutti_pool {
+	uint64_t bytes, used;
+	uint32_t granule, alignment;
+	uint64_t reserved[5];
+};
+
+/**
+ * tutti_memory_pool() - how much memory there is, and how much of it is allocated.
+ * @device: device
+ * @pool: which memory
+ * @info: gets that
+ *
+ * Card memory also holds code objects, the rings and other things that the library and other programs have made: @bytes
+ * of it is what this process may allocate at most. Return: 0; -EINVAL.
+ */
+int tutti_memory_pool(struct tutti_device *device, enum tutti_memory pool, struct tutti_pool *info);
 
 /* ---- queues ----------------------------------------------------------- */
 

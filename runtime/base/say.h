@@ -2,7 +2,10 @@
 #ifndef TUTTI_BASE_SAY_H
 #define TUTTI_BASE_SAY_H
 
-/** say() - print "tutti: " and the text as one line on stderr, in a single write. */
+/**
+ * say() - give the text, which is one line, to the handler of tutti_message_handler(), or print it on stderr behind
+ * "tutti: " in a single write.
+ */
 __attribute__((format(printf, 1, 2))) void say(const char *format, ...);
 
 #endif

@@ -486,6 +486,22 @@ bool memory_holds(struct tutti_device *device, const void *address, size_t bytes
 	       (uintptr_t)address - (uintptr_t)start + bytes <= found_bytes;
 }
 
+int tutti_memory_pool(struct tutti_device *device, enum tutti_memory pool, struct tutti_pool *info)
+{
+	CALL_SCOPE(call);
+	const struct arena *arena;
+
+	if (!device_call(&call, device) || !info || (pool != TUTTI_MEMORY_SYSTEM && pool != TUTTI_MEMORY_CARD))
+		return -EINVAL;
+	arena = pool == TUTTI_MEMORY_CARD ? &device->memory->card : &device->memory->system;
+	*info = (struct tutti_pool){
+	    .bytes = arena->pages * ARENA_PAGE, .granule = OBJECT_BYTES, .alignment = TUTTI_PAGE_SIZE};
+	pthread_mutex_lock(&device->memory->lock);
+	info->used = arena->used_bytes;
+	pthread_mutex_unlock(&device->memory->lock);
+	return 0;
+}
+
 int tutti_memory_info(struct tutti_device *device, const void *address, void **start, size_t *bytes,
 		      enum tutti_memory *pool)
 {

@@ -38,6 +38,7 @@ static struct {
 	struct tutti_weights weights;
 	struct tutti_rsb table;
 	struct tutti_fault fault;
+	struct tutti_pool pool;
 	struct tutti_task_counters progress;
 	struct tutti_task_attributes attributes;
 	struct tutti_kernel kernel;
@@ -153,6 +154,7 @@ NAMED(tutti_memory_alloc, tutti_memory_alloc(o->device, TUTTI_MEMORY_SYSTEM, 64,
 NAMED(tutti_memory_free, tutti_memory_free(o->device, o->memory))
 NAMED(tutti_memory_info, tutti_memory_info(o->device, o->memory, NULL, NULL, NULL))
 NAMED(tutti_memory_lock, tutti_memory_lock(o->device, any.text, sizeof(any.text)))
+NAMED(tutti_memory_pool, tutti_memory_pool(o->device, TUTTI_MEMORY_CARD, &any.pool))
 NAMED(tutti_memory_unlock, tutti_memory_unlock(o->device, any.text))
 static long call_tutti_occupancy_max_active_cgas(const struct objects *o)
 {
@@ -299,7 +301,9 @@ static const struct entry {
 	D(tutti_memory_free)
 	H(tutti_memory_info)
 	H(tutti_memory_lock)
+	H(tutti_memory_pool)
 	H(tutti_memory_unlock)
+	N(tutti_message_handler)
 	H(tutti_occupancy_max_active_cgas)
 	H(tutti_occupancy_max_active_ctas)
 	H(tutti_occupancy_max_cga_size)

@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "tutti.h"
@@ -49,10 +51,47 @@ static void codes_of_queues(void **state)
 	assert_string_equal(tutti_strerror(TUTTI_ERROR_MEMORY + 1), tutti_strerror(12345));
 }
 
+static char heard[600];
+static unsigned times;
+
+static void hear(const char *line)
+{
+	snprintf(heard, sizeof(heard), "%s", line);
+	times++;
+}
+
+/* Messages go to the program while it wants them, and otherwise to stderr. */
+static void messages(void **state)
+{
+	struct tutti_device_options options = {.name = "teapot"};
+	struct tutti_device *device;
+	char printed[200] = "";
+	int keep = dup(2), out[2];
+
+	assert_int_equal(pipe(out), 0);
+	dup2(out[1], 2);
+	tutti_message_handler(hear);
+	assert_int_equal(tutti_device_open(&options, &device), -ENODEV);
+	tutti_message_handler(NULL);
+	assert_int_equal(tutti_device_open(&options, &device), -ENODEV);
+	dup2(keep, 2);
+	close(out[1]);
+	assert_true(read(out[0], printed, sizeof(printed) - 1) > 0);
+	assert_int_equal(times, 1);
+	assert_non_null(strstr(heard, "teapot"));
+	assert_null(strchr(heard, '\n'));
+	/* the second time, and nothing else */
+	assert_int_equal(strncmp(printed, "tutti: ", 7), 0);
+	assert_int_equal(strlen(printed), 7 + strlen(heard) + 1);
+	assert_int_equal(strncmp(printed + 7, heard, strlen(heard)), 0);
+	close(out[0]);
+	close(keep);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(words_of_our_own), cmocka_unit_test(words_of_the_system),
-					   cmocka_unit_test(codes_of_queues)};
+					   cmocka_unit_test(codes_of_queues), cmocka_unit_test(messages)};
 
 	return cmocka_run_group_tests_name("SYS-58 texts of errors", tests, NULL, NULL);
 }

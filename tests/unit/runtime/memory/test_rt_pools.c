@@ -68,9 +68,59 @@ static void divided(void **state)
 	assert_int_equal(memory_init(device), 0);
 }
 
+static uint64_t used(enum tutti_memory pool)
+{
+	struct tutti_pool info;
+
+	assert_int_equal(tutti_memory_pool(device, pool, &info), 0);
+	return info.used;
+}
+
+/* As long as nothing has been allocated of card memory, all of it can be, at once. */
+static void whole(void **state)
+{
+	struct tutti_pool info;
+	void *all;
+
+	assert_int_equal(tutti_memory_pool(device, TUTTI_MEMORY_CARD, &info), 0);
+	assert_int_equal(info.used, 0);
+	assert_int_equal(info.bytes, POOL / 16 * 15);
+	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_CARD, info.bytes, &all), 0);
+	assert_int_equal(used(TUTTI_MEMORY_CARD), info.bytes);
+}
+
+/* What the library says of its pools is what an application meets. */
+static void told(void **state)
+{
+	static const size_t sizes[] = {1, 64, 65, 2048, 2049, 4096, 4097, 3 << 20};
+	static const size_t taken[] = {64, 64, 128, 2048, 4096, 4096, 8192, 3 << 20};
+
+	for (enum tutti_memory pool = TUTTI_MEMORY_SYSTEM; pool <= TUTTI_MEMORY_CARD; pool++) {
+		struct tutti_pool info;
+		uint64_t before = used(pool);
+		void *block;
+
+		assert_int_equal(tutti_memory_pool(device, pool, &info), 0);
+		for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+			assert_int_equal(tutti_memory_alloc(device, pool, sizes[i], &block), 0);
+			assert_int_equal(used(pool) - before, taken[i]);
+			assert_int_equal((uintptr_t)block % info.granule, 0);
+			assert_true(sizes[i] <= info.alignment / 2 || !((uintptr_t)block % info.alignment));
+			assert_int_equal(tutti_memory_free(device, block), 0);
+			assert_int_equal(used(pool), before);
+		}
+		assert_true(info.bytes <= POOL);
+		assert_true(tutti_memory_alloc(device, pool, info.bytes + 1, &block) < 0);
+		for (unsigned i = 0; i < sizeof(info.reserved) / sizeof(*info.reserved); i++)
+			assert_int_equal(info.reserved[i], 0);
+	}
+	assert_int_equal(tutti_memory_pool(device, TUTTI_MEMORY_CARD, NULL), -EINVAL);
+	assert_int_equal(tutti_memory_pool(device, TUTTI_MEMORY_CARD + 1, &(struct tutti_pool){0}), -EINVAL);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {T(divided)};
+	const struct CMUnitTest tests[] = {T(divided), T(whole), T(told)};
 
 	return cmocka_run_group_tests_name("SYS-41 pools of card memory", tests, NULL, NULL);
 }
