@@ -159,9 +159,13 @@ static void draw_time_axis(struct chart *chart)
 		svg_line(chart->file, time_x(chart, t), TOP - 4, time_x(chart, t), bottom, SVG_FAINT, 0.7);
 		svg_text(chart->file, time_x(chart, t), bottom + 14, 10, SVG_MIDDLE, SVG_INK, "%g", t);
 	}
-	svg_text(chart->file, LEFT + CHART_WIDTH / 2, bottom + 31, 12, SVG_MIDDLE, SVG_INK,
-		 "card time, µs after the first task started (1 µs = %u cycles of the soft core)",
-		 chart->model->card.soft_core_hz / 1000000);
+	if (chart->model->card.features & TUTTI_FEATURE_EMULATED)
+		svg_text(chart->file, LEFT + CHART_WIDTH / 2, bottom + 31, 12, SVG_MIDDLE, SVG_INK,
+			 "µs after the first task started (time of this machine, unless the card was deterministic)");
+	else
+		svg_text(chart->file, LEFT + CHART_WIDTH / 2, bottom + 31, 12, SVG_MIDDLE, SVG_INK,
+			 "card time, µs after the first task started (1 µs = %u cycles of the soft core)",
+			 chart->model->card.soft_core_hz / 1000000);
 	svg_text_up(chart->file, 20, (TOP + bottom) / 2, 12, "SM");
 }
 

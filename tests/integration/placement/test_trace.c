@@ -350,6 +350,7 @@ static void figure_pictures(void **state)
 	snprintf(svg, sizeof(svg), "%s", rig_out("tests/integration/figure21-time.svg"));
 	text = slurp(svg);
 	assert_int_equal(well_formed(text, "SM "), 137 + ctas);
+	assert_non_null(strstr(text, "(time of this machine, unless the card was deterministic)"));
 	free(text);
 	assert_int_not_equal(tool("svg --placement 999", path), 0);
 	assert_int_not_equal(tool("svg", rig_out("tutti")), 0); /* is no trace */
