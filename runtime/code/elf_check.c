@@ -406,6 +406,42 @@ static int add_relocation(struct check *check, const Elf64_Shdr *section, const 
 	return 0;
 }
 
+#define DESCRIPTOR_BYTES sizeof(struct tutti_kernel_descriptor) /* descriptors lie at multiples of their size */
+
+/* Descriptors have been checked as they are in the file, and have to stay so. Return: a bit for each place of one. */
+static uint8_t *places_of_descriptors(const struct elf_object *elf)
+{
+	uint8_t *places = calloc(elf->image_bytes / DESCRIPTOR_BYTES / 8 + 1, 1);
+	size_t length;
+
+	for (size_t i = 1; places && i < elf->symbol_count; i++) {
+		const char *name;
+		Elf64_Sym symbol = elf_symbol(elf, i, &name);
+		uint64_t place = symbol.st_value / DESCRIPTOR_BYTES;
+
+		if (elf_is_kernel(&symbol, name, &length))
+			places[place / 8] |= (uint8_t)(1u << place % 8);
+	}
+	return places;
+}
+
+static int check_descriptors_stay(struct check *check)
+{
+	const struct elf_object *elf = check->elf;
+	uint8_t *places = places_of_descriptors(elf);
+	bool stay = true;
+
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < elf->relocations; i++) {
+		uint64_t place = elf->relocation[i].address / DESCRIPTOR_BYTES;
+
+		stay &= !(places[place / 8] >> place % 8 & 1);
+	}
+	free(places);
+	return stay ? 0 : bad(check, "a relocation changes a kernel's descriptor");
+}
+
 /* Only relocations in sections that are loaded matter; others were left in the file for linkers. */
 static int check_relocations(struct check *check)
 {
@@ -459,6 +495,8 @@ static int open_checked(struct check *check, const char **message)
 		error = check_symbols(check);
 	if (!error)
 		error = check_relocations(check);
+	if (!error)
+		error = check_descriptors_stay(check);
 	if (error)
 		elf_close(check->elf);
 	if (message)

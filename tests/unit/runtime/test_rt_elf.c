@@ -50,6 +50,9 @@ static void good_one(void **state)
 	good();
 	assert_int_equal(check(&message), 0);
 	assert_null(message);
+	o.rela[0].r_offset = AT(kd) - 8; /* beside the descriptor, on both sides */
+	o.rela[1].r_offset = AT(kd) + 64;
+	assert_int_equal(check(&message), 0);
 }
 
 #define DEFECT(statement, text)                                                                              \
@@ -136,6 +139,8 @@ static void one_defect_each(void **state)
 	DEFECT(o.rela[0].r_offset = 0x20000 + 4996, "outside");
 	DEFECT(o.rela[0].r_offset = UINT64_MAX - 7, "outside");
 	DEFECT(o.rela[0].r_offset = 0x20004, "aligned");
+	for (unsigned i = 0; i < sizeof(o.kd); i += 8) /* what has been checked stays as it is */
+		DEFECT(o.rela[i / 8 % 2].r_offset = AT(kd) + i, "changes a kernel's descriptor");
 	DEFECT(o.rela[0].r_info = ELF64_R_INFO(0, R_RISCV_JUMP_SLOT), "relocation type");
 	DEFECT(o.rela[1].r_info = ELF64_R_INFO(3, R_RISCV_64), "undefined");
 	DEFECT(o.rela[1].r_info = ELF64_R_INFO(500, R_RISCV_64), "symbol");
