@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels on the card through libtutti: SYS-07, SYS-48, TSK-14, TSK-15, CGA-19, CGA-20 and wave faults (PKT-06). */
+#include <glob.h>
+#include <inttypes.h>
 #include <math.h>
-#include <time.h>
 
 #include "rig.h"
 
@@ -468,26 +469,43 @@ static void fault_runaway(void **state)
 	watchdog("spin", 100);
 }
 
+/* How long the threads of this process have been ready to run and had no processor, all of them together. */
+static uint64_t waited_ns(void)
+{
+	uint64_t sum = 0;
+	glob_t paths;
+
+	if (glob("/proc/self/task/*/schedstat", 0, NULL, &paths))
+		return 0;
+	for (size_t i = 0; i < paths.gl_pathc; i++) {
+		FILE *file = fopen(paths.gl_pathv[i], "r");
+		uint64_t ran, waited;
+
+		if (file && fscanf(file, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2)
+			sum += waited;
+		if (file)
+			fclose(file);
+	}
+	globfree(&paths);
+	return sum;
+}
+
 /*
- * Loops without calls do not delay the limit: within 1.2 times. On a busy machine, where whoever looks at the limit has to
- * wait for a processor, the loops have used less processor time than that on all of the machine's.
+ * Loops without calls do not delay the limit: within 1.2 times, apart from what threads have to wait for processors when the
+ * machine has other work. In a guest nobody knows that, so there several tries have to do.
  */
 static void runaway_is_stopped_in_time(void **state)
 {
 	enum { LIMIT_MS = 500 };
-	const uint64_t most = LIMIT_MS * 1200000ull, processors = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned tries = 10;
-	uint64_t took, used;
+	uint64_t took, waited;
 
 	do {
-		struct timespec before, after;
-
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+		waited = waited_ns();
 		took = watchdog("spin", LIMIT_MS);
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-		used = (uint64_t)(after.tv_sec - before.tv_sec) * 1000000000u + (uint64_t)after.tv_nsec - (uint64_t)before.tv_nsec;
-	} while (took > most && used > most * processors && --tries);
-	assert_true(took <= most || used <= most * processors);
+		waited = waited_ns() - waited;
+	} while (took > LIMIT_MS * 1200000ull + waited && --tries);
+	assert_in_range(took, LIMIT_MS * 900000ull, LIMIT_MS * 1200000ull + waited);
 }
 
 static void fault_hang_at_barrier(void **state)
