@@ -209,10 +209,82 @@ static void in_a_queue(void **state)
 		tutti_signal_destroy(device, after[i]);
 }
 
+static unsigned lost_signals(struct tutti_queue *queue)
+{
+	unsigned n = 0;
+
+	for (const struct lost_signal *lost = queue_of(queue)->lost_signals; lost; lost = lost->next)
+		n++;
+	return n;
+}
+
+/* A copy that has failed leaves its signal, which the card may still change; all others share one. */
+static void waited_for(void **state)
+{
+	struct tutti_queue *queue = a_queue(0, false);
+	tutti_signal_t first = queue_of(queue)->copy_signal, second;
+
+	from[0] = 5;
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(tutti_copy(queue, to, from, 8), 0);
+	assert_int_equal(to[0], 5);
+	assert_ptr_equal(queue_of(queue)->copy_signal, first);
+	assert_int_equal(tutti_copy(queue, to, from, 0), 0);
+	assert_int_equal(fake.packets, 3);
+	for (unsigned failed = 1; failed <= 3; failed++) {
+		assert_int_equal(tutti_copy(queue, to, from, BAD_BYTES), -EIO);
+		assert_int_equal(tutti_copy(queue, to, from, 8), -EIO); /* the queue has stopped */
+		assert_int_equal(tutti_queue_reset(queue), 0);
+		from[0]++;
+		assert_int_equal(tutti_copy(queue, to, from, 8), 0);
+		assert_int_equal(to[0], from[0]);
+		second = queue_of(queue)->copy_signal;
+		assert_ptr_not_equal(second, first);
+		assert_int_equal(tutti_copy(queue, to, from, 8), 0);
+		assert_ptr_equal(queue_of(queue)->copy_signal, second);
+		assert_true(lost_signals(queue) >= failed);
+		assert_ptr_equal(queue_of(queue)->lost_signals->signal == second, 0);
+		first = second;
+	}
+	assert_int_equal(tutti_copy(NULL, to, from, 8), -EINVAL);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(tutti_copy(queue, to, from, 8), -EINVAL);
+}
+
+/* Behind a packet that fails a copy fails as well, and a reset does not make it happen after all. */
+static void withdrawn(void **state)
+{
+	struct tutti_queue *queue = a_queue(0, false);
+	struct tutti_launch bad = a_launch(0, 0, NULL), good = a_launch(1, 0, NULL);
+	const union tutti_packet *slot;
+
+	kernel[0].object = BAD_KERNEL;
+	assert_int_equal(tutti_dispatch(queue, &bad), 0);
+	memset(from, 1, 8);
+	memset(to, 0, 8);
+	assert_int_equal(tutti_copy(queue, to, from, 8), -EIO);
+	slot = tutti_queue_slot(queue, 1);
+	assert_int_equal(slot->word[0], tutti_header(TUTTI_PACKET_BARRIER_AND, true, TUTTI_SCOPE_NONE, TUTTI_SCOPE_NONE));
+	for (unsigned i = 1; i < 16; i++)
+		assert_int_equal(slot->word[i], 0);
+	assert_int_not_equal(tutti_queue_slot(queue, 2)->word[0], slot->word[0]); /* nor is anything else changed */
+	assert_int_equal(tutti_queue_reset(queue), 0);
+	assert_int_equal(tutti_dispatch(queue, &good), 0);
+	assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), 0);
+	assert_int_equal(fake.packets, 3);
+	assert_int_equal(fake.n, 1);
+	assert_int_equal(to[0], 0);
+	/* one that has failed itself has been taken: its slot belongs to whoever comes next */
+	assert_int_equal(tutti_copy(queue, to, from, BAD_BYTES), -EIO);
+	assert_int_equal(tutti_queue_slot(queue, 3)->word[0], TUTTI_PACKET_INVALID);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {T(times),	   T(one_fails),	 T(nobody_asks), T(many),
-						  T(dependencies), T(failed_dependency), T(refused),	 T(in_a_queue)};
+						  T(dependencies), T(failed_dependency), T(refused),	 T(in_a_queue),
+						  T(waited_for),   T(withdrawn)};
 
 	return cmocka_run_group_tests_name("SYS-56 copies of no queue over a played card", tests, NULL, NULL);
 }
