@@ -62,22 +62,12 @@ static bool executable_call(struct call *call, struct tutti_executable *executab
 	return call_begin(call, executable ? &executable->handle : NULL);
 }
 
-/* The rest of the last page of code is part of what may be executed: the same code is to be the same bytes. */
-static void clear_rest(struct tutti_executable *executable, const struct elf_segment *segment)
-{
-	uint64_t end = segment->address + segment->file_bytes;
-
-	if (segment->flags & PF_X)
-		memset(executable->base + end, 0, -end & (TUTTI_PAGE_SIZE - 1));
-}
-
+/* What the file says nothing about stays zero, as the memory is: the same code is to be the same bytes, up to the end of a page. */
 static void copy_image(struct tutti_executable *executable, const struct elf_object *elf)
 {
-	for (unsigned i = 0; i < elf->segments; i++) {
-		clear_rest(executable, &elf->segment[i]);
+	for (unsigned i = 0; i < elf->segments; i++)
 		memcpy(executable->base + elf->segment[i].address, elf->file + elf->segment[i].offset,
 		       elf->segment[i].file_bytes);
-	}
 	for (size_t i = 0; i < elf->relocations; i++) {
 		uint64_t base = elf->relocation[i].absolute ? 0 : (uintptr_t)executable->base;
 		uint64_t value = base + elf->relocation[i].value;
