@@ -115,7 +115,9 @@ static void settings_by_environment(void **state)
 
 		snprintf(kept, sizeof(kept), "%s", before ? before : "");
 		setenv(name, rows[i].value, 1);
+		device = (void *)&o;
 		assert_int_equal(tutti_device_open(&o, &device), rows[i].error);
+		assert_int_equal(!device, !!rows[i].error); /* who looks only at the device sees that there is none */
 		setenv(name, kept, 1);
 		if (!before)
 			unsetenv(name);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock,--wrap=nanosleep */
 /* The trace ring and the file it is written to, over a card whose records the test itself writes (CGA-30, SYS-41). */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "device/trace.h"
@@ -103,6 +105,17 @@ static void misuse(void **state)
 	device->known.features |= TUTTI_FEATURE_TRACE;
 	transport.traces = false;
 	assert_int_equal(tutti_trace_read(device, &one, 1, NULL), -ENOTSUP);
+}
+
+static unsigned pauses; /* of threads that wait until they may write to the file */
+
+int __real_nanosleep(const struct timespec *time, struct timespec *rest);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
+{
+	__atomic_fetch_add(&pauses, 1, __ATOMIC_RELAXED);
+	return __real_nanosleep(time, rest);
 }
 
 static uint8_t file[1 << 20];
@@ -384,6 +397,60 @@ static void tells_what_is_missing(void **state)
 	}
 }
 
+static void *drains(void *context)
+{
+	trace_drain(device);
+	return NULL;
+}
+
+/* Reads all of a pipe, but not before somebody has waited for it. */
+static void *reads_late(void *context)
+{
+	int fd = *(int *)context;
+	ssize_t n;
+
+	while (tutti_load_relaxed(&pauses) < 3)
+		sched_yield();
+	for (file_bytes = 0; (n = read(fd, file + file_bytes, sizeof(file) - file_bytes)) > 0;)
+		file_bytes += (size_t)n;
+	return NULL;
+}
+
+/* While one thread writes, others that have to write as well pause and wait; what need not be written by them is not. */
+static void one_writes(void **state)
+{
+	struct pollfd room = {.events = POLLOUT};
+	pthread_t writer, reader;
+	int fd;
+
+	snprintf(child_path, sizeof(child_path), "%s.4", path);
+	assert_int_equal(mkfifo(child_path, 0600), 0);
+	fd = open(child_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(fd >= 0);
+	fcntl(fd, F_SETFL, 0);
+	open_file();
+	assert_true(fcntl(fd, F_SETPIPE_SZ, 4 * 4096) > 0); /* which is less than the records take */
+	room.fd = open(child_path, O_WRONLY | O_CLOEXEC);
+	record(RING);
+	pthread_create(&writer, NULL, drains, NULL);
+	while (poll(&room, 1, 0)) /* until the writer is stuck in the middle */
+		sched_yield();
+	close(room.fd);
+	trace_drain(device); /* it is being done */
+	pauses = 0;
+	pthread_create(&reader, NULL, reads_late, &fd);
+	trace_kernel(device, 0x1000, "late");
+	pthread_join(writer, NULL);
+	trace_close(device);
+	pthread_join(reader, NULL);
+	close(fd);
+	unlink(child_path);
+	file_at = 0;
+	next_bytes(sizeof(struct tutti_trace_file) + sizeof(device->known) + SMS * sizeof(struct tutti_sm_place));
+	expect_records(0, RING);
+	expect_name(0x1000, "late");
+}
+
 /* A file that cannot be made is an error, and nothing is recorded; without the variable there is no file. */
 static void no_file(void **state)
 {
@@ -407,7 +474,7 @@ static void no_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all),
-					    TRACED(programs_that_end), TRACED(signals_of_the_program), TRACED(child_of_the_program),
+					    TRACED(programs_that_end), TRACED(signals_of_the_program), TRACED(child_of_the_program), TRACED(one_writes),
 					    TRACED(tells_what_is_missing),
 					    TRACED(no_file) };
 
