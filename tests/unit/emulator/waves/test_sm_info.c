@@ -153,11 +153,115 @@ static void nothing_is_left(void **unused)
 	rig_destroy(card);
 }
 
+static void expect_place(const uint8_t *records, const struct shape *shape, const struct tutti_task_state *state, unsigned number)
+{
+	unsigned cta = number / state->waves, wave = number % state->waves, items = 1;
+	const struct tutti_wave_info *got = (const void *)(records + number * RECORD);
+	const uint32_t at[3] = {cta % state->groups_x, cta / state->groups_x % state->groups_y,
+				cta / state->groups_x / state->groups_y};
+
+	assert_int_equal(got->cta_linear, cta);
+	assert_int_equal(got->wave, wave);
+	assert_int_equal(got->waves, state->waves);
+	assert_int_equal(got->first_item, 32 * wave);
+	for (unsigned d = 0; d < 3; d++) {
+		assert_int_equal(got->cta[d], at[d]);
+		items *= extent(shape->grid[d], shape->workgroup[d], at[d]);
+	}
+	assert_int_equal(got->items, items <= 32 * wave ? 0 : items - 32 * wave < 32 ? items - 32 * wave : 32);
+}
+
+/*
+ * Of a task that is split each launch is one wave, from whichever wave on, as often as the state comes again; and what
+ * follows in its slot and on its SMs has whole workgroups.
+ */
+static void split(void **unused)
+{
+	static const struct shape shape = {{150, 3, 1}, {30, 3, 1}}, whole = {{96, 1, 1}, {96, 1, 1}};
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, SMS);
+	struct tutti_task_state state = state_of(&shape), after = state_of(&whole);
+	uint64_t *data = rig_context(card, 1);
+	const unsigned all = 5 * 3;
+	unsigned done = 0;
+
+	state.shared_blocks = after.shared_blocks = 0;
+	memcpy(card->map[0].host + COPIES, copies, sizeof(copies));
+	card->virtual_time = 4321;
+	for (unsigned first = 0; first < all; first++)
+		for (unsigned cut = first; cut < all; cut += 4) {
+			memset(data, 0xa5, 61440);
+			data[61440 / 8] = DATA;
+			state.first = first;
+			sm_array_state(card->array, 0, TUTTI_STATE_SPLIT, &state, NULL, NULL, 0);
+			for (unsigned n = first; n < cut; n++)
+				assert_int_equal(rig_launch(card, 0, 1, 1), 0);
+			state.first = cut;
+			sm_array_state(card->array, 0, TUTTI_STATE_SPLIT, &state, NULL, NULL, 0);
+			for (unsigned n = cut; n < all;) { /* on one SM, then on several, some waves of one workgroup on each */
+				unsigned sms = n % 4 + 1 > all - n ? all - n : n % 4 + 1;
+
+				assert_int_equal(rig_launch(card, 0, 1, sms), 0);
+				n += sms;
+			}
+			done += all - first;
+			rig_until(card, 0, done);
+			for (unsigned n = first; n < all; n++)
+				expect_place((const uint8_t *)data, &shape, &state, n);
+			if (first)
+				assert_int_equal(((const uint8_t *)data)[(first - 1) * RECORD], 0xa5);
+			sm_array_state(card->array, 0, 0, &after, NULL, NULL, 0);
+			assert_int_equal(rig_launch(card, 0, 1, 1), 0);
+			rig_until(card, 0, ++done);
+			for (unsigned n = 0; n < 3; n++)
+				expect_place((const uint8_t *)data, &whole, &after, n);
+		}
+	rig_destroy(card);
+}
+
+/* Waves that share anything are not split: launches are refused until there is a state that can be launched. */
+static void refused_split(void **unused)
+{
+	static const struct shape shape = {{96, 1, 1}, {96, 1, 1}};
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, SMS);
+	struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = {{1, 1, 1, TUTTI_CGA_GPC}};
+	struct tutti_task_state good = state_of(&shape);
+	uint64_t *data = rig_context(card, 1);
+	unsigned done = 0;
+
+	good.shared_blocks = 0;
+	memcpy(card->map[0].host + COPIES, copies, sizeof(copies));
+	data[61440 / 8] = DATA;
+	for (unsigned i = 0; i < 4; i++) {
+		struct tutti_task_state bad = good;
+
+		if (i == 0)
+			bad.shared_blocks = 1;
+		if (i == 1)
+			bad.barriers = 1;
+		if (i == 2)
+			bad.waves = 0;
+		if (i == 3)
+			bad.cga_x = bad.cga_y = bad.cga_z = 1;
+		sm_array_state(card->array, 0, TUTTI_STATE_SPLIT, &bad, i == 3 ? level : NULL, NULL, 0);
+		assert_true(rig_launch(card, 0, 1, 1) < 0);
+		if (i != 2) { /* it may be launched whole */
+			sm_array_state(card->array, 0, 0, &bad, i == 3 ? level : NULL, NULL, 0);
+			assert_non_null(card->array->slot[0].task);
+		}
+		sm_array_state(card->array, 0, TUTTI_STATE_SPLIT, &good, NULL, NULL, 0);
+		assert_int_equal(rig_launch(card, 0, 1, 1), 0);
+		rig_until(card, 0, ++done);
+	}
+	rig_destroy(card);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{"TSK-15: what waves are told, in grids of one to three dimensions", every_field, NULL, NULL, NULL},
 		{"TSK-15: work items and linear memory of one task are not told to the next", nothing_is_left, NULL, NULL, NULL},
+		{"RES-07, TSK-15: what waves of a split task are told", split, NULL, NULL, NULL},
+		{"RES-07: tasks that cannot be split", refused_split, NULL, NULL, NULL},
 	};
 
 	return cmocka_run_group_tests_name("SM: wave information", tests, NULL, NULL);

@@ -287,6 +287,22 @@ static void kernels(void **state)
 	assert_int_equal(tutti_executable_destroy(NULL), 0);
 }
 
+/* The shortest name there is. */
+static void short_name(void **state)
+{
+	static const char *const names[] = {"k", "k.kd", "&k"}, *const none[] = {"kabc", "k.k", "", "kk.kd"};
+	struct tutti_executable *code;
+	struct tutti_kernel kernel;
+
+	memcpy(o.names + 1, "k.kd\0", 6);
+	code = load();
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		assert_int_equal(tutti_executable_kernel(code, names[i], &kernel), 0);
+	for (unsigned i = 0; i < sizeof(none) / sizeof(*none); i++)
+		assert_int_equal(tutti_executable_kernel(code, none[i], &kernel), -ENOENT);
+	destroy(code);
+}
+
 static void variables(void **state)
 {
 	struct tutti_executable *code = load();
@@ -454,7 +470,7 @@ static void files(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {L(segments),	L(parts_of_pages), L(image),  L(externals), L(failures), L(no_room), L(kernels),
+	static const struct CMUnitTest tests[] = {L(segments),	L(parts_of_pages), L(image),  L(externals), L(failures), L(no_room), L(kernels), L(short_name),
 						  L(variables), L(visits), L(names),	 L(files)};
 
 	return cmocka_run_group_tests_name("SYS-07, SYS-58 code in card memory, over a played card", tests, NULL, NULL);
