@@ -311,11 +311,16 @@ static inline int rig_launch(struct tutti_card *card, unsigned slot, unsigned re
 	return sm_array_launch(card->array, slot, 0, words, 1 + (sms + 31) / 32);
 }
 
+/* Whether anything was reported is told, since whoever drives the card looks again only then. */
 static inline void rig_step(struct tutti_card *card)
 {
+	unsigned before = card->events;
+	bool any;
+
 	sm_array_acknowledge(card->array);
 	sm_array_run(card->array);
-	sm_array_report(card->array);
+	any = sm_array_report(card->array);
+	assert_int_equal(any, card->events != before);
 }
 
 /* Run until @n CTAs of @slot are reported, or 60 s. */

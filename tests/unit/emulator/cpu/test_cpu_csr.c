@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "cpu_rig.h"
+#include "emulator/cpu/machine.h"
 #include "encode.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
@@ -170,6 +171,34 @@ static void counting(void **state)
 	}
 }
 
+/*
+ * A counter that has more than 32 bits: all of them where registers have 64, one half by each name where they have 32. The
+ * processor's own count is set, since to count so far takes too long.
+ */
+static void counting_far(void **state)
+{
+	static const uint64_t counts[] = {0x1fffffff0, 0x123456789abcdef0};
+
+	for (unsigned xlen = 32; xlen <= 64; xlen += 32)
+		for (unsigned c = 0; c < LENGTH(counts); c++) {
+			const struct csr *rows = xlen == 32 ? counters_32 : counters_64;
+			struct rig rig;
+
+			rig_init(&rig, xlen);
+			rig.cpu->instructions = counts[c];
+			for (unsigned i = 0; i < (xlen == 32 ? LENGTH(counters_32) : LENGTH(counters_64)); i++) {
+				uint64_t before = cpu_instructions(rig.cpu), low = xlen == 32 ? (uint32_t)before : before;
+
+				assert_true(execute(&rig, E_CSRRS(5, rows[i].name, 0), 0));
+				assert_true((xlen == 32 ? (uint32_t)rig.regs.x[5] : rig.regs.x[5]) ==
+					    (rows[i].name & 0x80 ? before >> 32 : low));
+				if (xlen == 32) /* as a register it is a word, whatever is in it */
+					assert_true(rig.regs.x[5] >> 32 == 0 || rig.regs.x[5] >> 32 == 0xffffffff);
+			}
+			rig_fini(&rig);
+		}
+}
+
 /* A trap keeps whether interrupts were on, and mret brings that back. */
 static void trap_and_return(void **state)
 {
@@ -203,6 +232,7 @@ int main(void)
 	    {"SYS-51: every CSR number, RV64 in user mode", registers_64, NULL, NULL, NULL},
 	    {"SYS-51: rounding mode and flags", float_flags, NULL, NULL, NULL},
 	    {"SYS-51: counters", counting, NULL, NULL, NULL},
+	    {"SYS-51: counters beyond 32 bits", counting_far, NULL, NULL, NULL},
 	    {"SYS-51: what a trap and its end do to mstatus", trap_and_return, NULL, NULL, NULL},
 	};
 

@@ -302,6 +302,69 @@ static void keys(void **state)
 	}
 }
 
+/* What a compiler has written counts only if it ends well: not if it fails afterwards, nor if it is killed. */
+static void ends_of_compilers(void **state)
+{
+	static const char *const ends[] = {"exit 0", "exit 1", "kill -KILL $$", "kill -TERM $$"};
+	static const uint32_t insns[] = {0x00150513 /* addi a0, a0, 1 */, 0x00000073 /* ecall */};
+
+	assert_true(source_write(folder, (const uint8_t *)insns, sizeof(insns)));
+	for (unsigned i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		for (unsigned background = 0; background < 2; background++) {
+			struct compiler compiler;
+			char script[96];
+			FILE *file;
+
+			snprintf(script, sizeof(script), "%s/cc%u%u", home, i, background);
+			file = fopen(script, "w");
+			fprintf(file, "#!/bin/sh\ncc \"$@\"\n%s\n", ends[i]);
+			fclose(file);
+			assert_int_equal(chmod(script, 0755), 0);
+			setenv("TUTTI_HOST_CC", script, 1);
+			compiler_find(&compiler);
+			assert_string_equal(compiler.path, script);
+			assert_int_equal(compiler_run(&compiler, folder, sizeof(insns), background), i == 0);
+			assert_int_equal(unlinkat(folder, "unit.so", 0), 0); /* it was written each time */
+			assert_int_equal(compiler.running, 0);
+		}
+	unsetenv("TUTTI_HOST_CC");
+}
+
+/* Files that can be run are found by name or by path; other ones are none. */
+static void compilers(void **state)
+{
+	struct compiler compiler, again;
+	char path[96], kept[4096];
+
+	snprintf(kept, sizeof(kept), "%s", getenv("PATH"));
+	snprintf(path, sizeof(path), "%s/own-cc", home);
+	file_of("own-cc", 17);
+	assert_int_equal(fchmodat(folder, "own-cc", 0644, 0), 0);
+	setenv("TUTTI_HOST_CC", path, 1);
+	compiler_find(&compiler);
+	assert_string_equal(compiler.path, "");
+	assert_int_equal(fchmodat(folder, "own-cc", 0755, 0), 0);
+	compiler_find(&compiler);
+	assert_string_equal(compiler.path, path);
+	setenv("TUTTI_HOST_CC", "own-cc", 1);
+	compiler_find(&again);
+	assert_string_equal(again.path, "");
+	setenv("PATH", home, 1);
+	compiler_find(&again);
+	assert_string_equal(again.path, path);
+	assert_string_equal(again.identity, compiler.identity);
+	file_of("own-cc", 18); /* an update */
+	compiler_find(&again);
+	assert_string_not_equal(again.identity, compiler.identity);
+	setenv("TUTTI_HOST_CC", "", 1); /* like none: the names that systems use are looked for, of which there is none here */
+	compiler_find(&again);
+	assert_string_equal(again.path, "");
+	setenv("PATH", kept, 1);
+	compiler_find(&again);
+	assert_string_not_equal(again.path, "");
+	unsetenv("TUTTI_HOST_CC");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +374,8 @@ int main(void)
 	    {"SYS-51: a translation is of one code and one version", what_it_was_made_from, setup, teardown, NULL},
 	    {"SYS-51: damaged files are not loaded", damaged, setup, teardown, NULL},
 	    {"SYS-51: files of others are not trusted", trusted, setup, teardown, NULL},
+	    {"SYS-51: a compiler that ends badly", ends_of_compilers, setup, teardown, NULL},
+	    {"SYS-51: which compiler is used", compilers, setup, teardown, NULL},
 	    {"SYS-51: names of files", keys, setup, teardown, NULL},
 	};
 
