@@ -3,6 +3,7 @@
 /* Signals, waits for them, and what they leave behind; queues that are reset, inactive or gone (PKT-04, SYS-41,
  * SYS-56). */
 #include "lock_check.h"
+#include "queue/lost.h"
 #include "rt_rig.h"
 
 static tutti_signal_t a_signal(int64_t value)
@@ -89,6 +90,82 @@ static void looks(void **state)
 	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 1, TUTTI_WAIT_FOREVER, NULL), 0);
 	device->status->state = TUTTI_STATE_CRASHED;
 	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 0, 0, NULL), -EIO);
+	tutti_signal_destroy(device, signal);
+}
+
+#define SEVERAL 17u
+
+/* Of several, whichever it is: one that holds, all that hold, and those that nothing will change any more. */
+static void several(void **state)
+{
+	for (unsigned count = 1; count <= SEVERAL; count += count < 9 ? 1 : 8) {
+		struct tutti_wait wait[SEVERAL + 1];
+		size_t which;
+
+		for (unsigned i = 0; i <= count; i++)
+			wait[i] = (struct tutti_wait){.signal = a_signal(1), .condition = TUTTI_EQ, .seen = 77};
+		for (unsigned i = 0; i < count; i++) {
+			which = 99;
+			assert_int_equal(tutti_signal_wait_any(device, wait, count, 0, &which), -ETIMEDOUT);
+			assert_int_equal(which, 99);
+			tutti_signal_store(wait[i].signal, 0);
+			assert_int_equal(tutti_signal_wait_any(device, wait, count, 0, &which), 0);
+			assert_int_equal(which, i);
+			assert_int_equal(tutti_signal_wait_any(device, wait, count, 1000000, NULL), 0);
+			assert_int_equal(tutti_signal_wait_all(device, wait, count, 0), count == 1 ? 0 : -ETIMEDOUT);
+			for (unsigned k = 0; k < count; k++)
+				assert_int_equal(wait[k].seen, k != i);
+			lost_by_failure(device, wait[i].signal); /* of what holds already nothing is lost */
+			assert_int_equal(tutti_signal_wait_all(device, wait, count, 0), count == 1 ? 0 : -ETIMEDOUT);
+			tutti_signal_store(wait[i].signal, 1);
+			lost_by_failure(device, wait[i].signal);
+			assert_int_equal(tutti_signal_wait_all(device, wait, count, 0), -EIO);
+			assert_int_equal(tutti_signal_wait_any(device, wait, count, 0, NULL), count == 1 ? -EIO : -ETIMEDOUT);
+			tutti_signal_store(wait[i].signal, 1);
+		}
+		for (unsigned i = 0; i < count; i++)
+			tutti_signal_store(wait[i].signal, 0);
+		assert_int_equal(tutti_signal_wait_all(device, wait, count, 0), 0);
+		for (unsigned i = 0; i < count; i++) {
+			tutti_signal_store(wait[i].signal, 1);
+			assert_int_equal(tutti_signal_wait_all(device, wait, count, 0), -ETIMEDOUT);
+			tutti_signal_store(wait[i].signal, 0);
+		}
+		for (unsigned i = 0; i < count; i++) {
+			tutti_signal_store(wait[i].signal, 1);
+			lost_by_failure(device, wait[i].signal);
+		}
+		assert_int_equal(tutti_signal_wait_any(device, wait, count, 0, NULL), -EIO);
+		assert_int_equal(tutti_signal_wait_any(device, wait, count, TUTTI_WAIT_FOREVER, NULL), -EIO);
+		assert_int_equal(wait[count].seen, 77);
+		assert_null(device->watches);
+		for (unsigned i = 0; i <= count; i++)
+			tutti_signal_destroy(device, wait[i].signal);
+	}
+}
+
+/* What the card has sent is taken by whoever waits, also if what is waited for holds at once. */
+static void takes_what_was_sent(void **state)
+{
+	struct tutti_queue_options options = {.packets = 64};
+	static struct tutti_signal foreign __attribute__((aligned(64)));
+	tutti_signal_t signal = a_signal(0);
+	struct tutti_queue *queue;
+
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0); /* nobody else looks */
+	fake.pending = (struct tutti_fault){.code = TUTTI_ERROR_PACKET, .queue = (uint16_t)queue->id};
+	fake.fault = true;
+	assert_int_equal(queue_stopped(queue_of(queue)), 0);
+	assert_int_equal(tutti_signal_wait(device, signal, TUTTI_EQ, 0, 0, NULL), 0);
+	assert_int_equal(queue_stopped(queue_of(queue)), TUTTI_ERROR_PACKET);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(tutti_signal_wait(NULL, signal, TUTTI_EQ, 0, 0, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_wait(device, &foreign, TUTTI_EQ, 0, 0, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_wait(device, NULL, TUTTI_EQ, 0, 0, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_wait_any(NULL, &(struct tutti_wait){.signal = signal}, 1, 0, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_wait_any(device, &(struct tutti_wait){.signal = &foreign}, 1, 0, NULL), -EINVAL);
+	assert_int_equal(tutti_signal_wait_all(NULL, &(struct tutti_wait){.signal = signal}, 1, 0), -EINVAL);
+	assert_int_equal(tutti_signal_wait_all(device, &(struct tutti_wait){.signal = signal}, SIZE_MAX / 2, 0), -EINVAL);
 	tutti_signal_destroy(device, signal);
 }
 
@@ -291,6 +368,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {T(kinds),
 						  T(conditions),
 						  T(looks),
+						  T(several),
+						  T(takes_what_was_sent),
 						  T(handlers),
 						  T(inactive),
 						  T(never_gone),
