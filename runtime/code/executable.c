@@ -62,7 +62,7 @@ static bool executable_call(struct call *call, struct tutti_executable *executab
 	return call_begin(call, executable ? &executable->handle : NULL);
 }
 
-/* What the file says nothing about stays zero, as the memory is: the same code is to be the same bytes, up to the end of a page. */
+/* What the file says nothing about stays zero, as the memory is: the same code is the same bytes, up to the end of a page. */
 static void copy_image(struct tutti_executable *executable, const struct elf_object *elf)
 {
 	for (unsigned i = 0; i < elf->segments; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Files of the cache: sealed when they are whole, opened only if they are what they say and nobody else can have written them. */
+/* Files of the cache: sealed when they are whole, opened only if they are what they say and nobody else wrote them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -153,7 +153,8 @@ static void nothing_is_left(void **unused)
 	rig_destroy(card);
 }
 
-static void expect_place(const uint8_t *records, const struct shape *shape, const struct tutti_task_state *state, unsigned number)
+static void expect_place(const uint8_t *records, const struct shape *shape, const struct tutti_task_state *state,
+			 unsigned number)
 {
 	unsigned cta = number / state->waves, wave = number % state->waves, items = 1;
 	const struct tutti_wave_info *got = (const void *)(records + number * RECORD);
@@ -197,7 +198,7 @@ static void split(void **unused)
 				assert_int_equal(rig_launch(card, 0, 1, 1), 0);
 			state.first = cut;
 			sm_array_state(card->array, 0, TUTTI_STATE_SPLIT, &state, NULL, NULL, 0);
-			for (unsigned n = cut; n < all;) { /* on one SM, then on several, some waves of one workgroup on each */
+			for (unsigned n = cut; n < all;) { /* on one SM, then on several, with parts of a workgroup on each */
 				unsigned sms = n % 4 + 1 > all - n ? all - n : n % 4 + 1;
 
 				assert_int_equal(rig_launch(card, 0, 1, sms), 0);

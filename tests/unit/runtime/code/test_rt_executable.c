@@ -178,7 +178,8 @@ static void image(void **state)
 /* A value of the application is stored as it is, wherever the code lies. */
 static void externals(void **state)
 {
-	const struct tutti_external own[] = {{"other_name", (void *)4096}, {"weak", (void *)0x1234}}, nameless[] = {{NULL, NULL}};
+	const struct tutti_external own[] = {{"other_name", (void *)4096}, {"weak", (void *)0x1234}};
+	const struct tutti_external nameless[] = {{NULL, NULL}};
 	struct tutti_executable *code;
 	const char *message = NULL;
 
@@ -261,7 +262,8 @@ static void no_room(void **state)
 static void kernels(void **state)
 {
 	static const char *const names[] = {"foo", "foo.kd", "&foo", "&foo.kd"},
-				 *const none[] = {"fo", "fooo", "", "&", ".kd", "foo.k", "foo.kd.kd", "var", "other", "oo", "&&foo"};
+				 *const none[] = {"fo",	   "fooo",	"",    "&",	"foo.k", ".kd",
+						  "var", "foo.kd.kd", "oo", "other", "&&foo"};
 	struct tutti_executable *code = load();
 	struct tutti_kernel kernel;
 
@@ -470,8 +472,10 @@ static void files(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {L(segments),	L(parts_of_pages), L(image),  L(externals), L(failures), L(no_room), L(kernels), L(short_name),
-						  L(variables), L(visits), L(names),	 L(files)};
+	static const struct CMUnitTest tests[] = {
+		L(segments), L(parts_of_pages), L(image), L(externals), L(failures), L(no_room), L(kernels),
+		L(short_name), L(variables), L(visits), L(names), L(files),
+	};
 
 	return cmocka_run_group_tests_name("SYS-07, SYS-58 code in card memory, over a played card", tests, NULL, NULL);
 }

@@ -473,10 +473,11 @@ static void no_file(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all),
-					    TRACED(programs_that_end), TRACED(signals_of_the_program), TRACED(child_of_the_program), TRACED(one_writes),
-					    TRACED(tells_what_is_missing),
-					    TRACED(no_file) };
+	const struct CMUnitTest tests[] = {
+		TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all), TRACED(programs_that_end),
+		TRACED(signals_of_the_program), TRACED(child_of_the_program), TRACED(one_writes),
+		TRACED(tells_what_is_missing), TRACED(no_file),
+	};
 
 	return cmocka_run_group_tests_name("CGA-30, SYS-41 the trace ring and its file", tests, NULL, NULL);
 }
