@@ -201,6 +201,36 @@ static void plain(void **unused)
 	assert_int_equal(ask(&m), 0);
 }
 
+/* CGAs over several GPCs that are just as large as the card, larger by one CTA, and larger than any card. */
+static void larger_than_the_card(void **unused)
+{
+	static const unsigned gpcs[][4] = { { 8 }, { 16, 16 }, { 16, 7, 1 }, { 18, 18, 18, 18 } };
+	unsigned i, n, room, larger, fitted = 0;
+
+	for (i = 0; i < 4; i++) {
+		for (n = 1; n < 4 && gpcs[i][n]; n++)
+			;
+		boot(n, gpcs[i]);
+		for (n = 0; n < 4; n++) {
+			unsigned capacity = n & 2 ? 32 : 4;
+			struct tutti_msg_occupancy m = question(capacity);
+
+			room = card.sms * capacity;
+			m.mode = n & 1;
+			m.cga[0] = (struct tutti_cga_shape){ (uint16_t)room, 1, 1, TUTTI_CGA_GPU };
+			compare(&m, capacity, &fitted);
+			for (larger = room + 1; larger < 65536; larger = larger < 1000 ? larger + 97 : larger * 3) {
+				m.cga[0].x = (uint16_t)larger;
+				assert_int_equal(ask(&m), 0);
+				m.cga[0].kind = TUTTI_CGA_UGPU;
+				assert_int_equal(ask(&m), 0);
+				m.cga[0].kind = TUTTI_CGA_GPU;
+			}
+		}
+	}
+	assert_true(fitted >= 8);
+}
+
 /* Whatever a message holds: an answer or a refusal, and the card goes on. */
 static void nonsense(void **unused)
 {
@@ -235,6 +265,7 @@ int main(void)
 		RIG_TEST("CGA-29, CGA-04", known_cards),
 		RIG_TEST("CGA-29, SYS-14", full_tables),
 		RIG_TEST("CGA-29, CGA-04", plain),
+		RIG_TEST("CGA-29, CGA-03", larger_than_the_card),
 		RIG_TEST("CGA-29", nonsense),
 	};
 
