@@ -166,6 +166,18 @@ static void compare(const struct card *card, const struct tutti_dispatch_packet 
 	}
 }
 
+/* How many launches are told by each reference, whatever was there before. */
+static void assert_weights(const struct condense *c, const struct place *place, unsigned n, const uint32_t *weight)
+{
+	for (unsigned r = 0; r < c->references; r++) {
+		uint32_t told = 0;
+
+		for (unsigned i = 0; i < n; i++)
+			told += place[i].reference == r;
+		assert_int_equal(weight[r], told);
+	}
+}
+
 static void random_recordings(void **state)
 {
 	static struct tutti_dispatch_packet launch[MOST];
@@ -183,7 +195,9 @@ static void random_recordings(void **state)
 
 		for (unsigned i = 0; i < n; i++)
 			random_launch(&launch[i], kinds, &seed);
+		memset(weight, 0xff, sizeof(weight));
 		assert_int_equal(condense_choose(&c, launch, n, place, from, weight), 0);
+		assert_weights(&c, place, n, weight);
 		for (unsigned r = 0; r < c.references; r++)
 			c.entry[r] = (uint8_t)((r + round) % 8); /* as another recording left them */
 		memset(&card, 0, sizeof(card));
