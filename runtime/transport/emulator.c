@@ -124,7 +124,7 @@ static int read_topology(const struct tutti_card_plugin *plugin, const char *pat
 	if (file && error == -EINVAL)
 		say_wrong_line(path, file);
 	else if (error)
-		say("topology %s: %s", path, tutti_strerror(error));
+		say("topology %s: %s", path, strerror(-error));
 	if (file)
 		fclose(file);
 	return error;
