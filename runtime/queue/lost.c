@@ -116,7 +116,7 @@ void lost_by_failure(struct tutti_device *device, struct tutti_signal *signal)
 	tutti_store_relaxed(&device->abandons, true);
 	for (struct signal_watch *watch = device->watches; watch; watch = watch->next)
 		if (watch->signal == signal)
-			tutti_store_relaxed(&watch->lost, true);
+			tutti_store_release(&watch->lost, true);
 	pthread_mutex_unlock(&device->lock);
 }
 

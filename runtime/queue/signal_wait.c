@@ -79,7 +79,10 @@ static bool in_vain(const struct wait *wait)
 
 	for (size_t i = 0; i < signals->count; i++)
 		lost += watch_lost(&signals->watch[i]) && !(signals->met && signals->met[i]);
-	return signals->all ? lost > 0 : lost == signals->count;
+	if (!(signals->all ? lost > 0 : lost == signals->count))
+		return false;
+	/* Who gives a signal up stores its last value first, and nobody may have seen that yet. */
+	return !satisfied(wait);
 }
 
 /* The card calls this after each step while this thread drives it. */
@@ -123,7 +126,9 @@ static int look(struct signal_wait *wait)
 	list(wait);
 	vain = in_vain(&wait->wait);
 	unlist(wait);
-	return vain ? -EIO : -ETIMEDOUT;
+	if (vain)
+		return -EIO;
+	return met(wait) ? 0 : -ETIMEDOUT;
 }
 
 /* A card that works by itself may have finished a short kernel before this thread has fallen asleep. */

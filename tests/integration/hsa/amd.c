@@ -127,10 +127,13 @@ static void times_of_copies(void **state)
 	/* One that fails is told as ever, and is never taken for done by who looks in between. */
 	for (int i = 0; i < 50; i++) {
 		hsa_signal_t failed = new_signal(1);
+		hsa_signal_value_t value;
 
 		OK(hsa_amd_memory_async_copy((void *)0x1000, found.card, from, found.host, 64, 0, NULL, failed));
-		assert_true(hsa_signal_wait_scacquire(failed, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
-						      HSA_WAIT_STATE_BLOCKED) < 0);
+		value = hsa_signal_wait_scacquire(failed, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
+		if (value >= 0)
+			fail_msg("copy %d has failed, and its signal is %ld, then %ld", i, (long)value,
+				 (long)hsa_signal_load_scacquire(failed));
 	}
 	OK(hsa_amd_profiling_async_copy_enable(false));
 	OK(hsa_amd_memory_async_copy(to, found.card, from, found.host, BYTES, 0, NULL, done[3]));
