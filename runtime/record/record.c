@@ -391,9 +391,9 @@ static int send(struct tutti_recording *recording, unsigned n)
 }
 
 /*
- * The references are not in the RSB, or not any more: choose them again from the current launches. Return: -EBUSY:
- * other queues need the entries, or a replay that waits for room for its next packets does, and a handler has come
- * here.
+ * The references are not in the RSB, or no longer: choose them again from the current launches. Return: -EBUSY if other
+ * queues still need the entries, or if this is called by a handler while a replay in the same thread waits for room for
+ * its next packets, which need them.
  */
 static int claim(struct tutti_recording *recording)
 {
@@ -407,7 +407,7 @@ static int claim(struct tutti_recording *recording)
 	return recording->epoch ? 0 : -EBUSY;
 }
 
-/* Once, without references. */
+/* Replays this once without references. */
 static int replay_plain(struct tutti_recording *recording)
 {
 	recording->stale = true;
@@ -417,10 +417,8 @@ static int replay_plain(struct tutti_recording *recording)
 static int replay_first(struct tutti_recording *recording)
 {
 	unsigned n;
-	int error = claim(recording);
+	int error;
 
-	if (error)
-		return error == -EBUSY ? replay_plain(recording) : error;
 	n = condense_first(&recording->condense, recording->launch, recording->launches, recording->place,
 			   recording->from, recording->image);
 	error = send(recording, n);
@@ -437,21 +435,18 @@ static bool references_held(struct tutti_recording *recording)
 
 static int replay_slowly(struct tutti_recording *recording)
 {
-	int error = 0;
+	int error;
 
-	if (!recording->queue)
-		return -EINVAL;
 	if (queue_stopped(recording->queue))
 		return -EIO;
-	if (recording->form == TUTTI_REPLAY_CONDENSED && (!recording->resident || !references_held(recording)))
-		return replay_first(recording);
-	if (recording->form == TUTTI_REPLAY_REFERENCE && (!recording->resident || !references_held(recording))) {
+	if (recording->form != TUTTI_REPLAY_PLAIN && !(recording->resident && references_held(recording))) {
 		error = claim(recording);
-		recording->resident = !error;
-		recording->stale = true;
+		if (error)
+			return error == -EBUSY ? replay_plain(recording) : error;
+		if (recording->form == TUTTI_REPLAY_CONDENSED)
+			return replay_first(recording);
+		recording->resident = recording->stale = true;
 	}
-	if (error)
-		return error == -EBUSY ? replay_plain(recording) : error;
 	if (recording->stale)
 		build(recording);
 	return send(recording, recording->images);
@@ -460,8 +455,9 @@ static int replay_slowly(struct tutti_recording *recording)
 /* May another thread, or a handler, take the references away before all packets that use them are in the ring? */
 static inline bool contended(const struct tutti_recording *recording)
 {
-	return recording->queue->public.multi || tutti_load_relaxed(&recording->rsb->users) > 1 ||
-	       recording->images > part_of(recording);
+	return recording->form != TUTTI_REPLAY_PLAIN &&
+	       (recording->queue->public.multi || tutti_load_relaxed(&recording->rsb->users) > 1 ||
+		recording->images > part_of(recording));
 }
 
 static int replay_in_order(struct tutti_recording *recording)
@@ -491,9 +487,7 @@ int tutti_replay(struct tutti_recording *recording)
 	ready = !recording->stale && (recording->form == TUTTI_REPLAY_PLAIN ||
 				      (recording->resident && recording->epoch == tutti_load_acquire(&rsb->epoch)));
 
-	if (__builtin_expect(!ready, 0))
-		return replay_in_order(recording);
-	if (__builtin_expect(contended(recording), 0) && recording->form != TUTTI_REPLAY_PLAIN)
+	if (__builtin_expect(!ready || contended(recording), 0))
 		return replay_in_order(recording);
 	if (__builtin_expect(queue_stopped(recording->queue), 0))
 		return -EIO;
