@@ -22,10 +22,10 @@
 
 /**
  * struct memory - the pools.
- * @pins: held by who locks or unlocks memory of the program, while the card is asked, too; taken before @lock
- * @lock: protects all of it but @objects. Nobody waits for an answer of the card with it held, which may take long and
- *	would hold up everybody who makes a signal; only new parts of a pool are mapped with it
- * @locked: changed with both of them held
+ * @pins: held while memory of the program is locked or unlocked, and while the card answers to that; taken before @lock
+ * @lock: protects everything but @objects. It is not held while the card is asked, which may take long and would hold up
+ *	every thread that creates a signal, except when a new part of a pool is mapped
+ * @locked: changes only while both locks are held
  * @objects: a bit for each 64 bytes of the system pool, set where a signal lies; one word is one page
  */
 struct memory {
@@ -44,23 +44,25 @@ struct locked {
 	size_t bytes;
 };
 
+static int commit(struct tutti_device *device, void *start, size_t bytes, enum tutti_memory pool)
+{
+	return device->transport->map(device, start, bytes, pool, MAP_READ | MAP_WRITE);
+}
+
 static int commit_system(void *context, void *start, size_t bytes)
 {
-	struct tutti_device *device = context;
-
-	return device->transport->map(device, start, bytes, TUTTI_MEMORY_SYSTEM, MAP_READ | MAP_WRITE);
+	return commit(context, start, bytes, TUTTI_MEMORY_SYSTEM);
 }
 
 static int commit_card(void *context, void *start, size_t bytes)
 {
-	struct tutti_device *device = context;
-
-	return device->transport->map(device, start, bytes, TUTTI_MEMORY_CARD, MAP_READ | MAP_WRITE);
+	return commit(context, start, bytes, TUTTI_MEMORY_CARD);
 }
 
 /*
  * Big blocks are unmapped from the card when they are freed, so that a kernel with a
- * stale pointer faults. Small ones stay mapped, so that the card sees few regions. The block is nobody's meanwhile.
+ * stale pointer faults. Small ones stay mapped, so that the card sees few regions. Until the
+ * card has answered, the block is neither allocated nor free.
  */
 static void retire(void *context, void *start, size_t bytes)
 {
@@ -78,7 +80,7 @@ static int revive(struct tutti_device *device, void *start, size_t bytes, enum t
 
 	pthread_mutex_unlock(&device->memory->lock);
 	device->transport->unmap(device, start, bytes);
-	error = device->transport->map(device, start, bytes, pool, MAP_READ | MAP_WRITE);
+	error = commit(device, start, bytes, pool);
 	pthread_mutex_lock(&device->memory->lock);
 	return error;
 }
@@ -91,6 +93,11 @@ static int revive_system(void *context, void *start, size_t bytes)
 static int revive_card(void *context, void *start, size_t bytes)
 {
 	return revive(context, start, bytes, TUTTI_MEMORY_CARD);
+}
+
+static struct arena *arena_of(struct memory *memory, enum tutti_memory pool)
+{
+	return pool == TUTTI_MEMORY_CARD ? &memory->card : &memory->system;
 }
 
 static int objects_init(struct memory *memory, size_t pool_bytes)
@@ -256,7 +263,7 @@ int memory_alloc(struct tutti_device *device, enum tutti_memory pool, size_t byt
 	if (!bytes || !address || (pool != TUTTI_MEMORY_SYSTEM && pool != TUTTI_MEMORY_CARD))
 		return -EINVAL;
 	pthread_mutex_lock(&memory->lock);
-	*address = arena_alloc(pool == TUTTI_MEMORY_CARD ? &memory->card : &memory->system, bytes);
+	*address = arena_alloc(arena_of(memory, pool), bytes);
 	pthread_mutex_unlock(&memory->lock);
 	if (*address)
 		return 0;
@@ -368,7 +375,7 @@ static void list_locked(struct memory *memory, struct locked *locked)
 	pthread_mutex_unlock(&memory->lock);
 }
 
-/* Return: what has been taken off the list; NULL if nothing there starts at @start. */
+/* Return: the entry that was taken off the list; NULL if there is none that starts at @start. */
 static struct locked *unlist_locked(struct memory *memory, uintptr_t start)
 {
 	struct locked **p, *locked;
@@ -493,7 +500,7 @@ int tutti_memory_pool(struct tutti_device *device, enum tutti_memory pool, struc
 
 	if (!device_call(&call, device) || !info || (pool != TUTTI_MEMORY_SYSTEM && pool != TUTTI_MEMORY_CARD))
 		return -EINVAL;
-	arena = pool == TUTTI_MEMORY_CARD ? &device->memory->card : &device->memory->system;
+	arena = arena_of(device->memory, pool);
 	*info = (struct tutti_pool){
 	    .bytes = arena->pages * ARENA_PAGE, .granule = OBJECT_BYTES, .alignment = TUTTI_PAGE_SIZE};
 	pthread_mutex_lock(&device->memory->lock);
