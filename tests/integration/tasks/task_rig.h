@@ -73,6 +73,15 @@ static inline struct args_log *log_args(uint32_t ctas, uint64_t *clock)
 	return a;
 }
 
+/* Workgroups of "gate" count in @started, wait until @go is not 0, and count in @ended. */
+static inline struct args_gate *gate_args(void)
+{
+	struct args_gate *g = rig_alloc(rig, sizeof(*g));
+
+	*g = (struct args_gate){ rig_alloc(rig, 64), rig_alloc(rig, 64), rig_alloc(rig, 64) };
+	return g;
+}
+
 static inline void ran_once(const struct args_log *a, uint32_t ctas)
 {
 	uint32_t i;

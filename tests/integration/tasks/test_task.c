@@ -248,10 +248,7 @@ static void quota(void **unused)
 	begin("gpc 1\ncta_slots 1\n");
 	other = rig_queue(rig, TUTTI_QUEUE_EXTENDED);
 	clock = rig_alloc(rig, 64);
-	g = rig_alloc(rig, sizeof(*g));
-	g->started = rig_alloc(rig, 64);
-	g->go = rig_alloc(rig, 64);
-	g->ended = rig_alloc(rig, 64);
+	g = gate_args();
 	gate = start(rig_queue(rig, 0), "gate", 1, g, NULL);
 	assert_true(rig_poll_until(rig->queue, g->started, 1, 10000));
 	for (i = 0; i < 2; i++) {

@@ -197,7 +197,7 @@ static void idle_queue_tasks(void **unused)
 	end();
 }
 
-/* Kernels that all wait take every slot of the card but one, and each takes it from a queue task that is idle. */
+/* Kernels that wait for the host need all slots of the card but one. Idle queue tasks give theirs away. */
 static void idle_slots(void **unused)
 {
 	enum { TASKS = 12, WAITING = 31 };
@@ -216,17 +216,14 @@ static void idle_slots(void **unused)
 		a[i] = items_args(1, t);
 		signal[i] = start(rig->queue, "consume", 1, a[i], t);
 	}
-	g = rig_alloc(rig, sizeof(*g));
-	g->started = rig_alloc(rig, 64);
-	g->go = rig_alloc(rig, 64);
-	g->ended = rig_alloc(rig, 64);
+	g = gate_args();
 	for (i = 0; i < WAITING; i++)
 		waiting[i] = start(rig->queue, "gate", 1, g, NULL);
 	assert_true(rig_poll_until(rig->queue, g->started, WAITING, 10000));
 	for (i = 0; i < 4; i++)
 		rig_wait(rig, start(rig->queue, "note", 10, log_args(10, NULL), NULL));
 	assert_int_equal(*g->ended, 0);
-	/* with work they get slots again */
+	/* when they have work again they get slots */
 	tutti_store_release(g->go, 1);
 	for (i = 0; i < WAITING; i++)
 		rig_wait(rig, waiting[i]);

@@ -90,10 +90,7 @@ static void cancel(void **unused)
 	int64_t value;
 
 	begin("gpc 2\n");
-	g = rig_alloc(rig, sizeof(*g));
-	g->started = rig_alloc(rig, 64);
-	g->go = rig_alloc(rig, 64);
-	g->ended = rig_alloc(rig, 64);
+	g = gate_args();
 	t = task(&(struct tutti_task_attributes){ .priority = 2 });
 	late = task(&(struct tutti_task_attributes){ .priority = 4 });
 	signal = start(rig->queue, "gate", 1000, g, t);
@@ -130,10 +127,7 @@ static void split(void **unused)
 
 	begin("gpc 2\n");
 	waves = tutti_device_discovery(rig->device)->peus * tutti_device_discovery(rig->device)->peu_waves;
-	g = rig_alloc(rig, sizeof(*g));
-	g->started = rig_alloc(rig, 64);
-	g->go = rig_alloc(rig, 64);
-	g->ended = rig_alloc(rig, 64);
+	g = gate_args();
 	gate = start(rig_queue(rig, 0), "gate", 2, g, NULL);
 	assert_true(rig_poll_until(rig->queue, g->started, 2, 10000));
 	assert_int_equal(tutti_device_policy(rig->device, TUTTI_POLICY_SPLIT_ROUNDS, 2), 0);
