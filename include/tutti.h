@@ -80,16 +80,16 @@ uint32_t tutti_version(void);
  * tutti_strerror() - text for an error.
  * @error: negative result of a function, or a TUTTI_ERROR_* code of a queue as it is (positive)
  *
- * Return: static text, or that of strerror() for errors that mean what they mean elsewhere; never NULL.
+ * Return: a static text, or that of strerror() for errors that have their usual meaning; never NULL.
  */
 const char *tutti_strerror(int error);
 
 /**
- * tutti_message_handler() - where the library's messages go, those that explain an error or tell which card is used.
- * @handler: gets each of them, one line without its end, in the thread that has caused it. NULL: they go to stderr,
- *	behind "tutti: "
+ * tutti_message_handler() - set where the library's messages go: those that explain an error or say which card is used.
+ * @handler: is called with each message, one line without a newline, in the thread that caused it. NULL: messages go to
+ *	stderr, each after "tutti: "
  *
- * It is one for the whole process. When this returns another thread may still be calling the earlier one.
+ * There is one handler for the whole process. When this returns, another thread may still be in the previous one.
  */
 void tutti_message_handler(void (*handler)(const char *line));
 
@@ -323,11 +323,11 @@ int tutti_memory_info(struct tutti_device *device, const void *address, void **s
 
 /**
  * struct tutti_pool - one kind of memory of a device.
- * @bytes: how much there is: of system memory, how much can be allocated if the machine has it
- * @used: how much is allocated, rounded up as each allocation is. What is free may lie in several pieces
- * @granule: smallest allocation; smaller ones take as much
- * @alignment: of what is larger than half of it; smaller allocations begin at multiples of @granule
- * @reserved: room for later versions; 0
+ * @bytes: size of the pool. For system memory, the most that can be allocated if the machine has that much
+ * @used: how much is allocated, each allocation rounded up to what it takes. The rest may lie in several pieces
+ * @granule: the least that an allocation takes
+ * @alignment: alignment of allocations larger than half of it; smaller ones begin at multiples of @granule
+ * @reserved: 0; room for later versions
  */
 struct tutti_pool {
 	uint64_t bytes, used;
@@ -338,11 +338,11 @@ struct tutti_pool {
 /**
  * tutti_memory_pool() - how much memory there is, and how much of it is allocated.
  * @device: device
- * @pool: which memory
- * @info: gets that
+ * @pool: the pool to describe
+ * @info: receives the description
  *
- * Card memory also holds code objects, the rings and other things that the library and other programs have made: @bytes
- * of it is what this process may allocate at most. Return: 0; -EINVAL.
+ * Card memory also holds code objects, rings and whatever other programs have allocated. Its @bytes are the most that this
+ * process can have. Return: 0; -EINVAL.
  */
 int tutti_memory_pool(struct tutti_device *device, enum tutti_memory pool, struct tutti_pool *info);
 

@@ -16,7 +16,7 @@
 	X(progress)       /* a waiter has looked at progress, but not whether the queue is still on the card */ \
 	X(unplug_unpin)   /* the device is being removed: a buffer's DMA addresses are gone, its pages pinned yet */ \
 	X(allocate)       /* the pages of a buffer in system memory are about to be allocated */ \
-	X(mmap)           /* memory is about to be mapped: the process' mmap_lock is held */ \
+	X(mmap)           /* memory is about to be mapped, with the mmap_lock of the process held */ \
 	X(export)         /* a file descriptor of a buffer is about to be made */ \
 	X(import_free)    /* an imported buffer is being freed, and about to be detached */ \
 	X(card_zero)      /* a part of card memory is about to be zeroed, during which no reset begins */ \

@@ -26,7 +26,7 @@ static const char *const error_text[] = {
     [TUTTI_ERROR_MEMORY] = "uncorrectable memory error",
 };
 
-/* Errors of functions, where the operating system's words speak of files, disks and networks instead. */
+/* Errors of functions for which the operating system's own text would speak of files, disks or networks. */
 static const struct {
 	int error;
 	const char *text;

@@ -408,7 +408,10 @@ static int add_relocation(struct check *check, const Elf64_Shdr *section, const 
 
 #define DESCRIPTOR_BYTES sizeof(struct tutti_kernel_descriptor) /* descriptors lie at multiples of their size */
 
-/* Descriptors have been checked as they are in the file, and have to stay so. Return: a bit for each place of one. */
+/*
+ * Descriptors were checked as they are in the file, so that no relocation may change them. Return: a bit for each
+ * possible place, set where there is one
+ */
 static uint8_t *places_of_descriptors(const struct elf_object *elf)
 {
 	uint8_t *places = calloc(elf->image_bytes / DESCRIPTOR_BYTES / 8 + 1, 1);

@@ -62,7 +62,10 @@ static bool executable_call(struct call *call, struct tutti_executable *executab
 	return call_begin(call, executable ? &executable->handle : NULL);
 }
 
-/* What the file says nothing about stays zero, as the memory is: the same code is the same bytes, up to the end of a page. */
+/*
+ * Memory for code is zero, and stays so where the file says nothing. So the same code is the same bytes, up to the end of
+ * its last page.
+ */
 static void copy_image(struct tutti_executable *executable, const struct elf_object *elf)
 {
 	for (unsigned i = 0; i < elf->segments; i++)

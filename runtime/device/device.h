@@ -9,7 +9,7 @@
  *   copier.lock             the queue of copies that belong to no queue of the application
  *   memory.lock             pools and locked memory; held while the transport maps and unmaps
  *   channel.lock            the kernel channel, in transports without a driver; events are handled with it held
- *   drm_card.lock           in the transport drm: backing of the pools, which errors of queues are known
+ *   drm_card.lock           in the transport drm: backing of the pools, and how many errors of each queue are known
  *   tutti_device.lock       queues, their errors, ids
  *   tutti_rsb_object.lock   which recordings own the entries of a reference state buffer
  *

@@ -241,7 +241,7 @@ static uint32_t extent_alloc(struct arena *arena, size_t pages, uint8_t state)
 		extent_put_free(arena, rest);
 		extent->pages = pages;
 	}
-	extent->state = SPARE; /* nobody's, while it is revived */
+	extent->state = SPARE; /* neither allocated nor free while it is revived */
 	for (size_t i = 0; i < pages; i++)
 		arena->owner[extent->first + i] = e;
 	if (extent->retired) {
@@ -382,7 +382,7 @@ int arena_free(struct arena *arena, const void *address)
 	if (pages_discard(arena, &arena->extent[e]))
 		arena->extent[e].dirty = false;
 	if (arena->retire && arena->extent[e].pages >= RETIRE_PAGES) {
-		arena->extent[e].state = SPARE; /* nobody's, until the card has let go of it */
+		arena->extent[e].state = SPARE; /* neither allocated nor free until the card has let go of it */
 		arena->retire(arena->context, start, bytes);
 		arena->extent[e].retired = true;
 	}

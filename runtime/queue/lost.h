@@ -51,7 +51,7 @@ void watch_end(struct tutti_device *device, struct signal_watch *watch);
 /** watch_lost() - can nothing change the signal any more? */
 static inline bool watch_lost(const struct signal_watch *watch)
 {
-	return tutti_load_acquire(&watch->lost); /* before the signal's last value is looked at */
+	return tutti_load_acquire(&watch->lost); /* so that its last value is seen, too */
 }
 
 /** lost_by_failure() - what should have changed the signal has failed; waits for it are in vain until it is stored. */

@@ -158,7 +158,7 @@ static unsigned least_useful(const struct tutti_rsb_object *rsb, uint32_t taken)
 	return best;
 }
 
-/* Entries to which packets may refer that another queue still has in its ring. */
+/* The entries that packets in the rings of other queues may still refer to. */
 static uint32_t used_elsewhere(const struct tutti_rsb_object *rsb, const struct queue *queue)
 {
 	uint32_t used = 0;

@@ -9,9 +9,9 @@ struct queue;
 
 /**
  * struct tutti_rsb_object - a reference state buffer and the owners of its entries.
- * @order: held while a recording makes sure of its references and sends packets that use them, where another thread may
- *	do the same: the packets lie in the ring in the order in which the entries were given out. Recursive, because
- *	handlers may replay while their thread waits for room
+ * @order: held while a recording claims its references and sends the packets that use them, if another thread may do
+ *	the same: packets have to be in the ring in the order in which entries were claimed. Recursive, because a handler
+ *	may replay while its thread waits for room
  * @depth: how often the thread that holds @order has taken it
  * @of_queues: a queue has made it for itself. Others may have come to use it, so it goes with the last of them
  * @epoch: changes whenever an entry gets another owner
@@ -43,16 +43,17 @@ static inline bool rsb_call(struct call *call, struct tutti_rsb_object *rsb)
 /** rsb_create(), rsb_destroy() - tutti_rsb_create() and tutti_rsb_destroy() for the library itself. */
 int rsb_create(struct tutti_device *device, bool in_memory, struct tutti_rsb_object **rsb);
 void rsb_destroy(struct tutti_rsb_object *rsb);
-/** rsb_attach(), rsb_detach() - one more queue uses it, or @queue does not any more. Return: true if none does. */
+/** rsb_attach() - one more queue uses it. */
 void rsb_attach(struct tutti_rsb_object *rsb);
+/** rsb_detach() - @queue no longer uses it. Return: true if no queue does. */
 bool rsb_detach(struct tutti_rsb_object *rsb, const struct queue *queue);
 /**
  * rsb_claim() - take entries for @n references of recording @owner of @queue, replacing the least used ones.
  *
- * Between two queues there is no order. So entries of another queue are not taken before the card has taken all packets
+ * Packets of two queues have no order. So entries of another queue are not claimed until the card has taken all packets
  * of that queue.
  *
- * Return: the epoch after that; 0 if too many entries are in use by other queues.
+ * Return: the new epoch; 0 if too many entries are in use by other queues.
  */
 uint64_t rsb_claim(struct tutti_rsb_object *rsb, uint64_t owner, const struct queue *queue, unsigned n,
 		   const uint32_t *weight, uint8_t *entry);

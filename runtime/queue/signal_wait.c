@@ -10,7 +10,7 @@
 #include "queue/lost.h"
 #include "queue/queue.h"
 
-#define SPIN_NS	   20000ull /* falling asleep and being woken takes about as long */
+#define SPIN_NS	   20000ull /* about as long as falling asleep and being woken takes */
 #define SPIN_LOOKS 32u	    /* between two looks at the clock */
 
 #define FEW 8u /* conditions for which no memory is allocated */
@@ -81,7 +81,7 @@ static bool in_vain(const struct wait *wait)
 		lost += watch_lost(&signals->watch[i]) && !(signals->met && signals->met[i]);
 	if (!(signals->all ? lost > 0 : lost == signals->count))
 		return false;
-	/* Who gives a signal up stores its last value first, and nobody may have seen that yet. */
+	/* Whoever gives up a signal stores its last value first, which this thread may not have seen yet. */
 	return !satisfied(wait);
 }
 
@@ -131,7 +131,7 @@ static int look(struct signal_wait *wait)
 	return met(wait) ? 0 : -ETIMEDOUT;
 }
 
-/* A card that works by itself may have finished a short kernel before this thread has fallen asleep. */
+/* A short kernel may end, on a card that works by itself, before this thread could fall asleep. */
 static bool spin(struct signal_wait *wait, uint64_t most)
 {
 	uint64_t start = time_ns();

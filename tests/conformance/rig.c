@@ -449,7 +449,7 @@ bool in_child(bool (*run)(void *data), void *data)
 	return true;
 }
 
-/* What the kernel says of a thread that sleeps is the number of its system call first. */
+/* For a thread that sleeps, the file begins with the number of its system call. */
 static bool sleeps_in_ioctl(const char *path)
 {
 	FILE *file = fopen(path, "re");

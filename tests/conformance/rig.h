@@ -83,7 +83,7 @@ int queue_call(struct rig *rig, unsigned long request); /* DESTROY or RESET of t
 int device_reset(void); /* by ioctl of a file of its own; waits until it is over */
 uint64_t syncobj_create(int fd);
 void allow_everybody(void); /* nodes may be opened by any user */
-bool soon_in_call(pid_t pid); /* until a thread of a process sleeps in an ioctl; not the thread that asks */
+bool soon_in_call(pid_t pid); /* waits until another thread, or a thread of another process, sleeps in an ioctl */
 bool in_child(bool (*run)(void *data), void *data); /* in a process of its own; its CHECKs count */
 
 /* The second number of the line of a debugfs file that has @key as its first; false: there is none. */

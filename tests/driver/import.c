@@ -66,7 +66,7 @@ static int vgem_open(void)
 	return found;
 }
 
-/* For one test only. */
+/* Modules are loaded for one test only. */
 static bool module_load(const char *path)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -281,7 +281,7 @@ static bool exported_in_unplug(struct rig *rig)
 	return fresh_works();
 }
 
-/* Of the second page of a dma-buf only @bytes at @offset are the buffer's. They are not mapped, and so nothing behind. */
+/* Only @bytes at @offset of the second page belong to the dma-buf. That page cannot be mapped, nor anything after it. */
 static bool part_of_page(struct rig *rig, unsigned bytes, unsigned offset)
 {
 	int device = open("/dev/odd_buffer", O_RDWR | O_CLOEXEC);
@@ -293,7 +293,7 @@ static bool part_of_page(struct rig *rig, unsigned bytes, unsigned offset)
 	EXPECT(0, bo_map(rig->fd, rig->context, handle, IMPORTED_AT, PAGE));
 	EXPECT(EINVAL, bo_map(rig->fd, rig->context, handle, IMPORTED_AT + PAGE, 2 * PAGE));
 	EXPECT(EEXIST, bo_map(rig->fd, rig->context, handle, IMPORTED_AT, PAGE));
-	EXPECT(0, bo_map(rig->fd, rig->context, handle, IMPORTED_AT + PAGE, PAGE)); /* nothing has stayed there */
+	EXPECT(0, bo_map(rig->fd, rig->context, handle, IMPORTED_AT + PAGE, PAGE)); /* the failed call has left nothing mapped */
 	close(odd.fd);
 	return true;
 }

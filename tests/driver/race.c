@@ -65,8 +65,8 @@ static void *map_words(void *data)
 }
 
 /*
- * A thread of a process holds its mmap_lock, as a fault of memory that somebody else provides may do for any time. The
- * last reference to pinned memory of that process goes meanwhile, inside a call, and this does not wait for the lock.
+ * A thread holds the mmap_lock of its process, as a page fault may do for as long as a user likes. Meanwhile the last
+ * reference to pinned memory of that process is dropped inside a call, which must not wait for the lock.
  */
 static bool freed_under_mmap_lock(struct rig *rig)
 {

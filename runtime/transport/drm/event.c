@@ -111,8 +111,8 @@ static void ask_events(struct drm_card *card)
 }
 
 /*
- * Several threads may ask at the same time. One that comes late with its answer tells nothing new: meanwhile the queue may
- * have been reset, or another queue may have got the number.
+ * Several threads may ask at the same time. A late answer is no news: meanwhile the queue may have been reset, or its
+ * number may have been given to another queue.
  */
 static void ask_queue(struct tutti_device *device, unsigned id)
 {

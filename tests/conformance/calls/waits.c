@@ -204,7 +204,7 @@ static void *wait_for_packet(void *data)
 	return NULL;
 }
 
-/* The thread sleeps before the packet comes, but it looks now and then, and may be doing that just then. */
+/* The thread is asleep before the packet comes, but wakes up now and then to look, perhaps at that very moment. */
 static bool wakes(struct rig *rig, uint32_t kind)
 {
 	struct waiter waiter = {.rig = rig, .kind = kind};

@@ -397,7 +397,7 @@ static bool many_own_pages(struct rig *rig)
 	return true;
 }
 
-/* The least processor time that unmapping a range of the space took, in which one page is mapped. */
+/* One page is mapped. Measures the least processor time that it takes to unmap a range with that page. */
 static bool unmap_cost(struct rig *rig, uint32_t bo, uint64_t address, uint64_t bytes, uint64_t *least)
 {
 	struct timespec from, to;
@@ -417,7 +417,7 @@ static bool unmap_cost(struct rig *rig, uint32_t bo, uint64_t address, uint64_t 
 	return true;
 }
 
-/* All of the space, in which there is one page, takes no step for each large leaf that could be there: 67 million. */
+/* Unmapping the whole space does not take a step for each of the 67 million large leaves that it could hold. */
 static bool all_at_once(struct rig *rig)
 {
 	struct memory memory;

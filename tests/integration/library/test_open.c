@@ -117,7 +117,7 @@ static void settings_by_environment(void **state)
 		setenv(name, rows[i].value, 1);
 		device = (void *)&o;
 		assert_int_equal(tutti_device_open(&o, &device), rows[i].error);
-		assert_int_equal(!device, !!rows[i].error); /* who looks only at the device sees that there is none */
+		assert_int_equal(!device, !!rows[i].error); /* also for a caller that checks only the device */
 		setenv(name, kept, 1);
 		if (!before)
 			unsetenv(name);

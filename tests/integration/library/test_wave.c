@@ -469,7 +469,7 @@ static void fault_runaway(void **state)
 	watchdog("spin", 100);
 }
 
-/* How long the threads of this process have been ready to run and had no processor, all of them together. */
+/* How long all threads of this process together have waited for a processor although they were ready to run. */
 static uint64_t waited_ns(void)
 {
 	uint64_t sum = 0;
@@ -491,8 +491,8 @@ static uint64_t waited_ns(void)
 }
 
 /*
- * Loops without calls do not delay the limit: within 1.2 times, apart from what threads have to wait for processors when the
- * machine has other work. In a guest nobody knows that, so there several tries have to do.
+ * Loops without calls do not delay the limit: it is kept within 1.2 times, not counting how long threads wait for a
+ * processor on a busy machine. In a guest that time is not known, so there are several tries.
  */
 static void runaway_is_stopped_in_time(void **state)
 {

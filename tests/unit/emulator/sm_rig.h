@@ -311,7 +311,7 @@ static inline int rig_launch(struct tutti_card *card, unsigned slot, unsigned re
 	return sm_array_launch(card->array, slot, 0, words, 1 + (sms + 31) / 32);
 }
 
-/* Whether anything was reported is told, since whoever drives the card looks again only then. */
+/* The return value says whether anything was reported, since the caller looks again only then. */
 static inline void rig_step(struct tutti_card *card)
 {
 	unsigned before = card->events;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Task states in the SM array: which are refused, from which CTA on they count, and what CTAs that run have of them. */
+/* Task states in the SM array: which of them are refused, where their CTAs are counted from, and what running CTAs see. */
 #include "sm_cga_rig.h"
 
 #define GRID 64u /* CTAs in a row, unless a test wants something else */
@@ -74,7 +74,7 @@ static void levels(void **unused)
 		}
 }
 
-/* A state that is refused takes the one before it away, so that nothing runs which the firmware did not mean. */
+/* A refused state also removes the previous one, so that nothing runs that the firmware did not mean. */
 static void refused(void **unused)
 {
 	struct tutti_task_state good = ids(0), bad = ids(0);
@@ -92,7 +92,7 @@ static void refused(void **unused)
 		state_of(7, &bad, NULL);
 		assert_int_equal(rig_launch(card, 7, 1, 1), -EINVAL);
 	}
-	/* there are so many slots, and no more */
+	/* the number of slots is limited */
 	state_of(card->limits.task_slots - 1, &good, NULL);
 	assert_int_equal(rig_launch(card, card->limits.task_slots - 1, 1, 1), 0);
 	rig_until(card, card->limits.task_slots - 1, 1);
@@ -102,7 +102,7 @@ static void refused(void **unused)
 	assert_int_equal(rig_launch(card, 255, 1, 1), -EINVAL);
 }
 
-/* CTAs are counted from the first one of the state, whichever SM they are launched on; the same state may come again. */
+/* CTAs are counted from the first one in the state, on whichever SMs they run; the same state may be sent again. */
 static void first_one(void **unused)
 {
 	struct tutti_task_state state = ids(10);
@@ -121,7 +121,7 @@ static void first_one(void **unused)
 	}
 }
 
-/* A state for some SMs counts for them from its first CTA on; the others go on where they were. */
+/* After a state for some SMs, these count CTAs from its first one; the other SMs go on with their own count. */
 static void some_sms(void **unused)
 {
 	struct tutti_task_state all = ids(0), some = ids(40);
@@ -140,7 +140,7 @@ static void some_sms(void **unused)
 	assert_not_run(6);
 	assert_ran(42, 2);
 	assert_ran(7, 3);
-	/* SMs that do not exist are no harm, in whatever word of the mask */
+	/* bits of SMs that do not exist do no harm, in any word of the mask */
 	sm_array_state(card->array, 0, 0, &some, NULL, (const uint32_t[]){1u << SMS | 1u << 31, 1}, 2);
 	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
 	rig_until(card, 0, 9);
@@ -155,7 +155,7 @@ static void some_sms(void **unused)
 		assert_ran(20 + i, i);
 }
 
-/* What has been launched keeps the state that it was launched with, when another one comes before it begins. */
+/* CTAs keep the state that they were launched with, even if another one comes before they begin. */
 static void running(void **unused)
 {
 	struct tutti_task_state state = ids(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Files of the cache: sealed when they are whole, opened only if they are what they say and nobody else wrote them. */
+/* Cached files are sealed when they are complete. They are opened only if the seal is right and nobody else could write them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static off_t size_of(const char *name)
 	return status.st_size;
 }
 
-/* The seal is the sum of what is before it; from then on only its owner may use the file. */
+/* The seal is a checksum of everything before it; once sealed, only the owner may use the file. */
 static void sealed(void **state)
 {
 	static const off_t sizes[] = {1, 17, 4096};
@@ -94,7 +94,7 @@ static void sealed(void **state)
 	assert_int_equal(open_files(), files);
 }
 
-/* Nothing to seal: no file, none of its own, nothing in it, or more than any translation has. */
+/* Some files are not sealed: missing ones, links, empty ones, and any larger than a translation can be. */
 static void not_sealed(void **state)
 {
 	unsigned files = open_files();
@@ -220,7 +220,7 @@ static void copy_changed(const char *name, off_t at)
 	close(file);
 }
 
-/* One bit that is wrong, anywhere, or an end that is missing: it is never loaded, since loading runs code. */
+/* A file with a wrong bit anywhere, or without its end, is never loaded, since loading it would run its code. */
 static void damaged(void **state)
 {
 	struct object object = good_object();
@@ -247,7 +247,7 @@ static void damaged(void **state)
 	assert_false(opens("seal.so", sizeof(code)));
 }
 
-/* Files that others could have written are not opened: by their mode, by what they are. */
+/* Files that others could have written are not opened, as their mode or their type tells. */
 static void trusted(void **state)
 {
 	static const struct {
@@ -276,7 +276,7 @@ static void trusted(void **state)
 	assert_int_equal(open_files(), files);
 }
 
-/* The name of a file depends on every byte of the code, on its length and on the compiler, and on nothing else. */
+/* The file name depends on every byte of the code, its length and the compiler, and on nothing else. */
 static void keys(void **state)
 {
 	struct compiler compiler = {.identity = "a compiler"}, newer = {.identity = "b compiler"}, moved = compiler;
@@ -330,7 +330,7 @@ static void ends_of_compilers(void **state)
 	unsetenv("TUTTI_HOST_CC");
 }
 
-/* Files that can be run are found by name or by path; other ones are none. */
+/* A compiler is found by its name or by its path, but only if the file may be executed. */
 static void compilers(void **state)
 {
 	struct compiler compiler, again;
@@ -356,7 +356,7 @@ static void compilers(void **state)
 	file_of("own-cc", 18); /* an update */
 	compiler_find(&again);
 	assert_string_not_equal(again.identity, compiler.identity);
-	setenv("TUTTI_HOST_CC", "", 1); /* like none: the names that systems use are looked for, of which there is none here */
+	setenv("TUTTI_HOST_CC", "", 1); /* as if unset: the usual names are tried, none of which exists here */
 	compiler_find(&again);
 	assert_string_equal(again.path, "");
 	setenv("PATH", kept, 1);

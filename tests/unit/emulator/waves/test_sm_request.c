@@ -87,7 +87,7 @@ static void request_of_a_killed_wave(void **unused)
 	assert_int_equal(card->requests, 2);
 }
 
-/* All CTAs that have not started go to the workers, as those of long grids do. */
+/* Gives the CTAs that have not started yet to the workers, as happens with long grids. */
 static void give_to_workers(void)
 {
 	struct sm_array *array = card->array;
@@ -115,7 +115,7 @@ static void replies_in_a_pause(void **unused)
 		assert_int_not_equal(wave->cta->engine->number, 0);
 	for (unsigned i = card->events - SMS; i < card->events; i++)
 		sm_array_reply(card->array, card->event[i].word[1] & 0xffff, card->event[i].word[1] >> 16, 1);
-	usleep(20000); /* the replies have roused the workers, and they have gone to sleep again */
+	usleep(20000); /* the replies wake the workers, which go to sleep again */
 	engines_resume(card->array);
 	rig_until(card, 3, SMS);
 }

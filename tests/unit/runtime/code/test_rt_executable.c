@@ -20,7 +20,7 @@ static struct {
 } mapped[8];
 static unsigned maps, unmaps, invalidated, map_fails_at;
 static int map_error, invalidate_error;
-static bool many; /* what is mapped is not written down */
+static bool many; /* do not record what is mapped */
 
 static int map_code(struct tutti_device *d, void *address, size_t size, enum tutti_memory pool, unsigned access)
 {
@@ -52,7 +52,7 @@ static int invalidate(struct tutti_device *d, const void *address, size_t size)
 		return 0;
 	assert_ptr_equal(address, mapped[0].start);
 	assert_int_equal(size, IMAGE_BYTES);
-	assert_true(unmaps == 0 || unmaps == maps); /* behind them all */
+	assert_true(unmaps == 0 || unmaps == maps); /* after all unmappings */
 	invalidated++;
 	return invalidate_error;
 }
@@ -126,7 +126,7 @@ static void segments(void **state)
 	}
 }
 
-/* A segment that begins or ends within a page has all of that page. */
+/* A segment that begins or ends within a page is mapped with all of that page. */
 static void parts_of_pages(void **state)
 {
 	for (unsigned over = 0; over < 2; over++) {
@@ -146,7 +146,7 @@ static void parts_of_pages(void **state)
 	}
 }
 
-/* The image is as the file says, and zero where it says nothing, whatever was there before. */
+/* The image has the bytes of the file and is zero elsewhere, whatever the memory held before. */
 static void image(void **state)
 {
 	for (unsigned round = 0; round < 2; round++) {
@@ -199,7 +199,7 @@ static void externals(void **state)
 	assert_int_equal(maps, 0);
 }
 
-/* Whatever fails is told, and nothing is left: neither mappings nor memory, nor a name. */
+/* Every failure is reported, and leaves no mapping, no memory and no name behind. */
 static void failures(void **state)
 {
 	struct tutti_executable *code, *untouched = (void *)1;
@@ -232,7 +232,7 @@ static void failures(void **state)
 	destroy(code);
 }
 
-/* Code has memory of its own, which may run out; the room of what is destroyed is used again. */
+/* Memory for code is limited, and the memory of destroyed executables is used again. */
 static void no_room(void **state)
 {
 	struct tutti_executable *code[64], *more = NULL;
@@ -323,7 +323,7 @@ static void variables(void **state)
 	assert_int_equal(tutti_executable_variable(code, NULL, &address, &size), -EINVAL);
 	assert_int_equal(tutti_executable_variable(NULL, "var", &address, &size), -EINVAL);
 	destroy(code);
-	o.sym[2].st_size = 0; /* nothing that could be looked at */
+	o.sym[2].st_size = 0; /* an empty symbol */
 	code = load();
 	assert_int_equal(tutti_executable_variable(code, "var", &address, &size), -ENOENT);
 	destroy(code);
@@ -392,7 +392,7 @@ static void visits(void **state)
 	destroy(code);
 }
 
-/* Where a fault was is told by name: each byte of what has a size, and the first of what has none. */
+/* Addresses get the name of a symbol: each of its bytes if it has a size, otherwise only the first. */
 static void names(void **state)
 {
 	for (unsigned size = 0; size <= 8; size += 4) {
@@ -439,7 +439,7 @@ static const char *written(size_t size)
 	return path;
 }
 
-/* Files of any length, and what is none. The end of a file need not be the end of what is read of it at once. */
+/* Files of any length are read, also if they end where one read ends; what is not a file is refused. */
 static void files(void **state)
 {
 	static const size_t sizes[] = {sizeof(o), 0xffff, 0x10000, 0x10001, 0x20000, 0x80000};

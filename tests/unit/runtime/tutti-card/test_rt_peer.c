@@ -161,7 +161,7 @@ static void numbers(void **state)
 	}
 }
 
-/* There is one guest at a time; others are turned away, and one that has gone at once is none. */
+/* Only one guest is served at a time, others are turned away; one that disconnects at once does not count. */
 static void one_guest(void **state)
 {
 	unsigned files = open_files();
@@ -177,7 +177,7 @@ static void one_guest(void **state)
 	assert_int_equal(peer_accept(&peer), 0);
 	second = connects();
 	assert_int_equal(peer_accept(&peer), -EBUSY);
-	assert_int_equal(recv(second, &byte, 1, 0), 0); /* closed, without a word */
+	assert_int_equal(recv(second, &byte, 1, 0), 0); /* closed without an answer */
 	close(second);
 	assert_false(peer_gone(&peer));
 	close(guest);
@@ -185,7 +185,7 @@ static void one_guest(void **state)
 	assert_int_equal(open_files(), files);
 }
 
-/* An interrupt is counted by its own vector, and by no other; there are so many and no more. */
+/* An interrupt counts on its own vector only, and vectors that do not exist are ignored. */
 static void interrupts(void **state)
 {
 	for (unsigned i = 0; i < VECTORS; i++) {
@@ -206,7 +206,7 @@ static void interrupts(void **state)
 	peer_kicked(&peer);
 }
 
-/* Names of sockets have a limit; an old socket of that name gives way; what fails leaves nothing open. */
+/* Names of sockets have a limit, an old socket of the same name is replaced, and failures leave nothing open. */
 static void sockets(void **state)
 {
 	unsigned files = open_files();
