@@ -417,15 +417,21 @@ static bool unmap_cost(struct rig *rig, uint32_t bo, uint64_t address, uint64_t 
 	return true;
 }
 
-/* Unmapping the whole space does not take a step for each of the 67 million large leaves that it could hold. */
+/*
+ * Unmapping the whole space does not take a step for each of the 67 million large leaves that it could hold. On a busy
+ * machine the guest's processors stand still at times, which counts as time of the call, so there are several tries.
+ */
 static bool all_at_once(struct rig *rig)
 {
+	unsigned tries = 20;
 	struct memory memory;
 	uint64_t page, all;
 
 	CHECK(rig_context(rig) && make(rig, &memory, DRM_TUTTI_PLACE_SYSTEM, PAGE));
 	CHECK(unmap_cost(rig, memory.bo, AT, PAGE, &page));
-	CHECK(unmap_cost(rig, memory.bo, 0, TUTTI_VA_END, &all));
+	do
+		CHECK(unmap_cost(rig, memory.bo, 0, TUTTI_VA_END, &all));
+	while (all >= 200 * page && --tries);
 	drop(rig, &memory);
 	CHECK(all < 200 * page);
 	return true;
