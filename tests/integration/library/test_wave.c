@@ -492,7 +492,8 @@ static uint64_t waited_ns(void)
 
 /*
  * Loops without calls do not delay the limit: it is kept within 1.2 times, not counting how long threads wait for a
- * processor on a busy machine. Where another process is the card, as in guests, that time is not known.
+ * processor on a busy machine. If the card is another process, as it is for a guest, that time is not known. Nor is the
+ * time that a hypervisor takes from this machine's processors, so there are several tries.
  */
 static void runaway_is_stopped_in_time(void **state)
 {
