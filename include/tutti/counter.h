@@ -4,8 +4,9 @@
  *
  * Counters are numbers of 64 bits that count from boot on. The firmware brings its own
  * up to date when it has nothing to do and when TUTTI_MSG_COUNTERS asks for it, the
- * hardware its own whenever the card goes to sleep or raises an interrupt for a message.
- * Each of them sets its own to 0 at boot.
+ * hardware its own whenever the card goes to sleep or raises an interrupt for a message,
+ * and when the firmware asks for it (TUTTI_SM_UPDATE), as it does for TUTTI_MSG_COUNTERS
+ * before it answers. Each of them sets its own to 0 at boot.
  */
 #ifndef TUTTI_COUNTER_H
 #define TUTTI_COUNTER_H

@@ -298,7 +298,7 @@ enum tutti_command {
 #define TUTTI_TASK_NEW_KERNARG 16u
 
 #define TUTTI_SM_TABLE 1u  /* keep the table of SM states (sm_state.h) current */
-#define TUTTI_SM_UPDATE 2u /* bring it and the host's copy up to date once */
+#define TUTTI_SM_UPDATE 2u /* bring it, the host's copy and the hardware's counters (counter.h) up to date once */
 #define TUTTI_SM_ROTATE 4u /* rotate the waves of CTAs over the PEUs */
 
 #define TUTTI_FLUSH_DSMEM 0u

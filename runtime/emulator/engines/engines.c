@@ -330,6 +330,7 @@ static void do_sm_mode(struct tutti_card *card, const uint32_t *w, unsigned n)
 		sm_array_table(card->sms, card->sm_states);
 	if (!(mode & TUTTI_SM_UPDATE))
 		return;
+	card_publish(card); /* the host may see the answer before the interrupt that follows it */
 	sm_array_sync(card->sms, card->sm_states);
 	memcpy(card->bar + card->discovery.sm_states.offset, card->sm_states,
 	       card->discovery.sms * sizeof(*card->sm_states));

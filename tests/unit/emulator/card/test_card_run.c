@@ -79,6 +79,35 @@ static void test_late_interrupts(void **state)
 	assert_in_range(late, 10, 49);
 }
 
+/* A host may see the answer to COUNTERS before the interrupt for it, and the counters must be current by then. */
+static bool updated(void *bus_reads)
+{
+	if (!fetched(NULL))
+		return false;
+	*(uint64_t *)bus_reads = ((uint64_t *)(bar + discovery->counters.offset))[TUTTI_COUNTER_BUS_READS];
+	return true;
+}
+
+static void test_update(void **state)
+{
+	static uint8_t host[4096] __attribute__((aligned(4096)));
+	const uint64_t bus = (uintptr_t)host | TUTTI_BUS_HOST;
+	const uint32_t words[] = { TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, 8), 0, (uint32_t)bus, (uint32_t)(bus >> 32), 4,
+				   LOCAL_BUFFER, TUTTI_COMMAND(TUTTI_CMD_SM_MODE, 1, TUTTI_SM_UPDATE) };
+	uint64_t seen = 0;
+
+	assert_int_equal(tutti_card_host_add(card, host, sizeof(host)), 0);
+	for (unsigned i = 1; i <= 3; i++) {
+		*(uint32_t *)(memory + EVENTS) = 0;
+		script_begin(OP_COMMANDS, words, 7);
+		for (unsigned k = 0; k < 100 && !fetched(NULL); k++)
+			tutti_card_run(card, updated, &seen);
+		assert_int_equal(seen, i);
+	}
+	assert_int_equal(interrupts, 0);
+	tutti_card_host_remove(card, host);
+}
+
 /* Instructions of both functions of the test's firmware. */
 static uint64_t counted(void)
 {
@@ -379,7 +408,10 @@ static void test_count_fast(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_deterministic), TEST(test_slices), TEST(test_late_interrupts), TEST(test_marks), TEST(test_inject), TEST(test_spin), TEST(test_busy), TEST(test_fuzz),
+		TEST(test_deterministic), TEST(test_slices), TEST(test_late_interrupts),
+		{ "SYS-13 TMA-27: the hardware's counters are current when the firmware has asked for it", test_update,
+		  setup, teardown, NULL },
+		TEST(test_marks), TEST(test_inject), TEST(test_spin), TEST(test_busy), TEST(test_fuzz),
 		cmocka_unit_test(test_clock),
 		TEST_FAST(test_sleep), TEST_FAST(test_timer_fast), TEST_FAST(test_count_fast), TEST_FAST(test_spin_fast),
 	};

@@ -269,6 +269,32 @@ static void policies_are_not_cut(void **unused)
 	assert_true(place_state.detours & DETOUR_ROUND_ROBIN);
 }
 
+static uint32_t updates;
+
+/* The engines take the command, but the event that its answer waits for does not come. */
+static void note_update(const uint32_t *w, unsigned words)
+{
+	(void)words;
+	updates += (w[0] & 0xff) == TUTTI_CMD_SM_MODE && (w[0] >> 16 & TUTTI_SM_UPDATE);
+}
+
+/* The host reads the counters when it sees the answer, so the hardware has to bring its own up to date before. */
+static void counters_before_answer(void **unused)
+{
+	const struct tutti_status *status = (const void *)(hal_host.window + card()->status.offset);
+	uint32_t answers;
+
+	begin();
+	updates = 0;
+	answers = status->card_ring_tail;
+	rig_command = note_update;
+	rig_request(TUTTI_MSG_COUNTERS, 0, 0, 0);
+	rig_command = NULL;
+	assert_int_equal(updates, 1);
+	assert_int_equal(status->card_ring_tail, answers);
+	assert_int_equal(rig_request(TUTTI_MSG_COUNTERS, 0, 0, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +305,7 @@ int main(void)
 		RIG_TEST("SYS-08 SYS-41", sms_at_limits),
 		RIG_TEST("SYS-08 CGA-29", occupancy_at_limits),
 		RIG_TEST("SYS-08", policies_are_not_cut),
+		RIG_TEST("SYS-13 TMA-27", counters_before_answer),
 	};
 
 	return cmocka_run_group_tests_name("firmware: requests at their limits", tests, NULL, NULL);
