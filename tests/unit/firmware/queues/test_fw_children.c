@@ -32,6 +32,7 @@ static unsigned start_work(unsigned sms, unsigned slots, uint32_t flags, uint32_
 		.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .type = TUTTI_TASK_QUEUE, .flags = flags,
 		.queue = WORK_AT, .coalesce_min = least, .coalesce_max = most,
 		.affinity = flags & TUTTI_TMD_AFFINITY ? MASK_AT : 0, .quota = flags & TUTTI_TMD_QUOTA ? 1 : 0,
+		.throttle_sms = flags & TUTTI_TMD_THROTTLE ? 1 : 0,
 	};
 	((uint32_t *)(void *)&tmd[WORK + 1])[0] = 4;
 	submit(1, &p);
@@ -191,6 +192,59 @@ static void items_beside_throttle(void **unused)
 	rig_event(TUTTI_EVENT_THROTTLE, 0, 0);
 	take();
 	assert_int_equal(items_given, 1);
+}
+
+/* The card has carried out the command THROTTLE, which was the @nth. */
+static void throttle_switched(unsigned nth)
+{
+	assert_int_equal(counters.throttles, nth);
+	rig_event(TUTTI_EVENT_THROTTLE, 0, 0);
+	take();
+	assert_int_equal(counters.throttles, nth);
+}
+
+/* A kernel of queue 1 that starts at once, packet @number of its queue, ends. */
+static void starts_and_ends(uint64_t number)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	submit(1, &p);
+	assert_true(slot_of(1, number) >= 0);
+	end_all((unsigned)slot_of(1, number));
+}
+
+/*
+ * A throttle task whose work queue is empty, or has too few items for a CTA, keeps nobody from the card. The mode begins
+ * with the item that makes a CTA of them, and ends with that CTA.
+ */
+static void throttle_of_an_empty_queue(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	unsigned producer = start_work(4, 0, TUTTI_TMD_THROTTLE, 2, 4), slot = consumer()->slot;
+
+	(void)unused;
+	starts_and_ends(1);
+	put(producer, 1);
+	starts_and_ends(2);
+	assert_int_equal(counters.throttles, 0);
+	assert_int_equal(place_state.detours, 0);
+	put(producer, 1);
+	assert_true(place_state.detours & DETOUR_THROTTLE);
+	end_all(producer);
+	assert_int_equal(items_given, 0);
+	throttle_switched(1);
+	assert_int_equal(items_given, 2);
+	submit(1, &p);
+	assert_int_equal(slot_of(1, 3), -1);
+	end_all(slot);
+	throttle_switched(2);
+	producer = (unsigned)slot_of(1, 3);
+	assert_true(producer < SLOTS);
+	assert_int_equal(place_state.detours, 0);
+	put(producer, 1);
+	starts_and_ends(4);
+	assert_int_equal(counters.throttles, 2);
+	end_all(producer);
 }
 
 /* A queue task with a quota of one takes turns with another task that has CTAs to issue. */
@@ -492,6 +546,7 @@ int main(void)
 		RIG_TEST("TSK-10 TSK-04 TSK-08", items_with_rules),
 		RIG_TEST("TSK-10 SYS-08", items_while_suspended),
 		RIG_TEST("TSK-10 TSK-07", items_beside_throttle),
+		RIG_TEST("TSK-07 TSK-10 REL-11", throttle_of_an_empty_queue),
 		RIG_TEST("TSK-10 TSK-09", items_with_quota),
 		RIG_TEST("TSK-11 TSK-01 PERF-12", child_at_once),
 		RIG_TEST("TSK-11 TSK-06", child_in_parts),
