@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Children that lack a shape slot or a task slot. They wait as long as some task will end whatever happens to others,
+ * and are refused when none will, since their parents might wait for ever.
+ */
+#include "fw_direct.h"
+
+#include "place/cta_shape.h"
+#include "tasks/metadata.h"
+#include "tasks/task_table.h"
+
+#define OTHERS (FW_SHAPES - 1) /* tasks of queue 1, each with a shape of its own, as the parent has one */
+#define WORK 7u                /* struct tmd[WORK] is used as a work queue */
+#define WAITS 1                /* an answer that the wave does not have yet */
+
+/* CTAs of @waves waves have the shape of that number. */
+static struct tutti_dispatch_packet packet_of_shape(unsigned waves, unsigned groups)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	p.workgroup_x = (uint16_t)(32 * waves);
+	p.grid_x = 32 * waves * groups;
+	return p;
+}
+
+static struct tutti_tmd child_of_shape(unsigned waves, unsigned groups)
+{
+	struct tutti_tmd t = child(0);
+
+	t.workgroup[0] = (uint16_t)(32 * waves);
+	t.grid[0] = 32 * waves * groups;
+	return t;
+}
+
+/* The parent is packet 0 of queue 0, of shape 1. Return: its slot */
+static unsigned start_parent(unsigned sms, unsigned slots)
+{
+	struct tutti_dispatch_packet p = packet_of_shape(1, 1);
+
+	start(sms, slots);
+	rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED);
+	rig_queue(1, ASID, TUTTI_QUEUE_EXTENDED);
+	submit(0, &p);
+	for (unsigned i = 0; i < TMDS; i++)
+		tmd[i] = child_of_shape(FW_SHAPES + 1, 1);
+	return (unsigned)slot_of(0, 0);
+}
+
+/* Tasks of all shapes from @first on, so that no shape is left for another. */
+static void fill_shapes(unsigned first, unsigned groups)
+{
+	for (unsigned waves = first; waves <= FW_SHAPES; waves++) {
+		struct tutti_dispatch_packet p = packet_of_shape(waves, groups);
+
+		submit(1, &p);
+	}
+	assert_false(shape_left());
+}
+
+/* The task in @slot asks for child @n. Return: the answer, or WAITS */
+static int ask(unsigned slot, unsigned n)
+{
+	unsigned before = replies;
+
+	ask_for_child(slot, TMD_AT + n * sizeof(tmd[0]));
+	take();
+	assert_in_range(replies, before, before + 1);
+	return replies == before ? WAITS : reply_value;
+}
+
+/* Any task that runs will give its shape back. */
+static void waits_for_a_shape(void **unused)
+{
+	(void)unused;
+	for (unsigned ends = 0; ends < OTHERS; ends++) {
+		unsigned parent = start_parent(4, 0);
+
+		fill_shapes(2, 1);
+		assert_int_equal(ask(parent, 0), WAITS);
+		end_all((unsigned)slot_of(1, ends));
+		assert_int_equal(replies, 1);
+		assert_int_equal(reply_value, 0);
+		assert_int_equal(started[0], 2);
+	}
+}
+
+/* All tasks wait for children without a shape, so the last that asked is refused. When it ends the others go on. */
+static void refused_after_the_others(void **unused)
+{
+	unsigned parent = start_parent(4, 0);
+
+	(void)unused;
+	fill_shapes(2, 1);
+	for (unsigned i = 0; i < OTHERS; i++)
+		assert_int_equal(ask((unsigned)slot_of(1, i), i), WAITS);
+	assert_int_equal(ask(parent, OTHERS), -TUTTI_EBUSY);
+	end_all(parent);
+	assert_int_equal(replies, 1 + OTHERS);
+	assert_int_equal(reply_value, 0);
+	assert_int_equal(started[1], 2 * OTHERS);
+}
+
+/* The last task that did not wait ends, but its shape stays in use: one of those that wait is refused then. */
+static void refused_while_it_waits(void **unused)
+{
+	struct tutti_dispatch_packet same = packet_of_shape(2, 1);
+	unsigned parent = start_parent(4, 0);
+
+	(void)unused;
+	fill_shapes(2, 1);
+	submit(1, &same);
+	for (unsigned i = 0; i < OTHERS; i++)
+		assert_int_equal(ask((unsigned)slot_of(1, i), i), WAITS);
+	assert_int_equal(ask(parent, OTHERS), WAITS);
+	end_all((unsigned)slot_of(1, OTHERS));
+	assert_int_equal(replies, 1);
+	assert_int_equal(reply_value, -TUTTI_EBUSY);
+}
+
+/* A task with more CTAs to issue needs room, which others may take; with all of them on the card it will end. */
+static void more_to_issue(void **unused)
+{
+	unsigned parent = start_parent(1, 0), fit;
+	struct tutti_dispatch_packet p;
+
+	(void)unused;
+	fill_shapes(2, 100);
+	fit = running[slot_of(1, 0)].ctas;
+	assert_int_equal(tasks[slot_of(1, 0)].unissued, 100 - fit);
+	assert_int_equal(slot_of(1, 1), -1);
+	assert_int_equal(ask(parent, 0), -TUTTI_EBUSY);
+
+	parent = start_parent(1, 0);
+	p = packet_of_shape(2, fit);
+	submit(1, &p);
+	fill_shapes(3, 100);
+	assert_int_equal(slot_of(1, 1), -1);
+	assert_int_equal(ask(parent, 0), WAITS);
+	end_all((unsigned)slot_of(1, 0));
+	assert_int_equal(replies, 1);
+	assert_int_equal(reply_value, 0);
+}
+
+/* A queue task of shape 2, whose work queue has @items items, one for each CTA. */
+static void start_consumer(unsigned items)
+{
+	struct tutti_work_queue *work = (void *)&tmd[WORK];
+	struct tutti_dispatch_packet p = packet_of_shape(2, 1);
+
+	*work = (struct tutti_work_queue){ .base = TMD_AT, .items = 64, .item_bytes = 16, .write_index = items };
+	tmd[WORK - 1] = (struct tutti_tmd){
+		.magic = TUTTI_TMD_MAGIC, .version = TUTTI_TMD_VERSION, .type = TUTTI_TASK_QUEUE,
+		.queue = TMD_AT + WORK * sizeof(tmd[0]), .coalesce_min = 1, .coalesce_max = 1,
+	};
+	p.tmd = TMD_AT + (WORK - 1) * sizeof(tmd[0]);
+	submit(1, &p);
+}
+
+/* An idle queue task does not end. While a CTA of it runs it might, so a child is refused when that has ended. */
+static void idle_consumer(void **unused)
+{
+	unsigned parent = start_parent(1, 0), filler;
+
+	(void)unused;
+	start_consumer(0);
+	fill_shapes(3, 100);
+	assert_int_equal(ask(parent, 0), -TUTTI_EBUSY);
+
+	parent = start_parent(1, 0);
+	start_consumer(1);
+	fill_shapes(3, 100);
+	filler = running[slot_of(1, 1)].ctas;
+	assert_int_equal(ask(parent, 0), WAITS);
+	end_all((unsigned)slot_of(1, 0));
+	assert_int_equal(replies, 1);
+	assert_int_equal(reply_value, -TUTTI_EBUSY);
+	assert_true(running[slot_of(1, 1)].ctas >= filler);
+}
+
+/* A task with a child may wait for it, and that child needs room for its other CTAs. */
+static void parent_of_another(void **unused)
+{
+	struct tutti_dispatch_packet p = packet_of_shape(2, 1);
+	unsigned parent = start_parent(1, 0), other;
+
+	(void)unused;
+	submit(1, &p);
+	other = (unsigned)slot_of(1, 0);
+	tmd[1] = child_of_shape(2, 100);
+	assert_int_equal(ask(other, 1), 0);
+	assert_int_equal(tasks[other].children, 1);
+	fill_shapes(3, 100);
+	assert_int_equal(ask(parent, 0), -TUTTI_EBUSY);
+}
+
+/*
+ * One CTA of the task in @slot is issued wave by wave, as wave_split.c leaves it until all its waves are: it counts as
+ * resident, but its waves are another task. Return: the answer to child @n of @parent
+ */
+static int ask_while_split(unsigned parent, unsigned slot, unsigned n)
+{
+	int answer;
+
+	tasks[slot].rare |= TASK_SPLITTING;
+	answer = ask(parent, n);
+	tasks[slot].rare &= (uint16_t)~TASK_SPLITTING;
+	return answer;
+}
+
+/* A task that is being split has waves to issue, so it is not known to end. */
+static void split_lacks_shape(void **unused)
+{
+	(void)unused;
+	for (unsigned ctas = 1; ctas <= 2; ctas++) {
+		struct tutti_dispatch_packet p = packet_of_shape(2, ctas);
+		unsigned parent = start_parent(1, 0), other;
+
+		submit(1, &p);
+		fill_shapes(3, 100);
+		other = (unsigned)slot_of(1, 0);
+		assert_int_equal(tasks[other].resident, ctas);
+		assert_int_equal(ask_while_split(parent, other, 0), -TUTTI_EBUSY);
+		assert_int_equal(ask(parent, 1), WAITS);
+	}
+}
+
+/* No room is left for a child. It comes when a CTA ends that is not the one that is being split. */
+static void split_lacks_room(void **unused)
+{
+	(void)unused;
+	for (unsigned ctas = 1; ctas <= 2; ctas++) {
+		struct tutti_dispatch_packet p = packet_of_shape(30 / ctas, ctas);
+		unsigned parent = start_parent(1, 0), other;
+
+		tmd[0] = tmd[1] = child_of_shape(2, 1);
+		submit(1, &p);
+		other = (unsigned)slot_of(1, 0);
+		assert_int_equal(running[other].ctas, ctas);
+		assert_int_equal(ask_while_split(parent, other, 0), ctas == 1 ? -TUTTI_EBUSY : 0);
+		assert_int_equal(ask(parent, 1), 0);
+	}
+}
+
+/* Two parents have the card's two task slots, and each asks for a child: the second would wait for ever. */
+static void without_slot(void **unused)
+{
+	struct tutti_dispatch_packet p = packet_of_shape(1, 1);
+	unsigned first = start_parent(4, 2), second;
+
+	(void)unused;
+	submit(1, &p);
+	second = (unsigned)slot_of(1, 0);
+	assert_null(task_table.free);
+	assert_int_equal(ask(first, 0), 0);
+	assert_int_equal(started[0], 1);
+	assert_int_equal(ask(second, 1), -TUTTI_EBUSY);
+	end_all(second);
+	assert_int_equal(started[0], 2);
+	assert_int_equal(started[1], 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("TSK-11 REL-11", waits_for_a_shape),
+		RIG_TEST("TSK-11 REL-11", refused_after_the_others),
+		RIG_TEST("TSK-11 REL-11", refused_while_it_waits),
+		RIG_TEST("TSK-11 REL-11", more_to_issue),
+		RIG_TEST("TSK-11 TSK-10 REL-11", idle_consumer),
+		RIG_TEST("TSK-11 REL-11", parent_of_another),
+		RIG_TEST("TSK-11 RES-07 REL-11", split_lacks_shape),
+		RIG_TEST("TSK-11 RES-07 REL-11", split_lacks_room),
+		RIG_TEST("TSK-11 TSK-03 REL-11", without_slot),
+	};
+
+	return cmocka_run_group_tests_name("firmware: room for children", tests, NULL, NULL);
+}
