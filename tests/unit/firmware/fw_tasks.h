@@ -50,6 +50,7 @@ static bool slot_split[CARD_SLOTS];
 /* SMs that acknowledge (hal_host_acknowledge): states of each slot that were sent and are not acknowledged */
 static unsigned unacknowledged[CARD_SLOTS];
 static bool late; /* only when a test says so */
+static bool marks_late; /* marks, which begin another visit, are not answered */
 static bool metadata_late; /* fetches of metadata are not answered, but this is the last one */
 static uint32_t metadata_fetch[6];
 static unsigned metadata_fetches; /* since begin(), of metadata alone */
@@ -170,7 +171,7 @@ static void take_commands(void)
 			metadata_fetches += (w[0] >> 16 & TAG_KIND) == TAG_TMD;
 			if (metadata_late && (w[0] >> 16 & TAG_KIND) == TAG_TMD)
 				memcpy(metadata_fetch, w, sizeof(metadata_fetch));
-			else
+			else if (!marks_late || (w[0] >> 16 & TAG_KIND) != TAG_ROOM)
 				answer_fetch(w);
 			break;
 		case TUTTI_CMD_STATE: take_state(w); break;
@@ -220,7 +221,7 @@ static void begin(uint64_t number, unsigned slots, unsigned cap, uint32_t fair)
 	memset(written, 0, sizeof(written));
 	memset(job, 0, sizeof(job));
 	memset(unacknowledged, 0, sizeof(unacknowledged));
-	late = metadata_late = false;
+	late = marks_late = metadata_late = false;
 	jobs = launches = metadata_fetches = 0;
 	descriptor = rig_descriptor();
 	assert_int_equal(rig_message(&m), 0);

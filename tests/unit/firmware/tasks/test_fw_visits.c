@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Issue rounds that a visit has no time for: which tasks come first in the next visits, and what happens when visit
+ * after visit is over before the last task had its chance. The card is full of CTAs of job 0, which has no others; each
+ * visit begins with the end of one of these, and has steps for one attempt to place a CTA.
+ */
+#include "fw_tasks.h"
+
+#include "place/visit.h"
+#include "tasks/issue_rounds.h"
+
+#define SM_CTAS 32u /* CTAs of one wave that an SM has room for */
+#define FILLER 0u   /* job */
+#define FILLER_QUEUE (QUEUES - 1)
+
+/* Steps for an attempt where a level has @n candidates, and not for a second one. */
+#define ATTEMPT(n) (121u + 25u * (n))
+
+static unsigned slot_of(unsigned n)
+{
+	unsigned slot = 0;
+
+	while (!card_slot[slot].busy || slot_job[slot] != (int)n)
+		slot++;
+	return slot;
+}
+
+static void full_card(unsigned sms, uint32_t fair)
+{
+	card_size = sms;
+	begin(1, 32, SM_CTAS, fair);
+	submit(&(struct job){ .queue = FILLER_QUEUE, .groups = SM_CTAS * sms });
+	assert_int_equal(job[FILLER].issued, SM_CTAS * sms);
+	launches = 0;
+	marks_late = true;
+}
+
+/* The visit of the next event has @steps steps. */
+static void shorten(uint32_t steps)
+{
+	counters.events++;
+	visit_goes_on(VISIT_STEPS - steps);
+	counters.events--;
+}
+
+/* A CTA of the filler ends on @sm, in a visit for one attempt among @n candidates of a level. */
+static void room_on(unsigned sm, unsigned n)
+{
+	shorten(ATTEMPT(n));
+	end_on(slot_of(FILLER), sm);
+}
+
+/*
+ * As many visits as @want has letters, and in each there is room for one CTA more on @sm. The letter says which job
+ * takes what there is, 'a' for job 1 and so on; '-': none.
+ */
+static void goes(unsigned sm, unsigned n, const char *want)
+{
+	char got[64] = "";
+
+	for (unsigned i = 0; want[i]; i++) {
+		unsigned before = launches;
+
+		room_on(sm, n);
+		got[i] = launches > before ? (char)('a' + launched[before] - 1) : '-';
+		for (; before < launches; before++)
+			assert_int_equal(launched[before], launched[launches - 1]);
+	}
+	assert_string_equal(got, want);
+}
+
+static void endless(unsigned queue, unsigned quota, uint32_t mask)
+{
+	submit(&(struct job){ .queue = queue, .groups = 1000, .quota = quota, .mask = mask });
+}
+
+/* The oldest goes first. Those for which a visit had no time come before their equals in the next ones, each once. */
+static void equals(void **unused)
+{
+	(void)unused;
+	full_card(1, 0);
+	for (unsigned q = 0; q < 3; q++)
+		endless(q, 0, 0);
+	goes(0, 3, "abcabac");
+}
+
+/* Of one queue only the oldest may issue. What is behind it keeps neither it nor other queues from their turns. */
+static void oldest_of_its_queue(void **unused)
+{
+	(void)unused;
+	full_card(1, 0);
+	endless(0, 0, 0);
+	endless(0, 0, 0);
+	endless(1, 0, 0);
+	goes(0, 3, "acacacac");
+}
+
+/* Where quotas decide, tasks take the same turns as in one long visit. */
+static void turns_of_quotas(void **unused)
+{
+	(void)unused;
+	full_card(1, 0);
+	endless(0, 2, 0);
+	endless(1, 1, 0);
+	endless(2, 0, 0);
+	goes(0, 3, "aabcaabc");
+}
+
+/* A task that finds no room has had its chance as well: it may only run on SM 0, which stays full. */
+static void chance_in_vain(void **unused)
+{
+	(void)unused;
+	full_card(2, 0);
+	endless(0, 0, 1);
+	endless(1, 0, 0);
+	endless(2, 0, 0);
+	goes(1, 3, "-bc-b-c");
+}
+
+/* A task that comes first finds room for two CTAs. If lots are drawn each CTA is a turn of its own. */
+static void lots_or_not(void **unused)
+{
+	(void)unused;
+	for (uint32_t fair = 0; fair < 2; fair++) {
+		full_card(1, fair);
+		endless(0, 0, 0);
+		endless(1, 0, 0);
+		shorten(1);
+		end_on(slot_of(FILLER), 0);
+		assert_int_equal(launches, 0);
+		room_on(0, 2);
+		assert_int_equal(launches, fair ? 1 : 2);
+		assert_int_equal(launched[0], 1);
+	}
+}
+
+/* ---- visits that place nothing ---- */
+
+#define CUTS 64u /* visits that place nothing before the rounds begin no more anew, */
+#define LATE 32u /* and the most CTAs of a task then */
+
+#define SMS 6u
+
+/* Job 1 has the higher priority, and its only SM is 0, which stays full. Job 2, of @n CTAs, may use those of @mask. */
+static void high_and_low(unsigned n, uint32_t mask)
+{
+	full_card(SMS, 0);
+	submit(&(struct job){ .queue = 0, .groups = 1, .priority = 1, .mask = 1 });
+	submit(&(struct job){ .queue = 1, .groups = n, .priority = 5, .mask = mask });
+}
+
+/* @n visits, each with the end of a CTA on one of the SMs from @first to @last, that have no time for job 2. */
+static void in_vain(unsigned n, unsigned first, unsigned last)
+{
+	unsigned before = launches;
+
+	for (unsigned i = 0; i < n; i++)
+		room_on(first + i % (last - first + 1), 1);
+	assert_int_equal(launches, before);
+}
+
+/*
+ * Each end of a CTA begins the rounds anew, with the task of the higher priority. When that has been in vain for long
+ * the other one has its chance, though not for all that fits, since there may be room for the first by then.
+ */
+static void last_has_its_chance(void **unused)
+{
+	(void)unused;
+	high_and_low(1000, 0);
+	in_vain(CUTS, 1, SMS - 1);
+	room_on(1, 1);
+	assert_int_equal(job[2].issued, LATE);
+	in_vain(CUTS - 1, 1, SMS - 1); /* the visit before these was cut as well */
+	room_on(1, 1);
+	assert_int_equal(job[2].issued, 2 * LATE);
+	assert_int_equal(job[1].issued, 0);
+}
+
+/* It issues no more than it has. */
+static void few_are_left(void **unused)
+{
+	(void)unused;
+	high_and_low(3, 0);
+	in_vain(CUTS, 1, SMS - 1);
+	room_on(1, 1);
+	assert_int_equal(job[2].issued, 3);
+}
+
+/* There is room for the first task after so many visits: rounds that begin anew begin with it. */
+static void first_again(void **unused)
+{
+	(void)unused;
+	high_and_low(1000, 0);
+	in_vain(CUTS, 1, SMS - 1);
+	room_on(1, 1);
+	assert_int_equal(job[2].issued, LATE);
+	room_on(0, 1);
+	assert_int_equal(job[1].issued, 1);
+	assert_int_equal(job[2].issued, LATE);
+}
+
+/* Visits in vain are counted anew when one had time for every task, though it had no room for any. */
+static void long_visit_between(void **unused)
+{
+	(void)unused;
+	high_and_low(1000, 2);
+	in_vain(CUTS / 2, 2, SMS - 1);
+	end_on(slot_of(FILLER), 2);
+	in_vain(SM_CTAS, 1, 1);
+	in_vain(CUTS - SM_CTAS, 2, SMS - 1);
+	room_on(2, 1);
+	assert_int_equal(job[2].issued, SM_CTAS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST("RES-01 REL-11", equals),
+		RIG_TEST("RES-02 REL-11", oldest_of_its_queue),
+		RIG_TEST("TSK-09 REL-11", turns_of_quotas),
+		RIG_TEST("RES-01 REL-11", chance_in_vain),
+		RIG_TEST("RES-04 REL-11", lots_or_not),
+		RIG_TEST("RES-01 REL-11", last_has_its_chance),
+		RIG_TEST("RES-01 REL-11", few_are_left),
+		RIG_TEST("RES-01 REL-11", first_again),
+		RIG_TEST("RES-01 REL-11", long_visit_between),
+	};
+
+	return cmocka_run_group_tests_name("firmware: rounds over visits", tests, NULL, NULL);
+}
