@@ -258,6 +258,23 @@ static void nonsense(void **unused)
 	assert_int_equal(rig_message(&m), 0);
 }
 
+/* A GPC of more than 32 SMs has no CGAs, and the others have theirs wherever it lies; SMs may come in any order. */
+static void too_large_gpc(void **unused)
+{
+	static const unsigned cards[][3] = { { 33, 4, 8 }, { 4, 33, 8 }, { 4, 8, 33 } };
+	struct tutti_msg_occupancy m = question(1);
+
+	(void)unused;
+	m.cga[0] = (struct tutti_cga_shape){ 4, 1, 1, TUTTI_CGA_GPC };
+	for (unsigned i = 0; i < 3; i++) {
+		boot(3, cards[i]);
+		assert_int_equal(domains.gpcs, 2);
+		assert_int_equal(ask(&m), 3);
+		assert_int_equal(rig_request(TUTTI_MSG_POLICY, TUTTI_POLICY_SM_ORDER, 44u << 16 | 0, 0), 0);
+		assert_int_equal(ask(&m), 3);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +284,7 @@ int main(void)
 		RIG_TEST("CGA-29, CGA-04", plain),
 		RIG_TEST("CGA-29, CGA-03", larger_than_the_card),
 		RIG_TEST("CGA-29", nonsense),
+		RIG_TEST("CGA-29 CGA-04 SYS-14", too_large_gpc),
 	};
 
 	return cmocka_run_group_tests_name("firmware: occupancy", tests, NULL, NULL);
