@@ -193,7 +193,7 @@ static bool live_round(struct tutti_card *card)
 		return true;
 	work |= front_run(card);
 	work |= mover_run(card);
-	if (engines_pending(card) && work)
+	if (engines_pending(card) && work && !(card->deterministic && card->config.slice))
 		return true;
 	work |= sm_array_acknowledge(card->sms);
 	ran = sm_array_run(card->sms);
