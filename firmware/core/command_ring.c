@@ -5,6 +5,9 @@
 #include "core/task_state.h"
 #include "core/wait.h"
 
+/* Between two calls of command_renew(), so many words and one more kernel may be written on a shared card. */
+#define SHARED_WORDS 8u
+
 struct command_ring command_ring HOT_DATA_RING;
 
 void command_init(void)
@@ -53,9 +56,10 @@ COLD bool command_renew(void)
 	command_ring.limit = NULL;
 	if (free < place_state.free_words)
 		return false;
-	if (queue_table.suspended)
+	if (queue_table.suspended || queue_table.crowded)
 		return true;
-	limit = command_ring.next + (free - place_state.free_words);
+	free -= place_state.free_words;
+	limit = command_ring.next + (queue_table.shared && free > SHARED_WORDS ? SHARED_WORDS : free);
 	command_ring.limit = limit < command_ring.near_end ? limit : command_ring.near_end;
 	return true;
 }

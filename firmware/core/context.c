@@ -4,6 +4,7 @@
 #include "core/state.h"
 
 static uint16_t queues_plus_1[TUTTI_MAX_CONTEXTS]; /* 0 if the context does not exist */
+static unsigned with_queues; /* how many have queues */
 
 void context_init(void)
 {
@@ -11,6 +12,7 @@ void context_init(void)
 
 	for (i = 0; i < TUTTI_MAX_CONTEXTS; i++)
 		queues_plus_1[i] = 0;
+	with_queues = 0;
 }
 
 bool context_exists(uint32_t asid)
@@ -40,10 +42,15 @@ int context_destroy(uint32_t asid)
 
 void context_queue_created(uint32_t asid)
 {
-	queues_plus_1[asid]++;
+	with_queues += queues_plus_1[asid]++ == 1;
 }
 
 void context_queue_destroyed(uint32_t asid)
 {
-	queues_plus_1[asid]--;
+	with_queues -= --queues_plus_1[asid] == 1;
+}
+
+unsigned context_clients(void)
+{
+	return with_queues;
 }

@@ -15,5 +15,7 @@ int context_destroy(uint32_t asid);
 /** context_queue_created() / context_queue_destroyed() - count the queues of @asid, which exists. */
 void context_queue_created(uint32_t asid);
 void context_queue_destroyed(uint32_t asid);
+/** context_clients() - how many contexts have queues. */
+unsigned context_clients(void);
 
 #endif

@@ -43,7 +43,7 @@ bool fw_limits_init(const struct tutti_discovery *discovery);
 
 /** struct attention - work that is not part of every event; a word is 0 while there is none. */
 struct attention {
-	uint32_t settle;  /* ATTEND_READY to ATTEND_VISIT: to be done after the current event */
+	uint32_t settle;  /* ATTEND_READY to ATTEND_TURNS: to be done after the current event */
 	uint32_t idle;    /* ATTEND_MIRROR, ATTEND_CHANNEL: to be done before the firmware sleeps */
 };
 extern struct attention attention;
@@ -58,6 +58,7 @@ extern struct attention attention;
 #define ATTEND_SUSPEND 128u /* a queue may have become quiet while the card is being suspended */
 #define ATTEND_FAULT 256u  /* a tensor request was refused, so its task must fail */
 #define ATTEND_VISIT 512u  /* the visit has used up its steps (place/visit.h) */
+#define ATTEND_TURNS 1024u /* the card is shared, so that clients take turns (queues/turns.h); it stays set */
 #define ATTEND_MIRROR 1u   /* reference buffers have changed, so the copies that the driver reads are out of date */
 #define ATTEND_CHANNEL 2u  /* requests from the host or messages to it are left */
 

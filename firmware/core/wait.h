@@ -46,7 +46,14 @@ struct queue_table {
 	struct queue_set ended;            /* to be looked at, because a kernel of theirs has ended */
 	uint32_t any_ended;                /* a bit for each word of @ended that is not 0 */
 	uint32_t waiters[QUEUE_WAITS];     /* upper bound of the queues in each set of @waiting */
-	bool suspended;
+	union {
+		struct {
+			bool suspended;
+			bool shared;     /* more than one client has queues (queues/turns.h) */
+		};
+		uint16_t detour;         /* not 0: one of both, so that queues have to ask before they run */
+	};
+	bool crowded;                    /* @shared, and events wait behind the one at hand */
 };
 extern struct queue_table queue_table;
 

@@ -9,6 +9,9 @@
 union tutti_packet buffers[FW_BUFFERS][FW_BUFFER_PACKETS] __attribute__((aligned(64)));
 static struct queue *owner[FW_BUFFERS]; /* NULL: the buffer is free */
 static unsigned next_in_line;           /* the next buffer goes to the first queue in line from this number on */
+static struct queue_set passed;         /* queues in line of the client that has its share, as far as they are known */
+static unsigned passed_asid;            /* this client, or 0 */
+static bool all_passed;                 /* no other queue is in line */
 static uint64_t line_due;               /* when to call buffer_run() */
 
 void buffer_init(void)
@@ -18,6 +21,9 @@ void buffer_init(void)
 	for (i = 0; i < FW_BUFFERS; i++)
 		owner[i] = NULL;
 	next_in_line = 0;
+	words_clear(&passed, FW_QUEUE_WORDS);
+	passed_asid = 0;
+	all_passed = false;
 	line_due = NEVER;
 }
 
@@ -27,30 +33,104 @@ static void give(unsigned i, struct queue *queue)
 	queue->buffer = (uint8_t)(i + 1);
 }
 
-void buffer_drop(struct queue *queue)
+static unsigned owner_asid(unsigned i)
+{
+	return owner[i] ? queue_asid(owner[i]) : 0;
+}
+
+/* How many buffers client @asid has. */
+static unsigned count(unsigned asid)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < FW_BUFFERS; i++)
+		n += owner_asid(i) == asid;
+	return n;
+}
+
+/* Does client @asid have so many buffers that the last one is left to others? */
+static bool has_its_share(unsigned asid)
+{
+	/* one of the first two would be its own */
+	return queue_table.shared && (owner_asid(0) == asid || owner_asid(1) == asid) && count(asid) >= FW_BUFFERS - 1;
+}
+
+/* The client that has its share, of which there is no more than one. Return: 0 if there is none */
+static unsigned with_share(void)
+{
+	unsigned asid = owner_asid(0);
+
+	if (!asid || asid != owner_asid(1))
+		asid = owner_asid(2); /* of the first two one is another's, so the others are all its own */
+	return asid && has_its_share(asid) ? asid : 0;
+}
+
+/*
+ * The first queue in line from number @from on, or the first of all, that is not one of the client @asid. Those that were
+ * passed over are remembered, so that a long line of them is looked at once.
+ */
+static struct queue *first_in_line(unsigned from, unsigned asid)
+{
+	const struct queue_set *line = &queue_table.waiting[WAIT_BUFFER - WAIT_SLOT];
+	unsigned n, id, w = from / 32;
+	uint32_t mask = line->word[w] & ~0u << from % 32;
+
+	if (asid != passed_asid) {
+		words_clear(&passed, FW_QUEUE_WORDS);
+		passed_asid = asid;
+		all_passed = false;
+	}
+	if (all_passed)
+		return NULL;
+	for (n = 0; n <= FW_QUEUE_WORDS; n++) {
+		for (mask &= ~passed.word[w]; mask; mask &= mask - 1) {
+			id = 32 * w + lowest_bit(mask);
+			if (queue_asid(queue_at(id)) != asid)
+				return queue_at(id);
+			queue_set_add(&passed, id);
+		}
+		w = (w + 1) % FW_QUEUE_WORDS;
+		mask = line->word[w];
+	}
+	all_passed = asid;
+	return NULL;
+}
+
+/* Take the queue out of the line that gets the next buffer. Return: NULL if there is none that may have it */
+static struct queue *next_of_line(void)
 {
 	struct queue_set *line = &queue_table.waiting[WAIT_BUFFER - WAIT_SLOT];
-	unsigned i = queue->buffer, w;
-	uint32_t words = 0;
+	unsigned asid = with_share();
+	struct queue *queue;
+
+	while ((queue = first_in_line(next_in_line, asid))) {
+		queue_set_remove(line, queue_id(queue));
+		if (queue->wait == WAIT_BUFFER) /* otherwise it runs already, for another reason */
+			return queue;
+	}
+	if (!asid)
+		queue_table.waiters[WAIT_BUFFER] = 0;
+	return NULL;
+}
+
+void buffer_drop(struct queue *queue)
+{
+	unsigned i = queue->buffer;
 
 	queue->packet = queue->end = NULL;
 	if (!i--)
 		return;
 	queue->buffer = 0;
 	owner[i] = NULL;
-	for (w = 0; w < FW_QUEUE_WORDS; w++)
-		words |= (line->word[w] ? 1u : 0u) << w;
-	while (words) {
-		queue = queue_set_take(line, &words, next_in_line);
-		if (queue->wait != WAIT_BUFFER)
-			continue; /* it runs already, for another reason */
-		next_in_line = (queue_id(queue) + 1) % TUTTI_MAX_QUEUES;
-		give(i, queue);
-		queue->wait = WAIT_NONE;
-		wait_ready(queue);
+	if (!queue_table.waiters[WAIT_BUFFER])
 		return;
-	}
-	queue_table.waiters[WAIT_BUFFER] = 0;
+	queue = next_of_line();
+	if (!queue)
+		return;
+	next_in_line = (queue_id(queue) + 1) % TUTTI_MAX_QUEUES;
+	give(i, queue);
+	queue->wait = WAIT_NONE;
+	wait_ready(queue);
 }
 
 /* Does the queue wait for something that has not happened yet? */
@@ -76,11 +156,14 @@ static bool find(struct queue *queue)
 {
 	static unsigned next; /* where to begin, so that the buffers are taken in turn */
 	unsigned i, n, found = FW_BUFFERS;
+	bool share = has_its_share(queue_asid(queue));
 	struct queue *other;
 
 	for (n = 0; n < FW_BUFFERS; n++) {
 		i = (next + n) % FW_BUFFERS;
 		other = owner[i];
+		if (share && !(other && queue_asid(other) == queue_asid(queue)))
+			continue;
 		if (!other || (waits(other) && other->packet == other->end)) {
 			found = i;
 			break;
@@ -111,6 +194,8 @@ bool buffer_find(struct queue *queue)
 	buffer_drop(queue);
 	if (find(queue))
 		return true;
+	queue_set_remove(&passed, queue_id(queue)); /* it may have another client than the last queue of its number */
+	all_passed = all_passed && queue_asid(queue) == passed_asid;
 	wait_park(queue, WAIT_BUFFER);
 	if (line_due == NEVER)
 		set_due();

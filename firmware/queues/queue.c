@@ -16,6 +16,7 @@
 #include "queues/launch_special.h"
 #include "queues/queue_life.h"
 #include "queues/queue_timer.h"
+#include "queues/turns.h"
 #include "tasks/metadata.h"
 #include "tasks/task_start.h"
 #include "tasks/task_table.h"
@@ -40,6 +41,7 @@ COLD void queue_init(void)
 		*queue_at(i) = (struct queue){ .state = QUEUE_NONE };
 	next_ready = 0;
 	late_event = ~0u;
+	turns_init();
 	buffer_init();
 	HAL_ENGINES->doorbell_index = hal_local(rung_index);
 }
@@ -247,6 +249,10 @@ static inline __attribute__((always_inline)) void left(struct queue *queue)
  */
 static COLD bool goes_on(struct queue *queue)
 {
+	if (queue_table.shared && turns_starts(queue) && !turns_take()) {
+		wait_ready(queue);
+		return false;
+	}
 	if (!command_renew()) {
 		wait_park(queue, WAIT_ROOM);
 		return false;
@@ -259,14 +265,21 @@ static COLD bool goes_on(struct queue *queue)
 	return true;
 }
 
+/* The queue does not run, or the card is suspended or shared. Return: whether @queue runs all the same */
+static COLD bool may_run(struct queue *queue)
+{
+	if (queue->state == QUEUE_RUNNING && !queue->fetching && !queue_table.suspended)
+		return turns_enter(queue);
+	queue_settle(queue);
+	return false;
+}
+
 HOT void queue_run(struct queue *queue)
 {
 	int code;
 
-	if (unlikely(queue->state != QUEUE_RUNNING || queue->fetching || queue_table.suspended)) {
-		queue_settle(queue);
+	if (unlikely(queue->state != QUEUE_RUNNING || queue->fetching || queue_table.detour) && !may_run(queue))
 		return;
-	}
 	queue->wait = WAIT_NONE;
 	for (;;) {
 		if (unlikely(command_ring.next > command_ring.limit) && !goes_on(queue))
@@ -414,11 +427,19 @@ void queue_run_ready(void)
 	}
 }
 
+COLD void queue_run_turn(void)
+{
+	struct queue *queue = turns_next();
+
+	if (queue)
+		queue_run(queue);
+}
+
 /* Nearly always the queue waits for exactly this end, to launch the next kernel of a condensed packet. */
 HOT void queue_finished(struct queue *queue, uint32_t packet)
 {
 	queue->flight -= QUEUE_ONE + queue_of_run(queue, packet);
-	if (unlikely((queue->situation ^ QUEUE_BETWEEN) | queue_table.suspended))
+	if (unlikely((queue->situation ^ QUEUE_BETWEEN) | queue_table.detour))
 		finished_general(queue);
 	else if (queue->run_kernels && queue->run_stop > queue->run_kernel + 1u && place_room())
 		launch_next(queue); /* and it waits for that one again */

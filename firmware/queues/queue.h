@@ -77,6 +77,8 @@ void queue_run_ended(void);
 void queue_retire(struct queue *queue);
 /** queue_run_ready() - run all queues that became ready. */
 void queue_run_ready(void);
+/** queue_run_turn() - on a shared card, run the ready queue whose turn it is; there is one. */
+void queue_run_turn(void);
 /** queue_next() - the kernels of @queue that it waited for have ended: go on with the packet at its head. */
 void queue_next(struct queue *queue);
 /** queue_finished() - a kernel or agent dispatch of @queue that belongs to @packet has ended; the queue may go on. */

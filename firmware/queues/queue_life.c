@@ -13,6 +13,7 @@
 #include "queues/launch_plain.h"
 #include "queues/queue.h"
 #include "queues/queue_timer.h"
+#include "queues/turns.h"
 #include "tasks/metadata.h"
 #include "tasks/task_table.h"
 
@@ -25,6 +26,7 @@ static COLD void gone(struct queue *queue)
 		queue->rsb->attached--;
 	queue->state = QUEUE_NONE;
 	context_queue_destroyed(queue_asid(queue));
+	turns_clients(context_clients());
 	outbox_reply_after(queue->destroy_id, id);
 }
 
@@ -248,6 +250,7 @@ int queue_create(const struct tutti_msg_queue *m)
 	}
 	condensed_forget(m->queue);
 	context_queue_created(m->asid);
+	turns_clients(context_clients());
 	*enable |= 1u << (m->queue % 32);
 	return 0;
 }

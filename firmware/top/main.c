@@ -25,6 +25,7 @@
 #include "queues/queue.h"
 #include "queues/queue_life.h"
 #include "queues/queue_timer.h"
+#include "queues/turns.h"
 #include "tasks/grouped_tasks.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
@@ -298,12 +299,45 @@ static COLD void visit_over(void)
 	command_mark();
 }
 
-/* Do what @attention asks for. A bit is set again if some of its work has to wait. */
-static COLD void settle(void)
+/* On a shared card, run queues whose kernels have ended, and one of those that are ready. @more: more events have come */
+static inline void run_turn(bool more)
+{
+	if (queue_table.any_ended)
+		queue_run_ended();
+	if (queue_table.any_ready && turns_due(more))
+		queue_run_turn();
+}
+
+/* Run queues whose kernels have ended, or which are ready. */
+static COLD void run_queues(uint32_t todo, bool more)
+{
+	if (todo & ATTEND_TURNS) {
+		run_turn(more);
+		return;
+	}
+	do {
+		queue_run_ended();
+		queue_run_ready();
+	} while ((queue_table.any_ended | queue_table.any_ready) && !((todo | attention.settle) & ATTEND_VISIT));
+}
+
+/* The visit is over on a shared card. Queues that are ready go on in another one. */
+static inline void give_turn(bool more)
+{
+	if (queue_table.any_ended | queue_table.any_ready)
+		attention.settle |= ATTEND_READY;
+	turns_begin(more);
+}
+
+/*
+ * Do what @attention asks for. A bit is set again if some of its work has to wait.
+ * @more: more events have come
+ */
+static COLD void settle(bool more)
 {
 	uint32_t todo = attention.settle;
 
-	attention.settle = 0;
+	attention.settle = todo & ATTEND_TURNS;
 	if (todo & ATTEND_FAULT)
 		request_refused();
 	if (todo & ATTEND_ENDED)
@@ -316,10 +350,7 @@ static COLD void settle(void)
 		attention.settle |= ATTEND_CHILD;
 	if (todo & ATTEND_CGA)
 		grouped_settle();
-	do {
-		queue_run_ended();
-		queue_run_ready();
-	} while ((queue_table.any_ended | queue_table.any_ready) && !((todo | attention.settle) & ATTEND_VISIT));
+	run_queues(todo, more);
 	if ((todo | attention.settle) & ATTEND_SUSPEND)
 		channel_check_suspend();
 	attention.settle &= ~(ATTEND_READY | ATTEND_ENDED | ATTEND_SUSPEND);
@@ -327,13 +358,20 @@ static COLD void settle(void)
 		tmau_run();
 	if ((todo | attention.settle) & ATTEND_VISIT)
 		visit_over();
+	if (attention.settle & ATTEND_TURNS)
+		give_turn(more);
 }
 
 void main_settle(void)
 {
 	if (attention.settle)
-		settle();
+		settle(false);
 	command_publish();
+}
+
+COLD bool main_goes_on(void)
+{
+	return attention.settle & ATTEND_READY && !command_ring.marked && !turns_held();
 }
 
 COLD void main_before_idle(void)
@@ -369,6 +407,34 @@ static COLD void idle(void)
 	main_settle();
 }
 
+/* settle() after @event on a shared card, where most often there is nothing to do, or there are queues to run. */
+static COLD void settle_shared(const volatile struct tutti_event *event)
+{
+	bool more;
+
+	if (++event == events + EVENT_SLOTS)
+		event = events;
+	more = event->word[0];
+	if (likely(attention.settle == ATTEND_TURNS)) {
+		turns_begin(more);
+	} else if (likely(!(attention.settle & ~(ATTEND_TURNS | ATTEND_READY | ATTEND_ENDED)))) {
+		attention.settle = ATTEND_TURNS;
+		run_turn(more);
+		give_turn(more);
+	} else {
+		settle(more);
+	}
+}
+
+/* Nothing has come. Return: whether there is something to do all the same */
+static COLD bool goes_on(void)
+{
+	if (attention.settle == ATTEND_TURNS)
+		return false;
+	main_before_idle();
+	return attention.settle & ATTEND_TMAU || main_goes_on();
+}
+
 /*
  * Handle events until there are none, then sleep. All that a completed CTA leads to is one chain of calls from here.
  * Commands are published after every event, so that the engines work on them while the next event is handled.
@@ -383,10 +449,9 @@ static HOT __attribute__((noreturn)) void loop(void)
 		if (unlikely(!head)) {
 			if ((unlikely(attention.idle) && !only_mirrors()) || unlikely(counter_due()))
 				idle();
-			if (unlikely(attention.settle))
-				main_before_idle();
-			if (likely(!(attention.settle & ATTEND_TMAU)))
-				hal_idle();
+			if (unlikely(attention.settle) && goes_on())
+				continue;
+			hal_idle();
 			continue;
 		}
 		hal_acquire();
@@ -396,8 +461,12 @@ static HOT __attribute__((noreturn)) void loop(void)
 		} else {
 			main_event((const struct tutti_event *)event);
 		}
-		if (unlikely(attention.settle))
-			settle();
+		if (unlikely(attention.settle)) {
+			if (queue_table.shared)
+				settle_shared(event);
+			else
+				settle(false);
+		}
 		/* one fence both ends the reads of the event and completes the writes for the engines */
 		tail = command_tail();
 		hal_release();

@@ -19,5 +19,7 @@ void hal_host_event(const struct tutti_event *event)
 	hal_host.engines.time_lo = (uint32_t)hal_host.time;
 	hal_host.engines.time_hi = (uint32_t)(hal_host.time >> 32);
 	main_event(&copy);
-	main_settle();
+	do
+		main_settle();
+	while (main_goes_on());
 }

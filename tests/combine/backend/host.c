@@ -12,7 +12,7 @@
 extern char __start_fw_bss[], __stop_fw_bss[], __start_fw_data[], __stop_fw_data[];
 void __sanitizer_cov_trace_pc(void);
 
-const struct backend backend = {"basic blocks", 12000, 5000, 50000000}; /* a block is about four instructions */
+const struct backend backend = {"basic blocks", 13000, 5000, 50000000}; /* a block is about four instructions */
 
 static uint64_t blocks;
 

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two clients share the card (REL-12): whose queue goes on, who waits, and what is left to the other. Queues 0 to OTHER - 1
+ * belong to a busy client, those from OTHER on to another one.
+ */
+#define RINGS 48u
+#include "fw_direct.h"
+
+#include "queues/queue.h"
+#include "queues/turns.h"
+
+#define OTHER (RINGS - 2)
+
+static void write_kernel(unsigned q, bool in_order)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+
+	if (in_order)
+		p.header |= TUTTI_HEADER_BARRIER;
+	memcpy(&ring[q][written[q]++ % RING], &p, 64);
+}
+
+static void doorbell(unsigned q)
+{
+	rig_event(TUTTI_EVENT_DOORBELL | q / 32 << 8, 1u << q % 32, 0);
+}
+
+/* The queue of the other client launches one kernel. */
+static void launch_other(void)
+{
+	write_kernel(OTHER, false);
+	doorbell(OTHER);
+	take();
+}
+
+/* Each of the first @n queues of the busy client has one kernel. */
+static void launch_busy(unsigned n)
+{
+	for (unsigned q = 0; q < n; q++)
+		write_kernel(q, false);
+	for (unsigned q = 0; q < n; q++)
+		doorbell(q);
+	take();
+}
+
+static void queues_create(unsigned sms, unsigned slots)
+{
+	start(sms, slots);
+	for (unsigned q = 0; q < RINGS; q++)
+		rig_queue(q, q < OTHER ? ASID : ASID + 1, 0);
+}
+
+static unsigned on_card(unsigned from, unsigned to)
+{
+	unsigned n = 0;
+
+	for (unsigned s = 0; s < SLOTS; s++)
+		n += running[s].ctas && running[s].queue >= from && running[s].queue < to;
+	return n;
+}
+
+static void destroy(unsigned q)
+{
+	rig_command = take_one;
+	assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, q, 0, 0), 0);
+	rig_command = NULL;
+	take();
+}
+
+static unsigned waiting(enum queue_wait wait)
+{
+	unsigned n = 0;
+
+	for (unsigned q = 0; q < RINGS; q++)
+		n += queue_at(q)->wait == wait;
+	return n;
+}
+
+static bool is_ready(unsigned q)
+{
+	return queue_set_has(&queue_table.ready, q);
+}
+
+/* The card is shared while two clients have queues, whoever else exists. */
+static void shared_while_there_are_two(void **unused)
+{
+	(void)unused;
+	start(8, 0);
+	rig_queue(0, ASID, 0);
+	rig_queue(1, ASID, 0);
+	assert_false(queue_table.shared);
+	rig_queue(2, ASID + 1, 0);
+	rig_queue(3, ASID + 1, 0);
+	assert_true(queue_table.shared);
+	destroy(2);
+	assert_true(queue_table.shared);
+	destroy(3);
+	assert_false(queue_table.shared);
+	assert_int_equal(attention.settle & ATTEND_TURNS, 0);
+}
+
+/* The busy client could use all task slots. It leaves the last ones, and gets them when it is alone. */
+static void last_slots_are_left(void **unused)
+{
+	(void)unused;
+	queues_create(8, SLOTS);
+	launch_busy(OTHER);
+	assert_int_equal(on_card(0, OTHER), SLOTS - TURN_SLOTS);
+	launch_other();
+	assert_int_equal(on_card(OTHER, RINGS), 1);
+	for (unsigned q = OTHER; q < RINGS; q++) {
+		while (on_card(q, q + 1))
+			end_all((unsigned)slot_of(q, 0));
+		destroy(q);
+	}
+	end_all(0);
+	assert_int_equal(on_card(0, OTHER), SLOTS);
+}
+
+/* A client with few tasks may have the last slots as well. */
+static void few_tasks_may_have_them(void **unused)
+{
+	(void)unused;
+	queues_create(8, TURN_SLOTS);
+	launch_busy(OTHER);
+	assert_int_equal(on_card(0, OTHER), TURN_SLOTS);
+}
+
+/* The busy client's queues wait for a slot with packets in their buffers, and many more wait for a buffer. */
+static void last_buffer_is_left(void **unused)
+{
+	unsigned before;
+
+	(void)unused;
+	queues_create(1, 1);
+	launch_busy(OTHER);
+	assert_int_equal(waiting(WAIT_SLOT), FW_BUFFERS - 1);
+	before = packet_fetches;
+	launch_other();
+	assert_int_equal(packet_fetches, before + 1);
+	assert_int_equal(packets_fetched[before % 64], OTHER);
+}
+
+/* What the other client returns does not go to the busy one, although its queues were in line before. */
+static void last_buffer_stays_left(void **unused)
+{
+	unsigned before;
+
+	(void)unused;
+	queues_create(1, 1);
+	launch_busy(OTHER);
+	launch_other();
+	write_kernel(OTHER + 1, false);
+	doorbell(OTHER + 1);
+	take();
+	assert_int_equal(queue_at(OTHER + 1)->wait, WAIT_BUFFER);
+	before = packet_fetches;
+	destroy(OTHER);
+	assert_int_equal(packet_fetches, before + 1);
+	assert_int_equal(packets_fetched[before % 64], OTHER + 1);
+	/* nor when no queue of the other client waits */
+	destroy(OTHER + 1);
+	assert_int_equal(packet_fetches, before + 1);
+}
+
+/* A queue of the busy client that was passed over is destroyed; its number now belongs to the other client. */
+static void number_changes_hands(void **unused)
+{
+	enum { REUSED = OTHER - 1 };
+
+	(void)unused;
+	queues_create(1, 1);
+	launch_busy(OTHER);
+	launch_other();
+	write_kernel(OTHER + 1, false);
+	doorbell(OTHER + 1);
+	take();
+	destroy(OTHER); /* all others in line are passed over */
+	destroy(REUSED);
+	written[REUSED] = 0;
+	rig_queue(REUSED, ASID + 1, 0);
+	write_kernel(REUSED, false);
+	doorbell(REUSED);
+	take();
+	assert_int_equal(queue_at(REUSED)->wait, WAIT_BUFFER);
+	destroy(OTHER + 1);
+	assert_int_not_equal(queue_at(REUSED)->buffer, 0);
+}
+
+static unsigned next_turn(void)
+{
+	struct queue *queue = turns_next();
+
+	return queue ? queue_id(queue) : ~0u;
+}
+
+/* The other client's queue gets ahead of two of the busy one's; these keep their place. */
+static void clients_alternate(void **unused)
+{
+	(void)unused;
+	queues_create(8, 0);
+	for (unsigned q = OTHER - 3; q <= OTHER; q++)
+		wait_ready(queue_at(q));
+	assert_int_equal(next_turn(), OTHER - 3);
+	assert_int_equal(next_turn(), OTHER);
+	assert_int_equal(next_turn(), OTHER - 2);
+	wait_ready(queue_at(OTHER));
+	assert_int_equal(next_turn(), OTHER);
+	assert_int_equal(next_turn(), OTHER - 1);
+	assert_int_equal(queue_table.any_ready, 0);
+}
+
+/* Events may never end: ready queues go on after some. When there is none they go on at once. */
+static void not_before_all_events(void **unused)
+{
+	(void)unused;
+	queues_create(8, 0);
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned n = 1; n < TURN_EVENTS; n++)
+			assert_false(turns_due(true));
+		assert_true(turns_due(true));
+	}
+	assert_false(turns_due(true));
+	assert_true(turns_due(false));
+	assert_false(turns_due(true));
+}
+
+/* The kernel of @q ends while more events have come, and nothing else is done yet. */
+static void end_crowded(unsigned q)
+{
+	unsigned slot = (unsigned)slot_of(q, 0), sm = 0;
+	struct tutti_event event;
+
+	while (!running[slot].on[sm])
+		sm++;
+	event = (struct tutti_event){ { TUTTI_EVENT_CTA | slot << 8 | sm / 32 << 16 | 1u << 24, 1, 1, 1u << sm % 32 } };
+	running[slot].on[sm] = running[slot].ctas = 0;
+	turns_begin(true);
+	main_event(&event);
+}
+
+/* On a crowded card one queue of a client goes on, the next one becomes ready; another client's goes on as well. */
+static void one_of_each_client(void **unused)
+{
+	static const unsigned who[] = { 0, 1, OTHER, 2, 3 };
+
+	(void)unused;
+	queues_create(8, 0);
+	for (unsigned i = 0; i < 5; i++) {
+		write_kernel(who[i], true);
+		write_kernel(who[i], true);
+		doorbell(who[i]);
+		take();
+	}
+	end_crowded(0);
+	end_crowded(1);
+	assert_false(is_ready(0));
+	assert_true(is_ready(1));
+	end_crowded(OTHER);
+	end_crowded(2);
+	end_crowded(3);
+	assert_false(is_ready(OTHER));
+	assert_false(is_ready(2));
+	assert_true(is_ready(3));
+	/* and when no event waits, all go on */
+	while (main_goes_on())
+		main_settle();
+	take();
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(started[who[i]], 2);
+}
+
+/* While the other client fetches packets, the busy one's turn has to wait, and the firmware may sleep. */
+static void gives_way_to_a_fetch(void **unused)
+{
+	(void)unused;
+	queues_create(8, 0);
+	wait_ready(queue_at(0));
+	queue_run_turn();
+	write_kernel(OTHER, false);
+	doorbell(OTHER); /* take() will answer the fetch */
+	wait_ready(queue_at(1));
+	for (unsigned n = 0; n < 1000; n++)
+		assert_null(turns_next());
+	assert_true(turns_held());
+	assert_false(main_goes_on());
+	take();
+	assert_int_equal(started[OTHER], 1);
+	assert_false(is_ready(1));
+}
+
+/* The busy client gives way to a kernel that has just started, for a moment, and once between two of its turns. */
+static void gives_way_for_a_moment(void **unused)
+{
+	unsigned n = 0;
+
+	(void)unused;
+	queues_create(8, 0);
+	launch_other(); /* now its descriptor is in the cache */
+	wait_ready(queue_at(0));
+	queue_run_turn();
+	launch_other();
+	wait_ready(queue_at(1));
+	while (!turns_next())
+		n++;
+	assert_int_equal(n, TURN_MOMENT);
+	launch_other();
+	assert_int_equal(turns.moment, TURN_MOMENT);
+	turns.moment = 0;
+	launch_other();
+	assert_int_equal(turns.moment, 0);
+}
+
+/* Whoever had the last turn is given way by nobody. */
+static void not_to_the_busy_one(void **unused)
+{
+	(void)unused;
+	queues_create(8, 0);
+	wait_ready(queue_at(0));
+	queue_run_turn();
+	write_kernel(1, false);
+	doorbell(1);
+	assert_null(turns.fetch);
+	take();
+	assert_int_equal(started[1], 1);
+	assert_int_equal(turns.moment, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{ "REL-12: a card is shared while queues of two clients exist", shared_while_there_are_two, NULL, NULL, NULL },
+		{ "REL-12: the last task slots are left to other clients", last_slots_are_left, NULL, NULL, NULL },
+		{ "REL-12: a client with few tasks may have them", few_tasks_may_have_them, NULL, NULL, NULL },
+		{ "REL-12: the last fetch buffer is left to other clients", last_buffer_is_left, NULL, NULL, NULL },
+		{ "REL-12: and stays so when it is returned", last_buffer_stays_left, NULL, NULL, NULL },
+		{ "REL-12: a queue in line has the number of one that was passed over", number_changes_hands, NULL, NULL, NULL },
+		{ "REL-12: ready queues go on client by client", clients_alternate, NULL, NULL, NULL },
+		{ "REL-12: ready queues go on although events come", not_before_all_events, NULL, NULL, NULL },
+		{ "REL-12: on a crowded card one queue of each client goes on", one_of_each_client, NULL, NULL, NULL },
+		{ "REL-12: a busy client gives way to a fetch", gives_way_to_a_fetch, NULL, NULL, NULL },
+		{ "REL-12: a busy client gives way to a kernel for a moment", gives_way_for_a_moment, NULL, NULL, NULL },
+		{ "REL-12: nobody gives way to the busy client", not_to_the_busy_one, NULL, NULL, NULL },
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
