@@ -4,6 +4,8 @@
 #include "core/command_ring.h"
 #include "top/main.h"
 
+void (*hal_host_visit_over)(void);
+
 void hal_host_boot(unsigned sms)
 {
 	hal_host_reset(sms);
@@ -19,7 +21,10 @@ void hal_host_event(const struct tutti_event *event)
 	hal_host.engines.time_lo = (uint32_t)hal_host.time;
 	hal_host.engines.time_hi = (uint32_t)(hal_host.time >> 32);
 	main_event(&copy);
-	do
+	main_settle();
+	while (main_goes_on()) {
+		if (hal_host_visit_over)
+			hal_host_visit_over();
 		main_settle();
-	while (main_goes_on());
+	}
 }
