@@ -5,7 +5,7 @@
 #include "core/task_state.h"
 #include "core/wait.h"
 
-/* Between two calls of command_renew(), so many words and one more kernel may be written on a shared card. */
+/* On a shared card, @limit is this many words away, so that a visit launches few kernels (queues/turns.h). */
 #define SHARED_WORDS 8u
 
 struct command_ring command_ring HOT_DATA_RING;

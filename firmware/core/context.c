@@ -4,7 +4,7 @@
 #include "core/state.h"
 
 static uint16_t queues_plus_1[TUTTI_MAX_CONTEXTS]; /* 0 if the context does not exist */
-static unsigned with_queues; /* how many have queues */
+static unsigned with_queues; /* how many contexts have queues */
 
 void context_init(void)
 {

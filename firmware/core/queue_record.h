@@ -127,6 +127,8 @@ static inline unsigned queue_asid(const struct queue *queue)
 	return queue->asid_queue & 0xffff;
 }
 
+/** queue_set_next() - the number of the queue that queue_set_take() would take. */
+unsigned queue_set_next(const struct queue_set *set, uint32_t words, unsigned from);
 /**
  * queue_set_take() - take a queue out of @set: the first one whose number is @from or more or, if there is none, the
  * first of all.

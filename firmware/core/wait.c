@@ -11,17 +11,34 @@ COLD struct queue *queue_far(unsigned id)
 	return (struct queue *)card_memory(CARD_QUEUES) + (id - FW_QUEUES);
 }
 
+/* Find the first word of @set, @w, with a queue of number @from or more, or the first of all. Return: these queues in it */
+static inline uint32_t bits_from(const struct queue_set *set, uint32_t words, unsigned from, unsigned *w)
+{
+	uint32_t mask, behind;
+
+	*w = from / 32;
+	mask = set->word[*w] & ~0u << from % 32;
+	if (!mask) {
+		behind = words & ~1u << *w;
+		*w = lowest_bit(behind ? behind : words);
+		mask = set->word[*w];
+	}
+	return mask;
+}
+
+unsigned queue_set_next(const struct queue_set *set, uint32_t words, unsigned from)
+{
+	unsigned w;
+	uint32_t mask = bits_from(set, words, from, &w);
+
+	return 32 * w + lowest_bit(mask);
+}
+
 struct queue *queue_set_take(struct queue_set *set, uint32_t *words, unsigned from)
 {
-	unsigned w = from / 32;
-	uint32_t mask = set->word[w] & ~0u << from % 32, behind;
+	unsigned w;
+	uint32_t mask = single_bit(bits_from(set, *words, from, &w));
 
-	if (!mask) {
-		behind = *words & ~1u << w;
-		w = lowest_bit(behind ? behind : *words);
-		mask = set->word[w];
-	}
-	mask = single_bit(mask);
 	set->word[w] ^= mask;
 	if (!set->word[w])
 		*words ^= 1u << w;

@@ -9,9 +9,9 @@
 union tutti_packet buffers[FW_BUFFERS][FW_BUFFER_PACKETS] __attribute__((aligned(64)));
 static struct queue *owner[FW_BUFFERS]; /* NULL: the buffer is free */
 static unsigned next_in_line;           /* the next buffer goes to the first queue in line from this number on */
-static struct queue_set passed;         /* queues in line of the client that has its share, as far as they are known */
-static unsigned passed_asid;            /* this client, or 0 */
-static bool all_passed;                 /* no other queue is in line */
+static unsigned passed_asid;            /* the client that was passed over last because it has its share, or 0 */
+static struct queue_set passed;         /* queues in line that are known to be of this client */
+static bool all_passed;                 /* every queue in line is of this client */
 static uint64_t line_due;               /* when to call buffer_run() */
 
 void buffer_init(void)
@@ -38,36 +38,31 @@ static unsigned owner_asid(unsigned i)
 	return owner[i] ? queue_asid(owner[i]) : 0;
 }
 
-/* How many buffers client @asid has. */
-static unsigned count(unsigned asid)
+/* Does client @asid have all buffers but one? Then that one is reserved for other clients. */
+static bool has_its_share(unsigned asid)
 {
 	unsigned i, n = 0;
 
+	if (!queue_table.shared || (owner_asid(0) != asid && owner_asid(1) != asid))
+		return false; /* at most one of the first two would be another's */
 	for (i = 0; i < FW_BUFFERS; i++)
 		n += owner_asid(i) == asid;
-	return n;
+	return n >= FW_BUFFERS - 1;
 }
 
-/* Does client @asid have so many buffers that the last one is left to others? */
-static bool has_its_share(unsigned asid)
-{
-	/* one of the first two would be its own */
-	return queue_table.shared && (owner_asid(0) == asid || owner_asid(1) == asid) && count(asid) >= FW_BUFFERS - 1;
-}
-
-/* The client that has its share, of which there is no more than one. Return: 0 if there is none */
+/* Return: the client that has its share, or 0 if no client has */
 static unsigned with_share(void)
 {
 	unsigned asid = owner_asid(0);
 
 	if (!asid || asid != owner_asid(1))
-		asid = owner_asid(2); /* of the first two one is another's, so the others are all its own */
+		asid = owner_asid(2); /* if one of the first two is not that client's, all others are */
 	return asid && has_its_share(asid) ? asid : 0;
 }
 
 /*
- * The first queue in line from number @from on, or the first of all, that is not one of the client @asid. Those that were
- * passed over are remembered, so that a long line of them is looked at once.
+ * Find the first queue in line that is not of client @asid, from number @from on and then from the lowest number on. The
+ * queues that are passed over are remembered, so that each is looked at only once.
  */
 static struct queue *first_in_line(unsigned from, unsigned asid)
 {
@@ -96,7 +91,7 @@ static struct queue *first_in_line(unsigned from, unsigned asid)
 	return NULL;
 }
 
-/* Take the queue out of the line that gets the next buffer. Return: NULL if there is none that may have it */
+/* Remove from the line the queue that gets the next buffer. Return: NULL if no queue in line may have it */
 static struct queue *next_of_line(void)
 {
 	struct queue_set *line = &queue_table.waiting[WAIT_BUFFER - WAIT_SLOT];
@@ -162,7 +157,7 @@ static bool find(struct queue *queue)
 	for (n = 0; n < FW_BUFFERS; n++) {
 		i = (next + n) % FW_BUFFERS;
 		other = owner[i];
-		if (share && !(other && queue_asid(other) == queue_asid(queue)))
+		if (share && owner_asid(i) != queue_asid(queue))
 			continue;
 		if (!other || (waits(other) && other->packet == other->end)) {
 			found = i;
@@ -194,7 +189,7 @@ bool buffer_find(struct queue *queue)
 	buffer_drop(queue);
 	if (find(queue))
 		return true;
-	queue_set_remove(&passed, queue_id(queue)); /* it may have another client than the last queue of its number */
+	queue_set_remove(&passed, queue_id(queue)); /* an earlier queue of this number may have been another client's */
 	all_passed = all_passed && queue_asid(queue) == passed_asid;
 	wait_park(queue, WAIT_BUFFER);
 	if (line_due == NEVER)

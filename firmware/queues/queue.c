@@ -265,7 +265,7 @@ static COLD bool goes_on(struct queue *queue)
 	return true;
 }
 
-/* The queue does not run, or the card is suspended or shared. Return: whether @queue runs all the same */
+/* @queue is not able to run, or the card is suspended or shared. Return: whether it may run now */
 static COLD bool may_run(struct queue *queue)
 {
 	if (queue->state == QUEUE_RUNNING && !queue->fetching && !queue_table.suspended)
@@ -433,6 +433,7 @@ COLD void queue_run_turn(void)
 
 	if (queue)
 		queue_run(queue);
+	turns.in_turn = false;
 }
 
 /* Nearly always the queue waits for exactly this end, to launch the next kernel of a condensed packet. */

@@ -32,45 +32,33 @@ COLD bool turns_due(bool more)
 	return true;
 }
 
-/* The first word of the ready set behind word @w that is not 0, or the first one of all. */
-static unsigned next_word(unsigned w)
-{
-	uint32_t behind = queue_table.any_ready & ~1u << w;
-
-	return lowest_bit(behind ? behind : queue_table.any_ready);
-}
-
 /*
- * Find a ready queue of another client than the one whose turn it was, among the next TURN_LOOKS from number @from on.
- * @first: the number of the first of them
- * Return: its number, or @first
+ * Find a ready queue of another client than the one that had the last turn. Only TURN_LOOKS queues are looked at, from
+ * number @from on.
+ * @first: set to the number of the first of them
+ * Return: its number, or @first if there is none
  */
 static unsigned find_other(unsigned from, unsigned *first)
 {
-	unsigned w = from / 32, looks, id;
-	uint32_t mask = queue_table.ready.word[w] & ~0u << from % 32;
+	unsigned looks, id = from;
 
 	for (looks = 0; looks < TURN_LOOKS; looks++) {
-		if (!mask) {
-			w = next_word(w);
-			mask = queue_table.ready.word[w];
-		}
-		id = 32 * w + lowest_bit(mask);
-		mask &= mask - 1;
+		id = queue_set_next(&queue_table.ready, queue_table.any_ready, from);
 		if (!looks)
 			*first = id;
 		else if (id == *first)
 			break;
 		if (queue_asid(queue_at(id)) != turns.turn)
 			return id;
+		from = (id + 1) % TUTTI_MAX_QUEUES;
 	}
 	return *first;
 }
 
-/* Do the queues that are ready give way to another client? */
+/* Do the ready queues let another client go first? */
 static bool give_way(void)
 {
-	if (turns.fetch && turns.fetch->fetching)
+	if (turns_held())
 		return true;
 	if (!turns.moment)
 		return false;
@@ -83,22 +71,21 @@ COLD struct queue *turns_next(void)
 	unsigned first, id;
 	struct queue *queue;
 
-	turns.held = give_way();
-	if (turns.held)
+	if (give_way())
 		return NULL;
 	id = find_other(turns.next, &first);
 	queue = queue_set_take(&queue_table.ready, &queue_table.any_ready, id);
 	turns.fetch = NULL;
 	turns.gave_way = false;
 	turns.in_turn = true;
-	if (id == first) /* those that another client's queue has got ahead of keep their place */
+	if (id == first) /* otherwise the queues that were passed over keep their place */
 		turns.next = (id + 1) % TUTTI_MAX_QUEUES;
 	turns.turn = (uint16_t)queue_asid(queue);
 	turns.last = 0;
 	return queue;
 }
 
-/* Are there no more free task slots than are left to clients with few tasks? */
+/* Are at most TURN_SLOTS task slots free, which are reserved for clients with few tasks? */
 static bool slots_are_few(void)
 {
 	const struct task *task = task_table.free;
@@ -109,7 +96,7 @@ static bool slots_are_few(void)
 	return !task;
 }
 
-/* Does the client of @queue have so many tasks that it leaves the last slots to others? */
+/* Does the client of @queue have so many tasks that it may not use the reserved slots? */
 static bool has_slots(const struct queue *queue)
 {
 	const struct task *task;
@@ -131,7 +118,7 @@ COLD bool turns_starts(const struct queue *queue)
 	return queue->run_kernels || next_type(queue) != TUTTI_PACKET_INVALID;
 }
 
-/* Is a kernel what @queue starts next? */
+/* Will @queue launch a kernel when it goes on? */
 static bool starts_kernel(const struct queue *queue)
 {
 	unsigned type = next_type(queue);
@@ -144,11 +131,10 @@ COLD bool turns_enter(struct queue *queue)
 	unsigned asid = queue_asid(queue);
 	bool asks = !turns.gave_way && !turns.in_turn && asid != turns.turn;
 
-	turns.in_turn = false;
 	if (!turns_starts(queue)) {
-		if (asks && !(turns.fetch && turns.fetch->fetching))
+		if (asks && !turns_held())
 			turns.fetch = queue;
-		return true; /* to fetch packets is in nobody's way yet */
+		return true; /* fetching packets delays nobody */
 	}
 	if (queue_table.crowded) {
 		if (turns.last == asid) {

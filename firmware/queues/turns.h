@@ -2,20 +2,19 @@
 /**
  * DOC: Turns between clients (spec REL-12)
  *
- * While queues of more than one client exist, the card is shared. Then no client's work may keep another one waiting for
- * long, although events come in one ring, and each is handled to its end. So whoever starts kernels leaves few of them at a
- * time in the way of others:
+ * A client is a context (address space). The card is shared while more than one client has queues. All events come in one
+ * ring, in which a client with many short kernels could always have dozens of them, and every other client would have to
+ * wait for these. So on a shared card no client has much in that ring:
  *
- * - A visit (place/visit.h) starts few kernels.
- * - While other events wait behind the one at hand, the card is crowded. What a client starts next has to wait, unless
- *   another client has started something since: its queue becomes ready, and goes on when no event waits any more, or after
- *   TURN_EVENTS events. So a client with many short kernels has no more of them in flight than the soft core can keep up with,
- *   and the events of another one find few before them.
- * - Queues that are ready go on client by client, one in a visit. They give way to another client once between two of their
- *   turns: while it fetches packets, and a moment longer when it has started a kernel, which may be a short one.
- * - The last task slots are left to clients that hold none, or few.
+ * - A visit (place/visit.h) launches few kernels.
+ * - The card is crowded while other events wait behind the one being handled. Then a client may start something only if
+ *   another client has started something since. Otherwise its queue becomes ready, and goes on when no event waits any
+ *   more, or after TURN_EVENTS events. So a client has no more kernels in flight than the soft core can keep up with.
+ * - Ready queues go on one in a visit, and clients alternate. Between two such turns they let another client go first
+ *   once: while it fetches packets, and then for TURN_MOMENT visits, in which its kernel may already end.
+ * - The last task slots are reserved for clients with few tasks.
  *
- * A client is a context (address space). Nothing of this costs an instruction while there is only one.
+ * While there is only one client none of this costs an instruction.
  */
 #ifndef TURNS_H
 #define TURNS_H
@@ -23,33 +22,32 @@
 #include "core/command_ring.h"
 #include "core/wait.h"
 
-#define TURN_EVENTS 16u /* ready queues go on after so many events, even if there are others to handle */
-#define TURN_LOOKS 4u   /* how many ready queues are looked at for one of another client */
-#define TURN_SLOTS 4u   /* task slots that a client with as many tasks leaves to others */
-#define TURN_MOMENT 20u /* so many visits long ready queues give way to a kernel that has just started, if no event comes */
+#define TURN_EVENTS 16u /* a ready queue goes on after this many events, even if more of them wait */
+#define TURN_LOOKS 4u   /* the number of ready queues among which one of another client is looked for */
+#define TURN_SLOTS 4u   /* task slots reserved for clients with fewer tasks than this */
+#define TURN_MOMENT 20u /* visits for which ready queues give way to a kernel that has just started */
 
 /** struct turns - whose turn it is on a shared card. */
 struct turns {
 	bool left;       /* a queue may still go on in this visit (goes_on() of queues/queue.c) */
-	bool held;       /* the queue whose turn it is gives way */
-	uint8_t passed;  /* events since a ready queue went on */
-	uint16_t last;   /* the client that started something last while the card was crowded; 0: there is none */
-	uint16_t turn;   /* the client of the ready queue that went on last */
-	unsigned next;   /* the number of the queue from which on turns_next() looks for the next one */
-	const struct queue *fetch; /* a queue to whose fetch the others give way, or NULL */
-	uint8_t moment;            /* how often they still give way to a kernel that has started */
-	bool gave_way;             /* they have given way since the last turn */
-	bool in_turn;              /* the queue that runs does so in its turn */
+	uint8_t passed;  /* events since the last turn of a ready queue */
+	uint16_t last;   /* the client that was the last to start something while the card was crowded, or 0 */
+	uint16_t turn;   /* the client that had the last turn */
+	unsigned next;   /* turns_next() starts its search at the queue of this number */
+	const struct queue *fetch; /* ready queues give way while this queue fetches packets; may be NULL */
+	uint8_t moment;            /* visits for which they still give way to a kernel that has started */
+	bool gave_way;             /* they have given way to a kernel since the last turn */
+	bool in_turn;              /* the queue that is running was chosen by turns_next() */
 };
 extern struct turns turns;
 
-/** turns_init() - there is no client yet. */
+/** turns_init() - reset all state; no client has queues. */
 void turns_init(void);
-/** turns_clients() - so many clients have queues from now on. */
+/** turns_clients() - note how many clients have queues. */
 void turns_clients(unsigned clients);
 /**
- * turns_begin() - on a shared card another visit begins.
- * @more: its event is not the last one that has come
+ * turns_begin() - note that a visit begins, on a shared card.
+ * @more: an event is waiting already
  */
 static inline void turns_begin(bool more)
 {
@@ -61,7 +59,7 @@ static inline void turns_begin(bool more)
 	if (!more)
 		turns.last = 0;
 }
-/** turns_take() - on a shared card, may a queue go on in this visit? Return: only once in a visit that it may */
+/** turns_take() - may a queue go on in this visit, on a shared card? Return: true once in each visit */
 static inline bool turns_take(void)
 {
 	bool left = turns.left;
@@ -69,21 +67,21 @@ static inline bool turns_take(void)
 	turns.left = false;
 	return left;
 }
-/** turns_due() - on a shared card, may a ready queue go on now? @more: events wait */
+/** turns_due() - may a ready queue go on now, on a shared card? @more: events are waiting */
 bool turns_due(bool more);
-/**
- * turns_next() - take the queue out of the ready ones, of which there are some, whose turn it is.
- * Return: NULL if it has to wait for the packets of another client
- */
-struct queue *turns_next(void);
-/** turns_held() - no queue has a turn before packets have come. */
+/** turns_held() - do all ready queues wait until another queue has fetched its packets? */
 static inline bool turns_held(void)
 {
-	return turns.held && turns.fetch && turns.fetch->fetching;
+	return turns.fetch && turns.fetch->fetching;
 }
-/** turns_starts() - will @queue start something when it goes on, and not only fetch packets? */
+/**
+ * turns_next() - choose one of the ready queues, of which there is at least one, and remove it from them.
+ * Return: NULL if they have to give way to another client for now
+ */
+struct queue *turns_next(void);
+/** turns_starts() - will @queue start something when it goes on, rather than only fetch packets? */
 bool turns_starts(const struct queue *queue);
-/** turns_enter() - on a shared card, may @queue, which runs, go on now? If not, it is made to wait. */
+/** turns_enter() - may @queue, which is able to run, go on now, on a shared card? If not, it waits afterwards. */
 bool turns_enter(struct queue *queue);
 
 #endif

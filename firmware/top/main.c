@@ -299,7 +299,7 @@ static COLD void visit_over(void)
 	command_mark();
 }
 
-/* On a shared card, run queues whose kernels have ended, and one of those that are ready. @more: more events have come */
+/* Run the queues whose kernels have ended, and one ready queue, on a shared card. @more: events are waiting */
 static inline void run_turn(bool more)
 {
 	if (queue_table.any_ended)
@@ -321,7 +321,7 @@ static COLD void run_queues(uint32_t todo, bool more)
 	} while ((queue_table.any_ended | queue_table.any_ready) && !((todo | attention.settle) & ATTEND_VISIT));
 }
 
-/* The visit is over on a shared card. Queues that are ready go on in another one. */
+/* End the visit on a shared card. Ready queues go on in later ones. */
 static inline void give_turn(bool more)
 {
 	if (queue_table.any_ended | queue_table.any_ready)
@@ -331,7 +331,7 @@ static inline void give_turn(bool more)
 
 /*
  * Do what @attention asks for. A bit is set again if some of its work has to wait.
- * @more: more events have come
+ * @more: events are waiting
  */
 static COLD void settle(bool more)
 {
@@ -407,7 +407,7 @@ static COLD void idle(void)
 	main_settle();
 }
 
-/* settle() after @event on a shared card, where most often there is nothing to do, or there are queues to run. */
+/* Do the same as settle() after @event on a shared card, and quickly if at most queues are to be run. */
 static COLD void settle_shared(const volatile struct tutti_event *event)
 {
 	bool more;
@@ -426,7 +426,7 @@ static COLD void settle_shared(const volatile struct tutti_event *event)
 	}
 }
 
-/* Nothing has come. Return: whether there is something to do all the same */
+/* No event waits. Return: whether there is something to do nevertheless */
 static COLD bool goes_on(void)
 {
 	if (attention.settle == ATTEND_TURNS)

@@ -11,7 +11,7 @@ void main_init(void);
 void main_event(const struct tutti_event *event);
 /** main_settle() - do what @attention asks for, such as running ready queues, and publish commands to the engines. */
 void main_settle(void);
-/** main_goes_on() - ready queues are left that may go on at once, without another event; main_settle() runs some of them. */
+/** main_goes_on() - are there ready queues that need not wait for an event? If so, main_settle() runs some of them. */
 bool main_goes_on(void);
 /** main_before_idle() - main_settle(), and if something waits for room in the command ring, ask for the event of it. */
 void main_before_idle(void);
