@@ -22,7 +22,7 @@
 #define THREADS 2
 #define RIGS 3
 #define NOBODY 65534
-#define CALLS_LEAST 1000        /* on a busy machine it goes on for longer until there are as many */
+#define CALLS_LEAST 1000       /* it goes on until it has made more calls than this, however busy the machine is */
 #define PATIENCE (30 * SECOND) /* of a client whose card is not away */
 
 /** struct tally - shared by all processes. */

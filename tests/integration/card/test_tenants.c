@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * What a busy client does to the latency of another one (REL-12): the soft core's instructions from the doorbell of an
- * empty kernel to its signal, by itself and beside queues of another client that are never empty. The waves run beside the
- * soft core in small slices of time, as they would on a card, so most of these instructions are others' work, or waiting.
+ * empty kernel to its signal, alone and beside queues of another client that are never empty. Waves run beside the soft
+ * core in small slices of time, as they would on a card. Most of the instructions counted are work for the other client,
+ * or are spent waiting.
  */
 #include "raw.h"
 
-#define SLICE 200u     /* most instructions of the soft core before the rest of the card has its turn */
-#define KERNELS 400u   /* kernels that are measured */
+#define SLICE 200u     /* the soft core executes at most this many instructions before the rest of the card has a turn */
+#define KERNELS 400u   /* how many kernels are measured */
 #define MOST_QUEUES 64u
 #define RING_LOG2 12u
 
@@ -15,19 +16,19 @@ static struct raw *raw;
 static struct raw_space busy_space, space;
 static struct raw_queue busy[MOST_QUEUES], queue;
 
-/* What keeps the other client's queues busy. */
+/* The work of the busy client. */
 static const struct busy {
 	const char *name;
 	unsigned queues;
 	uint32_t ctas; /* of each kernel */
 	bool in_order;
-	uint32_t most; /* the latency beside them may be so many times that by itself, in percent */
+	uint32_t most; /* the highest latency allowed beside it, in percent of the latency alone */
 } cases[] = {
 	{ "a queue of empty kernels", 1, 1, false, 300 },
 	{ "64 queues of empty kernels", 64, 1, false, 300 },
 	{ "64 queues of empty kernels, each in order", 64, 1, true, 300 },
 	{ "a queue of grids of 256 CTAs", 1, 256, false, 300 },
-	/* four tasks of many CTAs are in flight: their ends alone are more than the other client's whole way */
+	/* several grids are in flight, and the ends of their CTAs cost more than the other client's whole kernel */
 	{ "64 queues of grids of 256 CTAs", 64, 256, false, 350 },
 };
 
@@ -74,7 +75,7 @@ static void fill(struct raw_queue *to, const union tutti_packet *packet)
 	raw_ring(to, to->write - 1);
 }
 
-/* Return: whether the queues of the busy client still have packets, so that it was busy all the time */
+/* Return: whether a queue of the busy client still has packets, so that the client was busy all the time */
 static bool still_busy(unsigned queues)
 {
 	for (unsigned i = 0; i < queues; i++)

@@ -13,7 +13,7 @@
 #define WORK 7u                /* struct tmd[WORK] is used as a work queue */
 #define WAITS 1                /* an answer that the wave does not have yet */
 
-/* CTAs of @waves waves have the shape of that number. */
+/* A kernel of @groups CTAs of @waves waves each. Each number of waves makes another shape. */
 static struct tutti_dispatch_packet packet_of_shape(unsigned waves, unsigned groups)
 {
 	struct tutti_dispatch_packet p = kernel_packet(0, 1);
@@ -68,7 +68,7 @@ static int ask(unsigned slot, unsigned n)
 	return replies == before ? WAITS : reply_value;
 }
 
-/* Any task that runs will give its shape back. */
+/* Every running task returns its shape slot when it ends, so the child may wait for one. */
 static void waits_for_a_shape(void **unused)
 {
 	(void)unused;
@@ -84,7 +84,10 @@ static void waits_for_a_shape(void **unused)
 	}
 }
 
-/* All tasks wait for children without a shape, so the last that asked is refused. When it ends the others go on. */
+/*
+ * Every task asks for a child for which there is no shape slot. The last one to ask is refused, since otherwise all would
+ * wait. When it ends its shape slot becomes free, and the others go on.
+ */
 static void refused_after_the_others(void **unused)
 {
 	unsigned parent = start_parent(4, 0);
@@ -100,7 +103,7 @@ static void refused_after_the_others(void **unused)
 	assert_int_equal(started[1], 2 * OTHERS);
 }
 
-/* The last task that did not wait ends, but its shape stays in use: one of those that wait is refused then. */
+/* The last task that was not waiting ends, but its shape is still in use. Then one of the waiting tasks is refused. */
 static void refused_while_it_waits(void **unused)
 {
 	struct tutti_dispatch_packet same = packet_of_shape(2, 1);
@@ -117,7 +120,7 @@ static void refused_while_it_waits(void **unused)
 	assert_int_equal(reply_value, -TUTTI_EBUSY);
 }
 
-/* A task with more CTAs to issue needs room, which others may take; with all of them on the card it will end. */
+/* A task that has CTAs to issue needs room, which others may take. Once all its CTAs are on the card it will end. */
 static void more_to_issue(void **unused)
 {
 	unsigned parent = start_parent(1, 0), fit;
@@ -156,7 +159,7 @@ static void start_consumer(unsigned items)
 	submit(1, &p);
 }
 
-/* An idle queue task does not end. While a CTA of it runs it might, so a child is refused when that has ended. */
+/* An idle queue task does not end by itself, but it may while one of its CTAs runs. After that CTA the child is refused. */
 static void idle_consumer(void **unused)
 {
 	unsigned parent = start_parent(1, 0), filler;
@@ -177,7 +180,7 @@ static void idle_consumer(void **unused)
 	assert_true(running[slot_of(1, 1)].ctas >= filler);
 }
 
-/* A task with a child may wait for it, and that child needs room for its other CTAs. */
+/* A task may wait for its child, and the child has CTAs that still need room: it is not certain that the task ends. */
 static void parent_of_another(void **unused)
 {
 	struct tutti_dispatch_packet p = packet_of_shape(2, 1);
@@ -194,8 +197,8 @@ static void parent_of_another(void **unused)
 }
 
 /*
- * One CTA of the task in @slot is issued wave by wave, as wave_split.c leaves it until all its waves are: it counts as
- * resident, but its waves are another task. Return: the answer to child @n of @parent
+ * Ask for child @n of @parent while one CTA of the task in @slot is being issued wave by wave (wave_split.c). Until all of
+ * its waves are issued the CTA counts as resident, while its waves belong to another task. Return: the answer
  */
 static int ask_while_split(unsigned parent, unsigned slot, unsigned n)
 {
@@ -224,7 +227,7 @@ static void split_lacks_shape(void **unused)
 	}
 }
 
-/* No room is left for a child. It comes when a CTA ends that is not the one that is being split. */
+/* There is no room for a child until a CTA ends other than the one that is being split. */
 static void split_lacks_room(void **unused)
 {
 	(void)unused;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two clients share the card (REL-12): whose queue goes on, who waits, and what is left to the other. Queues 0 to OTHER - 1
- * belong to a busy client, those from OTHER on to another one.
+ * Two clients share the card (REL-12): which queue goes on, which has to wait, and what is reserved for the other client.
+ * Queues 0 to OTHER - 1 belong to a busy client, those from OTHER on to the other one.
  */
 #define RINGS 48u
 #include "fw_direct.h"
@@ -25,7 +25,7 @@ static void doorbell(unsigned q)
 	rig_event(TUTTI_EVENT_DOORBELL | q / 32 << 8, 1u << q % 32, 0);
 }
 
-/* The queue of the other client launches one kernel. */
+/* A queue of the other client launches one kernel. */
 static void launch_other(void)
 {
 	write_kernel(OTHER, false);
@@ -81,7 +81,7 @@ static bool is_ready(unsigned q)
 	return queue_set_has(&queue_table.ready, q);
 }
 
-/* The card is shared while two clients have queues, whoever else exists. */
+/* The card is shared while two clients have queues; a client without queues does not count. */
 static void shared_while_there_are_two(void **unused)
 {
 	(void)unused;
@@ -99,7 +99,7 @@ static void shared_while_there_are_two(void **unused)
 	assert_int_equal(attention.settle & ATTEND_TURNS, 0);
 }
 
-/* The busy client could use all task slots. It leaves the last ones, and gets them when it is alone. */
+/* The busy client has work for all task slots. It may use the last ones only while it is alone. */
 static void last_slots_are_left(void **unused)
 {
 	(void)unused;
@@ -117,7 +117,7 @@ static void last_slots_are_left(void **unused)
 	assert_int_equal(on_card(0, OTHER), SLOTS);
 }
 
-/* A client with few tasks may have the last slots as well. */
+/* A client with few tasks may use the last slots as well. */
 static void few_tasks_may_have_them(void **unused)
 {
 	(void)unused;
@@ -126,7 +126,7 @@ static void few_tasks_may_have_them(void **unused)
 	assert_int_equal(on_card(0, OTHER), TURN_SLOTS);
 }
 
-/* The busy client's queues wait for a slot with packets in their buffers, and many more wait for a buffer. */
+/* Some queues of the busy client hold a buffer and wait for a task slot; all its others wait for a buffer. */
 static void last_buffer_is_left(void **unused)
 {
 	unsigned before;
@@ -141,7 +141,7 @@ static void last_buffer_is_left(void **unused)
 	assert_int_equal(packets_fetched[before % 64], OTHER);
 }
 
-/* What the other client returns does not go to the busy one, although its queues were in line before. */
+/* A buffer that the other client returns does not go to the busy one, although that one's queues have waited longer. */
 static void last_buffer_stays_left(void **unused)
 {
 	unsigned before;
@@ -194,7 +194,7 @@ static unsigned next_turn(void)
 	return queue ? queue_id(queue) : ~0u;
 }
 
-/* The other client's queue gets ahead of two of the busy one's; these keep their place. */
+/* The other client's queue passes two queues of the busy client, which keep their places. */
 static void clients_alternate(void **unused)
 {
 	(void)unused;
@@ -210,7 +210,7 @@ static void clients_alternate(void **unused)
 	assert_int_equal(queue_table.any_ready, 0);
 }
 
-/* Events may never end: ready queues go on after some. When there is none they go on at once. */
+/* Ready queues go on at once if no event waits, and otherwise after some events, since there might always be more. */
 static void not_before_all_events(void **unused)
 {
 	(void)unused;
@@ -225,7 +225,7 @@ static void not_before_all_events(void **unused)
 	assert_false(turns_due(true));
 }
 
-/* The kernel of @q ends while more events have come, and nothing else is done yet. */
+/* The kernel of @q ends while more events wait. Ready queues have not gone on yet. */
 static void end_crowded(unsigned q)
 {
 	unsigned slot = (unsigned)slot_of(q, 0), sm = 0;
@@ -239,7 +239,7 @@ static void end_crowded(unsigned q)
 	main_event(&event);
 }
 
-/* On a crowded card one queue of a client goes on, the next one becomes ready; another client's goes on as well. */
+/* On a crowded card a client's first queue goes on and its second one becomes ready, until another client's has gone on. */
 static void one_of_each_client(void **unused)
 {
 	static const unsigned who[] = { 0, 1, OTHER, 2, 3 };
@@ -270,7 +270,7 @@ static void one_of_each_client(void **unused)
 		assert_int_equal(started[who[i]], 2);
 }
 
-/* While the other client fetches packets, the busy one's turn has to wait, and the firmware may sleep. */
+/* While the other client fetches packets the busy one has no turn, and the firmware may sleep. */
 static void gives_way_to_a_fetch(void **unused)
 {
 	(void)unused;
@@ -289,7 +289,7 @@ static void gives_way_to_a_fetch(void **unused)
 	assert_false(is_ready(1));
 }
 
-/* The busy client gives way to a kernel that has just started, for a moment, and once between two of its turns. */
+/* The busy client gives way to a kernel that has just started: for a moment, and once between two of its turns. */
 static void gives_way_for_a_moment(void **unused)
 {
 	unsigned n = 0;
@@ -301,7 +301,7 @@ static void gives_way_for_a_moment(void **unused)
 	queue_run_turn();
 	launch_other();
 	wait_ready(queue_at(1));
-	while (!turns_next())
+	for (queue_run_turn(); is_ready(1); queue_run_turn())
 		n++;
 	assert_int_equal(n, TURN_MOMENT);
 	launch_other();
@@ -311,7 +311,7 @@ static void gives_way_for_a_moment(void **unused)
 	assert_int_equal(turns.moment, 0);
 }
 
-/* Whoever had the last turn is given way by nobody. */
+/* Nobody gives way to the client that had the last turn. */
 static void not_to_the_busy_one(void **unused)
 {
 	(void)unused;

@@ -271,7 +271,7 @@ static void policies_are_not_cut(void **unused)
 
 static uint32_t updates;
 
-/* The engines take the command, but the event that its answer waits for does not come. */
+/* Note the command. It is not carried out, so the event that must come before the answer does not come. */
 static void note_update(const uint32_t *w, unsigned words)
 {
 	(void)words;
