@@ -418,6 +418,9 @@ uint32_t mover_rows(struct tutti_card *card, struct mover *m, uint32_t most)
 	if (rows < 2 || bytes > most || converts(m) || m->reduce ||
 	    (m->d.op != TUTTI_MOVE_LOAD && m->d.op != TUTTI_MOVE_STORE))
 		return 0;
+	/* An injected fault happens once, so that the access which it refuses must be one that is reported. */
+	if (inject_is(card, TUTTI_INJECT_PAGE_FAULT))
+		return 0;
 	if (rows > most / bytes)
 		rows = most / bytes;
 	walk_piece(walk, &piece);

@@ -296,17 +296,18 @@ static void map_read_only(void)
 	mmu_context(card, 5, TABLES);
 }
 
-/* Rights count for all shapes of a box: one row, many rows, one byte in each, and combined. */
+/* Boxes of each kind: one row, many rows, one byte in each, swizzled, and of words, which can be combined. */
+static const struct tutti_mover_shape shapes[] = {
+    {.unit = 1, .count = {64, 1, 1, 1}, .stride = {1}},
+    {.unit = 1, .count = {16, 8, 1, 1}, .stride = {1, 256}},
+    {.unit = 4, .count = {1, 16, 4, 1}, .stride = {4, 16, 512}},
+    {.unit = 1, .count = {16, 8, 1, 1}, .stride = {1, 256}, .swizzle = TUTTI_SWIZZLE_32},
+    {.unit = 4, .count = {4, 8, 1, 1}, .stride = {4, 64}, .type = TUTTI_U32},
+};
+
+/* Rights count for all shapes of a box. */
 static void test_rights(void **state)
 {
-	static const struct tutti_mover_shape shapes[] = {
-	    {.unit = 1, .count = {64, 1, 1, 1}, .stride = {1}},
-	    {.unit = 1, .count = {16, 8, 1, 1}, .stride = {1, 256}},
-	    {.unit = 4, .count = {1, 16, 4, 1}, .stride = {4, 16, 512}},
-	    {.unit = 1, .count = {16, 8, 1, 1}, .stride = {1, 256}, .swizzle = TUTTI_SWIZZLE_32},
-	    {.unit = 4, .count = {4, 8, 1, 1}, .stride = {4, 64}, .type = TUTTI_U32},
-	};
-
 	map_read_only();
 	for (unsigned i = 0; i < LENGTH(shapes); i++)
 		for (unsigned store = 0; store < 2; store++) {
@@ -330,6 +331,27 @@ static void test_rights(void **state)
 							      (i == 4 ? TUTTI_ACCESS_ATOMIC : TUTTI_ACCESS_WRITE) << 8);
 			assert_true((e.word[4] | (uint64_t)e.word[5] << 32) == VA);
 		}
+}
+
+/* Each translation that is to be refused is one fault of one load, whatever its shape, and the next loads go on. */
+static void test_injected(void **state)
+{
+	map_read_only();
+	for (unsigned i = 0; i < LENGTH(shapes); i++) {
+		const struct tutti_mover d = {.op = TUTTI_MOVE_LOAD, .flags = CALLED, .global = VA};
+
+		tutti_card_inject(card, TUTTI_INJECT_PAGE_FAULT, 2);
+		for (unsigned n = 0; n < 4; n++) {
+			struct tutti_event e;
+
+			call((struct engines_call){.asid = 5, .barrier = TUTTI_BARRIER_NONE});
+			e = run(&d, &shapes[i]);
+			if (!!e.word[0] != (n < 2))
+				fail_msg("shape %u, load %u", i, n);
+			if (n < 2)
+				assert_int_equal(e.word[0] >> 16, TUTTI_CAUSE_UNMAPPED | TUTTI_ACCESS_READ << 8);
+		}
+	}
 }
 
 /* ---- events ---------------------------------------------------------------- */
@@ -397,6 +419,7 @@ int main(void)
 	    TEST("TMA-25: where barriers may lie", test_barriers),
 	    TEST("TMA-28, SYS-52: up to the end of global memory", test_global_ends),
 	    TEST("TMA-28, SYS-52: rights of pages", test_rights),
+	    TEST("SYS-15, TMA-28: translations that are refused on demand", test_injected),
 	    TEST("TMA-21: no room for events", test_no_room),
 	    TEST("TMA-21: events of requests", test_events_of_requests),
 	};
