@@ -1,6 +1,28 @@
 // SPDX-License-Identifier: MIT
+/* link: -Wl,--wrap=card_clock */
 /* Fast mode: a thread of the card's own drives it while nobody else does, makes way, sleeps and is woken. */
+#include <pthread.h>
+
 #include "card_rig.h"
+
+#define GRACE_NS 1000000ull /* how long the card looks for work by itself after a host thread has driven it */
+
+/* A clock that stands still, where a test needs one. */
+static uint64_t still; /* what it shows; 0: the clock goes */
+static unsigned looks; /* of the card's own thread at such a clock */
+static pthread_t tester;
+
+uint64_t __real_card_clock(void);
+uint64_t __wrap_card_clock(void);
+
+uint64_t __wrap_card_clock(void)
+{
+	uint64_t now = __atomic_load_n(&still, __ATOMIC_SEQ_CST);
+
+	if (now && !pthread_equal(pthread_self(), tester))
+		__atomic_add_fetch(&looks, 1, __ATOMIC_SEQ_CST);
+	return now ? now : __real_card_clock();
+}
 
 static bool until(bool (*condition)(void))
 {
@@ -81,6 +103,41 @@ static void test_driven_from_sleep(void **state)
 	}
 }
 
+static unsigned wanted;
+
+static bool has_looked(void)
+{
+	return __atomic_load_n(&looks, __ATOMIC_SEQ_CST) >= wanted;
+}
+
+/* SYS-12: so it does for a millisecond, in which nobody needs to kick it. Only then does it sleep. */
+static void test_grace(void **state)
+{
+	uint64_t begin = __real_card_clock();
+
+	tester = pthread_self();
+	SCRIPT_WORDS(OP_ENABLE, 0, 1);
+	__atomic_store_n(&still, begin, __ATOMIC_SEQ_CST);
+	while (!tutti_card_run(card, NULL, NULL)) /* its own thread may have the lock */
+		;
+	for (unsigned i = 0; i < 2; i++) {
+		wanted = __atomic_load_n(&looks, __ATOMIC_SEQ_CST) + 5;
+		assert_true(until(has_looked));
+		assert_false(is_asleep());
+		__atomic_store_n(&still, begin + GRACE_NS, __ATOMIC_SEQ_CST);
+	}
+	ring();
+	assert_true(until(has_doorbell));
+	__atomic_store_n(&still, begin + GRACE_NS + 1, __ATOMIC_SEQ_CST);
+	assert_true(until(is_asleep));
+}
+
+static int teardown_grace(void **state)
+{
+	__atomic_store_n(&still, 0, __ATOMIC_SEQ_CST);
+	return teardown(state);
+}
+
 /* SYS-13: a card that sleeps shows all that it has counted. */
 static void test_published(void **state)
 {
@@ -143,6 +200,7 @@ int main(void)
 	    {"SYS-12: a run ends though the firmware does not idle", test_spin_ends, setup_fast, teardown, NULL},
 	    {"SYS-12: doorbells are seen after another thread has driven", test_driven_from_sleep, setup_fast, teardown,
 	     NULL},
+	    {"SYS-12: no sleep soon after another thread has driven", test_grace, setup_fast, teardown_grace, NULL},
 	    {"SYS-13: counters of a card that sleeps", test_published, setup_fast, teardown, NULL},
 	    {"SYS-12: sleep without a break", test_stays_asleep, setup_fast, teardown, NULL},
 	    {"SYS-12: no sleep while workers run", test_workers, setup_fast, teardown, NULL},
