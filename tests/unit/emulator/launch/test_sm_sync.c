@@ -185,21 +185,48 @@ static void other_tasks_go_on(void **unused)
 	rig_until(card, 1, SMS);
 }
 
-/* A state for some SMs only is acknowledged by these only. */
+/* A state for some SMs only is acknowledged by these only. Which of the others is silent does not matter. */
 static void masked(void **unused)
 {
-	uint32_t mask = 0xf0;
+	static const unsigned silent[] = {3, 0};
+	const uint32_t mask = 0xf0;
 
-	card->silent = 1 + 3;
-	plain_state(4, SMS, &mask);
-	steps(TURNS);
-	assert_int_equal(acknowledged(4), 1);
-	look();
-	for (unsigned i = 0; i < SMS; i++) {
-		assert_int_equal(table[i].states, mask >> i & 1);
-		assert_int_equal(table[i].cta_launch, (mask >> i & 1) << 4);
+	for (unsigned n = 0; n < 2; n++) {
+		unsigned slot = 4 + n;
+
+		card->silent = 1 + silent[n];
+		plain_state(slot, SMS, &mask);
+		steps(TURNS);
+		assert_int_equal(acknowledged(slot), 1);
+		look();
+		for (unsigned i = 0; i < SMS; i++) {
+			assert_int_equal(table[i].states, (n + 1) * (mask >> i & 1));
+			assert_int_equal(table[i].cta_launch >> slot, mask >> i & 1);
+		}
+		assert_int_equal(rig_launch(card, slot, 1, 4), -EINVAL); /* SMs that do not hold it */
 	}
-	assert_int_equal(rig_launch(card, 4, 1, 4), -EINVAL); /* SMs that do not hold it */
+}
+
+/* A reset also forgets states under way, and acknowledgements that the firmware has not been told. */
+static void reset(void **unused)
+{
+	card->full = true;
+	plain_state(3, SMS, NULL);
+	steps(TURNS);
+	plain_state(4, SMS, NULL);
+	sm_array_reset(card->array);
+	card->full = false;
+	steps(2 * TURNS);
+	assert_int_equal(state_events(), 0);
+	for (unsigned slot = 3; slot < 5; slot++) {
+		assert_int_equal(rig_launch(card, slot, 1, SMS), -EINVAL);
+		plain_state(slot, 2 * SMS, NULL);
+		assert_int_equal(rig_launch(card, slot, 1, SMS), -EAGAIN);
+		steps(TURNS);
+		assert_int_equal(acknowledged(slot), 1);
+		assert_int_equal(rig_launch(card, slot, 1, SMS), 0);
+		rig_until(card, slot, SMS);
+	}
 }
 
 /* Nothing of a CGA is taken before. */
@@ -261,6 +288,7 @@ int main(void)
 		ACKNOWLEDGE("TSK-05: one SM does not acknowledge", silent_sm),
 		ACKNOWLEDGE("TSK-05, TSK-14: other tasks on that SM go on", other_tasks_go_on),
 		ACKNOWLEDGE("TSK-05, CGA-22: a state for some SMs", masked),
+		ACKNOWLEDGE("TSK-05, SYS-10: a reset meanwhile", reset),
 		ACKNOWLEDGE("TSK-05, CGA-03: CGAs", a_whole_cga),
 		ACKNOWLEDGE("TSK-05, TSK-12: killed before it was acknowledged", killed_meanwhile),
 		ACKNOWLEDGE("TSK-05: a state that makes no sense", broken_state),
