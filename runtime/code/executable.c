@@ -352,7 +352,7 @@ int tutti_executable_load_file(struct tutti_device *device, const char *path,
 		return -EINVAL;
 	file = fopen(path, "re");
 	error = file ? 0 : -errno;
-	while (file && !error) {
+	while (file) {
 		grown = realloc(data, room);
 		if (!grown) {
 			error = -ENOMEM;
@@ -363,8 +363,10 @@ int tutti_executable_load_file(struct tutti_device *device, const char *path,
 		if (bytes < room)
 			break;
 		room *= 2;
-		if (room > 2 * (size_t)ELF_IMAGE_MAX)
+		if (room > 2 * (size_t)ELF_IMAGE_MAX) {
 			error = -EFBIG;
+			break;
+		}
 	}
 	if (file && ferror(file))
 		error = -EIO;
