@@ -61,7 +61,6 @@ static void sm_array_empty(struct sm_array *array)
 		memset(slot, 0, sizeof(*slot));
 		memset(done, 0, sizeof(*done) * array->sms);
 		slot->done = done;
-		slot->epoch = 1;
 		slot->dirty_lo = MASK_WORDS;
 	}
 	memset(array->dirty, 0, sizeof(array->dirty));
