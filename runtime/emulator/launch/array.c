@@ -189,7 +189,6 @@ void sm_array_reset(struct sm_array *array)
 		cta_list_init(&engine->handed);
 		cta_list_init(&engine->faulted);
 		engine->starting = NULL;
-		engine->handoff = NULL;
 	}
 	cta_list_init(&array->shared);
 	tutti_store_relaxed(&array->shared_count, 0);

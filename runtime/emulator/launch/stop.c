@@ -91,8 +91,6 @@ static void strip_engine(struct engine *engine, unsigned slot)
 	if (engine->starting && engine->starting->slot == slot)
 		engine->starting = NULL;
 	strip_waves(&engine->replied, slot);
-	if (engine->handoff && engine->handoff->cta->slot == slot)
-		engine->handoff = NULL;
 }
 
 /* Choose the wave to report: the one that faulted, else one that was stopped while it ran, else any that has run. */

@@ -312,9 +312,7 @@ static bool engine_run(struct engine *engine)
 
 	if (!inject_armed(array->card, TUTTI_INJECT_STUCK_SM, &engine->stuck_sm))
 		engine->stuck_sm = ~0ull;
-	wave = engine->handoff ? engine->handoff : engine_pick(engine);
-	for (; wave; wave = engine->handoff) {
-		engine->handoff = NULL;
+	for (wave = engine_pick(engine); wave; wave = engine->handoff) {
 		ran = true;
 		hart_enter(wave->hart, wave); /* returns when engine_pick() gave a wave of another hart, or none */
 	}
@@ -324,7 +322,7 @@ static bool engine_run(struct engine *engine)
 static bool engine_has_work(struct engine *engine)
 {
 	return engine->ready.head || (engine->blocked.head && engine_unblock(engine)) || engine->yielded.head ||
-	       engine->starting || engine->batch.head || engine->handoff || tutti_load_relaxed(&engine->replies) ||
+	       engine->starting || engine->batch.head || tutti_load_relaxed(&engine->replies) ||
 	       tutti_load_relaxed(&engine->array->shared_count);
 }
 
