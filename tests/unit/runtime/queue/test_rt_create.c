@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
+/* Which queues there may be, what the card is told about them, and waits for room in them (PKT-01, SYS-24, SYS-41). */
+#include "lock_check.h"
+#include "rt_rig.h"
+
+static struct tutti_queue *queue;
+
+static int create(struct tutti_queue_options options)
+{
+	return tutti_queue_create(device, &options, &queue);
+}
+
+static const struct transport_queue *told(void)
+{
+	return &fake.queue[queue->id];
+}
+
+static void destroy(void)
+{
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+}
+
+/* Powers of two between the card's limits; smaller rings are made as large as they have to be. */
+static void ring_sizes(void **state)
+{
+	static const struct {
+		uint32_t wanted, made;
+	} sizes[] = {{0, 256}, {1, 64}, {2, 64}, {32, 64}, {64, 64}, {128, 128}, {2048, 2048}, {4096, 4096}};
+	static const uint32_t wrong[] = {3, 5, 6, 63, 65, 96, 4095, 4097, 8192, 1u << 31, UINT32_MAX};
+
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		assert_int_equal(create((struct tutti_queue_options){.packets = sizes[i].wanted}), 0);
+		assert_int_equal(queue->mask + 1, sizes[i].made);
+		assert_int_equal(queue->room, sizes[i].made);
+		assert_int_equal(1u << told()->size_log2, sizes[i].made);
+		assert_ptr_equal(told()->ring, queue->ring);
+		assert_ptr_equal(told()->read_index, queue->read_index);
+		for (uint32_t k = 0; k < sizes[i].made; k++)
+			assert_int_equal(queue->ring[k].word[0], TUTTI_PACKET_INVALID);
+		destroy();
+	}
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(create((struct tutti_queue_options){.packets = wrong[i]}), -EINVAL);
+	assert_int_equal(tutti_queue_create(device, NULL, &queue), 0);
+	assert_int_equal(queue->mask + 1, 256);
+	destroy();
+	assert_int_equal(tutti_queue_create(device, NULL, NULL), -EINVAL);
+	assert_int_equal(tutti_queue_destroy(NULL), 0);
+}
+
+/* What lies behind the ring belongs to others. */
+static void end_of_the_ring(void **state)
+{
+	static const size_t bytes[] = {4096, 4096, 64 * 256, 4096};
+	void *block[4];
+
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, bytes[i], &block[i]), 0);
+	assert_ptr_equal((uint8_t *)block[2] + bytes[2], block[3]);
+	memset(block[3], 0x77, 4096);
+	assert_int_equal(tutti_memory_free(device, block[0]), 0); /* for the indices */
+	assert_int_equal(tutti_memory_free(device, block[2]), 0);
+	assert_int_equal(create((struct tutti_queue_options){0}), 0);
+	assert_ptr_equal(queue->ring, block[2]);
+	for (unsigned i = 0; i < 4096; i++)
+		assert_int_equal(((uint8_t *)block[3])[i], 0x77);
+	destroy();
+}
+
+/* A value of 0 is the default, and a queue without a limit of time has none on the card. */
+static void told_to_the_card(void **state)
+{
+	static const struct {
+		uint32_t priority, told, timeout_ms, told_ms;
+	} values[] = {{0, 5, 0, 10000}, {1, 1, 1, 1}, {10, 10, UINT32_MAX, 0}, {9, 9, UINT32_MAX - 1, UINT32_MAX - 1}};
+
+	for (unsigned i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		assert_int_equal(create((struct tutti_queue_options){.priority = values[i].priority,
+								     .timeout_ms = values[i].timeout_ms}),
+				 0);
+		assert_int_equal(told()->priority, values[i].told);
+		assert_int_equal(told()->timeout_ms, values[i].told_ms);
+		assert_int_equal(told()->flags, 0);
+		destroy();
+	}
+	assert_int_equal(create((struct tutti_queue_options){.priority = 11}), -EINVAL);
+	assert_int_equal(create((struct tutti_queue_options){.flags = TUTTI_QUEUE_FLAGS + 1}), -EINVAL);
+	assert_int_equal(create((struct tutti_queue_options){.ring = TUTTI_MEMORY_CARD}), -ENOTSUP);
+	assert_int_equal(create((struct tutti_queue_options){.flags = TUTTI_QUEUE_PROFILE}), 0);
+	assert_int_equal(told()->flags, TUTTI_QUEUE_PROFILE);
+	destroy();
+}
+
+/* References and condensed packets are those of extended queues alone. */
+static void extended_only(void **state)
+{
+	static const uint32_t flags[] = {TUTTI_QUEUE_OVERLAP, TUTTI_QUEUE_TABLE_DIFFS, TUTTI_QUEUE_RSB};
+	struct tutti_rsb_object *rsb;
+
+	assert_int_equal(tutti_rsb_create(device, false, &rsb), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(create((struct tutti_queue_options){.flags = flags[i]}), -EINVAL);
+		assert_int_equal(create((struct tutti_queue_options){.flags = flags[i] | TUTTI_QUEUE_EXTENDED}), 0);
+		assert_int_equal(told()->flags, flags[i] | TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+		assert_int_equal(told()->rsb, 1);
+		destroy();
+	}
+	assert_int_equal(create((struct tutti_queue_options){.rsb = rsb}), -EINVAL);
+	assert_int_equal(create((struct tutti_queue_options){.rsb = rsb, .flags = TUTTI_QUEUE_EXTENDED}), 0);
+	assert_int_equal(told()->rsb, rsb->id);
+	assert_ptr_equal(tutti_queue_rsb(queue), rsb);
+	assert_ptr_equal(tutti_queue_device(queue), device);
+	destroy();
+	assert_null(tutti_queue_rsb(queue));
+	assert_null(tutti_queue_device(queue));
+	assert_int_equal(tutti_rsb_destroy(rsb), 0);
+	assert_int_equal(create((struct tutti_queue_options){.rsb = rsb, .flags = TUTTI_QUEUE_EXTENDED}), -EINVAL);
+}
+
+/* Whoever wants to be told of errors gets a thread that does it, others do not; and wrong options stay wrong. */
+static void thread_for_errors(void **state)
+{
+	assert_int_equal(create((struct tutti_queue_options){.error = on_error, .priority = 11}), -EINVAL);
+	assert_int_equal(create((struct tutti_queue_options){.packets = 64}), 0);
+	assert_null(device->events);
+	destroy();
+	assert_int_equal(create((struct tutti_queue_options){.error = on_error}), 0);
+	assert_non_null(device->events);
+	destroy();
+}
+
+/* Each queue has a page of doorbells, empty at first; only a card that doorbells do not wake says when it sleeps. */
+static void doorbells(void **state)
+{
+	struct tutti_queue *all[8];
+
+	memset(bar + 0x8000, 0x11, 0x8000);
+	for (unsigned i = 0; i < 8; i++) {
+		if (i == 4)
+			device->known.features |= TUTTI_FEATURE_DOORBELL_WAKES;
+		assert_int_equal(create((struct tutti_queue_options){.packets = 64}), 0);
+		all[i] = queue;
+		assert_int_equal(queue->id, i);
+		assert_ptr_equal(queue->doorbell, bar + 0x8000 + i * 4096u);
+		assert_true(*queue->doorbell == TUTTI_DOORBELL_EMPTY);
+		assert_ptr_equal(queue->asleep, i < 4 ? &device->status->asleep : NULL);
+	}
+	assert_int_equal(create((struct tutti_queue_options){.packets = 64}), -ENOSPC);
+	queue = all[3]; /* one that is inactive rings nothing any more */
+	assert_int_equal(tutti_queue_inactivate(queue), 0);
+	assert_ptr_not_equal(queue->doorbell, bar + 0x8000 + 3 * 4096u);
+	assert_null(queue->asleep);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(tutti_queue_destroy(all[i]), 0);
+	assert_int_equal(create((struct tutti_queue_options){.packets = 64}), 0);
+	assert_int_equal(queue->id, 0);
+	destroy();
+}
+
+static int refuses_to_go(struct tutti_device *device, unsigned queue)
+{
+	return -ETIMEDOUT;
+}
+
+/* What the card may still use when a queue becomes inactive is nobody else's after the queue has been destroyed either.
+ */
+static void inactive_but_not_gone(void **state)
+{
+	assert_int_equal(create((struct tutti_queue_options){.packets = 64}), 0);
+	transport.queue_destroy = refuses_to_go;
+	assert_int_equal(tutti_queue_inactivate(queue), -ETIMEDOUT);
+	transport.queue_destroy = card_queue_destroy;
+	assert_int_equal(tutti_queue_inactivate(queue), 0);
+	destroy();
+	assert_true(fake.made[0]);
+	assert_int_equal(create((struct tutti_queue_options){.packets = 64}), 0);
+	assert_int_equal(queue->id, 1);
+	assert_ptr_not_equal(queue->ring, fake.queue[0].ring);
+	destroy();
+	fake.made[0] = false;
+}
+
+static unsigned buffers;
+
+static int one_buffer_more(struct tutti_device *device, unsigned rsb, bool in_memory)
+{
+	buffers++;
+	return 0;
+}
+
+static int one_buffer_less(struct tutti_device *device, unsigned rsb)
+{
+	buffers--;
+	return 0;
+}
+
+#define PAGES (POOL / 4096)
+
+/* Without room for a part of it a queue is not made, and keeps nothing of what it has got already. */
+static void no_room(void **state)
+{
+	static void *page[PAGES + 1];
+	unsigned pages = 0, spare;
+	int error;
+
+	transport.rsb_create = one_buffer_more;
+	transport.rsb_destroy = one_buffer_less;
+	while (!tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, 4096, &page[pages]))
+		pages++;
+	assert_true(pages > 8);
+	for (spare = 0; spare < 8; spare++) {
+		error = create((struct tutti_queue_options){.packets = 64, .flags = TUTTI_QUEUE_EXTENDED});
+		if (!error)
+			break;
+		assert_int_equal(error, -ENOMEM);
+		assert_int_equal(buffers, 0);
+		for (unsigned i = 0; i < spare; i++)
+			assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, 4096, &page[pages + i]), 0);
+		pages += spare;
+		for (unsigned i = 0; i <= spare; i++)
+			assert_int_equal(tutti_memory_free(device, page[--pages]), 0);
+	}
+	assert_in_range(spare, 2, 4); /* its words and its ring, and the signal of its copies */
+	assert_int_equal(buffers, 1);
+	destroy();
+	assert_int_equal(buffers, 0);
+	transport.rsb_create = card_rsb_create;
+	transport.rsb_destroy = card_rsb_destroy;
+}
+
+static unsigned slept;
+static uint64_t waits_for;
+
+/* The card takes one packet at a time, and no more than has to be: there must have been a doorbell for all before. */
+static void take_one(struct tutti_device *device, uint64_t seen, uint64_t deadline)
+{
+	uint64_t *read = (uint64_t *)queue->read_index;
+
+	assert_int_equal(*queue->doorbell, waits_for);
+	++*read;
+	slept++;
+}
+
+static void fill(void)
+{
+	struct tutti_launch launch = a_launch(0, 0, NULL);
+
+	while (*queue->write_index - *queue->read_index <= queue->mask)
+		assert_int_equal(tutti_dispatch(queue, &launch), 0);
+}
+
+/* A reservation waits until the ring has room for just as many packets, and then knows of no more room than there is.
+ */
+static void waits_for_room(void **state)
+{
+	static const uint32_t counts[] = {1, 2, 63, 64};
+	uint64_t index;
+
+	fake.deaf = true;
+	transport.sleep = take_one;
+	for (unsigned i = 0; i < 8; i++) {
+		uint32_t count = counts[i / 2];
+
+		assert_int_equal(create((struct tutti_queue_options){.packets = 64, .multi = i & 1}), 0);
+		fill();
+		*queue->doorbell = 7;
+		waits_for = 63;
+		slept = 0;
+		assert_int_equal(tutti_queue_reserve(queue, count, &index), 0);
+		assert_int_equal(index, 64);
+		assert_int_equal(slept, count);
+		assert_int_equal(*queue->write_index, 64 + count);
+		if (!queue->multi)
+			assert_int_equal(queue->room, 64 + count);
+		waits_for += count; /* nothing is left: the next one waits for another packet to be taken */
+		assert_int_equal(tutti_queue_reserve(queue, 1, &index), 0);
+		assert_int_equal(index, 64 + count);
+		assert_int_equal(slept, count + 1);
+		destroy();
+	}
+	transport.sleep = sleep_card;
+}
+
+/* A queue that has stopped, or a card that has died, gives no room: what was reserved is given back. */
+static void no_room_for_ever(void **state)
+{
+	struct tutti_fault fault = {.code = TUTTI_ERROR_PACKET, .packet = UINT64_MAX / 2};
+	uint64_t index;
+
+	fake.deaf = true;
+	for (unsigned dead = 0; dead < 2; dead++) {
+		for (unsigned multi = 0; multi < 2; multi++) {
+			device->dead = device->said_dead = false;
+			device->status->state = TUTTI_STATE_RUNNING;
+			assert_int_equal(create((struct tutti_queue_options){.packets = 64, .multi = multi}), 0);
+			fill();
+			fault.queue = (uint16_t)queue->id;
+			if (dead)
+				device->status->state = TUTTI_STATE_CRASHED;
+			else
+				queue_error_take(device, &fault);
+			for (uint32_t count = 1; count <= 64; count += 21) {
+				assert_int_equal(tutti_queue_reserve(queue, count, &index), -EIO);
+				assert_int_equal(*queue->write_index, 64);
+			}
+			assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), -EIO);
+			assert_int_equal(tutti_queue_destroy(queue), 0);
+		}
+	}
+}
+
+/* What has been written is waited for, and no longer than the caller wants; nothing is waited for in an empty queue. */
+static void drains(void **state)
+{
+	unsigned kicks;
+
+	fake.deaf = true;
+	assert_int_equal(create((struct tutti_queue_options){.packets = 64}), 0);
+	assert_int_equal(tutti_queue_drain(queue, 0), 0);
+	fill();
+	assert_int_equal(tutti_queue_drain(queue, 0), -ETIMEDOUT);
+	assert_int_equal(tutti_queue_drain(queue, 1000), -ETIMEDOUT);
+	*(uint64_t *)queue->read_index = 63;
+	assert_int_equal(tutti_queue_drain(queue, 0), -ETIMEDOUT);
+	transport.sleep = take_one;
+	waits_for = 63;
+	slept = 0;
+	assert_int_equal(tutti_queue_drain(queue, TUTTI_WAIT_FOREVER), 0);
+	assert_int_equal(slept, 1);
+	transport.sleep = sleep_card;
+	kicks = fake.kicks;
+	tutti_queue_kick(queue);
+	assert_int_equal(fake.kicks, kicks + 1);
+	destroy();
+	tutti_queue_kick(queue);
+	assert_int_equal(fake.kicks, kicks + 1);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    T(ring_sizes), T(end_of_the_ring),	     T(told_to_the_card), T(extended_only),  T(thread_for_errors),
+	    T(doorbells),  T(inactive_but_not_gone), T(no_room),	  T(waits_for_room), T(no_room_for_ever),
+	    T(drains)};
+
+	return cmocka_run_group_tests_name("PKT-01, SYS-24, SYS-41 queues and their room", tests, NULL, NULL);
+}
