@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
+/* Reference state buffers: how long they live, and who gets which of their entries (PKT-09, PKT-10, PKT-22). */
+#include "lock_check.h"
+#include "rt_rig.h"
+
+static unsigned made, in_memory_made;
+static bool there[8];
+
+static int make(struct tutti_device *device, unsigned rsb, bool in_memory)
+{
+	assert_false(there[rsb]);
+	there[rsb] = true;
+	made++;
+	in_memory_made += in_memory;
+	return 0;
+}
+
+static int make_none(struct tutti_device *device, unsigned rsb, bool in_memory)
+{
+	return -ENOSPC;
+}
+
+static int drop(struct tutti_device *device, unsigned rsb)
+{
+	assert_true(there[rsb]);
+	there[rsb] = false;
+	made--;
+	return 0;
+}
+
+static int open_card(void **state)
+{
+	int error = open_fake(state);
+
+	made = in_memory_made = 0;
+	memset(there, 0, sizeof(there));
+	transport.rsb_create = make;
+	transport.rsb_destroy = drop;
+	transport.rsb_invalidate = card_rsb_invalidate;
+	return error;
+}
+
+static struct tutti_rsb_object *a_buffer(bool in_memory)
+{
+	struct tutti_rsb_object *rsb;
+
+	assert_int_equal(tutti_rsb_create(device, in_memory, &rsb), 0);
+	return rsb;
+}
+
+static struct tutti_queue *a_user(struct tutti_rsb_object *rsb, bool in_memory)
+{
+	struct tutti_queue_options options = {
+	    .packets = 64, .flags = TUTTI_QUEUE_EXTENDED, .rsb = rsb, .rsb_in_memory = in_memory};
+	struct tutti_queue *queue;
+
+	assert_int_equal(tutti_queue_create(device, &options, &queue), 0);
+	return queue;
+}
+
+/* The card has so many; each is made where the application wants it, and has a number of its own as long as it lives.
+ */
+static void as_many_as_there_are(void **state)
+{
+	struct tutti_rsb_object *all[8], *more;
+
+	transport.rsb_create = make_none; /* which uses up no number */
+	for (unsigned i = 0; i < 9; i++)
+		assert_int_equal(tutti_rsb_create(device, false, &more), -ENOSPC);
+	transport.rsb_create = make;
+	for (unsigned i = 0; i < 8; i++) {
+		all[i] = a_buffer(i % 4 == 1);
+		assert_int_equal(in_memory_made, (i + 3) / 4);
+		assert_int_equal(all[i]->id, i);
+	}
+	assert_int_equal(tutti_rsb_create(device, false, &more), -ENOSPC);
+	assert_int_equal(tutti_rsb_create(device, false, NULL), -EINVAL);
+	assert_int_equal(tutti_rsb_destroy(all[5]), 0);
+	assert_false(there[5]);
+	assert_int_equal(tutti_rsb_destroy(all[5]), -EINVAL);
+	all[5] = a_buffer(false);
+	assert_int_equal(all[5]->id, 5);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(tutti_rsb_destroy(all[i]), 0);
+	assert_int_equal(tutti_rsb_destroy(NULL), 0);
+	assert_int_equal(made, 0);
+}
+
+/* The application's own stays until it destroys it, which it cannot while a queue uses it. */
+static void of_the_application(void **state)
+{
+	struct tutti_rsb_object *rsb = a_buffer(false);
+	struct tutti_queue *user[3];
+
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < 3; i++)
+			user[i] = a_user(rsb, true);
+		for (unsigned i = 0; i < 3; i++) {
+			assert_int_equal(tutti_rsb_destroy(rsb), -EBUSY);
+			assert_int_equal(tutti_queue_destroy(user[i]), 0);
+			assert_int_equal(made, 1);
+		}
+	}
+	assert_int_equal(in_memory_made, 0);
+	assert_int_equal(tutti_rsb_destroy(rsb), 0);
+	assert_int_equal(made, 0);
+}
+
+/* That of a queue goes with the last queue that uses it, which need not be the one that it was made for. */
+static void of_queues(void **state)
+{
+	for (unsigned first = 0; first < 2; first++) {
+		struct tutti_queue *user[2] = {a_user(NULL, first)};
+
+		assert_int_equal(in_memory_made, first);
+		user[1] = a_user(tutti_queue_rsb(user[0]), false);
+		assert_ptr_equal(tutti_queue_rsb(user[0]), tutti_queue_rsb(user[1]));
+		assert_int_equal(tutti_queue_destroy(user[first]), 0);
+		assert_int_equal(made, 1);
+		assert_int_equal(tutti_queue_destroy(user[!first]), 0);
+		assert_int_equal(made, 0);
+	}
+}
+
+static void claim(struct tutti_rsb_object *rsb, uint64_t owner, struct tutti_queue *queue, unsigned n,
+		  const uint32_t *weight, uint8_t *entry)
+{
+	uint64_t before = rsb->epoch, now = 0;
+
+	assert_true(rsb_claim(rsb, owner, queue_of(queue), n, weight, entry) > before);
+	assert_true(rsb_holds(rsb, owner, n, entry, &now));
+	assert_true(now == rsb->epoch);
+}
+
+static const uint32_t weights[TUTTI_REFERENCES] = {5, 3, 8, 0, 7, 2, 6, 4};
+
+/* Free entries are taken first, then those that the fewest kernels use. A recording gives its own back for new ones. */
+static void least_used_first(void **state)
+{
+	struct tutti_rsb_object *rsb = a_buffer(false);
+	struct tutti_queue *queue = a_user(rsb, false);
+	uint8_t all[TUTTI_REFERENCES], some[TUTTI_REFERENCES];
+	uint64_t epoch;
+	unsigned seen = 0;
+
+	claim(rsb, 1, queue, 8, weights, all);
+	for (unsigned i = 0; i < 8; i++)
+		seen |= 1u << all[i];
+	assert_int_equal(seen, 0xff);
+	claim(rsb, 2, queue, 3, (const uint32_t[]){9, 9, 9}, some);
+	assert_int_equal(some[0], all[3]); /* even one that no kernel is said to use is used by one */
+	assert_int_equal(some[1], all[5]);
+	assert_int_equal(some[2], all[1]);
+	assert_false(rsb_holds(rsb, 1, 8, all, &epoch));
+	assert_true(rsb_holds(rsb, 1, 1, &all[2], &epoch));
+	assert_false(rsb_holds(rsb, 2, 1, &all[2], &epoch));
+	rsb_forget(rsb, 0, 1u << all[2] | 1u << all[6]);
+	assert_false(rsb_holds(rsb, 1, 1, &all[2], &epoch));
+	assert_true(rsb_holds(rsb, 1, 1, &all[4], &epoch));
+	claim(rsb, 3, queue, 3, (const uint32_t[]){1, 1, 1}, some);
+	assert_int_equal(1u << some[0] | 1u << some[1], 1u << all[2] | 1u << all[6]);
+	assert_int_equal(some[2], all[7]);
+	claim(rsb, 3, queue, 1, weights, some);
+	seen = 0;
+	for (unsigned e = 0; e < 8; e++)
+		seen += !rsb->owner[e];
+	assert_int_equal(seen, 2); /* of its three */
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(tutti_rsb_destroy(rsb), 0);
+}
+
+/* Who looks at the epoch learns of each change of an owner, and of nothing else. */
+static void epochs(void **state)
+{
+	struct tutti_rsb_object *rsb = a_buffer(false);
+	struct tutti_queue *queue = a_user(rsb, false);
+	uint8_t entry[TUTTI_REFERENCES];
+	uint64_t epoch, now;
+
+	claim(rsb, 1, queue, 4, weights, entry);
+	epoch = rsb->epoch;
+	rsb_forget(rsb, 2, 0);
+	rsb_forget(rsb, 2, 0xff); /* the entries of an owner, whichever they are */
+	rsb_forget(rsb, 0, ~(1u << entry[0] | 1u << entry[1] | 1u << entry[2] | 1u << entry[3]));
+	assert_true(rsb_holds(rsb, 1, 4, entry, &now));
+	assert_true(now == epoch);
+	rsb_forget(rsb, 1, 0);
+	assert_false(rsb_holds(rsb, 1, 1, entry, &now));
+	assert_true(now > epoch);
+	claim(rsb, 1, queue, 4, weights, entry);
+	epoch = rsb->epoch;
+	assert_int_equal(tutti_rsb_invalidate(rsb, 0x100), -EINVAL);
+	assert_int_equal(tutti_rsb_invalidate(rsb, 0), 0);
+	assert_true(rsb->epoch == epoch);
+	fake.stored[rsb->id][entry[2]] = fake.stored[rsb->id][entry[3]] = true;
+	assert_int_equal(tutti_rsb_invalidate(rsb, 1u << entry[2]), 0);
+	assert_false(fake.stored[rsb->id][entry[2]]); /* on the card as well */
+	assert_true(fake.stored[rsb->id][entry[3]]);
+	assert_false(rsb_holds(rsb, 1, 1, &entry[2], &now));
+	assert_true(rsb_holds(rsb, 1, 1, &entry[3], &now));
+	assert_true(now > epoch);
+	assert_int_equal(tutti_rsb_invalidate(rsb, 0xff), 0);
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_int_equal(tutti_rsb_destroy(rsb), 0);
+}
+
+/* What packets of another queue may still refer to is left alone until the card has taken them, or the queue has gone.
+ */
+static void used_by_another_queue(void **state)
+{
+	struct tutti_rsb_object *rsb = a_buffer(false);
+	struct tutti_queue *first = a_user(rsb, false), *second = a_user(rsb, false);
+	uint8_t entry[TUTTI_REFERENCES], other[TUTTI_REFERENCES];
+	uint64_t epoch;
+
+	for (unsigned round = 0; round < 3; round++) {
+		claim(rsb, 1, first, 5, weights, entry);
+		*first->write_index = *first->read_index + 1;
+		epoch = rsb->epoch;
+		assert_true(rsb_claim(rsb, 2, queue_of(second), 4, weights, other) == 0);
+		assert_true(rsb->epoch == epoch);
+		assert_true(rsb_holds(rsb, 1, 5, entry, &epoch));
+		claim(rsb, 2, second, 3, weights, other);
+		assert_true(rsb_holds(rsb, 1, 5, entry, &epoch));
+		claim(rsb, 3, first, 5, weights, entry); /* its own packets are in order */
+		if (round < 2)
+			*(uint64_t *)first->read_index = *first->write_index;
+		else
+			assert_int_equal(tutti_queue_destroy(first), 0);
+		claim(rsb, 2, second, 8, weights, other);
+		rsb_forget(rsb, 2, 0);
+	}
+	assert_int_equal(tutti_queue_destroy(second), 0);
+	assert_int_equal(tutti_rsb_destroy(rsb), 0);
+}
+
+/* A queue that goes leaves no user of its entries behind, and those of other queues as they were. */
+static void user_goes(void **state)
+{
+	struct tutti_rsb_object *rsb = a_buffer(false);
+	struct tutti_queue *first = a_user(rsb, false), *second = a_user(rsb, false), *third = a_user(rsb, false);
+	uint8_t entry[TUTTI_REFERENCES];
+
+	claim(rsb, 1, first, 5, weights, entry);
+	*first->write_index = *first->read_index + 1;
+	claim(rsb, 3, third, 3, weights, entry);
+	assert_int_equal(tutti_queue_destroy(third), 0);
+	third = a_user(rsb, false); /* maybe where the other one was */
+	*third->write_index = *third->read_index + 1;
+	assert_true(rsb_claim(rsb, 2, queue_of(second), 4, weights, entry) == 0);
+	claim(rsb, 2, second, 3, weights, entry);
+	assert_int_equal(tutti_queue_destroy(third), 0);
+	assert_int_equal(tutti_queue_destroy(first), 0);
+	assert_int_equal(tutti_queue_destroy(second), 0);
+	assert_int_equal(tutti_rsb_destroy(rsb), 0);
+}
+
+static const void *read_to[2];
+static int read_error;
+
+static int read_table(struct tutti_device *device, unsigned rsb, struct tutti_rsb *table)
+{
+	memset(table, 0x30 + (int)rsb, sizeof(*table));
+	read_to[0] = read_to[1];
+	read_to[1] = table;
+	return read_error;
+}
+
+/* The table is the card's, or, if the card does not give it, what it was before; no memory is kept either way. */
+static void tables_are_read(void **state)
+{
+	static struct tutti_rsb table;
+	struct tutti_rsb_object *rsb = a_buffer(false), *next = a_buffer(false);
+	void *block;
+
+	transport.rsb_read = read_table;
+	read_error = -EIO;
+	assert_int_equal(tutti_rsb_read(rsb, &table), -EIO);
+	assert_int_equal(((uint8_t *)&table)[0], 0);
+	read_error = 0;
+	assert_int_equal(tutti_rsb_read(next, &table), 0);
+	assert_int_equal(((uint8_t *)&table)[0], 0x31);
+	assert_int_equal(((uint8_t *)&table)[sizeof(table) - 1], 0x31);
+	assert_ptr_equal(read_to[0], read_to[1]);
+	assert_int_equal(tutti_rsb_read(rsb, &table), 0);
+	assert_int_equal(((uint8_t *)&table)[0], 0x30);
+	assert_ptr_equal(read_to[0], read_to[1]);
+	assert_int_equal(tutti_rsb_read(rsb, NULL), -EINVAL);
+	for (unsigned i = 0; i < 2; i++)
+		while (!memory_alloc(device, TUTTI_MEMORY_CARD, i ? sizeof(table) : 1 << 16, &block))
+			;
+	assert_int_equal(tutti_rsb_read(rsb, &table), -ENOSPC);
+	transport.rsb_read = NULL;
+	assert_int_equal(tutti_rsb_destroy(next), 0);
+	assert_int_equal(tutti_rsb_destroy(rsb), 0);
+}
+
+#define R(f) cmocka_unit_test_setup_teardown(f, open_card, close_fake)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    R(as_many_as_there_are),  R(of_the_application), R(of_queues),	R(least_used_first), R(epochs),
+	    R(used_by_another_queue), R(user_goes),	     R(tables_are_read)};
+
+	return cmocka_run_group_tests_name("PKT-09, PKT-10, PKT-22 reference state buffers", tests, NULL, NULL);
+}
