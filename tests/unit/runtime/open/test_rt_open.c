@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,--allow-multiple-definition */
+/*
+ * Opening and closing a card of which each step may fail: what has been done is undone in the opposite order, and what
+ * kernels print until their queues have gone is printed (SYS-40, SYS-42, REL-02).
+ */
+#include "device/print.h"
+#include "rt_rig.h"
+
+/* The steps so far, a letter each: open, reserve, start, end of a queue, stop ("p"), close. */
+static char steps[32];
+static char failing; /* the step that fails ... */
+static unsigned nth; /* ... when it comes for this time */
+static unsigned wakes;
+static bool drm_present, xrt_present;
+static const struct tutti_print_ring *prints;
+
+/* Two kinds of card are defined twice here; which definition is used is known. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "detect_odr_violation=0";
+}
+
+static int take_step(char name)
+{
+	size_t n = strlen(steps);
+
+	assert_true(n + 1 < sizeof(steps));
+	steps[n] = name;
+	return name == failing && !--nth ? -EPROTO : 0;
+}
+
+static int open_one(struct tutti_device *device, const struct tutti_device_options *options)
+{
+	struct tutti_discovery *known = &device->known;
+	int error = take_step('o');
+
+	if (error)
+		return error;
+	memset(&fake, 0, sizeof(fake));
+	memset(bar, 0, sizeof(bar));
+	pthread_mutex_init(&fake.lock, NULL);
+	fake.pool = mmap(NULL, 2 * POOL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*known = (struct tutti_discovery){.magic = TUTTI_DISCOVERY_MAGIC,
+					  .max_queues = 8,
+					  .max_rsbs = 8,
+					  .ring_packets_min = 64,
+					  .ring_packets_max = 4096,
+					  .features = TUTTI_FEATURE_PCIE_ATOMICS | TUTTI_FEATURE_TRACE};
+	known->doorbells.offset = 0x8000;
+	known->trace.offset = 0x3000;
+	known->trace.bytes = 0x1000;
+	memcpy(bar, known, sizeof(*known));
+	device->bar = bar;
+	device->control = (void *)(bar + 0x1000);
+	device->status = (void *)(bar + 0x2000);
+	device->status->state = TUTTI_STATE_RUNNING;
+	return 0;
+}
+
+static int reserve_one(struct tutti_device *device, enum tutti_memory pool, void **base, size_t *bytes)
+{
+	int error = take_step('r');
+
+	return error ? error : reserve(device, pool, base, bytes);
+}
+
+static int start_one(struct tutti_device *device, const struct tutti_print_ring *ring)
+{
+	assert_true((uintptr_t)ring - (uintptr_t)fake.pool <
+		    POOL); /* in the host's memory: it reads them all the time */
+	assert_int_equal(ring->bytes, PRINT_BYTES);
+	prints = ring;
+	return take_step('s');
+}
+
+static int map_one(struct tutti_device *device, void *address, size_t bytes, enum tutti_memory pool, unsigned access)
+{
+	return failing == 'm' && !--nth ? -EPROTO : map(device, address, bytes, pool, access);
+}
+
+static void stop_one(struct tutti_device *device)
+{
+	take_step('p');
+}
+
+static void close_one(struct tutti_device *device)
+{
+	take_step('c');
+	close_card(device);
+}
+
+static void print(const char *text)
+{
+	struct tutti_print_ring *ring = (struct tutti_print_ring *)(uintptr_t)prints;
+
+	memcpy((char *)(ring + 1) + ring->head, text, strlen(text));
+	ring->head += strlen(text);
+	ring->ready = ring->head;
+}
+
+/* The last kernel of a queue prints when nobody waits for anything any more. */
+static int destroy_printing(struct tutti_device *device, unsigned queue)
+{
+	take_step('q');
+	print("end ");
+	return card_queue_destroy(device, queue);
+}
+
+static void count_wake(struct tutti_device *device)
+{
+	wakes++;
+}
+
+static bool drm_is_present(void)
+{
+	return drm_present;
+}
+
+static bool xrt_is_present(void)
+{
+	return xrt_present;
+}
+
+#define FAKE                                                                                                           \
+	.open = open_one, .start = start_one, .close = close_one, .kick = kick, .run = run, .interrupts = interrupts,  \
+	.sleep = sleep_card, .wake = count_wake, .pending = pending, .poll = poll_card, .reserve = reserve_one,        \
+	.map = map_one, .unmap = unmap, .queue_create = card_queue_create, .queue_destroy = destroy_printing,          \
+	.queue_reset = card_queue_reset, .rsb_create = card_rsb_create, .rsb_destroy = card_rsb_destroy,               \
+	.rsb_invalidate = card_rsb_invalidate, .traces = true, .policy_set = policy_set
+
+const struct transport transport_drm = {.name = "drm", .present = drm_is_present, FAKE};
+const struct transport transport_xrt = {.name = "xrt", .present = xrt_is_present, .stop = stop_one, FAKE};
+
+static int open_named(const char *name)
+{
+	memset(steps, 0, sizeof(steps));
+	device = (void *)steps;
+	return tutti_device_open(&(struct tutti_device_options){.name = name}, &device);
+}
+
+static void close_it(const char *done)
+{
+	assert_int_equal(tutti_device_close(device), 0);
+	assert_string_equal(steps, done);
+	assert_int_equal(tutti_device_close(device), -EINVAL);
+}
+
+static void steps_that_fail(void **state)
+{
+	static const struct {
+		char step;
+		unsigned nth;
+		const char *done;
+	} rows[] = {{'o', 1, "o"}, {'r', 1, "orc"}, {'r', 2, "orrc"}, {'m', 1, "orrc"}, {'s', 1, "orrsc"}};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		failing = rows[i].step;
+		nth = rows[i].nth;
+		assert_int_equal(open_named("xrt"), failing == 'm' ? -ENOMEM : -EPROTO);
+		assert_string_equal(steps, rows[i].done);
+		assert_null(device);
+	}
+	failing = 0;
+	setenv("TUTTI_TRACE", "/nowhere/at/all", 1); /* the last step: the file of the trace */
+	assert_true(open_named("xrt") < 0);
+	assert_string_equal(steps, "orrspc");
+	assert_null(device);
+	unsetenv("TUTTI_TRACE");
+	assert_int_equal(((struct tutti_control *)(bar + 0x1000))->trace_enable, 0);
+	assert_int_equal(open_named("xrt"), 0);
+	close_it("orrspc");
+	assert_int_equal(open_named("drm"), 0); /* whose close() stops everything */
+	close_it("orrsc");
+	assert_int_equal(tutti_device_open(NULL, NULL), -EINVAL);
+	assert_int_equal(tutti_device_close(NULL), 0);
+}
+
+/* What comes behind a colon is the transport's own; anything else that is added to a name makes it another one. */
+static void names(void **state)
+{
+	static const struct {
+		const char *name, *variable, *found;
+	} rows[] = {{"xrt", NULL, "xrt"},   {"xrt:1", "drm", "xrt"}, {"", "xrt", "xrt"},    {NULL, "xrt:0", "xrt"},
+		    {NULL, "drm", "drm"},   {"xr", NULL, NULL},	     {"xrt1", "xrt", NULL}, {"xrtx:", NULL, NULL},
+		    {NULL, "teapot", NULL}, {NULL, "drmx", NULL},    {":", "xrt", NULL}};
+
+	drm_present = xrt_present = false;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (rows[i].variable)
+			setenv("TUTTI_DEVICE", rows[i].variable, 1);
+		assert_int_equal(open_named(rows[i].name), rows[i].found ? 0 : -ENODEV);
+		unsetenv("TUTTI_DEVICE");
+		assert_int_equal(!device, !rows[i].found);
+		if (device) {
+			assert_string_equal(tutti_device_transport(device), rows[i].found);
+			assert_int_equal(tutti_device_close(device), 0);
+		}
+	}
+}
+
+/* The first kind of card that there is, unless the application or its user say which. */
+static void first_that_is_present(void **state)
+{
+	for (unsigned drm = 0; drm < 2; drm++) {
+		drm_present = drm;
+		xrt_present = true;
+		setenv("TUTTI_DEVICE", "", 1);
+		assert_int_equal(open_named(drm ? NULL : ""), 0);
+		unsetenv("TUTTI_DEVICE");
+		assert_string_equal(tutti_device_transport(device), drm ? "drm" : "xrt");
+		assert_int_equal(tutti_device_close(device), 0);
+	}
+}
+
+static char printed[64], printed_after[32];
+
+static void on_print(void *context, const char *text, size_t bytes)
+{
+	strncat(printed, text, bytes);
+	strcpy(printed_after, steps);
+}
+
+/* Queues end with their card, and what their kernels print at the end is printed as long as the card is there. */
+static void prints_of_the_end(void **state)
+{
+	struct tutti_queue *queue[2];
+
+	assert_int_equal(open_named("xrt"), 0);
+	assert_int_equal(tutti_device_print_handler(device, on_print, NULL), 0);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(tutti_queue_create(device, NULL, &queue[i]), 0);
+	printed[0] = 0;
+	print("begin ");
+	close_it("orrsqqpc");
+	assert_string_equal(printed, "begin end end ");
+	assert_string_equal(printed_after, "orrsqq");
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(tutti_queue_destroy(queue[i]), -EINVAL);
+}
+
+static int close_error;
+
+static void on_print_close(void *context, const char *text, size_t bytes)
+{
+	close_error = tutti_device_close(device);
+}
+
+/* From within a call a device is not closed. Later it is, and nobody wakes threads of it any more. */
+static void closed_from_within(void **state)
+{
+	tutti_signal_t signal;
+
+	assert_int_equal(open_named("xrt"), 0);
+	assert_int_equal(tutti_device_print_handler(device, on_print_close, NULL), 0);
+	print("x");
+	assert_int_equal(tutti_device_flush_print(device), 0);
+	assert_int_equal(close_error, -EBUSY);
+	assert_int_equal(tutti_signal_create(device, 0, &signal), 0);
+	wakes = 0;
+	tutti_signal_wake(signal);
+	assert_int_equal(wakes, 1);
+	close_it("orrspc");
+	wakes = 0;
+	tutti_signal_wake(signal);
+	assert_int_equal(wakes, 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(steps_that_fail), cmocka_unit_test(names), cmocka_unit_test(first_that_is_present),
+	    cmocka_unit_test(prints_of_the_end), cmocka_unit_test(closed_from_within)};
+
+	unsetenv("TUTTI_DEVICE");
+	unsetenv("TUTTI_TRACE");
+	return cmocka_run_group_tests_name("SYS-40, SYS-42, REL-02 opening and closing", tests, NULL, NULL);
+}
