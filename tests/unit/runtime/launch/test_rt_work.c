@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
+/* Work queues as the host fills them, while the test takes the items as a task would (TSK-10, SYS-41). */
+#include "launch/work.h"
+#include "lock_check.h"
+#include "rt_rig.h"
+
+#define ITEMS 4u
+
+static struct tutti_work *work;
+static struct tutti_work_queue *shared;
+
+static int open_card(void **state)
+{
+	int error = open_fake(state);
+
+	if (!error)
+		error = tutti_work_create(device, ITEMS, 12, &work);
+	shared = error ? NULL : tutti_work_queue(work);
+	return error;
+}
+
+static int close_card_again(void **state)
+{
+	if (tutti_work_destroy(work))
+		return -1;
+	return close_fake(state);
+}
+
+static uint64_t *slot_of(uint64_t number)
+{
+	return (uint64_t *)(uintptr_t)(shared->base + number % shared->items * shared->item_bytes);
+}
+
+/* What a task does with item @number: it is free for the next round then. */
+static void take(uint64_t number)
+{
+	uint64_t *slot = slot_of(number);
+
+	assert_true(*slot == number + 1);
+	assert_int_equal(((uint32_t *)(slot + 1))[0], number);
+	assert_int_equal(((uint32_t *)(slot + 1))[2], ~(uint32_t)number);
+	*slot = number + ITEMS;
+}
+
+static int push(uint64_t number)
+{
+	uint32_t item[] = {(uint32_t)number, 7, ~(uint32_t)number};
+
+	return tutti_work_try_push(work, item);
+}
+
+/* A power of two of items; each has a word in front of it, and begins at a multiple of eight bytes. */
+static void sizes(void **state)
+{
+	static const struct {
+		uint32_t items, bytes, each;
+	} rows[] = {{1, 1, 16}, {2, 8, 16}, {8, 9, 24}, {64, 16, 24}, {1, 0, 8}};
+	static const uint32_t wrong[] = {0, 3, 5, 6, 7, 9, 1u << 31 | 1};
+	struct tutti_work *other;
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct tutti_work_queue *queue;
+
+		assert_int_equal(tutti_work_create(device, rows[i].items, rows[i].bytes, &other), 0);
+		queue = tutti_work_queue(other);
+		assert_int_equal(queue->items, rows[i].items);
+		assert_int_equal(queue->item_bytes, rows[i].each);
+		for (uint64_t k = 0; k < rows[i].items; k++)
+			assert_true(*(uint64_t *)(uintptr_t)(queue->base + k * rows[i].each) == k);
+		assert_int_equal(tutti_work_destroy(other), 0);
+		assert_int_equal(tutti_work_destroy(other), -EINVAL);
+		assert_null(tutti_work_queue(other));
+	}
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(tutti_work_create(device, wrong[i], 8, &other), -EINVAL);
+	assert_int_equal(tutti_work_create(device, 1, 0xfffffff1u, &other), -EINVAL);
+	assert_int_equal(tutti_work_create(device, 1, UINT32_MAX, &other), -EINVAL);
+	assert_int_equal(tutti_work_create(device, 1, 0xfffffff0u, &other), -ENOMEM); /* it would be possible */
+	assert_int_equal(tutti_work_create(device, 1, 8, NULL), -EINVAL);
+	assert_int_equal(tutti_work_destroy(NULL), 0);
+	assert_null(tutti_work_queue(NULL));
+}
+
+/* As many items as there is room for, in order, round after round; none is written over, and none behind the end. */
+static void rounds(void **state)
+{
+	uint64_t in = 0, out = 0;
+
+	for (unsigned round = 0; round < 5; round++) {
+		while (in - out < ITEMS)
+			assert_int_equal(push(in++), 0);
+		assert_int_equal(push(77), -EAGAIN);
+		assert_true(shared->write_index == in);
+		for (unsigned n = 0; n <= round % ITEMS; n++)
+			take(out++);
+	}
+	assert_int_equal(tutti_work_try_push(work, NULL), -EINVAL);
+	assert_int_equal(tutti_work_try_push(NULL, &in), -EINVAL);
+	assert_int_equal(tutti_work_push(NULL, &in, 0), -EINVAL);
+	assert_int_equal(tutti_work_close(NULL), -EINVAL);
+	assert_int_equal(shared->closed, 0);
+	assert_int_equal(tutti_work_close(work), 0);
+	take(out);
+	assert_int_equal(push(in), -EPIPE);
+	assert_int_equal(tutti_work_push(work, &in, TUTTI_WAIT_FOREVER), -EPIPE);
+	assert_true(shared->write_index == in);
+}
+
+/* The task looks again when its queue's doorbell rings, with an index that is not new. */
+static void doorbells(void **state)
+{
+	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+
+	fake.deaf = true;
+	queue_use(device, &work->user, queue_of(queue));
+	for (unsigned written = 0; written < 3; written++) {
+		*queue->write_index = written;
+		*queue->doorbell = 77;
+		assert_int_equal(push(written), 0);
+		assert_true(*queue->doorbell == (written ? written - 1 : 0));
+	}
+	*queue->doorbell = 77;
+	assert_int_equal(tutti_work_close(work), 0);
+	assert_int_equal(*queue->doorbell, 1);
+	*queue->write_index = 0;
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	assert_null(work->user.queue);
+	assert_int_equal(tutti_work_close(work), 0);
+}
+
+static unsigned slept;
+static struct tutti_queue *task_queue;
+static enum { TAKES, CLOSES, STOPS } meanwhile;
+
+static void something_happens(struct tutti_device *device, uint64_t seen, uint64_t deadline)
+{
+	struct tutti_fault fault = {
+	    .code = TUTTI_ERROR_PACKET, .queue = (uint16_t)task_queue->id, .packet = UINT64_MAX / 2};
+
+	if (slept++)
+		return;
+	if (meanwhile == TAKES)
+		take(0);
+	else if (meanwhile == CLOSES)
+		shared->closed = 1;
+	else
+		queue_error_take(device, &fault);
+}
+
+/* A push waits for room, but not for a queue that is closed, or whose task will take nothing any more. */
+static void waits(void **state)
+{
+	static const int gives[] = {0, -EPIPE, -EIO};
+	uint32_t item[] = {ITEMS, 7, ~ITEMS};
+
+	task_queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
+	fake.deaf = true;
+	queue_use(device, &work->user, queue_of(task_queue));
+	for (unsigned i = 0; i < ITEMS; i++)
+		assert_int_equal(push(i), 0);
+	assert_int_equal(tutti_work_push(work, item, 0), -ETIMEDOUT);
+	transport.sleep = something_happens;
+	for (meanwhile = TAKES; meanwhile <= STOPS; meanwhile++) {
+		slept = 0;
+		assert_int_equal(tutti_work_push(work, item, TUTTI_WAIT_FOREVER), gives[meanwhile]);
+		assert_int_equal(slept, 1);
+		shared->closed = 0;
+	}
+	assert_true(shared->write_index == ITEMS + 1);
+	assert_int_equal(tutti_work_push(work, item, TUTTI_WAIT_FOREVER), -EIO); /* it is still full */
+	assert_int_equal(slept, 1);
+	take(1);
+	transport.sleep = sleep_card;
+	assert_int_equal(tutti_work_push(work, item, 0), 0);
+}
+
+#define W(f) cmocka_unit_test_setup_teardown(f, open_card, close_card_again)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {W(sizes), W(rounds), W(doorbells), W(waits)};
+
+	return cmocka_run_group_tests_name("TSK-10, SYS-41 work queues", tests, NULL, NULL);
+}
