@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
+/* Errors of queues: which of them count, and that each is told once, whatever is done meanwhile (SYS-41, SYS-56). */
+#include "lock_check.h"
+#include "rt_rig.h"
+
+static struct tutti_queue *queue[3];
+static unsigned told[3], wakes;
+static uint32_t last_code;
+static uint64_t last_packet;
+static enum { NOTHING, DESTROYS_ITSELF, DESTROYS_NEXT, STOPS_AGAIN } callback_does;
+static const bool open_still;
+
+static void fault(unsigned q, uint32_t code, uint64_t packet)
+{
+	struct tutti_fault fault = {.code = (uint16_t)code, .queue = (uint16_t)q, .packet = packet};
+
+	queue_error_take(device, &fault);
+}
+
+static void on_fault(struct tutti_queue *of, const struct tutti_fault *fault, void *context)
+{
+	unsigned i = of == queue[0] ? 0 : of == queue[1] ? 1 : 2;
+
+	assert_ptr_equal(context, &told[i]);
+	told[i]++;
+	last_code = fault->code;
+	last_packet = fault->packet;
+	if (callback_does == DESTROYS_ITSELF)
+		assert_int_equal(tutti_queue_destroy(of), 0);
+	else if (callback_does == DESTROYS_NEXT && i == 0)
+		assert_int_equal(tutti_queue_destroy(queue[1]), 0);
+	else if (callback_does == STOPS_AGAIN && told[i] == 1)
+		assert_int_equal(queue_restart(queue_of(of)), 0);
+}
+
+static void count_wake(struct tutti_device *device)
+{
+	wakes++;
+}
+
+/* No thread tells of errors here; the test says when. */
+static int open_queues(void **state)
+{
+	int error = open_fake(state);
+
+	transport.wake = count_wake;
+	memset(told, 0, sizeof(told));
+	callback_does = NOTHING;
+	for (unsigned i = 0; i < 3 && !error; i++) {
+		error = tutti_queue_create(device, NULL, &queue[i]);
+		queue_of(queue[i])->error.callback = on_fault;
+		queue_of(queue[i])->error.context = &told[i];
+	}
+	return error;
+}
+
+static void assert_told(unsigned first, unsigned second, unsigned third)
+{
+	queue_error_deliver(device, &open_still);
+	assert_int_equal(told[0], first);
+	assert_int_equal(told[1], second);
+	assert_int_equal(told[2], third);
+	assert_int_equal(device->errors, 0);
+}
+
+/* The first of a queue counts until it runs again; what is told of a queue that there is not is nothing. */
+static void first_one_counts(void **state)
+{
+	struct tutti_fault found = {0};
+
+	assert_told(0, 0, 0);
+	fault(TUTTI_MAX_QUEUES, 3, 0);
+	fault(UINT16_MAX, 3, 0);
+	fault(7, 3, 0);
+	assert_int_equal(device->errors + device->stopped, 0);
+	wakes = 0;
+	fault(1, 3, 55);
+	assert_int_equal(wakes, 1); /* somebody has to tell of it */
+	assert_int_equal(device->errors, 1);
+	fault(1, 4, 66);
+	assert_int_equal(device->errors, 1);
+	assert_int_equal(device->stopped, 1);
+	assert_int_equal(tutti_queue_error(queue[1], &found), 3);
+	assert_int_equal(found.packet, 55);
+	assert_int_equal(tutti_queue_error(queue[0], &found), 0);
+	assert_int_equal(found.packet, 55); /* there is none, so none is written */
+	assert_told(0, 1, 0);
+	assert_int_equal(last_packet, 55);
+	assert_told(0, 1, 0);
+	assert_int_equal(queue_restart(queue_of(queue[1])), 0);
+	assert_int_equal(device->stopped, 0);
+	assert_int_equal(tutti_queue_error(queue[1], NULL), 0);
+	fault(1, 0, 77); /* a card that says no reason has one nevertheless */
+	assert_int_equal(tutti_queue_error(queue[1], NULL), TUTTI_ERROR_PACKET);
+	assert_told(0, 2, 0);
+	assert_int_equal(last_packet, 77);
+}
+
+/* Several are told one after the other; one that is cleared or whose queue goes before is not told any more. */
+static void several(void **state)
+{
+	for (unsigned i = 0; i < 3; i++)
+		fault(i, 2 + i, i);
+	assert_int_equal(device->errors, 3);
+	assert_int_equal(device->stopped, 3);
+	assert_int_equal(queue_restart(queue_of(queue[1])), 0);
+	assert_int_equal(device->errors, 2);
+	assert_told(1, 0, 1);
+	fault(1, 5, 5);
+	assert_int_equal(tutti_queue_destroy(queue[1]), 0);
+	assert_int_equal(device->errors, 0);
+	assert_told(1, 0, 1);
+	assert_int_equal(device->stopped, 2);
+	for (unsigned i = 0; i < 3; i += 2)
+		assert_int_equal(tutti_queue_destroy(queue[i]), 0);
+	assert_int_equal(device->stopped, 0);
+}
+
+/* A queue that becomes inactive has stopped, whether it had before or not, and tells nobody. */
+static void inactive(void **state)
+{
+	fault(0, 4, 4);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(tutti_queue_inactivate(queue[i]), 0);
+	assert_int_equal(device->stopped, 2);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(tutti_queue_error(queue[i], NULL), TUTTI_ERROR_CANCELLED);
+	fault(1, 4, 4);
+	assert_told(0, 0, 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(tutti_queue_destroy(queue[i]), 0);
+	assert_int_equal(device->stopped, 0);
+}
+
+/* A callback may destroy its own queue or another one, and may let its queue go on. */
+static void callbacks(void **state)
+{
+	callback_does = STOPS_AGAIN;
+	fault(2, 3, 8);
+	assert_told(0, 0, 1);
+	assert_int_equal(device->stopped, 0);
+	fault(2, 3, 9);
+	assert_told(0, 0, 2);
+	assert_int_equal(last_packet, 9);
+	callback_does = DESTROYS_NEXT;
+	fault(0, 3, 1);
+	fault(1, 3, 1);
+	assert_told(1, 0, 2);
+	callback_does = DESTROYS_ITSELF;
+	assert_int_equal(queue_restart(queue_of(queue[0])), 0);
+	assert_int_equal(queue_restart(queue_of(queue[2])), 0);
+	fault(0, 3, 1);
+	fault(2, 3, 1);
+	assert_told(2, 0, 3);
+	assert_int_equal(device->stopped, 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(tutti_queue_destroy(queue[i]), -EINVAL);
+}
+
+#define Q(f) cmocka_unit_test_setup_teardown(f, open_queues, close_fake)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {Q(first_one_counts), Q(several), Q(inactive), Q(callbacks)};
+
+	return cmocka_run_group_tests_name("SYS-41, SYS-56 errors of queues", tests, NULL, NULL);
+}
