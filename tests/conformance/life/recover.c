@@ -351,13 +351,17 @@ static bool send_all(int *fd)
 	return true;
 }
 
-/* More requests than the channel has room for, while the firmware takes none: each is answered in the end. */
+/*
+ * More requests than the channel has room for, while the firmware takes none: each is answered in the end. The driver
+ * is told to be patient for ten minutes, since two hundred threads that look for their answers leave little time of a slow
+ * machine to the command by which the firmware goes on.
+ */
 static bool full_ring(struct rig *rig)
 {
 	bool good;
 
 	SKIP_UNLESS(inject_command && !getuid(), "needs --inject, and root");
-	CHECK(rig_queue(rig) && patience("60000"));
+	CHECK(rig_queue(rig) && patience("600000"));
 	good = send_all(&rig->fd);
 	CHECK(patience("5000"));
 	if (!good)
