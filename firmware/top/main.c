@@ -427,7 +427,7 @@ static COLD void settle_shared(const volatile struct tutti_event *event)
 }
 
 /* No event waits. Return: whether there is something to do nevertheless */
-static COLD bool goes_on(void)
+static COLD __attribute__((noinline)) bool goes_on_unasked(void)
 {
 	if (attention.settle == ATTEND_TURNS)
 		return false;
@@ -449,7 +449,7 @@ static HOT __attribute__((noreturn)) void loop(void)
 		if (unlikely(!head)) {
 			if ((unlikely(attention.idle) && !only_mirrors()) || unlikely(counter_due()))
 				idle();
-			if (unlikely(attention.settle) && goes_on())
+			if (unlikely(attention.settle) && goes_on_unasked())
 				continue;
 			hal_idle();
 			continue;

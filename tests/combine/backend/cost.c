@@ -9,7 +9,7 @@
 
 static uint16_t owner[HALVES];
 static uint64_t *starts;
-static struct cpu_function *functions;
+static struct cpu_function *functions, *kept;
 static const struct tutti_image_symbol *symbols;
 static uint32_t n;
 
@@ -30,21 +30,33 @@ void cost_begin(struct cpu *cpu, const struct tutti_image *image)
 	cpu_count(cpu, 0, HALVES, owner, starts, functions);
 }
 
-void cost_end(struct cpu *cpu, FILE *file)
+void cost_end(struct cpu *cpu, bool keep)
+{
+	cpu_count(cpu, 0, 0, NULL, NULL, NULL);
+	free(starts);
+	if (keep) {
+		free(kept);
+		kept = functions;
+	} else {
+		free(functions);
+	}
+}
+
+void cost_print(FILE *file, uint64_t instructions)
 {
 	uint32_t i, k, most;
 
-	cpu_count(cpu, 0, 0, NULL, NULL, NULL);
+	fprintf(file, "#   of %lu\n", instructions);
 	for (k = 0; k < SHOWN; k++) {
 		for (most = i = 0; i < n; i++)
-			if (functions[i].instructions > functions[most].instructions)
+			if (kept[i].instructions > kept[most].instructions)
 				most = i;
-		if (!functions[most].instructions)
+		if (!kept[most].instructions)
 			break;
-		fprintf(file, "#   %8lu in %lu calls of %s()\n", functions[most].instructions, functions[most].calls,
+		fprintf(file, "#   %8lu in %lu calls of %s()\n", kept[most].instructions, kept[most].calls,
 			symbols[most].name);
-		functions[most].instructions = 0;
+		kept[most].instructions = 0;
 	}
-	free(starts);
-	free(functions);
+	free(kept);
+	kept = NULL;
 }

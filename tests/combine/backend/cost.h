@@ -10,7 +10,9 @@
 
 /** cost_begin() - count the instructions of each function of @image from now on. */
 void cost_begin(struct cpu *cpu, const struct tutti_image *image);
-/** cost_end() - stop counting, and print the most expensive functions to @file. */
-void cost_end(struct cpu *cpu, FILE *file);
+/** cost_end() - stop counting. @keep: cost_print() is to print these counts rather than those kept before */
+void cost_end(struct cpu *cpu, bool keep);
+/** cost_print() - print the most expensive functions of the counts that were kept to @file, and forget them. */
+void cost_print(FILE *file, uint64_t instructions);
 
 #endif
