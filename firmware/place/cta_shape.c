@@ -191,11 +191,15 @@ COLD void shape_limit(const uint32_t *mask, uint32_t blocks)
 
 #define MASK_STEPS 4u /* visit.h: for a word of a row */
 
-/* @from may be the lake that is returned: each row is read before it is written. */
+/*
+ * @from may be the lake that is returned: each row is read before it is written. Rows with equal counts are equal, as
+ * most of them are.
+ */
 COLD struct lake *shape_masked(const struct lake *from, const uint32_t *mask)
 {
 	struct lake *lake = &shapes.mixed;
 	unsigned k, w, levels = (unsigned)(from->top - from->row);
+	uint32_t count, above = ~0u;
 
 	visit_goes_on(MASK_STEPS * levels * from->words);
 	lake->words = from->words;
@@ -203,12 +207,15 @@ COLD struct lake *shape_masked(const struct lake *from, const uint32_t *mask)
 	lake->row[0].count = ~0u;
 	for (w = 0; w < LAKE_WORDS; w++)
 		lake->row[0].mask[w] = ~0u;
-	for (k = 1; k <= levels; k++) {
+	for (k = 1; k <= levels; k++, above = count) {
+		count = from->row[k].count;
 		lake->row[k].count = 0;
-		for (w = 0; w < from->words; w++) {
+		for (w = 0; w < from->words && count != above; w++) {
 			lake->row[k].mask[w] = from->row[k].mask[w] & mask[w];
 			lake->row[k].count += popcount32(lake->row[k].mask[w]);
 		}
+		if (count == above)
+			words_copy(&lake->row[k], &lake->row[k - 1], 1 + from->words);
 		if (lake->row[k].count)
 			lake->top = &lake->row[k];
 	}

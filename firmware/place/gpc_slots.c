@@ -306,20 +306,24 @@ static void show_level(const struct lake *lake, unsigned k, unsigned levels)
 
 /*
  * The same for all GPCs where some have scattered SMs: to look for these row by row would take as many times longer as
- * there are rows. Each row begins as the one above it.
+ * there are rows. A row begins as the one above it; where the lake's rows are equal, so are these.
  */
 static COLD void show_scattered(const struct lake *lake, unsigned levels)
 {
 	struct gpc *gpc;
-	unsigned k;
+	unsigned k, below, i;
 
 	for (gpc = domains.gpc; gpc < domains.end; gpc++)
 		gpc->top = gpc->row - 1;
-	for (k = levels; k; k--) {
+	for (k = levels; k; k = below) {
 		for (gpc = domains.gpc; gpc < domains.end; gpc++)
 			gpc->row[k - 1] = k == levels ? (struct domain_row){ 0, 0 } : gpc->row[k];
-		if (k == levels || lake->row[k].count != lake->row[k + 1].count)
-			show_level(lake, k, levels);
+		show_level(lake, k, levels);
+		for (below = k - 1; below && lake->row[below].count == lake->row[k].count; below--)
+			;
+		for (gpc = domains.gpc; gpc < domains.end; gpc++)
+			for (i = below; i < k - 1; i++)
+				gpc->row[i] = gpc->row[k - 1];
 	}
 }
 
@@ -453,8 +457,37 @@ COLD bool domain_any_free(void)
 	return false;
 }
 
+/* The positions in word @w of a mask that belong to SMs. */
+static uint32_t positions_in(unsigned w)
+{
+	return w < fw.sms / 32 ? ~0u : ~(~0u << (fw.sms % 32));
+}
+
+/*
+ * Set the mask of the first row of each GPC to its SMs in a mask by position. Where SMs are scattered, those that are
+ * not in the mask are looked for, as there are few of them mostly.
+ */
+static void show_first(const uint32_t *mask)
+{
+	bool each = FW_LARGE || !domains.scattered;
+	struct gpc *gpc;
+	uint32_t missing, bit;
+	unsigned w, at;
+
+	for (gpc = domains.gpc; gpc < domains.end; gpc++)
+		gpc->row->mask = each ? gather(gpc, mask) : gpc->all;
+	for (w = 0; w < fw.words && !each; w++)
+		for (missing = positions_in(w) & ~mask[w]; missing; missing = without_bit(missing, bit)) {
+			bit = single_bit(missing);
+			at = 32 * w + bit_number(bit);
+			if (home[at].gpc != NO_GPC)
+				domain_gpc(domains.gpc, home[at].gpc)->row->mask &= ~(1u << home[at].bit);
+		}
+}
+
 void domain_idle(uint32_t capacity, const uint32_t *mask)
 {
+	uint32_t usable[FW_MAX_SMS / 32];
 	struct domain_row row;
 	struct gpc *gpc;
 	unsigned k;
@@ -462,10 +495,11 @@ void domain_idle(uint32_t capacity, const uint32_t *mask)
 	domain_settle();
 	if (capacity > domains.levels)
 		capacity = domains.levels;
+	for (k = 0; k < fw.words; k++)
+		usable[k] = shapes.enabled[k] & (mask ? mask[k] : ~0u);
+	show_first(usable);
 	for (gpc = domains.gpc; gpc < domains.end; gpc++) {
-		row.mask = gather(gpc, shapes.enabled);
-		if (mask)
-			row.mask &= gather(gpc, mask);
+		row.mask = gpc->row->mask;
 		row.count = popcount32(row.mask);
 		gpc->top = gpc->row - 1;
 		for (k = 0; row.mask && k < capacity; k++)
