@@ -205,6 +205,7 @@ void backend_boot(unsigned sms)
 	memset(&hal_host, 0, sizeof(hal_host));
 	hal_host_discovery((struct tutti_discovery *)hal_host.window, sms);
 	load();
+	cpu_breakpoint(core->cpu, core->no_event, false); /* a rule that was broken has ended a run before this was done */
 	cpu_invalidate(core->cpu, 0, 0, false); /* the spans of a card of another size */
 	memset(&core->regs, 0, sizeof(core->regs));
 	core->regs.pc = core->image->entry;
