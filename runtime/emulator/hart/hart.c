@@ -121,7 +121,7 @@ static void run(struct hart *hart, struct wave *wave)
 	} while (stopped(hart, why));
 }
 
-void hart_enter(struct hart *hart, struct wave *wave)
+struct wave *hart_enter(struct hart *hart, struct wave *wave)
 {
 	struct engine *engine = hart->engine;
 	uint32_t kept = cpu_enter(hart->cpu);
@@ -134,9 +134,9 @@ void hart_enter(struct hart *hart, struct wave *wave)
 		run(hart, wave);
 		wave = hart->array->host->next(engine);
 	} while (wave && wave->hart == hart);
-	engine->handoff = wave;
 	tutti_store_release(&engine->running, NULL);
 	cpu_leave(hart->cpu, kept);
+	return wave;
 }
 
 void hart_interrupt(struct hart *hart)

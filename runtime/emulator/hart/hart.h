@@ -88,8 +88,11 @@ void hart_code_refresh(struct hart *hart);
 void hart_code_ready(void *data);
 /** hart_release() - @wave has ended. */
 void hart_release(struct wave *wave);
-/** hart_enter() - run @wave and after it what the host says, as long as that is for the same hart. */
-void hart_enter(struct hart *hart, struct wave *wave);
+/**
+ * hart_enter() - run @wave and after it what the host says, as long as that is for the same hart.
+ * Return: the wave of another hart that is to run next, or NULL
+ */
+struct wave *hart_enter(struct hart *hart, struct wave *wave);
 /** hart_interrupt() - end the running wave's time slice; any thread. */
 void hart_interrupt(struct hart *hart);
 /**

@@ -35,7 +35,6 @@ struct engine {
 	struct hart *running; /* atomic: the hart that runs now, for threads that want to stop it */
 	uint32_t runs;        /* atomic: bumped whenever a wave is loaded */
 	uint32_t seen_runs;   /* @runs as the timer thread saw it last */
-	struct wave *handoff; /* a wave of another hart, which runs next */
 	struct wave_list ready, yielded, blocked;
 	struct cta *starting; /* a CTA some of whose waves have not started yet */
 	struct cta_list batch;

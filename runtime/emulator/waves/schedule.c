@@ -312,10 +312,8 @@ static bool engine_run(struct engine *engine)
 
 	if (!inject_armed(array->card, TUTTI_INJECT_STUCK_SM, &engine->stuck_sm))
 		engine->stuck_sm = ~0ull;
-	for (wave = engine_pick(engine); wave; wave = engine->handoff) {
+	for (wave = engine_pick(engine); wave; wave = hart_enter(wave->hart, wave))
 		ran = true;
-		hart_enter(wave->hart, wave); /* returns when engine_pick() gave a wave of another hart, or none */
-	}
 	return ran;
 }
 
