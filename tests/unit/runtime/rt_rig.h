@@ -291,14 +291,20 @@ static struct transport transport = {
 
 static struct tutti_device *device;
 
-__attribute__((unused)) static int open_fake(void **state)
+/* Start with a card that nothing is known about, and memory for its pools. */
+static void reset_fake(void)
 {
-	struct tutti_discovery *d = (void *)bar;
-
 	memset(bar, 0, sizeof(bar));
 	memset(&fake, 0, sizeof(fake));
 	pthread_mutex_init(&fake.lock, NULL);
 	fake.pool = mmap(NULL, 2 * POOL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+__attribute__((unused)) static int open_fake(void **state)
+{
+	struct tutti_discovery *d = (void *)bar;
+
+	reset_fake();
 	*d = (struct tutti_discovery){.magic = TUTTI_DISCOVERY_MAGIC,
 				      .max_queues = 8,
 				      .max_rsbs = 8,

@@ -38,10 +38,7 @@ static int open_one(struct tutti_device *device, const struct tutti_device_optio
 
 	if (error)
 		return error;
-	memset(&fake, 0, sizeof(fake));
-	memset(bar, 0, sizeof(bar));
-	pthread_mutex_init(&fake.lock, NULL);
-	fake.pool = mmap(NULL, 2 * POOL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	reset_fake();
 	*known = (struct tutti_discovery){.magic = TUTTI_DISCOVERY_MAGIC,
 					  .max_queues = 8,
 					  .max_rsbs = 8,
