@@ -457,26 +457,26 @@ COLD bool domain_any_free(void)
 	return false;
 }
 
-/* The positions in word @w of a mask that belong to SMs. */
+/* The bits of word @w of a mask by position that stand for SMs. */
 static uint32_t positions_in(unsigned w)
 {
 	return w < fw.sms / 32 ? ~0u : ~(~0u << (fw.sms % 32));
 }
 
 /*
- * Set the mask of the first row of each GPC to its SMs in a mask by position. Where SMs are scattered, those that are
- * not in the mask are looked for, as there are few of them mostly.
+ * Set the mask of each GPC's first row to those of its SMs that are in @mask, a mask by position. If SMs are scattered,
+ * all of them are taken and those that @mask lacks are removed, because these are usually few.
  */
 static void show_first(const uint32_t *mask)
 {
-	bool each = FW_LARGE || !domains.scattered;
+	bool scattered = !FW_LARGE && domains.scattered;
 	struct gpc *gpc;
 	uint32_t missing, bit;
 	unsigned w, at;
 
 	for (gpc = domains.gpc; gpc < domains.end; gpc++)
-		gpc->row->mask = each ? gather(gpc, mask) : gpc->all;
-	for (w = 0; w < fw.words && !each; w++)
+		gpc->row->mask = scattered ? gpc->all : gather(gpc, mask);
+	for (w = 0; scattered && w < fw.words; w++)
 		for (missing = positions_in(w) & ~mask[w]; missing; missing = without_bit(missing, bit)) {
 			bit = single_bit(missing);
 			at = 32 * w + bit_number(bit);

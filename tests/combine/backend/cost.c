@@ -46,7 +46,7 @@ void cost_print(FILE *file, uint64_t instructions)
 {
 	uint32_t i, k, most;
 
-	fprintf(file, "#   of %lu\n", instructions);
+	fprintf(file, "#   %lu, of which\n", instructions);
 	for (k = 0; k < SHOWN; k++) {
 		for (most = i = 0; i < n; i++)
 			if (kept[i].instructions > kept[most].instructions)

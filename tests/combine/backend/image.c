@@ -177,8 +177,8 @@ static enum cpu_stop run_visit(uint64_t *longest)
 }
 
 /*
- * Run until it idles. A visit is over where the firmware has looked for another event in vain, even if it goes on then.
- * Return: instructions of the longest visit, of which UNWATCHED may belong to those before it
+ * Run until it idles. A visit ends where the firmware has looked for another event and found none, even if it goes on.
+ * Return: instructions of the longest visit, up to UNWATCHED of which may belong to visits before it
  */
 static uint64_t run(void)
 {
@@ -205,7 +205,8 @@ void backend_boot(unsigned sms)
 	memset(&hal_host, 0, sizeof(hal_host));
 	hal_host_discovery((struct tutti_discovery *)hal_host.window, sms);
 	load();
-	cpu_breakpoint(core->cpu, core->no_event, false); /* a rule that was broken has ended a run before this was done */
+	/* A broken rule may have ended the last run before this was done. */
+	cpu_breakpoint(core->cpu, core->no_event, false);
 	cpu_invalidate(core->cpu, 0, 0, false); /* the spans of a card of another size */
 	memset(&core->regs, 0, sizeof(core->regs));
 	core->regs.pc = core->image->entry;
