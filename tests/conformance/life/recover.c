@@ -352,9 +352,9 @@ static bool send_all(int *fd)
 }
 
 /*
- * More requests than the channel has room for, while the firmware takes none: each is answered in the end. The driver
- * is told to be patient for ten minutes, since two hundred threads that look for their answers leave little time of a slow
- * machine to the command by which the firmware goes on.
+ * There are more requests than the channel has room for, while the firmware takes none. Each is answered in the end.
+ * The driver is given ten minutes, because on a slow machine two hundred threads that poll for their answers leave
+ * little time for the command that lets the firmware go on.
  */
 static bool full_ring(struct rig *rig)
 {

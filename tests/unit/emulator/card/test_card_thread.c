@@ -7,9 +7,9 @@
 
 #define GRACE_NS 1000000ull /* how long the card looks for work by itself after a host thread has driven it */
 
-/* A clock that stands still, where a test needs one. */
-static uint64_t still; /* what it shows; 0: the clock goes */
-static unsigned looks; /* of the card's own thread at such a clock */
+/* A clock that a test can stop. */
+static uint64_t still; /* the time at which it has stopped; 0: it runs */
+static unsigned looks; /* how often the card's own thread has read the stopped clock */
 static pthread_t tester;
 
 uint64_t __real_card_clock(void);
@@ -110,7 +110,7 @@ static bool has_looked(void)
 	return __atomic_load_n(&looks, __ATOMIC_SEQ_CST) >= wanted;
 }
 
-/* SYS-12: so it does for a millisecond, in which nobody needs to kick it. Only then does it sleep. */
+/* SYS-12: for a millisecond after it was driven the card stays awake, so that nobody has to kick it. */
 static void test_grace(void **state)
 {
 	uint64_t begin = __real_card_clock();

@@ -305,7 +305,7 @@ static const struct tutti_mover_shape shapes[] = {
     {.unit = 4, .count = {4, 8, 1, 1}, .stride = {4, 64}, .type = TUTTI_U32},
 };
 
-/* Rights count for all shapes of a box. */
+/* The rights of pages are checked for boxes of every shape. */
 static void test_rights(void **state)
 {
 	map_read_only();
@@ -333,7 +333,7 @@ static void test_rights(void **state)
 		}
 }
 
-/* Each translation that is to be refused is one fault of one load, whatever its shape, and the next loads go on. */
+/* Each injected page fault makes one load fail, whatever the shape of its box, and later loads succeed. */
 static void test_injected(void **state)
 {
 	map_read_only();

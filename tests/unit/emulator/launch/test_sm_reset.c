@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* A reset amid everything leaves an SM array as it was when it was new, so that a firmware that boots again finds
- * nothing. */
+/* After a reset in the midst of all kinds of work an SM array is like a new one: the firmware can boot again. */
 #include "sm_cga_rig.h"
 
-#define IDS   0u /* task slots by what their tasks do */
+#define IDS   0u /* task slots, named after what their tasks do */
 #define FAULT 1u
 #define STAY  2u
 #define CGA   3u
@@ -13,7 +12,7 @@
 
 static struct tutti_sm_state table[SMS];
 
-/* Of a new array, before and after the same tasks. */
+/* The table of a new array, before and after these tasks. */
 static struct tutti_sm_state new_table[2][SMS];
 
 static void plain(unsigned slot, uint32_t entry, uint32_t first)
@@ -36,8 +35,10 @@ static void run_silently(unsigned turns)
 		sm_array_run(card->array);
 }
 
-/* What the firmware is not told: completions, faults, requests, kills. What goes on: waves, CTAs that have not begun,
- * CGAs. */
+/*
+ * Let completions, faults, requests and kills happen without telling the firmware, and leave waves, CTAs that have not
+ * begun, and CGAs on the array.
+ */
 static void live(void)
 {
 	const uint32_t mask = 3, linear[4] = {7u << 16 | 1u << 24, 2, 1 | 1u << 24, 0x3f};
@@ -86,7 +87,7 @@ static void nothing_is_left(void)
 		assert_int_equal(card->array->lmem[i], 0);
 }
 
-/* Tasks in the same slots, of which nothing may depend on what was there before. */
+/* Run tasks in the same slots. What they do may not depend on what was in these before. */
 static void work(void)
 {
 	unsigned i;
@@ -126,7 +127,7 @@ static void forget_events(void)
 	memset(card->killed, 0, sizeof(card->killed));
 }
 
-/* The table says the same as it did of a new array. */
+/* The table is the same as that of a new array. */
 static void assert_table(unsigned round, unsigned after)
 {
 	memset(table, 0, sizeof(table));

@@ -185,7 +185,7 @@ static void other_tasks_go_on(void **unused)
 	rig_until(card, 1, SMS);
 }
 
-/* A state for some SMs only is acknowledged by these only. Which of the others is silent does not matter. */
+/* A state for some of the SMs is acknowledged by these only, whichever of the others is silent. */
 static void masked(void **unused)
 {
 	static const unsigned silent[] = {3, 0};
@@ -203,7 +203,7 @@ static void masked(void **unused)
 			assert_int_equal(table[i].states, (n + 1) * (mask >> i & 1));
 			assert_int_equal(table[i].cta_launch >> slot, mask >> i & 1);
 		}
-		assert_int_equal(rig_launch(card, slot, 1, 4), -EINVAL); /* SMs that do not hold it */
+		assert_int_equal(rig_launch(card, slot, 1, 4), -EINVAL); /* these SMs do not hold the state */
 	}
 }
 

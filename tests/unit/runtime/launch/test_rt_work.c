@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
-/* Work queues as the host fills them, while the test takes the items as a task would (TSK-10, SYS-41). */
+/* The host fills work queues, and the test takes the items as a task would (TSK-10, SYS-41). */
 #include "launch/work.h"
 #include "lock_check.h"
 #include "rt_rig.h"
@@ -32,7 +32,7 @@ static uint64_t *slot_of(uint64_t number)
 	return (uint64_t *)(uintptr_t)(shared->base + number % shared->items * shared->item_bytes);
 }
 
-/* What a task does with item @number: it is free for the next round then. */
+/* Take item @number as a task does, so that its place is free for the next round. */
 static void take(uint64_t number)
 {
 	uint64_t *slot = slot_of(number);
@@ -50,7 +50,7 @@ static int push(uint64_t number)
 	return tutti_work_try_push(work, item);
 }
 
-/* A power of two of items; each has a word in front of it, and begins at a multiple of eight bytes. */
+/* The number of items is a power of two. A word precedes each item, which begins at a multiple of eight bytes. */
 static void sizes(void **state)
 {
 	static const struct {
@@ -76,13 +76,13 @@ static void sizes(void **state)
 		assert_int_equal(tutti_work_create(device, wrong[i], 8, &other), -EINVAL);
 	assert_int_equal(tutti_work_create(device, 1, 0xfffffff1u, &other), -EINVAL);
 	assert_int_equal(tutti_work_create(device, 1, UINT32_MAX, &other), -EINVAL);
-	assert_int_equal(tutti_work_create(device, 1, 0xfffffff0u, &other), -ENOMEM); /* it would be possible */
+	assert_int_equal(tutti_work_create(device, 1, 0xfffffff0u, &other), -ENOMEM); /* allowed, but too large */
 	assert_int_equal(tutti_work_create(device, 1, 8, NULL), -EINVAL);
 	assert_int_equal(tutti_work_destroy(NULL), 0);
 	assert_null(tutti_work_queue(NULL));
 }
 
-/* As many items as there is room for, in order, round after round; none is written over, and none behind the end. */
+/* Items are pushed in order, round after round. None is overwritten before it is taken, or written past the end. */
 static void rounds(void **state)
 {
 	uint64_t in = 0, out = 0;
@@ -107,7 +107,7 @@ static void rounds(void **state)
 	assert_true(shared->write_index == in);
 }
 
-/* The task looks again when its queue's doorbell rings, with an index that is not new. */
+/* A push rings the doorbell of the task's queue with an unchanged index, so that the task looks for items again. */
 static void doorbells(void **state)
 {
 	struct tutti_queue *queue = a_queue(TUTTI_QUEUE_EXTENDED, false);
@@ -148,7 +148,7 @@ static void something_happens(struct tutti_device *device, uint64_t seen, uint64
 		queue_error_take(device, &fault);
 }
 
-/* A push waits for room, but not for a queue that is closed, or whose task will take nothing any more. */
+/* A push waits for room, but fails at once if the queue is closed or its task takes no items any more. */
 static void waits(void **state)
 {
 	static const int gives[] = {0, -EPIPE, -EIO};
@@ -168,7 +168,7 @@ static void waits(void **state)
 		shared->closed = 0;
 	}
 	assert_true(shared->write_index == ITEMS + 1);
-	assert_int_equal(tutti_work_push(work, item, TUTTI_WAIT_FOREVER), -EIO); /* it is still full */
+	assert_int_equal(tutti_work_push(work, item, TUTTI_WAIT_FOREVER), -EIO); /* it is full for ever */
 	assert_int_equal(slept, 1);
 	take(1);
 	transport.sleep = sleep_card;

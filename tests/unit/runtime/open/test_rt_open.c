@@ -9,13 +9,13 @@
 
 /* The steps so far, a letter each: open, reserve, start, end of a queue, stop ("p"), close. */
 static char steps[32];
-static char failing; /* the step that fails ... */
-static unsigned nth; /* ... when it comes for this time */
+static char failing; /* the step that is to fail */
+static unsigned nth; /* the how many-th time it is made */
 static unsigned wakes;
 static bool drm_present, xrt_present;
 static const struct tutti_print_ring *prints;
 
-/* Two kinds of card are defined twice here; which definition is used is known. */
+/* Two transports are defined twice here on purpose, so AddressSanitizer is not to complain of it. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -66,7 +66,7 @@ static int reserve_one(struct tutti_device *device, enum tutti_memory pool, void
 static int start_one(struct tutti_device *device, const struct tutti_print_ring *ring)
 {
 	assert_true((uintptr_t)ring - (uintptr_t)fake.pool <
-		    POOL); /* in the host's memory: it reads them all the time */
+		    POOL); /* in host memory, because the host polls the rings */
 	assert_int_equal(ring->bytes, PRINT_BYTES);
 	prints = ring;
 	return take_step('s');
@@ -97,7 +97,7 @@ static void print(const char *text)
 	ring->ready = ring->head;
 }
 
-/* The last kernel of a queue prints when nobody waits for anything any more. */
+/* The last kernel of a queue prints something after the last wait of the program. */
 static int destroy_printing(struct tutti_device *device, unsigned queue)
 {
 	take_step('q');
@@ -160,7 +160,7 @@ static void steps_that_fail(void **state)
 		assert_null(device);
 	}
 	failing = 0;
-	setenv("TUTTI_TRACE", "/nowhere/at/all", 1); /* the last step: the file of the trace */
+	setenv("TUTTI_TRACE", "/nowhere/at/all", 1); /* opening the file of the trace is the last step */
 	assert_true(open_named("xrt") < 0);
 	assert_string_equal(steps, "orrspc");
 	assert_null(device);
@@ -168,13 +168,13 @@ static void steps_that_fail(void **state)
 	assert_int_equal(((struct tutti_control *)(bar + 0x1000))->trace_enable, 0);
 	assert_int_equal(open_named("xrt"), 0);
 	close_it("orrspc");
-	assert_int_equal(open_named("drm"), 0); /* whose close() stops everything */
+	assert_int_equal(open_named("drm"), 0); /* the close() of this transport also stops the card */
 	close_it("orrsc");
 	assert_int_equal(tutti_device_open(NULL, NULL), -EINVAL);
 	assert_int_equal(tutti_device_close(NULL), 0);
 }
 
-/* What comes behind a colon is the transport's own; anything else that is added to a name makes it another one. */
+/* What follows a colon is passed to the transport. A name with anything else behind it is an unknown name. */
 static void names(void **state)
 {
 	static const struct {
@@ -197,7 +197,7 @@ static void names(void **state)
 	}
 }
 
-/* The first kind of card that there is, unless the application or its user say which. */
+/* The first kind of card that exists is opened, unless the application or the user names one. */
 static void first_that_is_present(void **state)
 {
 	for (unsigned drm = 0; drm < 2; drm++) {
@@ -219,7 +219,7 @@ static void on_print(void *context, const char *text, size_t bytes)
 	strcpy(printed_after, steps);
 }
 
-/* Queues end with their card, and what their kernels print at the end is printed as long as the card is there. */
+/* Closing a card destroys its queues first, and prints what their kernels have printed last. */
 static void prints_of_the_end(void **state)
 {
 	struct tutti_queue *queue[2];
@@ -244,7 +244,7 @@ static void on_print_close(void *context, const char *text, size_t bytes)
 	close_error = tutti_device_close(device);
 }
 
-/* From within a call a device is not closed. Later it is, and nobody wakes threads of it any more. */
+/* A device cannot be closed from within one of its own calls. Once it is closed, nobody wakes its threads any more. */
 static void closed_from_within(void **state)
 {
 	tutti_signal_t signal;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
-/* Which queues there may be, what the card is told about them, and waits for room in them (PKT-01, SYS-24, SYS-41). */
+/* Creating queues: which options are allowed, what the card is told, and waiting for room (PKT-01, SYS-24, SYS-41). */
 #include "lock_check.h"
 #include "rt_rig.h"
 
@@ -21,7 +21,7 @@ static void destroy(void)
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 }
 
-/* Powers of two between the card's limits; smaller rings are made as large as they have to be. */
+/* The size of a ring is a power of two between the card's limits. Smaller ones are rounded up to the lower limit. */
 static void ring_sizes(void **state)
 {
 	static const struct {
@@ -49,7 +49,7 @@ static void ring_sizes(void **state)
 	assert_int_equal(tutti_queue_destroy(NULL), 0);
 }
 
-/* What lies behind the ring belongs to others. */
+/* Nothing is written beyond the end of the ring. */
 static void end_of_the_ring(void **state)
 {
 	static const size_t bytes[] = {4096, 4096, 64 * 256, 4096};
@@ -59,7 +59,7 @@ static void end_of_the_ring(void **state)
 		assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, bytes[i], &block[i]), 0);
 	assert_ptr_equal((uint8_t *)block[2] + bytes[2], block[3]);
 	memset(block[3], 0x77, 4096);
-	assert_int_equal(tutti_memory_free(device, block[0]), 0); /* for the indices */
+	assert_int_equal(tutti_memory_free(device, block[0]), 0); /* the indices of the queue are allocated here */
 	assert_int_equal(tutti_memory_free(device, block[2]), 0);
 	assert_int_equal(create((struct tutti_queue_options){0}), 0);
 	assert_ptr_equal(queue->ring, block[2]);
@@ -68,7 +68,7 @@ static void end_of_the_ring(void **state)
 	destroy();
 }
 
-/* A value of 0 is the default, and a queue without a limit of time has none on the card. */
+/* An option of 0 means its default, and a queue without a time limit has none on the card. */
 static void told_to_the_card(void **state)
 {
 	static const struct {
@@ -92,7 +92,7 @@ static void told_to_the_card(void **state)
 	destroy();
 }
 
-/* References and condensed packets are those of extended queues alone. */
+/* Only extended queues may have reference and condensed packets. */
 static void extended_only(void **state)
 {
 	static const uint32_t flags[] = {TUTTI_QUEUE_OVERLAP, TUTTI_QUEUE_TABLE_DIFFS, TUTTI_QUEUE_RSB};
@@ -118,7 +118,7 @@ static void extended_only(void **state)
 	assert_int_equal(create((struct tutti_queue_options){.rsb = rsb, .flags = TUTTI_QUEUE_EXTENDED}), -EINVAL);
 }
 
-/* Whoever wants to be told of errors gets a thread that does it, others do not; and wrong options stay wrong. */
+/* A thread that reports errors is started only if there is a callback. Invalid options are refused with one as well. */
 static void thread_for_errors(void **state)
 {
 	assert_int_equal(create((struct tutti_queue_options){.error = on_error, .priority = 11}), -EINVAL);
@@ -130,7 +130,7 @@ static void thread_for_errors(void **state)
 	destroy();
 }
 
-/* Each queue has a page of doorbells, empty at first; only a card that doorbells do not wake says when it sleeps. */
+/* Each queue has its own doorbell. Whether the card sleeps matters only if doorbells do not wake it. */
 static void doorbells(void **state)
 {
 	struct tutti_queue *all[8];
@@ -147,7 +147,7 @@ static void doorbells(void **state)
 		assert_ptr_equal(queue->asleep, i < 4 ? &device->status->asleep : NULL);
 	}
 	assert_int_equal(create((struct tutti_queue_options){.packets = 64}), -ENOSPC);
-	queue = all[3]; /* one that is inactive rings nothing any more */
+	queue = all[3]; /* an inactive queue rings no doorbell any more */
 	assert_int_equal(tutti_queue_inactivate(queue), 0);
 	assert_ptr_not_equal(queue->doorbell, bar + 0x8000 + 3 * 4096u);
 	assert_null(queue->asleep);
@@ -163,8 +163,7 @@ static int refuses_to_go(struct tutti_device *device, unsigned queue)
 	return -ETIMEDOUT;
 }
 
-/* What the card may still use when a queue becomes inactive is nobody else's after the queue has been destroyed either.
- */
+/* Memory of an inactive queue that the card may still use is not given to others when the queue is destroyed. */
 static void inactive_but_not_gone(void **state)
 {
 	assert_int_equal(create((struct tutti_queue_options){.packets = 64}), 0);
@@ -197,7 +196,7 @@ static int one_buffer_less(struct tutti_device *device, unsigned rsb)
 
 #define PAGES (POOL / 4096)
 
-/* Without room for a part of it a queue is not made, and keeps nothing of what it has got already. */
+/* If there is no memory for a part of a queue, creating it fails, and what has been allocated is freed. */
 static void no_room(void **state)
 {
 	static void *page[PAGES + 1];
@@ -221,7 +220,7 @@ static void no_room(void **state)
 		for (unsigned i = 0; i <= spare; i++)
 			assert_int_equal(tutti_memory_free(device, page[--pages]), 0);
 	}
-	assert_in_range(spare, 2, 4); /* its words and its ring, and the signal of its copies */
+	assert_in_range(spare, 2, 4); /* its indices, its ring, and the signal for its copies */
 	assert_int_equal(buffers, 1);
 	destroy();
 	assert_int_equal(buffers, 0);
@@ -232,7 +231,7 @@ static void no_room(void **state)
 static unsigned slept;
 static uint64_t waits_for;
 
-/* The card takes one packet at a time, and no more than has to be: there must have been a doorbell for all before. */
+/* The card takes one packet at a time, and only packets for which the doorbell has been rung. */
 static void take_one(struct tutti_device *device, uint64_t seen, uint64_t deadline)
 {
 	uint64_t *read = (uint64_t *)queue->read_index;
@@ -250,8 +249,7 @@ static void fill(void)
 		assert_int_equal(tutti_dispatch(queue, &launch), 0);
 }
 
-/* A reservation waits until the ring has room for just as many packets, and then knows of no more room than there is.
- */
+/* A reservation waits until the ring has room for exactly that many packets, and assumes no more room than there is. */
 static void waits_for_room(void **state)
 {
 	static const uint32_t counts[] = {1, 2, 63, 64};
@@ -273,7 +271,7 @@ static void waits_for_room(void **state)
 		assert_int_equal(*queue->write_index, 64 + count);
 		if (!queue->multi)
 			assert_int_equal(queue->room, 64 + count);
-		waits_for += count; /* nothing is left: the next one waits for another packet to be taken */
+		waits_for += count; /* the ring is full again, so the next one waits for further packets */
 		assert_int_equal(tutti_queue_reserve(queue, 1, &index), 0);
 		assert_int_equal(index, 64 + count);
 		assert_int_equal(slept, count + 1);
@@ -282,7 +280,7 @@ static void waits_for_room(void **state)
 	transport.sleep = sleep_card;
 }
 
-/* A queue that has stopped, or a card that has died, gives no room: what was reserved is given back. */
+/* A reservation fails if the queue has stopped or the card has died, and what it reserved is given back. */
 static void no_room_for_ever(void **state)
 {
 	struct tutti_fault fault = {.code = TUTTI_ERROR_PACKET, .packet = UINT64_MAX / 2};
@@ -310,7 +308,7 @@ static void no_room_for_ever(void **state)
 	}
 }
 
-/* What has been written is waited for, and no longer than the caller wants; nothing is waited for in an empty queue. */
+/* A wait for all packets ends with the last one or at the caller's time limit, and at once if the queue is empty. */
 static void drains(void **state)
 {
 	unsigned kicks;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
-/* Errors of queues: which of them count, and that each is told once, whatever is done meanwhile (SYS-41, SYS-56). */
+/* Errors of queues: which are kept, and that each is reported once, whatever happens meanwhile (SYS-41, SYS-56). */
 #include "lock_check.h"
 #include "rt_rig.h"
 
@@ -39,7 +39,7 @@ static void count_wake(struct tutti_device *device)
 	wakes++;
 }
 
-/* No thread tells of errors here; the test says when. */
+/* No thread reports errors here: the test decides when that happens. */
 static int open_queues(void **state)
 {
 	int error = open_fake(state);
@@ -64,7 +64,7 @@ static void assert_told(unsigned first, unsigned second, unsigned third)
 	assert_int_equal(device->errors, 0);
 }
 
-/* The first of a queue counts until it runs again; what is told of a queue that there is not is nothing. */
+/* The first error of a queue is kept until the queue runs again. Errors of queues that do not exist are ignored. */
 static void first_one_counts(void **state)
 {
 	struct tutti_fault found = {0};
@@ -76,7 +76,7 @@ static void first_one_counts(void **state)
 	assert_int_equal(device->errors + device->stopped, 0);
 	wakes = 0;
 	fault(1, 3, 55);
-	assert_int_equal(wakes, 1); /* somebody has to tell of it */
+	assert_int_equal(wakes, 1); /* the thread that reports errors has work */
 	assert_int_equal(device->errors, 1);
 	fault(1, 4, 66);
 	assert_int_equal(device->errors, 1);
@@ -84,20 +84,20 @@ static void first_one_counts(void **state)
 	assert_int_equal(tutti_queue_error(queue[1], &found), 3);
 	assert_int_equal(found.packet, 55);
 	assert_int_equal(tutti_queue_error(queue[0], &found), 0);
-	assert_int_equal(found.packet, 55); /* there is none, so none is written */
+	assert_int_equal(found.packet, 55); /* there is no error, so nothing is written */
 	assert_told(0, 1, 0);
 	assert_int_equal(last_packet, 55);
 	assert_told(0, 1, 0);
 	assert_int_equal(queue_restart(queue_of(queue[1])), 0);
 	assert_int_equal(device->stopped, 0);
 	assert_int_equal(tutti_queue_error(queue[1], NULL), 0);
-	fault(1, 0, 77); /* a card that says no reason has one nevertheless */
+	fault(1, 0, 77); /* a fault without a cause is given one */
 	assert_int_equal(tutti_queue_error(queue[1], NULL), TUTTI_ERROR_PACKET);
 	assert_told(0, 2, 0);
 	assert_int_equal(last_packet, 77);
 }
 
-/* Several are told one after the other; one that is cleared or whose queue goes before is not told any more. */
+/* Several errors are reported one by one. One that has been cleared, or whose queue is destroyed first, is not. */
 static void several(void **state)
 {
 	for (unsigned i = 0; i < 3; i++)
@@ -117,7 +117,7 @@ static void several(void **state)
 	assert_int_equal(device->stopped, 0);
 }
 
-/* A queue that becomes inactive has stopped, whether it had before or not, and tells nobody. */
+/* An inactive queue has stopped, whether it had stopped before or not, and reports nothing. */
 static void inactive(void **state)
 {
 	fault(0, 4, 4);
@@ -133,7 +133,7 @@ static void inactive(void **state)
 	assert_int_equal(device->stopped, 0);
 }
 
-/* A callback may destroy its own queue or another one, and may let its queue go on. */
+/* A callback may destroy its own queue or another one, and may restart its queue. */
 static void callbacks(void **state)
 {
 	callback_does = STOPS_AGAIN;

@@ -59,13 +59,12 @@ static struct tutti_queue *a_user(struct tutti_rsb_object *rsb, bool in_memory)
 	return queue;
 }
 
-/* The card has so many; each is made where the application wants it, and has a number of its own as long as it lives.
- */
+/* As many buffers can be made as the card has, each where the application wants it, and with a number of its own. */
 static void as_many_as_there_are(void **state)
 {
 	struct tutti_rsb_object *all[8], *more;
 
-	transport.rsb_create = make_none; /* which uses up no number */
+	transport.rsb_create = make_none; /* a failure uses up no number */
 	for (unsigned i = 0; i < 9; i++)
 		assert_int_equal(tutti_rsb_create(device, false, &more), -ENOSPC);
 	transport.rsb_create = make;
@@ -87,7 +86,7 @@ static void as_many_as_there_are(void **state)
 	assert_int_equal(made, 0);
 }
 
-/* The application's own stays until it destroys it, which it cannot while a queue uses it. */
+/* A buffer of the application lives until the application destroys it, which fails while a queue uses it. */
 static void of_the_application(void **state)
 {
 	struct tutti_rsb_object *rsb = a_buffer(false);
@@ -107,7 +106,7 @@ static void of_the_application(void **state)
 	assert_int_equal(made, 0);
 }
 
-/* That of a queue goes with the last queue that uses it, which need not be the one that it was made for. */
+/* A buffer made for a queue is destroyed with the last queue that uses it, which may be another one. */
 static void of_queues(void **state)
 {
 	for (unsigned first = 0; first < 2; first++) {
@@ -135,7 +134,7 @@ static void claim(struct tutti_rsb_object *rsb, uint64_t owner, struct tutti_que
 
 static const uint32_t weights[TUTTI_REFERENCES] = {5, 3, 8, 0, 7, 2, 6, 4};
 
-/* Free entries are taken first, then those that the fewest kernels use. A recording gives its own back for new ones. */
+/* Free entries are taken first, then those used by the fewest kernels. A recording gives its own back for new ones. */
 static void least_used_first(void **state)
 {
 	struct tutti_rsb_object *rsb = a_buffer(false);
@@ -149,7 +148,7 @@ static void least_used_first(void **state)
 		seen |= 1u << all[i];
 	assert_int_equal(seen, 0xff);
 	claim(rsb, 2, queue, 3, (const uint32_t[]){9, 9, 9}, some);
-	assert_int_equal(some[0], all[3]); /* even one that no kernel is said to use is used by one */
+	assert_int_equal(some[0], all[3]); /* a weight of 0 counts as 1 */
 	assert_int_equal(some[1], all[5]);
 	assert_int_equal(some[2], all[1]);
 	assert_false(rsb_holds(rsb, 1, 8, all, &epoch));
@@ -165,12 +164,12 @@ static void least_used_first(void **state)
 	seen = 0;
 	for (unsigned e = 0; e < 8; e++)
 		seen += !rsb->owner[e];
-	assert_int_equal(seen, 2); /* of its three */
+	assert_int_equal(seen, 2); /* it has given back two of its three entries */
 	assert_int_equal(tutti_queue_destroy(queue), 0);
 	assert_int_equal(tutti_rsb_destroy(rsb), 0);
 }
 
-/* Who looks at the epoch learns of each change of an owner, and of nothing else. */
+/* The epoch changes whenever the owner of an entry does, and at no other time. */
 static void epochs(void **state)
 {
 	struct tutti_rsb_object *rsb = a_buffer(false);
@@ -181,7 +180,7 @@ static void epochs(void **state)
 	claim(rsb, 1, queue, 4, weights, entry);
 	epoch = rsb->epoch;
 	rsb_forget(rsb, 2, 0);
-	rsb_forget(rsb, 2, 0xff); /* the entries of an owner, whichever they are */
+	rsb_forget(rsb, 2, 0xff); /* all entries of an owner that has none */
 	rsb_forget(rsb, 0, ~(1u << entry[0] | 1u << entry[1] | 1u << entry[2] | 1u << entry[3]));
 	assert_true(rsb_holds(rsb, 1, 4, entry, &now));
 	assert_true(now == epoch);
@@ -205,8 +204,7 @@ static void epochs(void **state)
 	assert_int_equal(tutti_rsb_destroy(rsb), 0);
 }
 
-/* What packets of another queue may still refer to is left alone until the card has taken them, or the queue has gone.
- */
+/* Entries used by packets of another queue are kept until the card has taken these, or that queue is destroyed. */
 static void used_by_another_queue(void **state)
 {
 	struct tutti_rsb_object *rsb = a_buffer(false);
@@ -223,7 +221,7 @@ static void used_by_another_queue(void **state)
 		assert_true(rsb_holds(rsb, 1, 5, entry, &epoch));
 		claim(rsb, 2, second, 3, weights, other);
 		assert_true(rsb_holds(rsb, 1, 5, entry, &epoch));
-		claim(rsb, 3, first, 5, weights, entry); /* its own packets are in order */
+		claim(rsb, 3, first, 5, weights, entry); /* packets of the same queue are in order, so it may */
 		if (round < 2)
 			*(uint64_t *)first->read_index = *first->write_index;
 		else
@@ -235,7 +233,7 @@ static void used_by_another_queue(void **state)
 	assert_int_equal(tutti_rsb_destroy(rsb), 0);
 }
 
-/* A queue that goes leaves no user of its entries behind, and those of other queues as they were. */
+/* Destroying a queue removes it as a user of entries, and leaves the users of other queues as they were. */
 static void user_goes(void **state)
 {
 	struct tutti_rsb_object *rsb = a_buffer(false);
@@ -246,7 +244,7 @@ static void user_goes(void **state)
 	*first->write_index = *first->read_index + 1;
 	claim(rsb, 3, third, 3, weights, entry);
 	assert_int_equal(tutti_queue_destroy(third), 0);
-	third = a_user(rsb, false); /* maybe where the other one was */
+	third = a_user(rsb, false); /* perhaps at the same address as the one before */
 	*third->write_index = *third->read_index + 1;
 	assert_true(rsb_claim(rsb, 2, queue_of(second), 4, weights, entry) == 0);
 	claim(rsb, 2, second, 3, weights, entry);
@@ -267,7 +265,7 @@ static int read_table(struct tutti_device *device, unsigned rsb, struct tutti_rs
 	return read_error;
 }
 
-/* The table is the card's, or, if the card does not give it, what it was before; no memory is kept either way. */
+/* The table is read from the card. If that fails it is left as it was. No memory is leaked in either case. */
 static void tables_are_read(void **state)
 {
 	static struct tutti_rsb table;

@@ -16,8 +16,8 @@
 
 static const struct transport *const emulator = &transport_emulator;
 static struct tutti_card_config config;
-static const char *failing; /* what fails ... */
-static unsigned nth;	    /* ... when it comes for this time */
+static const char *failing; /* the function that is to fail */
+static unsigned nth;	    /* the how many-th call of it */
 static unsigned live, contexts, destroyed_contexts, kicked, injected;
 static size_t mapped, memory;
 static uint8_t *bar_start, *bar_end;
@@ -217,7 +217,7 @@ static void close_all(void)
 	assert_int_equal(mapped, 0);
 }
 
-/* Whatever fails, the error is told and nothing is kept: no address space and no card. */
+/* Whichever step fails, the error is returned, and neither address space nor a card is leaked. */
 static void steps_that_fail(void **state)
 {
 	static const struct {
@@ -240,7 +240,7 @@ static void steps_that_fail(void **state)
 	close_all();
 }
 
-/* A context is made on the card, and destroyed again if the fault to be injected is not understood. */
+/* A context is created on the card, and destroyed again if the fault to be injected is unknown. */
 static void starts(void **state)
 {
 	unsetenv("TUTTI_INJECT");
@@ -248,7 +248,7 @@ static void starts(void **state)
 	failing = "context";
 	nth = 1;
 	assert_int_equal(emulator->start(device, NULL), -EPROTO);
-	emulator->stop(device); /* of nothing */
+	emulator->stop(device); /* nothing has been started */
 	assert_int_equal(destroyed_contexts, 0);
 	setenv("TUTTI_INJECT", "bad", 1);
 	assert_int_equal(emulator->start(device, NULL), -EINVAL);
@@ -275,7 +275,7 @@ static void set(const char *name, const char *value)
 		unsetenv(name);
 }
 
-/* The options say what the card is like; variables say the rest, and must be right all the same. */
+/* Options describe the card, environment variables what the options leave open. Both are checked. */
 static void settings(void **state)
 {
 	set("TUTTI_SEED", "7");
@@ -312,7 +312,7 @@ static void settings(void **state)
 	close_all();
 }
 
-/* The window of the card lies in address space of its own, such that card memory begins at a multiple of a gigabyte. */
+/* The card's window has an address range of its own, in which card memory begins at a multiple of a gigabyte. */
 static void place_of_the_window(void **state)
 {
 	static const size_t sizes[] = {0, 64u << 20, GIB - 4096, GIB, GIB + 4096, 5 * GIB};
@@ -330,7 +330,7 @@ static void place_of_the_window(void **state)
 	}
 }
 
-/* Card memory is what both the card has and the host sees, without what is reserved. */
+/* The pool of card memory is what the host can access of it, without the reserved part. */
 static void pools(void **state)
 {
 	size_t bytes;
@@ -361,7 +361,7 @@ static void *seen_by_card(const void *address)
 	return config.host_memory(config.context, TUTTI_BUS_HOST | (uintptr_t)address, 4096);
 }
 
-/* Memory of the library's own becomes usable when it is mapped; if it does not, the card does not see it either. */
+/* Memory that the library has reserved becomes accessible when it is mapped. If that fails, the card cannot see it. */
 static void own_memory(void **state)
 {
 	uint8_t *base;
@@ -382,11 +382,11 @@ static void own_memory(void **state)
 	assert_int_equal(emulator->map(device, base + bytes - 4096, 4096, TUTTI_MEMORY_SYSTEM, MAP_WRITE), 0);
 	base[bytes - 1] = 1;
 	assert_int_equal(emulator->map(device, device->bar + WINDOW, 4096, TUTTI_MEMORY_CARD, MAP_WRITE), 0);
-	assert_null(seen_by_card(device->bar + WINDOW)); /* which is on the card's side */
+	assert_null(seen_by_card(device->bar + WINDOW)); /* the window belongs to the card */
 	close_all();
 }
 
-/* The card stores to memory of the program only where the program could. */
+/* The card may store only to memory that the program itself could store to. */
 static void memory_of_the_program(void **state)
 {
 	uint8_t *pages = __real_mmap(NULL, 6 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -420,7 +420,7 @@ static void *sleep_for_ever(void *seen)
 	return NULL;
 }
 
-/* An interrupt ends the sleep of all, and whoever has missed one does not fall asleep. */
+/* An interrupt wakes all sleeping threads. A thread that has missed one does not go to sleep. */
 static void sleepers(void **state)
 {
 	pthread_t thread[2];
@@ -428,7 +428,7 @@ static void sleepers(void **state)
 
 	open_good();
 	seen = emulator->interrupts(device);
-	emulator->sleep(device, seen, 1); /* the time has passed already */
+	emulator->sleep(device, seen, 1); /* a deadline in the past */
 	emulator->sleep(device, seen - 1, UINT64_MAX / 2);
 	for (unsigned i = 0; i < 2; i++)
 		pthread_create(&thread[i], NULL, sleep_for_ever, &seen);
@@ -456,7 +456,7 @@ static bool yes(void *context)
 	return context != NULL;
 }
 
-/* The rest is handed on to the card. */
+/* All other calls are passed on to the card. */
 static void handed_on(void **state)
 {
 	static const struct transport other;
