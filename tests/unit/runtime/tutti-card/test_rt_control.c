@@ -95,12 +95,34 @@ static void connect_user(void)
 	user = ends[1];
 }
 
+static void *window(const struct tutti_region *where)
+{
+	return (uint8_t *)card.config.bar + where->offset;
+}
+
+static const struct tutti_discovery *known(void)
+{
+	return card.config.bar;
+}
+
+/* The thread of the card writes its counters and its state for the last time before it sleeps. Wait for that, so that
+ * the tests may write there. */
+static void await_sleep(void)
+{
+	const struct tutti_status *status = window(&known()->status);
+
+	while (!__atomic_load_n(&status->asleep, __ATOMIC_ACQUIRE))
+		usleep(100);
+}
+
 static int open_process(void **state)
 {
 	const struct process_options options = {.size = 128 * MIB, .vectors = VECTORS, .workers = 1, .q35 = true};
 	int error = process_init(&card, &options);
 
 	connect_user();
+	if (!error)
+		await_sleep();
 	return error;
 }
 
@@ -129,16 +151,6 @@ static const char *answers(const char *text)
 	n = recv(user, reply, sizeof(reply) - 1, MSG_DONTWAIT);
 	reply[n > 0 ? n : 0] = 0;
 	return reply;
-}
-
-static void *window(const struct tutti_region *where)
-{
-	return (uint8_t *)card.config.bar + where->offset;
-}
-
-static const struct tutti_discovery *known(void)
-{
-	return card.config.bar;
 }
 
 static void lines(void **state)
