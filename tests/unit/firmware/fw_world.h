@@ -145,6 +145,16 @@ static void taken(struct model *q)
 
 static uint64_t full; /* when all slots were in use last */
 
+static void note_full(void)
+{
+	unsigned i = 0;
+
+	while (i < CARD_SLOTS && card_slot[i].busy)
+		i++;
+	if (i == CARD_SLOTS)
+		full = now;
+}
+
 static inline unsigned late(const struct model *q, uint64_t before)
 {
 	uint64_t i;
@@ -172,6 +182,7 @@ static inline unsigned open_before(const struct model *q, uint64_t packet)
  */
 static void pass(struct model *q, uint64_t packet)
 {
+	note_full();
 	while (q->next < packet) {
 		struct entry *e = &q->entry[q->next % ENTRIES];
 
@@ -192,6 +203,7 @@ static void evict(struct card_slot *slot)
 	struct kern *k = slot->owner;
 
 	assert_true(!slot->running && !slot->killing && slot->launched < slot->groups);
+	note_full();
 	k->evicted = true;
 	k->resume = slot->launched;
 	slot->busy = false;
@@ -215,16 +227,6 @@ static struct kern *kern_of(struct entry *e, const struct tutti_task_state *s)
 	}
 	assert_true(e->started < e->n);
 	return &e->k[e->started];
-}
-
-static void note_full(void)
-{
-	unsigned i = 0;
-
-	while (i < CARD_SLOTS && card_slot[i].busy)
-		i++;
-	if (i == CARD_SLOTS)
-		full = now;
 }
 
 static void go_on(struct card_slot *slot, const struct tutti_task_state *s, struct kern *k)
@@ -585,6 +587,7 @@ static void deliver(unsigned i)
 
 	if ((event.word[0] & 0xff) == TUTTI_EVENT_KILLED && card_slot[slot].late)
 		return; /* all completions are told before */
+	note_full();
 	pool[i] = pool[--pooled];
 	if (mover) {
 		mover->last = queue->last = ++now;
