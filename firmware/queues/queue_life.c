@@ -283,6 +283,9 @@ int queue_reset(uint32_t id_queue)
 		return -TUTTI_EINVAL;
 	if (!queue->error)
 		return -TUTTI_EBUSY;
+	/* a packet that has failed since then loses the rest of its kernels now; the queue stops again for it later */
+	if (task_failed(queue, queue->run_packet))
+		run_drop(queue);
 	queue->stale = !!queue->fetching;
 	queue->error = 0;
 	queue->state = QUEUE_RUNNING;

@@ -515,6 +515,16 @@ bool task_any(void)
 	return pending_any();
 }
 
+COLD bool task_failed(const struct queue *queue, uint64_t packet)
+{
+	unsigned i;
+
+	for (i = 0; i < fw.tasks; i++)
+		if (tasks[i].state == TASK_KILLED && tasks[i].queue == queue && tasks[i].packet == packet)
+			return true;
+	return false;
+}
+
 uint64_t task_oldest(const struct queue *queue, uint64_t none)
 {
 	unsigned i;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Directed tests of queues: a test writes packets, sees what starts and ends it when it likes. Fetches are answered at
- * once, those of kernel descriptors one at a time where @slow_kernels is set.
+ * once, those of kernel descriptors one at a time where @slow_kernels is set. Kernels that are killed end at once, unless
+ * @slow_kills is set: then the test says killed().
  */
 #ifndef TUTTI_TEST_FW_DIRECT_H
 #define TUTTI_TEST_FW_DIRECT_H
@@ -38,7 +39,7 @@ static struct { uint64_t address; bool cancelled; } signals[64];
 static unsigned signal_count, replies, acquires;
 static uint64_t items_given;                /* the number of the next work item that no CTA has got */
 static int32_t reply_value;
-static bool slow_kernels;
+static bool slow_kernels, slow_kills;
 static struct tutti_event kernel_answer[64];
 static unsigned kernel_answers;
 static uint8_t packets_fetched[64];         /* numbers of queues, in the order of their fetches */
@@ -105,6 +106,11 @@ static void take_write(const uint32_t *w, unsigned values)
 		memcpy(user(address), w + 4, values * 8);
 }
 
+static void killed(unsigned slot)
+{
+	rig_event(TUTTI_EVENT_KILLED | slot << 8, ~0u, 0);
+}
+
 static void take_one(const uint32_t *w, unsigned words)
 {
 	switch (w[0] & 0xff) {
@@ -121,7 +127,8 @@ static void take_one(const uint32_t *w, unsigned words)
 	case TUTTI_CMD_FENCE: acquires += !!(w[0] >> 16 & TUTTI_FENCE_ACQUIRE); break;
 	case TUTTI_CMD_KILL:
 		running[w[0] >> 16 & 0xff].ctas = 0;
-		rig_event(TUTTI_EVENT_KILLED | (w[0] >> 16 & 0xff) << 8, ~0u, 0);
+		if (!slow_kills)
+			killed(w[0] >> 16 & 0xff);
 		break;
 	case TUTTI_CMD_SIGNAL:
 		signals[signal_count % 64].cancelled = w[0] >> 16 & TUTTI_SIGNAL_CANCEL;
@@ -173,7 +180,7 @@ static void start(unsigned sms, unsigned slots)
 		ring[q / RING][q % RING].dispatch.header = TUTTI_PACKET_INVALID;
 	for (unsigned k = 0; k < KERNELS; k++)
 		descriptor[k] = rig_descriptor();
-	slow_kernels = false;
+	slow_kernels = slow_kills = false;
 	signal_count = replies = kernel_answers = packet_fetches = 0;
 	acquires = 0;
 	items_given = 0;

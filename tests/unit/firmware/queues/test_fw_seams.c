@@ -568,6 +568,51 @@ static void overlapped_and_dropped(void **unused)
 	}
 }
 
+static void fails(unsigned slot)
+{
+	rig_event(TUTTI_EVENT_FAULT | slot << 8 | TUTTI_CAUSE_ILLEGAL << 16, 0, 0x1234);
+	take();
+}
+
+/*
+ * A kernel of a condensed packet fails after the queue has stopped for an earlier packet, and before the reset. There are
+ * more kernels in the packet than can be accepted, so some are left to be launched: the reset lets none of them start.
+ */
+static void fails_before_reset(void **unused)
+{
+	struct tutti_dispatch_packet p = kernel_packet(0, 1);
+	union tutti_packet many = condensed(TUTTI_CONDENSED_KERNELS);
+	unsigned kernel;
+
+	(void)unused;
+	for (unsigned fault = 0; fault < 2; fault++) {
+		start(2, 2);
+		rig_rsb(0, ASID, TUTTI_RSB_SCRATCH);
+		rig_queue(0, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB | TUTTI_QUEUE_OVERLAP);
+		store(0, 0, p);
+		submit(0, &p);
+		submit(0, &many);
+		kernel = (unsigned)slot_of(0, 2);
+		fails((unsigned)slot_of(0, 1));
+		assert_int_equal(queue_at(0)->error, TUTTI_ERROR_KERNEL_TRAP);
+		assert_true(queue_at(0)->run_kernels);
+		slow_kills = true;
+		if (fault)
+			fails(kernel);
+		started[0] = 0;
+		rig_command = take_one;
+		assert_int_equal(rig_request(TUTTI_MSG_QUEUE_RESET, 0, 0, 0), 0);
+		rig_command = NULL;
+		while (slot_of(0, 2) >= 0)
+			end_all((unsigned)slot_of(0, 2));
+		assert_int_equal(started[0], fault ? 0 : TUTTI_CONDENSED_KERNELS - 2);
+		assert_int_equal(queue_at(0)->state, QUEUE_RUNNING);
+		if (fault)
+			killed(kernel);
+		assert_int_equal(queue_at(0)->error, fault ? TUTTI_ERROR_KERNEL_TRAP : 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -582,6 +627,7 @@ int main(void)
 		RIG_TEST("TSK-11 PKT-06", child_of_stopped),
 		RIG_TEST("PKT-06 SYS-58", unreadable_ring),
 		RIG_TEST("PKT-04 PKT-17 TSK-12", overlapped_and_dropped),
+		RIG_TEST("PKT-06 PKT-18", fails_before_reset),
 		RIG_TEST("RES-07 PKT-08", independent_reference),
 		RIG_TEST("TSK-11", child_without_slot),
 		RIG_TEST("TSK-11", child_after_child),
