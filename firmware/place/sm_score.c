@@ -269,18 +269,18 @@ static uint32_t cost(const struct shape *shape)
 	return mode() == TUTTI_CHOICE_COMBINED ? scoring.share[0] * sum : sum;
 }
 
-/* Work out the scores of the SMs that have room. Return: false if that has to go on in another visit */
+/* Work out the scores of the SMs that have room, of one at least. Return: false if another visit has to go on with that */
 static bool work_out(const struct lake *lake)
 {
 	uint32_t steps = place_state.choice & TUTTI_CHOICE_LARGEST ? LARGEST_STEPS : SCORE_STEPS, w, todo, i;
 
 	for (w = 0; w < fw.words && lake->top != lake->row; w++)
 		for (todo = lake->row[1].mask[w] & ~pool.known[w]; todo; todo &= todo - 1) {
-			if (!visit_goes_on(steps))
-				return false;
 			i = 32 * w + lowest_bit(todo);
 			pool.score[i] = score(&HAL_SMS[sm_order_at(i)]);
 			pool.known[w] |= todo & -todo;
+			if (!visit_goes_on(steps))
+				return false;
 		}
 	return true;
 }

@@ -17,7 +17,7 @@
 #include "tasks/work_queue.h"
 
 /* The steps (visit.h) of a round: for itself, for each candidate, and for each word of its commands. */
-#define ROUND_STEPS 120u
+#define ROUND_STEPS 180u
 #define CANDIDATE_STEPS 25u
 #define WORD_STEPS 8u
 #define CUTS_MOST 64u /* visits in a row that were cut and placed nothing, before rounds begin no more anew */
@@ -397,7 +397,7 @@ static bool round_level(unsigned level, const struct task **went)
 	bool turn;
 
 	for (; left; left = without(able, left, task)) {
-		if (unlikely(!visit_goes_on(ROUND_STEPS + left * CANDIDATE_STEPS))) {
+		if (unlikely(!visit_goes_on(0))) {
 			postpone();
 			break;
 		}
@@ -409,6 +409,8 @@ static bool round_level(unsigned level, const struct task **went)
 		placed = unlikely(rounds.on_held == task) && may_use_held(task) ? 0 : place(task, most);
 		if (unlikely(!placed) && !(place_state.detours & DETOUR_CUT) && may_use_held(task))
 			placed = place_on_held(task, most);
+		/* counted only now, so that a visit has its steps for the search, however many candidates there are */
+		visit_goes_on(ROUND_STEPS + left * CANDIDATE_STEPS);
 		if (likely(!(place_state.detours & DETOUR_CUT)))
 			had_chance(task);
 		if (placed) {

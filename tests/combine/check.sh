@@ -38,6 +38,7 @@ also=(30543                       # splits a CTA
       21000902                    # a request to suspend when four wait for their answers
       22004517 22006228 22006579 22006783 22011461 22022169 # throttle tasks of rare kinds, beside large CTAs and CGAs
       22031087 22007281 22050287  # second faults in stopped queues, beside large CTAs and CGAs
+      24003363                    # the same, of a throttle task with a mask
       22010297                    # small CTAs on the SM that is held for a large one
       23000450)                   # a task in throttle mode while the card is suspended
 exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 22000001 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \

@@ -2,7 +2,7 @@
 /*
  * Issue rounds that a visit has no time for: which tasks come first in the next visits, and what happens when visit
  * after visit is over before the last task had its chance. The card is full of CTAs of job 0, which has no others; each
- * visit begins with the end of one of these, and has steps for one attempt to place a CTA.
+ * visit begins with the end of one of these, and has time for one attempt to place a CTA.
  */
 #include "fw_tasks.h"
 
@@ -13,8 +13,8 @@
 #define FILLER 0u   /* job */
 #define FILLER_QUEUE (QUEUES - 1)
 
-/* Steps for an attempt where a level has @n candidates, and not for a second one. */
-#define ATTEMPT(n) (121u + 25u * (n))
+/* A visit that has any steps left makes an attempt, which takes more than this. */
+#define ATTEMPT 1u
 
 static unsigned slot_of(unsigned n)
 {
@@ -43,10 +43,10 @@ static void shorten(uint32_t steps)
 	counters.events--;
 }
 
-/* A CTA of the filler ends on @sm, in a visit for one attempt among @n candidates of a level. */
-static void room_on(unsigned sm, unsigned n)
+/* A CTA of the filler ends on @sm, in a visit for one attempt. */
+static void room_on(unsigned sm)
 {
-	shorten(ATTEMPT(n));
+	shorten(ATTEMPT);
 	end_on(slot_of(FILLER), sm);
 }
 
@@ -54,14 +54,14 @@ static void room_on(unsigned sm, unsigned n)
  * As many visits as @want has letters, and in each there is room for one CTA more on @sm. The letter says which job
  * takes what there is, 'a' for job 1 and so on; '-': none.
  */
-static void goes(unsigned sm, unsigned n, const char *want)
+static void goes(unsigned sm, const char *want)
 {
 	char got[64] = "";
 
 	for (unsigned i = 0; want[i]; i++) {
 		unsigned before = launches;
 
-		room_on(sm, n);
+		room_on(sm);
 		got[i] = launches > before ? (char)('a' + launched[before] - 1) : '-';
 		for (; before < launches; before++)
 			assert_int_equal(launched[before], launched[launches - 1]);
@@ -81,7 +81,7 @@ static void equals(void **unused)
 	full_card(1, 0);
 	for (unsigned q = 0; q < 3; q++)
 		endless(q, 0, 0);
-	goes(0, 3, "abcabac");
+	goes(0, "abcabac");
 }
 
 /* Of one queue only the oldest may issue. What is behind it keeps neither it nor other queues from their turns. */
@@ -92,7 +92,7 @@ static void oldest_of_its_queue(void **unused)
 	endless(0, 0, 0);
 	endless(0, 0, 0);
 	endless(1, 0, 0);
-	goes(0, 3, "acacacac");
+	goes(0, "acacacac");
 }
 
 /* Where quotas decide, tasks take the same turns as in one long visit. */
@@ -103,7 +103,7 @@ static void turns_of_quotas(void **unused)
 	endless(0, 2, 0);
 	endless(1, 1, 0);
 	endless(2, 0, 0);
-	goes(0, 3, "aabcaabc");
+	goes(0, "aabcaabc");
 }
 
 /* A task that finds no room has had its chance as well: it may only run on SM 0, which stays full. */
@@ -114,7 +114,23 @@ static void chance_in_vain(void **unused)
 	endless(0, 0, 1);
 	endless(1, 0, 0);
 	endless(2, 0, 0);
-	goes(1, 3, "-bc-b-c");
+	goes(1, "-bc-b-c");
+}
+
+/* What a round takes is counted as well: 900 steps are not enough for five tasks of which the first four find no room. */
+static void many_in_vain(void **unused)
+{
+	(void)unused;
+	full_card(2, 0);
+	for (unsigned q = 0; q < 4; q++)
+		endless(q, 0, 1);
+	endless(4, 0, 0);
+	shorten(900);
+	end_on(slot_of(FILLER), 1);
+	assert_int_equal(launches, 0);
+	end_on(slot_of(FILLER), 1);
+	assert_true(launches > 0);
+	assert_int_equal(launched[0], 5);
 }
 
 /* A task that comes first finds room for two CTAs. If lots are drawn each CTA is a turn of its own. */
@@ -125,10 +141,10 @@ static void lots_or_not(void **unused)
 		full_card(1, fair);
 		endless(0, 0, 0);
 		endless(1, 0, 0);
-		shorten(1);
+		shorten(0);
 		end_on(slot_of(FILLER), 0);
 		assert_int_equal(launches, 0);
-		room_on(0, 2);
+		room_on(0);
 		assert_int_equal(launches, fair ? 1 : 2);
 		assert_int_equal(launched[0], 1);
 	}
@@ -155,7 +171,7 @@ static void in_vain(unsigned n, unsigned first, unsigned last)
 	unsigned before = launches;
 
 	for (unsigned i = 0; i < n; i++)
-		room_on(first + i % (last - first + 1), 1);
+		room_on(first + i % (last - first + 1));
 	assert_int_equal(launches, before);
 }
 
@@ -168,10 +184,10 @@ static void last_has_its_chance(void **unused)
 	(void)unused;
 	high_and_low(1000, 0);
 	in_vain(CUTS, 1, SMS - 1);
-	room_on(1, 1);
+	room_on(1);
 	assert_int_equal(job[2].issued, LATE);
 	in_vain(CUTS - 1, 1, SMS - 1); /* the visit before these was cut as well */
-	room_on(1, 1);
+	room_on(1);
 	assert_int_equal(job[2].issued, 2 * LATE);
 	assert_int_equal(job[1].issued, 0);
 }
@@ -182,7 +198,7 @@ static void few_are_left(void **unused)
 	(void)unused;
 	high_and_low(3, 0);
 	in_vain(CUTS, 1, SMS - 1);
-	room_on(1, 1);
+	room_on(1);
 	assert_int_equal(job[2].issued, 3);
 }
 
@@ -192,9 +208,9 @@ static void first_again(void **unused)
 	(void)unused;
 	high_and_low(1000, 0);
 	in_vain(CUTS, 1, SMS - 1);
-	room_on(1, 1);
+	room_on(1);
 	assert_int_equal(job[2].issued, LATE);
-	room_on(0, 1);
+	room_on(0);
 	assert_int_equal(job[1].issued, 1);
 	assert_int_equal(job[2].issued, LATE);
 }
@@ -208,7 +224,7 @@ static void long_visit_between(void **unused)
 	end_on(slot_of(FILLER), 2);
 	in_vain(SM_CTAS, 1, 1);
 	in_vain(CUTS - SM_CTAS, 2, SMS - 1);
-	room_on(2, 1);
+	room_on(2);
 	assert_int_equal(job[2].issued, SM_CTAS);
 }
 
@@ -219,6 +235,7 @@ int main(void)
 		RIG_TEST("RES-02 REL-11", oldest_of_its_queue),
 		RIG_TEST("TSK-09 REL-11", turns_of_quotas),
 		RIG_TEST("RES-01 REL-11", chance_in_vain),
+		RIG_TEST("RES-01 REL-11", many_in_vain),
 		RIG_TEST("RES-04 REL-11", lots_or_not),
 		RIG_TEST("RES-01 REL-11", last_has_its_chance),
 		RIG_TEST("RES-01 REL-11", few_are_left),
