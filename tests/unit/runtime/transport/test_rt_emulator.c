@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* link: -Wl,--wrap=card_plugin,--wrap=boot_check_card,--wrap=boot_card,--wrap=channel_request,--wrap=channel_ask */
 /* link: -Wl,--wrap=mmap,--wrap=munmap,--wrap=mprotect,--wrap=calloc */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /*
  * The emulator transport around a card that the test plays: steps that fail, settings, memory, threads that sleep
  * (SYS-06, SYS-40, SYS-42, REL-02).
  */
+#include <fcntl.h>
+
+#include "lock_check.h"
 #include "rt_rig.h"
 #include "transport/bare/bare.h"
 #include "transport/bare/boot.h"
@@ -67,12 +71,19 @@ void *__wrap_calloc(size_t n, size_t bytes)
 	return fails("calloc") ? NULL : __real_calloc(n, bytes);
 }
 
+/* A line that begins with "x" is wrong, and the lines behind it are not read; "y" is wrong only where the file ends. */
 static int config_read(struct tutti_card_config *config, FILE *file)
 {
-	int first = fgetc(file);
+	bool wrong = false;
+	char line[512];
 
 	config->memory_bytes = memory;
-	return first == 'x' ? -EINVAL : 0;
+	while (fgets(line, sizeof(line), file)) {
+		if (*line == 'x')
+			return -EINVAL;
+		wrong |= *line == 'y';
+	}
+	return wrong ? -EINVAL : 0;
 }
 
 static size_t bar_bytes(const struct tutti_card_config *config)
@@ -170,6 +181,7 @@ int __wrap_channel_request(struct tutti_device *device, struct tutti_message *me
 	if (fails("context"))
 		return -EPROTO;
 	contexts += message->type == TUTTI_MSG_CONTEXT_CREATE;
+	assert_int_equal(message->context.asid, 1); /* the only number that each card has */
 	return 0;
 }
 
@@ -300,6 +312,9 @@ static void settings(void **state)
 		assert_null(device->private);
 		set(names[i], NULL);
 	}
+	open_good(); /* nothing is set: the card decides */
+	assert_true(!config.seed && !config.workers && !config.count && config.mode != TUTTI_CARD_DETERMINISTIC);
+	close_all();
 	set("TUTTI_TOPOLOGY", "");
 	open_good();
 	close_all();
@@ -310,6 +325,80 @@ static void settings(void **state)
 	assert_int_equal(config.memory_bytes, memory);
 	set("TUTTI_TOPOLOGY", NULL);
 	close_all();
+}
+
+/* A variable that switches something is 0 or 1, and there are at most 1024 workers. */
+static void limits_of_settings(void **state)
+{
+	static const struct {
+		const char *name, *most, *beyond;
+	} rows[] = {{"TUTTI_COUNT", "1", "2"}, {"TUTTI_DETERMINISTIC", "1", "2"}, {"TUTTI_WORKERS", "1024", "1025"}};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		set(rows[i].name, rows[i].beyond);
+		assert_int_equal(open_with((struct tutti_device_options){0}), -EINVAL);
+		set(rows[i].name, rows[i].most);
+		open_good();
+		assert_int_equal(config.count, i == 0);
+		assert_int_equal(device->deterministic, i == 1);
+		assert_int_equal(config.workers, i == 2 ? 1024 : 0);
+		close_all();
+		set(rows[i].name, NULL);
+	}
+}
+
+static char heard[512];
+
+static void hear(const char *line)
+{
+	snprintf(heard, sizeof(heard), "%s", line);
+}
+
+static unsigned open_files(void)
+{
+	unsigned n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* A description of a card that is wrong is quoted, with the number of the line, and the file is closed. */
+static void wrong_topologies(void **state)
+{
+	static const struct {
+		const char *text, *said;
+	} rows[] = {{"x first\nb\n", "line 1: \"x first\""},
+		    {"a\r\n\nx\r\nb\n", "line 3: \"x\""},
+		    {"a\nx", "up to line 2: \"x\""},
+		    {"y\nlast\n", "up to line 2: \"last\""},
+		    {"", NULL}};
+	char path[] = "/tmp/tutti-topology-XXXXXX";
+	unsigned files = open_files();
+	int file = mkstemp(path);
+
+	close(file);
+	tutti_message_handler(hear);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		FILE *out = fopen(path, "w");
+
+		fputs(rows[i].text, out);
+		fclose(out);
+		*heard = 0;
+		assert_int_equal(open_with((struct tutti_device_options){.topology = path}),
+				 rows[i].said ? -EINVAL : 0);
+		if (rows[i].said)
+			assert_non_null(strstr(heard, rows[i].said));
+		else
+			close_all();
+		assert_int_equal(!*heard, !rows[i].said);
+		assert_int_equal(open_files(), files);
+	}
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(open_with((struct tutti_device_options){.topology = path}), -ENOENT);
+	assert_non_null(strstr(heard, path));
+	assert_non_null(strstr(heard, strerror(ENOENT)));
+	tutti_message_handler(NULL);
 }
 
 /* The card's window has an address range of its own, in which card memory begins at a multiple of a gigabyte. */
@@ -395,6 +484,7 @@ static void memory_of_the_program(void **state)
 		int error;
 	} rows[] = {{0, 2, 0},	     {1, 2, -EFAULT}, {2, 1, -EFAULT}, {3, 1, -EFAULT},
 		    {3, 2, -EFAULT}, {5, 1, -EFAULT}, {4, 1, 0}};
+	unsigned files = open_files();
 
 	assert_int_equal(__real_mprotect(pages + 2 * 4096, 4096, PROT_READ), 0);
 	assert_int_equal(__real_mprotect(pages + 3 * 4096, 4096, PROT_WRITE), 0);
@@ -410,6 +500,7 @@ static void memory_of_the_program(void **state)
 		if (!error)
 			assert_int_equal(emulator->unmap(device, first, 4096 * rows[i].pages), 0);
 	}
+	assert_int_equal(open_files(), files);
 	close_all();
 	__real_munmap(pages, 5 * 4096);
 }
@@ -490,9 +581,17 @@ static void handed_on(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {E(steps_that_fail),	    E(starts),	 E(settings),
-						  E(place_of_the_window),   E(pools),	 E(own_memory),
-						  E(memory_of_the_program), E(sleepers), E(handed_on)};
+	static const struct CMUnitTest tests[] = {E(steps_that_fail),
+						  E(starts),
+						  E(settings),
+						  E(limits_of_settings),
+						  E(wrong_topologies),
+						  E(place_of_the_window),
+						  E(pools),
+						  E(own_memory),
+						  E(memory_of_the_program),
+						  E(sleepers),
+						  E(handed_on)};
 
 	return cmocka_run_group_tests_name("SYS-06, SYS-40, SYS-42, REL-02 the emulator transport", tests, NULL, NULL);
 }
