@@ -110,7 +110,14 @@ static void answers_too_late(void)
 	}
 }
 
-/* A request is given up after ten seconds, and its late reply is nobody's. */
+static unsigned heard;
+
+static void hear_no_answer(const char *line)
+{
+	heard += !strncmp(line, "no answer to ", 13);
+}
+
+/* A request is given up after ten seconds, which is said, and its late reply is nobody's. */
 static void no_reply(void **state)
 {
 	uint64_t begun = now;
@@ -118,9 +125,13 @@ static void no_reply(void **state)
 	runs();
 	on_kick = NULL;
 	on_sleep = in_silence;
+	heard = 0;
+	tutti_message_handler(hear_no_answer);
 	assert_int_equal(channel_ask(device, TUTTI_MSG_PING, 1, 0, 0, NULL), -ETIMEDOUT);
+	tutti_message_handler(NULL);
 	assert_in_range(now - begun, 10 * SECOND, 10 * SECOND + SECOND / 10);
 	assert_null(bare.channel.pending);
+	assert_int_equal(heard, 1);
 	send_reply(got[0].id, 0, 1);
 	assert_true(channel_poll(device));
 	taken = 0;
@@ -226,6 +237,63 @@ static void stopped_process(void **state)
 	assert_false(device->dead);
 }
 
+static void answers_second_first(void)
+{
+	if (!take_all())
+		return;
+	send_reply(got[1].id, 0, 2);
+	send_reply(got[0].id, 0, 1);
+}
+
+static void answers_both(void)
+{
+	if (!take_all())
+		return;
+	send_reply(got[0].id, 0, 1);
+	send_reply(got[1].id, 0, 2);
+}
+
+/* What is asked meanwhile, by another thread, say, takes no reply away, whichever comes first. */
+static bool first_comes_first;
+
+static void asks_more(void)
+{
+	uint64_t value;
+
+	take_all();
+	on_kick = NULL;
+	on_sleep = first_comes_first ? answers_both : answers_second_first;
+	assert_int_equal(channel_ask(device, TUTTI_MSG_PING, 2, 0, 0, &value), 0);
+	assert_int_equal(value, 2);
+}
+
+static void two_at_a_time(void **state)
+{
+	uint64_t value;
+
+	for (unsigned i = 0; i < 2; i++) {
+		runs();
+		on_kick = asks_more;
+		first_comes_first = i;
+		assert_int_equal(channel_ask(device, TUTTI_MSG_PING, 1, 0, 0, &value), 0);
+		assert_int_equal(value, 1);
+		assert_null(bare.channel.pending);
+	}
+}
+
+/* A program goes on where the one before it has left the rings. */
+static void used_before(void **state)
+{
+	runs();
+	channel_fini(device);
+	control->host_ring_tail = status->host_ring_head = 5;
+	control->card_ring_head = status->card_ring_tail = 7;
+	channel_init(device);
+	assert_int_equal(channel_ask(device, TUTTI_MSG_PING, 1, 0, 0, NULL), 0);
+	assert_int_equal(control->host_ring_tail, 6);
+	assert_int_equal(control->card_ring_head, 8);
+}
+
 /* ---- the requests of bare.h ---- */
 
 static void check_queue_request(uint32_t vectors, unsigned id, unsigned vector)
@@ -274,20 +342,173 @@ static void bare_requests(void **state)
 	for (unsigned in_memory = 0; in_memory < 2; in_memory++) {
 		taken = 0;
 		assert_int_equal(bare_rsb_create(device, 4, in_memory), 0);
+		assert_int_equal(got[0].type, TUTTI_MSG_RSB_CREATE);
 		assert_int_equal(got[0].rsb.rsb, 4);
+		assert_int_equal(got[0].rsb.asid, 1);
 		assert_int_equal(got[0].rsb.placement, in_memory ? TUTTI_RSB_MEMORY : TUTTI_RSB_SCRATCH);
 		assert_int_equal(got[0].rsb.offset, in_memory ? 4 * sizeof(struct tutti_rsb) : 0);
 	}
-	taken = 0;
-	assert_int_equal(bare_rsb_read(device, 2, (struct tutti_rsb *)(card + WINDOW + 4096)), 0);
-	assert_int_equal(got[0].arg[1], 4096);
 	assert_int_equal(bare_policy_get(device, TUTTI_POLICY_CLASS, 3, &value), 0);
 	assert_int_equal(value, 100 + TUTTI_POLICY_CLASS);
-	assert_int_equal(got[1].arg[1], 3);
-	assert_int_equal(got[1].arg[2], 1);
 	on_kick = refuses;
 	assert_int_equal(bare_policy_get(device, TUTTI_POLICY_CLASS, 3, &value), -EBUSY);
 	assert_int_equal(value, 100 + TUTTI_POLICY_CLASS);
+}
+
+/* The request that was sent last, and nothing but this. */
+static void assert_sent(unsigned type, uint64_t arg0, uint64_t arg1, uint64_t arg2)
+{
+	assert_int_equal(taken, 1);
+	assert_int_equal(got[0].type, type);
+	assert_int_equal(got[0].arg[0], arg0);
+	assert_int_equal(got[0].arg[1], arg1);
+	assert_int_equal(got[0].arg[2], arg2);
+	taken = 0;
+}
+
+/* Arguments that a request does not have are 0, so that later firmware may give them a meaning. */
+static void simple_requests(void **state)
+{
+	uint32_t value;
+
+	runs();
+	bare.context.asid = 1;
+	assert_int_equal(bare_queue_destroy(device, 5), 0);
+	assert_sent(TUTTI_MSG_QUEUE_DESTROY, 5, 0, 0);
+	assert_int_equal(bare_queue_reset(device, 6), 0);
+	assert_sent(TUTTI_MSG_QUEUE_RESET, 6, 0, 0);
+	assert_int_equal(bare_task_cancel(device, 7, 1ull << 40), 0);
+	assert_sent(TUTTI_MSG_TASK_CANCEL, 7, 1ull << 40, 0);
+	assert_int_equal(bare_rsb_destroy(device, 4), 0);
+	assert_sent(TUTTI_MSG_RSB_DESTROY, 4, 0, 0);
+	assert_int_equal(bare_rsb_invalidate(device, 3, 0xf0), 0);
+	assert_sent(TUTTI_MSG_RSB_INVALIDATE, 3, 0xf0, 0);
+	assert_int_equal(bare_rsb_read(device, 2, (struct tutti_rsb *)(card + WINDOW + 4096)), 0);
+	assert_sent(TUTTI_MSG_RSB_READ, 2, 4096, 0);
+	assert_int_equal(bare_code_invalidate(device, (void *)0x123000, 0x4000), 0);
+	assert_sent(TUTTI_MSG_CODE_INVALIDATE, 1, 0x123000, 0x4000);
+	assert_int_equal(bare_counters(device), 0);
+	assert_sent(TUTTI_MSG_COUNTERS, 0, 0, 0);
+	for (unsigned enable = 0; enable < 2; enable++) {
+		assert_int_equal(bare_sm_enable(device, 2, 5, enable), 0);
+		assert_sent(TUTTI_MSG_SM_ENABLE, 2, 5, enable);
+	}
+	assert_int_equal(bare_policy_set(device, TUTTI_POLICY_CLASS, 99), 0);
+	assert_sent(TUTTI_MSG_POLICY, TUTTI_POLICY_CLASS, 99, 0);
+	assert_int_equal(bare_policy_get(device, TUTTI_POLICY_CLASS, 3, &value), 0);
+	assert_sent(TUTTI_MSG_POLICY, TUTTI_POLICY_CLASS, 3, 1);
+}
+
+/* How often a launch fits is three numbers, in CGAs, CTAs and SMs; without an answer there are none. */
+static void occupancy(void **state)
+{
+	const struct tutti_msg_occupancy needs = {.waves = 3, .scalar_blocks = 4, .shared_blocks = 5, .mode = 1};
+	struct transport_fit fit = {.cgas = 77};
+
+	runs();
+	assert_int_equal(bare_occupancy(device, &needs, &fit), 0);
+	assert_int_equal(got[0].type, TUTTI_MSG_OCCUPANCY);
+	assert_memory_equal(&got[0].occupancy, &needs, sizeof(needs));
+	assert_int_equal(fit.cgas, (uint32_t)(100 + got[0].arg[0]));
+	assert_int_equal(fit.ctas, 11);
+	assert_int_equal(fit.sms, 12);
+	on_kick = refuses;
+	fit = (struct transport_fit){.cgas = 77, .ctas = 78, .sms = 79};
+	assert_int_equal(bare_occupancy(device, &needs, &fit), -EBUSY);
+	assert_true(fit.cgas == 77 && fit.ctas == 78 && fit.sms == 79);
+}
+
+/* ---- the address space of the program ---- */
+
+#define PAGE 4096ull
+
+/* The card is told of the address space, and of changes as long as it knows it. */
+static void address_space(void **state)
+{
+	struct context *context = &bare.context;
+	void *address = (void *)(8 * PAGE);
+
+	runs();
+	assert_int_equal(context_init(context, 1), 0);
+	assert_int_equal(context_map(context, address, TUTTI_BUS_HOST | 8 * PAGE, PAGE, MAP_READ), 0);
+	assert_int_equal(context_unmap(device, context, address, PAGE), 0);
+	on_kick = refuses;
+	assert_int_equal(context_create(device, context, (void *)0x5000), -EBUSY);
+	taken = 0;
+	context_destroy(device, context); /* the card has none */
+	assert_int_equal(taken, 0);
+	on_kick = answers;
+	assert_int_equal(context_create(device, context, (void *)0x5000), 0);
+	assert_int_equal(got[0].type, TUTTI_MSG_CONTEXT_CREATE);
+	assert_int_equal(got[0].context.asid, 1);
+	assert_int_equal(got[0].context.root, pagetable_root(&context->pagetable));
+	assert_int_equal(got[0].context.print_ring, 0x5000);
+	taken = 0;
+	assert_int_equal(context_map(context, address, TUTTI_BUS_HOST | 8 * PAGE, PAGE, MAP_READ), 0);
+	assert_int_equal(taken, 0);
+	assert_int_equal(context_unmap(device, context, address, 0), -EINVAL);
+	assert_int_equal(taken, 0);
+	assert_int_equal(context_unmap(device, context, address, PAGE), 0);
+	assert_sent(TUTTI_MSG_TLB_INVALIDATE, 1, 8 * PAGE, PAGE);
+	context_destroy(device, context);
+	assert_sent(TUTTI_MSG_CONTEXT_DESTROY, 1, 0, 0);
+	context_destroy(device, context);
+	assert_int_equal(taken, 0);
+	context_fini(context);
+}
+
+/* What is mapped may be read, and written or executed only where that is asked for. */
+static void access_rights(void **state)
+{
+	struct context *context = &bare.context;
+
+	assert_int_equal(context_init(context, 1), 0);
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned access = MAP_READ | (i & 1 ? MAP_WRITE : 0) | (i & 2 ? MAP_EXECUTE : 0);
+		uint64_t pte;
+
+		assert_int_equal(context_map(context, (void *)((8 + i) * PAGE), PAGE, PAGE, access), 0);
+		pte = pagetable_walk(&context->pagetable, (8 + i) * PAGE, NULL);
+		assert_true(pte & TUTTI_PTE_R);
+		assert_int_equal(!!(pte & TUTTI_PTE_W), i & 1);
+		assert_int_equal(!!(pte & TUTTI_PTE_X), i >> 1);
+	}
+	context_fini(context);
+}
+
+static void *seen(uint64_t address, uint64_t bytes)
+{
+	return context_host_memory(&bare.context, TUTTI_BUS_HOST | address, bytes);
+}
+
+/* Of the program's memory the card reaches what is mapped, and the page tables, and nothing next to them. */
+static void reach_of_the_card(void **state)
+{
+	static uint8_t area[12 * PAGE] __attribute__((aligned(4096)));
+	const uint64_t tables = (uintptr_t)area, behind = tables + 8 * PAGE, large = 6ull << 20;
+	struct context *context = &bare.context;
+
+	context_init_at(context, 1, area, tables, 8 * PAGE);
+	assert_int_equal(context_map(context, area + 8 * PAGE, TUTTI_BUS_HOST | behind, 2 * PAGE, MAP_READ), 0);
+	assert_int_equal(context_map(context, area + 10 * PAGE, 0, PAGE, MAP_READ), 0); /* card memory */
+	assert_int_equal(context_map(context, (void *)large, TUTTI_BUS_HOST | large, 2ull << 20, MAP_READ), 0);
+	assert_ptr_equal(seen(tables, 8 * PAGE), area);
+	assert_ptr_equal(seen(tables + 8 * PAGE - 1, 1), area + 8 * PAGE - 1);
+	assert_null(seen(tables, 8 * PAGE + 1));
+	assert_null(seen(tables - 1, 2));
+	assert_ptr_equal(seen(behind, 2 * PAGE), area + 8 * PAGE);
+	assert_ptr_equal(seen(behind + 2 * PAGE - 1, 1), area + 10 * PAGE - 1);
+	assert_null(seen(behind, 2 * PAGE + 1));
+	assert_null(seen(behind + 2 * PAGE, 1));
+	assert_null(seen(behind + TUTTI_VA_END, PAGE));
+	assert_null(seen(behind, -behind));
+	assert_null(seen(behind, -1ull));
+	assert_ptr_equal(seen(large, 2ull << 20), (void *)large);
+	assert_ptr_equal(seen(large + PAGE, (2ull << 20) - PAGE), (void *)(large + PAGE));
+	assert_null(seen(large, (2ull << 20) + 1));
+	assert_null(seen(large - 1, 2));
+	context_fini(context);
+	assert_int_equal(area[0] & TUTTI_PTE_V, TUTTI_PTE_V); /* they are not the library's own */
 }
 
 int main(void)
@@ -297,10 +518,17 @@ int main(void)
 	    CARD_TEST("SYS-08: replies to others, and errors", other_replies),
 	    CARD_TEST("SYS-08: no reply", no_reply),
 	    CARD_TEST("SYS-08: a full ring", full_ring),
+	    CARD_TEST("SYS-08: two requests at a time", two_at_a_time),
+	    CARD_TEST("SYS-08: rings that were used before", used_before),
 	    CARD_TEST("SYS-08: a card that dies", dead_card),
 	    CARD_TEST("SYS-08: a firmware that hangs", heartbeat),
 	    CARD_TEST("SYS-08: a process that was stopped", stopped_process),
 	    CARD_TEST("SYS-08: what the requests say", bare_requests),
+	    CARD_TEST("SYS-08: what simple requests say", simple_requests),
+	    CARD_TEST("SYS-08: how often a launch fits", occupancy),
+	    CARD_TEST("SYS-06: what the card is told of an address space", address_space),
+	    CARD_TEST("SYS-06: rights to memory that is mapped", access_rights),
+	    CARD_TEST("SYS-06: what the card reaches of the program", reach_of_the_card),
 	};
 
 	return cmocka_run_group_tests_name("SYS-08 the kernel channel without a driver", tests, NULL, NULL);
