@@ -102,6 +102,47 @@ static void refuses(void **state)
 	pagetable_fini(&pt);
 }
 
+/* The last page of the address space is like any other, and the first one behind it is none. */
+static void last_page(void **state)
+{
+	const uint64_t last = TUTTI_VA_END - PAGE;
+	struct pagetable pt;
+	uint64_t flags;
+
+	pagetable_init(&pt, 8);
+	assert_int_equal(pagetable_map(&pt, last, 0x5000, PAGE, TUTTI_PTE_R), 0);
+	assert_int_equal(translate(&pt, last, &flags), 0x5000);
+	assert_int_equal(pagetable_unmap(&pt, last, 2 * PAGE), -EINVAL);
+	assert_int_equal(pagetable_unmap(&pt, TUTTI_VA_END, PAGE), -EINVAL);
+	assert_int_equal(pagetable_unmap(&pt, last, 0), -EINVAL);
+	assert_int_equal(pagetable_unmap(&pt, last, 1), -EINVAL);
+	assert_int_equal(pagetable_unmap(&pt, last - 1, PAGE), -EINVAL);
+	assert_int_equal(translate(&pt, last, &flags), 0x5000);
+	assert_int_equal(pagetable_map(&pt, TUTTI_VA_END, 0, PAGE, TUTTI_PTE_R), -EINVAL);
+	assert_int_equal(pagetable_unmap(&pt, last, PAGE), 0);
+	assert_int_equal(translate(&pt, last, &flags), ~0ull);
+	pagetable_fini(&pt);
+}
+
+/* Something that is mapped is found behind a hole of any size, at its first page as at its last. */
+static void found_behind_holes(void **state)
+{
+	static const uint64_t at[] = {M2, G1, 512 * G1, 3 * M2 + PAGE, 5 * G1 + M2};
+	struct pagetable pt;
+
+	for (unsigned i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		pagetable_init(&pt, 16);
+		assert_int_equal(pagetable_map(&pt, at[i], 0, 2 * PAGE, TUTTI_PTE_R), 0);
+		assert_int_equal(pagetable_map(&pt, at[i] - PAGE, 0, 2 * PAGE, TUTTI_PTE_R), -EEXIST);
+		assert_int_equal(pagetable_map(&pt, at[i] + PAGE, 0, 2 * PAGE, TUTTI_PTE_R), -EEXIST);
+		assert_int_equal(pagetable_map(&pt, 0, 0, at[i] + PAGE, TUTTI_PTE_R), -EEXIST);
+		assert_int_equal(pagetable_unmap(&pt, at[i] - PAGE, 2 * PAGE), 0); /* of which one was mapped */
+		assert_int_equal(pagetable_map(&pt, at[i] - PAGE, 0, 2 * PAGE, TUTTI_PTE_R), 0);
+		assert_int_equal(pagetable_map(&pt, at[i] + PAGE, 0, PAGE, TUTTI_PTE_R), -EEXIST);
+		pagetable_fini(&pt);
+	}
+}
+
 static void random_pages(void **state)
 {
 	enum { PAGES = 2048 };
@@ -190,6 +231,8 @@ int main(void)
 	    cmocka_unit_test(maps_with_large_leaves),
 	    cmocka_unit_test(unmap_splits),
 	    cmocka_unit_test(refuses),
+	    cmocka_unit_test(last_page),
+	    cmocka_unit_test(found_behind_holes),
 	    cmocka_unit_test(random_pages),
 	    cmocka_unit_test(splits_into_one_table),
 	    cmocka_unit_test(no_more_tables),
