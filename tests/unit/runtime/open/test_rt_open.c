@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link: -Wl,--allow-multiple-definition */
+/* link: -Wl,--allow-multiple-definition,--wrap=pthread_create,--wrap=pthread_join */
 /*
  * Opening and closing a card of which each step may fail: what has been done is undone in the opposite order, and what
  * kernels print until their queues have gone is printed (SYS-40, SYS-42, REL-02).
@@ -237,6 +237,96 @@ static void prints_of_the_end(void **state)
 		assert_int_equal(tutti_queue_destroy(queue[i]), -EINVAL);
 }
 
+static unsigned heard;
+
+static void hear(const char *line)
+{
+	heard += strstr(line, "no card found") != NULL;
+}
+
+/* Without options the first card is opened. That there is none but the emulated one is said, and said once. */
+static void without_options(void **state)
+{
+	tutti_message_handler(hear);
+	heard = 0;
+	drm_present = xrt_present = true;
+	memset(steps, 0, sizeof(steps));
+	assert_int_equal(tutti_device_open(NULL, &device), 0);
+	assert_string_equal(tutti_device_transport(device), "drm");
+	assert_int_equal(tutti_device_close(device), 0);
+	drm_present = xrt_present = false;
+	setenv("TUTTI_SEED", "teapot", 1); /* which the emulated card refuses */
+	setenv("TUTTI_DEVICE", "emulator", 1);
+	assert_int_equal(open_named(NULL), -EINVAL);
+	unsetenv("TUTTI_DEVICE");
+	assert_int_equal(heard, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(open_named(NULL), -EINVAL);
+		assert_int_equal(heard, 1);
+	}
+	unsetenv("TUTTI_SEED");
+	tutti_message_handler(NULL);
+}
+
+static int threads; /* that were started and not waited for */
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *context);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *context);
+int __real_pthread_join(pthread_t thread, void **result);
+int __wrap_pthread_join(pthread_t thread, void **result);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *context)
+{
+	threads++;
+	return __real_pthread_create(thread, attributes, run, context);
+}
+
+int __wrap_pthread_join(pthread_t thread, void **result)
+{
+	threads--;
+	return __real_pthread_join(thread, result);
+}
+
+static void ignore_error(struct tutti_device *of, int error, void *context)
+{
+}
+
+static void ignore_print(void *context, const char *text, size_t bytes)
+{
+}
+
+/* So many that the memory of the first ones is used again, with everything that a device has. */
+#define DEVICES (HANDLES_KEPT + 8)
+
+/* A device that was closed, or could not be opened, leaves nothing behind: no thread, and no memory of any unit. */
+static void nothing_is_left(void **state)
+{
+	assert_int_equal(threads, 0);
+	for (unsigned i = 0; i < DEVICES; i++) {
+		uint32_t from = 1, to = 0;
+		struct tutti_queue *queue;
+
+		assert_int_equal(open_named("xrt"), 0);
+		assert_int_equal(tutti_device_error_handler(device, ignore_error, NULL), 0);
+		assert_int_equal(tutti_device_print_handler(device, ignore_print, NULL), 0);
+		assert_int_equal(tutti_queue_create(device, NULL, &queue), 0);
+		assert_int_equal(tutti_device_copy(device, &to, &from, sizeof(to), NULL, 0, NULL), 0);
+		assert_int_equal(threads, 1);
+		assert_int_equal(tutti_device_close(device), 0);
+		assert_int_equal(threads, 0);
+	}
+	setenv("TUTTI_TRACE", "/nowhere/at/all", 1);
+	tutti_message_handler(hear);
+	for (unsigned i = 0; i < DEVICES; i++)
+		assert_true(open_named("xrt") < 0);
+	tutti_message_handler(NULL);
+	unsetenv("TUTTI_TRACE");
+	for (unsigned i = 0; i < DEVICES; i++) { /* of which nothing is known any more */
+		assert_int_equal(open_named("drm"), 0);
+		assert_int_equal(tutti_device_close(device), 0);
+	}
+}
+
 static int close_error;
 
 static void on_print_close(void *context, const char *text, size_t bytes)
@@ -267,8 +357,10 @@ static void closed_from_within(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(steps_that_fail), cmocka_unit_test(names), cmocka_unit_test(first_that_is_present),
-	    cmocka_unit_test(prints_of_the_end), cmocka_unit_test(closed_from_within)};
+	    cmocka_unit_test(steps_that_fail),	     cmocka_unit_test(names),
+	    cmocka_unit_test(first_that_is_present), cmocka_unit_test(without_options),
+	    cmocka_unit_test(prints_of_the_end),     cmocka_unit_test(closed_from_within),
+	    cmocka_unit_test(nothing_is_left)};
 
 	unsetenv("TUTTI_DEVICE");
 	unsetenv("TUTTI_TRACE");
