@@ -118,9 +118,140 @@ static void told(void **state)
 	assert_int_equal(tutti_memory_pool(device, TUTTI_MEMORY_CARD + 1, &(struct tutti_pool){0}), -EINVAL);
 }
 
+static void refused(void **state)
+{
+	void *block = &block;
+
+	for (enum tutti_memory pool = TUTTI_MEMORY_SYSTEM; pool <= TUTTI_MEMORY_CARD; pool++) {
+		assert_int_equal(tutti_memory_alloc(device, pool, 0, &block), -EINVAL);
+		assert_int_equal(tutti_memory_alloc(device, pool, 64, NULL), -EINVAL);
+	}
+	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_CARD + 1, 64, &block), -EINVAL);
+	assert_int_equal(tutti_memory_alloc(NULL, TUTTI_MEMORY_CARD, 64, &block), -EINVAL);
+	assert_ptr_equal(block, &block);
+	assert_int_equal(tutti_memory_free(device, NULL), 0);
+	assert_int_equal(tutti_memory_free(NULL, NULL), -EINVAL);
+	assert_int_equal(tutti_memory_free(device, &block), -EINVAL);
+}
+
+/* A signal lies in system memory, but it is no block of the application's, which frees it as a signal only. */
+static void signals_are_no_blocks(void **state)
+{
+	tutti_signal_t signal;
+	void *block;
+
+	assert_int_equal(tutti_signal_create(device, 7, &signal), 0);
+	assert_int_equal(tutti_memory_free(device, (void *)(uintptr_t)signal), -EINVAL);
+	assert_int_equal(tutti_signal_load(signal), 7);
+	assert_int_equal(tutti_memory_alloc(device, TUTTI_MEMORY_SYSTEM, 64, &block), 0);
+	assert_ptr_not_equal(block, signal);
+	assert_int_equal(tutti_signal_destroy(device, block), -EINVAL);
+	assert_int_equal(tutti_memory_free(device, block), 0);
+	assert_int_equal(tutti_signal_destroy(device, signal), 0);
+	assert_int_equal(tutti_signal_destroy(device, signal), -EINVAL);
+}
+
+#define LARGE (4u << 20)
+
+static bool page_mapped[2 * POOL / 4096];
+static bool refuses; /* to map anything */
+
+static bool *page_of(const void *address)
+{
+	return &page_mapped[((uintptr_t)address - (uintptr_t)fake.pool) / 4096];
+}
+
+static int map_page_by_page(struct tutti_device *of, void *address, size_t bytes, enum tutti_memory pool,
+			    unsigned access)
+{
+	if (refuses)
+		return -ENOMEM;
+	memset(page_of(address), true, bytes / 4096);
+	return map(of, address, bytes, pool, access);
+}
+
+static int unmap_page_by_page(struct tutti_device *of, void *address, size_t bytes)
+{
+	memset(page_of(address), false, bytes / 4096);
+	return unmap(of, address, bytes);
+}
+
+static void assert_mapped(const void *block, bool mapped)
+{
+	for (unsigned i = 0; i < LARGE / 4096; i++)
+		assert_int_equal(page_of(block)[i], mapped);
+}
+
+/* The card reaches a large block as long as somebody has it, whoever had it before, and only if it could be mapped. */
+static void mapped_while_allocated(void **state)
+{
+	void *keep, *block, *again;
+
+	transport.map = map_page_by_page;
+	transport.unmap = unmap_page_by_page;
+	for (enum tutti_memory pool = TUTTI_MEMORY_SYSTEM; pool <= TUTTI_MEMORY_CARD; pool++) {
+		assert_int_equal(tutti_memory_alloc(device, pool, LARGE, &keep), 0);
+		assert_int_equal(tutti_memory_alloc(device, pool, LARGE, &block), 0);
+		for (unsigned i = 0; i < 3; i++) {
+			assert_mapped(block, true);
+			assert_int_equal(tutti_memory_free(device, block), 0);
+			assert_mapped(block, false);
+			assert_int_equal(tutti_memory_alloc(device, pool, LARGE, &again), 0);
+			assert_ptr_equal(again, block);
+		}
+		assert_int_equal(tutti_memory_free(device, block), 0);
+		refuses = true;
+		assert_true(tutti_memory_alloc(device, pool, LARGE, &again) < 0);
+		refuses = false;
+		assert_mapped(block, false);
+		assert_int_equal(tutti_memory_alloc(device, pool, LARGE, &again), 0);
+		assert_mapped(again, true);
+		assert_mapped(keep, true);
+	}
+	transport.map = map;
+	transport.unmap = unmap;
+}
+
+static int back_error;
+static void *backed;
+static size_t backed_bytes;
+
+static int back(struct tutti_device *of, void *address, size_t bytes, enum tutti_memory pool)
+{
+	assert_int_equal(pool, TUTTI_MEMORY_CARD);
+	backed = address;
+	backed_bytes = bytes;
+	return back_error;
+}
+
+/* Code is written before it is mapped, so the whole pool of code is there from the beginning, or there is no device. */
+static void code_can_be_written(void **state)
+{
+	void *code;
+
+	transport.back = back;
+	memory_fini(device);
+	back_error = -EPROTO;
+	assert_int_equal(memory_init(device), -EPROTO);
+	assert_null(device->memory);
+	back_error = 0;
+	assert_int_equal(memory_init(device), 0);
+	assert_int_equal(backed_bytes, POOL / 16);
+	code = memory_code_alloc(device, backed_bytes);
+	assert_ptr_equal(code, backed);
+	memory_code_free(device, code);
+	transport.back = NULL;
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {T(divided), T(whole), T(told)};
+	const struct CMUnitTest tests[] = {T(divided),
+					   T(whole),
+					   T(told),
+					   T(refused),
+					   T(signals_are_no_blocks),
+					   T(mapped_while_allocated),
+					   T(code_can_be_written)};
 
 	return cmocka_run_group_tests_name("SYS-41 pools of card memory", tests, NULL, NULL);
 }
