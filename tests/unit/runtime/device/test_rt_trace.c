@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock,--wrap=nanosleep */
+/* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock,--wrap=nanosleep,--wrap=write */
 /* The trace ring and the file it is written to, over a card whose records the test itself writes (CGA-30, SYS-41). */
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -451,6 +452,55 @@ static void one_writes(void **state)
 	expect_name(0x1000, "late");
 }
 
+static bool in_parts;
+static unsigned writes;
+
+ssize_t __real_write(int fd, const void *data, size_t n);
+ssize_t __wrap_write(int fd, const void *data, size_t n);
+
+/* A file that takes a few bytes at a time, and now and then a signal comes in between. */
+ssize_t __wrap_write(int fd, const void *data, size_t n)
+{
+	if (!in_parts)
+		return __real_write(fd, data, n);
+	if (++writes % 3 == 0) {
+		errno = EINTR;
+		return -1;
+	}
+	return __real_write(fd, data, n < 7 ? n : 7);
+}
+
+/* What the file does not take at once is written later, in its order and once. */
+static void written_in_parts(void **state)
+{
+	char pattern[sizeof(path) + 2];
+	glob_t found;
+
+	in_parts = true;
+	writes = 0;
+	open_file();
+	record(300);
+	trace_kernel(device, 0x1000, "in_parts");
+	record(5);
+	trace_close(device);
+	in_parts = false;
+	assert_true(writes > 305 * sizeof(struct tutti_trace) / 7);
+	snprintf(pattern, sizeof(pattern), "%s.*", path);
+	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+	assert_int_equal(found.gl_pathc, 1);
+	assert_int_equal(rename(found.gl_pathv[0], path), 0);
+	globfree(&found);
+	slurp();
+	unlink(path);
+	next_bytes(sizeof(struct tutti_trace_file));
+	assert_memory_equal(next_bytes(sizeof(device->known)), &device->known, sizeof(device->known));
+	next_bytes(SMS * sizeof(struct tutti_sm_place));
+	expect_records(0, 300);
+	expect_name(0x1000, "in_parts");
+	expect_records(300, 5);
+	assert_int_equal(file_at, file_bytes);
+}
+
 /* A file that cannot be made is an error, and nothing is recorded; without the variable there is no file. */
 static void no_file(void **state)
 {
@@ -476,7 +526,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TRACED(ring_is_read), TRACED(misuse), TRACED(file_holds_all), TRACED(programs_that_end),
 		TRACED(signals_of_the_program), TRACED(child_of_the_program), TRACED(one_writes),
-		TRACED(tells_what_is_missing), TRACED(no_file),
+		TRACED(tells_what_is_missing), TRACED(written_in_parts), TRACED(no_file),
 	};
 
 	return cmocka_run_group_tests_name("CGA-30, SYS-41 the trace ring and its file", tests, NULL, NULL);
