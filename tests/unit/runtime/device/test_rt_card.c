@@ -365,6 +365,26 @@ static void weights_to_the_card(void **state)
 	transport.policy_set = policy_set;
 }
 
+static int tells_policy(struct tutti_device *device, unsigned policy, uint32_t which, uint32_t *value)
+{
+	*value = 100 * policy + which;
+	return result;
+}
+
+/* A policy is read by its number, and by what it is asked for where it has several values. */
+static void policies(void **state)
+{
+	uint32_t value = 0;
+
+	transport.policy_get = tells_policy;
+	assert_int_equal(tutti_policy_get(device, TUTTI_POLICY_SM_ORDER, 7, &value), 0);
+	assert_int_equal(value, 100 * TUTTI_POLICY_SM_ORDER + 7);
+	assert_int_equal(tutti_policy_get(device, TUTTI_POLICY_SM_ORDER, 7, NULL), -EINVAL);
+	assert_int_equal(tutti_policy_get(NULL, TUTTI_POLICY_SM_ORDER, 7, &value), -EINVAL);
+	result = -ENOTSUP;
+	assert_int_equal(tutti_policy_get(device, TUTTI_POLICY_SM_ORDER, 7, &value), -ENOTSUP);
+}
+
 /* ---- occupancy ---- */
 
 static struct tutti_msg_occupancy asked;
@@ -467,6 +487,7 @@ static void occupancy_of_cgas(void **state)
 		assert_int_equal(n, most);
 		assert_int_equal(asked.mode, i & 1);
 		assert_int_equal(asked.cga[0].kind, TUTTI_CGA_CPC);
+		assert_true(asked.cga[0].y == 1 && asked.cga[0].z == 1);
 		assert_in_range(questions, 2, 18);
 	}
 	assert_int_equal(tutti_occupancy_max_cga_size(device, &launch, TUTTI_CGA_GPU, false, &n), 0);
@@ -486,7 +507,8 @@ int main(void)
 	    TOLD(counters),	   TOLD(sms),
 	    TOLD(what_it_has_not), TOLD(names),
 	    TOLD(weight_files),	   TOLD(weights_to_the_card),
-	    TOLD(occupancy),	   TOLD(occupancy_of_cgas),
+	    TOLD(policies),	   TOLD(occupancy),
+	    TOLD(occupancy_of_cgas),
 	};
 
 	return cmocka_run_group_tests_name("SYS-05, SYS-41, RES-13, CGA-29 what a card tells", tests, NULL, NULL);
