@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* link: -Wl,--wrap=mmap,--wrap=munmap */
 /* tutti-card: where the memory of a guest lies (SYS-10), and the messages of XRT's emulation. */
 #undef _GNU_SOURCE /* the sources below define it in their own way */
 #include <setjmp.h>
@@ -50,6 +51,8 @@ static void places(void **state)
 		}
 		assert_null(guest_memory_pointer(&memory, 4 * GIB, above + 1));
 		assert_null(guest_memory_pointer(&memory, 4 * GIB + above, 1));
+		assert_null(guest_memory_pointer(&memory, 4 * GIB + above + 1, 1));
+		assert_null(guest_memory_pointer(&memory, 4 * GIB + above + 8192, 4096));
 		assert_null(guest_memory_pointer(&memory, 4 * GIB + above - 1, ~0ull));
 		assert_null(guest_memory_pointer(&memory, ~0ull, 1));
 		guest_memory_fini(&memory);
@@ -79,9 +82,115 @@ static void next_guest(void **state)
 	assert_int_equal(ftruncate(file, 4096), 0);
 	assert_null(guest_memory_pointer(&memory, 4096, 1));
 	assert_ptr_equal(guest_memory_pointer(&memory, 0, 4096), memory.base);
+	guest_memory_drop(&memory);
+	assert_int_equal(ftruncate(file, 0), 0); /* that of the one after it is not there yet */
+	assert_null(guest_memory_pointer(&memory, 0, 1));
 	guest_memory_fini(&memory);
 	assert_int_equal(guest_memory_init(&memory, NULL, true), 0); /* without bus mastering */
 	assert_null(guest_memory_pointer(&memory, 0, 1));
+	guest_memory_fini(&memory);
+	close(file);
+	unlink(path);
+}
+
+static bool no_mapping;
+static uint64_t mapped; /* bytes that have not been given back */
+
+void *__real_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+
+void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset)
+{
+	if (!no_mapping) {
+		mapped += flags & MAP_FIXED ? 0 : bytes;
+		return __real_mmap(at, bytes, access, flags, file, offset);
+	}
+	errno = ENOMEM;
+	return MAP_FAILED;
+}
+
+int __real_munmap(void *at, size_t bytes);
+int __wrap_munmap(void *at, size_t bytes);
+
+int __wrap_munmap(void *at, size_t bytes)
+{
+	mapped -= bytes;
+	return __real_munmap(at, bytes);
+}
+
+static unsigned open_files(void)
+{
+	unsigned n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Without room for it there is no memory until there is. No file stays open, and all room is given back, once. */
+static void no_room_for_memory(void **state)
+{
+	char path[] = "/tmp/tutti-guest-XXXXXX";
+	int file = mkstemp(path);
+	struct guest_memory memory;
+	unsigned files = open_files();
+
+	mapped = 0;
+	assert_int_equal(ftruncate(file, 8192), 0);
+	no_mapping = true;
+	assert_int_equal(guest_memory_init(&memory, path, true), -ENOMEM);
+	guest_memory_fini(&memory); /* of which there is nothing */
+	no_mapping = false;
+	assert_int_equal(guest_memory_init(&memory, path, true), 0);
+	no_mapping = true;
+	assert_null(guest_memory_pointer(&memory, 0, 1));
+	no_mapping = false;
+	assert_ptr_equal(guest_memory_pointer(&memory, 0, 8192), memory.base);
+	assert_int_equal(open_files(), files);
+	assert_true(mapped >= 8192);
+	guest_memory_fini(&memory);
+	guest_memory_fini(&memory);
+	assert_true(!mapped);
+	close(file);
+	unlink(path);
+}
+
+/* How many lines are printed when the card asks twice. */
+static unsigned lines_of_two(struct guest_memory *memory, bool found)
+{
+	FILE *out = tmpfile();
+	int keep = dup(2), c;
+	unsigned lines = 0;
+
+	fflush(stderr);
+	dup2(fileno(out), 2);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(guest_memory_pointer(memory, 0, 1) != NULL, found);
+	dup2(keep, 2);
+	close(keep);
+	rewind(out);
+	while ((c = fgetc(out)) != EOF)
+		lines += c == '\n';
+	fclose(out);
+	return lines;
+}
+
+/* The card asks again and again, so a file that is not there is told of once, until it has been there. */
+static void told_once(void **state)
+{
+	char path[] = "/tmp/tutti-guest-XXXXXX";
+	int file = mkstemp(path);
+	struct guest_memory memory;
+
+	assert_int_equal(guest_memory_init(&memory, path, true), 0);
+	for (unsigned round = 0; round < 2; round++) {
+		assert_int_equal(ftruncate(file, 0), 0);
+		assert_int_equal(lines_of_two(&memory, false), 1);
+		assert_int_equal(lines_of_two(&memory, false), 0);
+		assert_int_equal(ftruncate(file, 4096), 0);
+		assert_int_equal(lines_of_two(&memory, true), 0);
+		guest_memory_drop(&memory);
+	}
 	guest_memory_fini(&memory);
 	close(file);
 	unlink(path);
@@ -166,6 +275,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{"SYS-10: a guest's memory, below and above the hole", places, NULL, NULL, NULL},
 		{"SYS-10: the memory of the next guest", next_guest, NULL, NULL, NULL},
+		{"SYS-10: a guest's memory that cannot be mapped", no_room_for_memory, NULL, NULL, NULL},
+		{"SYS-10: memory that is not there is told of once", told_once, NULL, NULL, NULL},
 		{"SYS-03: messages of XRT's emulation, whole and cut", round_trip, NULL, NULL, NULL},
 		{"SYS-03: fields of other kinds", other_kinds, NULL, NULL, NULL},
 		{"SYS-03: a message that has no room", no_room, NULL, NULL, NULL},
