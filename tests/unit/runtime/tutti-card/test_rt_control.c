@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=mmap,--wrap=memfd_create,--wrap=ftruncate */
 /* tutti-card in this very program: its size, what its line commands answer, and whom it talks to (SYS-10,
  * SYS-11). */
 #undef _GNU_SOURCE /* the sources below define it in their own way */
@@ -78,6 +79,95 @@ static void topologies(void **state)
 	options = (struct process_options){.size = 3 * MIB};
 	assert_int_equal(process_init(&p, &options), -EINVAL);
 	assert_null(p.card);
+}
+
+static unsigned mappings, no_mapping_at; /* the how many-th fails; 0: none */
+static uint8_t *reserved;		 /* the newest range of addresses without access */
+static bool no_file, no_bytes;
+
+void *__real_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+int __real_memfd_create(const char *name, unsigned flags);
+int __wrap_memfd_create(const char *name, unsigned flags);
+int __real_ftruncate(int file, off_t bytes);
+int __wrap_ftruncate(int file, off_t bytes);
+
+void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset)
+{
+	void *mapped = MAP_FAILED;
+
+	if (__atomic_add_fetch(&mappings, 1, __ATOMIC_RELAXED) == no_mapping_at)
+		errno = ENOMEM;
+	else
+		mapped = __real_mmap(at, bytes, access, flags, file, offset);
+	if (access == PROT_NONE)
+		reserved = mapped;
+	return mapped;
+}
+
+int __wrap_memfd_create(const char *name, unsigned flags)
+{
+	if (!no_file)
+		return __real_memfd_create(name, flags);
+	errno = ENFILE;
+	return -1;
+}
+
+int __wrap_ftruncate(int file, off_t bytes)
+{
+	if (!no_bytes)
+		return __real_ftruncate(file, bytes);
+	errno = EFBIG;
+	return -1;
+}
+
+static unsigned open_files(void)
+{
+	unsigned n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static int try_bar(struct process *p)
+{
+	int fd;
+
+	*p = (struct process){.bar_bytes = 2 * MIB};
+	mappings = 0;
+	fd = create_bar(p);
+	no_mapping_at = 0;
+	no_file = no_bytes = false;
+	return fd;
+}
+
+/* A BAR begins at a multiple of its size, in addresses of its own. What fails leaves no file open. */
+static void bars_are_made(void **state)
+{
+	unsigned files = open_files();
+	uint8_t *bar, byte = 0;
+	struct process p;
+	int fd;
+
+	no_file = true;
+	assert_int_equal(try_bar(&p), -ENFILE);
+	no_bytes = true;
+	assert_int_equal(try_bar(&p), -EFBIG);
+	for (unsigned i = 1; i <= 2; i++) {
+		no_mapping_at = i;
+		assert_int_equal(try_bar(&p), -ENOMEM);
+	}
+	assert_int_equal(open_files(), files);
+	fd = try_bar(&p);
+	assert_true(fd >= 0);
+	bar = p.config.bar;
+	assert_int_equal((uintptr_t)bar % p.bar_bytes, 0);
+	assert_true(bar >= reserved && bar + p.bar_bytes <= reserved + 2 * p.bar_bytes);
+	bar[p.bar_bytes - 1] = 7;
+	assert_int_equal(pread(fd, &byte, 1, (off_t)p.bar_bytes - 1), 1); /* QEMU sees what the card does */
+	assert_int_equal(byte, 7);
+	close(fd);
 }
 
 /* ---- commands ---- */
@@ -298,6 +388,24 @@ static void taken_out(void **state)
 	assert_false(card.quit);
 	assert_string_equal(answers("quit\n"), "ok\n");
 	assert_true(card.quit);
+}
+
+/* A card that has been there leaves no file open, whoever was connected to it. */
+static void ends(void **state)
+{
+	const struct process_options options = {.size = 128 * MIB, .vectors = VECTORS, .workers = 1, .q35 = true};
+	unsigned files = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(process_init(&card, &options), 0);
+		connect_user();
+		card.control = dup(0);
+		card.client[CONTROL_CLIENTS - 1].socket = dup(0);
+		close_process(state);
+		if (i) /* what the first card has opened for all is there already */
+			assert_int_equal(open_files(), files);
+		files = open_files();
+	}
 }
 
 /* A client that has gone, or that does not read, is dropped. */
@@ -528,6 +636,7 @@ static void runs(void **state)
 			assert_int_equal(write(control, "status\n", 7), 7);
 			expects(control, "ok\n");
 		}
+		assert_non_null(strstr(reply, "kicks 1\n")); /* however often the loop has come round since */
 		if (by_signal)
 			kill(getpid(), SIGTERM);
 		else
@@ -557,6 +666,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    PLAIN("SYS-10: sizes of the BAR", bars),
+	    PLAIN("SYS-10: where the BAR lies", bars_are_made),
 	    PLAIN("SYS-14: topologies", topologies),
 	    CARD("SYS-11: lines of the control socket", lines),
 	    CARD("SYS-11: its help", helps),
@@ -565,6 +675,7 @@ int main(void)
 	    CARD("SYS-11: its log", tells_log),
 	    CARD("SYS-11: its interrupts", interrupts),
 	    CARD("SYS-11: a card is taken out", taken_out),
+	    PLAIN("SYS-11: a card that ends", ends),
 	    CARD("SYS-11: rude users", rude_users),
 	    CARD("SYS-11: many users", many_users),
 	    PLAIN("SYS-11: sockets", listens),
