@@ -47,7 +47,9 @@ static int map_file(struct guest_memory *memory)
 		return -errno;
 	if (fstat(fd, &st))
 		error = -errno;
-	else if (!st.st_size || (uint64_t)st.st_size > RESERVE)
+	else if (!st.st_size)
+		error = -ENODATA;
+	else if ((uint64_t)st.st_size > RESERVE)
 		error = -EFBIG;
 	else if (mmap(memory->base, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
 		      0) == MAP_FAILED)

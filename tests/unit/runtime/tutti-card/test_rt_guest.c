@@ -155,6 +155,8 @@ static void no_room_for_memory(void **state)
 	unlink(path);
 }
 
+static char said[256]; /* the first line of those */
+
 /* How many lines are printed when the card asks twice. */
 static unsigned lines_of_two(struct guest_memory *memory, bool found)
 {
@@ -169,6 +171,9 @@ static unsigned lines_of_two(struct guest_memory *memory, bool found)
 	dup2(keep, 2);
 	close(keep);
 	rewind(out);
+	*said = 0;
+	if (fgets(said, sizeof(said), out))
+		rewind(out);
 	while ((c = fgetc(out)) != EOF)
 		lines += c == '\n';
 	fclose(out);
@@ -186,11 +191,17 @@ static void told_once(void **state)
 	for (unsigned round = 0; round < 2; round++) {
 		assert_int_equal(ftruncate(file, 0), 0);
 		assert_int_equal(lines_of_two(&memory, false), 1);
+		assert_non_null(strstr(said, strerror(ENODATA)));
 		assert_int_equal(lines_of_two(&memory, false), 0);
 		assert_int_equal(ftruncate(file, 4096), 0);
 		assert_int_equal(lines_of_two(&memory, true), 0);
 		guest_memory_drop(&memory);
 	}
+	assert_int_equal(ftruncate(file, (off_t)RESERVE + 4096), 0);
+	assert_int_equal(lines_of_two(&memory, false), 1);
+	assert_non_null(strstr(said, strerror(EFBIG)));
+	assert_int_equal(ftruncate(file, (off_t)RESERVE), 0);
+	assert_int_equal(lines_of_two(&memory, true), 0);
 	guest_memory_fini(&memory);
 	close(file);
 	unlink(path);
