@@ -470,11 +470,37 @@ static void files(void **state)
 
 #define L(f) cmocka_unit_test_setup_teardown(f, open_card, close_code)
 
+/* The kernel that has failed is named as long as its packet is in the ring, until the slot is used again. */
+static void kernel_of_a_fault(void **state)
+{
+	int (*maps_code)(struct tutti_device *, void *, size_t, enum tutti_memory, unsigned) = transport.map;
+	struct tutti_executable *code = load();
+	struct tutti_queue *queue;
+	struct tutti_fault fault = {.code = TUTTI_ERROR_MEMORY_FAULT, .packet = 2};
+	struct tutti_kernel named;
+	char text[256];
+
+	transport.map = map;
+	queue = a_queue(0, false);
+	transport.map = maps_code;
+	assert_int_equal(tutti_executable_kernel(code, "foo", &named), 0);
+	queue->ring[2].dispatch.kernel_object = named.object;
+	for (uint64_t written = 3; written <= 2 + 64 + 1; written++) {
+		*queue->write_index = written;
+		assert_true(tutti_fault_text(queue, &fault, text, sizeof(text)) > 0);
+		assert_int_equal(strstr(text, "in kernel foo") != NULL, written <= 2 + 64);
+	}
+	*queue->write_index = *queue->read_index;
+	assert_int_equal(tutti_queue_destroy(queue), 0);
+	destroy(code);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		L(segments), L(parts_of_pages), L(image), L(externals), L(failures), L(no_room), L(kernels),
 		L(short_name), L(variables), L(visits), L(names), L(files),
+		L(kernel_of_a_fault),
 	};
 
 	return cmocka_run_group_tests_name("SYS-07, SYS-58 code in card memory, over a played card", tests, NULL, NULL);
