@@ -261,6 +261,7 @@ static void other_kinds(void **state)
 	assert_int_equal(wire_number((struct wire_bytes){eleven, sizeof(eleven)}, 1), 0);
 	for (size_t bytes = 1; bytes < 9; bytes++)
 		assert_int_equal(wire_number((struct wire_bytes){data, bytes}, 1), 0);
+	assert_true(wire_number((struct wire_bytes){data, 9}, 1) == 0x0807060504030201ull); /* which is all of it */
 }
 
 /* Bytes that do not fit are counted but not written. */
