@@ -93,8 +93,10 @@ static bool process(unsigned q, union tutti_packet *p)
 	}
 	if (p->agent.type == TUTTI_AGENT_COPY && p->agent.arg[2] == BAD_BYTES)
 		return false;
-	if (p->agent.type == TUTTI_AGENT_TIME)
+	if (p->agent.type == TUTTI_AGENT_TIME) {
+		assert_true(!p->agent.arg[0] && !p->agent.arg[1] && !p->agent.arg[2] && !p->agent.arg[3]);
 		*(uint64_t *)(uintptr_t)p->agent.return_address = ++fake.time;
+	}
 	if (p->agent.type == TUTTI_AGENT_FILL)
 		for (uint64_t i = 0; i < p->agent.arg[2] / 4; i++)
 			((uint32_t *)(uintptr_t)p->agent.arg[0])[i] = (uint32_t)p->agent.arg[1];
