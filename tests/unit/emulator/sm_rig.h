@@ -258,6 +258,9 @@ static inline void rig_gpcs(struct tutti_discovery *limits)
 /* For the next card: SMs acknowledge task states so many turns later; 0: they need not. */
 static uint32_t rig_acknowledge;
 
+/* For the next card: so many task slots; 0: 32. */
+static uint32_t rig_slots;
+
 static inline struct tutti_card *rig_create(enum tutti_card_mode mode, unsigned workers, unsigned sms)
 {
 	struct tutti_card *card = calloc(1, sizeof(*card));
@@ -266,7 +269,7 @@ static inline struct tutti_card *rig_create(enum tutti_card_mode mode, unsigned 
 	card->config.acknowledge = rig_acknowledge;
 	card->config.workers = workers;
 	card->limits.sms = sms;
-	card->limits.task_slots = 32;
+	card->limits.task_slots = rig_slots ? rig_slots : 32;
 	card->limits.peus = 4;
 	card->limits.peu_waves = 8;
 	card->limits.scalar_blocks = card->limits.vector_blocks = 32;

@@ -155,6 +155,25 @@ static void some_sms(void **unused)
 		assert_ran(20 + i, i);
 }
 
+/* Whether an SM has launched anything since the newest state for all makes no difference to one that is for it alone. */
+static void some_new_sms(void **unused)
+{
+	struct tutti_task_state all = ids(0), some = ids(40);
+	const uint32_t mask[] = {1u << 3};
+
+	for (unsigned round = 1; round <= 3; round++) {
+		forget_lines();
+		state_of(0, &all, NULL);
+		sm_array_state(card->array, 0, 0, &some, NULL, mask, 1);
+		assert_int_equal(rig_launch(card, 0, 1, 4), 0);
+		rig_until(card, 0, 4 * round);
+		for (unsigned i = 0; i < 3; i++)
+			assert_ran(i, i);
+		assert_not_run(3);
+		assert_ran(43, 3);
+	}
+}
+
 /* CTAs keep the state that they were launched with, even if another one comes before they begin. */
 static void running(void **unused)
 {
@@ -181,6 +200,46 @@ static void running(void **unused)
 	assert_true(data[1024 + 8 * 30 + 2] == UINT64_MAX);
 }
 
+/* So does a CTA that is the only one of its state. */
+static void the_only_one(void **unused)
+{
+	struct tutti_task_state state = ids(0);
+
+	for (unsigned round = 0; round < 3; round++) {
+		forget_lines();
+		data[61440 / 8 + 16] = DATA + 8192;
+		memset(data + 1024, 0xff, 8192);
+		state.kernarg = DATA + 61440;
+		state_of(0, &state, NULL);
+		assert_int_equal(rig_launch(card, 0, 1, 1), 0);
+		state.kernarg += 128;
+		state_of(0, &state, NULL);
+		assert_int_equal(rig_launch(card, 0, 1, 1), 0);
+		rig_until(card, 0, 2 * (round + 1));
+		assert_ran(0, 0);
+		assert_int_equal(data[1024 + 2], 0);
+	}
+}
+
+/* A state whose workgroups have no work-items, in whichever dimension, does no harm: its waves run and have nothing to do. */
+static void no_items(void **unused)
+{
+	for (unsigned d = 0; d < 4; d++) {
+		struct tutti_task_state state = rig_state(1, C_WAVES, 2, 1);
+
+		state.grid_x = state.grid_y = state.grid_z = 5;
+		state.workgroup_x = d != 0 && d != 3;
+		state.workgroup_y = d != 1 && d != 3;
+		state.workgroup_z = d != 2 && d != 3;
+		forget_lines();
+		state_of(0, &state, NULL);
+		assert_int_equal(rig_launch(card, 0, 1, 2), 0);
+		rig_until(card, 0, 2 * (d + 1));
+		for (unsigned cta = 0; cta < 2; cta++)
+			assert_int_equal(data[8 * cta], (cta + 1) << 16); /* no items */
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,8 +247,11 @@ int main(void)
 		CASE("TSK-05: a slot without a state that could be launched refuses launches", refused),
 		CASE("CGA-19: CTAs are counted from the first one of their state", first_one),
 		CASE("TSK-05: a state for some SMs leaves the others as they are", some_sms),
+		CASE("TSK-05: a state for some SMs that have launched nothing", some_new_sms),
 		CASE("TSK-05: CTAs keep the state that they were launched with", running),
 		CASE_THREADS("TSK-05: CTAs keep the state that they were launched with", running),
+		CASE("TSK-05: a CTA keeps its state if it is the only one", the_only_one),
+		CASE("SYS-10: workgroups without work-items", no_items),
 	};
 
 	return cmocka_run_group_tests_name("SM: task states", tests, NULL, NULL);
