@@ -329,6 +329,46 @@ static void test_trace(void **state)
 	assert_true(ring[first % records].time >= ring[(first + records - 1) % records].time);
 }
 
+static void expect_record(uint64_t number, struct tutti_trace want)
+{
+	const struct tutti_trace *got = (const struct tutti_trace *)(bar + discovery->trace.offset) + number;
+
+	want.time = got->time;
+	assert_memory_equal(got, &want, sizeof(want));
+}
+
+/* What the records tell of the launches' way to the card and back; all that is not told of is 0. */
+static void test_records(void **state)
+{
+	uint64_t first = status->trace_tail, newest;
+
+	control->trace_enable = 1u << TUTTI_TRACE_DOORBELL | 1u << TUTTI_TRACE_FETCH | 1u << TUTTI_TRACE_EXPAND |
+				1u << TUTTI_TRACE_COMPLETE;
+	control->trace_head = first;
+	SCRIPT_WORDS(OP_ENABLE, 1, 1u << 3);
+	*doorbell(35) = 7;
+	settle();
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, 0x1234), 0, BUS(0x400040), 192, LOCAL_BUFFER);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_TRACE, 3, TUTTI_TRACE_EXPAND), 9 | 0xabcd0000, 17);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, 3), 5 << 16, BUS(0x400000));
+	assert_int_equal(status->trace_tail, first + 4);
+	expect_record(first, (struct tutti_trace){.kind = TUTTI_TRACE_DOORBELL, .queue = 35, .sm = 0xffff});
+	expect_record(first + 1,
+		      (struct tutti_trace){.kind = TUTTI_TRACE_FETCH, .queue = 0xffff, .sm = 0xffff, .value = 192});
+	expect_record(first + 2, (struct tutti_trace){
+				     .kind = TUTTI_TRACE_EXPAND, .queue = 9, .sm = 0xffff, .packet = 17, .value = 17});
+	expect_record(first + 3, (struct tutti_trace){.kind = TUTTI_TRACE_COMPLETE,
+						      .queue = 5,
+						      .sm = 0xffff,
+						      .packet = 0x400000,
+						      .value = 1});
+	/* what was not done is not told */
+	newest = status->trace_tail;
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, 1), 0, BUS(64u << 20), 192, LOCAL_BUFFER);
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SIGNAL, 4, 3), 5 << 16, BUS(64u << 20));
+	assert_int_equal(status->trace_tail, newest);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +381,7 @@ int main(void)
 		{"SYS-13: how the firmware is executed", test_kind, NULL, NULL, NULL},
 		{"SYS-13: symbols of the image", test_symbols, setup, teardown, NULL},
 		{"SYS-10: commands that are too short or too long", test_lengths, setup, teardown, NULL},
+		{"SYS-13, CGA-30: what trace records tell of queues", test_records, setup, teardown, NULL},
 		{"SYS-13: a full trace ring drops what is new, and says how much", test_trace, setup, teardown, NULL},
 	};
 

@@ -133,6 +133,71 @@ static void groups(void **unused)
 	rig_destroy(card);
 }
 
+static void expect_record(const struct tutti_trace *got, struct tutti_trace want)
+{
+	assert_memory_equal(got, &want, sizeof(want));
+}
+
+/* From the state to the end of a CTA, or to its fault: all that records tell. */
+static void life(void **unused)
+{
+	for (unsigned bad = 0; bad < 2; bad++) {
+		struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, SMS);
+		struct tutti_task_state state = rig_state(1, bad ? K_ILLEGAL : K_EMPTY, 50, 2);
+		const struct tutti_trace common = {.queue = 3, .sm = 7, .slot = 4, .packet = 77, .cta = 20};
+		struct tutti_trace want = common;
+
+		rig_context(card, 1);
+		state.first = 20;
+		state.packet = 77;
+		card->trace_kinds = ~0u & ~(1u << TUTTI_TRACE_FREE);
+		sm_array_state(card->array, 4, 0, &state, NULL, NULL, 0);
+		assert_int_equal(launch_on(card, 4, 7, 1), 0);
+		for (unsigned i = 0; i < 5; i++)
+			rig_step(card);
+		assert_int_equal(card->traces, 6);
+		expect_record(&card->trace[0], (struct tutti_trace){.kind = TUTTI_TRACE_STATE, .queue = 3, .sm = 2, .slot = 4,
+								    .packet = 77, .cta = 50});
+		expect_record(&card->trace[1], (struct tutti_trace){.kind = TUTTI_TRACE_ENTRY, .queue = 3, .sm = 0xffff,
+								    .slot = 4, .packet = state.entry});
+		expect_record(&card->trace[2], (struct tutti_trace){.kind = TUTTI_TRACE_PLACE, .queue = 3, .sm = 0xffff,
+								    .slot = 4, .packet = 77, .cta = 1});
+		want.kind = TUTTI_TRACE_CTA;
+		expect_record(&card->trace[3], want);
+		want.kind = TUTTI_TRACE_RUN;
+		want.value = 2; /* waves */
+		expect_record(&card->trace[4], want);
+		want.kind = bad ? TUTTI_TRACE_FAULT : TUTTI_TRACE_CTA_DONE;
+		want.value = bad ? TUTTI_CAUSE_ILLEGAL : 1;
+		expect_record(&card->trace[5], want);
+		rig_destroy(card);
+	}
+}
+
+/* A LAUNCH that gives work-items has a longer head, of which neither the number of CTAs nor the CGA depend. */
+static void launches_with_work(void **unused)
+{
+	const uint32_t many = 5 | 1u << 24; /* work-items, so many that they look like the head of a segment */
+	const uint32_t words[] = {1, many, many, 3 | 1u << 24, 0x11};
+	const uint32_t whole[] = {9 | (uint32_t)TUTTI_GPC_NONE << 24, ~0u, 1, many, many, 2 | 1u << 24, 0x7};
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, SMS);
+	struct tutti_task_state state = rig_state(1, K_EMPTY, 100, 1);
+	const unsigned flags = TUTTI_LAUNCH_CGA | TUTTI_LAUNCH_END_OF_CGA | TUTTI_LAUNCH_WORK;
+
+	rig_context(card, 1);
+	card->trace_kinds = 1u << TUTTI_TRACE_PLACE;
+	sm_array_state(card->array, 4, 0, &state, NULL, NULL, 0);
+	assert_int_equal(sm_array_launch(card->array, 4, TUTTI_LAUNCH_WORK, words, 5), 0);
+	assert_int_equal(sm_array_launch(card->array, 4, flags, whole, 7), 0);
+	rig_until(card, 4, 12);
+	assert_int_equal(card->traces, 2);
+	expect_record(&card->trace[0], (struct tutti_trace){.kind = TUTTI_TRACE_PLACE, .queue = 3, .sm = 0xffff, .slot = 4,
+							    .cta = 6});
+	expect_record(&card->trace[1], (struct tutti_trace){.kind = TUTTI_TRACE_PLACE, .queue = 3, .sm = 0xffff, .slot = 4,
+							    .cta = 6, .value = 9 | flags << 24});
+	rig_destroy(card);
+}
+
 /* Only requested kinds of records are written. */
 static void off(void **unused)
 {
@@ -183,6 +248,8 @@ int main(void)
 		{"CGA-30, TSK-06: free slots in records are what SMs take", free_slots, NULL, NULL, NULL},
 		{"CGA-30, CGA-16: states, messages and CTAs of CGAs", groups, NULL, NULL, NULL},
 		{"CGA-30: sizes of grids, up to the largest", sizes_of_grids, NULL, NULL, NULL},
+		{"CGA-30: the life of a CTA", life, NULL, NULL, NULL},
+		{"CGA-30, TSK-10: messages that give work-items", launches_with_work, NULL, NULL, NULL},
 		{"CGA-30: only kinds that are wanted", off, NULL, NULL, NULL},
 	};
 
