@@ -46,7 +46,7 @@ struct sm_array {
 		unsigned op; /* TUTTI_CMD_* */
 		uint64_t argument[4];
 		uint32_t word[4]; /* the first words of a list */
-	} command; /* the newest one that is none of the above */
+	} command; /* the newest one but STATE and TASK */
 	bool endless; /* waves run for ever */
 	bool busy; /* workers run waves */
 	bool completes; /* each turn ends a CTA */
@@ -95,6 +95,7 @@ int sm_array_launch(struct sm_array *array, unsigned slot, unsigned flags, const
 	array->slot = slot;
 	array->flags = flags;
 	array->words = n;
+	RECORD(TUTTI_CMD_LAUNCH, words, n, slot, flags, n);
 	return array->refuse;
 }
 void sm_array_kill(struct sm_array *array, unsigned slot)
@@ -266,12 +267,13 @@ static inline void on_interrupt(void *context, unsigned vector)
 	vectors[interrupts++ % 256] = (uint8_t)vector;
 }
 
-static uint32_t slice, idle_traps; /* of the cards opened next */
+static uint32_t slice, idle_traps, local_bytes; /* of the cards opened next */
 
 static inline struct tutti_card_config config_small(enum tutti_card_mode mode)
 {
 	return (struct tutti_card_config){ .mode = mode, .topology = { 2 }, .gpcs = 1, .memory_bytes = 64u << 20,
-					   .interrupt = on_interrupt, .slice = slice, .idle_traps = idle_traps };
+					   .interrupt = on_interrupt, .slice = slice, .idle_traps = idle_traps,
+					   .local_bytes = local_bytes };
 }
 
 static inline uint64_t *doorbell(unsigned queue)

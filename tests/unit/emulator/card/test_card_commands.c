@@ -220,6 +220,9 @@ static void expect_task(const struct tutti_task_state *base, uint32_t sub, uint3
 	words[0] = TUTTI_COMMAND(TUTTI_CMD_TASK, n, sub);
 	script(OP_COMMANDS, words, n);
 	assert_int_equal(sms.states, states + 1);
+	assert_int_equal(sms.slot, sub >> 8);
+	assert_int_equal(sms.state_flags, 0);
+	assert_false(sms.levels || sms.masked);
 	assert_memory_equal(&sms.state, &want, sizeof(want));
 }
 

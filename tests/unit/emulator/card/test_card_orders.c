@@ -17,6 +17,7 @@ static void test_arguments(void **state)
 		uint64_t argument[4];
 		uint32_t list[4];
 	} rows[] = {
+	    {{TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 4, 9 | 2 << 8), 11, 12, 13}, 4, {9, 2, 3}, {11, 12, 13}},
 	    {{TUTTI_COMMAND(TUTTI_CMD_KILL, 1, 31)}, 1, {31}, {0}},
 	    {{TUTTI_COMMAND(TUTTI_CMD_TLB, 5, 9), 0x5000, 7, 0x2000, 1}, 5, {9, 0x700005000, 0x100002000}, {0}},
 	    {{TUTTI_COMMAND(TUTTI_CMD_TLB, 5, 0x8000 | 3), 1, 2, 3, 4}, 5, {3, 0x200000001, 0x400000003}, {0}},
@@ -144,12 +145,66 @@ static void test_refused_launch(void **state)
 		assert_int_equal(sms.flags, 2);
 		assert_int_equal(crash->cause_code, 25);
 		assert_int_equal(crash->tval, TUTTI_COMMAND(TUTTI_CMD_LAUNCH, 3, 9 | 2 << 8));
+		assert_in_range(crash->pc, 0x100, 0x10000);
 		assert_int_equal(!!strstr(crash->text, "acknowledged"), !i);
 		sms.refuse = 0;
 		boot(image_file, image_bytes);
 	}
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_BLOCK, 7, 0), 0, BUS(0x400000), 1, 2, 3);
 	assert_int_equal(crash->cause_code, 24);
+	assert_in_range(crash->pc, 0x100, 0x10000);
+}
+
+/* ---- the command ring ---- */
+
+#define LOCAL (512u << 10)
+
+/* The firmware is told of a ring of @words at @base, in which it has put @tail commands. */
+static void use_ring(uint32_t base, uint32_t words, uint32_t tail)
+{
+	uint32_t fences[17] = {base};
+
+	for (unsigned i = 1; i < LENGTH(fences); i++)
+		fences[i] = TUTTI_COMMAND(TUTTI_CMD_FENCE, 1, 0);
+	if (base < LOCAL && base % 4 == 0)
+		script(OP_POKE, fences, 1 + (LOCAL - base < 64 ? (LOCAL - base) / 4 : 16));
+	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES, base, words, tail);
+}
+
+/* A ring has a power of two of words, all of which lie in local memory, and no more commands than words. */
+static void test_command_ring(void **state)
+{
+	static const struct {
+		uint32_t base, words, tail;
+		bool good;
+	} rows[] = {
+	    {LOCAL_BUFFER, 1, 1, true},	       {LOCAL_BUFFER, 16, 16, true},  {LOCAL_BUFFER + 4, 16, 3, true},
+	    {LOCAL - 64, 16, 3, true},	       {LOCAL - 4, 1, 1, true},	      {LOCAL_BUFFER, 0, 1, false},
+	    {LOCAL_BUFFER, 12, 3, false},      {LOCAL_BUFFER, 16, 17, false}, {LOCAL_BUFFER + 2, 16, 3, false},
+	    {LOCAL_BUFFER + 1, 16, 3, false},  {LOCAL - 60, 16, 3, false},    {LOCAL - 64, 32, 3, false},
+	    {LOCAL, 1, 1, false},	       {~3u, 1, 1, false},	      {0, 1u << 31, 3, false},
+	};
+
+	local_bytes = LOCAL;
+	card_open(TUTTI_CARD_DETERMINISTIC);
+	local_bytes = 0;
+	for (unsigned i = 0; i < LENGTH(rows); i++) {
+		uint32_t head;
+
+		boot(image_file, image_bytes);
+		use_ring(rows[i].base, rows[i].words, rows[i].tail);
+		if (!rows[i].good) {
+			if (!strstr(crash->text, "ring"))
+				fail_msg("row %u: %s", i, crash->text);
+			assert_int_equal(status->state, TUTTI_STATE_CRASHED);
+			assert_int_equal(crash->cause_code, 24);
+			assert_int_equal(crash->tval, rows[i].tail);
+			continue;
+		}
+		assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+		peek(TUTTI_CORE_ENGINES + 12, &head, 1);
+		assert_int_equal(head, rows[i].tail);
+	}
 }
 
 /* ---- doorbells ---- */
@@ -252,6 +307,7 @@ int main(void)
 	    {"TSK-05, CGA-02: states with levels and masks", test_states, setup, teardown, NULL},
 	    {"SYS-10: commands that are refused are named in the crash record", test_refused_launch, setup, teardown,
 	     NULL},
+	    {"SYS-10: where the command ring may lie", test_command_ring, NULL, teardown, NULL},
 	    {"PKT-01: the newest index of each doorbell", test_doorbell_index, setup, teardown, NULL},
 	    {"TMA-01: requests fill the request area in turn", test_requests, setup, teardown, NULL},
 	    {"TMA-01: sizes and places of the request area", test_request_areas, setup, teardown, NULL},
