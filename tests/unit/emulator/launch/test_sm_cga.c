@@ -37,6 +37,7 @@ static void identity(void **unused)
 	}
 	/* CTA (7, 3, 0) of the figure */
 	assert_int_equal(data[8 * (7 + 18 * 3)] & 0xff, 4);
+	assert_int_equal(card->counter[TUTTI_COUNTER_CGAS], 36);
 }
 
 static void staged(void **unused)
@@ -210,6 +211,28 @@ static void killed(void **unused)
 	finish(0, 1, 9, 26);
 }
 
+/* Killed while a part of it is staged: whichever id it has, that can be flushed and used again. */
+static void killed_parts(void **unused)
+{
+	static const unsigned ids[][2] = {{0, 0}, {0, 1}, {0, 31}, {1, 0}, {1, 31}};
+
+	for (unsigned i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+		const unsigned gpc = ids[i][0], id = ids[i][1];
+
+		cga_state(0, C_IDS, 64, 4, 1);
+		sequence++;
+		assert_int_equal(cga_send(0, 0, gpc, id, 1, 3), 0);
+		assert_int_equal(sm_array_flush(card->array, gpc, id, ALL), -EINVAL);
+		sm_array_kill(card->array, 0);
+		rig_until(card, 0, 6 * i + 2);
+		assert_int_equal(sm_array_flush(card->array, gpc, id, ALL), 0);
+		cga_state(0, C_RING, 64, 4, 1);
+		assert_int_equal(cga_launch_one(0, gpc, id, 1, 0xf), 0);
+		finish(0, gpc, id, 6 * (i + 1));
+	}
+	assert_int_equal(card->faults + card->cga_faults, 0);
+}
+
 /* TSK-12: CTAs of other tasks that wait at a barrier, or whose CGA is not complete yet, are not touched. */
 static void others_live_on(void **unused)
 {
@@ -370,6 +393,7 @@ static const struct CMUnitTest tests[] = {
 	CASE("CGA-25: arriving twice, or waiting without arriving, is an error", misuse),
 	CASE("TSK-12, CGA-26: a killed CGA is reported and flushed like any other", killed),
 	CASE_THREADS("TSK-12, CGA-26: a killed CGA is reported and flushed like any other", killed),
+	CASE("TSK-12, CGA-26: parts of CGAs of any id are killed", killed_parts),
 	CASE("TSK-12: a killed task leaves the CGAs of others alone", others_live_on),
 	CASE_THREADS("TSK-12: a killed task leaves the CGAs of others alone", others_live_on),
 	CASE("SYS-15: a stuck SM keeps its own CGA from ending, no other", stuck),
