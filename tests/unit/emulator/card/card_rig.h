@@ -50,6 +50,7 @@ struct sm_array {
 	bool endless; /* waves run for ever */
 	bool busy; /* workers run waves */
 	bool completes; /* each turn ends a CTA */
+	unsigned tables, syncs; /* calls of sm_array_table() and sm_array_sync(), which tell SM 1 their number */
 	unsigned requests, progress; /* tensor requests that wait; calls of sm_array_progress() */
 	struct tutti_tensor_call request;
 };
@@ -113,9 +114,11 @@ void sm_array_mode(struct sm_array *array, unsigned mode)
 }
 void sm_array_table(struct sm_array *array, struct tutti_sm_state *table)
 {
+	table[1].ctas = ++array->tables;
 }
 void sm_array_sync(struct sm_array *array, struct tutti_sm_state *table)
 {
+	table[1].completed = ++array->syncs;
 }
 void sm_array_reply(struct sm_array *array, unsigned sm, unsigned wave, uint64_t value)
 {

@@ -155,7 +155,47 @@ static void test_refused_launch(void **state)
 	assert_in_range(crash->pc, 0x100, 0x10000);
 }
 
-/* ---- the command ring ---- */
+/* The firmware's table of SM states is current while it wants that; the host's copy is made when it asks for it. */
+static void test_sm_table(void **state)
+{
+	const struct tutti_sm_state *host = (void *)(bar + discovery->sm_states.offset);
+	struct tutti_sm_state got[2];
+	unsigned before;
+
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SM_MODE, 1, TUTTI_SM_ROTATE));
+	assert_int_equal(sms.tables + sms.syncs, 0);
+	for (unsigned i = 1; i <= 2; i++) {
+		COMMAND(TUTTI_COMMAND(TUTTI_CMD_SM_MODE, 1, TUTTI_SM_UPDATE));
+		peek(TUTTI_CORE_SMS, got, sizeof(got) / 4);
+		assert_int_equal(sms.tables, i);
+		assert_int_equal(sms.syncs, i);
+		assert_int_equal(host[1].ctas, i);
+		assert_int_equal(host[1].completed, i);
+		assert_int_equal(got[1].ctas, i);
+	}
+	COMMAND(TUTTI_COMMAND(TUTTI_CMD_SM_MODE, 1, TUTTI_SM_TABLE));
+	assert_int_equal(sms.tables, 3); /* before the core runs again */
+	for (unsigned i = 0; i < 3; i++) {
+		before = sms.tables;
+		peek(TUTTI_CORE_SMS, got, sizeof(got) / 4);
+		assert_in_range(got[1].ctas, before + 1, sms.tables);
+	}
+	assert_int_equal(sms.syncs, 2);
+	assert_int_equal(host[1].ctas, 2);
+	/* no longer than the firmware wants it, nor than it runs */
+	for (unsigned i = 0; i < 2; i++) {
+		COMMAND(TUTTI_COMMAND(TUTTI_CMD_SM_MODE, 1, TUTTI_SM_TABLE));
+		if (i)
+			boot(image_file, image_bytes);
+		else
+			COMMAND(TUTTI_COMMAND(TUTTI_CMD_SM_MODE, 1, 0));
+		before = sms.tables;
+		peek(TUTTI_CORE_SMS, got, sizeof(got) / 4);
+		assert_int_equal(sms.tables, before);
+	}
+}
+
+/* ---- the command ring, and what lies at the end of memory ---- */
 
 #define LOCAL (512u << 10)
 
@@ -178,11 +218,21 @@ static void test_command_ring(void **state)
 		uint32_t base, words, tail;
 		bool good;
 	} rows[] = {
-	    {LOCAL_BUFFER, 1, 1, true},	       {LOCAL_BUFFER, 16, 16, true},  {LOCAL_BUFFER + 4, 16, 3, true},
-	    {LOCAL - 64, 16, 3, true},	       {LOCAL - 4, 1, 1, true},	      {LOCAL_BUFFER, 0, 1, false},
-	    {LOCAL_BUFFER, 12, 3, false},      {LOCAL_BUFFER, 16, 17, false}, {LOCAL_BUFFER + 2, 16, 3, false},
-	    {LOCAL_BUFFER + 1, 16, 3, false},  {LOCAL - 60, 16, 3, false},    {LOCAL - 64, 32, 3, false},
-	    {LOCAL, 1, 1, false},	       {~3u, 1, 1, false},	      {0, 1u << 31, 3, false},
+	    {LOCAL_BUFFER, 1, 1, true},
+	    {LOCAL_BUFFER, 16, 16, true},
+	    {LOCAL_BUFFER + 4, 16, 3, true},
+	    {LOCAL - 64, 16, 3, true},
+	    {LOCAL - 4, 1, 1, true},
+	    {LOCAL_BUFFER, 0, 1, false},
+	    {LOCAL_BUFFER, 12, 3, false},
+	    {LOCAL_BUFFER, 16, 17, false},
+	    {LOCAL_BUFFER + 2, 16, 3, false},
+	    {LOCAL_BUFFER + 1, 16, 3, false},
+	    {LOCAL - 60, 16, 3, false},
+	    {LOCAL - 64, 32, 3, false},
+	    {LOCAL, 1, 1, false},
+	    {~3u, 1, 1, false},
+	    {0, 1u << 31, 3, false},
 	};
 
 	local_bytes = LOCAL;
@@ -205,6 +255,29 @@ static void test_command_ring(void **state)
 		peek(TUTTI_CORE_ENGINES + 12, &head, 1);
 		assert_int_equal(head, rows[i].tail);
 	}
+}
+
+/* The state that a TASK names may be the last thing in local memory, or in card memory. */
+static void test_last_task(void **state)
+{
+	const uint32_t last[] = {LOCAL - 4 * TUTTI_TASK_WORDS, TUTTI_CORE_CARD + (64u << 20) - 4 * TUTTI_TASK_WORDS};
+
+	local_bytes = LOCAL;
+	card_open(TUTTI_CARD_DETERMINISTIC);
+	local_bytes = 0;
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned behind = 0; behind < 2; behind++) {
+			uint32_t words[1 + TUTTI_TASK_WORDS] = {last[i]};
+
+			boot(image_file, image_bytes);
+			for (unsigned k = 1; k <= TUTTI_TASK_WORDS; k++)
+				words[k] = 0x1111 * k;
+			script(OP_POKE, words, 1 + TUTTI_TASK_WORDS);
+			COMMAND(TUTTI_COMMAND(TUTTI_CMD_TASK, 5, 9 << 8), last[i] + 4 * behind, 7, 0, 0);
+			assert_int_equal(status->state, behind ? TUTTI_STATE_CRASHED : TUTTI_STATE_RUNNING);
+			assert_int_equal(sms.states, i + 1);
+			assert_memory_equal(&sms.state, words + 1, 4 * TUTTI_TASK_WORDS);
+		}
 }
 
 /* ---- doorbells ---- */
@@ -307,6 +380,8 @@ int main(void)
 	    {"TSK-05, CGA-02: states with levels and masks", test_states, setup, teardown, NULL},
 	    {"SYS-10: commands that are refused are named in the crash record", test_refused_launch, setup, teardown,
 	     NULL},
+	    {"RES-01, TSK-16: the tables of SM states", test_sm_table, setup, teardown, NULL},
+	    {"SYS-10: TASKs whose state ends with the memory", test_last_task, NULL, teardown, NULL},
 	    {"SYS-10: where the command ring may lie", test_command_ring, NULL, teardown, NULL},
 	    {"PKT-01: the newest index of each doorbell", test_doorbell_index, setup, teardown, NULL},
 	    {"TMA-01: requests fill the request area in turn", test_requests, setup, teardown, NULL},
