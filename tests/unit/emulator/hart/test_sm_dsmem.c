@@ -155,10 +155,38 @@ static void ids_are_not_reused_early(void **unused)
 	assert_true(card->array->cga[3].used);
 	assert_int_equal(sm_array_flush(card->array, 0, 3, 0xf0), 0);
 	assert_false(card->array->cga[3].used);
-	assert_int_equal(cga_launch_one(0, 0, 3, 1, 0x0f), 0);
+	assert_int_equal(cga_launch_one(0, 0, 5, 1, 0x0f), 0);
 	rig_until(card, 0, 8);
+	assert_int_equal(sm_array_flush(card->array, 0, 5, 0xfe), 0); /* SM 0 is no different */
+	assert_true(card->array->cga[5].used);
+	assert_int_equal(sm_array_flush(card->array, 0, 5, 0x01), 0);
+	assert_false(card->array->cga[5].used);
+	assert_int_equal(cga_launch_one(0, 0, 3, 1, 0x0f), 0);
+	rig_until(card, 0, 12);
 	assert_int_equal(sm_array_flush(card->array, 0, 3, 0x07), 0);
 	assert_int_equal(cga_launch_one(0, 0, 3, 1, 0x0f), -EINVAL);
+}
+
+/* A CGA that was killed before it began takes nothing from those that run on its SMs. */
+static void killed_before_its_start(void **unused)
+{
+	cga_state(0, C_EXITED, 4, 4, 1);
+	assert_int_equal(cga_launch_one(0, 0, 3, 1, 0xf), 0);
+	rig_until(card, 0, 3);
+	cga_state(1, C_STAY, 4, 4, 1);
+	sequence++;
+	assert_int_equal(cga_send(1, 0, 0, 4, 1, 0x7), 0);
+	sm_array_kill(card->array, 1);
+	finish(1, 0, 4, 3);
+	cga_state(2, C_STAY, 4, 4, 1);
+	assert_int_equal(cga_launch_one(2, 0, 5, 1, 0xf), 0);
+	idle();
+	data[1] = 1; /* rank 0 now reaches for rank 1, which has exited, and for nobody else */
+	finish(0, 0, 3, 4);
+	assert_int_equal(card->cga_faults, 1);
+	assert_int_equal(card->cga_fault.word[0], TUTTI_EVENT_CGA_FAULT | 3 << 16 | TUTTI_CAUSE_CGA_EXITED << 24);
+	data[7] = 1;
+	finish(2, 0, 5, 4);
 }
 
 /* A CTA without a CGA takes the wave slots that one of a CGA had. */
@@ -366,6 +394,7 @@ static const struct CMUnitTest tests[] = {
 	CASE_THREADS("CGA-26, CGA-27: an exited CTA is out of reach, its resources free, its id not", exited),
 	CASE("CGA-26: who gets an exited CTA's memory is not reached by its CGA", exited_and_replaced),
 	CASE("CGA-26: an id is free when every SM has been flushed", ids_are_not_reused_early),
+	CASE("CGA-26, TSK-12: a CGA that is killed before it begins leaves others alone", killed_before_its_start),
 	CASE("CGA-26: flushes of what does not exist", flush_of_nothing),
 	CASE("CGA-24: a CTA without a CGA reaches nobody, whoever was there before", alone_after_a_cga),
 	CASE("CGA-26: a reset frees all ids", reset_while_they_run),

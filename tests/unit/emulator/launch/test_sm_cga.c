@@ -96,6 +96,21 @@ static void malformed(void **unused)
 	assert_int_equal(cga_launch_one(0, 0, 0, 4, ALL), -EINVAL);
 }
 
+/* Launches of two parts of a nested CGA must not take each other's CTAs, also if the numbers are right in the end. */
+static void mixed(void **unused)
+{
+	static const struct tutti_cga_shape level[TUTTI_CGA_LEVELS] = {
+		{3, 1, 1, TUTTI_CGA_GPC}, {2, 1, 1, TUTTI_CGA_GPU}};
+	struct tutti_task_state state = rig_state(1, C_IDS, 12, 1);
+
+	state.cga_x = 3;
+	state.cga_y = state.cga_z = 1;
+	sm_array_state(card->array, 0, 0, &state, level, NULL, 0);
+	sequence++;
+	assert_int_equal(cga_send(0, 0, 0, 1, 1, 3), 0);
+	assert_int_equal(cga_send(0, 0, 1, 1, 1, 7), -EINVAL); /* its first CTA would have rank 2 */
+}
+
 static void ring(void **unused)
 {
 	static const struct { unsigned size, repeat; uint32_t mask; } shape[] = {
@@ -382,6 +397,7 @@ static const struct CMUnitTest tests[] = {
 	CASE("CGA-19, CGA-21, CGA-23, TSK-15: CTAs know id, rank and coordinates without having been told", identity),
 	CASE("CGA-16: several launches make one CGA, which starts as a whole", staged),
 	CASE("CGA-16: what would mix CGAs, or start a part of one, is refused", malformed),
+	CASE("CGA-16, CGA-19: parts of a nested CGA that would mix are refused", mixed),
 	CASE("CGA-24, CGA-25: CTAs write into each other's shared memory between barriers", ring),
 	CASE("CGA-25: a wave at a barrier keeps nobody else from running", many_rings),
 	CASE_THREADS("CGA-25: a wave at a barrier keeps nobody else from running", many_rings),
