@@ -289,6 +289,9 @@ static void flush_of_nothing(void **unused)
 	assert_int_equal(sm_array_flush(card->array, 0, 3, ALL), 0);
 	assert_int_equal(sm_array_flush(card->array, 0, 32, ALL), -EINVAL);
 	assert_int_equal(sm_array_flush(card->array, 2, 0, ALL), -EINVAL);
+	assert_int_equal(sm_array_flush(card->array, 2, 0, 0), -EINVAL);
+	assert_int_equal(sm_array_flush(card->array, 0, 32, 0), -EINVAL);
+	assert_int_equal(sm_array_flush(card->array, 1, 31, 0), 0);
 	assert_int_equal(sm_array_flush(card->array, 0, 0, 0x100), -EINVAL);
 	assert_int_equal(sm_array_flush_lmem(card->array, 8), -EINVAL);
 }

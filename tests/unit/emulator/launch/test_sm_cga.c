@@ -60,6 +60,7 @@ static void malformed(void **unused)
 {
 	cga_state(0, C_IDS, 64, 4, 1);
 	assert_int_equal(cga_launch_one(0, 2, 0, 1, 15), -EINVAL); /* no such GPC */
+	assert_int_equal(cga_send(0, 0, 2, 0, 1, 0), -EINVAL);     /* nor has it CGAs without CTAs */
 	teardown(NULL);
 	setup(NULL);
 	cga_state(0, C_IDS, 64, 4, 1);

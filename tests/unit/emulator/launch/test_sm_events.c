@@ -260,6 +260,13 @@ static void large_gpcs(void **unused)
 			rig_until(card, 0, 4);
 			assert_int_equal(data[8 * 2 + 7], 2);
 			assert_int_equal(data[8 * 3 + 7], 33);
+			/* each finds the other one's shared memory */
+			cga_state(2, C_RING, 2, 2, 1);
+			memset(data, 0, 8192);
+			assert_int_equal(cga_launch_one(2, 1, 4, 1, 0x80000001), 0);
+			rig_until(card, 2, 2);
+			assert_int_equal(data[0] | data[8], 0);
+			assert_int_equal(card->cga_faults, 0);
 		}
 		assert_int_equal(sm_array_flush(card->array, 1, 3, 0x80000001), good ? 0 : -EINVAL);
 		plain(1, C_IDS, 1, 1);

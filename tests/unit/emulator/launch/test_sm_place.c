@@ -344,6 +344,7 @@ static void limits_of_the_array(void **unused)
 		{offsetof(struct tutti_discovery, shared_blocks), 256, 4, 8, false},
 		{offsetof(struct tutti_discovery, task_slots), SM_SLOTS, 4, 8, false},
 		{offsetof(struct tutti_discovery, cta_slots), 65535, 4, 8, true},
+		{offsetof(struct tutti_discovery, gpcs), TUTTI_MAX_GPCS, 4, 8, false},
 		{offsetof(struct tutti_discovery, cga_ids), 256, 4, 8, false},
 		{offsetof(struct tutti_discovery, cga_ctas), CGA_RANKS, 4, 8, false},
 	};
