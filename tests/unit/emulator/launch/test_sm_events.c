@@ -137,6 +137,57 @@ static void kill_while_others_wait(void **unused)
 	assert_false(sm_array_busy(card->array));
 }
 
+/*
+ * Each wave does what four bits of its CTA's number in the arguments say, those of wave 0 being the lowest.
+ *	lwu t0, 84(tp); slli t0, t0, 3; add t0, t0, a0; ld t1, 8(t0); lwu t0, 28(tp); slli t0, t0, 2; srl t1, t1, t0
+ *	andi t1, t1, 15; beqz t1, 1f; addi t1, t1, -1; beqz t1, 2f; addi t1, t1, -1; beqz t1, 3f; addi t1, t1, -1
+ *	beqz t1, 4f; li a7, 16; ecall; ret; 1: li a7, 1; ecall; ret; 2: j 2b; 3: li a7, 3; ecall; 4: li a7, 4; ecall; j
+ *4b
+ */
+static const uint32_t deeds[] = {0x05426283, 0x00329293, 0x00a282b3, 0x0082b303, 0x01c26283, 0x00229293, 0x00535333,
+				 0x00f37313, 0x02030463, 0xfff30313, 0x02030663, 0xfff30313, 0x02030463, 0xfff30313,
+				 0x02030463, 0x01000893, 0x00000073, 0x00008067, 0x00100893, 0x00000073, 0x00008067,
+				 0x0000006f, 0x00300893, 0x00000073, 0x00400893, 0x00000073, 0xff9ff06f};
+#define DEEDS	0xc00u
+#define SPIN	0x54u /* where waves are that spin, have aborted, or ask */
+#define ABORTED 0x5cu
+#define ASKED	0x44u
+#define ANY	~0u
+
+/* The event of a kill names the wave that faulted, else one that was stopped while it ran, else one that waits. */
+static void who_is_named(void **unused)
+{
+	static const struct {
+		uint64_t deeds[2];
+		unsigned sm, wave, at;
+	} rows[] = {
+	    {{0x020, 0x300}, 0, 1, ABORTED}, {{0x333, 0x200}, 1, 2, ABORTED}, {{0x111, 0x002}, 1, 0, ABORTED},
+	    {{0x001, 0x000}, 0, 0, SPIN},    {{0x010, 0x000}, 0, 1, SPIN},    {{0x100, 0x000}, 0, 2, SPIN},
+	    {{0x444, 0x100}, 1, 2, SPIN},    {{0x444, 0x010}, 1, 1, SPIN},    {{0x444, 0x000}, 0, ANY, ASKED},
+	};
+
+	memcpy(card->map[0].host + DEEDS, deeds, sizeof(deeds));
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const uint32_t *word = card->event[0].word;
+
+		memcpy(&PARAMETER(data), rows[i].deeds, sizeof(rows[i].deeds));
+		plain(9, DEEDS, 2, 3);
+		assert_int_equal(sm_array_launch(card->array, 9, 0, (uint32_t[]){1 | 1u << 24, 3}, 2), 0);
+		for (unsigned k = 0; k < 30; k++)
+			rig_step(card);
+		sm_array_kill(card->array, 9);
+		rig_step(card);
+		for (unsigned e = 0; e < card->events; e++)
+			if ((card->event[e].word[0] & 0xff) == TUTTI_EVENT_KILLED)
+				word = card->event[e].word;
+		assert_int_equal(word[0], TUTTI_EVENT_KILLED | 9 << 8);
+		if ((word[1] & 0xffff) != rows[i].sm || (rows[i].wave != ANY && word[1] >> 16 != 8 * rows[i].wave) ||
+		    word[2] != CODE + DEEDS + rows[i].at || word[3])
+			fail_msg("row %u: SM %u, wave slot %u, pc %#x", i, word[1] & 0xffff, word[1] >> 16, word[2]);
+		card->events = 0;
+	}
+}
+
 /* More kills than there are slots, of slots that have nothing, and of slots that are not there. */
 static void too_many_kills(void **unused)
 {
@@ -337,6 +388,7 @@ int main(void)
 	    {"REL-10, SYS-10: events wait for room, and come once", without_room, setup_many, teardown, NULL},
 	    {"RES-01: completions by mask and count, however they are grouped", counts, setup_many, teardown, NULL},
 	    {"TSK-12: kills while other tasks wait", kill_while_others_wait, setup_many, teardown, NULL},
+	    {"TSK-12: the wave that a kill names", who_is_named, setup_many, teardown, NULL},
 	    {"TSK-12: kills of what is not there", too_many_kills, setup_many, teardown, NULL},
 	    {"SYS-10: orders that name what is not there", not_there, setup_many, teardown, NULL},
 	    {"CGA-26: a flush before the completions", flush_before_the_news, setup_many, teardown, NULL},
