@@ -2,6 +2,7 @@
 /* Injected faults kind by kind, interrupts under way, and a soft core that waits or gives up. */
 #include "card_rig.h"
 #include "emulator/base/inject.h"
+#include "emulator/base/state.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
@@ -69,6 +70,13 @@ static void test_times(void **state)
 		assert_int_equal(n, counts ? 3 : 10);
 		assert_int_equal(inject_armed(card, kinds[i].fault, NULL), !counts);
 		tutti_card_inject(card, kinds[i].fault, kinds[i].off);
+		if (!counts)
+			continue;
+		/* another thread has taken the last one, and is about to say so */
+		__atomic_or_fetch(&card->armed, 1u << kinds[i].fault, __ATOMIC_SEQ_CST);
+		assert_false(inject_take(card, kinds[i].fault));
+		assert_false(inject_take(card, kinds[i].fault));
+		__atomic_and_fetch(&card->armed, ~(1u << kinds[i].fault), __ATOMIC_SEQ_CST);
 	}
 }
 
