@@ -337,10 +337,30 @@ static void expect_record(uint64_t number, struct tutti_trace want)
 	assert_memory_equal(got, &want, sizeof(want));
 }
 
+static uint64_t core_time(void)
+{
+	uint32_t now[2];
+
+	peek(TUTTI_CORE_REGISTERS, now, 2);
+	return now[0] | (uint64_t)now[1] << 32;
+}
+
+/* Each record has the time at which it was made. */
+static void expect_times(uint64_t number, unsigned n, uint64_t begin, uint64_t end)
+{
+	const struct tutti_trace *got = (const struct tutti_trace *)(bar + discovery->trace.offset) + number;
+
+	assert_true(begin > 0);
+	for (; n--; got++) {
+		assert_in_range(got->time, begin, end);
+		begin = got->time + 1;
+	}
+}
+
 /* What the records tell of the launches' way to the card and back; all that is not told of is 0. */
 static void test_records(void **state)
 {
-	uint64_t first = status->trace_tail, newest;
+	uint64_t first = status->trace_tail, newest, begin = core_time();
 
 	control->trace_enable = 1u << TUTTI_TRACE_DOORBELL | 1u << TUTTI_TRACE_FETCH | 1u << TUTTI_TRACE_EXPAND |
 				1u << TUTTI_TRACE_COMPLETE;
@@ -362,6 +382,7 @@ static void test_records(void **state)
 						      .sm = 0xffff,
 						      .packet = 0x400000,
 						      .value = 1});
+	expect_times(first, 4, begin, core_time());
 	/* what was not done is not told */
 	newest = status->trace_tail;
 	COMMAND(TUTTI_COMMAND(TUTTI_CMD_FETCH, 6, 1), 0, BUS(64u << 20), 192, LOCAL_BUFFER);
