@@ -2,6 +2,7 @@
 /* Injected faults kind by kind, interrupts under way, and a soft core that waits or gives up. */
 #include "card_rig.h"
 #include "emulator/base/inject.h"
+#include "emulator/base/interrupt.h"
 #include "emulator/base/state.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
@@ -235,6 +236,31 @@ static void test_many_interrupts(void **state)
 	}
 }
 
+/* An interrupt comes up to six rounds after what it tells of, and is counted at once; one that is not there never
+ * comes. */
+static void test_lateness(void **state)
+{
+	uint64_t counted = card->counts[TUTTI_COUNTER_INTERRUPTS];
+	unsigned seen = 0;
+
+	for (unsigned i = 0; i < 300; i++) {
+		unsigned before = interrupts, rounds = 0;
+
+		card_interrupt(card, i % discovery->msix_vectors);
+		assert_int_equal(card->counts[TUTTI_COUNTER_INTERRUPTS], counted + i + 1);
+		for (; interrupts_arrive(card); rounds++)
+			card->round++;
+		assert_int_equal(interrupts, before + 1);
+		assert_int_equal(vectors[before % 256], i % discovery->msix_vectors);
+		assert_in_range(rounds, 0, 6);
+		seen |= 1u << rounds;
+	}
+	assert_int_equal(seen, 0x7f);
+	card_interrupt(card, discovery->msix_vectors);
+	assert_false(interrupts_arrive(card));
+	assert_int_equal(card->counts[TUTTI_COUNTER_INTERRUPTS], counted + 300);
+}
+
 static bool first_arrived(void *context)
 {
 	return interrupts;
@@ -291,6 +317,7 @@ int main(void)
 	    {"SYS-10: wfi", test_wfi, setup, teardown, NULL},
 	    {"SYS-10: a core without an idle unit", test_idle_traps, NULL, teardown, NULL},
 	    {"SYS-12: many interrupts at once", test_many_interrupts, setup, teardown, NULL},
+	    {"SYS-12: how late interrupts come", test_lateness, setup, teardown, NULL},
 	    {"SYS-15: the link is down", test_link_down, setup, teardown, NULL},
 	    {"SYS-15: a card that was removed", test_removed, setup, teardown, NULL},
 	};
