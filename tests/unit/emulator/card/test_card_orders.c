@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What the firmware orders reaches the SMs whole, and what the SMs ask for reaches the firmware. */
 #include "card_rig.h"
+#include "emulator/base/state.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 #define STATE_WORDS   24u
@@ -371,6 +372,26 @@ static void test_request_areas(void **state)
 	}
 }
 
+/* With another area requests begin at its first slot; without one that makes sense they wait. */
+static void test_new_area(void **state)
+{
+	struct tutti_tensor_call got;
+
+	sms.request = (struct tutti_tensor_call){.slot = 5, .sm = 1, .wave = 9, .asid = 3, .cta = 77};
+	sms.requests = 1;
+	request_area(LOCAL_BUFFER, 3);
+	assert_int_equal(sms.requests, 0);
+	memset(&card->engines.call, 0, sizeof(card->engines.call)); /* what was asked for is done */
+	request_area(LOCAL_BUFFER, 300);
+	sms.requests = 1;
+	settle();
+	assert_int_equal(sms.requests, 1);
+	request_area(LOCAL_BUFFER + 0x1000, 2);
+	assert_int_equal(sms.requests, 0);
+	peek(LOCAL_BUFFER + 0x1000, &got, sizeof(got) / 4);
+	assert_memory_equal(&got, &sms.request, sizeof(got));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -386,6 +407,7 @@ int main(void)
 	    {"PKT-01: the newest index of each doorbell", test_doorbell_index, setup, teardown, NULL},
 	    {"TMA-01: requests fill the request area in turn", test_requests, setup, teardown, NULL},
 	    {"TMA-01: sizes and places of the request area", test_request_areas, setup, teardown, NULL},
+	    {"TMA-01: a request area that is changed", test_new_area, setup, teardown, NULL},
 	};
 
 	return cmocka_run_group_tests_name("card: orders", tests, make_image, drop_image);
