@@ -189,6 +189,23 @@ static void killed_before_its_start(void **unused)
 	finish(2, 0, 5, 4);
 }
 
+/* A killed CGA leaves nothing in the tables of its SMs, nor does it keep its context: there are more rounds than room. */
+static void killed_ones_leave(void **unused)
+{
+	for (unsigned round = 0; round < 40; round++) {
+		cga_state(0, C_STAY, 4, 4, 1);
+		assert_int_equal(cga_launch_one(0, 0, 3, 1, 0xf), 0);
+		for (unsigned i = 0; i < round % 3; i++) /* before it begins, and while it runs */
+			rig_step(card);
+		sm_array_kill(card->array, 0);
+		finish(0, 0, 3, 4 * (round + 1));
+	}
+	for (unsigned sm = 0; sm < SMS; sm++)
+		for (unsigned i = 0; i < 32; i++)
+			assert_int_equal(card->array->sm_cga[sm].entry[i].key, 0);
+	assert_int_equal(card->array->engine[0].harts->live, 0);
+}
+
 /* A CTA without a CGA takes the wave slots that one of a CGA had. */
 static void alone_after_a_cga(void **unused)
 {
@@ -398,6 +415,7 @@ static const struct CMUnitTest tests[] = {
 	CASE("CGA-26: who gets an exited CTA's memory is not reached by its CGA", exited_and_replaced),
 	CASE("CGA-26: an id is free when every SM has been flushed", ids_are_not_reused_early),
 	CASE("CGA-26, TSK-12: a CGA that is killed before it begins leaves others alone", killed_before_its_start),
+	CASE("CGA-26, TSK-12: killed CGAs leave nothing behind", killed_ones_leave),
 	CASE("CGA-26: flushes of what does not exist", flush_of_nothing),
 	CASE("CGA-24: a CTA without a CGA reaches nobody, whoever was there before", alone_after_a_cga),
 	CASE("CGA-26: a reset frees all ids", reset_while_they_run),
