@@ -148,12 +148,28 @@ static void the_end(void **state)
 	assert_true(step_until(some_blocked));
 }
 
+/* As many workers as are asked for, but no more than 63, and the driving thread. */
+static void numbers(void **state)
+{
+	static const unsigned asked[] = {1, 2, 62, 63, 64, 65, 1000};
+
+	for (unsigned i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+		card = rig_create(TUTTI_CARD_FAST, asked[i], SMS);
+		assert_int_equal(card->array->engines, (asked[i] < 63 ? asked[i] : 63) + 1);
+		rig_destroy(card);
+		card = rig_create(TUTTI_CARD_DETERMINISTIC, asked[i], SMS);
+		assert_int_equal(card->array->engines, 1);
+		rig_destroy(card);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    {"SYS-12: faults of waves that workers run", faults, setup, teardown, NULL},
 	    {"TMA-25, SYS-12: waves that wait on workers", waits, setup, teardown, NULL},
 	    {"TSK-12, SYS-12: kills of waves that wait on workers", kills, setup, teardown, NULL},
+	    {"SYS-12: the number of workers", numbers, NULL, NULL, NULL},
 	    {"SYS-12: reset and end while workers are busy", the_end, setup, teardown, NULL},
 	};
 
