@@ -79,6 +79,25 @@ static void test_late_interrupts(void **state)
 	assert_in_range(late, 10, 49);
 }
 
+static bool timer_seen(void *context)
+{
+	++*(unsigned *)context;
+	return event_of(TUTTI_EVENT_TIMER);
+}
+
+/* A turn in which nothing happened but that the timer fired goes on as any other, and does not say that all is done. */
+static void test_turn_of_the_timer(void **state)
+{
+	unsigned looks = 0;
+
+	SCRIPT_WORDS(OP_TIMER, 0, 1);
+	*(uint32_t *)(memory + EVENTS) = 0;
+	assert_false(tutti_card_run(card, timer_seen, &looks));
+	assert_int_equal(looks, 2); /* before the timer, and after it */
+	assert_non_null(event_of(TUTTI_EVENT_TIMER));
+	assert_true(tutti_card_run(card, NULL, NULL));
+}
+
 /* A host may see the answer to COUNTERS before the interrupt for it, and the counters must be current by then. */
 static bool updated(void *bus_reads)
 {
@@ -409,6 +428,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_deterministic), TEST(test_slices), TEST(test_late_interrupts),
+		{ "SYS-12: a turn in which the timer fires", test_turn_of_the_timer, setup, teardown, NULL },
 		{ "SYS-13 TMA-27: the hardware's counters are current when the firmware has asked for it", test_update,
 		  setup, teardown, NULL },
 		TEST(test_marks), TEST(test_inject), TEST(test_spin), TEST(test_busy), TEST(test_fuzz),
