@@ -121,9 +121,10 @@ static void stand_still(struct tutti_card *card)
 	if (card->deterministic)
 		card->virtual_time += STUCK_STEP_NS;
 	now = card_time(card);
-	if (inject_is(card, TUTTI_INJECT_FIRMWARE_SILENT))
-		card->stuck_ns = 1; /* it runs, so that the card does not sleep, and seems to take events */
-	else if (card->hung_at)
+	/* It counts as running, so that the card does not sleep, and if it is silent it also seems to take events. */
+	if (inject_is(card, TUTTI_INJECT_FIRMWARE_SILENT) || !card->hung_at)
+		card->stuck_ns = 1;
+	else
 		watchdog(card, now - card->hung_at);
 	card->hung_at = now;
 }

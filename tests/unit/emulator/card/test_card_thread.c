@@ -178,6 +178,20 @@ static void test_workers(void **state)
 	assert_true(until(is_asleep));
 }
 
+static bool has_crashed(void)
+{
+	return __atomic_load_n(&status->state, __ATOMIC_SEQ_CST) == TUTTI_STATE_CRASHED;
+}
+
+/* SYS-15: a fault that is armed while the card sleeps happens, though nobody else wakes the card. */
+static void test_armed_asleep(void **state)
+{
+	assert_true(until(is_asleep));
+	assert_int_equal(tutti_card_inject(card, TUTTI_INJECT_FIRMWARE_HANG, 1), 0);
+	assert_true(until(has_crashed));
+	assert_int_equal(crash->cause, TUTTI_CRASH_WATCHDOG);
+}
+
 /* A reset leaves the card as after power-on, whatever was under way, and it boots again. */
 static void test_reset(void **state)
 {
@@ -204,6 +218,7 @@ int main(void)
 	    {"SYS-13: counters of a card that sleeps", test_published, setup_fast, teardown, NULL},
 	    {"SYS-12: sleep without a break", test_stays_asleep, setup_fast, teardown, NULL},
 	    {"SYS-12: no sleep while workers run", test_workers, setup_fast, teardown, NULL},
+	    {"SYS-15: faults that are armed while the card sleeps", test_armed_asleep, setup_fast, teardown, NULL},
 	    {"SYS-10: reset while the firmware runs for ever", test_reset, setup_fast, teardown, NULL},
 	};
 
