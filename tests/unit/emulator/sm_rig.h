@@ -61,6 +61,7 @@ struct tutti_card {
 	uint64_t traps, stuck, silent; /* injected */
 	uint64_t translations;
 	unsigned done[256];    /* CTAs reported per slot */
+	uint16_t done_at[256][TUTTI_MAX_SMS]; /* the same for each place in the order of SMs; CGAs are not counted */
 	unsigned killed[256];
 	struct tutti_event fault, cga_fault, request;
 	unsigned faults, cga_faults, requests;
@@ -191,10 +192,16 @@ bool engines_event(struct tutti_card *card, const struct tutti_event *event)
 	card->room -= card->full;
 	card->event[card->events++ % 65536] = *event;
 	if (type == TUTTI_EVENT_CTA) {
-		unsigned n = 0;
+		unsigned n = 0, first = event->word[0] >> 16 & 0xff, words = event->word[0] >> 24;
 
+		assert_in_range(words, 1, 5);
+		assert_int_not_equal(event->word[2 + words], 0);
 		for (unsigned i = 0; i < 5; i++)
-			n += (unsigned)__builtin_popcount(event->word[3 + i]);
+			for (uint32_t bits = event->word[3 + i]; bits; bits &= bits - 1, n++) {
+				assert_true(i < words && first + i < TUTTI_MAX_SMS / 32);
+				card->done_at[slot][32 * (first + i) + (unsigned)__builtin_ctz(bits)] +=
+					(uint16_t)event->word[1];
+			}
 		assert_int_equal(n * event->word[1], event->word[2]);
 		card->done[slot] += event->word[2];
 	} else if (type == TUTTI_EVENT_FAULT) {

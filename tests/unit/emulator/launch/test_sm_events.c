@@ -82,10 +82,10 @@ static void without_room(void **unused)
 	assert_false(sm_array_busy(card->array));
 }
 
-/* Counts of every kind over words of the mask: the sum is right however they are grouped into events. */
+/* Counts of every kind over words of the mask: each SM's is right however they are grouped into events. */
 static void counts(void **unused)
 {
-	unsigned done = 0, seed = 7;
+	unsigned done = 0, seed = 7, want[MANY] = {0};
 
 	for (unsigned round = 0; round < 40; round++) {
 		unsigned ctas = 0;
@@ -97,6 +97,8 @@ static void counts(void **unused)
 			words[0] = (1 + (seed >> 20 & 7)) | first << 16 | 1u << 24;
 			words[1] = 1u << (seed >> 24 & 15) | (round & 1 ? 1u << (seed >> 28) : 0);
 			ctas += (words[0] & 0xff) * (unsigned)__builtin_popcount(words[1]);
+			for (unsigned p = 0; p < 32; p++)
+				want[32 * first + p] += words[1] >> p & 1 ? words[0] & 0xff : 0;
 			assert_int_equal(sm_array_launch(card->array, 31, 0, words, 2), 0);
 			if (i % 4 == 3)
 				run_silently(30);
@@ -105,6 +107,8 @@ static void counts(void **unused)
 			run_silently(1);
 		drain();
 		assert_int_equal(card->done[31], done += ctas);
+		for (unsigned p = 0; p < MANY; p++)
+			assert_int_equal(card->done_at[31][p], want[p]);
 	}
 }
 
@@ -185,6 +189,38 @@ static void who_is_named(void **unused)
 		    word[2] != CODE + DEEDS + rows[i].at || word[3])
 			fail_msg("row %u: SM %u, wave slot %u, pc %#x", i, word[1] & 0xffff, word[1] >> 16, word[2]);
 		card->events = 0;
+	}
+}
+
+/* Addresses of code and data are told with all of their bits. */
+static void high_addresses(void **unused)
+{
+	const uint64_t high = 0x3456789a0000, nothing = high + 0x765000;
+	struct tutti_task_state state = rig_state(1, 0, 2, 3);
+	const uint32_t *word = card->fault.word;
+
+	memcpy(rig_map(card, 1, high, 4096, RX), deeds, sizeof(deeds));
+	for (unsigned i = 0; i < 3; i++) {
+		const uint64_t at[] = {high + ABORTED, nothing, high + SPIN};
+
+		PARAMETER(data) = i == 0 ? 0x222 : 0x111;
+		state.entry = i == 1 ? nothing : high;
+		card->events = card->faults = 0;
+		sm_array_state(card->array, 9, 0, &state, NULL, NULL, 0);
+		assert_int_equal(sm_array_launch(card->array, 9, 0, (uint32_t[]){1 | 1u << 24, 1}, 2), 0);
+		for (unsigned k = 0; k < 30; k++)
+			rig_step(card);
+		assert_int_equal(card->faults, i != 2);
+		if (card->faults)
+			assert_true((word[2] | (uint64_t)word[3] << 32) == at[i]);
+		if (i == 1)
+			assert_true((word[4] | (uint64_t)word[5] << 32) == nothing);
+		sm_array_kill(card->array, 9);
+		rig_step(card);
+		for (unsigned e = 0; e < card->events; e++)
+			if ((card->event[e].word[0] & 0xff) == TUTTI_EVENT_KILLED)
+				assert_true((card->event[e].word[2] | (uint64_t)card->event[e].word[3] << 32) == at[i]);
+		assert_int_equal(card->killed[9], i + 1);
 	}
 }
 
@@ -389,6 +425,7 @@ int main(void)
 	    {"RES-01: completions by mask and count, however they are grouped", counts, setup_many, teardown, NULL},
 	    {"TSK-12: kills while other tasks wait", kill_while_others_wait, setup_many, teardown, NULL},
 	    {"TSK-12: the wave that a kill names", who_is_named, setup_many, teardown, NULL},
+	    {"SYS-09, TSK-12: addresses above 4 GiB", high_addresses, setup_many, teardown, NULL},
 	    {"TSK-12: kills of what is not there", too_many_kills, setup_many, teardown, NULL},
 	    {"SYS-10: orders that name what is not there", not_there, setup_many, teardown, NULL},
 	    {"CGA-26: a flush before the completions", flush_before_the_news, setup_many, teardown, NULL},
