@@ -328,6 +328,42 @@ static void reports_are_few(void **unused)
 	rig_destroy(card);
 }
 
+/* How many events tell that SM i has ended first + i % different * step CTAs, for each of @sms SMs. */
+static unsigned events_for(unsigned sms, unsigned first, unsigned different, unsigned step)
+{
+	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 160);
+	struct tutti_task_state state = rig_state(1, K_EMPTY, 160 * 32, 1);
+	unsigned events;
+
+	rig_context(card, 1);
+	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
+	for (unsigned i = 0; i < sms; i++) {
+		uint32_t words[] = {(first + i % different * step) | i / 32 << 16 | 1u << 24, 1u << (i % 32)};
+
+		assert_int_equal(sm_array_launch(card->array, 0, 0, words, 2), 0);
+	}
+	while (sm_array_run(card->array))
+		;
+	sm_array_report(card->array);
+	for (unsigned i = 0; i < 160; i++)
+		assert_int_equal(card->done_at[0][i], i < sms ? first + i % different * step : 0);
+	events = card->events;
+	rig_destroy(card);
+	return events;
+}
+
+/* One event for each different count, or for each binary digit of the counts if there are fewer of these. */
+static void as_few_as_counts_or_digits(void **unused)
+{
+	assert_int_equal(events_for(1, 29, 1, 0), 1);
+	assert_int_equal(events_for(160, 29, 1, 0), 1);
+	assert_int_equal(events_for(160, 3, 2, 5), 2); /* 3 and 8, of 3 digits */
+	assert_int_equal(events_for(31, 1, 31, 1), 5);
+	assert_int_equal(events_for(160, 1, 31, 1), 5);
+	assert_int_equal(events_for(160, 4, 7, 4), 3); /* 4, 8 ... 28 */
+	assert_int_equal(events_for(2, 7, 2, 1), 2);   /* 7 and 8 */
+}
+
 /* Limits of an SM array: for each, the last value that is allowed, the first one that is not, and 0. */
 static void limits_of_the_array(void **unused)
 {
@@ -393,6 +429,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(malformed_launches),
 		cmocka_unit_test(order_and_late_joiner),
 		cmocka_unit_test(reports_are_few),
+		{"SYS-09: as few events as there are counts, or digits of these", as_few_as_counts_or_digits, NULL, NULL, NULL},
 		cmocka_unit_test(limits_of_the_array),
 		cmocka_unit_test(largest_card),
 	};
