@@ -148,6 +148,54 @@ static void test_bad_images(void **state)
 	assert_int_equal(status->state, TUTTI_STATE_RUNNING);
 }
 
+static void boot_at(uint64_t offset, uint64_t bytes)
+{
+	control->image_offset = offset;
+	control->image_bytes = bytes;
+	control->host_ring_tail = 0;
+	control->boot_sequence = ++boots;
+	settle();
+	assert_int_equal(status->boot_sequence, boots);
+}
+
+/* An image may lie anywhere in card memory, but wholly. */
+static void test_image_places(void **state)
+{
+	const uint64_t end = discovery->memory_bytes, last = end - image_bytes;
+	const uint64_t good[] = {1, 64, 0x1234567, last - 1, last}, bad[] = {last + 1, end - 1, end, end + 1, ~0ull};
+
+	for (unsigned i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		memset(memory, 0, image_bytes);
+		memcpy(memory + good[i], image_file, image_bytes);
+		boot_at(good[i], image_bytes);
+		assert_int_equal(status->state, TUTTI_STATE_RUNNING);
+		boot_at(bad[i], image_bytes);
+		assert_int_equal(status->state, TUTTI_STATE_FAILED);
+		assert_int_equal(status->boot_error, TUTTI_IMAGE_BAD_PLACE);
+	}
+}
+
+/* An image has 4 MiB at most, and a whole header at least. */
+static void test_image_sizes(void **state)
+{
+	const uint32_t most = 4u << 20;
+	struct tutti_image *image = calloc(1, most + 4);
+
+	for (uint32_t more = 0; more <= 4; more += 4) {
+		memcpy(image, image_file, image_bytes);
+		image->file_bytes = most + more;
+		image_seal(image);
+		boot(image, most + more);
+		assert_int_equal(status->state, more ? TUTTI_STATE_FAILED : TUTTI_STATE_RUNNING);
+		assert_int_equal(status->boot_error, more ? TUTTI_IMAGE_BAD_SIZE : 0);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		boot(image_file, (uint64_t[]){0, 1, sizeof(*image) - 1}[i]);
+		assert_int_equal(status->boot_error, TUTTI_IMAGE_BAD_SIZE);
+	}
+	free(image);
+}
+
 /* ---- traps ---- */
 
 static void expect_trap(uint32_t cause, uint32_t tval)
@@ -237,7 +285,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_config), cmocka_unit_test(test_discovery),
 		{"CGA-04, SYS-14: topologies with swept parts", test_topology, NULL, NULL, NULL},
-		TEST(test_boot), TEST(test_bad_images), TEST(test_traps), TEST(test_doorbell), TEST(test_timer),
+		TEST(test_boot), TEST(test_bad_images), TEST(test_image_places), TEST(test_image_sizes),
+		TEST(test_traps), TEST(test_doorbell), TEST(test_timer),
 		TEST_FAST(test_boot),
 	};
 

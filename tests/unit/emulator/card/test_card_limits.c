@@ -232,16 +232,18 @@ static void test_symbols(void **state)
 	assert_int_equal(strlen(functions[1].name), sizeof(symbols[0].name) - 1);
 	assert_int_equal(functions[1].address, 0x120);
 	assert_int_equal(tutti_card_profile(card, functions, 1), 2);
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 6; i++) { /* on multiples of 4, and not behind the end of the file */
+		bool good = i == 5;
+
 		memcpy(image, image_file, image_bytes);
-		if (!i)
-			image->symbols++;
-		else
-			image->symbols_offset += i == 1 ? 2 : 4;
+		image->symbols_offset += i;
+		image->symbols = i ? 1 : 3;
+		if (good)
+			image->symbols_offset = (uint32_t)(image_bytes - sizeof(*symbols));
 		image_seal(image);
 		boot(image, image_bytes);
 		assert_int_equal(status->state, TUTTI_STATE_RUNNING);
-		assert_int_equal(tutti_card_profile(card, functions, 4), 0);
+		assert_int_equal(tutti_card_profile(card, functions, 4), good || i == 4);
 	}
 	free(image);
 }
