@@ -45,6 +45,34 @@ static void test_config(void **state)
 	assert_int_equal(tutti_card_bar_bytes(&config), 0);
 }
 
+/* Numbers are not cut to 32 bits, units may be small letters, and each reading begins anew. */
+static void test_config_numbers(void **state)
+{
+	static const char *const bad[] = { "peus 0x100000002\n", "peus 4G\n", "memory 64MB\n", "memory M\n", "gpc 0x100000001\n",
+					   "gpc 1*0x100000001\n", "ugpu 0x100000001\n", "gpc 0x101+1\n" };
+	struct tutti_card_config config = { 0 };
+	FILE *folder = fopen("/", "r");
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(read_text(&config, bad[i]), -22);
+	assert_int_equal(read_text(&config, "gpc 3 4 5\nugpu 1 2\nmemory 64m\npeus 0x2\n"), 0);
+	assert_int_equal(config.gpcs, 3);
+	assert_int_equal(config.ugpus, 2);
+	assert_int_equal(config.memory_bytes, 64u << 20);
+	assert_int_equal(config.peus, 2);
+	assert_int_equal(read_text(&config, "gpc 7\nmemory 70k\nbarriers 4294967295\n"), 0);
+	assert_int_equal(config.gpcs, 1);
+	assert_int_equal(config.ugpus, 0);
+	assert_int_equal(config.topology[0], 7);
+	assert_int_equal(config.memory_bytes, 70u << 10);
+	assert_int_equal(config.barriers, 4294967295);
+	assert_int_equal(read_text(&config, "memory 3g\n"), 0);
+	assert_true(config.memory_bytes == 3ull << 30);
+	/* what cannot be read is no configuration */
+	assert_int_equal(tutti_card_config_read(&config, folder), -5);
+	fclose(folder);
+}
+
 /* Places of SMs, CPC by CPC; a TPC is in one CPC. */
 static void test_topology(void **state)
 {
@@ -283,7 +311,7 @@ static void test_timer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_config), cmocka_unit_test(test_discovery),
+		cmocka_unit_test(test_config), cmocka_unit_test(test_config_numbers), cmocka_unit_test(test_discovery),
 		{"CGA-04, SYS-14: topologies with swept parts", test_topology, NULL, NULL, NULL},
 		TEST(test_boot), TEST(test_bad_images), TEST(test_image_places), TEST(test_image_sizes),
 		TEST(test_traps), TEST(test_doorbell), TEST(test_timer),
