@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* link: -Wl,--wrap=mkdtemp */
 /* The cache folder of translations: where it is, what is made on the way to it, and when it is not trusted. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +14,18 @@
 #include <unistd.h>
 
 #include "emulator/translated/parts.h"
+#include "emulator/translated/translated.h"
 
 static char home[64];
+static bool full; /* no more folders can be made for a while */
+
+char *__real_mkdtemp(char *path);
+char *__wrap_mkdtemp(char *path);
+
+char *__wrap_mkdtemp(char *path)
+{
+	return full ? NULL : __real_mkdtemp(path);
+}
 
 static int setup(void **state)
 {
@@ -124,12 +135,47 @@ static void trust(void **state)
 	assert_false(opens("tutti/translations"));
 }
 
+static unsigned threads(void)
+{
+	DIR *list = opendir("/proc/self/task");
+	unsigned n = 0;
+
+	assert_non_null(list);
+	while (readdir(list))
+		n++;
+	closedir(list);
+	return n;
+}
+
+/* Without any folder code is interpreted, and no thread begins to translate it. */
+static void nowhere(void **state)
+{
+	static const char *const modes[] = {"wait", "background"};
+	static const uint32_t code[] = {0x00150513, 0x00000073};
+	const unsigned before = threads();
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct translator *translator;
+
+		setenv("TUTTI_TRANSLATE", modes[i], 1);
+		translator = translator_create(NULL, NULL);
+		assert_non_null(strstr(translator_text(translator), "compiled by"));
+		full = true;
+		for (unsigned k = 0; k < 2; k++)
+			assert_null(translator_find(translator, (const uint8_t *)code, sizeof(code)));
+		full = false;
+		assert_int_equal(threads(), before);
+		translator_destroy(translator);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    {"SYS-51: the cache folder is made", made, setup, teardown, NULL},
 	    {"SYS-51: where the cache folder is", places, setup, teardown, NULL},
 	    {"SYS-51: when the cache folder is not trusted", trust, setup, teardown, NULL},
+	    {"SYS-51: when there is no folder at all", nowhere, setup, teardown, NULL},
 	};
 
 	return cmocka_run_group_tests_name("translations: their folder", tests, NULL, NULL);
