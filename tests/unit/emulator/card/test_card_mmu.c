@@ -131,6 +131,60 @@ static void test_mmu_span(void **state)
 	}
 }
 
+/* What would be refused ends what lies around an address, on both sides, though its memory and rights would fit. */
+static void test_defects_around(void **state)
+{
+	const uint64_t block = VA & ~0x1fffffull, bit = tutti_pte(4096ull, 0);
+	const struct {
+		uint64_t without, with;
+	} defects[] = {{TUTTI_PTE_V, 0}, {TUTTI_PTE_U, 0}, {TUTTI_PTE_A, 0},
+		       {TUTTI_PTE_D, 0}, {0, 1ull << 63},  {bit, 0}};
+	struct mmu_span span;
+	struct mmu_fault fault;
+	uint64_t extent;
+
+	map_page(0);
+	for (unsigned d = 0; d < sizeof(defects) / sizeof(*defects); d++) {
+		for (unsigned i = 0; i < 8; i++)
+			table(3)[i] = tutti_pte(0x500000ull + 4096 * i, LEAF);
+		table(3)[5] = (table(3)[5] & ~defects[d].without) | defects[d].with;
+		COMMAND(TUTTI_COMMAND(TUTTI_CMD_TLB, 5, 1), 0, 0, 0, 0);
+		span = span_of(block + 3 * 4096);
+		assert_int_equal(span.first, block);
+		assert_int_equal(span.bytes, 5 * 4096);
+		span = span_of(block + 7 * 4096);
+		assert_int_equal(span.first, block + 6 * 4096);
+		assert_int_equal(span.bytes, 2 * 4096);
+		assert_non_null(mmu_translate(card, 1, block + 3 * 4096, TUTTI_ACCESS_READ, &extent, &fault));
+		assert_int_equal(extent, 2 * 4096);
+	}
+}
+
+/* Every place in a leaf of 1 GiB finds its own block of 2 MiB, also the last ones. */
+static void test_blocks_of_a_leaf(void **state)
+{
+	struct tutti_card_config config = config_small(TUTTI_CARD_DETERMINISTIC);
+	const uint64_t leaf = VA & ~0x3fffffffull;
+	struct tutti_card *other;
+	struct mmu_fault fault;
+	struct mmu_span span;
+	uint64_t *tables;
+
+	config.memory_bytes = 1u << 30;
+	assert_int_equal(tutti_card_create(&config, &other), 0);
+	tables = (uint64_t *)((uint8_t *)tutti_card_bar(other) + discovery->aperture + TABLES);
+	tables[tutti_va_index(VA, 3)] = tutti_pte((uint64_t)TABLES + 4096, TUTTI_PTE_V);
+	tables[512 + tutti_va_index(VA, 2)] = tutti_pte(0ull, LEAF);
+	mmu_context(other, 1, TABLES);
+	for (unsigned i = 0; i < 512; i += i == 2 ? 508 : 1)
+		for (uint64_t at = 0x8123; at < 0x200000; at += 0x7f000) {
+			assert_true(mmu_span(other, 1, leaf + 0x200000 * i + at, TUTTI_ACCESS_READ, &span, &fault));
+			assert_true(span.first == leaf + 0x200000 * i);
+			assert_int_equal(span.bytes, 0x200000);
+		}
+	tutti_card_destroy(other);
+}
+
 /* ---- memory of the host ---- */
 
 /* How many bytes of host memory are registered from @address on; 0: that byte is not. */
@@ -184,6 +238,27 @@ static void test_host_ranges(void **state)
 	tutti_card_host_remove(card, pages + 4096 * 32 + 2000);
 	assert_int_equal(host_extent(first + 4096 * 32), 0);
 	munmap(pages, 64 * 4096);
+}
+
+/* There may be any number of ranges, and removing one leaves all others as they are. */
+static void test_many_ranges(void **state)
+{
+	static const unsigned numbers[] = {64, 65, 128, 129, 200};
+	uint8_t *pages = mmap(NULL, 400 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (unsigned k = 0; k < sizeof(numbers) / sizeof(*numbers); k++) {
+		unsigned n = numbers[k];
+
+		for (unsigned i = 0; i < n; i++)
+			assert_int_equal(tutti_card_host_add(card, pages + 8192 * i, 4096), 0);
+		for (unsigned gone = 1; gone <= n; gone++) {
+			tutti_card_host_remove(card, pages + 8192 * (37 * gone % n));
+			for (unsigned i = 1; i <= n; i++)
+				assert_int_equal(host_extent((uint64_t)pages + 8192 * (37 * i % n)),
+						 i <= gone ? 0 : 4096);
+		}
+	}
+	munmap(pages, 400 * 4096);
 }
 
 /* Ranges that share pages, or lie in each other: each byte is found as long as one of those that hold it is registered.
@@ -413,6 +488,9 @@ int main(void)
 	    TEST(test_mmu_span),
 	    TEST(test_host_ranges),
 	    TEST(test_copies),
+	    {"SYS-52: what would be refused is not around an address", test_defects_around, setup, teardown, NULL},
+	    {"SYS-52: blocks of a leaf of 1 GiB", test_blocks_of_a_leaf, setup, teardown, NULL},
+	    {"SYS-10: many ranges of host memory", test_many_ranges, setup, teardown, NULL},
 	    {"SYS-10: host memory that is registered twice", test_overlaps, setup, teardown, NULL},
 	    {"SYS-15: host memory while the link is down", test_link, setup, teardown, NULL},
 	    {"SYS-11: host memory that somebody else translates", test_outside, setup, teardown, NULL},
