@@ -38,6 +38,41 @@ static void sizes(void **unused)
 		assert_int_equal(data[8 * c], want);
 }
 
+/*
+ * In the memory of its neighbour each rank fills a word with ones, stores 0 into a part of it and looks at the
+ * whole, in all sizes; then it stores a word and looks at parts of that. What it sees goes to out + 64 * cta_linear.
+ *
+ *	ld s0, 0(a0); lwu t6, 84(tp); slli t6, t6, 6; add s0, s0, t6; lwu s1, 100(tp); xori s1, s1, 1
+ *	li s2, 0x803000000000; slli t6, s1, 24; add s2, s2, t6; li t1, -1
+ *	sd t1, 0(s2); sb zero, 3(s2); ld t2, 0(s2); sd t2, 0(s0)
+ *	sd t1, 0(s2); sh zero, 2(s2); ld t2, 0(s2); sd t2, 8(s0)
+ *	sd t1, 0(s2); sw zero, 2(s2); ld t2, 0(s2); sd t2, 16(s0); li t0, 0x8182838485868788; sd t0, 0(s2)
+ *	lbu t2, 3(s2); sd t2, 24(s0); lhu t2, 3(s2); sd t2, 32(s0); lwu t2, 3(s2); sd t2, 40(s0)
+ *	lb t2, 3(s2); sd t2, 48(s0); lh t2, 3(s2); sd t2, 56(s0); li a7, 32; ecall; ret
+ */
+static const uint32_t parts_kernel[] = {
+	0x00053403, 0x05426f83, 0x006f9f93, 0x01f40433, 0x06426483, 0x0014c493, 0x00001937, 0x8039091b, 0x02491913,
+	0x01849f93, 0x01f90933, 0xfff00313, 0x00693023, 0x000901a3, 0x00093383, 0x00743023, 0x00693023, 0x00091123,
+	0x00093383, 0x00743423, 0x00693023, 0x00092123, 0x00093383, 0x00743823, 0xff0302b7, 0x5072829b, 0x00c29293,
+	0x09128293, 0x00c29293, 0xb0d28293, 0x00f29293, 0x78828293, 0x00593023, 0x00394383, 0x00743c23, 0x00395383,
+	0x02743023, 0x00396383, 0x02743423, 0x00390383, 0x02743823, 0x00391383, 0x02743c23, 0x02000893, 0x00000073,
+	0x00008067,
+};
+
+/* An access touches its own bytes and no others. */
+static void parts(void **unused)
+{
+	static const uint64_t want[] = {0xffffffff00ffffff, 0xffffffff0000ffff, 0xffff00000000ffff, 0x85,
+					0x8485, 0x82838485, 0xffffffffffffff85, 0xffffffffffff8485};
+
+	memcpy(card->map[0].host + 0xc00, parts_kernel, sizeof(parts_kernel));
+	cga_state(0, 0xc00, 4, 4, 1);
+	assert_int_equal(cga_launch_one(0, 1, 5, 2, 0x81), 0);
+	finish(0, 1, 5, 4);
+	for (unsigned c = 0; c < 4; c++)
+		assert_memory_equal(&data[8 * c], want, sizeof(want));
+}
+
 /* A CGA of two whose rank 0 accesses @va; the rank 1 waits at the barrier. */
 static void touch(uint32_t entry, uint64_t va)
 {
@@ -189,7 +224,36 @@ static void killed_before_its_start(void **unused)
 	finish(2, 0, 5, 4);
 }
 
-/* A killed CGA leaves nothing in the tables of its SMs, nor does it keep its context: there are more rounds than room. */
+/* So it is with the waves in the upper half of the largest SM's wave slots. */
+static void many_wave_slots(void **unused)
+{
+	card = calloc(1, sizeof(*card));
+	card->config.mode = TUTTI_CARD_DETERMINISTIC;
+	card->limits = (struct tutti_discovery){.sms = 4, .task_slots = 32, .peus = 8, .peu_waves = 16,
+						.scalar_blocks = 32, .vector_blocks = 32, .shared_blocks = 64,
+						.shared_block_bytes = 2048, .barriers = 16, .cta_slots = 32};
+	rig_gpcs(&card->limits);
+	assert_int_equal(sm_array_create(card, &card->array), 0);
+	memcpy(rig_map(card, 1, CODE, 4096, RX), sm_cga_kernels, sizeof(sm_cga_kernels));
+	data = rig_map(card, 1, DATA, 65536, RW);
+	data[61440 / 8] = DATA;
+	for (unsigned round = 0; round < 2; round++) {
+		cga_state(0, C_RING, 12, 12, 40); /* three CTAs of 40 waves on each SM */
+		memset(data, 0, 8192);
+		assert_int_equal(cga_launch_one(0, 0, 5 + round, 3, 0xf), 0);
+		rig_until(card, 0, 12 * (round + 1));
+		assert_int_equal(sm_array_flush(card->array, 0, 5 + round, 0xf), 0);
+		for (unsigned c = 0; c < 12; c++)
+			assert_int_equal(data[8 * c], 0);
+		assert_int_equal(card->cga_faults + card->faults, 0);
+		for (unsigned sm = 0; sm < 4; sm++)
+			for (unsigned i = 0; i < 128; i++)
+				assert_int_equal(card->array->sm_cga[sm].bl_table[i], CGA_NO_SLOT);
+	}
+	teardown(NULL);
+}
+
+/* A killed CGA leaves nothing in its SMs' tables and does not keep its context: there are more rounds than room. */
 static void killed_ones_leave(void **unused)
 {
 	for (unsigned round = 0; round < 40; round++) {
@@ -407,6 +471,7 @@ static const struct CMUnitTest tests[] = {
 	CASE("CGA-24: atomics and LR/SC in another CTA's shared memory are exact", atomics),
 	CASE_THREADS("CGA-24: atomics and LR/SC in another CTA's shared memory are exact", atomics),
 	CASE("CGA-24: loads and stores of every size, misaligned and floating point", sizes),
+	CASE("CGA-24: loads and stores of parts of a word", parts),
 	CASE("CGA-27: what the source can detect carries wave, pc and address", source_errors),
 	CASE_THREADS("CGA-27: what the source can detect carries wave, pc and address", source_errors),
 	CASE("CGA-27: past the end of a segment: found by the target, told once, before completions", past_the_segment),
@@ -417,6 +482,7 @@ static const struct CMUnitTest tests[] = {
 	CASE("CGA-26, TSK-12: a CGA that is killed before it begins leaves others alone", killed_before_its_start),
 	CASE("CGA-26, TSK-12: killed CGAs leave nothing behind", killed_ones_leave),
 	CASE("CGA-26: flushes of what does not exist", flush_of_nothing),
+	{"CGA-24: CGAs on SMs of 128 wave slots", many_wave_slots, NULL, NULL, NULL},
 	CASE("CGA-24: a CTA without a CGA reaches nobody, whoever was there before", alone_after_a_cga),
 	CASE("CGA-26: a reset frees all ids", reset_while_they_run),
 	CASE_THREADS("CGA-26: a reset frees all ids", reset_while_they_run),
