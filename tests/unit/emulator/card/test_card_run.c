@@ -85,7 +85,7 @@ static bool timer_seen(void *context)
 	return event_of(TUTTI_EVENT_TIMER);
 }
 
-/* A turn in which nothing happened but that the timer fired goes on as any other, and does not say that all is done. */
+/* A turn in which nothing happens but that the timer fires goes on like any other, and is not the end of the work. */
 static void test_turn_of_the_timer(void **state)
 {
 	unsigned looks = 0;
