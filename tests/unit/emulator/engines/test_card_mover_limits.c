@@ -217,7 +217,8 @@ static void test_barriers(void **state)
 	static const struct {
 		uint32_t at;
 		bool counts;
-	} rows[] = {{SHARED_BYTES - 8, true},
+	} rows[] = {{0, true},
+		    {SHARED_BYTES - 8, true},
 		    {SHARED_BYTES - 4, false},
 		    {SHARED_BYTES, false},
 		    {8192 + 4, false},
@@ -225,22 +226,23 @@ static void test_barriers(void **state)
 		    {~7u, false},
 		    {TUTTI_BARRIER_NONE, false}};
 	struct tutti_mover d = {
-	    .op = TUTTI_MOVE_LOAD, .flags = CALLED | TUTTI_MOVER_LINEAR, .global = 0x100000, .bytes = 16};
+	    .op = TUTTI_MOVE_LOAD, .flags = CALLED | TUTTI_MOVER_LINEAR, .global = 0x100000, .bytes = 16, .shared = 64};
 	const struct tutti_mover_shape s = {0};
 
+	memset(card->memory + 0x100000, 0, 16);
 	for (unsigned i = 0; i < LENGTH(rows); i++) {
 		const uint64_t waits = 16ull << TUTTI_MBARRIER_TX_SHIFT | 1;
 		uint64_t *word = (uint64_t *)(sms.shared[0] + rows[i].at);
 
-		memset(&sms.shared[0], 0, sizeof(sms.shared[0]));
+		memset(sms.shared, 0, sizeof(sms.shared));
 		if (rows[i].counts)
 			*word = waits;
 		call((struct engines_call){.barrier = rows[i].at});
 		assert_int_equal(run(&d, &s).word[0], 0);
 		if (rows[i].counts)
-			assert_true(*word == 1); /* one more has to arrive */
-		for (unsigned k = 16; k < SHARED_BYTES; k++)
-			if (!rows[i].counts && sms.shared[0][k])
+			assert_true(*word == 1);		/* one more has to arrive */
+		for (unsigned k = 0; k < 2 * SHARED_BYTES; k++) /* that of the next CTA, too */
+			if (!rows[i].counts && sms.shared[k / SHARED_BYTES][k % SHARED_BYTES])
 				fail_msg("byte %u was written", k);
 	}
 }
@@ -387,6 +389,37 @@ static void test_no_room(void **state)
 	assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_DESCRIPTORS], 3);
 }
 
+/* A turn has 256 KiB: what is moved, and 512 bytes for each descriptor, so that the rest of the card has its turns. */
+static void test_turns(void **state)
+{
+	static const struct {
+		uint32_t bytes, descriptors; /* of a turn */
+	} rows[] = {{0, 512}, {512, 256}, {1536, 128}, {65024, 4}};
+	const uint32_t slots = 1024;
+
+	card->page->mover_base = 0x10000;
+	card->page->mover_slots = slots;
+	for (unsigned i = 0; i < LENGTH(rows); i++) {
+		const struct tutti_mover d = {.op = rows[i].bytes ? TUTTI_MOVE_FILL : TUTTI_MOVE_END,
+					      .flags = TUTTI_MOVER_LINEAR,
+					      .global = 0x100000,
+					      .bytes = rows[i].bytes,
+					      .shape = SHAPE};
+		uint32_t head = card->page->mover_head;
+
+		for (unsigned k = 0; k < slots; k++)
+			memcpy(card->local + 0x10000 + k * sizeof(d), &d, sizeof(d));
+		card->page->mover_tail += slots;
+		for (unsigned turn = 1; turn <= 2; turn++) {
+			assert_true(mover_run(card));
+			assert_int_equal(card->page->mover_head - head, turn * rows[i].descriptors);
+		}
+		while (mover_run(card))
+			;
+		assert_int_equal(card->page->mover_head, card->page->mover_tail);
+	}
+}
+
 /* What belongs to a request ends with an event if the descriptor wants that, and the request has not failed. */
 static void test_events_of_requests(void **state)
 {
@@ -421,6 +454,7 @@ int main(void)
 	    TEST("TMA-28, SYS-52: rights of pages", test_rights),
 	    TEST("SYS-15, TMA-28: translations that are refused on demand", test_injected),
 	    TEST("TMA-21: no room for events", test_no_room),
+	    TEST("TMA-21, SYS-12: how much is moved in a turn", test_turns),
 	    TEST("TMA-21: events of requests", test_events_of_requests),
 	};
 
