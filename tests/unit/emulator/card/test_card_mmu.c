@@ -78,6 +78,11 @@ static void test_mmu_extent(void **state)
 	assert_int_equal(extent, 4096);
 	mmu_translate(card, 0, 0x500000, TUTTI_ACCESS_READ, &extent, &fault);
 	assert_int_equal(extent, (64u << 20) - 0x500000);
+	/* what lies behind a table is not a part of it */
+	for (i = 0; i <= TUTTI_PTES; i++)
+		table(3)[i] = tutti_pte(0x600000ull + 4096 * i, LEAF);
+	mmu_translate(card, 1, VA | 0x1ff000, TUTTI_ACCESS_READ, &extent, &fault);
+	assert_int_equal(extent, 4096);
 }
 
 static struct mmu_span span_of(uint64_t va)

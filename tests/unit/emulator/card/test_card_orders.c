@@ -92,6 +92,7 @@ static void test_contexts(void **state)
 		assert_int_equal(sms.invalidates, before);
 		assert_int_equal(card_context_print(card, asids[i]), 0);
 	}
+	mmu_context(card, TUTTI_MAX_CONTEXTS, TABLES);
 	for (unsigned i = 1; i < TUTTI_MAX_CONTEXTS; i += 254) {
 		COMMAND(TUTTI_COMMAND(TUTTI_CMD_CONTEXT, 5, i), TABLES, 0, 64 * i, i);
 		assert_true(card_context_print(card, i) == ((uint64_t)i << 32 | 64 * i));
