@@ -48,8 +48,8 @@ static void test_config(void **state)
 /* Numbers are not cut to 32 bits, units may be small letters, and each reading begins anew. */
 static void test_config_numbers(void **state)
 {
-	static const char *const bad[] = { "peus 0x100000002\n", "peus 4G\n", "memory 64MB\n", "memory M\n", "gpc 0x100000001\n",
-					   "gpc 1*0x100000001\n", "ugpu 0x100000001\n", "gpc 0x101+1\n" };
+	static const char *const bad[] = { "peus 0x100000002\n", "peus 4G\n", "memory 64MB\n", "memory M\n",
+					   "gpc 0x100000001\n", "gpc 1*0x100000001\n", "ugpu 0x100000001\n", "gpc 0x101+1\n" };
 	struct tutti_card_config config = { 0 };
 	FILE *folder = fopen("/", "r");
 

@@ -429,7 +429,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(malformed_launches),
 		cmocka_unit_test(order_and_late_joiner),
 		cmocka_unit_test(reports_are_few),
-		{"SYS-09: as few events as there are counts, or digits of these", as_few_as_counts_or_digits, NULL, NULL, NULL},
+		{"SYS-09: as few events as counts, or digits of these", as_few_as_counts_or_digits, NULL, NULL, NULL},
 		cmocka_unit_test(limits_of_the_array),
 		cmocka_unit_test(largest_card),
 	};

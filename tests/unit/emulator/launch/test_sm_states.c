@@ -155,7 +155,7 @@ static void some_sms(void **unused)
 		assert_ran(20 + i, i);
 }
 
-/* Whether an SM has launched anything since the newest state for all makes no difference to one that is for it alone. */
+/* A state for an SM alone counts, whether or not that SM has launched anything since the newest state for all. */
 static void some_new_sms(void **unused)
 {
 	struct tutti_task_state all = ids(0), some = ids(40);
@@ -221,7 +221,7 @@ static void the_only_one(void **unused)
 	}
 }
 
-/* A state whose workgroups have no work-items, in whichever dimension, does no harm: its waves run and have nothing to do. */
+/* Workgroups without work-items, in whichever dimension, do no harm: their waves run and have nothing to do. */
 static void no_items(void **unused)
 {
 	for (unsigned d = 0; d < 4; d++) {

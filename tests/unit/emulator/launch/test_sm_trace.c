@@ -156,12 +156,12 @@ static void life(void **unused)
 		for (unsigned i = 0; i < 5; i++)
 			rig_step(card);
 		assert_int_equal(card->traces, 6);
-		expect_record(&card->trace[0], (struct tutti_trace){.kind = TUTTI_TRACE_STATE, .queue = 3, .sm = 2, .slot = 4,
-								    .packet = 77, .cta = 50});
-		expect_record(&card->trace[1], (struct tutti_trace){.kind = TUTTI_TRACE_ENTRY, .queue = 3, .sm = 0xffff,
-								    .slot = 4, .packet = state.entry});
-		expect_record(&card->trace[2], (struct tutti_trace){.kind = TUTTI_TRACE_PLACE, .queue = 3, .sm = 0xffff,
-								    .slot = 4, .packet = 77, .cta = 1});
+		expect_record(&card->trace[0], (struct tutti_trace){
+			.kind = TUTTI_TRACE_STATE, .queue = 3, .sm = 2, .slot = 4, .packet = 77, .cta = 50});
+		expect_record(&card->trace[1], (struct tutti_trace){
+			.kind = TUTTI_TRACE_ENTRY, .queue = 3, .sm = 0xffff, .slot = 4, .packet = state.entry});
+		expect_record(&card->trace[2], (struct tutti_trace){
+			.kind = TUTTI_TRACE_PLACE, .queue = 3, .sm = 0xffff, .slot = 4, .packet = 77, .cta = 1});
 		want.kind = TUTTI_TRACE_CTA;
 		expect_record(&card->trace[3], want);
 		want.kind = TUTTI_TRACE_RUN;
@@ -191,10 +191,10 @@ static void launches_with_work(void **unused)
 	assert_int_equal(sm_array_launch(card->array, 4, flags, whole, 7), 0);
 	rig_until(card, 4, 12);
 	assert_int_equal(card->traces, 2);
-	expect_record(&card->trace[0], (struct tutti_trace){.kind = TUTTI_TRACE_PLACE, .queue = 3, .sm = 0xffff, .slot = 4,
-							    .cta = 6});
-	expect_record(&card->trace[1], (struct tutti_trace){.kind = TUTTI_TRACE_PLACE, .queue = 3, .sm = 0xffff, .slot = 4,
-							    .cta = 6, .value = 9 | flags << 24});
+	expect_record(&card->trace[0], (struct tutti_trace){
+		.kind = TUTTI_TRACE_PLACE, .queue = 3, .sm = 0xffff, .slot = 4, .cta = 6});
+	expect_record(&card->trace[1], (struct tutti_trace){
+		.kind = TUTTI_TRACE_PLACE, .queue = 3, .sm = 0xffff, .slot = 4, .cta = 6, .value = 9 | flags << 24});
 	rig_destroy(card);
 }
 
