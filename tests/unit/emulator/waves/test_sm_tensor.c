@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* link: -Wl,--wrap=pthread_mutex_lock */
 /*
  * Tensor requests in the SMs: order, turns, room, what is in flight for each CTA,
  * waits. The test plays front, firmware and movers.
@@ -33,6 +34,17 @@ static const uint32_t kernels[] = {
 
 static struct tutti_card *card;
 static uint64_t *data;
+
+static _Thread_local unsigned locks; /* that this thread has taken */
+
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	locks++;
+	return __real_pthread_mutex_lock(mutex);
+}
 
 static void open_card(enum tutti_card_mode mode, unsigned workers, uint64_t times, uint64_t wait)
 {
@@ -96,6 +108,27 @@ static void order_and_turns(void **state)
 		assert_int_equal(call.pc, CODE + ASK_ECALL);
 	}
 	assert_false(sm_array_request(card->array, &call));
+	rig_destroy(card);
+}
+
+/* The card looks for requests in every round. While there are none, that takes no lock that waves may hold. */
+static void looks_are_cheap(void **state)
+{
+	struct tutti_tensor_call call;
+	unsigned before;
+
+	open_card(TUTTI_CARD_DETERMINISTIC, 0, 1, 0);
+	launch(0, ASK, 1, 4);
+	settle();
+	for (unsigned n = 0; n < 4; n++) {
+		before = locks;
+		assert_true(sm_array_request(card->array, &call));
+		assert_true(locks > before);
+	}
+	before = locks;
+	for (unsigned n = 0; n < 4; n++)
+		assert_false(sm_array_request(card->array, &call));
+	assert_int_equal(locks, before);
 	rig_destroy(card);
 }
 
@@ -295,6 +328,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{ "TMA-03: requests of an SM in order, SMs in turns", order_and_turns, NULL, NULL, NULL },
+		{ "TMA-03: looking for requests when there are none", looks_are_cheap, NULL, NULL, NULL },
 		{ "TMA-03 TMA-28: a full queue blocks the issuer, drops nothing; a CTA ends with its requests", full_queue,
 		  NULL, NULL, NULL },
 		{ "TMA-01 TMA-28: wait_all waits for all that was asked", wait_all, NULL, NULL, NULL },
