@@ -49,7 +49,8 @@ static void test_config(void **state)
 static void test_config_numbers(void **state)
 {
 	static const char *const bad[] = { "peus 0x100000002\n", "peus 4G\n", "memory 64MB\n", "memory M\n",
-					   "gpc 0x100000001\n", "gpc 1*0x100000001\n", "ugpu 0x100000001\n", "gpc 0x101+1\n" };
+					   "gpc 0x100000001\n", "gpc 1*0x100000001\n", "ugpu 0x100000001\n",
+					   "gpc 0x101+1\n" };
 	struct tutti_card_config config = { 0 };
 	FILE *folder = fopen("/", "r");
 

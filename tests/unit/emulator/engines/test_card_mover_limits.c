@@ -226,7 +226,8 @@ static void test_barriers(void **state)
 		    {~7u, false},
 		    {TUTTI_BARRIER_NONE, false}};
 	struct tutti_mover d = {
-	    .op = TUTTI_MOVE_LOAD, .flags = CALLED | TUTTI_MOVER_LINEAR, .global = 0x100000, .bytes = 16, .shared = 64};
+	    .op = TUTTI_MOVE_LOAD, .flags = CALLED | TUTTI_MOVER_LINEAR, .global = 0x100000,
+	    .bytes = 16, .shared = 64};
 	const struct tutti_mover_shape s = {0};
 
 	memset(card->memory + 0x100000, 0, 16);

@@ -219,7 +219,7 @@ static void high_addresses(void **unused)
 		rig_step(card);
 		for (unsigned e = 0; e < card->events; e++)
 			if ((card->event[e].word[0] & 0xff) == TUTTI_EVENT_KILLED)
-				assert_true((card->event[e].word[2] | (uint64_t)card->event[e].word[3] << 32) == at[i]);
+				assert_memory_equal(&card->event[e].word[2], &at[i], 8);
 		assert_int_equal(card->killed[9], i + 1);
 	}
 }
