@@ -46,9 +46,9 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 	return __real_pthread_mutex_lock(mutex);
 }
 
-static void open_card(enum tutti_card_mode mode, unsigned workers, uint64_t times, uint64_t wait)
+static void open_card_of(unsigned sms, enum tutti_card_mode mode, unsigned workers, uint64_t times, uint64_t wait)
 {
-	card = rig_create(mode, workers, 4);
+	card = rig_create(mode, workers, sms);
 	data = rig_context(card, 1);
 	memcpy(rig_find(card, 1, CODE)->host, kernels, sizeof(kernels));
 	data[61440 / 8] = DATA;
@@ -56,13 +56,23 @@ static void open_card(enum tutti_card_mode mode, unsigned workers, uint64_t time
 	data[61440 / 8 + 2] = wait;
 }
 
-static void launch(unsigned slot, uint32_t entry, unsigned repeat, unsigned sms)
+static void open_card(enum tutti_card_mode mode, unsigned workers, uint64_t times, uint64_t wait)
+{
+	open_card_of(4, mode, workers, times, wait);
+}
+
+static void set_state(unsigned slot, uint32_t entry)
 {
 	struct tutti_task_state state = rig_state(1, entry, 64, 1);
 
 	state.shared_bytes = 2048;
 	state.shared_blocks = 1;
 	sm_array_state(card->array, slot, 0, &state, NULL, NULL, 0);
+}
+
+static void launch(unsigned slot, uint32_t entry, unsigned repeat, unsigned sms)
+{
+	set_state(slot, entry);
 	assert_int_equal(rig_launch(card, slot, repeat, sms), 0);
 }
 
@@ -108,6 +118,57 @@ static void order_and_turns(void **state)
 		assert_int_equal(call.pc, CODE + ASK_ECALL);
 	}
 	assert_false(sm_array_request(card->array, &call));
+	rig_destroy(card);
+}
+
+static const unsigned some[] = {5, 30, 31, 32, 33, 63, 64, 100, 143};
+#define SOME (sizeof(some) / sizeof(*some))
+
+/* A CTA on each of these SMs, from number @first on. */
+static void launch_on_some(unsigned slot, unsigned first)
+{
+	set_state(slot, ASK);
+	for (unsigned i = first; i < SOME; i++) {
+		const uint32_t words[] = {1 | (some[i] / 32) << 16 | 1u << 24, 1u << (some[i] % 32)};
+
+		assert_int_equal(sm_array_launch(card->array, slot, 0, words, 2), 0);
+	}
+}
+
+/* The same on a card of many SMs: each has its turn, from the first one to the last one, and a kill leaves others alone. */
+static void many_sms(void **state)
+{
+	struct tutti_tensor_call call;
+
+	open_card_of(144, TUTTI_CARD_DETERMINISTIC, 0, 3, 0);
+	for (unsigned round = 0; round < 3; round++) {
+		launch_on_some(0, 0);
+		settle();
+		for (unsigned i = 0; i < 3 * SOME; i++) {
+			assert_true(sm_array_request(card->array, &call));
+			assert_int_equal(call.sm, some[i % SOME]);
+			assert_int_equal(call.request.shared, i / SOME);
+			sm_array_call_done(card->array, call.cta);
+		}
+		assert_false(sm_array_request(card->array, &call));
+		rig_until(card, 0, SOME * (round + 1));
+		/* the turn goes on from where it was */
+		launch_on_some(1, round * 2);
+		launch_on_some(2, round * 3);
+		settle();
+		sm_array_kill(card->array, 1);
+		settle(); /* the others have room now */
+		for (unsigned i = 0; i < 3 * (SOME - 3 * round); i++) {
+			assert_true(sm_array_request(card->array, &call));
+			assert_int_equal(call.slot, 2);
+			assert_int_equal(call.sm, some[3 * round + i % (SOME - 3 * round)]);
+			sm_array_call_done(card->array, call.cta);
+		}
+		assert_false(sm_array_request(card->array, &call));
+		settle();
+		assert_int_equal(card->killed[1], round + 1);
+		assert_false(sm_array_busy(card->array));
+	}
 	rig_destroy(card);
 }
 
@@ -328,6 +389,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{ "TMA-03: requests of an SM in order, SMs in turns", order_and_turns, NULL, NULL, NULL },
+		{ "TMA-03 SYS-14: requests of many SMs", many_sms, NULL, NULL, NULL },
 		{ "TMA-03: looking for requests when there are none", looks_are_cheap, NULL, NULL, NULL },
 		{ "TMA-03 TMA-28: a full queue blocks the issuer, drops nothing; a CTA ends with its requests", full_queue,
 		  NULL, NULL, NULL },
