@@ -135,7 +135,7 @@ static void launch_on_some(unsigned slot, unsigned first)
 	}
 }
 
-/* The same on a card of many SMs: each has its turn, from the first one to the last one, and a kill leaves others alone. */
+/* On a card of many SMs each has its turn, from the first one to the last one, and a kill leaves the others alone. */
 static void many_sms(void **state)
 {
 	struct tutti_tensor_call call;
