@@ -364,6 +364,34 @@ static void reset(void **state)
 	rig_destroy(card);
 }
 
+/* A context whose waves have ended stays as long as movers need its shared memory, however many others run. */
+static void held(void **state)
+{
+	struct tutti_tensor_call call;
+	struct sm_shared before, after;
+
+	open_card(TUTTI_CARD_DETERMINISTIC, 0, 1, 0);
+	launch(0, ASK, 1, 1);
+	settle();
+	assert_true(sm_array_request(card->array, &call));
+	assert_int_equal(sm_array_shared(card->array, call.cta, SM_SELF, &before), 0);
+	for (unsigned asid = 2; asid <= 20; asid++) {
+		struct tutti_task_state other = rig_state(asid, K_EMPTY, 1, 1);
+
+		rig_context(card, asid);
+		sm_array_state(card->array, asid, 0, &other, NULL, NULL, 0);
+		assert_int_equal(rig_launch(card, asid, 1, 1), 0);
+		rig_until(card, asid, 1);
+	}
+	assert_int_equal(sm_array_shared(card->array, call.cta, SM_SELF, &after), 0);
+	assert_ptr_equal(after.base, before.base);
+	assert_non_null(card->array->engine[0].hart[1]);
+	memset(after.base, 0x55, after.bytes);
+	sm_array_call_done(card->array, call.cta);
+	rig_until(card, 0, 1);
+	rig_destroy(card);
+}
+
 /* A CTA whose mover was refused an access stops running, and is over only when it has been killed. */
 static void failed(void **state)
 {
@@ -398,6 +426,7 @@ int main(void)
 		{ "TMA-22: a barrier that cannot be one", bad_place, NULL, NULL, NULL },
 		{ "TMA-28: KILL waits for what is in flight", kill, NULL, NULL, NULL },
 		{ "TMA-28: after a reset", reset, NULL, NULL, NULL },
+		{ "TMA-28: contexts that movers need", held, NULL, NULL, NULL },
 		{ "TMA-28: after a mover's fault", failed, NULL, NULL, NULL },
 	};
 
