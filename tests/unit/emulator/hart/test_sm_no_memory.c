@@ -57,7 +57,9 @@ static void fault_of(struct tutti_card *card, unsigned slot, unsigned killed)
 	assert_true(refused > 0);
 	refused = 0;
 	assert_int_equal(card->fault.word[0] >> 8 & 0xff, slot);
-	assert_int_equal(card->fault.word[0] >> 16 & 0xff, TUTTI_CAUSE_BUS);
+	assert_int_equal(card->fault.word[0] >> 16, TUTTI_CAUSE_BUS | TUTTI_ACCESS_NONE << 8);
+	for (unsigned i = 2; i < 6; i++) /* it belongs to no instruction and no address */
+		assert_int_equal(card->fault.word[i], 0);
 	sm_array_kill(card->array, slot);
 	rig_until(card, slot, killed);
 	assert_false(sm_array_busy(card->array));
