@@ -340,7 +340,7 @@ static void kill(void **state)
 	killed(TUTTI_CARD_FAST, 2);
 }
 
-/* A reset drops all tensor requests, on every SM. */
+/* A reset drops all tensor requests, on every SM, and the turns of SMs begin with the first one again. */
 static void reset(void **state)
 {
 	struct tutti_tensor_call call;
@@ -348,6 +348,8 @@ static void reset(void **state)
 	open_card(TUTTI_CARD_DETERMINISTIC, 0, 3, 0);
 	launch(0, ASK, 1, 4);
 	settle();
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(sm_array_request(card->array, &call));
 	sm_array_reset(card->array);
 	assert_false(sm_array_request(card->array, &call));
 	launch(1, ASK, 1, 4);
