@@ -25,6 +25,6 @@ void hal_host_event(const struct tutti_event *event)
 	while (main_goes_on()) {
 		if (hal_host_visit_over)
 			hal_host_visit_over();
-		main_settle();
+		main_before_idle();
 	}
 }
