@@ -279,12 +279,15 @@ COLD int query_share(struct domain_range range, unsigned n, bool multicast, uint
 
 /* ---- how many fit ---- */
 
+#define PART_STEPS 60u /* visit.h: for the CTAs of a CGA in one GPC */
+
 static uint32_t nowhere[QUERY_SEGMENTS], nobody;
 
 static bool take_part(struct gpc *gpc, uint32_t within, const struct query_ask *ask, unsigned ctas)
 {
 	int speed = query_speed(gpc, within, ctas, ask->multicast);
 
+	visit_goes_on(PART_STEPS << ask->multicast);
 	if (speed < 0)
 		return false;
 	query_take(gpc, within, ctas, ask->multicast, speed, nowhere, &nobody);

@@ -11,6 +11,8 @@
 /* The steps (visit.h) that it takes: */
 #define ORDER_STEPS 20u     /* to look through the order of SMs, for each SM */
 #define ROW_STEPS 4u        /* to fill a row of a GPC */
+#define SETTLE_STEPS 20u    /* to find a row of the card from those of a GPC */
+#define PAIRED_STEPS 100u   /* to find the pairs of SMs of a GPC whose SMs are scattered */
 #define SCATTERED_STEPS 12u /* beside that, for each SM if the SMs of some GPC are scattered */
 
 struct domain_table domains;
@@ -435,7 +437,7 @@ COLD void domain_settle(void)
 			lake_init(&shape->lake, fw.words, shapes.included, shape->capacity);
 		return;
 	}
-	visit_goes_on(ROW_STEPS * shape->capacity * domains.gpcs + (domains.scattered ? SCATTERED_STEPS * fw.sms : 0));
+	visit_goes_on(SETTLE_STEPS * shape->capacity * domains.gpcs + (domains.scattered ? SCATTERED_STEPS * fw.sms : 0));
 	shape->lake.top = shape->lake.row;
 	row = &shape->lake.row[shape->capacity + 1];
 	words_clear(row, 1 + fw.words);
@@ -576,6 +578,7 @@ static COLD uint32_t pairs_slow(const struct gpc *gpc, uint32_t mask)
 	/* Many CGAs in turn ask about the same SMs. */
 	if (last->gpc == gpc && last->of == mask)
 		return last->pairs;
+	visit_goes_on(PAIRED_STEPS);
 	*last = (struct paired){ gpc, mask, 0 };
 	for (rest = mask; rest; rest &= rest - 1) {
 		other = 1u << mate[gpc->first + lowest_bit(rest)];
