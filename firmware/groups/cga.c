@@ -9,6 +9,9 @@
 #include "groups/nested_search.h"
 #include "groups/occupancy.h"
 #include "place/sm_match.h"
+#include "place/visit.h"
+
+#define DOMAIN_STEPS 150u /* visit.h: to find out whether an empty domain would have room for a CGA */
 
 /* Policies, and tasks that cannot go on. */
 static struct {
@@ -414,6 +417,7 @@ COLD void cga_domains(const struct task *task, uint32_t *mask)
 	for (d = all.first; d < all.first + (unsigned)all.n; d++)
 		if (occupancy_fits(cga, kind, d))
 			add_domain(mask, kind, d);
+	visit_goes_on(DOMAIN_STEPS * all.n);
 }
 
 COLD bool cga_passed(struct task *task)

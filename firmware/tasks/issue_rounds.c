@@ -486,6 +486,8 @@ void rounds_go_on(void)
 {
 	rounds.tried = 0;
 	state_detour(DETOUR_CUT, false);
+	if (unlikely(patience_waiting))
+		patience_go_on();
 	while (rounds.map && run_rounds() && split_round(rounds.failed))
 		rounds.failed = 0;
 	if (!(place_state.detours & DETOUR_CUT))

@@ -5,11 +5,12 @@
 #include "core/counters.h"
 #include "core/state.h"
 #include "groups/cga.h"
+#include "place/visit.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/metadata.h"
 #include "tasks/wave_split.h"
 
-struct task *patience_holder;
+struct task *patience_holder, *patience_waiting;
 
 static struct {
 	uint64_t until;    /* when the hold ends, if there is one */
@@ -21,6 +22,7 @@ static struct {
 void patience_init(void)
 {
 	patience_holder = NULL;
+	patience_waiting = NULL;
 	hold.next = hold.issued = 0;
 }
 
@@ -102,6 +104,19 @@ static COLD void hold_for(struct task *task)
 	hold.until = clock_now() + (uint64_t)duration_us(task) * fw.ticks_per_us;
 }
 
+/* Hold SMs for @task unless another task has some that comes first. A visit that is late leaves that to the next one. */
+static COLD void hold_or_wait(struct task *task)
+{
+	if (patience_holder && rounds_level(task) >= rounds_level(patience_holder))
+		return;
+	if (visit_late()) {
+		patience_waiting = task;
+		visit_cut();
+		return;
+	}
+	hold_for(task);
+}
+
 /* ---- who is passed over ---- */
 
 /*
@@ -158,8 +173,17 @@ COLD void patience_lost(uint32_t failed, const struct task *went)
 		if (lost_patience(task))
 			next = first_of(next, task);
 	}
-	if (next && (!patience_holder || rounds_level(next) < rounds_level(patience_holder)))
-		hold_for(next);
+	if (next)
+		hold_or_wait(next);
+}
+
+COLD void patience_go_on(void)
+{
+	struct task *task = patience_waiting;
+
+	patience_waiting = NULL;
+	if (task->rare & TASK_ISSUES && task->passed > PATIENCE)
+		hold_or_wait(task);
 }
 
 COLD void patience_end(bool placed)

@@ -29,6 +29,8 @@ void patience_joined(struct task *task);
  * @went: the task of the lowest priority that was placed; NULL: none was, except perhaps kernels on their arrival
  */
 void patience_lost(uint32_t failed, const struct task *went);
+/** patience_go_on() - hold SMs for patience_waiting. */
+void patience_go_on(void);
 /** patience_end() - the task for which SMs are held needs them no longer. @placed: CTAs of it were placed */
 void patience_end(bool placed);
 /** patience_let_go() - let the SMs go that are held, if there are any. */
@@ -38,6 +40,8 @@ void patience_check(void);
 
 /** patience_holder - the task for which SMs are held; NULL: there is none. */
 extern struct task *patience_holder;
+/** patience_waiting - a task for which SMs are to be held, for which its visit had no time; NULL: there is none. */
+extern struct task *patience_waiting;
 
 /** patience_placed() - CTAs of @task were placed. */
 static inline void patience_placed(struct task *task)

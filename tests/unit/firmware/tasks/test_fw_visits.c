@@ -8,6 +8,7 @@
 
 #include "place/visit.h"
 #include "tasks/issue_rounds.h"
+#include "tasks/patience.h"
 
 #define SM_CTAS 32u /* CTAs of one wave that an SM has room for */
 #define FILLER 0u   /* job */
@@ -228,6 +229,39 @@ static void long_visit_between(void **unused)
 	assert_int_equal(job[2].issued, SM_CTAS);
 }
 
+/* ---- what is put off ---- */
+
+/* An event that leads to nothing but what was put off. */
+static void next_visit(void)
+{
+	rig_event(TUTTI_EVENT_DOORBELL, 1u << FILLER_QUEUE, 0);
+	pump();
+}
+
+/* SMs are held for a task that was passed over too often: in the next visit if this one is over. */
+static void hold_in_another_visit(void **unused)
+{
+	unsigned before;
+
+	(void)unused;
+	for (unsigned late_one = 0; late_one < 2; late_one++) {
+		full_card(1, 0);
+		submit(&(struct job){ .queue = 0, .groups = 1, .waves = 32 });
+		endless(1, 0, 0);
+		while (tasks[slot_of(1)].passed < PATIENCE)
+			end_on(slot_of(job[FILLER].running ? FILLER : 2), 0);
+		before = launches;
+		assert_null(patience_holder);
+		if (late_one)
+			shorten(500); /* enough for both tasks, and not for another round */
+		end_on(slot_of(2), 0);
+		assert_int_equal(launches, before + 1);
+		assert_int_equal(patience_holder != NULL, !late_one);
+		next_visit();
+		assert_ptr_equal(patience_holder, &tasks[slot_of(1)]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +275,7 @@ int main(void)
 		RIG_TEST("RES-01 REL-11", few_are_left),
 		RIG_TEST("RES-01 REL-11", first_again),
 		RIG_TEST("RES-01 REL-11", long_visit_between),
+		RIG_TEST("RES-01 REL-11", hold_in_another_visit),
 	};
 
 	return cmocka_run_group_tests_name("firmware: rounds over visits", tests, NULL, NULL);
