@@ -28,6 +28,11 @@ COLD bool visit_goes_on(uint32_t steps)
 	return false;
 }
 
+COLD bool visit_has(uint32_t steps)
+{
+	return visit.event != counters.events || visit.left >= (int32_t)steps;
+}
+
 COLD bool visit_late(void)
 {
 	return visit.event == counters.events && visit.left <= 0;
@@ -37,5 +42,6 @@ COLD void visit_cut(void)
 {
 	state_detour(DETOUR_CUT, true);
 	attention.settle |= ATTEND_ROOM;
+	visit_goes_on(VISIT_STEPS); /* none are left in this one */
 	command_mark();
 }

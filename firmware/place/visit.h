@@ -19,9 +19,11 @@
 void visit_init(void);
 /** visit_goes_on() - count @steps. Return: whether there are any left in this visit */
 bool visit_goes_on(uint32_t steps);
+/** visit_has() - there are @steps left in this visit. */
+bool visit_has(uint32_t steps);
 /** visit_late() - the visit has no steps left: whoever has done a part of its work leaves the rest to the next one. */
 bool visit_late(void);
-/** visit_cut() - the issue rounds have to go on in another visit; until then no kernel starts before them. */
+/** visit_cut() - this visit is over, and issue rounds go on in another one; until then no kernel starts before them. */
 void visit_cut(void);
 
 #endif

@@ -329,8 +329,12 @@ static void placed_some(struct task *task)
 /* CTAs in CGAs, of queue tasks and of plain grids are placed in different ways. Return: CTAs placed */
 static uint32_t place(struct task *task, uint32_t n)
 {
-	if (task->rare & TASK_CGA)
-		return cga_place(task, n);
+	if (task->rare & TASK_CGA) {
+		if (likely(visit_has(VISIT_STEPS / 2)))
+			return cga_place(task, n);
+		visit_cut(); /* a search is long, and cannot be cut */
+		return 0;
+	}
 	if (task->rare & TASK_WORK)
 		return work_place(task, n);
 	return place_some(task, n, task->rare & (TASK_TMD | TASK_SPLIT) ? split_affinity(task) : NULL, NULL);

@@ -14,7 +14,7 @@
 extern const struct cpu_translation tutti_fw_translation __attribute__((weak));
 extern const struct cpu_translation tutti_fw_large_translation __attribute__((weak));
 
-const struct backend backend = {"instructions", 45000, 20000, 200000000};
+const struct backend backend = {"instructions", 40000, 20000, 200000000};
 
 /* A soft core with its image: one for cards of up to TUTTI_SMALL_CARD_SMS SMs, one for larger ones. */
 struct core {

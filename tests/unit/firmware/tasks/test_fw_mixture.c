@@ -187,10 +187,17 @@ static void cancel_some(void)
 
 static void toggle(unsigned sm)
 {
-	bool enable = off[sm / 32] >> (sm % 32) & 1;
+	bool enable = off[sm / 32] >> (sm % 32) & 1, tight = hal_host_tight;
 
-	off[sm / 32] ^= 1u << (sm % 32);
+	off[sm / 32] &= ~(1u << (sm % 32));
 	post(TUTTI_MSG_SM_ENABLE, sm, 1, enable);
+	if (enable)
+		return;
+	/* rounds that were put off may have gone on before the firmware read the request */
+	hal_host_tight = false;
+	take_commands();
+	hal_host_tight = tight;
+	off[sm / 32] |= 1u << (sm % 32);
 }
 
 static void toggle_some(void)
