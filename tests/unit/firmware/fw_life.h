@@ -373,6 +373,30 @@ static void end_some(void)
 		}
 }
 
+/* All CTAs of some CGA end at once, if no SM has several of them. */
+static inline void end_whole(void)
+{
+	struct tutti_event event = { { TUTTI_EVENT_CGA, 1 } };
+	unsigned gpc = roll(discovery()->gpcs), id = roll(IDS), i, b;
+	struct identity *it = &identity[gpc][id];
+
+	for (i = 0; i < IDS && (!it->running || it->staged); i++)
+		it = &identity[gpc][id = (id + 1) % IDS];
+	if (i == IDS)
+		return;
+	event.word[0] |= it->slot << 8 | gpc << 16 | id << 24;
+	for (b = 0; b < 32; b++)
+		if (it->on[b]) {
+			it->on[b]--;
+			it->running--;
+			card_end(it->slot, discovery()->gpc[gpc].first_sm + b);
+			event.word[2]++;
+			event.word[3] |= 1u << b;
+		}
+	card_slot[it->slot].late++;
+	later(&event);
+}
+
 static void deliver(unsigned i)
 {
 	struct tutti_event event = pool[i];

@@ -5,8 +5,6 @@
  */
 #include "fw_life.h"
 
-#include "core/counters.h"
-#include "place/visit.h"
 #include "tasks/patience.h"
 
 static void random_lives(void **unused)
@@ -274,30 +272,6 @@ static void note_start(unsigned slot, unsigned sm)
 {
 	assert_true(starts->n < sizeof(starts->sm) / sizeof(starts->sm[0]));
 	starts->sm[starts->n++] = (uint16_t)sm;
-}
-
-/* All CTAs of some CGA end at once, if no SM has several of them. */
-static void end_whole(void)
-{
-	struct tutti_event event = { { TUTTI_EVENT_CGA, 1 } };
-	unsigned gpc = roll(discovery()->gpcs), id = roll(IDS), i, b;
-	struct identity *it = &identity[gpc][id];
-
-	for (i = 0; i < IDS && (!it->running || it->staged); i++)
-		it = &identity[gpc][id = (id + 1) % IDS];
-	if (i == IDS)
-		return;
-	event.word[0] |= it->slot << 8 | gpc << 16 | id << 24;
-	for (b = 0; b < 32; b++)
-		if (it->on[b]) {
-			it->on[b]--;
-			it->running--;
-			card_end(it->slot, discovery()->gpc[gpc].first_sm + b);
-			event.word[2]++;
-			event.word[3] |= 1u << b;
-		}
-	card_slot[it->slot].late++;
-	later(&event);
 }
 
 /* Rows of grids of one or two CGAs, beside each other and beside plain ones. @flags: of the queues */
@@ -604,51 +578,6 @@ static void plain_of_the_same_shape(void **unused)
 	check_idle();
 }
 
-static unsigned start_event; /* the event in whose visit a CTA has started */
-
-static void note_event(unsigned slot, unsigned sm)
-{
-	(void)slot;
-	(void)sm;
-	start_event = counters.events;
-}
-
-/* A search begins in a visit that has half of its steps left; otherwise the next one does it. */
-static void search_in_another_visit(void **unused)
-{
-	static const uint16_t sms[] = { 8, 8 };
-
-	(void)unused;
-	for (unsigned less = 0; less < 2; less++) {
-		unsigned event;
-
-		seed(1);
-		begin(sms, 2);
-		queues[0].flags |= TUTTI_QUEUE_OVERLAP; /* no CGA takes over from another one without a search */
-		descriptor[0].group_bytes = 2048 * 32;
-		cga_kernel(0, TUTTI_CGA_GPC, 4, 2, 1);
-		submit(0, 0, 40, 2, 1);
-		while (pooled)
-			deliver(0);
-		hook.started = note_event;
-		start_event = 0;
-		while (!pooled)
-			end_whole();
-		event = counters.events + 1;
-		counters.events++;
-		visit_goes_on(VISIT_STEPS - VISIT_STEPS / 2 + less);
-		counters.events--;
-		deliver(0);
-		assert_int_equal(start_event, less ? 0 : event);
-		while (pooled)
-			deliver(0);
-		assert_true(start_event >= event + less);
-		hook.started = NULL;
-		run_down();
-		check_idle();
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -666,7 +595,6 @@ int main(void)
 		RIG_TEST("CGA-04 CGA-23", large_card),
 		RIG_TEST("CGA-14", lead_again),
 		RIG_TEST("RES-01 CGA-14", plain_of_the_same_shape),
-		RIG_TEST("CGA-05 REL-11", search_in_another_visit),
 	};
 
 	return cmocka_run_group_tests_name("firmware: life of CGAs", tests, NULL, NULL);
