@@ -39,6 +39,8 @@ also=(30543                       # splits a CTA
       22004517 22006228 22006579 22006783 22011461 22022169 # throttle tasks of rare kinds, beside large CTAs and CGAs
       22031087 22007281 22050287  # second faults in stopped queues, beside large CTAs and CGAs
       24003363                    # the same, of a throttle task with a mask
+      27217332 27201182 27206014 27203313 27204239 # CTAs that need a whole SM, second faults: beside what is rare
+      27205444                    # two clients wait for the engines to read references that they store again
       22010297                    # small CTAs on the SM that is held for a large one
       23000450)                   # a task in throttle mode while the card is suspended
 exec "${TUTTI_OUT:-build}/tests/combine/${1:-combine}" --seed 22000001 --count "${COMBINE_COUNT:-4000}" "${also[@]/#/--also=}" \
