@@ -2,6 +2,7 @@
 /* link: -Wl,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock */
 /* Signals that follow files and files that follow signals, over a played card (SYS-56, SYS-58). */
 #include "lock_check.h"
+#include "open_files.h"
 #include "rt_rig.h"
 
 #include <fcntl.h>
@@ -14,15 +15,6 @@ static tutti_signal_t a_signal(int64_t value)
 
 	assert_int_equal(tutti_signal_create(device, value, &signal), 0);
 	return signal;
-}
-
-static unsigned open_files(void)
-{
-	unsigned n = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
 }
 
 static void assert_readable(int fd, uint64_t count)

@@ -12,6 +12,8 @@
 #include "tutti-card/guest_memory.c"
 #include "tutti-card/wire.c"
 
+#include "open_files.h"
+
 /* ---- memory ---- */
 
 #define GIB (1ull << 30)
@@ -116,15 +118,6 @@ int __wrap_munmap(void *at, size_t bytes)
 {
 	mapped -= bytes;
 	return __real_munmap(at, bytes);
-}
-
-static unsigned open_files(void)
-{
-	unsigned n = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
 }
 
 /* Without room for it there is no memory until there is. No file stays open, and all room is given back, once. */

@@ -11,20 +11,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "open_files.h"
+
 #define VECTORS 3u
 
 static struct peer peer;
 static char folder[64], path[96];
 static int memory, beyond;
-
-static unsigned open_files(void)
-{
-	unsigned n = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
-}
 
 static int setup(void **state)
 {
