@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "core/command_ring.h"
+#include "core/counters.h"
 #include "place/cta_shape.h"
+#include "place/visit.h"
 #include "queues/queue.h" /* the runtime has one too */
 #include "top/host/drive.h"
 
@@ -46,6 +48,14 @@ static inline void rig_event(uint32_t w0, uint32_t w1, uint32_t w2)
 	struct tutti_event event = { { w0, w1, w2 } };
 
 	hal_host_event(&event);
+}
+
+/* The visit of the next event has @steps steps. */
+static inline void rig_shorten_visit(uint32_t steps)
+{
+	counters.events++;
+	visit_goes_on(VISIT_STEPS - steps);
+	counters.events--;
 }
 
 /* Every command written so far is taken and forgotten. */

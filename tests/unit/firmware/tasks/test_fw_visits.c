@@ -6,7 +6,6 @@
  */
 #include "fw_tasks.h"
 
-#include "place/visit.h"
 #include "tasks/issue_rounds.h"
 #include "tasks/patience.h"
 
@@ -36,18 +35,10 @@ static void full_card(unsigned sms, uint32_t fair)
 	marks_late = true;
 }
 
-/* The visit of the next event has @steps steps. */
-static void shorten(uint32_t steps)
-{
-	counters.events++;
-	visit_goes_on(VISIT_STEPS - steps);
-	counters.events--;
-}
-
 /* A CTA of the filler ends on @sm, in a visit for one attempt. */
 static void room_on(unsigned sm)
 {
-	shorten(ATTEMPT);
+	rig_shorten_visit(ATTEMPT);
 	end_on(slot_of(FILLER), sm);
 }
 
@@ -126,7 +117,7 @@ static void many_in_vain(void **unused)
 	for (unsigned q = 0; q < 4; q++)
 		endless(q, 0, 1);
 	endless(4, 0, 0);
-	shorten(900);
+	rig_shorten_visit(900);
 	end_on(slot_of(FILLER), 1);
 	assert_int_equal(launches, 0);
 	end_on(slot_of(FILLER), 1);
@@ -142,7 +133,7 @@ static void lots_or_not(void **unused)
 		full_card(1, fair);
 		endless(0, 0, 0);
 		endless(1, 0, 0);
-		shorten(0);
+		rig_shorten_visit(0);
 		end_on(slot_of(FILLER), 0);
 		assert_int_equal(launches, 0);
 		room_on(0);
@@ -253,7 +244,7 @@ static void hold_in_another_visit(void **unused)
 		before = launches;
 		assert_null(patience_holder);
 		if (late_one)
-			shorten(500); /* enough for both tasks, and not for another round */
+			rig_shorten_visit(500); /* enough for both tasks, and not for another round */
 		end_on(slot_of(2), 0);
 		assert_int_equal(launches, before + 1);
 		assert_int_equal(patience_holder != NULL, !late_one);
