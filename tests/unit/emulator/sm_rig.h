@@ -321,6 +321,34 @@ static inline int rig_launch(struct tutti_card *card, unsigned slot, unsigned re
 	return sm_array_launch(card->array, slot, 0, words, 1 + (sms + 31) / 32);
 }
 
+/* A context whose kernels find the address of its data where their arguments are. Return: these data */
+static inline uint64_t *rig_prepare(struct tutti_card *card, uint32_t asid)
+{
+	uint64_t *data = rig_context(card, asid);
+
+	data[61440 / 8] = DATA;
+	return data;
+}
+
+/* A task of @state in @slot, and its first workgroup. */
+static inline void rig_launch_one(struct tutti_card *card, struct tutti_task_state *state, unsigned slot)
+{
+	sm_array_state(card->array, slot, 0, state, NULL, NULL, 0);
+	assert_int_equal(rig_launch(card, slot, 1, 1), 0);
+}
+
+/* Give the CTAs that have not started yet to the workers, as happens with long grids. */
+static inline void rig_give_to_workers(struct tutti_card *card)
+{
+	struct sm_array *array = card->array;
+
+	pthread_mutex_lock(&array->lock);
+	cta_list_splice(&array->shared, &array->pending);
+	tutti_store_relaxed(&array->shared_count, array->shared.count);
+	pthread_cond_broadcast(&array->work);
+	pthread_mutex_unlock(&array->lock);
+}
+
 /* The return value says whether anything was reported, since the caller looks again only then. */
 static inline void rig_step(struct tutti_card *card)
 {

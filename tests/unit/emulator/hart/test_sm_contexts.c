@@ -2,25 +2,11 @@
 /* How many contexts an engine keeps a processor and memory for, and which of them make room for others. */
 #include "sm_rig.h"
 
-static uint64_t *prepare(struct tutti_card *card, uint32_t asid)
-{
-	uint64_t *data = rig_context(card, asid);
-
-	data[61440 / 8] = DATA;
-	return data;
-}
-
-static void launch_one(struct tutti_card *card, struct tutti_task_state *state, unsigned slot)
-{
-	sm_array_state(card->array, slot, 0, state, NULL, NULL, 0);
-	assert_int_equal(rig_launch(card, slot, 1, 1), 0);
-}
-
 static void run_context(struct tutti_card *card, unsigned asid, unsigned done)
 {
 	struct tutti_task_state state = rig_state(asid, K_EMPTY, 1, 1);
 
-	launch_one(card, &state, asid);
+	rig_launch_one(card, &state, asid);
 	rig_until(card, asid, done);
 }
 
@@ -30,11 +16,11 @@ static void contexts_make_room(void **unused)
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 1);
 	struct hart **harts = card->array->engine[0].hart;
 	struct tutti_task_state wait = rig_state(1, K_WAIT, 1, 1);
-	uint64_t *data = prepare(card, 1);
+	uint64_t *data = rig_prepare(card, 1);
 
 	for (unsigned a = 2; a <= 12; a++)
-		prepare(card, a);
-	launch_one(card, &wait, 1);
+		rig_prepare(card, a);
+	rig_launch_one(card, &wait, 1);
 	rig_step(card);
 	for (unsigned a = 2; a <= 8; a++)
 		run_context(card, a, 1);

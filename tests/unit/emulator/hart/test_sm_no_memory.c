@@ -58,18 +58,11 @@ static void fault_of(struct tutti_card *card, unsigned slot, unsigned killed)
 	refused = 0;
 	assert_int_equal(card->fault.word[0] >> 8 & 0xff, slot);
 	assert_int_equal(card->fault.word[0] >> 16, TUTTI_CAUSE_BUS | TUTTI_ACCESS_NONE << 8);
-	for (unsigned i = 2; i < 6; i++) /* it belongs to no instruction and no address */
+	for (unsigned i = 2; i < 6; i++) /* the fault names no instruction and no address */
 		assert_int_equal(card->fault.word[i], 0);
 	sm_array_kill(card->array, slot);
 	rig_until(card, slot, killed);
 	assert_false(sm_array_busy(card->array));
-}
-
-/* A task of @state in @slot, and its first workgroup. */
-static void launch_one(struct tutti_card *card, unsigned slot, struct tutti_task_state *state)
-{
-	sm_array_state(card->array, slot, 0, state, NULL, NULL, 0);
-	assert_int_equal(rig_launch(card, slot, 1, 1), 0);
 }
 
 static void first_wave_of_a_context(void **unused)
@@ -78,10 +71,10 @@ static void first_wave_of_a_context(void **unused)
 	struct tutti_task_state state = rig_state(1, K_EMPTY, 1, 1);
 
 	rig_context(card, 1);
-	launch_one(card, 0, &state);
+	rig_launch_one(card, &state, 0);
 	no_memory = true;
 	fault_of(card, 0, 1);
-	launch_one(card, 0, &state);
+	rig_launch_one(card, &state, 0);
 	rig_until(card, 0, 2);
 	close_card(card);
 }
@@ -94,7 +87,7 @@ static void wave_without_stack(void **unused)
 
 	data[61440 / 8] = DATA;
 	/* the first wave has what it needs, and leaves it to the next */
-	launch_one(card, 0, &state);
+	rig_launch_one(card, &state, 0);
 	rig_until(card, 0, 1);
 	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
 	no_memory = true;
@@ -105,12 +98,12 @@ static void wave_without_stack(void **unused)
 	state = rig_state(1, K_BARRIER, 1, 4);
 	state.shared_blocks = 1;
 	state.shared_bytes = 2048;
-	launch_one(card, 1, &state);
+	rig_launch_one(card, &state, 1);
 	no_memory = true;
 	fault_of(card, 1, 1);
 	assert_true(card->fault.word[1] >> 16 > 0);
 	/* and with memory it runs */
-	launch_one(card, 1, &state);
+	rig_launch_one(card, &state, 1);
 	rig_until(card, 1, 2);
 	assert_int_equal(card->faults, 1);
 	close_card(card);

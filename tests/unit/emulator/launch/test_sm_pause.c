@@ -40,18 +40,6 @@ void __wrap_cga_kill(struct sm_array *array, unsigned slot)
 	__real_cga_kill(array, slot);
 }
 
-/* Give the CTAs that have not started yet to the workers, as happens with long grids. */
-static void give_to_workers(void)
-{
-	struct sm_array *array = card->array;
-
-	pthread_mutex_lock(&array->lock);
-	cta_list_splice(&array->shared, &array->pending);
-	tutti_store_relaxed(&array->shared_count, array->shared.count);
-	pthread_cond_broadcast(&array->work);
-	pthread_mutex_unlock(&array->lock);
-}
-
 /* How often workers have begun a wave's turn: it grows for as long as one of them runs. */
 static uint32_t turns(void)
 {
@@ -82,7 +70,7 @@ static void start(void)
 		sm_array_state(card->array, slot, 0, &state, NULL, NULL, 0);
 		assert_int_equal(rig_launch(card, slot, 4, SMS), 0);
 	}
-	give_to_workers();
+	rig_give_to_workers(card);
 	workers_run();
 	looks = 0;
 }

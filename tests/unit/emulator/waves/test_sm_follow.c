@@ -4,25 +4,11 @@
 
 #include "sm_rig.h"
 
-static uint64_t *prepare(struct tutti_card *card)
-{
-	uint64_t *data = rig_context(card, 1);
-
-	data[61440 / 8] = DATA;
-	return data;
-}
-
-static void launch_one(struct tutti_card *card, struct tutti_task_state *state)
-{
-	sm_array_state(card->array, 0, 0, state, NULL, NULL, 0);
-	assert_int_equal(rig_launch(card, 0, 1, 1), 0);
-}
-
 /* A wave takes the place of the one that ended before it, and finds nothing of it. */
 static void waves_begin_alike(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 1, 2);
-	uint64_t *data = prepare(card);
+	uint64_t *data = rig_prepare(card, 1);
 	struct tutti_task_state state = rig_state(1, K_FIRST, 6, 32);
 	uint32_t runs = card->array->engine[0].runs;
 
@@ -48,9 +34,9 @@ static void turns_end_within_a_cta(void **unused)
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 1, 1);
 	struct tutti_task_state state = rig_state(1, 0x800, 1, 8);
 
-	prepare(card);
+	rig_prepare(card, 1);
 	memcpy(card->map[0].host + 0x800, rounds, sizeof(rounds));
-	launch_one(card, &state);
+	rig_launch_one(card, &state, 0);
 	for (unsigned turn = 1; turn <= 4; turn++) {
 		rig_step(card);
 		assert_int_equal(card->counter[TUTTI_COUNTER_WAVES], 2 * turn);
@@ -65,10 +51,10 @@ static void injected_between_waves(void **unused)
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 1, 1);
 	struct tutti_task_state state;
 
-	prepare(card);
+	rig_prepare(card, 1);
 	state = rig_state(1, K_PRINT, 1, 4);
 	card->print_traps = 1;
-	launch_one(card, &state);
+	rig_launch_one(card, &state, 0);
 	rig_until_fault(card);
 	assert_int_equal(card->fault.word[0] >> 16 & 0xff, TUTTI_CAUSE_ILLEGAL);
 	assert_int_equal(card->fault.word[2], CODE + K_PRINT);

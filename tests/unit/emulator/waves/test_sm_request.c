@@ -87,17 +87,11 @@ static void request_of_a_killed_wave(void **unused)
 	assert_int_equal(card->requests, 2);
 }
 
-/* Gives the CTAs that have not started yet to the workers, as happens with long grids. */
-static void give_to_workers(void)
+/* The workers get the CTAs that have not started yet, and have taken all of them when this returns. */
+static void taken_by_workers(void)
 {
-	struct sm_array *array = card->array;
-
-	pthread_mutex_lock(&array->lock);
-	cta_list_splice(&array->shared, &array->pending);
-	tutti_store_relaxed(&array->shared_count, array->shared.count);
-	pthread_cond_broadcast(&array->work);
-	pthread_mutex_unlock(&array->lock);
-	while (tutti_load_relaxed(&array->shared_count))
+	rig_give_to_workers(card);
+	while (tutti_load_relaxed(&card->array->shared_count))
 		usleep(100);
 }
 
@@ -108,7 +102,7 @@ static void replies_in_a_pause(void **unused)
 
 	sm_array_state(card->array, 3, 0, &state, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 3, 1, SMS), 0);
-	give_to_workers();
+	taken_by_workers();
 	until_requests(SMS);
 	engines_pause(card->array);
 	for (struct wave *wave = card->array->asked.head; wave; wave = wave->next)

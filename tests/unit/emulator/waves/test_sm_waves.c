@@ -5,24 +5,10 @@
 
 #include "sm_rig.h"
 
-static uint64_t *prepare(struct tutti_card *card, uint32_t asid)
-{
-	uint64_t *data = rig_context(card, asid);
-
-	data[61440 / 8] = DATA;
-	return data;
-}
-
-static void launch_one(struct tutti_card *card, struct tutti_task_state *state, unsigned slot)
-{
-	sm_array_state(card->array, slot, 0, state, NULL, NULL, 0);
-	assert_int_equal(rig_launch(card, slot, 1, 1), 0);
-}
-
 static void index_of_every_cta(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 144);
-	uint64_t *data = prepare(card, 1);
+	uint64_t *data = rig_prepare(card, 1);
 	struct tutti_task_state state = rig_state(1, K_INDEX, 0, 1);
 
 	state.groups_x = 36;
@@ -59,7 +45,7 @@ static void waves_are_counted_before_their_ctas_end(void **unused)
 static void items_at_the_edge(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 4);
-	uint64_t *data = prepare(card, 1);
+	uint64_t *data = rig_prepare(card, 1);
 	struct tutti_task_state state = rig_state(1, K_ITEMS, 10, 4);
 
 	state.grid_x = 1234; /* 9 * 128 + 82 */
@@ -74,7 +60,7 @@ static void items_at_the_edge(void **unused)
 static void atomics_are_exact(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 2, 16);
-	uint64_t *data = prepare(card, 1);
+	uint64_t *data = rig_prepare(card, 1);
 	struct tutti_task_state state = rig_state(1, K_AMO, 512, 1);
 
 	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
@@ -88,7 +74,7 @@ static void atomics_are_exact(void **unused)
 static void barrier_of_32_waves(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 8);
-	uint64_t *data = prepare(card, 1);
+	uint64_t *data = rig_prepare(card, 1);
 	struct tutti_task_state state = rig_state(1, K_BARRIER, 8, 32);
 
 	state.shared_blocks = 1;
@@ -109,8 +95,8 @@ static void barrier_ignores_ended_waves(void **unused)
 		struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 1);
 		struct tutti_task_state state = rig_state(1, K_EARLY, 1, waves);
 
-		prepare(card, 1);
-		launch_one(card, &state, 0);
+		rig_prepare(card, 1);
+		rig_launch_one(card, &state, 0);
 		rig_until(card, 0, 1);
 		assert_int_equal(card->counter[TUTTI_COUNTER_BARRIERS], 1);
 		rig_destroy(card);
@@ -134,11 +120,11 @@ static void barrier_waits_for_late_waves(void **unused)
 
 	for (unsigned mode = 0; mode < 2; mode++) {
 		struct tutti_card *card = rig_create(mode ? TUTTI_CARD_FAST : TUTTI_CARD_DETERMINISTIC, mode, 1);
-		uint64_t *data = prepare(card, 1);
+		uint64_t *data = rig_prepare(card, 1);
 		struct tutti_task_state state = rig_state(1, 0x800, 1, 3);
 
 		memcpy(card->map[0].host + 0x800, late, sizeof(late));
-		launch_one(card, &state, 0);
+		rig_launch_one(card, &state, 0);
 		rig_until(card, 0, 1);
 		assert_int_equal(data[0], 1); /* what the late wave stored before the barrier */
 		assert_int_equal(card->counter[TUTTI_COUNTER_BARRIERS], 1);
@@ -155,7 +141,7 @@ static void fault_case(uint32_t entry, uint32_t at, unsigned cause, unsigned acc
 
 	rig_map(card, 1, DATA + 0x100000, 4096, TUTTI_PTE_R);
 	data[61440 / 8] = arg;
-	launch_one(card, &state, 5);
+	rig_launch_one(card, &state, 5);
 	rig_until_fault(card);
 	assert_int_equal(card->fault.word[0] >> 8 & 0xff, 5);
 	assert_int_equal(card->fault.word[0] >> 16 & 0xff, cause);
@@ -173,7 +159,7 @@ static void fault_case(uint32_t entry, uint32_t at, unsigned cause, unsigned acc
 	/* The SM goes on with others. */
 	data[61440 / 8] = DATA;
 	state = rig_state(1, K_SET, 1, 1);
-	launch_one(card, &state, 5);
+	rig_launch_one(card, &state, 5);
 	rig_until(card, 5, 2);
 	assert_int_equal(data[0], 1);
 	rig_destroy(card);
@@ -237,10 +223,10 @@ static void fault_of_own_information(void **unused)
 static void floating_point(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 1);
-	uint64_t *data = prepare(card, 1);
+	uint64_t *data = rig_prepare(card, 1);
 	struct tutti_task_state state = rig_state(1, K_FLOAT, 1, 1);
 
-	launch_one(card, &state, 0);
+	rig_launch_one(card, &state, 0);
 	rig_until(card, 0, 1);
 	assert_true(*(double *)data == 3.5);
 	rig_destroy(card);
@@ -253,12 +239,12 @@ static void rounding_of_the_host(void **unused)
 	static const uint32_t third[] = { 0x00053403, 0x00100293, 0xd222f553, 0x00300293, 0xd222f5d3, 0x1ab57553, 0x00a43027,
 					  0x00008067 };
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 1);
-	uint64_t *data = prepare(card, 1);
+	uint64_t *data = rig_prepare(card, 1);
 	struct tutti_task_state state = rig_state(1, 0x800, 1, 4);
 
 	memcpy(card->map[0].host + 0x800, third, sizeof(third));
 	fesetround(FE_UPWARD);
-	launch_one(card, &state, 0);
+	rig_launch_one(card, &state, 0);
 	rig_until(card, 0, 1);
 	assert_int_equal(fegetround(), FE_UPWARD);
 	fesetround(FE_TONEAREST);
@@ -269,7 +255,7 @@ static void rounding_of_the_host(void **unused)
 static void spinning_waves_do_not_block(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 4);
-	uint64_t *data = prepare(card, 1);
+	uint64_t *data = rig_prepare(card, 1);
 	struct tutti_task_state spin = rig_state(1, K_SPIN, 8, 1), set = rig_state(1, K_SET, 1, 1);
 	uint32_t runs = card->array->engine[0].runs;
 
@@ -307,8 +293,8 @@ static void slow_start_keeps_its_time_slice(void **unused)
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 4);
 	struct tutti_task_state spin = rig_state(1, K_SPIN, 8, 1);
 
-	prepare(card, 1);
-	launch_one(card, &spin, 0);
+	rig_prepare(card, 1);
+	rig_launch_one(card, &spin, 0);
 	card->slow_start_us = 100000; /* the timer goes to sleep after a fifth of it */
 	alarm(60);
 	rig_step(card); /* would not come back */
@@ -325,7 +311,7 @@ static void yielding_wave_sees_later_cta(void **unused)
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 2);
 	struct tutti_task_state wait, set;
 
-	prepare(card, 1);
+	rig_prepare(card, 1);
 	wait = rig_state(1, K_WAIT, 2, 1);
 	set = rig_state(1, K_SET, 1, 1);
 	sm_array_state(card->array, 0, 0, &wait, NULL, NULL, 0);
@@ -333,7 +319,7 @@ static void yielding_wave_sees_later_cta(void **unused)
 	for (int i = 0; i < 5; i++)
 		rig_step(card);
 	assert_int_equal(card->done[0], 0);
-	launch_one(card, &set, 1);
+	rig_launch_one(card, &set, 1);
 	rig_until(card, 0, 2);
 	rig_destroy(card);
 }
@@ -341,7 +327,7 @@ static void yielding_wave_sees_later_cta(void **unused)
 static void contexts_share_nothing(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 2);
-	uint64_t *one = prepare(card, 1), *two = prepare(card, 2);
+	uint64_t *one = rig_prepare(card, 1), *two = rig_prepare(card, 2);
 	struct tutti_task_state state = rig_state(1, K_PEEK, 2, 1);
 
 	state.shared_blocks = 1;
@@ -369,7 +355,7 @@ static void private_memory_is_private(void **unused)
 {
 	/* 8 SMs * 32 waves on one engine share 32 stack slots, and are more than allocated at first */
 	struct tutti_card *card = rig_create(TUTTI_CARD_DETERMINISTIC, 0, 8);
-	uint64_t *data = prepare(card, 1);
+	uint64_t *data = rig_prepare(card, 1);
 	struct tutti_task_state state = rig_state(1, K_PRIVATE, 64, 4);
 
 	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
@@ -382,25 +368,25 @@ static void private_memory_is_private(void **unused)
 static void invalidation_is_seen(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 1);
-	uint64_t *data = prepare(card, 1);
+	uint64_t *data = rig_prepare(card, 1);
 	struct tutti_task_state state = rig_state(1, K_SET, 1, 1);
 	uint8_t *other = calloc(1, 65536);
 	uint8_t *code = card->map[0].host;
 
-	launch_one(card, &state, 0);
+	rig_launch_one(card, &state, 0);
 	rig_until(card, 0, 1);
 	assert_int_equal(data[0], 1);
 	/* the data moves */
 	card->map[1].host = other;
 	((uint64_t *)other)[61440 / 8] = DATA;
 	sm_array_invalidate(card->array, 1, DATA, 65536);
-	launch_one(card, &state, 0);
+	rig_launch_one(card, &state, 0);
 	rig_until(card, 0, 2);
 	assert_int_equal(*(uint64_t *)other, 1);
 	/* the code changes: 1 becomes 5 */
 	*(uint32_t *)(code + K_SET + 4) = 0x00500293;
 	sm_array_invalidate(card->array, 1, CODE, 4096);
-	launch_one(card, &state, 0);
+	rig_launch_one(card, &state, 0);
 	rig_until(card, 0, 3);
 	assert_int_equal(*(uint64_t *)other, 5);
 	card->map[1].host = (uint8_t *)data;
@@ -414,7 +400,7 @@ static void invalidation_of_running_code(void **unused)
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 4);
 	struct tutti_task_state spin = rig_state(1, K_SPIN, 8, 1);
 
-	prepare(card, 1);
+	rig_prepare(card, 1);
 	sm_array_state(card->array, 0, 0, &spin, NULL, NULL, 0);
 	assert_int_equal(rig_launch(card, 0, 2, 4), 0);
 	for (int i = 0; i < 10; i++)
@@ -429,7 +415,7 @@ static void invalidation_of_running_code(void **unused)
 static void print_whole_or_lost(void **unused)
 {
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 1);
-	uint64_t *data = prepare(card, 1);
+	uint64_t *data = rig_prepare(card, 1);
 	struct tutti_print_ring *ring = (struct tutti_print_ring *)(data + 1024);
 	struct tutti_task_state state = rig_state(1, K_PRINT, 1, 1);
 
@@ -438,7 +424,7 @@ static void print_whole_or_lost(void **unused)
 	/* k_print reads its text behind kernarg */
 	card->print_va = DATA + 8192;
 	for (unsigned i = 1; i <= 3; i++) {
-		launch_one(card, &state, 0);
+		rig_launch_one(card, &state, 0);
 		rig_until(card, 0, i);
 		assert_int_equal((int64_t)data[0], i < 3 ? 0 : -TUTTI_ENOSPC);
 	}
@@ -446,7 +432,7 @@ static void print_whole_or_lost(void **unused)
 	assert_int_equal(ring->ready, 12);
 	assert_int_equal(ring->lost, 6);
 	ring->tail = 12;
-	launch_one(card, &state, 0);
+	rig_launch_one(card, &state, 0);
 	rig_until(card, 0, 4);
 	assert_memory_equal((char *)(ring + 1), "o\nllo\nhello\nhell", 16);
 	assert_int_equal(ring->head, 18);
@@ -458,7 +444,7 @@ static void injected_faults(void **unused)
 	struct tutti_card *card = rig_create(TUTTI_CARD_FAST, 1, 3);
 	struct tutti_task_state state;
 
-	prepare(card, 1);
+	rig_prepare(card, 1);
 	state = rig_state(1, K_EMPTY, 3, 1);
 	card->traps = 1;
 	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
@@ -484,7 +470,7 @@ static void many_contexts(void **unused)
 	uint64_t *data[21];
 
 	for (unsigned a = 1; a <= 20; a++)
-		data[a] = prepare(card, a);
+		data[a] = rig_prepare(card, a);
 	for (unsigned a = 1; a <= 20; a++) {
 		struct tutti_task_state state = rig_state(a, K_AMO, 2, 1);
 
@@ -505,7 +491,7 @@ static uint64_t deterministic_run(void)
 	uint64_t hash = 14695981039346656037ull;
 	struct tutti_task_state state;
 
-	prepare(card, 1);
+	rig_prepare(card, 1);
 	state = rig_state(1, K_BARRIER, 8, 16);
 	state.shared_blocks = 1;
 	state.shared_bytes = 2048;
@@ -547,7 +533,7 @@ static void speed(void **unused)
 	double start = 0;
 	unsigned before;
 
-	prepare(card, 1);
+	rig_prepare(card, 1);
 	state = rig_state(1, K_EMPTY, 144 * 32, 1);
 	sm_array_state(card->array, 0, 0, &state, NULL, NULL, 0);
 	for (unsigned round = 0; round < 20; round++) {
