@@ -9,6 +9,7 @@
 #include <fcntl.h>
 
 #include "lock_check.h"
+#include "open_files.h"
 #include "rt_rig.h"
 #include "transport/bare/bare.h"
 #include "transport/bare/boot.h"
@@ -327,7 +328,7 @@ static void settings(void **state)
 	close_all();
 }
 
-/* A variable that switches something is 0 or 1, and there are at most 1024 workers. */
+/* An environment variable that turns something on or off is 0 or 1. TUTTI_WORKERS is 1024 at most. */
 static void limits_of_settings(void **state)
 {
 	static const struct {
@@ -352,15 +353,6 @@ static char heard[512];
 static void hear(const char *line)
 {
 	snprintf(heard, sizeof(heard), "%s", line);
-}
-
-static unsigned open_files(void)
-{
-	unsigned n = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
 }
 
 /* A description of a card that is wrong is quoted, with the number of the line, and the file is closed. */
