@@ -283,7 +283,10 @@ int queue_reset(uint32_t id_queue)
 		return -TUTTI_EINVAL;
 	if (!queue->error)
 		return -TUTTI_EBUSY;
-	/* a packet that has failed since then loses the rest of its kernels now; the queue stops again for it later */
+	/*
+	 * A kernel of another packet may have failed since the queue stopped. The rest of that packet must not start. The
+	 * queue stops again when the CTAs of that kernel are gone.
+	 */
 	if (task_failed(queue, queue->run_packet))
 		run_drop(queue);
 	queue->stale = !!queue->fetching;

@@ -332,7 +332,7 @@ static uint32_t place(struct task *task, uint32_t n)
 	if (task->rare & TASK_CGA) {
 		if (likely(visit_has(VISIT_STEPS / 2)))
 			return cga_place(task, n);
-		visit_cut(); /* a search is long, and cannot be cut */
+		visit_cut(); /* a search is long and cannot be interrupted */
 		return 0;
 	}
 	if (task->rare & TASK_WORK)
@@ -413,7 +413,7 @@ static bool round_level(unsigned level, const struct task **went)
 		placed = unlikely(rounds.on_held == task) && may_use_held(task) ? 0 : place(task, most);
 		if (unlikely(!placed) && !(place_state.detours & DETOUR_CUT) && may_use_held(task))
 			placed = place_on_held(task, most);
-		/* counted only now, so that a visit has its steps for the search, however many candidates there are */
+		/* Counted after the search, so that many candidates leave no fewer steps for it. */
 		visit_goes_on(ROUND_STEPS + left * CANDIDATE_STEPS);
 		if (likely(!(place_state.detours & DETOUR_CUT)))
 			had_chance(task);

@@ -104,7 +104,7 @@ static COLD void hold_for(struct task *task)
 	hold.until = clock_now() + (uint64_t)duration_us(task) * fw.ticks_per_us;
 }
 
-/* Hold SMs for @task unless another task has some that comes first. A visit that is late leaves that to the next one. */
+/* Hold SMs for @task, unless they are held for one that comes before it. If this visit is over, the next one does so. */
 static COLD void hold_or_wait(struct task *task)
 {
 	if (patience_holder && rounds_level(task) >= rounds_level(patience_holder))

@@ -40,7 +40,7 @@ void patience_check(void);
 
 /** patience_holder - the task for which SMs are held; NULL: there is none. */
 extern struct task *patience_holder;
-/** patience_waiting - a task for which SMs are to be held, for which its visit had no time; NULL: there is none. */
+/** patience_waiting - the task for which the next visit holds SMs, because this one has no steps left; or NULL. */
 extern struct task *patience_waiting;
 
 /** patience_placed() - CTAs of @task were placed. */

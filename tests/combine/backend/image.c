@@ -205,7 +205,7 @@ void backend_boot(unsigned sms)
 	memset(&hal_host, 0, sizeof(hal_host));
 	hal_host_discovery((struct tutti_discovery *)hal_host.window, sms);
 	load();
-	/* A broken rule may have ended the last run before this was done. */
+	/* A broken rule ends a run at once, and so may have left the breakpoint set. */
 	cpu_breakpoint(core->cpu, core->no_event, false);
 	cpu_invalidate(core->cpu, 0, 0, false); /* the spans of a card of another size */
 	memset(&core->regs, 0, sizeof(core->regs));

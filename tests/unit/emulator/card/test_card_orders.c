@@ -213,7 +213,7 @@ static void use_ring(uint32_t base, uint32_t words, uint32_t tail)
 	SCRIPT_WORDS(OP_POKE, TUTTI_CORE_ENGINES, base, words, tail);
 }
 
-/* A ring has a power of two of words, all of which lie in local memory, and no more commands than words. */
+/* The words of a ring are a power of two, all of them lie in local memory, and no more are in use than there are. */
 static void test_command_ring(void **state)
 {
 	static const struct {

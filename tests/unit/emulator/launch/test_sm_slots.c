@@ -30,7 +30,7 @@ static void plain(unsigned slot, uint32_t entry)
 	sm_array_state(card->array, slot, 0, &state, NULL, NULL, 0);
 }
 
-/* Neighbours have different numbers of CTAs, on one to five SMs each. */
+/* Tasks in neighbouring slots have different numbers of CTAs, on one to five SMs. */
 static unsigned sms_of(unsigned slot)
 {
 	return 1 + slot % 5;

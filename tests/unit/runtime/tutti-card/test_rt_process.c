@@ -155,7 +155,7 @@ static void bars_are_made(void **state)
 	assert_int_equal((uintptr_t)bar % p.bar_bytes, 0);
 	assert_true(bar >= reserved && bar + p.bar_bytes <= reserved + 2 * p.bar_bytes);
 	bar[p.bar_bytes - 1] = 7;
-	assert_int_equal(pread(fd, &byte, 1, (off_t)p.bar_bytes - 1), 1); /* QEMU sees what the card does */
+	assert_int_equal(pread(fd, &byte, 1, (off_t)p.bar_bytes - 1), 1); /* QEMU maps the same bytes */
 	assert_int_equal(byte, 7);
 	close(fd);
 }
