@@ -39,13 +39,19 @@ void fair_launched(struct job *job, unsigned ctas)
  * It has a slot and may issue (TSK-04); whether it fits is asked last. A message that the driver has not read may say that
  * its queue has stopped.
  */
-static bool waits(const struct job *job)
+static bool may_issue(const struct job *job)
 {
 	return job && job->life == RUNNING && job->slot >= 0 && !job->work && job_left(job) && !driver_behind() &&
 	       card_acknowledged((unsigned)job->slot) &&
-	       !job->cancelled && !job->faulted && !job->killed && !job->leaving &&
+	       !job->cancelled && !job->faulted && !job->killed &&
 	       !(job->sequence && (job->running || job->told)) && !w.program[job->queue].stopped &&
 	       !w.program[job->queue].dying;
+}
+
+/* The same, and it cannot have been evicted. */
+static bool waits(const struct job *job)
+{
+	return may_issue(job) && !job->leaving;
 }
 
 /* What is searched in groups or samples may be overlooked (RES-09, RES-10); a rotated split fits less often
@@ -236,13 +242,16 @@ static void passed_over(struct job *job)
 	     job->equal, job_name(launches[launched - 1].job));
 }
 
-/* Domains may be held for a CGA that does not fit, and what would fit only there waits too (CGA-05). */
+/*
+ * Domains may be held for a CGA that does not fit, and what would fit only there waits too (CGA-05). One that may have been
+ * evicted counts as well, since it need not have been.
+ */
 static bool domains_held(void)
 {
 	unsigned i;
 
 	for (i = 0; i < SLOTS; i++)
-		if (waits(w.act[i]) && w.act[i]->cga[0].kind && !card_fits(w.act[i], 1))
+		if (may_issue(w.act[i]) && w.act[i]->cga[0].kind && !card_fits(w.act[i], 1))
 			return true;
 	return false;
 }
