@@ -14,4 +14,13 @@ static inline uint64_t time_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/** time_of_thread_ns() - the processor time that the calling thread has had, in nanoseconds. */
+static inline uint64_t time_of_thread_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 #endif
