@@ -23,7 +23,9 @@
 #define CARD_QUEUES_BYTES (64u << 10)
 #define CARD_RSBS (CARD_QUEUES + CARD_QUEUES_BYTES)     /* reference.c: records beyond the first FW_RSBS */
 #define CARD_RSBS_BYTES (16u << 10)
-#define CARD_MEMORY_BYTES (CARD_RSBS + CARD_RSBS_BYTES)
+#define CARD_BLOCKS (CARD_RSBS + CARD_RSBS_BYTES)       /* condensed_block.c: a block for each queue */
+#define CARD_BLOCKS_BYTES (512u << 10)
+#define CARD_MEMORY_BYTES (CARD_BLOCKS + CARD_BLOCKS_BYTES)
 _Static_assert(CARD_MEMORY_BYTES <= TUTTI_FIRMWARE_BYTES, "the host keeps no more free");
 
 /** card_memory_fits() - whether reserved memory has room for all parts beside RSBs and firmware image. */

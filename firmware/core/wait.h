@@ -22,7 +22,6 @@ enum queue_wait {
 	WAIT_SLOT,    /* a free task slot */
 	WAIT_BUFFER,  /* a fetch buffer; each that becomes free goes to one queue (queues/fetch_buffers.h) */
 	WAIT_KERNEL,  /* a kernel descriptor that is being fetched, or an entry of the kernel cache for it */
-	WAIT_BLOCK,   /* a block for an expanded condensed packet */
 	WAIT_RSB,     /* the end of the condensed packets that read its reference state buffer, which it is to change */
 	WAIT_SHAPE,   /* an entry of the table of CTA shapes */
 	WAIT_AGENT,   /* one of the FW_AGENTS records of agent dispatches */

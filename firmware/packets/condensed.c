@@ -120,7 +120,7 @@ static int expand_rare(struct queue *queue, struct block *block, uint32_t head, 
 	if (block->record == block->simple) {
 		out = block_general(block, out);
 		if (!out)
-			return wait_park(queue, WAIT_BLOCK);
+			return BLOCK_FULL;
 	}
 	if (queue->flags & TUTTI_QUEUE_TABLE_DIFFS)
 		code = table_diff(queue, block, at, head, out);

@@ -11,12 +11,15 @@
 #include "packets/condensed_block.h"
 #include "place/kernel_cache.h"
 
+#define BLOCK_FULL (-2)
+
 /* Diffs that have records of their own. */
 #define SIMPLE_FIELDS (TUTTI_DIFF_GRID_X | TUTTI_DIFF_KERNARG | TUTTI_DIFF_SIGNAL)
 
 /**
  * condensed_expand() - validate and expand @packet.
- * Return: 0, TUTTI_ERROR_PACKET or another error, or PACKET_PARKED
+ * Return: 0, TUTTI_ERROR_PACKET or another error, PACKET_PARKED, or BLOCK_FULL: it needs room for general records, of which
+ * only the block in card memory has any left
  */
 int condensed_expand(struct queue *queue, const union tutti_packet *packet, struct block *block);
 /** diff_units() - how many units of values follow a diff header with this 13-bit vector. table_units() - for PKT-20. */

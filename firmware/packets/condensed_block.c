@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "packets/condensed_block.h"
 
+#include "core/card_memory.h"
 #include "core/queue_record.h"
 
 struct block blocks[FW_BLOCKS];
@@ -11,14 +12,31 @@ static struct {
 	uint32_t record[BLOCK_GENERAL_WORDS];
 } general[FW_GENERAL_BLOCKS];
 
+/* The block of a queue in card memory. */
+struct far_block {
+	struct block block;
+	uint32_t record[BLOCK_GENERAL_WORDS];
+};
+_Static_assert(TUTTI_MAX_QUEUES * sizeof(struct far_block) <= CARD_BLOCKS_BYTES, "each queue has one");
+
 static uint32_t block_clock;
+
+static struct far_block *far_block(unsigned queue)
+{
+	return (struct far_block *)card_memory(CARD_BLOCKS) + queue;
+}
+
+static bool is_far(const struct block *block)
+{
+	return block && (block < blocks || block >= blocks + FW_BLOCKS);
+}
 
 void condensed_init(void)
 {
 	unsigned i;
 
 	for (i = 0; i < FW_BLOCKS; i++) {
-		blocks[i].owner = 0xffff;
+		blocks[i].owner = BLOCK_OF_NOBODY;
 		blocks[i].busy = blocks[i].complete = blocks[i].at_unit = 0;
 		blocks[i].used = 0;
 		blocks[i].record = blocks[i].simple;
@@ -28,43 +46,51 @@ void condensed_init(void)
 	block_clock = 0;
 }
 
+/*
+ * Blocks whose packets are being launched or expanded are left to their queues. A packet that is parked in the middle of its
+ * expansion in card memory goes on there.
+ */
 COLD struct block *condensed_block_find(struct queue *queue)
 {
 	struct block *b, *oldest = NULL;
 	unsigned id = queue_id(queue);
 
+	if (is_far(queue->block) && queue->block->at_unit)
+		return queue->block;
 	for (b = blocks; b < blocks + FW_BLOCKS; b++) {
 		if (b->owner == id)
 			goto found;
-		if (!b->busy && (!oldest || (int32_t)(b->used - oldest->used) < 0))
+		if (!(b->busy | b->at_unit) && (!oldest || (int32_t)(b->used - oldest->used) < 0))
 			oldest = b;
 	}
 	b = oldest;
-	if (!b)
-		return NULL;
+	if (!b) {
+		queue->block = &far_block(id)->block;
+		return queue->block;
+	}
 	b->owner = (uint16_t)id;
-	b->complete = b->at_unit = 0;
+	b->complete = 0;
 found:
 	queue->block = b;
 	b->used = ++block_clock;
 	return b;
 }
 
-/*
- * A block whose packet is being launched keeps its room. One that is parked in the middle of an expansion can start
- * again, so its room may be taken, but only as a last resort.
- */
+COLD struct block *condensed_block_far(struct queue *queue)
+{
+	queue->block->at_unit = 0;
+	queue->block = &far_block(queue_id(queue))->block;
+	return queue->block;
+}
+
 static unsigned general_find(void)
 {
-	unsigned i, parked = FW_GENERAL_BLOCKS;
+	unsigned i;
 
-	for (i = 0; i < FW_GENERAL_BLOCKS; i++) {
+	for (i = 0; i < FW_GENERAL_BLOCKS; i++)
 		if (!general[i].block || !(general[i].block->busy | general[i].block->at_unit))
-			return i;
-		if (!general[i].block->busy)
-			parked = i;
-	}
-	return parked;
+			break;
+	return i;
 }
 
 COLD uint32_t *block_general(struct block *block, uint32_t *out)
@@ -77,7 +103,7 @@ COLD uint32_t *block_general(struct block *block, uint32_t *out)
 	other = general[i].block;
 	if (other) {
 		other->record = other->simple;
-		other->complete = other->at_unit = 0;
+		other->complete = 0;
 	}
 	words_copy(general[i].record, block->record, BLOCK_WORDS);
 	general[i].block = block;
@@ -85,10 +111,14 @@ COLD uint32_t *block_general(struct block *block, uint32_t *out)
 	return block->record + (out - block->simple);
 }
 
-void condensed_forget(unsigned queue)
+COLD void condensed_forget(unsigned queue)
 {
+	struct far_block *far = far_block(queue);
 	struct block *b;
 
+	far->block.owner = BLOCK_OF_NOBODY;
+	far->block.busy = far->block.complete = far->block.at_unit = 0;
+	far->block.record = far->record;
 	for (b = blocks; b < blocks + FW_BLOCKS; b++)
 		if (b->owner == queue)
 			b->complete = b->at_unit = 0;

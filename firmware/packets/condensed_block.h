@@ -4,6 +4,9 @@
  *
  * A block holds the records of one packet while its kernels are launched, and afterwards, in case the same packet comes
  * again. A queue keeps its block until another one needs it. Room for general records is scarce and lent to blocks.
+ *
+ * Each queue has a block in card memory, too, with room for general records, where everything takes longer. It is used while
+ * others hold all blocks, or all room, in local memory. So no queue waits for what the kernels of another one keep (REL-11).
  */
 #ifndef CONDENSED_BLOCK_H
 #define CONDENSED_BLOCK_H
@@ -24,7 +27,7 @@ struct block {
 	uint32_t packet[16];
 	const struct rsb *rsb;
 	uint32_t generation;
-	uint16_t owner;        /* number of the queue, 0xffff: none */
+	uint16_t owner;        /* number of the queue, BLOCK_OF_NOBODY: none, or the block is in card memory */
 	uint8_t compare;       /* how many words of the packet condensed_same() compares */
 	uint8_t kernels;
 	uint8_t release;       /* widest release scope of its kernels */
@@ -41,6 +44,7 @@ struct block {
 	uint32_t *record;      /* @simple, or room for general records, of which there is little */
 	uint32_t simple[BLOCK_WORDS];
 };
+#define BLOCK_OF_NOBODY 0xffffu
 extern struct block blocks[FW_BLOCKS];
 
 /** unit_pair() - two units of a packet as one word; they need not be aligned. unit_quad() - four units. */
@@ -55,9 +59,11 @@ static inline uint64_t unit_quad(const uint16_t *at)
 }
 
 void condensed_init(void);
-/** condensed_block_find() - a block for @queue: its last one, one that is not busy, or NULL. */
+/** condensed_block_find() - a block for @queue: its last one, one that nobody needs, or the one in card memory. */
 struct block *condensed_block_find(struct queue *queue);
-/** condensed_forget() - queue number @queue is a new one: forget what was expanded for its predecessor. */
+/** condensed_block_far() - leave the block that @queue has, which is too small, for the one in card memory. */
+struct block *condensed_block_far(struct queue *queue);
+/** condensed_forget() - queue number @queue is a new one, or has stopped: forget what was expanded for it. */
 void condensed_forget(unsigned queue);
 /** condensed_resume() - let the expansion go on where it parked if @packet has not changed since, else start again. */
 void condensed_resume(struct block *block, const union tutti_packet *packet);

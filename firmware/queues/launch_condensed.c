@@ -21,7 +21,15 @@ void launch_block_free(struct queue *queue)
 	queue->block->busy = 0;
 	if (!--queue->rsb->readers)
 		wait_wake(WAIT_RSB);
-	wait_wake(WAIT_BLOCK);
+}
+
+/* The packet was not expanded; if its block was too small there is another one. Return: as launch_condensed() */
+static COLD int expand_else(struct queue *queue, int code)
+{
+	if (code == BLOCK_FULL)
+		code = condensed_expand(queue, queue->packet, condensed_block_far(queue));
+	/* an error in one of its kernels makes the whole packet invalid (PKT-18) */
+	return code > 0 ? (int)TUTTI_ERROR_PACKET : code;
 }
 
 int launch_condensed(struct queue *queue, const union tutti_packet *packet)
@@ -33,8 +41,6 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 	if (unlikely(!queue->rsb))
 		return packet_refuse(TUTTI_ERROR_PACKET, 0);
 	block = condensed_block(queue);
-	if (unlikely(!block))
-		return wait_park(queue, WAIT_BLOCK);
 	if (packet->word[0] == block->packet[0] && condensed_same(queue, packet, block)) {
 		counters.repeated++;
 	} else {
@@ -42,10 +48,10 @@ int launch_condensed(struct queue *queue, const union tutti_packet *packet)
 			condensed_resume(block, packet);
 		code = condensed_expand(queue, packet, block);
 		if (unlikely(code)) {
-			if (code < 0)
+			code = expand_else(queue, code);
+			if (code)
 				return code;
-			/* an error in one of its kernels makes the whole packet invalid (PKT-18) */
-			return TUTTI_ERROR_PACKET;
+			block = queue->block;
 		}
 	}
 	block->group = NULL;
@@ -184,7 +190,7 @@ static COLD int launch_general(struct queue *queue)
 	return wait_park(queue, WAIT_TASKS);
 }
 
-/* The steps that few launches need: for overlap, for profiling, and for queues that wait for the block. */
+/* The steps that few launches need: for overlap, for profiling, and for queues that wait for the buffer. */
 static COLD void launch_end(struct queue *queue, struct task *task, bool last, const uint32_t *command)
 {
 	struct task_group *group = queue->block->group;
@@ -243,8 +249,7 @@ static HOT void launch_last(struct queue *queue, struct task *task, const uint32
 
 	if (last)
 		task->release = (uint8_t)(block->release | (task->release & TASK_SIGNALS));
-	if (unlikely((queue->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE)) | queue_table.waiters[WAIT_RSB] |
-		     queue_table.waiters[WAIT_BLOCK])) {
+	if (unlikely((queue->flags & (TUTTI_QUEUE_OVERLAP | TUTTI_QUEUE_PROFILE)) | queue_table.waiters[WAIT_RSB])) {
 		task->unissued = n;
 		return launch_end(queue, task, last, command);
 	}
@@ -385,7 +390,7 @@ static HOT void last_again(struct queue *queue, struct task *task)
 	struct rsb *rsb = queue->rsb;
 
 	task->release = (uint8_t)(block->release | (task->release & TASK_SIGNALS));
-	if (unlikely(queue_table.waiters[WAIT_RSB] | queue_table.waiters[WAIT_BLOCK]))
+	if (unlikely(queue_table.waiters[WAIT_RSB]))
 		return last_awaited(queue);
 	block->busy = 0;
 	rsb->readers--;

@@ -9,7 +9,7 @@
 
 struct task;
 
-/** launch_condensed() - take a condensed packet. launch_next() then launches its kernels. */
+/** launch_condensed() - take the condensed @packet at the head of @queue. launch_next() then launches its kernels. */
 int launch_condensed(struct queue *queue, const union tutti_packet *packet);
 /**
  * launch_next() - launch the next kernel of the condensed packet. The caller sets @queue->wait to WAIT_TASKS. It keeps

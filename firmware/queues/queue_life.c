@@ -138,6 +138,7 @@ static void unpark(struct queue *queue)
 	barrier_leave(queue);
 	queue_timer_clear(queue);
 	tmd_drop(queue);
+	condensed_forget(queue_id(queue));
 }
 
 COLD void queue_stop(struct queue *queue, struct tutti_fault *fault)

@@ -73,7 +73,7 @@ TUTTI_AT(struct tutti_region, bytes, 4);
  * TUTTI_FIRMWARE_BYTES - size of the end of struct tutti_discovery.reserved_bytes that belongs to the firmware, which
  * keeps data of its own there. No image and no RSB may lie in it.
  */
-#define TUTTI_FIRMWARE_BYTES (512u << 10)
+#define TUTTI_FIRMWARE_BYTES (1u << 20)
 
 /** tutti_image_room() - bytes of card memory from @offset on that may hold the firmware image; 0 if there are none. */
 #define tutti_image_room(discovery, offset) \

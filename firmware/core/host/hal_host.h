@@ -9,7 +9,7 @@
 #define HAL_HOST_H
 
 #define HAL_HOST_WINDOW (2u << 20)
-#define HAL_HOST_CARD (2u << 20)
+#define HAL_HOST_CARD (3u << 20)
 
 struct hal_host {
 	struct tutti_engines engines;

@@ -154,8 +154,8 @@ static void every_queue(void **unused)
 }
 
 /*
- * Forty queues at once, each with packets that change rare fields: six fetch buffers and two blocks for such packets
- * go round, a task slot at a time is given back, and every kernel runs once, in the order of its queue.
+ * Forty queues at once, each with packets that change rare fields: six fetch buffers and two blocks for such packets in
+ * local memory go round, a task slot at a time is given back, and every kernel runs once, in the order of its queue.
  */
 static void rare_fields(void **unused)
 {
@@ -193,7 +193,7 @@ static void rare_fields(void **unused)
 		}
 	for (i = 0; i < FW_BLOCKS; i++)
 		busy += blocks[i].busy && blocks[i].record != blocks[i].simple;
-	assert_int_equal(busy, FW_GENERAL_BLOCKS); /* the others wait for theirs */
+	assert_int_equal(busy, FW_GENERAL_BLOCKS); /* the others have theirs in card memory */
 	for (i = 0; i < holds; i++) {
 		hal_host_event(&held[i]);
 		pump();

@@ -31,12 +31,11 @@ static void every_vector(void **unused)
 }
 
 /* Several kernels of all kinds; some packets with one that is bad, somewhere. */
-static void mixed_packets(void **unused)
+static void mix(void)
 {
 	unsigned round, i, accepted = 0, refused = 0;
 
 	seed(23);
-	set_up(TUTTI_RSB_SCRATCH, 0);
 	for (round = 0; round < 60000; round++) {
 		bool good = true;
 
@@ -69,6 +68,26 @@ static void mixed_packets(void **unused)
 		good ? accepted++ : refused++;
 	}
 	assert_true(accepted > 10000 && refused > 10000);
+}
+
+static void mixed_packets(void **unused)
+{
+	set_up(TUTTI_RSB_SCRATCH, 0);
+	mix();
+}
+
+/* Other queues need all blocks in local memory, so those in card memory hold the same. */
+static void packets_in_card_memory(void **unused)
+{
+	const struct block *block;
+	unsigned i;
+
+	set_up(TUTTI_RSB_SCRATCH, 0);
+	for (i = 0; i < FW_BLOCKS; i++)
+		blocks[i].busy = 1;
+	mix();
+	block = condensed_block(queue);
+	assert_true(block < blocks || block >= blocks + FW_BLOCKS);
 }
 
 /* num_kernels, references that are not stored, diffs that run over the end. */
@@ -277,6 +296,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("PKT-13 PKT-14 PKT-18 PKT-19 PKT-10", every_vector),
 		RIG_TEST("PKT-12 PKT-13 PKT-17 PKT-18", mixed_packets),
+		RIG_TEST("PKT-12 PKT-17 REL-11", packets_in_card_memory),
 		RIG_TEST("PKT-12 PKT-18", malformed),
 		RIG_TEST("PKT-15", source_example),
 		RIG_TEST("PKT-14 PKT-21", forms_of_the_claims),

@@ -1,57 +1,268 @@
 /* SPDX-License-Identifier: MIT */
-/* Condensed packets of more queues than there are blocks to expand them in. */
+/* Condensed packets of more queues than there are blocks in local memory to expand them in. */
 #define RINGS 12u
 #include "fw_direct.h"
 
 #include "packets/condensed_block.h"
 
-/* Every queue has a packet of two kernels, the second of which waits for the first: its block is busy meanwhile. */
-static void start_queues(unsigned queues)
+enum { MORE = 3, LAST = FW_BLOCKS + MORE };
+
+static bool in_local_memory(unsigned q)
+{
+	const struct block *block = queue_at(q)->block;
+
+	return block >= blocks && block < blocks + FW_BLOCKS;
+}
+
+static void open_queue(unsigned q)
+{
+	rig_queue(q, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+}
+
+static void open_queues(unsigned queues)
 {
 	struct tutti_dispatch_packet p = kernel_packet(0, 1);
-	union tutti_packet two = condensed(2);
 
 	start(4, 0);
 	for (unsigned q = 0; q < queues; q++) {
 		rig_rsb(q, ASID, TUTTI_RSB_SCRATCH);
-		rig_queue(q, ASID, TUTTI_QUEUE_EXTENDED | TUTTI_QUEUE_RSB);
+		open_queue(q);
 		store(q, 0, p);
 	}
-	for (unsigned q = 0; q < queues; q++)
-		submit(q, &two);
 }
 
-/* Queues without a block wait, and each goes on when a block becomes free, which is when its last kernel has started. */
-static void more_queues_than_blocks(void **unused)
+/*
+ * A packet whose kernels differ from their reference in a field that rarely does, and in their numbers of CTAs: two, three
+ * and so on.
+ */
+static union tutti_packet rare(unsigned kernels)
 {
-	enum { MORE = 3 };
+	union tutti_packet p = condensed(kernels);
 
-	(void)unused;
-	start_queues(FW_BLOCKS + MORE);
-	for (unsigned q = 0; q < FW_BLOCKS + MORE; q++)
-		assert_int_equal(started[q], q < FW_BLOCKS);
-	for (unsigned i = 0; i < MORE; i++) {
-		unsigned more = 0;
-
-		end_all((unsigned)slot_of(i, 1));
-		assert_int_equal(started[i], 2);
-		for (unsigned q = FW_BLOCKS; q < FW_BLOCKS + MORE; q++)
-			more += started[q];
-		assert_int_equal(more, i + 1);
+	for (unsigned k = 0; k < kernels; k++) {
+		p.condensed.unit[5 * k] = (TUTTI_DIFF_GROUP_BYTES | TUTTI_DIFF_GRID_X) << TUTTI_DIFF_VECTOR_SHIFT;
+		p.condensed.unit[5 * k + 1] = (uint16_t)(32 * (k + 2));
+		p.condensed.unit[5 * k + 3] = 256;
 	}
-	for (unsigned i = 0; i < 2; i++)
+	return p;
+}
+
+/* Make @kernel one of those in the packet, behind so many units. Its descriptor has to be fetched. */
+static void add_fetching(union tutti_packet *p, unsigned units, unsigned kernel)
+{
+	uint64_t address = KERNEL_AT + 64 * kernel;
+
+	p->condensed.unit[units] = (uint16_t)(TUTTI_DIFF_KERNEL_OBJECT << TUTTI_DIFF_VECTOR_SHIFT);
+	for (unsigned i = 0; i < 4; i++)
+		p->condensed.unit[units + 1 + i] = (uint16_t)(address >> 16 * i);
+}
+
+/* A packet of two kernels, the first with a grid of 128 items, the second with another descriptor. */
+static union tutti_packet fetching(unsigned kernel)
+{
+	union tutti_packet p = condensed(2);
+
+	p.condensed.unit[0] = TUTTI_DIFF_GRID_X << TUTTI_DIFF_VECTOR_SHIFT;
+	p.condensed.unit[1] = 128;
+	add_fetching(&p, 3, kernel);
+	return p;
+}
+
+/* How many CTAs run of the packet at the head of the queue. */
+static unsigned ctas(unsigned q)
+{
+	int slot = slot_of(q, written[q] - 1);
+
+	return slot < 0 ? 0 : running[slot].ctas;
+}
+
+static void answer_kernels(void)
+{
+	for (unsigned i = 0; i < kernel_answers; i++) {
+		hal_host_event(&kernel_answer[i]);
+		take();
+	}
+	kernel_answers = 0;
+}
+
+static void end_everything(unsigned kernels)
+{
+	while (kernels--)
 		for (unsigned s = 0; s < SLOTS; s++)
 			end_all(s);
-	for (unsigned q = 0; q < FW_BLOCKS + MORE; q++) {
+}
+
+/* Every queue has a packet of two kernels, the second of which waits for the first: its block is needed meanwhile. */
+static void fill_blocks(const union tutti_packet *packet, unsigned queues)
+{
+	for (unsigned q = queues; q--;)
+		submit(q, packet);
+}
+
+/* No queue waits for what the kernels of another one keep. */
+static void more_queues_than_blocks(void **unused)
+{
+	union tutti_packet two = condensed(2);
+
+	(void)unused;
+	open_queues(LAST);
+	fill_blocks(&two, LAST);
+	for (unsigned q = 0; q < LAST; q++) {
+		assert_int_equal(started[q], 1);
+		assert_int_equal(in_local_memory(q), q >= MORE);
+	}
+	end_everything(2);
+	for (unsigned q = 0; q < LAST; q++) {
 		assert_int_equal(started[q], 2);
 		assert_int_equal(queue_at(q)->flight, 0);
 	}
+	/* blocks in card memory are slow, so they are used only then */
+	submit(0, &two);
+	assert_true(in_local_memory(0));
+	end_everything(2);
+	assert_int_equal(started[0], 4);
+}
+
+/* Nor for room for kernels that differ in much, of which there is little. */
+static void more_packets_than_room(void **unused)
+{
+	union tutti_packet two = rare(2), four = rare(4);
+
+	(void)unused;
+	open_queues(FW_GENERAL_BLOCKS + 2);
+	fill_blocks(&two, FW_GENERAL_BLOCKS);
+	submit(FW_GENERAL_BLOCKS, &four);
+	submit(FW_GENERAL_BLOCKS + 1, &two);
+	for (unsigned q = 0; q < FW_GENERAL_BLOCKS + 2; q++) {
+		assert_int_equal(started[q], 1);
+		assert_int_equal(in_local_memory(q), q < FW_GENERAL_BLOCKS);
+	}
+	for (unsigned k = 0; k < 4; k++) {
+		for (unsigned q = 0; q < FW_GENERAL_BLOCKS + 2; q++)
+			assert_int_equal(ctas(q), k < 2 || q == FW_GENERAL_BLOCKS ? k + 2 : 0);
+		end_everything(1);
+	}
+	for (unsigned q = 0; q < FW_GENERAL_BLOCKS + 2; q++)
+		assert_int_equal(started[q], q == FW_GENERAL_BLOCKS ? 4 : 2);
+	submit(FW_GENERAL_BLOCKS, &four);
+	assert_true(in_local_memory(FW_GENERAL_BLOCKS));
+	end_everything(4);
+	assert_int_equal(started[FW_GENERAL_BLOCKS], 8);
+}
+
+/* A packet that waits for a descriptor keeps the room for the kernels before that one. */
+static void room_of_an_expansion(void **unused)
+{
+	union tutti_packet two = rare(2), other = rare(2);
+
+	(void)unused;
+	open_queues(FW_GENERAL_BLOCKS + 1);
+	add_fetching(&other, 5, 7);
+	slow_kernels = true;
+	submit(0, &other);
+	assert_int_equal(kernel_answers, 1);
+	for (unsigned q = 1; q <= FW_GENERAL_BLOCKS; q++) {
+		submit(q, &two);
+		assert_int_equal(ctas(q), 2);
+		assert_int_equal(in_local_memory(q), q < FW_GENERAL_BLOCKS);
+	}
+	answer_kernels();
+	assert_int_equal(ctas(0), 2);
+	end_everything(2);
+	assert_int_equal(started[0], 2);
+}
+
+/* An expansion that waits for a descriptor goes on where it was, even if a faster block has become free. */
+static void expansion_in_card_memory(void **unused)
+{
+	union tutti_packet two = condensed(2), other = fetching(5);
+
+	(void)unused;
+	open_queues(LAST);
+	fill_blocks(&two, FW_BLOCKS);
+	slow_kernels = true;
+	submit(FW_BLOCKS, &other);
+	assert_int_equal(kernel_answers, 1);
+	assert_int_equal(started[FW_BLOCKS], 0);
+	end_everything(2);
+	answer_kernels();
+	assert_false(in_local_memory(FW_BLOCKS));
+	assert_int_equal(started[FW_BLOCKS], 1);
+	end_everything(2);
+	assert_int_equal(started[FW_BLOCKS], 2);
+}
+
+/* A queue under the number of one that was expanding a packet begins its own at the start, even if it is the same. */
+static void forgotten_expansions(void **unused)
+{
+	union tutti_packet two = condensed(2), other = fetching(6);
+
+	(void)unused;
+	for (unsigned far = 0; far < 2; far++) {
+		struct tutti_dispatch_packet p = kernel_packet(0, 1);
+		unsigned q = FW_BLOCKS;
+
+		open_queues(LAST);
+		fill_blocks(&two, far ? FW_BLOCKS : 0);
+		slow_kernels = true;
+		submit(q, &other);
+		assert_int_equal(in_local_memory(q), !far);
+		assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, q, 0, 0), 0);
+		take();
+		answer_kernels();
+		end_everything(2);
+		open_queue(q);
+		for (unsigned i = 0; i < RING; i++)
+			ring[q][i].dispatch.header = TUTTI_PACKET_INVALID;
+		written[q] = started[q] = 0;
+		p.workgroup_x = 64; /* the references are others now */
+		store(q, 0, p);
+		fill_blocks(&two, far ? FW_BLOCKS : 0);
+		submit(q, &other);
+		answer_kernels();
+		assert_int_equal(ctas(q), 2);
+		end_everything(2);
+		assert_int_equal(started[q], 2);
+	}
+}
+
+/* Queues that are gone leave the blocks to others in which they were expanding packets. */
+static void blocks_of_the_dead(void **unused)
+{
+	enum { DEAD = 2, BUSY = FW_BLOCKS - DEAD }; /* the others keep most fetch buffers */
+	union tutti_packet two = condensed(2);
+
+	(void)unused;
+	open_queues(LAST);
+	fill_blocks(&two, BUSY);
+	slow_kernels = true;
+	for (unsigned q = BUSY; q < FW_BLOCKS; q++) {
+		union tutti_packet other = fetching(10 + q);
+
+		submit(q, &other);
+		assert_true(in_local_memory(q));
+	}
+	submit(FW_BLOCKS, &two); /* nobody takes a block in which another one is in the middle of a packet */
+	assert_false(in_local_memory(FW_BLOCKS));
+	for (unsigned q = BUSY; q < FW_BLOCKS; q++)
+		assert_int_equal(rig_request(TUTTI_MSG_QUEUE_DESTROY, q, 0, 0), 0);
+	take();
+	submit(FW_BLOCKS + 1, &two);
+	assert_true(in_local_memory(FW_BLOCKS + 1));
+	answer_kernels();
+	end_everything(2);
+	assert_int_equal(started[FW_BLOCKS] + started[FW_BLOCKS + 1], 4);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST("PKT-16 REL-11", more_queues_than_blocks),
+		RIG_TEST("PKT-16 REL-11", more_packets_than_room),
+		RIG_TEST("PKT-16 REL-11", room_of_an_expansion),
+		RIG_TEST("PKT-16 REL-11", expansion_in_card_memory),
+		RIG_TEST("PKT-16 REL-11", forgotten_expansions),
+		RIG_TEST("PKT-16 REL-11", blocks_of_the_dead),
 	};
 
 	return cmocka_run_group_tests_name("firmware: blocks of condensed packets", tests, NULL, NULL);

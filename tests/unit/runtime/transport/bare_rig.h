@@ -17,6 +17,7 @@
 
 #define WINDOW	  (2ull << 20)
 #define CARD	  (2ull << 20)
+#define RESERVED  (TUTTI_FIRMWARE_BYTES + (512u << 10))
 #define BAR_BYTES (WINDOW + CARD)
 #define SECOND	  1000000000ull
 #define SLOTS	  4u
@@ -77,7 +78,7 @@ static void discovery(void)
 				      .aperture = WINDOW,
 				      .aperture_bytes = CARD,
 				      .memory_bytes = CARD,
-				      .reserved_bytes = 1 << 20,
+				      .reserved_bytes = RESERVED,
 				      .max_contexts = 2,
 				      .max_queues = 8,
 				      .max_rsbs = 5,

@@ -166,7 +166,7 @@ static void good_answer(void)
 static void images(void **state)
 {
 	const uint64_t at = 8192; /* five RSBs of a kilobyte are before it */
-	const size_t room = (1 << 20) - TUTTI_FIRMWARE_BYTES - at;
+	const size_t room = RESERVED - TUTTI_FIRMWARE_BYTES - at;
 
 	make_image();
 	good_answer();
