@@ -14,6 +14,7 @@
 
 #include "emulator/cpu/hash.h"
 #include "emulator/translated/parts.h"
+#include "open_files.h"
 
 #define SEAL 16u		   /* bytes: a word that names it and a sum */
 #define MOST ((off_t)64 << 20)	   /* bytes of a file */
@@ -38,15 +39,6 @@ static int teardown(void **state)
 	close(folder);
 	snprintf(command, sizeof(command), "rm -r %s", home);
 	return system(command);
-}
-
-static unsigned open_files(void)
-{
-	unsigned n = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
 }
 
 static void file_of(const char *name, off_t size)
