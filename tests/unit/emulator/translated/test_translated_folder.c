@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: MIT
-/* link: -Wl,--wrap=mkdtemp */
-/* The cache folder of translations: where it is, what is made on the way to it, and when it is not trusted. */
+/* link: -Wl,--wrap=mkdtemp -Wl,--wrap=geteuid -Wl,--wrap=getauxval */
+/*
+ * The cache folder of translations: where it is, what is made on the way to it, when it is not trusted, and what is removed.
+ * And what surrounds a compiler that runs in it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "emulator/translated/parts.h"
 #include "emulator/translated/translated.h"
+#include "open_files.h"
 
 static char home[64];
-static bool full; /* no more folders can be made for a while */
+static bool full;    /* no more folders can be made for a while */
+static bool another; /* whose files are there is another user's */
+static bool secure;  /* the program has more rights than its user */
 
 char *__real_mkdtemp(char *path);
 char *__wrap_mkdtemp(char *path);
@@ -25,6 +36,22 @@ char *__wrap_mkdtemp(char *path);
 char *__wrap_mkdtemp(char *path)
 {
 	return full ? NULL : __real_mkdtemp(path);
+}
+
+uid_t __real_geteuid(void);
+uid_t __wrap_geteuid(void);
+
+uid_t __wrap_geteuid(void)
+{
+	return __real_geteuid() + another;
+}
+
+unsigned long __real_getauxval(unsigned long type);
+unsigned long __wrap_getauxval(unsigned long type);
+
+unsigned long __wrap_getauxval(unsigned long type)
+{
+	return type == AT_SECURE ? secure : __real_getauxval(type);
 }
 
 static int setup(void **state)
@@ -116,10 +143,17 @@ static void places(void **state)
 static void trust(void **state)
 {
 	static const mode_t modes[] = {0701, 0710, 0740, 0720, 0777};
+	const unsigned files = open_files();
 	char folder[512];
 
 	setenv("XDG_CACHE_HOME", home, 1);
 	assert_true(opens("tutti/translations"));
+	another = true;
+	assert_false(opens("tutti/translations"));
+	another = false;
+	secure = true; /* its user chooses the environment */
+	assert_false(opens("tutti/translations"));
+	secure = false;
 	strcpy(folder, below("tutti/translations"));
 	for (unsigned i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
 		chmod(folder, modes[i]);
@@ -133,7 +167,312 @@ static void trust(void **state)
 	assert_int_equal(unlink(folder), 0);
 	fclose(fopen(folder, "w"));
 	assert_false(opens("tutti/translations"));
+	assert_int_equal(open_files(), files);
 }
+
+/* Files of other users are not trusted, and there is no folder for this process alone that is not its own. */
+static void others(void **state)
+{
+	const unsigned files = open_files();
+	int folder = open(home, O_RDONLY | O_DIRECTORY), file;
+	char path[64];
+
+	fclose(fopen(below("a.so"), "w"));
+	assert_int_equal(chmod(below("a.so"), 0600), 0);
+	file = cache_trusted(folder, "a.so");
+	assert_true(file >= 0);
+	close(file);
+	another = true;
+	assert_int_equal(cache_trusted(folder, "a.so"), -1);
+	assert_int_equal(cache_spare(path), -1);
+	another = false;
+	assert_int_equal(access(path, F_OK), -1);
+	close(folder);
+	assert_int_equal(open_files(), files);
+}
+
+/* ---- what is removed ---- */
+
+/* A file or, with @mode 0, a folder that was used @seconds ago. */
+static void old(int folder, const char *name, mode_t mode, time_t seconds, off_t bytes)
+{
+	const struct timespec used = {.tv_sec = time(NULL) - seconds}, times[2] = {used, used};
+	int file;
+
+	if (!mode) {
+		assert_int_equal(mkdirat(folder, name, 0700), 0);
+	} else {
+		file = openat(folder, name, O_CREAT | O_WRONLY, mode);
+		assert_int_equal(ftruncate(file, bytes), 0);
+		close(file);
+	}
+	assert_int_equal(utimensat(folder, name, times, 0), 0);
+}
+
+static bool is_there(int folder, const char *name)
+{
+	return !faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+/* Folders to work in which a crash has left are removed with what they hold; whoever may still use one keeps it. */
+static void left_behind(void **state)
+{
+	const unsigned files = open_files();
+	int folder = open(home, O_RDONLY | O_DIRECTORY), inside;
+
+	old(folder, "work-1-1", 0, 0, 0);
+	inside = openat(folder, "work-1-1", O_RDONLY | O_DIRECTORY);
+	old(inside, "unit.c", 0600, 0, 9);
+	old(inside, "unit.so", 0600, 0, 9);
+	assert_int_equal(futimens(inside, (const struct timespec[2]){{.tv_sec = 1000}, {.tv_sec = 1000}}), 0);
+	close(inside);
+	old(folder, "work-2-1", 0, 1800, 0);
+	old(folder, "word-3-1", 0, 7200, 0);
+	old(folder, "work-file", 0600, 7200, 0);
+	cache_bound(folder);
+	assert_false(is_there(folder, "work-1-1"));
+	assert_true(is_there(folder, "work-2-1"));
+	assert_true(is_there(folder, "word-3-1"));
+	assert_true(is_there(folder, "work-file"));
+	close(folder);
+	assert_int_equal(open_files(), files);
+}
+
+/* 128 MiB are kept, and those that were used last; what no translation is called stays and does not count. */
+static void bytes_kept(void **state)
+{
+	static const char longest[] = "0123456789012345678901234567890123456.so"; /* one more than a name has */
+	const unsigned files = open_files();
+	int folder = open(home, O_RDONLY | O_DIRECTORY);
+
+	old(folder, "first.so", 0600, 10, (128 << 20) - 7);
+	old(folder, "second.so", 0600, 20, 7);
+	old(folder, longest, 0600, 30, 1 << 20);
+	cache_bound(folder);
+	assert_true(is_there(folder, "first.so") && is_there(folder, "second.so") && is_there(folder, longest));
+	old(folder, "third.so", 0600, 15, 1);
+	cache_bound(folder);
+	assert_true(is_there(folder, "first.so") && is_there(folder, "third.so") && is_there(folder, longest));
+	assert_false(is_there(folder, "second.so"));
+	close(folder);
+	assert_int_equal(open_files(), files);
+}
+
+/* Folders for one process and to work in go with all that they hold, and those that cannot be opened are gone at once. */
+static void folders_go(void **state)
+{
+	const unsigned files = open_files();
+	int folder = open(home, O_RDONLY | O_DIRECTORY), spare, work;
+	struct rlimit kept, none;
+	char path[64], name[64];
+
+	spare = cache_spare(path);
+	assert_true(spare >= 0);
+	old(spare, "a.so", 0600, 0, 1);
+	cache_spare_remove(spare, path);
+	assert_int_equal(access(path, F_OK), -1);
+	work = cache_work(folder, name);
+	assert_true(work >= 0 && is_there(folder, name));
+	old(work, "unit.c", 0600, 0, 1);
+	cache_work_remove(folder, work, name);
+	assert_false(is_there(folder, name));
+	getrlimit(RLIMIT_NOFILE, &kept);
+	none = kept;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &none);
+	spare = cache_spare(path);
+	work = cache_work(folder, name);
+	setrlimit(RLIMIT_NOFILE, &kept);
+	assert_int_equal(spare, -1);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(work, -1);
+	assert_false(is_there(folder, name));
+	close(folder);
+	assert_int_equal(open_files(), files);
+}
+
+/* The report names the folder that there is or will be, and counts the files in it, not what else is there. */
+static void usage(void **state)
+{
+	const unsigned files = open_files();
+	char path[CACHE_PATH], folder[512];
+	uint32_t n = 77;
+	uint64_t bytes = 77;
+	int at;
+
+	setenv("XDG_CACHE_HOME", home, 1);
+	strcpy(folder, below("tutti/translations"));
+	cache_usage(path, &n, &bytes);
+	assert_string_equal(path, folder);
+	assert_int_equal(n + bytes, 0);
+	at = cache_open();
+	old(at, "a.so", 0600, 0, 100);
+	old(at, "b.so", 0600, 0, 23);
+	old(at, "work-1-1", 0, 0, 0);
+	assert_int_equal(symlinkat("a.so", at, "c.so"), 0);
+	close(at);
+	cache_usage(path, &n, &bytes);
+	assert_string_equal(path, folder);
+	assert_int_equal(n, 2);
+	assert_int_equal(bytes, 123);
+	another = true;
+	cache_usage(path, &n, &bytes);
+	another = false;
+	assert_string_equal(path, "");
+	assert_int_equal(n + bytes, 0);
+	assert_int_equal(rename(folder, below("elsewhere")), 0);
+	fclose(fopen(folder, "w"));
+	cache_usage(path, &n, &bytes);
+	assert_string_equal(path, "");
+	assert_int_equal(open_files(), files);
+}
+
+/* A program may have closed its standard input, so that folders have its number. */
+static void without_stdin(void **state)
+{
+	int kept = dup(0), folder = open(home, O_RDONLY | O_DIRECTORY);
+	const unsigned files = open_files();
+	char path[CACHE_PATH], name[64], spare[64];
+	uint64_t bytes;
+	uint32_t n;
+
+	setenv("XDG_CACHE_HOME", home, 1);
+	close(0);
+	assert_int_equal(cache_open(), 0);
+	old(0, "a.so", 0600, 0, 1);
+	close(0);
+	cache_usage(path, &n, &bytes);
+	assert_int_equal(n, 1);
+	assert_int_equal(cache_spare(spare), 0);
+	old(0, "a.so", 0600, 0, 1);
+	cache_spare_remove(0, spare);
+	assert_int_equal(access(spare, F_OK), -1);
+	another = true;
+	assert_int_equal(cache_open(), -1);
+	another = false;
+	assert_int_equal(cache_work(folder, name), 0);
+	old(0, "unit.c", 0600, 0, 1);
+	cache_work_remove(folder, 0, name);
+	assert_false(is_there(folder, name));
+	old(folder, "work-1-1", 0, 7200, 0);
+	cache_bound(folder);
+	assert_false(is_there(folder, "work-1-1"));
+	assert_int_equal(open_files(), files - 1);
+	dup2(kept, 0);
+	close(kept);
+	close(folder);
+}
+
+/* ---- the compiler ---- */
+
+/* A compiler that writes into @home what @script prints. */
+static void compiler_of(struct compiler *compiler, const char *script)
+{
+	char path[512];
+	FILE *file;
+
+	strcpy(path, below("cc"));
+	file = fopen(path, "w");
+	fprintf(file, "#!/bin/sh\nexec 3>told\n%s\n", script);
+	fclose(file);
+	assert_int_equal(chmod(path, 0755), 0);
+	setenv("TUTTI_HOST_CC", path, 1);
+	compiler_find(compiler);
+	assert_string_equal(compiler->path, path);
+}
+
+static const char *told(void)
+{
+	static char text[1024];
+	FILE *file = fopen(below("told"), "r");
+
+	assert_non_null(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+	fclose(file);
+	return text;
+}
+
+/* A compiler runs in the folder with limits, reads and prints nothing, and has neither our files nor our signals. */
+static void surroundings(void **state)
+{
+	static const char script[] = "pwd -P >&3\n"
+				     "echo $(ulimit -t) $(ulimit -v) $(ulimit -c) >&3\n"
+				     "echo $(readlink /proc/$$/fd/0) $(readlink /proc/$$/fd/1) $(readlink /proc/$$/fd/2) >&3\n"
+				     "test -e /proc/$$/fd/77 && echo file 77 >&3\n"
+				     "grep -E '^Sig(Blk|Pnd)' /proc/$$/status | tr '\\t\\n' '  ' >&3\n"
+				     "echo $LC_ALL $TMPDIR $HOME $SECRET >&3\n";
+	int folder = open(home, O_RDONLY | O_DIRECTORY);
+	const unsigned files = open_files();
+	struct compiler compiler;
+	sigset_t some, before, after;
+	char want[512];
+
+	setenv("HOME", "/home/somebody", 1);
+	setenv("SECRET", "secret", 1);
+	sigemptyset(&some);
+	sigaddset(&some, SIGUSR2);
+	sigprocmask(SIG_SETMASK, &some, &before);
+	dup2(folder, 77);
+	compiler_of(&compiler, script);
+	assert_true(compiler_run(&compiler, folder, 8, false));
+	close(77);
+	sigprocmask(SIG_SETMASK, &before, &after);
+	for (int i = 1; i < 32; i++)
+		assert_int_equal(sigismember(&after, i), i == SIGUSR2);
+	snprintf(want, sizeof(want), "%s\n120 4194304 0\n/dev/null /dev/null /dev/null\n", home);
+	snprintf(want + strlen(want), sizeof(want) - strlen(want),
+		 "SigPnd: %016x SigBlk: %016x C . /home/somebody\n", 0, 0);
+	assert_string_equal(told(), want);
+	assert_int_equal(open_files(), files);
+	unsetenv("SECRET");
+	close(folder);
+}
+
+/* In the background a compiler gives way to the program, and only then. */
+static void gives_way(void **state)
+{
+	int folder = open(home, O_RDONLY | O_DIRECTORY), usual = getpriority(PRIO_PROCESS, 0);
+	struct compiler compiler;
+	char want[16];
+
+	compiler_of(&compiler, "nice >&3");
+	for (unsigned background = 0; background < 2; background++) {
+		assert_true(compiler_run(&compiler, folder, 8, background));
+		snprintf(want, sizeof(want), "%d\n", background && usual < 10 ? 10 : usual);
+		assert_string_equal(told(), want);
+	}
+	close(folder);
+}
+
+/* Nothing is compiled any more once that has been stopped; without a PATH only a whole path finds a compiler. */
+static void stopped(void **state)
+{
+	int folder = open(home, O_RDONLY | O_DIRECTORY);
+	struct compiler compiler;
+	char kept[4096], want[512];
+
+	compiler_of(&compiler, "sleep 60");
+	compiler_stop(&compiler);
+	alarm(30);
+	assert_false(compiler_run(&compiler, folder, 8, false));
+	alarm(0);
+	snprintf(kept, sizeof(kept), "%s", getenv("PATH"));
+	unsetenv("PATH");
+	strcpy(want, compiler.path);
+	compiler_find(&compiler);
+	assert_string_equal(compiler.path, want);
+	setenv("TUTTI_HOST_CC", home, 1); /* a folder */
+	compiler_find(&compiler);
+	assert_string_equal(compiler.path, "");
+	setenv("TUTTI_HOST_CC", "cc", 1);
+	compiler_find(&compiler);
+	assert_string_equal(compiler.path, "");
+	setenv("PATH", kept, 1);
+	unsetenv("TUTTI_HOST_CC");
+	close(folder);
+}
+
+/* ---- without a folder ---- */
 
 static unsigned threads(void)
 {
@@ -169,12 +508,34 @@ static void nowhere(void **state)
 	}
 }
 
+/* A card may do without a translator. */
+static void no_translator(void **state)
+{
+	static const uint32_t code[] = {0x00150513, 0x00000073};
+
+	assert_string_equal(translator_text(NULL), "interpreted");
+	assert_int_equal(translator_news(NULL), 0);
+	assert_null(translator_find(NULL, (const uint8_t *)code, sizeof(code)));
+	translator_idle(NULL);
+	translator_destroy(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    {"SYS-51: the cache folder is made", made, setup, teardown, NULL},
 	    {"SYS-51: where the cache folder is", places, setup, teardown, NULL},
 	    {"SYS-51: when the cache folder is not trusted", trust, setup, teardown, NULL},
+	    {"SYS-51: files and folders of other users", others, setup, teardown, NULL},
+	    {"SYS-51: what crashes have left is removed", left_behind, setup, teardown, NULL},
+	    {"SYS-51: how much is kept", bytes_kept, setup, teardown, NULL},
+	    {"SYS-51: folders that are not needed any more", folders_go, setup, teardown, NULL},
+	    {"SYS-51: what the report says of the folder", usage, setup, teardown, NULL},
+	    {"SYS-51: folders without a standard input", without_stdin, setup, teardown, NULL},
+	    {"SYS-51: what surrounds a compiler", surroundings, setup, teardown, NULL},
+	    {"SYS-51: a compiler in the background gives way", gives_way, setup, teardown, NULL},
+	    {"SYS-51: a compiler that has been stopped, or is not found", stopped, setup, teardown, NULL},
+	    {"SYS-51: without a translator", no_translator, setup, teardown, NULL},
 	    {"SYS-51: when there is no folder at all", nowhere, setup, teardown, NULL},
 	};
 
