@@ -129,11 +129,13 @@ static OWN_STACK int become_compiler(void *data)
 	limit(RLIMIT_CORE, 0);
 	if (job->in_background)
 		setpriority(PRIO_PROCESS, 0, 10);
-	dup2(job->null, 0);
-	dup2(job->null, 1);
-	dup2(job->null, 2);
+	/* Our program may have closed its standard files, so that the folder and the null device have their numbers. */
 	if (fchdir(job->folder))
 		return 127;
+	for (int number = 0; number < 3; number++) {
+		dup2(job->null, number);
+		fcntl(number, F_SETFD, 0);
+	}
 	syscall(SYS_close_range, 3u, ~0u, 0u);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

@@ -428,6 +428,34 @@ static void surroundings(void **state)
 	close(folder);
 }
 
+/* A daemon may have closed its standard files, so that the folder has one of their numbers. */
+static void of_a_daemon(void **state)
+{
+	for (int closed = 1; closed <= 3; closed++) {
+		int kept[3], folder;
+		struct compiler compiler;
+		bool good;
+
+		compiler_of(&compiler, "echo $(readlink /proc/$$/fd/0) $(readlink /proc/$$/fd/1) $(readlink /proc/$$/fd/2) >&3");
+		fflush(stdout);
+		for (int i = 0; i < 3; i++)
+			kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 100);
+		for (int i = 0; i < closed; i++)
+			close(i);
+		folder = open(home, O_RDONLY | O_DIRECTORY);
+		good = compiler_run(&compiler, folder, 8, false);
+		close(folder);
+		for (int i = 0; i < 3; i++) {
+			dup2(kept[i], i);
+			close(kept[i]);
+		}
+		assert_int_equal(folder, 0);
+		assert_true(good);
+		assert_string_equal(told(), "/dev/null /dev/null /dev/null\n");
+		assert_int_equal(unlink(below("told")), 0);
+	}
+}
+
 /* In the background a compiler gives way to the program, and only then. */
 static void gives_way(void **state)
 {
@@ -533,6 +561,7 @@ int main(void)
 	    {"SYS-51: what the report says of the folder", usage, setup, teardown, NULL},
 	    {"SYS-51: folders without a standard input", without_stdin, setup, teardown, NULL},
 	    {"SYS-51: what surrounds a compiler", surroundings, setup, teardown, NULL},
+	    {"SYS-51: a compiler of a program without standard files", of_a_daemon, setup, teardown, NULL},
 	    {"SYS-51: a compiler in the background gives way", gives_way, setup, teardown, NULL},
 	    {"SYS-51: a compiler that has been stopped, or is not found", stopped, setup, teardown, NULL},
 	    {"SYS-51: without a translator", no_translator, setup, teardown, NULL},
