@@ -395,6 +395,7 @@ static void test_dropped(void **state)
 	assert_int_equal(sms.done, 1);
 	assert_int_equal(sms.shared[0][0], 0);
 	assert_int_equal(*(uint64_t *)(sms.shared[0] + 8192), 0);
+	assert_int_equal(card->counts[TUTTI_COUNTER_MOVER_BYTES], 0); /* not even for nobody */
 	sms.dropped = false;
 	d.op = TUTTI_MOVE_END;
 	call((struct engines_call){ .barrier = 8192 });

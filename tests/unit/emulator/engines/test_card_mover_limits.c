@@ -127,11 +127,14 @@ static void put(struct tutti_mover d)
 static void test_stops(void **state)
 {
 	const uint32_t local = card->discovery.local_bytes, slots[] = {0, 3, 6, 1u << 31};
+	const uint32_t shapes_at[] = {SHAPE + 1, SHAPE + 4, local,
+				      local - (uint32_t)sizeof(struct tutti_mover_shape) + 8};
+	const uint32_t rings_at[] = {RING + 1, RING + 4, local, local - 4 * (uint32_t)sizeof(struct tutti_mover) + 8};
 	struct tutti_mover d = {.op = TUTTI_MOVE_COPY, .global = 0x100000, .other = 0x200000, .shape = SHAPE};
 
 	memset(card->local + SHAPE, 0, sizeof(struct tutti_mover_shape));
-	for (unsigned i = 0; i < 3; i++) { /* the shape is somewhere else, or crooked */
-		d.shape = i == 0 ? SHAPE + 4 : i == 1 ? local : local - (uint32_t)sizeof(struct tutti_mover_shape) + 8;
+	for (unsigned i = 0; i < LENGTH(shapes_at); i++) { /* the shape is somewhere else, or crooked */
+		d.shape = shapes_at[i];
 		put(d);
 		stopped("mover descriptor is broken");
 	}
@@ -146,8 +149,8 @@ static void test_stops(void **state)
 		stopped("mover ring is broken");
 	}
 	card->page->mover_slots = 4;
-	for (unsigned i = 0; i < 3; i++) {
-		card->page->mover_base = i == 0 ? RING + 4 : i == 1 ? local : local - 4 * (uint32_t)sizeof(d) + 8;
+	for (unsigned i = 0; i < LENGTH(rings_at); i++) {
+		card->page->mover_base = rings_at[i];
 		put(d);
 		stopped("mover ring is broken");
 	}
@@ -221,6 +224,7 @@ static void test_barriers(void **state)
 		    {SHARED_BYTES - 8, true},
 		    {SHARED_BYTES - 4, false},
 		    {SHARED_BYTES, false},
+		    {8192 + 1, false},
 		    {8192 + 4, false},
 		    {8192, true},
 		    {~7u, false},
@@ -378,6 +382,7 @@ static void test_no_room(void **state)
 	assert_int_equal(events[1].word[0], TUTTI_EVENT_MOVER | 1 << 16);
 	assert_false(mover_run(card));
 	events[0].word[0] = 0;
+	assert_true(mover_run(card));
 	while (mover_run(card))
 		;
 	assert_int_equal(events[0].word[0], TUTTI_EVENT_MOVER_ROOM);
